@@ -159,13 +159,14 @@ func sessionText(raw json.RawMessage) string {
 }
 
 // order returns the rows in the order of their times, which are adjusted as asked.
-func (l *basetenReader) order() (ordered []row) {
+func (l *basetenReader) order() *memoryRows {
 	b, rows := &l.options.Baseten, l.rows
 	slices.SortStableFunc(rows, func(x, y basetenRow) int { return cmp.Compare(x.startMS, y.startMS) })
 	column := sessionColumn(b, rows)
 	rows = sampleSessions(b.Share, rows, column, l.options.Seed)
+	ordered := &memoryRows{}
 	if len(rows) == 0 {
-		return nil
+		return ordered
 	}
 	zero, speed := rows[0].startMS, b.Speedup
 	if speed == 0 {
@@ -199,7 +200,7 @@ func (l *basetenReader) order() (ordered []row) {
 			r.turn.TimestampMS = &at
 		}
 		last[session] = r
-		ordered = append(ordered, row{line: r.line, session: session, kind: givenText, turn: r.turn})
+		ordered.add(row{line: r.line, session: session, kind: givenText, turn: r.turn})
 	}
 	return ordered
 }

@@ -43,7 +43,7 @@ func (l *load) burstGPT() error {
 	if err != nil {
 		return fmt.Errorf("%s:1: %w", l.path, err)
 	}
-	var read []row
+	read := &memoryRows{}
 	for n := 0; ; n++ {
 		if n%1024 == 0 && l.ctx.Err() != nil {
 			return l.ctx.Err()
@@ -64,7 +64,7 @@ func (l *load) burstGPT() error {
 		if r, ok := burstRow(fields, columns); ok {
 			r.line = l.line
 			l.admit(&r)
-			read = append(read, r)
+			read.add(r)
 		} else if len(fields) > 1 || strings.TrimSpace(fields[0]) != "" {
 			l.skip(l.line)
 		}

@@ -109,25 +109,28 @@ func (l *load) lines() error {
 }
 
 // rowsOf reads files line by line; mistakes and warnings name the file that is being read.
-func (l *load) rowsOf(files []string) (rows []row, err error) {
-	err = l.eachFile(files, func(line []byte) {
+func (l *load) rowsOf(files []string) (*memoryRows, error) {
+	rows := &memoryRows{}
+	err := l.eachFile(files, func(line []byte) {
 		if r, ok := l.row(l.line, line); ok {
-			rows = append(rows, r)
+			rows.add(r)
 		}
 	})
 	return rows, err
 }
 
 // group makes conversations of rows in memory.
-func (l *load) group(rows []row) error {
+func (l *load) group(rows *memoryRows) error {
 	l.grouped = true
 	if l.mistaken > 0 {
 		return nil
 	}
-	x, seed := l.newGrouping(memoryRows(rows)), maphash.MakeSeed()
-	for i := range rows {
-		n := rows[i].note(seed)
-		x.add(&n)
+	x, seed := l.newGrouping(rows), maphash.MakeSeed()
+	for _, page := range rows.pages {
+		for i := range page {
+			n := page[i].note(seed)
+			x.add(&n)
+		}
 	}
 	if x.finish(); l.mistaken > 0 {
 		return nil
@@ -141,7 +144,7 @@ func (l *load) group(rows []row) error {
 		if x.cumulative && len(c.Turns) > 1 && c.ContextMode == dataset.MessageArrayWithResponses {
 			whole++
 		}
-		l.conversations, l.starts = append(l.conversations, *c), append(l.starts, rows[x.rowOf(i, 0)].line)
+		l.conversations, l.starts = append(l.conversations, *c), append(l.starts, rows.at(x.rowOf(i, 0)).line)
 	}
 	if whole > 0 {
 		l.notef("%d conversations are sent without the history of earlier turns: the hash ids of their turns hold it "+
@@ -154,7 +157,7 @@ func (l *load) group(rows []row) error {
 }
 
 // reshape changes the prompts of rows in memory: in the order of the file or, where that is none, of the conversations.
-func (x *grouping) reshape(rows []row, blockSize int) error {
+func (x *grouping) reshape(rows *memoryRows, blockSize int) error {
 	if !x.options.Reshape.changesPrompts() {
 		return nil
 	}
@@ -170,7 +173,7 @@ func (x *grouping) reshape(rows []row, blockSize int) error {
 	}
 	prompts := make([]*prompt, len(places))
 	for i, p := range places {
-		prompts[i] = &rows[p.row].prompt
+		prompts[i] = &rows.at(p.row).prompt
 		prompts[i].session = p.conversation
 	}
 	return x.options.Reshape.prompts(prompts, blockSize, x.options.Seed)

@@ -44,10 +44,22 @@ type rowSource interface {
 	read(i int) (row, error)
 }
 
-// memoryRows are rows in memory.
-type memoryRows []row
+// memoryRows are rows in memory, in pages, so that none is copied when their number grows.
+type memoryRows struct{ pages [][]row }
 
-func (m memoryRows) read(i int) (row, error) { return m[i], nil }
+const rowsOfPage = 256
+
+func (m *memoryRows) add(r row) {
+	if n := len(m.pages); n == 0 || len(m.pages[n-1]) == rowsOfPage {
+		m.pages = append(m.pages, make([]row, 0, rowsOfPage))
+	}
+	last := &m.pages[len(m.pages)-1]
+	*last = append(*last, r)
+}
+
+func (m *memoryRows) at(i int) *row { return &m.pages[i/rowsOfPage][i%rowsOfPage] }
+
+func (m *memoryRows) read(i int) (row, error) { return *m.at(i), nil }
 
 // fileRows are rows that are read again.
 type fileRows struct {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ type testServer struct {
 	client *http.Client
 	dial   func() (net.Conn, error)
 	stop   func() error
+	open   *atomic.Int64 // connections, nil on a real socket
 	// mayFail says that the test looks at the error of stop itself.
 	mayFail bool
 }
@@ -48,7 +50,9 @@ func serve(t *testing.T, o Options) *testServer {
 func servePipe(t *testing.T, o Options) *testServer {
 	t.Helper()
 	ln := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
-	return serveOn(t, o, ln, ln.dial)
+	s := serveOn(t, o, ln, ln.dial)
+	s.open = &ln.open
+	return s
 }
 
 func serveOn(t *testing.T, o Options, ln net.Listener, dial func() (net.Conn, error)) *testServer {
@@ -82,12 +86,25 @@ type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
+	open   atomic.Int64 // connections that the server has not closed
+}
+
+// pipeEnd is the server's end of a connection.
+type pipeEnd struct {
+	net.Conn
+	closed func()
+}
+
+func (p pipeEnd) Close() error {
+	p.closed()
+	return p.Conn.Close()
 }
 
 func (l *pipeListener) dial() (net.Conn, error) {
 	client, server := net.Pipe()
 	select {
-	case l.conns <- server:
+	case l.conns <- pipeEnd{server, sync.OnceFunc(func() { l.open.Add(-1) })}:
+		l.open.Add(1)
 		return client, nil
 	case <-l.closed:
 		return nil, net.ErrClosed
@@ -297,5 +314,5 @@ func (s *testServer) raw(request string) string {
 func (s *testServer) load() (running, queued, inFlight, conns int) {
 	s.srv.batch.mu.Lock()
 	defer s.srv.batch.mu.Unlock()
-	return s.srv.batch.running, len(s.srv.batch.queue), int(s.srv.inFlight.Load()), s.srv.http.Connections()
+	return s.srv.batch.running, len(s.srv.batch.queue), int(s.srv.inFlight.Load()), int(s.open.Load())
 }

@@ -30,7 +30,7 @@ func TestFaultsOfOptionsAreChecked(t *testing.T) {
 	}
 }
 
-func TestSpoiltPages(t *testing.T) {
+func TestFaultyPages(t *testing.T) {
 	for spec, check := range map[string]func(t *testing.T, a answer, parse error){
 		"html": func(t *testing.T, a answer, parse error) {
 			if parse == nil || a.header.Get("Content-Type") != "text/html; charset=utf-8" {

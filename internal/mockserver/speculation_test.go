@@ -29,7 +29,7 @@ func said(t *testing.T, body, member string) *record.SpecDecode {
 	return s
 }
 
-func TestRepliesTellOfSpeculation(t *testing.T) {
+func TestRepliesReportSpeculation(t *testing.T) {
 	for _, place := range []struct{ option, member string }{{"choice", "speculative_decoding_stats"},
 		{"root", "speculative_decoding"}, {"", "speculative_decoding_stats"}} {
 		s := serve(t, Options{Fast: true, SpecTokens: 3, SpecAcceptance: 0.5, SpecStats: place.option})
@@ -92,7 +92,7 @@ func grepLines(text, with string) string {
 	return strings.Join(out, "")
 }
 
-func TestWithoutDraftsNothingIsSaidOfThem(t *testing.T) {
+func TestRepliesWithoutDraftsReportNone(t *testing.T) {
 	for _, o := range []Options{{Fast: true}, {Fast: true, SpecTokens: 2, SpecStats: "none"}} {
 		s := serve(t, o)
 		resp, err := s.client.Post(s.url+"/v1/chat/completions", "application/json",

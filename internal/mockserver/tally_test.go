@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-func TestPagesTellWhatTheClientsGot(t *testing.T) {
+func TestPagesShowWhatTheClientsGot(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	var mu sync.Mutex
 	var replies, streams, prompt, completion, gaps, wholeStops int
@@ -89,7 +89,7 @@ func TestPagesTellWhatTheClientsGot(t *testing.T) {
 	}
 }
 
-func TestPagesTellOfSpoiltRequests(t *testing.T) {
+func TestPagesShowRequestsWithFaults(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	s.post(chatPath, "{")
 	s.post(chatPath, chat(text(4), false, tenTokens), "X-Mock-Fault", "status=503")

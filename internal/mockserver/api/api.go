@@ -58,24 +58,23 @@ type info struct {
 var apis [Count]info
 
 func init() { // some of them refer to the table
-	done := []int{DoneEvent}
 	apis = [...]info{
 		Chat: {path: "/v1/chat/completions", name: "chat", idPrefix: "chatcmpl-", object: "chat.completion",
 			chunkObject: "chat.completion.chunk",
-			thinks:      true, ends: done},
+			thinks:      true, ends: endDone},
 		Completions: {path: "/v1/completions", name: "completions", idPrefix: "cmpl-", object: "text_completion",
-			chunkObject: "text_completion", ends: done},
+			chunkObject: "text_completion", ends: endDone},
 		Embeddings: {path: "/v1/embeddings", name: "embeddings", idPrefix: "emb-", output: noTokens,
 			whole: wholeEmbeddings},
 		Responses: {path: "/v1/responses", name: "responses", idPrefix: "resp_", thinks: true, whole: wholeResponse,
-			event: responseEvent, ends: done},
+			event: responseEvent, ends: endDone},
 		Messages: {path: "/v1/messages", name: "messages", idPrefix: "msg_", thinks: true, whole: wholeMessage,
-			event: messageEvent, ends: done},
+			event: messageEvent, ends: endDone},
 		TGI: {path: "/generate", name: "generate", idPrefix: "gen-", whole: wholeGenerated},
 		TGIStream: {path: "/generate_stream", name: "generate_stream", idPrefix: "gen-", whole: wholeGenerated,
 			event: generatedEvent},
 		SGLang: {path: "/generate", name: "sglang_generate", idPrefix: "gen-", whole: wholeIDs, event: idsEvent,
-			ends: done},
+			ends: endDone},
 		Cohere: {path: "/v2/rerank", name: "cohere_rerank", idPrefix: "rank-", output: noTokens,
 			whole: wholeRanking},
 		TEI:        {path: "/rerank", name: "rerank", idPrefix: "rank-", output: noTokens, whole: wholeRanking},

@@ -11,7 +11,7 @@ import (
 
 var o200k = tokenizer.Builtin()
 
-func TestEveryReplyWordIsAPiece(t *testing.T) {
+func TestEveryReplyWordIsAToken(t *testing.T) {
 	v, err := newVocabulary(o200k)
 	if err != nil {
 		t.Fatal(err)
@@ -29,8 +29,8 @@ func TestEveryReplyWordIsAPiece(t *testing.T) {
 	}
 }
 
-// Any sequence of pieces encodes to the ids of the pieces, one after the other.
-func TestPiecesNeverMerge(t *testing.T) {
+// Any sequence of reply tokens encodes to their ids, one after the other.
+func TestReplyTokensNeverMerge(t *testing.T) {
 	v, err := newVocabulary(o200k)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestPiecesNeverMerge(t *testing.T) {
 	})
 }
 
-func TestCutPiecesNeverMerge(t *testing.T) {
+func TestCutTokensNeverMerge(t *testing.T) {
 	v := cutVocabulary()
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.SampledFrom(v.tokens), 1, 50).Draw(t, "pieces")

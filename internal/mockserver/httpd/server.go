@@ -74,13 +74,6 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener, port string) error 
 // Draining reports whether the server is about to end.
 func (s *Server) Draining() bool { return s.draining.Load() }
 
-// Connections returns the number of open connections.
-func (s *Server) Connections() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.conns)
-}
-
 // accept starts the goroutines of new connections. It waits and goes on after a temporary error, such as a shortage of
 // file descriptors.
 func (s *Server) accept(ln net.Listener, port string) error {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/config"
+	"aiperf/internal/config/env"
 	"aiperf/internal/wire/chat"
 )
 
@@ -37,7 +37,7 @@ func TestTokenizerOfAChat(t *testing.T) {
 			offline := map[string]string{"HF_HUB_OFFLINE": "1", "HF_HOME": t.TempDir()}
 			a := &app{terminal: &terminal{err: &said},
 				env: func(name string) (string, bool) { v, ok := offline[name]; return v, ok }}
-			env, _, err := config.ReadEnv(a.env)
+			env, _, err := env.Read(a.env)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/config"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 )
 
 // profileHelp prints the flags of profile, group by group.
@@ -17,9 +17,9 @@ func (a *app) profileHelp() {
 Runs a benchmark against an inference server and writes its reports. For example:
   aiperf profile --model M --url localhost:8000 --streaming --concurrency 10 --request-count 100
 `)
-	for _, group := range config.Groups() {
+	for _, group := range option.Groups() {
 		fmt.Fprintf(w, "\n%s\n", group)
-		for _, o := range config.Options() {
+		for _, o := range option.All() {
 			if o.Group == group {
 				fmt.Fprint(w, flags.Paragraph(o.Head(), o.Help+facts(o), 0))
 			}
@@ -38,12 +38,12 @@ met; 4 --require-valid, and the verdict is another; 130 second Ctrl-C; 143 SIGTE
 }
 
 // facts are the default, the limits and the state of a flag in words.
-func facts(o config.Option) string {
+func facts(o option.Option) string {
 	var list []string
 	switch {
 	case o.DefaultNote != "":
 		list = append(list, "default: "+o.DefaultNote)
-	case o.Default != "" && (o.Type != config.Bool || o.Default != "false"):
+	case o.Default != "" && (o.Type != option.Bool || o.Default != "false"):
 		list = append(list, "default: "+o.Default)
 	}
 	if limits := o.Limits.String(); limits != "" {
@@ -68,7 +68,7 @@ func facts(o config.Option) string {
 }
 
 // missingValues are the values of a flag that this release cannot do.
-func missingValues(o config.Option) []string {
+func missingValues(o option.Option) []string {
 	if len(o.BuiltValues) == 0 {
 		return nil
 	}

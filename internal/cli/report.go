@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"aiperf/internal/base/scalar"
-	"aiperf/internal/config"
+	"aiperf/internal/config/env"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/parse"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/recompute"
 	"aiperf/internal/result/report/console"
@@ -43,7 +44,7 @@ func (o *reportOptions) table() *flags.Table {
 			length(&o.Slice, 0)),
 		flags.Value("percentiles", "LIST", "further percentiles, for example 99.9,99.99; default: those of the run",
 			func(v string) (err error) {
-				o.Percentiles, err = config.ParsePercentiles(strings.FieldsFunc(v,
+				o.Percentiles, err = parse.Percentiles(strings.FieldsFunc(v,
 					func(r rune) bool { return r == ',' || r == ' ' }))
 				return err
 			}),
@@ -63,7 +64,7 @@ func (o *reportOptions) table() *flags.Table {
 
 // objectives reads the value of --goodput.
 func objectives(text string) ([]metrics.SLO, error) {
-	slos, err := config.ParseSLOs(text, run.Catalog{}.Metric)
+	slos, err := parse.SLOs(text, run.Catalog{}.Metric)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (a *app) reportAgain(args []string) int {
 	if len(runs) != 1 {
 		return a.fail(errors.New("aiperf report takes the folder of one run: aiperf report RUN_DIR"))
 	}
-	env, _, err := config.ReadEnv(a.env)
+	env, _, err := env.Read(a.env)
 	if err != nil {
 		return a.fail(err)
 	}

@@ -12,8 +12,8 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/suggest"
-	"aiperf/internal/config"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/settings"
 )
 
 // release is the version of the source code.
@@ -190,7 +190,7 @@ func (a *app) fail(err error) int {
 
 // hideSecrets has errors show none of the secrets among the arguments and in the environment.
 func (a *app) hideSecrets(args []string) {
-	a.redactor = artifact.NewRedactor(config.SecretsOf(args, a.env)...)
+	a.redactor = artifact.NewRedactor(settings.SecretsOf(args, a.env)...)
 }
 
 // parse has the flags of a command set and returns the other arguments. Where done, the command ends with the code:

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/scalar"
-	"aiperf/internal/config"
+	"aiperf/internal/config/env"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/result/recompute"
 )
@@ -90,7 +90,7 @@ func (a *app) serverMetrics(args []string) int {
 	if done {
 		return code
 	}
-	env, _, err := config.ReadEnv(a.env)
+	env, _, err := env.Read(a.env)
 	if err != nil {
 		return a.fail(err)
 	}

@@ -3,6 +3,8 @@ package config
 import (
 	"net/netip"
 	"time"
+
+	"aiperf/internal/base/artifact"
 )
 
 // Header is one request header that the user asked for.
@@ -29,7 +31,7 @@ type Endpoint struct {
 	// Headers are the user's own, unique by name ignoring case; values may be secret.
 	Headers []Header
 	// Extra is merged into every body.
-	Extra               Object
+	Extra               artifact.Object
 	UseLegacyMaxTokens  bool
 	UseServerTokenCount bool
 	// ChunkUsage asks for usage with every chunk of a stream.

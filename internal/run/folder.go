@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
@@ -23,7 +24,7 @@ func ChooseFolder(cfg *config.Run) (note string, err error) {
 	if !a.Derived {
 		return "", nil
 	}
-	first, hash := a.Dir, configHash(config.InputConfig(cfg), config.FurtherConfig(cfg))
+	first, hash := a.Dir, configHash(inputconfig.Of(cfg), inputconfig.Further(cfg))
 	for n := 1; n <= maxFolders; n++ {
 		own := *a
 		if n > 1 {

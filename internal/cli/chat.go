@@ -22,7 +22,7 @@ import (
 
 const chatHelp = `Usage: aiperf chat --model NAME [flags]
 
-Talks to a model and says how fast it answers. For example:
+Chats with a model and shows how fast it answers. For example:
   aiperf chat -m my-model -u localhost:8000
   aiperf chat -m my-model -u localhost:8000 --quick "Say hello"
 
@@ -53,9 +53,9 @@ func (o *chatOptions) table() *flags.Table {
 				flags.Text(&o.APIKey)),
 			flags.Value("tokenizer", "NAME",
 				"tokenizer that counts tokens where the server reports none [default: the model's,\n"+
-					"or builtin where that cannot be had]", flags.Text(&o.Tokenizer)),
+					"or builtin if it cannot be loaded]", flags.Text(&o.Tokenizer)),
 		}, Footer: `
-Messages are lines of the standard input; Ctrl-D ends. Settings of the connection are those of the environment
+Messages are lines of the standard input; Ctrl-D ends. Settings of the connection come from the environment
 (AIPERF_HTTP_SSL_VERIFY, AIPERF_HTTP_TRUST_ENV, AIPERF_HTTP_IP_VERSION).
 `}
 }

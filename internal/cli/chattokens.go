@@ -42,7 +42,7 @@ func (a *app) chatCounter(arguments *chat.Arguments, env *env.Values) (func(text
 					tok = own
 				} else {
 					fmt.Fprintf(a.terminal.err, "tokens are counted with %s, because the tokenizer of %s cannot be "+
-						"had: %s; --tokenizer names another\n",
+						"loaded: %s; choose another with --tokenizer\n",
 						tok.Name(), name, short(err))
 				}
 			}

@@ -29,8 +29,8 @@ func TestTokenizerOfAChat(t *testing.T) {
 		{"asked for", "m", own, 2, ""},
 		{"built in", own, "builtin", 6, ""},
 		{"a placeholder has none", "mock-model", "", 6, ""},
-		{"one that cannot be had", "nobody/no-such-model", "", 6,
-			"the tokenizer of nobody/no-such-model cannot be had: "},
+		{"one that cannot be loaded", "nobody/no-such-model", "", 6,
+			"the tokenizer of nobody/no-such-model cannot be loaded: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var said bytes.Buffer

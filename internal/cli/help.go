@@ -31,9 +31,9 @@ Numbers may be written as 100_000; whole numbers also as 100k, 2M or 1G (decimal
 as 500ms, 10s, 5m or 1h30m; booleans as true/false, t/f, yes/no, y/n, on/off or 1/0 in any case.
 Metrics have short names, such as ttft, itl, tpot, e2e, tps, rps, isl and osl: docs/metrics.md.
 Underscores and dashes in flag names are the same. docs/cli.md has all this as tables.
-Exit codes: 0 finished (if need be with some failed requests); 1 usage or start-up error, no
+Exit codes: 0 finished (some requests may have failed); 1 usage or start-up error, no
 results, a file that could not be written, or all requests failed; 3 a condition of --fail-if is
-met; 4 --require-valid, and the verdict is another; 130 second Ctrl-C; 143 SIGTERM.
+met; 4 --require-valid was given and the verdict is not valid; 130 second Ctrl-C; 143 SIGTERM.
 `)
 }
 

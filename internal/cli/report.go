@@ -23,7 +23,7 @@ import (
 
 const reportHelp = `Usage: aiperf report RUN_DIR [options]
 
-Computes the summaries of a run anew from its records (profile_export.jsonl and run_state.json),
+Recomputes the summaries of a run from its records (profile_export.jsonl and run_state.json),
 without a server: JSON, CSV, time slices and the console's report. Without any option they are those
 of the run, byte by byte. A run that was killed has no summaries of its own: this makes them of all
 but its last second, and says that they are incomplete. Runs of the original AIPerf are read too:
@@ -84,7 +84,7 @@ func length(to **time.Duration, least time.Duration) func(string) error {
 	return func(text string) error {
 		seconds, err := scalar.In(time.Second, text)
 		if err != nil || !(seconds >= 0) || seconds > math.MaxInt64/2e9 {
-			return fmt.Errorf("%q is no number of seconds", text)
+			return fmt.Errorf("%q is not a number of seconds", text)
 		}
 		d := time.Duration(math.Round(seconds * 1e9))
 		if d < least || d == 0 && seconds > 0 {
@@ -95,7 +95,7 @@ func length(to **time.Duration, least time.Duration) func(string) error {
 	}
 }
 
-// reportAgain computes the summaries of a run anew.
+// reportAgain recomputes the summaries of a run.
 func (a *app) reportAgain(args []string) int {
 	var o reportOptions
 	runs, code, done := a.parse(o.table(), args)

@@ -35,12 +35,12 @@ func ChooseFolder(cfg *config.Run) (note string, err error) {
 		}
 		a.Dir = own.Dir
 		if n > 1 {
-			note = fmt.Sprintf("The folder %s holds the results of another benchmark: this one writes to %s; "+
+			note = fmt.Sprintf("The folder %s contains the results of another benchmark: this one writes to %s; "+
 				"--artifact-dir and --overwrite choose otherwise", first, a.Dir)
 		}
 		return note, nil
 	}
-	return "", fmt.Errorf("%s and %d folders named after it hold results of other benchmarks; choose a folder with "+
+	return "", fmt.Errorf("%s and %d folders named after it contain results of other benchmarks; choose a folder with "+
 		"--artifact-dir, or give --overwrite", first, maxFolders-1)
 }
 
@@ -109,7 +109,8 @@ func (e *execution) clearDirectory(context.Context) error {
 		_ = os.Remove(folder) // which fails, as it should, when it holds anything else
 	}
 	if err == nil && replaced.BenchmarkID != "" {
-		e.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them apart",
+		e.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them "+
+			"apart",
 			"directory", a.Dir, "benchmark_id", replaced.BenchmarkID)
 	}
 	if e.options.Info.RunLabel == "" {

@@ -154,7 +154,7 @@ func httpVariables(e *Values) []Variable {
 		vFloat("PLUGIN_CALL_TIMEOUT", "30", option.Above(0),
 			"Seconds that a call of an endpoint plugin may take.").in(time.Second).to(&e.Plugin.CallTimeout),
 		vFloat("PLUGIN_START_TIMEOUT", "10", option.Above(0),
-			"Seconds in which an endpoint plugin must say what it is.").in(time.Second).to(&e.Plugin.StartTimeout),
+			"Seconds in which an endpoint plugin must identify itself.").in(time.Second).to(&e.Plugin.StartTimeout),
 	}
 }
 
@@ -307,7 +307,7 @@ func uiVariables(e *Values) []Variable {
 		vInt("UI_NOTIFICATION_TIMEOUT", "3", option.Between(1, 100000),
 			"Seconds a notification stays.").in(time.Second),
 		vInt("UI_CONSOLE_EXPORT_WIDTH", "140", option.Between(40, 10000),
-			"Columns of the report where there is no terminal.").to(&e.UI.ConsoleExportWidth),
+			"Width of the report in columns without a terminal.").to(&e.UI.ConsoleExportWidth),
 		vText("UI_CONSOLE_GROUPS", VarList, "effective,active,cache,prediction,audio,reasoning,default",
 			"Metric groups printed at the end; add usage for server-reported token counts.").to(&e.UI.ConsoleGroups),
 	}
@@ -316,9 +316,9 @@ func uiVariables(e *Values) []Variable {
 func runVariables(e *Values) []Variable {
 	return []Variable{
 		vInt("TIMING_CANCEL_DRAIN_TIMEOUT", "10", option.Between(1, 300),
-			"Seconds to wait for requests that were told to end.").in(time.Second).to(&e.Timing.CancelDrainTimeout),
+			"Seconds to wait for cancelled requests to end.").in(time.Second).to(&e.Timing.CancelDrainTimeout),
 		vFloat("TIMING_MAX_CATCHUP_SECONDS", "0.01", option.Between(0, 10),
-			"Seconds of lateness that are made up for.").in(time.Second).to(&e.Timing.MaxCatchup),
+			"Seconds of lateness that are caught up.").in(time.Second).to(&e.Timing.MaxCatchup),
 		internal(vBool("TIMING_HIGH_RES_TIMER", "true", "Use timers of high resolution.")),
 		vFloat("TIMING_RATE_RAMP_UPDATE_INTERVAL", "0.1", option.Between(0.01, 10),
 			"Seconds between steps of a rate ramp; its first rate is target × this ÷ "+
@@ -339,7 +339,7 @@ func runVariables(e *Values) []Variable {
 			"Seconds in which requests that are over wait for their records and none comes; then the run ends as "+
 				"incomplete. 0 is off.").in(time.Second).to(&e.Record.CompletionStallTimeout),
 		vFloat("RECORD_COMPLETION_STALL_CHECK_INTERVAL", "10", option.AboveUpTo(0, 3600),
-			"Seconds between two looks at that.").in(time.Second).to(&e.Record.CompletionStallCheckInterval),
+			"Seconds between two checks of that.").in(time.Second).to(&e.Record.CompletionStallCheckInterval),
 		vInt("RECORD_PROCESSOR_SCALE_FACTOR", "4", option.Between(1, 100), "Workers per record processor."),
 		vEnum("RECORD_STRIP_PAYLOAD_BYTES", "auto", "Drop request bytes from records as soon as they are not needed.",
 			"auto", "true", "false", "1", "0", "yes", "no", "on", "off"),

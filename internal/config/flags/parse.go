@@ -142,7 +142,7 @@ func (s *setter) Word(word string) error {
 		return nil
 	}
 	if len(s.places) == 0 {
-		return fmt.Errorf("there is no place for %q; %s", word, s.table.see())
+		return fmt.Errorf("unexpected argument %q; %s", word, s.table.see())
 	}
 	i, _ := s.table.Find("--" + s.places[0])
 	s.places = s.places[1:]

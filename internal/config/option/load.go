@@ -20,12 +20,13 @@ func loadOptions() []Option {
 	atLeastOne, positive, share := limits(AtLeast(1)), limits(Above(0)), limits(Between(0, 1))
 	return []Option{
 		opt("concurrency", Int, "", 1,
-			"Sessions in flight at most. Without a rate they are sent as fast as slots get free.",
+			"Maximum number of sessions in flight. Without a rate, a session starts as soon as a slot is free.",
 			derived("1 without a rate, else unlimited"), sweep, atLeastOne, yaml(phase+"concurrency")),
 		opt("simultaneous-start", Bool, "false", 2,
-			"Let the first requests, as many as the concurrency allows, leave at the same instant. The report says "+
-				"how far apart they left.", yaml(phase+"simultaneous_start")),
-		opt("prefill-concurrency", Int, "", 2, "Requests at most that wait for their first token. Needs --streaming.",
+			"Send the first requests, as many as the concurrency allows, at the same instant. The report shows how "+
+				"far apart they were sent.", yaml(phase+"simultaneous_start")),
+		opt("prefill-concurrency", Int, "", 2,
+			"Maximum number of requests that wait for their first token. Needs --streaming.",
 			sweep, atLeastOne, yaml(phase+"prefill_concurrency")),
 		opt("request-rate", Float, "", 1,
 			"Requests per second; inf sends each request as soon as the concurrency allows, or all of them at once.",
@@ -54,7 +55,7 @@ func loadOptions() []Option {
 			seconds, positive, yaml(phase+"prefill_ramp")),
 		opt("request-rate-ramp-duration", Float, "", 2, "Seconds in which the rate grows to its value.", seconds,
 			positive, yaml(phase+"rate_ramp")),
-		opt("user-centric-rate", Float, "", 2, "Requests per second over all users, each user at a pace of its own.",
+		opt("user-centric-rate", Float, "", 2, "Requests per second over all users, each user at its own pace.",
 			positive, yaml(phase+"rate")),
 		opt("num-users", Int, "", 2, "Number of users of --user-centric-rate.", sweep, atLeastOne, yaml(phase+"users")),
 		opt("request-cancellation-rate", Float, "", 2, "Percent of the requests that are cancelled on purpose.",
@@ -65,7 +66,7 @@ func loadOptions() []Option {
 			"Share of failed requests above which the run ends early, with a non-zero exit.", share,
 			yaml(phase+"failed_request_threshold")),
 		opt("fail-fast", Bool, "true", 2,
-			"End the run when its server was never reached: after 10 s and 100 failed connections in a row, or after "+
+			"End the run if the server was never reached: after 10 s and 100 failed connections in a row, or after "+
 				"60 s. Until then, and whenever every connection fails later on, failed requests are followed by "+
 				"pauses of up to 1 s.", negated),
 		opt("warmup-request-count num-warmup-requests", Int, "", 1,
@@ -90,7 +91,7 @@ func loadOptions() []Option {
 			derived("--request-rate-ramp-duration"), positive, yaml(warmup+"rate_ramp")),
 		opt("warmup-grace-period", Float, "inf", 2, "Seconds to wait for replies after the warm-up's duration.",
 			seconds, infinite, limits(AtLeast(0)), yaml(warmup+"grace_period")),
-		opt("scenario", String, "", 3, "Named set of conditions that a run must keep.", yaml("scenario")),
+		opt("scenario", String, "", 3, "Named set of conditions that a run must meet.", yaml("scenario")),
 		opt("unsafe-override", Bool, "false", 3, "Turn violations of the scenario into warnings.",
 			yaml("unsafe_override")),
 		opt("trajectory-start-min-ratio", Float, "0.25", 3, "Earliest start inside a trajectory, as a share of it.",

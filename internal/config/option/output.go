@@ -12,32 +12,32 @@ func outputOptions() []Option {
 		accuracy = "graded runs"
 	)
 	return []Option{
-		opt("output-artifact-dir artifact-dir", Path, "", 1, "Folder for all files of the run, used as it is.",
+		opt("output-artifact-dir artifact-dir", Path, "", 1, "Folder for all files of the run, used as given.",
 			derived("artifacts/<model>-<kind>-<type>-<load>"), yaml("artifacts.dir")),
 		opt("overwrite", Bool, "false", 2,
-			"Use the default folder even if it holds results of another configuration or server, which are then "+
-				"replaced; without it the folder's name gets -2, -3 and so on."),
+			"Use the default folder even if it contains results of another configuration or server, and replace "+
+				"them. Without this flag, -2, -3 and so on is appended to the folder's name."),
 		opt("profile-export-prefix profile-export-file", String, "", 1,
-			"Name in front of the exported files, instead of profile_export.", yaml("artifacts.prefix")),
+			"Prefix of the names of exported files, instead of profile_export.", yaml("artifacts.prefix")),
 		opt("export-level profile-export-level", Enum, "records", 1,
-			"Write summaries only, a line per request too, or everything that went over the wire.",
+			"What is written: only summaries, also a record of each request, or also the raw requests and responses.",
 			values("summary", "records", "raw"), yaml("artifacts.records")),
 		opt("slice-duration", Float, "", 1,
 			"Length of a time slice in seconds; metrics are then also computed per slice.", seconds, limits(Above(0)),
 			yaml("artifacts.slice_duration")),
 		opt("percentiles", String, "", 2,
-			"Further percentiles of every distribution, for example 99.9,99.99; the files have them after p99.", multi),
+			"Further percentiles of every distribution, for example 99.9,99.99; files list them after p99.", multi),
 		opt("export-records-parquet", Bool, "false", 2,
-			"Write the line per request as Parquet too, with a column for each metric."),
+			"Also write the records as Parquet, with a column for each metric."),
 		opt("html-report", Bool, "false", 2,
-			"Write the report as one HTML file with charts too (profile_export_aiperf.html); it opens without a "+
-				"network."),
-		opt("fail-if", String, "", 2, "End with exit code 3 if the result is like this, for example "+
-			"'time_to_first_token:p99>250ms' (TAG[:STAT]OP NUMBER[UNIT]), or lacks the figure; may be repeated.",
+			"Also write the report as one HTML file with charts (profile_export_aiperf.html); it needs no network "+
+				"connection."),
+		opt("fail-if", String, "", 2, "End with exit code 3 if the result meets this condition or lacks the figure, "+
+			"for example 'time_to_first_token:p99>250ms' (TAG[:STAT]OP NUMBER[UNIT]); may be repeated.",
 			repeat),
 		opt("timestamp-source", Enum, "auto", 2,
-			"Where the instants of responses come from: the kernel where it stamps what arrives, or this program, as "+
-				"the original has it.", values("auto", "kernel", "user")),
+			"Source of the time stamps of responses: the kernel, where it supports receive time stamps, or this "+
+				"program, as in the original.", values("auto", "kernel", "user")),
 		opt("require-valid", Bool, "false", 2,
 			"End with exit code 4 unless the verdict on the client's own influence is \"valid\"."),
 		opt("export-http-trace", Bool, "false", 2,
@@ -48,19 +48,21 @@ func outputOptions() []Option {
 			derived("on with --export-level raw"), negated, yaml("artifacts.export_outputs_json")),
 		opt("auto-plot", Bool, "false", 3, "Draw plots after the run.", negated, missing(plots),
 			yaml("artifacts.auto_plot")),
-		opt("plot-required", Bool, "false", 3, "Let a failing plot fail the run.", missing(plots),
+		opt("plot-required", Bool, "false", 3, "Fail the run if a plot fails.", missing(plots),
 			yaml("artifacts.plot_required")),
 		opt("gpu-telemetry", String, "", 1,
-			"Show GPU tables, and collect from these places too: exporter URLs, a metrics CSV file, pynvml or amdsmi "+
+			"Show GPU tables, and also collect from these sources: exporter URLs, a metrics CSV file, pynvml or "+
+				"amdsmi "+
 				"for the GPUs of this machine.", multi, address, yaml("gpu_telemetry")),
 		opt("no-gpu-telemetry", Bool, "false", 1, "Do not collect GPU telemetry.", yaml("gpu_telemetry.enabled")),
-		opt("server-metrics", String, "", 1, "Collect server metrics from these URLs too.", multi, address,
+		opt("server-metrics", String, "", 1, "Also collect server metrics from these URLs.", multi, address,
 			yaml("server_metrics.urls")),
 		opt("no-server-metrics", Bool, "false", 1, "Do not collect server metrics.", yaml("server_metrics.enabled")),
-		opt("server-metrics-formats", Enum, "json,csv,parquet", 1, "Files that server metrics are written to.", multi,
+		opt("server-metrics-formats", Enum, "json,csv,parquet", 1, "Formats of the server metrics files.", multi,
 			values("json", "csv", "jsonl", "parquet"), yaml("server_metrics.formats")),
 		opt("network-latency-automatic", Bool, "false", 3,
-			"Measure the network's round trip by TCP handshakes beside the load and also report latencies without it.",
+			"Measure the network's round trip by TCP handshakes alongside the load, and also report latencies "+
+				"without it.",
 			yaml("network_latency.automatic")),
 		opt("network-latency-mean", Float, "", 3,
 			"Round trip in milliseconds, measured elsewhere; latencies are also reported without it.", milliseconds,
@@ -70,8 +72,9 @@ func outputOptions() []Option {
 			env("NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL"), yaml("network_latency.ping_interval")),
 		opt("metrics-listen", String, "", 2,
 			"Serve the run's own figures at this address while it runs, for Prometheus to scrape at /metrics: "+
-				"HOST:PORT, :PORT for all addresses of the machine, or PORT for 127.0.0.1 alone; 0 takes a free port."),
-		opt("otel-url", String, "", 3, "OpenTelemetry collector that gets the figures while the run goes on: host, "+
+				"HOST:PORT, :PORT for all addresses of the machine, or PORT for 127.0.0.1 only; 0 selects a free "+
+				"port."),
+		opt("otel-url", String, "", 3, "OpenTelemetry collector that receives the figures during the run: host, "+
 			"host:port (4318), or a URL; grpc://host for OTLP over gRPC (4317).", address, yaml("otel.url")),
 		opt("stream", Enum, "", 3, "What is streamed: the figures of requests (metrics), those of the load (timing), "+
 			"or both.", multi, values("metrics", "timing", "default"), derived("both"), yaml("otel.stream")),
@@ -80,7 +83,7 @@ func outputOptions() []Option {
 		opt("gen-ai-provider", String, "", 3, "Name of the provider in the stream (gen_ai.provider.name).",
 			derived("found by the host of --url, else _OTHER"), yaml("otel.gen_ai_provider")),
 		opt("mlflow-tracking-uri", String, "", 3,
-			"MLflow server that the run is tracked on, and its results and files uploaded to: http://host:port.",
+			"MLflow server that tracks the run and receives its results and files: http://host:port.",
 			address, yaml("mlflow.tracking_uri")),
 		opt("mlflow-experiment", String, "aiperf", 3, "MLflow experiment; it is created if there is none of that name.",
 			yaml("mlflow.experiment")),
@@ -88,10 +91,10 @@ func outputOptions() []Option {
 			derived("aiperf- and the first 8 characters of the benchmark's id"), yaml("mlflow.run_name")),
 		opt("mlflow-tag", Pairs, "", 3, "Tags of the MLflow run: key:value items or a JSON object.", multi,
 			yaml("mlflow.tags")),
-		opt("mlflow-parent-run-id", String, "", 3, "MLflow run under which this one stands.",
+		opt("mlflow-parent-run-id", String, "", 3, "Parent of the MLflow run.",
 			yaml("mlflow.parent_run_id")),
 		opt("mlflow-artifact-glob", String, "", 3,
-			"Files that are uploaded, instead of results, pictures and pages: patterns below the run's folder, with "+
+			"Files to upload, instead of results, images and HTML pages: patterns relative to the run's folder, with "+
 				"** for any folders.", multi, yaml("mlflow.artifact_globs")),
 		opt("wandb-project", String, "", 3, "Weights & Biases project to upload to.", missing(wandb)),
 		opt("wandb-entity", String, "", 3, "Weights & Biases entity.", missing(wandb)),
@@ -100,17 +103,17 @@ func outputOptions() []Option {
 		opt("ui-type ui", Enum, "", 1, "How progress is shown: bars (simple) or log lines (none); dashboard shows "+
 			"bars in this release.", derived("simple on a terminal, else none"),
 			values("dashboard", "simple", "none"), yaml("runtime.ui")),
-		opt("log-level", Enum, "INFO", 1, "Least important level that is logged.", values(logLevels()...),
+		opt("log-level", Enum, "INFO", 1, "Lowest level that is logged.", values(logLevels()...),
 			yaml("logging.level")),
 		opt("verbose -v", Bool, "false", 1, "Log at DEBUG."),
 		opt("extra-verbose -vv", Bool, "false", 1, "Log at TRACE."),
 		opt("stats-interval", Float, "", 2, "Seconds between realtime statistics; 0 switches them off.", seconds,
 			derived("5 on the dashboard, else 30"), limits(Between(0, 1000)), env("UI_REALTIME_METRICS_INTERVAL")),
-		opt("workers-min", Int, "", 3, "Least number of logical workers; it wins over --workers-max and the "+
-			"concurrency.", limits(AtLeast(1)), yaml("runtime.workers_min")),
+		opt("workers-min", Int, "", 3, "Minimum number of logical workers; it takes precedence over --workers-max "+
+			"and the concurrency.", limits(AtLeast(1)), yaml("runtime.workers_min")),
 		opt("workers-max max-workers", Int, "", 2,
-			"Number of logical workers, each with a connection limit of its own; never more than the concurrency.",
-			derived("three quarters of the CPUs less one, at most 32; more if the concurrency needs more connections"),
+			"Number of logical workers, each with its own connection limit; never more than the concurrency.",
+			derived("three quarters of the CPUs minus one, at most 32; more if the concurrency needs more connections"),
 			limits(AtLeast(1)), yaml("runtime.workers")),
 		opt("record-processor-service-count record-processors", Int, "", 3, "Number of goroutines that make records.",
 			derived("one per four workers"), limits(AtLeast(1)), yaml("runtime.record_processors")),
@@ -118,9 +121,9 @@ func outputOptions() []Option {
 			env("API_SERVER_PORT"), missing(api), yaml("runtime.api_port")),
 		opt("api-host", String, "127.0.0.1", 3, "Address of the HTTP API.", env("API_SERVER_HOST"), missing(api),
 			yaml("runtime.api_host")),
-		opt("zmq-host", String, "127.0.0.1", 3, "Accepted without effect: there is no such bus."),
-		opt("zmq-ipc-path", Path, "", 3, "Accepted without effect: there is no such bus."),
-		opt("zmq-dual-bind", Bool, "false", 3, "Accepted without effect: there is no such bus."),
+		opt("zmq-host", String, "127.0.0.1", 3, "Accepted without effect: this program has no message bus."),
+		opt("zmq-ipc-path", Path, "", 3, "Accepted without effect: this program has no message bus."),
+		opt("zmq-dual-bind", Bool, "false", 3, "Accepted without effect: this program has no message bus."),
 		opt("accuracy-benchmark", Enum, "", 3, "Grade replies against this benchmark.",
 			values("mmlu", "aime", "hellaswag", "bigbench", "aime24", "aime25", "math_500", "gsm8k", "gpqa_diamond",
 				"lcb_codegeneration", "mmlu_pro"), missing(accuracy), yaml("accuracy.benchmark")),

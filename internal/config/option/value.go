@@ -188,7 +188,7 @@ func parseSweep(o Option, text string) ([]any, error) {
 			return nil, fmt.Errorf("%s in the list %w", fault.Shorten(part), err)
 		}
 		if slices.Contains(swept, value) {
-			return nil, fmt.Errorf("%s stands twice in the list, so its artifacts would be overwritten; use "+
+			return nil, fmt.Errorf("%s is in the list twice, so its artifacts would be overwritten; use "+
 				"--num-profile-runs to repeat a value", fault.Shorten(part))
 		}
 		swept = append(swept, value)
@@ -345,7 +345,7 @@ func ParseJSONObject(text string) (artifact.Object, error) {
 		return nil, errors.New("it must start with {")
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is text behind the closing brace")
+		return nil, errors.New("there is text after the closing brace")
 	}
 	return object, nil
 }

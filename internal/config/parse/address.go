@@ -77,7 +77,7 @@ func CheckURL(text string) error {
 	case u.Hostname() == "":
 		return fmt.Errorf("the URL has no host; write http://host:port")
 	case !inPortRange(u.Port()):
-		return fmt.Errorf("the port must lie between 1 and 65535")
+		return fmt.Errorf("the port must be between 1 and 65535")
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func Listen(address string) (string, error) {
 	if strings.Contains(address, ":") {
 		var err error
 		if host, port, err = net.SplitHostPort(address); err != nil {
-			return "", errors.New("give HOST:PORT, :PORT or PORT; an IPv6 host stands in brackets")
+			return "", errors.New("give HOST:PORT, :PORT or PORT; write an IPv6 host in brackets")
 		}
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {

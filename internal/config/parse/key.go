@@ -80,9 +80,9 @@ func readKey(flag string) (string, error) {
 	case len(text) > maxKeyFile:
 		return "", fmt.Errorf("%s is too large for a key: more than %d bytes", path, maxKeyFile)
 	case key == "":
-		return "", fmt.Errorf("%s is empty; it must hold the key", path)
+		return "", fmt.Errorf("%s is empty; it must contain the key", path)
 	case strings.ContainsAny(key, "\r\n\x00"):
-		return "", fmt.Errorf("%s holds several lines; it must hold the key alone", path)
+		return "", fmt.Errorf("%s contains several lines; it must contain only the key", path)
 	}
 	return key, nil
 }

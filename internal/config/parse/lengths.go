@@ -51,7 +51,7 @@ func SequenceDistribution(text string) ([]recipe.LengthPair, error) {
 
 func checkPairs(pairs []recipe.LengthPair) error {
 	if len(pairs) == 0 {
-		return errors.New("it holds no pair; " + pairShape)
+		return errors.New("it contains no pair; " + pairShape)
 	}
 	sum := 0.0
 	for _, p := range pairs {

@@ -51,7 +51,7 @@ func CheckTagName(name string) error {
 	}
 	for _, r := range name {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-. /:", r) {
-			return errors.New("the name of a tag holds letters, digits, blanks and _ - . / : only")
+			return errors.New("the name of a tag may contain only letters, digits, blanks and _ - . / :")
 		}
 	}
 	return nil
@@ -70,7 +70,7 @@ func CheckGlob(pattern string) error {
 			return fmt.Errorf("%s: files outside the folder of the run are not uploaded", fault.Shorten(pattern))
 		}
 		if _, err := path.Match(part, ""); err != nil {
-			return fmt.Errorf("%s: this is no pattern; *, ? and [a-z] stand for characters of a name, ** for any "+
+			return fmt.Errorf("%s: this is not a pattern; *, ? and [a-z] match characters of a name, ** matches any "+
 				"folders", fault.Shorten(pattern))
 		}
 	}

@@ -72,10 +72,10 @@ func (tr *transport) checkAWS() {
 		}
 	}
 	if len(refused) > 0 {
-		tr.fault("", "%s cannot be used with %s: the service passes on nothing but invocations",
+		tr.fault("", "%s cannot be used with %s: the service forwards only invocations",
 			strings.Join(refused, ", "), by)
 	}
 	if tr.given("url") && len(tr.p.Texts("url")) > 1 {
-		tr.fault("", "%s takes one --url at most, that of another entry to the service", by)
+		tr.fault("", "%s accepts at most one --url, the address of another entry point of the service", by)
 	}
 }

@@ -53,14 +53,14 @@ func (co *control) check() {
 	for _, name := range []string{"reset-kv-cache-path", "server-profiler-start-path", "server-profiler-stop-path"} {
 		if path := co.p.Text(name); !strings.HasPrefix(path, "/") || strings.Contains(path, "://") ||
 			strings.ContainsAny(path, " \r\n") {
-			co.fault("", "%s %s: must be a path that starts with / and holds no host, such as %s", co.flag(name),
+			co.fault("", "%s %s: must be a path that starts with / and contains no host, such as %s", co.flag(name),
 				fault.Shorten(path), option.Named(name).Default)
 		}
 	}
 	for name, settings := range map[string][]string{"reset-kv-cache": resetSettings,
 		"server-profiler": profilerSettings} {
 		if flags := co.givenOf(settings...); len(flags) > 0 && co.given(name) && !co.p.Bool(name) {
-			co.fault("", "%s has no use with %s=false; leave one of them out", flags[0], co.flag(name))
+			co.fault("", "%s has no effect with %s=false; omit one of them", flags[0], co.flag(name))
 		}
 	}
 	if *co.p.Float("wait-for-model-timeout") == 0 {

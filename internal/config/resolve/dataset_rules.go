@@ -20,13 +20,13 @@ func (ds *dataset) checkPrefixes() {
 		ds.fault("V28", "%s and %s are mutually exclusive", strings.Join(contexts, ", "), strings.Join(prefixes, ", "))
 	}
 	if ds.given("user-context-prompt-length") && !ds.given("num-dataset-entries") {
-		ds.warn("%s: each of the %d conversations that --num-dataset-entries is by default gets a context of its own",
+		ds.warn("%s: each of the %d conversations (the default of --num-dataset-entries) gets its own context",
 			ds.flag("user-context-prompt-length"), *ds.p.Int("num-dataset-entries"))
 	}
 	pool, length := ds.positive("prompt-prefix-pool-size"), ds.positive("prompt-prefix-length")
 	switch {
 	case length && !pool:
-		ds.warn("%s has no effect without --num-prefix-prompts, which says how many different prefixes there are",
+		ds.warn("%s has no effect without --num-prefix-prompts, which sets the number of different prefixes",
 			ds.flag("prompt-prefix-length"))
 	case pool && !length:
 		ds.warn("%s has no effect without --prompt-prefix-length", ds.flag("prompt-prefix-pool-size"))
@@ -72,7 +72,7 @@ func (ds *dataset) checkText() {
 	}
 	flags = append(flags, ds.givenOf("seq-dist", "shared-system-prompt-length", "user-context-prompt-length")...)
 	if len(flags) > 0 {
-		ds.fault("V31", "%s cannot be used with --endpoint-type %s, whose requests hold no text",
+		ds.fault("V31", "%s cannot be used with --endpoint-type %s, whose requests contain no text",
 			strings.Join(flags, ", "), ds.endpoint.endpointType)
 	}
 }
@@ -122,7 +122,7 @@ func (ds *dataset) checkCacheBust() {
 func (ds *dataset) checkLengthRange() {
 	if ds.given("random-range-ratio-mode") && ds.given("random-corpus-style") &&
 		ds.p.Text("random-range-ratio-mode") != ds.p.Text("random-corpus-style") {
-		ds.fault("", "%s and %s say different things: the style decides the window of lengths and the tokens "+
+		ds.fault("", "%s and %s contradict each other: the style decides the range of lengths and the tokens "+
 			"together; give one of them",
 			ds.flag("random-range-ratio-mode"), ds.flag("random-corpus-style"))
 	}
@@ -167,7 +167,7 @@ func (ds *dataset) warnOutputLength() {
 		n = *osl
 	}
 	ds.warn("%s only limits the output: a model may stop earlier. To get that length add --extra-inputs "+
-		"ignore_eos:true or --extra-inputs min_tokens:%d (SGLang, TGI: min_new_tokens:%d) if the server knows them",
+		"ignore_eos:true or --extra-inputs min_tokens:%d (SGLang, TGI: min_new_tokens:%d) if the server supports them",
 		ds.flag("osl"), n, n)
 }
 

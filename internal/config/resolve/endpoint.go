@@ -138,14 +138,15 @@ func (ep *endpoint) checkWeights() {
 // checkHeaders refuses what no header can hold; values may be secrets and are not repeated.
 func (ep *endpoint) checkHeaders() {
 	if strings.ContainsAny(ep.p.Text("api-key"), "\r\n\x00") {
-		ep.fault("", "%s contains a line break, which no header can hold; see how the key was read", ep.flag("api-key"))
+		ep.fault("", "%s contains a line break, which a header cannot contain; check how the key was read",
+			ep.flag("api-key"))
 	}
 	if name := ep.p.Text("session-header"); name != "" && !option.HeaderName.MatchString(name) {
 		ep.fault("", "%s %s: the name of a header is letters, digits and dashes", ep.flag("session-header"),
 			fault.Shorten(name))
 	}
 	if strings.Contains(ep.p.Text("custom-endpoint"), "://") {
-		ep.fault("", "%s %s: this is a path below the address; the address itself is given by --url",
+		ep.fault("", "%s %s: this must be a path; the address is given by --url",
 			ep.flag("custom-endpoint"), fault.Shorten(artifact.RedactAddress(ep.p.Text("custom-endpoint"))))
 	}
 }
@@ -157,11 +158,11 @@ func (ep *endpoint) checkContentType() {
 			"(e.g., video_generation), but --endpoint-type %s does not support it.",
 			ep.flag("request-content-type"), ep.endpointType)
 	case asked != formType && ep.given("request-content-type") && ep.facts.FormDataOnly:
-		ep.fault("", "%s %s: the requests of --endpoint-type %s are forms; leave the option out",
+		ep.fault("", "%s %s: the requests of --endpoint-type %s are forms; omit the option",
 			ep.flag("request-content-type"), asked, ep.endpointType)
 	}
 	if ep.active("download-video-content") && ep.endpointType != "video_generation" {
-		ep.warn("%s has no effect: --endpoint-type %s makes no videos", ep.flag("download-video-content"),
+		ep.warn("%s has no effect: --endpoint-type %s generates no videos", ep.flag("download-video-content"),
 			ep.endpointType)
 	}
 	ep.checkTokenIDs()
@@ -191,13 +192,13 @@ func (ep *endpoint) checkStrip() {
 // checkTokenIDs holds the demands of types that send token ids.
 func (ep *endpoint) checkTokenIDs() {
 	if ep.facts.StreamsOnly && !ep.streaming {
-		ep.fault("", "--endpoint-type %s has no replies but streams: add --streaming", ep.endpointType)
+		ep.fault("", "--endpoint-type %s only streams: add --streaming", ep.endpointType)
 	}
 	if !ep.facts.TokenIDs {
 		return
 	}
 	if flags := ep.givenOf("shared-system-prompt-length", "user-context-prompt-length"); len(flags) > 0 {
-		ep.fault("", "%s cannot be used with --endpoint-type %s, which sends token ids and knows no messages",
+		ep.fault("", "%s cannot be used with --endpoint-type %s, which sends token ids instead of messages",
 			strings.Join(flags, ", "), ep.endpointType)
 	}
 }

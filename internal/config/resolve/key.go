@@ -34,7 +34,7 @@ func (ep *endpoint) findKey() {
 		ep.warn("The key in %s is not sent: a --url is neither https nor on this machine; --api-key or AIPERF_API_KEY "+
 			"sends a key anywhere", key.Variable)
 	case key.Variable != "":
-		ep.info("The API key is that of the environment variable %s", key.Variable)
+		ep.info("The API key is taken from the environment variable %s", key.Variable)
 	}
 	ep.apiKey = key.Value
 }

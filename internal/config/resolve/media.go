@@ -128,7 +128,7 @@ func (md *media) checkModalities() {
 		}
 		flags := strings.Join(md.givenOf(m.flags...), ", ")
 		if !m.taken {
-			md.fault("", "%s cannot be used with --endpoint-type %s, whose requests hold no %s", flags,
+			md.fault("", "%s cannot be used with --endpoint-type %s, whose requests contain no %s", flags,
 				md.endpoint.endpointType,
 				m.what)
 		}
@@ -180,7 +180,7 @@ func (md *media) checkAudio() {
 			for _, r := range mp3Rates {
 				list = append(list, option.FormatFloat(float64(r)/1000))
 			}
-			md.fault("", "%s %s: MP3 knows the rates %s kHz", md.flag("audio-sample-rates"), kHz,
+			md.fault("", "%s %s: MP3 supports the rates %s kHz", md.flag("audio-sample-rates"), kHz,
 				strings.Join(list, ", "))
 		case rate < 1 || rate > 1_000_000:
 			md.fault("", "%s %s: rates are in kHz, from 0.001 to 1000", md.flag("audio-sample-rates"), kHz)

@@ -140,7 +140,7 @@ func (op *outputs) checkGoodput() {
 // checkResults checks what is asked of the results.
 func (op *outputs) checkResults() {
 	if op.active("export-records-parquet") && op.p.Text("export-level") == "summary" {
-		op.fault("", "%s and %s summary cannot be used together: there are no records then",
+		op.fault("", "%s and %s summary cannot be used together: that level keeps no records",
 			op.flag("export-records-parquet"), op.flag("export-level"))
 	}
 	var percentiles []float64

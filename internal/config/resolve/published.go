@@ -90,13 +90,14 @@ func (pu *published) check() {
 	}
 	agents := slices.Contains(option.AgentSets(), name)
 	if agents && pu.agentLimit() == 0 {
-		pu.fault("", "%s %s needs a limit of its sessions: give --num-conversations, --num-dataset-entries or "+
-			"--request-count", pu.flag("public-dataset"), name)
+		pu.fault("",
+			"%s %s needs a limit on the number of sessions: give --num-conversations, --num-dataset-entries or "+
+				"--request-count", pu.flag("public-dataset"), name)
 	}
 	switch {
 	case !pu.active("fixed-schedule") || agents:
 	case name != "":
-		pu.fault("", "%s cannot be used with the data set %s, whose rows have no times", pu.flag("fixed-schedule"),
+		pu.fault("", "%s cannot be used with the data set %s, whose rows have no timestamps", pu.flag("fixed-schedule"),
 			name)
 	case !pu.active("input-file"):
 		pu.fault("V2", "%s can only be used together with --input-file, or with --public-dataset %s",

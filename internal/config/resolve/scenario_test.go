@@ -188,16 +188,14 @@ func TestFlagsOfAgenticReplay(t *testing.T) {
 		"-m m --cache-bust warmup_isolation_system": "needs a system prompt",
 		"-m m --cache-bust first_turn_prefix --endpoint-type completions": "can only be used with " +
 			"--endpoint-type chat",
-		line + "--warmup-request-count 3": "whose warm-up is that of its " +
-			"lanes",
+		line + "--warmup-request-count 3":                                       "which warms up its lanes",
 		line + "--agentic-cache-warmup-duration 3 --warmup-requests-per-lane 2": "cannot be used together",
 		line + "--trajectory-start-min-ratio 0.9 --trajectory-start-max-ratio 0.75": "must be at most " +
 			"--trajectory-start-max-ratio 0.75",
 		line + "--concurrency 4 --concurrency-ramp-duration 3": "cannot be used with agentic " +
 			"replay",
-		line + "--dataset-sampling-strategy random": "plays every recording in turn",
-		line + "--unsafe-override --cache-bust warmup_isolation_first_turn": "whose warm-up is to fill the " +
-			"caches",
+		line + "--dataset-sampling-strategy random":                            "plays every recording in turn",
+		line + "--unsafe-override --cache-bust warmup_isolation_first_turn":    "whose warm-up fills the caches",
 		line + "--unsafe-override --use-think-time-only --ignore-trace-delays": "cannot be used together",
 		"-m m --scenario inferencex-agentx-mvp --unsafe-override":              "the data set is synthetic",
 	} {

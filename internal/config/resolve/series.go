@@ -55,15 +55,15 @@ func (se *series) repeats(run *config.Run) {
 		run.Series.Seeds = config.VarySeeds
 	case !given && !p.Bool("set-consistent-seed"):
 		run.Series.Seeds = config.FreshSeeds
-		se.warn("%s: the runs send different content, which their spread will show; give --random-seed to make them "+
-			"alike", se.flag("set-consistent-seed"))
+		se.warn("%s: the runs send different content, which increases their spread; give --random-seed to send the "+
+			"same content", se.flag("set-consistent-seed"))
 	}
 	if !given && run.Series.Seeds != config.FreshSeeds {
 		seed := uint64(seriesSeed)
 		run.RandomSeed = &seed
 	}
 	if !se.given("ui-type") {
-		se.info("Several runs are shown by --ui simple, without a terminal by none")
+		se.info("Several runs use --ui simple, or none without a terminal")
 	}
 }
 

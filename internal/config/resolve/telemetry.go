@@ -87,7 +87,7 @@ func (te *telemetry) checkListen() {
 	text := te.p.Text("metrics-listen")
 	var err error
 	if te.metricsListen, err = parse.Listen(text); err != nil {
-		te.fault("", "%s %q is no address to listen on: %v", te.flag("metrics-listen"), fault.Shorten(text), err)
+		te.fault("", "%s %q is not an address to listen on: %v", te.flag("metrics-listen"), fault.Shorten(text), err)
 	}
 }
 
@@ -127,7 +127,7 @@ func (te *telemetry) checkOTel() {
 		}
 	}
 	if te.given("gen-ai-provider") && strings.TrimSpace(te.p.Text("gen-ai-provider")) == "" {
-		te.fault("", "%s is empty; leave it out to have the provider found by the host", te.flag("gen-ai-provider"))
+		te.fault("", "%s is empty; omit it to derive the provider from the host", te.flag("gen-ai-provider"))
 	}
 }
 

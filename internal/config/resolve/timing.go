@@ -67,7 +67,7 @@ func (ti *timing) followsTrace() bool {
 		return false
 	}
 	ti.lines = trace.rows
-	ti.info("%s holds timestamps, so requests follow its schedule; --no-fixed-schedule prevents this", file)
+	ti.info("%s contains timestamps, so requests follow its schedule; --no-fixed-schedule prevents this", file)
 	return true
 }
 

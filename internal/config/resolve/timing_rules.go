@@ -38,7 +38,7 @@ func (ti *timing) checkSchedule() {
 	if !ti.p.Bool("fixed-schedule") {
 		if flags := ti.givenOf("request-rate", "request-rate-series", "user-centric-rate", "num-users",
 			"arrival-smoothness"); len(flags) > 0 {
-			ti.fault("", "%s cannot be used here: the trace holds timestamps, so requests follow its schedule; "+
+			ti.fault("", "%s cannot be used here: the trace contains timestamps, so requests follow its schedule; "+
 				"--no-fixed-schedule prevents this", strings.Join(flags, ", "))
 		}
 		return
@@ -260,11 +260,11 @@ func (ti *timing) checkAgentic() {
 		"warmup-concurrency-ramp-duration", "warmup-prefill-concurrency-ramp-duration",
 		"warmup-request-rate-ramp-duration")
 	if len(warmups) > 0 {
-		ti.fault("", "%s cannot be used with agentic replay, whose warm-up is that of its lanes: see "+
+		ti.fault("", "%s cannot be used with agentic replay, which warms up its lanes: see "+
 			"--agentic-cache-warmup-duration", strings.Join(warmups, ", "))
 	}
 	if target := ti.scenario.cacheBust(); strings.HasPrefix(target, "warmup_isolation_") {
-		ti.fault("", "--cache-bust %s cannot be used with agentic replay, whose warm-up is to fill the caches", target)
+		ti.fault("", "--cache-bust %s cannot be used with agentic replay, whose warm-up fills the caches", target)
 	}
 	if ti.p.Text("dataset-sampling-strategy") == "random" {
 		ti.fault("", "%s random cannot be used with agentic replay, which plays every recording in turn: use "+

@@ -79,12 +79,12 @@ func (tr *transport) checkGRPC() {
 		return parse.IsGRPC(u) != tr.endpoint.grpc || tr.endpoint.grpc &&
 			parse.SchemeOf(u) != parse.SchemeOf(urls[0])
 	}); i >= 0 {
-		tr.fault("", "%s: %s and %s in one run: all URLs must have one scheme where gRPC is among them", url,
+		tr.fault("", "%s: %s and %s cannot be mixed: with gRPC, all URLs must have the same scheme", url,
 			parse.SchemeOf(urls[0])+"://", parse.SchemeOf(urls[i])+"://")
 		return
 	}
 	if tr.given("transport") && (tr.p.Text("transport") == "grpc") != tr.endpoint.grpc {
-		tr.fault("", "%s %s: the scheme of %s says otherwise; write grpc://host:port or grpcs://host:port for gRPC",
+		tr.fault("", "%s %s: this contradicts the scheme of %s; write grpc://host:port or grpcs://host:port for gRPC",
 			tr.flag("transport"), tr.p.Text("transport"), url)
 	}
 	if !tr.endpoint.grpc {
@@ -92,20 +92,20 @@ func (tr *transport) checkGRPC() {
 	}
 	if !tr.endpoint.facts.GRPC {
 		carried := typesThat(func(f api.Descriptor) bool { return f.GRPC })
-		tr.fault("", "%s %s: --endpoint-type %s is not carried by gRPC, only %s are", url,
+		tr.fault("", "%s %s: --endpoint-type %s is not supported over gRPC, only %s are", url,
 			parse.SchemeOf(urls[0])+"://",
 			tr.endpoint.endpointType, strings.Join(carried, ", "))
 	}
 	for _, text := range urls {
 		if _, rest, _ := strings.Cut(text, "://"); strings.ContainsAny(strings.TrimSuffix(rest, "/"), "/?#") {
-			tr.fault("", "%s %s: a URL of gRPC is scheme, host and port; the call is the endpoint type's, or "+
-				"--custom-endpoint's", url, fault.Shorten(artifact.RedactAddress(text)))
+			tr.fault("", "%s %s: a gRPC URL consists of scheme, host and port; the method is that of the endpoint "+
+				"type or of --custom-endpoint", url, fault.Shorten(artifact.RedactAddress(text)))
 		}
 	}
 	for _, o := range []struct{ flag, why string }{
 		{"http2", "gRPC is HTTP/2 already"},
 		{"auth-type", "gRPC calls are not signed"},
-		{"sagemaker-endpoint-name", "the service speaks HTTP"},
+		{"sagemaker-endpoint-name", "the service uses HTTP"},
 		{"reset-kv-cache", "the hook is an HTTP request"},
 		{"server-profiler", "the hook is an HTTP request"},
 	} {
@@ -121,7 +121,7 @@ func (tr *transport) checkGRPC() {
 		value, _ := h.Value.(string)
 		switch {
 		case strings.HasSuffix(strings.ToLower(h.Key), "-bin"):
-			tr.fault("", "%s %s: gRPC keeps names that end in -bin for values that are no text", tr.flag("header"),
+			tr.fault("", "%s %s: gRPC reserves names that end in -bin for binary values", tr.flag("header"),
 				fault.Shorten(h.Key))
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
 			tr.fault("", "%s %s: values in gRPC have printable ASCII characters only", tr.flag("header"),

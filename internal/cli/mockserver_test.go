@@ -110,7 +110,7 @@ func TestMockServerMistakes(t *testing.T) {
 		"--dcgm-num-gpus 9":            "from 1 to 8",
 		"--dcgm-gpu-name h900":         "\"h900\" is not a GPU: rtx6000, ",
 		"--dcgm-load 2":                "--dcgm-load: ",
-		"--dcgm-load 3:0.5,2:1":        "do not ascend",
+		"--dcgm-load 3:0.5,2:1":        "must ascend",
 		"--dcgm-load ,":                "the curve is empty",
 		"--dcgm-fault bogus":           "unknown fault",
 		"--metrics-fault no_energy":    "unknown fault",

@@ -58,7 +58,7 @@ type runDirs struct {
 	empty bool
 }
 
-// flags are the options that name folders, which may also stand alone.
+// flags are the options that name folders, which may also be given without the flag.
 func (r *runDirs) flags() []flags.Flag {
 	return []flags.Flag{
 		flags.Value("run-dirs", "DIR", "a folder to read; the flag itself may be omitted",

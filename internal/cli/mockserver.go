@@ -28,7 +28,7 @@ Options (each also as MOCK_SERVER_<NAME> in the environment):
 
 type mockServerOptions struct{ mockserver.Options }
 
-// table is the flags of the server; the defaults stand in it.
+// table returns the flags of the server with their defaults.
 func (o *mockServerOptions) table() *flags.Table {
 	return &flags.Table{Command: "mock-server", About: mockServerHelp, Footer: mockserver.FaultsHelp,
 		Column: 42, Aligned: true, Clustered: true, Flags: o.flags()}

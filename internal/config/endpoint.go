@@ -48,7 +48,7 @@ type Endpoint struct {
 	DownloadVideo bool
 	// GRPC: calls of gRPC carry the requests.
 	GRPC bool
-	// HTTP2 speaks HTTP/2 alone; UnixSocket is the path that every connection goes through, "" = TCP.
+	// HTTP2 uses HTTP/2 only; UnixSocket is the path that every connection goes through, "" = TCP.
 	HTTP2      bool
 	UnixSocket string
 	TLS        TLS
@@ -79,7 +79,7 @@ type Readiness struct {
 	Timeout, Interval time.Duration
 }
 
-// CacheReset is a request before the run: the server forgets its prefix cache.
+// CacheReset is a request before the run that makes the server reset its prefix cache.
 type CacheReset struct {
 	Path    string
 	Timeout time.Duration

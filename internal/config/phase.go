@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/load"
 )
 
-// PhaseKind tells warm-up from what is measured.
+// PhaseKind distinguishes warm-up from profiling.
 type PhaseKind string
 
 // The kinds of phase.

@@ -15,7 +15,7 @@ func (r *Run) Redactor() *artifact.Redactor {
 	return artifact.NewRedactor(r.Secrets()...).WithMembers(names...)
 }
 
-// Secrets are the values that must not appear in any file or on the screen: the API key, what stands
+// Secrets are the values that must not appear in any file or on the screen: the API key, the values
 // under sensitive names in headers, request bodies, tags and addresses, and the credentials in the
 // environment that the program reads.
 func (r *Run) Secrets() []string {

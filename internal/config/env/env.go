@@ -1,7 +1,7 @@
 // Package env is the table of the AIPERF_* environment variables and reads them.
 //
 // A row names the field of [Values] that it sets. A row without a field is checked and has no effect, so that an
-// environment made for another program is accepted. Variables that stand for an option are rows here too; their value
+// environment made for another program is accepted. Variables that set an option are rows here too; their value
 // is read by config/settings.
 package env
 

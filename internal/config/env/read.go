@@ -67,7 +67,7 @@ func Read(lookup Lookup) (Values, []fault.Warning, error) {
 	return env, warnings, nil
 }
 
-// withoutEffect are the variables that were set to something else than their default and that nobody reads.
+// withoutEffect returns the variables that were set to another value than their default and that are not used.
 func withoutEffect(values map[string]any, set map[string]bool) []string {
 	var idle []string
 	for _, v := range Variables() {

@@ -22,7 +22,7 @@ const (
 	VarJSON
 )
 
-// VarGroup says to whom a variable speaks.
+// VarGroup is the group of a variable in the documentation.
 type VarGroup string
 
 // The groups of environment variables, in the order of the documentation.

@@ -13,7 +13,7 @@ import (
 )
 
 // Of is the configuration as exports carry it: the shape of the "benchmark:" body, what was
-// given or derived, without secrets. Settings that the schema has no key for stand in [Further].
+// given or derived, without secrets. Settings without a key in the schema are in [Further].
 func Of(r *config.Run) Object {
 	known, _ := exportedConfig(r)
 	return known

@@ -69,7 +69,7 @@ const synthesisKeys = `speedup_ratio prefix_len_multiplier prefix_root_multiplie
 	output_len_multiplier max_isl max_osl allow_dataset_wrap`
 
 // splitConfig separates the members that a row of exportKeys has from the others, at any depth. What is split off a
-// list stands under the names of its items. A mapping that nothing is left of is left out.
+// list is kept under the names of its items. A mapping without remaining members is left out.
 func splitConfig(o Object, row string) (known, further Object) {
 	keys, ok := exportKeys[row]
 	if !ok {

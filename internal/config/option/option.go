@@ -109,7 +109,7 @@ type Option struct {
 // see BuiltValues).
 func (o Option) Built() bool { return o.Missing == "" }
 
-// ManyValues reports whether the values are too many to stand behind the flag.
+// ManyValues reports whether the values are too many to follow the flag in the help text.
 func (o Option) ManyValues() bool {
 	return o.Type == Enum && len(strings.Join(o.Values, "|")) > flags.HelpWidth/2
 }

@@ -416,7 +416,7 @@ func jsonNumber(n json.Number) (any, error) {
 	return v, nil
 }
 
-// FormatFloat writes a float so that it can be told from an integer: 5.0, 0.25, 1e+16.
+// FormatFloat writes a float so that it can be distinguished from an integer: 5.0, 0.25, 1e+16.
 func FormatFloat(v float64) string {
 	if math.IsInf(v, 1) {
 		return "inf"

@@ -18,7 +18,7 @@ type GPUItems struct {
 	Dashboard   bool
 }
 
-// gpuCollectors are the names that may stand before an address.
+// gpuCollectors are the names that may precede an address.
 var gpuCollectors = []string{"dcgm", "amd_dme"}
 
 // GPU reads the items of --gpu-telemetry.

@@ -42,7 +42,7 @@ func OTelURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Attributes reads items of key=value; several may stand in one, separated by commas. A later one of the same name
+// Attributes reads items of key=value; an item may have several, separated by commas. A later one of the same name
 // wins.
 func Attributes(items []string) ([]config.Attribute, error) {
 	var list []config.Attribute

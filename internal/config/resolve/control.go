@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/config/option"
 )
 
-// Settings of a hook beside its switch; giving one switches it on.
+// Settings of a hook apart from its switch; a given one switches the hook on.
 var (
 	resetSettings    = []string{"reset-kv-cache-path", "reset-kv-cache-timeout-seconds"}
 	profilerSettings = []string{"server-profiler-start-path", "server-profiler-stop-path",

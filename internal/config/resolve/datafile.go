@@ -60,7 +60,7 @@ type traceFacts struct {
 	timed bool
 }
 
-// readTrace looks at a file, or at all .jsonl files below a folder. What cannot be read counts as
+// readTrace reads a file, or all .jsonl files below a folder. What cannot be read counts as
 // empty: the loader reports it.
 func readTrace(path string) traceFacts {
 	var facts traceFacts

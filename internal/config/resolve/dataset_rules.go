@@ -33,7 +33,7 @@ func (ds *dataset) checkPrefixes() {
 	}
 }
 
-// checkSystemPrompt refuses a system text where no request could hold it, or where another prefix stands in its place.
+// checkSystemPrompt refuses a system text that requests cannot carry, or that another prefix replaces.
 func (ds *dataset) checkSystemPrompt() {
 	prompts := ds.givenOf("system-prompt", "system-prompt-file")
 	if len(prompts) == 0 {
@@ -93,7 +93,7 @@ func (ds *dataset) checkRankings() {
 	}
 }
 
-// checkCacheBust refuses marks where no message could bear them.
+// checkCacheBust refuses marks where no message can carry them.
 func (ds *dataset) checkCacheBust() {
 	target := ds.scenario.cacheBust()
 	if target == "" {

@@ -189,7 +189,7 @@ func (ep *endpoint) checkStrip() {
 	}
 }
 
-// checkTokenIDs holds the demands of types that send token ids.
+// checkTokenIDs checks what types that send token ids require.
 func (ep *endpoint) checkTokenIDs() {
 	if ep.facts.StreamsOnly && !ep.streaming {
 		ep.fault("", "--endpoint-type %s only streams: add --streaming", ep.endpointType)

@@ -33,7 +33,7 @@ func (md *media) batches() config.BatchSizes {
 		Audio: size("audio-batch-size"), Video: size("video-batch-size")}
 }
 
-// wantsImages, wantsAudio and wantsVideo tell what the options ask for.
+// wantsImages reports whether the options ask for images; wantsAudio and wantsVideo do so for the others.
 func (md *media) wantsImages() bool {
 	return md.positive("image-width-mean") && md.positive("image-height-mean") && md.positive("image-batch-size")
 }

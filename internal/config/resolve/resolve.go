@@ -168,7 +168,7 @@ func (r *resolution) run() *config.Run {
 	return run
 }
 
-// Catalog answers questions about things that live in other rooms.
+// Catalog answers questions about metrics and data formats, which other rooms define.
 type Catalog interface {
 	// Metric finds a metric by its tag or an alias of it.
 	Metric(name string) (config.MetricFacts, bool)
@@ -176,7 +176,7 @@ type Catalog interface {
 	MetricTags() []string
 	// Threshold checks a condition of --fail-if; percentiles are the ranks of --percentiles.
 	Threshold(text string, percentiles []float64) error
-	// DatasetFormat tells the format of a file from its content, "" if it cannot.
+	// DatasetFormat returns the format of a file by its content, "" if it is not recognized.
 	DatasetFormat(path string) string
 	// DatasetRoots is the number of sessions of a dag_jsonl file that no other one refers to, 0 if it cannot be read.
 	DatasetRoots(path string) int64

@@ -276,7 +276,7 @@ func (ti *timing) checkAgentic() {
 	}
 }
 
-// warnWarmup tells about warm-up options that have no effect because nothing starts a warm-up.
+// warnWarmup warns of warm-up options that have no effect because nothing starts a warm-up.
 func (ti *timing) warnWarmup() {
 	if ti.warmsUp() {
 		return

@@ -45,7 +45,7 @@ func (tk *tokens) needed() bool {
 		*p.Int("prompt-prefix-length") > 0
 }
 
-// IsPlaceholder reports whether a model is named as nobody names a real one.
+// IsPlaceholder reports whether the name of a model is a usual placeholder.
 func IsPlaceholder(model string) bool {
 	switch strings.ToLower(model) {
 	case "mock-model", "test-model", "fake-model", "dummy-model", "example-model", "sample-model", "placeholder-model":

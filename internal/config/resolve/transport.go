@@ -71,7 +71,7 @@ func (tr *transport) checkTransport() {
 // maxSocketPath is what every system takes as the path of a socket.
 const maxSocketPath = 103
 
-// checkGRPC looks at what goes over gRPC. Schemes are not mixed: one transport carries a run.
+// checkGRPC checks options that gRPC does not support. Schemes are not mixed: a run has one transport.
 func (tr *transport) checkGRPC() {
 	urls := tr.p.Texts("url")
 	url := tr.flag("url")
@@ -130,7 +130,7 @@ func (tr *transport) checkGRPC() {
 	}
 }
 
-// checkConnections looks at where connections start from and how many workers share them.
+// checkConnections checks the source addresses of connections and the number of workers that share them.
 func (tr *transport) checkConnections() {
 	if least, most := tr.p.Int("workers-min"), tr.p.Int("workers-max"); least != nil && most != nil && *least > *most {
 		tr.fault("", "%s %d is more than %s %d", tr.flag("workers-min"), *least, tr.flag("workers-max"), *most)

@@ -121,7 +121,7 @@ func (c *Secrets) Header(name, value string) {
 	}
 }
 
-// Members takes what stands under sensitive names in a JSON object, at any depth.
+// Members takes the values under sensitive names in a JSON object, at any depth.
 func (c *Secrets) Members(o artifact.Object) {
 	EachSensitive(o, func(_ string, v any) { c.scalars(v) })
 }

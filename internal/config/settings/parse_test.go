@@ -277,3 +277,20 @@ func parseError(t *testing.T, line string, environment ...string) fault.List {
 	}
 	return faults
 }
+
+// A value of a file is given like one of a flag, and messages name its place.
+func TestSettingsOfAFile(t *testing.T) {
+	p := mustParse(t, "--isl 5")
+	place := Origin{FromFile, "bench.yaml:12"}
+	if err := p.Set(option.Named("concurrency"), []string{"7"}, place); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Int("concurrency"); got == nil || *got != 7 || !p.Given("concurrency") ||
+		p.Flag("concurrency") != "bench.yaml:12" {
+		t.Errorf("concurrency %v, given %v, named %s", got, p.Given("concurrency"), p.Flag("concurrency"))
+	}
+	err := p.Set(option.Named("request-count"), []string{"x"}, place)
+	if err == nil || !p.Given("request-count") || p.Int("request-count") != nil {
+		t.Errorf("error %v, given %v, value %v", err, p.Given("request-count"), p.Int("request-count"))
+	}
+}

@@ -49,7 +49,8 @@ func (a *app) gate(args []string) int {
 		return a.fail(err)
 	}
 	if figures.WasCancelled {
-		fmt.Fprintln(a.terminal.err, "warning: the run was cancelled early; its figures are those of the requests until then")
+		fmt.Fprintln(a.terminal.err,
+			"warning: the run was cancelled early; its figures are those of the requests until then")
 	}
 	failed := compare.Check(thresholds, &figures)
 	for _, line := range failed {

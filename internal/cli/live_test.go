@@ -65,7 +65,8 @@ func followed(t *testing.T, args ...string) (*page.Page, *run.Outcome) {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, listener) }()
 	t.Cleanup(func() { cancel(); <-ended })
-	parsed, err := settings.Parse(append([]string{"--model", "mock-model", "--url", "http://" + listener.Addr().String(),
+	parsed, err := settings.Parse(append([]string{"--model", "mock-model", "--url",
+		"http://" + listener.Addr().String(),
 		"--tokenizer", "builtin", "--ui", "none", "--streaming",
 		"--artifact-dir", t.TempDir(), "--no-server-metrics", "--no-gpu-telemetry", "--isl", "20", "--osl", "12",
 		"--random-seed", "1", "--metrics-listen", "0"}, args...),

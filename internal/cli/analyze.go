@@ -21,8 +21,8 @@ import (
 const analyzeHelp = `Usage: aiperf analyze swim-lane RUN_DIR [RUN_DIR …] [options]
        aiperf analyze turn-messages RUN_DIR [RUN_DIR …] [options]
 
-Pictures of finished runs: their sessions over time, and what their requests said. The options of each:
-aiperf analyze swim-lane --help, aiperf analyze turn-messages --help.
+Shows finished runs: swim-lane draws their sessions over time, turn-messages lists the content of their requests.
+"aiperf analyze swim-lane --help" and "aiperf analyze turn-messages --help" show the options.
 `
 
 const swimLaneHelp = `Usage: aiperf analyze swim-lane RUN_DIR [RUN_DIR …] [options]
@@ -48,7 +48,7 @@ func (a *app) analyze(args []string) int {
 		fmt.Fprint(a.terminal.out, analyzeHelp)
 		return ExitOK
 	}
-	return a.fail(errors.New("what is to be analyzed? aiperf analyze swim-lane RUN_DIR, or aiperf analyze " +
+	return a.fail(errors.New("no analysis given: aiperf analyze swim-lane RUN_DIR, or aiperf analyze " +
 		"turn-messages RUN_DIR"))
 }
 
@@ -58,10 +58,10 @@ type runDirs struct {
 	empty bool
 }
 
-// flags are the options that name folders, which may also stand alone.
+// flags are the options that name folders, which may also be given without the flag.
 func (r *runDirs) flags() []flags.Flag {
 	return []flags.Flag{
-		flags.Value("run-dirs", "DIR", "a folder to read, which may also stand without the option",
+		flags.Value("run-dirs", "DIR", "a folder to read; the flag itself may be omitted",
 			flags.Texts(&r.named)),
 		flags.Switch("empty-run-dirs", "no folder at all: nothing is done", &r.empty),
 	}
@@ -77,7 +77,7 @@ func unlisted(short string, f flags.Flag) flags.Flag {
 func (r *runDirs) all(alone []string) ([]string, error) {
 	dirs := slices.Concat(r.named, alone)
 	if r.empty && len(dirs) > 0 {
-		return nil, errors.New("--empty-run-dirs says that there is no folder, but one is given")
+		return nil, errors.New("--empty-run-dirs and a folder cannot be used together")
 	}
 	return dirs, nil
 }
@@ -94,7 +94,7 @@ func (o *swimLaneOptions) table() *flags.Table {
 		return func(v string) error {
 			n, err := read(v)
 			if err != nil || !(n >= 0) || n > 1e12 {
-				return fmt.Errorf("%q is no number of at least 0", v)
+				return fmt.Errorf("%q is not a number of at least 0", v)
 			}
 			*into = &n
 			return nil
@@ -110,7 +110,7 @@ func (o *swimLaneOptions) table() *flags.Table {
 			"-c is the same", atLeast0(&o.concurrency, scalar.Number))),
 		flags.Value("ramp", "SECONDS", "when the ramp was over; default: as the run was configured",
 			atLeast0(&o.ramp, func(v string) (float64, error) { return scalar.In(time.Second, v) })),
-		flags.Switch("html", "write a page that zooms and tells of each request, too (.html)", &o.html),
+		flags.Switch("html", "also write a page with zoom and details of each request (.html)", &o.html),
 		noHTML,
 	)}
 }

@@ -11,8 +11,10 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/clock"
-	"aiperf/internal/config"
+	"aiperf/internal/config/env"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/parse"
+	"aiperf/internal/config/settings"
 	"aiperf/internal/wire/chat"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/session"
@@ -20,7 +22,7 @@ import (
 
 const chatHelp = `Usage: aiperf chat --model NAME [flags]
 
-Talks to a model and says how fast it answers. For example:
+Chats with a model and shows how fast it answers. For example:
   aiperf chat -m my-model -u localhost:8000
   aiperf chat -m my-model -u localhost:8000 --quick "Say hello"
 
@@ -51,9 +53,9 @@ func (o *chatOptions) table() *flags.Table {
 				flags.Text(&o.APIKey)),
 			flags.Value("tokenizer", "NAME",
 				"tokenizer that counts tokens where the server reports none [default: the model's,\n"+
-					"or builtin where that cannot be had]", flags.Text(&o.Tokenizer)),
+					"or builtin if it cannot be loaded]", flags.Text(&o.Tokenizer)),
 		}, Footer: `
-Messages are lines of the standard input; Ctrl-D ends. Settings of the connection are those of the environment
+Messages are lines of the standard input; Ctrl-D ends. Settings of the connection come from the environment
 (AIPERF_HTTP_SSL_VERIFY, AIPERF_HTTP_TRUST_ENV, AIPERF_HTTP_IP_VERSION).
 `}
 }
@@ -82,7 +84,7 @@ func (a *app) chat(args []string) int {
 		return a.fail(err)
 	}
 	arguments := &o.Arguments
-	key, err := config.FindKey(arguments.APIKey, []string{arguments.URL}, a.env)
+	key, err := parse.FindKey(arguments.APIKey, []string{arguments.URL}, a.env)
 	if err != nil {
 		return a.fail(fmt.Errorf("--api-key: %w", err))
 	}
@@ -90,9 +92,9 @@ func (a *app) chat(args []string) int {
 		fmt.Fprintf(a.terminal.err, "The key in %s is not sent: --url is neither https nor on this machine; "+
 			"--api-key or AIPERF_API_KEY sends a key anywhere\n", key.Variable)
 	}
-	redactor := artifact.NewRedactor(append(config.SecretsOf(args, a.env), key.Value)...)
+	redactor := artifact.NewRedactor(append(settings.SecretsOf(args, a.env), key.Value)...)
 	a.redactor = redactor
-	env, _, err := config.ReadEnv(a.env)
+	env, _, err := env.Read(a.env)
 	if err != nil {
 		return a.fail(err)
 	}
@@ -154,7 +156,7 @@ func (a *app) chat(args []string) int {
 }
 
 // connectionOptions are those of a connection on which a person waits: no limit in total.
-func connectionOptions(env *config.Env) client.Options {
+func connectionOptions(env *env.Values) client.Options {
 	o := client.DefaultOptions()
 	o.Timeout, o.ConnectTimeout = 0, env.Chat.ConnectTimeout
 	// A person may think longer than a server keeps an idle connection.

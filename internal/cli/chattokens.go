@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"aiperf/internal/config"
+	"aiperf/internal/config/env"
+	"aiperf/internal/config/resolve"
 	"aiperf/internal/wire/chat"
 	"aiperf/internal/workload/hub"
 	"aiperf/internal/workload/tokenizer"
@@ -15,8 +16,8 @@ import (
 
 // chatCounter counts the tokens of replies whose server does not. A tokenizer that was asked for must be
 // there; the model's own, which is the default, is looked for when the first count is due, since most
-// servers report their counts, and the built-in one stands in for it.
-func (a *app) chatCounter(arguments *chat.Arguments, env *config.Env) (func(text string) int, error) {
+// servers report their counts, and the built-in one replaces it.
+func (a *app) chatCounter(arguments *chat.Arguments, env *env.Values) (func(text string) int, error) {
 	find := func(name string) (tokenizer.Tokenizer, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), env.Service.TokenizerPreloadTimeout)
 		defer cancel()
@@ -36,12 +37,12 @@ func (a *app) chatCounter(arguments *chat.Arguments, env *config.Env) (func(text
 	return func(text string) int {
 		if tok == nil && text != "" {
 			tok = tokenizer.Builtin()
-			if name := arguments.Model; !config.IsPlaceholder(name) {
+			if name := arguments.Model; !resolve.IsPlaceholder(name) {
 				if own, err := find(name); err == nil {
 					tok = own
 				} else {
 					fmt.Fprintf(a.terminal.err, "tokens are counted with %s, because the tokenizer of %s cannot be "+
-						"had: %s; --tokenizer names another\n",
+						"loaded: %s; choose another with --tokenizer\n",
 						tok.Name(), name, short(err))
 				}
 			}

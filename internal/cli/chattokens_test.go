@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/config"
+	"aiperf/internal/config/env"
 	"aiperf/internal/wire/chat"
 )
 
@@ -29,15 +29,15 @@ func TestTokenizerOfAChat(t *testing.T) {
 		{"asked for", "m", own, 2, ""},
 		{"built in", own, "builtin", 6, ""},
 		{"a placeholder has none", "mock-model", "", 6, ""},
-		{"one that cannot be had", "nobody/no-such-model", "", 6,
-			"the tokenizer of nobody/no-such-model cannot be had: "},
+		{"one that cannot be loaded", "nobody/no-such-model", "", 6,
+			"the tokenizer of nobody/no-such-model cannot be loaded: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var said bytes.Buffer
 			offline := map[string]string{"HF_HUB_OFFLINE": "1", "HF_HOME": t.TempDir()}
 			a := &app{terminal: &terminal{err: &said},
 				env: func(name string) (string, bool) { v, ok := offline[name]; return v, ok }}
-			env, _, err := config.ReadEnv(a.env)
+			env, _, err := env.Read(a.env)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,11 +13,11 @@ import (
 
 const compareHelp = `Usage: aiperf compare BASE NEW [NEW …] [options]
 
-Says of each figure whether a run is better or worse than the base, or not different. BASE and NEW
-are folders of runs, JSON summaries, of this program or of the original one, folders that hold
-repeats of a run, or the aggregate files of repeats. With repeats the difference is held against
-that between runs of the same kind; with single runs against that between their requests, in pairs
-where both asked the same.
+Shows for each figure whether a run is better than the base, worse, or not different. BASE and NEW
+are folders of runs, JSON summaries, folders with repeats of a run, or the aggregate files of
+repeats, of this program or of the original one. With repeats, a difference is compared with the
+spread between repeats; with single runs, with the spread between their requests, which are paired
+where both runs sent the same requests.
 
 Options:
 `
@@ -48,14 +48,14 @@ func numberBetween(to *float64, above, below float64) func(string) error {
 	return func(text string) error {
 		v, err := scalar.Number(text)
 		if err != nil || !(v > above && v < below) {
-			return fmt.Errorf("%q is no number above %v and below %v", text, above, below)
+			return fmt.Errorf("%q is not a number above %v and below %v", text, above, below)
 		}
 		*to = v
 		return nil
 	}
 }
 
-// compare holds runs against a base.
+// compare compares runs with a base.
 func (a *app) compare(args []string) int {
 	o := compareOptions{format: "console"}
 	paths, code, done := a.parse(o.table(), args)
@@ -63,7 +63,7 @@ func (a *app) compare(args []string) int {
 		return code
 	}
 	if len(paths) < 2 {
-		return a.fail(errors.New("aiperf compare needs a base and at least one run to hold against it: aiperf " +
+		return a.fail(errors.New("aiperf compare needs a base and at least one run to compare with it: aiperf " +
 			"compare BASE NEW"))
 	}
 	comparisons, err := compareAll(paths, o.Options)

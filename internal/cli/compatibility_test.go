@@ -9,7 +9,10 @@ import (
 	"testing"
 
 	"aiperf/internal/base/golden"
-	"aiperf/internal/config"
+	"aiperf/internal/config/fault"
+	"aiperf/internal/config/option"
+	"aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
 	"aiperf/internal/run"
 )
 
@@ -45,7 +48,7 @@ func refusedTable(t *testing.T) string {
 			refuse(r.what, r.reason)
 		}
 	}
-	for _, o := range config.Options() {
+	for _, o := range option.All() {
 		if !o.Sweep {
 			continue
 		}
@@ -100,18 +103,18 @@ func refusals(t *testing.T, o originalOption) []refusal {
 
 // unavailable reports why the program refuses arguments for what it lacks.
 func unavailable(args ...string) (reason string, refused bool) {
-	p, err := config.Parse(append([]string{"--url", "http://h", "--model", "m"}, args...),
+	p, err := settings.Parse(append([]string{"--url", "http://h", "--model", "m"}, args...),
 		func(string) (string, bool) { return "", false })
 	if err != nil {
 		return "", false
 	}
-	_, _, err = config.Resolve(p, run.Catalog{})
-	var faults config.Faults
+	_, _, err = resolve.Resolve(p, run.Catalog{})
+	var faults fault.List
 	if !errors.As(err, &faults) {
 		return "", false
 	}
 	for _, f := range faults {
-		if f.Rule == config.Unavailable {
+		if f.Rule == fault.Unavailable {
 			_, reason, _ := strings.Cut(f.Message, "not available in this release: ")
 			return reason, true
 		}
@@ -120,12 +123,12 @@ func unavailable(args ...string) (reason string, refused bool) {
 }
 
 // twoValues is a list that makes an option a dimension of a sweep.
-func twoValues(o *config.Option) string {
+func twoValues(o *option.Option) string {
 	first := 1.0
 	for !o.Limits.Contains(first) || !o.Limits.Contains(first/2) {
 		first *= 2
 	}
-	if o.Type == config.Float {
+	if o.Type == option.Float {
 		return fmt.Sprintf("%v,%v", first, first/2)
 	}
 	return fmt.Sprintf("%v,%v", first*2, first*4)

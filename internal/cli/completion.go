@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"aiperf/internal/config"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/run"
 )
@@ -25,10 +25,10 @@ func isCompletion(name string) bool {
 // tables are the flags of every command, in the order of the commands: one table each, or one for each thing that it
 // does.
 func tables() []*flags.Table {
-	demo := *config.Flags()
+	demo := *option.Flags()
 	demo.Command = "demo"
 	return slices.Concat(
-		[]*flags.Table{config.Flags(), &demo, new(selftestOptions).table(), new(reportOptions).table(),
+		[]*flags.Table{option.Flags(), &demo, new(selftestOptions).table(), new(reportOptions).table(),
 			new(gateOptions).table(),
 			new(compareOptions).table(), new(speedBenchOptions).table(), new(swimLaneOptions).table(),
 			new(turnMessagesOptions).table(), new(replayOptions).table(), new(analyzeTraceOptions).table(),

@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	safe "aiperf/internal/base/terminal"
-	"aiperf/internal/config"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
+	"aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
 	"aiperf/internal/mockserver/child"
 	"aiperf/internal/run"
 )
@@ -45,11 +47,11 @@ func (a *app) demo(args []string) int {
 	defer server.Stop()
 	fmt.Fprintf(a.terminal.err, "Mock server: %s\n", server.URL)
 	a.hideSecrets(args)
-	parsed, err := config.Parse(overridden(demoArgs, append(args, "--url", server.URL)), a.env)
+	parsed, err := settings.Parse(overridden(demoArgs, append(args, "--url", server.URL)), a.env)
 	if err != nil {
 		return a.fail(err)
 	}
-	cfg, warnings, err := config.Resolve(parsed, run.Catalog{})
+	cfg, warnings, err := resolve.Resolve(parsed, run.Catalog{})
 	if err != nil {
 		return a.fail(err)
 	}
@@ -86,8 +88,8 @@ func overridden(base, given []string) []string {
 
 // spellings are all ways to write a flag.
 func spellings(typed string) []string {
-	if i, _ := config.Flags().Find(typed); i >= 0 {
-		return config.Flags().Flags[i].Spellings()
+	if i, _ := option.Flags().Find(typed); i >= 0 {
+		return option.Flags().Flags[i].Spellings()
 	}
 	return nil
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"aiperf/internal/base/golden"
-	"aiperf/internal/config"
+	"aiperf/internal/config/env"
+	"aiperf/internal/config/option"
 )
 
 // TestDocsOfTheCommandLine keeps docs/cli.md and docs/environment.md equal to the option and variable tables.
@@ -35,9 +36,9 @@ A flag of a capability that this release lacks is checked and then ends the run 
   have a unit there: ` + "`--goodput 'ttft:300ms e2e:2s'`" + `.
 
 `)
-	for _, group := range config.Groups() {
+	for _, group := range option.Groups() {
 		fmt.Fprintf(&b, "## %s\n\n| Flag | Value | Default | Limits | Meaning |\n|---|---|---|---|---|\n", group)
-		for _, o := range config.Options() {
+		for _, o := range option.All() {
 			if o.Group != group {
 				continue
 			}
@@ -124,12 +125,12 @@ than its default warns.
 | Variable | Default | Range | Meaning |
 |---|---|---|---|
 `)
-	for _, v := range config.Variables() {
+	for _, v := range env.Variables() {
 		note := ""
 		if !v.HasEffect() {
 			note = " *No effect.*"
 		}
-		fmt.Fprintf(&b, "| `%s%s` | %s | %s | %s%s |\n", config.EnvPrefix, v.Name, cell(v.Default),
+		fmt.Fprintf(&b, "| `%s%s` | %s | %s | %s%s |\n", option.EnvPrefix, v.Name, cell(v.Default),
 			cell(v.Limits.String()), cell(v.Help), note)
 	}
 	return b.String()

@@ -2,7 +2,7 @@ package cli
 
 // The exit codes of the program.
 const (
-	// ExitOK: the run finished, if need be with some failed requests, or one Ctrl-C ended it with results.
+	// ExitOK: the run finished, some requests may have failed, or one Ctrl-C ended it with results.
 	ExitOK = 0
 	// ExitFailure: bad usage, failure at the start, no results, a file that could not be written, every request
 	// failed, or results that cover only a part of the run; of a series of runs: fewer than two that count, or a signal

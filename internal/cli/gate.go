@@ -11,7 +11,7 @@ import (
 
 const gateHelp = `Usage: aiperf gate RUN --fail-if CONDITION [--fail-if CONDITION …]
 
-Holds a finished run against thresholds. RUN is the folder of a run or its JSON summary, of this
+Checks a finished run against thresholds. RUN is the folder of a run or its JSON summary, of this
 program or of the original one. The exit code is 3 if a condition is met or a figure is missing, one
 line each; 1 if the run is not complete; 0 if all is well.
 
@@ -28,7 +28,7 @@ func (o *gateOptions) table() *flags.Table {
 	}}
 }
 
-// gate holds a finished run against thresholds.
+// gate checks a finished run against thresholds.
 func (a *app) gate(args []string) int {
 	var o gateOptions
 	runs, code, done := a.parse(o.table(), args)
@@ -49,7 +49,8 @@ func (a *app) gate(args []string) int {
 		return a.fail(err)
 	}
 	if figures.WasCancelled {
-		fmt.Fprintln(a.terminal.err, "warning: the run was cancelled early; its figures are those of the requests until then")
+		fmt.Fprintln(a.terminal.err,
+			"warning: the run was cancelled early; its figures are those of the requests until then")
 	}
 	failed := compare.Check(thresholds, &figures)
 	for _, line := range failed {

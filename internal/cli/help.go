@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/config"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 )
 
 // profileHelp prints the flags of profile, group by group.
@@ -17,9 +17,9 @@ func (a *app) profileHelp() {
 Runs a benchmark against an inference server and writes its reports. For example:
   aiperf profile --model M --url localhost:8000 --streaming --concurrency 10 --request-count 100
 `)
-	for _, group := range config.Groups() {
+	for _, group := range option.Groups() {
 		fmt.Fprintf(w, "\n%s\n", group)
-		for _, o := range config.Options() {
+		for _, o := range option.All() {
 			if o.Group == group {
 				fmt.Fprint(w, flags.Paragraph(o.Head(), o.Help+facts(o), 0))
 			}
@@ -31,19 +31,19 @@ Numbers may be written as 100_000; whole numbers also as 100k, 2M or 1G (decimal
 as 500ms, 10s, 5m or 1h30m; booleans as true/false, t/f, yes/no, y/n, on/off or 1/0 in any case.
 Metrics have short names, such as ttft, itl, tpot, e2e, tps, rps, isl and osl: docs/metrics.md.
 Underscores and dashes in flag names are the same. docs/cli.md has all this as tables.
-Exit codes: 0 finished (if need be with some failed requests); 1 usage or start-up error, no
+Exit codes: 0 finished (some requests may have failed); 1 usage or start-up error, no
 results, a file that could not be written, or all requests failed; 3 a condition of --fail-if is
-met; 4 --require-valid, and the verdict is another; 130 second Ctrl-C; 143 SIGTERM.
+met; 4 --require-valid was given and the verdict is not valid; 130 second Ctrl-C; 143 SIGTERM.
 `)
 }
 
 // facts are the default, the limits and the state of a flag in words.
-func facts(o config.Option) string {
+func facts(o option.Option) string {
 	var list []string
 	switch {
 	case o.DefaultNote != "":
 		list = append(list, "default: "+o.DefaultNote)
-	case o.Default != "" && (o.Type != config.Bool || o.Default != "false"):
+	case o.Default != "" && (o.Type != option.Bool || o.Default != "false"):
 		list = append(list, "default: "+o.Default)
 	}
 	if limits := o.Limits.String(); limits != "" {
@@ -68,7 +68,7 @@ func facts(o config.Option) string {
 }
 
 // missingValues are the values of a flag that this release cannot do.
-func missingValues(o config.Option) []string {
+func missingValues(o option.Option) []string {
 	if len(o.BuiltValues) == 0 {
 		return nil
 	}

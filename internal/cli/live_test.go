@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/config"
+	"aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/publish/page"
@@ -64,7 +65,8 @@ func followed(t *testing.T, args ...string) (*page.Page, *run.Outcome) {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, listener) }()
 	t.Cleanup(func() { cancel(); <-ended })
-	parsed, err := config.Parse(append([]string{"--model", "mock-model", "--url", "http://" + listener.Addr().String(),
+	parsed, err := settings.Parse(append([]string{"--model", "mock-model", "--url",
+		"http://" + listener.Addr().String(),
 		"--tokenizer", "builtin", "--ui", "none", "--streaming",
 		"--artifact-dir", t.TempDir(), "--no-server-metrics", "--no-gpu-telemetry", "--isl", "20", "--osl", "12",
 		"--random-seed", "1", "--metrics-listen", "0"}, args...),
@@ -72,7 +74,7 @@ func followed(t *testing.T, args ...string) (*page.Page, *run.Outcome) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, _, err := config.Resolve(parsed, run.Catalog{})
+	cfg, _, err := resolve.Resolve(parsed, run.Catalog{})
 	if err != nil {
 		t.Fatal(err)
 	}

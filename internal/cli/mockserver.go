@@ -28,7 +28,7 @@ Options (each also as MOCK_SERVER_<NAME> in the environment):
 
 type mockServerOptions struct{ mockserver.Options }
 
-// table is the flags of the server; the defaults stand in it.
+// table returns the flags of the server with their defaults.
 func (o *mockServerOptions) table() *flags.Table {
 	return &flags.Table{Command: "mock-server", About: mockServerHelp, Footer: mockserver.FaultsHelp,
 		Column: 42, Aligned: true, Clustered: true, Flags: o.flags()}
@@ -40,9 +40,9 @@ func (o *mockServerOptions) flags() []flags.Flag {
 			integer(&o.Port, 0, 65535)),
 		set("host", "ADDR", "127.0.0.1", "address to listen on", flags.Text(&o.Host)),
 		set("unix-socket", "PATH", "", "listen on this Unix socket instead", flags.Text(&o.UnixSocket)),
-		set("tls-cert", "PATH", "", "PEM file of the certificate to speak TLS with", flags.Text(&o.TLSCert)),
+		set("tls-cert", "PATH", "", "PEM file of the server's TLS certificate", flags.Text(&o.TLSCert)),
 		set("tls-key", "PATH", "", "PEM file of its key", flags.Text(&o.TLSKey)),
-		set("tls-make", "PATH", "", "speak TLS with a certificate made for localhost, and write it to this file for "+
+		set("tls-make", "PATH", "", "use TLS with a certificate made for localhost, and write it to this file for "+
 			"--tls-ca-file of clients",
 			flags.Text(&o.TLSMake)),
 		set("tls-client-ca", "PATH", "", "PEM file of the authorities of client certificates, which are then demanded",
@@ -63,7 +63,7 @@ func (o *mockServerOptions) flags() []flags.Flag {
 			millis(&o.ImageInferBase)),
 		set("image-retrieval-per-image-latency", "MS", "5", "added to that for each image", millis(&o.ImageInferPer)),
 		set("image-latency", "MS", "50", "time to make or edit an image", millis(&o.ImageLatency)),
-		set("video-latency", "MS", "200", "time until a video that was asked for is ready", millis(&o.VideoLatency)),
+		set("video-latency", "MS", "200", "time until a requested video is ready", millis(&o.VideoLatency)),
 		set("ttft-jitter-cv", "CV", "0", "spread of the time to the first token (0-10): lognormal, mean 1",
 			number(&o.TTFTJitterCV, 0, 10)),
 		set("itl-jitter-cv", "CV", "0", "spread of the time between two tokens (0-10): lognormal, mean 1",
@@ -101,11 +101,11 @@ func (o *mockServerOptions) flags() []flags.Flag {
 		set("spec-acceptance", "SHARE", "0.7", "share of the drafted tokens that are accepted if those before them "+
 			"were (0-1)",
 			number(&o.SpecAcceptance, 0, 1)),
-		among(mockserver.SpecPlaces(), "spec-stats", "PLACE", "choice", "where replies tell of it: choice "+
+		among(mockserver.SpecPlaces(), "spec-stats", "PLACE", "choice", "where replies report it: choice "+
 			"(speculative_decoding_stats), root (metrics.speculative_decoding) or none",
 			flags.OneOf(&o.SpecStats, mockserver.SpecPlaces()...)),
 		set("tokenizer", "NAME", "builtin", "vocabulary that counts tokens (only builtin: o200k_base)", builtinOnly),
-		set("no-tokenizer", "", "false", "count by cutting text every four characters", flags.Bool(&o.NoTokenizer)),
+		set("no-tokenizer", "", "false", "count one token per four characters", flags.Bool(&o.NoTokenizer)),
 		set("model", "NAMES", "mock-model", "models that /v1/models lists, separated by commas; requests may name any",
 			o.SetModels),
 		set("models-ready-delay-seconds", "S", "0", "/v1/models answers 503 for that long after the start",
@@ -118,7 +118,7 @@ func (o *mockServerOptions) flags() []flags.Flag {
 			o.SetAuthHeader),
 		set("error-rate", "PCT", "0", "share of requests that are answered with 500 (0-100)",
 			number(&o.ErrorRate, 0, 100)),
-		set("fault", "SPEC", "", "spoil replies; the header X-Mock-Fault does so for one request", o.SetFault),
+		set("fault", "SPEC", "", "distort replies; the header X-Mock-Fault does so for one request", o.SetFault),
 		set("record-requests", "PATH", "", "write one JSON line per request, and PATH.summary.json at the end",
 			flags.Text(&o.RecordRequests)),
 		set("record-bodies", "", "false", "add headers (secrets redacted) and body to the record",
@@ -131,7 +131,7 @@ func (o *mockServerOptions) flags() []flags.Flag {
 		set("metrics-ports", "PORTS", "", "ports for the pages that the backend has elsewhere (dynamo: prefill, "+
 			"decode; triton); 0 takes free ones and prints them",
 			o.SetMetricsPorts),
-		set("metrics-fault", "SPEC", "", "spoil the metrics pages", o.SetMetricsFault),
+		set("metrics-fault", "SPEC", "", "distort the metrics pages", o.SetMetricsFault),
 		set("metrics-series", "N", "0", "further series on each metrics page, one in five of which moves",
 			integer(&o.MetricsSeries, 0, 1<<20)),
 		set("openmetrics", "", "false", "metrics pages in the OpenMetrics format, also for clients that do not ask "+
@@ -150,7 +150,7 @@ func (o *mockServerOptions) flags() []flags.Flag {
 		set("dcgm-load", "CURVE", "", "load of all GPUs instead: from 0 to 1, or SECONDS:LOAD,SECONDS:LOAD… since "+
 			"the start",
 			o.SetGPULoad),
-		set("dcgm-min-throughput", "N", "100", "least tokens per second that are full load",
+		set("dcgm-min-throughput", "N", "100", "minimum tokens per second that count as full load",
 			number(&o.GPU.MinThroughput, 0, 1e12)),
 		set("dcgm-window-sec", "S", "1", "time over which the tokens per second are taken", seconds(&o.GPU.Window)),
 		set("dcgm-hostname", "NAME", "localhost", "host that the GPU pages name", flags.Text(&o.GPU.Hostname)),

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/config"
+	"aiperf/internal/config/option"
+	"aiperf/internal/config/settings"
 )
 
 // originalOption is a spelling of an option of AIPerf 0.13, as its help and its answers show it. A flag takes no value,
@@ -44,16 +45,16 @@ func originalOptions(t *testing.T, command string) []originalOption {
 
 // parseAlone parses one option.
 func parseAlone(args ...string) error {
-	_, err := config.Parse(args, func(string) (string, bool) { return "", false })
+	_, err := settings.Parse(args, func(string) (string, bool) { return "", false })
 	return err
 }
 
 // ourOption is the option with a spelling.
-func ourOption(spelling string) (config.Option, bool) {
-	all := config.Options()
-	i := slices.IndexFunc(all, func(o config.Option) bool { return slices.Contains(o.Spellings(), spelling) })
+func ourOption(spelling string) (option.Option, bool) {
+	all := option.All()
+	i := slices.IndexFunc(all, func(o option.Option) bool { return slices.Contains(o.Spellings(), spelling) })
 	if i < 0 {
-		return config.Option{}, false
+		return option.Option{}, false
 	}
 	return all[i], true
 }
@@ -71,8 +72,8 @@ func TestOptionsOfTheOriginal(t *testing.T) {
 			t.Errorf("%s is not an option", o.name)
 			continue
 		}
-		if takes := o.kind != "flag"; takes == (ours.Type == config.Bool) {
-			t.Errorf("%s takes a value: %v there, %v here", o.name, takes, ours.Type != config.Bool)
+		if takes := o.kind != "flag"; takes == (ours.Type == option.Bool) {
+			t.Errorf("%s takes a value: %v there, %v here", o.name, takes, ours.Type != option.Bool)
 			continue
 		}
 		if o.kind == "flag" {
@@ -96,7 +97,7 @@ func TestOptionsOfTheOriginal(t *testing.T) {
 				}
 			}
 		}
-		if o.kind == "list" && ours.Arity != config.Multi {
+		if o.kind == "list" && ours.Arity != option.Multi {
 			t.Errorf("%s takes any number of values behind it there", o.name)
 		}
 	}

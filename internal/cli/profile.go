@@ -10,7 +10,11 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/config/env"
+	"aiperf/internal/config/fault"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/report/console"
@@ -27,7 +31,7 @@ func (a *app) profile(args []string) int {
 		return ExitOK
 	}
 	a.hideSecrets(args)
-	parsed, err := config.Parse(args, a.env)
+	parsed, err := settings.Parse(args, a.env)
 	if err != nil {
 		return a.fail(err)
 	}
@@ -35,18 +39,18 @@ func (a *app) profile(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	return a.execute(cfg, append(config.UnknownVariables(os.Environ()), warnings...))
+	return a.execute(cfg, append(env.Unknown(os.Environ()), warnings...))
 }
 
 // resolve makes the configuration of a run. Where no model is named the server is asked for its only one, after
 // everything else has proved right.
-func (a *app) resolve(parsed *config.Parsed) (*config.Run, []config.Warning, error) {
-	if !parsed.LacksModel() {
-		return config.Resolve(parsed, run.Catalog{})
+func (a *app) resolve(parsed *settings.Settings) (*config.Run, []fault.Warning, error) {
+	if !resolve.LacksModel(parsed) {
+		return resolve.Resolve(parsed, run.Catalog{})
 	}
-	cfg, _, err := config.Resolve(parsed.WithModel("unnamed"), run.Catalog{})
+	cfg, _, err := resolve.Resolve(parsed.WithModel("unnamed"), run.Catalog{})
 	if err != nil {
-		return config.Resolve(parsed, run.Catalog{}) // which says of the model too
+		return resolve.Resolve(parsed, run.Catalog{}) // which says of the model too
 	}
 	log := newLog(a.terminal, cfg, view{})
 	defer log.Close()
@@ -54,12 +58,12 @@ func (a *app) resolve(parsed *config.Parsed) (*config.Run, []config.Warning, err
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg, warnings, err := config.Resolve(parsed.WithModel(model), run.Catalog{})
-	return cfg, append([]config.Warning{{Level: config.LevelInfo, Text: note}}, warnings...), err
+	cfg, warnings, err := resolve.Resolve(parsed.WithModel(model), run.Catalog{})
+	return cfg, append([]fault.Warning{{Level: fault.LevelInfo, Text: note}}, warnings...), err
 }
 
 // execute runs a resolved benchmark and reports it.
-func (a *app) execute(cfg *config.Run, warnings []config.Warning) int {
+func (a *app) execute(cfg *config.Run, warnings []fault.Warning) int {
 	t := a.terminal
 	a.redactor = cfg.Redactor()
 	note, err := run.ChooseFolder(cfg)
@@ -169,8 +173,8 @@ func adoptStandardLog(l *runlog.Log) (end func()) {
 	}
 }
 
-func warningLevel(w config.Warning) slog.Level {
-	if w.Level == config.LevelInfo {
+func warningLevel(w fault.Warning) slog.Level {
+	if w.Level == fault.LevelInfo {
 		return slog.LevelInfo
 	}
 	return slog.LevelWarn

@@ -65,7 +65,7 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 // aggregate writes and prints what the successful runs say together.
 func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) int {
 	if good := len(series.Successes(runs)); good < 2 {
-		message := fmt.Sprintf("%d of %d runs succeeded: confidence intervals take at least 2, so there is no "+
+		message := fmt.Sprintf("%d of %d runs succeeded: confidence intervals need at least 2, so there is no "+
 			"aggregate; the files of each run are in %s",
 			good, len(runs), filepath.Join(cfg.Artifacts.Dir, series.RunsDir))
 		log.Warn(message)

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"aiperf/internal/base/scalar"
-	"aiperf/internal/config"
+	"aiperf/internal/config/env"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/parse"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/recompute"
 	"aiperf/internal/result/report/console"
@@ -22,7 +23,7 @@ import (
 
 const reportHelp = `Usage: aiperf report RUN_DIR [options]
 
-Computes the summaries of a run anew from its records (profile_export.jsonl and run_state.json),
+Recomputes the summaries of a run from its records (profile_export.jsonl and run_state.json),
 without a server: JSON, CSV, time slices and the console's report. Without any option they are those
 of the run, byte by byte. A run that was killed has no summaries of its own: this makes them of all
 but its last second, and says that they are incomplete. Runs of the original AIPerf are read too:
@@ -43,7 +44,7 @@ func (o *reportOptions) table() *flags.Table {
 			length(&o.Slice, 0)),
 		flags.Value("percentiles", "LIST", "further percentiles, for example 99.9,99.99; default: those of the run",
 			func(v string) (err error) {
-				o.Percentiles, err = config.ParsePercentiles(strings.FieldsFunc(v,
+				o.Percentiles, err = parse.Percentiles(strings.FieldsFunc(v,
 					func(r rune) bool { return r == ',' || r == ' ' }))
 				return err
 			}),
@@ -63,7 +64,7 @@ func (o *reportOptions) table() *flags.Table {
 
 // objectives reads the value of --goodput.
 func objectives(text string) ([]metrics.SLO, error) {
-	slos, err := config.ParseSLOs(text, run.Catalog{}.Metric)
+	slos, err := parse.SLOs(text, run.Catalog{}.Metric)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func length(to **time.Duration, least time.Duration) func(string) error {
 	return func(text string) error {
 		seconds, err := scalar.In(time.Second, text)
 		if err != nil || !(seconds >= 0) || seconds > math.MaxInt64/2e9 {
-			return fmt.Errorf("%q is no number of seconds", text)
+			return fmt.Errorf("%q is not a number of seconds", text)
 		}
 		d := time.Duration(math.Round(seconds * 1e9))
 		if d < least || d == 0 && seconds > 0 {
@@ -94,7 +95,7 @@ func length(to **time.Duration, least time.Duration) func(string) error {
 	}
 }
 
-// reportAgain computes the summaries of a run anew.
+// reportAgain recomputes the summaries of a run.
 func (a *app) reportAgain(args []string) int {
 	var o reportOptions
 	runs, code, done := a.parse(o.table(), args)
@@ -104,7 +105,7 @@ func (a *app) reportAgain(args []string) int {
 	if len(runs) != 1 {
 		return a.fail(errors.New("aiperf report takes the folder of one run: aiperf report RUN_DIR"))
 	}
-	env, _, err := config.ReadEnv(a.env)
+	env, _, err := env.Read(a.env)
 	if err != nil {
 		return a.fail(err)
 	}

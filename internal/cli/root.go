@@ -12,8 +12,8 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/suggest"
-	"aiperf/internal/config"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/settings"
 )
 
 // release is the version of the source code.
@@ -67,17 +67,17 @@ func commands() []command {
 		{"profile", "run a benchmark against an inference server", (*app).profile},
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
 		{"selftest", "check this program on this machine and measure the capacity of the machine", (*app).selftest},
-		{"report", "compute the summaries of a run anew from its records", (*app).reportAgain},
-		{"gate", "hold a finished run against thresholds", (*app).gate},
-		{"compare", "hold runs against a base: better, worse, no difference", (*app).compare},
-		{"speed-bench-report", "lay runs of SPEED-Bench categories out as a matrix", (*app).speedBenchReport},
-		{"analyze", "draw the sessions of a run, or show what its requests said", (*app).analyze},
-		{"server-metrics", "compute the server metrics of a run anew from its recording", (*app).serverMetrics},
-		{"analyze-trace", "tell what a trace is like: lengths, shared prefixes, hit rates", (*app).analyzeTrace},
-		{"synthesize", "make up a trace of coding sessions", (*app).synthesize},
-		{"validate", "hold a trace against its format", (*app).validate},
+		{"report", "recompute the summaries of a run from its records", (*app).reportAgain},
+		{"gate", "check a finished run against thresholds", (*app).gate},
+		{"compare", "compare runs with a base: better, worse, no difference", (*app).compare},
+		{"speed-bench-report", "show runs of SPEED-Bench categories as a matrix", (*app).speedBenchReport},
+		{"analyze", "draw the sessions of a run, or show the content of its requests", (*app).analyze},
+		{"server-metrics", "recompute the server metrics of a run from its recording", (*app).serverMetrics},
+		{"analyze-trace", "describe a trace: lengths, shared prefixes, hit rates", (*app).analyzeTrace},
+		{"synthesize", "generate a trace of coding sessions", (*app).synthesize},
+		{"validate", "validate a trace against its format", (*app).validate},
 		{"tokenizer", "pack a tokenizer into one file; count or encode lines of text with it", (*app).tokenizer},
-		{"chat", "talk to a model by hand and see how fast it answers", (*app).chat},
+		{"chat", "chat with a model and see how fast it answers", (*app).chat},
 		{"mock-server", "serve exact, known answers like an OpenAI-compatible server", (*app).mockServer},
 	}
 }
@@ -151,7 +151,7 @@ func (a *app) main(args []string) int {
 			return a.fail(fmt.Errorf("the command %q is not available in this release: %s", c.name, c.instead))
 		}
 	}
-	message := fmt.Sprintf("there is no command %q", args[0])
+	message := fmt.Sprintf("unknown command %q", args[0])
 	if near := suggest.Nearest(args[0], names); near != "" {
 		message += fmt.Sprintf("; did you mean %q?", near)
 	}
@@ -190,7 +190,7 @@ func (a *app) fail(err error) int {
 
 // hideSecrets has errors show none of the secrets among the arguments and in the environment.
 func (a *app) hideSecrets(args []string) {
-	a.redactor = artifact.NewRedactor(config.SecretsOf(args, a.env)...)
+	a.redactor = artifact.NewRedactor(settings.SecretsOf(args, a.env)...)
 }
 
 // parse has the flags of a command set and returns the other arguments. Where done, the command ends with the code:

@@ -49,8 +49,7 @@ type selftestOptions struct {
 func (o *selftestOptions) table() *flags.Table {
 	return &flags.Table{Command: "selftest", About: selftestHelp, Footer: selftestFooter, Flags: []flags.Flag{
 		flags.Switch("quick", "Short steps and no search for the number of streams: about 10 seconds. Nothing is "+
-			"remembered.",
-			&o.Quick),
+			"saved.", &o.Quick),
 		flags.Value("streams", "N", "Streams whose time stamps are compared, 1 to 10,000 (default 32).",
 			flags.Text(&o.streams)),
 		flags.Value("json", "FILE", "Write the report as JSON too.", flags.Texts(&o.json)),
@@ -121,9 +120,9 @@ func (a *app) finishSelftest(report *selftest.Report, path string) int {
 			err = capacity.Save(kept, report.Capacity)
 		}
 		if err != nil {
-			fmt.Fprintf(a.terminal.err, "The capacity is not remembered: %v\n", err)
+			fmt.Fprintf(a.terminal.err, "The capacity could not be saved: %v\n", err)
 		} else {
-			fmt.Fprintf(a.terminal.out, "The capacity is remembered in %s.\n", kept)
+			fmt.Fprintf(a.terminal.out, "The capacity was saved to %s.\n", kept)
 		}
 	}
 	return code

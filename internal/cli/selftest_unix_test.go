@@ -67,7 +67,7 @@ func TestInterruptedSelftest(t *testing.T) {
 				t.Errorf("exit code %d, want %d\n%s", got, c.code, stdout.String())
 			}
 			if !regexp.MustCompile(`Result: interrupted — 1\d correctness checks passed`).MatchString(stdout.String()) ||
-				strings.Contains(stdout.String(), "remembered") {
+				strings.Contains(stdout.String(), "capacity was saved") {
 				t.Errorf("%s", stdout.String())
 			}
 			text, err := os.ReadFile(report)

@@ -23,7 +23,8 @@ func answersThenHangs(t *testing.T, answers int64) string {
 			<-r.Context().Done()
 			return
 		}
-		io.WriteString(w, `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"yes"}}]}`)
+		io.WriteString(w,
+			`{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"yes"}}]}`)
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
@@ -115,13 +116,14 @@ func TestTrapOneSuccessIsNoAggregate(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		io.WriteString(w, `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"yes"}}]}`)
+		io.WriteString(w,
+			`{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"yes"}}]}`)
 	}))
 	t.Cleanup(s.Close)
 	p := startProfile(t, s.URL, "--osl", "2", "--concurrency", "1", "--request-count", "2", "--num-profile-runs", "2")
 	p.ends(1)
 	p.says(p.stdout.String(), "All runs complete: 1/2 successful")
-	p.says(p.stderr.String(), "1 of 2 runs succeeded: confidence intervals take at least 2")
+	p.says(p.stderr.String(), "1 of 2 runs succeeded: confidence intervals need at least 2")
 	if _, err := os.Stat(filepath.Join(p.dir, "aggregate")); err == nil {
 		t.Error("one run was aggregated")
 	}

@@ -12,18 +12,18 @@ import (
 	"time"
 
 	"aiperf/internal/base/scalar"
-	"aiperf/internal/config"
+	"aiperf/internal/config/env"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/result/recompute"
 )
 
 const serverMetricsHelp = `Usage: aiperf server-metrics RECORDING.jsonl [RECORDING.jsonl …] [options]
 
-Computes the server metrics of a run anew from its recordings (server_metrics_export.jsonl, written with
+Recomputes the server metrics of a run from its recordings (server_metrics_export.jsonl, written with
 --server-metrics-formats jsonl), without a server: for another window, with other timeslices, in other formats.
 Several recordings are merged.
 
-What the lines of a recording lack stands in server_metrics_recording.json beside it. With it and without any
+The file server_metrics_recording.json next to it completes a recording. With it and without any
 option the files are those of the run, byte by byte. Without it, buckets mean a histogram, other types follow
 from well-known names and endings such as _total, and all samples count unless a window is given.
 
@@ -51,9 +51,8 @@ func (o *replayOptions) table() *flags.Table {
 		flags.Value("output-dir", "DIR", "where the files go; default: server_metrics_replay beside the first "+
 			"recording",
 			flags.Text(&o.OutputDir)),
-		flags.Value("type", "NAME=TYPE", "type of a family: gauge, counter or unknown; may be repeated. A recording "+
-			"of this "+
-			"program tells its types", o.AddTypes),
+		flags.Value("type", "NAME=TYPE", "type of a family: gauge, counter or unknown; may be repeated. Recordings "+
+			"of this program contain their types", o.AddTypes),
 		flags.Switch("percentile-bounds", "add p*_lower and p*_upper, between which the true percentiles of "+
 			"histograms lie",
 			&o.Bounds),
@@ -83,14 +82,14 @@ func (o *replayOptions) setSlices(v string) error {
 	return nil
 }
 
-// serverMetrics computes the server metrics of a run anew from its recordings.
+// serverMetrics recomputes the server metrics of a run from its recordings.
 func (a *app) serverMetrics(args []string) int {
 	var o replayOptions
 	recordings, code, done := a.parse(o.table(), args)
 	if done {
 		return code
 	}
-	env, _, err := config.ReadEnv(a.env)
+	env, _, err := env.Read(a.env)
 	if err != nil {
 		return a.fail(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 const speedBenchHelp = `Usage: aiperf speed-bench-report PATH [PATH …] [options]
 
-Lays runs, one for each category of SPEED-Bench, out as a matrix of models and categories. A path is the
+Shows runs, one for each category of SPEED-Bench, as a matrix of models and categories. A path is the
 folder of a run or one that holds such folders. Acceptance lengths and rates are those of the server
 metrics; where there are none, those of the requests.
 
@@ -44,7 +44,7 @@ func (a *app) speedBenchReport(args []string) int {
 	}
 	switch paths = append(paths, o.paths...); {
 	case o.empty && len(paths) > 0:
-		return a.fail(errors.New("--empty-paths says that there is no path, but one is given"))
+		return a.fail(errors.New("--empty-paths and a path cannot be used together"))
 	case len(paths) == 0 && !o.empty:
 		return a.fail(fmt.Errorf("no run given: aiperf speed-bench-report PATH [PATH …]"))
 	}

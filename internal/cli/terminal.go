@@ -18,7 +18,7 @@ type terminal struct {
 	out, err io.Writer
 	// styledOut and styledErr take text that is safe already and may hold styles, and data.
 	styledOut, styledErr io.Writer
-	// outTTY and errTTY tell whether a person reads them; colour whether styles are wanted there.
+	// outTTY and errTTY report whether they are terminals; colour whether styles are wanted there.
 	outTTY, errTTY bool
 	colour         bool
 	// dumb reports that the terminal cannot move its cursor.

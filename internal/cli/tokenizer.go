@@ -105,7 +105,7 @@ func (a *app) tokenizer(args []string) int {
 	case len(args) == 0:
 		return a.fail(errors.New("aiperf tokenizer needs an action: pack, count or encode"))
 	case !slices.Contains(tokenizerActions, args[0]):
-		return a.fail(fmt.Errorf("aiperf tokenizer has no action %q; it has pack, count and encode", args[0]))
+		return a.fail(fmt.Errorf("aiperf tokenizer: unknown action %q; use pack, count or encode", args[0]))
 	default:
 		action, args = args[0], args[1:]
 	}

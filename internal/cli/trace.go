@@ -43,10 +43,9 @@ type analyzeTraceOptions struct {
 
 func (o *analyzeTraceOptions) table() *flags.Table {
 	return traceTable("analyze-trace", "analyze-trace FILE [options]",
-		"Tells what a mooncake trace is like: the lengths of inputs and outputs, how much of them other requests "+
-			"share,\n"+
+		"Describes a mooncake trace: the lengths of inputs and outputs, how much of them other requests share,\n"+
 			"and how many blocks an unlimited prefix cache would have found.", []flags.Flag{
-			flags.Value("input-file", "FILE", "mooncake trace to read; may stand without the flag",
+			flags.Value("input-file", "FILE", "mooncake trace to read; the flag itself may be omitted",
 				flags.Text(&o.input)),
 			flags.Value("block-size", "N", "tokens of a hash id (512)", whole(&o.blockSize, 1)),
 			flags.Value("output-file", "FILE", "write the report as JSON", flags.Text(&o.output)),
@@ -57,8 +56,8 @@ type validateOptions struct{ input string }
 
 func (o *validateOptions) table() *flags.Table {
 	return traceTable("validate mooncake-trace", "validate [--target] mooncake-trace --input FILE",
-		"Holds every row of a file against the format mooncake_trace and lists the first ten faults.", []flags.Flag{
-			flags.Value("input", "FILE", "trace to check; may stand without the flag", flags.Text(&o.input)),
+		"Validates every row of a file against the format mooncake_trace and lists the first ten errors.", []flags.Flag{
+			flags.Value("input", "FILE", "trace to check; the flag itself may be omitted", flags.Text(&o.input)),
 		}, "input")
 }
 
@@ -66,7 +65,7 @@ type synthesizeOptions struct{ trace.SynthesizeOptions }
 
 func (o *synthesizeOptions) table() *flags.Table {
 	return traceTable("synthesize agentic-code", "synthesize [--target] agentic-code [options]",
-		"Makes up a mooncake trace of coding sessions: contexts with shared beginnings that grow from turn to turn, "+
+		"Generates a mooncake trace of coding sessions: contexts with shared beginnings that grow from turn to turn, "+
 			"pauses of tools\n"+
 			"and of people, sessions that end when their context is full.", []flags.Flag{
 			flags.Value("num-sessions", "N", "sessions to make (1000)", whole(&o.Sessions, 1)),
@@ -122,11 +121,11 @@ func withTarget(args []string, target string) (rest []string, named bool) {
 	return args, false
 }
 
-// validate holds a file against a format.
+// validate checks a file against a format.
 func (a *app) validate(args []string) int {
 	args, named := withTarget(args, "mooncake-trace")
 	if !named && !flags.WantsHelp(args) {
-		return a.fail(errors.New("what is to be validated? aiperf validate mooncake-trace --input FILE"))
+		return a.fail(errors.New("no format given: aiperf validate mooncake-trace --input FILE"))
 	}
 	var o validateOptions
 	_, code, done := a.parse(o.table(), args)
@@ -165,7 +164,7 @@ func (a *app) validate(args []string) int {
 func (a *app) synthesize(args []string) int {
 	args, named := withTarget(args, "agentic-code")
 	if !named && !flags.WantsHelp(args) {
-		return a.fail(errors.New("what is to be made? aiperf synthesize agentic-code"))
+		return a.fail(errors.New("no kind of trace given: aiperf synthesize agentic-code"))
 	}
 	o := synthesizeOptions{trace.SynthesizeOptions{Sessions: 1000, Output: ".", Seed: 42, Now: time.Now()}}
 	if _, code, done := a.parse(o.table(), args); done {

@@ -30,7 +30,7 @@ func (o *turnMessagesOptions) table() *flags.Table {
 		return func(v string) error {
 			n, err := scalar.Count(v)
 			if err != nil || n < 1 || n > math.MaxInt32 {
-				return fmt.Errorf("%q is no whole number of at least 1", v)
+				return fmt.Errorf("%q is not a whole number of at least 1", v)
 			}
 			*into = int(n)
 			return nil

@@ -49,7 +49,7 @@ const (
 	TimeslicesJSON
 	InputsJSON
 	OutputsJSON
-	// OutputsSpool holds the entries of outputs.json until the run is over.
+	// OutputsSpool holds the entries of outputs.json until the run ends.
 	OutputsSpool
 	ConsoleText
 	LogFile

@@ -26,7 +26,7 @@ type Dataset struct {
 	Public Public
 	// BlockSize is the number of tokens of a hash id of a trace; 0 is the format's own.
 	BlockSize int
-	// IgnoreTimes forgets recorded times and delays.
+	// IgnoreTimes drops recorded times and delays.
 	IgnoreTimes bool
 	// Synthesis changes a trace.
 	Synthesis Synthesis

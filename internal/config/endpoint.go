@@ -3,6 +3,8 @@ package config
 import (
 	"net/netip"
 	"time"
+
+	"aiperf/internal/base/artifact"
 )
 
 // Header is one request header that the user asked for.
@@ -29,7 +31,7 @@ type Endpoint struct {
 	// Headers are the user's own, unique by name ignoring case; values may be secret.
 	Headers []Header
 	// Extra is merged into every body.
-	Extra               Object
+	Extra               artifact.Object
 	UseLegacyMaxTokens  bool
 	UseServerTokenCount bool
 	// ChunkUsage asks for usage with every chunk of a stream.
@@ -46,7 +48,7 @@ type Endpoint struct {
 	DownloadVideo bool
 	// GRPC: calls of gRPC carry the requests.
 	GRPC bool
-	// HTTP2 speaks HTTP/2 alone; UnixSocket is the path that every connection goes through, "" = TCP.
+	// HTTP2 uses HTTP/2 only; UnixSocket is the path that every connection goes through, "" = TCP.
 	HTTP2      bool
 	UnixSocket string
 	TLS        TLS
@@ -77,7 +79,7 @@ type Readiness struct {
 	Timeout, Interval time.Duration
 }
 
-// CacheReset is a request before the run: the server forgets its prefix cache.
+// CacheReset is a request before the run that makes the server reset its prefix cache.
 type CacheReset struct {
 	Path    string
 	Timeout time.Duration

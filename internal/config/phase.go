@@ -4,10 +4,11 @@ import (
 	"math"
 	"time"
 
+	"aiperf/internal/config/option"
 	"aiperf/internal/load"
 )
 
-// PhaseKind tells warm-up from what is measured.
+// PhaseKind distinguishes warm-up from profiling.
 type PhaseKind string
 
 // The kinds of phase.
@@ -22,7 +23,7 @@ type Mode string
 // The timing modes.
 const (
 	// Burst sends as soon as a slot is free.
-	Burst Mode = "concurrency_burst"
+	Burst Mode = option.ArrivalBurst
 	// Rate sends by an arrival process.
 	Rate Mode = "request_rate"
 	// UserCentric gives every user a rate of its own.
@@ -35,9 +36,9 @@ const (
 
 // The arrival patterns of Rate.
 const (
-	PatternConstant = "constant"
-	PatternPoisson  = "poisson"
-	PatternGamma    = "gamma"
+	PatternConstant = option.ArrivalConstant
+	PatternPoisson  = option.ArrivalPoisson
+	PatternGamma    = option.ArrivalGamma
 )
 
 // Unlimited is a wait without end.

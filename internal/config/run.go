@@ -3,7 +3,8 @@ package config
 import (
 	"time"
 
-	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/env"
+	"aiperf/internal/config/settings"
 )
 
 // Run is the resolved configuration of one benchmark.
@@ -48,12 +49,12 @@ type Run struct {
 	FailIf []string
 	// CLICommand is the recorded command line, redacted.
 	CLICommand string
-	Env        Env
+	Env        env.Values
 
 	// Submission is nil without a scenario.
 	Submission *Submission
-	// parsed tells InputConfig which values the user gave.
-	parsed *Parsed
+	// Asked holds what the user gave, for exports of the configuration.
+	Asked *settings.Settings
 }
 
 // Profiling is the profiling phase.
@@ -161,11 +162,3 @@ type MetricFacts struct {
 	// Derived metrics are computed from aggregates and have no value for a single request.
 	Derived bool
 }
-
-// Object is a JSON object that keeps the order of its keys. Values are nil, bool, string, int64,
-// float64 (written with a decimal point or exponent), json.Number (an integer beyond 64 bits), Object,
-// or []any of these.
-type Object = artifact.Object
-
-// Member is one key of an Object.
-type Member = artifact.Member

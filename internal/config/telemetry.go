@@ -21,7 +21,7 @@ type GPU struct {
 	Enabled bool
 	// Given reports that the user asked for telemetry, which also shows it on the console.
 	Given bool
-	// Exporters are tried beside the default ones.
+	// Exporters are tried in addition to the default ones.
 	Exporters []GPUExporter
 	// Collector is "pynvml" or "amdsmi" to read the GPUs of this machine instead of exporters.
 	Collector string
@@ -32,7 +32,7 @@ type GPU struct {
 // GPUExporter is an exporter that the user named.
 type GPUExporter struct {
 	URL string
-	// Collector is "dcgm" or "amd_dme" where the user said so, else "": the page tells.
+	// Collector is "dcgm" or "amd_dme" if the user named it, else "": it is detected from the page.
 	Collector string
 }
 

@@ -93,7 +93,7 @@ func (a Adaptive) validate(p Phase) error {
 	whole := a.Variable != ControlRequestRate
 	switch {
 	case a.ofPhase(p) == 0:
-		return fmt.Errorf("an adaptive phase needs a value of its own for %s", a.Variable)
+		return fmt.Errorf("an adaptive phase needs its own value of %s", a.Variable)
 	case p.Duration == 0:
 		return errors.New("an adaptive phase needs a duration")
 	case p.Schedule != nil:

@@ -219,7 +219,7 @@ func (e *Engine) check() error {
 		case p.Lanes != nil && (trees == nil || trees.Traces() == 0 || e.opener == nil):
 			return errors.New("lanes need a source with recorded trees and a sender that plays them")
 		case p.Users != nil && e.opener == nil:
-			return errors.New("users need a sender that knows them")
+			return errors.New("users need a sender that supports them")
 		case p.Seamless && !cuts:
 			return errors.New("a seamless phase needs a sender that can cut off one phase alone")
 		case p.Adaptive != nil && e.opt.Windows == nil:

@@ -55,7 +55,8 @@ func readRecording(source Recorded) (*entries, error) {
 	e := &entries{source: source}
 	n := source.Conversations()
 	if n > math.MaxInt32 {
-		return nil, fmt.Errorf("the recording holds %d conversations, and at most %d can be replayed", n, math.MaxInt32)
+		return nil, fmt.Errorf("the recording contains %d conversations, and at most %d can be replayed", n,
+			math.MaxInt32)
 	}
 	sorted, all, last := true, true, int64(math.MinInt64)
 	for c := range n {
@@ -73,7 +74,7 @@ func readRecording(source Recorded) (*entries, error) {
 		last = first.AtNS
 	}
 	if e.total == 0 {
-		return nil, fmt.Errorf("the recording holds no conversation to replay")
+		return nil, fmt.Errorf("the recording contains no conversation to replay")
 	}
 	if sorted && all {
 		return e, nil

@@ -67,14 +67,14 @@ func (l *Lanes) validate(p Phase) error {
 	case p.Concurrency < 1:
 		return errors.New("lanes need a concurrency: it is their number")
 	case p.ConcurrencyRamp.Duration != 0 || p.Barrier || p.Seamless || p.Adaptive != nil:
-		return errors.New("lanes know no ramp of the concurrency, no barrier, no seamless start and no search")
+		return errors.New("lanes support no ramp of the concurrency, no barrier, no seamless start and no search")
 	case !(l.MinStart >= 0 && l.MinStart <= l.MaxStart && l.MaxStart <= 1):
 		return fmt.Errorf("lanes start from %v to %v of a recording: want shares from 0 to 1, the smaller one first",
 			l.MinStart, l.MaxStart)
 	case l.TreeIdle < 0 || l.SystemIdle < 0 || l.PerLane < 0:
 		return errors.New("a limit of the lanes is negative")
 	case l.PerLane > 0 && (l.Stage != FillLanes || p.Duration != 0):
-		return errors.New("a number of requests per lane stands for the duration of the phase that fills the lanes")
+		return errors.New("a number of requests per lane replaces the duration of the phase that fills the lanes")
 	}
 	return nil
 }

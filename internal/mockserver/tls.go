@@ -42,7 +42,7 @@ func (o *Options) tlsConfig() (*tls.Config, error) {
 		}
 		c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
 		if !c.ClientCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("--tls-client-ca: %s holds no certificate in PEM form", o.TLSClientCA)
+			return nil, fmt.Errorf("--tls-client-ca: %s contains no certificate in PEM format", o.TLSClientCA)
 		}
 	}
 	return c, nil

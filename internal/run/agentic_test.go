@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
+	"aiperf/internal/config/env"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/mockserver"
@@ -185,7 +186,7 @@ func TestTooManyContextOverflowsSpoilASubmission(t *testing.T) {
 		{1, summary.Counts{Successes: 98, Errors: 1}, 1},
 		{1, summary.Counts{Successes: 98, Errors: 1, Skipped: 1}, 0},
 	} {
-		cfg := &config.Run{Env: config.Env{ContextOverflow: config.ContextOverflowEnv{RateLimit: 0.01}}}
+		cfg := &config.Run{Env: env.Values{ContextOverflow: env.ContextOverflow{RateLimit: 0.01}}}
 		o := &outcome{execution: &execution{base: &base{cfg: cfg}}}
 		o.Result = summary.Result{Run: summary.Run{Submission: &summary.Submission{}, Counts: c.counts}}
 		overflows := metrics.Result{}

@@ -12,10 +12,10 @@ import (
 	"aiperf/internal/workload/loader"
 )
 
-// Catalog tells config what the metric table and the loader know.
+// Catalog tells resolve what the metric table and the loader know.
 type Catalog struct{}
 
-// Metric implements config.Catalog.
+// Metric implements the Catalog of config/resolve.
 func (Catalog) Metric(name string) (config.MetricFacts, bool) {
 	d, ok := metrics.Lookup(metrics.Canonical(name))
 	facts := config.MetricFacts{Tag: d.Tag, Derived: d.Kind != metrics.KindRecord && d.Kind != metrics.KindAggregate}
@@ -25,7 +25,7 @@ func (Catalog) Metric(name string) (config.MetricFacts, bool) {
 	return facts, ok
 }
 
-// MetricTags implements config.Catalog.
+// MetricTags implements the Catalog of config/resolve.
 func (Catalog) MetricTags() []string {
 	var tags []string
 	for _, d := range metrics.Table() {
@@ -41,19 +41,19 @@ func (Catalog) MetricTags() []string {
 	return tags
 }
 
-// Threshold implements config.Catalog.
+// Threshold implements the Catalog of config/resolve.
 func (Catalog) Threshold(text string, percentiles []float64) error {
 	_, err := compare.ParseThreshold(text, percentiles, nil)
 	return err
 }
 
-// DatasetFormat implements config.Catalog. What cannot be told is not a fault here: the loader says it.
+// DatasetFormat implements the Catalog of config/resolve. What cannot be told is not a fault here: the loader says it.
 func (Catalog) DatasetFormat(path string) string {
 	format, _ := loader.Detect(path)
 	return format
 }
 
-// DatasetRoots implements config.Catalog.
+// DatasetRoots implements the Catalog of config/resolve.
 func (Catalog) DatasetRoots(path string) int64 {
 	r, err := loader.Load(context.Background(), path, "dag_jsonl")
 	if err != nil {

@@ -52,7 +52,8 @@ func inlineImages(ctx context.Context, data *dataset.Dataset, timeout time.Durat
 			}
 			image, err := fetchImage(ctx, client, address)
 			if err != nil {
-				cancel(fmt.Errorf("the image %s cannot be fetched: %w; the endpoint takes images only as part of the request", redactURL(address), err))
+				cancel(fmt.Errorf("the image %s cannot be fetched: %w; the endpoint takes images only as part of the "+
+					"request", redactURL(address), err))
 				return
 			}
 			for _, place := range list {
@@ -125,8 +126,8 @@ func checkHistories(data *dataset.Dataset, d endpoint.Descriptor) error {
 		}
 		looked++
 		if c := data.At(i); data.Mode(c) != dataset.MessageArrayWithResponses {
-			return fmt.Errorf("--endpoint-type %s takes single turns, but conversation %s has %d: its requests have "+
-				"no place for a history; "+
+			return fmt.Errorf("--endpoint-type %s takes single turns, but conversation %s has %d: its requests "+
+				"cannot carry a history; "+
 				"use --session-turns-mean 1, or data with one turn each", d.Name, c.SessionID, len(c.Turns))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
@@ -23,7 +24,7 @@ func ChooseFolder(cfg *config.Run) (note string, err error) {
 	if !a.Derived {
 		return "", nil
 	}
-	first, hash := a.Dir, configHash(config.InputConfig(cfg), config.FurtherConfig(cfg))
+	first, hash := a.Dir, configHash(inputconfig.Of(cfg), inputconfig.Further(cfg))
 	for n := 1; n <= maxFolders; n++ {
 		own := *a
 		if n > 1 {
@@ -34,12 +35,12 @@ func ChooseFolder(cfg *config.Run) (note string, err error) {
 		}
 		a.Dir = own.Dir
 		if n > 1 {
-			note = fmt.Sprintf("The folder %s holds the results of another benchmark: this one writes to %s; "+
+			note = fmt.Sprintf("The folder %s contains the results of another benchmark: this one writes to %s; "+
 				"--artifact-dir and --overwrite choose otherwise", first, a.Dir)
 		}
 		return note, nil
 	}
-	return "", fmt.Errorf("%s and %d folders named after it hold results of other benchmarks; choose a folder with "+
+	return "", fmt.Errorf("%s and %d folders named after it contain results of other benchmarks; choose a folder with "+
 		"--artifact-dir, or give --overwrite", first, maxFolders-1)
 }
 
@@ -108,7 +109,8 @@ func (e *execution) clearDirectory(context.Context) error {
 		_ = os.Remove(folder) // which fails, as it should, when it holds anything else
 	}
 	if err == nil && replaced.BenchmarkID != "" {
-		e.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them apart",
+		e.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them "+
+			"apart",
 			"directory", a.Dir, "benchmark_id", replaced.BenchmarkID)
 	}
 	if e.options.Info.RunLabel == "" {

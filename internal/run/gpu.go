@@ -116,7 +116,7 @@ func (b *base) customMetrics() ([]gpu.Custom, error) {
 		b.log.Warn("GPU metrics: " + text)
 	}
 	if len(custom) == 0 {
-		b.log.Warn("GPU metrics: " + path + " holds no metric: a line is FIELD, type, help text")
+		b.log.Warn("GPU metrics: " + path + " contains no metric: a line is FIELD, type, help text")
 	}
 	b.log.Info(fmt.Sprintf("Validated %d custom metrics from %s", len(custom), path))
 	return custom, nil
@@ -254,7 +254,8 @@ func (w *gpuWatch) finish(o *outcome) error {
 	for _, f := range w.state.Efficiency {
 		if f.Tag == "total_gpu_energy" && f.Value == 0 {
 			w.e.log.Warn("GPU telemetry: the energy counters did not move during the run; an exporter that reads its " +
-				"GPUs more seldom than the run is long cannot tell its energy (dcgm-exporter: --collect-interval=1000)")
+				"GPUs at intervals longer than the run cannot measure its energy (dcgm-exporter: " +
+				"--collect-interval=1000)")
 		}
 	}
 	result.AddGPUs(w.state)

@@ -531,7 +531,7 @@ func TestCustomMetricsFileWithoutAMetric(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "2", "--gpu-telemetry", file)
-	if w.warnings("empty.csv holds no metric") != 1 {
+	if w.warnings("empty.csv contains no metric") != 1 {
 		t.Error("the log does not tell")
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/config"
+	resolver "aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -18,7 +19,8 @@ import (
 func pictures(addresses ...string) *dataset.Dataset {
 	var all dataset.Memory
 	for _, a := range addresses {
-		all = append(all, dataset.Conversation{Turns: []dataset.Turn{{Images: []dataset.Media{{Contents: []string{a}}}}}})
+		all = append(all,
+			dataset.Conversation{Turns: []dataset.Turn{{Images: []dataset.Media{{Contents: []string{a}}}}}})
 	}
 	return &dataset.Dataset{Conversations: all}
 }
@@ -64,7 +66,7 @@ func TestDownloadOfAnImageIsBounded(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), server.URL+"/slow cannot be fetched") {
 		t.Errorf("error %v", err)
 	}
-	parsed, err := config.Parse([]string{"--model", "m"}, func(name string) (string, bool) {
+	parsed, err := settings.Parse([]string{"--model", "m"}, func(name string) (string, bool) {
 		value, ok := map[string]string{"AIPERF_DATASET_MEDIA_DOWNLOAD_TIMEOUT": "7",
 			"AIPERF_DATASET_MEDIA_DOWNLOAD_MAX_CONCURRENCY": "3"}[name]
 		return value, ok
@@ -72,7 +74,7 @@ func TestDownloadOfAnImageIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, _, err := config.Resolve(parsed, Catalog{})
+	cfg, _, err := resolver.Resolve(parsed, Catalog{})
 	if err != nil {
 		t.Fatal(err)
 	}

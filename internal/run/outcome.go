@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/config"
+	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/metrics"
@@ -153,7 +153,7 @@ func (o *outcome) facts() summary.Run {
 		AIPerfVersion: o.options.Version,
 		BenchmarkID:   o.id,
 		RunInfo:       o.options.Info,
-		InputConfig:   config.InputConfig(o.cfg),
+		InputConfig:   inputconfig.Of(o.cfg),
 		Provenance:    o.origin,
 		WasCancelled:  cancelled(o.Phases),
 		EndpointTitle: o.target.descriptor.MetricsTitle,

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/config"
+	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/watch/capacity"
 	"aiperf/internal/workload/tokenizer"
 )
@@ -19,11 +19,11 @@ import (
 // provenance says what measured what, so that two results can be told to be of the same kind: the
 // versions, hashes of what was asked and of what was sent, the machine and its clock.
 func (c *content) provenance() artifact.Object {
-	further := config.FurtherConfig(c.cfg)
+	further := inputconfig.Further(c.cfg)
 	out := artifact.Object{
 		{Key: "aiperf_version", Value: c.options.Version},
 		{Key: "go_version", Value: runtime.Version()},
-		{Key: "config_sha256", Value: configHash(config.InputConfig(c.cfg), further)},
+		{Key: "config_sha256", Value: configHash(inputconfig.Of(c.cfg), further)},
 	}
 	if len(further) > 0 {
 		out = append(out, artifact.Member{Key: "further_config", Value: further})
@@ -57,7 +57,7 @@ func (b *base) runConfig() artifact.Object {
 	info := b.options.Info
 	out := artifact.Object{
 		{Key: "benchmark_id", Value: b.id},
-		{Key: "cfg", Value: config.InputConfig(b.cfg)},
+		{Key: "cfg", Value: inputconfig.Of(b.cfg)},
 		{Key: "trial", Value: info.Trial},
 		{Key: "artifact_dir", Value: b.cfg.Artifacts.Dir},
 		{Key: "label", Value: info.RunLabel},

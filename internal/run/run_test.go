@@ -18,6 +18,8 @@ import (
 	"go.uber.org/goleak"
 
 	"aiperf/internal/config"
+	resolver "aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/view/runlog"
@@ -69,11 +71,11 @@ func resolveBare(t *testing.T, dir, url string, args ...string) *config.Run {
 	t.Helper()
 	args = append([]string{"--model", "mock-model", "--url", url, "--ui", "none", "--artifact-dir", dir,
 		"--no-server-metrics"}, args...)
-	parsed, err := config.Parse(args, noEnv)
+	parsed, err := settings.Parse(args, noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, _, err := config.Resolve(parsed, Catalog{})
+	cfg, _, err := resolver.Resolve(parsed, Catalog{})
 	if err != nil {
 		t.Fatal(err)
 	}

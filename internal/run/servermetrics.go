@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/load"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
@@ -225,7 +226,7 @@ func (w *serverWatch) info(phase servermetrics.Window) export.Info {
 	info := export.Info{
 		AIPerfVersion: w.e.options.Version, BenchmarkID: w.e.id,
 		Configured: w.collector.Configured(), Successful: w.collector.Successful(),
-		Window: phase, InputConfig: config.InputConfig(cfg), Models: cfg.Models,
+		Window: phase, InputConfig: inputconfig.Of(cfg), Models: cfg.Models,
 		ExportTime: time.Now(), Hostname: host,
 		SliceNS: int64(cfg.Artifacts.SliceDuration), Bounds: cfg.Env.ServerMetrics.Bounds,
 	}

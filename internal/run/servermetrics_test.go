@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	resolver "aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report/console"
@@ -49,11 +51,11 @@ func watching(t *testing.T, dir, url string, args ...string) *config.Run {
 	args = append([]string{"--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--ui", "none",
 		"--artifact-dir", dir,
 		"--isl", "20", "--osl", "4", "--extra-inputs", "ignore_eos:true", "--use-server-token-count"}, args...)
-	parsed, err := config.Parse(args, func(name string) (string, bool) { v, set := scrapeEnv[name]; return v, set })
+	parsed, err := settings.Parse(args, func(name string) (string, bool) { v, set := scrapeEnv[name]; return v, set })
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, _, err := config.Resolve(parsed, Catalog{})
+	cfg, _, err := resolver.Resolve(parsed, Catalog{})
 	if err != nil {
 		t.Fatal(err)
 	}

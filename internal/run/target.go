@@ -262,7 +262,8 @@ func (t *target) identify(ctx context.Context) error {
 		}
 		id.roots = x509.NewCertPool()
 		if !id.roots.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("--tls-ca-file %s holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)", file)
+			return fmt.Errorf("--tls-ca-file %s contains no certificate in PEM format (-----BEGIN CERTIFICATE-----)",
+				file)
 		}
 	}
 	if c.TLS.CertFile != "" {

@@ -116,7 +116,8 @@ func (c *content) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoint
 	}
 	text, ok := b.ChatTemplate()
 	if !ok {
-		c.log.Warn("--apply-chat-template has no effect: the tokenizer has no chat template; input is counted without it", "tokenizer", tok.Name())
+		c.log.Warn("--apply-chat-template has no effect: the tokenizer has no chat template; input is counted "+
+			"without it", "tokenizer", tok.Name())
 		return memo, nil
 	}
 	bos, eos := b.SpecialTokens()
@@ -125,7 +126,7 @@ func (c *content) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoint
 		return nil, fmt.Errorf("--apply-chat-template: the chat template of %s cannot be used: %w", tok.Name(), err)
 	}
 	return &templated{Counter: memo, template: template, warn: func(err error) {
-		c.log.Warn("The chat template of "+tok.Name()+" refuses a conversation; such inputs are counted without it",
+		c.log.Warn("The chat template of "+tok.Name()+" rejects a conversation; such inputs are counted without it",
 			"error", err)
 	}}, nil
 }

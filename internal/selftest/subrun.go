@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
 	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/mockserver/child"
 	"aiperf/internal/run"
@@ -82,11 +84,11 @@ func (t *tester) profile(name, url string, args ...string) (*outcome, error) {
 		return nil, errStopped
 	}
 	all := append(overridden(common, args), "--url", url, "--artifact-dir", filepath.Join(t.dir, name))
-	parsed, err := config.Parse(all, func(string) (string, bool) { return "", false })
+	parsed, err := settings.Parse(all, func(string) (string, bool) { return "", false })
 	if err != nil {
 		return nil, err
 	}
-	cfg, _, err := config.Resolve(parsed, run.Catalog{})
+	cfg, _, err := resolve.Resolve(parsed, run.Catalog{})
 	if err != nil {
 		return nil, err
 	}

@@ -142,10 +142,10 @@ func (f *Flag) Spellings() []string {
 
 // Table is a command with its flags.
 type Table struct {
-	// Command is what stands behind "aiperf".
+	// Command is the word after "aiperf".
 	Command string
 	Flags   []Flag
-	// Places are the flags that words set that stand without a flag, in order; nil hands the words on.
+	// Places are the flags that are set by words without a flag, in order; nil passes the words on.
 	Places []string
 	// Once refuses a flag that is given twice; Clustered allows "-ab" for "-a -b" and "-n5" for "-n 5".
 	Once, Clustered bool
@@ -158,7 +158,7 @@ type Table struct {
 	Aligned bool
 }
 
-// Find finds the flag of an argument, without its value; its index is -1 if there is none. negative tells that it is
+// Find finds the flag of an argument, without its value; its index is -1 if there is none. negative reports that it is
 // the form that says no.
 func (t *Table) Find(typed string) (flag int, negative bool) {
 	long, is := strings.CutPrefix(typed, "--")

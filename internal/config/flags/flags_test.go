@@ -90,7 +90,7 @@ func TestWordsThatHaveAPlace(t *testing.T) {
 		t.Errorf("%+v %v", o, err)
 	}
 	for line, want := range map[string]string{
-		"a b":              `there is no place for "b"; see aiperf try --help`,
+		"a b":              `unexpected argument "b"; see aiperf try --help`,
 		"a --output-dir b": "--output-dir is given twice",
 		"--on --on":        "--on is given twice",
 	} {

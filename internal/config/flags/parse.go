@@ -69,7 +69,7 @@ func (t *Table) flag(arg string, rest []string, r Reader) ([]string, error) {
 			return t.flag("-"+arg[2:], rest, r)
 		}
 		for !inline && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
-			rest = rest[1:] // its values cannot be told from words, so they are not mistakes as well
+			rest = rest[1:] // its values cannot be distinguished from words, so they are not mistakes as well
 		}
 		return rest, r.Unknown(typed)
 	}
@@ -142,7 +142,7 @@ func (s *setter) Word(word string) error {
 		return nil
 	}
 	if len(s.places) == 0 {
-		return fmt.Errorf("there is no place for %q; %s", word, s.table.see())
+		return fmt.Errorf("unexpected argument %q; %s", word, s.table.see())
 	}
 	i, _ := s.table.Find("--" + s.places[0])
 	s.places = s.places[1:]

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/config"
+	"aiperf/internal/config/option"
 	"aiperf/internal/measure/record"
 )
 
@@ -83,7 +83,7 @@ var flag = regexp.MustCompile(`--[a-z-]+`)
 
 func TestAdviceNamesFlagsThatThereAre(t *testing.T) {
 	var known []string
-	for _, o := range config.Options() {
+	for _, o := range option.All() {
 		known = append(known, o.Spellings()...)
 	}
 	for _, r := range rows {

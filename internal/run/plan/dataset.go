@@ -14,7 +14,7 @@ import (
 	"aiperf/internal/workload/synthetic"
 )
 
-// addMedia says to the composer what generated turns have besides prompts, or instead of them.
+// addMedia sets what generated turns have in addition to prompts, or instead of them.
 func addMedia(o *compose.Options, d *config.Dataset) {
 	o.Rankings, o.Images, o.Audio = d.Rankings, d.Images, d.Audio
 	if v := d.Video; v != nil {
@@ -28,7 +28,7 @@ func addMedia(o *compose.Options, d *config.Dataset) {
 	}
 }
 
-// addCorpus says to the composer what texts are cut from, and from which windows lengths are drawn.
+// addCorpus sets the source of generated texts, and the ranges that lengths are drawn from.
 func addCorpus(o *compose.Options, d *config.Dataset) {
 	switch {
 	case d.Corpus == "coding":
@@ -73,7 +73,7 @@ func Dataset(cfg *config.Run, d *endpoint.Descriptor) compose.Options {
 	return options
 }
 
-// reading says how an input file is read.
+// reading returns how an input file is read.
 func reading(cfg *config.Run, d *endpoint.Descriptor) loader.Options {
 	c := &cfg.Dataset
 	o := loader.Options{
@@ -109,7 +109,7 @@ func reshape(cfg *config.Run) *loader.Reshape {
 	}
 }
 
-// published says which public data set is read and from where.
+// published returns which public data set is read and from where.
 func published(cfg *config.Run) public.Options {
 	p, env := &cfg.Dataset.Public, &cfg.Env.Dataset
 	return public.Options{
@@ -118,7 +118,7 @@ func published(cfg *config.Run) public.Options {
 	}
 }
 
-// Source says which public data set was sent; nil for other data.
+// Source returns which public data set was sent; nil for other data.
 func Source(cfg *config.Run) *summary.Source {
 	d := &cfg.Dataset
 	if d.Kind != config.PublicDataset {

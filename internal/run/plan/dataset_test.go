@@ -4,12 +4,12 @@ import (
 	"slices"
 	"testing"
 
-	"aiperf/internal/config"
+	"aiperf/internal/config/option"
 	"aiperf/internal/workload/public"
 )
 
 func TestTheOptionNamesThePublicDataSetsThatCanBeRead(t *testing.T) {
-	for _, o := range config.Options() {
+	for _, o := range option.All() {
 		if o.Name != "public-dataset" {
 			continue
 		}

@@ -1,5 +1,5 @@
-// Package plan says what each room gets in one run: a pure function of the resolved configuration, and of facts about
-// the endpoint, for each of them. It opens nothing and keeps nothing.
+// Package plan decides what each room gets in one run: a pure function of the resolved configuration, and of facts
+// about the endpoint, for each of them. It opens nothing and keeps nothing.
 package plan
 
 import (

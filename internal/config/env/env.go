@@ -1,0 +1,218 @@
+// Package env is the table of the AIPERF_* environment variables and reads them.
+//
+// A row names the field of [Values] that it sets. A row without a field is checked and has no effect, so that an
+// environment made for another program is accepted. Variables that set an option are rows here too; their value
+// is read by config/settings.
+package env
+
+import (
+	"time"
+
+	"aiperf/internal/workload/recipe"
+)
+
+// Values holds the environment variables that change what this release does. The names are those of the
+// variables without their prefix: Env.HTTP.ConnectionLimit is AIPERF_HTTP_CONNECTION_LIMIT.
+type Values struct {
+	HTTP          HTTP
+	ServerMetrics ServerMetrics
+	GPU           GPU
+	Network       Network
+	OTel          OTel
+	// MLflow bounds the upload to an MLflow server.
+	MLflow   Upload
+	Endpoint Endpoint
+	Plugin   Plugin
+	Chat     Chat
+	Dataset  Dataset
+	Metrics  Metrics
+	UI       UI
+	Timing   Timing
+	Weka     recipe.Weka
+	// ContextOverflow says when a context was too long, and the share of such requests that a scenario tolerates.
+	ContextOverflow ContextOverflow
+	Record          Record
+	Service         Service
+	Worker          Worker
+	Dev             Dev
+}
+
+// HTTP tunes connections.
+type HTTP struct {
+	// ConnectionLimit is the number of open connections per logical worker.
+	ConnectionLimit int
+	// ConnectLimit is the number of connections that are being opened at a time.
+	ConnectLimit     int
+	KeepaliveTimeout time.Duration
+	// ConnectTimeout bounds the opening of a connection, and again the TLS handshake.
+	ConnectTimeout time.Duration
+	// SendBuffer and ReceiveBuffer are socket buffer sizes in bytes.
+	SendBuffer, ReceiveBuffer int
+	TCPKeepCount              int
+	TCPKeepIdle               time.Duration
+	TCPKeepInterval           time.Duration
+	TCPUserTimeout            time.Duration
+	UseDNSCache               bool
+	DNSCacheTTL               time.Duration
+	ForceClose                bool
+	SSLVerify                 bool
+	// CancellationSendTimeout bounds the sending of a request that is to be cancelled afterwards.
+	CancellationSendTimeout time.Duration
+	// VideoPollInterval lies between two polls of a video job.
+	VideoPollInterval time.Duration
+	// IPVersion is "4", "6" or "auto".
+	IPVersion string
+	// MaxResponseBytes bounds the memory that a reply takes.
+	MaxResponseBytes int
+	// TrustEnv honours HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+	TrustEnv bool
+	// Further headers that carry the correlation id.
+	XSessionID, XSMGRoutingKey, XDynamoSessionID, XSessionAffinity bool
+}
+
+// ServerMetrics tunes the collection of server metrics.
+type ServerMetrics struct {
+	CollectionInterval, CollectionFlushPeriod time.Duration
+	ReachabilityTimeout, ScrapeReadTimeout    time.Duration
+	// ScrapeTimeout bounds the scrapes that something waits for; 0 is the usual bound of each.
+	ScrapeTimeout           time.Duration
+	CSVComments, LegacyJSON bool
+	// Bounds adds the limits within which each estimated percentile must lie.
+	Bounds bool
+	// Namespace is the Kubernetes namespace of the run.
+	Namespace string
+}
+
+// GPU tunes the collection of GPU telemetry.
+type GPU struct {
+	CollectionInterval, ReachabilityTimeout time.Duration
+	// Endpoints are exporters that are tried by default.
+	Endpoints []string
+	// FinalGrace is how long after the end of the load an energy counter is still read.
+	FinalGrace time.Duration
+	// ShutdownTimeout bounds the end of a local collector.
+	ShutdownTimeout time.Duration
+	// VendorScoped asks for vendor-prefixed names of fields.
+	VendorScoped bool
+}
+
+// Network tunes the probes of the network's round trip.
+type Network struct {
+	// MinSamples is how many probes an estimate needs; TopUpTimeout bounds the time after the load in which
+	// missing ones are generated for.
+	MinSamples                   int
+	ConnectTimeout, TopUpTimeout time.Duration
+}
+
+// Endpoint shapes request bodies.
+type Endpoint struct {
+	// ForceContentParts writes message content as a list even for a single text.
+	ForceContentParts bool
+}
+
+// Plugin bounds the calls of a program.
+type Plugin struct{ CallTimeout, StartTimeout time.Duration }
+
+// Chat bounds the chat command's wait for a connection and for more of a reply.
+type Chat struct{ ConnectTimeout, ReadTimeout time.Duration }
+
+// Dataset bounds what is made of a dataset.
+type Dataset struct {
+	// InputsMaxBytes is the size of inputs.json above which it is left out; 0 is no limit.
+	InputsMaxBytes int64
+	// MaxLineBytes bounds a line of an input file.
+	MaxLineBytes int64
+	// BasetenSessionColumn names the column that groups the rows of a baseten trace; empty: the one that
+	// is there.
+	BasetenSessionColumn string
+	// TraceLab says how the sub-agents of a tracelab trace are found.
+	TraceLab recipe.TraceLab
+	// PublicTimeout bounds the download of a public data set, PublicCacheDir keeps it.
+	PublicTimeout  time.Duration
+	PublicCacheDir string
+	// MediaTimeout bounds the download of one media file, MediaParallel how many run at a time.
+	MediaTimeout  time.Duration
+	MediaParallel int
+}
+
+// Metrics holds thresholds of metrics.
+type Metrics struct {
+	UsagePctDiffThreshold        float64
+	OSLMismatchPctThreshold      float64
+	OSLMismatchMaxTokenThreshold int
+	ExportFlushInterval          time.Duration
+	ListenLinger                 time.Duration
+}
+
+// UI tunes what is shown.
+type UI struct {
+	// RealtimeMetricsInterval is nil when unset: 5 s on the dashboard, 30 s else.
+	RealtimeMetricsInterval *time.Duration
+	MinUpdatePercent        float64
+	ConsoleExportWidth      int
+	// ConsoleGroups are the metric groups printed at the end.
+	ConsoleGroups []string
+}
+
+// Timing tunes the load generator.
+type Timing struct {
+	CancelDrainTimeout time.Duration
+	// MaxCatchup is the lateness that is generated for.
+	MaxCatchup             time.Duration
+	RateRampUpdateInterval time.Duration
+	// DAGFailFast ends a run at the first failed request of a child session.
+	DAGFailFast bool
+}
+
+// ContextOverflow recognises requests whose context was too long.
+type ContextOverflow struct {
+	Substrings []string
+	RateLimit  float64
+}
+
+// Upload bounds an upload after the run.
+type Upload struct{ Timeout time.Duration }
+
+// OTel tunes the pushes to an OpenTelemetry collector.
+type OTel struct {
+	// FlushInterval lies between two pushes, RequestTimeout bounds one.
+	FlushInterval, RequestTimeout time.Duration
+	// MaxBatch records are added to the figures at the latest when so many wait; MaxBuffered wait at most, more are
+	// left out.
+	MaxBatch, MaxBuffered int
+}
+
+// Record tunes the making and writing of records.
+type Record struct {
+	ProcessRecordsTimeout time.Duration
+	// CompletionStallTimeout is how long finished requests may wait without any of them becoming a record; 0 is no
+	// limit. CompletionStallCheckInterval lies between two looks.
+	CompletionStallTimeout, CompletionStallCheckInterval time.Duration
+	// RawMaxBytes and OutputsMaxBytes are the sizes of the raw export and of outputs.json beyond which
+	// requests are left out; 0 is no limit.
+	RawMaxBytes, OutputsMaxBytes int64
+}
+
+// Service bounds the steps of a run.
+type Service struct {
+	// ProfileCancelTimeout is the time for results after the first interrupt.
+	ProfileCancelTimeout    time.Duration
+	ProfileConfigureTimeout time.Duration
+	// TokenizerPreloadTimeout bounds how long a tokenizer may take to be found, fetched and loaded.
+	TokenizerPreloadTimeout time.Duration
+	// TokenizerSkipPreload leaves out the look-ups before that: no search for another name, no bound in time.
+	TokenizerSkipPreload bool
+}
+
+// Worker sizes the pool of logical workers.
+type Worker struct {
+	CPUUtilizationFactor float64
+	MaxWorkersCap        int
+}
+
+// Dev holds developer switches. The two Show switches are already off when Mode is.
+type Dev struct {
+	Mode                    bool
+	ShowInternalMetrics     bool
+	ShowExperimentalMetrics bool
+}

@@ -1,0 +1,232 @@
+package env
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"aiperf/internal/config/configtest"
+	"aiperf/internal/config/option"
+)
+
+func TestEnvDefaults(t *testing.T) {
+	env, warnings, err := Read(configtest.Environ())
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	for _, c := range []struct{ got, want any }{
+		{env.HTTP.ConnectionLimit, 2500}, {env.HTTP.KeepaliveTimeout, 300 * time.Second},
+		{env.HTTP.TCPUserTimeout, 30 * time.Second},
+		{env.HTTP.SSLVerify, true}, {env.HTTP.IPVersion, "4"}, {env.HTTP.XSessionAffinity, true},
+		{env.HTTP.XSessionID, false},
+		{env.Metrics.UsagePctDiffThreshold, 10.0}, {env.Metrics.OSLMismatchMaxTokenThreshold, 50},
+		{env.Metrics.ExportFlushInterval, time.Second},
+		{env.UI.ConsoleExportWidth, 140}, {env.UI.MinUpdatePercent, 1.0},
+		{env.UI.RealtimeMetricsInterval, (*time.Duration)(nil)},
+		{env.UI.ConsoleGroups, []string{"effective", "active", "cache", "prediction", "audio", "reasoning", "default"}},
+		{env.Timing.MaxCatchup, 10 * time.Millisecond}, {env.Timing.CancelDrainTimeout, 10 * time.Second},
+		{env.Service.ProfileCancelTimeout, 10 * time.Second}, {env.Worker.CPUUtilizationFactor, 0.75},
+		{env.Dev.Mode, false},
+		{env.Endpoint.ForceContentParts, false},
+	} {
+		if !reflect.DeepEqual(c.got, c.want) {
+			t.Errorf("got %v, want %v", c.got, c.want)
+		}
+	}
+}
+
+func TestEnvBooleans(t *testing.T) {
+	for text, want := range map[string]bool{"1": true, "TRUE": true, "yes": true, "On": true, "0": false,
+		"False": false, "no": false, "off": false} {
+		env, _, err := Read(configtest.Environ("AIPERF_HTTP_SSL_VERIFY=" + text))
+		if err != nil || env.HTTP.SSLVerify != want {
+			t.Errorf("%s: %v, %v", text, env.HTTP.SSLVerify, err)
+		}
+	}
+}
+
+func TestEnvFaultsNameVariableValueAndRange(t *testing.T) {
+	for entry, want := range map[string]string{
+		"AIPERF_HTTP_CONNECTION_LIMIT=0":            "from 1 to 65000",
+		"AIPERF_HTTP_CONNECTION_LIMIT=":             "is not a number",
+		"AIPERF_HTTP_CONNECTION_LIMIT=1.5":          "is not a whole number",
+		"AIPERF_HTTP_SSL_VERIFY=":                   "is not a boolean",
+		"AIPERF_HTTP_SSL_VERIFY=maybe":              "yes/no",
+		"AIPERF_HTTP_IP_VERSION=5":                  "must be one of 4, 6, auto",
+		"AIPERF_METRICS_EXPORT_FLUSH_INTERVAL=0.01": "from 0.05 to 60",
+		"AIPERF_CHAT_READ_TIMEOUT=0":                "above 0",
+		"AIPERF_UI_CONSOLE_GROUPS=[1]":              "JSON array",
+		"AIPERF_ZMQ_PUSH_MAX_RETRIES=101":           "from 1 to 100",
+		"AIPERF_SERVICE_PROFILE_CANCEL_TIMEOUT=inf": "is not a number",
+		"AIPERF_DATASET_CONFIGURATION_TIMEOUT=1000": "AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT",
+		"AIPERF_GPU_FINAL_SCRAPE_GRACE_NS=-1":       "from 0 to 60000000000",
+	} {
+		_, _, err := Read(configtest.Environ(entry))
+		if err == nil {
+			t.Errorf("%s: accepted", entry)
+			continue
+		}
+		name, _, _ := strings.Cut(entry, "=")
+		configtest.WantText(t, entry, err.Error(), name, want)
+	}
+	if _, _, err := Read(configtest.Environ("AIPERF_DATASET_CONFIGURATION_TIMEOUT=1000",
+		"AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT=1000")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEnvLists(t *testing.T) {
+	for text, want := range map[string][]string{"usage, default": {"usage", "default"},
+		`["usage","a,b"]`: {"usage", "a,b"}, "": {}} {
+		env, _, err := Read(configtest.Environ("AIPERF_UI_CONSOLE_GROUPS=" + text))
+		if err != nil || !reflect.DeepEqual(env.UI.ConsoleGroups, want) {
+			t.Errorf("%q: %v, %v", text, env.UI.ConsoleGroups, err)
+		}
+	}
+}
+
+func TestDeveloperSwitchesNeedDeveloperMode(t *testing.T) {
+	env, warnings, err := Read(configtest.Environ("AIPERF_DEV_SHOW_INTERNAL_METRICS=1"))
+	if err != nil || env.Dev.ShowInternalMetrics {
+		t.Errorf("%v, %v", env.Dev, err)
+	}
+	configtest.WantText(t, "warning", configtest.Texting(warnings), "AIPERF_DEV_SHOW_INTERNAL_METRICS",
+		"AIPERF_DEV_MODE=1")
+	env, warnings, _ = Read(configtest.Environ("AIPERF_DEV_SHOW_INTERNAL_METRICS=1", "AIPERF_DEV_MODE=on"))
+	if !env.Dev.ShowInternalMetrics || len(warnings) > 0 {
+		t.Errorf("%v, %v", env.Dev, warnings)
+	}
+}
+
+func TestUnknownVariables(t *testing.T) {
+	if got := Unknown([]string{"PATH=x", "AIPERF_DEV_MODE=1", "AIPERFX=1"}); got != nil {
+		t.Errorf("got %v", got)
+	}
+	got := Unknown([]string{"AIPERF_HTTP_CONECTION_LIMIT=5", "AIPERF_ZZZZZZZZZZZZZZZZZZZZZZZZZZ=1"})
+	if len(got) != 1 {
+		t.Fatalf("%d warnings, want one", len(got))
+	}
+	configtest.WantText(t, "warning", got[0].Text,
+		"AIPERF_HTTP_CONECTION_LIMIT (did you mean AIPERF_HTTP_CONNECTION_LIMIT?)",
+		"AIPERF_ZZZ")
+	if strings.Contains(got[0].Text, "ZZ (did") {
+		t.Errorf("a far-fetched suggestion: %s", got[0].Text)
+	}
+}
+
+// TestVariableTableIsConsistent holds every default to its own range.
+func TestVariableTableIsConsistent(t *testing.T) {
+	seen := map[string]bool{}
+	for _, v := range Variables() {
+		if seen[v.Name] {
+			t.Errorf("%s stands twice", v.Name)
+		}
+		seen[v.Name] = true
+		if v.Default != "" {
+			if _, err := v.parse(v.Default); err != nil {
+				t.Errorf("%s: default %q: %v", v.Name, v.Default, err)
+			}
+		}
+		if v.Help == "" || v.Group == "" {
+			t.Errorf("%s: help %q, group %q", v.Name, v.Help, v.Group)
+		}
+	}
+}
+
+func TestVariablesWithoutEffectAreNamed(t *testing.T) {
+	_, warnings, err := Read(configtest.Environ(
+		"AIPERF_GPU_COLLECTION_INTERVAL=0.5",           // read
+		"AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS=7",        // nothing is uploaded yet
+		"AIPERF_HTTP_CONNECTION_LIMIT=7",               // read
+		"AIPERF_GPU_REACHABILITY_TIMEOUT=10",           // the default
+		"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT=50",      // describes several processes
+		"AIPERF_WORKER_CLOCK_PROBE_COUNT=9",            // describes several machines
+		"AIPERF_WORKER_MIN_ALIVE_FRACTION=0.0",         // the default, in other words
+		"AIPERF_SERVER_METRICS_PERCENTILE_BOUNDS=true", // read
+		"AIPERF_DEV_SHOW_INTERNAL_METRICS=0",           // the default
+		"AIPERF_DEV_MODE=1",                            // read
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT", "AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS",
+		"AIPERF_WORKER_CLOCK_PROBE_COUNT"}
+	_, list, _ := strings.Cut(configtest.Texting(warnings), "no effect in this program: ")
+	got := strings.Split(list, ", ")
+	slices.Sort(got)
+	if len(warnings) != 1 || !slices.Equal(got, want) {
+		t.Errorf("warnings %+v", warnings)
+	}
+}
+
+// Variables of clusters are known and checked like all others.
+func TestVariablesOfClusters(t *testing.T) {
+	for _, v := range clusterVariables() {
+		if v.HasEffect() || v.Group != VarInternal {
+			t.Errorf("%s: group %q, effect %v", v.Name, v.Group, v.HasEffect())
+		}
+		if got := Unknown([]string{option.EnvPrefix + v.Name + "=1"}); got != nil {
+			t.Errorf("%s: %v", v.Name, got)
+		}
+		if v.Type == VarInt || v.Type == VarFloat {
+			if _, err := v.parse("-1"); err == nil {
+				t.Errorf("%s takes -1", v.Name)
+			}
+		}
+	}
+	for entry, want := range map[string]string{
+		"AIPERF_POD_FAILURE_ABORT_THRESHOLD_PERCENT=101": "from 0 to 100",
+		"AIPERF_DATASET_REBROADCAST_INTERVAL=0":          "above 0 and at most 60",
+		"AIPERF_RECORD_COMPLETION_STALL_TIMEOUT=86401":   "from 0 to 86400",
+		"AIPERF_DATASET_MMAP_PREFAULT=maybe":             "is not a boolean",
+		"AIPERF_HTTP_METRICS_SCRAPE_READ_TIMEOUT=0.5":    "from 1 to 3600",
+		"AIPERF_SERVER_METRICS_SCRAPE_TIMEOUT=601":       "from 0.1 to 600",
+	} {
+		_, _, err := Read(configtest.Environ(entry))
+		if err == nil {
+			t.Errorf("%s: accepted", entry)
+			continue
+		}
+		configtest.WantText(t, entry, err.Error(), want)
+	}
+}
+
+func TestBoundOfScrapes(t *testing.T) {
+	for entry, want := range map[string]time.Duration{
+		"AIPERF_SERVER_METRICS_SCRAPE_TIMEOUT=2.5": 2500 * time.Millisecond, "X=1": 0,
+	} {
+		env, warnings, err := Read(configtest.Environ(entry))
+		if err != nil || len(warnings) > 0 || env.ServerMetrics.ScrapeTimeout != want {
+			t.Errorf("%s: %s, %v, %v", entry, env.ServerMetrics.ScrapeTimeout, warnings, err)
+		}
+	}
+}
+
+// A variable of an option is no unknown one, in the table or not.
+func TestVariablesOfOptionsAreKnown(t *testing.T) {
+	for _, o := range option.All() {
+		if o.Env != "" {
+			if got := Unknown([]string{o.Env + "=1"}); got != nil {
+				t.Errorf("%v", got)
+			}
+		}
+	}
+}
+
+// TestTimesAreMarked keeps the help of options and variables that are times and their units together.
+func TestTimesAreMarked(t *testing.T) {
+	named := regexp.MustCompile(`(?i)\b(nano|micro|milli)?seconds\b`)
+	for _, o := range option.All() {
+		if (o.Type == option.Int || o.Type == option.Float) && named.MatchString(o.Help) && o.Unit == 0 {
+			t.Errorf("--%s names seconds but has no unit", o.Name)
+		}
+	}
+	for _, v := range Variables() {
+		if (v.Type == VarInt || v.Type == VarFloat) && named.MatchString(v.Help) && v.Unit == 0 {
+			t.Errorf("%s names seconds but has no unit", v.Name)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package option
+
+import "slices"
+
+// The formats whose sessions branch.
+const (
+	DAGJSONL  = "dag_jsonl"
+	WekaTrace = "weka_trace"
+	TraceLab  = "tracelab"
+
+	DynamoTrace = "dynamo_trace"
+)
+
+// MultiTurn is the format of files that hold conversations turn by turn.
+const MultiTurn = "multi_turn"
+
+// TraceFormats are the dataset formats whose rows may carry timestamps.
+func TraceFormats() []string {
+	return []string{
+		"mooncake_trace", "bailian_trace", "burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", "weka_trace",
+		TraceLab, DynamoTrace,
+	}
+}
+
+// datasetFormats are the formats of --input-file.
+func datasetFormats() []string {
+	formats := []string{"single_turn", "multi_turn", "random_pool", "raw_payload", "inputs_json", "dag_jsonl",
+		"sharegpt", "text_lines", "text_csv"}
+	return append(append(formats, TraceFormats()...), SpeedBenchNames()...)
+}
+
+// SpeedBenchNames are the parts of SPEED-Bench, which are published data sets and formats of files.
+func SpeedBenchNames() []string {
+	names := []string{"speed_bench_qualitative"}
+	for _, category := range []string{
+		"coding", "humanities", "math", "multilingual", "qa", "rag", "reasoning", "roleplay", "stem", "summarization",
+		"writing",
+	} {
+		names = append(names, "speed_bench_"+category)
+	}
+	for _, length := range []string{"1k", "2k", "8k", "16k", "32k"} {
+		for _, kind := range []string{"", "_low_entropy", "_mixed", "_high_entropy"} {
+			names = append(names, "speed_bench_throughput_"+length+kind)
+		}
+	}
+	return names
+}
+
+// WekaAlone is the number of the first wekaSets, which have no sub-agents.
+const WekaAlone = 2
+
+// WekaSets are the published data sets of recorded agents.
+func WekaSets() []string {
+	const name = "semianalysis_cc_traces_weka"
+	names := []string{name, name + "_no_subagents"}
+	for _, part := range []string{
+		"_with_subagents", "_with_subagents_060226", "_with_subagents_060526", "_with_subagents_060826", "_061326",
+		"_061526", "_062126",
+	} {
+		names = append(names, name+part, name+part+"_256k")
+	}
+	return names
+}
+
+// publicDatasets are the names that this release can read; internal/workload/public has the same.
+func publicDatasets() []string {
+	names := []string{
+		"sharegpt", "aimo", "aimo_aime", "aimo_numina_cot", "aimo_numina_1_5", "mmstar", "mmvu", "vision_arena",
+		"llava_onevision",
+		"spec_bench", "instruct_coder", "blazedit_5k", "blazedit_10k", "librispeech", "voxpopuli", "gigaspeech", "ami",
+		"spgispeech",
+		"spec_al_gsm8k", "spec_al_math500", "spec_al_humaneval", "spec_al_mbpp", "spec_al_mtbench", WekaHub,
+	}
+	return slices.Concat(names, AgentSets(), WekaSets(), SpeedBenchNames())
+}
+
+// AgentSets are the published sessions of agents, whose requests have times.
+func AgentSets() []string { return []string{"exgentic", "exgentic_v2"} }
+
+// WekaHub is the public data set whose repository the user names.
+const WekaHub = "weka_hf"
+
+func inputOptions() []Option {
+	return []Option{
+		opt("extra-inputs", Pairs, "", 1, "Fields merged into every request body: key:value items or a JSON object.",
+			multi, yaml("endpoint.extra")),
+		opt("header -H", Headers, "", 1, "Further request headers: name:value items.", multi, yaml("endpoint.headers")),
+		opt("input-file", Path, "", 1, "File or folder with the conversations to send, instead of generated ones.",
+			mustExist, yaml("datasets.default.path")),
+		opt("custom-dataset-type", Enum, "", 1,
+			"Format of --input-file; a part of SPEED-Bench without --input-file selects the published dataset.",
+			derived("detected from the file"), values(datasetFormats()...), yaml("datasets.default.format")),
+		opt("public-dataset", Enum, "", 2, "Send a published data set, from a copy on this machine or downloaded.",
+			values(publicDatasets()...), builtOnly(publicDatasets()...), yaml("datasets.default.dataset")),
+		opt("hf-subset", String, "", 3, "Subset of the public data set.", derived("the data set's own"),
+			yaml("datasets.default.hf_subset")),
+		opt("dataset-path", Path, "", 3, "File, folder or hub cache that holds the public data set.",
+			derived("the caches, then a download"), mustExist),
+		opt("dataset-sampling-strategy", Enum, "", 2, "Order in which sessions use conversations.",
+			derived("shuffle for generated data, sequential for files"),
+			values("sequential", "random", "shuffle"), yaml("datasets.default.sampling")),
+		opt("random-seed", Int, "", 1, "Seed of all random choices; the same seed gives the same data, order and "+
+			"arrivals.", limits(AtLeast(0)), yaml("/random_seed")),
+		opt("fixed-schedule", Bool, "false", 1,
+			"Send each request at its recorded time. Traces with timestamps turn this on automatically."),
+		opt("no-fixed-schedule", Bool, "false", 2, "Do not follow recorded times even if a trace has them."),
+		opt("fixed-schedule-auto-offset", Bool, "false", 1, "Take the first recorded time as the start of the run.",
+			yaml("phases.profiling.auto_offset")),
+		opt("fixed-schedule-start-offset", Int, "", 1, "Skip rows before this time, in milliseconds.",
+			milliseconds, limits(AtLeast(0)), yaml("phases.profiling.start_offset")),
+		opt("fixed-schedule-end-offset", Int, "", 1, "Skip rows after this time, in milliseconds.", milliseconds,
+			limits(AtLeast(0)), yaml("phases.profiling.end_offset")),
+		opt("goodput", String, "", 1,
+			`Service levels as "tag:value tag:value" in display units; goodput counts the requests that meet `+
+				"all of them.",
+			yaml("slos")),
+		opt("config -f", Path, "", 1, "YAML file whose values flags override.", mustExist,
+			missing("the YAML configuration")),
+		opt("ignore-trace-delays", Bool, "false", 3, "Ignore the recorded times and delays of a trace."),
+		opt("use-think-time-only", Bool, "false", 3,
+			"Use only the think time of recorded agents (weka_trace, tracelab) as the delay."),
+		opt("max-context-length", Int, "", 3,
+			"Skip recordings of agents (weka_trace, tracelab) whose context is longer than this, in tokens.",
+			limits(AtLeast(1))),
+		opt("allow-dataset-wrap", Bool, "false", 3,
+			"Allow agentic replay to use a trace in several lanes at the same time if there are more lanes than "+
+				"traces.",
+			negated),
+		opt("hf-weka-dataset", String, "", 3, "Hub repository in weka format; implies --public-dataset weka_hf.",
+			yaml("datasets.default.hf_weka_dataset")),
+		opt("dataset-filter", String, "", 3,
+			"Use only the rows of a public dataset that have this value: column=value. Columns of exgentic sessions "+
+				"are harness, source_model and benchmark.", multi, yaml("datasets.default.filters")),
+		opt("trace-session-sample-ratio", Float, "", 3, "Share of the sessions of a baseten trace that is kept.",
+			limits(AboveUpTo(0, 1))),
+		opt("inter-turn-delay-cap-seconds", Float, "", 3, "Longest delay between turns of a trace in seconds.", seconds,
+			limits(AtLeast(0))),
+		opt("max-idle-gap-cap-seconds", Float, "", 3, "Longest idle gap of a trace in seconds.", seconds,
+			limits(Above(0))),
+		opt("replay-speedup", Float, "", 3, "Factor by which recorded times are shortened.", limits(Above(0))),
+		opt("open-loop-replay", Bool, "true", 3, "Send recorded requests without waiting for earlier replies.",
+			negated),
+		opt("open-loop-strict", Bool, "false", 3, "Never wait for an earlier reply in open-loop replay."),
+		opt("omit-kv-hints", Bool, "false", 3, "Omit the cache hints of a trace."),
+		opt("force-min-tokens", Bool, "true", 3, "Ask for the recorded output length as a minimum.", negated),
+		opt("cache-bust", Enum, "none", 3, "Add a unique mark to each conversation so that no cached prefix matches.",
+			values("none", "system_prefix", "system_suffix", "first_turn_prefix", "first_turn_suffix",
+				"warmup_isolation_system", "warmup_isolation_first_turn"),
+			yaml("datasets.default.prompts.cache_bust.target")),
+		opt("system-prompt", String, "", 2, "System text sent word for word with every request."),
+		opt("system-prompt-file", Path, "", 2, "File with the system text.", mustExist),
+		opt("prompt-corpus", Enum, "sonnet", 2, "Source text of generated prompts.",
+			values("sonnet", "coding", "random"), yaml("datasets.default.prompts.corpus")),
+		opt("random-corpus-style", Enum, "vllm", 3,
+			"Whose method of generating random prompts is used, for the range of lengths and for the tokens.",
+			values("vllm", "sglang")),
+	}
+}

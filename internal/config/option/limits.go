@@ -1,0 +1,65 @@
+package option
+
+import (
+	"math"
+	"strconv"
+)
+
+// Limits is the range of a number. The zero value allows every finite number.
+type Limits struct {
+	set            bool
+	lo, hi         float64
+	loOpen, hiOpen bool
+}
+
+// AtLeast is [lo, ∞), Above is (lo, ∞), Between is [lo, hi].
+func AtLeast(lo float64) Limits     { return Limits{set: true, lo: lo, hi: math.Inf(1)} }
+func Above(lo float64) Limits       { return Limits{set: true, lo: lo, hi: math.Inf(1), loOpen: true} }
+func Between(lo, hi float64) Limits { return Limits{set: true, lo: lo, hi: hi} }
+
+// AboveUpTo is (lo, hi].
+func AboveUpTo(lo, hi float64) Limits { return Limits{set: true, lo: lo, hi: hi, loOpen: true} }
+
+// within is (lo, hi).
+func within(lo, hi float64) Limits {
+	return Limits{set: true, lo: lo, hi: hi, loOpen: true, hiOpen: true}
+}
+
+// Contains reports whether v is allowed.
+func (l Limits) Contains(v float64) bool {
+	switch {
+	case math.IsNaN(v):
+		return false
+	case !l.set:
+		return true
+	case v < l.lo || (l.loOpen && v == l.lo):
+		return false
+	case v > l.hi || (l.hiOpen && v == l.hi):
+		return false
+	}
+	return true
+}
+
+// String is the range in words: "at least 1", "above 0", "from 1 to 10"; empty without limits.
+func (l Limits) String() string {
+	lo, hi := PlainNumber(l.lo), PlainNumber(l.hi)
+	switch {
+	case !l.set:
+		return ""
+	case math.IsInf(l.hi, 1) && l.loOpen:
+		return "above " + lo
+	case math.IsInf(l.hi, 1):
+		return "at least " + lo
+	case l.loOpen && l.hiOpen:
+		return "above " + lo + " and below " + hi
+	case l.loOpen:
+		return "above " + lo + " and at most " + hi
+	case l.hiOpen:
+		return "at least " + lo + " and below " + hi
+	default:
+		return "from " + lo + " to " + hi
+	}
+}
+
+// PlainNumber writes a number without exponent and without a needless ".0".
+func PlainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -1,0 +1,216 @@
+// Package option is the table of the options of "aiperf profile": names, value grammar, default, limits, environment
+// variable, YAML path, help, and whether the capability is built.
+//
+// Parsing, help, completion, documentation and validation read this one table. [Option.Parse] turns text into a value
+// by the grammar of its row; it sees one option at a time and never the value of another one.
+package option
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"aiperf/internal/config/flags"
+)
+
+// ValueType is the grammar of one value of an option.
+type ValueType uint8
+
+// The value types.
+const (
+	Bool ValueType = iota
+	String
+	Int
+	Float
+	Enum
+	Path
+	// Pairs are key:value items whose values are coerced to JSON types.
+	Pairs
+	// Headers are name:value items whose values stay text.
+	Headers
+	// Number is an int, or a float when written with a point or exponent.
+	Number
+)
+
+// String names the type in help and documentation.
+func (t ValueType) String() string {
+	return [...]string{"bool", "string", "int", "float", "enum", "path", "key:value", "name:value", "number"}[t]
+}
+
+// Arity is how often an option is given and how many tokens it takes.
+type Arity uint8
+
+// The arities.
+const (
+	// One value, given at most once.
+	One Arity = iota
+	// Repeat takes one token each time; a token may be a comma list.
+	Repeat
+	// Multi takes all tokens up to the next one that starts with "-", none at all included.
+	Multi
+)
+
+// Group is a heading of the help text.
+type Group string
+
+// The groups in the order of the help text.
+const (
+	GroupEndpoint  Group = "Endpoint"
+	GroupTokenizer Group = "Tokenizer"
+	GroupInput     Group = "Input"
+	GroupPrompts   Group = "Conversations and prompts"
+	GroupMedia     Group = "Media, rankings, synthesis"
+	GroupLoad      Group = "Load"
+	GroupSeries    Group = "Multi-run, sweep, search"
+	GroupOutput    Group = "Output, telemetry, UI, service"
+)
+
+// Groups lists the groups in the order of the help text.
+func Groups() []Group {
+	return []Group{GroupEndpoint, GroupTokenizer, GroupInput, GroupPrompts, GroupMedia, GroupLoad, GroupSeries,
+		GroupOutput}
+}
+
+// Option is a row of the table of "aiperf profile".
+type Option struct {
+	flags.Flag
+	Group Group
+	Type  ValueType
+	Arity Arity
+	// Sweep allows a comma list, which makes the option a dimension of a sweep.
+	Sweep bool
+	// DefaultNote says in words where the default comes from when it depends on something else.
+	DefaultNote string
+	Limits      Limits
+	// Unit is that of a bare number where a Float or an Int is a time, whose texts may have units; else 0.
+	Unit time.Duration
+	// Infinite allows "inf".
+	Infinite bool
+	// MustExist asks a Path to name a file or a folder.
+	MustExist bool
+	// MayBeEmpty allows an empty text.
+	MayBeEmpty bool
+	// Secret values are never shown; Address values may carry user information that is not shown.
+	Secret, Address bool
+	// Env is the environment variable that sets the option when no flag does.
+	Env string
+	// YAML is the path below "benchmark:", or from the envelope when it starts with "/".
+	YAML string
+	// Tier is 1 (core), 2 (common) or 3 (niche).
+	Tier int
+	// Missing says which capability this release lacks for the option; empty means that it is built.
+	Missing string
+	// BuiltValues are the choices that this release has, where it lacks some.
+	BuiltValues []string
+}
+
+// Built reports whether this release can do what the option asks for (perhaps not for every value:
+// see BuiltValues).
+func (o Option) Built() bool { return o.Missing == "" }
+
+// ManyValues reports whether the values are too many to follow the flag in the help text.
+func (o Option) ManyValues() bool {
+	return o.Type == Enum && len(strings.Join(o.Values, "|")) > flags.HelpWidth/2
+}
+
+// valueName is how the help text writes the value.
+func (o Option) valueName() string {
+	name := strings.ToUpper(o.Type.String())
+	switch {
+	case o.Type == Bool:
+		return ""
+	case o.ManyValues():
+		name = "TYPE"
+	case o.Type == Enum:
+		name = strings.Join(o.Values, "|")
+	case o.Unit == time.Second:
+		name = "SECONDS"
+	case o.Unit == time.Millisecond:
+		name = "MILLISECONDS"
+	}
+	if o.Arity == Multi {
+		name += " …"
+	}
+	return name
+}
+
+// EnvPrefix begins the name of every variable of the table.
+const EnvPrefix = "AIPERF_"
+
+// All is the table of "aiperf profile", group by group in the order of the help text.
+func All() []Option { return slices.Clone(table().options) }
+
+// Flags are those of "aiperf profile" as a table of flags, in the order of Options.
+func Flags() *flags.Table { return &table().flags }
+
+// optionTable is the table with an index over its long names.
+type optionTable struct {
+	options []Option
+	flags   flags.Table
+	byName  map[string]int
+}
+
+var table = sync.OnceValue(func() *optionTable {
+	t := &optionTable{byName: map[string]int{}, flags: flags.Table{Command: "profile"}}
+	for _, group := range [][]Option{
+		inGroup(GroupEndpoint, endpointOptions()), inGroup(GroupTokenizer, tokenizerOptions()),
+		inGroup(GroupInput, inputOptions()), inGroup(GroupPrompts, promptOptions()),
+		inGroup(GroupMedia, mediaOptions()), inGroup(GroupLoad, loadOptions()),
+		inGroup(GroupSeries, seriesOptions()), inGroup(GroupOutput, outputOptions()),
+	} {
+		t.options = append(t.options, group...)
+	}
+	for i := range t.options {
+		o := &t.options[i]
+		o.Value = o.valueName()
+		if o.Arity == Multi {
+			o.Optional, o.More = true, func(arg string) bool { return !strings.HasPrefix(arg, "-") }
+		}
+		for _, name := range o.Long() {
+			t.byName[name] = i
+		}
+		t.flags.Flags = append(t.flags.Flags, o.Flag)
+	}
+	return t
+})
+
+func inGroup(g Group, options []Option) []Option {
+	for i := range options {
+		options[i].Group = g
+	}
+	return options
+}
+
+// mark fills further columns of a row.
+type mark func(*Option)
+
+// opt makes a row; the names are written as for [flags.Value].
+func opt(names string, t ValueType, def string, tier int, help string, marks ...mark) Option {
+	o := Option{Flag: flags.Flag{Default: def, Help: help}, Type: t, Tier: tier}
+	o.SetNames(names)
+	for _, m := range marks {
+		m(&o)
+	}
+	return o
+}
+
+func limits(l Limits) mark       { return func(o *Option) { o.Limits = l } }
+func values(v ...string) mark    { return func(o *Option) { o.Values = v } }
+func builtOnly(v ...string) mark { return func(o *Option) { o.BuiltValues = v } }
+func yaml(path string) mark      { return func(o *Option) { o.YAML = path } }
+func env(name string) mark       { return func(o *Option) { o.Env = EnvPrefix + name } }
+func derived(note string) mark   { return func(o *Option) { o.DefaultNote = note } }
+func missing(what string) mark   { return func(o *Option) { o.Missing = what } }
+func negation(name string) mark  { return func(o *Option) { o.Negation = name } }
+func repeat(o *Option)           { o.Arity = Repeat }
+func multi(o *Option)            { o.Arity = Multi }
+func sweep(o *Option)            { o.Sweep = true }
+func seconds(o *Option)          { o.Unit = time.Second }
+func milliseconds(o *Option)     { o.Unit = time.Millisecond }
+func infinite(o *Option)         { o.Infinite = true }
+func mustExist(o *Option)        { o.MustExist = true }
+func mayBeEmpty(o *Option)       { o.MayBeEmpty = true }
+func secret(o *Option)           { o.Secret = true }
+func address(o *Option)          { o.Address = true }
+func negated(o *Option)          { o.Negation = "no-" + o.Name }

@@ -1,0 +1,143 @@
+package option
+
+func logLevels() []string {
+	return []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL"}
+}
+
+func outputOptions() []Option {
+	const (
+		plots    = "plots"
+		wandb    = "the upload to Weights & Biases"
+		api      = "the HTTP API"
+		accuracy = "graded runs"
+	)
+	return []Option{
+		opt("output-artifact-dir artifact-dir", Path, "", 1, "Folder for all files of the run, used as given.",
+			derived("artifacts/<model>-<kind>-<type>-<load>"), yaml("artifacts.dir")),
+		opt("overwrite", Bool, "false", 2,
+			"Use the default folder even if it contains results of another configuration or server, and replace "+
+				"them. Without this flag, -2, -3 and so on is appended to the folder's name."),
+		opt("profile-export-prefix profile-export-file", String, "", 1,
+			"Prefix of the names of exported files, instead of profile_export.", yaml("artifacts.prefix")),
+		opt("export-level profile-export-level", Enum, "records", 1,
+			"What is written: only summaries, also a record of each request, or also the raw requests and responses.",
+			values("summary", "records", "raw"), yaml("artifacts.records")),
+		opt("slice-duration", Float, "", 1,
+			"Length of a time slice in seconds; metrics are then also computed per slice.", seconds, limits(Above(0)),
+			yaml("artifacts.slice_duration")),
+		opt("percentiles", String, "", 2,
+			"Further percentiles of every distribution, for example 99.9,99.99; files list them after p99.", multi),
+		opt("export-records-parquet", Bool, "false", 2,
+			"Also write the records as Parquet, with a column for each metric."),
+		opt("html-report", Bool, "false", 2,
+			"Also write the report as one HTML file with charts (profile_export_aiperf.html); it needs no network "+
+				"connection."),
+		opt("fail-if", String, "", 2, "End with exit code 3 if the result meets this condition or lacks the figure, "+
+			"for example 'time_to_first_token:p99>250ms' (TAG[:STAT]OP NUMBER[UNIT]); may be repeated.",
+			repeat),
+		opt("timestamp-source", Enum, "auto", 2,
+			"Source of the time stamps of responses: the kernel, where it supports receive time stamps, or this "+
+				"program, as in the original.", values("auto", "kernel", "user")),
+		opt("require-valid", Bool, "false", 2,
+			"End with exit code 4 unless the verdict on the client's own influence is \"valid\"."),
+		opt("export-http-trace", Bool, "false", 2,
+			"Write the times of each step of a request into the per-request file.", yaml("artifacts.trace")),
+		opt("show-trace-timing", Bool, "false", 2, "Show a table of these times at the end.",
+			yaml("artifacts.show_trace_timing")),
+		opt("export-outputs-json", Bool, "", 3, "Write generated texts to outputs.json.",
+			derived("on with --export-level raw"), negated, yaml("artifacts.export_outputs_json")),
+		opt("auto-plot", Bool, "false", 3, "Draw plots after the run.", negated, missing(plots),
+			yaml("artifacts.auto_plot")),
+		opt("plot-required", Bool, "false", 3, "Fail the run if a plot fails.", missing(plots),
+			yaml("artifacts.plot_required")),
+		opt("gpu-telemetry", String, "", 1,
+			"Show GPU tables, and also collect from these sources: exporter URLs, a metrics CSV file, pynvml or "+
+				"amdsmi "+
+				"for the GPUs of this machine.", multi, address, yaml("gpu_telemetry")),
+		opt("no-gpu-telemetry", Bool, "false", 1, "Do not collect GPU telemetry.", yaml("gpu_telemetry.enabled")),
+		opt("server-metrics", String, "", 1, "Also collect server metrics from these URLs.", multi, address,
+			yaml("server_metrics.urls")),
+		opt("no-server-metrics", Bool, "false", 1, "Do not collect server metrics.", yaml("server_metrics.enabled")),
+		opt("server-metrics-formats", Enum, "json,csv,parquet", 1, "Formats of the server metrics files.", multi,
+			values("json", "csv", "jsonl", "parquet"), yaml("server_metrics.formats")),
+		opt("network-latency-automatic", Bool, "false", 3,
+			"Measure the network's round trip by TCP handshakes alongside the load, and also report latencies "+
+				"without it.",
+			yaml("network_latency.automatic")),
+		opt("network-latency-mean", Float, "", 3,
+			"Round trip in milliseconds, measured elsewhere; latencies are also reported without it.", milliseconds,
+			limits(AtLeast(0)), yaml("network_latency.mean")),
+		opt("network-latency-ping-interval", Float, "1", 3,
+			"Seconds between two handshakes of --network-latency-automatic.", seconds, limits(Above(0)),
+			env("NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL"), yaml("network_latency.ping_interval")),
+		opt("metrics-listen", String, "", 2,
+			"Serve the run's own figures at this address while it runs, for Prometheus to scrape at /metrics: "+
+				"HOST:PORT, :PORT for all addresses of the machine, or PORT for 127.0.0.1 only; 0 selects a free "+
+				"port."),
+		opt("otel-url", String, "", 3, "OpenTelemetry collector that receives the figures during the run: host, "+
+			"host:port (4318), or a URL; grpc://host for OTLP over gRPC (4317).", address, yaml("otel.url")),
+		opt("stream", Enum, "", 3, "What is streamed: the figures of requests (metrics), those of the load (timing), "+
+			"or both.", multi, values("metrics", "timing", "default"), derived("both"), yaml("otel.stream")),
+		opt("otel-resource-attributes", String, "", 3, "Attributes of the stream's resource as key=value.", multi,
+			yaml("otel.resource_attributes")),
+		opt("gen-ai-provider", String, "", 3, "Name of the provider in the stream (gen_ai.provider.name).",
+			derived("found by the host of --url, else _OTHER"), yaml("otel.gen_ai_provider")),
+		opt("mlflow-tracking-uri", String, "", 3,
+			"MLflow server that tracks the run and receives its results and files: http://host:port.",
+			address, yaml("mlflow.tracking_uri")),
+		opt("mlflow-experiment", String, "aiperf", 3, "MLflow experiment; it is created if there is none of that name.",
+			yaml("mlflow.experiment")),
+		opt("mlflow-run-name", String, "", 3, "Name of the MLflow run.",
+			derived("aiperf- and the first 8 characters of the benchmark's id"), yaml("mlflow.run_name")),
+		opt("mlflow-tag", Pairs, "", 3, "Tags of the MLflow run: key:value items or a JSON object.", multi,
+			yaml("mlflow.tags")),
+		opt("mlflow-parent-run-id", String, "", 3, "Parent of the MLflow run.",
+			yaml("mlflow.parent_run_id")),
+		opt("mlflow-artifact-glob", String, "", 3,
+			"Files to upload, instead of results, images and HTML pages: patterns relative to the run's folder, with "+
+				"** for any folders.", multi, yaml("mlflow.artifact_globs")),
+		opt("wandb-project", String, "", 3, "Weights & Biases project to upload to.", missing(wandb)),
+		opt("wandb-entity", String, "", 3, "Weights & Biases entity.", missing(wandb)),
+		opt("wandb-run-name", String, "", 3, "Name of the Weights & Biases run.", missing(wandb)),
+		opt("wandb-tag", String, "", 3, "Tags of the Weights & Biases run.", multi, missing(wandb)),
+		opt("ui-type ui", Enum, "", 1, "How progress is shown: bars (simple) or log lines (none); dashboard shows "+
+			"bars in this release.", derived("simple on a terminal, else none"),
+			values("dashboard", "simple", "none"), yaml("runtime.ui")),
+		opt("log-level", Enum, "INFO", 1, "Lowest level that is logged.", values(logLevels()...),
+			yaml("logging.level")),
+		opt("verbose -v", Bool, "false", 1, "Log at DEBUG."),
+		opt("extra-verbose -vv", Bool, "false", 1, "Log at TRACE."),
+		opt("stats-interval", Float, "", 2, "Seconds between realtime statistics; 0 switches them off.", seconds,
+			derived("5 on the dashboard, else 30"), limits(Between(0, 1000)), env("UI_REALTIME_METRICS_INTERVAL")),
+		opt("workers-min", Int, "", 3, "Minimum number of logical workers; it takes precedence over --workers-max "+
+			"and the concurrency.", limits(AtLeast(1)), yaml("runtime.workers_min")),
+		opt("workers-max max-workers", Int, "", 2,
+			"Number of logical workers, each with its own connection limit; never more than the concurrency.",
+			derived("three quarters of the CPUs minus one, at most 32; more if the concurrency needs more connections"),
+			limits(AtLeast(1)), yaml("runtime.workers")),
+		opt("record-processor-service-count record-processors", Int, "", 3, "Number of goroutines that make records.",
+			derived("one per four workers"), limits(AtLeast(1)), yaml("runtime.record_processors")),
+		opt("api-port", Int, "", 3, "Port of the HTTP API during a run.", limits(Between(1, 65535)),
+			env("API_SERVER_PORT"), missing(api), yaml("runtime.api_port")),
+		opt("api-host", String, "127.0.0.1", 3, "Address of the HTTP API.", env("API_SERVER_HOST"), missing(api),
+			yaml("runtime.api_host")),
+		opt("zmq-host", String, "127.0.0.1", 3, "Accepted without effect: this program has no message bus."),
+		opt("zmq-ipc-path", Path, "", 3, "Accepted without effect: this program has no message bus."),
+		opt("zmq-dual-bind", Bool, "false", 3, "Accepted without effect: this program has no message bus."),
+		opt("accuracy-benchmark", Enum, "", 3, "Grade replies against this benchmark.",
+			values("mmlu", "aime", "hellaswag", "bigbench", "aime24", "aime25", "math_500", "gsm8k", "gpqa_diamond",
+				"lcb_codegeneration", "mmlu_pro"), missing(accuracy), yaml("accuracy.benchmark")),
+		opt("accuracy-tasks", String, "", 3, "Tasks of the benchmark.", repeat, missing(accuracy),
+			yaml("accuracy.tasks")),
+		opt("accuracy-n-shots", Int, "", 3, "Worked examples in each question.", derived("the benchmark's own"),
+			limits(Between(0, 32)), missing(accuracy), yaml("accuracy.n_shots")),
+		opt("accuracy-enable-cot", Bool, "", 3, "Ask for reasoning step by step.", derived("the benchmark's own"),
+			negation("accuracy-no-enable-cot"), missing(accuracy), yaml("accuracy.enable_cot")),
+		opt("accuracy-grader", String, "", 3, "How replies are graded.", derived("the benchmark's own"),
+			missing(accuracy), yaml("accuracy.grader")),
+		opt("accuracy-system-prompt", String, "", 3, "System text of graded questions.", missing(accuracy),
+			yaml("accuracy.system_prompt")),
+		opt("accuracy-verbose", Bool, "false", 3, "Show each graded reply.", missing(accuracy),
+			yaml("accuracy.verbose")),
+	}
+}

@@ -1,0 +1,170 @@
+package resolve
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"aiperf/internal/config/fault"
+	"aiperf/internal/config/option"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/wire/api"
+	"aiperf/internal/workload/recipe"
+)
+
+// asked is what every subject works on: the values that were given, the facts of other rooms, and what was found wrong
+// so far. All subjects of a resolution share one.
+type asked struct {
+	p        *settings.Settings
+	catalog  Catalog
+	faults   fault.List
+	warnings []fault.Warning
+}
+
+func (a *asked) warn(format string, args ...any) {
+	a.warnings = append(a.warnings, fault.Warning{Level: fault.LevelWarning, Text: fmt.Sprintf(format, args...)})
+}
+
+func (a *asked) info(format string, args ...any) {
+	a.warnings = append(a.warnings, fault.Warning{Level: fault.LevelInfo, Text: fmt.Sprintf(format, args...)})
+}
+
+func (a *asked) fault(rule, format string, args ...any) { a.faults.Add(rule, format, args...) }
+
+func (a *asked) unavailable(what, why string) {
+	a.fault(fault.Unavailable, "%s is not available in this release: %s", what, why)
+}
+
+func (a *asked) given(name string) bool { return a.p.Given(name) }
+
+func (a *asked) flag(name string) string { return a.p.Flag(name) }
+
+// givenOf lists the flags, as typed, of those options that were given.
+func (a *asked) givenOf(names ...string) []string {
+	var flags []string
+	for _, name := range names {
+		if a.given(name) {
+			flags = append(flags, a.flag(name))
+		}
+	}
+	return flags
+}
+
+// active reports whether an option was given and asks for something: a Bool must be true.
+func (a *asked) active(name string) bool {
+	return a.given(name) && (option.Named(name).Type != option.Bool || a.p.Bool(name))
+}
+
+// activeOf lists those options that were given and ask for something.
+func (a *asked) activeOf(names ...string) (flags []string) {
+	for _, name := range names {
+		if a.active(name) {
+			flags = append(flags, a.flag(name))
+		}
+	}
+	return flags
+}
+
+func (a *asked) positive(name string) bool {
+	switch v := a.p.Value(name).(type) {
+	case int64:
+		return v > 0
+	case float64:
+		return v > 0
+	}
+	return false
+}
+
+// intValues are all values of an Int that may be swept.
+func (a *asked) intValues(name string) []int64 {
+	var all []int64
+	for _, v := range a.p.Swept(name) {
+		all = append(all, v.(int64))
+	}
+	if v := a.p.Int(name); all == nil && v != nil {
+		all = []int64{*v}
+	}
+	return all
+}
+
+// normal is the distribution of the options name-mean and name-stddev.
+func (a *asked) normal(name string) recipe.Normal {
+	return recipe.Normal{Mean: a.p.Real(name + "-mean"), Stddev: a.p.Real(name + "-stddev")}
+}
+
+// numbers are the values of a list of numbers.
+func (a *asked) numbers(name string) []float64 {
+	var list []float64
+	values, _ := a.p.Value(name).([]any)
+	for _, v := range values {
+		switch n := v.(type) {
+		case int64:
+			list = append(list, float64(n))
+		case float64:
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// first is the first pointer that is not nil.
+func first[T any](choices ...*T) *T {
+	for _, c := range choices {
+		if c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// smallInt narrows a count; one beyond the range of int is as good as none.
+func smallInt(v *int64) *int {
+	if v == nil {
+		return nil
+	}
+	n := int(min(*v, math.MaxInt32))
+	return &n
+}
+
+func intOr0(v *int64) int {
+	if v == nil {
+		return 0
+	}
+	return int(*v)
+}
+
+// secondsOr0 is no duration where none was given.
+func secondsOr0(seconds *float64) time.Duration {
+	if d := durationOf(seconds); d != nil {
+		return *d
+	}
+	return 0
+}
+
+func durationOf(seconds *float64) *time.Duration {
+	if seconds == nil {
+		return nil
+	}
+	d := option.Seconds(*seconds)
+	return &d
+}
+
+// orList joins choices: "a, b or c".
+func orList(choices []string) string {
+	if len(choices) < 2 {
+		return strings.Join(choices, "")
+	}
+	last := len(choices) - 1
+	return strings.Join(choices[:last], ", ") + " or " + choices[last]
+}
+
+// typesThat lists the endpoint types that match, in the order of the option's choices.
+func typesThat(match func(api.Descriptor) bool) (names []string) {
+	for _, d := range api.All() {
+		if match(d) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,264 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/config/fault"
+	"aiperf/internal/config/option"
+	"aiperf/internal/config/parse"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/wire/api"
+)
+
+// endpoint decides what is asked of the server and how it is reached.
+type endpoint struct {
+	*asked
+	models       []string
+	endpointType string
+	facts        api.Descriptor
+	streaming    bool
+	grpc         bool // the first URL is one of gRPC
+	// apiKey is the key that is sent, wherever it comes from.
+	apiKey string
+}
+
+// PluginType is the endpoint type of a run whose endpoint is a program.
+const PluginType = "plugin"
+
+// formType is the content type of multipart bodies.
+const formType = "multipart/form-data"
+
+// decide looks the endpoint type up and switches streaming off where it cannot be.
+func (ep *endpoint) decide() {
+	ep.models = ep.p.Texts("model-names")
+	ep.endpointType = ep.p.Text("endpoint-type")
+	facts, _ := api.Lookup(ep.endpointType)
+	if ep.given("endpoint-plugin") {
+		// What the program can do it says when it is started.
+		ep.endpointType = PluginType
+		facts = api.Descriptor{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true,
+			SupportsImage: true, SupportsAudio: true, SupportsVideo: true, SystemMessage: true}
+	}
+	ep.facts = facts
+	ep.streaming = ep.p.Bool("streaming")
+	urls := ep.p.Texts("url")
+	ep.grpc = len(urls) > 0 && parse.IsGRPC(urls[0])
+	switch {
+	case !ep.streaming || ep.canStream():
+	case facts.GRPCStreams:
+		ep.streaming = false
+		ep.warn("Streaming is not supported for --endpoint-type %s over HTTP, setting streaming to False; it streams "+
+			"over grpc://", ep.endpointType)
+	default:
+		ep.streaming = false
+		ep.warn("Streaming is not supported for --endpoint-type %s, setting streaming to False", ep.endpointType)
+	}
+}
+
+// canStream reports whether the endpoint type streams over the transport.
+func (ep *endpoint) canStream() bool {
+	if ep.grpc {
+		return ep.facts.GRPCStreams
+	}
+	return ep.facts.Streams
+}
+
+func (ep *endpoint) whyNoStreaming() string {
+	if ep.p.Bool("streaming") {
+		return fmt.Sprintf(", which --endpoint-type %s does not support", ep.endpointType)
+	}
+	return ""
+}
+
+// isRankings reports whether the endpoint type ranks passages.
+func (ep *endpoint) isRankings() bool { return strings.Contains(ep.endpointType, "rankings") }
+
+// serverCounts reports whether token counts are those of the server; per-chunk usage implies it.
+func (ep *endpoint) serverCounts() bool {
+	return ep.p.Bool("use-server-token-count") || ep.p.Bool("per-chunk-usage")
+}
+
+func (ep *endpoint) build(ignoreEOS bool) config.Endpoint {
+	p := ep.p
+	e := config.Endpoint{
+		Type:                ep.endpointType,
+		Plugin:              p.Text("endpoint-plugin"),
+		URLStrategy:         p.Text("url-strategy"),
+		Streaming:           ep.streaming,
+		TimeoutSeconds:      *p.Float("request-timeout-seconds"),
+		APIKey:              ep.apiKey,
+		Extra:               p.Pairs("extra-inputs"),
+		UseLegacyMaxTokens:  p.Bool("use-legacy-max-tokens"),
+		UseServerTokenCount: ep.serverCounts(),
+		ChunkUsage:          p.Bool("per-chunk-usage"),
+		ConnectionReuse:     p.Text("connection-reuse-strategy"),
+		SessionHeader:       p.Text("session-header"),
+		Form:                p.Text("request-content-type") == formType,
+		DownloadVideo:       p.Bool("download-video-content"),
+	}
+	e.SourceAddresses, _ = parse.SourceAddresses(p.Texts("source-address")) // checked before
+	for _, text := range p.Texts("url") {
+		e.URLs = append(e.URLs, parse.WithScheme(text))
+	}
+	if p.Given("custom-endpoint") {
+		path := p.Text("custom-endpoint")
+		e.CustomPath = &path
+	}
+	if ignoreEOS {
+		e.Extra = append(slices.Clone(e.Extra), artifact.Member{Key: "ignore_eos", Value: true})
+	}
+	for _, h := range p.Pairs("header") {
+		e.Headers = append(e.Headers, config.Header{Name: h.Key, Value: h.Value.(string)})
+	}
+	return e
+}
+
+func (ep *endpoint) checkModels() {
+	if len(ep.models) == 0 && !ep.given("config") {
+		ep.fault("V1",
+			"--model-names is required: give the name of the model to benchmark, for example --model my-model")
+		ep.models = []string{"unnamed"} // so that the other checks can go on
+	}
+}
+
+// checkWeights refuses a choice by weight where there are no weights.
+func (ep *endpoint) checkWeights() {
+	if ep.p.Text("model-selection-strategy") == "weighted" {
+		ep.fault("", "%s weighted needs a weight for each model, which no flag gives (in YAML it is "+
+			"models.items[].weight): with round_robin or random "+
+			"a model that --model names several times, as in a,a,b, has so many shares",
+			ep.flag("model-selection-strategy"))
+	}
+}
+
+// checkHeaders refuses what no header can hold; values may be secrets and are not repeated.
+func (ep *endpoint) checkHeaders() {
+	if strings.ContainsAny(ep.p.Text("api-key"), "\r\n\x00") {
+		ep.fault("", "%s contains a line break, which a header cannot contain; check how the key was read",
+			ep.flag("api-key"))
+	}
+	if name := ep.p.Text("session-header"); name != "" && !option.HeaderName.MatchString(name) {
+		ep.fault("", "%s %s: the name of a header is letters, digits and dashes", ep.flag("session-header"),
+			fault.Shorten(name))
+	}
+	if strings.Contains(ep.p.Text("custom-endpoint"), "://") {
+		ep.fault("", "%s %s: this must be a path; the address is given by --url",
+			ep.flag("custom-endpoint"), fault.Shorten(artifact.RedactAddress(ep.p.Text("custom-endpoint"))))
+	}
+}
+
+func (ep *endpoint) checkContentType() {
+	switch asked := ep.p.Text("request-content-type"); {
+	case asked == formType && !ep.facts.FormData:
+		ep.fault("V33", "%s multipart/form-data is only supported for endpoint types that support form-data encoding "+
+			"(e.g., video_generation), but --endpoint-type %s does not support it.",
+			ep.flag("request-content-type"), ep.endpointType)
+	case asked != formType && ep.given("request-content-type") && ep.facts.FormDataOnly:
+		ep.fault("", "%s %s: the requests of --endpoint-type %s are forms; omit the option",
+			ep.flag("request-content-type"), asked, ep.endpointType)
+	}
+	if ep.active("download-video-content") && ep.endpointType != "video_generation" {
+		ep.warn("%s has no effect: --endpoint-type %s generates no videos", ep.flag("download-video-content"),
+			ep.endpointType)
+	}
+	ep.checkTokenIDs()
+	if ep.active("per-chunk-usage") && ep.endpointType != "chat" {
+		ep.fault("", "%s is only supported for --endpoint-type chat", ep.flag("per-chunk-usage"))
+	}
+	ep.checkStrip()
+}
+
+// checkStrip: only the chat API knows ids of images, and only single_turn rows have them ready to strip.
+func (ep *endpoint) checkStrip() {
+	if !ep.active("uuid-and-strip") {
+		return
+	}
+	flag := ep.flag("uuid-and-strip")
+	if ep.endpointType != "chat" {
+		ep.fault("", "%s is only supported for --endpoint-type chat", flag)
+	}
+	switch format := ep.p.Text("custom-dataset-type"); {
+	case !ep.given("input-file"):
+		ep.fault("", "%s needs images with uuids: give single_turn data with --input-file", flag)
+	case format != "" && format != "single_turn":
+		ep.fault("", "%s can only be used with --custom-dataset-type single_turn, not with %s", flag, format)
+	}
+}
+
+// checkTokenIDs checks what types that send token ids require.
+func (ep *endpoint) checkTokenIDs() {
+	if ep.facts.StreamsOnly && !ep.streaming {
+		ep.fault("", "--endpoint-type %s only streams: add --streaming", ep.endpointType)
+	}
+	if !ep.facts.TokenIDs {
+		return
+	}
+	if flags := ep.givenOf("shared-system-prompt-length", "user-context-prompt-length"); len(flags) > 0 {
+		ep.fault("", "%s cannot be used with --endpoint-type %s, which sends token ids instead of messages",
+			strings.Join(flags, ", "), ep.endpointType)
+	}
+}
+
+// warnStream reports that an extra input and --streaming say different things: the server follows the
+// former, the metrics the latter.
+func (ep *endpoint) warnStream() {
+	value, given := ep.p.Pairs("extra-inputs").Get("stream")
+	asked, isBool := value.(bool)
+	switch {
+	case !given || !isBool || asked == ep.streaming:
+	case asked:
+		ep.warn("%s stream:true asks for streams whose metrics are not computed: use --streaming instead",
+			ep.flag("extra-inputs"))
+	default:
+		ep.warn("%s stream:false asks for whole replies: with --streaming the time to first token is that of the "+
+			"whole reply, and there is none between tokens", ep.flag("extra-inputs"))
+	}
+}
+
+func truthy(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case int64:
+		return v != 0
+	case float64:
+		return v != 0
+	case string:
+		return v != ""
+	}
+	return true
+}
+
+// allLocal reports whether every server runs on this machine, as far as its name says.
+func (ep *endpoint) allLocal() bool { return len(ep.remoteURLs()) == 0 }
+
+// remoteURLs are those of servers elsewhere, redacted.
+func (ep *endpoint) remoteURLs() []string {
+	var list []string
+	for _, text := range ep.p.Texts("url") {
+		if !parse.IsLoopback(parse.WithScheme(text)) {
+			list = append(list, artifact.RedactURLs(text))
+		}
+	}
+	return list
+}
+
+func (ep *endpoint) signs() bool { return ep.given("auth-type") || ep.given("sagemaker-endpoint-name") }
+
+// LacksModel reports whether no model is named, and the servers are such that they may list theirs: what speaks gRPC, a
+// program and what AWS signs for do not.
+func LacksModel(p *settings.Settings) bool {
+	for _, name := range []string{"model-names", "config", "endpoint-plugin", "auth-type", "sagemaker-endpoint-name"} {
+		if p.IsSet(name) {
+			return false
+		}
+	}
+	urls := p.Texts("url")
+	return len(urls) > 0 && !parse.IsGRPC(urls[0])
+}

@@ -1,0 +1,183 @@
+// Package resolve makes a config.Run of settings: it derives every default and checks the options against one another.
+//
+// Each subject (endpoint, timing, dataset, …) is a type of its own in a file of its own. It holds the values that it
+// decides and knows only the subjects that are decided before it: see resolution. A file X_rules.go holds the checks of
+// a subject; resolution.rules lists all checks in the order in which faults are reported.
+//
+// Nothing is sent or written here. Files that options name are read; questions about metrics and data formats go to a
+// [Catalog].
+package resolve
+
+import (
+	"slices"
+
+	"aiperf/internal/config"
+	"aiperf/internal/config/fault"
+	"aiperf/internal/config/parse"
+	"aiperf/internal/config/settings"
+)
+
+// resolution holds the subjects in the order in which they are decided. A subject knows only those above it.
+type resolution struct {
+	*asked
+	endpoint  endpoint
+	file      datafile
+	scenario  scenario
+	timing    timing
+	transport transport
+	control   control
+	tokens    tokens
+	media     media
+	traces    traces
+	published published
+	dataset   dataset
+	telemetry telemetry
+	outputs   outputs
+	series    series
+}
+
+func newResolution(a *asked) *resolution {
+	r := &resolution{asked: a}
+	ep, f, sc, ti := &r.endpoint, &r.file, &r.scenario, &r.timing
+	*ep = endpoint{asked: a}
+	*f = datafile{asked: a}
+	*sc = scenario{asked: a, endpoint: ep, file: f}
+	*ti = timing{asked: a, endpoint: ep, file: f, scenario: sc}
+	r.transport = transport{asked: a, endpoint: ep}
+	r.control = control{asked: a}
+	r.traces = traces{asked: a, file: f}
+	r.published = published{asked: a}
+	r.tokens = tokens{asked: a, endpoint: ep}
+	r.media = media{asked: a, endpoint: ep}
+	r.dataset = dataset{asked: a, endpoint: ep, file: f, scenario: sc, timing: ti, media: &r.media, traces: &r.traces,
+		published: &r.published}
+	r.telemetry = telemetry{asked: a, endpoint: ep}
+	r.outputs = outputs{asked: a, endpoint: ep, timing: ti}
+	r.series = series{asked: a, timing: ti}
+	return r
+}
+
+// Resolve derives every default, checks the options against one another and makes the Run. It touches
+// nothing but the files that the options name. Its error is a Faults with everything that is wrong. Options
+// of capabilities that this release lacks are refused before all else, since what they need would not help;
+// values that it lacks are looked for only when nothing else is wrong.
+func Resolve(p *settings.Settings, catalog Catalog) (*config.Run, []fault.Warning, error) {
+	r := newResolution(&asked{p: p, catalog: catalog, warnings: slices.Clone(p.Warnings)})
+	r.decide()
+	r.checkMissing()
+	if len(r.faults) == 0 {
+		for _, check := range r.rules() {
+			check()
+		}
+	}
+	if len(r.faults) == 0 {
+		r.checkBuilt()
+	}
+	var run *config.Run
+	if len(r.faults) == 0 {
+		run = r.run()
+	}
+	if len(r.faults) > 0 {
+		return nil, r.warnings, r.faults
+	}
+	return run, r.warnings, nil
+}
+
+// decide settles what other values depend on.
+func (r *resolution) decide() {
+	r.endpoint.decide()
+	r.endpoint.findKey()
+	r.scenario.decide()
+	r.timing.decideMode()
+	r.timing.decide()
+}
+
+// rules are the checks of options against one another, in the order in which faults are reported.
+func (r *resolution) rules() []func() {
+	ep, tr, ti, ds := &r.endpoint, &r.transport, &r.timing, &r.dataset
+	te, op, se := &r.telemetry, &r.outputs, &r.series
+	return []func(){
+		ep.checkModels, tr.checkURLs, ep.checkWeights, ep.checkHeaders, tr.checkConnections, te.checkListen,
+		r.checkRequirements, r.checkExclusions,
+		ti.checkSchedule, ti.checkSimultaneousStart, op.checkGoodput, op.checkResults,
+		ti.checkConcurrency, ti.checkPrefill, ti.checkUsers, ti.checkUsersFile, ti.checkArrivals, ti.checkStop,
+		ds.checkPrefixes, ds.checkSystemPrompt, ds.checkText, ds.checkRankings, r.tokens.check,
+		ep.checkContentType, r.traces.check, r.published.check, r.traces.checkBaseten,
+		ti.checkRoots, ti.checkAgentic, ds.checkCacheBust, ds.checkLengthRange, r.media.check,
+		te.checkTelemetry, te.checkOTel, te.checkMLflow,
+		r.control.check, tr.checkTransport, tr.checkGRPC, tr.checkAWS,
+		se.checkSweep, se.checkSeries, op.checkExportPrefix,
+		ds.warnOutputLength, ds.warnDeviations, ep.warnStream, ti.warnWarmup,
+	}
+}
+
+// run makes the Run once nothing is wrong.
+func (r *resolution) run() *config.Run {
+	p := r.p
+	endpoint := r.endpoint.build(r.scenario.ignoreEOS)
+	r.control.fill(&endpoint)
+	r.transport.fill(&endpoint)
+	run := &config.Run{
+		Models:                 r.endpoint.models,
+		ModelSelection:         p.Text("model-selection-strategy"),
+		Endpoint:               endpoint,
+		Tokenizer:              r.tokens.build(),
+		Dataset:                r.dataset.build(),
+		Artifacts:              r.outputs.artifacts(),
+		ServerMetrics:          r.telemetry.serverMetrics(),
+		GPU:                    r.telemetry.gpu(),
+		Network:                r.telemetry.network(),
+		OTel:                   r.telemetry.otel(),
+		MetricsListen:          r.telemetry.metricsListen,
+		MLflow:                 r.telemetry.mlflow(),
+		TimestampSource:        p.Text("timestamp-source"),
+		RequireValid:           p.Bool("require-valid"),
+		FailIf:                 p.Texts("fail-if"),
+		UI:                     r.outputs.ui(),
+		LogLevel:               r.outputs.logLevel(),
+		FailedRequestThreshold: p.Float("failed-request-threshold"),
+		FailFast:               p.Bool("fail-fast"),
+		Workers: config.Workers{Min: smallInt(p.Int("workers-min")), Max: smallInt(p.Int("workers-max")),
+			RecordProcessors: smallInt(p.Int("record-processors"))},
+		Env:        p.Env,
+		Submission: r.scenario.submission,
+		Asked:      p,
+	}
+	if r.timing.warmsUp() {
+		run.Phases = append(run.Phases, r.timing.warmup())
+	}
+	if r.timing.mode == config.AgenticReplay {
+		run.Phases = r.timing.agentic(r.timing.profiling())
+	} else {
+		run.Phases = append(run.Phases, r.timing.profiling())
+	}
+	if p.Given("goodput") {
+		run.SLOs, _ = parse.SLOs(p.Text("goodput"), r.catalog.Metric) // checked before
+	}
+	if seed := p.Int("random-seed"); seed != nil {
+		root := uint64(*seed)
+		run.RandomSeed = &root
+	} else {
+		run.RandomSeed = r.scenario.seed
+	}
+	run.CLICommand = run.Redactor().Values(settings.CommandLine("profile", p.Args))
+	r.series.repeats(run)
+	if p.Bool("tokenizer-trust-remote-code") {
+		r.warn("%s has no effect: no code of a tokenizer is ever run", r.flag("tokenizer-trust-remote-code"))
+	}
+	return run
+}
+
+// Catalog answers questions about metrics and data formats, which other rooms define.
+type Catalog interface {
+	// Metric finds a metric by its tag or an alias of it.
+	Metric(name string) (config.MetricFacts, bool)
+	// MetricTags lists the tags a goodput threshold may name, and their aliases, for suggestions.
+	MetricTags() []string
+	// Threshold checks a condition of --fail-if; percentiles are the ranks of --percentiles.
+	Threshold(text string, percentiles []float64) error
+	// DatasetFormat returns the format of a file by its content, "" if it is not recognized.
+	DatasetFormat(path string) string
+	// DatasetRoots is the number of sessions of a dag_jsonl file that no other one refers to, 0 if it cannot be read.
+	DatasetRoots(path string) int64
+}

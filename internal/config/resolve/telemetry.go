@@ -1,0 +1,157 @@
+package resolve
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/config/fault"
+	"aiperf/internal/config/option"
+	"aiperf/internal/config/parse"
+)
+
+// telemetry decides what is collected alongside the load and who else gets figures.
+type telemetry struct {
+	*asked
+	endpoint      *endpoint
+	metricsListen string
+}
+
+func (te *telemetry) serverMetrics() config.ServerMetrics {
+	p := te.p
+	return config.ServerMetrics{
+		// SageMaker passes nothing on but invocations.
+		Enabled: !p.Bool("no-server-metrics") && (p.Given("server-metrics") || !p.Given("sagemaker-endpoint-name")),
+		Given:   p.Given("server-metrics"),
+		URLs:    p.Texts("server-metrics"), Formats: p.Texts("server-metrics-formats"),
+	}
+}
+
+func (te *telemetry) gpu() config.GPU {
+	items, _ := parse.GPU(te.p.Texts("gpu-telemetry")) // checked before
+	return config.GPU{
+		Enabled: !te.p.Bool("no-gpu-telemetry"), Given: te.p.Given("gpu-telemetry"),
+		Exporters: items.Exporters, Collector: items.Collector, MetricsFile: items.MetricsFile,
+	}
+}
+
+func (te *telemetry) network() config.Network {
+	n := config.Network{Automatic: te.p.Bool("network-latency-automatic"),
+		Interval: option.Seconds(*te.p.Float("network-latency-ping-interval"))}
+	if mean := te.p.Float("network-latency-mean"); mean != nil {
+		rtt := time.Duration(min(math.Round(*mean*1e6), math.MaxInt64/2))
+		n.Mean = &rtt
+	}
+	return n
+}
+
+func (te *telemetry) otel() config.OTel {
+	if !te.given("otel-url") {
+		return config.OTel{}
+	}
+	o := config.OTel{Provider: strings.TrimSpace(te.p.Text("gen-ai-provider"))}
+	o.URL, _ = parse.OTelURL(te.p.Text("otel-url"))                            // checked before
+	o.Attributes, _ = parse.Attributes(te.p.Texts("otel-resource-attributes")) // checked before
+	streams := te.p.Texts("stream")
+	everything := len(streams) == 0 || slices.Contains(streams, "default")
+	o.Metrics = everything || slices.Contains(streams, "metrics")
+	o.Timing = everything || slices.Contains(streams, "timing")
+	return o
+}
+
+func (te *telemetry) mlflow() config.MLflow {
+	if !te.given("mlflow-tracking-uri") {
+		return config.MLflow{}
+	}
+	m := config.MLflow{
+		Experiment:  strings.TrimSpace(te.p.Text("mlflow-experiment")),
+		RunName:     strings.TrimSpace(te.p.Text("mlflow-run-name")),
+		ParentRunID: strings.TrimSpace(te.p.Text("mlflow-parent-run-id")),
+		Globs:       parse.Globs(te.p.Texts("mlflow-artifact-glob")),
+	}
+	m.URI, _ = parse.MLflowURI(te.p.Text("mlflow-tracking-uri")) // checked before
+	for _, pair := range te.p.Pairs("mlflow-tag") {
+		m.Tags = append(m.Tags, config.Attribute{Name: pair.Key, Value: parse.TagText(pair.Value)})
+	}
+	return m
+}
+
+// checkListen reads the address of the live page.
+func (te *telemetry) checkListen() {
+	if !te.given("metrics-listen") {
+		return
+	}
+	text := te.p.Text("metrics-listen")
+	var err error
+	if te.metricsListen, err = parse.Listen(text); err != nil {
+		te.fault("", "%s %q is not an address to listen on: %v", te.flag("metrics-listen"), fault.Shorten(text), err)
+	}
+}
+
+func (te *telemetry) checkTelemetry() {
+	if te.given("gpu-telemetry") {
+		items, err := parse.GPU(te.p.Texts("gpu-telemetry"))
+		if err != nil {
+			te.fault("V35", "%s: %v", te.flag("gpu-telemetry"), err)
+		}
+		if items.Collector != "" && !te.endpoint.allLocal() {
+			te.warn("%s %s reads only the GPUs of this machine, but the server is elsewhere: %s",
+				te.flag("gpu-telemetry"), items.Collector, strings.Join(te.endpoint.remoteURLs(), ", "))
+		}
+		if items.Dashboard {
+			te.unavailable(te.flag("gpu-telemetry")+" dashboard",
+				"it lacks the dashboard; leave dashboard out for tables at the end")
+		}
+	}
+	if te.given("server-metrics") {
+		if _, err := parse.ServerMetricsURLs(te.p.Texts("server-metrics")); err != nil {
+			te.fault("", "%s: %v", te.flag("server-metrics"), err)
+		}
+	}
+}
+
+// checkOTel checks the options of the stream of OpenTelemetry metrics.
+func (te *telemetry) checkOTel() {
+	if te.given("otel-url") {
+		text := te.p.Text("otel-url")
+		if _, err := parse.OTelURL(text); err != nil {
+			te.fault("", "%s %s: %v", te.flag("otel-url"), fault.Shorten(artifact.RedactAddress(text)), err)
+		}
+	}
+	if te.given("otel-resource-attributes") {
+		if _, err := parse.Attributes(te.p.Texts("otel-resource-attributes")); err != nil {
+			te.fault("", "%s: %v", te.flag("otel-resource-attributes"), err)
+		}
+	}
+	if te.given("gen-ai-provider") && strings.TrimSpace(te.p.Text("gen-ai-provider")) == "" {
+		te.fault("", "%s is empty; omit it to derive the provider from the host", te.flag("gen-ai-provider"))
+	}
+}
+
+// checkMLflow checks the options of the upload to MLflow.
+func (te *telemetry) checkMLflow() {
+	if te.given("mlflow-tracking-uri") {
+		text := te.p.Text("mlflow-tracking-uri")
+		if _, err := parse.MLflowURI(text); err != nil {
+			te.fault("", "%s %s: %v", te.flag("mlflow-tracking-uri"), fault.Shorten(artifact.RedactAddress(text)), err)
+		}
+	}
+	for _, name := range []string{"mlflow-experiment", "mlflow-run-name", "mlflow-parent-run-id"} {
+		if te.given(name) && strings.TrimSpace(te.p.Text(name)) == "" {
+			te.fault("", "%s is empty", te.flag(name))
+		}
+	}
+	for _, m := range te.p.Pairs("mlflow-tag") {
+		if err := parse.CheckTagName(m.Key); err != nil {
+			te.fault("", "%s %s: %v", te.flag("mlflow-tag"), fault.Shorten(m.Key), err)
+		}
+	}
+	for _, pattern := range parse.Globs(te.p.Texts("mlflow-artifact-glob")) {
+		if err := parse.CheckGlob(pattern); err != nil {
+			te.fault("", "%s: %v", te.flag("mlflow-artifact-glob"), err)
+		}
+	}
+}

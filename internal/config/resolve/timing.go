@@ -1,0 +1,195 @@
+package resolve
+
+import (
+	"slices"
+
+	"aiperf/internal/config"
+	"aiperf/internal/config/fault"
+	"aiperf/internal/config/option"
+	"aiperf/internal/config/parse"
+)
+
+// timing decides when requests are sent: the timing mode, its limits and the phases.
+type timing struct {
+	*asked
+	endpoint *endpoint
+	file     *datafile
+	scenario *scenario
+
+	mode config.Mode
+	// lines is the number of rows of a file whose recorded times are followed.
+	lines int64
+	// roots is the number of roots of a file where that is the number of sessions, else 0.
+	roots int64
+
+	concurrency, prefill *int64
+	rate, duration       *float64
+	series               []config.RatePoint
+	requests, sessions   *int64
+	requestsGiven        bool
+	pattern              string
+	smoothness           float64
+}
+
+// decideMode chooses the timing mode; the first rule that fits wins.
+func (ti *timing) decideMode() {
+	ti.mode, ti.duration = ti.scenario.mode, ti.scenario.duration
+	switch {
+	case ti.mode == config.AgenticReplay:
+	case ti.p.Bool("fixed-schedule"):
+		ti.mode = config.FixedSchedule
+		if file := ti.p.Text("input-file"); file != "" {
+			ti.lines = ti.file.rows(file, ti.file.format(file)).rows
+		}
+	case ti.followsTrace():
+		ti.mode = config.FixedSchedule
+	case ti.given("user-centric-rate"):
+		ti.mode = config.UserCentric
+	case ti.given("request-rate") || ti.given("request-rate-series"):
+		ti.mode = config.Rate
+	default:
+		ti.mode = config.Burst
+	}
+}
+
+// followsTrace reports whether a trace with timestamps turns the fixed schedule on by itself.
+func (ti *timing) followsTrace() bool {
+	file := ti.p.Text("input-file")
+	if file == "" || ti.p.Bool("no-fixed-schedule") || ti.p.Bool("ignore-trace-delays") {
+		return false
+	}
+	format := ti.file.format(file)
+	if !slices.Contains(option.TraceFormats(), format) {
+		return false
+	}
+	trace := ti.file.rows(file, format)
+	if !trace.timed && !slices.Contains(timedByType(), format) {
+		return false
+	}
+	ti.lines = trace.rows
+	ti.info("%s contains timestamps, so requests follow its schedule; --no-fixed-schedule prevents this", file)
+	return true
+}
+
+// decide fills in what the timing mode leaves open.
+func (ti *timing) decide() {
+	p := ti.p
+	ti.concurrency, ti.prefill = p.Int("concurrency"), p.Int("prefill-concurrency")
+	ti.requests, ti.sessions = p.Int("request-count"), p.Int("num-sessions")
+	ti.requestsGiven = ti.requests != nil
+	ti.decideRoots()
+	ti.rate = p.Float("request-rate")
+	if ti.mode == config.FixedSchedule || ti.mode == config.UserCentric || ti.mode == config.AgenticReplay {
+		ti.rate = nil
+	}
+	if ti.mode == config.Rate && ti.given("request-rate-series") {
+		ti.readSeries()
+	}
+	if ti.mode == config.AgenticReplay && ti.concurrency == nil {
+		one := int64(1)
+		ti.concurrency = &one
+		ti.warn("no --concurrency given: running with one lane")
+	}
+	if ti.mode == config.Burst && ti.concurrency == nil && ti.prefill == nil {
+		one := int64(1)
+		ti.concurrency = &one
+		ti.warn("no --concurrency and no --request-rate given: running with --concurrency 1")
+	}
+	if ti.requests == nil {
+		ti.requests = ti.defaultRequests(ti.concurrency)
+		if ti.requests != nil && ti.mode != config.FixedSchedule {
+			ti.warn("no stop condition given: running with --request-count %d", *ti.requests)
+		}
+	}
+	ti.decidePattern()
+}
+
+// decideRoots looks for a file of branching sessions. Without a count each root of a dag_jsonl file is played once.
+func (ti *timing) decideRoots() {
+	path := ti.p.Text("input-file")
+	if path == "" {
+		return
+	}
+	ti.file.classify(ti.mode == config.FixedSchedule)
+	if ti.file.format(path) != option.DAGJSONL || ti.requests != nil || ti.sessions != nil ||
+		ti.mode == config.AgenticReplay {
+		return
+	}
+	if ti.roots = ti.catalog.DatasetRoots(path); ti.roots > 0 {
+		ti.sessions = &ti.roots
+		ti.info("%s has %d root sessions and no count is given: running with --num-sessions %d", path, ti.roots,
+			ti.roots)
+	}
+}
+
+// defaultRequests is the request count of a run whose user gave no stop condition, for one concurrency.
+func (ti *timing) defaultRequests(concurrency *int64) *int64 {
+	n := int64(10)
+	switch {
+	case ti.sessions != nil:
+		return nil
+	case ti.mode == config.FixedSchedule:
+		if ti.lines == 0 {
+			return nil
+		}
+		n = ti.lines
+	case ti.mode == config.UserCentric || ti.mode == config.AgenticReplay || ti.duration != nil:
+		return nil
+	case ti.mode == config.Rate:
+		if concurrency != nil {
+			n = max(n, *concurrency)
+		}
+	case concurrency != nil:
+		n = max(n, saturatingDouble(*concurrency))
+	case ti.prefill != nil:
+		n = max(n, saturatingDouble(*ti.prefill))
+	}
+	return &n
+}
+
+func saturatingDouble(n int64) int64 {
+	if 2*n < n {
+		return n
+	}
+	return 2 * n
+}
+
+// decidePattern resolves the arrival pattern of a rate and its smoothness.
+func (ti *timing) decidePattern() {
+	p := ti.p
+	switch {
+	case ti.mode != config.Rate:
+		ti.pattern = string(config.Burst)
+		if ti.mode == config.Burst && ti.given("arrival-pattern") {
+			ti.warn("%s has no effect without --request-rate", ti.flag("arrival-pattern"))
+		}
+	case ti.given("arrival-pattern"):
+		ti.pattern = p.Text("arrival-pattern")
+	case ti.given("arrival-smoothness"):
+		ti.pattern = config.PatternGamma
+		ti.info("%s is given, so arrivals follow the gamma pattern", ti.flag("arrival-smoothness"))
+	case ti.given("request-rate-series"):
+		ti.pattern = config.PatternConstant
+	default:
+		ti.pattern = p.Text("arrival-pattern")
+	}
+	ti.smoothness = 1
+	if s := p.Float("arrival-smoothness"); s != nil {
+		ti.smoothness = *s
+	}
+}
+
+// readSeries reads the rate series; a file that holds none is a fault.
+func (ti *timing) readSeries() {
+	path := ti.p.Text("request-rate-series")
+	points, err := parse.RateSeries(path)
+	if err != nil {
+		ti.fault("", "%s %s: %v", ti.flag("request-rate-series"), fault.Shorten(path), err)
+	}
+	ti.series = points
+}
+
+// warmsUp reports whether there is a warm-up phase.
+func (ti *timing) warmsUp() bool {
+	return len(ti.givenOf("warmup-request-count", "warmup-duration", "num-warmup-sessions")) > 0
+}

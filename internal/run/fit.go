@@ -52,7 +52,8 @@ func inlineImages(ctx context.Context, data *dataset.Dataset, timeout time.Durat
 			}
 			image, err := fetchImage(ctx, client, address)
 			if err != nil {
-				cancel(fmt.Errorf("the image %s cannot be fetched: %w; the endpoint takes images only as part of the request", redactURL(address), err))
+				cancel(fmt.Errorf("the image %s cannot be fetched: %w; the endpoint takes images only as part of the "+
+					"request", redactURL(address), err))
 				return
 			}
 			for _, place := range list {

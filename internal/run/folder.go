@@ -108,7 +108,8 @@ func (e *execution) clearDirectory(context.Context) error {
 		_ = os.Remove(folder) // which fails, as it should, when it holds anything else
 	}
 	if err == nil && replaced.BenchmarkID != "" {
-		e.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them apart",
+		e.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them "+
+			"apart",
 			"directory", a.Dir, "benchmark_id", replaced.BenchmarkID)
 	}
 	if e.options.Info.RunLabel == "" {

@@ -388,8 +388,9 @@ func TestEnergyOfTheWarmupIsNotThatOfTheRun(t *testing.T) {
 		t.Errorf("%v J in the warm-up; up to its end %v J, up to the next phase %v J", e, growth(start, end),
 			growth(start, next))
 	}
-	if of := w.gpus(t).Telemetry.Endpoints[hostOf(url)+
-		"/dcgm1"].GPUs["gpu_0"].Metrics["energy_consumption"]["avg"].(float64) * 1e6; math.Abs(of-energy["profiling"]) > 1e-9 {
+	gpu := w.gpus(t).Telemetry.Endpoints[hostOf(url)+"/dcgm1"].GPUs["gpu_0"]
+	of := gpu.Metrics["energy_consumption"]["avg"].(float64) * 1e6
+	if math.Abs(of-energy["profiling"]) > 1e-9 {
 		t.Errorf("energy of the profiling phase %v, of the run %v", energy["profiling"], of)
 	}
 }

@@ -116,7 +116,8 @@ func (c *content) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoint
 	}
 	text, ok := b.ChatTemplate()
 	if !ok {
-		c.log.Warn("--apply-chat-template has no effect: the tokenizer has no chat template; input is counted without it", "tokenizer", tok.Name())
+		c.log.Warn("--apply-chat-template has no effect: the tokenizer has no chat template; input is counted "+
+			"without it", "tokenizer", tok.Name())
 		return memo, nil
 	}
 	bos, eos := b.SpecialTokens()

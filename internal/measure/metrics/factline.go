@@ -141,7 +141,7 @@ func RestoreMetric(rec *record.Record, tag string, value []byte) error {
 	}
 	v, err := strconv.ParseFloat(string(value), 64)
 	if err != nil || math.Abs(v*m.toInternal) >= math.MaxInt64 {
-		return fmt.Errorf("metric %s has the value %.40s, which is no number of its kind", tag, value)
+		return fmt.Errorf("metric %s has the value %.40s, which is not a number of its kind", tag, value)
 	}
 	rec.Facts[m.field] = int64(math.Round(v * m.toInternal))
 	return nil
@@ -207,7 +207,7 @@ func RestoreFact(rec *record.Record, name string, value []byte) error {
 	}
 	n, err := strconv.ParseInt(string(value), 10, 64)
 	if err != nil {
-		return fmt.Errorf("fact %s has the value %.40s, which is no whole number", name, value)
+		return fmt.Errorf("fact %s has the value %.40s, which is not a whole number", name, value)
 	}
 	rec.Facts[field] = n
 	return nil

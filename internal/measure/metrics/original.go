@@ -76,7 +76,7 @@ func restoreEnd(rec *record.Record, endNS int64) {
 func (w *Written) number(tag string, in unit.Unit) (float64, error) {
 	v, err := strconv.ParseFloat(string(w.Value), 64)
 	if err != nil || math.Abs(v) > math.MaxInt64/2 {
-		return 0, fmt.Errorf("metric %s has the value %.40s, which is no number of its kind", tag, w.Value)
+		return 0, fmt.Errorf("metric %s has the value %.40s, which is not a number of its kind", tag, w.Value)
 	}
 	ratio, err := unit.RatioOf(w.Unit, in)
 	if err != nil {

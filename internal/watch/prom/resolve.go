@@ -219,7 +219,7 @@ func (p *Parser) understand(l *line) error {
 		return nil
 	case m.role == roleSkip:
 		p.note(Incompatible, m.declared,
-			fmt.Sprintf("Metric %s is a histogram but has a sample that is no bucket, sum or count; it is ignored",
+			fmt.Sprintf("Metric %s is a histogram but has a sample that is not a bucket, sum or count; it is ignored",
 				m.declared))
 		return nil
 	}
@@ -231,7 +231,7 @@ func (p *Parser) understand(l *line) error {
 		}
 		if !ok {
 			p.note(BucketsChanged, m.name, fmt.Sprintf(
-				"Histogram %s has a bucket whose bound le=%q is no number; it is ignored", m.name, le))
+				"Histogram %s has a bucket whose bound le=%q is not a number; it is ignored", m.name, le))
 			return nil
 		}
 		l.le = le

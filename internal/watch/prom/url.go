@@ -54,7 +54,7 @@ func NormalizeURL(raw string) (string, error) {
 	}
 	u, err := url.Parse(normal)
 	if err != nil || u.Hostname() == "" || strings.ContainsAny(normal, " \t\r\n") {
-		return "", fmt.Errorf("metrics endpoint %q is no URL: give HOST:PORT or http://HOST:PORT/PATH",
+		return "", fmt.Errorf("metrics endpoint %q is not a URL: give HOST:PORT or http://HOST:PORT/PATH",
 			RedactURL(strings.TrimSpace(raw)))
 	}
 	return normal, nil

@@ -32,10 +32,10 @@ var causes = [...]struct {
 	quiet         bool
 }{
 	{OtherClients, "likely other clients of the server",
-		"keep them away and repeat the run: its latencies hold their load", false},
+		"exclude them and repeat the run: its latencies include their load", false},
 	{Replicas, "likely not all servers that answered were scraped",
 		"name the page of each replica with --server-metrics", false},
-	{Unexplained, "nothing that this run knows of",
+	{Unexplained, "unknown cause",
 		"compare the rows of reconciliation in the JSON summary with server_metrics_export.json", false},
 	{WarmUp, "requests of the warm-up: there was no scrape between it and the profiling phase",
 		"the server's page did not answer in time; see logs/aiperf.log", false},

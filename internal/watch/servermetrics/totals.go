@@ -93,7 +93,7 @@ var modelLabels = []string{modelLabel, "model"}
 const (
 	noFirstScrape = "there was no scrape before the first request"
 	noLastScrape  = "there was no scrape after the last request"
-	wentBack      = "the server's counters went back: it was started anew"
+	wentBack      = "the server's counters decreased: it was restarted"
 )
 
 // Totals returns what the server counted from the last scrape before the phase to the last one after it; nil where no

@@ -42,7 +42,7 @@ func (l *limits) closed(perSecond float64, total int64, reuse string) (Advice, b
 	if reuse != "1" && perSecond*reuseWait <= float64(all) {
 		a.Command = "sudo sysctl -w net.ipv4.tcp_tw_reuse=1"
 	} else {
-		a.Message += ": lower the rate, or let connections be used again"
+		a.Message += ": lower the rate, or allow connections to be reused"
 	}
 	return a, true
 }

@@ -74,8 +74,9 @@ func (r *Report) judgeCourse() {
 
 func serverAway(r *Report) (message, advice string, found bool) {
 	c := &r.Inputs.Course
-	return fmt.Sprintf("%d requests failed for lack of a connection, for up to %s s in a row; credits were held back meanwhile", c.Unreached, short(c.Outage.Seconds())),
-		"look at the server's log of that time; rates and durations hold the outage", c.Unreached >= fewUnreached
+	return fmt.Sprintf("%d requests failed for lack of a connection, for up to %s s in a row; credits were held back "+
+			"meanwhile", c.Unreached, short(c.Outage.Seconds())),
+		"check the server's log of that time; rates and durations include the outage", c.Unreached >= fewUnreached
 }
 
 func coldStart(r *Report) (message, advice string, found bool) {

@@ -80,7 +80,7 @@ func Unjudged(h *Health, in *Inputs) *Report {
 	r := reportOf(h, in)
 	r.Verdict = Inconclusive
 	r.Reasons = []Reason{{Code: "run_not_ended", Leads: Inconclusive,
-		Message: "the run did not come to its end, where the client's share in its figures is judged",
-		Advice:  "let it end, or stop it with one Ctrl-C"}}
+		Message: "the run did not reach its end, where the client's share in its figures is assessed",
+		Advice:  "let it finish, or stop it with one Ctrl-C"}}
 	return r
 }

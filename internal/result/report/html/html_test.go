@@ -338,7 +338,7 @@ func TestPageSaysWhatToTryAgainstErrors(t *testing.T) {
 		{Error: record.Error{Code: 401, HasCode: true, Type: "Unauthorized", Message: "b"}, Count: 10},
 	}
 	page := render(t, r, run)
-	for _, want := range []string{">What to try</h3>", "The credentials are refused", "--api-key",
+	for _, want := range []string{">What to try</h3>", "The server rejects the credentials", "--api-key",
 		"--wait-for-model-timeout"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

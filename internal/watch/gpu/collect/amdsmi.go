@@ -78,7 +78,7 @@ func amdList(text []byte) ([]map[string]any, error) {
 		GPUs []map[string]any `json:"gpu_data"`
 	}
 	if err := json.Unmarshal(text, &newer); err != nil {
-		return nil, fmt.Errorf("its output is no JSON: %w", err)
+		return nil, fmt.Errorf("its output is not JSON: %w", err)
 	}
 	return newer.GPUs, nil
 }

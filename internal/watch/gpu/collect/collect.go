@@ -142,7 +142,7 @@ func (x *exporters) Probe(ctx context.Context) (bool, error) {
 		}
 	}
 	if len(lost) > 0 {
-		x.options.Log.Warn(fmt.Sprintf("GPU telemetry: no metrics from %s; the run goes on without", andList(lost)))
+		x.options.Log.Warn(fmt.Sprintf("GPU telemetry: no metrics from %s; the run continues without", andList(lost)))
 	}
 	return len(successful) > 0, nil
 }

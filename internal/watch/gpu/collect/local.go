@@ -118,7 +118,7 @@ func (l *local) Probe(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	return false, fmt.Errorf("--gpu-telemetry %s: the GPUs of this machine cannot be read (%s); install %s and "+
-		"aiperf-gpu beside aiperf or on PATH, or leave the option out",
+		"aiperf-gpu next to aiperf or on PATH, or omit the option",
 		l.options.Vendor, strings.Join(reasons, "; "), vendors[l.options.Vendor].library)
 }
 
@@ -167,7 +167,7 @@ func (l *local) Close() error {
 	case <-closed:
 		return nil
 	case <-timer.C:
-		return fmt.Errorf("GPU telemetry: %s does not end; it is left alone", l.current.name())
+		return fmt.Errorf("GPU telemetry: %s does not end and is abandoned", l.current.name())
 	}
 }
 

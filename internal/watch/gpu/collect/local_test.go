@@ -59,7 +59,8 @@ func fakeHelper(mode string) {
 			}
 		}
 		for i := range 2 {
-			fmt.Printf("{\"gpu\":{\"index\":%d,\"uuid\":\"GPU-%d\",\"model\":\"M\"},\"values\":{\"gpu_power_usage\":%d,\"bogus\":1}}\n", i, i, 100*(i+1))
+			fmt.Printf("{\"gpu\":{\"index\":%d,\"uuid\":\"GPU-%d\",\"model\":\"M\"},"+
+				"\"values\":{\"gpu_power_usage\":%d,\"bogus\":1}}\n", i, i, 100*(i+1))
 		}
 		fmt.Printf("{\"round\":%s}\n", number)
 	}

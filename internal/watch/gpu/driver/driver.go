@@ -36,7 +36,7 @@ func Open(vendor string) (Reader, error) {
 	case "amdsmi":
 		return openAMDSMI()
 	}
-	return nil, fmt.Errorf("%q is no driver: nvml or amdsmi", vendor)
+	return nil, fmt.Errorf("%q is not a driver: choose nvml or amdsmi", vendor)
 }
 
 // Exit codes of Main.

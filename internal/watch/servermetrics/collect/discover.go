@@ -30,7 +30,7 @@ func (c *Collector) Discover(ctx context.Context) {
 	host, inside := c.options.Env("KUBERNETES_SERVICE_HOST")
 	if !inside || host == "" {
 		if mode == Kubernetes {
-			c.log.Warn("Server Metrics: discovery mode is kubernetes, but this is no Kubernetes cluster " +
+			c.log.Warn("Server Metrics: discovery mode is kubernetes, but this is not a Kubernetes cluster " +
 				"(KUBERNETES_SERVICE_HOST is not set); nothing is discovered")
 		}
 		return

@@ -60,7 +60,7 @@ func LockFolder(dir string) (*Lock, error) {
 			removeOpen(file, path)
 			return nil, nil
 		}
-		if !stands(file, path) { // its holder removed it in between
+		if !stillAt(file, path) { // its holder removed it in between
 			file.Close()
 			continue
 		}
@@ -71,8 +71,8 @@ func LockFolder(dir string) (*Lock, error) {
 	return nil, fmt.Errorf("cannot lock %s: it is removed and made again all the time", path)
 }
 
-// stands reports whether the file at path is still the open one.
-func stands(file *os.File, path string) bool {
+// stillAt reports whether the file at path is still the open one.
+func stillAt(file *os.File, path string) bool {
 	own, err := file.Stat()
 	if err != nil {
 		return false

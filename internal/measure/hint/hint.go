@@ -1,8 +1,9 @@
 // Package hint says what to try when requests fail: a table of kinds of failure, each with its likely cause and the
 // flags that change it.
 //
-// A failure is recognised by its status, its error type and its words, whatever part of the program met it. The first
-// row that fits wins, so special rows stand before general ones.
+// A failure is recognised by its status, its error type and its text alone, whatever part of the program met it. The
+// first row that fits wins, so special rows come before general ones. The package must never know the run: its advice
+// is a function of the error.
 package hint
 
 import (

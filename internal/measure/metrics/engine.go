@@ -23,7 +23,7 @@ type Engine struct {
 	gapsBeyond *stats.Histogram
 	aggregates []folded // by slot of the aggregates
 	errors     errorTally
-	watch      watch
+	watch      phaseWatch
 	acceptance acceptance
 	slices     *sliceStore // nil when slices are off
 	// What timelines and the lag of a replay keep of the requests beyond the limit; nil below it.
@@ -86,7 +86,7 @@ func (e *Engine) Add(rec *record.Record) {
 		return
 	}
 	if failed && rec.Err != nil {
-		e.errors.add(rec.Err, occurred{rec.Facts[record.StartWall] + rec.Ended(), rec.RequestID}, 1)
+		e.errors.add(rec.Err, errorTime{rec.Facts[record.StartWall] + rec.Ended(), rec.RequestID}, 1)
 	}
 	if rec.SpecDecode != nil && !failed {
 		e.acceptance.add(rec.SpecDecode.Histogram)
@@ -225,7 +225,7 @@ type frozen struct {
 	gapsBeyond *stats.Histogram
 	aggregates []folded
 	errors     errorTally
-	watch      watch
+	watch      phaseWatch
 	acceptance acceptance
 	bins       *timeBins
 	offsets    *offsetBins

@@ -427,9 +427,9 @@ func TestTrapP99OfAHundredRequestsHasNoUpperBound(t *testing.T) {
 func TestDistinctErrorsAreBounded(t *testing.T) {
 	var tally errorTally
 	for i := range MaxDistinctErrors + 500 {
-		tally.add(&record.Error{Type: "T", Message: fmt.Sprint(i)}, occurred{atNS: int64(i)}, 1)
+		tally.add(&record.Error{Type: "T", Message: fmt.Sprint(i)}, errorTime{atNS: int64(i)}, 1)
 	}
-	tally.add(&record.Error{Type: "T", Message: "3"}, occurred{atNS: 10}, 1)
+	tally.add(&record.Error{Type: "T", Message: "3"}, errorTime{atNS: 10}, 1)
 	groups := tally.list()
 	last := groups[len(groups)-1]
 	if len(groups) != MaxDistinctErrors+1 || last.Error.Type != OtherErrorsType || last.Count != 500 ||
@@ -443,7 +443,7 @@ func TestMessagesOfErrorsAreBounded(t *testing.T) {
 	var tally errorTally
 	page := strings.Repeat("x", maxErrorBytes/4)
 	for i := range 6 {
-		tally.add(&record.Error{Message: page[i:]}, occurred{atNS: int64(i)}, 1)
+		tally.add(&record.Error{Message: page[i:]}, errorTime{atNS: int64(i)}, 1)
 	}
 	groups := tally.list()
 	if last := groups[len(groups)-1]; len(groups) != 5 || last.Error.Type != OtherErrorsType || last.Count != 2 ||

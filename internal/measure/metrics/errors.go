@@ -34,20 +34,20 @@ type errorTally struct {
 // errorGroup are equal errors, the first of which occurred at an instant.
 type errorGroup struct {
 	ErrorCount
-	first occurred
+	first errorTime
 }
 
-// occurred is when an error happened and, where several did at once, in which request.
-type occurred struct {
+// errorTime is when an error happened and, where several did at once, in which request.
+type errorTime struct {
 	atNS      int64
 	requestID string
 }
 
-func (a occurred) compare(b occurred) int {
+func (a errorTime) compare(b errorTime) int {
 	return cmp.Or(cmp.Compare(a.atNS, b.atNS), cmp.Compare(a.requestID, b.requestID))
 }
 
-func (t *errorTally) add(err *record.Error, at occurred, n int64) {
+func (t *errorTally) add(err *record.Error, at errorTime, n int64) {
 	key := err.Key()
 	if i, known := t.index[key]; known {
 		g := &t.groups[i]

@@ -76,7 +76,7 @@ func (s *Set) AppendRecordFacts(dst []byte, rec *record.Record) []byte {
 	listed := !rec.IsError() && s.listsGaps && usable(rec.GapsNS)
 	for i := range record.NumFields {
 		v, ok := rec.Get(i)
-		if !ok || inMetadata[i] || s.tells(i, rec, v) {
+		if !ok || inMetadata[i] || s.impliesFact(i, rec, v) {
 			continue
 		}
 		if i == record.Contents && listed && v == int64(len(rec.GapsNS))+1 {
@@ -99,8 +99,8 @@ func (s *Set) AppendRecordFacts(dst []byte, rec *record.Record) []byte {
 	return append(dst, '}')
 }
 
-// tells reports whether a metric of the line has the fact.
-func (s *Set) tells(field record.Field, rec *record.Record, v int64) bool {
+// impliesFact reports whether the fact follows from a metric of the line.
+func (s *Set) impliesFact(field record.Field, rec *record.Record, v int64) bool {
 	m := s.mirrors[field]
 	if m == nil || rec.IsError() {
 		return false

@@ -66,7 +66,7 @@ const negligible = 1e-9
 // describe returns the statistics of a curve, each value weighing as long as it lasted: while during
 // is above 0, or always where that is nil. It is false when there was no such time. The percentile of
 // rank q is the smallest value that the curve did not exceed for q percent of that time.
-func (c *pieces) describe(of segments, value, during curve) (stats.Summary, bool) {
+func (c *timeDistribution) describe(of segments, value, during curve) (stats.Summary, bool) {
 	c.reset(of.n)
 	of.each(func(ns int64, l *level) {
 		if during != nil {

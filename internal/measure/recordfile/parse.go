@@ -11,8 +11,8 @@ import (
 
 // anyLine is a line of any shape: of either file, of this program or of the original.
 type anyLine struct {
-	Metadata metadata                   `json:"metadata"`
-	Metrics  map[string]metrics.Written `json:"metrics"`
+	Metadata metadata                      `json:"metadata"`
+	Metrics  map[string]metrics.LineMetric `json:"metrics"`
 	Error    *struct {
 		Code       *int     `json:"code"`
 		Type       string   `json:"type"`

@@ -48,8 +48,8 @@ type Parser struct {
 	types []*line // the TYPE lines of the previous body, in order
 	known bool    // whether the previous body was learned or matched in full
 
-	declared map[string]word // the TYPE lines of the body as a table
-	epoch    uint32          // counts changes of declared: a line resolved in another epoch is resolved anew
+	declared map[string]declaredType // the TYPE lines of the body as a table
+	epoch    uint32                  // counts changes of declared: a line resolved in another epoch is resolved anew
 	help     map[string]string
 	body     uint64 // number of the current body
 	count    int    // lines of the current body
@@ -248,7 +248,7 @@ func (p *Parser) find(body []byte, pos int, learning bool) (*line, error) {
 	if l == nil {
 		l = &line{raw: string(body[pos:end])}
 	}
-	if err := p.understand(l); err != nil {
+	if err := p.classify(l); err != nil {
 		return nil, err
 	}
 	p.lines[l.raw] = l

@@ -67,7 +67,7 @@ func (r *Report) judgeCourse() {
 			told := rule.code == "repeated_prompts" && c.Prompts.Announced ||
 				rule.code == "totals_differ" && c.Totals.Quiet
 			r.Reasons = append(r.Reasons, Reason{Code: rule.code, Leads: Valid, Message: message, Advice: advice,
-				course: true, told: told})
+				course: true, announced: told})
 		}
 	}
 }

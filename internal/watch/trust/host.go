@@ -32,7 +32,7 @@ type Link struct {
 	Name                     string
 	ReceivedRate, SentRate   float64
 	ReceivedBytes, SentBytes int64
-	ReceivedPeak, SentPeak   float64 // the largest rate between two looks
+	ReceivedPeak, SentPeak   float64 // the largest rate between two probes
 	Lost                     int64   // packets dropped or broken, both ways
 	LostShare                float64 // of all packets
 	Speed                    float64 // 0 = not known
@@ -67,10 +67,10 @@ func unknownHost() hostReading {
 		memoryFull: -1, ioSome: -1, ioFull: -1}
 }
 
-// peaks are the largest rates that were seen between two looks, by interface.
+// peaks are the largest rates that were seen between two probes, by interface.
 type peaks map[string][2]float64
 
-// note takes what moved between two looks.
+// note takes what moved between two probes.
 func (p peaks) note(from, to *reading) {
 	seconds := float64(to.atNS-from.atNS) / 1e9
 	if seconds <= 0 {

@@ -42,7 +42,7 @@ type Reason struct {
 	Message, Advice string
 	// course: the finding is on the run, not on the client. told: it is not a warning, because it was said before or
 	// matters little.
-	course, told bool
+	course, announced bool
 }
 
 // Judge makes the report of a run.
@@ -75,7 +75,7 @@ func reportOf(h *Health, in *Inputs) *Report {
 	}
 }
 
-// Unjudged returns the report of a run that has not ended: what was seen, and that nobody held it against the results.
+// Unjudged returns the report of a run that has not ended: what was observed, without a judgement of the results.
 func Unjudged(h *Health, in *Inputs) *Report {
 	r := reportOf(h, in)
 	r.Verdict = Inconclusive

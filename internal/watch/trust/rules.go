@@ -63,7 +63,7 @@ var rules = [...]rule{
 	{"link_full", ClientLimited, false, fullLink,
 		"use a faster link, or share the load among several machines"},
 	{"rate_missed", ClientLimited, false, rateMissed, spread},
-	{"standstill", Inconclusive, false, stoodStill,
+	{"standstill", Inconclusive, false, standstillFound,
 		"repeat the run; do not suspend the process or its machine meanwhile"},
 	{"scheduler_delay", Inconclusive, false, schedulerDelay,
 		"stop what else runs on this machine, or give the process cores of its own"},
@@ -152,7 +152,7 @@ func rateMissed(r *Report) (string, bool) {
 		cause), missed
 }
 
-func stoodStill(r *Report) (string, bool) {
+func standstillFound(r *Report) (string, bool) {
 	return fmt.Sprintf("the process did not run for %s ms", short(r.Health.Probe.Max)), r.Health.Probe.Max > standstill
 }
 

@@ -93,7 +93,7 @@ func result(t *testing.T, n int) (*summary.Result, *Run) {
 			Values: []float64{1, 2, 3}}, {Name: hostile, TimeNS: at, Values: []float64{1, math.NaN(), 3}}},
 		GPUs: []timeline.Curve{{Name: "GPU Power Usage", Unit: "W", Labels: hostile, TimeNS: at,
 			Values: []float64{100, 200, 300}}},
-		Looks: []trust.Look{{AtNS: origin + second, CPUShare: 0.5, RSS: 1 << 20}},
+		Looks: []trust.Interval{{AtNS: origin + second, CPUShare: 0.5, RSS: 1 << 20}},
 		Thresholds: []compare.Judgement{{Text: "request_latency:p99>1ms",
 			Failure: "request_latency:p99>1ms: it is 1000.00 ms"}, {Text: hostile}},
 		ServerFigures: []servermetrics.Highlight{

@@ -30,7 +30,7 @@ func (a *amdSMI) period() time.Duration { return amdSMIPeriod }
 func (a *amdSMI) close()                {}
 
 func (a *amdSMI) open(ctx context.Context) error {
-	path, err := a.owner.options.Look("amd-smi")
+	path, err := a.owner.options.LookPath("amd-smi")
 	if err != nil {
 		return errors.New("it is not installed")
 	}

@@ -142,7 +142,7 @@ func (x *exporters) Probe(ctx context.Context) (bool, error) {
 		}
 	}
 	if len(lost) > 0 {
-		x.options.Log.Warn(fmt.Sprintf("GPU telemetry: no metrics from %s; the run continues without", andList(lost)))
+		x.options.Log.Warn(fmt.Sprintf("GPU telemetry: no metrics from %s; the run continues without", joinAnd(lost)))
 	}
 	return len(successful) > 0, nil
 }
@@ -177,7 +177,7 @@ func (x *exporters) Errors() []gpu.Failure {
 	return list
 }
 
-func andList(list []string) string {
+func joinAnd(list []string) string {
 	text := ""
 	for i, s := range list {
 		switch {

@@ -38,7 +38,7 @@ func (h *helper) running() bool {
 }
 
 func (h *helper) open(ctx context.Context) error {
-	path, err := h.owner.options.Look(HelperName)
+	path, err := h.owner.options.LookPath(HelperName)
 	if err != nil {
 		return errors.New("it is not installed")
 	}

@@ -34,8 +34,8 @@ type LocalOptions struct {
 	Sink                      Sink
 	WallNS                    func(time.Time) int64
 	Log                       *slog.Logger
-	// Look finds a program; nil looks beside this one and on PATH.
-	Look func(name string) (path string, err error)
+	// LookPath finds a program; nil searches next to this one and on PATH.
+	LookPath func(name string) (path string, err error)
 }
 
 // source is a program that reads GPUs.
@@ -71,8 +71,8 @@ type local struct {
 
 // NewLocal returns a collector of this machine's GPUs.
 func NewLocal(o LocalOptions) Collector {
-	if o.Look == nil {
-		o.Look = lookProgram
+	if o.LookPath == nil {
+		o.LookPath = findProgram
 	}
 	l := &local{options: o, turn: make(chan struct{}, 1), failures: map[string]int64{}}
 	vendor := vendors[o.Vendor]

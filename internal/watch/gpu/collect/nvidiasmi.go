@@ -93,7 +93,7 @@ func (n *nvidiaSMI) running() bool {
 }
 
 func (n *nvidiaSMI) open(ctx context.Context) error {
-	path, err := n.owner.options.Look("nvidia-smi")
+	path, err := n.owner.options.LookPath("nvidia-smi")
 	if err != nil {
 		return errors.New("it is not installed")
 	}

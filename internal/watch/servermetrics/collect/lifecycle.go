@@ -99,7 +99,7 @@ func (c *Collector) tickEndpoint(e *endpoint) {
 		return
 	}
 	if len(e.slots) > 0 {
-		c.remarkLate(e)
+		c.warnLate(e)
 		return
 	}
 	select {
@@ -115,8 +115,8 @@ func (c *Collector) tickEndpoint(e *endpoint) {
 	c.begin(e, false, func() {})
 }
 
-// remarkLate tells once that an endpoint is slow.
-func (c *Collector) remarkLate(e *endpoint) {
+// warnLate logs once that an endpoint is slow.
+func (c *Collector) warnLate(e *endpoint) {
 	c.mu.Lock()
 	told, shown := e.late, e.shown
 	e.late = true

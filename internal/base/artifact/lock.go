@@ -43,7 +43,7 @@ const (
 )
 
 // LockFolder takes the lock of an existing folder. It fails with an [InUseError] while another process, or another part
-// of this one, holds it. Where the file system knows no locks it returns nil: there is no lock.
+// of this one, holds it. Where the file system has no locks it returns nil: there is no lock.
 func LockFolder(dir string) (*Lock, error) {
 	path := filepath.Join(dir, LockName)
 	for range lockAttempts {

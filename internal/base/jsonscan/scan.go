@@ -176,7 +176,7 @@ func array(b []byte, i, depth int) int {
 	return i
 }
 
-// Open enters the object or array at i, whose closing bracket is end. more tells that an element must follow at the
+// Open enters the object or array at i, whose closing bracket is end. more reports that an element must follow at the
 // returned position or after white space; otherwise the position is the one after the closing bracket.
 func Open(b []byte, i int, end byte, depth int) (at int, more bool) {
 	if depth > MaxDepth {
@@ -235,7 +235,7 @@ const (
 	highs = 0x8080808080808080
 )
 
-// String passes over the string at i and reports whether it holds escapes. Eight bytes are looked at together: a quote,
+// String passes over the string at i and reports whether it holds escapes. Eight bytes are examined together: a quote,
 // a backslash or a control character in any of them ends the fast walk.
 func String(b []byte, i int) (end int, escaped bool) {
 	i++

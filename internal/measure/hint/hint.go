@@ -24,7 +24,7 @@ type Hint struct {
 // String returns the advice on one line.
 func (h *Hint) String() string { return h.Cause + ": " + h.Try }
 
-// row recognises a kind of failure. Each of its columns that is not empty has to fit.
+// row describes a kind of failure. Each of its columns that is not empty has to match.
 type row struct {
 	Hint
 	codes []int
@@ -57,7 +57,7 @@ func holds(text, pattern string) bool {
 	return true
 }
 
-// maxText is how much of a message is looked at, in bytes: it may be a whole page.
+// maxText is how much of a message is examined, in bytes: it may be a whole page.
 const maxText = 16 << 10
 
 // For returns the advice on an error; false if there is none.

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// MaxDistinctErrors bounds the groups of equal errors that are told apart, maxErrorBytes the length of
+// MaxDistinctErrors bounds the groups of equal errors that are distinguished, maxErrorBytes the length of
 // their messages together. Later new ones are counted together in one last group of type OtherErrorsType.
 const (
 	MaxDistinctErrors = 10_000
@@ -23,7 +23,7 @@ type ErrorCount struct {
 }
 
 // errorTally counts errors by what makes them equal. Its list does not depend on the order in which
-// they come in, as long as there are no more of them than can be told apart.
+// they come in, as long as there are no more of them than can be distinguished.
 type errorTally struct {
 	index  map[record.Key]int
 	groups []errorGroup

@@ -12,11 +12,11 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// A line of the per-request file tells the facts of its request in three places, each fact in one of
+// A line of the per-request file holds the facts of its request in three places, each fact in one of
 // them: the instants of its metadata, the metrics that are a fact in another unit, and, for the rest,
 // an object of facts by name. Together they are the whole row, exactly.
 
-// gapsKey is the member of the facts with the gaps that no metric tells.
+// gapsKey is the member of the facts with the gaps that follow from no metric.
 const gapsKey = "gaps"
 
 // inMetadata are the facts that stand in the metadata of a line or follow from the line as a whole.
@@ -125,7 +125,7 @@ func (s *Set) bindMirrors() {
 	}
 }
 
-// RestoreMetric takes the facts that a metric of a line tells into a record. Metrics that tell none are
+// RestoreMetric adds the facts that follow from a metric of a line to a record. Metrics from which none follows are
 // passed over.
 func RestoreMetric(rec *record.Record, tag string, value []byte) error {
 	if tag == listTag {

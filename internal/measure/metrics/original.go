@@ -17,8 +17,8 @@ type LineMetric struct {
 }
 
 // RestoreFromMetrics takes the facts of a request from its metrics alone: a line of the original has no others. The
-// start, the end of the request and its failure are known before. What no metric tells stays absent, such as the end of
-// a stream behind its last content response.
+// start, the end of the request and its failure are known before. What follows from no metric stays absent, such as the
+// end of a stream behind its last content response.
 func RestoreFromMetrics(rec *record.Record, endNS int64, written map[string]LineMetric) error {
 	f := &rec.Facts
 	numbers := map[string]float64{}

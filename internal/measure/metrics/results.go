@@ -246,7 +246,7 @@ type scalars struct {
 	scope
 }
 
-// scope is what derived metrics depend on beside the results of others.
+// scope is what derived metrics depend on besides the results of others.
 type scope struct {
 	// windowNS is the length of a time slice, which rates divide by; 0 = benchmark_duration.
 	windowNS int64

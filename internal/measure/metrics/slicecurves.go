@@ -68,7 +68,7 @@ type levelCache struct {
 	levels []level
 }
 
-// maxHeldLevels bounds what is kept to some 20 MB; of slices with more segments the levels are found anew for each
+// maxHeldLevels bounds what is kept to some 20 MB; of slices with more segments the levels are found again for each
 // curve.
 const maxHeldLevels = 1 << 18
 

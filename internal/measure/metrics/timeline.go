@@ -104,7 +104,7 @@ func (s *Set) needsTimelines(needed map[string]bool) bool {
 	return slices.ContainsFunc(s.metrics, func(m *metric) bool { return m.Kind == KindTimeline && needed[m.Tag] })
 }
 
-// curvesFor returns the curves over the window of the run, none where nobody needs them.
+// curvesFor returns the curves over the window of the run, none where they are not needed.
 func (f *frozen) curvesFor(s *Set, needed map[string]bool) segments {
 	if !s.needsTimelines(needed) {
 		return segments{}

@@ -154,7 +154,7 @@ func (s *lineScanner) metric(r *record.Record, tag []byte) {
 	}
 }
 
-// specDecode reads what the server said of speculative decoding. A metric of the line that tells one of its facts
+// specDecode reads what the server said of speculative decoding. A metric of the line that has one of its facts
 // counts before it.
 func (s *lineScanner) specDecode(r *record.Record) {
 	text := s.Value()

@@ -47,7 +47,7 @@ func Places(ranks []float64, n int64) []int64 {
 	return slices.Compact(places)
 }
 
-// Interpolate computes the percentiles of n values of which at tells those at Places.
+// Interpolate computes the percentiles of n values, of which at returns those at Places.
 func Interpolate(ranks []float64, n int64, at func(place int64) float64) []float64 {
 	out := make([]float64, len(ranks))
 	for i, q := range ranks {
@@ -58,7 +58,7 @@ func Interpolate(ranks []float64, n int64, at func(place int64) float64) []float
 	return out
 }
 
-// PercentilesAt computes the percentiles of n values of which at tells those at ascending places; nil if there are
+// PercentilesAt computes the percentiles of n values, of which at returns those at ascending places; nil if there are
 // none.
 func PercentilesAt(ranks []float64, n int64, at func(places []int64) []float64) []float64 {
 	if n == 0 {

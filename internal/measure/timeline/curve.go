@@ -57,7 +57,7 @@ func (c *Curve) EndingOn(g Grid) Curve {
 	return out
 }
 
-// Rates makes growth per second of what counts up; a step down, of a server that began anew, has none.
+// Rates makes growth per second of what counts up; a step down, of a server that was restarted, has none.
 func Rates(timeNS []int64, values []float64) []float64 {
 	out := make([]float64, len(values))
 	for i := range out {

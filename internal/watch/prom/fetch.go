@@ -153,7 +153,7 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 }
 
 // followRedirect lets a redirect go on to http and https only, takes the credentials of the URL along
-// within its origin, and tells no server where the redirect came from.
+// within its origin, and does not tell a server where the redirect came from.
 func followRedirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > maxRedirects:

@@ -61,7 +61,7 @@ func NormalizeURL(raw string) (string, error) {
 }
 
 // RedactURL hides the user information and the sensitive query parameters of a URL, which may lack its
-// scheme, and leaves the rest as it is. It works on what is no valid URL, too.
+// scheme, and leaves the rest as it is. It also works on text that is not a valid URL.
 func RedactURL(raw string) string { return artifact.RedactAddress(raw) }
 
 // Display returns an endpoint as it stands in tables: redacted, without scheme and without /metrics at the

@@ -67,7 +67,7 @@ func (r *Report) judgeCourse() {
 			told := rule.code == "repeated_prompts" && c.Prompts.Announced ||
 				rule.code == "totals_differ" && c.Totals.Quiet
 			r.Reasons = append(r.Reasons, Reason{Code: rule.code, Leads: Valid, Message: message, Advice: advice,
-				course: true, announced: told})
+				course: true, quiet: told})
 		}
 	}
 }
@@ -90,7 +90,7 @@ func coldStart(r *Report) (message, advice string, found bool) {
 		sum += first.Values[n]
 		n++
 	}
-	// Where all that was looked at is slow, it is not the start that is.
+	// Where all that was examined is slow, it is not the start that is.
 	if n == 0 || n == len(first.Values) {
 		return "", "", false
 	}

@@ -16,7 +16,7 @@ type Host struct {
 	Processors                        int
 	BusyShare, WaitShare, OthersShare float64
 	// Memory is what the machine has in bytes, AvailableMin the least that could still be used, SwappedIn and
-	// SwappedOut what was moved from and to swap; -1 is not told.
+	// SwappedOut what was moved from and to swap; -1 = not known.
 	Memory, AvailableMin  int64
 	SwappedIn, SwappedOut int64
 	// Links are the network interfaces with traffic, the busiest first, mostLinks at most.
@@ -48,7 +48,7 @@ type counters struct {
 	received, sent, packets, lost int64
 }
 
-// hostReading is the state of the whole machine at an instant; -1 is not told.
+// hostReading is the state of the whole machine at an instant; -1 = not known.
 type hostReading struct {
 	processors         int
 	idle, waiting      int64 // jiffies
@@ -187,9 +187,9 @@ func (h *Host) object() object {
 	cpu.number("wait_share", h.WaitShare)
 	if h.Memory > 0 {
 		memory.add("total_bytes", h.Memory)
-		memory.told("available_min_bytes", h.AvailableMin)
-		memory.told("swapped_in_bytes", h.SwappedIn)
-		memory.told("swapped_out_bytes", h.SwappedOut)
+		memory.addKnown("available_min_bytes", h.AvailableMin)
+		memory.addKnown("swapped_in_bytes", h.SwappedIn)
+		memory.addKnown("swapped_out_bytes", h.SwappedOut)
 	}
 	network.number("tcp_retransmit_share", h.RetransmitShare)
 	if len(h.Links) > 0 {

@@ -36,13 +36,13 @@ type Report struct {
 type Reason struct {
 	// Code names the finding.
 	Code string
-	// Leads is the verdict that the finding leads to; Valid = it is only told.
+	// Leads is the verdict that the finding leads to; Valid = it is only reported.
 	Leads Verdict
 	// Message says what was seen, Advice what helps.
 	Message, Advice string
-	// course: the finding is on the run, not on the client. told: it is not a warning, because it was said before or
-	// matters little.
-	course, announced bool
+	// course: the finding is on the run, not on the client. quiet: it is not a warning, because it was reported before
+	// or matters little.
+	course, quiet bool
 }
 
 // Judge makes the report of a run.

@@ -73,7 +73,7 @@ func (r *Report) figures() []string {
 func (r *Report) Warnings() []string {
 	var out []string
 	for _, reason := range r.Reasons {
-		if reason.Leads != Valid || reason.course && !reason.announced {
+		if reason.Leads != Valid || reason.course && !reason.quiet {
 			out = append(out, reason.Message+"; "+reason.Advice)
 		}
 	}

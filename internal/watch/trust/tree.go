@@ -10,7 +10,7 @@ import (
 )
 
 // tree is the root of a Linux file system with /proc and /sys. On other systems its files are absent,
-// which reads as nothing told.
+// which reads as nothing known.
 type tree string
 
 // readUse takes what changes all the time.
@@ -184,7 +184,7 @@ func (t tree) cpuQuota() float64 {
 	}
 	for _, dir := range t.groups("cpu") {
 		if words := strings.Fields(t.file(path.Join(dir, "cpu.max"))); len(words) == 2 {
-			take(number(words[0]), number(words[1])) // "max" is no number
+			take(number(words[0]), number(words[1])) // "max" is not a number
 		}
 		take(number(strings.TrimSpace(t.file(path.Join(dir, "cpu.cfs_quota_us")))),
 			number(strings.TrimSpace(t.file(path.Join(dir, "cpu.cfs_period_us")))))

@@ -274,7 +274,7 @@ func (l *local) reopen(ctx context.Context) bool {
 	return true
 }
 
-// fail counts a failure and tells the first of its kind.
+// fail counts a failure and logs the first of its kind.
 func (l *local) fail(err error) {
 	text := l.current.name() + ": " + err.Error()
 	l.mu.Lock()
@@ -290,7 +290,7 @@ func (l *local) fail(err error) {
 	}
 }
 
-// deliver hands readings on; source and platform are filled in.
+// deliver passes readings on, with source and platform filled in.
 func (l *local) deliver(readings []gpu.Reading) {
 	v := vendors[l.options.Vendor]
 	ns := l.options.WallNS(time.Now())

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/watch/gpu"
 )
 
-// Statuses of NVML that are told apart.
+// Statuses of NVML that are distinguished.
 const (
 	nvmlSuccess          = 0
 	nvmlInsufficientSize = 7

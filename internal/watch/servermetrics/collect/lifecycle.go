@@ -251,7 +251,7 @@ func (c *Collector) scrapeAll(ctx context.Context, what string, budget time.Dura
 	}
 }
 
-// scrapeAlone scrapes an endpoint when no other scrape of it is under way, and lets none begin beside it before it
+// scrapeAlone scrapes an endpoint when no other scrape of it is under way, and lets no other begin before it
 // is complete or ctx is over. Scrapes that are under way have a while to end: if one of them hangs, what it brings
 // later is dropped. It returns after done was called or when ctx is over.
 func (c *Collector) scrapeAlone(ctx context.Context, e *endpoint, while time.Duration, done func()) {

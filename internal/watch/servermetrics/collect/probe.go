@@ -125,7 +125,7 @@ func declaresType(text []byte) bool {
 	return false
 }
 
-// conclude keeps what the probes found and tells it.
+// conclude keeps what the probes found and logs it.
 func (c *Collector) conclude(endpoints []*endpoint, found []probeResult) (enabled bool) {
 	var lines, unreachable []string // the latter with the reasons
 	c.mu.Lock()

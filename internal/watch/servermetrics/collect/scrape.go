@@ -129,7 +129,7 @@ func (c *Collector) wallNS(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// keep stores the samples of a page and hands them on.
+// keep stores the samples of a page and passes them on.
 func (c *Collector) keep(e *endpoint, got *page, duplicate bool) {
 	body := &got.body
 	sc := servermetrics.Scrape{

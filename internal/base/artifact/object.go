@@ -39,7 +39,7 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Get finds a key.
+// Get returns the value of a key, and whether the object has it.
 func (o Object) Get(key string) (any, bool) {
 	for _, m := range o {
 		if m.Key == key {

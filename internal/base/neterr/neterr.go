@@ -67,7 +67,7 @@ var shortageTexts = map[Shortage]string{
 		"--source-address",
 }
 
-// ShortageOf says what err lacked.
+// ShortageOf returns what err lacked.
 func ShortageOf(err error) Shortage {
 	for _, s := range shortages {
 		if errors.Is(err, s.err) {

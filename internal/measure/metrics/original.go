@@ -16,7 +16,7 @@ type LineMetric struct {
 	Unit  unit.Unit       `json:"unit"`
 }
 
-// RestoreFromMetrics takes the facts of a request from its metrics alone: a line of the original has no others. The
+// RestoreFromMetrics derives the facts of a request from its metrics alone: a line of the original has no others. The
 // start, the end of the request and its failure are known before. What follows from no metric stays absent, such as the
 // end of a stream behind its last content response.
 func RestoreFromMetrics(rec *record.Record, endNS int64, written map[string]LineMetric) error {

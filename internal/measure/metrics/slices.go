@@ -99,7 +99,7 @@ type slicing struct {
 	homes   []int32
 }
 
-// assign finds the slice of every row.
+// assign determines the slice of every row.
 func (d *slicing) assign() {
 	places := make(map[int64]int32, len(d.numbers))
 	for i, number := range d.numbers {

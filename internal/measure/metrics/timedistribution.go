@@ -225,7 +225,7 @@ func (c *timeDistribution) rising(target, low, high float64) float64 {
 	return crossing(list, target, high)
 }
 
-// narrow finds the range of values in which the time reaches the target and returns the parts of the
+// narrow determines the range of values in which the time reaches the target and returns the parts of the
 // segments within, appended to into, and what is left of the target there. A segment has one part at most, so that into
 // may be the memory of what list yields.
 func narrow(list iter.Seq[slope], into []slope, target, low, high float64) (within []slope, rest, from, to float64) {

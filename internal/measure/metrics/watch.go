@@ -194,7 +194,7 @@ const (
 	withoutOutputShare = 0.10
 )
 
-// Warnings says, one sentence each, what in the phase makes its results doubtful.
+// Warnings returns what in the phase makes its results doubtful, one sentence each.
 func (e *Engine) Warnings() []string {
 	f := e.freeze()
 	w := &f.watch

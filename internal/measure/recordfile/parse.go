@@ -44,7 +44,7 @@ var noMetadata = metadata{
 	StartNS: record.Absent, AckNS: record.Absent, EndNS: record.Absent, CancelledNS: record.Absent,
 }
 
-// fill takes the metadata into a record; false if they lack its start.
+// fill copies the metadata into a record; false if they lack its start.
 func (m *metadata) fill(r *record.Record) bool {
 	r.Identity = record.Identity(m.identity)
 	r.Facts[record.StartWall] = m.StartNS

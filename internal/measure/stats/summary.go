@@ -68,7 +68,7 @@ func PercentilesAt(ranks []float64, n int64, at func(places []int64) []float64) 
 	return Interpolate(ranks, n, Lookup(places, at(places)))
 }
 
-// Lookup finds the values of ascending places by their place.
+// Lookup returns the values of ascending places by their place.
 func Lookup(places []int64, values []float64) func(place int64) float64 {
 	return func(place int64) float64 {
 		i, _ := slices.BinarySearch(places, place)

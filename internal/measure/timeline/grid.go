@@ -77,7 +77,7 @@ type Band struct {
 	Any bool
 }
 
-// Points brings what was recorded onto a grid; requests outside of it are left out.
+// Points maps what was recorded to a grid; requests outside of it are left out.
 func (r *Recorder) Points(g Grid) Points {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -38,7 +38,7 @@ type Demand struct {
 	OutputTokens float64
 }
 
-// Exceeded says where a run asks for more than was measured, one sentence each.
+// Exceeded returns where a run asks for more than was measured, one sentence each.
 func (c *Capacity) Exceeded(d Demand) []string {
 	var out []string
 	add := func(asked, measured string) {

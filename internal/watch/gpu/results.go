@@ -135,7 +135,7 @@ func suffix(before, text string) string {
 	return before + text
 }
 
-// SetSources says which sources there were, and brings the endpoints into their order.
+// SetSources sets which sources there were, and sorts the endpoints in their order.
 func (t *Telemetry) SetSources(configured, successful []string) {
 	t.Configured, t.Successful = configured, successful
 	place := func(e Endpoint) int {

@@ -125,7 +125,7 @@ type sampleRole struct {
 	word     declaredType
 }
 
-// resolve finds the family of a sample name among all TYPE lines of the body. A line with the very
+// resolve returns the family of a sample name among all TYPE lines of the body. A line with the very
 // name comes before one for which the name is a part of a family.
 func (p *Parser) resolve(sample string) sampleRole {
 	if w, ok := p.declared[sample]; ok {

@@ -226,7 +226,7 @@ func (e *EndpointStore) rowOf(src source, sample *prom.Sample) []float64 {
 	return e.row
 }
 
-// resolve finds the series that a parser's series stands for.
+// resolve returns the series that a parser's series stands for.
 func (e *EndpointStore) resolve(p *prom.Series) source {
 	if src, known := e.sources[p]; known {
 		return src

@@ -178,7 +178,7 @@ type ledgerReader struct {
 	fromNS, toNS  int64 // of the scrapes that count
 }
 
-// add takes the growth of series into a total.
+// add adds the growth of series to a total.
 func (r *ledgerReader) add(total *reconcile.Total, row *counted, series []*Series) {
 	for _, s := range series {
 		if row.picks(s) && total.Absent == "" {

@@ -79,7 +79,7 @@ func ratio(part int64, whole float64) float64 {
 	return float64(part) / whole
 }
 
-// window takes what has grown from the first to the last reading.
+// window computes what has grown from the first to the last reading.
 func (h *Health) window(from, to *reading) {
 	elapsed := to.atNS - from.atNS
 	h.Duration = time.Duration(elapsed)

@@ -70,7 +70,7 @@ func unknownHost() hostReading {
 // peaks are the largest rates that were seen between two probes, by interface.
 type peaks map[string][2]float64
 
-// note takes what moved between two probes.
+// note adds what moved between two probes.
 func (p peaks) note(from, to *reading) {
 	seconds := float64(to.atNS-from.atNS) / 1e9
 	if seconds <= 0 {

@@ -312,7 +312,7 @@ func (c *Collector) actives() []*endpoint {
 	return list
 }
 
-// prepare gives an endpoint its place in the store and its parser; the caller holds mu.
+// prepare sets the store entry and the parser of an endpoint; the caller holds mu.
 func (c *Collector) prepare(e *endpoint) {
 	if e.destination == nil {
 		e.destination = c.store.Endpoint(e.shown)

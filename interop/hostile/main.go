@@ -1,8 +1,8 @@
 //go:build ignore
 
-// Runs the built program against hostile servers and inputs and checks how it ends: with an expected exit code, in time,
-// within memory, without a stack dump or an escape sequence on the terminal, and with nothing written outside of its
-// folder. Linux only, for the memory of a process.
+// Runs the built program against hostile servers and inputs and checks how it ends: with an expected exit code, in
+// time, within memory, without a stack dump or an escape sequence on the terminal, and with nothing written outside of
+// its folder. Linux only, for the memory of a process.
 package main
 
 import (

@@ -271,11 +271,13 @@ func TestARerunRemovesTheFilesOfPhases(t *testing.T) {
 func TestAnInterruptedRunHasTheFilesOfItsPhases(t *testing.T) {
 	stop := make(chan struct{})
 	var once sync.Once
-	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{Stop: stop, Observers: observed(func(s *progress.Snapshot) {
+	observers := observed(func(s *progress.Snapshot) {
 		if s.Records.Successes > 5 {
 			once.Do(func() { close(stop) })
 		}
-	})}, "--concurrency", "3", "--request-count", "100000", "--warmup-request-count", "5")
+	})
+	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{Stop: stop, Observers: observers},
+		"--concurrency", "3", "--request-count", "100000", "--warmup-request-count", "5")
 	m := readManifest(t, w.dir)
 	if m.Phases[0]["was_cancelled"] != false || m.Phases[1]["was_cancelled"] != true ||
 		m.Phases[1]["server_metrics_json"] == nil {

@@ -19,7 +19,8 @@ func refusal(at time.Duration) *client.Exchange {
 }
 
 func newReachability(reasons *[]error) *reachability {
-	return &reachability{redact: func(s string) string { return s }, end: func(err error) { *reasons = append(*reasons, err) }}
+	return &reachability{redact: func(s string) string { return s },
+		end: func(err error) { *reasons = append(*reasons, err) }}
 }
 
 func TestUnreachedIsALackOfConnections(t *testing.T) {

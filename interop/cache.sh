@@ -52,7 +52,7 @@ original() {
     export TIKTOKEN_CACHE_DIR=$cache/tiktoken
 }
 
-# free_port prints a port that nobody listens on.
+# free_port prints a port that is not in use.
 free_port() { python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])'; }
 
 # logged LOG COMMAND... writes a command's output to LOG and prints its end if the command fails.

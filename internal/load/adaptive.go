@@ -97,7 +97,7 @@ func (a Adaptive) validate(p Phase) error {
 	case p.Duration == 0:
 		return errors.New("an adaptive phase needs a duration")
 	case p.Schedule != nil:
-		return errors.New("a schedule leaves nothing to adapt")
+		return errors.New("a phase with a schedule cannot be adaptive")
 	case p.Barrier:
 		return errors.New("an adaptive phase has no barrier")
 	case ramps[a.Variable].Duration != 0 || a.Variable == ControlRequestRate && len(p.Arrivals.Series) > 0:

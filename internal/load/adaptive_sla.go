@@ -32,7 +32,7 @@ var latencies = map[string]func(Sample) float64{
 	"tpot":                func(s Sample) float64 { return s.ITLMS },
 }
 
-// percentiles are the statistics of latencies beside avg, min and max.
+// percentiles are the statistics of latencies besides avg, min and max.
 var percentiles = map[string]float64{
 	"p1": 1, "p5": 5, "p10": 10, "p25": 25, "p50": 50, "p75": 75, "p90": 90, "p95": 95, "p99": 99,
 }

@@ -337,7 +337,7 @@ func TestLanesThatCannotRun(t *testing.T) {
 		"lanes need a concurrency":      lanes(func(p *Phase) { p.Concurrency = 0 }),
 		"no stop condition":             lanes(func(p *Phase) { p.Sessions = 0 }),
 		"want shares from 0 to 1":       lanes(func(p *Phase) { p.Lanes.MinStart = 0.5 }),
-		"lanes support no ramp":         lanes(func(p *Phase) { p.ConcurrencyRamp.Duration = time.Second }),
+		"lanes exclude a ramp":          lanes(func(p *Phase) { p.ConcurrencyRamp.Duration = time.Second }),
 		"a limit of the lanes":          lanes(func(p *Phase) { p.Lanes.TreeIdle = -1 }),
 		"a number of requests per lane": lanes(func(p *Phase) { p.Lanes.PerLane = 1 }),
 		"a schedule, users and lanes":   lanes(func(p *Phase) { p.Arrivals = constantly(1) }),

@@ -22,7 +22,7 @@ const (
 // String returns the strategy as users write it.
 func (s Strategy) String() string { return [...]string{"linear", "exponential", "poisson"}[s] }
 
-// Ramp is a growth from the start of a phase on. A Duration of 0 is no ramp.
+// Ramp is a growth from the start of a phase on. With a Duration of 0 there is no ramp.
 type Ramp struct {
 	Duration time.Duration
 	Strategy Strategy

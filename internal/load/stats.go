@@ -2,7 +2,7 @@ package load
 
 import "time"
 
-// State is how far a phase is. Being cancelled is a flag beside it.
+// State is how far a phase has come. Being cancelled is a separate flag.
 type State uint8
 
 // The states, in order.

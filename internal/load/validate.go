@@ -67,7 +67,7 @@ func (l *Lanes) validate(p Phase) error {
 	case p.Concurrency < 1:
 		return errors.New("lanes need a concurrency: it is their number")
 	case p.ConcurrencyRamp.Duration != 0 || p.Barrier || p.Seamless || p.Adaptive != nil:
-		return errors.New("lanes support no ramp of the concurrency, no barrier, no seamless start and no search")
+		return errors.New("lanes exclude a ramp of the concurrency, a barrier, a seamless start and a search")
 	case !(l.MinStart >= 0 && l.MinStart <= l.MaxStart && l.MaxStart <= 1):
 		return fmt.Errorf("lanes start from %v to %v of a recording: want shares from 0 to 1, the smaller one first",
 			l.MinStart, l.MaxStart)

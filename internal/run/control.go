@@ -93,8 +93,9 @@ func (k *controls) probes() ([]control.Probe, error) {
 
 // Media of a probe: the smallest picture and the shortest sound that a server can read.
 const (
-	probePicture = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
-	probeSound   = "wav,UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA=="
+	probePicture = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk" +
+		"+A8AAQUBAScY42YAAAAASUVORK5CYII="
+	probeSound = "wav,UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA=="
 )
 
 // probeTurn is the least that the type takes; what only the dataset can say is its first turn.

@@ -268,7 +268,7 @@ func TestThinkTimesAreDrawnFromTheSeed(t *testing.T) {
 	data := datasetOf(t, `{"session_id":"o","orchestrator":true,"spawns":["a"],"rounds":200,"think_time_ms":100,"think_time_sigma":1,"think_time_min_ms":20,"think_time_max_ms":400}
 {"session_id":"a","turns":[{"messages":[{"role":"user","content":"A"}]}]}`)
 	delays := func(seed, k uint64) (all []float64) {
-		for _, turn := range newForest(data, random.Root(seed)).tree(k, 0).Nodes[0].Turns[1:] {
+		for _, turn := range newSessionTrees(data, random.Root(seed)).tree(k, 0).Nodes[0].Turns[1:] {
 			all = append(all, float64(turn.DelayNS)/1e6)
 		}
 		return all

@@ -26,7 +26,7 @@ type dispatcher struct {
 	workers  *workers
 	health   *clientHealth
 	// reach is nil where nothing is done about servers that cannot be reached.
-	reach *reach
+	reach *reachability
 	// prompts counts what is sent in profiling phases.
 	prompts *promptTally
 	// hearsContent is false when no phase limits prefill: then first contents are not reported.
@@ -69,12 +69,12 @@ func (d *dispatcher) exchange(s sending) {
 	if d.hearsContent {
 		decoder.OnFirstContent(func() { d.events.FirstContent(c) })
 	}
-	job := d.job(&c, t, p, decoder)
+	job := d.newJob(&c, t, p, decoder)
 	job.PickedUpNS = pickedUpNS
 	if c.Turn == 0 && c.Depth == 0 && d.phases[c.Phase].Profiling >= 0 {
 		d.prompts.add(t.root)
 	}
-	d.carry(s.ctx, job, p)
+	d.send(s.ctx, job, p)
 	d.workers.give(t.worker)
 	if s.together {
 		d.events.Started(c, job.Exchange.StartNS)
@@ -93,15 +93,15 @@ func (d *dispatcher) exchange(s sending) {
 	// The record is on its way before the credit returns: when the last phase ends, all records are known.
 	pause := time.Duration(0)
 	if p.Err == nil {
-		pause = d.reach.take(&job.Exchange)
+		pause = d.reach.observe(&job.Exchange)
 	}
 	d.pool.Submit(job)
-	d.reach.hold(s.ctx, pause)
+	d.reach.pause(s.ctx, pause)
 	d.events.Returned(c, outcome)
 }
 
-// job is what becomes of the credit, but for its exchange.
-func (d *dispatcher) job(c *load.Credit, t *turnState, p *session.Prepared, decoder endpoint.Decoder) *intake.Job {
+// newJob returns the job of a credit, without its exchange.
+func (d *dispatcher) newJob(c *load.Credit, t *turnState, p *session.Prepared, decoder endpoint.Decoder) *intake.Job {
 	job := &intake.Job{
 		Identity: p.Identity, Decoder: decoder, Body: p.Body, Model: p.Model, RequestedTokens: p.RequestedTokens,
 		Images: p.Images, AudioNS: p.AudioNS,
@@ -124,9 +124,9 @@ func (d *dispatcher) job(c *load.Credit, t *turnState, p *session.Prepared, deco
 	return job
 }
 
-// carry has the exchange carried out. The making of the job stands apart: the stack under an open
-// stream is part of its cost.
-func (d *dispatcher) carry(ctx context.Context, job *intake.Job, p *session.Prepared) {
+// send does the exchange. It is apart from the making of the job, because the stack under an open stream is part of the
+// cost of that stream.
+func (d *dispatcher) send(ctx context.Context, job *intake.Job, p *session.Prepared) {
 	if p.Err == nil {
 		job.Exchange = d.client.Send(ctx, &p.Request, job.Decoder)
 		if raw := job.Exchange.Raw; raw != nil && p.Body.Message() {

@@ -8,15 +8,16 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// forest knows the trees of sessions that grow out of the roots of a dataset. It belongs to the load loop.
-type forest struct {
+// sessionTrees makes the trees of sessions of which the conversations of a dataset are the roots. It belongs to the
+// load loop.
+type sessionTrees struct {
 	data   *dataset.Dataset
 	branch bool // whether any conversation branches
 	think  random.Stream
 	shapes map[int]*shape
 }
 
-// shape is what grows out of one conversation.
+// shape is the tree of one conversation.
 type shape struct {
 	tree *load.Tree
 	// conversations are those that the nodes play.
@@ -25,13 +26,13 @@ type shape struct {
 	thinks bool
 }
 
-func newForest(data *dataset.Dataset, seed random.Seed) *forest {
-	return &forest{data: data, branch: data.Branches(), think: seed.Stream("timing.orchestrator.think_time"),
+func newSessionTrees(data *dataset.Dataset, seed random.Seed) *sessionTrees {
+	return &sessionTrees{data: data, branch: data.Branches(), think: seed.Stream("timing.orchestrator.think_time"),
 		shapes: map[int]*shape{}}
 }
 
 // shape is that of a conversation, nil if nothing grows out of it.
-func (f *forest) shape(conversation int) *shape {
+func (f *sessionTrees) shape(conversation int) *shape {
 	if !f.branch {
 		return nil
 	}
@@ -40,33 +41,33 @@ func (f *forest) shape(conversation int) *shape {
 	}
 	var s *shape
 	if f.data.At(conversation).Branching() {
-		s = f.grown(conversation)
+		s = f.newShape(conversation)
 	}
 	f.shapes[conversation] = s
 	return s
 }
 
-func (f *forest) grown(conversation int) *shape {
+func (f *sessionTrees) newShape(conversation int) *shape {
 	s := &shape{tree: &load.Tree{}}
-	s.grow(f.data, conversation)
+	s.addNode(f.data, conversation)
 	return s
 }
 
-// recorded is the tree of session k, which plays a recording, even if it is of one session alone.
-func (f *forest) recorded(k uint64, conversation int) *load.Tree {
+// recordedTree returns the tree of session k, which plays a recording, even if it is of one session alone.
+func (f *sessionTrees) recordedTree(k uint64, conversation int) *load.Tree {
 	if t := f.tree(k, conversation); t != nil {
 		return t
 	}
-	return f.grown(conversation).tree
+	return f.newShape(conversation).tree
 }
 
-// grow adds a conversation and all below it, and returns its index in the tree.
-func (s *shape) grow(data *dataset.Dataset, conversation int) int {
+// addNode adds a conversation and all its descendants, and returns its index in the tree.
+func (s *shape) addNode(data *dataset.Dataset, conversation int) int {
 	at := len(s.tree.Nodes)
 	s.conversations = append(s.conversations, conversation)
 	s.tree.Nodes = append(s.tree.Nodes, load.Node{})
 	c := data.At(conversation)
-	node := load.Node{Turns: make([]load.NodeTurn, len(c.Turns)), Before: s.growAll(data, c.Before)}
+	node := load.Node{Turns: make([]load.NodeTurn, len(c.Turns)), Before: s.addNodes(data, c.Before)}
 	for i := range c.Turns {
 		t := &c.Turns[i]
 		node.Turns[i] = load.NodeTurn{DelayNS: delayNS(t), Silent: t.Silent}
@@ -76,7 +77,7 @@ func (s *shape) grow(data *dataset.Dataset, conversation int) int {
 		s.thinks = s.thinks || t.Think != nil
 		for _, b := range t.Branches {
 			node.Turns[i].Branches = append(node.Turns[i].Branches, load.Branch{
-				Nodes: s.growAll(data, b.Children), Fork: b.Fork, JoinAt: b.JoinAt, Background: b.Background,
+				Nodes: s.addNodes(data, b.Children), Fork: b.Fork, JoinAt: b.JoinAt, Background: b.Background,
 			})
 		}
 	}
@@ -84,15 +85,15 @@ func (s *shape) grow(data *dataset.Dataset, conversation int) int {
 	return at
 }
 
-func (s *shape) growAll(data *dataset.Dataset, conversations []int) (nodes []int) {
+func (s *shape) addNodes(data *dataset.Dataset, conversations []int) (nodes []int) {
 	for _, c := range conversations {
-		nodes = append(nodes, s.grow(data, c))
+		nodes = append(nodes, s.addNode(data, c))
 	}
 	return nodes
 }
 
 // tree is the tree of session k, which plays a conversation; nil if the session is a plain list of turns.
-func (f *forest) tree(k uint64, conversation int) *load.Tree {
+func (f *sessionTrees) tree(k uint64, conversation int) *load.Tree {
 	s := f.shape(conversation)
 	if s == nil {
 		return nil

@@ -344,7 +344,8 @@ func TestFaultsOfExporters(t *testing.T) {
 		}},
 		{"a GPU that disappears", "gpu_gone_after_s=1", func(t *testing.T, w *watchedRun) {
 			gpus := only(t, w)
-			if len(gpus) != 2 || gpus["gpu_0"].Metrics["gpu_power_usage"]["count"].(float64) <= gpus["gpu_1"].Metrics["gpu_power_usage"]["count"].(float64) {
+			readings := func(gpu string) float64 { return gpus[gpu].Metrics["gpu_power_usage"]["count"].(float64) }
+			if len(gpus) != 2 || readings("gpu_0") <= readings("gpu_1") {
 				t.Errorf("got %v", gpus)
 			}
 		}},

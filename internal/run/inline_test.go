@@ -19,8 +19,8 @@ import (
 func pictures(addresses ...string) *dataset.Dataset {
 	var all dataset.Memory
 	for _, a := range addresses {
-		all = append(all,
-			dataset.Conversation{Turns: []dataset.Turn{{Images: []dataset.Media{{Contents: []string{a}}}}}})
+		images := []dataset.Media{{Contents: []string{a}}}
+		all = append(all, dataset.Conversation{Turns: []dataset.Turn{{Images: images}}})
 	}
 	return &dataset.Dataset{Conversations: all}
 }

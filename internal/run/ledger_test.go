@@ -186,12 +186,12 @@ func TestCausesOfServerTotalsThatDiffer(t *testing.T) {
 						next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // a server that goes on
 					})
 			}},
-		{name: "a server started anew", verdict: reconcile.VerdictNotCompared,
+		{name: "a restarted server", verdict: reconcile.VerdictNotCompared,
 			at: func(t *testing.T) string {
 				return serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, MetricsFault: "reset_after_s=0.3"})
 			},
 			check: func(r *reconcile.Reconciliation) bool {
-				return strings.Contains(r.Sentence(), "counters went back") &&
+				return strings.Contains(r.Sentence(), "counters decreased") &&
 					r.Row(reconcile.Requests).Status == reconcile.Absent
 			}},
 	} {

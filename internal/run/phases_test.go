@@ -271,11 +271,13 @@ func TestARerunRemovesTheFilesOfPhases(t *testing.T) {
 func TestAnInterruptedRunHasTheFilesOfItsPhases(t *testing.T) {
 	stop := make(chan struct{})
 	var once sync.Once
-	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{Stop: stop, Observers: observed(func(s *progress.Snapshot) {
+	observers := observed(func(s *progress.Snapshot) {
 		if s.Records.Successes > 5 {
 			once.Do(func() { close(stop) })
 		}
-	})}, "--concurrency", "3", "--request-count", "100000", "--warmup-request-count", "5")
+	})
+	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{Stop: stop, Observers: observers},
+		"--concurrency", "3", "--request-count", "100000", "--warmup-request-count", "5")
 	m := readManifest(t, w.dir)
 	if m.Phases[0]["was_cancelled"] != false || m.Phases[1]["was_cancelled"] != true ||
 		m.Phases[1]["server_metrics_json"] == nil {
@@ -388,8 +390,9 @@ func TestEnergyOfTheWarmupIsNotThatOfTheRun(t *testing.T) {
 		t.Errorf("%v J in the warm-up; up to its end %v J, up to the next phase %v J", e, growth(start, end),
 			growth(start, next))
 	}
-	if of := w.gpus(t).Telemetry.Endpoints[hostOf(url)+
-		"/dcgm1"].GPUs["gpu_0"].Metrics["energy_consumption"]["avg"].(float64) * 1e6; math.Abs(of-energy["profiling"]) > 1e-9 {
+	gpu := w.gpus(t).Telemetry.Endpoints[hostOf(url)+"/dcgm1"].GPUs["gpu_0"]
+	of := gpu.Metrics["energy_consumption"]["avg"].(float64) * 1e6
+	if math.Abs(of-energy["profiling"]) > 1e-9 {
 		t.Errorf("energy of the profiling phase %v, of the run %v", energy["profiling"], of)
 	}
 }

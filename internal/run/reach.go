@@ -23,10 +23,10 @@ const (
 	unreachedLong                 = time.Minute
 )
 
-// reach follows whether servers can be reached at all. While every connection fails it holds the credits of failed
-// requests back for a moment, so that a server that is down is not flooded with connections; a run that has not reached
-// its server once is ended. A nil reach does nothing.
-type reach struct {
+// reachability observes whether servers can be reached at all. While every connection fails it delays the return of the
+// credits of failed requests, so that a server that is down is not flooded with connections; a run that has not reached
+// its server once is ended. A nil one does nothing.
+type reachability struct {
 	end    func(error)
 	redact func(string) string
 
@@ -34,9 +34,10 @@ type reach struct {
 	reached bool // some exchange got beyond its connection
 	ended   bool
 	held    int // credits that are held back
-	// row counts the failures since the last exchange that got through, sinceNS is the end of the first of them.
-	row, sinceNS int64
-	away         outage
+	// failuresInRow counts the failures since the last exchange that got through, sinceNS is the end of the first of
+	// them.
+	failuresInRow, sinceNS int64
+	outages                outage
 }
 
 // outage is what is said about a server that could not be reached for a while.
@@ -61,9 +62,9 @@ func unreached(x *client.Exchange, reached bool) bool {
 	return x.SentNS == 0
 }
 
-// take takes a finished exchange, ends the run if its server was never reached, and returns for how long the credit is
-// to be held back.
-func (r *reach) take(x *client.Exchange) (pause time.Duration) {
+// observe takes a finished exchange, ends the run if its server was never reached, and returns for how long the credit
+// is to be held back.
+func (r *reachability) observe(x *client.Exchange) (pause time.Duration) {
 	if r == nil || x.CutOff {
 		return 0
 	}
@@ -74,8 +75,8 @@ func (r *reach) take(x *client.Exchange) (pause time.Duration) {
 	return pause
 }
 
-// hold holds a credit back until the pause or ctx is over.
-func (r *reach) hold(ctx context.Context, pause time.Duration) {
+// pause waits until the pause of a credit or ctx is over.
+func (r *reachability) pause(ctx context.Context, pause time.Duration) {
 	if pause <= 0 {
 		return
 	}
@@ -91,51 +92,51 @@ func (r *reach) hold(ctx context.Context, pause time.Duration) {
 }
 
 // judge returns for how long the credit of an exchange is held back, and why the run ends here, if it does.
-func (r *reach) judge(x *client.Exchange) (pause time.Duration, reason error) {
+func (r *reachability) judge(x *client.Exchange) (pause time.Duration, reason error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !unreached(x, r.reached) {
-		r.through(x)
+		r.connected(x)
 		return 0, nil
 	}
-	if r.row == 0 {
+	if r.failuresInRow == 0 {
 		r.sinceNS = x.EndNS
 	}
-	r.row++
-	r.away.Failures++
+	r.failuresInRow++
+	r.outages.Failures++
 	lasted := time.Duration(x.EndNS - r.sinceNS)
-	r.away.Longest = max(r.away.Longest, lasted)
+	r.outages.Longest = max(r.outages.Longest, lasted)
 	if r.ended {
 		return 0, nil
 	}
-	if !r.reached && (lasted >= unreachedTime && r.row >= unreachedCount || lasted >= unreachedLong) {
+	if !r.reached && (lasted >= unreachedTime && r.failuresInRow >= unreachedCount || lasted >= unreachedLong) {
 		r.ended = true
-		return 0, &unreachedError{failed: r.row, lasted: lasted, message: r.redact(x.Err.Message)}
+		return 0, &unreachedError{failed: r.failuresInRow, lasted: lasted, message: r.redact(x.Err.Message)}
 	}
 	r.held++
-	return min(firstPause<<min(r.row-1, 10), pauseShare*time.Duration(r.held), longestPause), nil
+	return min(firstPause<<min(r.failuresInRow-1, 10), pauseShare*time.Duration(r.held), longestPause), nil
 }
 
-// through notes an exchange that got beyond its connection; one that was cancelled may not have.
-func (r *reach) through(x *client.Exchange) {
+// connected records an exchange that got beyond its connection; one that was cancelled may not have.
+func (r *reachability) connected(x *client.Exchange) {
 	if x.Status == 0 && x.SentNS == 0 && x.Err != nil {
 		return
 	}
 	r.reached = true
-	if r.row > 0 {
-		r.away.Longest = max(r.away.Longest, time.Duration(x.EndNS-r.sinceNS))
+	if r.failuresInRow > 0 {
+		r.outages.Longest = max(r.outages.Longest, time.Duration(x.EndNS-r.sinceNS))
 	}
-	r.row = 0
+	r.failuresInRow = 0
 }
 
 // outage is what was seen so far.
-func (r *reach) outage() outage {
+func (r *reachability) outage() outage {
 	if r == nil {
 		return outage{}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.away
+	return r.outages
 }
 
 // unreachedError reports that no connection to a server came about.

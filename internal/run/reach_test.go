@@ -18,8 +18,9 @@ func refusal(at time.Duration) *client.Exchange {
 	return &client.Exchange{EndNS: int64(at), Err: &record.Error{Type: neterr.Connector, Message: "connection refused"}}
 }
 
-func newReach(reasons *[]error) *reach {
-	return &reach{redact: func(s string) string { return s }, end: func(err error) { *reasons = append(*reasons, err) }}
+func newReachability(reasons *[]error) *reachability {
+	return &reachability{redact: func(s string) string { return s },
+		end: func(err error) { *reasons = append(*reasons, err) }}
 }
 
 func TestUnreachedIsALackOfConnections(t *testing.T) {
@@ -64,12 +65,12 @@ func TestUnreachedIsALackOfConnections(t *testing.T) {
 func TestServerThatIsNeverReachedEndsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reasons []error
-		r := newReach(&reasons)
+		r := newReachability(&reasons)
 		start := time.Now()
 		attempts := 0
 		for len(reasons) == 0 && attempts < 2000 {
 			attempts++
-			r.hold(context.Background(), r.take(refusal(time.Since(start))))
+			r.pause(context.Background(), r.observe(refusal(time.Since(start))))
 		}
 		if took := time.Since(start); len(reasons) != 1 || took < 10*time.Second || took > 15*time.Second ||
 			attempts < 100 || attempts > 200 {
@@ -79,7 +80,7 @@ func TestServerThatIsNeverReachedEndsTheRun(t *testing.T) {
 			!strings.Contains(text, "connection refused") || !strings.Contains(text, "--no-fail-fast") {
 			t.Error(text)
 		}
-		if pause := r.take(refusal(time.Since(start))); pause != 0 || len(reasons) != 1 {
+		if pause := r.observe(refusal(time.Since(start))); pause != 0 || len(reasons) != 1 {
 			t.Errorf("after the end: a pause of %v, %d reasons", pause, len(reasons))
 		}
 	})
@@ -88,12 +89,12 @@ func TestServerThatIsNeverReachedEndsTheRun(t *testing.T) {
 // Connections that take 20 s to fail end the run after a minute, long before there are a hundred of them.
 func TestConnectionsThatHangEndTheRun(t *testing.T) {
 	var reasons []error
-	r := newReach(&reasons)
+	r := newReachability(&reasons)
 	for i := range 4 {
 		if len(reasons) > 0 {
 			t.Fatalf("ended after %d failures", i)
 		}
-		r.take(refusal(time.Duration(i) * 20 * time.Second))
+		r.observe(refusal(time.Duration(i) * 20 * time.Second))
 	}
 	if len(reasons) != 1 {
 		t.Error("the run goes on")
@@ -103,31 +104,31 @@ func TestConnectionsThatHangEndTheRun(t *testing.T) {
 // A server that was reached once may go away: credits are held back, the run goes on, and the outage is remembered.
 func TestServerThatGoesAwayDoesNotEndTheRun(t *testing.T) {
 	var reasons []error
-	r := newReach(&reasons)
-	r.take(&client.Exchange{Status: 200, SentNS: 1, Responses: 1})
+	r := newReachability(&reasons)
+	r.observe(&client.Exchange{Status: 200, SentNS: 1, Responses: 1})
 	for i := range 300 {
-		pause := r.take(refusal(time.Duration(i) * 100 * time.Millisecond))
+		pause := r.observe(refusal(time.Duration(i) * 100 * time.Millisecond))
 		if pause <= 0 || pause > longestPause {
 			t.Fatalf("failure %d is followed by a pause of %v", i, pause)
 		}
 	}
-	r.take(&client.Exchange{EndNS: int64(31 * time.Second), Status: 200, SentNS: 1, Responses: 1})
+	r.observe(&client.Exchange{EndNS: int64(31 * time.Second), Status: 200, SentNS: 1, Responses: 1})
 	if o := r.outage(); len(reasons) != 0 || o.Failures != 300 || o.Longest != 31*time.Second {
 		t.Errorf("%+v, %v", o, reasons)
 	}
 	r.held = 0
-	if pause := r.take(refusal(40 * time.Second)); pause != firstPause {
+	if pause := r.observe(refusal(40 * time.Second)); pause != firstPause {
 		t.Errorf("the next outage begins with a pause of %v", pause)
 	}
 }
 
 func TestHeldCreditReturnsWhenTheRunEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newReach(new([]error))
+		r := newReachability(new([]error))
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		start := time.Now()
-		r.hold(ctx, r.take(refusal(0)))
+		r.pause(ctx, r.observe(refusal(0)))
 		if took := time.Since(start); took != 0 || r.held != 0 {
 			t.Errorf("held for %v, %d are held still", took, r.held)
 		}

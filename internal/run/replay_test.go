@@ -75,7 +75,9 @@ func due(t *testing.T, what string, startNS int64, got []arrival, want ...int) {
 }
 
 func TestTrapScheduleIsKept(t *testing.T) {
-	const rows = "{\"timestamp\":100,\"input_length\":5,\"output_length\":1}\n{\"timestamp\":150,\"input_length\":6,\"output_length\":1}\n{\"timestamp\":400,\"input_length\":7,\"output_length\":1}"
+	const rows = "{\"timestamp\":100,\"input_length\":5,\"output_length\":1}\n" +
+		"{\"timestamp\":150,\"input_length\":6,\"output_length\":1}\n" +
+		"{\"timestamp\":400,\"input_length\":7,\"output_length\":1}"
 	for _, c := range []struct {
 		name, flags string
 		rows        string
@@ -95,7 +97,8 @@ func TestTrapScheduleIsKept(t *testing.T) {
 		{"text with times", "--fixed-schedule", "{\"text\":\"a\",\"timestamp\":60}\n{\"text\":\"b\",\"timestamp\":20}",
 			20, []int{20, 60}},
 		{"conversations with times", "--fixed-schedule",
-			"{\"turns\":[{\"text\":\"a\",\"timestamp\":10},{\"text\":\"b\",\"timestamp\":90}]}\n{\"turns\":[{\"text\":\"c\",\"timestamp\":50}]}", 10, []int{10, 50, 90}},
+			"{\"turns\":[{\"text\":\"a\",\"timestamp\":10},{\"text\":\"b\",\"timestamp\":90}]}\n" +
+				"{\"turns\":[{\"text\":\"c\",\"timestamp\":50}]}", 10, []int{10, 50, 90}},
 		{"seconds", "", "Timestamp,Request tokens,Response tokens\n0.05,5,1\n0.15,6,1", 50, []int{50, 150}},
 		{"chats", "", `{"chat_id":7,"parent_chat_id":-1,"timestamp":0.05,"input_length":20,"output_length":1,"type":"text","turn":1,"hash_ids":[1,2]}
 {"chat_id":8,"parent_chat_id":7,"timestamp":0.1,"input_length":33,"output_length":1,"type":"text","turn":2,"hash_ids":[1,2,3]}`, 50, []int{50, 100}},

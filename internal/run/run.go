@@ -153,7 +153,7 @@ type execution struct {
 	engine     *load.Engine
 	dispatcher *dispatcher
 	// reach is nil when the run goes on whether or not its servers can be reached.
-	reach *reach
+	reach *reachability
 	// prompts counts how often prompts were sent.
 	prompts promptTally
 

@@ -11,7 +11,7 @@ import (
 type schedule struct {
 	data    *dataset.Dataset
 	sampler *dataset.Sampler
-	forest  *forest
+	forest  *sessionTrees
 }
 
 // at is the index of the conversation of session k.
@@ -53,7 +53,7 @@ func (s schedule) Traces() int { return s.data.RootCount() }
 
 // Trace implements load.Trees: the recordings come in the order of the sampler's first pass.
 func (s schedule) Trace(trace int, k uint64) *load.Tree {
-	return s.forest.recorded(k, s.at(uint64(trace)))
+	return s.forest.recordedTree(k, s.at(uint64(trace)))
 }
 
 // nanoseconds of a number of milliseconds. The whole ones are taken apart: times since 1970 leave a

@@ -81,7 +81,7 @@ func (o *outcome) state(run summary.Run) *summary.State {
 	}
 	s.Console.ShowTrace, s.Console.Groups, s.Console.URLs = a.ShowTraceTiming, o.cfg.Env.UI.ConsoleGroups,
 		o.target.shownURLs()
-	for _, look := range o.health.watch.Looks() {
+	for _, look := range o.health.watch.Intervals() {
 		look.AtNS = o.clock.WallNS(look.AtNS)
 		s.Looks = append(s.Looks, look)
 	}

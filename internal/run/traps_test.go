@@ -478,7 +478,8 @@ func TestTrapPrefillSlotWaitsForContent(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		send := func(delta string) {
-			fmt.Fprintf(w, "data: {\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{%s}}]}\n\n", delta)
+			fmt.Fprintf(w, "data: {\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{%s}}]}"+
+				"\n\n", delta)
 			w.(http.Flusher).Flush()
 		}
 		send(`"role":"assistant","content":""`)

@@ -110,10 +110,10 @@ func (e *execution) assemble(context.Context) (err error) {
 	}
 	e.prompts.times = make([]uint32, data.Len())
 	if e.cfg.FailFast && t.plugin == nil {
-		e.reach = &reach{end: e.ending.abort, redact: e.redactor.Text}
+		e.reach = &reachability{end: e.ending.abort, redact: e.redactor.Text}
 	}
 	phases := plan.Load(e.cfg, len(t.urls), float64(data.Turns())/float64(data.Len()))
-	source := schedule{data, data.Sampler, newForest(data, phases.Seed)}
+	source := schedule{data, data.Sampler, newSessionTrees(data, phases.Seed)}
 	e.dispatcher = &dispatcher{
 		requests: newRequests(source, session.NewStore(ofSessions), phaseNames(e.cfg.Phases)),
 		client:   e.client, endpoint: t.endpoint, clock: e.clock, pool: e.pool, workers: newWorkers(workers),

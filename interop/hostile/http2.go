@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -92,36 +91,26 @@ func after(block []byte, end bool, frame func(*http2.Framer, uint32) error) func
 	}
 }
 
-// serve2 answers each request of a listener with a flood.
-func serve2(l net.Listener, flood func(*http2.Framer, net.Conn, uint32)) {
+// serve2 answers each request of a connection with a flood.
+func serve2(conn net.Conn, flood func(*http2.Framer, net.Conn, uint32)) {
+	if _, err := io.CopyN(io.Discard, conn, int64(len(http2.ClientPreface))); err != nil {
+		return
+	}
+	f := http2.NewFramer(conn, conn)
+	f.AllowIllegalWrites = true
+	f.WriteSettings()
 	for {
-		conn, err := l.Accept()
+		frame, err := f.ReadFrame()
 		if err != nil {
 			return
 		}
-		go func() {
-			defer conn.Close()
-			conn.SetDeadline(time.Now().Add(patience))
-			if _, err := io.CopyN(io.Discard, conn, int64(len(http2.ClientPreface))); err != nil {
-				return
+		switch frame := frame.(type) {
+		case *http2.SettingsFrame:
+			if !frame.IsAck() {
+				f.WriteSettingsAck()
 			}
-			f := http2.NewFramer(conn, conn)
-			f.AllowIllegalWrites = true
-			f.WriteSettings()
-			for {
-				frame, err := f.ReadFrame()
-				if err != nil {
-					return
-				}
-				switch frame := frame.(type) {
-				case *http2.SettingsFrame:
-					if !frame.IsAck() {
-						f.WriteSettingsAck()
-					}
-				case *http2.HeadersFrame:
-					flood(f, conn, frame.StreamID)
-				}
-			}
-		}()
+		case *http2.HeadersFrame:
+			flood(f, conn, frame.StreamID)
+		}
 	}
 }

@@ -1,8 +1,8 @@
 //go:build ignore
 
-// Runs the built program against servers and inputs that mean it ill, and looks at how it ends: with an exit code
-// that is expected, in time, within memory, without a dump of its stack or an escape sequence on the terminal, and
-// with nothing written outside of its folder. Linux only, for the memory of a process.
+// Runs the built program against hostile servers and inputs and checks how it ends: with an expected exit code, in
+// time, within memory, without a stack dump or an escape sequence on the terminal, and with nothing written outside of
+// its folder. Linux only, for the memory of a process.
 package main
 
 import (
@@ -125,11 +125,11 @@ func listen() (net.Listener, string) {
 func main() {
 	program, under, all := os.Args[1], os.Args[2], len(os.Args) > 3 && os.Args[3] == "full"
 	l, url := listen()
-	go serve(l)
+	go accept(l, serve)
 	list := append(overHTTP(url), inputs(url)...)
 	for name, flood := range floods {
 		l, url := listen()
-		go serve2(l, flood)
+		go accept(l, func(conn net.Conn) { serve2(conn, flood) })
 		list = append(list, overHTTP2(name, url))
 	}
 	slices.SortStableFunc(list, func(a, b attempt) int { return strings.Compare(a.name, b.name) })

@@ -174,8 +174,8 @@ var attacks = map[string]attack{
 	"ok": says(asEvents(event)),
 }
 
-// serve answers each connection of a listener with the attack that its path names.
-func serve(l net.Listener) {
+// accept serves each connection of a listener, for as long as patience lasts.
+func accept(l net.Listener, serve func(net.Conn)) {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
@@ -184,27 +184,32 @@ func serve(l net.Listener) {
 		go func() {
 			defer conn.Close()
 			conn.SetDeadline(time.Now().Add(patience))
-			in := bufio.NewReader(conn)
-			name, length := "", 0
-			for n := 0; ; n++ {
-				line, err := in.ReadString('\n')
-				if err != nil {
-					return
-				}
-				if n == 0 {
-					name, _, _ = strings.Cut(strings.TrimPrefix(strings.Fields(line + " / ")[1], "/"), "/")
-				}
-				fmt.Sscanf(strings.ToLower(line), "content-length: %d", &length)
-				if strings.TrimSpace(line) == "" {
-					break
-				}
-			}
-			if _, err := io.CopyN(io.Discard, in, int64(length)); err != nil {
-				return
-			}
-			if f := attacks[name]; f != nil {
-				f(conn)
-			}
+			serve(conn)
 		}()
+	}
+}
+
+// serve answers the request of a connection with the attack that its path names.
+func serve(conn net.Conn) {
+	in := bufio.NewReader(conn)
+	name, length := "", 0
+	for n := 0; ; n++ {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		if n == 0 {
+			name, _, _ = strings.Cut(strings.TrimPrefix(strings.Fields(line + " / ")[1], "/"), "/")
+		}
+		fmt.Sscanf(strings.ToLower(line), "content-length: %d", &length)
+		if strings.TrimSpace(line) == "" {
+			break
+		}
+	}
+	if _, err := io.CopyN(io.Discard, in, int64(length)); err != nil {
+		return
+	}
+	if f := attacks[name]; f != nil {
+		f(conn)
 	}
 }

@@ -1,4 +1,4 @@
-"""Benchmarks real HTTP servers over every connection strategy and holds our files against what the servers counted."""
+"""Benchmarks real HTTP servers over every connection strategy and compares our files with what the servers counted."""
 
 import json
 import os

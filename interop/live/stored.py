@@ -1,4 +1,4 @@
-"""Holds what Prometheus stored of the live page of a series of runs against the summaries of its runs.
+"""Compares what Prometheus stored of the live page of a series of runs with the summaries of its runs.
 
     stored.py classic|native PROMETHEUS PAGE DIR DASHBOARD
 """

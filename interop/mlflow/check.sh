@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A real MLflow server, from PyPI, with a database in SQLite: runs are tracked on it and read back by MLflow's own client,
-# one of them behind a password. At last the original does the same run, where it is installed (interop/reference), and the
+# one of them behind a password. Finally the original does the same run, where it is installed (interop/reference), and the
 # keys are compared.
 #
 #   INTEROP_CACHE=DIR  where the virtual environment is kept (default: a directory that is removed)
@@ -61,7 +61,7 @@ if [ "$(grep -c 'WARNING .*MLflow' "$cache/out-deleted.log")" != 1 ] ||
 fi
 printf 'deleted: one line, exit code 0\n'
 
-# The original beside ours.
+# The original next to ours.
 reference=$(dirname "$cache")/reference
 if [ -x "$reference/venv/bin/aiperf" ]; then
     same=(--request-count 40 --concurrency 4 --mlflow-tracking-uri "$tracking" --mlflow-tag team:a perf:1)

@@ -1,4 +1,4 @@
-"""Reads runs back from an MLflow server by its own client and holds them against the files of the runs.
+"""Reads runs back from an MLflow server with its own client and compares them with the files of the runs.
 
     readback.py URI run FOLDER [live=N] [status=S]   the run that FOLDER's mlflow_export.json names
     readback.py URI delete LOG                       deletes the run that a log names

@@ -1,4 +1,4 @@
-"""check.py NAME STORED DIRECTORY LOG: holds what the collector stored of a run against the run's own records."""
+"""check.py NAME STORED DIRECTORY LOG: compares what the collector stored of a run with the run's own records."""
 import collections, json, os, sys
 
 name, stored, directory, log = sys.argv[1], sys.argv[2], sys.argv[3], open(sys.argv[4]).read()
@@ -167,7 +167,7 @@ elif warnings:
 
 latency = find("gen_ai.client.operation.duration", of_request)
 print(f"{name}: {len(problems)} problems; {len(meta)} metrics, {len(series)} series, {sum(s.points for s in series.values())} points in {pushes} pushes; "
-      f"{len(good)} requests and {len(bad)} errors; gen_ai.client.operation.duration count {latency.count} sum {latency.sum:.6f} s; {len(checked)} metrics held against the records")
+      f"{len(good)} requests and {len(bad)} errors; gen_ai.client.operation.duration count {latency.count} sum {latency.sum:.6f} s; {len(checked)} metrics compared with the records")
 for p in problems[:20]:
     print("  " + p)
 sys.exit(bool(problems))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Holds our parser of metrics pages to Prometheus' own: textparse, which its server scrapes with, and expfmt,
+# Compares our parser of metrics pages with Prometheus' own: textparse, which its server scrapes with, and expfmt,
 # which its exporters and tools use. Then shows how fast each reads the same page.
 set -euo pipefail
 cd "$(dirname "$0")"

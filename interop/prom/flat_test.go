@@ -1,5 +1,5 @@
-// Package prom holds our parser of metrics pages to those of Prometheus itself: on well-formed pages
-// they must read the same values for the same series.
+// Package prom compares our parser of metrics pages with those of Prometheus itself: on well-formed pages they must
+// read the same values for the same series.
 package prom
 
 import (

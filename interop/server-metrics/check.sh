@@ -12,7 +12,7 @@ mkdir "$cache/files"
 (cd "$root" && AIPERF_SERVER_METRICS_FILES=$cache/files CGO_ENABLED=0 go test -count=1 -run FilesForConsumers \
     ./internal/result/recompute)
 
-# The summary beside them, of the run that the page describes.
+# The summary next to them, of the run that the page describes.
 build
 mock_server "$cache/server.log" --ttft 20 --itl 2
 (cd "$cache/files" && logged "$cache/run.log" "$cache/aiperf" profile --model mock-model --tokenizer builtin --url "$url" \

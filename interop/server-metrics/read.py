@@ -1,4 +1,4 @@
-"""Runs the examples of a document in a directory of files, then holds the formats against each other."""
+"""Runs the examples of a document in a directory of files, then compares the formats with each other."""
 
 import io
 import json

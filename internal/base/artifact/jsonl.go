@@ -19,11 +19,11 @@ const linesBuffer = 64 << 10
 type LinesOptions struct {
 	// FlushInterval is how long a line may wait in memory; 0 means DefaultFlushInterval.
 	FlushInterval time.Duration
-	// OnError is told the first write error, once, on the goroutine that met it. It must return soon
+	// OnError is called with the first write error, once, on the goroutine that met it. It must return soon
 	// and must not close the file.
 	OnError func(error)
-	// MaxBytes is the size that the file does not pass: a line that would is left out and counted, and OnFull is told
-	// of the first one. 0 is no limit.
+	// MaxBytes is the size that the file does not pass: a line that would is left out and counted, and OnFull is
+	// called at the first one. 0 = no limit.
 	MaxBytes int64
 	OnFull   func()
 }
@@ -140,7 +140,7 @@ func (l *Lines) Omitted() int64 {
 	return l.omitted
 }
 
-// Flush hands what is buffered to the file.
+// Flush writes what is buffered to the file.
 func (l *Lines) Flush() error {
 	l.mu.Lock()
 	defer l.unlockReporting(l.err == nil)

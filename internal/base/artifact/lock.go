@@ -42,8 +42,8 @@ const (
 	lockAttempts = 100
 )
 
-// LockFolder takes the lock of an existing folder. It fails with an [InUseError] while another process, or another part
-// of this one, holds it. Where the file system knows no locks it returns nil: there is no lock.
+// LockFolder acquires the lock of an existing folder. It fails with an [InUseError] while another process, or another
+// part of this one, holds it. Where the file system has no locks it returns nil: there is no lock.
 func LockFolder(dir string) (*Lock, error) {
 	path := filepath.Join(dir, LockName)
 	for range lockAttempts {
@@ -60,7 +60,7 @@ func LockFolder(dir string) (*Lock, error) {
 			removeOpen(file, path)
 			return nil, nil
 		}
-		if !stands(file, path) { // its holder removed it in between
+		if !stillAt(file, path) { // its holder removed it in between
 			file.Close()
 			continue
 		}
@@ -71,8 +71,8 @@ func LockFolder(dir string) (*Lock, error) {
 	return nil, fmt.Errorf("cannot lock %s: it is removed and made again all the time", path)
 }
 
-// stands reports whether the file at path is still the open one.
-func stands(file *os.File, path string) bool {
+// stillAt reports whether the file at path is still the open one.
+func stillAt(file *os.File, path string) bool {
 	own, err := file.Stat()
 	if err != nil {
 		return false
@@ -81,7 +81,7 @@ func stands(file *os.File, path string) bool {
 	return err == nil && os.SameFile(own, at)
 }
 
-// sign says in the file who holds it. A disk that takes no more costs the words, not the lock.
+// sign writes into the file who holds it. On a full disk the text is missing, not the lock.
 func (l *Lock) sign() {
 	if l.file.Truncate(0) == nil {
 		fmt.Fprintf(l.file, "the process %d, started at %s,\n", os.Getpid(), time.Now().Format("2006-01-02 15:04:05"))

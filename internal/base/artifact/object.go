@@ -1,5 +1,9 @@
-// Package artifact writes files: ordered JSON, JSONL and CSV in the number formats of the published
-// files, atomic replacement, file names, redaction of secrets.
+// Package artifact writes files: ordered JSON, JSONL and CSV in the number formats of the published files, atomic
+// replacement, file names, redaction of secrets.
+//
+// The invariants: a file appears as a whole or not at all, unless it grows line by line; every line in it is whole; a
+// secret given to a [Redactor] reaches no file in any of its spellings. The package must never know what the files are
+// about.
 package artifact
 
 import (
@@ -35,7 +39,7 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Get finds a key.
+// Get returns the value of a key, and whether the object has it.
 func (o Object) Get(key string) (any, bool) {
 	for _, m := range o {
 		if m.Key == key {

@@ -17,7 +17,7 @@ func ParseObject(data []byte) (Object, error) {
 	}
 	o, ok := v.(Object)
 	if !ok {
-		return nil, errors.New("it is no JSON object")
+		return nil, errors.New("it is not a JSON object")
 	}
 	return o, nil
 }

@@ -118,7 +118,8 @@ func TestLongestSecretWins(t *testing.T) {
 func TestMessagesAboutKeysStay(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"message":"the API key is missing or wrong","type":"authentication_error"}`: `{"message":"the API key is missing or wrong","type":"authentication_error"}`,
-		"Incorrect API key provided: sk-abc.":                                         "Incorrect API key provided: <redacted>",
+
+		"Incorrect API key provided: sk-abc.": "Incorrect API key provided: <redacted>",
 	} {
 		if got := NewRedactor().Text(text); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -160,7 +161,8 @@ func TestEverySpellingIsHidden(t *testing.T) {
 
 func TestRedactURLsHidesSensitiveParameters(t *testing.T) {
 	for in, want := range map[string]string{
-		"see https://me:pw@h:1/x?a=1&key=K&sig=S#f, http://h/?api%5Fkey=K": "see https://<redacted>@h:1/x?a=1&key=<redacted>&sig=<redacted>#f, http://h/?api%5Fkey=<redacted>",
+		"see https://me:pw@h:1/x?a=1&key=K&sig=S#f, http://h/?api%5Fkey=K": "see https://<redacted>@h:1/x?" +
+			"a=1&key=<redacted>&sig=<redacted>#f, http://h/?api%5Fkey=<redacted>",
 		"what? a=1&b=2": "what? a=1&b=2", "/v1?max_tokens=5&prompt_cache_key=x": "/v1?max_tokens=5&prompt_cache_key=x",
 		"http://h/?token=<redacted>&a=1": "http://h/?token=<redacted>&a=1",
 	} {

@@ -2,7 +2,8 @@ package artifact
 
 import "strings"
 
-// GroupThousands puts a comma before every third digit from the right of a whole number, which may have a minus sign.
+// GroupThousands inserts a comma before every third digit from the right of a whole number, which may have a minus
+// sign.
 func GroupThousands(digits string) string {
 	sign := ""
 	if strings.HasPrefix(digits, "-") {

@@ -1,5 +1,7 @@
-// Package bounded reads files of strangers within bounds: a file may be a device or a pipe without end, and a line
-// may never end.
+// Package bounded reads files that may have any content within bounds: a file may be a device or a pipe without end,
+// and a line may never end.
+//
+// The invariant: no read takes more memory than its bound. The package must never know the format of a file.
 package bounded
 
 import (
@@ -27,7 +29,7 @@ func Open(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// OpenStream opens a file that is read from the front once: a regular one or a pipe, but no device, which may never
+// OpenStream opens a file that is read once, from its start: a regular one or a pipe, but no device, which may never
 // end.
 func OpenStream(path string) (*os.File, error) {
 	info, err := os.Stat(path)
@@ -72,7 +74,7 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("the line is longer than %d bytes%s", e.max, e.hint)
 }
 
-// Lines passes on what it reads, as long as no line is too long.
+// Lines is a reader that fails at a line that is too long.
 type Lines struct {
 	in     io.Reader
 	max    int64

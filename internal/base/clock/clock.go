@@ -1,7 +1,7 @@
 // Package clock pairs the wall clock with the monotonic clock and waits for deadlines.
 //
-// All differences are taken on the monotonic clock; wall times are labels, computed from one anchor
-// per run, so that a step of the wall clock never enters a measurement.
+// The invariant: all differences are taken on the monotonic clock; wall times are labels, computed from one anchor per
+// run, so that a step of the wall clock never enters a measurement.
 package clock
 
 import "time"

@@ -75,7 +75,7 @@ func kernelOffset(c *Clock) (int64, error) {
 	return offset, nil
 }
 
-// read hands the expirations on until the descriptor is closed.
+// read passes the expirations on until the descriptor is closed.
 func (t *fdTimer) read() {
 	defer close(t.done)
 	var expirations [8]byte

@@ -4,7 +4,7 @@
 // The functions take a text and a position in it and return the position after what they passed over. A negative one
 // says that the text is wrong; [FaultOf] returns where and how. [Members], [Elements] and [Find] walk over a value that
 // is known to be right, or whose faults do not matter; a [Scanner] reads a text from left to right and keeps its first
-// fault. Values are handed out as they stand in the text: [AppendText] decodes a string, strconv a number;
+// fault. Values are returned as they are in the text: [AppendText] decodes a string, strconv a number;
 // [AppendString] and [AppendCompact] write them again.
 //
 // What holds:
@@ -14,8 +14,8 @@
 //   - [Valid], and every walk that comes to its end, accepts exactly what encoding/json accepts. [Skim] accepts more:
 //     it looks at brackets and quotes alone.
 //   - A string decodes to what encoding/json makes of it: half a surrogate pair and invalid UTF-8 become U+FFFD.
-//   - Unlike encoding/json, keys count in their own case, a key that stands twice is handed out twice, and a key
-//     without an escape is handed out as it stands, even if it is not UTF-8.
+//   - Unlike encoding/json, keys count in their own case, a key that occurs twice is returned twice, and a key
+//     without an escape is returned as it is, even if it is not UTF-8.
 //
 // The package must never know what a text is about: no endpoint, no record, no message of an error.
 package jsonscan
@@ -176,7 +176,7 @@ func array(b []byte, i, depth int) int {
 	return i
 }
 
-// Open enters the object or array at i, whose closing bracket is end. more tells that an element must follow at the
+// Open enters the object or array at i, whose closing bracket is end. more reports that an element must follow at the
 // returned position or after white space; otherwise the position is the one after the closing bracket.
 func Open(b []byte, i int, end byte, depth int) (at int, more bool) {
 	if depth > MaxDepth {
@@ -235,7 +235,7 @@ const (
 	highs = 0x8080808080808080
 )
 
-// String passes over the string at i and reports whether it holds escapes. Eight bytes are looked at together: a quote,
+// String passes over the string at i and reports whether it holds escapes. Eight bytes are examined together: a quote,
 // a backslash or a control character in any of them ends the fast walk.
 func String(b []byte, i int) (end int, escaped bool) {
 	i++

@@ -103,7 +103,7 @@ func AppendString[S ~string | ~[]byte](dst []byte, s S) []byte {
 			start = i
 			continue
 		}
-		// At most four bytes are looked at, so the conversion does not allocate.
+		// At most four bytes are examined, so the conversion does not allocate.
 		r, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
 		if r == utf8.RuneError && n == 1 {
 			dst = append(dst, s[start:i]...)

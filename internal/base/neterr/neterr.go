@@ -1,4 +1,7 @@
-// Package neterr names and words the errors of connections alike wherever they are reported.
+// Package neterr gives the errors of connections the same names and texts wherever they are reported.
+//
+// The invariant: a text holds no address, so that equal failures count as one. The package must never know the protocol
+// above the connection.
 package neterr
 
 import (
@@ -64,7 +67,7 @@ var shortageTexts = map[Shortage]string{
 		"--source-address",
 }
 
-// ShortageOf says what err lacked.
+// ShortageOf returns what err lacked.
 func ShortageOf(err error) Shortage {
 	for _, s := range shortages {
 		if errors.Is(err, s.err) {

@@ -1,7 +1,7 @@
 // Package random provides named random streams derived from one root seed.
 //
-// A stream's draws are addressed by index: the draws for item k are a pure function of
-// (root seed, stream name, k), whatever was drawn before, by whom and on how many cores.
+// The invariant: a stream's draws are addressed by index. The draws for item k are a pure function of (root seed,
+// stream name, k), whatever was drawn before, by whom and on how many cores.
 package random
 
 import (

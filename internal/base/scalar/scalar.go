@@ -1,6 +1,8 @@
 // Package scalar reads numbers, times and booleans in the forms that people write them: 100_000, 100k,
-// 1h30m, yes. Flags, environment variables and conditions are all read here, so that a form which one of
-// them takes is taken by the others.
+// 1h30m, yes.
+//
+// The invariant: flags, environment variables and conditions are all read here, so that a form which one of them
+// accepts is accepted by the others. The package must never know which option a text belongs to.
 package scalar
 
 import (

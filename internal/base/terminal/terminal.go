@@ -1,6 +1,5 @@
-// Package terminal makes text safe to print on a terminal: what a server, a file or a log line says
-// cannot move the cursor, change colours, ring the bell, rename the window or turn the direction of
-// writing.
+// Package terminal makes text safe to print on a terminal: text of a server, a file or a log line cannot move the
+// cursor, change colours, ring the bell, rename the window or change the direction of writing.
 //
 // Invariant: the output of Text and of a Writer holds no control character but line breaks and tabs,
 // and no character that controls the direction of writing.
@@ -15,8 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// steers reports whether a terminal may act on r instead of showing it.
-func steers(r rune) bool {
+// isControl reports whether a terminal may act on r instead of showing it.
+func isControl(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u2028' || r == '\u2029' ||
 		unicode.Is(unicode.Bidi_Control, r)
 }
@@ -25,7 +24,7 @@ func steers(r rune) bool {
 // stay, a carriage return becomes a line feed, and what is not UTF-8 becomes U+FFFD. A second pass
 // changes nothing.
 func Text(s string) string {
-	if utf8.ValidString(s) && strings.IndexFunc(s, steers) < 0 {
+	if utf8.ValidString(s) && strings.IndexFunc(s, isControl) < 0 {
 		return s
 	}
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
@@ -34,7 +33,7 @@ func Text(s string) string {
 		switch {
 		case r == '\r':
 			b.WriteByte('\n')
-		case !steers(r):
+		case !isControl(r):
 			b.WriteRune(r)
 		case r < ' ':
 			fmt.Fprintf(&b, `\x%02x`, r)

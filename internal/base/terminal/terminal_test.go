@@ -71,7 +71,7 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, r := range Text(s) {
-			if steers(r) {
+			if isControl(r) {
 				t.Fatalf("%U is left of %q", r, s)
 			}
 		}

@@ -1,8 +1,9 @@
 // Package hint says what to try when requests fail: a table of kinds of failure, each with its likely cause and the
 // flags that change it.
 //
-// A failure is recognised by its status, its error type and its words, whatever part of the program met it. The first
-// row that fits wins, so special rows stand before general ones.
+// A failure is recognised by its status, its error type and its text alone, whatever part of the program met it. The
+// first row that fits wins, so special rows come before general ones. The package must never know the run: its advice
+// is a function of the error.
 package hint
 
 import (
@@ -23,7 +24,7 @@ type Hint struct {
 // String returns the advice on one line.
 func (h *Hint) String() string { return h.Cause + ": " + h.Try }
 
-// row recognises a kind of failure. Each of its columns that is not empty has to fit.
+// row describes a kind of failure. Each of its columns that is not empty has to match.
 type row struct {
 	Hint
 	codes []int
@@ -56,7 +57,7 @@ func holds(text, pattern string) bool {
 	return true
 }
 
-// maxText is how much of a message is looked at, in bytes: it may be a whole page.
+// maxText is how much of a message is examined, in bytes: it may be a whole page.
 const maxText = 16 << 10
 
 // For returns the advice on an error; false if there is none.

@@ -32,12 +32,12 @@ var rows = []row{
 			"wrong version number", "http response to https client"},
 	},
 	{
-		Hint: Hint{"credentials", "The credentials are refused",
+		Hint: Hint{"credentials", "The server rejects the credentials",
 			"give the key with --api-key, or the header that the server expects with --header NAME:VALUE"},
 		codes: []int{401, 403},
 	},
 	{
-		Hint: Hint{UnknownModel, "The server has no model of this name",
+		Hint: Hint{UnknownModel, "The server has no model with this name",
 			"--model must be one of the names that its list /v1/models gives"},
 		codes: []int{400, 404, 422},
 		says: []string{"model*not found", "model*not exist", "model_not_found", "unknown model", "no such model",
@@ -60,30 +60,29 @@ var rows = []row{
 		codes: []int{404, 410},
 	},
 	{
-		Hint: Hint{"method", "The server takes no such request at this path",
+		Hint: Hint{"method", "The server does not accept such a request at this path",
 			"check the path in --url; --endpoint-type chooses another API, --custom-endpoint another path"},
 		codes: []int{405, 501},
 	},
 	{
-		Hint: Hint{"too large", "The request is larger than the server, or a proxy before it, takes",
+		Hint: Hint{"too large", "The request is larger than the server, or a proxy before it, accepts",
 			"make it smaller with --isl (--synthetic-input-tokens-mean) or smaller media, or raise the server's limit"},
 		codes: []int{413},
 	},
 	{
-		Hint: Hint{"content type", "The server does not take this kind of body",
+		Hint: Hint{"content type", "The server does not accept this type of content",
 			"check --endpoint-type and --request-content-type"},
 		codes: []int{415},
 	},
 	{
-		Hint: Hint{"content", "The server refuses what the request says",
+		Hint: Hint{"content", "The server rejects the content of the request",
 			"its message names the field; --extra-inputs and --use-legacy-max-tokens change fields, --endpoint-type " +
 				"chooses another API, --export-level raw writes the requests to a file"},
 		codes: []int{400, 422},
 	},
 	{
-		Hint: Hint{"rate limit", "The server limits how much it is asked",
-			"ask less with --concurrency or --request-rate; where the error names Retry-After, it is how long the " +
-				"server wants to be left alone"},
+		Hint: Hint{"rate limit", "The server limits the rate of requests",
+			"lower --concurrency or --request-rate; where the error names Retry-After, wait for that time"},
 		codes: []int{429},
 	},
 	{
@@ -98,7 +97,8 @@ var rows = []row{
 	},
 	{
 		Hint: Hint{"gateway", "The server is starting, overloaded, or not reached by the gateway before it",
-			"--wait-for-model-timeout SECONDS waits until it is ready; --concurrency or --request-rate make the load smaller"},
+			"--wait-for-model-timeout SECONDS waits until it is ready; --concurrency or --request-rate make the load " +
+				"smaller"},
 		codes: []int{502, 503, 504, 529},
 	},
 	{
@@ -117,13 +117,13 @@ var rows = []row{
 		types: []string{neterr.Certificate},
 	},
 	{
-		Hint: Hint{"TLS", "No TLS connection comes about",
+		Hint: Hint{"TLS", "The TLS connection fails",
 			"check the port of --url; it begins with http:// for a server without TLS"},
 		types: []string{neterr.SSL},
 	},
 	{
 		Hint: Hint{"no connection", "The server does not take the connection in time",
-			"check host and port of --url, and what stands in between: a firewall, a proxy, a network that is not there"},
+			"check host and port of --url, and what is in between: a firewall, a proxy, an unreachable network"},
 		types: []string{neterr.ConnectTimeout},
 	},
 	{
@@ -133,7 +133,7 @@ var rows = []row{
 	},
 	{
 		Hint: Hint{"no connection", "The server cannot be reached",
-			"check host and port of --url, and what stands in between: a firewall, a proxy, a network that is not there"},
+			"check host and port of --url, and what is in between: a firewall, a proxy, an unreachable network"},
 		types: []string{neterr.Connector},
 	},
 	{
@@ -143,7 +143,8 @@ var rows = []row{
 	},
 	{
 		Hint: Hint{"closed", "The server closed the connection before its reply was complete",
-			"its own log may say why; --connection-reuse-strategy never shows whether it closes idle connections too early"},
+			"its own log may say why; --connection-reuse-strategy never shows whether it closes idle connections too " +
+				"early"},
 		types: []string{neterr.ServerDisconnected, neterr.OS, neterr.Payload},
 	},
 }

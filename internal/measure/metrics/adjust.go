@@ -58,7 +58,7 @@ func errorAdjusted(p *population) (stats.Summary, bool) {
 	return out, true
 }
 
-// networkAdjusted takes one round trip off every statistic of place.
+// networkAdjusted subtracts one round trip from every statistic of place.
 func networkAdjusted(p *population) (stats.Summary, bool) {
 	if p.facts.NetworkRTT == nil {
 		return stats.Summary{}, false

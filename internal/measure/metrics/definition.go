@@ -103,7 +103,7 @@ func (f Flags) String() string { return strings.Join(f.Names(), " ") }
 type Definition struct {
 	Tag    string
 	Header string
-	// Short is the header of narrow tables. ShortHidesUnit tells that it already implies the unit.
+	// Short is the header of narrow tables. ShortHidesUnit says that it already implies the unit.
 	Short          string
 	ShortHidesUnit bool
 	Kind           Kind
@@ -118,7 +118,7 @@ type Definition struct {
 	// Requires are the metrics without which this one has no value; Uses are read where present.
 	Requires, Uses []string
 
-	// A record metric has one of integer, float and list; reads are the facts that it looks at.
+	// A record metric has one of integer, float and list; reads are the facts that it uses.
 	reads   []record.Field
 	integer func(*record.Facts) (int64, bool)
 	float   func(*record.Facts) (float64, bool)
@@ -168,7 +168,7 @@ func (f fold) apply(a, b int64) int64 {
 	}
 }
 
-// LargerIsBetter tells the direction of improvement.
+// LargerIsBetter reports whether a larger value is the better one.
 func (d *Definition) LargerIsBetter() bool { return d.Flags.Has(LargerIsBetter) }
 
 // IsList reports that a request yields a list of values.

@@ -23,7 +23,7 @@ type Engine struct {
 	gapsBeyond *stats.Histogram
 	aggregates []folded // by slot of the aggregates
 	errors     errorTally
-	watch      watch
+	watch      phaseWatch
 	acceptance acceptance
 	slices     *sliceStore // nil when slices are off
 	// What timelines and the lag of a replay keep of the requests beyond the limit; nil below it.
@@ -63,7 +63,7 @@ func (e *Engine) SliceFrom(wallNS int64) {
 // Set returns the metrics that the engine computes.
 func (e *Engine) Set() *Set { return e.set }
 
-// Add takes one finished request. It keeps nothing of rec but its error.
+// Add adds one finished request. It keeps nothing of rec but its error.
 func (e *Engine) Add(rec *record.Record) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -86,7 +86,7 @@ func (e *Engine) Add(rec *record.Record) {
 		return
 	}
 	if failed && rec.Err != nil {
-		e.errors.add(rec.Err, occurred{rec.Facts[record.StartWall] + rec.Ended(), rec.RequestID}, 1)
+		e.errors.add(rec.Err, errorTime{rec.Facts[record.StartWall] + rec.Ended(), rec.RequestID}, 1)
 	}
 	if rec.SpecDecode != nil && !failed {
 		e.acceptance.add(rec.SpecDecode.Histogram)
@@ -98,7 +98,7 @@ func (e *Engine) Add(rec *record.Record) {
 	e.keep(&rec.Facts, gaps, part)
 }
 
-// keep takes the facts and gaps of a request of a time slice, which may be nil.
+// keep stores the facts and gaps of a request of a time slice, which may be nil.
 func (e *Engine) keep(f *record.Facts, gaps []int64, part *slicePart) {
 	kept := e.addGaps(gaps)
 	isRow := e.addRow(f, kept, part)
@@ -132,7 +132,7 @@ func (e *Engine) addRow(f *record.Facts, gaps int, part *slicePart) bool {
 	return false
 }
 
-// addBeyond takes a request into the bins.
+// addBeyond adds a request to the bins.
 func (e *Engine) addBeyond(f *record.Facts) {
 	if r, ok := newInterval(f); ok {
 		e.bins.add(&r)
@@ -225,7 +225,7 @@ type frozen struct {
 	gapsBeyond *stats.Histogram
 	aggregates []folded
 	errors     errorTally
-	watch      watch
+	watch      phaseWatch
 	acceptance acceptance
 	bins       *timeBins
 	offsets    *offsetBins

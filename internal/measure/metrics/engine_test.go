@@ -134,8 +134,9 @@ func TestBeyondTheLimits(t *testing.T) {
 			continue // their own tests say how exact they are
 		}
 		for j, p := range got.Stats.Percentiles {
-			if math.Abs(p-want.Stats.Percentiles[j]) > stats.RelativeError*(1+1e-9)*math.Abs(want.Stats.Percentiles[j]) {
-				t.Errorf("%s p%v = %v, exact %v", got.Tag, PercentileRanks[j], p, want.Stats.Percentiles[j])
+			exact := want.Stats.Percentiles[j]
+			if math.Abs(p-exact) > stats.RelativeError*(1+1e-9)*math.Abs(exact) {
+				t.Errorf("%s p%v = %v, exact %v", got.Tag, PercentileRanks[j], p, exact)
 			}
 		}
 		if got.Distribution && got.Method != MethodHistogram {
@@ -426,9 +427,9 @@ func TestTrapP99OfAHundredRequestsHasNoUpperBound(t *testing.T) {
 func TestDistinctErrorsAreBounded(t *testing.T) {
 	var tally errorTally
 	for i := range MaxDistinctErrors + 500 {
-		tally.add(&record.Error{Type: "T", Message: fmt.Sprint(i)}, occurred{atNS: int64(i)}, 1)
+		tally.add(&record.Error{Type: "T", Message: fmt.Sprint(i)}, errorTime{atNS: int64(i)}, 1)
 	}
-	tally.add(&record.Error{Type: "T", Message: "3"}, occurred{atNS: 10}, 1)
+	tally.add(&record.Error{Type: "T", Message: "3"}, errorTime{atNS: 10}, 1)
 	groups := tally.list()
 	last := groups[len(groups)-1]
 	if len(groups) != MaxDistinctErrors+1 || last.Error.Type != OtherErrorsType || last.Count != 500 ||
@@ -442,7 +443,7 @@ func TestMessagesOfErrorsAreBounded(t *testing.T) {
 	var tally errorTally
 	page := strings.Repeat("x", maxErrorBytes/4)
 	for i := range 6 {
-		tally.add(&record.Error{Message: page[i:]}, occurred{atNS: int64(i)}, 1)
+		tally.add(&record.Error{Message: page[i:]}, errorTime{atNS: int64(i)}, 1)
 	}
 	groups := tally.list()
 	if last := groups[len(groups)-1]; len(groups) != 5 || last.Error.Type != OtherErrorsType || last.Count != 2 ||

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// MaxDistinctErrors bounds the groups of equal errors that are told apart, maxErrorBytes the length of
+// MaxDistinctErrors bounds the groups of equal errors that are distinguished, maxErrorBytes the length of
 // their messages together. Later new ones are counted together in one last group of type OtherErrorsType.
 const (
 	MaxDistinctErrors = 10_000
@@ -23,7 +23,7 @@ type ErrorCount struct {
 }
 
 // errorTally counts errors by what makes them equal. Its list does not depend on the order in which
-// they come in, as long as there are no more of them than can be told apart.
+// they come in, as long as there are no more of them than can be distinguished.
 type errorTally struct {
 	index  map[record.Key]int
 	groups []errorGroup
@@ -34,20 +34,20 @@ type errorTally struct {
 // errorGroup are equal errors, the first of which occurred at an instant.
 type errorGroup struct {
 	ErrorCount
-	first occurred
+	first errorTime
 }
 
-// occurred is when an error happened and, where several did at once, in which request.
-type occurred struct {
+// errorTime is when an error happened and, where several did at once, in which request.
+type errorTime struct {
 	atNS      int64
 	requestID string
 }
 
-func (a occurred) compare(b occurred) int {
+func (a errorTime) compare(b errorTime) int {
 	return cmp.Or(cmp.Compare(a.atNS, b.atNS), cmp.Compare(a.requestID, b.requestID))
 }
 
-func (t *errorTally) add(err *record.Error, at occurred, n int64) {
+func (t *errorTally) add(err *record.Error, at errorTime, n int64) {
 	key := err.Key()
 	if i, known := t.index[key]; known {
 		g := &t.groups[i]

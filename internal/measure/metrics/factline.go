@@ -12,11 +12,11 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// A line of the per-request file tells the facts of its request in three places, each fact in one of
+// A line of the per-request file holds the facts of its request in three places, each fact in one of
 // them: the instants of its metadata, the metrics that are a fact in another unit, and, for the rest,
 // an object of facts by name. Together they are the whole row, exactly.
 
-// gapsKey is the member of the facts with the gaps that no metric tells.
+// gapsKey is the member of the facts with the gaps that follow from no metric.
 const gapsKey = "gaps"
 
 // inMetadata are the facts that stand in the metadata of a line or follow from the line as a whole.
@@ -76,7 +76,7 @@ func (s *Set) AppendRecordFacts(dst []byte, rec *record.Record) []byte {
 	listed := !rec.IsError() && s.listsGaps && usable(rec.GapsNS)
 	for i := range record.NumFields {
 		v, ok := rec.Get(i)
-		if !ok || inMetadata[i] || s.tells(i, rec, v) {
+		if !ok || inMetadata[i] || s.impliesFact(i, rec, v) {
 			continue
 		}
 		if i == record.Contents && listed && v == int64(len(rec.GapsNS))+1 {
@@ -99,8 +99,8 @@ func (s *Set) AppendRecordFacts(dst []byte, rec *record.Record) []byte {
 	return append(dst, '}')
 }
 
-// tells reports whether a metric of the line has the fact.
-func (s *Set) tells(field record.Field, rec *record.Record, v int64) bool {
+// impliesFact reports whether the fact follows from a metric of the line.
+func (s *Set) impliesFact(field record.Field, rec *record.Record, v int64) bool {
 	m := s.mirrors[field]
 	if m == nil || rec.IsError() {
 		return false
@@ -125,7 +125,7 @@ func (s *Set) bindMirrors() {
 	}
 }
 
-// RestoreMetric takes the facts that a metric of a line tells into a record. Metrics that tell none are
+// RestoreMetric adds the facts that follow from a metric of a line to a record. Metrics from which none follows are
 // passed over.
 func RestoreMetric(rec *record.Record, tag string, value []byte) error {
 	if tag == listTag {
@@ -141,7 +141,7 @@ func RestoreMetric(rec *record.Record, tag string, value []byte) error {
 	}
 	v, err := strconv.ParseFloat(string(value), 64)
 	if err != nil || math.Abs(v*m.toInternal) >= math.MaxInt64 {
-		return fmt.Errorf("metric %s has the value %.40s, which is no number of its kind", tag, value)
+		return fmt.Errorf("metric %s has the value %.40s, which is not a number of its kind", tag, value)
 	}
 	rec.Facts[m.field] = int64(math.Round(v * m.toInternal))
 	return nil
@@ -207,7 +207,7 @@ func RestoreFact(rec *record.Record, name string, value []byte) error {
 	}
 	n, err := strconv.ParseInt(string(value), 10, 64)
 	if err != nil {
-		return fmt.Errorf("fact %s has the value %.40s, which is no whole number", name, value)
+		return fmt.Errorf("fact %s has the value %.40s, which is not a whole number", name, value)
 	}
 	rec.Facts[field] = n
 	return nil

@@ -76,7 +76,7 @@ func perToken(duration integerFormula, f *record.Facts) (float64, bool) {
 	return float64(d) / float64(n-1), true
 }
 
-// interTokenLatency counts the tokens of the first chunk where the server tells them; elsewhere it is one.
+// interTokenLatency counts the tokens of the first chunk where the server reports them; elsewhere it is one.
 func interTokenLatency(f *record.Facts) (float64, bool) {
 	if f[record.Contents] < 2 {
 		return 0, false

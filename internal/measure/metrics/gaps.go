@@ -146,7 +146,7 @@ func (g *gapStore) at(places []int64, high *[1 << 16]int64, long []float64) map[
 	return found
 }
 
-// locate finds the digit at a place of the sorted population and how many come before that digit.
+// locate determines the digit at a place of the sorted population and how many come before that digit.
 func locate(counts *[1 << 16]int64, place int64) (digit uint32, before int64) {
 	for i, n := range counts {
 		if place < before+n {

@@ -39,7 +39,7 @@ func (r *interval) decodeRate() float64 {
 	return (r.output - 1) / seconds(r.end-r.first)
 }
 
-// intervalFields are the facts that newInterval looks at.
+// intervalFields are the facts that newInterval uses.
 var intervalFields = [...]record.Field{record.StartWall, record.FirstContent, record.LastResponse, record.End,
 	record.Failed, record.InputTokens, record.OutputTokens, record.ReasoningTokens, record.Images}
 

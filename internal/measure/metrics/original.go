@@ -10,16 +10,16 @@ import (
 	"aiperf/internal/measure/unit"
 )
 
-// Written is a metric of one request as a line has it: a number or a list of numbers, in a unit.
-type Written struct {
+// LineMetric is a metric of one request as a line has it: a number or a list of numbers, in a unit.
+type LineMetric struct {
 	Value json.RawMessage `json:"value"`
 	Unit  unit.Unit       `json:"unit"`
 }
 
-// RestoreFromMetrics takes the facts of a request from its metrics alone: a line of the original has no others. The
-// start, the end of the request and its failure are known before. What no metric tells stays absent, such as the end of
-// a stream behind its last content response.
-func RestoreFromMetrics(rec *record.Record, endNS int64, written map[string]Written) error {
+// RestoreFromMetrics derives the facts of a request from its metrics alone: a line of the original has no others. The
+// start, the end of the request and its failure are known before. What follows from no metric stays absent, such as the
+// end of a stream behind its last content response.
+func RestoreFromMetrics(rec *record.Record, endNS int64, written map[string]LineMetric) error {
 	f := &rec.Facts
 	numbers := map[string]float64{}
 	for tag, w := range written {
@@ -73,10 +73,10 @@ func restoreEnd(rec *record.Record, endNS int64) {
 }
 
 // number returns the value in the unit that the metric is computed in.
-func (w *Written) number(tag string, in unit.Unit) (float64, error) {
+func (w *LineMetric) number(tag string, in unit.Unit) (float64, error) {
 	v, err := strconv.ParseFloat(string(w.Value), 64)
 	if err != nil || math.Abs(v) > math.MaxInt64/2 {
-		return 0, fmt.Errorf("metric %s has the value %.40s, which is no number of its kind", tag, w.Value)
+		return 0, fmt.Errorf("metric %s has the value %.40s, which is not a number of its kind", tag, w.Value)
 	}
 	ratio, err := unit.RatioOf(w.Unit, in)
 	if err != nil {
@@ -88,7 +88,7 @@ func (w *Written) number(tag string, in unit.Unit) (float64, error) {
 	return v, nil
 }
 
-func restoreWrittenGaps(rec *record.Record, w Written) error {
+func restoreWrittenGaps(rec *record.Record, w LineMetric) error {
 	d, _ := Lookup(listTag)
 	if w.Unit != d.Display {
 		return fmt.Errorf("metric %s has the unit %.20q, not %q", listTag, w.Unit, d.Display)

@@ -38,7 +38,7 @@ func TestMetricsOfTheOriginal(t *testing.T) {
 func TestRestoreFromMetricsConvertsUnits(t *testing.T) {
 	r := &record.Record{Facts: record.NewFacts()}
 	r.Facts[record.StartWall] = t0
-	err := RestoreFromMetrics(r, t0+5*ms, map[string]Written{
+	err := RestoreFromMetrics(r, t0+5*ms, map[string]LineMetric{
 		"http_req_data_sent":  {[]byte("0.224609375"), unit.Kilobytes},
 		"request_latency":     {[]byte("4.25"), unit.Milliseconds},
 		"time_to_first_token": {[]byte("0.001"), unit.Seconds},

@@ -28,17 +28,17 @@ const (
 // offsetBins count the offsets of sends from their schedule beyond the limit of exact rows. Lags are off by half a bin
 // at most.
 type offsetBins struct {
-	stats.Bins[sends, *sends]
+	stats.Bins[requestCount, *requestCount]
 }
 
-// sends are how many had an offset in a bin.
-type sends int64
+// requestCount is how many requests had an offset in a bin.
+type requestCount int64
 
 // Join implements stats.Bin.
-func (n *sends) Join(o *sends, _ int64) { *n += *o }
+func (n *requestCount) Join(o *requestCount, _ int64) { *n += *o }
 
 func newOffsetBins() *offsetBins {
-	return &offsetBins{stats.Bins[sends, *sends]{Width: finestLagNS, Most: maxLagBins}}
+	return &offsetBins{stats.Bins[requestCount, *requestCount]{Width: finestLagNS, Most: maxLagBins}}
 }
 
 func (b *offsetBins) add(offset int64) {
@@ -55,13 +55,13 @@ func (b *offsetBins) clone() *offsetBins {
 
 // lag returns the percentiles of the offsets above the lowest one.
 func (b *offsetBins) lag() replayLag {
-	var count sends
+	var count requestCount
 	for _, n := range b.List {
 		count += n
 	}
 	return lagOf(stats.PercentilesAt(replayRanks[:], int64(count), func(places []int64) []float64 {
 		found := make([]float64, 0, len(places))
-		var seen sends
+		var seen requestCount
 		for i, n := range b.List {
 			seen += n
 			middle := (b.First+int64(i))*b.Width + b.Width/2

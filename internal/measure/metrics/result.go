@@ -27,7 +27,7 @@ type Result struct {
 	Stats        Stats
 	// Method says how the statistics of a distribution were made; "" for scalars.
 	Method Method
-	// Further are the percentiles that were asked for beside PercentileRanks, ascending.
+	// Further are the percentiles that were requested in addition to [PercentileRanks], ascending.
 	Further []Percentile
 	// Bounds are the confidence bounds of all percentiles, those of PercentileRanks first; nil where
 	// there are none: scalars, timelines, time slices.

@@ -133,12 +133,12 @@ func (s *Set) distributions(f *frozen, needed map[string]bool, workers int, boun
 
 // timelines computes those that are needed, one after the other: each takes as much memory as all rows.
 func (s *Set) timelines(f *frozen, needed map[string]bool, put func(*metric, stats.Summary)) {
-	var curve pieces
+	var curve timeDistribution
 	s.describeTimelines(&curve, f.curvesFor(s, needed), needed, put)
 }
 
 // describeTimelines computes those that are needed of the curves in some window.
-func (s *Set) describeTimelines(curve *pieces, curves segments, needed map[string]bool,
+func (s *Set) describeTimelines(curve *timeDistribution, curves segments, needed map[string]bool,
 	put func(*metric, stats.Summary)) {
 	for _, m := range s.metrics {
 		if m.Kind != KindTimeline || !needed[m.Tag] {
@@ -246,7 +246,7 @@ type scalars struct {
 	scope
 }
 
-// scope is what derived metrics depend on beside the results of others.
+// scope is what derived metrics depend on besides the results of others.
 type scope struct {
 	// windowNS is the length of a time slice, which rates divide by; 0 = benchmark_duration.
 	windowNS int64

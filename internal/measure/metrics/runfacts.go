@@ -2,7 +2,7 @@ package metrics
 
 import "time"
 
-// RunFacts is what results depend on beside the records. It is known when the run is over.
+// RunFacts is what results depend on besides the records. It is known when the run is over.
 type RunFacts struct {
 	// WindowStartNS and WindowEndNS are when the phase began and ended, wall epoch ns: the window of
 	// the timeline metrics, which is stretched to hold all requests. 0 = from the first send to the end
@@ -13,7 +13,7 @@ type RunFacts struct {
 	NetworkRTT *time.Duration `json:"network_rtt_ns,omitempty"`
 }
 
-// SetRunFacts tells the engine the facts of its run.
+// SetRunFacts sets the facts of the engine's run.
 func (e *Engine) SetRunFacts(f RunFacts) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -40,9 +40,9 @@ type Config struct {
 	OSLMismatchTokens  int64
 	// ContextOverflow are the phrases that tell a context overflow in an error message, case ignored.
 	ContextOverflow []string
-	// SkipContextOverflow leaves such requests out of successes and errors alike; they are only counted.
+	// SkipContextOverflow leaves such requests out of both successes and errors; they are only counted.
 	SkipContextOverflow bool
-	// Percentiles are the ranks of further percentiles, in (0, 100), beside PercentileRanks.
+	// Percentiles are the ranks of further percentiles, in (0, 100), in addition to [PercentileRanks].
 	Percentiles []float64
 	// MaxRecords and MaxGaps bound what is kept exactly.
 	MaxRecords, MaxGaps int64
@@ -82,7 +82,7 @@ type Set struct {
 	objectives []objective
 	// adjusted lists the adjusted metrics by the one that they correct.
 	adjusted map[string][]*metric
-	// mirrors are the metrics of the lines whose value is a fact, by that; listsGaps tells that the lines
+	// mirrors are the metrics of the lines whose value is a fact, by that; listsGaps says that the lines
 	// have the chunk gaps.
 	mirrors   [record.NumFields]*metric
 	listsGaps bool

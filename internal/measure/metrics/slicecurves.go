@@ -27,8 +27,8 @@ func (d *slicing) curves(needed map[string]bool, workers int) []map[string]stats
 	var group sync.WaitGroup
 	for range min(workers, maxDescribers) {
 		group.Go(func() {
-			var curve pieces
-			var levels heldLevels
+			var curve timeDistribution
+			var levels levelCache
 			for o := range jobs {
 				own := map[string]stats.Summary{}
 				of := levels.hold(sweep(o.intervals, o.window))
@@ -62,18 +62,18 @@ func (d *slicing) overlaps(yield func(overlap)) {
 	}
 }
 
-// heldLevels keeps the levels of a slice, so that they are found once for all its curves.
-type heldLevels struct {
+// levelCache keeps the levels of a slice, so that they are found once for all its curves.
+type levelCache struct {
 	ns     []int64
 	levels []level
 }
 
-// maxHeldLevels bounds what is kept to some 20 MB; of slices with more segments the levels are found anew for each
+// maxHeldLevels bounds what is kept to some 20 MB; of slices with more segments the levels are found again for each
 // curve.
 const maxHeldLevels = 1 << 18
 
 // hold returns the same segments, valid until the next call.
-func (h *heldLevels) hold(of segments) segments {
+func (h *levelCache) hold(of segments) segments {
 	if of.n > maxHeldLevels {
 		return of
 	}

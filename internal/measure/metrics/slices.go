@@ -28,7 +28,7 @@ type Slice struct {
 
 // Slices computes the results of every time slice of the records so far; nil when slices are off.
 //
-// All metrics are computed anew from the requests of the slice: a duration is the time from the
+// All metrics are computed again from the requests of the slice: a duration is the time from the
 // slice's own first send to its own last content response and may exceed the slice. Rates divide by
 // the length of the slice, EndNS − StartNS. The phase ends where the facts of the run say so, or else
 // with its last request. Figures of the replay schedule exist only for whole runs.
@@ -99,7 +99,7 @@ type slicing struct {
 	homes   []int32
 }
 
-// assign finds the slice of every row.
+// assign determines the slice of every row.
 func (d *slicing) assign() {
 	places := make(map[int64]int32, len(d.numbers))
 	for i, number := range d.numbers {

@@ -54,7 +54,7 @@ func (s *sliceStore) number(wallNS int64) int64 {
 	return n
 }
 
-// count takes a request into the slice in which it started; nil when that slice is not kept.
+// count counts a request in the slice in which it started; nil when that slice is not kept.
 func (s *sliceStore) count(f *record.Facts) *slicePart {
 	if s == nil {
 		return nil
@@ -120,7 +120,7 @@ func (p *slicePart) sketch(s *Set, slot int) *stats.Sketch {
 	return p.sketches[slot]
 }
 
-// addGaps takes chunk gaps that the exact stores do not tell the slice of.
+// addGaps adds chunk gaps that the exact stores do not tell the slice of.
 func (p *slicePart) addGaps(s *Set, gaps []int64) {
 	if s.listMetric == nil || len(gaps) == 0 {
 		return

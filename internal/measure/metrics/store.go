@@ -56,7 +56,7 @@ func (s *store) add(f *record.Facts, gaps int) {
 	}
 }
 
-// snapshot returns all rows so far as blocks that nobody changes any more.
+// snapshot returns all rows so far as blocks that do not change any more.
 func (s *store) snapshot() []*block {
 	blocks := slices.Clip(s.blocks)
 	if len(s.open) > 0 {

@@ -51,7 +51,7 @@ var table = func() []Definition {
 // Table returns every metric this program computes, in catalogue order, which is the order of results.
 func Table() []Definition { return slices.Clone(table) }
 
-// Lookup finds a metric by its tag.
+// Lookup returns a metric by its tag.
 func Lookup(tag string) (Definition, bool) {
 	for i := range table {
 		if table[i].Tag == tag {

@@ -169,8 +169,9 @@ func errorTable() []Definition {
 		{
 			Tag: "error_latency", Header: "Error Latency", Short: "Error Latency",
 			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
-			Flags:   ErrorOnly | NoIndividualRecords,
-			Doc:     "Time from sending a request that failed to its failure; request_latency has the successful ones only.",
+			Flags: ErrorOnly | NoIndividualRecords,
+			Doc: "Time from sending a request that failed to its failure; request_latency has the successful " +
+				"ones only.",
 			Formula: "end − start",
 			Absent:  "no request failed",
 			reads:   []record.Field{record.End, record.LastResponse}, integer: errorLatency,

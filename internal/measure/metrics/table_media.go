@@ -19,10 +19,11 @@ func mediaTable() []Definition {
 		{
 			Tag: "num_images", Header: "Number of Images", Short: "Num Images", ShortHidesUnit: true,
 			Kind: KindRecord, Unit: unit.Images, Display: unit.Images, Group: GroupNone, Flags: SupportsImageOnly,
-			Doc:     "Images of the request, or of the reply if the endpoint generates images from text.",
-			Formula: "image parts of the body that was sent, references to cached images included; else images of the reply",
-			Absent:  "none",
-			reads:   []record.Field{record.Images}, integer: imageCount,
+			Doc: "Images of the request, or of the reply if the endpoint generates images from text.",
+			Formula: "image parts of the body that was sent, references to cached images included; else images of " +
+				"the reply",
+			Absent: "none",
+			reads:  []record.Field{record.Images}, integer: imageCount,
 		},
 		images,
 		{

@@ -49,8 +49,9 @@ func streamingTable() []Definition {
 		{
 			Tag: "full_decode_duration", Header: "Full Decode Duration", Short: "Full Decode",
 			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 360, Group: GroupDefault,
-			Flags:   StreamingTokensOnly | PercentileIncludesFailedRequests,
-			Doc:     "Time from the first content response to the end of the stream, trailing usage and end marker included.",
+			Flags: StreamingTokensOnly | PercentileIncludesFailedRequests,
+			Doc: "Time from the first content response to the end of the stream, trailing usage and end marker " +
+				"included.",
 			Formula: "end − first content",
 			Absent:  "no content response, or no end of the stream",
 			reads:   []record.Field{record.FirstContent, record.End}, integer: fullDecodeDuration,

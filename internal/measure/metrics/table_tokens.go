@@ -32,7 +32,7 @@ func tokenTable() []Definition {
 			Flags:   TokenizesInputOnly | LargerIsBetter,
 			Doc:     "Tokens of all texts of the request, earlier turns of the conversation included.",
 			Formula: "input tokens",
-			Absent:  "the request holds no text",
+			Absent:  "the request has no text",
 			reads:   []record.Field{record.InputTokens}, integer: inputLength,
 		},
 		total("total_output_tokens", "Total Output Tokens", "Total Output", "output_token_count",

@@ -51,19 +51,18 @@ var traceRows = []traceRow{
 		"1 if reused, else 0", "no connection was taken",
 		[]record.Field{record.ConnectionReused}},
 	{"http_req_data_sent", "HTTP Data Sent", "Sent", unit.Bytes, unit.Bytes, 2070,
-		"Bytes of the whole request: request line, headers and body, without those of TLS. Over HTTP/2 and gRPC header " +
-			"fields count as text, before their compression, frame headers not at all; a gRPC message counts with " +
-			"its prefix.",
+		"Bytes of the whole request: request line, headers and body, without those of TLS. Over HTTP/2 and gRPC " +
+			"header fields count as text, before their compression, frame headers not at all; a gRPC message counts " +
+			"with its prefix.",
 		"bytes written", "no trace",
 		[]record.Field{record.BytesSent}},
 	{"http_req_chunks_sent", "HTTP Chunks Sent", "Chunks Sent", unit.Count, unit.Count, 2080,
 		"Write operations.", "write operations", "no trace",
 		[]record.Field{record.ChunksSent}},
 	{"http_req_data_received", "HTTP Data Received", "Received", unit.Bytes, unit.Bytes, 2090,
-		"Bytes of the whole reply: status line, headers, body as coded and its chunk framing, without those of TLS. Over " +
-			"HTTP/2 header fields count as text, frame headers not at all; over gRPC headers and trailers count as " +
-			"they came, " +
-			"messages with their prefix.",
+		"Bytes of the whole reply: status line, headers, body as coded and its chunk framing, without those of TLS. " +
+			"Over HTTP/2 header fields count as text, frame headers not at all; over gRPC headers and trailers count " +
+			"as they came, messages with their prefix.",
 		"bytes read", "no trace",
 		[]record.Field{record.BytesReceived}},
 	{"http_req_chunks_received", "HTTP Chunks Received", "Chunks Recv", unit.Count, unit.Count, 2100,

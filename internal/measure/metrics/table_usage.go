@@ -41,7 +41,8 @@ var usageRows = []usageRow{
 	{"usage_rejected_prediction_tokens", "Usage Rejected Prediction Tokens", "Usage Rejected Prediction", 1140,
 		ProducesTokensOnly, record.UsageRejectedPrediction, "Tokens of the predicted output that were not used"},
 	{"usage_total_tokens", "Usage Total Tokens", "Usage Total", 1200,
-		ProducesTokensOnly | LargerIsBetter, record.UsageTotal, "All tokens, never computed from prompt and completion"},
+		ProducesTokensOnly | LargerIsBetter, record.UsageTotal,
+		"All tokens, never computed from prompt and completion"},
 }
 
 // usageTable holds what the servers' usage objects say, and its totals.

@@ -54,7 +54,7 @@ func newTimeBins() *timeBins {
 	return &timeBins{stats.Bins[timeBin, *timeBin]{Width: finestBinNS, Most: maxTimeBins, Spare: 1}}
 }
 
-// add takes a request.
+// add adds a request.
 func (t *timeBins) add(r *interval) {
 	t.Cover(r.start, r.end)
 	whole := integrals{requests: 1, tokens: stats.Pair{High: r.input}, imageRate: stats.Pair{High: r.imageRate}}

@@ -66,7 +66,7 @@ const negligible = 1e-9
 // describe returns the statistics of a curve, each value weighing as long as it lasted: while during
 // is above 0, or always where that is nil. It is false when there was no such time. The percentile of
 // rank q is the smallest value that the curve did not exceed for q percent of that time.
-func (c *pieces) describe(of segments, value, during curve) (stats.Summary, bool) {
+func (c *timeDistribution) describe(of segments, value, during curve) (stats.Summary, bool) {
 	c.reset(of.n)
 	of.each(func(ns int64, l *level) {
 		if during != nil {
@@ -104,7 +104,7 @@ func (s *Set) needsTimelines(needed map[string]bool) bool {
 	return slices.ContainsFunc(s.metrics, func(m *metric) bool { return m.Kind == KindTimeline && needed[m.Tag] })
 }
 
-// curvesFor returns the curves over the window of the run, none where nobody needs them.
+// curvesFor returns the curves over the window of the run, none where they are not needed.
 func (f *frozen) curvesFor(s *Set, needed map[string]bool) segments {
 	if !s.needsTimelines(needed) {
 		return segments{}

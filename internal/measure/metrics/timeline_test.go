@@ -329,7 +329,7 @@ func TestTimeBinsMerge(t *testing.T) {
 func TestWeightedQuantiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for range 200 {
-		var c pieces
+		var c timeDistribution
 		n := 1 + rng.IntN(300)
 		spread := 1 + rng.IntN(400)
 		var flattened []float64
@@ -354,7 +354,7 @@ func TestWeightedQuantiles(t *testing.T) {
 func TestQuantilesOfRisingPieces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for round := range 6 {
-		var c pieces
+		var c timeDistribution
 		var list []slope
 		outlier := []float64{0, 1e6}[round%2]
 		for i := range 20_000 {

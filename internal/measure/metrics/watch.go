@@ -8,9 +8,9 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// watch follows a phase's records for what the metrics do not say: the span of all requests, whether
+// phaseWatch observes the records of a phase for what the metrics do not show: the span of all requests, whether
 // servers report usage, and facts that contradict each other.
-type watch struct {
+type phaseWatch struct {
 	successes, errors, skipped int64
 	// The spans of successful requests up to their last content, of failed ones, and of all up to
 	// their last response of any kind.
@@ -109,7 +109,7 @@ var (
 	cacheFields = []record.Field{record.UsageCacheRead, record.UsageCacheWrite, record.UsageCacheMiss}
 )
 
-func (w *watch) add(s *Set, r *record.Record) {
+func (w *phaseWatch) add(s *Set, r *record.Record) {
 	skipped := s.Skips(r)
 	if start, ok := r.Get(record.StartWall); ok {
 		end := start + lastInstant(&r.Facts)
@@ -162,7 +162,7 @@ func anyPresent(f *record.Facts, fields []record.Field) bool {
 	return slices.ContainsFunc(fields, func(i record.Field) bool { return f[i] != record.Absent })
 }
 
-func (w *watch) merge(o *watch) {
+func (w *phaseWatch) merge(o *phaseWatch) {
 	w.successes += o.successes
 	w.errors += o.errors
 	w.skipped += o.skipped
@@ -180,7 +180,7 @@ func (w *watch) merge(o *watch) {
 	}
 }
 
-func (w *watch) snapshot() Snapshot {
+func (w *phaseWatch) snapshot() Snapshot {
 	return Snapshot{
 		Successes: w.successes, Errors: w.errors, Skipped: w.skipped,
 		StartNS: w.all.start, EndNS: w.all.end,
@@ -194,7 +194,7 @@ const (
 	withoutOutputShare = 0.10
 )
 
-// Warnings says, one sentence each, what in the phase makes its results doubtful.
+// Warnings returns what in the phase makes its results doubtful, one sentence each.
 func (e *Engine) Warnings() []string {
 	f := e.freeze()
 	w := &f.watch

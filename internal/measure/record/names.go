@@ -72,7 +72,7 @@ var fieldsByName = func() map[string]Field {
 	return m
 }()
 
-// FieldNamed finds a fact by its name in files.
+// FieldNamed returns a fact by its name in files.
 func FieldNamed(name string) (Field, bool) {
 	f, ok := fieldsByName[name]
 	return f, ok

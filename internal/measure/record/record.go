@@ -1,6 +1,8 @@
-// Package record holds the row of facts of one request and what goes with it: identity, chunk gaps,
-// the error, the HTTP trace, the raw exchange. Facts are stored, metrics are not: every record metric
-// is a pure function of a Record.
+// Package record defines the row of facts of one request and what goes with it: identity, chunk gaps, the error, the
+// HTTP trace, the raw exchange.
+//
+// The invariant: facts are stored, metrics are not. Every record metric is a pure function of a [Record], and a fact
+// that the request did not yield is [Absent], not zero. The package must never know who fills a record or reads it.
 package record
 
 // Phase kinds as they appear in files.

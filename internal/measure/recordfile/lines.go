@@ -41,7 +41,7 @@ func Lines(path string) iter.Seq2[*Line, error] {
 	}
 }
 
-// Fault names the line in an error; nil for none.
+// Fault returns an error that names the line; nil for none.
 func (l *Line) Fault(err error) error {
 	if err == nil {
 		return nil
@@ -91,7 +91,7 @@ type split struct {
 	cut   bool
 }
 
-// splitLines hands a file to take in batches of whole lines, until it returns false.
+// splitLines calls take with batches of whole lines of a file, until it returns false.
 func splitLines(path string, empty buffers, take func(batch) bool) (found split, err error) {
 	file, err := bounded.Open(path)
 	if err != nil {
@@ -125,7 +125,7 @@ func splitLines(path string, empty buffers, take func(batch) bool) (found split,
 	}
 }
 
-// buffers are memory to be used again.
+// buffers are reused memory.
 type buffers chan []byte
 
 func (b buffers) get() []byte {

@@ -11,8 +11,8 @@ import (
 
 // anyLine is a line of any shape: of either file, of this program or of the original.
 type anyLine struct {
-	Metadata metadata                   `json:"metadata"`
-	Metrics  map[string]metrics.Written `json:"metrics"`
+	Metadata metadata                      `json:"metadata"`
+	Metrics  map[string]metrics.LineMetric `json:"metrics"`
 	Error    *struct {
 		Code       *int     `json:"code"`
 		Type       string   `json:"type"`
@@ -44,7 +44,7 @@ var noMetadata = metadata{
 	StartNS: record.Absent, AckNS: record.Absent, EndNS: record.Absent, CancelledNS: record.Absent,
 }
 
-// fill takes the metadata into a record; false if they lack its start.
+// fill copies the metadata into a record; false if they lack its start.
 func (m *metadata) fill(r *record.Record) bool {
 	r.Identity = record.Identity(m.identity)
 	r.Facts[record.StartWall] = m.StartNS

@@ -14,12 +14,12 @@ import (
 // A Parser reads a line as a record: [Parse] or [ParseOriginal].
 type Parser func(line []byte) (*record.Record, error)
 
-// Read reads a per-request file and hands its records to take, from several goroutines and in no order. A last line
+// Read reads a per-request file and calls take with its records, from several goroutines and in no order. A last line
 // that is not whole, of a run that was killed, is left out: cut reports that. Any other line that cannot be read is an
 // error that names it.
 func Read(path string, parse Parser, take func(*record.Record)) (cut bool, err error) {
 	batches, empty := make(chan batch, 2), make(buffers, 8)
-	var faults faultKeeper
+	var faults firstFault
 	var group sync.WaitGroup
 	for range max(1, runtime.GOMAXPROCS(0)) {
 		group.Go(func() {
@@ -54,14 +54,14 @@ func Read(path string, parse Parser, take func(*record.Record)) (cut bool, err e
 	return found.cut, faults.err
 }
 
-// faultKeeper keeps the error of the first line.
-type faultKeeper struct {
+// firstFault keeps the error of the first line that has one.
+type firstFault struct {
 	mu     sync.Mutex
 	number int
 	err    error
 }
 
-func (k *faultKeeper) keep(number int, err error) {
+func (k *firstFault) keep(number int, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.err == nil || number < k.number {

@@ -85,7 +85,7 @@ func (m *metadata) request(values map[string]json.RawMessage) *Request {
 	return r
 }
 
-// ReadRequests hands the requests of a file to take, in their order. A last line that is not whole, of a run that was
+// ReadRequests calls take with the requests of a file, in their order. A last line that is not whole, of a run that was
 // killed, is left out.
 func ReadRequests(path string, take func(*Request)) error {
 	var fault error

@@ -67,7 +67,7 @@ func (p *RowParser) tag(text []byte) string {
 	return tag
 }
 
-// add takes a metric; false if its value is neither a list nor a number.
+// add adds a metric; false if its value is neither a list nor a number.
 func (p *RowParser) add(tag string, value []byte) bool {
 	if len(value) > 0 && value[0] == '[' {
 		p.row.Lists = append(p.row.Lists, tag)

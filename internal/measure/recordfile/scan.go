@@ -34,12 +34,12 @@ func scanRecord(line []byte) (*record.Record, bool) {
 			order = 5
 			s.object(func(name []byte) {
 				if value := s.Value(); value != nil && metrics.RestoreFact(r, string(name), value) != nil {
-					s.leave()
+					s.giveUp()
 				}
 			})
 		}
 		if order <= seen {
-			s.leave()
+			s.giveUp()
 		}
 		seen = order
 	})
@@ -47,15 +47,15 @@ func scanRecord(line []byte) (*record.Record, bool) {
 	return r, s.At >= 0 && seen == 5 && started
 }
 
-// lineScanner reads a line up to what is for the general reader.
+// lineScanner reads a line, up to what only the general reader can read.
 type lineScanner struct{ jsonscan.Scanner }
 
 func newLineScanner(line []byte) lineScanner {
 	return lineScanner{jsonscan.Scanner{Text: line}}
 }
 
-// leave leaves the line to the general reader.
-func (s *lineScanner) leave() { s.Fail(jsonscan.WantValue) }
+// giveUp leaves the line to the general reader.
+func (s *lineScanner) giveUp() { s.Fail(jsonscan.WantValue) }
 
 // metadata reads which request it was.
 func (s *lineScanner) metadata(m *metadata) {
@@ -114,7 +114,8 @@ func (s *lineScanner) metadata(m *metadata) {
 	})
 }
 
-// usual reads the line of a successful request: the metadata, and the metrics one by one, of which none may be false.
+// usual reads the line of a successful request: the metadata and the metrics, one by one. It ends with the first that
+// is false.
 func (s *lineScanner) usual(metadata func(), metric func(tag, value []byte) bool) bool {
 	s.object(func(key []byte) {
 		switch string(key) {
@@ -123,13 +124,13 @@ func (s *lineScanner) usual(metadata func(), metric func(tag, value []byte) bool
 		case "metrics":
 			s.object(func(tag []byte) {
 				if value := s.quantity(); s.At >= 0 && !metric(tag, value) {
-					s.leave()
+					s.giveUp()
 				}
 			})
 		case "spec_decode_acceptance", "trace_data", "facts":
 			s.Value()
 		default:
-			s.leave()
+			s.giveUp()
 		}
 	})
 	s.End()
@@ -149,17 +150,17 @@ func (s *lineScanner) quantity() []byte {
 func (s *lineScanner) metric(r *record.Record, tag []byte) {
 	value := s.quantity()
 	if s.At >= 0 && metrics.RestoreMetric(r, string(tag), value) != nil {
-		s.leave()
+		s.giveUp()
 	}
 }
 
-// specDecode reads what the server said of speculative decoding. A metric of the line that tells one of its facts
+// specDecode reads what the server said of speculative decoding. A metric of the line that has one of its facts
 // counts before it.
 func (s *lineScanner) specDecode(r *record.Record) {
 	text := s.Value()
 	told, ok := r.Facts, false
 	if r.SpecDecode, ok = record.ParseSpecDecode(text); !ok {
-		s.leave()
+		s.giveUp()
 		return
 	}
 	r.SpecDecode.Fill(&r.Facts)
@@ -174,15 +175,14 @@ func (s *lineScanner) specDecode(r *record.Record) {
 func (s *lineScanner) object(member func(key []byte)) {
 	for key := range s.Members() {
 		if !plainKey(key) {
-			s.leave()
+			s.giveUp()
 			return
 		}
 		member(key)
 	}
 }
 
-// plainKey tells keys that are equal only to themselves: the general reader does not look at the case of those it
-// knows.
+// plainKey reports whether a key equals no other one: the general reader ignores the case of those that it knows.
 func plainKey(key []byte) bool {
 	for _, c := range key {
 		if c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
@@ -192,10 +192,10 @@ func plainKey(key []byte) bool {
 	return true
 }
 
-// literal reads what stands as it is written.
+// literal reads a text that must be there as it is.
 func (s *lineScanner) literal(want string) {
 	if s.At < 0 || len(s.Text)-s.At < len(want) || string(s.Text[s.At:s.At+len(want)]) != want {
-		s.leave()
+		s.giveUp()
 		return
 	}
 	s.At += len(want)
@@ -205,7 +205,7 @@ func (s *lineScanner) literal(want string) {
 func (s *lineScanner) quoted() []byte {
 	raw := s.Value()
 	if len(raw) > 0 && raw[0] != '"' {
-		s.leave()
+		s.giveUp()
 	}
 	return raw
 }
@@ -215,7 +215,7 @@ func (s *lineScanner) string() string { return jsonscan.Text(s.quoted()) }
 func (s *lineScanner) bool() bool {
 	raw := s.Value()
 	if len(raw) > 0 && raw[0] != 't' && raw[0] != 'f' {
-		s.leave()
+		s.giveUp()
 	}
 	return string(raw) == "true"
 }

@@ -56,7 +56,7 @@ func BoundPlaces(ranks []float64, n int64, confidence float64) []int64 {
 	return slices.Compact(places)
 }
 
-// Bounds returns the bounds of the percentiles of n values of which at tells those at BoundPlaces.
+// Bounds returns the bounds of the percentiles of n values, of which at returns those at BoundPlaces.
 func Bounds(ranks []float64, n int64, confidence float64, at func(place int64) float64) []Range {
 	out := make([]Range, len(ranks))
 	value := func(place int64) float64 {

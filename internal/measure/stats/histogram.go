@@ -1,6 +1,6 @@
 package stats
 
-// histogramBits are the mantissa bits by which a Histogram tells numbers apart, sketchBits those of a Sketch.
+// histogramBits are the mantissa bits by which a Histogram distinguishes numbers, sketchBits those of a Sketch.
 const (
 	histogramBits = 10
 	sketchBits    = 5

@@ -24,30 +24,30 @@ func SameDistribution(a, b []float64) (distance, p float64) {
 		for j < m && b[j] == at {
 			j++
 		}
-		widest = max(widest, apart(i, j, n, m))
+		widest = max(widest, ksDistance(i, j, n, m))
 	}
 	distance = float64(widest) / (float64(n) * float64(m))
 	if max(n, m) <= exactKS {
-		return distance, reaches(widest, n, m)
+		return distance, ksProbability(widest, n, m)
 	}
 	return distance, kolmogorovTail(distance * math.Sqrt(math.Round(float64(n)/float64(n+m)*float64(m))))
 }
 
-// apart returns the distance between i of n and j of m values, in units of 1/(n·m).
-func apart(i, j, n, m int) int {
+// ksDistance returns the distance between i of n and j of m values, in units of 1/(n·m).
+func ksDistance(i, j, n, m int) int {
 	d := i*m - j*n
 	return max(d, -d)
 }
 
-// reaches returns the share of the orders of n and m values, all equally likely, in which the distance reaches
+// ksProbability returns the share of the orders of n and m values, all equally likely, in which the distance reaches
 // widest somewhere. An order is a lattice path from (0,0) to (n,m); of those to a node inside, i of i+j come
 // from the left. As shares of paths that have reached it, no number overflows and none is a difference.
-func reaches(widest, n, m int) float64 {
+func ksProbability(widest, n, m int) float64 {
 	row := make([]float64, m+1)
 	for i := range n + 1 {
 		for j := range m + 1 {
 			switch {
-			case apart(i, j, n, m) >= widest:
+			case ksDistance(i, j, n, m) >= widest:
 				row[j] = 1
 			case i+j == 0:
 				row[j] = 0

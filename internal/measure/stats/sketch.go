@@ -64,15 +64,15 @@ func (s *Sketch) std() float64 {
 	if s.min == s.max {
 		return 0
 	}
-	n, sum := exactly(float64(s.count)), s.sum.exact()
-	spread := exactly(0).Mul(n, s.squares.exact())
+	n, sum := bigFloat(float64(s.count)), s.sum.exact()
+	spread := bigFloat(0).Mul(n, s.squares.exact())
 	spread.Sub(spread, sum.Mul(sum, sum))
 	variance, _ := spread.Quo(spread, n.Mul(n, n)).Float64()
 	return math.Sqrt(max(variance, 0))
 }
 
-// exactly makes a number wide enough for the products of std.
-func exactly(v float64) *big.Float {
+// bigFloat returns a number wide enough for the products of std.
+func bigFloat(v float64) *big.Float {
 	const precision = 512
 	return new(big.Float).SetPrec(precision).SetFloat64(v)
 }
@@ -109,6 +109,6 @@ func (p *Pair) Merge(o Pair) {
 func (p Pair) Value() float64 { return p.High + p.Low }
 
 func (p Pair) exact() *big.Float {
-	x := exactly(p.High)
-	return x.Add(x, exactly(p.Low))
+	x := bigFloat(p.High)
+	return x.Add(x, bigFloat(p.Low))
 }

@@ -177,7 +177,8 @@ func TestHistogramErrorBound(t *testing.T) {
 		}
 		got, want := h.Summary(ranks), stats.Describe(values, ranks)
 		for i := range ranks {
-			if diff := math.Abs(got.Percentiles[i] - want.Percentiles[i]); diff > stats.RelativeError*(1+1e-9)*math.Abs(want.Percentiles[i]) {
+			limit := stats.RelativeError * (1 + 1e-9) * math.Abs(want.Percentiles[i])
+			if diff := math.Abs(got.Percentiles[i] - want.Percentiles[i]); diff > limit {
 				t.Fatalf("p%v = %v, exact %v: off by %.4f %%", ranks[i], got.Percentiles[i], want.Percentiles[i],
 					100*diff/math.Abs(want.Percentiles[i]))
 			}

@@ -47,7 +47,7 @@ func Places(ranks []float64, n int64) []int64 {
 	return slices.Compact(places)
 }
 
-// Interpolate computes the percentiles of n values of which at tells those at Places.
+// Interpolate computes the percentiles of n values, of which at returns those at Places.
 func Interpolate(ranks []float64, n int64, at func(place int64) float64) []float64 {
 	out := make([]float64, len(ranks))
 	for i, q := range ranks {
@@ -58,7 +58,7 @@ func Interpolate(ranks []float64, n int64, at func(place int64) float64) []float
 	return out
 }
 
-// PercentilesAt computes the percentiles of n values of which at tells those at ascending places; nil if there are
+// PercentilesAt computes the percentiles of n values, of which at returns those at ascending places; nil if there are
 // none.
 func PercentilesAt(ranks []float64, n int64, at func(places []int64) []float64) []float64 {
 	if n == 0 {
@@ -68,7 +68,7 @@ func PercentilesAt(ranks []float64, n int64, at func(places []int64) []float64) 
 	return Interpolate(ranks, n, Lookup(places, at(places)))
 }
 
-// Lookup finds the values of ascending places by their place.
+// Lookup returns the values of ascending places by their place.
 func Lookup(places []int64, values []float64) func(place int64) float64 {
 	return func(place int64) float64 {
 		i, _ := slices.BinarySearch(places, place)

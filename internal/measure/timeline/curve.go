@@ -22,7 +22,7 @@ const (
 	Mean = "mean"
 )
 
-// On brings a curve onto a grid: the mean of the values in each bin, NaN where there is none.
+// On maps a curve to a grid: the mean of the values in each bin, NaN where there is none.
 func (c *Curve) On(g Grid) []float64 {
 	out := make([]float64, g.Count)
 	at := sort.Search(len(c.TimeNS), func(i int) bool { return c.TimeNS[i]-g.OriginNS >= int64(g.First)*g.WidthNS })
@@ -57,7 +57,7 @@ func (c *Curve) EndingOn(g Grid) Curve {
 	return out
 }
 
-// Rates makes growth per second of what counts up; a step down, of a server that began anew, has none.
+// Rates makes growth per second of what counts up; a step down, of a server that was restarted, has none.
 func Rates(timeNS []int64, values []float64) []float64 {
 	out := make([]float64, len(values))
 	for i := range out {

@@ -5,5 +5,5 @@
 //
 // The invariant: what a recorder holds depends on the requests that it took and not on their order. A request counts
 // in the bin in which it was sent, but for what it does later: it is in flight until it ends, it ends in the bin of
-// its end, and its tokens come evenly from the first one to the end.
+// its end, and its tokens come evenly from the first one to the end. The package must never know how a chart is drawn.
 package timeline

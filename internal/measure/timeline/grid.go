@@ -21,8 +21,8 @@ type Grid struct {
 	EndNS int64
 }
 
-// Covered returns how much of a bin, by its place in the grid, the run lasted: a quarter of it at least, lest the rate
-// of a moment stands for that of a bin.
+// Covered returns how much of a bin, by its place in the grid, the run lasted: a quarter of it at least, so that the
+// rate of a moment does not stand for that of a bin.
 func (g Grid) Covered(i int) int64 {
 	end := g.EndNS - int64(g.First+i)*g.WidthNS
 	return min(max(end, g.WidthNS/4), g.WidthNS)
@@ -77,7 +77,7 @@ type Band struct {
 	Any bool
 }
 
-// Points brings what was recorded onto a grid; requests outside of it are left out.
+// Points maps what was recorded to a grid; requests outside of it are left out.
 func (r *Recorder) Points(g Grid) Points {
 	r.mu.Lock()
 	defer r.mu.Unlock()

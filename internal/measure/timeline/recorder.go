@@ -60,7 +60,7 @@ func New(originNS int64) *Recorder {
 	return &Recorder{originNS: originNS, bins: newBins(), samples: map[record.Key][]Sample{}}
 }
 
-// Add takes a finished request of the profiling phase. It keeps nothing of it but the ids of some that failed.
+// Add adds a finished request of the profiling phase. It keeps nothing of it but the ids of some that failed.
 func (r *Recorder) Add(rec *record.Record) {
 	f := &rec.Facts
 	var values [len(distributed)]optional

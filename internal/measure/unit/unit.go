@@ -1,7 +1,8 @@
 // Package unit names the units of metrics and converts between those of one dimension.
 //
-// A Unit is the string that files and reports print. A conversion is one multiplication by a
-// precomputed ratio, so that every output of a value in the same unit has the same last digit.
+// A [Unit] is the string that files and reports print. The invariant: a conversion is one multiplication by a
+// precomputed ratio, so that every output of a value in the same unit has the same last digit. The package must never
+// know the metrics.
 package unit
 
 import "fmt"

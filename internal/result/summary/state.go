@@ -48,7 +48,7 @@ type State struct {
 	// Ledger is what the server counted, known when the run is over; nil where no counters of one were scraped.
 	Ledger *Ledger `json:"server_totals,omitempty"`
 	// Looks are the observations of the client over time, at wall clock times.
-	Looks []trust.Look `json:"client_looks,omitempty"`
+	Looks []trust.Interval `json:"client_looks,omitempty"`
 	// FailIf are the conditions under which the result is a failure, as written.
 	FailIf  []string     `json:"fail_if,omitempty"`
 	Console ConsoleState `json:"console"`

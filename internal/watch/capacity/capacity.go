@@ -1,6 +1,8 @@
-// Package capacity remembers what a machine was measured to carry, so that a run that asks for more can be told
-// so before it starts. aiperf selftest measures, a file in the user's cache directory remembers, the preflight of a
-// run compares. A measurement belongs to a machine and a version of the program and is worth nothing elsewhere.
+// Package capacity stores what a machine was measured to carry, so that a run that asks for more is warned before it
+// starts. aiperf selftest measures, a file in the user's cache directory keeps the figures, the preflight of a run
+// compares.
+//
+// The invariant: a measurement is valid for one machine and one version of the program. The package must never measure.
 package capacity
 
 import (
@@ -36,7 +38,7 @@ type Demand struct {
 	OutputTokens float64
 }
 
-// Exceeded says where a run asks for more than was measured, one sentence each.
+// Exceeded returns where a run asks for more than was measured, one sentence each.
 func (c *Capacity) Exceeded(d Demand) []string {
 	var out []string
 	add := func(asked, measured string) {

@@ -48,7 +48,7 @@ func Save(path string, c *Capacity) error {
 		return fmt.Errorf("the measured capacity: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("the measured capacity cannot be kept: %w", err)
+		return fmt.Errorf("the measured capacity cannot be stored: %w", err)
 	}
 	return artifact.WriteFile(path, append(data, '\n'))
 }
@@ -87,11 +87,11 @@ func parse(data []byte) (*Capacity, error) {
 		return nil, err
 	case f.Schema != schema:
 		return nil, fmt.Errorf("schema %d, this version reads %d", f.Schema, schema)
-	case f.Streams < 0 || !sound(f.Pace) || !sound(f.UnaryRate) || f.Streams > 0 && f.Pace == 0:
-		return nil, errors.New("the figures make no sense")
+	case f.Streams < 0 || !validFigure(f.Pace) || !validFigure(f.UnaryRate) || f.Streams > 0 && f.Pace == 0:
+		return nil, errors.New("the figures are not valid")
 	}
 	return &Capacity{Machine: f.Machine, Measured: f.Measured, Streams: f.Streams, Pace: f.Pace,
 		UnaryRate: f.UnaryRate}, nil
 }
 
-func sound(v float64) bool { return v >= 0 && v <= math.MaxInt64 }
+func validFigure(v float64) bool { return v >= 0 && v <= math.MaxInt64 }

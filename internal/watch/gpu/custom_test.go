@@ -62,7 +62,8 @@ func TestTrapCustomLineOfABuiltInFieldAddsNothing(t *testing.T) {
 
 func TestCustomMetricsExtendThePage(t *testing.T) {
 	custom, _, _ := ParseCustom("f",
-		strings.NewReader("DCGM_FI_DEV_FB_FREE, gauge, Free (in MiB)\nDCGM_FI_DEV_PCIE_REPLAY_COUNTER, counter, Replays\n"))
+		strings.NewReader("DCGM_FI_DEV_FB_FREE, gauge, Free (in MiB)\n"+
+			"DCGM_FI_DEV_PCIE_REPLAY_COUNTER, counter, Replays\n"))
 	c := NewCatalog(custom, false)
 	var pages []string
 	for i := range 3 {

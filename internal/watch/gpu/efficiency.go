@@ -61,7 +61,7 @@ var (
 
 // fleet is the power and energy of some of the devices.
 type fleet struct {
-	powered, metered int // devices that told
+	powered, metered int // devices with such a reading
 	watts, joules    float64
 	integrated       bool // the energy is power × time
 }

@@ -39,7 +39,7 @@ type HelperGPU struct {
 func ParseHelperLine(text []byte) (HelperLine, error) {
 	var l HelperLine
 	if err := json.Unmarshal(text, &l); err != nil {
-		return l, fmt.Errorf("no line of aiperf-gpu: %w", err)
+		return l, fmt.Errorf("not a line of aiperf-gpu: %w", err)
 	}
 	return l, nil
 }

@@ -13,7 +13,7 @@ import (
 
 // Telemetry is what the exports say of the GPUs of a run.
 type Telemetry struct {
-	// Configured and Successful are sources; an exporter that nobody asked for is named only if it answers.
+	// Configured and Successful are sources; an exporter that was not requested is named only if it answers.
 	Configured []string `json:"endpoints_configured"`
 	Successful []string `json:"endpoints_successful"`
 	// StartNS is the start of the profiling phase, EndNS the time of the export.
@@ -50,7 +50,7 @@ type Metric struct {
 	metrics.Stats
 }
 
-// Failure is how often a collection failed alike.
+// Failure is how often a collection failed in the same way.
 type Failure struct {
 	Code    int    `json:"code,omitempty"`
 	Type    string `json:"type"`
@@ -135,7 +135,7 @@ func suffix(before, text string) string {
 	return before + text
 }
 
-// SetSources says which sources there were, and brings the endpoints into their order.
+// SetSources sets which sources there were, and sorts the endpoints in their order.
 func (t *Telemetry) SetSources(configured, successful []string) {
 	t.Configured, t.Successful = configured, successful
 	place := func(e Endpoint) int {

@@ -30,7 +30,7 @@ func NewStore(c *Catalog) *Store { return &Store{catalog: c, byKey: map[string]*
 // Empty reports that no device said anything.
 func (s *Store) Empty() bool { return len(s.devices) == 0 }
 
-// Add keeps a reading. Identity that a device told only later fills what was not known before.
+// Add keeps a reading. Identity that a device reported only later fills what was not known before.
 func (s *Store) Add(r Reading) {
 	key := r.key()
 	d := s.byKey[key]

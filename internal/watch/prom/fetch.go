@@ -153,7 +153,7 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 }
 
 // followRedirect lets a redirect go on to http and https only, takes the credentials of the URL along
-// within its origin, and tells no server where the redirect came from.
+// within its origin, and does not tell a server where the redirect came from.
 func followRedirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > maxRedirects:
@@ -242,7 +242,8 @@ func (f *Fetcher) FetchInto(ctx context.Context, endpoint string, buf []byte) (B
 func (f *Fetcher) get(ctx context.Context, endpoint string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint, nil)
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
-		return nil, &Error{Type: neterr.Value, Message: fmt.Sprintf("%q is no http or https URL", RedactURL(endpoint))}
+		message := fmt.Sprintf("%q is not an http or https URL", RedactURL(endpoint))
+		return nil, &Error{Type: neterr.Value, Message: message}
 	}
 	req.Header.Set("User-Agent", f.options.UserAgent)
 	req.Header.Set("Accept", "text/plain;version=0.0.4, */*;q=0.1")

@@ -341,7 +341,7 @@ func TestConnectErrors(t *testing.T) {
 
 	for _, bad := range []string{"file:///etc/passwd", "h:1/metrics", "http:///metrics", "http://user:hunter2@h:%zz/"} {
 		_, err = f.Fetch(context.Background(), bad)
-		wantError(t, err, ErrorKey{0, "ValueError", "is no http or https URL"})
+		wantError(t, err, ErrorKey{0, "ValueError", "is not an http or https URL"})
 		if strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("secret in %v", err)
 		}

@@ -46,7 +46,7 @@ func (p *Parser) note(kind NoticeKind, name, message string) {
 	}
 }
 
-// flushNotices gives the notices of a valid body, each name once.
+// flushNotices reports the notices of a valid body, each name once.
 func (p *Parser) flushNotices() {
 	for _, n := range p.pending {
 		if !p.noticed(n.kind, n.name) {

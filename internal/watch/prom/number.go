@@ -49,13 +49,13 @@ func number(b []byte, pos int) (v float64, end int, ok bool) {
 	if i < len(b) && b[i]|0x20 == 'e' {
 		e, after := smallInt(b, i+1)
 		if after < 0 {
-			return otherNumber(b, pos)
+			return slowNumber(b, pos)
 		}
 		exponent, i = exponent+e, after
 	}
 	if digits == 0 || digits > maxDigits || mantissa > maxExact || exponent < -22 || exponent > 22 ||
 		i < len(b) && !endsToken(b[i]) {
-		return otherNumber(b, pos)
+		return slowNumber(b, pos)
 	}
 	v = float64(mantissa)
 	if exponent < 0 {
@@ -90,9 +90,9 @@ func smallInt(b []byte, i int) (n, after int) {
 	return n, i
 }
 
-// otherNumber reads what number leaves: many digits, NaN, infinities, and what is not a number. A number
+// slowNumber reads what number does not: many digits, NaN, infinities, and what is not a number. A number
 // beyond the range of a float64 is an infinity.
-func otherNumber(b []byte, pos int) (v float64, end int, ok bool) {
+func slowNumber(b []byte, pos int) (v float64, end int, ok bool) {
 	end = pos
 	for end < len(b) && !endsToken(b[end]) {
 		end++

@@ -11,7 +11,7 @@ import (
 
 // Limits of a Parser.
 const (
-	// DefaultMaxSeries is the number of series that a Parser keeps unless told otherwise.
+	// DefaultMaxSeries is the number of series that a Parser keeps by default.
 	DefaultMaxSeries = 1_000_000
 	// maxText bounds the label texts and bucket bounds that all series of a Parser hold together, in bytes.
 	maxText = 256 << 20
@@ -28,7 +28,7 @@ const (
 type Options struct {
 	// MaxSeries is the number of series kept; further ones are dropped with a notice. 0 = DefaultMaxSeries.
 	MaxSeries int
-	// Notice is told what was dropped, once for each kind and name, after a body was accepted; nil = nobody.
+	// Notice is called with what was dropped, once for each kind and name, after a body was accepted; nil = no calls.
 	Notice func(kind NoticeKind, name, message string)
 	// Summaries keeps the summaries of a body, apart from its other samples; otherwise they are skipped with a notice.
 	Summaries bool
@@ -48,8 +48,8 @@ type Parser struct {
 	types []*line // the TYPE lines of the previous body, in order
 	known bool    // whether the previous body was learned or matched in full
 
-	declared map[string]word // the TYPE lines of the body as a table
-	epoch    uint32          // counts changes of declared: a line resolved in another epoch is resolved anew
+	declared map[string]declaredType // the TYPE lines of the body as a table
+	epoch    uint32                  // counts changes of declared: a line resolved in another epoch is resolved again
 	help     map[string]string
 	body     uint64 // number of the current body
 	count    int    // lines of the current body
@@ -121,7 +121,7 @@ func NewParser(o Options) *Parser {
 	}
 }
 
-// SyntaxError is a line that is no Prometheus text; nothing of its body is kept.
+// SyntaxError is a line that is not Prometheus text; nothing of its body is kept.
 type SyntaxError struct {
 	Line    int // from 1
 	Message string
@@ -248,7 +248,7 @@ func (p *Parser) find(body []byte, pos int, learning bool) (*line, error) {
 	if l == nil {
 		l = &line{raw: string(body[pos:end])}
 	}
-	if err := p.understand(l); err != nil {
+	if err := p.classify(l); err != nil {
 		return nil, err
 	}
 	p.lines[l.raw] = l

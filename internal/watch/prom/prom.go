@@ -2,8 +2,9 @@
 // parser, and fetches it from an endpoint.
 //
 // Vocabulary: a family is a metric name with its type and help; a series is one label set of a family;
-// a body is the text of one scrape. Between scrapes only values change, so a Parser keeps what it
-// learned: the same bytes before a value always lead to the same *Series, without parsing labels again.
+// a body is the text of one scrape. The invariant: between scrapes only values change, so a [Parser] keeps what it
+// learned, and the same bytes before a value always lead to the same *[Series], without parsing labels again. The
+// package must never know what a metric means.
 package prom
 
 // Type is what a family measures.

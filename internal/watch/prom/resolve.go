@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// word is a type as a TYPE line says it.
-type word uint8
+// declaredType is a type as a TYPE line names it.
+type declaredType uint8
 
 const (
-	wordUnknown word = iota
+	wordUnknown declaredType = iota
 	wordGauge
 	wordCounter
 	wordHistogram
@@ -24,7 +24,7 @@ const (
 )
 
 // words are the types with a meaning of their own; all others are unknown.
-var words = map[string]word{
+var words = map[string]declaredType{
 	"gauge": wordGauge, "counter": wordCounter, "histogram": wordHistogram,
 	"summary": wordSummary, "info": wordInfo, "gaugehistogram": wordGaugeHistogram,
 }
@@ -32,7 +32,7 @@ var words = map[string]word{
 // parts are the sample names that belong to a declared family of another name.
 var parts = [...]struct {
 	suffix string
-	word   word
+	word   declaredType
 	role   role
 }{
 	{"_total", wordCounter, roleValue},
@@ -46,12 +46,12 @@ var parts = [...]struct {
 }
 
 // kinds are the exported types of the words.
-var kinds = map[word]Type{wordGauge: Gauge, wordCounter: Counter, wordHistogram: Histogram, wordInfo: Gauge,
+var kinds = map[declaredType]Type{wordGauge: Gauge, wordCounter: Counter, wordHistogram: Histogram, wordInfo: Gauge,
 	wordSummary: Summary}
 
 // declare reads all HELP and TYPE lines of a body; the first one for a name counts.
 func (p *Parser) declare(body []byte, openMetrics bool) {
-	declared := map[string]word{}
+	declared := map[string]declaredType{}
 	p.help = map[string]string{}
 	for i := 0; i < len(body); {
 		line := body[i:]
@@ -116,20 +116,20 @@ func comment(line []byte) (what, name string, rest []byte) {
 	return what, name, rest
 }
 
-// meaning is what a sample name leads to.
-type meaning struct {
+// sampleRole is what a sample name stands for.
+type sampleRole struct {
 	declared string // the name in its TYPE line
 	name     string // of the family, as exported
 	kind     Type
 	role     role
-	word     word
+	word     declaredType
 }
 
-// resolve finds the family of a sample name among all TYPE lines of the body. A line with the very
+// resolve returns the family of a sample name among all TYPE lines of the body. A line with the very
 // name comes before one for which the name is a part of a family.
-func (p *Parser) resolve(sample string) meaning {
+func (p *Parser) resolve(sample string) sampleRole {
 	if w, ok := p.declared[sample]; ok {
-		m := meaning{declared: sample, name: sample, kind: kinds[w], role: roleValue, word: w}
+		m := sampleRole{declared: sample, name: sample, kind: kinds[w], role: roleValue, word: w}
 		switch w {
 		case wordCounter:
 			m.name = p.counterName(sample)
@@ -149,7 +149,7 @@ func (p *Parser) resolve(sample string) meaning {
 			continue
 		}
 		if w, ok := p.declared[base]; ok && w == part.word {
-			m := meaning{declared: base, name: base, kind: kinds[w], role: part.role, word: w}
+			m := sampleRole{declared: base, name: base, kind: kinds[w], role: part.role, word: w}
 			switch w {
 			case wordCounter:
 				m.name = p.counterName(base)
@@ -159,7 +159,7 @@ func (p *Parser) resolve(sample string) meaning {
 			return m
 		}
 	}
-	return meaning{declared: sample, name: sample, role: roleValue}
+	return sampleRole{declared: sample, name: sample, role: roleValue}
 }
 
 // counterName returns the exported name of a counter: without _total, unless that is the name of another family of the
@@ -196,8 +196,8 @@ func isSkipped(name string) bool {
 		strings.Contains(name, "_uptime_")
 }
 
-// understand finds out what a line means among the declarations of the body.
-func (p *Parser) understand(l *line) error {
+// classify determines what a line means among the declarations of the body.
+func (p *Parser) classify(l *line) error {
 	l.epoch, l.state, l.slot, l.role = p.epoch, nil, slotUnset, roleSkip
 	if l.raw[0] == '#' {
 		l.role = roleComment
@@ -219,7 +219,7 @@ func (p *Parser) understand(l *line) error {
 		return nil
 	case m.role == roleSkip:
 		p.note(Incompatible, m.declared,
-			fmt.Sprintf("Metric %s is a histogram but has a sample that is no bucket, sum or count; it is ignored",
+			fmt.Sprintf("Metric %s is a histogram but has a sample that is not a bucket, sum or count; it is ignored",
 				m.declared))
 		return nil
 	}
@@ -231,7 +231,7 @@ func (p *Parser) understand(l *line) error {
 		}
 		if !ok {
 			p.note(BucketsChanged, m.name, fmt.Sprintf(
-				"Histogram %s has a bucket whose bound le=%q is no number; it is ignored", m.name, le))
+				"Histogram %s has a bucket whose bound le=%q is not a number; it is ignored", m.name, le))
 			return nil
 		}
 		l.le = le
@@ -262,7 +262,7 @@ func ownLabels(labels []Label, ofBucket string) (own []Label, le string) {
 }
 
 // seriesOf returns the series with these labels, nil if it cannot be kept.
-func (p *Parser) seriesOf(m meaning, sample string, labels []Label) *state {
+func (p *Parser) seriesOf(m sampleRole, sample string, labels []Label) *state {
 	f := p.families[familyKey(m.name, m.kind)]
 	if f != nil && !compatible(f.Type, m.kind) {
 		p.note(Incompatible, f.Name, fmt.Sprintf(

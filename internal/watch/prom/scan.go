@@ -13,7 +13,7 @@ const maxQuoted = 60
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' }
 
-// skipSpace returns the position of the next byte that is no white space, over line ends.
+// skipSpace returns the position of the next byte that is not white space, over line ends.
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == '\n' || isSpace(b[i])) {
 		i++
@@ -21,7 +21,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipBlank returns the position of the next byte in the line that is no white space.
+// skipBlank returns the position of the next byte in the line that is not white space.
 func skipBlank(b []byte, i int) int {
 	for i < len(b) && isSpace(b[i]) {
 		i++

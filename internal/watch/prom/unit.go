@@ -78,7 +78,7 @@ var suffixes = map[string]string{
 	"_celsius": "celsius", "_joules": "joule", "_watts": "watt",
 }
 
-// InferUnit returns the unit of a metric by its exported name and its description, "" if neither tells. The
+// InferUnit returns the unit of a metric by its exported name and its description, "" if neither names it. The
 // scale in the description comes first, then its unit, then the end of the name.
 func InferUnit(name, description string) string {
 	for _, s := range scales {

@@ -54,14 +54,14 @@ func NormalizeURL(raw string) (string, error) {
 	}
 	u, err := url.Parse(normal)
 	if err != nil || u.Hostname() == "" || strings.ContainsAny(normal, " \t\r\n") {
-		return "", fmt.Errorf("metrics endpoint %q is no URL: give HOST:PORT or http://HOST:PORT/PATH",
+		return "", fmt.Errorf("metrics endpoint %q is not a URL: give HOST:PORT or http://HOST:PORT/PATH",
 			RedactURL(strings.TrimSpace(raw)))
 	}
 	return normal, nil
 }
 
 // RedactURL hides the user information and the sensitive query parameters of a URL, which may lack its
-// scheme, and leaves the rest as it is. It works on what is no valid URL, too.
+// scheme, and leaves the rest as it is. It also works on text that is not a valid URL.
 func RedactURL(raw string) string { return artifact.RedactAddress(raw) }
 
 // Display returns an endpoint as it stands in tables: redacted, without scheme and without /metrics at the

@@ -36,10 +36,10 @@ func TestNormalizeURLRefuses(t *testing.T) {
 		"":                            "is empty",
 		"  ":                          "is empty",
 		"ftp://h":                     `"ftp://h": scheme must be http or https`,
-		"http://":                     "is no URL",
-		"http://:8000":                "is no URL",
-		"h:port":                      "is no URL",
-		"a b:1":                       "is no URL",
+		"http://":                     "is not a URL",
+		"http://:8000":                "is not a URL",
+		"h:port":                      "is not a URL",
+		"a b:1":                       "is not a URL",
 		"http://user:hunter2@h:x":     "<redacted>@h:x",
 		"ftp://h:1/x?api_key=hunter2": "api_key=<redacted>",
 	} {
@@ -61,15 +61,17 @@ func TestTrapSameEndpointInOtherSpelling(t *testing.T) {
 
 func TestRedactURL(t *testing.T) {
 	for raw, want := range map[string]string{
-		"http://h:8000/metrics":                              "http://h:8000/metrics",
-		"http://user:pw@h:8000/metrics":                      "http://<redacted>@h:8000/metrics",
-		"user:pw@h:8000":                                     "<redacted>@h:8000",
-		"http://a@b@h/x@y":                                   "http://<redacted>@h/x@y",
-		"http://h/metrics?x=1&Api_Key=2&y=3":                 "http://h/metrics?x=1&Api_Key=<redacted>&y=3",
-		"http://h/?access_token=a&sig=b&signature=c":         "http://h/?access_token=<redacted>&sig=<redacted>&signature=<redacted>",
-		"http://h/?secret=a;password=b&X-Amz-Credential=c#d": "http://h/?secret=<redacted>;password=<redacted>&X-Amz-Credential=<redacted>#d",
-		"http://h/?to%6ben=a&design=b":                       "http://h/?to%6ben=<redacted>&design=b",
-		"http://h/?token&token=":                             "http://h/?token&token=",
+		"http://h:8000/metrics":              "http://h:8000/metrics",
+		"http://user:pw@h:8000/metrics":      "http://<redacted>@h:8000/metrics",
+		"user:pw@h:8000":                     "<redacted>@h:8000",
+		"http://a@b@h/x@y":                   "http://<redacted>@h/x@y",
+		"http://h/metrics?x=1&Api_Key=2&y=3": "http://h/metrics?x=1&Api_Key=<redacted>&y=3",
+		"http://h/?access_token=a&sig=b&signature=c": "http://h/?access_token=<redacted>&sig=<redacted>&" +
+			"signature=<redacted>",
+		"http://h/?secret=a;password=b&X-Amz-Credential=c#d": "http://h/?secret=<redacted>;password=<redacted>&" +
+			"X-Amz-Credential=<redacted>#d",
+		"http://h/?to%6ben=a&design=b": "http://h/?to%6ben=<redacted>&design=b",
+		"http://h/?token&token=":       "http://h/?token&token=",
 	} {
 		if got := RedactURL(raw); got != want {
 			t.Errorf("RedactURL(%q) = %q, want %q", raw, got, want)

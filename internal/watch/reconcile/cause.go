@@ -25,17 +25,17 @@ const (
 )
 
 // causes are in order of weight: those that put the figures in doubt come first. Words follow a count in the line,
-// advice is what to do. A quiet one is no matter for the log.
+// advice is what to do. A quiet one is not logged.
 var causes = [...]struct {
 	code          Cause
 	words, advice string
 	quiet         bool
 }{
 	{OtherClients, "likely other clients of the server",
-		"keep them away and repeat the run: its latencies hold their load", false},
+		"exclude them and repeat the run: its latencies include their load", false},
 	{Replicas, "likely not all servers that answered were scraped",
 		"name the page of each replica with --server-metrics", false},
-	{Unexplained, "nothing that this run knows of",
+	{Unexplained, "unknown cause",
 		"compare the rows of reconciliation in the JSON summary with server_metrics_export.json", false},
 	{WarmUp, "requests of the warm-up: there was no scrape between it and the profiling phase",
 		"the server's page did not answer in time; see logs/aiperf.log", false},
@@ -56,10 +56,10 @@ var causes = [...]struct {
 		true},
 }
 
-// Words say what the cause is, in the middle of a sentence.
+// Words returns the text of the cause, for the middle of a sentence.
 func (c Cause) Words() string { return causes[c.weight()].words }
 
-// Advice says what to do.
+// Advice returns what to do about the cause.
 func (c Cause) Advice() string { return causes[c.weight()].advice }
 
 func (c Cause) weight() int {
@@ -76,7 +76,7 @@ func (r *Reconciliation) Quiet() bool {
 	return !slices.ContainsFunc(r.Causes, func(c Cause) bool { return !causes[c.weight()].quiet })
 }
 
-// judge finds the status of each row, and the verdict.
+// judge determines the status of each row, and the verdict.
 func (r *Reconciliation) judge() {
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -195,7 +195,7 @@ func (r *Reconciliation) ofReported(row *Row, known bool) (Status, Cause) {
 // generous is by which share two tokenizers may differ in what they count of the same replies.
 const generous = 0.25
 
-// strangers reports whether more was generated than another tokenizer explains, where nothing else tells requests of
+// strangers reports whether more was generated than another tokenizer explains, where nothing else shows requests of
 // others from longer ones.
 func (r *Reconciliation) strangers(row *Row) bool {
 	generated := r.Row(GeneratedTokens)
@@ -231,7 +231,7 @@ func (r *Reconciliation) severalPerRequest() {
 	}
 }
 
-// conclude finds the verdict and the causes of the whole.
+// conclude determines the verdict and the causes of the whole.
 func (r *Reconciliation) conclude() {
 	r.Verdict = VerdictNotCompared
 	rank := []string{VerdictNotCompared, VerdictAgree, VerdictExplained, VerdictDiffer}

@@ -223,7 +223,7 @@ func (r *Reconciliation) Row(q Quantity) *Row {
 	return nil
 }
 
-// fill takes in both counts, or why there is one missing.
+// fill sets both counts, or why there is one missing.
 func (r *Reconciliation) fill(row *Row) {
 	t, f := r.total(row.Quantity), r.figure(row.Quantity)
 	switch {

@@ -151,11 +151,11 @@ func TestCausesThatMatterLittleAreQuiet(t *testing.T) {
 	}
 }
 
-// A counter that went back has no row, whatever the number would be.
+// A counter that decreased has no row, whatever the number would be.
 func TestTrapCountersThatWentBackAreAbsent(t *testing.T) {
 	s := counting(100, 5000, 2000)
 	for i := range s.Totals {
-		s.Totals[i].Value, s.Totals[i].Absent = -3900, "the server's counters went back"
+		s.Totals[i].Value, s.Totals[i].Absent = -3900, "the server's counters decreased"
 	}
 	r := Compare(s, run())
 	for _, row := range r.Rows {
@@ -163,7 +163,7 @@ func TestTrapCountersThatWentBackAreAbsent(t *testing.T) {
 			t.Errorf("%+v", row)
 		}
 	}
-	if want := "totals are not compared: the server's counters went back"; r.Verdict != VerdictNotCompared ||
+	if want := "totals are not compared: the server's counters decreased"; r.Verdict != VerdictNotCompared ||
 		r.Sentence() != want {
 		t.Errorf("%s: %s", r.Verdict, r.Sentence())
 	}

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/base/artifact"
 )
 
-// Sentence says in one line what the server counted, without a subject: "counted 4,000 of 4,000 requests; …", or
+// Sentence returns in one line what the server counted, without a subject: "counted 4,000 of 4,000 requests; …", or
 // "totals are not compared: …".
 func (r *Reconciliation) Sentence() string {
 	var parts []string
@@ -93,7 +93,7 @@ func (r *Reconciliation) notCompared() string {
 	return r.Row(Requests).Reason
 }
 
-// because says why the counts of a row are not the same.
+// because returns why the counts of a row are not the same.
 func because(row *Row) string {
 	switch {
 	case row.Cause != "":

@@ -1,5 +1,5 @@
-// Package servermetrics turns what Prometheus endpoints of the servers under test said during a run into
-// statistics of its profiling phase.
+// Package servermetrics turns the samples that Prometheus endpoints of the servers under test returned during a run
+// into statistics of its profiling phase.
 //
 // Vocabulary: a scrape is one successful, non-empty response of an endpoint; a series is one label set of a
 // family at one endpoint; a sample is the value of a series in one scrape; an update is a scrape whose body
@@ -8,5 +8,6 @@
 // asked-for length.
 //
 // The invariant: every result is a function of the samples in order of time (equal times: of arrival), as if
-// they lay in plain lists, however compactly the store keeps them and in whatever order they came.
+// they were in plain lists, however compactly the store keeps them and in whatever order they came. The package must
+// never know how pages are scraped or files are written.
 package servermetrics

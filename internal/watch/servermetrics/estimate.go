@@ -10,7 +10,7 @@ import (
 // maxPlaced is the number of observations that are placed one by one; larger distributions are scaled to it.
 const maxPlaced = 100_000
 
-// Distribution is what a histogram tells about the observations of a stretch of time.
+// Distribution is what a histogram shows about the observations of a stretch of time.
 type Distribution struct {
 	// Upper are the bounds of the buckets, ascending, +Inf last if present.
 	Upper []float64

@@ -82,7 +82,8 @@ func observe(r *rand.Rand, upper []float64, perScrape, scrapes int, draw func() 
 func TestEstimatorTable(t *testing.T) {
 	const total, seeds = 2000, 10
 	var table strings.Builder
-	fmt.Fprintf(&table, "\nmean (worst) relative error in %%, %d observations, %d runs each\n%-12s %-12s %-10s %18s %18s\n",
+	fmt.Fprintf(&table, "\nmean (worst) relative error in %%, %d observations, %d runs each\n"+
+		"%-12s %-12s %-10s %18s %18s\n",
 		total, seeds, "shape", "buckets", "per scrape", "estimate", "linear")
 	for _, shape := range shapes {
 		var overall [2]measured

@@ -15,7 +15,8 @@ func (w *worker) histogram(j *job) {
 	j.stats.Histogram = &h
 	if h.Count < 0 {
 		h.Count = 0
-		j.warn("counted fewer observations at the end of the measurement window than before it, so it was reset: no statistics")
+		j.warn("counted fewer observations at the end of the measurement window than before it, so it was reset: no " +
+			"statistics")
 		return
 	}
 	if h.Count == 0 {

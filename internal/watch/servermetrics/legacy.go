@@ -26,7 +26,7 @@ func (e *EndpointStore) LegacyInfo() artifact.Object {
 }
 
 // Legacy returns the statistics in the legacy schema, where they stand flat in the series. They are those of
-// the same window; what that schema computes differently is computed anew.
+// the same window; what that schema computes differently is computed again.
 func (s *SeriesStats) Legacy() artifact.Object {
 	if s.Histogram != nil {
 		return legacyHistogram(s.Histogram, s.Series.Bounds, s.Buckets)
@@ -43,7 +43,7 @@ func (s *SeriesStats) Legacy() artifact.Object {
 	return legacyGauge(s.Gauge)
 }
 
-// legacyGauge tells a constant gauge by one observation.
+// legacyGauge represents a constant gauge by one observation.
 func legacyGauge(g *metrics.Stats) artifact.Object {
 	if g.Min == g.Max {
 		return artifact.Object{{Key: "observation_count", Value: 1}, {Key: "avg", Value: g.Avg}}
@@ -55,7 +55,7 @@ func legacyGauge(g *metrics.Stats) artifact.Object {
 		artifact.Member{Key: "estimated_percentiles", Value: false})
 }
 
-// legacyCounter tells an idle counter by its growth alone.
+// legacyCounter represents an idle counter by its growth alone.
 func legacyCounter(c *CounterStats, s *Samples) artifact.Object {
 	out := artifact.Object{{Key: "delta", Value: c.Total}}
 	if c.Total == 0 {
@@ -71,7 +71,7 @@ func legacyCounter(c *CounterStats, s *Samples) artifact.Object {
 }
 
 // changePointRates describes the rates between the samples at which a counter changed. The mean is weighted
-// by time. A fall says nothing about a rate, it starts anew.
+// by time. A fall says nothing about a rate, it starts again.
 func changePointRates(s *Samples) (metrics.Stats, bool) {
 	var rates []float64
 	growth, passed := 0.0, 0.0
@@ -97,7 +97,7 @@ func changePointRates(s *Samples) (metrics.Stats, bool) {
 	return r, true
 }
 
-// legacyHistogram tells an empty histogram by its count alone.
+// legacyHistogram represents an empty histogram by its count alone.
 func legacyHistogram(h *HistogramStats, bounds []string, buckets []int64) artifact.Object {
 	out := artifact.Object{{Key: "observation_count", Value: h.Count}}
 	if h.Count == 0 {

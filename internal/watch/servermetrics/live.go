@@ -63,7 +63,7 @@ func (s *Store) Live(since *Mark) Live {
 	if since != nil {
 		s.newest(liveCounters, func(series *Series, timestampNS int64, v float64) {
 			elapsed = max(elapsed, seconds(timestampNS-since.timestampNS))
-			if before := since.counters[series]; before <= v { // else the server began anew
+			if before := since.counters[series]; before <= v { // else the server was restarted
 				v -= before
 			}
 			growth[series.Family.Name] += v

@@ -77,7 +77,7 @@ type Slice struct {
 	Buckets []int64
 }
 
-// figure returns a statistic that is no whole number.
+// figure returns a statistic that is not a whole number.
 func figure(key string, v float64) metrics.Figure { return metrics.Figure{Key: key, Value: v} }
 
 // Fields returns the statistics that are present, in the order of the published JSON.

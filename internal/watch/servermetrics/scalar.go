@@ -55,7 +55,7 @@ func (w *worker) counter(j *job) {
 	c.Rate = perSecond(c.Total, s.TimestampNS(0), s.TimestampNS(last))
 	if resets, sum := resetsOf(s); resets > 0 {
 		j.warnings = append(j.warnings, fmt.Sprintf(
-			"Server metrics: counter %s at %s went back %d time(s) within the measurement window: total is %s (last "+
+			"Server metrics: counter %s at %s was reset %d time(s) within the measurement window: total is %s (last "+
 				"minus first), the growth across the resets is %s",
 			j.stats.Series.describe(), j.stats.EndpointURL, resets, number(c.Total), number(sum)))
 	}

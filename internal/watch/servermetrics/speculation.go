@@ -11,7 +11,7 @@ import (
 
 // Speculation is one row about speculative decoding: what a gauge of SGLang said in the window. All values are finite.
 type Speculation struct {
-	// Label is the metric, with what tells the series from the others of its metric.
+	// Label is the metric, with what distinguishes the series from the others of its metric.
 	Label string  `json:"label"`
 	Mean  float64 `json:"mean"`
 	Min   float64 `json:"min"`
@@ -98,8 +98,8 @@ func (s *SeriesStats) first(rank string) bool {
 	return !has || v == "0"
 }
 
-// suffixes returns what tells each series from the others: the endpoint, the model and the other labels, each where
-// they differ. A series that has none of these has its number.
+// suffixes returns what distinguishes each series from the others: the endpoint, the model and the other labels, each
+// where they differ. A series that has none of these has its number.
 func suffixes(list []*SeriesStats) []string {
 	out := make([]string, len(list))
 	if len(list) < 2 {

@@ -94,14 +94,14 @@ type Scrape struct {
 	TimestampNS int64
 	// LatencyNS is the time from sending to the end of the body; 0 is unknown.
 	LatencyNS int64
-	// RequestSentNS and FirstByteNS are what a recording keeps beside; the store has no use for them.
+	// RequestSentNS and FirstByteNS are kept for recordings; the store does not use them.
 	RequestSentNS, FirstByteNS int64
 	// Duplicate reports that the body equals the one before it from this endpoint.
 	Duplicate bool
 	// Samples are what the body held, all values finite. Those of a duplicate may be nil: as in the scrape
 	// added before.
 	Samples []prom.Sample
-	// Summaries are kept apart; empty where nobody asks for them.
+	// Summaries are kept apart; empty where they are not requested.
 	Summaries []prom.Sample
 	// Phase is that of the run in which the page was asked for, for a recording; nil is between two of them.
 	Phase *Phase
@@ -226,7 +226,7 @@ func (e *EndpointStore) rowOf(src source, sample *prom.Sample) []float64 {
 	return e.row
 }
 
-// resolve finds the series that a parser's series stands for.
+// resolve returns the series that a parser's series stands for.
 func (e *EndpointStore) resolve(p *prom.Series) source {
 	if src, known := e.sources[p]; known {
 		return src

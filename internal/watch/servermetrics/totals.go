@@ -93,12 +93,11 @@ var modelLabels = []string{modelLabel, "model"}
 const (
 	noFirstScrape = "there was no scrape before the first request"
 	noLastScrape  = "there was no scrape after the last request"
-	wentBack      = "the server's counters went back: it was started anew"
+	wentBack      = "the server's counters decreased: it was restarted"
 )
 
 // Totals returns what the server counted from the last scrape before the phase to the last one after it; nil where no
-// page is of a known kind. Of pages about several models the benchmarked ones count. It wants the collection to be
-// over.
+// page is of a known kind. Of pages about several models the benchmarked ones count. The collection must be over.
 func Totals(store *Store, phase Window, models []string) *reconcile.Server {
 	endpoints := store.Endpoints()
 	for i := range ledgers {
@@ -179,7 +178,7 @@ type ledgerReader struct {
 	fromNS, toNS  int64 // of the scrapes that count
 }
 
-// add takes the growth of series into a total.
+// add adds the growth of series to a total.
 func (r *ledgerReader) add(total *reconcile.Total, row *counted, series []*Series) {
 	for _, s := range series {
 		if row.picks(s) && total.Absent == "" {
@@ -214,7 +213,7 @@ func (r *ledgerReader) addOne(total *reconcile.Total, row *counted, series *Seri
 	case last < 0:
 		return
 	case s.TimestampNS(last) < r.info.LastFetchNS:
-		total.Absent = wentBack // the series is gone: its server has not counted since it began anew
+		total.Absent = wentBack // the series is gone: its server has not counted since it was restarted
 		return
 	}
 	value, count := s.Value, func(int) float64 { return 0 }

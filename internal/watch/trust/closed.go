@@ -21,7 +21,7 @@ func PreflightClosed(perSecond float64, total int64) (Advice, bool) {
 	return l.closed(perSecond, total, strings.TrimSpace(t.file("proc/sys/net/ipv4/tcp_tw_reuse")))
 }
 
-// closed takes the reuse of waiting ports as the system has it: "1" is on, "2" for loopback only.
+// closed gets the reuse of waiting ports as the system has it: "1" is on, "2" for loopback only.
 func (l *limits) closed(perSecond float64, total int64, reuse string) (Advice, bool) {
 	all := l.portLast - l.portFirst + 1
 	wait := float64(closedWait)
@@ -42,7 +42,7 @@ func (l *limits) closed(perSecond float64, total int64, reuse string) (Advice, b
 	if reuse != "1" && perSecond*reuseWait <= float64(all) {
 		a.Command = "sudo sysctl -w net.ipv4.tcp_tw_reuse=1"
 	} else {
-		a.Message += ": lower the rate, or let connections be used again"
+		a.Message += ": lower the rate, or allow connections to be reused"
 	}
 	return a, true
 }

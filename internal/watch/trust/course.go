@@ -67,15 +67,16 @@ func (r *Report) judgeCourse() {
 			told := rule.code == "repeated_prompts" && c.Prompts.Announced ||
 				rule.code == "totals_differ" && c.Totals.Quiet
 			r.Reasons = append(r.Reasons, Reason{Code: rule.code, Leads: Valid, Message: message, Advice: advice,
-				course: true, told: told})
+				course: true, quiet: told})
 		}
 	}
 }
 
 func serverAway(r *Report) (message, advice string, found bool) {
 	c := &r.Inputs.Course
-	return fmt.Sprintf("%d requests failed for lack of a connection, for up to %s s in a row; credits were held back meanwhile", c.Unreached, short(c.Outage.Seconds())),
-		"look at the server's log of that time; rates and durations hold the outage", c.Unreached >= fewUnreached
+	return fmt.Sprintf("%d requests failed for lack of a connection, for up to %s s in a row; credits were held back "+
+			"meanwhile", c.Unreached, short(c.Outage.Seconds())),
+		"check the server's log of that time; rates and durations include the outage", c.Unreached >= fewUnreached
 }
 
 func coldStart(r *Report) (message, advice string, found bool) {
@@ -89,7 +90,7 @@ func coldStart(r *Report) (message, advice string, found bool) {
 		sum += first.Values[n]
 		n++
 	}
-	// Where all that was looked at is slow, it is not the start that is.
+	// Where all that was examined is slow, it is not the start that is.
 	if n == 0 || n == len(first.Values) {
 		return "", "", false
 	}

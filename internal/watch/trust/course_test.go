@@ -18,7 +18,8 @@ func TestCourse(t *testing.T) {
 			"server_away 40 requests failed for lack of a connection, for up to 3.20 s"},
 		{"some failures", Course{Unreached: 3}, ""},
 		{"cold", Course{First: ttft(900, 700, 21, 20)},
-			"cold_start the first 2 requests took 40.0 × the median (time_to_first_token 800 ms on average, median 20.0 ms)"},
+			"cold_start the first 2 requests took 40.0 × the median (time_to_first_token 800 ms on average, median " +
+				"20.0 ms)"},
 		{"the first one cold", Course{First: ttft(900, 21)}, "cold_start the first request took 45.0 × the median"},
 		{"slow later on", Course{First: ttft(21, 900, 900)}, ""},
 		{"slow throughout", Course{First: ttft(900, 900)}, ""},

@@ -1,6 +1,6 @@
-// Package trust says how far the client itself may have distorted what it measured.
+// Package trust determines how far the client itself may have distorted what it measured.
 //
-// A Watch looks at the process and its machine while a run is under way: how late timers fire, CPU
+// A [Watch] observes the process and its machine while a run is under way: how late timers fire, CPU
 // against its quota, time stolen by the hypervisor, garbage collection, pressure on the run queues,
 // descriptors, ports, memory. Inputs are what the run knows of its own doing: lags, rates, lost arrivals.
 // From both Judge makes a Report: a bound for the client's share in each headline metric, one verdict,

@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// Health is what a Watch saw. Shares are 0 to 1; NaN and a limit of 0 stand for what the system does not tell.
+// Health is what a [Watch] observed. Shares are 0 to 1; NaN and a limit of 0 stand for what the system does not tell.
 type Health struct {
 	Duration time.Duration
 	// Probe is by how much a timer of 250 ms fired late.
@@ -31,7 +31,7 @@ type Health struct {
 	// Host is the whole machine; nil before the end of a window.
 	Host *Host
 
-	availableMin int64 // -1 = not told
+	availableMin int64 // -1 = not known
 	peaks        peaks
 }
 
@@ -79,7 +79,7 @@ func ratio(part int64, whole float64) float64 {
 	return float64(part) / whole
 }
 
-// window takes what has grown from the first to the last reading.
+// window computes what has grown from the first to the last reading.
 func (h *Health) window(from, to *reading) {
 	elapsed := to.atNS - from.atNS
 	h.Duration = time.Duration(elapsed)

@@ -16,7 +16,7 @@ type Host struct {
 	Processors                        int
 	BusyShare, WaitShare, OthersShare float64
 	// Memory is what the machine has in bytes, AvailableMin the least that could still be used, SwappedIn and
-	// SwappedOut what was moved from and to swap; -1 is not told.
+	// SwappedOut what was moved from and to swap; -1 = not known.
 	Memory, AvailableMin  int64
 	SwappedIn, SwappedOut int64
 	// Links are the network interfaces with traffic, the busiest first, mostLinks at most.
@@ -32,7 +32,7 @@ type Link struct {
 	Name                     string
 	ReceivedRate, SentRate   float64
 	ReceivedBytes, SentBytes int64
-	ReceivedPeak, SentPeak   float64 // the largest rate between two looks
+	ReceivedPeak, SentPeak   float64 // the largest rate between two probes
 	Lost                     int64   // packets dropped or broken, both ways
 	LostShare                float64 // of all packets
 	Speed                    float64 // 0 = not known
@@ -48,7 +48,7 @@ type counters struct {
 	received, sent, packets, lost int64
 }
 
-// hostReading is the state of the whole machine at an instant; -1 is not told.
+// hostReading is the state of the whole machine at an instant; -1 = not known.
 type hostReading struct {
 	processors         int
 	idle, waiting      int64 // jiffies
@@ -67,10 +67,10 @@ func unknownHost() hostReading {
 		memoryFull: -1, ioSome: -1, ioFull: -1}
 }
 
-// peaks are the largest rates that were seen between two looks, by interface.
+// peaks are the largest rates that were seen between two probes, by interface.
 type peaks map[string][2]float64
 
-// note takes what moved between two looks.
+// note adds what moved between two probes.
 func (p peaks) note(from, to *reading) {
 	seconds := float64(to.atNS-from.atNS) / 1e9
 	if seconds <= 0 {
@@ -187,9 +187,9 @@ func (h *Host) object() object {
 	cpu.number("wait_share", h.WaitShare)
 	if h.Memory > 0 {
 		memory.add("total_bytes", h.Memory)
-		memory.told("available_min_bytes", h.AvailableMin)
-		memory.told("swapped_in_bytes", h.SwappedIn)
-		memory.told("swapped_out_bytes", h.SwappedOut)
+		memory.addKnown("available_min_bytes", h.AvailableMin)
+		memory.addKnown("swapped_in_bytes", h.SwappedIn)
+		memory.addKnown("swapped_out_bytes", h.SwappedOut)
 	}
 	network.number("tcp_retransmit_share", h.RetransmitShare)
 	if len(h.Links) > 0 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// readMachine takes what counts only from end to end.
+// readMachine reads what counts only from end to end.
 func (t tree) readMachine(m *hostReading) {
 	for line := range strings.Lines(t.file("proc/stat")) {
 		if name, _, _ := strings.Cut(line, " "); len(name) > 3 && strings.HasPrefix(name, "cpu") {
@@ -31,7 +31,7 @@ func (t tree) readMachine(m *hostReading) {
 	m.speed = t.linkSpeed
 }
 
-// readSegments takes the two lines "Tcp:" of names and numbers.
+// readSegments reads the two lines "Tcp:" of names and numbers.
 func (t tree) readSegments(m *hostReading) {
 	var names []string
 	for line := range strings.Lines(t.file("proc/net/snmp")) {
@@ -53,7 +53,7 @@ func (t tree) readSegments(m *hostReading) {
 	}
 }
 
-// readLinks takes the lines of interfaces: eight numbers received (bytes packets errs drop …), then eight sent.
+// readLinks reads the lines of interfaces: eight numbers received (bytes packets errs drop …), then eight sent.
 func (t tree) readLinks(m *hostReading) {
 	for line := range strings.Lines(t.file("proc/net/dev")) {
 		name, rest, found := strings.Cut(line, ":")

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readMachine takes the memory; the rest is not told without the system's own libraries.
+// readMachine reads the memory; the rest is not known without the system's own libraries.
 func readMachine(r *reading) {
 	r.host.processors = runtime.NumCPU()
 	if total, err := unix.SysctlUint64("hw.memsize"); err == nil {

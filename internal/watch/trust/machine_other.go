@@ -2,5 +2,5 @@
 
 package trust
 
-// readMachine takes nothing: what there is stands in the files of a Linux tree.
+// readMachine reads nothing: what there is stands in the files of a Linux tree.
 func readMachine(*reading) {}

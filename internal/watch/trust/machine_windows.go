@@ -22,7 +22,7 @@ type memoryStatus struct {
 	availableExtended          uint64
 }
 
-// readMachine takes processor time and memory; the rest is not told here.
+// readMachine reads processor time and memory; the rest is not known here.
 func readMachine(r *reading) {
 	var idle, kernel, user windows.Filetime
 	if ok, _, _ := getSystemTimes.Call(uintptr(unsafe.Pointer(&idle)), uintptr(unsafe.Pointer(&kernel)),

@@ -119,8 +119,8 @@ func (o *object) known(key string, n int64) {
 	}
 }
 
-// told leaves out what is below 0, which stands for what the system does not tell.
-func (o *object) told(key string, n int64) {
+// addKnown adds a number; one below 0 stands for what the system does not report and is left out.
+func (o *object) addKnown(key string, n int64) {
 	if n >= 0 {
 		o.add(key, n)
 	}

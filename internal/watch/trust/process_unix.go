@@ -21,7 +21,7 @@ func descriptorLimits() (soft, hard int64) {
 	return clamp(uint64(limit.Cur)), clamp(uint64(limit.Max))
 }
 
-// clamp takes a limit for none if it does not fit.
+// clamp returns none for a limit that does not fit.
 func clamp(limit uint64) int64 {
 	if limit > 1<<40 {
 		return 0

@@ -36,13 +36,13 @@ type Report struct {
 type Reason struct {
 	// Code names the finding.
 	Code string
-	// Leads is the verdict that the finding leads to; Valid = it is only told.
+	// Leads is the verdict that the finding leads to; Valid = it is only reported.
 	Leads Verdict
 	// Message says what was seen, Advice what helps.
 	Message, Advice string
-	// course: the finding is on the run, not on the client. told: it is not a warning, because it was said before or
-	// matters little.
-	course, told bool
+	// course: the finding is on the run, not on the client. quiet: it is not a warning, because it was reported before
+	// or matters little.
+	course, quiet bool
 }
 
 // Judge makes the report of a run.
@@ -75,12 +75,12 @@ func reportOf(h *Health, in *Inputs) *Report {
 	}
 }
 
-// Unjudged returns the report of a run that has not ended: what was seen, and that nobody held it against the results.
+// Unjudged returns the report of a run that has not ended: what was observed, without a judgement of the results.
 func Unjudged(h *Health, in *Inputs) *Report {
 	r := reportOf(h, in)
 	r.Verdict = Inconclusive
 	r.Reasons = []Reason{{Code: "run_not_ended", Leads: Inconclusive,
-		Message: "the run did not come to its end, where the client's share in its figures is judged",
-		Advice:  "let it end, or stop it with one Ctrl-C"}}
+		Message: "the run did not reach its end, where the client's share in its figures is assessed",
+		Advice:  "let it finish, or stop it with one Ctrl-C"}}
 	return r
 }

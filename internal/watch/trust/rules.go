@@ -42,50 +42,54 @@ type rule struct {
 	advice    string
 }
 
-const spread = "lower the rate or the concurrency, give the process more cores, or share the load among several machines"
+const spread = "lower the rate or the concurrency, give the process more cores, or share the load among several " +
+	"machines"
 
 // rules in order of weight: the first finding is the one that is shown.
 var rules = [...]rule{
 	{"no_requests", Inconclusive, false, noRequests,
-		"look at the errors: no request of the measured phase completed"},
+		"see the errors: no request of the measured phase completed"},
 	{"out_of_descriptors", ClientLimited, false, outOfDescriptors,
 		"raise the limit before the run: ulimit -n 65536"},
 	{"out_of_ports", ClientLimited, false, outOfPorts,
-		`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535", or send from several addresses with --source-address`},
+		`widen the range: sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535", or send from several addresses ` +
+			"with --source-address"},
 	{"tool_lag", ClientLimited, true, toolLag, spread},
 	{"connection_wait", ClientLimited, false, connectionWait,
-		"allow more connections with --workers-max or AIPERF_HTTP_CONNECTION_LIMIT, or let the load grow with " +
+		"allow more connections with --workers-max or AIPERF_HTTP_CONNECTION_LIMIT, or increase the load gradually " +
+			"with " +
 			"--concurrency-ramp-duration or --request-rate-ramp-duration"},
 	{"cpu", ClientLimited, true, cpu, spread},
 	{"link_full", ClientLimited, false, fullLink,
 		"use a faster link, or share the load among several machines"},
 	{"rate_missed", ClientLimited, false, rateMissed, spread},
-	{"standstill", Inconclusive, false, stoodStill,
+	{"standstill", Inconclusive, false, standstillFound,
 		"repeat the run; do not suspend the process or its machine meanwhile"},
 	{"scheduler_delay", Inconclusive, false, schedulerDelay,
-		"end what else runs on this machine, or give the process cores of its own"},
+		"stop what else runs on this machine, or give the process cores of its own"},
 	{"steal", Inconclusive, false, steal,
 		"use a machine whose processors are not shared with others"},
 	{"memory_pressure", Inconclusive, false, memoryPressure,
-		"lower the concurrency, or end what else takes memory on this machine"},
+		"lower the concurrency, or stop what else uses memory on this machine"},
 	{"error_bound", Inconclusive, false, largeBounds,
-		"end what else runs on this machine; keep --timestamp-source at auto"},
+		"stop what else runs on this machine; keep --timestamp-source at auto"},
 	{"late_timers", Valid, false, lateTimers,
-		"end what else runs on this machine, or give the process cores of its own"},
+		"stop what else runs on this machine, or give the process cores of its own"},
 	{"pressure", Valid, false, pressure,
-		"end what else runs on this machine, or give the process cores of its own"},
+		"stop what else runs on this machine, or give the process cores of its own"},
 	{"others_busy", Valid, false, busyOthers,
-		"end what else runs on this machine, or give the process cores of its own"},
+		"stop what else runs on this machine, or give the process cores of its own"},
 	{"packets_lost", Valid, false, lostPackets,
-		"look at the link and the receive queues of its interface: ip -s link"},
+		"check the link and the receive queues of its interface: ip -s link"},
 	{"retransmits", Valid, false, retransmits,
-		"look at the network between this machine and the server: what is sent again arrives late"},
+		"check the network between this machine and the server: what is sent again arrives late"},
 	{"gc_pause", Valid, false, gcPause,
 		"give the process more memory: GOMEMLIMIT and GOGC set how often it collects"},
 	{"memory", Valid, false, memory,
 		"lower the concurrency, or raise the memory limit of the container"},
 	{"coalesced", Valid, false, coalesced,
-		"gaps of zero are the server's doing if it sends several events at a time; else use fewer streams for each core"},
+		"gaps of zero are the server's doing if it sends several events at a time; else use fewer streams for each " +
+			"core"},
 	{"skipped_arrivals", Valid, false, skipped,
 		"raise --concurrency if the rate is to be reached"},
 	{"timestamp_source", Valid, false, timestampSource,
@@ -126,7 +130,7 @@ func (r *Report) lagLimit() float64 {
 func connectionWait(r *Report) (string, bool) {
 	limit := r.lagLimit()
 	return fmt.Sprintf("requests waited in the client for a connection: p99 %s ms, the limit is %s ms; their latency "+
-		"holds the wait",
+		"includes the wait",
 		short(r.ConnectionWait.P99), short(limit)), r.ConnectionWait.P99 > limit
 }
 
@@ -140,7 +144,7 @@ func rateMissed(r *Report) (string, bool) {
 	missed := in.TargetRate > 0 && !in.ConcurrencyLimited && in.DeliveredRate < rateReached*in.TargetRate
 	cause := "it sent late"
 	if in.DroppedByCatchup > 0 {
-		cause = fmt.Sprintf("it was held up and dropped %d arrivals", in.DroppedByCatchup)
+		cause = fmt.Sprintf("it was delayed and dropped %d arrivals", in.DroppedByCatchup)
 	}
 	late := in.Duration > 0 && r.ScheduleLag.Max > (1-rateReached)*float64(in.Duration.Milliseconds())
 	missed = missed && (late || in.DroppedByCatchup > 0) // chance arrivals may be few by themselves
@@ -148,8 +152,8 @@ func rateMissed(r *Report) (string, bool) {
 		cause), missed
 }
 
-func stoodStill(r *Report) (string, bool) {
-	return fmt.Sprintf("the process stood still for %s ms", short(r.Health.Probe.Max)), r.Health.Probe.Max > standstill
+func standstillFound(r *Report) (string, bool) {
+	return fmt.Sprintf("the process did not run for %s ms", short(r.Health.Probe.Max)), r.Health.Probe.Max > standstill
 }
 
 // schedulerDelay makes instants doubtful that are taken when a goroutine gets to run.
@@ -178,7 +182,7 @@ func largeBounds(r *Report) (string, bool) {
 				100*b.part()))
 		}
 	}
-	return "the client may have bent " + strings.Join(found, ", "), len(found) > 0
+	return "the client may have distorted " + strings.Join(found, ", "), len(found) > 0
 }
 
 func pressure(r *Report) (string, bool) {
@@ -214,7 +218,7 @@ func memoryPressure(r *Report) (string, bool) {
 	if h == nil || !(h.MemorySome > stalledForMemory) {
 		return "", false
 	}
-	return fmt.Sprintf("some task stood still for lack of memory in %.0f %% of the time", 100*h.MemorySome), true
+	return fmt.Sprintf("some task was stalled for lack of memory in %.0f %% of the time", 100*h.MemorySome), true
 }
 
 func busyOthers(r *Report) (string, bool) {

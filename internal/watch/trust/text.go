@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// short writes a figure with two or three digits that matter.
+// short formats a figure with two or three significant digits.
 func short(v float64) string {
 	switch a := math.Abs(v); {
 	case a >= 100 || a == 0:
@@ -73,7 +73,7 @@ func (r *Report) figures() []string {
 func (r *Report) Warnings() []string {
 	var out []string
 	for _, reason := range r.Reasons {
-		if reason.Leads != Valid || reason.course && !reason.told {
+		if reason.Leads != Valid || reason.course && !reason.quiet {
 			out = append(out, reason.Message+"; "+reason.Advice)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 // tree is the root of a Linux file system with /proc and /sys. On other systems its files are absent,
-// which reads as nothing told.
+// which reads as nothing known.
 type tree string
 
-// readUse takes what changes all the time.
+// readUse reads what changes all the time.
 func (t tree) readUse(r *reading) {
 	t.readSockets(r)
 	if words := strings.Fields(t.file("proc/self/statm")); len(words) > 1 {
@@ -26,7 +26,7 @@ func (t tree) readUse(r *reading) {
 	}
 }
 
-// readRest takes the limits, and what counts only from end to end.
+// readRest reads the limits, and what counts only from end to end.
 func (t tree) readRest(r *reading) {
 	t.readStat(r)
 	t.readPressure(r)
@@ -66,7 +66,7 @@ func number(s string) int64 {
 	return n
 }
 
-// readStat takes the machine's times: user nice system idle iowait irq softirq steal. Guest times, which
+// readStat reads the machine's times: user nice system idle iowait irq softirq steal. Guest times, which
 // follow, are part of the first two.
 func (t tree) readStat(r *reading) {
 	const idle, waiting, steal = 3, 4, 7
@@ -87,7 +87,7 @@ func (t tree) readStat(r *reading) {
 	}
 }
 
-// readPressure takes "some avg10=0.00 avg60=0.00 avg300=0.00 total=123", the total in microseconds.
+// readPressure reads "some avg10=0.00 avg60=0.00 avg300=0.00 total=123", the total in microseconds.
 func (t tree) readPressure(r *reading) {
 	if total := stalled(t.file("proc/pressure/cpu"), "some"); total >= 0 {
 		r.pressureUS, r.hasPressure = total, true
@@ -111,7 +111,7 @@ func stalled(text, line string) int64 {
 	return -1
 }
 
-// readSockets takes "TCP: inuse 5 orphan 0 tw 2 alloc 9 mem 1" and the like of IPv6.
+// readSockets reads "TCP: inuse 5 orphan 0 tw 2 alloc 9 mem 1" and the like of IPv6.
 func (t tree) readSockets(r *reading) {
 	for _, f := range []struct{ name, line string }{{"proc/net/sockstat", "TCP:"}, {"proc/net/sockstat6", "TCP6:"}} {
 		words := fieldsAfter(t.file(f.name), f.line)
@@ -184,7 +184,7 @@ func (t tree) cpuQuota() float64 {
 	}
 	for _, dir := range t.groups("cpu") {
 		if words := strings.Fields(t.file(path.Join(dir, "cpu.max"))); len(words) == 2 {
-			take(number(words[0]), number(words[1])) // "max" is no number
+			take(number(words[0]), number(words[1])) // "max" is not a number
 		}
 		take(number(strings.TrimSpace(t.file(path.Join(dir, "cpu.cfs_quota_us")))),
 			number(strings.TrimSpace(t.file(path.Join(dir, "cpu.cfs_period_us")))))

@@ -409,7 +409,8 @@ func TestLines(t *testing.T) {
 	in.Metrics = in.Metrics[:1]
 	got := Judge(h, in).Lines()
 	want := [2]string{"Client: valid — TTFT p99 41.2 ms, client share ≤ 0.05 ms",
-		"  time stamps: kernel, send lag p99 0.50 ms, read lag p99 2.00 ms, timer delay p99 1.00 ms, CPU 20 % of 2.00 cores"}
+		"  time stamps: kernel, send lag p99 0.50 ms, read lag p99 2.00 ms, timer delay p99 1.00 ms, CPU 20 % of " +
+			"2.00 cores"}
 	if got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}

@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// probeInterval is the pause between two looks at the process and the machine.
+// probeInterval is the time between two probes of the process and the machine.
 const probeInterval = 250 * time.Millisecond
 
 // Watch observes the process until it is stopped.
@@ -19,13 +19,13 @@ type Watch struct {
 	stop   chan struct{}
 	ended  chan struct{}
 
-	mu     sync.Mutex
-	since  reading
-	last   reading
-	late   stats.Histogram // nanoseconds by which the probe's timer was late
-	health Health
-	looks  looks
-	done   bool
+	mu        sync.Mutex
+	since     reading
+	last      reading
+	late      stats.Histogram // nanoseconds by which the probe's timer was late
+	health    Health
+	intervals intervals
+	done      bool
 }
 
 // Start begins to watch. The watch belongs to one run; Stop ends it.
@@ -38,7 +38,7 @@ func start(c *clock.Clock, s system) *Watch {
 	return w
 }
 
-// Restart forgets what was seen so far: the measured part of the run begins.
+// Restart drops what was observed so far: the measured part of the run begins.
 func (w *Watch) Restart() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +52,7 @@ func (w *Watch) restart() {
 	w.last = w.since
 	w.late = stats.Histogram{}
 	w.health = Health{availableMin: -1, peaks: peaks{}}
-	w.looks = looks{}
+	w.intervals = intervals{}
 	w.health.level(&w.since)
 }
 
@@ -85,12 +85,12 @@ func (w *Watch) probe(now, late int64) {
 	w.late.Add(float64(max(0, late)))
 	w.health.level(&r)
 	w.health.peak(&w.last, &r)
-	w.looks.add(&w.last, &r, max(0, late))
+	w.intervals.add(&w.last, &r, max(0, late))
 	w.last = r
 }
 
-// SoFar returns what the watch has seen since the start or the last Restart. It reads the machine, which may take half
-// a millisecond.
+// SoFar returns what the watch has observed since the start or the last Restart. It reads the machine, which may take
+// half a millisecond.
 func (w *Watch) SoFar() Health {
 	now := w.system.all(w.clock.NowNS())
 	w.mu.Lock()
@@ -108,7 +108,7 @@ func (w *Watch) SoFar() Health {
 	return h
 }
 
-// Stop ends the watch and returns what it saw since the start or the last Restart.
+// Stop ends the watch and returns what it observed since the start or the last Restart.
 func (w *Watch) Stop() Health {
 	w.mu.Lock()
 	first := !w.done
@@ -129,9 +129,9 @@ func (w *Watch) Stop() Health {
 	return w.health
 }
 
-// Looks returns what was seen over time so far.
-func (w *Watch) Looks() []Look {
+// Intervals returns what was observed over time so far.
+func (w *Watch) Intervals() []Interval {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.looks.list)
+	return slices.Clone(w.intervals.list)
 }

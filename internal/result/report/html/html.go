@@ -38,7 +38,7 @@ type Run struct {
 	// Servers and GPUs are the curves that were collected of them. Looks are the observations of the client, at wall
 	// clock times.
 	Servers, GPUs []timeline.Curve
-	Looks         []trust.Look
+	Looks         []trust.Interval
 	ServerFigures []servermetrics.Highlight
 	// Thresholds are the conditions of --fail-if.
 	Thresholds []compare.Judgement

@@ -93,7 +93,7 @@ func result(t *testing.T, n int) (*summary.Result, *Run) {
 			Values: []float64{1, 2, 3}}, {Name: hostile, TimeNS: at, Values: []float64{1, math.NaN(), 3}}},
 		GPUs: []timeline.Curve{{Name: "GPU Power Usage", Unit: "W", Labels: hostile, TimeNS: at,
 			Values: []float64{100, 200, 300}}},
-		Looks: []trust.Look{{AtNS: origin + second, CPUShare: 0.5, RSS: 1 << 20}},
+		Looks: []trust.Interval{{AtNS: origin + second, CPUShare: 0.5, RSS: 1 << 20}},
 		Thresholds: []compare.Judgement{{Text: "request_latency:p99>1ms",
 			Failure: "request_latency:p99>1ms: it is 1000.00 ms"}, {Text: hostile}},
 		ServerFigures: []servermetrics.Highlight{
@@ -338,7 +338,7 @@ func TestPageSaysWhatToTryAgainstErrors(t *testing.T) {
 		{Error: record.Error{Code: 401, HasCode: true, Type: "Unauthorized", Message: "b"}, Count: 10},
 	}
 	page := render(t, r, run)
-	for _, want := range []string{">What to try</h3>", "The credentials are refused", "--api-key",
+	for _, want := range []string{">What to try</h3>", "The server rejects the credentials", "--api-key",
 		"--wait-for-model-timeout"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)

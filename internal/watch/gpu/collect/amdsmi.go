@@ -30,7 +30,7 @@ func (a *amdSMI) period() time.Duration { return amdSMIPeriod }
 func (a *amdSMI) close()                {}
 
 func (a *amdSMI) open(ctx context.Context) error {
-	path, err := a.owner.options.Look("amd-smi")
+	path, err := a.owner.options.LookPath("amd-smi")
 	if err != nil {
 		return errors.New("it is not installed")
 	}
@@ -78,7 +78,7 @@ func amdList(text []byte) ([]map[string]any, error) {
 		GPUs []map[string]any `json:"gpu_data"`
 	}
 	if err := json.Unmarshal(text, &newer); err != nil {
-		return nil, fmt.Errorf("its output is no JSON: %w", err)
+		return nil, fmt.Errorf("its output is not JSON: %w", err)
 	}
 	return newer.GPUs, nil
 }

@@ -2,7 +2,7 @@
 // program of its own, so that what happens in a driver's library never touches the run.
 //
 // The order of a run is Probe, Baseline, Start, Boundary, Finish, Close, each with a bound. Nothing that an exporter
-// or a driver does is an error of a step; failures are counted and told once.
+// or a driver does is an error of a step; failures are counted and logged once.
 //
 // The invariant: readings reach the sink one at a time; after Finish there are none.
 package collect
@@ -48,7 +48,7 @@ type Exporter struct {
 
 // ExporterOptions shape the collection over HTTP.
 type ExporterOptions struct {
-	// Defaults are tried though nobody asked for them, and not named unless they answer.
+	// Defaults are tried although they were not requested, and not named unless they answer.
 	Defaults []string
 	// Given are those that the user named.
 	Given    []Exporter
@@ -142,7 +142,7 @@ func (x *exporters) Probe(ctx context.Context) (bool, error) {
 		}
 	}
 	if len(lost) > 0 {
-		x.options.Log.Warn(fmt.Sprintf("GPU telemetry: no metrics from %s; the run goes on without", andList(lost)))
+		x.options.Log.Warn(fmt.Sprintf("GPU telemetry: no metrics from %s; the run continues without", joinAnd(lost)))
 	}
 	return len(successful) > 0, nil
 }
@@ -177,7 +177,7 @@ func (x *exporters) Errors() []gpu.Failure {
 	return list
 }
 
-func andList(list []string) string {
+func joinAnd(list []string) string {
 	text := ""
 	for i, s := range list {
 		switch {

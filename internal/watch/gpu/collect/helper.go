@@ -13,7 +13,7 @@ import (
 // HelperName is the program that loads the drivers' libraries.
 const HelperName = "aiperf-gpu"
 
-// helper is that program: it reads the GPUs when it is told to.
+// helper is that program: it reads the GPUs on request.
 type helper struct {
 	owner  *local
 	vendor string
@@ -38,7 +38,7 @@ func (h *helper) running() bool {
 }
 
 func (h *helper) open(ctx context.Context) error {
-	path, err := h.owner.options.Look(HelperName)
+	path, err := h.owner.options.LookPath(HelperName)
 	if err != nil {
 		return errors.New("it is not installed")
 	}
@@ -73,7 +73,7 @@ func (h *helper) open(ctx context.Context) error {
 func (h *helper) take(text []byte, ready chan error, rounds chan int64) {
 	line, err := gpu.ParseHelperLine(text)
 	if err != nil {
-		return // what a library prints is no line of ours
+		return // what a library prints is not a line of ours
 	}
 	switch {
 	case line.Failed != "":
@@ -119,7 +119,7 @@ func (h *helper) read(ctx context.Context) error {
 		return errors.New("it is not running")
 	}
 	asked := make(chan error, 1)
-	go func() { // a program that hangs does not take what it is told
+	go func() { // a program that hangs does not read its input
 		_, err := fmt.Fprintf(p.stdin, "read %d\n", number)
 		asked <- err
 	}()

@@ -34,8 +34,8 @@ type LocalOptions struct {
 	Sink                      Sink
 	WallNS                    func(time.Time) int64
 	Log                       *slog.Logger
-	// Look finds a program; nil looks beside this one and on PATH.
-	Look func(name string) (path string, err error)
+	// LookPath finds a program; nil searches next to this one and on PATH.
+	LookPath func(name string) (path string, err error)
 }
 
 // source is a program that reads GPUs.
@@ -71,8 +71,8 @@ type local struct {
 
 // NewLocal returns a collector of this machine's GPUs.
 func NewLocal(o LocalOptions) Collector {
-	if o.Look == nil {
-		o.Look = lookProgram
+	if o.LookPath == nil {
+		o.LookPath = findProgram
 	}
 	l := &local{options: o, turn: make(chan struct{}, 1), failures: map[string]int64{}}
 	vendor := vendors[o.Vendor]
@@ -118,7 +118,7 @@ func (l *local) Probe(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	return false, fmt.Errorf("--gpu-telemetry %s: the GPUs of this machine cannot be read (%s); install %s and "+
-		"aiperf-gpu beside aiperf or on PATH, or leave the option out",
+		"aiperf-gpu next to aiperf or on PATH, or omit the option",
 		l.options.Vendor, strings.Join(reasons, "; "), vendors[l.options.Vendor].library)
 }
 
@@ -167,7 +167,7 @@ func (l *local) Close() error {
 	case <-closed:
 		return nil
 	case <-timer.C:
-		return fmt.Errorf("GPU telemetry: %s does not end; it is left alone", l.current.name())
+		return fmt.Errorf("GPU telemetry: %s does not end and is abandoned", l.current.name())
 	}
 }
 
@@ -274,7 +274,7 @@ func (l *local) reopen(ctx context.Context) bool {
 	return true
 }
 
-// fail counts a failure and tells the first of its kind.
+// fail counts a failure and logs the first of its kind.
 func (l *local) fail(err error) {
 	text := l.current.name() + ": " + err.Error()
 	l.mu.Lock()
@@ -290,7 +290,7 @@ func (l *local) fail(err error) {
 	}
 }
 
-// deliver hands readings on; source and platform are filled in.
+// deliver passes readings on, with source and platform filled in.
 func (l *local) deliver(readings []gpu.Reading) {
 	v := vendors[l.options.Vendor]
 	ns := l.options.WallNS(time.Now())

@@ -59,7 +59,8 @@ func fakeHelper(mode string) {
 			}
 		}
 		for i := range 2 {
-			fmt.Printf("{\"gpu\":{\"index\":%d,\"uuid\":\"GPU-%d\",\"model\":\"M\"},\"values\":{\"gpu_power_usage\":%d,\"bogus\":1}}\n", i, i, 100*(i+1))
+			fmt.Printf("{\"gpu\":{\"index\":%d,\"uuid\":\"GPU-%d\",\"model\":\"M\"},"+
+				"\"values\":{\"gpu_power_usage\":%d,\"bogus\":1}}\n", i, i, 100*(i+1))
 		}
 		fmt.Printf("{\"round\":%s}\n", number)
 	}
@@ -106,7 +107,7 @@ func newLocalTest(t *testing.T, mode string) (Collector, *heard) {
 		Vendor: "pynvml", Interval: time.Hour, OpenTimeout: 5 * time.Second, CloseTimeout: 5 * time.Second,
 		Catalog: gpu.NewCatalog(nil, false), Sink: h, WallNS: time.Time.UnixNano,
 		Log: slog.New(slog.NewTextHandler(h, nil)),
-		Look: func(name string) (string, error) {
+		LookPath: func(name string) (string, error) {
 			if name == HelperName {
 				return os.Executable()
 			}

@@ -43,11 +43,11 @@ func parseSMI(c *gpu.Catalog, columns []smiColumn, line []byte) (gpu.Reading, er
 	rows.LazyQuotes = true
 	cells, err := rows.Read()
 	if err != nil || len(cells) != len(columns) {
-		return gpu.Reading{}, errors.New("no line of nvidia-smi")
+		return gpu.Reading{}, errors.New("not a line of nvidia-smi")
 	}
 	r := gpu.Reading{Values: c.NewValues()}
 	if r.Index, err = strconv.Atoi(strings.TrimSpace(cells[0])); err != nil {
-		return gpu.Reading{}, errors.New("no line of nvidia-smi")
+		return gpu.Reading{}, errors.New("not a line of nvidia-smi")
 	}
 	r.Device.Device = "nvidia" + strconv.Itoa(r.Index)
 	for i, column := range columns {
@@ -93,7 +93,7 @@ func (n *nvidiaSMI) running() bool {
 }
 
 func (n *nvidiaSMI) open(ctx context.Context) error {
-	path, err := n.owner.options.Look("nvidia-smi")
+	path, err := n.owner.options.LookPath("nvidia-smi")
 	if err != nil {
 		return errors.New("it is not installed")
 	}

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// lookProgram finds a program beside this one, else on PATH.
-func lookProgram(name string) (string, error) {
+// findProgram finds a program next to this one, else on PATH.
+func findProgram(name string) (string, error) {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
@@ -52,7 +52,7 @@ func startProcess(path string, args []string, take func(line []byte)) (*process,
 	p := &process{cmd: exec.Command(path, args...), done: make(chan struct{})}
 	p.cmd.Stderr = &p.err
 	p.cmd.WaitDelay = time.Second
-	apart(p.cmd)
+	ownProcessGroup(p.cmd)
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (t *tail) String() string {
 func output(ctx context.Context, path string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.WaitDelay = time.Second
-	apart(cmd)
+	ownProcessGroup(cmd)
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -197,5 +197,5 @@ func socketPower(info []byte) (float64, bool) {
 	return 0, false
 }
 
-// isPower tells a power in watts from what stands for none.
+// isPower reports whether a value is a power in watts, not one that stands for none.
 func isPower(v uint32) bool { return v > 0 && v < amdUnsupported16 }

@@ -1,8 +1,8 @@
 // Package driver reads GPUs through the libraries of their drivers: NVML and AMD SMI. It is for a program of its
 // own, aiperf-gpu: what happens in such a library, a hang or a crash, ends that program and nothing else.
 //
-// Symbols are looked up one by one, so that an older library lacks single readings only. A reading that a GPU does
-// not support is left out.
+// Symbols are resolved one by one, so that an older library lacks single readings only. A reading that a GPU does not
+// support is left out. The package must never know the run: it answers requests for readings.
 package driver
 
 import (
@@ -36,7 +36,7 @@ func Open(vendor string) (Reader, error) {
 	case "amdsmi":
 		return openAMDSMI()
 	}
-	return nil, fmt.Errorf("%q is no driver: nvml or amdsmi", vendor)
+	return nil, fmt.Errorf("%q is not a driver: choose nvml or amdsmi", vendor)
 }
 
 // Exit codes of Main.

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/watch/gpu"
 )
 
-// Statuses of NVML that are told apart.
+// Statuses of NVML that are distinguished.
 const (
 	nvmlSuccess          = 0
 	nvmlInsufficientSize = 7
@@ -162,7 +162,7 @@ func (n *nvml) Read() []gpu.HelperLine {
 	return lines
 }
 
-// read takes all readings of a GPU that it supports.
+// read reads all readings of a GPU that it supports.
 func (n *nvml) read(d *nvmlDevice) map[string]float64 {
 	values := map[string]float64{}
 	set := func(field string, v, scale float64, ok bool) {

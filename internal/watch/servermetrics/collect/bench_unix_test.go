@@ -28,7 +28,8 @@ func syntheticPages(series, changing int) [2][]byte {
 			if i < changing {
 				value += 7.25 * float64(v)
 			}
-			fmt.Fprintf(b, "engine_metric_%d{engine=\"0\",model_name=\"meta-llama/Llama-3.1-8B-Instruct\",worker=\"%d\"} %v\n", i/100, i, value)
+			fmt.Fprintf(b, "engine_metric_%d{engine=\"0\",model_name=\"meta-llama/Llama-3.1-8B-Instruct\","+
+				"worker=\"%d\"} %v\n", i/100, i, value)
 		}
 	}
 	return [2][]byte{pages[0].Bytes(), pages[1].Bytes()}

@@ -151,7 +151,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// forbidden says what to do when pods may not be listed.
+// forbidden returns what to do when pods may not be listed.
 func forbidden(namespace string) string {
 	if namespace == allNamespaces {
 		return "the service account may not list pods in all namespaces (HTTP 403); give it a ClusterRole with the " +

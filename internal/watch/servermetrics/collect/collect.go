@@ -7,7 +7,7 @@
 //
 // The order of a run is Discover, Probe, Baseline, Start, Boundary, Finish, WaitFlush, Close. Each step has a
 // bound, and any of them may be left out: what a missing step would have done is not done, no more. Nothing
-// that an endpoint does is an error of a step: failures are counted, told once, and never hold up the run
+// that an endpoint does is an error of a step: failures are counted, logged once, and never delay the run
 // longer than the step's bound.
 //
 // The invariant: scrapes reach the store and the sink one at a time, those of an endpoint in the order in which
@@ -58,7 +58,7 @@ type Discovery struct {
 // Options shape a Collector. URLs and addresses are taken as users give them: what they were before
 // normalisation matters to the probe.
 type Options struct {
-	// URLs are those of the inference servers; each has a metrics page beside.
+	// URLs are those of the inference servers; each has a metrics page next to it.
 	URLs []string
 	// Extra are further metrics endpoints.
 	Extra     []string
@@ -72,14 +72,14 @@ type Options struct {
 	FlushPeriod time.Duration
 	// Fetch says how pages are fetched, with the timeouts of the probe and of gaps in an answer.
 	Fetch prom.FetchOptions
-	// Sink hears of every scrape that is kept; nil is nobody.
+	// Sink gets every scrape that is kept; nil = none.
 	Sink Sink
 	// Summaries has the store keep summaries.
 	Summaries bool
 	// SinkOnly leaves the store empty.
 	SinkOnly bool
-	// Exporters says that the pages are those of exporters, which have one path each and may be restarted beside the
-	// load: a malformed page is a failed scrape, and only JSON ends the collection. What the probe found is told by
+	// Exporters says that the pages are those of exporters, which have one path each and may be restarted during the
+	// load: a malformed page is a failed scrape, and only JSON ends the collection. What the probe found is logged by
 	// the caller.
 	Exporters bool
 	// Words name the collection in log lines; the zero value speaks of server metrics.
@@ -215,7 +215,7 @@ func (c *Collector) Configured() []string {
 	return shown
 }
 
-// Refusal says why an endpoint, as exports show it, was not reachable; "" if it was.
+// Refusal returns why an endpoint, as exports show it, was not reachable; "" if it was.
 func (c *Collector) Refusal(shown string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,7 +21,7 @@ const discoveryTimeout = 30 * time.Second
 const allNamespaces = "*"
 
 // Discover looks for metrics pages among the pods of the cluster that the program runs in, 30 s at most. Where it
-// finds some, the endpoints beside the inference URLs are not scraped: these are usually a load balancer.
+// finds some, the endpoints next to the inference URLs are not scraped: these are usually a load balancer.
 func (c *Collector) Discover(ctx context.Context) {
 	mode := c.options.Discovery.Mode
 	if mode == Disabled {
@@ -30,7 +30,7 @@ func (c *Collector) Discover(ctx context.Context) {
 	host, inside := c.options.Env("KUBERNETES_SERVICE_HOST")
 	if !inside || host == "" {
 		if mode == Kubernetes {
-			c.log.Warn("Server Metrics: discovery mode is kubernetes, but this is no Kubernetes cluster " +
+			c.log.Warn("Server Metrics: discovery mode is kubernetes, but this is not a Kubernetes cluster " +
 				"(KUBERNETES_SERVICE_HOST is not set); nothing is discovered")
 		}
 		return
@@ -46,7 +46,7 @@ func (c *Collector) Discover(ctx context.Context) {
 	c.log.Info(fmt.Sprintf("Server Metrics: Auto-discovery added %d endpoint(s)", added))
 }
 
-// adopt replaces the endpoints beside the inference URLs by discovered ones, if there are any, and returns how
+// adopt replaces the endpoints next to the inference URLs by discovered ones, if there are any, and returns how
 // many are new.
 func (c *Collector) adopt(found []string) (added int) {
 	if len(found) == 0 {

@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/watch/servermetrics"
 )
 
-// inFlight is how many scrapes of an endpoint may be under way: one, and that of a step beside one that hangs, whose
+// inFlight is how many scrapes of an endpoint may be under way: one, and that of a step next to one that hangs, whose
 // page is dropped then.
 const inFlight = 2
 
@@ -31,7 +31,7 @@ type endpoint struct {
 	diverted    bool   // it was tried
 	unreadable  int    // pages in a row that could not be read to their end
 	skip        int    // ticks to leave out because of them
-	late        bool   // it was told that ticks are skipped
+	late        bool   // it was logged that ticks are skipped
 	told        map[prom.ErrorKey]bool
 	asked       int64                        // pages asked for
 	givenUp     int64                        // pages asked for up to this one are not waited for any more

@@ -7,13 +7,13 @@ import (
 	"aiperf/internal/watch/prom"
 )
 
-// ErrorCount is how often scrapes failed alike.
+// ErrorCount is how often scrapes failed in the same way.
 type ErrorCount struct {
 	prom.ErrorKey
 	Count int64
 }
 
-// maxFailures bounds how many failures are told apart: a message may hold what changes from scrape to scrape.
+// maxFailures bounds how many failures are distinguished: a message may hold what changes from scrape to scrape.
 const maxFailures = 1000
 
 // failures counts failed scrapes.
@@ -45,7 +45,7 @@ const unreadablePage = "ClientPayloadError"
 // maxSkip is the largest number of ticks left out between two attempts at an unreadable page.
 const maxSkip = 31
 
-// fail counts a failed scrape and tells the first of each kind.
+// fail counts a failed scrape and logs the first of each kind.
 func (c *Collector) fail(e *endpoint, err error) {
 	key := prom.KeyOf(err)
 	kind := prom.ErrorKey{Code: key.Code, Type: key.Type}
@@ -65,7 +65,7 @@ func (c *Collector) fail(e *endpoint, err error) {
 	}
 }
 
-// readable notes that a page could be read.
+// readable records that a page could be read.
 func (c *Collector) readable(e *endpoint) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

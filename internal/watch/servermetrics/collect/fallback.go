@@ -11,7 +11,7 @@ import (
 
 // divert decides what becomes of an endpoint whose page is not Prometheus: it goes on at its fallback path if
 // there are metrics, else it is disabled.
-func (c *Collector) divert(e *endpoint, f *foreign) {
+func (c *Collector) divert(e *endpoint, f *notPrometheus) {
 	to := ""
 	c.mu.Lock()
 	if !e.diverted && !c.options.Exporters {
@@ -50,7 +50,7 @@ func (c *Collector) collects(url string) bool {
 }
 
 // settle ends a diversion with the page of the fallback.
-func (c *Collector) settle(e *endpoint, f *foreign, got page) {
+func (c *Collector) settle(e *endpoint, f *notPrometheus, got page) {
 	c.work <- struct{}{}
 	defer func() { <-c.work }()
 	c.mu.Lock()
@@ -102,7 +102,7 @@ func lowerFirst(subject string) string {
 }
 
 // disable ends the collection from an endpoint with one warning and one counted error.
-func (c *Collector) disable(e *endpoint, f *foreign, reason string) {
+func (c *Collector) disable(e *endpoint, f *notPrometheus, reason string) {
 	key := prom.KeyOf(f.err)
 	key.Message = reason
 	c.mu.Lock()

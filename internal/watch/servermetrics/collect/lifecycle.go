@@ -99,7 +99,7 @@ func (c *Collector) tickEndpoint(e *endpoint) {
 		return
 	}
 	if len(e.slots) > 0 {
-		c.remarkLate(e)
+		c.warnLate(e)
 		return
 	}
 	select {
@@ -115,8 +115,8 @@ func (c *Collector) tickEndpoint(e *endpoint) {
 	c.begin(e, false, func() {})
 }
 
-// remarkLate tells once that an endpoint is slow.
-func (c *Collector) remarkLate(e *endpoint) {
+// warnLate logs once that an endpoint is slow.
+func (c *Collector) warnLate(e *endpoint) {
 	c.mu.Lock()
 	told, shown := e.late, e.shown
 	e.late = true
@@ -251,7 +251,7 @@ func (c *Collector) scrapeAll(ctx context.Context, what string, budget time.Dura
 	}
 }
 
-// scrapeAlone scrapes an endpoint when no other scrape of it is under way, and lets none begin beside it before it
+// scrapeAlone scrapes an endpoint when no other scrape of it is under way, and lets no other begin before it
 // is complete or ctx is over. Scrapes that are under way have a while to end: if one of them hangs, what it brings
 // later is dropped. It returns after done was called or when ctx is over.
 func (c *Collector) scrapeAlone(ctx context.Context, e *endpoint, while time.Duration, done func()) {
@@ -312,7 +312,7 @@ func (c *Collector) actives() []*endpoint {
 	return list
 }
 
-// prepare gives an endpoint its place in the store and its parser; the caller holds mu.
+// prepare sets the store entry and the parser of an endpoint; the caller holds mu.
 func (c *Collector) prepare(e *endpoint) {
 	if e.destination == nil {
 		e.destination = c.store.Endpoint(e.shown)

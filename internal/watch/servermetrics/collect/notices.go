@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/watch/prom"
 )
 
-// maxNotices is how many notices of a kind are told: a page of thousands of broken metrics is told by its first.
+// maxNotices is how many notices of a kind are logged: of a page of thousands of broken metrics the first ones.
 const maxNotices = 50
 
 type noticeKey struct {
@@ -14,13 +14,13 @@ type noticeKey struct {
 	url, name string
 }
 
-// notices are what was told about the contents of pages.
+// notices are what was logged about the contents of pages.
 type notices struct {
 	given map[noticeKey]bool
 	count map[prom.NoticeKind]int
 }
 
-// everywhere are the kinds that are told once for a name, at whichever endpoint.
+// everywhere are the kinds that are logged once for a name, at whichever endpoint.
 var everywhere = map[prom.NoticeKind]bool{prom.SkippedSummary: true, prom.NonFinite: true}
 
 // notice reports what a parser met in a page of an endpoint.

@@ -14,8 +14,8 @@ import (
 	"aiperf/internal/watch/prom"
 )
 
-// finding is what the probe learned of an endpoint.
-type finding struct {
+// probeResult is what the probe found out about an endpoint.
+type probeResult struct {
 	reachable bool
 	at        string // the address that has metrics where the first one has none; "" where it stays
 	err       error
@@ -33,7 +33,7 @@ func (c *Collector) Probe(ctx context.Context) (enabled bool) {
 	}
 	c.announce(fmt.Sprintf("Server Metrics: Discovered %d endpoints: [%s]", len(endpoints),
 		strings.Join(c.Configured(), ", ")))
-	found := make([]finding, len(endpoints))
+	found := make([]probeResult, len(endpoints))
 	var probes sync.WaitGroup
 	for i, e := range endpoints {
 		probes.Go(func() { found[i] = c.probe(ctx, e) })
@@ -54,13 +54,13 @@ var retries = [...]time.Duration{250 * time.Millisecond, 750 * time.Millisecond}
 
 // probe asks an endpoint, several times where it did not answer or says that it is not ready. Exporters are asked once:
 // they run or they do not, and where none runs, which is usual, no run should wait for them.
-func (c *Collector) probe(ctx context.Context, e *endpoint) finding {
+func (c *Collector) probe(ctx context.Context, e *endpoint) probeResult {
 	f := c.probeOnce(ctx, e)
 	if c.options.Exporters {
 		return f
 	}
 	for _, pause := range retries {
-		if f.reachable || !mayComeUp(f.err) {
+		if f.reachable || !mayBecomeReady(f.err) {
 			break
 		}
 		timer := time.NewTimer(pause)
@@ -75,9 +75,9 @@ func (c *Collector) probe(ctx context.Context, e *endpoint) finding {
 	return f
 }
 
-// mayComeUp reports whether what went wrong may pass within a second: a server error, or a connection that was not
+// mayBecomeReady reports whether what went wrong may pass within a second: a server error, or a connection that was not
 // taken. A timeout was long enough.
-func mayComeUp(err error) bool {
+func mayBecomeReady(err error) bool {
 	key := prom.KeyOf(err)
 	if key.Code != 0 {
 		return key.Code >= 500
@@ -85,10 +85,10 @@ func mayComeUp(err error) bool {
 	return key.Type == neterr.Connector || key.Type == neterr.ServerDisconnected || key.Type == neterr.OS
 }
 
-func (c *Collector) probeOnce(ctx context.Context, e *endpoint) finding {
+func (c *Collector) probeOnce(ctx context.Context, e *endpoint) probeResult {
 	if len(e.others) == 0 {
 		err := c.pages.Probe(ctx, e.configured)
-		return finding{reachable: err == nil, err: err}
+		return probeResult{reachable: err == nil, err: err}
 	}
 	text, err := c.look(ctx, e.configured)
 	var content *prom.ContentTypeError
@@ -97,14 +97,14 @@ func (c *Collector) probeOnce(ctx context.Context, e *endpoint) finding {
 		_, err = prom.NewParser(prom.Options{}).Parse(text, false)
 	}
 	if err == nil {
-		return finding{reachable: true}
+		return probeResult{reachable: true}
 	}
 	for _, other := range e.others {
 		if text, err := c.look(ctx, other); err == nil && declaresType(text) {
-			return finding{reachable: true, at: other}
+			return probeResult{reachable: true, at: other}
 		}
 	}
-	return finding{reachable: reachable, err: err}
+	return probeResult{reachable: reachable, err: err}
 }
 
 // look gets a page within the reachability timeout.
@@ -125,8 +125,8 @@ func declaresType(text []byte) bool {
 	return false
 }
 
-// conclude keeps what the probes found and tells it.
-func (c *Collector) conclude(endpoints []*endpoint, found []finding) (enabled bool) {
+// conclude keeps what the probes found and logs it.
+func (c *Collector) conclude(endpoints []*endpoint, found []probeResult) (enabled bool) {
 	var lines, unreachable []string // the latter with the reasons
 	c.mu.Lock()
 	kept := c.endpoints[:0:0]

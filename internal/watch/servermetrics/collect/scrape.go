@@ -22,8 +22,8 @@ type page struct {
 	err    error
 }
 
-// foreign is a page that is not Prometheus.
-type foreign struct {
+// notPrometheus is a page that is not Prometheus text.
+type notPrometheus struct {
 	url    string
 	reason string // for the user
 	err    error
@@ -69,7 +69,7 @@ func (c *Collector) get(ctx context.Context, e *endpoint, url string) (got page,
 
 // take keeps a page, or counts its failure. A page that is not Prometheus is returned if it is the endpoint's
 // first: later ones, which were under way at the same time, are of no interest.
-func (c *Collector) take(e *endpoint, got page) *foreign {
+func (c *Collector) take(e *endpoint, got page) *notPrometheus {
 	c.work <- struct{}{}
 	defer func() { <-c.work }()
 	c.mu.Lock()
@@ -88,11 +88,11 @@ func (c *Collector) take(e *endpoint, got page) *foreign {
 }
 
 // read does what take does, for a page that is still wanted; the caller holds work.
-func (c *Collector) read(e *endpoint, got page) *foreign {
+func (c *Collector) read(e *endpoint, got page) *notPrometheus {
 	var content *prom.ContentTypeError
 	switch {
 	case errors.As(got.err, &content):
-		return &foreign{url: got.url, reason: content.Error(), err: got.err}
+		return &notPrometheus{url: got.url, reason: content.Error(), err: got.err}
 	case got.err != nil:
 		c.fail(e, got.err)
 		return nil
@@ -110,7 +110,7 @@ func (c *Collector) read(e *endpoint, got page) *foreign {
 				c.fail(e, err)
 				return nil
 			}
-			return &foreign{url: got.url, reason: syntaxReason(err, got.body.Text), err: err}
+			return &notPrometheus{url: got.url, reason: syntaxReason(err, got.body.Text), err: err}
 		}
 		e.samples = samples
 	}
@@ -129,7 +129,7 @@ func (c *Collector) wallNS(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// keep stores the samples of a page and hands them on.
+// keep stores the samples of a page and passes them on.
 func (c *Collector) keep(e *endpoint, got *page, duplicate bool) {
 	body := &got.body
 	sc := servermetrics.Scrape{

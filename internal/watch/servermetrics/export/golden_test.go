@@ -75,9 +75,12 @@ func TestWorkedCSVBlock(t *testing.T) {
 	row := "vllm:num_requests_running{engine=\"0\",model_name=\"m\"} "
 	c.page(url, 0, head+"process_open_fds 10\n"+row+"1\n")
 	c.page(url, time.Second, head+"process_open_fds 12\n"+row+"3\n")
-	want := "Endpoint,Type,Metric,Unit,avg,min,max,std,p1,p5,p10,p25,p50,p75,p90,p95,p99,engine,model_name,Description\r\n" +
-		"localhost:8000,gauge,process_open_fds,,11.0000,10.0000,12.0000,1.4142,10.0200,10.1000,10.2000,10.5000,11.0000,11.5000,11.8000,11.9000,11.9800,,,fds\r\n" +
-		"localhost:8000,gauge,vllm:num_requests_running,requests,2.0000,1.0000,3.0000,1.4142,1.0200,1.1000,1.2000,1.5000,2.0000,2.5000,2.8000,2.9000,2.9800,0,m,\"Running, now\"\r\n"
+	want := "Endpoint,Type,Metric,Unit,avg,min,max,std,p1,p5,p10,p25,p50,p75,p90,p95,p99,engine,model_name," +
+		"Description\r\n" +
+		"localhost:8000,gauge,process_open_fds,,11.0000,10.0000,12.0000,1.4142,10.0200,10.1000,10.2000,10.5000," +
+		"11.0000,11.5000,11.8000,11.9000,11.9800,,,fds\r\n" +
+		"localhost:8000,gauge,vllm:num_requests_running,requests,2.0000,1.0000,3.0000,1.4142,1.0200,1.1000,1.2000," +
+		"1.5000,2.0000,2.5000,2.8000,2.9000,2.9800,0,m,\"Running, now\"\r\n"
 	if got := c.csv(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

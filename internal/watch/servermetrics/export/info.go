@@ -21,7 +21,7 @@ const (
 	schemaVersion = "1.0" // of CSV and Parquet
 )
 
-// Info is what the files tell about a run beside its samples.
+// Info is what the files contain about a run besides its samples.
 type Info struct {
 	AIPerfVersion string
 	// BenchmarkID is left out of the files if empty.

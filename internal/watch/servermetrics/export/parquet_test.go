@@ -107,7 +107,8 @@ func TestParquetColumnsAndMetadata(t *testing.T) {
 	}
 	want := "endpoint_url string, metric_name string, metric_type string, unit string?, description string?, " +
 		"timestamp_ns int(64,true), " +
-		"block_size string?, enable_prefix_caching string?, engine string?, finished_reason string?, model_name string?, " +
+		"block_size string?, enable_prefix_caching string?, engine string?, finished_reason string?, " +
+		"model_name string?, " +
 		"value DOUBLE?, sum DOUBLE?, count DOUBLE?, bucket_le string?, bucket_count DOUBLE?"
 	if got := strings.Join(columns, ", "); got != want {
 		t.Errorf("columns\n%s, want\n%s", got, want)

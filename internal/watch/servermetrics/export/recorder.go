@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/watch/servermetrics"
 )
 
-// Recorder writes the recording of a run: one line for each scrape as it comes, and the sidecar beside, which
+// Recorder writes the recording of a run: one line for each scrape as it comes, and next to them the sidecar, which
 // holds what the lines lack. The sidecar is written at the start, whenever a family appears, and complete at
 // the end, so that a killed run leaves a recording that can be read.
 type Recorder struct {
@@ -240,7 +240,7 @@ func (e *recordedEndpoint) of(sample *prom.Sample) *recordedSeries {
 		}
 		e.byKey[key] = known
 	}
-	// Another parser may describe the same series anew, with other buckets.
+	// Another parser may describe the same series again, with other buckets.
 	s := known
 	if known.family != nil {
 		copied := *known
@@ -280,7 +280,7 @@ func (s *recordedSeries) describe(p *prom.Series) {
 	}
 }
 
-// repeatInfo notes that a scrape had the info samples of the one before.
+// repeatInfo records that a scrape had the info samples of the one before.
 func (e *recordedEndpoint) repeatInfo() {
 	for i := range e.Info {
 		v := e.Info[i].Values

@@ -6,7 +6,7 @@ import (
 )
 
 func TestLooksOfALongRunStayFew(t *testing.T) {
-	var l looks
+	var l intervals
 	const probes = 10_000
 	from := reading{quota: 1}
 	for i := range probes {
@@ -14,7 +14,7 @@ func TestLooksOfALongRunStayFew(t *testing.T) {
 		l.add(&from, &to, int64(i))
 		from = to
 	}
-	if n := len(l.list); n > maxLooks || n < maxLooks/2 {
+	if n := len(l.list); n > maxIntervals || n < maxIntervals/2 {
 		t.Fatalf("%d looks", n)
 	}
 	last := int64(0)

@@ -9,11 +9,11 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// pieces is a curve without its order in time: the values it had and for how long. A piece in which
-// the curve rose is its mean and half of its rise, of which it had all values equally long.
-type pieces struct {
+// timeDistribution is a curve without its order in time: the values that it had and for how long, segment by segment. A
+// segment in which the curve rose is its mean and half of its rise; it had all values in between equally long.
+type timeDistribution struct {
 	mean []float64
-	half []float64 // empty as long as all pieces are flat
+	half []float64 // empty as long as all segments are flat
 	ns   []int64
 	// total is the sum of ns.
 	total int64
@@ -21,15 +21,15 @@ type pieces struct {
 	within []slope
 }
 
-// reset empties c and makes room for n pieces.
-func (c *pieces) reset(n int) {
+// reset empties c and makes room for n segments.
+func (c *timeDistribution) reset(n int) {
 	c.mean, c.ns, c.half, c.total = slices.Grow(c.mean[:0], n), slices.Grow(c.ns[:0], n), c.half[:0], 0
 }
 
-// rises reports that not all pieces are flat.
-func (c *pieces) rises() bool { return len(c.half) > 0 }
+// rises reports that not all segments are flat.
+func (c *timeDistribution) rises() bool { return len(c.half) > 0 }
 
-func (c *pieces) add(from, to float64, ns int64) {
+func (c *timeDistribution) add(from, to float64, ns int64) {
 	c.total += ns
 	last := len(c.mean) - 1
 	if from == to && !c.rises() && last >= 0 && c.mean[last] == from {
@@ -48,7 +48,7 @@ func (c *pieces) add(from, to float64, ns int64) {
 	}
 }
 
-func (c *pieces) spread(i int) float64 {
+func (c *timeDistribution) spread(i int) float64 {
 	if !c.rises() {
 		return 0
 	}
@@ -56,7 +56,7 @@ func (c *pieces) spread(i int) float64 {
 }
 
 // dropNegligible makes 0 of what is too small against the peak to be anything else.
-func (c *pieces) dropNegligible() {
+func (c *timeDistribution) dropNegligible() {
 	var peak float64
 	for i, v := range c.mean {
 		peak = max(peak, math.Abs(v)+c.spread(i))
@@ -71,7 +71,7 @@ func (c *pieces) dropNegligible() {
 	}
 }
 
-func (c *pieces) min() float64 {
+func (c *timeDistribution) min() float64 {
 	low := math.Inf(1)
 	for i, v := range c.mean {
 		low = min(low, v-c.spread(i))
@@ -79,7 +79,7 @@ func (c *pieces) min() float64 {
 	return low
 }
 
-func (c *pieces) max() float64 {
+func (c *timeDistribution) max() float64 {
 	high := math.Inf(-1)
 	for i, v := range c.mean {
 		high = max(high, v+c.spread(i))
@@ -88,7 +88,7 @@ func (c *pieces) max() float64 {
 }
 
 // moments returns the mean and the standard deviation over time.
-func (c *pieces) moments() (avg, std float64) {
+func (c *timeDistribution) moments() (avg, std float64) {
 	var sum, squares stats.Pair
 	for i, v := range c.mean {
 		sum.Add(v * float64(c.ns[i]))
@@ -102,13 +102,13 @@ func (c *pieces) moments() (avg, std float64) {
 }
 
 // share returns q percent of the total, rounded up to a whole ns.
-func (c *pieces) share(q int64) int64 {
+func (c *timeDistribution) share(q int64) int64 {
 	return c.total/100*q + (c.total%100*q+99)/100
 }
 
 // quantiles returns, for each of ascending times, the smallest value that the curve did not exceed for
-// that long. It reorders the pieces.
-func (c *pieces) quantiles(targets []int64) []float64 {
+// that long. It reorders the segments.
+func (c *timeDistribution) quantiles(targets []int64) []float64 {
 	out := make([]float64, len(targets))
 	if !c.rises() {
 		weighted{c.mean, c.ns}.find(0, targets, out)
@@ -193,17 +193,17 @@ func (w weighted) swap(i, j int) {
 }
 
 const (
-	// A quantile of rising pieces is searched in ranges of values that are narrowed to one of
-	// valueRanges, until few pieces are left or maxNarrowings have been made.
+	// A quantile of rising segments is searched in ranges of values that are narrowed to one of
+	// valueRanges, until few segments are left or maxNarrowings have been made.
 	valueRanges   = 4096
 	maxNarrowings = 4
 )
 
-// slope is a piece as a density over values: ns from low to high, at one value where they are equal.
+// slope is a segment as a density over values: ns from low to high, at one value where they are equal.
 type slope struct{ low, high, ns float64 }
 
-// slopes yields the pieces.
-func (c *pieces) slopes(yield func(slope) bool) {
+// slopes yields the segments.
+func (c *timeDistribution) slopes(yield func(slope) bool) {
 	for i, v := range c.mean {
 		if half := math.Abs(c.spread(i)); !yield(slope{v - half, v + half, float64(c.ns[i])}) {
 			return
@@ -211,8 +211,8 @@ func (c *pieces) slopes(yield func(slope) bool) {
 	}
 }
 
-// rising returns the quantile of pieces of which some rise, with values from low to high.
-func (c *pieces) rising(target, low, high float64) float64 {
+// rising returns the quantile of segments of which some rise, with values from low to high.
+func (c *timeDistribution) rising(target, low, high float64) float64 {
 	if len(c.mean) <= valueRanges {
 		return crossing(slices.Collect(c.slopes), target, high)
 	}
@@ -225,8 +225,8 @@ func (c *pieces) rising(target, low, high float64) float64 {
 	return crossing(list, target, high)
 }
 
-// narrow finds the range of values in which the time reaches the target and returns the parts of the
-// pieces within, appended to into, and what is left of the target there. A piece has one part at most, so that into
+// narrow determines the range of values in which the time reaches the target and returns the parts of the
+// segments within, appended to into, and what is left of the target there. A segment has one part at most, so that into
 // may be the memory of what list yields.
 func narrow(list iter.Seq[slope], into []slope, target, low, high float64) (within []slope, rest, from, to float64) {
 	width := (high - low) / valueRanges
@@ -281,7 +281,7 @@ func narrow(list iter.Seq[slope], into []slope, target, low, high float64) (with
 	return within, rest, from, to
 }
 
-// crossing returns the value at which the time of the pieces reaches the target; last where rounding has
+// crossing returns the value at which the time of the segments reaches the target; last where rounding has
 // left too little of it.
 func crossing(list []slope, target, last float64) float64 {
 	type change struct{ at, perValue, ns float64 }

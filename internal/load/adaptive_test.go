@@ -339,7 +339,7 @@ func TestAdaptivePlansThatCannotRun(t *testing.T) {
 	}
 	for want, change := range map[string]func(*Phase, *Adaptive){
 		"needs a duration":         func(p *Phase, _ *Adaptive) { p.Duration, p.Requests = 0, 5 },
-		"value of its own":         func(_ *Phase, a *Adaptive) { a.Variable = ControlUsers },
+		"its own value":            func(_ *Phase, a *Adaptive) { a.Variable = ControlUsers },
 		"cannot be adaptive":       func(p *Phase, _ *Adaptive) { p.Schedule = &Schedule{} },
 		"no barrier":               func(p *Phase, _ *Adaptive) { p.Barrier = true },
 		"cannot be ramped":         func(p *Phase, _ *Adaptive) { p.ConcurrencyRamp.Duration = 1 },

@@ -80,7 +80,7 @@ func TestWaitingForAServer(t *testing.T) {
 			map[string][]string{infer: {"400 bad"}}, []string{infer}, 0, ""},
 		{"too many requests is an answer", Inference, map[string][]string{infer: {"429"}}, []string{infer}, 0, ""},
 		{"refused credentials end the wait", Inference, map[string][]string{infer: {"503", "401 no"}},
-			[]string{infer, infer}, 5 * time.Second, "credentials are refused"},
+			[]string{infer, infer}, 5 * time.Second, "rejects the credentials"},
 		{"a missing path is asked for to the end and named", Inference, map[string][]string{infer: {"404"}},
 			slices.Repeat([]string{infer}, 5), 20 * time.Second, "/v1/chat/completions answers 404"},
 		{"nobody there", Inference, map[string][]string{}, slices.Repeat([]string{infer}, 5), 20 * time.Second,
@@ -104,7 +104,7 @@ func TestWaitingForAServer(t *testing.T) {
 		{"both with no list", Both, map[string][]string{models: {"404"}, infer: {"200"}}, []string{models, infer}, 0,
 			""},
 		{"a list that is forbidden", Models, map[string][]string{models: {"403"}}, []string{models}, 0,
-			"credentials are refused"},
+			"rejects the credentials"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -66,7 +66,7 @@ func TestWaitingForAServerOverGRPC(t *testing.T) {
 		{"no such calls: a request instead", Models, map[string][]string{"ModelInfer": {"ready"}},
 			[]string{"ServerReady", "ModelInfer"}, 0, ""},
 		{"refused credentials", Models, map[string][]string{"ServerReady": {"UNAUTHENTICATED"}},
-			[]string{"ServerReady"}, 0, "credentials are refused"},
+			[]string{"ServerReady"}, 0, "rejects the credentials"},
 		{"both", Both, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"ready"},
 			"ModelInfer": {"loading", "ready"}},
 			[]string{"ServerReady", "ModelReady m", "ModelInfer", "ModelInfer"}, 5 * time.Second, ""},

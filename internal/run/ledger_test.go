@@ -187,9 +187,7 @@ func TestCausesOfServerTotalsThatDiffer(t *testing.T) {
 					})
 			}},
 		{name: "a restarted server", verdict: reconcile.VerdictNotCompared,
-			at: func(t *testing.T) string {
-				return serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, MetricsFault: "reset_after_s=0.3"})
-			},
+			at: restarted,
 			check: func(r *reconcile.Reconciliation) bool {
 				return strings.Contains(r.Sentence(), "counters decreased") &&
 					r.Row(reconcile.Requests).Status == reconcile.Absent
@@ -210,6 +208,56 @@ func TestCausesOfServerTotalsThatDiffer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// restarted is a server that starts anew when its page has shown 25 requests, and goes on to the run's last requests
+// when its new page has been read three times.
+func restarted(t *testing.T) string {
+	t.Helper()
+	const before, last = 25, 40
+	servers := make([]http.Handler, 2)
+	for i := range servers {
+		target, err := url.Parse(serve(t, mockserver.Options{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		proxy := httputil.NewSingleHostReverseProxy(target)
+		proxy.FlushInterval = -1
+		servers[i] = proxy
+	}
+	var mu sync.Mutex
+	read := sync.NewCond(&mu)
+	answered, current, reads := 0, 0, 0 // reads are those of the current page that show what the run waits for
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		completion := strings.HasSuffix(r.URL.Path, "/completions")
+		mu.Lock()
+		if completion && answered == before {
+			for current == 0 && reads < 1 {
+				read.Wait()
+			}
+			if current == 0 {
+				current, reads = 1, 0
+			}
+		}
+		for completion && answered == last-1 && reads < 3 {
+			read.Wait()
+		}
+		counted := current == 1 || answered == before
+		server := current
+		mu.Unlock()
+		servers[server].ServeHTTP(w, r)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case completion:
+			answered++
+		case counted && server == current && strings.HasSuffix(r.URL.Path, "/metrics"):
+			reads++
+			read.Broadcast()
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
 }
 
 // A request that is sent again, because its connection ended after the server had begun, counts twice there.

@@ -70,11 +70,6 @@ type statusError struct {
 
 func (e *statusError) Error() string { return strconv.Itoa(e.code) + " " + e.reason }
 
-func isStatus(err error) bool {
-	var status *statusError
-	return errors.As(err, &status)
-}
-
 // eventError is an event by which the server reports that the request failed.
 type eventError struct{ message string }
 

@@ -34,7 +34,8 @@ func BenchmarkServe(b *testing.B) {
 				b.Fatal(err)
 			}
 			request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: x\r\nUser-Agent: bench\r\nAccept: */*\r\n"+
-				"Content-Type: application/json\r\nX-Request-ID: 1\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body), body)
+				"Content-Type: application/json\r\nX-Request-ID: 1\r\nContent-Length: %d\r\n\r\n%s", chatPath,
+				len(body), body)
 			reader := bufio.NewReader(nc)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -109,7 +109,8 @@ func TestPagesShowRequestsWithFaults(t *testing.T) {
 		"aiperf_mock_requests /v1/chat/completions POST 400":   1,
 		"aiperf_mock_requests /v1/chat/completions POST 503":   1,
 		"aiperf_mock_errors /v1/chat/completions spoilt_reply": 3,
-		"aiperf_mock_requests_in_progress":                     0, "vllm:num_requests_waiting": 0, "vllm:kv_cache_usage_perc": 0,
+		"aiperf_mock_requests_in_progress":                     0, "vllm:num_requests_waiting": 0,
+		"vllm:kv_cache_usage_perc": 0,
 	})
 }
 

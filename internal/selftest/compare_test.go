@@ -116,7 +116,8 @@ func TestEveryWrongCountIsFound(t *testing.T) {
 		{"lost record", "request b has no record", func(x *exchangeOf) { x.records = x.records[:1] }},
 		{"two records", "request a has two records",
 			func(x *exchangeOf) { x.records = append(x.records, x.records[0]) }},
-		{"sent twice", "the server received request a twice", func(x *exchangeOf) { x.truth = append(x.truth, x.truth[0]) }},
+		{"sent twice", "the server received request a twice",
+			func(x *exchangeOf) { x.truth = append(x.truth, x.truth[0]) }},
 		{"never sent", "the server has no request b", func(x *exchangeOf) { x.truth = x.truth[:1] }},
 		{"failed", `request a failed: {"code":500}`, func(x *exchangeOf) {
 			x.records[0].Err = &record.Error{HasCode: true, Code: 500}

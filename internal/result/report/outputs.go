@@ -20,8 +20,8 @@ var OutputMetrics = []string{
 }
 
 // OutputsSpool is the form of the lines in which the entries of outputs.json are collected on disk as requests
-// complete, so that neither memory nor a crash is a concern: the file itself is sorted, and made from the spool when the
-// run is over.
+// complete, so that neither memory nor a crash is a concern: the file itself is sorted, and made from the spool when
+// the run is over.
 type OutputsSpool struct {
 	// Metrics writes the OutputMetrics of a record, tag → number; {} when it has none.
 	Metrics  recordfile.AppendMetrics

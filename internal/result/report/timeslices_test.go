@@ -56,7 +56,8 @@ func exported(t *testing.T, r *summary.Result, to func(path string) Exporter) []
 }
 
 func TestTimeslicesCSV(t *testing.T) {
-	golden.Compare(t, "testdata/timeslices.csv", exported(t, sliced(), func(path string) Exporter { return TimeslicesCSV{path} }))
+	golden.Compare(t, "testdata/timeslices.csv",
+		exported(t, sliced(), func(path string) Exporter { return TimeslicesCSV{path} }))
 }
 
 func TestTimeslicesJSON(t *testing.T) {

@@ -75,7 +75,8 @@ func withImages(texts, images []string) (inputs []string, count int, err error) 
 	case len(texts) == 0:
 		return images, len(images), nil
 	case len(texts) != len(images):
-		return nil, 0, valueError("The numbers of texts and images must be equal: there are " + strconv.Itoa(len(texts)) +
+		return nil, 0, valueError("The numbers of texts and images must be equal: there are " +
+			strconv.Itoa(len(texts)) +
 			" texts and " + strconv.Itoa(len(images)) + " images.")
 	}
 	for i := range texts {

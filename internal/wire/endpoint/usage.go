@@ -55,10 +55,11 @@ const (
 
 // factKeys are the keys of every usage fact; the first one present wins.
 var factKeys = [...][]usageKey{
-	record.UsagePrompt:     {promptTokens, inputTokens, promptTokenCount, inputTokensCamel, inputTokenCount},
-	record.UsageCompletion: {completionTokens, outputTokens, candidatesTokenCount, outputTokensCamel, generatedTokenCount},
-	record.UsageTotal:      {totalTokens, totalTokenCount, totalTokensCamel},
-	record.UsageReasoning:  {completionReasoning, outputReasoning, thoughtsTokenCount},
+	record.UsagePrompt: {promptTokens, inputTokens, promptTokenCount, inputTokensCamel, inputTokenCount},
+	record.UsageCompletion: {completionTokens, outputTokens, candidatesTokenCount, outputTokensCamel,
+		generatedTokenCount},
+	record.UsageTotal:     {totalTokens, totalTokenCount, totalTokensCamel},
+	record.UsageReasoning: {completionReasoning, outputReasoning, thoughtsTokenCount},
 	record.UsageCacheRead: {promptCached, inputCached, cacheReadInputTokens, promptCacheHit, cachedContentTokenCount,
 		cacheReadCamel, cachedTokens},
 	record.UsageCacheWrite:         {cacheCreationInputTokens, cacheWriteCamel},

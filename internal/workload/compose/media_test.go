@@ -183,7 +183,8 @@ func TestMediaAloneNeedNoTokenizer(t *testing.T) {
 }
 
 func videos() *Videos {
-	return &Videos{BatchSize: 1, VideoClip: media.VideoClip{Width: 8, Height: 8, Seconds: 1, FPS: 2, Show: media.MovingShapes,
+	return &Videos{BatchSize: 1, VideoClip: media.VideoClip{Width: 8, Height: 8, Seconds: 1, FPS: 2,
+		Show:   media.MovingShapes,
 		Format: "webm", Codec: "c"}}
 }
 

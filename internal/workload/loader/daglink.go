@@ -94,7 +94,8 @@ func (d *dag) checkSystem(at int, forked bool) {
 		for _, text := range d.conversations[at].Turns[i].RawMessages {
 			var message struct{ Role string }
 			if json.Unmarshal(text, &message) == nil && message.Role == "system" {
-				d.errorf("turns[%d]: a system message is allowed only in the first turn of a root or spawned session", i)
+				d.errorf("turns[%d]: a system message is allowed only in the first turn of a root or spawned session",
+					i)
 			}
 		}
 	}

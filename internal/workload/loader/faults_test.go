@@ -93,7 +93,8 @@ func TestARowWithoutATimeGoesWithTheOneBeforeIt(t *testing.T) {
 		`{"session_id":"b","delay":1,"input_length":8}`)
 	end := int64(10)
 	for _, from := range []int64{1, 1 << 40} {
-		r, err := LoadWith(context.Background(), path, mooncakeTrace, Options{IndexFrom: from, Window: Window{EndMS: &end}})
+		r, err := LoadWith(context.Background(), path, mooncakeTrace,
+			Options{IndexFrom: from, Window: Window{EndMS: &end}})
 		if err != nil || r.Dataset.Len() != 1 || r.Dataset.Turns() != 2 || r.Dataset.At(0).Turns[1].Prompt.Tokens != 6 {
 			t.Errorf("indexed from %d: %+v, %v", from, r, err)
 		}

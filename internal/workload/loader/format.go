@@ -131,7 +131,8 @@ func chooseFormat(path, name string, limit textfile.Limit) (format, error) {
 	case !known:
 		return f, fmt.Errorf("unknown dataset format %q: want %s", shorten(name), formatNames(false))
 	case info.IsDir() && !f.folders:
-		return f, fmt.Errorf("%s is a directory: give --custom-dataset-type %s, or a single file", path, formatNames(true))
+		return f, fmt.Errorf("%s is a directory: give --custom-dataset-type %s, or a single file", path,
+			formatNames(true))
 	}
 	return f, nil
 }

@@ -46,7 +46,8 @@ func self(t *testing.T, mode string) string {
 	return path
 }
 
-var video = VideoClip{Width: 64, Height: 48, Seconds: 1.5, FPS: 4, Show: MovingShapes, Format: "webm", Codec: "libvpx-vp9",
+var video = VideoClip{Width: 64, Height: 48, Seconds: 1.5, FPS: 4, Show: MovingShapes, Format: "webm",
+	Codec:      "libvpx-vp9",
 	AudioCodec: "libvorbis"}
 
 func TestFilmIsHandedToFFmpeg(t *testing.T) {

@@ -309,7 +309,8 @@ func TestSpeechBecomesWAVWithItsSeconds(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := parquet.WriteFile(path, []row{{"a", mediaBytes{Bytes: packed}}, {"b", mediaBytes{Bytes: wav}}}); err != nil {
+	if err := parquet.WriteFile(path,
+		[]row{{"a", mediaBytes{Bytes: packed}}, {"b", mediaBytes{Bytes: wav}}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"librispeech", "voxpopuli", "gigaspeech", "ami", "spgispeech"} {

@@ -346,7 +346,8 @@ func TestWarningsNeedACount(t *testing.T) {
 	}
 }
 
-// Lengths that are right by the server's count are not due to end-of-sequence tokens: one box explains both differences.
+// Lengths that are right by the server's count are not due to end-of-sequence tokens: one box explains both
+// differences.
 func TestRepliesThatEncodeToMoreTokens(t *testing.T) {
 	r := everything()
 	r.Recoded = metrics.Recoded{Requests: 2, Generated: 40, Encoded: 49}

@@ -324,7 +324,8 @@ func TestPageSaysWhatIsToBeThoughtOfTheRun(t *testing.T) {
 	}
 	r.Incomplete, r.WasCancelled, run.Thresholds = "the run was killed", true, run.Thresholds[1:]
 	page = render(t, r, run)
-	for _, want := range []string{"Run incomplete", "the run was killed.", "must not be compared", "Thresholds passed"} {
+	for _, want := range []string{"Run incomplete", "the run was killed.", "must not be compared",
+		"Thresholds passed"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of an incomplete run lacks %q", want)
 		}

@@ -14,7 +14,7 @@ const (
 
 // Dataset says which conversations are made or read.
 type Dataset struct {
-	// MaxTraces is the number of recordings to read, MaxContext leaves out longer ones; 0 is no limit.
+	// MaxTraces is the number of recordings to read, MaxContext leaves out longer ones; 0 means no limit.
 	MaxTraces, MaxContext int
 	// ThinkOnly takes the recorded think time for the delay, MaxDelayMS caps the delays of recordings; nil is no cap.
 	ThinkOnly  bool
@@ -108,7 +108,7 @@ const StyleSGLang = "sglang"
 type Synthesis struct {
 	SpeedupRatio, PrefixLenMultiplier, PromptLenMultiplier, OutputLenMultiplier float64
 	PrefixRootMultiplier                                                        int
-	// MaxISL leaves rows out, MaxOSL caps their output; 0 is no limit.
+	// MaxISL leaves rows out, MaxOSL caps their output; 0 means no limit.
 	MaxISL, MaxOSL int
 }
 

@@ -118,7 +118,7 @@ type Chat struct{ ConnectTimeout, ReadTimeout time.Duration }
 
 // Dataset bounds what is made of a dataset.
 type Dataset struct {
-	// InputsMaxBytes is the size of inputs.json above which it is left out; 0 is no limit.
+	// InputsMaxBytes is the size of inputs.json above which it is left out; 0 means no limit.
 	InputsMaxBytes int64
 	// MaxLineBytes bounds a line of an input file.
 	MaxLineBytes int64
@@ -189,7 +189,7 @@ type Record struct {
 	// limit. CompletionStallCheckInterval lies between two looks.
 	CompletionStallTimeout, CompletionStallCheckInterval time.Duration
 	// RawMaxBytes and OutputsMaxBytes are the sizes of the raw export and of outputs.json beyond which
-	// requests are left out; 0 is no limit.
+	// requests are left out; 0 means no limit.
 	RawMaxBytes, OutputsMaxBytes int64
 }
 

@@ -241,7 +241,7 @@ func datasetVariables(e *Values) []Variable {
 		vInt("DATASET_MAX_LINE_BYTES", "67108864", option.AtLeast(1024),
 			"Longest line of an input file in bytes; a longer one is an error.").to(&e.Dataset.MaxLineBytes),
 		vInt("DATASET_INPUTS_JSON_MAX_BYTES", "1073741824", option.AtLeast(0),
-			"Size above which inputs.json is left out; 0 is no limit.").to(&e.Dataset.InputsMaxBytes),
+			"Size above which inputs.json is left out; 0 means no limit.").to(&e.Dataset.InputsMaxBytes),
 		internal(vText("DATASET_MMAP_BASE_PATH", VarPath, "", "Folder of memory-mapped data sets.")),
 		vBool("DATASET_MMAP_CACHE_ENABLED", "true", "Reuse generated data sets."),
 		vText("DATASET_MMAP_CACHE_DIR", VarPath, "", "Folder of generated data sets that are kept."),
@@ -326,10 +326,10 @@ func runVariables(e *Values) []Variable {
 		vInt("RECORD_EXPORT_BATCH_SIZE", "100", option.Between(1, 1000000), "Records written at a time."),
 		vInt("RECORD_RAW_EXPORT_BATCH_SIZE", "10", option.Between(1, 1000000), "Raw records written at a time."),
 		vInt("RECORD_RAW_MAX_BYTES", "0", option.AtLeast(0),
-			"Size of the raw export beyond which further requests are left out; 0 is no "+
+			"Size of the raw export beyond which further requests are left out; 0 means no "+
 				"limit.").to(&e.Record.RawMaxBytes),
 		vInt("RECORD_OUTPUTS_JSON_MAX_BYTES", "1073741824", option.AtLeast(0),
-			"Size of outputs.json beyond which further requests are left out; 0 is no "+
+			"Size of outputs.json beyond which further requests are left out; 0 means no "+
 				"limit.").to(&e.Record.OutputsMaxBytes),
 		vFloat("RECORD_PROGRESS_REPORT_INTERVAL", "2", option.Between(0.1, 600),
 			"Seconds between progress reports about records.").in(time.Second),

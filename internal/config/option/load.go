@@ -103,7 +103,7 @@ func loadOptions() []Option {
 		opt("trace-idle-gap-cap-seconds", Float, "", 3, "Longest idle gap inside a trajectory in seconds.", seconds,
 			limits(AtLeast(0))),
 		opt("system-idle-gap-cap-seconds", Float, "10", 3,
-			"Longest time in seconds without any request in flight; inf is no limit.", seconds, infinite,
+			"Longest time in seconds without any request in flight; inf means no limit.", seconds, infinite,
 			limits(AtLeast(0))),
 		opt("agentic-cache-warmup-duration", Float, "", 3, "Seconds in which the server's cache is warmed.", seconds,
 			positive, yaml(phase+"agentic_cache_warmup_duration")),

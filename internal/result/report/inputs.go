@@ -34,7 +34,7 @@ var ErrInputsTooLarge = errors.New("larger than allowed")
 // WriteInputs writes inputs.json while the inputs come, so that a large dataset is never in memory
 // twice. Neighbouring inputs of one session form one entry. The file takes its place only when it is
 // complete; an error of the iterator comes back as a *PayloadError. A file that would pass maxBytes is left out
-// with ErrInputsTooLarge; 0 is no limit.
+// with ErrInputsTooLarge; 0 means no limit.
 func WriteInputs(path string, redactor *artifact.Redactor, maxBytes int64, inputs iter.Seq2[Input, error]) error {
 	return artifact.WriteStream(path, func(out *bufio.Writer) error {
 		w := inputsWriter{out: out, redactor: redactor}

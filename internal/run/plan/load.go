@@ -85,7 +85,8 @@ func LimitsPrefill(plan load.Plan) bool {
 	return slices.ContainsFunc(plan.Phases, func(p load.Phase) bool { return p.Prefill > 0 })
 }
 
-// sessionLimit is the number of sessions that all phases start at most: each sends one request or more. 0 is no limit.
+// sessionLimit is the number of sessions that all phases start at most, since each sends a request or more; 0 means no
+// limit.
 func sessionLimit(cfg *config.Run) int64 {
 	sum := int64(0)
 	for i := range cfg.Phases {

@@ -43,8 +43,8 @@ func (c *Capacity) Exceeded(d Demand) []string {
 	var out []string
 	add := func(asked, measured string) {
 		out = append(out, fmt.Sprintf("the %s phase asks for %s; this machine was measured on %s to carry %s: "+
-			"beyond that the client may be what is measured. Lower the load or share it among several machines; "+
-			"to measure this machine again: aiperf selftest", d.Phase, asked, c.Measured.Format(time.DateOnly),
+			"beyond that the results may show the limits of the client. Lower the load or share it among several "+
+			"machines; to measure this machine again: aiperf selftest", d.Phase, asked, c.Measured.Format(time.DateOnly),
 			measured))
 	}
 	streams := fmt.Sprintf("%s streams of %s tokens/s each", count(float64(c.Streams)), count(c.Pace))

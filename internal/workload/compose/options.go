@@ -57,8 +57,8 @@ type Options struct {
 	Reading loader.Options
 	// Entries is the number of conversations to generate; a file has its own number.
 	Entries int
-	// Sessions is the number of sessions that the load starts at most; 0 is no limit. Media of conversations that none
-	// of them plays are not made.
+	// Sessions is the number of sessions that the load starts at most; 0 means no limit. Media of conversations that
+	// none of them plays are not made.
 	Sessions int64
 	// Sampling overrides the preference of the source if it is not empty.
 	Sampling dataset.Sampling

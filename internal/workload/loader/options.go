@@ -16,9 +16,9 @@ type Options struct {
 	BlockSize int
 	// IgnoreTimes drops recorded times and delays.
 	IgnoreTimes bool
-	// MaxISL leaves out trace rows with longer input, MaxOSL caps their output; 0 is no limit.
+	// MaxISL leaves out trace rows with longer input, MaxOSL caps their output; 0 means no limit.
 	MaxISL, MaxOSL int
-	// Entries is the number of recordings to read, MaxContext leaves out those with a longer context; 0 is no limit.
+	// Entries is the number of recordings to read, MaxContext leaves out those with a longer context; 0 means no limit.
 	Entries, MaxContext int
 	// ThinkOnly takes the recorded think time for the delay, MaxDelayMS caps the delays; nil is no cap.
 	ThinkOnly  bool

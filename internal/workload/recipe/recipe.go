@@ -53,7 +53,7 @@ type Baseten struct {
 	DelayCapMS *float64
 	// Alone makes a session of each row, so that nothing waits for a reply.
 	Alone bool
-	// Speedup divides all times; 0 is 1. IdleCapMS shortens stretches without a request; 0 is no limit.
+	// Speedup divides all times; 0 is 1. IdleCapMS shortens stretches without a request; 0 means no limit.
 	Speedup, IdleCapMS float64
 	// Share of the sessions that is kept; 0 keeps all.
 	Share float64

@@ -2,6 +2,7 @@ package mockserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -213,6 +214,8 @@ func TestCallsAreCountedExactly(t *testing.T) {
 	if len(lines) != 6 || strings.Contains(string(data), "s3cret") {
 		t.Fatalf("%d lines:\n%s", len(lines), data)
 	}
+	// A line is written after the reply, so that a later call's may come first.
+	slices.SortFunc(lines, func(a, b string) int { return cmp.Compare(arrivalOf(t, a), arrivalOf(t, b)) })
 	for i, want := range []string{
 		`"request_id":"id-7","endpoint":"oip_infer","model":"m","isl":6,"requested_osl":5`, `"endpoint":"oip_infer"`,
 		`"endpoint":"oip_embeddings"`,
@@ -356,6 +359,18 @@ func TestACallerWhoLeavesFreesThePlace(t *testing.T) {
 	if data, _ := os.ReadFile(path); !strings.Contains(string(data), `"outcome":"client_gone"`) {
 		t.Errorf("%s", data)
 	}
+}
+
+// arrivalOf returns the time at which the request of a recorder's line arrived.
+func arrivalOf(t *testing.T, line string) int64 {
+	t.Helper()
+	var request struct {
+		ArrivalNS int64 `json:"arrival_ns"`
+	}
+	if err := json.Unmarshal([]byte(line), &request); err != nil || request.ArrivalNS == 0 {
+		t.Fatalf("%v: %s", err, line)
+	}
+	return request.ArrivalNS
 }
 
 // underWay waits until the server has begun a request.

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"context"
 	"io"
 	"log"
 	"net"
@@ -172,7 +173,8 @@ func (r *restartable) start() {
 	go func(s *http.Server) { _ = s.Serve(l) }(r.server)
 }
 
-func (r *restartable) stop() { r.server.Close() }
+// stop ends the collector when it has answered the push under way: one without an answer would come twice.
+func (r *restartable) stop() { _ = r.server.Shutdown(context.Background()) }
 
 func TestACollectorThatDiesAndReturnsLacksNothing(t *testing.T) {
 	for _, temporality := range []string{"cumulative", "delta"} {

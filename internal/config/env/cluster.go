@@ -47,7 +47,7 @@ func clusterVariables() []Variable {
 		seconds("SERVER_METRICS_PROFILE_COMPLETE_RELAY_TIMEOUT", "60", option.Between(1, 600),
 			"for the news of the end of the load to reach the collector."),
 		seconds("SERVER_METRICS_REALTIME_PUBLISH_INTERVAL_SECONDS", "1", option.Between(1e-9, 300),
-			"between two live pictures of server metrics."),
+			"between two live figures of server metrics."),
 		vInt("SERVER_METRICS_CR_PROJECTION_MAX_SERIES", "256", option.Between(1, 10000),
 			"Series of server metrics in a status in Kubernetes at most."),
 		vInt("SERVER_METRICS_CR_PROJECTION_MAX_BYTES", "262144", option.Between(1024, 1048576),

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,14 +28,13 @@ func MLflowURI(text string) (*url.URL, error) {
 		return nil, errors.New("this is not a URL; write http://host:port")
 	}
 	u.Scheme = strings.ToLower(u.Scheme)
-	port, err := strconv.Atoi(u.Port())
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, errors.New("the scheme must be http or https; for a database or a folder start a server: mlflow " +
 			"server --backend-store-uri …")
 	case u.Hostname() == "":
 		return nil, errors.New("there is no host; write http://host:port")
-	case u.Port() != "" && (err != nil || port < 1 || port > 65535):
+	case !inPortRange(u.Port()):
 		return nil, errors.New("the port must be a number from 1 to 65535")
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("a query or fragment cannot be used")

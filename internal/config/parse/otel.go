@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"aiperf/internal/config"
@@ -26,13 +25,12 @@ func OTelURL(text string) (*url.URL, error) {
 		return nil, errors.New("this is not a URL; write host, host:port or http://host:port")
 	}
 	u.Scheme = strings.ToLower(u.Scheme)
-	port, err := strconv.Atoi(u.Port())
 	switch {
 	case u.Scheme != "" && !slices.Contains(otelSchemes, u.Scheme):
 		return nil, fmt.Errorf("the scheme must be http or https, or grpc or grpcs for OTLP over gRPC")
 	case u.Hostname() == "":
 		return nil, errors.New("there is no host; write host, host:port or http://host:port")
-	case u.Port() != "" && (err != nil || port < 1 || port > 65535):
+	case !inPortRange(u.Port()):
 		return nil, errors.New("the port must be a number from 1 to 65535")
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("a query or fragment cannot be used; put credentials into OTEL_EXPORTER_OTLP_HEADERS")

@@ -44,7 +44,7 @@ func (fakeCatalog) DatasetRoots(path string) (n int64) {
 // Threshold refuses those that begin with an exclamation mark.
 func (fakeCatalog) Threshold(text string, _ []float64) error {
 	if strings.HasPrefix(text, "!") {
-		return errors.New(text + " is no threshold")
+		return errors.New(text + " is not a threshold")
 	}
 	return nil
 }

@@ -80,6 +80,14 @@ type Phase struct {
 	ConcurrencyRamp, PrefillRamp, RateRamp time.Duration
 	// Cancellation is nil when no request is cancelled on purpose.
 	Cancellation *load.Cancellation
+	// Seamless starts the phase when the one before has sent its last request; never set on the first one.
+	Seamless bool
+	// The shapes of the ramps above are "linear", "exponential" or "poisson"; empty is linear.
+	ConcurrencyRampShape, PrefillRampShape, RateRampShape string
+	// FailedRequestThreshold is that of the phase; nil leaves it to that of the run.
+	FailedRequestThreshold *float64
+	// Adaptive is nil where no load is searched.
+	Adaptive *load.Adaptive
 }
 
 // AtOnce reports whether an infinite rate leaves it to the limits when requests are sent.

@@ -31,11 +31,13 @@ const (
 	Headers
 	// Number is an int, or a float when written with a point or exponent.
 	Number
+	// Any is a value that only a configuration file gives; no text stands for it.
+	Any
 )
 
 // String names the type in help and documentation.
 func (t ValueType) String() string {
-	return [...]string{"bool", "string", "int", "float", "enum", "path", "key:value", "name:value", "number"}[t]
+	return [...]string{"bool", "string", "int", "float", "enum", "path", "key:value", "name:value", "number", "any"}[t]
 }
 
 // Arity is how often an option is given and how many tokens it takes.
@@ -139,14 +141,19 @@ func (o Option) valueName() string {
 const EnvPrefix = "AIPERF_"
 
 // All is the table of "aiperf profile", group by group in the order of the help text.
-func All() []Option { return slices.Clone(table().options) }
+func All() []Option { return slices.Clone(table().options[:table().flagged]) }
+
+// FileOnly are the rows without a flag, which only a configuration file gives.
+func FileOnly() []Option { return slices.Clone(table().options[table().flagged:]) }
 
 // Flags are those of "aiperf profile" as a table of flags, in the order of Options.
 func Flags() *flags.Table { return &table().flags }
 
 // optionTable is the table with an index over its long names.
 type optionTable struct {
+	// options are those of flags, up to flagged, and those of configuration files alone.
 	options []Option
+	flagged int
 	flags   flags.Table
 	byName  map[string]int
 }
@@ -171,6 +178,11 @@ var table = sync.OnceValue(func() *optionTable {
 			t.byName[name] = i
 		}
 		t.flags.Flags = append(t.flags.Flags, o.Flag)
+	}
+	t.flagged = len(t.options)
+	t.options = append(t.options, fileOnly()...)
+	for i, o := range t.options[t.flagged:] {
+		t.byName[o.Name] = t.flagged + i
 	}
 	return t
 })

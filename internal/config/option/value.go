@@ -174,6 +174,26 @@ func parseList(o Option, tokens []string) (any, error) {
 	return texts, nil
 }
 
+// ParseItems reads the items of a list that are known as such: none is split at commas.
+func (o Option) ParseItems(items []string) (any, error) {
+	texts, numbers := []string{}, []any{}
+	for _, item := range items {
+		value, err := parseOne(o, item)
+		if err != nil {
+			return nil, fmt.Errorf("%s %w", fault.Shorten(artifact.RedactAddress(item)), err)
+		}
+		if text, ok := value.(string); ok {
+			texts = append(texts, text)
+		} else {
+			numbers = append(numbers, value)
+		}
+	}
+	if o.Type == Number {
+		return numbers, nil
+	}
+	return texts, nil
+}
+
 // parseSweep reads a comma list of numbers that becomes a dimension of a sweep.
 func parseSweep(o Option, text string) ([]any, error) {
 	parts := strings.Split(text, ",")

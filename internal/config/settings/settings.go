@@ -32,7 +32,7 @@ const (
 // Origin is where a value comes from and under which name.
 type Origin struct {
 	Source Source
-	// Name is the flag as it was typed, the environment variable, or file:line; empty for a default.
+	// Name is the flag as it was typed, the environment variable, or file:line:column and the key; empty for a default.
 	Name string
 }
 
@@ -62,6 +62,9 @@ type Settings struct {
 	Args     []string
 	Warnings []fault.Warning
 
+	// Phases are those of a configuration file, in their order; nil: the flags describe them.
+	Phases []Phase
+
 	settings map[string]*setting
 	// Environ looks up variables that are no part of the tables, such as those of API keys.
 	Environ env.Lookup
@@ -76,6 +79,54 @@ func (p *Settings) Set(o option.Option, tokens []string, from Origin) error {
 	}
 	p.settings[o.Name] = &setting{origin: from, value: value, swept: swept}
 	return err
+}
+
+// SetItems gives an option a list whose items are not split at commas, as Set does otherwise.
+func (p *Settings) SetItems(o option.Option, items []string, from Origin) error {
+	value, err := o.ParseItems(items)
+	if err != nil {
+		value = nil
+	}
+	p.settings[o.Name] = &setting{origin: from, value: value}
+	return err
+}
+
+// Put gives an option a value as it is.
+func (p *Settings) Put(name string, value any, from Origin) {
+	p.settings[option.Named(name).Name] = &setting{origin: from, value: value}
+}
+
+// Unset takes an option's value back.
+func (p *Settings) Unset(name string) { delete(p.settings, option.Named(name).Name) }
+
+// Copy copies what is set, not the phases.
+func (p *Settings) Copy() *Settings {
+	own := *p
+	own.settings, own.Phases = maps.Clone(p.settings), nil
+	return &own
+}
+
+// New makes settings without any value.
+func New(lookup env.Lookup) *Settings {
+	return &Settings{settings: map[string]*setting{}, Environ: lookup}
+}
+
+// Take takes over an option as it is set in another place; it reports whether it is set there.
+func (p *Settings) Take(other *Settings, name string) bool {
+	s := other.settings[option.Named(name).Name]
+	if s != nil {
+		p.settings[option.Named(name).Name] = s
+	}
+	return s != nil
+}
+
+// Phase is a phase that a configuration file describes.
+type Phase struct {
+	Name, Kind, Type string
+	// Place is where the phase is written, for messages.
+	Place string
+	// Settings are those of the run with the values of this phase.
+	*Settings
 }
 
 // Given reports whether a flag or a file set the option, even to its default.

@@ -75,6 +75,14 @@ type Dataset struct {
 	Baseten recipe.Baseten
 	// SystemPrompt is a verbatim system text; nil means none.
 	SystemPrompt *string
+	// Records are the lines of a file dataset that stand in the configuration; Path then only names their place.
+	Records []recipe.Records
+	// Seed replaces the run's for all draws of the dataset; nil: it does not.
+	Seed *uint64
+	// Limit is the number of conversations that are read of a file; 0 means all.
+	Limit int
+	// MediaMix draws what each turn holds; empty: all hold the same.
+	MediaMix []recipe.Archetype
 }
 
 // Public says which published data set is sent.

@@ -40,3 +40,6 @@ func (d Normal) Bounded(r *random.Rand, lo, hi float64) float64 {
 	}
 	return min(hi, max(lo, d.Mean))
 }
+
+// Expected implements [Sizes].
+func (d Normal) Expected() float64 { return d.Mean }

@@ -30,6 +30,8 @@ type File struct {
 	Text []byte
 	// Root is the mapping at the top.
 	Root *Node
+	// Variables are the references to environment variables that [Environment] replaced by their values.
+	Variables []Variable
 }
 
 // Read reads a YAML 1.2 or JSON document whose top is a mapping. Its error is a [fault.List] with places and

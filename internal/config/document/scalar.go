@@ -46,6 +46,32 @@ func plain(text string) (Kind, any) {
 	return Text, text
 }
 
+// coerce makes of a node what a substituted text means: a boolean, a whole number, a number, else a text. Written keeps
+// the text, for who wants one.
+func (n *Node) coerce(text string) {
+	n.Kind, n.Scalar, n.Written = Text, text, text
+	switch word := strings.TrimSpace(text); {
+	case strings.EqualFold(word, "true"), strings.EqualFold(word, "false"):
+		n.Kind, n.Scalar = Bool, strings.EqualFold(word, "true")
+	case decimal.MatchString(word):
+		n.Kind, n.Scalar = number(strings.ReplaceAll(word, "_", ""))
+	}
+}
+
+// decimal is a number as Python reads one, without the words for what is no number.
+var decimal = regexp.MustCompile(`^[-+]?([0-9]+(_[0-9]+)*(\.([0-9]+(_[0-9]+)*)?)?|\.[0-9]+(_[0-9]+)*)([eE][-+]?[0-9]+)?$`)
+
+func number(digits string) (Kind, any) {
+	if v, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return Int, v
+	}
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		return Text, digits
+	}
+	return Float, v
+}
+
 // integer reads the digits of a whole number; one beyond 64 bits is a Float.
 func integer(digits, text string) (Kind, any) {
 	// The base 0 of ParseInt knows 0x, 0o, 0b and the leading 0 of octal numbers.

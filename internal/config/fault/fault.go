@@ -15,6 +15,8 @@ type Fault struct {
 	Rule string
 	// Message is one line that names the flags as they were typed.
 	Message string
+	// Excerpt are lines of a file that show the place, without a line end; empty if there is nothing to show.
+	Excerpt string
 }
 
 // List are all faults that were found, in the order of the rules. It is the error type of Parse,
@@ -22,9 +24,12 @@ type Fault struct {
 type List []Fault
 
 func (f List) Error() string {
-	lines := make([]string, len(f))
-	for i, fault := range f {
-		lines[i] = fault.Message
+	lines := make([]string, 0, len(f))
+	for _, fault := range f {
+		lines = append(lines, fault.Message)
+		if fault.Excerpt != "" {
+			lines = append(lines, fault.Excerpt)
+		}
 	}
 	return strings.Join(lines, "\n")
 }

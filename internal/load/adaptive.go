@@ -20,10 +20,13 @@ const (
 	ControlUsers
 )
 
-// String returns the variable as it stands in files.
-func (v Variable) String() string {
-	return [...]string{"concurrency", "prefill_concurrency", "request_rate", "users"}[v]
+// VariableNames returns the names of the variables as they stand in files, by their value.
+func VariableNames() []string {
+	return []string{"concurrency", "prefill_concurrency", "request_rate", "users"}
 }
+
+// String returns the variable as it stands in files.
+func (v Variable) String() string { return VariableNames()[v] }
 
 // StepPolicy is how large the steps of an adaptive phase are.
 type StepPolicy uint8
@@ -34,11 +37,14 @@ const (
 	FixedPercentStep
 )
 
-// String returns the policy as it stands in files.
-func (s StepPolicy) String() string { return [...]string{"sla_margin", "fixed_percent_step"}[s] }
+// StepPolicyNames returns the names of the policies as they stand in files, by their value.
+func StepPolicyNames() []string { return []string{"sla_margin", "fixed_percent_step"} }
 
-// strategyRampUntilFail is the only strategy.
-const strategyRampUntilFail = "ramp_until_fail"
+// String returns the policy as it stands in files.
+func (s StepPolicy) String() string { return StepPolicyNames()[s] }
+
+// StrategyRampUntilFail is the only strategy.
+const StrategyRampUntilFail = "ramp_until_fail"
 
 // Adaptive searches the load at which the service begins to miss an SLA, and then holds the highest load at which it
 // met all of them.

@@ -146,7 +146,7 @@ func newAdaptiveSummary(opt Adaptive) AdaptiveSummary {
 	return AdaptiveSummary{
 		BaseStep: opt.BaseStep, ControlVariable: opt.Variable.String(), MaxStepMultiplier: opt.MaxMultiplier,
 		SchemaVersion: adaptiveSchema, StepPercent: opt.StepPercent, StepPolicy: opt.Policy.String(),
-		StrategyType: strategyRampUntilFail, Candidates: []AdaptiveCandidate{},
+		StrategyType: StrategyRampUntilFail, Candidates: []AdaptiveCandidate{},
 	}
 }
 
@@ -195,7 +195,7 @@ func (c *controller) addEvent(name string, nowNS int64, a assessment, reason str
 		Phase: "discover", Reason: text(reason), SampleCount: int64(len(a.Successes)), SchemaVersion: adaptiveSchema,
 		Sent: a.sent, SLABound: bound.Bound, SLAMetric: bound.Metric, SLAOp: bound.Op, SLAStat: bound.Stat,
 		SLAValues: map[string]*float64{}, StepPolicy: c.opt.Policy.String(), StepSize: a.step,
-		StrategyType: strategyRampUntilFail, Throughput: a.throughput(),
+		StrategyType: StrategyRampUntilFail, Throughput: a.throughput(),
 		Timestamp: float64(wall) / second, TimestampNS: wall,
 		TimestampUTC: time.Unix(0, wall).UTC().Format("2006-01-02T15:04:05.000000Z"),
 	}

@@ -351,7 +351,6 @@ func TestAdaptivePlansThatCannotRun(t *testing.T) {
 		"at least one SLA":         func(_ *Phase, a *Adaptive) { a.SLA = nil },
 		"unknown metric":           func(_ *Phase, a *Adaptive) { a.SLA = []SLA{{"tps", "avg", "le", 1}} },
 		"unknown statistic \"p2\"": func(_ *Phase, a *Adaptive) { a.SLA = []SLA{{"ttft", "p2", "le", 1}} },
-		"unknown statistic":        func(_ *Phase, a *Adaptive) { a.SLA = []SLA{{"error_rate", "p99", "le", 1}} },
 		"unknown comparison":       func(_ *Phase, a *Adaptive) { a.SLA = []SLA{{"ttft", "p99", "<", 1}} },
 		"threshold must be":        func(_ *Phase, a *Adaptive) { a.SLA = []SLA{{"ttft", "p99", "le", math.NaN()}} },
 		"goodput needs":            func(_ *Phase, a *Adaptive) { a.SLA = []SLA{{"goodput", "avg", "ge", 1}} },

@@ -139,6 +139,11 @@ const (
 	failedSLA
 )
 
+// String names the verdict as events do.
+func (v verdict) String() string {
+	return [...]string{reasonInconclusive, reasonStepUp, reasonBoundary}[v]
+}
+
 // assessment is one window, measured.
 type assessment struct {
 	Window

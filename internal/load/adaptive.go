@@ -20,10 +20,13 @@ const (
 	ControlUsers
 )
 
-// String returns the variable as it stands in files.
-func (v Variable) String() string {
-	return [...]string{"concurrency", "prefill_concurrency", "request_rate", "users"}[v]
+// VariableNames returns the names of the variables as they stand in files, by their value.
+func VariableNames() []string {
+	return []string{"concurrency", "prefill_concurrency", "request_rate", "users"}
 }
+
+// String returns the variable as it stands in files.
+func (v Variable) String() string { return VariableNames()[v] }
 
 // StepPolicy is how large the steps of an adaptive phase are.
 type StepPolicy uint8
@@ -34,11 +37,17 @@ const (
 	FixedPercentStep
 )
 
-// String returns the policy as it stands in files.
-func (s StepPolicy) String() string { return [...]string{"sla_margin", "fixed_percent_step"}[s] }
+// StepPolicyNames returns the names of the policies as they stand in files, by their value.
+func StepPolicyNames() []string { return []string{"sla_margin", "fixed_percent_step"} }
 
-// strategyRampUntilFail is the only strategy.
-const strategyRampUntilFail = "ramp_until_fail"
+// String returns the policy as it stands in files.
+func (s StepPolicy) String() string { return StepPolicyNames()[s] }
+
+// StrategyRampUntilFail is the only strategy.
+const StrategyRampUntilFail = "ramp_until_fail"
+
+// DefaultAssessmentPeriod is the length of a window if none is given.
+const DefaultAssessmentPeriod = 30 * time.Second
 
 // Adaptive searches the load at which the service begins to miss an SLA, and then holds the highest load at which it
 // met all of them.
@@ -46,7 +55,7 @@ type Adaptive struct {
 	Variable Variable
 	// Min is where it begins, 0 = 1; Max is 0 for the value of the phase.
 	Min, Max float64
-	// Period is the length of a window, at least a second; Sustain how long the load found is held.
+	// Period is the length of a window, at least a second, 0 for the default; Sustain how long the load found is held.
 	Period, Sustain time.Duration
 	// MinCompleted successes make a window count; 0 means 1.
 	MinCompleted int64
@@ -67,6 +76,7 @@ func (a Adaptive) withDefaults(p Phase) Adaptive {
 			*d.value = d.def
 		}
 	}
+	orDefault(&a.Period, DefaultAssessmentPeriod)
 	a.MinCompleted = max(1, a.MinCompleted)
 	return a
 }
@@ -109,7 +119,7 @@ func (a Adaptive) validate(p Phase) error {
 	case a.Variable == ControlPrefill && p.Concurrency > 0 && d.Max > float64(p.Concurrency):
 		return fmt.Errorf("prefill_concurrency is adapted up to %v, which is more than the concurrency %d", d.Max,
 			p.Concurrency)
-	case a.Period < time.Second || a.Sustain <= 0:
+	case d.Period < time.Second || a.Sustain <= 0:
 		return fmt.Errorf("the assessment period must be at least 1 s and the sustain duration above 0, got %v and %v",
 			a.Period, a.Sustain)
 	case d.BaseStep < 0 || d.MaxMultiplier < 1 || d.StepPercent < 0:
@@ -164,7 +174,7 @@ func newController(p Phase, windows WindowSource, c *clock.Clock, index int) *co
 	opt := p.Adaptive.withDefaults(p)
 	return &controller{
 		opt: opt, windows: windows, clock: c, phase: index, value: opt.Min,
-		result: AdaptiveResult{Phase: index, Summary: newAdaptiveSummary(opt)},
+		result: AdaptiveResult{Phase: index, Summary: newAdaptiveSummary(opt, p, index)},
 	}
 }
 
@@ -178,18 +188,23 @@ func (c *controller) start(nowNS int64) {
 // assess measures the window that has ended and decides; done reports that the search is over.
 func (c *controller) assess(nowNS int64, t tally) (done bool) {
 	a := c.measureWindow(nowNS, t)
-	c.addEvent("adaptive_window", nowNS, a, "")
+	c.addEvent("adaptive_window", nowNS, a, a.verdict.String())
 	reason := c.decide(nowNS, &a)
 	c.addCandidate(nowNS, a)
-	c.addEvent("adaptive_decision", nowNS, a, reason)
-	if a.discovered {
-		c.addEvent("boundary_discovered", nowNS, a, reason)
-		c.addEvent("sustain_started", nowNS, a, "")
+	switch {
+	case a.discovered:
+		c.addEvent("sustain_started", nowNS, a, reasonHolding)
+		there := a
+		there.before = c.value
+		c.addEvent("boundary_discovered", nowNS, there, reason)
+	case !c.over || reason == reasonSustained:
+		c.addEvent("adaptive_decision", nowNS, a, reason)
 	}
 	c.sinceNS, c.dueNS, c.sent = nowNS, addNS(nowNS, c.opt.Period), t.sent
 	if c.over {
 		c.finish(nowNS, a, reason)
 	}
+	c.iteration++
 	return c.over
 }
 
@@ -199,9 +214,7 @@ func (c *controller) end(nowNS int64, t tally) {
 		return
 	}
 	c.over = true
-	a := c.measureWindow(nowNS, t)
-	c.addEvent("adaptive_window", nowNS, a, "")
-	c.finish(nowNS, a, reasonPhaseStopped)
+	c.finish(nowNS, c.measureWindow(nowNS, t), reasonPhaseStopped)
 }
 
 // decide changes the value and returns the reason.
@@ -274,7 +287,6 @@ func (c *controller) sustain(nowNS int64) string {
 		return reasonHolding
 	}
 	c.over = true
-	c.boundary = ptr(c.value)
 	return reasonSustained
 }
 
@@ -315,13 +327,29 @@ func (p *phaseRun) assess(nowNS int64) {
 		return
 	}
 	before := p.adaptive.value
-	if p.adaptive.assess(nowNS, p.stats.tally()) {
+	over := p.adaptive.assess(nowNS, p.stats.tally())
+	p.publishSearch()
+	if over {
 		p.finishSending(nowNS)
 		return
 	}
 	if p.adaptive.value != before {
 		p.setControl(nowNS)
 	}
+}
+
+// publishSearch makes the search visible to [Engine.Searches].
+func (p *phaseRun) publishSearch() {
+	p.e.mu.Lock()
+	defer p.e.mu.Unlock()
+	list := &p.e.searches
+	for i := range *list {
+		if (*list)[i].Phase == p.stats.Index {
+			(*list)[i] = p.adaptive.result
+			return
+		}
+	}
+	*list = append(*list, p.adaptive.result)
 }
 
 // setControl applies the value of an adaptive phase.

@@ -8,24 +8,31 @@ import (
 // adaptiveSchema is the version of the files that are written of the events and the summary.
 const adaptiveSchema = 2
 
-// AdaptiveResult is what an adaptive phase did and found.
+// AdaptiveResult is what an adaptive phase did and found, so far while it runs: what is written in the summary at the
+// end is not in it before.
 type AdaptiveResult struct {
 	Phase   int
 	Events  []AdaptiveEvent
 	Summary AdaptiveSummary
 }
 
-// AdaptiveControl is the variable and its value.
+// Over reports whether the search has ended.
+func (r *AdaptiveResult) Over() bool { return r.Summary.Status != "" }
+
+// AdaptiveControl is the value of the variable: as it was set, and as it is applied.
 type AdaptiveControl struct {
-	Value    float64 `json:"value"`
-	Variable string  `json:"variable"`
+	Actual float64 `json:"actual_value"`
+	Target float64 `json:"target_value"`
 }
 
 // AdaptiveEvent is one line of adaptive_scale_events.jsonl. Its keys are in order; what is not known is null.
 type AdaptiveEvent struct {
+	AcceptedValue      float64             `json:"accepted_value"`
+	AdaptiveIteration  int                 `json:"adaptive_iteration"`
 	BindingSLA         *string             `json:"binding_sla"`
 	BoundaryValue      *float64            `json:"boundary_value"`
 	Cancelled          int64               `json:"cancelled"`
+	CandidateValue     float64             `json:"candidate_value"`
 	Completed          int64               `json:"completed"`
 	Control            AdaptiveControl     `json:"control"`
 	ControlValue       float64             `json:"control_value"`
@@ -35,11 +42,20 @@ type AdaptiveEvent struct {
 	ErrorCount         int64               `json:"error_count"`
 	Errored            int64               `json:"errored"`
 	Event              string              `json:"event"`
+	FaultWindowID      *string             `json:"fault_window_id"`
 	FirstFailingValue  *float64            `json:"first_failing_value"`
 	InFlight           int64               `json:"in_flight"`
 	LastPassingValue   *float64            `json:"last_passing_value"`
 	Phase              string              `json:"phase"`
+	PhaseEndTS         *int64              `json:"phase_end_ts"`
+	PhaseID            string              `json:"phase_id"`
+	PhaseIndex         int                 `json:"phase_index"`
+	PhaseKind          string              `json:"phase_kind"`
+	PhaseName          string              `json:"phase_name"`
+	PhaseStartTS       *int64              `json:"phase_start_ts"`
+	ProfilingIndex     *int                `json:"profiling_index"`
 	Reason             *string             `json:"reason"`
+	RunID              *string             `json:"run_id"`
 	SampleCount        int64               `json:"sample_count"`
 	SchemaVersion      int                 `json:"schema_version"`
 	Sent               int64               `json:"sent"`
@@ -51,10 +67,10 @@ type AdaptiveEvent struct {
 	SLAValue           *float64            `json:"sla_value"`
 	SLAValues          map[string]*float64 `json:"sla_values"`
 	StepPolicy         string              `json:"step_policy"`
-	StepSize           float64             `json:"step_size"`
+	StepSize           *float64            `json:"step_size"`
 	StrategyType       string              `json:"strategy_type"`
 	Throughput         float64             `json:"throughput"`
-	Timestamp          float64             `json:"timestamp"`
+	Timestamp          int64               `json:"timestamp"`
 	TimestampNS        int64               `json:"timestamp_ns"`
 	TimestampUTC       string              `json:"timestamp_utc"`
 }
@@ -94,6 +110,10 @@ type AdaptiveSummary struct {
 	FirstFailingValue      *float64            `json:"first_failing_value"`
 	LastPassingValue       *float64            `json:"last_passing_value"`
 	MaxStepMultiplier      float64             `json:"max_step_multiplier"`
+	PhaseIndex             int                 `json:"phase_index"`
+	PhaseKind              string              `json:"phase_kind"`
+	PhaseName              string              `json:"phase_name"`
+	ProfilingIndex         *int                `json:"profiling_index"`
 	Result                 AdaptiveFound       `json:"result"`
 	SchemaVersion          int                 `json:"schema_version"`
 	SLA                    AdaptiveBound       `json:"sla"`
@@ -108,13 +128,13 @@ type AdaptiveSummary struct {
 	StrategyType           string              `json:"strategy_type"`
 	SustainDurationSeconds float64             `json:"sustain_duration_seconds"`
 	SustainPassedWindows   int                 `json:"sustain_passed_windows"`
-	SustainStartedAt       *float64            `json:"sustain_started_at"`
+	SustainStartedAt       *int64              `json:"sustain_started_at"`
 	SustainWindows         int                 `json:"sustain_windows"`
 	Throughput             float64             `json:"throughput"`
 	Totals                 AdaptiveTotals      `json:"totals"`
 }
 
-// AdaptiveCandidate is one window and what became of its value. Times are seconds since the Unix epoch.
+// AdaptiveCandidate is one window and what became of its value.
 type AdaptiveCandidate struct {
 	Accepted          bool     `json:"accepted"`
 	AdaptiveIteration int      `json:"adaptive_iteration"`
@@ -122,7 +142,7 @@ type AdaptiveCandidate struct {
 	CandidateValue    float64  `json:"candidate_value"`
 	ControlValue      float64  `json:"control_value"`
 	DurationS         float64  `json:"duration_s"`
-	EndTS             float64  `json:"end_ts"`
+	EndTS             string   `json:"end_ts"`
 	ErrorCount        int64    `json:"error_count"`
 	ITLP50MS          *float64 `json:"itl_p50_ms"`
 	ITLP95MS          *float64 `json:"itl_p95_ms"`
@@ -133,7 +153,7 @@ type AdaptiveCandidate struct {
 	LatencyP99MS      *float64 `json:"latency_p99_ms"`
 	RejectionReason   *string  `json:"rejection_reason"`
 	RequestCount      int64    `json:"request_count"`
-	StartTS           float64  `json:"start_ts"`
+	StartTS           string   `json:"start_ts"`
 	SuccessCount      int64    `json:"success_count"`
 	SuccessRate       float64  `json:"success_rate"`
 	ThroughputRPS     float64  `json:"throughput_rps"`
@@ -142,17 +162,19 @@ type AdaptiveCandidate struct {
 	TTFTP99MS         *float64 `json:"ttft_p99_ms"`
 }
 
-func newAdaptiveSummary(opt Adaptive) AdaptiveSummary {
+func newAdaptiveSummary(opt Adaptive, p Phase, index int) AdaptiveSummary {
 	return AdaptiveSummary{
-		BaseStep: opt.BaseStep, ControlVariable: opt.Variable.String(), MaxStepMultiplier: opt.MaxMultiplier,
+		PhaseIndex: index, PhaseKind: p.Kind.String(), PhaseName: p.Name,
+		SustainDurationSeconds: opt.Sustain.Seconds(),
+		BaseStep:               opt.BaseStep, ControlVariable: opt.Variable.String(), MaxStepMultiplier: opt.MaxMultiplier,
 		SchemaVersion: adaptiveSchema, StepPercent: opt.StepPercent, StepPolicy: opt.Policy.String(),
-		StrategyType: strategyRampUntilFail, Candidates: []AdaptiveCandidate{},
+		StrategyType: StrategyRampUntilFail, Candidates: []AdaptiveCandidate{},
 	}
 }
 
 // The outcomes of a search.
 var adaptiveOutcomes = map[string]struct{ status, event string }{
-	reasonSustained:     {"complete", "adaptive_complete"},
+	reasonSustained:     {"completed", "adaptive_complete"},
 	reasonMaximum:       {"incomplete", "adaptive_incomplete"},
 	reasonPhaseStopped:  {"incomplete", "adaptive_incomplete"},
 	reasonNothingPasses: {"failed", "adaptive_failed"},
@@ -181,25 +203,40 @@ func (c *controller) bound(a assessment) AdaptiveBound {
 	return AdaptiveBound{Bound: &sla.Threshold, Metric: &sla.Metric, Op: &sla.Op, Stat: &sla.Stat}
 }
 
-func (c *controller) wallSeconds(ns int64) float64 { return float64(c.clock.WallNS(ns)) / second }
+// utc returns an instant as files have it.
+func (c *controller) utc(ns int64) string {
+	return time.Unix(0, c.clock.WallNS(ns)).UTC().Format("2006-01-02T15:04:05.000000Z")
+}
+
+func (c *controller) control() AdaptiveControl {
+	return AdaptiveControl{Actual: c.value, Target: c.value}
+}
 
 func (c *controller) addEvent(name string, nowNS int64, a assessment, reason string) {
 	wall := c.clock.WallNS(nowNS)
 	bound := c.bound(a)
+	of := &c.result.Summary
 	e := AdaptiveEvent{
+		AcceptedValue: c.value, AdaptiveIteration: c.iteration, CandidateValue: a.before,
 		BoundaryValue: c.boundary, Cancelled: a.Cancelled, Completed: int64(len(a.Successes)) + a.Errors,
-		Control:      AdaptiveControl{Value: c.value, Variable: c.opt.Variable.String()},
-		ControlValue: c.value, ControlValueAfter: c.value, ControlValueBefore: a.before,
+		Control: c.control(), ControlValue: c.value, ControlValueAfter: c.value, ControlValueBefore: a.before,
 		ControlVariable: c.opt.Variable.String(), ErrorCount: a.Errors, Errored: a.Errors, Event: name,
 		FirstFailingValue: c.firstFailing, InFlight: a.tally.inFlight, LastPassingValue: c.lastPassing,
-		Phase: "discover", Reason: text(reason), SampleCount: int64(len(a.Successes)), SchemaVersion: adaptiveSchema,
+		Phase: "discover", PhaseID: of.PhaseName, PhaseIndex: of.PhaseIndex, PhaseKind: of.PhaseKind,
+		PhaseName: of.PhaseName, ProfilingIndex: of.ProfilingIndex, Reason: text(reason),
+		SampleCount: int64(len(a.Successes)), SchemaVersion: adaptiveSchema,
 		Sent: a.sent, SLABound: bound.Bound, SLAMetric: bound.Metric, SLAOp: bound.Op, SLAStat: bound.Stat,
-		SLAValues: map[string]*float64{}, StepPolicy: c.opt.Policy.String(), StepSize: a.step,
-		StrategyType: strategyRampUntilFail, Throughput: a.throughput(),
-		Timestamp: float64(wall) / second, TimestampNS: wall,
-		TimestampUTC: time.Unix(0, wall).UTC().Format("2006-01-02T15:04:05.000000Z"),
+		SLAValues: map[string]*float64{}, StepPolicy: c.opt.Policy.String(),
+		StrategyType: StrategyRampUntilFail, Throughput: a.throughput(),
+		Timestamp: wall, TimestampNS: wall, TimestampUTC: c.utc(nowNS),
 	}
-	if c.sustaining {
+	if a.step > 0 {
+		e.StepSize = ptr(a.step)
+	}
+	switch {
+	case c.over:
+		e.Phase = "complete"
+	case c.sustaining:
 		e.Phase = "sustain"
 	}
 	if a.verdict != inconclusive {
@@ -221,7 +258,7 @@ func (c *controller) addCandidate(nowNS int64, a assessment) {
 	entry := AdaptiveCandidate{
 		Accepted: a.verdict == passed, AdaptiveIteration: c.iteration, Cancelled: a.Cancelled,
 		CandidateValue: a.before, ControlValue: a.before,
-		DurationS: a.seconds(), StartTS: c.wallSeconds(a.from), EndTS: c.wallSeconds(nowNS),
+		DurationS: a.seconds(), StartTS: c.utc(a.from), EndTS: c.utc(nowNS),
 		ErrorCount: a.Errors, RequestCount: a.attempts(), SuccessCount: int64(len(a.Successes)),
 		SuccessRate: a.successRate(), ThroughputRPS: a.throughput(),
 		LatencyAvgMS: of(latency, "avg"), LatencyP50MS: of(latency, "p50"), LatencyP95MS: of(latency, "p95"),
@@ -237,7 +274,6 @@ func (c *controller) addCandidate(nowNS int64, a assessment) {
 	case a.verdict == failedSLA:
 		entry.RejectionReason = ptr("sla_miss")
 	}
-	c.iteration++
 	s := &c.result.Summary
 	s.Candidates = append(s.Candidates, entry)
 	c.addTotals(a)
@@ -264,16 +300,14 @@ func (c *controller) finish(nowNS int64, a assessment, reason string) {
 	bound := c.bound(a)
 	s.Status, s.CompletedReason = outcome.status, reason
 	s.BoundaryValue, s.LastPassingValue, s.FirstFailingValue = c.boundary, c.lastPassing, c.firstFailing
-	s.Control = AdaptiveControl{Value: c.value, Variable: c.opt.Variable.String()}
+	s.Control = c.control()
 	s.ControlValue = c.value
 	s.Result = AdaptiveFound{BoundaryValue: c.boundary, FirstFailingValue: c.firstFailing,
 		LastPassingValue: c.lastPassing}
 	s.SLA = bound
 	s.SLABound, s.SLAMetric, s.SLAOp, s.SLAStat = bound.Bound, bound.Metric, bound.Op, bound.Stat
 	s.SLAPassedDuringSustain = s.SustainWindows > 0 && s.SustainPassedWindows == s.SustainWindows
-	s.SustainDurationSeconds = 0
 	if c.sustaining {
-		s.SustainStartedAt = ptr(c.wallSeconds(c.sustainNS))
-		s.SustainDurationSeconds = float64(nowNS-c.sustainNS) / second
+		s.SustainStartedAt = ptr(c.clock.WallNS(c.sustainNS))
 	}
 }

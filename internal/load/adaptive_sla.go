@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -53,30 +54,50 @@ var rates = map[string]func(assessment) float64{
 	"request_error_rate":           assessment.errorPercent,
 }
 
+// SLAMetrics returns the metrics that a limit may be on, those of single requests first.
+func SLAMetrics() []string {
+	return append(slices.Sorted(maps.Keys(latencies)), slices.Sorted(maps.Keys(rates))...)
+}
+
+// SLAStats returns the statistics of a limit. Those of a metric of a whole window are all the same.
+func SLAStats() []string {
+	names := []string{"avg", "min", "max"}
+	ranks := slices.SortedFunc(maps.Keys(percentiles), func(a, b string) int {
+		return cmp.Compare(percentiles[a], percentiles[b])
+	})
+	return append(names, ranks...)
+}
+
+// SLAOps returns the comparisons of a limit.
+func SLAOps() []string { return []string{"lt", "le", "gt", "ge"} }
+
+// OfRequests reports whether the limit is on a latency of single requests.
+func (s SLA) OfRequests() bool { return latencies[s.Metric] != nil }
+
+// NeedsStream reports whether the metric of the limit is only known of replies that are streamed.
+func (s SLA) NeedsStream() bool { return s.OfRequests() && s.Metric != "request_latency" }
+
+// OfGoodRequests reports whether the limit counts the requests that meet the limits on latencies.
+func (s SLA) OfGoodRequests() bool { return s.Metric == "goodput" || s.Metric == "goodput_ratio" }
+
 func validateSLA(all []SLA) error {
 	if len(all) == 0 {
 		return errors.New("an adaptive phase needs at least one SLA")
 	}
 	needsLatency, hasLatency := false, false
 	for _, s := range all {
-		_, latency := latencies[s.Metric]
-		_, rate := rates[s.Metric]
-		_, percentile := percentiles[s.Stat]
-		simple := slices.Contains([]string{"avg", "min", "max"}, s.Stat)
 		switch {
-		case !latency && !rate:
-			names := slices.Sorted(maps.Keys(rates))
-			names = append(names, slices.Sorted(maps.Keys(latencies))...)
-			return fmt.Errorf("SLA %s: unknown metric %q, want one of %v", s, s.Metric, names)
-		case !simple && !(latency && percentile):
-			return fmt.Errorf("SLA %s: unknown statistic %q of %s", s, s.Stat, s.Metric)
-		case !slices.Contains([]string{"lt", "le", "gt", "ge"}, s.Op):
+		case !slices.Contains(SLAMetrics(), s.Metric):
+			return fmt.Errorf("SLA %s: unknown metric %q, want one of %v", s, s.Metric, SLAMetrics())
+		case !slices.Contains(SLAStats(), s.Stat):
+			return fmt.Errorf("SLA %s: unknown statistic %q, want one of %v", s, s.Stat, SLAStats())
+		case !slices.Contains(SLAOps(), s.Op):
 			return fmt.Errorf("SLA %s: unknown comparison %q, want lt, le, gt or ge", s, s.Op)
 		case math.IsNaN(s.Threshold) || math.IsInf(s.Threshold, 0):
 			return fmt.Errorf("SLA %s: the threshold must be finite", s)
 		}
-		hasLatency = hasLatency || latency
-		needsLatency = needsLatency || s.Metric == "goodput" || s.Metric == "goodput_ratio"
+		hasLatency = hasLatency || s.OfRequests()
+		needsLatency = needsLatency || s.OfGoodRequests()
 	}
 	if needsLatency && !hasLatency {
 		return errors.New("goodput needs at least one SLA on a latency")
@@ -117,6 +138,11 @@ const (
 	passed
 	failedSLA
 )
+
+// String names the verdict as events do.
+func (v verdict) String() string {
+	return [...]string{reasonInconclusive, reasonStepUp, reasonBoundary}[v]
+}
 
 // assessment is one window, measured.
 type assessment struct {

@@ -88,10 +88,10 @@ type Engine struct {
 	profilingCredits  uint64
 	cancellationDraws random.Stream
 	watcher           *observer
-	adaptive          []AdaptiveResult
 
 	mu        sync.Mutex
 	published []Stats
+	searches  []AdaptiveResult
 }
 
 // New returns an engine for a plan; [Engine.Run] starts it.
@@ -158,6 +158,13 @@ func (e *Engine) Snapshot() []Stats {
 	return all
 }
 
+// Searches returns what the adaptive phases that have begun did so far, in their order.
+func (e *Engine) Searches() []AdaptiveResult {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.searches)
+}
+
 // publish makes the numbers of a phase visible to Snapshot.
 func (e *Engine) publish(s *Stats) {
 	e.mu.Lock()
@@ -189,7 +196,7 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 
 	e.loop(ctx)
 	e.abandonLanes()
-	res := Result{Phases: e.Snapshot(), Adaptive: e.adaptive}
+	res := Result{Phases: e.Snapshot(), Adaptive: e.Searches()}
 	for _, s := range res.Phases {
 		res.Cancelled = res.Cancelled || s.WasCancelled
 	}

@@ -96,6 +96,7 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 	}
 	if phase.Adaptive != nil {
 		p.adaptive = newController(phase, e.opt.Windows, e.clock, index)
+		p.adaptive.result.Summary.ProfilingIndex = e.plan.profilingIndex(index)
 	}
 	return p
 }
@@ -117,6 +118,7 @@ func (p *phaseRun) start() {
 	if p.adaptive != nil {
 		p.adaptive.start(now)
 		p.setControl(now)
+		p.publishSearch()
 	}
 	if p.phase.Duration > 0 {
 		p.durationEndNS = addNS(now, p.phase.Duration)

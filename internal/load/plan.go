@@ -120,3 +120,17 @@ type Cancellation struct {
 	// Delay from the request written in full to the cancellation.
 	Delay time.Duration
 }
+
+// profilingIndex counts the profiling phases before a profiling phase; nil for a warm-up.
+func (p Plan) profilingIndex(index int) *int {
+	if p.Phases[index].Kind != Profiling {
+		return nil
+	}
+	n := 0
+	for _, before := range p.Phases[:index] {
+		if before.Kind == Profiling {
+			n++
+		}
+	}
+	return &n
+}

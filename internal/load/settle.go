@@ -129,7 +129,7 @@ func (p *phaseRun) finishSending(nowNS int64) {
 	p.e.prepared = p.e.nextSession
 	if p.adaptive != nil {
 		p.adaptive.end(nowNS, p.stats.tally())
-		p.e.adaptive = append(p.e.adaptive, p.adaptive.result)
+		p.publishSearch()
 	}
 	p.setState(SendingComplete)
 }

@@ -1,0 +1,127 @@
+package adaptive
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/config/document"
+	"aiperf/internal/load"
+)
+
+// limits returns the limits of a phase and of its block.
+func (r *reader) limits(phase *document.Node) (all []load.SLA) {
+	own, inBlock := phase.Get(keySLA), r.block.Get(keySLA)
+	if given(own) && given(inBlock) {
+		r.report(inBlock, join(r.blockPath, keySLA), "the phase has an sla of its own, %s: give one of them",
+			join(r.path, keySLA))
+		return nil
+	}
+	n, path := own, join(r.path, keySLA)
+	if given(inBlock) {
+		n, path = inBlock, join(r.blockPath, keySLA)
+	}
+	if !given(n) {
+		return nil
+	}
+	switch n.Kind {
+	case document.List:
+		for i, item := range n.Items {
+			all = r.appendItem(all, item, join(path, strconv.Itoa(i)))
+		}
+	case document.Map:
+		for _, metric := range n.Members {
+			all = r.appendMetric(all, metric, join(path, metric.Key))
+		}
+	default:
+		r.report(n, path, "must be a list of limits or a mapping metric: {statistic: {comparison: number}}, got %s", n.Kind)
+	}
+	return all
+}
+
+func given(n *document.Node) bool { return n != nil && n.Kind != document.Null }
+
+// itemKeys are the keys of a limit in a list.
+var itemKeys = []string{"metric_tag", "stat", "op", "threshold"}
+
+// defaultStat is the statistic of a limit in a list that names none.
+const defaultStat = "p95"
+
+// appendItem reads a limit of a list.
+func (r *reader) appendItem(all []load.SLA, n *document.Node, path string) []load.SLA {
+	if n.Kind != document.Map {
+		r.report(n, path, "must be a mapping with the keys %s, got %s", strings.Join(itemKeys, ", "), n.Kind)
+		return all
+	}
+	r.checkMembers(n, path, itemKeys)
+	sla, complete := load.SLA{Stat: defaultStat}, true
+	for _, m := range []struct {
+		key  string
+		into *string
+	}{{"metric_tag", &sla.Metric}, {"stat", &sla.Stat}, {"op", &sla.Op}} {
+		v := n.Get(m.key)
+		switch {
+		case given(v) && v.Kind == document.Text:
+			*m.into = v.Written
+		case given(v):
+			r.report(v, join(path, m.key), "must be a text, got %s", v.Kind)
+			complete = false
+		case *m.into == "":
+			r.report(n, join(path, m.key), "is missing: a limit has the keys %s", strings.Join(itemKeys, ", "))
+			complete = false
+		}
+	}
+	threshold := n.Get("threshold")
+	if !given(threshold) {
+		r.report(n, join(path, "threshold"), "is missing: a limit has the keys %s", strings.Join(itemKeys, ", "))
+		return all
+	}
+	if !complete {
+		return all
+	}
+	return r.appendLimit(all, sla, threshold, path)
+}
+
+// appendMetric reads the limits of a metric of a map.
+func (r *reader) appendMetric(all []load.SLA, metric document.Member, path string) []load.SLA {
+	if metric.Value.Kind != document.Map {
+		r.report(metric.Value, path, "must be a mapping statistic: {comparison: number}, such as {p95: {le: 500}}, got %s",
+			metric.Value.Kind)
+		return all
+	}
+	for _, stat := range metric.Value.Members {
+		at := join(path, stat.Key)
+		if stat.Value.Kind != document.Map {
+			r.report(stat.Value, at, "must be a mapping comparison: number, such as {le: 500}, got %s", stat.Value.Kind)
+			continue
+		}
+		for _, op := range stat.Value.Members {
+			sla := load.SLA{Metric: metric.Key, Stat: stat.Key, Op: op.Key}
+			all = r.appendLimit(all, sla, op.Value, join(at, op.Key))
+		}
+	}
+	return all
+}
+
+// appendLimit adds a limit whose words and number are right.
+func (r *reader) appendLimit(all []load.SLA, sla load.SLA, threshold *document.Node, path string) []load.SLA {
+	v := &value{r, threshold, path}
+	var ok bool
+	if sla.Threshold, ok = v.number(); !ok {
+		return all
+	}
+	for _, word := range []struct {
+		what, is string
+		known    []string
+	}{
+		{"metric", sla.Metric, load.SLAMetrics()}, {"statistic", sla.Stat, load.SLAStats()},
+		{"comparison", sla.Op, load.SLAOps()},
+	} {
+		if !slices.Contains(word.known, word.is) {
+			v.fault("unknown %s %q; known are %s%s", word.what, word.is, strings.Join(word.known, ", "),
+				meant(word.is, word.known))
+			return all
+		}
+	}
+	return append(all, sla)
+}

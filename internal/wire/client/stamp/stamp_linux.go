@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -59,9 +60,11 @@ func awaitStamps(fd int) error {
 	if err != nil {
 		return nil
 	}
-	const attempts, pause = 200, 250_000 // nanoseconds
 	m := newMessage()
-	for range attempts {
+	// The kernel switches stamping on in a worker of its own, which a busy machine lets wait.
+	const patience, longest = 500 * time.Millisecond, 4 * time.Millisecond
+	for waited, pause := time.Duration(0), 250*time.Microsecond; waited < patience; waited += pause {
+		pause = min(pause+pause/16, longest)
 		var b [1]byte
 		if unix.Sendto(fd, b[:], 0, self) != nil {
 			return nil
@@ -70,7 +73,7 @@ func awaitStamps(fd int) error {
 		if n == 1 && m.wallNS() != 0 {
 			return nil
 		}
-		_ = unix.Nanosleep(&unix.Timespec{Nsec: pause}, nil)
+		_ = unix.Nanosleep(&unix.Timespec{Nsec: pause.Nanoseconds()}, nil)
 	}
 	return errNoStamps
 }

@@ -112,7 +112,7 @@ func FuzzRateSeries(f *testing.F) {
 	f.Add([]byte(`[{"time_s":0,"qps":5},{"time_s":1.5,"qps":10}]`))
 	f.Add([]byte(`{"points":[{"time_s":0,"qps":5}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		points, err := parseRateSeries(text)
+		points, err := RatePoints(text)
 		if err == nil && len(points) < 2 {
 			t.Errorf("%d points", len(points))
 		}

@@ -24,7 +24,7 @@ func RateSeries(path string) ([]config.RatePoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	points, err := parseRateSeries(bytes.TrimPrefix(text, []byte("\ufeff")))
+	points, err := RatePoints(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,8 @@ func ReadText(path string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-func parseRateSeries(text []byte) ([]config.RatePoint, error) {
+// RatePoints reads a rate series as JSON: a list of points, or an object with the key "points".
+func RatePoints(text []byte) ([]config.RatePoint, error) {
 	if !json.Valid(text) {
 		return nil, whereInvalid(text)
 	}

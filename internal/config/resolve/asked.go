@@ -16,10 +16,20 @@ import (
 // asked is what every subject works on: the values that were given, the facts of other rooms, and what was found wrong
 // so far. All subjects of a resolution share one.
 type asked struct {
-	p        *settings.Settings
-	catalog  Catalog
+	p       *settings.Settings
+	catalog Catalog
+	*found
+}
+
+// found is what was found wrong, and what to tell the user. All phases of a resolution share one.
+type found struct {
 	faults   fault.List
 	warnings []fault.Warning
+}
+
+// of is the same with the settings of a phase.
+func (a *asked) of(p *settings.Settings) *asked {
+	return &asked{p: p, catalog: a.catalog, found: a.found}
 }
 
 func (a *asked) warn(format string, args ...any) {

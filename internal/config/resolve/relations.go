@@ -83,7 +83,7 @@ func exclusions() []struct{ rule, a, b, hint string } {
 
 func (r *resolution) checkExclusions() {
 	for _, x := range exclusions() {
-		if !r.active(x.a) || !r.active(x.b) {
+		if !r.active(x.a) || !r.active(x.b) || r.phases != nil && x.rule == "V10" { // a file may bound both
 			continue
 		}
 		hint := x.hint

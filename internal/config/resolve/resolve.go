@@ -34,6 +34,8 @@ type resolution struct {
 	telemetry telemetry
 	outputs   outputs
 	series    series
+	// file are the phases of a configuration file, nil without one; timing is that of the first measured one.
+	phases filePhases
 }
 
 func newResolution(a *asked) *resolution {
@@ -62,13 +64,16 @@ func newResolution(a *asked) *resolution {
 // of capabilities that this release lacks are refused before all else, since what they need would not help;
 // values that it lacks are looked for only when nothing else is wrong.
 func Resolve(p *settings.Settings, catalog Catalog) (*config.Run, []fault.Warning, error) {
-	r := newResolution(&asked{p: p, catalog: catalog, warnings: slices.Clone(p.Warnings)})
+	r := newResolution(&asked{p: measured(p), catalog: catalog, found: &found{warnings: slices.Clone(p.Warnings)}})
+	r.phases = r.ofFile(p)
 	r.decide()
 	r.checkMissing()
 	if len(r.faults) == 0 {
 		for _, check := range r.rules() {
 			check()
 		}
+		r.phases.check()
+		r.faults = distinct(r.faults)
 	}
 	if len(r.faults) == 0 {
 		r.checkBuilt()
@@ -90,6 +95,7 @@ func (r *resolution) decide() {
 	r.scenario.decide()
 	r.timing.decideMode()
 	r.timing.decide()
+	r.phases.decide()
 }
 
 // rules are the checks of options against one another, in the order in which faults are reported.
@@ -143,10 +149,12 @@ func (r *resolution) run() *config.Run {
 		Submission: r.scenario.submission,
 		Asked:      p,
 	}
-	if r.timing.warmsUp() {
+	if r.phases == nil && r.timing.warmsUp() {
 		run.Phases = append(run.Phases, r.timing.warmup())
 	}
-	if r.timing.mode == config.AgenticReplay {
+	if r.phases != nil && r.timing.mode != config.AgenticReplay {
+		run.Phases, run.FailedRequestThreshold = r.phases.build(), nil
+	} else if r.timing.mode == config.AgenticReplay {
 		run.Phases = r.timing.agentic(r.timing.profiling())
 	} else {
 		run.Phases = append(run.Phases, r.timing.profiling())

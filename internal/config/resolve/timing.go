@@ -29,6 +29,9 @@ type timing struct {
 	requestsGiven        bool
 	pattern              string
 	smoothness           float64
+
+	// inFile reports that a configuration file describes the phases, fileWarmsUp that one of them is a warm-up.
+	inFile, fileWarmsUp bool
 }
 
 // decideMode chooses the timing mode; the first rule that fits wins.
@@ -45,7 +48,7 @@ func (ti *timing) decideMode() {
 		ti.mode = config.FixedSchedule
 	case ti.given("user-centric-rate"):
 		ti.mode = config.UserCentric
-	case ti.given("request-rate") || ti.given("request-rate-series"):
+	case ti.given("request-rate") || ti.given("request-rate-series") || ti.given("phase-rate-series"):
 		ti.mode = config.Rate
 	default:
 		ti.mode = config.Burst
@@ -82,7 +85,9 @@ func (ti *timing) decide() {
 	if ti.mode == config.FixedSchedule || ti.mode == config.UserCentric || ti.mode == config.AgenticReplay {
 		ti.rate = nil
 	}
-	if ti.mode == config.Rate && ti.given("request-rate-series") {
+	if points, ok := p.Value("phase-rate-series").([]config.RatePoint); ok && ti.mode == config.Rate {
+		ti.series = points
+	} else if ti.mode == config.Rate && ti.given("request-rate-series") {
 		ti.readSeries()
 	}
 	if ti.mode == config.AgenticReplay && ti.concurrency == nil {
@@ -191,5 +196,8 @@ func (ti *timing) readSeries() {
 
 // warmsUp reports whether there is a warm-up phase.
 func (ti *timing) warmsUp() bool {
+	if ti.inFile {
+		return ti.fileWarmsUp
+	}
 	return len(ti.givenOf("warmup-request-count", "warmup-duration", "num-warmup-sessions")) > 0
 }

@@ -158,8 +158,8 @@ const (
 // DatasetTypes are the types of dataset.
 func DatasetTypes() []string { return []string{Synthetic, File, Public} }
 
-func dist(name, optionName string, def any, help string) Key {
-	return Key{Name: name, Kind: Distribution, Option: optionName, Default: def, Help: help}
+func dist(name string, def any, help string) Key {
+	return Key{Name: name, Kind: Distribution, Default: def, Help: help}
 }
 
 func datasetKeys() []Key {
@@ -169,8 +169,8 @@ func datasetKeys() []Key {
 		opt("target", "cache-bust", "none"))
 	value := func(x float64) artifact.Object { return artifact.Object{{Key: "value", Value: x}} }
 	prompts := section("prompts", "Texts of the requests.",
-		dist("isl", "isl-distribution", nil, "Input length of a turn in tokens."),
-		dist("osl", "osl-distribution", nil, "Requested output length in tokens."),
+		dist("isl", nil, "Input length of a turn in tokens."),
+		dist("osl", nil, "Requested output length in tokens."),
 		opt("block_size", "isl-block-size", nil), opt("batch_size", "prompt-batch-size", 1),
 		opt("corpus", "prompt-corpus", nil), bust,
 		Key{Name: "sequence_distribution", Kind: Anything, Option: "seq-dist",
@@ -190,11 +190,12 @@ func datasetKeys() []Key {
 	return fields([]Key{
 		{Name: "name", Kind: Word, Required: true, Help: "Name of the dataset."},
 		{Name: "type", Kind: Choice, Values: DatasetTypes(), Default: Synthetic, Help: "Where conversations come from."},
-		opt("random_seed", "dataset-seed", nil), opt("system_prompt", "system-prompt", nil),
+		{Name: "random_seed", Kind: Whole, Limits: option.AtLeast(0), Help: "Seed of the dataset alone."},
+		opt("system_prompt", "system-prompt", nil),
 		opt("system_prompt_file", "system-prompt-file", nil),
 	},
 		of(file, opt("path", "input-file", nil),
-			Key{Name: "records", Kind: Anything, Option: "dataset-records",
+			Key{Name: "records", Kind: Anything,
 				Help: "Lines of the file, written here: a list of mappings, or with random_pool a mapping of pools."},
 			opt("format", "custom-dataset-type", "single_turn")),
 		of(public, opt("dataset", "public-dataset", nil), opt("hf_subset", "hf-subset", nil),
@@ -207,18 +208,18 @@ func datasetKeys() []Key {
 				opt("length", "prompt-prefix-length", nil).within(option.AtLeast(1)),
 				opt("shared_system_length", "shared-system-prompt-length", nil).within(option.AtLeast(1)),
 				opt("user_context_length", "user-context-prompt-length", nil).within(option.AtLeast(1))),
-			dist("turns", "turns-distribution", nil, "Number of turns of a conversation."),
-			dist("turn_delay", "turn-delay-distribution", nil, "Think time before a turn in milliseconds."),
+			dist("turns", nil, "Number of turns of a conversation."),
+			dist("turn_delay", nil, "Think time before a turn in milliseconds."),
 			opt("turn_delay_ratio", "conversation-turn-delay-ratio", 1.0),
 			section("images", "Pictures of a turn; sent where batch_size is 1 or more.",
 				opt("batch_size", "image-batch-size", 0),
-				dist("width", "image-width-distribution", value(512), "Width in pixels."),
-				dist("height", "image-height-distribution", value(512), "Height in pixels."),
+				dist("width", value(512), "Width in pixels."),
+				dist("height", value(512), "Height in pixels."),
 				opt("format", "image-format", "jpeg"), opt("source", "image-source", "noise"),
 				opt("source_sampling", "image-source-sampling", "random-with-replacement")),
 			section("audio", "Sound of a turn; sent where batch_size is 1 or more.",
 				opt("batch_size", "audio-batch-size", 0),
-				dist("length", "audio-length-distribution", value(10), "Length in seconds."),
+				dist("length", value(10), "Length in seconds."),
 				opt("format", "audio-format", "wav"), opt("sample_rates", "audio-sample-rates", []any{16.0}),
 				opt("depths", "audio-depths", []any{16}),
 				opt("channels", "audio-num-channels", 1).within(option.Between(1, 2))),
@@ -233,11 +234,11 @@ func datasetKeys() []Key {
 					opt("channels", "video-audio-num-channels", 0), opt("codec", "video-audio-codec", nil),
 					opt("depth", "video-audio-depth", 16))),
 			section("rankings", "Queries and passages of rankings endpoints.",
-				dist("passages", "passages-distribution", value(10), "Passages of a query."),
-				dist("passage_tokens", "passage-tokens-distribution", value(128), "Length of a passage in tokens."),
-				dist("query_tokens", "query-tokens-distribution", value(32), "Length of a query in tokens."))),
+				dist("passages", value(10), "Passages of a query."),
+				dist("passage_tokens", value(128), "Length of a passage in tokens."),
+				dist("query_tokens", value(32), "Length of a query in tokens."))),
 		of(read, corpus, synthesis, bust,
-			dist("osl", "osl-distribution", nil, "Output length in tokens, where the data has none."),
+			dist("osl", nil, "Output length in tokens, where the data has none."),
 			opt("trace_idle_gap_cap_seconds", "trace-idle-gap-cap-seconds", nil),
 			opt("inter_turn_delay_cap_seconds", "inter-turn-delay-cap-seconds", nil),
 			opt("ignore_trace_delays", "ignore-trace-delays", false),
@@ -252,7 +253,7 @@ func datasetKeys() []Key {
 			opt("open_loop_strict", "open-loop-strict", false), opt("omit_kv_hints", "omit-kv-hints", false),
 			opt("force_min_tokens", "force-min-tokens", true)),
 		ours(of(public, Key{Name: "path", Option: "dataset-path"})...),
-		ours(of(synthetic, Key{Name: "media_mix", Kind: Anything, Option: "media-mix",
+		ours(of(synthetic, Key{Name: "media_mix", Kind: Anything,
 			Help: "List of weighted kinds of request with media of their own."})...),
 	)
 }

@@ -202,3 +202,23 @@ func Camel(name string) string {
 	}
 	return strings.Join(parts, "")
 }
+
+// FieldOf finds a key of a section that a dataset or phase of the type has; outside of them the type is "".
+func (k Key) FieldOf(name, kind string) (Key, bool) {
+	for _, f := range k.Fields {
+		if f.Name == name && (kind == "" || f.Has(kind)) {
+			return f, true
+		}
+	}
+	return Key{}, false
+}
+
+// TypesOf are the types of dataset or phase that have a key of the section.
+func (k Key) TypesOf(name string) (types []string) {
+	for _, f := range k.Fields {
+		if f.Name == name {
+			types = append(types, f.Of...)
+		}
+	}
+	return types
+}

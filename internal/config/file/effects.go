@@ -1,0 +1,358 @@
+package file
+
+import (
+	"iter"
+	"maps"
+	"math"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/document"
+	"aiperf/internal/config/fault"
+	"aiperf/internal/config/option"
+	"aiperf/internal/config/schema"
+)
+
+func keysOf[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
+
+// effects are the keys whose values are no single option's, by their paths with [] for indices.
+var effects map[string]func(r *reader, t target, k schema.Key, n *document.Node, path string)
+
+func init() { // the functions refer to the table
+	effects = map[string]func(r *reader, t target, k schema.Key, n *document.Node, path string){
+		"schema_version":                                (*reader).version,
+		"benchmark.models.items":                        (*reader).modelItems,
+		"benchmark.slos":                                (*reader).slos,
+		"benchmark.endpoint.template":                   (*reader).template,
+		"benchmark.endpoint.reset_kv_cache":             hook("reset-kv-cache"),
+		"benchmark.endpoint.server_profiler":            hook("server-profiler"),
+		"benchmark.endpoint.path":                       (*reader).rooted,
+		"benchmark.endpoint.reset_kv_cache.path":        (*reader).rooted,
+		"benchmark.endpoint.server_profiler.start_path": (*reader).rooted,
+		"benchmark.endpoint.server_profiler.stop_path":  (*reader).rooted,
+		"benchmark.artifacts.summary":                   (*reader).summary,
+		"benchmark.artifacts.records":                   (*reader).records,
+		"benchmark.artifacts.raw":                       (*reader).raw,
+		"benchmark.artifacts.user_files":                (*reader).userFiles,
+		"benchmark.gpu_telemetry":                       (*reader).gpu,
+		"benchmark.server_metrics.enabled":              off("no-server-metrics"),
+		"benchmark.server_metrics.discovery.mode":       (*reader).discovery,
+		"benchmark.otel.stream_metrics_enabled":         (*reader).checked,
+		"benchmark.otel.stream_timing_enabled":          (*reader).checked,
+		"benchmark.otel.custom_resource_attributes":     (*reader).attributes,
+		"benchmark.network_latency.enabled":             (*reader).latency,
+	}
+	for path, effect := range datasetEffects() {
+		effects["benchmark.datasets[]."+path] = effect
+	}
+	for path, effect := range phaseEffects() {
+		effects["benchmark.phases[]."+path] = effect
+	}
+}
+
+// checked keys are looked at by another key's effect.
+func (r *reader) checked(_ target, k schema.Key, n *document.Node, path string) {
+	if _, err := r.tokens(k, n); err != nil {
+		r.fault(n, path, "%v", err)
+	}
+}
+
+func (r *reader) version(_ target, k schema.Key, n *document.Node, path string) {
+	if n.Written != "2.0" && n.Written != "2" {
+		r.fault(n, path, "%s is not a version that this program reads; it reads 2.0", fault.Shorten(n.Written))
+	}
+}
+
+func (r *reader) modelItems(t target, k schema.Key, n *document.Node, path string) {
+	var names []string
+	var weights []float64
+	var tokenizers []string
+	r.each(n, path, func(item *document.Node, path string) {
+		if item.Kind != document.Map {
+			r.fault(item, path, "is %v; it must be a mapping with the key name", item.Kind)
+			return
+		}
+		scratch := target{Settings: t.Copy()}
+		r.section(scratch, schema.Key{Kind: schema.Section, Fields: k.Fields}, item, path)
+		name, _ := textOf(item.Get("name"))
+		names = append(names, name)
+		if w := item.Get("weight"); w != nil && w.Kind != document.Null {
+			share, _ := number(w)
+			weights = append(weights, share)
+		}
+		tokenizer, _ := textOf(item.Get("tokenizer").Get("name"))
+		tokenizers = append(tokenizers, tokenizer)
+	})
+	if n.Kind == document.List && len(names) == 0 {
+		r.fault(n, path, "is empty: name at least one model")
+		return
+	}
+	if err := t.SetItems(option.Named("model-names"), names, r.origin(n, path)); err != nil {
+		r.fault(n, path, "%v", err)
+	}
+	if len(weights) > 0 {
+		t.Put("model-weights", weights, r.origin(n, path))
+	}
+	if strings.Join(tokenizers, "") != "" {
+		t.Put("model-tokenizers", tokenizers, r.origin(n, path))
+	}
+}
+
+// models checks that a choice by weight has all weights.
+func (r *reader) models(body *document.Node) {
+	models := body.Get("models")
+	if models == nil || r.base.Text("model-selection-strategy") != "weighted" {
+		return
+	}
+	weights, _ := r.base.Value("model-weights").([]float64)
+	items := models.Get("items")
+	sum := 0.0
+	for _, w := range weights {
+		sum += w
+	}
+	switch {
+	case items == nil:
+	case len(weights) < len(items.Items):
+		r.fault(items, "benchmark.models.items", "strategy weighted needs a weight for each model")
+	case math.Abs(sum-1) > 0.01+1e-9:
+		r.fault(items, "benchmark.models.items", "the weights add up to %s; they must add up to 1", plain(sum))
+	}
+}
+
+func textOf(n *document.Node) (string, bool) {
+	if n == nil || n.Scalar == nil {
+		return "", false
+	}
+	return n.Written, true
+}
+
+// slos takes thresholds as the option writes them.
+func (r *reader) slos(t target, k schema.Key, n *document.Node, path string) {
+	if n.Kind != document.Map {
+		r.fault(n, path, "is %v; it must be a mapping of metric tags to numbers", n.Kind)
+		return
+	}
+	var items []string
+	for _, m := range n.Members {
+		v, ok := number(m.Value)
+		if !ok || strings.ContainsAny(m.Key, " :") || m.Key == "" {
+			r.fault(m.Value, document.Path(path, m.Key), "must be a metric tag and a number")
+			continue
+		}
+		items = append(items, m.Key+":"+plain(v))
+	}
+	if len(items) > 0 {
+		r.apply(t, option.Named("goodput"), k, []string{strings.Join(items, " ")}, n, path)
+	}
+}
+
+// template puts body and response_field where the endpoint looks for them: among the extra inputs.
+func (r *reader) template(t target, k schema.Key, n *document.Node, path string) {
+	r.section(target{Settings: t.Copy()}, k, n, path)
+	if body, ok := textOf(n.Get("body")); ok {
+		field, given := textOf(n.Get("response_field"))
+		if !given {
+			field = "text"
+		}
+		t.Put("endpoint-template", artifact.Object{{Key: "payload_template", Value: body},
+			{Key: "response_field", Value: field}}, r.origin(n, path))
+	}
+}
+
+// hook reads a hook: true, false or its settings.
+func hook(name string) func(*reader, target, schema.Key, *document.Node, string) {
+	return func(r *reader, t target, k schema.Key, n *document.Node, path string) {
+		if b, ok := boolean(n); ok {
+			r.apply(t, option.Named(name), k, []string{map[bool]string{true: "true", false: "false"}[b]}, n, path)
+			return
+		}
+		if n.Kind != document.Map {
+			r.fault(n, path, "is %v; it must be true, false or a mapping", n.Kind)
+			return
+		}
+		r.apply(t, option.Named(name), k, []string{"true"}, n, path)
+		r.section(t, k, n, path)
+	}
+}
+
+func (r *reader) rooted(t target, k schema.Key, n *document.Node, path string) {
+	if text, _ := textOf(n); !strings.HasPrefix(text, "/") || strings.Contains(text, "://") {
+		r.fault(n, path, "must be a path that starts with / and names no host")
+		return
+	}
+	r.set(t, k, n, path)
+}
+
+// summary is [json] or false.
+func (r *reader) summary(t target, _ schema.Key, n *document.Node, path string) {
+	if on, ok := r.listed(n, path, "json"); ok {
+		t.Put("export-summary", on, r.origin(n, path))
+	}
+}
+
+// listed reads a list that may hold one word alone, or false.
+func (r *reader) listed(n *document.Node, path, word string) (on, ok bool) {
+	if b, isBool := boolean(n); isBool && !b {
+		return false, true
+	}
+	if n.Kind != document.List || len(n.Items) != 1 || n.Items[0].Written != word {
+		r.fault(n, path, "must be [%s] or false", word)
+		return false, false
+	}
+	return true, true
+}
+
+// records and raw make up the level of the exports: raw wins.
+func (r *reader) records(t target, _ schema.Key, n *document.Node, path string) {
+	on, ok := r.listed(n, path, "jsonl")
+	if !ok || t.Text("export-level") == "raw" && t.Given("export-level") {
+		return
+	}
+	level := "records"
+	if !on {
+		level = "summary"
+	}
+	r.apply(t, option.Named("export-level"), schema.Key{}, []string{level}, n, path)
+}
+
+func (r *reader) raw(t target, k schema.Key, n *document.Node, path string) {
+	on, ok := boolean(n)
+	if !ok {
+		r.checked(t, k, n, path)
+		return
+	}
+	if on {
+		r.apply(t, option.Named("export-level"), schema.Key{}, []string{"raw"}, n, path)
+	}
+}
+
+// gpu makes the items of the flag of the settings.
+func (r *reader) gpu(t target, k schema.Key, n *document.Node, path string) {
+	r.section(target{Settings: t.Copy()}, k, n, path)
+	if n.Kind != document.Map {
+		return
+	}
+	if on, ok := boolean(orNull(n.Get("enabled"))); ok && !on {
+		r.apply(t, option.Named("no-gpu-telemetry"), k, []string{"true"}, n.Get("enabled"), path+".enabled")
+		return
+	}
+	var items []string
+	if urls := n.Get("urls"); urls != nil {
+		for _, u := range urls.Items {
+			items = append(items, u.Written)
+		}
+	}
+	collector, _ := textOf(n.Get("collector"))
+	if collector == "pynvml" || collector == "amdsmi" {
+		if len(items) > 0 {
+			r.fault(n.Get("urls"), document.Path(path, "urls"), "cannot be used with collector %s, which reads the GPUs of "+
+				"this machine", collector)
+			return
+		}
+		items = append(items, collector)
+	}
+	if mode, _ := textOf(n.Get("mode")); mode == "realtime_dashboard" {
+		items = append(items, "dashboard")
+	}
+	if file, ok := textOf(n.Get("metrics_file")); ok {
+		items = append(items, r.locate(file))
+	}
+	if len(items) > 0 {
+		r.apply(t, option.Named("gpu-telemetry"), schema.Key{}, items, n, path)
+	}
+}
+
+func orNull(n *document.Node) *document.Node {
+	if n == nil {
+		return &document.Node{}
+	}
+	return n
+}
+
+// off sets an option that says no where the key says yes.
+func off(name string) func(*reader, target, schema.Key, *document.Node, string) {
+	return func(r *reader, t target, k schema.Key, n *document.Node, path string) {
+		on, ok := boolean(n)
+		if !ok {
+			r.checked(t, k, n, path)
+		} else if !on {
+			r.apply(t, option.Named(name), k, []string{"true"}, n, path)
+		}
+	}
+}
+
+func (r *reader) discovery(t target, k schema.Key, n *document.Node, path string) {
+	r.checked(t, k, n, path)
+	if n.Written == "kubernetes" {
+		r.fault(n, path, "kubernetes is not available in this release: name the pages in server_metrics.urls")
+	}
+}
+
+// latency: measured unless a mean is given.
+func (r *reader) latency(t target, k schema.Key, n *document.Node, path string) {
+	on, ok := boolean(n)
+	if !ok {
+		r.checked(t, k, n, path)
+		return
+	}
+	if mean := Body(r.root).Get("network_latency").Get("mean_ms"); on && (mean == nil || mean.Kind == document.Null) {
+		r.apply(t, option.Named("network-latency-automatic"), k, []string{"true"}, n, path)
+	}
+}
+
+// attributes are name=value items for the option.
+func (r *reader) attributes(t target, k schema.Key, n *document.Node, path string) {
+	if _, err := r.tokens(k, n); err != nil {
+		r.fault(n, path, "%v", err)
+		return
+	}
+	var items []string
+	for _, m := range n.Members {
+		items = append(items, m.Key+"="+m.Value.Written)
+	}
+	if len(items) > 0 {
+		r.apply(t, option.Named("otel-resource-attributes"), schema.Key{}, items, n, path)
+	}
+}
+
+// defaults sets what a file leaves out and what follows from several of its keys.
+func (r *reader) defaults() {
+	b, body := r.base, Body(r.root)
+	file := func(name, value string) {
+		if !b.IsSet(name) {
+			_ = b.Set(option.Named(name), []string{value}, fileDefault) // values of the table
+		}
+	}
+	if body.Get("endpoint").Get("template") != nil && body.Get("endpoint").Get("type") == nil {
+		file("endpoint-type", "template")
+	}
+	t, ok := b.Value("endpoint-template").(artifact.Object)
+	if ok && b.Text("endpoint-type") != "template" {
+		r.warn(fault.LevelWarning, "%s: without effect: the endpoint has the type %s", b.Origin("endpoint-template"),
+			b.Text("endpoint-type"))
+	} else if ok {
+		extra := b.Pairs("extra-inputs")
+		for _, m := range t {
+			extra = extra.Set(m.Key, m.Value)
+		}
+		b.Put("extra-inputs", extra, b.Origin("endpoint-template"))
+	}
+	if otel := body.Get("otel"); b.Given("otel-url") && otel != nil {
+		metrics, m := boolean(orNull(otel.Get("stream_metrics_enabled")))
+		timing, t := boolean(orNull(otel.Get("stream_timing_enabled")))
+		metrics, timing = metrics || !m, timing || !t
+		switch {
+		case metrics && timing:
+		case metrics:
+			file("stream", "metrics")
+		case timing:
+			file("stream", "timing")
+		default:
+			r.fault(otel, "benchmark.otel", "sends nothing: set stream_metrics_enabled or stream_timing_enabled")
+		}
+	}
+	if u := b.Text("ui-type"); u == "dashboard" && r.root.Get("sweep") != nil && b.Given("ui-type") {
+		r.fault(body.Get("runtime").Get("ui"), "benchmark.runtime.ui", "dashboard cannot be used with a sweep: use simple "+
+			"or none")
+	}
+}

@@ -1,0 +1,67 @@
+package file
+
+import (
+	"strings"
+	"testing"
+)
+
+// lookup has no variables.
+func lookup(string) (string, bool) { return "", false }
+
+const minimal = `benchmark:
+  model: my/model
+  endpoint: {url: "http://localhost:8000"}
+  dataset: {type: synthetic, isl: 512, osl: 128}
+  phases: {type: concurrency, concurrency: 8, requests: 100}
+`
+
+// faultsOf reads a file and returns what is wrong with it.
+func faultsOf(t *testing.T, text string) string {
+	t.Helper()
+	s, err := Open("bench.yaml", []byte(text), lookup)
+	if err == nil {
+		_, err = s.Settings(s.Raw, Options{})
+	}
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestMinimalFile(t *testing.T) {
+	s, err := Open("bench.yaml", []byte(minimal), lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Settings(s.Raw, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Texts("model-names"); len(got) != 1 || got[0] != "my/model" {
+		t.Errorf("models %q", got)
+	}
+	if len(p.Phases) != 1 || p.Phases[0].Name != "profiling" {
+		t.Fatalf("phases %+v", p.Phases)
+	}
+	ph := p.Phases[0]
+	if n := ph.Int("concurrency"); n == nil || *n != 8 {
+		t.Errorf("concurrency %v", n)
+	}
+	if n := ph.Int("isl"); n == nil || *n != 512 {
+		t.Errorf("isl %v", n)
+	}
+	if from := ph.Origin("concurrency").Name; !strings.HasPrefix(from, "bench.yaml:5:") {
+		t.Errorf("concurrency is of %q", from)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a key of a phase", strings.Replace(minimal, "requests", "concurency", 1), "did you mean concurrency"},
+		{"no stop", strings.Replace(minimal, ", requests: 100", "", 1), "no stop condition"},
+	} {
+		if got := faultsOf(t, c.text); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s", c.name, got)
+		}
+	}
+}

@@ -12,7 +12,10 @@ import (
 // undefined. Each body, and each default of a macro's argument, first takes a step from the budget; texts that are put
 // together are measured.
 type amender struct {
-	seen map[uintptr]bool
+	seen   map[uintptr]bool
+	strict bool
+	// names are those in the template.
+	names []string
 }
 
 func (a *amender) amend(v reflect.Value) {
@@ -22,7 +25,15 @@ func (a *amender) amend(v reflect.Value) {
 		if v.CanSet() && !v.IsNil() {
 			switch e := v.Interface().(type) {
 			case *nodes.BinaryExpression:
-				v.Set(reflect.ValueOf(measured(e)))
+				if computed := computedAsPython(e); a.strict && computed != nil {
+					v.Set(reflect.ValueOf(computed))
+				} else {
+					v.Set(reflect.ValueOf(measured(e)))
+				}
+			case *nodes.List, *nodes.Tuple:
+				if e, ok := e.(nodes.Expression); ok && a.strict && v.Type() == reflect.TypeFor[nodes.Expression]() {
+					v.Set(reflect.ValueOf(filtered(e, completeFilter)))
+				}
 			case *nodes.Call: // of a method or macro
 				if v.Type() == reflect.TypeFor[nodes.Expression]() {
 					v.Set(reflect.ValueOf(filtered(e, sizeFilter)))
@@ -36,6 +47,17 @@ func (a *amender) amend(v reflect.Value) {
 		a.seen[v.Pointer()] = true
 		a.amend(v.Elem())
 		switch n := v.Interface().(type) {
+		case *nodes.Name:
+			a.names = append(a.names, n.Name.Val)
+		case *nodes.GetAttribute:
+			if parent, ok := n.Node.(*nodes.Name); ok {
+				a.names = append(a.names, parent.Name.Val+"."+n.Attribute)
+			}
+		case *nodes.GetItem:
+			parent, ok := n.Node.(*nodes.Name)
+			if item, text := n.Arg.(*nodes.String); ok && text {
+				a.names = append(a.names, parent.Name.Val+"."+item.Val)
+			}
 		case *nodes.Output:
 			n.Expression = filtered(n.Expression, printFilter)
 			if n.Alternative != nil {

@@ -32,6 +32,7 @@ var None any = (*none)(nil)
 type Template struct {
 	parsed *exec.Template
 	steps  int
+	names  []string
 }
 
 // Options configures how a template is read.
@@ -41,6 +42,8 @@ type Options struct {
 	// Chat reads a template as model templates are read: with trim_blocks and lstrip_blocks, and a tojson that
 	// escapes nothing.
 	Chat bool
+	// Strict has undefined names end the rendering, and numbers computed as Python does.
+	Strict bool
 }
 
 // Compile parses a template. Its error names the line if the engine knows it.
@@ -58,9 +61,9 @@ func Compile(source string, o Options) (t *Template, err error) {
 		text = trimmed
 	}
 	c := config.New()
-	c.AutoEscape = o.Escape
+	c.AutoEscape, c.StrictUndefined = o.Escape, o.Strict
 	rewritten := text(source)
-	parsed, err := exec.NewTemplate(home, c, &onlyTemplate{text: rewritten}, environment(o.Chat))
+	parsed, err := exec.NewTemplate(home, c, &onlyTemplate{text: rewritten}, environments[o.Chat]())
 	if err != nil {
 		text := strings.TrimPrefix(err.Error(), "failed to parse template '"+rewritten+"': ")
 		if !o.Chat { // else the lines are not those of the source
@@ -68,10 +71,13 @@ func Compile(source string, o Options) (t *Template, err error) {
 		}
 		return nil, errors.New("the template cannot be parsed: " + text)
 	}
-	a := amender{seen: map[uintptr]bool{}}
+	a := amender{seen: map[uintptr]bool{}, strict: o.Strict}
 	a.amend(reflect.ValueOf(parsed.Root()))
-	return &Template{parsed, maxSteps}, nil
+	return &Template{parsed, maxSteps, a.names}, nil
 }
+
+// Names returns the names and attributes of names in the template, such as "a" and "a.b"; some may be its own.
+func (t *Template) Names() []string { return t.names }
 
 // home is the only file that a template can read: itself.
 const home = "/template"
@@ -122,6 +128,11 @@ var (
 	nodeNames  = regexp.MustCompile(`filtered_expression\(([^()]*)\)`)
 	noItem     = regexp.MustCompile(`Unable to evaluate (\S+): Can't use Getitem on None`)
 	filterName = regexp.MustCompile(`unable to evaluate filter &\{[^}]*\}: `)
+	// Of a chain of parts that cannot be evaluated the innermost is named.
+	undefinedName   = regexp.MustCompile(`(?:[Uu]nable to evaluate (?:\w+ )*[^:"]+: )*Unable to evaluate name "([^"]*)"`)
+	undefinedMember = regexp.MustCompile(`(?:[Uu]nable to evaluate (?:\w+ )*[^:"]+: )*[Uu]nable to evaluate ([^:"]+): ` +
+		`(?:attribute|item) '[^']*' not found`)
+	structure = regexp.MustCompile(`\w+ControlStructure\([^()]*\): `)
 )
 
 // plainMessage removes the engine's own words from an error: what remains is line, expression and reason.
@@ -130,7 +141,11 @@ func plainMessage(text string) string {
 	text = renderPlace.ReplaceAllString(text, "line $1: ")
 	text = noItem.ReplaceAllString(text, "$1: its parent is undefined or none")
 	text = filterName.ReplaceAllString(text, "")
-	for _, name := range []string{printFilter, "tojson", stepFilter, sizeFilter, repeatFilter, thenFilter} {
+	text = undefinedName.ReplaceAllString(text, "$1 is not defined")
+	text = undefinedMember.ReplaceAllString(text, "$1 is not defined")
+	text = structure.ReplaceAllString(text, "")
+	for _, name := range []string{printFilter, "tojson", stepFilter, sizeFilter, repeatFilter, thenFilter, computeFilter,
+		completeFilter} {
 		text = strings.ReplaceAll(text, "invalid call to filter '"+name+"': ", "")
 	}
 	for nodeNames.MatchString(text) {

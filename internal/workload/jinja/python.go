@@ -3,10 +3,17 @@ package jinja
 import (
 	"errors"
 	"reflect"
+	"sync"
 
 	"github.com/nikolalohinski/gonja/v2/builtins"
 	"github.com/nikolalohinski/gonja/v2/exec"
 )
+
+// environments are those of templates of models (true) and of others, made when one is first used.
+var environments = map[bool]func() *exec.Environment{
+	false: sync.OnceValue(func() *exec.Environment { return environment(false) }),
+	true:  sync.OnceValue(func() *exec.Environment { return environment(true) }),
+}
 
 // environment is gonja's own with Python's ways on top.
 func environment(chat bool) *exec.Environment {
@@ -15,6 +22,7 @@ func environment(chat bool) *exec.Environment {
 	for name, f := range map[string]exec.FilterFunction{
 		printFilter: printing, "tojson": toJSON, "default": orDefault, "d": orDefault, "items": itemList,
 		sizeFilter: sized, repeatFilter: repeated, stepFilter: stepped, textualFilter: textual, thenFilter: then,
+		computeFilter: computed, completeFilter: complete, "round": rounded,
 	} {
 		set(filters, name, f)
 	}
@@ -29,8 +37,8 @@ func environment(chat bool) *exec.Environment {
 		globals.Set("lipsum", func() (string, error) { return "", errors.New("a conversation has no random text") })
 	}
 	for name, f := range map[string]func(*exec.Value) bool{
-		"defined":   func(v *exec.Value) bool { return v.Val.IsValid() },
-		"undefined": func(v *exec.Value) bool { return !v.Val.IsValid() },
+		"defined":   isDefined,
+		"undefined": func(v *exec.Value) bool { return !isDefined(v) },
 		"none":      isNone,
 	} {
 		test := func(_ *exec.Context, v *exec.Value, _ *exec.VarArgs) (bool, error) { return f(v), nil }
@@ -39,6 +47,9 @@ func environment(chat bool) *exec.Environment {
 		} else {
 			_ = tests.Register(name, test) // it is not
 		}
+	}
+	if tests.Exists("in") {
+		_ = tests.Replace("in", in) // it is there
 	}
 	methods := builtins.Methods
 	methods.Str, methods.Dict = strMethods(), dictMethods()
@@ -59,6 +70,9 @@ func set(filters *exec.FilterSet, name string, f exec.FilterFunction) {
 func isNone(v *exec.Value) bool {
 	return v.Val.IsValid() && v.Val.Type() == reflect.TypeFor[*none]()
 }
+
+// isDefined reports whether a value is defined; a strict template has an error for one that is not.
+func isDefined(v *exec.Value) bool { return v.Val.IsValid() && !v.IsError() }
 
 // printing returns None as a word and an undefined value as nothing.
 func printing(_ *exec.Evaluator, in *exec.Value, _ *exec.VarArgs) *exec.Value {
@@ -88,7 +102,7 @@ func orDefault(_ *exec.Evaluator, in *exec.Value, params *exec.VarArgs) *exec.Va
 	if v, ok := params.KwArgs["boolean"]; ok {
 		boolean = v.IsTrue()
 	}
-	if !in.Val.IsValid() || boolean && (in.IsNil() || !in.IsTrue()) {
+	if !isDefined(in) || boolean && (in.IsNil() || !in.IsTrue()) {
 		return value
 	}
 	return in

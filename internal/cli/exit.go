@@ -8,6 +8,8 @@ const (
 	// failed, or results that cover only a part of the run; of a series of runs: fewer than two that count, or a signal
 	// before its end.
 	ExitFailure = 1
+	// ExitUsage: aiperf config init was given nothing to do.
+	ExitUsage = 2
 	// ExitThreshold: a condition of --fail-if makes the result a failure, or a comparison found a figure
 	// worse that must not be; of the self-test, one of its correctness checks failed.
 	ExitThreshold = 3

@@ -66,6 +66,7 @@ func commands() []command {
 	return []command{
 		{"profile", "run a benchmark against an inference server", (*app).profile},
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
+		{"config", "start a configuration file from a template", (*app).config},
 		{"selftest", "check this program on this machine and measure the capacity of the machine", (*app).selftest},
 		{"report", "recompute the summaries of a run from its records", (*app).reportAgain},
 		{"gate", "check a finished run against thresholds", (*app).gate},
@@ -84,7 +85,8 @@ func commands() []command {
 
 // missingCommands are documented commands that this release lacks, and what to do without them.
 var missingCommands = []struct{ name, instead string }{
-	{"config", "it lacks the YAML configuration; give the flags to aiperf profile"},
+	{"config validate", "it lacks the YAML configuration; give the flags to aiperf profile"},
+	{"config expand", "it lacks the YAML configuration; give the flags to aiperf profile"},
 	{"plot", "charts are in the HTML report: aiperf profile --html-report, or aiperf report --html for a finished run"},
 	{"plugins", "a program of your own is an endpoint with aiperf profile --endpoint-plugin"},
 	{"kube", "it lacks Kubernetes; run aiperf profile in a job of your own"},

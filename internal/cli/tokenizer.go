@@ -33,22 +33,24 @@ var tokenizerActions = []string{"pack", "count", "encode"}
 
 type tokenizerOptions struct{ lines.Options }
 
+// nonEmpty keeps a value that has at least one character.
+func nonEmpty(to *string) func(string) error {
+	return func(v string) error {
+		if v == "" {
+			return errors.New("the value is empty")
+		}
+		*to = v
+		return nil
+	}
+}
+
 // table is the flags of an action, of all without one.
 func (o *tokenizerOptions) table() *flags.Table {
-	text := func(to *string) func(string) error {
-		return func(v string) error {
-			if v == "" {
-				return errors.New("the value is empty")
-			}
-			*to = v
-			return nil
-		}
-	}
 	t := &flags.Table{Command: strings.TrimSpace("tokenizer " + o.Action), About: tokenizerHelp, Column: 30,
 		Flags: []flags.Flag{
 			flags.Value("tokenizer", "NAME", "hub id, folder, file, packed file or a built-in name:\n"+
-				strings.Join(tokenizer.BuiltinNames(), ", "), text(&o.Name)),
-			flags.Value("tokenizer-revision", "NAME", "branch, tag or commit on the hub (main)", text(&o.Revision)),
+				strings.Join(tokenizer.BuiltinNames(), ", "), nonEmpty(&o.Name)),
+			flags.Value("tokenizer-revision", "NAME", "branch, tag or commit on the hub (main)", nonEmpty(&o.Revision)),
 		}, Footer: `  -h, --help                  this text
 
 FILE.jsonl may be - for the standard input. Nothing is added to a text: no BOS, no chat template.
@@ -56,7 +58,7 @@ HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE and TRANSFORMERS_OF
 `}
 	if o.Action == "pack" || o.Action == "" {
 		t.Flags = append(t.Flags, flags.Value("output -o", "FILE", "file that pack writes (NAME.tokenizer)",
-			text(&o.Output)))
+			nonEmpty(&o.Output)))
 	}
 	return t
 }

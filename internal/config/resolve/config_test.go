@@ -100,7 +100,7 @@ func faultsOf(t *testing.T, line string, err error) fault.List {
 // check applies all rules without looking at what is built, for what this release parses but cannot do.
 func check(t *testing.T, line string) *resolution {
 	t.Helper()
-	r := newResolution(&asked{p: mustParse(t, line), catalog: fakeCatalog{}})
+	r := newResolution(&asked{p: mustParse(t, line), catalog: fakeCatalog{}, found: &found{}})
 	r.decide()
 	for _, rule := range r.rules() {
 		rule()

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"time"
 
 	"aiperf/internal/config/env"
@@ -18,7 +19,7 @@ type Run struct {
 	Endpoint     Endpoint
 	Tokenizer    Tokenizer
 	Dataset      Dataset
-	// Phases run in order: the warm-up first, if there is one, then profiling.
+	// Phases run in order; at least one is a profiling phase.
 	Phases []Phase
 	// SLOs are the goodput thresholds in display units, in the order of first mention.
 	SLOs          []SLO
@@ -57,24 +58,72 @@ type Run struct {
 	Asked *settings.Settings
 }
 
-// Profiling is the profiling phase.
+// Profiling returns the first profiling phase.
 func (r *Run) Profiling() *Phase {
-	for i := range r.Phases {
-		if r.Phases[i].Kind == ProfilingPhase {
-			return &r.Phases[i]
-		}
+	if all := r.PhasesOf(ProfilingPhase); len(all) > 0 {
+		return all[0]
 	}
 	return nil
 }
 
-// Warmup is the warm-up phase, nil if there is none.
+// Warmup returns the first warm-up phase, nil if there is none.
 func (r *Run) Warmup() *Phase {
-	for i := range r.Phases {
-		if r.Phases[i].Kind == WarmupPhase {
-			return &r.Phases[i]
-		}
+	if all := r.PhasesOf(WarmupPhase); len(all) > 0 {
+		return all[0]
 	}
 	return nil
+}
+
+// PhasesOf returns the phases of a kind in their order.
+func (r *Run) PhasesOf(kind PhaseKind) []*Phase {
+	var list []*Phase
+	for i := range r.Phases {
+		if r.Phases[i].Kind == kind {
+			list = append(list, &r.Phases[i])
+		}
+	}
+	return list
+}
+
+// Threshold returns the share of failed requests above which a phase ends the run, nil for none. That of the run is for
+// profiling phases.
+func (r *Run) Threshold(p *Phase) *float64 {
+	if p.FailedRequestThreshold == nil && p.Kind == ProfilingPhase {
+		return r.FailedRequestThreshold
+	}
+	return p.FailedRequestThreshold
+}
+
+// AnyProfiling reports whether some profiling phase is as asked.
+func (r *Run) AnyProfiling(is func(*Phase) bool) bool {
+	return slices.ContainsFunc(r.PhasesOf(ProfilingPhase), is)
+}
+
+// Common returns what all pointers point to; nil if they differ or one is nil.
+func Common[T comparable](list []*T) *T {
+	for _, p := range list {
+		if p == nil || *p != *list[0] {
+			return nil
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+// Cap returns the largest concurrency of the profiling phases; nil if one of them has none.
+func (r *Run) Cap() *int {
+	var most *int
+	for _, p := range r.PhasesOf(ProfilingPhase) {
+		if p.Concurrency == nil {
+			return nil
+		}
+		if most == nil || *p.Concurrency > *most {
+			most = p.Concurrency
+		}
+	}
+	return most
 }
 
 // Submission reports whether a run keeps its scenario.
@@ -127,8 +176,8 @@ func (r *Run) LogicalWorkers(cpus int) int {
 	if r.Workers.Max != nil {
 		n = *r.Workers.Max
 	}
-	if p := r.Profiling(); p != nil && p.Concurrency != nil {
-		n = min(n, *p.Concurrency)
+	if most := r.Cap(); most != nil {
+		n = min(n, *most)
 	}
 	if r.Workers.Max == nil {
 		limit := max(1, r.Env.HTTP.ConnectionLimit)

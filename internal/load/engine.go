@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -236,6 +237,11 @@ func (e *Engine) check() error {
 			var err error
 			if e.entries, err = readRecording(recorded); err != nil {
 				return err
+			}
+		}
+		if p.Schedule != nil {
+			if first, end := e.entries.window(*p.Schedule); first >= end {
+				return fmt.Errorf("phase %s: its part of the recording contains no conversation", p.Name)
 			}
 		}
 	}

@@ -96,11 +96,14 @@ type RatePoint struct {
 	Rate float64
 }
 
-// Schedule replays the times of a Recorded source. Every conversation is played once, in the order of time.
+// Schedule replays the times of a Recorded source. Every conversation is played once, in the order of
+// time.
 type Schedule struct {
 	// AutoOffset makes the earliest time the start of the phase; otherwise StartOffset is.
 	AutoOffset  bool
 	StartOffset time.Duration
+	// From and Until select the conversations whose first turn is between them, both ends included; nil is open.
+	From, Until *time.Duration
 }
 
 // Users are simulated users who each send a turn every Count ÷ Rate seconds. One that has sent all its turns is

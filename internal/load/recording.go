@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -47,6 +48,9 @@ func (e *entries) conversation(i int) int {
 	}
 	return i
 }
+
+// turns returns the number of turns of an entry.
+func (e *entries) turns(i int) int { return e.source.ConversationTurns(e.conversation(i)) }
 
 func (e *entries) atNS(i int) int64 { return e.source.TurnTime(e.conversation(i), 0).AtNS }
 
@@ -98,16 +102,39 @@ type recording struct {
 	session uint64
 	// zeroNS is the recorded time of the phase's start, which is at startNS.
 	zeroNS, startNS int64
-	// started and announced count entries.
+	// The entries from first up to end, exclusive, are played; total counts their turns.
+	first, end int
+	total      int64
+	// started and announced are the next entries.
 	started, announced int
 }
 
 func newRecording(entries *entries, s Schedule, session uint64) *recording {
-	r := &recording{entries: entries, session: session, zeroNS: int64(s.StartOffset)}
+	r := &recording{entries: entries, session: session, zeroNS: int64(s.StartOffset), total: entries.total}
+	r.first, r.end = entries.window(s)
+	r.started, r.announced = r.first, r.first
 	if s.AutoOffset {
-		r.zeroNS = entries.atNS(0)
+		r.zeroNS = entries.atNS(r.first)
+	}
+	if r.end-r.first < entries.len() {
+		r.total = 0
+		for i := r.first; i < r.end; i++ {
+			r.total += int64(entries.turns(i))
+		}
 	}
 	return r
+}
+
+// window returns the entries of a schedule, from the first up to the end, exclusive.
+func (e *entries) window(s Schedule) (first, end int) {
+	end = e.len()
+	if s.From != nil {
+		first = sort.Search(end, func(i int) bool { return e.atNS(i) >= int64(*s.From) })
+	}
+	if s.Until != nil {
+		end = sort.Search(end, func(i int) bool { return e.atNS(i) > int64(*s.Until) })
+	}
+	return first, end
 }
 
 // limits returns the counts at which the replay ends: its own unless lower ones are asked for.
@@ -118,7 +145,7 @@ func (r *recording) limits(sessions, requests int64) (int64, int64) {
 		}
 		return min(asked, own)
 	}
-	return least(sessions, int64(r.entries.len())), least(requests, r.entries.total)
+	return least(sessions, int64(r.end-r.first)), least(requests, r.total)
 }
 
 func (r *recording) start(nowNS int64) { r.startNS = nowNS }
@@ -129,7 +156,7 @@ func (r *recording) dueNS(atNS int64) int64 {
 }
 
 func (r *recording) next() (int64, bool) {
-	if r.started == r.entries.len() {
+	if r.started == r.end {
 		return 0, false
 	}
 	return r.dueNS(r.entries.atNS(r.started)), true
@@ -137,13 +164,15 @@ func (r *recording) next() (int64, bool) {
 
 func (r *recording) pop() turn {
 	t := turn{
-		session: r.session + uint64(r.started), entry: r.started,
-		count:      r.entries.source.ConversationTurns(r.entries.conversation(r.started)),
+		session: r.sessionOf(r.started), entry: r.started,
+		count:      r.entries.turns(r.started),
 		intendedNS: r.dueNS(r.entries.atNS(r.started)),
 	}
 	r.started++
 	return t
 }
+
+func (r *recording) sessionOf(entry int) uint64 { return r.session + uint64(entry-r.first) }
 
 func (r *recording) follow(t turn, nowNS int64) (dueNS, intendedNS int64) {
 	recorded := r.entries.source.TurnTime(r.entries.conversation(t.entry), t.index)
@@ -157,15 +186,15 @@ func (r *recording) follow(t turn, nowNS int64) (dueNS, intendedNS int64) {
 }
 
 func (r *recording) announce(ahead int64, to func(Opening)) {
-	for end := min(r.entries.len(), r.started+int(ahead)); r.announced < end; r.announced++ {
-		session := r.session + uint64(r.announced)
+	for end := min(r.end, r.started+int(ahead)); r.announced < end; r.announced++ {
+		session := r.sessionOf(r.announced)
 		to(Opening{Session: session, Conversation: r.entries.conversation(r.announced), Root: session})
 	}
 }
 
 func (r *recording) drop(to func(uint64)) {
 	for i := r.started; i < r.announced; i++ {
-		to(r.session + uint64(i))
+		to(r.sessionOf(i))
 	}
 	r.announced = r.started
 }

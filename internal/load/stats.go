@@ -132,10 +132,15 @@ func (s *Stats) Elapsed(nowNS int64) time.Duration {
 
 // DeliveredRate returns the number of requests sent per second, up to the end of sending.
 func (s *Stats) DeliveredRate(nowNS int64) float64 {
+	return perSecond(s.RequestsSent, s.SendingTime(nowNS))
+}
+
+// SendingTime returns the time from the start to the end of sending.
+func (s *Stats) SendingTime(nowNS int64) time.Duration {
 	if s.SentEndNS != 0 {
 		nowNS = s.SentEndNS
 	}
-	return perSecond(s.RequestsSent, time.Duration(nowNS-s.StartNS))
+	return time.Duration(nowNS - s.StartNS)
 }
 
 // CompletedRate returns the number of requests completed per second.

@@ -101,13 +101,15 @@ func (c *content) fitDataset(ctx context.Context) error {
 
 // checkLanes refuses more lanes than recordings unless a recording may be in several of them.
 func (c *content) checkLanes() error {
-	p := c.cfg.Profiling()
-	if p.Lanes == nil || p.Lanes.Wrap || *p.Concurrency <= c.data.RootCount() {
-		return nil
+	for _, p := range c.cfg.PhasesOf(config.ProfilingPhase) {
+		if p.Lanes == nil || p.Lanes.Wrap || *p.Concurrency <= c.data.RootCount() {
+			continue
+		}
+		return fmt.Errorf("--concurrency %d asks for more lanes than %s has recordings, which is %d: lower it, or give "+
+			"--allow-dataset-wrap to play a recording in several lanes at once",
+			*p.Concurrency, c.cfg.Dataset.Path, c.data.RootCount())
 	}
-	return fmt.Errorf("--concurrency %d asks for more lanes than %s has recordings, which is %d: lower it, or give "+
-		"--allow-dataset-wrap to play a recording in several lanes at once",
-		*p.Concurrency, c.cfg.Dataset.Path, c.data.RootCount())
+	return nil
 }
 
 // checkThreadedMessages refuses extra inputs that would replace the messages which replies are put into.
@@ -142,17 +144,13 @@ func (c *content) repeatsMatter(data *dataset.Dataset) bool {
 
 // announceRepeats warns before the load when prompts will be sent several times, where the number of requests is known.
 func (c *content) announceRepeats(data *dataset.Dataset) {
-	p := c.cfg.Profiling()
-	requests := plan.Limit(p.Requests)
-	if sessions := plan.Limit(p.Sessions); sessions > 0 && (requests == 0 || sessions < requests) {
-		requests = sessions
-	}
+	requests, sessions := plan.MeasuredSessions(c.cfg)
 	prompts := int64(data.RootCount())
-	if requests <= prompts || p.Schedule != nil || p.Lanes != nil {
+	if requests <= prompts {
 		return
 	}
 	if !c.repeatsMatter(data) {
-		if p.Sessions != nil {
+		if sessions {
 			c.log.Info("More sessions than conversations: conversations will repeat", "sessions", requests,
 				"conversations", prompts)
 		}

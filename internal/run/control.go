@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"aiperf/internal/load"
@@ -35,7 +34,7 @@ func (e *execution) openControls(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k := &controls{e: e, client: own, Options: options, firstProfiling: slices.IndexFunc(e.cfg.Phases, isProfiling)}
+	k := &controls{e: e, client: own, Options: options, firstProfiling: e.firstProfiling()}
 	e.watches = append(e.watches, k)
 	return k.prepare(ctx)
 }

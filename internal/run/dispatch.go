@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"aiperf/internal/base/clock"
@@ -27,6 +28,8 @@ type dispatcher struct {
 	health   *clientHealth
 	// reach is nil where nothing is done about servers that cannot be reached.
 	reach *reachability
+	// zero places recorded times of all phases on the clock of the first one with a schedule.
+	zero scheduleZero
 	// prompts counts what is sent in profiling phases.
 	prompts *promptTally
 	// hearsContent is false when no phase limits prefill: then first contents are not reported.
@@ -116,12 +119,25 @@ func (d *dispatcher) newJob(c *load.Credit, t *turnState, p *session.Prepared, d
 	job.Identity.PhaseIndex, job.Identity.ProfilingIndex = c.Phase, phase.Profiling
 	if phase.scheduled {
 		if at := t.session.Conversation().Turns[c.Turn].TimestampMS; at != nil {
-			job.Scheduled, job.ScheduledNS = true, nanoseconds(*at)
+			job.Scheduled, job.ScheduledNS = true, d.zero.on(nanoseconds(*at), c.IntendedNS)
 		}
 	}
 	job.Identity.WorkerID = d.workers.name(t.worker)
 	job.Identity.ProcessorID = processorID
 	return job
+}
+
+// scheduleZero is by how much the instants of the first schedule that is played lie after its recorded times. The times
+// of a schedule that is played later in the run are moved, so that one lag can be computed for all of them.
+type scheduleZero struct {
+	once  sync.Once
+	shift int64
+}
+
+// on returns the recorded time of a turn that the plan sends at an instant.
+func (z *scheduleZero) on(recordedNS, intendedNS int64) int64 {
+	z.once.Do(func() { z.shift = intendedNS - recordedNS })
+	return intendedNS - z.shift
 }
 
 // send does the exchange. It is apart from the making of the job, because the stack under an open stream is part of the

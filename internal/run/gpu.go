@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -23,6 +24,8 @@ type gpuWatch struct {
 	catalog   *gpu.Catalog
 	collector collect.Collector
 	enabled   bool
+	// ended counts the phases that are over: a seamless one may end before the one ahead of it.
+	ended atomic.Int32
 
 	mu    sync.Mutex
 	store *gpu.Store
@@ -142,8 +145,8 @@ func (w *gpuWatch) gates(next load.Gates) load.Gates {
 	}
 	return bothGates(next, load.Gates{
 		BeforeFirstCredit: func(ctx context.Context, _ int) { w.collector.Boundary(ctx) },
-		AfterLastReturn: func(ctx context.Context, phase int) {
-			if phase == len(w.e.cfg.Phases)-1 {
+		AfterLastReturn: func(ctx context.Context, _ int) {
+			if int(w.ended.Add(1)) == len(w.e.cfg.Phases) {
 				w.collector.Finish(ctx)
 			} else {
 				w.collector.Boundary(ctx)
@@ -265,12 +268,17 @@ func (w *gpuWatch) finish(o *outcome) error {
 // load is what the requests did, for the figures of efficiency.
 func (w *gpuWatch) load(result *summary.Result) gpu.Load {
 	l := result.GPULoad()
-	if p := w.e.cfg.Profiling(); p.Concurrency != nil {
-		c := float64(*p.Concurrency)
-		l.Concurrency = &c
-	} else if p.Mode == config.Burst {
-		one := 1.0
-		l.Concurrency = &one
+	var list []*float64
+	for _, p := range w.e.cfg.PhasesOf(config.ProfilingPhase) {
+		switch {
+		case p.Concurrency != nil:
+			list = append(list, new(float64(*p.Concurrency)))
+		case p.Mode == config.Burst:
+			list = append(list, new(1.0))
+		default:
+			list = append(list, nil)
+		}
 	}
+	l.Concurrency = config.Common(list)
 	return l
 }

@@ -139,10 +139,13 @@ func (h *clientHealth) requestsResent() int64 {
 }
 
 // inputs returns what is known without the results; the lock is held.
-func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats) *trust.Inputs {
+func (h *clientHealth) inputs(counts *summary.Counts, barrier load.Barrier) *trust.Inputs {
 	in := &trust.Inputs{
 		TimestampSource: h.source(), TimestampNote: h.e.client.StampSource().Reason, StampError: client.StampError,
-		Requests:             counts.Completed(),
+		Requests:   counts.Completed(),
+		TargetRate: counts.TargetRate, DeliveredRate: counts.DeliveredRate,
+		SkippedArrivals: counts.SkippedArrivals, DroppedByCatchup: counts.DroppedByCatchup,
+		Together: int64(barrier.Released), TogetherSpread: barrier.Spread(),
 		FailedForDescriptors: h.withoutDescriptor, FailedForPorts: h.withoutPort, Resent: h.resent,
 		ScheduleLag: &h.schedule, AdmissionWait: &h.admission, ToolLag: &h.tool, ConnectionWait: &h.wait,
 		SendTime: &h.send,
@@ -151,29 +154,24 @@ func (h *clientHealth) inputs(counts *summary.Counts, phase *load.Stats) *trust.
 	if h.gaps > 0 {
 		in.CoalescedShare = float64(h.sharedInstants) / float64(h.gaps)
 	}
-	if phase != nil {
-		in.TargetRate, in.DeliveredRate = counts.TargetRate, counts.DeliveredRate
-		in.SkippedArrivals, in.DroppedByCatchup = phase.SkippedArrivals, phase.DroppedByCatchup
-		in.Together, in.TogetherSpread = int64(phase.Barrier.Released), phase.Barrier.Spread()
-	}
 	return in
 }
 
 // soFar returns the report during the run: there is no verdict without results.
-func (h *clientHealth) soFar(r *summary.Run, phase *load.Stats) *trust.Report {
+func (h *clientHealth) soFar(r *summary.Run, barrier load.Barrier) *trust.Report {
 	seen := h.watch.SoFar()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return trust.Unjudged(&seen, h.inputs(&r.Counts, phase))
+	return trust.Unjudged(&seen, h.inputs(&r.Counts, barrier))
 }
 
 // judge returns the report on the client, given the results of a run, or those so far.
 func (h *clientHealth) judge(
-	seen trust.Health, r *summary.Result, phase *load.Stats, course trust.Course,
+	seen trust.Health, r *summary.Result, barrier load.Barrier, course trust.Course,
 ) *trust.Report {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	in := h.inputs(&r.Counts, phase)
+	in := h.inputs(&r.Counts, barrier)
 	in.ConcurrencyLimited, in.Course = plan.Limited(h.e.cfg), course
 	if m, ok := r.Find("benchmark_duration"); ok {
 		in.Duration = time.Duration(m.Stats.Avg * float64(time.Second))
@@ -205,7 +203,7 @@ func (h *clientHealth) source() string {
 	return trust.SourceMixed
 }
 
-// begin discards the observations before a profiling phase.
+// begin discards the observations before the first profiling phase.
 func (h *clientHealth) begin() { h.watch.Restart() }
 
 func (h *clientHealth) close() { h.watch.Stop() }
@@ -213,7 +211,7 @@ func (h *clientHealth) close() { h.watch.Stop() }
 // finish adds the report on the client to the result.
 func (h *clientHealth) finish(out *outcome) error {
 	e := h.e
-	report := h.judge(h.watch.Stop(), &out.Result, phaseOf(out.Phases, load.Profiling), out.course())
+	report := h.judge(h.watch.Stop(), &out.Result, together(out.Phases), out.course())
 	for _, w := range report.Warnings() {
 		e.log.Warn(w)
 	}

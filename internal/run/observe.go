@@ -163,12 +163,9 @@ func (f *followers) judgeClient(phases []load.Stats, nowNS int64) {
 		f.headlineDueNS = f.affordable(nowNS)
 	}
 	result := &summary.Result{Metrics: f.headline}
+	result.Counts = countsOf(phases, nowNS)
 	result.Counts.Successes, result.Counts.Errors, result.Counts.Skipped = seen.Successes, seen.Errors, seen.Skipped
-	profiling := phaseOf(phases, load.Profiling)
-	if profiling != nil {
-		result.Counts.TargetRate, result.Counts.DeliveredRate = profiling.TargetRate, profiling.DeliveredRate(nowNS)
-	}
-	f.client = clientOf(f.health.judge(f.health.watch.SoFar(), result, profiling, trust.Course{}), false)
+	f.client = clientOf(f.health.judge(f.health.watch.SoFar(), result, together(phases), trust.Course{}), false)
 }
 
 func (b *base) wall(ns int64) time.Time { return time.Unix(0, b.clock.WallNS(ns)) }
@@ -205,7 +202,7 @@ func (e *execution) watch(done <-chan struct{}) <-chan struct{} {
 func (e *execution) phaseChanged(event load.PhaseEvent) {
 	s := &event.Stats
 	if s.State == load.Started {
-		if s.Kind == load.Profiling {
+		if s.Index == e.firstProfiling() {
 			for _, w := range e.watches {
 				w.begin()
 			}

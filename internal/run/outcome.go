@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/config"
 	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/hint"
@@ -88,6 +89,7 @@ func (o *outcome) compute() error {
 	o.Result = summary.Build(o.facts(), o.records.profiling, o.records.warmup)
 	o.settleSubmission()
 	o.ran = summary.PhasesRun(o.phaseStates(), o.clock.WallNS(o.clock.NowNS()))
+	o.addParts()
 	unwritten := o.watches.each(func(w watcher) error { return w.finish(o) })
 	o.noteSkipped()
 	o.advise()
@@ -113,9 +115,9 @@ func (o *outcome) export(state *summary.State) error {
 	return err
 }
 
-// setFacts sets the window of the first phase of a kind, and the network's round trip, in its engine.
+// setFacts sets the window of the phases of a kind, and the network's round trip, in their engine.
 func (o *outcome) setFacts(engine *metrics.Engine, kind load.Kind) {
-	engine.SetRunFacts(o.window(phaseOf(o.Phases, kind)))
+	engine.SetRunFacts(o.window(kind))
 }
 
 func cancelled(phases []load.Stats) bool {
@@ -123,16 +125,16 @@ func cancelled(phases []load.Stats) bool {
 }
 
 func emptyReason(phases []load.Stats) string {
-	p := phaseOf(phases, load.Profiling)
+	begun, c := phaseOf(phases, load.Profiling) != nil, countsOf(phases, 0)
 	switch {
-	case p == nil && cancelled(phases):
+	case !begun && cancelled(phases):
 		return "the run was cancelled before the profiling phase"
-	case p == nil:
+	case !begun:
 		return "the profiling phase did not start"
-	case p.RequestsSent == 0:
+	case c.Sent == 0:
 		return "no request was sent"
-	case p.RequestsCancelled == p.RequestsSent:
-		return fmt.Sprintf("all %d requests were cut off before they finished", p.RequestsSent)
+	case c.CutOff == c.Sent:
+		return fmt.Sprintf("all %d requests were cut off before they finished", c.Sent)
 	}
 	return ""
 }
@@ -140,7 +142,7 @@ func emptyReason(phases []load.Stats) string {
 // phaseOf returns the first phase of a kind that has begun; nil if there is none.
 func phaseOf(phases []load.Stats, kind load.Kind) *load.Stats {
 	for i := range phases {
-		if phases[i].Kind == kind {
+		if phases[i].Kind == kind && phases[i].State != load.Created {
 			return &phases[i]
 		}
 	}
@@ -171,11 +173,7 @@ func (o *outcome) facts() summary.Run {
 	run.StartNS = o.clock.WallNS(p.StartNS)
 	run.Branches = o.branches()
 	run.Dataset, run.Source = o.prompts.summary(), plan.Source(o.cfg)
-	run.Counts = summary.Counts{
-		Sent: p.RequestsSent, CutOff: p.RequestsCancelled,
-		SkippedArrivals: p.SkippedArrivals, DroppedByCatchup: p.DroppedByCatchup,
-		TargetRate: p.TargetRate, DeliveredRate: p.DeliveredRate(o.clock.NowNS()),
-	}
+	run.Counts = countsOf(o.Phases, o.clock.NowNS())
 	return run
 }
 
@@ -220,9 +218,11 @@ func (o *outcome) settleSubmission() {
 	}
 }
 
+func hasLanes(p *config.Phase) bool { return p.Lanes != nil }
+
 // branches sums up the sessions of the profiling phases; nil if none may branch and none was recorded as a tree.
 func (o *outcome) branches() *summary.Branches {
-	if !o.content.data.Branches() && o.cfg.Profiling().Lanes == nil {
+	if !o.content.data.Branches() && !o.cfg.AnyProfiling(hasLanes) {
 		return nil
 	}
 	var sum summary.Branches

@@ -110,7 +110,7 @@ func (o *outcome) writePhases(state *summary.State) {
 	files.JSON, files.CSV = a.PhaseNames()
 	for i, p := range o.ran {
 		f := report.PhaseFiles{Phase: p}
-		result := o.phaseResult(&p, state)
+		result := o.phaseResult(i)
 		f.SetResult(ctx, &result)
 		endNS := result.EndNS
 		if f.JSON == nil {
@@ -130,31 +130,49 @@ func (o *outcome) writePhases(state *summary.State) {
 	}
 }
 
-// phaseResult is what the requests of one phase did.
-func (o *outcome) phaseResult(p *summary.Phase, state *summary.State) summary.Result {
-	engine := o.records.apart[p.Index]
-	switch {
-	case engine == nil && p.Profiling >= 0:
-		return o.Result.PhaseAlone()
-	case engine == nil:
-		engine = o.records.warmup
-	default:
-		for i := range o.Phases {
-			if o.Phases[i].Index == p.Index {
-				engine.SetRunFacts(o.window(&o.Phases[i]))
-			}
-		}
+// phaseResult is what the requests of a phase that ran did.
+func (o *outcome) phaseResult(i int) summary.Result {
+	p := &o.ran[i]
+	if part := o.Result.Part(p.Index); part != nil {
+		return *part
 	}
-	return summary.BuildPhase(state.Run, *p, engine)
+	if p.Profiling >= 0 {
+		return o.Result.PhaseAlone()
+	}
+	return o.resultApart(p)
 }
 
-// warmupWindow is from the start of the first warm-up to the scrape at the end of the last one; zero without one.
+// addParts adds the results of the profiling phases to that of the run, if there are several.
+func (o *outcome) addParts() {
+	if !summary.SeveralProfiling(o.ran) {
+		return
+	}
+	for i := range o.ran {
+		if p := &o.ran[i]; p.Profiling >= 0 {
+			o.Result.Parts = append(o.Result.Parts, summary.Part{Phase: *p, Result: o.resultApart(p)})
+		}
+	}
+}
+
+// resultApart makes the result of a phase from its own engine.
+func (o *outcome) resultApart(p *summary.Phase) summary.Result {
+	engine := o.records.apart[p.Index]
+	if engine == nil {
+		engine = o.records.warmup
+	} else {
+		engine.SetRunFacts(p.Window(o.rtt))
+	}
+	return summary.BuildPhase(o.Result.Run, *p, engine)
+}
+
+// warmupWindow is from the start of the first warm-up to the scrape at the end of the last one before the profiling
+// phases; zero without one.
 func (o *outcome) warmupWindow(store *servermetrics.Store) servermetrics.Window {
 	var w servermetrics.Window
 	for i := range o.ran {
 		p := &o.ran[i]
 		if p.Profiling >= 0 {
-			continue
+			break
 		}
 		w.StartNS = cmp.Or(w.StartNS, p.StartNS)
 		w.EndNS = closedEnd(p, o.untilNS(i), store)

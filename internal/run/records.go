@@ -41,13 +41,13 @@ type recorder struct {
 	// outputs is nil when generated texts are not exported.
 	outputs *recordfile.Writer
 	// sealed has further records left out, as the results are made.
-	sealed atomic.Bool
-	// seen and failed arm the failure threshold.
-	seen, failed atomic.Int64
+	sealed     atomic.Bool
+	thresholds thresholds
 }
 
 // measure makes the engines of the metrics that the configuration asks for: one for each kind of phase, and one for
-// each phase that is not the only one of its kind. Slices are those of the profiling phase.
+// each phase that is not the only one of its kind. Slices are
+// those of the profiling phases together.
 func (rs *recorder) measure(d *endpoint.Descriptor) (err error) {
 	c := plan.Metrics(rs.cfg, d)
 	if rs.set, err = metrics.NewSet(c); err != nil {
@@ -62,15 +62,15 @@ func (rs *recorder) measure(d *endpoint.Descriptor) (err error) {
 	if rs.cfg.Warmup() != nil {
 		rs.warmup = unsliced.NewEngine()
 	}
-	sets := map[config.PhaseKind]*metrics.Set{config.ProfilingPhase: rs.set, config.WarmupPhase: unsliced}
 	count := map[config.PhaseKind]int{}
 	for i := range rs.cfg.Phases {
 		count[rs.cfg.Phases[i].Kind]++
 	}
+	rs.thresholds = newThresholds(rs.cfg)
 	rs.apart = make(phaseEngines, len(rs.cfg.Phases))
 	for i := range rs.cfg.Phases {
 		if kind := rs.cfg.Phases[i].Kind; count[kind] > 1 {
-			rs.apart[i] = sets[kind].NewEngine()
+			rs.apart[i] = unsliced.NewEngine()
 		}
 	}
 	return nil
@@ -169,30 +169,15 @@ func (rs *recorder) count(r *record.Record) {
 	if r.ContextOverflowSkip {
 		return
 	}
+	if reason := rs.thresholds.exceeded(r); reason != nil {
+		rs.ending.abort(reason)
+	}
 	if profiling {
 		rs.page.add(r)
-		rs.checkThreshold(r)
 	}
 	for _, o := range rs.followers {
 		o.Record(r)
 	}
-}
-
-func (rs *recorder) checkThreshold(r *record.Record) {
-	if rs.cfg.FailedRequestThreshold == nil {
-		return
-	}
-	total := rs.seen.Add(1)
-	failed := rs.failed.Load()
-	if r.IsError() {
-		failed = rs.failed.Add(1)
-	}
-	armed := int64(max(minThresholdRecords, plan.Limit(rs.cfg.Profiling().Concurrency)))
-	limit := *rs.cfg.FailedRequestThreshold
-	if total < armed || float64(failed)/float64(total) <= limit {
-		return
-	}
-	rs.ending.abort(&thresholdError{failed, total, limit})
 }
 
 // logRecord writes one line for a finished request: at debug level for one that failed, at trace level
@@ -244,21 +229,6 @@ func (rs *recorder) writeOutputs() {
 		rs.log.Error("outputs.json could not be written", "error", err)
 	}
 }
-
-// thresholdError reports that too many requests failed.
-type thresholdError struct {
-	failed, total int64
-	limit         float64
-}
-
-func (t *thresholdError) Error() string {
-	return fmt.Sprintf("%d of %d requests failed (%.1f%%), which is more than --failed-request-threshold allows (%g%%)",
-		t.failed, t.total, 100*float64(t.failed)/float64(t.total), 100*t.limit)
-}
-
-// minThresholdRecords is the number of records from which the failure threshold holds, unless the
-// concurrency is higher.
-const minThresholdRecords = 10
 
 // warmupLimit bounds the lines of warm-up requests that the state of the run keeps: it is written each second.
 const warmupLimit = 1 << 20

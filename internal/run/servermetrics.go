@@ -31,6 +31,8 @@ type serverWatch struct {
 	// phases are those of the run; now is the one that goes on, the scrapes at its ends included.
 	phases []servermetrics.Phase
 	now    atomic.Pointer[servermetrics.Phase]
+	// ended counts the phases that are over.
+	ended atomic.Int32
 	// run is what was collected, nil before the end.
 	run *export.Run
 	// mark is the counters at the start of the profiling phase, for the figures in the log; nil before it, and where
@@ -48,8 +50,7 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	if !s.Enabled {
 		return nil, nil
 	}
-	w := &serverWatch{e: e, firstProfiling: slices.IndexFunc(e.cfg.Phases, isProfiling),
-		phases: serverPhases(e.cfg.Phases)}
+	w := &serverWatch{e: e, firstProfiling: e.firstProfiling(), phases: serverPhases(e.cfg.Phases)}
 	env := &e.cfg.Env.ServerMetrics
 	var err error
 	w.collector, err = collect.New(collect.Options{
@@ -103,6 +104,9 @@ func serverPhases(phases []config.Phase) []servermetrics.Phase {
 
 func isProfiling(p config.Phase) bool { return p.Kind == config.ProfilingPhase }
 
+// firstProfiling returns the index of the first profiling phase.
+func (b *base) firstProfiling() int { return slices.IndexFunc(b.cfg.Phases, isProfiling) }
+
 // Scraped implements collect.Sink.
 func (w *serverWatch) Scraped(s collect.Scrape) {
 	if w.recorder != nil {
@@ -125,7 +129,7 @@ func (w *serverWatch) gates(next load.Gates) load.Gates {
 			}
 		},
 		AfterLastReturn: func(ctx context.Context, phase int) {
-			if phase == len(w.phases)-1 {
+			if int(w.ended.Add(1)) == len(w.phases) { // a seamless phase may end before the one ahead of it
 				w.collector.Finish(ctx)
 				return
 			}
@@ -230,12 +234,15 @@ func (w *serverWatch) info(phase servermetrics.Window) export.Info {
 		ExportTime: time.Now(), Hostname: host,
 		SliceNS: int64(cfg.Artifacts.SliceDuration), Bounds: cfg.Env.ServerMetrics.Bounds,
 	}
-	if p := cfg.Profiling(); p != nil {
-		info.Concurrency = p.Concurrency
+	var concurrencies []*int
+	var rates []*float64
+	for _, p := range cfg.PhasesOf(config.ProfilingPhase) {
+		concurrencies, rates = append(concurrencies, p.Concurrency), append(rates, nil)
 		if rate := p.PlannedRate(); rate > 0 {
-			info.RequestRate = &rate
+			rates[len(rates)-1] = &rate
 		}
 	}
+	info.Concurrency, info.RequestRate = config.Common(concurrencies), config.Common(rates)
 	return info
 }
 
@@ -253,8 +260,13 @@ func (w *serverWatch) markBorder(phase int) {
 	w.inFlight.Store(n)
 }
 
-// ledger is what the server counted over the profiling phase; nil where its counters were not scraped.
+// ledger is what the server counted over the profiling phases; nil where its counters were not scraped, and where a
+// warm-up ran between the phases, which they count, too.
 func (w *serverWatch) ledger(r *summary.Result, phases []load.Stats) *summary.Ledger {
+	first := slices.IndexFunc(phases, func(p load.Stats) bool { return p.Kind == load.Profiling })
+	if slices.ContainsFunc(phases[first+1:], func(p load.Stats) bool { return p.Kind == load.Warmup }) {
+		return nil
+	}
 	window := servermetrics.Window{StartNS: r.StartNS, EndNS: r.EndNS}
 	server := servermetrics.Totals(w.collector.Store(), window, w.e.cfg.Models)
 	if server == nil {

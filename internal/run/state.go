@@ -55,7 +55,7 @@ func (o *outcome) runningState() *summary.State {
 	o.Phases = o.engine.Snapshot()
 	s := o.state(o.facts())
 	s.Status = summary.StateRunning
-	if warmup := phaseOf(o.Phases, load.Warmup); warmup != nil && warmup.RequestsEndNS != 0 && o.records.warmup != nil {
+	if warmup := phaseOf(o.Phases, load.Warmup); warmup != nil && warmup.RequestsEndNS != 0 {
 		// Some of its last requests may not be records yet: a second later they are.
 		if seen := o.records.warmup.Snapshot(); seen != o.warmupSeen {
 			o.setFacts(o.records.warmup, load.Warmup)
@@ -63,9 +63,9 @@ func (o *outcome) runningState() *summary.State {
 		}
 		s.Warmup, s.WarmupRecords = o.warmupResults, o.records.warmupRows.all()
 	}
-	if profiling := phaseOf(o.Phases, load.Profiling); profiling != nil {
+	if phaseOf(o.Phases, load.Profiling) != nil {
 		s.GPU = o.gpus.soFar(s.Run.StartNS, s.UpdatedNS)
-		s.ClientHealth = o.health.soFar(&s.Run, profiling).Object()
+		s.ClientHealth = o.health.soFar(&s.Run, together(o.Phases)).Object()
 	}
 	return s
 }
@@ -76,7 +76,7 @@ func (o *outcome) state(run summary.Run) *summary.State {
 	s := &summary.State{
 		UpdatedNS: o.clock.WallNS(o.clock.NowNS()), ExportLevel: a.ExportLevel, Prefix: a.Prefix, FailIf: o.cfg.FailIf,
 		Run: run, Config: plan.Metrics(o.cfg, &o.target.descriptor),
-		Window:  o.window(phaseOf(o.Phases, load.Profiling)),
+		Window:  o.window(load.Profiling),
 		Console: o.shown,
 	}
 	s.Console.ShowTrace, s.Console.Groups, s.Console.URLs = a.ShowTraceTiming, o.cfg.Env.UI.ConsoleGroups,
@@ -100,16 +100,14 @@ func (o *outcome) phaseStates() []summary.PhaseState {
 	}
 	for i := range o.Phases {
 		p := &o.Phases[i]
-		kind := string(config.ProfilingPhase)
-		if p.Kind == load.Warmup {
-			kind = string(config.WarmupPhase)
-		}
 		list = append(list, summary.PhaseState{
-			Name: p.Name, Kind: kind, StartNS: wall(p.StartNS), SentEndNS: wall(p.SentEndNS),
+			Name: p.Name, Kind: p.Kind.String(), StartNS: wall(p.StartNS), SentEndNS: wall(p.SentEndNS),
 			RequestsEndNS: wall(p.RequestsEndNS),
 			Sent:          p.RequestsSent, Completed: p.RequestsCompleted, Cancelled: p.RequestsCancelled,
-			Errors:       p.RequestErrors,
-			WasCancelled: p.WasCancelled,
+			Errors:          p.RequestErrors,
+			WasCancelled:    p.WasCancelled,
+			SkippedArrivals: p.SkippedArrivals, DroppedByCatchup: p.DroppedByCatchup,
+			TargetRate: p.TargetRate, DeliveredRate: p.DeliveredRate(o.clock.NowNS()),
 		})
 	}
 	return list
@@ -130,11 +128,7 @@ func (o *outcome) finalState() *summary.State {
 	return s
 }
 
-// window returns when a phase ran, and the network's round trip.
-func (o *outcome) window(phase *load.Stats) summary.Window {
-	facts := summary.Window{NetworkRTT: o.rtt}
-	if phase != nil && phase.StartNS != 0 && phase.RequestsEndNS != 0 {
-		facts.WindowStartNS, facts.WindowEndNS = o.clock.WallNS(phase.StartNS), o.clock.WallNS(phase.RequestsEndNS)
-	}
-	return facts
+// window returns when the phases of a kind ran, and the network's round trip.
+func (o *outcome) window(kind load.Kind) summary.Window {
+	return summary.WindowOf(o.phaseStates(), kind.String(), o.rtt)
 }

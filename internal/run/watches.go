@@ -10,7 +10,7 @@ import (
 type watcher interface {
 	// gates returns the gates next, extended by what this watcher has phases wait for at their two ends.
 	gates(next load.Gates) load.Gates
-	// begin is called at the start of each profiling phase.
+	// begin is called at the start of the first profiling phase.
 	begin()
 	// stop is called once the load is over, before the results are computed.
 	stop() error

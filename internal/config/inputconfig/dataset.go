@@ -79,8 +79,11 @@ func readConfig(out Object, r *config.Run) Object {
 			out = addGiven(out, p, b.name, b.key, int64(b.n))
 		}
 	}
-	if l := r.Profiling().Lanes; l != nil && l.TreeIdle != config.Unlimited {
-		out = append(out, Member{Key: "trace_idle_gap_cap_seconds", Value: l.TreeIdle.Seconds()})
+	for _, ph := range r.PhasesOf(config.ProfilingPhase) {
+		if l := ph.Lanes; l != nil && l.TreeIdle != config.Unlimited {
+			out = append(out, Member{Key: "trace_idle_gap_cap_seconds", Value: l.TreeIdle.Seconds()})
+			break
+		}
 	}
 	if d.MaxContext > 0 {
 		out = append(out, Member{Key: "max_context_length", Value: int64(d.MaxContext)})

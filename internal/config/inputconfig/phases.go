@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/load"
 )
 
 func phaseConfig(ph *config.Phase, r *config.Run) Object {
@@ -61,9 +62,18 @@ func phaseConfig(ph *config.Phase, r *config.Run) Object {
 	for _, ramp := range []struct {
 		key      string
 		duration time.Duration
-	}{{"concurrency_ramp", ph.ConcurrencyRamp}, {"prefill_ramp", ph.PrefillRamp}, {"rate_ramp", ph.RateRamp}} {
-		if ramp.duration > 0 {
+		shape    string
+	}{
+		{"concurrency_ramp", ph.ConcurrencyRamp, ph.ConcurrencyRampShape},
+		{"prefill_ramp", ph.PrefillRamp, ph.PrefillRampShape}, {"rate_ramp", ph.RateRamp, ph.RateRampShape},
+	} {
+		switch {
+		case ramp.duration <= 0:
+		case ramp.shape == "" || ramp.shape == load.Linear.String():
 			out = append(out, Member{Key: ramp.key, Value: ramp.duration.Seconds()})
+		default:
+			out = append(out, Member{Key: ramp.key,
+				Value: Object{{Key: "duration", Value: ramp.duration.Seconds()}, {Key: "strategy", Value: ramp.shape}}})
 		}
 	}
 	if ph.Smoothness > 0 {
@@ -79,8 +89,11 @@ func phaseConfig(ph *config.Phase, r *config.Run) Object {
 		out = append(out, Member{Key: "cancellation",
 			Value: Object{{Key: "rate", Value: c.Percent}, {Key: "delay", Value: secondsOf(c.Delay)}}})
 	}
-	if r.FailedRequestThreshold != nil && ph.Kind == config.ProfilingPhase {
-		out = append(out, Member{Key: "failed_request_threshold", Value: *r.FailedRequestThreshold})
+	if ph.Seamless {
+		out = append(out, Member{Key: "seamless", Value: true})
+	}
+	if limit := r.Threshold(ph); limit != nil {
+		out = append(out, Member{Key: "failed_request_threshold", Value: *limit})
 	}
 	if !r.FailFast && ph.Kind == config.ProfilingPhase {
 		out = append(out, Member{Key: "fail_fast", Value: false})

@@ -158,15 +158,16 @@ func (o *original) configure(state *summary.State, c *originalConfig, d *api.Des
 		}
 		m.SLOs = append(m.SLOs, slo)
 	}
+	var concurrencies []*float64
 	for _, p := range c.Phases {
 		if p.Kind == string(config.WarmupPhase) {
 			continue
 		}
-		o.concurrency = p.Concurrency
-		m.FixedSchedule = p.Type == "fixed_schedule"
-		m.OpenLoop = p.Type != "concurrency" && p.Type != "agentic_replay"
+		concurrencies = append(concurrencies, p.Concurrency)
+		m.FixedSchedule = m.FixedSchedule || p.Type == "fixed_schedule"
+		m.OpenLoop = m.OpenLoop || p.Type != "concurrency" && p.Type != "agentic_replay"
 	}
-	state.Config = m
+	state.Config, o.concurrency = m, config.Common(concurrencies)
 	return nil
 }
 
@@ -192,11 +193,7 @@ func (o *original) place(state *summary.State, s *originalSummary) error {
 		return err
 	}
 	state.Phases = phases
-	for _, p := range phases {
-		if p.Kind == string(config.ProfilingPhase) {
-			state.Window.WindowStartNS, state.Window.WindowEndNS = p.StartNS, p.RequestsEndNS
-		}
-	}
+	state.Window = summary.WindowOf(phases, string(config.ProfilingPhase), state.Window.NetworkRTT)
 	if state.Window.WindowStartNS == 0 {
 		start, startErr := time.Parse("2006-01-02T15:04:05.999999", s.StartTime)
 		end, endErr := time.Parse("2006-01-02T15:04:05.999999", s.EndTime)

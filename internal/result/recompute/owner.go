@@ -61,7 +61,7 @@ type warming struct {
 	set    *metrics.Set
 	engine *metrics.Engine
 	mu     sync.Mutex
-	phases warmupEngines
+	phases phaseEngines
 }
 
 // newWarming returns one without requests; a warm-up has no slices.
@@ -72,7 +72,7 @@ func (r *recomputation) newWarming() (*warming, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &warming{set: set, engine: set.NewEngine(), phases: warmupEngines{}}, nil
+	return &warming{set: set, engine: set.NewEngine(), phases: phaseEngines{}}, nil
 }
 
 // add adds a request; it may be called from any goroutine.
@@ -106,12 +106,7 @@ func (r *recomputation) warmup() error {
 	if len(w.phases) == 0 {
 		return nil
 	}
-	for i := range r.state.Phases {
-		if p := &r.state.Phases[i]; p.Kind == string(config.WarmupPhase) {
-			w.engine.SetRunFacts(r.factsOf(p))
-			break
-		}
-	}
+	w.engine.SetRunFacts(summary.WindowOf(r.state.Phases, string(config.WarmupPhase), r.state.Window.NetworkRTT))
 	for i, apart := range w.phases {
 		if r.orig != nil && len(r.state.Phases) == 0 {
 			continue // its folder lacks the file of the phases
@@ -119,18 +114,8 @@ func (r *recomputation) warmup() error {
 		if i < 0 || i >= len(r.state.Phases) || r.state.Phases[i].Kind != string(config.WarmupPhase) {
 			return fmt.Errorf("state of the run: warmup_records: phase_index %d is not a warm-up", i)
 		}
-		apart.SetRunFacts(r.factsOf(&r.state.Phases[i]))
+		apart.SetRunFacts(summary.WindowOf(r.state.Phases[i:i+1], string(config.WarmupPhase), r.state.Window.NetworkRTT))
 	}
 	r.warmups, r.warmupResults = w.phases, w.engine.Results()
 	return nil
-}
-
-// factsOf returns the facts of a phase.
-func (r *recomputation) factsOf(p *summary.PhaseState) metrics.RunFacts {
-	facts := r.state.Window
-	facts.WindowStartNS, facts.WindowEndNS = 0, 0
-	if p.StartNS != 0 && p.RequestsEndNS != 0 {
-		facts.WindowStartNS, facts.WindowEndNS = p.StartNS, p.RequestsEndNS
-	}
-	return facts
 }

@@ -33,6 +33,8 @@ func (r *recomputation) phaseFiles(
 	for _, p := range ran {
 		f := report.PhaseFiles{Phase: p}
 		switch engine := r.warmups[p.Index]; {
+		case result.Part(p.Index) != nil:
+			f.SetResult(ctx, result.Part(p.Index))
 		case engine != nil:
 			of := summary.BuildPhase(r.state.Run, p, engine)
 			of.Recomputed = result.Recomputed
@@ -52,6 +54,51 @@ func (r *recomputation) phaseFiles(
 		files.Phases = append(files.Phases, f)
 	}
 	return files, nil
+}
+
+// openParts makes an engine for each profiling phase where there are several; phases have no slices.
+func (r *recomputation) openParts() error {
+	ran := r.state.Ran()
+	if !summary.SeveralProfiling(ran) {
+		return nil
+	}
+	c := r.config
+	c.SliceNS = 0
+	set, err := metrics.NewSet(c)
+	if err != nil {
+		return err
+	}
+	r.parts = phaseEngines{}
+	for _, p := range ran {
+		if p.Profiling >= 0 {
+			r.parts[p.Index] = set.NewEngine()
+		}
+	}
+	return nil
+}
+
+// addParts adds the results of the profiling phases to that of the run, as the live run does.
+func (r *recomputation) addParts(result *summary.Result) {
+	if r.parts == nil {
+		return
+	}
+	for _, p := range r.state.Ran() {
+		engine := r.parts[p.Index]
+		if engine == nil {
+			continue
+		}
+		window := p.Window(r.state.Window.NetworkRTT)
+		r.clip(&window)
+		engine.SetRunFacts(window)
+		if r.selects() {
+			seen := engine.Snapshot()
+			p.Counts = summary.Counts{Sent: seen.Requests()}
+			p.StartNS = max(p.StartNS, r.startNS)
+		}
+		of := summary.BuildPhase(r.state.Run, p, engine)
+		of.Recomputed = result.Recomputed
+		result.Parts = append(result.Parts, summary.Part{Phase: p, Result: of})
+	}
 }
 
 // copyOf returns a function that copies the file at source; nil without that file.
@@ -95,10 +142,10 @@ func keptErrors(path string) (map[int][]any, error) {
 	return kept, nil
 }
 
-// warmupEngines has an engine for each warm-up phase.
-type warmupEngines map[int]*metrics.Engine
+// phaseEngines has an engine for each phase, by its index.
+type phaseEngines map[int]*metrics.Engine
 
-func (w warmupEngines) add(r *record.Record, set *metrics.Set) {
+func (w phaseEngines) add(r *record.Record, set *metrics.Set) {
 	if w[r.PhaseIndex] == nil {
 		w[r.PhaseIndex] = set.NewEngine()
 	}

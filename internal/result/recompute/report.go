@@ -143,7 +143,9 @@ type recomputation struct {
 	records, excluded atomic.Int64
 	cut               bool
 	warmupResults     []metrics.Result
-	warmups           warmupEngines
+	warmups           phaseEngines
+	// parts are the profiling phases of a run that had several.
+	parts phaseEngines
 	// requests are those of the HTML report; nil without one.
 	requests *timeline.Recorder
 	// orig is set if the run is one of the original. warming is the warm-up, nil without one.
@@ -179,6 +181,9 @@ func (r *recomputation) configure() error {
 		return fmt.Errorf("--goodput: %s", strings.TrimPrefix(err.Error(), "goodput: "))
 	}
 	r.engine = r.set.NewEngine()
+	if err := r.openParts(); err != nil {
+		return err
+	}
 	r.engine.SliceFrom(max(r.state.Run.StartNS, r.startNS))
 	if r.orig != nil {
 		r.engine.SliceFrom(max(r.orig.firstNS, r.startNS))
@@ -218,6 +223,9 @@ func (r *recomputation) read(path string) error {
 		}
 		r.set.Judge(rec)
 		r.engine.Add(rec)
+		if part := r.parts[rec.PhaseIndex]; part != nil {
+			part.Add(rec)
+		}
 		if r.requests != nil && !rec.ContextOverflowSkip {
 			r.requests.Add(rec)
 		}
@@ -286,11 +294,8 @@ func (r *recomputation) result() (*summary.Result, error) {
 	}
 	if r.startNS != 0 {
 		run.StartNS = max(run.StartNS, r.startNS)
-		window.WindowStartNS = max(window.WindowStartNS, r.startNS)
 	}
-	if r.endNS != 0 && window.WindowEndNS != 0 {
-		window.WindowEndNS = min(window.WindowEndNS, r.endNS)
-	}
+	r.clip(&window)
 	if r.selects() {
 		run.Counts = summary.Counts{Sent: completed}
 	}
@@ -305,10 +310,21 @@ func (r *recomputation) result() (*summary.Result, error) {
 		result.Reconcile(r.state.Ledger)
 	}
 	result.Recomputed = r.changes()
+	r.addParts(&result)
 	if r.orig != nil && !r.selects() {
 		return &result, r.orig.addGPUs(&result, r.o.GPUGrace)
 	}
 	return &result, nil
+}
+
+// clip leaves of a window what is in that of the report.
+func (r *recomputation) clip(window *summary.Window) {
+	if r.startNS != 0 {
+		window.WindowStartNS = max(window.WindowStartNS, r.startNS)
+	}
+	if r.endNS != 0 && window.WindowEndNS != 0 {
+		window.WindowEndNS = min(window.WindowEndNS, r.endNS)
+	}
 }
 
 // changes returns the differences from the live run.

@@ -1,7 +1,9 @@
 package summary
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"aiperf/internal/measure/metrics"
 )
@@ -12,11 +14,50 @@ type Phase struct {
 	// Profiling counts the profiling phases from 0; -1 is a warm-up.
 	Profiling  int
 	Name, Kind string
-	// StartNS is its start, EndNS its last return, wall epoch ns.
+	// StartNS is its start, EndNS its last return, or where it has not Ended the time of the state, wall epoch ns.
 	StartNS, EndNS int64
+	Ended          bool
 	WasCancelled   bool
-	// Sent, Completed, CutOff and Errors are the load generator's counts; failures are completed, too.
-	Sent, Completed, CutOff, Errors int64
+	// Completed and Errors are the load generator's counts; failures are completed, too.
+	Completed, Errors int64
+	// Counts lack the outcomes of the requests.
+	Counts Counts
+}
+
+// Window returns when the phase ran, if it has ended.
+func (p *Phase) Window(rtt *time.Duration) Window {
+	w := Window{NetworkRTT: rtt}
+	if p.Ended {
+		w.WindowStartNS, w.WindowEndNS = p.StartNS, p.EndNS
+	}
+	return w
+}
+
+// Part is the result of one of several profiling phases.
+type Part struct {
+	Phase
+	Result Result
+}
+
+// SeveralProfiling reports whether there is more than one profiling phase.
+func SeveralProfiling(ran []Phase) bool {
+	count := 0
+	for i := range ran {
+		if ran[i].Profiling >= 0 {
+			count++
+		}
+	}
+	return count > 1
+}
+
+// Part returns the result of a phase; nil unless there are several profiling phases and it is one of them.
+func (r *Result) Part(index int) *Result {
+	for i := range r.Parts {
+		if r.Parts[i].Index == index {
+			return &r.Parts[i].Result
+		}
+	}
+	return nil
 }
 
 // profilingKind is the kind of the phases that are measured.
@@ -42,11 +83,31 @@ func PhasesRun(phases []PhaseState, nowNS int64) []Phase {
 		}
 		ran = append(ran, Phase{
 			Index: i, Profiling: number, Name: p.Name, Kind: p.Kind,
-			StartNS: p.StartNS, EndNS: end, WasCancelled: p.WasCancelled,
-			Sent: p.Sent, Completed: p.Completed, CutOff: p.Cancelled, Errors: p.Errors,
+			StartNS: p.StartNS, EndNS: end, Ended: p.RequestsEndNS != 0, WasCancelled: p.WasCancelled,
+			Completed: p.Completed, Errors: p.Errors,
+			Counts: Counts{Sent: p.Sent, CutOff: p.Cancelled, SkippedArrivals: p.SkippedArrivals,
+				DroppedByCatchup: p.DroppedByCatchup, TargetRate: p.TargetRate, DeliveredRate: p.DeliveredRate},
 		})
 	}
 	return ran
+}
+
+// WindowOf returns when the phases of a kind ran, from the start of the first to the end of the last; as long as one of
+// them goes on there is no window.
+func WindowOf(phases []PhaseState, kind string, rtt *time.Duration) Window {
+	w := Window{NetworkRTT: rtt}
+	for i := range phases {
+		p := &phases[i]
+		if p.Kind != kind || p.StartNS == 0 {
+			continue
+		}
+		if p.RequestsEndNS == 0 {
+			return Window{NetworkRTT: rtt}
+		}
+		w.WindowStartNS = cmp.Or(w.WindowStartNS, p.StartNS)
+		w.WindowEndNS = max(w.WindowEndNS, p.RequestsEndNS)
+	}
+	return w
 }
 
 // Ran returns the phases of the run that began.
@@ -56,7 +117,7 @@ func (s *State) Ran() []Phase { return PhasesRun(s.Phases, s.UpdatedNS) }
 // whole run, such as the child sessions.
 func BuildPhase(run Run, p Phase, engine *metrics.Engine) Result {
 	run.StartNS, run.WasCancelled, run.Incomplete = p.StartNS, p.WasCancelled, ""
-	run.Counts = Counts{Sent: p.Sent, CutOff: p.CutOff}
+	run.Counts = p.Counts
 	run.Submission, run.Branches, run.Dataset = nil, nil, nil
 	return Build(run, engine, nil)
 }

@@ -69,6 +69,11 @@ type PhaseState struct {
 	Cancelled     int64  `json:"requests_cancelled"`
 	Errors        int64  `json:"request_errors"`
 	WasCancelled  bool   `json:"was_cancelled"`
+	// What a plan of arrivals asked for and what became of it, as in Counts.
+	SkippedArrivals  int64   `json:"skipped_arrivals,omitempty"`
+	DroppedByCatchup int64   `json:"dropped_by_catchup,omitempty"`
+	TargetRate       float64 `json:"target_rate,omitempty"`
+	DeliveredRate    float64 `json:"delivered_rate,omitempty"`
 }
 
 // ConsoleState is what the final report shows in addition to the result.

@@ -27,6 +27,8 @@ type Result struct {
 	EndNS int64
 	// Metrics are the profiling results, in result order.
 	Metrics []metrics.Result
+	// Parts are the results of the profiling phases where there are several; nil elsewhere.
+	Parts []Part
 	// Slices are the profiling results by time slice; nil when slices are off.
 	Slices []metrics.Slice
 	// Warmup are the results of the warm-up phase; nil when there was none.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math"
 
 	"aiperf/internal/config"
@@ -91,10 +92,36 @@ func reading(cfg *config.Run, d *endpoint.Descriptor) loader.Options {
 	if d.InlineMedia {
 		o.IndexFrom = math.MaxInt64 // media are fetched into the dataset
 	}
-	if s := cfg.Profiling().Schedule; s != nil {
-		o.Scheduled, o.Window = true, loader.Window{StartMS: s.StartMS, EndMS: s.EndMS}
+	if w := recorded(cfg); w != nil {
+		o.Scheduled, o.Window = true, *w
 	}
 	return o
+}
+
+// recorded returns the stretch of recorded time that the schedules of all phases play together; nil without one.
+func recorded(cfg *config.Run) *loader.Window {
+	var w *loader.Window
+	for i := range cfg.Phases {
+		switch s := cfg.Phases[i].Schedule; {
+		case s == nil:
+		case w == nil:
+			w = &loader.Window{StartMS: s.StartMS, EndMS: s.EndMS}
+		default:
+			w.StartMS, w.EndMS = wider(w.StartMS, s.StartMS, -1), wider(w.EndMS, s.EndMS, 1)
+		}
+	}
+	return w
+}
+
+// wider returns the bound that lies further in a direction; nil is open.
+func wider(a, b *int64, direction int) *int64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	if cmp.Compare(*a, *b) == direction {
+		return a
+	}
+	return b
 }
 
 // reshape is nil where the trace stays as it is.
@@ -114,7 +141,7 @@ func published(cfg *config.Run) public.Options {
 	p, env := &cfg.Dataset.Public, &cfg.Env.Dataset
 	return public.Options{
 		Name: p.Name, Subset: p.Subset, WekaRepo: p.WekaRepo, Filters: p.Filters, Path: p.Path, Limit: p.Limit,
-		Scheduled: cfg.Profiling().Schedule != nil, CacheDir: env.PublicCacheDir, Timeout: env.PublicTimeout,
+		Scheduled: recorded(cfg) != nil, CacheDir: env.PublicCacheDir, Timeout: env.PublicTimeout,
 	}
 }
 

@@ -23,11 +23,12 @@ func Metrics(cfg *config.Run, d *endpoint.Descriptor) metrics.Config {
 	c.OSLMismatchTokens = int64(env.Metrics.OSLMismatchMaxTokenThreshold)
 	c.SliceNS = int64(cfg.Artifacts.SliceDuration)
 	c.ContextOverflow = env.ContextOverflow.Substrings
-	c.SkipContextOverflow = cfg.Profiling().Mode == config.AgenticReplay
+	c.SkipContextOverflow = cfg.AnyProfiling(func(p *config.Phase) bool { return p.Mode == config.AgenticReplay })
 	c.Percentiles = cfg.Artifacts.Percentiles
-	c.FixedSchedule = cfg.Profiling().Schedule != nil
-	mode := cfg.Profiling().Mode
-	c.OpenLoop = mode != config.Burst && mode != config.AgenticReplay && !cfg.Profiling().AtOnce()
+	c.FixedSchedule = cfg.AnyProfiling(func(p *config.Phase) bool { return p.Schedule != nil })
+	c.OpenLoop = cfg.AnyProfiling(func(p *config.Phase) bool {
+		return p.Mode != config.Burst && p.Mode != config.AgenticReplay && !p.AtOnce()
+	})
 	return c
 }
 
@@ -47,6 +48,5 @@ func StatsInterval(cfg *config.Run) time.Duration {
 
 // Limited reports whether a cap may hold arrivals back as it was asked to.
 func Limited(cfg *config.Run) bool {
-	p := cfg.Profiling()
-	return p.Concurrency != nil || p.Prefill != nil
+	return cfg.AnyProfiling(func(p *config.Phase) bool { return p.Concurrency != nil || p.Prefill != nil })
 }

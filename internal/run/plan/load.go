@@ -25,7 +25,7 @@ func Seed(cfg *config.Run) random.Seed {
 func Load(cfg *config.Run, urls int, meanTurns float64) load.Plan {
 	plan := load.Plan{Seed: Seed(cfg), URLs: urls, FailFast: cfg.Env.Timing.DAGFailFast}
 	for _, p := range cfg.Phases {
-		phase := load.Phase{Name: p.Name, Kind: load.Profiling, Grace: load.Infinite}
+		phase := load.Phase{Name: p.Name, Kind: load.Profiling, Grace: load.Infinite, Seamless: p.Seamless}
 		if p.Kind == config.WarmupPhase {
 			phase.Kind = load.Warmup
 		}
@@ -34,24 +34,21 @@ func Load(cfg *config.Run, urls int, meanTurns float64) load.Plan {
 		case p.Mode == config.Rate:
 			phase.Arrivals = load.Arrivals{Pattern: cmp.Or(patterns[p.Pattern], load.Poisson), Rate: p.Rate,
 				Smoothness: p.Smoothness}
-			phase.Arrivals.Ramp = load.RateRamp{Ramp: load.Ramp{Duration: p.RateRamp},
+			phase.Arrivals.Ramp = load.RateRamp{Ramp: ramp(p.RateRamp, p.RateRampShape),
 				Interval: cfg.Env.Timing.RateRampUpdateInterval}
 			for _, point := range p.Series {
 				phase.Arrivals.Series = append(phase.Arrivals.Series,
 					load.RatePoint{At: seconds(point.Seconds), Rate: point.Rate})
 			}
 		case p.Mode == config.FixedSchedule:
-			phase.Schedule = &load.Schedule{AutoOffset: p.Schedule.AutoOffset}
-			if start := p.Schedule.StartMS; start != nil { // it moves with the times of a sped-up trace
-				phase.Schedule.StartOffset = time.Duration(reshape(cfg).Zero(*start)) * time.Millisecond
-			}
+			phase.Schedule = scheduleOf(cfg, p.Schedule)
 		case p.Mode == config.AgenticReplay:
 			phase.Lanes, phase.Grace = &p.Lanes.Lanes, p.Grace
 		case p.Mode == config.UserCentric:
 			phase.Users = &load.Users{Count: p.Users, Rate: p.Rate, MeanTurns: meanTurns}
 		}
-		phase.ConcurrencyRamp, phase.PrefillRamp = load.Ramp{Duration: p.ConcurrencyRamp},
-			load.Ramp{Duration: p.PrefillRamp}
+		phase.ConcurrencyRamp = ramp(p.ConcurrencyRamp, p.ConcurrencyRampShape)
+		phase.PrefillRamp = ramp(p.PrefillRamp, p.PrefillRampShape)
 		phase.Concurrency, phase.Prefill = Limit(p.Concurrency), Limit(p.Prefill)
 		phase.Barrier = p.Simultaneous
 		phase.Requests, phase.Sessions = Limit(p.Requests), Limit(p.Sessions)
@@ -64,6 +61,33 @@ func Load(cfg *config.Run, urls int, meanTurns float64) load.Plan {
 		plan.Phases = append(plan.Phases, phase)
 	}
 	return plan
+}
+
+// scheduleOf returns the part of a recording that a phase replays. Its times are those of a trace that may be sped up.
+func scheduleOf(cfg *config.Run, s *config.Schedule) *load.Schedule {
+	out := &load.Schedule{AutoOffset: s.AutoOffset}
+	at := func(ms int64) time.Duration { return time.Duration(reshape(cfg).Zero(ms * int64(time.Millisecond))) }
+	if s.StartMS != nil {
+		out.StartOffset = time.Duration(reshape(cfg).Zero(*s.StartMS)) * time.Millisecond
+	}
+	all := recorded(cfg) // which the dataset has
+	if s.StartMS != nil && (all.StartMS == nil || *all.StartMS < *s.StartMS) {
+		out.From = new(at(*s.StartMS))
+	}
+	if s.EndMS != nil && (all.EndMS == nil || *all.EndMS > *s.EndMS) {
+		out.Until = new(at(*s.EndMS) + 1) // recorded times are rounded
+	}
+	return out
+}
+
+// ramp returns a ramp of a shape as it is written; empty is linear.
+func ramp(d time.Duration, shape string) load.Ramp {
+	for s := load.Linear; s <= load.RandomSteps; s++ {
+		if shape == s.String() {
+			return load.Ramp{Duration: d, Strategy: s}
+		}
+	}
+	return load.Ramp{Duration: d}
 }
 
 var patterns = map[string]load.Pattern{
@@ -103,6 +127,22 @@ func sessionLimit(cfg *config.Run) int64 {
 		}
 	}
 	return sum
+}
+
+// MeasuredSessions returns how many sessions the profiling phases start as far as that is known, at most one for each
+// request, without those of recordings that are replayed; given reports whether a number of sessions was asked for.
+func MeasuredSessions(cfg *config.Run) (sum int64, given bool) {
+	for _, p := range cfg.PhasesOf(config.ProfilingPhase) {
+		if p.Schedule != nil || p.Lanes != nil {
+			continue
+		}
+		n := Limit(p.Requests)
+		if sessions := Limit(p.Sessions); sessions > 0 && (n == 0 || sessions < n) {
+			n = sessions
+		}
+		sum, given = sum+n, given || p.Sessions != nil
+	}
+	return sum, given
 }
 
 // Demands returns what the phases ask of the client.

@@ -1,0 +1,180 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/mockserver"
+	"aiperf/internal/result/recompute"
+)
+
+// burst is a phase of a number of requests with a concurrency.
+func burst(name string, kind config.PhaseKind, concurrency int, requests int64) config.Phase {
+	return config.Phase{Name: name, Kind: kind, Mode: config.Burst, Concurrency: &concurrency, Requests: &requests}
+}
+
+// phased is the configuration of a benchmark with phases of its own.
+func phased(t *testing.T, url string, phases []config.Phase, args ...string) *config.Run {
+	t.Helper()
+	cfg := watching(t, t.TempDir(), url, append([]string{"--streaming", "--no-gpu-telemetry"}, args...)...)
+	cfg.Phases = phases
+	return cfg
+}
+
+// linesOf are the records of the phases of a name; "" is all of them.
+func linesOf(t *testing.T, dir, phase string) []map[string]any {
+	t.Helper()
+	return slices.DeleteFunc(records(t, dir), func(r map[string]any) bool {
+		return phase != "" && at(r, "metadata", "phase_name") != phase
+	})
+}
+
+// byHand computes from lines what a summary has: requests, mean latency in ms, duration in s, and throughput.
+func byHand(t *testing.T, lines []map[string]any) map[string]float64 {
+	t.Helper()
+	first, last, latency, n := math.Inf(1), 0.0, 0.0, 0.0
+	for _, r := range lines {
+		start := at(r, "metadata", "request_start_ns").(float64)
+		first, last = min(first, start), max(last, at(r, "metadata", "request_end_ns").(float64))
+		latency += at(r, "metrics", "request_latency", "value").(float64)
+		n++
+	}
+	seconds := (last - first) / 1e9
+	return map[string]float64{"request_count": n, "request_latency": latency / n, "benchmark_duration": seconds,
+		"request_throughput": n / seconds}
+}
+
+func sameFigures(t *testing.T, what string, summary map[string]any, want map[string]float64) {
+	t.Helper()
+	for tag, value := range want {
+		got, _ := at(summary, tag, "avg").(float64)
+		// Instants of the lines are read as floats: to a microsecond.
+		if math.Abs(got-value) > 1e-3*math.Max(1, value) {
+			t.Errorf("%s: %s is %v, from the lines %v", what, tag, got, value)
+		}
+	}
+}
+
+// reported checks that aiperf report gives the same files again.
+func reported(t *testing.T, dir string) {
+	t.Helper()
+	out := t.TempDir()
+	if _, _, err := recompute.Report(context.Background(),
+		recompute.ReportOptions{Dir: dir, OutputDir: out}); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"profile_export_aiperf.json", "profile_export_aiperf.csv", "phase_manifest.json",
+		"profile_export_console.txt"}
+	for _, p := range readManifest(t, dir).Phases {
+		for _, key := range []string{"metrics_json", "metrics_csv", "server_metrics_json"} {
+			if name, ok := p[key].(string); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, name := range names {
+		live, again := fileOf(t, dir, name), fileOf(t, out, name)
+		if strings.HasSuffix(name, "console.txt") { // whose last lines name the files
+			live, _, _ = bytes.Cut(live, []byte("CSV Export"))
+			again, _, _ = bytes.Cut(again, []byte("CSV Export"))
+		}
+		if !bytes.Equal(live, again) {
+			t.Errorf("%s recomputed differs:\n%s\nlive:\n%s", name, again, live)
+		}
+	}
+}
+
+func TestTrapRootFilesAggregateAllProfilingPhases(t *testing.T) {
+	url := serve(t, mockserver.Options{TTFT: 4 * time.Millisecond, ITL: time.Millisecond})
+	cfg := phased(t, url, []config.Phase{
+		burst("warmup", config.WarmupPhase, 2, 4), burst("steady", config.ProfilingPhase, 2, 8),
+		burst("pause", config.WarmupPhase, 1, 3), burst("peak", config.ProfilingPhase, 4, 12),
+	}, "--num-dataset-entries", "40", "--dataset-sampling-strategy", "sequential")
+	w := watchConfig(t, cfg, Options{})
+	if w.outcome.Failed() {
+		t.Fatalf("problem %v, aborted %v", w.outcome.Problem, w.outcome.Aborted)
+	}
+
+	root := object(t, w.dir, "profile_export_aiperf.json")
+	all := linesOf(t, w.dir, "")
+	if len(all) != 20 {
+		t.Fatalf("%d lines, want those of the 20 profiling requests", len(all))
+	}
+	sameFigures(t, "root", root, byHand(t, all))
+	inputs := at(object(t, w.dir, "inputs.json"), "data").([]any)
+	if len(inputs) != 40 {
+		t.Errorf("inputs.json has %d conversations", len(inputs))
+	}
+	if sent := at(root, "requests_sent"); sent != nil && sent != 20.0 {
+		t.Errorf("sent %v", sent)
+	}
+	for _, p := range []struct {
+		name             string
+		index, profiling float64
+		requests         int
+		first            int
+	}{{"steady", 1, 0, 8, 4}, {"peak", 3, 1, 12, 15}} {
+		lines := linesOf(t, w.dir, p.name)
+		if len(lines) != p.requests {
+			t.Fatalf("%s: %d lines", p.name, len(lines))
+		}
+		numbers, conversations := map[float64]bool{}, map[string]bool{}
+		for _, r := range lines {
+			m := r["metadata"].(map[string]any)
+			if m["phase_index"] != p.index || m["profiling_index"] != p.profiling || m["phase_kind"] != "profiling" ||
+				m["benchmark_phase"] != "profiling" {
+				t.Errorf("%s: %v", p.name, m)
+			}
+			numbers[m["session_num"].(float64)] = true
+			conversations[m["conversation_id"].(string)] = true
+		}
+		// Requests are counted anew in each phase; the sampler goes on over all of them.
+		for i := range p.requests {
+			if !numbers[float64(i)] {
+				t.Errorf("%s: no request has the number %d", p.name, i)
+			}
+			if id := at(inputs[p.first+i], "session_id").(string); !conversations[id] {
+				t.Errorf("%s: conversation %s was not sent: %v", p.name, id, conversations)
+			}
+		}
+		sameFigures(t, p.name, object(t, w.dir, "phases/"+p.name+"/profile_export_aiperf.json"), byHand(t, lines))
+	}
+
+	m := readManifest(t, w.dir)
+	if len(m.Phases) != 4 {
+		t.Fatalf("%v", m.Phases)
+	}
+	for i, want := range []struct {
+		name      string
+		profiling any
+		requests  float64
+	}{{"warmup", nil, 4}, {"steady", 0.0, 8}, {"pause", nil, 3}, {"peak", 1.0, 12}} {
+		p := m.Phases[i]
+		servers := object(t, w.dir, p["server_metrics_json"].(string))
+		series := at(servers, "data", "endpoint_summaries", hostOf(url), "metrics", "vllm:e2e_request_latency_seconds",
+			"series").([]any)
+		if p["phase_name"] != want.name || p["profiling_index"] != want.profiling ||
+			p["total_request_count"] != want.requests || p["metrics_csv"] == nil ||
+			at(series[0], "stats", "count") != want.requests {
+			t.Errorf("%v, of the server %v", p, at(series[0], "stats", "count"))
+		}
+	}
+	state := object(t, w.dir, "run_state.json")
+	if n := len(state["phases"].([]any)); n != 4 || at(state, "counts", "requests_sent") != 20.0 ||
+		at(state, "window_start_ns") != m.Phases[1]["start_ns"] ||
+		at(state, "window_end_ns") != m.Phases[3]["end_ns"] {
+		t.Errorf("state of the run: %d phases, counts %v, window %v to %v", n, state["counts"],
+			state["window_start_ns"], state["window_end_ns"])
+	}
+	phases := at(root, "input_config", "phases").([]any)
+	if len(phases) != 4 || at(phases[3], "name") != "peak" || at(phases[3], "concurrency") != 4.0 {
+		t.Errorf("input_config: %v", phases)
+	}
+	reported(t, w.dir)
+}

@@ -37,9 +37,9 @@ type Dataset struct {
 	// Sampling is "sequential", "random" or "shuffle"; empty means the source's own preference.
 	Sampling string
 	// ISL is the input length of a turn in tokens.
-	ISL recipe.Normal
+	ISL recipe.Sizes
 	// OSL is the requested output length; nil leaves the limit out of the request.
-	OSL *recipe.Normal
+	OSL recipe.Sizes
 	// SequenceDistribution draws both lengths together; when present it replaces ISL and OSL.
 	SequenceDistribution []recipe.LengthPair
 	// Batches are the numbers of contents of each modality in a turn.
@@ -51,9 +51,9 @@ type Dataset struct {
 	Audio  *recipe.Audio
 	Video  *Video
 	// Turns is the number of turns of a conversation.
-	Turns recipe.Normal
+	Turns recipe.Sizes
 	// TurnDelayMS is the think time before a turn that is not the first, in milliseconds.
-	TurnDelayMS recipe.Normal
+	TurnDelayMS recipe.Sizes
 	// TurnDelayRatio multiplies every delay.
 	TurnDelayRatio float64
 	// PrefixPoolSize shared prefixes of PrefixLength tokens go before first turns; 0 means none.
@@ -75,7 +75,7 @@ type Dataset struct {
 	Baseten recipe.Baseten
 	// SystemPrompt is a verbatim system text; nil means none.
 	SystemPrompt *string
-	// Records are the lines of a file dataset that stand in the configuration; Path then only names their place.
+	// Records are the lines of a file dataset that stand in the configuration; Path then names a copy.
 	Records []recipe.Records
 	// Seed replaces the run's for all draws of the dataset; nil: it does not.
 	Seed *uint64

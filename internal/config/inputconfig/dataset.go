@@ -61,7 +61,7 @@ func datasetConfig(r *config.Run) Object {
 func readConfig(out Object, r *config.Run) Object {
 	p, d := r.Asked, r.Dataset
 	if d.OSL != nil {
-		out = append(out, Member{Key: "osl", Value: distribution(*d.OSL)})
+		out = append(out, Member{Key: "osl", Value: distribution(d.OSL)})
 	}
 	out = addGiven(out, p, "isl-block-size", "block_size", int64(d.BlockSize))
 	out = setNonEmpty(out, "prompts", addGiven(nil, p, "prompt-corpus", "corpus", d.Corpus))
@@ -116,7 +116,7 @@ func promptsConfig(r *config.Run) Object {
 		out = append(out, Member{Key: "isl", Value: distribution(d.ISL)})
 	}
 	if d.OSL != nil {
-		out = append(out, Member{Key: "osl", Value: distribution(*d.OSL)})
+		out = append(out, Member{Key: "osl", Value: distribution(d.OSL)})
 	}
 	out = addGiven(out, p, "prompt-batch-size", "batch_size", int64(d.Batches.Text))
 	out = addGiven(out, p, "isl-block-size", "block_size", int64(d.BlockSize))
@@ -131,8 +131,8 @@ func promptsConfig(r *config.Run) Object {
 		pairs := []any{}
 		for _, pair := range d.SequenceDistribution {
 			pairs = append(pairs, Object{
-				{Key: "isl", Value: distribution(recipe.Normal{Mean: float64(pair.ISL), Stddev: pair.ISLStddev})},
-				{Key: "osl", Value: distribution(recipe.Normal{Mean: float64(pair.OSL), Stddev: pair.OSLStddev})},
+				{Key: "isl", Value: distribution(pair.ISL)},
+				{Key: "osl", Value: distribution(pair.OSL)},
 				{Key: "probability", Value: pair.Percent},
 			})
 		}
@@ -152,8 +152,13 @@ func synthesisConfig(r *config.Run) Object {
 	return addGiven(out, p, "synthesis-max-osl", "max_osl", int64(s.MaxOSL))
 }
 
-// distribution is a mapping of the mean and, unless it is 0, the standard deviation.
-func distribution(n recipe.Normal) Object {
+// distribution is a mapping of the mean and, unless it is 0, the standard deviation; of what a file asked for as it
+// can be written there.
+func distribution(s recipe.Sizes) Object {
+	n, ok := s.(recipe.Normal)
+	if !ok {
+		return written(s.(recipe.Distribution))
+	}
 	out := Object{{Key: "mean", Value: n.Mean}}
 	if n.Stddev != 0 {
 		out = append(out, Member{Key: "stddev", Value: n.Stddev})
@@ -162,8 +167,60 @@ func distribution(n recipe.Normal) Object {
 }
 
 // spread is a mapping of the mean and the standard deviation, 0 too.
-func spread(n recipe.Normal) Object {
+func spread(s recipe.Sizes) Object {
+	n, ok := s.(recipe.Normal)
+	if !ok {
+		return distribution(s)
+	}
 	return Object{{Key: "mean", Value: n.Mean}, {Key: "stddev", Value: n.Stddev}}
+}
+
+// written is a distribution in the form of a configuration file.
+func written(d recipe.Distribution) Object {
+	out := Object{{Key: "type", Value: string(d.Kind)}}
+	add := func(key string, value any) { out = append(out, Member{Key: key, Value: value}) }
+	switch d.Kind {
+	case recipe.Fixed:
+		add("value", d.Value)
+	case recipe.Gaussian:
+		add("mean", d.Mean)
+		add("stddev", d.Stddev)
+	case recipe.LogNormal:
+		add("mean", d.Mean)
+		add("median", d.Median)
+	case recipe.Uniform:
+		add("min", d.Low)
+		add("max", d.High)
+	case recipe.Exponential:
+		add("mean", d.Mean)
+	case recipe.Zipf:
+		add("alpha", d.Alpha)
+		add("scale", d.Scale)
+		add("offset", d.Offset)
+	case recipe.Multimodal:
+		peaks := []any{}
+		for _, p := range d.Peaks {
+			peaks = append(peaks, Object{{Key: "distribution", Value: written(p.Distribution)},
+				{Key: "weight", Value: p.Weight}})
+		}
+		add("peaks", peaks)
+	case recipe.Empirical:
+		points := []any{}
+		for _, p := range d.Points {
+			points = append(points, Object{{Key: "value", Value: p.Value}, {Key: "weight", Value: p.Weight}})
+		}
+		add("points", points)
+	}
+	if d.Kind == recipe.Uniform && (d.Min != nil || d.Max != nil) { // its own ends have the names of the limits
+		out = Object{{Key: "type", Value: "clamped"}, {Key: "distribution", Value: out}}
+	}
+	if d.Min != nil {
+		add("min", *d.Min)
+	}
+	if d.Max != nil {
+		add("max", *d.Max)
+	}
+	return out
 }
 
 func publicConfig(p config.Public) Object {

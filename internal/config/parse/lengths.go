@@ -56,13 +56,14 @@ func checkPairs(pairs []recipe.LengthPair) error {
 	sum := 0.0
 	for _, p := range pairs {
 		sum += p.Percent
+		isl, osl := p.ISL.(recipe.Normal), p.OSL.(recipe.Normal)
 		switch {
-		case p.ISL < 1 || p.OSL < 1:
-			return fmt.Errorf("pair %d,%d: lengths must be at least 1", p.ISL, p.OSL)
-		case p.ISLStddev < 0 || p.OSLStddev < 0:
-			return fmt.Errorf("pair %d,%d: standard deviations must be at least 0", p.ISL, p.OSL)
+		case isl.Mean < 1 || osl.Mean < 1:
+			return fmt.Errorf("pair %v,%v: lengths must be at least 1", isl.Mean, osl.Mean)
+		case isl.Stddev < 0 || osl.Stddev < 0:
+			return fmt.Errorf("pair %v,%v: standard deviations must be at least 0", isl.Mean, osl.Mean)
 		case p.Percent < 0 || p.Percent > 100:
-			return fmt.Errorf("pair %d,%d: the percentage must be from 0 to 100", p.ISL, p.OSL)
+			return fmt.Errorf("pair %v,%v: the percentage must be from 0 to 100", isl.Mean, osl.Mean)
 		}
 	}
 	const tolerance = 1.01e-4
@@ -87,7 +88,13 @@ func parsePair(text string) (recipe.LengthPair, error) {
 		v, _ := strconv.ParseFloat(s, 64) // the pattern admits numbers only; none is 0
 		return v
 	}
-	return recipe.LengthPair{ISL: isl, ISLStddev: real(m[2]), OSL: osl, OSLStddev: real(m[4]), Percent: real(m[5])}, nil
+	return lengthPair(isl, real(m[2]), osl, real(m[4]), real(m[5])), nil
+}
+
+// lengthPair is an entry of lengths that are fixed or spread.
+func lengthPair(isl int, islStddev float64, osl int, oslStddev, percent float64) recipe.LengthPair {
+	return recipe.LengthPair{ISL: recipe.Normal{Mean: float64(isl), Stddev: islStddev},
+		OSL: recipe.Normal{Mean: float64(osl), Stddev: oslStddev}, Percent: percent}
 }
 
 // bracketPairs reads "(ISL,OSL):P" items separated by commas, semicolons or blanks.
@@ -138,8 +145,7 @@ func jsonPairs(text string) ([]recipe.LengthPair, error) {
 		if p.ISL == nil || p.OSL == nil || p.Prob == nil {
 			return nil, fmt.Errorf("pair %d lacks isl, osl or prob; %s", i+1, shape)
 		}
-		pairs = append(pairs, recipe.LengthPair{ISL: *p.ISL, ISLStddev: p.ISLStddev, OSL: *p.OSL,
-			OSLStddev: p.OSLStddev, Percent: *p.Prob})
+		pairs = append(pairs, lengthPair(*p.ISL, p.ISLStddev, *p.OSL, p.OSLStddev, *p.Prob))
 	}
 	return pairs, nil
 }

@@ -127,7 +127,8 @@ func FuzzRateSeries(f *testing.F) {
 
 func TestSequenceDistribution(t *testing.T) {
 	pair := func(isl int, islStddev float64, osl int, oslStddev, percent float64) recipe.LengthPair {
-		return recipe.LengthPair{ISL: isl, ISLStddev: islStddev, OSL: osl, OSLStddev: oslStddev, Percent: percent}
+		return recipe.LengthPair{ISL: recipe.Normal{Mean: float64(isl), Stddev: islStddev},
+			OSL: recipe.Normal{Mean: float64(osl), Stddev: oslStddev}, Percent: percent}
 	}
 	for text, want := range map[string][]recipe.LengthPair{
 		"128,64:25;512,128:75":            {pair(128, 0, 64, 0, 25), pair(512, 0, 128, 0, 75)},

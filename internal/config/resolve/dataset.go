@@ -70,7 +70,7 @@ func (ds *dataset) build() config.Dataset {
 		data.Kind, data.Path, data.Format = config.PublicDataset, "", ""
 	}
 	if osl := p.Int("osl"); osl != nil {
-		data.OSL = &recipe.Normal{Mean: float64(*osl), Stddev: p.Real("osl-stddev")}
+		data.OSL = recipe.Normal{Mean: float64(*osl), Stddev: p.Real("osl-stddev")}
 	}
 	if !ds.endpoint.facts.TakesText {
 		data.ISL, data.Batches.Text = recipe.Normal{}, 0

@@ -30,7 +30,7 @@ func TestResolvedRun(t *testing.T) {
 	}
 	d := run.Dataset
 	if d.Kind != config.SyntheticDataset || d.ISL != (recipe.Normal{Mean: 100, Stddev: 5}) ||
-		*d.OSL != (recipe.Normal{Mean: 20, Stddev: 0}) || d.Entries != 7 ||
+		d.OSL != (recipe.Normal{Mean: 20, Stddev: 0}) || d.Entries != 7 ||
 		d.Turns != (recipe.Normal{Mean: 3, Stddev: 0}) ||
 		d.TurnDelayMS != (recipe.Normal{Mean: 50.5, Stddev: 0}) || d.TurnDelayRatio != 1 || d.Batches.Text != 1 {
 		t.Errorf("dataset %+v", d)

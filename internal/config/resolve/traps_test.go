@@ -463,7 +463,7 @@ func TestTrapWarmup(t *testing.T) {
 func TestTrapSequenceDistribution(t *testing.T) {
 	run, _ := mustResolve(t, "-m m --seq-dist 128,64:25;512,128:75")
 	if got := run.Dataset.SequenceDistribution; len(got) != 2 ||
-		got[1] != (recipe.LengthPair{ISL: 512, OSL: 128, Percent: 75}) {
+		got[1] != (recipe.LengthPair{ISL: recipe.Normal{Mean: 512}, OSL: recipe.Normal{Mean: 128}, Percent: 75}) {
 		t.Errorf("got %v", got)
 	}
 	faults := resolveError(t, "-m m --sequence-distribution 128,64:0.25;512,128:0.75")

@@ -16,7 +16,6 @@ import (
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
-	"aiperf/internal/workload/recipe"
 )
 
 // Source is where a value comes from.
@@ -62,8 +61,6 @@ type Settings struct {
 	// Args are the arguments as they were given.
 	Args     []string
 	Warnings []fault.Warning
-	// Dataset is what a configuration file asks of the dataset and no option can say.
-	Dataset recipe.FileOnly
 
 	// Phases are those of a configuration file, in their order; nil: the flags describe them.
 	Phases []Phase

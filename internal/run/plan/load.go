@@ -157,7 +157,7 @@ func Demands(cfg *config.Run) []capacity.Demand {
 				d.Streams = int(max(Limit(p.Requests), Limit(p.Sessions)))
 			}
 			if osl := cfg.Dataset.OSL; osl != nil && len(cfg.Dataset.SequenceDistribution) == 0 {
-				d.OutputTokens = osl.Mean
+				d.OutputTokens = osl.Expected()
 			}
 		}
 		list = append(list, d)

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/base/random"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/loader"
+	"aiperf/internal/workload/recipe"
 	"aiperf/internal/workload/synthetic"
 	"aiperf/internal/workload/tokenizer"
 )
@@ -63,6 +64,7 @@ type builder struct {
 	bodies bool
 	// texts reports that synthetic turns have text, however short special tokens make it.
 	texts    bool
+	added    int // tokens that a draw of ISL leaves to the tokenizer
 	markCost int // tokens that the first text of a conversation leaves to its mark
 	// fixedCost and wrapCost are tokens that a chat template adds once and to each message.
 	fixedCost, wrapCost int
@@ -107,12 +109,23 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 		// A tokenizer that adds special tokens makes the prompt longer on the server. A chat template writes them
 		// itself.
 		if w := o.ISLWindow; (w == nil || !w.UpTo) && b.fixedCost+b.wrapCost == 0 {
-			b.ISL.Mean = max(0, o.ISL.Mean-float64(max(0, tok.Specials().Added)))
+			b.leaveRoom(max(0, tok.Specials().Added))
 		}
 	}
 	b.reserveMarks()
 	b.sharedTexts()
 	return b, b.prepareMedia()
+}
+
+// leaveRoom makes texts shorter by the tokens that a tokenizer adds: those of flags by their mean, before it is spread,
+// those of a file's distribution by each draw.
+func (b *builder) leaveRoom(added int) {
+	if n, ok := b.ISL.(recipe.Normal); ok {
+		n.Mean = max(0, n.Mean-float64(added))
+		b.ISL = n
+		return
+	}
+	b.added = added
 }
 
 func (b *builder) newSource() *synthetic.Source {
@@ -247,11 +260,11 @@ func (b *builder) warnAboutCorpus() {
 	if b.Corpus == OrdinaryTokens || b.Corpus == AllTokens {
 		return // neighbouring tokens are no beginning that prompts share by more than chance
 	}
-	if b.ISL.Mean > corpus {
-		b.warnf("prompts of %v tokens repeat the corpus, which has %v", b.ISL.Mean, corpus)
+	if mean(b.ISL) > corpus {
+		b.warnf("prompts of %v tokens repeat the corpus, which has %v", mean(b.ISL), corpus)
 	}
 	const often = 10
-	if windows := float64(b.Entries); windows*b.ISL.Mean > often*corpus {
+	if windows := float64(b.Entries); windows*mean(b.ISL) > often*corpus {
 		b.warnf("about %.1f %% of the %d prompts begin at the same place of the corpus as another one: prefix caches "+
 			"may find them",
 			100*(1-math.Exp(-(windows-1)/corpus)), b.Entries)

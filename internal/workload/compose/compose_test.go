@@ -87,9 +87,14 @@ func file(t *testing.T, content string) func(*Options) {
 	return func(o *Options) { o.Kind, o.Path = File, path }
 }
 
+// pair is an entry of fixed lengths.
+func pair(isl, osl, percent float64) recipe.LengthPair {
+	return recipe.LengthPair{ISL: recipe.Normal{Mean: isl}, OSL: recipe.Normal{Mean: osl}, Percent: percent}
+}
+
 func TestTrapPromptsHaveExactLengths(t *testing.T) {
 	for _, isl := range []float64{100, 550} {
-		d := build(t, defaults(func(o *Options) { o.ISL.Mean = isl }))
+		d := build(t, defaults(func(o *Options) { o.ISL = recipe.Normal{Mean: isl} }))
 		if d.Len() != 100 || d.Sampling != dataset.Shuffle {
 			t.Errorf("%d conversations, %s", d.Len(), d.Sampling)
 		}
@@ -111,19 +116,19 @@ type adding struct{ tokenizer.Tokenizer }
 func (adding) Specials() tokenizer.Specials { return tokenizer.Specials{BOS: 1, EOS: 2, Added: 2} }
 
 func TestTrapAddedSpecialTokensAreSubtracted(t *testing.T) {
-	o := defaults(func(o *Options) { o.Entries, o.ISL.Mean = 10, 100 })
+	o := defaults(func(o *Options) { o.Entries, o.ISL = 10, recipe.Normal{Mean: 100} })
 	d, _, err := Build(context.Background(), o, adding{tokenizer.Builtin()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantCounts(t, prompts(d), 98)
-	o.ISL.Mean = 2
+	o.ISL = recipe.Normal{Mean: 2}
 	if d, _, err = Build(context.Background(), o, adding{tokenizer.Builtin()}); err != nil {
 		t.Fatal(err)
 	}
 	wantCounts(t, prompts(d), 1)
-	o.ISL.Mean = 100
-	o.SeqDist = []recipe.LengthPair{{ISL: 100, OSL: 5, Percent: 100}}
+	o.ISL = recipe.Normal{Mean: 100}
+	o.SeqDist = []recipe.LengthPair{pair(100, 5, 100)}
 	if d, _, err = Build(context.Background(), o, adding{tokenizer.Builtin()}); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +138,7 @@ func TestTrapAddedSpecialTokensAreSubtracted(t *testing.T) {
 func TestTrapSameSeedSameDataset(t *testing.T) {
 	o := defaults(func(o *Options) {
 		o.ISL = recipe.Normal{Mean: 60, Stddev: 20}
-		o.OSL = &recipe.Normal{Mean: 30, Stddev: 9}
+		o.OSL = recipe.Normal{Mean: 30, Stddev: 9}
 		o.Turns = recipe.Normal{Mean: 2, Stddev: 1}
 		o.DelayMS = recipe.Normal{Mean: 50, Stddev: 20}
 		o.PrefixPool, o.PrefixLength, o.SharedSystemLength, o.UserContextLength = 3, 10, 12, 14
@@ -158,7 +163,7 @@ func TestTrapSameSeedSameDataset(t *testing.T) {
 // The generator is frozen: a seed gives the same data in every release.
 func TestDatasetOfASeedIsFrozen(t *testing.T) {
 	o := defaults(func(o *Options) {
-		o.ISL, o.OSL = recipe.Normal{Mean: 80, Stddev: 20}, &recipe.Normal{Mean: 20, Stddev: 5}
+		o.ISL, o.OSL = recipe.Normal{Mean: 80, Stddev: 20}, recipe.Normal{Mean: 20, Stddev: 5}
 		o.Turns, o.DelayMS = recipe.Normal{Mean: 3, Stddev: 1}, recipe.Normal{Mean: 100, Stddev: 10}
 		o.PrefixPool, o.PrefixLength = 4, 20
 	})
@@ -228,20 +233,20 @@ func TestTrapOutputLimit(t *testing.T) {
 		}
 		return all
 	}
-	small := func(o *Options) { o.Entries, o.ISL.Mean = 2, 5 }
+	small := func(o *Options) { o.Entries, o.ISL = 2, recipe.Normal{Mean: 5} }
 	for _, c := range []struct {
 		name string
 		o    Options
 		want []int
 	}{
 		{"none", defaults(small), []int{-1, -1}},
-		{"osl 0", defaults(small, func(o *Options) { o.OSL = &recipe.Normal{} }), []int{1, 1}},
-		{"osl", defaults(small, func(o *Options) { o.OSL = &recipe.Normal{Mean: 32} }), []int{32, 32}},
+		{"osl 0", defaults(small, func(o *Options) { o.OSL = recipe.Normal{} }), []int{1, 1}},
+		{"osl", defaults(small, func(o *Options) { o.OSL = recipe.Normal{Mean: 32} }), []int{32, 32}},
 		{"a file's own limit wins", defaults(file(t, `{"text":"a","output_length":7}
-{"text":"b"}`), func(o *Options) { o.OSL = &recipe.Normal{Mean: 32} }), []int{7, 32}},
+{"text":"b"}`), func(o *Options) { o.OSL = recipe.Normal{Mean: 32} }), []int{7, 32}},
 		{"sequence distribution before osl", defaults(file(t, `{"text":"a","output_length":7}
 {"text":"b"}`), func(o *Options) {
-			o.OSL, o.SeqDist = &recipe.Normal{Mean: 32}, []recipe.LengthPair{{ISL: 9, OSL: 8, Percent: 100}}
+			o.OSL, o.SeqDist = recipe.Normal{Mean: 32}, []recipe.LengthPair{pair(9, 8, 100)}
 		}), []int{7, 8}},
 		{"file without limits", defaults(file(t, `{"turns":[{"text":"a"},{"text":"b"}]}`)), []int{-1, -1}},
 	} {
@@ -252,22 +257,22 @@ func TestTrapOutputLimit(t *testing.T) {
 }
 
 func TestTrapSequenceDistributionDraw(t *testing.T) {
-	pairs := []recipe.LengthPair{{ISL: 256, OSL: 128, Percent: 40}, {ISL: 512, OSL: 256, Percent: 60}}
-	for u, want := range map[float64]int{0: 256, 0.39: 256, 0.40: 512, 0.99: 512} {
-		if got := choosePair(pairs, u).ISL; got != want {
-			t.Errorf("u = %v chose %d, want %d", u, got, want)
+	pairs := []recipe.LengthPair{pair(256, 128, 40), pair(512, 256, 60)}
+	for u, want := range map[float64]float64{0: 256, 0.39: 256, 0.40: 512, 0.99: 512} {
+		if got := choosePair(pairs, u).ISL.Expected(); got != want {
+			t.Errorf("u = %v chose %v, want %v", u, got, want)
 		}
 	}
-	short := []recipe.LengthPair{{ISL: 1, Percent: 50}, {ISL: 2, Percent: 49.9999}}
-	if got := choosePair(short, 0.9999999).ISL; got != 2 {
-		t.Errorf("behind the last share: %d", got)
+	short := []recipe.LengthPair{pair(1, 0, 50), pair(2, 0, 49.9999)}
+	if got := choosePair(short, 0.9999999).ISL.Expected(); got != 2 {
+		t.Errorf("behind the last share: %v", got)
 	}
 }
 
 func TestTrapSequenceDistributionNeverMixesPairs(t *testing.T) {
 	d := build(t, defaults(func(o *Options) {
-		o.Turns.Mean, o.BatchSize = 3, 2
-		o.SeqDist = []recipe.LengthPair{{ISL: 64, OSL: 32, Percent: 50}, {ISL: 10, OSL: 7, Percent: 50}}
+		o.Turns, o.BatchSize = recipe.Normal{Mean: 3}, 2
+		o.SeqDist = []recipe.LengthPair{pair(64, 32, 50), pair(10, 7, 50)}
 	}))
 	seen := map[string]int{}
 	for _, c := range d.All() {
@@ -284,7 +289,7 @@ func TestTrapSequenceDistributionNeverMixesPairs(t *testing.T) {
 
 func TestTrapPrefixIsAddedToTheFirstTurnOnly(t *testing.T) {
 	d := build(t, defaults(func(o *Options) {
-		o.ISL.Mean, o.Turns.Mean, o.PrefixPool, o.PrefixLength = 128, 2, 1, 20
+		o.ISL, o.Turns, o.PrefixPool, o.PrefixLength = recipe.Normal{Mean: 128}, recipe.Normal{Mean: 2}, 1, 20
 	}))
 	var first, second []string
 	for i, text := range prompts(d) {
@@ -305,7 +310,7 @@ func TestTrapPrefixIsAddedToTheFirstTurnOnly(t *testing.T) {
 }
 
 func TestTrapPrefixPoolSize(t *testing.T) {
-	d := build(t, defaults(func(o *Options) { o.ISL.Mean, o.PrefixPool, o.PrefixLength = 30, 3, 20 }))
+	d := build(t, defaults(func(o *Options) { o.ISL, o.PrefixPool, o.PrefixLength = recipe.Normal{Mean: 30}, 3, 20 }))
 	heads := map[string]int{}
 	for _, text := range prompts(d) {
 		heads[text[:30]]++
@@ -316,7 +321,9 @@ func TestTrapPrefixPoolSize(t *testing.T) {
 }
 
 func TestTrapSystemPromptIsShared(t *testing.T) {
-	d := build(t, defaults(func(o *Options) { o.Turns.Mean, o.Entries, o.SharedSystemLength = 3, 5, 50 }))
+	d := build(t, defaults(func(o *Options) {
+		o.Turns, o.Entries, o.SharedSystemLength = recipe.Normal{Mean: 3}, 5, 50
+	}))
 	for _, c := range d.All() {
 		if c.SystemMessage == nil || *c.SystemMessage != *d.At(0).SystemMessage || len(c.Turns) != 3 {
 			t.Fatalf("conversation %+v", c)
@@ -352,7 +359,7 @@ func TestTrapStreamsDoNotDisturbEachOther(t *testing.T) {
 	if got := prompts(base(func(o *Options) { o.UserContextLength = 10 })); !reflect.DeepEqual(got, plain) {
 		t.Error("user contexts change the prompts")
 	}
-	if got := prompts(base(func(o *Options) { o.OSL = &recipe.Normal{Mean: 9, Stddev: 3} })); !reflect.DeepEqual(got,
+	if got := prompts(base(func(o *Options) { o.OSL = recipe.Normal{Mean: 9, Stddev: 3} })); !reflect.DeepEqual(got,
 		plain) {
 		t.Error("output lengths change the prompts")
 	}
@@ -369,7 +376,7 @@ func TestTrapStreamsDoNotDisturbEachOther(t *testing.T) {
 
 func TestTrapMultiTurnDelays(t *testing.T) {
 	d := build(t, defaults(func(o *Options) {
-		o.Entries, o.Turns.Mean, o.DelayMS.Mean, o.DelayRatio = 4, 3, 100, 0.5
+		o.Entries, o.Turns, o.DelayMS, o.DelayRatio = 4, recipe.Normal{Mean: 3}, recipe.Normal{Mean: 100}, 0.5
 	}))
 	if d.Len() != 4 || d.Turns() != 12 {
 		t.Fatalf("%d conversations, %d turns", d.Len(), d.Turns())
@@ -382,7 +389,9 @@ func TestTrapMultiTurnDelays(t *testing.T) {
 }
 
 func TestTrapModelsAlternatePerTurn(t *testing.T) {
-	two := func(o *Options) { o.Entries, o.ISL.Mean, o.Turns.Mean, o.Models = 50, 5, 2, []string{"A", "B"} }
+	two := func(o *Options) {
+		o.Entries, o.ISL, o.Turns, o.Models = 50, recipe.Normal{Mean: 5}, recipe.Normal{Mean: 2}, []string{"A", "B"}
+	}
 	for _, c := range build(t, defaults(two)).All() {
 		if c.Turns[0].Model != "A" || c.Turns[1].Model != "B" {
 			t.Fatalf("models %s, %s", c.Turns[0].Model, c.Turns[1].Model)
@@ -402,7 +411,8 @@ func TestModelsByWeight(t *testing.T) {
 	drawn := func(weights ...float64) (string, map[string]int) {
 		counts, order := map[string]int{}, ""
 		d := build(t, defaults(func(o *Options) {
-			o.Entries, o.ISL.Mean, o.Models, o.ModelSelection, o.ModelWeights = 2000, 5, []string{"A", "B", "C"},
+			o.Entries, o.ISL = 2000, recipe.Normal{Mean: 5}
+			o.Models, o.ModelSelection, o.ModelWeights = []string{"A", "B", "C"},
 				Weighted, weights
 		}))
 		for _, c := range d.All() {
@@ -458,7 +468,7 @@ func TestFileNeedsNoTokenizer(t *testing.T) {
 }
 
 func TestBatchOfTexts(t *testing.T) {
-	d := build(t, defaults(func(o *Options) { o.Entries, o.BatchSize, o.ISL.Mean = 3, 4, 12 }))
+	d := build(t, defaults(func(o *Options) { o.Entries, o.BatchSize, o.ISL = 3, 4, recipe.Normal{Mean: 12} }))
 	for _, c := range d.All() {
 		texts := c.Turns[0].Texts
 		if len(texts) != 1 || texts[0].Name != "text" || len(texts[0].Contents) != 4 {
@@ -471,13 +481,13 @@ func TestBatchOfTexts(t *testing.T) {
 func TestOptionsThatCannotBeBuilt(t *testing.T) {
 	prompt := "x"
 	for want, change := range map[string]func(*Options){
-		"--isl":                    func(o *Options) { o.ISL.Mean = 0 },
+		"--isl":                    func(o *Options) { o.ISL = recipe.Normal{Mean: 0} },
 		"--batch-size":             func(o *Options) { o.BatchSize = 0 },
 		"--num-dataset-entries":    func(o *Options) { o.Entries = 0 },
 		"--system-prompt":          func(o *Options) { o.SystemPrompt, o.SharedSystemLength = &prompt, 5 },
 		"model selection":          func(o *Options) { o.ModelSelection = "best" },
-		"--conversation-turn-mean": func(o *Options) { o.Turns.Mean = -1 },
-		"--osl":                    func(o *Options) { o.OSL = &recipe.Normal{Mean: -1} },
+		"--conversation-turn-mean": func(o *Options) { o.Turns = recipe.Normal{Mean: -1} },
+		"--osl":                    func(o *Options) { o.OSL = recipe.Normal{Mean: -1} },
 		"kind of dataset":          func(o *Options) { o.Kind = "cloud" },
 		"cannot be read":           func(o *Options) { o.Kind, o.Path = File, "/nowhere" },
 	} {
@@ -499,8 +509,8 @@ func TestOptionsThatCannotBeBuilt(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	for want, change := range map[string]func(*Options){
 		"--num-prefix-prompts 2 has no effect": func(o *Options) { o.PrefixPool = 2 },
-		"repeat the corpus":                    func(o *Options) { o.Entries, o.ISL.Mean = 1, 1_300_000 },
-		"begin at the same place":              func(o *Options) { o.Entries, o.ISL.Mean = 11, 1_200_000 },
+		"repeat the corpus":                    func(o *Options) { o.Entries, o.ISL = 1, recipe.Normal{Mean: 1.3e6} },
+		"begin at the same place":              func(o *Options) { o.Entries, o.ISL = 11, recipe.Normal{Mean: 1.2e6} },
 	} {
 		o := defaults(change)
 		b, err := newBuilder(o, tokenizer.Builtin())

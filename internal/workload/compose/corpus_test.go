@@ -12,7 +12,7 @@ import (
 
 func TestLengthWindows(t *testing.T) {
 	o := defaults(func(o *Options) {
-		o.Entries, o.ISL, o.OSL = 300, recipe.Normal{Mean: 20, Stddev: 9}, &recipe.Normal{Mean: 40}
+		o.Entries, o.ISL, o.OSL = 300, recipe.Normal{Mean: 20, Stddev: 9}, recipe.Normal{Mean: 40}
 		o.ISLWindow, o.OSLWindow = &synthetic.Window{Ratio: 0.3}, &synthetic.Window{Ratio: 0.5, UpTo: true}
 	})
 	d := build(t, o)
@@ -49,7 +49,7 @@ func TestLengthWindows(t *testing.T) {
 }
 
 func TestTokensOfTheVocabularyAsCorpus(t *testing.T) {
-	o := defaults(func(o *Options) { o.Entries, o.ISL.Mean, o.Corpus = 20, 64, OrdinaryTokens })
+	o := defaults(func(o *Options) { o.Entries, o.ISL, o.Corpus = 20, recipe.Normal{Mean: 64}, OrdinaryTokens })
 	random := prompts(build(t, o))
 	wantCounts(t, random, 64)
 	o.Corpus = ""
@@ -59,7 +59,7 @@ func TestTokensOfTheVocabularyAsCorpus(t *testing.T) {
 }
 
 func TestCodeAsCorpus(t *testing.T) {
-	o := defaults(func(o *Options) { o.Entries, o.ISL.Mean, o.Corpus = 20, 300, Code })
+	o := defaults(func(o *Options) { o.Entries, o.ISL, o.Corpus = 20, recipe.Normal{Mean: 300}, Code })
 	texts := prompts(build(t, o))
 	wantCounts(t, texts, 300)
 	if all := strings.Join(texts, ""); strings.Count(all, "return ") < 10 || strings.Count(all, "\n") < 200 {

@@ -3,13 +3,14 @@ package compose
 import (
 	"testing"
 
+	"aiperf/internal/workload/recipe"
 	"aiperf/internal/workload/tokenizer"
 )
 
 // With its mark the first text has the asked length; the other turns have it without.
 func TestMarksAreChargedToTheFirstText(t *testing.T) {
 	o := defaults(func(o *Options) {
-		o.Entries, o.ISL.Mean, o.Turns.Mean, o.CacheBust = 4, 100, 2,
+		o.Entries, o.ISL, o.Turns, o.CacheBust = 4, recipe.Normal{Mean: 100}, recipe.Normal{Mean: 2},
 			"first_turn_prefix"
 	})
 	b, err := newBuilder(o, tokenizer.Builtin())
@@ -31,13 +32,14 @@ func TestMarksAreChargedToTheFirstText(t *testing.T) {
 
 func TestMarksInTheSystemPromptAreChargedToIt(t *testing.T) {
 	o := defaults(func(o *Options) {
-		o.Entries, o.ISL.Mean, o.SharedSystemLength, o.CacheBust = 2, 100, 50, "system_suffix"
+		o.Entries, o.ISL, o.SharedSystemLength, o.CacheBust = 2, recipe.Normal{Mean: 100}, 50, "system_suffix"
 	})
 	d := build(t, o)
 	wantCounts(t, prompts(d), 100)
 	b, _ := newBuilder(o, tokenizer.Builtin())
 	wantCounts(t, []string{*d.At(0).SystemMessage}, 50-b.markTokens())
-	o.SharedSystemLength, o.ISL.Mean = 0, 3 // the mark falls back to the first text, which stays a text
+	// The mark falls back to the first text, which stays a text.
+	o.SharedSystemLength, o.ISL = 0, recipe.Normal{Mean: 3}
 	wantCounts(t, prompts(build(t, o)), 1)
 	system := "word for word"
 	o.SystemPrompt = &system

@@ -38,7 +38,7 @@ func sounds() *recipe.Audio {
 
 func illustrated(change ...func(*Options)) Options {
 	return defaults(append([]func(*Options){func(o *Options) {
-		o.Entries, o.ISL.Mean = 12, 10
+		o.Entries, o.ISL = 12, recipe.Normal{Mean: 10}
 		o.Turns = recipe.Normal{Mean: 2, Stddev: 1}
 		o.Images, o.Audio = pictures(), sounds()
 	}}, change...)...)
@@ -110,7 +110,8 @@ func TestTrapSameSeedSameMediaOnAnyCores(t *testing.T) {
 		for _, sampling := range []string{"", "shuffle-cycle"} {
 			o := illustrated(func(o *Options) {
 				o.Images.Source, o.Images.Sampling, o.Images.Format = source, sampling, RandomFormat
-				o.Images.Width.Stddev, o.Audio.Seconds.Stddev = 5, 0.05
+				o.Images.Width = recipe.Normal{Mean: 20, Stddev: 5}
+				o.Audio.Seconds = recipe.Normal{Mean: 0.1, Stddev: 0.05}
 			})
 			want := build(t, o)
 			before := runtime.GOMAXPROCS(1)
@@ -173,7 +174,7 @@ func TestPictureSourceCycles(t *testing.T) {
 }
 
 func TestMediaAloneNeedNoTokenizer(t *testing.T) {
-	d, _, err := Build(context.Background(), illustrated(func(o *Options) { o.ISL.Mean = 0 }), nil)
+	d, _, err := Build(context.Background(), illustrated(func(o *Options) { o.ISL = recipe.Normal{Mean: 0} }), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +191,9 @@ func videos() *Videos {
 
 func TestTrapVideoAloneIsContent(t *testing.T) {
 	t.Setenv("PATH", "")
-	_, _, err := Build(context.Background(), defaults(func(o *Options) { o.ISL.Mean, o.Videos = 0, videos() }), nil)
+	_, _, err := Build(context.Background(), defaults(func(o *Options) {
+		o.ISL, o.Videos = recipe.Normal{}, videos()
+	}), nil)
 	if err == nil || !strings.Contains(err.Error(), "ffmpeg") || strings.Contains(err.Error(), "no content") {
 		t.Errorf("error %v", err)
 	}
@@ -206,11 +209,15 @@ func TestFailureOfMediaEndsTheBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", folder)
-	_, _, err := Build(context.Background(), defaults(func(o *Options) { o.ISL.Mean, o.Videos = 0, videos() }), nil)
+	_, _, err := Build(context.Background(), defaults(func(o *Options) {
+		o.ISL, o.Videos = recipe.Normal{}, videos()
+	}), nil)
 	if err == nil || !strings.Contains(err.Error(), "--video-codec") {
 		t.Errorf("error %v", err)
 	}
-	_, _, err = Build(context.Background(), illustrated(func(o *Options) { o.ISL.Mean, o.Images.Source = 0, folder }),
+	_, _, err = Build(context.Background(), illustrated(func(o *Options) {
+		o.ISL, o.Images.Source = recipe.Normal{}, folder
+	}),
 		nil)
 	if err == nil || !strings.Contains(err.Error(), "--image-source") {
 		t.Errorf("error %v", err)
@@ -255,7 +262,7 @@ func TestMediaAreMadeForWhatIsPlayedAlone(t *testing.T) {
 	}
 	// Text is made for all, since inputs.json lists it.
 	if d := build(t, defaults(func(o *Options) {
-		o.Entries, o.ISL.Mean, o.Sessions = 5, 5,
+		o.Entries, o.ISL, o.Sessions = 5, recipe.Normal{Mean: 5},
 			1
 	})); d.At(4).Broken != nil || d.Sampler != nil {
 		t.Errorf("texts: %v", d.At(4).Broken)

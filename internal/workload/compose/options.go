@@ -63,14 +63,14 @@ type Options struct {
 	// Sampling overrides the preference of the source if it is not empty.
 	Sampling dataset.Sampling
 
-	ISL     recipe.Normal       // tokens of a text
-	OSL     *recipe.Normal      // limit of a turn that has none; nil: none
+	ISL     recipe.Sizes        // tokens of a text
+	OSL     recipe.Sizes        // limit of a turn that has none; nil: none
 	SeqDist []recipe.LengthPair // draws both lengths together and replaces ISL and OSL
 	// BatchSize is the number of texts per turn.
 	BatchSize int
-	Turns     recipe.Normal // turns of a conversation
+	Turns     recipe.Sizes // turns of a conversation
 	// DelayMS is the wait before a turn that is not the first, DelayRatio multiplies it.
-	DelayMS    recipe.Normal
+	DelayMS    recipe.Sizes
 	DelayRatio float64
 
 	// PrefixPool texts of PrefixLength tokens, one of which goes before each text of a first turn.
@@ -106,9 +106,17 @@ type Options struct {
 	Seed         random.Seed
 }
 
+// mean is the expected size, 0 of none.
+func mean(s recipe.Sizes) float64 {
+	if s == nil {
+		return 0
+	}
+	return s.Expected()
+}
+
 // hasText reports whether turns of a synthetic conversation have text.
 func (o *Options) hasText() bool {
-	return o.Rankings != nil || o.BatchSize > 0 && (o.ISL.Mean > 0 || len(o.SeqDist) > 0)
+	return o.Rankings != nil || o.BatchSize > 0 && (mean(o.ISL) > 0 || len(o.SeqDist) > 0)
 }
 
 // check rejects what cannot be built.
@@ -122,7 +130,7 @@ func (o *Options) check() error {
 		return fmt.Errorf("a synthetic dataset without text, pictures, sound and video has no content: raise --isl "+
 			"(now %v) and --batch-size (now %d) above 0,"+
 			" or give --image-width-mean and --image-height-mean, --audio-length-mean, or --video-width and "+
-			"--video-height", o.ISL.Mean, o.BatchSize)
+			"--video-height", mean(o.ISL), o.BatchSize)
 	case o.SystemPrompt != nil && o.SharedSystemLength > 0:
 		return fmt.Errorf("--system-prompt and --shared-system-prompt-length exclude each other")
 	case o.ModelSelection != "" && o.ModelSelection != RoundRobin && o.ModelSelection != RandomModel &&
@@ -135,24 +143,17 @@ func (o *Options) check() error {
 			return err
 		}
 	}
-	sizes := []struct {
+	for _, s := range []struct {
 		flag string
-		size recipe.Normal
+		size recipe.Sizes
 	}{
-		{"--isl", o.ISL},
+		{"--isl", o.ISL}, {"--osl", o.OSL},
 		{"--conversation-turn-mean", o.Turns},
 		{"--conversation-turn-delay-mean", o.DelayMS},
-	}
-	if o.OSL != nil {
-		sizes = append(sizes, struct {
-			flag string
-			size recipe.Normal
-		}{"--osl", *o.OSL})
-	}
-	for _, s := range sizes {
-		if s.size.Mean < 0 || s.size.Stddev < 0 {
-			return fmt.Errorf("%s: the mean %v and the standard deviation %v must not be negative", s.flag, s.size.Mean,
-				s.size.Stddev)
+	} {
+		if n, ok := s.size.(recipe.Normal); ok && (n.Mean < 0 || n.Stddev < 0) {
+			return fmt.Errorf("%s: the mean %v and the standard deviation %v must not be negative", s.flag, n.Mean,
+				n.Stddev)
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ func traceDataset(t *testing.T, path string, o loader.Options, seed random.Seed)
 	t.Helper()
 	osl := recipe.Normal{Mean: 20, Stddev: 5}
 	d, warnings, err := Build(context.Background(), Options{
-		Kind: File, Path: path, Format: "mooncake_trace", Reading: o, OSL: &osl, Models: []string{"a", "b", "c"},
+		Kind: File, Path: path, Format: "mooncake_trace", Reading: o, OSL: osl, Models: []string{"a", "b", "c"},
 		Seed: seed, UserContextLength: 3,
 	}, tokenizer.Builtin())
 	if err != nil {
@@ -279,7 +279,7 @@ func sameIndexed(t *testing.T, path, format string, o loader.Options) {
 	build := func() (*dataset.Dataset, []string) {
 		osl := recipe.Normal{Mean: 20, Stddev: 5}
 		d, warnings, err := Build(context.Background(), Options{
-			Kind: File, Path: path, Format: format, Reading: o, OSL: &osl, Models: []string{"a", "b", "c"},
+			Kind: File, Path: path, Format: format, Reading: o, OSL: osl, Models: []string{"a", "b", "c"},
 			Seed: random.Root(3), UserContextLength: 3,
 		}, tokenizer.Builtin())
 		if err != nil {

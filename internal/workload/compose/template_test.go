@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"aiperf/internal/workload/recipe"
 	"aiperf/internal/workload/tokenizer"
 )
 
@@ -40,7 +41,10 @@ func TestTextsLeaveRoomForTheChatTemplate(t *testing.T) {
 		{template{fixed: 9, wrap: 5, refuses: true}, 100, []int{100, 100}},
 		{nil, 100, []int{100, 100}},
 	} {
-		o := defaults(func(o *Options) { o.Entries, o.ISL.Mean, o.Turns.Mean, o.Template = 3, c.isl, 2, c.template })
+		o := defaults(func(o *Options) {
+			o.Entries, o.Template = 3, c.template
+			o.ISL, o.Turns = recipe.Normal{Mean: c.isl}, recipe.Normal{Mean: 2}
+		})
 		for i, n := range counts(prompts(build(t, o))) {
 			if n != c.want[i%2] {
 				t.Errorf("%+v: text %d of %v tokens has %d, want %d", c.template, i, c.isl, n, c.want[i%2])
@@ -48,7 +52,8 @@ func TestTextsLeaveRoomForTheChatTemplate(t *testing.T) {
 		}
 	}
 	o := defaults(func(o *Options) {
-		o.Entries, o.ISL.Mean, o.Turns.Mean, o.Template, o.CacheBust = 2, 1000, 2, template{fixed: 9, wrap: 5},
+		o.ISL, o.Turns = recipe.Normal{Mean: 1000}, recipe.Normal{Mean: 2}
+		o.Entries, o.Template, o.CacheBust = 2, template{fixed: 9, wrap: 5},
 			"first_turn_prefix"
 	})
 	b, err := newBuilder(o, tokenizer.Builtin())
@@ -64,7 +69,9 @@ func TestTextsLeaveRoomForTheChatTemplate(t *testing.T) {
 
 // A template writes the special tokens itself: they are subtracted once.
 func TestSpecialTokensOfATemplateAreNotSubtractedTwice(t *testing.T) {
-	o := defaults(func(o *Options) { o.Entries, o.ISL.Mean, o.Template = 2, 100, template{fixed: 2, wrap: 3} })
+	o := defaults(func(o *Options) {
+		o.Entries, o.ISL, o.Template = 2, recipe.Normal{Mean: 100}, template{fixed: 2, wrap: 3}
+	})
 	d, _, err := Build(t.Context(), o, addsOne{tokenizer.Builtin()})
 	if err != nil {
 		t.Fatal(err)

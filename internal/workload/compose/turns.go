@@ -66,28 +66,32 @@ func (b *builder) writeTexts(k uint64, turns []dataset.Turn) {
 func (b *builder) promptLength(r *random.Rand) int {
 	switch w := b.ISLWindow; {
 	case w == nil:
-		return b.ISL.Draw(r)
+		return max(1, b.ISL.Draw(r)-b.added)
 	case w.UpTo:
-		return max(1, w.Draw(r, b.ISL.Mean)-max(0, b.tok.Specials().Added))
+		return max(1, w.Draw(r, mean(b.ISL))-max(0, b.tok.Specials().Added))
 	default:
-		return w.Draw(r, b.ISL.Mean)
+		return w.Draw(r, max(0, mean(b.ISL)-float64(b.added)))
 	}
 }
 
 func (b *builder) outputLength(r *random.Rand) int {
 	if b.OSLWindow != nil {
-		return b.OSLWindow.Draw(r, b.OSL.Mean)
+		return b.OSLWindow.Draw(r, mean(b.OSL))
 	}
 	return b.OSL.Draw(r)
 }
 
 // delay returns the wait before a turn in milliseconds, nil for none.
 func (b *builder) delay(r *random.Rand) *float64 {
-	if b.DelayMS.Mean <= 0 {
+	if mean(b.DelayMS) <= 0 {
 		return nil
 	}
-	whole := recipe.Normal{Mean: math.Trunc(b.DelayMS.Mean), Stddev: b.DelayMS.Stddev}
-	ms := float64(whole.Draw(r)) * b.DelayRatio
+	delays := b.DelayMS
+	if n, ok := delays.(recipe.Normal); ok {
+		n.Mean = math.Trunc(n.Mean)
+		delays = n
+	}
+	ms := float64(delays.Draw(r)) * b.DelayRatio
 	return &ms
 }
 
@@ -123,13 +127,7 @@ func (b *builder) drawPairs(k uint64, n int) []lengths {
 	drawn := make([]lengths, n)
 	for i := range drawn {
 		p := choosePair(b.SeqDist, r.Float64())
-		drawn[i] = lengths{isl: p.ISL, osl: p.OSL}
-		if p.ISLStddev > 0 {
-			drawn[i].isl = recipe.Normal{Mean: float64(p.ISL), Stddev: p.ISLStddev}.Draw(&r)
-		}
-		if p.OSLStddev > 0 {
-			drawn[i].osl = recipe.Normal{Mean: float64(p.OSL), Stddev: p.OSLStddev}.Draw(&r)
-		}
+		drawn[i] = lengths{isl: p.ISL.Draw(&r), osl: p.OSL.Draw(&r)}
 	}
 	return drawn
 }

@@ -18,15 +18,20 @@ func (d Normal) Draw(r *random.Rand) int {
 	if d.Stddev <= 0 {
 		return max(1, int(math.RoundToEven(d.Mean)))
 	}
-	x := d.Mean
-	for range maxRedraws {
-		// The conversion keeps the compiler from fusing, so that every machine draws the same.
-		if y := d.Mean + float64(d.Stddev*r.Normal()); y >= 0 {
-			x = y
-			break
+	return max(1, int(math.Ceil(d.positive(r))))
+}
+
+// positive returns the mean, or a draw that is repeated while it is negative.
+func (d Normal) positive(r *random.Rand) float64 {
+	if d.Stddev > 0 {
+		for range maxRedraws {
+			// The conversion keeps the compiler from fusing, so that every machine draws the same.
+			if x := d.Mean + float64(d.Stddev*r.Normal()); x >= 0 {
+				return x
+			}
 		}
 	}
-	return max(1, int(math.Ceil(x)))
+	return d.Mean
 }
 
 // Bounded returns a draw between lo and hi: the mean, or a draw that is repeated while it is outside.

@@ -7,16 +7,13 @@ import "time"
 
 // LengthPair is one entry of a sequence distribution: lengths in tokens, weight in percent.
 type LengthPair struct {
-	ISL       int
-	ISLStddev float64
-	OSL       int
-	OSLStddev float64
-	Percent   float64
+	ISL, OSL Sizes
+	Percent  float64
 }
 
 // Images says which pictures a turn has.
 type Images struct {
-	Width, Height Normal
+	Width, Height Sizes
 	BatchSize     int
 	Format        string // png, jpeg or random
 	Source        string // noise, assets or a folder
@@ -26,7 +23,7 @@ type Images struct {
 
 // Audio says which sound a turn has; each clip draws its rate and its depth.
 type Audio struct {
-	Seconds   Normal
+	Seconds   Sizes
 	BatchSize int
 	Format    string // wav or mp3
 	Depths    []int
@@ -36,8 +33,8 @@ type Audio struct {
 
 // Rankings says which queries and passages are made, instead of prompts.
 type Rankings struct {
-	Passages                   Normal // of one query
-	PassageTokens, QueryTokens Normal
+	Passages                   Sizes // of one query
+	PassageTokens, QueryTokens Sizes
 }
 
 // Filter is a column and the value it must have.

@@ -52,7 +52,7 @@ func figuresOf(t *testing.T, url string) map[string]float64 {
 // followed runs a benchmark against a mock server that fails now and then, with the page of --metrics-listen.
 func followed(t *testing.T, args ...string) (*page.Page, *run.Outcome) {
 	t.Helper()
-	server, err := mockserver.New(mockserver.Options{TTFT: 10 * time.Millisecond, ITL: time.Millisecond,
+	server, err := mockserver.New(mockserver.Options{TTFT: 60 * time.Millisecond, ITL: time.Millisecond,
 		TTFTJitterCV: 0.5, ErrorRate: 20, Seed: 7})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func followed(t *testing.T, args ...string) (*page.Page, *run.Outcome) {
 
 func TestThePageEndsAsTheSummary(t *testing.T) {
 	live, out := followed(t, "--request-rate", "150", "--benchmark-duration", "0.8", "--benchmark-grace-period", "0",
-		"--warmup-request-count", "5", "--goodput", "time_to_first_token:10")
+		"--warmup-request-count", "5", "--goodput", "time_to_first_token:60")
 	shown := figuresOf(t, live.URL())
 	expect := func(sample string, want float64) {
 		t.Helper()

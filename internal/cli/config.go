@@ -31,6 +31,12 @@ func configActions() []configAction {
 	return []configAction{
 		{"init", "write a configuration file from a template; list the templates",
 			func() *flags.Table { return new(configInitOptions).table() }, (*app).configInit},
+		{"validate", "check a configuration file",
+			func() *flags.Table { return new(configOptions).validateTable() }, (*app).configValidate},
+		{"show", "print a configuration with all defaults and where each value comes from",
+			func() *flags.Table { return new(configOptions).showTable() }, (*app).configShow},
+		{"schema", "print the JSON Schema of configuration files, for editors",
+			func() *flags.Table { return new(configOptions).schemaTable() }, (*app).configSchema},
 	}
 }
 

@@ -35,6 +35,9 @@ func (a *app) profile(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
+	if parsed, err = a.withConfig(parsed); err != nil {
+		return a.fail(err)
+	}
 	cfg, warnings, err := a.resolve(parsed)
 	if err != nil {
 		return a.fail(err)

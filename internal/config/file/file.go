@@ -59,11 +59,12 @@ type Options struct {
 	NoFiles bool
 }
 
-// Settings are the options that an envelope sets: Raw, or a variation of it. Its error is a fault.List.
-func (s *Source) Settings(envelope *document.Node, o Options) (*settings.Settings, error) {
+// Settings are the options that an envelope sets: Raw, or a variation of it; tree is the envelope rendered, with the
+// flags in its phases. Its error is a fault.List.
+func (s *Source) Settings(envelope *document.Node, o Options) (p *settings.Settings, tree *document.Node, err error) {
 	rendered, err := render(s.File, envelope)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r := &reader{Source: s, options: o, root: rendered, base: settings.New(s.lookup)}
 	if f := o.Flags; f != nil {
@@ -73,7 +74,7 @@ func (s *Source) Settings(envelope *document.Node, o Options) (*settings.Setting
 	r.base.Warnings = append(r.base.Warnings, s.Warnings...)
 	r.read()
 	r.base.Warnings = append(r.base.Warnings, r.warnings...)
-	return r.base, r.faults.Err()
+	return r.base, r.root, r.faults.Err()
 }
 
 // Body is the part of an envelope that describes a workload; nil if it has none.

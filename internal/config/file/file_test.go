@@ -20,7 +20,7 @@ func faultsOf(t *testing.T, text string) string {
 	t.Helper()
 	s, err := Open("bench.yaml", []byte(text), lookup)
 	if err == nil {
-		_, err = s.Settings(s.Raw, Options{})
+		_, _, err = s.Settings(s.Raw, Options{})
 	}
 	if err == nil {
 		return ""
@@ -33,7 +33,7 @@ func TestMinimalFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.Settings(s.Raw, Options{})
+	p, _, err := s.Settings(s.Raw, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,9 +65,12 @@ func (r *reader) phases(body *document.Node) {
 	if !slices.ContainsFunc(all, func(p *phase) bool { return p.Kind == profiling }) && len(all) > 0 {
 		r.fault(list, phasesPath, "need a phase of kind profiling: warm-up phases are not measured")
 	}
+	shown := &document.Node{Kind: document.List, Pos: list.Pos}
 	for _, p := range all {
 		r.base.Phases = append(r.base.Phases, p.Phase)
+		shown.Items = append(shown.Items, p.node)
 	}
+	body.Set("phases", shown)
 }
 
 // identify finds name and kind.

@@ -63,3 +63,11 @@ func (l Limits) String() string {
 
 // PlainNumber writes a number without exponent and without a needless ".0".
 func PlainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// Least is the lower limit; open reports that it is not itself allowed, ok that there is one.
+func (l Limits) Least() (lo float64, open, ok bool) {
+	return l.lo, l.loOpen, l.set && !math.IsInf(l.lo, -1)
+}
+
+// Most is the upper limit; ok reports that there is one.
+func (l Limits) Most() (hi float64, ok bool) { return l.hi, l.set && !math.IsInf(l.hi, 1) }

@@ -118,7 +118,7 @@ func (ep *endpoint) build(ignoreEOS bool) config.Endpoint {
 }
 
 func (ep *endpoint) checkModels() {
-	if len(ep.models) == 0 && !ep.given("config") {
+	if len(ep.models) == 0 {
 		ep.fault("V1",
 			"--model-names is required: give the name of the model to benchmark, for example --model my-model")
 		ep.models = []string{"unnamed"} // so that the other checks can go on
@@ -254,7 +254,7 @@ func (ep *endpoint) signs() bool { return ep.given("auth-type") || ep.given("sag
 // LacksModel reports whether no model is named, and the servers are such that they may list theirs: what speaks gRPC, a
 // program and what AWS signs for do not.
 func LacksModel(p *settings.Settings) bool {
-	for _, name := range []string{"model-names", "config", "endpoint-plugin", "auth-type", "sagemaker-endpoint-name"} {
+	for _, name := range []string{"model-names", "endpoint-plugin", "auth-type", "sagemaker-endpoint-name"} {
 		if p.IsSet(name) {
 			return false
 		}

@@ -1,0 +1,338 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/bounded"
+	"aiperf/internal/config/document"
+	"aiperf/internal/config/fault"
+	"aiperf/internal/config/file"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/config/resolve"
+	"aiperf/internal/config/schema"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/run"
+)
+
+// openConfig reads a configuration file; "-" is the standard input.
+func (a *app) openConfig(name string) (*file.Source, error) {
+	var data []byte
+	var err error
+	if name == "-" {
+		data, err = io.ReadAll(io.LimitReader(os.Stdin, document.MaxBytes+1))
+	} else {
+		data, err = readConfig(name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the configuration file %s cannot be read: %w", name, err)
+	}
+	return file.Open(name, data, a.env)
+}
+
+func readConfig(name string) ([]byte, error) {
+	in, err := bounded.OpenStream(name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(io.LimitReader(in, document.MaxBytes+1)) // what is longer is refused when it is read
+}
+
+// withConfig puts flags over the file that --config names; without it they are all there is.
+func (a *app) withConfig(parsed *settings.Settings) (*settings.Settings, error) {
+	if !parsed.Given("config") {
+		return parsed, nil
+	}
+	source, err := a.openConfig(parsed.Text("config"))
+	if err != nil {
+		return nil, err
+	}
+	return a.fromFile(source, parsed)
+}
+
+// fromFile are the settings of a run that a file describes.
+func (a *app) fromFile(source *file.Source, parsed *settings.Settings) (*settings.Settings, error) {
+	a.hideFile(source, parsed)
+	if sweep := source.Raw.Get("sweep"); sweep != nil && sweep.Kind != document.Null {
+		return nil, fmt.Errorf("%s:%d: sweep: running sweeps is not available in this release; \"aiperf config expand %s\" "+
+			"shows the variations, of which each is a run", source.Name, sweep.Pos.Line, source.Name)
+	}
+	merged, _, err := source.Settings(source.Raw, file.Options{Flags: parsed})
+	if err != nil {
+		return nil, err
+	}
+	return merged, nil
+}
+
+// hideFile has errors show none of the secrets of a file and of the arguments.
+func (a *app) hideFile(source *file.Source, parsed *settings.Settings) {
+	var secrets settings.Secrets
+	for _, v := range source.Variables {
+		if v.Secret() {
+			secrets.Add(v.Value)
+		}
+	}
+	if o, ok := source.Raw.Any().(artifact.Object); ok {
+		secrets.Members(o)
+	}
+	if parsed != nil {
+		secrets.Settings(parsed)
+	}
+	secrets.Environment(a.env)
+	a.redactor = artifact.NewRedactor(secrets.List...)
+}
+
+// configOptions are those of the actions on a file.
+type configOptions struct {
+	format string
+	file   string
+}
+
+const configFileFooter = "  -h, --help                   this text\n"
+
+func (o *configOptions) validateTable() *flags.Table {
+	return &flags.Table{Command: "config validate", About: `Usage: aiperf config validate FILE [-o text|json]
+
+Checks a configuration file as a run would, with all variations of a sweep. Neither the server nor data are looked at.
+FILE may be - for the standard input.
+
+Options:
+`, Footer: configFileFooter + `
+Exit codes: 0 valid, perhaps with warnings; 1 not valid.
+`, Flags: []flags.Flag{
+		flags.Choice("output -o", "FORMAT", "text or json", &o.format, "text", "json"),
+	}}
+}
+
+// configValidate checks a file.
+func (a *app) configValidate(args []string) int {
+	o := configOptions{format: "text"}
+	name, code, done := a.configFile(o.validateTable(), args)
+	if done {
+		return code
+	}
+	warnings, err := a.validateFile(name)
+	if o.format == "json" {
+		return a.validated(name, warnings, err)
+	}
+	for _, w := range warnings {
+		fmt.Fprintln(a.terminal.err, "Warning:", a.redactor.URL(w))
+	}
+	if err != nil {
+		return a.fail(err)
+	}
+	count := ""
+	if n := len(warnings); n == 1 {
+		count = " with 1 warning"
+	} else if n > 1 {
+		count = fmt.Sprintf(" with %d warnings", n)
+	}
+	fmt.Fprintf(a.terminal.out, "Configuration valid%s: %s\n", count, name)
+	return ExitOK
+}
+
+// validated writes what was found as JSON.
+func (a *app) validated(name string, warnings []string, err error) int {
+	list := func(texts []string) []any {
+		items := []any{}
+		for _, text := range texts {
+			items = append(items, a.redactor.URL(text))
+		}
+		return items
+	}
+	var faults []string
+	var all fault.List
+	if errors.As(err, &all) {
+		for _, f := range all {
+			faults = append(faults, f.Message)
+		}
+	} else if err != nil {
+		faults = []string{err.Error()}
+	}
+	out := artifact.Object{{Key: "file", Value: name}, {Key: "valid", Value: err == nil},
+		{Key: "errors", Value: list(faults)}, {Key: "warnings", Value: list(warnings)}}
+	if writeErr := artifact.WriteIndented(a.terminal.out, out); writeErr != nil {
+		return a.fail(writeErr)
+	}
+	if err != nil {
+		return ExitFailure
+	}
+	return ExitOK
+}
+
+// configFile parses the arguments of an action on one file.
+func (a *app) configFile(t *flags.Table, args []string) (name string, code int, done bool) {
+	words, code, done := a.parse(t, args)
+	if done {
+		return "", code, true
+	}
+	if len(words) != 1 {
+		return "", a.fail(fmt.Errorf("aiperf %s needs one FILE; aiperf %[1]s --help shows how", t.Command)), true
+	}
+	a.redactor = artifact.NewRedactor()
+	return words[0], ExitOK, false
+}
+
+// validateFile resolves a file, without looking at the files that it names.
+func (a *app) validateFile(name string) (warnings []string, err error) {
+	source, err := a.openConfig(name)
+	if err != nil {
+		return nil, err
+	}
+	a.hideFile(source, nil)
+	_, found, err := a.resolveVariation(source, source.Raw)
+	for _, w := range found {
+		if w.Level == fault.LevelWarning {
+			warnings = append(warnings, w.Text)
+		}
+	}
+	return warnings, err
+}
+
+// resolveVariation resolves an envelope of a file; tree is it with its templates rendered.
+func (a *app) resolveVariation(source *file.Source, envelope *document.Node) (tree *document.Node, w []fault.Warning,
+	err error) {
+	p, tree, err := source.Settings(envelope, file.Options{NoFiles: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	_, w, err = resolve.Resolve(p, run.Catalog{})
+	return tree, w, err
+}
+
+func (o *configOptions) showTable() *flags.Table {
+	return &flags.Table{Command: "config show", About: `Usage: aiperf config show FILE [-o yaml|json] [-- options of aiperf profile]
+
+Prints the configuration with all defaults, and where each value comes from: a line of the file, an option, or a
+default. Secrets are not printed. After -- stand options of aiperf profile, which win over the file as in a run.
+
+Options:
+`, Footer: configFileFooter, Flags: []flags.Flag{
+		flags.Choice("output -o", "FORMAT", "yaml or json", &o.format, "yaml", "json"),
+	}}
+}
+
+// configShow prints a complete configuration with origins.
+func (a *app) configShow(args []string) int {
+	o := configOptions{format: "yaml"}
+	own, over := args, []string(nil)
+	for i, arg := range args {
+		if arg == "--" {
+			own, over = args[:i], args[i+1:]
+			break
+		}
+	}
+	name, code, done := a.configFile(o.showTable(), own)
+	if done {
+		return code
+	}
+	a.hideSecrets(over)
+	parsed, err := settings.Parse(over, a.env)
+	if err != nil {
+		return a.fail(err)
+	}
+	source, err := a.openConfig(name)
+	if err != nil {
+		return a.fail(err)
+	}
+	a.hideFile(source, parsed)
+	_, tree, err := source.Settings(source.Raw, file.Options{Flags: parsed, NoFiles: true})
+	if err != nil {
+		return a.fail(err)
+	}
+	complete := file.Complete(tree, parsed)
+	if o.format == "json" {
+		origins := artifact.Object{}
+		eachLeaf(complete, "", "", func(path, origin string) {
+			origins = append(origins, artifact.Member{Key: path, Value: cmp.Or(origin, "default")})
+		}, source.Name)
+		err = artifact.WriteIndented(a.terminal.out, artifact.Object{{Key: "config", Value: complete.Any()},
+			{Key: "origins", Value: origins}})
+	} else {
+		_, err = a.terminal.out.Write(withOrigins(complete, source.Name))
+	}
+	if err != nil {
+		return a.fail(err)
+	}
+	return ExitOK
+}
+
+// eachLeaf calls f for each value that is neither a mapping nor a list with items, with its origin; "" is a default.
+func eachLeaf(n *document.Node, path, above string, f func(path, origin string), name string) {
+	origin := cmp.Or(originOf(n, name), above)
+	switch {
+	case n.Kind == document.Map && len(n.Members) > 0:
+		for _, m := range n.Members {
+			eachLeaf(m.Value, document.Path(path, m.Key), n.Origin, f, name)
+		}
+	case n.Kind == document.List && len(n.Items) > 0:
+		for i, item := range n.Items {
+			eachLeaf(item, document.Index(path, i), n.Origin, f, name)
+		}
+	default:
+		f(path, origin)
+	}
+}
+
+func originOf(n *document.Node, name string) string {
+	switch {
+	case n.Origin != "":
+		return n.Origin
+	case n.Pos.Line > 0:
+		return fmt.Sprintf("%s:%d", name, n.Pos.Line)
+	}
+	return ""
+}
+
+// withOrigins is the YAML of a tree with the origin of each value behind it.
+func withOrigins(n *document.Node, name string) []byte {
+	var origins []string
+	eachLeaf(n, "", "", func(_, origin string) { origins = append(origins, origin) }, name)
+	var out bytes.Buffer
+	for _, line := range strings.Split(strings.TrimRight(string(document.AppendYAML(nil, n, 0)), "\n"), "\n") {
+		out.WriteString(line + "\n")
+	}
+	return out.Bytes()
+}
+
+func (o *configOptions) schemaTable() *flags.Table {
+	return &flags.Table{Command: "config schema", About: `Usage: aiperf config schema [-o FILE]
+
+Prints the JSON Schema of configuration files, for editors: they complete keys and explain them. For the YAML support
+of most editors begin a file with:
+  # yaml-language-server: $schema=aiperf.schema.json
+
+Options:
+`, Footer: configFileFooter, Flags: []flags.Flag{
+		flags.Value("output -o", "FILE", "write to FILE instead of the standard output", flags.Text(&o.file)),
+	}}
+}
+
+// configSchema prints the JSON Schema of configuration files.
+func (a *app) configSchema(args []string) int {
+	var o configOptions
+	words, code, done := a.parse(o.schemaTable(), args)
+	if done {
+		return code
+	}
+	if len(words) > 0 {
+		return a.fail(fmt.Errorf("aiperf config schema: unexpected argument %q", words[0]))
+	}
+	var err error
+	if o.file != "" {
+		err = artifact.WriteObject(o.file, schema.JSON())
+	} else {
+		err = artifact.WriteIndented(a.terminal.out, schema.JSON())
+	}
+	if err != nil {
+		return a.fail(err)
+	}
+	return ExitOK
+}

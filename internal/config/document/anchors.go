@@ -1,6 +1,7 @@
 package document
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/token"
@@ -12,7 +13,7 @@ import (
 type mark struct {
 	pos    Pos
 	anchor string
-	text   bool // the tag of texts
+	tag    string
 }
 
 // marks reads the anchors and tags before a value that belongs to an owner.
@@ -28,30 +29,29 @@ func (r *reader) marks(o owner) []mark {
 			}
 			m.anchor = name.Value
 		} else {
-			m.text = r.tag(t)
+			m.tag = r.tag(t)
 		}
 		all = append(all, m)
 	}
 	return all
 }
 
-// coreTags are the tags whose values have the type that they have without.
+// textTag is the tag that makes a text of any value, coreTags are those whose values have the type that they look like.
+const textTag = "!!str"
+
 var coreTags = []string{"!!map", "!!seq", "!!int", "!!float", "!!bool", "!!null"}
 
-// tag checks a tag and reports whether it makes a text of any value.
-func (r *reader) tag(t *token.Token) bool {
+// tag checks a tag.
+func (r *reader) tag(t *token.Token) string {
 	name := strings.TrimSpace(t.Value)
-	switch name {
-	case "!!str", "!", "!<tag:yaml.org,2002:str>":
-		return true
-	}
-	for _, core := range coreTags {
-		if name == core {
-			return false
-		}
+	switch {
+	case name == "!":
+		return textTag
+	case name == textTag || slices.Contains(coreTags, name):
+		return name
 	}
 	r.fault(placeOf(t), "the tag %s is not supported: remove it", fault.Shorten(name))
-	return false
+	return ""
 }
 
 // marked reads a value and keeps it under the anchors before it.

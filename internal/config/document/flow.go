@@ -1,6 +1,8 @@
 package document
 
 import (
+	"slices"
+
 	"github.com/goccy/go-yaml/token"
 )
 
@@ -41,8 +43,22 @@ func (r *reader) flowValue(marks []mark, pos Pos, depth int) *Node {
 		if t := r.peek(0); t == nil || isType(t, token.CollectEntryType, token.SequenceEndType, token.MappingEndType) {
 			return r.node(Node{Pos: pos})
 		}
+		if t := r.peek(0); isPlain(t) {
+			r.join(t)
+		}
 		return r.inline(marks, depth)
 	})
+}
+
+// join appends to a text between brackets what its next lines say: the scanner may give each line by itself.
+func (r *reader) join(t *token.Token) {
+	for line := t.Position.Line; isPlain(r.peek(1)) && r.peek(1).Position.Line > line &&
+		!isType(r.peek(2), token.MappingValueType); {
+		more := r.peek(1)
+		t.Value += " " + more.Value
+		line = more.Position.Line
+		r.yaml.ahead = slices.Delete(r.yaml.ahead, 1, 2)
+	}
 }
 
 // flowMap reads a mapping between braces; the opening one was read.

@@ -3,6 +3,7 @@ package document_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -220,5 +221,25 @@ func TestJSONAndYAMLGiveTheSameTree(t *testing.T) {
 	}
 	if j, y := asJSON(read(t, string(b)).Root), asJSON(read(t, string(b)+" # YAML").Root); j != y {
 		t.Errorf("JSON: %s\nYAML: %s", j, y)
+	}
+}
+
+// The vectors were written by PyYAML 6.0.3 (safe_dump in six styles, values as safe_load reads them).
+func TestDocumentsOfPyYAMLAreReadAsItReadsThem(t *testing.T) {
+	text, err := os.ReadFile("testdata/pyyaml.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		vector := read(t, line).Root
+		text := vector.Get("yaml").Scalar.(string)
+		f, err := document.Read("f.yaml", []byte(text))
+		if err != nil {
+			t.Errorf("%v\nof:\n%s", err, text)
+			continue
+		}
+		if got, want := asJSON(f.Root), asJSON(vector.Get("value")); got != want {
+			t.Errorf("got  %s\nwant %s\nof:\n%s", got, want, text)
+		}
 	}
 }

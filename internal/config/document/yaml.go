@@ -108,22 +108,11 @@ func (r *reader) inline(marks []mark, depth int) *Node {
 	pos := placeOf(t)
 	switch {
 	case isType(t, token.LiteralType, token.FoldedType):
-		n := Node{Kind: Text, Pos: pos, Scalar: ""}
-		if s := r.peek(0); isType(s, token.StringType) {
-			n.Written = r.next().Value
-			n.Scalar = n.Written
-		}
-		return r.node(n)
+		return r.scalar(marks, pos, r.blockText(), false)
 	case isQuoted(t):
-		return r.node(Node{Kind: Text, Pos: pos, Scalar: t.Value, Written: t.Value})
+		return r.scalar(marks, pos, t.Value, false)
 	case isPlain(t):
-		kind, v := plain(t.Value)
-		for _, m := range marks {
-			if m.text { // a tag says so
-				kind, v = Text, t.Value
-			}
-		}
-		return r.node(Node{Kind: kind, Pos: pos, Scalar: v, Written: t.Value})
+		return r.scalar(marks, pos, t.Value, true)
 	case isType(t, token.MergeKeyType):
 		return r.node(Node{Kind: Text, Pos: pos, Scalar: t.Value, Written: t.Value})
 	case isType(t, token.AliasType):
@@ -135,6 +124,28 @@ func (r *reader) inline(marks []mark, depth int) *Node {
 	}
 	r.misplaced(t, pos.Column)
 	return nil
+}
+
+// blockText reads the text behind | or >.
+func (r *reader) blockText() string {
+	if !isPlain(r.peek(0)) {
+		return ""
+	}
+	return r.next().Value
+}
+
+// scalar makes a value of a text; a tag decides whether it may be more than a text, else how it was written.
+func (r *reader) scalar(marks []mark, pos Pos, text string, bare bool) *Node {
+	for _, m := range marks {
+		if m.tag != "" {
+			bare = m.tag != textTag
+		}
+	}
+	n := Node{Kind: Text, Pos: pos, Scalar: text, Written: text}
+	if bare {
+		n.Kind, n.Scalar = plain(text)
+	}
+	return r.node(n)
 }
 
 // keyAhead reports whether a key begins here: a scalar and, in its line, a colon.
@@ -222,20 +233,15 @@ func (r *reader) key(marks []mark) key {
 	switch {
 	case isType(t, token.MergeKeyType):
 		k.text, k.merge = "<<", true
-	case isQuoted(t):
-		k.text = t.Value
-	case isPlain(t):
-		k.text = t.Value
-		kind, _ := plain(t.Value)
-		for _, m := range marks {
-			if m.text {
-				kind = Text
-			}
-		}
-		if kind != Text {
+	case isQuoted(t), isPlain(t):
+		n := r.scalar(marks, k.pos, t.Value, isPlain(t))
+		r.values--
+		if k.text = t.Value; n.Kind != Text {
 			k.bad = true
-			r.fault(k.pos, "the key %s is not a string but %s: put it between quotes", fault.Shorten(t.Value), kind)
+			r.fault(k.pos, "the key %s is not a string but %s: put it between quotes", fault.Shorten(t.Value), n.Kind)
 		}
+	case k.explicit && isType(t, token.LiteralType, token.FoldedType):
+		k.text = r.blockText()
 	case isType(t, token.AliasType):
 		k.text = r.next().Value
 		k.bad = true

@@ -75,7 +75,7 @@ type Dataset struct {
 	Baseten recipe.Baseten
 	// SystemPrompt is a verbatim system text; nil means none.
 	SystemPrompt *string
-	// Records are the lines of a file dataset that stand in the configuration; Path then names a copy.
+	// Records are the lines of a file dataset that stand in the configuration; Path then only names their place.
 	Records []recipe.Records
 	// Seed replaces the run's for all draws of the dataset; nil: it does not.
 	Seed *uint64

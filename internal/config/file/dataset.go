@@ -139,19 +139,20 @@ func (r *reader) sizes(t target, n *document.Node, path, mean, stddev string, fi
 	set := func(name string, v float64) bool {
 		return t.Set(option.Named(name), []string{plain(v)}, r.origin(n, path)) == nil
 	}
+	// Flags round the mean and cut that of a delay, distributions are rounded up.
 	plainKind := d.Min == nil && d.Max == nil && (d.Kind == recipe.Fixed || d.Kind == recipe.Gaussian)
 	center := d.Mean
 	if d.Kind == recipe.Fixed {
 		center = d.Value
 	}
-	if plainKind && set(mean, center) && (d.Stddev == 0 || set(stddev, d.Stddev)) {
+	if plainKind && center == math.Trunc(center) && set(mean, center) && (d.Stddev == 0 || set(stddev, d.Stddev)) {
 		return
 	}
 	t.Unset(stddev)
-	if !set(mean, math.Ceil(expected(d))) {
+	if !set(mean, math.Ceil(d.Expected())) {
 		t.Unset(mean)
 	}
-	put(field, d)
+	*field = d
 }
 
 // media reads a section of media, which are off unless batch_size is at least 1.
@@ -193,7 +194,7 @@ const maxInlineRecords = 500
 
 // recordLines takes lines of data from the configuration.
 func (r *reader) recordLines(t target, _ schema.Key, n *document.Node, path string) {
-	lines := func(list *document.Node, path string) (out [][]byte) {
+	lines := func(list *document.Node, path string) (out []recipe.Line) {
 		if list.Kind != document.List || len(list.Items) == 0 {
 			r.fault(list, path, "must be a list of at least one mapping")
 			return nil
@@ -207,7 +208,7 @@ func (r *reader) recordLines(t target, _ schema.Key, n *document.Node, path stri
 			if err != nil {
 				r.fault(item, document.Index(path, i), "%v", err)
 			}
-			out = append(out, text)
+			out = append(out, recipe.Line{Text: string(text), Place: r.placeOf(item, document.Index(path, i))})
 		}
 		return out
 	}
@@ -272,8 +273,8 @@ func (r *reader) sequences(t target, k schema.Key, n *document.Node, path string
 			}
 			return d
 		}
-		pairs = append(pairs, lengthPair(deviation(isl, "isl_stddev"), deviation(osl, "osl_stddev"),
-			percent))
+		pairs = append(pairs, recipe.LengthPair{ISL: deviation(isl, "isl_stddev"), OSL: deviation(osl, "osl_stddev"),
+			Percent: percent})
 		sum += percent
 	}
 	if math.Abs(sum-100) > 0.01 && len(pairs) == len(n.Items) {

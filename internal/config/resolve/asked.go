@@ -98,8 +98,11 @@ func (a *asked) intValues(name string) []int64 {
 	return all
 }
 
-// normal is the distribution of the options name-mean and name-stddev.
-func (a *asked) normal(name string) recipe.Normal {
+// sizes is the distribution that a file gives, else that of the options name-mean and name-stddev.
+func (a *asked) sizes(own recipe.Sizes, name string) recipe.Sizes {
+	if own != nil {
+		return own
+	}
 	return recipe.Normal{Mean: a.p.Real(name + "-mean"), Stddev: a.p.Real(name + "-stddev")}
 }
 

@@ -45,8 +45,8 @@ func (ds *dataset) build() config.Dataset {
 		Corpus:                   ds.corpus(),
 		CorpusStyle:              ds.randomStyle(),
 		Range:                    ds.lengthRange(),
-		Turns:                    ds.normal("conversation-turn"),
-		TurnDelayMS:              ds.normal("conversation-turn-delay"),
+		Turns:                    ds.sizes(p.Dataset.Turns, "conversation-turn"),
+		TurnDelayMS:              ds.sizes(p.Dataset.TurnDelayMS, "conversation-turn-delay"),
 		TurnDelayRatio:           *p.Float("conversation-turn-delay-ratio"),
 		PrefixPoolSize:           int(*p.Int("prompt-prefix-pool-size")),
 		PrefixLength:             int(*p.Int("prompt-prefix-length")),
@@ -55,6 +55,9 @@ func (ds *dataset) build() config.Dataset {
 		SystemPrompt:             ds.systemPrompt(),
 		MaxContext:               intOr0(p.Int("max-context-length")),
 		ThinkOnly:                p.Bool("use-think-time-only"),
+	}
+	if own := p.Dataset.ISL; own != nil {
+		data.ISL = own
 	}
 	if data.Path != "" {
 		data.Kind = config.FileDataset
@@ -72,6 +75,11 @@ func (ds *dataset) build() config.Dataset {
 	if osl := p.Int("osl"); osl != nil {
 		data.OSL = recipe.Normal{Mean: float64(*osl), Stddev: p.Real("osl-stddev")}
 	}
+	if own := p.Dataset.OSL; own != nil {
+		data.OSL = own
+	}
+	data.Records, data.Seed, data.Limit, data.MediaMix = p.Dataset.Records, p.Dataset.Seed, p.Dataset.Limit,
+		p.Dataset.MediaMix
 	if !ds.endpoint.facts.TakesText {
 		data.ISL, data.Batches.Text = recipe.Normal{}, 0
 	}
@@ -104,8 +112,9 @@ func (ds *dataset) rankings() *recipe.Rankings {
 		return nil
 	}
 	return &recipe.Rankings{
-		Passages: ds.normal("rankings-passages"), PassageTokens: ds.normal("rankings-passages-prompt-token"),
-		QueryTokens: ds.normal("rankings-query-prompt-token"),
+		Passages:      ds.sizes(ds.p.Dataset.Passages, "rankings-passages"),
+		PassageTokens: ds.sizes(ds.p.Dataset.PassageTokens, "rankings-passages-prompt-token"),
+		QueryTokens:   ds.sizes(ds.p.Dataset.QueryTokens, "rankings-query-prompt-token"),
 	}
 }
 
@@ -138,7 +147,7 @@ func (ds *dataset) lengthRange() *config.LengthRange {
 
 func (ds *dataset) lengthPairs() ([]recipe.LengthPair, error) {
 	if !ds.given("seq-dist") {
-		return nil, nil
+		return ds.p.Dataset.SequenceDistribution, nil
 	}
 	return parse.SequenceDistribution(ds.p.Text("seq-dist"))
 }

@@ -52,7 +52,8 @@ func (md *media) images() *recipe.Images {
 	}
 	p := md.p
 	return &recipe.Images{
-		Width: md.normal("image-width"), Height: md.normal("image-height"), BatchSize: md.batches().Image,
+		Width: md.sizes(p.Dataset.ImageWidth, "image-width"),
+		Height: md.sizes(p.Dataset.ImageHeight, "image-height"), BatchSize: md.batches().Image,
 		Format: p.Text("image-format"), Source: p.Text("image-source"), Sampling: p.Text("image-source-sampling"),
 	}
 }
@@ -63,7 +64,7 @@ func (md *media) audio() *recipe.Audio {
 	}
 	p := md.p
 	a := &recipe.Audio{
-		Seconds: md.normal("audio-length"), BatchSize: md.batches().Audio,
+		Seconds: md.sizes(p.Dataset.AudioSeconds, "audio-length"), BatchSize: md.batches().Audio,
 		Format: p.Text("audio-format"), Channels: int(*p.Int("audio-num-channels")), RatesHz: md.audioRates(),
 	}
 	for _, depth := range md.numbers("audio-depths") {

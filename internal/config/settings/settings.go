@@ -16,6 +16,7 @@ import (
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
+	"aiperf/internal/workload/recipe"
 )
 
 // Source is where a value comes from.
@@ -64,6 +65,9 @@ type Settings struct {
 
 	// Phases are those of a configuration file, in their order; nil: the flags describe them.
 	Phases []Phase
+
+	// Dataset is what a configuration file asks of the dataset and no option can say.
+	Dataset recipe.FileOnly
 
 	settings map[string]*setting
 	// Environ looks up variables that are no part of the tables, such as those of API keys.

@@ -24,5 +24,3 @@ func (r *reader) placeOf(n *document.Node, path string) string {
 
 func (r *reader) mediaMix(t target, _ schema.Key, n *document.Node, path string)  {}
 func (r *reader) userFiles(t target, _ schema.Key, n *document.Node, path string) {}
-
-func render(_ *document.File, n *document.Node) (*document.Node, error) { return n, nil }

@@ -62,7 +62,7 @@ type Options struct {
 // Settings are the options that an envelope sets: Raw, or a variation of it; tree is the envelope rendered, with the
 // flags in its phases. Its error is a fault.List.
 func (s *Source) Settings(envelope *document.Node, o Options) (p *settings.Settings, tree *document.Node, err error) {
-	rendered, err := render(s.File, envelope)
+	rendered, err := document.Render(s.File, envelope)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -114,8 +114,8 @@ func inputOptions() []Option {
 			`Service levels as "tag:value tag:value" in display units; goodput counts the requests that meet `+
 				"all of them.",
 			yaml("slos")),
-		opt("config -f", Path, "", 1, "YAML file whose values flags override.", mustExist,
-			missing("the YAML configuration")),
+		opt("config -f", Path, "", 1, "Configuration file in YAML or JSON, which "+
+			"other options override; - reads the standard input. aiperf config init writes one."),
 		opt("ignore-trace-delays", Bool, "false", 3, "Ignore the recorded times and delays of a trace."),
 		opt("use-think-time-only", Bool, "false", 3,
 			"Use only the think time of recorded agents (weka_trace, tracelab) as the delay."),

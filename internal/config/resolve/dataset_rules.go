@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/config/parse"
+	"aiperf/internal/config/settings"
 	"aiperf/internal/wire/api"
 )
 
@@ -166,7 +167,11 @@ func (ds *dataset) warnOutputLength() {
 	if osl := ds.p.Int("osl"); osl != nil {
 		n = *osl
 	}
-	ds.warn("%s only limits the output: a model may stop earlier. To get that length add --extra-inputs "+
+	say := ds.warn
+	if ds.p.Origin("osl").Source == settings.FromFile { // a file that is valid
+		say = ds.info
+	}
+	say("%s only limits the output: a model may stop earlier. To get that length add --extra-inputs "+
 		"ignore_eos:true or --extra-inputs min_tokens:%d (SGLang, TGI: min_new_tokens:%d) if the server supports them",
 		ds.flag("osl"), n, n)
 }

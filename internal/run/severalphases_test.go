@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -177,4 +178,95 @@ func TestTrapRootFilesAggregateAllProfilingPhases(t *testing.T) {
 		t.Errorf("input_config: %v", phases)
 	}
 	reported(t, w.dir)
+}
+
+// A seamless phase starts while the last requests of the one before are on their way; together they never exceed its
+// concurrency.
+func TestTrapSeamlessPhaseSharesTheConcurrency(t *testing.T) {
+	url := serve(t, mockserver.Options{TTFT: 30 * time.Millisecond})
+	first, second := burst("steady", config.ProfilingPhase, 3, 7), burst("peak", config.ProfilingPhase, 4, 12)
+	second.Seamless = true
+	w := watchConfig(t, phased(t, url, []config.Phase{first, second}), Options{})
+	phases := w.outcome.Phases
+	if len(phases) != 2 || phases[1].StartNS >= phases[0].RequestsEndNS || phases[1].StartNS < phases[0].SentEndNS {
+		t.Fatalf("the second phase starts at %d, the first one has sent at %d and ends at %d", phases[1].StartNS,
+			phases[0].SentEndNS, phases[0].RequestsEndNS)
+	}
+	m := readManifest(t, w.dir)
+	for i, want := range []float64{7, 12} {
+		if p := m.Phases[i]; p["total_request_count"] != want || len(linesOf(t, w.dir, p["phase_name"].(string))) != int(want) {
+			t.Errorf("%v", p)
+		}
+	}
+	sameFigures(t, "root", object(t, w.dir, "profile_export_aiperf.json"), byHand(t, linesOf(t, w.dir, "")))
+	if at(object(t, w.dir, "profile_export_aiperf.json"), "input_config", "phases").([]any)[1].(map[string]any)["seamless"] != true {
+		t.Error("input_config does not say that the phase is seamless")
+	}
+	reported(t, w.dir)
+	list := linesOf(t, w.dir, "")
+	for _, a := range list {
+		together, now := 0, at(a, "metadata", "request_start_ns").(float64)
+		for _, b := range list {
+			if at(b, "metadata", "request_start_ns").(float64) <= now && now < at(b, "metadata", "request_end_ns").(float64) {
+				together++
+			}
+		}
+		if together > 4 {
+			t.Errorf("%d requests at a time", together)
+		}
+	}
+}
+
+// A recording is replayed in parts by a warm-up and a profiling phase after a phase that is no replay.
+func TestTrapScheduleAfterAConcurrencyPhase(t *testing.T) {
+	var rows []string
+	for i := range 10 {
+		rows = append(rows, fmt.Sprintf(`{"timestamp":%d,"text_input":"Hello %d","output_length":1,"session_id":"s%d"}`, 1000+20*i, i, i))
+	}
+	url := serve(t, mockserver.Options{})
+	cfg := phased(t, url, nil, "--input-file", traceFile(t, "trace.jsonl", rows...), "--custom-dataset-type",
+		"mooncake_trace", "--fixed-schedule", "--no-server-metrics")
+	schedule := func(name string, kind config.PhaseKind, start, end int64) config.Phase {
+		return config.Phase{Name: name, Kind: kind, Mode: config.FixedSchedule,
+			Schedule: &config.Schedule{StartMS: &start, EndMS: &end}}
+	}
+	cfg.Phases = []config.Phase{burst("steady", config.ProfilingPhase, 2, 5),
+		schedule("before", config.WarmupPhase, 1000, 1059), schedule("replay", config.ProfilingPhase, 1060, 1120),
+		schedule("again", config.ProfilingPhase, 1100, 1120)}
+	w := watchConfig(t, cfg, Options{})
+	if w.outcome.Failed() {
+		t.Fatalf("problem %v, aborted %v", w.outcome.Problem, w.outcome.Aborted)
+	}
+	for phase, want := range map[string]string{"steady": "s0 s1 s2 s3 s4", "replay": "s3 s4 s5 s6", "again": "s5 s6"} {
+		var got []string
+		for _, r := range linesOf(t, w.dir, phase) {
+			got = append(got, at(r, "metadata", "conversation_id").(string))
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s played %v, want %s", phase, got, want)
+		}
+	}
+	if m := readManifest(t, w.dir); m.Phases[1]["total_request_count"] != 3.0 {
+		t.Errorf("%v", m.Phases[1])
+	}
+	for _, name := range []string{"profile_export_aiperf.json", "phases/again/profile_export_aiperf.json"} {
+		if at(object(t, w.dir, name), "replay_sched_lag_p99") == nil {
+			t.Errorf("%s has no lag of the replay", name)
+		}
+	}
+	reported(t, w.dir)
+}
+
+// A lag is relative to the earliest send. The time between two replays is none.
+func TestTimesOfALaterReplayAreMovedToTheClockOfTheFirst(t *testing.T) {
+	var z scheduleZero
+	for _, c := range []struct{ recorded, intended, want int64 }{
+		{1000, 5000, 1000}, {1300, 5300, 1300}, // starts at 4000
+		{1000, 9000, 5000}, {1300, 9300, 5300}, // starts at 8000
+	} {
+		if got := z.on(c.recorded, c.intended); got != c.want {
+			t.Errorf("%d at %d: %d, want %d", c.recorded, c.intended, got, c.want)
+		}
+	}
 }

@@ -7,12 +7,16 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/load"
 	"aiperf/internal/mockserver"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/recompute"
+	"aiperf/internal/view/runlog"
 )
 
 // burst is a phase of a number of requests with a concurrency.
@@ -268,5 +272,127 @@ func TestTimesOfALaterReplayAreMovedToTheClockOfTheFirst(t *testing.T) {
 		if got := z.on(c.recorded, c.intended); got != c.want {
 			t.Errorf("%d at %d: %d, want %d", c.recorded, c.intended, got, c.want)
 		}
+	}
+}
+
+func TestCancellationIsThatOfThePhase(t *testing.T) {
+	calm, hasty := burst("calm", config.ProfilingPhase, 2, 6), burst("hasty", config.ProfilingPhase, 2, 5)
+	hasty.Cancellation = &load.Cancellation{Percent: 100}
+	cfg := phased(t, serve(t, mockserver.Options{TTFT: 200 * time.Millisecond}),
+		[]config.Phase{calm, hasty, burst("after", config.ProfilingPhase, 6, 6)}, "--no-server-metrics")
+	w := watchConfig(t, cfg, Options{})
+	if w.outcome.Aborted != nil || w.outcome.Result.WasCancelled {
+		t.Errorf("aborted %v", w.outcome.Aborted)
+	}
+	m := readManifest(t, w.dir)
+	for i, want := range []struct{ successes, errors float64 }{{6, 0}, {0, 5}, {6, 0}} {
+		if p := m.Phases[i]; p["successful_request_count"] != want.successes || p["error_request_count"] != want.errors {
+			t.Errorf("%v", p)
+		}
+	}
+	root := object(t, w.dir, "profile_export_aiperf.json")
+	if at(root, "request_count", "avg") != 12.0 || at(root, "error_request_count", "avg") != 5.0 ||
+		at(root, "error_summary").([]any)[0].(map[string]any)["count"] != 5.0 {
+		t.Errorf("requests %v, errors %v", at(root, "request_count"), at(root, "error_summary"))
+	}
+	for _, r := range linesOf(t, w.dir, "") {
+		if meta := r["metadata"].(map[string]any); meta["was_cancelled"] != (meta["phase_name"] == "hasty") {
+			t.Errorf("%v", meta)
+		}
+	}
+	reported(t, w.dir)
+}
+
+func TestTrapThresholdOfAPhaseEndsTheRun(t *testing.T) {
+	half, most := 0.5, 0.99
+	for _, c := range []struct {
+		name         string
+		run          *float64
+		own          [2]*float64
+		phases       int
+		error        string
+		kind         config.PhaseKind
+		everyRequest bool
+	}{
+		{"its own", nil, [2]*float64{nil, &half}, 2, "of the phase peak failed", config.ProfilingPhase, true},
+		{"that of the run", &half, [2]*float64{}, 1, "--failed-request-threshold", config.ProfilingPhase, false},
+		{"its own wins", &half, [2]*float64{new(1.0), &most}, 2, "its failed_request_threshold", config.ProfilingPhase, true},
+		{"a warm-up has its own only", &half, [2]*float64{}, 2, "", config.WarmupPhase, false},
+		{"a warm-up that has one", nil, [2]*float64{&half, nil}, 1, "of the phase steady failed", config.WarmupPhase, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			phases := []config.Phase{burst("steady", c.kind, 1, 30), burst("peak", config.ProfilingPhase, 1, 40)}
+			for i := range phases {
+				phases[i].FailedRequestThreshold = c.own[i]
+			}
+			cfg := phased(t, serve(t, mockserver.Options{ErrorRate: 100}), phases, "--no-server-metrics")
+			cfg.FailedRequestThreshold = c.run
+			var lines bytes.Buffer
+			log := runlog.New(runlog.Options{Console: &lines})
+			defer log.Close()
+			out, err := Execute(t.Context(), cfg, Options{Version: "test", Log: log})
+			reason := err
+			if out != nil {
+				reason = out.Aborted
+			}
+			if c.error != "" && (reason == nil || !strings.Contains(reason.Error(), c.error)) {
+				t.Errorf("ended by %v, want %q", reason, c.error)
+			}
+			if out == nil {
+				return
+			}
+			if len(out.Phases) != c.phases || c.everyRequest && out.Phases[0].RequestsSent != 30 {
+				t.Errorf("%d phases, the first sent %d requests", len(out.Phases), out.Phases[0].RequestsSent)
+			}
+		})
+	}
+}
+
+// A run that is stopped has the results so far, whatever phase it is in.
+func TestStopInAnyPhaseOfSeveral(t *testing.T) {
+	for stopped, want := range map[string]struct {
+		phases    int
+		cancelled []any
+	}{
+		"steady": {2, []any{false, true}},
+		"pause":  {3, []any{false, false, true}},
+		"peak":   {4, []any{false, false, false, true}},
+	} {
+		t.Run(stopped, func(t *testing.T) {
+			endless := func(name string, kind config.PhaseKind) config.Phase {
+				if name == stopped {
+					return burst(name, kind, 2, 1_000_000)
+				}
+				return burst(name, kind, 2, 6)
+			}
+			stop := make(chan struct{})
+			halt := sync.OnceFunc(func() { close(stop) })
+			observers := observed(func(s *progress.Snapshot) {
+				if now := s.Current(); now != nil && now.Name == stopped && now.RequestsCompleted > 5 {
+					halt()
+				}
+			})
+			w := watchConfig(t, phased(t, serve(t, mockserver.Options{}), []config.Phase{
+				burst("warmup", config.WarmupPhase, 1, 2), endless("steady", config.ProfilingPhase),
+				endless("pause", config.WarmupPhase), endless("peak", config.ProfilingPhase),
+			}), Options{Stop: stop, Observers: observers})
+			m := readManifest(t, w.dir)
+			if len(m.Phases) != want.phases || !w.outcome.Result.WasCancelled {
+				t.Fatalf("cancelled %v, phases %v", w.outcome.Result.WasCancelled, m.Phases)
+			}
+			total := 0.0
+			for i, p := range m.Phases {
+				if p["was_cancelled"] != want.cancelled[i] {
+					t.Errorf("%v", p)
+				}
+				if p["phase_kind"] == "profiling" {
+					total += p["total_request_count"].(float64)
+				}
+			}
+			if n := float64(len(linesOf(t, w.dir, ""))); n != total || w.outcome.Result.Counts.Completed() != int64(total) {
+				t.Errorf("%v lines, %v requests in the manifest, %+v", n, total, w.outcome.Result.Counts)
+			}
+			reported(t, w.dir)
+		})
 	}
 }

@@ -148,6 +148,30 @@ func TestScheduleWithSlotsDoesNotDeadlock(t *testing.T) {
 	same(t, "order", p.turnOrder(0), "0.0 0.1 0.2 1.0 2.0")
 }
 
+// Phases play parts of a recording; its sessions have numbers that follow each other.
+func TestScheduleOfAPartOfTheRecording(t *testing.T) {
+	from, until := 100*ms, 200*ms
+	part := func(s Schedule) Phase { p := replay(s); p.Kind = Profiling; return p }
+	p := scenario{plan: Plan{Phases: []Phase{
+		part(Schedule{Until: &from}), part(Schedule{From: &from, Until: &until, AutoOffset: true}),
+		part(Schedule{From: &until, StartOffset: 150 * ms}), {Kind: Profiling, Concurrency: 1, Requests: 1},
+	}}, recording: recorded(300, 100, 0, 200, 100)}.run(t)
+	same(t, "conversations", p.conversations()[:8], []int{2, 1, 4, 1, 4, 3, 3, 0})
+	same(t, "the first", p.sends(0), "0s 100ms 100ms")
+	same(t, "the second", p.sends(1), "0s 0s 100ms")
+	same(t, "the third", p.sends(2), "50ms 150ms")
+	same(t, "expected", p.result.Phases[1].ExpectedRequests, 3)
+	for i, c := range p.sent {
+		same(t, "session", c.Session, uint64(i))
+	}
+
+	late := 301 * ms
+	p = scenario{plan: one(part(Schedule{From: &late})), recording: recorded(300)}.run(t)
+	if p.err == nil || !strings.Contains(p.err.Error(), "no conversation") {
+		t.Errorf("error %v", p.err)
+	}
+}
+
 func TestScheduleWithoutATimeFailsBeforeAnythingIsSent(t *testing.T) {
 	for want, recording := range map[string][][]TurnTime{
 		"conversation 1 cannot be replayed": {{at(0)}, {{DelayNS: 5}}},

@@ -95,7 +95,7 @@ func TestObserversSeeTheWholeRun(t *testing.T) {
 	}
 	b := f.beginnings[0]
 	if _, has := b.Metrics.Sample("time_to_first_token"); !has || b.BenchmarkID != out.Result.BenchmarkID ||
-		b.Dir != cfg.Artifacts.Dir || len(b.Phases) != 2 || b.Profiling().Rate != 100 ||
+		b.Dir != cfg.Artifacts.Dir || len(b.Phases) != 2 || b.Profiling()[0].Rate != 100 ||
 		*b.Phases[0].Requests != 4 || !slices.Equal(b.URLs, []string{url + "/v1/chat/completions"}) {
 		t.Errorf("beginning %+v", b)
 	}

@@ -3,15 +3,20 @@ package run
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/load"
 	"aiperf/internal/mockserver"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/recompute"
+	"aiperf/internal/view/runlog"
 )
 
 // burst is a phase of a number of requests with a concurrency.
@@ -177,4 +182,217 @@ func TestTrapRootFilesAggregateAllProfilingPhases(t *testing.T) {
 		t.Errorf("input_config: %v", phases)
 	}
 	reported(t, w.dir)
+}
+
+// A seamless phase starts while the last requests of the one before are on their way; together they never exceed its
+// concurrency.
+func TestTrapSeamlessPhaseSharesTheConcurrency(t *testing.T) {
+	url := serve(t, mockserver.Options{TTFT: 30 * time.Millisecond})
+	first, second := burst("steady", config.ProfilingPhase, 3, 7), burst("peak", config.ProfilingPhase, 4, 12)
+	second.Seamless = true
+	w := watchConfig(t, phased(t, url, []config.Phase{first, second}), Options{})
+	phases := w.outcome.Phases
+	if len(phases) != 2 || phases[1].StartNS >= phases[0].RequestsEndNS || phases[1].StartNS < phases[0].SentEndNS {
+		t.Fatalf("the second phase starts at %d, the first one has sent at %d and ends at %d", phases[1].StartNS,
+			phases[0].SentEndNS, phases[0].RequestsEndNS)
+	}
+	m := readManifest(t, w.dir)
+	for i, want := range []float64{7, 12} {
+		if p := m.Phases[i]; p["total_request_count"] != want || len(linesOf(t, w.dir, p["phase_name"].(string))) != int(want) {
+			t.Errorf("%v", p)
+		}
+	}
+	sameFigures(t, "root", object(t, w.dir, "profile_export_aiperf.json"), byHand(t, linesOf(t, w.dir, "")))
+	if at(object(t, w.dir, "profile_export_aiperf.json"), "input_config", "phases").([]any)[1].(map[string]any)["seamless"] != true {
+		t.Error("input_config does not say that the phase is seamless")
+	}
+	reported(t, w.dir)
+	list := linesOf(t, w.dir, "")
+	for _, a := range list {
+		together, now := 0, at(a, "metadata", "request_start_ns").(float64)
+		for _, b := range list {
+			if at(b, "metadata", "request_start_ns").(float64) <= now && now < at(b, "metadata", "request_end_ns").(float64) {
+				together++
+			}
+		}
+		if together > 4 {
+			t.Errorf("%d requests at a time", together)
+		}
+	}
+}
+
+// A recording is replayed in parts by a warm-up and a profiling phase after a phase that is no replay.
+func TestTrapScheduleAfterAConcurrencyPhase(t *testing.T) {
+	var rows []string
+	for i := range 10 {
+		rows = append(rows, fmt.Sprintf(`{"timestamp":%d,"text_input":"Hello %d","output_length":1,"session_id":"s%d"}`, 1000+20*i, i, i))
+	}
+	url := serve(t, mockserver.Options{})
+	cfg := phased(t, url, nil, "--input-file", traceFile(t, "trace.jsonl", rows...), "--custom-dataset-type",
+		"mooncake_trace", "--fixed-schedule", "--no-server-metrics")
+	schedule := func(name string, kind config.PhaseKind, start, end int64) config.Phase {
+		return config.Phase{Name: name, Kind: kind, Mode: config.FixedSchedule,
+			Schedule: &config.Schedule{StartMS: &start, EndMS: &end}}
+	}
+	cfg.Phases = []config.Phase{burst("steady", config.ProfilingPhase, 2, 5),
+		schedule("before", config.WarmupPhase, 1000, 1059), schedule("replay", config.ProfilingPhase, 1060, 1120),
+		schedule("again", config.ProfilingPhase, 1100, 1120)}
+	w := watchConfig(t, cfg, Options{})
+	if w.outcome.Failed() {
+		t.Fatalf("problem %v, aborted %v", w.outcome.Problem, w.outcome.Aborted)
+	}
+	for phase, want := range map[string]string{"steady": "s0 s1 s2 s3 s4", "replay": "s3 s4 s5 s6", "again": "s5 s6"} {
+		var got []string
+		for _, r := range linesOf(t, w.dir, phase) {
+			got = append(got, at(r, "metadata", "conversation_id").(string))
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s played %v, want %s", phase, got, want)
+		}
+	}
+	if m := readManifest(t, w.dir); m.Phases[1]["total_request_count"] != 3.0 {
+		t.Errorf("%v", m.Phases[1])
+	}
+	for _, name := range []string{"profile_export_aiperf.json", "phases/again/profile_export_aiperf.json"} {
+		if at(object(t, w.dir, name), "replay_sched_lag_p99") == nil {
+			t.Errorf("%s has no lag of the replay", name)
+		}
+	}
+	reported(t, w.dir)
+}
+
+// A lag is relative to the earliest send. The time between two replays is none.
+func TestTimesOfALaterReplayAreMovedToTheClockOfTheFirst(t *testing.T) {
+	var z scheduleZero
+	for _, c := range []struct{ recorded, intended, want int64 }{
+		{1000, 5000, 1000}, {1300, 5300, 1300}, // starts at 4000
+		{1000, 9000, 5000}, {1300, 9300, 5300}, // starts at 8000
+	} {
+		if got := z.on(c.recorded, c.intended); got != c.want {
+			t.Errorf("%d at %d: %d, want %d", c.recorded, c.intended, got, c.want)
+		}
+	}
+}
+
+func TestCancellationIsThatOfThePhase(t *testing.T) {
+	calm, hasty := burst("calm", config.ProfilingPhase, 2, 6), burst("hasty", config.ProfilingPhase, 2, 5)
+	hasty.Cancellation = &load.Cancellation{Percent: 100}
+	cfg := phased(t, serve(t, mockserver.Options{TTFT: 200 * time.Millisecond}),
+		[]config.Phase{calm, hasty, burst("after", config.ProfilingPhase, 6, 6)}, "--no-server-metrics")
+	w := watchConfig(t, cfg, Options{})
+	if w.outcome.Aborted != nil || w.outcome.Result.WasCancelled {
+		t.Errorf("aborted %v", w.outcome.Aborted)
+	}
+	m := readManifest(t, w.dir)
+	for i, want := range []struct{ successes, errors float64 }{{6, 0}, {0, 5}, {6, 0}} {
+		if p := m.Phases[i]; p["successful_request_count"] != want.successes || p["error_request_count"] != want.errors {
+			t.Errorf("%v", p)
+		}
+	}
+	root := object(t, w.dir, "profile_export_aiperf.json")
+	if at(root, "request_count", "avg") != 12.0 || at(root, "error_request_count", "avg") != 5.0 ||
+		at(root, "error_summary").([]any)[0].(map[string]any)["count"] != 5.0 {
+		t.Errorf("requests %v, errors %v", at(root, "request_count"), at(root, "error_summary"))
+	}
+	for _, r := range linesOf(t, w.dir, "") {
+		if meta := r["metadata"].(map[string]any); meta["was_cancelled"] != (meta["phase_name"] == "hasty") {
+			t.Errorf("%v", meta)
+		}
+	}
+	reported(t, w.dir)
+}
+
+func TestTrapThresholdOfAPhaseEndsTheRun(t *testing.T) {
+	half, most := 0.5, 0.99
+	for _, c := range []struct {
+		name         string
+		run          *float64
+		own          [2]*float64
+		phases       int
+		error        string
+		kind         config.PhaseKind
+		everyRequest bool
+	}{
+		{"its own", nil, [2]*float64{nil, &half}, 2, "of the phase peak failed", config.ProfilingPhase, true},
+		{"that of the run", &half, [2]*float64{}, 1, "--failed-request-threshold", config.ProfilingPhase, false},
+		{"its own wins", &half, [2]*float64{new(1.0), &most}, 2, "its failed_request_threshold", config.ProfilingPhase, true},
+		{"a warm-up has its own only", &half, [2]*float64{}, 2, "", config.WarmupPhase, false},
+		{"a warm-up that has one", nil, [2]*float64{&half, nil}, 1, "of the phase steady failed", config.WarmupPhase, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			phases := []config.Phase{burst("steady", c.kind, 1, 30), burst("peak", config.ProfilingPhase, 1, 40)}
+			for i := range phases {
+				phases[i].FailedRequestThreshold = c.own[i]
+			}
+			cfg := phased(t, serve(t, mockserver.Options{ErrorRate: 100}), phases, "--no-server-metrics")
+			cfg.FailedRequestThreshold = c.run
+			var lines bytes.Buffer
+			log := runlog.New(runlog.Options{Console: &lines})
+			defer log.Close()
+			out, err := Execute(t.Context(), cfg, Options{Version: "test", Log: log})
+			reason := err
+			if out != nil {
+				reason = out.Aborted
+			}
+			if c.error != "" && (reason == nil || !strings.Contains(reason.Error(), c.error)) {
+				t.Errorf("ended by %v, want %q", reason, c.error)
+			}
+			if out == nil {
+				return
+			}
+			if len(out.Phases) != c.phases || c.everyRequest && out.Phases[0].RequestsSent != 30 {
+				t.Errorf("%d phases, the first sent %d requests", len(out.Phases), out.Phases[0].RequestsSent)
+			}
+		})
+	}
+}
+
+// A run that is stopped has the results so far, whatever phase it is in.
+func TestStopInAnyPhaseOfSeveral(t *testing.T) {
+	for stopped, want := range map[string]struct {
+		phases    int
+		cancelled []any
+	}{
+		"steady": {2, []any{false, true}},
+		"pause":  {3, []any{false, false, true}},
+		"peak":   {4, []any{false, false, false, true}},
+	} {
+		t.Run(stopped, func(t *testing.T) {
+			endless := func(name string, kind config.PhaseKind) config.Phase {
+				if name == stopped {
+					return burst(name, kind, 2, 1_000_000)
+				}
+				return burst(name, kind, 2, 6)
+			}
+			stop := make(chan struct{})
+			halt := sync.OnceFunc(func() { close(stop) })
+			observers := observed(func(s *progress.Snapshot) {
+				if now := s.Current(); now != nil && now.Name == stopped && now.RequestsCompleted > 5 {
+					halt()
+				}
+			})
+			w := watchConfig(t, phased(t, serve(t, mockserver.Options{}), []config.Phase{
+				burst("warmup", config.WarmupPhase, 1, 2), endless("steady", config.ProfilingPhase),
+				endless("pause", config.WarmupPhase), endless("peak", config.ProfilingPhase),
+			}), Options{Stop: stop, Observers: observers})
+			m := readManifest(t, w.dir)
+			if len(m.Phases) != want.phases || !w.outcome.Result.WasCancelled {
+				t.Fatalf("cancelled %v, phases %v", w.outcome.Result.WasCancelled, m.Phases)
+			}
+			total := 0.0
+			for i, p := range m.Phases {
+				if p["was_cancelled"] != want.cancelled[i] {
+					t.Errorf("%v", p)
+				}
+				if p["phase_kind"] == "profiling" {
+					total += p["total_request_count"].(float64)
+				}
+			}
+			if n := float64(len(linesOf(t, w.dir, ""))); n != total || w.outcome.Result.Counts.Completed() != int64(total) {
+				t.Errorf("%v lines, %v requests in the manifest, %+v", n, total, w.outcome.Result.Counts)
+			}
+			reported(t, w.dir)
+		})
+	}
 }

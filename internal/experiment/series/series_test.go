@@ -268,3 +268,18 @@ func TestTrapFailedRuns(t *testing.T) {
 		})
 	}
 }
+
+func TestTrapNoPhaseIsSeamlessAfterAWarmupThatIsLeftOut(t *testing.T) {
+	kept := withoutWarmup([]config.Phase{
+		{Name: "warmup", Kind: config.WarmupPhase}, {Name: "a", Kind: config.ProfilingPhase, Seamless: true},
+		{Name: "b", Kind: config.ProfilingPhase, Seamless: true}, {Name: "pause", Kind: config.WarmupPhase},
+		{Name: "c", Kind: config.ProfilingPhase, Seamless: true},
+	})
+	var got []string
+	for _, p := range kept {
+		got = append(got, fmt.Sprint(p.Name, " ", p.Seamless))
+	}
+	if s := strings.Join(got, ", "); s != "a false, b true, c false" {
+		t.Errorf("the phases are %s", s)
+	}
+}

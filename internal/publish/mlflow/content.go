@@ -71,7 +71,7 @@ func finals(e *progress.Ending, at time.Time) []point {
 	var expected int64
 	for i := range e.Last.Phases {
 		if p := &e.Last.Phases[i]; p.Kind == record.PhaseProfiling {
-			expected = p.ExpectedRequests
+			expected += p.ExpectedRequests
 		}
 	}
 	if expected > 0 {

@@ -113,28 +113,41 @@ func (t *tracker) params() []Entry {
 	if err != nil {
 		directory = b.Dir
 	}
-	list := []Entry{
+	begin := []Entry{
 		{"endpoint.type", b.EndpointType},
 		{"endpoint.models", strings.Join(b.Models, ",")},
 		{"endpoint.urls", strings.Join(b.BaseURLs, ",")},
 	}
 	end := []Entry{{"output.artifact_directory", directory}}
-	if p := b.Profiling(); p != nil {
-		list = append(list, Entry{"timing.mode", p.Type})
+	// Of several phases each parameter lists the values of those that have it.
+	values := map[string][]string{}
+	for _, p := range b.Profiling() {
+		add := func(key, value string) { values[key] = append(values[key], value) }
+		add("timing.mode", p.Type)
 		if p.Concurrency != nil {
-			end = append(end, Entry{"loadgen.concurrency", strconv.Itoa(*p.Concurrency)})
+			add("loadgen.concurrency", strconv.Itoa(*p.Concurrency))
 		}
 		if p.Rate > 0 {
-			end = append(end, Entry{"loadgen.request_rate", number(p.Rate)})
+			add("loadgen.request_rate", number(p.Rate))
 		}
 		if p.Requests != nil {
-			end = append(end, Entry{"loadgen.request_count", strconv.FormatInt(*p.Requests, 10)})
+			add("loadgen.request_count", strconv.FormatInt(*p.Requests, 10))
 		}
 		if p.Duration != nil {
-			end = append(end, Entry{"loadgen.benchmark_duration", number(p.Duration.Seconds())})
+			add("loadgen.benchmark_duration", number(p.Duration.Seconds()))
 		}
 	}
-	list = append(append(list, end...), Entry{"aiperf.cli_command", b.Command})
+	for _, key := range []string{"timing.mode", "loadgen.concurrency", "loadgen.request_rate", "loadgen.request_count",
+		"loadgen.benchmark_duration"} {
+		switch list := strings.Join(values[key], ","); {
+		case list == "":
+		case key == "timing.mode":
+			begin = append(begin, Entry{key, list})
+		default:
+			end = append(end, Entry{key, list})
+		}
+	}
+	list := append(append(begin, end...), Entry{"aiperf.cli_command", b.Command})
 	for i := range list {
 		list[i].Value = t.o.Redactor.Values(list[i].Value)
 	}

@@ -580,3 +580,22 @@ func BenchmarkScrape(b *testing.B) {
 		get(b, p, "")
 	}
 }
+
+func TestTrapSeveralPhasesOfAKindAreOneSeries(t *testing.T) {
+	p := open(t)
+	two, four := 2, 4
+	run := runOf(t, "")
+	run.Phases = []progress.Plan{{Name: "steady", Kind: progress.ProfilingKind, Concurrency: &two, Rate: 2},
+		{Name: "peak", Kind: progress.ProfilingKind, Concurrency: &four, Rate: 2}}
+	p.Begin(run)
+	page, _ := get(t, p, "text/plain")
+	contains(t, page, `aiperf_configured_concurrency{phase="profiling"} 2`,
+		`aiperf_info{benchmark_id="id-",endpoint_type="chat",model="a,b",request_rate="2",streaming="true",version="1"} 1`)
+	p.Show(&progress.Snapshot{Phases: []progress.Phase{
+		{Index: 0, Kind: progress.ProfilingKind, State: progress.PhaseComplete, RequestsSent: 7},
+		{Index: 1, Kind: progress.ProfilingKind, State: progress.PhaseStarted, RequestsSent: 5},
+	}})
+	page, _ = get(t, p, "text/plain")
+	contains(t, page, `aiperf_configured_concurrency{phase="profiling"} 4`,
+		`aiperf_requests_sent_total{phase="profiling"} 12`)
+}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
 )
 
@@ -58,16 +57,21 @@ func (r *runFigures) infoGauge() prometheus.Collector {
 		"endpoint_type": r.run.EndpointType,
 		"streaming":     strconv.FormatBool(r.run.Streaming), "version": r.run.Version,
 	}
-	for i := range r.run.Phases {
-		l := &r.run.Phases[i]
-		if l.Kind != record.PhaseProfiling {
-			continue
+	var concurrencies, rates []string
+	for _, p := range r.run.Profiling() {
+		concurrency, rate := "", ""
+		if p.Concurrency != nil {
+			concurrency = strconv.Itoa(*p.Concurrency)
 		}
-		if l.Concurrency != nil {
-			labels["concurrency"] = strconv.Itoa(*l.Concurrency)
+		if p.Rate > 0 {
+			rate = strconv.FormatFloat(p.Rate, 'g', -1, 64)
 		}
-		if l.Rate > 0 {
-			labels["request_rate"] = strconv.FormatFloat(l.Rate, 'g', -1, 64)
+		concurrencies, rates = append(concurrencies, concurrency), append(rates, rate)
+	}
+	for name, list := range map[string][]string{"concurrency": concurrencies, "request_rate": rates} {
+		// A run of several phases has the label if it is the same in all.
+		if all := slices.Compact(list); len(all) == 1 && all[0] != "" {
+			labels[name] = all[0]
 		}
 	}
 	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: infoFamily.Name, Help: infoFamily.Help, ConstLabels: labels})

@@ -138,10 +138,10 @@ func (c *snapshotCollector) Describe(out chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c *snapshotCollector) Collect(out chan<- prometheus.Metric) {
 	e := emitter{out}
-	for i := range c.run.run.Phases {
-		e.configured(&c.run.run.Phases[i])
-	}
 	s := c.run.snapshot
+	for _, p := range configuredLoad(c.run.run, s) {
+		e.configured(p)
+	}
 	if s == nil {
 		return
 	}
@@ -151,6 +151,25 @@ func (c *snapshotCollector) Collect(out chan<- prometheus.Metric) {
 	if s.Client != nil {
 		e.client(s.Client)
 	}
+}
+
+// configuredLoad returns the plan of the last phase of each kind that has begun, or of the first one.
+func configuredLoad(run *progress.Run, s *progress.Snapshot) map[string]*progress.Plan {
+	plans := map[string]*progress.Plan{}
+	for i := range run.Phases {
+		if p := &run.Phases[i]; plans[p.Kind] == nil {
+			plans[p.Kind] = p
+		}
+	}
+	if s != nil {
+		for i := range s.Phases {
+			p := &s.Phases[i]
+			if plan := &run.Phases[p.Index]; p.State != progress.PhaseCreated && plan.Kind == p.Kind {
+				plans[p.Kind] = plan
+			}
+		}
+	}
+	return plans
 }
 
 // kindOfPhases are the phases of a kind.

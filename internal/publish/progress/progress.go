@@ -96,12 +96,9 @@ type Run struct {
 	Log func(component string) *slog.Logger
 }
 
-// Profiling returns the plan of the first profiling phase, nil without one.
-func (r *Run) Profiling() *Plan {
-	if i := slices.IndexFunc(r.Phases, func(p Plan) bool { return p.Kind == ProfilingKind }); i >= 0 {
-		return &r.Phases[i]
-	}
-	return nil
+// Profiling returns the plans of the profiling phases.
+func (r *Run) Profiling() []Plan {
+	return slices.DeleteFunc(slices.Clone(r.Phases), func(p Plan) bool { return p.Kind != ProfilingKind })
 }
 
 // The kinds of phases.
@@ -204,7 +201,7 @@ type Snapshot struct {
 	Stage Stage
 	// Elapsed is the time since Begin.
 	Elapsed time.Duration
-	// Phases are all phases of the run.
+	// Phases are the phases that have begun, in their order.
 	Phases []Phase
 	// Records counts the records made so far in the profiling phases.
 	Records Records
@@ -224,6 +221,17 @@ func (s *Snapshot) Current() *Phase {
 		}
 	}
 	return nil
+}
+
+// Measured returns the number of requests of profiling phases that have completed.
+func (s *Snapshot) Measured() int64 {
+	n := int64(0)
+	for i := range s.Phases {
+		if p := &s.Phases[i]; p.Kind == ProfilingKind {
+			n += p.RequestsCompleted
+		}
+	}
+	return n
 }
 
 // Records counts records by their outcome. Skipped ones are neither successes nor errors: their context was too long.

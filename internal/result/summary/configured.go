@@ -3,7 +3,6 @@ package summary
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"aiperf/internal/base/bounded"
@@ -15,7 +14,8 @@ type Configured struct {
 	Models []string
 	// Dataset is the name of the published dataset; empty for others.
 	Dataset string
-	// Concurrency is that of the profiling phase, 0 if it has none; RampSeconds is how long it took to get there.
+	// Concurrency is that of the profiling phase, 0 if it has none, or if several phases have different ones; RampSeconds
+	// is how long it took to get there.
 	Concurrency float64
 	RampSeconds float64
 }
@@ -56,7 +56,10 @@ func ParseConfigured(text []byte) Configured {
 		}
 	}
 	c.Dataset = publishedDataset(o)
-	phase := profilingPhase(o)
+	phase, same := profilingPhase(o)
+	if !same {
+		return c
+	}
 	c.Concurrency = firstNumber(phase["concurrency"], follow(o, "loadgen", "concurrency"), o["concurrency"])
 	c.RampSeconds = firstNumber(phase["concurrency_ramp"], follow(phase, "concurrency_ramp", "duration"),
 		phase["concurrency_ramp_duration"],
@@ -130,19 +133,25 @@ func asMap(v any) anyMap {
 	return m
 }
 
-// profilingPhase returns the first phase that is not a warm-up.
-func profilingPhase(o anyMap) anyMap {
+// profilingPhase returns the first phase that is not a warm-up, and whether all others have its concurrency.
+func profilingPhase(o anyMap) (first anyMap, same bool) {
 	list, _ := o["phases"].([]any)
-	i := slices.IndexFunc(list, func(p any) bool {
+	for _, p := range list {
 		m := asMap(p)
 		kind, _ := m["kind"].(string)
 		name, _ := m["name"].(string)
-		return kind != "warmup" && !strings.HasPrefix(name, "warmup")
-	})
-	if i < 0 {
-		return asMap(o["phases"])
+		switch {
+		case kind == "warmup" || kind == "" && strings.HasPrefix(name, "warmup"):
+		case first == nil:
+			first = m
+		case firstNumber(m["concurrency"]) != firstNumber(first["concurrency"]):
+			return first, false
+		}
 	}
-	return asMap(list[i])
+	if first == nil {
+		first = asMap(o["phases"])
+	}
+	return first, true
 }
 
 func firstNumber(values ...any) float64 {

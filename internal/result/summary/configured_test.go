@@ -20,6 +20,15 @@ func TestConfiguredOfEveryShape(t *testing.T) {
 			t.Errorf("%s: got %+v", name, got)
 		}
 	}
+	for text, concurrency := range map[string]float64{
+		`{"phases":[{"kind":"profiling","name":"warmup of sorts","concurrency":8},{"kind":"profiling","concurrency":8}]}`: 8,
+		`{"phases":[{"kind":"profiling","concurrency":8},{"kind":"profiling","concurrency":9}]}`:                          0,
+		`{"phases":[{"kind":"profiling","concurrency":8},{"kind":"profiling","rate":9}]}`:                                 0,
+	} {
+		if got := ParseConfigured([]byte(text)).Concurrency; got != concurrency {
+			t.Errorf("%s: concurrency %v, want %v", text, got, concurrency)
+		}
+	}
 	for _, text := range []string{``, `null`, `[]`, `{}`, `{"models":5,"datasets":"x","phases":[1]}`} {
 		if got := ParseConfigured([]byte(text)); len(got.Models) > 0 || got.Concurrency != 0 {
 			t.Errorf("%s: got %+v", text, got)

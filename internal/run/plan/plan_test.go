@@ -44,6 +44,16 @@ func TestPhasesInTheTermsOfLoad(t *testing.T) {
 				Ramp: load.RateRamp{Ramp: load.Ramp{Duration: time.Second}, Interval: 50 * time.Millisecond},
 			}},
 		},
+		"ramps have shapes": {
+			config.Phase{Mode: config.Rate, Rate: 5, Concurrency: pointer(8), Prefill: pointer(2), RateRamp: 3,
+				RateRampShape: "linear", ConcurrencyRamp: 4, ConcurrencyRampShape: "exponential", PrefillRamp: 5,
+				PrefillRampShape: "poisson", Seamless: true},
+			load.Phase{Grace: load.Infinite, Seamless: true, Concurrency: 8, Prefill: 2, Arrivals: load.Arrivals{
+				Pattern: load.Poisson, Rate: 5,
+				Ramp: load.RateRamp{Ramp: load.Ramp{Duration: 3}, Interval: 50 * time.Millisecond},
+			}, ConcurrencyRamp: load.Ramp{Duration: 4, Strategy: load.Exponential},
+				PrefillRamp: load.Ramp{Duration: 5, Strategy: load.RandomSteps}},
+		},
 		"a schedule starts where the sped-up trace does": {
 			config.Phase{Mode: config.FixedSchedule, Schedule: schedule},
 			load.Phase{Grace: load.Infinite, Schedule: &load.Schedule{AutoOffset: true, StartOffset: 2 * time.Second}},
@@ -74,6 +84,57 @@ func TestPhasesInTheTermsOfLoad(t *testing.T) {
 				t.Errorf("prefill limited: %v", LimitsPrefill(got))
 			}
 		})
+	}
+}
+
+// Each schedule plays its own window of what the data set has for all of them, in times of the sped-up trace.
+func TestTrapWindowsOfSeveralSchedules(t *testing.T) {
+	ms := func(n int64) *int64 { return &n }
+	at := func(d time.Duration) *time.Duration { return &d }
+	cfg := &config.Run{}
+	cfg.Dataset.Synthesis.SpeedupRatio = 2
+	for _, s := range []config.Schedule{{EndMS: ms(60)}, {StartMS: ms(60), EndMS: ms(101)}, {AutoOffset: true, EndMS: ms(101)}} {
+		cfg.Phases = append(cfg.Phases, config.Phase{Kind: config.ProfilingPhase, Mode: config.FixedSchedule, Schedule: &s})
+	}
+	if w := Dataset(cfg, &endpoint.Descriptor{}).Reading.Window; w.StartMS != nil || *w.EndMS != 101 {
+		t.Errorf("the data set has %v to %v", w.StartMS, w.EndMS)
+	}
+	for i, want := range []load.Schedule{
+		{Until: at(30*time.Millisecond + 1)},
+		{StartOffset: 30 * time.Millisecond, From: at(30 * time.Millisecond)},
+		{AutoOffset: true},
+	} {
+		if got := Load(cfg, 1, 1).Phases[i].Schedule; !reflect.DeepEqual(*got, want) {
+			t.Errorf("schedule %d: %+v, want %+v", i, *got, want)
+		}
+	}
+}
+
+func TestFiguresOfARunAreThoseOfAllItsProfilingPhases(t *testing.T) {
+	burst := config.Phase{Kind: config.ProfilingPhase, Mode: config.Burst, Concurrency: pointer(3), Requests: pointer(int64(7))}
+	rate := config.Phase{Kind: config.ProfilingPhase, Mode: config.Rate, Rate: 5, Sessions: pointer(int64(4))}
+	replay := config.Phase{Kind: config.ProfilingPhase, Mode: config.FixedSchedule, Schedule: &config.Schedule{},
+		Requests: pointer(int64(100))}
+	warmup := rate
+	warmup.Kind = config.WarmupPhase
+	for _, c := range []struct {
+		phases                   []config.Phase
+		open, scheduled, limited bool
+		sessions                 int64
+		given                    bool
+	}{
+		{[]config.Phase{warmup, burst, burst}, false, false, true, 14, false},
+		{[]config.Phase{burst, rate}, true, false, true, 11, true},
+		{[]config.Phase{warmup, rate, replay}, true, true, false, 4, true},
+	} {
+		cfg := &config.Run{Phases: c.phases}
+		m := Metrics(cfg, &endpoint.Descriptor{})
+		sessions, given := MeasuredSessions(cfg)
+		if m.OpenLoop != c.open || m.FixedSchedule != c.scheduled || Limited(cfg) != c.limited || sessions != c.sessions ||
+			given != c.given {
+			t.Errorf("%+v: open loop %v, scheduled %v, limited %v, %d sessions %v", c.phases, m.OpenLoop, m.FixedSchedule,
+				Limited(cfg), sessions, given)
+		}
 	}
 }
 

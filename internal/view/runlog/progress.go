@@ -1,6 +1,7 @@
 package runlog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -47,6 +48,9 @@ func (p *Progress) Show(s *progress.Snapshot) {
 		p.due += p.interval
 	}
 	b := block{Figures: s.Figures}
+	if now := s.Current(); now != nil && now.Kind == progress.ProfilingKind {
+		b.phase = now.Name
+	}
 	if p.last != nil {
 		if passed := s.Figures.At.Sub(p.last.At); passed > 0 {
 			rps := float64(s.Figures.Records.Successes-p.last.Records.Successes) / passed.Seconds()
@@ -113,6 +117,8 @@ type block struct {
 	*progress.Figures
 	// rps is the rate of successes since the block before, nil before the first.
 	rps *float64
+	// phase is the name of the current phase; the figures are those of all profiling phases so far.
+	phase string
 }
 
 // blockMetrics are the metrics that a block shows.
@@ -142,7 +148,8 @@ func (b *block) lines() []string {
 		rps = avg
 	}
 	lines := []string{
-		fmt.Sprintf("[realtime %02d:%02d profiling]", seconds/60, seconds%60),
+		fmt.Sprintf("[realtime %02d:%02d %s]", seconds/60, seconds%60,
+			cmp.Or(b.phase, progress.ProfilingKind)),
 		fmt.Sprintf("  rps=%s (avg %s)  tput_in=%s  tput_out=%s  done=%d ok=%d err=%d", twoDecimals(rps),
 			twoDecimals(avg),
 			perSecond(b.scalar("input_token_throughput")), perSecond(b.scalar("output_token_throughput")),

@@ -28,6 +28,8 @@ type bar struct {
 	elapsed time.Duration
 	// errors are the failed requests of the phase so far.
 	errors int64
+	// phase is the name of the phase where it says more than the stage.
+	phase string
 }
 
 // stage selects the name and the colour of a bar.
@@ -50,8 +52,8 @@ var stages = [...]struct{ name, colour string }{
 	processingRecords: {"Processing Records", "\x1b[34m"},
 }
 
-// barOf returns the bar of the current phase, and whether there is one.
-func barOf(s *progress.Snapshot) (b bar, ok bool) {
+// barOf returns the bar of the current phase of a run with a number of phases, and whether there is one.
+func barOf(s *progress.Snapshot, phases int) (b bar, ok bool) {
 	p := s.Current()
 	if p == nil || s.Stage == progress.Exporting || s.Stage == progress.Done {
 		return bar{}, false
@@ -60,10 +62,14 @@ func barOf(s *progress.Snapshot) (b bar, ok bool) {
 	if p.Kind == progress.WarmupKind {
 		b.stage = warmup
 	}
+	if p.Name != p.Kind {
+		b.phase = p.Name
+	}
+	over := p.State == progress.PhaseComplete && (p.Index == phases-1 || p.WasCancelled)
 	switch {
-	case p.State == progress.PhaseComplete && p.Kind == progress.ProfilingKind:
-		b.stage = processingRecords
-		b.done, b.total = s.Records.Requests(), p.RequestsCompleted
+	case over && s.Measured() > 0:
+		b.stage, b.phase = processingRecords, ""
+		b.done, b.total = s.Records.Requests(), s.Measured()
 	case p.State == progress.PhaseSendingComplete && p.TimeoutTriggered:
 		b.stage++ // the grace period follows its phase
 		b.done, b.total = p.RequestsCompleted+p.RequestsCancelled, p.RequestsSent
@@ -89,9 +95,12 @@ type Simple struct {
 	line      string // the bar on the terminal, "" without one
 	shown     bool
 	stage     stage
+	phase     string
 	percent   float64
 	errors    int64
 	lastTenth int
+	// phases is the number of phases of the run.
+	phases int
 }
 
 // New returns a view that draws on out. minPercent is the smallest step that is redrawn.
@@ -100,14 +109,22 @@ func New(out io.Writer, terminal, colour bool, minPercent float64) *Simple {
 }
 
 // Begin implements progress.Observer.
-func (s *Simple) Begin(*progress.Run) progress.Needs { return progress.Needs{} }
+func (s *Simple) Begin(run *progress.Run) progress.Needs {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.phases = len(run.Phases)
+	return progress.Needs{}
+}
 
 // End implements progress.Observer. It removes the bar from the terminal.
 func (s *Simple) End(*progress.Ending) { s.Clear() }
 
 // Show implements progress.Observer.
 func (s *Simple) Show(now *progress.Snapshot) {
-	if b, ok := barOf(now); ok {
+	s.mu.Lock()
+	phases := s.phases
+	s.mu.Unlock()
+	if b, ok := barOf(now, phases); ok {
 		s.draw(b)
 	}
 }
@@ -117,7 +134,7 @@ func (s *Simple) draw(b bar) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	percent := 100 * min(max(b.fraction, 0), 1)
-	fresh := !s.shown || b.stage != s.stage
+	fresh := !s.shown || b.stage != s.stage || b.phase != s.phase
 	if !fresh && percent-s.percent < s.minPercent && percent < 100 && !(s.terminal && b.errors != s.errors) {
 		return
 	}
@@ -128,7 +145,7 @@ func (s *Simple) draw(b bar) {
 	if !s.terminal && !fresh && tenth == s.lastTenth {
 		return
 	}
-	s.shown, s.stage, s.percent, s.lastTenth, s.errors = true, b.stage, percent, tenth, b.errors
+	s.shown, s.stage, s.phase, s.percent, s.lastTenth, s.errors = true, b.stage, b.phase, percent, tenth, b.errors
 	text, failed := b.text()
 	line := text + failed
 	if !s.terminal {
@@ -190,6 +207,7 @@ const barWidth = 10
 //	Profiling: 40/100 |████      | 40% [00:12<00:18]
 //	Profiling:  40% |████      | [00:12<00:18]
 //	Profiling: 40/100 |████      | 40% [00:12<00:18] 3 errors
+//	Profiling peak: 40/100 |████      | 40% [00:12<00:18]
 func (b *bar) text() (text, failed string) {
 	switch {
 	case b.errors == 1:
@@ -202,6 +220,9 @@ func (b *bar) text() (text, failed string) {
 	drawn := "|" + strings.Repeat("█", full) + strings.Repeat(" ", barWidth-full) + "|"
 	times := fmt.Sprintf("[%s<%s]", minutes(b.elapsed), remaining(b.elapsed, fraction))
 	name := stages[b.stage].name
+	if b.phase != "" {
+		name += " " + b.phase
+	}
 	if b.total > 0 {
 		return fmt.Sprintf("%s: %s/%s %s %.0f%% %s", name, thousands(b.done), thousands(b.total), drawn, 100*fraction,
 			times), failed

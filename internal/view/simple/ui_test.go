@@ -13,14 +13,16 @@ func TestLine(t *testing.T) {
 		bar  bar
 		want string
 	}{
-		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 0}, "Profiling: 40/100 |████      | 40% [00:12<00:18]"},
-		{bar{profiling, 0, 0, 0.4, 12 * time.Second, 0}, "Profiling:  40% |████      | [00:12<00:18]"},
-		{bar{warmup, 0, 12345, 0, 0, 0}, "Warmup: 0/12,345 |          | 0% [00:00<?]"},
-		{bar{profilingGrace, 7, 7, 1, time.Hour + time.Minute, 0},
+		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 0, ""}, "Profiling: 40/100 |████      | 40% [00:12<00:18]"},
+		{bar{profiling, 0, 0, 0.4, 12 * time.Second, 0, ""}, "Profiling:  40% |████      | [00:12<00:18]"},
+		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 0, "peak"},
+			"Profiling peak: 40/100 |████      | 40% [00:12<00:18]"},
+		{bar{warmup, 0, 12345, 0, 0, 0, ""}, "Warmup: 0/12,345 |          | 0% [00:00<?]"},
+		{bar{profilingGrace, 7, 7, 1, time.Hour + time.Minute, 0, ""},
 			"Profiling Grace Period: 7/7 |██████████| 100% [1:01:00<00:00]"},
-		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 1},
+		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 1, ""},
 			"Profiling: 40/100 |████      | 40% [00:12<00:18] 1 error"},
-		{bar{profiling, 0, 0, 0.4, 12 * time.Second, 27000},
+		{bar{profiling, 0, 0, 0.4, 12 * time.Second, 27000, ""},
 			"Profiling:  40% |████      | [00:12<00:18] 27,000 errors"},
 	} {
 		text, failed := c.bar.text()
@@ -85,20 +87,23 @@ func TestBarOfASnapshot(t *testing.T) {
 			bar{stage: warmup, done: 5, fraction: 1}, false},
 		{"under way", progress.Profiling, progress.Phase{Kind: progress.ProfilingKind, State: progress.PhaseStarted,
 			Elapsed: time.Second, RequestsCompleted: 4, ExpectedRequests: 10, Progress: 0.4, RequestErrors: 3},
-			bar{profiling, 4, 10, 0.4, time.Second, 3}, false},
+			bar{profiling, 4, 10, 0.4, time.Second, 3, ""}, false},
 		{"without an end", progress.Profiling, progress.Phase{Kind: progress.ProfilingKind,
 			State: progress.PhaseStarted, RequestsCompleted: 4, Progress: -1}, bar{stage: profiling, done: 4}, false},
 		{"in the grace period", progress.Draining, progress.Phase{Kind: progress.ProfilingKind,
 			State: progress.PhaseSendingComplete, TimeoutTriggered: true, Elapsed: time.Minute, Draining: time.Second,
 			RequestsSent: 10, RequestsCompleted: 4, RequestsCancelled: 1},
-			bar{profilingGrace, 5, 10, 0.5, time.Second, 0}, false},
+			bar{profilingGrace, 5, 10, 0.5, time.Second, 0, ""}, false},
 		{"over", progress.Draining, progress.Phase{Kind: progress.ProfilingKind, State: progress.PhaseComplete,
-			Elapsed: time.Minute, RequestsCompleted: 8}, bar{processingRecords, 2, 8, 0.25, time.Minute, 0}, false},
+			Elapsed: time.Minute, RequestsCompleted: 8}, bar{processingRecords, 2, 8, 0.25, time.Minute, 0, ""}, false},
+		{"another phase follows", progress.Draining, progress.Phase{Kind: progress.ProfilingKind, Name: "steady",
+			Index: -1, State: progress.PhaseComplete, RequestsCompleted: 8, Progress: 1},
+			bar{profiling, 8, 0, 1, 0, 0, "steady"}, false},
 		{"exporting", progress.Exporting, progress.Phase{Kind: progress.ProfilingKind,
 			State: progress.PhaseComplete}, bar{}, true},
 	} {
 		got, ok := barOf(&progress.Snapshot{Stage: c.stage, Phases: []progress.Phase{done, c.phase},
-			Records: progress.Records{Successes: 1, Errors: 1}})
+			Records: progress.Records{Successes: 1, Errors: 1}}, 1)
 		if got != c.want || ok == c.none {
 			t.Errorf("%s: %+v, %t, want %+v", c.name, got, ok, c.want)
 		}

@@ -127,6 +127,7 @@ func render(r *summary.Result, o Options) *page {
 	}
 	p.flaggedTable(r, metrics.Internal, product+" | Internal Metrics")
 	p.metricTables(r, o.Groups)
+	p.phaseTable(r)
 	p.specDecodeTable(r)
 	p.gpuPlatform(o.GPU)
 	p.efficiencyTables(r, o.GPU)

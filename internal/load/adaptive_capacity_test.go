@@ -141,8 +141,8 @@ func TestSearchEndsNearTheTrueCapacity(t *testing.T) {
 			off := *s.LastPassingValue/truth - 1
 			t.Logf("%-22s seed %2d: %3d places, true capacity %5.1f, found %5.1f (%+.1f %%) in %2d windows, %s",
 				test.name, seed, places, truth, *s.LastPassingValue, 100*off, len(s.Candidates), s.CompletedReason)
-			// At a rate the queue of the window that failed is still there when the rate is lower again: a value at the very
-			// edge is then not held, but it is the right one.
+			// At a rate the queue of the window that failed is still there when the rate is lower again: a value at
+			// the very edge is then not held, but it is the right one.
 			held := s.Status == "completed" || adapt.Variable == ControlRequestRate
 			if math.Abs(off) > tolerance || !held {
 				t.Errorf("%s, seed %d: found %v, the true capacity is %v", test.name, seed, *s.LastPassingValue, truth)

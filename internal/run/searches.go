@@ -90,7 +90,8 @@ func (s *searches) add(r *record.Record) {
 	if !r.IsError() {
 		issued, _ := r.Get(record.CreditIssued)
 		one = load.Sample{
-			IssuedNS: r.Facts[record.StartWall] + issued, LatencyMS: inMilliseconds(s.latency, r), TTFTMS: inMilliseconds(s.ttft, r), ITLMS: inMilliseconds(s.itl, r),
+			IssuedNS: r.Facts[record.StartWall] + issued, LatencyMS: inMilliseconds(s.latency, r),
+			TTFTMS: inMilliseconds(s.ttft, r), ITLMS: inMilliseconds(s.itl, r),
 		}
 		if tokens := valueOf(s.tokens, r); tokens > 0 {
 			one.OutputTokens = int64(tokens)

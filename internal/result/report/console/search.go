@@ -12,7 +12,7 @@ import (
 var searchReasons = map[string]string{
 	"sustain_duration_completed":                   "held",
 	"max_control_value_reached_without_saturation": "the largest load of the search met all limits: raise control.max",
-	"no_sustainable_concurrency_found":             "the smallest load of the search missed a limit: lower control.min or the limits",
+	"no_sustainable_concurrency_found":             "the smallest load missed a limit: lower control.min or relax the limits",
 	"sustain_failed_after_recovery":                "not held: a limit was missed again after a step down",
 	"sustain_failed_sla_unrecoverable":             "not held: a limit was missed at the smallest load",
 	"phase_stopped":                                "the phase ended before the search: raise its duration",
@@ -35,8 +35,8 @@ func (p *page) search(s *summary.Search) {
 			{header: headerAt(name, s.FirstFailing, "failing"), style: yellow}},
 	}
 	for _, l := range s.Limits {
-		limit := strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", l.Metric, l.Stat, comparisons[l.Op], shortest(l.Threshold),
-			l.Unit))
+		limit := strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", l.Metric, l.Stat, comparisons[l.Op],
+			shortest(l.Threshold), l.Unit))
 		t.rows = append(t.rows, []cell{{text: safe(limit)}, measured(l.Passing), measured(l.Failing)})
 	}
 	t.print(p)

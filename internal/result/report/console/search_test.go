@@ -31,11 +31,11 @@ func TestSearchTable(t *testing.T) {
 		"┃ Limit                        ┃ Concurrency 31, passing ┃ Concurrency 41, failing ┃\n",
 		"│ request_latency p95 ≤ 500 ms │                  412.35 │                1,234.50 │\n",
 		"│ success_rate avg ≥ 0.99      │                    1.00 │                     N/A │\n",
-		"Search completed: concurrency 31 met all limits at 123.46 requests/s; held; 3 of 3 windows passed while it was " +
-			"held (windows: 8)\n",
+		"Search completed: concurrency 31 met all limits at 123.46 requests/s; held; 3 of 3 windows passed while it " +
+			"was held (windows: 8)\n",
 		"AIPerf | Adaptive Scale: none\n",
 		"┃ Limit           ┃ None passing ┃ Request rate 0.5, failing ┃\n",
-		"Search failed: the smallest load of the search missed a limit: lower control.min or the limits (windows: 1)\n",
+		"Search failed: the smallest load missed a limit: lower control.min or relax the limits (windows: 1)\n",
 	} {
 		i := strings.Index(out.String()[at:], want)
 		if i < 0 {

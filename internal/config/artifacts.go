@@ -65,6 +65,7 @@ const (
 	AccuracyJSONL
 	MLflowJSON
 	PhaseManifest
+	SearchManifest
 	AggregateJSON
 	AggregateCSV
 	CollatedJSON
@@ -105,6 +106,7 @@ func artifactNames() [artifactCount]artifactName {
 		AccuracyJSONL:           {"accuracy_export.jsonl", "_accuracy.jsonl"},
 		MLflowJSON:              {"mlflow_export.json", ""},
 		PhaseManifest:           {"phase_manifest.json", ""},
+		SearchManifest:          {"adaptive_scale_manifest.json", ""},
 		AggregateJSON:           {"aggregate/profile_export_aiperf_aggregate.json", ""},
 		AggregateCSV:            {"aggregate/profile_export_aiperf_aggregate.csv", ""},
 		CollatedJSON:            {"aggregate/profile_export_aiperf_collated.json", ""},

@@ -66,12 +66,12 @@ type Adaptive struct {
 	SLA []SLA
 }
 
-// withDefaults fills in what is left out.
-func (a Adaptive) withDefaults(p Phase) Adaptive {
+// WithDefaults fills in what is left out and does not depend on the phase.
+func (a Adaptive) WithDefaults() Adaptive {
 	for _, d := range []struct {
 		value *float64
 		def   float64
-	}{{&a.Min, 1}, {&a.Max, a.ofPhase(p)}, {&a.BaseStep, 10}, {&a.MaxMultiplier, 4}, {&a.StepPercent, 25}} {
+	}{{&a.Min, 1}, {&a.BaseStep, 10}, {&a.MaxMultiplier, 4}, {&a.StepPercent, 25}} {
 		if *d.value == 0 {
 			*d.value = d.def
 		}
@@ -79,6 +79,14 @@ func (a Adaptive) withDefaults(p Phase) Adaptive {
 	orDefault(&a.Period, DefaultAssessmentPeriod)
 	a.MinCompleted = max(1, a.MinCompleted)
 	return a
+}
+
+// withDefaults fills in what is left out.
+func (a Adaptive) withDefaults(p Phase) Adaptive {
+	if a.Max == 0 {
+		a.Max = a.ofPhase(p)
+	}
+	return a.WithDefaults()
 }
 
 // ofPhase returns the value that the phase has for the variable, 0 = none.
@@ -141,8 +149,10 @@ type Window struct {
 	Errors, Cancelled int64
 }
 
-// Sample is one success. Latencies are in milliseconds, NaN = none.
+// Sample is one success. Latencies are in milliseconds, NaN = none. IssuedNS is the wall clock time of its credit, 0 =
+// not known.
 type Sample struct {
+	IssuedNS                 int64
 	LatencyMS, TTFTMS, ITLMS float64
 	OutputTokens             int64
 }
@@ -159,6 +169,8 @@ type controller struct {
 	// value is that of the variable; dueNS the end of the window that began at sinceNS.
 	value          float64
 	sinceNS, dueNS int64
+	// changedNS is since when the value is applied.
+	changedNS int64
 	// sent is what the tally had at the start of the window.
 	sent int64
 
@@ -181,7 +193,7 @@ func newController(p Phase, windows WindowSource, c *clock.Clock, index int) *co
 // start begins the first window.
 func (c *controller) start(nowNS int64) {
 	c.windows.TakeWindow(c.phase)
-	c.sinceNS, c.dueNS = nowNS, addNS(nowNS, c.opt.Period)
+	c.sinceNS, c.dueNS, c.changedNS = nowNS, addNS(nowNS, c.opt.Period), nowNS
 	c.addEvent("adaptive_phase_started", nowNS, assessment{before: c.value}, "")
 }
 
@@ -203,6 +215,9 @@ func (c *controller) assess(nowNS int64, t tally) (done bool) {
 	c.sinceNS, c.dueNS, c.sent = nowNS, addNS(nowNS, c.opt.Period), t.sent
 	if c.over {
 		c.finish(nowNS, a, reason)
+	}
+	if c.value != a.before {
+		c.changedNS = nowNS
 	}
 	c.iteration++
 	return c.over

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// adaptiveSchema is the version of the files that are written of the events and the summary.
-const adaptiveSchema = 2
+// AdaptiveSchema is the version of the files that are written of the events and the summary.
+const AdaptiveSchema = 2
 
 // AdaptiveResult is what an adaptive phase did and found, so far while it runs: what is written in the summary at the
 // end is not in it before.
@@ -167,7 +167,7 @@ func newAdaptiveSummary(opt Adaptive, p Phase, index int) AdaptiveSummary {
 		PhaseIndex: index, PhaseKind: p.Kind.String(), PhaseName: p.Name,
 		SustainDurationSeconds: opt.Sustain.Seconds(),
 		BaseStep:               opt.BaseStep, ControlVariable: opt.Variable.String(), MaxStepMultiplier: opt.MaxMultiplier,
-		SchemaVersion: adaptiveSchema, StepPercent: opt.StepPercent, StepPolicy: opt.Policy.String(),
+		SchemaVersion: AdaptiveSchema, StepPercent: opt.StepPercent, StepPolicy: opt.Policy.String(),
 		StrategyType: StrategyRampUntilFail, Candidates: []AdaptiveCandidate{},
 	}
 }
@@ -224,7 +224,7 @@ func (c *controller) addEvent(name string, nowNS int64, a assessment, reason str
 		FirstFailingValue: c.firstFailing, InFlight: a.tally.inFlight, LastPassingValue: c.lastPassing,
 		Phase: "discover", PhaseID: of.PhaseName, PhaseIndex: of.PhaseIndex, PhaseKind: of.PhaseKind,
 		PhaseName: of.PhaseName, ProfilingIndex: of.ProfilingIndex, Reason: text(reason),
-		SampleCount: int64(len(a.Successes)), SchemaVersion: adaptiveSchema,
+		SampleCount: int64(len(a.Successes)), SchemaVersion: AdaptiveSchema,
 		Sent: a.sent, SLABound: bound.Bound, SLAMetric: bound.Metric, SLAOp: bound.Op, SLAStat: bound.Stat,
 		SLAValues: map[string]*float64{}, StepPolicy: c.opt.Policy.String(),
 		StrategyType: StrategyRampUntilFail, Throughput: a.throughput(),

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // SLA is a limit on a metric of a window.
@@ -80,6 +81,21 @@ func (s SLA) NeedsStream() bool { return s.OfRequests() && s.Metric != "request_
 // OfGoodRequests reports whether the limit counts the requests that meet the limits on latencies.
 func (s SLA) OfGoodRequests() bool { return s.Metric == "goodput" || s.Metric == "goodput_ratio" }
 
+// Unit returns the unit of the metric, "" for a fraction.
+func (s SLA) Unit() string {
+	switch {
+	case s.OfRequests():
+		return "ms"
+	case strings.HasSuffix(s.Metric, "error_rate"):
+		return "%"
+	case s.Metric == "output_token_throughput":
+		return "tokens/s"
+	case strings.HasSuffix(s.Metric, "throughput"), s.Metric == "goodput":
+		return "requests/s"
+	}
+	return ""
+}
+
 func validateSLA(all []SLA) error {
 	if len(all) == 0 {
 		return errors.New("an adaptive phase needs at least one SLA")
@@ -147,6 +163,9 @@ func (v verdict) String() string {
 // assessment is one window, measured.
 type assessment struct {
 	Window
+	// own are the successes that were issued with the value of the window: those before it, which were under way when
+	// it was changed, say nothing about it. Latencies are those of these.
+	own      []Sample
 	before   float64 // the value in the window
 	from, to int64
 	tally    tally
@@ -169,9 +188,13 @@ func (c *controller) measureWindow(nowNS int64, t tally) assessment {
 		Window: c.windows.TakeWindow(c.phase), before: c.value,
 		from: c.sinceNS, to: nowNS, tally: t, sent: t.sent - c.sent, binding: -1, margin: math.Inf(1),
 	}
+	changedNS := c.clock.WallNS(c.changedNS)
 	for _, s := range a.Successes {
 		if c.opt.isGood(s) {
 			a.good++
+		}
+		if s.IssuedNS == 0 || s.IssuedNS >= changedNS {
+			a.own = append(a.own, s)
 		}
 	}
 	passes := true
@@ -183,7 +206,7 @@ func (c *controller) measureWindow(nowNS int64, t tally) assessment {
 			a.binding, a.margin = i, m
 		}
 	}
-	enough := int64(len(a.Successes)) >= c.opt.MinCompleted
+	enough := int64(len(a.own)) >= c.opt.MinCompleted
 	a.onlyFailures = len(a.Successes) == 0 && a.Errors+a.Cancelled > 0
 	switch {
 	case a.onlyFailures && !c.opt.covers(a.Window):
@@ -241,7 +264,7 @@ func (a assessment) measure(s SLA) float64 {
 func (a assessment) latencies(metric string) []float64 {
 	of := latencies[metric]
 	var values []float64
-	for _, s := range a.Successes {
+	for _, s := range a.own {
 		if value := of(s); !math.IsNaN(value) {
 			values = append(values, value)
 		}

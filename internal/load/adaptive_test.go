@@ -85,6 +85,33 @@ func TestMetricsOfAWindow(t *testing.T) {
 	same(t, "goodput, good of all attempts", a.values[1:], []float64{1, 0.4})
 }
 
+// Requests that were under way when the value was changed come back later, and say nothing about the new one.
+func TestRequestsOfTheValueBeforeAreNotJudged(t *testing.T) {
+	c := newController(Phase{Concurrency: 99, Adaptive: adaptive(SLA{"request_latency", "max", "le", 100})}, nil,
+		clock.New(), 0)
+	window := &fixedWindow{}
+	c.windows = window
+	now := int64(time.Second)
+	c.start(now)
+	pass := func(values ...Sample) float64 {
+		now += int64(time.Second)
+		window.w = Window{Successes: values}
+		c.assess(now, tally{})
+		return c.value
+	}
+	issued := func(before time.Duration, latency float64) Sample {
+		return Sample{IssuedNS: c.clock.WallNS(now - int64(before)), LatencyMS: latency}
+	}
+	same(t, "raised", pass(issued(0, 100)), 11.)
+	same(t, "only requests from before", pass(issued(time.Millisecond, 500)), 11.)
+	same(t, "reason", *c.result.Summary.Candidates[1].RejectionReason, "insufficient_samples")
+	same(t, "one of its own", pass(issued(time.Millisecond, 100), issued(2*time.Second, 500)), 21.)
+	same(t, "throughput of all", c.result.Summary.Candidates[2].ThroughputRPS, 2.)
+	same(t, "missed", pass(issued(0, 101)), 11.)
+	same(t, "held in spite of the queue", pass(issued(0, 50), issued(time.Second, 500)), 11.)
+	same(t, "passed", c.result.Summary.SustainPassedWindows, 1)
+}
+
 func TestWindowsWithoutEnoughSuccesses(t *testing.T) {
 	latency, errorRate := SLA{"request_latency", "avg", "le", 10}, SLA{"error_rate", "avg", "le", 100}
 	for _, test := range []struct {

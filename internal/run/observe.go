@@ -116,8 +116,11 @@ func (f *followers) snapshot(phases []load.Stats) *progress.Snapshot {
 		Records: recordsOf(f.records.profiling.Snapshot()), Figures: f.figures, Client: f.client,
 		Warnings: f.options.Log.Warnings(),
 	}
+	searches := f.engine.Searches()
 	for i := range phases {
-		s.Phases = append(s.Phases, phaseProgress(&phases[i], nowNS))
+		p := phaseProgress(&phases[i], nowNS)
+		p.Search = searchOf(searches, p.Index)
+		s.Phases = append(s.Phases, p)
 	}
 	if s.Stage == "" {
 		s.Stage = stageOf(s.Current())

@@ -40,6 +40,8 @@ type recorder struct {
 	page *pageData
 	// outputs is nil when generated texts are not exported.
 	outputs *recordfile.Writer
+	// searches take each record, too; nil for none.
+	searches *searches
 	// sealed has further records left out, as the results are made.
 	sealed     atomic.Bool
 	thresholds thresholds
@@ -157,6 +159,7 @@ func (rs *recorder) count(r *record.Record) {
 	rs.set.Judge(r)
 	r.ContextOverflowSkip = rs.set.Skips(r)
 	rs.apart.add(r)
+	rs.searches.add(r)
 	profiling := r.Phase != record.PhaseWarmup
 	if profiling {
 		rs.slicing.Do(func() { rs.profiling.SliceFrom(rs.profilingStartNS()) })

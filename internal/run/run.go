@@ -161,8 +161,10 @@ type execution struct {
 	servers *serverWatch
 	gpus    *gpuWatch
 	// marks are what was known at the ends of phases.
-	marks  phaseMarks
-	health *clientHealth
+	marks phaseMarks
+	// searches is nil when no phase searches its load.
+	searches *searches
+	health   *clientHealth
 	// stall is the watch over the making of records.
 	stall *recordWatch
 	// rtt is the network's round trip, nil as long as it is not known.

@@ -26,6 +26,7 @@ func (e *execution) keepState(done <-chan struct{}) <-chan struct{} {
 		defer ticker.Stop()
 		warned, now := false, &outcome{execution: e}
 		for {
+			e.searches.write()
 			err := e.writeState(now.runningState())
 			if err != nil && !warned {
 				warned = true

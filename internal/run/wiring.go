@@ -104,6 +104,10 @@ func (e *execution) assemble(context.Context) (err error) {
 	e.health = &clientHealth{e: e, watch: trust.Start(e.clock)}
 	e.records.health = e.health
 	e.watches = append(e.watches, e.health)
+	if e.searches = newSearches(e); e.searches != nil {
+		e.records.searches = e.searches
+		e.watches = append(e.watches, e.searches)
+	}
 	e.preflight(workers)
 	if err := e.content.checkLanes(); err != nil {
 		return err
@@ -123,6 +127,7 @@ func (e *execution) assemble(context.Context) (err error) {
 	e.engine = load.New(phases, source, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup,
 		CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout, Observe: e.phaseChanged, Gates: e.watches.gates(),
+		Windows: e.searches.source(),
 	})
 	e.dispatcher.events, e.ending.engine = e.engine, e.engine
 	e.logSetup(workers)

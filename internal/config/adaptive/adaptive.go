@@ -292,8 +292,8 @@ func (v *value) oneOf(allowed []string) int {
 	text, _ := v.node.Scalar.(string)
 	i := slices.Index(allowed, strings.ToLower(text))
 	if i < 0 {
-		v.fault("must be one of %s, got %s%s", strings.Join(allowed, ", "), cmp.Or(v.node.Written, v.node.Kind.String()),
-			meant(text, allowed))
+		v.fault("must be one of %s, got %s%s", strings.Join(allowed, ", "),
+			cmp.Or(v.node.Written, v.node.Kind.String()), meant(text, allowed))
 	}
 	return max(0, i)
 }

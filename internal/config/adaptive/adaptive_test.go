@@ -120,6 +120,10 @@ func TestLimitsAsAListAndAsAMap(t *testing.T) {
 }
 
 func TestFaultsOfABlock(t *testing.T) {
+	limit := func(metric, stat, op string, threshold any) artifact.Object {
+		return object("sla", object(metric, object(stat, object(op, threshold))))
+	}
+	listed := func(pairs ...any) artifact.Object { return object("sla", []any{object(pairs...)}) }
 	for want, block := range map[string]any{
 		`phases.0.adaptive_scale.windw: unknown key "windw"; did you mean "window"`: object("windw", int64(4)),
 		`adaptive_scale.control.mim: unknown key "mim"; did you mean "min"? The keys are max, min, variable`: object(
@@ -134,18 +138,18 @@ func TestFaultsOfABlock(t *testing.T) {
 		"adaptive_scale.sustain_duration: must be a time above 0":   object("sustain_duration", int64(0)),
 		"adaptive_scale.control.min: must be above 0, got -1":       object("control", object("min", int64(-1))),
 		"adaptive_scale.strategy.base_step: must be a whole number": object("strategy", object("base_step", 2.5)),
-		"adaptive_scale.assessment_period: is 7, but phases.0.adaptive_scale.window, which is the same setting, is 5": object(
-			"window", int64(5), "assessment_period", int64(7)),
+		"adaptive_scale.assessment_period: is 7, but phases.0.adaptive_scale.window, which is the same setting, " +
+			"is 5": object("window", int64(5), "assessment_period", int64(7)),
 		`adaptive_scale: "maybe" is neither true nor false`: "maybe",
 		"adaptive_scale: must be true, false or a mapping":  []any{},
-		`adaptive_scale.sla.ttft.p95.le: must be a number`:  object("sla", object("ttft", object("p95", object("le", "x")))),
-		`sla.tfft.p95.le: unknown metric "tfft"`:            object("sla", object("tfft", object("p95", object("le", 1.5)))),
-		`did you mean ttft?`:                                object("sla", object("ttfl", object("p95", object("le", 1.5)))),
-		`unknown statistic "p96"`:                           object("sla", object("ttft", object("p96", object("le", 1.5)))),
-		`unknown comparison "<"; known are lt, le, gt, ge`:  object("sla", object("ttft", object("p95", object("<", 1.5)))),
-		"sla.0.op: is missing":                              object("sla", []any{object("metric_tag", "ttft", "threshold", 1.5)}),
-		"sla.0.threshold: is missing":                       object("sla", []any{object("metric_tag", "ttft", "op", "le")}),
-		`sla.0.metric: unknown key "metric"`:                object("sla", []any{object("metric", "ttft")}),
+		`adaptive_scale.sla.ttft.p95.le: must be a number`:  limit("ttft", "p95", "le", "x"),
+		`sla.tfft.p95.le: unknown metric "tfft"`:            limit("tfft", "p95", "le", 1.5),
+		`did you mean ttft?`:                                limit("ttfl", "p95", "le", 1.5),
+		`unknown statistic "p96"`:                           limit("ttft", "p96", "le", 1.5),
+		`unknown comparison "<"; known are lt, le, gt, ge`:  limit("ttft", "p95", "<", 1.5),
+		"sla.0.op: is missing":                              listed("metric_tag", "ttft", "threshold", 1.5),
+		"sla.0.threshold: is missing":                       listed("metric_tag", "ttft", "op", "le"),
+		`sla.0.metric: unknown key "metric"`:                listed("metric", "ttft"),
 		"sla.ttft.p95: must be a mapping comparison: number": object("sla",
 			object("ttft", object("p95", int64(5)))),
 	} {

@@ -39,7 +39,8 @@ func required(p *config.Phase) (key, text string) {
 	case a.Sustain == 0:
 		return keyBlock, "needs sustain_duration: how long the load that was found is held, such as 60"
 	case len(a.SLA) == 0:
-		return keyBlock, "needs limits that the load is searched for: add sla, such as {request_latency: {p95: {le: 500}}}"
+		return keyBlock, "needs limits that the load is searched for: add sla, such as " +
+			"{request_latency: {p95: {le: 500}}}"
 	}
 	return "", ""
 }
@@ -50,8 +51,8 @@ func mode(p *config.Phase) (key, text string) {
 	case p.Mode == config.FixedSchedule || p.Mode == config.AgenticReplay:
 		return keyBlock, "a phase that replays a recording (" + string(p.Mode) + ") cannot be searched"
 	case v == load.ControlRequestRate && p.Mode != config.Rate:
-		return keyBlock, "request_rate is searched in phases of the types constant, poisson and gamma only, this one is " +
-			p.YAMLType()
+		return keyBlock, "request_rate is searched in phases of the types constant, poisson and gamma only, this one " +
+			"is " + p.YAMLType()
 	case v == load.ControlUsers && p.Mode != config.UserCentric:
 		return keyBlock, "users are searched in phases of the type user_centric only, this one is " + p.YAMLType()
 	}
@@ -101,8 +102,8 @@ func bounds(p *config.Phase) (key, text string) {
 	whole, concurrency := a.Variable != load.ControlRequestRate, count(p.Concurrency)
 	switch {
 	case !(high > low):
-		return keyBlock, "the largest " + name + " of the search, " + number(high) + ", must be above the smallest one, " +
-			number(low) + ": raise control.max or the phase's own value"
+		return keyBlock, "the largest " + name + " of the search, " + number(high) +
+			", must be above the smallest one, " + number(low) + ": raise control.max or the phase's own value"
 	case whole && low != math.Trunc(low):
 		return keyBlock, "control.min must be whole for " + name + ", got " + number(low)
 	case whole && high != math.Trunc(high):
@@ -143,9 +144,11 @@ func observable(all []load.SLA, streaming bool) (key, text string) {
 	for _, sla := range all {
 		switch {
 		case sla.NeedsStream() && !streaming:
-			return keySLA, "a limit on " + sla.Metric + " needs replies that are streamed: add streaming: true to the endpoint"
+			return keySLA, "a limit on " + sla.Metric +
+				" needs replies that are streamed: add streaming: true to the endpoint"
 		case sla.OfGoodRequests() && !latency:
-			return keySLA, "a limit on " + sla.Metric + " needs one on a latency as well: it says which requests are good"
+			return keySLA, "a limit on " + sla.Metric +
+				" needs one on a latency as well: it says which requests are good"
 		}
 	}
 	return "", ""

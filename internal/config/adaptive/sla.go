@@ -34,7 +34,8 @@ func (r *reader) limits(phase *document.Node) (all []load.SLA) {
 			all = r.appendMetric(all, metric, join(path, metric.Key))
 		}
 	default:
-		r.report(n, path, "must be a list of limits or a mapping metric: {statistic: {comparison: number}}, got %s", n.Kind)
+		r.report(n, path, "must be a list of limits or a mapping metric: {statistic: {comparison: number}}, got %s",
+			n.Kind)
 	}
 	return all
 }
@@ -85,8 +86,8 @@ func (r *reader) appendItem(all []load.SLA, n *document.Node, path string) []loa
 // appendMetric reads the limits of a metric of a map.
 func (r *reader) appendMetric(all []load.SLA, metric document.Member, path string) []load.SLA {
 	if metric.Value.Kind != document.Map {
-		r.report(metric.Value, path, "must be a mapping statistic: {comparison: number}, such as {p95: {le: 500}}, got %s",
-			metric.Value.Kind)
+		r.report(metric.Value, path, "must be a mapping statistic: {comparison: number}, such as {p95: {le: 500}}, "+
+			"got %s", metric.Value.Kind)
 		return all
 	}
 	for _, stat := range metric.Value.Members {

@@ -16,6 +16,7 @@ func phaseConfig(ph *config.Phase, r *config.Run) Object {
 	if ph.Mode == config.AgenticReplay {
 		out = append(out, Member{Key: "timing_mode", Value: string(ph.Mode)})
 	}
+	out = append(out, searchConfig(ph.Adaptive)...)
 	if ph.Requests != nil {
 		out = append(out, Member{Key: "requests", Value: *ph.Requests})
 	} else if ph.Schedule != nil && ph.Sessions == nil && ph.Schedule.Rows > 0 {

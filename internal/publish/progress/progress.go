@@ -170,6 +170,28 @@ type Phase struct {
 	TimeoutTriggered, GracePeriodTimeoutTriggered, WasCancelled bool
 	// OldestCutOff is the age of the oldest request at the moment the requests in flight were cut off.
 	OldestCutOff time.Duration
+	// Search is where the search of the load stands; nil in a phase that searches none.
+	Search *Search
+}
+
+// The stages of a search.
+const (
+	SearchDiscovers = "discover"
+	SearchHolds     = "sustain"
+	SearchIsOver    = "complete"
+)
+
+// Search is the search of a phase for the largest load with which a service meets its limits.
+type Search struct {
+	// Stage is [SearchDiscovers], [SearchHolds] or [SearchIsOver].
+	Stage string
+	// Variable is what is changed, Value the value that is applied.
+	Variable string
+	Value    float64
+	// LastPassing met all limits, FirstFailing did not; nil as long as there is none.
+	LastPassing, FirstFailing *float64
+	// Windows were measured so far.
+	Windows int
 }
 
 // RequestsInFlight returns the number of requests that were sent and have not returned.

@@ -74,7 +74,7 @@ func consoleOptions(s *summary.State) console.Options {
 	c := &s.Console
 	o := console.Options{
 		ShowTrace: c.ShowTrace, Notes: c.Notes, URLs: c.URLs,
-		ServerMetrics: c.ServerMetrics, Speculation: c.Speculation,
+		ServerMetrics: c.ServerMetrics, Speculation: c.Speculation, Searches: c.Searches,
 		Thresholds: console.Thresholds{UsagePercent: s.Config.UsageDiffPercent, OSLPercent: s.Config.OSLMismatchPercent,
 			OSLTokens: s.Config.OSLMismatchTokens},
 	}

@@ -18,9 +18,11 @@ const phasesVersion = 1
 
 // The folder of the phases and the names of the files in that of each which do not follow the prefix.
 const (
-	phasesDir    = "phases"
-	PhaseGPUs    = "gpu_telemetry.json"
-	PhaseServers = "server_metrics.json"
+	PhasesDir     = "phases"
+	PhaseGPUs     = "gpu_telemetry.json"
+	PhaseServers  = "server_metrics.json"
+	SearchEvents  = "adaptive_scale_events.jsonl"
+	SearchSummary = "adaptive_scale_summary.json"
 )
 
 // PhaseFiles are the files of one phase.
@@ -90,7 +92,7 @@ func (p *Phases) Write() error {
 				errs = append(errs, fmt.Errorf("phase %s: %w", f.Name, err))
 				continue
 			}
-			entry = append(entry, artifact.Member{Key: file.key, Value: path.Join(phasesDir, f.Name, file.name)})
+			entry = append(entry, artifact.Member{Key: file.key, Value: path.Join(PhasesDir, f.Name, file.name)})
 		}
 		list = append(list, entry)
 	}
@@ -106,7 +108,7 @@ func writeBelow(path string, write func(string) error) error {
 }
 
 // PhasePath returns the path of a file of a phase.
-func PhasePath(dir, phase, name string) string { return filepath.Join(dir, phasesDir, phase, name) }
+func PhasePath(dir, phase, name string) string { return filepath.Join(dir, PhasesDir, phase, name) }
 
 // entry is the phase in the list, without its files.
 func (f *PhaseFiles) entry() artifact.Object {
@@ -139,13 +141,13 @@ func PhaseObject(p *summary.Phase) artifact.Object {
 // StalePhases are the files that the phases of earlier runs in a folder may have left under the names of now, and the
 // folders that are empty without them, the inner ones first.
 func StalePhases(dir string, names ...string) (files, folders []string) {
-	root := filepath.Join(dir, phasesDir)
+	root := filepath.Join(dir, PhasesDir)
 	phases, _ := os.ReadDir(root) // none where it cannot be read
 	for _, phase := range phases {
 		if !phase.IsDir() {
 			continue
 		}
-		for _, name := range append([]string{PhaseGPUs, PhaseServers}, names...) {
+		for _, name := range append([]string{PhaseGPUs, PhaseServers, SearchEvents, SearchSummary}, names...) {
 			files = append(files, filepath.Join(root, phase.Name(), name))
 		}
 		folders = append(folders, filepath.Join(root, phase.Name()))

@@ -85,6 +85,40 @@ type ConsoleState struct {
 	URLs          []string                    `json:"urls,omitempty"`
 	ServerMetrics []servermetrics.Highlight   `json:"server_metrics,omitempty"`
 	Speculation   []servermetrics.Speculation `json:"speculation,omitempty"`
+	Searches      []Search                    `json:"searches,omitempty"`
+}
+
+// Search is what a phase found that searched its load.
+type Search struct {
+	Phase    string `json:"phase"`
+	Variable string `json:"variable"`
+	// Status is completed, incomplete or failed, Reason why the search ended.
+	Status string `json:"status"`
+	Reason string `json:"reason"`
+	// LastPassing is the load that met all limits, FirstFailing the one that did not; nil for none. Value is the last
+	// load that was applied.
+	LastPassing  *float64 `json:"last_passing_value,omitempty"`
+	FirstFailing *float64 `json:"first_failing_value,omitempty"`
+	Value        float64  `json:"control_value"`
+	// Throughput is requests per second with LastPassing.
+	Throughput float64 `json:"throughput"`
+	// Windows were measured; SustainPassed of SustainWindows passed while the load was held.
+	Windows        int           `json:"windows"`
+	SustainWindows int           `json:"sustain_windows"`
+	SustainPassed  int           `json:"sustain_passed_windows"`
+	Limits         []SearchLimit `json:"limits"`
+}
+
+// SearchLimit is a limit of a search, and what was measured with the two loads next to it; nil where that is not known.
+type SearchLimit struct {
+	Metric string `json:"metric"`
+	Stat   string `json:"stat"`
+	// Op is lt, le, gt or ge.
+	Op        string   `json:"op"`
+	Threshold float64  `json:"threshold"`
+	Unit      string   `json:"unit,omitempty"`
+	Passing   *float64 `json:"passing,omitempty"`
+	Failing   *float64 `json:"failing,omitempty"`
 }
 
 // stateFile is the state as its file has it.

@@ -58,6 +58,7 @@ func Load(cfg *config.Run, urls int, meanTurns float64) load.Plan {
 		if p.Cancellation != nil {
 			phase.Cancellation = *p.Cancellation
 		}
+		search(&phase, p.Adaptive)
 		plan.Phases = append(plan.Phases, phase)
 	}
 	return plan
@@ -88,6 +89,18 @@ func ramp(d time.Duration, shape string) load.Ramp {
 		}
 	}
 	return load.Ramp{Duration: d}
+}
+
+// search lets a phase search its load. The largest value is that of the phase where it has none of its own.
+func search(phase *load.Phase, a *load.Adaptive) {
+	phase.Adaptive = a
+	switch {
+	case a == nil:
+	case a.Variable == load.ControlConcurrency && phase.Concurrency == 0:
+		phase.Concurrency = int(a.Max)
+	case a.Variable == load.ControlPrefill && phase.Prefill == 0:
+		phase.Prefill = int(a.Max)
+	}
 }
 
 var patterns = map[string]load.Pattern{
@@ -153,6 +166,9 @@ func Demands(cfg *config.Run) []capacity.Demand {
 		d := capacity.Demand{Phase: p.Name, Rate: p.PlannedRate()}
 		if cfg.Endpoint.Streaming {
 			d.Streams = Limit(p.Concurrency)
+			if a := p.Adaptive; a != nil && a.Variable == load.ControlConcurrency {
+				d.Streams = max(d.Streams, int(a.Max))
+			}
 			if p.AtOnce() && p.Concurrency == nil {
 				d.Streams = int(max(Limit(p.Requests), Limit(p.Sessions)))
 			}

@@ -30,6 +30,8 @@ type bar struct {
 	errors int64
 	// phase is the name of the phase where it says more than the stage.
 	phase string
+	// search says where the search of the load stands; "" without one.
+	search string
 }
 
 // stage selects the name and the colour of a bar.
@@ -58,7 +60,7 @@ func barOf(s *progress.Snapshot, phases int) (b bar, ok bool) {
 	if p == nil || s.Stage == progress.Exporting || s.Stage == progress.Done {
 		return bar{}, false
 	}
-	b = bar{stage: profiling, elapsed: p.Elapsed, errors: p.RequestErrors}
+	b = bar{stage: profiling, elapsed: p.Elapsed, errors: p.RequestErrors, search: searchText(p.Search)}
 	if p.Kind == progress.WarmupKind {
 		b.stage = warmup
 	}
@@ -98,6 +100,7 @@ type Simple struct {
 	phase     string
 	percent   float64
 	errors    int64
+	search    string
 	lastTenth int
 	// phases is the number of phases of the run.
 	phases int
@@ -135,17 +138,19 @@ func (s *Simple) draw(b bar) {
 	defer s.mu.Unlock()
 	percent := 100 * min(max(b.fraction, 0), 1)
 	fresh := !s.shown || b.stage != s.stage || b.phase != s.phase
-	if !fresh && percent-s.percent < s.minPercent && percent < 100 && !(s.terminal && b.errors != s.errors) {
+	news := b.search != s.search || s.terminal && b.errors != s.errors
+	if !fresh && percent-s.percent < s.minPercent && percent < 100 && !news {
 		return
 	}
 	if fresh {
 		s.lastTenth = -1
 	}
 	tenth := int(percent / 10)
-	if !s.terminal && !fresh && tenth == s.lastTenth {
+	if !s.terminal && !fresh && tenth == s.lastTenth && b.search == s.search {
 		return
 	}
 	s.shown, s.stage, s.phase, s.percent, s.lastTenth, s.errors = true, b.stage, b.phase, percent, tenth, b.errors
+	s.search = b.search
 	text, failed := b.text()
 	line := text + failed
 	if !s.terminal {
@@ -208,6 +213,7 @@ const barWidth = 10
 //	Profiling:  40% |████      | [00:12<00:18]
 //	Profiling: 40/100 |████      | 40% [00:12<00:18] 3 errors
 //	Profiling peak: 40/100 |████      | 40% [00:12<00:18]
+//	Profiling:  40% |████      | [00:12<00:18] concurrency 31 is held, 41 missed a limit
 func (b *bar) text() (text, failed string) {
 	switch {
 	case b.errors == 1:
@@ -219,6 +225,7 @@ func (b *bar) text() (text, failed string) {
 	full := int(fraction * barWidth)
 	drawn := "|" + strings.Repeat("█", full) + strings.Repeat(" ", barWidth-full) + "|"
 	times := fmt.Sprintf("[%s<%s]", minutes(b.elapsed), remaining(b.elapsed, fraction))
+	times += b.search
 	name := stages[b.stage].name
 	if b.phase != "" {
 		name += " " + b.phase
@@ -229,6 +236,31 @@ func (b *bar) text() (text, failed string) {
 	}
 	return fmt.Sprintf("%s: %3.0f%% %s %s", name, 100*fraction, drawn, times), failed
 }
+
+// searchText says where a search stands, after a space; "" without one.
+func searchText(s *progress.Search) string {
+	if s == nil {
+		return ""
+	}
+	text := " " + strings.ReplaceAll(s.Variable, "_", " ") + " " + number(s.Value)
+	switch s.Stage {
+	case progress.SearchDiscovers:
+		text += " is tried"
+		if s.LastPassing != nil {
+			text += ", " + number(*s.LastPassing) + " met all limits"
+		}
+	case progress.SearchHolds:
+		text += " is held"
+		if s.FirstFailing != nil {
+			text += ", " + number(*s.FirstFailing) + " missed a limit"
+		}
+	default:
+		text += ", search over"
+	}
+	return text
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func remaining(elapsed time.Duration, fraction float64) string {
 	if fraction <= 0 {

@@ -13,16 +13,16 @@ func TestLine(t *testing.T) {
 		bar  bar
 		want string
 	}{
-		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 0, ""}, "Profiling: 40/100 |████      | 40% [00:12<00:18]"},
-		{bar{profiling, 0, 0, 0.4, 12 * time.Second, 0, ""}, "Profiling:  40% |████      | [00:12<00:18]"},
-		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 0, "peak"},
+		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 0, "", ""}, "Profiling: 40/100 |████      | 40% [00:12<00:18]"},
+		{bar{profiling, 0, 0, 0.4, 12 * time.Second, 0, "", ""}, "Profiling:  40% |████      | [00:12<00:18]"},
+		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 0, "peak", ""},
 			"Profiling peak: 40/100 |████      | 40% [00:12<00:18]"},
-		{bar{warmup, 0, 12345, 0, 0, 0, ""}, "Warmup: 0/12,345 |          | 0% [00:00<?]"},
-		{bar{profilingGrace, 7, 7, 1, time.Hour + time.Minute, 0, ""},
+		{bar{warmup, 0, 12345, 0, 0, 0, "", ""}, "Warmup: 0/12,345 |          | 0% [00:00<?]"},
+		{bar{profilingGrace, 7, 7, 1, time.Hour + time.Minute, 0, "", ""},
 			"Profiling Grace Period: 7/7 |██████████| 100% [1:01:00<00:00]"},
-		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 1, ""},
+		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 1, "", ""},
 			"Profiling: 40/100 |████      | 40% [00:12<00:18] 1 error"},
-		{bar{profiling, 0, 0, 0.4, 12 * time.Second, 27000, ""},
+		{bar{profiling, 0, 0, 0.4, 12 * time.Second, 27000, "", ""},
 			"Profiling:  40% |████      | [00:12<00:18] 27,000 errors"},
 	} {
 		text, failed := c.bar.text()
@@ -87,18 +87,18 @@ func TestBarOfASnapshot(t *testing.T) {
 			bar{stage: warmup, done: 5, fraction: 1}, false},
 		{"under way", progress.Profiling, progress.Phase{Kind: progress.ProfilingKind, State: progress.PhaseStarted,
 			Elapsed: time.Second, RequestsCompleted: 4, ExpectedRequests: 10, Progress: 0.4, RequestErrors: 3},
-			bar{profiling, 4, 10, 0.4, time.Second, 3, ""}, false},
+			bar{profiling, 4, 10, 0.4, time.Second, 3, "", ""}, false},
 		{"without an end", progress.Profiling, progress.Phase{Kind: progress.ProfilingKind,
 			State: progress.PhaseStarted, RequestsCompleted: 4, Progress: -1}, bar{stage: profiling, done: 4}, false},
 		{"in the grace period", progress.Draining, progress.Phase{Kind: progress.ProfilingKind,
 			State: progress.PhaseSendingComplete, TimeoutTriggered: true, Elapsed: time.Minute, Draining: time.Second,
 			RequestsSent: 10, RequestsCompleted: 4, RequestsCancelled: 1},
-			bar{profilingGrace, 5, 10, 0.5, time.Second, 0, ""}, false},
+			bar{profilingGrace, 5, 10, 0.5, time.Second, 0, "", ""}, false},
 		{"over", progress.Draining, progress.Phase{Kind: progress.ProfilingKind, State: progress.PhaseComplete,
-			Elapsed: time.Minute, RequestsCompleted: 8}, bar{processingRecords, 2, 8, 0.25, time.Minute, 0, ""}, false},
+			Elapsed: time.Minute, RequestsCompleted: 8}, bar{processingRecords, 2, 8, 0.25, time.Minute, 0, "", ""}, false},
 		{"another phase follows", progress.Draining, progress.Phase{Kind: progress.ProfilingKind, Name: "steady",
 			Index: -1, State: progress.PhaseComplete, RequestsCompleted: 8, Progress: 1},
-			bar{profiling, 8, 0, 1, 0, 0, "steady"}, false},
+			bar{profiling, 8, 0, 1, 0, 0, "steady", ""}, false},
 		{"exporting", progress.Exporting, progress.Phase{Kind: progress.ProfilingKind,
 			State: progress.PhaseComplete}, bar{}, true},
 	} {
@@ -106,6 +106,33 @@ func TestBarOfASnapshot(t *testing.T) {
 			Records: progress.Records{Successes: 1, Errors: 1}}, 1)
 		if got != c.want || ok == c.none {
 			t.Errorf("%s: %+v, %t, want %+v", c.name, got, ok, c.want)
+		}
+	}
+}
+
+func TestASearchIsOnTheLine(t *testing.T) {
+	value := func(v float64) *float64 { return &v }
+	for want, search := range map[string]*progress.Search{
+		" concurrency 1 is tried": {Stage: progress.SearchDiscovers, Variable: "concurrency", Value: 1},
+		" request rate 12.5 is tried, 10 met all limits": {Stage: progress.SearchDiscovers, Variable: "request_rate",
+			Value: 12.5, LastPassing: value(10)},
+		" users 31 is held, 41 missed a limit": {Stage: progress.SearchHolds, Variable: "users", Value: 31,
+			LastPassing: value(31), FirstFailing: value(41)},
+		" users 31, search over": {Stage: progress.SearchIsOver, Variable: "users", Value: 31},
+		"":                       nil,
+	} {
+		if got := searchText(search); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for _, terminal := range []bool{true, false} {
+		var out strings.Builder
+		s := New(&out, terminal, false, 1)
+		for _, text := range []string{" a", " a", " b"} {
+			s.draw(bar{stage: profiling, fraction: 0.41, search: text})
+		}
+		if got := strings.Count(out.String(), "Profiling"); got != 2 {
+			t.Errorf("terminal %t: drawn %d times, want once for each value: %q", terminal, got, out.String())
 		}
 	}
 }

@@ -56,8 +56,10 @@ type Options struct {
 	// Notes are lines between the tables and the footer.
 	Notes []string
 	// URLs are what was asked, without secrets; errors name them.
-	URLs  []string
-	Files Files
+	URLs []string
+	// Searches are what phases found that searched their load.
+	Searches []summary.Search
+	Files    Files
 }
 
 // Thresholds are the limits that the warning panels quote.
@@ -128,6 +130,7 @@ func render(r *summary.Result, o Options) *page {
 	p.flaggedTable(r, metrics.Internal, product+" | Internal Metrics")
 	p.metricTables(r, o.Groups)
 	p.phaseTable(r)
+	p.searches(o.Searches)
 	p.specDecodeTable(r)
 	p.gpuPlatform(o.GPU)
 	p.efficiencyTables(r, o.GPU)

@@ -1,0 +1,295 @@
+package run
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/publish/progress"
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/summary"
+)
+
+// searches measure for phases that search their load what comes back, and write what they did. It is nil in a run
+// without such a phase.
+type searches struct {
+	passive
+	e *execution
+	// windows are those of the phases by index, nil for a phase without a search.
+	windows []*window
+	// The metrics that limits may be on; one that the run does not have is nil.
+	latency, ttft, itl, tokens *metrics.Sample
+	// files are by phase as well.
+	files []*searchFile
+}
+
+// window is what came back in a phase since the loop took the one before.
+type window struct {
+	mu sync.Mutex
+	load.Window
+}
+
+// newSearches returns the searches of a run, nil for none.
+func newSearches(e *execution) *searches {
+	s := &searches{e: e, windows: make([]*window, len(e.cfg.Phases)), files: make([]*searchFile, len(e.cfg.Phases))}
+	any := false
+	for i := range e.cfg.Phases {
+		if e.cfg.Phases[i].Adaptive != nil {
+			s.windows[i], any = &window{}, true
+		}
+	}
+	if !any {
+		return nil
+	}
+	for _, m := range []struct {
+		tag  string
+		into **metrics.Sample
+	}{{"request_latency", &s.latency}, {"time_to_first_token", &s.ttft}, {"inter_token_latency", &s.itl},
+		{"output_sequence_length", &s.tokens}} {
+		if sample, ok := e.records.set.Sample(m.tag); ok {
+			*m.into = &sample
+		}
+	}
+	return s
+}
+
+// source returns the windows as load takes them.
+func (s *searches) source() load.WindowSource {
+	if s == nil {
+		return nil
+	}
+	return s
+}
+
+// TakeWindow implements load.WindowSource.
+func (s *searches) TakeWindow(phase int) load.Window {
+	w := s.windows[phase]
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	taken := w.Window
+	w.Window = load.Window{Successes: make([]load.Sample, 0, len(taken.Successes))}
+	return taken
+}
+
+// add takes a record, from several goroutines at once.
+func (s *searches) add(r *record.Record) {
+	if s == nil || s.windows[r.PhaseIndex] == nil || r.ContextOverflowSkip {
+		return
+	}
+	w := s.windows[r.PhaseIndex]
+	var one load.Sample
+	if !r.IsError() {
+		issued, _ := r.Get(record.CreditIssued)
+		one = load.Sample{
+			IssuedNS: r.Facts[record.StartWall] + issued, LatencyMS: inMilliseconds(s.latency, r),
+			TTFTMS: inMilliseconds(s.ttft, r), ITLMS: inMilliseconds(s.itl, r),
+		}
+		if tokens := valueOf(s.tokens, r); tokens > 0 {
+			one.OutputTokens = int64(tokens)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case r.WasCancelled:
+		w.Cancelled++
+	case r.IsError():
+		w.Errors++
+	default:
+		w.Successes = append(w.Successes, one)
+	}
+}
+
+// valueOf returns what a request says of a metric in its unit, NaN for nothing.
+func valueOf(m *metrics.Sample, r *record.Record) float64 {
+	if m == nil {
+		return math.NaN()
+	}
+	var room [1]float64
+	if list := m.AppendValues(room[:0], r); len(list) == 1 {
+		return list[0]
+	}
+	return math.NaN()
+}
+
+// inMilliseconds is valueOf a time.
+func inMilliseconds(m *metrics.Sample, r *record.Record) float64 { return valueOf(m, r) / 1e6 }
+
+// searchFile is the file of the events of one phase.
+type searchFile struct {
+	out     *os.File
+	written int // events
+	err     error
+}
+
+// write appends the events that are not in the files yet, and logs what was decided.
+func (s *searches) write() {
+	if s == nil {
+		return
+	}
+	for _, r := range s.e.engine.Searches() {
+		f := s.files[r.Phase]
+		if f == nil {
+			f = &searchFile{}
+			s.files[r.Phase] = f
+			f.out, f.err = createBelow(s.path(r.Phase, report.SearchEvents))
+			f.err = errors.Join(f.err, s.writeManifest())
+		}
+		for _, event := range r.Events[f.written:] {
+			f.add(&event)
+			s.log(&event)
+		}
+	}
+}
+
+func (f *searchFile) add(e *load.AdaptiveEvent) {
+	f.written++
+	if f.err != nil {
+		return
+	}
+	line, err := json.Marshal(e)
+	if err == nil {
+		_, err = f.out.Write(append(line, '\n'))
+	}
+	f.err = err
+}
+
+func createBelow(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	return os.Create(path)
+}
+
+func (s *searches) path(phase int, name string) string {
+	return report.PhasePath(s.e.cfg.Artifacts.Dir, s.e.cfg.Phases[phase].Name, name)
+}
+
+// log reports a decision to people who follow the log.
+func (s *searches) log(e *load.AdaptiveEvent) {
+	switch e.Event {
+	case "adaptive_phase_started", "adaptive_decision", "sustain_started":
+	default:
+		return
+	}
+	attributes := []any{"phase", e.PhaseName, "stage", e.Phase, e.ControlVariable, e.ControlValue}
+	if e.Reason != nil {
+		attributes = append(attributes, "reason", *e.Reason)
+	}
+	if e.BindingSLA != nil && e.SLAValue != nil {
+		attributes = append(attributes, "nearest_limit", *e.BindingSLA, "measured", *e.SLAValue)
+	}
+	s.e.log.Info("Search of the load", attributes...)
+}
+
+// writeManifest lists the files of the searches that have begun.
+func (s *searches) writeManifest() error {
+	list := []any{}
+	for _, r := range s.e.engine.Searches() {
+		of := &r.Summary
+		below := func(name string) string { return path.Join(report.PhasesDir, of.PhaseName, name) }
+		list = append(list, artifact.Object{
+			{Key: "events_path", Value: below(report.SearchEvents)},
+			{Key: "phase_index", Value: of.PhaseIndex}, {Key: "phase_kind", Value: of.PhaseKind},
+			{Key: "phase_name", Value: of.PhaseName}, {Key: "profiling_index", Value: numberOrNull(of.ProfilingIndex)},
+			{Key: "summary_path", Value: below(report.SearchSummary)},
+		})
+	}
+	return artifact.WriteObject(s.e.cfg.Artifacts.Path(config.SearchManifest),
+		artifact.Object{{Key: "adaptive_phases", Value: list}, {Key: "schema_version", Value: load.AdaptiveSchema}})
+}
+
+func numberOrNull(n *int) any {
+	if n == nil {
+		return nil
+	}
+	return *n
+}
+
+// stop implements watcher: the load is over, and with it the searches.
+func (s *searches) stop() error {
+	s.write()
+	var errs []error
+	for _, r := range s.e.engine.Searches() {
+		f := s.files[r.Phase]
+		errs = append(errs, f.err)
+		if f.out != nil {
+			errs = append(errs, f.out.Close())
+		}
+		text, err := json.MarshalIndent(&r.Summary, "", "  ")
+		if err == nil {
+			err = artifact.WriteFile(s.path(r.Phase, report.SearchSummary), append(text, '\n'))
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// finish implements watcher.
+func (s *searches) finish(o *outcome) error {
+	for _, r := range s.e.engine.Searches() {
+		o.shown.Searches = append(o.shown.Searches, foundBy(&r, o.cfg.Phases[r.Phase].Adaptive.SLA))
+	}
+	return nil
+}
+
+// foundBy returns what a search found, as the final report shows it.
+func foundBy(r *load.AdaptiveResult, limits []load.SLA) summary.Search {
+	s := &r.Summary
+	found := summary.Search{
+		Phase: s.PhaseName, Variable: s.ControlVariable, Status: s.Status, Reason: s.CompletedReason,
+		LastPassing: s.LastPassingValue, FirstFailing: s.FirstFailingValue, Value: s.ControlValue,
+		Windows: len(s.Candidates), SustainWindows: s.SustainWindows, SustainPassed: s.SustainPassedWindows,
+	}
+	// The last window with the value that is reported says how the service performed there.
+	for _, c := range s.Candidates {
+		if s.LastPassingValue != nil && c.Accepted && c.CandidateValue == *s.LastPassingValue {
+			found.Throughput = c.ThroughputRPS
+		}
+	}
+	for _, sla := range limits {
+		found.Limits = append(found.Limits, summary.SearchLimit{
+			Metric: sla.Metric, Stat: sla.Stat, Op: sla.Op, Threshold: sla.Threshold, Unit: sla.Unit(),
+			Passing: measuredAt(r.Events, sla, s.LastPassingValue, true),
+			Failing: measuredAt(r.Events, sla, s.FirstFailingValue, false),
+		})
+	}
+	return found
+}
+
+// measuredAt returns what the last window with a value and a verdict measured of a limit; nil for nothing.
+func measuredAt(events []load.AdaptiveEvent, sla load.SLA, value *float64, passed bool) (measured *float64) {
+	for i := range events {
+		e := &events[i]
+		if value != nil && e.SLAPassed != nil && *e.SLAPassed == passed && e.ControlValueBefore == *value &&
+			e.Event == "adaptive_window" {
+			measured = e.SLAValues[sla.String()]
+		}
+	}
+	return measured
+}
+
+// searchOf returns the search of a phase as observers see it, nil without one.
+func searchOf(all []load.AdaptiveResult, phase int) *progress.Search {
+	for i := range all {
+		r := &all[i]
+		if r.Phase != phase || len(r.Events) == 0 {
+			continue
+		}
+		e := &r.Events[len(r.Events)-1]
+		return &progress.Search{
+			Stage: e.Phase, Variable: e.ControlVariable, Value: e.ControlValue, LastPassing: e.LastPassingValue,
+			FirstFailing: e.FirstFailingValue, Windows: len(r.Summary.Candidates),
+		}
+	}
+	return nil
+}

@@ -18,7 +18,7 @@ func endpointOptions() []Option {
 			values("round_robin"),
 			yaml("endpoint.url_strategy")),
 		opt("endpoint-type", Enum, "chat", 1, "API of the server: the format of requests and replies.",
-			values(api.Names()...), yaml("endpoint.type")),
+			values(api.Names()...), extensible, yaml("endpoint.type")),
 		opt("endpoint-plugin", String, "", 2,
 			"Program that encodes requests and decodes replies, with its arguments; it replaces --endpoint-type.",
 			yaml("endpoint.plugin")),

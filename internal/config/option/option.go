@@ -93,6 +93,8 @@ type Option struct {
 	MustExist bool
 	// MayBeEmpty allows an empty text.
 	MayBeEmpty bool
+	// Extensible allows an Enum values that the table lacks: the names of plug-ins, which nobody knows here.
+	Extensible bool
 	// Secret values are never shown; Address values may carry user information that is not shown.
 	Secret, Address bool
 	// Env is the environment variable that sets the option when no flag does.
@@ -223,6 +225,7 @@ func milliseconds(o *Option)     { o.Unit = time.Millisecond }
 func infinite(o *Option)         { o.Infinite = true }
 func mustExist(o *Option)        { o.MustExist = true }
 func mayBeEmpty(o *Option)       { o.MayBeEmpty = true }
+func extensible(o *Option)       { o.Extensible = true }
 func secret(o *Option)           { o.Secret = true }
 func address(o *Option)          { o.Address = true }
 func negated(o *Option)          { o.Negation = "no-" + o.Name }

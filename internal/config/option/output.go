@@ -96,6 +96,9 @@ func outputOptions() []Option {
 		opt("mlflow-artifact-glob", String, "", 3,
 			"Files to upload, instead of results, images and HTML pages: patterns relative to the run's folder, with "+
 				"** for any folders.", multi, yaml("mlflow.artifact_globs")),
+		opt("plugin-dir", Path, "", 2,
+			"Folder of a plug-in, or of several; their programs can be named as endpoint types and dataset formats, and "+
+				"their exporters and metrics follow the run.", repeat, mustExist),
 		opt("wandb-project", String, "", 3, "Weights & Biases project to upload to.", missing(wandb)),
 		opt("wandb-entity", String, "", 3, "Weights & Biases entity.", missing(wandb)),
 		opt("wandb-run-name", String, "", 3, "Name of the Weights & Biases run.", missing(wandb)),

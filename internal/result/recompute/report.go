@@ -303,6 +303,7 @@ func (r *recomputation) result() (*summary.Result, error) {
 	if !r.selects() {
 		result.AddGPUs(r.state.GPU)
 		result.Reconcile(r.state.Ledger)
+		result.AddOutside(r.state.Outside)
 	}
 	result.Recomputed = r.changes()
 	if r.orig != nil && !r.selects() {

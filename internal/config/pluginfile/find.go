@@ -95,7 +95,7 @@ func (s *Set) manifests(folder Folder) []string {
 	entries, err := os.ReadDir(folder.Path)
 	if err != nil {
 		if folder.Named != "" || !errors.Is(err, fs.ErrNotExist) {
-			s.Faults.Add("", "%s: the folder of plug-ins cannot be read: %v", cmp.Or(folder.Named, folder.Path), err)
+			s.Faults.Add("", "%s: the folder of plug-ins cannot be read: %v", cmp.Or(folder.Named, "plug-ins"), err)
 		}
 		return nil
 	}

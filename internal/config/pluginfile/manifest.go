@@ -7,13 +7,13 @@ package pluginfile
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
@@ -77,11 +77,11 @@ var (
 
 // Read reads a manifest. Its error is a [fault.List] with everything that is wrong in it.
 func Read(path string) (*Plugin, error) {
-	data, err := os.ReadFile(path)
+	data, err := bounded.ReadFile(path)
 	if err != nil {
 		return nil, fault.List{{Message: err.Error()}}
 	}
-	f, err := readTree(path, data)
+	f, err := document.Read(path, data)
 	if err != nil {
 		return nil, err
 	}
@@ -90,20 +90,20 @@ func Read(path string) (*Plugin, error) {
 		return nil, fault.List{{Message: err.Error()}}
 	}
 	r := reader{file: f, plugin: Plugin{Path: path}, dir: dir}
-	r.read(f.root)
+	r.read(f.Root)
 	return &r.plugin, r.faults.Err()
 }
 
 // reader reads a manifest.
 type reader struct {
-	file   *file
+	file   *document.File
 	dir    string
 	plugin Plugin
 	faults fault.List
 }
 
 func (r *reader) fault(at document.Pos, format string, args ...any) {
-	r.faults.Add("", "%s", r.file.at(at, fmt.Sprintf(format, args...)))
+	r.file.Fault(&r.faults, at, "", format, args...)
 }
 
 func (r *reader) read(root *document.Node) {
@@ -140,7 +140,7 @@ func (r *reader) program(n *document.Node) {
 	before := len(r.faults)
 	r.keys(n, "category", "name", "kind", "entry", "priority", "metadata")
 	p := Program{Category: r.text(n, "category", true), Name: r.text(n, "name", true), Command: r.text(n, "entry", true),
-		Dir: r.dir, Plugin: r.plugin.Name, Version: r.plugin.Version, Place: r.file.place(n.Pos)}
+		Dir: r.dir, Plugin: r.plugin.Name, Version: r.plugin.Version, Place: fmt.Sprintf("%s:%d", r.file.Name, n.Pos.Line)}
 	if p.Category != "" {
 		category := Category(p.Category)
 		if !slices.Contains(Categories(), category) {

@@ -12,6 +12,18 @@ const (
 	PublicDataset    DatasetKind = "public"
 )
 
+// About returns a sentence on the kind for lists.
+func (k DatasetKind) About() string {
+	return map[DatasetKind]string{
+		SyntheticDataset: "Generated prompts and media of given sizes.",
+		FileDataset:      "The conversations of a file or folder.",
+		PublicDataset:    "The conversations of a published data set.",
+	}[k]
+}
+
+// DatasetKinds lists the kinds.
+func DatasetKinds() []DatasetKind { return []DatasetKind{SyntheticDataset, FileDataset, PublicDataset} }
+
 // Loaded is a file that a program turned into one of a format of ours: the user's path, and the name of the program.
 type Loaded struct{ Path, By string }
 

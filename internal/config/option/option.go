@@ -105,6 +105,8 @@ type Option struct {
 	Tier int
 	// Missing says which capability this release lacks for the option; empty means that it is built.
 	Missing string
+	// Meanings are sentences on the values of an Enum, for lists; nil where the names say it all.
+	Meanings map[string]string
 	// BuiltValues are the choices that this release has, where it lacks some.
 	BuiltValues []string
 }
@@ -209,8 +211,19 @@ func opt(names string, t ValueType, def string, tier int, help string, marks ...
 	return o
 }
 
-func limits(l Limits) mark       { return func(o *Option) { o.Limits = l } }
-func values(v ...string) mark    { return func(o *Option) { o.Values = v } }
+func limits(l Limits) mark    { return func(o *Option) { o.Limits = l } }
+func values(v ...string) mark { return func(o *Option) { o.Values = v } }
+
+// choices are values, each followed by its meaning.
+func choices(valuesAndMeanings ...string) mark {
+	return func(o *Option) {
+		o.Meanings = map[string]string{}
+		for i := 0; i < len(valuesAndMeanings); i += 2 {
+			o.Values = append(o.Values, valuesAndMeanings[i])
+			o.Meanings[valuesAndMeanings[i]] = valuesAndMeanings[i+1]
+		}
+	}
+}
 func builtOnly(v ...string) mark { return func(o *Option) { o.BuiltValues = v } }
 func yaml(path string) mark      { return func(o *Option) { o.YAML = path } }
 func env(name string) mark       { return func(o *Option) { o.Env = EnvPrefix + name } }

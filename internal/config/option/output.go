@@ -105,7 +105,8 @@ func outputOptions() []Option {
 		opt("wandb-tag", String, "", 3, "Tags of the Weights & Biases run.", multi, missing(wandb)),
 		opt("ui-type ui", Enum, "", 1, "How progress is shown: bars (simple) or log lines (none); dashboard shows "+
 			"bars in this release.", derived("simple on a terminal, else none"),
-			values("dashboard", "simple", "none"), yaml("runtime.ui")),
+			choices("dashboard", "Bars, as simple has them, in this release.", "simple", "Bars of progress and figures.",
+				"none", "Lines of the log."), yaml("runtime.ui")),
 		opt("log-level", Enum, "INFO", 1, "Lowest level that is logged.", values(logLevels()...),
 			yaml("logging.level")),
 		opt("verbose -v", Bool, "false", 1, "Log at DEBUG."),

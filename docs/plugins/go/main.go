@@ -4,6 +4,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,11 +13,18 @@ import (
 
 type figure struct{ Value, Avg float64 }
 
+// figures are those that this plug-in needs; there are many more.
+type figures struct {
+	Throughput figure `json:"request_throughput"`
+	Latency    figure `json:"request_latency"`
+	Tokens     figure `json:"output_sequence_length"`
+}
+
 // params are those of all calls.
 type params struct {
 	File, Folder string
-	Summary      struct{ Request_throughput, Request_latency figure }
-	Records      []struct{ Metrics map[string]figure }
+	Summary      figures
+	Records      []struct{ Metrics figures }
 }
 
 var calls = map[string]func(params) (any, error){
@@ -32,8 +41,8 @@ var calls = map[string]func(params) (any, error){
 	"measure": func(p params) (any, error) {
 		values := make([]*float64, len(p.Records)) // nil: no value
 		for i, r := range p.Records {
-			if tokens := r.Metrics["output_sequence_length"].Value; tokens > 0 {
-				v := r.Metrics["request_latency"].Value / tokens
+			if r.Metrics.Tokens.Value > 0 {
+				v := r.Metrics.Latency.Value / r.Metrics.Tokens.Value
 				values[i] = &v
 			}
 		}
@@ -41,7 +50,7 @@ var calls = map[string]func(params) (any, error){
 	},
 	"finish": func(params) (any, error) { return struct{}{}, nil }, // {"value": 1.5} is a figure of the run
 	"export": func(p params) (any, error) {
-		line := fmt.Sprintf("%v requests/s, %v ms\n", p.Summary.Request_throughput.Avg, p.Summary.Request_latency.Avg)
+		line := fmt.Sprintf("%v requests/s, %v ms\n", p.Summary.Throughput.Avg, p.Summary.Latency.Avg)
 		err := os.WriteFile(filepath.Join(p.Folder, "summary_line.txt"), []byte(line), 0o644)
 		return map[string]string{"message": "wrote summary_line.txt"}, err
 	},
@@ -58,8 +67,10 @@ func main() {
 			Method string
 			Params params
 		}
-		if in.Decode(&call) != nil {
-			return // aiperf has closed the input
+		if err := in.Decode(&call); err == io.EOF {
+			return
+		} else if err != nil {
+			log.Fatal(err)
 		}
 		result, err := calls[call.Method](call.Params)
 		if err != nil {

@@ -143,7 +143,7 @@ func (h *Host) Measure(lines iter.Seq2[[]byte, error]) (Measurement, error) {
 	var r struct {
 		Value *float64 `json:"value"`
 	}
-	if err := h.Call("finish", map[string]int{"records": total}, &r); err != nil {
+	if err := h.Call("finish", map[string]int{"count": total}, &r); err != nil {
 		return m, err
 	}
 	if m.Value = r.Value; m.Value != nil && m.Values != nil {

@@ -34,7 +34,7 @@ func tables() []*flags.Table {
 			new(turnMessagesOptions).table(), new(replayOptions).table(), new(analyzeTraceOptions).table(),
 			new(synthesizeOptions).table(), new(validateOptions).table()},
 		tokenizerTables(),
-		[]*flags.Table{new(chatOptions).table(), new(mockServerOptions).table()},
+		[]*flags.Table{new(pluginsOptions).table(), new(chatOptions).table(), new(mockServerOptions).table()},
 	)
 }
 

@@ -38,10 +38,16 @@ func (a *app) profile(args []string) int {
 	if parsed, err = a.withConfig(parsed); err != nil {
 		return a.fail(err)
 	}
+	parsed, loaded, err := a.loadFile(parsed)
+	if err != nil {
+		return a.fail(err)
+	}
+	defer loaded.remove()
 	cfg, warnings, err := a.resolve(parsed)
 	if err != nil {
 		return a.fail(err)
 	}
+	loaded.note(cfg)
 	return a.execute(cfg, append(env.Unknown(os.Environ()), warnings...))
 }
 
@@ -230,6 +236,10 @@ func faults(outcome *run.Outcome) []string {
 	}
 	if outcome.Problem != nil {
 		list = append(list, "some files could not be written:", outcome.Problem.Error())
+	}
+	if outcome.PluginProblem != nil {
+		list = append(list, "a plug-in failed, and AIPERF_RAISE_ON_CALLBACK_ERROR is set:",
+			outcome.PluginProblem.Error())
 	}
 	if counts := &outcome.Result.Counts; counts.AllFailed() {
 		failed := "The only request failed"

@@ -78,6 +78,7 @@ func commands() []command {
 		{"synthesize", "generate a trace of coding sessions", (*app).synthesize},
 		{"validate", "validate a trace against its format", (*app).validate},
 		{"tokenizer", "pack a tokenizer into one file; count or encode lines of text with it", (*app).tokenizer},
+		{"plugins", "list what this program can do, and check plug-ins", (*app).plugins},
 		{"chat", "chat with a model and see how fast it answers", (*app).chat},
 		{"mock-server", "serve exact, known answers like an OpenAI-compatible server", (*app).mockServer},
 	}
@@ -88,7 +89,6 @@ var missingCommands = []struct{ name, instead string }{
 	{"config validate", "it lacks the YAML configuration; give the flags to aiperf profile"},
 	{"config expand", "it lacks the YAML configuration; give the flags to aiperf profile"},
 	{"plot", "charts are in the HTML report: aiperf profile --html-report, or aiperf report --html for a finished run"},
-	{"plugins", "a program of your own is an endpoint with aiperf profile --endpoint-plugin"},
 	{"kube", "it lacks Kubernetes; run aiperf profile in a job of your own"},
 	{"service", "a run is one process; start it with aiperf profile"},
 	{"proxy", "a run is one process and needs none; start it with aiperf profile"},

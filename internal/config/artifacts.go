@@ -116,6 +116,38 @@ func artifactNames() [artifactCount]artifactName {
 	}
 }
 
+// About returns a sentence on a kind for lists, "" for a kind that this release does not write.
+func (k Artifact) About() string {
+	return map[Artifact]string{
+		SummaryJSON:             "All figures of the run, its configuration and what it counted.",
+		SummaryCSV:              "All figures of the run as a table.",
+		HTMLReport:              "The report as a page with charts.",
+		RecordsJSONL:            "A line for each request.",
+		RecordsParquet:          "The lines of the requests as Parquet.",
+		RawJSONL:                "The bodies of the requests and replies.",
+		TimeslicesCSV:           "The figures by time slice as a table.",
+		TimeslicesJSON:          "The figures by time slice.",
+		InputsJSON:              "The payloads of all requests.",
+		OutputsJSON:             "The generated texts.",
+		ConsoleText:             "The report that the console shows.",
+		LogFile:                 "The log of the run.",
+		GPUTelemetryJSONL:       "The readings of the GPUs.",
+		ServerMetricsJSON:       "The statistics of the servers' metrics.",
+		ServerMetricsCSV:        "The statistics of the servers' metrics as a table.",
+		ServerMetricsJSONL:      "The samples of the servers' metrics.",
+		ServerMetricsParquet:    "The samples of the servers' metrics as Parquet.",
+		ServerMetricsRecording:  "What the collectors did, for aiperf server-metrics.",
+		ServerMetricsLegacyJSON: "The statistics of the servers' metrics in an older shape.",
+		NetworkLatencyJSONL:     "The probes of the network's round trip.",
+		RunState:                "What results depend on apart from the records, for aiperf report.",
+		MLflowJSON:              "Where the run is on the MLflow server.",
+		PhaseManifest:           "The phases of a run that had several.",
+		AggregateJSON:           "The figures of a series of runs with their confidence intervals.",
+		AggregateCSV:            "The figures of a series of runs as a table.",
+		CollatedJSON:            "The figures of all requests of a series of runs.",
+	}[k]
+}
+
 // Path is where an artifact goes.
 func (a Artifacts) Path(kind Artifact) string { return filepath.Join(a.Dir, a.Name(kind)) }
 

@@ -12,6 +12,21 @@ const (
 	PublicDataset    DatasetKind = "public"
 )
 
+// About returns a sentence on the kind for lists.
+func (k DatasetKind) About() string {
+	return map[DatasetKind]string{
+		SyntheticDataset: "Generated prompts and media of given sizes.",
+		FileDataset:      "The conversations of a file or folder.",
+		PublicDataset:    "The conversations of a published data set.",
+	}[k]
+}
+
+// DatasetKinds lists the kinds.
+func DatasetKinds() []DatasetKind { return []DatasetKind{SyntheticDataset, FileDataset, PublicDataset} }
+
+// Loaded is a file that a program turned into one of a format of ours: the user's path, and the name of the program.
+type Loaded struct{ Path, By string }
+
 // Dataset says which conversations are made or read.
 type Dataset struct {
 	// MaxTraces is the number of recordings to read, MaxContext leaves out longer ones; 0 means no limit.
@@ -22,6 +37,8 @@ type Dataset struct {
 	Kind       DatasetKind
 	// Path and Format belong to a file; an empty format means that it is detected.
 	Path, Format string
+	// Loaded is the file from which a program made Path; nil where Path is that of the user.
+	Loaded *Loaded
 	// Public names the published data set, where that is the kind.
 	Public Public
 	// BlockSize is the number of tokens of a hash id of a trace; 0 is the format's own.

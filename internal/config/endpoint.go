@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/pluginfile"
 )
 
 // Header is one request header that the user asked for.
@@ -20,6 +21,8 @@ type Endpoint struct {
 	URLStrategy string
 	// Plugin is the command of the program that is the endpoint, "" = none; Type is then "plugin".
 	Plugin string
+	// Program is the declaration of that program, nil if a flag gives its command.
+	Program *pluginfile.Program
 	// CustomPath replaces the type's own path when it is not nil.
 	CustomPath *string
 	// Streaming is off for types that cannot stream, whatever was asked.

@@ -34,6 +34,20 @@ const (
 	FixedSchedule Mode = "fixed_schedule"
 )
 
+// About returns a sentence on the mode for lists.
+func (m Mode) About() string {
+	return map[Mode]string{
+		Burst:         "A request is sent as soon as the concurrency allows.",
+		Rate:          "Requests are sent at a rate, by an arrival pattern.",
+		UserCentric:   "Each of a number of users sends at a pace of its own.",
+		AgenticReplay: "Recorded agents are replayed, a whole tree of sessions for each slot of the concurrency.",
+		FixedSchedule: "Requests are sent at their recorded times.",
+	}[m]
+}
+
+// Modes lists the timing modes.
+func Modes() []Mode { return []Mode{Burst, Rate, UserCentric, AgenticReplay, FixedSchedule} }
+
 // The arrival patterns of Rate.
 const (
 	PatternConstant = option.ArrivalConstant

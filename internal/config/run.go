@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"aiperf/internal/config/env"
+	"aiperf/internal/config/pluginfile"
 	"aiperf/internal/config/settings"
 )
 
@@ -29,7 +30,9 @@ type Run struct {
 	Network       Network
 	OTel          OTel
 	MLflow        MLflow
-	UI            UI
+	// Plugins are the outside programs that get the finished run.
+	Plugins Plugins
+	UI      UI
 	// LogLevel is one of TRACE, DEBUG, INFO, NOTICE, WARNING, SUCCESS, ERROR, CRITICAL.
 	LogLevel string
 	// RandomSeed is nil when the user gave none; 0 is a seed.
@@ -57,6 +60,9 @@ type Run struct {
 	// Asked holds what the user gave, for exports of the configuration.
 	Asked *settings.Settings
 }
+
+// Plugins are outside programs: exporters get the results of a run, metrics its records.
+type Plugins struct{ Exporters, Metrics []pluginfile.Program }
 
 // Profiling returns the first profiling phase.
 func (r *Run) Profiling() *Phase {

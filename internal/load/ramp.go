@@ -22,6 +22,15 @@ const (
 // String returns the strategy as users write it.
 func (s Strategy) String() string { return [...]string{"linear", "exponential", "poisson"}[s] }
 
+// Strategies lists the strategies.
+func Strategies() []Strategy { return []Strategy{Linear, Exponential, RandomSteps} }
+
+// About returns a sentence on the strategy for lists.
+func (s Strategy) About() string {
+	return [...]string{"Equal steps at equal distances.", "Small steps first, larger ones later.",
+		"Equal steps at random times."}[s]
+}
+
 // Ramp is a growth from the start of a phase on. With a Duration of 0 there is no ramp.
 type Ramp struct {
 	Duration time.Duration

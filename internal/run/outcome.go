@@ -35,6 +35,8 @@ type outcome struct {
 	shown summary.ConsoleState
 	// ledger has the totals of the servers; nil if their counters were not scraped.
 	ledger *summary.Ledger
+	// outside are the figures of plug-ins.
+	outside []summary.OutsideMetric
 	// warmupResults are the results of the warm-up during a run, when its engine had seen warmupSeen.
 	warmupSeen    metrics.Snapshot
 	warmupResults []metrics.Result
@@ -67,9 +69,11 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	}
 	o := &outcome{execution: e, Outcome: Outcome{Phases: phases}}
 	problems = append(problems, o.compute())
+	o.measure()
 	state := o.finalState()
 	o.Problem = errors.Join(append(problems, o.writeState(state), o.export(state))...)
 	o.writePhases(state)
+	o.exportOutside()
 	if o.Problem == nil {
 		e.log.Info("Results written", "directory", e.cfg.Artifacts.Dir)
 	}

@@ -55,6 +55,8 @@ type Outcome struct {
 	Console console.Options
 	// Problem joins what went wrong with local files; nil when all of them were written.
 	Problem error
+	// PluginProblem joins the failures of exporters and metrics of plug-ins where these are to fail the run; else nil.
+	PluginProblem error
 	// Hints are what to try against the errors of the run.
 	Hints []hint.Hint
 	// Aborted is the reason for which the run ended itself early; nil otherwise.
@@ -67,9 +69,10 @@ type Outcome struct {
 	Phases []load.Stats
 }
 
-// Failed reports that the run ended itself early, that files could not be written or that all requests failed.
+// Failed reports that the run ended itself early, that files could not be written, that a plug-in failed that must not,
+// or that all requests failed.
 func (o *Outcome) Failed() bool {
-	return o.Aborted != nil || o.Problem != nil || o.Result.Counts.AllFailed()
+	return o.Aborted != nil || o.Problem != nil || o.PluginProblem != nil || o.Result.Counts.AllFailed()
 }
 
 // NoResultsError reports that a run ended without a single record.

@@ -117,7 +117,7 @@ func (o *outcome) phaseStates() []summary.PhaseState {
 // finalState returns the state of a finished run.
 func (o *outcome) finalState() *summary.State {
 	s := o.state(o.Result.Run)
-	s.Ledger = o.ledger
+	s.Ledger, s.Outside = o.ledger, o.outside
 	s.Status = summary.StateFinished
 	s.Warmup, s.ClientHealth = o.Result.Warmup, o.Result.ClientHealth
 	if s.Warmup != nil {

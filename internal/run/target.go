@@ -76,14 +76,20 @@ func (t *target) startPlugin(ctx context.Context, o endpoint.Options) error {
 	if err != nil {
 		return fmt.Errorf("--extra-inputs: %w", err)
 	}
-	t.plugin, err = plugin.Start(ctx, plugin.Options{
+	start := plugin.Options{
 		Command:   c.Plugin,
 		CallLimit: t.cfg.Env.Plugin.CallTimeout, StartLimit: t.cfg.Env.Plugin.StartTimeout,
-		Greeting: plugin.Greeting{Model: t.cfg.Models[0], Models: t.cfg.Models, Streaming: c.Streaming, Extra: extra},
-		Log:      func(line string) { log.Warn(t.redactor.Text(line)) },
-	})
-	if err != nil {
-		return fmt.Errorf("--endpoint-plugin: %w", err)
+		Log: func(line string) { log.Warn(t.redactor.Text(line)) },
+	}
+	named := "--endpoint-plugin"
+	if c.Program != nil {
+		start, named = outside(c.Program, &t.cfg.Env.Plugin), c.Program.String()
+		start.Log, start.Quote = func(line string) { log.Warn(t.redactor.Text(line)) }, false
+	}
+	start.Greeting.Requests = &plugin.Requests{Model: t.cfg.Models[0], Models: t.cfg.Models, Streaming: c.Streaming,
+		Extra: extra}
+	if t.plugin, err = plugin.Start(ctx, start); err != nil {
+		return fmt.Errorf("%s: %w", named, err)
 	}
 	t.endpoint = plugin.New(t.plugin, o)
 	if c.Streaming && !t.endpoint.Descriptor().Streams {

@@ -110,8 +110,14 @@ type Endpoint struct {
 	ForceContentParts bool
 }
 
-// Plugin bounds the calls of a program.
-type Plugin struct{ CallTimeout, StartTimeout time.Duration }
+// Plugin bounds the calls of outside programs, and says where they are found.
+type Plugin struct {
+	CallTimeout, StartTimeout time.Duration
+	// Path are folders with plug-ins, separated as in PATH.
+	Path string
+	// Fatal makes an exporter or a metric that fails a failure of the run.
+	Fatal bool
+}
 
 // Chat bounds the chat command's wait for a connection and for more of a reply.
 type Chat struct{ ConnectTimeout, ReadTimeout time.Duration }

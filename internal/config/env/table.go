@@ -152,9 +152,9 @@ func httpVariables(e *Values) []Variable {
 		vFloat("HTTP_METRICS_SCRAPE_READ_TIMEOUT", "30", option.Between(1, 3600),
 			"Seconds between two pieces of a metrics page.").in(time.Second).to(&e.ServerMetrics.ScrapeReadTimeout),
 		vFloat("PLUGIN_CALL_TIMEOUT", "30", option.Above(0),
-			"Seconds that a call of an endpoint plugin may take.").in(time.Second).to(&e.Plugin.CallTimeout),
+			"Seconds that a call of a plug-in may take.").in(time.Second).to(&e.Plugin.CallTimeout),
 		vFloat("PLUGIN_START_TIMEOUT", "10", option.Above(0),
-			"Seconds in which an endpoint plugin must identify itself.").in(time.Second).to(&e.Plugin.StartTimeout),
+			"Seconds in which a plug-in must identify itself.").in(time.Second).to(&e.Plugin.StartTimeout),
 	}
 }
 
@@ -395,7 +395,9 @@ func serviceVariables(e *Values) []Variable {
 func laterVariables(e *Values) []Variable {
 	return []Variable{
 		vText("NAMESPACE", VarString, "", "Kubernetes namespace of the run.").to(&e.ServerMetrics.Namespace),
-		vText("PLUGIN_PATH", VarPath, "", "Folder with plug-in programs."),
+		vText("PLUGIN_PATH", VarPath, "",
+			"Folders with plug-ins, separated as in PATH; those of --plugin-dir come first, ~/.aiperf/plugins "+
+				"last.").to(&e.Plugin.Path),
 		vBool("OPERATOR_MUTATING_ROUTES_ENABLED", "false", "Allow routes of the operator that change things."),
 		vText("OPERATOR_MUTATING_ROUTES_TOKEN", VarString, "", "Token that those routes ask for."),
 		vFloat("OTEL_FLUSH_INTERVAL_SECONDS", "2", option.Between(0.1, 60),
@@ -412,7 +414,8 @@ func laterVariables(e *Values) []Variable {
 			"Seconds for the upload to MLflow.").in(time.Second).to(&e.MLflow.Timeout),
 		vFloat("WANDB_EXPORT_TIMEOUT_SECONDS", "30", option.Between(1, 600),
 			"Seconds for the upload to Weights & Biases.").in(time.Second),
-		vBool("RAISE_ON_CALLBACK_ERROR", "false", "Let a failing step after the run fail the run."),
+		vBool("RAISE_ON_CALLBACK_ERROR", "false",
+			"Make an exporter or a metric of a plug-in that fails a failure of the run.").to(&e.Plugin.Fatal),
 		vFloat("ACCURACY_CANCEL_RESULT_WAIT_SEC", "5", option.AtLeast(0),
 			"Seconds to wait for graded results after an interrupt.").in(time.Second),
 		vText("ACCURACY_LCB_RELEASE_TAG", VarString, "v4_v5", "Release of the code generation benchmark."),

@@ -12,8 +12,12 @@ func datasetConfig(r *config.Run) Object {
 	p, d := r.Asked, r.Dataset
 	out := Object{{Key: "name", Value: datasetName}, {Key: "type", Value: string(d.Kind)}}
 	if d.Kind == config.FileDataset {
-		out = append(out, Member{Key: "path", Value: d.Path})
-		out = addGiven(out, p, "custom-dataset-type", "format", d.Format)
+		if from := d.Loaded; from != nil {
+			out = append(out, Member{Key: "path", Value: from.Path}, Member{Key: "format", Value: from.By})
+		} else {
+			out = append(out, Member{Key: "path", Value: d.Path})
+			out = addGiven(out, p, "custom-dataset-type", "format", d.Format)
+		}
 	}
 	if d.Kind == config.PublicDataset {
 		out = append(out, publicConfig(d.Public)...)

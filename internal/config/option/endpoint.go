@@ -15,10 +15,10 @@ func endpointOptions() []Option {
 			"Base URL or URLs of the server; http:// is added if the scheme is missing. grpc:// and grpcs:// use "+
 				"gRPC, for endpoint types that support it.", multi, address, yaml("endpoint.urls")),
 		opt("url-strategy", Enum, "round_robin", 2, "How sessions are distributed over several URLs.",
-			values("round_robin"),
+			choices("round_robin", "One URL after the other."),
 			yaml("endpoint.url_strategy")),
 		opt("endpoint-type", Enum, "chat", 1, "API of the server: the format of requests and replies.",
-			values(api.Names()...), yaml("endpoint.type")),
+			values(api.Names()...), extensible, yaml("endpoint.type")),
 		opt("endpoint-plugin", String, "", 2,
 			"Program that encodes requests and decodes replies, with its arguments; it replaces --endpoint-type.",
 			yaml("endpoint.plugin")),
@@ -35,7 +35,8 @@ func endpointOptions() []Option {
 			"begins with @. Without the flag it is that of AIPERF_API_KEY, else of OPENAI_API_KEY, which goes only "+
 			"to https URLs and to this machine. Never shown or written.", secret, env("API_KEY"),
 			yaml("endpoint.api_key")),
-		opt("transport transport-type", Enum, "http", 3, "Transport protocol.", values("http", "grpc"),
+		opt("transport transport-type", Enum, "http", 3, "Transport protocol.",
+			choices("http", "HTTP/1.1, or HTTP/2 with --http2.", "grpc", "Calls of gRPC, for endpoint types that have them."),
 			yaml("endpoint.transport"), derived("from the URL's scheme")),
 		opt("use-legacy-max-tokens", Bool, "false", 1, "Send max_tokens instead of max_completion_tokens.",
 			yaml("endpoint.use_legacy_max_tokens")),

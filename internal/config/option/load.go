@@ -8,8 +8,14 @@ const (
 	ArrivalBurst    = "concurrency_burst"
 )
 
+// arrivalPatterns are the patterns and their meanings.
 func arrivalPatterns() []string {
-	return []string{ArrivalConstant, ArrivalPoisson, ArrivalGamma, ArrivalBurst}
+	return []string{
+		ArrivalConstant, "Equal distances.",
+		ArrivalPoisson, "Independent arrivals: exponentially distributed distances.",
+		ArrivalGamma, "Gamma distributed distances, smoother or burstier than poisson.",
+		ArrivalBurst, "As soon as the concurrency allows, without a rate.",
+	}
 }
 
 func loadOptions() []Option {
@@ -32,7 +38,7 @@ func loadOptions() []Option {
 			"Requests per second; inf sends each request as soon as the concurrency allows, or all of them at once.",
 			infinite, sweep, positive, yaml(phase+"rate")),
 		opt("arrival-pattern request-rate-mode", Enum, "poisson", 1, "How requests are spaced at a rate.",
-			derived("poisson; gamma when --arrival-smoothness is given"), values(arrivalPatterns()...),
+			derived("poisson; gamma when --arrival-smoothness is given"), choices(arrivalPatterns()...),
 			yaml(phase+"type")),
 		opt("arrival-smoothness vllm-burstiness", Float, "", 2,
 			"Shape of gamma arrivals: 1 is poisson, more is smoother, less is burstier.", derived("1.0 with gamma"),
@@ -81,7 +87,7 @@ func loadOptions() []Option {
 		opt("warmup-request-rate", Float, "", 2, "Requests per second of the warm-up; inf as for --request-rate.",
 			derived("--request-rate"), infinite, positive, yaml(warmup+"rate")),
 		opt("warmup-arrival-pattern", Enum, "", 2, "Arrival pattern of the warm-up.", derived("--arrival-pattern"),
-			values(arrivalPatterns()...), yaml(warmup+"type")),
+			choices(arrivalPatterns()...), yaml(warmup+"type")),
 		opt("warmup-concurrency-ramp-duration", Float, "", 2, "Concurrency ramp of the warm-up in seconds.", seconds,
 			derived("--concurrency-ramp-duration"), positive, yaml(warmup+"concurrency_ramp")),
 		opt("warmup-prefill-concurrency-ramp-duration", Float, "", 2,

@@ -93,6 +93,8 @@ type Option struct {
 	MustExist bool
 	// MayBeEmpty allows an empty text.
 	MayBeEmpty bool
+	// Extensible allows an Enum values that the table lacks: the names of plug-ins, which nobody knows here.
+	Extensible bool
 	// Secret values are never shown; Address values may carry user information that is not shown.
 	Secret, Address bool
 	// Env is the environment variable that sets the option when no flag does.
@@ -103,6 +105,8 @@ type Option struct {
 	Tier int
 	// Missing says which capability this release lacks for the option; empty means that it is built.
 	Missing string
+	// Meanings are sentences on the values of an Enum, for lists; nil where the names say it all.
+	Meanings map[string]string
 	// BuiltValues are the choices that this release has, where it lacks some.
 	BuiltValues []string
 }
@@ -207,8 +211,19 @@ func opt(names string, t ValueType, def string, tier int, help string, marks ...
 	return o
 }
 
-func limits(l Limits) mark       { return func(o *Option) { o.Limits = l } }
-func values(v ...string) mark    { return func(o *Option) { o.Values = v } }
+func limits(l Limits) mark    { return func(o *Option) { o.Limits = l } }
+func values(v ...string) mark { return func(o *Option) { o.Values = v } }
+
+// choices are values, each followed by its meaning.
+func choices(valuesAndMeanings ...string) mark {
+	return func(o *Option) {
+		o.Meanings = map[string]string{}
+		for i := 0; i < len(valuesAndMeanings); i += 2 {
+			o.Values = append(o.Values, valuesAndMeanings[i])
+			o.Meanings[valuesAndMeanings[i]] = valuesAndMeanings[i+1]
+		}
+	}
+}
 func builtOnly(v ...string) mark { return func(o *Option) { o.BuiltValues = v } }
 func yaml(path string) mark      { return func(o *Option) { o.YAML = path } }
 func env(name string) mark       { return func(o *Option) { o.Env = EnvPrefix + name } }
@@ -223,6 +238,7 @@ func milliseconds(o *Option)     { o.Unit = time.Millisecond }
 func infinite(o *Option)         { o.Infinite = true }
 func mustExist(o *Option)        { o.MustExist = true }
 func mayBeEmpty(o *Option)       { o.MayBeEmpty = true }
+func extensible(o *Option)       { o.Extensible = true }
 func secret(o *Option)           { o.Secret = true }
 func address(o *Option)          { o.Address = true }
 func negated(o *Option)          { o.Negation = "no-" + o.Name }

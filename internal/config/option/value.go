@@ -59,7 +59,10 @@ func parseOne(o Option, text string) (any, error) {
 		if canonical, ok := MatchEnum(text, o.Values); ok {
 			return canonical, nil
 		}
-		return nil, enumError(o, text)
+		if o.Extensible && text != "" {
+			return text, nil
+		}
+		return nil, o.NoValue(text)
 	case Number:
 		if strings.ContainsAny(text, ".eE") {
 			return parseFloat(o, text)
@@ -77,7 +80,8 @@ func parseOne(o Option, text string) (any, error) {
 	return text, nil
 }
 
-func enumError(o Option, text string) error {
+// NoValue says that a text is none of the values of an Enum, and what they are.
+func (o Option) NoValue(text string) error {
 	near := suggest.Nearest(strings.ToLower(text), o.Values)
 	switch {
 	case near != "" && len(o.Values) > 8:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"aiperf/internal/config"
@@ -20,6 +21,26 @@ type GPUItems struct {
 
 // gpuCollectors are the names that may precede an address.
 var gpuCollectors = []string{"dcgm", "amd_dme"}
+
+// localCollectors read the GPUs of this machine.
+var localCollectors = []string{"pynvml", "amdsmi"}
+
+// GPUCollector describes a collector of GPU telemetry for lists.
+type GPUCollector struct{ Name, About string }
+
+// GPUCollectors lists the collectors.
+func GPUCollectors() (list []GPUCollector) {
+	about := map[string]string{
+		"dcgm":    "Exporters of NVIDIA's DCGM, over HTTP.",
+		"amd_dme": "AMD's Device Metrics Exporter, over HTTP.",
+		"pynvml":  "The NVIDIA GPUs of this machine, by its driver or nvidia-smi.",
+		"amdsmi":  "The AMD GPUs of this machine, by AMD SMI.",
+	}
+	for _, name := range append(gpuCollectors[:len(gpuCollectors):len(gpuCollectors)], localCollectors...) {
+		list = append(list, GPUCollector{name, about[name]})
+	}
+	return list
+}
 
 // GPU reads the items of --gpu-telemetry.
 func GPU(items []string) (GPUItems, error) {
@@ -54,7 +75,7 @@ func (g *GPUItems) add(item string) error {
 				fault.Shorten(item))
 		}
 		g.MetricsFile = item
-	case lower == "pynvml" || lower == "amdsmi":
+	case slices.Contains(localCollectors, lower):
 		if g.Collector != "" && g.Collector != lower {
 			return errors.New("pynvml and amdsmi cannot be used together: one run reads the GPUs of one maker")
 		}

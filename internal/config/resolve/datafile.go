@@ -18,6 +18,7 @@ import (
 // datafile decides what is known of the input file before it is loaded.
 type datafile struct {
 	*asked
+	plugins *plugins
 	// branching reports that sessions of the file branch, recorded that they are those of recorded agents, coders of
 	// such at work on code.
 	branching, recorded, coders, ofBaseten bool
@@ -25,6 +26,9 @@ type datafile struct {
 
 // format is the format that the user names or the file shows.
 func (f *datafile) format(file string) string {
+	if loader := f.plugins.loader; loader != nil {
+		return loader.Format
+	}
 	if format := f.p.Text("custom-dataset-type"); format != "" {
 		return format
 	}

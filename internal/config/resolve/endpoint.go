@@ -17,6 +17,7 @@ import (
 // endpoint decides what is asked of the server and how it is reached.
 type endpoint struct {
 	*asked
+	plugins      *plugins
 	models       []string
 	endpointType string
 	facts        api.Descriptor
@@ -37,7 +38,7 @@ func (ep *endpoint) decide() {
 	ep.models = ep.p.Texts("model-names")
 	ep.endpointType = ep.p.Text("endpoint-type")
 	facts, _ := api.Lookup(ep.endpointType)
-	if ep.given("endpoint-plugin") {
+	if ep.given("endpoint-plugin") || ep.plugins.endpoint != nil {
 		// What the program can do it says when it is started.
 		ep.endpointType = PluginType
 		facts = api.Descriptor{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true,
@@ -99,6 +100,9 @@ func (ep *endpoint) build(ignoreEOS bool) config.Endpoint {
 		SessionHeader:       p.Text("session-header"),
 		Form:                p.Text("request-content-type") == formType,
 		DownloadVideo:       p.Bool("download-video-content"),
+	}
+	if program := ep.plugins.endpoint; program != nil && e.Plugin == "" {
+		e.Plugin, e.Program = program.Command, program
 	}
 	e.SourceAddresses, _ = parse.SourceAddresses(p.Texts("source-address")) // checked before
 	for _, text := range p.Texts("url") {

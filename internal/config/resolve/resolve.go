@@ -20,6 +20,7 @@ import (
 // resolution holds the subjects in the order in which they are decided. A subject knows only those above it.
 type resolution struct {
 	*asked
+	plugins   plugins
 	endpoint  endpoint
 	file      datafile
 	scenario  scenario
@@ -41,8 +42,9 @@ type resolution struct {
 func newResolution(a *asked) *resolution {
 	r := &resolution{asked: a}
 	ep, f, sc, ti := &r.endpoint, &r.file, &r.scenario, &r.timing
-	*ep = endpoint{asked: a}
-	*f = datafile{asked: a}
+	r.plugins = plugins{asked: a}
+	*ep = endpoint{asked: a, plugins: &r.plugins}
+	*f = datafile{asked: a, plugins: &r.plugins}
 	*sc = scenario{asked: a, endpoint: ep, file: f}
 	*ti = timing{asked: a, endpoint: ep, file: f, scenario: sc}
 	r.transport = transport{asked: a, endpoint: ep}
@@ -90,6 +92,7 @@ func Resolve(p *settings.Settings, catalog Catalog) (*config.Run, []fault.Warnin
 
 // decide settles what other values depend on.
 func (r *resolution) decide() {
+	r.plugins.decide()
 	r.endpoint.decide()
 	r.endpoint.findKey()
 	r.scenario.decide()
@@ -103,7 +106,7 @@ func (r *resolution) rules() []func() {
 	ep, tr, ti, ds := &r.endpoint, &r.transport, &r.timing, &r.dataset
 	te, op, se := &r.telemetry, &r.outputs, &r.series
 	return []func(){
-		ep.checkModels, tr.checkURLs, ep.checkWeights, ep.checkHeaders, tr.checkConnections, te.checkListen,
+		r.plugins.check, ep.checkModels, tr.checkURLs, ep.checkWeights, ep.checkHeaders, tr.checkConnections, te.checkListen,
 		r.checkRequirements, r.checkExclusions,
 		ti.checkSchedule, ti.checkSimultaneousStart, op.checkGoodput, op.checkResults,
 		ti.checkConcurrency, ti.checkPrefill, ti.checkUsers, ti.checkUsersFile, ti.checkArrivals, ti.checkStop,
@@ -114,6 +117,7 @@ func (r *resolution) rules() []func() {
 		r.control.check, tr.checkTransport, tr.checkGRPC, tr.checkAWS,
 		se.checkSweep, se.checkSeries, op.checkExportPrefix,
 		ds.warnOutputLength, ds.warnDeviations, ep.warnStream, ti.warnWarmup,
+		r.plugins.warn,
 	}
 }
 
@@ -136,6 +140,7 @@ func (r *resolution) run() *config.Run {
 		OTel:                   r.telemetry.otel(),
 		MetricsListen:          r.telemetry.metricsListen,
 		MLflow:                 r.telemetry.mlflow(),
+		Plugins:                r.plugins.build(p.Text("export-level")),
 		TimestampSource:        p.Text("timestamp-source"),
 		RequireValid:           p.Bool("require-valid"),
 		FailIf:                 p.Texts("fail-if"),

@@ -78,7 +78,6 @@ func TestGrammarFaults(t *testing.T) {
 		{"--request-rate 0x10", "not a number"},
 		{"--request-cancellation-rate 101", "above 0 and at most 100"},
 		{"--streaming=maybe", "is not a boolean"},
-		{"--endpoint-type chta", "did you mean chat?"},
 		{"--ui foo", "must be one of dashboard, simple, none"},
 		{"--concurency 5", "unknown flag --concurency; did you mean --concurrency?"},
 		{"-concurrency 5", "did you mean --concurrency?"},

@@ -167,6 +167,21 @@ func (p *Settings) WithModel(name string) *Settings {
 	return &own
 }
 
+// WithInput returns p with another input file of a format, as if the flags had named them. The arguments stay as they
+// were given.
+func (p *Settings) WithInput(path, format string) *Settings {
+	own := *p
+	own.settings = maps.Clone(p.settings)
+	for name, value := range map[string]string{"input-file": path, "custom-dataset-type": format} {
+		origin := p.Origin(name)
+		if origin.Source == FromDefault {
+			origin = Origin{FromFlag, "--" + name}
+		}
+		own.settings[name] = &setting{origin: origin, value: value}
+	}
+	return &own
+}
+
 // Value is the option's value: the one that was set, else the default, else nil.
 func (p *Settings) Value(name string) any {
 	o := option.Named(name)

@@ -47,6 +47,8 @@ type State struct {
 	GPU *GPUState `json:"gpu_telemetry,omitempty"`
 	// Ledger is what the server counted, known when the run is over; nil where no counters of one were scraped.
 	Ledger *Ledger `json:"server_totals,omitempty"`
+	// Outside are the figures of plug-ins, known when the run is over.
+	Outside []OutsideMetric `json:"plugin_metrics,omitempty"`
 	// Looks are the observations of the client over time, at wall clock times.
 	Looks []trust.Interval `json:"client_looks,omitempty"`
 	// FailIf are the conditions under which the result is a failure, as written.

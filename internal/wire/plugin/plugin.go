@@ -1,9 +1,11 @@
-// Package plugin makes an external program an endpoint: the program encodes requests and decodes replies over its
-// standard input and output, one JSON document per line.
+// Package plugin runs outside programs and calls them over their standard input and output, one JSON document per line:
+// as an endpoint, which encodes requests and decodes replies, as a reader of dataset files, as an exporter of results
+// and as a metric.
 //
 // No call happens in a timed path: encode is called while requests are prepared, decode after the exchange, with every
-// event and its instant. A program that crashes, hangs or writes something else than a reply fails the requests that
-// waited for it; the next request starts it again. The package knows nothing of connections and schedules.
+// event and its instant, all others before the load or after it. A program that crashes, hangs or writes something else
+// than a reply fails the calls that waited for it; the next call starts it again. The package knows nothing of
+// connections and schedules.
 package plugin
 
 import (
@@ -36,30 +38,44 @@ const (
 
 // Options are what a program is started with.
 type Options struct {
-	// Command is the program and its arguments; quotes keep words together.
-	Command string
+	// Command is the program and its arguments; quotes keep words together. It runs in Dir, "" = the working directory.
+	Command, Dir string
 	// Greeting is sent to the program first.
 	Greeting Greeting
 	// Log gets the lines of the program's standard error; nil drops them.
 	Log func(line string)
 	// CallLimit and StartLimit replace the constants of these names; 0 = those.
 	CallLimit, StartLimit time.Duration
+	// Quote puts the end of the program's standard error into the errors of its calls.
+	Quote bool
 }
 
 // Greeting is the first line to a program.
 type Greeting struct {
-	Plugin    int               `json:"aiperf_plugin"`
-	Model     string            `json:"model"`
-	Models    []string          `json:"models"`
-	Streaming bool              `json:"streaming"`
-	Extra     json.RawMessage   `json:"extra_inputs"`
-	Limits    map[string]string `json:"limits,omitempty"`
+	Plugin int `json:"aiperf_plugin"`
+	// Category and Name say as what the program is used, Metadata is that of its manifest; empty for a program that only
+	// a flag names.
+	Category string          `json:"category,omitempty"`
+	Name     string          `json:"name,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	// Requests is set for endpoints.
+	*Requests
+}
+
+// Requests is what a run asks an endpoint for.
+type Requests struct {
+	Model     string          `json:"model"`
+	Models    []string        `json:"models"`
+	Streaming bool            `json:"streaming"`
+	Extra     json.RawMessage `json:"extra_inputs"`
 }
 
 // Manifest is the first line of a program.
 type Manifest struct {
 	Plugin int    `json:"aiperf_plugin"`
 	Name   string `json:"name"`
+	// Category is what the program takes itself for; "" = not said.
+	Category string `json:"category"`
 	// Path is appended to the URL.
 	Path string `json:"path"`
 	// Streams, ProducesTokens and TokenizesInput are capabilities; absent means true.
@@ -120,8 +136,8 @@ func (h *Host) Close() {
 // errClosed ends calls after Close.
 var errClosed = errors.New("the run is over")
 
-// call sends a request to the program and waits for its reply. Its error concerns this call only.
-func (h *Host) call(method string, params, result any) error {
+// Call sends a request to the program and waits for its reply. Its error concerns this call only.
+func (h *Host) Call(method string, params, result any) error {
 	p, id, err := h.running()
 	if err != nil {
 		return err
@@ -137,7 +153,7 @@ func (h *Host) call(method string, params, result any) error {
 	reply, err := p.ask(id, append(line, '\n'), h.options.CallLimit)
 	if err != nil {
 		h.failed(p)
-		return err
+		return h.quote(p, err)
 	}
 	h.mu.Lock()
 	h.failures = 0
@@ -149,6 +165,14 @@ func (h *Host) call(method string, params, result any) error {
 		return fmt.Errorf("the result of %s is not what the protocol asks for: %w", method, err)
 	}
 	return nil
+}
+
+// quote adds the end of the program's standard error to an error, once the program has ended.
+func (h *Host) quote(p *process, err error) error {
+	if text := p.stderr.last(); h.options.Quote && text != "" {
+		return fmt.Errorf("%w; its standard error ends with: %s", err, text)
+	}
+	return err
 }
 
 // running is the program, started again if it ended, and the number of the next call.
@@ -186,26 +210,28 @@ func (h *Host) failed(p *process) {
 
 // launch starts a process and exchanges greetings.
 func (h *Host) launch(ctx context.Context) (*process, *Manifest, error) {
-	p, err := newProcess(h.words, h.options.Log)
+	p, err := newProcess(h.words, h.options.Dir, h.options.Log)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the plugin %s cannot be started: %w", h.words[0], err)
 	}
 	m, err := p.greet(ctx, &h.options)
 	if err == nil {
-		err = m.check()
+		err = m.check(h.options.Greeting.Category)
 	}
 	if err != nil {
 		p.end(0)
-		return nil, nil, fmt.Errorf("the plugin %s: %w", h.words[0], err)
+		return nil, nil, h.quote(p, fmt.Errorf("the plugin %s: %w", h.words[0], err))
 	}
 	go p.listen()
 	return p, m, nil
 }
 
-func (m *Manifest) check() error {
+func (m *Manifest) check(category string) error {
 	switch {
 	case m.Plugin == 0:
-		return errors.New(`the first line has no "aiperf_plugin": is this an endpoint plugin?`)
+		return errors.New(`the first line has no "aiperf_plugin": is this a plugin?`)
+	case m.Category != "" && category != "" && m.Category != category:
+		return fmt.Errorf("it is a plugin of the category %s, not %s", clip(m.Category), category)
 	case m.Plugin != Version:
 		return fmt.Errorf("it speaks version %d of the protocol, this program version %d", m.Plugin, Version)
 	case m.Path != "" && !strings.HasPrefix(m.Path, "/"):

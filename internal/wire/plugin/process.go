@@ -28,12 +28,13 @@ type answer struct {
 
 // process is one life of the program.
 type process struct {
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	lines *bufio.Reader
-	out   chan []byte
-	dead  chan struct{} // closed when nothing more is read
-	once  sync.Once
+	cmd    *exec.Cmd
+	stderr *teller
+	in     io.WriteCloser
+	lines  *bufio.Reader
+	out    chan []byte
+	dead   chan struct{} // closed when nothing more is read
+	once   sync.Once
 	// waited is done when the process has ended.
 	waited sync.Once
 
@@ -42,8 +43,9 @@ type process struct {
 	why     error
 }
 
-func newProcess(words []string, log func(string)) (*process, error) {
+func newProcess(words []string, dir string, log func(string)) (*process, error) {
 	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Dir = dir
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -52,13 +54,14 @@ func newProcess(words []string, log func(string)) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd.Stderr = &teller{tell: log}
+	stderr := &teller{tell: log}
+	cmd.Stderr = stderr
 	// A child of the program may hold the pipes open after its end.
 	cmd.WaitDelay = endLimit
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, in: in, lines: bufio.NewReaderSize(out, 64<<10), out: make(chan []byte),
+	p := &process{cmd: cmd, stderr: stderr, in: in, lines: bufio.NewReaderSize(out, 64<<10), out: make(chan []byte),
 		dead: make(chan struct{}), waiting: map[uint64]chan answer{}}
 	go p.write()
 	return p, nil
@@ -238,10 +241,35 @@ func (p *process) end(grace time.Duration) {
 	p.waited.Do(func() { _ = p.cmd.Wait() }) // killed or not: its end is all that counts
 }
 
-// teller hands whole lines on.
+// teller hands whole lines on and keeps the last ones.
 type teller struct {
 	tell func(string)
 	buf  []byte
+
+	mu   sync.Mutex
+	kept []string
+}
+
+// maxKept is how many lines of the program's standard error an error repeats.
+const maxKept = 5
+
+// last returns the last lines.
+func (t *teller) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.Join(t.kept, "\n")
+}
+
+func (t *teller) line(text string) {
+	t.mu.Lock()
+	if len(t.kept) == maxKept {
+		t.kept = append(t.kept[:0], t.kept[1:]...)
+	}
+	t.kept = append(t.kept, clip(text))
+	t.mu.Unlock()
+	if t.tell != nil {
+		t.tell(text)
+	}
 }
 
 func (t *teller) Write(b []byte) (int, error) {
@@ -254,8 +282,8 @@ func (t *teller) Write(b []byte) (int, error) {
 		if !whole {
 			break
 		}
-		if text := strings.TrimSpace(string(t.buf)); text != "" && t.tell != nil {
-			t.tell(text)
+		if text := strings.TrimSpace(string(t.buf)); text != "" {
+			t.line(text)
 		}
 		t.buf, b = t.buf[:0], []byte(rest)
 	}

@@ -38,6 +38,8 @@ const (
 // format is one kind of dataset file.
 type format struct {
 	name string
+	// about is a sentence for lists.
+	about string
 	// read makes the conversations of a path.
 	read func(*load) error
 	// folders reports that the path may also be a folder.
@@ -66,27 +68,62 @@ func (f format) unit() string {
 // formats returns the table of the formats. It is a function because the readers refer to the table.
 func formats() []format {
 	return []format{
-		{name: singleTurn, read: (*load).lines, row: (*lineReader).singleTurn, mode: dataset.MessageArrayWithResponses},
-		{name: multiTurn, read: (*load).lines, row: (*lineReader).multiTurn},
-		{name: randomPool, read: readPools, folders: true, sampling: dataset.Shuffle},
-		{name: mooncakeTrace, read: (*load).lines, row: (*lineReader).mooncake, blockSize: 512},
-		{name: bailianTrace, read: (*load).lines, row: (*lineReader).bailian, order: chatOrder, blockSize: 16},
-		{name: burstGPTTrace, read: (*load).burstGPT, row: (*lineReader).burstLine, header: burstHeader,
+		{name: singleTurn, about: "A request on each line.",
+			read: (*load).lines, row: (*lineReader).singleTurn, mode: dataset.MessageArrayWithResponses},
+		{name: multiTurn, about: "A conversation on each line: its turns in order.",
+			read: (*load).lines, row: (*lineReader).multiTurn},
+		{name: randomPool, about: "A pool of entries that requests draw from; in a folder, a pool for each file.",
+			read: readPools, folders: true, sampling: dataset.Shuffle},
+		{name: mooncakeTrace, about: "Recorded requests with times, lengths or texts, ids of shared blocks of 512 tokens.",
+			read: (*load).lines, row: (*lineReader).mooncake, blockSize: 512},
+		{name: bailianTrace, about: "Recorded chats with their parents, times and ids of shared blocks of 16 tokens.",
+			read: (*load).lines, row: (*lineReader).bailian, order: chatOrder, blockSize: 16},
+		{name: burstGPTTrace, about: "Recorded times and lengths of requests as CSV.",
+			read: (*load).burstGPT, row: (*lineReader).burstLine, header: burstHeader,
 			blockSize: 512},
-		{name: rawPayload, read: (*load).rawPayloads, row: (*lineReader).payloadLine, folders: true,
+		{name: rawPayload, about: "Whole request bodies, sent as they are; in a folder, a conversation for each file.",
+			read: (*load).rawPayloads, row: (*lineReader).payloadLine, folders: true,
 			mode: dataset.MessageArrayWithResponses},
-		{name: inputsJSON, read: readInputs, mode: dataset.MessageArrayWithResponses},
-		{name: sageMaker, read: (*load).sageMaker, row: (*lineReader).capture, order: timeOrder, folders: true,
+		{name: inputsJSON, about: "The document inputs.json of an earlier run.",
+			read: readInputs, mode: dataset.MessageArrayWithResponses},
+		{name: sageMaker, about: "Records of SageMaker's data capture.",
+			read: (*load).sageMaker, row: (*lineReader).capture, order: timeOrder, folders: true,
 			blockSize: 512},
-		{name: dagJSONL, read: readDAG},
-		{name: basetenTrace, read: readBaseten, mode: dataset.MessageArrayWithResponses, blockSize: 64},
-		{name: wekaTrace, read: readWeka, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
-		{name: traceLab, read: readTraceLab, mode: dataset.MessageArrayWithResponses, blockSize: 64},
-		{name: dynamoTrace, read: readDynamo, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
-		{name: shareGPT, read: readShareGPT},
-		{name: textLines, read: (*load).textLines},
-		{name: textCSV, read: (*load).textCSV},
+		{name: dagJSONL, about: "Sessions that branch: turns that start other sessions and wait for them.",
+			read: readDAG},
+		{name: basetenTrace, about: "Recorded completions as Parquet, Arrow or JSON Lines.",
+			read: readBaseten, mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: wekaTrace, about: "Recorded sessions of coding agents with their sub-agents.",
+			read: readWeka, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: traceLab, about: "Rounds of coding agents without their texts, as TraceLab records them.",
+			read: readTraceLab, mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: dynamoTrace, about: "Dynamo's request trace: recorded requests of agents.",
+			read: readDynamo, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: shareGPT, about: "Conversations of ShareGPT.",
+			read: readShareGPT},
+		{name: textLines, about: "A prompt on each line of a text file.",
+			read: (*load).textLines},
+		{name: textCSV, about: "A prompt in a column of a CSV file.",
+			read: (*load).textCSV},
 	}
+}
+
+// Format describes a format for lists.
+type Format struct {
+	Name, About string
+	// Folders reports that a folder of files may be given, Trace that rows are recorded requests.
+	Folders, Trace bool
+	// BlockSize is the number of tokens of an id of a shared block; traces only.
+	BlockSize int
+}
+
+// Formats lists the formats.
+func Formats() []Format {
+	var list []Format
+	for _, f := range formats() {
+		list = append(list, Format{f.name, f.about, f.folders, f.blockSize > 0, f.blockSize})
+	}
+	return list
 }
 
 func lookupFormat(name string) (format, bool) {

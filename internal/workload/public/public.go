@@ -57,6 +57,22 @@ func Names() []string {
 	return names
 }
 
+// Set describes a data set for lists: the repository of the hub with its subset and split, or the URL of a file. All are
+// empty where the user names the repository.
+type Set struct {
+	Name, URL string
+	Source
+}
+
+// Sets lists the data sets.
+func Sets() []Set {
+	var list []Set
+	for _, s := range sets() {
+		list = append(list, Set{s.name, s.url, Source{s.repo, s.subset, s.split}})
+	}
+	return list
+}
+
 // IsWeka reports whether the data set consists of weka traces, which have a reader of their own.
 func IsWeka(name string) bool {
 	s, ok := lookup(name)

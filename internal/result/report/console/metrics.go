@@ -20,6 +20,22 @@ const product = "AIPerf"
 // headerOnOneLine is the longest header, in characters, with its unit on the same line.
 const headerOnOneLine = 30
 
+// Table describes a table of metrics for lists.
+type Table struct {
+	Group metrics.Group
+	Title string
+}
+
+// Tables lists the tables of metrics, in the order in which they are printed.
+func Tables() (list []Table) {
+	for _, g := range groupTitles {
+		list = append(list, Table{g.group, "LLM Metrics" + g.suffix})
+	}
+	return append(list, Table{metrics.GroupHTTPTrace, traceTitle})
+}
+
+const traceTitle = "HTTP Trace Timing"
+
 // groupTitles are the groups that have a table, in the order in which the tables are printed.
 var groupTitles = [...]struct {
 	group  metrics.Group
@@ -55,7 +71,7 @@ func (p *page) metricTables(r *summary.Result, groups []metrics.Group) {
 
 // traceTable appends the phases of the HTTP exchanges.
 func (p *page) traceTable(r *summary.Result) {
-	p.groupTable(r, metrics.GroupHTTPTrace, product+" | HTTP Trace Timing")
+	p.groupTable(r, metrics.GroupHTTPTrace, product+" | "+traceTitle)
 }
 
 // flaggedTable appends the metrics with a flag: results hold them only in developer mode.

@@ -1,0 +1,3 @@
+module example.com/aiperf-plugin
+
+go 1.26

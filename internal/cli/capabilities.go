@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/config"
+	"aiperf/internal/config/option"
+	"aiperf/internal/config/parse"
+	"aiperf/internal/config/pluginfile"
+	"aiperf/internal/load"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/report/console"
+	"aiperf/internal/wire/api"
+	"aiperf/internal/workload/loader"
+	"aiperf/internal/workload/public"
+)
+
+// capability is one thing that the program can do.
+type capability struct {
+	name, about string
+	// from is the plug-in that provides it, nil for what is built in.
+	from *pluginfile.Program
+	// facts are shown when it is asked for alone.
+	facts []fact
+}
+
+type fact struct{ name, value string }
+
+// category is a kind of capability. Names are those of the original, but for metric, which it lacks.
+type category struct {
+	name, about string
+	// list makes what is built in, from the tables of the rooms; nil where there is nothing.
+	list func() []capability
+	// lacks says why there is nothing.
+	lacks string
+}
+
+// categories are all categories, by name.
+func categories() []category {
+	const (
+		oneProcess = "a run is one process, which needs none"
+		inProcess  = "the dataset is kept in the process that sends it"
+	)
+	return []category{
+		{name: "accumulator", about: "Figures that grow during a run.", lacks: "figures are the category metric"},
+		optional("accuracy_benchmark", "Benchmarks that grade replies.", "accuracy-benchmark"),
+		optional("accuracy_grader", "How replies are graded.", "accuracy-grader"),
+		{name: "analyzer", about: "What is computed when a run has ended.", lacks: "figures are the category metric"},
+		optional("api_router", "Routes of the HTTP API of a run.", "api-port"),
+		fromOption("arrival_pattern", "How requests are spaced in time.", "arrival-pattern"),
+		{name: "communication", about: "Message buses between processes.", lacks: oneProcess},
+		{name: "communication_client", about: "Ends of message buses.", lacks: oneProcess},
+		{name: "console_exporter", about: "Tables of the report on the console.", list: consoleTables},
+		fromOption("convergence_criterion", "When a series of runs has enough of them.", "convergence-mode"),
+		{name: pluginfile.Loader, about: "Formats of dataset files.", list: formats},
+		{name: pluginfile.Exporter, about: "Files of results.", list: func() []capability { return artifacts(false) }},
+		{name: "dataset_backing_store", about: "Where processes keep datasets.", lacks: inProcess},
+		{name: "dataset_client_store", about: "How processes read datasets.", lacks: inProcess},
+		{name: "dataset_composer", about: "Where conversations come from.", list: composers},
+		fromOption("dataset_sampler", "Order in which conversations are used.", "dataset-sampling-strategy"),
+		{name: pluginfile.Endpoint, about: "APIs of servers.", list: endpoints},
+		{name: "gpu_telemetry_collector", about: "Where GPU telemetry comes from.", list: gpuCollectors},
+		{name: pluginfile.Metric, about: "Figures of requests and of runs.", list: allMetrics},
+		{name: "plot", about: "Charts as pictures.", lacks: instead("plot")},
+		{name: "public_dataset_loader", about: "Published data sets.", list: publicSets},
+		{name: "ramp", about: "How a limit or a rate grows.", list: ramps},
+		{name: "record_observer", about: "What follows records during a run.",
+			lacks: "a metric of a plug-in gets the records after the run"},
+		{name: "record_processor", about: "What processes records during a run.",
+			lacks: "a metric of a plug-in gets the records after the run"},
+		optional("search_planner", "Methods of adaptive search.", "search-planner"),
+		optional("search_recipe", "Named searches.", "search-recipe"),
+		optional("search_recipe_post_process", "What named searches compute at the end.", "search-recipe"),
+		{name: "service", about: "Processes of a run.", lacks: instead("service")},
+		{name: "service_manager", about: "What starts the processes of a run.", lacks: oneProcess},
+		{name: "spec_decode_adapter", about: "How servers report speculative decoding.",
+			lacks: "replies and server metrics of all servers have one reader"},
+		{name: "stream_exporter", about: "Files and services that get data during a run.", list: streams},
+		{name: "timing_strategy", about: "What decides when a request is sent.", list: timings},
+		fromOption("transport", "How requests are carried.", "transport"),
+		fromOption("ui", "How progress is shown.", "ui-type"),
+		fromOption("url_selection_strategy", "How sessions are distributed over URLs.", "url-strategy"),
+		{name: "zmq_proxy", about: "Hubs of message buses.", lacks: oneProcess},
+	}
+}
+
+// instead is what to do without a command that this release lacks.
+func instead(command string) string {
+	for _, c := range missingCommands {
+		if c.name == command {
+			return c.instead
+		}
+	}
+	return "see aiperf " + command + " --help"
+}
+
+// fromOption is the category of the values of an option.
+func fromOption(name, about, flag string) category {
+	return category{name: name, about: about, list: func() (list []capability) {
+		o := option.Named(flag)
+		for _, value := range o.Values {
+			list = append(list, capability{name: value, about: o.Meanings[value], facts: []fact{{"Flag", "--" + o.Name}}})
+		}
+		return list
+	}}
+}
+
+// optional is the category of an option that a release may lack.
+func optional(name, about, flag string) category {
+	o := option.Named(flag)
+	if !o.Built() {
+		return category{name: name, about: about, lacks: "this release lacks " + o.Missing}
+	}
+	return fromOption(name, about, flag)
+}
+
+func endpoints() (list []capability) {
+	for _, d := range api.All() {
+		var takes, gives, can []string
+		for _, c := range []struct {
+			has  bool
+			to   *[]string
+			what string
+		}{
+			{d.TakesText, &takes, "text"}, {d.SupportsImage, &takes, "images"}, {d.SupportsAudio, &takes, "audio"},
+			{d.SupportsVideo, &takes, "video"},
+			{d.ProducesTokens, &gives, "tokens"}, {d.ProducesImages, &gives, "images"}, {d.ProducesVideo, &gives, "video"},
+			{d.Streams, &can, "streaming"}, {d.GRPC, &can, "gRPC"}, {d.FormData, &can, "multipart bodies"},
+			{d.Polls, &can, "polling"}, {d.SystemMessage, &can, "system messages"}, {d.Marks, &can, "cache-bust marks"},
+		} {
+			if c.has {
+				*c.to = append(*c.to, c.what)
+			}
+		}
+		about := "POST " + d.Path
+		if d.Path == "" {
+			about = "POST to the URL as it is"
+		}
+		about += "; takes " + strings.Join(takes, ", ")
+		if len(gives) > 0 {
+			about += "; produces " + strings.Join(gives, ", ")
+		}
+		if d.Streams {
+			about += "; streams"
+		}
+		facts := []fact{{"Path", d.Path}, {"Streaming path", d.StreamingPath}, {"Takes", strings.Join(takes, ", ")},
+			{"Produces", strings.Join(gives, ", ")}, {"Supports", strings.Join(can, ", ")},
+			{"Streams", yesNo(d.Streams)}, {"Produces tokens", yesNo(d.ProducesTokens)},
+			{"Tokenizes input", yesNo(d.TokenizesInput)}, {"History", yesNo(!d.SingleTurn)},
+			{"Title of the report", d.MetricsTitle}, {"Flag", "--endpoint-type"}}
+		list = append(list, capability{name: d.Name, about: about + ".", facts: facts})
+	}
+	return list
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
+func formats() (list []capability) {
+	for _, f := range loader.Formats() {
+		facts := []fact{{"Folders", yesNo(f.Folders)}, {"Trace", yesNo(f.Trace)}}
+		if f.BlockSize > 0 {
+			facts = append(facts, fact{"Tokens of a shared block", strconv.Itoa(f.BlockSize)})
+		}
+		list = append(list, capability{name: f.Name, about: f.About, facts: append(facts,
+			fact{"Flag", "--custom-dataset-type"})})
+	}
+	for _, name := range option.SpeedBenchNames() {
+		list = append(list, capability{name: name, about: "A part of SPEED-Bench; see public_dataset_loader.",
+			facts: []fact{{"Flag", "--custom-dataset-type"}}})
+	}
+	return list
+}
+
+func publicSets() (list []capability) {
+	for _, s := range public.Sets() {
+		about := "The repository that --hf-weka-dataset names."
+		switch {
+		case s.URL != "":
+			about = s.URL
+		case s.Repo != "":
+			about = strings.Join(strings.Fields(s.Repo+" "+s.Subset+" "+s.Split), ", ")
+		}
+		list = append(list, capability{name: s.Name, about: about, facts: []fact{{"Repository", s.Repo},
+			{"Subset", s.Subset}, {"Split", s.Split}, {"Flag", "--public-dataset"}}})
+	}
+	return list
+}
+
+func composers() (list []capability) {
+	for _, k := range config.DatasetKinds() {
+		list = append(list, capability{name: string(k), about: k.About()})
+	}
+	return list
+}
+
+func timings() (list []capability) {
+	for _, m := range config.Modes() {
+		list = append(list, capability{name: string(m), about: m.About()})
+	}
+	return list
+}
+
+func ramps() (list []capability) {
+	for _, s := range load.Strategies() {
+		list = append(list, capability{name: s.String(), about: s.About()})
+	}
+	return list
+}
+
+func gpuCollectors() (list []capability) {
+	for _, c := range parse.GPUCollectors() {
+		list = append(list, capability{name: c.Name, about: c.About, facts: []fact{{"Flag", "--gpu-telemetry"}}})
+	}
+	return list
+}
+
+func consoleTables() (list []capability) {
+	for _, t := range console.Tables() {
+		list = append(list, capability{name: string(t.Group), about: t.Title + "."})
+	}
+	return list
+}
+
+// artifacts are the files of a run: those that are written line by line while it goes on, or all others.
+func artifacts(during bool) (list []capability) {
+	var names config.Artifacts
+	for _, k := range config.ArtifactKinds() {
+		file := names.Name(k)
+		if about := k.About(); about != "" && during == (filepath.Ext(file) == ".jsonl") {
+			name := strings.NewReplacer("/", "_", ".", "_").Replace(filepath.ToSlash(file))
+			list = append(list, capability{name: name, about: about, facts: []fact{{"File", file}}})
+		}
+	}
+	return list
+}
+
+// streams are the files and services that get data while a run goes on.
+func streams() []capability {
+	list := artifacts(true)
+	for _, name := range []string{"otel-url", "mlflow-tracking-uri", "metrics-listen"} {
+		o := option.Named(name)
+		list = append(list, capability{name: strings.ReplaceAll(o.Name, "-", "_"), about: o.Help,
+			facts: []fact{{"Flag", "--" + o.Name}}})
+	}
+	return list
+}
+
+func allMetrics() (list []capability) {
+	for _, d := range metrics.Table() {
+		facts := []fact{{"Name in reports", d.Header}, {"Unit", string(d.Display)}, {"Formula", d.Formula},
+			{"No value", d.Absent}, {"Table", string(d.Group)}, {"Larger is better", yesNo(d.LargerIsBetter())}}
+		list = append(list, capability{name: d.Tag, about: d.Doc, facts: facts})
+	}
+	return list
+}
+
+// withPlugins adds the programs of a category to what is built in.
+func withPlugins(c *category, found *pluginfile.Set) (list []capability) {
+	if c.list != nil {
+		list = c.list()
+	}
+	for _, p := range found.Of(c.name) {
+		about := p.Description
+		if about == "" {
+			about = "A program of the plug-in " + p.Plugin + "."
+		}
+		facts := []fact{{"Plug-in", strings.TrimSpace(p.Plugin + " " + p.Version)}, {"Declared in", p.Place},
+			{"Program", p.Command}, {"Folder", p.Dir}, {"Priority", fmt.Sprint(p.Priority)}, {"Lines of format", p.Format},
+			{"Extensions", strings.Join(p.Extensions, " ")}, {"Name in reports", p.Header}, {"Unit", p.Unit}}
+		list = append(list, capability{name: p.Name, about: about, from: &p, facts: facts})
+	}
+	return list
+}

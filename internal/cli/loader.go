@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"context"
+
+	"aiperf/internal/config"
+	"aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/run"
+)
+
+// loadedFile is what the program of a plug-in made of the input file.
+type loadedFile struct {
+	from   *config.Loaded
+	remove func()
+}
+
+// loadFile has the program of a plug-in read the input file where one is to, and returns settings with the file that it
+// made: everything that follows sees a file of a format of ours.
+func (a *app) loadFile(p *settings.Settings) (*settings.Settings, loadedFile, error) {
+	none := loadedFile{remove: func() {}}
+	found := resolve.Plugins(p)
+	program := resolve.Loader(p, found)
+	if program == nil {
+		return p, none, nil
+	}
+	if err := found.Faults.Err(); err != nil {
+		return p, none, err
+	}
+	path, remove, err := run.LoadFile(context.Background(), p, program)
+	if err != nil {
+		return p, none, err
+	}
+	from := &config.Loaded{Path: p.Text("input-file"), By: program.Name}
+	return p.WithInput(path, program.Format), loadedFile{from, remove}, nil
+}
+
+// note puts the user's file into the configuration, for its exports.
+func (l loadedFile) note(cfg *config.Run) { cfg.Dataset.Loaded = l.from }

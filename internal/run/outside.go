@@ -1,0 +1,242 @@
+package run
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/config/env"
+	"aiperf/internal/config/pluginfile"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/recordfile"
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/wire/plugin"
+)
+
+// outside returns how a program of a plug-in is started.
+func outside(p *pluginfile.Program, limits *env.Plugin) plugin.Options {
+	metadata, err := artifact.AppendJSON(nil, append(artifact.Object{}, p.Metadata...))
+	if err != nil { // infinite numbers
+		metadata = nil
+	}
+	return plugin.Options{
+		Command: p.Command, Dir: p.Dir, CallLimit: limits.CallTimeout, StartLimit: limits.StartTimeout, Quote: true,
+		Greeting: plugin.Greeting{Category: p.Category, Name: p.Name, Metadata: metadata},
+	}
+}
+
+// CheckProgram starts a program of a plug-in, exchanges greetings with it and ends it.
+func CheckProgram(ctx context.Context, p *pluginfile.Program, limits *env.Plugin) error {
+	o := outside(p, limits)
+	if p.Category == pluginfile.Endpoint {
+		o.Greeting.Requests = &plugin.Requests{Model: "check", Models: []string{"check"}, Extra: json.RawMessage("{}")}
+	}
+	h, err := plugin.Start(ctx, o)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p, err)
+	}
+	h.Close()
+	return nil
+}
+
+// LoadFile has a program turn the input file of settings into a file of its dataset format, in a temporary folder that
+// the returned function removes.
+func LoadFile(ctx context.Context, asked *settings.Settings, p *pluginfile.Program) (path string, remove func(),
+	err error) {
+	remove = func() {}
+	file, err := filepath.Abs(asked.Text("input-file"))
+	if err != nil {
+		return "", remove, err
+	}
+	limit := asked.Env.Service.ProfileConfigureTimeout
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	h, err := plugin.Start(ctx, outside(p, &asked.Env.Plugin))
+	if err != nil {
+		return "", remove, fmt.Errorf("%s: %w", p, err)
+	}
+	defer h.Close()
+	dir, err := os.MkdirTemp("", "aiperf-dataset-")
+	if err != nil {
+		return "", remove, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	path = filepath.Join(dir, filepath.Base(file)+".jsonl")
+	if err = writeLoaded(ctx, path, h, file, p.Format); err != nil {
+		remove()
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("the dataset was not ready within %s; raise AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT", limit)
+		}
+		return "", func() {}, fmt.Errorf("%s cannot load %s: %w", p, asked.Text("input-file"), err)
+	}
+	return path, remove, nil
+}
+
+func writeLoaded(ctx context.Context, path string, h *plugin.Host, file, format string) error {
+	to, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(to, 1<<20)
+	err = h.Load(ctx, file, format, func(line []byte) error {
+		_, err := w.Write(line)
+		return err
+	})
+	return cmp.Or(err, w.Flush(), to.Close())
+}
+
+// checkPlugins makes sure that the programs that get the results can be started, before there are any.
+func (e *execution) checkPlugins(ctx context.Context) error {
+	for _, list := range [][]pluginfile.Program{e.cfg.Plugins.Metrics, e.cfg.Plugins.Exporters} {
+		for i := range list {
+			if err := CheckProgram(ctx, &list[i], &e.cfg.Env.Plugin); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// start starts a program that gets the results.
+func (o *outcome) start(p *pluginfile.Program) (*plugin.Host, error) {
+	log := o.options.Log.Logger("plugin")
+	options := outside(p, &o.cfg.Env.Plugin)
+	options.Log = func(line string) { log.Info(p.Name + ": " + o.redactor.Text(line)) }
+	return plugin.Start(context.Background(), options)
+}
+
+// failed notes that a program failed: it costs its own figure or file, never the run.
+func (o *outcome) failed(p *pluginfile.Program, err error) {
+	err = errors.New(o.redactor.Text(fmt.Sprintf("%s failed: %v", p, err)))
+	o.log.Warn(err.Error())
+	if o.cfg.Env.Plugin.Fatal {
+		o.PluginProblem = errors.Join(o.PluginProblem, err)
+	}
+}
+
+// measure adds the figures of the metrics of plug-ins to the result.
+func (o *outcome) measure() {
+	for i := range o.cfg.Plugins.Metrics {
+		p := &o.cfg.Plugins.Metrics[i]
+		figure, err := o.figure(p)
+		if err != nil {
+			o.failed(p, err)
+			o.shown.Notes = append(o.shown.Notes, "The metric "+p.Name+" of a plug-in is missing: the program failed")
+			continue
+		}
+		if figure != nil {
+			o.outside = append(o.outside, *figure)
+		}
+	}
+	o.Result.AddOutside(o.outside)
+}
+
+// figure has a metric look at the records of the run; nil if it has no value.
+func (o *outcome) figure(p *pluginfile.Program) (*summary.OutsideMetric, error) {
+	h, err := o.start(p)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	found, err := h.Measure(profilingLines(o.cfg.Artifacts.Path(config.RecordsJSONL)))
+	if err != nil {
+		return nil, err
+	}
+	m := &summary.OutsideMetric{Tag: p.Name, Header: p.Header, Unit: p.Unit}
+	switch {
+	case found.Value != nil:
+		m.Stats.Avg = *found.Value
+	case len(found.Values) == 0:
+		o.log.Info("The metric of a plug-in has no value", "metric", p.Name)
+		return nil, nil
+	default:
+		m.Distribution = true
+		ranks := append(metrics.PercentileRanks[:len(metrics.PercentileRanks):len(metrics.PercentileRanks)],
+			o.cfg.Artifacts.Percentiles...)
+		s := stats.Describe(found.Values, ranks)
+		m.Stats = metrics.Stats{Avg: s.Avg, Min: s.Min, Max: s.Max, Std: s.Std, Count: s.Count}
+		m.Sum = s.Sum
+		n := copy(m.Stats.Percentiles[:], s.Percentiles)
+		for i, v := range s.Percentiles[n:] {
+			m.Further = append(m.Further, metrics.Percentile{Rank: ranks[n+i], Value: v})
+		}
+	}
+	if math.IsInf(m.Sum, 0) || math.IsInf(m.Stats.Avg, 0) || math.IsNaN(m.Stats.Std) || math.IsInf(m.Stats.Std, 0) {
+		return nil, errors.New("its values are too large to add up")
+	}
+	return m, nil
+}
+
+// profilingLines are the lines of the requests of the profiling phases in a per-request file.
+func profilingLines(path string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for line, err := range recordfile.Lines(path) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			var of struct {
+				Metadata struct {
+					Phase string `json:"benchmark_phase"`
+				} `json:"metadata"`
+			}
+			if err := json.Unmarshal(line.Text, &of); err != nil {
+				yield(nil, line.Fault(err))
+				return
+			}
+			if of.Metadata.Phase == string(config.ProfilingPhase) && !yield(line.Text, nil) {
+				return
+			}
+		}
+	}
+}
+
+// exportOutside hands the finished run to the exporters of plug-ins.
+func (o *outcome) exportOutside() {
+	if len(o.cfg.Plugins.Exporters) == 0 {
+		return
+	}
+	a := &o.cfg.Artifacts
+	params := plugin.ExportParams{SummaryFile: a.Name(config.SummaryJSON)}
+	var err error
+	if params.Folder, err = filepath.Abs(a.Dir); err == nil {
+		params.Summary, err = artifact.AppendJSON(nil, report.SummaryObject(&o.Result, nil))
+	}
+	if _, missing := os.Stat(a.Path(config.RecordsJSONL)); missing == nil {
+		params.RecordsFile = a.Name(config.RecordsJSONL)
+	}
+	for i := range o.cfg.Plugins.Exporters {
+		p := &o.cfg.Plugins.Exporters[i]
+		message, err := o.exportBy(p, &params, err)
+		switch {
+		case err != nil:
+			o.failed(p, err)
+		case message != "":
+			o.log.Info(o.redactor.Text(p.Name + ": " + message))
+		}
+	}
+}
+
+func (o *outcome) exportBy(p *pluginfile.Program, params *plugin.ExportParams, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	h, err := o.start(p)
+	if err != nil {
+		return "", err
+	}
+	defer h.Close()
+	return h.Export(params)
+}

@@ -9,6 +9,8 @@ import (
 
 // Artifacts says where files go and which.
 type Artifacts struct {
+	// NoSummaryJSON leaves the JSON summary out; the CSV is always written.
+	NoSummaryJSON bool
 	// Dir is the run's folder, as given or derived; relative to the working directory.
 	Dir string
 	// Derived is true if Dir is the derived one and results of other benchmarks in it are to stay.

@@ -337,6 +337,9 @@ func (r *reader) defaults() {
 		}
 		b.Put("extra-inputs", extra, b.Origin("endpoint-template"))
 	}
+	if r.root.Get("multi_run").Get("convergence") != nil {
+		file("convergence-min-runs", "2")
+	}
 	if otel := body.Get("otel"); b.Given("otel-url") && otel != nil {
 		metrics, m := boolean(orNull(otel.Get("stream_metrics_enabled")))
 		timing, t := boolean(orNull(otel.Get("stream_timing_enabled")))

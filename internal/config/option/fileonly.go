@@ -12,7 +12,7 @@ func fileOnly() []Option {
 		opt("prefill-concurrency-ramp-shape", Enum, "linear", 2, "How the prefill concurrency grows.",
 			values(RampShapes()...)),
 		opt("request-rate-ramp-shape", Enum, "linear", 2, "How the rate grows.", values(RampShapes()...)),
-		opt("convergence-min-runs", Int, "2", 3, "Runs before the criterion is looked at.", limits(AtLeast(2))),
+		opt("convergence-min-runs", Int, "", 3, "Runs before the criterion is looked at.", limits(AtLeast(2))),
 		opt("reset-kv-cache-retry-seconds", Float, "60", 3, "Seconds in which a busy server is asked again.", seconds,
 			limits(AtLeast(0))),
 		opt("export-summary", Bool, "true", 1, "The summary as JSON: [json], or false; the CSV is always written."),

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"strings"
-	"time"
 
 	"aiperf/internal/config"
 	"aiperf/internal/config/fault"
@@ -15,9 +14,6 @@ var (
 	profilerSettings = []string{"server-profiler-start-path", "server-profiler-stop-path",
 		"server-profiler-timeout-seconds"}
 )
-
-// cacheResetRetry is how long a busy server is asked again to reset its cache.
-const cacheResetRetry = 60 * time.Second
 
 // control decides what is asked of the server alongside the load.
 type control struct{ *asked }
@@ -39,7 +35,8 @@ func (co *control) fill(e *config.Endpoint) {
 	}
 	if co.hooked("reset-kv-cache", resetSettings) {
 		e.ResetCache = &config.CacheReset{Path: p.Text("reset-kv-cache-path"),
-			Timeout: option.Seconds(*p.Float("reset-kv-cache-timeout-seconds")), Retry: cacheResetRetry}
+			Timeout: option.Seconds(*p.Float("reset-kv-cache-timeout-seconds")),
+			Retry:   option.Seconds(*p.Float("reset-kv-cache-retry-seconds"))}
 	}
 	if co.hooked("server-profiler", profilerSettings) {
 		e.Profiler = &config.Profiler{StartPath: p.Text("server-profiler-start-path"),

@@ -131,12 +131,21 @@ func (ep *endpoint) checkModels() {
 
 // checkWeights refuses a choice by weight where there are no weights.
 func (ep *endpoint) checkWeights() {
-	if ep.p.Text("model-selection-strategy") == "weighted" {
+	if ep.p.Text("model-selection-strategy") == "weighted" && !ep.p.IsSet("model-weights") {
 		ep.fault("", "%s weighted needs a weight for each model, which no flag gives (in YAML it is "+
 			"models.items[].weight): with round_robin or random "+
 			"a model that --model names several times, as in a,a,b, has so many shares",
 			ep.flag("model-selection-strategy"))
 	}
+}
+
+// weights are the shares of the models; nil where they are not chosen by weight.
+func (ep *endpoint) weights() []float64 {
+	if ep.p.Text("model-selection-strategy") != "weighted" {
+		return nil
+	}
+	weights, _ := ep.p.Value("model-weights").([]float64)
+	return weights
 }
 
 // checkHeaders refuses what no header can hold; values may be secrets and are not repeated.

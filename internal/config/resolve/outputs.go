@@ -28,6 +28,7 @@ func (op *outputs) artifacts() config.Artifacts {
 		ShowTraceTiming: p.Bool("show-trace-timing"),
 		RecordsParquet:  p.Bool("export-records-parquet"),
 		HTMLReport:      p.Bool("html-report"),
+		NoSummaryJSON:   p.IsSet("export-summary") && !p.Bool("export-summary"),
 		Outputs: p.Bool("export-outputs-json") || !p.Given("export-outputs-json") &&
 			p.Text("export-level") == "raw",
 	}

@@ -130,6 +130,7 @@ func (r *resolution) run() *config.Run {
 	run := &config.Run{
 		Models:                 r.endpoint.models,
 		ModelSelection:         p.Text("model-selection-strategy"),
+		ModelWeights:           r.endpoint.weights(),
 		Endpoint:               endpoint,
 		Tokenizer:              r.tokens.build(),
 		Dataset:                r.dataset.build(),

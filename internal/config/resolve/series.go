@@ -29,6 +29,14 @@ func convergenceThreshold(p *settings.Settings) float64 {
 	}
 }
 
+// leastRuns is the number of runs before the first check; flags have no say in it.
+func (se *series) leastRuns() int {
+	if n := se.p.Int("convergence-min-runs"); n != nil {
+		return int(*n)
+	}
+	return 3
+}
+
 // repeats resolves the repetition of a run, and the seed that it needs.
 func (se *series) repeats(run *config.Run) {
 	p := se.p
@@ -42,7 +50,7 @@ func (se *series) repeats(run *config.Run) {
 		}
 		s.Convergence = &config.Convergence{
 			Metric: metric, Stat: p.Text("convergence-stat"), Mode: p.Text("convergence-mode"),
-			Threshold: convergenceThreshold(p), MinRuns: min(3, s.Runs),
+			Threshold: convergenceThreshold(p), MinRuns: min(se.leastRuns(), s.Runs),
 		}
 	}
 	run.Series = s

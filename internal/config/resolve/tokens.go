@@ -21,9 +21,12 @@ func (tk *tokens) build() config.Tokenizer {
 	}
 	t := config.Tokenizer{Given: tk.given("tokenizer"), Revision: tk.p.Text("tokenizer-revision"),
 		ChatTemplate: tk.p.Bool("apply-chat-template")}
-	for _, model := range tk.endpoint.models {
+	own, _ := tk.p.Value("model-tokenizers").([]string)
+	for i, model := range tk.endpoint.models {
 		name := model
 		switch {
+		case i < len(own) && own[i] != "":
+			name = own[i]
 		case t.Given:
 			name = tk.p.Text("tokenizer")
 		case IsPlaceholder(model):

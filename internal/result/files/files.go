@@ -38,10 +38,12 @@ type Options struct {
 // others: the error joins all failures.
 func Write(ctx context.Context, r *summary.Result, s *summary.State, o Options) (console.Options, error) {
 	exporters := []report.Exporter{
-		report.SummaryJSON{Path: o.To.Path(config.SummaryJSON)},
 		report.SummaryCSV{Path: o.To.Path(config.SummaryCSV)},
 		report.TimeslicesJSON{Path: o.To.Path(config.TimeslicesJSON)},
 		report.TimeslicesCSV{Path: o.To.Path(config.TimeslicesCSV)},
+	}
+	if !o.To.NoSummaryJSON {
+		exporters = append(exporters, report.SummaryJSON{Path: o.To.Path(config.SummaryJSON)})
 	}
 	outputs := o.From
 	if o.Outputs != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // maxSigns bounds the signs that may end a token, as a token takes much more room than a value.
-const maxSigns = 60_000
+const maxSigns = 100_000
 
 // scan finds the tokens of the text.
 func (r *reader) scan() {

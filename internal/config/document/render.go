@@ -229,7 +229,13 @@ func (r *renderer) render(t *template) {
 	if r.spent {
 		return
 	}
-	text, err := t.parsed.Render(r.names)
+	used := map[string]any{} // the engine copies what it gets
+	for _, name := range t.parsed.Names() {
+		if v, ok := r.names[name]; ok {
+			used[name] = v
+		}
+	}
+	text, err := t.parsed.Render(used)
 	r.bytes += len(text)
 	switch {
 	case err != nil:

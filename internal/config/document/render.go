@@ -26,10 +26,14 @@ const (
 // Render returns a copy of a tree in which the texts with {{ }} and {% %} are rendered; f is the file that the tree was
 // read from, and is named in faults. A template knows every value of the tree by its path, those of the mapping
 // "benchmark" also without that name, entries of a list by index and by their name, and above all the entries of
-// "variables", which may use one another. What a text becomes has the type that it looks like. Not rendered are values
-// made by flags and the templates for requests and for files of the user.
+// "variables", which may use one another; a value that the tree lacks is looked for in the file as it was written. What
+// a text becomes has the type that it looks like. Not rendered are values made by flags and the templates for requests
+// and for files of the user.
 func Render(f *File, root *Node) (*Node, error) {
 	r := &renderer{file: f, root: root.Clone(), names: map[string]any{}, started: time.Now()}
+	if root != f.Root {
+		r.written = f.Root
+	}
 	r.find()
 	if len(r.templates)+len(r.ofVariable) > 0 && len(r.faults) == 0 {
 		r.context()
@@ -49,6 +53,7 @@ func Render(f *File, root *Node) (*Node, error) {
 type renderer struct {
 	file    *File
 	root    *Node
+	written *Node // what the file says, if the tree was made of it
 	faults  fault.List
 	started time.Time
 	bytes   int
@@ -128,7 +133,11 @@ func (r *renderer) collect(n *Node, path, key string, list *[]*template) {
 
 // context collects what templates know; variables are added when they are rendered.
 func (r *renderer) context() {
-	for _, from := range []*Node{r.root.Get(bodyKey), r.root} { // the latter wins
+	all := r.root
+	if r.written != nil {
+		all = union(r.root, r.written)
+	}
+	for _, from := range []*Node{all.Get(bodyKey), all} { // the latter wins
 		if from == nil {
 			continue
 		}
@@ -136,6 +145,27 @@ func (r *renderer) context() {
 			r.names[m.Key] = known(m.Value)
 		}
 	}
+}
+
+// union is a mapping with the members of both, those of the first before those of the second; what is in both is united
+// too.
+func union(first, second *Node) *Node {
+	if first.Kind != Map || second.Kind != Map {
+		return first
+	}
+	u := &Node{Kind: Map, Members: slices.Clone(first.Members)}
+	places := make(map[string]int, len(u.Members))
+	for i, m := range u.Members {
+		places[m.Key] = i
+	}
+	for _, m := range second.Members {
+		if i, ok := places[m.Key]; ok {
+			u.Members[i].Value = union(u.Members[i].Value, m.Value)
+		} else {
+			u.Members = append(u.Members, m)
+		}
+	}
+	return u
 }
 
 // known is a value as templates know it.

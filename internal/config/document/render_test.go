@@ -126,6 +126,22 @@ benchmark:
 	}
 }
 
+func TestTemplatesKnowValuesAsTheFileNamesThem(t *testing.T) {
+	f := read(t, "benchmark:\n  model: m\n  endpoint: {baseUrl: u}\n  n: 1\n")
+	shaped := read(t, `{"benchmark": {"models": {"items": [{"name": "m"}]}, "endpoint": {"base_url": "u"}, "n": 2,
+		"dir": "{{ model }} {{ benchmark.model }} {{ models.items[0].name }} {{ endpoint.baseUrl }} {{ endpoint.base_url }} {{ n }}"}}`)
+	root, err := document.Render(f, shaped.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := asJSON(root.Get("benchmark").Get("dir")), `"m m m u u 2"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if root.Get("benchmark").Get("model") != nil {
+		t.Errorf("the tree got what the file says: %s", asJSON(root))
+	}
+}
+
 func TestTemplatesOfRequestsAndUserFilesStay(t *testing.T) {
 	const stay = "{{ stays }}"
 	for _, text := range []string{

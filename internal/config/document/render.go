@@ -1,6 +1,7 @@
 package document
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -30,7 +31,8 @@ const (
 // a text becomes has the type that it looks like. Not rendered are values made by flags and the templates for requests
 // and for files of the user.
 func Render(f *File, root *Node) (*Node, error) {
-	r := &renderer{file: f, root: root.Clone(), names: map[string]any{}, started: time.Now()}
+	r := &renderer{file: f, root: root.Clone(), names: map[string]any{}, pending: map[*Node]bool{},
+		started: time.Now()}
 	if root != f.Root {
 		r.written = f.Root
 	}
@@ -64,6 +66,8 @@ type renderer struct {
 	ofVariable map[string][]*template
 	// names are what templates know.
 	names map[string]any
+	// pending are the templates that are not rendered yet.
+	pending map[*Node]bool
 }
 
 // template is a text that has to be rendered.
@@ -129,27 +133,28 @@ func (r *renderer) collect(n *Node, path, key string, list *[]*template) {
 		return
 	}
 	*list = append(*list, &template{n, path, parsed})
+	r.pending[n] = true
 }
 
 // context collects what templates know; variables are added when they are rendered.
 func (r *renderer) context() {
 	all := r.root
 	if r.written != nil {
-		all = union(r.root, r.written)
+		all = r.union(r.root, r.written)
 	}
 	for _, from := range []*Node{all.Get(bodyKey), all} { // the latter wins
 		if from == nil {
 			continue
 		}
 		for _, m := range from.Members {
-			r.names[m.Key] = known(m.Value)
+			r.names[m.Key] = r.known(m.Value)
 		}
 	}
 }
 
 // union is a mapping with the members of both, those of the first before those of the second; what is in both is united
 // too.
-func union(first, second *Node) *Node {
+func (r *renderer) union(first, second *Node) *Node {
 	if first.Kind != Map || second.Kind != Map {
 		return first
 	}
@@ -160,31 +165,52 @@ func union(first, second *Node) *Node {
 	}
 	for _, m := range second.Members {
 		if i, ok := places[m.Key]; ok {
-			u.Members[i].Value = union(u.Members[i].Value, m.Value)
+			u.Members[i].Value = r.union(u.Members[i].Value, m.Value)
 		} else {
+			r.await(m.Value)
 			u.Members = append(u.Members, m)
 		}
 	}
 	return u
 }
 
+// await makes the templates of a value unknown; they are not rendered.
+func (r *renderer) await(n *Node) {
+	for _, item := range n.Items {
+		r.await(item)
+	}
+	for _, m := range n.Members {
+		r.await(m.Value)
+	}
+	if n.Kind == Text && isTemplate(n.Scalar.(string)) {
+		r.pending[n] = true
+	}
+}
+
+// errTemplate is what templates know in place of another template.
+var errTemplate = errors.New("the value is a template itself: put what both need under variables")
+
 // known is a value as templates know it.
-func known(n *Node) any {
+func (r *renderer) known(n *Node) any {
 	switch n.Kind {
 	case Null:
 		return jinja.None
 	case Int:
 		return int(n.Scalar.(int64))
+	case Text:
+		if r.pending[n] {
+			return errTemplate
+		}
 	case List:
 		items := make([]any, len(n.Items))
 		for i, item := range n.Items {
-			items[i] = known(item)
+			items[i] = r.known(item)
 		}
 		return jinja.Named(items)
 	case Map:
 		keys, values := make([]string, len(n.Members)), make([]any, len(n.Members))
 		for i, m := range n.Members {
-			keys[i], values[i] = m.Key, known(m.Value)
+			keys[i], values[i] = m.Key, r.known(m.Value)
 		}
 		return jinja.Dict(keys, values)
 	}
@@ -230,14 +256,14 @@ func (r *renderer) variables() {
 			}
 		}
 		if whole && len(r.faults) == 0 {
-			r.names[variablesKey] = known(all)
+			r.names[variablesKey] = r.known(all)
 		}
 		if len(r.faults) == 0 {
 			for _, t := range r.ofVariable[m.Key] {
 				r.render(t)
 			}
 		}
-		r.names[m.Key] = known(m.Value)
+		r.names[m.Key] = r.known(m.Value)
 		above = above[:len(above)-1]
 		state[m.Key] = done
 	}
@@ -246,7 +272,7 @@ func (r *renderer) variables() {
 			visit(&all.Members[i])
 		}
 	}
-	r.names[variablesKey] = known(all)
+	r.names[variablesKey] = r.known(all)
 }
 
 // list joins names in alphabetical order.
@@ -277,6 +303,7 @@ func (r *renderer) render(t *template) {
 		r.spent = true
 		r.fault(t.node, t.path, "all templates together take more than %s", maxRenderTime)
 	default:
+		delete(r.pending, t.node)
 		t.node.coerce(text)
 	}
 }

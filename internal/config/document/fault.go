@@ -73,6 +73,8 @@ func (f *File) line(number int) string {
 const (
 	excerptWidth  = 100
 	excerptBefore = 60
+	// excerptLimit is the longest line, in bytes, that is searched for secrets and shown.
+	excerptLimit = 20_000
 )
 
 // excerpt is the line of a place with its number, and below it a caret.
@@ -81,7 +83,7 @@ func (f *File) excerpt(pos Pos) string {
 		return ""
 	}
 	line := f.line(pos.Line)
-	if strings.TrimSpace(line) == "" {
+	if strings.TrimSpace(line) == "" || len(line) > excerptLimit {
 		return ""
 	}
 	// In bytes.

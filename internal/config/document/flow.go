@@ -1,8 +1,6 @@
 package document
 
 import (
-	"slices"
-
 	"github.com/goccy/go-yaml/token"
 )
 
@@ -57,7 +55,8 @@ func (r *reader) join(t *token.Token) {
 		more := r.peek(1)
 		t.Value += " " + more.Value
 		line = more.Position.Line
-		r.yaml.ahead = slices.Delete(r.yaml.ahead, 1, 2)
+		r.tokens[1] = t
+		r.tokens = r.tokens[1:]
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/goccy/go-yaml/token"
+
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/fault"
 )
@@ -74,7 +76,8 @@ type reader struct {
 	file   *File
 	faults fault.List
 	values int
-	yaml   tokens
+	// tokens are those of a YAML text that have not been read.
+	tokens []*token.Token
 	// anchors are the values with names; a nil one is still being read.
 	anchors map[string]*Node
 }

@@ -125,7 +125,8 @@ func TestFaultsNameLineAndColumn(t *testing.T) {
 		{"JSON too deep", `{"a":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}",
 			"nested deeper than 256 levels"},
 		{"aliases that explode", bomb(12), "stand for more than 100000 values"},
-		{"too many values", "a: [" + strings.Repeat("1,", 100_001) + "1]", "more than 100,000 values"},
+		{"too many values", `{"a": [` + strings.Repeat("1,", 100_001) + "1]}", "more than 100,000 values"},
+		{"too many signs", "a: [" + strings.Repeat("1,", 100_001) + "1]", "write it as JSON"},
 		{"too long", strings.Repeat("#", document.MaxBytes+1), "the limit is 8,388,608"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -26,10 +27,15 @@ const (
 // Render returns a copy of a tree in which the texts with {{ }} and {% %} are rendered; f is the file that the tree was
 // read from, and is named in faults. A template knows every value of the tree by its path, those of the mapping
 // "benchmark" also without that name, entries of a list by index and by their name, and above all the entries of
-// "variables", which may use one another. What a text becomes has the type that it looks like. Not rendered are values
-// made by flags and the templates for requests and for files of the user.
+// "variables", which may use one another; a value that the tree lacks is looked for in the file as it was written. What
+// a text becomes has the type that it looks like. Not rendered are values made by flags and the templates for requests
+// and for files of the user.
 func Render(f *File, root *Node) (*Node, error) {
-	r := &renderer{file: f, root: root.Clone(), names: map[string]any{}, started: time.Now()}
+	r := &renderer{file: f, root: root.Clone(), names: map[string]any{}, pending: map[*Node]bool{},
+		started: time.Now()}
+	if root != f.Root {
+		r.written = f.Root
+	}
 	r.find()
 	if len(r.templates)+len(r.ofVariable) > 0 && len(r.faults) == 0 {
 		r.context()
@@ -49,6 +55,7 @@ func Render(f *File, root *Node) (*Node, error) {
 type renderer struct {
 	file    *File
 	root    *Node
+	written *Node // what the file says, if the tree was made of it
 	faults  fault.List
 	started time.Time
 	bytes   int
@@ -59,6 +66,8 @@ type renderer struct {
 	ofVariable map[string][]*template
 	// names are what templates know.
 	names map[string]any
+	// pending are the templates that are not rendered yet.
+	pending map[*Node]bool
 }
 
 // template is a text that has to be rendered.
@@ -124,37 +133,84 @@ func (r *renderer) collect(n *Node, path, key string, list *[]*template) {
 		return
 	}
 	*list = append(*list, &template{n, path, parsed})
+	r.pending[n] = true
 }
 
 // context collects what templates know; variables are added when they are rendered.
 func (r *renderer) context() {
-	for _, from := range []*Node{r.root.Get(bodyKey), r.root} { // the latter wins
+	all := r.root
+	if r.written != nil {
+		all = r.union(r.root, r.written)
+	}
+	for _, from := range []*Node{all.Get(bodyKey), all} { // the latter wins
 		if from == nil {
 			continue
 		}
 		for _, m := range from.Members {
-			r.names[m.Key] = known(m.Value)
+			r.names[m.Key] = r.known(m.Value)
 		}
 	}
 }
 
+// union is a mapping with the members of both, those of the first before those of the second; what is in both is united
+// too.
+func (r *renderer) union(first, second *Node) *Node {
+	if first.Kind != Map || second.Kind != Map {
+		return first
+	}
+	u := &Node{Kind: Map, Members: slices.Clone(first.Members)}
+	places := make(map[string]int, len(u.Members))
+	for i, m := range u.Members {
+		places[m.Key] = i
+	}
+	for _, m := range second.Members {
+		if i, ok := places[m.Key]; ok {
+			u.Members[i].Value = r.union(u.Members[i].Value, m.Value)
+		} else {
+			r.await(m.Value)
+			u.Members = append(u.Members, m)
+		}
+	}
+	return u
+}
+
+// await makes the templates of a value unknown; they are not rendered.
+func (r *renderer) await(n *Node) {
+	for _, item := range n.Items {
+		r.await(item)
+	}
+	for _, m := range n.Members {
+		r.await(m.Value)
+	}
+	if n.Kind == Text && isTemplate(n.Scalar.(string)) {
+		r.pending[n] = true
+	}
+}
+
+// errTemplate is what templates know in place of another template.
+var errTemplate = errors.New("the value is a template itself: put what both need under variables")
+
 // known is a value as templates know it.
-func known(n *Node) any {
+func (r *renderer) known(n *Node) any {
 	switch n.Kind {
 	case Null:
 		return jinja.None
 	case Int:
 		return int(n.Scalar.(int64))
+	case Text:
+		if r.pending[n] {
+			return errTemplate
+		}
 	case List:
 		items := make([]any, len(n.Items))
 		for i, item := range n.Items {
-			items[i] = known(item)
+			items[i] = r.known(item)
 		}
 		return jinja.Named(items)
 	case Map:
 		keys, values := make([]string, len(n.Members)), make([]any, len(n.Members))
 		for i, m := range n.Members {
-			keys[i], values[i] = m.Key, known(m.Value)
+			keys[i], values[i] = m.Key, r.known(m.Value)
 		}
 		return jinja.Dict(keys, values)
 	}
@@ -200,14 +256,14 @@ func (r *renderer) variables() {
 			}
 		}
 		if whole && len(r.faults) == 0 {
-			r.names[variablesKey] = known(all)
+			r.names[variablesKey] = r.known(all)
 		}
 		if len(r.faults) == 0 {
 			for _, t := range r.ofVariable[m.Key] {
 				r.render(t)
 			}
 		}
-		r.names[m.Key] = known(m.Value)
+		r.names[m.Key] = r.known(m.Value)
 		above = above[:len(above)-1]
 		state[m.Key] = done
 	}
@@ -216,7 +272,7 @@ func (r *renderer) variables() {
 			visit(&all.Members[i])
 		}
 	}
-	r.names[variablesKey] = known(all)
+	r.names[variablesKey] = r.known(all)
 }
 
 // list joins names in alphabetical order.
@@ -229,7 +285,13 @@ func (r *renderer) render(t *template) {
 	if r.spent {
 		return
 	}
-	text, err := t.parsed.Render(r.names)
+	used := map[string]any{} // the engine copies what it gets
+	for _, name := range t.parsed.Names() {
+		if v, ok := r.names[name]; ok {
+			used[name] = v
+		}
+	}
+	text, err := t.parsed.Render(used)
 	r.bytes += len(text)
 	switch {
 	case err != nil:
@@ -241,6 +303,7 @@ func (r *renderer) render(t *template) {
 		r.spent = true
 		r.fault(t.node, t.path, "all templates together take more than %s", maxRenderTime)
 	default:
+		delete(r.pending, t.node)
 		t.node.coerce(text)
 	}
 }

@@ -89,10 +89,12 @@ func TestTrapBlocksAreRenderedAndOpenBracketsAreFaults(t *testing.T) {
 		`"{{ nosuch }}"`:                "f.yaml:3:6: b.c: the template \"{{ nosuch }}\": nosuch: nosuch is not defined\n  3 |   c: \"{{ nosuch }}\"\n    |      ^",
 		`"{{ variables.x }}"`:           "variables.x is not defined",
 		`"{{ a | nosuch }}"`:            "filter 'nosuch' not found",
+		`"{{ d.e }}"`:                   "d.e: the value is a template itself: put what both need under variables",
+		`"{{ 1 + d.e }}"`:               "the value is a template itself",
 		`"{{ a + 'x' }}"`:               "number + text cannot be computed",
 		`"{% include '/etc/passwd' %}"`: "a template cannot read files",
 	} {
-		f, err := document.Read("f.yaml", []byte("variables: {a: 1}\nb:\n  c: "+text+"\n"))
+		f, err := document.Read("f.yaml", []byte("variables: {a: 1}\nb:\n  c: "+text+"\nd: {e: '{{ a }}'}\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,6 +125,26 @@ benchmark:
 	want := `{"dir":"./m-m-7","prefix":"shadow-http://h","a":51,"b":"x23","c":"warmup profiling "}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestTemplatesKnowValuesAsTheFileNamesThem(t *testing.T) {
+	f := read(t, "benchmark:\n  model: m\n  endpoint: {baseUrl: u}\n  n: 1\n")
+	shaped := read(t, `{"benchmark": {"models": {"items": [{"name": "m"}]}, "endpoint": {"base_url": "u"}, "n": 2,
+		"dir": "{{ model }} {{ benchmark.model }} {{ models.items[0].name }} {{ endpoint.baseUrl }} {{ endpoint.base_url }} {{ n }}"}}`)
+	root, err := document.Render(f, shaped.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := asJSON(root.Get("benchmark").Get("dir")), `"m m m u u 2"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	f = read(t, "benchmark: {model: '{{ n }}'}\n")
+	if _, err := document.Render(f, shaped.Root); err == nil || !strings.Contains(err.Error(), "a template itself") {
+		t.Errorf("a template of the file was used: %v", err)
+	}
+	if root.Get("benchmark").Get("model") != nil {
+		t.Errorf("the tree got what the file says: %s", asJSON(root))
 	}
 }
 

@@ -1,54 +1,66 @@
 package document
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
 	"github.com/goccy/go-yaml/scanner"
 	"github.com/goccy/go-yaml/token"
+
+	"aiperf/internal/base/artifact"
 )
 
-// tokens are those of a YAML text, a few ahead of the reader: all of them would take much more room than the tree.
-type tokens struct {
-	scanner scanner.Scanner
-	ahead   []*token.Token
-	ended   bool
-}
+// maxSigns bounds the signs that may end a token, as a token takes much more room than a value.
+const maxSigns = 100_000
 
-// peek is the token after i others, nil behind the last one. Comments are left out.
-func (r *reader) peek(i int) *token.Token {
-	for len(r.yaml.ahead) <= i && !r.yaml.ended {
-		scanned, err := r.yaml.scanner.Scan()
-		r.yaml.ended = err == io.EOF
+// scan finds the tokens of the text.
+func (r *reader) scan() {
+	signs := 0
+	for _, c := range r.file.Text {
+		if strings.IndexByte("\n,:-[]{}\"'#&*!?|>%", c) >= 0 {
+			signs++
+		}
+	}
+	if signs > maxSigns {
+		r.fail(Pos{}, "the file has too many lines and signs to be read as YAML (%s, the limit is %s): write it as JSON, or "+
+			"put data into a file of their own and name it here", artifact.GroupThousands(fmt.Sprint(signs)),
+			artifact.GroupThousands(fmt.Sprint(maxSigns)))
+	}
+	var s scanner.Scanner
+	s.Init(string(r.file.Text))
+	for {
+		scanned, err := s.Scan()
+		if err == io.EOF {
+			return
+		}
 		for _, t := range scanned {
-			switch t.Type {
-			case token.CommentType:
-			case token.InvalidType:
-				// What stands before it is read first: a fault there is nearer to the cause.
-				r.yaml.ahead = append(r.yaml.ahead, t)
-				r.yaml.ended = true
-			default:
-				r.yaml.ahead = append(r.yaml.ahead, t)
+			if t.Type != token.CommentType {
+				r.tokens = append(r.tokens, t)
 			}
-			if r.yaml.ended {
-				break
+			if t.Type == token.InvalidType {
+				return // what stands before it is read first: a fault there is nearer to the cause
 			}
 		}
 	}
-	if i >= len(r.yaml.ahead) {
+}
+
+// peek is the token after i others, nil behind the last one.
+func (r *reader) peek(i int) *token.Token {
+	if i >= len(r.tokens) {
 		return nil
 	}
-	if t := r.yaml.ahead[i]; t.Type == token.InvalidType && i == 0 {
+	if t := r.tokens[i]; t.Type == token.InvalidType && i == 0 {
 		r.fail(placeOf(t), "%s", scannerMessage(t))
 	}
-	return r.yaml.ahead[i]
+	return r.tokens[i]
 }
 
 // next takes a token.
 func (r *reader) next() *token.Token {
 	t := r.peek(0)
 	if t != nil {
-		r.yaml.ahead = r.yaml.ahead[1:]
+		r.tokens = r.tokens[1:]
 	}
 	return t
 }

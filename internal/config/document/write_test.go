@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"aiperf/internal/config/document"
@@ -96,10 +95,6 @@ func mappings(depth int) *rapid.Generator[*document.Node] {
 }
 
 func TestWhatIsWrittenIsReadBack(t *testing.T) {
-	same := cmp.Options{
-		cmpopts.IgnoreFields(document.Node{}, "Pos", "Written"), cmpopts.IgnoreFields(document.Member{}, "Pos"),
-		cmpopts.EquateEmpty(),
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		want := mappings(3).Draw(t, "tree")
 		text := document.AppendYAML(nil, want, 0)

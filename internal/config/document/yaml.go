@@ -8,7 +8,7 @@ import (
 
 // readYAML reads the only document of a text.
 func (r *reader) readYAML() *Node {
-	r.yaml.scanner.Init(string(r.file.Text))
+	r.scan()
 	r.anchors = map[string]*Node{}
 	line := r.header()
 	if ends(r.peek(0)) {
@@ -225,9 +225,10 @@ func (r *reader) key(marks []mark) key {
 	if isType(t, token.MappingKeyType) {
 		k.explicit = true
 		marks = r.marks(owner{})
-		if t = r.next(); t == nil {
-			r.fail(r.end(), "the key after ? is missing")
-		}
+		t = r.next()
+	}
+	if t == nil {
+		r.fail(r.end(), "a key is missing at the end of the file")
 	}
 	k.pos = placeOf(t)
 	switch {
@@ -243,8 +244,11 @@ func (r *reader) key(marks []mark) key {
 	case k.explicit && isType(t, token.LiteralType, token.FoldedType):
 		k.text = r.blockText()
 	case isType(t, token.AliasType):
-		k.text = r.next().Value
-		k.bad = true
+		name := r.next()
+		if name == nil {
+			r.fail(k.pos, "the name after * is missing")
+		}
+		k.text, k.bad = name.Value, true
 		r.fault(k.pos, "an alias (*%s) cannot be a key: write the key", fault.Shorten(k.text))
 	case isType(t, token.MappingValueType):
 		r.fail(k.pos, "the key before the colon is missing")

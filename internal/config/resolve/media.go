@@ -52,7 +52,7 @@ func (md *media) images() *recipe.Images {
 	}
 	p := md.p
 	return &recipe.Images{
-		Width: md.sizes(p.Dataset.ImageWidth, "image-width"),
+		Width:  md.sizes(p.Dataset.ImageWidth, "image-width"),
 		Height: md.sizes(p.Dataset.ImageHeight, "image-height"), BatchSize: md.batches().Image,
 		Format: p.Text("image-format"), Source: p.Text("image-source"), Sampling: p.Text("image-source-sampling"),
 	}

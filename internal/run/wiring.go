@@ -96,7 +96,7 @@ func (e *execution) assemble(context.Context) (err error) {
 	e.intake = intake.New(ofIntake)
 	e.pool = intake.NewPool(e.intake, plan.Processors(e.cfg, cpus()), recordQueue, e.records.deliver)
 	if data.Sampler == nil {
-		data.Sampler, err = dataset.NewSampler(data.Sampling, data.RootCount(), plan.Seed(e.cfg))
+		data.Sampler, err = dataset.NewSampler(data.Sampling, data.RootCount(), plan.DatasetSeed(e.cfg))
 		if err != nil {
 			return err
 		}

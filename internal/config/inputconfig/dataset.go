@@ -1,6 +1,9 @@
 package inputconfig
 
 import (
+	"cmp"
+
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/workload/recipe"
 )
@@ -15,7 +18,7 @@ func datasetConfig(r *config.Run) Object {
 		if from := d.Loaded; from != nil {
 			out = append(out, Member{Key: "path", Value: from.Path}, Member{Key: "format", Value: from.By})
 		} else {
-			out = append(out, Member{Key: "path", Value: d.Path})
+			out = append(out, source(d))
 			out = addGiven(out, p, "custom-dataset-type", "format", d.Format)
 		}
 	}
@@ -27,8 +30,8 @@ func datasetConfig(r *config.Run) Object {
 	} else {
 		out = addGiven(out, p, "num-dataset-entries", "entries", int64(d.Entries))
 	}
-	if r.RandomSeed != nil {
-		out = append(out, Member{Key: "random_seed", Value: int64(*r.RandomSeed)})
+	if seed := cmp.Or(d.Seed, r.RandomSeed); seed != nil {
+		out = append(out, Member{Key: "random_seed", Value: int64(*seed)})
 	}
 	out = addGiven(out, p, "dataset-sampling-strategy", "sampling", d.Sampling)
 	if d.Kind == config.SyntheticDataset {
@@ -59,6 +62,25 @@ func datasetConfig(r *config.Run) Object {
 			{Key: "query_tokens", Value: distribution(k.QueryTokens)}}})
 	}
 	return mediaConfig(out, r)
+}
+
+// source is the path of a file, or its lines where they were written in the configuration.
+func source(d config.Dataset) Member {
+	if len(d.Records) == 0 {
+		return Member{Key: "path", Value: d.Path}
+	}
+	var pools Object
+	for _, r := range d.Records {
+		lines := make([]any, len(r.Lines))
+		for i, l := range r.Lines {
+			lines[i], _ = artifact.ParseObject([]byte(l.Text)) // a line is an object
+		}
+		if r.Pool == "" {
+			return Member{Key: "records", Value: lines}
+		}
+		pools = append(pools, Member{Key: r.Pool, Value: lines})
+	}
+	return Member{Key: "records", Value: pools}
 }
 
 // readConfig adds what concerns data that is read instead of generated.

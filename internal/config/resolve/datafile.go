@@ -13,6 +13,7 @@ import (
 
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/config/option"
+	"aiperf/internal/workload/recipe"
 )
 
 // datafile decides what is known of the input file before it is loaded.
@@ -46,6 +47,9 @@ func (f *datafile) classify(scheduled bool) {
 }
 
 func (f *datafile) rows(file, format string) traceFacts {
+	if written := f.p.Dataset.Records; len(written) > 0 {
+		return recordFacts(written)
+	}
 	if format == "baseten_trace" && filepath.Ext(file) != ".jsonl" {
 		return traceFacts{} // no lines to count
 	}
@@ -62,6 +66,17 @@ type traceFacts struct {
 	rows int64
 	// timed reports that the first row that is JSON has a timestamp.
 	timed bool
+}
+
+// recordFacts are those of lines that stand in the configuration.
+func recordFacts(written []recipe.Records) (facts traceFacts) {
+	for _, r := range written {
+		if facts.rows == 0 && len(r.Lines) > 0 {
+			facts.timed, _ = hasTimestamp([]byte(r.Lines[0].Text))
+		}
+		facts.rows += int64(len(r.Lines))
+	}
+	return facts
 }
 
 // readTrace reads a file, or all .jsonl files below a folder. What cannot be read counts as

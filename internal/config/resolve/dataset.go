@@ -63,6 +63,8 @@ func (ds *dataset) build() config.Dataset {
 		data.Kind = config.FileDataset
 		if ds.given("num-dataset-entries") && ds.file.recorded {
 			data.MaxTraces = data.Entries
+		} else {
+			data.Limit = p.Dataset.Limit
 		}
 	}
 	if s := p.Float("inter-turn-delay-cap-seconds"); s != nil {
@@ -78,8 +80,7 @@ func (ds *dataset) build() config.Dataset {
 	if own := p.Dataset.OSL; own != nil {
 		data.OSL = own
 	}
-	data.Records, data.Seed, data.Limit, data.MediaMix = p.Dataset.Records, p.Dataset.Seed, p.Dataset.Limit,
-		p.Dataset.MediaMix
+	data.Records, data.Seed, data.MediaMix = p.Dataset.Records, p.Dataset.Seed, p.Dataset.MediaMix
 	if !ds.endpoint.facts.TakesText {
 		data.ISL, data.Batches.Text = recipe.Normal{}, 0
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"aiperf/internal/base/random"
 	"aiperf/internal/config"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/wire/endpoint"
@@ -46,12 +47,20 @@ func addCorpus(o *compose.Options, d *config.Dataset) {
 	}
 }
 
+// DatasetSeed returns the seed of all draws of the dataset: its own, or the run's.
+func DatasetSeed(cfg *config.Run) random.Seed {
+	if s := cfg.Dataset.Seed; s != nil {
+		return random.Root(*s)
+	}
+	return Seed(cfg)
+}
+
 // Dataset returns what is composed for the requests of an endpoint, but for what needs the run: the chat template and
 // the hub.
 func Dataset(cfg *config.Run, d *endpoint.Descriptor) compose.Options {
 	c := &cfg.Dataset
 	options := compose.Options{
-		Path: c.Path, Format: c.Format, Reading: reading(cfg, d), Entries: c.Entries,
+		Path: c.Path, Format: c.Format, Records: c.Records, Reading: reading(cfg, d), Entries: c.Entries,
 		Sampling: dataset.Sampling(c.Sampling),
 		ISL:      c.ISL, OSL: c.OSL, SeqDist: c.SequenceDistribution, BatchSize: c.Batches.Text,
 		Turns: c.Turns, DelayMS: c.TurnDelayMS, DelayRatio: c.TurnDelayRatio,
@@ -59,7 +68,7 @@ func Dataset(cfg *config.Run, d *endpoint.Descriptor) compose.Options {
 		SharedSystemLength: c.SharedSystemPromptLength, SystemPrompt: c.SystemPrompt,
 		UserContextLength: c.UserContextPromptLength,
 		CacheBust:         c.CacheBust, Models: cfg.Models, ModelSelection: cfg.ModelSelection,
-		ModelWeights: cfg.ModelWeights, Seed: Seed(cfg),
+		ModelWeights: cfg.ModelWeights, Seed: DatasetSeed(cfg),
 	}
 	options.Kind = compose.Synthetic
 	switch c.Kind {
@@ -86,6 +95,7 @@ func reading(cfg *config.Run, d *endpoint.Descriptor) loader.Options {
 		MaxLine: cfg.Env.Dataset.MaxLineBytes, Baseten: c.Baseten, StripImages: c.StripImages,
 		Batches: &loader.Batches{c.Batches.Text, c.Batches.Image, c.Batches.Audio, c.Batches.Video},
 	}
+	o.Limit, o.Draws = c.Limit, c.Limit
 	if c.Sessions != nil {
 		o.Draws = int(min(*c.Sessions, math.MaxInt32))
 	}

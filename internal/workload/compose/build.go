@@ -186,7 +186,13 @@ func (b *builder) conversations(ctx context.Context) error {
 	case File:
 		reading := b.Reading
 		reading.Seed = b.Seed
-		loaded, err := loader.LoadWith(ctx, b.Path, b.Format, reading)
+		read := func() (*loader.Result, error) { return loader.LoadWith(ctx, b.Path, b.Format, reading) }
+		if len(b.Records) > 0 {
+			read = func() (*loader.Result, error) {
+				return loader.LoadRecords(ctx, b.Path, b.Records, b.Format, reading)
+			}
+		}
+		loaded, err := read()
 		if err != nil {
 			return err
 		}

@@ -51,6 +51,8 @@ type Options struct {
 	Kind Kind
 	// Path and Format belong to a file; an empty format is detected.
 	Path, Format string
+	// Records are the lines of a file that are in memory instead; Path then names their place.
+	Records []recipe.Records
 	// Published names a public data set and its place.
 	Published public.Options
 	// Reading says how a file is read.

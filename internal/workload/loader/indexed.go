@@ -92,6 +92,15 @@ func (x *Indexed) Len() int {
 	return len(x.starts) - 1
 }
 
+// limit keeps the first n conversations. What turns hold is counted of all.
+func (x *Indexed) limit(n int) {
+	if x.starts == nil {
+		x.count = n
+		return
+	}
+	x.starts = x.starts[:n+1]
+}
+
 // rowsOf returns the number of rows of a conversation.
 func (x *Indexed) rowsOf(i int) int {
 	if x.starts == nil {

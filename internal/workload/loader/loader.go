@@ -72,6 +72,7 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 	if conversations.Len() == 0 {
 		return nil, l.empty(&o)
 	}
+	conversations = l.limit(conversations)
 	return &Result{
 		Dataset: &dataset.Dataset{
 			Conversations: conversations, Roots: l.roots,
@@ -112,6 +113,29 @@ func (l *load) read() (dataset.Conversations, error) {
 		l.applyTimes()
 	}
 	return l.conversations, nil
+}
+
+// limit keeps the first conversations, of those that branch the first roots.
+func (l *load) limit(all dataset.Conversations) dataset.Conversations {
+	n, have := l.options.Limit, all.Len()
+	if l.roots != nil {
+		have = len(l.roots)
+	}
+	if n <= 0 || n >= have {
+		return all
+	}
+	l.notef("the first %d of %d conversations are used", n, have)
+	if l.roots != nil {
+		l.roots = l.roots[:n]
+		return all
+	}
+	switch c := all.(type) {
+	case dataset.Memory:
+		return c[:n]
+	case *Indexed:
+		c.limit(n)
+	}
+	return all
 }
 
 // conversation returns the conversation of a session id, a new one if the id is new or empty.

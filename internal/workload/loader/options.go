@@ -20,6 +20,8 @@ type Options struct {
 	MaxISL, MaxOSL int
 	// Entries is the number of recordings to read, MaxContext leaves out those with a longer context; 0 means no limit.
 	Entries, MaxContext int
+	// Limit is the number of conversations that are kept of a file; 0 means all.
+	Limit int
 	// ThinkOnly takes the recorded think time for the delay, MaxDelayMS caps the delays; nil is no cap.
 	ThinkOnly  bool
 	MaxDelayMS *float64

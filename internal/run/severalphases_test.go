@@ -16,6 +16,7 @@ import (
 	"aiperf/internal/mockserver"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/recompute"
+	"aiperf/internal/result/summary"
 	"aiperf/internal/view/runlog"
 )
 
@@ -395,4 +396,52 @@ func TestStopInAnyPhaseOfSeveral(t *testing.T) {
 			reported(t, w.dir)
 		})
 	}
+}
+
+// Rates are those of the time in which was sent, without the pauses between the phases.
+func TestCountsOfSeveralPhases(t *testing.T) {
+	phase := func(kind load.Kind, startNS, sentNS, sent int64, target float64) load.Stats {
+		return load.Stats{Kind: kind, State: load.Complete, StartNS: startNS, SentEndNS: sentNS, RequestsSent: sent,
+			RequestsCancelled: 1, SkippedArrivals: 2, DroppedByCatchup: 3, TargetRate: target}
+	}
+	const second = int64(time.Second)
+	slow, fast := phase(load.Profiling, 10*second, 20*second, 40, 5), phase(load.Profiling, 60*second, 90*second, 290, 10)
+	open := phase(load.Profiling, 100*second, 110*second, 70, 0)
+	warmup, next := phase(load.Warmup, 1, 2, 1000, 1000), load.Stats{Kind: load.Profiling}
+	for _, c := range []struct {
+		phases []load.Stats
+		want   summary.Counts
+	}{
+		{[]load.Stats{warmup}, summary.Counts{}},
+		{[]load.Stats{warmup, slow}, summary.Counts{Sent: 40, CutOff: 1, SkippedArrivals: 2, DroppedByCatchup: 3,
+			TargetRate: 5, DeliveredRate: 4}},
+		{[]load.Stats{slow, warmup, fast, next}, summary.Counts{Sent: 330, CutOff: 2, SkippedArrivals: 4,
+			DroppedByCatchup: 6, TargetRate: 8.75, DeliveredRate: 8.25}},
+		{[]load.Stats{slow, fast, open}, summary.Counts{Sent: 400, CutOff: 3, SkippedArrivals: 6,
+			DroppedByCatchup: 9, DeliveredRate: 8}},
+	} {
+		if got := countsOf(c.phases, 0); got != c.want {
+			t.Errorf("%d phases: %+v, want %+v", len(c.phases), got, c.want)
+		}
+	}
+}
+
+// A measured phase may follow a warm-up seamlessly: the last replies of the warm-up are none of it.
+func TestTrapWarmupBeforeASeamlessPhaseNeverEnters(t *testing.T) {
+	first, second := burst("warmup", config.WarmupPhase, 4, 9), burst("profiling", config.ProfilingPhase, 4, 10)
+	second.Seamless = true
+	w := watchConfig(t, phased(t, serve(t, mockserver.Options{TTFT: 30 * time.Millisecond}),
+		[]config.Phase{first, second}), Options{})
+	if phases := w.outcome.Phases; phases[1].StartNS >= phases[0].RequestsEndNS {
+		t.Error("the phases do not overlap")
+	}
+	sameFigures(t, "root", object(t, w.dir, "profile_export_aiperf.json"), byHand(t, linesOf(t, w.dir, "profiling")))
+	if n := len(linesOf(t, w.dir, "")); n != 10 {
+		t.Errorf("%d lines", n)
+	}
+	m := readManifest(t, w.dir)
+	if m.Phases[0]["total_request_count"] != 9.0 || m.Phases[1]["total_request_count"] != 10.0 {
+		t.Errorf("%v", m.Phases)
+	}
+	reported(t, w.dir)
 }

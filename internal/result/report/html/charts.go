@@ -47,11 +47,7 @@ func (d *data) requests(r *summary.Result, p *timeline.Points, g timeline.Grid) 
 	if r.Counts.Errors > 0 {
 		rates.Series = append(rates.Series, series{"failed", "line", p.Failed})
 	}
-	if r.Counts.TargetRate > 0 {
-		target := make(numbers, g.Count)
-		for i := range target {
-			target[i] = r.Counts.TargetRate
-		}
+	if target := targets(r, g); target.any() {
 		rates.Series = append(rates.Series, series{"target rate", "dash", target})
 	}
 	d.add(rates)
@@ -73,6 +69,32 @@ func (d *data) requests(r *summary.Result, p *timeline.Points, g timeline.Grid) 
 			Bands:  [][2]int{{2, 0}}})
 	}
 	slices.SortStableFunc(d.Charts, func(a, b chart) int { return strings.Compare(chartRank(&a), chartRank(&b)) })
+}
+
+// targets returns the planned rate; where there are several profiling phases, that of each while it runs.
+func targets(r *summary.Result, g timeline.Grid) numbers {
+	target := make(numbers, g.Count)
+	for i := range target {
+		target[i] = math.NaN()
+	}
+	if len(r.Parts) == 0 {
+		for i := range target {
+			if r.Counts.TargetRate > 0 {
+				target[i] = r.Counts.TargetRate
+			}
+		}
+		return target
+	}
+	for p := range r.Parts {
+		part := &r.Parts[p]
+		for i, second := range g.Seconds() {
+			at := g.OriginNS + int64(second*1e9)
+			if rate := part.Phase.Counts.TargetRate; rate > 0 && at >= part.StartNS && at <= part.EndNS {
+				target[i] = rate
+			}
+		}
+	}
+	return target
 }
 
 // chartRank sorts the latencies, which have no order, after the others.

@@ -17,6 +17,7 @@ import (
 // of a language, written to files.
 var pages = map[string]map[string]string{
 	"README.md":               nil,
+	"docs/adaptive-scale.md":  {"yaml": "search.yaml"},
 	"docs/agentic.md":         nil,
 	"docs/analysis.md":        nil,
 	"docs/branching.md":       {"jsonl": "sessions.jsonl"},
@@ -58,6 +59,7 @@ var absent = map[string]string{
 	"--from 60 --to 360":         "a run of some minutes",
 	"--from 30 --to 330":         "a run of some minutes",
 	"aiperf synthesize":          "a minute of computing",
+	"--config search.yaml":       "a minute, and a server that can be saturated",
 }
 
 // shorter makes the commands fit for a test, and sends them to the server that it started.

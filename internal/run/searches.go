@@ -181,13 +181,15 @@ func (s *searches) log(e *load.AdaptiveEvent) {
 	default:
 		return
 	}
-	attributes := []any{"phase", e.PhaseName, "stage", e.Phase, e.ControlVariable, e.ControlValue}
-	if e.Reason != nil {
-		attributes = append(attributes, "reason", *e.Reason)
-	}
+	attributes := []any{"phase", e.PhaseName, "stage", e.Phase, "variable", e.ControlVariable}
 	if e.BindingSLA != nil && e.SLAValue != nil {
-		attributes = append(attributes, "nearest_limit", *e.BindingSLA, "measured", *e.SLAValue)
+		attributes = append(attributes, "tried", e.ControlValueBefore, "nearest_limit", *e.BindingSLA, "measured",
+			*e.SLAValue)
 	}
+	if e.Reason != nil {
+		attributes = append(attributes, "result", *e.Reason)
+	}
+	attributes = append(attributes, "next", e.ControlValueAfter)
 	s.e.log.Info("Search of the load", attributes...)
 }
 

@@ -3,10 +3,13 @@ package run
 import (
 	"bytes"
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
@@ -92,6 +95,22 @@ func TestSearchOfTheLoadFromEndToEnd(t *testing.T) {
 	}
 	if got := at(s, "totals", "completed"); got != float64(completed) || completed == 0 {
 		t.Errorf("totals %v, the windows have %d", got, completed)
+	}
+	for _, name := range []string{"adaptive_scale_events.jsonl", "adaptive_scale_summary.json"} {
+		schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schemas",
+			strings.TrimSuffix(strings.TrimSuffix(name, ".jsonl"), ".json")+".schema.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, doc := range documents(t, name, fileOf(t, dir, filepath.Join("phases", "profiling", name))) {
+			if err := schema.Validate(doc); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if err := schemas(t)["run_state.json"].Validate(documents(t, "run_state.json",
+		fileOf(t, dir, "run_state.json"))[0]); err != nil {
+		t.Error(err)
 	}
 	if !sortedKeys(t, fileOf(t, dir, "phases/profiling/adaptive_scale_summary.json")) {
 		t.Error("the summary is not sorted")

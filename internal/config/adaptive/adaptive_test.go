@@ -221,6 +221,14 @@ func TestTrapChecksComeInTheirOrder(t *testing.T) {
 	if faults := check(p, true); faults != nil {
 		t.Error(faults)
 	}
+	p = searched()
+	p.Adaptive.Variable, p.Adaptive.Max = load.ControlPrefill, 9
+	if faults := check(p, true); faults != nil {
+		t.Error(faults)
+	}
+	if faults := check(p, false); len(faults) != 1 || !strings.Contains(faults[0], "prefill_concurrency needs replies") {
+		t.Error(faults)
+	}
 }
 
 func TestVariablesAndTheirPhases(t *testing.T) {

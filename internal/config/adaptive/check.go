@@ -19,7 +19,7 @@ func Check(phase *document.Node, path string, p *config.Phase, streaming bool, r
 	}
 	for _, find := range []func(*config.Phase) (key, text string){
 		required, mode, largest, alone, bounds,
-		func(p *config.Phase) (key, text string) { return observable(p.Adaptive.SLA, streaming) },
+		func(p *config.Phase) (key, text string) { return observable(p.Adaptive, streaming) },
 	} {
 		if key, text := find(p); text != "" {
 			report(cmp.Or(phase.Get(key), phase.Get(keyBlock), phase), join(path, key), "%s", text)
@@ -138,10 +138,14 @@ func count(n *int) float64 {
 	return float64(*n)
 }
 
-// observable finds limits that no window could meet.
-func observable(all []load.SLA, streaming bool) (key, text string) {
-	latency := slices.ContainsFunc(all, load.SLA.OfRequests)
-	for _, sla := range all {
+// observable finds what cannot be seen in the replies: limits that no window could meet, and the end of a prefill.
+func observable(a *load.Adaptive, streaming bool) (key, text string) {
+	if a.Variable == load.ControlPrefill && !streaming {
+		return keyBlock, "a search of prefill_concurrency needs replies that are streamed: add streaming: true to the " +
+			"endpoint"
+	}
+	latency := slices.ContainsFunc(a.SLA, load.SLA.OfRequests)
+	for _, sla := range a.SLA {
 		switch {
 		case sla.NeedsStream() && !streaming:
 			return keySLA, "a limit on " + sla.Metric +

@@ -227,3 +227,21 @@ func TestMediaThatAreFetchedAreKeptInMemory(t *testing.T) {
 		t.Errorf("files are indexed from %d and %d bytes", kept.Reading.IndexFrom, indexed.Reading.IndexFrom)
 	}
 }
+
+// A search has the largest value of its own where the phase sets none: the loop then watches for it.
+func TestSearchWithoutAValueOfThePhase(t *testing.T) {
+	sla := []load.SLA{{Metric: "request_latency", Stat: "avg", Op: "le", Threshold: 1}}
+	minute := time.Minute
+	for _, variable := range []load.Variable{load.ControlConcurrency, load.ControlPrefill} {
+		cfg := &config.Run{Phases: []config.Phase{{Kind: config.ProfilingPhase, Mode: config.Rate, Rate: 5,
+			Duration: &minute, Adaptive: &load.Adaptive{Variable: variable, Max: 9, Period: time.Second,
+				Sustain: time.Second, SLA: sla}}}}
+		p := Load(cfg, 1, 1)
+		if err := p.Validate(); err != nil {
+			t.Errorf("%s: %v", variable, err)
+		}
+		if LimitsPrefill(p) != (variable == load.ControlPrefill) {
+			t.Errorf("%s: prefill limit %d", variable, p.Phases[0].Prefill)
+		}
+	}
+}

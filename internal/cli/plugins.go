@@ -38,13 +38,24 @@ type pluginsOptions struct {
 }
 
 func (o *pluginsOptions) table() *flags.Table {
+	off := func(name, help string, on *bool) flags.Flag {
+		f := flags.Switch(name, help, on)
+		f.On = func() { *on = false }
+		return f
+	}
+	category := flags.Value("category", "NAME", "the same as CATEGORY", flags.Text(&o.category))
+	for _, c := range categories() {
+		category.Values = append(category.Values, c.name)
+	}
 	return &flags.Table{Command: "plugins", About: pluginsHelp, Once: true, Places: []string{"category", "name"},
 		Flags: []flags.Flag{
-			flags.Value("category", "NAME", "the same as CATEGORY", flags.Text(&o.category)),
+			category,
 			flags.Value("name", "NAME", "the same as NAME", flags.Text(&o.name)),
 			flags.Switch("all -a", "the entries of all categories", &o.all),
+			off("no-all", "no entries of all categories, as without --all", &o.all),
 			flags.Switch("validate -v", "read the manifests of all plug-ins, and start each of their programs once; the "+
 				"exit code is 1 if one of them fails", &o.validate),
+			off("no-validate", "start no program, as without --validate", &o.validate),
 			flags.Value("plugin-dir", "DIR", "folder of a plug-in, or of several; more than one separated by commas",
 				flags.List(&o.dirs)),
 			flags.Choice("output -o", "FORMAT", "text or json; default: text", &o.format, "text", "json"),

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/userfile"
 )
 
 // Artifacts says where files go and which.
@@ -34,6 +37,10 @@ type Artifacts struct {
 	Percentiles []float64
 	// ShowTraceTiming prints a table of these times.
 	ShowTraceTiming bool
+	// UserFiles are written before the load begins.
+	UserFiles []userfile.File
+	// Variables are those of the configuration file, which user files may name.
+	Variables artifact.Object
 }
 
 // Artifact is a kind of file that a run writes.

@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
+	"aiperf/internal/config/userfile"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/hint"
 	"aiperf/internal/publish/progress"
@@ -146,7 +147,8 @@ type execution struct {
 	// watches are all that goes on alongside the load.
 	watches watches
 	// folder keeps other runs out of the artifact directory.
-	folder *artifact.Lock
+	folder    *artifact.Lock
+	userFiles []userfile.Rendered
 	// origin is the provenance of the results.
 	origin artifact.Object
 

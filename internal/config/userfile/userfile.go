@@ -1,0 +1,88 @@
+// Package userfile holds the files that a configuration asks for: texts and trees that are rendered when a run starts,
+// with names that are known only then, and written into the folder of the run.
+//
+// Invariants: a file lands in the folder of the run or nowhere; a name that is not defined is an error before anything
+// is written. The package must never know what else a run writes.
+package userfile
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/document"
+)
+
+// File is a file as it stands in the configuration.
+type File struct {
+	// Path is where it goes, with slashes, relative to the folder of the run.
+	Path string
+	// Format is one of [Formats].
+	Format  string
+	Content *document.Node
+}
+
+// The formats.
+const (
+	JSON = "json"
+	YAML = "yaml"
+	Text = "text"
+)
+
+// Formats are the values of a format.
+func Formats() []string { return []string{JSON, YAML, Text} }
+
+// CheckPath reports what is wrong with the path of a file. What would escape the folder on any system is refused on
+// all.
+func CheckPath(p string) error {
+	parts := strings.Split(p, "/")
+	switch {
+	case strings.TrimSpace(p) == "":
+		return errors.New("the path is empty: name a file below the folder of the run")
+	case strings.ContainsFunc(p, unicode.IsControl):
+		return fmt.Errorf("the path %q has control characters", p)
+	case path.IsAbs(p):
+		return fmt.Errorf("the path %s is absolute; paths are relative to the folder of the run", p)
+	case slices.Contains(parts, ".."):
+		return fmt.Errorf("the path %s has a part '..'; files stay in the folder of the run", p)
+	case strings.ContainsAny(p, `\:<>"|?*`):
+		return fmt.Errorf(`the path %s has one of the characters \ : < > " | ? *, which Windows keeps for itself; `+
+			"folders are separated by /", p)
+	case strings.HasSuffix(p, "/") || parts[len(parts)-1] == ".":
+		return fmt.Errorf("the path %s is that of a folder, not of a file", p)
+	}
+	for _, part := range parts {
+		if artifact.IsDeviceName(part) {
+			return fmt.Errorf("the path %s has the name of a device on Windows, %s", p, part)
+		}
+		if part != "." && strings.TrimRight(part, ". ") != part {
+			return fmt.Errorf("the path %s has a name that ends with a dot or a blank, which Windows cuts off", p)
+		}
+	}
+	return nil
+}
+
+// New makes a file; an empty format is text for a text and JSON for anything else. Its error is about the format.
+func New(p, format string, content *document.Node) (File, error) {
+	f := File{Path: path.Clean(p), Format: format, Content: content}
+	isText := content.Kind == document.Text
+	switch {
+	case format == "" && isText:
+		f.Format = Text
+	case format == "":
+		f.Format = JSON
+	case !slices.Contains(Formats(), format):
+		return f, fmt.Errorf("the format must be json, yaml or text, not %s", format)
+	case format == Text && !isText:
+		return f, fmt.Errorf("the format text needs a text as content, not %s; formats of values are json and yaml",
+			content.Kind)
+	case format != Text && isText:
+		return f, fmt.Errorf("the format %s needs a value such as a mapping as content; a text has the format text",
+			format)
+	}
+	return f, nil
+}

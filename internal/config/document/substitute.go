@@ -5,4 +5,4 @@ package document
 func (n *Node) Substitute(text string) { n.coerce(text) }
 
 // Value is a value as templates know it.
-func Value(n *Node) any { return known(n) }
+func Value(n *Node) any { return (&renderer{}).known(n) }

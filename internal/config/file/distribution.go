@@ -22,5 +22,4 @@ func (r *reader) placeOf(n *document.Node, path string) string {
 	return fmt.Sprintf("%s:%d:%d", r.Name, n.Pos.Line, n.Pos.Column)
 }
 
-func (r *reader) mediaMix(t target, _ schema.Key, n *document.Node, path string)  {}
-func (r *reader) userFiles(t target, _ schema.Key, n *document.Node, path string) {}
+func (r *reader) mediaMix(t target, _ schema.Key, n *document.Node, path string) {}

@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/schema"
+	"aiperf/internal/config/userfile"
 )
 
 func keysOf[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
@@ -224,6 +225,31 @@ func (r *reader) raw(t target, k schema.Key, n *document.Node, path string) {
 	if on {
 		r.apply(t, option.Named("export-level"), schema.Key{}, []string{"raw"}, n, path)
 	}
+}
+
+// userFiles checks files that are written when the run begins; they are rendered then.
+func (r *reader) userFiles(t target, k schema.Key, n *document.Node, path string) {
+	var files []userfile.File
+	r.each(n, path, func(item *document.Node, path string) {
+		before := len(r.faults)
+		r.section(target{Settings: t.Copy()}, schema.Key{Fields: k.Fields}, item, path)
+		if len(r.faults) > before {
+			return
+		}
+		name, _ := textOf(item.Get("path"))
+		format, _ := textOf(item.Get("format"))
+		if err := userfile.CheckPath(name); err != nil {
+			r.fault(item.Get("path"), document.Path(path, "path"), "%v", err)
+			return
+		}
+		f, err := userfile.New(name, format, orNull(item.Get("content")))
+		if err != nil {
+			r.fault(item, path, "%v", err)
+			return
+		}
+		files = append(files, f)
+	})
+	t.Put("user-files", files, r.origin(n, path))
 }
 
 // gpu makes the items of the flag of the settings.

@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
+	"aiperf/internal/config/userfile"
 )
 
 // outputs decides which files are written and what is shown.
@@ -32,6 +34,8 @@ func (op *outputs) artifacts() config.Artifacts {
 		Outputs: p.Bool("export-outputs-json") || !p.Given("export-outputs-json") &&
 			p.Text("export-level") == "raw",
 	}
+	a.UserFiles, _ = p.Value("user-files").([]userfile.File)
+	a.Variables, _ = p.Value("template-variables").(artifact.Object)
 	if s := p.Float("slice-duration"); s != nil {
 		a.SliceDuration = max(1, option.Seconds(*s))
 	}

@@ -1,0 +1,111 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/config/document"
+)
+
+// The formats of [Plan.Write].
+const (
+	Text = "text"
+	YAML = "yaml"
+	JSON = "json"
+)
+
+// ErrSearch is the error of [Plan.Write] for an adaptive search.
+var ErrSearch = errors.New("an adaptive_search chooses its points while it runs, so that there is nothing to list; " +
+	"sweeps of type grid, zip, scenarios, sobol and latin_hypercube can be expanded")
+
+// Output says what [Plan.Write] writes.
+type Output struct {
+	// Format is Text, YAML or JSON.
+	Format string
+	// Full adds the complete configuration of each variation; Index, not nil, shows that variation alone, in full.
+	Full  bool
+	Index *int
+	// Body is called for the complete configuration of a variation: the "benchmark:" of its envelope, rendered, with
+	// defaults, without secrets.
+	Body func(*Variation) (*document.Node, error)
+}
+
+// Write writes the variations: a line each, or trees for programs.
+func (p *Plan) Write(w io.Writer, o Output) error {
+	if p.Type == AdaptiveSearch {
+		return ErrSearch
+	}
+	list := p.Variations
+	if o.Index != nil {
+		if *o.Index < 0 || *o.Index >= len(list) {
+			return fmt.Errorf("--index %d out of range; sweep has %d variation(s).", *o.Index, len(list))
+		}
+		list = list[*o.Index : *o.Index+1]
+		o.Full = true
+	}
+	if o.Format == Text {
+		return p.text(w, list, o)
+	}
+	variations := make([]any, len(list))
+	for i := range list {
+		v := &list[i]
+		entry := artifact.Object{{Key: "index", Value: v.Index}, {Key: "dir_name", Value: v.Dir},
+			{Key: "label", Value: v.Label}, {Key: "values", Value: artifact.HideSensitive(v.Values)}}
+		if o.Full {
+			body, err := o.Body(v)
+			if err != nil {
+				return v.failed(err)
+			}
+			entry = append(entry, artifact.Member{Key: "benchmark", Value: body.Any()})
+		}
+		variations[i] = entry
+	}
+	tree := artifact.Object{{Key: "sweep_type", Value: p.Type}, {Key: "variations", Value: variations}}
+	if o.Format == JSON {
+		return artifact.WriteIndented(w, tree)
+	}
+	_, err := w.Write(document.AppendYAML(nil, document.Of(tree), 0))
+	return err
+}
+
+// bodyIndent is the margin of a configuration below the line of its variation.
+const bodyIndent = 4
+
+func (p *Plan) text(w io.Writer, list []Variation, o Output) error {
+	shown := fmt.Sprintf("%d variations", len(p.Variations))
+	switch {
+	case o.Index != nil:
+		shown = fmt.Sprintf("showing 1 of %d", len(p.Variations))
+	case len(p.Variations) == 1:
+		shown = "1 variation"
+	}
+	if _, err := fmt.Fprintf(w, "Sweep type: %s (%s)\n\n", p.Type, shown); err != nil {
+		return err
+	}
+	for i := range list {
+		v := &list[i]
+		line := fmt.Appendf(nil, "[%d] dir=%s  label=%s\n", v.Index, terminal.Text(v.Dir), terminal.Text(v.Label))
+		if o.Full {
+			body, err := o.Body(v)
+			if err != nil {
+				return v.failed(err)
+			}
+			line = append(document.AppendYAML(line, body, bodyIndent), '\n')
+		}
+		if _, err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failed is the error of a variation whose configuration is not valid.
+func (v *Variation) failed(err error) error {
+	if v.Label == "base" {
+		return err
+	}
+	return fmt.Errorf("variation %d (%s): %w", v.Index, v.Label, err)
+}

@@ -87,8 +87,10 @@ func TestTrapBlocksAreRenderedAndOpenBracketsAreFaults(t *testing.T) {
 		`"{% if a"`:      "{% has no closing %}",
 		`"{{ a }} {{ b"`: "{{ has no closing }}",
 		`"{% if a %}x"`:  "the template \"{% if a %}x\": ",
-		`"{{ nosuch }}"`: "f.yaml:3:6: b.c: the template \"{{ nosuch }}\": nosuch: nosuch is not defined\n" +
+		`"{{ nosuch }}"`: "f.yaml:3:6: b.c: the template \"{{ nosuch }}\": nosuch is not defined; names are the keys of variables and " +
+			"the paths of the file's values\n" +
 			"  3 |   c: \"{{ nosuch }}\"\n    |      ^",
+		`"{{ variable.x }}"`:            "variable is not defined; did you mean variables?",
 		`"{{ variables.x }}"`:           "variables.x is not defined",
 		`"{{ a | nosuch }}"`:            "filter 'nosuch' not found",
 		`"{{ d.e }}"`:                   "d.e: the value is a template itself: put what both need under variables",

@@ -1,5 +1,7 @@
-// Package document holds a configuration file as a tree whose every value knows its place, and reads YAML and JSON
-// into it.
+// Package document holds a configuration file as a tree whose every value knows its place.
+//
+// [Read] reads YAML and JSON into it, [Environment] puts in variables of the environment, [Render] renders templates,
+// [AppendYAML] writes a tree. Faults name file, line and column, and show the line.
 //
 // Invariants: keys of a map are texts, unique, and in the order of the file; a tree is finite and holds no alias;
 // what a file may expand to is bounded, whoever wrote it. The package must never know what the keys mean.

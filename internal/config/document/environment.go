@@ -98,15 +98,16 @@ func (e *environment) replaced(n *Node, text, path string) (string, bool) {
 		case m[2] != "":
 			value = m[3]
 		default:
-			e.fault(n, path, "the environment variable %s is not set: set it, or give a default, ${%[1]s:default}", m[1])
+			e.fault(n, path, "the environment variable %s is not set: set it, or give a default, ${%[1]s:default}",
+				m[1])
 			ok = false
 		}
 		b.WriteString(value)
 		text = rest[len(m[0])-len("${"):]
 		if e.bytes += len(value); e.bytes > maxSubstituted {
 			if e.bytes-len(value) <= maxSubstituted {
-				e.fault(n, path, "the values of the environment variables in this file have more than %d bytes together",
-					maxSubstituted)
+				e.fault(n, path, "the values of the environment variables in this file have more than %d bytes "+
+					"together", maxSubstituted)
 			}
 			return "", false
 		}

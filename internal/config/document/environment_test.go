@@ -54,7 +54,7 @@ func TestTrapReferencesToTheEnvironment(t *testing.T) {
 
 func TestTrapFaultsOfReferences(t *testing.T) {
 	for text, want := range map[string]string{
-		`"${X"`:           "f.yaml:2:6: a.b: a reference ${ is not closed: write ${NAME} or ${NAME:default}; the text ${ itself",
+		`"${X"`:           "f.yaml:2:6: a.b: a reference ${ is not closed: write ${NAME} or ${NAME:default};",
 		`"x ${A:b"`:       "a reference ${ is not closed",
 		`"$${"`:           "a reference ${ is not closed",
 		`"${1X}"`:         "the reference ${1X} names no variable",
@@ -77,7 +77,8 @@ func TestTrapFaultsOfReferences(t *testing.T) {
 func TestAllMissingVariablesAreNamedAtOnce(t *testing.T) {
 	f := read(t, "a: ${A}\nb: [\"${B} ${C}\"]\n")
 	err := document.Environment(f, lookup(nil))
-	for _, want := range []string{"1:4: a: the environment variable A ", "2:5: b[0]: the environment variable B ", " variable C "} {
+	for _, want := range []string{"1:4: a: the environment variable A ", "2:5: b[0]: the environment variable B ",
+		" variable C "} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v lacks %q", err, want)
 		}
@@ -85,9 +86,11 @@ func TestAllMissingVariablesAreNamedAtOnce(t *testing.T) {
 }
 
 func TestVariablesThatMayBeSecretsAreListed(t *testing.T) {
-	f := read(t, "endpoint:\n  headers: {Authorization: \"Bearer ${T}\"}\n  urls: [\"${URL}\"]\n  path: ${MY_API_KEY}\n"+
+	f := read(t, "endpoint:\n  headers: {Authorization: \"Bearer ${T}\"}\n  urls: [\"${URL}\"]\n"+
+		"  path: ${MY_API_KEY}\n"+
 		"  timeout: ${UNSET:5}\n")
-	if err := document.Environment(f, lookup(map[string]string{"T": "0123", "URL": "u", "MY_API_KEY": "0042"})); err != nil {
+	set := lookup(map[string]string{"T": "0123", "URL": "u", "MY_API_KEY": "0042"})
+	if err := document.Environment(f, set); err != nil {
 		t.Fatal(err)
 	}
 	var got []string

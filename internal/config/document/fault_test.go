@@ -13,7 +13,8 @@ func TestAFaultShowsItsLine(t *testing.T) {
 	var list fault.List
 	urll := f.Root.Get("endpoint").Member("urll")
 	f.Fault(&list, urll.Pos, document.Path("endpoint", "urll"), "unknown key, did you mean %s?", "url")
-	want := "bench.yaml:3:3: endpoint.urll: unknown key, did you mean url?\n  3 |   urll: http://h # the server\n    |   ^"
+	want := "bench.yaml:3:3: endpoint.urll: unknown key, did you mean url?\n" +
+		"  3 |   urll: http://h # the server\n    |   ^"
 	if got := list.Error(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

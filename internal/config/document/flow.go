@@ -121,7 +121,7 @@ func (r *reader) comma(open *token.Token, end token.Type) {
 		r.fail(placeOf(t), "the closing bracket %s does not match %s in line %d, column %d", t.Value, open.Value,
 			open.Position.Line, open.Position.Column)
 	default:
-		r.fail(placeOf(t), "a comma or the closing bracket of %s in line %d, column %d is missing before this", open.Value,
-			open.Position.Line, open.Position.Column)
+		r.fail(placeOf(t), "a comma or the closing bracket of %s in line %d, column %d is missing before this",
+			open.Value, open.Position.Line, open.Position.Column)
 	}
 }

@@ -12,9 +12,11 @@ import (
 
 // seeds are files of all kinds.
 var seeds = []string{
-	"a: 1\n", "a:\n  - b: [1, {c: d}]\n    e: 'f'\n  - |\n    g\n", "a: &x {b: 1}\nc: *x\nd:\n  <<: *x\n", `{"a": [1, 2.5e3, null, "\u00e4"]}`,
-	"%YAML 1.2\n---\na: >-\n  b\n  c\n...\n", "? a\n: !!str 1\n", "a: \"{{ b | int }}\"\nvariables: {b: '${C:1}'}\n", "a: [\n- b\n", "\ta: 1",
-	"a: *a\n", "a: &a [*a]\n", "- - - a\n", "a: b: c\n", "a: \"\\x41\n  b\"\n", "a:\r\n  b: |+\r\n\r\n", "\ufeffa: 1", "a: {b, c: , ? d}\n", bomb(3),
+	"a: 1\n", "a:\n  - b: [1, {c: d}]\n    e: 'f'\n  - |\n    g\n", "a: &x {b: 1}\nc: *x\nd:\n  <<: *x\n",
+	`{"a": [1, 2.5e3, null, "\u00e4"]}`, "%YAML 1.2\n---\na: >-\n  b\n  c\n...\n", "? a\n: !!str 1\n",
+	"a: \"{{ b | int }}\"\nvariables: {b: '${C:1}'}\n", "a: [\n- b\n", "\ta: 1", "a: *a\n", "a: &a [*a]\n",
+	"- - - a\n", "a: b: c\n", "a: \"\\x41\n  b\"\n", "a:\r\n  b: |+\r\n\r\n", "\ufeffa: 1", "a: {b, c: , ? d}\n",
+	bomb(3),
 }
 
 func FuzzRead(f *testing.F) {
@@ -46,8 +48,11 @@ var same = cmp.Options{
 }
 
 func FuzzRender(f *testing.F) {
-	for _, text := range append(seeds, "variables: {a: '{{ b }}', b: '{{ a }}'}\n", "a: '{% for x in b %}{{ x }}{% endfor %}'\nb: [1, 2]\n",
-		"a: '${B'\n", "a: '{{'\n", "a: '{% if'\n", "benchmark: {phases: [{name: p, rate: '{{ a ** 2 }}'}]}\na: '${B}'\n") {
+	for _, text := range append(seeds,
+		"variables: {a: '{{ b }}', b: '{{ a }}'}\n", "a: '{% for x in b %}{{ x }}{% endfor %}'\nb: [1, 2]\n",
+		"a: '${B'\n", "a: '{{'\n", "a: '{% if'\n",
+		"benchmark: {phases: [{name: p, rate: '{{ a ** 2 }}'}]}\na: '${B}'\n",
+	) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -122,8 +122,8 @@ func (r *reader) fail(pos Pos, format string, args ...any) {
 // node counts a value.
 func (r *reader) node(n Node) *Node {
 	if r.values++; r.values > MaxValues {
-		r.fail(n.Pos, "the file holds more than %s values, those of aliases counted each time: put data into a file of "+
-			"their own and name it here", artifact.GroupThousands(fmt.Sprint(MaxValues)))
+		r.fail(n.Pos, "the file holds more than %s values, those of aliases counted each time: put data into a file "+
+			"of their own and name it here", artifact.GroupThousands(fmt.Sprint(MaxValues)))
 	}
 	return &n
 }
@@ -183,13 +183,14 @@ func (r *reader) characters() {
 		c, n := utf8.DecodeRune(r.file.Text[i:])
 		switch {
 		case c == utf8.RuneError && n == 1:
-			r.file.Fault(&r.faults, pos, "", "the byte 0x%02X is not UTF-8: save the file with that encoding", r.file.Text[i])
+			r.file.Fault(&r.faults, pos, "", "the byte 0x%02X is not UTF-8: save the file with that encoding",
+				r.file.Text[i])
 			return
 		case c == '\n':
 			pos = Pos{pos.Line + 1, 0}
 		case c < ' ' && c != '\t' || c == 0x7f:
-			r.file.Fault(&r.faults, pos, "", "the control character U+%04X is not allowed; write it as \"\\x%02X\" between "+
-				"double quotes", c, c)
+			r.file.Fault(&r.faults, pos, "", "the control character U+%04X is not allowed; write it as \"\\x%02X\" "+
+				"between double quotes", c, c)
 			return
 		}
 		i += n

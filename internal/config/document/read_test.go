@@ -143,7 +143,8 @@ func TestFaultsNameLineAndColumn(t *testing.T) {
 
 func TestTrapAKeyThatIsANumberIsNotAString(t *testing.T) {
 	_, err := document.Read("f.yaml", []byte("a:\n  1: x\n  true: y\n"))
-	want := "f.yaml:2:3: the key 1 is not a string but a whole number: put it between quotes\n  2 |   1: x\n    |   ^\n" +
+	want := "f.yaml:2:3: the key 1 is not a string but a whole number: put it between quotes\n" +
+		"  2 |   1: x\n    |   ^\n" +
 		"f.yaml:3:3: the key true is not a string but a boolean: put it between quotes\n  3 |   true: y\n    |   ^"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)

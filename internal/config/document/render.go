@@ -2,11 +2,13 @@ package document
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/workload/jinja"
 )
@@ -295,7 +297,7 @@ func (r *renderer) render(t *template) {
 	r.bytes += len(text)
 	switch {
 	case err != nil:
-		r.fault(t.node, t.path, "%v", strings.TrimPrefix(err.Error(), "line 1: "))
+		r.fault(t.node, t.path, "%s", r.reason(err))
 	case r.bytes > maxRendered:
 		r.spent = true
 		r.fault(t.node, t.path, "the texts that templates make have more than %d bytes together", maxRendered)
@@ -306,6 +308,26 @@ func (r *renderer) render(t *template) {
 		delete(r.pending, t.node)
 		t.node.coerce(text)
 	}
+}
+
+// undefined is the end of the engine's messages about an unknown name.
+const undefined = " is not defined"
+
+// reason is an error of the engine, with what an unknown name may have meant.
+func (r *renderer) reason(err error) string {
+	text := strings.TrimPrefix(err.Error(), "line 1: ")
+	if expression, rest, ok := strings.Cut(text, ": "); ok && rest == expression+undefined {
+		text = rest
+	}
+	before, unknown := strings.CutSuffix(text, undefined)
+	if !unknown {
+		return text
+	}
+	name := before[strings.LastIndexAny(before, " :")+1:]
+	if near := suggest.Nearest(name, slices.Sorted(maps.Keys(r.names))); near != "" {
+		return text + "; did you mean " + near + "?"
+	}
+	return text + "; names are the keys of variables and the paths of the file's values"
 }
 
 // fault adds a fault about a template.

@@ -60,14 +60,15 @@ func TestTrapTheEnvironmentComesBeforeTemplates(t *testing.T) {
 }
 
 func TestTrapVariablesReferToOneAnother(t *testing.T) {
-	root := rendered(t, `variables: {a: "{{ b + 1 }}", b: 2, c: "{{ a * 10 + variables.b }}", d: {e: "{{ c }}"}, f: "{{ variables['d'].e }}"}`)
+	root := rendered(t, `variables: {a: "{{ b + 1 }}", b: 2, c: "{{ a * 10 + variables.b }}", d: {e: "{{ c }}"},
+		f: "{{ variables['d'].e }}"}`)
 	if got, want := asJSON(root), `{"variables":{"a":3,"b":2,"c":32,"d":{"e":32},"f":32}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for text, want := range map[string]string{
 		`{a: "{{ b }}", b: "{{ a }}"}`:                    "circular reference among variables: a, b",
 		`{x: "{{ c }}", c: "{{ b }}", b: "{{ x or 1 }}"}`: "circular reference among variables: b, c, x",
-		`{y: "{{ a }}", a: "{{ a + 1 }}"}`:                "f.yaml:1:30: variables.a: the template \"{{ a + 1 }}\": circular reference among variables: a\n",
+		`{y: "{{ a }}", a: "{{ a + 1 }}"}`:                "f.yaml:1:30: variables.a: the template \"{{ a + 1 }}\": circular",
 	} {
 		f, err := document.Read("f.yaml", []byte("variables: "+text+"\nb: \"{{ a }}\"\n"))
 		if err != nil {
@@ -82,11 +83,14 @@ func TestTrapVariablesReferToOneAnother(t *testing.T) {
 
 func TestTrapBlocksAreRenderedAndOpenBracketsAreFaults(t *testing.T) {
 	for text, want := range map[string]string{
-		`"{{ a"`:                        "the template \"{{ a\": {{ has no closing }}",
-		`"{% if a"`:                     "{% has no closing %}",
-		`"{{ a }} {{ b"`:                "{{ has no closing }}",
-		`"{% if a %}x"`:                 "the template \"{% if a %}x\": ",
-		`"{{ nosuch }}"`:                "f.yaml:3:6: b.c: the template \"{{ nosuch }}\": nosuch: nosuch is not defined\n  3 |   c: \"{{ nosuch }}\"\n    |      ^",
+		`"{{ a"`:         "the template \"{{ a\": {{ has no closing }}",
+		`"{% if a"`:      "{% has no closing %}",
+		`"{{ a }} {{ b"`: "{{ has no closing }}",
+		`"{% if a %}x"`:  "the template \"{% if a %}x\": ",
+		`"{{ nosuch }}"`: "f.yaml:3:6: b.c: the template \"{{ nosuch }}\": nosuch is not defined; names are the keys of variables and " +
+			"the paths of the file's values\n" +
+			"  3 |   c: \"{{ nosuch }}\"\n    |      ^",
+		`"{{ variable.x }}"`:            "variable is not defined; did you mean variables?",
 		`"{{ variables.x }}"`:           "variables.x is not defined",
 		`"{{ a | nosuch }}"`:            "filter 'nosuch' not found",
 		`"{{ d.e }}"`:                   "d.e: the value is a template itself: put what both need under variables",
@@ -131,12 +135,13 @@ benchmark:
 func TestTemplatesKnowValuesAsTheFileNamesThem(t *testing.T) {
 	f := read(t, "benchmark:\n  model: m\n  endpoint: {baseUrl: u}\n  n: 1\n")
 	shaped := read(t, `{"benchmark": {"models": {"items": [{"name": "m"}]}, "endpoint": {"base_url": "u"}, "n": 2,
-		"dir": "{{ model }} {{ benchmark.model }} {{ models.items[0].name }} {{ endpoint.baseUrl }} {{ endpoint.base_url }} {{ n }}"}}`)
+		"dir": "{{ model }} {{ benchmark.model }} {{ models.items[0].name }} `+
+		`{{ endpoint.baseUrl }}{{ endpoint.base_url }} {{ n }}"}}`)
 	root, err := document.Render(f, shaped.Root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := asJSON(root.Get("benchmark").Get("dir")), `"m m m u u 2"`; got != want {
+	if got, want := asJSON(root.Get("benchmark").Get("dir")), `"m m m uu 2"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	f = read(t, "benchmark: {model: '{{ n }}'}\n")
@@ -182,7 +187,8 @@ func TestValuesOfFlagsAreNotRendered(t *testing.T) {
 func TestFaultsOfTemplatesHideSecrets(t *testing.T) {
 	f := read(t, "endpoint:\n  api_key: \"s3cret-{{ nosuch }}\"\n  url: \"http://me:s3cret@h/{{ nosuch }}\"\n")
 	_, err := document.Render(f, f.Root)
-	if err == nil || strings.Contains(err.Error(), "s3cret") || strings.Count(err.Error(), "nosuch is not defined") != 2 {
+	if err == nil || strings.Contains(err.Error(), "s3cret") ||
+		strings.Count(err.Error(), "nosuch is not defined") != 2 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -59,7 +59,8 @@ func (n *Node) coerce(text string) {
 }
 
 // decimal is a number as Python reads one, without the words for what is no number.
-var decimal = regexp.MustCompile(`^[-+]?([0-9]+(_[0-9]+)*(\.([0-9]+(_[0-9]+)*)?)?|\.[0-9]+(_[0-9]+)*)([eE][-+]?[0-9]+)?$`)
+var decimal = regexp.MustCompile(
+	`^[-+]?([0-9]+(_[0-9]+)*(\.([0-9]+(_[0-9]+)*)?)?|\.[0-9]+(_[0-9]+)*)([eE][-+]?[0-9]+)?$`)
 
 func number(digits string) (Kind, any) {
 	if v, err := strconv.ParseInt(digits, 10, 64); err == nil {

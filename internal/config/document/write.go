@@ -131,7 +131,8 @@ func isBlock(text string) bool {
 		return false
 	}
 	for i, line := range strings.Split(body, "\n") {
-		if i == 0 && (line == "" || line[0] == ' ') || strings.HasPrefix(line, "\t") || strings.TrimRight(line, " \t") != line {
+		if i == 0 && (line == "" || line[0] == ' ') || strings.HasPrefix(line, "\t") ||
+			strings.TrimRight(line, " \t") != line {
 			return false
 		}
 		for _, c := range line {

@@ -53,12 +53,16 @@ zero: ""
 // texts are those that readers could mistake, and parts of them.
 func texts() *rapid.Generator[string] {
 	return rapid.OneOf(
-		rapid.SampledFrom([]string{"", " ", "~", "null", "Yes", "off", "n", "true", "1", "-1", "+1", "1.5", "1e3", "0x1F", "010", "0o7",
-			"1_000", "12:30", "2024-01-01", ".inf", "-.inf", ".nan", "<<", "=", "-", "- a", "? a", ": a", "a: b", "a:", "a #b", "#a", "&a",
-			"*a", "!a", "|", ">", "%a", "@a", "`a", "{a}", "[a]", "a]", "{{ a }}", "${A:1}", "'a'", "\"a\"", "a\nb", "a\nb\n", "\na", "a\n",
-			"a\n\nb\n\n", " a\nb", "a\n b", "a\n \nb", "a\n\tb", "a\tb", "\t", "a\r\nb", "a\x00b", "\u0085", "\u2028", "a\u0085\nb",
-			"\ufeff", "😀", "ä ö", "---", "...", "a\n---\nb", "a\n# b\nc", "a ", "a\nb ", "\\", "\\n", "http://h:1/x?a=b#c", "a,b", "\u00a0",
-			"a:b", "a: ", "'", "it's", "x\n  y\n    z\nw", "0", "1.", "08", "1:2:3", "a\n\n", "\n", "\n\n", "y\n", "\u200b", "\U000e0001"}),
+		rapid.SampledFrom([]string{
+			"", " ", "~", "null", "Yes", "off", "n", "true", "1", "-1", "+1", "1.5", "1e3", "0x1F", "010", "0o7",
+			"1_000", "12:30", "2024-01-01", ".inf", "-.inf", ".nan", "<<", "=", "-", "- a", "? a", ": a", "a: b",
+			"a:", "a #b", "#a", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "{a}", "[a]", "a]", "{{ a }}",
+			"${A:1}", "'a'", "\"a\"", "a\nb", "a\nb\n", "\na", "a\n", "a\n\nb\n\n", " a\nb", "a\n b", "a\n \nb",
+			"a\n\tb", "a\tb", "\t", "a\r\nb", "a\x00b", "\u0085", "\u2028", "a\u0085\nb", "\ufeff", "😀", "ä ö",
+			"---", "...", "a\n---\nb", "a\n# b\nc", "a ", "a\nb ", "\\", "\\n", "http://h:1/x?a=b#c", "a,b",
+			"\u00a0", "a:b", "a: ", "'", "it's", "x\n  y\n    z\nw", "0", "1.", "08", "1:2:3", "a\n\n", "\n", "\n\n",
+			"y\n", "\u200b", "\U000e0001",
+		}),
 		rapid.StringOfN(rapid.RuneFrom([]rune("ab1 \n\t:#-{}[],\"'\\|>&*!%.~äyn0_")), 0, 12, -1),
 		rapid.String(),
 	)
@@ -70,7 +74,8 @@ func nodes(depth int) *rapid.Generator[*document.Node] {
 		rapid.Just(document.Of(nil)),
 		rapid.Map(rapid.Bool(), func(v bool) *document.Node { return document.Of(v) }),
 		rapid.Map(rapid.Int64(), func(v int64) *document.Node { return document.Of(v) }),
-		rapid.Map(rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{1, 1e16, 1e-7, math.Inf(1), math.Inf(-1), 0.1})),
+		rapid.Map(rapid.OneOf(rapid.Float64(),
+			rapid.SampledFrom([]float64{1, 1e16, 1e-7, math.Inf(1), math.Inf(-1), 0.1})),
 			func(v float64) *document.Node { return document.Of(v) }),
 		rapid.Map(texts(), func(v string) *document.Node { return document.Of(strings.ToValidUTF8(v, "")) }),
 	)
@@ -85,7 +90,8 @@ func nodes(depth int) *rapid.Generator[*document.Node] {
 }
 
 func mappings(depth int) *rapid.Generator[*document.Node] {
-	return rapid.Map(rapid.MapOfN(texts(), nodes(depth-1), 0, 4), func(members map[string]*document.Node) *document.Node {
+	members := rapid.MapOfN(texts(), nodes(depth-1), 0, 4)
+	return rapid.Map(members, func(members map[string]*document.Node) *document.Node {
 		n := &document.Node{Kind: document.Map}
 		for key, value := range members {
 			n.Set(strings.ToValidUTF8(key, ""), value)

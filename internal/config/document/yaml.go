@@ -30,8 +30,8 @@ func (r *reader) readYAML() *Node {
 }
 
 func (r *reader) several(t *token.Token) {
-	r.fail(placeOf(t), "a second document begins here; a configuration is one document: remove the line --- or put the "+
-		"rest into a file of its own")
+	r.fail(placeOf(t), "a second document begins here; a configuration is one document: remove the line --- or put "+
+		"the rest into a file of its own")
 }
 
 // header reads directives and the line --- before the document; it returns the line of the latter.
@@ -265,8 +265,8 @@ func (r *reader) key(marks []mark) key {
 		k.colon, k.line = true, colon.Position.Line
 		r.next()
 	case !k.explicit:
-		r.fail(k.pos, "%s is neither a key with a colon nor part of the value above: add \": \" behind a key, or quote "+
-			"a text of several lines", fault.Shorten(t.Value))
+		r.fail(k.pos, "%s is neither a key with a colon nor part of the value above: add \": \" behind a key, or "+
+			"quote a text of several lines", fault.Shorten(t.Value))
 	}
 	for _, m := range marks {
 		if m.anchor != "" {
@@ -298,8 +298,8 @@ func (r *reader) misplaced(t *token.Token, column int) {
 	case isType(t, token.MappingValueType):
 		r.fail(pos, "a colon is not allowed here: a key needs a line of its own, a text with \": \" quotes")
 	case pos.Column > column && r.first(t):
-		r.fail(pos, "wrong indentation: this line begins in column %d, those of its block begin in column %d", pos.Column,
-			column)
+		r.fail(pos, "wrong indentation: this line begins in column %d, those of its block begin in column %d",
+			pos.Column, column)
 	}
 	r.fail(pos, "%s is not allowed here: a value ended before it; put a text with such characters between quotes",
 		fault.Shorten(t.Value))

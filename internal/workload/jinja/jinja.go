@@ -129,9 +129,11 @@ var (
 	noItem     = regexp.MustCompile(`Unable to evaluate (\S+): Can't use Getitem on None`)
 	filterName = regexp.MustCompile(`unable to evaluate filter &\{[^}]*\}: `)
 	// Of a chain of parts that cannot be evaluated the innermost is named.
-	undefinedName   = regexp.MustCompile(`(?:[Uu]nable to evaluate (?:\w+ )*[^:"]+: )*Unable to evaluate name "([^"]*)"`)
-	undefinedMember = regexp.MustCompile(`(?:[Uu]nable to evaluate (?:\w+ )*[^:"]+: )*[Uu]nable to evaluate ([^:"]+): ` +
-		`(?:attribute|item) '[^']*' not found`)
+	undefinedName = regexp.MustCompile(
+		`(?:[Uu]nable to evaluate (?:\w+ )*[^:"]+: )*Unable to evaluate name "([^"]*)"`)
+	undefinedMember = regexp.MustCompile(
+		`(?:[Uu]nable to evaluate (?:\w+ )*[^:"]+: )*[Uu]nable to evaluate ([^:"]+): ` +
+			`(?:attribute|item) '[^']*' not found`)
 	structure = regexp.MustCompile(`\w+ControlStructure\([^()]*\): `)
 )
 
@@ -144,8 +146,8 @@ func plainMessage(text string) string {
 	text = undefinedName.ReplaceAllString(text, "$1 is not defined")
 	text = undefinedMember.ReplaceAllString(text, "$1 is not defined")
 	text = structure.ReplaceAllString(text, "")
-	for _, name := range []string{printFilter, "tojson", stepFilter, sizeFilter, repeatFilter, thenFilter, computeFilter,
-		completeFilter} {
+	for _, name := range []string{printFilter, "tojson", stepFilter, sizeFilter, repeatFilter, thenFilter,
+		computeFilter, completeFilter} {
 		text = strings.ReplaceAll(text, "invalid call to filter '"+name+"': ", "")
 	}
 	for nodeNames.MatchString(text) {

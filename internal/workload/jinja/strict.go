@@ -12,8 +12,8 @@ import (
 	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-// What Options.Strict changes: the engine computes with undefined values, adds numbers to texts, and rounds quotients of
-// negative numbers towards zero.
+// What Options.Strict changes: the engine computes with undefined values, adds numbers to texts, and rounds quotients
+// of negative numbers towards zero.
 
 const (
 	computeFilter  = " compute"

@@ -8,7 +8,7 @@ import (
 func strictVariables() map[string]any {
 	return map[string]any{
 		"a": 512, "f": 2.5, "s": "12", "yes": true, "n": None, "list": []any{1, 2, "q"},
-		"map":    Dict([]string{"x", "y"}, []any{1, map[string]any{"z": 3}}),
+		"map": Dict([]string{"x", "y"}, []any{1, map[string]any{"z": 3}}),
 		"phases": Named([]any{Dict([]string{"name", "rate"}, []any{"warmup", 5}),
 			Dict([]string{"name", "rate"}, []any{"main", 7})}),
 	}
@@ -23,7 +23,8 @@ func TestStrictTemplatesComputeAsPython(t *testing.T) {
 		"{{ yes + 1 }}": "2", "{{ 'a' + 'b' }}": "ab", "{{ 'ab' * 2 }}": "abab", "{{ 2 * 'ab' }}": "abab",
 		"{{ [1] + [2] }}": "[1, 2]", "{{ 10 / 3 }}": "3.3333333333333335", "{{ 0.1 + 0.2 }}": "0.30000000000000004",
 		"{{ 2.5 | round }}": "2.0", "{{ 3.5 | round | int }}": "4", "{{ 2.675 | round(2) }}": "2.67",
-		"{{ 2.1 | round(method='ceil') }}": "3.0", "{{ 1234 | round(-2) }}": "1200.0", "{{ -9223372036854775807 // -1 }}": "9223372036854775807",
+		"{{ 2.1 | round(method='ceil') }}": "3.0", "{{ 1234 | round(-2) }}": "1200.0",
+		"{{ -9223372036854775807 // -1 }}": "9223372036854775807",
 		"{{ phases.main.rate }} {{ phases[0].rate }} {{ phases['main'].rate }} {{ phases | length }}": "7 5 7 2",
 		"{% for p in phases %}{{ p.name }} {% endfor %}":                                              "warmup main ",
 		"{{ map.y.z + map['x'] }}": "4", "{{ nosuch | default(3) + 1 }}": "4", "{{ map.nosuch | d('x') }}": "x",

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
@@ -18,6 +19,7 @@ import (
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/schema"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/sweep"
 	"aiperf/internal/run"
 )
 
@@ -187,13 +189,32 @@ func (a *app) validateFile(name string) (warnings []string, err error) {
 		return nil, err
 	}
 	a.hideFile(source, nil)
-	_, found, err := a.resolveVariation(source, source.Raw)
-	for _, w := range found {
-		if w.Level == fault.LevelWarning {
-			warnings = append(warnings, w.Text)
+	plan, err := sweep.Expand(source.File, source.Raw)
+	if err != nil {
+		return nil, err
+	}
+	envelopes := []*document.Node{source.Raw} // of a search, whose points are not known
+	if len(plan.Variations) > 0 {
+		envelopes = nil
+	}
+	for i := range plan.Variations {
+		envelopes = append(envelopes, plan.Variations[i].Envelope())
+	}
+	for i, envelope := range envelopes {
+		_, found, err := a.resolveVariation(source, envelope)
+		for _, w := range found {
+			if w.Level == fault.LevelWarning && !slices.Contains(warnings, w.Text) {
+				warnings = append(warnings, w.Text)
+			}
+		}
+		switch {
+		case err != nil && len(envelopes) > 1:
+			return warnings, fmt.Errorf("variation %d (%s): %w", i, plan.Variations[i].Label, err)
+		case err != nil:
+			return warnings, err
 		}
 	}
-	return warnings, err
+	return warnings, nil
 }
 
 // resolveVariation resolves an envelope of a file; tree is it with its templates rendered.

@@ -152,3 +152,9 @@ func runtimeConfig(r *config.Run) Object {
 	}
 	return out
 }
+
+// Whole is everything that was given or derived, without secrets: what [Of] and [Further] hold apart.
+func Whole(r *config.Run) Object {
+	clean, _ := r.Redactor().Strings(resolvedConfig(r)).(Object)
+	return clean
+}

@@ -367,7 +367,7 @@ func telemetryKeys() []Key {
 				Help: "Whether figures are shown during the run."}),
 		section("server_metrics", "Prometheus metrics of the server. A text is a URL.",
 			Key{Name: "enabled", Kind: Switch, Default: true, Help: "Collect the server's metrics."},
-			opt("urls", "server-metrics", []any{}), opt("formats", "server-metrics-formats", []any{"json", "csv"}),
+			opt("urls", "server-metrics", []any{}), opt("formats", "server-metrics-formats", []any{"json", "csv", "parquet"}),
 			section("discovery", "Finding metrics pages by themselves.",
 				Key{Name: "mode", Kind: Choice, Values: []string{"auto", "kubernetes", "disabled"}, Default: "auto",
 					Help: "Where metrics pages are looked for."},

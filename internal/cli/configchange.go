@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/document"
+	"aiperf/internal/config/file"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/run"
+)
+
+type expandOptions struct {
+	format string
+	full   bool
+	index  *int
+}
+
+func (o *expandOptions) table() *flags.Table {
+	return &flags.Table{Command: "config expand", About: `Usage: aiperf config expand FILE [-F] [-i N] [-f text|yaml|json]
+
+Lists the variations of a sweep: their folders, labels and values. A file without a sweep has one variation, base.
+
+Options:
+`, Footer: configFileFooter + `
+Exit codes: 0 done; 1 the file is not valid, or N is out of range; 2 an adaptive search, which has no list.
+`, Flags: []flags.Flag{
+		flags.Switch("full -F", "with the complete configuration of each variation", &o.full),
+		flags.Value("index -i", "N", "only variation N, from 0, with its complete configuration", func(text string) error {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return fmt.Errorf("%q is not a whole number", text)
+			}
+			o.index = &n
+			return nil
+		}),
+		flags.Choice("format -f", "FORMAT", "text, yaml or json", &o.format, sweep.Text, sweep.YAML, sweep.JSON),
+	}}
+}
+
+// configExpand lists the variations of a file.
+func (a *app) configExpand(args []string) int {
+	o := expandOptions{format: sweep.Text}
+	name, code, done := a.configFile(o.table(), args)
+	if done {
+		return code
+	}
+	source, err := a.openConfig(name)
+	if err != nil {
+		return a.fail(err)
+	}
+	a.hideFile(source, nil)
+	for _, w := range source.Warnings {
+		fmt.Fprintln(a.terminal.err, "Warning:", w.Text)
+	}
+	plan, err := sweep.Expand(source.File, source.Raw)
+	if err != nil {
+		return a.fail(err)
+	}
+	if plan.Type == sweep.AdaptiveSearch {
+		a.fail(sweep.ErrSearch)
+		return ExitUsage
+	}
+	if err := plan.Write(a.terminal.out, sweep.Output{Format: o.format, Full: o.full, Index: o.index,
+		Body: func(v *sweep.Variation) (*document.Node, error) {
+			tree, _, err := a.resolveVariation(source, v.Envelope())
+			if err != nil {
+				return nil, err
+			}
+			return file.Body(file.Complete(tree, nil)), nil
+		}}); err != nil {
+		return a.fail(err)
+	}
+	return ExitOK
+}
+
+type diffOptions struct{ format string }
+
+func (o *diffOptions) table() *flags.Table {
+	return &flags.Table{Command: "config diff", About: `Usage: aiperf config diff A B [-f text|json]
+
+Compares two configuration files with all their defaults.
+
+Options:
+`, Footer: configFileFooter + `
+Exit codes: 0 identical or compared; 1 a file is not valid.
+`, Flags: []flags.Flag{flags.Choice("format -f", "FORMAT", "text or json", &o.format, "text", "json")}}
+}
+
+// difference is a value that two files do not share; nil: the file lacks it.
+type difference struct {
+	path     string
+	old, new *document.Node
+}
+
+// configDiff compares two files.
+func (a *app) configDiff(args []string) int {
+	o := diffOptions{format: "text"}
+	words, code, done := a.parse(o.table(), args)
+	if done {
+		return code
+	}
+	if len(words) != 2 {
+		return a.fail(fmt.Errorf("aiperf config diff needs two files"))
+	}
+	a.redactor = artifact.NewRedactor()
+	var sides [2]*document.Node
+	for i, name := range words {
+		source, err := a.openConfig(name)
+		if err != nil {
+			return a.fail(err)
+		}
+		a.hideFile(source, nil)
+		_, tree, err := source.Settings(source.Raw, file.Options{NoFiles: true})
+		if err != nil {
+			return a.fail(err)
+		}
+		sides[i] = file.Complete(tree, nil)
+	}
+	var list []difference
+	differ(sides[0], sides[1], "", &list)
+	if o.format == "json" {
+		return a.writeDifferences(list)
+	}
+	w := a.terminal.out
+	if len(list) == 0 {
+		fmt.Fprintln(w, "Configurations are identical")
+		return ExitOK
+	}
+	plural := "s"
+	if len(list) == 1 {
+		plural = ""
+	}
+	fmt.Fprintf(w, "Comparing: %s vs %s\nFound %d difference%s:\n", words[0], words[1], len(list), plural)
+	for _, d := range list {
+		switch {
+		case d.old == nil:
+			fmt.Fprintf(w, "+ %s: %s (only in %s)\n", d.path, inline(d.new), words[1])
+		case d.new == nil:
+			fmt.Fprintf(w, "- %s: %s (only in %s)\n", d.path, inline(d.old), words[0])
+		default:
+			fmt.Fprintf(w, "%s:\n  - %s: %s\n  + %s: %s\n", d.path, words[0], inline(d.old), words[1], inline(d.new))
+		}
+	}
+	return ExitOK
+}
+
+func (a *app) writeDifferences(list []difference) int {
+	items := []any{}
+	for _, d := range list {
+		switch {
+		case d.old == nil:
+			items = append(items, artifact.Object{{Key: "type", Value: "added"}, {Key: "path", Value: d.path},
+				{Key: "value", Value: d.new.Any()}})
+		case d.new == nil:
+			items = append(items, artifact.Object{{Key: "type", Value: "removed"}, {Key: "path", Value: d.path},
+				{Key: "value", Value: d.old.Any()}})
+		default:
+			items = append(items, artifact.Object{{Key: "type", Value: "changed"}, {Key: "path", Value: d.path},
+				{Key: "old", Value: d.old.Any()}, {Key: "new", Value: d.new.Any()}})
+		}
+	}
+	text, err := artifact.AppendIndented(nil, items)
+	if err == nil {
+		_, err = fmt.Fprintf(a.terminal.out, "%s\n", text)
+	}
+	if err != nil {
+		return a.fail(err)
+	}
+	return ExitOK
+}
+
+// inline is a value in one line.
+func inline(n *document.Node) string {
+	text, err := artifact.AppendJSON(nil, n.Any())
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// differ adds what two trees do not share. Entries of lists are compared by their names where they have one.
+func differ(a, b *document.Node, path string, list *[]difference) {
+	if a.Kind == document.Map && b.Kind == document.Map {
+		for _, m := range a.Members {
+			below := document.Path(path, m.Key)
+			if other := b.Get(m.Key); other == nil {
+				*list = append(*list, difference{below, m.Value, nil})
+			} else {
+				differ(m.Value, other, below, list)
+			}
+		}
+		for _, m := range b.Members {
+			if a.Get(m.Key) == nil {
+				*list = append(*list, difference{document.Path(path, m.Key), nil, m.Value})
+			}
+		}
+		return
+	}
+	if a.Kind == document.List && b.Kind == document.List && len(a.Items) == len(b.Items) {
+		for i := range a.Items {
+			differ(a.Items[i], b.Items[i], document.Index(path, i), list)
+		}
+		return
+	}
+	if inline(a) != inline(b) {
+		*list = append(*list, difference{path, a, b})
+	}
+}
+
+type fromFlagsOptions struct{ file string }
+
+func (o *fromFlagsOptions) table() *flags.Table {
+	return &flags.Table{Command: "config from-flags", About: `Usage: aiperf config from-flags [-o FILE] -- OPTIONS OF aiperf profile
+
+Prints the configuration file that describes the same run as a command line. For example:
+  aiperf config from-flags -o bench.yaml -- -m MODEL --concurrency 8 --request-count 100
+
+In the place of secrets the file names variables of the environment.
+
+Options:
+`, Footer: configFileFooter, Flags: []flags.Flag{
+		flags.Value("output -o", "FILE", "write to FILE instead of the standard output", flags.Text(&o.file)),
+	}}
+}
+
+// configFromFlags prints the file of a command line.
+func (a *app) configFromFlags(args []string) int {
+	var o fromFlagsOptions
+	own, over := args, []string(nil)
+	for i, arg := range args {
+		if arg == "--" {
+			own, over = args[:i], args[i+1:]
+			break
+		}
+	}
+	words, code, done := a.parse(o.table(), own)
+	if done {
+		return code
+	}
+	if len(words) > 0 || over == nil {
+		return a.fail(fmt.Errorf("write the options of aiperf profile behind --: aiperf config from-flags -- -m MODEL …"))
+	}
+	a.hideSecrets(over)
+	parsed, err := settings.Parse(over, a.env)
+	if err != nil {
+		return a.fail(err)
+	}
+	if parsed.Given("config") {
+		return a.fail(fmt.Errorf("%s is a file already; aiperf config show %s -- … shows it with options over it",
+			parsed.Text("config"), parsed.Text("config")))
+	}
+	cfg, _, err := resolve.Resolve(parsed, run.Catalog{})
+	if err != nil {
+		return a.fail(err)
+	}
+	tree, variables := file.FromRun(cfg)
+	text := document.AppendYAML(nil, tree, 0)
+	if o.file == "" {
+		_, err = a.terminal.out.Write(text)
+	} else {
+		err = artifact.WriteFile(o.file, text)
+	}
+	if err != nil {
+		return a.fail(err)
+	}
+	if len(variables) > 0 {
+		fmt.Fprintln(a.terminal.err, "The file has no secrets: set", strings.Join(variables, ", "))
+	}
+	return ExitOK
+}

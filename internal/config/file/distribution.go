@@ -5,7 +5,6 @@ import (
 
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/parse"
-	"aiperf/internal/config/schema"
 	"aiperf/internal/workload/recipe"
 )
 
@@ -21,5 +20,3 @@ func (r *reader) placeOf(n *document.Node, path string) string {
 	}
 	return fmt.Sprintf("%s:%d:%d", r.Name, n.Pos.Line, n.Pos.Column)
 }
-
-func (r *reader) mediaMix(t target, _ schema.Key, n *document.Node, path string) {}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/wire/api"
@@ -56,6 +57,14 @@ func (ds *dataset) checkSystemPrompt() {
 	}
 }
 
+// checkSizes refuses a distribution of turns that has less than one on average.
+func (ds *dataset) checkSizes() {
+	if turns := ds.p.Dataset.Turns; turns != nil && turns.Expected() < 1 {
+		ds.fault("", "%s: the distribution has %s turns on average; a conversation has at least 1",
+			ds.flag("conversation-turn-mean"), option.FormatFloat(turns.Expected()))
+	}
+}
+
 // checkText refuses text options where requests hold no text.
 func (ds *dataset) checkText() {
 	if _, err := ds.lengthPairs(); err != nil {
@@ -70,6 +79,9 @@ func (ds *dataset) checkText() {
 		if ds.given(name) && ds.positive(name) {
 			flags = append(flags, ds.flag(name))
 		}
+	}
+	if len(ds.p.Dataset.SequenceDistribution) > 0 {
+		flags = append(flags, "sequence_distribution")
 	}
 	flags = append(flags, ds.givenOf("seq-dist", "shared-system-prompt-length", "user-context-prompt-length")...)
 	if len(flags) > 0 {

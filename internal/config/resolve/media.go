@@ -107,9 +107,48 @@ func (md *media) audioRates() []int {
 // check refuses what no picture, sound or video can be.
 func (md *media) check() {
 	md.checkModalities()
+	md.checkMix()
 	md.checkImages()
 	md.checkAudio()
 	md.checkVideo()
+}
+
+// checkMix refuses shapes of a mix that requests cannot carry, and sound that no format has.
+func (md *media) checkMix() {
+	mix := md.p.Dataset.MediaMix
+	if len(mix) == 0 {
+		return
+	}
+	if md.wantsImages() || md.wantsAudio() || md.wantsVideo() {
+		md.fault("", "media_mix and images, audio or video of the dataset exclude each other: put them into the mix")
+	}
+	for _, a := range mix {
+		for _, part := range a.Parts {
+			for _, p := range part.Profiles {
+				facts := &md.endpoint.facts
+				if p.Images != nil && !facts.SupportsImage || p.Audio != nil && !facts.SupportsAudio {
+					md.fault("", "media_mix: %s cannot be sent with --endpoint-type %s", a.Name, md.endpoint.endpointType)
+					return
+				}
+				if p.Audio != nil {
+					md.checkClips(a.Name, p.Audio)
+				}
+			}
+		}
+	}
+}
+
+func (md *media) checkClips(name string, a *recipe.Audio) {
+	for _, depth := range a.Depths {
+		if !slices.Contains(bitDepths, int64(depth)) {
+			md.fault("", "media_mix: %s: the depth %d is not 8, 16, 24 or 32", name, depth)
+		}
+	}
+	for _, rate := range a.RatesHz {
+		if rate < 1 || rate > 1_000_000 || a.Format == "mp3" && !slices.Contains(mp3Rates, rate) {
+			md.fault("", "media_mix: %s: %s has no sample rate of %d Hz", name, a.Format, rate)
+		}
+	}
 }
 
 // checkModalities refuses media where requests cannot carry them.

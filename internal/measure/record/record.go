@@ -47,6 +47,8 @@ type Identity struct {
 	// CacheBustMarker is what the request has in front of a message, or behind it, to keep it out of caches, and
 	// CacheBustTarget says where; empty without one.
 	CacheBustMarker, CacheBustTarget string
+	// Archetype names the shape of the request in a mix of several; empty without one.
+	Archetype string
 	// AgentDepth is how far below the root of its tree the session is. The two ids are empty for a root.
 	AgentDepth                             int
 	ParentCorrelationID, RootCorrelationID string

@@ -92,6 +92,9 @@ func appendMetadata(m *artifact.Members, r *record.Record) {
 	if r.ParentCorrelationID != "" {
 		m.String("parent_correlation_id", r.ParentCorrelationID)
 	}
+	if r.Archetype != "" {
+		m.String("archetype", r.Archetype)
+	}
 	m.String("root_correlation_id", cmp.Or(r.RootCorrelationID, r.CorrelationID))
 	if r.Raw != nil && r.Raw.CutOff {
 		m.Bool("was_cut_off", true)

@@ -77,6 +77,7 @@ type identity struct {
 	PhaseName           string `json:"phase_name"`
 	CacheBustMarker     string `json:"-"`
 	CacheBustTarget     string `json:"-"`
+	Archetype           string `json:"archetype"`
 	AgentDepth          int    `json:"agent_depth"`
 	ParentCorrelationID string `json:"parent_correlation_id"`
 	RootCorrelationID   string `json:"root_correlation_id"`

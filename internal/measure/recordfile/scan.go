@@ -102,6 +102,8 @@ func (s *lineScanner) metadata(m *metadata) {
 			m.WasCutOff = s.bool()
 		case "context_overflow_skip":
 			m.ContextOverflowSkip = s.bool()
+		case "archetype":
+			m.Archetype = s.string()
 		case "agent_depth":
 			whole(&m.AgentDepth)
 		case "parent_correlation_id":

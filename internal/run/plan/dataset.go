@@ -18,7 +18,7 @@ import (
 
 // addMedia sets what generated turns have in addition to prompts, or instead of them.
 func addMedia(o *compose.Options, d *config.Dataset) {
-	o.Rankings, o.Images, o.Audio = d.Rankings, d.Images, d.Audio
+	o.Rankings, o.Images, o.Audio, o.MediaMix = d.Rankings, d.Images, d.Audio, d.MediaMix
 	if v := d.Video; v != nil {
 		video := media.VideoClip{
 			Width: v.Width, Height: v.Height, Seconds: v.Seconds, FPS: v.FPS, Show: v.Show,

@@ -216,6 +216,7 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 		p.Err = encodeError(err)
 		return p
 	}
+	p.Identity.Archetype = s.conversation.Turns[turn].Archetype
 	p.Model, p.Prefix = s.conversation.Turns[turn].Model, s.conversation.Turns[turn].Prefix
 	if limit := s.conversation.Turns[turn].MaxTokens; limit != nil {
 		p.RequestedTokens = int64(*limit)

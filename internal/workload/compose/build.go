@@ -64,7 +64,8 @@ type builder struct {
 	bodies bool
 	// texts reports that synthetic turns have text, however short special tokens make it.
 	texts    bool
-	added    int // tokens that a draw of ISL leaves to the tokenizer
+	specials int // tokens that the tokenizer adds to a text
+	added    int // those of them that a draw of ISL leaves to it
 	markCost int // tokens that the first text of a conversation leaves to its mark
 	// fixedCost and wrapCost are tokens that a chat template adds once and to each message.
 	fixedCost, wrapCost int
@@ -74,7 +75,7 @@ type builder struct {
 // streams are the random streams, one for each concern, so that none disturbs another.
 type streams struct {
 	corpus, lengths, prefix, pairs, turns, delays, limits, models random.Stream
-	passages, passageTokens, queryTokens                          random.Stream
+	passages, passageTokens, queryTokens, mix                     random.Stream
 }
 
 func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
@@ -89,6 +90,7 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 		limits:  o.Seed.Stream("composer.turn.max_tokens"),
 		models:  o.Seed.Stream("composer.turn.model_selection"),
 
+		mix:           o.Seed.Stream("dataset.media_mix"),
 		passages:      o.Seed.Stream("dataset.rankings.passages"),
 		passageTokens: o.Seed.Stream("dataset.rankings.passages.tokens"),
 		queryTokens:   o.Seed.Stream("dataset.rankings.query.tokens"),
@@ -109,7 +111,8 @@ func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 		// A tokenizer that adds special tokens makes the prompt longer on the server. A chat template writes them
 		// itself.
 		if w := o.ISLWindow; (w == nil || !w.UpTo) && b.fixedCost+b.wrapCost == 0 {
-			b.leaveRoom(max(0, tok.Specials().Added))
+			b.specials = max(0, tok.Specials().Added)
+			b.leaveRoom(b.specials)
 		}
 	}
 	b.reserveMarks()

@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/base/random"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/media"
+	"aiperf/internal/workload/recipe"
 )
 
 // RandomFormat draws the format of each picture.
@@ -110,7 +111,7 @@ func (b *builder) prepareImages() error {
 // conversation holds depends on its place alone, so that those that are made are the same as if all were.
 func (b *builder) choosePlayed() error {
 	if b.Kind != Synthetic || b.Sessions <= 0 || b.Sessions >= int64(b.Entries) || b.Images == nil &&
-		b.Audio == nil && b.Videos == nil {
+		b.Audio == nil && b.Videos == nil && len(b.MediaMix) == 0 {
 		return nil
 	}
 	sampler, err := dataset.NewSampler(cmp.Or(b.Sampling, b.dataset.Sampling), b.Entries, b.Seed)
@@ -134,25 +135,30 @@ func (b *builder) choosePlayed() error {
 
 // addMedia gives the turns of conversation k their pictures, sound and video.
 func (b *builder) addMedia(ctx context.Context, k uint64, turns []dataset.Turn) error {
-	if b.Images != nil {
-		if err := b.addImages(ctx, k, turns); err != nil {
-			return err
-		}
+	images, audio := func(int) *recipe.Images { return b.Images }, func(int) *recipe.Audio { return b.Audio }
+	if mix := b.drawMix(k, len(turns)); mix != nil {
+		images, audio = func(i int) *recipe.Images { return mix[i].images }, func(i int) *recipe.Audio { return mix[i].audio }
 	}
-	if b.Audio != nil {
-		b.addAudio(k, turns)
+	if err := b.addImages(ctx, k, turns, images); err != nil {
+		return err
 	}
-	if b.Videos != nil {
+	b.addAudio(k, turns, audio)
+	if b.Videos != nil && len(b.MediaMix) == 0 {
 		return b.addVideos(ctx, k, turns)
 	}
 	return nil
 }
 
-func (b *builder) addImages(ctx context.Context, k uint64, turns []dataset.Turn) error {
-	p, m := b.Images, &b.media
+func (b *builder) addImages(ctx context.Context, k uint64, turns []dataset.Turn, of func(i int) *recipe.Images) error {
+	m := &b.media
 	sizes, formats, sources := m.sizes.At(k), m.formats.At(k), m.sources.At(k)
 	drawn := 0
 	for i := range turns {
+		p := of(i)
+		if p == nil {
+			continue
+		}
+		count := m.finite(p)
 		contents := make([]string, p.BatchSize)
 		for j := range contents {
 			if ctx.Err() != nil {
@@ -164,10 +170,10 @@ func (b *builder) addImages(ctx context.Context, k uint64, turns []dataset.Turn)
 				key.format = []string{media.PNG, media.JPEG}[formats.IntN(2)]
 			}
 			var err error
-			if m.count == 0 {
+			if count == 0 {
 				contents[j], err = media.EncodePicture(media.NoisePicture(&sources, key.w, key.h), key.format)
 			} else {
-				key.number = b.pickPicture(k, drawn, &sources)
+				key.number = b.pickPicture(k, drawn, count, &sources)
 				contents[j], err = m.picture(key)
 			}
 			if err != nil {
@@ -180,12 +186,23 @@ func (b *builder) addImages(ctx context.Context, k uint64, turns []dataset.Turn)
 	return nil
 }
 
-// pickPicture returns the number of a picture of a finite source, for the picture of that place in
+// finite returns the number of pictures of a source, 0 of one that has no end.
+func (m *mediaGenerator) finite(p *recipe.Images) int {
+	switch p.Source {
+	case NoiseSource:
+		return 0
+	case SceneSource:
+		return media.Scenes
+	}
+	return m.count
+}
+
+// pickPicture returns the number of a picture of a finite source of count ones, for the picture of that place in
 // conversation k.
-func (b *builder) pickPicture(k uint64, place int, r *random.Rand) int {
+func (b *builder) pickPicture(k uint64, place, count int, r *random.Rand) int {
 	m := &b.media
 	if m.firsts == nil {
-		return r.IntN(m.count)
+		return r.IntN(count)
 	}
 	number := m.firsts[k] + place
 	if b.Images.Sampling == fileCycle {
@@ -222,10 +239,14 @@ func (m *mediaGenerator) picture(key pictureKey) (string, error) {
 	return text, nil
 }
 
-func (b *builder) addAudio(k uint64, turns []dataset.Turn) {
-	s, m := b.Audio, &b.media
+func (b *builder) addAudio(k uint64, turns []dataset.Turn, of func(i int) *recipe.Audio) {
+	m := &b.media
 	durations, encodings, sounds := m.durations.At(k), m.encodings.At(k), m.sounds.At(k)
 	for i := range turns {
+		s := of(i)
+		if s == nil {
+			continue
+		}
 		contents := make([]string, s.BatchSize)
 		for j := range contents {
 			clip := media.Clip{

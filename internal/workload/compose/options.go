@@ -90,6 +90,9 @@ type Options struct {
 	Audio  *recipe.Audio
 	Videos *Videos
 
+	// MediaMix draws what a turn of a synthetic conversation holds, instead of Images, Audio and Videos; empty: none.
+	MediaMix []recipe.Archetype
+
 	// Corpus is what texts are cut from; empty: the bundled plays.
 	Corpus Corpus
 	// ISLWindow and OSLWindow draw lengths around the means of ISL and OSL; nil: their own distribution.
@@ -128,7 +131,8 @@ func (o *Options) check() error {
 		return fmt.Errorf("unknown kind of dataset %q", string(o.Kind))
 	case o.Kind == Synthetic && o.Entries < 1:
 		return fmt.Errorf("--num-dataset-entries is %d: want at least 1", o.Entries)
-	case o.Kind == Synthetic && !o.hasText() && o.Images == nil && o.Audio == nil && o.Videos == nil:
+	case o.Kind == Synthetic && !o.hasText() && o.Images == nil && o.Audio == nil && o.Videos == nil &&
+		len(o.MediaMix) == 0:
 		return fmt.Errorf("a synthetic dataset without text, pictures, sound and video has no content: raise --isl "+
 			"(now %v) and --batch-size (now %d) above 0,"+
 			" or give --image-width-mean and --image-height-mean, --audio-length-mean, or --video-width and "+

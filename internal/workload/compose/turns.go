@@ -23,6 +23,9 @@ func (b *builder) generate(ctx context.Context, k uint64, media bool) ([]dataset
 	for i := 1; i < len(turns); i++ {
 		turns[i].DelayMS = b.delay(&delays)
 	}
+	for i, m := range b.drawMix(k, len(turns)) {
+		turns[i].Archetype = m.Name
+	}
 	if !media {
 		return turns, nil
 	}
@@ -39,14 +42,20 @@ func (b *builder) turnCount(k uint64) int {
 func (b *builder) writeTexts(k uint64, turns []dataset.Turn) {
 	lengths, prefixes := b.streams.lengths.At(k), b.streams.prefix.At(k)
 	corpus := b.streams.corpus.At(b.first + k)
-	pairs := b.drawPairs(k, len(turns))
+	pairs, mix := b.drawPairs(k, len(turns)), b.drawMix(k, len(turns))
 	for i := range turns {
+		if mix != nil && mix[i].NoText {
+			continue
+		}
 		texts := make([]string, b.BatchSize)
 		for j := range texts {
 			n, prefix := 0, ""
-			if pairs != nil {
+			switch {
+			case mix != nil && mix[i].ISL != nil:
+				n = max(1, mix[i].ISL.Draw(&lengths)-b.specials)
+			case pairs != nil:
 				n = pairs[i].isl
-			} else {
+			default:
 				n = b.promptLength(&lengths)
 			}
 			if i == 0 && len(b.prefixes) > 0 {
@@ -97,16 +106,18 @@ func (b *builder) delay(r *random.Rand) *float64 {
 
 // setLimits gives a limit to the turns of conversation k that have none.
 func (b *builder) setLimits(k uint64, turns []dataset.Turn) {
-	pairs, limits := b.drawPairs(k, len(turns)), b.streams.limits.At(k)
+	pairs, limits, mix := b.drawPairs(k, len(turns)), b.streams.limits.At(k), b.drawMix(k, len(turns))
 	for i := range turns {
 		var n int
 		switch {
+		case mix != nil && mix[i].OSL != nil:
+			n = mix[i].OSL.Draw(&limits)
 		case pairs != nil:
 			n = pairs[i].osl
 		case b.OSL != nil:
 			n = b.outputLength(&limits)
 		default:
-			return
+			continue
 		}
 		if turns[i].MaxTokens == nil && turns[i].RawPayload == nil && !turns[i].Silent {
 			turns[i].MaxTokens = &n
@@ -177,7 +188,8 @@ func (b *builder) chooseModelsOf(k uint64, before int, turns []dataset.Turn) {
 		case RandomModel:
 			at = r.IntN(len(b.Models))
 		case Weighted:
-			at = weighted(b.ModelWeights, r.Float64())
+			at = recipe.Pick(len(b.Models), func(i int) float64 { return b.ModelWeights[i] },
+				r.Float64())
 		}
 		if turns[i].Model == "" {
 			turns[i].Model = b.Models[at]
@@ -186,23 +198,4 @@ func (b *builder) chooseModelsOf(k uint64, before int, turns []dataset.Turn) {
 			turns[i].RawPayload, _ = loader.WithModel(turns[i].RawPayload, turns[i].Model)
 		}
 	}
-}
-
-// weighted returns the first of some weights whose cumulative share exceeds u.
-func weighted(weights []float64, u float64) int {
-	total, last := 0.0, 0
-	for _, w := range weights {
-		total += w
-	}
-	sum := 0.0
-	for i, w := range weights {
-		if w == 0 {
-			continue
-		}
-		last = i
-		if sum += w; sum/total > u {
-			return i
-		}
-	}
-	return last
 }

@@ -97,6 +97,8 @@ type Turn struct {
 	Prompt *Prompt `json:",omitzero"`
 	// Extra is merged into the request body last, in this order.
 	Extra []Field
+	// Archetype names the shape that the turn has in a mix of several; empty: there is no mix.
+	Archetype string `json:",omitempty"`
 	// AudioSeconds is the length of all sound of the turn; 0: unknown or none.
 	AudioSeconds float64 `json:",omitempty"`
 	// Prefix is what a cache without bounds would know of the prompt; nil: that is not known.

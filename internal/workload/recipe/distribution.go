@@ -102,10 +102,10 @@ func (d *Distribution) shape(r *random.Rand, whole bool) float64 {
 	case Zipf:
 		return d.Offset + float64(zipfRank(r, d.Alpha)*d.Scale)
 	case Multimodal:
-		i := pick(len(d.Peaks), func(i int) float64 { return d.Peaks[i].Weight }, r.Float64())
+		i := Pick(len(d.Peaks), func(i int) float64 { return d.Peaks[i].Weight }, r.Float64())
 		return d.Peaks[i].sample(r, whole)
 	case Empirical:
-		i := pick(len(d.Points), func(i int) float64 { return d.Points[i].Weight }, r.Float64())
+		i := Pick(len(d.Points), func(i int) float64 { return d.Points[i].Weight }, r.Float64())
 		return d.Points[i].Value
 	}
 	return d.Value
@@ -144,8 +144,8 @@ func average(n int, of func(i int) (value, weight float64)) float64 {
 	return sum / weights
 }
 
-// pick returns the first of n choices whose cumulative share of the weights exceeds u.
-func pick(n int, weight func(i int) float64, u float64) int {
+// Pick returns the first of n choices whose cumulative share of the weights exceeds u.
+func Pick(n int, weight func(i int) float64, u float64) int {
 	total, last := 0.0, 0
 	for i := range n {
 		total += weight(i)

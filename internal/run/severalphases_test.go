@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,10 +188,33 @@ func TestTrapRootFilesAggregateAllProfilingPhases(t *testing.T) {
 	reported(t, w.dir)
 }
 
+// holding starts a server that holds the replies to its requests from one number on until another one arrives.
+func holding(t *testing.T, from, until int64) string {
+	t.Helper()
+	var n atomic.Int64
+	free := make(chan struct{})
+	chat := func(w http.ResponseWriter, r *http.Request) {
+		switch k := n.Add(1); {
+		case k == until:
+			close(free)
+		case k >= from && k < until:
+			select {
+			case <-free:
+			case <-r.Context().Done():
+			}
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		const chunk = `data: {"object":"chat.completion.chunk",`
+		io.WriteString(w, chunk+`"choices":[{"delta":{"content":"yes"}}]}`+"\n\n"+
+			chunk+`"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1}}`+"\n\ndata: [DONE]\n\n")
+	}
+	return before(t, serve(t, mockserver.Options{}), map[string]http.HandlerFunc{"/v1/chat/completions": chat}).URL
+}
+
 // A seamless phase starts while the last requests of the one before are on their way; together they never exceed its
 // concurrency.
 func TestTrapSeamlessPhaseSharesTheConcurrency(t *testing.T) {
-	url := serve(t, mockserver.Options{TTFT: 30 * time.Millisecond})
+	url := holding(t, 5, 8)
 	first, second := burst("steady", config.ProfilingPhase, 3, 7), burst("peak", config.ProfilingPhase, 4, 12)
 	second.Seamless = true
 	w := watchConfig(t, phased(t, url, []config.Phase{first, second}), Options{})
@@ -279,7 +305,7 @@ func TestTimesOfALaterReplayAreMovedToTheClockOfTheFirst(t *testing.T) {
 func TestCancellationIsThatOfThePhase(t *testing.T) {
 	calm, hasty := burst("calm", config.ProfilingPhase, 2, 6), burst("hasty", config.ProfilingPhase, 2, 5)
 	hasty.Cancellation = &load.Cancellation{Percent: 100}
-	cfg := phased(t, serve(t, mockserver.Options{TTFT: 200 * time.Millisecond}),
+	cfg := phased(t, holding(t, 7, 12),
 		[]config.Phase{calm, hasty, burst("after", config.ProfilingPhase, 6, 6)}, "--no-server-metrics")
 	w := watchConfig(t, cfg, Options{})
 	if w.outcome.Aborted != nil || w.outcome.Result.WasCancelled {
@@ -428,10 +454,9 @@ func TestCountsOfSeveralPhases(t *testing.T) {
 
 // A measured phase may follow a warm-up seamlessly: the last replies of the warm-up are none of it.
 func TestTrapWarmupBeforeASeamlessPhaseNeverEnters(t *testing.T) {
-	first, second := burst("warmup", config.WarmupPhase, 4, 9), burst("profiling", config.ProfilingPhase, 4, 10)
+	first, second := burst("warmup", config.WarmupPhase, 4, 9), burst("profiling", config.ProfilingPhase, 5, 10)
 	second.Seamless = true
-	w := watchConfig(t, phased(t, serve(t, mockserver.Options{TTFT: 30 * time.Millisecond}),
-		[]config.Phase{first, second}), Options{})
+	w := watchConfig(t, phased(t, holding(t, 6, 10), []config.Phase{first, second}), Options{})
 	if phases := w.outcome.Phases; phases[1].StartNS >= phases[0].RequestsEndNS {
 		t.Error("the phases do not overlap")
 	}

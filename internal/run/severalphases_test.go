@@ -7,12 +7,15 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
@@ -180,6 +183,32 @@ func TestTrapRootFilesAggregateAllProfilingPhases(t *testing.T) {
 		at(state, "window_end_ns") != m.Phases[3]["end_ns"] {
 		t.Errorf("state of the run: %d phases, counts %v, window %v to %v", n, state["counts"],
 			state["window_start_ns"], state["window_end_ns"])
+	}
+	for schema, name := range map[string]string{"phase_manifest": "phase_manifest.json", "run_state": "run_state.json",
+		"profile_export_aiperf": "phases/pause/profile_export_aiperf.json"} {
+		compiled, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schemas",
+			schema+".schema.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compiled.Validate(documents(t, name, fileOf(t, w.dir, name))[0]); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// The servers' totals of the run hold those of the pause; only what came before is the warm-up.
+	servers := object(t, w.dir, "server_metrics_export.json")
+	if got := at(servers, "warmup_metrics", "vllm:e2e_request_latency_seconds", "series").([]any); root["reconciliation"] != nil ||
+		at(got[0], "stats", "count") != 4.0 {
+		t.Errorf("the warm-up of the server: %v; %v", got, root["reconciliation"])
+	}
+	if text := string(fileOf(t, w.dir, "profile_export_console.txt")); !strings.Contains(text, "Profiling Phases") ||
+		!strings.Contains(text, "│ steady │") || strings.Contains(text, "│ pause") {
+		t.Errorf("console:\n%s", text)
+	}
+	for _, p := range []string{"warmup", "steady", "pause", "peak"} {
+		if !strings.Contains(w.lines, "Phase "+p+" started") || !strings.Contains(w.lines, "Phase "+p+" complete") {
+			t.Errorf("the log does not name %s", p)
+		}
 	}
 	phases := at(root, "input_config", "phases").([]any)
 	if len(phases) != 4 || at(phases[3], "name") != "peak" || at(phases[3], "concurrency") != 4.0 {

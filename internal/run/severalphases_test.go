@@ -4,12 +4,18 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math"
+	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
@@ -178,6 +184,32 @@ func TestTrapRootFilesAggregateAllProfilingPhases(t *testing.T) {
 		t.Errorf("state of the run: %d phases, counts %v, window %v to %v", n, state["counts"],
 			state["window_start_ns"], state["window_end_ns"])
 	}
+	for schema, name := range map[string]string{"phase_manifest": "phase_manifest.json", "run_state": "run_state.json",
+		"profile_export_aiperf": "phases/pause/profile_export_aiperf.json"} {
+		compiled, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schemas",
+			schema+".schema.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compiled.Validate(documents(t, name, fileOf(t, w.dir, name))[0]); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// The servers' totals of the run hold those of the pause; only what came before is the warm-up.
+	servers := object(t, w.dir, "server_metrics_export.json")
+	if got := at(servers, "warmup_metrics", "vllm:e2e_request_latency_seconds", "series").([]any); root["reconciliation"] != nil ||
+		at(got[0], "stats", "count") != 4.0 {
+		t.Errorf("the warm-up of the server: %v; %v", got, root["reconciliation"])
+	}
+	if text := string(fileOf(t, w.dir, "profile_export_console.txt")); !strings.Contains(text, "Profiling Phases") ||
+		!strings.Contains(text, "│ steady │") || strings.Contains(text, "│ pause") {
+		t.Errorf("console:\n%s", text)
+	}
+	for _, p := range []string{"warmup", "steady", "pause", "peak"} {
+		if !strings.Contains(w.lines, "Phase "+p+" started") || !strings.Contains(w.lines, "Phase "+p+" complete") {
+			t.Errorf("the log does not name %s", p)
+		}
+	}
 	phases := at(root, "input_config", "phases").([]any)
 	if len(phases) != 4 || at(phases[3], "name") != "peak" || at(phases[3], "concurrency") != 4.0 {
 		t.Errorf("input_config: %v", phases)
@@ -185,10 +217,33 @@ func TestTrapRootFilesAggregateAllProfilingPhases(t *testing.T) {
 	reported(t, w.dir)
 }
 
+// holding starts a server that holds the replies to its requests from one number on until another one arrives.
+func holding(t *testing.T, from, until int64) string {
+	t.Helper()
+	var n atomic.Int64
+	free := make(chan struct{})
+	chat := func(w http.ResponseWriter, r *http.Request) {
+		switch k := n.Add(1); {
+		case k == until:
+			close(free)
+		case k >= from && k < until:
+			select {
+			case <-free:
+			case <-r.Context().Done():
+			}
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		const chunk = `data: {"object":"chat.completion.chunk",`
+		io.WriteString(w, chunk+`"choices":[{"delta":{"content":"yes"}}]}`+"\n\n"+
+			chunk+`"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1}}`+"\n\ndata: [DONE]\n\n")
+	}
+	return before(t, serve(t, mockserver.Options{}), map[string]http.HandlerFunc{"/v1/chat/completions": chat}).URL
+}
+
 // A seamless phase starts while the last requests of the one before are on their way; together they never exceed its
 // concurrency.
 func TestTrapSeamlessPhaseSharesTheConcurrency(t *testing.T) {
-	url := serve(t, mockserver.Options{TTFT: 30 * time.Millisecond})
+	url := holding(t, 5, 8)
 	first, second := burst("steady", config.ProfilingPhase, 3, 7), burst("peak", config.ProfilingPhase, 4, 12)
 	second.Seamless = true
 	w := watchConfig(t, phased(t, url, []config.Phase{first, second}), Options{})
@@ -279,7 +334,7 @@ func TestTimesOfALaterReplayAreMovedToTheClockOfTheFirst(t *testing.T) {
 func TestCancellationIsThatOfThePhase(t *testing.T) {
 	calm, hasty := burst("calm", config.ProfilingPhase, 2, 6), burst("hasty", config.ProfilingPhase, 2, 5)
 	hasty.Cancellation = &load.Cancellation{Percent: 100}
-	cfg := phased(t, serve(t, mockserver.Options{TTFT: 200 * time.Millisecond}),
+	cfg := phased(t, holding(t, 7, 12),
 		[]config.Phase{calm, hasty, burst("after", config.ProfilingPhase, 6, 6)}, "--no-server-metrics")
 	w := watchConfig(t, cfg, Options{})
 	if w.outcome.Aborted != nil || w.outcome.Result.WasCancelled {
@@ -428,10 +483,9 @@ func TestCountsOfSeveralPhases(t *testing.T) {
 
 // A measured phase may follow a warm-up seamlessly: the last replies of the warm-up are none of it.
 func TestTrapWarmupBeforeASeamlessPhaseNeverEnters(t *testing.T) {
-	first, second := burst("warmup", config.WarmupPhase, 4, 9), burst("profiling", config.ProfilingPhase, 4, 10)
+	first, second := burst("warmup", config.WarmupPhase, 4, 9), burst("profiling", config.ProfilingPhase, 5, 10)
 	second.Seamless = true
-	w := watchConfig(t, phased(t, serve(t, mockserver.Options{TTFT: 30 * time.Millisecond}),
-		[]config.Phase{first, second}), Options{})
+	w := watchConfig(t, phased(t, holding(t, 6, 10), []config.Phase{first, second}), Options{})
 	if phases := w.outcome.Phases; phases[1].StartNS >= phases[0].RequestsEndNS {
 		t.Error("the phases do not overlap")
 	}

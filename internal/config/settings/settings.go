@@ -110,9 +110,11 @@ func (p *Settings) Copy() *Settings {
 	return &own
 }
 
-// New makes settings without any value.
+// New makes settings without any value in an environment; variables that are wrong have their defaults.
 func New(lookup env.Lookup) *Settings {
-	return &Settings{settings: map[string]*setting{}, Environ: lookup}
+	p := &Settings{settings: map[string]*setting{}, Environ: lookup}
+	p.Env, _, _ = env.Read(lookup)
+	return p
 }
 
 // Take takes over an option as it is set in another place; it reports whether it is set there.

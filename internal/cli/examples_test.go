@@ -188,6 +188,11 @@ func runDocumented(t *testing.T, page string, commands []string, blocks map[stri
 			t.Fatal(err)
 		}
 	}
+	if templates := "docs/plugins"; strings.Contains(page, templates) {
+		if err := os.CopyFS(filepath.Join(dir, templates), os.DirFS("../../"+templates)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	server, err := startMock(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +201,7 @@ func runDocumented(t *testing.T, page string, commands []string, blocks map[stri
 	_, host, _ := strings.Cut(server.url, "://")
 	replacer := strings.NewReplacer(append(slices.Clone(shorter), "localhost:8000", host, "127.0.0.1:8000", host)...)
 	for _, command := range commands {
-		if strings.Contains(command, "python3") {
+		if strings.Contains(command, "python") {
 			if _, err := exec.LookPath("python3"); err != nil {
 				continue
 			}

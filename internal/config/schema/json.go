@@ -109,7 +109,11 @@ func keyJSON(k Key) artifact.Object {
 		return either(bounded(object{{Key: "type", Value: "number"}}, k.Bounds()), expression,
 			object{{Key: "type", Value: "string"}})
 	case Choice:
-		return either(object{{Key: "enum", Value: anys(k.Choices())}}, expression)
+		types := []any{object{{Key: "enum", Value: anys(k.Choices())}}, expression}
+		if row, ok := k.Row(); ok && row.Extensible && k.Values == nil {
+			types = append(types, object{{Key: "type", Value: "string"}, {Key: "description", Value: "A plug-in."}})
+		}
+		return either(types...)
 	case Duration:
 		return either(object{{Key: "$ref", Value: "#/$defs/time"}})
 	case Ramp:

@@ -110,9 +110,11 @@ func (p *Settings) Copy() *Settings {
 	return &own
 }
 
-// New makes settings without any value.
+// New makes settings without any value in an environment; variables that are wrong have their defaults.
 func New(lookup env.Lookup) *Settings {
-	return &Settings{settings: map[string]*setting{}, Environ: lookup}
+	p := &Settings{settings: map[string]*setting{}, Environ: lookup}
+	p.Env, _, _ = env.Read(lookup)
+	return p
 }
 
 // Take takes over an option as it is set in another place; it reports whether it is set there.
@@ -160,26 +162,41 @@ func (p *Settings) Flag(name string) string {
 
 // WithModel returns p with a model named, as if a flag had named it. The arguments stay as they were given.
 func (p *Settings) WithModel(name string) *Settings {
-	own := *p
-	own.settings = maps.Clone(p.settings)
-	own.settings[option.Named("model-names").Name] = &setting{origin: Origin{FromFlag, "--model"},
-		value: []string{name}}
-	return &own
+	own := p.deepCopy()
+	own.putEverywhere("model-names", []string{name}, Origin{FromFlag, "--model"})
+	return own
 }
 
 // WithInput returns p with another input file of a format, as if the flags had named them. The arguments stay as they
 // were given.
 func (p *Settings) WithInput(path, format string) *Settings {
-	own := *p
-	own.settings = maps.Clone(p.settings)
+	own := p.deepCopy()
 	for name, value := range map[string]string{"input-file": path, "custom-dataset-type": format} {
-		origin := p.Origin(name)
-		if origin.Source == FromDefault {
-			origin = Origin{FromFlag, "--" + name}
+		from := p.Origin(name)
+		if from.Source == FromDefault {
+			from = Origin{FromFlag, "--" + name}
 		}
-		own.settings[name] = &setting{origin: origin, value: value}
+		own.putEverywhere(name, value, from)
 	}
-	return &own
+	return own
+}
+
+// deepCopy copies what is set, and the phases.
+func (p *Settings) deepCopy() *Settings {
+	own := p.Copy()
+	for _, ph := range p.Phases {
+		ph.Settings = ph.Settings.Copy()
+		own.Phases = append(own.Phases, ph)
+	}
+	return own
+}
+
+// putEverywhere gives an option a value, in the phases too.
+func (p *Settings) putEverywhere(name string, value any, from Origin) {
+	p.Put(name, value, from)
+	for _, ph := range p.Phases {
+		ph.Put(name, value, from)
+	}
 }
 
 // Value is the option's value: the one that was set, else the default, else nil.

@@ -79,7 +79,7 @@ func (b *batching) TakeWindow(int) Window {
 }
 
 // requests are how many the true capacity is measured with, the first quarter of them unheard.
-const requests = 4000
+const requests = 3000
 
 // p95 returns that of the time to the first token of requests that come when due says so; it is told when each is
 // answered.
@@ -129,7 +129,7 @@ func TestSearchEndsNearTheTrueCapacity(t *testing.T) {
 		for seed := range uint64(seeds) {
 			places := 60 + rand.New(rand.NewPCG(seed, 99)).IntN(60)
 			server, phase, adapt := newBatching(places, seed), test.phase, test.adapt
-			adapt.Period, adapt.Sustain, adapt.SLA = 5*time.Second, 20*time.Second, slas
+			adapt.Period, adapt.Sustain, adapt.SLA = 3*time.Second, 9*time.Second, slas
 			phase.Duration, phase.Adaptive = time.Hour, &adapt
 			p := scenario{plan: one(phase), serve: server.serve, opt: Options{Windows: server}}.run(t)
 			s := p.result.Adaptive[0].Summary
@@ -165,5 +165,7 @@ func closedTruth(places int, seed uint64) float64 {
 }
 
 func openTruth(places int, seed uint64) float64 {
-	return largest(float64(places), 1, func(v float64) float64 { return newBatching(places, seed).openLoop(v) })
+	// A place is taken for about half a second.
+	return largest(math.Floor(1.8*float64(places)), 1,
+		func(v float64) float64 { return newBatching(places, seed).openLoop(v) })
 }

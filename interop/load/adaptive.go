@@ -104,27 +104,28 @@ type summary struct {
 }
 
 const configuration = `
-model: mock-model
-endpoint: {url: %q, streaming: true, use_server_token_count: true, extra: {ignore_eos: true}}
-tokenizer: {name: builtin}
-datasets:
-  - name: main
-    type: synthetic
-    entries: 500
-    random_seed: %d
-    prompts: {isl: 20, osl: {mean: %d, stddev: %d}}
-phases:
-  - name: profiling
-    type: concurrency
-    concurrency: 200
-    duration: 240
-    grace_period: 5
-    sla: {ttft: {p50: {le: %d}}}
-    adaptive_scale:
-      window: 3
-      sustain_duration: 6
-      min_concurrency: 24
-      strategy: {base_step: 1}
+benchmark:
+  model: mock-model
+  endpoint: {url: %q, streaming: true, use_server_token_count: true, extra: {ignore_eos: true}}
+  tokenizer: {name: builtin}
+  datasets:
+    - name: main
+      type: synthetic
+      entries: 500
+      random_seed: %d
+      prompts: {isl: 20, osl: {mean: %d, stddev: %d}}
+  phases:
+    - name: profiling
+      type: concurrency
+      concurrency: 200
+      duration: 240
+      grace_period: 5
+      sla: {ttft: {p50: {le: %d}}}
+      adaptive_scale:
+        window: 3
+        sustain_duration: 6
+        min_concurrency: 24
+        strategy: {base_step: 1}
 `
 
 // search runs the program against a server of its own and returns what it found.

@@ -85,12 +85,12 @@ func Parse(phase *document.Node, path string, report Report) *load.Adaptive {
 	if block == nil || block.Kind == document.Null {
 		return nil
 	}
-	r := &reader{report: report, path: path, blockPath: join(path, keyBlock)}
+	r := &reader{report: report, path: path, blockPath: document.Path(path, keyBlock)}
 	switch block.Kind {
 	case document.Map:
 		r.block = block
 		r.checkKeys()
-		if n := block.Get("enabled"); n != nil && !r.enabled(n, join(r.blockPath, "enabled")) {
+		if n := block.Get("enabled"); n != nil && !r.enabled(n, document.Path(r.blockPath, "enabled")) {
 			return nil
 		}
 	case document.List:
@@ -116,13 +116,6 @@ type reader struct {
 	report          Report
 	block           *document.Node
 	path, blockPath string
-}
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }
 
 // enabled reads a switch.
@@ -155,7 +148,7 @@ func (r *reader) checkKeys() {
 	}
 	r.checkMembers(r.block, r.blockPath, known[""])
 	for _, group := range []string{"control", "strategy"} {
-		n, path := r.block.Get(group), join(r.blockPath, group)
+		n, path := r.block.Get(group), document.Path(r.blockPath, group)
 		if n != nil && n.Kind != document.Map {
 			r.report(n, path, "must be a mapping with the keys %s", listed(known[group]))
 			continue
@@ -175,10 +168,10 @@ func (r *reader) checkMembers(n *document.Node, path string, known []string) {
 		at := *m.Value
 		at.Pos = m.Pos
 		if near := suggest.Nearest(m.Key, known); near != "" {
-			r.report(&at, join(path, m.Key), "unknown key %q; did you mean %q? The keys are %s", m.Key, near,
+			r.report(&at, document.Path(path, m.Key), "unknown key %q; did you mean %q? The keys are %s", m.Key, near,
 				listed(known))
 		} else {
-			r.report(&at, join(path, m.Key), "unknown key %q; the keys are %s", m.Key, listed(known))
+			r.report(&at, document.Path(path, m.Key), "unknown key %q; the keys are %s", m.Key, listed(known))
 		}
 	}
 }
@@ -191,9 +184,9 @@ func listed(words []string) string {
 // find returns the value of a setting, nil without one. Given in two ways it must be the same.
 func (r *reader) find(phase *document.Node, k key) (found *value) {
 	for i, name := range append([]string{k.flat}, k.nested...) {
-		n, path := phase.Get(name), join(r.path, name)
+		n, path := phase.Get(name), document.Path(r.path, name)
 		if i > 0 {
-			n, path = r.inBlock(name), join(r.blockPath, name)
+			n, path = r.inBlock(name), document.Path(r.blockPath, name)
 		}
 		switch {
 		case n == nil || n.Kind == document.Null:
@@ -301,7 +294,7 @@ func (v *value) oneOf(allowed []string) int {
 // meant asks for the nearest of the known words, if there is one.
 func meant(word string, known []string) string {
 	if near := suggest.Nearest(strings.ToLower(word), known); near != "" {
-		return "; did you mean " + near + "?"
+		return " (did you mean " + near + "?)"
 	}
 	return ""
 }

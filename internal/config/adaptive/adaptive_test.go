@@ -132,7 +132,7 @@ func TestFaultsOfABlock(t *testing.T) {
 			object("base", int64(4))),
 		"adaptive_scale.control: must be a mapping with the keys max, min, variable": object("control", int64(4)),
 		"adaptive_scale.control.variable: must be one of concurrency, prefill_concurrency, request_rate, users, got " +
-			"concurency; did you mean concurrency?": object("control", object("variable", "concurency")),
+			"concurency (did you mean concurrency?)": object("control", object("variable", "concurency")),
 		"adaptive_scale.window: must be at least 1 second, got 0.5": object("window", 0.5),
 		"adaptive_scale.window: must be a number of seconds":        object("window", "soon"),
 		"adaptive_scale.sustain_duration: must be a time above 0":   object("sustain_duration", int64(0)),
@@ -144,12 +144,12 @@ func TestFaultsOfABlock(t *testing.T) {
 		"adaptive_scale: must be true, false or a mapping":  []any{},
 		`adaptive_scale.sla.ttft.p95.le: must be a number`:  limit("ttft", "p95", "le", "x"),
 		`sla.tfft.p95.le: unknown metric "tfft"`:            limit("tfft", "p95", "le", 1.5),
-		`did you mean ttft?`:                                limit("ttfl", "p95", "le", 1.5),
+		`(did you mean ttft?); known are`:                   limit("ttfl", "p95", "le", 1.5),
 		`unknown statistic "p96"`:                           limit("ttft", "p96", "le", 1.5),
-		`unknown comparison "<"; known are lt, le, gt, ge`:  limit("ttft", "p95", "<", 1.5),
-		"sla.0.op: is missing":                              listed("metric_tag", "ttft", "threshold", 1.5),
-		"sla.0.threshold: is missing":                       listed("metric_tag", "ttft", "op", "le"),
-		`sla.0.metric: unknown key "metric"`:                listed("metric", "ttft"),
+		`unknown comparison "=<" (did you mean lt?)`:        limit("ttft", "p95", "=<", 1.5),
+		"sla[0].op: is missing":                             listed("metric_tag", "ttft", "threshold", 1.5),
+		"sla[0].threshold: is missing":                      listed("metric_tag", "ttft", "op", "le"),
+		`sla[0].metric: unknown key "metric"`:               listed("metric", "ttft"),
 		"sla.ttft.p95: must be a mapping comparison: number": object("sla",
 			object("ttft", object("p95", int64(5)))),
 	} {
@@ -226,7 +226,8 @@ func TestTrapChecksComeInTheirOrder(t *testing.T) {
 	if faults := check(p, true); faults != nil {
 		t.Error(faults)
 	}
-	if faults := check(p, false); len(faults) != 1 || !strings.Contains(faults[0], "prefill_concurrency needs replies") {
+	want := "prefill_concurrency needs replies"
+	if faults := check(p, false); len(faults) != 1 || !strings.Contains(faults[0], want) {
 		t.Error(faults)
 	}
 }

@@ -22,7 +22,7 @@ func Check(phase *document.Node, path string, p *config.Phase, streaming bool, r
 		func(p *config.Phase) (key, text string) { return observable(p.Adaptive, streaming) },
 	} {
 		if key, text := find(p); text != "" {
-			report(cmp.Or(phase.Get(key), phase.Get(keyBlock), phase), join(path, key), "%s", text)
+			report(cmp.Or(phase.Get(key), phase.Get(keyBlock), phase), document.Path(path, key), "%s", text)
 			return
 		}
 	}
@@ -141,8 +141,8 @@ func count(n *int) float64 {
 // observable finds what cannot be seen in the replies: limits that no window could meet, and the end of a prefill.
 func observable(a *load.Adaptive, streaming bool) (key, text string) {
 	if a.Variable == load.ControlPrefill && !streaming {
-		return keyBlock, "a search of prefill_concurrency needs replies that are streamed: add streaming: true to the " +
-			"endpoint"
+		return keyBlock, "a search of prefill_concurrency needs replies that are streamed: add streaming: true to " +
+			"the endpoint"
 	}
 	latency := slices.ContainsFunc(a.SLA, load.SLA.OfRequests)
 	for _, sla := range a.SLA {

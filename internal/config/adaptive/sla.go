@@ -1,8 +1,8 @@
 package adaptive
 
 import (
+	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"aiperf/internal/config/document"
@@ -13,13 +13,13 @@ import (
 func (r *reader) limits(phase *document.Node) (all []load.SLA) {
 	own, inBlock := phase.Get(keySLA), r.block.Get(keySLA)
 	if given(own) && given(inBlock) {
-		r.report(inBlock, join(r.blockPath, keySLA), "the phase has an sla of its own, %s: give one of them",
-			join(r.path, keySLA))
+		r.report(inBlock, document.Path(r.blockPath, keySLA), "the phase has an sla of its own, %s: give one of them",
+			document.Path(r.path, keySLA))
 		return nil
 	}
-	n, path := own, join(r.path, keySLA)
+	n, path := own, document.Path(r.path, keySLA)
 	if given(inBlock) {
-		n, path = inBlock, join(r.blockPath, keySLA)
+		n, path = inBlock, document.Path(r.blockPath, keySLA)
 	}
 	if !given(n) {
 		return nil
@@ -27,11 +27,11 @@ func (r *reader) limits(phase *document.Node) (all []load.SLA) {
 	switch n.Kind {
 	case document.List:
 		for i, item := range n.Items {
-			all = r.appendItem(all, item, join(path, strconv.Itoa(i)))
+			all = r.appendItem(all, item, document.Index(path, i))
 		}
 	case document.Map:
 		for _, metric := range n.Members {
-			all = r.appendMetric(all, metric, join(path, metric.Key))
+			all = r.appendMetric(all, metric, document.Path(path, metric.Key))
 		}
 	default:
 		r.report(n, path, "must be a list of limits or a mapping metric: {statistic: {comparison: number}}, got %s",
@@ -65,22 +65,31 @@ func (r *reader) appendItem(all []load.SLA, n *document.Node, path string) []loa
 		case given(v) && v.Kind == document.Text:
 			*m.into = v.Written
 		case given(v):
-			r.report(v, join(path, m.key), "must be a text, got %s", v.Kind)
+			r.report(v, document.Path(path, m.key), "must be a text, got %s", v.Kind)
 			complete = false
 		case *m.into == "":
-			r.report(n, join(path, m.key), "is missing: a limit has the keys %s", strings.Join(itemKeys, ", "))
+			r.report(n, document.Path(path, m.key), "is missing: a limit has the keys %s", strings.Join(itemKeys, ", "))
 			complete = false
 		}
 	}
 	threshold := n.Get("threshold")
 	if !given(threshold) {
-		r.report(n, join(path, "threshold"), "is missing: a limit has the keys %s", strings.Join(itemKeys, ", "))
+		r.report(n, document.Path(path, "threshold"), "is missing: a limit has the keys %s",
+			strings.Join(itemKeys, ", "))
 		return all
 	}
 	if !complete {
 		return all
 	}
-	return r.appendLimit(all, sla, threshold, path)
+	return r.appendLimit(all, sla, threshold, words{n.Get("metric_tag"), cmp.Or(n.Get("stat"), n), n.Get("op")}, path)
+}
+
+// words are the nodes of the metric, the statistic and the comparison of a limit.
+type words struct{ metric, stat, op *document.Node }
+
+// wordOf is the node of a key.
+func wordOf(m document.Member) *document.Node {
+	return &document.Node{Kind: document.Text, Pos: m.Pos, Scalar: m.Key, Written: m.Key}
 }
 
 // appendMetric reads the limits of a metric of a map.
@@ -91,21 +100,24 @@ func (r *reader) appendMetric(all []load.SLA, metric document.Member, path strin
 		return all
 	}
 	for _, stat := range metric.Value.Members {
-		at := join(path, stat.Key)
+		at := document.Path(path, stat.Key)
 		if stat.Value.Kind != document.Map {
 			r.report(stat.Value, at, "must be a mapping comparison: number, such as {le: 500}, got %s", stat.Value.Kind)
 			continue
 		}
 		for _, op := range stat.Value.Members {
 			sla := load.SLA{Metric: metric.Key, Stat: stat.Key, Op: op.Key}
-			all = r.appendLimit(all, sla, op.Value, join(at, op.Key))
+			all = r.appendLimit(all, sla, op.Value, words{wordOf(metric), wordOf(stat), wordOf(op)},
+				document.Path(at, op.Key))
 		}
 	}
 	return all
 }
 
 // appendLimit adds a limit whose words and number are right.
-func (r *reader) appendLimit(all []load.SLA, sla load.SLA, threshold *document.Node, path string) []load.SLA {
+func (r *reader) appendLimit(
+	all []load.SLA, sla load.SLA, threshold *document.Node, at words, path string,
+) []load.SLA {
 	v := &value{r, threshold, path}
 	var ok bool
 	if sla.Threshold, ok = v.number(); !ok {
@@ -113,14 +125,15 @@ func (r *reader) appendLimit(all []load.SLA, sla load.SLA, threshold *document.N
 	}
 	for _, word := range []struct {
 		what, is string
+		node     *document.Node
 		known    []string
 	}{
-		{"metric", sla.Metric, load.SLAMetrics()}, {"statistic", sla.Stat, load.SLAStats()},
-		{"comparison", sla.Op, load.SLAOps()},
+		{"metric", sla.Metric, at.metric, load.SLAMetrics()}, {"statistic", sla.Stat, at.stat, load.SLAStats()},
+		{"comparison", sla.Op, at.op, load.SLAOps()},
 	} {
 		if !slices.Contains(word.known, word.is) {
-			v.fault("unknown %s %q; known are %s%s", word.what, word.is, strings.Join(word.known, ", "),
-				meant(word.is, word.known))
+			r.report(word.node, path, "unknown %s %q%s; known are %s", word.what, word.is, meant(word.is, word.known),
+				strings.Join(word.known, ", "))
 			return all
 		}
 	}

@@ -16,11 +16,13 @@ func TestSearchIsReadBackAsItWasWritten(t *testing.T) {
 	for _, a := range []load.Adaptive{
 		{Sustain: time.Minute, SLA: limits},
 		{Variable: load.ControlRequestRate, Min: 0.5, Max: 12.5, Period: 2500 * time.Millisecond, Sustain: time.Second,
-			MinCompleted: 7, Policy: load.FixedPercentStep, BaseStep: 3, MaxMultiplier: 2, StepPercent: 12.5, SLA: limits},
+			MinCompleted: 7, Policy: load.FixedPercentStep, BaseStep: 3, MaxMultiplier: 2, StepPercent: 12.5,
+			SLA: limits},
 	} {
-		back := adaptive.Parse(document.Of(searchConfig(&a)), "", func(_ *document.Node, path, format string, args ...any) {
+		report := func(_ *document.Node, path, format string, args ...any) {
 			t.Errorf("%s: %s", path, fmt.Sprintf(format, args...))
-		})
+		}
+		back := adaptive.Parse(document.Of(searchConfig(&a)), "", report)
 		if want := a.WithDefaults(); back == nil || !reflect.DeepEqual(*back, want) {
 			t.Errorf("read back as %+v, want %+v", back, want)
 		}

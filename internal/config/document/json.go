@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -22,6 +23,19 @@ func (r *reader) readJSON() *Node {
 	d.UseNumber()
 	j := &jsonReader{reader: r, decoder: d, pos: Pos{1, 1}}
 	return j.value(1)
+}
+
+// checkJSON fails at the first fault of a text that is meant as JSON.
+func (r *reader) checkJSON() {
+	if !looksLikeJSON(r.file.Text) {
+		return
+	}
+	var whole json.RawMessage
+	if wrong := new(json.SyntaxError); errors.As(json.Unmarshal(r.file.Text, &whole), &wrong) {
+		j := &jsonReader{reader: r, pos: Pos{1, 1}}
+		j.follow(int(wrong.Offset) - 1)
+		r.fail(j.pos, "the file is not valid JSON: %v", wrong)
+	}
 }
 
 // next returns the next token and its place.

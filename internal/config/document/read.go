@@ -66,9 +66,11 @@ func Read(name string, data []byte) (*File, error) {
 }
 
 // isJSON reports whether a text is a JSON document; it is read as such then.
-func isJSON(text []byte) bool {
+func isJSON(text []byte) bool { return looksLikeJSON(text) && json.Valid(text) }
+
+func looksLikeJSON(text []byte) bool {
 	text = bytes.TrimLeft(text, " \t\n")
-	return len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid(text)
+	return len(text) > 0 && (text[0] == '{' || text[0] == '[')
 }
 
 // reader is the reading of one file.

@@ -127,6 +127,8 @@ func TestFaultsNameLineAndColumn(t *testing.T) {
 		{"aliases that explode", bomb(12), "stand for more than 100000 values"},
 		{"too many values", `{"a": [` + strings.Repeat("1,", 100_001) + "1]}", "more than 100,000 values"},
 		{"too many signs", "a: [" + strings.Repeat("1,", 100_001) + "1]", "write it as JSON"},
+		{"long JSON with a fault", "{\"a\":\n [" + strings.Repeat("1,", 100_001) + "]}",
+			"bench.yaml:2:200005: the file is not valid JSON: "},
 		{"too long", strings.Repeat("#", document.MaxBytes+1), "the limit is 8,388,608"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -68,7 +68,7 @@ func TestTrapVariablesReferToOneAnother(t *testing.T) {
 	for text, want := range map[string]string{
 		`{a: "{{ b }}", b: "{{ a }}"}`:                    "circular reference among variables: a, b",
 		`{x: "{{ c }}", c: "{{ b }}", b: "{{ x or 1 }}"}`: "circular reference among variables: b, c, x",
-		`{y: "{{ a }}", a: "{{ a + 1 }}"}`:                "f.yaml:1:30: variables.a: the template \"{{ a + 1 }}\": circular",
+		`{y: "{{ a }}", a: "{{ a + 1 }}"}`:                ":1:30: variables.a: the template \"{{ a + 1 }}\": circular",
 	} {
 		f, err := document.Read("f.yaml", []byte("variables: "+text+"\nb: \"{{ a }}\"\n"))
 		if err != nil {
@@ -87,8 +87,8 @@ func TestTrapBlocksAreRenderedAndOpenBracketsAreFaults(t *testing.T) {
 		`"{% if a"`:      "{% has no closing %}",
 		`"{{ a }} {{ b"`: "{{ has no closing }}",
 		`"{% if a %}x"`:  "the template \"{% if a %}x\": ",
-		`"{{ nosuch }}"`: "f.yaml:3:6: b.c: the template \"{{ nosuch }}\": nosuch is not defined; names are the keys of variables and " +
-			"the paths of the file's values\n" +
+		`"{{ nosuch }}"`: "f.yaml:3:6: b.c: the template \"{{ nosuch }}\": nosuch is not defined; names are the keys " +
+			"of variables and the paths of the file's values\n" +
 			"  3 |   c: \"{{ nosuch }}\"\n    |      ^",
 		`"{{ variable.x }}"`:            "variable is not defined; did you mean variables?",
 		`"{{ variables.x }}"`:           "variables.x is not defined",

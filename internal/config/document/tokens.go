@@ -23,6 +23,7 @@ func (r *reader) scan() {
 		}
 	}
 	if signs > maxSigns {
+		r.checkJSON()
 		r.fail(Pos{}, "the file has too many lines and signs to be read as YAML (%s, the limit is %s): write it as "+
 			"JSON, or put data into a file of their own and name it here", artifact.GroupThousands(fmt.Sprint(signs)),
 			artifact.GroupThousands(fmt.Sprint(maxSigns)))

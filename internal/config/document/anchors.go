@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/token"
-
-	"aiperf/internal/config/fault"
 )
 
 // mark is what may stand before a value: an anchor (&name) or a tag (!!str).
@@ -50,7 +48,7 @@ func (r *reader) tag(t *token.Token) string {
 	case name == textTag || slices.Contains(coreTags, name):
 		return name
 	}
-	r.fault(placeOf(t), "the tag %s is not supported: remove it", fault.Shorten(name))
+	r.fault(placeOf(t), "the tag %s is not supported: remove it", r.word(t, name))
 	return ""
 }
 
@@ -80,11 +78,12 @@ func (r *reader) alias(t *token.Token, depth int) *Node {
 	n, known := r.anchors[name.Value]
 	switch {
 	case !known:
-		r.fault(pos, "no value above has the name *%s; a value gets it by &%[1]s before it", fault.Shorten(name.Value))
+		r.fault(pos, "no value above has the name %s; a value gets one by & and the name before it",
+			r.word(t, "*"+name.Value))
 		return r.node(Node{Pos: pos})
 	case n == nil:
-		r.fail(pos, "*%s stands within the value that has this name: such a value would have no end",
-			fault.Shorten(name.Value))
+		r.fail(pos, "%s stands within the value that has this name: such a value would have no end",
+			r.word(t, "*"+name.Value))
 	}
 	return r.copied(n, pos, depth)
 }

@@ -186,11 +186,17 @@ func (f *File) belongsToSecret(number int) bool {
 		return false
 	}
 	indent, dash := shape(lines[number-1])
-	for i := number - 2; i >= 0 && (indent > 0 || dash); i-- {
+	next := true // the line above is the next one that says something
+	for i := number - 2; i >= 0 && (next || indent > 0 || dash); i-- {
 		line := lines[i]
-		if text := strings.TrimSpace(line); text == "" || text[0] == '#' {
+		text := strings.TrimSpace(line)
+		if text == "" || text[0] == '#' {
 			continue
 		}
+		if end := secretName(line); next && end >= 0 && strings.TrimSpace(line[end:]) == "" {
+			return true // whose value may be missing, or not be indented
+		}
+		next = false
 		above, aboveDash := shape(line)
 		if above > indent || above == indent && (!dash || aboveDash) {
 			continue

@@ -3,6 +3,7 @@ package document
 import (
 	"github.com/goccy/go-yaml/token"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/fault"
 )
 
@@ -239,7 +240,7 @@ func (r *reader) key(marks []mark) key {
 		r.values--
 		if k.text = t.Value; n.Kind != Text {
 			k.bad = true
-			r.fault(k.pos, "the key %s is not a string but %s: put it between quotes", fault.Shorten(t.Value), n.Kind)
+			r.fault(k.pos, "the key %s is not a string but %s: put it between quotes", r.word(t, t.Value), n.Kind)
 		}
 	case k.explicit && isType(t, token.LiteralType, token.FoldedType):
 		k.text = r.blockText()
@@ -249,7 +250,7 @@ func (r *reader) key(marks []mark) key {
 			r.fail(k.pos, "the name after * is missing")
 		}
 		k.text, k.bad = name.Value, true
-		r.fault(k.pos, "an alias (*%s) cannot be a key: write the key", fault.Shorten(k.text))
+		r.fault(k.pos, "an alias (%s) cannot be a key: write the key", r.word(t, "*"+k.text))
 	case isType(t, token.MappingValueType):
 		r.fail(k.pos, "the key before the colon is missing")
 	case isType(t, token.SequenceEntryType):
@@ -266,7 +267,7 @@ func (r *reader) key(marks []mark) key {
 		r.next()
 	case !k.explicit:
 		r.fail(k.pos, "%s is neither a key with a colon nor part of the value above: add \": \" behind a key, or "+
-			"quote a text of several lines", fault.Shorten(t.Value))
+			"quote a text of several lines", r.word(t, t.Value))
 	}
 	for _, m := range marks {
 		if m.anchor != "" {
@@ -302,7 +303,15 @@ func (r *reader) misplaced(t *token.Token, column int) {
 			pos.Column, column)
 	}
 	r.fail(pos, "%s is not allowed here: a value ended before it; put a text with such characters between quotes",
-		fault.Shorten(t.Value))
+		r.word(t, t.Value))
+}
+
+// word is a part of the text for a message; what stands in a line with a secret is not shown.
+func (r *reader) word(t *token.Token, text string) string {
+	if line := r.file.line(t.Position.Line); r.file.withoutSecrets(line, t.Position.Line) != line {
+		return artifact.Redacted
+	}
+	return fault.Shorten(text)
 }
 
 // first reports whether a token is the first of its line.

@@ -246,9 +246,9 @@ func (r *reader) sequences(t target, k schema.Key, n *document.Node, path string
 		r.fault(n, path, "must be a list of isl, osl and probability")
 		return
 	}
-	entry := schema.Key{Fields: []schema.Key{{Name: "isl", Kind: schema.Distribution, Required: true},
+	entry := schema.Key{Fields: []schema.Key{{Name: "isl", Kind: schema.Anything, Required: true},
 		{Name: "isl_stddev", Kind: schema.Number, Limits: option.AtLeast(0)},
-		{Name: "osl", Kind: schema.Distribution, Required: true},
+		{Name: "osl", Kind: schema.Anything, Required: true},
 		{Name: "osl_stddev", Kind: schema.Number, Limits: option.AtLeast(0)},
 		{Name: "probability", Kind: schema.Number, Limits: option.Between(0, 100), Required: true}}}
 	var pairs []recipe.LengthPair

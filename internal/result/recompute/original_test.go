@@ -225,3 +225,46 @@ func TestReportOfTheOriginalIsASummary(t *testing.T) {
 		t.Errorf("network_rtt %v, network_adjusted_request_latency %v", rtt, adjusted)
 	}
 }
+
+func TestSeveralPhasesOfTheOriginalAreComputedAgain(t *testing.T) {
+	phase := func(index int, name, kind string, startMS, endMS int64) string {
+		at := theirStart.UnixNano()
+		return fmt.Sprintf(`{"phase_index":%d,"phase_name":%q,"phase_kind":%q,"start_ns":%d,"end_ns":%d,"total_request_count":2}`,
+			index, name, kind, at+startMS*1e6, at+endMS*1e6)
+	}
+	line := func(index int, startMS, endMS int64) string {
+		latency := fmt.Sprintf(`"metrics":{"request_latency":{"value":%d.0,"unit":"ms"}}`, endMS-startMS)
+		return strings.Replace(theirLine("profiling", startMS, endMS, latency), `"phase_index":0`,
+			fmt.Sprintf(`"phase_index":%d`, index), 1)
+	}
+	summaryText := strings.Replace(theirSummary(""),
+		`{"name": "profiling", "kind": "profiling", "type": "concurrency", "concurrency": 2}`,
+		`{"name": "steady", "kind": "profiling", "type": "poisson", "rate": 2},`+
+			`{"name": "pause", "kind": "warmup", "type": "concurrency", "concurrency": 2},`+
+			`{"name": "peak", "kind": "profiling", "type": "concurrency", "concurrency": 2}`, 1)
+	result, _ := theirReport(t, map[string]string{
+		"profile_export_aiperf.json": summaryText,
+		"profile_export.jsonl":       line(0, 0, 100) + line(0, 500, 700) + line(2, 1500, 1600) + line(2, 1600, 1900),
+		"phase_manifest.json": `{"schema_version":1,"phases":[` + phase(0, "steady", "profiling", 0, 800) + "," +
+			phase(1, "pause", "warmup", 900, 1400) + "," + phase(2, "peak", "profiling", 1500, 2000) + "]}",
+	}, ReportOptions{})
+	if len(result.Parts) != 2 || result.Parts[1].Name != "peak" {
+		t.Fatalf("%+v", result.Parts)
+	}
+	for i, want := range []map[string]float64{
+		{"request_latency": 150, "benchmark_duration": 0.7, "effective_concurrency": 0.3 / 0.8},
+		{"request_latency": 200, "benchmark_duration": 0.4, "effective_concurrency": 0.4 / 0.5},
+		// The whole of it lasts from the start of the first to the end of the last.
+		{"request_latency": 175, "benchmark_duration": 1.9, "effective_concurrency": 0.7 / 2, "request_count": 4},
+	} {
+		r := result
+		if i < 2 {
+			r = &result.Parts[i].Result
+		}
+		for tag, value := range want {
+			if got, _ := r.Value(tag); got-value > 1e-9 || value-got > 1e-9 {
+				t.Errorf("phase %d: %s = %v, want %v", i, tag, got, value)
+			}
+		}
+	}
+}

@@ -75,7 +75,7 @@ func (f File) render(names map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	if f.Format == YAML {
-		return marshalYAML(tree.Any())
+		return document.AppendYAML(nil, tree, 0), nil
 	}
 	return artifact.AppendIndented(nil, tree.Any())
 }

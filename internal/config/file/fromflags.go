@@ -34,6 +34,9 @@ func FromRun(r *config.Run) (tree *document.Node, variables []string) {
 	}
 	data := body.Get("datasets").Items[0]
 	data.Delete("random_seed")
+	if r.Dataset.Format == "random_pool" && data.Get("sampling") == nil {
+		data.Set("sampling", document.Of("shuffle")) // what flags leave to the format; files are sequential
+	}
 	envelope := &document.Node{Kind: document.Map}
 	envelope.Set("schema_version", document.Of("2.0"))
 	envelope.Set("benchmark", body)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/config/schema"
 )
 
 func TestTrapAllPhasesAreExportedWithWhatOnlyAFileCanSay(t *testing.T) {
@@ -25,7 +26,7 @@ func TestTrapAllPhasesAreExportedWithWhatOnlyAFileCanSay(t *testing.T) {
 		`{"name":"hold","kind":"profiling","type":"constant","rate":5.0,"rate_ramp":{"duration":1.0,` +
 			`"strategy":"poisson"},"failed_request_threshold":0.1}`,
 	} {
-		known, further := splitConfig(Object{{Key: "phases", Value: []any{phaseConfig(&r.Phases[i], r)}}}, "")
+		known, further := split(Object{{Key: "phases", Value: []any{phaseConfig(&r.Phases[i], r)}}}, schema.Body(), "")
 		if got := jsonText(t, known); got != `{"phases":[`+want+`]}` || len(further) > 0 {
 			t.Errorf("got  %s, further %s\nwant %s", strings.TrimSpace(got), jsonText(t, further), want)
 		}

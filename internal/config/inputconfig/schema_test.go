@@ -1,22 +1,21 @@
 package inputconfig
 
 import (
-	"slices"
-	"strings"
 	"testing"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/schema"
 )
 
 func TestUnknownKeysAreSplitOffAtAnyDepth(t *testing.T) {
-	known, further := splitConfig(Object{
+	known, further := split(Object{
 		{Key: "new", Value: int64(1)},
 		{Key: "endpoint", Value: Object{{Key: "type", Value: "chat"},
 			{Key: "tls", Value: Object{{Key: "a", Value: "b"}}},
 			{Key: "extra", Value: Object{{Key: "any", Value: int64(2)}}}}},
 		{Key: "phases", Value: []any{Object{{Key: "name", Value: "warmup"}, {Key: "type", Value: "poisson"}},
 			Object{{Key: "name", Value: "profiling"}, {Key: "own", Value: true}}}},
-	}, "")
+	}, schema.Body(), "")
 	if got, want := jsonText(t, known),
 		`{"endpoint":{"type":"chat","extra":{"any":2}},"phases":[{"name":"warmup","type":"poisson"},{"name":"profiling"}]}`; got != want {
 		t.Errorf("known %s, want %s", got, want)
@@ -24,22 +23,6 @@ func TestUnknownKeysAreSplitOffAtAnyDepth(t *testing.T) {
 	if got, want := jsonText(t, further),
 		`{"new":1,"endpoint":{"tls":{"a":"b"}},"phases":{"profiling":{"own":true}}}`; got != want {
 		t.Errorf("further %s, want %s", got, want)
-	}
-}
-
-func TestRowsOfTheSchemaHangTogether(t *testing.T) {
-	for row := range exportKeys {
-		i := strings.LastIndex(row, ".")
-		if row == "" || strings.HasPrefix(row, "datasets.") && strings.Count(row, ".") == 1 {
-			continue
-		}
-		parent, key := "", row
-		if i >= 0 {
-			parent, key = row[:i], row[i+1:]
-		}
-		if !slices.Contains(strings.Fields(exportKeys[parent]), key) {
-			t.Errorf("row %q is of a key that its parent lacks", row)
-		}
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/clock"
 )
 
 // batching is a server that can be saturated, as the scheduler of the mock server is: it works in steps, in each of
@@ -168,4 +170,22 @@ func openTruth(places int, seed uint64) float64 {
 	// A place is taken for about half a second.
 	return largest(math.Floor(1.8*float64(places)), 1,
 		func(v float64) float64 { return newBatching(places, seed).openLoop(v) })
+}
+
+// BenchmarkWindow is what a window costs the loop, which sends nothing meanwhile.
+func BenchmarkWindow(b *testing.B) {
+	const samples = 100_000
+	window := fixedWindow{}
+	draw := rand.New(rand.NewPCG(1, 1))
+	for range samples {
+		window.w.Successes = append(window.w.Successes,
+			Sample{LatencyMS: draw.ExpFloat64(), TTFTMS: draw.ExpFloat64(), ITLMS: draw.ExpFloat64()})
+	}
+	c := newController(Phase{Concurrency: 1 << 40, Adaptive: adaptive(SLA{"request_latency", "p95", "le", 100},
+		SLA{"ttft", "p99", "le", 100})}, window, clock.New(), 0)
+	c.start(1)
+	for b.Loop() {
+		c.assess(c.dueNS, tally{})
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/samples*1000, "us/1000-requests")
 }

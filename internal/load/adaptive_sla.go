@@ -165,7 +165,9 @@ type assessment struct {
 	Window
 	// own are the successes that were issued with the value of the window: those before it, which were under way when
 	// it was changed, say nothing about it. Latencies are those of these.
-	own      []Sample
+	own []Sample
+	// sorted are the latencies by metric that were asked for.
+	sorted   map[string][]float64
 	before   float64 // the value in the window
 	from, to int64
 	tally    tally
@@ -187,7 +189,9 @@ func (c *controller) measureWindow(nowNS int64, t tally) assessment {
 	a := assessment{
 		Window: c.windows.TakeWindow(c.phase), before: c.value,
 		from: c.sinceNS, to: nowNS, tally: t, sent: t.sent - c.sent, binding: -1, margin: math.Inf(1),
+		sorted: map[string][]float64{},
 	}
+	a.own = make([]Sample, 0, len(a.Successes))
 	changedNS := c.clock.WallNS(c.changedNS)
 	for _, s := range a.Successes {
 		if c.opt.isGood(s) {
@@ -262,14 +266,20 @@ func (a assessment) measure(s SLA) float64 {
 
 // latencies returns the values of a metric in ascending order.
 func (a assessment) latencies(metric string) []float64 {
+	if values, known := a.sorted[metric]; known {
+		return values
+	}
 	of := latencies[metric]
-	var values []float64
+	values := make([]float64, 0, len(a.own))
 	for _, s := range a.own {
 		if value := of(s); !math.IsNaN(value) {
 			values = append(values, value)
 		}
 	}
 	slices.Sort(values)
+	if a.sorted != nil {
+		a.sorted[metric] = values
+	}
 	return values
 }
 

@@ -58,6 +58,9 @@ func (a *app) configExpand(args []string) int {
 	for _, w := range source.Warnings {
 		fmt.Fprintln(a.terminal.err, "Warning:", w.Text)
 	}
+	if len(source.Faults) > 0 {
+		return a.fail(source.Faults)
+	}
 	plan, err := sweep.Expand(source.File, source.Raw)
 	if err != nil {
 		return a.fail(err)

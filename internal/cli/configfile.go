@@ -189,6 +189,10 @@ func (a *app) validateFile(name string) (warnings []string, err error) {
 		return nil, err
 	}
 	a.hideFile(source, nil)
+	if len(source.Faults) > 0 {
+		_, _, err := a.resolveVariation(source, source.Raw)
+		return nil, err
+	}
 	plan, err := sweep.Expand(source.File, source.Raw)
 	if err != nil {
 		return nil, err

@@ -297,7 +297,7 @@ func (r *reader) misplaced(t *token.Token, column int) {
 	case isType(t, token.CollectEntryType):
 		r.fail(pos, "a comma is not allowed here: put the text between quotes, or a list between [ and ]")
 	case isType(t, token.MappingValueType):
-		r.fail(pos, "a colon is not allowed here: a key needs a line of its own, a text with \": \" quotes")
+		r.fail(pos, "a colon is not allowed here: a key needs a line of its own; put a text with \": \" between quotes")
 	case pos.Column > column && r.first(t):
 		r.fail(pos, "wrong indentation: this line begins in column %d, those of its block begin in column %d",
 			pos.Column, column)

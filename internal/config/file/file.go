@@ -11,6 +11,7 @@ package file
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"aiperf/internal/config/document"
@@ -26,7 +27,9 @@ type Source struct {
 	// Raw is the envelope with names and short forms in one shape; templates are not rendered yet.
 	Raw      *document.Node
 	Warnings []fault.Warning
-	lookup   env.Lookup
+	// Faults are what is wrong with names and short forms; [Source.Settings] reports them with its own.
+	Faults fault.List
+	lookup env.Lookup
 }
 
 // Open reads a file of the name; "-" is how standard input is called.
@@ -44,8 +47,11 @@ func Open(name string, data []byte, lookup env.Lookup) (*Source, error) {
 	s := &Source{File: f, Raw: f.Root, lookup: lookup}
 	n := normalizer{file: f}
 	s.Raw = n.envelope(f.Root)
-	s.Warnings = n.warnings
-	return s, n.faults.Err()
+	s.Warnings, s.Faults = n.warnings, n.faults
+	if body := Body(s.Raw); body == nil || body.Kind != document.Map {
+		return nil, s.Faults.Err()
+	}
+	return s, nil
 }
 
 // dir is the folder that relative paths of the file begin at.
@@ -66,7 +72,8 @@ func (s *Source) Settings(envelope *document.Node, o Options) (p *settings.Setti
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &reader{Source: s, options: o, root: rendered, base: settings.New(s.lookup)}
+	r := &reader{Source: s, options: o, root: rendered, base: settings.New(s.lookup),
+		faults: slices.Clone(s.Faults)}
 	if f := o.Flags; f != nil {
 		r.base.Env, r.base.Args = f.Env, f.Args
 		r.base.Warnings = append(r.base.Warnings, f.Warnings...)

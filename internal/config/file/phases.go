@@ -55,7 +55,7 @@ func (r *reader) phases(body *document.Node) {
 		r.identify(p)
 	}
 	r.names(all)
-	if len(r.faults) > 0 && slices.ContainsFunc(all, func(p *phase) bool { return p.Kind == "" }) {
+	if slices.ContainsFunc(all, func(p *phase) bool { return p.Kind == "" }) {
 		return
 	}
 	all = r.phaseFlags(all)

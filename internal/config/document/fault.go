@@ -71,8 +71,8 @@ func (f *File) line(number int) string {
 
 // Widths of an excerpt, in characters: what is shown of a long line, and how much of that before the caret.
 const (
-	excerptWidth  = 100
-	excerptBefore = 60
+	excerptWidth  = 76
+	excerptBefore = 46
 	// excerptLimit is the longest line, in bytes, that is searched for secrets and shown.
 	excerptLimit = 20_000
 )

@@ -88,7 +88,7 @@ func TestExcerptsOfLongLinesAreCut(t *testing.T) {
 	x := f.Root.Get("a").Items[500]
 	f.Fault(&list, x.Pos, "", "wrong")
 	lines := strings.Split(list.Error(), "\n")
-	if len([]rune(lines[1])) != 106 || []rune(lines[1])[strings.IndexByte(lines[2], '^')] != 'x' {
+	if len([]rune(lines[1])) != 82 || []rune(lines[1])[strings.IndexByte(lines[2], '^')] != 'x' {
 		t.Errorf("got\n%s", strings.Join(lines, "\n"))
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 func TestRecordsAreReadBackAsTheyWere(t *testing.T) {
 	for name, want := range map[string]*record.Record{"valid": streamed(), "speculative": speculated(),
-		"failed": broken()} {
+		"failed": broken(), "of a mix": mixed()} {
 		line := linesOf(t, want)
 		want.RootCorrelationID = want.CorrelationID // as files have it for a session of its own
 		got, err := Parse([]byte(line))
@@ -29,6 +29,13 @@ func TestRecordsAreReadBackAsTheyWere(t *testing.T) {
 			t.Errorf("%s: %s\n%s", name, diff, line)
 		}
 	}
+}
+
+// mixed is a record of a request of several shapes.
+func mixed() *record.Record {
+	r := streamed()
+	r.Archetype = "chat"
+	return r
 }
 
 // The rows of the warm-up in the state file tell as much as lines with metrics.

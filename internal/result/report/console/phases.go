@@ -7,17 +7,19 @@ import (
 	"aiperf/internal/result/summary"
 )
 
-// phaseFigures are the columns of the table of phases after the counts.
+// phaseFigures are the columns of the table of phases after the counts. On a narrow page those with the highest spare
+// are left out first; 0 never is.
 var phaseFigures = []struct {
 	header, tag string
 	// percentile is 0 for the average.
 	percentile float64
+	spare      int
 }{
-	{"Duration (sec)", "benchmark_duration", 0}, {"Requests/sec", "request_throughput", 0},
-	{"Tokens/sec", "output_token_throughput", 0},
-	{"TTFT avg", "time_to_first_token", 0}, {"TTFT p99", "time_to_first_token", 99},
-	{"ITL avg", "inter_token_latency", 0},
-	{"Latency avg", "request_latency", 0}, {"Latency p99", "request_latency", 99},
+	{"Duration (sec)", "benchmark_duration", 0, 2}, {"Requests/sec", "request_throughput", 0, 0},
+	{"Tokens/sec", "output_token_throughput", 0, 0},
+	{"TTFT avg", "time_to_first_token", 0, 3}, {"TTFT p99", "time_to_first_token", 99, 0},
+	{"ITL avg", "inter_token_latency", 0, 1},
+	{"Latency avg", "request_latency", 0, 4}, {"Latency p99", "request_latency", 99, 0},
 }
 
 // phaseTable appends a line for each profiling phase where there are several; the tables before it are of all of them.
@@ -25,7 +27,16 @@ func (p *page) phaseTable(r *summary.Result) {
 	if len(r.Parts) == 0 {
 		return
 	}
-	t := table{title: product + " | Profiling Phases (TTFT, ITL and Latency in ms)", titleStyle: title,
+	t := phaseTable(r, 4)
+	for most := 3; most >= 0 && t.width(p.width) > p.width; most-- {
+		t = phaseTable(r, most)
+	}
+	t.print(p)
+}
+
+// phaseTable returns the table without the columns of a higher spare.
+func phaseTable(r *summary.Result, most int) *table {
+	t := &table{title: product + " | Profiling Phases (TTFT, ITL and Latency in ms)", titleStyle: title,
 		columns: []column{{header: "Phase", style: cyan, left: true, wraps: true}, {header: "Requests", style: green},
 			{header: "Errors", style: green}}}
 	for i := range r.Parts {
@@ -40,7 +51,7 @@ func (p *page) phaseTable(r *summary.Result) {
 			value := figureOf(&r.Parts[i].Result, f.tag, f.percentile)
 			cells[i], any = cell{text: fixed2(value)}, any || !math.IsNaN(value)
 		}
-		if !any {
+		if !any || f.spare > most {
 			continue
 		}
 		t.columns = append(t.columns, column)
@@ -48,7 +59,7 @@ func (p *page) phaseTable(r *summary.Result) {
 			t.rows[i] = append(t.rows[i], cells[i])
 		}
 	}
-	t.print(p)
+	return t
 }
 
 // figureOf returns the average of a metric or a percentile of it; NaN without one.

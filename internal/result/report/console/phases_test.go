@@ -21,5 +21,14 @@ func TestSeveralProfilingPhasesHaveALineEach(t *testing.T) {
 	if strings.Contains(one, "Phases") || strings.Contains(got, "ITL") != strings.Contains(got, "(TTFT, ITL") {
 		t.Errorf("a table of phases in a run of one, or a column without a value:\n%s%s", one, got)
 	}
+	narrow := text(t, r, Options{Width: 100})
+	for line := range strings.Lines(narrow[strings.Index(narrow, "Profiling Phases"):]) {
+		if strings.HasPrefix(line, "│") && columns(strings.TrimSuffix(line, "\n")) > 100 {
+			t.Errorf("wider than the page: %s", line)
+		}
+	}
+	if strings.Contains(narrow, "Latency avg") || !strings.Contains(narrow, "Latency p99") {
+		t.Errorf("the averages make room for the percentiles:\n%s", narrow)
+	}
 	golden.Compare(t, "testdata/phases.txt", []byte(got))
 }

@@ -31,11 +31,7 @@ type table struct {
 
 // print appends the table to the page after two empty lines.
 func (t *table) print(p *page) {
-	widths := t.widths(p.width)
-	total := 1
-	for _, w := range widths {
-		total += w + 3
-	}
+	widths, total := t.widths(p.width), t.width(p.width)
 	p.blank(2)
 	p.line(span{pad((total - columns(t.title)) / 2), plain}, span{t.title, t.titleStyle})
 	p.line(span{rule(widths, "┏", "━", "┳", "┓"), plain})
@@ -49,6 +45,15 @@ func (t *table) print(p *page) {
 		t.printRow(p, widths, row, "│")
 	}
 	p.line(span{rule(widths, "└", "─", "┴", "┘"), plain})
+}
+
+// width returns the width of the table.
+func (t *table) width(room int) int {
+	total := 1
+	for _, w := range t.widths(room) {
+		total += w + 3
+	}
+	return total
 }
 
 // widths are those of the contents; if they do not fit the page, the wrapping column gets narrower.

@@ -51,10 +51,16 @@ func (a *app) demo(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
+	parsed, loaded, err := a.loadFile(parsed)
+	if err != nil {
+		return a.fail(err)
+	}
+	defer loaded.remove()
 	cfg, warnings, err := resolve.Resolve(parsed, run.Catalog{})
 	if err != nil {
 		return a.fail(err)
 	}
+	loaded.note(cfg)
 	code := a.execute(cfg, warnings)
 	if list := files(cfg.Artifacts.Dir); len(list) > 0 {
 		fmt.Fprintln(a.terminal.out, "Files written:")

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"context"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"aiperf/internal/config"
 	"aiperf/internal/config/resolve"
@@ -27,7 +30,9 @@ func (a *app) loadFile(p *settings.Settings) (*settings.Settings, loadedFile, er
 	if err := found.Faults.Err(); err != nil {
 		return p, none, err
 	}
-	path, remove, err := run.LoadFile(context.Background(), p, program)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	path, remove, err := run.LoadFile(ctx, p, program)
 	if err != nil {
 		return p, none, err
 	}

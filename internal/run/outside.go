@@ -68,6 +68,7 @@ func LoadFile(ctx context.Context, asked *settings.Settings, p *pluginfile.Progr
 		return "", remove, fmt.Errorf("%s: %w", p, err)
 	}
 	defer h.Close()
+	defer context.AfterFunc(ctx, h.Close)() // a call does not wait for its own limit then
 	dir, err := os.MkdirTemp("", "aiperf-dataset-")
 	if err != nil {
 		return "", remove, err
@@ -76,8 +77,11 @@ func LoadFile(ctx context.Context, asked *settings.Settings, p *pluginfile.Progr
 	path = filepath.Join(dir, filepath.Base(file)+".jsonl")
 	if err = writeLoaded(ctx, path, h, file, p.Format); err != nil {
 		remove()
-		if errors.Is(err, context.DeadlineExceeded) {
+		switch ctx.Err() {
+		case context.DeadlineExceeded:
 			err = fmt.Errorf("the dataset was not ready within %s; raise AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT", limit)
+		case context.Canceled:
+			err = errors.New("it was interrupted")
 		}
 		return "", func() {}, fmt.Errorf("%s cannot load %s: %w", p, asked.Text("input-file"), err)
 	}
@@ -94,7 +98,7 @@ func writeLoaded(ctx context.Context, path string, h *plugin.Host, file, format 
 		_, err := w.Write(line)
 		return err
 	})
-	return cmp.Or(err, w.Flush(), to.Close())
+	return cmp.Or(err, w.Flush(), to.Close()) // all three happen
 }
 
 // checkPlugins makes sure that the programs that get the results can be started, before there are any.

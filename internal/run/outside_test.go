@@ -275,3 +275,51 @@ func TestTrapLoaderThatFailsIsAnErrorBeforeTheLoad(t *testing.T) {
 		}
 	}
 }
+
+// A loader that hangs ends with the command, long before the limit of its call.
+func TestTrapLoaderThatHangsEndsWithTheCommand(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.book")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	called := filepath.Join(t.TempDir(), "called")
+	plugin := shellPlugin(t, "custom_dataset_loader", greets+"echo >'"+called+"'; exec sleep 600")
+	parsed, err := settings.Parse([]string{"--model", "m", "--plugin-dir", plugin, "--input-file", file,
+		"--custom-dataset-type", "mine"}, noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed.Env.Plugin.CallTimeout = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for { // until the call has begun
+			if _, err := os.Stat(called); err == nil || t.Context().Err() != nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
+	_, _, err = LoadFile(ctx, parsed, resolver.Loader(parsed, resolver.Plugins(parsed)))
+	if err == nil || !strings.Contains(err.Error(), "it was interrupted") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestEndpointOfAManifest(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip(err)
+	}
+	program := example(t, "python", "say.py")
+	manifest := "schema_version: \"1.0\"\nname: own\nprovides:\n" +
+		"  - {category: endpoint, name: say, entry: python3 say.py}\n"
+	if err := os.WriteFile(filepath.Join(filepath.Dir(program), "plugin.yaml"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url, requests := completions(t)
+	out, err := execute(t, resolve(t, t.TempDir(), url, "--endpoint-type", "say", "--plugin-dir", filepath.Dir(program),
+		"--request-count", "3", "--isl", "4"), Options{})
+	if err != nil || out.Result.Counts.Successes != 3 || requests.Load() != 3 {
+		t.Fatalf("%v %s", err, outcomeOf(out))
+	}
+}

@@ -55,15 +55,15 @@ func (a *app) configExpand(args []string) int {
 		return a.fail(err)
 	}
 	a.hideFile(source, nil)
-	for _, w := range source.Warnings {
-		fmt.Fprintln(a.terminal.err, "Warning:", w.Text)
-	}
 	if len(source.Faults) > 0 {
 		return a.fail(source.Faults)
 	}
 	plan, err := sweep.Expand(source.File, source.Raw)
 	if err != nil {
 		return a.fail(err)
+	}
+	for _, w := range append(source.Warnings, plan.Warnings...) {
+		fmt.Fprintln(a.terminal.err, "Warning:", w.Text)
 	}
 	if plan.Type == sweep.AdaptiveSearch {
 		a.fail(sweep.ErrSearch)

@@ -62,9 +62,13 @@ func (a *app) withConfig(parsed *settings.Settings) (*settings.Settings, error) 
 // fromFile are the settings of a run that a file describes.
 func (a *app) fromFile(source *file.Source, parsed *settings.Settings) (*settings.Settings, error) {
 	a.hideFile(source, parsed)
-	if sweep := source.Raw.Get("sweep"); sweep != nil && sweep.Kind != document.Null {
+	plan, err := sweep.Expand(source.File, source.Raw)
+	if err != nil {
+		return nil, err
+	}
+	if plan.Type != sweep.None {
 		return nil, fmt.Errorf("%s:%d: sweep: running sweeps is not available in this release; \"aiperf config expand %s\" "+
-			"shows the variations, of which each is a run", source.Name, sweep.Pos.Line, source.Name)
+			"shows the variations, of which each is a run", source.Name, source.Raw.Get("sweep").Pos.Line, source.Name)
 	}
 	merged, _, err := source.Settings(source.Raw, file.Options{Flags: parsed})
 	if err != nil {
@@ -196,6 +200,9 @@ func (a *app) validateFile(name string) (warnings []string, err error) {
 	plan, err := sweep.Expand(source.File, source.Raw)
 	if err != nil {
 		return nil, err
+	}
+	for _, w := range plan.Warnings {
+		warnings = append(warnings, w.Text)
 	}
 	envelopes := []*document.Node{source.Raw} // of a search, whose points are not known
 	if len(plan.Variations) > 0 {

@@ -127,7 +127,7 @@ func (z *normalizer) deep(n *document.Node, path string) {
 	}
 }
 
-// sweep brings the names of a sweep into shape; paths of parameters and names of variables stay as they are.
+// sweep brings the names of a sweep into shape; paths of parameters and names of the user's own stay as they are.
 func (z *normalizer) sweep(n *document.Node, path string) {
 	if n.Kind == document.Map {
 		z.names(n, path)
@@ -135,7 +135,7 @@ func (z *normalizer) sweep(n *document.Node, path string) {
 	for _, m := range n.Members {
 		below := document.Path(path, m.Key)
 		switch m.Key {
-		case "parameters", "variables":
+		case "parameters", "variables", "values", "params":
 		case "benchmark":
 			if m.Value.Kind == document.Map {
 				z.section(schema.Body(), m.Value, below)

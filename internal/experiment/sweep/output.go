@@ -28,8 +28,8 @@ type Output struct {
 	// Full adds the complete configuration of each variation; Index, not nil, shows that variation alone, in full.
 	Full  bool
 	Index *int
-	// Body is called for the complete configuration of a variation: the "benchmark:" of its envelope, rendered, with
-	// defaults, without secrets.
+	// Body is called for the complete configuration of each variation: the "benchmark:" of its envelope, rendered, with
+	// defaults, without secrets. Its error ends the output before it begins. nil checks nothing.
 	Body func(*Variation) (*document.Node, error)
 }
 
@@ -46,20 +46,28 @@ func (p *Plan) Write(w io.Writer, o Output) error {
 		list = list[*o.Index : *o.Index+1]
 		o.Full = true
 	}
+	bodies := make([]*document.Node, len(list))
+	for i := range list {
+		if o.Body == nil {
+			continue
+		}
+		body, err := o.Body(&list[i])
+		if err != nil {
+			return list[i].failed(err)
+		}
+		if o.Full {
+			bodies[i] = body
+		}
+	}
 	if o.Format == Text {
-		return p.text(w, list, o)
+		return p.text(w, list, bodies, o.Index != nil)
 	}
 	variations := make([]any, len(list))
-	for i := range list {
-		v := &list[i]
+	for i, v := range list {
 		entry := artifact.Object{{Key: "index", Value: v.Index}, {Key: "dir_name", Value: v.Dir},
 			{Key: "label", Value: v.Label}, {Key: "values", Value: artifact.HideSensitive(v.Values)}}
-		if o.Full {
-			body, err := o.Body(v)
-			if err != nil {
-				return v.failed(err)
-			}
-			entry = append(entry, artifact.Member{Key: "benchmark", Value: body.Any()})
+		if bodies[i] != nil {
+			entry = append(entry, artifact.Member{Key: "benchmark", Value: bodies[i].Any()})
 		}
 		variations[i] = entry
 	}
@@ -74,32 +82,23 @@ func (p *Plan) Write(w io.Writer, o Output) error {
 // bodyIndent is the margin of a configuration below the line of its variation.
 const bodyIndent = 4
 
-func (p *Plan) text(w io.Writer, list []Variation, o Output) error {
+func (p *Plan) text(w io.Writer, list []Variation, bodies []*document.Node, part bool) error {
 	shown := fmt.Sprintf("%d variations", len(p.Variations))
 	switch {
-	case o.Index != nil:
+	case part:
 		shown = fmt.Sprintf("showing 1 of %d", len(p.Variations))
 	case len(p.Variations) == 1:
 		shown = "1 variation"
 	}
-	if _, err := fmt.Fprintf(w, "Sweep type: %s (%s)\n\n", p.Type, shown); err != nil {
-		return err
-	}
-	for i := range list {
-		v := &list[i]
-		line := fmt.Appendf(nil, "[%d] dir=%s  label=%s\n", v.Index, terminal.Text(v.Dir), terminal.Text(v.Label))
-		if o.Full {
-			body, err := o.Body(v)
-			if err != nil {
-				return v.failed(err)
-			}
-			line = append(document.AppendYAML(line, body, bodyIndent), '\n')
-		}
-		if _, err := w.Write(line); err != nil {
-			return err
+	text := fmt.Appendf(nil, "Sweep type: %s (%s)\n\n", p.Type, shown)
+	for i, v := range list {
+		text = fmt.Appendf(text, "[%d] dir=%s  label=%s\n", v.Index, terminal.Text(v.Dir), terminal.Text(v.Label))
+		if bodies[i] != nil {
+			text = append(document.AppendYAML(text, bodies[i], bodyIndent), '\n')
 		}
 	}
-	return nil
+	_, err := w.Write(text)
+	return err
 }
 
 // failed is the error of a variation whose configuration is not valid.

@@ -54,7 +54,7 @@ type Variation struct {
 	Dir, Label string
 	// Values are the paths with the values that the variation sets; of a scenario what it overrides, or its "values".
 	Values artifact.Object
-	// Seed is the random seed, nil if the runs are to differ; it is part of the envelope.
+	// Seed is the random seed that the sweep gives the variation, as part of its envelope; nil if it gives none.
 	Seed *int64
 
 	base *document.Node
@@ -224,24 +224,15 @@ func (x *expansion) lists() {
 
 // seeds gives each variation its seed: that of the file, counted up with the variation unless all have the same.
 func (x *expansion) seeds() {
-	repeats := x.raw.Get("multi_run")
-	several := x.plan.Type != None
-	if n, ok := numeric(repeats.Get("num_runs")); ok && n > 1 {
-		several = true
-	}
 	base := int64(defaultSeed)
 	switch written := x.raw.Get("random_seed"); {
+	case x.plan.Type == None:
+		return // the resolver gives repeated runs their seed
 	case written != nil && written.Kind == document.Int:
 		base = written.Scalar.(int64)
 	case written != nil && written.Kind != document.Null:
 		return // the reader of the file reports it, or it is a template
-	case !several:
-		return
-	case isFalse(repeats.Get("set_consistent_seed")):
-		return
-	}
-	if x.plan.Type == None {
-		x.plan.Variations[0].Seed = &base
+	case isFalse(x.raw.Get("multi_run").Get("set_consistent_seed")):
 		return
 	}
 	counted := !isTrue(x.raw.Get("sweep").Get("same_seed"))

@@ -169,8 +169,8 @@ func TestTrapSeedsOfVariations(t *testing.T) {
 	same := strings.Replace(grid, "{type", "{same_seed: true, type", 1)
 	for head, want := range map[string]string{
 		"":                                  "none",
-		"multi_run: {num_runs: 2}":          "42",
-		"random_seed: 7":                    "7",
+		"multi_run: {num_runs: 2}":          "none",
+		"random_seed: 7":                    "none",
 		grid:                                "42 43 44",
 		same:                                "42 42 42",
 		grid + "\nrandom_seed: 7":           "7 8 9",
@@ -185,7 +185,7 @@ func TestTrapSeedsOfVariations(t *testing.T) {
 			if v.Seed != nil {
 				seed = fmt.Sprint(*v.Seed)
 			}
-			if n := v.Envelope().Get("random_seed"); n != nil && fmt.Sprint(n.Scalar) != seed {
+			if n := v.Envelope().Get("random_seed"); n != nil && v.Seed != nil && fmt.Sprint(n.Scalar) != seed {
 				t.Errorf("%s: the envelope has seed %v", head, n.Scalar)
 			}
 			got = append(got, seed)

@@ -352,6 +352,9 @@ func (z *normalizer) phases(body *document.Node, path string) {
 			return
 		}
 		phases.Value = named(phases.Value, "profiling")
+		if only := phases.Value.Items[0]; only.Get("kind") == nil { // whatever its name
+			only.Set("kind", document.Of("profiling"))
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/document"
+	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/schema"
 	"aiperf/internal/config/settings"
@@ -350,7 +351,8 @@ func (r *reader) warmupFlags(f *settings.Settings, all []*phase) []*phase {
 		return all
 	}
 	i := slices.IndexFunc(all, func(p *phase) bool { return p.Kind == warmup })
-	if i < 0 {
+	fresh := i < 0
+	if fresh {
 		if firstGiven(f, "warmup-request-count", "num-warmup-sessions", "warmup-duration") == "" {
 			r.faults.Add("", "%s: %s has no warm-up phase; --warmup-request-count, --num-warmup-sessions or "+
 				"--warmup-duration adds one", strings.Join(flags, ", "), r.Name)
@@ -368,6 +370,11 @@ func (r *reader) warmupFlags(f *settings.Settings, all []*phase) []*phase {
 	kind, _ := textOf(n.Get("type"))
 	rated := slices.Contains([]string{schema.Constant, schema.Poisson, schema.Gamma, schema.UserCentric}, kind)
 	switch rate, pattern := f.Given("warmup-request-rate"), f.Given("warmup-arrival-pattern"); {
+	case fresh && rate:
+		n.Set("type", document.Of(schema.Poisson)) // the pattern of a flag follows
+	case fresh && pattern:
+		r.warn(fault.LevelWarning, "%s has no effect without --warmup-request-rate", f.Flag("warmup-arrival-pattern"))
+		given = slices.DeleteFunc(given, func(o option.Option) bool { return o.Name == "warmup-arrival-pattern" })
 	case rate && !pattern && !rated:
 		r.faults.Add("", "%s: the warm-up phase has the type %s; give --warmup-arrival-pattern too",
 			f.Flag("warmup-request-rate"), kind)

@@ -361,6 +361,9 @@ func boolean(n *document.Node) (value, ok bool) {
 	switch n.Kind {
 	case document.Bool:
 		return n.Scalar.(bool), true
+	case document.Int:
+		v := n.Scalar.(int64)
+		return v == 1, v == 0 || v == 1
 	case document.Text:
 		b, err := scalar.Bool(n.Written)
 		return b, err == nil && len(n.Written) > 1

@@ -37,9 +37,18 @@ func requirements() []struct{ rule, flag, needs string } {
 	}
 }
 
+// publishing reports whether an option is the address that results are sent to.
+func publishing(name string) bool {
+	return name == "otel-url" || name == "mlflow-tracking-uri" || name == "wandb-project"
+}
+
 func (r *resolution) checkRequirements() {
 	for _, q := range requirements() {
 		if r.active(q.flag) && !r.active(q.needs) {
+			if r.p.Origin(q.flag).Source == settings.FromFile && publishing(q.needs) {
+				r.warn("%s has no effect without --%s", r.flag(q.flag), q.needs) // a file may leave the address out
+				continue
+			}
 			r.fault(q.rule, "%s can only be used together with --%s", r.flag(q.flag), q.needs)
 		}
 	}

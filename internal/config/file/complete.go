@@ -8,6 +8,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/option"
+	"aiperf/internal/config/parse"
 	"aiperf/internal/config/schema"
 	"aiperf/internal/config/settings"
 )
@@ -235,6 +236,9 @@ func distributionForm(n *document.Node) *document.Node {
 	}
 	if n.Kind != document.Map {
 		return n
+	}
+	if kind, _ := textOf(n.Get("type")); kind != "" && !parse.SharedDistribution(kind) {
+		return n // its keys alone would mean another type
 	}
 	out := &document.Node{Kind: document.Map, Pos: n.Pos, Origin: n.Origin}
 	for _, m := range n.Members {

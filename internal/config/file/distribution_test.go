@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/config/document"
+	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/workload/recipe"
 )
@@ -105,5 +107,31 @@ func TestAMixOfAFile(t *testing.T) {
 	}
 	if !reflect.DeepEqual(p.Dataset.MediaMix, want) {
 		t.Errorf("%+v, want %+v", p.Dataset.MediaMix, want)
+	}
+}
+
+// What the complete configuration says of a distribution is read again as the same one.
+func TestCompleteDistributionsAreReadAgain(t *testing.T) {
+	for _, text := range []string{"5", "{mean: 9}", "{value: 3, max: 2}", "{mean: 9, median: 4}", "{mean: 9, stddev: 2, min: 1}",
+		"{type: lognormal, mean: 9, sigma: 0.5}", "{type: uniform, min: 2, max: 5}", "{type: exponential, mean: 5}",
+		"{type: zipf, alpha: 2}", "{points: [{value: 4}, {value: 6, weight: 2}]}",
+		"{peaks: [{type: uniform, min: 2, max: 5, weight: 2}, {distribution: {type: exponential, mean: 4}}], max: 9}",
+		"{type: mixture, components: [1, {mean: 4, weight: 3}]}", "{type: clamped, distribution: {mean: 4}, max: 3}"} {
+		f, err := document.Read("f.yaml", []byte("isl: "+text+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := func(n *document.Node) recipe.Distribution {
+			d, ok := parse.Distribution(n, "isl", func(_ *document.Node, path, format string, args ...any) {
+				t.Errorf("%s: %s "+format, append([]any{text, path}, args...)...)
+			})
+			if !ok {
+				t.Fatal(text)
+			}
+			return d
+		}
+		if want, got := read(f.Root.Get("isl")), read(distributionForm(f.Root.Get("isl"))); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", text, got, want)
+		}
 	}
 }

@@ -79,6 +79,13 @@ var inferred = []struct {
 	{"mean", recipe.Gaussian},
 }
 
+// SharedDistribution reports whether the original program has a type of distribution too; the keys of those tell them
+// apart.
+func SharedDistribution(kind string) bool {
+	return slices.Contains([]recipe.Kind{recipe.Fixed, recipe.Gaussian, recipe.LogNormal, recipe.Multimodal,
+		recipe.Empirical}, recipe.Kind(kind))
+}
+
 // Distribution reads a distribution of sizes: a number, or a mapping with the keys of its kind. ok is false if
 // anything was reported.
 func Distribution(n *document.Node, path string, report Report) (_ recipe.Distribution, ok bool) {

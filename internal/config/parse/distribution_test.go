@@ -199,3 +199,36 @@ func TestNestedLimits(t *testing.T) {
 		t.Errorf("drew %v, want 4", got)
 	}
 }
+
+// Whatever is written, reading ends, and what is read without a fault can be drawn.
+func FuzzDistribution(f *testing.F) {
+	for _, seed := range []string{"5", "{mean: 5, stddev: 2}", "{mean: 9, median: 4, min: 1}", "{points: [{value: 3}]}",
+		"{peaks: [{value: 1}, {distribution: {type: zipf, alpha: 1.5}, weight: 2}]}",
+		"{type: clamped, max: 4, distribution: {type: uniform, min: 1, max: 9}}", "{type: lognormal, mean: 1e300, sigma: 9}",
+		"{type: exponential, mean: 1e-300}", "[1]", "{}", "{type: mixture, components: [1, {}]}"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		file, err := document.Read("f.yaml", []byte("isl: "+text+"\n"))
+		if err != nil {
+			return
+		}
+		faults := 0
+		d, ok := Distribution(file.Root.Get("isl"), "isl", func(*document.Node, string, string, ...any) { faults++ })
+		if ok != (faults == 0) {
+			t.Fatalf("ok %v with %d faults", ok, faults)
+		}
+		if !ok {
+			return
+		}
+		for k := range uint64(5) {
+			r := random.Root(1).Stream("fuzz").At(k)
+			if x := d.Draw(&r); x < 1 || x > math.MaxInt32 {
+				t.Fatalf("drew %d", x)
+			}
+		}
+		if e := d.Expected(); math.IsNaN(e) {
+			t.Fatalf("expects %v of %+v", e, d)
+		}
+	})
+}

@@ -102,7 +102,8 @@ func fromOption(name, about, flag string) category {
 	return category{name: name, about: about, list: func() (list []capability) {
 		o := option.Named(flag)
 		for _, value := range o.Values {
-			list = append(list, capability{name: value, about: o.Meanings[value], facts: []fact{{"Flag", "--" + o.Name}}})
+			list = append(list, capability{name: value, about: o.Meanings[value],
+				facts: []fact{{"Flag", "--" + o.Name}}})
 		}
 		return list
 	}}
@@ -127,7 +128,8 @@ func endpoints() (list []capability) {
 		}{
 			{d.TakesText, &takes, "text"}, {d.SupportsImage, &takes, "images"}, {d.SupportsAudio, &takes, "audio"},
 			{d.SupportsVideo, &takes, "video"},
-			{d.ProducesTokens, &gives, "tokens"}, {d.ProducesImages, &gives, "images"}, {d.ProducesVideo, &gives, "video"},
+			{d.ProducesTokens, &gives, "tokens"},
+			{d.ProducesImages, &gives, "images"}, {d.ProducesVideo, &gives, "video"},
 			{d.Streams, &can, "streaming"}, {d.GRPC, &can, "gRPC"}, {d.FormData, &can, "multipart bodies"},
 			{d.Polls, &can, "polling"}, {d.SystemMessage, &can, "system messages"}, {d.Marks, &can, "cache-bust marks"},
 		} {
@@ -273,7 +275,8 @@ func withPlugins(c *category, found *pluginfile.Set) (list []capability) {
 			about = "A program of the plug-in " + p.Plugin + "."
 		}
 		facts := []fact{{"Plug-in", strings.TrimSpace(p.Plugin + " " + p.Version)}, {"Declared in", p.Place},
-			{"Program", p.Command}, {"Folder", p.Dir}, {"Priority", fmt.Sprint(p.Priority)}, {"Lines of format", p.Format},
+			{"Program", p.Command}, {"Folder", p.Dir}, {"Priority", fmt.Sprint(p.Priority)},
+			{"Lines of format", p.Format},
 			{"Extensions", strings.Join(p.Extensions, " ")}, {"Name in reports", p.Header}, {"Unit", p.Unit}}
 		list = append(list, capability{name: p.Name, about: about, from: &p, facts: facts})
 	}

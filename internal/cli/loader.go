@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"aiperf/internal/config"
@@ -15,7 +16,16 @@ import (
 // loadedFile is what the program of a plug-in made of the input file.
 type loadedFile struct {
 	from   *config.Loaded
+	path   string
 	remove func()
+}
+
+// named is a message that names the user's file instead of the one that was made of it.
+func (l loadedFile) named(text string) string {
+	if l.from == nil {
+		return text
+	}
+	return strings.ReplaceAll(text, l.path, l.from.Path+" as "+l.from.By+" reads it")
 }
 
 // loadFile has the program of a plug-in read the input file where one is to, and returns settings with the file that it
@@ -37,7 +47,8 @@ func (a *app) loadFile(p *settings.Settings) (*settings.Settings, loadedFile, er
 		return p, none, err
 	}
 	from := &config.Loaded{Path: p.Text("input-file"), By: program.Name}
-	return p.WithInput(path, program.Format), loadedFile{from, remove}, nil
+	a.loaded = loadedFile{from, path, remove}
+	return p.WithInput(path, program.Format), a.loaded, nil
 }
 
 // note puts the user's file into the configuration, for its exports.

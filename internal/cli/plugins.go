@@ -53,8 +53,8 @@ func (o *pluginsOptions) table() *flags.Table {
 			flags.Value("name", "NAME", "the same as NAME", flags.Text(&o.name)),
 			flags.Switch("all -a", "the entries of all categories", &o.all),
 			off("no-all", "no entries of all categories, as without --all", &o.all),
-			flags.Switch("validate -v", "read the manifests of all plug-ins, and start each of their programs once; the "+
-				"exit code is 1 if one of them fails", &o.validate),
+			flags.Switch("validate -v", "read the manifests of all plug-ins, and start each of their programs once; "+
+				"the exit code is 1 if one of them fails", &o.validate),
 			off("no-validate", "start no program, as without --validate", &o.validate),
 			flags.Value("plugin-dir", "DIR", "folder of a plug-in, or of several; more than one separated by commas",
 				flags.List(&o.dirs)),
@@ -177,8 +177,8 @@ func (a *app) printOverview(list []category, found *pluginfile.Set) {
 	packages := [][2]string{{"aiperf " + Version, "what is built in"}}
 	for _, p := range found.Plugins {
 		n := len(p.Provides)
-		packages = append(packages, [2]string{strings.TrimSpace(p.Name + " " + p.Version), strings.TrimSpace(fmt.Sprintf(
-			"%d %s in %s. %s", n, plural(n, "program", "programs"), p.Path, p.Description))})
+		about := fmt.Sprintf("%d %s in %s. %s", n, plural(n, "program", "programs"), p.Path, p.Description)
+		packages = append(packages, [2]string{strings.TrimSpace(p.Name + " " + p.Version), strings.TrimSpace(about)})
 	}
 	fmt.Fprintln(w, "Installed Packages")
 	printPairs(w, packages, width)

@@ -87,7 +87,7 @@ func (a *app) execute(cfg *config.Run, warnings []fault.Warning) int {
 	defer adoptStandardLog(log)()
 	logger := log.Logger("config")
 	for _, w := range warnings {
-		logger.Log(context.Background(), warningLevel(w), w.Text)
+		logger.Log(context.Background(), warningLevel(w), a.loaded.named(w.Text))
 	}
 	if note != "" {
 		logger.Info(note)

@@ -52,6 +52,8 @@ type app struct {
 	env      func(string) (string, bool)
 	// redactor knows the secrets of the command, as far as they are known so far.
 	redactor *artifact.Redactor
+	// loaded is what a plug-in made of the input file.
+	loaded loadedFile
 }
 
 // command is an entry of the command table.
@@ -186,7 +188,7 @@ func (a *app) fail(err error) int {
 	if errors.As(err, &titled) {
 		title = titled.PanelTitle()
 	}
-	a.terminal.panel(title, a.redactor.URL(err.Error()))
+	a.terminal.panel(title, a.loaded.named(a.redactor.URL(err.Error())))
 	return ExitFailure
 }
 

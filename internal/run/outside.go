@@ -79,7 +79,8 @@ func LoadFile(ctx context.Context, asked *settings.Settings, p *pluginfile.Progr
 		remove()
 		switch ctx.Err() {
 		case context.DeadlineExceeded:
-			err = fmt.Errorf("the dataset was not ready within %s; raise AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT", limit)
+			err = fmt.Errorf("the dataset was not ready within %s; raise "+
+				"AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT", limit)
 		case context.Canceled:
 			err = errors.New("it was interrupted")
 		}

@@ -101,7 +101,8 @@ func inputOptions() []Option {
 			derived("shuffle for generated data, sequential for files"),
 			choices("sequential", "In the order of the data, again and again.",
 				"random", "Drawn with replacement.",
-				"shuffle", "In a random order that is drawn anew each time all were used."), yaml("datasets.default.sampling")),
+				"shuffle", "In a random order that is drawn anew each time all were used."),
+			yaml("datasets.default.sampling")),
 		opt("random-seed", Int, "", 1, "Seed of all random choices; the same seed gives the same data, order and "+
 			"arrivals.", limits(AtLeast(0)), yaml("/random_seed")),
 		opt("fixed-schedule", Bool, "false", 1,

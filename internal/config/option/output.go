@@ -97,15 +97,16 @@ func outputOptions() []Option {
 			"Files to upload, instead of results, images and HTML pages: patterns relative to the run's folder, with "+
 				"** for any folders.", multi, yaml("mlflow.artifact_globs")),
 		opt("plugin-dir", Path, "", 2,
-			"Folder of a plug-in, or of several; their programs can be named as endpoint types and dataset formats, and "+
-				"their exporters and metrics follow the run.", repeat, mustExist),
+			"Folder of a plug-in, or of several; their programs can be named as endpoint types and dataset formats, "+
+				"and their exporters and metrics follow the run.", repeat, mustExist),
 		opt("wandb-project", String, "", 3, "Weights & Biases project to upload to.", missing(wandb)),
 		opt("wandb-entity", String, "", 3, "Weights & Biases entity.", missing(wandb)),
 		opt("wandb-run-name", String, "", 3, "Name of the Weights & Biases run.", missing(wandb)),
 		opt("wandb-tag", String, "", 3, "Tags of the Weights & Biases run.", multi, missing(wandb)),
 		opt("ui-type ui", Enum, "", 1, "How progress is shown: bars (simple) or log lines (none); dashboard shows "+
 			"bars in this release.", derived("simple on a terminal, else none"),
-			choices("dashboard", "Bars, as simple has them, in this release.", "simple", "Bars of progress and figures.",
+			choices("dashboard", "Bars, as simple has them, in this release.",
+				"simple", "Bars of progress and figures.",
 				"none", "Lines of the log."), yaml("runtime.ui")),
 		opt("log-level", Enum, "INFO", 1, "Lowest level that is logged.", values(logLevels()...),
 			yaml("logging.level")),

@@ -106,7 +106,8 @@ func (s *Set) manifests(folder Folder) []string {
 		}
 	}
 	if len(paths) == 0 && folder.Named != "" {
-		s.Faults.Add("", "%s %s: the folder has no %s, and no folder in it has one", folder.Named, folder.Path, FileName)
+		s.Faults.Add("", "%s %s: the folder has no %s, and no folder in it has one", folder.Named, folder.Path,
+			FileName)
 	}
 	return paths
 }

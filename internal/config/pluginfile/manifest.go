@@ -139,8 +139,9 @@ func (r *reader) program(n *document.Node) {
 	}
 	before := len(r.faults)
 	r.keys(n, "category", "name", "kind", "entry", "priority", "metadata")
-	p := Program{Category: r.text(n, "category", true), Name: r.text(n, "name", true), Command: r.text(n, "entry", true),
-		Dir: r.dir, Plugin: r.plugin.Name, Version: r.plugin.Version, Place: fmt.Sprintf("%s:%d", r.file.Name, n.Pos.Line)}
+	p := Program{Category: r.text(n, "category", true), Name: r.text(n, "name", true),
+		Command: r.text(n, "entry", true), Dir: r.dir, Plugin: r.plugin.Name, Version: r.plugin.Version,
+		Place: fmt.Sprintf("%s:%d", r.file.Name, n.Pos.Line)}
 	if p.Category != "" {
 		category := Category(p.Category)
 		if !slices.Contains(Categories(), category) {
@@ -152,8 +153,8 @@ func (r *reader) program(n *document.Node) {
 	switch {
 	case p.Name == "":
 	case p.Category == Metric && !metricTag.MatchString(p.Name):
-		r.fault(n.Get("name").Pos, "the name of a metric is its tag: lower-case letters, digits and underscores, not %s",
-			fault.Shorten(p.Name))
+		r.fault(n.Get("name").Pos, "the name of a metric is its tag: lower-case letters, digits and underscores, "+
+			"not %s", fault.Shorten(p.Name))
 	case !programName.MatchString(p.Name):
 		r.fault(n.Get("name").Pos, "a name consists of letters, digits, dots, dashes and underscores, not %s",
 			fault.Shorten(p.Name))

@@ -48,7 +48,8 @@ func TestManifestOfEveryCategory(t *testing.T) {
 		t.Errorf("%+v", endpoint)
 	}
 	depth, _ := loader.Metadata.Get("depth")
-	if loader.Category != Loader || loader.Priority != -2 || loader.Format != "multi_turn" || loader.Description != "Lines." ||
+	if loader.Category != Loader || loader.Priority != -2 || loader.Format != "multi_turn" ||
+		loader.Description != "Lines." ||
 		!slices.Equal(loader.Extensions, []string{".lines", ".log"}) || depth != int64(3) {
 		t.Errorf("%+v", loader)
 	}
@@ -58,22 +59,35 @@ func TestManifestOfEveryCategory(t *testing.T) {
 }
 
 func TestFaultsOfManifests(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "empty",
-		"schema_version: \"2.0\"\nname: x\nprovides: [{category: metric, name: a, entry: a}]": ":1:17: schema_version is 2.0",
-		"name: x\nprovides: [{category: metric, name: a, entry: a}]":                          "schema_version is missing",
-		head:                                     "provides",
-		head + "  - {category: metric, name: a}": ":5:5: entry is missing",
-		head + "  - {category: metrics, name: a, entry: a}":                                                                   "did you mean metric?",
-		head + "  - {category: metric, name: A b, entry: a}":                                                                  "lower-case",
-		head + "  - {category: data_exporter, name: a/b, entry: a}":                                                           "letters, digits",
-		head + "  - {category: metric, name: a, kind: wasm, entry: a}":                                                        "the kind wasm is not available",
-		head + "  - {category: metric, name: a, entry: a, prioritty: 1}":                                                      "did you mean priority?",
-		head + "  - {category: metric, name: a, entry: a, priority: high}":                                                    "whole number",
-		head + "  - {category: custom_dataset_loader, name: a, entry: a}":                                                     "metadata.format is missing",
-		head + "  - {category: custom_dataset_loader, name: a, entry: a, metadata: {format: single_trun}}":                    "did you mean single_turn?",
-		head + "  - {category: custom_dataset_loader, name: a, entry: a, metadata: {format: single_turn, extensions: [log]}}": "begins with a dot",
+	for _, c := range [][2]string{
+		{"", "empty"},
+		{"schema_version: \"2.0\"\nname: x\nprovides: [{category: metric, name: a, entry: a}]",
+			":1:17: schema_version is 2.0"},
+		{"name: x\nprovides: [{category: metric, name: a, entry: a}]",
+			"schema_version is missing"},
+		{head, "provides"},
+		{head + "  - {category: metric, name: a}", ":5:5: entry is missing"},
+		{head + "  - {category: metrics, name: a, entry: a}",
+			"did you mean metric?"},
+		{head + "  - {category: metric, name: A b, entry: a}",
+			"lower-case"},
+		{head + "  - {category: data_exporter, name: a/b, entry: a}",
+			"letters, digits"},
+		{head + "  - {category: metric, name: a, kind: wasm, entry: a}",
+			"the kind wasm is not available"},
+		{head + "  - {category: metric, name: a, entry: a, prioritty: 1}",
+			"did you mean priority?"},
+		{head + "  - {category: metric, name: a, entry: a, priority: high}",
+			"whole number"},
+		{head + "  - {category: custom_dataset_loader, name: a, entry: a}",
+			"metadata.format is missing"},
+		{head + "  - {category: custom_dataset_loader, name: a, entry: a, metadata: {format: single_trun}}",
+			"did you mean single_turn?"},
+		{head + "  - {category: custom_dataset_loader, name: a, entry: a, metadata: {format: single_turn, " +
+			"extensions: [log]}}",
+			"begins with a dot"},
 	} {
+		text, want := c[0], c[1]
 		_, err := Read(write(t, t.TempDir(), "x", text))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), FileName+":") {
 			t.Errorf("%s\n%v, want %s", text, err, want)

@@ -141,7 +141,8 @@ func sameFile(a, b string) bool {
 func (pl *plugins) build(level string) config.Plugins {
 	out := config.Plugins{Exporters: pl.found.Of(pluginfile.Exporter), Metrics: pl.found.Of(pluginfile.Metric)}
 	if level == "summary" && len(out.Metrics) > 0 {
-		pl.asked.warn("%s needs the records of the requests, which --export-level summary does not write: it is left out",
+		pl.asked.warn("%s needs the records of the requests, which --export-level summary does not write: it is left "+
+			"out",
 			fmt.Sprintf("The metric %s of a plug-in", orList(namesOf(out.Metrics))))
 		out.Metrics = nil
 	}

@@ -24,7 +24,8 @@ func declare(t *testing.T, dir, programs string) string {
 }
 
 const everyCategory = `  - {category: endpoint, name: tgi, entry: python3 tgi.py}
-  - {category: custom_dataset_loader, name: book, entry: ./book, metadata: {format: mooncake_trace, extensions: [.book]}}
+  - {category: custom_dataset_loader, name: book, entry: ./book,
+     metadata: {format: mooncake_trace, extensions: [.book]}}
   - {category: data_exporter, name: mail, entry: ./mail}
   - {category: metric, name: words, entry: ./words, metadata: {header: Words, unit: words}}
 `
@@ -53,15 +54,23 @@ func TestProgramsOfPluginsAreNamedAsTypesAndFormats(t *testing.T) {
 func TestNamesThatNoPluginHas(t *testing.T) {
 	dir := declare(t, t.TempDir(), everyCategory)
 	file := configtest.WriteFile(t, "a.txt", "a")
-	for flags, want := range map[string]string{
-		"--endpoint-type chta":                                                                               "--endpoint-type chta: did you mean chat? Allowed are ",
-		"--endpoint-type xyz --plugin-dir " + dir:                                                            ", or of plug-ins tgi",
-		"--custom-dataset-type single_trun --input-file " + file:                                             "did you mean single_turn?",
-		"--custom-dataset-type tgi --input-file " + file + " --plugin-dir " + dir:                            ", or of plug-ins book",
-		"--plugin-dir " + declare(t, t.TempDir(), "  - {category: metric, name: request_latency, entry: a}"): "the metric request_latency is built in",
-		"--plugin-dir " + declare(t, t.TempDir(), "  - {category: metric}"):                                  "plugin.yaml:5:5: name is missing",
-		"--plugin-dir " + t.TempDir():                                                                        "has no plugin.yaml",
+	for _, c := range [][2]string{
+		{"--endpoint-type chta",
+			"--endpoint-type chta: did you mean chat? Allowed are "},
+		{"--endpoint-type xyz --plugin-dir " + dir,
+			", or of plug-ins tgi"},
+		{"--custom-dataset-type single_trun --input-file " + file,
+			"did you mean single_turn?"},
+		{"--custom-dataset-type tgi --input-file " + file + " --plugin-dir " + dir,
+			", or of plug-ins book"},
+		{"--plugin-dir " + declare(t, t.TempDir(), "  - {category: metric, name: request_latency, entry: a}"),
+			"the metric request_latency is built in"},
+		{"--plugin-dir " + declare(t, t.TempDir(), "  - {category: metric}"),
+			"plugin.yaml:5:5: name is missing"},
+		{"--plugin-dir " + t.TempDir(),
+			"has no plugin.yaml"},
 	} {
+		flags, want := c[0], c[1]
 		if faults := resolveError(t, "-m m "+flags); !strings.Contains(faults.Error(), want) {
 			t.Errorf("%s: %v, want %s", flags, faults, want)
 		}
@@ -112,5 +121,6 @@ func TestMetricsOfPluginsNeedRecords(t *testing.T) {
 	if p := d.run().Plugins; len(p.Metrics) > 0 || len(p.Exporters) != 1 {
 		t.Errorf("%+v", p)
 	}
-	configtest.WantText(t, "warnings", configtest.Texting(d.warnings), "The metric words of a plug-in needs the records")
+	configtest.WantText(t, "warnings", configtest.Texting(d.warnings),
+		"The metric words of a plug-in needs the records")
 }

@@ -106,8 +106,8 @@ func (r *resolution) rules() []func() {
 	ep, tr, ti, ds := &r.endpoint, &r.transport, &r.timing, &r.dataset
 	te, op, se := &r.telemetry, &r.outputs, &r.series
 	return []func(){
-		r.plugins.check, ep.checkModels, tr.checkURLs, ep.checkWeights, ep.checkHeaders, tr.checkConnections, te.checkListen,
-		r.checkRequirements, r.checkExclusions,
+		r.plugins.check, ep.checkModels, tr.checkURLs, ep.checkWeights, ep.checkHeaders, tr.checkConnections,
+		te.checkListen, r.checkRequirements, r.checkExclusions,
 		ti.checkSchedule, ti.checkSimultaneousStart, op.checkGoodput, op.checkResults,
 		ti.checkConcurrency, ti.checkPrefill, ti.checkUsers, ti.checkUsersFile, ti.checkArrivals, ti.checkStop,
 		ds.checkPrefixes, ds.checkSystemPrompt, ds.checkText, ds.checkSizes, ds.checkRankings, r.tokens.check,

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// answers is a plug-in that answers its calls, in order, with the results that the variable AIPERF_TEST_RESULTS lists; a
-// method that it does not expect is a failure.
+// answers is a plug-in that answers its calls, in order, with the results that the variable AIPERF_TEST_RESULTS lists;
+// a method that it does not expect is a failure.
 func answers(results string) {
 	fmt.Println(`{"aiperf_plugin":1}`)
 	in := json.NewDecoder(os.Stdin)

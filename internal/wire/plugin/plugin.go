@@ -53,8 +53,8 @@ type Options struct {
 // Greeting is the first line to a program.
 type Greeting struct {
 	Plugin int `json:"aiperf_plugin"`
-	// Category and Name say as what the program is used, Metadata is that of its manifest; empty for a program that only
-	// a flag names.
+	// Category and Name say as what the program is used, Metadata is that of its manifest; empty for a program that
+	// only a flag names.
 	Category string          `json:"category,omitempty"`
 	Name     string          `json:"name,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`

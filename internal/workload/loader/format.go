@@ -74,7 +74,7 @@ func formats() []format {
 			read: (*load).lines, row: (*lineReader).multiTurn},
 		{name: randomPool, about: "A pool of entries that requests draw from; in a folder, a pool for each file.",
 			read: readPools, folders: true, sampling: dataset.Shuffle},
-		{name: mooncakeTrace, about: "Recorded requests with times, lengths or texts, ids of shared blocks of 512 tokens.",
+		{name: mooncakeTrace, about: "Recorded requests with times, lengths or texts, and ids of shared blocks.",
 			read: (*load).lines, row: (*lineReader).mooncake, blockSize: 512},
 		{name: bailianTrace, about: "Recorded chats with their parents, times and ids of shared blocks of 16 tokens.",
 			read: (*load).lines, row: (*lineReader).bailian, order: chatOrder, blockSize: 16},

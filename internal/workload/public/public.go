@@ -57,8 +57,8 @@ func Names() []string {
 	return names
 }
 
-// Set describes a data set for lists: the repository of the hub with its subset and split, or the URL of a file. All are
-// empty where the user names the repository.
+// Set describes a data set for lists: the repository of the hub with its subset and split, or the URL of a file. All
+// are empty where the user names the repository.
 type Set struct {
 	Name, URL string
 	Source

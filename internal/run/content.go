@@ -105,8 +105,8 @@ func (c *content) checkLanes() error {
 		if p.Lanes == nil || p.Lanes.Wrap || *p.Concurrency <= c.data.RootCount() {
 			continue
 		}
-		return fmt.Errorf("--concurrency %d asks for more lanes than %s has recordings, which is %d: lower it, or give "+
-			"--allow-dataset-wrap to play a recording in several lanes at once",
+		return fmt.Errorf("--concurrency %d asks for more lanes than %s has recordings, which is %d: lower it, or "+
+			"give --allow-dataset-wrap to play a recording in several lanes at once",
 			*p.Concurrency, c.cfg.Dataset.Path, c.data.RootCount())
 	}
 	return nil

@@ -197,9 +197,9 @@ func TestTrapRootFilesAggregateAllProfilingPhases(t *testing.T) {
 	}
 	// The servers' totals of the run hold those of the pause; only what came before is the warm-up.
 	servers := object(t, w.dir, "server_metrics_export.json")
-	if got := at(servers, "warmup_metrics", "vllm:e2e_request_latency_seconds", "series").([]any); root["reconciliation"] != nil ||
-		at(got[0], "stats", "count") != 4.0 {
-		t.Errorf("the warm-up of the server: %v; %v", got, root["reconciliation"])
+	before := at(servers, "warmup_metrics", "vllm:e2e_request_latency_seconds", "series").([]any)
+	if root["reconciliation"] != nil || at(before[0], "stats", "count") != 4.0 {
+		t.Errorf("the warm-up of the server: %v; %v", before, root["reconciliation"])
 	}
 	if text := string(fileOf(t, w.dir, "profile_export_console.txt")); !strings.Contains(text, "Profiling Phases") ||
 		!strings.Contains(text, "│ steady │") || strings.Contains(text, "│ pause") {
@@ -254,12 +254,14 @@ func TestTrapSeamlessPhaseSharesTheConcurrency(t *testing.T) {
 	}
 	m := readManifest(t, w.dir)
 	for i, want := range []float64{7, 12} {
-		if p := m.Phases[i]; p["total_request_count"] != want || len(linesOf(t, w.dir, p["phase_name"].(string))) != int(want) {
-			t.Errorf("%v", p)
+		p := m.Phases[i]
+		if n := len(linesOf(t, w.dir, p["phase_name"].(string))); p["total_request_count"] != want || n != int(want) {
+			t.Errorf("%d lines, %v", n, p)
 		}
 	}
 	sameFigures(t, "root", object(t, w.dir, "profile_export_aiperf.json"), byHand(t, linesOf(t, w.dir, "")))
-	if at(object(t, w.dir, "profile_export_aiperf.json"), "input_config", "phases").([]any)[1].(map[string]any)["seamless"] != true {
+	exported := at(object(t, w.dir, "profile_export_aiperf.json"), "input_config", "phases").([]any)
+	if at(exported[1], "seamless") != true {
 		t.Error("input_config does not say that the phase is seamless")
 	}
 	reported(t, w.dir)
@@ -267,7 +269,8 @@ func TestTrapSeamlessPhaseSharesTheConcurrency(t *testing.T) {
 	for _, a := range list {
 		together, now := 0, at(a, "metadata", "request_start_ns").(float64)
 		for _, b := range list {
-			if at(b, "metadata", "request_start_ns").(float64) <= now && now < at(b, "metadata", "request_end_ns").(float64) {
+			start, end := at(b, "metadata", "request_start_ns").(float64), at(b, "metadata", "request_end_ns").(float64)
+			if start <= now && now < end {
 				together++
 			}
 		}
@@ -281,7 +284,8 @@ func TestTrapSeamlessPhaseSharesTheConcurrency(t *testing.T) {
 func TestTrapScheduleAfterAConcurrencyPhase(t *testing.T) {
 	var rows []string
 	for i := range 10 {
-		rows = append(rows, fmt.Sprintf(`{"timestamp":%d,"text_input":"Hello %d","output_length":1,"session_id":"s%d"}`, 1000+20*i, i, i))
+		const row = `{"timestamp":%d,"text_input":"Hello %d","output_length":1,"session_id":"s%d"}`
+		rows = append(rows, fmt.Sprintf(row, 1000+20*i, i, i))
 	}
 	url := serve(t, mockserver.Options{})
 	cfg := phased(t, url, nil, "--input-file", traceFile(t, "trace.jsonl", rows...), "--custom-dataset-type",
@@ -342,7 +346,8 @@ func TestCancellationIsThatOfThePhase(t *testing.T) {
 	}
 	m := readManifest(t, w.dir)
 	for i, want := range []struct{ successes, errors float64 }{{6, 0}, {0, 5}, {6, 0}} {
-		if p := m.Phases[i]; p["successful_request_count"] != want.successes || p["error_request_count"] != want.errors {
+		p := m.Phases[i]
+		if p["successful_request_count"] != want.successes || p["error_request_count"] != want.errors {
 			t.Errorf("%v", p)
 		}
 	}
@@ -372,9 +377,11 @@ func TestTrapThresholdOfAPhaseEndsTheRun(t *testing.T) {
 	}{
 		{"its own", nil, [2]*float64{nil, &half}, 2, "of the phase peak failed", config.ProfilingPhase, true},
 		{"that of the run", &half, [2]*float64{}, 1, "--failed-request-threshold", config.ProfilingPhase, false},
-		{"its own wins", &half, [2]*float64{new(1.0), &most}, 2, "its failed_request_threshold", config.ProfilingPhase, true},
+		{"its own wins", &half, [2]*float64{new(1.0), &most}, 2, "its failed_request_threshold", config.ProfilingPhase,
+			true},
 		{"a warm-up has its own only", &half, [2]*float64{}, 2, "", config.WarmupPhase, false},
-		{"a warm-up that has one", nil, [2]*float64{&half, nil}, 1, "of the phase steady failed", config.WarmupPhase, false},
+		{"a warm-up that has one", nil, [2]*float64{&half, nil}, 1, "of the phase steady failed", config.WarmupPhase,
+			false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			phases := []config.Phase{burst("steady", c.kind, 1, 30), burst("peak", config.ProfilingPhase, 1, 40)}
@@ -445,8 +452,9 @@ func TestStopInAnyPhaseOfSeveral(t *testing.T) {
 					total += p["total_request_count"].(float64)
 				}
 			}
-			if n := float64(len(linesOf(t, w.dir, ""))); n != total || w.outcome.Result.Counts.Completed() != int64(total) {
-				t.Errorf("%v lines, %v requests in the manifest, %+v", n, total, w.outcome.Result.Counts)
+			c, n := &w.outcome.Result.Counts, float64(len(linesOf(t, w.dir, "")))
+			if n != total || c.Completed() != int64(total) {
+				t.Errorf("%v lines, %v requests in the manifest, %+v", n, total, c)
 			}
 			reported(t, w.dir)
 		})
@@ -460,7 +468,8 @@ func TestCountsOfSeveralPhases(t *testing.T) {
 			RequestsCancelled: 1, SkippedArrivals: 2, DroppedByCatchup: 3, TargetRate: target}
 	}
 	const second = int64(time.Second)
-	slow, fast := phase(load.Profiling, 10*second, 20*second, 40, 5), phase(load.Profiling, 60*second, 90*second, 290, 10)
+	slow := phase(load.Profiling, 10*second, 20*second, 40, 5)
+	fast := phase(load.Profiling, 60*second, 90*second, 290, 10)
 	open := phase(load.Profiling, 100*second, 110*second, 70, 0)
 	warmup, next := phase(load.Warmup, 1, 2, 1000, 1000), load.Stats{Kind: load.Profiling}
 	for _, c := range []struct {

@@ -37,6 +37,9 @@ type timing struct {
 // decideMode chooses the timing mode; the first rule that fits wins.
 func (ti *timing) decideMode() {
 	ti.mode, ti.duration = ti.scenario.mode, ti.scenario.duration
+	if ti.p != ti.scenario.p { // another phase of a file than the one that a scenario is about
+		ti.duration = ti.p.Float("benchmark-duration")
+	}
 	switch {
 	case ti.mode == config.AgenticReplay:
 	case ti.p.Bool("fixed-schedule"):

@@ -85,8 +85,8 @@ func trial(base *config.Run, number int, dir, variation string) *config.Run {
 }
 
 // withoutWarmup returns the phases that are measured, and with agentic replay the phase that places the lanes: without
-// it, lanes would begin with sessions that have no history. A phase that followed a warm-up seamlessly waits for the one
-// that is before it now.
+// it, lanes would begin with sessions that have no history. A phase that followed a warm-up seamlessly waits for the
+// one that is before it now.
 func withoutWarmup(phases []config.Phase) []config.Phase {
 	var kept []config.Phase
 	left := false

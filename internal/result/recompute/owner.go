@@ -114,7 +114,8 @@ func (r *recomputation) warmup() error {
 		if i < 0 || i >= len(r.state.Phases) || r.state.Phases[i].Kind != string(config.WarmupPhase) {
 			return fmt.Errorf("state of the run: warmup_records: phase_index %d is not a warm-up", i)
 		}
-		apart.SetRunFacts(summary.WindowOf(r.state.Phases[i:i+1], string(config.WarmupPhase), r.state.Window.NetworkRTT))
+		own := r.state.Phases[i : i+1]
+		apart.SetRunFacts(summary.WindowOf(own, string(config.WarmupPhase), r.state.Window.NetworkRTT))
 	}
 	r.warmups, r.warmupResults = w.phases, w.engine.Results()
 	return nil

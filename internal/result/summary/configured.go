@@ -14,8 +14,8 @@ type Configured struct {
 	Models []string
 	// Dataset is the name of the published dataset; empty for others.
 	Dataset string
-	// Concurrency is that of the profiling phase, 0 if it has none, or if several phases have different ones; RampSeconds
-	// is how long it took to get there.
+	// Concurrency is that of the profiling phase, 0 if it has none, or if several phases have different ones;
+	// RampSeconds is how long it took to get there.
 	Concurrency float64
 	RampSeconds float64
 }

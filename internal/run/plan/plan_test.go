@@ -93,8 +93,10 @@ func TestTrapWindowsOfSeveralSchedules(t *testing.T) {
 	at := func(d time.Duration) *time.Duration { return &d }
 	cfg := &config.Run{}
 	cfg.Dataset.Synthesis.SpeedupRatio = 2
-	for _, s := range []config.Schedule{{EndMS: ms(60)}, {StartMS: ms(60), EndMS: ms(101)}, {AutoOffset: true, EndMS: ms(101)}} {
-		cfg.Phases = append(cfg.Phases, config.Phase{Kind: config.ProfilingPhase, Mode: config.FixedSchedule, Schedule: &s})
+	for _, s := range []config.Schedule{{EndMS: ms(60)}, {StartMS: ms(60), EndMS: ms(101)},
+		{AutoOffset: true, EndMS: ms(101)}} {
+		cfg.Phases = append(cfg.Phases,
+			config.Phase{Kind: config.ProfilingPhase, Mode: config.FixedSchedule, Schedule: &s})
 	}
 	if w := Dataset(cfg, &endpoint.Descriptor{}).Reading.Window; w.StartMS != nil || *w.EndMS != 101 {
 		t.Errorf("the data set has %v to %v", w.StartMS, w.EndMS)
@@ -111,7 +113,8 @@ func TestTrapWindowsOfSeveralSchedules(t *testing.T) {
 }
 
 func TestFiguresOfARunAreThoseOfAllItsProfilingPhases(t *testing.T) {
-	burst := config.Phase{Kind: config.ProfilingPhase, Mode: config.Burst, Concurrency: pointer(3), Requests: pointer(int64(7))}
+	burst := config.Phase{Kind: config.ProfilingPhase, Mode: config.Burst, Concurrency: pointer(3),
+		Requests: pointer(int64(7))}
 	rate := config.Phase{Kind: config.ProfilingPhase, Mode: config.Rate, Rate: 5, Sessions: pointer(int64(4))}
 	replay := config.Phase{Kind: config.ProfilingPhase, Mode: config.FixedSchedule, Schedule: &config.Schedule{},
 		Requests: pointer(int64(100))}
@@ -130,10 +133,10 @@ func TestFiguresOfARunAreThoseOfAllItsProfilingPhases(t *testing.T) {
 		cfg := &config.Run{Phases: c.phases}
 		m := Metrics(cfg, &endpoint.Descriptor{})
 		sessions, given := MeasuredSessions(cfg)
-		if m.OpenLoop != c.open || m.FixedSchedule != c.scheduled || Limited(cfg) != c.limited || sessions != c.sessions ||
-			given != c.given {
-			t.Errorf("%+v: open loop %v, scheduled %v, limited %v, %d sessions %v", c.phases, m.OpenLoop, m.FixedSchedule,
-				Limited(cfg), sessions, given)
+		if m.OpenLoop != c.open || m.FixedSchedule != c.scheduled || Limited(cfg) != c.limited ||
+			sessions != c.sessions || given != c.given {
+			t.Errorf("%+v: open loop %v, scheduled %v, limited %v, %d sessions %v", c.phases, m.OpenLoop,
+				m.FixedSchedule, Limited(cfg), sessions, given)
 		}
 	}
 }

@@ -13,7 +13,8 @@ func TestLine(t *testing.T) {
 		bar  bar
 		want string
 	}{
-		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 0, "", ""}, "Profiling: 40/100 |████      | 40% [00:12<00:18]"},
+		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 0, "", ""},
+			"Profiling: 40/100 |████      | 40% [00:12<00:18]"},
 		{bar{profiling, 0, 0, 0.4, 12 * time.Second, 0, "", ""}, "Profiling:  40% |████      | [00:12<00:18]"},
 		{bar{profiling, 40, 100, 0.4, 12 * time.Second, 0, "peak", ""},
 			"Profiling peak: 40/100 |████      | 40% [00:12<00:18]"},
@@ -95,7 +96,8 @@ func TestBarOfASnapshot(t *testing.T) {
 			RequestsSent: 10, RequestsCompleted: 4, RequestsCancelled: 1},
 			bar{profilingGrace, 5, 10, 0.5, time.Second, 0, "", ""}, false},
 		{"over", progress.Draining, progress.Phase{Kind: progress.ProfilingKind, State: progress.PhaseComplete,
-			Elapsed: time.Minute, RequestsCompleted: 8}, bar{processingRecords, 2, 8, 0.25, time.Minute, 0, "", ""}, false},
+			Elapsed: time.Minute, RequestsCompleted: 8},
+			bar{processingRecords, 2, 8, 0.25, time.Minute, 0, "", ""}, false},
 		{"another phase follows", progress.Draining, progress.Phase{Kind: progress.ProfilingKind, Name: "steady",
 			Index: -1, State: progress.PhaseComplete, RequestsCompleted: 8, Progress: 1},
 			bar{profiling, 8, 0, 1, 0, 0, "steady", ""}, false},

@@ -23,8 +23,8 @@ func TestTargetRateIsThatOfThePhase(t *testing.T) {
 		want  numbers
 	}{
 		{nil, numbers{7, 7, 7, 7, 7, 7}},
-		{[]summary.Part{part(100*second, 102*second, 5), part(103*second, 104*second, 0), part(104*second, 105*second, 9)},
-			numbers{5, 5, nan, nan, 9, nan}},
+		{[]summary.Part{part(100*second, 102*second, 5), part(103*second, 104*second, 0),
+			part(104*second, 105*second, 9)}, numbers{5, 5, nan, nan, 9, nan}},
 	} {
 		r.Parts = c.parts
 		got := targets(r, g)

@@ -1,6 +1,8 @@
 package adaptive
 
 import (
+	"fmt"
+
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/document"
 )
@@ -12,14 +14,19 @@ func Flat(phase *document.Node) *document.Node {
 	faulty := false
 	r := &reader{report: func(*document.Node, string, string, ...any) { faulty = true }}
 	block := phase.Get(keyBlock)
-	if given(block) && block.Kind == document.Map {
-		r.block = block
-		on := document.Of(true)
-		if n := block.Get("enabled"); n != nil {
-			on = document.Of(r.enabled(n, ""))
+	if given(block) {
+		on := true
+		switch n := block.Get("enabled"); {
+		case block.Kind != document.Map:
+			on = r.enabled(block, "")
+		case n != nil:
+			on = r.enabled(n, "")
 		}
-		on.Pos = block.Pos
-		out.Set(keyBlock, on)
+		if block.Kind == document.Map {
+			r.block = block
+		}
+		out.Set(keyBlock, &document.Node{Kind: document.Bool, Pos: block.Pos, Origin: block.Origin, Scalar: on,
+			Written: fmt.Sprint(on)})
 	}
 	for _, k := range keys {
 		if v := r.find(phase, k); v != nil {

@@ -168,12 +168,16 @@ class Comparison:
 def expansion(comparison, name, a, b):
     """Compares what config expand -F -f json printed."""
     a, b = document(a.out), document(b.out)
-    comparison.equal(name, "sweep type", a["sweep_type"].lower().removesuffix("sweep").replace("_", ""), b["sweep_type"].lower().removesuffix("sweep").replace("_", ""),
-                     f"there {a['sweep_type']}, here {b['sweep_type']}")
+    comparison.equal(name, "sweep type", sweep_type(a["sweep_type"]), sweep_type(b["sweep_type"]), f"there {a['sweep_type']}, here {b['sweep_type']}")
     comparison.equal(name, "variations", len(a["variations"]), len(b["variations"]), f"there {len(a['variations'])}, here {len(b['variations'])}")
     for x, y in zip(a["variations"], b["variations"]):
         comparison.bodies(name, {k: v for k, v in x.items() if k != "benchmark"}, {k: v for k, v in y.items() if k != "benchmark"})
         comparison.bodies(name, x["benchmark"], y["benchmark"])
+
+
+def sweep_type(name):
+    """The type of a sweep, for which the original prints the name of its class."""
+    return name.lower().removesuffix("sweep").replace("_", "").removesuffix("s")
 
 
 def templates(program, url):
@@ -207,8 +211,8 @@ def templates(program, url):
 
 
 def lines(outcome):
-    """What a command printed, without the name of the sweep's class."""
-    out = re.sub(r"Sweep type: (\w+?)(Sweep)?\b", lambda m: f"Sweep type: {m[1].lower()}", outcome.out)
+    """What a command printed; the name of the sweep's class is its type."""
+    out = re.sub(r"Sweep type: (\w+)", lambda m: f"Sweep type: {sweep_type(m[1])}", outcome.out)
     return [line.rstrip() for line in out.splitlines() if line.strip()]
 
 

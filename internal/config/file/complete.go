@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/schema"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/config/userfile"
 )
 
 // completer writes out what a file leaves to defaults.
@@ -119,6 +121,9 @@ func (c *completer) value(k schema.Key, n *document.Node, path, kind string) *do
 			if !ok {
 				own = schema.Synthetic
 			}
+			if k.Name == "phases" {
+				item = adaptive.Flat(item)
+			}
 			done := c.section(k, item, document.Index(path, i), own)
 			if k.Name == "phases" {
 				complete(done, own)
@@ -131,17 +136,70 @@ func (c *completer) value(k schema.Key, n *document.Node, path, kind string) *do
 		if n.Get("template") != nil && n.Get("type") == nil {
 			done.Set("type", document.Of("template"))
 		}
+		completeEndpoint(done)
 		return done
 	case k.Holds() == schema.Section && n.Kind == document.Map:
 		return c.section(k, n, path, kind)
 	case k.Holds() == schema.Sections && n.Kind == document.List:
 		out := &document.Node{Kind: document.List, Pos: n.Pos}
 		for i, item := range n.Items {
-			out.Items = append(out.Items, c.section(k, item, document.Index(path, i), ""))
+			done := c.section(k, item, document.Index(path, i), "")
+			if content := done.Get("content"); k.Name == "user_files" && content != nil && done.Get("format") == nil {
+				done.Set("format", document.Of(userfile.FormatOf(content)))
+			}
+			out.Items = append(out.Items, done)
 		}
 		return out
+	case k.Name == "sequence_distribution" && n.Kind == document.List:
+		return pairForms(n)
 	}
 	return hide(k, k.Name, canonical(k, n))
+}
+
+// completeEndpoint writes the scheme of addresses, and the settings of switches that are on as mappings.
+func completeEndpoint(endpoint *document.Node) {
+	for i, u := range orNull(endpoint.Get("urls")).Items {
+		if text, ok := textOf(u); ok && !strings.Contains(text, "://") {
+			full := document.Of("http://" + text)
+			full.Pos, full.Origin = u.Pos, u.Origin
+			endpoint.Get("urls").Items[i] = full
+		}
+	}
+	for _, name := range []string{"reset_kv_cache", "server_profiler"} {
+		n := endpoint.Get(name)
+		if n == nil || n.Kind == document.Map {
+			continue
+		}
+		if on, _ := boolean(n); on {
+			endpoint.Set(name, &document.Node{Kind: document.Map, Pos: n.Pos, Origin: n.Origin})
+		} else {
+			endpoint.Delete(name)
+		}
+	}
+}
+
+// pairForms writes pairs of lengths as distributions.
+func pairForms(n *document.Node) *document.Node {
+	out := &document.Node{Kind: document.List, Pos: n.Pos, Origin: n.Origin}
+	for _, item := range n.Items {
+		done := &document.Node{Kind: document.Map, Pos: item.Pos}
+		for _, m := range item.Members {
+			switch m.Key {
+			case "isl", "osl":
+				length := m.Value
+				if deviation := item.Get(m.Key + "_stddev"); deviation != nil {
+					length = &document.Node{Kind: document.Map, Pos: length.Pos,
+						Members: []document.Member{{Key: "mean", Value: length}, {Key: "stddev", Value: deviation}}}
+				}
+				done.Set(m.Key, distributionForm(length))
+			case "isl_stddev", "osl_stddev":
+			default:
+				done.Set(m.Key, m.Value)
+			}
+		}
+		out.Items = append(out.Items, done)
+	}
+	return out
 }
 
 // complete fills in what follows from the type and the name of a phase.

@@ -66,15 +66,21 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// New makes a file; an empty format is text for a text and JSON for anything else. Its error is about the format.
+// FormatOf is the format of a content that names none.
+func FormatOf(content *document.Node) string {
+	if content.Kind == document.Text {
+		return Text
+	}
+	return JSON
+}
+
+// New makes a file; an empty format is that of [FormatOf]. Its error is about the format.
 func New(p, format string, content *document.Node) (File, error) {
 	f := File{Path: path.Clean(p), Format: format, Content: content}
 	isText := content.Kind == document.Text
 	switch {
-	case format == "" && isText:
-		f.Format = Text
 	case format == "":
-		f.Format = JSON
+		f.Format = FormatOf(content)
 	case !slices.Contains(Formats(), format):
 		return f, fmt.Errorf("the format must be json, yaml or text, not %s", format)
 	case format == Text && !isText:

@@ -35,6 +35,7 @@ var pages = map[string]map[string]string{
 	"docs/selftest.md":        nil,
 	"docs/server-metrics.md":  nil,
 	"docs/servers.md":         nil,
+	"docs/sweeps.md":          {"yaml": "sweep.yaml"},
 	"docs/telemetry.md":       nil,
 	"docs/tokenizers.md":      nil,
 	"docs/traces.md":          {"jsonl": "trace.jsonl"},

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -87,7 +88,11 @@ func (x *expansion) find(path string) (place, error) {
 		segments = written(root, segments)
 		body, name := schema.Body(), schema.Snake(segments[0])
 		if _, ok := body.Field(name); !ok {
-			if near := body.Nearest(name); near != "" {
+			near := body.Nearest(name)
+			if len(segments) == 1 {
+				near = cmp.Or(suggest.Nearest(name, aliases), near)
+			}
+			if near != "" {
 				return place{}, fmt.Errorf("there is no %s in benchmark; did you mean %s?", fault.Shorten(name), near)
 			}
 			return place{}, fmt.Errorf("there is no %s in benchmark; a path begins with one of its keys, or is one "+

@@ -90,6 +90,8 @@ type merger struct{ *expansion }
 // whole.
 func (m *merger) merge(base, over *document.Node, path, at string) *document.Node {
 	switch {
+	case path == "benchmark.phases" && over.Kind == document.Map:
+		return namedEntry(over, "profiling") // a single phase is all phases
 	case base == nil:
 		return over
 	case base.Kind == document.Map && over.Kind == document.Map && !switches(base, over):
@@ -131,7 +133,7 @@ func (m *merger) entries(base, over *document.Node, path, at string) *document.N
 		}
 		switch {
 		case i >= 0:
-			merged.Items[i] = m.merge(merged.Items[i], item, path, here)
+			merged.Items[i] = m.merge(merged.Items[i], item, path+"[]", here)
 		case path == "benchmark.datasets":
 			m.fault(item, here, "there is no dataset '%s' in the file, only %s", fault.Shorten(name), quoted(names))
 		case path == "benchmark.phases" && item.Get("type") == nil:
@@ -236,15 +238,12 @@ func (x *expansion) body(over, base *document.Node, at string) *document.Node {
 	return &out
 }
 
-// phases writes warmup, profiling and a single phase as the list of phases that they stand for.
+// phases writes warmup and profiling as the list of phases that they stand for.
 func (x *expansion) phases(out *document.Node, at string) {
-	if p := out.Get("phases"); p != nil && p.Kind == document.Map {
-		if p.Get("type") == nil {
-			x.fault(p, document.Path(at, "phases"), "must be a list of phases with their names, such as "+
-				"[{name: profiling, rate: 10}]")
-			return
-		}
-		out.Set("phases", namedEntry(p, "profiling"))
+	if p := out.Get("phases"); p != nil && p.Kind == document.Map && p.Get("type") == nil {
+		x.fault(p, document.Path(at, "phases"), "must be a list of phases with their names, such as "+
+			"[{name: profiling, rate: 10}]")
+		return
 	}
 	var list *document.Node
 	for _, name := range []string{"warmup", "profiling"} {

@@ -108,7 +108,7 @@ func TestShortFormsOfAScenario(t *testing.T) {
 		"models: [aa, zz]":                              "models.items.zz.name=zz",
 		"profiling: {rate: 9}":                          "phases.1.rate=9",
 		"warmup: {requests: 9}":                         "phases.0.requests=9",
-		"phases: {type: gamma, rate: 3, smoothness: 2}": "phases.1.smoothness=2",
+		"phases: {type: gamma, rate: 3, smoothness: 2}": "phases.0.smoothness=2",
 		"slos: {request_latency: 5}":                    "slos.request_latency=5",
 	} {
 		base := strings.Replace(body, "endpoint: {", "endpoint: {headers: {X-A: b}, ", 1)

@@ -299,6 +299,7 @@ func TestPathsThatAreRefused(t *testing.T) {
 		`datasets.main.prompts.isl.mean`:  "datasets.main.prompts.isl is a whole number, which has no mean",
 		`endpoint.urls.5`:                 "has 1 entries; write the index",
 		`endpont.timeout`:                 "did you mean endpoint?",
+		`concurency`:                      "did you mean concurrency?",
 		`"phases.profiling .rate"`:        "blanks",
 	} {
 		wantFault(t, `sweep: {type: grid, parameters: {`+path+`: [1, 2]}}`, body, want)

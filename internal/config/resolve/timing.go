@@ -37,6 +37,9 @@ type timing struct {
 // decideMode chooses the timing mode; the first rule that fits wins.
 func (ti *timing) decideMode() {
 	ti.mode, ti.duration = ti.scenario.mode, ti.scenario.duration
+	if ti.p != ti.scenario.p {
+		ti.duration = ti.p.Float("benchmark-duration") // that of the scenario is the measured phase's
+	}
 	switch {
 	case ti.mode == config.AgenticReplay:
 	case ti.p.Bool("fixed-schedule"):

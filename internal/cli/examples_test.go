@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 )
 
 // pages are the documents whose commands are run, and what a command finds when it starts: the page's own code blocks
-// of a language, written to files.
+// of a language, written to files. A block that begins with its language and the name of a file is written there too.
 var pages = map[string]map[string]string{
 	"README.md":               nil,
 	"docs/adaptive-scale.md":  {"yaml": "search.yaml"},
@@ -22,6 +23,7 @@ var pages = map[string]map[string]string{
 	"docs/analysis.md":        nil,
 	"docs/branching.md":       {"jsonl": "sessions.jsonl"},
 	"docs/chat.md":            nil,
+	"docs/configuration.md":   nil,
 	"docs/datasets.md":        nil,
 	"docs/endpoints.md":       nil,
 	"docs/gpu-telemetry.md":   nil,
@@ -132,6 +134,9 @@ func isAbsent(command string, used map[string]bool) bool {
 	return found
 }
 
+// ourCommand matches a command of the program, with variables of the environment before it.
+var ourCommand = regexp.MustCompile(`^([A-Z_]+=\S+ )*aiperf `)
+
 // documentedCommands returns the commands of a page: the lines of code blocks that begin with "aiperf", or with
 // "printf" for the files that they read, with their continuations.
 func documentedCommands(page string) []string {
@@ -150,7 +155,7 @@ func documentedCommands(page string) []string {
 		switch {
 		case continues:
 			commands[len(commands)-1] += "\n" + line
-		case strings.HasPrefix(line, "aiperf "), strings.HasPrefix(line, "printf "):
+		case ourCommand.MatchString(line), strings.HasPrefix(line, "printf "):
 			commands = append(commands, line)
 		default:
 			continue
@@ -172,6 +177,15 @@ func codeBlocks(page, language string) []string {
 		blocks = append(blocks, block+"\n")
 		page = after
 	}
+}
+
+// namedBlocks returns the page's fenced blocks that begin with a language and the name of a file.
+func namedBlocks(page string) map[string]string {
+	blocks := map[string]string{}
+	for _, m := range regexp.MustCompile("(?ms)^```[a-z]+ (\\S+)\n(.*?)^```$").FindAllStringSubmatch(page, -1) {
+		blocks[m[1]] = m[2]
+	}
+	return blocks
 }
 
 func runDocumented(t *testing.T, page string, commands []string, blocks map[string]string) {
@@ -201,6 +215,11 @@ func runDocumented(t *testing.T, page string, commands []string, blocks map[stri
 	t.Cleanup(server.stop)
 	_, host, _ := strings.Cut(server.url, "://")
 	replacer := strings.NewReplacer(append(slices.Clone(shorter), "localhost:8000", host, "127.0.0.1:8000", host)...)
+	for file, text := range namedBlocks(page) {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(replacer.Replace(text)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, command := range commands {
 		if strings.Contains(command, "python") {
 			if _, err := exec.LookPath("python3"); err != nil {

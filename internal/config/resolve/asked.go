@@ -3,6 +3,7 @@ package resolve
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"time"
 
@@ -61,9 +62,14 @@ func (a *asked) givenOf(names ...string) []string {
 	return flags
 }
 
-// active reports whether an option was given and asks for something: a Bool must be true.
+// active reports whether an option was given and asks for something: a Bool must be true, and what a file says must be
+// more than the default, so that a complete configuration can be read again.
 func (a *asked) active(name string) bool {
-	return a.given(name) && (option.Named(name).Type != option.Bool || a.p.Bool(name))
+	o := option.Named(name)
+	if a.p.Origin(name).Source == settings.FromFile && reflect.DeepEqual(a.p.Value(name), o.DefaultValue()) {
+		return false
+	}
+	return a.given(name) && (o.Type != option.Bool || a.p.Bool(name))
 }
 
 // activeOf lists those options that were given and ask for something.

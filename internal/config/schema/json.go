@@ -51,9 +51,7 @@ func sectionJSON(k Key) artifact.Object {
 		}
 		properties = append(properties, artifact.Member{Key: f.Name, Value: keyJSON(f)})
 	}
-	for _, s := range shorts(k.Name) {
-		properties = append(properties, s)
-	}
+	properties = append(properties, shorts(k.Name)...)
 	out := object{{Key: "type", Value: "object"}, {Key: "properties", Value: properties}}
 	for _, f := range k.Fields {
 		if f.Required && f.Of == nil && len(shorts(k.Name)) == 0 && k.Name != "phases" && k.Name != "datasets" {

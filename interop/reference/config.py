@@ -291,7 +291,7 @@ def runs(program, url):
         comparison.bodies(name, x, y)
         for file in "note.json", "n.yaml":
             if (a / file).exists():
-                comparison.equal(name, "user file", (a / file).read_text(), (b / file).read_text() if (b / file).exists() else None, file)
+                comparison.equal(name, "user file", (a / file).read_text(), (b / file).read_text() if (b / file).exists() else None, file, file)
     return comparison.end()
 
 

@@ -113,13 +113,10 @@ def flat(value, path=""):
     return {} if value is None else {path: value}
 
 
-used = set()
-
-
 def reason(name, what, path=""):
-    for i, row in enumerate(KNOWN):
+    """The reason of the first row that fits; an empty path fits what has none."""
+    for row in KNOWN:
         if row["what"] == what and fnmatch.fnmatchcase(name, escaped(row["case"])) and fnmatch.fnmatchcase(path, escaped(row["path"])):
-            used.add(i)
             return row["reason"]
     return None
 

@@ -113,13 +113,10 @@ def flat(value, path=""):
     return {} if value is None else {path: value}
 
 
-used = set()
-
-
 def reason(name, what, path=""):
-    for i, row in enumerate(KNOWN):
+    """The reason of the first row that fits; an empty path fits what has none."""
+    for row in KNOWN:
         if row["what"] == what and fnmatch.fnmatchcase(name, escaped(row["case"])) and fnmatch.fnmatchcase(path, escaped(row["path"])):
-            used.add(i)
             return row["reason"]
     return None
 
@@ -269,7 +266,7 @@ def runs(program, url):
     for name, body in RUNS.items():
         folder = pathlib.Path("runs", name).absolute()
         folder.mkdir(parents=True)
-        found = []
+        found, case = [], f"run {name}"
         for side, command in ("theirs", theirs_program), ("ours", program):
             out = folder / side
             file = folder / f"{side}.yaml"
@@ -279,19 +276,19 @@ def runs(program, url):
             file.write_text(text)
             end = ours(str(command), ["profile", "--config", str(file)], folder)
             export = out / "profile_export_aiperf.json"
-            comparison.equal(name, "exit code", end.code, 0, f"{side}: {end.code} {end.said()}")
+            comparison.equal(case, "exit code", end.code, 0, f"{side}: {end.code} {end.said()}")
             if not export.exists():
-                comparison.count(name, "no export", None, f"{side}: {end.said()}")
+                comparison.count(case, "no export", None, f"{side}: {end.said()}")
                 continue
             found.append((out, json.loads(export.read_text().replace(str(out), "OUT").replace(str(file), "FILE"))["input_config"]))
         comparison.files += 1
         if len(found) < 2:
             continue
         (a, x), (b, y) = found
-        comparison.bodies(name, x, y)
+        comparison.bodies(case, x, y)
         for file in "note.json", "n.yaml":
             if (a / file).exists():
-                comparison.equal(name, "user file", (a / file).read_text(), (b / file).read_text() if (b / file).exists() else None, file)
+                comparison.equal(case, "user file", (a / file).read_text(), (b / file).read_text() if (b / file).exists() else None, file, file)
     return comparison.end()
 
 

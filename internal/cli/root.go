@@ -68,7 +68,7 @@ func commands() []command {
 	return []command{
 		{"profile", "run a benchmark against an inference server", (*app).profile},
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
-		{"config", "start a configuration file from a template", (*app).config},
+		{"config", "write, check, show and compare configuration files", (*app).config},
 		{"selftest", "check this program on this machine and measure the capacity of the machine", (*app).selftest},
 		{"report", "recompute the summaries of a run from its records", (*app).reportAgain},
 		{"gate", "check a finished run against thresholds", (*app).gate},

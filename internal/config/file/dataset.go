@@ -56,6 +56,12 @@ func (r *reader) dataset(body *document.Node) {
 	}
 	r.preset(t, "dataset-sampling-strategy", "sequential")
 	switch kind {
+	case schema.Synthetic:
+		for batch := range mediaDefaults() {
+			if r.asksFor(batch) {
+				r.presetMedia(t, batch)
+			}
+		}
 	case schema.File:
 		hasPath, hasRecords := r.base.IsSet("input-file"), len(r.base.Dataset.Records) > 0
 		records := d.Get("records")
@@ -106,22 +112,66 @@ func datasetEffects() map[string]func(r *reader, t target, k schema.Key, n *docu
 				t.Dataset.Seed = &seed
 			}
 		},
-		"records":                       (*reader).recordLines,
-		"prompts.isl":                   sizes("isl", "isl-stddev", func(d *recipe.FileOnly) *recipe.Sizes { return &d.ISL }),
-		"prompts.osl":                   sizes("osl", "osl-stddev", func(d *recipe.FileOnly) *recipe.Sizes { return &d.OSL }),
-		"osl":                           sizes("osl", "osl-stddev", func(d *recipe.FileOnly) *recipe.Sizes { return &d.OSL }),
-		"turns":                         sizes("conversation-turn-mean", "conversation-turn-stddev", func(d *recipe.FileOnly) *recipe.Sizes { return &d.Turns }),
-		"turn_delay":                    sizes("conversation-turn-delay-mean", "conversation-turn-delay-stddev", func(d *recipe.FileOnly) *recipe.Sizes { return &d.TurnDelayMS }),
-		"images":                        media("image-batch-size", map[string]string{"image-width-mean": "512", "image-height-mean": "512", "image-format": "jpeg"}),
-		"images.width":                  sizes("image-width-mean", "image-width-stddev", func(d *recipe.FileOnly) *recipe.Sizes { return &d.ImageWidth }),
-		"images.height":                 sizes("image-height-mean", "image-height-stddev", func(d *recipe.FileOnly) *recipe.Sizes { return &d.ImageHeight }),
-		"audio":                         media("audio-batch-size", map[string]string{"audio-length-mean": "10"}),
-		"audio.length":                  sizes("audio-length-mean", "audio-length-stddev", func(d *recipe.FileOnly) *recipe.Sizes { return &d.AudioSeconds }),
-		"video":                         media("video-batch-size", map[string]string{"video-duration": "1"}),
-		"rankings":                      (*reader).rankings,
-		"rankings.passages":             sizes("rankings-passages-mean", "rankings-passages-stddev", func(d *recipe.FileOnly) *recipe.Sizes { return &d.Passages }),
-		"rankings.passage_tokens":       sizes("rankings-passages-prompt-token-mean", "rankings-passages-prompt-token-stddev", func(d *recipe.FileOnly) *recipe.Sizes { return &d.PassageTokens }),
-		"rankings.query_tokens":         sizes("rankings-query-prompt-token-mean", "rankings-query-prompt-token-stddev", func(d *recipe.FileOnly) *recipe.Sizes { return &d.QueryTokens }),
+		"records": (*reader).recordLines,
+		"prompts.isl": sizes(
+			"isl",
+			"isl-stddev",
+			func(d *recipe.FileOnly) *recipe.Sizes { return &d.ISL },
+		),
+		"prompts.osl": sizes(
+			"osl",
+			"osl-stddev",
+			func(d *recipe.FileOnly) *recipe.Sizes { return &d.OSL },
+		),
+		"osl": sizes(
+			"osl",
+			"osl-stddev",
+			func(d *recipe.FileOnly) *recipe.Sizes { return &d.OSL },
+		),
+		"turns": sizes(
+			"conversation-turn-mean",
+			"conversation-turn-stddev",
+			func(d *recipe.FileOnly) *recipe.Sizes { return &d.Turns },
+		),
+		"turn_delay": sizes(
+			"conversation-turn-delay-mean",
+			"conversation-turn-delay-stddev",
+			func(d *recipe.FileOnly) *recipe.Sizes { return &d.TurnDelayMS },
+		),
+		"images": media("image-batch-size"),
+		"images.width": sizes(
+			"image-width-mean",
+			"image-width-stddev",
+			func(d *recipe.FileOnly) *recipe.Sizes { return &d.ImageWidth },
+		),
+		"images.height": sizes(
+			"image-height-mean",
+			"image-height-stddev",
+			func(d *recipe.FileOnly) *recipe.Sizes { return &d.ImageHeight },
+		),
+		"audio": media("audio-batch-size"),
+		"audio.length": sizes(
+			"audio-length-mean",
+			"audio-length-stddev",
+			func(d *recipe.FileOnly) *recipe.Sizes { return &d.AudioSeconds },
+		),
+		"video":    media("video-batch-size"),
+		"rankings": (*reader).rankings,
+		"rankings.passages": sizes(
+			"rankings-passages-mean",
+			"rankings-passages-stddev",
+			func(d *recipe.FileOnly) *recipe.Sizes { return &d.Passages },
+		),
+		"rankings.passage_tokens": sizes(
+			"rankings-passages-prompt-token-mean",
+			"rankings-passages-prompt-token-stddev",
+			func(d *recipe.FileOnly) *recipe.Sizes { return &d.PassageTokens },
+		),
+		"rankings.query_tokens": sizes(
+			"rankings-query-prompt-token-mean",
+			"rankings-query-prompt-token-stddev",
+			func(d *recipe.FileOnly) *recipe.Sizes { return &d.QueryTokens },
+		),
 		"prompts.sequence_distribution": (*reader).sequences,
 		"prompts.random_range_ratio":    (*reader).rangeRatio,
 		"filters":                       (*reader).filters,
@@ -155,30 +205,42 @@ func (r *reader) sizes(t target, n *document.Node, path, mean, stddev string, fi
 	*field = d
 }
 
+// mediaDefaults are what files have for media that are sent, by the option of their number.
+func mediaDefaults() map[string]map[string]string {
+	return map[string]map[string]string{
+		"image-batch-size": {"image-width-mean": "512", "image-height-mean": "512", "image-format": "jpeg"},
+		"audio-batch-size": {"audio-length-mean": "10"},
+		"video-batch-size": {"video-duration": "1"},
+	}
+}
+
 // media reads a section of media, which are off unless batch_size is at least 1.
-func media(batch string, defaults map[string]string) func(*reader, target, schema.Key, *document.Node, string) {
+func media(batch string) func(*reader, target, schema.Key, *document.Node, string) {
 	return func(r *reader, t target, k schema.Key, n *document.Node, path string) {
 		size, written := number(orNull(n.Get("batch_size")))
-		if (!written || size < 1) && !r.asksFor(k) {
+		if (!written || size < 1) && !r.asksFor(batch) {
 			r.section(target{Settings: t.Copy(), kind: t.kind}, k, n, path) // only checked
 			return
 		}
 		r.section(t, k, n, path)
-		if !written {
-			r.preset(t, batch, "1")
-		}
-		for name, value := range defaults {
-			r.preset(t, name, value)
-		}
+		r.presetMedia(t, batch)
 	}
 }
 
-// asksFor reports whether a flag gives an option of the section.
-func (r *reader) asksFor(k schema.Key) bool {
-	if k.Option != "" && r.flagged(k.Option) {
-		return true
+// presetMedia sets the defaults of media that are sent.
+func (r *reader) presetMedia(t target, batch string) {
+	r.preset(t, batch, "1")
+	for name, value := range mediaDefaults()[batch] {
+		r.preset(t, name, value)
 	}
-	return slices.ContainsFunc(k.Fields, r.asksFor)
+}
+
+// asksFor reports whether a flag gives an option of the media whose number an option is.
+func (r *reader) asksFor(batch string) bool {
+	prefix := strings.TrimSuffix(batch, "batch-size")
+	return slices.ContainsFunc(option.All(), func(o option.Option) bool {
+		return strings.HasPrefix(o.Name, prefix) && r.flagged(o.Name)
+	})
 }
 
 func (r *reader) rankings(t target, k schema.Key, n *document.Node, path string) {

@@ -29,6 +29,8 @@ type Source struct {
 	Warnings []fault.Warning
 	// Faults are what is wrong with names and short forms; [Source.Settings] reports them with its own.
 	Faults fault.List
+	// broken are the paths of Faults.
+	broken map[string]bool
 	lookup env.Lookup
 }
 
@@ -45,9 +47,9 @@ func Open(name string, data []byte, lookup env.Lookup) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{File: f, Raw: f.Root, lookup: lookup}
-	n := normalizer{file: f}
+	n := normalizer{file: f, broken: map[string]bool{}}
 	s.Raw = n.envelope(f.Root)
-	s.Warnings, s.Faults = n.warnings, n.faults
+	s.Warnings, s.Faults, s.broken = n.warnings, n.faults, n.broken
 	if body := Body(s.Raw); body == nil || body.Kind != document.Map {
 		return nil, s.Faults.Err()
 	}

@@ -17,9 +17,12 @@ type normalizer struct {
 	file     *document.File
 	faults   fault.List
 	warnings []fault.Warning
+	// broken are the paths that a fault was found at: what follows from it is none.
+	broken map[string]bool
 }
 
 func (z *normalizer) fault(n *document.Node, path, format string, args ...any) {
+	z.broken[path] = true
 	z.file.Fault(&z.faults, n.Pos, path, format, args...)
 }
 
@@ -221,6 +224,7 @@ func (z *normalizer) unknown(root *document.Node) {
 		hint := ""
 		_, inBody := body.Field(m.Key)
 		if inBody || slices.Contains(short, m.Key) {
+			z.broken["benchmark.phases"] = z.broken["benchmark.phases"] || m.Key == warmup || m.Key == profiling
 			hint = " (nest it under 'benchmark:')"
 		} else if near := env.Nearest(m.Key); near != "" {
 			hint = fmt.Sprintf(" (did you mean '%s'?)", near)
@@ -247,7 +251,8 @@ func (z *normalizer) body(body *document.Node, path string) {
 	if m := rename(body, "model", "models"); m != nil {
 		m.Value = models(m.Value)
 	}
-	if m := rename(body, "dataset", "datasets"); m != nil && m.Value.Kind == document.Map {
+	single := body.Member("dataset") != nil
+	if m := rename(body, "dataset", "datasets"); m != nil && single && m.Value.Kind == document.Map {
 		m.Value = named(m.Value, "default")
 	}
 	z.phases(body, path)
@@ -255,7 +260,11 @@ func (z *normalizer) body(body *document.Node, path string) {
 		z.datasets(d, document.Path(path, "datasets"))
 	}
 	if e := body.Get("endpoint"); e != nil && e.Kind == document.Map {
-		z.either(e, document.Path(path, "endpoint"), "url", "urls")
+		if url := e.Member("url"); url != nil && e.Member("urls") != nil { // as the original does, but not silently
+			z.warn("%s:%d:%d: %s: without effect, since urls is given", z.file.Name, url.Pos.Line, url.Pos.Column,
+				document.Path(path, "endpoint.url"))
+			e.Delete("url")
+		}
 		if m := rename(e, "url", "urls"); m != nil && m.Value.Kind != document.List {
 			m.Value = &document.Node{Kind: document.List, Pos: m.Value.Pos, Items: []*document.Node{m.Value}}
 		}
@@ -282,6 +291,7 @@ func truth(n *document.Node) *document.Node {
 func (z *normalizer) either(n *document.Node, path, short, full string) {
 	if a, b := n.Member(short), n.Member(full); a != nil && b != nil {
 		z.file.Fault(&z.faults, a.Pos, document.Path(path, short), "cannot be used with %s; keep one of them", full)
+		n.Delete(short)
 	}
 }
 
@@ -326,6 +336,9 @@ func (z *normalizer) phases(body *document.Node, path string) {
 	for _, m := range []*document.Member{warmup, profiling} {
 		if m != nil && phases != nil {
 			z.file.Fault(&z.faults, m.Pos, document.Path(path, m.Key), "cannot be used with phases; keep one of them")
+			z.broken[document.Path(path, "phases")] = true
+			body.Delete("warmup")
+			body.Delete("profiling")
 			return
 		}
 	}
@@ -333,6 +346,8 @@ func (z *normalizer) phases(body *document.Node, path string) {
 	case warmup != nil && profiling == nil:
 		z.file.Fault(&z.faults, warmup.Pos, document.Path(path, "warmup"), "needs profiling: a warm-up alone measures "+
 			"nothing")
+		z.broken[document.Path(path, "phases")] = true
+		body.Delete(warmup.Key)
 	case profiling != nil:
 		list := &document.Node{Kind: document.List, Pos: profiling.Pos}
 		for _, m := range []*document.Member{warmup, profiling} {

@@ -159,7 +159,8 @@ func (r *reader) checkDatasetFlags(f *settings.Settings) {
 	}
 	var refused []string
 	for _, o := range option.All() {
-		if of, known := types[o.Name]; known && f.Given(o.Name) && !slices.Contains(of, kind) {
+		of, known := types[o.Name]
+		if known && f.Given(o.Name) && !slices.Contains(of, kind) && !slices.Contains(lost(), o.Name) {
 			refused = append(refused, f.Flag(o.Name))
 		}
 	}
@@ -214,7 +215,9 @@ func (r *reader) phaseFlags(all []*phase) []*phase {
 	case len(measured) == 1:
 		n := measured[0].node.Clone()
 		measured[0].node = n
-		r.retype(f, n)
+		if !r.retype(f, n) {
+			return all
+		}
 		for _, o := range given {
 			r.phaseFlag(f, o, n)
 		}
@@ -229,8 +232,9 @@ func written(f *settings.Settings, name string) *document.Node {
 	return n
 }
 
-// retype changes the type of a phase where a flag asks for it, and drops keys that the new type does not have.
-func (r *reader) retype(f *settings.Settings, n *document.Node) {
+// retype changes the type of a phase where a flag asks for it, and drops keys that the new type does not have. It
+// reports whether the flags fit the type and one another.
+func (r *reader) retype(f *settings.Settings, n *document.Node) bool {
 	before, _ := textOf(n.Get("type"))
 	rates := []string{schema.Constant, schema.Poisson, schema.Gamma}
 	kind, flag := before, ""
@@ -238,13 +242,13 @@ func (r *reader) retype(f *settings.Settings, n *document.Node) {
 	if f.Given("user-centric-rate") && rated {
 		r.faults.Add("", "%s and %s set the same key, rate: keep one", f.Flag("user-centric-rate"),
 			f.Flag(firstGiven(f, "request-rate", "request-rate-series")))
-		return
+		return false
 	}
 	if f.Given("fixed-schedule") && f.Bool("fixed-schedule") {
 		kind, flag = schema.FixedSchedule, f.Flag("fixed-schedule")
 		if name := firstGiven(f, "request-rate", "request-rate-series", "user-centric-rate"); name != "" {
 			r.faults.Add("", "%s and %s exclude each other: a fixed schedule has no rate", flag, f.Flag(name))
-			return
+			return false
 		}
 	}
 	switch {
@@ -258,19 +262,19 @@ func (r *reader) retype(f *settings.Settings, n *document.Node) {
 	if f.Given("arrival-pattern") {
 		if !slices.Contains(rates, kind) {
 			r.faults.Add("", "%s needs a phase with a rate, not one of type %s", f.Flag("arrival-pattern"), kind)
-			return
+			return false
 		}
 		kind, flag = f.Text("arrival-pattern"), f.Flag("arrival-pattern")
 	}
 	if f.Given("arrival-smoothness") {
 		if !slices.Contains(rates, kind) {
 			r.faults.Add("", "%s needs a phase with a rate, not one of type %s", f.Flag("arrival-smoothness"), kind)
-			return
+			return false
 		}
 		kind, flag = schema.Gamma, f.Flag("arrival-smoothness")
 	}
 	if kind == before {
-		return
+		return true
 	}
 	n.Set("type", &document.Node{Kind: document.Text, Scalar: kind, Written: kind, Origin: flag})
 	k, _ := schema.Body().Field("phases")
@@ -282,11 +286,12 @@ func (r *reader) retype(f *settings.Settings, n *document.Node) {
 		}
 	}
 	if kind != schema.UserCentric && !slices.Contains(rates, kind) {
-		return
+		return true
 	}
 	if f.Given("request-rate") || f.Given("user-centric-rate") {
 		n.Delete("rate_series")
 	}
+	return true
 }
 
 func firstGiven(f *settings.Settings, names ...string) string {

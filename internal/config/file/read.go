@@ -33,6 +33,9 @@ type reader struct {
 }
 
 func (r *reader) fault(n *document.Node, path, format string, args ...any) {
+	if r.broken[path] {
+		return
+	}
 	if n.Origin != "" {
 		r.faults.Add("", "%s: %s: %s", n.Origin, path, fmt.Sprintf(format, args...))
 		return

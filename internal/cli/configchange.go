@@ -22,7 +22,8 @@ type expandOptions struct {
 }
 
 func (o *expandOptions) table() *flags.Table {
-	return &flags.Table{Command: "config expand", About: `Usage: aiperf config expand FILE [-F] [-i N] [-f text|yaml|json]
+	return &flags.Table{Command: "config expand",
+		About: `Usage: aiperf config expand FILE [-F] [-i N] [-f text|yaml|json]
 
 Lists the variations of a sweep: their folders, labels and values. A file without a sweep has one variation, base.
 
@@ -30,17 +31,18 @@ Options:
 `, Footer: configFileFooter + `
 Exit codes: 0 done; 1 the file is not valid, or N is out of range; 2 an adaptive search, which has no list.
 `, Flags: []flags.Flag{
-		flags.Switch("full -F", "with the complete configuration of each variation", &o.full),
-		flags.Value("index -i", "N", "only variation N, from 0, with its complete configuration", func(text string) error {
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				return fmt.Errorf("%q is not a whole number", text)
-			}
-			o.index = &n
-			return nil
-		}),
-		flags.Choice("format -f", "FORMAT", "text, yaml or json", &o.format, sweep.Text, sweep.YAML, sweep.JSON),
-	}}
+			flags.Switch("full -F", "with the complete configuration of each variation", &o.full),
+			flags.Value("index -i", "N", "only variation N, from 0, with its complete configuration",
+				func(text string) error {
+					n, err := strconv.Atoi(text)
+					if err != nil {
+						return fmt.Errorf("%q is not a whole number", text)
+					}
+					o.index = &n
+					return nil
+				}),
+			flags.Choice("format -f", "FORMAT", "text, yaml or json", &o.format, sweep.Text, sweep.YAML, sweep.JSON),
+		}}
 }
 
 // configExpand lists the variations of a file.
@@ -219,7 +221,8 @@ func differ(a, b *document.Node, path string, list *[]difference) {
 type fromFlagsOptions struct{ file string }
 
 func (o *fromFlagsOptions) table() *flags.Table {
-	return &flags.Table{Command: "config from-flags", About: `Usage: aiperf config from-flags [-o FILE] -- OPTIONS OF aiperf profile
+	return &flags.Table{Command: "config from-flags",
+		About: `Usage: aiperf config from-flags [-o FILE] -- OPTIONS OF aiperf profile
 
 Prints the configuration file that describes the same run as a command line. For example:
   aiperf config from-flags -o bench.yaml -- -m MODEL --concurrency 8 --request-count 100
@@ -228,8 +231,8 @@ In the place of secrets the file names variables of the environment.
 
 Options:
 `, Footer: configFileFooter, Flags: []flags.Flag{
-		flags.Value("output -o", "FILE", "write to FILE instead of the standard output", flags.Text(&o.file)),
-	}}
+			flags.Value("output -o", "FILE", "write to FILE instead of the standard output", flags.Text(&o.file)),
+		}}
 }
 
 // configFromFlags prints the file of a command line.
@@ -247,7 +250,8 @@ func (a *app) configFromFlags(args []string) int {
 		return code
 	}
 	if len(words) > 0 || over == nil {
-		return a.fail(fmt.Errorf("write the options of aiperf profile behind --: aiperf config from-flags -- -m MODEL …"))
+		return a.fail(fmt.Errorf(
+			"write the options of aiperf profile behind --: aiperf config from-flags -- -m MODEL …"))
 	}
 	a.hideSecrets(over)
 	parsed, err := settings.Parse(over, a.env)

@@ -67,7 +67,8 @@ func (a *app) fromFile(source *file.Source, parsed *settings.Settings) (*setting
 		return nil, err
 	}
 	if plan.Type != sweep.None {
-		return nil, fmt.Errorf("%s:%d: sweep: running sweeps is not available in this release; \"aiperf config expand %s\" "+
+		return nil, fmt.Errorf("%s:%d: sweep: running sweeps is not available in this release; \"aiperf config "+
+			"expand %s\" "+
 			"shows the variations, of which each is a run", source.Name, source.Raw.Get("sweep").Pos.Line, source.Name)
 	}
 	merged, _, err := source.Settings(source.Raw, file.Options{Flags: parsed})
@@ -240,15 +241,16 @@ func (a *app) resolveVariation(source *file.Source, envelope *document.Node) (tr
 }
 
 func (o *configOptions) showTable() *flags.Table {
-	return &flags.Table{Command: "config show", About: `Usage: aiperf config show FILE [-o yaml|json] [-- options of aiperf profile]
+	return &flags.Table{Command: "config show",
+		About: `Usage: aiperf config show FILE [-o yaml|json] [-- options of aiperf profile]
 
 Prints the configuration with all defaults, and where each value comes from: a line of the file, an option, or a
 default. Secrets are not printed. After -- stand options of aiperf profile, which win over the file as in a run.
 
 Options:
 `, Footer: configFileFooter, Flags: []flags.Flag{
-		flags.Choice("output -o", "FORMAT", "yaml or json", &o.format, "yaml", "json"),
-	}}
+			flags.Choice("output -o", "FORMAT", "yaml or json", &o.format, "yaml", "json"),
+		}}
 }
 
 // configShow prints a complete configuration with origins.

@@ -92,8 +92,10 @@ var missingCommands = []struct{ name, instead string }{
 	{"config expand", "it lacks the YAML configuration; give the flags to aiperf profile"},
 	{"plot", "charts are in the HTML report: aiperf profile --html-report, or aiperf report --html for a finished run"},
 	{"kube", "it lacks Kubernetes; run aiperf profile in a job of your own"},
-	{"service", "a run is one process; start it with aiperf profile"},
-	{"proxy", "a run is one process and needs none; start it with aiperf profile"},
+	{"service", "a run is one process; start it with aiperf profile; load from several machines is for aiperf agent, "+
+		"which comes later"},
+	{"proxy", "a run is one process and needs none; start it with aiperf profile; load from several machines is for "+
+		"aiperf agent, which comes later"},
 }
 
 // heapGrowth is by how many percent the heap may grow between two collections, unless GOGC says

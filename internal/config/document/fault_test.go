@@ -72,7 +72,8 @@ func TestExcerptsHideSecrets(t *testing.T) {
 
 func TestMessagesAboutTheTextHideSecrets(t *testing.T) {
 	for _, text := range []string{
-		"api_key: \"x\" s3cret\n", "api_key:\ns3cret\n", "password: *s3cret\n", "password: !s3cret x\n", "token: &a [*s3cret]\n",
+		"api_key: \"x\" s3cret\n", "api_key:\ns3cret\n", "password: *s3cret\n", "password: !s3cret x\n",
+		"token: &a [*s3cret]\n",
 		"auth:\n  x\n   : s3cret\n", "token: a: s3cret\n", "a:\n  token:\n  s3cret\n",
 	} {
 		_, err := document.Read("f.yaml", []byte(text))

@@ -45,7 +45,8 @@ func Complete(tree *document.Node, flags *settings.Settings) *document.Node {
 }
 
 // always are the sections that a complete configuration has whatever the file says.
-var always = []string{"benchmark.artifacts", "benchmark.tokenizer", "benchmark.gpu_telemetry", "benchmark.server_metrics",
+var always = []string{"benchmark.artifacts", "benchmark.tokenizer", "benchmark.gpu_telemetry",
+	"benchmark.server_metrics",
 	"benchmark.server_metrics.discovery", "benchmark.network_latency", "benchmark.otel", "benchmark.mlflow",
 	"benchmark.wandb", "benchmark.runtime", "benchmark.logging", "benchmark.metrics",
 	"benchmark.datasets[].prompts.cache_bust", "benchmark.datasets[].cache_bust", "benchmark.datasets[].video.audio"}
@@ -314,8 +315,9 @@ func distributionForm(n *document.Node) *document.Node {
 				if weight == nil {
 					weight = document.Of(1.0)
 				}
-				list.Items = append(list.Items, &document.Node{Kind: document.Map, Pos: peak.Pos, Members: []document.Member{
-					{Key: "distribution", Value: distributionForm(inner)}, {Key: "weight", Value: real(weight)}}})
+				list.Items = append(list.Items,
+					&document.Node{Kind: document.Map, Pos: peak.Pos, Members: []document.Member{
+						{Key: "distribution", Value: distributionForm(inner)}, {Key: "weight", Value: real(weight)}}})
 			}
 			m.Value = list
 		case m.Key == "points" && m.Value.Kind == document.List:
@@ -360,7 +362,8 @@ func hide(k schema.Key, name string, n *document.Node) *document.Node {
 	out.Members, out.Items = nil, nil
 	for _, m := range n.Members {
 		if artifact.IsSensitiveName(m.Key) && m.Value.Kind != document.Null {
-			m.Value = &document.Node{Kind: document.Text, Pos: m.Value.Pos, Scalar: artifact.Redacted, Written: artifact.Redacted}
+			m.Value = &document.Node{Kind: document.Text, Pos: m.Value.Pos, Scalar: artifact.Redacted,
+				Written: artifact.Redacted}
 		} else {
 			m.Value = hide(schema.Key{Kind: schema.Anything}, m.Key, m.Value)
 		}

@@ -92,15 +92,17 @@ func TestTrap27RecordsThatAreRefused(t *testing.T) {
 }
 
 func TestAMixOfAFile(t *testing.T) {
-	p := settingsFrom(t, withDataset("{media_mix: [{weight: 3, text: {input_tokens: 5}}, {name: b, text: false, modalities: "+
+	p := settingsFrom(t, withDataset("{media_mix: [{weight: 3, text: {input_tokens: 5}}, {name: b, text: false, "+
+		"modalities: "+
 		"[{modality: image, batch_size: {min: 1, max: 3}, profiles: [{width: 8, source: assets}]}, {modality: audio, "+
 		"profiles: [{length: 2, sample_rates: [8], channels: 2}]}]}]}"))
 	fixed := func(v float64) recipe.Sizes { return recipe.Distribution{Kind: recipe.Fixed, Value: v} }
 	want := []recipe.Archetype{
 		{Name: "_archetype_0", Weight: 3, ISL: fixed(5)},
 		{Name: "b", Weight: 1, NoText: true, Parts: []recipe.MediaPart{
-			{Batch: recipe.Distribution{Kind: recipe.Uniform, Low: 1, High: 3}, Profiles: []recipe.MediaProfile{{Weight: 1,
-				Images: &recipe.Images{Width: fixed(8), Height: fixed(512), Format: "jpeg", Source: "assets"}}}},
+			{Batch: recipe.Distribution{Kind: recipe.Uniform, Low: 1, High: 3},
+				Profiles: []recipe.MediaProfile{{Weight: 1,
+					Images: &recipe.Images{Width: fixed(8), Height: fixed(512), Format: "jpeg", Source: "assets"}}}},
 			{Batch: fixed(1), Profiles: []recipe.MediaProfile{{Weight: 1, Audio: &recipe.Audio{Seconds: fixed(2),
 				Format: "wav", Depths: []int{16}, RatesHz: []int{8000}, Channels: 2}}}},
 		}},
@@ -112,7 +114,8 @@ func TestAMixOfAFile(t *testing.T) {
 
 // What the complete configuration says of a distribution is read again as the same one.
 func TestCompleteDistributionsAreReadAgain(t *testing.T) {
-	for _, text := range []string{"5", "{mean: 9}", "{value: 3, max: 2}", "{mean: 9, median: 4}", "{mean: 9, stddev: 2, min: 1}",
+	for _, text := range []string{"5", "{mean: 9}", "{value: 3, max: 2}", "{mean: 9, median: 4}",
+		"{mean: 9, stddev: 2, min: 1}",
 		"{type: lognormal, mean: 9, sigma: 0.5}", "{type: uniform, min: 2, max: 5}", "{type: exponential, mean: 5}",
 		"{type: zipf, alpha: 2}", "{points: [{value: 4}, {value: 6, weight: 2}]}",
 		"{peaks: [{type: uniform, min: 2, max: 5, weight: 2}, {distribution: {type: exponential, mean: 4}}], max: 9}",
@@ -130,7 +133,8 @@ func TestCompleteDistributionsAreReadAgain(t *testing.T) {
 			}
 			return d
 		}
-		if want, got := read(f.Root.Get("isl")), read(distributionForm(f.Root.Get("isl"))); !reflect.DeepEqual(got, want) {
+		if want, got := read(f.Root.Get("isl")),
+			read(distributionForm(f.Root.Get("isl"))); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", text, got, want)
 		}
 	}

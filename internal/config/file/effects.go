@@ -271,8 +271,9 @@ func (r *reader) gpu(t target, k schema.Key, n *document.Node, path string) {
 	collector, _ := textOf(n.Get("collector"))
 	if collector == "pynvml" || collector == "amdsmi" {
 		if len(items) > 0 {
-			r.fault(n.Get("urls"), document.Path(path, "urls"), "cannot be used with collector %s, which reads the GPUs of "+
-				"this machine", collector)
+			r.fault(n.Get("urls"), document.Path(path, "urls"),
+				"cannot be used with collector %s, which reads the GPUs of "+
+					"this machine", collector)
 			return
 		}
 		items = append(items, collector)
@@ -381,7 +382,8 @@ func (r *reader) defaults() {
 		}
 	}
 	if u := b.Text("ui-type"); u == "dashboard" && r.root.Get("sweep") != nil && b.Given("ui-type") {
-		r.fault(body.Get("runtime").Get("ui"), "benchmark.runtime.ui", "dashboard cannot be used with a sweep: use simple "+
-			"or none")
+		r.fault(body.Get("runtime").Get("ui"), "benchmark.runtime.ui",
+			"dashboard cannot be used with a sweep: use simple "+
+				"or none")
 	}
 }

@@ -23,7 +23,8 @@ func FuzzSettings(f *testing.F) {
 	}
 	for _, text := range []string{
 		bench(), bench("phases: [{name: a, kind: profiling, type: user_centric, rate: 1, users: 2, sessions: 4}]"),
-		bench("phases: {type: concurrency, duration: 5m, adaptive_scale: {control: {min: 1, max: 8}, sla: {a: {p95: {lt: 5}}}}}"),
+		bench("phases: {type: concurrency, duration: 5m, adaptive_scale: {control: {min: 1, max: 8}, sla: {a: {p95: " +
+			"{lt: 5}}}}}"),
 		bench("dataset: {type: file, format: random_pool, records: {a: [{text: b}]}}", "/multi_run: {num_runs: 2}"),
 		bench("artifacts: {user_files: [{path: a, content: {b: [1]}}]}", "gpu_telemetry: false", "server_metrics: h:1"),
 		bench("phases: {type: poisson, rate_series: [{time_s: 0, qps: 1}, {time_s: 1, qps: 2}], requests: 5}"),

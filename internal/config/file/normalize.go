@@ -70,7 +70,8 @@ func (z *normalizer) names(n *document.Node, path string) {
 		written := m.Key
 		m.Key = schema.Snake(written)
 		if before, twice := places[m.Key]; twice {
-			z.file.Fault(&z.faults, m.Pos, document.Path(path, written), "is another spelling of %s in line %d; keep one",
+			z.file.Fault(&z.faults, m.Pos, document.Path(path, written),
+				"is another spelling of %s in line %d; keep one",
 				m.Key, before.Line)
 			continue
 		}
@@ -240,7 +241,8 @@ func (z *normalizer) unknown(root *document.Node) {
 	for _, f := range env.Fields {
 		known[f.Name], known[schema.Camel(f.Name)] = true, true
 	}
-	z.file.Fault(&z.faults, first.Pos, "", "unknown keys at the top of the file: %s; known are %s", strings.Join(bad, ", "),
+	z.file.Fault(&z.faults, first.Pos, "", "unknown keys at the top of the file: %s; known are %s",
+		strings.Join(bad, ", "),
 		strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 }
 
@@ -362,8 +364,9 @@ func (z *normalizer) phases(body *document.Node, path string) {
 		body.Set("phases", list)
 	case phases != nil && phases.Value.Kind == document.Map:
 		if phases.Value.Get("type") == nil {
-			z.fault(phases.Value, document.Path(path, "phases"), "has no type: as a mapping it is one phase with the key "+
-				"type, one of %s; several phases are a list", strings.Join(schema.PhaseTypes(), ", "))
+			z.fault(phases.Value, document.Path(path, "phases"),
+				"has no type: as a mapping it is one phase with the key "+
+					"type, one of %s; several phases are a list", strings.Join(schema.PhaseTypes(), ", "))
 			return
 		}
 		phases.Value = named(phases.Value, "profiling")
@@ -402,7 +405,8 @@ func (z *normalizer) datasets(list *document.Node, path string) {
 			d.Set("prompts", prompts)
 		}
 		if prompts.Kind != document.Map {
-			z.fault(prompts, document.Path(document.Index(path, i), "prompts"), "is %v; it must be a mapping", prompts.Kind)
+			z.fault(prompts, document.Path(document.Index(path, i), "prompts"), "is %v; it must be a mapping",
+				prompts.Kind)
 			continue
 		}
 		for _, m := range lengths {

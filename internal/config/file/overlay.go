@@ -325,12 +325,14 @@ func (r *reader) phaseFlag(f *settings.Settings, o option.Option, n *document.No
 	case "benchmark-duration":
 		n.Set("duration", value)
 		if n.Get("grace_period") == nil && !f.Given("benchmark-grace-period") {
-			n.Set("grace_period", &document.Node{Kind: document.Float, Scalar: 30.0, Written: "30", Origin: value.Origin})
+			n.Set("grace_period", &document.Node{Kind: document.Float, Scalar: 30.0, Written: "30",
+				Origin: value.Origin})
 		}
 	case "fixed-schedule-start-offset":
 		n.Set("start_offset", value)
 		if n.Get("auto_offset") == nil {
-			n.Set("auto_offset", &document.Node{Kind: document.Bool, Scalar: false, Written: "false", Origin: value.Origin})
+			n.Set("auto_offset", &document.Node{Kind: document.Bool, Scalar: false, Written: "false",
+				Origin: value.Origin})
 		}
 	case "request-rate", "user-centric-rate":
 		n.Set("rate", value)

@@ -116,7 +116,8 @@ func (r *reader) names(all []*phase) {
 		fold := strings.ToLower(p.Name)
 		switch other, twice := seen[fold]; {
 		case !phaseName.MatchString(p.Name):
-			r.fault(n, path, "%s: a name is letters, digits, - and _, and starts with a letter or _", fault.Shorten(p.Name))
+			r.fault(n, path, "%s: a name is letters, digits, - and _, and starts with a letter or _",
+				fault.Shorten(p.Name))
 		case device.MatchString(p.Name):
 			r.fault(n, path, "%s is the name of a device on Windows and cannot name a folder there", p.Name)
 		case twice:
@@ -149,7 +150,8 @@ func (r *reader) readPhase(p *phase, first bool) {
 		r.checkPhase(t, p, first)
 	}
 	if a := adaptive.Parse(n, p.path, r.fault); a != nil {
-		t.Put("phase-adaptive", a, r.origin(orSelf(n.Get("adaptive_scale"), n), document.Path(p.path, "adaptive_scale")))
+		t.Put("phase-adaptive", a, r.origin(orSelf(n.Get("adaptive_scale"), n),
+			document.Path(p.path, "adaptive_scale")))
 	}
 }
 
@@ -179,7 +181,8 @@ func (r *reader) checkPhase(t target, p *phase, first bool) {
 	if !stops && p.Type != schema.FixedSchedule {
 		r.fault(n, p.path, "has no stop condition: add requests, duration or sessions")
 	}
-	if grace := n.Get("grace_period"); grace != nil && t.Given("benchmark-grace-period") && !t.Given("benchmark-duration") {
+	if grace := n.Get("grace_period"); grace != nil && t.Given("benchmark-grace-period") &&
+		!t.Given("benchmark-duration") {
 		r.fault(grace, at("grace_period"), "needs duration: without one all replies are waited for")
 	}
 	if seamless := n.Get("seamless"); seamless != nil && first && t.Bool("phase-seamless") {
@@ -202,13 +205,15 @@ func (r *reader) checkPhase(t target, p *phase, first bool) {
 		users := t.Int("num-users")
 		for key, name := range map[string]string{"sessions": "num-sessions", "requests": "request-count"} {
 			if v := t.Int(name); v != nil && users != nil && *v < *users {
-				r.fault(orSelf(n.Get(key), n), at(key), "%d is less than users, %d: each user sends at least one", *v, *users)
+				r.fault(orSelf(n.Get(key), n), at(key), "%d is less than users, %d: each user sends at least one", *v,
+					*users)
 			}
 		}
 	case schema.FixedSchedule:
 		start := n.Get("start_offset")
 		if start != nil && t.Given("fixed-schedule-start-offset") && t.Bool("fixed-schedule-auto-offset") {
-			r.fault(start, at("start_offset"), "cannot be used with auto_offset, which is true unless the file says false")
+			r.fault(start, at("start_offset"),
+				"cannot be used with auto_offset, which is true unless the file says false")
 		}
 		if order := t.Text("dataset-sampling-strategy"); order != "sequential" && order != "" {
 			r.fault(n, p.path, "type fixed_schedule needs the dataset's sampling sequential, not %s", order)
@@ -286,7 +291,8 @@ func (r *reader) ramp(t target, k schema.Key, n *document.Node, path, shape stri
 		r.set(t, length, n, path)
 		return
 	}
-	fields := schema.Key{Fields: []schema.Key{{Name: "duration", Kind: schema.Duration, Option: k.Option, Required: true},
+	fields := schema.Key{Fields: []schema.Key{{Name: "duration", Kind: schema.Duration, Option: k.Option,
+		Required: true},
 		{Name: "strategy", Option: shape}}}
 	r.section(target{Settings: t.Settings}, fields, n, path)
 }

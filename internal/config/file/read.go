@@ -93,7 +93,8 @@ func (r *reader) read() {
 // require reports required keys that a section lacks.
 func (r *reader) require(t target, k schema.Key, n *document.Node, path string) {
 	for _, f := range k.Fields {
-		if v := n.Get(f.Name); f.Required && (t.kind == "" || f.Has(t.kind)) && (v == nil || v.Kind == document.Null) && !r.byFlag(f) {
+		if v := n.Get(f.Name); f.Required && (t.kind == "" || f.Has(t.kind)) && (v == nil || v.Kind == document.Null) &&
+			!r.byFlag(f) {
 			r.fault(n, document.Path(path, f.Name), "is missing%s", meaning(f))
 		}
 	}
@@ -406,7 +407,8 @@ func duration(n *document.Node) (float64, error) {
 		if n.Scalar != nil {
 			shown = fault.Shorten(n.Written)
 		}
-		return 0, fmt.Errorf("%s is not a time: write a number of seconds, or one number with s, m or h, such as 90s or 1.5m",
+		return 0, fmt.Errorf(
+			"%s is not a time: write a number of seconds, or one number with s, m or h, such as 90s or 1.5m",
 			shown)
 	}
 	v, err := strconv.ParseFloat(parts[1], 64)

@@ -34,7 +34,8 @@ type shape struct {
 
 // shapes returns the table of kinds. It is a function because some hold others.
 func shapes() []shape {
-	one := func(kind recipe.Kind, limits bool, needs, keys []string, read func(*distribution) recipe.Distribution) shape {
+	one := func(kind recipe.Kind, limits bool, needs, keys []string,
+		read func(*distribution) recipe.Distribution) shape {
 		return shape{string(kind), append(slices.Clone(needs), keys...), needs, limits, read}
 	}
 	return []shape{
@@ -58,10 +59,11 @@ func shapes() []shape {
 		one(recipe.Exponential, true, []string{"mean"}, nil, func(d *distribution) recipe.Distribution {
 			return recipe.Distribution{Mean: d.number("mean", 0, positive)}
 		}),
-		one(recipe.Zipf, true, []string{"alpha"}, []string{"scale", "offset"}, func(d *distribution) recipe.Distribution {
-			return recipe.Distribution{Alpha: d.number("alpha", 2, aboveOne), Scale: d.number("scale", 1, positive),
-				Offset: d.number("offset", 0, anything)}
-		}),
+		one(recipe.Zipf, true, []string{"alpha"}, []string{"scale", "offset"},
+			func(d *distribution) recipe.Distribution {
+				return recipe.Distribution{Alpha: d.number("alpha", 2, aboveOne), Scale: d.number("scale", 1, positive),
+					Offset: d.number("offset", 0, anything)}
+			}),
 		one(mixture, true, []string{"components"}, nil, func(d *distribution) recipe.Distribution {
 			return recipe.Distribution{Kind: recipe.Multimodal, Peaks: d.peaks("components")}
 		}),
@@ -120,7 +122,8 @@ func (d *distribution) read() (out recipe.Distribution) {
 		return recipe.Distribution{Kind: recipe.Fixed, Value: v}
 	}
 	if d.node.Kind != document.Map {
-		d.report(d.node, d.path, "is %v; it must be a number, or a mapping such as {mean: 512, stddev: 64}", d.node.Kind)
+		d.report(d.node, d.path, "is %v; it must be a number, or a mapping such as {mean: 512, stddev: 64}",
+			d.node.Kind)
 		return out
 	}
 	s, found := d.shape()

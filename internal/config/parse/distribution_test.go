@@ -95,7 +95,8 @@ func TestTrap16ZipfRanks(t *testing.T) {
 
 // Limits move draws to their ends; they do not draw again.
 func TestTrap17LimitsDoNotDrawAgain(t *testing.T) {
-	list := drawn(goodDistribution(t, "{type: clamped, min: 25, max: 50, distribution: {type: uniform, min: 0, max: 100}}"),
+	list := drawn(goodDistribution(t,
+		"{type: clamped, min: 25, max: 50, distribution: {type: uniform, min: 0, max: 100}}"),
 		draws)
 	near(t, "share of 25", share(list, func(v float64) bool { return v == 25 }), 0.25, draws)
 	near(t, "share of 50", share(list, func(v float64) bool { return v == 50 }), 0.5, draws)
@@ -137,8 +138,9 @@ func TestTrap7KindsBeyondTheOriginal(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	_, faults := readDistribution(t, "{type: zipff, alpha: 2}")
-	if len(faults) != 1 || !strings.Contains(faults[0], "1:13: isl.type: zipff is no kind of distribution (did you mean "+
-		"zipf?); the kinds are fixed, normal, lognormal, multimodal, empirical, uniform,") {
+	if len(faults) != 1 || !strings.Contains(faults[0],
+		"1:13: isl.type: zipff is no kind of distribution (did you mean "+
+			"zipf?); the kinds are fixed, normal, lognormal, multimodal, empirical, uniform,") {
 		t.Errorf("%q", faults)
 	}
 }
@@ -158,13 +160,14 @@ func TestKindsFollowFromTheKeys(t *testing.T) {
 
 func TestMistakesInDistributions(t *testing.T) {
 	for text, want := range map[string]string{
-		"{}":                                "1:6: isl: does not say which distribution it is",
-		"[1, 2]":                            "isl: is a list; it must be a number, or a mapping",
-		"true":                              "isl: is a boolean; it must be a number",
-		"{mean: abc}":                       "1:13: isl.mean: must be a number of at least 0, not abc",
-		"{mean: -1}":                        "isl.mean: must be a number of at least 0, not -1",
-		"{value: .inf}":                     "isl.value: must be a finite number",
-		"{mean: 5, stdev: 1}":               "1:16: isl.stdev: is no key of a distribution of type normal (did you mean stddev?)",
+		"{}":            "1:6: isl: does not say which distribution it is",
+		"[1, 2]":        "isl: is a list; it must be a number, or a mapping",
+		"true":          "isl: is a boolean; it must be a number",
+		"{mean: abc}":   "1:13: isl.mean: must be a number of at least 0, not abc",
+		"{mean: -1}":    "isl.mean: must be a number of at least 0, not -1",
+		"{value: .inf}": "isl.value: must be a finite number",
+		"{mean: 5, stdev: 1}": "1:16: isl.stdev: is no key of a distribution of type normal (did you " +
+			"mean stddev?)",
 		"{mean: 5, median: 6}":              "isl.median: must be at most the mean, 5",
 		"{type: lognormal, mean: 5}":        "isl: needs either median or sigma",
 		"{type: lognormal, median: 5}":      "isl.mean: is missing",
@@ -176,7 +179,8 @@ func TestMistakesInDistributions(t *testing.T) {
 		"{type: clamped, distribution: 5}":  "isl: needs min or max",
 		"{points: []}":                      "isl.points: must be a list of at least one value",
 		"{points: [{value: 1, weight: 0}]}": "isl.points[0].weight: must be a number above 0",
-		"{points: [{value: 1, weigth: 1}]}": "isl.points[0].weigth: is not known here (did you mean weight?)",
+		"{points: [{value: 1, weigth: 1}]}": "isl.points[0].weigth: is not known here (did you " +
+			"mean weight?)",
 		"{peaks: [{mean: 1, weight: 0}, {mean: 2, weight: 0}]}": "isl.peaks: must have a weight above 0",
 		"{peaks: [{mean: 1}, {weight: 1}]}":                     "isl.peaks[1]: does not say which distribution",
 		"{peaks: [{distribution: {mean: -1}}, 2]}":              "isl.peaks[0].distribution.mean: must be",
@@ -204,7 +208,8 @@ func TestNestedLimits(t *testing.T) {
 func FuzzDistribution(f *testing.F) {
 	for _, seed := range []string{"5", "{mean: 5, stddev: 2}", "{mean: 9, median: 4, min: 1}", "{points: [{value: 3}]}",
 		"{peaks: [{value: 1}, {distribution: {type: zipf, alpha: 1.5}, weight: 2}]}",
-		"{type: clamped, max: 4, distribution: {type: uniform, min: 1, max: 9}}", "{type: lognormal, mean: 1e300, sigma: 9}",
+		"{type: clamped, max: 4, distribution: {type: uniform, min: 1, max: 9}}",
+		"{type: lognormal, mean: 1e300, sigma: 9}",
 		"{type: exponential, mean: 1e-300}", "[1]", "{}", "{type: mixture, components: [1, {}]}"} {
 		f.Add(seed)
 	}

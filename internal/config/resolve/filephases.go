@@ -32,7 +32,8 @@ func measured(p *settings.Settings) *settings.Settings {
 // ofFile makes a timing for each phase of a file; that of the first measured one is the resolution's.
 func (r *resolution) ofFile(p *settings.Settings) filePhases {
 	var all filePhases
-	warms := slices.ContainsFunc(p.Phases, func(ph settings.Phase) bool { return ph.Kind == string(config.WarmupPhase) })
+	warms := slices.ContainsFunc(p.Phases,
+		func(ph settings.Phase) bool { return ph.Kind == string(config.WarmupPhase) })
 	for _, ph := range p.Phases {
 		ti := &timing{asked: r.of(ph.Settings), endpoint: &r.endpoint, file: &r.file, scenario: &r.scenario}
 		if ph.Settings == r.p {
@@ -59,7 +60,8 @@ func (f filePhases) check() {
 	for _, ph := range f {
 		ti := ph.timing
 		if ti.asked.p != ti.endpoint.p {
-			for _, rule := range []func(){ti.checkSchedule, ti.checkSimultaneousStart, ti.checkConcurrency, ti.checkPrefill,
+			for _, rule := range []func(){ti.checkSchedule, ti.checkSimultaneousStart, ti.checkConcurrency,
+				ti.checkPrefill,
 				ti.checkUsers, ti.checkUsersFile, ti.checkArrivals, ti.checkStop, ti.checkRoots, ti.checkAgentic} {
 				rule()
 			}

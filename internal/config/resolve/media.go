@@ -127,7 +127,8 @@ func (md *media) checkMix() {
 			for _, p := range part.Profiles {
 				facts := &md.endpoint.facts
 				if p.Images != nil && !facts.SupportsImage || p.Audio != nil && !facts.SupportsAudio {
-					md.fault("", "media_mix: %s cannot be sent with --endpoint-type %s", a.Name, md.endpoint.endpointType)
+					md.fault("", "media_mix: %s cannot be sent with --endpoint-type %s", a.Name,
+						md.endpoint.endpointType)
 					return
 				}
 				if p.Audio != nil {

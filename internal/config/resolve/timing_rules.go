@@ -117,7 +117,8 @@ func (ti *timing) checkUsers() {
 	if ti.given("user-centric-rate") && !ti.given("input-file") { // a file has the turns that it has
 		if turns := ti.intValues("session-turns-mean"); len(turns) == 0 || slices.Min(turns) < 2 {
 			if ti.inFile { // whose schema lets it be
-				ti.warn("%s: conversations have one turn, so that each user sends one request", ti.flag("user-centric-rate"))
+				ti.warn("%s: conversations have one turn, so that each user sends one request",
+					ti.flag("user-centric-rate"))
 			} else {
 				ti.fault("V17", "%s requires multi-turn conversations: give --session-turns-mean 2 or more",
 					ti.flag("user-centric-rate"))

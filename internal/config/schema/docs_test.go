@@ -97,7 +97,8 @@ func shortForms(path string) string {
 		"benchmark.endpoint":       "`url` is short for `urls` with one URL. `http://` may be omitted.",
 		"benchmark.gpu_telemetry":  "Short forms: a URL, true or false.",
 		"benchmark.server_metrics": "Short forms: a URL, true or false.",
-		"benchmark.datasets[]": "`isl` and `osl` of a synthetic dataset are short for `prompts.isl` and `prompts.osl`, " +
+		"benchmark.datasets[]": "`isl` and `osl` of a synthetic dataset are short for `prompts.isl` and " +
+			"`prompts.osl`, " +
 			"`count` for `entries`.",
 	}[path]
 }

@@ -7,8 +7,8 @@ import (
 
 type object = artifact.Object
 
-// JSON is the JSON Schema (draft 2020-12) of configuration files. It is for editors: names in snake_case and short forms
-// are in it; a text with ${…} or {{ … }} is allowed wherever another type is.
+// JSON is the JSON Schema (draft 2020-12) of configuration files. It is for editors: names in snake_case and short
+// forms are in it; a text with ${…} or {{ … }} is allowed wherever another type is.
 func JSON() artifact.Object {
 	root := sectionJSON(Envelope())
 	return append(object{{Key: "$schema", Value: "https://json-schema.org/draft/2020-12/schema"},
@@ -32,7 +32,8 @@ func JSON() artifact.Object {
 func distributionKeys() artifact.Object {
 	out := object{{Key: "type", Value: object{{Key: "enum", Value: []any{"fixed", "normal", "lognormal", "multimodal",
 		"empirical", "uniform", "exponential", "zipf", "mixture", "clamped"}}}}}
-	for _, name := range []string{"value", "mean", "stddev", "median", "sigma", "min", "max", "alpha", "scale", "offset",
+	for _, name := range []string{"value", "mean", "stddev", "median", "sigma", "min", "max", "alpha", "scale",
+		"offset",
 		"weight"} {
 		out = append(out, artifact.Member{Key: name, Value: object{{Key: "type", Value: []any{"number", "string"}}}})
 	}
@@ -99,8 +100,9 @@ func keyJSON(k Key) artifact.Object {
 	text := object{{Key: "type", Value: []any{"string", "number", "boolean"}}}
 	switch k.Holds() {
 	case Switch:
-		return either(object{{Key: "type", Value: "boolean"}}, expression, object{{Key: "enum", Value: []any{"yes", "no",
-			"on", "off"}}})
+		return either(object{{Key: "type", Value: "boolean"}}, expression,
+			object{{Key: "enum", Value: []any{"yes", "no",
+				"on", "off"}}})
 	case Whole:
 		return either(bounded(object{{Key: "type", Value: "integer"}}, k.Bounds()), expression)
 	case Number:

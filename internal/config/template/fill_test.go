@@ -106,7 +106,8 @@ func TestSeveralServers(t *testing.T) {
 
 // TestNamesThatNeedQuotes: whatever a model is called, the file says it.
 func TestNamesThatNeedQuotes(t *testing.T) {
-	for _, name := range []string{"a", "mock-model", "true", "No", "null", "~", "7", "1e5", "0x1F", ".5", "a: b", "a #b",
+	for _, name := range []string{"a", "mock-model", "true", "No", "null", "~", "7", "1e5", "0x1F", ".5", "a: b",
+		"a #b",
 		"a:", "- a", "[a]", "{a}", `a"b`, "a'b", `a\b`, "*a", "&a", "!a", "%a", "@a", "`a`", "a,b", " a ", "ä/ö", "日本",
 		"a\tb", "a\nb", "\x7f", "\u2028", "\U0001f600", "a}b", "${NAME}", "?", "|", ">", "---", "..."} {
 		for _, template := range []string{"minimal", "env_var_production"} {

@@ -27,8 +27,10 @@ func made(t *testing.T, path, format, content string) File {
 // Files stay in the folder of the run, on every system, and a format fits its content.
 func TestTrapPathsAndFormatsOfUserFiles(t *testing.T) {
 	for path, want := range map[string]string{
-		"../x": "'..'", "a/../b": "'..'", "/x": "is absolute", "": "is empty", " ": "is empty", "a\nb": "control characters",
-		`a\b`: "which Windows keeps", `C:/x`: "which Windows keeps", "x/": "a folder", ".": "a folder", "a/.": "a folder",
+		"../x": "'..'", "a/../b": "'..'", "/x": "is absolute", "": "is empty", " ": "is empty",
+		"a\nb": "control characters",
+		`a\b`:  "which Windows keeps", `C:/x`: "which Windows keeps", "x/": "a folder", ".": "a folder",
+		"a/.": "a folder",
 		"con": "device on Windows", "a/Nul.txt": "device on Windows", "a./b": "dot or a blank", "b ": "dot or a blank",
 	} {
 		if err := CheckPath(path); err == nil || !strings.Contains(err.Error(), want) {
@@ -44,7 +46,8 @@ func TestTrapPathsAndFormatsOfUserFiles(t *testing.T) {
 	for _, c := range []struct {
 		format, want string
 		content      *document.Node
-	}{{"json", "text", text}, {"yaml", "text", text}, {"text", "a mapping", tree}, {"toml", "json, yaml or text", tree}} {
+	}{{"json", "text", text}, {"yaml", "text", text}, {"text", "a mapping", tree},
+		{"toml", "json, yaml or text", tree}} {
 		if _, err := New("x", c.format, c.content); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want it to say %q", c.format, err, c.want)
 		}

@@ -58,7 +58,7 @@ type Member struct {
 	Value *Node
 }
 
-// Of makes a node of a Go value: nil, bool, int, int64, float64, string, []any, artifact.Object.
+// Of makes a node of a Go value: nil, bool, int, int64, float64, string, []any, []float64, artifact.Object.
 func Of(v any) *Node {
 	switch v := v.(type) {
 	case nil:
@@ -76,6 +76,12 @@ func Of(v any) *Node {
 	case string:
 		return &Node{Kind: Text, Scalar: v, Written: v}
 	case []any:
+		n := &Node{Kind: List}
+		for _, item := range v {
+			n.Items = append(n.Items, Of(item))
+		}
+		return n
+	case []float64:
 		n := &Node{Kind: List}
 		for _, item := range v {
 			n.Items = append(n.Items, Of(item))

@@ -21,6 +21,9 @@ func FromRun(r *config.Run) (tree *document.Node, variables []string) {
 	if !p.Given("tokenizer") {
 		body.Delete("tokenizer")
 	}
+	endpoint := body.Get("endpoint")
+	keep(endpoint, "type", !p.Given("endpoint-plugin"))
+	keep(endpoint, "path", !p.Given("sagemaker-endpoint-name"))
 	phases := body.Get("phases")
 	if r.Submission != nil { // the scenario makes the phases before it
 		phases.Items = phases.Items[len(phases.Items)-1:]
@@ -34,6 +37,7 @@ func FromRun(r *config.Run) (tree *document.Node, variables []string) {
 	}
 	data := body.Get("datasets").Items[0]
 	data.Delete("random_seed")
+	keep(data, "system_prompt", !p.Given("system-prompt-file"))
 	if r.Dataset.Format == "random_pool" && data.Get("sampling") == nil {
 		data.Set("sampling", document.Of("shuffle")) // what flags leave to the format; files are sequential
 	}
@@ -72,6 +76,8 @@ func complement(k schema.Key, n *document.Node, kind string, p *settings.Setting
 					complement(f, item, own, p)
 				}
 			}
+		case there == nil && kind != "" && (f.Name == "images" || f.Name == "audio" || f.Name == "video"):
+			// no media are sent: the section would turn them on
 		case f.Holds() == schema.Section:
 			section := there
 			if section == nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -325,16 +326,42 @@ func originOf(n *document.Node, name string) string {
 	return ""
 }
 
-// withOrigins is the YAML of a tree with the origin of each value behind it.
+// withOrigins is the YAML of a tree with the origin of each value in a comment behind it; defaults have none.
 func withOrigins(n *document.Node, name string) []byte {
 	var origins []string
 	eachLeaf(n, "", "", func(_, origin string) { origins = append(origins, origin) }, name)
+	lines := strings.Split(strings.TrimRight(string(document.AppendYAML(nil, n, 0)), "\n"), "\n")
 	var out bytes.Buffer
-	for _, line := range strings.Split(strings.TrimRight(string(document.AppendYAML(nil, n, 0)), "\n"), "\n") {
-		out.WriteString(line + "\n")
+	block := -1 // the margin of the key of a text of several lines, -1 outside of one
+	for _, line := range lines {
+		margin := len(line) - len(strings.TrimLeft(line, " "))
+		origin := ""
+		switch {
+		case block >= 0 && (margin > block || line == ""):
+		case strings.HasSuffix(line, ":") || strings.HasSuffix(line, "-") && strings.TrimSpace(line) == "-":
+			block = -1
+		default:
+			if block = -1; blockText.MatchString(line) {
+				block = margin
+			}
+			if len(origins) > 0 {
+				origin, origins = origins[0], origins[1:]
+			}
+		}
+		out.WriteString(line)
+		if origin != "" {
+			fmt.Fprintf(&out, "%s  # %s", strings.Repeat(" ", max(0, originColumn-len([]rune(line)))), origin)
+		}
+		out.WriteByte('\n')
 	}
 	return out.Bytes()
 }
+
+// originColumn is where the comments of [withOrigins] begin.
+const originColumn = 44
+
+// blockText is the line of a key whose text stands in the lines below it.
+var blockText = regexp.MustCompile(`(: |- )[|>][-+0-9]*$`)
 
 func (o *configOptions) schemaTable() *flags.Table {
 	return &flags.Table{Command: "config schema", About: `Usage: aiperf config schema [-o FILE]

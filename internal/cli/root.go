@@ -92,9 +92,9 @@ var missingCommands = []struct{ name, instead string }{
 	{"config expand", "it lacks the YAML configuration; give the flags to aiperf profile"},
 	{"plot", "charts are in the HTML report: aiperf profile --html-report, or aiperf report --html for a finished run"},
 	{"kube", "it lacks Kubernetes; run aiperf profile in a job of your own"},
-	{"service", "a run is one process; start it with aiperf profile; load from several machines is for aiperf agent, "+
+	{"service", "a run is one process; start it with aiperf profile; load from several machines is for aiperf agent, " +
 		"which comes later"},
-	{"proxy", "a run is one process and needs none; start it with aiperf profile; load from several machines is for "+
+	{"proxy", "a run is one process and needs none; start it with aiperf profile; load from several machines is for " +
 		"aiperf agent, which comes later"},
 }
 

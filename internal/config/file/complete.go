@@ -219,9 +219,7 @@ func complete(phase *document.Node, kind string) {
 // canonical is a value in the type of its key.
 func canonical(k schema.Key, n *document.Node) *document.Node {
 	same := func(v any) *document.Node {
-		out := document.Of(v)
-		out.Pos, out.Origin = n.Pos, n.Origin
-		return out
+		return placed(document.Of(v), n)
 	}
 	switch k.Holds() {
 	case schema.Switch:
@@ -271,6 +269,18 @@ func canonical(k schema.Key, n *document.Node) *document.Node {
 	return n
 }
 
+// placed gives a tree that was made of another value its place and origin, in all of its values.
+func placed(n, from *document.Node) *document.Node {
+	n.Pos, n.Origin = from.Pos, from.Origin
+	for _, m := range n.Members {
+		placed(m.Value, from)
+	}
+	for _, item := range n.Items {
+		placed(item, from)
+	}
+	return n
+}
+
 func secondsOf(v float64) any {
 	if math.IsInf(v, 1) {
 		return "inf"
@@ -289,9 +299,7 @@ func distributionForm(n *document.Node) *document.Node {
 		return n
 	}
 	if v, ok := number(n); ok {
-		out := document.Of(artifact.Object{{Key: "value", Value: v}})
-		out.Pos = n.Pos
-		return out
+		return placed(document.Of(artifact.Object{{Key: "value", Value: v}}), n)
 	}
 	if n.Kind != document.Map {
 		return n

@@ -328,10 +328,31 @@ func originOf(n *document.Node, name string) string {
 // withOrigins is the YAML of a tree with the origin of each value behind it.
 func withOrigins(n *document.Node, name string) []byte {
 	var origins []string
-	eachLeaf(n, "", "", func(_, origin string) { origins = append(origins, origin) }, name)
+	eachLeaf(n, "", "", func(_, origin string) { origins = append(origins, cmp.Or(origin, "default")) }, name)
 	var out bytes.Buffer
-	for _, line := range strings.Split(strings.TrimRight(string(document.AppendYAML(nil, n, 0)), "\n"), "\n") {
-		out.WriteString(line + "\n")
+	block := -1 // the indentation of a text of several lines, whose lines are deeper
+	for line := range strings.Lines(string(document.AppendYAML(nil, n, 0))) {
+		line = strings.TrimSuffix(line, "\n")
+		value := strings.TrimLeft(line, " ")
+		if block >= 0 && (value == "" || len(line)-len(value) > block) {
+			fmt.Fprintln(&out, line)
+			continue
+		}
+		for strings.HasPrefix(value, "- ") {
+			value = strings.TrimLeft(value[2:], " ")
+		}
+		block = -1
+		if strings.HasSuffix(value, ":") || len(origins) == 0 { // a mapping or a list begins
+			fmt.Fprintln(&out, line)
+			continue
+		}
+		if header := value[strings.LastIndexByte(value, ' ')+1:]; strings.HasPrefix(header, "|") {
+			if block = len(line) - len(value); header == value {
+				block-- // an item of a list
+			}
+		}
+		fmt.Fprintf(&out, "%s  # %s\n", line, origins[0])
+		origins = origins[1:]
 	}
 	return out.Bytes()
 }

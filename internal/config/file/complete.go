@@ -290,7 +290,7 @@ func distributionForm(n *document.Node) *document.Node {
 	}
 	if v, ok := number(n); ok {
 		out := document.Of(artifact.Object{{Key: "value", Value: v}})
-		out.Pos = n.Pos
+		out.Pos, out.Members[0].Value.Pos, out.Members[0].Value.Origin = n.Pos, n.Pos, n.Origin
 		return out
 	}
 	if n.Kind != document.Map {

@@ -398,7 +398,7 @@ func TestTrapValuesOfModelsAndEndpoints(t *testing.T) {
 		{name: "a number as a text", text: bench("dataset: {entries: '5'}"), parts: []string{`"entries":5`}},
 		{name: "a boolean as a text", text: endpoint("streaming: 'yes'"), parts: []string{`"streaming":true`}},
 		{name: "2 is no boolean", text: endpoint("streaming: 2"), fault: "is not a boolean"},
-		{name: "a sweep, the screen by default", text: bench("/sweep: {type: grid, parameters: {concurrency: [1, 2]}}")},
+		{name: "a sweep, the default screen", text: bench("/sweep: {type: grid, parameters: {concurrency: [1, 2]}}")},
 	})
 }
 

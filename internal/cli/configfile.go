@@ -326,10 +326,10 @@ func originOf(n *document.Node, name string) string {
 	return ""
 }
 
-// withOrigins is the YAML of a tree with the origin of each value in a comment behind it; defaults have none.
+// withOrigins is the YAML of a tree with the origin of each value in a comment behind it.
 func withOrigins(n *document.Node, name string) []byte {
 	var origins []string
-	eachLeaf(n, "", "", func(_, origin string) { origins = append(origins, origin) }, name)
+	eachLeaf(n, "", "", func(_, origin string) { origins = append(origins, cmp.Or(origin, "default")) }, name)
 	lines := strings.Split(strings.TrimRight(string(document.AppendYAML(nil, n, 0)), "\n"), "\n")
 	var out bytes.Buffer
 	block := -1 // the margin of the key of a text of several lines, -1 outside of one

@@ -225,6 +225,22 @@ func (r *reader) phaseFlags(all []*phase) []*phase {
 	return all
 }
 
+// keepLists leaves it to config/resolve what becomes of flags with several values, which are a sweep.
+func (r *reader) keepLists(all []*phase) {
+	if r.options.Flags == nil {
+		return
+	}
+	i := slices.IndexFunc(all, func(p *phase) bool { return p.Kind == profiling })
+	if i < 0 {
+		return
+	}
+	for _, o := range option.All() {
+		if r.options.Flags.Swept(o.Name) != nil {
+			all[i].Take(r.options.Flags, o.Name)
+		}
+	}
+}
+
 // written is a node with the value of a flag.
 func written(f *settings.Settings, name string) *document.Node {
 	n := document.Of(f.Value(name))

@@ -62,6 +62,7 @@ func (r *reader) phases(body *document.Node) {
 	for i, p := range all {
 		r.readPhase(p, i == 0)
 	}
+	r.keepLists(all)
 	if !slices.ContainsFunc(all, func(p *phase) bool { return p.Kind == profiling }) && len(all) > 0 {
 		r.fault(list, phasesPath, "need a phase of kind profiling: warm-up phases are not measured")
 	}

@@ -300,7 +300,7 @@ func (r *reader) tokens(k schema.Key, n *document.Node) ([]string, error) {
 // scalarToken is the text of a single value.
 func scalarToken(k schema.Key, n *document.Node) ([]string, error) {
 	if n.Kind == document.List && (k.Holds() == schema.Whole || k.Holds() == schema.Number) {
-		return nil, errors.New("is a list; several values are a sweep: write them below \"sweep: {parameters: …}\"")
+		return nil, errors.New("is a list; several values are a sweep: write them below \"sweep: {type: grid, parameters: …}\"")
 	}
 	if n.Scalar == nil {
 		return nil, fmt.Errorf("is %v; it must be %s", n.Kind, wanted(k))

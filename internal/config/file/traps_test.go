@@ -398,7 +398,7 @@ func TestTrapValuesOfModelsAndEndpoints(t *testing.T) {
 		{name: "a number as a text", text: bench("dataset: {entries: '5'}"), parts: []string{`"entries":5`}},
 		{name: "a boolean as a text", text: endpoint("streaming: 'yes'"), parts: []string{`"streaming":true`}},
 		{name: "2 is no boolean", text: endpoint("streaming: 2"), fault: "is not a boolean"},
-		{name: "a sweep with the default screen", text: bench("/sweep: {parameters: {concurrency: [1, 2]}}")},
+		{name: "a sweep, the default screen", text: bench("/sweep: {type: grid, parameters: {concurrency: [1, 2]}}")},
 	})
 }
 
@@ -454,7 +454,7 @@ func TestTrapOutputs(t *testing.T) {
 		{name: "a text as JSON", text: userFile("path: x, format: json, content: a"), fault: "user_files[0]"},
 		{
 			name:  "a dashboard with a sweep",
-			text:  bench("runtime: {ui: dashboard}", "/sweep: {parameters: {concurrency: [1, 2]}}"),
+			text:  bench("runtime: {ui: dashboard}", "/sweep: {type: grid, parameters: {concurrency: [1, 2]}}"),
 			fault: "dashboard cannot be used with a sweep",
 		},
 	})

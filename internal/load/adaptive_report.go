@@ -166,8 +166,9 @@ func newAdaptiveSummary(opt Adaptive, p Phase, index int) AdaptiveSummary {
 	return AdaptiveSummary{
 		PhaseIndex: index, PhaseKind: p.Kind.String(), PhaseName: p.Name,
 		SustainDurationSeconds: opt.Sustain.Seconds(),
-		BaseStep:               opt.BaseStep, ControlVariable: opt.Variable.String(), MaxStepMultiplier: opt.MaxMultiplier,
-		SchemaVersion: AdaptiveSchema, StepPercent: opt.StepPercent, StepPolicy: opt.Policy.String(),
+		BaseStep:               opt.BaseStep, ControlVariable: opt.Variable.String(),
+		MaxStepMultiplier: opt.MaxMultiplier,
+		SchemaVersion:     AdaptiveSchema, StepPercent: opt.StepPercent, StepPolicy: opt.Policy.String(),
 		StrategyType: StrategyRampUntilFail, Candidates: []AdaptiveCandidate{},
 	}
 }

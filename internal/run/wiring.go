@@ -51,7 +51,8 @@ func (e *execution) prepare(ctx context.Context) error {
 	}
 	for _, step := range []func(context.Context) error{
 		e.checkPlugins, e.target.identify, e.renderUserFiles, e.content.loadTokenizers, e.openDirectory,
-		e.content.build, e.clearDirectory, e.writeUserFiles, e.content.writeInputs, e.records.openSinks, e.openControls, e.watchNetwork,
+		e.content.build, e.clearDirectory, e.writeUserFiles, e.content.writeInputs, e.records.openSinks, e.openControls,
+		e.watchNetwork,
 		e.watchBeside, e.assemble,
 	} {
 		if err := step(ctx); err != nil {

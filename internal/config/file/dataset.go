@@ -94,12 +94,15 @@ func (r *reader) flagged(name string) bool {
 	return r.options.Flags != nil && r.options.Flags.Given(name)
 }
 
+// only is what files alone can say of a dataset.
+type only = recipe.FileOnly
+
 // datasetEffects are those of keys of a dataset.
-func datasetEffects() map[string]func(r *reader, t target, k schema.Key, n *document.Node, path string) {
-	type effect = func(r *reader, t target, k schema.Key, n *document.Node, path string)
-	sizes := func(mean, stddev string, field func(d *recipe.FileOnly) *recipe.Sizes) effect {
+func datasetEffects() map[string]effect {
+	// sizes reads what the options of a mean and a deviation say, whose names begin alike.
+	sizes := func(options string, field func(d *only) *recipe.Sizes) effect {
 		return func(r *reader, t target, _ schema.Key, n *document.Node, path string) {
-			r.sizes(t, n, path, mean, stddev, field(&t.Dataset))
+			r.sizes(t, n, path, options+"-mean", options+"-stddev", field(&t.Dataset))
 		}
 	}
 	return map[string]effect{
@@ -112,66 +115,24 @@ func datasetEffects() map[string]func(r *reader, t target, k schema.Key, n *docu
 				t.Dataset.Seed = &seed
 			}
 		},
-		"records": (*reader).recordLines,
-		"prompts.isl": sizes(
-			"isl",
-			"isl-stddev",
-			func(d *recipe.FileOnly) *recipe.Sizes { return &d.ISL },
-		),
-		"prompts.osl": sizes(
-			"osl",
-			"osl-stddev",
-			func(d *recipe.FileOnly) *recipe.Sizes { return &d.OSL },
-		),
-		"osl": sizes(
-			"osl",
-			"osl-stddev",
-			func(d *recipe.FileOnly) *recipe.Sizes { return &d.OSL },
-		),
-		"turns": sizes(
-			"conversation-turn-mean",
-			"conversation-turn-stddev",
-			func(d *recipe.FileOnly) *recipe.Sizes { return &d.Turns },
-		),
-		"turn_delay": sizes(
-			"conversation-turn-delay-mean",
-			"conversation-turn-delay-stddev",
-			func(d *recipe.FileOnly) *recipe.Sizes { return &d.TurnDelayMS },
-		),
-		"images": media("image-batch-size"),
-		"images.width": sizes(
-			"image-width-mean",
-			"image-width-stddev",
-			func(d *recipe.FileOnly) *recipe.Sizes { return &d.ImageWidth },
-		),
-		"images.height": sizes(
-			"image-height-mean",
-			"image-height-stddev",
-			func(d *recipe.FileOnly) *recipe.Sizes { return &d.ImageHeight },
-		),
-		"audio": media("audio-batch-size"),
-		"audio.length": sizes(
-			"audio-length-mean",
-			"audio-length-stddev",
-			func(d *recipe.FileOnly) *recipe.Sizes { return &d.AudioSeconds },
-		),
-		"video":    media("video-batch-size"),
-		"rankings": (*reader).rankings,
-		"rankings.passages": sizes(
-			"rankings-passages-mean",
-			"rankings-passages-stddev",
-			func(d *recipe.FileOnly) *recipe.Sizes { return &d.Passages },
-		),
-		"rankings.passage_tokens": sizes(
-			"rankings-passages-prompt-token-mean",
-			"rankings-passages-prompt-token-stddev",
-			func(d *recipe.FileOnly) *recipe.Sizes { return &d.PassageTokens },
-		),
-		"rankings.query_tokens": sizes(
-			"rankings-query-prompt-token-mean",
-			"rankings-query-prompt-token-stddev",
-			func(d *recipe.FileOnly) *recipe.Sizes { return &d.QueryTokens },
-		),
+		"records":           (*reader).recordLines,
+		"prompts.isl":       sizes("prompt-input-tokens", func(d *only) *recipe.Sizes { return &d.ISL }),
+		"prompts.osl":       sizes("prompt-output-tokens", func(d *only) *recipe.Sizes { return &d.OSL }),
+		"osl":               sizes("prompt-output-tokens", func(d *only) *recipe.Sizes { return &d.OSL }),
+		"turns":             sizes("conversation-turn", func(d *only) *recipe.Sizes { return &d.Turns }),
+		"turn_delay":        sizes("conversation-turn-delay", func(d *only) *recipe.Sizes { return &d.TurnDelayMS }),
+		"images":            media("image-batch-size"),
+		"images.width":      sizes("image-width", func(d *only) *recipe.Sizes { return &d.ImageWidth }),
+		"images.height":     sizes("image-height", func(d *only) *recipe.Sizes { return &d.ImageHeight }),
+		"audio":             media("audio-batch-size"),
+		"audio.length":      sizes("audio-length", func(d *only) *recipe.Sizes { return &d.AudioSeconds }),
+		"video":             media("video-batch-size"),
+		"rankings":          (*reader).rankings,
+		"rankings.passages": sizes("rankings-passages", func(d *only) *recipe.Sizes { return &d.Passages }),
+		"rankings.passage_tokens": sizes("rankings-passages-prompt-token",
+			func(d *only) *recipe.Sizes { return &d.PassageTokens }),
+		"rankings.query_tokens": sizes("rankings-query-prompt-token",
+			func(d *only) *recipe.Sizes { return &d.QueryTokens }),
 		"prompts.sequence_distribution": (*reader).sequences,
 		"prompts.random_range_ratio":    (*reader).rangeRatio,
 		"filters":                       (*reader).filters,

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"strings"
+	"sync"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/document"
@@ -16,11 +17,24 @@ import (
 
 func keysOf[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
-// effects are the keys whose values are no single option's, by their paths with [] for indices.
-var effects map[string]func(r *reader, t target, k schema.Key, n *document.Node, path string)
+// effect reads the value of a key.
+type effect = func(r *reader, t target, k schema.Key, n *document.Node, path string)
 
-func init() { // the functions refer to the table
-	effects = map[string]func(r *reader, t target, k schema.Key, n *document.Node, path string){
+// effects are the keys whose values are no single option's, by their paths with [] for indices. They are made when the
+// first file is read.
+var effects struct {
+	once sync.Once
+	of   map[string]effect
+}
+
+// effectOf is the effect of the key at a path, nil if it is that of its option.
+func effectOf(path string) effect {
+	effects.once.Do(func() { effects.of = allEffects() })
+	return effects.of[general.ReplaceAllString(path, "[]")]
+}
+
+func allEffects() map[string]effect {
+	all := map[string]effect{
 		"schema_version":                                (*reader).version,
 		"benchmark.models.items":                        (*reader).modelItems,
 		"benchmark.slos":                                (*reader).slos,
@@ -44,11 +58,12 @@ func init() { // the functions refer to the table
 		"benchmark.network_latency.enabled":             (*reader).latency,
 	}
 	for path, effect := range datasetEffects() {
-		effects["benchmark.datasets[]."+path] = effect
+		all["benchmark.datasets[]."+path] = effect
 	}
 	for path, effect := range phaseEffects() {
-		effects["benchmark.phases[]."+path] = effect
+		all["benchmark.phases[]."+path] = effect
 	}
+	return all
 }
 
 // checked keys are looked at by another key's effect.

@@ -254,8 +254,7 @@ func (r *reader) checkTimingMode(t target, p *phase, mode *document.Node) {
 }
 
 // phaseEffects are those of keys of a phase.
-func phaseEffects() map[string]func(r *reader, t target, k schema.Key, n *document.Node, path string) {
-	type effect = func(r *reader, t target, k schema.Key, n *document.Node, path string)
+func phaseEffects() map[string]effect {
 	ramp := func(shape string) effect {
 		return func(r *reader, t target, k schema.Key, n *document.Node, path string) { r.ramp(t, k, n, path, shape) }
 	}

@@ -170,7 +170,7 @@ func (r *reader) value(t target, k schema.Key, n *document.Node, path string) {
 		}
 		r.unused[k.Unused] = append(r.unused[k.Unused], path)
 	}
-	if effect := effects[general.ReplaceAllString(path, "[]")]; effect != nil {
+	if effect := effectOf(path); effect != nil {
 		effect(r, t, k, n, path)
 		return
 	}
@@ -300,7 +300,8 @@ func (r *reader) tokens(k schema.Key, n *document.Node) ([]string, error) {
 // scalarToken is the text of a single value.
 func scalarToken(k schema.Key, n *document.Node) ([]string, error) {
 	if n.Kind == document.List && (k.Holds() == schema.Whole || k.Holds() == schema.Number) {
-		return nil, errors.New("is a list; several values are a sweep: write them below \"sweep: {type: grid, parameters: …}\"")
+		return nil, errors.New("is a list; several values are a sweep: write them below \"sweep: {type: grid, " +
+			"parameters: …}\"")
 	}
 	if n.Scalar == nil {
 		return nil, fmt.Errorf("is %v; it must be %s", n.Kind, wanted(k))

@@ -137,7 +137,8 @@ func (b *builder) choosePlayed() error {
 func (b *builder) addMedia(ctx context.Context, k uint64, turns []dataset.Turn) error {
 	images, audio := func(int) *recipe.Images { return b.Images }, func(int) *recipe.Audio { return b.Audio }
 	if mix := b.drawMix(k, len(turns)); mix != nil {
-		images, audio = func(i int) *recipe.Images { return mix[i].images }, func(i int) *recipe.Audio { return mix[i].audio }
+		images, audio = func(i int) *recipe.Images { return mix[i].images },
+			func(i int) *recipe.Audio { return mix[i].audio }
 	}
 	if err := b.addImages(ctx, k, turns, images); err != nil {
 		return err

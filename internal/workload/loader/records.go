@@ -25,7 +25,8 @@ var poolName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_ -]{0,99}$`)
 // pool. Messages name the places of the lines; place is that of all.
 func LoadRecords(ctx context.Context, place string, all []recipe.Records, format string, o Options) (*Result, error) {
 	if slices.Contains(notOfObjects, format) {
-		return nil, fmt.Errorf("%s: a %s file has no lines of JSON objects: write it as a file, and give its path", place,
+		return nil, fmt.Errorf("%s: a %s file has no lines of JSON objects: write it as a file, and give its path",
+			place,
 			format)
 	}
 	dir, err := os.MkdirTemp("", "aiperf-records-")

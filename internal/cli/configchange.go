@@ -77,7 +77,7 @@ func (a *app) configExpand(args []string) int {
 			if err != nil {
 				return nil, err
 			}
-			return file.Body(file.Complete(tree, nil)), nil
+			return file.Hide(file.Body(file.Complete(tree, nil)), a.redactor.Values), nil
 		}}); err != nil {
 		return a.fail(err)
 	}
@@ -125,7 +125,7 @@ func (a *app) configDiff(args []string) int {
 		if err != nil {
 			return a.fail(err)
 		}
-		sides[i] = file.Complete(tree, nil)
+		sides[i] = file.Hide(file.Complete(tree, nil), a.redactor.Values)
 	}
 	var list []difference
 	differ(sides[0], sides[1], "", &list)

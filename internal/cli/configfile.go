@@ -282,7 +282,7 @@ func (a *app) configShow(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	complete := file.Complete(tree, parsed)
+	complete := file.Hide(file.Complete(tree, parsed), a.redactor.Values)
 	if o.format == "json" {
 		origins := artifact.Object{}
 		eachLeaf(complete, "", "", func(path, origin string) {

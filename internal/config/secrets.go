@@ -43,6 +43,7 @@ func (r *Run) Secrets() []string {
 	}
 	if r.Asked != nil {
 		c.Settings(r.Asked)
+		c.Add(r.Asked.Hidden...)
 		c.Environment(r.Asked.Environ)
 	}
 	return c.List

@@ -15,6 +15,22 @@ import (
 	"aiperf/internal/config/userfile"
 )
 
+// Hide replaces the texts that a function changes, such as those with secrets.
+func Hide(n *document.Node, hidden func(string) string) *document.Node {
+	for _, m := range n.Members {
+		Hide(m.Value, hidden)
+	}
+	for _, item := range n.Items {
+		Hide(item, hidden)
+	}
+	if n.Scalar != nil {
+		if text := hidden(n.Written); text != n.Written {
+			n.Kind, n.Scalar, n.Written = document.Text, text, text
+		}
+	}
+	return n
+}
+
 // completer writes out what a file leaves to defaults.
 type completer struct {
 	flags *settings.Settings

@@ -81,6 +81,11 @@ func (s *Source) Settings(envelope *document.Node, o Options) (p *settings.Setti
 		r.base.Warnings = append(r.base.Warnings, f.Warnings...)
 	}
 	r.base.Warnings = append(r.base.Warnings, s.Warnings...)
+	for _, v := range s.Variables {
+		if v.Secret() {
+			r.base.Hidden = append(r.base.Hidden, v.Value)
+		}
+	}
 	r.read()
 	r.base.Warnings = append(r.base.Warnings, r.warnings...)
 	return r.base, r.root, r.faults.Err()

@@ -1,8 +1,11 @@
 package file
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/config/settings"
 )
 
 // lookup has no variables.
@@ -63,5 +66,28 @@ func TestFaults(t *testing.T) {
 		if got := faultsOf(t, c.text); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s", c.name, got)
 		}
+	}
+}
+
+func TestValuesOfSecretVariablesAreHidden(t *testing.T) {
+	text := strings.Replace(minimal, "url:", `headers: {X-Trace: "${TRACE_TOKEN}", X-Other: "${PLAIN}"}, url:`, 1)
+	s, err := Open("bench.yaml", []byte(text), func(name string) (string, bool) { return "value of " + name, true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, tree, err := s.Settings(s.Raw, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, own := range []*settings.Settings{p, p.Phases[0].Settings} {
+		if want := []string{"value of TRACE_TOKEN"}; !slices.Equal(own.Hidden, want) {
+			t.Errorf("hidden are %q, want %q", own.Hidden, want)
+		}
+	}
+	hidden := strings.NewReplacer("value of TRACE_TOKEN", "-")
+	shown := Hide(Complete(tree, nil), hidden.Replace)
+	headers := Body(shown).Get("endpoint").Get("headers")
+	if got := headers.Get("X-Trace").Written + headers.Get("X-Other").Written; got != "-value of PLAIN" {
+		t.Errorf("headers are shown as %q", got)
 	}
 }

@@ -63,6 +63,10 @@ type Settings struct {
 	Args     []string
 	Warnings []fault.Warning
 
+	// Hidden are values that variables of the environment give to a configuration file and that are secrets by the
+	// variables' names, whatever they are used for.
+	Hidden []string
+
 	// Phases are those of a configuration file, in their order; nil: the flags describe them.
 	Phases []Phase
 

@@ -245,13 +245,16 @@ func (a *app) configFromFlags(args []string) int {
 			break
 		}
 	}
+	if over == nil && !flags.WantsHelp(own) {
+		return a.fail(fmt.Errorf(
+			"write the options of aiperf profile behind --: aiperf config from-flags -- -m MODEL …"))
+	}
 	words, code, done := a.parse(o.table(), own)
 	if done {
 		return code
 	}
-	if len(words) > 0 || over == nil {
-		return a.fail(fmt.Errorf(
-			"write the options of aiperf profile behind --: aiperf config from-flags -- -m MODEL …"))
+	if len(words) > 0 {
+		return a.fail(fmt.Errorf("aiperf config from-flags: unexpected argument %q", words[0]))
 	}
 	a.hideSecrets(over)
 	parsed, err := settings.Parse(over, a.env)

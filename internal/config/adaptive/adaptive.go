@@ -221,26 +221,16 @@ func (v *value) fault(format string, args ...any) { v.r.report(v.node, v.path, f
 
 // number returns a finite number; ok is false after a fault.
 func (v *value) number() (x float64, ok bool) {
-	switch n := v.node.Scalar.(type) {
-	case int64:
-		return float64(n), true
-	case float64:
-		x = n
-	case string:
-		var err error
-		if x, err = scalar.Number(n); err != nil {
-			v.fault("must be a number, got %q", n)
-			return 0, false
-		}
-	default:
+	switch x, ok = v.node.Number(); {
+	case !ok && v.node.Kind == document.Text:
+		v.fault("must be a number, got %q", v.node.Written)
+	case !ok:
 		v.fault("must be a number, got %s", v.node.Kind)
-		return 0, false
-	}
-	if math.IsInf(x, 0) || math.IsNaN(x) {
+	case math.IsInf(x, 0) || math.IsNaN(x):
 		v.fault("must be a finite number, got %s", v.node.Written)
 		return 0, false
 	}
-	return x, true
+	return x, ok
 }
 
 // above returns a number above a bound.

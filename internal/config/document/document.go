@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/scalar"
 )
 
 // Kind is the type of a node's value.
@@ -114,6 +115,23 @@ func (n *Node) Any() any {
 		return o
 	}
 	return n.Scalar
+}
+
+// Number is the value of a node that is a number, or a text that is written as one; n may be nil.
+func (n *Node) Number() (float64, bool) {
+	if n == nil {
+		return 0, false
+	}
+	switch v := n.Scalar.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	case string:
+		f, err := scalar.Number(v)
+		return f, err == nil
+	}
+	return 0, false
 }
 
 // Get is the value of a key, nil if n is no map or lacks it; n may be nil.

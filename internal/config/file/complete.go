@@ -243,11 +243,11 @@ func canonical(k schema.Key, n *document.Node) *document.Node {
 			return same(b)
 		}
 	case schema.Whole:
-		if v, ok := number(n); ok && v == math.Trunc(v) && math.Abs(v) < 1<<62 {
+		if v, ok := n.Number(); ok && v == math.Trunc(v) && math.Abs(v) < 1<<62 {
 			return same(int64(v))
 		}
 	case schema.Number:
-		if v, ok := number(n); ok && !math.IsInf(v, 0) {
+		if v, ok := n.Number(); ok && !math.IsInf(v, 0) {
 			return same(v)
 		}
 	case schema.Duration:
@@ -307,14 +307,14 @@ func secondsOf(v float64) any {
 // distributionForm writes a number as a mapping with value, and fills in weights and deviations.
 func distributionForm(n *document.Node) *document.Node {
 	real := func(n *document.Node) *document.Node {
-		if v, ok := number(n); ok {
+		if v, ok := n.Number(); ok {
 			out := document.Of(v)
 			out.Pos = n.Pos
 			return out
 		}
 		return n
 	}
-	if v, ok := number(n); ok {
+	if v, ok := n.Number(); ok {
 		return placed(document.Of(artifact.Object{{Key: "value", Value: v}}), n)
 	}
 	if n.Kind != document.Map {

@@ -110,7 +110,7 @@ func datasetEffects() map[string]effect {
 		"type": (*reader).checked,
 		"random_seed": func(r *reader, t target, k schema.Key, n *document.Node, path string) {
 			r.checked(t, k, n, path)
-			if v, ok := number(n); ok && v >= 0 {
+			if v, ok := n.Number(); ok && v >= 0 {
 				seed := uint64(v)
 				t.Dataset.Seed = &seed
 			}
@@ -135,7 +135,7 @@ func datasetEffects() map[string]effect {
 			func(d *only) *recipe.Sizes { return &d.QueryTokens }),
 		"prompts.sequence_distribution": (*reader).sequences,
 		"prompts.random_range_ratio":    (*reader).rangeRatio,
-		"filters":                       (*reader).filters,
+		"filters":                       items("dataset-filter"),
 		"media_mix":                     (*reader).mediaMix,
 	}
 }
@@ -178,7 +178,7 @@ func mediaDefaults() map[string]map[string]string {
 // media reads a section of media, which are off unless batch_size is at least 1.
 func media(batch string) func(*reader, target, schema.Key, *document.Node, string) {
 	return func(r *reader, t target, k schema.Key, n *document.Node, path string) {
-		size, written := number(orNull(n.Get("batch_size")))
+		size, written := n.Get("batch_size").Number()
 		if (!written || size < 1) && !r.asksFor(batch) {
 			r.section(target{Settings: t.Copy(), kind: t.kind}, k, n, path) // only checked
 			return
@@ -286,12 +286,12 @@ func (r *reader) sequences(t target, k schema.Key, n *document.Node, path string
 		}
 		isl, ok1 := r.distribution(item.Get("isl"), document.Path(at, "isl"))
 		osl, ok2 := r.distribution(item.Get("osl"), document.Path(at, "osl"))
-		percent, _ := number(item.Get("probability"))
+		percent, _ := item.Get("probability").Number()
 		if !ok1 || !ok2 {
 			continue
 		}
 		deviation := func(d recipe.Distribution, key string) recipe.Distribution {
-			if v, ok := number(orNull(item.Get(key))); ok && d.Kind == recipe.Fixed {
+			if v, ok := item.Get(key).Number(); ok && d.Kind == recipe.Fixed {
 				return recipe.Distribution{Kind: recipe.Gaussian, Mean: d.Value, Stddev: v, Min: d.Min, Max: d.Max}
 			}
 			return d
@@ -329,19 +329,4 @@ func (r *reader) rangeRatio(t target, k schema.Key, n *document.Node, path strin
 		}
 	}
 	r.apply(t, option.Named("random-range-ratio"), k, []string{text}, n, path)
-}
-
-// filters are items of column=value.
-func (r *reader) filters(t target, k schema.Key, n *document.Node, path string) {
-	if _, err := r.tokens(k, n); err != nil {
-		r.fault(n, path, "%v", err)
-		return
-	}
-	var items []string
-	for _, m := range n.Members {
-		items = append(items, m.Key+"="+m.Value.Written)
-	}
-	if len(items) > 0 {
-		r.apply(t, option.Named("dataset-filter"), schema.Key{}, items, n, path)
-	}
 }

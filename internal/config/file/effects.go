@@ -54,7 +54,7 @@ func allEffects() map[string]effect {
 		"benchmark.server_metrics.discovery.mode":       (*reader).discovery,
 		"benchmark.otel.stream_metrics_enabled":         (*reader).checked,
 		"benchmark.otel.stream_timing_enabled":          (*reader).checked,
-		"benchmark.otel.custom_resource_attributes":     (*reader).attributes,
+		"benchmark.otel.custom_resource_attributes":     items("otel-resource-attributes"),
 		"benchmark.network_latency.enabled":             (*reader).latency,
 	}
 	for path, effect := range datasetEffects() {
@@ -93,7 +93,7 @@ func (r *reader) modelItems(t target, k schema.Key, n *document.Node, path strin
 		name, _ := textOf(item.Get("name"))
 		names = append(names, name)
 		if w := item.Get("weight"); w != nil && w.Kind != document.Null {
-			share, _ := number(w)
+			share, _ := w.Number()
 			weights = append(weights, share)
 		}
 		tokenizer, _ := textOf(item.Get("tokenizer").Get("name"))
@@ -150,7 +150,7 @@ func (r *reader) slos(t target, k schema.Key, n *document.Node, path string) {
 	}
 	var items []string
 	for _, m := range n.Members {
-		v, ok := number(m.Value)
+		v, ok := m.Value.Number()
 		if !ok || strings.ContainsAny(m.Key, " :") || m.Key == "" {
 			r.fault(m.Value, document.Path(path, m.Key), "must be a metric tag and a number")
 			continue
@@ -342,18 +342,20 @@ func (r *reader) latency(t target, k schema.Key, n *document.Node, path string) 
 	}
 }
 
-// attributes are name=value items for the option.
-func (r *reader) attributes(t target, k schema.Key, n *document.Node, path string) {
-	if _, err := r.tokens(k, n); err != nil {
-		r.fault(n, path, "%v", err)
-		return
-	}
-	var items []string
-	for _, m := range n.Members {
-		items = append(items, m.Key+"="+m.Value.Written)
-	}
-	if len(items) > 0 {
-		r.apply(t, option.Named("otel-resource-attributes"), schema.Key{}, items, n, path)
+// items reads a mapping as the name=value items of an option.
+func items(name string) effect {
+	return func(r *reader, t target, k schema.Key, n *document.Node, path string) {
+		if _, err := r.tokens(k, n); err != nil {
+			r.fault(n, path, "%v", err)
+			return
+		}
+		var list []string
+		for _, m := range n.Members {
+			list = append(list, m.Key+"="+m.Value.Written)
+		}
+		if len(list) > 0 {
+			r.apply(t, option.Named(name), schema.Key{}, list, n, path)
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ func (r *reader) mediaMix(t target, _ schema.Key, n *document.Node, path string)
 
 // weightOf is the weight of an entry, 1 without one.
 func weightOf(n *document.Node) float64 {
-	if w, ok := number(orNull(n.Get("weight"))); ok {
+	if w, ok := n.Get("weight").Number(); ok {
 		return w
 	}
 	return 1
@@ -196,7 +196,7 @@ func (r *reader) mixAudio(t target, n *document.Node, path string) *recipe.Audio
 	numbers := func(name string, factor float64) (list []int) {
 		values, _ := own.Value(name).([]any)
 		for _, v := range values {
-			if x, ok := number(document.Of(v)); ok {
+			if x, ok := document.Of(v).Number(); ok {
 				list = append(list, int(math.Round(min(x*factor, math.MaxInt32))))
 			}
 		}

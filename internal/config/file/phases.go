@@ -349,7 +349,7 @@ func (r *reader) series(t target, k schema.Key, n *document.Node, path string) {
 
 // cancellation of 0 percent is none.
 func (r *reader) cancellation(t target, k schema.Key, n *document.Node, path string) {
-	if v, ok := number(n); ok && v == 0 {
+	if v, ok := n.Number(); ok && v == 0 {
 		return
 	}
 	r.set(t, k, n, path)

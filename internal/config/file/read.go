@@ -314,7 +314,7 @@ func scalarToken(k schema.Key, n *document.Node) ([]string, error) {
 		}
 		return []string{strconv.FormatBool(b)}, nil
 	case schema.Whole, schema.Number:
-		v, ok := number(n)
+		v, ok := n.Number()
 		if !ok || k.Holds() == schema.Whole && v != math.Trunc(v) {
 			if o, isRow := k.Row(); isRow && o.Unit > 0 && n.Kind == document.Text {
 				return []string{n.Written}, nil // a time with its unit
@@ -376,27 +376,13 @@ func boolean(n *document.Node) (value, ok bool) {
 	return false, false
 }
 
-// number is the value of a node that is one, or a text that is written as one.
-func number(n *document.Node) (float64, bool) {
-	switch v := n.Scalar.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
-	case string:
-		f, err := scalar.Number(v)
-		return f, err == nil
-	}
-	return 0, false
-}
-
 var durationText = regexp.MustCompile(`(?i)^([0-9]*\.?[0-9]+|[0-9]+\.)\s*(s|sec|m|min|h|hr|hour)?$`)
 
 // duration is a number of seconds, or a text with one unit; inf is no limit.
 func duration(n *document.Node) (float64, error) {
 	text, _ := n.Scalar.(string)
 	text = strings.TrimSpace(text)
-	if v, ok := number(n); ok && (text == "" || math.IsInf(v, 1)) {
+	if v, ok := n.Number(); ok && (text == "" || math.IsInf(v, 1)) {
 		return v, nil
 	}
 	if strings.EqualFold(text, "infinity") || strings.EqualFold(text, "inf") {

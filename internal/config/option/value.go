@@ -151,7 +151,7 @@ func must(o Option) string {
 
 // parseList reads a Repeat or Multi option: every token is split at commas and its parts are trimmed.
 func parseList(o Option, tokens []string) (any, error) {
-	texts, numbers := []string{}, []any{}
+	var items []string
 	for _, token := range tokens {
 		if strings.TrimSpace(token) == "" {
 			continue
@@ -161,21 +161,10 @@ func parseList(o Option, tokens []string) (any, error) {
 			if part == "" {
 				return nil, fmt.Errorf("%s has an empty item", fault.Shorten(artifact.RedactAddress(token)))
 			}
-			value, err := parseOne(o, part)
-			if err != nil {
-				return nil, fmt.Errorf("%s %w", fault.Shorten(part), err)
-			}
-			if text, ok := value.(string); ok {
-				texts = append(texts, text)
-			} else {
-				numbers = append(numbers, value)
-			}
+			items = append(items, part)
 		}
 	}
-	if o.Type == Number {
-		return numbers, nil
-	}
-	return texts, nil
+	return o.ParseItems(items)
 }
 
 // ParseItems reads the items of a list that are known as such: none is split at commas.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/base/scalar"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
@@ -117,7 +116,7 @@ func (d *distribution) within(n *document.Node, path, extra string) recipe.Distr
 }
 
 func (d *distribution) read() (out recipe.Distribution) {
-	if v, isNumber := numberOf(d.node); isNumber {
+	if v, isNumber := d.node.Number(); isNumber {
 		d.number("", 0, anything)
 		return recipe.Distribution{Kind: recipe.Fixed, Value: v}
 	}
@@ -218,25 +217,12 @@ func (d *distribution) number(key string, otherwise float64, b bound) float64 {
 		}
 		path = document.Path(path, key)
 	}
-	v, isNumber := numberOf(n)
+	v, isNumber := n.Number()
 	if !isNumber || math.IsNaN(v) || math.IsInf(v, 0) || !b.holds(v) {
 		d.report(n, path, "must be %s, not %s", b.text, cmp.Or(fault.Shorten(n.Written), n.Kind.String()))
 		return otherwise
 	}
 	return v
-}
-
-func numberOf(n *document.Node) (float64, bool) {
-	switch v := n.Scalar.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
-	case string:
-		f, err := scalar.Number(v)
-		return f, err == nil
-	}
-	return 0, false
 }
 
 // limit reads min and max.

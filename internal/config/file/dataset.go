@@ -73,10 +73,20 @@ func (r *reader) dataset(body *document.Node) {
 				r.origin(records, document.Path(at, "records")))
 		}
 		r.preset(t, "custom-dataset-type", "single_turn")
+		for _, name := range []string{"prompt_batch_size", "image_batch_size", "audio_batch_size", "video_batch_size"} {
+			if n := d.Get(name); n != nil && n.Kind != document.Null && r.base.Text("custom-dataset-type") != "random_pool" {
+				r.fault(n, document.Path(at, name), "belongs to the format random_pool, not to %s",
+					r.base.Text("custom-dataset-type"))
+			}
+		}
 		if n := r.base.Int("num-dataset-entries"); n != nil && r.base.Given("num-dataset-entries") {
 			r.base.Dataset.Limit = int(min(*n, math.MaxInt32))
 		}
 	case schema.Public:
+		if n := d.Get("hf_weka_dataset"); n != nil && n.Kind != document.Null &&
+			r.base.Text("public-dataset") != option.WekaHub {
+			r.fault(n, document.Path(at, "hf_weka_dataset"), "belongs to the dataset %s alone", option.WekaHub)
+		}
 		if !r.base.Given("public-dataset") {
 			r.fault(d, document.Path(at, "dataset"), "is missing: name the published data set")
 		}

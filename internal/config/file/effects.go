@@ -398,9 +398,34 @@ func (r *reader) defaults() {
 			r.fault(otel, "benchmark.otel", "sends nothing: set stream_metrics_enabled or stream_timing_enabled")
 		}
 	}
+	r.relations(body)
 	if u := b.Text("ui-type"); u == "dashboard" && r.root.Get("sweep") != nil && b.Given("ui-type") {
 		r.fault(body.Get("runtime").Get("ui"), "benchmark.runtime.ui",
 			"dashboard cannot be used with a sweep: use simple "+
 				"or none")
+	}
+}
+
+// relations are the rules between keys that hold for files alone: flags have no such combination, or let it be.
+func (r *reader) relations(body *document.Node) {
+	b, endpoint := r.base, body.Get("endpoint")
+	if kind := endpoint.Get("type"); kind != nil && b.Text("endpoint-type") == "template" {
+		if _, ok := b.Pairs("extra-inputs").Get("payload_template"); !ok {
+			r.fault(kind, "benchmark.endpoint.type", "template needs endpoint.template with the body of the requests")
+		}
+	}
+	store, _ := b.Pairs("extra-inputs").Get("store")
+	if b.Text("endpoint-type") == "responses" && store == true && !b.Bool("use-server-token-count") &&
+		endpoint.Get("extra") != nil {
+		r.fault(endpoint.Get("extra"), "benchmark.endpoint.extra", "store: true needs use_server_token_count: true")
+	}
+	if outputs := body.Get("artifacts").Get("export_outputs_json"); b.Bool("export-outputs-json") && outputs != nil &&
+		strings.TrimSuffix(b.Text("profile-export-prefix"), ".json") == "outputs" {
+		r.fault(orSelf(body.Get("artifacts").Get("prefix"), outputs), "benchmark.artifacts.prefix",
+			"%s would give another file the name outputs.json, which export_outputs_json writes",
+			fault.Shorten(b.Text("profile-export-prefix")))
+	}
+	if plot := r.root.Get("plot"); plot != nil && plot.Kind != document.Null {
+		r.warn(fault.LevelWarning, "%s: without effect: this release draws no plots", at(r.File, plot, "plot"))
 	}
 }

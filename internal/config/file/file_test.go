@@ -62,6 +62,16 @@ func TestFaults(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a key of a phase", strings.Replace(minimal, "requests", "concurency", 1), "did you mean concurrency"},
 		{"no stop", strings.Replace(minimal, ", requests: 100", "", 1), "no stop condition"},
+		{"a template endpoint without a template", strings.Replace(minimal, "{url:", "{type: template, url:", 1),
+			"benchmark.endpoint.type: template needs endpoint.template"},
+		{"stored responses without the server's count", strings.Replace(minimal, "{url:",
+			"{type: responses, extra: {store: true}, url:", 1), "store: true needs use_server_token_count"},
+		{"two files of one name", minimal + "  artifacts: {prefix: outputs.json, export_outputs_json: true}\n",
+			"benchmark.artifacts.prefix: outputs.json would give another file"},
+		{"a batch outside of pools", strings.Replace(minimal, "{type: synthetic, isl: 512, osl: 128}",
+			"{type: file, path: bench.yaml, prompt_batch_size: 2}", 1), "belongs to the format random_pool"},
+		{"a repository of another set", strings.Replace(minimal, "{type: synthetic, isl: 512, osl: 128}",
+			"{type: public, dataset: sharegpt, hf_weka_dataset: a/b}", 1), "belongs to the dataset weka_hf alone"},
 	} {
 		if got := faultsOf(t, c.text); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s", c.name, got)
@@ -89,5 +99,19 @@ func TestValuesOfSecretVariablesAreHidden(t *testing.T) {
 	headers := Body(shown).Get("endpoint").Get("headers")
 	if got := headers.Get("X-Trace").Written + headers.Get("X-Other").Written; got != "-value of PLAIN" {
 		t.Errorf("headers are shown as %q", got)
+	}
+}
+
+func TestSectionOfPlotsIsToldToHaveNoEffect(t *testing.T) {
+	s, err := Open("bench.yaml", []byte(minimal+"plot: {visualization: {}}\n"), lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _, err := s.Settings(s.Raw, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Text, "bench.yaml:6:7: plot: without effect") {
+		t.Errorf("warnings %v", p.Warnings)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"aiperf/internal/base/artifact"
@@ -155,11 +156,11 @@ func reversed(s string) string {
 }
 
 // named is a name and what stands between it and its value, as in api_key: and "api_key" =.
-var named = regexp.MustCompile(`([\pL\pN_.\-]+)["']?\s*[:=]`)
+var named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\pL\pN_.\-]+)["']?\s*[:=]`) })
 
 // secretName is the place behind the first name of a secret in a line, negative without one.
 func secretName(line string) int {
-	for _, m := range named.FindAllStringSubmatchIndex(line, -1) {
+	for _, m := range named().FindAllStringSubmatchIndex(line, -1) {
 		if artifact.IsSensitiveName(line[m[2]:m[3]]) {
 			return m[1]
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"aiperf/internal/base/artifact"
@@ -93,13 +94,15 @@ func appendFloat(dst []byte, v float64) []byte {
 
 // The texts that need no quotes, and those of them that readers of YAML 1.1 take for something else.
 var (
-	bare     = regexp.MustCompile(`^[\pL_/]([\pL\pN_./@%+=,()$*-]| [\pL\pN_./(]|:[\pL\pN_./])*$`)
+	bare = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[\pL_/]([\pL\pN_./@%+=,()$*-]| [\pL\pN_./(]|:[\pL\pN_./])*$`)
+	})
 	reserved = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
 )
 
 // appendText appends a text in one line, between quotes if needed.
 func appendText(dst []byte, text string) []byte {
-	if bare.MatchString(text) && !reserved.MatchString(text) {
+	if bare().MatchString(text) && !reserved.MatchString(text) {
 		return append(dst, text...)
 	}
 	dst = append(dst, '"')

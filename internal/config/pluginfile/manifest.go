@@ -8,7 +8,6 @@ package pluginfile
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -70,10 +69,21 @@ type Program struct {
 // String names the program for messages.
 func (p *Program) String() string { return p.Category + " " + p.Name + " (" + p.Place + ")" }
 
-var (
-	programName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
-	metricTag   = regexp.MustCompile(`^[a-z][a-z0-9_]{0,99}$`)
-)
+// maxName bounds the names of programs, in bytes.
+const maxName = 100
+
+// isProgramName and isMetricTag report whether a text may be the name of a program, and the tag of a metric.
+func isProgramName(text string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return text != "" && len(text) <= maxName && strings.Contains(letters, text[:1]) &&
+		strings.Trim(text, letters+"_.-") == ""
+}
+
+func isMetricTag(text string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	return text != "" && len(text) <= maxName && strings.Contains(letters, text[:1]) &&
+		strings.Trim(text, letters+"0123456789_") == ""
+}
 
 // Read reads a manifest. Its error is a [fault.List] with everything that is wrong in it.
 func Read(path string) (*Plugin, error) {
@@ -152,10 +162,10 @@ func (r *reader) program(n *document.Node) {
 	}
 	switch {
 	case p.Name == "":
-	case p.Category == Metric && !metricTag.MatchString(p.Name):
+	case p.Category == Metric && !isMetricTag(p.Name):
 		r.fault(n.Get("name").Pos, "the name of a metric is its tag: lower-case letters, digits and underscores, "+
 			"not %s", fault.Shorten(p.Name))
-	case !programName.MatchString(p.Name):
+	case !isProgramName(p.Name):
 		r.fault(n.Get("name").Pos, "a name consists of letters, digits, dots, dashes and underscores, not %s",
 			fault.Shorten(p.Name))
 	}

@@ -134,7 +134,8 @@ var (
 	undefinedMember = regexp.MustCompile(
 		`(?:[Uu]nable to evaluate (?:\w+ )*[^:"]+: )*[Uu]nable to evaluate ([^:"]+): ` +
 			`(?:attribute|item) '[^']*' not found`)
-	structure = regexp.MustCompile(`\w+ControlStructure\([^()]*\): `)
+	structure = regexp.MustCompile(`\w+ControlStructure\([^()]*\): |unable to load template '[^']*': |` +
+		`failed to reader template '[^']*': `)
 )
 
 // plainMessage removes the engine's own words from an error: what remains is line, expression and reason.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"aiperf/internal/workload/recipe"
 )
@@ -18,8 +20,15 @@ import (
 // notOfObjects are the formats whose files are no lines of JSON objects.
 var notOfObjects = []string{burstGPTTrace, shareGPT, textLines, textCSV}
 
-// poolName is a name that is one of a file on every system.
-var poolName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_ -]{0,99}$`)
+// isPoolName reports whether a name is one of a file on every system.
+func isPoolName(name string) bool {
+	for i, r := range name {
+		if !(unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' || i > 0 && (r == ' ' || r == '-')) {
+			return false
+		}
+	}
+	return name != "" && utf8.RuneCountInString(name) <= 100
+}
 
 // LoadRecords reads lines that stand in a configuration as a file of the format, or as a folder with a file for each
 // pool. Messages name the places of the lines; place is that of all.
@@ -41,7 +50,7 @@ func LoadRecords(ctx context.Context, place string, all []recipe.Records, format
 		if len(all) == 1 && name == "" {
 			name = "records"
 		}
-		if !poolName.MatchString(name) {
+		if !isPoolName(name) {
 			return nil, fmt.Errorf("%s: the pool %q: a name has letters, digits, blanks, _ and -", place, shorten(name))
 		}
 		file, err := written.add(name, r.Lines)

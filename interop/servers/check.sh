@@ -8,6 +8,7 @@
 #   INTEROP_CACHE=DIR  where environments and models are kept (default: a directory that is removed)
 set -euo pipefail
 cd "$(dirname "$0")"
+here=$PWD
 . ../cache.sh servers
 all=$cache
 # One thread for a model: threads that wait for one another make no headway on a busy machine.
@@ -35,6 +36,44 @@ compare() {
         --work "$cache/runs/$1" "${@:2}"
 }
 
+# phased NAME runs a configuration file of several phases against the server on $port, and adds its figures up.
+phased() {
+    rm -rf "$cache/runs/$1-phases"
+    mkdir -p "$cache/runs/$1-phases"
+    cd "$cache/runs/$1-phases"
+    cat >bench.yaml <<EOF
+variables: {users: 4}
+benchmark:
+  model: tiny
+  endpoint: {url: "http://127.0.0.1:$port", streaming: true}
+  tokenizer: {name: "$cache/tiny"}
+  dataset: {entries: 20, isl: {mean: 40, median: 30, max: 80}, osl: 8}
+  artifacts: {dir: out}
+  phases:
+    - {name: warmup, type: concurrency, requests: 4}
+    - {name: steady, kind: profiling, type: poisson, rate: 10, requests: 12}
+    - {name: peak, kind: profiling, type: concurrency, concurrency: "{{ users * 2 }}", requests: 20, seamless: true}
+EOF
+    "$cache/aiperf" config validate bench.yaml
+    logged run.log "$cache/aiperf" profile --config bench.yaml --ui none
+    python3 - <<'PYTHON'
+import json
+whole = json.load(open("out/profile_export_aiperf.json"))
+phases = json.load(open("out/phase_manifest.json"))["phases"]
+counts = {p["phase_name"]: (p["successful_request_count"], p["error_request_count"]) for p in phases}
+assert counts == {"warmup": (4, 0), "steady": (12, 0), "peak": (20, 0)}, counts
+parts = [json.load(open("out/" + p["metrics_json"])) for p in phases if p["phase_kind"] == "profiling"]
+for tag, stat in (("request_count", "avg"), ("total_output_tokens", "avg"), ("total_isl", "avg")):
+    assert whole[tag][stat] == sum(p[tag][stat] for p in parts), tag
+records = [json.loads(line) for line in open("out/profile_export.jsonl")]
+assert len(records) == 32, len(records)
+lengths = [r["metrics"]["input_sequence_length"]["value"] for r in records]
+assert max(lengths) > min(lengths), lengths
+print(f"phases of a file: {counts}, {whole['total_output_tokens']['avg']:.0f} tokens")
+PYTHON
+    cd "$here"
+}
+
 # The environment of llama.cpp also makes the tokenizer and runs the check.
 environment llama xllamacpp==2026.10.11549 gguf==0.19.0 tokenizers==0.23.3
 [ -f "$cache/tiny.gguf" ] || {
@@ -59,10 +98,12 @@ for name; do
         serve llama "$cache/llama/venv/bin/python" llama.py "$cache/tiny.gguf" "$port"
         compare llama
         compare llama --accept
+        phased llama
         ;;
     quick)
         serve llama "$cache/llama/venv/bin/python" llama.py "$cache/tiny.gguf" "$port"
         compare llama --brief
+        phased llama
         ;;
     llama-embeddings)
         serve llama-embeddings "$cache/llama/venv/bin/python" llama.py "$cache/tiny.gguf" "$port" embeddings

@@ -228,7 +228,8 @@ func runDocumented(t *testing.T, page string, commands []string, blocks map[stri
 		}
 		cmd := exec.Command(shell, "-c", replacer.Replace(command))
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "HF_HUB_OFFLINE=1", "HF_HOME="+dir+"/hf", "XDG_CACHE_HOME="+dir+"/cache")
+		cmd.Env = append(os.Environ(), "HF_HUB_OFFLINE=1", "HF_HOME="+dir+"/hf", "XDG_CACHE_HOME="+dir+"/cache",
+			"AIPERF_SERVER_METRICS_COLLECTION_FLUSH_PERIOD=0.1")
 		kill := time.AfterFunc(patience, func() { cmd.Process.Kill() })
 		out, err := cmd.CombinedOutput()
 		kill.Stop()

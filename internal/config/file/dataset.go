@@ -104,18 +104,46 @@ func (r *reader) flagged(name string) bool {
 	return r.options.Flags != nil && r.options.Flags.Given(name)
 }
 
-// only is what files alone can say of a dataset.
-type only = recipe.FileOnly
+// spread is a distribution of a dataset: its keys, the options that say its mean and deviation, whose names begin alike,
+// and where it is kept if they cannot say it.
+type spread struct {
+	keys    []string
+	options string
+	// of are the types of dataset that have it.
+	of    []string
+	field func(*recipe.FileOnly) *recipe.Sizes
+}
+
+// spreads are all distributions of a dataset.
+func spreads() []spread {
+	type only = recipe.FileOnly
+	synthetic := func(key, options string, field func(*only) *recipe.Sizes) spread {
+		return spread{[]string{key}, options, []string{schema.Synthetic}, field}
+	}
+	return []spread{
+		synthetic("prompts.isl", "prompt-input-tokens", func(d *only) *recipe.Sizes { return &d.ISL }),
+		{[]string{"prompts.osl", "osl"}, "prompt-output-tokens", schema.DatasetTypes(),
+			func(d *only) *recipe.Sizes { return &d.OSL }},
+		synthetic("turns", "conversation-turn", func(d *only) *recipe.Sizes { return &d.Turns }),
+		synthetic("turn_delay", "conversation-turn-delay", func(d *only) *recipe.Sizes { return &d.TurnDelayMS }),
+		synthetic("images.width", "image-width", func(d *only) *recipe.Sizes { return &d.ImageWidth }),
+		synthetic("images.height", "image-height", func(d *only) *recipe.Sizes { return &d.ImageHeight }),
+		synthetic("audio.length", "audio-length", func(d *only) *recipe.Sizes { return &d.AudioSeconds }),
+		synthetic("rankings.passages", "rankings-passages", func(d *only) *recipe.Sizes { return &d.Passages }),
+		synthetic("rankings.passage_tokens", "rankings-passages-prompt-token",
+			func(d *only) *recipe.Sizes { return &d.PassageTokens }),
+		synthetic("rankings.query_tokens", "rankings-query-prompt-token",
+			func(d *only) *recipe.Sizes { return &d.QueryTokens }),
+	}
+}
+
+// mean and stddev are the options of a distribution.
+func (s *spread) mean() string   { return s.options + "-mean" }
+func (s *spread) stddev() string { return s.options + "-stddev" }
 
 // datasetEffects are those of keys of a dataset.
 func datasetEffects() map[string]effect {
-	// sizes reads what the options of a mean and a deviation say, whose names begin alike.
-	sizes := func(options string, field func(d *only) *recipe.Sizes) effect {
-		return func(r *reader, t target, _ schema.Key, n *document.Node, path string) {
-			r.sizes(t, n, path, options+"-mean", options+"-stddev", field(&t.Dataset))
-		}
-	}
-	return map[string]effect{
+	all := map[string]effect{
 		"name": (*reader).checked,
 		"type": (*reader).checked,
 		"random_seed": func(r *reader, t target, k schema.Key, n *document.Node, path string) {
@@ -125,29 +153,24 @@ func datasetEffects() map[string]effect {
 				t.Dataset.Seed = &seed
 			}
 		},
-		"records":           (*reader).recordLines,
-		"prompts.isl":       sizes("prompt-input-tokens", func(d *only) *recipe.Sizes { return &d.ISL }),
-		"prompts.osl":       sizes("prompt-output-tokens", func(d *only) *recipe.Sizes { return &d.OSL }),
-		"osl":               sizes("prompt-output-tokens", func(d *only) *recipe.Sizes { return &d.OSL }),
-		"turns":             sizes("conversation-turn", func(d *only) *recipe.Sizes { return &d.Turns }),
-		"turn_delay":        sizes("conversation-turn-delay", func(d *only) *recipe.Sizes { return &d.TurnDelayMS }),
-		"images":            media("image-batch-size"),
-		"images.width":      sizes("image-width", func(d *only) *recipe.Sizes { return &d.ImageWidth }),
-		"images.height":     sizes("image-height", func(d *only) *recipe.Sizes { return &d.ImageHeight }),
-		"audio":             media("audio-batch-size"),
-		"audio.length":      sizes("audio-length", func(d *only) *recipe.Sizes { return &d.AudioSeconds }),
-		"video":             media("video-batch-size"),
-		"rankings":          (*reader).rankings,
-		"rankings.passages": sizes("rankings-passages", func(d *only) *recipe.Sizes { return &d.Passages }),
-		"rankings.passage_tokens": sizes("rankings-passages-prompt-token",
-			func(d *only) *recipe.Sizes { return &d.PassageTokens }),
-		"rankings.query_tokens": sizes("rankings-query-prompt-token",
-			func(d *only) *recipe.Sizes { return &d.QueryTokens }),
+		"records":                       (*reader).recordLines,
+		"images":                        media("image-batch-size"),
+		"audio":                         media("audio-batch-size"),
+		"video":                         media("video-batch-size"),
+		"rankings":                      (*reader).rankings,
 		"prompts.sequence_distribution": (*reader).sequences,
 		"prompts.random_range_ratio":    (*reader).rangeRatio,
 		"filters":                       items("dataset-filter"),
 		"media_mix":                     (*reader).mediaMix,
 	}
+	for _, s := range spreads() {
+		for _, key := range s.keys {
+			all[key] = func(r *reader, t target, _ schema.Key, n *document.Node, path string) {
+				r.sizes(t, n, path, s.mean(), s.stddev(), s.field(&t.Dataset))
+			}
+		}
+	}
+	return all
 }
 
 // sizes reads a distribution: into the options of mean and deviation where they can say it, else, and then too for
@@ -186,7 +209,7 @@ func mediaDefaults() map[string]map[string]string {
 }
 
 // media reads a section of media, which are off unless batch_size is at least 1.
-func media(batch string) func(*reader, target, schema.Key, *document.Node, string) {
+func media(batch string) effect {
 	return func(r *reader, t target, k schema.Key, n *document.Node, path string) {
 		size, written := n.Get("batch_size").Number()
 		if (!written || size < 1) && !r.asksFor(batch) {

@@ -1,9 +1,8 @@
 package file
 
 import (
-	"iter"
-	"maps"
 	"math"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -14,8 +13,6 @@ import (
 	"aiperf/internal/config/schema"
 	"aiperf/internal/config/userfile"
 )
-
-func keysOf[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
 // effect reads the value of a key.
 type effect = func(r *reader, t target, k schema.Key, n *document.Node, path string)
@@ -176,10 +173,10 @@ func (r *reader) template(t target, k schema.Key, n *document.Node, path string)
 }
 
 // hook reads a hook: true, false or its settings.
-func hook(name string) func(*reader, target, schema.Key, *document.Node, string) {
+func hook(name string) effect {
 	return func(r *reader, t target, k schema.Key, n *document.Node, path string) {
 		if b, ok := boolean(n); ok {
-			r.apply(t, option.Named(name), k, []string{map[bool]string{true: "true", false: "false"}[b]}, n, path)
+			r.apply(t, option.Named(name), k, []string{strconv.FormatBool(b)}, n, path)
 			return
 		}
 		if n.Kind != document.Map {
@@ -312,7 +309,7 @@ func orNull(n *document.Node) *document.Node {
 }
 
 // off sets an option that says no where the key says yes.
-func off(name string) func(*reader, target, schema.Key, *document.Node, string) {
+func off(name string) effect {
 	return func(r *reader, t target, k schema.Key, n *document.Node, path string) {
 		on, ok := boolean(n)
 		if !ok {
@@ -362,11 +359,7 @@ func items(name string) effect {
 // defaults sets what a file leaves out and what follows from several of its keys.
 func (r *reader) defaults() {
 	b, body := r.base, Body(r.root)
-	file := func(name, value string) {
-		if !b.IsSet(name) {
-			_ = b.Set(option.Named(name), []string{value}, fileDefault) // values of the table
-		}
-	}
+	file := func(name, value string) { r.preset(target{Settings: b}, name, value) }
 	if body.Get("endpoint").Get("template") != nil && body.Get("endpoint").Get("type") == nil {
 		file("endpoint-type", "template")
 	}

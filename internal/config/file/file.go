@@ -3,7 +3,7 @@
 //
 // The steps: [Open] reads the text, puts in variables of the environment, brings names and short forms into one shape
 // and keeps that tree, whose templates are not rendered, for sweeps. [Source.Settings] renders it and sets the options;
-// flags win. [Source.Complete] writes every default out.
+// flags win. [Complete] writes every default out.
 //
 // Rules that hold for flags too are those of config/resolve. The package must never know how a run works.
 package file

@@ -178,11 +178,7 @@ func (z *normalizer) flat(root *document.Node) {
 	if len(moved) == 0 {
 		return
 	}
-	body := root.Get("benchmark")
-	if body == nil || body.Kind == document.Null {
-		body = &document.Node{Kind: document.Map, Pos: moved[0].Pos}
-		root.Set("benchmark", body)
-	}
+	body := filled(root, "benchmark", moved[0].Pos)
 	if body.Kind != document.Map {
 		return
 	}
@@ -399,11 +395,7 @@ func (z *normalizer) datasets(list *document.Node, path string) {
 		if len(lengths) == 0 {
 			continue
 		}
-		prompts := d.Get("prompts")
-		if prompts == nil || prompts.Kind == document.Null {
-			prompts = &document.Node{Kind: document.Map, Pos: lengths[0].Pos}
-			d.Set("prompts", prompts)
-		}
+		prompts := filled(d, "prompts", lengths[0].Pos)
 		if prompts.Kind != document.Map {
 			z.fault(prompts, document.Path(document.Index(path, i), "prompts"), "is %v; it must be a mapping",
 				prompts.Kind)
@@ -413,6 +405,16 @@ func (z *normalizer) datasets(list *document.Node, path string) {
 			into(prompts, m)
 		}
 	}
+}
+
+// filled is the value of a key; where there is none it becomes an empty mapping at the place.
+func filled(n *document.Node, key string, pos document.Pos) *document.Node {
+	value := n.Get(key)
+	if value == nil || value.Kind == document.Null {
+		value = &document.Node{Kind: document.Map, Pos: pos}
+		n.Set(key, value)
+	}
+	return value
 }
 
 // into adds a member to a mapping; of one that is there only missing keys are taken over.

@@ -3,8 +3,8 @@ package file
 import (
 	"slices"
 	"strings"
+	"sync"
 
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
@@ -22,7 +22,7 @@ func lost() []string {
 }
 
 // ofPhase maps an option of load to the key of a phase that it sets.
-func ofPhase() map[string]string {
+var ofPhase = sync.OnceValue(func() map[string]string {
 	keys := map[string]string{"user-centric-rate": "rate", "request-rate-series": "rate_series",
 		"fixed-schedule": "type", "arrival-pattern": "type"}
 	k, _ := schema.Body().Field("phases")
@@ -37,7 +37,7 @@ func ofPhase() map[string]string {
 	}
 	add(k.Fields)
 	return keys
-}
+})
 
 // overlay lets the flags that are given win over the file, except those of phases: see phaseFlags.
 func (r *reader) overlay() {
@@ -78,13 +78,10 @@ func (r *reader) merge(o option.Option, f *settings.Settings) {
 	both := r.base.Pairs(o.Name)
 	for _, m := range f.Pairs(o.Name) {
 		if o.Type == option.Headers {
-			i := slices.IndexFunc(both, func(h artifact.Member) bool { return strings.EqualFold(h.Key, m.Key) })
-			if i >= 0 {
-				both[i] = m
-				continue
-			}
+			both = option.SetHeader(both, m.Key, m.Value.(string))
+		} else {
+			both = both.Set(m.Key, m.Value)
 		}
-		both = both.Set(m.Key, m.Value)
 	}
 	r.base.Put(o.Name, both, f.Origin(o.Name))
 }
@@ -92,29 +89,14 @@ func (r *reader) merge(o option.Option, f *settings.Settings) {
 // forget drops what a file says in another form than the flag that was just taken over.
 func (r *reader) forget(name string) {
 	d := &r.base.Dataset
+	for _, s := range spreads() {
+		if name == s.mean() {
+			*s.field(d) = nil
+		}
+	}
 	switch name {
-	case "prompt-input-tokens-mean":
-		d.ISL, d.SequenceDistribution = nil, nil
-	case "prompt-output-tokens-mean":
-		d.OSL = nil
-	case "seq-dist":
+	case "prompt-input-tokens-mean", "seq-dist":
 		d.SequenceDistribution = nil
-	case "conversation-turn-mean":
-		d.Turns = nil
-	case "conversation-turn-delay-mean":
-		d.TurnDelayMS = nil
-	case "image-width-mean":
-		d.ImageWidth = nil
-	case "image-height-mean":
-		d.ImageHeight = nil
-	case "audio-length-mean":
-		d.AudioSeconds = nil
-	case "rankings-passages-mean":
-		d.Passages = nil
-	case "rankings-passages-prompt-token-mean":
-		d.PassageTokens = nil
-	case "rankings-query-prompt-token-mean":
-		d.QueryTokens = nil
 	case "input-file":
 		d.Records = nil
 	case "model-names":
@@ -154,8 +136,8 @@ func (r *reader) checkDatasetFlags(f *settings.Settings) {
 		}
 	}
 	add(k.Fields, nil)
-	for mean, of := range spreads() {
-		types[mean] = append(types[mean], of...)
+	for _, s := range spreads() {
+		types[s.mean()], types[s.stddev()] = s.of, s.of
 	}
 	var refused []string
 	for _, o := range option.All() {
@@ -168,18 +150,6 @@ func (r *reader) checkDatasetFlags(f *settings.Settings) {
 		r.faults.Add("", "%s: no effect on a dataset of type %s, which %s describes", strings.Join(refused, ", "), kind,
 			r.Name)
 	}
-}
-
-// spreads are the options of means and deviations, with the types of dataset whose distributions they set.
-func spreads() map[string][]string {
-	synthetic, any := []string{schema.Synthetic}, []string{schema.Synthetic, schema.File, schema.Public}
-	all := map[string][]string{"prompt-output-tokens-mean": any, "prompt-output-tokens-stddev": any}
-	for _, name := range []string{"prompt-input-tokens", "conversation-turn", "conversation-turn-delay", "image-width",
-		"image-height", "audio-length", "rankings-passages", "rankings-passages-prompt-token",
-		"rankings-query-prompt-token"} {
-		all[name+"-mean"], all[name+"-stddev"] = synthetic, synthetic
-	}
-	return all
 }
 
 // phaseFlags applies the flags of load to the phases: those of a warm-up to the first phase of that kind, all others to

@@ -99,11 +99,7 @@ func (r *reader) identify(p *phase) {
 	}
 }
 
-var (
-	phaseName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-	// device are names that Windows keeps for devices, also with an extension.
-	device = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
-)
+var phaseName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // names checks the names, which are folders too.
 func (r *reader) names(all []*phase) {
@@ -119,7 +115,7 @@ func (r *reader) names(all []*phase) {
 		case !phaseName.MatchString(p.Name):
 			r.fault(n, path, "%s: a name is letters, digits, - and _, and starts with a letter or _",
 				fault.Shorten(p.Name))
-		case device.MatchString(p.Name):
+		case artifact.IsDeviceName(p.Name):
 			r.fault(n, path, "%s is the name of a device on Windows and cannot name a folder there", p.Name)
 		case twice:
 			r.fault(n, path, "%s is the name of another phase, %s: names differ in more than case", p.Name, other)

@@ -3,6 +3,7 @@ package file
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -413,7 +414,7 @@ func duration(n *document.Node) (float64, error) {
 
 // warnUnused names the keys that were read and have no effect.
 func (r *reader) warnUnused() {
-	for _, why := range slices.Sorted(keysOf(r.unused)) {
+	for _, why := range slices.Sorted(maps.Keys(r.unused)) {
 		r.warn(fault.LevelWarning, "%s: %s: without effect, for %s", r.Name, strings.Join(r.unused[why], ", "), why)
 	}
 }

@@ -1,5 +1,7 @@
 package option
 
+import "aiperf/internal/load"
+
 // fileOnly are the rows that no flag gives, only a configuration file. Values of the type Any are set by its reader.
 func fileOnly() []Option {
 	return []Option{
@@ -23,4 +25,9 @@ func fileOnly() []Option {
 }
 
 // RampShapes are the ways in which a limit or a rate grows.
-func RampShapes() []string { return []string{"linear", "exponential", "poisson"} }
+func RampShapes() (names []string) {
+	for _, s := range load.Strategies() {
+		names = append(names, s.String())
+	}
+	return names
+}

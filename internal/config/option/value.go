@@ -315,14 +315,14 @@ func ParseHeaders(tokens []string) (artifact.Object, error) {
 			if strings.ContainsAny(value, "\r\n\x00") {
 				return nil, fmt.Errorf("item %d: the value of header %s contains a line break", i+1, m.Key)
 			}
-			headers = setHeader(headers, m.Key, value)
+			headers = SetHeader(headers, m.Key, value)
 		}
 	}
 	return headers, nil
 }
 
-// setHeader replaces a header, whatever the case of its name.
-func setHeader(headers artifact.Object, name, value string) artifact.Object {
+// SetHeader replaces a header, whatever the case of its name.
+func SetHeader(headers artifact.Object, name, value string) artifact.Object {
 	for i := range headers {
 		if strings.EqualFold(headers[i].Key, name) {
 			headers[i] = artifact.Member{Key: name, Value: value}

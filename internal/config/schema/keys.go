@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/option"
+	"aiperf/internal/load"
 )
 
 // Reasons of keys that this program accepts without effect.
@@ -307,15 +308,15 @@ func phaseKeys() []Key {
 		{Name: "adaptive_min_completed_requests", Kind: Whole, Limits: option.AtLeast(1), Default: 1,
 			Help: "Successful requests that make a window count."},
 		{Name: "adaptive_control_variable", Kind: Choice, Default: "concurrency",
-			Values: []string{"concurrency", "prefill_concurrency", "request_rate", "users"}, Help: "What is raised."},
+			Values: load.VariableNames(), Help: "What is raised."},
 		{Name: "adaptive_control_min", Kind: Number, Limits: option.Above(0), Default: 1.0,
 			Help: "Where the search begins."},
 		{Name: "adaptive_control_max", Kind: Number, Limits: option.Above(0),
 			Help: "Where the search ends at the latest."},
-		{Name: "adaptive_scale_strategy_type", Kind: Choice, Values: []string{"ramp_until_fail"},
-			Default: "ramp_until_fail",
+		{Name: "adaptive_scale_strategy_type", Kind: Choice, Values: []string{load.StrategyRampUntilFail},
+			Default: load.StrategyRampUntilFail,
 			Help:    "How the load is searched."},
-		{Name: "adaptive_scale_step_policy", Kind: Choice, Values: []string{"sla_margin", "fixed_percent_step"},
+		{Name: "adaptive_scale_step_policy", Kind: Choice, Values: load.StepPolicyNames(),
 			Default: "sla_margin", Help: "How the next step is chosen."},
 		{Name: "adaptive_scale_base_step", Kind: Whole, Limits: option.AtLeast(1), Default: 10,
 			Help: "Step of sla_margin."},

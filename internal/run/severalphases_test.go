@@ -384,7 +384,11 @@ func TestTrapThresholdOfAPhaseEndsTheRun(t *testing.T) {
 			false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			phases := []config.Phase{burst("steady", c.kind, 1, 30), burst("peak", config.ProfilingPhase, 1, 40)}
+			last := int64(40)
+			if c.phases == 1 {
+				last = 1_000_000 // it may have begun when the records of the phase before it are judged
+			}
+			phases := []config.Phase{burst("steady", c.kind, 1, 30), burst("peak", config.ProfilingPhase, 1, last)}
 			for i := range phases {
 				phases[i].FailedRequestThreshold = c.own[i]
 			}
@@ -404,7 +408,8 @@ func TestTrapThresholdOfAPhaseEndsTheRun(t *testing.T) {
 			if out == nil {
 				return
 			}
-			if len(out.Phases) != c.phases || c.everyRequest && out.Phases[0].RequestsSent != 30 {
+			if c.phases == 2 && len(out.Phases) != 2 || c.phases == 1 && len(out.Phases) == 2 &&
+				out.Phases[1].RequestsSent == last || c.everyRequest && out.Phases[0].RequestsSent != 30 {
 				t.Errorf("%d phases, the first sent %d requests", len(out.Phases), out.Phases[0].RequestsSent)
 			}
 		})

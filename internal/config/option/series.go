@@ -4,7 +4,6 @@ func statNames() []string { return []string{"avg", "p50", "p90", "p95", "p99", "
 
 func seriesOptions() []Option {
 	const (
-		sweeps    = "parameter sweeps"
 		search    = "adaptive search"
 		multiRun  = "/multi_run."
 		sweepPath = "/sweep."
@@ -32,18 +31,16 @@ func seriesOptions() []Option {
 		opt("convergence-threshold", Float, "", 3, "Bound below which the metric is stable.",
 			derived("0.10 for ci_width, 0.05 for cv and distribution"), share),
 		opt("parameter-sweep-mode", Enum, "repeated", 2, "Repeat the whole sweep, or each value before the next.",
-			values("repeated", "independent"), missing(sweeps), yaml(sweepPath+"iteration_order")),
+			values("repeated", "independent"), yaml(sweepPath+"iteration_order")),
 		opt("parameter-sweep-cooldown-seconds", Float, "0", 2, "Pause between values in seconds.", seconds,
-			limits(AtLeast(0)), missing(sweeps), yaml(sweepPath+"cooldown_seconds")),
-		opt("parameter-sweep-same-seed", Bool, "false", 2, "Use one seed for all values.", negated, missing(sweeps),
+			limits(AtLeast(0)), yaml(sweepPath+"cooldown_seconds")),
+		opt("parameter-sweep-same-seed", Bool, "false", 2, "Use one seed for all values.", negated,
 			yaml(sweepPath+"same_seed")),
 		opt("sweep-type", Enum, "grid", 2, "Combine several lists as a product (grid) or element by element (zip).",
-			values("grid", "zip"),
-			missing(sweeps), yaml(sweepPath+"type")),
-		opt("no-sweep-table", Bool, "false", 3, "Do not show the live table of a sweep.", missing(sweeps)),
+			values("grid", "zip"), yaml(sweepPath+"type")),
+		opt("no-sweep-table", Bool, "false", 3, "Do not show the live table of a sweep."),
 		opt("variant sweep-variant", String, "", 3,
-			`A manually defined point of a sweep, as "name: key=value, key=value"; give it at least twice.`, repeat,
-			missing(sweeps)),
+			`A manually defined point of a sweep, as "name: key=value, key=value"; give it at least twice.`, repeat),
 		opt("search-space", String, "", 3, "Dimension to search, as path:low,high[:kind].", repeat, missing(search)),
 		opt("search-metric", String, "", 3, "Metric to optimise.", missing(search)),
 		opt("search-stat", String, "avg", 3, "Statistic of that metric.", missing(search)),

@@ -119,18 +119,15 @@ func (r *resolution) checkMissing() {
 	}
 }
 
-// checkBuilt refuses the values that this release lacks, and lists of them.
+// checkBuilt refuses the values that this release lacks.
 func (r *resolution) checkBuilt() {
 	for _, o := range option.All() {
 		if !r.given(o.Name) {
 			continue
 		}
 		text, isText := r.p.Value(o.Name).(string)
-		switch {
-		case len(o.BuiltValues) > 0 && isText && !slices.Contains(o.BuiltValues, text):
+		if len(o.BuiltValues) > 0 && isText && !slices.Contains(o.BuiltValues, text) {
 			r.unavailable(r.flag(o.Name)+" "+text, "use "+orList(o.BuiltValues))
-		case r.p.Swept(o.Name) != nil:
-			r.unavailable("a list for "+r.flag(o.Name), "it lacks parameter sweeps; give one value")
 		}
 	}
 }

@@ -280,7 +280,6 @@ func TestNotBuilt(t *testing.T) {
 	file := configtest.WriteFile(t, "data.jsonl", `{"text":"x"}`+"\n")
 	for line, want := range map[string]string{
 		"--gpu-telemetry dashboard": "--gpu-telemetry dashboard is not available in this release: ",
-		"--concurrency 1,2":         "a list for --concurrency is not available",
 	} {
 		faults := resolveError(t, "-m m "+strings.ReplaceAll(line, "FILE", file))
 		if !faults.Has(fault.Unavailable) {
@@ -301,10 +300,6 @@ func TestNotBuilt(t *testing.T) {
 // Options of a capability that is lacking say so, and nothing about what else they would need.
 func TestLackingCapabilitiesComeFirst(t *testing.T) {
 	for line, want := range map[string]string{
-		"--sweep-type zip": "--sweep-type is not available in this release: it lacks parameter sweeps",
-		"--variant a":      "--variant is not available in this release: it lacks parameter sweeps",
-		"--no-sweep-table": "--no-sweep-table is not available in this release: it lacks parameter " +
-			"sweeps",
 		"--wandb-tag a":                  "--wandb-tag is not available in this release",
 		"--api-host x":                   "--api-host is not available in this release: it lacks",
 		"--search-space x:1,2 --url ftp": "--search-space is not available in this release: it lacks adaptive search",

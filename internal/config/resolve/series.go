@@ -91,7 +91,7 @@ func (se *series) checkSweep() {
 	if se.given("variant") && variants < 2 {
 		se.fault("", "%s must be given at least twice", se.flag("variant"))
 	}
-	sweeping := len(flags) > 0 || variants > 0
+	sweeping := len(flags) > 0 || variants > 0 || se.p.Cell
 	if sweeping && se.timing.mode == config.FixedSchedule {
 		se.fault("V39", "%s: a sweep is incompatible with a fixed schedule",
 			strings.Join(append(flags, se.givenOf("variant")...), ", "))
@@ -125,7 +125,7 @@ func (se *series) checkSeries() {
 		needed, idle := []string{"profile-run-disable-warmup-after-first", "profile-run-cooldown-seconds",
 			"convergence-metric"}, []string{"confidence-level"}
 		// A sweep of single runs takes its seed from the same option.
-		if flags, _ := se.sweeps(); len(flags) == 0 && !se.given("variant") {
+		if flags, _ := se.sweeps(); len(flags) == 0 && !se.given("variant") && !se.p.Cell {
 			needed, idle = append(needed, "set-consistent-seed"), append(idle, "vary-seed-per-trial")
 		}
 		if flags := se.givenOf(needed...); len(flags) > 0 {

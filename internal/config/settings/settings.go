@@ -73,6 +73,9 @@ type Settings struct {
 	// Dataset is what a configuration file asks of the dataset and no option can say.
 	Dataset recipe.FileOnly
 
+	// Cell reports that the settings are one variation of a sweep.
+	Cell bool
+
 	settings map[string]*setting
 	// Environ looks up variables that are no part of the tables, such as those of API keys.
 	Environ env.Lookup

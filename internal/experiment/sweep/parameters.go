@@ -143,7 +143,7 @@ func (x *expansion) cell(parameters []parameter, values []*document.Node) {
 	v := Variation{base: x.raw}
 	for i, p := range parameters {
 		v.Values = append(v.Values, artifact.Member{Key: p.path, Value: values[i].Any()})
-		v.sets = append(v.sets, assignment{p.steps, x.shaped(p.place, values[i])})
+		v.sets = append(v.sets, assignment{p.path, p.steps, x.shaped(p.place, values[i])})
 	}
 	v.Label = label(v.Values)
 	v.Dir = folder(v.Values, v.Label)

@@ -37,6 +37,8 @@ type step struct {
 
 // assignment is a value for a place.
 type assignment struct {
+	// path is that of the place.
+	path  string
 	steps []step
 	value *document.Node
 }

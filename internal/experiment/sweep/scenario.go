@@ -75,6 +75,7 @@ func (x *expansion) scenario(run *document.Node, at string) (Variation, bool) {
 		under := base.Get(part)
 		if part == "benchmark" {
 			over = x.body(over, under, document.Path(at, part))
+			v.partial = over
 		}
 		merger := merger{expansion: x}
 		base.Set(part, merger.merge(under, over, part, document.Path(at, part)))

@@ -120,6 +120,7 @@ func (x *expansion) space(list *document.Node) (whole bool) {
 			x.distinct(p, o, n.Get("path"), at+".path", o.path)
 		}
 		all = append(all, p)
+		x.plan.space = append(x.plan.space, p)
 		switch {
 		case slices.Contains(strings.Split(p.path, "."), "rate_series"):
 			x.fault(n.Get("path"), at+".path", "%s is not a number, so that it cannot be searched",

@@ -14,10 +14,13 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
+	"aiperf/internal/config/option"
+	"aiperf/internal/experiment/search"
 )
 
 // The types of sweeps; None is a file without one.
@@ -45,6 +48,29 @@ type Plan struct {
 	Warnings   []fault.Warning
 	// Design are the points of a sampled sweep, nil for others.
 	Design *Design
+	// Block is the checked "sweep:" mapping; nil if there is none.
+	Block *document.Node
+	// Independent makes all trials of a variation before the next one.
+	Independent bool
+	// Cooldown is the pause between variations.
+	Cooldown time.Duration
+	// Filters are the conditions under which a variation counts as feasible.
+	Filters []search.Filter
+	// After is what is computed of all variations at the end; nil for nothing.
+	After *PostProcess
+	// Recipe is the name of the recipe that made the sweep, "" for none.
+	Recipe string
+
+	raw  *document.Node
+	file *document.File
+	// space are the places of an adaptive search, in the order of its dimensions.
+	space []place
+}
+
+// PostProcess names a computation over all variations and the file that it writes.
+type PostProcess struct {
+	Handler, Output string
+	Params          artifact.Object
 }
 
 // Variation is one configuration of a sweep.
@@ -59,6 +85,10 @@ type Variation struct {
 
 	base *document.Node
 	sets []assignment
+	// partial is what a scenario merges over the benchmark; nil for others.
+	partial *document.Node
+	// given are the options that a variant of the command line sets; nil for others.
+	given []override
 }
 
 // Envelope makes the envelope of the variation, without the sweep. The tree is the caller's own.
@@ -90,6 +120,12 @@ type expansion struct {
 // the environment put in, templates not rendered. The error is a [fault.List] with places in the file.
 func Expand(file *document.File, raw *document.Node) (*Plan, error) {
 	x := &expansion{file: file, raw: raw}
+	return x.expand()
+}
+
+func (x *expansion) expand() (*Plan, error) {
+	raw := x.raw
+	x.plan.raw, x.plan.file = raw, x.file
 	x.lists()
 	block := raw.Get("sweep")
 	switch {
@@ -155,8 +191,53 @@ func (x *expansion) block(block *document.Node) {
 	x.keys(block, "sweep", append(append([]key{}, common...), sweep.keys...))
 	x.rules(name, block)
 	if len(x.faults) == 0 {
+		x.plan.Block = block
+		x.common(block)
 		sweep.expand(x, block)
 	}
+}
+
+// common reads the keys that sweeps of all types have.
+func (x *expansion) common(block *document.Node) {
+	p := &x.plan
+	seconds, _ := numeric(block.Get("cooldown_seconds"))
+	if seconds > 0 {
+		p.Cooldown = option.Seconds(seconds)
+	}
+	p.Independent = words(block.Get("iteration_order"), "") == "independent"
+	p.Recipe = words(block.Get("recipe_name"), "")
+	p.Filters = Filters(block.Get("sla_filters"))
+	if after := block.Get("post_process"); after != nil && after.Kind == document.Map {
+		p.After = &PostProcess{Handler: words(after.Get("handler"), ""),
+			Output: words(after.Get("output_filename"), "")}
+		if params := after.Get("params"); params != nil && params.Kind == document.Map {
+			p.After.Params = params.Any().(artifact.Object)
+		}
+	}
+}
+
+// Filters reads the conditions of a checked list; nil has none.
+func Filters(list *document.Node) (filters []search.Filter) {
+	for _, n := range items(list) {
+		threshold, _ := numeric(n.Get("threshold"))
+		filters = append(filters, search.Filter{Metric: words(n.Get("metric_tag"), ""),
+			Stat: words(n.Get("stat"), "avg"), Op: words(n.Get("op"), ""), Threshold: threshold})
+	}
+	return filters
+}
+
+// Point makes the variation of a point of an adaptive search: a value for each dimension. It is named after the
+// number of the iteration, from 0.
+func (p *Plan) Point(iteration int, values []any) Variation {
+	name := fmt.Sprintf("search_iter_%04d", iteration)
+	v := Variation{Index: iteration, Dir: name, Label: name, Values: artifact.Object{}, base: p.raw}
+	x := &expansion{file: p.file, raw: p.raw}
+	for i, where := range p.space {
+		value := document.Of(values[i])
+		v.sets = append(v.sets, assignment{path: where.path, steps: where.steps, value: x.shaped(where, value)})
+		v.Values = append(v.Values, artifact.Member{Key: where.path, Value: values[i]})
+	}
+	return v
 }
 
 // rules are those between a sweep and the rest of the file.

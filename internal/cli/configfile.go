@@ -48,37 +48,6 @@ func readConfig(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(in, document.MaxBytes+1)) // what is longer is refused when it is read
 }
 
-// withConfig puts flags over the file that --config names; without it they are all there is.
-func (a *app) withConfig(parsed *settings.Settings) (*settings.Settings, error) {
-	if !parsed.Given("config") {
-		return parsed, nil
-	}
-	source, err := a.openConfig(parsed.Text("config"))
-	if err != nil {
-		return nil, err
-	}
-	return a.fromFile(source, parsed)
-}
-
-// fromFile are the settings of a run that a file describes.
-func (a *app) fromFile(source *file.Source, parsed *settings.Settings) (*settings.Settings, error) {
-	a.hideFile(source, parsed)
-	plan, err := sweep.Expand(source.File, source.Raw)
-	if err != nil {
-		return nil, err
-	}
-	if plan.Type != sweep.None {
-		return nil, fmt.Errorf("%s:%d: sweep: running sweeps is not available in this release; \"aiperf config "+
-			"expand %s\" "+
-			"shows the variations, of which each is a run", source.Name, source.Raw.Get("sweep").Pos.Line, source.Name)
-	}
-	merged, _, err := source.Settings(source.Raw, file.Options{Flags: parsed})
-	if err != nil {
-		return nil, err
-	}
-	return merged, nil
-}
-
 // hideFile has errors show none of the secrets of a file and of the arguments.
 func (a *app) hideFile(source *file.Source, parsed *settings.Settings) {
 	var secrets settings.Secrets

@@ -61,7 +61,7 @@ func (a *app) demo(args []string) int {
 		return a.fail(err)
 	}
 	loaded.note(cfg)
-	code := a.execute(cfg, warnings)
+	code := a.execute(&experiment{}, cfg, nil, warnings)
 	if list := files(cfg.Artifacts.Dir); len(list) > 0 {
 		fmt.Fprintln(a.terminal.out, "Files written:")
 		writeLines(a.terminal.out, list)

@@ -35,20 +35,36 @@ func (a *app) profile(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	if parsed, err = a.withConfig(parsed); err != nil {
+	e, err := a.plan(parsed)
+	if err != nil {
 		return a.fail(err)
 	}
-	parsed, loaded, err := a.loadFile(parsed)
+	own, loaded, err := a.loadFile(e.base)
 	if err != nil {
 		return a.fail(err)
 	}
 	defer loaded.remove()
-	cfg, warnings, err := a.resolve(parsed)
+	if loaded.from != nil {
+		e.input = own
+	}
+	cfg, warnings, err := a.resolve(own)
 	if err != nil {
 		return a.fail(err)
 	}
+	if resolve.LacksModel(own) {
+		e.model = cfg.Models[0]
+	}
 	loaded.note(cfg)
-	return a.execute(cfg, append(env.Unknown(os.Environ()), warnings...))
+	var cells []series.Cell
+	if e.plan != nil {
+		if cells, warnings, err = e.cells(); err != nil {
+			return a.fail(err)
+		}
+		for i := range cells {
+			loaded.note(cells[i].Config)
+		}
+	}
+	return a.execute(e, cfg, cells, append(env.Unknown(os.Environ()), warnings...))
 }
 
 // resolve makes the configuration of a run. Where no model is named the server is asked for its only one, after
@@ -71,8 +87,8 @@ func (a *app) resolve(parsed *settings.Settings) (*config.Run, []fault.Warning, 
 	return cfg, append([]fault.Warning{{Level: fault.LevelInfo, Text: note}}, warnings...), err
 }
 
-// execute runs a resolved benchmark and reports it.
-func (a *app) execute(cfg *config.Run, warnings []fault.Warning) int {
+// execute runs a resolved benchmark, or its cells, and reports it.
+func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warnings []fault.Warning) int {
 	t := a.terminal
 	a.redactor = cfg.Redactor()
 	note, err := run.ChooseFolder(cfg)
@@ -124,7 +140,10 @@ func (a *app) execute(cfg *config.Run, warnings []fault.Warning) int {
 	if mlflow != nil {
 		options.Observers = append(options.Observers, mlflow)
 	}
-	if cfg.Several() {
+	switch {
+	case e.plan != nil:
+		return a.sweep(e, cfg, cells, options, view, interrupts)
+	case cfg.Several():
 		return a.repeat(cfg, options, view, interrupts)
 	}
 	return a.single(context.Background(), cfg, options, view, interrupts).Code

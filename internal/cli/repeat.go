@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -32,28 +31,18 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 	writeBlock(out, announcement(&cfg.Series))
 	plan := series.NewRepeats(cfg, log)
 	options.Tokenizers = new(run.Tokenizers)
-	runs, stopped := series.Execute(context.Background(), plan, series.Options{
-		Stop: interrupts.Stop,
-		Progress: func(number int, step *series.Step) {
-			writeLines(out, []string{"", fmt.Sprintf("Run %d of %d: %s", number, cfg.Series.Runs, step.Info.RunLabel)})
-		},
-		Execute: func(ctx context.Context, step *series.Step) series.Finished {
-			own := options
-			own.Info, own.Log = step.Info, newLog(a.terminal, step.Config, view)
-			defer own.Log.Close()
-			f := a.single(ctx, step.Config, own, view, interrupts)
-			if f.Err == nil && interrupts.code.Load() != 0 {
-				f.Code = ExitOK // a signal to the series makes no run that was complete by then a failure
-			}
-			return f
-		},
-		Failed: func(r *series.Run) { log.Error("The run does not count", "label", r.Info.RunLabel, "error", r.Err) },
-	})
+	runs, stopped, err := a.runAll(plan, runAll{total: cfg.Series.Runs, resume: cfg.Asked.Bool("resume")}, options, view,
+		interrupts, log)
+	if err != nil {
+		return a.fail(err)
+	}
 	writeBlock(out, conclusion(runs, plan.Converged))
 	good := len(series.Successes(runs))
-	code := ExitOK
+	code := partial(cfg, runs)
 	if good >= 2 || !stopped {
-		code = a.aggregate(cfg, runs, log)
+		if own := a.aggregate(cfg, runs, log); own != ExitOK {
+			code = own
+		}
 	}
 	if stopped {
 		code = a.fail(fmt.Errorf("the series was cancelled: %d of %d runs are complete; an aggregate has only those, "+

@@ -8,7 +8,6 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
@@ -24,7 +23,7 @@ func ChooseFolder(cfg *config.Run) (note string, err error) {
 	if !a.Derived {
 		return "", nil
 	}
-	first, hash := a.Dir, configHash(inputconfig.Of(cfg), inputconfig.Further(cfg))
+	first, hash := a.Dir, ConfigHash(cfg)
 	for n := 1; n <= maxFolders; n++ {
 		own := *a
 		if n > 1 {

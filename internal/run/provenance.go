@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
 	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/watch/capacity"
 	"aiperf/internal/workload/tokenizer"
@@ -71,6 +72,11 @@ func (b *base) runConfig() artifact.Object {
 
 // ownMembers are those of the configuration that differ between two runs of the same benchmark.
 var ownMembers = []string{"artifacts", "runtime"}
+
+// ConfigHash is the hash under which the summary of a run names its configuration.
+func ConfigHash(cfg *config.Run) string {
+	return configHash(inputconfig.Of(cfg), inputconfig.Further(cfg))
+}
 
 // configHash is the hash of what the benchmark is: where its files go and how it is shown are left out.
 func configHash(known, further artifact.Object) string {

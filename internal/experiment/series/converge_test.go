@@ -17,7 +17,7 @@ func series(t *testing.T, runs int, c config.Convergence, values ...float64) (in
 	log, text := logged()
 	plan := NewRepeats(base(t, config.Series{Runs: runs, Convergence: &c}), log)
 	var m made
-	done, stopped := Execute(t.Context(), plan,
+	done, stopped, _ := Execute(t.Context(), plan,
 		m.options(func(k int) Finished { return latencies(values[min(k, len(values)-1)]) }))
 	if stopped {
 		t.Error("the series was stopped")
@@ -103,7 +103,7 @@ func TestTrapEarlyStopCountsWhatRan(t *testing.T) {
 	c := config.Convergence{Metric: "request_latency", Stat: "avg", Mode: config.ConvergeCIWidth, Threshold: 0.10}
 	values := []float64{100, 105, 95, 100, 100, 101}
 	var m made
-	done, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 10, Convergence: &c}), silent()),
+	done, _, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 10, Convergence: &c}), silent()),
 		m.options(func(k int) Finished { return latencies(values[k]) }))
 	meta, _ := NewAggregate("0", done, 0.95, 0).Document().Get("metadata")
 	equal(t, fmt.Sprint(member(t, meta, "num_profile_runs"), member(t, meta, "num_successful_runs"), len(m.steps)),
@@ -114,7 +114,7 @@ func TestTrapEarlyStopCountsWhatRan(t *testing.T) {
 func TestFailedRunsAreNoValues(t *testing.T) {
 	c := config.Convergence{Metric: "request_latency", Stat: "avg", Mode: config.ConvergeCV, Threshold: 0.5}
 	var m made
-	done, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 10, Convergence: &c}), silent()),
+	done, _, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 10, Convergence: &c}), silent()),
 		m.options(func(k int) Finished {
 			if k == 0 || k == 2 {
 				return Finished{Code: 1}
@@ -130,7 +130,7 @@ func TestUnknownConvergenceMetric(t *testing.T) {
 	c := config.Convergence{Metric: "speed", Stat: "avg", Mode: config.ConvergeCIWidth, Threshold: 0.5}
 	log, text := logged()
 	var m made
-	done, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 5, Convergence: &c}), log),
+	done, _, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 5, Convergence: &c}), log),
 		m.options(func(int) Finished { return latencies(100) }))
 	if len(done) != 5 {
 		t.Errorf("%d runs, want 5", len(done))

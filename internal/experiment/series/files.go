@@ -34,6 +34,30 @@ func Prepare(a config.Artifacts, data string) (*artifact.Lock, error) {
 	return lock, nil
 }
 
+// PrepareCells makes the folder of a sweep and removes the aggregates of an earlier one. The runs make and clear their
+// own folders. The lock keeps other programs out of the folder until it is released.
+func PrepareCells(a config.Artifacts) (*artifact.Lock, error) {
+	if err := os.MkdirAll(a.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
+	}
+	lock, err := artifact.LockFolder(a.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("%w with --artifact-dir", err)
+	}
+	var stale []string
+	for _, dir := range []string{a.Dir, filepath.Join(a.Dir, "aggregate")} {
+		own := a
+		own.Dir = dir
+		stale = append(stale, own.Path(config.SweepJSON), own.Path(config.SweepCSV))
+	}
+	if err := artifact.RemoveStale(stale...); err != nil {
+		lock.Release()
+		return nil, fmt.Errorf("files of an earlier sweep cannot be replaced: %w; choose another directory with "+
+			"--artifact-dir", err)
+	}
+	return lock, nil
+}
+
 // clearFolder removes the files of an earlier experiment.
 func clearFolder(a config.Artifacts, data string) error {
 	stale := []string{a.Path(config.AggregateJSON), a.Path(config.AggregateCSV), a.Path(config.CollatedJSON)}

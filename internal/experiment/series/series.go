@@ -48,25 +48,41 @@ type Options struct {
 	Execute func(context.Context, *Step) Finished
 	// Stop, when closed, ends the experiment: no further run begins. Execute must stop its run itself. nil never stops.
 	Stop <-chan struct{}
+	// Restore returns the result of a run that is complete from an earlier start; its error ends the experiment. nil
+	// makes every run.
+	Restore func(*Step) (r Run, done bool, err error)
 	// Progress is called before each run; it may be nil.
 	Progress func(number int, step *Step)
 	// Failed is called with each run that does not count; it may be nil.
 	Failed func(*Run)
+	// Done is called with all runs so far after each of them; it may be nil.
+	Done func([]Run)
 }
 
 // Execute makes the runs of a plan, one after the other. It reports whether the experiment was stopped before the end
-// of its plan.
-func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped bool) {
+// of its plan. The error is that of Restore.
+func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped bool, err error) {
 	for {
 		step, more := plan.Next(runs)
 		if !more {
-			return runs, false
+			return runs, false, nil
+		}
+		if o.Restore != nil {
+			r, done, err := o.Restore(&step)
+			if err != nil {
+				return runs, false, err
+			}
+			if done {
+				runs = append(runs, r)
+				o.done(runs)
+				continue
+			}
 		}
 		if len(runs) > 0 {
 			debug.FreeOSMemory() // the garbage of the last run is not collected during the next one
 		}
 		if !wait(ctx, step.Pause, o.Stop) {
-			return runs, true
+			return runs, true, nil
 		}
 		if o.Progress != nil {
 			o.Progress(len(runs)+1, &step)
@@ -77,8 +93,15 @@ func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped boo
 			o.Failed(&r)
 		}
 		if r.Cancelled {
-			return runs, true
+			return runs, true, nil
 		}
+		o.done(runs)
+	}
+}
+
+func (o *Options) done(runs []Run) {
+	if o.Done != nil {
+		o.Done(runs)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 func TestRepeats(t *testing.T) {
 	cfg := base(t, config.Series{Runs: 3, WarmupOnce: true})
 	var m made
-	runs, stopped := Execute(t.Context(), NewRepeats(cfg, silent()),
+	runs, stopped, _ := Execute(t.Context(), NewRepeats(cfg, silent()),
 		m.options(func(int) Finished { return latencies(5) }))
 	if stopped || len(runs) != 3 || len(Successes(runs)) != 3 {
 		t.Fatalf("%d runs, stopped %v: %+v", len(runs), stopped, runs)
@@ -158,7 +158,7 @@ func TestStopDuringTheCooldown(t *testing.T) {
 				o.Stop = signal
 				time.AfterFunc(90*time.Minute, func() { stop(cancel, signal) })
 				start := time.Now()
-				runs, stopped := Execute(ctx, NewRepeats(cfg, silent()), o)
+				runs, stopped, _ := Execute(ctx, NewRepeats(cfg, silent()), o)
 				if !stopped || len(runs) != 2 || len(Successes(runs)) != 2 || time.Since(start) != 90*time.Minute {
 					t.Errorf("%d runs, stopped %v, after %s", len(runs), stopped, time.Since(start))
 				}
@@ -190,7 +190,7 @@ func TestTrapCancelledRunEndsTheSeries(t *testing.T) {
 				return latencies(5)
 			})
 			o.Stop = stop
-			runs, stopped := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 5}), silent()), o)
+			runs, stopped, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 5}), silent()), o)
 			if !stopped || len(runs) != 3 || len(Successes(runs)) != 2 {
 				t.Fatalf("%d runs, stopped %v", len(runs), stopped)
 			}
@@ -210,7 +210,7 @@ func TestSignalAfterTheLastRun(t *testing.T) {
 		return latencies(5)
 	})
 	o.Stop = stop
-	runs, stopped := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 2}), silent()), o)
+	runs, stopped, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 2}), silent()), o)
 	if stopped || len(Successes(runs)) != 2 {
 		t.Errorf("stopped %v, %d successes", stopped, len(Successes(runs)))
 	}
@@ -257,7 +257,7 @@ func TestTrapFailedRuns(t *testing.T) {
 				return latencies(5)
 			})
 			o.Failed = func(r *Run) { told = append(told, r.Err) }
-			runs, _ := Execute(t.Context(), NewRepeats(cfg, silent()), o)
+			runs, _, _ := Execute(t.Context(), NewRepeats(cfg, silent()), o)
 			if len(runs) != 2 || !runs[1].Succeeded() {
 				t.Fatalf("the series ended after %d runs: %+v", len(runs), runs)
 			}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/config/fault"
+	"aiperf/internal/config/file"
+	"aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/series"
+	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/run"
+)
+
+// experiment is what the arguments of a benchmark ask for: one configuration, or the variations of one.
+type experiment struct {
+	// flags are the arguments; source is the file under them, nil for none.
+	flags  *settings.Settings
+	source *file.Source
+	// plan is nil where there is one configuration only.
+	plan *sweep.Plan
+	// base are the settings of the one configuration, or those that all variations have in common.
+	base *settings.Settings
+	// model is that of the server where none was named, "" else.
+	model string
+	// input is what a plug-in made of the input file.
+	input *settings.Settings
+}
+
+// plan reads what the arguments ask for.
+func (a *app) plan(parsed *settings.Settings) (*experiment, error) {
+	e := &experiment{flags: parsed, base: parsed}
+	if !parsed.Given("config") {
+		if !sweep.Flagged(parsed) {
+			return e, nil
+		}
+		// What is wrong with the flags as such is reported first, all at once.
+		if _, _, err := resolve.Resolve(parsed, run.Catalog{}); err != nil && !resolve.LacksModel(parsed) {
+			return nil, err
+		}
+		var err error
+		e.plan, err = sweep.FromFlags(parsed, nil)
+		return e, err
+	}
+	var err error
+	if e.source, err = a.openConfig(parsed.Text("config")); err != nil {
+		return nil, err
+	}
+	a.hideFile(e.source, parsed)
+	over := sweep.Over{File: e.source.File, Raw: e.source.Raw, Flags: parsed}
+	plan, err := over.Expand()
+	if err != nil {
+		return nil, err
+	}
+	if plan.Type == sweep.None {
+		e.base, _, err = e.source.Settings(e.source.Raw, file.Options{Flags: parsed})
+		return e, err
+	}
+	e.plan = plan
+	if len(plan.Variations) > 0 {
+		e.base, err = e.settings(&plan.Variations[0])
+	}
+	return e, err
+}
+
+// settings are those of a variation.
+func (e *experiment) settings(v *sweep.Variation) (*settings.Settings, error) {
+	flags, err := v.Settings(e.flags, e.source != nil)
+	if err != nil || e.source == nil {
+		return flags, err
+	}
+	own, _, err := e.source.Settings(v.Envelope(), file.Options{Flags: flags})
+	if err == nil {
+		own.Cell = true
+	}
+	return own, err
+}
+
+// config resolves a variation.
+func (e *experiment) config(v *sweep.Variation) (*config.Run, []fault.Warning, error) {
+	own, err := e.settings(v)
+	if err != nil {
+		return nil, nil, fmt.Errorf("variation %d (%s): %w", v.Index, v.Label, err)
+	}
+	if e.model != "" {
+		own = own.WithModel(e.model)
+	}
+	if e.input != nil {
+		own = own.WithInput(e.input.Text("input-file"), e.input.Text("custom-dataset-type"))
+	}
+	cfg, warnings, err := resolve.Resolve(own, run.Catalog{})
+	if err != nil {
+		return nil, warnings, fmt.Errorf("variation %d (%s): %w", v.Index, v.Label, err)
+	}
+	return cfg, warnings, nil
+}
+
+// cells resolves all variations, so that what is wrong with one is known before the first run.
+func (e *experiment) cells() (cells []series.Cell, warnings []fault.Warning, err error) {
+	for i := range e.plan.Variations {
+		v := &e.plan.Variations[i]
+		cfg, found, err := e.config(v)
+		for _, w := range found {
+			if !slices.Contains(warnings, w) {
+				warnings = append(warnings, w)
+			}
+		}
+		if err != nil {
+			return nil, warnings, err
+		}
+		cells = append(cells, series.Cell{Index: v.Index, Dir: v.Dir, Label: v.Label,
+			Values: artifact.HideSensitive(v.Values).(artifact.Object), Config: cfg})
+	}
+	return cells, append(slices.Clone(e.plan.Warnings), warnings...), nil
+}

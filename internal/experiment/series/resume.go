@@ -1,0 +1,42 @@
+package series
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"aiperf/internal/base/bounded"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/run"
+)
+
+// Restored returns the result of a step whose folder holds a complete run of the same configuration; false if it does
+// not, and the run has to be made. The error is that of a folder with a run of another configuration.
+func Restored(step *Step) (r Run, done bool, err error) {
+	r = Run{Info: step.Info, Artifacts: step.Config.Artifacts}
+	path := r.Artifacts.Path(config.SummaryJSON)
+	f, err := summary.ReadFigures(path)
+	if err != nil || f.WasCancelled || f.Incomplete != "" {
+		return r, false, nil
+	}
+	if held := f.Kinds["configuration"]; held != run.ConfigHash(step.Config) {
+		return r, false, fmt.Errorf("--resume: %s holds a run of another configuration than %s has now; give the "+
+			"options of the first start, or leave --resume out to run everything again", path, step.Info.RunLabel)
+	}
+	text, err := bounded.ReadFile(path)
+	if err != nil {
+		return r, false, nil
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(text, &members) != nil {
+		return r, false, nil
+	}
+	for _, b := range f.Blocks {
+		if m, err := metrics.RestoreResult(b.Tag, members[b.Tag]); err == nil {
+			r.Metrics = append(r.Metrics, m)
+		}
+	}
+	r.Metrics = measured(&summary.Result{Metrics: r.Metrics})
+	return r, lack(r.Metrics) == "", nil
+}

@@ -33,9 +33,12 @@ func (a *app) sweep(e *experiment, base *config.Run, cells []series.Cell, option
 	}
 	good := len(series.Successes(runs))
 	code := partial(base, runs)
-	if stopped {
+	switch {
+	case stopped:
 		code = a.fail(fmt.Errorf("the sweep was cancelled: %d of %d runs are complete; the aggregate has only those", good,
 			plan.Total()))
+	case layout.Trials == 1 && good < len(runs), layout.Trials > 1 && good < 2:
+		code = a.fail(fmt.Errorf("%d of %d runs succeeded; the files of each run are in %s", good, len(runs), layout.Dir))
 	}
 	return interrupts.exit(code)
 }

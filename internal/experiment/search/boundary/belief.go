@@ -1,0 +1,334 @@
+package boundary
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	// doubt is the weight of the belief that the model knows nothing inside the bracket.
+	doubt = 0.1
+	// sure is the probability from which a probe is taken as feasible or infeasible.
+	sure = 0.975
+	// places is the number of places at which the distribution of the boundary is computed.
+	places = 97
+	// view is how far below and above the bracket, as a logarithm, probes are part of the fit.
+	view = 2.0
+)
+
+// belief is what the probes so far say of the boundary.
+type belief struct {
+	// pass and fail are the bracket as logarithms, NaN where there is none. Contradictory probes are outvoted.
+	pass, fail float64
+	// limited is the smallest load above pass that the client did not reach, NaN if there is none.
+	limited float64
+	// us and cdf are the distribution function of the boundary without doubt, doubted is the one with it.
+	us, cdf, doubted []float64
+	fits             []fit
+	// binding is the probability of each filter, and then of saturation, that it limits the load first.
+	binding []float64
+	// passes and fails count the sure probes.
+	passes, fails int
+	cliff         bool
+	noise         float64
+}
+
+// deviation returns the standard deviation of a margin of a probe.
+func deviation(se, noise float64) float64 {
+	if math.IsNaN(se) {
+		se = usualError
+	}
+	return math.Hypot(se, noise)
+}
+
+// chance returns the probability that a load holds by the probes at it alone.
+func (c *Capacity) chance(at []probe, noise float64) float64 {
+	p := 1.0
+	for f := range c.filters {
+		sum, weight := 0.0, 0.0
+		for _, r := range at {
+			if !math.IsNaN(r.z[f]) {
+				d := deviation(r.se[f], noise)
+				sum, weight = sum+r.z[f]/(d*d), weight+1/(d*d)
+			}
+		}
+		if weight > 0 {
+			p *= normal(-sum / math.Sqrt(weight))
+		}
+	}
+	bad := 0
+	for _, r := range at {
+		if r.failed || r.verdict == Saturated {
+			bad++
+		}
+	}
+	if 2*bad > len(at) {
+		return 0
+	} else if bad > 0 {
+		return min(p, 0.5)
+	}
+	return p
+}
+
+// verdicts returns the loads that were reached, as logarithms in ascending order, with the probability that each holds,
+// and the number of probes at it.
+func (c *Capacity) verdicts(noise float64) (us, chances []float64, counts []int) {
+	by := map[float64][]probe{}
+	for _, p := range c.probes {
+		if p.verdict != ClientLimited {
+			by[p.u] = append(by[p.u], p)
+		}
+	}
+	for u := range by {
+		us = append(us, u)
+	}
+	slices.Sort(us)
+	for _, u := range us {
+		chances, counts = append(chances, c.chance(by[u], noise)), append(counts, len(by[u]))
+	}
+	return us, chances, counts
+}
+
+// bracket finds the pair of loads between which the boundary lies by most of the sure probes; of equal ones, the upper.
+func (b *belief) bracket(us, chances []float64, counts []int) {
+	b.pass, b.fail, b.passes, b.fails = math.NaN(), math.NaN(), 0, 0
+	wrong := 0
+	for i, p := range chances {
+		if p >= sure {
+			wrong, b.passes = wrong+counts[i], b.passes+counts[i]
+		} else if p <= 1-sure {
+			b.fails += counts[i]
+		}
+	}
+	// All loads infeasible: each sure pass is wrong.
+	least, split := wrong, 0
+	for i, p := range chances {
+		if p >= sure {
+			wrong -= counts[i]
+		} else if p <= 1-sure {
+			wrong += counts[i]
+		}
+		if wrong <= least {
+			least, split = wrong, i+1
+		}
+	}
+	for i, p := range chances {
+		if i < split && p >= sure {
+			b.pass = us[i]
+		} else if i >= split && p <= 1-sure && math.IsNaN(b.fail) {
+			b.fail = us[i]
+		}
+	}
+}
+
+// believe returns what the probes say.
+func (c *Capacity) believe() belief {
+	b := belief{noise: c.belief.noise, limited: math.NaN()}
+	us, chances, counts := c.verdicts(b.noise)
+	b.bracket(us, chances, counts)
+	lo, hi := math.Log(c.dim.Lo), math.Log(c.dim.Hi)
+	from, to := orElse(b.pass, lo), orElse(b.fail, hi)
+	for _, p := range c.probes {
+		if p.verdict == ClientLimited && !(p.u <= b.pass) && !(p.u >= b.limited) {
+			b.limited = p.u
+		}
+	}
+	if len(c.probes) == 0 {
+		b.us, b.cdf, b.doubted = []float64{lo, hi}, []float64{0, 1}, []float64{0, 1}
+		b.binding = make([]float64, len(c.filters)+1)
+		return b
+	}
+	edge := max(0.5*(to-from), 0.05)
+	first, last := max(lo, from-edge), min(hi, to+edge)
+	b.us = make([]float64, places)
+	for i := range b.us {
+		b.us[i] = first + (last-first)*float64(i)/(places-1)
+	}
+	b.us[places-1] = last
+	survival := make([]float64, places)
+	for i := range survival {
+		survival[i] = 1
+	}
+	b.binding = make([]float64, len(c.filters)+1)
+	exceeds := make([][]float64, 0, len(c.filters)+1)
+	noise := 0.0
+	for f := range c.filters {
+		data, known := c.data(f, from-view, to+view)
+		fit := fitted(data, (from+to)/2, known)
+		noise = max(noise, fit.noise())
+		b.fits = append(b.fits, fit)
+		exceeds = append(exceeds, isotonic(fit.exceeds(b.us)))
+	}
+	b.noise = noise
+	exceeds = append(exceeds, c.step(b.us))
+	for _, e := range exceeds {
+		for i := range survival {
+			survival[i] *= 1 - e[i]
+		}
+	}
+	b.cdf = make([]float64, places)
+	for i := range b.cdf {
+		b.cdf[i] = 1 - survival[i]
+	}
+	b.blame(exceeds)
+	b.doubted = slices.Clone(b.cdf)
+	if !math.IsNaN(b.pass) && !math.IsNaN(b.fail) {
+		for i, u := range b.us {
+			even := min(max((u-b.pass)/(b.fail-b.pass), 0), 1)
+			b.doubted[i] = (1-doubt)*b.cdf[i] + doubt*even
+		}
+	}
+	return b
+}
+
+// orElse returns v, or instead where it is NaN.
+func orElse(v, instead float64) float64 {
+	if math.IsNaN(v) {
+		return instead
+	}
+	return v
+}
+
+// data returns the margins of a filter between two loads; known reports that their errors are.
+func (c *Capacity) data(filter int, from, to float64) (data []datum, known bool) {
+	known = true
+	for _, p := range c.probes {
+		if p.verdict == ClientLimited || math.IsNaN(p.z[filter]) || p.u < from || p.u > to {
+			continue
+		}
+		se := p.se[filter]
+		if math.IsNaN(se) {
+			known, se = false, 0
+		}
+		data = append(data, datum{u: p.u, z: p.z[filter], variance: se * se})
+	}
+	return data, known
+}
+
+// step returns the probability at each of us that the server cannot keep up, or answers nothing: anywhere between the
+// loads that it was seen to carry and not to carry.
+func (c *Capacity) step(us []float64) []float64 {
+	carried, dead := math.Inf(-1), math.Inf(1)
+	for _, p := range c.probes {
+		if (p.verdict == Saturated || p.failed) && p.verdict != ClientLimited {
+			dead = min(dead, p.u)
+		}
+	}
+	for _, p := range c.probes {
+		if p.verdict != Saturated && p.verdict != ClientLimited && !p.failed && p.u < dead {
+			carried = max(carried, p.u)
+		}
+	}
+	if math.IsInf(carried, -1) {
+		carried = math.Log(c.dim.Lo)
+	}
+	e := make([]float64, len(us))
+	for i, u := range us {
+		switch {
+		case u >= dead:
+			e[i] = 1
+		case u > carried && !math.IsInf(dead, 1):
+			e[i] = (u - carried) / (dead - carried)
+		}
+	}
+	return e
+}
+
+// blame shares the probability of the boundary among what limits the load first.
+func (b *belief) blame(exceeds [][]float64) {
+	total := 0.0
+	for i := 1; i < len(b.us); i++ {
+		for f, e := range exceeds {
+			d := max(e[i]-e[i-1], 0)
+			for g, o := range exceeds {
+				if g != f {
+					d *= 1 - (o[i]+o[i-1])/2
+				}
+			}
+			b.binding[f], total = b.binding[f]+d, total+d
+		}
+	}
+	if total > 0 {
+		for f := range b.binding {
+			b.binding[f] /= total
+		}
+		return
+	}
+	for f, e := range exceeds {
+		b.binding[f] = e[len(e)-1]
+		total += e[len(e)-1]
+	}
+	for f := range b.binding {
+		if total > 0 {
+			b.binding[f] /= total
+		}
+	}
+}
+
+// bounds returns the quantiles of the boundary at the tails and the middle, as logarithms; infinite outside of the range.
+func (c *Capacity) bounds(cdf []float64) (low, middle, high float64) {
+	tail := (1 - c.options.Level) / 2
+	at := func(p float64) float64 {
+		u := quantile(c.belief.us, cdf, p)
+		// The places begin and end inside of the range where the rest is of no account.
+		if math.IsInf(u, -1) && c.belief.us[0] > math.Log(c.dim.Lo) {
+			return c.belief.us[0]
+		}
+		if last := c.belief.us[len(c.belief.us)-1]; math.IsInf(u, 1) && last < math.Log(c.dim.Hi) {
+			return last
+		}
+		return u
+	}
+	return at(tail), at(0.5), at(1 - tail)
+}
+
+// whole returns a load of the boundary as it is reported: the largest whole number below it for integers.
+func (c *Capacity) whole(u float64) float64 {
+	x := math.Exp(u)
+	if math.IsInf(u, 0) || !c.dim.Int {
+		return x
+	}
+	// A boundary at a whole number itself comes out of the logarithm a little below it.
+	return max(math.Floor(x*(1+1e-9)), c.dim.Lo)
+}
+
+// Answer returns what is known so far.
+func (c *Capacity) Answer() Answer {
+	b := &c.belief
+	low, middle, high := c.bounds(b.doubted)
+	a := Answer{Estimate: c.whole(middle), Low: c.whole(low), High: c.whole(high), Level: c.options.Level, Binding: -1,
+		Pass: math.Exp(b.pass), Fail: math.Exp(b.fail), Probes: len(c.probes), Seconds: c.seconds, Reason: c.reason}
+	if math.IsInf(low, -1) {
+		a.Low = 0
+	}
+	switch {
+	case math.IsInf(middle, -1):
+		a.Estimate = math.NaN()
+	case math.IsInf(middle, 1):
+		a.Estimate = c.dim.Hi
+	}
+	if c.dim.Int {
+		a.Pass, a.Fail = math.Round(a.Pass), math.Round(a.Fail)
+	}
+	if c.reason == CapacityNoFailure {
+		a.Estimate, a.Low, a.High = c.dim.Hi, c.dim.Hi, math.Inf(1)
+	}
+	if math.IsNaN(b.fail) && !math.IsNaN(b.limited) {
+		// Nothing is known of loads that the client did not reach.
+		a.Estimate, a.Low, a.High = a.Pass, min(a.Low, a.Pass), math.Inf(1)
+	}
+	for i, p := range b.binding {
+		if p > a.Sureness {
+			a.Sureness, a.Binding, a.Saturated = p, i, false
+			if i == len(c.filters) {
+				a.Binding, a.Saturated = -1, true
+			}
+		}
+	}
+	for _, p := range c.probes {
+		if p.verdict == ClientLimited {
+			a.Limited++
+		}
+	}
+	return a
+}

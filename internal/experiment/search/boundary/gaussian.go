@@ -1,0 +1,243 @@
+package boundary
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// datum is a margin z at the logarithm u of a load, with its variance.
+type datum struct{ u, z, variance float64 }
+
+// kernel is a hypothesis on the course of a margin around a straight line, and on the noise between probes.
+type kernel struct {
+	smooth       bool
+	scale, noise float64
+	// prior is the logarithm of its weight before any data.
+	prior float64
+}
+
+// reach is the distance, as a ratio of loads (e^reach), over which the course of a margin forgets its deviation.
+const reach = 0.6
+
+// cov returns the covariance of the deviation at a distance.
+func (k *kernel) cov(distance float64) float64 {
+	d := math.Abs(distance) / reach
+	if k.smooth {
+		d *= math.Sqrt(5)
+		return k.scale * k.scale * (1 + d + d*d/3) * math.Exp(-d)
+	}
+	return k.scale * k.scale * math.Exp(-d)
+}
+
+// The straight line: its level and slope before any data, around the middle of the bracket. A slope of 1 is a latency
+// that grows as the load.
+const (
+	levelDeviation = 1.5
+	slopeMean      = 1.0
+	slopeDeviation = 2.0
+)
+
+func (k *kernel) full(u, v float64) float64 {
+	return levelDeviation*levelDeviation + slopeDeviation*slopeDeviation*u*v + k.cov(u-v)
+}
+
+// kernels are the hypotheses. Where errors of probes are known there is less noise that they do not contain.
+func kernels(known bool) []kernel {
+	noises := []float64{0.02, 0.06, 0.18}
+	if known {
+		noises = []float64{0.003, 0.03, 0.1}
+	}
+	var all []kernel
+	for _, noise := range noises {
+		for _, s := range []float64{0.1, 0.4, 1.6} {
+			all = append(all, kernel{smooth: true, scale: s, noise: noise})
+		}
+		for _, s := range []float64{0.1, 0.4, 1.6, 5} {
+			all = append(all, kernel{scale: s, noise: noise, prior: -0.5})
+		}
+	}
+	return all
+}
+
+// fit is the posterior course of a margin: a mixture of the hypotheses.
+type fit struct {
+	kernels []kernel
+	weights []float64
+	// data, with the Cholesky factor and the weights of the data for each hypothesis.
+	data   []datum
+	factor []mat.Cholesky
+	alpha  []*mat.VecDense
+	middle float64
+}
+
+// lightest is the weight below which a hypothesis is left out.
+const lightest = 0.01
+
+// fitted returns the posterior of a margin, with the line around middle.
+func fitted(data []datum, middle float64, known bool) fit {
+	f := fit{data: data, middle: middle}
+	n := len(data)
+	var logs []float64
+	best := math.Inf(-1)
+	y := mat.NewVecDense(max(n, 1), nil)
+	for i, d := range data {
+		y.SetVec(i, d.z-slopeMean*(d.u-middle))
+	}
+	for _, k := range kernels(known) {
+		var factor mat.Cholesky
+		log, alpha := k.prior, mat.NewVecDense(max(n, 1), nil)
+		if n > 0 {
+			s := mat.NewSymDense(n, nil)
+			for i := range n {
+				for j := i; j < n; j++ {
+					s.SetSym(i, j, k.full(data[i].u-middle, data[j].u-middle))
+				}
+				s.SetSym(i, i, s.At(i, i)+data[i].variance+k.noise*k.noise)
+			}
+			if !factor.Factorize(s) || factor.SolveVecTo(alpha, y) != nil {
+				continue
+			}
+			log -= 0.5 * (mat.Dot(y, alpha) + factor.LogDet())
+		}
+		f.kernels, f.factor, f.alpha = append(f.kernels, k), append(f.factor, factor), append(f.alpha, alpha)
+		logs, best = append(logs, log), max(best, log)
+	}
+	sum := 0.0
+	for _, l := range logs {
+		f.weights = append(f.weights, math.Exp(l-best))
+		sum += math.Exp(l - best)
+	}
+	kept, total := 0, 0.0
+	for i, w := range f.weights {
+		if w/sum >= lightest {
+			f.kernels[kept], f.factor[kept], f.alpha[kept], f.weights[kept] = f.kernels[i], f.factor[i], f.alpha[i], w
+			kept, total = kept+1, total+w
+		}
+	}
+	f.kernels, f.factor, f.alpha, f.weights = f.kernels[:kept], f.factor[:kept], f.alpha[:kept], f.weights[:kept]
+	for i := range f.weights {
+		f.weights[i] /= total
+	}
+	return f
+}
+
+// noise returns the posterior mean of the noise between probes.
+func (f *fit) noise() float64 {
+	sum := 0.0
+	for i, w := range f.weights {
+		sum += w * f.kernels[i].noise
+	}
+	return sum
+}
+
+// at returns the mean and the variance of the course at us for hypothesis i, and the whitened covariances with the data,
+// one column a place.
+func (f *fit) at(i int, us []float64) (mean, variance []float64, white *mat.Dense) {
+	k, n := &f.kernels[i], len(f.data)
+	mean, variance = make([]float64, len(us)), make([]float64, len(us))
+	for j, u := range us {
+		mean[j], variance[j] = slopeMean*(u-f.middle), k.full(u-f.middle, u-f.middle)
+	}
+	if n == 0 {
+		return mean, variance, nil
+	}
+	white = mat.NewDense(n, len(us), nil)
+	for r, d := range f.data {
+		row := white.RawRowView(r)
+		for j, u := range us {
+			row[j] = k.full(d.u-f.middle, u-f.middle)
+			mean[j] += row[j] * f.alpha[i].AtVec(r)
+		}
+	}
+	upper := f.factor[i].RawU()
+	// Solves Uᵀ·W = K in place, row by row.
+	for r := range n {
+		row := white.RawRowView(r)
+		for q := range r {
+			if c := upper.At(q, r); c != 0 {
+				for j, v := range white.RawRowView(q) {
+					row[j] -= c * v
+				}
+			}
+		}
+		pivot := upper.At(r, r)
+		for j := range row {
+			row[j] /= pivot
+			variance[j] -= row[j] * row[j]
+		}
+	}
+	for j := range variance {
+		variance[j] = max(variance[j], 1e-10)
+	}
+	return mean, variance, white
+}
+
+// exceeds returns the probability at each of us that the margin is above 0.
+func (f *fit) exceeds(us []float64) []float64 {
+	p := make([]float64, len(us))
+	for i, w := range f.weights {
+		mean, variance, _ := f.at(i, us)
+		for j := range us {
+			p[j] += w * normal(mean[j]/math.Sqrt(variance[j]))
+		}
+	}
+	return p
+}
+
+// gain returns how much a probe with the given standard error at each of us is expected to reduce the variance of the
+// course, averaged with the weights of us.
+func (f *fit) gain(us, weights []float64, se float64) []float64 {
+	total := make([]float64, len(us))
+	for i, w := range f.weights {
+		k := &f.kernels[i]
+		_, variance, white := f.at(i, us)
+		for c := range us {
+			noise := se*se + k.noise*k.noise
+			for r := range us {
+				if weights[r] == 0 {
+					continue
+				}
+				cov := k.full(us[r]-f.middle, us[c]-f.middle)
+				if white != nil {
+					for q := range len(f.data) {
+						row := white.RawRowView(q)
+						cov -= row[r] * row[c]
+					}
+				}
+				total[c] += w * weights[r] * cov * cov / (variance[c] + noise)
+			}
+		}
+	}
+	return total
+}
+
+// slope returns the mean slope of the course between two places.
+func (f *fit) slope(u, v float64) float64 {
+	s := 0.0
+	for i, w := range f.weights {
+		mean, _, _ := f.at(i, []float64{u, v})
+		s += w * (mean[1] - mean[0]) / (v - u)
+	}
+	return s
+}
+
+// normal returns the standard normal distribution function.
+func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
+
+// quantile returns where a piecewise linear distribution function over us reaches p: -Inf before the first place, +Inf
+// after the last.
+func quantile(us, cdf []float64, p float64) float64 {
+	if p <= cdf[0] {
+		return math.Inf(-1)
+	}
+	i, _ := slices.BinarySearch(cdf, p)
+	if i == len(cdf) {
+		return math.Inf(1)
+	}
+	if cdf[i] == cdf[i-1] {
+		return us[i]
+	}
+	return us[i-1] + (us[i]-us[i-1])*(p-cdf[i-1])/(cdf[i]-cdf[i-1])
+}

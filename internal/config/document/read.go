@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/token"
@@ -30,15 +31,21 @@ type File struct {
 	Name string
 	// Text is what was read, without byte order mark, its lines ended by line feeds.
 	Text []byte
-	// Root is the mapping at the top.
+	// Root is the value at the top: a mapping, of [ReadAny] perhaps a list.
 	Root *Node
 	// Variables are the references to environment variables that [Environment] replaced by their values.
 	Variables []Variable
 }
 
+// ReadAny is Read for documents whose top may be a list as well.
+func ReadAny(name string, data []byte) (*File, error) { return read(name, data, Map, List) }
+
 // Read reads a YAML 1.2 or JSON document whose top is a mapping. Its error is a [fault.List] with places and
 // excerpts: all faults up to the first one behind which the text means nothing any more.
-func Read(name string, data []byte) (*File, error) {
+func Read(name string, data []byte) (*File, error) { return read(name, data, Map) }
+
+// read reads a document whose top is of one of the kinds.
+func read(name string, data []byte, tops ...Kind) (*File, error) {
 	text := bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if bytes.IndexByte(text, '\r') >= 0 {
 		text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
@@ -54,9 +61,9 @@ func Read(name string, data []byte) (*File, error) {
 	r.characters()
 	if len(r.faults) == 0 {
 		if isJSON(text) {
-			r.run(r.readJSON)
+			r.run(r.readJSON, tops)
 		} else {
-			r.run(r.readYAML)
+			r.run(r.readYAML, tops)
 		}
 	}
 	if err := r.faults.Err(); err != nil {
@@ -88,7 +95,7 @@ type reader struct {
 type halt struct{}
 
 // run reads the tree; a fault that ends reading has been added.
-func (r *reader) run(read func() *Node) {
+func (r *reader) run(read func() *Node, tops []Kind) {
 	defer func() {
 		if p := recover(); p != nil {
 			if _, expected := p.(halt); !expected {
@@ -100,7 +107,7 @@ func (r *reader) run(read func() *Node) {
 	switch {
 	case root == nil:
 		r.fault(Pos{1, 1}, "the file is empty; it needs a mapping such as \"benchmark:\" with keys below it")
-	case root.Kind != Map:
+	case !slices.Contains(tops, root.Kind):
 		r.fault(root.Pos, "the top of the file is %s; it must be a mapping: keys with values", root.Kind)
 	default:
 		r.file.Root = root

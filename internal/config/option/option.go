@@ -65,13 +65,14 @@ const (
 	GroupMedia     Group = "Media, rankings, synthesis"
 	GroupLoad      Group = "Load"
 	GroupSeries    Group = "Multi-run, sweep, search"
+	GroupServer    Group = "Server under test"
 	GroupOutput    Group = "Output, telemetry, UI, service"
 )
 
 // Groups lists the groups in the order of the help text.
 func Groups() []Group {
 	return []Group{GroupEndpoint, GroupTokenizer, GroupInput, GroupPrompts, GroupMedia, GroupLoad, GroupSeries,
-		GroupOutput}
+		GroupServer, GroupOutput}
 }
 
 // Option is a row of the table of "aiperf profile".
@@ -82,6 +83,8 @@ type Option struct {
 	Arity Arity
 	// Sweep allows a comma list, which makes the option a dimension of a sweep.
 	Sweep bool
+	// Whole says that a token of a list is one item, with its commas.
+	Whole bool
 	// DefaultNote says in words where the default comes from when it depends on something else.
 	DefaultNote string
 	Limits      Limits
@@ -168,7 +171,8 @@ var table = sync.OnceValue(func() *optionTable {
 		inGroup(GroupEndpoint, endpointOptions()), inGroup(GroupTokenizer, tokenizerOptions()),
 		inGroup(GroupInput, inputOptions()), inGroup(GroupPrompts, promptOptions()),
 		inGroup(GroupMedia, mediaOptions()), inGroup(GroupLoad, loadOptions()),
-		inGroup(GroupSeries, seriesOptions()), inGroup(GroupOutput, outputOptions()),
+		inGroup(GroupSeries, seriesOptions()), inGroup(GroupServer, serverOptions()),
+		inGroup(GroupOutput, outputOptions()),
 	} {
 		t.options = append(t.options, group...)
 	}
@@ -231,6 +235,7 @@ func derived(note string) mark   { return func(o *Option) { o.DefaultNote = note
 func missing(what string) mark   { return func(o *Option) { o.Missing = what } }
 func negation(name string) mark  { return func(o *Option) { o.Negation = name } }
 func repeat(o *Option)           { o.Arity = Repeat }
+func whole(o *Option)            { o.Arity, o.Whole = Repeat, true }
 func multi(o *Option)            { o.Arity = Multi }
 func sweep(o *Option)            { o.Sweep = true }
 func seconds(o *Option)          { o.Unit = time.Second }

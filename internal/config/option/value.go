@@ -156,6 +156,10 @@ func parseList(o Option, tokens []string) (any, error) {
 		if strings.TrimSpace(token) == "" {
 			continue
 		}
+		if o.Whole {
+			items = append(items, strings.TrimSpace(token))
+			continue
+		}
 		for part := range strings.SplitSeq(token, ",") {
 			part = strings.TrimSpace(part)
 			if part == "" {

@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
+
+	"aiperf/internal/base/self"
 )
 
 // StopWithStdin is set for a mock server that ends with the program that started it: it stops when its
@@ -35,41 +36,27 @@ type Server struct {
 	// URL is its base URL, on loopback.
 	URL string
 
-	cmd   *exec.Cmd
-	alive *os.File
+	process *self.Process
 }
 
 const timeout = 10 * time.Second
 
 // Start starts this executable as a mock server and waits until it listens.
 func Start(o Options) (*Server, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotStarted, err)
-	}
-	stdin, alive, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotStarted, err)
-	}
-	defer stdin.Close()
-	cmd := exec.Command(self, append([]string{"mock-server", "--port", "0"}, o.Args...)...)
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
-	cmd.Env = append(o.Env[:len(o.Env):len(o.Env)], StopWithStdin+"=1")
-	cmd.Stdin, cmd.Stderr = stdin, o.Log
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
+	p, err := self.Start(self.Options{
+		Args: append([]string{"mock-server", "--port", "0"}, o.Args...),
+		Env:  append(o.Env[:len(o.Env):len(o.Env)], StopWithStdin+"=1"), Stderr: o.Log,
+	})
 	if err != nil {
-		alive.Close()
 		return nil, fmt.Errorf("%w: %w", ErrNotStarted, err)
 	}
-	s := &Server{cmd: cmd, alive: alive}
+	s := &Server{process: p}
 	first := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(out).ReadString('\n')
+		line, _ := bufio.NewReader(p.Out).ReadString('\n')
 		first <- line
 	}()
 	select {
@@ -85,18 +72,8 @@ func Start(o Options) (*Server, error) {
 
 // Stop ends the server, which finishes its record first; one that does not end within 10 s is killed.
 func (s *Server) Stop() error {
-	s.alive.Close()
-	ended := make(chan error, 1)
-	go func() { ended <- s.cmd.Wait() }()
-	select {
-	case err := <-ended:
-		if err != nil {
-			return fmt.Errorf("the mock server ended with an error: %w", err)
-		}
-		return nil
-	case <-time.After(timeout):
-		s.cmd.Process.Kill()
-		<-ended
-		return fmt.Errorf("the mock server did not end within %s and was killed", timeout)
+	if err := s.process.Stop(timeout); err != nil {
+		return fmt.Errorf("the mock server: %w", err)
 	}
+	return nil
 }

@@ -53,6 +53,8 @@ const (
 	// OrProducesImages has ProducesTokensOnly hold for endpoints that produce images too: their servers may
 	// count tokens, which the client cannot.
 	OrProducesImages
+	// PricedOnly needs the price of a GPU.
+	PricedOnly
 
 	StreamingTokensOnly = StreamingOnly | ProducesTokensOnly
 )
@@ -80,6 +82,7 @@ var flagNames = [...]string{
 	"OPEN_LOOP_ONLY",
 	"DISABLE_ON_ACCURACY",
 	"OR_PRODUCES_IMAGES",
+	"PRICED_ONLY",
 }
 
 // Has reports whether all of want are set.

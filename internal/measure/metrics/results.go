@@ -26,7 +26,7 @@ func (e *Engine) results(wanted func(*metric) bool, workers int, bounds bool) []
 	f := e.freeze()
 	needed := e.set.closure(func(m *metric) bool { return m.shown && wanted(m) })
 	distributions := e.set.distributions(f, needed, workers, bounds)
-	scalars := e.set.evaluate(f.aggregates, distributions, wholeRun(f, e.set.needsReplayLag(needed)))
+	scalars := e.set.evaluate(f.aggregates, distributions, e.set.wholeRun(f, e.set.needsReplayLag(needed)))
 	shown := func(m *metric) bool { return m.shown && wanted(m) }
 	return e.set.assemble(shown, distributions, scalars, f.method)
 }
@@ -253,15 +253,17 @@ type scope struct {
 	// The others exist for the whole run only.
 	networkRTT *time.Duration
 	replay     replayLag
+	// pricePerHour is that of all GPUs together, 0 if it is not known.
+	pricePerHour float64
 }
 
 // wholeRun returns the scope of a run.
-func wholeRun(f *frozen, withReplay bool) scope {
-	s := scope{networkRTT: f.facts.NetworkRTT}
+func (s *Set) wholeRun(f *frozen, withReplay bool) scope {
+	of := scope{networkRTT: f.facts.NetworkRTT, pricePerHour: s.cfg.PricePerGPUHour * float64(f.facts.GPUs)}
 	if withReplay {
-		s.replay = f.replayLag()
+		of.replay = f.replayLag()
 	}
-	return s
+	return of
 }
 
 // needsReplayLag reports whether a metric that is needed reads the lag of the replay.

@@ -11,6 +11,8 @@ type RunFacts struct {
 	WindowEndNS   int64 `json:"window_end_ns,omitempty"`
 	// NetworkRTT is the mean round trip time of the network; nil = not calibrated.
 	NetworkRTT *time.Duration `json:"network_rtt_ns,omitempty"`
+	// GPUs is the number of GPUs that serve, for the cost; 0 = not known.
+	GPUs int `json:"num_gpus,omitempty"`
 }
 
 // SetRunFacts sets the facts of the engine's run.
@@ -22,7 +24,7 @@ func (e *Engine) SetRunFacts(f RunFacts) {
 
 func (f *RunFacts) window() span { return span{f.WindowStartNS, max(f.WindowStartNS, f.WindowEndNS)} }
 
-// merge stretches the window over that of o. A calibration stays.
+// merge stretches the window over that of o. A calibration stays, and the larger number of GPUs.
 func (f *RunFacts) merge(o *RunFacts) {
 	window := f.window()
 	window.merge(o.window())
@@ -30,4 +32,5 @@ func (f *RunFacts) merge(o *RunFacts) {
 	if f.NetworkRTT == nil {
 		f.NetworkRTT = o.NetworkRTT
 	}
+	f.GPUs = max(f.GPUs, o.GPUs)
 }

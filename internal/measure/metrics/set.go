@@ -44,6 +44,8 @@ type Config struct {
 	SkipContextOverflow bool
 	// Percentiles are the ranks of further percentiles, in (0, 100), in addition to [PercentileRanks].
 	Percentiles []float64
+	// PricePerGPUHour is the price of one GPU for an hour in any currency; 0 = no cost.
+	PricePerGPUHour float64
 	// MaxRecords and MaxGaps bound what is kept exactly.
 	MaxRecords, MaxGaps int64
 	// SliceNS is the length of a time slice; 0 = no slices. MaxSlices bounds their number: requests
@@ -188,6 +190,7 @@ func (c *Config) applies(f Flags) bool {
 		{FixedScheduleOnly, c.FixedSchedule},
 		{OpenLoopOnly, c.OpenLoop},
 		{DisableOnAccuracy, !c.Accuracy},
+		{PricedOnly, c.PricePerGPUHour > 0},
 	} {
 		if f.Has(rule.flag) && !rule.met {
 			return false

@@ -25,6 +25,7 @@ var sections = func() []section {
 		{"General", generalTable()},
 		{"Failed requests", errorTable()},
 		{"Goodput", goodputTable()},
+		{"Cost", costTable()},
 		{"HTTP trace", traceTable()},
 		{"Waiting before the send", waitingTable()},
 		{"Fixed schedule", scheduleTable()},

@@ -72,6 +72,10 @@ const (
 	TokensPerSecondPerWatt       Unit = "tokens/sec/W"
 	GoodRequestsPerSecondPerWatt Unit = "good-req/s/W"
 	JouleSeconds                 Unit = "J*s"
+
+	CurrencyPerMillionTokens    Unit = "currency/1M tokens"
+	CurrencyPerThousandRequests Unit = "currency/1k requests"
+	TokensPerCurrencyUnit       Unit = "tokens/currency"
 )
 
 // scale places a unit within its dimension. Units of time and frequency are given as how many make

@@ -42,6 +42,8 @@ type Options struct {
 	Width int
 	// Styles asks for colours and other escape sequences.
 	Styles bool
+	// ASCII draws plots without braille patterns and other characters that a terminal may lack.
+	ASCII bool
 	// Groups are the metric groups that are printed; nil means DefaultGroups.
 	Groups []metrics.Group
 	// ShowTrace asks for the HTTP trace table.

@@ -1,7 +1,6 @@
 package html
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -18,26 +17,9 @@ func fixed(v float64) string {
 }
 
 // short writes a figure with some four digits that matter.
-func short(v float64) string {
-	a := math.Abs(v)
-	switch {
-	case !artifact.Finite(v):
-		return ""
-	case a >= 1000:
-		return artifact.GroupThousands(strconv.FormatFloat(v, 'f', 0, 64))
-	case a >= 100:
-		return trimmed(v, 1)
-	case a >= 1 || a == 0:
-		return trimmed(v, 2)
-	case a >= 0.001:
-		return trimmed(v, 4)
-	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
-}
+func short(v float64) string { return artifact.Short(v) }
 
-func trimmed(v float64, decimals int) string {
-	text := strconv.FormatFloat(v, 'f', decimals, 64)
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-}
+// trimmed writes a figure with at most so many decimals.
+func trimmed(v float64, decimals int) string { return artifact.Trimmed(v, decimals) }
 
 func integer(n int64) string { return artifact.GroupThousands(strconv.FormatInt(n, 10)) }

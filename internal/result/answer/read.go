@@ -1,0 +1,504 @@
+package answer
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
+)
+
+// number returns a value as a number; false if it is none.
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, artifact.Finite(v)
+	case int:
+		return float64(v), true
+	case int64:
+		return float64(v), true
+	case uint64:
+		return float64(v), true
+	case json.Number:
+		f, err := v.Float64()
+		return f, err == nil
+	}
+	return 0, false
+}
+
+// aggregateFile is profile_export_aiperf_sweep.json, of this program or of the original.
+type aggregateFile struct {
+	Type       string       `json:"aggregation_type"`
+	FailedRuns []failedRun  `json:"failed_runs"`
+	Metadata   metadataFile `json:"metadata"`
+	Cells      []cellFile   `json:"per_combination_metrics"`
+	// Best is kept in its order.
+	Best   artifact.Object   `json:"best_configurations"`
+	Pareto []artifact.Object `json:"pareto_optimal"`
+}
+
+type failedRun struct{ Label, Error string }
+
+type metadataFile struct {
+	Parameters []struct{ Name string } `json:"sweep_parameters"`
+	Level      *float64                `json:"confidence_level"`
+	Mode       string                  `json:"sweep_mode"`
+	Trials     *int                    `json:"num_trials_per_value"`
+	Skipped    []any                   `json:"skipped_values"`
+	Constraint *struct {
+		Filters []limitFile `json:"active_filters"`
+	} `json:"sla_constraints"`
+	Axes *struct {
+		XMetric   string `json:"x_metric"`
+		XStat     string `json:"x_stat"`
+		XMinimize *bool  `json:"x_minimize"`
+		YMetric   string `json:"y_metric"`
+		YStat     string `json:"y_stat"`
+		YMaximize *bool  `json:"y_maximize"`
+	} `json:"pareto_axes"`
+}
+
+type limitFile struct {
+	Metric    string  `json:"metric_tag"`
+	Stat      string  `json:"stat"`
+	Op        string  `json:"op"`
+	Threshold float64 `json:"threshold"`
+	// Observed is only that of a breach.
+	Observed *float64 `json:"observed"`
+}
+
+type cellFile struct {
+	Parameters artifact.Object `json:"parameters"`
+	Metrics    map[string]struct {
+		Mean *float64 `json:"mean"`
+		Low  *float64 `json:"ci_low"`
+		High *float64 `json:"ci_high"`
+		Unit string   `json:"unit"`
+	} `json:"metrics"`
+}
+
+// Read reads the aggregate of a sweep, profile_export_aiperf_sweep.json, of this program or of the original. Labels,
+// pages and runs of the cells are not in the file.
+func Read(aggregate []byte) (*Sweep, error) {
+	var f aggregateFile
+	if err := json.Unmarshal(aggregate, &f); err != nil {
+		return nil, err
+	}
+	if f.Type != "sweep" {
+		return nil, fmt.Errorf("it is not the aggregate of a sweep: its aggregation_type is %.40q", f.Type)
+	}
+	s := &Sweep{Kind: "Sweep"}
+	for _, p := range f.Metadata.Parameters {
+		s.Parameters = append(s.Parameters, Parameter{Name: p.Name})
+	}
+	for i := range f.Cells { // those of scenarios may be in cells only
+		for _, m := range f.Cells[i].Parameters {
+			if !slices.ContainsFunc(s.Parameters, func(p Parameter) bool { return p.Name == m.Key }) {
+				s.Parameters = append(s.Parameters, Parameter{Name: m.Key})
+			}
+		}
+	}
+	trials := 0
+	if t := f.Metadata.Trials; t != nil {
+		trials = *t
+	}
+	if l := f.Metadata.Level; l != nil && trials > 1 {
+		s.Level = *l
+	}
+	units := map[string]string{}
+	for i := range f.Cells {
+		s.Cells = append(s.Cells, f.Cells[i].cell(s.Parameters, trials, units))
+	}
+	s.Metrics = metricsOf(units)
+	for _, r := range f.FailedRuns {
+		s.Failures = append(s.Failures, Failure(r))
+	}
+	for _, v := range f.Metadata.Skipped {
+		s.Skipped = append(s.Skipped, label(v))
+	}
+	if c := f.Metadata.Constraint; c != nil {
+		for _, l := range c.Filters {
+			s.Limits = append(s.Limits, l.limit())
+		}
+		s.judge()
+	}
+	s.front(&f)
+	s.best(f.Best)
+	return s, nil
+}
+
+func (l *limitFile) limit() Limit {
+	return Limit{Metric: l.Metric, Stat: l.Stat, Op: strings.ToLower(l.Op), Threshold: l.Threshold,
+		Unit: NewMetric(l.Metric, l.Stat, "").Unit}
+}
+
+func (c *cellFile) cell(parameters []Parameter, trials int, units map[string]string) Cell {
+	cell := Cell{Figures: map[string]Figure{}, Runs: trials}
+	var parts []string
+	for _, p := range parameters {
+		v, ok := c.Parameters.Get(p.Name)
+		cell.Values = append(cell.Values, v)
+		if ok {
+			parts = append(parts, p.Name+" "+label(v))
+		}
+	}
+	cell.Label = strings.Join(parts, ", ")
+	for key, m := range c.Metrics {
+		if m.Mean == nil {
+			continue
+		}
+		// A plain tag, as the original writes it for cells of one run, is the average.
+		if _, stat := splitKey(key); stat == "" {
+			key += "_avg"
+		}
+		if _, twice := cell.Figures[key]; twice {
+			continue
+		}
+		f := Single(*m.Mean)
+		f.Runs = trials
+		if m.Low != nil && m.High != nil && trials > 1 {
+			f.Low, f.High = *m.Low, *m.High
+		}
+		cell.Figures[key] = f
+		units[key] = m.Unit
+	}
+	return cell
+}
+
+// label writes a value of a parameter.
+func label(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	if f, ok := number(v); ok {
+		return string(artifact.AppendFloat(nil, f))
+	}
+	text, err := artifact.AppendJSON(nil, v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}
+
+// statistics are those that end a flattened key.
+var statistics = []string{"avg", "min", "max", "std", "sum", "count"}
+
+// splitKey splits a flattened key into tag and statistic; the statistic is empty where the key is a plain tag.
+func splitKey(key string) (tag, stat string) {
+	i := strings.LastIndexByte(key, '_')
+	if _, plain := metrics.Lookup(key); plain || i < 0 {
+		return key, ""
+	}
+	stat = key[i+1:]
+	if slices.Contains(statistics, stat) || isRank(stat) {
+		return key[:i], stat
+	}
+	return key, ""
+}
+
+func isRank(stat string) bool {
+	digits, ok := strings.CutPrefix(stat, "p")
+	return ok && digits != "" && strings.Trim(digits, "0123456789.") == ""
+}
+
+// firstMetrics are the metrics that matter most, in their order on the page.
+var firstMetrics = []string{
+	"output_token_throughput", "request_throughput", "goodput", "total_token_throughput",
+	"output_token_throughput_per_user", "time_to_first_token", "inter_token_latency", "request_latency",
+	"request_error_rate", "good_request_fraction", "cost_per_million_output_tokens",
+}
+
+// statOrder are the statistics in their order on the page; others follow.
+var statOrder = []string{"avg", "p50", "p90", "p95", "p99", "max", "min", "std"}
+
+// metricsOf returns the metrics of flattened keys: those first that matter most, then by the order of the table.
+func metricsOf(units map[string]string) []Metric {
+	var list []Metric
+	for key, unit := range units {
+		tag, stat := splitKey(key)
+		list = append(list, NewMetric(tag, stat, unit))
+	}
+	order := map[string]int{}
+	for i, d := range metrics.Table() {
+		order[d.Tag] = len(firstMetrics) + i
+	}
+	for i, tag := range firstMetrics {
+		order[tag] = i
+	}
+	place := func(tag string) int {
+		if p, ok := order[tag]; ok {
+			return p
+		}
+		return math.MaxInt
+	}
+	rank := func(stat string) int {
+		if i := slices.Index(statOrder, stat); i >= 0 {
+			return i
+		}
+		return len(statOrder)
+	}
+	slices.SortFunc(list, func(a, b Metric) int {
+		return cmp.Or(cmp.Compare(place(a.Tag), place(b.Tag)), cmp.Compare(a.Tag, b.Tag),
+			cmp.Compare(rank(a.Stat), rank(b.Stat)), cmp.Compare(a.Stat, b.Stat))
+	})
+	return list
+}
+
+// judge sets the verdicts of the cells by the limits: the mean of a figure must meet its limit.
+func (s *Sweep) judge() {
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		c.Verdict = Feasible
+		for _, l := range s.Limits {
+			f, ok := c.Figure(l.Metric + "_" + l.Stat)
+			if !ok {
+				f, ok = c.Figure(l.Metric + "_avg")
+			}
+			if !ok {
+				c.Verdict, c.Why = Infeasible, l.Metric+" was not measured"
+				break
+			}
+			if !Meets(l, f.Mean) {
+				c.Verdict, c.Why = Infeasible, Breach(l, f.Mean)
+				break
+			}
+		}
+	}
+}
+
+// Meets reports whether a value is within a limit.
+func Meets(l Limit, v float64) bool {
+	switch l.Op {
+	case "lt":
+		return v < l.Threshold
+	case "le":
+		return v <= l.Threshold
+	case "gt":
+		return v > l.Threshold
+	}
+	return v >= l.Threshold
+}
+
+// comparisons are the operators of limits as they are shown.
+var comparisons = map[string]string{"lt": "<", "le": "≤", "gt": ">", "ge": "≥"}
+
+// LimitText writes a limit for people: "Time to First Token p99 < 300 ms".
+func LimitText(l Limit) string {
+	m := NewMetric(l.Metric, l.Stat, l.Unit)
+	return strings.TrimSpace(m.Title() + " " + comparisons[l.Op] + " " +
+		artifact.Trimmed(l.Threshold, 6) + " " + m.Unit)
+}
+
+// Breach says which limit a value misses: "Time to First Token p99 was 412.5, limit < 300 ms".
+func Breach(l Limit, v float64) string {
+	m := NewMetric(l.Metric, l.Stat, l.Unit)
+	return fmt.Sprintf("%s was %.4g, limit %s %s", m.Title(), v, comparisons[l.Op],
+		strings.TrimSpace(artifact.Trimmed(l.Threshold, 6)+" "+m.Unit))
+}
+
+// front marks the cells of the Pareto front, and sets its axes.
+func (s *Sweep) front(f *aggregateFile) {
+	for _, at := range f.Pareto {
+		for i := range s.Cells {
+			if f.Cells[i].matches(at) {
+				s.Cells[i].Pareto = true
+			}
+		}
+	}
+	if a := f.Metadata.Axes; a != nil {
+		s.Front = &Axes{X: NewMetric(a.XMetric, a.XStat, ""), Y: NewMetric(a.YMetric, a.YStat, ""),
+			MaximizeX: a.XMinimize != nil && !*a.XMinimize, MinimizeY: a.YMaximize != nil && !*a.YMaximize}
+		return
+	}
+	for _, latency := range []string{"time_to_first_token", "request_latency"} {
+		x, y := NewMetric(latency, "p99", ""), NewMetric("request_throughput", "avg", "")
+		if s.all(x.Key()) && s.all(y.Key()) {
+			s.Front = &Axes{X: x, Y: y}
+			return
+		}
+	}
+}
+
+// all reports whether there are cells and all of them have a figure.
+func (s *Sweep) all(key string) bool {
+	return len(s.Cells) > 0 && !slices.ContainsFunc(s.Cells, func(c Cell) bool {
+		_, ok := c.Figure(key)
+		return !ok
+	})
+}
+
+func (c *cellFile) matches(parameters artifact.Object) bool {
+	if len(parameters) != len(c.Parameters) {
+		return false
+	}
+	for _, m := range parameters {
+		if v, ok := c.Parameters.Get(m.Key); !ok || label(v) != label(m.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// best sets the best cells.
+func (s *Sweep) best(list artifact.Object) {
+	for _, m := range list {
+		o, ok := m.Value.(artifact.Object)
+		if !ok {
+			continue
+		}
+		value, _ := o.Get("metric")
+		v, ok := number(value)
+		if !ok {
+			continue
+		}
+		unit, _ := o.Get("unit")
+		title := strings.ReplaceAll(m.Key, "_", " ")
+		b := Best{Title: strings.ToUpper(title[:1]) + title[1:], Value: v, Cell: -1}
+		b.Metric.Unit, _ = unit.(string)
+		parameters, _ := o.Get("parameters")
+		if at, ok := parameters.(artifact.Object); ok {
+			var parts []string
+			for _, p := range at {
+				parts = append(parts, p.Key+" "+label(p.Value))
+			}
+			b.Label = strings.Join(parts, ", ")
+			b.Cell = slices.IndexFunc(s.Cells, func(c Cell) bool { return c.Label == b.Label })
+		}
+		s.Best = append(s.Best, b)
+	}
+}
+
+// historyFile is search_history.json, of this program or of the original.
+type historyFile struct {
+	Config struct {
+		Planner    string          `json:"planner"`
+		Objectives []objectiveFile `json:"objectives"`
+		Most       int             `json:"max_iterations"`
+		Space      []struct {
+			Path   string
+			Lo, Hi float64
+		} `json:"search_space"`
+		Filters []limitFile `json:"sla_filters"`
+	} `json:"config"`
+	Iterations []struct {
+		Values       artifact.Object `json:"variation_values"`
+		Objectives   []*float64      `json:"objective_values"`
+		Feasible     *bool           `json:"feasible"`
+		NonMonotonic any             `json:"non_monotonic_warning"`
+	} `json:"iterations"`
+	BestTrials []struct {
+		Index int `json:"iteration_idx"`
+	} `json:"best_trials"`
+	Recipe   *string `json:"recipe"`
+	Boundary *struct {
+		FeasibleMax   *struct{ Value float64 } `json:"feasible_max"`
+		InfeasibleMin *struct {
+			Value  float64
+			Breach *limitFile `json:"first_breach"`
+		} `json:"infeasible_min"`
+		Type    string                     `json:"boundary_type"`
+		Binding string                     `json:"binding_constraint"`
+		CI      *struct{ Lo, Hi *float64 } `json:"boundary_ci"`
+	} `json:"boundary_summary"`
+	Reason *string `json:"convergence_reason"`
+}
+
+type objectiveFile struct {
+	Metric, Stat, Direction string
+}
+
+// ReadSearch reads search_history.json, of this program or of the original. The cells are the iterations; they have
+// objectives and verdicts, but no figures: those are in the files of the runs.
+func ReadSearch(history []byte) (*Sweep, error) {
+	var f historyFile
+	if err := json.Unmarshal(history, &f); err != nil {
+		return nil, err
+	}
+	if len(f.Config.Space) == 0 {
+		return nil, errors.New("it is not the history of a search: it has no config.search_space")
+	}
+	s := &Sweep{Kind: "Search", Search: &Search{Planner: f.Config.Planner, Most: f.Config.Most}}
+	for _, d := range f.Config.Space {
+		p := Parameter{Name: d.Path[strings.LastIndexByte(d.Path, '.')+1:], Path: d.Path}
+		s.Parameters = append(s.Parameters, p)
+		s.Search.Ranges = append(s.Search.Ranges, Range{p, d.Lo, d.Hi})
+	}
+	for i := range f.Config.Filters {
+		s.Limits = append(s.Limits, f.Config.Filters[i].limit())
+	}
+	for _, o := range f.Config.Objectives {
+		s.Search.Objectives = append(s.Search.Objectives,
+			strings.ToLower(o.Direction)+" "+NewMetric(o.Metric, o.Stat, "").Title())
+		s.Metrics = append(s.Metrics, NewMetric(o.Metric, o.Stat, ""))
+	}
+	for _, it := range f.Iterations {
+		c := Cell{Figures: map[string]Figure{}}
+		var parts []string
+		for _, p := range s.Parameters {
+			v, _ := it.Values.Get(p.Path)
+			c.Values = append(c.Values, v)
+			parts = append(parts, p.Name+" "+label(v))
+		}
+		c.Label = strings.Join(parts, ", ")
+		c.setObjectives(it.Objectives, s.Metrics)
+		switch {
+		case len(c.Objectives) == 0:
+			c.Verdict = Failed
+		case it.Feasible != nil && *it.Feasible && len(s.Limits) > 0:
+			c.Verdict = Feasible
+		case it.Feasible != nil && !*it.Feasible:
+			c.Verdict = Infeasible
+		}
+		c.NonMonotonic = it.NonMonotonic != nil && it.NonMonotonic != false
+		s.Cells = append(s.Cells, c)
+	}
+	for _, b := range f.BestTrials {
+		if b.Index >= 0 && b.Index < len(s.Cells) {
+			s.Search.Best = append(s.Search.Best, b.Index)
+		}
+	}
+	if f.Recipe != nil {
+		s.Search.Recipe = *f.Recipe
+	}
+	if f.Reason != nil {
+		s.Search.Reason = *f.Reason
+	}
+	s.Search.Boundary = f.boundary()
+	return s, nil
+}
+
+func (c *Cell) setObjectives(values []*float64, of []Metric) {
+	for i, v := range values {
+		if v == nil || i >= len(of) {
+			return
+		}
+		c.Objectives = append(c.Objectives, *v)
+		c.Figures[of[i].Key()] = Single(*v)
+	}
+}
+
+func (f *historyFile) boundary() *Boundary {
+	b := f.Boundary
+	if b == nil {
+		return nil
+	}
+	out := &Boundary{Type: b.Type, Binding: b.Binding, MarginLow: math.NaN(), MarginHigh: math.NaN()}
+	if b.FeasibleMax != nil {
+		out.FeasibleMax = &b.FeasibleMax.Value
+	}
+	if i := b.InfeasibleMin; i != nil {
+		out.InfeasibleMin = &i.Value
+		if i.Breach != nil && i.Breach.Observed != nil {
+			out.Breach = Breach(i.Breach.limit(), *i.Breach.Observed)
+		}
+	}
+	if b.CI != nil && b.CI.Lo != nil && b.CI.Hi != nil {
+		out.MarginLow, out.MarginHigh = *b.CI.Lo, *b.CI.Hi
+	}
+	return out
+}

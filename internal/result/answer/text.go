@@ -1,0 +1,170 @@
+package answer
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"aiperf/internal/base/artifact"
+)
+
+// Between writes an interval with as many digits as its width calls for: "11.9–12.9". It is "" without an interval.
+func Between(low, high float64) string {
+	if !artifact.Finite(low) || !artifact.Finite(high) {
+		return ""
+	}
+	decimals := decimalsOf(high - low)
+	return fixed(low, decimals) + "–" + fixed(high, decimals)
+}
+
+// decimalsOf returns the decimals that show two digits of a width.
+func decimalsOf(width float64) int {
+	if !(width > 0) {
+		return 0
+	}
+	return min(max(1-int(math.Floor(math.Log10(width))), 0), 6)
+}
+
+func fixed(v float64, decimals int) string {
+	whole, rest, dotted := strings.Cut(fmt.Sprintf("%.*f", decimals, v), ".")
+	if whole = artifact.GroupThousands(whole); dotted {
+		return whole + "." + rest
+	}
+	return whole
+}
+
+// Measured writes a value with its unit and its interval: "12.4 requests/s, 95 %: 11.9–12.9".
+func Measured(v, low, high, level float64, unit string) string {
+	text := strings.TrimSpace(artifact.Short(v) + " " + unit)
+	if interval := Between(low, high); interval != "" {
+		if high > low && v != math.Trunc(v) {
+			text = strings.TrimSpace(fixed(v, decimalsOf(high-low)) + " " + unit)
+		}
+		text += ", " + Percent(level) + ": " + interval
+	}
+	return text
+}
+
+// Percent writes a share as a percentage.
+func Percent(share float64) string { return artifact.Trimmed(100*share, 3) + " %" }
+
+// Value writes a load: "concurrency 186", or "12.4 requests/s" where it has a unit.
+func (p Parameter) Value(v float64) string {
+	if p.Unit != "" {
+		return artifact.Short(v) + " " + p.Unit
+	}
+	return p.Name + " " + artifact.Short(v)
+}
+
+// Headline says in one sentence what load the server takes.
+func (c *Capacity) Headline() string {
+	name := c.Load.Name
+	switch c.Outcome {
+	case Found:
+		text := Measured(c.Value, c.Low, c.High, c.Level, c.Load.Unit)
+		if c.Load.Unit == "" {
+			text = name + " " + text
+		}
+		return text + c.atRate()
+	case WholeRange:
+		return "at least " + c.Load.Value(c.Hi) + c.atRate() + ": the largest load of the range meets all limits"
+	case NotEvenSmallest:
+		return "none: not even " + c.Load.Value(c.Lo) + " meets the limits"
+	}
+	switch interval := Between(c.Low, c.High); {
+	case interval != "":
+		return "not decided: " + strings.TrimSpace(name+" between "+interval+" "+c.Load.Unit)
+	case artifact.Finite(c.Value):
+		return "not decided: " + c.Load.Value(c.Value) + " met the limits, beyond is not known"
+	}
+	return "not decided"
+}
+
+// atRate says the throughput at the answer.
+func (c *Capacity) atRate() string {
+	r := c.Rate
+	if !artifact.Finite(r.Mean) || r.Mean == 0 {
+		return ""
+	}
+	if r.HasInterval() {
+		return " (" + Measured(r.Mean, r.Low, r.High, c.Level, "requests/s") + ")"
+	}
+	return " (" + artifact.Short(r.Mean) + " requests/s)"
+}
+
+// Bound says what bound first; "" if that is not known.
+func (c *Capacity) Bound() string {
+	if c.BoundBy != "" || c.Binding < 0 || c.Binding >= len(c.Limits) {
+		return c.BoundBy
+	}
+	l := c.Limits[c.Binding]
+	var sides []string
+	if l.Passing != nil {
+		sides = append(sides, artifact.Short(*l.Passing)+" "+l.Unit+" at the largest load within the limits")
+	}
+	if l.Failing != nil {
+		sides = append(sides, artifact.Short(*l.Failing)+" "+l.Unit+" at the smallest beyond")
+	}
+	return strings.TrimSuffix(LimitText(l)+": "+strings.Join(sides, ", "), ": ")
+}
+
+// Point describes a point of the curve: its load, latency, throughput and throughput per user.
+func (c *Curve) Point(i int) string {
+	if i < 0 || i >= len(c.Points) {
+		return ""
+	}
+	p := &c.Points[i]
+	parts := []string{}
+	for _, m := range []Metric{c.Throughput, c.PerUser, c.Latency} {
+		if v := p.At(m); m.Tag != "" && !math.IsNaN(v) {
+			parts = append(parts, m.Title()+" "+strings.TrimSpace(artifact.Short(v)+" "+m.Unit))
+		}
+	}
+	text := c.Load.Value(p.Load)
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	return text
+}
+
+// String says what an answer cost: "9 runs, 4,312 requests, 1,204,331 tokens, 3 min 12 s".
+func (s Spent) String() string {
+	text := fmt.Sprintf("%s, %s, %s, %s", plural(s.Runs, "run"), plural(s.Requests, "request"),
+		plural(s.Tokens, "token"), Took(s.Time))
+	if s.Saved > 0 {
+		text += "; " + Took(s.Saved) + " saved by early verdicts"
+	}
+	return text
+}
+
+func plural(n int64, of string) string {
+	text := artifact.GroupThousands(fmt.Sprint(n)) + " " + of
+	if n != 1 {
+		text += "s"
+	}
+	return text
+}
+
+// Took writes a duration for people: "3 min 12 s".
+func Took(d time.Duration) string {
+	if d < time.Minute {
+		return artifact.Trimmed(d.Seconds(), 1) + " s"
+	}
+	d = d.Round(time.Second)
+	hours, minutes, seconds := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
+	if hours > 0 {
+		return fmt.Sprintf("%d h %d min", hours, minutes)
+	}
+	return fmt.Sprintf("%d min %d s", minutes, seconds)
+}
+
+// String says what the output costs, and what that was computed from.
+func (p *Price) String() string {
+	gpus := "1 GPU"
+	if p.GPUs != 1 {
+		gpus = fmt.Sprintf("%d GPUs", p.GPUs)
+	}
+	return fmt.Sprintf("%s per million output tokens, %s output tokens per currency unit (%s at %s per hour)",
+		artifact.Short(p.PerMillion), artifact.Short(p.PerUnit), gpus, artifact.Short(p.PerGPUHour))
+}

@@ -1,0 +1,67 @@
+package console
+
+import (
+	"io"
+	"strings"
+
+	"aiperf/internal/result/answer"
+)
+
+// RenderCapacity writes how much load a server takes within limits: the answer with its interval, what bound first,
+// the curve, the knee and the recommended operating point, the cost and the command that repeats the measurement.
+func RenderCapacity(w io.Writer, c *answer.Capacity, o Options) error {
+	if o.Width <= 0 {
+		o.Width = DefaultWidth
+	}
+	p := &page{width: o.Width}
+	p.blank(2)
+	p.line(span{product + " | Capacity", title})
+	look := green
+	switch c.Outcome {
+	case answer.NotEvenSmallest:
+		look = red
+	case answer.Undecided:
+		look = yellow
+	}
+	p.field("Answer", c.Headline(), look)
+	var limits []string
+	for _, l := range c.Limits {
+		limits = append(limits, answer.LimitText(l))
+	}
+	p.field("Limits", strings.Join(limits, "; "), plain)
+	p.field("Bound first", c.Bound(), plain)
+	p.field("Knee", c.Curve.Point(c.Curve.Knee), plain)
+	p.field("Recommended", c.Curve.Point(c.Curve.Recommended), plain)
+	if c.Price != nil {
+		p.field("Cost", c.Price.String(), plain)
+	}
+	p.curve(&c.Curve, o.ASCII)
+	p.blank(1)
+	for _, note := range c.Notes {
+		p.field("Note", note, yellow)
+	}
+	p.field("Spent", c.Spent.String(), plain)
+	if c.Command != "" {
+		// One line, so that it can be copied.
+		p.line(span{pad(fieldWidth-len("Repeat:")-1) + "Repeat: ", bold}, span{safe(c.Command), plain})
+	}
+	_, err := w.Write(p.bytes(o.Styles))
+	return err
+}
+
+// fieldWidth is the width of the names of fields.
+const fieldWidth = 13
+
+// field appends a name with its value, which wraps beside it; nothing for no value.
+func (p *page) field(name, value string, look style) {
+	if value == "" {
+		return
+	}
+	for i, line := range wrap(safe(value), p.width-fieldWidth) {
+		if i > 0 {
+			p.line(span{pad(fieldWidth) + line, look})
+			continue
+		}
+		p.line(span{pad(fieldWidth-len(name)-2) + name + ": ", bold}, span{line, look})
+	}
+}

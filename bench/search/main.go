@@ -1,0 +1,57 @@
+// Command search compares planners on servers in virtual time whose answer is known.
+//
+//	go run ./bench/search [-seeds 500] [-servers NAME,…] [-methods NAME,…]
+//	go run ./bench/search -truth >bench/search/simulated/truth.csv
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"aiperf/bench/search/simulated"
+)
+
+func main() {
+	truth := flag.Bool("truth", false, "compute the answers of the servers, as truth.csv")
+	seeds := flag.Int("seeds", 500, "searches of each method on each server")
+	servers := flag.String("servers", "", "names of the servers (default: all)")
+	names := flag.String("methods", "", "names of the methods (default: all)")
+	all := flag.Bool("all", false, "a row for each server and method")
+	flag.Parse()
+	if *truth {
+		printTruths(split(*servers))
+		return
+	}
+	if err := compare(*seeds, split(*servers), split(*names), *all); err != nil {
+		fmt.Fprintln(os.Stderr, "search:", err)
+		os.Exit(1)
+	}
+}
+
+func split(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
+}
+
+// chosen reports whether a name is in the list, or the list is empty.
+func chosen(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
+
+func printTruths(only []string) {
+	servers := slices.DeleteFunc(simulated.Servers(), func(s simulated.Server) bool { return !chosen(only, s.Name) })
+	answers := make([]simulated.Truth, len(servers))
+	var wait sync.WaitGroup
+	for i := range servers {
+		wait.Go(func() { answers[i] = servers[i].Truth(300_000) })
+	}
+	wait.Wait()
+	fmt.Println("server,load,late,other,client")
+	for i, t := range answers {
+		fmt.Printf("%s,%.5g,%.5g,%.5g,%g\n", servers[i].Name, t.Load, t.Late, t.Other, t.Client)
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"math"
+
+	"aiperf/bench/search/simulated"
+)
+
+func methods() []method {
+	return []method{
+		{"bisection", bisection},
+		{"grid", grid},
+	}
+}
+
+// fixed is a probe of constant length, as a script around a load generator makes it.
+func fixed(load float64) simulated.Probe {
+	return simulated.Probe{Load: load, Warmup: 15, Seconds: 60, Fresh: true}
+}
+
+// holds runs a probe and decides by its figures.
+func holds(s *simulated.Session, p simulated.Probe, o *outcome) bool {
+	f := s.Measure(p, nil)
+	o.probes++
+	o.seconds += f.Seconds
+	return s.Judge(f, p.Load).Feasible
+}
+
+// bisection doubles the load until a probe fails, then halves the bracket down to 5 %.
+func bisection(s *simulated.Session) outcome {
+	o := outcome{low: math.NaN(), high: math.NaN()}
+	pass, fail := 0.0, math.Inf(1)
+	for x := s.Lo; ; x = min(2*x, s.Hi) {
+		if !holds(s, fixed(x), &o) {
+			fail = x
+			break
+		}
+		if pass = x; x == s.Hi {
+			o.load = math.Inf(1)
+			return o
+		}
+	}
+	if pass == 0 {
+		return o
+	}
+	for fail > 1.05*pass && (s.Rate || fail > pass+1) {
+		x := (pass + fail) / 2
+		if !s.Rate {
+			x = math.Floor(x)
+		}
+		if holds(s, fixed(x), &o) {
+			pass = x
+		} else {
+			fail = x
+		}
+	}
+	o.load = pass
+	return o
+}
+
+// grid probes eight loads, evenly spread on a logarithmic scale, and takes the largest below the first failure.
+func grid(s *simulated.Session) outcome {
+	o := outcome{low: math.NaN(), high: math.NaN(), load: math.Inf(1)}
+	pass := 0.0
+	for i := range 8 {
+		x := s.Lo * math.Pow(s.Hi/s.Lo, float64(i)/7)
+		if !s.Rate {
+			x = math.Round(x)
+		}
+		if holds(s, fixed(x), &o) {
+			if math.IsInf(o.load, 1) {
+				pass = x
+			}
+		} else if math.IsInf(o.load, 1) {
+			o.load = pass
+		}
+	}
+	return o
+}

@@ -78,8 +78,8 @@ type Constraint struct {
 	Bound      float64
 }
 
-// unmeasured is the value of a constraint whose figure no trial has.
-const unmeasured = 1e6
+// Unmeasured is the value of a constraint whose figure no trial has.
+const Unmeasured = 1e6
 
 // Value returns how far an observed value violates the constraint: at most 0 where it is met; for == the distance.
 func (c Constraint) Value(v float64) float64 {
@@ -158,7 +158,7 @@ func (p *Problem) Judge(at Point, trials []Trial, objectives []float64) Result {
 
 func orUnmeasured(v float64, ok bool) float64 {
 	if !ok {
-		return unmeasured
+		return Unmeasured
 	}
 	return v
 }

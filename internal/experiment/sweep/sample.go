@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/base/quasirandom"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
+	"aiperf/internal/experiment/search"
 )
 
 // Design are the points of a sampled sweep: what was asked for, and what it became.
@@ -78,14 +79,11 @@ func (d *Dimension) at(u float64) any {
 	if d.Choices != nil {
 		return d.Choices[min(int(u*float64(len(d.Choices))), len(d.Choices)-1)]
 	}
-	x := d.Lo + float64(u*(d.Hi-d.Lo))
-	if d.Log {
-		x = math.Exp(math.Log(d.Lo) + float64(u*math.Log(d.Hi/d.Lo)))
+	v := search.Dimension{Lo: d.Lo, Hi: d.Hi, LogUniform: d.Log, Int: d.Int}.At(u)
+	if d.Int {
+		return int64(v)
 	}
-	if !d.Int {
-		return x
-	}
-	return int64(max(math.Ceil(d.Lo), min(math.Floor(d.Hi), math.RoundToEven(x))))
+	return v
 }
 
 // sobol makes a variation of each point of a Sobol sequence.

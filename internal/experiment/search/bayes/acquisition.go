@@ -1,0 +1,184 @@
+package bayes
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"aiperf/internal/base/quasirandom"
+)
+
+// The integration over what the objectives may be at the observed points.
+const (
+	// most observed points of which the values are drawn: those that may be the best.
+	maxBase = 16
+	jitter  = 1e-8
+)
+
+// draws is the number of draws for a number of objectives: parts of space are many when objectives are.
+func draws(objectives int) int { return [...]int{64, 32, 8}[min(objectives, 3)-1] }
+
+// acquisition is the logarithm of the noisy expected improvement: of the expected improvement over the best, or of the
+// hypervolume over the front, of the observed points, averaged over draws of their noiseless values (Letham et al.,
+// "Constrained Bayesian optimization with noisy experiments", 2019), plus the logarithms of the probabilities that the
+// constraints are met.
+type acquisition struct {
+	models *models
+	base   [][]float64
+	// Of each model and base point: its covariances with the data, whitened. Of each model: the factor of the base
+	// points' posterior covariance, and the standard normal variables of each draw.
+	white  [][][]float64
+	factor []blas64.Triangular
+	normal [][][]float64
+	boxes  [][]box
+	// scratch
+	w, shared        []float64
+	means, deviation []float64
+}
+
+// plain returns the expected improvement over the posterior means at the observed points.
+func (m *models) plain() *acquisition {
+	a := m.acquisition()
+	values := make([][]float64, len(m.all))
+	for i, g := range m.all {
+		for _, x := range m.observed {
+			mean, _ := g.predict(x)
+			values[i] = append(values[i], mean)
+		}
+	}
+	a.boxes = [][]box{m.improvement(values)}
+	return a
+}
+
+func (m *models) acquisition() *acquisition {
+	return &acquisition{models: m, means: make([]float64, m.objectives), deviation: make([]float64, m.objectives)}
+}
+
+// noisy returns the acquisition function that integrates over the noise, with draws of a seed.
+func (m *models) noisy(seed uint64) *acquisition {
+	plain, a := m.plain(), m.acquisition()
+	a.base = slices.Clone(m.observed)
+	scores := make(map[*float64]float64, len(a.base))
+	for _, x := range a.base {
+		scores[&x[0]] = plain.at(x)
+	}
+	slices.SortStableFunc(a.base, func(p, q []float64) int { return cmp.Compare(scores[&q[0]], scores[&p[0]]) })
+	a.base = a.base[:min(len(a.base), maxBase, max(1, quasirandom.MaxDimensions/len(m.all)))]
+
+	n, b := draws(m.objectives), len(a.base)
+	points := quasirandom.Sobol(min(b*len(m.all), quasirandom.MaxDimensions), n, true, seed)
+	values := make([][][]float64, n)
+	for i, g := range m.all {
+		white, means := make([][]float64, b), make([]float64, b)
+		covariance := mat.NewSymDense(b, nil)
+		for j, x := range a.base {
+			white[j], means[j] = g.whiten(x, nil)
+			for k := range j + 1 {
+				covariance.SetSym(k, j, g.kernel(x, a.base[k])-floats.Dot(white[j], white[k]))
+			}
+		}
+		lower := factorize(covariance, g.signal)
+		normal := make([][]float64, n)
+		for d, point := range points {
+			normal[d] = make([]float64, b)
+			value := slices.Clone(means)
+			for j := range b {
+				normal[d][j] = quantile(point[(i*b+j)%len(point)])
+				for k := range j + 1 {
+					value[j] += lower.At(j, k) * normal[d][k]
+				}
+			}
+			values[d] = append(values[d], value)
+		}
+		a.white, a.normal = append(a.white, white), append(a.normal, normal)
+		a.factor = append(a.factor, lower.RawTriangular())
+	}
+	for _, v := range values {
+		a.boxes = append(a.boxes, m.improvement(v))
+	}
+	return a
+}
+
+// factorize returns the factor of a covariance that may be almost singular.
+func factorize(covariance *mat.SymDense, scale float64) *mat.TriDense {
+	n := covariance.SymmetricDim()
+	var factor mat.Cholesky
+	for more := jitter * scale; !factor.Factorize(covariance); more *= 10 {
+		for i := range n {
+			covariance.SetSym(i, i, covariance.At(i, i)+more)
+		}
+	}
+	var lower mat.TriDense
+	factor.LTo(&lower)
+	return &lower
+}
+
+// improvement returns what would be better than values of the models at some points: where none meets all constraints,
+// what is better than a pessimistic value, so that the search is for a point that does.
+func (m *models) improvement(values [][]float64) []box {
+	reference := m.reference
+	var feasible [][]float64
+	worst := math.Inf(1)
+	for j := range values[0] {
+		ok := true
+		for c := m.objectives; c < len(values); c++ {
+			ok = ok && values[c][j] <= m.all[c].standardise(0)
+		}
+		point := make([]float64, m.objectives)
+		for o := range point {
+			point[o] = values[o][j]
+		}
+		worst = min(worst, point[0])
+		if ok {
+			feasible = append(feasible, point)
+		}
+	}
+	if m.objectives == 1 && len(feasible) == 0 {
+		reference = []float64{worst - 1}
+	}
+	return undominated(feasible, reference, m.objectives)
+}
+
+// at returns the acquisition function at a point of the unit cube.
+func (a *acquisition) at(x []float64) float64 {
+	m := a.models
+	feasible := 0.0
+	for _, g := range m.all[m.objectives:] {
+		mean, variance := g.predict(x)
+		feasible += logProbability((g.standardise(0) - mean) / math.Sqrt(variance))
+	}
+	b := len(a.base)
+	a.shared = a.shared[:0]
+	for o, g := range m.all[:m.objectives] {
+		var mean float64
+		a.w, mean = g.whiten(x, a.w[:0])
+		variance := g.signal - floats.Dot(a.w, a.w)
+		a.means[o] = mean
+		if b > 0 {
+			a.shared = append(a.shared, make([]float64, b)...)
+			shared := a.shared[o*b:]
+			for j, p := range a.base {
+				shared[j] = g.kernel(x, p) - floats.Dot(a.w, a.white[o][j])
+			}
+			blas64.Trsv(blas.NoTrans, a.factor[o], blas64.Vector{N: b, Data: shared, Inc: 1})
+			variance -= floats.Dot(shared, shared)
+		}
+		a.deviation[o] = math.Sqrt(max(variance, 1e-10*g.signal))
+	}
+	if b == 0 {
+		return feasible + logGain(a.boxes[0], a.means, a.deviation)
+	}
+	sum, means := emptySum(), make([]float64, m.objectives)
+	for d, boxes := range a.boxes {
+		for o := range means {
+			means[o] = a.means[o] + floats.Dot(a.shared[o*b:(o+1)*b], a.normal[o][d])
+		}
+		sum.add(logGain(boxes, means, a.deviation))
+	}
+	return feasible + sum.value() - math.Log(float64(len(a.boxes)))
+}

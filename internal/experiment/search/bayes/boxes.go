@@ -1,0 +1,59 @@
+package bayes
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// box is a part of the space of objectives, from lo to hi; hi may be infinite.
+type box struct{ lo, hi []float64 }
+
+// undominated divides what is better than the reference in all of the first dimensions and dominated by none of the
+// values into boxes that do not overlap. More is better. With one dimension it is what is above the best value.
+func undominated(values [][]float64, reference []float64, dimensions int) []box {
+	last := dimensions - 1
+	if last == 0 {
+		lo := reference[0]
+		for _, v := range values {
+			lo = max(lo, v[0])
+		}
+		return []box{{[]float64{lo}, []float64{math.Inf(1)}}}
+	}
+	values = slices.Clone(values)
+	slices.SortFunc(values, func(a, b []float64) int { return cmp.Compare(a[last], b[last]) })
+	var boxes []box
+	lo := reference[last]
+	for i := 0; i <= len(values); i++ {
+		hi := math.Inf(1)
+		if i < len(values) {
+			hi = values[i][last]
+		}
+		if !(hi > lo) {
+			continue
+		}
+		// Values from the i-th dominate the slab from lo to hi where they do in the other dimensions.
+		for _, b := range undominated(values[i:], reference, last) {
+			boxes = append(boxes, box{append(b.lo, lo), append(b.hi, hi)})
+		}
+		lo = hi
+	}
+	return boxes
+}
+
+// logGain is the logarithm of the expected hypervolume of independent normal objectives within boxes.
+func logGain(boxes []box, mean, deviation []float64) float64 {
+	sum := emptySum()
+	for _, b := range boxes {
+		product := 0.0
+		for o, m := range mean {
+			part := logImprovement((m - b.lo[o]) / deviation[o])
+			if !math.IsInf(b.hi[o], 1) {
+				part = logDifference(part, logImprovement((m-b.hi[o])/deviation[o]))
+			}
+			product += part + math.Log(deviation[o])
+		}
+		sum.add(product)
+	}
+	return sum.value()
+}

@@ -1,0 +1,240 @@
+package bayes
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat"
+)
+
+// The priors of the hyperparameters, for inputs in the unit cube and standardised outputs. The logarithms of the length
+// scales and of the noise's variance are normal; the variance of the signal has a gamma density.
+const (
+	lengthSpread = 1.7320508075688772 // √3; the middle is √2 + ½ ln d
+	signalShape  = 2
+	signalRate   = 0.15
+	noiseMiddle  = -6
+	noiseSpread  = 2
+	// noiseFloor keeps the covariance of equal points positive definite.
+	noiseFloor = 1e-6
+)
+
+// theta are the hyperparameters as the fit moves them: the logarithms of the length scales, of the variance of the signal
+// and of that of the noise above its floor.
+type theta []float64
+
+func (t theta) signal() float64 { return math.Exp(t[len(t)-2]) }
+func (t theta) noise() float64  { return noiseFloor + math.Exp(t[len(t)-1]) }
+
+// defaults returns the hyperparameters from which a first fit starts.
+func defaults(dimensions int) theta {
+	t := make(theta, dimensions+2)
+	for i := range dimensions {
+		t[i] = math.Log(0.5) + 0.5*math.Log(float64(dimensions))
+	}
+	t[dimensions+1] = noiseMiddle
+	return t
+}
+
+// gp is a Gaussian process with a Matérn 5/2 kernel, a length scale for each input, a constant mean and equal noise at
+// all points, given observations. Outputs are standardised within: middle and spread lead back.
+type gp struct {
+	x              [][]float64
+	y              []float64
+	middle, spread float64
+
+	theta theta
+	// inverse are the inverse squares of the length scales.
+	inverse      []float64
+	signal, mean float64
+	factor       mat.Cholesky
+	lower        mat.TriDense
+	alpha        []float64
+}
+
+// observe returns a process that has seen outputs at points, with hyperparameters that fit has yet to choose.
+func observe(x [][]float64, outputs []float64) *gp {
+	g := &gp{x: x, y: make([]float64, len(outputs))}
+	g.middle, g.spread = stat.PopMeanStdDev(outputs, nil)
+	if !(g.spread > 1e-12*math.Abs(g.middle)) {
+		g.spread = max(math.Abs(g.middle), 1)
+	}
+	for i, y := range outputs {
+		g.y[i] = (y - g.middle) / g.spread
+	}
+	return g
+}
+
+// matern returns the correlation of two points and its derivative's common factor by the squared scaled distance:
+// multiplied by (aᵢ−bᵢ)²/ℓᵢ² it is the derivative by ln ℓᵢ.
+func matern(square float64) (correlation, slope float64) {
+	r := math.Sqrt(5 * square)
+	e := math.Exp(-r)
+	return (1 + r + r*r/3) * e, 5. / 3 * (1 + r) * e
+}
+
+func (g *gp) kernel(a, b []float64) float64 {
+	var square float64
+	for i, w := range g.inverse {
+		d := a[i] - b[i]
+		square += d * d * w
+	}
+	k, _ := matern(square)
+	return g.signal * k
+}
+
+// condition computes the posterior under hyperparameters; false if their covariance is not positive definite. slopes,
+// if it is not nil, receives the slope of [matern] for each pair of points.
+func (g *gp) condition(t theta, slopes []float64) bool {
+	n := len(g.x)
+	g.theta, g.signal = t, t.signal()
+	g.inverse = make([]float64, len(t)-2)
+	for i := range g.inverse {
+		g.inverse[i] = math.Exp(-2 * t[i])
+	}
+	k := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i {
+			var square float64
+			for p, w := range g.inverse {
+				d := g.x[i][p] - g.x[j][p]
+				square += d * d * w
+			}
+			c, s := matern(square)
+			k.SetSym(j, i, g.signal*c)
+			if slopes != nil {
+				slopes[i*n+j] = s
+			}
+		}
+		k.SetSym(i, i, g.signal+t.noise())
+	}
+	if !g.factor.Factorize(k) {
+		return false
+	}
+	// The constant mean is the most probable one under a standard normal prior.
+	ones, solved := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	for i := range n {
+		ones.SetVec(i, 1)
+	}
+	if g.factor.SolveVecTo(solved, ones) != nil {
+		return false
+	}
+	weights := solved.RawVector().Data
+	g.mean = floats.Dot(weights, g.y) / (floats.Sum(weights) + 1)
+	g.alpha = make([]float64, n)
+	rest := mat.NewVecDense(n, nil)
+	for i, y := range g.y {
+		rest.SetVec(i, y-g.mean)
+	}
+	return g.factor.SolveVecTo(mat.NewVecDense(n, g.alpha), rest) == nil
+}
+
+// loss returns the negative logarithm of the posterior density of hyperparameters, up to a constant, and fills its
+// gradient.
+func (g *gp) loss(t theta, gradient []float64) float64 {
+	n, d := len(g.x), len(t)-2
+	slopes := make([]float64, n*n)
+	var inverse mat.SymDense
+	for _, v := range t {
+		if math.Abs(v) > 50 {
+			return math.Inf(1)
+		}
+	}
+	if !g.condition(t, slopes) || g.factor.InverseTo(&inverse) != nil {
+		return math.Inf(1)
+	}
+	loss := 0.5*g.factor.LogDet() + 0.5*g.mean*g.mean
+	clear(gradient)
+	noise := math.Exp(t[d+1])
+	for i := range n {
+		loss += 0.5 * g.alpha[i] * (g.y[i] - g.mean)
+		diagonal := inverse.At(i, i) - g.alpha[i]*g.alpha[i]
+		gradient[d] += 0.5 * diagonal * g.signal
+		gradient[d+1] += 0.5 * diagonal * noise
+		for j := range i {
+			w := inverse.At(i, j) - g.alpha[i]*g.alpha[j]
+			var square float64
+			for p, v := range g.inverse {
+				part := (g.x[i][p] - g.x[j][p]) * (g.x[i][p] - g.x[j][p]) * v
+				square += part
+				gradient[p] += w * g.signal * slopes[i*n+j] * part
+			}
+			r := math.Sqrt(5 * square)
+			gradient[d] += w * g.signal * slopes[i*n+j] * (3. / 5) * (1 + r + r*r/3) / (1 + r)
+		}
+	}
+	normal := func(i int, middle, spread float64) {
+		z := (t[i] - middle) / spread
+		loss += 0.5 * z * z
+		gradient[i] += z / spread
+	}
+	for p := range d {
+		normal(p, math.Sqrt2+0.5*math.Log(float64(d)), lengthSpread)
+	}
+	loss += signalRate*g.signal - (signalShape-1)*t[d]
+	gradient[d] += signalRate*g.signal - (signalShape - 1)
+	normal(d+1, noiseMiddle, noiseSpread)
+	return loss
+}
+
+// fit chooses the most probable hyperparameters by descent from each of the starts, and conditions the process on them.
+func (g *gp) fit(evaluations int, starts ...theta) {
+	best, chosen := math.Inf(1), theta(nil)
+	for _, start := range starts {
+		var at, slope []float64
+		var value float64
+		both := func(x []float64) {
+			if at == nil || !floats.Equal(at, x) {
+				at, slope = append(at[:0], x...), append(slope[:0], x...)
+				value = g.loss(theta(at), slope)
+			}
+		}
+		result, _ := optimize.Minimize(optimize.Problem{
+			Func: func(x []float64) float64 { both(x); return value },
+			Grad: func(grad, x []float64) { both(x); copy(grad, slope) },
+		}, start, &optimize.Settings{FuncEvaluations: evaluations, GradientThreshold: 1e-3,
+			Converger: &optimize.FunctionConverge{Absolute: 1e-4, Iterations: 3}}, &optimize.LBFGS{})
+		if result != nil && result.F < best {
+			best, chosen = result.F, append(theta(nil), result.X...)
+		}
+	}
+	if chosen == nil {
+		chosen = starts[0]
+	}
+	g.use(chosen)
+}
+
+// use conditions the process on hyperparameters.
+func (g *gp) use(t theta) {
+	for !g.condition(t, nil) {
+		t = append(theta(nil), t...)
+		t[len(t)-1] += 1
+	}
+	g.factor.LTo(&g.lower)
+}
+
+// whiten returns the covariances of a point with the observations, solved with the factor of their covariance: the
+// inner product of two is the covariance that the observations explain. It appends to buffer.
+func (g *gp) whiten(x []float64, buffer []float64) (white []float64, mean float64) {
+	mean = g.mean
+	for i, o := range g.x {
+		k := g.kernel(x, o)
+		buffer = append(buffer, k)
+		mean += k * g.alpha[i]
+	}
+	blas64.Trsv(blas.NoTrans, g.lower.RawTriangular(), blas64.Vector{N: len(buffer), Data: buffer, Inc: 1})
+	return buffer, mean
+}
+
+// predict returns the mean and the variance of the process at a point, without noise, in standardised units.
+func (g *gp) predict(x []float64) (mean, variance float64) {
+	w, mean := g.whiten(x, nil)
+	return mean, max(g.signal-floats.Dot(w, w), 1e-12*g.signal)
+}
+
+// standardise returns a value in the unit of the process.
+func (g *gp) standardise(v float64) float64 { return (v - g.middle) / g.spread }

@@ -141,6 +141,13 @@ func (e *Engine) Started(c Credit, startNS int64) {
 	e.mail.post(message{phase: c.Phase, id: c.ID, kind: started, startNS: startNS})
 }
 
+// EndPhase ends the sending of a phase as if one of its stop conditions was met: the requests in flight are waited for,
+// those that have not returned after the grace are cut off, and the next phase follows. [Infinite] waits as long as the
+// phase does without; a longer grace than that of the phase has no effect. A phase that is not sending is left alone.
+func (e *Engine) EndPhase(phase int, grace time.Duration) {
+	e.mail.post(message{phase: phase, kind: endAsked, grace: grace})
+}
+
 // Stop ends the run early: nothing more is sent, what is in flight is cut off and waited for as
 // long as CancelDrainTimeout, the phase completes and those after it are left out.
 func (e *Engine) Stop() { e.mail.requestStop(stopRequest{}) }

@@ -1,14 +1,18 @@
 package load
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
-// message is one thing that the sender reports.
+// message is one thing that the sender reports, or a request to end one phase.
 type message struct {
 	phase   int
 	id      int64
 	kind    messageKind
 	outcome Outcome
 	startNS int64
+	grace   time.Duration
 }
 
 // messageKind is what a message reports.
@@ -18,6 +22,7 @@ const (
 	returned messageKind = iota
 	firstContent
 	started
+	endAsked
 )
 
 // stopRequest is a request to end before the plan does.

@@ -9,6 +9,10 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 		p.stats.Barrier.released(m.startNS)
 		return
 	}
+	if m.kind == endAsked {
+		p.endEarly(m.grace, nowNS)
+		return
+	}
 	f, ok := p.inFlight[m.id]
 	if !ok {
 		return
@@ -132,6 +136,21 @@ func (p *phaseRun) finishSending(nowNS int64) {
 		p.publishSearch()
 	}
 	p.setState(SendingComplete)
+}
+
+// endEarly ends the sending of the phase before a stop condition of its own is met.
+func (p *phaseRun) endEarly(grace time.Duration, nowNS int64) {
+	if p.stage != running || !p.sending() {
+		return
+	}
+	if p.phase.Duration > 0 {
+		grace = min(grace, p.phase.Grace)
+	}
+	p.stats.EndedEarly = true
+	if p.stats.GraceEndNS = 0; grace < Infinite {
+		p.stats.GraceEndNS = addNS(nowNS, grace)
+	}
+	p.finishSending(nowNS)
 }
 
 // dropWaiting drops the turns that wait for anything; those of trees are dropped with their trees.

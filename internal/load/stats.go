@@ -47,6 +47,8 @@ type Stats struct {
 	FinalReturned *ReturnedTotals
 
 	TimeoutTriggered, GracePeriodTimeoutTriggered, WasCancelled bool
+	// EndedEarly reports that [Engine.EndPhase] ended the sending.
+	EndedEarly bool
 
 	// TargetRate is the rate of the plan in requests per second, 0 in closed loops and recordings. Where the rate
 	// changes it is, from the end of sending on, the mean over the time in which was sent.

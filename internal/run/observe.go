@@ -177,14 +177,14 @@ func (b *base) wall(ns int64) time.Time { return time.Unix(0, b.clock.WallNS(ns)
 const snapshotInterval = 100 * time.Millisecond
 
 // watch looks after a running load until done is closed: it shows snapshots, and asks the load to stop when the user
-// does. The returned channel is closed when it has ended.
+// does, and to end a phase when its end is asked for. The returned channel is closed when it has ended.
 func (e *execution) watch(done <-chan struct{}) <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		snapshots := time.NewTicker(snapshotInterval)
 		defer snapshots.Stop()
-		stop := e.options.Stop
+		stop, ends := e.options.Stop, e.options.Ends
 		for {
 			select {
 			case <-done:
@@ -193,6 +193,12 @@ func (e *execution) watch(done <-chan struct{}) <-chan struct{} {
 			case <-stop:
 				stop = nil
 				e.engine.Stop()
+			case end, open := <-ends:
+				if !open {
+					ends = nil
+					continue
+				}
+				e.endPhase(end)
 			case <-snapshots.C:
 				e.followers.show()
 			}

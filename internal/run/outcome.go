@@ -163,6 +163,7 @@ func (o *outcome) facts() summary.Run {
 		Provenance:    o.origin,
 		WasCancelled:  cancelled(o.Phases),
 		EndpointTitle: o.target.descriptor.MetricsTitle,
+		EndedEarly:    o.earlyEnd(o.Phases, load.Profiling), WarmupEndedEarly: o.earlyEnd(o.Phases, load.Warmup),
 	}
 	run.RunInfo.RandomSeed, run.RunInfo.CLICommand = o.cfg.RandomSeed, o.cfg.CLICommand
 	run.RunInfo.VariationLabel = cmp.Or(run.RunInfo.VariationLabel, "base")

@@ -43,6 +43,8 @@ type Options struct {
 	Observers []progress.Observer
 	// Stop asks the run to end with the results so far: the first Ctrl-C. nil never asks.
 	Stop <-chan struct{}
+	// Ends end phases before their stop conditions are met; nil ends none.
+	Ends <-chan End
 	// Tokenizers are shared by the runs of a series; nil where a run stands alone.
 	Tokenizers *Tokenizers
 	// Capacity is what this machine was measured to carry; a run that asks for more is told so. nil = not known.
@@ -172,6 +174,7 @@ type execution struct {
 	health   *clientHealth
 	// stall is the watch over the making of records.
 	stall *recordWatch
+	early earlyEnds
 	// rtt is the network's round trip, nil as long as it is not known.
 	rtt       *time.Duration
 	followers followers

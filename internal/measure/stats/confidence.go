@@ -50,7 +50,7 @@ func StudentT(level, freedom float64) float64 {
 		return math.NaN()
 	}
 	nu, alpha := freedom, 1-level
-	tails := func(t float64) float64 { return incompleteBeta(nu/2, 0.5, nu/(nu+t*t), t*t/(nu+t*t)) }
+	tails := func(t float64) float64 { return IncompleteBeta(nu/2, 0.5, nu/(nu+t*t), t*t/(nu+t*t)) }
 	low, high := 0.0, 1.0
 	for tails(high) > alpha && high < math.MaxFloat64/4 {
 		low, high = high, 2*high
@@ -68,11 +68,11 @@ func StudentT(level, freedom float64) float64 {
 	}
 }
 
-// incompleteBeta returns the regularised incomplete beta function at x, where rest is 1−x, by its continued
-// fraction (DLMF 8.17.22) on the side where it converges fast.
-func incompleteBeta(a, b, x, rest float64) float64 {
+// IncompleteBeta returns the regularised incomplete beta function of a and b at x, where rest is 1−x, by its
+// continued fraction (DLMF 8.17.22) on the side where it converges fast.
+func IncompleteBeta(a, b, x, rest float64) float64 {
 	if x > (a+1)/(a+b+2) {
-		return 1 - incompleteBeta(b, a, rest, x)
+		return 1 - IncompleteBeta(b, a, rest, x)
 	}
 	if x == 0 {
 		return 0
@@ -83,7 +83,7 @@ func incompleteBeta(a, b, x, rest float64) float64 {
 	front := math.Exp(lab-la-lb+a*math.Log(x)+b*math.Log(rest)) / a
 
 	// Lentz's method: c and d are the ratios of neighbouring numerators and denominators.
-	const tiny, enough, terms = 1e-300, 1e-16, 500
+	const tiny, enough, terms = 1e-300, 1e-16, 1 << 16
 	c, d := 1.0, 1/nonZero(1-(a+b)*x/(a+1), tiny)
 	fraction := d
 	for k := 1.0; k <= terms; k++ {

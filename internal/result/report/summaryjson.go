@@ -77,6 +77,17 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 		doc = append(doc, artifact.Member{Key: "is_complete", Value: false},
 			artifact.Member{Key: "incomplete_reason", Value: r.Incomplete})
 	}
+	for _, x := range []struct {
+		key   string
+		early *summary.EarlyEnd
+	}{{"ended_early", r.EndedEarly}, {"warmup_ended_early", r.WarmupEndedEarly}} {
+		if x.early != nil {
+			doc = append(doc, artifact.Member{Key: x.key, Value: artifact.Object{
+				{Key: "reason", Value: x.early.Reason}, {Key: "confidence", Value: x.early.Confidence},
+				{Key: "saved_seconds", Value: x.early.SavedSeconds},
+			}})
+		}
+	}
 	doc = append(doc, artifact.Member{Key: "error_summary", Value: errorSummary(r.Errors)})
 	doc = appendInstant(doc, "start_time", r.StartNS, zone)
 	doc = appendInstant(doc, "end_time", r.EndNS, zone)

@@ -117,6 +117,7 @@ func (s *State) Ran() []Phase { return PhasesRun(s.Phases, s.UpdatedNS) }
 // whole run, such as the child sessions.
 func BuildPhase(run Run, p Phase, engine *metrics.Engine) Result {
 	run.StartNS, run.WasCancelled, run.Incomplete = p.StartNS, p.WasCancelled, ""
+	run.EndedEarly, run.WarmupEndedEarly = nil, nil
 	run.Counts = p.Counts
 	run.Submission, run.Branches, run.Dataset = nil, nil, nil
 	return Build(run, engine, nil)

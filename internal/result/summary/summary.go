@@ -9,6 +9,8 @@
 package summary
 
 import (
+	"fmt"
+
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/gpu"
@@ -61,6 +63,10 @@ type Run struct {
 	WasCancelled  bool    `json:"was_cancelled"`
 	// Incomplete is the reason why the run degraded; "" when it did not.
 	Incomplete string `json:"incomplete_reason,omitempty"`
+	// EndedEarly says why the profiling phase is shorter than it was asked to be, WarmupEndedEarly the same of the
+	// warm-up; nil where a stop condition of its own ended it.
+	EndedEarly       *EarlyEnd `json:"ended_early,omitempty"`
+	WarmupEndedEarly *EarlyEnd `json:"warmup_ended_early,omitempty"`
 	// StartNS is the start of the profiling phase, wall epoch ns; 0 = the first request's send.
 	StartNS int64 `json:"start_ns,omitempty"`
 	// Counts are the load generator's totals.
@@ -77,6 +83,20 @@ type Run struct {
 	Dataset *Dataset `json:"dataset,omitempty"`
 	// Source is the public data set that was sent; nil for other data.
 	Source *Source `json:"source,omitempty"`
+}
+
+// EarlyEnd is the end of a phase before its stop condition was met.
+type EarlyEnd struct {
+	Reason string `json:"reason"`
+	// Confidence is how certain the reason is, between 0 and 1.
+	Confidence float64 `json:"confidence"`
+	// SavedSeconds is the time that the phase would have gone on, by its progress so far; 0 if that was not known.
+	SavedSeconds float64 `json:"saved_seconds"`
+}
+
+// String returns the reason with how certain it is and the time saved.
+func (e *EarlyEnd) String() string {
+	return fmt.Sprintf("%s (confidence %.4g, %.1f s saved)", e.Reason, e.Confidence, e.SavedSeconds)
 }
 
 // RunInfo identifies the run within its series.

@@ -26,6 +26,12 @@ func (p *page) footer(r *summary.Result, files *Files) {
 	p.fact("CLI Command", safe(r.RunInfo.CLICommand))
 	if seconds, ok := duration(r); ok {
 		text := strconv.FormatFloat(seconds, 'f', 2, 64) + " sec"
+		if r.WarmupEndedEarly != nil {
+			p.line(span{"The warm-up ended early: " + safe(r.WarmupEndedEarly.String()), plain})
+		}
+		if r.EndedEarly != nil {
+			p.line(span{"The run ended early: " + safe(r.EndedEarly.String()), plain})
+		}
 		if r.WasCancelled {
 			text += " (cancelled early)"
 		}

@@ -1,0 +1,72 @@
+// Package probe judges one run of a search while it goes on: whether its service levels are met for certain, violated
+// for certain, or not decided yet; whether the load is more than the server can serve for good; and whether the warm-up
+// has lasted long enough. What is certain need not be measured on: the probe ends early.
+//
+// Vocabulary: a probe is a run at one point of a search; a [Judge] observes it and its [Verdict] says what came of it; a
+// probe is saturated if the work in the system grows without bound, which only an open loop can show: in a closed loop
+// there is never more in flight than the concurrency.
+//
+// Invariants: a verdict that is certain is wrong with at most the probability that its level leaves, whenever it is
+// made (see [sequential]); a value of a request is that of the metric's own definition; a judge never decides how a run
+// is counted or written, and a run without one is the same run.
+package probe
+
+import (
+	"time"
+
+	"aiperf/internal/experiment/search"
+)
+
+// Decision is what is certain of a condition, or of all of them.
+type Decision string
+
+// The decisions.
+const (
+	Undecided Decision = "undecided"
+	Met       Decision = "met"
+	Violated  Decision = "violated"
+)
+
+// Verdict is what a probe showed.
+type Verdict struct {
+	// Decision is Met if all filters are met for certain, Violated if one is violated for certain or the probe is
+	// saturated. It is Undecided where the client was the bottleneck: the server was not measured then.
+	Decision Decision `json:"decision"`
+	// Confidence is how certain the decision is, between 0 and 1; 0 if there is none.
+	Confidence float64 `json:"confidence"`
+	// Binding is the index of the filter that is violated, or is met by the smallest margin in its standard errors; -1
+	// if no filter has a figure.
+	Binding int `json:"binding"`
+	// Filters are in the order of the filters.
+	Filters []FilterVerdict `json:"filters"`
+	// Saturated reports that the work in the system grew without bound; Evidence has the figures, for people.
+	Saturated bool   `json:"saturated"`
+	Evidence  string `json:"evidence,omitempty"`
+	// ClientLimited reports that this program or its machine was the bottleneck: such a probe is neither feasible nor
+	// infeasible.
+	ClientLimited bool `json:"client_limited"`
+	// EndedEarly reports that the judge ended the probe, Reason why; Saved is the time that this saved, warm-up
+	// included.
+	EndedEarly bool          `json:"ended_early"`
+	Reason     string        `json:"reason,omitempty"`
+	Saved      time.Duration `json:"saved_ns"`
+	// Requests is the number of measured requests on which the decision is based.
+	Requests int64 `json:"requests"`
+}
+
+// FilterVerdict is what a probe showed of one filter. What is not known is nil.
+type FilterVerdict struct {
+	Filter   search.Filter `json:"-"`
+	Decision Decision      `json:"decision"`
+	// Confidence is how certain the decision is, 0 without one.
+	Confidence float64 `json:"confidence"`
+	// Value is the figure so far and Margin that of the filter, at most 0 where it is met, in the unit of the metric;
+	// StandardError is that of both, for requests that depend on one another.
+	Value         *float64 `json:"value"`
+	Margin        *float64 `json:"margin"`
+	StandardError *float64 `json:"standard_error"`
+	// Inflation is by how much the variance is above that of independent requests.
+	Inflation float64 `json:"inflation"`
+	// Judged reports that the figure can be judged while the run goes on.
+	Judged bool `json:"judged"`
+}

@@ -1,0 +1,68 @@
+package run
+
+import (
+	"sync"
+	"time"
+
+	"aiperf/internal/load"
+	"aiperf/internal/result/summary"
+)
+
+// End asks for the end of a phase as if its stop condition was met: nothing more is sent, the replies in flight are
+// awaited, and the run goes on with what follows. The run is not cancelled, and its summary says why it is shorter than
+// it was asked to be.
+type End struct {
+	// Phase is the index of the phase among those of the configuration.
+	Phase int
+	// Grace bounds the wait for the requests in flight, within the bounds of the phase; 0 keeps these.
+	Grace time.Duration
+	// Reason says why, for people; Confidence is how certain that is, between 0 and 1.
+	Reason     string
+	Confidence float64
+}
+
+// earlyEnds are the ends that were asked for, by the index of the phase; the first of each counts.
+type earlyEnds struct {
+	mu    sync.Mutex
+	asked map[int]summary.EarlyEnd
+}
+
+// endPhase passes a request to the load and notes what it saves.
+func (e *execution) endPhase(x End) {
+	grace := x.Grace
+	if grace <= 0 {
+		grace = load.Infinite
+	}
+	early := summary.EarlyEnd{Reason: e.redactor.Text(x.Reason), Confidence: x.Confidence}
+	for _, s := range e.engine.Snapshot() {
+		if s.Index == x.Phase {
+			left, _ := s.Remaining(e.clock.NowNS())
+			early.SavedSeconds = left.Seconds()
+		}
+	}
+	e.early.mu.Lock()
+	_, again := e.early.asked[x.Phase]
+	if !again {
+		if e.early.asked == nil {
+			e.early.asked = map[int]summary.EarlyEnd{}
+		}
+		e.early.asked[x.Phase] = early
+	}
+	e.early.mu.Unlock()
+	if !again {
+		e.log.Info("A phase ends early: "+x.Reason, "phase", x.Phase, "saved_seconds", early.SavedSeconds)
+		e.engine.EndPhase(x.Phase, grace)
+	}
+}
+
+// earlyEnd returns how the first phase of a kind that was ended early came to its end; nil if none was.
+func (e *execution) earlyEnd(phases []load.Stats, kind load.Kind) *summary.EarlyEnd {
+	e.early.mu.Lock()
+	defer e.early.mu.Unlock()
+	for i := range phases {
+		if early, asked := e.early.asked[phases[i].Index]; asked && phases[i].EndedEarly && phases[i].Kind == kind {
+			return &early
+		}
+	}
+	return nil
+}

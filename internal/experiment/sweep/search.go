@@ -69,6 +69,8 @@ func (x *expansion) search(block *document.Node) {
 			x.fault(m.Value, document.Path("sweep", name), "a search has no variations that it applies to; remove it")
 		}
 	}
+	block = block.Clone()
+	x.plan.Block = block
 	planner := words(block.Get("planner"), bayesian)
 	space := block.Get("search_space")
 	whole := x.space(space)
@@ -121,6 +123,7 @@ func (x *expansion) space(list *document.Node) (whole bool) {
 		}
 		all = append(all, p)
 		x.plan.space = append(x.plan.space, p)
+		n.Get("path").Scalar = p.path
 		switch {
 		case slices.Contains(strings.Split(p.path, "."), "rate_series"):
 			x.fault(n.Get("path"), at+".path", "%s is not a number, so that it cannot be searched",

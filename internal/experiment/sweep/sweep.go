@@ -48,7 +48,7 @@ type Plan struct {
 	Warnings   []fault.Warning
 	// Design are the points of a sampled sweep, nil for others.
 	Design *Design
-	// Block is the checked "sweep:" mapping; nil if there is none.
+	// Block is the checked "sweep:" mapping; nil if there is none. The dimensions of a search have their full paths.
 	Block *document.Node
 	// Independent makes all trials of a variation before the next one.
 	Independent bool

@@ -1,0 +1,189 @@
+package loop
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/experiment/search"
+	"aiperf/internal/experiment/series"
+)
+
+// Trial is one run at a point.
+type Trial struct {
+	Label string
+	// Dir is the folder of the run, empty if it has none.
+	Dir string
+	// Err says why the run does not count; empty for a success.
+	Err string
+	// Metrics are the figures of a successful run.
+	Metrics []Metric
+	// Limited says how this program, not the server, set the figures: the trial is then neither feasible nor
+	// infeasible. Saturated says how the server fell behind: the trial is then infeasible, whatever its figures are.
+	// Both are empty otherwise.
+	Limited, Saturated string
+	// Requests is the per-request file, which percentiles over all trials come from; empty without one.
+	Requests string
+}
+
+// Metric are the statistics of one metric.
+type Metric struct {
+	Tag, Unit string
+	// Stats has numbers by the names of statistics.
+	Stats artifact.Object
+}
+
+// TrialOf returns a run of a series as a trial.
+func TrialOf(r *series.Run) Trial {
+	t := Trial{Label: r.Info.RunLabel, Dir: r.Artifacts.Dir, Err: r.Err}
+	if r.Artifacts.ExportLevel != "summary" {
+		t.Requests = r.Artifacts.Path(config.RecordsJSONL)
+	}
+	for i := range r.Metrics {
+		m := Metric{Tag: r.Metrics[i].Tag, Unit: r.Metrics[i].Unit}
+		for _, f := range r.Metrics[i].Figures() {
+			if artifact.Finite(f.Value) {
+				m.Stats = append(m.Stats, artifact.Member{Key: f.Key, Value: f.Value})
+			}
+		}
+		t.Metrics = append(t.Metrics, m)
+	}
+	return t
+}
+
+// Figure returns a statistic of a metric, and whether the trial has it.
+func (t *Trial) Figure(metric, stat string) (float64, bool) {
+	for _, m := range t.Metrics {
+		if m.Tag != metric {
+			continue
+		}
+		v, _ := m.Stats.Get(stat)
+		number, ok := v.(float64)
+		return number, ok && artifact.Finite(number)
+	}
+	return math.NaN(), false
+}
+
+// has reports whether the trial has a metric at all.
+func (t *Trial) has(metric string) bool {
+	for _, m := range t.Metrics {
+		if m.Tag == metric {
+			return true
+		}
+	}
+	return false
+}
+
+// document returns the trial as the checkpoint keeps it.
+func (t *Trial) document(p *Proposal, number int) artifact.Object {
+	metrics := artifact.Object{}
+	for _, m := range t.Metrics {
+		metrics = append(metrics, artifact.Member{Key: m.Tag,
+			Value: append(artifact.Object{{Key: "unit", Value: m.Unit}}, m.Stats...)})
+	}
+	o := artifact.Object{{Key: "label", Value: t.Label}, {Key: "success", Value: t.Err == ""},
+		{Key: "summary_metrics", Value: metrics}, {Key: "error", Value: orNull(t.Err)},
+		{Key: "artifacts_path", Value: orNull(t.Dir)}, {Key: "variation_label", Value: p.Label},
+		{Key: "variation_values", Value: p.Values}, {Key: "variation_index", Value: p.Iteration},
+		{Key: "trial_index", Value: number}, {Key: "was_cancelled", Value: false}}
+	for _, m := range []artifact.Member{{Key: "client_limited", Value: t.Limited},
+		{Key: "saturated", Value: t.Saturated}, {Key: "requests_path", Value: t.Requests}} {
+		if m.Value != "" {
+			o = append(o, m)
+		}
+	}
+	return o
+}
+
+// trialFrom reads a trial of a checkpoint.
+func trialFrom(v any) (Trial, error) {
+	o, ok := v.(artifact.Object)
+	if !ok {
+		return Trial{}, fmt.Errorf("a result is %T, not an object", v)
+	}
+	t := Trial{Label: textAt(o, "label"), Dir: textAt(o, "artifacts_path"), Err: textAt(o, "error"),
+		Limited: textAt(o, "client_limited"), Saturated: textAt(o, "saturated"), Requests: textAt(o, "requests_path")}
+	if success, _ := o.Get("success"); success != true && t.Err == "" {
+		t.Err = "failed"
+	}
+	metrics, _ := o.Get("summary_metrics")
+	list, _ := metrics.(artifact.Object)
+	for _, entry := range list {
+		m := Metric{Tag: entry.Key}
+		stats, _ := entry.Value.(artifact.Object)
+		for _, s := range stats {
+			if s.Key == "unit" {
+				m.Unit, _ = s.Value.(string)
+			} else if v, ok := number(s.Value); ok {
+				m.Stats = append(m.Stats, artifact.Member{Key: s.Key, Value: v})
+			}
+		}
+		t.Metrics = append(t.Metrics, m)
+	}
+	return t, nil
+}
+
+// judge joins the trials of a visit. limited reports that none of them says anything about the server.
+func (s *Search) judge(at search.Point, trials []Trial, objectives []float64) (r search.Result, limited bool) {
+	var good []search.Trial
+	var kept []*Trial
+	tested := 0
+	for i := range trials {
+		t := &trials[i]
+		if t.Err != "" {
+			continue
+		}
+		good, kept = append(good, t.Figure), append(kept, t)
+		if t.Limited == "" {
+			tested++
+		}
+	}
+	r = s.spec.Judge(at, good, objectives)
+	r.Feasible = false
+	for i, t := range kept {
+		if t.Limited != "" || t.Saturated != "" {
+			// Its figures are not those of a server that keeps up at this load.
+			for j := range r.Margins[i] {
+				r.Margins[i][j] = math.NaN()
+			}
+			r.Trials[i] = func(string, string) (float64, bool) { return 0, false }
+			continue
+		}
+		r.Feasible = r.Feasible || s.meets(t)
+	}
+	return r, len(kept) > 0 && tested == 0
+}
+
+// meets reports whether a trial meets all conditions of the search, those of all tiers included.
+func (s *Search) meets(t *Trial) bool {
+	for _, f := range s.conditions() {
+		if v, ok := t.Figure(f.Metric, f.Stat); !ok || !f.Passes(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// conditions are those of the search and of its tiers.
+func (s *Search) conditions() []search.Filter {
+	all := slices.Clone(s.spec.Filters)
+	for _, t := range s.spec.Tiers {
+		all = append(all, t.Filters...)
+	}
+	return all
+}
+
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+func textAt(o artifact.Object, key string) string {
+	v, _ := o.Get(key)
+	t, _ := v.(string)
+	return t
+}

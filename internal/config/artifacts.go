@@ -80,6 +80,7 @@ const (
 	CollatedJSON
 	SweepJSON
 	SweepCSV
+	SamplingDesign
 	RunConfigJSON
 	artifactCount
 )
@@ -121,6 +122,7 @@ func artifactNames() [artifactCount]artifactName {
 		CollatedJSON:            {"aggregate/profile_export_aiperf_collated.json", ""},
 		SweepJSON:               {"sweep_aggregate/profile_export_aiperf_sweep.json", ""},
 		SweepCSV:                {"sweep_aggregate/profile_export_aiperf_sweep.csv", ""},
+		SamplingDesign:          {"sweep_aggregate/sampling_design.json", ""},
 		RunConfigJSON:           {"run_config.json", ""},
 	}
 }
@@ -154,6 +156,9 @@ func (k Artifact) About() string {
 		AggregateJSON:           "The figures of a series of runs with their confidence intervals.",
 		AggregateCSV:            "The figures of a series of runs as a table.",
 		CollatedJSON:            "The figures of all requests of a series of runs.",
+		SweepJSON:               "The figures of all cells of a sweep, the best of them and the Pareto front.",
+		SweepCSV:                "The figures of all cells of a sweep as a table.",
+		SamplingDesign:          "The points that a sampled sweep tries.",
 	}[k]
 }
 

@@ -64,20 +64,47 @@ func WriteIndented(w io.Writer, o Object) error {
 	return err
 }
 
-// WriteObject replaces the file at path by an indented document, as a whole or not at all.
+// WriteObject replaces the file at path by an indented document, as a whole or not at all. The text is never in memory
+// as a whole.
 func WriteObject(path string, o Object) error {
-	out, err := AppendIndented(nil, o)
+	a, err := CreateAtomic(path)
 	if err != nil {
 		return err
 	}
-	return WriteFile(path, append(out, '\n'))
+	defer a.Abort()
+	e := encoder{indented: true, to: a}
+	e.value(o)
+	e.dst = append(e.dst, '\n')
+	e.spill(0)
+	if e.err != nil {
+		return e.err
+	}
+	return a.Commit()
 }
+
+// Lazy is a value that is made when it is written, so that a long list of large ones is never in memory as a whole.
+type Lazy func() any
 
 type encoder struct {
 	dst      []byte
 	indented bool
 	depth    int
 	err      error
+	// to gets the text as it grows; nil keeps it in dst.
+	to io.Writer
+}
+
+// spilled is the length of text that an encoder hands on at once.
+const spilled = 64 << 10
+
+// spill hands the text on if it is longer than that.
+func (e *encoder) spill(above int) {
+	if e.to != nil && len(e.dst) > above {
+		if _, err := e.to.Write(e.dst); err != nil {
+			e.fail(err)
+		}
+		e.dst = e.dst[:0]
+	}
 }
 
 func (e *encoder) value(v any) {
@@ -102,6 +129,8 @@ func (e *encoder) value(v any) {
 		e.object(v)
 	case []any:
 		e.list(len(v), func(i int) any { return v[i] })
+	case Lazy:
+		e.value(v())
 	default:
 		e.reflected(reflect.ValueOf(v))
 	}
@@ -184,6 +213,7 @@ func (e *encoder) open(bracket byte) {
 }
 
 func (e *encoder) next(i int) {
+	e.spill(spilled)
 	if i > 0 {
 		e.dst = append(e.dst, ',')
 	}
@@ -238,7 +268,7 @@ func (e *encoder) fail(err error) {
 // absent reports whether a member has no value and is left out.
 func absent(v any) bool {
 	switch v := v.(type) {
-	case nil, string, bool, int, int64, Object, []any, json.RawMessage:
+	case nil, string, bool, int, int64, Object, []any, json.RawMessage, Lazy:
 		return false
 	case float64:
 		return math.IsNaN(v) || math.IsInf(v, 0)

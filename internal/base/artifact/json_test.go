@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -222,5 +225,32 @@ func BenchmarkAppendString(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		dst = AppendString(dst[:0], text)
+	}
+}
+
+// A document that is written to a file in pieces is the one that is made in memory, with lists that are made late.
+func TestWriteObjectWritesLongDocumentsInPieces(t *testing.T) {
+	var list, late []any
+	for i := range 5000 {
+		o := Object{{Key: "number", Value: i}, {Key: "text", Value: strings.Repeat("x", 100)}}
+		list, late = append(list, o), append(late, Lazy(func() any { return o }))
+	}
+	want, err := AppendIndented(nil, Object{{Key: "list", Value: list}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "list.json")
+	if err := WriteObject(path, Object{{Key: "list", Value: late}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != string(want)+"\n" {
+		t.Errorf("%v, %d bytes, want %d", err, len(got), len(want)+1)
+	}
+	if err := WriteObject(path, Object{{Key: "bad", Value: func() {}}}); err == nil {
+		t.Error("a function was written")
+	}
+	if again, _ := os.ReadFile(path); string(again) != string(got) {
+		t.Error("a document that could not be written replaced the file")
 	}
 }

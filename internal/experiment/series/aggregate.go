@@ -20,6 +20,14 @@ type Aggregate struct {
 	Level    float64
 	Cooldown time.Duration
 	Rows     []Row
+	// Further is what the metadata says beyond that of every series, such as the cell of a sweep.
+	Further []Metadata
+}
+
+// Metadata is a member of an aggregate's metadata. Text is its value in the CSV.
+type Metadata struct {
+	artifact.Member
+	Text string
 }
 
 // NewAggregate aggregates the successful ones of the runs.
@@ -59,14 +67,17 @@ func (a *Aggregate) Document() artifact.Object {
 		rows = append(rows, artifact.Member{Key: r.Key(),
 			Value: append(row, artifact.Member{Key: "unit", Value: r.Unit})})
 	}
+	meta := append(counts("confidence", a.Runs),
+		artifact.Member{Key: "confidence_level", Value: a.Level},
+		artifact.Member{Key: "run_labels", Value: labels(a.Runs)},
+		artifact.Member{Key: "cooldown_seconds", Value: a.Cooldown.Seconds()})
+	for _, m := range a.Further {
+		meta = append(meta, m.Member)
+	}
 	return artifact.Object{
 		{Key: "schema_version", Value: AggregateVersion},
 		{Key: "aiperf_version", Value: a.AIPerfVersion},
-		{Key: "metadata", Value: append(counts("confidence", a.Runs),
-			artifact.Member{Key: "confidence_level", Value: a.Level},
-			artifact.Member{Key: "run_labels", Value: labels(a.Runs)},
-			artifact.Member{Key: "cooldown_seconds", Value: a.Cooldown.Seconds()},
-		)},
+		{Key: "metadata", Value: meta},
 		{Key: "metrics", Value: rows},
 	}
 }
@@ -116,7 +127,7 @@ func (a *Aggregate) CSV() []byte {
 		r := &a.Rows[i]
 		row := []string{r.Key()}
 		for _, c := range figureColumns {
-			row = append(row, fixed(c.of(r), c.decimals))
+			row = append(row, Fixed(c.of(r), c.decimals))
 		}
 		out = artifact.AppendCSVRow(out, append(row, r.Unit)...)
 	}
@@ -135,11 +146,25 @@ func (a *Aggregate) CSV() []byte {
 	} {
 		out = artifact.AppendCSVRow(out, row[0], row[1])
 	}
+	for _, m := range a.Further {
+		out = artifact.AppendCSVRow(out, Titled(m.Key), m.Text)
+	}
 	return out
 }
 
-// fixed formats a number with so many decimals; NaN and infinities have names.
-func fixed(v float64, decimals int) string {
+// Titled makes the name for people of a key: run_labels is Run Labels.
+func Titled(key string) string {
+	words := strings.Split(key, "_")
+	for i, w := range words {
+		if w != "" {
+			words[i] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// Fixed formats a number with so many decimals; NaN and infinities have names.
+func Fixed(v float64, decimals int) string {
 	switch {
 	case math.IsNaN(v):
 		return "nan"

@@ -1,8 +1,10 @@
 package series
 
 import (
+	"math"
 	"slices"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/result/summary"
@@ -11,18 +13,26 @@ import (
 // statNames are the statistics that runs are compared by, in their order; counts are not among them.
 var statNames = slices.Concat([]string{"avg", "min", "max", "sum"}, metrics.PercentileKeys[:], []string{"std"})
 
-// measured returns the metrics of a run that have a statistic to compare, in the order of its summary file.
+// Stats returns the statistics that runs are compared by, in their order.
+func Stats() []string { return slices.Clone(statNames) }
+
+// measured returns the metrics of a run that have a statistic to compare, in the order of its summary file. Their bounds
+// are left out: an experiment keeps thousands of runs.
 func measured(r *summary.Result) []metrics.Result {
 	first, others := summary.OrderedBlocks(r.Metrics)
-	return slices.DeleteFunc(append(first, others...), func(m metrics.Result) bool {
+	list := slices.DeleteFunc(append(first, others...), func(m metrics.Result) bool {
 		return !slices.ContainsFunc(statNames, func(stat string) bool { _, ok := m.Stat(stat); return ok })
 	})
+	for i := range list {
+		list[i].Bounds = nil
+	}
+	return slices.Clip(list)
 }
 
 // Row is one statistic of one metric over all runs.
 type Row struct {
-	metrics.Result // describes the metric; its values are those of one run
-	Stat           string
+	*metrics.Result // describes the metric; its values are those of one run
+	Stat            string
 	stats.Estimate
 }
 
@@ -37,23 +47,46 @@ func (r *Row) Shown() bool {
 // Summarize compares runs, figure by figure, each over those that have it: metrics in the order in which the
 // runs first show them, then statistics in their own.
 func Summarize(runs []Run, level float64) []Row {
-	var rows []Row
-	for _, tag := range tagsOf(runs) {
-		for _, stat := range statNames {
-			values := valuesOf(runs, tag, stat)
-			if len(values) > 0 {
-				rows = append(rows, Row{metric(runs, tag), stat, stats.Confidence(values, level)})
+	tags := tagsOf(runs)
+	rows := make([]Row, 0, len(tags)*len(statNames)/2)
+	critical := make([]float64, len(runs)+1) // of Student's t, by the number of values
+	for n := range critical {
+		critical[n] = math.NaN()
+	}
+	values := make([][]float64, len(statNames))
+	for _, tag := range tags {
+		for i := range values {
+			values[i] = values[i][:0]
+		}
+		for i := range runs {
+			if m := metrics.Find(runs[i].Metrics, tag); m != nil {
+				for _, f := range m.Figures() {
+					if at := slices.Index(statNames, f.Key); at >= 0 && artifact.Finite(f.Value) {
+						values[at] = append(values[at], f.Value)
+					}
+				}
 			}
+		}
+		described := metric(runs, tag)
+		for i, list := range values {
+			n := len(list)
+			if n == 0 {
+				continue
+			}
+			if math.IsNaN(critical[n]) {
+				critical[n] = stats.StudentT(level, float64(n-1))
+			}
+			rows = append(rows, Row{described, statNames[i], stats.ConfidenceAt(list, critical[n])})
 		}
 	}
 	return rows
 }
 
 // metric returns the metric of the first run that has it with a unit.
-func metric(runs []Run, tag string) (out metrics.Result) {
+func metric(runs []Run, tag string) (out *metrics.Result) {
 	for i := range runs {
-		if m := metrics.Find(runs[i].Metrics, tag); m != nil && out.Unit == "" {
-			out = *m
+		if m := metrics.Find(runs[i].Metrics, tag); m != nil && (out == nil || out.Unit == "") {
+			out = m
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package stats_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -181,4 +182,34 @@ func TestSameDistributionProperties(t *testing.T) {
 			t.Fatalf("(%v, %v) and (%v, %v)", d1, p1, d2, p2)
 		}
 	})
+}
+
+// The quick way to mean and deviation gives what the exact sums give, to the last digits.
+func TestConfidenceIsThatOfExactSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		scale, offset := math.Pow(10, float64(r.IntN(40)-20)), math.Pow(10, float64(r.IntN(12)))*float64(r.IntN(2))
+		values := make([]float64, 1+r.IntN(9))
+		var m stats.Moments
+		for i := range values {
+			values[i] = scale * (offset + r.NormFloat64())
+			m.Add(values[i])
+		}
+		e, exact := stats.Confidence(values, 0.95), m.Summary()
+		if e.Mean != exact.Avg || e.Min != exact.Min || e.Max != exact.Max {
+			t.Fatalf("%v: %+v, want %+v", values, e, exact)
+		}
+		if want := m.SampleStd(); len(values) > 1 && math.Abs(e.Std-want) > 4e-16*want {
+			t.Fatalf("%v: std %v, want %v", values, e.Std, want)
+		}
+	}
+	for _, values := range [][]float64{{1e200, 2e200}, {1e-200, 3e-200}, {0, 0, 0}, {5e-324, 0}, {-1e300, 1e300}} {
+		var m stats.Moments
+		for _, v := range values {
+			m.Add(v)
+		}
+		if e := stats.Confidence(values, 0.9); e.Mean != m.Summary().Avg || e.Std != m.SampleStd() {
+			t.Errorf("%v: %+v, want %v and %v", values, e, m.Summary().Avg, m.SampleStd())
+		}
+	}
 }

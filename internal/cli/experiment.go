@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/config/file"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
 	"aiperf/internal/run"
@@ -60,9 +61,18 @@ func (a *app) plan(parsed *settings.Settings) (*experiment, error) {
 		return e, err
 	}
 	e.plan = plan
+	first := sweep.Variation{}
 	if len(plan.Variations) > 0 {
-		e.base, err = e.settings(&plan.Variations[0])
+		first = plan.Variations[0]
+	} else {
+		spec, _ := loop.Read(plan.Block)
+		var lowest []any
+		for _, d := range spec.Space {
+			lowest = append(lowest, loop.ValueOf(d, d.Lo))
+		}
+		first = plan.Point(0, lowest)
 	}
+	e.base, err = e.settings(&first)
 	return e, err
 }
 

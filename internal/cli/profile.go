@@ -142,7 +142,7 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 	}
 	switch {
 	case e.plan != nil:
-		return a.sweep(e, cfg, cells, options, view, interrupts)
+		return a.several(e, cfg, cells, options, view, interrupts)
 	case cfg.Several():
 		return a.repeat(cfg, options, view, interrupts)
 	}

@@ -4,18 +4,39 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 
 	"aiperf/internal/config"
+	"aiperf/internal/experiment/aggregate"
+	"aiperf/internal/experiment/postprocess"
+	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
+	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/result/report/console"
 	"aiperf/internal/run"
 )
 
-// sweep runs the cells of a sweep and reports what they say together.
-func (a *app) sweep(e *experiment, base *config.Run, cells []series.Cell, options run.Options, view view,
+// several is an experiment of several cells under way.
+type several struct {
+	*app
+	asked   *experiment
+	base    *config.Run
+	layout  series.Layout
+	whole   *aggregate.Sweep
+	log     *slog.Logger
+	options run.Options
+	view    view
+	signals *interrupts
+	// search is nil for a sweep.
+	search *loop.Search
+}
+
+// several runs the cells of a sweep, or those that a search chooses, and reports what they say together.
+func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, options run.Options, view view,
 	interrupts *interrupts) int {
-	layout := series.Layout{Dir: base.Artifacts.Dir, Trials: base.Series.Runs, Independent: e.plan.Independent,
-		Between: e.plan.Cooldown, Pause: base.Series.Cooldown}
-	resume := e.base.Bool("resume")
+	s := &several{app: a, asked: e, base: base, options: options, view: view, signals: interrupts,
+		layout: series.Layout{Dir: base.Artifacts.Dir, Trials: base.Series.Runs, Independent: e.plan.Independent,
+			Between: e.plan.Cooldown, Pause: base.Series.Cooldown}}
 	lock, err := series.PrepareCells(base.Artifacts)
 	if err != nil {
 		return a.fail(err)
@@ -24,23 +45,147 @@ func (a *app) sweep(e *experiment, base *config.Run, cells []series.Cell, option
 	if err := options.Log.OpenFile(base.Artifacts.Path(config.LogFile)); err != nil {
 		return a.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
 	}
-	log := options.Log.Logger("sweep")
-	plan := series.NewCells(cells, layout, log)
-	options.Tokenizers = new(run.Tokenizers)
-	runs, stopped, err := a.runAll(plan, runAll{total: plan.Total(), resume: resume}, options, view, interrupts, log)
-	if err != nil {
+	s.log = options.Log.Logger("sweep")
+	s.options.Tokenizers = new(run.Tokenizers)
+	var runs []series.Run
+	var stopped bool
+	if e.plan.Type == sweep.AdaptiveSearch {
+		runs, stopped, err = s.runSearch()
+	} else {
+		runs, stopped, err = s.runCells(cells)
+	}
+	if err != nil && len(runs) == 0 {
 		return a.fail(err)
 	}
+	code := s.conclude(runs)
 	good := len(series.Successes(runs))
-	code := partial(base, runs)
 	switch {
+	case err != nil:
+		code = a.fail(err)
 	case stopped:
-		code = a.fail(fmt.Errorf("the sweep was cancelled: %d of %d runs are complete; the aggregate has only those", good,
-			plan.Total()))
-	case layout.Trials == 1 && good < len(runs), layout.Trials > 1 && good < 2:
-		code = a.fail(fmt.Errorf("%d of %d runs succeeded; the files of each run are in %s", good, len(runs), layout.Dir))
+		code = a.fail(fmt.Errorf("cancelled: %d runs are complete, and the files of the experiment have only those; "+
+			"--resume continues", good))
+	case s.layout.Trials == 1 && s.search == nil && good < len(runs), good < min(2, len(runs)):
+		code = a.fail(fmt.Errorf("%d of %d runs succeeded; the files of each run are in %s", good, len(runs),
+			s.layout.Dir))
+	case partial(base, runs) != ExitOK:
+		code = partial(base, runs)
 	}
 	return interrupts.exit(code)
+}
+
+// begin makes the aggregate and says what is about to be done.
+func (s *several) begin(plan *aggregate.Plan) error {
+	plan.Trials, plan.Mode, plan.Level = s.layout.Trials, s.layout.Mode(), s.base.Series.Confidence
+	plan.RunCooldown, plan.CellCooldown = s.layout.Pause, s.layout.Between
+	plan.Convergence = s.base.Series.Convergence
+	writeBlock(s.terminal.out, aggregate.Banner(plan))
+	axes, err := s.axes()
+	if err != nil {
+		return err
+	}
+	s.whole = aggregate.New(plan.Cells, aggregate.Options{Version: Version, Mode: s.layout.Mode(),
+		Trials: s.layout.Trials, Level: s.base.Series.Confidence, RunCooldown: s.layout.Pause,
+		Filters: s.asked.plan.Filters, Axes: axes})
+	return s.whole.CheckAxes()
+}
+
+// axes are those of the Pareto front that were chosen.
+func (s *several) axes() (*aggregate.Axes, error) {
+	text := s.base.Asked.Text("pareto-objectives")
+	if text == "" {
+		return nil, nil
+	}
+	axes, err := aggregate.ParseAxes(text, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", s.base.Asked.Flag("pareto-objectives"), text, err)
+	}
+	return axes, nil
+}
+
+// runCells makes the runs of a sweep.
+func (s *several) runCells(cells []series.Cell) ([]series.Run, bool, error) {
+	if s.base.Series.Convergence != nil && !s.layout.Independent {
+		return nil, false, fmt.Errorf("%s with a sweep needs --parameter-sweep-mode independent (iteration_order of "+
+			"a file): the runs of one cell must follow each other", s.base.Asked.Flag("convergence-metric"))
+	}
+	if err := s.begin(&aggregate.Plan{Cells: cells}); err != nil {
+		return nil, false, err
+	}
+	if d := s.asked.plan.Design; d != nil {
+		if _, err := aggregate.WriteDesign(s.layout.Dir, d); err != nil {
+			return nil, false, err
+		}
+	}
+	plan := series.NewCells(cells, s.layout, s.log)
+	return s.runs(plan, plan.Total())
+}
+
+// runs makes the runs of a plan and shows the table of cells after each.
+func (s *several) runs(plan series.Plan, total int) ([]series.Run, bool, error) {
+	known := 0
+	return s.runAll(plan, runAll{total: total, resume: s.base.Asked.Bool("resume"), done: func(all []series.Run) {
+		s.whole.Add(all[known:]...)
+		known = len(all)
+		s.table()
+	}}, s.options, s.view, s.signals, s.log)
+}
+
+// table shows the cells so far.
+func (s *several) table() {
+	t := s.terminal
+	if !t.outTTY || len(s.whole.Cells()) < 2 || s.base.Asked.Bool("no-sweep-table") {
+		return
+	}
+	// A closed pipe must not end the experiment.
+	_, _ = t.styledOut.Write(s.whole.Table(console.Options{
+		Width: console.Width(t.outTTY, t.width(), s.base.Env.UI.ConsoleExportWidth), Styles: t.colour}))
+}
+
+// conclude writes the files about all cells and says what they amount to.
+func (s *several) conclude(runs []series.Run) int {
+	if s.whole == nil {
+		return ExitOK
+	}
+	for _, r := range runs[len(s.whole.Runs()):] {
+		s.whole.Add(r)
+	}
+	writeBlock(s.terminal.out, s.whole.Summary())
+	paths, err := s.whole.Write(s.layout.Dir)
+	more, failed := s.after()
+	for _, path := range append(paths, more...) {
+		if absolute, err := filepath.Abs(path); err == nil {
+			path = absolute
+		}
+		fmt.Fprintln(s.terminal.out, "Aggregate:", path)
+	}
+	for _, w := range failed {
+		s.log.Warn(w)
+	}
+	if err != nil {
+		return s.fail(err)
+	}
+	return ExitOK
+}
+
+// after computes what the sweep asks for over all cells. What fails is a warning: the aggregates stay as they are.
+func (s *several) after() (paths, warnings []string) {
+	after := s.asked.plan.After
+	if after == nil || s.whole.Empty() {
+		return nil, nil
+	}
+	in := postprocess.Input{Params: after.Params, Filters: s.asked.plan.Filters}
+	for _, c := range s.whole.Cells() {
+		if c.Succeeded() {
+			in.Cells = append(in.Cells, postprocess.Cell{Values: c.Values, Figure: c.Mean})
+		}
+	}
+	dir := filepath.Join(aggregate.Dir(s.layout.Dir, s.layout.Mode(), s.layout.Trials), "sweep_aggregate")
+	path, warnings, err := postprocess.Write(dir, after.Handler, after.Output, in)
+	if err != nil {
+		return nil, append(warnings, err.Error())
+	}
+	return []string{path}, warnings
 }
 
 // runAll says how the runs of a plan are made.

@@ -43,6 +43,8 @@ func seriesOptions() []Option {
 			`A manually defined point of a sweep, as "name: key=value, key=value"; give it at least twice.`, whole),
 		opt("resume", Bool, "false", 2,
 			"Keep the complete runs of an earlier start with the same options, and make only those that are missing."),
+		opt("pareto-objectives", String, "", 3,
+			"Axes of the Pareto front of a sweep, as metric:stat:min|max,metric:stat:min|max."),
 		opt("fail-on-partial", Bool, "false", 2, "Exit with 1 if any run of a sweep or series failed."),
 		opt("search-space", String, "", 3, "Dimension to search, as path:low,high[:kind].", whole, missing(search)),
 		opt("search-metric", String, "", 3, "Metric to optimise.", missing(search)),

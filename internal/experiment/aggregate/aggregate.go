@@ -234,6 +234,9 @@ func (s *Sweep) estimate(f *figure) stats.Estimate {
 	return e
 }
 
+// Runs returns the runs that were added, in their order.
+func (s *Sweep) Runs() []series.Run { return s.runs }
+
 // Cells returns the cells in the order in which they were planned.
 func (s *Sweep) Cells() []*Cell { return s.cells }
 

@@ -17,6 +17,8 @@ type Layout struct {
 	Trials int
 	// Independent makes all trials of a cell before the next cell; else all cells are run once, then again.
 	Independent bool
+	// Nested puts the runs of a cell into profile_runs below the cell even where there is one.
+	Nested bool
 	// Between is the pause between cells, Pause that between trials of the same cells.
 	Between, Pause time.Duration
 }
@@ -32,7 +34,7 @@ func (l *Layout) Mode() string {
 // folder returns the folder of a run.
 func (l *Layout) folder(c *Cell, trial int) string {
 	switch {
-	case l.Trials == 1:
+	case l.Trials == 1 && !l.Nested:
 		return filepath.Join(l.Dir, c.Dir)
 	case l.Independent:
 		return filepath.Join(l.Dir, c.Dir, RunsDir, Label(trial))
@@ -43,28 +45,12 @@ func (l *Layout) folder(c *Cell, trial int) string {
 // label returns the name of a run.
 func (l *Layout) label(c *Cell, trial int) string {
 	switch {
-	case l.Trials == 1:
+	case l.Trials == 1 && !l.Nested:
 		return c.Dir
 	case l.Independent:
 		return c.Dir + "_" + Label(trial)
 	}
 	return Label(trial) + "_" + c.Dir
-}
-
-// CellDir returns the folder of a cell's aggregate.
-func (l *Layout) CellDir(c *Cell) string {
-	if l.Independent || l.Trials == 1 {
-		return filepath.Join(l.Dir, c.Dir, "aggregate")
-	}
-	return filepath.Join(l.Dir, "aggregate", c.Dir)
-}
-
-// SweepDir returns the folder in which that of the aggregate of all cells is.
-func (l *Layout) SweepDir() string {
-	if l.Trials > 1 && !l.Independent {
-		return filepath.Join(l.Dir, "aggregate")
-	}
-	return l.Dir
 }
 
 // Step returns the run of a cell.
@@ -140,27 +126,6 @@ func (p *Cells) stable(done []Run) bool {
 		p.log.Info(line)
 	}
 	return met
-}
-
-// Estimate is the time that the runs of the cells take at least: the durations of their phases and the pauses; 0 if
-// a phase has none.
-func (p *Cells) Estimate() (total time.Duration) {
-	for i := range p.cells {
-		c := &p.cells[i]
-		for number := range p.Trials {
-			for _, phase := range trial(c.Config, number, "", c.Label).Phases {
-				if phase.Duration == nil {
-					return 0
-				}
-				total += *phase.Duration
-			}
-		}
-	}
-	cells, trials := time.Duration(len(p.cells)), time.Duration(p.Trials)
-	if p.Independent {
-		return total + (cells-1)*p.Between + cells*(trials-1)*p.Pause
-	}
-	return total + trials*(cells-1)*p.Between + (trials-1)*p.Pause
 }
 
 var _ Plan = (*Cells)(nil)

@@ -125,7 +125,7 @@ func (s *Search) Ask() (Proposal, bool) {
 	p := Proposal{Iteration: len(s.results), Point: slices.Clone(at), First: true}
 	p.Label = fmt.Sprintf("search_iter_%04d", p.Iteration)
 	for i, d := range s.spec.Space {
-		p.Values = append(p.Values, artifact.Member{Key: d.Path, Value: valueOf(d, at[i])})
+		p.Values = append(p.Values, artifact.Member{Key: d.Path, Value: ValueOf(d, at[i])})
 	}
 	for i := range s.results {
 		p.First = p.First && !slices.Equal(s.results[i].proposal.Point, p.Point)
@@ -134,8 +134,8 @@ func (s *Search) Ask() (Proposal, bool) {
 	return p, true
 }
 
-// valueOf returns a coordinate as the value of a configuration.
-func valueOf(d search.Dimension, v float64) any {
+// ValueOf returns a coordinate as the value of a configuration.
+func ValueOf(d search.Dimension, v float64) any {
 	if d.Int {
 		return int64(v)
 	}
@@ -256,6 +256,33 @@ func (s *Search) Reason() string { return s.reason }
 
 // Planner returns the planner, for what only it knows.
 func (s *Search) Planner() search.Planner { return s.planner }
+
+// Last returns what the last iteration found: its objectives and whether it is feasible; empty before the first.
+func (s *Search) Last() string {
+	if len(s.results) == 0 {
+		return ""
+	}
+	it := &s.results[len(s.results)-1]
+	if it.limited {
+		return "not counted: this program, not the server, set the figures"
+	}
+	var parts []string
+	for i, o := range s.spec.Objectives {
+		if i < len(it.result.Objectives) {
+			parts = append(parts, fmt.Sprintf("%s %s %.6g", o.Metric, o.Stat, it.result.Objectives[i]))
+		}
+	}
+	if len(parts) == 0 && len(s.spec.Objectives) > 0 {
+		parts = append(parts, "no figures")
+	}
+	if len(s.conditions()) > 0 {
+		parts = append(parts, map[bool]string{true: "feasible", false: "infeasible"}[it.result.Feasible])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// String returns the point as path=value, path=value.
+func (p *Proposal) String() string { return pointText(p.Values) }
 
 // Finish ends the search and writes the files: reason is Cancelled or Aborted, or empty when Ask returned false.
 func (s *Search) Finish(reason string) error {

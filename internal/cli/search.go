@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/experiment/aggregate"
+	"aiperf/internal/experiment/search/boundary"
+	"aiperf/internal/experiment/search/loop"
+	"aiperf/internal/experiment/series"
+)
+
+// runSearch makes the runs that a search asks for.
+func (s *several) runSearch() ([]series.Run, bool, error) {
+	spec, warnings := loop.Read(s.asked.plan.Block)
+	for _, w := range warnings {
+		s.log.Warn(w)
+	}
+	spec.Trials = s.layout.Trials
+	s.layout.Independent, s.layout.Nested = true, true
+	s.asked.plan.Filters = spec.Filters
+	var err error
+	if s.search, err = loop.New(spec, loop.Options{Dir: s.layout.Dir, Log: s.log}); err != nil {
+		return nil, false, err
+	}
+	if err := s.begin(&aggregate.Plan{Search: &aggregate.SearchPlan{Planner: spec.Planner,
+		MaxIterations: spec.MaxIterations, Space: spec.Space, Objectives: spec.Objectives}}); err != nil {
+		return nil, false, err
+	}
+	plan := &loop.Plan{Layout: s.layout, Search: s.search}
+	plan.Make = func(p *loop.Proposal) (series.Cell, error) { return s.probe(spec, p) }
+	plan.Told = func(p *loop.Proposal, _ *series.Cell, _ []series.Run) {
+		fmt.Fprintf(s.terminal.out, "[search iter %d] %s\n", p.Iteration, s.search.Last())
+	}
+	runs, stopped, err := s.runs(plan, 0)
+	if err == nil {
+		err = plan.Err
+	}
+	reason := s.search.Reason()
+	switch {
+	case stopped:
+		reason = loop.Cancelled
+	case err != nil:
+		reason = loop.Aborted
+	}
+	if failed := s.search.Finish(reason); failed != nil && err == nil {
+		err = failed
+	}
+	fmt.Fprintf(s.terminal.out, "Search ended: reason=%s\n", reason)
+	return runs, stopped, err
+}
+
+// probing are the lengths of the probes of planners of one dimension.
+func probing() loop.Probing {
+	seconds := func(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }
+	p := loop.Probing{Warmup: seconds(boundary.DefaultWarmup), FirstFloor: seconds(boundary.Warmup(1, true)),
+		Floor: seconds(boundary.Warmup(1, false)), Requests: map[string]int64{}}
+	for precision, n := range boundary.Requests {
+		p.Requests[precision] = int64(n)
+	}
+	return p
+}
+
+// probe makes the cell of a point.
+func (s *several) probe(spec *loop.Spec, p *loop.Proposal) (series.Cell, error) {
+	v := s.asked.plan.Point(p.Iteration, p.Coordinates())
+	cfg, _, err := s.asked.config(&v)
+	if err != nil {
+		return series.Cell{}, err
+	}
+	fmt.Fprintf(s.terminal.out, "[search iter %d] proposing %s\n", p.Iteration, p)
+	limits := probing()
+	if n := spec.ProbeRequests(limits); n > 0 {
+		shorten(cfg, n)
+	}
+	if d := spec.ProbeWarmup(limits, p.First); d > 0 {
+		warmUp(cfg, d)
+	}
+	c := series.Cell{Index: v.Index, Dir: v.Dir, Label: v.Label,
+		Values: artifact.HideSensitive(v.Values).(artifact.Object), Config: cfg}
+	s.whole.AddCells(c)
+	return c, nil
+}
+
+// shorten bounds the measured phase of a probe to a number of requests, unless the user bounded it.
+func shorten(cfg *config.Run, requests int64) {
+	for _, name := range []string{"request-count", "benchmark-duration", "num-sessions"} {
+		if cfg.Asked.Given(name) {
+			return
+		}
+	}
+	for i := range cfg.Phases {
+		if p := &cfg.Phases[i]; p.Kind == config.ProfilingPhase && cfg.Asked.Phases == nil {
+			p.Requests, p.Sessions, p.Duration = &requests, nil, nil
+		}
+	}
+}
+
+// warmUp puts a warm-up before the measured phases that loads the server as they do.
+func warmUp(cfg *config.Run, length time.Duration) {
+	i := slices.IndexFunc(cfg.Phases, func(p config.Phase) bool { return p.Kind == config.ProfilingPhase })
+	own := cfg.Phases[i]
+	if own.Mode == config.FixedSchedule || own.Mode == config.AgenticReplay {
+		return
+	}
+	own.Name, own.Kind, own.Duration = warmupName, config.WarmupPhase, &length
+	own.Requests, own.Sessions, own.Seamless, own.Adaptive = nil, nil, false, nil
+	if first := cfg.Phases[0]; first.Kind == config.WarmupPhase && first.Name == warmupName {
+		cfg.Phases = slices.Clone(cfg.Phases)
+		cfg.Phases[0] = own
+		return
+	}
+	cfg.Phases = append([]config.Phase{own}, cfg.Phases...)
+}
+
+const warmupName = "warmup"

@@ -1,0 +1,182 @@
+// Package recipe makes the "sweep:" of a configuration file of the flags that ask for a search: --search-space and its
+// companions, or a recipe by its name.
+//
+// Vocabulary: a recipe is a named question with its sweep, conditions and axes; the service levels are the flags
+// --ttft-sla-ms to --error-rate-sla, which stand for conditions.
+//
+// Invariants: what flags ask for is always written as a block, so that the reader of the block is the only one; a flag
+// that would have no effect is refused by name. The package never knows how a sweep is run.
+package recipe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/document"
+	"aiperf/internal/config/fault"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/measure/metrics"
+)
+
+// Asked is what flags ask for.
+type Asked struct {
+	// Block is the mapping of the key "sweep:". Its values name the flags that they come from.
+	Block *document.Node
+	// Curve asks for a plot of the result.
+	Curve    bool
+	Warnings []string
+
+	// streaming says which flag needs a run that streams; empty if none does.
+	streaming string
+	// goodput are the limits of requests that count as good, as --goodput takes them.
+	goodput string
+	// recipe is the name of the recipe, empty without one.
+	recipe string
+}
+
+// The flags of a search, and those of recipes alone.
+var (
+	searchFlags = []string{"search-metric", "search-stat", "search-direction", "search-max-iterations",
+		"search-initial-points", "search-random-seed", "search-planner", "search-sla", "search-sla-tier",
+		"search-percentile-pooling", "optuna-sampler", "optuna-acquisition", "optuna-terminator", "bo-constraint-mode"}
+	recipeFlags = []string{"ttft-sla-ms", "itl-sla-ms", "tpot-sla-ms", "e2e-sla-ms", "error-rate-sla",
+		"slo-attainment-fraction", "isl-osl-pairs", "search-style", "degradation-threshold", "degradation-metric-tag",
+		"degradation-stat", "isl-min", "isl-max", "isl-steps", "concurrency-min", "concurrency-max",
+		"concurrency-steps", "osl-min", "osl-max", "osl-steps"}
+)
+
+// FromFlags returns what the flags ask for, nil if no flag asks for a search. The error is a [fault.List].
+func FromFlags(p *settings.Settings) (*Asked, error) {
+	b := &builder{p: p}
+	switch space, name := p.Given("search-space"), p.Given("search-recipe"); {
+	case space && name:
+		b.fault("%s and %s are mutually exclusive: a recipe has its own dimensions", p.Flag("search-space"),
+			p.Flag("search-recipe"))
+	case name:
+		b.recipe()
+	case space:
+		b.space()
+	default:
+		if given := b.given(searchFlags...); len(given) > 0 {
+			b.fault("%s: no effect without --search-space or --search-recipe", strings.Join(given, ", "))
+		}
+		if given := b.given(recipeFlags...); len(given) > 0 {
+			b.fault("%s: no effect without --search-recipe", strings.Join(given, ", "))
+		}
+		return nil, b.faults.Err()
+	}
+	if err := b.faults.Err(); err != nil {
+		return nil, err
+	}
+	return &b.asked, nil
+}
+
+// Settings returns p, the settings of a run, with what the recipe needs. The error names what the run lacks.
+func (a *Asked) Settings(p *settings.Settings) (*settings.Settings, error) {
+	if a.streaming != "" && !p.Bool("streaming") {
+		return nil, fmt.Errorf("%s needs the times of tokens, which only streams have; add --streaming", a.streaming)
+	}
+	if a.goodput == "" {
+		return p, nil
+	}
+	own := p.Copy()
+	from := p.Origin("goodput")
+	if from.Source == settings.FromDefault {
+		from = settings.Origin{Source: settings.FromFlag, Name: "--search-recipe " + a.recipe}
+	}
+	own.Put("goodput", strings.TrimSpace(p.Text("goodput")+" "+a.goodput), from) // later limits replace earlier ones
+	return own, nil
+}
+
+// builder makes a block.
+type builder struct {
+	p      *settings.Settings
+	asked  Asked
+	faults fault.List
+}
+
+func (b *builder) fault(format string, args ...any) { b.faults.Add("", format, args...) }
+
+func (b *builder) warn(format string, args ...any) {
+	b.asked.Warnings = append(b.asked.Warnings, fmt.Sprintf(format, args...))
+}
+
+// given returns those of the options that were given, as they were typed.
+func (b *builder) given(names ...string) (list []string) {
+	for _, n := range names {
+		if b.p.Given(n) {
+			list = append(list, b.p.Flag(n))
+		}
+	}
+	return list
+}
+
+// of makes a node of a value that comes from an option.
+func (b *builder) of(option string, v any) *document.Node {
+	n := document.Of(v)
+	mark(n, b.p.Flag(option))
+	return n
+}
+
+// mark gives a tree its origin.
+func mark(n *document.Node, origin string) {
+	n.Origin = origin
+	for _, item := range n.Items {
+		mark(item, origin)
+	}
+	for _, m := range n.Members {
+		mark(m.Value, origin)
+	}
+}
+
+// set puts a key into the block.
+func (b *builder) set(key string, n *document.Node) { b.asked.Block.Set(key, n) }
+
+// copyOptions puts the values of options that were given under keys of the block.
+func (b *builder) copyOptions(optionsAndKeys ...string) {
+	for i := 0; i < len(optionsAndKeys); i += 2 {
+		if o := optionsAndKeys[i]; b.p.Given(o) {
+			b.set(optionsAndKeys[i+1], b.of(o, b.p.Value(o)))
+		}
+	}
+}
+
+// needStreaming notes that a metric exists only in runs that stream.
+func (b *builder) needStreaming(flag, metric string) {
+	if d, known := metrics.Lookup(metric); known && d.Flags&metrics.StreamingOnly != 0 && b.asked.streaming == "" {
+		b.asked.streaming = flag
+	}
+}
+
+// begin starts the block of a sweep.
+func (b *builder) begin(kind string) {
+	b.asked.Block = document.Of(artifact.Object{{Key: "type", Value: kind}})
+	if kind == sweep.AdaptiveSearch {
+		if b.p.Given("parameter-sweep-cooldown-seconds") {
+			b.set("cooldown_seconds", b.of("parameter-sweep-cooldown-seconds",
+				b.p.Value("parameter-sweep-cooldown-seconds")))
+		}
+		return
+	}
+	b.copyOptions("parameter-sweep-cooldown-seconds", "cooldown_seconds", "parameter-sweep-mode", "iteration_order",
+		"parameter-sweep-same-seed", "same_seed")
+}
+
+// alone refuses what cannot be part of a search: lists of values, except for the options named, and convergence.
+func (b *builder) alone(by string, adaptive bool, except ...string) {
+	for _, o := range sweep.Lists(b.p) {
+		if !slices.Contains(except, o.Name) {
+			b.fault("%s and the list of %s are mutually exclusive", by, b.p.Flag(o.Name))
+		}
+	}
+	if b.p.Given("variant") {
+		b.fault("%s and %s are mutually exclusive", by, b.p.Flag("variant"))
+	}
+	if adaptive && b.p.Given("convergence-metric") {
+		b.fault("%s and %s are mutually exclusive: a search decides itself how often it visits a point", by,
+			b.p.Flag("convergence-metric"))
+	}
+}

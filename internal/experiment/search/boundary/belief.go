@@ -6,8 +6,13 @@ import (
 )
 
 const (
-	// doubt is the weight of the belief that the model knows nothing inside the bracket.
-	doubt = 0.1
+	// doubt is the least weight of the belief that the model knows nothing inside the bracket; gentle is the slope of a
+	// margin, relative to that of the load, from which it is more, and steep that of a cliff.
+	doubt  = 0.05
+	gentle = 4.0
+	steep  = 12.0
+	// beyond is by how much an even distribution is wider than its bracket.
+	beyond = 0.03
 	// sure is the probability from which a probe is taken as feasible or infeasible.
 	sure = 0.975
 	// places is the number of places at which the distribution of the boundary is computed.
@@ -145,7 +150,15 @@ func (c *Capacity) believe() belief {
 		b.us[i] = first + (last-first)*float64(i)/(places-1)
 	}
 	b.us[places-1] = last
-	survival := make([]float64, places)
+	// At a probe the course is known best: its place must not be missed.
+	for _, p := range c.probes {
+		if p.u > first && p.u < last {
+			b.us = append(b.us, p.u)
+		}
+	}
+	slices.Sort(b.us)
+	b.us = slices.Compact(b.us)
+	survival := make([]float64, len(b.us))
 	for i := range survival {
 		survival[i] = 1
 	}
@@ -157,7 +170,7 @@ func (c *Capacity) believe() belief {
 		fit := fitted(data, (from+to)/2, known)
 		noise = max(noise, fit.noise())
 		b.fits = append(b.fits, fit)
-		exceeds = append(exceeds, isotonic(fit.exceeds(b.us)))
+		exceeds = append(exceeds, b.rising(fit.exceeds(b.us)))
 	}
 	b.noise = noise
 	exceeds = append(exceeds, c.step(b.us))
@@ -166,19 +179,64 @@ func (c *Capacity) believe() belief {
 			survival[i] *= 1 - e[i]
 		}
 	}
-	b.cdf = make([]float64, places)
+	b.cdf = make([]float64, len(b.us))
 	for i := range b.cdf {
 		b.cdf[i] = 1 - survival[i]
 	}
 	b.blame(exceeds)
 	b.doubted = slices.Clone(b.cdf)
 	if !math.IsNaN(b.pass) && !math.IsNaN(b.fail) {
+		w := c.doubt(&b)
 		for i, u := range b.us {
-			even := min(max((u-b.pass)/(b.fail-b.pass), 0), 1)
-			b.doubted[i] = (1-doubt)*b.cdf[i] + doubt*even
+			b.doubted[i] = (1-w)*b.cdf[i] + w*c.even(u, b.pass, b.fail)
 		}
 	}
 	return b
+}
+
+// doubt returns the weight of the belief that nothing is known inside the bracket: the steeper the margin rises there,
+// the less its course between the ends follows from the probes around.
+func (c *Capacity) doubt(b *belief) float64 {
+	below, above := math.Inf(-1), math.Inf(-1)
+	for _, p := range c.probes {
+		if p.verdict == ClientLimited {
+			continue
+		}
+		if p.u == b.pass {
+			below = max(below, p.worst())
+		} else if p.u == b.fail {
+			above = max(above, p.worst())
+		}
+	}
+	slope := (above - below) / (b.fail - b.pass)
+	b.cliff = slope > steep
+	return min(max((slope-gentle)/(steep-gentle), doubt), 1)
+}
+
+// even is the distribution function of a boundary anywhere between two loads: for real ones a little beyond them, so that
+// a bracket is its own interval, as it is by rounding for integers.
+func (c *Capacity) even(u, from, to float64) float64 {
+	margin := 0.0
+	if !c.dim.Int {
+		margin = beyond * (to - from)
+	}
+	return min(max((u-from+margin)/(to-from+2*margin), 0), 1)
+}
+
+// rising makes the probability that a margin is above 0 rise with the load: where a probe below is sure to fail, or one
+// above to hold, that bounds it.
+func (b *belief) rising(e []float64) []float64 {
+	for i := len(e) - 2; i >= 0; i-- {
+		if b.us[i+1] <= b.pass {
+			e[i] = min(e[i], e[i+1])
+		}
+	}
+	for i := 1; i < len(e); i++ {
+		if b.us[i-1] >= b.fail {
+			e[i] = max(e[i], e[i-1])
+		}
+	}
+	return isotonic(e)
 }
 
 // orElse returns v, or instead where it is NaN.
@@ -224,11 +282,10 @@ func (c *Capacity) step(us []float64) []float64 {
 	}
 	e := make([]float64, len(us))
 	for i, u := range us {
-		switch {
-		case u >= dead:
+		if !math.IsInf(dead, 1) && dead > carried {
+			e[i] = c.even(u, carried, dead)
+		} else if u >= dead {
 			e[i] = 1
-		case u > carried && !math.IsInf(dead, 1):
-			e[i] = (u - carried) / (dead - carried)
 		}
 	}
 	return e

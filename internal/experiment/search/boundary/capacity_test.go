@@ -22,6 +22,8 @@ type server struct {
 	saturates float64
 	// client is the load that the client does not reach, 0: none.
 	client float64
+	// each is called after each probe.
+	each func(*Capacity)
 }
 
 func (s *server) dimension() search.Dimension {
@@ -86,6 +88,9 @@ func (s *server) search(t testing.TB, o CapacityOptions, seed uint64) *Capacity 
 			e.Verdict = ClientLimited
 		}
 		c.Observe(problem.Judge(at, []search.Trial{trial}, nil), e)
+		if s.each != nil {
+			s.each(c)
+		}
 	}
 }
 
@@ -135,7 +140,7 @@ var servers = []server{
 
 // TestCapacityIsCalibrated compares interval and estimate of many searches with the boundary of the server.
 func TestCapacityIsCalibrated(t *testing.T) {
-	const seeds = 20
+	const seeds = 100
 	for _, s := range servers {
 		truth := s.truth()
 		covered, close, probes, width := 0, 0, 0, 0.0

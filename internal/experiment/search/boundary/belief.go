@@ -13,6 +13,8 @@ const (
 	steep  = 12.0
 	// beyond is by how much an even distribution is wider than its bracket.
 	beyond = 0.03
+	// nearby is the distance, as a logarithm, at which probes say the same of a steep rise.
+	nearby = 0.12
 	// sure is the probability from which a probe is taken as feasible or infeasible.
 	sure = 0.975
 	// places is the number of places at which the distribution of the boundary is computed.
@@ -34,8 +36,11 @@ type belief struct {
 	binding []float64
 	// passes and fails count the sure probes.
 	passes, fails int
-	cliff         bool
-	noise         float64
+	// witnesses are the sure failures at fail and little above it.
+	witnesses int
+	// slope is the rise of the largest margin in the bracket, relative to that of the load.
+	slope float64
+	noise float64
 }
 
 // deviation returns the standard deviation of a margin of a probe.
@@ -53,7 +58,7 @@ func (c *Capacity) chance(at []probe, noise float64) float64 {
 		sum, weight := 0.0, 0.0
 		for _, r := range at {
 			if !math.IsNaN(r.z[f]) {
-				d := deviation(r.se[f], noise)
+				d := math.Hypot(deviation(r.se[f], noise), r.doubt[f])
 				sum, weight = sum+r.z[f]/(d*d), weight+1/(d*d)
 			}
 		}
@@ -61,23 +66,28 @@ func (c *Capacity) chance(at []probe, noise float64) float64 {
 			p *= normal(-sum / math.Sqrt(weight))
 		}
 	}
+	return min(p, ceilingOf(at))
+}
+
+// ceilingOf bounds the probability that a load holds by the probes at it that the server did not carry.
+func ceilingOf(at []probe) float64 {
 	bad := 0
 	for _, r := range at {
 		if r.failed || r.verdict == Saturated {
 			bad++
 		}
 	}
-	if 2*bad > len(at) {
+	switch {
+	case 2*bad > len(at):
 		return 0
-	} else if bad > 0 {
-		return min(p, 0.5)
+	case 2*bad == len(at):
+		return 0.5
 	}
-	return p
+	return 1
 }
 
-// verdicts returns the loads that were reached, as logarithms in ascending order, with the probability that each holds,
-// and the number of probes at it.
-func (c *Capacity) verdicts(noise float64) (us, chances []float64, counts []int) {
+// reached returns the loads that were reached, as logarithms in ascending order, and the probes at each.
+func (c *Capacity) reached() (us []float64, at [][]probe) {
 	by := map[float64][]probe{}
 	for _, p := range c.probes {
 		if p.verdict != ClientLimited {
@@ -89,29 +99,29 @@ func (c *Capacity) verdicts(noise float64) (us, chances []float64, counts []int)
 	}
 	slices.Sort(us)
 	for _, u := range us {
-		chances, counts = append(chances, c.chance(by[u], noise)), append(counts, len(by[u]))
+		at = append(at, by[u])
 	}
-	return us, chances, counts
+	return us, at
 }
 
 // bracket finds the pair of loads between which the boundary lies by most of the sure probes; of equal ones, the upper.
-func (b *belief) bracket(us, chances []float64, counts []int) {
-	b.pass, b.fail, b.passes, b.fails = math.NaN(), math.NaN(), 0, 0
+func (b *belief) bracket(us, chances []float64, at [][]probe) {
+	b.pass, b.fail, b.passes, b.fails, b.witnesses = math.NaN(), math.NaN(), 0, 0, 0
 	wrong := 0
 	for i, p := range chances {
 		if p >= sure {
-			wrong, b.passes = wrong+counts[i], b.passes+counts[i]
+			wrong, b.passes = wrong+len(at[i]), b.passes+len(at[i])
 		} else if p <= 1-sure {
-			b.fails += counts[i]
+			b.fails += len(at[i])
 		}
 	}
 	// All loads infeasible: each sure pass is wrong.
 	least, split := wrong, 0
 	for i, p := range chances {
 		if p >= sure {
-			wrong -= counts[i]
+			wrong -= len(at[i])
 		} else if p <= 1-sure {
-			wrong += counts[i]
+			wrong += len(at[i])
 		}
 		if wrong <= least {
 			least, split = wrong, i+1
@@ -120,8 +130,11 @@ func (b *belief) bracket(us, chances []float64, counts []int) {
 	for i, p := range chances {
 		if i < split && p >= sure {
 			b.pass = us[i]
-		} else if i >= split && p <= 1-sure && math.IsNaN(b.fail) {
-			b.fail = us[i]
+		} else if i >= split && p <= 1-sure {
+			b.fail = min(orElse(b.fail, us[i]), us[i])
+			if us[i] < b.fail+nearby {
+				b.witnesses += len(at[i])
+			}
 		}
 	}
 }
@@ -129,19 +142,48 @@ func (b *belief) bracket(us, chances []float64, counts []int) {
 // believe returns what the probes say.
 func (c *Capacity) believe() belief {
 	b := belief{noise: c.belief.noise, limited: math.NaN()}
-	us, chances, counts := c.verdicts(b.noise)
-	b.bracket(us, chances, counts)
+	us, at := c.reached()
+	chances := make([]float64, len(us))
+	for i := range us {
+		chances[i] = c.chance(at[i], b.noise)
+	}
+	b.bracket(us, chances, at)
 	lo, hi := math.Log(c.dim.Lo), math.Log(c.dim.Hi)
 	from, to := orElse(b.pass, lo), orElse(b.fail, hi)
-	for _, p := range c.probes {
-		if p.verdict == ClientLimited && !(p.u <= b.pass) && !(p.u >= b.limited) {
-			b.limited = p.u
-		}
-	}
 	if len(c.probes) == 0 {
 		b.us, b.cdf, b.doubted = []float64{lo, hi}, []float64{0, 1}, []float64{0, 1}
 		b.binding = make([]float64, len(c.filters)+1)
 		return b
+	}
+	noise := 0.0
+	for f := range c.filters {
+		data, known := c.data(f, from-view, to+view)
+		fit := fitted(data, (from+to)/2, known)
+		noise = max(noise, fit.noise())
+		b.fits = append(b.fits, fit)
+	}
+	b.noise = noise
+	if len(us) > 2 {
+		// Seen together, probes say more of each load than those at it alone, and one outlier says less.
+		for i := range us {
+			if us[i] >= from-view && us[i] <= to+view {
+				chances[i] = ceilingOf(at[i])
+			}
+		}
+		for f := range b.fits {
+			for i, p := range b.fits[f].exceeds(us) {
+				if us[i] >= from-view && us[i] <= to+view {
+					chances[i] *= 1 - p
+				}
+			}
+		}
+		b.bracket(us, chances, at)
+		from, to = orElse(b.pass, lo), orElse(b.fail, hi)
+	}
+	for _, p := range c.probes {
+		if p.verdict == ClientLimited && !(p.u <= b.pass) && !(p.u >= b.limited) {
+			b.limited = p.u
+		}
 	}
 	edge := max(0.5*(to-from), 0.05)
 	first, last := max(lo, from-edge), min(hi, to+edge)
@@ -164,15 +206,9 @@ func (c *Capacity) believe() belief {
 	}
 	b.binding = make([]float64, len(c.filters)+1)
 	exceeds := make([][]float64, 0, len(c.filters)+1)
-	noise := 0.0
-	for f := range c.filters {
-		data, known := c.data(f, from-view, to+view)
-		fit := fitted(data, (from+to)/2, known)
-		noise = max(noise, fit.noise())
-		b.fits = append(b.fits, fit)
-		exceeds = append(exceeds, b.rising(fit.exceeds(b.us)))
+	for f := range b.fits {
+		exceeds = append(exceeds, b.rising(b.fits[f].exceeds(b.us)))
 	}
-	b.noise = noise
 	exceeds = append(exceeds, c.step(b.us))
 	for _, e := range exceeds {
 		for i := range survival {
@@ -208,9 +244,8 @@ func (c *Capacity) doubt(b *belief) float64 {
 			above = max(above, p.worst())
 		}
 	}
-	slope := (above - below) / (b.fail - b.pass)
-	b.cliff = slope > steep
-	return min(max((slope-gentle)/(steep-gentle), doubt), 1)
+	b.slope = (above - below) / (b.fail - b.pass)
+	return min(max((b.slope-gentle)/(steep-gentle), doubt), 1)
 }
 
 // even is the distribution function of a boundary anywhere between two loads: for real ones a little beyond them, so that
@@ -251,14 +286,14 @@ func orElse(v, instead float64) float64 {
 func (c *Capacity) data(filter int, from, to float64) (data []datum, known bool) {
 	known = true
 	for _, p := range c.probes {
-		if p.verdict == ClientLimited || math.IsNaN(p.z[filter]) || p.u < from || p.u > to {
+		if !p.counts(filter) || p.u < from || p.u > to {
 			continue
 		}
 		se := p.se[filter]
 		if math.IsNaN(se) {
 			known, se = false, 0
 		}
-		data = append(data, datum{u: p.u, z: p.z[filter], variance: se * se})
+		data = append(data, datum{u: p.u, z: p.z[filter], variance: se*se + p.doubt[filter]*p.doubt[filter]})
 	}
 	return data, known
 }
@@ -267,14 +302,13 @@ func (c *Capacity) data(filter int, from, to float64) (data []datum, known bool)
 // loads that it was seen to carry and not to carry.
 func (c *Capacity) step(us []float64) []float64 {
 	carried, dead := math.Inf(-1), math.Inf(1)
-	for _, p := range c.probes {
-		if (p.verdict == Saturated || p.failed) && p.verdict != ClientLimited {
-			dead = min(dead, p.u)
-		}
-	}
-	for _, p := range c.probes {
-		if p.verdict != Saturated && p.verdict != ClientLimited && !p.failed && p.u < dead {
-			carried = max(carried, p.u)
+	loads, at := c.reached()
+	for i, u := range loads {
+		if ceiling := ceilingOf(at[i]); ceiling == 0 {
+			dead = u
+			break
+		} else if ceiling == 1 {
+			carried = u
 		}
 	}
 	if math.IsInf(carried, -1) {
@@ -372,7 +406,10 @@ func (c *Capacity) Answer() Answer {
 	}
 	if math.IsNaN(b.fail) && !math.IsNaN(b.limited) {
 		// Nothing is known of loads that the client did not reach.
-		a.Estimate, a.Low, a.High = a.Pass, min(a.Low, a.Pass), math.Inf(1)
+		a.Estimate, a.High = a.Pass, math.Inf(1)
+		if a.Low = min(a.Low, a.Pass); math.IsNaN(a.Pass) {
+			a.Low = 0
+		}
 	}
 	for i, p := range b.binding {
 		if p > a.Sureness {

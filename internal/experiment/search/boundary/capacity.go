@@ -109,6 +109,8 @@ type Capacity struct {
 type probe struct {
 	load, u float64
 	z, se   []float64
+	// doubt is added to se where probes of the load disagree.
+	doubt   []float64
 	verdict Verdict
 	failed  bool
 	seconds float64
@@ -192,6 +194,7 @@ func (c *Capacity) Observe(r search.Result, e Evidence) {
 	p := c.read(r, e)
 	c.contradicted = c.contradicts(p)
 	c.probes = append(c.probes, p)
+	c.dispute(p.u)
 	c.seconds += e.Seconds
 	c.belief = c.believe()
 	c.decide()
@@ -219,7 +222,7 @@ func (c *Capacity) Boundary() search.Boundary {
 	t := ""
 	if c.reason == CapacityPrecision {
 		t = "smooth"
-		if b.cliff {
+		if b.slope > steep {
 			t = "cliff"
 		}
 	}

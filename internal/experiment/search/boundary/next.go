@@ -33,7 +33,7 @@ func (c *Capacity) unsettled(x float64) float64 {
 	case !c.dim.Int || !(fail-pass > 1):
 	case x == pass && b.passes > 1:
 		return pass + 1
-	case x == fail && b.fails > 1:
+	case x == fail && !c.lone():
 		return fail - 1
 	}
 	return x
@@ -54,12 +54,39 @@ func (c *Capacity) ended() bool {
 		c.reason = CapacityClientLimited
 	default:
 		a := c.Answer()
-		narrow := a.High-a.Low <= c.options.Precision*a.Estimate || c.dim.Int && a.High == a.Low
-		if narrow && !math.IsNaN(b.pass) && !math.IsNaN(b.fail) && b.fails > 1 && (b.passes > 1 || b.pass <= lo) {
+		if c.narrow(&a) && !math.IsNaN(b.pass) && !math.IsNaN(b.fail) && !c.lone() && (b.passes > 1 || b.pass <= lo) {
 			c.reason = CapacityPrecision
 		}
 	}
 	return c.reason != ""
+}
+
+// lone reports that one probe alone says where the load is infeasible, which may be an outlier: where the margin rises
+// steeply, those far above do not support it.
+func (c *Capacity) lone() bool {
+	b := &c.belief
+	return b.fails < 2 || b.slope > gentle && b.witnesses < 2
+}
+
+// disputed returns the last load if two probes of it disagree.
+func (c *Capacity) disputed() (u float64, ok bool) {
+	last := c.probes[len(c.probes)-1]
+	loads, at := c.reached()
+	for i := range loads {
+		if loads[i] != last.u || len(at[i]) != 2 {
+			continue
+		}
+		for _, d := range append(slices.Clone(at[i][0].doubt), at[i][1].doubt...) {
+			ok = ok || d > 0
+		}
+		return last.u, ok && (at[i][0].worst() > 0) != (at[i][1].worst() > 0)
+	}
+	return last.u, false
+}
+
+// narrow reports that the interval is as narrow as asked for.
+func (c *Capacity) narrow(a *Answer) bool {
+	return a.High-a.Low <= c.options.Precision*a.Estimate || c.dim.Int && a.High == a.Low
 }
 
 // near reports that no probe between two loads is worth its time.
@@ -70,6 +97,9 @@ func (c *Capacity) near(u, v float64) bool {
 // choose returns the logarithm of the next load.
 func (c *Capacity) choose() float64 {
 	b := &c.belief
+	if u, ok := c.disputed(); ok {
+		return u
+	}
 	switch {
 	case math.IsNaN(b.fail):
 		return c.up()
@@ -79,8 +109,9 @@ func (c *Capacity) choose() float64 {
 	gap := b.fail - b.pass
 	low, middle, high := c.bounds(b.cdf)
 	low, middle, high = max(low, b.pass-gap), min(max(middle, b.pass-gap), b.fail+gap), min(high, b.fail+gap)
+	up := b.fail-middle > middle-b.pass
 	if gap > wide && c.open() {
-		return c.confirm(low, middle, high)
+		return c.confirm(low, middle, high, up)
 	} else if gap > wide {
 		guard := 0.15
 		if c.sameSide() {
@@ -90,13 +121,16 @@ func (c *Capacity) choose() float64 {
 		return min(max(middle, b.pass+0.5*gap), b.fail-guard*gap)
 	}
 	if high-low <= 0.9*c.options.Precision {
-		// One outlier must not decide.
-		if b.fails == 1 {
+		switch a := c.Answer(); {
+		case !c.narrow(&a):
+			return c.confirm(low, middle, high, up)
+		// The interval is narrow, but one outlier must not decide.
+		case c.lone():
 			return b.fail
-		} else if b.passes == 1 && b.pass > math.Log(c.dim.Lo) {
-			return b.pass
+		case b.passes == 1:
+			return c.confirm(b.pass, middle, high, false)
 		}
-		return c.confirm(low, middle, high)
+		return c.confirm(low, middle, high, up)
 	}
 	return c.tellmost(low, middle, high)
 }
@@ -202,11 +236,10 @@ func (c *Capacity) steepness(u float64) float64 {
 	return (at - z) / (u - below)
 }
 
-// confirm returns the load nearest to the boundary that is expected to be sure to hold or not to, where the bracket is
-// wider.
-func (c *Capacity) confirm(low, middle, high float64) float64 {
+// confirm returns the load nearest to the boundary that is expected to be sure not to hold, or, below it, to hold; high or
+// low if there is none in the bracket.
+func (c *Capacity) confirm(low, middle, high float64, up bool) float64 {
 	b := &c.belief
-	up := b.fail-middle > middle-b.pass
 	end := b.pass
 	if up {
 		end = b.fail

@@ -6,8 +6,15 @@ import (
 )
 
 const (
-	// doubt is the weight of the belief that the model knows nothing inside the bracket.
-	doubt = 0.1
+	// doubt is the least weight of the belief that the model knows nothing inside the bracket; gentle is the slope of a
+	// margin, relative to that of the load, from which it is more, and steep that of a cliff.
+	doubt  = 0.05
+	gentle = 4.0
+	steep  = 12.0
+	// beyond is by how much an even distribution is wider than its bracket.
+	beyond = 0.03
+	// nearby is the distance, as a logarithm, at which probes say the same of a steep rise.
+	nearby = 0.12
 	// sure is the probability from which a probe is taken as feasible or infeasible.
 	sure = 0.975
 	// places is the number of places at which the distribution of the boundary is computed.
@@ -29,8 +36,11 @@ type belief struct {
 	binding []float64
 	// passes and fails count the sure probes.
 	passes, fails int
-	cliff         bool
-	noise         float64
+	// witnesses are the sure failures at fail and little above it.
+	witnesses int
+	// slope is the rise of the largest margin in the bracket, relative to that of the load.
+	slope float64
+	noise float64
 }
 
 // deviation returns the standard deviation of a margin of a probe.
@@ -48,7 +58,7 @@ func (c *Capacity) chance(at []probe, noise float64) float64 {
 		sum, weight := 0.0, 0.0
 		for _, r := range at {
 			if !math.IsNaN(r.z[f]) {
-				d := deviation(r.se[f], noise)
+				d := math.Hypot(deviation(r.se[f], noise), r.doubt[f])
 				sum, weight = sum+r.z[f]/(d*d), weight+1/(d*d)
 			}
 		}
@@ -56,23 +66,28 @@ func (c *Capacity) chance(at []probe, noise float64) float64 {
 			p *= normal(-sum / math.Sqrt(weight))
 		}
 	}
+	return min(p, ceilingOf(at))
+}
+
+// ceilingOf bounds the probability that a load holds by the probes at it that the server did not carry.
+func ceilingOf(at []probe) float64 {
 	bad := 0
 	for _, r := range at {
 		if r.failed || r.verdict == Saturated {
 			bad++
 		}
 	}
-	if 2*bad > len(at) {
+	switch {
+	case 2*bad > len(at):
 		return 0
-	} else if bad > 0 {
-		return min(p, 0.5)
+	case 2*bad == len(at):
+		return 0.5
 	}
-	return p
+	return 1
 }
 
-// verdicts returns the loads that were reached, as logarithms in ascending order, with the probability that each holds,
-// and the number of probes at it.
-func (c *Capacity) verdicts(noise float64) (us, chances []float64, counts []int) {
+// reached returns the loads that were reached, as logarithms in ascending order, and the probes at each.
+func (c *Capacity) reached() (us []float64, at [][]probe) {
 	by := map[float64][]probe{}
 	for _, p := range c.probes {
 		if p.verdict != ClientLimited {
@@ -84,29 +99,29 @@ func (c *Capacity) verdicts(noise float64) (us, chances []float64, counts []int)
 	}
 	slices.Sort(us)
 	for _, u := range us {
-		chances, counts = append(chances, c.chance(by[u], noise)), append(counts, len(by[u]))
+		at = append(at, by[u])
 	}
-	return us, chances, counts
+	return us, at
 }
 
 // bracket finds the pair of loads between which the boundary lies by most of the sure probes; of equal ones, the upper.
-func (b *belief) bracket(us, chances []float64, counts []int) {
-	b.pass, b.fail, b.passes, b.fails = math.NaN(), math.NaN(), 0, 0
+func (b *belief) bracket(us, chances []float64, at [][]probe) {
+	b.pass, b.fail, b.passes, b.fails, b.witnesses = math.NaN(), math.NaN(), 0, 0, 0
 	wrong := 0
 	for i, p := range chances {
 		if p >= sure {
-			wrong, b.passes = wrong+counts[i], b.passes+counts[i]
+			wrong, b.passes = wrong+len(at[i]), b.passes+len(at[i])
 		} else if p <= 1-sure {
-			b.fails += counts[i]
+			b.fails += len(at[i])
 		}
 	}
 	// All loads infeasible: each sure pass is wrong.
 	least, split := wrong, 0
 	for i, p := range chances {
 		if p >= sure {
-			wrong -= counts[i]
+			wrong -= len(at[i])
 		} else if p <= 1-sure {
-			wrong += counts[i]
+			wrong += len(at[i])
 		}
 		if wrong <= least {
 			least, split = wrong, i+1
@@ -115,8 +130,11 @@ func (b *belief) bracket(us, chances []float64, counts []int) {
 	for i, p := range chances {
 		if i < split && p >= sure {
 			b.pass = us[i]
-		} else if i >= split && p <= 1-sure && math.IsNaN(b.fail) {
-			b.fail = us[i]
+		} else if i >= split && p <= 1-sure {
+			b.fail = min(orElse(b.fail, us[i]), us[i])
+			if us[i] < b.fail+nearby {
+				b.witnesses += len(at[i])
+			}
 		}
 	}
 }
@@ -124,19 +142,48 @@ func (b *belief) bracket(us, chances []float64, counts []int) {
 // believe returns what the probes say.
 func (c *Capacity) believe() belief {
 	b := belief{noise: c.belief.noise, limited: math.NaN()}
-	us, chances, counts := c.verdicts(b.noise)
-	b.bracket(us, chances, counts)
+	us, at := c.reached()
+	chances := make([]float64, len(us))
+	for i := range us {
+		chances[i] = c.chance(at[i], b.noise)
+	}
+	b.bracket(us, chances, at)
 	lo, hi := math.Log(c.dim.Lo), math.Log(c.dim.Hi)
 	from, to := orElse(b.pass, lo), orElse(b.fail, hi)
-	for _, p := range c.probes {
-		if p.verdict == ClientLimited && !(p.u <= b.pass) && !(p.u >= b.limited) {
-			b.limited = p.u
-		}
-	}
 	if len(c.probes) == 0 {
 		b.us, b.cdf, b.doubted = []float64{lo, hi}, []float64{0, 1}, []float64{0, 1}
 		b.binding = make([]float64, len(c.filters)+1)
 		return b
+	}
+	noise := 0.0
+	for f := range c.filters {
+		data, known := c.data(f, from-view, to+view)
+		fit := fitted(data, (from+to)/2, known)
+		noise = max(noise, fit.noise())
+		b.fits = append(b.fits, fit)
+	}
+	b.noise = noise
+	if len(us) > 2 {
+		// Seen together, probes say more of each load than those at it alone, and one outlier says less.
+		for i := range us {
+			if us[i] >= from-view && us[i] <= to+view {
+				chances[i] = ceilingOf(at[i])
+			}
+		}
+		for f := range b.fits {
+			for i, p := range b.fits[f].exceeds(us) {
+				if us[i] >= from-view && us[i] <= to+view {
+					chances[i] *= 1 - p
+				}
+			}
+		}
+		b.bracket(us, chances, at)
+		from, to = orElse(b.pass, lo), orElse(b.fail, hi)
+	}
+	for _, p := range c.probes {
+		if p.verdict == ClientLimited && !(p.u <= b.pass) && !(p.u >= b.limited) {
+			b.limited = p.u
+		}
 	}
 	edge := max(0.5*(to-from), 0.05)
 	first, last := max(lo, from-edge), min(hi, to+edge)
@@ -145,40 +192,86 @@ func (c *Capacity) believe() belief {
 		b.us[i] = first + (last-first)*float64(i)/(places-1)
 	}
 	b.us[places-1] = last
-	survival := make([]float64, places)
+	// At a probe the course is known best: its place must not be missed.
+	for _, p := range c.probes {
+		if p.u > first && p.u < last {
+			b.us = append(b.us, p.u)
+		}
+	}
+	slices.Sort(b.us)
+	b.us = slices.Compact(b.us)
+	survival := make([]float64, len(b.us))
 	for i := range survival {
 		survival[i] = 1
 	}
 	b.binding = make([]float64, len(c.filters)+1)
 	exceeds := make([][]float64, 0, len(c.filters)+1)
-	noise := 0.0
-	for f := range c.filters {
-		data, known := c.data(f, from-view, to+view)
-		fit := fitted(data, (from+to)/2, known)
-		noise = max(noise, fit.noise())
-		b.fits = append(b.fits, fit)
-		exceeds = append(exceeds, isotonic(fit.exceeds(b.us)))
+	for f := range b.fits {
+		exceeds = append(exceeds, b.rising(b.fits[f].exceeds(b.us)))
 	}
-	b.noise = noise
 	exceeds = append(exceeds, c.step(b.us))
 	for _, e := range exceeds {
 		for i := range survival {
 			survival[i] *= 1 - e[i]
 		}
 	}
-	b.cdf = make([]float64, places)
+	b.cdf = make([]float64, len(b.us))
 	for i := range b.cdf {
 		b.cdf[i] = 1 - survival[i]
 	}
 	b.blame(exceeds)
 	b.doubted = slices.Clone(b.cdf)
 	if !math.IsNaN(b.pass) && !math.IsNaN(b.fail) {
+		w := c.doubt(&b)
 		for i, u := range b.us {
-			even := min(max((u-b.pass)/(b.fail-b.pass), 0), 1)
-			b.doubted[i] = (1-doubt)*b.cdf[i] + doubt*even
+			b.doubted[i] = (1-w)*b.cdf[i] + w*c.even(u, b.pass, b.fail)
 		}
 	}
 	return b
+}
+
+// doubt returns the weight of the belief that nothing is known inside the bracket: the steeper the margin rises there,
+// the less its course between the ends follows from the probes around.
+func (c *Capacity) doubt(b *belief) float64 {
+	below, above := math.Inf(-1), math.Inf(-1)
+	for _, p := range c.probes {
+		if p.verdict == ClientLimited {
+			continue
+		}
+		if p.u == b.pass {
+			below = max(below, p.worst())
+		} else if p.u == b.fail {
+			above = max(above, p.worst())
+		}
+	}
+	b.slope = (above - below) / (b.fail - b.pass)
+	return min(max((b.slope-gentle)/(steep-gentle), doubt), 1)
+}
+
+// even is the distribution function of a boundary anywhere between two loads: for real ones a little beyond them, so that
+// a bracket is its own interval, as it is by rounding for integers.
+func (c *Capacity) even(u, from, to float64) float64 {
+	margin := 0.0
+	if !c.dim.Int {
+		margin = beyond * (to - from)
+	}
+	return min(max((u-from+margin)/(to-from+2*margin), 0), 1)
+}
+
+// rising makes the probability that a margin is above 0 rise with the load: where a probe below is sure to fail, or one
+// above to hold, that bounds it.
+func (b *belief) rising(e []float64) []float64 {
+	for i := len(e) - 2; i >= 0; i-- {
+		if b.us[i+1] <= b.pass {
+			e[i] = min(e[i], e[i+1])
+		}
+	}
+	for i := 1; i < len(e); i++ {
+		if b.us[i-1] >= b.fail {
+			e[i] = max(e[i], e[i-1])
+		}
+	}
+	return isotonic(e)
 }
 
 // orElse returns v, or instead where it is NaN.
@@ -193,14 +286,14 @@ func orElse(v, instead float64) float64 {
 func (c *Capacity) data(filter int, from, to float64) (data []datum, known bool) {
 	known = true
 	for _, p := range c.probes {
-		if p.verdict == ClientLimited || math.IsNaN(p.z[filter]) || p.u < from || p.u > to {
+		if !p.counts(filter) || p.u < from || p.u > to {
 			continue
 		}
 		se := p.se[filter]
 		if math.IsNaN(se) {
 			known, se = false, 0
 		}
-		data = append(data, datum{u: p.u, z: p.z[filter], variance: se * se})
+		data = append(data, datum{u: p.u, z: p.z[filter], variance: se*se + p.doubt[filter]*p.doubt[filter]})
 	}
 	return data, known
 }
@@ -209,14 +302,13 @@ func (c *Capacity) data(filter int, from, to float64) (data []datum, known bool)
 // loads that it was seen to carry and not to carry.
 func (c *Capacity) step(us []float64) []float64 {
 	carried, dead := math.Inf(-1), math.Inf(1)
-	for _, p := range c.probes {
-		if (p.verdict == Saturated || p.failed) && p.verdict != ClientLimited {
-			dead = min(dead, p.u)
-		}
-	}
-	for _, p := range c.probes {
-		if p.verdict != Saturated && p.verdict != ClientLimited && !p.failed && p.u < dead {
-			carried = max(carried, p.u)
+	loads, at := c.reached()
+	for i, u := range loads {
+		if ceiling := ceilingOf(at[i]); ceiling == 0 {
+			dead = u
+			break
+		} else if ceiling == 1 {
+			carried = u
 		}
 	}
 	if math.IsInf(carried, -1) {
@@ -224,11 +316,10 @@ func (c *Capacity) step(us []float64) []float64 {
 	}
 	e := make([]float64, len(us))
 	for i, u := range us {
-		switch {
-		case u >= dead:
+		if !math.IsInf(dead, 1) && dead > carried {
+			e[i] = c.even(u, carried, dead)
+		} else if u >= dead {
 			e[i] = 1
-		case u > carried && !math.IsInf(dead, 1):
-			e[i] = (u - carried) / (dead - carried)
 		}
 	}
 	return e
@@ -315,7 +406,10 @@ func (c *Capacity) Answer() Answer {
 	}
 	if math.IsNaN(b.fail) && !math.IsNaN(b.limited) {
 		// Nothing is known of loads that the client did not reach.
-		a.Estimate, a.Low, a.High = a.Pass, min(a.Low, a.Pass), math.Inf(1)
+		a.Estimate, a.High = a.Pass, math.Inf(1)
+		if a.Low = min(a.Low, a.Pass); math.IsNaN(a.Pass) {
+			a.Low = 0
+		}
 	}
 	for i, p := range b.binding {
 		if p > a.Sureness {

@@ -109,6 +109,8 @@ type Capacity struct {
 type probe struct {
 	load, u float64
 	z, se   []float64
+	// doubt is added to se where probes of the load disagree.
+	doubt   []float64
 	verdict Verdict
 	failed  bool
 	seconds float64
@@ -192,9 +194,23 @@ func (c *Capacity) Observe(r search.Result, e Evidence) {
 	p := c.read(r, e)
 	c.contradicted = c.contradicts(p)
 	c.probes = append(c.probes, p)
+	c.dispute(p.u)
 	c.seconds += e.Seconds
 	c.belief = c.believe()
 	c.decide()
+}
+
+// Enough returns the standard error of a margin, relative to its threshold, at which the current probe has said what it
+// can: below it, more time is better spent at another load. It is rough while the boundary is far.
+func (c *Capacity) Enough() float64 {
+	const rough, fine = 0.1, 0.005
+	b := &c.belief
+	if !(b.fail-b.pass <= wide) || c.likely() == len(c.filters) {
+		return rough
+	}
+	_, middle, _ := c.bounds(b.cdf)
+	z := b.fits[c.likely()].mean([]float64{middle - 0.05, middle + 0.05})
+	return min(max((z[1]-z[0])/0.1*c.options.Precision/4, fine), rough)
 }
 
 // Reason says why the search ended.
@@ -206,7 +222,7 @@ func (c *Capacity) Boundary() search.Boundary {
 	t := ""
 	if c.reason == CapacityPrecision {
 		t = "smooth"
-		if b.cliff {
+		if b.slope > steep {
 			t = "cliff"
 		}
 	}

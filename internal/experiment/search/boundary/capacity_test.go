@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"aiperf/internal/experiment/search"
 )
 
@@ -22,6 +25,8 @@ type server struct {
 	saturates float64
 	// client is the load that the client does not reach, 0: none.
 	client float64
+	// each is called after each probe.
+	each func(*Capacity)
 }
 
 func (s *server) dimension() search.Dimension {
@@ -86,6 +91,9 @@ func (s *server) search(t testing.TB, o CapacityOptions, seed uint64) *Capacity 
 			e.Verdict = ClientLimited
 		}
 		c.Observe(problem.Judge(at, []search.Trial{trial}, nil), e)
+		if s.each != nil {
+			s.each(c)
+		}
 	}
 }
 
@@ -135,10 +143,14 @@ var servers = []server{
 
 // TestCapacityIsCalibrated compares interval and estimate of many searches with the boundary of the server.
 func TestCapacityIsCalibrated(t *testing.T) {
-	const seeds = 20
+	seeds := 60
+	if testing.Short() {
+		seeds = 10
+	}
+	all := 0
 	for _, s := range servers {
 		truth := s.truth()
-		covered, close, probes, width := 0, 0, 0, 0.0
+		covered, near, probes, width := 0, 0, 0, 0.0
 		reasons := map[string]int{}
 		for seed := range uint64(seeds) {
 			c := s.search(t, CapacityOptions{}, seed)
@@ -147,16 +159,195 @@ func TestCapacityIsCalibrated(t *testing.T) {
 				covered++
 			}
 			if math.Abs(a.Estimate-truth) <= 0.05*truth+1e-9 {
-				close++
+				near++
+			}
+			if !(a.Low <= a.Estimate && a.Estimate <= a.High) {
+				t.Errorf("%s: %v is not in its interval from %v to %v", s.name, a.Estimate, a.Low, a.High)
 			}
 			probes += a.Probes
 			width += (a.High - a.Low) / a.Estimate
 			reasons[a.Reason]++
 		}
-		t.Logf("%-20s truth %8.3f covered %5.1f %% close %5.1f %% probes %4.1f width %5.1f %% %v", s.name, truth,
-			100*float64(covered)/seeds, 100*float64(close)/seeds, float64(probes)/seeds, 100*width/seeds, reasons)
-		if close < seeds*9/10 {
-			t.Errorf("%s: %d of %d estimates within 5 %%", s.name, close, seeds)
+		all += covered
+		t.Logf("%-20s boundary %8.3f covered %5.1f %%, within 5 %%: %5.1f %%, probes %4.1f, width %5.1f %% %v", s.name,
+			truth, 100*float64(covered)/float64(seeds), 100*float64(near)/float64(seeds), float64(probes)/float64(seeds),
+			100*width/float64(seeds), reasons)
+		if near < seeds*95/100 || covered < seeds*85/100 {
+			t.Errorf("%s: of %d estimates %d within 5 %%, %d intervals cover %v", s.name, seeds, near, covered, truth)
 		}
 	}
+	if all < seeds*len(servers)*95/100 {
+		t.Errorf("%d of %d intervals cover the boundary", all, seeds*len(servers))
+	}
+}
+
+func TestCapacityEnds(t *testing.T) {
+	flat := func(v float64) func(float64) float64 { return func(float64) float64 { return v } }
+	for _, c := range []struct {
+		server          server
+		options         CapacityOptions
+		reason          string
+		estimate        float64 // NaN: none
+		low, high       float64
+		most            int
+		limitedByClient bool
+	}{
+		{server: server{name: "all hold", value: flat(10), lo: 1, hi: 500}, reason: CapacityNoFailure,
+			estimate: 500, low: 500, high: math.Inf(1), most: 4},
+		{server: server{name: "none holds", value: flat(1000), lo: 3, hi: 500}, reason: CapacityNoPass,
+			estimate: math.NaN(), low: 0, high: 3, most: 4},
+		{server: server{name: "one load holds", value: flat(10), lo: 7, hi: 7}, reason: CapacityNoFailure,
+			estimate: 7, low: 7, high: math.Inf(1), most: 1},
+		{server: server{name: "the client is the limit", value: flat(10), lo: 1, hi: 1000, client: 100},
+			reason: CapacityClientLimited, estimate: 96, low: 90, high: math.Inf(1), most: 12, limitedByClient: true},
+		{server: server{name: "the client cannot even start", value: flat(10), lo: 8, hi: 1000, client: 2},
+			reason: CapacityClientLimited, estimate: math.NaN(), low: 0, high: math.Inf(1), most: 12,
+			limitedByClient: true},
+		{server: server{name: "the server is the limit before the client", value: knee(77), lo: 1, hi: 1000, client: 200,
+			noise: 0.02, known: true}, reason: CapacityPrecision, estimate: 77, low: 74, high: 80, most: 14},
+		{server: server{name: "no time", value: knee(77), lo: 1, hi: 1000}, options: CapacityOptions{Budget: 80},
+			reason: CapacityBudget, estimate: 77, low: 30, high: 150, most: 3},
+		{server: server{name: "few probes", value: knee(77), lo: 1, hi: 1000}, options: CapacityOptions{MaxProbes: 4},
+			reason: CapacityMaxProbes, estimate: 77, low: 30, high: 150, most: 4},
+	} {
+		t.Run(c.server.name, func(t *testing.T) {
+			c.server.limit = 200
+			a := c.server.search(t, c.options, 1).Answer()
+			if a.Reason != c.reason || a.Probes > c.most || (a.Limited > 0) != c.limitedByClient ||
+				math.IsNaN(a.Estimate) != math.IsNaN(c.estimate) || math.Abs(a.Estimate-c.estimate) > 0.2*c.estimate ||
+				a.Low < c.low || a.Low > a.Estimate || a.High > c.high || a.High < a.Estimate {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
+
+func TestCapacityNamesWhatBinds(t *testing.T) {
+	filters := []search.Filter{
+		latency,
+		{Metric: "inter_token_latency", Stat: "p95", Op: search.LT, Threshold: 25},
+		{Metric: "good_request_fraction", Stat: "avg", Op: search.GE, Threshold: 0.95},
+		{Metric: "request_error_rate", Stat: "avg", Op: search.LT, Threshold: 1},
+	}
+	// The boundary of each filter, in the order of the filters.
+	for binding, limits := range [][]float64{{100, 300, 400, 500}, {300, 100, 400, 500}, {300, 400, 100, 500},
+		{300, 400, 500, 100}} {
+		c, err := NewCapacity(concurrency, filters, CapacityOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		drive(c, filters, 100, func(x float64, _ int) []search.Trial {
+			over := func(filter int) float64 { return math.Pow(x/limits[filter], 2) }
+			return []search.Trial{figures(map[string]float64{
+				"time_to_first_token:p99": 200 * over(0), "inter_token_latency:p95": 25 * over(1),
+				"good_request_fraction:avg": max(0, 1-0.05*over(2)), "request_error_rate:avg": math.Floor(over(3)*100) / 100,
+			})}
+		})
+		a := c.Answer()
+		if a.Binding != binding || a.Sureness < 0.9 || math.Abs(a.Estimate-100) > 3 || a.Reason != CapacityPrecision {
+			t.Errorf("filter %d binds at 100: %+v", binding, a)
+		}
+		if b := c.Boundary(); b.Binding != binding || b.Type != "smooth" {
+			t.Errorf("%+v", b)
+		}
+	}
+}
+
+func TestCapacitySaysThatTheServerSaturated(t *testing.T) {
+	s := server{value: func(x float64) float64 { return 100 + x/100 }, limit: 200, lo: 0.1, hi: 100, real: true, saturates: 8}
+	a := s.search(t, CapacityOptions{}, 1).Answer()
+	if !a.Saturated || a.Binding != -1 || a.Low > 8 || a.High < 8 || a.Reason != CapacityPrecision {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestCapacityOutvotesAnOutlier(t *testing.T) {
+	s := server{value: knee(120), limit: 200, lo: 1, hi: 1000, noise: 0.02, known: true}
+	for outlier := range 5 {
+		n := 0
+		steady := s.value
+		disturbed := s
+		disturbed.value = func(x float64) float64 {
+			if n++; n == outlier+1 {
+				return 8 * steady(x)
+			}
+			return steady(x)
+		}
+		a := disturbed.search(t, CapacityOptions{}, 3).Answer()
+		if math.Abs(a.Estimate-120) > 6 {
+			t.Errorf("probe %d is an outlier: %+v", outlier+1, a)
+		}
+	}
+}
+
+func TestCapacityRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		d       search.Dimension
+		filters []search.Filter
+	}{
+		{"no filter", concurrency, nil},
+		{"from 0", search.Dimension{Lo: 0, Hi: 10}, []search.Filter{latency}},
+		{"inverted", search.Dimension{Lo: 11, Hi: 10}, []search.Filter{latency}},
+		{"no whole number", search.Dimension{Lo: 1.2, Hi: 1.8, Int: true}, []search.Filter{latency}},
+		{"not a number", search.Dimension{Lo: math.NaN(), Hi: 1.8}, []search.Filter{latency}},
+		{"infinite", search.Dimension{Lo: 1, Hi: math.Inf(1)}, []search.Filter{latency}},
+	} {
+		if p, err := NewCapacity(c.d, c.filters, CapacityOptions{}); err == nil {
+			t.Errorf("%s: %+v", c.name, p.dim)
+		}
+	}
+}
+
+// FuzzCapacity feeds a search with any figures and verdicts: it must stay in its range, end, and repeat itself.
+func FuzzCapacity(f *testing.F) {
+	f.Add(1.0, 1000.0, true, []byte{1, 2, 3, 200, 100, 50})
+	f.Add(0.01, 0.02, false, []byte{255, 0, 255, 0, 7})
+	f.Add(5.0, 5.0, true, []byte{128})
+	f.Fuzz(func(t *testing.T, lo, hi float64, whole bool, script []byte) {
+		if !(lo >= 1e-6) || !(hi <= 1e9) || len(script) == 0 {
+			t.Skip()
+		}
+		d := search.Dimension{Lo: lo, Hi: hi, Int: whole}
+		filters := []search.Filter{latency, {Metric: "goodput", Stat: "avg", Op: search.GE, Threshold: 0}}
+		problem := search.Problem{Filters: filters}
+		run := func() (loads []float64, a Answer) {
+			c, err := NewCapacity(d, filters, CapacityOptions{MaxProbes: 12})
+			if err != nil {
+				t.Skip()
+			}
+			for n := 0; ; n++ {
+				at, ok := c.Ask()
+				if !ok {
+					return loads, c.Answer()
+				}
+				if n >= 12 || at[0] < lo || at[0] > hi || whole && at[0] != math.Trunc(at[0]) {
+					t.Fatalf("load %v of probe %d in [%v, %v]", at[0], n, lo, hi)
+				}
+				loads = append(loads, at[0])
+				b := script[n%len(script)]
+				e := Evidence{Verdict: Verdict(b % 8), Seconds: float64(b)}
+				if b%16 > 8 {
+					e.Errors = []float64{float64(b), math.NaN()}
+				}
+				var trials []search.Trial
+				for i := range int(b>>4) % 3 {
+					trials = append(trials, figures(map[string]float64{"time_to_first_token:p99": float64(b) * 3 * float64(i+1),
+						"goodput:avg": float64(b) - 100}))
+				}
+				c.Observe(problem.Judge(at, trials, nil), e)
+			}
+		}
+		loads, a := run()
+		again, b := run()
+		if diff := cmp.Diff(loads, again); diff != "" {
+			t.Fatal(diff)
+		}
+		if diff := cmp.Diff(a, b, cmpopts.EquateNaNs()); diff != "" {
+			t.Fatal(diff)
+		}
+		if a.Low > a.High || math.IsNaN(a.Low) || math.IsNaN(a.High) {
+			t.Fatalf("interval from %v to %v", a.Low, a.High)
+		}
+	})
 }

@@ -2,6 +2,8 @@ package boundary
 
 import (
 	"math"
+	"slices"
+	"strings"
 
 	"aiperf/internal/experiment/search"
 )
@@ -20,7 +22,8 @@ const (
 
 // read returns a probe in the terms of the model.
 func (c *Capacity) read(r search.Result, e Evidence) probe {
-	p := probe{load: c.next, u: math.Log(c.next), verdict: e.Verdict, seconds: e.Seconds, failed: len(r.Margins) == 0}
+	p := probe{load: c.next, u: math.Log(c.next), verdict: e.Verdict, seconds: e.Seconds, failed: len(r.Margins) == 0,
+		doubt: make([]float64, len(c.filters))}
 	for i, f := range c.filters {
 		mean, variance, n := moments(r.Margins, i)
 		if n == 0 {
@@ -81,6 +84,10 @@ func scaled(f search.Filter, margin float64) (z, slope float64) {
 		sign = -1
 	}
 	limit, value := f.Threshold, f.Threshold+sign*margin
+	if strings.HasSuffix(f.Metric, "_fraction") && limit < 1 && value <= 1 {
+		// Close to 1 it is what is missing that grows with the load.
+		sign, limit, value = -sign, 1-limit, 1-value
+	}
 	if limit > 0 && value >= 0 {
 		add := offset * limit
 		z, slope = sign*math.Log((value+add)/(limit+add)), 1/(value+add)
@@ -94,4 +101,38 @@ func scaled(f search.Filter, margin float64) (z, slope float64) {
 	bent := ceiling * math.Tanh(z/ceiling)
 	rest := bent / ceiling
 	return bent, slope * max(1-rest*rest, 0.05)
+}
+
+// dispute weighs down the margins of a probe that differ from the median of the probes at its load by more than errors
+// explain, and both where there are two.
+func (c *Capacity) dispute(u float64) {
+	for f := range c.filters {
+		var zs []float64
+		for _, p := range c.probes {
+			if p.counts(f) && p.u == u {
+				zs = append(zs, p.z[f])
+			}
+		}
+		if len(zs) < 2 {
+			continue
+		}
+		slices.Sort(zs)
+		n := len(zs)
+		median := (zs[(n-1)/2] + zs[n/2]) / 2
+		for i := range c.probes {
+			p := &c.probes[i]
+			if p.counts(f) && p.u == u {
+				d, e := p.z[f]-median, outlying*deviation(p.se[f], c.belief.noise)
+				p.doubt[f] = math.Sqrt(max(d*d-e*e, 0))
+			}
+		}
+	}
+}
+
+// outlying is the number of standard deviations from which a margin is an outlier among those of its load.
+const outlying = 3
+
+// counts reports that a margin of the probe is known.
+func (p *probe) counts(filter int) bool {
+	return p.verdict != ClientLimited && !math.IsNaN(p.z[filter])
 }

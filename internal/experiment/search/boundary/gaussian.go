@@ -45,17 +45,18 @@ func (k *kernel) full(u, v float64) float64 {
 
 // kernels are the hypotheses. Where errors of probes are known there is less noise that they do not contain.
 func kernels(known bool) []kernel {
-	noises := []float64{0.02, 0.06, 0.18}
+	noises, weights := []float64{0.02, 0.06, 0.18}, []float64{0.5, 0.3, 0.2}
 	if known {
-		noises = []float64{0.003, 0.03, 0.1}
+		noises, weights = []float64{0.003, 0.03, 0.1}, []float64{0.6, 0.3, 0.1}
 	}
 	var all []kernel
-	for _, noise := range noises {
+	for i, noise := range noises {
+		prior := math.Log(weights[i])
 		for _, s := range []float64{0.1, 0.4, 1.6} {
-			all = append(all, kernel{smooth: true, scale: s, noise: noise})
+			all = append(all, kernel{smooth: true, scale: s, noise: noise, prior: prior})
 		}
-		for _, s := range []float64{0.1, 0.4, 1.6, 5} {
-			all = append(all, kernel{scale: s, noise: noise, prior: -0.5})
+		for _, s := range []float64{1.6, 5} {
+			all = append(all, kernel{scale: s, noise: noise, prior: prior - 1})
 		}
 	}
 	return all
@@ -213,14 +214,16 @@ func (f *fit) gain(us, weights []float64, se float64) []float64 {
 	return total
 }
 
-// slope returns the mean slope of the course between two places.
-func (f *fit) slope(u, v float64) float64 {
-	s := 0.0
+// mean returns the mean of the course at us.
+func (f *fit) mean(us []float64) []float64 {
+	sum := make([]float64, len(us))
 	for i, w := range f.weights {
-		mean, _, _ := f.at(i, []float64{u, v})
-		s += w * (mean[1] - mean[0]) / (v - u)
+		mean, _, _ := f.at(i, us)
+		for j := range sum {
+			sum[j] += w * mean[j]
+		}
 	}
-	return s
+	return sum
 }
 
 // normal returns the standard normal distribution function.

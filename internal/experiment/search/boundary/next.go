@@ -1,9 +1,15 @@
 package boundary
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // most is the largest step, as a logarithm, to a load that no probe has bracketed.
 var most = math.Log(8)
+
+// wide is the width of a bracket, as a logarithm, from which it is halved rather than refined.
+const wide = 0.45
 
 // decide ends the search or chooses the next load.
 func (c *Capacity) decide() {
@@ -14,8 +20,23 @@ func (c *Capacity) decide() {
 	case len(c.probes) >= c.options.MaxProbes:
 		c.reason = CapacityMaxProbes
 	default:
-		c.next = c.round(math.Exp(c.choose()))
+		c.next = c.unsettled(c.round(math.Exp(c.choose())))
 	}
+}
+
+// unsettled returns the load itself, or its neighbour inside the bracket if the load is an end of the bracket that more
+// than one probe settles.
+func (c *Capacity) unsettled(x float64) float64 {
+	b := &c.belief
+	pass, fail := c.round(math.Exp(b.pass)), c.round(math.Exp(b.fail))
+	switch {
+	case !c.dim.Int || !(fail-pass > 1):
+	case x == pass && b.passes > 1:
+		return pass + 1
+	case x == fail && !c.lone():
+		return fail - 1
+	}
+	return x
 }
 
 // ended sets the reason if the answer is known.
@@ -33,12 +54,39 @@ func (c *Capacity) ended() bool {
 		c.reason = CapacityClientLimited
 	default:
 		a := c.Answer()
-		narrow := a.High-a.Low <= c.options.Precision*a.Estimate || c.dim.Int && a.High == a.Low
-		if narrow && !math.IsNaN(b.pass) && !math.IsNaN(b.fail) && b.fails > 1 && (b.passes > 1 || b.pass <= lo) {
+		if c.narrow(&a) && !math.IsNaN(b.pass) && !math.IsNaN(b.fail) && !c.lone() && (b.passes > 1 || b.pass <= lo) {
 			c.reason = CapacityPrecision
 		}
 	}
 	return c.reason != ""
+}
+
+// lone reports that one probe alone says where the load is infeasible, which may be an outlier: where the margin rises
+// steeply, those far above do not support it.
+func (c *Capacity) lone() bool {
+	b := &c.belief
+	return b.fails < 2 || b.slope > gentle && b.witnesses < 2
+}
+
+// disputed returns the last load if two probes of it disagree.
+func (c *Capacity) disputed() (u float64, ok bool) {
+	last := c.probes[len(c.probes)-1]
+	loads, at := c.reached()
+	for i := range loads {
+		if loads[i] != last.u || len(at[i]) != 2 {
+			continue
+		}
+		for _, d := range append(slices.Clone(at[i][0].doubt), at[i][1].doubt...) {
+			ok = ok || d > 0
+		}
+		return last.u, ok && (at[i][0].worst() > 0) != (at[i][1].worst() > 0)
+	}
+	return last.u, false
+}
+
+// narrow reports that the interval is as narrow as asked for.
+func (c *Capacity) narrow(a *Answer) bool {
+	return a.High-a.Low <= c.options.Precision*a.Estimate || c.dim.Int && a.High == a.Low
 }
 
 // near reports that no probe between two loads is worth its time.
@@ -49,6 +97,9 @@ func (c *Capacity) near(u, v float64) bool {
 // choose returns the logarithm of the next load.
 func (c *Capacity) choose() float64 {
 	b := &c.belief
+	if u, ok := c.disputed(); ok {
+		return u
+	}
 	switch {
 	case math.IsNaN(b.fail):
 		return c.up()
@@ -58,23 +109,40 @@ func (c *Capacity) choose() float64 {
 	gap := b.fail - b.pass
 	low, middle, high := c.bounds(b.cdf)
 	low, middle, high = max(low, b.pass-gap), min(max(middle, b.pass-gap), b.fail+gap), min(high, b.fail+gap)
-	if gap > 0.45 {
+	up := b.fail-middle > middle-b.pass
+	if gap > wide && c.open() {
+		return c.confirm(low, middle, high, up)
+	} else if gap > wide {
 		guard := 0.15
 		if c.sameSide() {
 			guard = 0.4
 		}
-		return min(max(middle, b.pass+guard*gap), b.fail-guard*gap)
+		// Latencies rise slowly, then fast: the boundary is above where a straight line has it.
+		return min(max(middle, b.pass+0.5*gap), b.fail-guard*gap)
 	}
 	if high-low <= 0.9*c.options.Precision {
-		// One outlier must not decide.
-		if b.fails == 1 {
+		switch a := c.Answer(); {
+		case !c.narrow(&a):
+			return c.confirm(low, middle, high, up)
+		// The interval is narrow, but one outlier must not decide.
+		case c.lone():
 			return b.fail
-		} else if b.passes == 1 && b.pass > math.Log(c.dim.Lo) {
-			return b.pass
+		case b.passes == 1:
+			return c.confirm(b.pass, middle, high, false)
 		}
-		return c.confirm(low, middle, high)
+		return c.confirm(low, middle, high, up)
 	}
 	return c.tellmost(low, middle, high)
+}
+
+// open reports that a probe inside the bracket did not settle whether its load holds.
+func (c *Capacity) open() bool {
+	for _, p := range c.probes {
+		if p.verdict != ClientLimited && p.u > c.belief.pass && p.u < c.belief.fail {
+			return true
+		}
+	}
+	return false
 }
 
 // sameSide reports that the last two probes had the same outcome.
@@ -168,35 +236,62 @@ func (c *Capacity) steepness(u float64) float64 {
 	return (at - z) / (u - below)
 }
 
-// confirm returns a load that shows that the boundary is on the inner side of it, where the bracket is wider.
-func (c *Capacity) confirm(low, middle, high float64) float64 {
+// confirm returns the load nearest to the boundary that is expected to be sure not to hold, or, below it, to hold; high or
+// low if there is none in the bracket.
+func (c *Capacity) confirm(low, middle, high float64, up bool) float64 {
 	b := &c.belief
-	out := 0.45 * c.options.Precision
-	if middle-b.pass > b.fail-middle {
-		return c.fresh(max(min(low, middle-out), b.pass), middle)
+	end := b.pass
+	if up {
+		end = b.fail
 	}
-	return c.fresh(min(max(high, middle+out), b.fail), middle)
+	f := c.likely()
+	if f == len(c.filters) {
+		return (middle + end) / 2
+	}
+	us := make([]float64, 12)
+	for i := range us {
+		us[i] = middle + (end-middle)*float64(i+1)/float64(len(us)+1)
+	}
+	for i, z := range b.fits[f].mean(us) {
+		if math.Abs(z) > 2.4*deviation(c.usual(f), b.noise) {
+			return us[i]
+		}
+	}
+	if up {
+		return high
+	}
+	return low
 }
 
-// fresh returns u, or middle where u is an end of the bracket, so that nothing is learnt there.
-func (c *Capacity) fresh(u, middle float64) float64 {
-	if x := c.round(math.Exp(u)); x == c.round(math.Exp(c.belief.pass)) || x == c.round(math.Exp(c.belief.fail)) {
-		return middle
+// likely returns the place of what limits the load first in belief.binding.
+func (c *Capacity) likely() int {
+	best := 0
+	for f, p := range c.belief.binding {
+		if p > c.belief.binding[best] {
+			best = f
+		}
 	}
-	return u
+	return best
+}
+
+// usual returns the standard error of a margin in the probe nearest to the boundary, NaN if it is not known.
+func (c *Capacity) usual(filter int) float64 {
+	_, middle, _ := c.bounds(c.belief.cdf)
+	se, distance := math.NaN(), math.Inf(1)
+	for _, p := range c.probes {
+		if d := math.Abs(p.u - middle); p.verdict == Measured && !math.IsNaN(p.z[filter]) && d < distance {
+			se, distance = p.se[filter], d
+		}
+	}
+	return se
 }
 
 // tellmost returns the load at which a probe is expected to say most of where the boundary is.
 func (c *Capacity) tellmost(low, middle, high float64) float64 {
 	const candidates = 15
 	b := &c.belief
-	best, binding := -1.0, -1
-	for f := range c.filters {
-		if b.binding[f] > best {
-			best, binding = b.binding[f], f
-		}
-	}
-	if b.binding[len(c.filters)] > best || !(high > low) {
+	binding := c.likely()
+	if binding == len(c.filters) || !(high > low) {
 		return middle
 	}
 	us, weights := make([]float64, candidates), make([]float64, candidates)
@@ -206,7 +301,7 @@ func (c *Capacity) tellmost(low, middle, high float64) float64 {
 		after := interpolate(b.us, b.cdf, low+(high-low)*(float64(i)+1)/candidates)
 		weights[i], before = max(after-before, 0), after
 	}
-	gains := b.fits[binding].gain(us, weights, usualError)
+	gains := b.fits[binding].gain(us, weights, orElse(c.usual(binding), usualError))
 	place, most := middle, -1.0
 	for i, g := range gains {
 		if g > most {
@@ -225,9 +320,8 @@ func interpolate(us, values []float64, u float64) float64 {
 	if u >= us[n] {
 		return values[n]
 	}
-	at := (u - us[0]) / (us[n] - us[0]) * float64(n)
-	i := min(int(at), n-1)
-	return values[i] + (at-float64(i))*(values[i+1]-values[i])
+	i, _ := slices.BinarySearch(us, u)
+	return values[i-1] + (values[i]-values[i-1])*(u-us[i-1])/(us[i]-us[i-1])
 }
 
 // contradicts reports that a probe is sure to be on the other side of the bracket.

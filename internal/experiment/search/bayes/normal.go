@@ -10,8 +10,11 @@ func logDensity(z float64) float64 { return -0.5*z*z - logRootTau }
 // tail returns the continued fraction c(z) with which the normal distribution's upper tail is φ(z)/(z+c), for z of at
 // least 5.
 func tail(z float64) float64 {
-	c := 0.0
-	for k := 20; k > 0; k-- {
+	c, k := 0.0, 20
+	if z > 9 {
+		k = 10
+	}
+	for ; k > 0; k-- {
 		c = float64(k) / (z + c)
 	}
 	return c

@@ -170,15 +170,26 @@ func (a *acquisition) at(x []float64) float64 {
 		}
 		a.deviation[o] = math.Sqrt(max(variance, 1e-10*g.signal))
 	}
-	if b == 0 {
-		return feasible + logGain(a.boxes[0], a.means, a.deviation)
-	}
-	sum, means := emptySum(), make([]float64, m.objectives)
-	for d, boxes := range a.boxes {
-		for o := range means {
-			means[o] = a.means[o] + floats.Dot(a.shared[o*b:(o+1)*b], a.normal[o][d])
+	draw, n := make([]float64, m.objectives), math.Log(float64(len(a.boxes)))
+	at := func(d int) []float64 {
+		copy(draw, a.means)
+		for o := range draw {
+			if b > 0 {
+				draw[o] += floats.Dot(a.shared[o*b:(o+1)*b], a.normal[o][d])
+			}
 		}
-		sum.add(logGain(boxes, means, a.deviation))
+		return draw
 	}
-	return feasible + sum.value() - math.Log(float64(len(a.boxes)))
+	total := 0.0
+	for d, boxes := range a.boxes {
+		total += gain(boxes, at(d), a.deviation)
+	}
+	if total > 1e-250 {
+		return feasible + math.Log(total) - n
+	}
+	sum := emptySum()
+	for d, boxes := range a.boxes {
+		sum.add(logGain(boxes, at(d), a.deviation))
+	}
+	return feasible + sum.value() - n
 }

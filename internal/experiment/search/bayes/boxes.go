@@ -41,14 +41,32 @@ func undominated(values [][]float64, reference []float64, dimensions int) []box 
 	return boxes
 }
 
-// logGain is the logarithm of the expected hypervolume of independent normal objectives within boxes.
+// gain is the expected hypervolume of independent normal objectives within boxes. It is 0 where that is too small for a
+// float64; [logGain] is not.
+func gain(boxes []box, mean, deviation []float64) float64 {
+	sum := 0.0
+	for _, b := range boxes {
+		product := 1.0
+		for o, m := range mean {
+			part := improvement((m - b.lo[o]) / deviation[o])
+			if b.hi[o] < math.MaxFloat64 {
+				part -= improvement((m - b.hi[o]) / deviation[o])
+			}
+			product *= max(0, part) * deviation[o]
+		}
+		sum += product
+	}
+	return sum
+}
+
+// logGain is the logarithm of [gain].
 func logGain(boxes []box, mean, deviation []float64) float64 {
 	sum := emptySum()
 	for _, b := range boxes {
 		product := 0.0
 		for o, m := range mean {
 			part := logImprovement((m - b.lo[o]) / deviation[o])
-			if !math.IsInf(b.hi[o], 1) {
+			if b.hi[o] < math.MaxFloat64 {
 				part = logDifference(part, logImprovement((m-b.hi[o])/deviation[o]))
 			}
 			product += part + math.Log(deviation[o])

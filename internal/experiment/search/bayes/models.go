@@ -91,7 +91,7 @@ func (h *history) describe(n int) *models {
 	for o, objective := range p.Objectives {
 		g := h.model(o, n, x, gains(h.results[:n], o, objective))
 		m.all = append(m.all, g)
-		m.reference[o] = g.standardise(gain(objective, reference[o]))
+		m.reference[o] = g.standardise(better(objective, reference[o]))
 	}
 	if m.objectives == 1 {
 		m.reference[0] = math.Inf(-1)
@@ -131,7 +131,7 @@ func unit(space []search.Dimension, at search.Point) []float64 {
 	return x
 }
 
-func gain(o search.Objective, v float64) float64 {
+func better(o search.Objective, v float64) float64 {
 	if o.Maximize {
 		return v
 	}
@@ -144,7 +144,7 @@ func gains(results []search.Result, o int, objective search.Objective) []float64
 	y, worst := make([]float64, len(results)), math.Inf(1)
 	for i, r := range results {
 		if scored(r) {
-			y[i] = gain(objective, r.Objectives[o])
+			y[i] = better(objective, r.Objectives[o])
 			worst = min(worst, y[i])
 		}
 	}

@@ -10,8 +10,11 @@ func logDensity(z float64) float64 { return -0.5*z*z - logRootTau }
 // tail returns the continued fraction c(z) with which the normal distribution's upper tail is φ(z)/(z+c), for z of at
 // least 5.
 func tail(z float64) float64 {
-	c := 0.0
-	for k := 20; k > 0; k-- {
+	c, k := 0.0, 20
+	if z > 9 {
+		k = 10
+	}
+	for ; k > 0; k-- {
 		c = float64(k) / (z + c)
 	}
 	return c
@@ -29,10 +32,22 @@ func logProbability(z float64) float64 {
 // deviation 1 whose mean is z above the best. Below −5, where its terms cancel out, it is φ(z)·c/(−z+c).
 func logImprovement(z float64) float64 {
 	if z > -5 {
-		return math.Log(math.Exp(-0.5*z*z-logRootTau) + z*0.5*math.Erfc(-z/math.Sqrt2))
+		return math.Log(improvement(z))
 	}
 	c := tail(-z)
 	return logDensity(z) + math.Log(c/(-z+c))
+}
+
+// improvement is φ(z)+zΦ(z).
+func improvement(z float64) float64 {
+	switch {
+	case z < -38:
+		return 0
+	case z < -5:
+		c := tail(-z)
+		return math.Exp(-0.5*z*z-logRootTau) * c / (-z + c)
+	}
+	return math.Exp(-0.5*z*z-logRootTau) + z*0.5*math.Erfc(-z/math.Sqrt2)
 }
 
 // logDifference is the logarithm of exp(a)−exp(b), for a of at least b.

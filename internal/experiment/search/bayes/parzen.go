@@ -96,7 +96,7 @@ func (b *Parzen) ranked() []int {
 	reference := search.Reference(values, objectives)
 	if len(objectives) == 1 {
 		for i, v := range values {
-			keys[feasible[i]].value = -gain(objectives[0], v[0])
+			keys[feasible[i]].value = -better(objectives[0], v[0])
 		}
 	}
 	for depth := 0; len(objectives) > 1; depth++ {

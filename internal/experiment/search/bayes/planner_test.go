@@ -186,7 +186,7 @@ func TestPlannersFindKnownOptima(t *testing.T) {
 		{"Branin", &braninProblem, branin, braninBest, false, 30, 0.06},
 		{"Hartmann-3", &hartmann3Problem, hartmann3, hartmann3Best, false, 30, 0.03},
 		{"concurrency under a limit", &saturatingProblem, saturating, saturatingBest, false, 15, 25},
-		{"Branin, Parzen", &braninProblem, branin, braninBest, true, 60, 0.5},
+		{"Branin, Parzen", &braninProblem, branin, braninBest, true, 60, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found := regrets(t, c.p, c.optimum, func(seed uint64) []search.Result {

@@ -32,6 +32,10 @@ type condition struct {
 	sketch         stats.Sketch
 	worst          float64
 	sum            float64
+	// sinceS and sumThen are where the interval of a rate began, in seconds since the start of the phase; counting
+	// reports that one has, begun that a request was added.
+	sinceS, sumThen float64
+	counting, begun bool
 	// together is how many requests are in flight at a time.
 	together float64
 	// met and violated are the largest evidence at any look so far.
@@ -47,8 +51,9 @@ const (
 	// quantile and fraction figures are conditions on the share of requests that pass.
 	quantile
 	fraction
-	// mean figures are averages.
+	// mean figures are averages, rate figures sums over requests per second.
 	mean
+	rate
 	// extreme figures, and counts that only grow, can be violated for certain, never met.
 	extreme
 	count
@@ -121,6 +126,19 @@ func (c *condition) bindShare() bool {
 		c.value, c.scale = indicator(failed), 100
 	case "good_request_fraction":
 		c.value = indicator(good)
+	case "request_throughput":
+		c.value, c.kind = indicator(func(r *record.Record) bool { return !r.IsError() }), rate
+		return true
+	case "goodput":
+		c.value, c.kind = indicator(good), rate
+		return true
+	case "output_token_throughput":
+		tokens, _ := metrics.Lookup("output_sequence_length")
+		c.value, c.kind = func(r *record.Record) (float64, bool) {
+			v, ok := tokens.ValueOf(&r.Facts)
+			return v, ok && !r.IsError()
+		}, rate
+		return true
 	case "error_request_count":
 		if c.value = indicator(failed); upper {
 			c.kind = count
@@ -152,7 +170,10 @@ func (c *condition) add(r *record.Record) {
 	if !ok {
 		return
 	}
-	c.sum += v
+	c.sum, c.begun = c.sum+v, true
+	if c.kind == rate {
+		return
+	}
 	v *= c.scale
 	c.values.Add(v)
 	c.sketch.Add(v)
@@ -171,6 +192,23 @@ func (c *condition) add(r *record.Record) {
 	}
 }
 
+// rateInterval is the least length of the intervals of a rate, in seconds.
+const rateInterval = 0.1
+
+// pass ends an interval of a rate at an instant, in seconds since the start of the phase. The first one begins with the
+// first request that counts.
+func (c *condition) pass(at float64) {
+	if c.kind != rate || !c.begun {
+		return
+	}
+	if length := at - c.sinceS; c.counting && length >= rateInterval {
+		c.values.Add((c.sum - c.sumThen) / length)
+	} else if c.counting {
+		return
+	}
+	c.counting, c.sinceS, c.sumThen = true, at, c.sum
+}
+
 // evidence returns the logarithms of the bets that the filter is met and that it is violated.
 func (c *condition) evidence(confidence float64) (met, violated float64) {
 	n, tau := c.values.N(), c.inflation()
@@ -179,7 +217,7 @@ func (c *condition) evidence(confidence float64) (met, violated float64) {
 	case quantile, fraction:
 		passed := c.passes.N() * c.passes.Mean()
 		return sequential.Evidence(passed/tau, (c.passes.N()-passed)/tau, c.share)
-	case mean:
+	case mean, rate:
 		// Asymptotic: met or violated by the interval at the level asked for, nothing in between.
 		half := sequential.Mean(c.values.Deviation(), n/tau, confidence)
 		m, enough := c.filter.Margin(c.values.Mean()), n/tau >= leastOfMean
@@ -235,7 +273,7 @@ func (c *condition) figure() (value, deviation float64) {
 	}
 	spread := c.values.Deviation() * math.Sqrt(tau/n)
 	switch c.kind {
-	case fraction, mean:
+	case fraction, mean, rate:
 		return c.values.Mean(), spread
 	case count:
 		return c.sum, math.NaN()

@@ -177,6 +177,7 @@ func (j *Judge) look(p *progress.Phase, client *progress.Client) {
 	}
 	for _, c := range j.conditions {
 		c.together = max(1, float64(p.RequestsInFlight()))
+		c.pass(p.Elapsed.Seconds())
 	}
 	if j.verdict.Decision != "" || limited(client) || j.requests < int64(max(leastRequests, leastWaves*j.wave)) {
 		return

@@ -35,9 +35,10 @@ const (
 	firstRequests = 20
 	// A verdict takes settled and growing times that latency.
 	settled, growing = 2, 6
-	// walkBlocks is the number of increments from which the variance of the walk is estimated; leastVariance is that for
-	// each request sent, of arrivals and servers that are more regular than the estimate can tell.
-	walkBlocks, leastVariance = 16, 0.1
+	// walkBlocks is the number of increments from which the variance of the walk is estimated, allowance the factor for
+	// that being few; leastVariance is that for each request sent, of arrivals and servers that are more regular than
+	// the estimate can tell.
+	walkBlocks, allowance, leastVariance = 16, 1.6, 0.1
 	// leastGrowth is the least share of the requests sent that stay; notSlower the least part of the growth that falls
 	// into the second half; rises the least ratio of the latencies.
 	leastGrowth, notSlower, rises = 0.05, 0.35, 1.2
@@ -105,7 +106,7 @@ func (s *saturation) judge(alpha float64) (evidence string, saturated bool) {
 		end.work-middle.work < notSlower*growth {
 		return "", false
 	}
-	variance := max(walkVariance(points), leastVariance*sent/length)
+	variance := max(allowance*walkVariance(points), leastVariance*sent/length)
 	v, mixed := variance*length, variance*growing*unit
 	bound := math.Sqrt((v + mixed) * math.Log((v+mixed)/(mixed*alpha*alpha)))
 	early, late, known := s.trend()

@@ -80,6 +80,7 @@ const (
 	CollatedJSON
 	SweepJSON
 	SweepCSV
+	SweepHTML
 	RunConfigJSON
 	artifactCount
 )
@@ -121,6 +122,7 @@ func artifactNames() [artifactCount]artifactName {
 		CollatedJSON:            {"aggregate/profile_export_aiperf_collated.json", ""},
 		SweepJSON:               {"sweep_aggregate/profile_export_aiperf_sweep.json", ""},
 		SweepCSV:                {"sweep_aggregate/profile_export_aiperf_sweep.csv", ""},
+		SweepHTML:               {"sweep_aggregate/profile_export_aiperf_sweep.html", ""},
 		RunConfigJSON:           {"run_config.json", ""},
 	}
 }

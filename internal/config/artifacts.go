@@ -81,6 +81,7 @@ const (
 	SweepJSON
 	SweepCSV
 	SamplingDesign
+	SweepHTML
 	RunConfigJSON
 	artifactCount
 )
@@ -123,6 +124,7 @@ func artifactNames() [artifactCount]artifactName {
 		SweepJSON:               {"sweep_aggregate/profile_export_aiperf_sweep.json", ""},
 		SweepCSV:                {"sweep_aggregate/profile_export_aiperf_sweep.csv", ""},
 		SamplingDesign:          {"sweep_aggregate/sampling_design.json", ""},
+		SweepHTML:               {"sweep_aggregate/profile_export_aiperf_sweep.html", ""},
 		RunConfigJSON:           {"run_config.json", ""},
 	}
 }

@@ -262,3 +262,14 @@ type Spent struct {
 	// Saved is the time by which probes ended before their planned end; 0 for none.
 	Saved time.Duration
 }
+
+// Having returns the number of cells that have a figure.
+func (s *Sweep) Having(key string) int {
+	n := 0
+	for i := range s.Cells {
+		if _, ok := s.Cells[i].Figure(key); ok {
+			n++
+		}
+	}
+	return n
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"aiperf/internal/base/artifact"
@@ -119,7 +120,7 @@ func Read(aggregate []byte) (*Sweep, error) {
 		s.Failures = append(s.Failures, Failure(r))
 	}
 	for _, v := range f.Metadata.Skipped {
-		s.Skipped = append(s.Skipped, label(v))
+		s.Skipped = append(s.Skipped, Label(v))
 	}
 	if c := f.Metadata.Constraint; c != nil {
 		for _, l := range c.Filters {
@@ -144,7 +145,7 @@ func (c *cellFile) cell(parameters []Parameter, trials int, units map[string]str
 		v, ok := c.Parameters.Get(p.Name)
 		cell.Values = append(cell.Values, v)
 		if ok {
-			parts = append(parts, p.Name+" "+label(v))
+			parts = append(parts, p.Name+" "+Label(v))
 		}
 	}
 	cell.Label = strings.Join(parts, ", ")
@@ -170,13 +171,13 @@ func (c *cellFile) cell(parameters []Parameter, trials int, units map[string]str
 	return cell
 }
 
-// label writes a value of a parameter.
-func label(v any) string {
+// Label writes a value of a parameter.
+func Label(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
 	if f, ok := number(v); ok {
-		return string(artifact.AppendFloat(nil, f))
+		return strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	text, err := artifact.AppendJSON(nil, v)
 	if err != nil {
@@ -337,7 +338,7 @@ func (c *cellFile) matches(parameters artifact.Object) bool {
 		return false
 	}
 	for _, m := range parameters {
-		if v, ok := c.Parameters.Get(m.Key); !ok || label(v) != label(m.Value) {
+		if v, ok := c.Parameters.Get(m.Key); !ok || Label(v) != Label(m.Value) {
 			return false
 		}
 	}
@@ -364,7 +365,7 @@ func (s *Sweep) best(list artifact.Object) {
 		if at, ok := parameters.(artifact.Object); ok {
 			var parts []string
 			for _, p := range at {
-				parts = append(parts, p.Key+" "+label(p.Value))
+				parts = append(parts, p.Key+" "+Label(p.Value))
 			}
 			b.Label = strings.Join(parts, ", ")
 			b.Cell = slices.IndexFunc(s.Cells, func(c Cell) bool { return c.Label == b.Label })
@@ -442,7 +443,7 @@ func ReadSearch(history []byte) (*Sweep, error) {
 		for _, p := range s.Parameters {
 			v, _ := it.Values.Get(p.Path)
 			c.Values = append(c.Values, v)
-			parts = append(parts, p.Name+" "+label(v))
+			parts = append(parts, p.Name+" "+Label(v))
 		}
 		c.Label = strings.Join(parts, ", ")
 		c.setObjectives(it.Objectives, s.Metrics)

@@ -14,16 +14,19 @@ func Between(low, high float64) string {
 	if !artifact.Finite(low) || !artifact.Finite(high) {
 		return ""
 	}
-	decimals := decimalsOf(high - low)
-	return fixed(low, decimals) + "–" + fixed(high, decimals)
+	decimals, to := decimalsOf(high-low), "–"
+	if low < 0 {
+		to = " to "
+	}
+	return fixed(low, decimals) + to + fixed(high, decimals)
 }
 
-// decimalsOf returns the decimals that show two digits of a width.
+// decimalsOf returns the decimals that a width calls for: an interval that is 1 wide has one.
 func decimalsOf(width float64) int {
 	if !(width > 0) {
 		return 0
 	}
-	return min(max(1-int(math.Floor(math.Log10(width))), 0), 6)
+	return min(max(-int(math.Floor(math.Log10(width/2))), 0), 6)
 }
 
 func fixed(v float64, decimals int) string {
@@ -72,9 +75,10 @@ func (c *Capacity) Headline() string {
 	case NotEvenSmallest:
 		return "none: not even " + c.Load.Value(c.Lo) + " meets the limits"
 	}
-	switch interval := Between(c.Low, c.High); {
-	case interval != "":
-		return "not decided: " + strings.TrimSpace(name+" between "+interval+" "+c.Load.Unit)
+	switch {
+	case artifact.Finite(c.Low) && artifact.Finite(c.High):
+		return "not decided: " + strings.TrimSpace(name+" between "+artifact.Short(c.Low)+" and "+
+			artifact.Short(c.High)+" "+c.Load.Unit)
 	case artifact.Finite(c.Value):
 		return "not decided: " + c.Load.Value(c.Value) + " met the limits, beyond is not known"
 	}

@@ -1,5 +1,7 @@
-// Package html writes the report of a run as one HTML file: figures with their confidence bounds, distributions, time
-// lines of the requests, the servers, the GPUs and the client itself on one axis, errors, configuration, provenance.
+// Package html writes reports as one HTML file. That of a run has figures with their confidence bounds, distributions,
+// time lines of the requests, the servers, the GPUs and the client itself on one axis, errors, configuration,
+// provenance. That of a sweep or a search has the answer, curves of figures over the parameters with their confidence
+// intervals, the Pareto front, and all cells with links to their own pages.
 //
 // Invariants: the file contains its scripts, styles and data, and its content security policy forbids every request.
 // What is not known is left out. All texts of a run are escaped, by the template or as JSON. The size does not depend
@@ -15,6 +17,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"html/template"
+	"io"
+	"strings"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/timeline"
@@ -26,7 +30,8 @@ import (
 
 //go:generate bash assets/fetch.sh
 
-//go:embed assets/page.html assets/page.css assets/page.js
+//go:embed assets/page.html assets/page.css assets/page.js assets/common.js assets/parts.html
+//go:embed assets/sweep.html assets/sweep.css assets/sweep.js
 //go:embed assets/uPlot.iife.min.js assets/uPlot.min.css assets/uPlot.LICENSE
 var assets embed.FS
 
@@ -65,30 +70,51 @@ func (e Export) Export(_ context.Context, r *summary.Result) error {
 // Render returns the page.
 func Render(r *summary.Result, run *Run) ([]byte, error) {
 	d := newData(r, run)
-	data, err := json.Marshal(d)
-	if err != nil {
-		return nil, err
-	}
 	v, err := newView(r, run, d)
 	if err != nil {
 		return nil, err
 	}
-	style := asset("uPlot.min.css") + asset("page.css")
-	library, script := asset("uPlot.iife.min.js"), asset("page.js")
-	// Both kinds of content are ours, or JSON in which no character can end the element.
-	v.Style, v.Library, v.Script = template.CSS(style), template.JS(library), template.JS(script)
-	v.Data = template.JS(data)
-	v.Policy = "default-src 'none'; style-src " + source(style) + "; script-src " + source(library) + " " +
-		source(script) +
-		"; base-uri 'none'; form-action 'none'"
-	v.License = asset("uPlot.LICENSE")
-	page, err := template.New("page.html").Funcs(functions).ParseFS(assets, "assets/page.html")
-	if err != nil {
+	if v.frame, err = newFrame(d, asset("page.js")); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	err = page.Execute(&out, v)
+	err = execute(&out, "page.html", v)
 	return out.Bytes(), err
+}
+
+// frame is what makes a page self-contained.
+type frame struct {
+	Policy                string
+	Style                 template.CSS
+	Library, Script, Data template.JS
+	License               string
+}
+
+// newFrame returns the frame of a page with its data and its own script.
+func newFrame(of any, script string, styles ...string) (frame, error) {
+	data, err := json.Marshal(of)
+	if err != nil {
+		return frame{}, err
+	}
+	style := asset("uPlot.min.css") + asset("page.css") + strings.Join(styles, "")
+	library := asset("uPlot.iife.min.js")
+	script = "\"use strict\";\n(() => {\n" + asset("common.js") + script + "})();\n"
+	// Both kinds of content are ours, or JSON in which no character can end the element.
+	return frame{
+		Style: template.CSS(style), Library: template.JS(library), Script: template.JS(script), Data: template.JS(data),
+		Policy: "default-src 'none'; style-src " + source(style) + "; script-src " + source(library) + " " +
+			source(script) + "; base-uri 'none'; form-action 'none'",
+		License: asset("uPlot.LICENSE"),
+	}, nil
+}
+
+// execute writes a page.
+func execute(w io.Writer, name string, view any) error {
+	page, err := template.New(name).Funcs(functions).ParseFS(assets, "assets/"+name, "assets/parts.html")
+	if err != nil {
+		return err
+	}
+	return page.Execute(w, view)
 }
 
 // functions are the functions of the template.

@@ -2,7 +2,6 @@ package html
 
 import (
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 	"time"
@@ -15,10 +14,7 @@ import (
 
 // view is what the template shows.
 type view struct {
-	Policy                      string
-	Style                       template.CSS
-	Library, Script, Data       template.JS
-	License                     string
+	frame
 	Title, Models, Kind, Target string
 	Version, BenchmarkID        string
 	Facts                       []row

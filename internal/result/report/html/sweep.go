@@ -1,0 +1,551 @@
+package html
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/result/answer"
+)
+
+// Sweep writes the page of a sweep, of a search or of the answer to how much load a server takes.
+func Sweep(w io.Writer, s *answer.Sweep) error {
+	v := newSweepView(s)
+	var err error
+	if v.frame, err = newFrame(newSweepData(s, v.Curves), asset("sweep.js"), asset("sweep.css")); err != nil {
+		return err
+	}
+	return execute(w, "sweep.html", v)
+}
+
+// sweepView is what the template of sweeps shows.
+type sweepView struct {
+	frame
+	Title, Kind, Version string
+	Facts                []row
+	Status               []status
+	Answer               *answerView
+	Best                 []card
+	// Curves are the charts over a parameter. Front and Probes are nil where there are none.
+	Curves        []curveView
+	Stats         []string
+	Front, Probes *figure
+	Parameters    []string
+	// Judged reports that cells have verdicts.
+	Judged   bool
+	Columns  []column
+	Rows     []cellRow
+	Failures []row
+	Skipped  []string
+	Search   []row
+	Command  string
+	Level    string
+}
+
+// answerView is the answer of a search for a capacity.
+type answerView struct {
+	Level, Headline string
+	Rows            []row
+	Limits, Notes   []string
+}
+
+// curveView is the chart of a metric; Keys are its figures by statistic.
+type curveView struct {
+	figure
+	Tag  string
+	Keys map[string]string
+}
+
+// column is one of the table of cells.
+type column struct {
+	Title, Unit string
+	Number      bool
+}
+
+// cellRow is a cell in the table.
+type cellRow struct {
+	Index         int
+	Label, Page   string
+	Columns       []cellValue
+	Verdict, Why  string
+	Level         string
+	Marks         []string
+	Runs, Failure string
+}
+
+// cellValue is a value in the table; Sort is what the table is sorted by.
+type cellValue struct{ Text, Small, Sort string }
+
+// curveTags bounds the charts over a parameter: those of the metrics that matter most.
+const curveTags = 9
+
+func newSweepView(s *answer.Sweep) *sweepView {
+	v := &sweepView{Title: s.Title, Kind: s.Kind, Version: s.Version, Command: s.Command, Skipped: s.Skipped}
+	if v.Title == "" {
+		v.Title = "Benchmark"
+	}
+	if v.Kind == "" {
+		v.Kind = "Sweep"
+	}
+	if s.Level > 0 {
+		v.Level = answer.Percent(s.Level)
+	}
+	for _, f := range sweepFacts(s) {
+		v.Facts = append(v.Facts, row(f))
+	}
+	v.Answer = newAnswerView(s.Capacity)
+	v.Status = sweepStatus(s)
+	v.Best = bestCards(s)
+	v.Curves, v.Stats = curveViews(s)
+	if v.Front = frontFigure(s); v.Front != nil {
+		v.Front.Description = "Scatter of the cells: " + v.Front.Title
+	}
+	if s.Search != nil && len(s.Cells) > 1 && len(s.Parameters) > 0 {
+		v.Probes = &figure{ID: "probes", Title: "Probes in order",
+			Description: "The value of the searched parameter in each probe, with its verdict."}
+	}
+	for _, p := range s.Parameters {
+		v.Parameters = append(v.Parameters, p.Name)
+	}
+	v.table(s)
+	for _, f := range s.Failures {
+		v.Failures = append(v.Failures, row{f.Label, f.Error})
+	}
+	for i := range s.Cells {
+		for _, f := range s.Cells[i].Failures {
+			if !slices.Contains(s.Failures, f) {
+				v.Failures = append(v.Failures, row{f.Label, f.Error})
+			}
+		}
+	}
+	v.Search = searchRows(s)
+	return v
+}
+
+// sweepFacts are those below the title.
+func sweepFacts(s *answer.Sweep) []answer.Fact {
+	var out []answer.Fact
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, answer.Fact{Name: name, Value: value})
+		}
+	}
+	add("Endpoint", s.Target)
+	runs := 0
+	for i := range s.Cells {
+		runs += s.Cells[i].Runs
+	}
+	name := "Cells"
+	if s.Search != nil {
+		name = "Probes"
+	}
+	add(name, integer(int64(len(s.Cells))))
+	if runs > len(s.Cells) {
+		add("Runs", integer(int64(runs)))
+	}
+	for i, p := range s.Parameters {
+		add(p.Name, rangeOf(s, i))
+	}
+	return append(out, s.Facts...)
+}
+
+// rangeOf describes the values of a parameter.
+func rangeOf(s *answer.Sweep, parameter int) string {
+	var seen []string
+	low, high, numbers := math.Inf(1), math.Inf(-1), true
+	for i := range s.Cells {
+		text := valueText(s.Cells[i].Values, parameter)
+		if text == "" || slices.Contains(seen, text) {
+			continue
+		}
+		seen = append(seen, text)
+		n, ok := s.Cells[i].Number(parameter)
+		numbers = numbers && ok
+		low, high = min(low, n), max(high, n)
+	}
+	unit := ""
+	if u := s.Parameters[parameter].Unit; u != "" {
+		unit = " " + u
+	}
+	switch {
+	case len(seen) <= 6:
+		return strings.Join(seen, ", ") + unit
+	case numbers:
+		return fmt.Sprintf("%s–%s%s (%d values)", short(low), short(high), unit, len(seen))
+	}
+	return fmt.Sprintf("%d values", len(seen))
+}
+
+func valueText(values []any, i int) string {
+	if i >= len(values) || values[i] == nil {
+		return ""
+	}
+	return answer.Label(values[i])
+}
+
+func newAnswerView(c *answer.Capacity) *answerView {
+	if c == nil {
+		return nil
+	}
+	v := &answerView{Headline: c.Headline(), Level: good, Notes: c.Notes}
+	switch c.Outcome {
+	case answer.NotEvenSmallest:
+		v.Level = bad
+	case answer.Undecided:
+		v.Level = warn
+	}
+	for _, l := range c.Limits {
+		v.Limits = append(v.Limits, answer.LimitText(l))
+	}
+	add := func(name, value string) {
+		if value != "" {
+			v.Rows = append(v.Rows, row{name, value})
+		}
+	}
+	add("Bound first", c.Bound())
+	add("Recommended operating point", c.Curve.Point(c.Curve.Recommended))
+	add("Knee", c.Curve.Point(c.Curve.Knee))
+	if c.Price != nil {
+		add("Cost", c.Price.String())
+	}
+	add("Spent on the answer", c.Spent.String())
+	return v
+}
+
+// sweepStatus returns the judgements: what failed, what the search came to.
+func sweepStatus(s *answer.Sweep) []status {
+	var out []status
+	failed := len(s.Failures)
+	for i := range s.Cells {
+		for _, f := range s.Cells[i].Failures {
+			if !slices.Contains(s.Failures, f) {
+				failed++
+			}
+		}
+	}
+	switch {
+	case len(s.Cells) == 0:
+		out = append(out, status{bad, "No cell has a result", "All runs failed.", nil, false})
+	case failed > 0 || len(s.Skipped) > 0:
+		st := status{Level: warn, Title: fmt.Sprintf("%d %s failed", failed, plural(failed, "run"))}
+		if len(s.Skipped) > 0 {
+			st.Text = "Without any result: " + strings.Join(s.Skipped, "; ")
+		}
+		out = append(out, st)
+	default:
+		out = append(out, status{good, "All runs succeeded", "", nil, false})
+	}
+	if len(s.Limits) > 0 {
+		counts := map[answer.Verdict]int{}
+		for i := range s.Cells {
+			counts[s.Cells[i].Verdict]++
+		}
+		of := "cells"
+		if s.Search != nil {
+			of = "probes"
+		}
+		st := status{Level: good, Title: fmt.Sprintf("%d of %d %s meet the limits", counts[answer.Feasible],
+			len(s.Cells), of)}
+		if counts[answer.Feasible] == 0 {
+			st.Level = bad
+		}
+		for _, l := range s.Limits {
+			st.Items = append(st.Items, answer.LimitText(l))
+		}
+		if n := counts[answer.ClientLimited]; n > 0 {
+			st.Text = fmt.Sprintf("%d were limited by the client and say nothing about the server.", n)
+		}
+		out = append(out, st)
+	}
+	if s.Search != nil {
+		out = append(out, searchStatus(s.Search))
+	}
+	return out
+}
+
+func plural(n int, of string) string {
+	if n == 1 {
+		return of
+	}
+	return of + "s"
+}
+
+// searchReasons says why searches end, by the words of search_history.json.
+var searchReasons = map[string]string{
+	"max_iterations":         "the number of iterations was reached",
+	"improvement_patience":   "the objective did not improve any more",
+	"plateau_cv":             "the objective was the same in several iterations",
+	"posterior_regret_bound": "no point was expected to be better",
+	"emmr":                   "no point was expected to be better",
+	"cancelled":              "the search was cancelled",
+	"aborted":                "the search was aborted",
+}
+
+func searchStatus(s *answer.Search) status {
+	ended := searchReasons[s.Reason]
+	switch {
+	case ended != "":
+	case strings.HasSuffix(s.Reason, "_precision_reached") || strings.HasSuffix(s.Reason, "all_converged"):
+		ended = "the boundary is known to the precision asked for"
+	case strings.HasSuffix(s.Reason, "_no_failure_in_range"):
+		ended = "the largest value of the range meets all limits"
+	case strings.HasSuffix(s.Reason, "_no_pass_in_range"):
+		ended = "the smallest value of the range misses a limit"
+	case s.Reason != "":
+		ended = strings.ReplaceAll(s.Reason, "_", " ")
+	default:
+		return status{warn, "The search did not end by itself", "Its results are those up to then.", nil, false}
+	}
+	st := status{Level: plain, Title: "The search ended", Text: ended}
+	b := s.Boundary
+	if b == nil || len(s.Ranges) != 1 {
+		return st
+	}
+	name := s.Ranges[0].Parameter
+	if b.FeasibleMax != nil {
+		st.Items = append(st.Items, "largest within the limits: "+name.Value(*b.FeasibleMax))
+	}
+	if b.InfeasibleMin != nil {
+		st.Items = append(st.Items, "smallest beyond: "+name.Value(*b.InfeasibleMin))
+	}
+	if b.Breach != "" {
+		st.Items = append(st.Items, b.Breach)
+	}
+	return st
+}
+
+func searchRows(s *answer.Sweep) []row {
+	h := s.Search
+	if h == nil {
+		return nil
+	}
+	var out []row
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, row{name, value})
+		}
+	}
+	add("Planner", h.Planner)
+	add("Recipe", h.Recipe)
+	add("Objectives", strings.Join(h.Objectives, "; "))
+	for _, r := range h.Ranges {
+		add("Range of "+r.Parameter.Name, short(r.Lo)+"–"+short(r.Hi))
+	}
+	if h.Most > 0 {
+		add("Iterations", fmt.Sprintf("%d of at most %d", len(s.Cells), h.Most))
+	}
+	add("End", h.Reason)
+	if b := h.Boundary; b != nil {
+		add("Boundary", b.Type)
+		add("Binding constraint", b.Binding)
+		if interval := answer.Between(b.MarginLow, b.MarginHigh); interval != "" {
+			add("Margin at the boundary", interval)
+		}
+	}
+	return out
+}
+
+// bestCards are those of the best cells.
+func bestCards(s *answer.Sweep) []card {
+	var out []card
+	for _, b := range s.Best {
+		where := b.Label
+		if b.Cell >= 0 && b.Cell < len(s.Cells) {
+			where = s.Cells[b.Cell].Label
+		}
+		out = append(out, card{Title: b.Title, Value: short(b.Value), Unit: b.Metric.Unit, Lines: []string{where}})
+	}
+	if s.Search != nil {
+		for n, i := range s.Search.Best {
+			if n == 3 || i >= len(s.Cells) {
+				break
+			}
+			c := &s.Cells[i]
+			of := card{Title: "Best probe", Lines: []string{c.Label}}
+			if len(s.Search.Best) > 1 {
+				of.Title = fmt.Sprintf("On the front, probe %d", i+1)
+			}
+			if len(c.Objectives) > 0 {
+				of.Value = short(c.Objectives[0])
+			}
+			if len(s.Metrics) > 0 {
+				of.Unit, of.What = s.Metrics[0].Unit, s.Metrics[0].Title()
+			}
+			out = append(out, of)
+		}
+	}
+	return out
+}
+
+// curveViews returns the charts of the metrics that at least two cells have, and the statistics to choose from.
+func curveViews(s *answer.Sweep) (views []curveView, stats []string) {
+	if len(s.Parameters) == 0 {
+		return nil, nil
+	}
+	for _, m := range s.Metrics {
+		if s.Having(m.Key()) < 2 {
+			continue
+		}
+		i := slices.IndexFunc(views, func(v curveView) bool { return v.Tag == m.Tag })
+		if i < 0 {
+			if len(views) == curveTags {
+				continue
+			}
+			i = len(views)
+			views = append(views, curveView{Tag: m.Tag, Keys: map[string]string{},
+				figure: figure{ID: "curve-" + m.Tag, Title: m.Header, Unit: m.Unit}})
+		}
+		views[i].Keys[m.Stat] = m.Key()
+		views[i].Description = m.Header + " over the parameter; the table below has all values."
+	}
+	for _, stat := range []string{"avg", "p50", "p90", "p95", "p99", "max"} {
+		if slices.ContainsFunc(views, func(v curveView) bool { return len(v.Keys) > 1 && v.Keys[stat] != "" }) {
+			stats = append(stats, stat)
+		}
+	}
+	return views, stats
+}
+
+// frontFigure returns the scatter of throughput and latency; nil without both.
+func frontFigure(s *answer.Sweep) *figure {
+	if s.Front == nil || s.Having(s.Front.X.Key()) < 2 || s.Having(s.Front.Y.Key()) < 2 {
+		return nil
+	}
+	return &figure{ID: "front", Title: s.Front.Y.Title() + " and " + s.Front.X.Title()}
+}
+
+// tableMetrics are the figures that the table shows: of each metric that matters its average or, of a latency, p99,
+// of those that there are.
+func tableMetrics(s *answer.Sweep) []answer.Metric {
+	var out []answer.Metric
+	for _, view := range tagsOf(s) {
+		best := view[0]
+		for _, m := range view {
+			if m.Stat == "p99" || m.Stat == "avg" && best.Stat != "p99" {
+				best = m
+			}
+		}
+		if strings.Contains(best.Tag, "throughput") || strings.HasPrefix(best.Tag, "good") {
+			if i := slices.IndexFunc(view, func(m answer.Metric) bool { return m.Stat == "avg" }); i >= 0 {
+				best = view[i]
+			}
+		}
+		out = append(out, best)
+	}
+	if f := s.Front; f != nil {
+		for _, m := range []answer.Metric{f.Y, f.X} {
+			if !slices.ContainsFunc(out, func(o answer.Metric) bool { return o.Key() == m.Key() }) && s.Having(m.Key()) > 0 {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// tagsOf groups the metrics by tag, at most curveTags.
+func tagsOf(s *answer.Sweep) [][]answer.Metric {
+	var out [][]answer.Metric
+	for _, m := range s.Metrics {
+		if n := len(out); n > 0 && out[n-1][0].Tag == m.Tag {
+			out[n-1] = append(out[n-1], m)
+			continue
+		}
+		if len(out) == curveTags {
+			break
+		}
+		out = append(out, []answer.Metric{m})
+	}
+	return out
+}
+
+// table makes the table of cells. The values of several parameters have columns of their own; that of one is in the
+// label.
+func (v *sweepView) table(s *answer.Sweep) {
+	list := tableMetrics(s)
+	if len(s.Parameters) > 1 {
+		for _, p := range s.Parameters {
+			v.Columns = append(v.Columns, column{Title: p.Name, Unit: p.Unit, Number: numeric(s, p)})
+		}
+	}
+	for _, m := range list {
+		title := m.Short
+		if m.Stat != "avg" {
+			title += " " + m.Stat
+		}
+		v.Columns = append(v.Columns, column{Title: title, Unit: m.Unit, Number: true})
+	}
+	best := map[int][]string{}
+	for _, b := range s.Best {
+		best[b.Cell] = append(best[b.Cell], strings.ToLower(b.Title))
+	}
+	if s.Search != nil {
+		for _, i := range s.Search.Best {
+			best[i] = append(best[i], "best")
+		}
+	}
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		r := cellRow{Index: i + 1, Label: c.Label, Page: relative(c.Page), Verdict: string(c.Verdict), Why: c.Why,
+			Runs: integer(int64(c.Runs)), Marks: best[i], Level: map[answer.Verdict]string{answer.Feasible: good,
+				answer.Infeasible: bad, answer.Failed: bad, answer.ClientLimited: warn}[c.Verdict]}
+		if r.Label == "" {
+			r.Label = fmt.Sprintf("cell %d", i+1)
+		}
+		v.Judged = v.Judged || c.Verdict != ""
+		if c.Pareto {
+			r.Marks = append(r.Marks, "Pareto")
+		}
+		if c.NonMonotonic {
+			r.Marks = append(r.Marks, "contradicts an earlier probe")
+		}
+		if n := len(c.Failures); n > 0 {
+			r.Failure = fmt.Sprintf("%d failed", n)
+		}
+		if len(s.Parameters) > 1 {
+			for k := range s.Parameters {
+				r.Columns = append(r.Columns, parameterValue(c, k))
+			}
+		}
+		for _, m := range list {
+			r.Columns = append(r.Columns, figureValue(c, m))
+		}
+		v.Rows = append(v.Rows, r)
+	}
+}
+
+func numeric(s *answer.Sweep, p answer.Parameter) bool {
+	i := slices.Index(s.Parameters, p)
+	return !slices.ContainsFunc(s.Cells, func(c answer.Cell) bool {
+		_, ok := c.Number(i)
+		return !ok
+	})
+}
+
+func parameterValue(c *answer.Cell, i int) cellValue {
+	text := valueText(c.Values, i)
+	if n, ok := c.Number(i); ok {
+		return cellValue{text, "", exactly(n)}
+	}
+	return cellValue{text, "", text}
+}
+
+func figureValue(c *answer.Cell, m answer.Metric) cellValue {
+	f, ok := c.Figure(m.Key())
+	if !ok {
+		return cellValue{}
+	}
+	return cellValue{short(f.Mean), answer.Between(f.Low, f.High), exactly(f.Mean)}
+}
+
+func exactly(v float64) string { return string(artifact.AppendFloat(nil, v)) }
+
+// relative returns an address below the folder of the page, "" for any other.
+func relative(page string) string {
+	if page == "" || strings.HasPrefix(page, "/") || strings.Contains(page, ":") || strings.Contains(page, "\\") {
+		return ""
+	}
+	return page
+}

@@ -1,0 +1,172 @@
+package html
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"aiperf/internal/result/answer"
+)
+
+// batching is a server whose latency rises with the load, and more so with the length of the prompts.
+func batching(concurrency, isl float64) map[string]answer.Figure {
+	ttft := (40 + isl/8) * (1 + math.Pow(concurrency/48, 2))
+	itl := 8 + concurrency/6
+	latency := ttft + 127*itl
+	rate := 1000 * concurrency / latency
+	around := func(v, share float64) answer.Figure {
+		return answer.Figure{Mean: v, Low: v * (1 - share), High: v * (1 + share), Runs: 3}
+	}
+	figures := map[string]answer.Figure{"request_throughput_avg": around(rate, 0.02),
+		"output_token_throughput_avg":          around(128*rate, 0.02),
+		"output_token_throughput_per_user_avg": around(1000/itl, 0.01)}
+	for stat, factor := range map[string]float64{"avg": 1, "p50": 0.95, "p90": 1.3, "p95": 1.5, "p99": 2} {
+		figures["time_to_first_token_"+stat] = around(ttft*factor, 0.05*factor)
+		figures["inter_token_latency_"+stat] = around(itl*math.Sqrt(factor), 0.02*factor)
+		figures["request_latency_"+stat] = around(latency*math.Sqrt(factor), 0.03*factor)
+	}
+	return figures
+}
+
+// metricsOfBatching are the metrics of those figures, as [answer.Read] orders them.
+func metricsOfBatching() []answer.Metric {
+	var out []answer.Metric
+	for _, tag := range []string{"output_token_throughput", "request_throughput", "output_token_throughput_per_user"} {
+		out = append(out, answer.NewMetric(tag, "avg", ""))
+	}
+	for _, tag := range []string{"time_to_first_token", "inter_token_latency", "request_latency"} {
+		for _, stat := range []string{"avg", "p50", "p90", "p95", "p99"} {
+			out = append(out, answer.NewMetric(tag, stat, ""))
+		}
+	}
+	return out
+}
+
+// sweepOfTwo is a grid of two parameters with a limit, a failed cell and a name that is markup.
+func sweepOfTwo() *answer.Sweep {
+	s := &answer.Sweep{
+		Title: "org/<b>model</b>", Kind: "Sweep", Version: "1.2.3", Target: "http://localhost:8000/v1/chat/completions",
+		Command:    "aiperf profile --model 'org/<b>model</b>' --concurrency 1,4,16,64,128 --isl 128,1024 --num-profile-runs 3",
+		Parameters: []answer.Parameter{{Name: "isl", Unit: "tokens"}, {Name: "concurrency"}},
+		Metrics:    metricsOfBatching(), Level: 0.95,
+		Limits: []answer.Limit{{Metric: "time_to_first_token", Stat: "p99", Op: "lt", Threshold: 600, Unit: "ms"}},
+		Front: &answer.Axes{X: answer.NewMetric("time_to_first_token", "p99", ""),
+			Y: answer.NewMetric("output_token_throughput", "avg", "")},
+		Failures: []answer.Failure{{Label: "isl_1024__concurrency_128 trial_0003",
+			Error: "All 640 requests failed: </script><script>alert(1)</script>"}},
+	}
+	for _, isl := range []float64{128, 1024} {
+		for _, n := range []float64{1, 4, 16, 64, 128} {
+			c := answer.Cell{Label: "isl " + answer.Label(isl) + ", concurrency " + answer.Label(n), Values: []any{isl, n}, Runs: 3,
+				Page:    "../isl_" + answer.Label(isl) + "__concurrency_" + answer.Label(n) + "/profile_export_aiperf.html",
+				Figures: batching(n, isl), Verdict: answer.Feasible}
+			if f := c.Figures["time_to_first_token_p99"]; f.Mean > 600 {
+				c.Verdict, c.Why = answer.Infeasible, answer.Breach(s.Limits[0], f.Mean)
+			}
+			c.Pareto = isl == 128 && n <= 64
+			s.Cells = append(s.Cells, c)
+		}
+	}
+	s.Best = []answer.Best{
+		{Title: "Best throughput", Metric: s.Metrics[1], Value: s.Cells[3].Figures["request_throughput_avg"].Mean, Cell: 3},
+		{Title: "Best latency p99", Metric: answer.NewMetric("time_to_first_token", "p99", ""),
+			Value: s.Cells[0].Figures["time_to_first_token_p99"].Mean, Cell: 0},
+	}
+	return s
+}
+
+// searched is the answer of a search over concurrency.
+func searched() *answer.Sweep {
+	s := &answer.Sweep{
+		Title: "meta-llama/Llama-3.1-8B-Instruct", Kind: "Capacity", Version: "1.2.3",
+		Target:     "http://localhost:8000/v1/chat/completions",
+		Command:    "aiperf capacity --url http://localhost:8000 --ttft p99:300 --itl p95:25 --model meta-llama/Llama-3.1-8B-Instruct",
+		Parameters: []answer.Parameter{{Name: "concurrency", Path: "phases.profiling.concurrency"}},
+		Metrics:    metricsOfBatching(),
+		Limits: []answer.Limit{{Metric: "time_to_first_token", Stat: "p99", Op: "lt", Threshold: 300, Unit: "ms"},
+			{Metric: "inter_token_latency", Stat: "p95", Op: "lt", Threshold: 25, Unit: "ms"}},
+		Front: &answer.Axes{X: answer.NewMetric("time_to_first_token", "p99", ""),
+			Y: answer.NewMetric("output_token_throughput", "avg", "")},
+	}
+	for i, n := range []float64{1, 2, 4, 8, 16, 32, 64, 128, 80, 72, 68, 70} {
+		c := answer.Cell{Label: "concurrency " + answer.Label(n), Values: []any{n}, Runs: 1, Figures: batching(n, 64),
+			Page: "search_iter_000" + short(float64(i)) + "/profile_runs/trial_0001/profile_export_aiperf.html", Verdict: answer.Feasible}
+		for _, l := range s.Limits {
+			if v := c.Figures[l.Metric+"_"+l.Stat].Mean; !answer.Meets(l, v) {
+				c.Verdict, c.Why = answer.Infeasible, answer.Breach(l, v)
+			}
+		}
+		if n == 128 {
+			c.Verdict, c.Why = answer.ClientLimited, "the client used 98 % of its cores"
+		}
+		c.Objectives = []float64{c.Figures["output_token_throughput_avg"].Mean}
+		s.Cells = append(s.Cells, c)
+	}
+	at, over := 68.0, 70.0
+	s.Search = &answer.Search{Planner: "smooth_isotonic", Objectives: []string{"maximize Output Token Throughput"},
+		Ranges: []answer.Range{{Parameter: s.Parameters[0], Lo: 1, Hi: 1000}}, Recipe: "max-concurrency-under-sla",
+		Reason: "smooth_isotonic_precision_reached", Most: 30, Best: []int{10},
+		Boundary: &answer.Boundary{FeasibleMax: &at, InfeasibleMin: &over, Type: "smooth", Binding: "time_to_first_token:p99",
+			Breach: answer.Breach(s.Limits[0], 303.1), MarginLow: -6.2, MarginHigh: 4.1}}
+	passing, failing := 296.4, 303.1
+	s.Limits[0].Passing, s.Limits[0].Failing = &passing, &failing
+	curve := answer.NewCurve(s, 0, answer.NewMetric("time_to_first_token", "p99", ""),
+		answer.NewMetric("output_token_throughput", "avg", ""), answer.NewMetric("output_token_throughput_per_user", "avg", ""))
+	curve.SetBoundary(69, 66.2, 71.3, 300)
+	s.Capacity = &answer.Capacity{Outcome: answer.Found, Load: s.Parameters[0], Lo: 1, Hi: 1000, Value: 69, Low: 66.2,
+		High: 71.3, Level: 0.95, Rate: answer.Figure{Mean: 22.4, Low: 21.9, High: 22.8}, Limits: s.Limits, Curve: curve,
+		Price: answer.NewPrice(2.5, 4, 2867), Command: s.Command,
+		Spent: answer.Spent{Runs: 12, Requests: 4312, Tokens: 1204331, Time: 192 * time.Second, Saved: 400 * time.Second},
+		Notes: []string{"The probe at 128 was limited by the client: it counts neither as feasible nor as infeasible."}}
+	return s
+}
+
+// pageOf returns the page, and writes it to the folder of the variable SWEEP_PAGES, if there is one, for browsers.
+func pageOf(t *testing.T, name string, s *answer.Sweep) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Sweep(&out, s); err != nil {
+		t.Fatal(err)
+	}
+	if dir := os.Getenv("SWEEP_PAGES"); dir != "" {
+		if err := os.WriteFile(dir+"/"+name+".html", out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.String()
+}
+
+func TestSweepPageHasCellsLimitsAndFailures(t *testing.T) {
+	page := pageOf(t, "sweep", sweepOfTwo())
+	for _, want := range []string{
+		`<a href="../isl_128__concurrency_64/profile_export_aiperf.html">isl 128, concurrency 64</a>`,
+		"Time to First Token p99 &lt; 600 ms", "isl_1024__concurrency_128 trial_0003",
+		`<span class="verdict bad">infeasible</span>`, "Best throughput", `"curve-request_throughput"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	for _, bad := range []string{"<b>model", "<script>alert"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %s", bad)
+		}
+	}
+}
+
+func TestCapacityPageHasTheAnswerWithItsInterval(t *testing.T) {
+	page := pageOf(t, "capacity", searched())
+	for _, want := range []string{
+		"concurrency 69, 95 %: 66–71 (22.4 requests/s, 95 %: 21.9–22.8)",
+		"12 runs, 4,312 requests, 1,204,331 tokens, 3 min 12 s; 6 min 40 s saved by early verdicts",
+		"296.4 ms at the largest load within the limits", "Recommended operating point", "client-limited",
+		"0.9689 per million output tokens",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}

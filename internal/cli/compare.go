@@ -17,7 +17,8 @@ Shows for each figure whether a run is better than the base, worse, or not diffe
 are folders of runs, JSON summaries, folders with repeats of a run, or the aggregate files of
 repeats, of this program or of the original one. With repeats, a difference is compared with the
 spread between repeats; with single runs, with the spread between their requests, which are paired
-where both runs sent the same requests.
+where both runs sent the same requests. Folders of sweeps, or their profile_export_aiperf_sweep.json,
+are compared cell by cell.
 
 Options:
 `
@@ -66,15 +67,63 @@ func (a *app) compare(args []string) int {
 		return a.fail(errors.New("aiperf compare needs a base and at least one run to compare with it: aiperf " +
 			"compare BASE NEW"))
 	}
+	sweeps, err := loadSweeps(paths)
+	if err != nil {
+		return a.fail(err)
+	}
+	if len(sweeps) > 0 {
+		return a.compareSweeps(sweeps, o)
+	}
 	comparisons, err := compareAll(paths, o.Options)
 	if err != nil {
 		return a.fail(err)
 	}
-	if err := a.printComparisons(comparisons, o.format); err != nil {
+	var list []comparison
+	for _, c := range comparisons {
+		list = append(list, c)
+	}
+	if err := a.printComparisons(list, o.format); err != nil {
 		return a.fail(err)
 	}
 	if o.failOnWorse && slices.ContainsFunc(comparisons,
 		func(c *compare.Comparison) bool { return c.Incomplete || c.Worse()+len(c.Missing) > 0 }) {
+		return ExitThreshold
+	}
+	return ExitOK
+}
+
+// loadSweeps reads the sweeps that paths name: all of them, or none if no path names one.
+func loadSweeps(paths []string) (list []*compare.Sweep, err error) {
+	for i, path := range paths {
+		s, err := compare.LoadSweep(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case s != nil:
+			list = append(list, s)
+		}
+		if len(list) != 0 && len(list) != i+1 {
+			return nil, fmt.Errorf("%s and %s cannot be compared: %w", paths[0], path, compare.ErrMixed)
+		}
+	}
+	return list, nil
+}
+
+// compareSweeps compares sweeps with the first one, cell by cell.
+func (a *app) compareSweeps(sweeps []*compare.Sweep, o compareOptions) int {
+	var list []comparison
+	failed := false
+	for _, next := range sweeps[1:] {
+		c, err := compare.CompareSweeps(sweeps[0], next, o.Options)
+		if err != nil {
+			return a.fail(err)
+		}
+		list, failed = append(list, c), failed || c.Failed()
+	}
+	if err := a.printComparisons(list, o.format); err != nil {
+		return a.fail(err)
+	}
+	if o.failOnWorse && failed {
 		return ExitThreshold
 	}
 	return ExitOK
@@ -100,7 +149,14 @@ func compareAll(paths []string, o compare.Options) ([]*compare.Comparison, error
 	return out, nil
 }
 
-func (a *app) printComparisons(list []*compare.Comparison, format string) error {
+// comparison is what can be printed, of runs or of sweeps.
+type comparison interface {
+	Text() string
+	Markdown() string
+	Object() artifact.Object
+}
+
+func (a *app) printComparisons(list []comparison, format string) error {
 	w := a.terminal.out
 	if format == "json" {
 		objects := make([]any, len(list))

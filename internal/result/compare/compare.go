@@ -67,6 +67,15 @@ type Comparison struct {
 
 // Compare compares a system with the base.
 func Compare(base, next *System, o Options) (*Comparison, error) {
+	c, err := compareFigures(base, next, o)
+	if err == nil {
+		c.remark()
+	}
+	return c, err
+}
+
+// compareFigures compares a system with the base, without notes on the intervals.
+func compareFigures(base, next *System, o Options) (*Comparison, error) {
 	o.Tags = slices.Clone(o.Tags)
 	for i, name := range o.Tags {
 		o.Tags[i] = metrics.Canonical(name)
@@ -104,6 +113,11 @@ func Compare(base, next *System, o Options) (*Comparison, error) {
 		c.Notes = append(c.Notes, fmt.Sprintf("%s has no %s, which %s has", next.Name, strings.Join(c.Missing, ", "),
 			base.Name))
 	}
+	return c, nil
+}
+
+// remark adds notes on how far the intervals can be trusted.
+func (c *Comparison) remark() {
 	if slices.ContainsFunc(c.Figures, func(f Figure) bool { return f.Method.within() }) {
 		c.Notes = append(c.Notes, "intervals from single runs cover only the noise between requests: repeated runs "+
 			"may differ by more; compare folders of repeats")
@@ -113,10 +127,9 @@ func Compare(base, next *System, o Options) (*Comparison, error) {
 	}
 	if n := c.judged(); n > 1 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d figures are judged: at %.4g %% confidence about %.2g of them would "+
-			"differ by chance alone; choose the figures that matter with --metrics and --stats", n, 100*o.Confidence,
-			float64(n)*(1-o.Confidence)))
+			"differ by chance alone; choose the figures that matter with --metrics and --stats", n, 100*c.Confidence,
+			float64(n)*(1-c.Confidence)))
 	}
-	return c, nil
 }
 
 // checkAsked returns an error for requested metrics and statistics that neither side has.

@@ -45,20 +45,30 @@ func (c *Comparison) Text() string {
 	for i := range c.Figures {
 		rows = append(rows, c.Figures[i].cells())
 	}
-	widths := make([]int, len(headings))
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s) against %s (%s), %.4g %% confidence\n\n", c.New.Name, runs(c.New), c.Base.Name,
+		runs(c.Base), 100*c.Confidence)
+	layOut(&b, rows, 2)
+	for _, note := range c.Notes {
+		b.WriteString("note: " + note + "\n")
+	}
+	return b.String()
+}
+
+// layOut writes a table of which the first row are the headings; three columns from the numeric one on are aligned to
+// the right.
+func layOut(b *strings.Builder, rows [][]string, numeric int) {
+	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s) against %s (%s), %.4g %% confidence\n\n", c.New.Name, runs(c.New), c.Base.Name,
-		runs(c.Base), 100*c.Confidence)
 	for n, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
 			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if numeric := i >= 2 && i <= 4; numeric {
+			if i >= numeric && i < numeric+3 {
 				line.WriteString(space + cell + "  ")
 			} else {
 				line.WriteString(cell + space + "  ")
@@ -73,10 +83,6 @@ func (c *Comparison) Text() string {
 			b.WriteString(strings.Repeat("─", total-2) + "\n")
 		}
 	}
-	for _, note := range c.Notes {
-		b.WriteString("note: " + note + "\n")
-	}
-	return b.String()
 }
 
 func runs(s *System) string {
@@ -93,14 +99,7 @@ func (c *Comparison) Markdown() string {
 	fmt.Fprintf(&b, "%s against %s, %.4g %% confidence\n\n", runs(c.New), runs(c.Base), 100*c.Confidence)
 	b.WriteString("| " + strings.Join(headings, " | ") + " |\n|---|---|--:|--:|--:|---|---|---|\n")
 	for i := range c.Figures {
-		cells := c.Figures[i].cells()
-		for k := range cells {
-			cells[k] = escaped(cells[k])
-		}
-		if v := c.Figures[i].Verdict; v == Worse || v == Better {
-			cells[6] = "**" + cells[6] + "**"
-		}
-		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+		b.WriteString(c.Figures[i].markdownCells()[1:] + "\n")
 	}
 	if len(c.Notes) > 0 {
 		b.WriteString("\n")
@@ -109,6 +108,18 @@ func (c *Comparison) Markdown() string {
 		b.WriteString("- " + escaped(note) + "\n")
 	}
 	return b.String()
+}
+
+// markdownCells returns a line without its first bar.
+func (f *Figure) markdownCells() string {
+	cells := f.cells()
+	for k := range cells {
+		cells[k] = escaped(cells[k])
+	}
+	if f.Verdict == Worse || f.Verdict == Better {
+		cells[6] = "**" + cells[6] + "**"
+	}
+	return " | " + strings.Join(cells, " | ") + " |"
 }
 
 // escaped escapes the special characters of Markdown in a text.

@@ -140,6 +140,7 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 	if mlflow != nil {
 		options.Observers = append(options.Observers, mlflow)
 	}
+	defer a.endServer(log.Logger("server"))
 	switch {
 	case e.plan != nil:
 		return a.several(e, cfg, cells, options, view, interrupts)
@@ -153,7 +154,7 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, view view,
 	interrupts *interrupts) (f series.Finished) {
 	a.announce(view, "CONFIGURING")
-	f.Outcome, f.Err = run.Execute(ctx, cfg, options)
+	f.Outcome, f.Err = a.measure(ctx, cfg, options)
 	defer waitForUploads(options.Observers, interrupts) // the report comes first: it may be all that there is
 	if f.Err != nil {
 		f.Code = a.fail(f.Err)

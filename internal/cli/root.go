@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/server"
 )
 
 // release is the version of the source code.
@@ -54,6 +55,8 @@ type app struct {
 	redactor *artifact.Redactor
 	// loaded is what a plug-in made of the input file.
 	loaded loadedFile
+	// server is that of --serve-cmd; nil until the first run needs it.
+	server *server.Supervisor
 }
 
 // command is an entry of the command table.
@@ -142,6 +145,8 @@ func (a *app) main(args []string) int {
 		return ExitOK
 	case name == "--install-completion":
 		return a.installCompletion(args[1:])
+	case name == server.GuardCommand:
+		return server.Guard(args[1:])
 	case isCompletion(name):
 		return a.complete(args)
 	}

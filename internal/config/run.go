@@ -42,7 +42,9 @@ type Run struct {
 	// FailFast ends a run whose server was never reached, and pauses between connections while all of them fail.
 	FailFast bool
 	Series   Series
-	Workers  Workers
+	// Serve is nil where the server is up already.
+	Serve   *Serve
+	Workers Workers
 	// MetricsListen is where the run's own figures are served, HOST:PORT; "" for nowhere.
 	MetricsListen string
 	// TimestampSource is "auto", "kernel" or "user".

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"aiperf/internal/base/clock"
+	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/wire/control"
 	"aiperf/internal/wire/endpoint"
@@ -43,7 +45,7 @@ func (e *execution) openControls(ctx context.Context) error {
 func (k *controls) prepare(ctx context.Context) error {
 	c := &k.e.cfg.Endpoint
 	if r := c.Ready; r != nil {
-		probes, err := k.probes()
+		probes, err := k.e.target.probes(k.e.content.data.At(0).Turns[0].Whole())
 		if err != nil {
 			return err
 		}
@@ -69,16 +71,17 @@ func (k *controls) prepare(ctx context.Context) error {
 	return nil
 }
 
-// probes are the minimal requests of the run's type, one for each model.
-func (k *controls) probes() ([]control.Probe, error) {
+// probes are the minimal requests of the run's type, one for each model. first is the first turn of the dataset; nil if
+// there is none yet, which types that need it must not be given.
+func (t *target) probes(first *dataset.Turn) ([]control.Probe, error) {
 	var list []control.Probe
-	for _, model := range k.e.cfg.Models {
-		turn := k.probeTurn()
+	for _, model := range t.cfg.Models {
+		turn := t.probeTurn(first)
 		one := 1
 		turn.Model, turn.MaxTokens = model, &one
-		body, err := k.e.target.endpoint.Encode(&endpoint.Context{Turns: []endpoint.Turn{{Turn: turn}}})
+		body, err := t.endpoint.Encode(&endpoint.Context{Turns: []endpoint.Turn{{Turn: turn}}})
 		if turn.RawPayload != nil {
-			body, err = endpoint.Recorded(k.e.target.endpoint, turn.RawPayload)
+			body, err = endpoint.Recorded(t.endpoint, turn.RawPayload)
 		}
 		if err != nil {
 			return nil, errors.Join(errors.New("a request for the readiness probe cannot be made; use "+
@@ -90,6 +93,47 @@ func (k *controls) probes() ([]control.Probe, error) {
 	return list, nil
 }
 
+// probesNeedData reports whether the probes of the run's type are made of its dataset.
+func (t *target) probesNeedData() bool { return t.descriptor.Name == "raw" || t.descriptor.TokenIDs }
+
+// startInterval is the pause between two checks of a server that was just started: its start is measured.
+const startInterval = 250 * time.Millisecond
+
+// WaitReady returns when the servers of a run are ready, which ctx bounds; the run itself does not have to be possible
+// yet. They are asked as --wait-for-model-mode says.
+func WaitReady(ctx context.Context, cfg *config.Run, o Options) error {
+	t := &target{base: newBase(cfg, o, clock.New())}
+	defer t.close()
+	if err := t.bind(ctx, func([]int, string) []int { return nil }); err != nil {
+		return err
+	}
+	if err := t.identify(ctx); err != nil {
+		return err
+	}
+	k, own, err := t.control()
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	r := control.Readiness{Mode: control.Inference, Timeout: foreverReady, Interval: startInterval,
+		Bases: cfg.Endpoint.URLs, Inference: t.urls, Models: cfg.Models, GRPC: cfg.Endpoint.GRPC}
+	if asked := cfg.Endpoint.Ready; asked != nil {
+		r.Mode = control.Mode(asked.Mode)
+	}
+	if t.probesNeedData() {
+		r.Mode = control.Models
+	}
+	if r.Mode != control.Models {
+		if r.Probes, err = t.probes(nil); err != nil {
+			return err
+		}
+	}
+	return k.WaitReady(ctx, r)
+}
+
+// foreverReady is a time-out beyond that of any context.
+const foreverReady = 1000 * time.Hour
+
 // Media of a probe: the smallest picture and the shortest sound that a server can read.
 const (
 	probePicture = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk" +
@@ -98,13 +142,13 @@ const (
 )
 
 // probeTurn is the least that the type takes; what only the dataset can say is its first turn.
-func (k *controls) probeTurn() *dataset.Turn {
-	d := &k.e.target.descriptor
+func (t *target) probeTurn(first *dataset.Turn) *dataset.Turn {
+	d := &t.descriptor
 	switch {
-	case d.Name == "raw" || d.TokenIDs || k.e.content.data.At(0).Turns[0].RawPayload != nil:
-		first := *k.e.content.data.At(0).Turns[0].Whole()
-		return &first
-	case d.TakesText && k.e.cfg.Endpoint.Type != "image_edit":
+	case first != nil && (t.probesNeedData() || first.RawPayload != nil):
+		turn := *first
+		return &turn
+	case d.TakesText && t.cfg.Endpoint.Type != "image_edit":
 		return &dataset.Turn{Texts: probeTexts(d.Name)}
 	}
 	turn := &dataset.Turn{}

@@ -45,6 +45,8 @@ type Options struct {
 	Stop <-chan struct{}
 	// Ends end phases before their stop conditions are met; nil ends none.
 	Ends <-chan End
+	// ServerStart is how long the server took to be ready where it was started for the run, nil else.
+	ServerStart *time.Duration
 	// Tokenizers are shared by the runs of a series; nil where a run stands alone.
 	Tokenizers *Tokenizers
 	// Capacity is what this machine was measured to carry; a run that asks for more is told so. nil = not known.

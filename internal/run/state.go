@@ -131,5 +131,9 @@ func (o *outcome) finalState() *summary.State {
 
 // window returns when the phases of a kind ran, and the network's round trip.
 func (o *outcome) window(kind load.Kind) summary.Window {
-	return summary.WindowOf(o.phaseStates(), kind.String(), o.rtt)
+	w := summary.WindowOf(o.phaseStates(), kind.String(), o.rtt)
+	if kind == load.Profiling {
+		w.ServerStart = o.options.ServerStart
+	}
+	return w
 }

@@ -265,9 +265,10 @@ func (ep *endpoint) remoteURLs() []string {
 func (ep *endpoint) signs() bool { return ep.given("auth-type") || ep.given("sagemaker-endpoint-name") }
 
 // LacksModel reports whether no model is named, and the servers are such that they may list theirs: what speaks gRPC, a
-// program and what AWS signs for do not.
+// program, what AWS signs for and what is still to be started do not.
 func LacksModel(p *settings.Settings) bool {
-	for _, name := range []string{"model-names", "endpoint-plugin", "auth-type", "sagemaker-endpoint-name"} {
+	for _, name := range []string{"model-names", "endpoint-plugin", "auth-type", "sagemaker-endpoint-name",
+		"serve-cmd"} {
 		if p.IsSet(name) {
 			return false
 		}

@@ -22,6 +22,7 @@ func requirements() []struct{ rule, flag, needs string } {
 		{"", "sagemaker-target-model", "sagemaker-endpoint-name"},
 		{"", "sagemaker-inference-component-name", "sagemaker-endpoint-name"},
 		{"", "sagemaker-target-variant", "sagemaker-endpoint-name"},
+		{"", "serve-params", "serve-cmd"},
 		{"", "per-chunk-usage", "streaming"},
 		{"", "stream", "otel-url"},
 		{"", "otel-resource-attributes", "otel-url"},

@@ -27,6 +27,7 @@ type resolution struct {
 	timing    timing
 	transport transport
 	control   control
+	serve     serve
 	tokens    tokens
 	media     media
 	traces    traces
@@ -49,6 +50,7 @@ func newResolution(a *asked) *resolution {
 	*ti = timing{asked: a, endpoint: ep, file: f, scenario: sc}
 	r.transport = transport{asked: a, endpoint: ep}
 	r.control = control{asked: a}
+	r.serve = serve{asked: a}
 	r.traces = traces{asked: a, file: f}
 	r.published = published{asked: a}
 	r.tokens = tokens{asked: a, endpoint: ep}
@@ -114,7 +116,7 @@ func (r *resolution) rules() []func() {
 		ep.checkContentType, r.traces.check, r.published.check, r.traces.checkBaseten,
 		ti.checkRoots, ti.checkAgentic, ds.checkCacheBust, ds.checkLengthRange, r.media.check,
 		te.checkTelemetry, te.checkOTel, te.checkMLflow,
-		r.control.check, tr.checkTransport, tr.checkGRPC, tr.checkAWS,
+		r.control.check, r.serve.check, tr.checkTransport, tr.checkGRPC, tr.checkAWS,
 		se.checkSweep, se.checkSeries, op.checkExportPrefix,
 		ds.warnOutputLength, ds.warnDeviations, ep.warnStream, ti.warnWarmup,
 		r.plugins.warn,
@@ -144,6 +146,7 @@ func (r *resolution) run() *config.Run {
 		Plugins:                r.plugins.build(p.Text("export-level")),
 		TimestampSource:        p.Text("timestamp-source"),
 		RequireValid:           p.Bool("require-valid"),
+		Serve:                  r.serve.build(),
 		FailIf:                 p.Texts("fail-if"),
 		UI:                     r.outputs.ui(),
 		LogLevel:               r.outputs.logLevel(),

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -21,6 +22,14 @@ const (
 	tailLines = 15
 	tailWidth = 300
 )
+
+// isHead matches what logHead returns.
+var isHead = regexp.MustCompile(`^# \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \$ `)
+
+// logHead is the line that begins a log: when the command line was started.
+func logHead(line string) string {
+	return fmt.Sprintf("# %s $ %s\n", time.Now().UTC().Format(time.RFC3339), line)
+}
 
 // lastLines returns the last lines of a log, safe to print; the command line that begins it is no part of them.
 func lastLines(path string, redact func(string) string) (lines []string) {
@@ -39,7 +48,7 @@ func lastLines(path string, redact func(string) string) (lines []string) {
 		text = text[i+1:] // half a line
 	}
 	for line := range strings.SplitSeq(redact(string(text)), "\n") {
-		if line = strings.TrimRight(line, " \r"); line == "" || strings.HasPrefix(line, "# ") && strings.Contains(line, "Z $ ") {
+		if line = strings.TrimRight(line, " \r"); line == "" || isHead.MatchString(line) {
 			continue
 		}
 		if i := strings.LastIndexByte(line, '\r'); i >= 0 {

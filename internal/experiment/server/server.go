@@ -262,7 +262,7 @@ func (s *Supervisor) openLog(path, line string) (*os.File, error) {
 		f, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND|how, 0o644)
 	}
 	if err == nil {
-		_, err = fmt.Fprintf(f, "# %s $ %s\n", time.Now().UTC().Format(time.RFC3339), line)
+		_, err = f.WriteString(logHead(line))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the log of the server: %w", err)

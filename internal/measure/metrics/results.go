@@ -251,15 +251,17 @@ type scope struct {
 	// windowNS is the length of a time slice, which rates divide by; 0 = benchmark_duration.
 	windowNS int64
 	// The others exist for the whole run only.
-	networkRTT *time.Duration
-	replay     replayLag
+	networkRTT  *time.Duration
+	serverStart *time.Duration
+	replay      replayLag
 	// pricePerHour is that of all GPUs together, 0 if it is not known.
 	pricePerHour float64
 }
 
 // wholeRun returns the scope of a run.
 func (s *Set) wholeRun(f *frozen, withReplay bool) scope {
-	of := scope{networkRTT: f.facts.NetworkRTT, pricePerHour: s.cfg.PricePerGPUHour * float64(f.facts.GPUs)}
+	of := scope{networkRTT: f.facts.NetworkRTT, serverStart: f.facts.ServerStart,
+		pricePerHour: s.cfg.PricePerGPUHour * float64(f.facts.GPUs)}
 	if withReplay {
 		of.replay = f.replayLag()
 	}

@@ -13,6 +13,9 @@ type RunFacts struct {
 	NetworkRTT *time.Duration `json:"network_rtt_ns,omitempty"`
 	// GPUs is the number of GPUs that serve, for the cost; 0 = not known.
 	GPUs int `json:"num_gpus,omitempty"`
+	// ServerStart is the time from the start of the server, which was started for the run, to its readiness; nil = the
+	// server was there already.
+	ServerStart *time.Duration `json:"server_start_ns,omitempty"`
 }
 
 // SetRunFacts sets the facts of the engine's run.
@@ -33,4 +36,7 @@ func (f *RunFacts) merge(o *RunFacts) {
 		f.NetworkRTT = o.NetworkRTT
 	}
 	f.GPUs = max(f.GPUs, o.GPUs)
+	if f.ServerStart == nil {
+		f.ServerStart = o.ServerStart
+	}
 }

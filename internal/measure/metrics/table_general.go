@@ -123,6 +123,20 @@ func generalTable() []Definition {
 			},
 		},
 		{
+			Tag: "server_start_time", Header: "Server Start Time", Short: "Server Start",
+			Kind: KindDerived, Unit: unit.Nanoseconds, Display: unit.Seconds, Group: GroupNone,
+			Doc: "Time from the start of the server, where --serve-cmd started it, to its readiness. Runs that share a " +
+				"server have the same.",
+			Formula: "ready − started",
+			Absent:  "the server was not started for the run",
+			derive: func(s *scalars) (float64, bool) {
+				if s.serverStart == nil {
+					return 0, false
+				}
+				return float64(*s.serverStart), true
+			},
+		},
+		{
 			Tag: "context_overflow_count", Header: "Context Overflow Count", Short: "Context Overflows",
 			ShortHidesUnit: true,
 			Kind:           KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,

@@ -48,7 +48,9 @@ func (b *builder) space() {
 	metric := metrics.Canonical(p.Text("search-metric"))
 	b.needStreaming(p.Flag("search-metric"), metric)
 	objective := b.of("search-metric", artifact.Object{{Key: "metric", Value: metric}})
-	objective.Set("stat", b.of("search-stat", p.Text("search-stat")))
+	if p.Given("search-stat") {
+		objective.Set("stat", b.of("search-stat", p.Text("search-stat")))
+	}
 	objective.Set("direction", b.of("search-direction", p.Text("search-direction")))
 	b.set("objectives", &document.Node{Kind: document.List, Items: []*document.Node{objective}})
 	b.conditions(nil)

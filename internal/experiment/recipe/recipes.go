@@ -109,11 +109,12 @@ func (b *builder) recipe() {
 	by := flag + " " + name
 	b.asked.recipe, b.asked.Curve = name, r.curve
 	grid := !r.adaptive || p.Text("search-style") == "grid"
-	if given := b.given("search-metric", "search-stat", "search-direction", "search-planner"); len(given) > 0 {
+	if given := b.given("search-metric", "search-stat", "search-direction", "search-planner",
+		"search-percentile-pooling"); len(given) > 0 {
 		b.fault("%s and %s are mutually exclusive: the recipe defines it", by, strings.Join(given, ", "))
 	}
 	if given := b.given("search-max-iterations", "search-initial-points", "search-random-seed",
-		"search-percentile-pooling", "optuna-sampler", "optuna-acquisition", "optuna-terminator",
+		"optuna-sampler", "optuna-acquisition", "optuna-terminator",
 		"bo-constraint-mode"); grid && len(given) > 0 {
 		b.fault("%s: no effect with %s, which is a grid", strings.Join(given, ", "), by)
 	}

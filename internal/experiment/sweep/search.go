@@ -98,8 +98,34 @@ func (x *expansion) search(block *document.Node) {
 			x.fault(block, "sweep", "planner %s needs at least one condition in sla_filters", planner)
 		}
 	}
+	x.model(block)
 	if tiers := block.Get("sla_tiers"); tiers != nil && (len(tiers.Items) < 2 || len(tiers.Items) > 10) {
 		x.fault(tiers, "sweep.sla_tiers", "takes 2 to 10 tiers, not %d", len(tiers.Items))
+	}
+}
+
+// severalObjectives are the acquisitions for several objectives; the others are for one.
+var severalObjectives = []string{"qehvi", "qnehvi", "qlognehvi"}
+
+// model checks the options of the model, and how percentiles of its objectives are made.
+func (x *expansion) model(block *document.Node) {
+	several := len(items(block.Get("objectives"))) > 1
+	if n := block.Get("optuna_acquisition"); n != nil && n.Kind == document.Text {
+		if slices.Contains(severalObjectives, n.Written) != several {
+			x.fault(n, "sweep.optuna_acquisition", "%s is for %s; this search has %d", n.Written,
+				map[bool]string{false: "several objectives", true: "one objective"}[several],
+				len(items(block.Get("objectives"))))
+		}
+		if sampler := words(block.Get("optuna_sampler"), ""); sampler != "" && sampler != "botorch" {
+			x.fault(n, "sweep.optuna_acquisition", "only applies to the sampler botorch, not to %s", sampler)
+		}
+	}
+	if n := block.Get("objective_pooling"); words(n, "") == "pooled" {
+		for i, o := range items(block.Get("objectives")) {
+			if words(o.Get("stat"), "") == "avg" {
+				x.fault(n, "sweep.objective_pooling", "pooled needs a percentile, and sweep.objectives[%d].stat is avg", i)
+			}
+		}
 	}
 }
 

@@ -45,6 +45,14 @@ func TestSearchesAreChecked(t *testing.T) {
 			"cannot be searched"},
 		{search(objective, "max_iterations: 20", "search_space: [{path: rate, lo: 1, hi: 2}, "+
 			"{path: phases.1.rate, lo: 1, hi: 2}]"), "the same field"},
+		{search(objective, space, "max_iterations: 20, planner: optuna, optuna_acquisition: qnehvi"),
+			"qnehvi is for several objectives; this search has 1"},
+		{search(space, "max_iterations: 20, planner: optuna, optuna_acquisition: logei, objectives: [{metric: a, "+
+			"direction: maximize}, {metric: b, direction: minimize}]"), "logei is for one objective; this search has 2"},
+		{search(objective, space, "max_iterations: 20, planner: optuna, optuna_sampler: tpe, optuna_acquisition: logei"),
+			"only applies to the sampler botorch"},
+		{search(space, "max_iterations: 20, objective_pooling: pooled, objectives: [{metric: a, stat: avg, direction: "+
+			"maximize}]"), "pooled needs a percentile"},
 		{search(space, "max_iterations: 20", "objectives: [{metric: a, stat: p97, direction: up}]"), "one of maximize"},
 	} {
 		wantFault(t, c.sweep, body, c.want)

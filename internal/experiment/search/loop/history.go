@@ -152,7 +152,7 @@ func valuesOrNull(values []float64) any {
 
 // bestTrials returns the best points, nil when nothing was scored.
 func (s *Search) bestTrials() any {
-	best := s.bestOf(s.results)
+	best := s.best()
 	if len(best) == 0 {
 		return nil
 	}

@@ -33,17 +33,29 @@ func (s *Search) stop() string {
 // objectives. The first feasible one is.
 func (s *Search) improves() bool {
 	last := len(s.results) - 1
-	if len(s.spec.Objectives) == 1 {
-		best := s.bestOf(s.results)
-		return len(best) == 1 && best[0] == last
-	}
-	eligible := s.eligible(s.results)
+	eligible := s.eligible()
 	n := len(eligible) - 1
 	if n < 0 || eligible[n] != last {
 		return false
 	}
-	reference := s.reference(s.results)
-	return n == 0 || grown(s.volume(s.results, eligible[:n], reference), s.volume(s.results, eligible, reference))
+	if n == 0 {
+		return true
+	}
+	values, objectives := s.values(eligible), s.spec.Objectives
+	if len(objectives) == 1 {
+		return s.best()[0] == last
+	}
+	reference := search.Reference(values, objectives)
+	return grown(search.Hypervolume(values[:n], reference, objectives),
+		search.Hypervolume(values, reference, objectives))
+}
+
+// values returns the objectives of iterations.
+func (s *Search) values(which []int) (list [][]float64) {
+	for _, i := range which {
+		list = append(list, s.results[i].result.Objectives)
+	}
+	return list
 }
 
 // grown reports whether a hypervolume improved.
@@ -75,9 +87,9 @@ func (s *Search) plateau() bool {
 func (s *Search) feasible(it iteration) bool { return it.result.Feasible && !it.limited }
 
 // eligible returns the scored iterations that may be best: the feasible ones, or all if none is feasible.
-func (s *Search) eligible(list []iteration) []int {
+func (s *Search) eligible() []int {
 	var feasible, scored []int
-	for i, it := range list {
+	for i, it := range s.results {
 		if it.result.Objectives == nil || it.limited {
 			continue
 		}
@@ -92,84 +104,20 @@ func (s *Search) eligible(list []iteration) []int {
 	return scored
 }
 
-// bestOf returns the best iterations: one with one objective, the first of equal ones; else those of the Pareto front.
-func (s *Search) bestOf(list []iteration) []int {
-	eligible := s.eligible(list)
-	var best []int
-	if len(s.spec.Objectives) == 1 {
-		for _, i := range eligible {
-			if len(best) == 0 || s.gain(list[i], 0) > s.gain(list[best[0]], 0) {
-				best = []int{i}
-			}
+// best returns the best iterations: one with one objective, the first of equal ones; else those of the Pareto front.
+func (s *Search) best() (best []int) {
+	eligible := s.eligible()
+	values, objectives := s.values(eligible), s.spec.Objectives
+	if len(objectives) > 1 {
+		for _, i := range search.Front(values, objectives) {
+			best = append(best, eligible[i])
 		}
 		return best
 	}
-	for _, i := range eligible {
-		dominated := false
-		for _, j := range eligible {
-			dominated = dominated || s.dominates(list[j], list[i])
-		}
-		if !dominated {
-			best = append(best, i)
+	for i := range eligible {
+		if best == nil || objectives[0].Improves(values[i][0], s.results[best[0]].result.Objectives[0]) {
+			best = []int{eligible[i]}
 		}
 	}
 	return best
-}
-
-// gain returns an objective of an iteration as a number to be made large.
-func (s *Search) gain(it iteration, k int) float64 {
-	return gain(s.spec.Objectives[k], it.result.Objectives[k])
-}
-
-func gain(o search.Objective, v float64) float64 {
-	if o.Maximize {
-		return v
-	}
-	return -v
-}
-
-// dominates reports whether a is at least as good as b in every objective and better in one.
-func (s *Search) dominates(a, b iteration) bool {
-	better := false
-	for k := range s.spec.Objectives {
-		x, y := s.gain(a, k), s.gain(b, k)
-		if x < y {
-			return false
-		}
-		better = better || x > y
-	}
-	return better
-}
-
-// reference returns the reference point of the hypervolume, as gains: the thresholds of the objectives, or 5 % worse
-// than the worst scored value.
-func (s *Search) reference(list []iteration) []float64 {
-	point := make([]float64, len(s.spec.Objectives))
-	for k, o := range s.spec.Objectives {
-		if o.Threshold != nil {
-			point[k] = gain(o, *o.Threshold)
-			continue
-		}
-		worst := math.Inf(1)
-		for _, it := range list {
-			if it.result.Objectives != nil {
-				worst = min(worst, s.gain(it, k))
-			}
-		}
-		point[k] = worst - 0.05*math.Abs(worst)
-	}
-	return point
-}
-
-// volume returns the hypervolume of iterations above a reference point.
-func (s *Search) volume(list []iteration, which []int, reference []float64) float64 {
-	var points [][]float64
-	for _, i := range which {
-		p := make([]float64, len(reference))
-		for k := range reference {
-			p[k] = s.gain(list[i], k)
-		}
-		points = append(points, p)
-	}
-	return hypervolume(points, reference)
 }

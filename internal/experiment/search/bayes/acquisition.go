@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"aiperf/internal/base/quasirandom"
+	"aiperf/internal/experiment/search"
 )
 
 // The integration over what the objectives may be at the observed points.
@@ -22,6 +23,15 @@ const (
 
 // draws is the number of draws for a number of objectives: parts of space are many when objectives are.
 func draws(objectives int) int { return [...]int{64, 32, 8}[min(objectives, 3)-1] }
+
+// maxFront is the number of points of a front whose boxes are looked at: with d objectives there are as many as its power
+// of d−1.
+func maxFront(objectives int) int {
+	return [...]int{maxResults, maxResults, 32, 10, 6}[min(objectives, 5)-1]
+}
+
+// maxResults is more than a search has.
+const maxResults = 1 << 20
 
 // acquisition is the logarithm of the noisy expected improvement: of the expected improvement over the best, or of the
 // hypervolume over the front, of the observed points, averaged over draws of their noiseless values (Letham et al.,
@@ -141,7 +151,32 @@ func (m *models) improvement(values [][]float64) []box {
 	if m.objectives == 1 && len(feasible) == 0 {
 		reference = []float64{worst - 1}
 	}
-	return undominated(feasible, reference, m.objectives)
+	return undominated(thinned(feasible, reference), reference, m.objectives)
+}
+
+// thinned returns the values that no other dominates; of several objectives so many that their boxes are not too many,
+// those that dominate most by themselves.
+func thinned(values [][]float64, reference []float64) [][]float64 {
+	most, objectives := maxFront(len(reference)), make([]search.Objective, len(reference))
+	for o := range objectives {
+		objectives[o].Maximize = true
+	}
+	var front [][]float64
+	for _, i := range search.Front(values, objectives) {
+		front = append(front, values[i])
+	}
+	if len(front) <= most {
+		return front
+	}
+	own := func(v []float64) float64 {
+		product := 1.0
+		for o, r := range reference {
+			product *= max(0, v[o]-r)
+		}
+		return product
+	}
+	slices.SortStableFunc(front, func(a, b []float64) int { return cmp.Compare(own(b), own(a)) })
+	return front[:most]
 }
 
 // at returns the acquisition function at a point of the unit cube.

@@ -123,10 +123,13 @@ func (h *history) model(number, n int, x [][]float64, y []float64) *gp {
 	return g
 }
 
+// unit returns the place of a point in the unit cube.
 func unit(space []search.Dimension, at search.Point) []float64 {
 	x := make([]float64, len(space))
 	for i, d := range space {
-		x[i] = d.Unit(at[i])
+		if u := d.Unit(at[i]); u > 0 {
+			x[i] = min(u, 1)
+		}
 	}
 	return x
 }

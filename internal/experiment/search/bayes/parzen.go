@@ -69,7 +69,8 @@ func (b *Parzen) Ask() (search.Point, bool) {
 
 // ranked returns the indices of the results, best first: those that meet all constraints before the others, which are in
 // the order of how far they are beyond, and those that could not be scored last. With several objectives a result is the
-// better the fewer fronts are before its own, then the more hypervolume its front would lose without it.
+// better the fewer fronts are before its own, then the more hypervolume its front, unless it is large, would lose without
+// it.
 func (b *Parzen) ranked() []int {
 	type key struct {
 		class       int
@@ -110,8 +111,11 @@ func (b *Parzen) ranked() []int {
 		}
 		whole := search.Hypervolume(members, reference, objectives)
 		for k, i := range front {
-			less := search.Hypervolume(slices.Delete(slices.Clone(members), k, k+1), reference, objectives)
-			keys[feasible[i]] = key{value: float64(depth), tied: less - whole}
+			keys[feasible[i]].value = float64(depth)
+			if len(front) <= maxFront(len(objectives)) {
+				less := search.Hypervolume(slices.Delete(slices.Clone(members), k, k+1), reference, objectives)
+				keys[feasible[i]].tied = less - whole
+			}
 			values[i] = nil
 		}
 	}

@@ -257,7 +257,7 @@ func TestFrontOfTwoObjectives(t *testing.T) {
 		}
 		return search.Hypervolume(values, []float64{corner, corner}, p.Objectives)
 	}
-	for seed := range uint64(3) {
+	for seed := range uint64(2) {
 		found := volume(explore(t, p, gaussian(t, p, Options{Initial: 5, Seed: seed}), 25, seed, front))
 		parzen := volume(explore(t, p, estimator(t, p, Options{Initial: 5, Seed: seed}), 25, seed, front))
 		random := volume(atRandom(p, 25, seed, front))
@@ -309,6 +309,10 @@ func TestHistoryAloneDecidesTheProposals(t *testing.T) {
 			asked.Tell(r)
 			told.Tell(r)
 			other.Tell(r)
+		}
+		for _, r := range atRandom(&saturatingProblem, 60, 5, saturating) {
+			asked.Tell(r)
+			told.Tell(r)
 		}
 		next, more := asked.Ask()
 		again, still := told.Ask()
@@ -384,6 +388,42 @@ func TestTrapUnmeasurableConstraint(t *testing.T) {
 		}
 		if len(results) != 20 || name == "Gaussian process" && near < 4 {
 			t.Errorf("%s: %d results, of the last ten %d near the peak", name, len(results), near)
+		}
+	}
+}
+
+// Values of any size and sign, and none that differ, do not stop a search.
+func TestOddValues(t *testing.T) {
+	for _, v := range []float64{0, 5, 1e300, -1e300, math.Inf(1), math.NaN(), 1e-300} {
+		p := &search.Problem{Space: []search.Dimension{{Lo: 1, Hi: 64, Int: true, LogUniform: true}, {Hi: 1}},
+			Objectives: []search.Objective{{Metric: "f"}}, Filters: []search.Filter{{Metric: "f", Op: search.LT}}}
+		for _, planner := range []search.Planner{gaussian(t, p, Options{Initial: 3, Terminator: Regret}),
+			estimator(t, p, Options{Initial: 3, Terminator: EMMR})} {
+			results := explore(t, p, planner, 10, 0, func(at search.Point, _ *rand.Rand) map[string]float64 {
+				return map[string]float64{"f": v * float64(1+int(at[0])%2)}
+			})
+			if len(results) < 10 && planner.Reason() == "" {
+				t.Errorf("with values of %v the search ends after %d results", v, len(results))
+			}
+		}
+	}
+}
+
+// Five objectives of which every point is on the front.
+func TestManyObjectives(t *testing.T) {
+	p := &search.Problem{Space: []search.Dimension{{Hi: 1}, {Hi: 1}, {Hi: 1}, {Hi: 1}}}
+	for i := range 5 {
+		p.Objectives = append(p.Objectives, search.Objective{Metric: string(rune('a' + i))})
+	}
+	s := func(at search.Point, _ *rand.Rand) map[string]float64 {
+		return map[string]float64{"a": at[0], "b": at[1], "c": at[2], "d": at[3], "e": 4 - at[0] - at[1] - at[2] - at[3]}
+	}
+	for _, planner := range []search.Planner{gaussian(t, p, Options{}), estimator(t, p, Options{})} {
+		for _, r := range atRandom(p, 100, 0, s) {
+			planner.Tell(r)
+		}
+		if at, more := planner.Ask(); !more || len(at) != 4 {
+			t.Errorf("after 100 results: %v, %v", at, more)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/file"
+	"aiperf/internal/config/parse"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/search/loop"
@@ -33,32 +34,47 @@ type experiment struct {
 
 // plan reads what the arguments ask for.
 func (a *app) plan(parsed *settings.Settings) (*experiment, error) {
+	e, plan, err := a.planned(parsed)
+	if err != nil {
+		return nil, err
+	}
+	if sets, err := parse.ServeParams(parsed.Texts("serve-params")); err == nil && len(sets) > 1 {
+		if e.plan, err = sweep.Across(plan, sets, parsed.Given("parameter-sweep-mode")); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// planned reads what the arguments ask for, apart from servers. The plan has the only variation, too, of a file that
+// has no sweep.
+func (a *app) planned(parsed *settings.Settings) (*experiment, *sweep.Plan, error) {
 	e := &experiment{flags: parsed, base: parsed}
 	if !parsed.Given("config") {
 		if !sweep.Flagged(parsed) {
-			return e, nil
+			return e, nil, nil
 		}
 		// What is wrong with the flags as such is reported first, all at once.
 		if _, _, err := resolve.Resolve(parsed, run.Catalog{}); err != nil && !resolve.LacksModel(parsed) {
-			return nil, err
+			return nil, nil, err
 		}
 		var err error
 		e.plan, err = sweep.FromFlags(parsed, nil)
-		return e, err
+		return e, e.plan, err
 	}
 	var err error
 	if e.source, err = a.openConfig(parsed.Text("config")); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	a.hideFile(e.source, parsed)
 	over := sweep.Over{File: e.source.File, Raw: e.source.Raw, Flags: parsed}
 	plan, err := over.Expand()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if plan.Type == sweep.None {
 		e.base, _, err = e.source.Settings(e.source.Raw, file.Options{Flags: parsed})
-		return e, err
+		return e, plan, err
 	}
 	e.plan = plan
 	first := sweep.Variation{}
@@ -73,7 +89,7 @@ func (a *app) plan(parsed *settings.Settings) (*experiment, error) {
 		first = plan.Point(0, lowest)
 	}
 	e.base, err = e.settings(&first)
-	return e, err
+	return e, plan, err
 }
 
 // settings are those of a variation.
@@ -104,6 +120,9 @@ func (e *experiment) config(v *sweep.Variation) (*config.Run, []fault.Warning, e
 	cfg, warnings, err := resolve.Resolve(own, run.Catalog{})
 	if err != nil {
 		return nil, warnings, fmt.Errorf("variation %d (%s): %w", v.Index, v.Label, err)
+	}
+	if v.Serve != nil {
+		cfg.Serve.Params = v.Serve
 	}
 	return cfg, warnings, nil
 }

@@ -83,6 +83,9 @@ type Variation struct {
 	// Seed is the random seed that the sweep gives the variation, as part of its envelope; nil if it gives none.
 	Seed *int64
 
+	// Serve are the parameters of the server that is started for the variation; nil if the sweep has none.
+	Serve artifact.Object
+
 	base *document.Node
 	sets []assignment
 	// partial is what a scenario merges over the benchmark; nil for others.

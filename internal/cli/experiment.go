@@ -6,11 +6,14 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/file"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/capacity"
+	"aiperf/internal/experiment/recipe"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
@@ -28,6 +31,10 @@ type experiment struct {
 	base *settings.Settings
 	// model is that of the server where none was named, "" else.
 	model string
+	// study is that of aiperf capacity; nil else.
+	study *capacity.Study
+	// warnings are about flags of a search.
+	warnings []string
 	// input is what a plug-in made of the input file.
 	input *settings.Settings
 }
@@ -49,9 +56,27 @@ func (a *app) plan(parsed *settings.Settings) (*experiment, error) {
 // planned reads what the arguments ask for, apart from servers. The plan has the only variation, too, of a file that
 // has no sweep.
 func (a *app) planned(parsed *settings.Settings) (*experiment, *sweep.Plan, error) {
-	e := &experiment{flags: parsed, base: parsed}
+	question, err := recipe.FromFlags(parsed)
+	if err != nil {
+		return nil, nil, err
+	}
+	var block *document.Node
+	e := &experiment{}
+	if question != nil {
+		if parsed, err = question.Settings(parsed); err != nil {
+			return nil, nil, err
+		}
+		block, e.warnings = question.Block, question.Warnings
+	}
+	return a.planOf(e, parsed, block)
+}
+
+// planOf reads what the arguments ask for; block is the sweep that flags stand for, nil for none.
+func (a *app) planOf(e *experiment, parsed *settings.Settings, block *document.Node) (*experiment, *sweep.Plan,
+	error) {
+	e.flags, e.base = parsed, parsed
 	if !parsed.Given("config") {
-		if !sweep.Flagged(parsed) {
+		if !sweep.Flagged(parsed) && block == nil {
 			return e, nil, nil
 		}
 		// What is wrong with the flags as such is reported first, all at once.
@@ -59,7 +84,7 @@ func (a *app) planned(parsed *settings.Settings) (*experiment, *sweep.Plan, erro
 			return nil, nil, err
 		}
 		var err error
-		e.plan, err = sweep.FromFlags(parsed, nil)
+		e.plan, err = sweep.FromFlags(parsed, block)
 		return e, e.plan, err
 	}
 	var err error
@@ -68,6 +93,14 @@ func (a *app) planned(parsed *settings.Settings) (*experiment, *sweep.Plan, erro
 	}
 	a.hideFile(e.source, parsed)
 	over := sweep.Over{File: e.source.File, Raw: e.source.Raw, Flags: parsed}
+	if block != nil {
+		if own := over.Raw.Get("sweep"); own != nil && own.Kind != document.Null {
+			return nil, nil, fmt.Errorf("%s:%d: sweep: the file has a sweep of its own, which the search of the flags would "+
+				"replace; keep one of them", over.File.Name, own.Pos.Line)
+		}
+		over.Raw = over.Raw.Clone()
+		over.Raw.Set("sweep", block)
+	}
 	plan, err := over.Expand()
 	if err != nil {
 		return nil, nil, err
@@ -142,6 +175,9 @@ func (e *experiment) cells() (cells []series.Cell, warnings []fault.Warning, err
 		}
 		cells = append(cells, series.Cell{Index: v.Index, Dir: v.Dir, Label: v.Label,
 			Values: artifact.HideSensitive(v.Values).(artifact.Object), Config: cfg})
+	}
+	for _, text := range e.warnings {
+		warnings = append(warnings, fault.Warning{Level: fault.LevelWarning, Text: text})
 	}
 	return cells, append(slices.Clone(e.plan.Warnings), warnings...), nil
 }

@@ -39,6 +39,11 @@ func (a *app) profile(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
+	return a.prepared(e)
+}
+
+// prepared resolves and runs what the arguments ask for.
+func (a *app) prepared(e *experiment) int {
 	own, loaded, err := a.loadFile(e.base)
 	if err != nil {
 		return a.fail(err)

@@ -71,6 +71,7 @@ func commands() []command {
 	return []command{
 		{"profile", "run a benchmark against an inference server", (*app).profile},
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
+		{"capacity", "find how much load a server takes within limits", (*app).capacity},
 		{"config", "write, check, show and compare configuration files", (*app).config},
 		{"selftest", "check this program on this machine and measure the capacity of the machine", (*app).selftest},
 		{"report", "recompute the summaries of a run from its records", (*app).reportAgain},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/aggregate"
+	"aiperf/internal/experiment/capacity"
 	"aiperf/internal/experiment/search/boundary"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
@@ -23,21 +25,31 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 	s.layout.Independent, s.layout.Nested = true, true
 	s.asked.plan.Filters = spec.Filters
 	var err error
-	if s.search, err = loop.New(spec, loop.Options{Dir: s.layout.Dir, Log: s.log}); err != nil {
+	o := loop.Options{Dir: s.layout.Dir, Log: s.log}
+	if study := s.asked.study; study != nil {
+		o.Planner, o.PlannerName = study.Planner(), capacity.Planner
+	}
+	if s.search, err = loop.New(spec, o); err != nil {
 		return nil, false, err
 	}
-	if err := s.begin(&aggregate.Plan{Search: &aggregate.SearchPlan{Planner: spec.Planner,
+	if err := s.begin(&aggregate.Plan{Search: &aggregate.SearchPlan{Planner: cmp.Or(o.PlannerName, spec.Planner),
 		MaxIterations: spec.MaxIterations, Space: spec.Space, Objectives: spec.Objectives}}); err != nil {
 		return nil, false, err
 	}
 	plan := &loop.Plan{Layout: s.layout, Search: s.search}
 	plan.Make = func(p *loop.Proposal) (series.Cell, error) { return s.probe(spec, p) }
+	if s.asked.study != nil {
+		plan.Trial = s.asked.study.Trial
+	}
 	plan.Told = func(p *loop.Proposal, _ *series.Cell, _ []series.Run) {
 		fmt.Fprintf(s.terminal.out, "[search iter %d] %s\n", p.Iteration, s.search.Last())
 	}
 	runs, stopped, err := s.runs(plan, 0)
 	if err == nil {
 		err = plan.Err
+	}
+	if s.asked.study != nil {
+		s.search.Extra = s.asked.study.Members()
 	}
 	reason := s.search.Reason()
 	switch {
@@ -72,7 +84,13 @@ func (s *several) probe(spec *loop.Spec, p *loop.Proposal) (series.Cell, error) 
 		return series.Cell{}, err
 	}
 	fmt.Fprintf(s.terminal.out, "[search iter %d] proposing %s\n", p.Iteration, p)
+	if s.asked.study != nil {
+		cfg = s.asked.study.Probe(cfg)
+	}
 	limits := probing()
+	if s.asked.study != nil {
+		limits = loop.Probing{}
+	}
 	if n := spec.ProbeRequests(limits); n > 0 {
 		shorten(cfg, n)
 	}

@@ -1,18 +1,27 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/aggregate"
+	"aiperf/internal/experiment/capacity"
 	"aiperf/internal/experiment/postprocess"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/result/answer"
 	"aiperf/internal/result/report/console"
+	"aiperf/internal/result/report/html"
 	"aiperf/internal/run"
 )
 
@@ -29,12 +38,13 @@ type several struct {
 	signals *interrupts
 	// search is nil for a sweep.
 	search *loop.Search
+	begun  time.Time
 }
 
 // several runs the cells of a sweep, or those that a search chooses, and reports what they say together.
 func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, options run.Options, view view,
 	interrupts *interrupts) int {
-	s := &several{app: a, asked: e, base: base, options: options, view: view, signals: interrupts,
+	s := &several{app: a, asked: e, base: base, options: options, view: view, signals: interrupts, begun: time.Now(),
 		layout: series.Layout{Dir: base.Artifacts.Dir, Trials: base.Series.Runs, Independent: e.plan.Independent,
 			Between: e.plan.Cooldown, Pause: base.Series.Cooldown}}
 	lock, err := series.PrepareCells(base.Artifacts)
@@ -124,7 +134,7 @@ func (s *several) runCells(cells []series.Cell) ([]series.Run, bool, error) {
 // runs makes the runs of a plan and shows the table of cells after each.
 func (s *several) runs(plan series.Plan, total int) ([]series.Run, bool, error) {
 	known := 0
-	return s.runAll(plan, runAll{total: total, resume: s.base.Asked.Bool("resume"), done: func(all []series.Run) {
+	return s.runAll(plan, runAll{total: total, study: s.asked.study, resume: s.base.Asked.Bool("resume"), done: func(all []series.Run) {
 		s.whole.Add(all[known:]...)
 		known = len(all)
 		s.table()
@@ -153,6 +163,13 @@ func (s *several) conclude(runs []series.Run) int {
 	writeBlock(s.terminal.out, s.whole.Summary())
 	paths, err := s.whole.Write(s.layout.Dir)
 	more, failed := s.after()
+	code := ExitOK
+	if page, own := s.page(); own != ExitOK || page != "" {
+		code = own
+		if page != "" {
+			more = append(more, page)
+		}
+	}
 	for _, path := range append(paths, more...) {
 		if absolute, err := filepath.Abs(path); err == nil {
 			path = absolute
@@ -165,7 +182,59 @@ func (s *several) conclude(runs []series.Run) int {
 	if err != nil {
 		return s.fail(err)
 	}
-	return ExitOK
+	return code
+}
+
+// page writes the page of the experiment and prints the answer of aiperf capacity.
+func (s *several) page() (path string, code int) {
+	if s.whole.Empty() {
+		return "", ExitOK
+	}
+	shown, err := s.shown()
+	if err != nil {
+		s.log.Warn("The page of the experiment cannot be made", "error", err)
+		return "", ExitOK
+	}
+	if study := s.asked.study; study != nil {
+		shown.Kind = "Capacity"
+		shown.Capacity = study.Answer(shown, time.Since(s.begun), study.Command)
+		t := s.terminal
+		_ = console.RenderCapacity(t.styledOut, shown.Capacity, console.Options{
+			Width:  console.Width(t.outTTY, t.width(), s.base.Env.UI.ConsoleExportWidth),
+			Styles: t.outTTY && t.colour, ASCII: !console.Braille(os.Getenv)})
+		if shown.Capacity.Outcome == answer.NotEvenSmallest {
+			code = ExitThreshold
+		}
+	}
+	to := config.Artifacts{Dir: aggregate.Dir(s.layout.Dir, s.layout.Mode(), s.layout.Trials)}
+	path = to.Path(config.SweepHTML)
+	var page bytes.Buffer
+	if err = html.Sweep(&page, shown); err == nil {
+		err = artifact.WriteFile(path, page.Bytes())
+	}
+	if err != nil {
+		s.log.Warn("The page of the experiment cannot be made", "error", err)
+		return "", code
+	}
+	return path, code
+}
+
+// shown are the cells as their page shows them.
+func (s *several) shown() (*answer.Sweep, error) {
+	text, err := artifact.AppendJSON(nil, s.whole.Document())
+	if err != nil {
+		return nil, err
+	}
+	shown, err := answer.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	shown.Title, shown.Version = strings.Join(s.base.Models, ", "), Version
+	if len(s.base.Endpoint.URLs) > 0 {
+		shown.Target = artifact.RedactURLs(s.base.Endpoint.URLs[0])
+	}
+	shown.Command = settings.CommandLine("profile", s.base.Asked.Args)
+	return shown, nil
 }
 
 // after computes what the sweep asks for over all cells. What fails is a warning: the aggregates stay as they are.
@@ -196,6 +265,8 @@ type runAll struct {
 	resume bool
 	// done is called with all runs so far after each of them; it may be nil.
 	done func([]series.Run)
+	// study judges the runs; nil where none does.
+	study *capacity.Study
 }
 
 // runAll makes the runs of a plan. The error is that of a run that cannot be taken over from an earlier start.
@@ -214,7 +285,13 @@ func (a *app) runAll(plan series.Plan, r runAll, options run.Options, view view,
 			own := options
 			own.Info, own.Log = step.Info, newLog(a.terminal, step.Config, view)
 			defer own.Log.Close()
+			if r.study != nil {
+				r.study.Observe(step, &own)
+			}
 			f := a.single(ctx, step.Config, own, view, interrupts)
+			if r.study != nil {
+				r.study.Done(step, &f)
+			}
 			if f.Err == nil && interrupts.code.Load() != 0 {
 				f.Code = ExitOK // a signal to the series makes no run that was complete by then a failure
 			}

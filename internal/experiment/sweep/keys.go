@@ -79,6 +79,9 @@ var common = []key{
 // stats are the statistics that a condition may name.
 var stats = []string{"avg", "min", "max", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"}
 
+// Stats returns the statistics that a condition may name.
+func Stats() []string { return slices.Clone(stats) }
+
 var filterKeys = []key{
 	{name: "metric_tag", check: text, required: true}, {name: "stat", check: oneOf(stats...)},
 	{name: "op", check: oneOf("lt", "le", "gt", "ge"), required: true},

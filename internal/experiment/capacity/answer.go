@@ -1,0 +1,162 @@
+package capacity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/experiment/search/boundary"
+	"aiperf/internal/experiment/series"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/answer"
+)
+
+// spent is what the probes cost so far.
+type spent struct {
+	answer.Spent
+	// last is the measured time of the last probe.
+	last  time.Duration
+	begun time.Time
+}
+
+func (s *spent) add(f *series.Finished, saved time.Duration) {
+	s.Runs++
+	s.Saved += saved
+	s.last = 0
+	if f.Outcome == nil {
+		return
+	}
+	r := &f.Outcome.Result
+	s.Requests += r.Counts.Completed()
+	for _, tag := range []string{"total_isl", "total_output_tokens"} {
+		if m := metrics.Find(r.Metrics, tag); m != nil && artifact.Finite(m.Stats.Avg) {
+			s.Tokens += int64(m.Stats.Avg)
+		}
+	}
+	if m := metrics.Find(r.Metrics, "benchmark_duration"); m != nil && artifact.Finite(m.Stats.Avg) {
+		s.last = time.Duration(m.Stats.Avg * float64(time.Second))
+	}
+}
+
+// Members are the answer as further members of boundary_summary in search_history.json.
+func (s *Study) Members() artifact.Object {
+	a := s.planner.Answer()
+	o := artifact.Object{{Key: "estimate", Value: orNull(a.Estimate)},
+		{Key: "interval", Value: artifact.Object{{Key: "lo", Value: orNull(a.Low)}, {Key: "hi", Value: orNull(a.High)},
+			{Key: "level", Value: a.Level}}},
+		{Key: "bound_first", Value: nil}, {Key: "sureness", Value: a.Sureness},
+		{Key: "probes", Value: a.Probes}, {Key: "client_limited_probes", Value: a.Limited},
+		{Key: "measured_seconds", Value: a.Seconds}, {Key: "saved_seconds", Value: s.spent.Saved.Seconds()}}
+	switch {
+	case a.Saturated:
+		o = o.Set("bound_first", "saturation")
+	case a.Binding >= 0:
+		o = o.Set("bound_first", s.Limits[a.Binding].String())
+	}
+	return o
+}
+
+func orNull(v float64) any {
+	if !artifact.Finite(v) {
+		return nil
+	}
+	return v
+}
+
+// Answer returns what was found; whole are the cells of the search with their figures, took is its whole time.
+func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) *answer.Capacity {
+	a := s.planner.Answer()
+	c := &answer.Capacity{Load: answer.Parameter{Name: s.Over, Path: s.Path()}, Lo: s.Min, Hi: s.Max, Value: a.Estimate,
+		Low: a.Low, High: a.High, Level: a.Level, Rate: answer.Figure{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()},
+		Binding: a.Binding, Spent: s.spent.Spent, Command: command, Notes: slices.Clone(s.remarks)}
+	c.Spent.Time = took
+	if s.Over == Rate {
+		c.Load.Unit = "requests/s"
+	}
+	for _, f := range s.Limits {
+		m, _ := metrics.Lookup(f.Metric)
+		c.Limits = append(c.Limits, answer.Limit{Metric: f.Metric, Stat: f.Stat, Op: f.Op, Threshold: f.Threshold,
+			Unit: string(m.Display)})
+	}
+	c.Outcome = answer.Undecided
+	switch {
+	case a.Reason == boundary.CapacityNoPass:
+		c.Outcome = answer.NotEvenSmallest
+	case a.Reason == boundary.CapacityNoFailure:
+		c.Outcome = answer.WholeRange
+	case a.Reason == boundary.CapacityPrecision, !math.IsNaN(a.Pass) && !math.IsNaN(a.Fail):
+		c.Outcome = answer.Found
+	}
+	if math.IsInf(a.High, 1) {
+		c.High = math.NaN()
+	}
+	if a.Saturated {
+		c.BoundBy = "the server fell behind: the work in the system grew before a limit was missed"
+	}
+	if a.Reason == boundary.CapacityClientLimited {
+		c.BoundBy = "the client: this machine could not load the server further"
+	}
+	if a.Limited > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d of %d probes were limited by the machine of the client and do not count; "+
+			"stop what else runs on it", a.Limited, a.Probes))
+	}
+	if a.Reason == boundary.CapacityBudget || a.Reason == boundary.CapacityMaxProbes {
+		c.Notes = append(c.Notes, "the search ended before the interval was as narrow as asked: give it a larger --budget")
+	}
+	s.curve(c, whole)
+	return c
+}
+
+// curve adds the curve of the cells, and the throughput at the answer.
+func (s *Study) curve(c *answer.Capacity, whole *answer.Sweep) {
+	if whole == nil || len(whole.Parameters) == 0 {
+		return
+	}
+	first := s.Limits[max(c.Binding, 0)]
+	if !slices.Contains([]string{"time_to_first_token", "inter_token_latency", "request_latency"}, first.Metric) {
+		first = s.Limits[0]
+	}
+	latency := answer.NewMetric(first.Metric, first.Stat, "")
+	throughput := answer.NewMetric("request_throughput", "avg", "")
+	perUser := answer.NewMetric("output_token_throughput_per_user", "avg", "")
+	c.Curve = answer.NewCurve(whole, 0, latency, throughput, perUser)
+	if len(c.Curve.Points) == 0 {
+		return
+	}
+	c.Curve.SetBoundary(c.Value, c.Low, c.High, first.Threshold)
+	if s.Over == Rate || !artifact.Finite(c.Value) {
+		return
+	}
+	// The throughput at the answer lies between those of the nearest loads.
+	c.Rate = answer.Single(between(&c.Curve, throughput, c.Value))
+}
+
+// between returns a figure at a load, on the line between the nearest points.
+func between(c *answer.Curve, m answer.Metric, load float64) float64 {
+	var below, above *answer.Point
+	for i := range c.Points {
+		p := &c.Points[i]
+		if math.IsNaN(p.At(m)) {
+			continue
+		}
+		if p.Load <= load {
+			below = p
+		}
+		if p.Load >= load && above == nil {
+			above = p
+		}
+	}
+	switch {
+	case below == nil && above == nil:
+		return math.NaN()
+	case below == nil || above == nil || below == above || above.Load == below.Load:
+		if below == nil {
+			below = above
+		}
+		return below.At(m)
+	}
+	share := (load - below.Load) / (above.Load - below.Load)
+	return below.At(m) + share*(above.At(m)-below.At(m))
+}

@@ -1,0 +1,226 @@
+// Package capacity finds how much load a server takes within limits: the search that "aiperf capacity" makes, its
+// probes, and its answer.
+//
+// Vocabulary: a limit is a condition on a figure of a run; a probe is a run at one load, which ends when it is certain
+// whether the limits hold; the answer is the largest load that holds, with an interval.
+//
+// Invariants: a probe that this program or its machine limited is neither feasible nor infeasible; a probe is told with
+// the errors of its figures, so that the interval of the answer holds what is not known. The package never knows which
+// flags the question came from.
+package capacity
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/config/document"
+	"aiperf/internal/experiment/probe"
+	"aiperf/internal/experiment/search"
+	"aiperf/internal/experiment/search/boundary"
+	"aiperf/internal/experiment/search/loop"
+	"aiperf/internal/experiment/series"
+	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/run"
+)
+
+// Loads are the names of what can be searched, with their paths.
+const (
+	Concurrency = "concurrency"
+	Rate        = "rate"
+)
+
+// Planner is the name of the planner in search_history.json.
+const Planner = "capacity"
+
+// Question is what is asked.
+type Question struct {
+	Limits []search.Filter
+	// Over is Concurrency or Rate.
+	Over     string
+	Min, Max float64
+	// Budget is the measured time after which no probe starts.
+	Budget time.Duration
+	// Precision is the width of the interval, relative to the answer, at which the search ends.
+	Precision float64
+	// Probe is the longest measured time of a probe, Warmup that of its warm-up.
+	Probe, Warmup time.Duration
+	// MaxProbes bounds the number of probes.
+	MaxProbes int
+	// Confidence is that of the answer and of the verdicts.
+	Confidence float64
+}
+
+// metricOf are the metrics of limits by their names.
+var metricOf = map[string]string{"ttft": "time_to_first_token", "itl": "inter_token_latency", "e2e": "request_latency"}
+
+// Limit reads a limit of a latency, as "p99:300" or "300", in milliseconds. Without a statistic it is p95.
+func Limit(name, text string) (search.Filter, error) {
+	f := search.Filter{Metric: metricOf[name], Stat: "p95", Op: search.LE}
+	number := text
+	if stat, rest, found := strings.Cut(text, ":"); found {
+		if !slices.Contains(sweep.Stats(), stat) {
+			return f, fmt.Errorf("%q: %s is not a statistic; write one of %s", text, stat, strings.Join(sweep.Stats(), ", "))
+		}
+		f.Stat, number = stat, rest
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v > 0) || !artifact.Finite(v) {
+		return f, fmt.Errorf("%q: %q is not a number of milliseconds above 0; write it as p99:300", text, number)
+	}
+	f.Threshold = v
+	return f, nil
+}
+
+// ErrorRate returns the limit of the share of failed requests.
+func ErrorRate(share float64) search.Filter {
+	return search.Filter{Metric: "request_error_rate", Stat: "avg", Op: search.LE, Threshold: 100 * share}
+}
+
+// Check returns what of a question cannot be asked.
+func (q *Question) Check() error {
+	whole := q.Over != Rate
+	switch {
+	case len(q.Limits) == 0:
+		return fmt.Errorf("no limit is given: add at least one of --ttft, --itl, --e2e, such as --ttft p99:300")
+	case !(q.Min > 0), whole && q.Min < 1:
+		return fmt.Errorf("--min %v must be above 0, and at least 1 for concurrency", q.Min)
+	case !(q.Max > q.Min):
+		return fmt.Errorf("--max %v must be above --min %v", q.Max, q.Min)
+	case whole && (q.Min != float64(int64(q.Min)) || q.Max != float64(int64(q.Max))):
+		return fmt.Errorf("--min %v and --max %v must be whole numbers with --over concurrency", q.Min, q.Max)
+	}
+	return nil
+}
+
+// Path returns the path of the load in a configuration.
+func (q *Question) Path() string { return "phases.profiling." + q.Over }
+
+// Block returns the search as a block of a configuration file has it.
+func (q *Question) Block() *document.Node {
+	dimension := artifact.Object{{Key: "path", Value: q.Path()}}
+	if q.Over == Rate {
+		dimension = append(dimension, artifact.Member{Key: "lo", Value: q.Min}, artifact.Member{Key: "hi", Value: q.Max},
+			artifact.Member{Key: "kind", Value: "real"})
+	} else {
+		dimension = append(dimension, artifact.Member{Key: "lo", Value: int64(q.Min)},
+			artifact.Member{Key: "hi", Value: int64(q.Max)}, artifact.Member{Key: "kind", Value: "int"})
+	}
+	filters := []any{}
+	for _, f := range q.Limits {
+		filters = append(filters, artifact.Object{{Key: "metric_tag", Value: f.Metric}, {Key: "stat", Value: f.Stat},
+			{Key: "op", Value: f.Op}, {Key: "threshold", Value: f.Threshold}})
+	}
+	return document.Of(artifact.Object{{Key: "type", Value: sweep.AdaptiveSearch},
+		{Key: "search_space", Value: []any{append(dimension, artifact.Member{Key: "prior", Value: "log-uniform"})}},
+		{Key: "objectives", Value: []any{artifact.Object{{Key: "metric", Value: "request_throughput"},
+			{Key: "stat", Value: "avg"}, {Key: "direction", Value: "maximize"}}}},
+		{Key: "sla_filters", Value: filters}, {Key: "max_iterations", Value: int64(q.MaxProbes)},
+		{Key: "n_initial_points", Value: int64(1)},
+		{Key: "improvement_patience", Value: int64(q.MaxProbes)}, {Key: "plateau_window", Value: int64(q.MaxProbes)}})
+}
+
+// Study is a search for a capacity under way.
+type Study struct {
+	Question
+	planner  *boundary.Capacity
+	judge    *probe.Judge
+	verdicts map[string]probe.Verdict
+	last     boundary.Evidence
+	probes   int
+	remarks  []string
+	spent    spent
+	// Command is the command line that asked, without secrets.
+	Command string
+}
+
+// New begins a study.
+func New(q Question) (*Study, error) {
+	s := &Study{Question: q, verdicts: map[string]probe.Verdict{}}
+	d := search.Dimension{Path: q.Path(), Lo: q.Min, Hi: q.Max, Int: q.Over != Rate, LogUniform: true}
+	var err error
+	s.planner, err = boundary.NewCapacity(d, q.Limits, boundary.CapacityOptions{Precision: q.Precision,
+		Level: q.Confidence, Budget: q.Budget.Seconds(), MaxProbes: q.MaxProbes,
+		Evidence: func(search.Result) boundary.Evidence { return s.last }})
+	return s, err
+}
+
+// Planner returns the planner of the search.
+func (s *Study) Planner() search.Planner { return s.planner }
+
+// Probe returns the configuration of the next probe: with prompts of its own, bounded, and warmed up.
+func (s *Study) Probe(cfg *config.Run) *config.Run {
+	s.probes++
+	own, remark := probe.Independent(cfg, s.probes)
+	if remark != "" && !slices.Contains(s.remarks, remark) {
+		s.remarks = append(s.remarks, remark)
+	}
+	own.Phases = slices.Clone(own.Phases)
+	i := slices.IndexFunc(own.Phases, func(p config.Phase) bool { return p.Kind == config.ProfilingPhase })
+	measured := &own.Phases[i]
+	if !cfg.Asked.Given("request-count") && !cfg.Asked.Given("num-sessions") {
+		measured.Requests, measured.Sessions = nil, nil
+		if !cfg.Asked.Given("benchmark-duration") {
+			measured.Duration, measured.Grace = &s.Question.Probe, s.Question.Probe
+		}
+	}
+	if !slices.ContainsFunc(own.Phases, func(p config.Phase) bool { return p.Kind == config.WarmupPhase }) &&
+		s.Question.Warmup > 0 {
+		warm := *measured
+		warm.Name, warm.Kind, warm.Duration = "warmup", config.WarmupPhase, &s.Question.Warmup
+		warm.Requests, warm.Sessions, warm.Seamless, warm.Adaptive = nil, nil, false, nil
+		own.Phases = append([]config.Phase{warm}, own.Phases...)
+	}
+	return own
+}
+
+// Observe gives the options of a probe a judge that ends it when its verdict is certain.
+func (s *Study) Observe(step *series.Step, o *run.Options) {
+	ends := make(chan run.End, len(step.Config.Phases))
+	s.judge = probe.New(step.Config, probe.Options{Filters: s.Limits, Confidence: s.Confidence, End: ends})
+	o.Ends = ends
+	o.Observers = append(slices.Clip(slices.Clone(o.Observers)), s.judge)
+}
+
+// Done takes the verdict of a probe that has ended.
+func (s *Study) Done(step *series.Step, f *series.Finished) {
+	if s.judge == nil {
+		return
+	}
+	v := s.judge.Verdict()
+	s.verdicts[step.Info.RunLabel] = v
+	s.judge = nil
+	s.spent.add(f, v.Saved)
+}
+
+// Trial returns what a probe says to the search, and its verdict for the history.
+func (s *Study) Trial(r *series.Run) (loop.Trial, artifact.Object) {
+	t := loop.TrialOf(r)
+	v, known := s.verdicts[r.Info.RunLabel]
+	s.last = boundary.Evidence{Seconds: s.spent.last.Seconds()}
+	if !known {
+		return t, nil
+	}
+	for _, f := range v.Filters {
+		e := 0.0
+		if f.StandardError != nil {
+			e = *f.StandardError
+		}
+		s.last.Errors = append(s.last.Errors, e)
+	}
+	switch {
+	case v.ClientLimited:
+		s.last.Verdict = boundary.ClientLimited
+		t.Limited = "the machine of the client was the bottleneck"
+	case v.Saturated:
+		s.last.Verdict = boundary.Saturated
+		t.Saturated = v.Evidence
+	case v.Decision != probe.Undecided:
+		s.last.Verdict = boundary.Certain
+	}
+	return t, artifact.Object{{Key: "verdict", Value: v}}
+}

@@ -18,11 +18,15 @@ import (
 type capacityFlags struct {
 	capacity.Question
 	ttft, itl, e2e string
-	errorRate      float64
+	// errorRate is nil unless it was given.
+	errorRate *float64
 }
 
+// defaultErrorRate is the share of failed requests that an answer allows where none is given.
+const defaultErrorRate = 0.01
+
 func newCapacityFlags() *capacityFlags {
-	return &capacityFlags{errorRate: 0.01, Question: capacity.Question{Over: capacity.Concurrency, Min: 1, Max: 1000,
+	return &capacityFlags{Question: capacity.Question{Over: capacity.Concurrency, Min: 1, Max: 1000,
 		Budget: 10 * time.Minute, Precision: 0.05, Probe: 30 * time.Second, Warmup: 10 * time.Second, MaxProbes: 40,
 		Confidence: 0.95}}
 }
@@ -44,7 +48,7 @@ Exit codes: 0 an answer, or the best known within the budget; 1 an error; 3 not 
 		flags.Value("itl", "[STAT:]MS", "limit of the inter token latency, such as p95:25", flags.Text(&o.itl)),
 		flags.Value("e2e", "[STAT:]MS", "limit of the request latency, such as p95:2000", flags.Text(&o.e2e)),
 		flags.Value("error-rate", "SHARE", "limit of the share of failed requests [default: 0.01]",
-			real(&o.errorRate, 0, 1)),
+			func(text string) error { o.errorRate = new(float64); return real(o.errorRate, 0, 1)(text) }),
 		flags.Choice("over", "LOAD", "what is searched: concurrency or rate [default: concurrency]", &o.Over,
 			capacity.Concurrency, capacity.Rate),
 		flags.Value("min", "N", "smallest load [default: 1]", real(&o.Min, 0, 1e9)),
@@ -100,9 +104,16 @@ func (o *capacityFlags) question() (*capacity.Question, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	q.Limits = append(q.Limits, capacity.ErrorRate(o.errorRate))
+	if o.errorRate != nil {
+		q.Limits = append(q.Limits, capacity.ErrorRate(*o.errorRate))
+	} else {
+		q.Limits, q.Implied = append(q.Limits, capacity.ErrorRate(defaultErrorRate)), 1
+	}
 	return q, nil
 }
+
+// prompts is the number of different prompts of a probe: with fewer, a prefix cache answers repeats.
+const prompts = 2000
 
 // split parts the arguments into those of a table and the rest, which are options of aiperf profile.
 func split(t *flags.Table, args []string) (own, rest []string) {
@@ -152,6 +163,10 @@ func (a *app) capacity(args []string) int {
 	if (o.ttft != "" || o.itl != "") && !parsed.Given("streaming") {
 		parsed.Put("streaming", true, settings.Origin{Source: settings.FromFlag, Name: "--ttft, --itl"})
 	}
+	if !parsed.Given("num-dataset-entries") && !parsed.Given("input-file") && !parsed.Given("public-dataset") {
+		parsed.Put("num-dataset-entries", int64(prompts), settings.Origin{Source: settings.FromFlag,
+			Name: "--num-dataset-entries"})
+	}
 	if q.Over == capacity.Rate {
 		if err := parsed.Set(option.Named("request-rate"), []string{fmt.Sprint(q.Min)},
 			settings.Origin{Source: settings.FromFlag, Name: "--min"}); err != nil {
@@ -167,5 +182,6 @@ func (a *app) capacity(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
+	a.brief = !parsed.Bool("verbose") && !parsed.Bool("extra-verbose")
 	return a.prepared(e)
 }

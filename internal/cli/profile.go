@@ -184,7 +184,9 @@ func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, 
 // announce prints the line by which scripts know how far a run is. It is not a line of the log: it is printed whatever
 // the level, and to the standard output.
 func (a *app) announce(v view, state string) {
-	fmt.Fprintln(v.logWriter(a.terminal.styledOut), "AIPerf System is "+state)
+	if !a.brief {
+		fmt.Fprintln(v.logWriter(a.terminal.styledOut), "AIPerf System is "+state)
+	}
 }
 
 func newLog(t *terminal, cfg *config.Run, view view) *runlog.Log {
@@ -221,7 +223,9 @@ func (a *app) report(outcome *run.Outcome, interrupts *interrupts, cfg *config.R
 	options.Width = console.Width(t.outTTY, t.width(), options.Width)
 	options.Styles = t.outTTY && t.colour
 	// A closed pipe must not cost the files: they are written, so the error changes nothing.
-	_ = console.Render(t.styledOut, &outcome.Result, options)
+	if !a.brief {
+		_ = console.Render(t.styledOut, &outcome.Result, options)
+	}
 
 	code := ExitOK
 	thresholds := a.failedThresholds(outcome, cfg)

@@ -55,6 +55,8 @@ type app struct {
 	redactor *artifact.Redactor
 	// loaded is what a plug-in made of the input file.
 	loaded loadedFile
+	// brief leaves out the reports of single runs: what they say together follows.
+	brief bool
 	// server is that of --serve-cmd; nil until the first run needs it.
 	server *server.Supervisor
 }

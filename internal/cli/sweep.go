@@ -160,7 +160,9 @@ func (s *several) conclude(runs []series.Run) int {
 	for _, r := range runs[len(s.whole.Runs()):] {
 		s.whole.Add(r)
 	}
-	writeBlock(s.terminal.out, s.whole.Summary())
+	if !s.brief {
+		writeBlock(s.terminal.out, s.whole.Summary())
+	}
 	paths, err := s.whole.Write(s.layout.Dir)
 	more, failed := s.after()
 	code := ExitOK
@@ -233,7 +235,9 @@ func (s *several) shown() (*answer.Sweep, error) {
 	if len(s.base.Endpoint.URLs) > 0 {
 		shown.Target = artifact.RedactURLs(s.base.Endpoint.URLs[0])
 	}
-	shown.Command = settings.CommandLine("profile", s.base.Asked.Args)
+	if shown.Command = settings.CommandLine("profile", s.base.Asked.Args); s.asked.study != nil {
+		shown.Command = s.asked.study.Command
+	}
 	return shown, nil
 }
 
@@ -279,7 +283,9 @@ func (a *app) runAll(plan series.Plan, r runAll, options run.Options, view view,
 			if r.total > 0 {
 				of = fmt.Sprintf(" of %d", r.total)
 			}
-			writeLines(a.terminal.out, []string{"", fmt.Sprintf("Run %d%s: %s", number, of, step.Info.RunLabel)})
+			if !a.brief {
+				writeLines(a.terminal.out, []string{"", fmt.Sprintf("Run %d%s: %s", number, of, step.Info.RunLabel)})
+			}
 		},
 		Execute: func(ctx context.Context, step *series.Step) series.Finished {
 			own := options

@@ -120,7 +120,7 @@ func (s *Study) curve(c *answer.Capacity, whole *answer.Sweep) {
 	}
 	latency := answer.NewMetric(first.Metric, first.Stat, "")
 	throughput := answer.NewMetric("request_throughput", "avg", "")
-	perUser := answer.NewMetric("output_token_throughput_per_user", "avg", "")
+	perUser := answer.NewMetric("output_token_throughput_per_user", "p50", "")
 	c.Curve = answer.NewCurve(whole, 0, latency, throughput, perUser)
 	if len(c.Curve.Points) == 0 {
 		return

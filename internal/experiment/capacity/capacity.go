@@ -10,6 +10,7 @@
 package capacity
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -40,6 +41,8 @@ const Planner = "capacity"
 // Question is what is asked.
 type Question struct {
 	Limits []search.Filter
+	// Implied is the number of limits at the end that nobody asked for: a probe does not go on to be certain of them.
+	Implied int
 	// Over is Concurrency or Rate.
 	Over     string
 	Min, Max float64
@@ -181,7 +184,7 @@ func (s *Study) Probe(cfg *config.Run) *config.Run {
 // Observe gives the options of a probe a judge that ends it when its verdict is certain.
 func (s *Study) Observe(step *series.Step, o *run.Options) {
 	ends := make(chan run.End, len(step.Config.Phases))
-	s.judge = probe.New(step.Config, probe.Options{Filters: s.Limits, Confidence: s.Confidence, End: ends})
+	s.judge = probe.New(step.Config, probe.Options{Filters: s.Limits[:len(s.Limits)-s.Implied], Confidence: s.Confidence, End: ends})
 	o.Ends = ends
 	o.Observers = append(slices.Clip(slices.Clone(o.Observers)), s.judge)
 }
@@ -212,6 +215,9 @@ func (s *Study) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 		}
 		s.last.Errors = append(s.last.Errors, e)
 	}
+	for len(s.last.Errors) < len(s.Limits) {
+		s.last.Errors = append(s.last.Errors, 0)
+	}
 	switch {
 	case v.ClientLimited:
 		s.last.Verdict = boundary.ClientLimited
@@ -222,5 +228,15 @@ func (s *Study) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 	case v.Decision != probe.Undecided:
 		s.last.Verdict = boundary.Certain
 	}
-	return t, artifact.Object{{Key: "verdict", Value: v}}
+	return t, artifact.Object{{Key: "verdict", Value: verdict(v)}}
+}
+
+// verdict returns a verdict in the shape of files, null if it has none.
+func verdict(v probe.Verdict) any {
+	var o artifact.Object
+	text, err := json.Marshal(v)
+	if err != nil || json.Unmarshal(text, &o) != nil {
+		return nil
+	}
+	return o
 }

@@ -34,8 +34,8 @@ type belief struct {
 	fits             []fit
 	// binding is the probability of each filter, and then of saturation, that it limits the load first.
 	binding []float64
-	// passes and fails count the sure probes.
-	passes, fails int
+	// fails counts the probes that are sure not to hold.
+	fails int
 	// witnesses are the sure failures at fail and little above it.
 	witnesses int
 	// slope is the rise of the largest margin in the bracket, relative to that of the load.
@@ -66,7 +66,22 @@ func (c *Capacity) chance(at []probe, noise float64) float64 {
 			p *= normal(-sum / math.Sqrt(weight))
 		}
 	}
+	if decided(at) {
+		p = math.Round(p)
+	}
 	return min(p, ceilingOf(at))
+}
+
+// decided reports that a probe is certain and none of the others disagrees.
+func decided(at []probe) bool {
+	certain := false
+	for _, r := range at {
+		certain = certain || r.verdict == Certain
+		if (r.worst() > 0) != (at[0].worst() > 0) {
+			return false
+		}
+	}
+	return certain
 }
 
 // ceilingOf bounds the probability that a load holds by the probes at it that the server did not carry.
@@ -106,11 +121,11 @@ func (c *Capacity) reached() (us []float64, at [][]probe) {
 
 // bracket finds the pair of loads between which the boundary lies by most of the sure probes; of equal ones, the upper.
 func (b *belief) bracket(us, chances []float64, at [][]probe) {
-	b.pass, b.fail, b.passes, b.fails, b.witnesses = math.NaN(), math.NaN(), 0, 0, 0
+	b.pass, b.fail, b.fails, b.witnesses = math.NaN(), math.NaN(), 0, 0
 	wrong := 0
 	for i, p := range chances {
 		if p >= sure {
-			wrong, b.passes = wrong+len(at[i]), b.passes+len(at[i])
+			wrong += len(at[i])
 		} else if p <= 1-sure {
 			b.fails += len(at[i])
 		}
@@ -165,16 +180,22 @@ func (c *Capacity) believe() belief {
 	b.noise = noise
 	if len(us) > 2 {
 		// Seen together, probes say more of each load than those at it alone, and one outlier says less.
+		together := make([]float64, len(us))
 		for i := range us {
-			if us[i] >= from-view && us[i] <= to+view {
-				chances[i] = ceilingOf(at[i])
-			}
+			together[i] = ceilingOf(at[i])
 		}
 		for f := range b.fits {
 			for i, p := range b.fits[f].exceeds(us) {
-				if us[i] >= from-view && us[i] <= to+view {
-					chances[i] *= 1 - p
-				}
+				together[i] *= 1 - p
+			}
+		}
+		for i, p := range together {
+			switch {
+			case us[i] < from-view || us[i] > to+view:
+			case !decided(at[i]):
+				chances[i] = p
+			case (p > 0.5) != (chances[i] > 0.5):
+				chances[i] = 0.5
 			}
 		}
 		b.bracket(us, chances, at)

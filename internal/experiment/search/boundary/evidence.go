@@ -52,6 +52,10 @@ func (c *Capacity) read(r search.Result, e Evidence) probe {
 				}
 			}
 		}
+		if p.verdict == Certain {
+			// What ended early says on which side of the limit it is rather than how far.
+			se = max(orElse(se, 0), math.Abs(z)/3)
+		}
 		if se < leastError {
 			se = leastError
 		}

@@ -31,7 +31,7 @@ func (c *Capacity) unsettled(x float64) float64 {
 	pass, fail := c.round(math.Exp(b.pass)), c.round(math.Exp(b.fail))
 	switch {
 	case !c.dim.Int || !(fail-pass > 1):
-	case x == pass && b.passes > 1:
+	case x == pass && c.founded():
 		return pass + 1
 	case x == fail && !c.lone():
 		return fail - 1
@@ -54,7 +54,7 @@ func (c *Capacity) ended() bool {
 		c.reason = CapacityClientLimited
 	default:
 		a := c.Answer()
-		if c.narrow(&a) && !math.IsNaN(b.pass) && !math.IsNaN(b.fail) && !c.lone() && (b.passes > 1 || b.pass <= lo) {
+		if c.narrow(&a) && !math.IsNaN(b.pass) && !math.IsNaN(b.fail) && !c.lone() && c.founded() {
 			c.reason = CapacityPrecision
 		}
 	}
@@ -66,6 +66,17 @@ func (c *Capacity) ended() bool {
 func (c *Capacity) lone() bool {
 	b := &c.belief
 	return b.fails < 2 || b.slope > gentle && b.witnesses < 2
+}
+
+// founded reports that more than one probe says where the load is feasible.
+func (c *Capacity) founded() bool {
+	n, b := 0, &c.belief
+	for _, p := range c.probes {
+		if p.verdict != ClientLimited && p.u < b.fail && p.worst() < 0 {
+			n++
+		}
+	}
+	return n > 1 || b.pass <= math.Log(c.dim.Lo)
 }
 
 // disputed returns the last load if two probes of it disagree.
@@ -127,10 +138,13 @@ func (c *Capacity) choose() float64 {
 		// The interval is narrow, but one outlier must not decide.
 		case c.lone():
 			return b.fail
-		case b.passes == 1:
-			return c.confirm(b.pass, middle, high, false)
+		case !c.founded():
+			return b.pass
 		}
 		return c.confirm(low, middle, high, up)
+	}
+	if b.slope > (gentle+steep)/2 && !c.open() {
+		return b.pass + gap/2
 	}
 	return c.tellmost(low, middle, high)
 }

@@ -27,7 +27,9 @@ const (
 type belief struct {
 	// pass and fail are the bracket as logarithms, NaN where there is none. Contradictory probes are outvoted.
 	pass, fail float64
-	// limited is the smallest load above pass that the client did not reach, NaN if there is none.
+	// from and to are the bracket, with the ends of the range where it is open.
+	from, to float64
+	// limited is the smallest load above all that the client reached and that it did not reach, NaN if there is none.
 	limited float64
 	// us and cdf are the distribution function of the boundary without doubt, doubted is the one with it.
 	us, cdf, doubted []float64
@@ -202,10 +204,11 @@ func (c *Capacity) believe() belief {
 		from, to = orElse(b.pass, lo), orElse(b.fail, hi)
 	}
 	for _, p := range c.probes {
-		if p.verdict == ClientLimited && !(p.u <= b.pass) && !(p.u >= b.limited) {
-			b.limited = p.u
+		if p.verdict == ClientLimited && (len(us) == 0 || p.u > us[len(us)-1]) {
+			b.limited = min(orElse(b.limited, p.u), p.u)
 		}
 	}
+	b.from, b.to = from, to
 	edge := max(0.5*(to-from), 0.05)
 	first, last := max(lo, from-edge), min(hi, to+edge)
 	b.us = make([]float64, places)
@@ -423,7 +426,7 @@ func (c *Capacity) Answer() Answer {
 		a.Pass, a.Fail = math.Round(a.Pass), math.Round(a.Fail)
 	}
 	if c.reason == CapacityNoFailure {
-		a.Estimate, a.Low, a.High = c.dim.Hi, c.dim.Hi, math.Inf(1)
+		a.Estimate, a.Low, a.High = c.dim.Hi, min(a.Low, c.dim.Hi), math.Inf(1)
 	}
 	if math.IsNaN(b.fail) && !math.IsNaN(b.limited) {
 		// Nothing is known of loads that the client did not reach.

@@ -209,6 +209,10 @@ func TestCapacityEnds(t *testing.T) {
 			reason: CapacityBudget, estimate: 77, low: 30, high: 150, most: 3},
 		{server: server{name: "few probes", value: knee(77), lo: 1, hi: 1000}, options: CapacityOptions{MaxProbes: 4},
 			reason: CapacityMaxProbes, estimate: 77, low: 30, high: 150, most: 4},
+		{server: server{name: "the boundary is the end of the range", value: knee(500), lo: 1, hi: 500, noise: 0.03},
+			reason: CapacityNoFailure, estimate: 500, low: 450, high: math.Inf(1), most: 12},
+		{server: server{name: "the boundary is the start of the range", value: knee(21), lo: 20, hi: 500, noise: 0.03},
+			reason: CapacityPrecision, estimate: 21, low: 0, high: 24, most: 14},
 	} {
 		t.Run(c.server.name, func(t *testing.T) {
 			c.server.limit = 200
@@ -276,6 +280,32 @@ func TestCapacityOutvotesAnOutlier(t *testing.T) {
 		a := disturbed.search(t, CapacityOptions{}, 3).Answer()
 		if math.Abs(a.Estimate-120) > 6 {
 			t.Errorf("probe %d is an outlier: %+v", outlier+1, a)
+		}
+	}
+}
+
+// TestCapacityTrustsTheSideOfEarlyEnds has probes that end as soon as they are far from the limit, with figures that are
+// far off: only their side counts.
+func TestCapacityTrustsTheSideOfEarlyEnds(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		s := server{value: knee(120), limit: 200}
+		c, err := NewCapacity(concurrency, []search.Filter{latency}, CapacityOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		problem := search.Problem{Filters: []search.Filter{latency}}
+		for at, ok := c.Ask(); ok; at, ok = c.Ask() {
+			v, e := s.value(at[0]), Evidence{Errors: []float64{4}}
+			if far := math.Log(v / 200); math.Abs(far) > 0.3 {
+				v, e.Verdict = 200*math.Exp(far*(0.7+r.Float64())), Certain
+			} else {
+				v += 4 * r.NormFloat64()
+			}
+			c.Observe(problem.Judge(at, []search.Trial{ttft(v)}, nil), e)
+		}
+		if a := c.Answer(); a.Low > 120 || a.High < 120 || a.Probes > 12 || a.Reason != CapacityPrecision {
+			t.Errorf("seed %d: %+v", seed, a)
 		}
 	}
 }

@@ -272,8 +272,8 @@ func (c *Capacity) doubt(b *belief) float64 {
 	return min(max((b.slope-gentle)/(steep-gentle), doubt), 1)
 }
 
-// even is the distribution function of a boundary anywhere between two loads: for real ones a little beyond them, so that
-// a bracket is its own interval, as it is by rounding for integers.
+// even is the distribution function of a boundary anywhere between two loads: for real ones a little beyond them, so
+// that a bracket is its own interval, as it is by rounding for integers.
 func (c *Capacity) even(u, from, to float64) float64 {
 	margin := 0.0
 	if !c.dim.Int {
@@ -380,7 +380,8 @@ func (b *belief) blame(exceeds [][]float64) {
 	}
 }
 
-// bounds returns the quantiles of the boundary at the tails and the middle, as logarithms; infinite outside of the range.
+// bounds returns the quantiles of the boundary at the tails and the middle, as logarithms; infinite outside of the
+// range.
 func (c *Capacity) bounds(cdf []float64) (low, middle, high float64) {
 	tail := (1 - c.options.Level) / 2
 	at := func(p float64) float64 {

@@ -80,8 +80,8 @@ func moments(margins [][]float64, filter int) (mean, variance float64, n int) {
 	return mean, variance, n
 }
 
-// scaled returns a margin on the scale of the model, where it is positive if the filter is not met, and the slope of the
-// scale at that margin.
+// scaled returns a margin on the scale of the model, where it is positive if the filter is not met, and the slope of
+// the scale at that margin.
 func scaled(f search.Filter, margin float64) (z, slope float64) {
 	sign := 1.0
 	if f.Op == search.GT || f.Op == search.GE {

@@ -276,8 +276,8 @@ func (c *Capacity) steepness(u float64) float64 {
 	return (at - z) / (u - below)
 }
 
-// confirm returns the load nearest to the boundary that is expected to be sure not to hold, or, below it, to hold; high or
-// low if there is none in the bracket.
+// confirm returns the load nearest to the boundary that is expected to be sure not to hold, or, below it, to hold; high
+// or low if there is none in the bracket.
 func (c *Capacity) confirm(low, middle, high float64, up bool) float64 {
 	b := &c.belief
 	end := b.from

@@ -27,15 +27,17 @@ const (
 type belief struct {
 	// pass and fail are the bracket as logarithms, NaN where there is none. Contradictory probes are outvoted.
 	pass, fail float64
-	// limited is the smallest load above pass that the client did not reach, NaN if there is none.
+	// from and to are the bracket, with the ends of the range where it is open.
+	from, to float64
+	// limited is the smallest load above all that the client reached and that it did not reach, NaN if there is none.
 	limited float64
 	// us and cdf are the distribution function of the boundary without doubt, doubted is the one with it.
 	us, cdf, doubted []float64
 	fits             []fit
 	// binding is the probability of each filter, and then of saturation, that it limits the load first.
 	binding []float64
-	// passes and fails count the sure probes.
-	passes, fails int
+	// fails counts the probes that are sure not to hold.
+	fails int
 	// witnesses are the sure failures at fail and little above it.
 	witnesses int
 	// slope is the rise of the largest margin in the bracket, relative to that of the load.
@@ -66,7 +68,22 @@ func (c *Capacity) chance(at []probe, noise float64) float64 {
 			p *= normal(-sum / math.Sqrt(weight))
 		}
 	}
+	if decided(at) {
+		p = math.Round(p)
+	}
 	return min(p, ceilingOf(at))
+}
+
+// decided reports that a probe is certain and none of the others disagrees.
+func decided(at []probe) bool {
+	certain := false
+	for _, r := range at {
+		certain = certain || r.verdict == Certain
+		if (r.worst() > 0) != (at[0].worst() > 0) {
+			return false
+		}
+	}
+	return certain
 }
 
 // ceilingOf bounds the probability that a load holds by the probes at it that the server did not carry.
@@ -106,11 +123,11 @@ func (c *Capacity) reached() (us []float64, at [][]probe) {
 
 // bracket finds the pair of loads between which the boundary lies by most of the sure probes; of equal ones, the upper.
 func (b *belief) bracket(us, chances []float64, at [][]probe) {
-	b.pass, b.fail, b.passes, b.fails, b.witnesses = math.NaN(), math.NaN(), 0, 0, 0
+	b.pass, b.fail, b.fails, b.witnesses = math.NaN(), math.NaN(), 0, 0
 	wrong := 0
 	for i, p := range chances {
 		if p >= sure {
-			wrong, b.passes = wrong+len(at[i]), b.passes+len(at[i])
+			wrong += len(at[i])
 		} else if p <= 1-sure {
 			b.fails += len(at[i])
 		}
@@ -165,26 +182,33 @@ func (c *Capacity) believe() belief {
 	b.noise = noise
 	if len(us) > 2 {
 		// Seen together, probes say more of each load than those at it alone, and one outlier says less.
+		together := make([]float64, len(us))
 		for i := range us {
-			if us[i] >= from-view && us[i] <= to+view {
-				chances[i] = ceilingOf(at[i])
-			}
+			together[i] = ceilingOf(at[i])
 		}
 		for f := range b.fits {
 			for i, p := range b.fits[f].exceeds(us) {
-				if us[i] >= from-view && us[i] <= to+view {
-					chances[i] *= 1 - p
-				}
+				together[i] *= 1 - p
+			}
+		}
+		for i, p := range together {
+			switch {
+			case us[i] < from-view || us[i] > to+view:
+			case !decided(at[i]):
+				chances[i] = p
+			case (p > 0.5) != (chances[i] > 0.5):
+				chances[i] = 0.5
 			}
 		}
 		b.bracket(us, chances, at)
 		from, to = orElse(b.pass, lo), orElse(b.fail, hi)
 	}
 	for _, p := range c.probes {
-		if p.verdict == ClientLimited && !(p.u <= b.pass) && !(p.u >= b.limited) {
-			b.limited = p.u
+		if p.verdict == ClientLimited && (len(us) == 0 || p.u > us[len(us)-1]) {
+			b.limited = min(orElse(b.limited, p.u), p.u)
 		}
 	}
+	b.from, b.to = from, to
 	edge := max(0.5*(to-from), 0.05)
 	first, last := max(lo, from-edge), min(hi, to+edge)
 	b.us = make([]float64, places)
@@ -248,8 +272,8 @@ func (c *Capacity) doubt(b *belief) float64 {
 	return min(max((b.slope-gentle)/(steep-gentle), doubt), 1)
 }
 
-// even is the distribution function of a boundary anywhere between two loads: for real ones a little beyond them, so that
-// a bracket is its own interval, as it is by rounding for integers.
+// even is the distribution function of a boundary anywhere between two loads: for real ones a little beyond them, so
+// that a bracket is its own interval, as it is by rounding for integers.
 func (c *Capacity) even(u, from, to float64) float64 {
 	margin := 0.0
 	if !c.dim.Int {
@@ -356,7 +380,8 @@ func (b *belief) blame(exceeds [][]float64) {
 	}
 }
 
-// bounds returns the quantiles of the boundary at the tails and the middle, as logarithms; infinite outside of the range.
+// bounds returns the quantiles of the boundary at the tails and the middle, as logarithms; infinite outside of the
+// range.
 func (c *Capacity) bounds(cdf []float64) (low, middle, high float64) {
 	tail := (1 - c.options.Level) / 2
 	at := func(p float64) float64 {
@@ -402,7 +427,7 @@ func (c *Capacity) Answer() Answer {
 		a.Pass, a.Fail = math.Round(a.Pass), math.Round(a.Fail)
 	}
 	if c.reason == CapacityNoFailure {
-		a.Estimate, a.Low, a.High = c.dim.Hi, c.dim.Hi, math.Inf(1)
+		a.Estimate, a.Low, a.High = c.dim.Hi, min(a.Low, c.dim.Hi), math.Inf(1)
 	}
 	if math.IsNaN(b.fail) && !math.IsNaN(b.limited) {
 		// Nothing is known of loads that the client did not reach.

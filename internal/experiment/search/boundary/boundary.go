@@ -1,5 +1,5 @@
-// Package boundary holds the planners of searches over one value: they look for the largest load at which all conditions
-// hold.
+// Package boundary holds the planners of searches over one value: they look for the largest load at which all
+// conditions hold.
 //
 // Vocabulary: a probe is one visit to a load; the margin of a filter is at most 0 where it is met; the bracket is the
 // pair of the largest feasible and the smallest infeasible load; the boundary lies in it.

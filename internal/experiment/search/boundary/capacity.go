@@ -14,7 +14,8 @@ type Verdict int
 const (
 	// Measured leaves the decision to the figures.
 	Measured Verdict = iota
-	// Certain is the verdict of a probe that ended because its figures had decided already.
+	// Certain is the verdict of a probe that ended because its figures had decided already: on which side of the limits
+	// it is counts more than how far.
 	Certain
 	// Saturated is the verdict of a probe in which the server could not keep up: the load is infeasible, whatever the
 	// figures say.

@@ -15,7 +15,7 @@ import (
 type server struct {
 	name  string
 	value func(load float64) float64
-	// noise is the relative standard deviation of a probe, spread what is different from one probe to the next beside it.
+	// noise is the relative standard deviation of a probe, spread what differs from one probe to the next beside it.
 	noise, spread, drift float64
 	known                bool
 	limit                float64
@@ -79,7 +79,9 @@ func (s *server) search(t testing.TB, o CapacityOptions, seed uint64) *Capacity 
 		}
 		true := s.value(at[0]) * (1 + s.drift*float64(n))
 		v := true * math.Exp(s.noise*r.NormFloat64()+s.spread*r.NormFloat64())
-		trial := search.Trial(func(metric, stat string) (float64, bool) { return v, metric == f.Metric && stat == f.Stat })
+		trial := search.Trial(func(metric, stat string) (float64, bool) {
+			return v, metric == f.Metric && stat == f.Stat
+		})
 		e := Evidence{Seconds: 30}
 		if s.known {
 			e.Errors = []float64{s.noise * v}
@@ -95,6 +97,10 @@ func (s *server) search(t testing.TB, o CapacityOptions, seed uint64) *Capacity 
 			s.each(c)
 		}
 	}
+}
+
+func straight(level, slope float64) func(float64) float64 {
+	return func(x float64) float64 { return level + slope*x }
 }
 
 func knee(at float64) func(float64) float64 {
@@ -120,9 +126,10 @@ func cliff(at float64) func(float64) float64 {
 }
 
 var servers = []server{
-	{name: "linear", value: func(x float64) float64 { return 20 + 0.6*x }, limit: 200, lo: 1, hi: 1000, noise: 0.02, known: true},
-	{name: "linear exact", value: func(x float64) float64 { return 20 + 0.6*x }, limit: 200, lo: 1, hi: 1000},
-	{name: "slow rise", value: func(x float64) float64 { return 100 * math.Pow(x, 0.12) }, limit: 200, lo: 1, hi: 1000, noise: 0.01, known: true},
+	{name: "linear", value: straight(20, 0.6), limit: 200, lo: 1, hi: 1000, noise: 0.02, known: true},
+	{name: "linear exact", value: straight(20, 0.6), limit: 200, lo: 1, hi: 1000},
+	{name: "slow rise", value: func(x float64) float64 { return 100 * math.Pow(x, 0.12) }, limit: 200, lo: 1, hi: 1000,
+		noise: 0.01, known: true},
 	{name: "knee", value: knee(77), limit: 200, lo: 1, hi: 1000, noise: 0.04, known: true},
 	{name: "knee unknown", value: knee(311), limit: 200, lo: 1, hi: 1000, noise: 0.04},
 	{name: "knee small", value: knee(7.5), limit: 200, lo: 1, hi: 1000, noise: 0.04, known: true},
@@ -130,12 +137,16 @@ var servers = []server{
 	{name: "knee spread", value: knee(140), limit: 200, lo: 1, hi: 1000, noise: 0.02, spread: 0.06, known: true},
 	{name: "knee noisy", value: knee(140), limit: 200, lo: 1, hi: 1000, noise: 0.12, known: true},
 	{name: "knee noisy unknown", value: knee(140), limit: 200, lo: 1, hi: 1000, noise: 0.12},
-	{name: "queue", value: queue(40), limit: 200, lo: 0.1, hi: 1000, noise: 0.05, known: true, real: true, saturates: 40},
-	{name: "queue unknown", value: queue(40), limit: 200, lo: 0.1, hi: 1000, noise: 0.05, real: true, saturates: 40},
-	{name: "saturation first", value: func(x float64) float64 { return 100 + x }, limit: 400, lo: 0.1, hi: 500, noise: 0.03, known: true, real: true, saturates: 61},
+	{name: "queue", value: queue(40), limit: 200, lo: 0.1, hi: 1000, noise: 0.05, known: true,
+		real: true, saturates: 40},
+	{name: "queue unknown", value: queue(40), limit: 200, lo: 0.1, hi: 1000, noise: 0.05, real: true,
+		saturates: 40},
+	{name: "saturation first", value: straight(100, 1), limit: 400, lo: 0.1, hi: 500, noise: 0.03,
+		known: true, real: true, saturates: 61},
 	{name: "cliff", value: cliff(203), limit: 200, lo: 1, hi: 1000, noise: 0.03, known: true},
 	{name: "cliff unknown", value: cliff(29), limit: 200, lo: 1, hi: 4096, noise: 0.03},
-	{name: "step up", value: func(x float64) float64 { return cliff(300)(x)/20 + 0.3*x }, limit: 200, lo: 1, hi: 1000, noise: 0.03, known: true},
+	{name: "step up", value: func(x float64) float64 { return cliff(300)(x)/20 + 0.3*x }, limit: 200, lo: 1, hi: 1000,
+		noise: 0.03, known: true},
 	{name: "drift", value: knee(140), limit: 200, lo: 1, hi: 1000, noise: 0.03, known: true, drift: 0.004},
 	{name: "high", value: knee(930), limit: 200, lo: 1, hi: 1000, noise: 0.03, known: true},
 	{name: "low", value: knee(1.5), limit: 200, lo: 1, hi: 1000, noise: 0.03, known: true},
@@ -170,8 +181,8 @@ func TestCapacityIsCalibrated(t *testing.T) {
 		}
 		all += covered
 		t.Logf("%-20s boundary %8.3f covered %5.1f %%, within 5 %%: %5.1f %%, probes %4.1f, width %5.1f %% %v", s.name,
-			truth, 100*float64(covered)/float64(seeds), 100*float64(near)/float64(seeds), float64(probes)/float64(seeds),
-			100*width/float64(seeds), reasons)
+			truth, 100*float64(covered)/float64(seeds), 100*float64(near)/float64(seeds),
+			float64(probes)/float64(seeds), 100*width/float64(seeds), reasons)
 		if near < seeds*95/100 || covered < seeds*85/100 {
 			t.Errorf("%s: of %d estimates %d within 5 %%, %d intervals cover %v", s.name, seeds, near, covered, truth)
 		}
@@ -203,12 +214,17 @@ func TestCapacityEnds(t *testing.T) {
 		{server: server{name: "the client cannot even start", value: flat(10), lo: 8, hi: 1000, client: 2},
 			reason: CapacityClientLimited, estimate: math.NaN(), low: 0, high: math.Inf(1), most: 12,
 			limitedByClient: true},
-		{server: server{name: "the server is the limit before the client", value: knee(77), lo: 1, hi: 1000, client: 200,
-			noise: 0.02, known: true}, reason: CapacityPrecision, estimate: 77, low: 74, high: 80, most: 14},
+		{server: server{name: "the server is the limit before the client", value: knee(77), lo: 1, hi: 1000,
+			client: 200, noise: 0.02, known: true}, reason: CapacityPrecision, estimate: 77, low: 74, high: 80,
+			most: 14},
 		{server: server{name: "no time", value: knee(77), lo: 1, hi: 1000}, options: CapacityOptions{Budget: 80},
 			reason: CapacityBudget, estimate: 77, low: 30, high: 150, most: 3},
 		{server: server{name: "few probes", value: knee(77), lo: 1, hi: 1000}, options: CapacityOptions{MaxProbes: 4},
 			reason: CapacityMaxProbes, estimate: 77, low: 30, high: 150, most: 4},
+		{server: server{name: "the boundary is the end of the range", value: knee(500), lo: 1, hi: 500, noise: 0.03},
+			reason: CapacityNoFailure, estimate: 500, low: 450, high: math.Inf(1), most: 12},
+		{server: server{name: "the boundary is the start of the range", value: knee(21), lo: 20, hi: 500, noise: 0.03},
+			reason: CapacityPrecision, estimate: 21, low: 0, high: 24, most: 14},
 	} {
 		t.Run(c.server.name, func(t *testing.T) {
 			c.server.limit = 200
@@ -240,7 +256,8 @@ func TestCapacityNamesWhatBinds(t *testing.T) {
 			over := func(filter int) float64 { return math.Pow(x/limits[filter], 2) }
 			return []search.Trial{figures(map[string]float64{
 				"time_to_first_token:p99": 200 * over(0), "inter_token_latency:p95": 25 * over(1),
-				"good_request_fraction:avg": max(0, 1-0.05*over(2)), "request_error_rate:avg": math.Floor(over(3)*100) / 100,
+				"good_request_fraction:avg": max(0, 1-0.05*over(2)),
+				"request_error_rate:avg":    math.Floor(over(3)*100) / 100,
 			})}
 		})
 		a := c.Answer()
@@ -254,7 +271,7 @@ func TestCapacityNamesWhatBinds(t *testing.T) {
 }
 
 func TestCapacitySaysThatTheServerSaturated(t *testing.T) {
-	s := server{value: func(x float64) float64 { return 100 + x/100 }, limit: 200, lo: 0.1, hi: 100, real: true, saturates: 8}
+	s := server{value: straight(100, 0.01), limit: 200, lo: 0.1, hi: 100, real: true, saturates: 8}
 	a := s.search(t, CapacityOptions{}, 1).Answer()
 	if !a.Saturated || a.Binding != -1 || a.Low > 8 || a.High < 8 || a.Reason != CapacityPrecision {
 		t.Errorf("%+v", a)
@@ -276,6 +293,32 @@ func TestCapacityOutvotesAnOutlier(t *testing.T) {
 		a := disturbed.search(t, CapacityOptions{}, 3).Answer()
 		if math.Abs(a.Estimate-120) > 6 {
 			t.Errorf("probe %d is an outlier: %+v", outlier+1, a)
+		}
+	}
+}
+
+// TestCapacityTrustsTheSideOfEarlyEnds has probes that end as soon as they are far from the limit, with figures that
+// are far off: only their side counts.
+func TestCapacityTrustsTheSideOfEarlyEnds(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		s := server{value: knee(120), limit: 200}
+		c, err := NewCapacity(concurrency, []search.Filter{latency}, CapacityOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		problem := search.Problem{Filters: []search.Filter{latency}}
+		for at, ok := c.Ask(); ok; at, ok = c.Ask() {
+			v, e := s.value(at[0]), Evidence{Errors: []float64{4}}
+			if far := math.Log(v / 200); math.Abs(far) > 0.3 {
+				v, e.Verdict = 200*math.Exp(far*(0.7+r.Float64())), Certain
+			} else {
+				v += 4 * r.NormFloat64()
+			}
+			c.Observe(problem.Judge(at, []search.Trial{ttft(v)}, nil), e)
+		}
+		if a := c.Answer(); a.Low > 120 || a.High < 120 || a.Probes > 12 || a.Reason != CapacityPrecision {
+			t.Errorf("seed %d: %+v", seed, a)
 		}
 	}
 }
@@ -332,8 +375,8 @@ func FuzzCapacity(f *testing.F) {
 				}
 				var trials []search.Trial
 				for i := range int(b>>4) % 3 {
-					trials = append(trials, figures(map[string]float64{"time_to_first_token:p99": float64(b) * 3 * float64(i+1),
-						"goodput:avg": float64(b) - 100}))
+					trials = append(trials, figures(map[string]float64{
+						"time_to_first_token:p99": float64(b) * 3 * float64(i+1), "goodput:avg": float64(b) - 100}))
 				}
 				c.Observe(problem.Judge(at, trials, nil), e)
 			}

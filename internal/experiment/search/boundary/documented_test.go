@@ -28,7 +28,8 @@ func figures(values map[string]float64) search.Trial {
 func ttft(v float64) search.Trial { return figures(map[string]float64{"time_to_first_token:p99": v}) }
 
 // drive asks for points and reports the trials at each until the planner or most end it; it returns the loads.
-func drive(p search.Planner, filters []search.Filter, most int, trials func(x float64, n int) []search.Trial) []float64 {
+func drive(p search.Planner, filters []search.Filter, most int,
+	trials func(x float64, n int) []search.Trial) []float64 {
 	problem := search.Problem{Filters: filters}
 	var xs []float64
 	for n := range most {
@@ -161,11 +162,13 @@ func TestTrapUnmeasuredConditionIsNeverMet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []search.Bounded{NewMonotonic(concurrency, 2), NewIsotonic(concurrency, filters, IsotonicOptions{}),
-		NewTiers(concurrency, []Tier{{"a", filters}, {"b", filters}}, nil), planner} {
+	for _, p := range []search.Bounded{
+		NewMonotonic(concurrency, 2), NewIsotonic(concurrency, filters, IsotonicOptions{}),
+		NewTiers(concurrency, []Tier{{"a", filters}, {"b", filters}}, nil), planner,
+	} {
 		xs := drive(p, filters, 100, answer)
-		if _, more := p.Ask(); more || !slices.Contains([]string{MonotonicNoPass, IsotonicNoPass, TiersNoPass, CapacityNoPass},
-			p.Reason()) {
+		if _, more := p.Ask(); more || !slices.Contains([]string{MonotonicNoPass, IsotonicNoPass, TiersNoPass,
+			CapacityNoPass}, p.Reason()) {
 			t.Errorf("%T: %v, %q", p, xs, p.Reason())
 		}
 	}
@@ -216,7 +219,7 @@ func TestIsotonicBindsOnTheLargestScaledMargin(t *testing.T) {
 	filters := []search.Filter{latency, e2e}
 	trials := func(x float64, _ int) (all []search.Trial) {
 		for _, d := range []float64{-1, 1} {
-			// At the largest load: TTFT 100 over with a deviation of 1 (the floor of 1 %: 2), latency 400 over with 100.
+			// At the largest load: TTFT 100 over with a deviation of 1 (floor of 1 %: 2), latency 400 over with 100.
 			all = append(all, figures(map[string]float64{"time_to_first_token:p99": 100 + x/5.12*2 + d,
 				"request_latency:p95": 5000 + (x-400)*400/112 + 100*d}))
 		}
@@ -283,8 +286,8 @@ func TestTiersShareProbes(t *testing.T) {
 		{Label: "tier_1", Status: TierConverged, Reason: tierPrecision, Binding: 0},
 		{Label: "tier_2", Status: TierConverged, Reason: tierPrecision, Binding: 0},
 	} {
-		if diff := cmp.Diff(want, got[i], cmpopts.IgnoreFields(TierResult{}, "Boundary", "Low", "High", "Probes", "Filters",
-			"Observed")); diff != "" {
+		if diff := cmp.Diff(want, got[i], cmpopts.IgnoreFields(TierResult{}, "Boundary", "Low", "High", "Probes",
+			"Filters", "Observed")); diff != "" {
 			t.Error(diff)
 		}
 		limit := 100 * float64(i+1)

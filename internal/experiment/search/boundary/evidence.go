@@ -52,6 +52,10 @@ func (c *Capacity) read(r search.Result, e Evidence) probe {
 				}
 			}
 		}
+		if p.verdict == Certain {
+			// What ended early says on which side of the limit it is rather than how far.
+			se = max(orElse(se, 0), math.Abs(z)/3)
+		}
 		if se < leastError {
 			se = leastError
 		}
@@ -76,8 +80,8 @@ func moments(margins [][]float64, filter int) (mean, variance float64, n int) {
 	return mean, variance, n
 }
 
-// scaled returns a margin on the scale of the model, where it is positive if the filter is not met, and the slope of the
-// scale at that margin.
+// scaled returns a margin on the scale of the model, where it is positive if the filter is not met, and the slope of
+// the scale at that margin.
 func scaled(f search.Filter, margin float64) (z, slope float64) {
 	sign := 1.0
 	if f.Op == search.GT || f.Op == search.GE {

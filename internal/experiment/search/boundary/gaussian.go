@@ -133,8 +133,8 @@ func (f *fit) noise() float64 {
 	return sum
 }
 
-// at returns the mean and the variance of the course at us for hypothesis i, and the whitened covariances with the data,
-// one column a place.
+// at returns the mean and the variance of the course at us for hypothesis i, and the whitened covariances with the
+// data, one column a place.
 func (f *fit) at(i int, us []float64) (mean, variance []float64, white *mat.Dense) {
 	k, n := &f.kernels[i], len(f.data)
 	mean, variance = make([]float64, len(us)), make([]float64, len(us))

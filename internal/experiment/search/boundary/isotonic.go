@@ -239,8 +239,8 @@ func (s *Isotonic) binding(xs []float64) (filter int, ys []float64) {
 	return filter, ys
 }
 
-// cliff reports that the margin jumps between the ends of the bracket, at the upper end of what was probed: by more than
-// three standard deviations of the three margins before.
+// cliff reports that the margin jumps between the ends of the bracket, at the upper end of what was probed: by more
+// than three standard deviations of the three margins before.
 func (s *Isotonic) cliff(xs, ys []float64) bool {
 	n, b := len(ys), &s.bracket
 	if n < 4 || xs[n-1] != b.fail || xs[n-2] != b.pass || b.fail-b.pass <= precision*b.fail {

@@ -42,7 +42,8 @@ func (m *Monotonic) Ask() (search.Point, bool) {
 	return search.Point{m.next}, true
 }
 
-// Tell reports the outcome of the last load. One at another load is checked against the bracket and has no other effect.
+// Tell reports the outcome of the last load. One at another load is checked against the bracket and has no other
+// effect.
 func (m *Monotonic) Tell(r search.Result) {
 	x := r.Point[0]
 	m.contradicted = r.Feasible && x >= m.bracket.fail || !r.Feasible && x <= m.bracket.pass

@@ -24,6 +24,26 @@ func (c *Capacity) decide() {
 	}
 }
 
+// patience is the number of probes at an end of the range that may leave open whether it holds.
+const patience = 4
+
+// settledAt reports that the interval is narrow at an end of the range whose probes leave open whether it holds.
+func (c *Capacity) settledAt(end float64) bool {
+	a := c.Answer()
+	return c.count(end) > 1 && (end == c.dim.Hi && a.Low >= end/(1+c.options.Precision) ||
+		end == c.dim.Lo && (a.High <= end*(1+c.options.Precision) || a.High <= end))
+}
+
+// count returns the number of probes at a load.
+func (c *Capacity) count(load float64) (n int) {
+	for _, p := range c.probes {
+		if p.load == load && p.verdict != ClientLimited {
+			n++
+		}
+	}
+	return n
+}
+
 // unsettled returns the load itself, or its neighbour inside the bracket if the load is an end of the bracket that more
 // than one probe settles.
 func (c *Capacity) unsettled(x float64) float64 {
@@ -31,7 +51,7 @@ func (c *Capacity) unsettled(x float64) float64 {
 	pass, fail := c.round(math.Exp(b.pass)), c.round(math.Exp(b.fail))
 	switch {
 	case !c.dim.Int || !(fail-pass > 1):
-	case x == pass && b.passes > 1:
+	case x == pass && c.founded():
 		return pass + 1
 	case x == fail && !c.lone():
 		return fail - 1
@@ -52,9 +72,15 @@ func (c *Capacity) ended() bool {
 		c.reason = CapacityClientLimited
 	case math.IsNaN(b.pass) && b.limited <= lo:
 		c.reason = CapacityClientLimited
+	case math.IsNaN(b.fail) && (c.count(c.dim.Hi) >= patience || c.settledAt(c.dim.Hi)):
+		c.reason = CapacityNoFailure
+	case math.IsNaN(b.pass) && (c.count(c.dim.Lo) >= patience || c.settledAt(c.dim.Lo)):
+		if c.reason = CapacityPrecision; math.IsNaN(c.Answer().Estimate) {
+			c.reason = CapacityNoPass
+		}
 	default:
 		a := c.Answer()
-		if c.narrow(&a) && !math.IsNaN(b.pass) && !math.IsNaN(b.fail) && !c.lone() && (b.passes > 1 || b.pass <= lo) {
+		if c.narrow(&a) && !math.IsNaN(b.pass) && !math.IsNaN(b.fail) && !c.lone() && c.founded() {
 			c.reason = CapacityPrecision
 		}
 	}
@@ -66,6 +92,17 @@ func (c *Capacity) ended() bool {
 func (c *Capacity) lone() bool {
 	b := &c.belief
 	return b.fails < 2 || b.slope > gentle && b.witnesses < 2
+}
+
+// founded reports that more than one probe says where the load is feasible.
+func (c *Capacity) founded() bool {
+	n, b := 0, &c.belief
+	for _, p := range c.probes {
+		if p.verdict != ClientLimited && !(p.u >= b.fail) && p.worst() < 0 {
+			n++
+		}
+	}
+	return n > 1 || b.pass <= math.Log(c.dim.Lo)
 }
 
 // disputed returns the last load if two probes of it disagree.
@@ -101,15 +138,15 @@ func (c *Capacity) choose() float64 {
 		return u
 	}
 	switch {
-	case math.IsNaN(b.fail):
+	case math.IsNaN(b.fail) && c.count(c.dim.Hi) < 2:
 		return c.up()
-	case math.IsNaN(b.pass):
+	case math.IsNaN(b.pass) && c.count(c.dim.Lo) < 2:
 		return c.down()
 	}
-	gap := b.fail - b.pass
+	gap := b.to - b.from
 	low, middle, high := c.bounds(b.cdf)
-	low, middle, high = max(low, b.pass-gap), min(max(middle, b.pass-gap), b.fail+gap), min(high, b.fail+gap)
-	up := b.fail-middle > middle-b.pass
+	low, middle, high = max(low, b.from-gap), min(max(middle, b.from-gap), b.to+gap), min(high, b.to+gap)
+	up := b.to-middle > middle-b.from
 	if gap > wide && c.open() {
 		return c.confirm(low, middle, high, up)
 	} else if gap > wide {
@@ -118,7 +155,7 @@ func (c *Capacity) choose() float64 {
 			guard = 0.4
 		}
 		// Latencies rise slowly, then fast: the boundary is above where a straight line has it.
-		return min(max(middle, b.pass+0.5*gap), b.fail-guard*gap)
+		return min(max(middle, b.from+0.5*gap), b.to-guard*gap)
 	}
 	if high-low <= 0.9*c.options.Precision {
 		switch a := c.Answer(); {
@@ -126,11 +163,14 @@ func (c *Capacity) choose() float64 {
 			return c.confirm(low, middle, high, up)
 		// The interval is narrow, but one outlier must not decide.
 		case c.lone():
-			return b.fail
-		case b.passes == 1:
-			return c.confirm(b.pass, middle, high, false)
+			return b.to
+		case !c.founded():
+			return b.from
 		}
 		return c.confirm(low, middle, high, up)
+	}
+	if b.slope > (gentle+steep)/2 && !c.open() {
+		return b.from + gap/2
 	}
 	return c.tellmost(low, middle, high)
 }
@@ -138,7 +178,7 @@ func (c *Capacity) choose() float64 {
 // open reports that a probe inside the bracket did not settle whether its load holds.
 func (c *Capacity) open() bool {
 	for _, p := range c.probes {
-		if p.verdict != ClientLimited && p.u > c.belief.pass && p.u < c.belief.fail {
+		if p.verdict != ClientLimited && p.u > c.belief.from && p.u < c.belief.to {
 			return true
 		}
 	}
@@ -236,13 +276,13 @@ func (c *Capacity) steepness(u float64) float64 {
 	return (at - z) / (u - below)
 }
 
-// confirm returns the load nearest to the boundary that is expected to be sure not to hold, or, below it, to hold; high or
-// low if there is none in the bracket.
+// confirm returns the load nearest to the boundary that is expected to be sure not to hold, or, below it, to hold; high
+// or low if there is none in the bracket.
 func (c *Capacity) confirm(low, middle, high float64, up bool) float64 {
 	b := &c.belief
-	end := b.pass
+	end := b.from
 	if up {
-		end = b.fail
+		end = b.to
 	}
 	f := c.likely()
 	if f == len(c.filters) {

@@ -360,6 +360,55 @@ func TestTrapFirstWaveIsNoEvidence(t *testing.T) {
 	}
 }
 
+// warming has a judge observe a warm-up of at most so many requests, and returns how many there were at its end.
+func warming(cfg *config.Run, requests int, latency func(i int, r *rand.Rand) float64, seed uint64) (n int, v Verdict) {
+	ends := make(chan run.End, 2)
+	j := New(cfg, Options{End: ends})
+	r := rand.New(rand.NewPCG(seed, 7))
+	for i := range requests {
+		rec := requestOf(int64(i), float64(i), latency(i, r))
+		rec.Phase = record.PhaseWarmup
+		j.Record(rec)
+		s := snapshot(float64(i), int64(i)+4, int64(i))
+		s.Phases[0].Kind = progress.WarmupKind
+		j.Show(s)
+		if len(ends) > 0 {
+			return i + 1, j.Verdict()
+		}
+	}
+	return requests, j.Verdict()
+}
+
+// A warm-up ends when its figures are stationary, never while they still change, and at the latest when it was to.
+func TestTrapWarmupEndsWhenItsFiguresAreStationary(t *testing.T) {
+	cfg := &config.Run{Phases: []config.Phase{
+		{Kind: config.WarmupPhase, Mode: config.Burst}, {Kind: config.ProfilingPhase, Mode: config.Burst},
+	}}
+	const most = 2000
+	for _, c := range []struct {
+		name        string
+		latency     func(i int, r *rand.Rand) float64
+		least, most int
+	}{
+		{"steady from the start", func(_ int, r *rand.Rand) float64 { return 1 + r.Float64()/5 }, 30, 60},
+		{"slow requests first", func(i int, r *rand.Rand) float64 {
+			return 1 + 9*math.Exp(-float64(i)/20) + r.Float64()/5
+		}, 120, 600},
+		{"noisy", func(_ int, r *rand.Rand) float64 { return math.Exp(0.5 * r.NormFloat64()) }, 200, 1800},
+		{"growing all the time", func(i int, r *rand.Rand) float64 { return 1 + float64(i) + r.Float64()/5 }, most, most},
+	} {
+		for seed := range uint64(20) {
+			n, v := warming(cfg, most, c.latency, seed)
+			if n < c.least || n > c.most {
+				t.Errorf("%s: the warm-up ended after %d requests, want %d to %d", c.name, n, c.least, c.most)
+			}
+			if n < most && (v.Saved != time.Minute || v.EndedEarly || v.Decision != Undecided) {
+				t.Errorf("%s: %+v", c.name, v)
+			}
+		}
+	}
+}
+
 func TestIndependentProbesHaveSeedsOfTheirOwn(t *testing.T) {
 	seed := uint64(42)
 	cfg := &config.Run{RandomSeed: &seed, Dataset: config.Dataset{Kind: config.SyntheticDataset}}

@@ -198,13 +198,9 @@ func (j *Judge) look(p *progress.Phase, client *progress.Client) {
 		c.together = max(1, float64(p.RequestsInFlight()))
 		c.pass(p.Elapsed.Seconds())
 	}
-	if j.verdict.Decision != "" || j.limited(client) || j.requests < int64(max(leastRequests, leastWaves*j.wave)) {
+	if j.verdict.Decision != "" || j.limited(client) || !j.decide() {
 		return
 	}
-	if !j.decide() {
-		return
-	}
-	j.verdict.Requests = j.requests
 	if j.options.End != nil && !j.ended[p.Index] {
 		end := run.End{Phase: p.Index, Reason: j.verdict.Reason, Confidence: j.verdict.Confidence}
 		if j.verdict.Saturated {
@@ -234,6 +230,9 @@ func (j *Judge) limited(c *progress.Client) bool {
 // All filters are met for certain when each is, at the full level: to be wrong, one of them must be. That one of k
 // conditions is violated, saturation among them, takes evidence against each at the k-th part of the error.
 func (j *Judge) decide() bool {
+	if j.requests < int64(max(leastRequests, leastWaves*j.wave)) {
+		return false
+	}
 	alpha := 1 - j.options.Confidence
 	parts := float64(len(j.conditions))
 	if j.open {
@@ -242,6 +241,7 @@ func (j *Judge) decide() bool {
 			j.verdict.Saturated, j.verdict.Evidence = true, evidence
 			j.verdict.Decision, j.verdict.Confidence = Violated, j.options.Confidence
 			j.verdict.Reason = "the server is saturated: " + evidence
+			j.verdict.Requests = j.requests
 			return true
 		}
 	}
@@ -263,6 +263,7 @@ func (j *Judge) decide() bool {
 	default:
 		return false
 	}
+	j.verdict.Requests = j.requests
 	return true
 }
 
@@ -275,6 +276,9 @@ func (j *Judge) End(e *progress.Ending) {
 	defer j.mu.Unlock()
 	j.last = e.Last
 	j.verdict.ClientLimited = e.Last != nil && j.limited(e.Last.Client)
+	if j.verdict.Decision == "" && j.profiling >= 0 && !j.verdict.ClientLimited {
+		j.decide() // the last replies may have decided it
+	}
 }
 
 // Verdict returns what the run showed; it is final when the run has ended.

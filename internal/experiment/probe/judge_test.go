@@ -323,6 +323,46 @@ func TestTrapClientLimitedProbeHasNoVerdict(t *testing.T) {
 	}
 }
 
+// Replies that come after the last request was sent count, too.
+func TestVerdictOfTheLastReplies(t *testing.T) {
+	j := New(closedLoop(1), Options{Filters: []search.Filter{latency("p50", search.LE, 5000)}})
+	for i := range 60 {
+		j.Record(requestOf(int64(i), float64(i), 1))
+	}
+	if v := j.Verdict(); v.Decision != Undecided {
+		t.Errorf("before a look: %+v", v)
+	}
+	j.End(&progress.Ending{Last: &progress.Snapshot{}})
+	if v := j.Verdict(); v.Decision != Met || v.Requests != 59 || v.EndedEarly {
+		t.Errorf("%+v", v)
+	}
+}
+
+// BenchmarkRecord is what a judge of three conditions costs for each request, BenchmarkShow for each look after 100,000.
+func BenchmarkRecord(b *testing.B) {
+	j := New(closedLoop(4), Options{Filters: threeFilters})
+	r := requestOf(9, 1, 1)
+	for i := 0; b.Loop(); i++ {
+		r.Facts[record.LastContent] = int64(i%1000) * 1e6
+		j.Record(r)
+	}
+}
+
+func BenchmarkShow(b *testing.B) {
+	j := New(closedLoop(4), Options{Filters: threeFilters})
+	for i := range 100_000 {
+		j.Record(requestOf(int64(i), 1, float64(i%1000)/1000))
+	}
+	s := snapshot(1000, 100_004, 100_000)
+	for b.Loop() {
+		j.verdict.Decision = ""
+		j.Show(s)
+	}
+}
+
+var threeFilters = []search.Filter{latency("p90", search.LE, 900), latency("p99", search.LE, 1000),
+	latency("avg", search.LE, 1000)}
+
 // A load that changes says nothing of its rest: ramps, recordings, searches within a phase and several phases run to
 // their end.
 func TestTrapChangingLoadIsNotCutShort(t *testing.T) {

@@ -43,7 +43,9 @@ type Run struct {
 	FailFast bool
 	Series   Series
 	// Serve is nil where the server is up already.
-	Serve   *Serve
+	Serve *Serve
+	// Probes says how the runs of a search are made.
+	Probes  Probes
 	Workers Workers
 	// MetricsListen is where the run's own figures are served, HOST:PORT; "" for nowhere.
 	MetricsListen string

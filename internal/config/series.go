@@ -30,6 +30,15 @@ type Series struct {
 	Convergence *Convergence
 }
 
+// Probes says how the runs of a search are made.
+type Probes struct {
+	// EarlyStop ends a run when its verdict is certain with Confidence, and a warm-up when its figures are stationary.
+	EarlyStop  bool
+	Confidence float64
+	// Isolated gives each run prompts of its own and has it wait until the servers are idle.
+	Isolated bool
+}
+
 // The modes of Convergence.
 const (
 	ConvergeCIWidth      = "ci_width"

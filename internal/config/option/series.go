@@ -45,6 +45,13 @@ func seriesOptions() []Option {
 		opt("pareto-objectives", String, "", 3,
 			"Axes of the Pareto front of a sweep, as metric:stat:min|max,metric:stat:min|max."),
 		opt("fail-on-partial", Bool, "false", 2, "Exit with 1 if any run of a sweep or series failed."),
+		opt("probe-early-stop", Bool, "false", 2,
+			"End a run of a search as soon as it is certain whether its service levels are met or the server is "+
+				"saturated, and its warm-up as soon as its figures are stationary.", negated),
+		opt("probe-confidence", Float, "0.95", 2, "How certain that must be.", limits(within(0.5, 1))),
+		opt("probe-isolation", Bool, "false", 2,
+			"Keep the runs of a search from helping each other: other generated prompts in each, and a wait before it "+
+				"until the server's metrics show no request.", negated),
 		opt("search-space", String, "", 3,
 			"Dimension to search, as path:low,high[:int|real], such as concurrency:1,200:int. Each iteration of the "+
 				"search is a run, or several with --num-profile-runs.", whole),

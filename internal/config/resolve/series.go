@@ -54,6 +54,8 @@ func (se *series) repeats(run *config.Run) {
 		}
 	}
 	run.Series = s
+	run.Probes = config.Probes{EarlyStop: p.Bool("probe-early-stop"), Confidence: *p.Float("probe-confidence"),
+		Isolated: p.Bool("probe-isolation")}
 	if s.Runs == 1 {
 		return
 	}
@@ -100,6 +102,10 @@ func (se *series) checkSweep() {
 		"sweep-type", "no-sweep-table")
 	if !sweeping && len(only) > 0 {
 		se.warn("no effect without a sweep: %s", strings.Join(only, ", "))
+	}
+	if probes := se.givenOf("probe-early-stop", "probe-confidence", "probe-isolation"); len(probes) > 0 &&
+		len(se.givenOf("search-space", "search-recipe")) == 0 && !se.p.Cell {
+		se.warn("no effect without a search: %s", strings.Join(probes, ", "))
 	}
 	if se.p.Text("sweep-type") == "zip" {
 		for _, n := range lengths {

@@ -115,3 +115,17 @@ func TestConvergenceThresholdIsThatOfTheMode(t *testing.T) {
 		}
 	}
 }
+
+func TestProbesOfASearch(t *testing.T) {
+	probes := func(flags string) config.Probes {
+		r, _ := mustResolve(t, "-m m "+flags)
+		return r.Probes
+	}
+	if p := probes(""); p != (config.Probes{Confidence: 0.95}) {
+		t.Errorf("without flags: %+v", p)
+	}
+	p := probes("--probe-early-stop --probe-confidence 0.99 --probe-isolation")
+	if p != (config.Probes{EarlyStop: true, Confidence: 0.99, Isolated: true}) {
+		t.Errorf("with flags: %+v", p)
+	}
+}

@@ -93,6 +93,7 @@ func TestOptionsThatLackWhatTheyNeedAreAccepted(t *testing.T) {
 			"--audio-length-mean",
 		"--image-width-stddev 2 --image-height-mean 9": "--image-width-stddev has no effect without " +
 			"--image-width-mean",
+		"--probe-early-stop --probe-confidence 0.9": "no effect without a search: --probe-early-stop, --probe-confidence",
 		"--sweep-type grid --parameter-sweep-mode repeated": "no effect without a sweep: " +
 			"--parameter-sweep-mode, --sweep-type",
 		"--num-profile-runs 1 --confidence-level 0.95": "no effect without --num-profile-runs: " +

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,8 +48,10 @@ type Judge struct {
 	verdict    Verdict
 	ended      map[int]bool
 	last       *progress.Snapshot
-	latency    metrics.Definition
-	ttft       metrics.Definition
+	// latency and ttft are the metrics by which queues and warm-ups are judged.
+	latency, ttft metrics.Definition
+	// anyClient judges whether or not the client is the bottleneck, as tests on busy machines need.
+	anyClient bool
 }
 
 // The least number of requests of a verdict, also in waves of a closed loop, the first of which is left out: its
@@ -58,9 +61,12 @@ const (
 	leastWaves    = 3
 )
 
-// drainOfSaturated bounds the wait for the requests in flight of a saturated probe: their latencies say how long the
-// probe was, not how fast the server is.
-const drainOfSaturated = 10 * time.Second
+// The wait for the requests in flight of a saturated probe, in multiples of the latency before it was, and at least:
+// their own latencies say how long the probe was, not how fast the server is.
+const (
+	drainOfSaturated = 4
+	leastDrain       = time.Second
+)
 
 // New returns a judge of a run with a configuration.
 func New(cfg *config.Run, o Options) *Judge {
@@ -92,6 +98,19 @@ func New(cfg *config.Run, o Options) *Judge {
 		j.conditions = append(j.conditions, newCondition(f))
 	}
 	return j
+}
+
+// Attach returns the options of a run with a judge among its observers, which ends the run early if the configuration
+// asks for that.
+func Attach(cfg *config.Run, filters []search.Filter, o run.Options) (run.Options, *Judge) {
+	own := Options{Filters: filters, Confidence: cfg.Probes.Confidence}
+	if cfg.Probes.EarlyStop {
+		ends := make(chan run.End, len(cfg.Phases))
+		own.End, o.Ends = ends, ends
+	}
+	j := New(cfg, own)
+	o.Observers = append(slices.Clone(o.Observers), j)
+	return o, j
 }
 
 // constant reports whether the load of a phase is the same from its start to its end, so that one part of it says what
@@ -179,17 +198,13 @@ func (j *Judge) look(p *progress.Phase, client *progress.Client) {
 		c.together = max(1, float64(p.RequestsInFlight()))
 		c.pass(p.Elapsed.Seconds())
 	}
-	if j.verdict.Decision != "" || limited(client) || j.requests < int64(max(leastRequests, leastWaves*j.wave)) {
+	if j.verdict.Decision != "" || j.limited(client) || !j.decide() {
 		return
 	}
-	if !j.decide() {
-		return
-	}
-	j.verdict.Requests = j.requests
 	if j.options.End != nil && !j.ended[p.Index] {
 		end := run.End{Phase: p.Index, Reason: j.verdict.Reason, Confidence: j.verdict.Confidence}
 		if j.verdict.Saturated {
-			end.Grace = drainOfSaturated
+			end.Grace = leastDrain + time.Duration(drainOfSaturated*j.saturation.unloaded()*float64(time.Second))
 		}
 		j.verdict.EndedEarly = j.end(p, end)
 	}
@@ -206,13 +221,18 @@ func (j *Judge) end(p *progress.Phase, end run.End) bool {
 	}
 }
 
-func limited(c *progress.Client) bool { return c != nil && c.Verdict == "client_limited" }
+func (j *Judge) limited(c *progress.Client) bool {
+	return c != nil && c.Verdict == "client_limited" && !j.anyClient
+}
 
 // decide makes the verdict if there is one.
 //
 // All filters are met for certain when each is, at the full level: to be wrong, one of them must be. That one of k
 // conditions is violated, saturation among them, takes evidence against each at the k-th part of the error.
 func (j *Judge) decide() bool {
+	if j.requests < int64(max(leastRequests, leastWaves*j.wave)) {
+		return false
+	}
 	alpha := 1 - j.options.Confidence
 	parts := float64(len(j.conditions))
 	if j.open {
@@ -221,6 +241,7 @@ func (j *Judge) decide() bool {
 			j.verdict.Saturated, j.verdict.Evidence = true, evidence
 			j.verdict.Decision, j.verdict.Confidence = Violated, j.options.Confidence
 			j.verdict.Reason = "the server is saturated: " + evidence
+			j.verdict.Requests = j.requests
 			return true
 		}
 	}
@@ -242,6 +263,7 @@ func (j *Judge) decide() bool {
 	default:
 		return false
 	}
+	j.verdict.Requests = j.requests
 	return true
 }
 
@@ -253,7 +275,10 @@ func (j *Judge) End(e *progress.Ending) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.last = e.Last
-	j.verdict.ClientLimited = e.Last != nil && limited(e.Last.Client)
+	j.verdict.ClientLimited = e.Last != nil && j.limited(e.Last.Client)
+	if j.verdict.Decision == "" && j.profiling >= 0 && !j.verdict.ClientLimited {
+		j.decide() // the last replies may have decided it
+	}
 }
 
 // Verdict returns what the run showed; it is final when the run has ended.

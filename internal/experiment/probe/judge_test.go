@@ -323,6 +323,46 @@ func TestTrapClientLimitedProbeHasNoVerdict(t *testing.T) {
 	}
 }
 
+// Replies that come after the last request was sent count, too.
+func TestVerdictOfTheLastReplies(t *testing.T) {
+	j := New(closedLoop(1), Options{Filters: []search.Filter{latency("p50", search.LE, 5000)}})
+	for i := range 60 {
+		j.Record(requestOf(int64(i), float64(i), 1))
+	}
+	if v := j.Verdict(); v.Decision != Undecided {
+		t.Errorf("before a look: %+v", v)
+	}
+	j.End(&progress.Ending{Last: &progress.Snapshot{}})
+	if v := j.Verdict(); v.Decision != Met || v.Requests != 59 || v.EndedEarly {
+		t.Errorf("%+v", v)
+	}
+}
+
+// BenchmarkRecord is what a judge of three conditions costs for each request, BenchmarkShow for each look after 100,000.
+func BenchmarkRecord(b *testing.B) {
+	j := New(closedLoop(4), Options{Filters: threeFilters})
+	r := requestOf(9, 1, 1)
+	for i := 0; b.Loop(); i++ {
+		r.Facts[record.LastContent] = int64(i%1000) * 1e6
+		j.Record(r)
+	}
+}
+
+func BenchmarkShow(b *testing.B) {
+	j := New(closedLoop(4), Options{Filters: threeFilters})
+	for i := range 100_000 {
+		j.Record(requestOf(int64(i), 1, float64(i%1000)/1000))
+	}
+	s := snapshot(1000, 100_004, 100_000)
+	for b.Loop() {
+		j.verdict.Decision = ""
+		j.Show(s)
+	}
+}
+
+var threeFilters = []search.Filter{latency("p90", search.LE, 900), latency("p99", search.LE, 1000),
+	latency("avg", search.LE, 1000)}
+
 // A load that changes says nothing of its rest: ramps, recordings, searches within a phase and several phases run to
 // their end.
 func TestTrapChangingLoadIsNotCutShort(t *testing.T) {
@@ -357,6 +397,55 @@ func TestTrapFirstWaveIsNoEvidence(t *testing.T) {
 	}
 	if v := j.Verdict(); v.Decision != Met {
 		t.Errorf("%+v", v)
+	}
+}
+
+// warming has a judge observe a warm-up of at most so many requests, and returns how many there were at its end.
+func warming(cfg *config.Run, requests int, latency func(i int, r *rand.Rand) float64, seed uint64) (n int, v Verdict) {
+	ends := make(chan run.End, 2)
+	j := New(cfg, Options{End: ends})
+	r := rand.New(rand.NewPCG(seed, 7))
+	for i := range requests {
+		rec := requestOf(int64(i), float64(i), latency(i, r))
+		rec.Phase = record.PhaseWarmup
+		j.Record(rec)
+		s := snapshot(float64(i), int64(i)+4, int64(i))
+		s.Phases[0].Kind = progress.WarmupKind
+		j.Show(s)
+		if len(ends) > 0 {
+			return i + 1, j.Verdict()
+		}
+	}
+	return requests, j.Verdict()
+}
+
+// A warm-up ends when its figures are stationary, never while they still change, and at the latest when it was to.
+func TestTrapWarmupEndsWhenItsFiguresAreStationary(t *testing.T) {
+	cfg := &config.Run{Phases: []config.Phase{
+		{Kind: config.WarmupPhase, Mode: config.Burst}, {Kind: config.ProfilingPhase, Mode: config.Burst},
+	}}
+	const most = 2000
+	for _, c := range []struct {
+		name        string
+		latency     func(i int, r *rand.Rand) float64
+		least, most int
+	}{
+		{"steady from the start", func(_ int, r *rand.Rand) float64 { return 1 + r.Float64()/5 }, 30, 60},
+		{"slow requests first", func(i int, r *rand.Rand) float64 {
+			return 1 + 9*math.Exp(-float64(i)/20) + r.Float64()/5
+		}, 120, 600},
+		{"noisy", func(_ int, r *rand.Rand) float64 { return math.Exp(0.5 * r.NormFloat64()) }, 200, 1800},
+		{"growing all the time", func(i int, r *rand.Rand) float64 { return 1 + float64(i) + r.Float64()/5 }, most, most},
+	} {
+		for seed := range uint64(20) {
+			n, v := warming(cfg, most, c.latency, seed)
+			if n < c.least || n > c.most {
+				t.Errorf("%s: the warm-up ended after %d requests, want %d to %d", c.name, n, c.least, c.most)
+			}
+			if n < most && (v.Saved != time.Minute || v.EndedEarly || v.Decision != Undecided) {
+				t.Errorf("%s: %+v", c.name, v)
+			}
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/publish/progress"
 	"aiperf/internal/run"
 	"aiperf/internal/view/runlog"
 )
@@ -59,17 +57,18 @@ func configured(t *testing.T, url string, args ...string) *config.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cfg.Probes.EarlyStop = true
 	return cfg
 }
 
 // judged makes a run that its judge may end.
 func judged(t *testing.T, cfg *config.Run, filters ...search.Filter) (Verdict, *run.Outcome) {
 	t.Helper()
-	ends := make(chan run.End, len(cfg.Phases))
-	j := New(cfg, Options{Filters: filters, End: ends})
-	log := runlog.New(runlog.Options{Level: runlog.LevelError, Console: os.Stderr})
+	log := runlog.New(runlog.Options{Level: runlog.LevelError, Console: t.Output()})
 	defer log.Close()
-	out, err := run.Execute(t.Context(), cfg, run.Options{Log: log, Observers: []progress.Observer{j}, Ends: ends})
+	options, j := Attach(cfg, filters, run.Options{Log: log})
+	j.anyClient = true
+	out, err := run.Execute(t.Context(), cfg, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +90,6 @@ func TestProbeEndsWhenItsVerdictIsCertain(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := configured(t, url, "--concurrency", "4", "--benchmark-duration", "600")
 			v, out := judged(t, cfg, c.filter)
-			if out.Verdict == "client_limited" {
-				t.Skip("the machine is too busy to measure anything")
-			}
 			if v.Decision != c.want || !v.EndedEarly || v.Confidence < 0.95 || v.Binding != 0 {
 				t.Errorf("verdict %+v", v)
 			}
@@ -131,6 +127,33 @@ func TestProbeEndsWhenItsVerdictIsCertain(t *testing.T) {
 	}
 }
 
+// More requests arrive than the server completes: the probe ends, what is in flight is cut off soon after, and the point
+// is infeasible although no filter is.
+func TestSaturatedProbeEnds(t *testing.T) {
+	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, ITL: 2 * time.Millisecond, MaxBatch: 1, MaxQueue: -1})
+	cfg := configured(t, url, "--request-rate", "100", "--benchmark-duration", "600")
+	v, out := judged(t, cfg,
+		search.Filter{Metric: "time_to_first_token", Stat: "p90", Op: search.LE, Threshold: 600_000})
+	if !v.Saturated || v.Decision != Violated || v.Evidence == "" || !v.EndedEarly || v.Filters[0].Decision == Violated {
+		t.Errorf("verdict %+v", v)
+	}
+	if out.Result.WasCancelled || out.Result.EndedEarly == nil || out.Failed() {
+		t.Errorf("the run %+v", out.Result.Run)
+	}
+}
+
+// Without the option a judge only judges.
+func TestProbeThatMayNotEndEarlyIsWhole(t *testing.T) {
+	url := serve(t, mockserver.Options{TTFT: time.Millisecond})
+	cfg := configured(t, url, "--concurrency", "2", "--request-count", "400")
+	cfg.Probes.EarlyStop = false
+	v, out := judged(t, cfg, search.Filter{Metric: "time_to_first_token", Stat: "p50", Op: search.LE, Threshold: 0.1})
+	if v.Decision != Violated || v.EndedEarly || v.Saved != 0 ||
+		out.Result.EndedEarly != nil || out.Result.Counts.Completed() != 400 {
+		t.Errorf("verdict %+v, %d requests", v, out.Result.Counts.Completed())
+	}
+}
+
 // Without a verdict the run is that without a judge: its summary has no key more.
 func TestProbeThatIsNotDecidedRunsToItsEnd(t *testing.T) {
 	url := serve(t, mockserver.Options{Fast: true})
@@ -155,22 +178,5 @@ func TestProbeThatIsNotDecidedRunsToItsEnd(t *testing.T) {
 		if _, has := doc[key]; has {
 			t.Errorf("the summary has %s", key)
 		}
-	}
-}
-
-// The warm-up of a steady server ends before the ten minutes that it was given; the measured phase is whole.
-func TestWarmupEndsWhenItsFiguresAreStationary(t *testing.T) {
-	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, ITL: 5 * time.Millisecond})
-	cfg := configured(t, url, "--concurrency", "2", "--request-count", "20", "--warmup-duration", "600")
-	v, out := judged(t, cfg)
-	early := out.Result.WarmupEndedEarly
-	if early == nil || early.SavedSeconds < 60 || out.Result.EndedEarly != nil || v.EndedEarly {
-		t.Errorf("warm-up %+v, measured %+v", early, out.Result.EndedEarly)
-	}
-	if out.Result.Counts.Completed() != 20 || out.Result.WasCancelled || v.Saved < time.Minute {
-		t.Errorf("%d requests, verdict %+v", out.Result.Counts.Completed(), v)
-	}
-	if i := slices.IndexFunc(cfg.Phases, func(p config.Phase) bool { return p.Kind == config.WarmupPhase }); i != 0 {
-		t.Fatal("there is no warm-up")
 	}
 }

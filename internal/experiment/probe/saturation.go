@@ -92,8 +92,7 @@ func (s *saturation) judge(alpha float64) (evidence string, saturated bool) {
 	if len(s.first) < firstRequests || len(s.points) < 2*walkBlocks {
 		return "", false
 	}
-	sorted := slices.Sorted(slices.Values(s.first))
-	unit := sorted[len(sorted)/2]
+	unit := s.unloaded()
 	from := slices.IndexFunc(s.points, func(p workPoint) bool { return p.at >= settled*unit })
 	if from < 0 || len(s.points)-from < 2*walkBlocks {
 		return "", false
@@ -118,6 +117,12 @@ func (s *saturation) judge(alpha float64) (evidence string, saturated bool) {
 		"the time at which they were sent",
 		begin.work, end.work, length, growth/length, (growth-bound)/length, sent/length, (sent-growth)/length,
 		1e3*early, 1e3*late), true
+}
+
+// unloaded returns the median latency of the first requests, in seconds.
+func (s *saturation) unloaded() float64 {
+	sorted := slices.Sorted(slices.Values(s.first))
+	return sorted[len(sorted)/2]
 }
 
 // walkVariance estimates the variance per second of the work about its drift.

@@ -27,6 +27,10 @@ type GPU struct {
 	Collector string
 	// MetricsFile names further metrics of DCGM; "" for none.
 	MetricsFile string
+	// PricePerHour is the price of one GPU for an hour in any currency; 0: the cost is not computed. Count is the
+	// number of GPUs that serve, 0: as many as telemetry sees.
+	PricePerHour float64
+	Count        int
 }
 
 // GPUExporter is an exporter that the user named.

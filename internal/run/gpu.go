@@ -77,6 +77,16 @@ func (e *execution) watchGPUs(ctx context.Context) (*gpuWatch, error) {
 	return w, nil
 }
 
+// count returns the number of GPUs that were seen.
+func (w *gpuWatch) count() int {
+	if w == nil {
+		return 0
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.store.GPUs()
+}
+
 func (w *gpuWatch) newCollector() (collect.Collector, error) {
 	e := w.e
 	g, env, log := &e.cfg.GPU, &e.cfg.Env.GPU, e.options.Log.Logger("gpu_telemetry")

@@ -87,6 +87,9 @@ func (o *outcome) compute() error {
 	if o.records.warmup != nil {
 		o.setFacts(o.records.warmup, load.Warmup)
 	}
+	if o.cfg.GPU.PricePerHour > 0 && o.runFacts().GPUs == 0 {
+		o.log.Warn("--price-per-gpu-hour: no GPU was seen, so there is no cost; give --num-gpus")
+	}
 	for _, w := range slices.Concat(o.intake.Oddities(), o.records.profiling.Warnings()) {
 		o.log.Warn(w)
 	}
@@ -119,7 +122,7 @@ func (o *outcome) export(state *summary.State) error {
 	return err
 }
 
-// setFacts sets the window of the phases of a kind, and the network's round trip, in their engine.
+// setFacts sets the window of the phases of a kind, and the facts of the whole run, in their engine.
 func (o *outcome) setFacts(engine *metrics.Engine, kind load.Kind) {
 	engine.SetRunFacts(o.window(kind))
 }

@@ -160,7 +160,7 @@ func (o *outcome) resultApart(p *summary.Phase) summary.Result {
 	if engine == nil {
 		engine = o.records.warmup
 	} else {
-		engine.SetRunFacts(p.Window(o.rtt))
+		engine.SetRunFacts(p.Window(o.runFacts()))
 	}
 	return summary.BuildPhase(o.Result.Run, *p, engine)
 }

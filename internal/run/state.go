@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -129,11 +130,20 @@ func (o *outcome) finalState() *summary.State {
 	return s
 }
 
-// window returns when the phases of a kind ran, and the network's round trip.
+// window returns when the phases of a kind ran, with the facts of the whole run.
 func (o *outcome) window(kind load.Kind) summary.Window {
-	w := summary.WindowOf(o.phaseStates(), kind.String(), o.rtt)
+	w := summary.WindowOf(o.phaseStates(), kind.String(), o.runFacts())
 	if kind == load.Profiling {
 		w.ServerStart = o.options.ServerStart
 	}
 	return w
+}
+
+// runFacts are the facts that hold for all phases: the network's round trip and, for the cost, the number of GPUs.
+func (o *outcome) runFacts() summary.Window {
+	facts := summary.Window{NetworkRTT: o.rtt}
+	if o.cfg.GPU.PricePerHour > 0 {
+		facts.GPUs = cmp.Or(o.cfg.GPU.Count, o.gpus.count())
+	}
+	return facts
 }

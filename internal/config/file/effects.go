@@ -264,11 +264,19 @@ func (r *reader) userFiles(t target, k schema.Key, n *document.Node, path string
 	t.Put("user-files", files, r.origin(n, path))
 }
 
-// gpu makes the items of the flag of the settings.
+// gpu makes the items of the flag of the settings, and passes on the price, which is one of no items.
 func (r *reader) gpu(t target, k schema.Key, n *document.Node, path string) {
+	faults := len(r.faults)
 	r.section(target{Settings: t.Copy()}, k, n, path)
-	if n.Kind != document.Map {
+	if n.Kind != document.Map || len(r.faults) > faults {
 		return
+	}
+	for _, name := range []string{"price_per_gpu_hour", "num_gpus"} {
+		if of := n.Get(name); of != nil && of.Kind != document.Null {
+			key, _ := k.Field(name)
+			o, _ := key.Row()
+			r.apply(t, o, key, []string{of.Written}, of, document.Path(path, name))
+		}
 	}
 	if on, ok := boolean(orNull(n.Get("enabled"))); ok && !on {
 		r.apply(t, option.Named("no-gpu-telemetry"), k, []string{"true"}, n.Get("enabled"), path+".enabled")

@@ -159,6 +159,7 @@ func sample(o option.Option, data string) string {
 // companions are what options of a prefix need; the first row counts. An option that is in its own companions has its
 // value there.
 var companions = []struct{ prefix, args string }{
+	{"num-gpus", "--price-per-gpu-hour 2.5"},
 	{"model-names", "--model-names=a,b"},
 	{"url-strategy", ""},
 	{"url", "--url=https://h:2/v1"},

@@ -24,7 +24,7 @@ func serverMetricsConfig(r *config.Run) Object {
 func gpuConfig(r *config.Run) Object {
 	g := r.GPU
 	if !g.Enabled {
-		return Object{{Key: "enabled", Value: false}}
+		return append(Object{{Key: "enabled", Value: false}}, priceConfig(&g)...)
 	}
 	var out Object
 	if len(g.Exporters) > 0 {
@@ -39,6 +39,17 @@ func gpuConfig(r *config.Run) Object {
 	}
 	if g.MetricsFile != "" {
 		out = append(out, Member{Key: "metrics_file", Value: g.MetricsFile})
+	}
+	return append(out, priceConfig(&g)...)
+}
+
+// priceConfig has the price of the GPUs, if one was given.
+func priceConfig(g *config.GPU) (out Object) {
+	if g.PricePerHour > 0 {
+		out = append(out, Member{Key: "price_per_gpu_hour", Value: g.PricePerHour})
+	}
+	if g.Count > 0 {
+		out = append(out, Member{Key: "num_gpus", Value: g.Count})
 	}
 	return out
 }

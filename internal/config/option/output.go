@@ -55,6 +55,12 @@ func outputOptions() []Option {
 				"amdsmi "+
 				"for the GPUs of this machine.", multi, address, yaml("gpu_telemetry")),
 		opt("no-gpu-telemetry", Bool, "false", 1, "Do not collect GPU telemetry.", yaml("gpu_telemetry.enabled")),
+		opt("price-per-gpu-hour", Float, "", 2,
+			"Price of one GPU for an hour, in any currency; the report then has the cost of output tokens and of "+
+				"requests. The number of GPUs is that of --num-gpus, else as many as GPU telemetry sees.",
+			limits(Above(0)), yaml("gpu_telemetry.price_per_gpu_hour")),
+		opt("num-gpus", Int, "", 2, "Number of GPUs that serve, for the cost.",
+			derived("as many as GPU telemetry sees"), limits(AtLeast(1)), yaml("gpu_telemetry.num_gpus")),
 		opt("server-metrics", String, "", 1, "Also collect server metrics from these URLs.", multi, address,
 			yaml("server_metrics.urls")),
 		opt("no-server-metrics", Bool, "false", 1, "Do not collect server metrics.", yaml("server_metrics.enabled")),

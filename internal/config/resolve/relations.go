@@ -24,6 +24,7 @@ func requirements() []struct{ rule, flag, needs string } {
 		{"", "sagemaker-target-variant", "sagemaker-endpoint-name"},
 		{"", "serve-params", "serve-cmd"},
 		{"", "per-chunk-usage", "streaming"},
+		{"", "num-gpus", "price-per-gpu-hour"},
 		{"", "stream", "otel-url"},
 		{"", "otel-resource-attributes", "otel-url"},
 		{"", "gen-ai-provider", "otel-url"},

@@ -32,10 +32,17 @@ func (te *telemetry) serverMetrics() config.ServerMetrics {
 
 func (te *telemetry) gpu() config.GPU {
 	items, _ := parse.GPU(te.p.Texts("gpu-telemetry")) // checked before
-	return config.GPU{
+	g := config.GPU{
 		Enabled: !te.p.Bool("no-gpu-telemetry"), Given: te.p.Given("gpu-telemetry"),
 		Exporters: items.Exporters, Collector: items.Collector, MetricsFile: items.MetricsFile,
 	}
+	if price := te.p.Float("price-per-gpu-hour"); price != nil {
+		g.PricePerHour = *price
+	}
+	if n := te.p.Int("num-gpus"); n != nil {
+		g.Count = int(*n)
+	}
+	return g
 }
 
 func (te *telemetry) network() config.Network {
@@ -92,6 +99,10 @@ func (te *telemetry) checkListen() {
 }
 
 func (te *telemetry) checkTelemetry() {
+	if te.given("price-per-gpu-hour") && !te.given("num-gpus") && te.p.Bool("no-gpu-telemetry") {
+		te.fault("", "%s needs the number of GPUs, which is not known with %s: add --num-gpus",
+			te.flag("price-per-gpu-hour"), te.flag("no-gpu-telemetry"))
+	}
 	if te.given("gpu-telemetry") {
 		items, err := parse.GPU(te.p.Texts("gpu-telemetry"))
 		if err != nil {

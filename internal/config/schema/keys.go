@@ -372,14 +372,15 @@ func artifactKeys() []Key {
 
 func telemetryKeys() []Key {
 	return []Key{
-		section("gpu_telemetry", "Figures of GPUs. A text is a URL.",
+		section("gpu_telemetry", "Figures of GPUs. A text is a URL.", append(ours(
+			opt("price_per_gpu_hour", "price-per-gpu-hour", nil), opt("num_gpus", "num-gpus", nil)),
 			Key{Name: "enabled", Kind: Switch, Default: true, Help: "Collect figures of GPUs."},
 			Key{Name: "urls", Kind: Words, Default: []any{}, Help: "DCGM exporters."},
 			Key{Name: "metrics_file", Kind: Word, Help: "CSV file with names of further DCGM fields."},
 			Key{Name: "collector", Kind: Choice, Values: []string{"dcgm", "pynvml", "amdsmi"}, Default: "dcgm",
 				Help: "Where figures come from."},
 			Key{Name: "mode", Kind: Choice, Values: []string{"summary", "realtime_dashboard"}, Default: "summary",
-				Help: "Whether figures are shown during the run."}),
+				Help: "Whether figures are shown during the run."})...),
 		section("server_metrics", "Prometheus metrics of the server. A text is a URL.",
 			Key{Name: "enabled", Kind: Switch, Default: true, Help: "Collect the server's metrics."},
 			opt("urls", "server-metrics", []any{}),

@@ -18,6 +18,9 @@ type RunFacts struct {
 	ServerStart *time.Duration `json:"server_start_ns,omitempty"`
 }
 
+// OfAllPhases returns the facts that hold for all phases.
+func (f RunFacts) OfAllPhases() RunFacts { return RunFacts{NetworkRTT: f.NetworkRTT, GPUs: f.GPUs} }
+
 // SetRunFacts sets the facts of the engine's run.
 func (e *Engine) SetRunFacts(f RunFacts) {
 	e.mu.Lock()

@@ -3,7 +3,6 @@ package answer
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -115,7 +114,7 @@ func Read(aggregate []byte) (*Sweep, error) {
 	for i := range f.Cells {
 		s.Cells = append(s.Cells, f.Cells[i].cell(s.Parameters, trials, units))
 	}
-	s.Metrics = metricsOf(units)
+	s.Metrics = Metrics(units)
 	for _, r := range f.FailedRuns {
 		s.Failures = append(s.Failures, Failure(r))
 	}
@@ -126,7 +125,7 @@ func Read(aggregate []byte) (*Sweep, error) {
 		for _, l := range c.Filters {
 			s.Limits = append(s.Limits, l.limit())
 		}
-		s.judge()
+		s.Judge()
 	}
 	s.front(&f)
 	s.best(f.Best)
@@ -217,8 +216,9 @@ var firstMetrics = []string{
 // statOrder are the statistics in their order on the page; others follow.
 var statOrder = []string{"avg", "p50", "p90", "p95", "p99", "max", "min", "std"}
 
-// metricsOf returns the metrics of flattened keys: those first that matter most, then by the order of the table.
-func metricsOf(units map[string]string) []Metric {
+// Metrics returns the metrics of flattened keys with their units: those first that matter most, then by
+// the order of the table.
+func Metrics(units map[string]string) []Metric {
 	var list []Metric
 	for key, unit := range units {
 		tag, stat := splitKey(key)
@@ -250,10 +250,13 @@ func metricsOf(units map[string]string) []Metric {
 	return list
 }
 
-// judge sets the verdicts of the cells by the limits: the mean of a figure must meet its limit.
-func (s *Sweep) judge() {
+// Judge sets the verdicts of the cells that have none by the limits: the mean of a figure must meet its limit.
+func (s *Sweep) Judge() {
 	for i := range s.Cells {
 		c := &s.Cells[i]
+		if c.Verdict != "" || len(s.Limits) == 0 {
+			continue
+		}
 		c.Verdict = Feasible
 		for _, l := range s.Limits {
 			f, ok := c.Figure(l.Metric + "_" + l.Stat)
@@ -372,134 +375,4 @@ func (s *Sweep) best(list artifact.Object) {
 		}
 		s.Best = append(s.Best, b)
 	}
-}
-
-// historyFile is search_history.json, of this program or of the original.
-type historyFile struct {
-	Config struct {
-		Planner    string          `json:"planner"`
-		Objectives []objectiveFile `json:"objectives"`
-		Most       int             `json:"max_iterations"`
-		Space      []struct {
-			Path   string
-			Lo, Hi float64
-		} `json:"search_space"`
-		Filters []limitFile `json:"sla_filters"`
-	} `json:"config"`
-	Iterations []struct {
-		Values       artifact.Object `json:"variation_values"`
-		Objectives   []*float64      `json:"objective_values"`
-		Feasible     *bool           `json:"feasible"`
-		NonMonotonic any             `json:"non_monotonic_warning"`
-	} `json:"iterations"`
-	BestTrials []struct {
-		Index int `json:"iteration_idx"`
-	} `json:"best_trials"`
-	Recipe   *string `json:"recipe"`
-	Boundary *struct {
-		FeasibleMax   *struct{ Value float64 } `json:"feasible_max"`
-		InfeasibleMin *struct {
-			Value  float64
-			Breach *limitFile `json:"first_breach"`
-		} `json:"infeasible_min"`
-		Type    string                     `json:"boundary_type"`
-		Binding string                     `json:"binding_constraint"`
-		CI      *struct{ Lo, Hi *float64 } `json:"boundary_ci"`
-	} `json:"boundary_summary"`
-	Reason *string `json:"convergence_reason"`
-}
-
-type objectiveFile struct {
-	Metric, Stat, Direction string
-}
-
-// ReadSearch reads search_history.json, of this program or of the original. The cells are the iterations; they have
-// objectives and verdicts, but no figures: those are in the files of the runs.
-func ReadSearch(history []byte) (*Sweep, error) {
-	var f historyFile
-	if err := json.Unmarshal(history, &f); err != nil {
-		return nil, err
-	}
-	if len(f.Config.Space) == 0 {
-		return nil, errors.New("it is not the history of a search: it has no config.search_space")
-	}
-	s := &Sweep{Kind: "Search", Search: &Search{Planner: f.Config.Planner, Most: f.Config.Most}}
-	for _, d := range f.Config.Space {
-		p := Parameter{Name: d.Path[strings.LastIndexByte(d.Path, '.')+1:], Path: d.Path}
-		s.Parameters = append(s.Parameters, p)
-		s.Search.Ranges = append(s.Search.Ranges, Range{p, d.Lo, d.Hi})
-	}
-	for i := range f.Config.Filters {
-		s.Limits = append(s.Limits, f.Config.Filters[i].limit())
-	}
-	for _, o := range f.Config.Objectives {
-		s.Search.Objectives = append(s.Search.Objectives,
-			strings.ToLower(o.Direction)+" "+NewMetric(o.Metric, o.Stat, "").Title())
-		s.Metrics = append(s.Metrics, NewMetric(o.Metric, o.Stat, ""))
-	}
-	for _, it := range f.Iterations {
-		c := Cell{Figures: map[string]Figure{}}
-		var parts []string
-		for _, p := range s.Parameters {
-			v, _ := it.Values.Get(p.Path)
-			c.Values = append(c.Values, v)
-			parts = append(parts, p.Name+" "+Label(v))
-		}
-		c.Label = strings.Join(parts, ", ")
-		c.setObjectives(it.Objectives, s.Metrics)
-		switch {
-		case len(c.Objectives) == 0:
-			c.Verdict = Failed
-		case it.Feasible != nil && *it.Feasible && len(s.Limits) > 0:
-			c.Verdict = Feasible
-		case it.Feasible != nil && !*it.Feasible:
-			c.Verdict = Infeasible
-		}
-		c.NonMonotonic = it.NonMonotonic != nil && it.NonMonotonic != false
-		s.Cells = append(s.Cells, c)
-	}
-	for _, b := range f.BestTrials {
-		if b.Index >= 0 && b.Index < len(s.Cells) {
-			s.Search.Best = append(s.Search.Best, b.Index)
-		}
-	}
-	if f.Recipe != nil {
-		s.Search.Recipe = *f.Recipe
-	}
-	if f.Reason != nil {
-		s.Search.Reason = *f.Reason
-	}
-	s.Search.Boundary = f.boundary()
-	return s, nil
-}
-
-func (c *Cell) setObjectives(values []*float64, of []Metric) {
-	for i, v := range values {
-		if v == nil || i >= len(of) {
-			return
-		}
-		c.Objectives = append(c.Objectives, *v)
-		c.Figures[of[i].Key()] = Single(*v)
-	}
-}
-
-func (f *historyFile) boundary() *Boundary {
-	b := f.Boundary
-	if b == nil {
-		return nil
-	}
-	out := &Boundary{Type: b.Type, Binding: b.Binding, MarginLow: math.NaN(), MarginHigh: math.NaN()}
-	if b.FeasibleMax != nil {
-		out.FeasibleMax = &b.FeasibleMax.Value
-	}
-	if i := b.InfeasibleMin; i != nil {
-		out.InfeasibleMin = &i.Value
-		if i.Breach != nil && i.Breach.Observed != nil {
-			out.Breach = Breach(i.Breach.limit(), *i.Breach.Observed)
-		}
-	}
-	if b.CI != nil && b.CI.Lo != nil && b.CI.Hi != nil {
-		out.MarginLow, out.MarginHigh = *b.CI.Lo, *b.CI.Hi
-	}
-	return out
 }

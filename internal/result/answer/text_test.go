@@ -10,8 +10,10 @@ func TestIntervalsHaveTheDigitsThatTheirWidthCallsFor(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64
 		want      string
-	}{{11.9, 12.9, "11.9–12.9"}, {184, 199, "184–199"}, {66.2, 71.3, "66–71"}, {0.0123, 0.0141, "0.0123–0.0141"},
-		{1234, 5678, "1,234–5,678"}, {-6.2, 4.1, "-6 to 4"}, {5, 5, "5–5"}, {math.NaN(), 1, ""}, {0, math.Inf(1), ""}} {
+	}{{11.9, 12.9, "11.9–12.9"}, {184, 199, "184–199"}, {66.2, 71.3, "66–71"},
+		{0.0123, 0.0141, "0.0123–0.0141"},
+		{1234, 5678, "1,234–5,678"}, {-6.2, 4.1, "-6 to 4"}, {5, 5, "5–5"},
+		{math.NaN(), 1, ""}, {0, math.Inf(1), ""}} {
 		if got := Between(c.low, c.high); got != c.want {
 			t.Errorf("%v, %v: %q, want %q", c.low, c.high, got, c.want)
 		}
@@ -23,11 +25,12 @@ func TestHeadlineSaysWhatIsKnown(t *testing.T) {
 	rate := Parameter{Name: "request rate", Unit: "requests/s"}
 	users := Parameter{Name: "concurrency"}
 	for want, c := range map[string]Capacity{
-		"12.4 requests/s, 95 %: 11.9–12.9": {Outcome: Found, Load: rate, Value: 12.42, Low: 11.9, High: 12.9, Level: 0.95,
+		"12.4 requests/s, 95 %: 11.9–12.9": {Outcome: Found, Load: rate, Value: 12.42, Low: 11.9, High: 12.9,
+			Level: 0.95, Rate: Single(unknown)},
+		"concurrency 186, 95 %: 178–195 (12.4 requests/s)": {Outcome: Found, Load: users, Value: 186, Low: 178,
+			High: 195, Level: 0.95, Rate: Single(12.4)},
+		"concurrency 186": {Outcome: Found, Load: users, Value: 186, Low: unknown, High: unknown,
 			Rate: Single(unknown)},
-		"concurrency 186, 95 %: 178–195 (12.4 requests/s)": {Outcome: Found, Load: users, Value: 186, Low: 178, High: 195,
-			Level: 0.95, Rate: Single(12.4)},
-		"concurrency 186": {Outcome: Found, Load: users, Value: 186, Low: unknown, High: unknown, Rate: Single(unknown)},
 		"at least concurrency 1,000: the largest load of the range meets all limits": {Outcome: WholeRange, Load: users,
 			Lo: 1, Hi: 1000, Value: 1000, Rate: Single(unknown)},
 		"none: not even concurrency 1 meets the limits": {Outcome: NotEvenSmallest, Load: users, Lo: 1, Hi: 1000,

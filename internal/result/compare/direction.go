@@ -18,6 +18,7 @@ var directions = map[string]int{
 	"benchmark_duration": 0, "audio_duration": 0, "usage_prompt_audio_seconds": 0,
 	"total_usage_prompt_audio_seconds": 0,
 	"error_latency":                    0,
+	"cost_per_million_output_tokens":   -1, "cost_per_thousand_requests": -1,
 }
 
 // direction returns which way a metric improves: 1 up, −1 down, 0 neither, such as lengths and counts.

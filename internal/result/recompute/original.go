@@ -193,7 +193,7 @@ func (o *original) place(state *summary.State, s *originalSummary) error {
 		return err
 	}
 	state.Phases = phases
-	state.Window = summary.WindowOf(phases, string(config.ProfilingPhase), state.Window.NetworkRTT)
+	state.Window = summary.WindowOf(phases, string(config.ProfilingPhase), state.Window)
 	if state.Window.WindowStartNS == 0 {
 		start, startErr := time.Parse("2006-01-02T15:04:05.999999", s.StartTime)
 		end, endErr := time.Parse("2006-01-02T15:04:05.999999", s.EndTime)

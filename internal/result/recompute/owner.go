@@ -106,7 +106,7 @@ func (r *recomputation) warmup() error {
 	if len(w.phases) == 0 {
 		return nil
 	}
-	w.engine.SetRunFacts(summary.WindowOf(r.state.Phases, string(config.WarmupPhase), r.state.Window.NetworkRTT))
+	w.engine.SetRunFacts(summary.WindowOf(r.state.Phases, string(config.WarmupPhase), r.state.Window))
 	for i, apart := range w.phases {
 		if r.orig != nil && len(r.state.Phases) == 0 {
 			continue // its folder lacks the file of the phases
@@ -115,7 +115,7 @@ func (r *recomputation) warmup() error {
 			return fmt.Errorf("state of the run: warmup_records: phase_index %d is not a warm-up", i)
 		}
 		own := r.state.Phases[i : i+1]
-		apart.SetRunFacts(summary.WindowOf(own, string(config.WarmupPhase), r.state.Window.NetworkRTT))
+		apart.SetRunFacts(summary.WindowOf(own, string(config.WarmupPhase), r.state.Window))
 	}
 	r.warmups, r.warmupResults = w.phases, w.engine.Results()
 	return nil

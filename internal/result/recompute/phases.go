@@ -87,7 +87,7 @@ func (r *recomputation) addParts(result *summary.Result) {
 		if engine == nil {
 			continue
 		}
-		window := p.Window(r.state.Window.NetworkRTT)
+		window := p.Window(r.state.Window)
 		r.clip(&window)
 		engine.SetRunFacts(window)
 		if r.selects() {

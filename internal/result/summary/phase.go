@@ -3,7 +3,6 @@ package summary
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"aiperf/internal/measure/metrics"
 )
@@ -24,9 +23,9 @@ type Phase struct {
 	Counts Counts
 }
 
-// Window returns when the phase ran, if it has ended.
-func (p *Phase) Window(rtt *time.Duration) Window {
-	w := Window{NetworkRTT: rtt}
+// Window returns when the phase ran, if it has ended, with the facts of the whole run.
+func (p *Phase) Window(run Window) Window {
+	w := run.OfAllPhases()
 	if p.Ended {
 		w.WindowStartNS, w.WindowEndNS = p.StartNS, p.EndNS
 	}
@@ -93,16 +92,16 @@ func PhasesRun(phases []PhaseState, nowNS int64) []Phase {
 }
 
 // WindowOf returns when the phases of a kind ran, from the start of the first to the end of the last; as long as one of
-// them goes on there is no window.
-func WindowOf(phases []PhaseState, kind string, rtt *time.Duration) Window {
-	w := Window{NetworkRTT: rtt}
+// them goes on there is no window. The other facts are those of the whole run.
+func WindowOf(phases []PhaseState, kind string, run Window) Window {
+	w := run.OfAllPhases()
 	for i := range phases {
 		p := &phases[i]
 		if p.Kind != kind || p.StartNS == 0 {
 			continue
 		}
 		if p.RequestsEndNS == 0 {
-			return Window{NetworkRTT: rtt}
+			return run.OfAllPhases()
 		}
 		w.WindowStartNS = cmp.Or(w.WindowStartNS, p.StartNS)
 		w.WindowEndNS = max(w.WindowEndNS, p.RequestsEndNS)

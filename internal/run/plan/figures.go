@@ -25,6 +25,7 @@ func Metrics(cfg *config.Run, d *endpoint.Descriptor) metrics.Config {
 	c.ContextOverflow = env.ContextOverflow.Substrings
 	c.SkipContextOverflow = cfg.AnyProfiling(func(p *config.Phase) bool { return p.Mode == config.AgenticReplay })
 	c.Percentiles = cfg.Artifacts.Percentiles
+	c.PricePerGPUHour = cfg.GPU.PricePerHour
 	c.FixedSchedule = cfg.AnyProfiling(func(p *config.Phase) bool { return p.Schedule != nil })
 	c.OpenLoop = cfg.AnyProfiling(func(p *config.Phase) bool {
 		return p.Mode != config.Burst && p.Mode != config.AgenticReplay && !p.AtOnce()

@@ -30,6 +30,16 @@ func NewStore(c *Catalog) *Store { return &Store{catalog: c, byKey: map[string]*
 // Empty reports that no device said anything.
 func (s *Store) Empty() bool { return len(s.devices) == 0 }
 
+// GPUs returns the number of GPUs. One counts once, in however many instances and through however many exporters it was
+// seen.
+func (s *Store) GPUs() int {
+	seen := map[string]bool{}
+	for _, d := range s.devices {
+		seen[d.physical()] = true
+	}
+	return len(seen)
+}
+
 // Add keeps a reading. Identity that a device reported only later fills what was not known before.
 func (s *Store) Add(r Reading) {
 	key := r.key()

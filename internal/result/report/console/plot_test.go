@@ -24,9 +24,9 @@ func batchServer(loads ...float64) answer.Curve {
 			verdict = answer.Infeasible
 		}
 		rate := 1000 * n / (20 + wait/10)
-		s.Cells = append(s.Cells, answer.Cell{Values: []any{n}, Runs: 1, Verdict: verdict, Figures: map[string]answer.Figure{
-			latency.Key(): answer.Single(wait), throughput.Key(): answer.Single(rate), perUser.Key(): answer.Single(rate / n),
-		}})
+		s.Cells = append(s.Cells, answer.Cell{Values: []any{n}, Runs: 1, Verdict: verdict,
+			Figures: map[string]answer.Figure{latency.Key(): answer.Single(wait), throughput.Key(): answer.Single(rate),
+				perUser.Key(): answer.Single(rate / n)}})
 	}
 	c := answer.NewCurve(&s, 0, latency, throughput, perUser)
 	c.SetBoundary(192, 184, 199, 300)

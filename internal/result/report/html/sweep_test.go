@@ -49,7 +49,7 @@ func metricsOfBatching() []answer.Metric {
 func sweepOfTwo() *answer.Sweep {
 	s := &answer.Sweep{
 		Title: "org/<b>model</b>", Kind: "Sweep", Version: "1.2.3", Target: "http://localhost:8000/v1/chat/completions",
-		Command:    "aiperf profile --model 'org/<b>model</b>' --concurrency 1,4,16,64,128 --isl 128,1024 --num-profile-runs 3",
+		Command:    "aiperf profile --model 'org/<b>model</b>' --concurrency 1,4,16,64,128 --isl 128,1024",
 		Parameters: []answer.Parameter{{Name: "isl", Unit: "tokens"}, {Name: "concurrency"}},
 		Metrics:    metricsOfBatching(), Level: 0.95,
 		Limits: []answer.Limit{{Metric: "time_to_first_token", Stat: "p99", Op: "lt", Threshold: 600, Unit: "ms"}},
@@ -60,8 +60,10 @@ func sweepOfTwo() *answer.Sweep {
 	}
 	for _, isl := range []float64{128, 1024} {
 		for _, n := range []float64{1, 4, 16, 64, 128} {
-			c := answer.Cell{Label: "isl " + answer.Label(isl) + ", concurrency " + answer.Label(n), Values: []any{isl, n}, Runs: 3,
-				Page:    "../isl_" + answer.Label(isl) + "__concurrency_" + answer.Label(n) + "/profile_export_aiperf.html",
+			c := answer.Cell{Label: "isl " + answer.Label(isl) + ", concurrency " + answer.Label(n),
+				Values: []any{isl, n}, Runs: 3,
+				Page: "../isl_" + answer.Label(isl) + "__concurrency_" + answer.Label(n) +
+					"/profile_export_aiperf.html",
 				Figures: batching(n, isl), Verdict: answer.Feasible}
 			if f := c.Figures["time_to_first_token_p99"]; f.Mean > 600 {
 				c.Verdict, c.Why = answer.Infeasible, answer.Breach(s.Limits[0], f.Mean)
@@ -71,7 +73,8 @@ func sweepOfTwo() *answer.Sweep {
 		}
 	}
 	s.Best = []answer.Best{
-		{Title: "Best throughput", Metric: s.Metrics[1], Value: s.Cells[3].Figures["request_throughput_avg"].Mean, Cell: 3},
+		{Title: "Best throughput", Metric: s.Metrics[1],
+			Value: s.Cells[3].Figures["request_throughput_avg"].Mean, Cell: 3},
 		{Title: "Best latency p99", Metric: answer.NewMetric("time_to_first_token", "p99", ""),
 			Value: s.Cells[0].Figures["time_to_first_token_p99"].Mean, Cell: 0},
 	}
@@ -83,7 +86,7 @@ func searched() *answer.Sweep {
 	s := &answer.Sweep{
 		Title: "meta-llama/Llama-3.1-8B-Instruct", Kind: "Capacity", Version: "1.2.3",
 		Target:     "http://localhost:8000/v1/chat/completions",
-		Command:    "aiperf capacity --url http://localhost:8000 --ttft p99:300 --itl p95:25 --model meta-llama/Llama-3.1-8B-Instruct",
+		Command:    "aiperf capacity --url http://localhost:8000 --ttft p99:300 --itl p95:25",
 		Parameters: []answer.Parameter{{Name: "concurrency", Path: "phases.profiling.concurrency"}},
 		Metrics:    metricsOfBatching(),
 		Limits: []answer.Limit{{Metric: "time_to_first_token", Stat: "p99", Op: "lt", Threshold: 300, Unit: "ms"},
@@ -93,7 +96,8 @@ func searched() *answer.Sweep {
 	}
 	for i, n := range []float64{1, 2, 4, 8, 16, 32, 64, 128, 80, 72, 68, 70} {
 		c := answer.Cell{Label: "concurrency " + answer.Label(n), Values: []any{n}, Runs: 1, Figures: batching(n, 64),
-			Page: "search_iter_000" + short(float64(i)) + "/profile_runs/trial_0001/profile_export_aiperf.html", Verdict: answer.Feasible}
+			Page:    "search_iter_000" + short(float64(i)) + "/profile_runs/trial_0001/profile_export_aiperf.html",
+			Verdict: answer.Feasible}
 		for _, l := range s.Limits {
 			if v := c.Figures[l.Metric+"_"+l.Stat].Mean; !answer.Meets(l, v) {
 				c.Verdict, c.Why = answer.Infeasible, answer.Breach(l, v)
@@ -109,17 +113,20 @@ func searched() *answer.Sweep {
 	s.Search = &answer.Search{Planner: "smooth_isotonic", Objectives: []string{"maximize Output Token Throughput"},
 		Ranges: []answer.Range{{Parameter: s.Parameters[0], Lo: 1, Hi: 1000}}, Recipe: "max-concurrency-under-sla",
 		Reason: "smooth_isotonic_precision_reached", Most: 30, Best: []int{10},
-		Boundary: &answer.Boundary{FeasibleMax: &at, InfeasibleMin: &over, Type: "smooth", Binding: "time_to_first_token:p99",
-			Breach: answer.Breach(s.Limits[0], 303.1), MarginLow: -6.2, MarginHigh: 4.1}}
+		Boundary: &answer.Boundary{FeasibleMax: &at, InfeasibleMin: &over, Type: "smooth",
+			Binding: "time_to_first_token:p99",
+			Breach:  answer.Breach(s.Limits[0], 303.1), MarginLow: -6.2, MarginHigh: 4.1}}
 	passing, failing := 296.4, 303.1
 	s.Limits[0].Passing, s.Limits[0].Failing = &passing, &failing
 	curve := answer.NewCurve(s, 0, answer.NewMetric("time_to_first_token", "p99", ""),
-		answer.NewMetric("output_token_throughput", "avg", ""), answer.NewMetric("output_token_throughput_per_user", "avg", ""))
+		answer.NewMetric("output_token_throughput", "avg", ""),
+		answer.NewMetric("output_token_throughput_per_user", "avg", ""))
 	curve.SetBoundary(69, 66.2, 71.3, 300)
 	s.Capacity = &answer.Capacity{Outcome: answer.Found, Load: s.Parameters[0], Lo: 1, Hi: 1000, Value: 69, Low: 66.2,
 		High: 71.3, Level: 0.95, Rate: answer.Figure{Mean: 22.4, Low: 21.9, High: 22.8}, Limits: s.Limits, Curve: curve,
 		Price: answer.NewPrice(2.5, 4, 2867), Command: s.Command,
-		Spent: answer.Spent{Runs: 12, Requests: 4312, Tokens: 1204331, Time: 192 * time.Second, Saved: 400 * time.Second},
+		Spent: answer.Spent{Runs: 12, Requests: 4312, Tokens: 1204331, Time: 192 * time.Second,
+			Saved: 400 * time.Second},
 		Notes: []string{"The probe at 128 was limited by the client: it counts neither as feasible nor as infeasible."}}
 	return s
 }

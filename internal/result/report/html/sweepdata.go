@@ -191,8 +191,9 @@ func boundaryOf(s *answer.Sweep) *boundaryData {
 		return number(c.Curve.Points[i].Load)
 	}
 	return &boundaryData{
-		Parameter: max(slices.IndexFunc(s.Parameters, func(p answer.Parameter) bool { return p.Name == c.Load.Name }), 0),
-		Value:     number(c.Value), Low: number(c.Low), High: number(c.High),
+		Parameter: max(0, slices.IndexFunc(s.Parameters,
+			func(p answer.Parameter) bool { return p.Name == c.Load.Name || p.Path != "" && p.Path == c.Load.Path })),
+		Value: number(c.Value), Low: number(c.Low), High: number(c.High),
 		Knee: load(c.Curve.Knee), Recommended: load(c.Curve.Recommended),
 	}
 }

@@ -26,8 +26,8 @@ type Answer struct {
 var countAnswers = []string{"failed_runs", "feasible_cells", "pareto_cells", "skipped_cells"}
 
 // answerGrammar explains answers in errors.
-const answerGrammar = "answers of a sweep are best_throughput, best_latency_p99, max_TAG[:STAT] and min_TAG[:STAT] of a " +
-	"metric or swept parameter, failed_runs, feasible_cells, pareto_cells and skipped_cells"
+const answerGrammar = "answers of a sweep are best_throughput, best_latency_p99, max_TAG[:STAT] and min_TAG[:STAT] " +
+	"of a metric or swept parameter, failed_runs, feasible_cells, pareto_cells and skipped_cells"
 
 // IsAnswer reports whether a condition is about a sweep or a search as a whole. The name of a metric is none.
 func IsAnswer(text string) bool {

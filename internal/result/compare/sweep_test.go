@@ -44,12 +44,14 @@ func writeSweep(t *testing.T, where string, trials int, cells map[int][2][]float
 				"request_latency_p99": block(0.95, "ms", figures[1]...)}})
 	}
 	metadata := map[string]any{"sweep_parameters": []any{map[string]any{"name": "concurrency", "values": values}},
-		"num_combinations": len(values) + 1, "skipped_values": []any{map[string]any{"concurrency": 99}}, "confidence_level": 0.95, "num_trials_per_value": trials}
+		"num_combinations": len(values) + 1, "skipped_values": []any{map[string]any{"concurrency": 99}},
+		"confidence_level": 0.95, "num_trials_per_value": trials}
 	if limit > 0 {
 		metadata["sla_constraints"] = map[string]any{"active_filters": []any{map[string]any{
 			"metric_tag": "request_latency", "stat": "p99", "op": "lt", "threshold": limit}}}
 	}
-	text, err := json.Marshal(map[string]any{"aggregation_type": "sweep", "failed_runs": []any{map[string]any{"label": "x"}}, "metadata": metadata,
+	text, err := json.Marshal(map[string]any{"aggregation_type": "sweep", "metadata": metadata,
+		"failed_runs":             []any{map[string]any{"label": "x"}},
 		"per_combination_metrics": combinations, "pareto_optimal": []any{map[string]any{"concurrency": values[0]}},
 		"best_configurations": map[string]any{"best_throughput": map[string]any{
 			"parameters": map[string]any{"concurrency": values[0]}, "metric": 12.5, "unit": "requests/sec"}}})
@@ -90,14 +92,17 @@ func TestSweepsAreComparedCellByCell(t *testing.T) {
 		}
 	}
 	if want := "concurrency 1 request_latency:p99 worse\nconcurrency 1 request_throughput:avg no difference\n" +
-		"concurrency 2 request_latency:p99 no difference\nconcurrency 2 request_throughput:avg better\n"; verdicts != want {
+		"concurrency 2 request_latency:p99 no difference\n" +
+		"concurrency 2 request_throughput:avg better\n"; verdicts != want {
 		t.Errorf("%s, want\n%s", verdicts, want)
 	}
 	want, _ := fromRepeats(momentsOf([]float64{100, 101, 102}), momentsOf([]float64{130, 131, 132}), 0.95)
-	if got := c.Cells[0].find(t, "request_latency", "p99"); math.Abs(got.Low-want.low)+math.Abs(got.High-want.high) > 1e-9 {
+	got := c.Cells[0].find(t, "request_latency", "p99")
+	if math.Abs(got.Low-want.low)+math.Abs(got.High-want.high) > 1e-9 {
 		t.Errorf("%v … %v, want that of the trials, %v … %v", got.Low, got.High, want.low, want.high)
 	}
-	if !c.Failed() || strings.Join(c.OnlyBase, "") != "concurrency 8" || strings.Join(c.OnlyNew, "") != "concurrency 16" {
+	if !c.Failed() || strings.Join(c.OnlyBase, "") != "concurrency 8" ||
+		strings.Join(c.OnlyNew, "") != "concurrency 16" {
 		t.Errorf("%v, only %v and %v", c.Failed(), c.OnlyBase, c.OnlyNew)
 	}
 	for _, text := range []string{c.Text(), c.Markdown()} {
@@ -121,8 +126,8 @@ func TestSweepsAreComparedCellByCell(t *testing.T) {
 func TestPlainTagsOfASweepAreRead(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"aggregation_type":"sweep","metadata":{"num_trials_per_value":1},"per_combination_metrics":[{"parameters":
-		{"concurrency":4},"metrics":{"request_latency":{"mean":12,"avg":12,"std":0,"min":9,"max":20,"p99":19.5,"unit":"ms"},
-		"request_throughput":{"mean":3,"avg":3,"unit":"requests/sec"}}}]}`
+		{"concurrency":4},"metrics":{"request_latency":{"mean":12,"avg":12,"std":0,"min":9,"max":20,"p99":19.5,
+		"unit":"ms"},"request_throughput":{"mean":3,"avg":3,"unit":"requests/sec"}}}]}`
 	if err := os.WriteFile(filepath.Join(dir, "profile_export_aiperf_sweep.json"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +171,8 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got := strings.Join(s.Check([]Condition{c}), "\n"); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		got := strings.Join(s.Check([]Condition{c}), "\n")
+		if !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
@@ -179,8 +185,8 @@ func TestAnswers(t *testing.T) {
 
 func TestAnswersThatCannotBeRead(t *testing.T) {
 	for text, want := range map[string]string{
-		"max_goodptu>=10":          `"max_goodptu>=10": "goodptu" is neither a metric, did you mean goodput? nor swept (swept: isl)`,
-		"max_isl:p99>1":            `"max_isl:p99>1": isl is a swept parameter, which has neither a statistic nor a unit`,
+		"max_goodptu>=10":          `"goodptu" is neither a metric, did you mean goodput? nor swept (swept: isl)`,
+		"max_isl:p99>1":            `isl is a swept parameter, which has neither a statistic nor a unit`,
 		"best_throughput:p99>1":    `"best_throughput:p99>1": best_throughput is one number: leave :p99 out`,
 		"max_goodput:p99>1":        `goodput is one number for the whole run: leave :p99 out`,
 		"failed_runs>1ms":          `failed_runs is a count and has no unit`,
@@ -223,7 +229,8 @@ func TestAnswersOfASearch(t *testing.T) {
 func TestARunIsNoSweep(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, []float64{1, 2, 3}, 5, "")
-	for _, path := range []string{dir, filepath.Join(dir, "profile_export_aiperf.json"), filepath.Join(dir, "nowhere")} {
+	for _, name := range []string{"", "profile_export_aiperf.json", "nowhere"} {
+		path := filepath.Join(dir, name)
 		if s, err := LoadSweep(path); s != nil || err != nil {
 			t.Errorf("%s: %v, %v", path, s, err)
 		}

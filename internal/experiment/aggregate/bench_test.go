@@ -10,17 +10,17 @@ import (
 	"aiperf/internal/experiment/series"
 )
 
-// largeRuns makes the runs of a sweep of many cells: 25 distributions and 30 scalars each, as a run of a chat endpoint
-// with usage has them.
+// largeRuns makes the runs of a sweep of many cells: 45 distributions and 44 scalars each, as a run of a chat endpoint
+// has them.
 func largeRuns(cells []series.Cell, trials int) (runs []series.Run) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for trial := range trials {
 		for i := range cells {
 			list := figuresOf(10+r.Float64(), 100+r.Float64())
-			for k := range 24 {
+			for k := range 44 {
 				list = append(list, distributionOf(fmt.Sprintf("distribution_%d", k), r.Float64()))
 			}
-			for k := range 29 {
+			for k := range 43 {
 				list = append(list, scalarOf(fmt.Sprintf("scalar_%d", k), "tokens", r.Float64()))
 			}
 			runs = append(runs, runOf(&cells[i], trial, list...))

@@ -17,8 +17,8 @@ Shows for each figure whether a run is better than the base, worse, or not diffe
 are folders of runs, JSON summaries, folders with repeats of a run, or the aggregate files of
 repeats, of this program or of the original one. With repeats, a difference is compared with the
 spread between repeats; with single runs, with the spread between their requests, which are paired
-where both runs sent the same requests. Folders of sweeps, or their profile_export_aiperf_sweep.json,
-are compared cell by cell.
+where both runs sent the same requests. Folders of sweeps, or their files
+profile_export_aiperf_sweep.json, are compared cell by cell.
 
 Options:
 `

@@ -23,6 +23,9 @@ func AppendCSVRow(dst []byte, cells ...string) []byte {
 }
 
 func appendCell(dst []byte, cell string) []byte {
+	if isPlain(cell) {
+		return append(dst, cell...)
+	}
 	cell = terminal.Text(cell)
 	if isFormula(cell) {
 		cell = "'" + cell
@@ -38,6 +41,16 @@ func appendCell(dst []byte, cell string) []byte {
 		dst = append(dst, cell[i])
 	}
 	return append(dst, '"')
+}
+
+// isPlain reports whether a cell needs nothing done: it has letters, digits, dots and underscores only.
+func isPlain(cell string) bool {
+	for i := range len(cell) {
+		if c := cell[i]; !('0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '.' || c == '_') {
+			return false
+		}
+	}
+	return true
 }
 
 // isFormula reports whether a spreadsheet may run a cell.

@@ -57,7 +57,8 @@ type Sweep struct {
 	runs  []series.Run
 	// critical are the values of Student's t by the number of values.
 	critical map[int]float64
-	keys     map[keyID]*key
+	// shapes are the different lists of figures that runs have.
+	shapes []*shape
 }
 
 type cellKey struct {
@@ -70,31 +71,19 @@ type Cell struct {
 	series.Cell
 	// Parameters are the values of the cell under the names that tables give them.
 	Parameters artifact.Object
-	// Runs are all that were made of the cell.
-	Runs    []series.Run
-	figures []figure
-}
-
-// keyID identifies a figure; units differ only where servers report them.
-type keyID struct{ tag, stat, unit string }
-
-// key is shared by the cells that have the figure.
-type key struct {
-	keyID
-	name string
-}
-
-// figure is one statistic of one metric over the trials of a cell.
-type figure struct {
-	*key
-	n                   int
-	mean, std, min, max float64
+	// Runs are all that were made of the cell, without their metrics.
+	Runs []series.Run
+	// trials are the figures of those that count, shape is what any of them has.
+	trials []trial
+	shape  *shape
+	// written reports that the files of the cell have all its runs.
+	written bool
 }
 
 // New makes the aggregate of cells, which have no runs yet.
 func New(cells []series.Cell, o Options) *Sweep {
 	o.Mode = cmp.Or(o.Mode, Repeated)
-	s := &Sweep{Options: o, at: map[cellKey]*Cell{}, critical: map[int]float64{}, keys: map[keyID]*key{}}
+	s := &Sweep{Options: o, at: map[cellKey]*Cell{}, critical: map[int]float64{}}
 	s.AddCells(cells...)
 	return s
 }
@@ -159,80 +148,33 @@ func nested(m artifact.Member) bool {
 	return false
 }
 
-// Add takes runs into the aggregate. Runs of no cell of the sweep are left out.
+// Add takes runs into the aggregate. It keeps their figures, so that the caller need not keep their metrics. Runs of no
+// cell of the sweep are left out.
 func (s *Sweep) Add(runs ...series.Run) {
-	var changed []*Cell
 	for _, r := range runs {
 		c := s.at[cellKey{r.Info.VariationIndex, r.Info.VariationLabel}]
 		if c == nil {
 			continue
 		}
-		s.runs, c.Runs = append(s.runs, r), append(c.Runs, r)
-		if !slices.Contains(changed[max(0, len(changed)-1):], c) {
-			changed = append(changed, c)
+		if r.Succeeded() {
+			c.add(s.trialOf(&r))
 		}
+		r.Metrics = nil
+		s.runs, c.Runs, c.written = append(s.runs, r), append(c.Runs, r), false
 	}
-	for _, c := range changed {
-		s.summarize(c)
-	}
-}
-
-// summarize computes the figures of a cell anew.
-func (s *Sweep) summarize(c *Cell) {
-	good := series.Successes(c.Runs)
-	if len(good) == 0 {
-		c.figures = nil
-		return
-	}
-	rows := series.Summarize(good, s.Level)
-	c.figures = make([]figure, len(rows))
-	for i := range rows {
-		r := &rows[i]
-		c.figures[i] = figure{s.key(r.Tag, r.Stat, r.Unit), r.N, r.Mean, r.Std, r.Min, r.Max}
-	}
-}
-
-func (s *Sweep) key(tag, stat, unit string) *key {
-	id := keyID{tag, stat, unit}
-	if s.keys[id] == nil {
-		s.keys[id] = &key{keyID: id, name: tag + "_" + stat}
-	}
-	return s.keys[id]
-}
-
-// find returns the figure of a key, nil if the cell does not have it.
-func (c *Cell) find(name string) *figure {
-	for i := range c.figures {
-		if c.figures[i].name == name {
-			return &c.figures[i]
-		}
-	}
-	return nil
 }
 
 // Mean returns the mean of a figure over the trials of the cell; false if none has it.
 func (c *Cell) Mean(metric, stat string) (float64, bool) {
-	f := c.find(metric + "_" + stat)
-	if f == nil {
+	i, ok := c.find(metric + "_" + stat)
+	if !ok {
 		return math.NaN(), false
 	}
-	return f.mean, true
+	return stats.ConfidenceAt(c.values(i, nil), math.NaN()).Mean, true
 }
 
 // Succeeded reports whether a run of the cell counts.
-func (c *Cell) Succeeded() bool { return len(c.figures) > 0 }
-
-// estimate adds what follows from a figure's values. What takes two of them is NaN where there is one.
-func (s *Sweep) estimate(f *figure) stats.Estimate {
-	t, known := s.critical[f.n]
-	if !known {
-		t = stats.StudentT(s.Level, float64(f.n-1))
-		s.critical[f.n] = t
-	}
-	e := stats.Estimate{N: f.n, Mean: f.mean, Std: f.std, Min: f.min, Max: f.max, T: t}
-	e.Derive()
-	return e
-}
+func (c *Cell) Succeeded() bool { return len(c.trials) > 0 }
 
 // Runs returns the runs that were added, in their order.
 func (s *Sweep) Runs() []series.Run { return s.runs }

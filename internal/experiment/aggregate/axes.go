@@ -78,9 +78,9 @@ func parseObjective(text string, parameters []string) (search.Objective, error) 
 }
 
 // CheckAxes returns an error if the runs of a sweep cannot have one of its axes: a metric that no successful run so far
-// has.
+// has. Before the first one there is none.
 func (s *Sweep) CheckAxes() error {
-	if s.Axes == nil {
+	if s.Axes == nil || s.Empty() {
 		return nil
 	}
 	var faults []error

@@ -94,8 +94,8 @@ func (s *Sweep) Best() []Best {
 		if b.Cell == nil {
 			return
 		}
-		if f := b.Cell.find(o.Metric + "_" + o.Stat); f != nil {
-			b.Unit = cmp.Or(f.unit, unit)
+		if i, ok := b.Cell.find(o.Metric + "_" + o.Stat); ok {
+			b.Unit = cmp.Or(b.Cell.shape.keys[i].unit, unit)
 		}
 		out = append(out, b)
 	}

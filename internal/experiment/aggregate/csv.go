@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/measure/stats"
 )
 
 // CSV returns profile_export_aiperf_sweep.csv: the cells, the best of them, the Pareto front and the metadata, with an
@@ -61,8 +62,8 @@ func (s *Sweep) table(out []byte) []byte {
 	list := s.listed()
 	at := map[string]int{}
 	for _, c := range list {
-		for i := range c.figures {
-			at[c.figures[i].name] = 0
+		for i := range c.shape.keys {
+			at[c.shape.keys[i].name] = 0
 		}
 	}
 	header := slices.Clone(s.names)
@@ -80,18 +81,16 @@ func (s *Sweep) table(out []byte) []byte {
 	for _, c := range list {
 		clear(row)
 		copy(row, s.texts(c))
-		for i := range c.figures {
-			f := &c.figures[i]
-			e := s.estimate(f)
-			to := row[len(s.names)+shown*at[f.name]:]
+		s.figures(c, func(k *key, e *stats.Estimate) {
+			to := row[len(s.names)+shown*at[k.name]:]
 			for _, col := range columns {
 				if col.decimals < 0 {
 					continue
 				}
-				to[0] = fixed(col.of(&e), col.decimals, f.n)
+				to[0] = fixed(col.of(e), col.decimals, e.N)
 				to = to[1:]
 			}
-		}
+		})
 		out = artifact.AppendCSVRow(out, row...)
 	}
 	return out

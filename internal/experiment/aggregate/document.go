@@ -34,7 +34,7 @@ func (s *Sweep) Document() artifact.Object {
 	combinations := []any{}
 	for _, c := range s.listed() {
 		combinations = append(combinations, artifact.Object{{Key: "parameters", Value: c.Parameters},
-			{Key: "metrics", Value: artifact.Lazy(func() any { return s.figures(c) })}})
+			{Key: "metrics", Value: artifact.Lazy(func() any { return s.blocks(c) })}})
 	}
 	best := artifact.Object{}
 	for _, b := range s.Best() {
@@ -62,23 +62,21 @@ func parametersOf(cells []*Cell) []any {
 	return list
 }
 
-// figures returns the metrics of a cell.
-func (s *Sweep) figures(c *Cell) artifact.Object {
-	out := make(artifact.Object, 0, len(c.figures))
-	for i := range c.figures {
-		f := &c.figures[i]
-		e := s.estimate(f)
+// blocks returns the figures of a cell.
+func (s *Sweep) blocks(c *Cell) artifact.Object {
+	out := make(artifact.Object, 0, len(c.shape.keys))
+	s.figures(c, func(k *key, e *stats.Estimate) {
 		block := make(artifact.Object, 0, len(columns)+1)
 		for _, col := range columns {
 			var v any // null for what JSON cannot represent
-			if x := col.of(&e); artifact.Finite(x) {
+			if x := col.of(e); artifact.Finite(x) {
 				v = x
 			}
 			block = append(block, artifact.Member{Key: col.name, Value: v})
 		}
-		block = append(block, artifact.Member{Key: "unit", Value: f.unit})
-		out = append(out, artifact.Member{Key: f.name, Value: block})
-	}
+		block = append(block, artifact.Member{Key: "unit", Value: k.unit})
+		out = append(out, artifact.Member{Key: k.name, Value: block})
+	})
 	return out
 }
 

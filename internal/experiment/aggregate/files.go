@@ -10,6 +10,8 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/stats"
 )
 
 // aggregateDir holds the aggregates of a sweep that is repeated as a whole.
@@ -43,12 +45,7 @@ func (s *Sweep) Write(root string) (paths []string, err error) {
 	if s.Empty() {
 		return nil, nil
 	}
-	var failures []error
-	for _, c := range s.cells {
-		if c.Succeeded() {
-			failures = append(failures, s.writeCell(root, c))
-		}
-	}
+	failures := []error{s.WriteCells(root)}
 	to := config.Artifacts{Dir: Dir(root, s.Mode, s.Trials)}
 	keep := func(path string, write func(string) error) {
 		err := os.MkdirAll(filepath.Dir(path), 0o755)
@@ -79,24 +76,45 @@ func WriteDesign(root string, d *sweep.Design) (path string, err error) {
 	return path, artifact.WriteObject(path, d.Object())
 }
 
+// WriteCells writes the confidence aggregates of the cells that have new runs. Written after each run, they are there
+// when the experiment is killed, and its end comes soon.
+func (s *Sweep) WriteCells(root string) error {
+	var failures []error
+	for _, c := range s.cells {
+		if !c.written && c.Succeeded() {
+			failures = append(failures, s.writeCell(root, c))
+		}
+	}
+	return errors.Join(failures...)
+}
+
 func (s *Sweep) writeCell(root string, c *Cell) error {
 	json, csv := CellFiles(root, s.Mode, s.Trials, c.Dir)
 	if err := os.MkdirAll(filepath.Dir(json), 0o755); err != nil {
 		return fmt.Errorf("the folder of an aggregate cannot be made: %w", err)
 	}
 	whole := s.Confidence(c)
-	return errors.Join(artifact.WriteObject(json, whole.Document()), artifact.WriteFile(csv, whole.CSV()))
+	err := errors.Join(artifact.WriteObject(json, whole.Document()), artifact.WriteFile(csv, whole.CSV()))
+	c.written = err == nil
+	return err
 }
 
 // Confidence returns the aggregate of one cell with its confidence intervals. One successful run alone is an aggregate
 // too, which says so in its metadata.
 func (s *Sweep) Confidence(c *Cell) *series.Aggregate {
-	whole := series.NewAggregate(s.Version, c.Runs, s.Level, s.RunCooldown)
+	whole := &series.Aggregate{AIPerfVersion: s.Version, Runs: c.Runs, Level: s.Level, Cooldown: s.RunCooldown}
+	if c.Succeeded() {
+		whole.Rows = make([]series.Row, 0, len(c.shape.keys))
+		s.figures(c, func(k *key, e *stats.Estimate) {
+			whole.Rows = append(whole.Rows, series.Row{Result: &metrics.Result{Tag: k.tag, Unit: k.unit}, Stat: k.stat,
+				Estimate: *e})
+		})
+	}
 	add := func(key string, value any) {
 		whole.Further = append(whole.Further, series.Metadata{Member: artifact.Member{Key: key, Value: value},
 			Text: sweep.ValueText(value)})
 	}
-	if len(series.Successes(c.Runs)) == 1 {
+	if len(c.trials) == 1 {
 		add("single_run", true)
 	}
 	add("variation_label", c.Label)

@@ -48,7 +48,7 @@ func (s *Sweep) Rows() [][]string {
 			}
 			row = append(row, text)
 		}
-		row = append(row, strconv.Itoa(len(series.Successes(c.Runs))))
+		row = append(row, strconv.Itoa(len(c.trials)))
 		if s.Axes != nil {
 			mark := ""
 			if front[c] {

@@ -60,7 +60,11 @@ func TestChosenAxes(t *testing.T) {
 		"best_throughput best_latency_p99 best_output_token_throughput_avg" {
 		t.Errorf("%v", got)
 	}
-	s = sweepOf(Options{Axes: axes(t, "goodput:avg:max,time_to_first_token:p99:min")}, cellsOf(1), figuresOf(1, 10))
+	o2 := Options{Axes: axes(t, "goodput:avg:max,time_to_first_token:p99:min")}
+	if err := New(cellsOf(1), o2).CheckAxes(); err != nil {
+		t.Errorf("before the first run: %v", err)
+	}
+	s = sweepOf(o2, cellsOf(1), figuresOf(1, 10))
 	if err := s.CheckAxes(); err == nil || err.Error() != "the Pareto front is empty: no cell has goodput:avg" {
 		t.Error(err)
 	}

@@ -44,6 +44,28 @@ func (r *Row) Shown() bool {
 	return r.Group == metrics.GroupDefault && r.Flags&(metrics.ErrorOnly|metrics.Internal|metrics.Experimental) == 0
 }
 
+// Figures calls yield with every statistic of a run that runs are compared by, in the order of its summary and then of
+// [Stats].
+func (r *Run) Figures(yield func(m *metrics.Result, stat string, value float64)) {
+	values := make([]float64, len(statNames))
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		for k := range values {
+			values[k] = math.NaN()
+		}
+		for _, f := range m.Figures() {
+			if at := slices.Index(statNames, f.Key); at >= 0 {
+				values[at] = f.Value
+			}
+		}
+		for k, v := range values {
+			if artifact.Finite(v) {
+				yield(m, statNames[k], v)
+			}
+		}
+	}
+}
+
 // Summarize compares runs, figure by figure, each over those that have it: metrics in the order in which the
 // runs first show them, then statistics in their own.
 func Summarize(runs []Run, level float64) []Row {

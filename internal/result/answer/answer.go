@@ -23,6 +23,8 @@ import (
 // Figure is a mean over runs, with its confidence interval: NaN where there is none.
 type Figure struct {
 	Mean, Low, High float64
+	// Std is the standard deviation of the sample, 0 where there is none.
+	Std float64
 	// Runs is the number of runs that have it, 0 if it is not known.
 	Runs int
 }
@@ -130,10 +132,10 @@ type Failure struct{ Label, Error string }
 
 // Best is the best cell by some measure.
 type Best struct {
-	// Title says by which, such as "Best throughput"; Metric is the figure.
-	Title  string
-	Metric Metric
-	Value  float64
+	// Key is its name in files, "" for none. Title says by which, such as "Best throughput"; Metric is the figure.
+	Key, Title string
+	Metric     Metric
+	Value      float64
 	// Cell is the index among the cells, -1 if it is none of them; Label is what the page shows then.
 	Cell  int
 	Label string

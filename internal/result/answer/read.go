@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/stats"
 )
 
 // number returns a value as a number; false if it is none.
@@ -73,13 +75,39 @@ type limitFile struct {
 }
 
 type cellFile struct {
-	Parameters artifact.Object `json:"parameters"`
-	Metrics    map[string]struct {
-		Mean *float64 `json:"mean"`
-		Low  *float64 `json:"ci_low"`
-		High *float64 `json:"ci_high"`
-		Unit string   `json:"unit"`
-	} `json:"metrics"`
+	Parameters artifact.Object      `json:"parameters"`
+	Metrics    map[string]blockFile `json:"metrics"`
+}
+
+// blockFile is a figure; with one trial the original writes a whole metric, of which the statistics are members.
+type blockFile struct {
+	Mean, Std *float64
+	Low       *float64 `json:"ci_low"`
+	High      *float64 `json:"ci_high"`
+	Unit      string
+	Stats     map[string]float64 `json:"-"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (b *blockFile) UnmarshalJSON(data []byte) error {
+	type plain blockFile
+	if err := json.Unmarshal(data, (*plain)(b)); err != nil {
+		return err
+	}
+	if !bytes.Contains(data, []byte(`"avg"`)) {
+		return nil
+	}
+	var members map[string]any
+	if err := json.Unmarshal(data, &members); err != nil {
+		return err
+	}
+	b.Stats = map[string]float64{}
+	for name, value := range members {
+		if v, ok := value.(float64); ok && (slices.Contains(statistics, name) || isRank(name)) {
+			b.Stats[name] = v
+		}
+	}
+	return nil
 }
 
 // Read reads the aggregate of a sweep, profile_export_aiperf_sweep.json, of this program or of the original. Labels,
@@ -112,7 +140,7 @@ func Read(aggregate []byte) (*Sweep, error) {
 	}
 	units := map[string]string{}
 	for i := range f.Cells {
-		s.Cells = append(s.Cells, f.Cells[i].cell(s.Parameters, trials, units))
+		s.Cells = append(s.Cells, f.Cells[i].cell(s.Parameters, trials, s.Level, units))
 	}
 	s.Metrics = Metrics(units)
 	for _, r := range f.FailedRuns {
@@ -137,7 +165,7 @@ func (l *limitFile) limit() Limit {
 		Unit: NewMetric(l.Metric, l.Stat, "").Unit}
 }
 
-func (c *cellFile) cell(parameters []Parameter, trials int, units map[string]string) Cell {
+func (c *cellFile) cell(parameters []Parameter, trials int, level float64, units map[string]string) Cell {
 	cell := Cell{Figures: map[string]Figure{}, Runs: trials}
 	var parts []string
 	for _, p := range parameters {
@@ -154,6 +182,9 @@ func (c *cellFile) cell(parameters []Parameter, trials int, units map[string]str
 		}
 		// A plain tag, as the original writes it for cells of one run, is the average.
 		if _, stat := splitKey(key); stat == "" {
+			for name, v := range m.Stats {
+				cell.Figures[key+"_"+name], units[key+"_"+name] = Single(v), m.Unit
+			}
 			key += "_avg"
 		}
 		if _, twice := cell.Figures[key]; twice {
@@ -163,11 +194,27 @@ func (c *cellFile) cell(parameters []Parameter, trials int, units map[string]str
 		f.Runs = trials
 		if m.Low != nil && m.High != nil && trials > 1 {
 			f.Low, f.High = *m.Low, *m.High
+			if m.Std != nil {
+				f.Std = *m.Std
+				f.Runs = valuesBehind((f.High-f.Low)/2, f.Std, level, trials)
+			}
 		}
 		cell.Figures[key] = f
 		units[key] = m.Unit
 	}
 	return cell
+}
+
+// valuesBehind returns of how many values a deviation is, which the file does not say: the half width of the interval
+// does.
+func valuesBehind(half, std, level float64, most int) int {
+	for n := 2; n < most; n++ {
+		if want := stats.StudentT(level, float64(n-1)) * std / math.Sqrt(float64(n)); std > 0 &&
+			math.Abs(half-want) < 1e-6*want {
+			return n
+		}
+	}
+	return most
 }
 
 // Label writes a value of a parameter.
@@ -362,7 +409,7 @@ func (s *Sweep) best(list artifact.Object) {
 		}
 		unit, _ := o.Get("unit")
 		title := strings.ReplaceAll(m.Key, "_", " ")
-		b := Best{Title: strings.ToUpper(title[:1]) + title[1:], Value: v, Cell: -1}
+		b := Best{Key: m.Key, Title: strings.ToUpper(title[:1]) + title[1:], Value: v, Cell: -1}
 		b.Metric.Unit, _ = unit.(string)
 		parameters, _ := o.Get("parameters")
 		if at, ok := parameters.(artifact.Object); ok {

@@ -26,8 +26,8 @@ type Answer struct {
 var countAnswers = []string{"failed_runs", "feasible_cells", "pareto_cells", "skipped_cells"}
 
 // answerGrammar explains answers in errors.
-const answerGrammar = "answers of a sweep are best_throughput, best_latency_p99, max_TAG[:STAT] and min_TAG[:STAT] of a " +
-	"metric or swept parameter, failed_runs, feasible_cells, pareto_cells and skipped_cells"
+const answerGrammar = "answers of a sweep are best_throughput, best_latency_p99, max_TAG[:STAT] and min_TAG[:STAT] " +
+	"of a metric or swept parameter, failed_runs, feasible_cells, pareto_cells and skipped_cells"
 
 // IsAnswer reports whether a condition is about a sweep or a search as a whole. The name of a metric is none.
 func IsAnswer(text string) bool {
@@ -118,7 +118,7 @@ func (a *Answer) Check(s *Sweep) string {
 	if err != nil {
 		return fmt.Sprintf("%s: it is measured in %s: %v", a.Text, unitName(unit), err)
 	}
-	if !meets(v.value, a.op, limit) {
+	if !(&Threshold{Op: a.op, Limit: limit}).holds(v.value) {
 		return ""
 	}
 	text := strings.TrimSpace(fmt.Sprintf("%s: it is %s %s", a.Text, Number(v.value), unit))
@@ -138,26 +138,44 @@ type found struct {
 func (a *Answer) value(s *Sweep) (v found, unit, why string) {
 	switch a.kind {
 	case "count":
-		n := map[string]int{"failed_runs": s.failed, "skipped_cells": s.skipped, "pareto_cells": s.front}[a.name]
-		if a.name == "feasible_cells" {
-			n = len(s.met())
-		}
-		return found{value: float64(n)}, "", ""
+		return a.count(s)
 	case "best":
-		for _, b := range s.best {
-			if b.name == "best_"+a.name {
-				return found{b.value, parametersText(b.parameters)}, b.unit, ""
-			}
+		b, ok := s.best()["best_"+a.name]
+		if !ok {
+			return v, "", "the results have no best_" + a.name
 		}
-		return v, "", "the results have no best_" + a.name
+		return found{b.Value, b.Label}, b.Metric.Unit, ""
 	}
 	return a.extreme(s)
+}
+
+// count returns an answer that counts.
+func (a *Answer) count(s *Sweep) (v found, unit, why string) {
+	if s.sweep == nil {
+		return v, "", "there is no aggregate of cells"
+	}
+	n := 0
+	switch a.name {
+	case "failed_runs":
+		n = len(s.sweep.Failures)
+	case "feasible_cells":
+		n = len(s.met())
+	case "skipped_cells":
+		n = len(s.sweep.Skipped)
+	default:
+		for i := range s.sweep.Cells {
+			if s.sweep.Cells[i].Pareto {
+				n++
+			}
+		}
+	}
+	return found{value: float64(n)}, "", ""
 }
 
 // met returns the cells that meet all limits.
 func (s *Sweep) met() (list []*SweepCell) {
 	for i := range s.Cells {
-		if s.feasible(&s.Cells[i]) {
+		if s.Cells[i].feasible {
 			list = append(list, &s.Cells[i])
 		}
 	}
@@ -167,11 +185,12 @@ func (s *Sweep) met() (list []*SweepCell) {
 // extreme returns the largest or the smallest value over the cells that meet all limits. The largest value of what a
 // search of one dimension varied is its boundary.
 func (a *Answer) extreme(s *Sweep) (v found, unit, why string) {
-	if b := s.boundary; a.parameter && b != nil && b.name == a.name && a.kind == "max" {
-		if b.most == nil {
+	if b := s.search; a.parameter && b != nil && b.Search.Boundary != nil && b.Parameters[0].Name == a.name &&
+		a.kind == "max" {
+		if b.Search.Boundary.FeasibleMax == nil {
 			return v, "", "not even the smallest value met the limits"
 		}
-		return found{value: *b.most}, "", ""
+		return found{value: *b.Search.Boundary.FeasibleMax}, "", ""
 	}
 	list := s.met()
 	if len(list) == 0 {
@@ -258,6 +277,3 @@ func ParseCondition(text string, parameters []string) (Condition, error) {
 	t, err := ParseThreshold(text, nil, nil)
 	return Condition{Threshold: t}, err
 }
-
-// Parameters returns the names of what was swept or searched.
-func (s *Sweep) Parameters() []string { return s.parameters }

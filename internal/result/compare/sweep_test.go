@@ -44,13 +44,15 @@ func writeSweep(t *testing.T, where string, trials int, cells map[int][2][]float
 				"request_latency_p99": block(0.95, "ms", figures[1]...)}})
 	}
 	metadata := map[string]any{"sweep_parameters": []any{map[string]any{"name": "concurrency", "values": values}},
-		"num_combinations": len(values) + 1, "confidence_level": 0.95, "num_trials_per_value": trials}
+		"num_combinations": len(values) + 1, "skipped_values": []any{map[string]any{"concurrency": 99}},
+		"confidence_level": 0.95, "num_trials_per_value": trials}
 	if limit > 0 {
 		metadata["sla_constraints"] = map[string]any{"active_filters": []any{map[string]any{
 			"metric_tag": "request_latency", "stat": "p99", "op": "lt", "threshold": limit}}}
 	}
-	text, err := json.Marshal(map[string]any{"aggregation_type": "sweep", "failed_runs": []any{1}, "metadata": metadata,
-		"per_combination_metrics": combinations, "pareto_optimal": []any{1, 2},
+	text, err := json.Marshal(map[string]any{"aggregation_type": "sweep", "metadata": metadata,
+		"failed_runs":             []any{map[string]any{"label": "x"}},
+		"per_combination_metrics": combinations, "pareto_optimal": []any{map[string]any{"concurrency": values[0]}},
 		"best_configurations": map[string]any{"best_throughput": map[string]any{
 			"parameters": map[string]any{"concurrency": values[0]}, "metric": 12.5, "unit": "requests/sec"}}})
 	if err != nil {
@@ -89,20 +91,23 @@ func TestSweepsAreComparedCellByCell(t *testing.T) {
 			verdicts += fmt.Sprintf("%s %s:%s %s\n", one.Name, f.Tag, f.Stat, f.Verdict)
 		}
 	}
-	if want := "concurrency=1 request_latency:p99 worse\nconcurrency=1 request_throughput:avg no difference\n" +
-		"concurrency=2 request_latency:p99 no difference\nconcurrency=2 request_throughput:avg better\n"; verdicts != want {
+	if want := "concurrency 1 request_latency:p99 worse\nconcurrency 1 request_throughput:avg no difference\n" +
+		"concurrency 2 request_latency:p99 no difference\n" +
+		"concurrency 2 request_throughput:avg better\n"; verdicts != want {
 		t.Errorf("%s, want\n%s", verdicts, want)
 	}
 	want, _ := fromRepeats(momentsOf([]float64{100, 101, 102}), momentsOf([]float64{130, 131, 132}), 0.95)
-	if got := c.Cells[0].find(t, "request_latency", "p99"); math.Abs(got.Low-want.low)+math.Abs(got.High-want.high) > 1e-9 {
+	got := c.Cells[0].find(t, "request_latency", "p99")
+	if math.Abs(got.Low-want.low)+math.Abs(got.High-want.high) > 1e-9 {
 		t.Errorf("%v … %v, want that of the trials, %v … %v", got.Low, got.High, want.low, want.high)
 	}
-	if !c.Failed() || strings.Join(c.OnlyBase, "") != "concurrency=8" || strings.Join(c.OnlyNew, "") != "concurrency=16" {
+	if !c.Failed() || strings.Join(c.OnlyBase, "") != "concurrency 8" ||
+		strings.Join(c.OnlyNew, "") != "concurrency 16" {
 		t.Errorf("%v, only %v and %v", c.Failed(), c.OnlyBase, c.OnlyNew)
 	}
 	for _, text := range []string{c.Text(), c.Markdown()} {
-		for _, part := range []string{"concurrency=2", "has no figures of concurrency=8",
-			"best_throughput: 12.50 (concurrency=1) → 12.50 (concurrency=1) requests/sec"} {
+		for _, part := range []string{"concurrency 2", "has no figures of concurrency 8",
+			"best_throughput: 12.50 (concurrency 1) → 12.50 (concurrency 1) requests/sec"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("no %q in\n%s", part, text)
 			}
@@ -112,18 +117,8 @@ func TestSweepsAreComparedCellByCell(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := CompareSweeps(base, next, Options{Tags: []string{"nothing"}}); err == nil ||
-		!strings.Contains(err.Error(), "concurrency=1: neither ") {
+		!strings.Contains(err.Error(), "concurrency 1: neither ") {
 		t.Error(err)
-	}
-}
-
-// How many trials a figure is over is not in the file; a metric of two of three runs has its own interval.
-func TestValuesBehindAnInterval(t *testing.T) {
-	for _, values := range [][]float64{{1, 3}, {1, 2, 4}, {1, 5, 2, 4}, {1, 2, 3, 4, 9}} {
-		e := stats.Confidence(values, 0.9)
-		if got := valuesBehind((e.High-e.Low)/2, e.Std, 0.9, 5); got != float64(len(values)) {
-			t.Errorf("%v: %v values", values, got)
-		}
 	}
 }
 
@@ -131,8 +126,8 @@ func TestValuesBehindAnInterval(t *testing.T) {
 func TestPlainTagsOfASweepAreRead(t *testing.T) {
 	dir := t.TempDir()
 	text := `{"aggregation_type":"sweep","metadata":{"num_trials_per_value":1},"per_combination_metrics":[{"parameters":
-		{"concurrency":4},"metrics":{"request_latency":{"mean":12,"avg":12,"std":0,"min":9,"max":20,"p99":19.5,"unit":"ms"},
-		"request_throughput":{"mean":3,"avg":3,"unit":"requests/sec"}}}]}`
+		{"concurrency":4},"metrics":{"request_latency":{"mean":12,"avg":12,"std":0,"min":9,"max":20,"p99":19.5,
+		"unit":"ms"},"request_throughput":{"mean":3,"avg":3,"unit":"requests/sec"}}}]}`
 	if err := os.WriteFile(filepath.Join(dir, "profile_export_aiperf_sweep.json"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -155,20 +150,20 @@ func TestAnswers(t *testing.T) {
 	for text, want := range map[string]string{
 		"best_throughput<12":             "",
 		"best_throughput>=20req/s":       "",
-		"best_throughput<13":             "best_throughput<13: it is 12.50 requests/sec (concurrency=1)",
-		"max_request_throughput>=20":     "max_request_throughput>=20: it is 20.00 requests/sec (concurrency=2)",
+		"best_throughput<13":             "best_throughput<13: it is 12.50 requests/sec (concurrency 1)",
+		"max_request_throughput>=20":     "max_request_throughput>=20: it is 20.00 requests/sec (concurrency 2)",
 		"max_request_throughput>20":      "", // the cell with 25 misses the limit
-		"min_request_latency:p99>0.09s":  "min_request_latency:p99>0.09s: it is 100.00 ms (concurrency=1)",
-		"max_concurrency<4":              "max_concurrency<4: it is 2.00 (concurrency=2)",
+		"min_request_latency:p99>0.09s":  "min_request_latency:p99>0.09s: it is 100.00 ms (concurrency 1)",
+		"max_concurrency<4":              "max_concurrency<4: it is 2.00 (concurrency 2)",
 		"max_concurrency<2":              "",
 		"failed_runs>0":                  "failed_runs>0: it is 1.00",
 		"skipped_cells>1":                "",
 		"feasible_cells<3":               "feasible_cells<3: it is 2.00",
-		"pareto_cells<=1":                "",
+		"pareto_cells<=1":                "pareto_cells<=1: it is 1.00",
 		"max_goodput<10":                 "max_goodput<10: the results have no goodput:avg",
 		"best_latency_p99>1":             "best_latency_p99>1: the results have no best_latency_p99",
-		"request_latency:p99>300":        "request_latency:p99>300: concurrency=4: request_latency p99 is 400.00 ms",
-		"time_to_first_token:p99>1":      "time_to_first_token:p99>1: concurrency=1 has no p99 of time_to_first_token",
+		"request_latency:p99>300":        "request_latency:p99>300: concurrency 4: request_latency p99 is 400.00 ms",
+		"time_to_first_token:p99>1":      "time_to_first_token:p99>1: concurrency 1 has no p99 of time_to_first_token",
 		"max_request_latency:p99>=1m30s": "",
 	} {
 		c, err := ParseCondition(text, s.Parameters())
@@ -176,7 +171,8 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got := strings.Join(s.Check([]Condition{c}), "\n"); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		got := strings.Join(s.Check([]Condition{c}), "\n")
+		if !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
@@ -189,8 +185,8 @@ func TestAnswers(t *testing.T) {
 
 func TestAnswersThatCannotBeRead(t *testing.T) {
 	for text, want := range map[string]string{
-		"max_goodptu>=10":          `"max_goodptu>=10": "goodptu" is neither a metric, did you mean goodput? nor swept (swept: isl)`,
-		"max_isl:p99>1":            `"max_isl:p99>1": isl is a swept parameter, which has neither a statistic nor a unit`,
+		"max_goodptu>=10":          `"goodptu" is neither a metric, did you mean goodput? nor swept (swept: isl)`,
+		"max_isl:p99>1":            `isl is a swept parameter, which has neither a statistic nor a unit`,
 		"best_throughput:p99>1":    `"best_throughput:p99>1": best_throughput is one number: leave :p99 out`,
 		"max_goodput:p99>1":        `goodput is one number for the whole run: leave :p99 out`,
 		"failed_runs>1ms":          `failed_runs is a count and has no unit`,
@@ -213,7 +209,7 @@ func TestAnswersThatCannotBeRead(t *testing.T) {
 func TestAnswersOfASearch(t *testing.T) {
 	write := func(most string) *Sweep {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, historyName), []byte(`{"config":{"search_space":[{"path":`+
+		if err := os.WriteFile(filepath.Join(dir, "search_history.json"), []byte(`{"config":{"search_space":[{"path":`+
 			`"phases.profiling.concurrency"}]},"iterations":[],"boundary_summary":{"swept_dim_path":`+
 			`"phases.profiling.concurrency","feasible_max":`+most+`}}`), 0o644); err != nil {
 			t.Fatal(err)
@@ -233,7 +229,8 @@ func TestAnswersOfASearch(t *testing.T) {
 func TestARunIsNoSweep(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, []float64{1, 2, 3}, 5, "")
-	for _, path := range []string{dir, filepath.Join(dir, "profile_export_aiperf.json"), filepath.Join(dir, "nowhere")} {
+	for _, name := range []string{"", "profile_export_aiperf.json", "nowhere"} {
+		path := filepath.Join(dir, name)
 		if s, err := LoadSweep(path); s != nil || err != nil {
 			t.Errorf("%s: %v, %v", path, s, err)
 		}

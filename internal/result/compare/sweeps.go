@@ -3,10 +3,12 @@ package compare
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/result/answer"
 )
 
 // SweepComparison compares the cells of two sweeps that have the same values.
@@ -91,12 +93,6 @@ func CompareSweeps(base, next *Sweep, o Options) (*SweepComparison, error) {
 	return c, nil
 }
 
-// key identifies the cell among those of other sweeps, whatever the order of its values.
-func (c *SweepCell) key() string {
-	text, _ := artifact.AppendJSON(nil, c.Parameters.Sorted()) // it was read from JSON
-	return string(text)
-}
-
 // Failed reports whether the new sweep is worse somewhere, lacks something that the base has, or is not complete.
 func (c *SweepComparison) Failed() bool {
 	return len(c.OnlyBase) > 0 || slices.ContainsFunc(c.Cells, func(one CellComparison) bool {
@@ -104,23 +100,28 @@ func (c *SweepComparison) Failed() bool {
 	})
 }
 
-// best returns the best configurations that both sweeps have, those of the base first.
-func (c *SweepComparison) best() (pairs [][2]bestCell) {
-	for _, a := range c.Base.best {
-		for _, b := range c.New.best {
-			if a.name == b.name {
-				pairs = append(pairs, [2]bestCell{a, b})
-			}
+// bestOf is a best configuration that both sweeps have.
+type bestOf struct {
+	name      string
+	base, new answer.Best
+}
+
+// best returns the best configurations that both sweeps have, in the order of their names.
+func (c *SweepComparison) best() (list []bestOf) {
+	base, next := c.Base.best(), c.New.best()
+	for _, name := range slices.Sorted(maps.Keys(base)) {
+		if b, both := next[name]; both {
+			list = append(list, bestOf{name, base[name], b})
 		}
 	}
-	return pairs
+	return list
 }
 
 // bestLines compare the best configurations of both sweeps.
 func (c *SweepComparison) bestLines() (lines []string) {
-	for _, p := range c.best() {
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s: %s (%s) → %s (%s) %s", p[0].name, Number(p[0].value),
-			parametersText(p[0].parameters), Number(p[1].value), parametersText(p[1].parameters), p[1].unit)))
+	for _, b := range c.best() {
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s: %s (%s) → %s (%s) %s", b.name, Number(b.base.Value),
+			b.base.Label, Number(b.new.Value), b.new.Label, b.new.Metric.Unit)))
 	}
 	return lines
 }
@@ -182,12 +183,12 @@ func (c *SweepComparison) Object() artifact.Object {
 			{Key: "missing", Value: missing}, {Key: "figures", Value: figures}})
 	}
 	best := []any{}
-	for _, p := range c.best() {
-		side := func(b bestCell) artifact.Object {
-			return artifact.Object{{Key: "parameters", Value: b.parameters}, {Key: "metric", Value: b.value}}
+	for _, b := range c.best() {
+		side := func(of *answer.Best) artifact.Object {
+			return artifact.Object{{Key: "cell", Value: of.Label}, {Key: "metric", Value: of.Value}}
 		}
-		best = append(best, artifact.Object{{Key: "name", Value: p[0].name}, {Key: "unit", Value: p[1].unit},
-			{Key: "base", Value: side(p[0])}, {Key: "new", Value: side(p[1])}})
+		best = append(best, artifact.Object{{Key: "name", Value: b.name}, {Key: "unit", Value: b.new.Metric.Unit},
+			{Key: "base", Value: side(&b.base)}, {Key: "new", Value: side(&b.new)}})
 	}
 	return artifact.Object{
 		{Key: "base", Value: c.Base.Name}, {Key: "new", Value: c.New.Name}, {Key: "confidence", Value: c.Confidence},

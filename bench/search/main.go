@@ -2,16 +2,20 @@
 //
 //	go run ./bench/search [-seeds 500] [-servers NAME,…] [-methods NAME,…]
 //	go run ./bench/search -truth >bench/search/simulated/truth.csv
+//	go run ./bench/search -serve real-knee -port 8000
 package main
 
 import (
 	"flag"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 
+	"aiperf/bench/search/realtime"
 	"aiperf/bench/search/simulated"
 )
 
@@ -21,7 +25,16 @@ func main() {
 	servers := flag.String("servers", "", "names of the servers (default: all)")
 	names := flag.String("methods", "", "names of the methods (default: all)")
 	all := flag.Bool("all", false, "a row for each server and method")
+	serve := flag.String("serve", "", "serve one of the servers real-… over HTTP in real time")
+	port := flag.Int("port", 0, "port to serve it on (0: a free one)")
 	flag.Parse()
+	if *serve != "" {
+		if err := serveHTTP(*serve, *port); err != nil {
+			fmt.Fprintln(os.Stderr, "search:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *truth {
 		printTruths(split(*servers))
 		return
@@ -43,7 +56,8 @@ func split(list string) []string {
 func chosen(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
 
 func printTruths(only []string) {
-	servers := slices.DeleteFunc(simulated.Servers(), func(s simulated.Server) bool { return !chosen(only, s.Name) })
+	servers := slices.DeleteFunc(append(simulated.Servers(), simulated.Real()...),
+		func(s simulated.Server) bool { return !chosen(only, s.Name) })
 	answers := make([]simulated.Truth, len(servers))
 	var wait sync.WaitGroup
 	for i := range servers {
@@ -54,4 +68,19 @@ func printTruths(only []string) {
 	for i, t := range answers {
 		fmt.Printf("%s,%.5g,%.5g,%.5g,%g\n", servers[i].Name, t.Load, t.Late, t.Other, t.Client)
 	}
+}
+
+func serveHTTP(name string, port int) error {
+	for _, s := range simulated.Real() {
+		if s.Name != name {
+			continue
+		}
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			return err
+		}
+		fmt.Printf("listening on http://%s\n", l.Addr())
+		return http.Serve(l, realtime.New(s))
+	}
+	return fmt.Errorf("-serve: no server %q", name)
 }

@@ -8,8 +8,14 @@ import (
 
 func methods() []method {
 	return []method{
-		{"bisection", bisection},
 		{"grid", grid},
+		{"bisection", bisection},
+		{"monotonic", documented(20, monotonic)},
+		{"isotonic", documented(30, isotonic)},
+		{"bayesian", documented(30, gaussian)},
+		{"tpe", documented(30, parzen)},
+		{"capacity-whole", capacity(.1, 15, 60, nil)},
+		{"capacity", capacity(.1, 15, 60, decided(4, .15, .4, 20))},
 	}
 }
 

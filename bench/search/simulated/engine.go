@@ -76,6 +76,9 @@ type Probe struct {
 	// Requests (0: any number); those in flight then end within the grace period.
 	Warmup, Seconds float64
 	Requests        int
+	// Steady counts the requests that end between the warm-up and the end of Seconds, also those that began in the
+	// warm-up, and ends the probe there: in a steady state they are a fair sample of all requests.
+	Steady bool
 	// Fresh has prompts that were never sent before.
 	Fresh bool
 }
@@ -83,9 +86,9 @@ type Probe struct {
 // Session is a server during one search.
 type Session struct {
 	Server
-	// Now is the time in the session, Spent what probes took of it.
+	// Now is the time in the session.
 	Now   float64
-	seed  uint64
+	Seed  uint64
 	probe uint64
 	speed float64 // logarithm of the noise
 	epoch float64
@@ -95,7 +98,7 @@ type Session struct {
 
 // Session returns the server as it is after its start.
 func (s *Server) Session(seed uint64) *Session {
-	return &Session{Server: *s, seed: seed, noise: rand.New(rand.NewPCG(seed, 0))}
+	return &Session{Server: *s, Seed: seed, noise: rand.New(rand.NewPCG(seed, 0))}
 }
 
 // reply is a request that has its first token, or the place of one that waits for it.
@@ -140,7 +143,7 @@ const grace = 30
 func (s *Session) Probe(p Probe, yield func(Record) bool) float64 {
 	s.probe++
 	e := &engine{Session: s, probe: &p, now: s.Now, yield: yield, arrival: math.Inf(1),
-		random: rand.New(rand.NewPCG(s.seed, s.probe))}
+		random: rand.New(rand.NewPCG(s.Seed, s.probe))}
 	begin := s.Now
 	e.warm = begin + p.Warmup
 	e.last = e.warm + p.Seconds
@@ -152,7 +155,7 @@ func (s *Session) Probe(p Probe, yield func(Record) bool) float64 {
 			e.arrive()
 		}
 	}
-	for !e.stopped && e.now < e.last+grace && (e.now < e.last || e.flight > 0) {
+	for !e.stopped && e.now < e.last+grace && (e.now < e.last || e.flight > 0 && !p.Steady) {
 		if e.now < e.last {
 			e.step(e.last)
 		} else {
@@ -284,7 +287,7 @@ func (e *engine) finished(r reply) {
 func (e *engine) record(r Record) {
 	e.flight--
 	r.Waiting, r.Running, r.Draining = len(e.waiting)-e.head, len(e.batch), e.now > e.last
-	if r.Start >= e.warm && !e.yield(r) {
+	if (r.Start >= e.warm || e.probe.Steady && r.End >= e.warm) && !e.yield(r) {
 		e.stopped = true
 	}
 	if !e.Rate {

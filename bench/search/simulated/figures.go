@@ -34,7 +34,11 @@ func (s *Session) Measure(p Probe, certain func(*Figures) bool) *Figures {
 	f := &Figures{sorted: map[string][]float64{}}
 	f.Seconds = s.Probe(p, func(r Record) bool {
 		f.Records = append(f.Records, r)
-		return certain == nil || !certain(f)
+		if certain == nil {
+			return true
+		}
+		clear(f.sorted)
+		return !certain(f)
 	})
 	f.ClientLimited = s.Client > 0 && p.Load > float64(s.Client)
 	return f
@@ -172,10 +176,15 @@ func (f *Figures) inflation(over func(Record) bool, share float64) float64 {
 	return sum / batches / (share * (1 - share) / float64(size))
 }
 
+// Problem is the question put to the server.
+func (s *Server) Problem() search.Problem {
+	return search.Problem{Filters: s.Filters, Space: []search.Dimension{s.Dimension()},
+		Objectives: []search.Objective{{Metric: Throughput, Stat: "avg", Maximize: true}}}
+}
+
 // Judge returns the result of a probe for planners.
 func (s *Server) Judge(f *Figures, load float64) search.Result {
-	p := search.Problem{Filters: s.Filters, Space: []search.Dimension{s.Dimension()},
-		Objectives: []search.Objective{{Metric: Throughput, Stat: "avg", Maximize: true}}}
+	p := s.Problem()
 	return p.Judge(search.Point{load}, []search.Trial{f.Figure}, nil)
 }
 

@@ -77,3 +77,25 @@ func Servers() []Server {
 	}
 	return all
 }
+
+// Real returns four servers that are slow enough to be served over HTTP on a small machine: about 1,000 tokens/s. Replies
+// have 32 tokens, as the requests of programs that search on them must ask for.
+func Real() []Server {
+	type filters = []search.Filter
+	all := []Server{
+		{Name: "real-linear", Step: .008, Each: .0005, Prefill: .004, Filters: filters{itl("p95", 20)}},
+		{Name: "real-knee", Step: .01, Each: .0001, Knee: 12, Beyond: .002, Prefill: .004,
+			Filters: filters{itl("p95", 25)}},
+		{Name: "real-cliff", Step: .01, Each: .0003, Cliff: 18, CliffSpeed: .4, Prefill: .004,
+			Filters: filters{itl("p95", 25)}},
+		{Name: "real-batch", Step: .015, Batch: 16, Prefill: .004, Filters: filters{ttft("p95", 200)}},
+	}
+	for i := range all {
+		s := &all[i]
+		s.Lo, s.Hi, s.Tokens, s.PrefillCV = 1, 200, 32, .3
+		if s.Batch == 0 {
+			s.Batch = 1024
+		}
+	}
+	return all
+}

@@ -308,7 +308,7 @@ func variant(text string, index int) (Variation, error) {
 		if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
 			value = value[1 : n-1]
 		}
-		o, known := option.Find(strings.ReplaceAll(name, "_", "-"))
+		o, known := option.Find("--" + strings.ReplaceAll(name, "_", "-"))
 		if !known {
 			return v, fmt.Errorf("there is no flag --%s", strings.ReplaceAll(name, "_", "-"))
 		}

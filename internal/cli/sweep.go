@@ -192,11 +192,7 @@ func (s *several) page() (path string, code int) {
 	if s.whole.Empty() {
 		return "", ExitOK
 	}
-	shown, err := s.shown()
-	if err != nil {
-		s.log.Warn("The page of the experiment cannot be made", "error", err)
-		return "", ExitOK
-	}
+	shown := s.shown()
 	if study := s.asked.study; study != nil {
 		shown.Kind = "Capacity"
 		shown.Capacity = study.Answer(shown, time.Since(s.begun), study.Command)
@@ -211,7 +207,8 @@ func (s *several) page() (path string, code int) {
 	to := config.Artifacts{Dir: aggregate.Dir(s.layout.Dir, s.layout.Mode(), s.layout.Trials)}
 	path = to.Path(config.SweepHTML)
 	var page bytes.Buffer
-	if err = html.Sweep(&page, shown); err == nil {
+	err := html.Sweep(&page, shown)
+	if err == nil {
 		err = artifact.WriteFile(path, page.Bytes())
 	}
 	if err != nil {
@@ -222,15 +219,9 @@ func (s *several) page() (path string, code int) {
 }
 
 // shown are the cells as their page shows them.
-func (s *several) shown() (*answer.Sweep, error) {
-	text, err := artifact.AppendJSON(nil, s.whole.Document())
-	if err != nil {
-		return nil, err
-	}
-	shown, err := answer.Read(text)
-	if err != nil {
-		return nil, err
-	}
+func (s *several) shown() *answer.Sweep {
+	to := config.Artifacts{Dir: aggregate.Dir(s.layout.Dir, s.layout.Mode(), s.layout.Trials)}
+	shown := s.whole.Answer(filepath.Dir(to.Path(config.SweepHTML)))
 	shown.Title, shown.Version = strings.Join(s.base.Models, ", "), Version
 	if len(s.base.Endpoint.URLs) > 0 {
 		shown.Target = artifact.RedactURLs(s.base.Endpoint.URLs[0])
@@ -238,7 +229,7 @@ func (s *several) shown() (*answer.Sweep, error) {
 	if shown.Command = settings.CommandLine("profile", s.base.Asked.Args); s.asked.study != nil {
 		shown.Command = s.asked.study.Command
 	}
-	return shown, nil
+	return shown
 }
 
 // after computes what the sweep asks for over all cells. What fails is a warning: the aggregates stay as they are.

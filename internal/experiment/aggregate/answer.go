@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/search"
+	"aiperf/internal/measure/stats"
 	"aiperf/internal/result/answer"
 )
 
@@ -72,12 +73,10 @@ func (s *Sweep) cellAnswer(c *Cell, from string, units map[string]string) answer
 	if len(c.Runs) > 0 && of.Runs == 0 {
 		of.Verdict = answer.Failed
 	}
-	for i := range c.figures {
-		f := &c.figures[i]
-		e := s.estimate(f)
-		of.Figures[f.name] = answer.Figure{Mean: e.Mean, Low: e.Low, High: e.High, Runs: e.N}
-		units[f.name] = f.unit
-	}
+	s.figures(c, func(k *key, e *stats.Estimate) {
+		of.Figures[k.name] = answer.Figure{Mean: e.Mean, Low: e.Low, High: e.High, Runs: e.N}
+		units[k.name] = k.unit
+	})
 	return of
 }
 

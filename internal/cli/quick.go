@@ -1,0 +1,387 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	safe "aiperf/internal/base/terminal"
+	"aiperf/internal/config"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/probe"
+	"aiperf/internal/experiment/quick"
+	"aiperf/internal/publish/progress"
+	"aiperf/internal/run"
+	"aiperf/internal/view/runlog"
+	"aiperf/internal/wire/control"
+)
+
+const quickHelp = `Usage: aiperf quick [URL] [flags]
+
+Measures a server for about a minute and answers in five lines: how fast it is for one user, how many users
+it serves at once within the limits, what happens beyond and why, and the command that repeats it in full.
+Without URL it looks for a server on the usual ports of this machine.
+
+`
+
+type quickOptions struct {
+	url, model, apiKey, dir, tokenizer string
+	seconds                            float64
+	mostUsers, isl, osl                int
+	ttft, itl                          quick.Limit
+	ports                              []int
+}
+
+func (o *quickOptions) table() *flags.Table {
+	limit := func(to *quick.Limit) func(string) error {
+		return func(v string) (err error) {
+			*to, err = quick.ParseLimit(v)
+			return err
+		}
+	}
+	whole := func(to *int) func(string) error {
+		return func(v string) error {
+			n, err := strconv.Atoi(v)
+			if err != nil || n < 1 {
+				return fmt.Errorf("%q is not a whole number above 0", v)
+			}
+			*to = n
+			return nil
+		}
+	}
+	return &flags.Table{Command: "quick", About: quickHelp, Column: 24, Aligned: true, Flags: []flags.Flag{
+		flags.Value("model -m", "NAME", "model to measure [default: the one that the server has loaded]",
+			flags.Text(&o.model)),
+		flags.Value("seconds", "SECONDS", "time of all runs together [default: 60]", func(v string) error {
+			s, err := strconv.ParseFloat(strings.TrimSuffix(v, "s"), 64)
+			if err != nil || !(s >= 1 && s <= 3600) {
+				return fmt.Errorf("%q is not a number of seconds from 1 to 3600", v)
+			}
+			o.seconds = s
+			return nil
+		}),
+		flags.Value("ttft", "[PNN:]MS", "limit on the time to first token [default: p95:1000]", limit(&o.ttft)),
+		flags.Value("itl", "[PNN:]MS", "limit on the time between tokens [default: p95:50]", limit(&o.itl)),
+		flags.Value("max-users", "N", "most users at once [default: 256]", whole(&o.mostUsers)),
+		flags.Value("isl", "TOKENS", "length of the prompts [default: 256]", whole(&o.isl)),
+		flags.Value("osl", "TOKENS", "length of the answers [default: 64]", whole(&o.osl)),
+		flags.Value("ports", "PORT,…", "ports to look at instead of the usual ones", func(v string) error {
+			for text := range strings.SplitSeq(v, ",") {
+				n, err := strconv.Atoi(strings.TrimSpace(text))
+				if err != nil || n < 1 || n > 65535 {
+					return fmt.Errorf("%q is no port", text)
+				}
+				o.ports = append(o.ports, n)
+			}
+			return nil
+		}),
+		flags.Value("api-key", "KEY", "key sent as a bearer token; @FILE reads it from a file", flags.Text(&o.apiKey)),
+		flags.Value("tokenizer", "NAME", "tokenizer of the prompts; tokens of answers are those that the server counts\n"+
+			"[default: builtin]", flags.Text(&o.tokenizer)),
+		flags.Value("artifact-dir", "PATH", "folder of the files [default: artifacts/quick]", flags.Text(&o.dir)),
+	}}
+}
+
+// quick measures a server for a minute.
+func (a *app) quick(args []string) int {
+	o := quickOptions{seconds: 60, mostUsers: 256, isl: 256, osl: 64, dir: filepath.Join("artifacts", "quick"),
+		tokenizer: "builtin", ttft: quick.Limit{Percentile: 95, Milliseconds: 1000},
+		itl: quick.Limit{Percentile: 95, Milliseconds: 50}}
+	a.hideSecrets(args)
+	words, code, done := a.parse(o.table(), args)
+	switch {
+	case done:
+		return code
+	case len(words) > 1:
+		return a.fail(fmt.Errorf("aiperf quick takes one URL, not %d", len(words)))
+	case len(words) == 1:
+		o.url = words[0]
+	}
+	interrupts := watchInterrupts(a.terminal, a.terminal.err)
+	defer interrupts.close()
+	ctx, release := withStop(context.Background(), interrupts.Stop)
+	defer release()
+	found, err := a.findServer(ctx, &o)
+	if err != nil {
+		return interrupts.exit(a.fail(err))
+	}
+	o.url, o.model = found.url, found.model
+	fmt.Fprintf(a.terminal.err, "Measuring %s for about %.0f s; files go to %s\n", found, o.seconds, o.dir)
+	stages, took, err := a.stages(ctx, &o, found, interrupts)
+	if err == nil && ctx.Err() != nil {
+		err = errors.New("the measurement was cancelled before its end")
+	}
+	if err != nil {
+		return interrupts.exit(a.fail(err))
+	}
+	limits := o.limits()
+	// The answer is for people: what the server calls itself and what it says in errors must not steer the terminal.
+	for _, line := range quick.Answer(stages, quick.Facts{Server: found.String(), Limits: limits, Took: took,
+		Command: o.command(max(quick.Best(stages, limits), 1), found)}) {
+		fmt.Fprintln(a.terminal.out, a.redactor.Text(safe.Text(line)))
+	}
+	if stages[0].Requests == 0 || stages[0].Failed == 1 {
+		return ExitFailure
+	}
+	if quick.Best(stages, limits) == 0 {
+		return ExitThreshold
+	}
+	return ExitOK
+}
+
+func (o *quickOptions) limits() quick.Limits { return quick.Limits{TTFT: o.ttft, ITL: o.itl} }
+
+// foundServer is a server that answered.
+type foundServer struct {
+	run.Server
+	url, model string
+}
+
+func (f foundServer) String() string {
+	text := f.Name
+	if text == "" {
+		text = "a server"
+	}
+	text += " at " + f.url
+	if f.model != "" {
+		text += ", model " + f.model
+	}
+	return text
+}
+
+// Bounds of the look at a port, and of the questions to a server.
+const (
+	quickDial = 500 * time.Millisecond
+	quickAsk  = 5 * time.Second
+)
+
+// findServer finds the server to measure and its model.
+func (a *app) findServer(ctx context.Context, o *quickOptions) (found foundServer, err error) {
+	if o.url != "" {
+		server, err := a.askServer(ctx, o, o.url)
+		if err != nil {
+			return found, err
+		}
+		return o.withModel(foundServer{Server: server, url: o.url})
+	}
+	ports := quick.Ports
+	if len(o.ports) > 0 {
+		ports = nil
+		for _, n := range o.ports {
+			ports = append(ports, quick.Port{Number: n})
+		}
+	}
+	listening := listeners(ctx, ports)
+	var servers []foundServer
+	var others []string
+	for _, url := range listening {
+		server, err := a.askServer(ctx, o, url)
+		switch {
+		case ctx.Err() != nil:
+			return found, errors.New("cancelled")
+		case err != nil:
+			others = append(others, "  "+url+" answers, but "+firstLine(err.Error()))
+		default:
+			servers = append(servers, foundServer{Server: server, url: url})
+		}
+	}
+	switch len(servers) {
+	case 0:
+		var names []string
+		for _, p := range ports {
+			name := strconv.Itoa(p.Number)
+			if p.Names != "" {
+				name += " (" + p.Names + ")"
+			}
+			names = append(names, name)
+		}
+		return found, fmt.Errorf("no server found on this machine's ports %s; start one, or name it: aiperf quick "+
+			"http://HOST:PORT%s", strings.Join(names, ", "), below(others))
+	case 1:
+		return o.withModel(servers[0])
+	}
+	var lines []string
+	for _, s := range servers {
+		lines = append(lines, fmt.Sprintf("  aiperf quick %s    # %s, %s", s.url, s, control.Listed(s.Models)))
+	}
+	return found, fmt.Errorf("%d servers found; name the one to measure:%s", len(servers), below(lines))
+}
+
+func below(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return "\n" + strings.Join(lines, "\n")
+}
+
+// listeners returns the addresses of this machine's ports on which somebody listens, in their order.
+func listeners(ctx context.Context, ports []quick.Port) (urls []string) {
+	open := make([]string, len(ports))
+	var all sync.WaitGroup
+	for i, p := range ports {
+		all.Go(func() {
+			for _, host := range []string{"127.0.0.1", "::1"} {
+				address := net.JoinHostPort(host, strconv.Itoa(p.Number))
+				d := net.Dialer{Timeout: quickDial}
+				if c, err := d.DialContext(ctx, "tcp", address); err == nil {
+					c.Close()
+					open[i] = "http://" + address
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	return slices.DeleteFunc(open, func(url string) bool { return url == "" })
+}
+
+// askServer asks a server what it is.
+func (a *app) askServer(ctx context.Context, o *quickOptions, url string) (run.Server, error) {
+	cfg, err := a.quickConfig(o, []string{"--model", "unnamed", "--url", url})
+	if err != nil {
+		return run.Server{}, err
+	}
+	log := quietLog(a.terminal, cfg)
+	defer log.Close()
+	ctx, cancel := context.WithTimeout(ctx, quickAsk)
+	defer cancel()
+	return run.AskServer(ctx, cfg, run.Options{Version: Version, Log: log})
+}
+
+// withModel chooses the model: the one that was named, is loaded, or is the only one.
+func (o *quickOptions) withModel(f foundServer) (foundServer, error) {
+	switch {
+	case o.model != "":
+		f.model = o.model
+	case len(f.Loaded) == 1:
+		f.model = f.Loaded[0]
+	case len(f.Models) == 1 && f.Models[0] != "":
+		f.model = f.Models[0]
+	case len(f.Models) == 0 && f.Name == "Triton":
+		return f, fmt.Errorf("%s speaks KServe, not the OpenAI API: measure it with aiperf profile --url %s "+
+			"--endpoint-type kserve_v2_infer --model NAME", f, f.url)
+	default:
+		list := f.Models
+		if len(f.Loaded) > 1 {
+			list = f.Loaded
+		}
+		return f, fmt.Errorf("%s offers %s; name the one to measure with --model", f, control.Listed(list))
+	}
+	return f, nil
+}
+
+// quickConfig resolves the options of a stage, or of a question.
+func (a *app) quickConfig(o *quickOptions, args []string) (*config.Run, error) {
+	args = append(args, "--endpoint-type", "chat", "--streaming", "--tokenizer", o.tokenizer,
+		"--use-server-token-count", "--no-gpu-telemetry", "--ui", "none", "--artifact-dir", o.dir)
+	if o.apiKey != "" {
+		args = append(args, "--api-key", o.apiKey)
+	}
+	parsed, err := settings.Parse(args, a.env)
+	if err != nil {
+		return nil, err
+	}
+	cfg, _, err := resolve.Resolve(parsed, run.Catalog{})
+	if err == nil {
+		a.redactor = cfg.Redactor()
+	}
+	return cfg, err
+}
+
+// quietLog keeps all but errors off the screen.
+func quietLog(t *terminal, cfg *config.Run) *runlog.Log {
+	return runlog.New(runlog.Options{Level: runlog.LevelError, Console: t.styledErr, Terminal: t.errTTY, Color: t.colour,
+		Columns: t.errWidth(), Redactor: cfg.Redactor()})
+}
+
+// ignoresEOS are the servers that take ignore_eos, by which all answers have the length that was asked for.
+var ignoresEOS = []string{"vLLM", "SGLang", "TensorRT-LLM", "llama.cpp", "the mock server"}
+
+// stageShare is the part of the time that a stage gets at most.
+const stageShare = 1.0 / 7
+
+// load are the options of a run with a number of users.
+func (o *quickOptions) load(users int, seconds float64, f foundServer) []string {
+	args := []string{"--model", o.model, "--url", o.url, "--concurrency", strconv.Itoa(users), "--benchmark-duration",
+		strconv.FormatFloat(seconds, 'f', -1, 64), "--isl", strconv.Itoa(o.isl), "--osl", strconv.Itoa(o.osl)}
+	if slices.Contains(ignoresEOS, f.Name) {
+		args = append(args, "--extra-inputs", "ignore_eos:true")
+	}
+	return args
+}
+
+// command is a run of the answer, long enough for good figures.
+func (o *quickOptions) command(users int, f foundServer) string {
+	args := append([]string{"aiperf", "profile"}, o.load(users, max(o.seconds, 60), f)...)
+	args = append(args, "--endpoint-type", "chat", "--streaming", "--warmup-request-count", strconv.Itoa(users),
+		"--goodput", fmt.Sprintf("time_to_first_token:%g inter_token_latency:%g", o.ttft.Milliseconds,
+			o.itl.Milliseconds))
+	if o.tokenizer == "builtin" {
+		args = append(args, "--tokenizer", "builtin", "--use-server-token-count")
+	}
+	return strings.Join(quoted(args), " ")
+}
+
+// stages measures with rising numbers of users until the answer is known or the time is over.
+func (a *app) stages(ctx context.Context, o *quickOptions, f foundServer, interrupts *interrupts) (stages []quick.Stage,
+	took time.Duration, err error) {
+	began := time.Now()
+	limits, share := o.limits(), max(1, o.seconds*stageShare)
+	tokenizers := new(run.Tokenizers)
+	for {
+		users, more := quick.Next(stages, limits, o.mostUsers)
+		left := o.seconds - time.Since(began).Seconds()
+		if !more || ctx.Err() != nil || len(stages) > 0 && left < share/2 {
+			return stages, time.Since(began), nil
+		}
+		args := append(o.load(users, max(1, min(share, left)), f), "--random-seed", strconv.Itoa(1000+len(stages)),
+			"--benchmark-grace-period", "15")
+		if len(stages) == 0 {
+			args = append(args, "--warmup-request-count", "1")
+		}
+		cfg, err := a.quickConfig(o, args)
+		if err != nil {
+			return nil, 0, err
+		}
+		cfg.Artifacts.Dir = filepath.Join(o.dir, fmt.Sprintf("users_%04d", users))
+		stage, err := a.stage(cfg, users, limits, tokenizers, interrupts)
+		if err != nil {
+			return nil, 0, err
+		}
+		stages = append(stages, stage)
+		verdict := "within the limits"
+		switch {
+		case stage.ClientLimited:
+			verdict = "this machine is the limit"
+		case !stage.Holds(limits):
+			verdict = "beyond the limits"
+		}
+		fmt.Fprintf(a.terminal.err, "  %4d at once: TTFT %s %.3g ms, ITL %s %.3g ms, %.4g tokens/s in total: %s\n", users,
+			limits.TTFT.Stat(), stage.TTFTLimited, limits.ITL.Stat(), stage.ITLLimited, stage.Total, verdict)
+	}
+}
+
+// stage makes one run, which ends as soon as it is certain whether it meets the limits.
+func (a *app) stage(cfg *config.Run, users int, limits quick.Limits, tokenizers *run.Tokenizers,
+	interrupts *interrupts) (quick.Stage, error) {
+	ends := make(chan run.End, len(cfg.Phases))
+	judge := probe.New(cfg, probe.Options{Filters: limits.Filters(), End: ends})
+	watch := &quick.Watch{}
+	log := quietLog(a.terminal, cfg)
+	defer log.Close()
+	outcome, err := run.Execute(context.Background(), cfg, run.Options{Version: Version, Log: log, Stop: interrupts.Stop,
+		Observers: []progress.Observer{judge, watch}, Ends: ends, Tokenizers: tokenizers})
+	if noResults := new(run.NoResultsError); err != nil && !errors.As(err, &noResults) {
+		return quick.Stage{}, err
+	}
+	return quick.StageOf(users, outcome, err, limits, watch), nil
+}

@@ -1,0 +1,77 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"aiperf/internal/wire/client"
+)
+
+// About is what a server says of itself.
+type About struct {
+	// Owner is what it calls itself: the owner of the first model that it lists, or the name in its metadata; "" if it
+	// does not say.
+	Owner string
+	// Models are those that it lists, Loaded those of them that it says are in memory; nil where it does not say.
+	Models, Loaded []string
+}
+
+// The owners of models in the lists of servers that list more than they have in memory.
+const (
+	ollamaOwner   = "library"
+	lmStudioOwner = "organization_owner"
+)
+
+// AskAbout asks a server what it is. The error is that of the list of models, if nothing else is known.
+func (o Options) AskAbout(ctx context.Context, base string) (About, error) {
+	origin, err := Origin(base)
+	if err != nil {
+		return About{}, err
+	}
+	models, _, err := o.listModels(ctx, base)
+	if err != nil {
+		var triton struct {
+			Name string `json:"name"`
+		}
+		if o.page(ctx, origin+"/v2", &triton) && triton.Name != "" {
+			return About{Owner: triton.Name}, nil
+		}
+		return About{}, err
+	}
+	a := About{Models: models.names()}
+	if len(models) > 0 {
+		a.Owner = models[0].Owner
+	}
+	switch a.Owner {
+	case ollamaOwner:
+		var running struct {
+			Models []struct {
+				Name string `json:"name"`
+			} `json:"models"`
+		}
+		if o.page(ctx, origin+"/api/ps", &running) {
+			for _, m := range running.Models {
+				a.Loaded = append(a.Loaded, m.Name)
+			}
+		}
+	case lmStudioOwner:
+		var known struct {
+			Data []struct{ ID, State string } `json:"data"`
+		}
+		if o.page(ctx, origin+"/api/v0/models", &known) {
+			for _, m := range known.Data {
+				if m.State == "loaded" {
+					a.Loaded = append(a.Loaded, m.ID)
+				}
+			}
+		}
+	}
+	return a, nil
+}
+
+// page reads a JSON document of a server; false if there is none.
+func (o Options) page(ctx context.Context, address string, to any) bool {
+	got := o.send(ctx, &client.Request{Method: http.MethodGet, URL: address, Headers: o.Headers(false, "")}, listLimit)
+	return got.ok() && json.Unmarshal([]byte(got.body), to) == nil
+}

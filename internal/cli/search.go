@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -10,9 +11,11 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/aggregate"
 	"aiperf/internal/experiment/capacity"
+	"aiperf/internal/experiment/probe"
 	"aiperf/internal/experiment/search/boundary"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
+	"aiperf/internal/run"
 )
 
 // runSearch makes the runs that a search asks for.
@@ -38,8 +41,22 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 	}
 	plan := &loop.Plan{Layout: s.layout, Search: s.search}
 	plan.Make = func(p *loop.Proposal) (series.Cell, error) { return s.probe(spec, p) }
-	if s.asked.study != nil {
-		plan.Trial = s.asked.study.Trial
+	if study := s.asked.study; study != nil {
+		s.judges = &study.Judges
+	} else if s.base.Probes.EarlyStop {
+		own := capacity.NewJudges(spec.Filters, 0, s.base.Probes.Confidence)
+		s.judges = &own
+	}
+	if s.judges != nil {
+		plan.Trial = s.judges.Trial
+	}
+	if s.asked.study != nil || s.base.Probes.Isolated {
+		ctx, release := withStop(context.Background(), s.signals.Stop)
+		if s.idle, err = run.WatchIdle(ctx, s.base, s.options); err != nil {
+			s.log.Warn("The search does not wait until the server is idle between runs", "error", err)
+		}
+		release()
+		defer s.idle.Close()
 	}
 	plan.Told = func(p *loop.Proposal, _ *series.Cell, _ []series.Run) {
 		fmt.Fprintf(s.terminal.out, "[search iter %d] %s\n", p.Iteration, s.search.Last())
@@ -84,8 +101,18 @@ func (s *several) probe(spec *loop.Spec, p *loop.Proposal) (series.Cell, error) 
 		return series.Cell{}, err
 	}
 	fmt.Fprintf(s.terminal.out, "[search iter %d] proposing %s\n", p.Iteration, p)
-	if s.asked.study != nil {
-		cfg = s.asked.study.Probe(cfg)
+	switch study := s.asked.study; {
+	case study != nil:
+		cfg = study.Probe(cfg)
+	case s.base.Probes.Isolated:
+		cfg, _ = probe.Independent(cfg, p.Iteration)
+	}
+	if s.idle != nil && p.Iteration > 0 {
+		ctx, release := withStop(context.Background(), s.signals.Stop)
+		if found := s.idle.WaitUntilIdle(ctx, probe.IdleBound); found.Known && found.Requests > 0 {
+			s.log.Warn("The server still has requests of the run before", "requests", found.Requests)
+		}
+		release()
 	}
 	limits := probing()
 	if s.asked.study != nil {

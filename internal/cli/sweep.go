@@ -38,7 +38,10 @@ type several struct {
 	signals *interrupts
 	// search is nil for a sweep.
 	search *loop.Search
-	begun  time.Time
+	judges *capacity.Judges
+	// idle asks the servers whether they have requests left, where the runs are isolated; nil else.
+	idle  *run.IdleWatch
+	begun time.Time
 }
 
 // several runs the cells of a sweep, or those that a search chooses, and reports what they say together.
@@ -134,7 +137,7 @@ func (s *several) runCells(cells []series.Cell) ([]series.Run, bool, error) {
 // runs makes the runs of a plan and shows the table of cells after each.
 func (s *several) runs(plan series.Plan, total int) ([]series.Run, bool, error) {
 	known := 0
-	return s.runAll(plan, runAll{total: total, study: s.asked.study, resume: s.base.Asked.Bool("resume"), done: func(all []series.Run) {
+	return s.runAll(plan, runAll{total: total, judges: s.judges, resume: s.base.Asked.Bool("resume"), done: func(all []series.Run) {
 		s.whole.Add(all[known:]...)
 		known = len(all)
 		s.table()
@@ -222,6 +225,15 @@ func (s *several) page() (path string, code int) {
 func (s *several) shown() *answer.Sweep {
 	to := config.Artifacts{Dir: aggregate.Dir(s.layout.Dir, s.layout.Mode(), s.layout.Trials)}
 	shown := s.whole.Answer(filepath.Dir(to.Path(config.SweepHTML)))
+	if s.search != nil {
+		text, err := artifact.AppendJSON(nil, s.search.Document())
+		if err == nil {
+			err = shown.AddSearch(text)
+		}
+		if err != nil {
+			s.log.Warn("The page of the experiment does not show the search", "error", err)
+		}
+	}
 	shown.Title, shown.Version = strings.Join(s.base.Models, ", "), Version
 	if len(s.base.Endpoint.URLs) > 0 {
 		shown.Target = artifact.RedactURLs(s.base.Endpoint.URLs[0])
@@ -260,8 +272,8 @@ type runAll struct {
 	resume bool
 	// done is called with all runs so far after each of them; it may be nil.
 	done func([]series.Run)
-	// study judges the runs; nil where none does.
-	study *capacity.Study
+	// judges judge the runs while they go on; nil where none does.
+	judges *capacity.Judges
 }
 
 // runAll makes the runs of a plan. The error is that of a run that cannot be taken over from an earlier start.
@@ -282,12 +294,12 @@ func (a *app) runAll(plan series.Plan, r runAll, options run.Options, view view,
 			own := options
 			own.Info, own.Log = step.Info, newLog(a.terminal, step.Config, view)
 			defer own.Log.Close()
-			if r.study != nil {
-				r.study.Observe(step, &own)
+			if r.judges != nil {
+				r.judges.Observe(step, &own)
 			}
 			f := a.single(ctx, step.Config, own, view, interrupts)
-			if r.study != nil {
-				r.study.Done(step, &f)
+			if r.judges != nil {
+				r.judges.Done(step, &f)
 			}
 			if f.Err == nil && interrupts.code.Load() != 0 {
 				f.Code = ExitOK // a signal to the series makes no run that was complete by then a failure

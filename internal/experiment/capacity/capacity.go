@@ -10,7 +10,6 @@
 package capacity
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,10 +22,7 @@ import (
 	"aiperf/internal/experiment/probe"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/boundary"
-	"aiperf/internal/experiment/search/loop"
-	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
-	"aiperf/internal/run"
 )
 
 // Loads are the names of what can be searched, with their paths.
@@ -130,20 +126,17 @@ func (q *Question) Block() *document.Node {
 // Study is a search for a capacity under way.
 type Study struct {
 	Question
-	planner  *boundary.Capacity
-	judge    *probe.Judge
-	verdicts map[string]probe.Verdict
-	last     boundary.Evidence
-	probes   int
-	remarks  []string
-	spent    spent
+	Judges
+	planner *boundary.Capacity
+	probes  int
+	remarks []string
 	// Command is the command line that asked, without secrets.
 	Command string
 }
 
 // New begins a study.
 func New(q Question) (*Study, error) {
-	s := &Study{Question: q, verdicts: map[string]probe.Verdict{}}
+	s := &Study{Question: q, Judges: NewJudges(q.Limits, q.Implied, q.Confidence)}
 	d := search.Dimension{Path: q.Path(), Lo: q.Min, Hi: q.Max, Int: q.Over != Rate, LogUniform: true}
 	var err error
 	s.planner, err = boundary.NewCapacity(d, q.Limits, boundary.CapacityOptions{Precision: q.Precision,
@@ -179,64 +172,4 @@ func (s *Study) Probe(cfg *config.Run) *config.Run {
 		own.Phases = append([]config.Phase{warm}, own.Phases...)
 	}
 	return own
-}
-
-// Observe gives the options of a probe a judge that ends it when its verdict is certain.
-func (s *Study) Observe(step *series.Step, o *run.Options) {
-	ends := make(chan run.End, len(step.Config.Phases))
-	s.judge = probe.New(step.Config, probe.Options{Filters: s.Limits[:len(s.Limits)-s.Implied], Confidence: s.Confidence, End: ends})
-	o.Ends = ends
-	o.Observers = append(slices.Clip(slices.Clone(o.Observers)), s.judge)
-}
-
-// Done takes the verdict of a probe that has ended.
-func (s *Study) Done(step *series.Step, f *series.Finished) {
-	if s.judge == nil {
-		return
-	}
-	v := s.judge.Verdict()
-	s.verdicts[step.Info.RunLabel] = v
-	s.judge = nil
-	s.spent.add(f, v.Saved)
-}
-
-// Trial returns what a probe says to the search, and its verdict for the history.
-func (s *Study) Trial(r *series.Run) (loop.Trial, artifact.Object) {
-	t := loop.TrialOf(r)
-	v, known := s.verdicts[r.Info.RunLabel]
-	s.last = boundary.Evidence{Seconds: s.spent.last.Seconds()}
-	if !known {
-		return t, nil
-	}
-	for _, f := range v.Filters {
-		e := 0.0
-		if f.StandardError != nil {
-			e = *f.StandardError
-		}
-		s.last.Errors = append(s.last.Errors, e)
-	}
-	for len(s.last.Errors) < len(s.Limits) {
-		s.last.Errors = append(s.last.Errors, 0)
-	}
-	switch {
-	case v.ClientLimited:
-		s.last.Verdict = boundary.ClientLimited
-		t.Limited = "the machine of the client was the bottleneck"
-	case v.Saturated:
-		s.last.Verdict = boundary.Saturated
-		t.Saturated = v.Evidence
-	case v.Decision != probe.Undecided:
-		s.last.Verdict = boundary.Certain
-	}
-	return t, artifact.Object{{Key: "verdict", Value: verdict(v)}}
-}
-
-// verdict returns a verdict in the shape of files, null if it has none.
-func verdict(v probe.Verdict) any {
-	var o artifact.Object
-	text, err := json.Marshal(v)
-	if err != nil || json.Unmarshal(text, &o) != nil {
-		return nil
-	}
-	return o
 }

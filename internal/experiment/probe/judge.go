@@ -27,6 +27,18 @@ type Options struct {
 	// End takes the requests to end a phase, see [run.Options]; nil has the judge only judge. It needs room for a
 	// request for each phase.
 	End chan<- run.End
+	// Bar is what a verdict needs, beside being certain, for the probe to end.
+	Bar Bar
+}
+
+// Bar keeps a probe going whose figures are near their limits: those of the next minute may differ from those so far by
+// more than their errors say, since requests that are near in time are alike. Margins are relative to the threshold.
+type Bar struct {
+	// Met is the least room of every filter, After the least measured time, before levels that are met end the probe.
+	Met   float64
+	After time.Duration
+	// Violated is the least excess of a filter before it ends the probe.
+	Violated float64
 }
 
 // Judge judges one run. It is a [progress.RecordObserver]: it is passed with the observers of the run, and asked for its
@@ -198,16 +210,36 @@ func (j *Judge) look(p *progress.Phase, client *progress.Client) {
 		c.together = max(1, float64(p.RequestsInFlight()))
 		c.pass(p.Elapsed.Seconds())
 	}
-	if j.verdict.Decision != "" || j.limited(client) || !j.decide() {
+	if j.verdict.Decision == "" && (j.limited(client) || !j.decide()) {
 		return
 	}
-	if j.options.End != nil && !j.ended[p.Index] {
+	if j.options.End != nil && !j.ended[p.Index] && j.passes(p.Elapsed) {
 		end := run.End{Phase: p.Index, Reason: j.verdict.Reason, Confidence: j.verdict.Confidence}
 		if j.verdict.Saturated {
 			end.Grace = leastDrain + time.Duration(drainOfSaturated*j.saturation.unloaded()*float64(time.Second))
 		}
 		j.verdict.EndedEarly = j.end(p, end)
 	}
+}
+
+// passes reports whether the verdict clears the bar.
+func (j *Judge) passes(elapsed time.Duration) bool {
+	if j.verdict.Saturated {
+		return true
+	}
+	most := math.Inf(-1) // the largest margin, relative to its threshold
+	for _, c := range j.conditions {
+		v, _ := c.figure()
+		m := c.filter.Margin(v) / math.Abs(c.filter.Threshold)
+		if math.IsNaN(m) || math.IsInf(m, 0) {
+			continue // a threshold of 0 has no relative margin
+		}
+		most = max(most, m)
+	}
+	if j.verdict.Decision == Violated {
+		return most >= j.options.Bar.Violated
+	}
+	return elapsed >= j.options.Bar.After && (j.options.Bar.Met == 0 || most <= -j.options.Bar.Met)
 }
 
 func (j *Judge) end(p *progress.Phase, end run.End) bool {

@@ -1,0 +1,92 @@
+package capacity
+
+import (
+	"encoding/json"
+	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/experiment/probe"
+	"aiperf/internal/experiment/search"
+	"aiperf/internal/experiment/search/boundary"
+	"aiperf/internal/experiment/search/loop"
+	"aiperf/internal/experiment/series"
+	"aiperf/internal/run"
+)
+
+// bar is what ends a probe early, from simulated servers whose figures vary slower than a probe: without it, answers
+// are too high.
+var bar = probe.Bar{Met: 0.4, After: 20 * time.Second, Violated: 0.15}
+
+// Judges judge the runs of a search, each one while it goes on.
+type Judges struct {
+	limits     []search.Filter
+	implied    int
+	confidence float64
+	judge      *probe.Judge
+	verdicts   map[string]probe.Verdict
+	last       boundary.Evidence
+	spent      spent
+}
+
+// NewJudges returns judges of limits, of which the last ones are implied: nobody asked for them, so that a run does not
+// go on to be certain of them.
+func NewJudges(limits []search.Filter, implied int, confidence float64) Judges {
+	return Judges{limits: limits, implied: implied, confidence: confidence, verdicts: map[string]probe.Verdict{}}
+}
+
+// Observe gives the options of a run a judge that ends it when its verdict is certain.
+func (s *Judges) Observe(step *series.Step, o *run.Options) {
+	ends := make(chan run.End, len(step.Config.Phases))
+	s.judge = probe.New(step.Config, probe.Options{Filters: s.limits[:len(s.limits)-s.implied],
+		Confidence: s.confidence, End: ends, Bar: bar})
+	o.Ends = ends
+	o.Observers = append(o.Observers[:len(o.Observers):len(o.Observers)], s.judge)
+}
+
+// Done takes the verdict of a run that has ended.
+func (s *Judges) Done(step *series.Step, f *series.Finished) {
+	v := s.judge.Verdict()
+	s.verdicts[step.Info.RunLabel] = v
+	s.spent.add(f, v.Saved)
+}
+
+// Trial returns what a run says to the search, and its verdict for the history.
+func (s *Judges) Trial(r *series.Run) (loop.Trial, artifact.Object) {
+	t := loop.TrialOf(r)
+	v, known := s.verdicts[r.Info.RunLabel]
+	s.last = boundary.Evidence{Seconds: s.spent.last.Seconds()}
+	if !known {
+		return t, nil
+	}
+	for _, f := range v.Filters {
+		e := 0.0
+		if f.StandardError != nil {
+			e = *f.StandardError
+		}
+		s.last.Errors = append(s.last.Errors, e)
+	}
+	for len(s.last.Errors) < len(s.limits) {
+		s.last.Errors = append(s.last.Errors, 0)
+	}
+	switch {
+	case v.ClientLimited:
+		s.last.Verdict = boundary.ClientLimited
+		t.Limited = "the machine of the client was the bottleneck"
+	case v.Saturated:
+		s.last.Verdict = boundary.Saturated
+		t.Saturated = v.Evidence
+	case v.EndedEarly && v.Decision != probe.Undecided: // which says the side, less the distance
+		s.last.Verdict = boundary.Certain
+	}
+	return t, artifact.Object{{Key: "verdict", Value: verdict(v)}}
+}
+
+// verdict returns a verdict in the shape of files, null if it has none.
+func verdict(v probe.Verdict) any {
+	var o artifact.Object
+	text, err := json.Marshal(v)
+	if err != nil || json.Unmarshal(text, &o) != nil {
+		return nil
+	}
+	return o
+}

@@ -201,19 +201,6 @@ func (c *Capacity) Observe(r search.Result, e Evidence) {
 	c.decide()
 }
 
-// Enough returns the standard error of a margin, relative to its threshold, at which the current probe has said what it
-// can: below it, more time is better spent at another load. It is rough while the boundary is far.
-func (c *Capacity) Enough() float64 {
-	const rough, fine = 0.1, 0.005
-	b := &c.belief
-	if !(b.fail-b.pass <= wide) || c.likely() == len(c.filters) {
-		return rough
-	}
-	_, middle, _ := c.bounds(b.cdf)
-	z := b.fits[c.likely()].mean([]float64{middle - 0.05, middle + 0.05})
-	return min(max((z[1]-z[0])/0.1*c.options.Precision/4, fine), rough)
-}
-
 // Reason says why the search ended.
 func (c *Capacity) Reason() string { return c.reason }
 

@@ -62,30 +62,6 @@ const (
 	CapacityMaxProbes     = "capacity_max_probes"
 )
 
-// Answer is what a [Capacity] knows of the boundary.
-type Answer struct {
-	// Estimate is the largest load at which all filters hold, NaN where no load of the range does.
-	Estimate float64
-	// Low and High are the interval of the estimate. Low is below the range where not even its smallest load is sure to
-	// hold, High is +Inf where nothing limits it in the range.
-	Low, High float64
-	// Level is the confidence of the interval.
-	Level float64
-	// Binding is the filter that limits the load first: an index, -1 if it is not known.
-	Binding int
-	// Saturated reports that the server could not keep up before a filter was exceeded.
-	Saturated bool
-	// Sureness is the probability that Binding, or saturation, is what limits the load.
-	Sureness float64
-	// Pass is the largest load that is sure to hold, Fail the smallest one that is sure not to; NaN if there is none.
-	Pass, Fail float64
-	// Probes and Seconds are the cost so far; Limited are the probes that the client limited.
-	Probes, Limited int
-	Seconds         float64
-	// Reason says why the search ended; empty while it goes on.
-	Reason string
-}
-
 // Capacity searches the largest load at which all filters hold with few probes. It fits the margins of all probes on a
 // logarithmic scale of the load and probes where that tells most, so that noise, drift and contradictions widen its
 // interval instead of leading it astray.

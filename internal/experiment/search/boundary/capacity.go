@@ -62,30 +62,6 @@ const (
 	CapacityMaxProbes     = "capacity_max_probes"
 )
 
-// Answer is what a [Capacity] knows of the boundary.
-type Answer struct {
-	// Estimate is the largest load at which all filters hold, NaN where no load of the range does.
-	Estimate float64
-	// Low and High are the interval of the estimate. Low is below the range where not even its smallest load is sure to
-	// hold, High is +Inf where nothing limits it in the range.
-	Low, High float64
-	// Level is the confidence of the interval.
-	Level float64
-	// Binding is the filter that limits the load first: an index, -1 if it is not known.
-	Binding int
-	// Saturated reports that the server could not keep up before a filter was exceeded.
-	Saturated bool
-	// Sureness is the probability that Binding, or saturation, is what limits the load.
-	Sureness float64
-	// Pass is the largest load that is sure to hold, Fail the smallest one that is sure not to; NaN if there is none.
-	Pass, Fail float64
-	// Probes and Seconds are the cost so far; Limited are the probes that the client limited.
-	Probes, Limited int
-	Seconds         float64
-	// Reason says why the search ended; empty while it goes on.
-	Reason string
-}
-
 // Capacity searches the largest load at which all filters hold with few probes. It fits the margins of all probes on a
 // logarithmic scale of the load and probes where that tells most, so that noise, drift and contradictions widen its
 // interval instead of leading it astray.
@@ -199,19 +175,6 @@ func (c *Capacity) Observe(r search.Result, e Evidence) {
 	c.seconds += e.Seconds
 	c.belief = c.believe()
 	c.decide()
-}
-
-// Enough returns the standard error of a margin, relative to its threshold, at which the current probe has said what it
-// can: below it, more time is better spent at another load. It is rough while the boundary is far.
-func (c *Capacity) Enough() float64 {
-	const rough, fine = 0.1, 0.005
-	b := &c.belief
-	if !(b.fail-b.pass <= wide) || c.likely() == len(c.filters) {
-		return rough
-	}
-	_, middle, _ := c.bounds(b.cdf)
-	z := b.fits[c.likely()].mean([]float64{middle - 0.05, middle + 0.05})
-	return min(max((z[1]-z[0])/0.1*c.options.Precision/4, fine), rough)
 }
 
 // Reason says why the search ended.

@@ -154,7 +154,7 @@ var servers = []server{
 
 // TestCapacityIsCalibrated compares interval and estimate of many searches with the boundary of the server.
 func TestCapacityIsCalibrated(t *testing.T) {
-	seeds := 60
+	seeds := 40
 	if testing.Short() {
 		seeds = 10
 	}
@@ -320,6 +320,35 @@ func TestCapacityTrustsTheSideOfEarlyEnds(t *testing.T) {
 		if a := c.Answer(); a.Low > 120 || a.High < 120 || a.Probes > 12 || a.Reason != CapacityPrecision {
 			t.Errorf("seed %d: %+v", seed, a)
 		}
+	}
+}
+
+func TestCapacityLearnsErrorsFromTrials(t *testing.T) {
+	covered := 0
+	const seeds = 20
+	for seed := range uint64(seeds) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		c, err := NewCapacity(concurrency, []search.Filter{latency}, CapacityOptions{MaxProbes: 12})
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := knee(120)
+		drive(c, []search.Filter{latency}, 100, func(x float64, _ int) (trials []search.Trial) {
+			for range 4 {
+				trials = append(trials, ttft(value(x)*math.Exp(0.15*r.NormFloat64())))
+			}
+			return trials
+		})
+		a := c.Answer()
+		if a.Low <= 120 && 120 <= a.High {
+			covered++
+		}
+		if a.High-a.Low < 2 || a.High-a.Low > 24 {
+			t.Errorf("seed %d: interval from %v to %v", seed, a.Low, a.High)
+		}
+	}
+	if covered < seeds*9/10 {
+		t.Errorf("%d of %d intervals cover the boundary", covered, seeds)
 	}
 }
 

@@ -367,12 +367,6 @@ func TestWarmupOfProbes(t *testing.T) {
 	}
 }
 
-func TestFilterKeyHasThePlace(t *testing.T) {
-	if got := FilterKey(1, latency); got != "1:time_to_first_token.p99.le.200.0" {
-		t.Error(got)
-	}
-}
-
 // planners returns one of each kind over a range.
 func planners(t testing.TB, d search.Dimension, seed uint64) map[string]search.Bounded {
 	filters := []search.Filter{latency}

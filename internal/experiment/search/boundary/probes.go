@@ -2,9 +2,7 @@ package boundary
 
 import (
 	"math"
-	"strconv"
 
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/experiment/search"
 )
 
@@ -23,12 +21,6 @@ func Warmup(base float64, first bool) float64 {
 		return max(60, base)
 	}
 	return max(15, base)
-}
-
-// FilterKey returns the name of a filter as binding_constraint has it, with its place among the filters.
-func FilterKey(index int, f search.Filter) string {
-	return strconv.Itoa(index) + ":" + f.Metric + "." + f.Stat + "." + f.Op + "." +
-		string(artifact.AppendFloat(nil, f.Threshold))
 }
 
 // precision is the width of a bracket, relative to its upper end, below which the documented planners stop.

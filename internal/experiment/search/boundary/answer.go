@@ -1,0 +1,99 @@
+package boundary
+
+import "math"
+
+// Answer is what a [Capacity] knows of the boundary.
+type Answer struct {
+	// Estimate is the largest load at which all filters hold, NaN where no load of the range does.
+	Estimate float64
+	// Low and High are the interval of the estimate. Low is below the range where not even its smallest load is sure to
+	// hold, High is +Inf where nothing limits it in the range.
+	Low, High float64
+	// Level is the confidence of the interval.
+	Level float64
+	// Binding is the filter that limits the load first: an index, -1 if it is not known.
+	Binding int
+	// Saturated reports that the server could not keep up before a filter was exceeded.
+	Saturated bool
+	// Sureness is the probability that Binding, or saturation, is what limits the load.
+	Sureness float64
+	// Pass is the largest load that is sure to hold, Fail the smallest one that is sure not to; NaN if there is none.
+	Pass, Fail float64
+	// Probes and Seconds are the cost so far; Limited are the probes that the client limited.
+	Probes, Limited int
+	Seconds         float64
+	// Reason says why the search ended; empty while it goes on.
+	Reason string
+}
+
+// bounds returns the quantiles of the boundary at the tails and the middle, as logarithms; infinite outside of the
+// range.
+func (c *Capacity) bounds(cdf []float64) (low, middle, high float64) {
+	tail := (1 - c.options.Level) / 2
+	at := func(p float64) float64 {
+		u := quantile(c.belief.us, cdf, p)
+		// The places begin and end inside of the range where the rest is of no account.
+		if math.IsInf(u, -1) && c.belief.us[0] > math.Log(c.dim.Lo) {
+			return c.belief.us[0]
+		}
+		if last := c.belief.us[len(c.belief.us)-1]; math.IsInf(u, 1) && last < math.Log(c.dim.Hi) {
+			return last
+		}
+		return u
+	}
+	return at(tail), at(0.5), at(1 - tail)
+}
+
+// whole returns a load of the boundary as it is reported: the largest whole number below it for integers.
+func (c *Capacity) whole(u float64) float64 {
+	x := math.Exp(u)
+	if math.IsInf(u, 0) || !c.dim.Int {
+		return x
+	}
+	// A boundary at a whole number itself comes out of the logarithm a little below it.
+	return max(math.Floor(x*(1+1e-9)), c.dim.Lo)
+}
+
+// Answer returns what is known so far.
+func (c *Capacity) Answer() Answer {
+	b := &c.belief
+	low, middle, high := c.bounds(b.doubted)
+	a := Answer{Estimate: c.whole(middle), Low: c.whole(low), High: c.whole(high), Level: c.options.Level, Binding: -1,
+		Pass: math.Exp(b.pass), Fail: math.Exp(b.fail), Probes: len(c.probes), Seconds: c.seconds, Reason: c.reason}
+	if math.IsInf(low, -1) {
+		a.Low = 0
+	}
+	switch {
+	case math.IsInf(middle, -1):
+		a.Estimate = math.NaN()
+	case math.IsInf(middle, 1):
+		a.Estimate = c.dim.Hi
+	}
+	if c.dim.Int {
+		a.Pass, a.Fail = math.Round(a.Pass), math.Round(a.Fail)
+	}
+	if c.reason == CapacityNoFailure {
+		a.Estimate, a.Low, a.High = c.dim.Hi, min(a.Low, c.dim.Hi), math.Inf(1)
+	}
+	if math.IsNaN(b.fail) && !math.IsNaN(b.limited) {
+		// Nothing is known of loads that the client did not reach.
+		a.Estimate, a.High = a.Pass, math.Inf(1)
+		if a.Low = min(a.Low, a.Pass); math.IsNaN(a.Pass) {
+			a.Low = 0
+		}
+	}
+	for i, p := range b.binding {
+		if p > a.Sureness {
+			a.Sureness, a.Binding, a.Saturated = p, i, false
+			if i == len(c.filters) {
+				a.Binding, a.Saturated = -1, true
+			}
+		}
+	}
+	for _, p := range c.probes {
+		if p.verdict == ClientLimited {
+			a.Limited++
+		}
+	}
+	return a
+}

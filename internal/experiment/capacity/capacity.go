@@ -10,7 +10,6 @@
 package capacity
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -228,15 +227,5 @@ func (s *Study) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 	case v.Decision != probe.Undecided:
 		s.last.Verdict = boundary.Certain
 	}
-	return t, artifact.Object{{Key: "verdict", Value: verdict(v)}}
-}
-
-// verdict returns a verdict in the shape of files, null if it has none.
-func verdict(v probe.Verdict) any {
-	var o artifact.Object
-	text, err := json.Marshal(v)
-	if err != nil || json.Unmarshal(text, &o) != nil {
-		return nil
-	}
-	return o
+	return t, artifact.Object{{Key: "verdict", Value: v.Object()}}
 }

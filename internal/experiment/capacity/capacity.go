@@ -173,3 +173,56 @@ func (s *Study) Probe(cfg *config.Run) *config.Run {
 	}
 	return own
 }
+<<<<<<< HEAD
+=======
+
+// Observe gives the options of a probe a judge that ends it when its verdict is certain.
+func (s *Study) Observe(step *series.Step, o *run.Options) {
+	ends := make(chan run.End, len(step.Config.Phases))
+	s.judge = probe.New(step.Config, probe.Options{Filters: s.Limits[:len(s.Limits)-s.Implied], Confidence: s.Confidence, End: ends})
+	o.Ends = ends
+	o.Observers = append(slices.Clip(slices.Clone(o.Observers)), s.judge)
+}
+
+// Done takes the verdict of a probe that has ended.
+func (s *Study) Done(step *series.Step, f *series.Finished) {
+	if s.judge == nil {
+		return
+	}
+	v := s.judge.Verdict()
+	s.verdicts[step.Info.RunLabel] = v
+	s.judge = nil
+	s.spent.add(f, v.Saved)
+}
+
+// Trial returns what a probe says to the search, and its verdict for the history.
+func (s *Study) Trial(r *series.Run) (loop.Trial, artifact.Object) {
+	t := loop.TrialOf(r)
+	v, known := s.verdicts[r.Info.RunLabel]
+	s.last = boundary.Evidence{Seconds: s.spent.last.Seconds()}
+	if !known {
+		return t, nil
+	}
+	for _, f := range v.Filters {
+		e := 0.0
+		if f.StandardError != nil {
+			e = *f.StandardError
+		}
+		s.last.Errors = append(s.last.Errors, e)
+	}
+	for len(s.last.Errors) < len(s.Limits) {
+		s.last.Errors = append(s.last.Errors, 0)
+	}
+	switch {
+	case v.ClientLimited:
+		s.last.Verdict = boundary.ClientLimited
+		t.Limited = "the machine of the client was the bottleneck"
+	case v.Saturated:
+		s.last.Verdict = boundary.Saturated
+		t.Saturated = v.Evidence
+	case v.Decision != probe.Undecided:
+		s.last.Verdict = boundary.Certain
+	}
+	return t, artifact.Object{{Key: "verdict", Value: v.Object()}}
+}
+>>>>>>> verdict

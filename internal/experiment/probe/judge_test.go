@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/measure/record"
@@ -362,6 +364,40 @@ func BenchmarkShow(b *testing.B) {
 
 var threeFilters = []search.Filter{latency("p90", search.LE, 900), latency("p99", search.LE, 1000),
 	latency("avg", search.LE, 1000)}
+
+// A verdict is written without what is not known.
+func TestVerdictAsItStandsInFiles(t *testing.T) {
+	j := New(closedLoop(1), Options{Filters: []search.Filter{latency("p50", search.LE, 5000),
+		{Metric: "inter_chunk_latency", Stat: "p99", Op: search.LT, Threshold: 1}}})
+	steadily(j, 1, 100, func(*rand.Rand) float64 { return 1 })
+	v := j.Verdict()
+	text, err := artifact.AppendJSON(nil, v.Object())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Decision string
+		Binding  string `json:"binding_filter"`
+		Requests int
+		Filters  []struct {
+			Filter, Decision string
+			Value, Margin    *float64
+		}
+	}
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Decision != "undecided" || got.Requests != 99 || got.Binding != "request_latency:p50:le:5000.0" ||
+		len(got.Filters) != 2 {
+		t.Fatalf("%s", text)
+	}
+	if f := got.Filters[0]; f.Decision != "met" || *f.Value != 1000 || *f.Margin != -4000 {
+		t.Errorf("%s", text)
+	}
+	if f := got.Filters[1]; f.Decision != "undecided" || f.Value != nil || f.Margin != nil {
+		t.Errorf("%s", text)
+	}
+}
 
 // A load that changes says nothing of its rest: ramps, recordings, searches within a phase and several phases run to
 // their end.

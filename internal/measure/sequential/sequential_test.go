@@ -10,13 +10,13 @@ import (
 
 const (
 	level = 0.95
-	seeds = 400
+	seeds = 300
 )
 
-func looks(i int) bool { return i <= 200 || i%10 == 0 }
+func looks(i int) bool { return i <= 100 || i%20 == 0 }
 
 // wrong returns for which share of the seeds a stream of n values was wrong at any look. The streams look after each of
-// the first values and then after every tenth.
+// the first values and then after every twentieth.
 func wrong(n int, stream func(r *rand.Rand) func(look int) bool) (share float64) {
 	count := 0
 	for seed := range uint64(seeds) {

@@ -1,7 +1,6 @@
 package capacity
 
 import (
-	"encoding/json"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -78,15 +77,5 @@ func (s *Judges) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 	case v.EndedEarly && v.Decision != probe.Undecided: // which says the side, less the distance
 		s.last.Verdict = boundary.Certain
 	}
-	return t, artifact.Object{{Key: "verdict", Value: verdict(v)}}
-}
-
-// verdict returns a verdict in the shape of files, null if it has none.
-func verdict(v probe.Verdict) any {
-	var o artifact.Object
-	text, err := json.Marshal(v)
-	if err != nil || json.Unmarshal(text, &o) != nil {
-		return nil
-	}
-	return o
+	return t, artifact.Object{{Key: "verdict", Value: v.Object()}}
 }

@@ -108,7 +108,11 @@ func (c *Capacity) Bound() string {
 		sides = append(sides, artifact.Short(*l.Passing)+" "+l.Unit+" at the largest load within the limits")
 	}
 	if l.Failing != nil {
-		sides = append(sides, artifact.Short(*l.Failing)+" "+l.Unit+" at the smallest beyond")
+		where := " at the smallest load"
+		if l.Passing != nil {
+			where = " at the smallest beyond"
+		}
+		sides = append(sides, artifact.Short(*l.Failing)+" "+l.Unit+where)
 	}
 	return strings.TrimSuffix(LimitText(l)+": "+strings.Join(sides, ", "), ": ")
 }

@@ -166,13 +166,3 @@ func Took(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d min %d s", minutes, seconds)
 }
-
-// String says what the output costs, and what that was computed from.
-func (p *Price) String() string {
-	gpus := "1 GPU"
-	if p.GPUs != 1 {
-		gpus = fmt.Sprintf("%d GPUs", p.GPUs)
-	}
-	return fmt.Sprintf("%s per million output tokens, %s output tokens per currency unit (%s at %s per hour)",
-		artifact.Short(p.PerMillion), artifact.Short(p.PerUnit), gpus, artifact.Short(p.PerGPUHour))
-}

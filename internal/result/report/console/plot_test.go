@@ -45,7 +45,7 @@ func capacity() *answer.Capacity {
 				Failing: &failing},
 			{Metric: "inter_token_latency", Stat: "p95", Op: "lt", Threshold: 25, Unit: "ms"},
 		},
-		Curve: curve, Price: answer.NewPrice(2.5, 4, 9000),
+		Curve: curve, Price: answer.NewPrice(10, 9000),
 		Spent: answer.Spent{Runs: 12, Requests: 4312, Tokens: 1_204_331, Time: 192 * time.Second,
 			Saved: 400 * time.Second},
 		Command: "aiperf capacity --url http://localhost:8000 --model m --ttft p99:300 --itl p95:25",

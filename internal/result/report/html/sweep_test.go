@@ -125,7 +125,7 @@ func searched() *answer.Sweep {
 	curve.SetBoundary(69, 66.2, 71.3, 300)
 	s.Capacity = &answer.Capacity{Outcome: answer.Found, Load: s.Parameters[0], Lo: 1, Hi: 1000, Value: 69, Low: 66.2,
 		High: 71.3, Level: 0.95, Rate: answer.Figure{Mean: 22.4, Low: 21.9, High: 22.8}, Limits: s.Limits, Curve: curve,
-		Price: answer.NewPrice(2.5, 4, 2867), Command: s.Command,
+		Price: answer.NewPrice(10, 2867), Command: s.Command,
 		Spent: answer.Spent{Runs: 12, Requests: 4312, Tokens: 1204331, Time: 192 * time.Second,
 			Saved: 400 * time.Second},
 		Notes: []string{"The probe at 128 was limited by the client: it counts neither as feasible nor as infeasible."}}

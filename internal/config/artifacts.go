@@ -160,6 +160,7 @@ func (k Artifact) About() string {
 		CollatedJSON:            "The figures of all requests of a series of runs.",
 		SweepJSON:               "The figures of all cells of a sweep, the best of them and the Pareto front.",
 		SweepCSV:                "The figures of all cells of a sweep as a table.",
+		SweepHTML:               "The page of a sweep, a search or a capacity.",
 		SamplingDesign:          "The points that a sampled sweep tries.",
 	}[k]
 }

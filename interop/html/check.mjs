@@ -2,7 +2,8 @@
 // file, charts with ink, no page wider than the window, tables behind charts, zoom, a print to PDF. Screenshots and
 // PDF go to a folder, for people to look at.
 //
-// usage: node check.mjs CHROMIUM OUT NAME=REPORT.html…   (NAME may end in ! for a report without charts)
+// usage: node check.mjs CHROMIUM OUT NAME=REPORT.html…   (NAME may end in ! for a report without charts, in ~ for the
+// page of a sweep)
 import {mkdirSync, statSync} from "node:fs";
 import {resolve} from "node:path";
 import {pathToFileURL} from "node:url";
@@ -21,7 +22,8 @@ const views = [
 for (const report of reports) {
   let [name, path] = report.split("=");
   const bare = name.endsWith("!");
-  name = name.replace("!", "");
+  const several = name.endsWith("~");
+  name = name.replace(/[!~]/, "");
   const url = pathToFileURL(resolve(path)).href;
   for (const view of views) {
     const wrong = message => failures.push(`${name} ${view.name}: ${message}`);
@@ -67,7 +69,7 @@ for (const report of reports) {
     if (!seen.policy.startsWith("default-src 'none'")) wrong(`policy ${seen.policy}`);
     await page.screenshot({path: `${out}/${name}-${view.name}.png`, fullPage: true});
 
-    if (view.name === "wide" && !bare) await interact(page, wrong, name);
+    if (view.name === "wide" && !bare) await (several ? interactSweep : interact)(page, wrong, name);
     if (view.name === "dark") {
       const bytes = (await page.pdf({path: `${out}/${name}-print.pdf`, format: "A4"})).length;
       if (bytes < 20_000) wrong(`the print has only ${bytes} bytes`);
@@ -110,6 +112,45 @@ async function interact(page, wrong, name) {
   await page.waitForTimeout(100);
   await page.locator("#h-distributions").scrollIntoViewIfNeeded();
   await page.screenshot({path: `${out}/${name}-log.png`});
+  await page.locator("#theme").click();
+  if (await page.evaluate(() => document.documentElement.dataset.theme) !== "dark") wrong("the theme does not change");
+}
+
+// interactSweep uses the page of a sweep as a reader does: another axis, other lines, other figures, sorting, keyboard.
+async function interactSweep(page, wrong, name) {
+  const first = page.locator("#h-curves ~ .charts figure").first();
+  await first.locator("details summary").click();
+  await first.locator("tbody tr").nth(1).waitFor({timeout: 3000}).catch(() => wrong("the table behind a curve has no rows"));
+  const plot = first.locator(".plot");
+  await plot.focus();
+  for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
+  const legend = await first.locator(".legend").innerText();
+  if (!/\d/.test(legend)) wrong(`arrow keys show no value: ${legend}`);
+
+  const title = page.locator("#curve-time_to_first_token figcaption b");
+  await page.locator("#stat").selectOption("p50");
+  if (!/p50/.test(await title.innerText())) wrong("the statistic does not change");
+  const axis = page.locator("#axis"), options = await axis.locator("option").count();
+  for (let i = 0; options > 1 && i < options; i++) {
+    await axis.selectOption({index: i});
+    const lines = page.locator("#lines");
+    if (await lines.isVisible()) for (let k = 0; k < await lines.locator("option").count(); k++) await lines.selectOption({index: k});
+  }
+  const frontTitle = page.locator("#front figcaption b"), before = await frontTitle.innerText();
+  await page.locator("#frontx").selectOption({index: 3});
+  if (await frontTitle.innerText() === before) wrong("the axis of the front does not change");
+
+  const values = () => page.locator("#cells tbody tr td:last-of-type").count();
+  const rows = await values(), column = page.locator("#cells thead button").nth(1);
+  const numbers = () => page.locator("#cells tbody tr").evaluateAll(list => list.map(r => +r.cells[1].dataset.v));
+  await column.click();
+  await column.click();
+  const sorted = await numbers();
+  if (sorted.some((v, i) => i && v > sorted[i - 1])) wrong(`not sorted downwards: ${sorted}`);
+  if (await values() !== rows) wrong("sorting loses rows");
+  const links = await page.locator("#cells a").evaluateAll(list => list.map(a => a.getAttribute("href")));
+  if (!links.length || links.some(l => /^[a-z]+:|^\//i.test(l))) wrong(`links are not relative: ${links}`);
+  await page.screenshot({path: `${out}/${name}-used.png`, fullPage: true});
   await page.locator("#theme").click();
   if (await page.evaluate(() => document.documentElement.dataset.theme) !== "dark") wrong("the theme does not change");
 }

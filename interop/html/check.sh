@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Opens HTML reports in a real browser: of a run with everything, of the same run computed again, of a run whose requests
-# all failed. Needs node, npm and Debian's chromium, which it installs where it may. Screenshots and prints are left in
+# all failed; and the pages of a sweep and of a capacity that the tests make. Needs node, npm and Debian's chromium, which it installs where it may. Screenshots and prints are left in
 # $cache/shots (INTEROP_CACHE keeps them).
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -25,5 +25,8 @@ logged run.log ./aiperf profile --model 'org/<b>model</b>' "${common[@]}" --stre
 ./aiperf report run --html --from 2 --to 6 >/dev/null
 ./aiperf profile --model m "${common[@]}" --request-count 10 --header 'X-Mock-Fault:status=500' --no-server-metrics \
     --artifact-dir failed >failed.log 2>&1 || true
+mkdir -p pages
+(cd "$root" && SWEEP_PAGES=$cache/pages go test -count=1 -run 'Page' ./internal/result/report/html >/dev/null)
 node check.mjs "$chromium" shots "full=run/profile_export_aiperf.html" "part=run/report/profile_export_aiperf.html" \
-    "failed!=failed/profile_export_aiperf.html"
+    "failed!=failed/profile_export_aiperf.html" "sweep~=pages/sweep.html" "capacity~=pages/capacity.html" \
+    "names~=pages/names.html"

@@ -73,6 +73,9 @@ func (s *Sweep) cellAnswer(c *Cell, from string, units map[string]string) answer
 	if len(c.Runs) > 0 && of.Runs == 0 {
 		of.Verdict = answer.Failed
 	}
+	if !c.Succeeded() {
+		return of
+	}
 	s.figures(c, func(k *key, e *stats.Estimate) {
 		of.Figures[k.name] = answer.Figure{Mean: e.Mean, Low: e.Low, High: e.High, Runs: e.N}
 		units[k.name] = k.unit

@@ -106,6 +106,9 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 		c.Notes = append(c.Notes, "the search ended before the interval was as narrow as asked: give it a larger --budget")
 	}
 	s.curve(c, whole)
+	if at := c.Curve.Recommended; at >= 0 && at < len(c.Curve.Points) {
+		c.Price = whole.PriceAt(0, c.Curve.Points[at].Load)
+	}
 	return c
 }
 

@@ -48,7 +48,7 @@ func PrepareCells(a config.Artifacts) (*artifact.Lock, error) {
 	for _, dir := range []string{a.Dir, filepath.Join(a.Dir, "aggregate")} {
 		own := a
 		own.Dir = dir
-		stale = append(stale, own.Path(config.SweepJSON), own.Path(config.SweepCSV))
+		stale = append(stale, own.Path(config.SweepJSON), own.Path(config.SweepCSV), own.Path(config.SweepHTML))
 	}
 	if err := artifact.RemoveStale(stale...); err != nil {
 		lock.Release()

@@ -157,13 +157,24 @@ func TestTheRecommendedPointIsTheLargestThatCertainlyMeetsTheLimits(t *testing.T
 }
 
 func TestPriceAtAnOperatingPoint(t *testing.T) {
-	p := NewPrice(2.5, 4, 2000)
+	p := NewPrice(10, 2000)
 	if p == nil || math.Abs(p.PerMillion-10./3600/2000*1e6) > 1e-12 || p.PerUnit != 720_000 {
 		t.Errorf("%+v", p)
 	}
-	for _, p := range []*Price{NewPrice(0, 4, 9), NewPrice(2, 0, 9), NewPrice(2, 4, 0), NewPrice(2, 4, math.NaN())} {
+	for _, p := range []*Price{NewPrice(0, 9), NewPrice(2, 0), NewPrice(2, math.NaN()), NewPrice(math.Inf(1), 9)} {
 		if p != nil {
 			t.Errorf("%+v", p)
+		}
+	}
+	s := Sweep{Cells: []Cell{{Values: []any{8}, Figures: map[string]Figure{
+		"cost_per_million_output_tokens_avg": Single(10. / 3600 / 2000 * 1e6), "output_token_throughput_avg": Single(2000)}},
+		{Values: []any{16}, Figures: map[string]Figure{"output_token_throughput_avg": Single(3000)}}}}
+	if p := s.PriceAt(0, 8); p == nil || math.Abs(p.PerHour-10) > 1e-9 || math.Abs(p.PerUnit-720_000) > 1e-6 {
+		t.Errorf("%+v", p)
+	}
+	for _, load := range []float64{16, 9} {
+		if p := s.PriceAt(0, load); p != nil {
+			t.Errorf("at %v: %+v", load, p)
 		}
 	}
 }

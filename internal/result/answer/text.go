@@ -108,7 +108,11 @@ func (c *Capacity) Bound() string {
 		sides = append(sides, artifact.Short(*l.Passing)+" "+l.Unit+" at the largest load within the limits")
 	}
 	if l.Failing != nil {
-		sides = append(sides, artifact.Short(*l.Failing)+" "+l.Unit+" at the smallest beyond")
+		where := " at the smallest load"
+		if l.Passing != nil {
+			where = " at the smallest beyond"
+		}
+		sides = append(sides, artifact.Short(*l.Failing)+" "+l.Unit+where)
 	}
 	return strings.TrimSuffix(LimitText(l)+": "+strings.Join(sides, ", "), ": ")
 }
@@ -161,14 +165,4 @@ func Took(d time.Duration) string {
 		return fmt.Sprintf("%d h %d min", hours, minutes)
 	}
 	return fmt.Sprintf("%d min %d s", minutes, seconds)
-}
-
-// String says what the output costs, and what that was computed from.
-func (p *Price) String() string {
-	gpus := "1 GPU"
-	if p.GPUs != 1 {
-		gpus = fmt.Sprintf("%d GPUs", p.GPUs)
-	}
-	return fmt.Sprintf("%s per million output tokens, %s output tokens per currency unit (%s at %s per hour)",
-		artifact.Short(p.PerMillion), artifact.Short(p.PerUnit), gpus, artifact.Short(p.PerGPUHour))
 }

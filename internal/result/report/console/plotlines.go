@@ -3,6 +3,7 @@ package console
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"aiperf/internal/base/artifact"
@@ -92,9 +93,9 @@ func (f *plot) print(p *page, width, rows int) {
 // lines returns the lines of the plot in a width: its title, the rows, the axis of the load and its labels.
 func (f *plot) lines(width, rows int) [][]span {
 	f.measure()
-	labels := map[int]string{0: artifact.Short(f.y.high), rows - 1: artifact.Short(f.y.low)}
+	labels := map[int]string{0: onAxis(f.y.high), rows - 1: onAxis(f.y.low)}
 	if rows > 4 {
-		labels[(rows-1)/2] = artifact.Short(f.y.middle())
+		labels[(rows-1)/2] = onAxis(f.y.middle())
 	}
 	room := 0
 	for _, text := range labels {
@@ -123,6 +124,14 @@ func (f *plot) lines(width, rows int) [][]span {
 	}
 	out = append(out, append([]span{{pad(room+1) + corner, dim}}, f.axis(c.columns)...))
 	return append(out, []span{{pad(room+2) + f.ticks(c.columns), dim}})
+}
+
+// onAxis writes a number beside an axis; a large one is rounded.
+func onAxis(v float64) string {
+	if math.Abs(v) >= 1e7 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return artifact.Short(v)
 }
 
 // draw draws the curve, its points and its limit.
@@ -190,7 +199,7 @@ func (f *plot) axis(width int) []span {
 func (f *plot) ticks(width int) string {
 	line := []rune(pad(width))
 	write := func(load float64) {
-		text := []rune(artifact.Short(load))
+		text := []rune(onAxis(load))
 		from := min(max(place(f.x.share(load), width)-len(text)/2, 0), width-len(text))
 		if from < 0 {
 			return

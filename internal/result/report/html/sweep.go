@@ -34,7 +34,9 @@ type sweepView struct {
 	Front, Probes *figure
 	Parameters    []string
 	// Judged reports that cells have verdicts.
-	Judged   bool
+	Judged bool
+	// Limited reports that there are limits.
+	Limited  bool
 	Columns  []column
 	Rows     []cellRow
 	Failures []row
@@ -82,7 +84,8 @@ type cellValue struct{ Text, Small, Sort string }
 const curveTags = 9
 
 func newSweepView(s *answer.Sweep) *sweepView {
-	v := &sweepView{Title: s.Title, Kind: s.Kind, Version: s.Version, Command: s.Command, Skipped: s.Skipped}
+	v := &sweepView{Title: s.Title, Kind: s.Kind, Version: s.Version, Command: s.Command, Skipped: s.Skipped,
+		Limited: len(s.Limits) > 0}
 	if v.Title == "" {
 		v.Title = "Benchmark"
 	}
@@ -230,6 +233,9 @@ func sweepStatus(s *answer.Sweep) []status {
 		out = append(out, status{bad, "No cell has a result", "All runs failed.", nil, false})
 	case failed > 0 || len(s.Skipped) > 0:
 		st := status{Level: warn, Title: fmt.Sprintf("%d %s failed", failed, plural(failed, "run"))}
+		if failed > 0 {
+			st.Text = "What went wrong is below; figures are those of the other runs."
+		}
 		if len(s.Skipped) > 0 {
 			st.Text = "Without any result: " + strings.Join(s.Skipped, "; ")
 		}
@@ -255,7 +261,7 @@ func sweepStatus(s *answer.Sweep) []status {
 			st.Items = append(st.Items, answer.LimitText(l))
 		}
 		if n := counts[answer.ClientLimited]; n > 0 {
-			st.Text = fmt.Sprintf("%d were limited by the client and say nothing about the server.", n)
+			st.Text = fmt.Sprintf("Limited by the client, so that they say nothing about the server: %d.", n)
 		}
 		out = append(out, st)
 	}

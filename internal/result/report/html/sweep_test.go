@@ -2,6 +2,7 @@ package html
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -124,7 +125,7 @@ func searched() *answer.Sweep {
 	curve.SetBoundary(69, 66.2, 71.3, 300)
 	s.Capacity = &answer.Capacity{Outcome: answer.Found, Load: s.Parameters[0], Lo: 1, Hi: 1000, Value: 69, Low: 66.2,
 		High: 71.3, Level: 0.95, Rate: answer.Figure{Mean: 22.4, Low: 21.9, High: 22.8}, Limits: s.Limits, Curve: curve,
-		Price: answer.NewPrice(2.5, 4, 2867), Command: s.Command,
+		Price: answer.NewPrice(10, 2867), Command: s.Command,
 		Spent: answer.Spent{Runs: 12, Requests: 4312, Tokens: 1204331, Time: 192 * time.Second,
 			Saved: 400 * time.Second},
 		Notes: []string{"The probe at 128 was limited by the client: it counts neither as feasible nor as infeasible."}}
@@ -175,5 +176,84 @@ func TestCapacityPageHasTheAnswerWithItsInterval(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}
+	}
+}
+
+// scenarios is a sweep over names, without limits and intervals, one cell of which failed.
+func scenarios() *answer.Sweep {
+	s := &answer.Sweep{Title: "m", Parameters: []answer.Parameter{{Name: "scenario"}}, Metrics: metricsOfBatching(),
+		Front: &answer.Axes{X: answer.NewMetric("time_to_first_token", "p99", ""),
+			Y: answer.NewMetric("output_token_throughput", "avg", "")}}
+	for i, name := range []string{"chat", "summaries of long documents", "code", "<agents>"} {
+		c := answer.Cell{Label: name, Values: []any{name}, Runs: 1, Page: name[:1] + "/profile_export_console.txt"}
+		c.Figures = batching(float64(4*i+4), float64(256*i))
+		for key, f := range c.Figures {
+			c.Figures[key] = answer.Single(f.Mean)
+		}
+		s.Cells = append(s.Cells, c)
+	}
+	s.Cells = append(s.Cells, answer.Cell{Label: "broken", Values: []any{"broken"}, Page: "javascript:alert(1)",
+		Verdict: answer.Failed, Failures: []answer.Failure{{Label: "broken", Error: "exit status 1"}}})
+	return s
+}
+
+func TestPageOfNamedCells(t *testing.T) {
+	page := pageOf(t, "names", scenarios())
+	for _, want := range []string{"1 run failed", "exit status 1", "summaries of long documents"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	for _, bad := range []string{`href="javascript:`, "<agents>", "confidence intervals. "} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %s", bad)
+		}
+	}
+}
+
+func TestPageOfNothingSaysSo(t *testing.T) {
+	page := pageOf(t, "empty", &answer.Sweep{})
+	if !strings.Contains(page, "No cell has a result") || strings.Contains(page, "<figure") {
+		t.Error("an empty sweep")
+	}
+}
+
+// A search without the answer of aiperf capacity: the states that a planner may end in.
+func TestSearchPageSaysHowItEnded(t *testing.T) {
+	for reason, want := range map[string]string{
+		"smooth_isotonic_precision_reached": "the boundary is known to the precision asked for",
+		"monotonic_no_pass_in_range":        "the smallest value of the range misses a limit",
+		"monotonic_no_failure_in_range":     "the largest value of the range meets all limits",
+		"max_iterations":                    "the number of iterations was reached",
+		"":                                  "did not end by itself",
+		"something_new":                     "something new",
+	} {
+		s := searched()
+		s.Capacity, s.Search.Reason = nil, reason
+		if page := pageOf(t, "search", s); !strings.Contains(page, want) {
+			t.Errorf("%s: the page lacks %q", reason, want)
+		}
+	}
+}
+
+// TestPageOfManyCellsIsBounded holds that figures beyond the charts do not make the page of a large sweep too large.
+func TestPageOfManyCellsIsBounded(t *testing.T) {
+	s := &answer.Sweep{Parameters: []answer.Parameter{{Name: "concurrency"}}}
+	units := map[string]string{}
+	for tag := range 80 {
+		for _, stat := range []string{"avg", "p50", "p90", "p95", "p99", "min", "max", "std"} {
+			units[fmt.Sprintf("metric%d_%s", tag, stat)] = "ms"
+		}
+	}
+	s.Metrics = answer.Metrics(units)
+	for i := range 1000 {
+		c := answer.Cell{Label: fmt.Sprint(i), Values: []any{i}, Runs: 2, Figures: map[string]answer.Figure{}}
+		for key := range units {
+			c.Figures[key] = answer.Figure{Mean: float64(i) + 0.123456, Low: float64(i), High: float64(i + 1)}
+		}
+		s.Cells = append(s.Cells, c)
+	}
+	if page := pageOf(t, "many", s); len(page) > 8<<20 {
+		t.Errorf("%d bytes", len(page))
 	}
 }

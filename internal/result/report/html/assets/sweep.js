@@ -154,11 +154,13 @@
       return left < 0 ? null : u.cursor.idx;
     };
     const tickX = v => o.categories ? o.categories[v] ?? "" : tick(v);
+    const room = () => Math.max(3, Math.floor((widthOf(el) - 70) / (o.categories.length || 1) / 6.5)); // characters of a name
+    const named = v => { const text = tickX(v); return !o.categories || text.length <= room() ? text : text.slice(0, room() - 1) + "…"; };
     const options = {
       width: widthOf(el), height: o.height || 210, legend: {show: false}, pxAlign: false,
       cursor: {drag: {x: false, y: false}, points: {show: false}},
       scales: {x: {time: false, distr: log ? 3 : 1, range: () => range}, y: {range: () => [bottom, top === bottom ? 1 : top + (top - bottom) * 0.08]}},
-      axes: [axis({space: 46, size: 30, values: (u, list) => list.map(v => v === null ? "" : tickX(v)),
+      axes: [axis({space: 46, size: 30, values: (u, list) => list.map(v => v === null ? "" : named(v)),
         ...(o.categories ? {splits: () => o.categories.map((c, i) => i)} : log ? {splits: () => logSplits(range[0], range[1]), filter: (u, s) => s} : {}),
         label: o.xLabel, labelSize: o.xLabel ? 18 : undefined}), axis({size: 56, values: (u, list) => list.map(tick), label: o.yLabel, labelSize: o.yLabel ? 18 : undefined})],
       series: [{}, ...o.series.map((s, k) => ({label: s.label, stroke: s.colour, spanGaps: true, points: {show: false}, width: s.join ? 1.5 : 0, dash: s.dash, paths: s.join ? undefined : () => null}))],
@@ -186,7 +188,7 @@
     const title = figureEl.querySelector("figcaption b");
     title.textContent = m.title;
     const place = i => p.number ? cells[i].numbers[x] : cells[i].at[x] < 0 ? null : cells[i].at[x];
-    const lines = groups(x, by).map((g, k) => ({label: g.name || m.title, cells: g.cells, colour: colours(k), dash: dashes(k), join: unique(x, by)}));
+    const lines = groups(x, by).map((g, k) => ({label: g.name || m.title, cells: g.cells, colour: colours(k), dash: dashes(k), join: p.number && unique(x, by)}));
     const b = data.boundary && data.boundary.parameter === x ? data.boundary : null;
     const special = b ? [["K", b.knee], ["R", b.recommended]].map(([name, load]) => [name, cells.findIndex((c, i) => known(load) && place(i) === load && known(f.mean[i]))]).filter(s => s[1] >= 0) : [];
     const limits = data.limits.filter(l => l.key === key);

@@ -145,12 +145,8 @@ func (s *several) runCells(cells []series.Cell) ([]series.Run, bool, error) {
 // runs makes the runs of a plan and shows the table of cells after each.
 func (s *several) runs(plan series.Plan, total int) ([]series.Run, bool, error) {
 	known := 0
-<<<<<<< HEAD
-	return s.runAll(plan, runAll{total: total, judges: s.judges, resume: s.base.Asked.Bool("resume"), done: func(all []series.Run) {
-=======
-	how := runAll{total: total, study: s.asked.study, resume: s.base.Asked.Bool("resume")}
+	how := runAll{total: total, judges: s.judges, resume: s.base.Asked.Bool("resume")}
 	how.done = func(all []series.Run) {
->>>>>>> aggregate
 		s.whole.Add(all[known:]...)
 		for ; known < len(all); known++ {
 			if s.search == nil && s.base.Series.Convergence == nil {

@@ -73,10 +73,6 @@ func (s *Sweep) cellAnswer(c *Cell, from string, units map[string]string) answer
 	if len(c.Runs) > 0 && of.Runs == 0 {
 		of.Verdict = answer.Failed
 	}
-<<<<<<< HEAD
-	if !c.Succeeded() {
-		return of
-=======
 	if c.Succeeded() {
 		s.figures(c, func(k *key, e *stats.Estimate) {
 			f := answer.Figure{Mean: e.Mean, Low: e.Low, High: e.High, Runs: e.N}
@@ -85,12 +81,7 @@ func (s *Sweep) cellAnswer(c *Cell, from string, units map[string]string) answer
 			}
 			of.Figures[k.name], units[k.name] = f, k.unit
 		})
->>>>>>> aggregate
 	}
-	s.figures(c, func(k *key, e *stats.Estimate) {
-		of.Figures[k.name] = answer.Figure{Mean: e.Mean, Low: e.Low, High: e.High, Runs: e.N}
-		units[k.name] = k.unit
-	})
 	return of
 }
 

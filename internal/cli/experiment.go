@@ -60,15 +60,16 @@ func (a *app) planned(parsed *settings.Settings) (*experiment, *sweep.Plan, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	var block *document.Node
 	e := &experiment{}
-	if question != nil {
-		if parsed, err = question.Settings(parsed); err != nil {
-			return nil, nil, err
-		}
-		block, e.warnings = question.Block, question.Warnings
+	if question == nil {
+		return a.planOf(e, parsed, nil)
 	}
-	return a.planOf(e, parsed, block)
+	e.warnings = question.Warnings
+	e, plan, err := a.planOf(e, question.Settings(parsed), question.Block)
+	if err == nil {
+		err = question.Check(e.base)
+	}
+	return e, plan, err
 }
 
 // planOf reads what the arguments ask for; block is the sweep that flags stand for, nil for none.

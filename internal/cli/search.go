@@ -35,6 +35,16 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 	if s.search, err = loop.New(spec, o); err != nil {
 		return nil, false, err
 	}
+	if s.base.Asked.Bool("resume") && s.asked.study == nil {
+		// What is complete is taken over run by run, if the search would choose these points again.
+		again, err := loop.New(spec, loop.Options{Dir: o.Dir})
+		if err == nil {
+			_, err = again.Restore()
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
 	if err := s.begin(&aggregate.Plan{Search: &aggregate.SearchPlan{Planner: cmp.Or(o.PlannerName, spec.Planner),
 		MaxIterations: spec.MaxIterations, Space: spec.Space, Objectives: spec.Objectives}}); err != nil {
 		return nil, false, err

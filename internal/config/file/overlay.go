@@ -15,10 +15,8 @@ import (
 // lost are flags that a file leaves no place for: they would be ignored.
 func lost() []string {
 	return []string{"public-dataset", "hf-weka-dataset", "sweep-type", "no-fixed-schedule", "variant",
-		"parameter-sweep-mode", "parameter-sweep-cooldown-seconds", "parameter-sweep-same-seed", "ttft-sla-ms",
-		"itl-sla-ms", "tpot-sla-ms", "e2e-sla-ms", "search-style", "isl-min", "isl-max", "isl-steps", "osl-min",
-		"osl-max", "osl-steps", "concurrency-min", "concurrency-max", "concurrency-steps", "degradation-metric-tag",
-		"degradation-stat", "convergence-mode", "convergence-stat"}
+		"parameter-sweep-mode", "parameter-sweep-cooldown-seconds", "parameter-sweep-same-seed",
+		"convergence-mode", "convergence-stat"}
 }
 
 // ofPhase maps an option of load to the key of a phase that it sets.

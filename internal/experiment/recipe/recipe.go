@@ -35,6 +35,8 @@ type Asked struct {
 	goodput string
 	// recipe is the name of the recipe, empty without one.
 	recipe string
+	// taken are the options whose lists of values are in the block.
+	taken []string
 }
 
 // The flags of a search, and those of recipes alone.
@@ -74,21 +76,32 @@ func FromFlags(p *settings.Settings) (*Asked, error) {
 	return &b.asked, nil
 }
 
-// Settings returns p, the settings of a run, with what the recipe needs. The error names what the run lacks.
-func (a *Asked) Settings(p *settings.Settings) (*settings.Settings, error) {
+// Check names what the runs lack, whose settings are p.
+func (a *Asked) Check(p *settings.Settings) error {
 	if a.streaming != "" && !p.Bool("streaming") {
-		return nil, fmt.Errorf("%s needs the times of tokens, which only streams have; add --streaming", a.streaming)
+		return fmt.Errorf("%s needs the times of tokens, which only streams have; add --streaming", a.streaming)
+	}
+	return nil
+}
+
+// Settings returns p, the flags of a command line, with what the recipe sets.
+func (a *Asked) Settings(p *settings.Settings) *settings.Settings {
+	own := p
+	if a.goodput != "" || len(a.taken) > 0 {
+		own = p.Copy()
+	}
+	for _, name := range a.taken {
+		own.Unset(name)
 	}
 	if a.goodput == "" {
-		return p, nil
+		return own
 	}
-	own := p.Copy()
 	from := p.Origin("goodput")
 	if from.Source == settings.FromDefault {
 		from = settings.Origin{Source: settings.FromFlag, Name: "--search-recipe " + a.recipe}
 	}
 	own.Put("goodput", strings.TrimSpace(p.Text("goodput")+" "+a.goodput), from) // later limits replace earlier ones
-	return own, nil
+	return own
 }
 
 // builder makes a block.

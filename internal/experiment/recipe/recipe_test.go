@@ -325,22 +325,26 @@ func TestFlagsThatRecipesRefuse(t *testing.T) {
 
 func TestWhatRecipesNeed(t *testing.T) {
 	_, asked, p := planned(t, "--search-recipe max-goodput-under-slo --ttft-sla-ms 200 --tpot-sla-ms 20 --e2e-sla-ms 900")
-	if _, err := asked.Settings(p); err == nil || !strings.Contains(err.Error(), "add --streaming") {
+	if err := asked.Check(p); err == nil || !strings.Contains(err.Error(), "add --streaming") {
 		t.Errorf("without streaming: %v", err)
 	}
 	_, asked, p = planned(t, "--streaming --goodput request_count:1 --search-recipe max-goodput-under-slo --ttft-sla-ms 200 "+
 		"--tpot-sla-ms 20 --e2e-sla-ms 900")
-	own, err := asked.Settings(p)
+	own, err := asked.Settings(p), asked.Check(p)
 	const want = "request_count:1 time_to_first_token:200.0 inter_token_latency:20.0 request_latency:900.0"
 	if err != nil || own.Text("goodput") != want || p.Text("goodput") != "request_count:1" {
 		t.Errorf("%q, %v", own.Text("goodput"), err)
 	}
+	_, asked, p = planned(t, "--streaming --search-recipe pareto-sweep --isl-osl-pairs 1/2 --concurrency 1,2")
+	if own := asked.Settings(p); sweep.Flagged(own) || !sweep.Flagged(p) {
+		t.Error("the list of --concurrency is not in the block alone")
+	}
 	_, asked, p = planned(t, "--search-recipe max-concurrency-under-sla --ttft-sla-ms 200")
-	if _, err := asked.Settings(p); err == nil || !strings.Contains(err.Error(), "--ttft-sla-ms needs the times of tokens") {
+	if err := asked.Check(p); err == nil || !strings.Contains(err.Error(), "--ttft-sla-ms needs the times of tokens") {
 		t.Errorf("a condition on tokens without streaming: %v", err)
 	}
 	_, asked, p = planned(t, "--search-recipe max-concurrency-under-sla --e2e-sla-ms 200")
-	if own, err := asked.Settings(p); err != nil || own != p {
+	if err := asked.Check(p); err != nil || asked.Settings(p) != p {
 		t.Errorf("%v", err)
 	}
 	_, asked, _ = planned(t, "--search-recipe max-concurrency-under-sla --e2e-sla-ms 200 --concurrency 5")

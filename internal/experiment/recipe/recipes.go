@@ -346,7 +346,7 @@ func (b *builder) pareto() {
 	}
 	concurrency := paretoLevels
 	if b.p.Given("concurrency") {
-		concurrency = nil
+		concurrency, b.asked.taken = nil, []string{"concurrency"}
 		for _, v := range b.p.Swept("concurrency") {
 			n, _ := v.(int64)
 			concurrency = append(concurrency, n)

@@ -61,6 +61,24 @@ func TestTrapCleanRunHasNoErrorCount(t *testing.T) {
 	scalar(t, results, "request_error_rate", 0)
 }
 
+// TestTrapErrorsAreNotGoodRequests: of 125 requests 95 are good, 5 too slow and 25 failed.
+func TestTrapErrorsAreNotGoodRequests(t *testing.T) {
+	cfg := chatConfig()
+	cfg.SLOs = []SLO{{"request_latency", 100}}
+	var all []*record.Record
+	for i := range int64(125) {
+		switch at := i * ms; {
+		case i < 95:
+			all = append(all, success(at, 90*ms, 40*ms, 90*ms))
+		case i < 100:
+			all = append(all, success(at, 110*ms, 40*ms, 110*ms))
+		default:
+			all = append(all, failure(at, 90*ms, record.Error{Type: "HTTPError", Code: 500}))
+		}
+	}
+	scalar(t, engineOf(t, cfg, all...).Results(), "good_request_fraction", 0.76)
+}
+
 func TestTrapObjectiveAtTheThresholdPasses(t *testing.T) {
 	r := with(success(0, 300*ms, 100*ms, 300*ms), map[record.Field]int64{record.OutputTokens: 9})
 	for _, c := range []struct {

@@ -515,6 +515,12 @@ func TestLengthsOfProbes(t *testing.T) {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
+	if got := (&Spec{Planner: MonotonicSLA}).ProbeWarmup(p, true); got != 0 {
+		t.Errorf("monotonic_sla warms up for %v", got)
+	}
+	if got := (&Spec{Planner: MonotonicSLA, Warmup: &five}).ProbeWarmup(p, true); got != p.FirstFloor {
+		t.Errorf("monotonic_sla warms up for %v", got)
+	}
 	s := &Spec{Planner: SmoothIsotonic, Precision: "tight"}
 	b := &Spec{Planner: Bayesian}
 	if got := fmt.Sprint(s.ProbeRequests(p), b.ProbeRequests(p), b.ProbeWarmup(p, true)); got != "10000 0 0s" {

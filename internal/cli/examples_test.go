@@ -32,6 +32,7 @@ var pages = map[string]map[string]string{
 	"docs/mock-server.md":     nil,
 	"docs/plugins.md":         {"python": "say.py", "sh": "echo.sh"},
 	"docs/public-datasets.md": nil,
+	"docs/quick.md":           nil,
 	"docs/results.md":         nil,
 	"docs/runs.md":            nil,
 	"docs/selftest.md":        nil,
@@ -69,6 +70,7 @@ var absent = map[string]string{
 var shorter = []string{
 	"--benchmark-duration 60", "--benchmark-duration 1",
 	"--warmup-duration 10", "--warmup-duration 1",
+	"--ttft 500", "--ttft 500 --seconds 1 --max-users 2",
 	"--profile-run-cooldown-seconds 10", "--profile-run-cooldown-seconds 0",
 	"--session-turn-delay-mean 500", "--session-turn-delay-mean 5",
 }

@@ -27,9 +27,12 @@ import (
 
 const quickHelp = `Usage: aiperf quick [URL] [flags]
 
-Measures a server for about a minute and answers in five lines: how fast it is for one user, how many users
-it serves at once within the limits, what happens beyond and why, and the command that repeats it in full.
-Without URL it looks for a server on the usual ports of this machine.
+Measures a server for about a minute and answers in five lines: how fast it is for one user, how
+many users it serves at once within the limits, what happens beyond and why, and the command that
+repeats it in full. Without URL it looks for a server on the usual ports of this machine.
+
+Exit codes: 0 an answer; 1 an error, or no request succeeded; 3 not even one user is served within
+the limits.
 
 `
 
@@ -367,8 +370,7 @@ func (a *app) stages(ctx context.Context, o *quickOptions, f foundServer, interr
 		case !stage.Holds(limits):
 			verdict = "beyond the limits"
 		}
-		fmt.Fprintf(a.terminal.err, "  %4d at once: TTFT %s %.3g ms, ITL %s %.3g ms, %.4g tokens/s in total: %s\n", users,
-			limits.TTFT.Stat(), stage.TTFTLimited, limits.ITL.Stat(), stage.ITLLimited, stage.Total, verdict)
+		fmt.Fprintf(a.terminal.err, "  %s: %s\n", stage.Line(limits), verdict)
 	}
 }
 

@@ -97,6 +97,12 @@ func (s *Stage) room(l Limits) float64 {
 	return room
 }
 
+// Line says what the stage showed, for the progress.
+func (s *Stage) Line(l Limits) string {
+	return fmt.Sprintf("%4d at once: TTFT %s %s, ITL %s %s, %s tokens/s in total", s.Users, l.TTFT.Stat(),
+		milliseconds(s.TTFTLimited), l.ITL.Stat(), milliseconds(s.ITLLimited), number(s.Total))
+}
+
 // Next returns the number of users of the next stage, at most most; false when the answer is as good as short runs make
 // it. A stage in which the client was the bottleneck only says that more users cannot be measured.
 func Next(stages []Stage, l Limits, most int) (users int, more bool) {

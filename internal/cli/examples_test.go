@@ -33,6 +33,7 @@ var pages = map[string]map[string]string{
 	"docs/mock-server.md":     nil,
 	"docs/plugins.md":         {"python": "say.py", "sh": "echo.sh"},
 	"docs/public-datasets.md": nil,
+	"docs/quick.md":           nil,
 	"docs/results.md":         nil,
 	"docs/runs.md":            nil,
 	"docs/selftest.md":        nil,
@@ -70,6 +71,7 @@ var absent = map[string]string{
 var shorter = []string{
 	"--benchmark-duration 60", "--benchmark-duration 1",
 	"--warmup-duration 10", "--warmup-duration 1",
+	"--ttft 500", "--ttft 500 --seconds 1 --max-users 2",
 	"--profile-run-cooldown-seconds 10", "--profile-run-cooldown-seconds 0",
 	"--session-turn-delay-mean 500", "--session-turn-delay-mean 5",
 	"--max 200 --artifact-dir", "--max 4 --budget 2s --probe 1s --probe-warmup 0 --artifact-dir",

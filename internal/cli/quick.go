@@ -27,9 +27,12 @@ import (
 
 const quickHelp = `Usage: aiperf quick [URL] [flags]
 
-Measures a server for about a minute and answers in five lines: how fast it is for one user, how many users
-it serves at once within the limits, what happens beyond and why, and the command that repeats it in full.
-Without URL it looks for a server on the usual ports of this machine.
+Measures a server for about a minute and answers in five lines: how fast it is for one user, how
+many users it serves at once within the limits, what happens beyond and why, and the command that
+repeats it in full. Without URL it looks for a server on the usual ports of this machine.
+
+Exit codes: 0 an answer; 1 an error, or no request succeeded; 3 not even one user is served within
+the limits.
 
 `
 
@@ -58,7 +61,7 @@ func (o *quickOptions) table() *flags.Table {
 			return nil
 		}
 	}
-	return &flags.Table{Command: "quick", About: quickHelp, Column: 24, Aligned: true, Flags: []flags.Flag{
+	return &flags.Table{Command: "quick", About: quickHelp, Column: 28, Aligned: true, Flags: []flags.Flag{
 		flags.Value("model -m", "NAME", "model to measure [default: the one that the server has loaded]",
 			flags.Text(&o.model)),
 		flags.Value("seconds", "SECONDS", "time of all runs together [default: 60]", func(v string) error {
@@ -126,7 +129,7 @@ func (a *app) quick(args []string) int {
 	limits := o.limits()
 	// The answer is for people: what the server calls itself and what it says in errors must not steer the terminal.
 	for _, line := range quick.Answer(stages, quick.Facts{Server: found.String(), Limits: limits, Took: took,
-		Command: o.command(max(quick.Best(stages, limits), 1), found)}) {
+		Command: o.command(found)}) {
 		fmt.Fprintln(a.terminal.out, a.redactor.Text(safe.Text(line)))
 	}
 	if stages[0].Requests == 0 || stages[0].Failed == 1 {
@@ -311,23 +314,25 @@ const stageShare = 1.0 / 7
 
 // load are the options of a run with a number of users.
 func (o *quickOptions) load(users int, seconds float64, f foundServer) []string {
-	args := []string{"--model", o.model, "--url", o.url, "--concurrency", strconv.Itoa(users), "--benchmark-duration",
-		strconv.FormatFloat(seconds, 'f', -1, 64), "--isl", strconv.Itoa(o.isl), "--osl", strconv.Itoa(o.osl)}
+	return append(o.target(f), "--concurrency", strconv.Itoa(users), "--benchmark-duration",
+		strconv.FormatFloat(seconds, 'f', -1, 64))
+}
+
+// target are the options that say what is asked of which server.
+func (o *quickOptions) target(f foundServer) []string {
+	args := []string{"--model", o.model, "--url", o.url, "--isl", strconv.Itoa(o.isl), "--osl", strconv.Itoa(o.osl)}
 	if slices.Contains(ignoresEOS, f.Name) {
 		args = append(args, "--extra-inputs", "ignore_eos:true")
 	}
 	return args
 }
 
-// command is a run of the answer, long enough for good figures.
-func (o *quickOptions) command(users int, f foundServer) string {
-	args := append([]string{"aiperf", "profile"}, o.load(users, max(o.seconds, 60), f)...)
-	args = append(args, "--endpoint-type", "chat", "--streaming", "--warmup-request-count", strconv.Itoa(users),
-		"--goodput", fmt.Sprintf("time_to_first_token:%g inter_token_latency:%g", o.ttft.Milliseconds,
-			o.itl.Milliseconds))
-	if o.tokenizer == "builtin" {
-		args = append(args, "--tokenizer", "builtin", "--use-server-token-count")
-	}
+// command measures the same without the bound of a minute.
+func (o *quickOptions) command(f foundServer) string {
+	limit := func(l quick.Limit) string { return fmt.Sprintf("%s:%g", l.Stat(), l.Milliseconds) }
+	args := append([]string{"aiperf", "capacity"}, o.target(f)...)
+	args = append(args, "--ttft", limit(o.ttft), "--itl", limit(o.itl), "--endpoint-type", "chat", "--tokenizer",
+		o.tokenizer, "--use-server-token-count")
 	return strings.Join(quoted(args), " ")
 }
 
@@ -365,8 +370,7 @@ func (a *app) stages(ctx context.Context, o *quickOptions, f foundServer, interr
 		case !stage.Holds(limits):
 			verdict = "beyond the limits"
 		}
-		fmt.Fprintf(a.terminal.err, "  %4d at once: TTFT %s %.3g ms, ITL %s %.3g ms, %.4g tokens/s in total: %s\n", users,
-			limits.TTFT.Stat(), stage.TTFTLimited, limits.ITL.Stat(), stage.ITLLimited, stage.Total, verdict)
+		fmt.Fprintf(a.terminal.err, "  %s: %s\n", stage.Line(limits), verdict)
 	}
 }
 

@@ -50,6 +50,10 @@ func resolvedConfig(r *config.Run) Object {
 		}
 		out = append(out, Member{Key: "slos", Value: slos})
 	}
+	if s := r.Serve; s != nil {
+		out = append(out, Member{Key: "server", Value: Object{{Key: "command", Value: s.Command},
+			{Key: "reset", Value: s.Reset}, {Key: "params", Value: append(Object{}, s.Params...)}}})
+	}
 	if r.Tokenizer.Name != "" {
 		tokenizer := addGiven(Object{{Key: "name", Value: r.Tokenizer.Name}}, p, "tokenizer-revision", "revision",
 			r.Tokenizer.Revision)

@@ -97,6 +97,12 @@ func (s *Stage) room(l Limits) float64 {
 	return room
 }
 
+// Line says what the stage showed, for the progress.
+func (s *Stage) Line(l Limits) string {
+	return fmt.Sprintf("%4d at once: TTFT %s %s, ITL %s %s, %s tokens/s in total", s.Users, l.TTFT.Stat(),
+		milliseconds(s.TTFTLimited), l.ITL.Stat(), milliseconds(s.ITLLimited), number(s.Total))
+}
+
 // Next returns the number of users of the next stage, at most most; false when the answer is as good as short runs make
 // it. A stage in which the client was the bottleneck only says that more users cannot be measured.
 func Next(stages []Stage, l Limits, most int) (users int, more bool) {
@@ -215,6 +221,9 @@ func speed(s *Stage) string {
 
 // shared describes what all users of a stage get.
 func shared(s *Stage) string {
+	if !(s.PerUser > 0) { // all tokens of a reply came at once
+		return fmt.Sprintf("%s tokens/s in total", number(s.Total))
+	}
 	return fmt.Sprintf("%s tokens/s each, %s in total", number(s.PerUser), number(s.Total))
 }
 
@@ -231,12 +240,15 @@ func beyond(stages []Stage, holds, fails *Stage, l Limits) string {
 		return fmt.Sprintf("not known: at %s this machine was the bottleneck, not the server; measure from another one, "+
 			"or stop what else runs here", users(limited))
 	case fails == nil:
-		return fmt.Sprintf("not reached: %s still meet the limits; a longer run (--seconds) or more users (--max-users) "+
-			"find the end", users(last.Users))
+		return fmt.Sprintf("not reached: the limits hold at %s; a longer run (--seconds) or more users (--max-users) find "+
+			"the end", users(last.Users))
 	}
 	base := holds
 	if base == nil {
 		base = &stages[0]
+	}
+	if fails.Requests == 0 || fails.Failed == 1 {
+		return fmt.Sprintf("at %s no request succeeded%s", users(fails.Users), because(fails.Error))
 	}
 	what := fmt.Sprintf("at %s TTFT %s is %s and ITL %s %s", users(fails.Users), l.TTFT.Stat(),
 		milliseconds(fails.TTFTLimited), l.ITL.Stat(), milliseconds(fails.ITLLimited))
@@ -277,7 +289,7 @@ func because(text string) string {
 // milliseconds writes a time with three digits.
 func milliseconds(ms float64) string {
 	switch {
-	case math.IsNaN(ms):
+	case math.IsNaN(ms), math.IsInf(ms, 0):
 		return "not known"
 	case ms >= 1000:
 		return number(ms/1000) + " s"
@@ -295,5 +307,5 @@ func number(v float64) string {
 	case v >= 10:
 		return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
 	}
-	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', 2, 64), "0"), ".")
+	return strconv.FormatFloat(v, 'g', 3, 64)
 }

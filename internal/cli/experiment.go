@@ -157,6 +157,7 @@ func (e *experiment) config(v *sweep.Variation) (*config.Run, []fault.Warning, e
 	if v.Serve != nil {
 		cfg.Serve.Params = v.Serve
 	}
+	cfg.FailIf = nil // checked over all cells
 	return cfg, warnings, nil
 }
 

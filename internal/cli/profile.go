@@ -96,6 +96,9 @@ func (a *app) resolve(parsed *settings.Settings) (*config.Run, []fault.Warning, 
 func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warnings []fault.Warning) int {
 	t := a.terminal
 	a.redactor = cfg.Redactor()
+	if err := answerOfOneRun(cfg); err != nil && e.plan == nil {
+		return a.fail(err)
+	}
 	note, err := run.ChooseFolder(cfg)
 	if err != nil {
 		return a.fail(err)

@@ -20,6 +20,7 @@ import (
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
 	"aiperf/internal/result/answer"
+	"aiperf/internal/result/compare"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/report/html"
 	"aiperf/internal/run"
@@ -36,6 +37,8 @@ type several struct {
 	options run.Options
 	view    view
 	signals *interrupts
+	// conditions are those of --fail-if.
+	conditions []compare.Condition
 	// search is nil for a sweep.
 	search *loop.Search
 	judges *capacity.Judges
@@ -71,6 +74,7 @@ func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, opti
 		return a.fail(err)
 	}
 	code := s.conclude(runs)
+	missed := s.failedConditions()
 	good := len(series.Successes(runs))
 	switch {
 	case err != nil:
@@ -83,6 +87,8 @@ func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, opti
 			s.layout.Dir))
 	case partial(base, runs) != ExitOK:
 		code = partial(base, runs)
+	case code == ExitOK && missed > 0:
+		code = ExitThreshold
 	}
 	return interrupts.exit(code)
 }
@@ -93,23 +99,25 @@ func (s *several) begin(plan *aggregate.Plan) error {
 	plan.RunCooldown, plan.CellCooldown = s.layout.Pause, s.layout.Between
 	plan.Convergence = s.base.Series.Convergence
 	writeBlock(s.terminal.out, aggregate.Banner(plan))
-	axes, err := s.axes()
-	if err != nil {
-		return err
-	}
 	s.whole = aggregate.New(plan.Cells, aggregate.Options{Version: Version, Mode: s.layout.Mode(),
 		Trials: s.layout.Trials, Level: s.base.Series.Confidence, RunCooldown: s.layout.Pause,
-		Filters: s.asked.plan.Filters, Axes: axes})
-	return s.whole.CheckAxes()
+		Filters: s.asked.plan.Filters})
+	swept := names(plan, s.whole)
+	var err error
+	if s.conditions, err = parseConditions(s.base.FailIf, swept); err != nil {
+		return err
+	}
+	s.whole.Axes, err = s.axes(swept)
+	return err
 }
 
 // axes are those of the Pareto front that were chosen.
-func (s *several) axes() (*aggregate.Axes, error) {
+func (s *several) axes(swept []string) (*aggregate.Axes, error) {
 	text := s.base.Asked.Text("pareto-objectives")
 	if text == "" {
 		return nil, nil
 	}
-	axes, err := aggregate.ParseAxes(text, nil)
+	axes, err := aggregate.ParseAxes(text, swept)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.base.Asked.Flag("pareto-objectives"), text, err)
 	}
@@ -137,11 +145,18 @@ func (s *several) runCells(cells []series.Cell) ([]series.Run, bool, error) {
 // runs makes the runs of a plan and shows the table of cells after each.
 func (s *several) runs(plan series.Plan, total int) ([]series.Run, bool, error) {
 	known := 0
-	return s.runAll(plan, runAll{total: total, judges: s.judges, resume: s.base.Asked.Bool("resume"), done: func(all []series.Run) {
+	how := runAll{total: total, judges: s.judges, resume: s.base.Asked.Bool("resume")}
+	how.done = func(all []series.Run) {
 		s.whole.Add(all[known:]...)
-		known = len(all)
+		for ; known < len(all); known++ {
+			if s.search == nil && s.base.Series.Convergence == nil {
+				all[known].Metrics = nil // the aggregate has the figures
+			}
+		}
+		_ = s.whole.WriteCells(s.layout.Dir) // the end writes what could not be written now, and reports it
 		s.table()
-	}}, s.options, s.view, s.signals, s.log)
+	}
+	return s.runAll(plan, how, s.options, s.view, s.signals, s.log)
 }
 
 // table shows the cells so far.

@@ -179,6 +179,9 @@ func (c *Cell) Succeeded() bool { return len(c.trials) > 0 }
 // Runs returns the runs that were added, in their order.
 func (s *Sweep) Runs() []series.Run { return s.runs }
 
+// Parameters returns the names of what the cells vary.
+func (s *Sweep) Parameters() []string { return s.names }
+
 // Cells returns the cells in the order in which they were planned.
 func (s *Sweep) Cells() []*Cell { return s.cells }
 

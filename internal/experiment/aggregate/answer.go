@@ -39,7 +39,7 @@ func (s *Sweep) Answer(from string) *answer.Sweep {
 	out.Metrics = answer.Metrics(units)
 	out.Judge()
 	for _, b := range s.Best() {
-		out.Best = append(out.Best, answer.Best{Title: b.Name, Metric: answer.Metric{Unit: b.Unit}, Value: b.Value,
+		out.Best = append(out.Best, answer.Best{Key: b.Key, Title: b.Name, Metric: answer.Metric{Unit: b.Unit}, Value: b.Value,
 			Cell: index[b.Cell]})
 	}
 	return out
@@ -77,8 +77,11 @@ func (s *Sweep) cellAnswer(c *Cell, from string, units map[string]string) answer
 		return of
 	}
 	s.figures(c, func(k *key, e *stats.Estimate) {
-		of.Figures[k.name] = answer.Figure{Mean: e.Mean, Low: e.Low, High: e.High, Runs: e.N}
-		units[k.name] = k.unit
+		f := answer.Figure{Mean: e.Mean, Low: e.Low, High: e.High, Runs: e.N}
+		if e.N > 1 {
+			f.Std = e.Std
+		}
+		of.Figures[k.name], units[k.name] = f, k.unit
 	})
 	return of
 }

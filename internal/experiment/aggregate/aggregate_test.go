@@ -180,14 +180,14 @@ func TestTrap15FoldersByMode(t *testing.T) {
 	}{
 		{Repeated, 2, "D/aggregate/sweep_aggregate", "D/aggregate/concurrency_10"},
 		{Independent, 2, "D/sweep_aggregate", "D/concurrency_10/aggregate"},
-		{Repeated, 1, "D/sweep_aggregate", "D/concurrency_10/aggregate"},
+		{Repeated, 1, "D/sweep_aggregate", "D/aggregate/concurrency_10"},
 		{Independent, 1, "D/sweep_aggregate", "D/concurrency_10/aggregate"},
 	} {
 		path := filepath.Dir(config.Artifacts{Dir: Dir("D", c.mode, c.trials)}.Path(config.SweepJSON))
 		if filepath.ToSlash(path) != c.sweep {
 			t.Errorf("%s, %d trials: %s, want %s", c.mode, c.trials, path, c.sweep)
 		}
-		json, csv := CellFiles("D", c.mode, c.trials, "concurrency_10")
+		json, csv := CellFiles("D", c.mode, "concurrency_10")
 		for file, name := range map[string]string{json: "profile_export_aiperf_aggregate.json",
 			csv: "profile_export_aiperf_aggregate.csv"} {
 			if filepath.ToSlash(file) != c.cells+"/"+name {
@@ -344,7 +344,7 @@ func TestConfidenceOfACell(t *testing.T) {
 	if err != nil || len(paths) != 2 {
 		t.Fatal(paths, err)
 	}
-	file, csvFile := CellFiles(d, Repeated, 2, "concurrency_10")
+	file, csvFile := CellFiles(d, Repeated, "concurrency_10")
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

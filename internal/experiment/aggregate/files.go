@@ -26,10 +26,10 @@ func Dir(root, mode string, trials int) string {
 	return root
 }
 
-// CellFiles returns where the confidence aggregate of a cell goes: below aggregate of the experiment if the whole sweep
-// is repeated, else below that of the cell.
-func CellFiles(root, mode string, trials int, cell string) (json, csv string) {
-	if mode == Repeated && trials > 1 {
+// CellFiles returns where the confidence aggregate of a cell goes: below aggregate of the experiment in the order
+// Repeated, with one trial too, else below that of the cell.
+func CellFiles(root, mode, cell string) (json, csv string) {
+	if mode == Repeated {
 		of := config.Artifacts{}
 		dir := filepath.Join(root, aggregateDir, cell)
 		return filepath.Join(dir, filepath.Base(of.Path(config.AggregateJSON))),
@@ -89,7 +89,7 @@ func (s *Sweep) WriteCells(root string) error {
 }
 
 func (s *Sweep) writeCell(root string, c *Cell) error {
-	json, csv := CellFiles(root, s.Mode, s.Trials, c.Dir)
+	json, csv := CellFiles(root, s.Mode, c.Dir)
 	if err := os.MkdirAll(filepath.Dir(json), 0o755); err != nil {
 		return fmt.Errorf("the folder of an aggregate cannot be made: %w", err)
 	}

@@ -35,7 +35,7 @@ func holds(s *simulated.Session, p simulated.Probe, o *outcome) bool {
 // bisection doubles the load until a probe fails, then halves the bracket down to 5 %.
 func bisection(s *simulated.Session) outcome {
 	o := outcome{low: math.NaN(), high: math.NaN()}
-	pass, fail := 0.0, math.Inf(1)
+	var pass, fail float64
 	for x := s.Lo; ; x = min(2*x, s.Hi) {
 		if !holds(s, fixed(x), &o) {
 			fail = x

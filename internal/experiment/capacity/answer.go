@@ -17,8 +17,7 @@ import (
 type spent struct {
 	answer.Spent
 	// last is the measured time of the last probe.
-	last  time.Duration
-	begun time.Time
+	last time.Duration
 }
 
 func (s *spent) add(f *series.Finished, saved time.Duration) {

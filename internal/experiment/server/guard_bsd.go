@@ -2,10 +2,16 @@
 
 package server
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
 func adopt(*syscall.SysProcAttr) {}
 
 func noneLeft(pid int) bool { return noGroup(pid) }
 
 func descendants() []int { return nil }
+
+// noGroup reports whether a process group has no member.
+func noGroup(pid int) bool { return errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH) }

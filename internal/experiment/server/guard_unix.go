@@ -3,7 +3,6 @@
 package server
 
 import (
-	"errors"
 	"os/exec"
 	"syscall"
 	"time"
@@ -41,9 +40,6 @@ func signalAll(pid int, s syscall.Signal) {
 		}
 	}
 }
-
-// noGroup reports whether a process group has no member.
-func noGroup(pid int) bool { return errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH) }
 
 // kill kills the group of a server whose guard is gone.
 func kill(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }

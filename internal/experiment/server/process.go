@@ -49,7 +49,7 @@ func launch(line string, log *os.File, grace time.Duration) (*process, error) {
 	}
 	p := &process{line: line, guard: guard, began: time.Now(), died: make(chan struct{}), silent: make(chan struct{})}
 	said := bufio.NewReader(guard.Out)
-	first, err := said.ReadString('\n')
+	first, _ := said.ReadString('\n') // what it lacks at its end shows below
 	word, rest, _ := strings.Cut(strings.TrimSpace(first), " ")
 	if p.pid, err = strconv.Atoi(rest); word != saysStarted || err != nil {
 		_ = guard.Stop(guardPatience)

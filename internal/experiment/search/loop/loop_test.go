@@ -352,10 +352,8 @@ func TestTrapACheckpointOfAnotherSearchIsRefused(t *testing.T) {
 	block := `{type: adaptive_search, max_iterations: 8, n_initial_points: 3, random_seed: %d, ` + oneDimension + `, ` +
 		throughput + `, ` + latency + `}`
 	s := begun(t, spec(t, fmt.Sprintf(block, 1)), dir)
-	var points []float64
 	for range 5 {
 		p, _ := s.Ask()
-		points = append(points, p.Point[0])
 		trials := server(p)
 		if p.Iteration == 2 {
 			trials = []Trial{failed()}

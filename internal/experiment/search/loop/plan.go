@@ -36,25 +36,25 @@ func (p *Plan) Next(done []series.Run) (series.Step, bool) {
 		}
 		p.tell(own)
 	}
-	for p.Err == nil {
-		proposal, more := p.Search.Ask()
-		if !more {
-			break
-		}
-		cell, err := p.Make(&proposal)
-		if err != nil {
-			p.Err = err
-			break
-		}
-		p.proposal, p.cell = proposal, &cell
-		step := p.Step(p.cell, 0)
-		if p.begun {
-			step.Pause = p.Between
-		}
-		p.begun = true
-		return step, true
+	if p.Err != nil {
+		return series.Step{}, false
 	}
-	return series.Step{}, false
+	proposal, more := p.Search.Ask()
+	if !more {
+		return series.Step{}, false
+	}
+	cell, err := p.Make(&proposal)
+	if err != nil {
+		p.Err = err
+		return series.Step{}, false
+	}
+	p.proposal, p.cell = proposal, &cell
+	step := p.Step(p.cell, 0)
+	if p.begun {
+		step.Pause = p.Between
+	}
+	p.begun = true
+	return step, true
 }
 
 // tell reports the runs of the current iteration to the search.

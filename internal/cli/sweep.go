@@ -80,8 +80,8 @@ func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, opti
 	case err != nil:
 		code = a.fail(err)
 	case stopped:
-		code = a.fail(fmt.Errorf("cancelled: %d runs are complete, and the files of the experiment have only those; "+
-			"--resume continues", good))
+		code = a.fail(fmt.Errorf("cancelled with %d complete: the files of the experiment have only these runs; "+
+			"--resume makes the others", good))
 	case s.layout.Trials == 1 && s.search == nil && good < len(runs), good < min(2, len(runs)):
 		code = a.fail(fmt.Errorf("%d of %d runs succeeded; the files of each run are in %s", good, len(runs),
 			s.layout.Dir))

@@ -98,8 +98,8 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 		c.BoundBy = "the client: this machine could not load the server further"
 	}
 	if a.Limited > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d of %d probes were limited by the machine of the client and do not count; "+
-			"stop what else runs on it", a.Limited, a.Probes))
+		c.Notes = append(c.Notes, fmt.Sprintf("probes that the machine of the client limited, and that do not count: %d of "+
+			"%d; stop what else runs on it", a.Limited, a.Probes))
 	}
 	if a.Reason == boundary.CapacityBudget || a.Reason == boundary.CapacityMaxProbes {
 		c.Notes = append(c.Notes, "the search ended before the interval was as narrow as asked: give it a larger --budget")

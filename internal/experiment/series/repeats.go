@@ -1,13 +1,12 @@
 package series
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
 
+	"aiperf/internal/base/random"
 	"aiperf/internal/config"
 	"aiperf/internal/result/summary"
 )
@@ -101,9 +100,8 @@ func withoutWarmup(phases []config.Phase) []config.Phase {
 	return kept
 }
 
-// trialSeed returns the seed of a trial: 32 bits of SHA-256("<base>:<variation>:trial:<number>"). With sums of base and
+// trialSeed returns the seed of a trial, of the text "<base>:variation:<variation>:trial:<number>". With sums of base and
 // number, neighbouring variations would have the same seeds.
 func trialSeed(base uint64, variation string, number int) uint64 {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d:%s:trial:%d", base, variation, number))
-	return uint64(binary.BigEndian.Uint32(sum[:4]))
+	return random.OfText(fmt.Sprintf("%d:variation:%s:trial:%d", base, variation, number))
 }

@@ -41,6 +41,9 @@ func FromFlags(p *settings.Settings, block *document.Node) (*Plan, error) {
 	if seed := p.Int("random-seed"); seed != nil {
 		envelope.Set("random_seed", document.Of(*seed))
 	}
+	if p.Bool("vary-seed-per-trial") {
+		envelope.Set("multi_run", document.Of(artifact.Object{{Key: "vary_seed_per_trial", Value: true}}))
+	}
 	x := &expansion{file: &document.File{Name: "the flags"}, raw: envelope}
 	switch {
 	case block != nil:
@@ -136,6 +139,10 @@ func (l *Over) withLists() (*document.Node, error) {
 			path = "dataset." + rest
 		}
 		where, err := x.find(path)
+		if short, is := strings.CutSuffix(path, ".mean"); err != nil && is {
+			path = short // of a length that the file writes as a number
+			where, err = x.find(path)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: a list of values needs one place in %s: %s: %w", l.Flags.Flag(o.Name), l.File.Name,
 				path, err)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/random"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
@@ -63,6 +64,8 @@ type Plan struct {
 
 	raw  *document.Node
 	file *document.File
+	// seed is that of the first variation, nil if there is none.
+	seed *int64
 	// space are the places of an adaptive search, in the order of its dimensions.
 	space []place
 }
@@ -234,6 +237,13 @@ func Filters(list *document.Node) (filters []search.Filter) {
 func (p *Plan) Point(iteration int, values []any) Variation {
 	name := fmt.Sprintf("search_iter_%04d", iteration)
 	v := Variation{Index: iteration, Dir: name, Label: name, Values: artifact.Object{}, base: p.raw}
+	if p.seed != nil {
+		seed := *p.seed
+		if iteration > 0 {
+			seed = int64(random.OfText(fmt.Sprintf("%d:variation:%s", seed, name)))
+		}
+		v.Seed = &seed
+	}
 	x := &expansion{file: p.file, raw: p.raw}
 	for i, where := range p.space {
 		value := document.Of(values[i])
@@ -319,7 +329,9 @@ func (x *expansion) seeds() {
 	case isFalse(x.raw.Get("multi_run").Get("set_consistent_seed")):
 		return
 	}
-	counted := !isTrue(x.raw.Get("sweep").Get("same_seed"))
+	x.plan.seed = &base
+	// Trials with seeds of their own derive them of the same one for all variations.
+	counted := !isTrue(x.raw.Get("sweep").Get("same_seed")) && !isTrue(x.raw.Get("multi_run").Get("vary_seed_per_trial"))
 	if counted && base > math.MaxInt64-int64(len(x.plan.Variations)) {
 		x.fault(x.raw.Get("random_seed"), "random_seed", "is too large: the variations of a sweep count it up; give a "+
 			"smaller one, or sweep.same_seed: true")

@@ -9,12 +9,16 @@ import (
 	"aiperf/internal/base/artifact"
 )
 
-// Between writes an interval with as many digits as its width calls for: "11.9–12.9". It is "" without an interval.
+// Between writes an interval with as many digits as its width calls for: "11.9–12.9", or none where both ends are whole
+// numbers. It is "" without an interval.
 func Between(low, high float64) string {
 	if !artifact.Finite(low) || !artifact.Finite(high) {
 		return ""
 	}
 	decimals, to := decimalsOf(high-low), "–"
+	if low == math.Trunc(low) && high == math.Trunc(high) {
+		decimals = 0
+	}
 	if low < 0 {
 		to = " to "
 	}

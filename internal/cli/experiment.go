@@ -96,7 +96,8 @@ func (a *app) planOf(e *experiment, parsed *settings.Settings, block *document.N
 	over := sweep.Over{File: e.source.File, Raw: e.source.Raw, Flags: parsed}
 	if block != nil {
 		if own := over.Raw.Get("sweep"); own != nil && own.Kind != document.Null {
-			return nil, nil, fmt.Errorf("%s:%d: sweep: the file has a sweep of its own, which the search of the flags would "+
+			return nil, nil, fmt.Errorf("%s:%d: sweep: the file has a sweep of its own, which the search of the "+
+				"flags would "+
 				"replace; keep one of them", over.File.Name, own.Pos.Line)
 		}
 		over.Raw = over.Raw.Clone()

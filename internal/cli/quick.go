@@ -88,8 +88,9 @@ func (o *quickOptions) table() *flags.Table {
 			return nil
 		}),
 		flags.Value("api-key", "KEY", "key sent as a bearer token; @FILE reads it from a file", flags.Text(&o.apiKey)),
-		flags.Value("tokenizer", "NAME", "tokenizer of the prompts; tokens of answers are those that the server counts\n"+
-			"[default: builtin]", flags.Text(&o.tokenizer)),
+		flags.Value("tokenizer", "NAME",
+			"tokenizer of the prompts; tokens of answers are those that the server counts\n"+
+				"[default: builtin]", flags.Text(&o.tokenizer)),
 		flags.Value("artifact-dir", "PATH", "folder of the files [default: artifacts/quick]", flags.Text(&o.dir)),
 	}}
 }
@@ -302,7 +303,8 @@ func (a *app) quickConfig(o *quickOptions, args []string) (*config.Run, error) {
 
 // quietLog keeps all but errors off the screen.
 func quietLog(t *terminal, cfg *config.Run) *runlog.Log {
-	return runlog.New(runlog.Options{Level: runlog.LevelError, Console: t.styledErr, Terminal: t.errTTY, Color: t.colour,
+	return runlog.New(runlog.Options{Level: runlog.LevelError, Console: t.styledErr, Terminal: t.errTTY,
+		Color:   t.colour,
 		Columns: t.errWidth(), Redactor: cfg.Redactor()})
 }
 
@@ -382,8 +384,9 @@ func (a *app) stage(cfg *config.Run, users int, limits quick.Limits, tokenizers 
 	watch := &quick.Watch{}
 	log := quietLog(a.terminal, cfg)
 	defer log.Close()
-	outcome, err := run.Execute(context.Background(), cfg, run.Options{Version: Version, Log: log, Stop: interrupts.Stop,
-		Observers: []progress.Observer{judge, watch}, Ends: ends, Tokenizers: tokenizers})
+	outcome, err := run.Execute(context.Background(), cfg,
+		run.Options{Version: Version, Log: log, Stop: interrupts.Stop,
+			Observers: []progress.Observer{judge, watch}, Ends: ends, Tokenizers: tokenizers})
 	if noResults := new(run.NoResultsError); err != nil && !errors.As(err, &noResults) {
 		return quick.Stage{}, err
 	}

@@ -31,7 +31,8 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 	writeBlock(out, announcement(&cfg.Series))
 	plan := series.NewRepeats(cfg, log)
 	options.Tokenizers = new(run.Tokenizers)
-	runs, stopped, err := a.runAll(plan, runAll{total: cfg.Series.Runs, resume: cfg.Asked.Bool("resume")}, options, view,
+	runs, stopped, err := a.runAll(plan, runAll{total: cfg.Series.Runs, resume: cfg.Asked.Bool("resume")}, options,
+		view,
 		interrupts, log)
 	if err != nil {
 		return a.fail(err)

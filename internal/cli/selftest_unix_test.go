@@ -66,7 +66,8 @@ func TestInterruptedSelftest(t *testing.T) {
 			if got := cmd.ProcessState.ExitCode(); got != c.code {
 				t.Errorf("exit code %d, want %d\n%s", got, c.code, stdout.String())
 			}
-			if !regexp.MustCompile(`Result: interrupted — 1\d correctness checks passed`).MatchString(stdout.String()) ||
+			if !regexp.MustCompile(
+				`Result: interrupted — 1\d correctness checks passed`).MatchString(stdout.String()) ||
 				strings.Contains(stdout.String(), "capacity was saved") {
 				t.Errorf("%s", stdout.String())
 			}

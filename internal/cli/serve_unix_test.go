@@ -18,7 +18,8 @@ func tellsPID(t *testing.T, path string) int {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		text, _ := os.ReadFile(path)
-		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && strings.HasSuffix(string(text), "\n") {
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil &&
+			strings.HasSuffix(string(text), "\n") {
 			return pid
 		}
 		if time.Now().After(end) {
@@ -61,7 +62,8 @@ func TestTrapServerEndsHoweverWeEnd(t *testing.T) {
 			}
 			s.stop() // its port is free now
 			url, dir := s.url, t.TempDir()
-			command := "echo $$ >" + dir + "/server; sh -c 'echo $$ >" + dir + "/child; while :; do sleep 0.02; done' & "
+			command := "echo $$ >" + dir + "/server; sh -c 'echo $$ >" + dir +
+				"/child; while :; do sleep 0.02; done' & "
 			if c.ready {
 				command += "aiperf mock-server --fast --port " + url[strings.LastIndexByte(url, ':')+1:]
 			} else {

@@ -68,7 +68,8 @@ func orNull(v float64) any {
 func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) *answer.Capacity {
 	a := s.planner.Answer()
 	c := &answer.Capacity{Load: answer.Parameter{Name: s.Over, Path: s.Path()}, Lo: s.Min, Hi: s.Max, Value: a.Estimate,
-		Low: a.Low, High: a.High, Level: a.Level, Rate: answer.Figure{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()},
+		Low: a.Low, High: a.High, Level: a.Level,
+		Rate:    answer.Figure{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()},
 		Binding: a.Binding, Spent: s.spent.Spent, Command: command, Notes: slices.Clone(s.remarks)}
 	c.Spent.Time = took
 	if s.Over == Rate {
@@ -98,8 +99,9 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 		c.BoundBy = "the client: this machine could not load the server further"
 	}
 	if a.Limited > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("probes that the machine of the client limited, and that do not count: %d of "+
-			"%d; stop what else runs on it", a.Limited, a.Probes))
+		c.Notes = append(c.Notes, fmt.Sprintf(
+			"probes that the machine of the client limited, and that do not count: %d of "+
+				"%d; stop what else runs on it", a.Limited, a.Probes))
 	}
 	if a.Reason == boundary.CapacityBudget || a.Reason == boundary.CapacityMaxProbes {
 		c.Notes = append(c.Notes, "the search ended before the interval was as narrow as asked: give it a larger --budget")

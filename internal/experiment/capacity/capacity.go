@@ -63,7 +63,8 @@ func Limit(name, text string) (search.Filter, error) {
 	number := text
 	if stat, rest, found := strings.Cut(text, ":"); found {
 		if !slices.Contains(sweep.Stats(), stat) {
-			return f, fmt.Errorf("%q: %s is not a statistic; write one of %s", text, stat, strings.Join(sweep.Stats(), ", "))
+			return f, fmt.Errorf("%q: %s is not a statistic; write one of %s", text, stat,
+				strings.Join(sweep.Stats(), ", "))
 		}
 		f.Stat, number = stat, rest
 	}
@@ -103,7 +104,8 @@ func (q *Question) Path() string { return "phases.profiling." + q.Over }
 func (q *Question) Block() *document.Node {
 	dimension := artifact.Object{{Key: "path", Value: q.Path()}}
 	if q.Over == Rate {
-		dimension = append(dimension, artifact.Member{Key: "lo", Value: q.Min}, artifact.Member{Key: "hi", Value: q.Max},
+		dimension = append(dimension, artifact.Member{Key: "lo", Value: q.Min},
+			artifact.Member{Key: "hi", Value: q.Max},
 			artifact.Member{Key: "kind", Value: "real"})
 	} else {
 		dimension = append(dimension, artifact.Member{Key: "lo", Value: int64(q.Min)},

@@ -121,7 +121,8 @@ func TestTrap17SeedsOfTrials(t *testing.T) {
 		trial     int
 		seed      uint64
 	}{
-		{"phases.profiling.concurrency=8", 0, 8200661095152950310}, {"phases.profiling.concurrency=8", 1, 5110545588440179007},
+		{"phases.profiling.concurrency=8", 0, 8200661095152950310},
+		{"phases.profiling.concurrency=8", 1, 5110545588440179007},
 		{"phases.profiling.concurrency=16", 0, 5258138798913735928}, {"base", 0, 6858774025263032934},
 		{"base", 1, 4337237111802998792},
 	} {

@@ -92,7 +92,9 @@ func TestSeeds(t *testing.T) {
 		{"the same for all", config.SameSeed, &seven, false, func(t *testing.T, s string) { equal(t, s, "7 7 7") }},
 		// The first four bytes of sha256("7:base:trial:0") and so on.
 		{"derived for each", config.VarySeeds, &seven, false,
-			func(t *testing.T, s string) { equal(t, s, "8591936673200650022 2039339905790708698 5213088469389072029") }},
+			func(t *testing.T, s string) {
+				equal(t, s, "8591936673200650022 2039339905790708698 5213088469389072029")
+			}},
 		{"none", config.FreshSeeds, nil, false, func(t *testing.T, s string) { equal(t, s, "none none none") }},
 		{"a scenario records what it draws", config.FreshSeeds, nil, true, func(t *testing.T, s string) {
 			list := strings.Fields(s)

@@ -83,7 +83,10 @@ func pathOf(o option.Option) string {
 func optionAt(path string) (option.Option, bool) {
 	all := option.All()
 	for _, whole := range []string{path, path + ".mean"} {
-		if i := slices.IndexFunc(all, func(o option.Option) bool { return o.YAML != "" && pathOf(o) == whole }); i >= 0 {
+		if i := slices.IndexFunc(all, func(o option.Option) bool {
+			return o.YAML != "" &&
+				pathOf(o) == whole
+		}); i >= 0 {
 			return all[i], true
 		}
 	}
@@ -122,8 +125,9 @@ func (l *Over) withLists() (*document.Node, error) {
 	block := raw.Get("sweep")
 	if block != nil && block.Kind == document.Map {
 		if kind := words(block.Get("type"), ""); kind != Grid {
-			return nil, fmt.Errorf("%s: the list cannot be joined with the sweep of %s (line %d), which is of type %s: a "+
-				"list of a flag is an axis of a grid", strings.Join(flags, ", "), l.File.Name, block.Pos.Line, kind)
+			return nil, fmt.Errorf(
+				"%s: the list cannot be joined with the sweep of %s (line %d), which is of type %s: a "+
+					"list of a flag is an axis of a grid", strings.Join(flags, ", "), l.File.Name, block.Pos.Line, kind)
 		}
 		if own := block.Get("parameters"); own != nil && own.Kind == document.Map {
 			parameters = own
@@ -144,7 +148,8 @@ func (l *Over) withLists() (*document.Node, error) {
 			where, err = x.find(path)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: a list of values needs one place in %s: %s: %w", l.Flags.Flag(o.Name), l.File.Name,
+			return nil, fmt.Errorf("%s: a list of values needs one place in %s: %s: %w", l.Flags.Flag(o.Name),
+				l.File.Name,
 				path, err)
 		}
 		for _, m := range slices.Clone(parameters.Members) {

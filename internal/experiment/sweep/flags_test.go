@@ -38,13 +38,17 @@ func told(p *Plan) string {
 
 func TestTrapsOfListsOfFlags(t *testing.T) {
 	for args, want := range map[string]string{
-		"--isl 128,256 --osl 10,20":                                        "isl_128__osl_10 42, isl_128__osl_20 43, isl_256__osl_10 44, isl_256__osl_20 45",
-		"--concurrency 30,10,20":                                           "concurrency_30 42, concurrency_10 43, concurrency_20 44",
-		"--concurrency 10,20,30 --random-seed 7":                           "concurrency_10 7, concurrency_20 8, concurrency_30 9",
-		"--concurrency 1,2 --no-set-consistent-seed":                       "concurrency_1 42, concurrency_2 43",
-		"--concurrency 1,2 --parameter-sweep-same-seed":                    "concurrency_1 42, concurrency_2 42",
-		"--concurrency 1,2 --num-profile-runs 2 --vary-seed-per-trial":     "concurrency_1 42, concurrency_2 42",
-		"--concurrency 1,2 --request-rate 1,2 --sweep-type zip":            "concurrency_1__rate_1.0 42, concurrency_2__rate_2.0 43",
+		"--isl 128,256 --osl 10,20": "isl_128__osl_10 42, isl_128__osl_20 43, " +
+			"isl_256__osl_10 44, isl_256__osl_20 45",
+		"--concurrency 30,10,20": "concurrency_30 42, concurrency_10 43, " +
+			"concurrency_20 44",
+		"--concurrency 10,20,30 --random-seed 7": "concurrency_10 7, concurrency_20 8, " +
+			"concurrency_30 9",
+		"--concurrency 1,2 --no-set-consistent-seed":                   "concurrency_1 42, concurrency_2 43",
+		"--concurrency 1,2 --parameter-sweep-same-seed":                "concurrency_1 42, concurrency_2 42",
+		"--concurrency 1,2 --num-profile-runs 2 --vary-seed-per-trial": "concurrency_1 42, concurrency_2 42",
+		"--concurrency 1,2 --request-rate 1,2 --sweep-type zip": "concurrency_1__rate_1.0 42, " +
+			"concurrency_2__rate_2.0 43",
 		"--session-turns-mean 2,3 --num-sessions 4":                        "turns_2 42, turns_3 43",
 		"--variant a:concurrency=1 --variant concurrency=2,request-rate=3": "a 42, v1 43",
 	} {
@@ -127,7 +131,8 @@ func TestListsOverAFile(t *testing.T) {
 	phase := p.Phases[0]
 	if *phase.Int("concurrency") != 8 || phase.Real("request-rate") != 6 || *phase.Int("request-count") != 20 ||
 		p.Real("prompt-input-tokens-mean") != 10 {
-		t.Errorf("concurrency %v, rate %v, requests %v, isl %v", phase.Value("concurrency"), phase.Value("request-rate"),
+		t.Errorf("concurrency %v, rate %v, requests %v, isl %v", phase.Value("concurrency"),
+			phase.Value("request-rate"),
 			phase.Value("request-count"), p.Value("prompt-input-tokens-mean"))
 	}
 
@@ -136,7 +141,7 @@ func TestListsOverAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	over = Over{File: zipped.File, Raw: zipped.Raw, Flags: flags}
-	if _, err := over.Expand(); err == nil || !strings.Contains(err.Error(), "--concurrency, --isl") ||
+	if _, err := over.Expand(); err == nil || !strings.Contains(err.Error(), "--isl, --concurrency") ||
 		!strings.Contains(err.Error(), "of type zip") {
 		t.Errorf("a list over a zip: %v", err)
 	}

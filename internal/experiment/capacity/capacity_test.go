@@ -1,0 +1,219 @@
+package capacity
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/probe"
+	"aiperf/internal/experiment/search"
+	"aiperf/internal/experiment/search/boundary"
+	"aiperf/internal/experiment/search/loop"
+	"aiperf/internal/experiment/series"
+	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/result/answer"
+	"aiperf/internal/result/summary"
+)
+
+// question asks for a p95 time to first token of 300 ms.
+func question(t *testing.T) Question {
+	t.Helper()
+	limit, err := Limit("ttft", "300")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Question{Limits: []search.Filter{limit, ErrorRate(0.01)}, Implied: 1, Over: Concurrency, Min: 1, Max: 100,
+		Budget: time.Hour, Precision: 0.1, Probe: time.Minute, Warmup: 15 * time.Second, MaxProbes: 40,
+		Confidence: 0.95}
+}
+
+func TestLimits(t *testing.T) {
+	for text, want := range map[string]string{
+		"300": "time_to_first_token:p95:le:300.0", "p99:300": "time_to_first_token:p99:le:300.0",
+		"avg:1.5": "time_to_first_token:avg:le:1.5",
+	} {
+		if f, err := Limit("ttft", text); err != nil || f.String() != want {
+			t.Errorf("%s: %v, %v", text, f, err)
+		}
+	}
+	for text, want := range map[string]string{"p97:300": "not a statistic", "p99:": "not a number", "p99:-1": "above 0",
+		"NaN": "above 0", "inf": "above 0"} {
+		if _, err := Limit("ttft", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if f := ErrorRate(0.01); f.Threshold != 1 { // the metric is in percent
+		t.Errorf("%v", f)
+	}
+}
+
+func TestQuestionsThatCannotBeAsked(t *testing.T) {
+	for want, change := range map[string]func(*Question){
+		"no limit":      func(q *Question) { q.Limits = nil },
+		"--min 0":       func(q *Question) { q.Min = 0 },
+		"--max 1 must":  func(q *Question) { q.Max = 1 },
+		"whole numbers": func(q *Question) { q.Max = 10.5 },
+	} {
+		q := question(t)
+		change(&q)
+		if err := q.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	q := question(t)
+	if err := q.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// asked resolves nothing: it is what a run was asked for.
+func asked(t *testing.T, args ...string) *settings.Settings {
+	t.Helper()
+	p, err := settings.Parse(append([]string{"--model", "m"}, args...),
+		func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The block of a question is one that the reader of blocks takes.
+func TestBlockIsASearch(t *testing.T) {
+	for _, over := range []string{Concurrency, Rate} {
+		q := question(t)
+		q.Over = over
+		plan, err := sweep.FromFlags(asked(t), q.Block())
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec, _ := loop.Read(plan.Block)
+		d := spec.Space[0]
+		if len(spec.Filters) != 2 || d.Path != q.Path() || d.Lo != 1 || d.Hi != 100 || d.Int != (over == Concurrency) ||
+			!d.LogUniform {
+			t.Errorf("%s: %+v", over, spec)
+		}
+	}
+}
+
+func TestProbesAreBoundedAndWarmedUp(t *testing.T) {
+	n := int64(40)
+	cfg := func(args ...string) *config.Run {
+		return &config.Run{Asked: asked(t, args...), Phases: []config.Phase{
+			{Name: "profiling", Kind: config.ProfilingPhase, Mode: config.Burst, Concurrency: new(int), Requests: &n}}}
+	}
+	s, err := New(question(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := cfg()
+	p := s.Probe(own).Phases
+	if len(p) != 2 || p[0].Kind != config.WarmupPhase || *p[0].Duration != 15*time.Second || p[1].Requests != nil ||
+		*p[1].Duration != time.Minute {
+		t.Errorf("%+v", p)
+	}
+	if len(own.Phases) != 1 || own.Phases[0].Requests != &n {
+		t.Error("the configuration changed")
+	}
+	if p := s.Probe(cfg("--request-count", "40")).Phases; len(p) != 2 || p[1].Requests != &n || p[1].Duration != nil {
+		t.Errorf("requests that were asked for: %+v", p)
+	}
+}
+
+// told takes the verdict of a run.
+func (s *Study) told(label string, v probe.Verdict) loop.Trial {
+	s.verdicts[label] = v
+	s.spent.last = time.Minute
+	t, _ := s.Trial(&series.Run{Info: summary.RunInfo{RunLabel: label}})
+	return t
+}
+
+func TestWhatAVerdictSays(t *testing.T) {
+	margin, deviation := -50.0, 4.0
+	filters := []probe.FilterVerdict{{Margin: &margin, StandardError: &deviation}}
+	s, err := New(question(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		v    probe.Verdict
+		want boundary.Verdict
+	}{
+		"undecided":   {probe.Verdict{Decision: probe.Undecided, Filters: filters}, boundary.Measured},
+		"decided":     {probe.Verdict{Decision: probe.Met, Filters: filters}, boundary.Measured},
+		"ended early": {probe.Verdict{Decision: probe.Met, Filters: filters, EndedEarly: true}, boundary.Certain},
+		"saturated": {probe.Verdict{Decision: probe.Violated, Saturated: true, Evidence: "x", Binding: -1},
+			boundary.Saturated},
+		"client-limited": {probe.Verdict{Decision: probe.Undecided, ClientLimited: true, Binding: -1},
+			boundary.ClientLimited},
+		"limited at last": {probe.Verdict{Decision: probe.Met, EndedEarly: true, ClientLimited: true, Binding: -1},
+			boundary.ClientLimited},
+	} {
+		trial := s.told(name, c.v)
+		if s.last.Verdict != c.want || s.last.Seconds != 60 || len(s.last.Errors) != 2 {
+			t.Errorf("%s: %+v", name, s.last)
+		}
+		if (trial.Limited != "") != c.v.ClientLimited || (trial.Saturated != "") != (c.want == boundary.Saturated) {
+			t.Errorf("%s: %+v", name, trial)
+		}
+	}
+}
+
+// server answers with a time to first token that grows with the load: 300 ms at 42.
+func server(load float64) float64 { return 300 * math.Pow(load/42, 1.5) }
+
+// A whole study on a server that can be computed: the answer holds the truth, and says what binds.
+func TestStudyOfAComputedServer(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		min, max float64
+		want     answer.Outcome
+		lo, hi   float64
+	}{
+		{"inside", 1, 1000, answer.Found, 41, 43},
+		{"below", 100, 1000, answer.NotEvenSmallest, 0, 100},
+		{"beyond", 1, 20, answer.WholeRange, 20, 20},
+	} {
+		q := question(t)
+		q.Min, q.Max = c.min, c.max
+		s, err := New(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		problem := search.Problem{Filters: q.Limits}
+		shown := &answer.Sweep{Parameters: []answer.Parameter{{Name: Concurrency, Path: q.Path()}}}
+		for {
+			at, more := s.Planner().Ask()
+			if !more {
+				break
+			}
+			ttft := server(at[0])
+			trial := func(metric, stat string) (float64, bool) {
+				return map[string]float64{"time_to_first_token": ttft}[metric], true
+			}
+			margin, deviation := ttft-300, 2.0
+			s.told("probe", probe.Verdict{Filters: []probe.FilterVerdict{{Margin: &margin, StandardError: &deviation}}})
+			s.Planner().Tell(problem.Judge(at, []search.Trial{trial}, nil))
+			shown.Cells = append(shown.Cells, answer.Cell{Values: []any{at[0]}, Figures: map[string]answer.Figure{
+				"time_to_first_token_p95": answer.Single(ttft), "request_throughput_avg": answer.Single(at[0] / 2)}})
+		}
+		a := s.Answer(shown, time.Minute, "aiperf capacity")
+		if a.Outcome != c.want {
+			t.Errorf("%s: %s: %+v", c.name, a.Outcome, s.planner.Answer())
+		}
+		if c.want == answer.NotEvenSmallest {
+			continue
+		}
+		if !(a.Value >= c.lo && a.Value <= c.hi) || c.want == answer.Found &&
+			(a.Binding != 0 || !(a.Low <= 42 && 42 <= a.High) ||
+				math.Abs(a.Rate.Mean-a.Value/2) > 1) {
+			t.Errorf("%s: %v in %v to %v, bound by %d, %v requests/s", c.name, a.Value, a.Low, a.High, a.Binding,
+				a.Rate.Mean)
+		}
+		if o := s.Members(); len(o) == 0 {
+			t.Error("the history has no members")
+		}
+	}
+}

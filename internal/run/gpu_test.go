@@ -356,7 +356,7 @@ func TestFaultsOfExporters(t *testing.T) {
 				t.Errorf("got %+v, want %v", m, want)
 			}
 		}},
-		{"an exporter that dies and comes back", "die_after_s=1;back_after_s=1.5", func(t *testing.T, w *watchedRun) {
+		{"an exporter that dies and comes back", "die_after_s=1;back_after_s=2.5", func(t *testing.T, w *watchedRun) {
 			e := w.gpus(t)
 			if e.Telemetry == nil {
 				t.Fatal("the exporter was not there at the start")
@@ -386,6 +386,9 @@ func TestFaultsOfExporters(t *testing.T) {
 			requests := int64(12)
 			if strings.Contains(x.fault, "_after_s=1") {
 				requests = 60 // some 2 s
+			}
+			if strings.Contains(x.fault, "back_after") {
+				requests = 100 // long enough without it for a busy machine to notice, and longer than that
 			}
 			w := watch(t, url, Options{}, "--no-server-metrics", "--concurrency", "1", "--request-count",
 				strconv.FormatInt(requests, 10))

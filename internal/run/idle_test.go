@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -16,10 +17,14 @@ import (
 type busy struct {
 	left, scrapes atomic.Int64
 	gauge         string
+	// scraped is called with the number of scrapes; nil for none.
+	scraped func(int64)
 }
 
 func (b *busy) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	b.scrapes.Add(1)
+	if n := b.scrapes.Add(1); b.scraped != nil {
+		b.scraped(n)
+	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 	fmt.Fprintf(w, "# TYPE %s gauge\n%s %d\n", b.gauge, b.gauge, max(0, b.left.Add(-1)))
 }
@@ -48,12 +53,24 @@ func TestTrapProbesWaitUntilTheServerIsIdle(t *testing.T) {
 			t.Errorf("%s: %+v, %d left", gauge, found, b.left.Load())
 		}
 		b.left.Store(1 << 40)
-		if found := w.WaitUntilIdle(t.Context(), 200*time.Millisecond); !found.Known || found.Requests == 0 ||
-			found.Waited < 200*time.Millisecond {
+		ctx, enough := context.WithCancel(t.Context())
+		last := b.scrapes.Load() + 3
+		b.scraped = func(n int64) {
+			if n >= last {
+				enough()
+			}
+		}
+		if found := w.WaitUntilIdle(ctx, time.Minute); !found.Known || found.Requests == 0 ||
+			found.Waited >= time.Minute {
 			t.Errorf("%s: a server that stays busy: %+v", gauge, found)
 		}
+		enough()
 		s.Close()
-		if found := w.WaitUntilIdle(t.Context(), 100*time.Millisecond); found.Known {
+		found = Idle{Known: true}
+		for tries := 0; found.Known && tries < 100; tries++ { // a scrape may still be under way
+			found = w.WaitUntilIdle(t.Context(), 100*time.Millisecond)
+		}
+		if found.Known {
 			t.Errorf("%s: a server that is gone: %+v", gauge, found)
 		}
 		w.Close()

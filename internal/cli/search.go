@@ -105,6 +105,11 @@ func probing() loop.Probing {
 
 // probe makes the cell of a point.
 func (s *several) probe(spec *loop.Spec, p *loop.Proposal) (series.Cell, error) {
+	if s.judges != nil {
+		if err := s.judges.Lost(); err != nil {
+			return series.Cell{}, err
+		}
+	}
 	v := s.asked.plan.Point(p.Iteration, p.Coordinates())
 	cfg, _, err := s.asked.config(&v)
 	if err != nil {

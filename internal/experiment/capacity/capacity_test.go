@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"aiperf/internal/experiment/sweep"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/run"
 )
 
 // question asks for a p95 time to first token of 300 ms.
@@ -215,5 +217,28 @@ func TestStudyOfAComputedServer(t *testing.T) {
 		if o := s.Members(); len(o) == 0 {
 			t.Error("the history has no members")
 		}
+	}
+}
+
+// A server that is gone ends the search; one run without results may be an accident.
+func TestRunsWithoutResultsEndASearch(t *testing.T) {
+	s, err := New(question(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := func(f series.Finished) error {
+		step := series.Step{Config: &config.Run{}}
+		s.Observe(&step, &run.Options{})
+		s.Done(&step, &f)
+		return s.Lost()
+	}
+	gone := series.Finished{Err: errors.New("never reached")}
+	for i, f := range []series.Finished{gone, {Outcome: &run.Outcome{}}, gone} {
+		if err := made(f); err != nil {
+			t.Errorf("run %d: %v", i, err)
+		}
+	}
+	if err := made(gone); err == nil || !strings.Contains(err.Error(), "never reached") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"fmt"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -25,6 +26,20 @@ type Judges struct {
 	verdicts   map[string]probe.Verdict
 	last       boundary.Evidence
 	spent      spent
+	// lost are the runs in a row, up to the last one, that had no results, and why.
+	lost int
+	why  error
+}
+
+// mostLost is the number of runs in a row without results after which a search has no server any more.
+const mostLost = 2
+
+// Lost returns why a search cannot go on: its last runs had no results at all. nil: it can.
+func (s *Judges) Lost() error {
+	if s.lost < mostLost {
+		return nil
+	}
+	return fmt.Errorf("the last %d runs had no results, so the search ends: %w", s.lost, s.why)
 }
 
 // NewJudges returns judges of limits, of which the last ones are implied: nobody asked for them, so that a run does not
@@ -47,6 +62,10 @@ func (s *Judges) Done(step *series.Step, f *series.Finished) {
 	v := s.judge.Verdict()
 	s.verdicts[step.Info.RunLabel] = v
 	s.spent.add(f, v.Saved)
+	if s.lost++; f.Outcome != nil {
+		s.lost = 0
+	}
+	s.why = f.Err
 }
 
 // Trial returns what a run says to the search, and its verdict for the history.

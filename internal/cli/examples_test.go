@@ -75,7 +75,7 @@ var shorter = []string{
 	"--profile-run-cooldown-seconds 10", "--profile-run-cooldown-seconds 0",
 	"--session-turn-delay-mean 500", "--session-turn-delay-mean 5",
 	"--max 200 --artifact-dir", "--max 4 --budget 2s --probe 1s --probe-warmup 0 --artifact-dir",
-	"--max 40 --budget 2m", "--max 4 --budget 2s --probe 1s --probe-warmup 0",
+	"--max 40 --budget 2m", "--max 4 --budget 3s --probe 2s --probe-warmup 0 --arrival-pattern constant",
 }
 
 // TestDocumentedCommands runs the commands that stand in code blocks of the documents, page by page and in their order.

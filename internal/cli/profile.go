@@ -82,7 +82,7 @@ func (a *app) resolve(parsed *settings.Settings) (*config.Run, []fault.Warning, 
 	if err != nil {
 		return resolve.Resolve(parsed, run.Catalog{}) // which says of the model too
 	}
-	log := newLog(a.terminal, cfg, view{})
+	log := newLog(a.terminal, cfg, view{}, false)
 	defer log.Close()
 	model, note, err := run.FindModel(context.Background(), cfg, run.Options{Version: Version, Log: log})
 	if err != nil {
@@ -106,7 +106,7 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 	view := newView(t, cfg)
 	interrupts := watchInterrupts(t, view.logWriter(t.styledErr))
 	defer interrupts.close()
-	log := newLog(t, cfg, view)
+	log := newLog(t, cfg, view, false)
 	defer log.Close()
 	defer adoptStandardLog(log)()
 	logger := log.Logger("config")
@@ -192,10 +192,11 @@ func (a *app) announce(v view, state string) {
 	}
 }
 
-func newLog(t *terminal, cfg *config.Run, view view) *runlog.Log {
+// newLog makes the log of a run. brief leaves to the console only what is at least a warning.
+func newLog(t *terminal, cfg *config.Run, view view, brief bool) *runlog.Log {
 	level, _ := runlog.ParseLevel(cfg.LogLevel)
 	return runlog.New(runlog.Options{
-		Level: level, Console: view.logWriter(t.styledErr), Terminal: t.errTTY, Color: t.colour, Columns: t.errWidth(),
+		Level: level, Brief: brief, Console: view.logWriter(t.styledErr), Terminal: t.errTTY, Color: t.colour, Columns: t.errWidth(),
 		Redactor: cfg.Redactor(),
 	})
 }

@@ -307,7 +307,7 @@ func (a *app) runAll(plan series.Plan, r runAll, options run.Options, view view,
 		},
 		Execute: func(ctx context.Context, step *series.Step) series.Finished {
 			own := options
-			own.Info, own.Log = step.Info, newLog(a.terminal, step.Config, view)
+			own.Info, own.Log = step.Info, newLog(a.terminal, step.Config, view, a.brief)
 			defer own.Log.Close()
 			if r.judges != nil {
 				r.judges.Observe(step, &own)

@@ -76,6 +76,11 @@ func (s *Judges) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 	if !known {
 		return t, nil
 	}
+	if s.lost > 0 {
+		s.last.Verdict = boundary.ClientLimited
+		t.Limited = "the run had no results"
+		return t, nil
+	}
 	for _, f := range v.Filters {
 		e := 0.0
 		if f.StandardError != nil {

@@ -36,6 +36,8 @@ type Options struct {
 	Level slog.Level
 	// Console gets the short lines; nil means none.
 	Console io.Writer
+	// Brief leaves to the console only what is at least a warning.
+	Brief bool
 	// Terminal reports that Console is one: colours and wrapping.
 	Terminal bool
 	// Color allows colours on a terminal.
@@ -162,7 +164,7 @@ func (l *Log) write(e *entry) {
 	if e.level >= LevelWarning && e.level != LevelSuccess {
 		l.warnings = append(slices.Clone(l.warnings[max(0, len(l.warnings)+1-maxWarnings):]), e.message)
 	}
-	if l.console != nil {
+	if l.console != nil && (!l.options.Brief || e.level >= LevelWarning) {
 		// An error, such as that of a closed pipe, does not stop the run.
 		_, _ = l.console.Write(appendConsoleLine(nil, e, &l.options))
 	}

@@ -93,6 +93,16 @@ func TestOneThresholdForBothSides(t *testing.T) {
 	}
 }
 
+func TestABriefConsoleHasWarningsOnly(t *testing.T) {
+	console, file := logged(t, Options{Brief: true}, LevelNotice, "x", "quiet")
+	if console != "" || file == "" {
+		t.Errorf("got %q and %q", console, file)
+	}
+	if console, file = logged(t, Options{Brief: true}, LevelWarning, "x", "loud"); console == "" || file == "" {
+		t.Errorf("got %q and %q", console, file)
+	}
+}
+
 func TestAttributesFollowTheMessage(t *testing.T) {
 	_, file := logged(t, Options{}, LevelInfo, "", "done", slog.Int("n", 3), slog.String("path", "a b"),
 		slog.Group("g", slog.Bool("ok", true)), slog.String(LoggerKey, "export"))

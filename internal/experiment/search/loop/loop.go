@@ -264,7 +264,7 @@ func (s *Search) Last() string {
 	}
 	it := &s.results[len(s.results)-1]
 	if it.limited {
-		return "not counted: this program, not the server, set the figures"
+		return "not counted: " + it.first(func(t *Trial) string { return t.Limited })
 	}
 	var parts []string
 	for i, o := range s.spec.Objectives {

@@ -213,6 +213,13 @@ func TestBrokenMessagesAreErrors(t *testing.T) {
 	}
 }
 
+// readable reports whether the library reads data into m. Its reader by reflection panics where the key of a map
+// is followed by a second one of another type.
+func readable(data []byte, m proto.Message) (ok bool) {
+	defer func() { ok = recover() == nil && ok }()
+	return proto.Unmarshal(data, m) == nil
+}
+
 // Any bytes that the library reads as a reply are read here, and say the same.
 func FuzzReplies(f *testing.F) {
 	message := described(f)
@@ -220,6 +227,7 @@ func FuzzReplies(f *testing.F) {
 	f.Add((&Message{Tensors: []Tensor{{Name: []byte("x"), Datatype: []byte(Float), Shape: []int64{1},
 		Raw: []byte{0, 0, 0, 63}}}}).AppendReply(nil))
 	f.Add(AppendStreamReply(nil, &Message{Tensors: []Tensor{Text("o", "a")}}, "e"))
+	f.Add([]byte("\x22\x05\x0a\x01a\x08\x01")) // a parameter named twice, the second time by a number
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var m Message
 		err := m.ParseReply(data)
@@ -233,7 +241,7 @@ func FuzzReplies(f *testing.F) {
 		}
 		m.AppendRequestJSON(nil)
 		d := message("ModelInferResponse")
-		if proto.Unmarshal(data, d) != nil || err != nil {
+		if !readable(data, d) || err != nil {
 			return
 		}
 		outputs := d.Descriptor().Fields().ByName("outputs")

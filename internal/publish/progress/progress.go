@@ -61,6 +61,8 @@ type Needs struct {
 	Every time.Duration
 	// Client asks for the report on the client itself, once a second.
 	Client bool
+	// Errors asks for the kinds of errors, GPUs for the values of the GPUs.
+	Errors, GPUs bool
 }
 
 // And returns what two observers need together.
@@ -69,6 +71,7 @@ func (n Needs) And(o Needs) Needs {
 	slices.Sort(n.Metrics)
 	n.Metrics = slices.Compact(n.Metrics)
 	n.Servers, n.Client = n.Servers || o.Servers, n.Client || o.Client
+	n.Errors, n.GPUs = n.Errors || o.Errors, n.GPUs || o.GPUs
 	if n.Every == 0 || o.Every > 0 && o.Every < n.Every {
 		n.Every = o.Every
 	}
@@ -231,6 +234,10 @@ type Snapshot struct {
 	Figures *Figures
 	// Client is the newest report on the client itself; nil as long as there is none.
 	Client *Client
+	// Errors are the kinds of errors of the profiling phases so far, the most frequent first.
+	Errors []ErrorKind
+	// GPUs are the newest values of the GPUs; nil as long as there are none.
+	GPUs []GPU
 	// Warnings are the newest warnings and errors in the log, the oldest of them first.
 	Warnings []string
 }
@@ -275,6 +282,33 @@ type Figures struct {
 
 // Metric returns the figures of a metric, nil if they are unknown.
 func (f *Figures) Metric(tag string) *metrics.Result { return metrics.Find(f.Metrics, tag) }
+
+// ErrorKind is a kind of errors.
+type ErrorKind struct {
+	// Code is the HTTP status or 0, Type the name of the error, Message that of the last one, redacted and cut.
+	Code          int
+	Type, Message string
+	Count         int64
+}
+
+// GPU is one GPU that is observed.
+type GPU struct {
+	// Source is where its values come from: a URL without secrets, or the name of a library of this machine.
+	Source, Model, UUID, Host string
+	Index                     int
+	// Values are current ones, and what they amount to since the start of profiling, in the order of the tables at the
+	// end of a run.
+	Values []GPUValue
+}
+
+// GPUValue is one metric of a GPU.
+type GPUValue struct {
+	Tag, Header, Unit string
+	// Now is the newest value.
+	Now float64
+	// Statistics are over the profiling phases so far; NaN as long as there are none.
+	Avg, Min, Max, P50, P90, P99, Std float64
+}
 
 // Figure is a measured value. Its name ends with its unit, as Prometheus asks for.
 type Figure struct {

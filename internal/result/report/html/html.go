@@ -12,15 +12,12 @@ package html
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
-	"encoding/json"
 	"html/template"
 	"io"
-	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/summary"
@@ -28,11 +25,8 @@ import (
 	"aiperf/internal/watch/trust"
 )
 
-//go:generate bash assets/fetch.sh
-
-//go:embed assets/page.html assets/page.css assets/page.js assets/common.js assets/parts.html
+//go:embed assets/page.html assets/page.js
 //go:embed assets/sweep.html assets/sweep.css assets/sweep.js
-//go:embed assets/uPlot.iife.min.js assets/uPlot.min.css assets/uPlot.LICENSE
 var assets embed.FS
 
 // Run is what the report shows in addition to the result.
@@ -74,7 +68,7 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.frame, err = newFrame(d, asset("page.js")); err != nil {
+	if v.Frame, err = webpage.NewFrame(d, asset("page.js")); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
@@ -82,53 +76,13 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// frame is what makes a page self-contained.
-type frame struct {
-	Policy                string
-	Style                 template.CSS
-	Library, Script, Data template.JS
-	License               string
-}
-
-// newFrame returns the frame of a page with its data and its own script.
-func newFrame(of any, script string, styles ...string) (frame, error) {
-	data, err := json.Marshal(of)
-	if err != nil {
-		return frame{}, err
-	}
-	style := asset("uPlot.min.css") + asset("page.css") + strings.Join(styles, "")
-	library := asset("uPlot.iife.min.js")
-	script = "\"use strict\";\n(() => {\n" + asset("common.js") + script + "})();\n"
-	// Both kinds of content are ours, or JSON in which no character can end the element.
-	return frame{
-		Style: template.CSS(style), Library: template.JS(library), Script: template.JS(script), Data: template.JS(data),
-		Policy: "default-src 'none'; style-src " + source(style) + "; script-src " + source(library) + " " +
-			source(script) + "; base-uri 'none'; form-action 'none'",
-		License: asset("uPlot.LICENSE"),
-	}, nil
-}
-
 // execute writes a page.
 func execute(w io.Writer, name string, view any) error {
-	page, err := template.New(name).Funcs(functions).ParseFS(assets, "assets/"+name, "assets/parts.html")
-	if err != nil {
-		return err
-	}
-	return page.Execute(w, view)
+	return webpage.Execute(w, assets, "assets/"+name, functions, view)
 }
 
 // functions are the functions of the template.
-var functions = template.FuncMap{
-	"short": short,
-	"minor": minor,
-	"dict": func(pairs ...any) map[string]any {
-		out := map[string]any{}
-		for i := 0; i+1 < len(pairs); i += 2 {
-			out[pairs[i].(string)] = pairs[i+1]
-		}
-		return out
-	},
-}
+var functions = template.FuncMap{"short": short, "minor": minor}
 
 func asset(name string) string {
 	text, err := assets.ReadFile("assets/" + name)
@@ -136,10 +90,4 @@ func asset(name string) string {
 		panic(err) // it is embedded
 	}
 	return string(text)
-}
-
-// source returns the source expression of the policy for an element: the hash of its content.
-func source(content string) string {
-	sum := sha256.Sum256([]byte(content))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

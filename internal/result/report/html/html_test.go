@@ -1,22 +1,19 @@
 package html
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
 	"math"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/timeline"
@@ -265,7 +262,7 @@ func TestPolicyNamesWhatThePageHolds(t *testing.T) {
 		_, rest, _ = strings.Cut(rest, "<script>")
 	}
 	for _, part := range parts {
-		if !strings.Contains(policy, source(part)) {
+		if !strings.Contains(policy, webpage.Source(part)) {
 			t.Errorf("the policy does not name an element of %d bytes", len(part))
 		}
 	}
@@ -508,27 +505,6 @@ func TestSameNumbersWriteTheSamePage(t *testing.T) {
 		if render(t, r, run) != first {
 			t.Fatal("the page changes")
 		}
-	}
-}
-
-func TestTheChartLibraryIsTheOneThatIsNamed(t *testing.T) {
-	sums, err := os.Open("assets/SHA256SUMS")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sums.Close()
-	n := 0
-	for lines := bufio.NewScanner(sums); lines.Scan(); n++ {
-		want, name, _ := strings.Cut(lines.Text(), "  ")
-		if sum := sha256.Sum256([]byte(asset(name))); hex.EncodeToString(sum[:]) != want {
-			t.Errorf("%s is not what SHA256SUMS says; assets/fetch.sh fetches it anew", name)
-		}
-	}
-	if n != 3 {
-		t.Errorf("%d files", n)
-	}
-	if !strings.Contains(asset("uPlot.iife.min.js"), "(v1.6.32)") {
-		t.Error("another version")
 	}
 }
 

@@ -7,7 +7,9 @@ type Row struct {
 	Conversation string
 	Turn         int
 	Phase        string
-	Failed       bool
+	// StartNS and EndNS are of the wall clock; 0 if they are not there.
+	StartNS, EndNS int64
+	Failed         bool
 	// Values are the metrics that are a number, Lists the tags of those that are a list.
 	Values []Value
 	Lists  []string
@@ -47,6 +49,10 @@ func (p *RowParser) scan(line []byte) bool {
 				r.Turn = int(s.Int())
 			case "benchmark_phase":
 				r.Phase = s.string()
+			case "request_start_ns":
+				r.StartNS = s.Int()
+			case "request_end_ns":
+				r.EndNS = s.Int()
 			default:
 				s.Value()
 			}
@@ -89,7 +95,7 @@ func (p *RowParser) parse(text []byte) error {
 	m, r := &l.Metadata, &p.row
 	*r = Row{
 		Conversation: m.ConversationID, Turn: m.TurnIndex, Phase: m.Phase, Failed: l.Error != nil,
-		Values: r.Values[:0], Lists: r.Lists[:0],
+		StartNS: max(0, m.StartNS), EndNS: max(0, m.EndNS), Values: r.Values[:0], Lists: r.Lists[:0],
 	}
 	for tag, metric := range l.Metrics {
 		p.add(tag, metric.Value)

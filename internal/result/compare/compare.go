@@ -226,6 +226,10 @@ func (c *Comparison) fromSingleRuns(tag, stat string) (interval, bool, error) {
 	if err != nil {
 		return interval{}, false, err
 	}
+	if _, rate := yields[tag]; rate && stat == "avg" {
+		found, ok := fromRates(x, y, tag, c.Confidence)
+		return found, ok, nil
+	}
 	if found, ok := fromRequests(x, y, tag, stat, c.Confidence); ok || found.method == MethodTooFew {
 		return found, ok, nil
 	}
@@ -269,12 +273,18 @@ func (c *Comparison) judged() int {
 // tooFewNote lists the statistics with too few requests, and how many they need.
 func tooFewNote(c *Comparison) string {
 	need := map[string]int64{}
+	var parts []string
 	for i := range c.Figures {
-		if f := &c.Figures[i]; f.Method == MethodTooFew {
+		f := &c.Figures[i]
+		_, rate := yields[f.Tag]
+		switch {
+		case f.Method != MethodTooFew:
+		case !rate:
 			need[f.Stat] = fewest(f.Stat, c.Confidence)
+		case parts == nil:
+			parts = append(parts, fmt.Sprintf("a rate needs a run that sends for %d mean latencies", fewestBlocks))
 		}
 	}
-	var parts []string
 	for _, stat := range slices.Sorted(maps.Keys(need)) {
 		parts = append(parts, fmt.Sprintf("%s needs %d in each run", stat, need[stat]))
 	}

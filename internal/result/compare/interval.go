@@ -22,14 +22,17 @@ const (
 	MethodPaired    Method = "paired bootstrap"
 	MethodBootstrap Method = "bootstrap"
 	MethodBounds    Method = "bounds"
-	MethodNone      Method = ""
+	// MethodBlocks resamples blocks of consecutive completions of each run; it is that of rates. It does not include
+	// the noise between runs either.
+	MethodBlocks Method = "block bootstrap"
+	MethodNone   Method = ""
 	// MethodTooFew finds no interval: there are too few requests for the statistic.
 	MethodTooFew Method = "too few requests"
 )
 
 // within reports whether the method covers only the noise between the requests of a run, not that between runs.
 func (m Method) within() bool {
-	return m == MethodPaired || m == MethodBootstrap || m == MethodBounds
+	return m == MethodPaired || m == MethodBootstrap || m == MethodBounds || m == MethodBlocks
 }
 
 // interval is the confidence interval of new − base.

@@ -1,6 +1,10 @@
 package compare
 
-import "aiperf/internal/measure/recordfile"
+import (
+	"math"
+
+	"aiperf/internal/measure/recordfile"
+)
 
 // requestKey names a request by what it asked, so that two runs of one dataset can be paired: the turn
 // of a conversation, and which time it was asked.
@@ -12,6 +16,8 @@ type requestKey struct {
 // requestValues are the metrics of the successful requests of a run, one number each.
 type requestValues struct {
 	keys []requestKey
+	// starts and ends are when each was sent and when its last content came, in ns of the wall clock.
+	starts, ends []int64
 	// byTag holds for each metric the values of the requests, in the order of keys.
 	byTag map[string]*column
 }
@@ -46,8 +52,12 @@ func (v *requestValues) add(row *recordfile.Row, times map[requestKey]int) {
 	key := requestKey{conversation: row.Conversation, turn: row.Turn}
 	times[key]++
 	v.keys = append(v.keys, requestKey{row.Conversation, row.Turn, times[key] - 1})
+	v.starts, v.ends = append(v.starts, row.StartNS), append(v.ends, row.EndNS)
 	at := len(v.keys) - 1
 	for _, m := range row.Values {
+		if m.Tag == "request_latency" && row.StartNS > 0 {
+			v.ends[at] = row.StartNS + int64(math.Round(m.Number*1e6))
+		}
 		c := v.byTag[m.Tag]
 		if c == nil {
 			c = &column{}

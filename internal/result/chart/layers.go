@@ -65,7 +65,11 @@ func (p *painter) layer(i int, l *Layer, y *scale) {
 			if len(l.Labels) > 0 && l.Labels[0] != "" {
 				font := p.font(labelSize - 3)
 				font.Colour, font.Align = k.colour, picture.End
-				p.Text(p.right-4*p.unit, at-5*p.unit, font.Fit(l.Labels[0], (p.right-p.left)*0.6), font)
+				text := font.Fit(l.Labels[0], (p.right-p.left)*0.6)
+				w := font.Measure(text)
+				p.Rect(p.right-w-8*p.unit, at-22*p.unit, w+8*p.unit, 21*p.unit, 0,
+					picture.Paint{Fill: picture.Opacity(p.colours.plot, 0.75)})
+				p.Text(p.right-4*p.unit, at-6*p.unit, text, font)
 			}
 		}
 	}

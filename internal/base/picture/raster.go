@@ -42,7 +42,7 @@ func (s *Scene) render(scale float64) *image.RGBA {
 		background = color.NRGBA{0xff, 0xff, 0xff, 0xff}
 	}
 	background.A = 0xff
-	draw.Draw(r, r.Bounds(), image.NewUniform(background), image.Point{}, draw.Src)
+	draw.Draw(r.RGBA, r.Bounds(), image.NewUniform(background), image.Point{}, draw.Src)
 	for _, i := range s.items {
 		i.draw(r)
 	}
@@ -213,7 +213,7 @@ func (i shapeItem) draw(r *raster) {
 		x0, y0, x1, y1 := b[0]*r.scale, b[1]*r.scale, (b[0]+b[2])*r.scale, (b[1]+b[3])*r.scale
 		if x0 == math.Round(x0) && y0 == math.Round(y0) && x1 == math.Round(x1) && y1 == math.Round(y1) {
 			box := image.Rect(int(x0), int(y0), int(x1), int(y1)).Intersect(r.clip)
-			draw.Draw(r, box, image.NewUniform(i.paint.Fill), image.Point{}, draw.Over)
+			draw.Draw(r.RGBA, box, image.NewUniform(i.paint.Fill), image.Point{}, draw.Over)
 			return
 		}
 	}

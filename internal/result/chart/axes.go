@@ -15,7 +15,7 @@ func (p *painter) axes() {
 	grid := picture.Paint{Stroke: c.grid, Width: 1}
 	faint := picture.Paint{Stroke: picture.Opacity(c.grid, 0.5), Width: 1}
 	p.Open("", "part", "axes")
-	font := p.softFont(16)
+	font := p.softFont(tickSize)
 	font.Align = picture.End
 	last := math.Inf(1)
 	for _, t := range p.y.ticks {
@@ -28,8 +28,8 @@ func (p *painter) axes() {
 			continue
 		}
 		p.Line(p.left, y, p.right, y, grid)
-		if math.Abs(last-y) >= 17*u { // else it would touch the one below
-			p.Text(p.left-8*u, y+5.5*u, font.Fit(t.label, (p.right-p.left)/3), font)
+		if math.Abs(last-y) >= 20*u { // else it would touch the one below
+			p.Text(p.left-8*u, y+6.5*u, font.Fit(t.label, (p.right-p.left)/3), font)
 			last = y
 		}
 	}
@@ -39,11 +39,11 @@ func (p *painter) axes() {
 		last = math.Inf(1)
 		for _, t := range p.y2.ticks {
 			y := sharp(p.y2.at(t.value))
-			if t.label == "" || math.IsNaN(y) || math.Abs(last-y) < 17*u || y < p.top-1 || y > p.bottom+1 {
+			if t.label == "" || math.IsNaN(y) || math.Abs(last-y) < 20*u || y < p.top-1 || y > p.bottom+1 {
 				continue
 			}
 			p.Line(p.right, y, p.right+5*u, y, picture.Paint{Stroke: c.axis, Width: 1})
-			p.Text(p.right+9*u, y+5.5*u, t.label, font)
+			p.Text(p.right+9*u, y+6.5*u, t.label, font)
 			last = y
 		}
 		p.Line(sharp(p.right), p.top, sharp(p.right), p.bottom, picture.Paint{Stroke: c.axis, Width: 1})
@@ -59,13 +59,13 @@ func (p *painter) axes() {
 // horizontal draws the ticks of the x axis; labels that would touch are left out.
 func (p *painter) horizontal(grid, faint picture.Paint) {
 	u := p.unit
-	font := p.softFont(16)
+	font := p.softFont(tickSize)
 	font.Align = picture.Middle
 	named := len(p.figure.X.Categories) > 0
 	every, step := 1, 0.0
 	if named {
 		step = (p.right - p.left) / float64(len(p.figure.X.Categories))
-		every = max(1, int(math.Ceil(56*u/step)))
+		every = max(1, int(math.Ceil(64*u/step)))
 	}
 	ends := math.Inf(-1)
 	for i, t := range p.x.ticks {
@@ -84,14 +84,14 @@ func (p *painter) horizontal(grid, faint picture.Paint) {
 		if named {
 			if i%every == 0 {
 				for k, line := range font.Wrap(t.label, step*float64(every)*0.92, 2) {
-					p.Text(x, p.bottom+(22+18*float64(k))*u, line, font)
+					p.Text(x, p.bottom+(24+21*float64(k))*u, line, font)
 				}
 			}
 			continue
 		}
 		half := font.Measure(t.label) / 2
 		if x-half > ends+8*u {
-			p.Text(x, p.bottom+22*u, t.label, font)
+			p.Text(x, p.bottom+24*u, t.label, font)
 			ends = x + half
 		}
 	}

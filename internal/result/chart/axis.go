@@ -92,6 +92,7 @@ func newScale(a *Axis, e extent, r room, about int) (s *scale, denied bool) {
 		if s.log {
 			s.lo, s.hi = 1, 10
 		}
+		r = room{}
 	}
 	least, most := s.lo, s.hi
 	fixedLo, fixedHi := a.Min != nil && artifact.Finite(*a.Min), a.Max != nil && artifact.Finite(*a.Max)

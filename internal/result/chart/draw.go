@@ -61,6 +61,8 @@ type painter struct {
 	left, top, right, bottom float64
 	x, y, y2                 *scale
 	notes                    []string
+	// empty reports that no layer has a value.
+	empty bool
 	// drawn are the layers with the points that are drawn.
 	drawn []*Layer
 	// marks are the places of markers, which labels keep away from, and labels those of the labels so far.

@@ -25,14 +25,14 @@ const maxLabels = 300
 // fits nowhere is left out.
 func (p *painter) labels() {
 	u := p.unit
-	font := p.font(15)
+	font := p.font(labelSize - 3)
 	var taken []box
 	for n, l := range p.names {
 		if n >= maxLabels {
 			break
 		}
 		text := font.Fit(l.text, (p.right-p.left)/4)
-		w, h := font.Measure(text), 15*u
+		w, h := font.Measure(text), 17*u
 		gap := l.radius + 5*u
 		for _, side := range [...][2]float64{{0, -1}, {1, 0}, {0, 1}, {-1, 0}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}} {
 			near := gap
@@ -46,7 +46,7 @@ func (p *painter) labels() {
 			}
 			taken = append(taken, b)
 			p.Rect(b.x0-1, b.y0, w+2, h, 3*u, picture.Paint{Fill: picture.Opacity(p.colours.plot, 0.7)})
-			p.Text(b.x0, b.y1-3*u, text, font)
+			p.Text(b.x0, b.y1-3.5*u, text, font)
 			break
 		}
 	}

@@ -9,6 +9,11 @@ import (
 
 // layers draws the values.
 func (p *painter) layers() {
+	if p.empty {
+		font := p.softFont(titleSize)
+		font.Align = picture.Middle
+		p.Text((p.left+p.right)/2, (p.top+p.bottom)/2+8*p.unit, "No data", font)
+	}
 	p.Clip(p.left, p.top-1, p.right-p.left+1, p.bottom-p.top+2)
 	for i := range p.figure.Layers {
 		l := &p.figure.Layers[i]
@@ -58,9 +63,13 @@ func (p *painter) layer(i int, l *Layer, y *scale) {
 		if at := y.at(value(l.Y, 0)); !math.IsNaN(at) {
 			p.Line(p.left, at, p.right, at, p.pen(k))
 			if len(l.Labels) > 0 && l.Labels[0] != "" {
-				font := p.font(15)
+				font := p.font(labelSize - 3)
 				font.Colour, font.Align = k.colour, picture.End
-				p.Text(p.right-4*p.unit, at-5*p.unit, font.Fit(l.Labels[0], (p.right-p.left)*0.6), font)
+				text := font.Fit(l.Labels[0], (p.right-p.left)*0.6)
+				w := font.Measure(text)
+				p.Rect(p.right-w-8*p.unit, at-22*p.unit, w+8*p.unit, 21*p.unit, 0,
+					picture.Paint{Fill: picture.Opacity(p.colours.plot, 0.75)})
+				p.Text(p.right-4*p.unit, at-6*p.unit, text, font)
 			}
 		}
 	}

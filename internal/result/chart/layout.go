@@ -3,9 +3,20 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/picture"
+)
+
+// The sizes of texts in a figure of the default size: legible at half of it, as pages show it.
+const (
+	titleSize    = 29
+	subtitleSize = 20
+	labelSize    = 20
+	tickSize     = 18.5
+	legendSize   = 19
+	noteSize     = 17
 )
 
 // layout places title, legend, labels and notes, and what is left is the plot.
@@ -14,27 +25,27 @@ func (p *painter) layout() {
 	edge := min(28*u, p.Width/20, p.Height/12)
 	width := p.Width - 2*edge
 	y := edge
-	title := p.font(26)
+	title := p.font(titleSize)
 	title.Bold = true
 	for _, line := range title.Wrap(f.Title, width, 2) {
-		y += 26 * u
+		y += titleSize * u
 		p.Text(edge, y, line, title)
 		y += 7 * u
 	}
-	subtitle := p.softFont(18)
+	subtitle := p.softFont(subtitleSize)
 	for _, line := range subtitle.Wrap(f.Subtitle, width, 2) {
-		y += 19 * u
+		y += subtitleSize * u
 		p.Text(edge, y, line, subtitle)
 		y += 5 * u
 	}
 	p.scales()
 	bottom := p.Height - edge
-	note := p.softFont(15)
+	note := p.softFont(noteSize)
 	for i := len(p.notes) - 1; i >= 0; i-- {
 		lines := note.Wrap(p.notes[i], width, 2)
 		for k := len(lines) - 1; k >= 0; k-- {
 			p.Text(edge, bottom-4*u, lines[k], note)
-			bottom -= 20 * u
+			bottom -= (noteSize + 5) * u
 		}
 	}
 	if len(p.notes) > 0 {
@@ -43,13 +54,13 @@ func (p *painter) layout() {
 	p.left, p.right = edge, p.Width-edge
 	y += 4 * u
 	y = p.legend(y, bottom)
-	label := p.softFont(17)
+	label := p.softFont(labelSize)
 	half := p.right - p.left
 	if f.Y2 != nil {
 		half = (half - 20*u) / 2
 	}
 	if f.Y.Label != "" || f.Y2 != nil && f.Y2.Label != "" {
-		y += 20 * u
+		y += (labelSize + 2) * u
 		p.Text(p.left, y, label.Fit(f.Y.Label, half), p.axisFont(false))
 		if f.Y2 != nil {
 			font := p.axisFont(true)
@@ -60,17 +71,16 @@ func (p *painter) layout() {
 	}
 	p.top = y + 10*u
 	if f.X.Label != "" {
-		bottom -= 8 * u
-		font := label
+		font, at := label, bottom-5*u
 		font.Align = picture.Middle
 		defer func() { // when the plot's edges are known
-			p.Text((p.left+p.right)/2, bottom+2*u, label.Fit(f.X.Label, p.right-p.left), font)
+			p.Text((p.left+p.right)/2, at, label.Fit(f.X.Label, p.right-p.left), font)
 		}()
-		bottom -= 16 * u
+		bottom -= 26 * u
 	}
-	ticks := 28 * u
+	ticks := 30 * u
 	if len(f.X.Categories) > 0 && p.twoLines() {
-		ticks += 18 * u
+		ticks += 21 * u
 	}
 	p.bottom = bottom - ticks
 	if p.bottom < p.top+20 { // a picture too small for its texts
@@ -82,7 +92,7 @@ func (p *painter) layout() {
 
 // axisFont is the font of the label of a vertical axis: where two axes have one colour of layers each, it has that.
 func (p *painter) axisFont(right bool) picture.Font {
-	font := p.softFont(17)
+	font := p.softFont(labelSize)
 	if p.figure.Y2 == nil {
 		return font
 	}
@@ -94,7 +104,7 @@ func (p *painter) axisFont(right bool) picture.Font {
 		if c := picture.Opacity(p.looks[i].colour, 1); first {
 			font.Colour, first = c, false
 		} else if c != font.Colour {
-			return p.softFont(17)
+			return p.softFont(labelSize)
 		}
 	}
 	return font
@@ -150,16 +160,21 @@ func (p *painter) scales() {
 				" axis is linear: a logarithmic one needs values above 0.")
 		}
 	}
-	if !x.any && !y.any && !y2.any {
-		p.notes = append(p.notes, "No data.")
-	}
+	p.empty = !y.any && !y2.any || !x.any && !p.everywhere()
 	for i := range f.Layers {
 		l := &f.Layers[i]
 		if n := l.size(); n > maxShapes && (l.Kind == Points || l.Kind == Spans || l.Kind == Errors) {
-			p.notes = append(p.notes, fmt.Sprintf("Not all of the %s %s are drawn: one stands for those at its place.",
+			p.notes = append(p.notes, fmt.Sprintf("A sample of the %s %s is drawn; extremes are kept.",
 				artifact.GroupThousands(fmt.Sprint(n)), or2(l.Name, "points")))
 		}
 	}
+}
+
+// everywhere reports whether a layer needs no place on the x axis.
+func (p *painter) everywhere() bool {
+	return slices.ContainsFunc(p.figure.Layers, func(l Layer) bool {
+		return l.Kind == Level || l.Kind == Band && len(l.X) == 0
+	})
 }
 
 func or2(text, other string) string {
@@ -180,7 +195,7 @@ func (f *Figure) vertical(l *Layer) *Axis {
 // sides makes room for the labels of the vertical axes, and sets the points of all scales.
 func (p *painter) sides() {
 	u := p.unit
-	font := p.softFont(16)
+	font := p.softFont(tickSize)
 	widest := func(s *scale) (out float64) {
 		for _, t := range s.ticks {
 			out = max(out, font.Measure(t.label))
@@ -225,7 +240,7 @@ func (p *painter) categories(s *scale, a *Axis) {
 // twoLines reports whether names of categories need two lines.
 func (p *painter) twoLines() bool {
 	n := len(p.figure.X.Categories)
-	font := p.softFont(16)
+	font := p.softFont(tickSize)
 	for _, c := range p.figure.X.Categories {
 		if font.Measure(c) > (p.right-p.left)*0.9/float64(n) {
 			return true

@@ -39,8 +39,8 @@ func (p *painter) legend(y, bottom float64) float64 {
 	if len(entries) == 0 {
 		return y
 	}
-	font := p.font(16)
-	const key, gap, between = 30.0, 8.0, 24.0
+	font := p.font(legendSize)
+	const key, gap, between = 32.0, 9.0, 26.0
 	width := p.right - p.left
 	name := func(e entry) string { return font.Fit(e.name, width*0.6) }
 	x, rows := 0.0, 1
@@ -52,26 +52,26 @@ func (p *painter) legend(y, bottom float64) float64 {
 		x += w + between*u
 	}
 	if rows <= maxRows {
-		x, y = p.left, y+20*u
+		x, y = p.left, y+22*u
 		for _, e := range entries {
 			w := (key+gap)*u + font.Measure(name(e))
 			if x > p.left && x+w > p.right {
-				x, y = p.left, y+25*u
+				x, y = p.left, y+28*u
 			}
-			p.key(e, x, y-5.5*u, key*u)
+			p.key(e, x, y-6.5*u, key*u)
 			p.Text(x+(key+gap)*u, y, name(e), font)
 			x += w + between*u
 		}
-		return y + 8*u
+		return y + 9*u
 	}
 	return p.column(entries, y, bottom, (key+gap)*u, key*u)
 }
 
 // column draws the legend on the right of the plot.
 func (p *painter) column(entries []entry, y, bottom, indent, key float64) float64 {
-	u, font := p.unit, p.font(16)
+	u, font := p.unit, p.font(legendSize)
 	top := y
-	fits := max(int((bottom-y)/(24*u)), 1)
+	fits := max(int((bottom-y)/(27*u)), 1)
 	more := ""
 	if len(entries) > fits {
 		more = fmt.Sprintf("and %d more", len(entries)-fits+1)
@@ -85,13 +85,13 @@ func (p *painter) column(entries []entry, y, bottom, indent, key float64) float6
 	p.right -= widest + indent + 24*u
 	x := p.right + 24*u
 	for _, e := range entries {
-		y += 24 * u
-		p.key(e, x, y-5.5*u, key)
+		y += 27 * u
+		p.key(e, x, y-6.5*u, key)
 		p.Text(x+indent, y, font.Fit(e.name, widest), font)
 	}
 	if more != "" {
-		soft := p.softFont(16)
-		p.Text(x+indent, y+24*u, soft.Fit(more, widest), soft)
+		soft := p.softFont(legendSize)
+		p.Text(x+indent, y+27*u, soft.Fit(more, widest), soft)
 	}
 	return top
 }

@@ -32,7 +32,7 @@ var themes = map[Theme]*colours{
 		text: picture.Hex("#0a0a0a"), soft: picture.Hex("#555b66"),
 		grid: picture.Hex("#e1e4e8"), axis: picture.Hex("#999999"),
 		grey: picture.Hex("#8a8a8a"), outlier: picture.Hex("#d9341f"),
-		series: hexes("#2062ce", "#c48139", "#245240", "#9c2d8b", "#089ac3", "#481705", "#20204c", "#746711"),
+		series: hexes("#2062ce", "#d17a1c", "#245240", "#9c2d8b", "#089ac3", "#481705", "#20204c", "#746711"),
 	},
 	Dark: {
 		paper: picture.Hex("#252525"), plot: picture.Hex("#1a1a1a"),
@@ -55,7 +55,7 @@ type look struct {
 	colour color.NRGBA
 	shape  picture.Shape
 	dashed bool
-	// again is how often the palette was gone through before: lines of later rounds are dashed.
+	// width and size are in points, opacity and fill are 0 to 1; fill 0 is the usual one.
 	width, size, opacity, fill float64
 }
 
@@ -73,7 +73,7 @@ func (f *Figure) looks(c *colours) []look {
 	for i := range f.Layers {
 		l := &f.Layers[i]
 		k := look{
-			dashed: l.Look.Dashed, width: or(l.Look.Width, 2.2), size: or(l.Look.Size, 9),
+			dashed: l.Look.Dashed, width: or(l.Look.Width, 2.6), size: or(l.Look.Size, 10),
 			opacity: min(or(l.Look.Opacity, 1), 1), fill: min(l.Look.Fill, 1),
 		}
 		explicit, ok := picture.ParseHex(l.Look.Colour)

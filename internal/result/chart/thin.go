@@ -83,18 +83,37 @@ func (t *thinner) extremes(mark []bool) {
 	}
 }
 
-// cells keeps a point in each square.
+// cells keeps a share of the points in each square, and one at least: outliers stay, and crowds stay crowds.
 func (t *thinner) cells(side float64) []int {
-	mark := make([]bool, t.layer.size())
+	n := t.layer.size()
+	mark := make([]bool, n)
 	t.extremes(mark)
-	seen := map[[2]int]bool{}
-	for i, v := range t.layer.X {
-		x, y := t.x.at(v), t.y.at(value(t.layer.Y, i))
-		if math.IsNaN(x) || math.IsNaN(y) {
+	side *= 8
+	cell := func(i int) ([2]int, bool) {
+		x, y := t.x.at(value(t.layer.X, i)), t.y.at(value(t.layer.Y, i))
+		return [2]int{int(x / side), int(y / side)}, !math.IsNaN(x) && !math.IsNaN(y)
+	}
+	inside := map[[2]int]int{}
+	for i := range n {
+		if c, ok := cell(i); ok {
+			inside[c]++
+		}
+	}
+	share := float64(maxShapes-10-len(inside)) / float64(n)
+	if share <= 0 {
+		return make([]int, maxShapes+1) // too many: larger cells
+	}
+	clear(inside)
+	for i := range n {
+		c, ok := cell(i)
+		if !ok {
 			continue
 		}
-		if cell := [2]int{int(x / side), int(y / side)}; !seen[cell] {
-			seen[cell], mark[i] = true, true
+		// The k-th of a cell is kept where k times the share passes a whole number.
+		k := inside[c]
+		inside[c]++
+		if k == 0 || math.Floor(float64(k+1)*share) > math.Floor(float64(k)*share) {
+			mark[i] = true
 		}
 	}
 	return marked(mark)

@@ -54,7 +54,7 @@ func RenderSeries(w io.Writer, rows []SeriesRow, level float64, o Options) error
 		})
 	}
 	t.print(p)
-	p.remark("cv is std / mean: below 5 % the runs repeat excellently, below 10 % well, below 20 % fairly; above, " +
+	p.remark("cv is std / mean: below 5 % the runs repeat excellently, below 10 % well, below 20 % fairly; above, "+
 		"make more runs or find the cause.", dim)
 	_, err := w.Write(p.bytes(o.Styles))
 	return err

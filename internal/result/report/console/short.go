@@ -177,29 +177,8 @@ func lasted(seconds float64) string {
 	return answer.Took(time.Duration(seconds * float64(time.Second)))
 }
 
-// significant writes a figure with three digits that matter, and whole numbers from 100 on.
-func significant(v float64) string {
-	a := math.Abs(v)
-	decimals := 0
-	switch {
-	case !artifact.Finite(v):
-		return notAvailable
-	case a == 0:
-		return "0"
-	case a >= 99.95:
-	case a >= 9.995:
-		decimals = 1
-	case a >= 0.9995:
-		decimals = 2
-	default:
-		return strconv.FormatFloat(v, 'g', 3, 64)
-	}
-	whole, rest, dotted := strings.Cut(strconv.FormatFloat(v, 'f', decimals, 64), ".")
-	if whole = artifact.GroupThousands(whole); dotted {
-		whole += "." + rest
-	}
-	return whole
-}
+// significant writes a figure with three digits that matter.
+func significant(v float64) string { return cmp.Or(artifact.Significant(v), notAvailable) }
 
 // state appends why the figures are not those of a whole run.
 func (p *page) state(r *summary.Result) {

@@ -103,9 +103,11 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 	if err != nil {
 		return a.fail(err)
 	}
-	view := newView(t, cfg)
-	interrupts := watchInterrupts(t, view.logWriter(t.styledErr))
+	view := newView(t, cfg, e.plan != nil || cfg.Several())
+	interrupts := watchInterrupts(t, view.logWriter(t.styledErr), view.leave)
 	defer interrupts.close()
+	t.interrupt = interrupts.interrupt
+	defer view.leave()
 	log := newLog(t, cfg, view, false)
 	defer log.Close()
 	defer adoptStandardLog(log)()
@@ -113,8 +115,10 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 	for _, w := range warnings {
 		logger.Log(context.Background(), warningLevel(w), a.loaded.named(w.Text))
 	}
-	if note != "" {
-		logger.Info(note)
+	for _, text := range []string{note, view.note} {
+		if text != "" {
+			logger.Info(text)
+		}
 	}
 	if cfg.Env.Dev.Mode {
 		t.panel("AIPerf Developer Mode", "Developer mode is on (AIPERF_DEV_MODE).")
@@ -123,9 +127,8 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 		Version: Version, Log: log, Stop: interrupts.Stop, Capacity: measuredCapacity(logger),
 		Ready: func() { a.announce(view, "PROFILING") },
 	}
-	if view.bar != nil {
-		options.Observers = append(options.Observers, view.bar)
-	}
+	options.Observers = append(options.Observers, view.observers()...)
+	options.LogInterval = view.logInterval(cfg)
 	otel, err := a.newOTel(cfg)
 	if err != nil {
 		return a.fail(err)
@@ -149,6 +152,9 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 		options.Observers = append(options.Observers, mlflow)
 	}
 	defer a.endServer(log.Logger("server"))
+	if view.screen != nil {
+		view.screen.Start(log.Logger("dashboard"))
+	}
 	switch {
 	case e.plan != nil:
 		return a.several(e, cfg, cells, options, view, interrupts)
@@ -163,6 +169,9 @@ func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, 
 	interrupts *interrupts) (f series.Finished) {
 	a.announce(view, "CONFIGURING")
 	f.Outcome, f.Err = a.measure(ctx, cfg, options)
+	if cfg.Series.Runs <= 1 && options.Info.RunLabel == "" {
+		view.leave()
+	}
 	defer waitForUploads(options.Observers, interrupts) // the report comes first: it may be all that there is
 	if f.Err != nil {
 		f.Code = a.fail(f.Err)
@@ -196,7 +205,8 @@ func (a *app) announce(v view, state string) {
 func newLog(t *terminal, cfg *config.Run, view view, brief bool) *runlog.Log {
 	level, _ := runlog.ParseLevel(cfg.LogLevel)
 	return runlog.New(runlog.Options{
-		Level: level, Brief: brief, Console: view.logWriter(t.styledErr), Terminal: t.errTTY, Color: t.colour, Columns: t.errWidth(),
+		Level: level, Brief: brief, Console: view.logWriter(t.styledErr), Terminal: view.wraps(t), Color: t.colour,
+		Columns:  t.errWidth(),
 		Redactor: cfg.Redactor(),
 	})
 }

@@ -110,7 +110,7 @@ func (a *app) quick(args []string) int {
 	case len(words) == 1:
 		o.url = words[0]
 	}
-	interrupts := watchInterrupts(a.terminal, a.terminal.err)
+	interrupts := watchInterrupts(a.terminal, a.terminal.err, func() {})
 	defer interrupts.close()
 	ctx, release := withStop(context.Background(), interrupts.Stop)
 	defer release()

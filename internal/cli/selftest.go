@@ -92,7 +92,7 @@ func (a *app) selftest(args []string) int {
 		probe.Abort()
 	}
 	t := a.terminal
-	interrupts := watchInterrupts(t, t.styledErr)
+	interrupts := watchInterrupts(t, t.styledErr, func() {})
 	defer interrupts.close()
 	o.Version, o.Stop = Version, interrupts.Stop
 	o.Progress = func(step string) { fmt.Fprintf(t.err, "Self-test: %s\n", step) }

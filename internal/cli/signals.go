@@ -20,16 +20,19 @@ type interrupts struct {
 	done    chan struct{}
 	ended   chan struct{}
 	panel   func(title string, lines ...string)
+	// leave has the terminal be as it was, before anything is said about a signal.
+	leave func()
 }
 
 // exitCodes are those of the signals that end a run as the first Ctrl-C does, but not as a success.
 var exitCodes = map[os.Signal]int{syscall.SIGTERM: ExitTerminated, syscall.SIGHUP: ExitHungUp}
 
-// watchInterrupts listens until close is called. Panels go to out as they happen. While it listens, a
+// watchInterrupts listens until close is called. Panels go to out as they happen, after leave was called. While it listens, a
 // failed write is an error of that write and does not end the program: files are still to be written.
-func watchInterrupts(t *terminal, out io.Writer) *interrupts {
+func watchInterrupts(t *terminal, out io.Writer, leave func()) *interrupts {
 	i := &interrupts{
-		Stop: make(chan struct{}), signals: make(chan os.Signal, 4), quiet: make(chan os.Signal, 1),
+		leave: leave,
+		Stop:  make(chan struct{}), signals: make(chan os.Signal, 4), quiet: make(chan os.Signal, 1),
 		done: make(chan struct{}), ended: make(chan struct{}),
 		panel: func(title string, lines ...string) { t.panelOn(out, title, lines...) },
 	}
@@ -60,6 +63,7 @@ func (i *interrupts) watch() {
 		case <-i.done:
 			return
 		case s := <-i.signals:
+			i.leave()
 			if asked {
 				i.say("Force Quit", "The benchmark ends at once. Files may be incomplete.")
 				os.Exit(ExitForced)
@@ -86,6 +90,14 @@ func (i *interrupts) say(title string, lines ...string) {
 	select {
 	case <-said:
 	case <-time.After(panelPatience):
+	}
+}
+
+// interrupt does what Ctrl-C does.
+func (i *interrupts) interrupt() {
+	select {
+	case i.signals <- os.Interrupt:
+	default: // enough of them wait
 	}
 }
 

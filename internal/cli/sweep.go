@@ -338,6 +338,7 @@ func (a *app) runAll(plan series.Plan, r runAll, options run.Options, view view,
 			return own, done, err
 		}
 	}
+	defer view.leave() // what the runs amount to follows
 	return series.Execute(context.Background(), plan, o)
 }
 

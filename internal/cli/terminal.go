@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	safe "aiperf/internal/base/terminal"
+	"aiperf/internal/view/dashboard"
 )
 
 // terminal is where the program talks to the user.
@@ -22,8 +23,12 @@ type terminal struct {
 	// outTTY and errTTY report whether they are terminals; colour whether styles are wanted there.
 	outTTY, errTTY bool
 	colour         bool
-	// dumb reports that the terminal cannot move its cursor.
-	dumb bool
+	// dumb reports that the terminal cannot move its cursor; ci that it is the log of a build.
+	dumb, ci bool
+	// outFile and errFile are what the writers lead to.
+	outFile, errFile *os.File
+	// interrupt does what Ctrl-C does while no signal comes of it; nil before a run.
+	interrupt func()
 }
 
 func newTerminal(out, err *os.File, env func(string) (string, bool)) *terminal {
@@ -34,19 +39,53 @@ func newTerminal(out, err *os.File, env func(string) (string, bool)) *terminal {
 		out: safe.NewWriter(out), err: safe.NewWriter(err), styledOut: out, styledErr: err,
 		outTTY: term.IsTerminal(int(out.Fd())), errTTY: term.IsTerminal(int(err.Fd())),
 		colour: noColour == "" && !dumb,
-		dumb:   dumb,
+		dumb:   dumb, ci: isCI(env), outFile: out, errFile: err,
+	}
+}
+
+// isCI reports whether the program runs in a build.
+func isCI(env func(string) (string, bool)) bool {
+	v, _ := env("CI")
+	return v != "" && v != "0" && v != "false"
+}
+
+// lacks says what a dashboard lacks here, "" if that is nothing.
+func (t *terminal) lacks() string {
+	const instead = "; progress is shown as with --ui simple"
+	switch {
+	case !t.outTTY:
+		return "--ui dashboard needs a terminal on the standard output" + instead
+	case t.dumb:
+		return "--ui dashboard needs a terminal that can move its cursor, and TERM is dumb" + instead
+	case t.ci:
+		return "--ui dashboard is not shown in the log of a build (CI is set)" + instead
+	}
+	w, h, err := term.GetSize(int(t.outFile.Fd()))
+	if err == nil && (w < dashboard.LeastWidth || h < dashboard.LeastHeight) {
+		return fmt.Sprintf("--ui dashboard needs a terminal of %d columns and %d rows, this one has %d and %d%s",
+			dashboard.LeastWidth, dashboard.LeastHeight, w, h, instead)
+	}
+	return ""
+}
+
+// hold has everything that is written on the terminal wait while a dashboard is on the screen.
+func (t *terminal) hold(d *dashboard.Dashboard) {
+	if t.outTTY {
+		t.out, t.styledOut = d.Hold(t.out), d.Hold(t.styledOut)
+	}
+	if t.errTTY {
+		t.err, t.styledErr = d.Hold(t.err), d.Hold(t.styledErr)
 	}
 }
 
 // width is the width of the terminal that the output goes to, in columns; 0 when it goes elsewhere.
-func (t *terminal) width() int { return columns(t.styledOut, t.outTTY) }
+func (t *terminal) width() int { return columns(t.outFile, t.outTTY) }
 
 // errWidth is width for the error output.
-func (t *terminal) errWidth() int { return columns(t.styledErr, t.errTTY) }
+func (t *terminal) errWidth() int { return columns(t.errFile, t.errTTY) }
 
-func columns(w io.Writer, terminal bool) int {
-	f, ok := w.(*os.File)
-	if !ok || !terminal {
+func columns(f *os.File, terminal bool) int {
+	if f == nil || !terminal {
 		return 0
 	}
 	n, _, err := term.GetSize(int(f.Fd()))

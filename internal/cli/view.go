@@ -1,27 +1,116 @@
 package cli
 
 import (
+	"cmp"
 	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
 
 	"aiperf/internal/config"
+	"aiperf/internal/publish/progress"
+	"aiperf/internal/run/plan"
+	"aiperf/internal/view/dashboard"
 	"aiperf/internal/view/simple"
 )
 
-// view shows the progress of a run; a nil bar shows nothing.
-type view struct{ bar *simple.Simple }
+// view shows the progress of runs: as a bar, on the whole terminal, or not at all, where both are nil.
+type view struct {
+	bar    *simple.Simple
+	screen *dashboard.Dashboard
+	// errTTY reports that the log would lead to a terminal.
+	errTTY bool
+	// note says why there is no dashboard though it was asked for.
+	note string
+}
 
-func newView(t *terminal, cfg *config.Run) view {
-	if cfg.UI.Pick(t.outTTY) != "simple" {
-		return view{}
+// dashboardInterval is the time between two computations of the live metrics of a dashboard.
+const dashboardInterval = 5 * time.Second
+
+// newView returns the view that a configuration asks for. With a dashboard, what is written on the terminal waits while
+// that is on the screen.
+func newView(t *terminal, cfg *config.Run, several bool) view {
+	mode := cfg.UI.Pick(t.outTTY, several)
+	v := view{errTTY: t.errTTY}
+	if mode == "dashboard" {
+		if v.note = t.lacks(); v.note == "" {
+			v.screen = newDashboard(t, cfg)
+			t.hold(v.screen)
+			return v
+		}
+		if cfg.UI.Mode == "" {
+			v.note = "" // nobody asked for it
+		}
+		mode = "simple"
 	}
-	return view{simple.New(t.styledErr, simple.Options{Terminal: t.errTTY && !t.dumb, Colour: t.colour,
-		Width: t.errWidth, MinPercent: cfg.Env.UI.MinUpdatePercent})}
+	if mode == "simple" {
+		v.bar = simple.New(t.styledErr, simple.Options{Terminal: t.errTTY && !t.dumb, Colour: t.colour,
+			Width: t.errWidth, MinPercent: cfg.Env.UI.MinUpdatePercent})
+	}
+	return v
+}
+
+func newDashboard(t *terminal, cfg *config.Run) *dashboard.Dashboard {
+	title := "AIPerf"
+	if cfg.Env.Dev.Mode {
+		title += " (Developer Mode)"
+	}
+	o := dashboard.Options{
+		Out: t.outFile, Colour: t.colour, Title: title, Every: dashboardInterval, GPUs: cfg.GPU.Dashboard,
+		Frame: min(cfg.Env.UI.LogRefresh, cfg.Env.UI.SpinnerRefresh), Notice: cfg.Env.UI.Notice,
+		Groups: cfg.Env.UI.ConsoleGroups, Dir: cfg.Artifacts.Dir, Interrupt: t.interrupt,
+	}
+	if every := cmp.Or(cfg.UI.StatsInterval, cfg.Env.UI.RealtimeMetricsInterval); every != nil {
+		o.Every = *every
+	}
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		o.In = os.Stdin
+	}
+	return dashboard.New(o)
+}
+
+// observers are those through which the view follows runs.
+func (v view) observers() []progress.Observer {
+	switch {
+	case v.bar != nil:
+		return []progress.Observer{v.bar}
+	case v.screen != nil:
+		return []progress.Observer{v.screen}
+	}
+	return nil
+}
+
+// logInterval is the time between two blocks of figures in the log; nil is that of the configuration. With a dashboard,
+// its own interval is that of its tables.
+func (v view) logInterval(cfg *config.Run) *time.Duration {
+	if v.screen == nil {
+		return nil
+	}
+	every := plan.StatsInterval(cfg)
+	if every > 0 {
+		every = max(every, plan.DefaultStatsInterval)
+	}
+	return &every
+}
+
+// leave has the terminal be as it was.
+func (v view) leave() {
+	if v.screen != nil {
+		v.screen.Leave()
+	}
 }
 
 // logWriter is where log lines go so that they and the progress do not overwrite each other.
 func (v view) logWriter(out io.Writer) io.Writer {
-	if v.bar == nil {
-		return out
+	switch {
+	case v.bar != nil:
+		return v.bar.LogWriter(out)
+	case v.screen != nil:
+		return v.screen.LogWriter(out, !v.errTTY)
 	}
-	return v.bar.LogWriter(out)
+	return out
 }
+
+// wraps reports whether the log wraps and colours its lines for the terminal: the pane of a dashboard does so itself.
+func (v view) wraps(t *terminal) bool { return t.errTTY && v.screen == nil }

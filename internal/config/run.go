@@ -151,7 +151,7 @@ type SLO struct {
 
 // UI holds what decides how progress is shown.
 type UI struct {
-	// Mode is "simple" or "none"; empty when the user did not choose.
+	// Mode is "dashboard", "simple" or "none"; empty when the user did not choose.
 	Mode string
 	// Verbose is set by -v and -vv.
 	Verbose bool
@@ -161,15 +161,17 @@ type UI struct {
 	StatsInterval *time.Duration
 }
 
-// Pick is the mode for an output that is a terminal or not.
-func (u UI) Pick(terminal bool) string {
+// Pick is the mode for an output that is a terminal or not, and for one run or several.
+func (u UI) Pick(terminal, several bool) string {
 	switch {
 	case u.Mode != "":
 		return u.Mode
-	case terminal:
+	case !terminal:
+		return "none"
+	case u.Verbose || several:
 		return "simple"
 	default:
-		return "none"
+		return "dashboard"
 	}
 }
 

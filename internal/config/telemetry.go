@@ -21,6 +21,8 @@ type GPU struct {
 	Enabled bool
 	// Given reports that the user asked for telemetry, which also shows it on the console.
 	Given bool
+	// Dashboard shows the pane of the GPUs on the dashboard from the start.
+	Dashboard bool
 	// Exporters are tried in addition to the default ones.
 	Exporters []GPUExporter
 	// Collector is "pynvml" or "amdsmi" to read the GPUs of this machine instead of exporters.

@@ -46,7 +46,11 @@ type followers struct {
 func (f *followers) begin() {
 	f.startNS = f.clock.NowNS()
 	run := f.described()
-	observers := append([]progress.Observer{runlog.NewProgress(f.options.Log, plan.StatsInterval(f.cfg))},
+	every := plan.StatsInterval(f.cfg)
+	if own := f.options.LogInterval; own != nil {
+		every = *own
+	}
+	observers := append([]progress.Observer{runlog.NewProgress(f.options.Log, every)},
 		f.options.Observers...)
 	for _, o := range observers {
 		follower := progress.Follow(o, run)

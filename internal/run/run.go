@@ -41,6 +41,8 @@ type Options struct {
 	Ready func()
 	// Observers follow the run: views and publishers.
 	Observers []progress.Observer
+	// LogInterval is the time between two blocks of figures in the log, 0 is for none; nil is that of the configuration.
+	LogInterval *time.Duration
 	// Stop asks the run to end with the results so far: the first Ctrl-C. nil never asks.
 	Stop <-chan struct{}
 	// Ends end phases before their stop conditions are met; nil ends none.

@@ -155,7 +155,9 @@ type UI struct {
 	// RealtimeMetricsInterval is nil when unset: 5 s on the dashboard, 30 s else.
 	RealtimeMetricsInterval *time.Duration
 	MinUpdatePercent        float64
-	ConsoleExportWidth      int
+	// LogRefresh and SpinnerRefresh lie between two frames of the dashboard, Notice is how long its notices stay.
+	LogRefresh, SpinnerRefresh, Notice time.Duration
+	ConsoleExportWidth                 int
 	// ConsoleGroups are the metric groups printed at the end.
 	ConsoleGroups []string
 }

@@ -301,11 +301,13 @@ func uiVariables(e *Values) []Variable {
 		vFloat("UI_MIN_UPDATE_PERCENT", "1.0", option.Between(0.01, 100),
 			"Percent of progress after which a bar is redrawn.").to(&e.UI.MinUpdatePercent),
 		vFloat("UI_LOG_REFRESH_INTERVAL", "0.1", option.Between(0.01, 100000),
-			"Seconds between refreshes of the dashboard's log.").in(time.Second),
+			"Seconds between refreshes of the dashboard's log; there are at most four frames a "+
+				"second.").in(time.Second).to(&e.UI.LogRefresh),
 		vFloat("UI_SPINNER_REFRESH_RATE", "0.1", option.Between(0.1, 100),
-			"Seconds between steps of a spinner.").in(time.Second),
+			"Seconds between steps of the dashboard's spinner; there are at most four frames a "+
+				"second.").in(time.Second).to(&e.UI.SpinnerRefresh),
 		vInt("UI_NOTIFICATION_TIMEOUT", "3", option.Between(1, 100000),
-			"Seconds a notification stays.").in(time.Second),
+			"Seconds that a notice stays on the dashboard.").in(time.Second).to(&e.UI.Notice),
 		vInt("UI_CONSOLE_EXPORT_WIDTH", "140", option.Between(40, 10000),
 			"Width of the report in columns without a terminal.").to(&e.UI.ConsoleExportWidth),
 		vText("UI_CONSOLE_GROUPS", VarList, "effective,active,cache,prediction,audio,reasoning,default",

@@ -400,11 +400,6 @@ func (r *reader) defaults() {
 		}
 	}
 	r.relations(body)
-	if u := b.Text("ui-type"); u == "dashboard" && r.root.Get("sweep") != nil && b.Given("ui-type") {
-		r.fault(body.Get("runtime").Get("ui"), "benchmark.runtime.ui",
-			"dashboard cannot be used with a sweep: use simple "+
-				"or none")
-	}
 }
 
 // relations are the rules between keys that hold for files alone: flags have no such combination, or let it be.

@@ -452,11 +452,6 @@ func TestTrapOutputs(t *testing.T) {
 		{name: "a file outside the folder", text: userFile("path: ../x, content: a"), fault: "user_files[0].path"},
 		{name: "a file at the root", text: userFile("path: /x, content: a"), fault: "user_files[0].path"},
 		{name: "a text as JSON", text: userFile("path: x, format: json, content: a"), fault: "user_files[0]"},
-		{
-			name:  "a dashboard with a sweep",
-			text:  bench("runtime: {ui: dashboard}", "/sweep: {type: grid, parameters: {concurrency: [1, 2]}}"),
-			fault: "dashboard cannot be used with a sweep",
-		},
 	})
 	r, _, err := load(t, of("summary: false"), "")
 	if err != nil || !r.Artifacts.NoSummaryJSON {

@@ -112,9 +112,9 @@ func outputOptions() []Option {
 		opt("wandb-entity", String, "", 3, "Weights & Biases entity.", missing(wandb)),
 		opt("wandb-run-name", String, "", 3, "Name of the Weights & Biases run.", missing(wandb)),
 		opt("wandb-tag", String, "", 3, "Tags of the Weights & Biases run.", multi, missing(wandb)),
-		opt("ui-type ui", Enum, "", 1, "How progress is shown: bars (simple) or log lines (none); dashboard shows "+
-			"bars in this release.", derived("simple on a terminal, else none"),
-			choices("dashboard", "Bars, as simple has them, in this release.",
+		opt("ui-type ui", Enum, "", 1, "How progress is shown: on the whole terminal (dashboard), in bars (simple) "+
+			"or as log lines (none).", derived("dashboard on a terminal, simple there with -v or several runs, else none"),
+			choices("dashboard", "The whole terminal: figures, servers, GPUs, errors and the log.",
 				"simple", "Bars of progress and figures.",
 				"none", "Lines of the log."), yaml("runtime.ui")),
 		opt("log-level", Enum, "INFO", 1, "Lowest level that is logged.", values(logLevels()...),

@@ -96,13 +96,8 @@ func (op *outputs) stimulus() string {
 }
 
 func (op *outputs) ui() config.UI {
-	mode := op.p.Text("ui-type")
-	if mode == "dashboard" {
-		mode = "simple"
-		op.info("%s dashboard is not available in this release: progress is shown as with simple", op.flag("ui-type"))
-	}
 	return config.UI{
-		Mode:          mode,
+		Mode:          op.p.Text("ui-type"),
 		Verbose:       op.p.Bool("verbose") || op.p.Bool("extra-verbose"),
 		Report:        op.p.Text("report"),
 		StatsInterval: durationOf(op.p.Float("stats-interval")),

@@ -131,8 +131,6 @@ func TestRules(t *testing.T) {
 			"-m m --num-profile-runs 3 --convergence-metric x --convergence-mode distribution"},
 		{"V43", "-m m --num-profile-runs 3 --convergence-metric x --convergence-mode distribution --export-level " +
 			"summary", "summary", "-m m --export-level summary"},
-		{"V44", "-m m --num-profile-runs 3 --ui dashboard", "--ui", "-m m --num-profile-runs 3 --ui simple"},
-		{"V44", "-m m --concurrency 1,2 --ui dashboard", "--ui", "-m m --concurrency 1 --ui dashboard"},
 		{"V45", "-m m --api-host 0.0.0.0", "--api-host --api-port AIPERF_API_SERVER_PORT",
 			"-m m --api-host 0.0.0.0 --api-port 90"},
 		{"V46", "-m m --user-centric-rate 1 --num-users 2 --session-turns-mean 2",
@@ -280,21 +278,6 @@ func TestSeveralFaultsAtOnce(t *testing.T) {
 }
 
 func TestNotBuilt(t *testing.T) {
-	file := configtest.WriteFile(t, "data.jsonl", `{"text":"x"}`+"\n")
-	for line, want := range map[string]string{
-		"--gpu-telemetry dashboard": "--gpu-telemetry dashboard is not available in this release: ",
-	} {
-		faults := resolveError(t, "-m m "+strings.ReplaceAll(line, "FILE", file))
-		if !faults.Has(fault.Unavailable) {
-			t.Errorf("%s: %v", line, faults)
-		}
-		configtest.WantText(t, line, faults.Error(), want)
-		for _, f := range faults {
-			if strings.Contains(f.Message, "\n") {
-				t.Errorf("%s: more than one line: %q", line, f.Message)
-			}
-		}
-	}
 	p := mustParse(t, "-m m", "AIPERF_API_SERVER_PORT=80")
 	_, _, err := Resolve(p, fakeCatalog{})
 	configtest.WantText(t, "a variable", err.Error(), "AIPERF_API_SERVER_PORT is not available")

@@ -120,10 +120,6 @@ func (se *series) checkSweep() {
 		se.fault("V47", "%s and the lists of %s are mutually exclusive", strings.Join(search, ", "),
 			strings.Join(flags, ", "))
 	}
-	several := sweeping || *se.p.Int("num-profile-runs") > 1
-	if several && se.given("ui-type") && se.p.Text("ui-type") == "dashboard" {
-		se.fault("V44", "%s dashboard is not supported for several runs; use simple or none", se.flag("ui-type"))
-	}
 }
 
 func (se *series) checkSeries() {

@@ -34,7 +34,7 @@ func (te *telemetry) gpu() config.GPU {
 	items, _ := parse.GPU(te.p.Texts("gpu-telemetry")) // checked before
 	g := config.GPU{
 		Enabled: !te.p.Bool("no-gpu-telemetry"), Given: te.p.Given("gpu-telemetry"),
-		Exporters: items.Exporters, Collector: items.Collector, MetricsFile: items.MetricsFile,
+		Dashboard: items.Dashboard, Exporters: items.Exporters, Collector: items.Collector, MetricsFile: items.MetricsFile,
 	}
 	if price := te.p.Float("price-per-gpu-hour"); price != nil {
 		g.PricePerHour = *price
@@ -111,10 +111,6 @@ func (te *telemetry) checkTelemetry() {
 		if items.Collector != "" && !te.endpoint.allLocal() {
 			te.warn("%s %s reads only the GPUs of this machine, but the server is elsewhere: %s",
 				te.flag("gpu-telemetry"), items.Collector, strings.Join(te.endpoint.remoteURLs(), ", "))
-		}
-		if items.Dashboard {
-			te.unavailable(te.flag("gpu-telemetry")+" dashboard",
-				"it lacks the dashboard; leave dashboard out for tables at the end")
 		}
 	}
 	if te.given("server-metrics") {

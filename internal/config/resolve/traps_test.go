@@ -401,23 +401,24 @@ func TestTrapTraceTurnsScheduleOn(t *testing.T) {
 
 func TestTrapVerbosity(t *testing.T) {
 	run, _ := mustResolve(t, "-m m -v")
-	if run.LogLevel != "DEBUG" || run.UI.Pick(true) != "simple" || run.UI.Pick(false) != "none" {
-		t.Errorf("-v: %s, %s, %s", run.LogLevel, run.UI.Pick(true), run.UI.Pick(false))
+	if run.LogLevel != "DEBUG" || run.UI.Pick(true, false) != "simple" || run.UI.Pick(false, false) != "none" {
+		t.Errorf("-v: %s, %s, %s", run.LogLevel, run.UI.Pick(true, false), run.UI.Pick(false, false))
 	}
 	run, _ = mustResolve(t, "-m m -v -vv --log-level error")
 	if run.LogLevel != "TRACE" {
 		t.Errorf("-vv: %s", run.LogLevel)
 	}
-	run, warnings := mustResolve(t, "-m m -v --ui dashboard")
-	if run.UI.Pick(false) != "simple" ||
-		!slices.ContainsFunc(warnings, func(w fault.Warning) bool {
-			return strings.Contains(w.Text,
-				"--ui dashboard is not available")
-		}) {
-		t.Errorf("--ui dashboard: %s, %v", run.UI.Pick(false), warnings)
+	run, _ = mustResolve(t, "-m m -v --ui dashboard")
+	if run.UI.Pick(false, true) != "dashboard" {
+		t.Errorf("--ui dashboard: %s", run.UI.Pick(false, true))
+	}
+	run, _ = mustResolve(t, "-m m")
+	if run.UI.Pick(true, false) != "dashboard" || run.UI.Pick(true, true) != "simple" ||
+		run.UI.Pick(false, false) != "none" {
+		t.Error("the default is the dashboard on a terminal, simple for several runs, else none")
 	}
 	run, _ = mustResolve(t, "-m m --ui simple")
-	if run.UI.Pick(false) != "simple" {
+	if run.UI.Pick(false, false) != "simple" {
 		t.Error("an explicit mode always wins")
 	}
 }

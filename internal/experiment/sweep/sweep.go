@@ -265,9 +265,6 @@ func (x *expansion) rules(kind string, block *document.Node) {
 			x.fault(s, "benchmark.scenario", text, fault.Shorten(s.Written))
 		}
 	}
-	if ui := body.Get("runtime").Get("ui"); words(ui, "") == "dashboard" {
-		x.fault(ui, "benchmark.runtime.ui", "dashboard is not supported for several runs; use simple or none")
-	}
 	if kind != AdaptiveSearch {
 		return
 	}

@@ -197,13 +197,6 @@ func TestTrapSeedsOfVariations(t *testing.T) {
 	wantFault(t, grid+"\nrandom_seed: 9223372036854775807", body, "random_seed", "too large")
 }
 
-func TestTrapADashboardIsRefusedOnlyWhereItIsWritten(t *testing.T) {
-	const grid = `sweep: {type: grid, parameters: {rate: [1, 2]}}`
-	plan(t, grid, body)
-	plan(t, grid, body+"  runtime: {ui: simple}\n")
-	wantFault(t, grid, body+"  runtime: {ui: dashboard}\n", "benchmark.runtime.ui", "simple or none")
-}
-
 func TestRulesBetweenASweepAndTheRestOfTheFile(t *testing.T) {
 	const grid = `sweep: {type: grid, parameters: {rate: [1, 2]}}`
 	wantFault(t, grid, body+"  scenario: mlperf\n", "benchmark.scenario", "remove the sweep or the scenario")

@@ -33,8 +33,8 @@ func Metrics(cfg *config.Run, d *endpoint.Descriptor) metrics.Config {
 	return c
 }
 
-// defaultStatsInterval is the period of the figures in the log.
-const defaultStatsInterval = 30 * time.Second
+// DefaultStatsInterval is the period of the figures in the log where none was chosen.
+const DefaultStatsInterval = 30 * time.Second
 
 // StatsInterval returns the period of the figures in the log, 0 for none.
 func StatsInterval(cfg *config.Run) time.Duration {
@@ -44,7 +44,7 @@ func StatsInterval(cfg *config.Run) time.Duration {
 	case cfg.Env.UI.RealtimeMetricsInterval != nil:
 		return *cfg.Env.UI.RealtimeMetricsInterval
 	}
-	return defaultStatsInterval
+	return DefaultStatsInterval
 }
 
 // Limited reports whether a cap may hold arrivals back as it was asked to.

@@ -1,0 +1,229 @@
+package dashboard
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"aiperf/internal/publish/progress"
+)
+
+// runsTitle is the title of the pane of a series.
+func runsTitle(f *frame) string {
+	if f.series == nil {
+		return "Runs"
+	}
+	name := map[string]string{progress.RepeatsKind: "Repeats", progress.SweepKind: "Sweep",
+		progress.SearchKind: "Search"}[f.series.Kind]
+	return name + " · " + f.place()
+}
+
+// cellMarks are the marks of the states of a cell.
+var cellMarks = map[progress.CellState]span{
+	progress.CellWaiting: {"·", dim}, progress.CellRunning: {"▶", bold | yellow}, progress.CellDone: {"✔", green},
+	progress.CellFailed: {"✘", red}, progress.CellSkipped: {"–", dim},
+}
+
+var cellVerdicts = map[string]style{"met": green, "missed": red, "undecided": yellow}
+
+// cellColumns are the figures of a cell, the most important first.
+var cellColumns = []struct {
+	head, tag, stat string
+	time            bool
+}{
+	{"req/s", "request_throughput", "avg", false}, {"tok/s", "output_token_throughput", "avg", false},
+	{"TTFT p50", "time_to_first_token", "p50", true}, {"latency p99", "request_latency", "p99", true},
+	{"ITL p50", "inter_token_latency", "p50", true}, {"TTFT p99", "time_to_first_token", "p99", true},
+}
+
+// runLines is the content of the pane of a series: the answer so far, the cells, and a curve where there is room.
+func runLines(f *frame, columns, rows int) (lines []line) {
+	s := f.series
+	if s == nil {
+		return []line{{{"This is a single run.", dim}}}
+	}
+	if s.Answer != "" {
+		for i, part := range wrapped(clean(s.Answer), columns, 0) {
+			if i < 2 {
+				lines = append(lines, line{{part, bold}})
+			}
+		}
+	}
+	table := cellTable(s, columns)
+	room := rows - len(lines)
+	plot := curveLines(s, columns, min(12, room-min(len(table), room/2)-1))
+	if room -= len(plot); len(plot) > 0 {
+		room--
+	}
+	if at := runningRow(s); len(table) > room && room > 2 {
+		// The head and the rows around the one that runs; all of them are there when the pane is maximised.
+		from := min(max(1, at+1-(room-1)/2), len(table)-(room-1))
+		table = append([]line{table[0]}, table[from:from+room-1]...)
+		if rows > 30 {
+			table = cellTable(s, columns)
+		}
+	}
+	if len(plot) > 0 {
+		lines = append(append(lines, plot...), nil)
+	}
+	return append(lines, table...)
+}
+
+// runningRow is the index of the cell that runs, else of the first that waits.
+func runningRow(s *progress.Series) int {
+	for _, state := range []progress.CellState{progress.CellRunning, progress.CellWaiting} {
+		if i := slices.IndexFunc(s.Cells, func(c progress.Cell) bool { return c.State == state }); i >= 0 {
+			return i
+		}
+	}
+	return len(s.Cells) - 1
+}
+
+// cellTable is the table of the cells, with as many figures as there is room for.
+func cellTable(s *progress.Series, columns int) (lines []line) {
+	labels := len("Run")
+	for i := range s.Cells {
+		labels = max(labels, width(cellName(&s.Cells[i])))
+	}
+	shown := slices.DeleteFunc(slices.Clone(cellColumns), func(c struct {
+		head, tag, stat string
+		time            bool
+	}) bool {
+		return !slices.ContainsFunc(s.Cells, func(cell progress.Cell) bool { return cellFigure(&cell, c.tag, c.stat) != nil })
+	})
+	const column = 12
+	shown = shown[:min(len(shown), max(0, (columns-min(labels, 20)-2-7)/column))]
+	labels = min(labels, max(8, columns-2-7-column*len(shown)))
+	head := fmt.Sprintf("  %-*s", labels, "Run")
+	for _, c := range shown {
+		head += fmt.Sprintf("%*s", column, c.head)
+	}
+	lines = append(lines, line{{head + fmt.Sprintf("%7s", "took"), bold}})
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		mark := cellMarks[c.State]
+		name := fitted(cellName(c), labels)
+		own := style(0)
+		switch {
+		case c.State == progress.CellRunning:
+			own = bold
+		case c.State == progress.CellWaiting || c.State == progress.CellSkipped:
+			own = dim
+		case c.Verdict != "":
+			own = cellVerdicts[c.Verdict]
+		}
+		l := line{{mark.text + " ", mark.style}, {name + strings.Repeat(" ", labels-width(name)), own}}
+		for _, k := range shown {
+			text := ""
+			if m := cellFigure(c, k.tag, k.stat); m != nil {
+				text = short(m.Value)
+				if k.time {
+					text = milliseconds(m.Value)
+				}
+			}
+			l = append(l, span{fmt.Sprintf("%*s", column, text), own & dim})
+		}
+		if c.Took > 0 {
+			l = append(l, span{fmt.Sprintf("%7s", strings.ReplaceAll(elapsed(c.Took), " ", "")), dim})
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func cellName(c *progress.Cell) string {
+	name := clean(c.Label)
+	if c.Trials > 1 && len(c.Values) > 0 {
+		name += fmt.Sprintf(" #%d", c.Trial)
+	}
+	if c.Verdict != "" {
+		name += " " + c.Verdict
+	}
+	return name
+}
+
+func cellFigure(c *progress.Cell, tag, stat string) *progress.CellMetric {
+	i := slices.IndexFunc(c.Metrics, func(m progress.CellMetric) bool { return m.Tag == tag && m.Stat == stat })
+	if i < 0 {
+		return nil
+	}
+	return &c.Metrics[i]
+}
+
+// leastCurve is the least height of a curve.
+const leastCurve = 5
+
+// curveLines draws the throughput of the cells over the value that they vary, where that is one number.
+func curveLines(s *progress.Series, columns, rows int) (lines []line) {
+	if rows < leastCurve || columns < 30 {
+		return nil
+	}
+	tag := "output_token_throughput"
+	if !slices.ContainsFunc(s.Cells, func(c progress.Cell) bool { return cellFigure(&c, tag, "avg") != nil }) {
+		tag = "request_throughput"
+	}
+	type point struct {
+		x, y  float64
+		style style
+	}
+	var points []point
+	name, unit := "", ""
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		m := cellFigure(c, tag, "avg")
+		if m == nil || len(c.Values) != 1 || math.IsNaN(c.Values[0].Number) {
+			continue
+		}
+		own := style(green)
+		if c.Verdict != "" {
+			own = cellVerdicts[c.Verdict]
+		}
+		points = append(points, point{c.Values[0].Number, m.Value, own})
+		name, unit = clean(c.Values[0].Name), m.Unit
+	}
+	if len(points) < 2 {
+		return nil
+	}
+	top, low, high := 0.0, math.Inf(1), math.Inf(-1)
+	for _, p := range points {
+		top, low, high = max(top, p.y), min(low, p.x), max(high, p.x)
+	}
+	if top <= 0 || high <= low {
+		return nil
+	}
+	labels := max(width(short(top)), 2)
+	area := newCanvas(columns-labels-2, rows-2)
+	for _, p := range points {
+		x := int(math.Round((p.x - low) / (high - low) * float64(area.width-1)))
+		y := area.height - 1 - int(math.Round(p.y/top*float64(area.height-1)))
+		area.put(x, y, 1, "●", p.style)
+	}
+	for y := range area.height {
+		label := ""
+		switch y {
+		case 0:
+			label = short(top)
+		case area.height - 1:
+			label = "0"
+		}
+		l := line{{fmt.Sprintf("%*s ┤", labels, label), dim}}
+		for x := range area.width {
+			one := area.cells[y*area.width+x]
+			if one.text == "" {
+				one.text = " "
+			}
+			l = append(l, span{one.text, one.style})
+		}
+		lines = append(lines, l)
+	}
+	lines = append(lines, line{{strings.Repeat(" ", labels+1) + "└" + strings.Repeat("─", area.width), dim}})
+	left, right := short(low), short(high)
+	axis := name + " → " + unit
+	gap := area.width - width(left) - width(right) - width(axis)
+	if gap < 2 {
+		axis, gap = "", area.width-width(left)-width(right)
+	}
+	return append(lines, line{{strings.Repeat(" ", labels+2) + left + strings.Repeat(" ", max(0, gap/2)) + axis +
+		strings.Repeat(" ", max(0, gap-gap/2)) + right, dim}})
+}

@@ -1,0 +1,302 @@
+package dashboard
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/publish/progress"
+)
+
+// shownMetrics are the metrics of the rows, in their order: those that the final report shows, but for the ones without
+// a place.
+func shownMetrics(set *metrics.Set, groups []string) (list []metrics.Definition) {
+	const hidden = metrics.ErrorOnly | metrics.Internal | metrics.Experimental
+	for _, d := range set.Definitions() {
+		known := len(groups) == 0 || slices.Contains(groups, string(d.Group))
+		if d.Flags&hidden == 0 && d.Order != 0 && known && d.Group != metrics.GroupNone {
+			list = append(list, d)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b metrics.Definition) int { return cmp.Compare(a.Order, b.Order) })
+	return list
+}
+
+// statistic is a column of a table of statistics. Where there is no room for all, those of a higher rank are left out.
+type statistic struct {
+	name string
+	rank int
+}
+
+var statistics = [...]statistic{{"avg", 0}, {"min", 4}, {"max", 2}, {"p99", 0}, {"p90", 3}, {"p50", 0}, {"std", 5}}
+
+// statRow is a row of such a table.
+type statRow struct {
+	label string
+	cells [len(statistics)]string
+	style style
+}
+
+// leastLabel is the width down to which labels shrink before columns are left out.
+const leastLabel = 14
+
+// statTable lays a table of statistics out: numbers are never cut, labels shrink, then columns are left out.
+func statTable(head string, rows []statRow, columns int) (lines []line) {
+	var widths [len(statistics)]int
+	labels := width(head)
+	for i, s := range statistics {
+		widths[i] = len(s.name)
+	}
+	for _, r := range rows {
+		labels = max(labels, width(r.label))
+		for i, text := range r.cells {
+			widths[i] = max(widths[i], width(text))
+		}
+	}
+	shown := func(most int) (total int) {
+		for i, s := range statistics {
+			if s.rank <= most {
+				total += widths[i] + 2
+			}
+		}
+		return total
+	}
+	most := 5
+	for most > 0 && columns-shown(most) < min(labels, leastLabel) {
+		most--
+	}
+	labels = min(labels, max(0, columns-shown(most)))
+	draw := func(label string, cells [len(statistics)]string, own, numbers style) {
+		label = fitted(label, labels)
+		l := line{{label + strings.Repeat(" ", labels-width(label)), own}}
+		for i, s := range statistics {
+			if s.rank <= most {
+				l = append(l, span{strings.Repeat(" ", widths[i]+2-width(cells[i])) + cells[i], numbers})
+			}
+		}
+		lines = append(lines, l)
+	}
+	var names [len(statistics)]string
+	for i, s := range statistics {
+		names[i] = s.name
+	}
+	draw(head, names, bold, bold)
+	for _, r := range rows {
+		draw(r.label, r.cells, r.style, 0)
+	}
+	return lines
+}
+
+// metricLines is the content of the pane of live metrics.
+func metricLines(f *frame, columns, _ int) []line {
+	switch {
+	case f.options.Every == 0:
+		return []line{{{"Live metrics are off (--stats-interval 0).", dim}}}
+	case f.figures == nil || len(f.figures.Metrics) == 0:
+		return []line{{{"No metrics available yet. Please wait...", dim}}}
+	}
+	var rows []statRow
+	for i := range f.rows {
+		d := &f.rows[i]
+		r := f.figures.Metric(d.Tag)
+		if r == nil {
+			continue
+		}
+		row := statRow{label: d.Short, style: cyan}
+		if row.label == "" {
+			row.label = d.Header
+		}
+		if !d.ShortHidesUnit && r.Unit != "" {
+			row.label += " (" + r.Unit + ")"
+		}
+		row.cells = [...]string{cents(r.Stats.Avg), notAvailable, notAvailable, notAvailable, notAvailable, notAvailable,
+			notAvailable}
+		if s := &r.Stats; r.Distribution {
+			row.cells = [...]string{cents(s.Avg), cents(s.Min), cents(s.Max), cents(s.Percentiles.At(99)),
+				cents(s.Percentiles.At(90)), cents(s.Percentiles.At(50)), cents(s.Std)}
+		}
+		rows = append(rows, row)
+	}
+	return statTable("Metric", rows, columns)
+}
+
+// gpuTitle is the title of the pane of the GPUs.
+func gpuTitle(f *frame) string {
+	if f.snap == nil || len(f.snap.GPUs) == 0 {
+		return "GPU Telemetry"
+	}
+	return fmt.Sprintf("GPU Telemetry · %d GPUs", len(f.snap.GPUs))
+}
+
+// gpuTotals are the fields that the line above the GPUs sums up.
+var gpuTotals = []struct {
+	label string
+	tags  []string
+	sum   bool
+	unit  string
+}{
+	{"power", []string{"gpu_power_usage", "amd_power"}, true, "W"},
+	{"utilization", []string{"gpu_utilization", "amd_gfx_activity"}, false, "%"},
+	{"memory", []string{"gpu_memory_used", "amd_memory_used"}, true, "GB"},
+	{"temperature", []string{"gpu_temperature", "amd_temperature"}, false, "°C"},
+}
+
+// gpuLines is the content of the pane of the GPUs: all together, then a block for each.
+func gpuLines(f *frame, columns, _ int) (lines []line) {
+	switch {
+	case f.snap == nil:
+		return []line{{{"Enabling live GPU telemetry...", dim}}}
+	case len(f.gpus()) == 0:
+		return []line{{{"No GPU telemetry: no exporter or driver answered.", dim}},
+			{{"--gpu-telemetry URL names an exporter, pynvml or amdsmi a driver of this machine.", dim}}}
+	}
+	list := f.gpus()
+	if len(list) > 1 {
+		lines = append(lines, gpuSummary(list), nil)
+		if len(list) > 4 {
+			lines = append(append(lines, gpuOverview(list, columns)...), nil)
+		}
+	}
+	for i := range list {
+		g := &list[i]
+		lines = append(lines, line{{gpuName(g), bold}})
+		var rows []statRow
+		for _, v := range g.Values {
+			label := v.Header
+			if v.Unit != "" {
+				label += " (" + v.Unit + ")"
+			}
+			row := statRow{label: label, style: cyan, cells: [...]string{scientific(v.Avg), scientific(v.Min),
+				scientific(v.Max), scientific(v.P99), scientific(v.P90), scientific(v.P50), scientific(v.Std)}}
+			if math.IsNaN(v.Avg) { // before the load, there is only the newest value
+				row.cells[0] = scientific(v.Now)
+			}
+			rows = append(rows, row)
+		}
+		lines = append(append(lines, statTable("Metric", rows, columns)...), nil)
+	}
+	return lines[:len(lines)-1]
+}
+
+func gpuName(g *progress.GPU) string {
+	return fmt.Sprintf("%s | GPU %d | %s", clean(g.Source), g.Index, clean(g.Model))
+}
+
+// newestOf returns the newest value of the first of some fields that a GPU has.
+func newestOf(g *progress.GPU, tags []string) (float64, bool) {
+	for i := range g.Values {
+		if slices.Contains(tags, g.Values[i].Tag) {
+			return g.Values[i].Now, true
+		}
+	}
+	return 0, false
+}
+
+// gpuSummary is the line of all GPUs together.
+func gpuSummary(list []progress.GPU) line {
+	l := line{{fmt.Sprintf("%d GPUs now", len(list)), bold}}
+	for _, t := range gpuTotals {
+		sum, n := 0.0, 0
+		for i := range list {
+			if v, ok := newestOf(&list[i], t.tags); ok {
+				sum, n = sum+v, n+1
+			}
+		}
+		switch {
+		case n == 0:
+			continue
+		case !t.sum:
+			sum /= float64(n)
+		}
+		l = append(l, span{" · " + t.label + " ", dim}, span{short(sum) + " " + t.unit, 0})
+	}
+	return l
+}
+
+// gpuOverview has a line for each GPU.
+func gpuOverview(list []progress.GPU, columns int) (lines []line) {
+	bars := min(20, max(0, columns-60))
+	for i := range list {
+		g := &list[i]
+		l := line{{fmt.Sprintf("GPU %-3d", g.Index), cyan}}
+		if v, ok := newestOf(g, gpuTotals[1].tags); ok {
+			l = append(l, span{fmt.Sprintf("%5.0f %% ", v), 0}, span{bar(v/100, bars) + " ", green})
+		}
+		for _, t := range []int{2, 0, 3} {
+			if v, ok := newestOf(g, gpuTotals[t].tags); ok {
+				l = append(l, span{fmt.Sprintf("%8s ", short(v)+" "+gpuTotals[t].unit), 0})
+			}
+		}
+		lines = append(lines, append(l, span{" " + clean(g.Source), dim}))
+	}
+	return lines
+}
+
+// workersTitle is the title of the pane of the workers, with their numbers.
+func workersTitle(f *frame) string {
+	if len(f.workers) == 0 {
+		return "Workers"
+	}
+	failing := 0
+	for _, w := range f.workers {
+		if workerStatus(f, &w) == "error" {
+			failing++
+		}
+	}
+	return fmt.Sprintf("Workers · %d logical in one process · %d healthy, %d error", len(f.workers), len(f.workers)-failing,
+		failing)
+}
+
+func workerStatus(f *frame, w *worker) string {
+	switch {
+	case w.failed > 0 && 10*w.failed > w.failed+w.completed:
+		return "error"
+	case f.snap == nil || f.ending != nil:
+		return "idle"
+	}
+	return "healthy"
+}
+
+var statusStyles = map[string]style{"healthy": green, "high_load": yellow, "error": red, "idle": dim, "stale": dim}
+
+// workerLines is the content of the pane of the workers. They share a process: its CPU and memory are those of all.
+func workerLines(f *frame, columns, _ int) (lines []line) {
+	cpu, memory := notAvailable, notAvailable
+	if f.snap != nil && f.snap.Client != nil {
+		for _, v := range f.snap.Client.Figures {
+			switch v.Name {
+			case "client_cpu_ratio":
+				cpu = fmt.Sprintf("%.1f%%", 100*v.Value)
+			case "client_resident_memory_peak_bytes":
+				memory = bytesText(v.Value)
+			}
+		}
+	}
+	lines = append(lines, line{{fmt.Sprintf("%-14s %-10s %9s %10s %8s %7s %9s %11s %12s", "Worker ID", "Status", "In-flight",
+		"Completed", "Failed", "CPU", "Memory", "Total Read", "Total Write"), bold}})
+	inFlight := notAvailable
+	if f.snap != nil {
+		if p := f.snap.Current(); p != nil {
+			inFlight = count(p.RequestsInFlight())
+		}
+	}
+	total := worker{id: "all"}
+	for _, w := range f.workers {
+		total.completed, total.failed = total.completed+w.completed, total.failed+w.failed
+	}
+	row := func(w *worker, inFlight, cpu, memory string) {
+		state := workerStatus(f, w)
+		lines = append(lines, line{{fmt.Sprintf("%-14s ", fitted(clean(w.id), 14)), 0},
+			{fmt.Sprintf("%-10s ", state), statusStyles[state]},
+			{fmt.Sprintf("%9s %10s %8s %7s %9s %11s %12s", inFlight, count(w.completed), count(w.failed), cpu, memory,
+				notAvailable, notAvailable), 0}})
+	}
+	row(&total, inFlight, cpu, memory)
+	for i := range f.workers {
+		row(&f.workers[i], notAvailable, "", "")
+	}
+	return lines
+}

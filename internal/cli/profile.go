@@ -144,6 +144,14 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 		defer closeLivePage(live, cfg, interrupts, log.Logger("metrics"))
 		options.Observers = append(options.Observers, live)
 	}
+	pages, err := a.openWeb(cfg, log)
+	if err != nil {
+		return a.fail(err)
+	}
+	if pages != nil {
+		defer closeWeb(pages, cfg, interrupts, log.Logger("web"))
+		options.Observers = append(options.Observers, pages)
+	}
 	mlflow, err := a.newMLflow(cfg)
 	if err != nil {
 		return a.fail(err)

@@ -49,6 +49,7 @@ type Run struct {
 	Workers Workers
 	// MetricsListen is where the run's own figures are served, HOST:PORT; "" for nowhere.
 	MetricsListen string
+	Web           Web
 	// TimestampSource is "auto", "kernel" or "user".
 	TimestampSource string
 	// RequireValid makes a verdict other than valid a failure.
@@ -63,6 +64,14 @@ type Run struct {
 	Submission *Submission
 	// Asked holds what the user gave, for exports of the configuration.
 	Asked *settings.Settings
+}
+
+// Web is where browsers and programs can watch a run.
+type Web struct {
+	// Page is the address of the live page, API that of the HTTP API, both HOST:PORT; "" for nowhere.
+	Page, API string
+	// APIOptional reports that the port of the API is that of an environment: a run does without it where it is taken.
+	APIOptional bool
 }
 
 // Plugins are outside programs: exporters get the results of a run, metrics its records.

@@ -1,11 +1,14 @@
 package run
 
 import (
+	"cmp"
 	"math"
+	"path/filepath"
 	"time"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
@@ -21,7 +24,18 @@ func (e *execution) described() *progress.Run {
 	run := &progress.Run{
 		Label: e.options.Info.RunLabel, BenchmarkID: e.id, Version: e.options.Version, Command: hide(cfg.CLICommand),
 		EndpointType: cfg.Endpoint.Type, Streaming: cfg.Endpoint.Streaming, Dir: cfg.Artifacts.Dir,
-		Metrics: e.records.set, Log: e.options.Log.Logger,
+		Metrics: e.records.set, Log: e.options.Log.Logger, Config: inputconfig.Of(cfg),
+	}
+	if cfg.Artifacts.HTMLReport {
+		run.Report = filepath.Base(cfg.Artifacts.Path(config.HTMLReport))
+	}
+	run.Info = artifact.Object{{Key: "benchmark_id", Value: e.id}, {Key: "trial", Value: e.options.Info.Trial},
+		{Key: "random_seed", Value: cfg.RandomSeed}, {Key: "cli_command", Value: run.Command}}
+	if i := &e.options.Info; i.RunLabel != "" {
+		run.Info = append(run.Info, artifact.Member{Key: "run_label", Value: i.RunLabel},
+			artifact.Member{Key: "variation_label", Value: cmp.Or(i.VariationLabel, "base")},
+			artifact.Member{Key: "variation_index", Value: i.VariationIndex},
+			artifact.Member{Key: "variation_values", Value: i.VariationValues})
 	}
 	for _, m := range cfg.Models {
 		run.Models = append(run.Models, hide(m))
@@ -40,6 +54,9 @@ func (e *execution) described() *progress.Run {
 		}
 		if p.Kind == config.WarmupPhase {
 			plan.Kind = record.PhaseWarmup
+		}
+		if p.Duration != nil && p.Grace < config.Unlimited {
+			plan.Grace = &p.Grace
 		}
 		run.Phases = append(run.Phases, plan)
 	}

@@ -67,4 +67,3 @@ func (r *raster) blend(from *image.RGBA, left, top int) {
 		}
 	}
 }
-

@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -153,31 +152,6 @@ func (s *Server) Close(limit time.Duration) {
 		s.server.Close()
 	}
 	<-s.served
-}
-
-// Address completes what a user gives as an address: nothing, PORT, HOST, :PORT or HOST:PORT. The host is loopback
-// where it is left out; a colon alone before the port is for all addresses of the machine. The port is 0, any that is
-// free, where it is left out.
-func Address(text string) (string, error) {
-	const loopbackHost = "127.0.0.1"
-	if text == "" {
-		return net.JoinHostPort(loopbackHost, "0"), nil
-	}
-	if _, err := strconv.Atoi(text); err == nil {
-		text = net.JoinHostPort(loopbackHost, text)
-	} else if ip, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
-		text = net.JoinHostPort(ip.String(), "0")
-	} else if !strings.Contains(text, ":") {
-		text = net.JoinHostPort(text, "0")
-	}
-	host, port, err := net.SplitHostPort(text)
-	if err != nil || strings.ContainsAny(host, "/?#@ ") {
-		return "", fmt.Errorf("%q is not an address: give HOST:PORT, PORT or HOST, such as 127.0.0.1:8080", text)
-	}
-	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-		return "", fmt.Errorf("port %q is not a number from 0 to 65535", port)
-	}
-	return net.JoinHostPort(host, port), nil
 }
 
 func loopback(a net.Addr) bool {

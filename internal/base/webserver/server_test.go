@@ -70,22 +70,6 @@ func TestATakenPortIsNamedWithTheWayOut(t *testing.T) {
 	}
 }
 
-func TestAddressesAreCompleted(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "127.0.0.1:0", "8080": "127.0.0.1:8080", ":8080": ":8080", "0.0.0.0": "0.0.0.0:0", "::1": "[::1]:0",
-		"[::1]": "[::1]:0", "[::1]:80": "[::1]:80", "localhost": "localhost:0", "localhost:9": "localhost:9",
-	} {
-		if got, err := Address(text); got != want || err != nil {
-			t.Errorf("%q became %q, %v, want %q", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"http://a:80", "a:b", "1:2:3:x", ":70000", "a b:80", "-5", ":"} {
-		if got, err := Address(text); err == nil {
-			t.Errorf("%q became %q", text, got)
-		}
-	}
-}
-
 func TestRepliesKeepBrowsersFromGuessingAndFraming(t *testing.T) {
 	reply, _ := ask(t, serve(t, Options{}), "/", nil)
 	for name, want := range map[string]string{

@@ -10,16 +10,13 @@ import (
 func clusterVariables() []Variable {
 	const wide = 100000
 	long, short := option.AboveUpTo(0, wide), option.AboveUpTo(0, 60)
-	count, some := option.Between(1, wide), option.AtLeast(0)
+	some := option.AtLeast(0)
 	seconds := func(name, def string, l option.Limits, help string) Variable {
 		return vFloat(name, def, l, "Seconds "+help).in(time.Second)
 	}
 	vars := []Variable{
-		seconds("API_SERVER_SHUTDOWN_RESPONSE_DELAY_SECONDS", "0.5", option.Between(0, 60),
-			"between the reply to a request to shut down and the end of the HTTP API."),
 		seconds("API_SERVER_GET_POD_STATES_TIMEOUT", "2", option.Between(0.1, 60),
 			"for the question of the HTTP API about its pods."),
-		vInt("API_SERVER_WEBSOCKET_MAX_CONNECTIONS", "100", count, "WebSocket clients of the HTTP API at a time."),
 
 		vBool("DATASET_MMAP_PREFAULT", "true", "Touch the pages of a memory-mapped data set when it is opened."),
 		seconds("DATASET_REBROADCAST_INTERVAL", "2", short, "between two announcements that the data set is ready."),

@@ -27,6 +27,7 @@ type Values struct {
 	Dataset  Dataset
 	Metrics  Metrics
 	UI       UI
+	API      API
 	Timing   Timing
 	Weka     recipe.Weka
 	// ContextOverflow says when a context was too long, and the share of such requests that a scenario tolerates.
@@ -148,6 +149,16 @@ type Metrics struct {
 	OSLMismatchMaxTokenThreshold int
 	ExportFlushInterval          time.Duration
 	ListenLinger                 time.Duration
+}
+
+// API tunes the HTTP API.
+type API struct {
+	// Origins may call it from their own pages.
+	Origins []string
+	// Shutdown bounds its end, Grace is how long it stays after the run, ShutdownDelay how long after a request to end.
+	Shutdown, Grace, ShutdownDelay time.Duration
+	// Sockets is the largest number of WebSocket clients.
+	Sockets int
 }
 
 // UI tunes what is shown.

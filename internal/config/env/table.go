@@ -375,11 +375,18 @@ func serviceVariables(e *Values) []Variable {
 		vText("API_SERVER_HOST", VarString, "127.0.0.1", "Address of the HTTP API. Same as --api-host."),
 		vInt("API_SERVER_PORT", "", option.Between(1, 65535),
 			"Port of the HTTP API; setting it turns the API on. Same as --api-port."),
-		vText("API_SERVER_CORS_ORIGINS", VarList, "", "Origins that may call the HTTP API from a browser."),
+		vText("API_SERVER_CORS_ORIGINS", VarList, "", "Origins that may call the HTTP API from a browser.").
+			to(&e.API.Origins),
 		vInt("API_SERVER_SHUTDOWN_TIMEOUT", "5", option.Between(1, 300),
-			"Seconds for the HTTP API to end.").in(time.Second),
+			"Seconds for the HTTP API to end.").in(time.Second).to(&e.API.Shutdown),
 		vFloat("API_SERVER_POST_COMPLETE_GRACE", "5", option.Between(0, 300),
-			"Seconds the HTTP API stays after the run.").in(time.Second),
+			"Seconds the HTTP API, and a live page that somebody looks at, stay after the run.").
+			in(time.Second).to(&e.API.Grace),
+		vFloat("API_SERVER_SHUTDOWN_RESPONSE_DELAY_SECONDS", "0.5", option.Between(0, 60),
+			"Seconds between the reply to a request to shut down and the end of the HTTP API.").
+			in(time.Second).to(&e.API.ShutdownDelay),
+		vInt("API_SERVER_WEBSOCKET_MAX_CONNECTIONS", "100", option.Between(1, 100000),
+			"WebSocket clients of the HTTP API at a time.").to(&e.API.Sockets),
 		vText("CONFIG_USER_FILE", VarPath, "", "Configuration file of the service command."),
 		vText("CONFIG_SERVICE_FILE", VarPath, "", "Service configuration file of the service command."),
 		vFloat("CHAT_CONNECT_TIMEOUT", "10", option.Above(0),

@@ -76,11 +76,14 @@ func (t *Table) flag(arg string, rest []string, r Reader) ([]string, error) {
 	f := &t.Flags[u.Flag]
 	if inline {
 		u.Values = []string{value}
-	} else if f.Value != "" && !f.Optional {
-		if len(rest) == 0 || !r.IsValue(rest[0]) {
+	} else if f.Value != "" && (!f.Optional || f.More == nil) {
+		given := len(rest) > 0 && r.IsValue(rest[0])
+		if !given && !f.Optional {
 			return rest, r.NoValue(u)
 		}
-		u.Values, rest = rest[:1:1], rest[1:]
+		if given {
+			u.Values, rest = rest[:1:1], rest[1:]
+		}
 	}
 	for f.More != nil && len(rest) > 0 && f.More(rest[0]) {
 		u.Values, rest = append(u.Values, rest[0]), rest[1:]

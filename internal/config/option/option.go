@@ -94,6 +94,8 @@ type Option struct {
 	Infinite bool
 	// MustExist asks a Path to name a file or a folder.
 	MustExist bool
+	// Bare is the value of a flag that is given without one; "" for a flag that needs one.
+	Bare string
 	// MayBeEmpty allows an empty text.
 	MayBeEmpty bool
 	// Extensible allows an Enum values that the table lacks: the names of plug-ins, which nobody knows here.
@@ -133,6 +135,8 @@ func (o Option) valueName() string {
 		name = "TYPE"
 	case o.Type == Enum:
 		name = strings.Join(o.Values, "|")
+	case o.Bare != "":
+		name = "[ADDR]"
 	case o.Unit == time.Second:
 		name = "SECONDS"
 	case o.Unit == time.Millisecond:
@@ -179,6 +183,7 @@ var table = sync.OnceValue(func() *optionTable {
 	for i := range t.options {
 		o := &t.options[i]
 		o.Value = o.valueName()
+		o.Optional = o.Bare != ""
 		if o.Arity == Multi {
 			o.Optional, o.More = true, func(arg string) bool { return !strings.HasPrefix(arg, "-") }
 		}
@@ -242,6 +247,7 @@ func seconds(o *Option)          { o.Unit = time.Second }
 func milliseconds(o *Option)     { o.Unit = time.Millisecond }
 func infinite(o *Option)         { o.Infinite = true }
 func mustExist(o *Option)        { o.MustExist = true }
+func bare(value string) mark     { return func(o *Option) { o.Bare = value } }
 func mayBeEmpty(o *Option)       { o.MayBeEmpty = true }
 func extensible(o *Option)       { o.Extensible = true }
 func secret(o *Option)           { o.Secret = true }

@@ -8,7 +8,6 @@ func outputOptions() []Option {
 	const (
 		plots    = "plots"
 		wandb    = "the upload to Weights & Biases"
-		api      = "the HTTP API"
 		accuracy = "graded runs"
 	)
 	return []Option{
@@ -131,10 +130,13 @@ func outputOptions() []Option {
 			limits(AtLeast(1)), yaml("runtime.workers")),
 		opt("record-processor-service-count record-processors", Int, "", 3, "Number of goroutines that make records.",
 			derived("one per four workers"), limits(AtLeast(1)), yaml("runtime.record_processors")),
-		opt("api-port", Int, "", 3, "Port of the HTTP API during a run.", limits(Between(1, 65535)),
-			env("API_SERVER_PORT"), missing(api), yaml("runtime.api_port")),
-		opt("api-host", String, "127.0.0.1", 3, "Address of the HTTP API.", env("API_SERVER_HOST"), missing(api),
-			yaml("runtime.api_host")),
+		opt("web", String, "", 1, "Show the run on a page for browsers while it goes on, and print its address: "+
+			"HOST:PORT, :PORT for all addresses of the machine, which asks for a key, or PORT for 127.0.0.1 only; "+
+			"without a value, a free port.", bare("0")),
+		opt("api-port", Int, "", 3, "Port of the HTTP and WebSocket API during a run.", limits(Between(1, 65535)),
+			env("API_SERVER_PORT"), yaml("runtime.api_port")),
+		opt("api-host", String, "127.0.0.1", 3, "Address of the HTTP API; beyond 127.0.0.1 everybody who reaches it "+
+			"can read it.", env("API_SERVER_HOST"), yaml("runtime.api_host")),
 		opt("zmq-host", String, "127.0.0.1", 3, "Accepted without effect: this program has no message bus."),
 		opt("zmq-ipc-path", Path, "", 3, "Accepted without effect: this program has no message bus."),
 		opt("zmq-dual-bind", Bool, "false", 3, "Accepted without effect: this program has no message bus."),

@@ -29,7 +29,7 @@ func (op *outputs) artifacts() config.Artifacts {
 		HTTPTrace:       p.Bool("export-http-trace"),
 		ShowTraceTiming: p.Bool("show-trace-timing"),
 		RecordsParquet:  p.Bool("export-records-parquet"),
-		HTMLReport:      p.Bool("html-report"),
+		HTMLReport:      p.Bool("html-report") || op.given("web"),
 		NoSummaryJSON:   p.IsSet("export-summary") && !p.Bool("export-summary"),
 		Outputs: p.Bool("export-outputs-json") || !p.Given("export-outputs-json") &&
 			p.Text("export-level") == "raw",

@@ -116,9 +116,6 @@ func (r *resolution) checkMissing() {
 			r.unavailable(r.flag(o.Name), "it lacks "+o.Missing)
 		}
 	}
-	if origin := r.p.Origin("api-port"); origin.Source == settings.FromEnvironment {
-		r.unavailable(origin.Name, "it lacks "+option.Named("api-port").Missing)
-	}
 }
 
 // checkBuilt refuses the values that this release lacks.

@@ -142,6 +142,7 @@ func (r *resolution) run() *config.Run {
 		Network:                r.telemetry.network(),
 		OTel:                   r.telemetry.otel(),
 		MetricsListen:          r.telemetry.metricsListen,
+		Web:                    r.telemetry.web,
 		MLflow:                 r.telemetry.mlflow(),
 		Plugins:                r.plugins.build(p.Text("export-level")),
 		TimestampSource:        p.Text("timestamp-source"),

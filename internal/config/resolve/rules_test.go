@@ -277,17 +277,10 @@ func TestSeveralFaultsAtOnce(t *testing.T) {
 	}
 }
 
-func TestNotBuilt(t *testing.T) {
-	p := mustParse(t, "-m m", "AIPERF_API_SERVER_PORT=80")
-	_, _, err := Resolve(p, fakeCatalog{})
-	configtest.WantText(t, "a variable", err.Error(), "AIPERF_API_SERVER_PORT is not available")
-}
-
 // Options of a capability that is lacking say so, and nothing about what else they would need.
 func TestLackingCapabilitiesComeFirst(t *testing.T) {
 	for line, want := range map[string]string{
 		"--wandb-tag a":         "--wandb-tag is not available in this release",
-		"--api-host x":          "--api-host is not available in this release: it lacks",
 		"--auto-plot --url ftp": "--auto-plot is not available in this release: it lacks plots",
 	} {
 		faults := resolveError(t, "-m m "+line)

@@ -1,7 +1,9 @@
 package resolve
 
 import (
+	"fmt"
 	"math"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
+	"aiperf/internal/config/settings"
 )
 
 // telemetry decides what is collected alongside the load and who else gets figures.
@@ -18,6 +21,7 @@ type telemetry struct {
 	*asked
 	endpoint      *endpoint
 	metricsListen string
+	web           config.Web
 }
 
 func (te *telemetry) serverMetrics() config.ServerMetrics {
@@ -86,16 +90,25 @@ func (te *telemetry) mlflow() config.MLflow {
 	return m
 }
 
-// checkListen reads the address of the live page.
+// checkListen reads the addresses to listen on.
 func (te *telemetry) checkListen() {
-	if !te.given("metrics-listen") {
-		return
+	te.metricsListen, te.web.Page = te.listen("metrics-listen"), te.listen("web")
+	if te.p.IsSet("api-port") {
+		te.web.API = net.JoinHostPort(te.p.Text("api-host"), fmt.Sprint(*te.p.Int("api-port")))
+		te.web.APIOptional = te.p.Origin("api-port").Source == settings.FromEnvironment
 	}
-	text := te.p.Text("metrics-listen")
-	var err error
-	if te.metricsListen, err = parse.Listen(text); err != nil {
-		te.fault("", "%s %q is not an address to listen on: %v", te.flag("metrics-listen"), fault.Shorten(text), err)
+}
+
+// listen returns the address of an option, "" where it is not given.
+func (te *telemetry) listen(name string) string {
+	if !te.given(name) {
+		return ""
 	}
+	address, err := parse.Listen(te.p.Text(name))
+	if err != nil {
+		te.fault("", "%s %q is not an address to listen on: %v", te.flag(name), fault.Shorten(te.p.Text(name)), err)
+	}
+	return address
 }
 
 func (te *telemetry) checkTelemetry() {

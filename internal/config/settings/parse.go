@@ -76,7 +76,7 @@ func (s *scanner) Use(u flags.Use) error {
 	case o.Type == option.Bool:
 		s.boolean(o, u)
 	case o.Arity == option.One:
-		s.scalar(o, u.Typed, u.Values[0])
+		s.scalar(o, u.Typed, append(u.Values, o.Bare)[0])
 	default:
 		s.collect(o, u.Typed, u.Values)
 		if o.Arity == option.Repeat {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 )
@@ -93,6 +94,10 @@ type Run struct {
 	Phases []Plan
 	// Dir is the folder of the run's files as a path, which is not redacted.
 	Dir string
+	// Report is the name of the HTML report in Dir, "" where there will be none.
+	Report string
+	// Config is the configuration as exports show it, Info what places the run in its series.
+	Config, Info artifact.Object
 	// Metrics are those that the run measures.
 	Metrics *metrics.Set
 	// Log returns a logger of the run for a component.
@@ -119,6 +124,8 @@ type Plan struct {
 	Concurrency, PrefillConcurrency *int
 	Requests                        *int64
 	Duration                        *time.Duration
+	// Grace is the wait for replies after Duration; nil without an end.
+	Grace *time.Duration
 	// Rate is requests per second; 0 where replies and limits decide.
 	Rate float64
 }

@@ -60,6 +60,8 @@ type Log struct {
 	path    string // of the file, "" until it is open
 	early   []byte // lines for the file from before it was opened
 	err     error
+	// follow takes each line; nil takes none.
+	follow func(Line)
 	// warnings are the newest warnings and errors. The array is never written again.
 	warnings []string
 }
@@ -129,6 +131,20 @@ func (l *Log) Warnings() []string {
 	return l.warnings
 }
 
+// Line is a line of the log, which has passed the redactor.
+type Line struct {
+	At                        time.Time
+	Level, Component, Message string
+}
+
+// Follow has a function take all later lines, whatever the console shows; nil ends that. It is called while the log is
+// locked, so it must not log and must return at once.
+func (l *Log) Follow(take func(Line)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.follow = take
+}
+
 // Close closes the file. Later lines go to the console only.
 func (l *Log) Close() error {
 	l.mu.Lock()
@@ -163,6 +179,9 @@ func (l *Log) write(e *entry) {
 	l.toFile(appendFileLine(nil, e))
 	if e.level >= LevelWarning && e.level != LevelSuccess {
 		l.warnings = append(slices.Clone(l.warnings[max(0, len(l.warnings)+1-maxWarnings):]), e.message)
+	}
+	if l.follow != nil {
+		l.follow(Line{At: e.at, Level: LevelName(e.level), Component: e.component, Message: e.message})
 	}
 	if l.console != nil && (!l.options.Brief || e.level >= LevelWarning) {
 		// An error, such as that of a closed pipe, does not stop the run.

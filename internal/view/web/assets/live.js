@@ -1,0 +1,433 @@
+  const $ = id => document.getElementById(id);
+  const svg = "http://www.w3.org/2000/svg";
+  let columns = [], rows = [], run = null, state = {phases: []}, figures = {}, servers = {}, series = null, end = null, gone = false, version = "";
+  let clockAt = 0; // when the newest state came
+
+  const duration = s => {
+    if (s === undefined || s === null || !isFinite(s)) return "–";
+    if (s < 10) return s.toFixed(1) + " s";
+    if (s < 60) return Math.round(s) + " s";
+    const t = Math.round(s), p = n => String(n).padStart(2, "0");
+    return t < 3600 ? Math.floor(t / 60) + ":" + p(t % 60) : Math.floor(t / 3600) + ":" + p(Math.floor(t / 60) % 60) + ":" + p(t % 60);
+  };
+  const count = n => Number(n).toLocaleString("en-US");
+  const three = v => v === undefined || v === null || !isFinite(v) ? "–" : Math.abs(v) >= 1000 ? Math.round(v).toLocaleString("en-US") : String(+v.toPrecision(Math.abs(v) >= 100 ? 4 : 3));
+  const column = name => columns.indexOf(name);
+  const values = name => { const i = column(name); return rows.map(r => r[i]); };
+
+  // set changes a text only where it differs, so that selections and screen readers are left alone.
+  const set = (el, text) => { if (el.textContent !== text) el.textContent = text; };
+
+  // ---- charts ----
+  let span = 0;
+  const longest = () => Math.max(1, rows.length ? rows[rows.length - 1][0] : 0);
+  const range = () => { const to = longest(); return [span && to > span ? to - span : 0, to]; };
+  const place = s => duration(s);
+  const kinds = {
+    "c-rate": {unit: "/s", lines: [["completed", "completed"], ["failed", "failed", 4], ["target_rate", "planned", 7, "dash"]]},
+    "c-tokens": {unit: "/s", lines: [["output_tokens", "output", 0, "area"], ["input_tokens", "input", 1]]},
+    "c-ttft": {unit: "ms", lines: [["ttft_p50", "p50"], ["ttft_p90", "p90"], ["ttft_p99", "p99"]], bands: [[2, 0]]},
+    "c-itl": {unit: "ms", lines: [["itl_p50", "p50"], ["itl_p90", "p90"], ["itl_p99", "p99"]], bands: [[2, 0]]},
+    "c-latency": {unit: "ms", lines: [["latency_p50", "p50"], ["latency_p90", "p90"], ["latency_p99", "p99"]], bands: [[2, 0]]},
+    "c-flight": {unit: "", lines: [["in_flight", "in flight", 0, "area"]]},
+    "c-queue": {unit: "", lines: [["running", "running"], ["waiting", "waiting", 1, "area"]]},
+    "c-cache": {unit: "%", lines: [["kv_cache", "KV cache"], ["prefix_hits", "prefix hits", 2]], most: 100},
+    "c-gpu": {unit: "%", lines: [["gpu_utilization", "utilization", 0, "area"]], most: 100},
+    "c-power": {unit: "W", lines: [["gpu_power", "power", 1, "area"]]},
+  };
+  function shade(u) {
+    const {ctx, bbox} = u;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    for (const p of state.phases) {
+      if (p.kind !== "warmup" || p.start === undefined) continue;
+      const a = u.valToPos(p.start, "x", true), b = u.valToPos(p.start + p.elapsed, "x", true);
+      ctx.fillStyle = colour("shade");
+      ctx.fillRect(a, bbox.top, b - a, bbox.height);
+      if (b - a > 50 * devicePixelRatio) {
+        ctx.fillStyle = colour("soft");
+        ctx.font = 10 * devicePixelRatio + "px system-ui,sans-serif";
+        ctx.textBaseline = "top";
+        ctx.fillText(p.name, a + 4 * devicePixelRatio, bbox.top + 3 * devicePixelRatio);
+      }
+    }
+    ctx.restore();
+  }
+  const charts = {};
+  function chart(id) {
+    const kind = kinds[id], figure = $(id), el = figure.querySelector(".plot");
+    const colours = kind.lines.map((l, i) => () => l[3] === "dash" ? colour("soft") : line(l[2] ?? i));
+    const names = legend(figure.querySelector(".legend"), kind.lines.map((l, i) => ({label: l[1], colour: colours[i], unit: kind.unit})), true);
+    const newest = u => { const n = u.data[0].length - 1; names.show(null, n < 0 ? null : kind.lines.map((l, k) => u.data[k + 1][n])); };
+    const options = {
+      width: widthOf(el), height: 158, legend: {show: false}, pxAlign: false,
+      cursor: {sync: {key: "time"}, drag: {x: false, y: false}, points: {size: 6}},
+      scales: {x: {time: false, range}, y: {range: (u, lo, hi) => [0, Math.min(kind.most ?? Infinity, !hi || hi <= 0 ? 1 : hi * 1.08)]}},
+      axes: [axis({values: (u, list) => list.map(place), space: 70, size: 28}), axis({size: 52, values: (u, list) => list.map(tick)})],
+      series: [{}, ...kind.lines.map((l, i) => ({
+        label: l[1], stroke: colours[i], spanGaps: true, width: l[3] === "dash" ? 1 : 1.6, dash: l[3] === "dash" ? [6, 5] : undefined,
+        points: {show: u => u.data[0].length < 8, size: 5, fill: colours[i]},
+        fill: l[3] === "area" ? () => alpha(line(l[2] ?? i), +colour("fill")) : undefined,
+      }))],
+      bands: (kind.bands || []).map(b => ({series: [b[0] + 1, b[1] + 1], fill: () => alpha(line(b[1]), +colour("fill"))})),
+      hooks: {drawClear: [shade], setCursor: [u => {
+        const i = u.cursor.idx;
+        if (i === null || i === undefined || u.cursor.left < 0) newest(u);
+        else names.show(place(u.data[0][i]), kind.lines.map((l, k) => u.data[k + 1][i]));
+      }]},
+    };
+    const plot = add({figure, repaint: names.repaint}, el, options, [[], ...kind.lines.map(() => [])]);
+    const details = figure.querySelector("details");
+    charts[id] = {plot, kind, figure, newest, details, fresh: true};
+  }
+  // A chart that is not on the screen is drawn when it gets there.
+  const visible = new Set();
+  const watcher = new IntersectionObserver(list => {
+    for (const e of list) { if (e.isIntersecting) { visible.add(e.target.id); draw(e.target.id); } else visible.delete(e.target.id); }
+  }, {rootMargin: "200px"});
+  function draw(id) {
+    const c = charts[id];
+    if (!c || !visible.has(id)) return;
+    const data = [values("t"), ...c.kind.lines.map(l => values(l[0]))];
+    c.plot.u.setData(data);
+    if (c.plot.u.cursor.left < 0 || c.plot.u.cursor.left === undefined) c.newest(c.plot.u);
+    if (!c.details.open) {
+      behind(c.figure, ["time", ...c.kind.lines.map(l => l[1] + (c.kind.unit ? " (" + c.kind.unit + ")" : ""))], [data[0].map(place), ...data.slice(1)]);
+    }
+  }
+  const drawAll = () => { for (const id in charts) draw(id); };
+  $("span").onchange = () => { span = +$("span").querySelector("input:checked").value; drawAll(); };
+
+  // ---- hero figures ----
+  const hero = [
+    {id: "rate", title: "Requests", unit: "/s", line: "completed", colour: 0, value: () => stat("request_throughput", "avg"), lines: () => []},
+    {id: "tokens", title: "Output tokens", unit: "/s", line: "output_tokens", colour: 0, value: () => stat("output_token_throughput", "avg"), lines: () => []},
+    {id: "ttft", title: "TTFT p50", unit: "ms", line: "ttft_p50", colour: 2, value: () => stat("time_to_first_token", "p50"), lines: () => ["p99 " + three(stat("time_to_first_token", "p99"))]},
+    {id: "itl", title: "ITL p50", unit: "ms", line: "itl_p50", colour: 2, value: () => stat("inter_token_latency", "p50"), lines: () => ["p99 " + three(stat("inter_token_latency", "p99"))]},
+    {id: "latency", title: "Latency p50", unit: "ms", line: "latency_p50", colour: 2, value: () => stat("request_latency", "p50"), lines: () => ["p99 " + three(stat("request_latency", "p99"))]},
+    {id: "errors", title: "Errors", unit: "", line: "failed", colour: 4, value: () => state.records ? state.records.errors : undefined, lines: () => {
+      const r = state.records;
+      if (!r || !(r.ok + r.errors)) return [];
+      return [(100 * r.errors / (r.ok + r.errors)).toPrecision(r.errors ? 2 : 1) + " % of " + count(r.ok + r.errors)];
+    }},
+  ];
+  const stat = (tag, key) => figures[tag] ? figures[tag][key] : undefined;
+  for (const h of hero) {
+    h.spark = document.createElementNS(svg, "svg");
+    h.spark.setAttribute("class", "spark");
+    h.spark.setAttribute("aria-hidden", "true");
+    h.spark.setAttribute("preserveAspectRatio", "none");
+    h.spark.setAttribute("viewBox", "0 0 100 26");
+    h.path = document.createElementNS(svg, "path");
+    h.path.setAttribute("fill", "none");
+    h.path.setAttribute("vector-effect", "non-scaling-stroke");
+    h.path.setAttribute("stroke-width", "1.5");
+    h.spark.append(h.path);
+    h.number = make("span");
+    h.small = make("p", {className: "what"});
+    h.card = make("div", {className: "card"}, make("h3", {textContent: h.title}), make("p", {className: "value"}, h.number, " ", make("span", {className: "unit", textContent: h.unit})), h.small, h.spark);
+    $("hero").append(h.card);
+  }
+  function sparkline(h) {
+    const list = values(h.line).slice(-60);
+    const real = list.filter(v => v !== null && v !== undefined);
+    if (real.length < 2) { h.path.setAttribute("d", ""); return; }
+    const hi = Math.max(...real, 1e-12);
+    let d = "", pen = "M";
+    list.forEach((v, i) => {
+      if (v === null || v === undefined) return;
+      d += pen + (i / (list.length - 1) * 100).toFixed(1) + " " + (25 - v / hi * 23).toFixed(1);
+      pen = "L";
+    });
+    h.path.setAttribute("d", d);
+    h.path.style.stroke = "var(--c" + (h.colour + 1) + ")";
+  }
+  function drawHero() {
+    for (const h of hero) {
+      const v = h.value();
+      set(h.number, h.id === "errors" ? (v === undefined ? "–" : count(v)) : three(v));
+      set(h.small, h.lines().join(" · ") || "\u00a0");
+      h.card.classList.toggle("bad", h.id === "errors" && v > 0);
+    }
+  }
+
+  // ---- phases ----
+  const bars = new Map();
+  function drawPhases() {
+    const box = $("phases"), seen = new Set();
+    state.phases.forEach((p, i) => {
+      const key = i + p.name;
+      seen.add(key);
+      let b = bars.get(key);
+      if (!b) {
+        b = {name: make("b"), what: make("span"), flight: make("span"), rate: make("span"), bad: make("span"), right: make("span", {className: "right"}), fill: make("div")};
+        b.bar = make("div", {className: "bar"}, b.fill);
+        b.bar.setAttribute("role", "progressbar");
+        b.el = make("div", {}, make("div", {className: "row"}, b.name, b.what, b.flight, b.rate, b.bad, b.right), b.bar);
+        bars.set(key, b);
+        box.append(b.el);
+      }
+      const over = p.state === "complete", grace = p.state === "sending_complete";
+      b.el.className = "phase " + p.kind + (over ? " done" : grace ? " grace" : "");
+      set(b.name, p.name[0].toUpperCase() + p.name.slice(1) + (grace ? " · waiting for replies" : ""));
+      const done = p.completed + p.cancelled;
+      set(b.what, p.expected ? count(done) + " of " + count(p.expected) + " requests" : p.expectedSessions && !p.seconds ? count(done) + " requests" : p.seconds ? count(done) + " requests · " + duration(Math.min(p.elapsed, p.seconds)) + " of " + duration(p.seconds) : count(done) + " requests");
+      set(b.flight, over ? "" : count(p.inFlight) + " in flight");
+      set(b.rate, three(p.rate) + "/s" + (p.targetRate ? " of " + three(p.targetRate) + " planned" : ""));
+      b.bad.className = p.errors ? "bad" : "";
+      set(b.bad, (p.errors ? count(p.errors) + " errors" : "") + (p.cancelled ? " " + count(p.cancelled) + " cut off" : "") + (p.dropped ? " " + count(p.dropped) + " arrivals dropped" : ""));
+      const share = over ? 1 : p.progress;
+      const left = !over && p.remaining !== undefined ? " · " + duration(Math.max(0, p.remaining)) + " left" : "";
+      set(b.right, (share === undefined ? duration(p.elapsed) : over ? "done in " + duration(p.elapsed) : Math.floor(share * 100) + " %" + left));
+      b.bar.classList.toggle("unknown", share === undefined);
+      b.fill.style.width = (share === undefined ? 100 : share * 100) + "%";
+      if (share === undefined) b.bar.removeAttribute("aria-valuenow"); else b.bar.setAttribute("aria-valuenow", Math.floor(share * 100));
+      b.bar.setAttribute("aria-label", p.name);
+      if (p.search) set(b.what, b.what.textContent + " · search: " + p.search.variable + " " + three(p.search.value));
+    });
+    for (const [key, b] of bars) if (!seen.has(key)) { b.el.remove(); bars.delete(key); }
+  }
+
+  // ---- tables ----
+  const cell = (text, name) => make("td", {className: name || "", textContent: text});
+  const head = text => make("th", {scope: "row", textContent: text});
+  function pairs(id, list) {
+    const box = $(id);
+    while (box.children.length > list.length) box.lastChild.remove();
+    list.forEach(([name, value, title], i) => {
+      let d = box.children[i];
+      if (!d) { d = make("div", {}, make("dt"), make("dd")); box.append(d); }
+      set(d.children[0], name);
+      set(d.children[1], value);
+      if (title) d.children[0].title = title;
+    });
+  }
+  // grid fills a table, cell by cell, so that what does not change stays.
+  function grid(body, list) {
+    while (body.children.length > list.length) body.lastChild.remove();
+    list.forEach((cells, i) => {
+      let tr = body.children[i];
+      if (!tr || tr.children.length !== cells.length) {
+        const fresh = make("tr", {}, ...cells.map((c, k) => k === (cells.head ?? 0) ? head("") : cell("")));
+        if (tr) tr.replaceWith(fresh); else body.append(fresh);
+        tr = fresh;
+      }
+      if (tr.className !== (cells.mark || "")) tr.className = cells.mark || "";
+      cells.forEach((c, k) => {
+        const [text, name] = Array.isArray(c) ? c : [c, ""];
+        set(tr.children[k], text);
+        if (tr.children[k].className !== name) tr.children[k].className = name;
+      });
+    });
+  }
+  function drawMetrics() {
+    const all = Object.values(figures).sort((a, b) => a.order - b.order);
+    $("metrics").hidden = all.length === 0;
+    const label = m => m.header + (m.unit ? " (" + m.unit + ")" : "");
+    const n = v => [short(v), "n"];
+    grid($("metric-rows"), all.filter(m => m.p50 !== undefined).map(m => [label(m), n(m.avg), n(m.min), n(m.p50), n(m.p90), n(m.p99), n(m.max), [short(m.std), "n minor"]]));
+    pairs("metric-values", all.filter(m => m.p50 === undefined).map(m => [label(m), short(m.avg), m.tag]));
+  }
+  const serverNames = {
+    server_prefix_cache_hit_percent: ["Prefix cache hits", "%"], server_unique_prompt_tokens: ["Unique prompt tokens", ""],
+    server_external_cache_hit_percent: ["External cache hits", "%"], server_kv_cache_usage_percent: ["KV cache usage", "%"],
+    server_cpu_kv_cache_usage_percent: ["KV cache usage (CPU)", "%"], server_requests_running: ["Requests running", ""],
+    server_requests_waiting: ["Requests waiting", ""], server_input_tokens_per_second: ["Input tokens", "/s"],
+    server_output_tokens_per_second: ["Output tokens", "/s"],
+  };
+  const hasAny = (...names) => names.some(n => values(n).some(v => v !== null && v !== undefined));
+  function drawServers() {
+    const list = Object.entries(servers);
+    $("servers").hidden = list.length === 0;
+    $("c-queue").hidden = !hasAny("running", "waiting");
+    $("c-cache").hidden = !hasAny("kv_cache", "prefix_hits");
+    pairs("server-values", list.map(([k, v]) => [(serverNames[k] || [k])[0], short(v) + ((serverNames[k] || [])[1] ? " " + serverNames[k][1] : "")]));
+  }
+  function drawGPUs(list) {
+    $("gpus").hidden = list.length === 0;
+    $("c-gpu").hidden = !hasAny("gpu_utilization");
+    $("c-power").hidden = !hasAny("gpu_power");
+    const tags = [], names = {};
+    for (const g of list) for (const v of g.values) if (!names[v.tag]) { names[v.tag] = v.header.replace(/^GPU /, "") + (v.unit ? " (" + v.unit + ")" : ""); tags.push(v.tag); }
+    const top = $("gpu-table").tHead;
+    const key = tags.join();
+    if (top.dataset.key !== key) {
+      top.dataset.key = key;
+      top.replaceChildren(make("tr", {}, make("th", {scope: "col", textContent: "GPU"}), ...tags.map(t => make("th", {scope: "col", className: "n", textContent: names[t]}))));
+    }
+    grid($("gpu-table").tBodies[0], list.map(g => [g.index + " · " + g.model + (list.length > 1 && g.host ? " · " + g.host : ""), ...tags.map(t => { const v = g.values.find(x => x.tag === t); return [v && v.now !== undefined ? short(v.now) : "–", "n"]; })]));
+  }
+  function drawErrors(list) {
+    $("errors").hidden = list.length === 0;
+    grid($("error-rows"), list.map(e => Object.assign([[count(e.count), "n"], e.code ? String(e.code) : "", e.type, e.message], {head: 2})));
+  }
+  const verdicts = {valid: ["good", "Valid: the client did not distort the figures"], client_limited: ["bad", "Client limited: the client itself slowed the load down"], inconclusive: ["warn", "Inconclusive: the client may have distorted the figures"]};
+  function drawClient(c) {
+    const [level, title] = verdicts[c.verdict] || ["", "Not judged yet"];
+    $("verdict").className = "status " + level;
+    set($("verdict-title"), title);
+    const texts = c.findings.map(f => f.message + (f.advice ? " " + f.advice : ""));
+    if ([...$("findings").children].map(e => e.textContent).join("\n") !== texts.join("\n")) $("findings").replaceChildren(...texts.map(t => make("li", {textContent: t})));
+    const f = c.figures, list = [], put = (name, v, text) => { if (v !== undefined) list.push([name, text(v)]); };
+    const part = v => short(100 * v) + " %", mib = v => short(v / 1048576) + " MiB", ms = v => short(1000 * v) + " ms";
+    put("CPU of the client", f.client_cpu_ratio, part);
+    put("CPU of the machine", f.host_cpu_busy_ratio, part);
+    put("CPU of other programs", f.host_cpu_others_ratio, part);
+    put("Timer delay, p99", f.client_timer_delay_p99_seconds, ms);
+    put("Longest pause for garbage collection", f.client_gc_pause_max_seconds, ms);
+    put("Resident memory, peak", f.client_resident_memory_peak_bytes, mib);
+    put("Open descriptors, peak", f.client_open_descriptors_peak, v => count(v) + (f.client_descriptor_limit ? " of " + count(f.client_descriptor_limit) : ""));
+    for (const k in f) if (k.startsWith("client_error_bound_seconds/")) list.push(["Own share in " + k.slice(27).replaceAll("_", " ") + ", p99 at most", ms(f[k])]);
+    pairs("client-values", list);
+  }
+
+  // ---- series ----
+  function drawSeries() {
+    $("series").hidden = !series;
+    if (!series) return;
+    const done = series.cells.filter(c => c.state === "done" || c.state === "failed" || c.state === "skipped").length;
+    set($("h-series"), {repeats: "Repeats", sweep: "Sweep", search: "Search"}[series.kind] || "Runs");
+    set($("series-text"), done + (series.planned ? " of " + series.planned : "") + " runs done");
+    $("answer").hidden = !series.answer;
+    set($("answer"), series.answer);
+    const figures = [], names = {};
+    for (const c of series.cells) for (const m of c.metrics) { const key = m.tag + " " + m.stat; if (!names[key]) { names[key] = m.header + " " + m.stat + (m.unit ? " (" + m.unit + ")" : ""); figures.push(key); } }
+    const top = $("cells").tHead, key = figures.join();
+    if (top.dataset.key !== key) {
+      top.dataset.key = key;
+      top.replaceChildren(make("tr", {}, ...["Cell", "Trial", "State"].map(t => make("th", {scope: "col", textContent: t})), ...figures.map(f => make("th", {scope: "col", className: "n", textContent: names[f]})), make("th", {scope: "col", className: "n", textContent: "took"})));
+    }
+    grid($("cells").tBodies[0], series.cells.map(c => Object.assign([c.label || "run", c.trials > 1 ? c.trial + " of " + c.trials : "", [c.state + (c.verdict ? " · " + c.verdict : ""), "state " + (c.state === "failed" ? "failed" : c.verdict || "")],
+      ...figures.map(f => { const m = c.metrics.find(m => m.tag + " " + m.stat === f); return [m ? short(m.value) : "", "n"]; }), [c.took ? duration(c.took) : "", "n"]], {mark: c.state})));
+    const chosen = $("series-metric"), before = chosen.value;
+    if (chosen.dataset.key !== key) {
+      chosen.dataset.key = key;
+      chosen.replaceChildren(...figures.map(f => make("option", {value: f, textContent: names[f]})));
+      if (figures.includes(before)) chosen.value = before;
+    }
+    drawCurve();
+  }
+  // The curve is a figure of the finished cells over the first value that is a number and varies, else over their order.
+  let curve = null;
+  function drawCurve() {
+    const metric = $("series-metric").value;
+    const finished = series.cells.map((c, i) => ({c, i, m: c.metrics.find(m => m.tag + " " + m.stat === metric)})).filter(x => x.m);
+    const figure = $("c-series");
+    figure.hidden = finished.length < 2;
+    if (figure.hidden) return;
+    const axes = finished[0].c.values.map((v, k) => k).filter(k => new Set(finished.map(x => x.c.values[k]?.number)).size > 1 && finished.every(x => isFinite(x.c.values[k]?.number)));
+    const k = axes[0], name = k === undefined ? "run" : finished[0].c.values[k].name;
+    const points = new Map();
+    for (const x of finished) { const at = k === undefined ? x.i + 1 : x.c.values[k].number; points.set(at, [...(points.get(at) || []), x.m.value]); }
+    const xs = [...points.keys()].sort((a, b) => a - b), ys = xs.map(x => points.get(x).reduce((a, b) => a + b) / points.get(x).length);
+    const el = figure.querySelector(".plot");
+    if (curve) { plots.splice(plots.indexOf(curve), 1); curve.u.destroy(); }
+    const unit = finished[0].m.unit || "";
+    const names = legend(figure.querySelector(".legend"), [{label: name + " →", colour: () => line(0), unit}], true);
+    const pad = (xs[xs.length - 1] - xs[0]) * 0.04 || 1;
+    curve = add({figure, repaint: names.repaint}, el, {
+      width: widthOf(el), height: 190, legend: {show: false}, pxAlign: false, cursor: {drag: {x: false, y: false}, points: {size: 7}},
+      scales: {x: {time: false, range: () => [xs[0] - pad, xs[xs.length - 1] + pad]}, y: {range: (u, lo, hi) => [0, !hi || hi <= 0 ? 1 : hi * 1.1]}},
+      axes: [axis({space: 50, size: 28, splits: xs.length <= 12 ? () => xs : undefined, values: (u, list) => list.map(tick)}), axis({size: 56, values: (u, list) => list.map(tick)})],
+      series: [{}, {stroke: () => line(0), width: 1.8, points: {show: true, size: 7, fill: () => line(0)}}],
+      hooks: {setCursor: [u => { const i = u.cursor.idx; if (i === null || i === undefined || u.cursor.left < 0) names.show(null); else names.show(name + " " + short(xs[i]), [ys[i]]); }]},
+    }, [xs, ys]);
+    behind(figure, [name, metric], [xs, ys]);
+  }
+  $("series-metric").onchange = () => drawCurve();
+
+  // ---- log ----
+  const lines = $("log");
+  function log(list) {
+    for (const [at, level, component, text] of list) {
+      lines.append(make("div", {className: level}, make("span", {className: "t", textContent: new Date(at).toLocaleTimeString("en-GB") + " "}), level + " ", text));
+    }
+    while (lines.children.length > 400) lines.firstChild.remove();
+    if ($("follow").checked) lines.scrollTop = lines.scrollHeight;
+  }
+
+  // ---- the whole ----
+  function fact(name, value) { return make("div", {}, make("dt", {textContent: name}), make("dd", {textContent: value})); }
+  function drawRun() {
+    if (!run) return;
+    const title = run.models.join(", ") || "AIPerf";
+    set($("title"), title);
+    const p = run.plans.filter(x => x.kind === "profiling");
+    const load = p.map(x => (x.rate ? x.type + " " + three(x.rate) + "/s" : x.concurrency ? "concurrency " + x.concurrency : x.type)).filter((x, i, l) => l.indexOf(x) === i).join(", ");
+    $("facts").replaceChildren(fact("Endpoint", run.endpoint + (run.streaming ? " · streaming" : "")), fact("Load", load), fact("Server", run.urls.join(", ")), ...(run.label ? [fact("Run", run.label)] : []), fact("Folder", run.dir));
+    set($("command"), run.command);
+  }
+  function headline() {
+    const p = state.phases[state.phases.length - 1];
+    const share = p && p.progress !== undefined && p.state !== "complete" ? Math.floor(p.progress * 100) + " % · " : "";
+    const mark = end ? {complete: "✓ ", cancelled: "■ ", incomplete: "✕ "}[end.status] || "" : share;
+    document.title = mark + (run ? run.models.join(", ") : "waiting") + " · AIPerf live";
+  }
+  function connection(level, text) { $("connection").className = "pill " + level; set($("connection"), text); }
+  function drawEnd() {
+    const box = $("ended");
+    box.hidden = !end && !gone;
+    if (box.hidden) return;
+    const status = end ? end.status : "incomplete";
+    box.className = "status " + ({complete: "good", cancelled: "warn", incomplete: "bad"}[status] || "");
+    set($("ended-title"), {complete: "The run is complete", cancelled: "The run was cancelled", incomplete: end ? "The run failed, or has no results" : "aiperf has ended"}[status] || "The run goes on");
+    const text = $("ended-text");
+    text.replaceChildren();
+    if (end && end.report && !gone) text.append(make("a", {href: end.report, target: "_blank", rel: "noopener", textContent: "Open the report"}), " · ");
+    if (run) text.append("Files: " + run.dir);
+    if (gone && run) text.append(" · aiperf serve shows finished runs");
+  }
+  const drawState = () => { drawPhases(); drawHero(); headline(); };
+  function slow(m) {
+    if (m.metrics) { figures = {}; for (const x of m.metrics) figures[x.tag] = x; drawMetrics(); }
+    if (m.servers) { servers = m.servers; }
+    if (m.client) drawClient(m.client);
+    if (m.errors) drawErrors(m.errors);
+    if (m.gpus) drawGPUs(m.gpus);
+  }
+  function take(m) {
+    if (m.rows) rows = m.rows;
+    if (m.more) rows = rows.concat(m.more);
+    if (m.phases) state = {phases: m.phases, records: m.records, stage: m.stage, elapsed: m.elapsed};
+    slow(m);
+    drawState();
+    if (m.rows || m.more) { drawServers(); hero.forEach(sparkline); drawAll(); }
+    if (m.end) { end = m.end; drawEnd(); }
+  }
+  const on = {
+    hello(m) {
+      columns = m.columns; rows = []; run = m.run || null; state = {phases: []}; figures = {}; servers = {}; end = null; gone = false; version = m.version;
+      drawErrors([]); drawMetrics(); drawServers();
+      if (m.series) { series = m.series; drawSeries(); }
+      if (m.log) { lines.replaceChildren(); log(m.log); }
+      drawRun();
+      drawEnd();
+      if (m.run) take(m);
+    },
+    update: take,
+    series(m) { series = m; drawSeries(); },
+    log(m) { log(m.lines); },
+    finished(m) { end = m; drawEnd(); headline(); connection("", "ended"); },
+  };
+  let source, waited = 0;
+  function connect() {
+    source = new EventSource("live");
+    source.onopen = () => { waited = 0; connection("good", "live"); };
+    for (const name in on) source.addEventListener(name, e => on[name](JSON.parse(e.data)));
+    source.onerror = () => {
+      source.close();
+      const over = end && end.finished;
+      if (over || waited >= 5) { gone = true; connection(over ? "" : "bad", over ? "ended" : "aiperf is gone"); drawEnd(); }
+      else connection("warn", "reconnecting …");
+      // Somebody may start it again at the same address.
+      setTimeout(connect, Math.min(10000, 500 * 2 ** waited));
+      waited++;
+    };
+  }
+  for (const id in kinds) { chart(id); watcher.observe($(id)); }
+  drawHero();
+  connect();
+  addEventListener("pagehide", () => source.close());
+  finished();

@@ -1,0 +1,372 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/publish/progress"
+)
+
+const (
+	// maxFrame bounds a message of a client.
+	maxFrame = 64 << 10
+	// everything subscribes to all types of messages.
+	everything = "*"
+	// busInterval is the time between two messages about what goes on.
+	busInterval = time.Second
+)
+
+// socketHub are the WebSocket clients.
+type socketHub struct {
+	hub
+	told     time.Time
+	state    string
+	figures  *progress.Figures
+	gpus     *progress.GPU
+	statuses string
+}
+
+// subscriber is a WebSocket client.
+type subscriber struct {
+	mu     sync.Mutex
+	types  map[string]bool
+	active atomic.Bool
+}
+
+func (s *subscriber) wants(kind string) bool {
+	if !s.active.Load() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.types[kind] || s.types[everything]
+}
+
+// change subscribes to types, or takes that back.
+func (s *subscriber) change(types []string, on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range types {
+		if !on {
+			delete(s.types, t)
+		} else if len(s.types) < 1000 {
+			s.types[t] = true
+		}
+	}
+	s.active.Store(len(s.types) > 0)
+}
+
+// socket serves a WebSocket client.
+func (v *View) socket(w http.ResponseWriter, r *http.Request) {
+	own := &subscriber{types: map[string]bool{}}
+	c := v.sockets.join(v.o.Sockets, nil)
+	if c == nil {
+		v.turnAway(w, r)
+		return
+	}
+	defer v.sockets.leave(c)
+	v.sockets.subscribe(c, own.wants)
+	conn, err := websocket.Accept(w, r, v.acceptOptions())
+	if err != nil {
+		return // it has answered
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(maxFrame)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	answers := make(chan []byte, mailbox)
+	go func() {
+		defer cancel()
+		for {
+			kind, text, err := conn.Read(ctx)
+			if err != nil {
+				return
+			}
+			if kind != websocket.MessageText && kind != websocket.MessageBinary {
+				continue
+			}
+			if answer := own.answer(text); answer != nil {
+				select {
+				case answers <- answer:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}()
+	write := func(text []byte) bool {
+		limit, done := context.WithTimeout(ctx, writePatience)
+		defer done()
+		return conn.Write(limit, websocket.MessageText, text) == nil
+	}
+	for {
+		select {
+		case text := <-answers:
+			if !write(text) {
+				return
+			}
+		case text, open := <-c.messages:
+			if !open {
+				_ = conn.Close(websocket.StatusGoingAway, "aiperf ends")
+				return
+			}
+			if !write(text) {
+				return
+			}
+		case <-c.gone:
+			return // it reads too slowly
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// subscribe sets which messages a client wants.
+func (h *socketHub) subscribe(c *client, wants func(string) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c.wants = wants
+}
+
+func (v *View) acceptOptions() *websocket.AcceptOptions {
+	o := &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled}
+	for _, origin := range v.o.Origins {
+		if origin == everything {
+			o.InsecureSkipVerify = true
+		}
+		o.OriginPatterns = append(o.OriginPatterns, origin)
+	}
+	return o
+}
+
+// turnAway closes the connection of a client that is one too many.
+func (v *View) turnAway(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(w, r, v.acceptOptions())
+	if err != nil {
+		return
+	}
+	_ = conn.Close(websocket.StatusTryAgainLater, "too many clients")
+}
+
+// answer handles a message of a client and returns the reply, nil for none.
+func (s *subscriber) answer(text []byte) []byte {
+	fail := func(why string) []byte {
+		return frame(artifact.Object{member("type", "error"), member("message", why)})
+	}
+	var any json.RawMessage
+	if err := json.Unmarshal(text, &any); err != nil {
+		return fail("Invalid JSON: " + err.Error())
+	}
+	var message struct {
+		Type  json.RawMessage `json:"type"`
+		Types json.RawMessage `json:"message_types"`
+	}
+	var wrong *json.UnmarshalTypeError
+	if err := json.Unmarshal(text, &message); errors.As(err, &wrong) || string(any) == "null" {
+		return fail("The message must be a JSON object")
+	}
+	var kind string
+	_ = json.Unmarshal(message.Type, &kind)
+	switch kind {
+	case "ping":
+		return frame(artifact.Object{member("type", "pong")})
+	case "subscribe", "unsubscribe":
+		types := []string{}
+		if message.Types != nil {
+			if err := json.Unmarshal(message.Types, &types); err != nil || types == nil {
+				return fail("message_types must be a list of strings")
+			}
+		}
+		s.change(types, kind == "subscribe")
+		return frame(artifact.Object{member("type", kind+"d"), member("message_types", types)})
+	}
+	return nil
+}
+
+func frame(o artifact.Object) []byte {
+	text, err := artifact.AppendJSON(nil, o)
+	if err != nil {
+		panic(err) // the values are numbers and texts
+	}
+	return text
+}
+
+// MessageTypes are the types of messages that a client can subscribe to.
+var MessageTypes = []string{
+	"credit_phases_configured", "credit_phase_start", "credit_phase_progress", "credit_phase_sending_complete",
+	"credit_phase_complete", "credits_complete", "processing_stats", "realtime_metrics", "realtime_telemetry_metrics",
+	"realtime_server_metrics", "worker_status_summary", "worker_health", "worker_group_stats", "system_state_changed",
+	"all_records_received", "process_records_result", "results_exported", "benchmark_complete", "heartbeat",
+}
+
+// tell sends a message of a type, made only if somebody wants it.
+func (v *View) tell(kind, service string, make func() artifact.Object) {
+	if !slices.Contains(MessageTypes, kind) {
+		panic("no message type " + kind)
+	}
+	if !v.sockets.wanted(kind) {
+		return
+	}
+	o := artifact.Object{member("message_type", kind), member("service_id", service),
+		member("request_ns", time.Now().UnixNano())}
+	v.sockets.send(kind, frame(append(o, make()...)))
+}
+
+// wanted reports whether a client wants messages of a type.
+func (h *socketHub) wanted(kind string) bool {
+	if !h.any() {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for c := range h.clients {
+		if c.wants != nil && c.wants(kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// enter notes the state of the program; the view is locked.
+func (v *View) enter(state string) {
+	if v.system == state {
+		return
+	}
+	v.system = state
+	v.tell("system_state_changed", "system_controller", func() artifact.Object {
+		return artifact.Object{member("state", state)}
+	})
+}
+
+// publishPhase tells of a change of a phase; the view is locked.
+func (v *View) publishPhase(p *progress.Phase) {
+	kinds := map[progress.PhaseState]string{progress.PhaseStarted: "credit_phase_start",
+		progress.PhaseSendingComplete: "credit_phase_sending_complete", progress.PhaseComplete: "credit_phase_complete"}
+	kind := kinds[p.State]
+	if kind == "" || v.run == nil {
+		return
+	}
+	now := time.Now()
+	if v.snapshot == nil {
+		v.snapshot = &progress.Snapshot{At: now}
+	}
+	if v.starts[p.Index] == nil {
+		v.starts[p.Index] = &phaseStart{startNS: now.Add(-p.Elapsed).UnixNano()}
+	}
+	v.tell(kind, "timing_manager", func() artifact.Object {
+		return artifact.Object{member("stats", v.phaseStats(p))}
+	})
+	if p.State == progress.PhaseComplete && p.Index == len(v.run.Phases)-1 {
+		v.tell("credits_complete", "timing_manager", func() artifact.Object { return nil })
+	}
+}
+
+// publishProgress tells of what goes on; the view is locked.
+func (v *View) publishProgress(now time.Time) {
+	if !v.sockets.any() || v.snapshot == nil || v.run == nil || now.Sub(v.sockets.told) < busInterval {
+		return
+	}
+	v.sockets.told = now
+	v.tell("heartbeat", "api", func() artifact.Object {
+		return artifact.Object{member("state", "running"), member("service_type", "api")}
+	})
+	for i := range v.snapshot.Phases {
+		p := &v.snapshot.Phases[i]
+		if p.State != progress.PhaseStarted && p.State != progress.PhaseSendingComplete {
+			continue
+		}
+		v.tell("credit_phase_progress", "timing_manager", func() artifact.Object {
+			return artifact.Object{member("stats", v.phaseStats(p))}
+		})
+	}
+	if p := v.snapshot.Current(); p != nil {
+		v.tell("processing_stats", "records_manager", func() artifact.Object {
+			return artifact.Object{member("processing_stats", v.phaseStats(p)),
+				member("worker_stats", artifact.Object{member(workerID, v.processingObject())})}
+		})
+	}
+	v.tell("worker_status_summary", "worker_manager", func() artifact.Object {
+		return artifact.Object{member("worker_statuses", artifact.Object{member(workerID, v.workerStatus())}),
+			member("worker_startup_states", artifact.Object{member(workerID, v.startupState())})}
+	})
+	v.tell("worker_health", workerID, func() artifact.Object {
+		return artifact.Object{member("health", v.healthObject()), member("task_stats", v.taskObject())}
+	})
+	if f := v.snapshot.Figures; f != nil && f != v.sockets.figures {
+		v.sockets.figures = f
+		v.tell("realtime_metrics", "records_manager", func() artifact.Object {
+			return artifact.Object{member("metrics", v.metricList())}
+		})
+		if len(f.Servers) > 0 {
+			v.tell("realtime_server_metrics", "server_metrics_manager", v.serversDocument)
+		}
+	}
+	if g := first(v.snapshot.GPUs); g != nil && g != v.sockets.gpus {
+		v.sockets.gpus = g
+		v.tell("realtime_telemetry_metrics", "gpu_telemetry_manager", func() artifact.Object {
+			return artifact.Object{member("metrics", telemetryList(v.snapshot.GPUs))}
+		})
+	}
+}
+
+// metricList are the newest figures as the messages have them.
+func (v *View) metricList() []any {
+	list := []any{}
+	results := v.results()
+	for i := range results {
+		if r := &results[i]; public(r) {
+			list = append(list, append(artifact.Object{member("tag", r.Tag), member("header", r.Header),
+				member("unit", r.Unit)}, statistics(r)...))
+		}
+	}
+	return list
+}
+
+// telemetryList are the values of all GPUs.
+func telemetryList(gpus []progress.GPU) []any {
+	list := []any{}
+	for i := range gpus {
+		g := &gpus[i]
+		for _, x := range g.Values {
+			list = append(list, artifact.Object{member("tag", x.Tag), member("header", x.Header), member("unit", x.Unit),
+				member("gpu_index", g.Index), member("gpu_model_name", g.Model), member("source", g.Source),
+				member("current", x.Now), member("avg", x.Avg), member("min", x.Min), member("max", x.Max),
+				member("p50", x.P50), member("p90", x.P90), member("p99", x.P99), member("std", x.Std)})
+		}
+	}
+	return list
+}
+
+// publishEnd tells of the end of a run; the view is locked.
+func (v *View) publishEnd() {
+	v.tell("all_records_received", "records_manager", func() artifact.Object {
+		if p := v.snapshot.Current(); p != nil {
+			return artifact.Object{member("final_processing_stats", v.phaseStats(p))}
+		}
+		return nil
+	})
+	if v.ending.HasResults {
+		v.tell("process_records_result", "records_manager", func() artifact.Object {
+			return artifact.Object{member("results", artifact.Object{member("results", v.resultsObject()),
+				member("errors", []any{})})}
+		})
+		v.tell("realtime_metrics", "records_manager", func() artifact.Object {
+			return artifact.Object{member("metrics", v.metricList())}
+		})
+	}
+	v.tell("results_exported", "system_controller", func() artifact.Object {
+		return artifact.Object{member("artifact_dir", v.run.Dir)}
+	})
+	v.tell("benchmark_complete", "system_controller", func() artifact.Object {
+		return artifact.Object{member("was_cancelled", v.ending.Cancelled)}
+	})
+}

@@ -74,7 +74,7 @@ func (a *app) browse(paths []string, o browseOptions) int {
 		options.Theme = o.theme
 	}
 	if cache, err := os.UserCacheDir(); err == nil && !o.noCache {
-		options.Cache = filepath.Join(cache, "aiperf")
+		options.Cache = filepath.Join(cache, "aiperf", "serve")
 	}
 	runs, err := browse.New(options)
 	if err != nil {

@@ -53,6 +53,7 @@ type Options struct {
 type Server struct {
 	o       Options
 	reports *reports
+	indexes *indexes
 
 	mu      sync.Mutex
 	shelf   *shelf
@@ -62,7 +63,7 @@ type Server struct {
 
 // New searches the folders. It is an error if there is nothing to show.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, reports: newReports(o)}
+	s := &Server{o: o, reports: newReports(o), indexes: newIndexes(o)}
 	if err := s.scan(); err != nil {
 		return nil, err
 	}
@@ -78,7 +79,10 @@ func New(o Options) (*Server, error) {
 }
 
 // Close ends what is being computed.
-func (s *Server) Close() { s.reports.close() }
+func (s *Server) Close() {
+	s.reports.close()
+	s.indexes.close()
+}
 
 // Runs returns the number of runs that were found.
 func (s *Server) Runs() int {
@@ -245,7 +249,12 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /r/{id}/files", s.with(s.files))
 	mux.HandleFunc("GET /r/{id}/files/{path...}", s.with(s.file))
 	mux.HandleFunc("GET /r/{id}/saved", s.with(s.saved))
+	mux.HandleFunc("GET /r/{id}/requests", s.with(s.requestsPage))
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("GET /api/runs", s.runs)
+	mux.HandleFunc("GET /api/r/{id}/requests", s.with(s.findRequests))
+	mux.HandleFunc("GET /api/r/{id}/requests/{number}", s.with(s.oneRequest))
+	mux.HandleFunc("GET /api/r/{id}/timeline", s.with(s.timeline))
 	mux.HandleFunc("GET /api/r/{id}/report", s.with(s.reportState))
 	return mux
 }

@@ -240,3 +240,76 @@ func TestChangedFoldersAreSeen(t *testing.T) {
 		t.Error("the change was not seen")
 	}
 }
+
+// record is a line of the per-request file.
+func record(i int, failure string) string {
+	rest := `"metrics":{"request_latency":{"value":` + fmt.Sprint(10+i) + `,"unit":"ms"}}}`
+	if failure != "" {
+		text, _ := json.Marshal(failure)
+		rest = `"metrics":{},"error":{"code":503,"type":"T","message":` + string(text) + `}}`
+	}
+	return fmt.Sprintf(`{"metadata":{"session_num":%d,"x_request_id":"r-%[1]d","x_correlation_id":"c-%[1]d",`+
+		`"conversation_id":"s-%[1]d","turn_index":0,"request_start_ns":%d,"request_end_ns":%d,"worker_id":"w",`+
+		`"record_processor_id":"p","benchmark_phase":"profiling"},`, i, 1_700_000_000_000_000_000+i*1_000_000,
+		1_700_000_000_010_000_000+i*2_000_000) + rest + "\n"
+}
+
+func TestRequestsAreFound(t *testing.T) {
+	files := usual()
+	for i := range 250 {
+		failure := ""
+		if i == 17 {
+			failure = hostile
+		}
+		files["art/a/profile_export.jsonl"] += record(i, failure)
+	}
+	files["art/a/profile_export_raw.jsonl"] = `{"metadata":{"x_request_id":"r-17"},"payload":{"text":"asked"},"responses":[]}` +
+		"\n"
+	s := serve(t, folders(t, files))
+	at := "/api/r/" + s.id("a")
+	type answer struct {
+		Pending    bool
+		Total, All int
+		Rows       []requestRow
+		Error      string
+	}
+	ask := func(query string) (a answer) {
+		for {
+			_, body, _ := s.get(at + "/requests?" + query)
+			a = answer{}
+			if err := json.Unmarshal([]byte(body), &a); err != nil {
+				t.Fatal(err)
+			}
+			if !a.Pending {
+				return a
+			}
+		}
+	}
+	if a := ask(""); a.Total != 250 || len(a.Rows) != 100 || a.Rows[0].ID != "r-0" {
+		t.Errorf("all: %+v", a)
+	}
+	if a := ask("q=r-17"); a.Total != 1 || a.Rows[0].Number != 18 || a.Rows[0].Error != hostile {
+		t.Errorf("by id: %+v", a)
+	}
+	if a := ask("failed=1&error=onerror"); a.Total != 1 || a.All != 250 {
+		t.Errorf("by error: %+v", a)
+	}
+	if a := ask("sort=request_latency&down=1&limit=1"); len(a.Rows) != 1 || a.Rows[0].ID != "r-249" {
+		t.Errorf("slowest: %+v", a)
+	}
+	if status, _, _ := s.get(at + "/requests?sort=nothing"); status != http.StatusBadRequest {
+		t.Errorf("sorted by nothing: %d", status)
+	}
+	for _, number := range []string{"0", "251", "x", "-1"} {
+		if status, _, _ := s.get(at + "/requests/" + number); status != http.StatusNotFound {
+			t.Errorf("request %s: %d", number, status)
+		}
+	}
+	_, body, _ := s.get(at + "/requests/18")
+	if !strings.Contains(body, `"x_request_id":"r-17"`) || !strings.Contains(body, `"text":"asked"`) {
+		t.Errorf("one request: %s", body)
+	}
+	if _, body, _ := s.get(at + "/timeline"); !strings.Contains(body, "request_throughput") {
+		t.Errorf("timeline: %s", body)
+	}
+}

@@ -122,7 +122,7 @@ func tabs(it *item) []tab {
 	switch {
 	case it.folder.Kind == library.Run && it.folder.HasRecords:
 		return []tab{{at, "Report", "report"}, {at + "/figures", "Figures", "figures"},
-			{at + "/files", "Files", "files"}}
+			{at + "/requests", "Requests", "requests"}, {at + "/files", "Files", "files"}}
 	case it.folder.Kind == library.Run || it.folder.Kind == library.Repeats:
 		return []tab{{at + "/figures", "Figures", "figures"}, {at + "/files", "Files", "files"}}
 	}

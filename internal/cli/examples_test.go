@@ -58,6 +58,7 @@ var absent = map[string]string{
 	"aiperf tokenizer pack meta": "a network",
 	"weka_trace":                 "recorded traces of agents",
 	"syfi_coding_trace":          "recorded traces of agents",
+	"aiperf serve":               "a server that answers until it is interrupted",
 	"aiperf speed-bench-report":  "runs of a data set from a network",
 	"aiperf compare baseline":    "folders of earlier runs",
 	"$SERVER":                    "the settings of a pipeline",

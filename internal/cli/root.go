@@ -80,6 +80,7 @@ func commands() []command {
 		{"report", "recompute the summaries of a run from its records", (*app).reportAgain},
 		{"gate", "check a finished run against thresholds", (*app).gate},
 		{"compare", "compare runs with a base: better, worse, no difference", (*app).compare},
+		{"serve", "show finished runs in the browser", (*app).serve},
 		{"speed-bench-report", "show runs of SPEED-Bench categories as a matrix", (*app).speedBenchReport},
 		{"analyze", "draw the sessions of a run, or show the content of its requests", (*app).analyze},
 		{"server-metrics", "recompute the server metrics of a run from its recording", (*app).serverMetrics},

@@ -57,10 +57,7 @@ func Write(ctx context.Context, r *summary.Result, s *summary.State, o Options) 
 			Path: o.To.Path(config.RecordsParquet)})
 	}
 	if o.Page != nil {
-		page, figures := *o.Page, summary.FiguresOf(r)
-		page.Phases, page.Looks, page.ServerFigures = s.Phases, s.Looks, s.Console.ServerMetrics
-		page.Thresholds = compare.Judge(s.FailIf, s.Config.Percentiles, &figures)
-		exporters = append(exporters, html.Export{Path: o.To.Path(config.HTMLReport), Run: page})
+		exporters = append(exporters, html.Export{Path: o.To.Path(config.HTMLReport), Run: pageOf(r, s, *o.Page)})
 	}
 	tables := report.ExportAll(ctx, r, exporters...)
 	shown := consoleOptions(s)
@@ -72,6 +69,20 @@ func Write(ctx context.Context, r *summary.Result, s *summary.State, o Options) 
 		shown.Files.Text = o.To.Path(config.ConsoleText)
 	}
 	return shown, errors.Join(tables, text)
+}
+
+// Page returns the HTML report, of which run holds what was collected alongside the requests, and writes nothing.
+func Page(r *summary.Result, s *summary.State, run html.Run) ([]byte, error) {
+	run = pageOf(r, s, run)
+	return html.Render(r, &run)
+}
+
+// pageOf adds what the state has to what the page shows.
+func pageOf(r *summary.Result, s *summary.State, page html.Run) html.Run {
+	figures := summary.FiguresOf(r)
+	page.Phases, page.Looks, page.ServerFigures = s.Phases, s.Looks, s.Console.ServerMetrics
+	page.Thresholds = compare.Judge(s.FailIf, s.Config.Percentiles, &figures)
+	return page
 }
 
 // consoleOptions returns how the console shows a result, without the files.

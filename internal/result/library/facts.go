@@ -46,6 +46,8 @@ type Facts struct {
 	GPUs                int
 	// Figures are those of [KeyFigures] by tag and statistic, such as time_to_first_token_p99.
 	Figures map[string]float64
+	// Ranges are the smallest and the largest value of a key figure among the cells of a sweep or a search.
+	Ranges map[string][2]float64
 	// Runs is the number of runs behind repeats, a sweep or a search, Cells that of their configurations, Failed that
 	// of the runs that failed.
 	Runs, Cells, Failed int
@@ -320,12 +322,32 @@ func (f *Facts) readSweep(path string) error {
 	return nil
 }
 
-// ofSweep takes what a sweep says: a key figure is the best of the cells.
+// ofSweep takes what a sweep says.
 func (f *Facts) ofSweep(s *answer.Sweep) {
 	f.Cells, f.Failed = len(s.Cells), len(s.Failures)
+	f.Ranges = rangesOf(s)
 	for _, p := range s.Parameters {
 		f.Varied = append(f.Varied, p.Name)
 	}
+}
+
+// rangesOf returns the smallest and the largest value of each key figure among the cells.
+func rangesOf(s *answer.Sweep) map[string][2]float64 {
+	ranges := map[string][2]float64{}
+	for i := range s.Cells {
+		for _, m := range KeyFigures {
+			v, ok := s.Cells[i].Figure(m.Key())
+			if !ok {
+				continue
+			}
+			span, ok := ranges[m.Key()]
+			if !ok {
+				span = [2]float64{v.Mean, v.Mean}
+			}
+			ranges[m.Key()] = [2]float64{min(span[0], v.Mean), max(span[1], v.Mean)}
+		}
+	}
+	return ranges
 }
 
 // readSearch reads the history of a search.
@@ -339,6 +361,13 @@ func (f *Facts) readSearch(d *Folder) error {
 		return fmt.Errorf("%s is damaged: %w", d.File, err)
 	}
 	f.ofSweep(s)
+	if d.Aggregate != "" { // which has the figures of the cells
+		if data, err := bounded.ReadFile(d.Aggregate); err == nil {
+			if whole, err := answer.Read(data); err == nil {
+				f.Ranges = rangesOf(whole)
+			}
+		}
+	}
 	f.Runs, f.Planner = len(s.Cells), s.Search.Planner
 	f.Outcome = strings.ReplaceAll(s.Search.Reason, "_", " ")
 	if b := s.Search.Boundary; b != nil && b.FeasibleMax != nil {

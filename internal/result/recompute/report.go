@@ -56,25 +56,8 @@ type ReportOptions struct {
 // Report recomputes the summaries of a run from its records and writes them. Without changes they equal those of the
 // live run, byte by byte.
 func Report(ctx context.Context, o ReportOptions) (*summary.Result, *console.Options, error) {
-	from, state, orig, err := findRun(o.Dir)
+	r, from, err := replay(ctx, o)
 	if err != nil {
-		return nil, nil, err
-	}
-	if state.ExportLevel == "summary" {
-		return nil, nil, fmt.Errorf("%s was run with --export-level summary: there are no records to compute "+
-			"anything from", o.Dir)
-	}
-	r := recomputation{o: o, state: state, config: state.Config, orig: orig}
-	if err := r.configure(); err != nil {
-		return nil, nil, err
-	}
-	if err := r.read(from.Path(config.RecordsJSONL)); err != nil {
-		return nil, nil, err
-	}
-	if err := r.warmup(); err != nil {
-		return nil, nil, err
-	}
-	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	result, err := r.result()
@@ -87,6 +70,47 @@ func Report(ctx context.Context, o ReportOptions) (*summary.Result, *console.Opt
 	}
 	options, err := r.export(ctx, result, from, to)
 	return result, options, err
+}
+
+// Page computes the HTML report of a run from its records and writes nothing.
+func Page(ctx context.Context, o ReportOptions) ([]byte, error) {
+	o.HTML = true
+	r, from, err := replay(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.result()
+	if err != nil {
+		return nil, err
+	}
+	page, err := r.page(ctx, from)
+	if page == nil {
+		return nil, err // else a part is missing, and the page leaves it out
+	}
+	return files.Page(result, r.shown(), *page)
+}
+
+// replay reads the records of a run.
+func replay(ctx context.Context, o ReportOptions) (*recomputation, config.Artifacts, error) {
+	from, state, orig, err := findRun(o.Dir)
+	if err != nil {
+		return nil, from, err
+	}
+	if state.ExportLevel == "summary" {
+		return nil, from, fmt.Errorf("%s was run with --export-level summary: there are no records to compute "+
+			"anything from", o.Dir)
+	}
+	r := &recomputation{o: o, state: state, config: state.Config, orig: orig}
+	if err := r.configure(); err != nil {
+		return nil, from, err
+	}
+	if err := r.read(from.Path(config.RecordsJSONL)); err != nil {
+		return nil, from, err
+	}
+	if err := r.warmup(); err != nil {
+		return nil, from, err
+	}
+	return r, from, ctx.Err()
 }
 
 // findRun finds a run in a folder: by its state file, with any prefix, or a run of the original, which has no state
@@ -399,11 +423,16 @@ func (r *recomputation) export(
 	if phases != nil {
 		unlisted = phases.Write()
 	}
+	options, unwritten := files.Write(ctx, result, r.shown(), o)
+	return &options, errors.Join(unwritten, unread, unlisted)
+}
+
+// shown is the state of the run as the reports show it.
+func (r *recomputation) shown() *summary.State {
 	state := *r.state
 	state.Config = r.config
 	if r.selects() {
 		state.GPU = nil // it is that of the whole run
 	}
-	options, unwritten := files.Write(ctx, result, &state, o)
-	return &options, errors.Join(unwritten, unread, unlisted)
+	return &state
 }

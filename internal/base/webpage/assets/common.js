@@ -108,7 +108,9 @@
   const label = () => { button.textContent = isDark() ? "Light" : "Dark"; button.setAttribute("aria-label", "Switch to the " + (isDark() ? "light" : "dark") + " theme"); };
   button.hidden = false;
   label();
-  button.onclick = () => { root.dataset.theme = isDark() ? "light" : "dark"; label(); repaint(); };
+  button.onclick = () => { root.dataset.theme = isDark() ? "light" : "dark"; label(); repaint(); remember(); };
+  // A page of a server has the same theme as the one before.
+  const remember = () => { try { document.cookie = "aiperf-theme=" + root.dataset.theme + ";path=/;max-age=31536000;samesite=lax"; } catch { /* no cookies here */ } };
   dark.addEventListener("change", () => { label(); repaint(); });
 
   const fit = () => { for (const p of plots) { const w = widthOf(p.el); if (w !== p.u.width) p.u.setSize({width: w, height: p.u.height}); } };

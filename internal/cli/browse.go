@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"aiperf/internal/base/webserver"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/result/browse"
+)
+
+const browseHelp = `Usage: aiperf serve DIR [DIR …] [options]
+
+Shows the finished runs below folders in the browser: a list with search, the report of each run,
+several runs side by side, charts over many runs, sweeps and searches, single requests, and all files.
+Runs of the original AIPerf are shown too. Nothing is written below the folders, and the pages need
+no network beyond this server. Ctrl-C ends it.
+
+Options:
+`
+
+// browseOptions are what the server of finished runs is asked for.
+type browseOptions struct {
+	host, theme string
+	port        int
+	open        bool
+	noCache     bool
+	// dashboard reports that aiperf plot --dashboard asks: the charts come first, and the lines are its own.
+	dashboard bool
+}
+
+func (o *browseOptions) table() *flags.Table {
+	return &flags.Table{Command: "serve", About: browseHelp, Flags: []flags.Flag{
+		flags.Value("host", "ADDR", "address to listen on; beyond this machine the address that is printed has a key "+
+			"[default: 127.0.0.1]", flags.Text(&o.host)),
+		flags.Value("port", "N", "port to listen on, 0 for any that is free [default: 8080]",
+			integer(&o.port, 0, 65535)),
+		flags.Switch("open", "open the page in the browser", &o.open),
+		flags.Choice("theme", "NAME", "light, dark or auto, what the browser prefers [default: auto]", &o.theme, "auto",
+			"light", "dark"),
+		flags.Switch("no-cache", "keep what is computed from records in memory only, instead of in the user's cache "+
+			"folder", &o.noCache),
+	}}
+}
+
+// serve shows finished runs.
+func (a *app) serve(args []string) int {
+	o := browseOptions{host: "127.0.0.1", port: 8080, theme: "auto"}
+	paths, code, done := a.parse(o.table(), args)
+	if done {
+		return code
+	}
+	if len(paths) == 0 {
+		return a.fail(errors.New("aiperf serve needs the folder of the results: aiperf serve artifacts"))
+	}
+	return a.browse(paths, o)
+}
+
+// browse serves the finished runs below paths until it is interrupted.
+func (a *app) browse(paths []string, o browseOptions) int {
+	limitMemory(a.env)
+	options := browse.Options{Paths: paths, Version: Version}
+	if o.theme != "auto" {
+		options.Theme = o.theme
+	}
+	if cache, err := os.UserCacheDir(); err == nil && !o.noCache {
+		options.Cache = filepath.Join(cache, "aiperf", "serve")
+	}
+	runs, err := browse.New(options)
+	if err != nil {
+		return a.fail(err)
+	}
+	defer runs.Close()
+	server, err := webserver.Listen(webserver.Options{
+		Flag: "--port", Address: net.JoinHostPort(o.host, strconv.Itoa(o.port)), Handler: runs.Handler(),
+	})
+	if err != nil {
+		return a.fail(err)
+	}
+	defer server.Close(time.Second)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	start := "/"
+	if o.dashboard {
+		start = "/charts"
+	}
+	address := server.URL(start)
+	out := a.terminal.out
+	for _, note := range runs.Notes() {
+		fmt.Fprintln(a.terminal.err, "Warning: "+note)
+	}
+	if o.dashboard {
+		mode := "single-run"
+		if runs.Runs() > 1 {
+			mode = "multi-run"
+		}
+		fmt.Fprintf(out, "Dashboard ready: %s\nMode: %s (%s), Theme: %s\nPress Ctrl+C to stop\n", address, mode,
+			fmt.Sprintf("%d %s", runs.Runs(), plural(runs.Runs(), "run", "runs")), o.theme)
+	} else {
+		fmt.Fprintf(out, "Serving %s: %s\nPress Ctrl+C to stop\n", fmt.Sprintf("%d %s", runs.Runs(), plural(runs.Runs(), "run", "runs")), address)
+	}
+	if o.open {
+		if err := openBrowser(address); err != nil {
+			fmt.Fprintln(a.terminal.err, "Warning: the browser cannot be opened:", err)
+		}
+	}
+	<-ctx.Done()
+	fmt.Fprintln(out, "Stopped")
+	return ExitOK
+}
+
+// openBrowser opens an address in the user's browser.
+func openBrowser(address string) error {
+	name, args := "xdg-open", []string{address}
+	switch runtime.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
+	}
+	cmd := exec.Command(name, args...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // the browser may stay open for as long as it likes
+	return nil
+}

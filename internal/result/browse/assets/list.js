@@ -1,0 +1,127 @@
+  const el = id => document.getElementById(id);
+  const store = {
+    get(key, otherwise) { try { return JSON.parse(sessionStorage.getItem("aiperf-" + key)) ?? otherwise; } catch { return otherwise; } },
+    set(key, value) { try { sessionStorage.setItem("aiperf-" + key, JSON.stringify(value)); } catch { /* private mode */ } },
+  };
+  const when = ms => ms ? new Date(ms).toISOString().replace("T", " ").slice(0, 16) : "";
+  const fixed = [
+    {key: "name", title: "Run", text: true, value: i => i.name},
+    {key: "model", title: "Model", text: true, value: i => i.model || "", cls: "model"},
+    {key: "load", title: "Load", value: i => i.concurrency || i.rate || i.load || "", cls: "load"},
+    {key: "started", title: "Started (UTC)", value: i => i.started || null, cls: "when minorcol"},
+    {key: "endpoint", title: "API", text: true, value: i => i.endpoint || "", cls: "minorcol"},
+    {key: "state", title: "Client", text: true, value: i => i.state || ""},
+  ];
+  const figures = data.columns.map(c => ({key: c.key, title: c.title, hint: c.header, unit: c.unit, number: true, value: i => i.f[c.key] ?? i.range?.[c.key]?.[1] ?? null}));
+  const all = [...fixed, ...figures];
+  const usual = ["name", "model", "load", "started", "state", "output_token_throughput_avg", "request_throughput_avg", "time_to_first_token_p50", "time_to_first_token_p99", "inter_token_latency_p50", "request_latency_p50", "request_count_avg", "error_request_count_avg"];
+  let shown = store.get("columns", usual).filter(k => all.some(c => c.key === k));
+  let sort = store.get("sort", {key: "started", down: true});
+  let limit = 200;
+  const picked = new Set(store.get("picked", []).filter(id => data.items.some(i => i.id === id)));
+  const byId = new Map(data.items.map(i => [i.id, i]));
+  for (const i of data.items) i.hay = [i.name, i.model, i.load, i.endpoint, i.kind, i.state, i.label, i.version, i.why, i.about].join("\n").toLowerCase();
+
+  for (const kind of [...new Set(data.items.map(i => i.kind))].sort()) el("kind").append(make("option", {value: kind, textContent: kind}));
+  const kept = store.get("filter", {});
+  el("query").value = new URLSearchParams(location.search).get("q") ?? kept.query ?? "";
+  el("kind").value = kept.kind ?? "";
+  if (!el("kind").value) el("kind").value = "";
+  el("parts").checked = kept.parts ?? false;
+  const nested = data.items.some(i => i.parent);
+  el("parts").closest("label").hidden = !nested;
+
+  function visible() {
+    const words = el("query").value.toLowerCase().split(/\s+/).filter(Boolean), kind = el("kind").value;
+    const parts = el("parts").checked || kind === "run";
+    return data.items.filter(i => (parts || !i.parent) && (!kind || i.kind === kind) && words.every(w => i.hay.includes(w)));
+  }
+  function compare(a, b) {
+    const c = all.find(c => c.key === sort.key) || all[0], p = c.value(a), q = c.value(b), none = v => v === null || v === "" || v === undefined;
+    if (none(p) || none(q)) return none(p) - none(q) || a.name.localeCompare(b.name, undefined, {numeric: true});
+    const way = sort.down ? -1 : 1;
+    if (typeof p === "number" && typeof q === "number") return way * (p - q) || a.name.localeCompare(b.name, undefined, {numeric: true});
+    return way * String(p).localeCompare(String(q), undefined, {numeric: true});
+  }
+  function head() {
+    const row = make("tr");
+    const every = make("input", {type: "checkbox", id: "every"});
+    every.setAttribute("aria-label", "Select all runs that are shown");
+    every.onchange = () => { for (const i of visible()) if (every.checked) picked.add(i.id); else picked.delete(i.id); body(); };
+    row.append(make("th", {scope: "col", className: "tick"}, every));
+    for (const c of all.filter(c => shown.includes(c.key))) {
+      const b = make("button", {type: "button", textContent: c.title, title: c.hint ? c.hint + (c.unit ? " (" + c.unit + ")" : "") : ""});
+      if (c.unit && c.unit.length < 4) b.append(" ", make("span", {className: "unit", textContent: c.unit}));
+      b.onclick = () => { sort = {key: c.key, down: sort.key === c.key ? !sort.down : !!c.number || c.key === "started"}; store.set("sort", sort); draw(); el("runs").querySelector(`[data-key="${c.key}"] button`).focus(); };
+      const th = make("th", {scope: "col", className: (c.number ? "n " : "") + (c.cls || "").replace(/load|when|model/, "")}, b);
+      th.dataset.key = c.key;
+      if (sort.key === c.key) th.setAttribute("aria-sort", sort.down ? "descending" : "ascending");
+      row.append(th);
+    }
+    el("runs").tHead.replaceChildren(row);
+  }
+  function cell(i, c) {
+    switch (c.key) {
+    case "name": {
+      const th = make("th", {scope: "row"}, make("a", {href: "/r/" + i.id, textContent: i.name}));
+      if (i.kind !== "run") th.append(make("span", {className: "kind", textContent: i.kind}));
+      if (i.about) th.append(make("small", {textContent: i.about}));
+      if (i.why) th.append(make("small", {className: "why failed", textContent: i.why}));
+      return th;
+    }
+    case "started": return make("td", {className: "when minorcol", textContent: when(i.started)});
+    case "load": return make("td", {className: "load", textContent: i.load || ""});
+    case "state": return make("td", {}, make("span", {className: "state " + (i.state || ""), textContent: i.state || "–"}));
+    }
+    const span = c.number && i.range?.[c.key];
+    if (span) return make("td", {className: "n span", title: "smallest and largest of the cells", textContent: short(span[0]) === short(span[1]) ? short(span[0]) : short(span[0]) + " – " + short(span[1])});
+    if (c.number) return make("td", {className: "n", textContent: i.f[c.key] === undefined ? "" : short(i.f[c.key])});
+    return make("td", {className: c.cls || "", textContent: c.value(i)});
+  }
+  function body() {
+    const list = visible().sort(compare), columns = all.filter(c => shown.includes(c.key));
+    const rows = list.slice(0, limit).map(i => {
+      const tick = make("input", {type: "checkbox", checked: picked.has(i.id)});
+      tick.setAttribute("aria-label", "Select " + i.name);
+      tick.onchange = () => { if (tick.checked) picked.add(i.id); else picked.delete(i.id); foot(); };
+      return make("tr", {className: i.parent ? "part" : ""}, make("td", {}, tick), ...columns.map(c => cell(i, c)));
+    });
+    if (!rows.length) rows.push(make("tr", {}, make("td", {className: "empty", colSpan: columns.length + 1, textContent: "No run matches. Clear the search, or choose another kind."})));
+    el("runs").tBodies[0].replaceChildren(...rows);
+    el("more").hidden = list.length <= limit;
+    el("more").firstChild.textContent = `Show all ${list.length}`;
+    const total = data.items.filter(i => el("parts").checked || !i.parent).length;
+    el("count").textContent = list.length === total ? `${total} shown` : `${list.length} of ${total}`;
+    el("every").checked = list.length > 0 && list.every(i => picked.has(i.id));
+    foot();
+  }
+  function foot() {
+    const n = picked.size;
+    store.set("picked", [...picked]);
+    el("picked").hidden = n === 0;
+    el("pickedcount").textContent = n + " selected";
+    el("side").disabled = n < 2 || n > 12;
+    el("pickedhint").textContent = n < 2 ? "Select two or more to compare them." : n > 12 ? "Side by side takes at most 12." : "";
+  }
+  function draw() { head(); body(); }
+  function filter() { limit = 200; store.set("filter", {query: el("query").value, kind: el("kind").value, parts: el("parts").checked}); body(); }
+  el("filter").oninput = filter;
+  el("filter").onsubmit = ev => { ev.preventDefault(); el("runs").querySelector("tbody a")?.focus(); };
+  el("more").firstChild.onclick = () => { limit = Infinity; body(); };
+  const ids = () => [...picked].sort((a, b) => (byId.get(a).started || 0) - (byId.get(b).started || 0)).join(",");
+  el("side").onclick = () => { location.href = "/compare?runs=" + ids(); };
+  el("charts").onclick = () => { location.href = "/charts?runs=" + ids(); };
+  el("clear").onclick = () => { picked.clear(); body(); };
+  for (const c of all) {
+    if (c.key === "name") continue;
+    const box = make("input", {type: "checkbox", checked: shown.includes(c.key)});
+    box.onchange = ev => { ev.stopPropagation(); shown = all.filter(a => a.key === c.key ? box.checked : shown.includes(a.key)).map(a => a.key); store.set("columns", shown); draw(); };
+    el("columns").append(make("label", {}, box, c.hint || c.title));
+  }
+  addEventListener("keydown", ev => {
+    if (ev.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) { ev.preventDefault(); el("query").focus(); el("query").select(); }
+    if (ev.key === "Escape") { const open = document.querySelector("details.choose[open]"); if (open) { open.open = false; open.firstElementChild.focus(); } }
+  });
+  addEventListener("click", ev => { for (const d of document.querySelectorAll("details.choose[open]")) if (!d.contains(ev.target)) d.open = false; });
+  draw();
+  finished();

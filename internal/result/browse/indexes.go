@@ -1,0 +1,158 @@
+package browse
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/result/requests"
+)
+
+// indexes are those of the requests of runs: each is made on first use, one at a time, saved in the cache folder, and
+// kept in memory as long as there is room.
+type indexes struct {
+	o    Options
+	ctx  context.Context
+	stop context.CancelFunc
+	turn chan struct{}
+	work sync.WaitGroup
+
+	mu    sync.Mutex
+	all   map[string]*indexed
+	order []string // least recently used first
+}
+
+// indexed is an index, complete when done is closed.
+type indexed struct {
+	done  chan struct{}
+	share atomic.Uint64 // of the file that was read, as the bits of a float
+	x     *requests.Index
+	err   error
+}
+
+// Bounds of the indexes in memory and in the cache folder, in bytes.
+const (
+	maxIndexed      = 150 << 20
+	maxIndexedFiles = 1 << 30
+)
+
+func newIndexes(o Options) *indexes {
+	x := &indexes{o: o, turn: make(chan struct{}, 1), all: map[string]*indexed{}}
+	x.ctx, x.stop = context.WithCancel(context.Background())
+	return x
+}
+
+func (x *indexes) close() {
+	x.stop()
+	x.work.Wait()
+}
+
+// of returns the index of a file of a run, which may not be complete. Names is that of [requests.Options].
+func (x *indexes) of(it *item, kind config.Artifact) *indexed {
+	path := it.folder.Files.Path(kind)
+	key := path + it.stamp
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if m, ok := x.all[key]; ok {
+		x.order = append(slices.DeleteFunc(x.order, func(k string) bool { return k == key }), key)
+		return m
+	}
+	m := &indexed{done: make(chan struct{})}
+	x.all[key], x.order = m, append(x.order, key)
+	x.work.Go(func() {
+		m.x, m.err = x.make(m, path, kind == config.RawJSONL)
+		close(m.done)
+		x.shrink()
+	})
+	return m
+}
+
+// shrink forgets the indexes that have not been used for the longest time, until the others fit.
+func (x *indexes) shrink() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var total int64
+	for _, m := range x.all {
+		if m.ready() && m.x != nil {
+			total += m.x.Bytes()
+		}
+	}
+	for k := 0; k < len(x.order)-1 && total > maxIndexed; {
+		m := x.all[x.order[k]]
+		if !m.ready() {
+			k++
+			continue
+		}
+		if m.x != nil {
+			total -= m.x.Bytes()
+		}
+		delete(x.all, x.order[k])
+		x.order = slices.Delete(x.order, k, k+1)
+	}
+}
+
+func (m *indexed) ready() bool {
+	select {
+	case <-m.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait reports whether the index is complete after at most a time.
+func (m *indexed) wait(ctx context.Context, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-m.done:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return m.ready()
+}
+
+// make loads the index, or builds it.
+func (x *indexes) make(m *indexed, path string, names bool) (*requests.Index, error) {
+	select {
+	case x.turn <- struct{}{}:
+		defer func() { <-x.turn }()
+	case <-x.ctx.Done():
+		return nil, x.ctx.Err()
+	}
+	saved := ""
+	if x.o.Cache != "" {
+		if absolute, err := filepath.Abs(path); err == nil {
+			sum := sha256.Sum256([]byte(absolute))
+			saved = filepath.Join(x.o.Cache, "requests", hex.EncodeToString(sum[:12]))
+		}
+	}
+	if saved != "" {
+		if index, err := requests.Load(saved, path); err == nil {
+			return index, nil
+		}
+	}
+	index, err := requests.Build(x.ctx, path, requests.Options{Names: names, Progress: func(share float64) {
+		m.share.Store(math.Float64bits(share))
+	}})
+	debug.FreeOSMemory()
+	if err != nil {
+		return nil, err
+	}
+	if saved != "" && os.MkdirAll(filepath.Dir(saved), 0o700) == nil {
+		if index.Save(saved) == nil { // without it the file is read again
+			tidy(filepath.Dir(saved), maxIndexedFiles)
+		}
+	}
+	return index, nil
+}

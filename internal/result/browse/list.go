@@ -1,0 +1,173 @@
+package browse
+
+import (
+	"fmt"
+	"net/http"
+
+	"aiperf/internal/result/library"
+)
+
+// listed is an item as the list shows it.
+type listed struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Kind   string `json:"kind"`
+	Parent string `json:"parent,omitempty"`
+	// Model, Endpoint and Load say what was measured, Started when, in ms.
+	Model    string `json:"model,omitempty"`
+	Endpoint string `json:"endpoint,omitempty"`
+	Load     string `json:"load,omitempty"`
+	Started  int64  `json:"started,omitempty"`
+	Label    string `json:"label,omitempty"`
+	// Concurrency and Rate sort by load.
+	Concurrency float64 `json:"concurrency,omitempty"`
+	Rate        float64 `json:"rate,omitempty"`
+	// State is valid, degraded, invalid, incomplete, cancelled or damaged; "" if it is not known. Why says why.
+	State   string             `json:"state,omitempty"`
+	Why     string             `json:"why,omitempty"`
+	About   string             `json:"about,omitempty"`
+	Version string             `json:"version,omitempty"`
+	Figures map[string]float64 `json:"f"`
+	// Ranges are the smallest and the largest of the cells of a sweep.
+	Ranges map[string][2]float64 `json:"range,omitempty"`
+}
+
+// columnView is a column of key figures.
+type columnView struct {
+	Key    string `json:"key"`
+	Title  string `json:"title"`
+	Header string `json:"header"`
+	Unit   string `json:"unit"`
+}
+
+// listData is what the script of the list reads.
+type listData struct {
+	Columns []columnView `json:"columns"`
+	Items   []listed     `json:"items"`
+}
+
+// shortTitles are those of key figures, where the table of metrics has a longer one.
+var shortTitles = map[string]string{
+	"output_token_throughput": "Output tok/s", "request_throughput": "Req/s", "time_to_first_token": "TTFT",
+	"inter_token_latency": "ITL", "request_latency": "Latency", "output_token_throughput_per_user": "Tok/s/user",
+	"goodput": "Goodput", "input_sequence_length": "ISL", "output_sequence_length": "OSL", "request_count": "Requests",
+	"error_request_count": "Errors", "benchmark_duration": "Duration",
+}
+
+func columns() []columnView {
+	var out []columnView
+	for _, m := range library.KeyFigures {
+		title := m.Short
+		if t := shortTitles[m.Tag]; t != "" {
+			title = t
+		}
+		if m.Stat != "avg" {
+			title += " " + m.Stat
+		}
+		out = append(out, columnView{Key: m.Key(), Title: title, Header: m.Title(), Unit: m.Unit})
+	}
+	return out
+}
+
+func (s *Server) data(sh *shelf) listData {
+	d := listData{Columns: columns(), Items: []listed{}}
+	for i := range sh.items {
+		it := &sh.items[i]
+		f := &it.facts
+		l := listed{ID: it.id, Name: it.name, Kind: kindName(it), Model: f.Model, Endpoint: f.Endpoint, Load: f.Load,
+			Label: f.Label, Concurrency: f.Concurrency, Rate: f.Rate, Version: f.Version, About: about(it),
+			Figures: f.Figures, Ranges: f.Ranges}
+		if p := it.folder.Parent; p >= 0 {
+			l.Parent = sh.items[p].id
+		}
+		if !f.Started.IsZero() {
+			l.Started = f.Started.UnixMilli()
+		}
+		l.State, l.Why = state(f)
+		if l.Figures == nil {
+			l.Figures = map[string]float64{}
+		}
+		d.Items = append(d.Items, l)
+	}
+	return d
+}
+
+// state returns how far the figures of an item can be trusted, and why.
+func state(f *library.Facts) (state, why string) {
+	switch {
+	case f.Fault != "":
+		return "damaged", f.Fault
+	case f.WasCancelled:
+		return "cancelled", "it was cancelled early"
+	case f.Incomplete != "":
+		return "incomplete", f.Incomplete
+	}
+	return f.Verdict, ""
+}
+
+// kindName returns the word for what an item is.
+func kindName(it *item) string {
+	if it.folder.Kind == library.Search && it.facts.Planner == "capacity" {
+		return "capacity"
+	}
+	return string(it.folder.Kind)
+}
+
+// about describes what is behind an item of several runs.
+func about(it *item) string {
+	f := &it.facts
+	text := ""
+	switch it.folder.Kind {
+	case library.Run:
+		return ""
+	case library.Repeats:
+		text = plural(f.Runs, "run")
+	case library.Sweep:
+		text = fmt.Sprintf("%s of %s", plural(f.Cells, "cell"), join(f.Varied))
+	default:
+		text = fmt.Sprintf("%s over %s", plural(f.Cells, "probe"), join(f.Varied))
+		if f.Outcome != "" {
+			text += ": " + f.Outcome
+		}
+	}
+	if f.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", f.Failed)
+	}
+	return text
+}
+
+func join(names []string) string {
+	out := ""
+	for i, name := range names {
+		if i > 0 {
+			out += " × "
+		}
+		out += name
+	}
+	return out
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// list is the page of all runs.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	sh := s.current()
+	v := struct {
+		frame
+		Roots, Notes []string
+		Count        string
+	}{Roots: sh.found.Roots, Notes: s.Notes()}
+	v.Title = "Runs"
+	v.Nav = navigation(sh, nil, "")
+	d := s.data(sh)
+	v.Count = plural(s.Runs(), "run")
+	s.show(w, r, "list", &v.frame, d, &v)
+}
+
+// runs answers the list as data.
+func (s *Server) runs(w http.ResponseWriter, _ *http.Request) { answerJSON(w, s.data(s.current())) }

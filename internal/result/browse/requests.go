@@ -1,0 +1,232 @@
+package browse
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/requests"
+)
+
+// metricView is a metric that requests can be sorted by.
+type metricView struct {
+	Tag    string `json:"tag"`
+	Header string `json:"header"`
+	Unit   string `json:"unit"`
+}
+
+// requestsPage is the page of the requests of a run.
+func (s *Server) requestsPage(w http.ResponseWriter, r *http.Request, sh *shelf, it *item) {
+	if !it.folder.HasRecords {
+		s.fail(w, r, http.StatusNotFound, "There are no records of requests",
+			"The run was made with --export-level summary, or its per-request file was removed.")
+		return
+	}
+	s.indexes.of(it, config.RecordsJSONL) // it is being made while the page loads
+	v := struct {
+		frame
+		Name string
+		Raw  bool
+	}{Name: it.name, Raw: hasRaw(it)}
+	v.Title = "Requests"
+	v.Nav = navigation(sh, it, "requests")
+	var list []metricView
+	for _, tag := range requests.Tags {
+		m := metricView{Tag: tag, Header: tag}
+		if d, ok := metrics.Lookup(tag); ok {
+			m.Header, m.Unit = d.Header, string(d.Display)
+		}
+		list = append(list, m)
+	}
+	s.show(w, r, "requests", &v.frame, map[string]any{"id": it.id, "metrics": list, "raw": v.Raw}, &v)
+}
+
+func hasRaw(it *item) bool {
+	info, err := os.Stat(it.folder.Files.Path(config.RawJSONL))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// requestRow is a request in a list.
+type requestRow struct {
+	Number       int                `json:"n"`
+	ID           string             `json:"id,omitempty"`
+	Session      string             `json:"session,omitempty"`
+	Conversation string             `json:"conversation,omitempty"`
+	Turn         int                `json:"turn"`
+	Phase        string             `json:"phase,omitempty"`
+	Start        float64            `json:"start,omitempty"` // ms
+	Error        string             `json:"error,omitempty"`
+	Values       map[string]float64 `json:"v"`
+}
+
+// kindRow is a kind of failure.
+type kindRow struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+	Count   int64  `json:"count"`
+}
+
+const (
+	// pageSize is the number of requests in an answer, unless it is asked for fewer.
+	pageSize = 100
+	// shownKinds bounds the kinds of failures in an answer.
+	shownKinds = 20
+	// answerSoon is how long an answer waits for an index that is being made.
+	answerSoon = 2 * time.Second
+)
+
+// pending answers that an index is being made.
+func pending(w http.ResponseWriter, m *indexed) {
+	answerJSON(w, map[string]any{"pending": true, "share": math.Float64frombits(m.share.Load())})
+}
+
+// findRequests answers a query for requests.
+func (s *Server) findRequests(w http.ResponseWriter, r *http.Request, _ *shelf, it *item) {
+	m := s.indexes.of(it, config.RecordsJSONL)
+	if !m.wait(r.Context(), answerSoon) {
+		pending(w, m)
+		return
+	}
+	if m.err != nil {
+		s.fail(w, r, http.StatusUnprocessableEntity, "The requests cannot be read", m.err.Error())
+		return
+	}
+	begin := time.Now()
+	get := r.URL.Query()
+	whole := func(name string, otherwise int) int {
+		if n, err := strconv.Atoi(get.Get(name)); err == nil && n >= 0 {
+			return n
+		}
+		return otherwise
+	}
+	found, err := m.x.Find(requests.Query{Text: get.Get("q"), Error: get.Get("error"), Failed: get.Get("failed") != "",
+		Sort: get.Get("sort"), Down: get.Get("down") != "", From: whole("from", 0),
+		Limit: min(whole("limit", pageSize), pageSize)})
+	if err != nil {
+		s.fail(w, r, http.StatusBadRequest, "This cannot be searched", err.Error())
+		return
+	}
+	out := struct {
+		Total   int          `json:"total"`
+		All     int          `json:"all"`
+		Rows    []requestRow `json:"rows"`
+		Tags    []string     `json:"tags"`
+		Kinds   []kindRow    `json:"kinds"`
+		Damaged int          `json:"damaged,omitempty"`
+		First   int          `json:"firstDamaged,omitempty"`
+		TookMS  float64      `json:"took"`
+	}{Total: found.Total, All: m.x.Len(), Rows: []requestRow{}, Damaged: m.x.Damaged, First: m.x.FirstDamaged}
+	for _, tag := range requests.Tags {
+		if m.x.Has(tag) {
+			out.Tags = append(out.Tags, tag)
+		}
+	}
+	for _, match := range found.Matches {
+		out.Rows = append(out.Rows, rowOfRequest(&match, out.Tags))
+	}
+	for _, k := range m.x.Kinds[:min(len(m.x.Kinds), shownKinds)] {
+		out.Kinds = append(out.Kinds, kindRow(k))
+	}
+	out.TookMS = float64(time.Since(begin).Microseconds()) / 1e3
+	answerJSON(w, out)
+}
+
+func rowOfRequest(m *requests.Match, tags []string) requestRow {
+	row := requestRow{Number: m.Place + 1, ID: m.RequestID, Session: m.CorrelationID, Conversation: m.ConversationID,
+		Turn: m.TurnIndex, Phase: m.Phase, Start: float64(m.StartNS) / 1e6, Error: m.Failure(),
+		Values: map[string]float64{}}
+	for _, tag := range tags {
+		if v := m.Number(tag); v != nil {
+			row.Values[tag] = *v
+		}
+	}
+	return row
+}
+
+// oneRequest answers with the record of a request, and with its raw exchange if that was recorded.
+func (s *Server) oneRequest(w http.ResponseWriter, r *http.Request, _ *shelf, it *item) {
+	m := s.indexes.of(it, config.RecordsJSONL)
+	if !m.wait(r.Context(), answerSoon) {
+		pending(w, m)
+		return
+	}
+	number, err := strconv.Atoi(r.PathValue("number"))
+	if m.err != nil || err != nil || number < 1 || number > m.x.Len() {
+		s.fail(w, r, http.StatusNotFound, "There is no such request", "")
+		return
+	}
+	line, err := m.x.Line(number - 1)
+	if err != nil {
+		s.fail(w, r, http.StatusUnprocessableEntity, "The request cannot be read", err.Error())
+		return
+	}
+	out := map[string]any{"record": raw(line)}
+	if hasRaw(it) {
+		names := s.indexes.of(it, config.RawJSONL)
+		switch id := jsonscan.FindText(jsonscan.Find(line, "metadata"), "x_request_id"); {
+		case !names.wait(r.Context(), answerSoon):
+			out["rawPending"] = true
+		case names.err != nil:
+			out["rawError"] = names.err.Error()
+		default:
+			if i := names.x.Named(id); i >= 0 {
+				if text, err := names.x.Line(i); err == nil {
+					out["raw"] = raw(text)
+				}
+			}
+		}
+	}
+	answerJSON(w, out)
+}
+
+// raw returns a line as JSON, or as text if it is none.
+func raw(line []byte) any {
+	if jsonscan.Valid(line) {
+		return json.RawMessage(line)
+	}
+	return string(line)
+}
+
+// timeline answers with what the requests of a run did over time.
+func (s *Server) timeline(w http.ResponseWriter, r *http.Request, _ *shelf, it *item) {
+	if !it.folder.HasRecords {
+		answerJSON(w, map[string]any{})
+		return
+	}
+	m := s.indexes.of(it, config.RecordsJSONL)
+	if !m.wait(r.Context(), answerSoon) {
+		pending(w, m)
+		return
+	}
+	if m.err != nil {
+		s.fail(w, r, http.StatusUnprocessableEntity, "The requests cannot be read", m.err.Error())
+		return
+	}
+	const bins = 200
+	t := m.x.Timeline(bins)
+	if t == nil {
+		answerJSON(w, map[string]any{})
+		return
+	}
+	answerJSON(w, map[string]any{"width": t.WidthSeconds, "lines": map[string][]*float64{
+		"request_throughput": known(t.Done), "request_errors": known(t.Failed), "output_token_throughput": known(t.Tokens),
+		"in_flight": known(t.InFlight), "time_to_first_token": known(t.FirstToken), "request_latency": known(t.Latency),
+	}})
+}
+
+// known replaces what is not known by null.
+func known(list []float64) []*float64 {
+	out := make([]*float64, len(list))
+	for i := range list {
+		if !math.IsNaN(list[i]) {
+			out[i] = &list[i]
+		}
+	}
+	return out
+}

@@ -1,0 +1,331 @@
+package browse
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/bounded"
+	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/library"
+	"aiperf/internal/result/summary"
+)
+
+// soon is how long a page waits for a report before it shows the figures instead.
+const soon = 1200 * time.Millisecond
+
+// one is the page of an item: the report of a run, the page of a sweep or a search, the figures of what has no report.
+func (s *Server) one(w http.ResponseWriter, r *http.Request, sh *shelf, it *item) {
+	switch {
+	case it.folder.Kind == library.Sweep || it.folder.Kind == library.Search:
+		s.sweep(w, r, sh, it)
+		return
+	case !it.folder.HasRecords:
+		s.figures(w, r, sh, it)
+		return
+	}
+	m := s.reports.of(it)
+	if !m.wait(r.Context(), soon) {
+		s.overview(w, r, sh, it, overviewNotes{pending: true})
+		return
+	}
+	if m.err != nil {
+		s.overview(w, r, sh, it, overviewNotes{fault: m.err.Error()})
+		return
+	}
+	s.send(w, s.within(r, m.page, navigation(sh, it, "report")))
+}
+
+// reportState answers whether the report of a run is ready.
+func (s *Server) reportState(w http.ResponseWriter, r *http.Request, _ *shelf, it *item) {
+	ready := !it.folder.HasRecords || s.reports.of(it).wait(r.Context(), 10*time.Second)
+	answerJSON(w, map[string]bool{"ready": ready})
+}
+
+// figures is the page of the figures of a run or of repeats, which needs no records.
+func (s *Server) figures(w http.ResponseWriter, r *http.Request, sh *shelf, it *item) {
+	s.overview(w, r, sh, it, overviewNotes{})
+}
+
+// overviewNotes say why the figures are shown instead of the report.
+type overviewNotes struct {
+	pending bool
+	fault   string
+}
+
+// fact is a name with its value.
+type fact struct{ Name, Value string }
+
+// statusView is a judgement: Level is good, warn, bad or plain.
+type statusView struct {
+	Level, Title, Text string
+	Items              []string
+	Marked             bool
+}
+
+// cardView is a key figure.
+type cardView struct {
+	Title, Value, Unit string
+	Lines              []string
+}
+
+// tableRow is a metric with its statistics.
+type tableRow struct {
+	Header, Unit, Tag string
+	Values            []string
+}
+
+type overviewView struct {
+	frame
+	Kind, Name    string
+	Facts         []fact
+	Status        []statusView
+	Pending       bool
+	Cards         []cardView
+	Columns       []string
+	Rows          []tableRow
+	Errors        []errorRow
+	Parts         []partRow
+	Compare       string
+	Configuration string
+	Saved         string
+}
+
+type errorRow struct{ Count, Code, Type, Message string }
+
+type partRow struct{ Path, Name, Load, State string }
+
+func (s *Server) overview(w http.ResponseWriter, r *http.Request, sh *shelf, it *item, n overviewNotes) {
+	f := &it.facts
+	v := overviewView{Name: it.name, Kind: kindName(it), Pending: n.pending}
+	v.Title = f.Model
+	if v.Title == "" {
+		v.Title = it.name
+	}
+	key := "figures"
+	if n.pending || n.fault != "" {
+		key = "report"
+	}
+	v.Nav = navigation(sh, it, key)
+	v.Facts = factsOf(it)
+	v.Status = statusOf(f)
+	if n.fault != "" {
+		v.Status = append(v.Status, statusView{Level: "warn", Title: "No report with charts", Text: n.fault})
+	}
+	v.Cards = cardsOf(f)
+	if it.folder.Kind == library.Repeats {
+		v.repeats(it)
+	} else if it.folder.File != "" {
+		v.run(it)
+	}
+	for _, p := range sh.parts(it) {
+		state, _ := state(&p.facts)
+		v.Parts = append(v.Parts, partRow{"/r/" + p.id, p.name, p.facts.Load, state})
+		if len(v.Parts) <= maxCompared {
+			v.Compare += p.id + ","
+		}
+	}
+	if len(v.Parts) < 2 {
+		v.Compare = ""
+	}
+	if hasSaved(it) {
+		v.Saved = "/r/" + it.id + "/saved"
+	}
+	s.show(w, r, "overview", &v.frame, map[string]any{"id": it.id, "pending": n.pending}, &v)
+}
+
+// factsOf describes an item.
+func factsOf(it *item) []fact {
+	f := &it.facts
+	var out []fact
+	add := func(name, value string) {
+		if value != "" {
+			out = append(out, fact{name, value})
+		}
+	}
+	add("Endpoint", join2(f.URLs))
+	add("API", f.Endpoint)
+	add("Load", f.Load)
+	add("Behind it", about(it))
+	add("Started", clock(f.Started))
+	if v, ok := f.Figures["benchmark_duration_avg"]; ok {
+		add("Duration", artifact.Short(v)+" s")
+	}
+	program := f.Version
+	if program != "" && f.Original {
+		program += " (original)"
+	}
+	add("AIPerf", program)
+	add("Folder", it.folder.Home)
+	return out
+}
+
+func join2(list []string) string {
+	out := ""
+	for i, v := range list {
+		if i > 0 {
+			out += ", "
+		}
+		out += v
+	}
+	return out
+}
+
+// statusOf says how far the figures can be trusted.
+func statusOf(f *library.Facts) []statusView {
+	var out []statusView
+	switch state, why := state(f); state {
+	case "damaged":
+		out = append(out, statusView{Level: "bad", Title: "A part cannot be read", Text: why})
+	case "cancelled", "incomplete":
+		out = append(out, statusView{Level: "warn", Title: "The run is not complete", Text: why + ". " + summary.PartOnly})
+	case "valid":
+		out = append(out, statusView{Level: "good", Title: "The client did not distort the figures"})
+	case "":
+	default:
+		out = append(out, statusView{Level: "warn", Title: "The client may have distorted the figures",
+			Text: "Its verdict is " + state + "; the report says why."})
+	}
+	if n := f.Figures["error_request_count_avg"]; n > 0 {
+		out = append(out, statusView{Level: "warn", Title: artifact.Short(n) + " requests failed"})
+	}
+	return out
+}
+
+// cardsOf are the key figures.
+func cardsOf(f *library.Facts) []cardView {
+	var out []cardView
+	card := func(title, unit, main string, lines ...string) {
+		v, ok := f.Figures[main]
+		if !ok {
+			return
+		}
+		c := cardView{Title: title, Unit: unit, Value: artifact.Short(v)}
+		for _, key := range lines {
+			if v, ok := f.Figures[key]; ok {
+				c.Lines = append(c.Lines, key[len(key)-3:]+" "+artifact.Short(v)+" "+unit)
+			}
+		}
+		out = append(out, c)
+	}
+	card("Output token throughput", "tokens/s", "output_token_throughput_avg")
+	card("Request throughput", "requests/s", "request_throughput_avg")
+	card("Time to first token, p50", "ms", "time_to_first_token_p50", "time_to_first_token_p99")
+	card("Inter token latency, p50", "ms", "inter_token_latency_p50", "inter_token_latency_p99")
+	card("Request latency, p50", "ms", "request_latency_p50", "request_latency_p99")
+	card("Requests", "", "request_count_avg")
+	return out
+}
+
+// statColumns are the statistics of the table.
+var statColumns = []string{"avg", "min", "p50", "p90", "p95", "p99", "max", "std"}
+
+// run adds what the summary of a run has.
+func (v *overviewView) run(it *item) {
+	data, err := bounded.ReadFile(it.folder.File)
+	if err != nil {
+		return // the facts name it
+	}
+	figures, err := summary.ParseFigures(data)
+	if err != nil {
+		return
+	}
+	v.Columns = statColumns
+	for _, b := range figures.Blocks {
+		v.Rows = append(v.Rows, rowOf(b.Tag, b.Unit, func(stat string) (float64, bool) {
+			x, ok := b.Stats[stat]
+			return x, ok
+		}))
+	}
+	v.Errors = errorsOf(data)
+	if raw := jsonscan.Find(data, "input_config"); raw != nil {
+		v.Configuration = yamlOf(raw)
+	}
+}
+
+func rowOf(tag, unit string, value func(stat string) (float64, bool)) tableRow {
+	row := tableRow{Header: tag, Tag: tag, Unit: unit}
+	if d, ok := metrics.Lookup(tag); ok {
+		row.Header = d.Header
+	}
+	for _, stat := range statColumns {
+		text := ""
+		if x, ok := value(stat); ok {
+			text = artifact.Short(x)
+		}
+		row.Values = append(row.Values, text)
+	}
+	return row
+}
+
+// errorsOf are the kinds of errors of a summary, at most maxErrors.
+func errorsOf(data []byte) []errorRow {
+	const maxErrors = 50
+	var list []struct {
+		Details struct {
+			Code          *int
+			Type, Message string
+		} `json:"error_details"`
+		Count int64
+	}
+	if json.Unmarshal(jsonscan.Find(data, "error_summary"), &list) != nil {
+		return nil
+	}
+	var out []errorRow
+	for _, e := range list[:min(len(list), maxErrors)] {
+		row := errorRow{Count: artifact.Short(float64(e.Count)), Type: e.Details.Type, Message: e.Details.Message}
+		if e.Details.Code != nil {
+			row.Code = artifact.Trimmed(float64(*e.Details.Code), 0)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// repeats adds the means of repeats with their intervals.
+func (v *overviewView) repeats(it *item) {
+	data, err := bounded.ReadFile(it.folder.File)
+	if err != nil {
+		return
+	}
+	var f struct {
+		Metrics map[string]repeated `json:"metrics"`
+	}
+	if json.Unmarshal(data, &f) != nil {
+		return
+	}
+	v.Columns = []string{"mean", "low", "high", "std", "cv", "min", "max"}
+	units := map[string]string{}
+	for key, m := range f.Metrics {
+		units[key] = m.Unit
+	}
+	for _, m := range sortedMetrics(units) {
+		if m.Stat != "" && !slices.Contains(repeatedStats, m.Stat) {
+			continue
+		}
+		of := f.Metrics[m.Key()]
+		row := tableRow{Header: m.Title(), Tag: m.Key(), Unit: of.Unit}
+		for _, x := range []*float64{of.Mean, of.Low, of.High, of.Std, of.CV, of.Min, of.Max} {
+			text := ""
+			if x != nil {
+				text = artifact.Short(*x)
+			}
+			row.Values = append(row.Values, text)
+		}
+		v.Rows = append(v.Rows, row)
+	}
+}
+
+// repeatedStats are the statistics of which the means over repeats are shown; all of them are in the file.
+var repeatedStats = []string{"avg", "p50", "p90", "p99"}
+
+// repeated is a figure over repeats.
+type repeated struct {
+	Mean, Std, Min, Max, CV *float64
+	Low                     *float64 `json:"ci_low"`
+	High                    *float64 `json:"ci_high"`
+	Unit                    string
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
 // The families of fonts of an SVG: those of the pages of this program.
@@ -217,7 +218,11 @@ func (i textItem) svg(w *svgWriter) {
 	}
 	if i.font.Mono {
 		w.texts(` font-family="`, monoFamily, `" xml:space="preserve"`)
+	}
+	// The viewer's font may be 15 % wider than the one that the layout was made with.
+	if i.font.Mono || utf8.RuneCountInString(i.text) > 5 && i.font.outlines().has(i.text) {
 		w.attribute("textLength", i.font.measure(i.text))
+		w.texts(` lengthAdjust="spacingAndGlyphs"`)
 	}
 	w.texts(">")
 	w.escaped(i.text)

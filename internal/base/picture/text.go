@@ -117,6 +117,16 @@ func (o *outlines) load(g *glyph, index sfnt.GlyphIndex) {
 	}
 }
 
+// has reports whether the font has all characters of a text.
+func (o *outlines) has(text string) bool {
+	for _, r := range text {
+		if !o.glyph(r).known {
+			return false
+		}
+	}
+	return true
+}
+
 // joins reports whether a character only changes its neighbours: joiners and selectors of variants.
 func joins(r rune) bool {
 	return r == 0x200c || r == 0x200d || r >= 0xfe00 && r <= 0xfe0f || unicode.Is(unicode.Variation_Selector, r)
@@ -128,8 +138,8 @@ func clean(text string) string {
 	return norm.NFC.String(text)
 }
 
-// Measure returns the width of a text in the embedded fonts. Viewers of an SVG may choose fonts that are some 5 % wider
-// or narrower.
+// Measure returns the width of a text in the embedded fonts. Viewers of an SVG are
+// asked to fit their fonts to it.
 func (f Font) Measure(text string) float64 { return f.measure(clean(text)) }
 
 func (f Font) measure(text string) float64 {

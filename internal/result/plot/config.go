@@ -33,17 +33,17 @@ var kinds = []struct {
 	// of says which plots may be of the kind.
 	single, multi bool
 }{
-	{Area, "a filled curve over time", true, false},
-	{DualAxis, "two curves over time, with an axis of their own each", true, false},
-	{Histogram, "how often values occur", true, true},
-	{Uncertainty, "means over trials with the region of their confidence", false, true},
-	{Pareto, "runs, and the line of those that no other run beats", false, true},
-	{PercentileBands, "p50, p95 and p99 over time", true, false},
-	{RequestTimeline, "requests over time: until the first token, and from there on", true, false},
-	{Scatter, "points", true, true},
-	{ScatterLine, "points joined in the order of x", true, true},
-	{ScatterWithPercentiles, "points with rolling percentiles", true, false},
-	{Timeslice, "averages of time slices with their spread", true, false},
+	{Area, "A filled curve over time.", true, false},
+	{DualAxis, "Two curves over time, with an axis of their own each.", true, false},
+	{Histogram, "How often values occur.", true, true},
+	{Uncertainty, "Means over trials with the region of their confidence.", false, true},
+	{Pareto, "Runs, and the line of those that no other run beats.", false, true},
+	{PercentileBands, "p50, p95 and p99 over time.", true, false},
+	{RequestTimeline, "Requests over time: until the first token, and from there on.", true, false},
+	{Scatter, "Points.", true, true},
+	{ScatterLine, "Points joined in the order of x.", true, true},
+	{ScatterWithPercentiles, "Points with rolling percentiles.", true, false},
+	{Timeslice, "Averages of time slices with their spread.", true, false},
 }
 
 // Kinds returns the names of all kinds and what each shows.

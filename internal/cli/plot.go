@@ -29,7 +29,9 @@ Options:
 `
 
 type plotOptions struct {
-	paths               []string
+	paths []string
+	// automatic reports that the plots are those of --auto-plot.
+	automatic           bool
 	empty, verbose      bool
 	output, theme, file string
 	formats             []string
@@ -120,7 +122,7 @@ func (a *app) plot(args []string) int {
 // draw draws the plots of runs and says where they are.
 func (a *app) draw(o *plotOptions) error {
 	t := a.terminal
-	source := plot.FindConfig(o.file, o.paths, a.plotHome())
+	source := plot.FindConfig(o.file, o.paths, a.plotHome(), !o.automatic)
 	made, log, err := a.makePlots(o, source)
 	if err != nil {
 		return err

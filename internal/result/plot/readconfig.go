@@ -46,8 +46,8 @@ type ConfigSource struct {
 }
 
 // FindConfig returns the configuration to use: the file that the user names; else [FolderConfig] in the first of the
-// paths that has one; else plot_config.yaml in the folder home, which is created if there is none.
-func FindConfig(given string, paths []string, home string) ConfigSource {
+// paths that has one; else plot_config.yaml in the folder home, which is made if there is none and create is set.
+func FindConfig(given string, paths []string, home string, create bool) ConfigSource {
 	if given != "" {
 		return ConfigSource{Path: given}
 	}
@@ -64,6 +64,9 @@ func FindConfig(given string, paths []string, home string) ConfigSource {
 	_, err := os.Stat(file)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ConfigSource{Path: file}
+	}
+	if !create {
+		return ConfigSource{}
 	}
 	if err = os.MkdirAll(home, 0o755); err == nil {
 		err = artifact.WriteFile(file, builtin)

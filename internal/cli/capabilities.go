@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/config/pluginfile"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/plot"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/wire/api"
 	"aiperf/internal/workload/loader"
@@ -64,7 +65,7 @@ func categories() []category {
 		{name: pluginfile.Endpoint, about: "APIs of servers.", list: endpoints},
 		{name: "gpu_telemetry_collector", about: "Where GPU telemetry comes from.", list: gpuCollectors},
 		{name: pluginfile.Metric, about: "Figures of requests and of runs.", list: allMetrics},
-		{name: "plot", about: "Charts as pictures.", lacks: instead("plot")},
+		{name: "plot", about: "Pictures of finished runs.", list: plots},
 		{name: "public_dataset_loader", about: "Published data sets.", list: publicSets},
 		{name: "ramp", about: "How a limit or a rate grows.", list: ramps},
 		{name: "record_observer", about: "What follows records during a run.",
@@ -279,6 +280,15 @@ func withPlugins(c *category, found *pluginfile.Set) (list []capability) {
 			{"Lines of format", p.Format},
 			{"Extensions", strings.Join(p.Extensions, " ")}, {"Name in reports", p.Header}, {"Unit", p.Unit}}
 		list = append(list, capability{name: p.Name, about: about, from: &p, facts: facts})
+	}
+	return list
+}
+
+// plots are the kinds of plots.
+func plots() (list []capability) {
+	names, about := plot.Kinds()
+	for i, name := range names {
+		list = append(list, capability{name: name, about: about[i], facts: []fact{{"Command", "aiperf plot"}}})
 	}
 	return list
 }

@@ -35,6 +35,9 @@ type experiment struct {
 	study *capacity.Study
 	// warnings are about flags of a search.
 	warnings []string
+	// plots is the section of the file about plots, nil for none; curve reports that the recipe is about a curve.
+	plots *plotSection
+	curve bool
 	// input is what a plug-in made of the input file.
 	input *settings.Settings
 }
@@ -64,7 +67,7 @@ func (a *app) planned(parsed *settings.Settings) (*experiment, *sweep.Plan, erro
 	if question == nil {
 		return a.planOf(e, parsed, nil)
 	}
-	e.warnings = question.Warnings
+	e.warnings, e.curve = question.Warnings, question.Curve
 	e, plan, err := a.planOf(e, question.Settings(parsed), question.Block)
 	if err == nil {
 		err = question.Check(e.base)
@@ -93,6 +96,9 @@ func (a *app) planOf(e *experiment, parsed *settings.Settings, block *document.N
 		return nil, nil, err
 	}
 	a.hideFile(e.source, parsed)
+	if e.plots, err = readPlots(e.source); err != nil {
+		return nil, nil, err
+	}
 	over := sweep.Over{File: e.source.File, Raw: e.source.Raw, Flags: parsed}
 	if block != nil {
 		if own := over.Raw.Get("sweep"); own != nil && own.Kind != document.Null {

@@ -99,6 +99,9 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 	if err := answerOfOneRun(cfg); err != nil && e.plan == nil {
 		return a.fail(err)
 	}
+	if err := checkPlots(cfg.Asked); err != nil {
+		return a.fail(err)
+	}
 	note, err := run.ChooseFolder(cfg)
 	if err != nil {
 		return a.fail(err)
@@ -163,13 +166,16 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 	if view.screen != nil {
 		view.screen.Start(log.Logger("dashboard"))
 	}
+	var code int
 	switch {
 	case e.plan != nil:
-		return a.several(e, cfg, cells, options, view, interrupts)
+		code = a.several(e, cfg, cells, options, view, interrupts)
 	case cfg.Several():
-		return a.repeat(cfg, options, view, interrupts)
+		code = a.repeat(cfg, options, view, interrupts)
+	default:
+		code = a.single(context.Background(), cfg, options, view, interrupts).Code
 	}
-	return a.single(context.Background(), cfg, options, view, interrupts).Code
+	return a.autoPlot(e, cfg, code, log.Logger("plot"), interrupts)
 }
 
 // single makes one run, reports it and says how it ended.

@@ -81,6 +81,7 @@ func commands() []command {
 		{"gate", "check a finished run against thresholds", (*app).gate},
 		{"compare", "compare runs with a base: better, worse, no difference", (*app).compare},
 		{"serve", "show finished runs in the browser", (*app).serve},
+		{"plot", "draw finished runs as pictures", (*app).plot},
 		{"speed-bench-report", "show runs of SPEED-Bench categories as a matrix", (*app).speedBenchReport},
 		{"analyze", "draw the sessions of a run, or show the content of its requests", (*app).analyze},
 		{"server-metrics", "recompute the server metrics of a run from its recording", (*app).serverMetrics},
@@ -98,7 +99,6 @@ func commands() []command {
 var missingCommands = []struct{ name, instead string }{
 	{"config validate", "it lacks the YAML configuration; give the flags to aiperf profile"},
 	{"config expand", "it lacks the YAML configuration; give the flags to aiperf profile"},
-	{"plot", "charts are in the HTML report: aiperf profile --html-report, or aiperf report --html for a finished run"},
 	{"kube", "it lacks Kubernetes; run aiperf profile in a job of your own"},
 	{"service", "a run is one process; start it with aiperf profile; load from several machines is for aiperf agent, " +
 		"which comes later"},

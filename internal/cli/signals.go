@@ -24,6 +24,16 @@ type interrupts struct {
 	leave func()
 }
 
+// stopped reports whether a signal has come.
+func (i *interrupts) stopped() bool {
+	select {
+	case <-i.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
 // exitCodes are those of the signals that end a run as the first Ctrl-C does, but not as a success.
 var exitCodes = map[os.Signal]int{syscall.SIGTERM: ExitTerminated, syscall.SIGHUP: ExitHungUp}
 

@@ -421,7 +421,4 @@ func (r *reader) relations(body *document.Node) {
 			"%s would give another file the name outputs.json, which export_outputs_json writes",
 			fault.Shorten(b.Text("profile-export-prefix")))
 	}
-	if plot := r.root.Get("plot"); plot != nil && plot.Kind != document.Null {
-		r.warn(fault.LevelWarning, "%s: without effect: this release draws no plots", at(r.File, plot, "plot"))
-	}
 }

@@ -101,17 +101,3 @@ func TestValuesOfSecretVariablesAreHidden(t *testing.T) {
 		t.Errorf("headers are shown as %q", got)
 	}
 }
-
-func TestSectionOfPlotsIsToldToHaveNoEffect(t *testing.T) {
-	s, err := Open("bench.yaml", []byte(minimal+"plot: {visualization: {}}\n"), lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, _, err := s.Settings(s.Raw, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Text, "bench.yaml:6:7: plot: without effect") {
-		t.Errorf("warnings %v", p.Warnings)
-	}
-}

@@ -6,6 +6,7 @@
 package inputconfig
 
 import (
+	"strings"
 	"time"
 
 	"aiperf/internal/config"
@@ -138,6 +139,10 @@ func artifactsConfig(r *config.Run) Object {
 	}
 	if len(a.Percentiles) > 0 {
 		out = append(out, Member{Key: "percentiles", Value: a.Percentiles})
+	}
+	for _, name := range [...]string{"auto_plot", "plot_required"} {
+		flag := strings.ReplaceAll(name, "_", "-")
+		out = addGiven(out, r.Asked, flag, name, r.Asked.Bool(flag))
 	}
 	out = addGiven(out, r.Asked, "export-http-trace", "trace", a.HTTPTrace)
 	out = addGiven(out, r.Asked, "export-outputs-json", "export_outputs_json", a.Outputs)

@@ -6,7 +6,6 @@ func logLevels() []string {
 
 func outputOptions() []Option {
 	const (
-		plots    = "plots"
 		wandb    = "the upload to Weights & Biases"
 		accuracy = "graded runs"
 	)
@@ -48,9 +47,10 @@ func outputOptions() []Option {
 			yaml("artifacts.show_trace_timing")),
 		opt("export-outputs-json", Bool, "", 3, "Write generated texts to outputs.json.",
 			derived("on with --export-level raw"), negated, yaml("artifacts.export_outputs_json")),
-		opt("auto-plot", Bool, "false", 3, "Draw plots after the run.", negated, missing(plots),
+		opt("auto-plot", Bool, "", 3, "Draw plots of the results at the end, into the folder plots (aiperf plot).",
+			negated, derived("on with a recipe of a curve, and with a section plot: in the configuration file"),
 			yaml("artifacts.auto_plot")),
-		opt("plot-required", Bool, "false", 3, "Fail the run if a plot fails.", missing(plots),
+		opt("plot-required", Bool, "false", 3, "Draw plots at the end, and fail if they cannot be drawn.",
 			yaml("artifacts.plot_required")),
 		opt("gpu-telemetry", String, "", 1,
 			"Show GPU tables, and also collect from these sources: exporter URLs, a metrics CSV file, pynvml or "+

@@ -280,8 +280,8 @@ func TestSeveralFaultsAtOnce(t *testing.T) {
 // Options of a capability that is lacking say so, and nothing about what else they would need.
 func TestLackingCapabilitiesComeFirst(t *testing.T) {
 	for line, want := range map[string]string{
-		"--wandb-tag a":         "--wandb-tag is not available in this release",
-		"--auto-plot --url ftp": "--auto-plot is not available in this release: it lacks plots",
+		"--wandb-tag a":              "--wandb-tag is not available in this release",
+		"--wandb-entity a --url ftp": "--wandb-entity is not available in this release: it lacks",
 	} {
 		faults := resolveError(t, "-m m "+line)
 		if len(faults) != 1 || !faults.Has(fault.Unavailable) {

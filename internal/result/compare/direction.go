@@ -43,3 +43,7 @@ func direction(tag, display string) int {
 	}
 	return 0
 }
+
+// Direction returns which way a metric improves: 1 where more of it is better, −1 where less is, 0 where neither is or
+// where that is not known. display is its unit.
+func Direction(tag, display string) int { return direction(tag, display) }

@@ -150,6 +150,16 @@ type Catalog struct {
 	scoped bool
 }
 
+// FieldNamed returns the built-in field with a name, plain or with its vendor.
+func FieldNamed(name string) (Field, bool) {
+	for _, f := range builtin {
+		if f.Name == name || f.Platform == NVIDIA && name == cmp.Or(scopedNames[f.Name], "nvidia_"+f.Name) {
+			return f, true
+		}
+	}
+	return Field{}, false
+}
+
 // NewCatalog returns the built-in fields and, after them, the custom ones. With scoped, exports name NVIDIA's
 // fields with their vendor.
 func NewCatalog(custom []Custom, scoped bool) *Catalog {

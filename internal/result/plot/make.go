@@ -1,0 +1,174 @@
+package plot
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/chart"
+	"aiperf/internal/watch/gpu"
+)
+
+// Figure is a plot that was made.
+type Figure struct {
+	Name, Description string
+	Kind              Kind
+	Chart             *chart.Figure
+}
+
+// Skipped is a plot that could not be made.
+type Skipped struct {
+	Name, Reason string
+	// Failed reports that something is wrong with the plot or with a file; else there are no data for it.
+	Failed bool
+}
+
+// Made is what became of the plots that were asked for.
+type Made struct {
+	// Several reports that the plots are those of several runs.
+	Several bool
+	Runs    []string
+	Figures []Figure
+	Skipped []Skipped
+	// Warnings are about the data.
+	Warnings []string
+}
+
+// skipError is the reason why a plot is not drawn: its data are not there.
+type skipError struct{ reason string }
+
+func (e *skipError) Error() string { return e.reason }
+
+// maker makes the plots.
+type maker struct {
+	config *Config
+	runs   []*Run // of several runs
+	one    *single
+	warn   func(string)
+	notes  []string // of the figure that is being made
+}
+
+func (m *maker) note(format string, args ...any) {
+	m.notes = append(m.notes, fmt.Sprintf(format, args...))
+}
+
+// Make computes the plots of the runs: of a single run those over its time, of several those that compare them. A plot
+// that cannot be made is skipped with its reason.
+func Make(found *Found, config *Config) (*Made, error) {
+	made := &Made{Several: found.Several(), Runs: found.Paths()}
+	m := &maker{config: config, warn: func(text string) { made.Warnings = append(made.Warnings, text) }}
+	runs, err := found.Load(config.Classification, m.warn)
+	if err != nil {
+		return nil, err
+	}
+	presets := config.Chosen(made.Several)
+	m.runs = runs
+	if !made.Several {
+		if m.one, err = openSingle(runs[0], presets, config, m.warn); err != nil {
+			return nil, err
+		}
+	}
+	for i := range presets {
+		p := &presets[i]
+		m.notes = nil
+		var f *chart.Figure
+		if made.Several {
+			f, err = m.severalFigure(p)
+		} else {
+			f, err = m.singleFigure(p)
+		}
+		if err != nil {
+			var skip *skipError
+			made.Skipped = append(made.Skipped, Skipped{p.Name, err.Error(), !errors.As(err, &skip)})
+			continue
+		}
+		f.Notes = append(f.Notes, m.notes...)
+		made.Figures = append(made.Figures, Figure{p.Name, p.Description, p.Kind, f})
+	}
+	return made, nil
+}
+
+// frame returns the figure without its layers.
+func (m *maker) frame(p *Preset, x, y string) *chart.Figure {
+	f := &chart.Figure{Title: p.Title, Subtitle: m.subtitle(), X: chart.Axis{Label: x}, Y: chart.Axis{Label: y}}
+	p.ends(f)
+	return f
+}
+
+// subtitle says what was measured, as far as all runs have it in common.
+func (m *maker) subtitle() string {
+	var parts []string
+	for _, column := range [...]string{"model", "endpoint_type"} {
+		value := m.runs[0].columns[column]
+		for _, r := range m.runs {
+			if r.columns[column] != value {
+				value = ""
+			}
+		}
+		if value != "" && value != "Unknown" {
+			parts = append(parts, value)
+		}
+	}
+	if len(m.runs) > 1 {
+		parts = append(parts, fmt.Sprintf("%d runs", len(m.runs)))
+	} else if m.runs[0].load != "" {
+		parts = append(parts, m.runs[0].load)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// unit returns that of an axis, in the files of the runs or in the tables.
+func (m *maker) unit(a Axis) string {
+	for _, r := range m.runs {
+		if unit := r.units[a.Metric]; unit != "" {
+			return unit
+		}
+	}
+	if d, ok := metrics.Lookup(a.Metric); ok {
+		return string(d.Display)
+	}
+	if f, ok := gpuField(a.Metric); ok {
+		return f.Unit
+	}
+	return ""
+}
+
+func gpuField(name string) (gpu.Field, bool) { return gpu.FieldNamed(name) }
+
+// lowerTitle is the title of a metric within a sentence.
+func lowerTitle(tag string) string { return strings.ToLower(title(tag)) }
+
+// axisLabel returns the label of an axis of runs: the metric, its statistic where it has several, its unit.
+func (m *maker) axisLabel(a Axis, given string) string {
+	if given != "" {
+		return given
+	}
+	label := title(a.Metric)
+	for _, r := range m.runs {
+		if stats := r.metrics[a.Metric]; stats != nil && !isScalar(stats) {
+			label += ", " + statWords(cmp.Or(a.Stat, standardStat))
+			break
+		}
+	}
+	return withUnit(label, m.unit(a))
+}
+
+// statWords is the name of a statistic within a label.
+func statWords(stat string) string {
+	switch stat {
+	case "p50":
+		return "median"
+	case "std":
+		return "std dev"
+	}
+	return strings.ToLower(StatLabel(stat))
+}
+
+func withUnit(label, unit string) string {
+	if unit == "" {
+		return label
+	}
+	return label + " (" + unit + ")"
+}

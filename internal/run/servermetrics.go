@@ -185,6 +185,7 @@ func (w *serverWatch) finish(o *outcome) error {
 	}
 	o.ledger = w.ledger(&o.Result, o.Phases)
 	o.Result.Reconcile(o.ledger)
+	o.Result.Servers = servermetrics.LoadOf(run.Results)
 	if w.e.cfg.ServerMetrics.Given {
 		o.shown.ServerMetrics = servermetrics.Highlights(run.Results)
 	}

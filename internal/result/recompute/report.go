@@ -332,6 +332,7 @@ func (r *recomputation) result() (*summary.Result, error) {
 	if !r.selects() {
 		result.AddGPUs(r.state.GPU)
 		result.Reconcile(r.state.Ledger)
+		result.Servers = r.state.Servers
 		result.AddOutside(r.state.Outside)
 	}
 	result.Recomputed = r.changes()

@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/result/verdict"
 )
 
 // SchemaVersion is the version of the summary's shape. It changes when fields change.
@@ -69,6 +70,7 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 	if r.Reconciliation != nil {
 		doc = append(doc, artifact.Member{Key: "reconciliation", Value: reconciliation(r.Reconciliation)})
 	}
+	doc = append(doc, artifact.Member{Key: "limited_by", Value: findings(verdict.Explain(r))})
 	if bounds := PercentileBounds(r.Metrics); len(bounds) > 0 {
 		doc = append(doc, artifact.Member{Key: "percentile_bounds", Value: bounds})
 	}
@@ -106,6 +108,20 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 			Value: append([]string{}, s.Reasons...)})
 	}
 	return append(doc, rest...)
+}
+
+// findings are what limited the run, in words.
+func findings(lines []verdict.Line) []any {
+	out := make([]any, 0, len(lines))
+	for _, l := range lines {
+		o := artifact.Object{{Key: "code", Value: l.Code}, {Key: "level", Value: string(l.Level)},
+			{Key: "title", Value: l.Title}, {Key: "text", Value: l.Text}}
+		if l.Advice != "" {
+			o = append(o, artifact.Member{Key: "advice", Value: l.Advice})
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
 // metadata says what was sent and what it counts for; nil where there is nothing to say.

@@ -21,6 +21,7 @@ func Build(run Run, profiling, warmup *metrics.Engine) Result {
 		CacheReported: seen.CacheReported,
 		Recoded:       seen.Recoded,
 		Acceptance:    profiling.Acceptance(),
+		Trend:         profiling.Trend(),
 	}
 	c := &result.Counts
 	c.Successes, c.Errors, c.Skipped = seen.Successes, seen.Errors, seen.Skipped

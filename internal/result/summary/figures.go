@@ -15,6 +15,8 @@ type Figures struct {
 	WasCancelled bool
 	// Verdict is that on the client's own influence; "" when the file has none.
 	Verdict string
+	// Limits are what limited the run, the weightiest first; nil where the file does not say so.
+	Limits []Finding
 	// Kinds are the hashes that identify what was measured: config, dataset, tokenizer, as far as the file has them.
 	Kinds map[string]string
 	// Blocks are in the order of the file.

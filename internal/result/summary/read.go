@@ -53,6 +53,8 @@ func ParseFigures(data []byte) (Figures, error) {
 			var health struct{ Verdict string }
 			err = json.Unmarshal(m.value, &health)
 			f.Verdict = health.Verdict
+		case "limited_by":
+			err = json.Unmarshal(m.value, &f.Limits)
 		case "provenance":
 			err = f.addKinds(m.value)
 		case "percentile_bounds":

@@ -47,6 +47,9 @@ type State struct {
 	GPU *GPUState `json:"gpu_telemetry,omitempty"`
 	// Ledger is what the server counted, known when the run is over; nil where no counters of one were scraped.
 	Ledger *Ledger `json:"server_totals,omitempty"`
+	// Servers is how busy the servers were in the profiling phase, known when the run is over; nil where they did not say
+	// so.
+	Servers *servermetrics.Load `json:"server_load,omitempty"`
 	// Outside are the figures of plug-ins, known when the run is over.
 	Outside []OutsideMetric `json:"plugin_metrics,omitempty"`
 	// Looks are the observations of the client over time, at wall clock times.

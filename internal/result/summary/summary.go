@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/reconcile"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // PartOnly warns of the figures of an incomplete run.
@@ -49,6 +50,10 @@ type Result struct {
 	Recoded metrics.Recoded
 	// Acceptance is the pooled histogram of speculative decoding; nil where servers reported none.
 	Acceptance []metrics.AcceptedSteps
+	// Trend is how the load changed while requests were sent; nil where that is not known.
+	Trend *metrics.Trend
+	// Servers is how busy the servers were; nil where they did not say so.
+	Servers *servermetrics.Load
 	// Reconciliation compares the totals with the server's; nil where its counters were not scraped.
 	Reconciliation *reconcile.Reconciliation
 }

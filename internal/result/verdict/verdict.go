@@ -1,0 +1,339 @@
+// Package verdict says in words what the figures of a run mean: what limited them ([Explain]) and how sure they are
+// ([Sure]). The HTML page, the terminal's report and the JSON summary show the same lines.
+//
+// Vocabulary: a load is open where requests are sent by a plan of arrivals, whatever the server does; it is closed where
+// a number of requests is kept in flight. A server is overloaded if the requests in flight grow as long as an open load
+// goes on.
+//
+// Invariants: the lines are a function of the result alone, so that the same records and the same state give the same
+// lines. A cause is named only if a figure shows it; where none does, the line says what is not known and what would
+// show it. Texts of servers have no control characters.
+package verdict
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/trust"
+)
+
+// Line is one finding, in words.
+type Line = summary.Finding
+
+// The codes of what limited a run.
+const (
+	AllFailed     = "all_failed"
+	Client        = "client"
+	Errors        = "errors"
+	Overload      = "overload"
+	KVCache       = "kv_cache"
+	Queue         = "queue"
+	Cap           = "concurrency_cap"
+	Concurrency   = "concurrency"
+	Rate          = "rate"
+	NotKnown      = "not_known"
+	Interrupted   = "interrupted"
+	Doubtful      = "doubtful"
+	ManyErrors    = "many_errors"
+	ClientShare   = "client_share"
+	Intervals     = "intervals"
+	TooFew        = "too_few"
+	NotObserved   = "not_observed"
+	Contradiction = "totals_differ"
+)
+
+// The thresholds.
+const (
+	// mostlyFailed is the share of failed requests from which they are the first thing to say, someFailed that from
+	// which they are said at all as a limit.
+	mostlyFailed, someFailed = 0.5, 0.01
+	// fullCache is the use of the KV cache, in percent, from which it is full.
+	fullCache = 95
+	// queued is the least average of waiting requests that is a queue, and queuedPart their least part of the running
+	// ones.
+	queued, queuedPart = 1, 0.05
+	// kept is the part of a concurrency that was on average in flight if the load was that concurrency.
+	kept = 0.75
+)
+
+// Explain returns what limited a run, the weightiest first; there is always one line.
+func Explain(r *summary.Result) []Line {
+	f := factsOf(r)
+	if r.Counts.AllFailed() {
+		return []Line{f.allFailed()}
+	}
+	out := found(f.mostErrors, f.client, f.overload, f.cache, f.queue, f.cap)
+	if len(out) == 0 {
+		out = append(out, f.load())
+	}
+	return append(out, found(f.someErrors)...)
+}
+
+// found returns the lines of the rules that find something.
+func found(rules ...func() (Line, bool)) []Line {
+	var out []Line
+	for _, rule := range rules {
+		if line, ok := rule(); ok {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// facts are what the rules read.
+type facts struct {
+	*summary.Result
+	health health
+	asked  summary.Configured
+	growth growth
+}
+
+// health is what is known of the client; without a Verdict nobody looked.
+type health struct {
+	Verdict trust.Verdict
+	Reasons []struct {
+		Code            string
+		Leads           trust.Verdict `json:"leads_to"`
+		Message, Advice string
+	}
+	Bounds map[string]struct{ Value float64 } `json:"error_bound"`
+}
+
+func factsOf(r *summary.Result) *facts {
+	f := &facts{Result: r, growth: growthOf(r)}
+	if text, err := artifact.AppendJSON(nil, r.InputConfig); err == nil {
+		f.asked = summary.ParseConfigured(text)
+	}
+	if text, err := artifact.AppendJSON(nil, r.ClientHealth); err != nil || json.Unmarshal(text, &f.health) != nil {
+		f.health = health{} // nothing can be said of what has another shape
+	}
+	return f
+}
+
+func (f *facts) allFailed() Line {
+	l := Line{Code: AllFailed, Level: summary.Bad, Title: "All requests failed"}
+	l.Text = fmt.Sprintf("None of %s requests succeeded: %s.", count(f.Counts.Completed()), f.commonError())
+	return l
+}
+
+// commonError names the most frequent error with its count.
+func (f *facts) commonError() string {
+	if len(f.Result.Errors) == 0 {
+		return "the errors are not known"
+	}
+	most := &f.Result.Errors[0]
+	for i := range f.Result.Errors {
+		if f.Result.Errors[i].Count > most.Count {
+			most = &f.Result.Errors[i]
+		}
+	}
+	name := most.Error.Type
+	if most.Error.HasCode {
+		name = strings.TrimSpace(fmt.Sprintf("%d %s", most.Error.Code, name))
+	}
+	return fmt.Sprintf("%s × %s", count(most.Count), terminal.Text(name))
+}
+
+func (f *facts) errorShare() float64 {
+	all := f.Counts.Completed()
+	if all == 0 {
+		return 0
+	}
+	return float64(f.Counts.Errors) / float64(all)
+}
+
+func (f *facts) mostErrors() (Line, bool) {
+	return Line{Code: ManyErrors, Level: summary.Bad, Title: "Most requests failed",
+		Text: fmt.Sprintf("%s of %s requests failed (%s), most with %s; the figures are of the others.",
+			count(f.Counts.Errors), count(f.Counts.Completed()), percent(f.errorShare()), f.commonError()),
+		Advice: "remove the errors before you read the figures"}, f.errorShare() >= mostlyFailed
+}
+
+func (f *facts) someErrors() (Line, bool) {
+	share := f.errorShare()
+	l := Line{Code: Errors, Level: summary.Warn, Title: "Errors",
+		Text: fmt.Sprintf("%s of %s requests failed (%s), most with %s.", count(f.Counts.Errors),
+			count(f.Counts.Completed()), percent(share), f.commonError())}
+	if f.tooMany() {
+		l.Title, l.Text = "Refused requests", "The server refused requests: "+l.Text
+		l.Advice = "lower --request-rate or --concurrency: 429 says that the server takes no more"
+	}
+	return l, share >= someFailed && share < mostlyFailed
+}
+
+// tooMany reports whether the server said that there were too many requests.
+func (f *facts) tooMany() bool {
+	for i := range f.Result.Errors {
+		if e := &f.Result.Errors[i].Error; e.HasCode && e.Code == 429 {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *facts) client() (Line, bool) {
+	l := Line{Code: Client, Level: summary.Bad, Title: "This client", Text: "The client was the bottleneck; the server " +
+		"may be faster than the figures say."}
+	for _, why := range f.health.Reasons {
+		if why.Leads == trust.ClientLimited {
+			l.Text = "The client was the bottleneck, so that the server may be faster than the figures say: " +
+				why.Message + "."
+			l.Advice = why.Advice
+			break
+		}
+	}
+	return l, f.health.Verdict == trust.ClientLimited
+}
+
+// overload is an open load beyond what the server can take.
+func (f *facts) overload() (Line, bool) {
+	g := &f.growth
+	l := Line{Code: Overload, Level: summary.Bad, Title: "Server overloaded"}
+	if !g.grows {
+		return l, false
+	}
+	l.Text = fmt.Sprintf("It completed %s of %s requests/s, and the requests in flight grew from %s to %s while "+
+		"requests were sent; %s rose from %s to %s ms with them.", short(g.completed), short(g.sent),
+		count(g.from), count(g.to), f.waitName(), short(g.early), short(g.late))
+	l.Text += f.because()
+	l.Advice = fmt.Sprintf("latencies depend on how long such a run lasts: send less than %s requests/s, or let "+
+		"aiperf capacity find what the server takes", short(g.completed))
+	return l, true
+}
+
+// waitName is what a trend measures, in words.
+func (f *facts) waitName() string {
+	if _, ok := f.Find("time_to_first_token"); ok {
+		return "the time to the first token"
+	}
+	return "the latency"
+}
+
+// because says what the servers' metrics show of a queue.
+func (f *facts) because() string {
+	s := f.Servers
+	if s == nil {
+		return ""
+	}
+	if full, ok := f.fullCache(); ok {
+		return " The KV cache was full (" + full + ")."
+	}
+	if s.WaitingMax != nil && *s.WaitingMax >= queued {
+		text := fmt.Sprintf(" Up to %s requests waited at the server", short(*s.WaitingMax))
+		if s.RunningMax != nil && *s.RunningMax >= 1 {
+			text += fmt.Sprintf(", which ran %s at most", short(*s.RunningMax))
+		}
+		return text + "."
+	}
+	return ""
+}
+
+// fullCache describes a KV cache that was full.
+func (f *facts) fullCache() (string, bool) {
+	s := f.Servers
+	if s == nil {
+		return "", false
+	}
+	var parts []string
+	if s.KVUsageMax != nil && *s.KVUsageMax >= fullCache {
+		parts = append(parts, "up to "+short(*s.KVUsageMax)+" % in use")
+	}
+	if s.Preemptions != nil && *s.Preemptions > 0 {
+		parts = append(parts, count(int64(math.Round(*s.Preemptions)))+" preemptions")
+	}
+	return strings.Join(parts, ", "), len(parts) > 0
+}
+
+func (f *facts) cache() (Line, bool) {
+	full, ok := f.fullCache()
+	l := Line{Code: KVCache, Level: summary.Warn, Title: "KV cache", Text: "The server's KV cache was full: " + full +
+		". Requests then wait, or are computed again.",
+		Advice: "lower the concurrency or the lengths, or give the server more memory for its cache"}
+	return l, ok && !f.growth.grows // which names the cache as the cause
+}
+
+func (f *facts) queue() (Line, bool) {
+	s := f.Servers
+	if s == nil || s.Waiting == nil || f.growth.grows {
+		return Line{}, false
+	}
+	running := 0.0
+	if s.Running != nil {
+		running = *s.Running
+	}
+	l := Line{Code: Queue, Level: summary.Warn, Title: "Server queue"}
+	l.Text = fmt.Sprintf("%s requests waited at the server on average", short(*s.Waiting))
+	if s.WaitingMax != nil {
+		l.Text += fmt.Sprintf(", %s at most", short(*s.WaitingMax))
+	}
+	if running >= 1 {
+		l.Text += fmt.Sprintf(", while %s ran", short(running))
+	}
+	l.Text += ": its batch was full, and more load only lengthens the queue."
+	l.Advice = "raise the server's batch size (of vLLM --max-num-seqs), or lower the load"
+	return l, *s.Waiting >= max(queued, queuedPart*running)
+}
+
+// cap is an open load that the cap of its concurrency held back.
+func (f *facts) cap() (Line, bool) {
+	return Line{Code: Cap, Level: summary.Warn, Title: "Cap on the concurrency",
+		Text: fmt.Sprintf("%s arrivals found no free slot and were skipped, so that %s of %s requests/s were sent.",
+			count(f.Counts.SkippedArrivals), short(f.Counts.DeliveredRate), short(f.Counts.TargetRate)),
+		Advice: "raise --concurrency if the rate is to be reached"}, f.Counts.SkippedArrivals > 0
+}
+
+// load says that the load itself was the limit, as far as that is known.
+func (f *facts) load() Line {
+	notKnown := Line{Code: NotKnown, Level: summary.Plain, Title: "Not known", Advice: find}
+	l := Line{Level: summary.Good, Title: "The load that was asked for"}
+	avg, known := f.Value("effective_concurrency")
+	more := ""
+	switch asked := f.asked.Concurrency; {
+	case f.Counts.TargetRate > 0:
+		l.Code, more = Rate, "a higher --request-rate"
+		l.Text = short(f.Counts.TargetRate) + " requests/s were asked for"
+		if f.growth.known {
+			l.Text = "The server kept up with the " + short(f.Counts.TargetRate) + " requests/s that were asked for"
+		}
+	case asked > 0 && known && avg >= kept*asked:
+		l.Code, more = Concurrency, "a higher --concurrency"
+		l.Text = "A concurrency of " + short(asked) + " was kept up all the time"
+	case asked > 0 && known:
+		notKnown.Text = fmt.Sprintf("On average %s requests were in flight, of a concurrency of %s: pauses between turns, "+
+			"or the end of the run, left the server idle.", short(avg), short(asked))
+		notKnown.Advice = "send more requests, or without pauses, to see the server's limit"
+		return notKnown
+	default:
+		notKnown.Text = "Nothing shows that the server could not keep up with the load."
+		return notKnown
+	}
+	l.Advice = "try " + more + ", or let aiperf capacity find the server's limit"
+	switch {
+	case f.Servers != nil && f.Servers.Waiting != nil:
+		l.Text += ", and the server had no queue: it may take more."
+	case l.Code == Rate && f.growth.known:
+		l.Text += "; it may take more."
+	default:
+		notKnown.Text = l.Text + "; no metrics of the server say whether requests waited there."
+		return notKnown
+	}
+	return l
+}
+
+// find is how the limit of a server is found.
+const find = "the server's metrics page shows its queue and KV cache (--server-metrics URL), and aiperf capacity finds " +
+	"what the server takes"
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func short(v float64) string { return artifact.Short(v) }
+
+func count(n int64) string { return artifact.GroupThousands(fmt.Sprint(n)) }
+
+// percent writes a share.
+func percent(share float64) string { return short(100*share) + " %" }

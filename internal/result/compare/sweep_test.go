@@ -171,7 +171,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		got := strings.Join(s.Check([]Condition{c}), "\n")
+		got := s.Judge([]Condition{c})[0].Failure
 		if !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}

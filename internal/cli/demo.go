@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	safe "aiperf/internal/base/terminal"
@@ -20,7 +19,8 @@ var demoArgs = []string{
 	"--model", "mock-model", "--tokenizer", "builtin", "--endpoint-type", "chat", "--streaming",
 	"--concurrency", "8", "--request-count", "80", "--warmup-request-count", "8", "--isl", "128", "--osl", "32",
 	"--extra-inputs", "ignore_eos:true", "--goodput", "time_to_first_token:100 inter_token_latency:20",
-	"--random-seed", "42", "--no-server-metrics", "--no-gpu-telemetry", "--artifact-dir", "artifacts/demo",
+	"--random-seed", "42", "--no-server-metrics", "--no-gpu-telemetry", "--html-report", "--artifact-dir",
+	"artifacts/demo",
 }
 
 const demoHelp = `Usage: aiperf demo [profile flags]
@@ -61,12 +61,7 @@ func (a *app) demo(args []string) int {
 		return a.fail(err)
 	}
 	loaded.note(cfg)
-	code := a.execute(&experiment{}, cfg, nil, warnings)
-	if list := files(cfg.Artifacts.Dir); len(list) > 0 {
-		fmt.Fprintln(a.terminal.out, "Files written:")
-		writeLines(a.terminal.out, list)
-	}
-	return code
+	return a.execute(&experiment{}, cfg, nil, warnings)
 }
 
 // overridden leaves out of base each flag, with its values, that given names too, in whatever spelling.
@@ -108,17 +103,5 @@ func quoted(args []string) []string {
 		}
 		list[i] = arg
 	}
-	return list
-}
-
-// files lists the files below a directory.
-func files(dir string) []string {
-	var list []string
-	filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			list = append(list, "  "+path)
-		}
-		return nil
-	})
 	return list
 }

@@ -222,15 +222,10 @@ func warningLevel(w fault.Warning) slog.Level {
 
 // report prints the final report and says how the run ended.
 func (a *app) report(outcome *run.Outcome, interrupts *interrupts, cfg *config.Run) int {
-	t := a.terminal
-	options := outcome.Console
-	options.Width = console.Width(t.outTTY, t.width(), options.Width)
-	options.Styles = t.outTTY && t.colour
-	// A closed pipe must not cost the files: they are written, so the error changes nothing.
 	if !a.brief {
-		_ = console.Render(t.styledOut, &outcome.Result, options)
+		a.render(&outcome.Result, outcome.Console, rendering{dir: cfg.Artifacts.Dir,
+			full: cfg.UI.Full(a.terminal.outTTY), exportWidth: cfg.Env.UI.ConsoleExportWidth})
 	}
-
 	code := ExitOK
 	thresholds := a.failedThresholds(outcome, cfg)
 	if faults := faults(outcome); len(faults) > 0 {
@@ -243,6 +238,28 @@ func (a *app) report(outcome *run.Outcome, interrupts *interrupts, cfg *config.R
 		code = ExitThreshold
 	}
 	return interrupts.exit(code)
+}
+
+// rendering says how a report is printed.
+type rendering struct {
+	// dir is the folder of the run.
+	dir string
+	// full asks for all tables before the answer.
+	full bool
+	// exportWidth is the width where there is no terminal; 0 is the default.
+	exportWidth int
+}
+
+// render prints the report of a run, the answer last.
+func (a *app) render(r *summary.Result, o console.Options, how rendering) {
+	t := a.terminal
+	o.Width = console.Width(t.outTTY, t.width(), how.exportWidth)
+	o.Styles, o.Screen, o.More = t.outTTY && t.colour, t.outTTY, nextSteps(how.dir, &o.Files)
+	// A closed pipe must not cost the files: they are written, so the errors change nothing.
+	if how.full {
+		_ = console.Render(t.styledOut, r, o)
+	}
+	_ = console.RenderShort(t.styledOut, r, o)
 }
 
 // failedThresholds prints a line for each condition of --fail-if, and counts those under which the result is a failure.

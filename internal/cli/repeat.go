@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/series"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/run"
 )
@@ -31,9 +32,9 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 	writeBlock(out, announcement(&cfg.Series))
 	plan := series.NewRepeats(cfg, log)
 	options.Tokenizers = new(run.Tokenizers)
-	runs, stopped, err := a.runAll(plan, runAll{total: cfg.Series.Runs, resume: cfg.Asked.Bool("resume")}, options,
-		view,
-		interrupts, log)
+	course := series.NewCourse(progress.RepeatsKind, cfg.Series.Runs, options.Observers, nil)
+	runs, stopped, err := a.runAll(plan, runAll{total: cfg.Series.Runs, resume: cfg.Asked.Bool("resume"),
+		course: course}, options, view, interrupts, log)
 	if err != nil {
 		return a.fail(err)
 	}

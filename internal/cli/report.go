@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"aiperf/internal/base/scalar"
+	"aiperf/internal/config"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/recompute"
-	"aiperf/internal/result/report/console"
 	"aiperf/internal/run"
 )
 
@@ -32,7 +32,10 @@ their records, their summary and their GPU telemetry.
 Options:
 `
 
-type reportOptions struct{ recompute.ReportOptions }
+type reportOptions struct {
+	recompute.ReportOptions
+	ui config.UI
+}
 
 func (o *reportOptions) table() *flags.Table {
 	return &flags.Table{Command: "report", About: reportHelp, Flags: []flags.Flag{
@@ -59,6 +62,8 @@ func (o *reportOptions) table() *flags.Table {
 			"been sent: 429,TimeoutError, or all", flags.List(&o.ExcludeErrors)),
 		flags.Switch("html", "write the report as one HTML file with charts too (profile_export_aiperf.html)", &o.HTML),
 		flags.Switch("parquet", "write all records as Parquet too (profile_export.parquet)", &o.Parquet),
+		flags.Choice("report", "KIND", "what is printed: short, the answer in about ten lines, or full, all tables "+
+			"before it; default: short on a terminal", &o.ui.Report, "short", "full"),
 	}}
 }
 
@@ -115,10 +120,7 @@ func (a *app) reportAgain(args []string) int {
 	defer stop()
 	result, options, err := recompute.Report(ctx, o.ReportOptions)
 	if result != nil && options != nil {
-		t := a.terminal
-		options.Width = console.Width(t.outTTY, t.width(), o.ExportWidth)
-		options.Styles = t.outTTY && t.colour
-		_ = console.Render(t.styledOut, result, *options) // a closed pipe must not cost the files
+		a.render(result, *options, rendering{dir: o.Dir, full: o.ui.Full(a.terminal.outTTY), exportWidth: o.ExportWidth})
 	}
 	if err != nil {
 		return a.fail(err)

@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/experiment/search/boundary"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/run"
 )
 
@@ -68,7 +69,9 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 		release()
 		defer s.idle.Close()
 	}
-	plan.Told = func(p *loop.Proposal, _ *series.Cell, _ []series.Run) {
+	s.course = series.NewCourse(progress.SearchKind, s.layout.Trials, s.options.Observers, s.search.SoFar)
+	plan.Told = func(p *loop.Proposal, _ *series.Cell, own []series.Run) {
+		s.course.Judge(own, s.search.LastVerdict())
 		fmt.Fprintf(s.terminal.out, "[search iter %d] %s\n", p.Iteration, s.search.Last())
 	}
 	runs, stopped, err := s.runs(plan, 0)

@@ -19,6 +19,7 @@ import (
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/report/console"
@@ -42,6 +43,8 @@ type several struct {
 	// search is nil for a sweep.
 	search *loop.Search
 	judges *capacity.Judges
+	// course tells observers where the cells stand.
+	course *series.Course
 	// idle asks the servers whether they have requests left, where the runs are isolated; nil else.
 	idle  *run.IdleWatch
 	begun time.Time
@@ -139,13 +142,14 @@ func (s *several) runCells(cells []series.Cell) ([]series.Run, bool, error) {
 		}
 	}
 	plan := series.NewCells(cells, s.layout, s.log)
+	s.course = series.NewCourse(progress.SweepKind, s.layout.Trials, s.options.Observers, nil)
 	return s.runs(plan, plan.Total())
 }
 
 // runs makes the runs of a plan and shows the table of cells after each.
 func (s *several) runs(plan series.Plan, total int) ([]series.Run, bool, error) {
 	known := 0
-	how := runAll{total: total, judges: s.judges, resume: s.base.Asked.Bool("resume")}
+	how := runAll{total: total, judges: s.judges, resume: s.base.Asked.Bool("resume"), course: s.course}
 	how.done = func(all []series.Run) {
 		s.whole.Add(all[known:]...)
 		for ; known < len(all); known++ {
@@ -289,13 +293,15 @@ type runAll struct {
 	done func([]series.Run)
 	// judges judge the runs while they go on; nil where none does.
 	judges *capacity.Judges
+	// course tells observers where the runs stand; nil tells nobody.
+	course *series.Course
 }
 
 // runAll makes the runs of a plan. The error is that of a run that cannot be taken over from an earlier start.
 func (a *app) runAll(plan series.Plan, r runAll, options run.Options, view view, interrupts *interrupts,
 	log *slog.Logger) (runs []series.Run, stopped bool, err error) {
 	o := series.Options{
-		Stop: interrupts.Stop, Done: r.done,
+		Stop: interrupts.Stop, Done: r.done, Course: r.course,
 		Progress: func(number int, step *series.Step) {
 			of := ""
 			if r.total > 0 {

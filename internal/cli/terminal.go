@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"unicode/utf8"
 
@@ -28,7 +29,7 @@ type terminal struct {
 func newTerminal(out, err *os.File, env func(string) (string, bool)) *terminal {
 	noColour, _ := env("NO_COLOR")
 	kind, _ := env("TERM")
-	dumb := kind == "dumb"
+	dumb := kind == "dumb" || kind == "" && runtime.GOOS != "windows" // where it is not needed
 	return &terminal{
 		out: safe.NewWriter(out), err: safe.NewWriter(err), styledOut: out, styledErr: err,
 		outTTY: term.IsTerminal(int(out.Fd())), errTTY: term.IsTerminal(int(err.Fd())),
@@ -55,17 +56,28 @@ func columns(w io.Writer, terminal bool) int {
 	return n
 }
 
-const panelWidth = 100
+// panelWidth is the width of the widest panel, leastPanel that of the narrowest.
+const panelWidth, leastPanel = 100, 20
 
 // panel prints lines in a titled box on stderr.
 func (t *terminal) panel(title string, lines ...string) { t.panelOn(t.styledErr, title, lines...) }
 
 // panelOn prints a panel on a writer that leads to stderr, in one piece. Foreign texts in it are made safe here.
 func (t *terminal) panelOn(out io.Writer, title string, lines ...string) {
+	room := panelWidth - 4
+	if n := t.errWidth(); n > 0 {
+		room = max(min(panelWidth, n), leastPanel) - 4
+	}
 	var wrapped []string
 	for _, line := range lines {
 		for part := range strings.SplitSeq(strings.ReplaceAll(safe.Text(line), "\t", " "), "\n") {
-			wrapped = append(wrapped, safe.Wrap(part, panelWidth-4)...)
+			for _, row := range safe.Wrap(part, room) {
+				for n := utf8.RuneCountInString(row); n > room; n -= room { // a word, such as a path
+					whole := []rune(row)
+					wrapped, row = append(wrapped, string(whole[:room])), string(whole[room:])
+				}
+				wrapped = append(wrapped, row)
+			}
 		}
 	}
 	inner := utf8.RuneCountInString(title) + 4

@@ -14,7 +14,8 @@ func newView(t *terminal, cfg *config.Run) view {
 	if cfg.UI.Pick(t.outTTY) != "simple" {
 		return view{}
 	}
-	return view{simple.New(t.styledErr, t.errTTY && !t.dumb, t.colour, cfg.Env.UI.MinUpdatePercent)}
+	return view{simple.New(t.styledErr, simple.Options{Terminal: t.errTTY && !t.dumb, Colour: t.colour,
+		Width: t.errWidth, MinPercent: cfg.Env.UI.MinUpdatePercent})}
 }
 
 // logWriter is where log lines go so that they and the progress do not overwrite each other.

@@ -155,6 +155,8 @@ type UI struct {
 	Mode string
 	// Verbose is set by -v and -vv.
 	Verbose bool
+	// Report is "short" or "full"; empty when the user did not choose.
+	Report string
 	// StatsInterval is the period of the realtime statistics; nil is the mode's own, 0 is off.
 	StatsInterval *time.Duration
 }
@@ -169,6 +171,14 @@ func (u UI) Pick(terminal bool) string {
 	default:
 		return "none"
 	}
+}
+
+// Full reports whether all tables are printed at the end, for an output that is a terminal or not.
+func (u UI) Full(terminal bool) bool {
+	if u.Report != "" {
+		return u.Report == "full"
+	}
+	return !terminal
 }
 
 // Workers holds the limits of logical workers.

@@ -442,11 +442,7 @@ func TestEveryFailureHasItsLatency(t *testing.T) {
 			return serve(t, mockserver.Options{Fault: fault, TTFT: time.Millisecond, ITL: time.Millisecond})
 		}
 	}
-	nobody := func(t *testing.T) string {
-		s := httptest.NewServer(nil)
-		s.Close()
-		return s.URL
-	}
+	nobody := func(*testing.T) string { return closedPort }
 	for _, c := range []struct {
 		name    string
 		server  func(*testing.T) string

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/gpu/collect"
@@ -85,6 +86,21 @@ func (w *gpuWatch) count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.store.GPUs()
+}
+
+// newest returns what each GPU said last as observers see it, with the figures since the start of the profiling phases;
+// of a start of 0 there are none.
+func (w *gpuWatch) newest(startNS int64) []progress.GPU {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []progress.GPU
+	for _, d := range w.store.Newest(startNS) {
+		list = append(list, gpuOf(&d))
+	}
+	return list
 }
 
 func (w *gpuWatch) newCollector() (collect.Collector, error) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,13 +129,8 @@ func TestTrapRoundTripAboveTheLatency(t *testing.T) {
 }
 
 func TestUnreachableServerHasNoRoundTrip(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
 	dir := t.TempDir()
-	cfg := resolve(t, dir, "http://"+l.Addr().String(), "--request-count", "3", "--isl", "5", "--osl", "2",
+	cfg := resolve(t, dir, closedPort, "--request-count", "3", "--isl", "5", "--osl", "2",
 		"--network-latency-automatic")
 	outcome, err := execute(t, cfg, Options{})
 	if err != nil {
@@ -146,7 +140,7 @@ func TestUnreachableServerHasNoRoundTrip(t *testing.T) {
 		t.Errorf("network_rtt of a server that is not there; problem %v", outcome.Problem)
 	}
 	if log := string(fileOf(t, dir, "logs/aiperf.log")); !strings.Contains(log,
-		"round trip to http://"+l.Addr().String()+" is not known: 0 of") {
+		"round trip to "+closedPort+" is not known: 0 of") {
 		t.Errorf("no warning: %s", log)
 	}
 	probes := probesOf(t, dir)

@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	// clientInterval is the time between two reports on the client for observers.
+	// clientInterval is the time between two reports on the client for observers, gpuInterval between two readings of
+	// the GPUs.
 	clientInterval = time.Second
+	gpuInterval    = time.Second
 	// figuresCost is the part of the time, as a divisor, that computing figures for observers may take.
 	figuresCost = 100
 )
@@ -31,9 +33,10 @@ type followers struct {
 	stage progress.Stage
 
 	// The newest figures and the newest report, and when the next ones are due.
-	figures                                  *progress.Figures
-	client                                   *progress.Client
-	figuresDueNS, clientDueNS, headlineDueNS int64
+	figures                                             *progress.Figures
+	client                                              *progress.Client
+	gpuValues                                           []progress.GPU
+	figuresDueNS, clientDueNS, headlineDueNS, gpusDueNS int64
 	// headline are the metrics by which the client is judged, of countedRecords.
 	headline       []metrics.Result
 	countedRecords int64
@@ -51,6 +54,7 @@ func (f *followers) begin() {
 		f.needs = f.needs.And(follower.Needs())
 	}
 	f.figuresDueNS = f.startNS + int64(f.needs.Every)
+	f.records.kinds.wanted.Store(f.needs.Errors)
 	f.records.followers = f.list
 }
 
@@ -102,6 +106,7 @@ func (f *followers) show() {
 	phases, nowNS := f.engine.Snapshot(), f.clock.NowNS()
 	f.computeFigures(nowNS)
 	f.judgeClient(phases, nowNS)
+	f.readGPUs(phases, nowNS)
 	s := f.snapshot(phases)
 	for _, o := range f.list {
 		o.Show(s)
@@ -114,7 +119,10 @@ func (f *followers) snapshot(phases []load.Stats) *progress.Snapshot {
 	s := &progress.Snapshot{
 		At: f.wall(nowNS), Elapsed: time.Duration(nowNS - f.startNS), Stage: f.stage,
 		Records: recordsOf(f.records.profiling.Snapshot()), Figures: f.figures, Client: f.client,
-		Warnings: f.options.Log.Warnings(),
+		GPUs: f.gpuValues, Warnings: f.options.Log.Warnings(),
+	}
+	if f.needs.Errors {
+		s.Errors = f.records.kinds.newest()
 	}
 	searches := f.engine.Searches()
 	for i := range phases {
@@ -169,6 +177,19 @@ func (f *followers) judgeClient(phases []load.Stats, nowNS int64) {
 	result.Counts = countsOf(phases, nowNS)
 	result.Counts.Successes, result.Counts.Errors, result.Counts.Skipped = seen.Successes, seen.Errors, seen.Skipped
 	f.client = clientOf(f.health.judge(f.health.watch.SoFar(), result, together(phases), trust.Course{}), false)
+}
+
+// readGPUs takes the newest values of the GPUs, when that is due.
+func (f *followers) readGPUs(phases []load.Stats, nowNS int64) {
+	if !f.needs.GPUs || nowNS < f.gpusDueNS {
+		return
+	}
+	startNS := int64(0)
+	if p := phaseOf(phases, load.Profiling); p != nil && p.StartNS > 0 {
+		startNS = f.clock.WallNS(p.StartNS)
+	}
+	f.gpuValues = f.gpus.newest(startNS)
+	f.gpusDueNS = max(nowNS+int64(gpuInterval), f.affordable(nowNS))
 }
 
 func (b *base) wall(ns int64) time.Time { return time.Unix(0, b.clock.WallNS(ns)) }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -135,22 +134,14 @@ func TestHeldCreditReturnsWhenTheRunEnds(t *testing.T) {
 	})
 }
 
-// closedPort is an address at which nothing listens.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
-}
+// closedPort is an address at which nothing listens. A port that was open before would be given to the next test.
+const closedPort = "http://127.0.0.1:1"
 
 // The whole run: what was sent is accounted for, the records stand in the results, the reason is the outcome's.
 func TestRunAgainstAClosedPortEnds(t *testing.T) {
 	t.Parallel()
 	start, dir := time.Now(), t.TempDir()
-	out, err := execute(t, resolve(t, dir, closedPort(t), "--benchmark-duration", "600", "--concurrency", "3", "--isl",
+	out, err := execute(t, resolve(t, dir, closedPort, "--benchmark-duration", "600", "--concurrency", "3", "--isl",
 		"5"), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +164,7 @@ func TestRunAgainstAClosedPortEnds(t *testing.T) {
 
 func TestNoFailFastGoesOn(t *testing.T) {
 	t.Parallel()
-	out, err := execute(t, resolve(t, t.TempDir(), closedPort(t), "--request-count", "300", "--isl", "5",
+	out, err := execute(t, resolve(t, t.TempDir(), closedPort, "--request-count", "300", "--isl", "5",
 		"--no-fail-fast"), Options{})
 	if err != nil || out.Aborted != nil || out.Result.Counts.Errors != 300 {
 		t.Errorf("%+v, %v", out, err)

@@ -27,8 +27,9 @@ type recorder struct {
 	*base
 	ending *ending
 	health *clientHealth
-	// followers take each record, too.
+	// followers take each record, too; kinds are the errors that they are shown.
 	followers []*progress.Follower
+	kinds     errorKinds
 
 	set               *metrics.Set
 	profiling, warmup *metrics.Engine
@@ -177,6 +178,7 @@ func (rs *recorder) count(r *record.Record) {
 	}
 	if profiling {
 		rs.page.add(r)
+		rs.kinds.add(r.Err)
 	}
 	for _, o := range rs.followers {
 		o.Record(r)

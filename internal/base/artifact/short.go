@@ -32,3 +32,27 @@ func Trimmed(v float64, decimals int) string {
 	}
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
+
+// Significant writes a figure with the three digits that matter, also where they are zeros, and as a whole number from
+// 100 on: "5.77", "10.0", "1,686". It is "" for what is not finite.
+func Significant(v float64) string {
+	a, decimals := math.Abs(v), 0
+	switch {
+	case !Finite(v):
+		return ""
+	case a == 0:
+		return "0"
+	case a >= 99.95:
+	case a >= 9.995:
+		decimals = 1
+	case a >= 0.9995:
+		decimals = 2
+	default:
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	whole, rest, dotted := strings.Cut(strconv.FormatFloat(v, 'f', decimals, 64), ".")
+	if whole = GroupThousands(whole); dotted {
+		whole += "." + rest
+	}
+	return whole
+}

@@ -32,6 +32,9 @@ func outputOptions() []Option {
 		opt("html-report", Bool, "false", 2,
 			"Also write the report as one HTML file with charts (profile_export_aiperf.html); it needs no network "+
 				"connection."),
+		opt("report", Enum, "", 2, "What is printed at the end: the answer in about ten lines (short), or all tables and "+
+			"then these lines (full).", derived("short on a terminal, else full"), values("short", "full"),
+			yaml("runtime.report")),
 		opt("fail-if", String, "", 2, "End with exit code 3 if the result meets this condition or lacks the figure, "+
 			"for example 'time_to_first_token:p99>250ms' (TAG[:STAT]OP NUMBER[UNIT]); may be repeated.",
 			repeat),

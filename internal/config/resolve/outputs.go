@@ -104,6 +104,7 @@ func (op *outputs) ui() config.UI {
 	return config.UI{
 		Mode:          mode,
 		Verbose:       op.p.Bool("verbose") || op.p.Bool("extra-verbose"),
+		Report:        op.p.Text("report"),
 		StatsInterval: durationOf(op.p.Float("stats-interval")),
 	}
 }

@@ -426,7 +426,8 @@ func runtimeKeys() []Key {
 			within(option.Between(1, 100)),
 		opt("stats_interval", "stats-interval", nil).within(option.Between(0, 1000)))
 	runtime.Fields = append(runtime.Fields, ours(opt("metrics_listen", "metrics-listen", nil),
-		opt("timestamp_source", "timestamp-source", nil), opt("verbose", "verbose", nil))...)
+		opt("timestamp_source", "timestamp-source", nil), opt("verbose", "verbose", nil),
+		opt("report", "report", nil))...)
 	return []Key{
 		runtime,
 		section("logging", "The log.", opt("level", "log-level", "INFO")),

@@ -80,6 +80,24 @@ func NewCells(cells []Cell, l Layout, log *slog.Logger) *Cells {
 // Total is the number of runs, with convergence the most of them.
 func (p *Cells) Total() int { return len(p.cells) * p.Trials }
 
+// Planned implements [Planned].
+func (p *Cells) Planned() (steps []Step) {
+	outer, inner := p.Trials, len(p.cells)
+	if p.Independent {
+		outer, inner = inner, outer
+	}
+	for i := range outer {
+		for k := range inner {
+			cell, trial := k, i
+			if p.Independent {
+				cell, trial = i, k
+			}
+			steps = append(steps, p.Step(&p.cells[cell], trial))
+		}
+	}
+	return steps
+}
+
 // Next implements Plan.
 func (p *Cells) Next(done []Run) (Step, bool) {
 	pause := time.Duration(0)
@@ -128,4 +146,4 @@ func (p *Cells) stable(done []Run) bool {
 	return met
 }
 
-var _ Plan = (*Cells)(nil)
+var _ Planned = (*Cells)(nil)

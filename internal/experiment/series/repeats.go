@@ -45,14 +45,27 @@ func (r *Repeats) Next(done []Run) (Step, bool) {
 			return Step{}, false
 		}
 	}
+	return r.step(len(done)), true
+}
+
+// step returns the run of a number.
+func (r *Repeats) step(number int) Step {
 	step := Step{
-		Config: trial(r.base, len(done), filepath.Join(r.base.Artifacts.Dir, RunsDir, folder(len(done))), baseLabel),
-		Info:   summary.RunInfo{Trial: len(done), RunLabel: Label(len(done))},
+		Config: trial(r.base, number, filepath.Join(r.base.Artifacts.Dir, RunsDir, folder(number)), baseLabel),
+		Info:   summary.RunInfo{Trial: number, RunLabel: Label(number)},
 	}
-	if len(done) > 0 {
-		step.Pause = s.Cooldown
+	if number > 0 {
+		step.Pause = r.base.Series.Cooldown
 	}
-	return step, true
+	return step
+}
+
+// Planned implements [Planned].
+func (r *Repeats) Planned() (steps []Step) {
+	for i := range r.base.Series.Runs {
+		steps = append(steps, r.step(i))
+	}
+	return steps
 }
 
 // RunsDir holds the folders of the runs.

@@ -57,14 +57,18 @@ type Options struct {
 	Failed func(*Run)
 	// Done is called with all runs so far after each of them; it may be nil.
 	Done func([]Run)
+	// Course tells observers where the series stands; nil tells nobody.
+	Course *Course
 }
 
 // Execute makes the runs of a plan, one after the other. It reports whether the experiment was stopped before the end
 // of its plan. The error is that of Restore.
 func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped bool, err error) {
+	o.Course.begin(plan)
 	for {
 		step, more := plan.Next(runs)
 		if !more {
+			o.Course.over()
 			return runs, false, nil
 		}
 		if o.Restore != nil {
@@ -74,6 +78,7 @@ func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped boo
 			}
 			if done {
 				runs = append(runs, r)
+				o.Course.done(&step, &r, true)
 				o.done(runs)
 				continue
 			}
@@ -87,8 +92,10 @@ func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped boo
 		if o.Progress != nil {
 			o.Progress(len(runs)+1, &step)
 		}
+		o.Course.run(&step)
 		r := judge(&step, o.Execute(ctx, &step), o.Stop)
 		runs = append(runs, r)
+		o.Course.done(&step, &r, false)
 		if !r.Succeeded() && o.Failed != nil {
 			o.Failed(&r)
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -277,12 +276,7 @@ func TestEachFaultIsOneLine(t *testing.T) {
 }
 
 func TestNoServer(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := &url.URL{Scheme: "http", Host: l.Addr().String()}
-	l.Close()
+	u := &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
 	o, log := testOptions(t, u)
 	finish(newTracker(o.Options, o.run), results(t))
 	if w := log.warnings(); len(w) != 1 ||

@@ -5,7 +5,8 @@ import "time"
 // SeriesObserver also follows several runs of one command: repeats, a sweep, a search.
 type SeriesObserver interface {
 	Observer
-	// SeriesChanged is called before the first run, and whenever a cell begins, ends or joins. It gets a state of its own.
+	// SeriesChanged is called before the first run, and whenever a cell begins, ends or joins. It gets a state of its own,
+	// between runs, on another goroutine than the calls for a run, and must return at once.
 	SeriesChanged(*Series)
 }
 

@@ -70,13 +70,22 @@ type Layer struct {
 
 // Look is how a layer looks. The zero value is the usual look of its kind in the next colour of the palette.
 type Look struct {
-	// Colour is #rrggbb; "" for that of Series. Series is the place in the palette, from 1 on; 0 is the next free one.
+	// Colour is #rrggbb; "" for that of Series. Series is the place in the palette, from 1 on; 0 is the next free one,
+	// and Grey and Outlier are colours with a meaning.
 	Colour string
 	Series int
 	Dashed bool
 	// Width of lines and Size of markers are in pixels, Opacity and Fill are 0 to 1; 0 is the usual value.
 	Width, Size, Opacity, Fill float64
 }
+
+// Values of Look.Series for colours that are not in the palette, and that each theme has its own shade of.
+const (
+	// Grey is for what others are compared with.
+	Grey = -1
+	// Outlier is red.
+	Outlier = -2
+)
 
 // Theme is the set of colours of a figure.
 type Theme uint8

@@ -68,6 +68,9 @@ func Write(ctx context.Context, r *summary.Result, s *summary.State, o Options) 
 	plain := shown
 	plain.Width = console.Width(false, 0, o.Width)
 	text := report.ExportAll(ctx, r, console.Export{Path: o.To.Path(config.ConsoleText), Options: plain})
+	if text == nil {
+		shown.Files.Text = o.To.Path(config.ConsoleText)
+	}
 	return shown, errors.Join(tables, text)
 }
 

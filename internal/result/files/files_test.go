@@ -42,7 +42,7 @@ func TestFooterNamesWhatWasWrittenAndWhatTheRunHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := console.Files{CSV: to.Path(config.SummaryCSV), JSON: to.Path(config.SummaryJSON),
-		Raw: from.Path(config.RawJSONL), Outputs: from.Path(config.OutputsJSON)}
+		Raw: from.Path(config.RawJSONL), Outputs: from.Path(config.OutputsJSON), Text: to.Path(config.ConsoleText)}
 	if diff := cmp.Diff(want, options.Files); diff != "" {
 		t.Error(diff)
 	}

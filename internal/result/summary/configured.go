@@ -3,8 +3,10 @@ package summary
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 )
 
@@ -18,6 +20,11 @@ type Configured struct {
 	// RampSeconds is how long it took to get there.
 	Concurrency float64
 	RampSeconds float64
+	// EndpointType is the name of the API; Streaming reports whether replies are streamed.
+	EndpointType string
+	Streaming    bool
+	// Load says how requests are sent, such as "concurrency 8" or "20 req/s poisson"; empty if that is not known.
+	Load string
 }
 
 // ReadConfigured reads the configuration of a run from its summary file.
@@ -56,6 +63,9 @@ func ParseConfigured(text []byte) Configured {
 		}
 	}
 	c.Dataset = publishedDataset(o)
+	c.EndpointType = firstText(follow(o, "endpoint", "type"), o["endpoint_type"])
+	c.Streaming, _ = follow(o, "endpoint", "streaming").(bool)
+	c.Load = loadOf(o)
 	phase, same := profilingPhase(o)
 	if !same {
 		return c
@@ -66,6 +76,51 @@ func ParseConfigured(text []byte) Configured {
 		phase["rate_ramp"], follow(phase, "rate_ramp", "duration"),
 		follow(o, "loadgen", "concurrency_ramp_duration"), o["concurrency_ramp_duration"])
 	return c
+}
+
+// loadOf says how requests are sent in the profiling phases.
+func loadOf(o anyMap) string {
+	list, _ := o["phases"].([]any)
+	var texts []string
+	for _, p := range list {
+		if m := asMap(p); m != nil && !isWarmup(m) {
+			texts = append(texts, phaseLoad(m))
+		}
+	}
+	switch {
+	case len(texts) == 0:
+		one := asMap(o["phases"])
+		if one == nil {
+			one = anyMap{"concurrency": firstNumber(follow(o, "loadgen", "concurrency"), o["concurrency"]),
+				"rate": firstNumber(follow(o, "loadgen", "request_rate"), o["request_rate"])}
+		}
+		return phaseLoad(one)
+	case len(texts) > 2:
+		return fmt.Sprintf("%d phases", len(texts))
+	}
+	return strings.Join(slices.Compact(texts), ", then ")
+}
+
+// phaseLoad says how requests are sent in a phase.
+func phaseLoad(m anyMap) string {
+	kind, _ := m["type"].(string)
+	var parts []string
+	switch rate, users := firstNumber(m["rate"]), firstNumber(m["users"]); {
+	case m["adaptive_scale"] != nil:
+		return "a load that is searched"
+	case kind == "fixed_schedule":
+		parts = append(parts, "the times of the recording")
+	case m["rate_series"] != nil:
+		parts = append(parts, "a series of rates")
+	case users > 0:
+		parts = append(parts, artifact.Short(users)+" users", artifact.Short(rate)+" req/s")
+	case rate > 0:
+		parts = append(parts, strings.TrimSpace(artifact.Short(rate)+" req/s "+kind))
+	}
+	if n := firstNumber(m["concurrency"]); n > 0 {
+		parts = append(parts, "concurrency "+artifact.Short(n))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // follow goes down through objects; nil where one is missing.
@@ -138,10 +193,8 @@ func profilingPhase(o anyMap) (first anyMap, same bool) {
 	list, _ := o["phases"].([]any)
 	for _, p := range list {
 		m := asMap(p)
-		kind, _ := m["kind"].(string)
-		name, _ := m["name"].(string)
 		switch {
-		case kind == "warmup" || kind == "" && strings.HasPrefix(name, "warmup"):
+		case isWarmup(m):
 		case first == nil:
 			first = m
 		case firstNumber(m["concurrency"]) != firstNumber(first["concurrency"]):
@@ -152,6 +205,22 @@ func profilingPhase(o anyMap) (first anyMap, same bool) {
 		first = asMap(o["phases"])
 	}
 	return first, true
+}
+
+// isWarmup reports whether a phase is a warm-up.
+func isWarmup(phase anyMap) bool {
+	kind, _ := phase["kind"].(string)
+	name, _ := phase["name"].(string)
+	return kind == "warmup" || kind == "" && strings.HasPrefix(name, "warmup")
+}
+
+func firstText(values ...any) string {
+	for _, v := range values {
+		if text, ok := v.(string); ok && text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 func firstNumber(values ...any) float64 {

@@ -6,7 +6,8 @@ import (
 )
 
 func TestConfiguredOfEveryShape(t *testing.T) {
-	want := Configured{Models: []string{"a", "b"}, Dataset: "speed_bench_qa", Concurrency: 8, RampSeconds: 2.5}
+	want := Configured{Models: []string{"a", "b"}, Dataset: "speed_bench_qa", Concurrency: 8, RampSeconds: 2.5,
+		Load: "concurrency 8"}
 	for name, text := range map[string]string{
 		"as the YAML file": `{"models":["a","b"],"datasets":[{"name":"default","type":"public","dataset":"speed_bench_qa"}],
 			"phases":[{"name":"warmup","concurrency":1},{"name":"profiling","concurrency":8,"concurrency_ramp":2.5}]}`,
@@ -33,6 +34,29 @@ func TestConfiguredOfEveryShape(t *testing.T) {
 		if got := ParseConfigured([]byte(text)); len(got.Models) > 0 || got.Concurrency != 0 {
 			t.Errorf("%s: got %+v", text, got)
 		}
+	}
+}
+
+func TestConfiguredLoad(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"phases":[{"kind":"warmup","concurrency":2},{"kind":"profiling","type":"concurrency","concurrency":8}]}`: "concurrency 8",
+		`{"phases":[{"kind":"profiling","type":"poisson","rate":12.5,"concurrency":64}]}`:                          "12.5 req/s poisson, concurrency 64",
+		`{"phases":[{"kind":"profiling","type":"user_centric","users":20,"rate":2}]}`:                              "20 users, 2 req/s",
+		`{"phases":[{"kind":"profiling","type":"fixed_schedule","requests":3}]}`:                                   "the times of the recording",
+		`{"phases":[{"kind":"profiling","rate_series":[],"rate":null}]}`:                                           "a series of rates",
+		`{"phases":[{"kind":"profiling","type":"concurrency","adaptive_scale":true,"concurrency":9}]}`:             "a load that is searched",
+		`{"phases":[{"kind":"profiling","concurrency":4},{"kind":"profiling","type":"constant","rate":3}]}`:        "concurrency 4, then 3 req/s constant",
+		`{"phases":[{"concurrency":4},{"concurrency":4},{"concurrency":8}]}`:                                       "3 phases",
+		`{"loadgen":{"request_rate":7}}`: "7 req/s",
+		`{}`:                             "",
+	} {
+		if got := ParseConfigured([]byte(text)).Load; got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+	c := ParseConfigured([]byte(`{"endpoint":{"type":"chat","streaming":true}}`))
+	if c.EndpointType != "chat" || !c.Streaming {
+		t.Errorf("got %+v", c)
 	}
 }
 

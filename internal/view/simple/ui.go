@@ -1,5 +1,5 @@
-// Package simple shows a running benchmark as a progress bar on the last line of a terminal. On something that is not a
-// terminal it prints a line at every tenth of the way instead.
+// Package simple shows a running benchmark as a progress bar with its current figures on the last line of a terminal,
+// never wider than that. On something that is not a terminal it prints a line at every tenth of the way instead.
 //
 // It follows the run as an observer of progress and knows nothing else of it. Log lines for the same terminal go
 // through a writer of [Simple.LogWriter], so that the two do not overwrite each other.
@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,16 +21,27 @@ type bar struct {
 	stage stage
 	// done of total are counted where total is known (> 0).
 	done, total int64
-	// fraction is done, 0 to 1.
+	// fraction is done, 0 to 1; endless reports that nobody knows how much there is to do.
 	fraction float64
-	// elapsed is the time in this stage.
-	elapsed time.Duration
-	// errors are the failed requests of the phase so far.
-	errors int64
+	endless  bool
+	// elapsed is the time in this stage, left the estimated time to its end, 0 where it is not known.
+	elapsed, left time.Duration
+	// errors are the failed requests of the phase so far, inFlight those that have not returned.
+	errors, inFlight int64
 	// phase is the name of the phase where it says more than the stage.
 	phase string
 	// search says where the search of the load stands; "" without one.
 	search string
+	live
+}
+
+// live are current figures; 0 is not known.
+type live struct {
+	// requests are successes per second, tokens generated tokens per second.
+	requests, tokens float64
+	// median is that of the metric named, in milliseconds.
+	median float64
+	of     string
 }
 
 // stage selects the name and the colour of a bar.
@@ -60,7 +70,8 @@ func barOf(s *progress.Snapshot, phases int) (b bar, ok bool) {
 	if p == nil || s.Stage == progress.Exporting || s.Stage == progress.Done {
 		return bar{}, false
 	}
-	b = bar{stage: profiling, elapsed: p.Elapsed, errors: p.RequestErrors, search: searchText(p.Search)}
+	b = bar{stage: profiling, elapsed: p.Elapsed, errors: p.RequestErrors, inFlight: p.RequestsInFlight(),
+		search: searchText(p.Search), left: max(0, p.Remaining), live: liveOf(s, p)}
 	if p.Kind == progress.WarmupKind {
 		b.stage = warmup
 	}
@@ -70,14 +81,15 @@ func barOf(s *progress.Snapshot, phases int) (b bar, ok bool) {
 	over := p.State == progress.PhaseComplete && (p.Index == phases-1 || p.WasCancelled)
 	switch {
 	case over && s.Measured() > 0:
-		b.stage, b.phase = processingRecords, ""
+		b.stage, b.phase, b.left, b.live = processingRecords, "", 0, live{}
 		b.done, b.total = s.Records.Requests(), s.Measured()
 	case p.State == progress.PhaseSendingComplete && p.TimeoutTriggered:
 		b.stage++ // the grace period follows its phase
 		b.done, b.total = p.RequestsCompleted+p.RequestsCancelled, p.RequestsSent
-		b.elapsed = p.Draining
+		b.elapsed, b.left, b.live = p.Draining, p.GraceLeft, live{}
 	default:
 		b.done, b.total, b.fraction = p.RequestsCompleted, p.ExpectedRequests, max(0, p.Progress)
+		b.endless = p.Progress < 0
 		return b, true
 	}
 	if b.total > 0 {
@@ -86,29 +98,68 @@ func barOf(s *progress.Snapshot, phases int) (b bar, ok bool) {
 	return b, true
 }
 
-// Simple draws one bar at a time. It implements [progress.Observer].
-type Simple struct {
-	out        io.Writer
-	terminal   bool
-	colour     bool
-	minPercent float64
+// liveOf returns the current figures of a phase. Those of metrics are of all profiling phases so far.
+func liveOf(s *progress.Snapshot, p *progress.Phase) (l live) {
+	if seconds := p.Elapsed.Seconds(); seconds > 0 {
+		l.requests = float64(p.RequestsCompleted-p.RequestErrors) / seconds
+	}
+	if s.Figures == nil || p.Kind != progress.ProfilingKind {
+		return l
+	}
+	if m := s.Figures.Metric("output_token_throughput"); m != nil && artifact.Finite(m.Stats.Avg) {
+		l.tokens = m.Stats.Avg
+	}
+	for _, of := range medians {
+		if m := s.Figures.Metric(of.tag); m != nil && artifact.Finite(m.Percentile(50)) {
+			l.median, l.of = m.Percentile(50), of.name
+			break
+		}
+	}
+	return l
+}
 
-	mu        sync.Mutex
-	line      string // the bar on the terminal, "" without one
-	shown     bool
-	stage     stage
-	phase     string
+// medians are the metrics of which the line has the median: the first that the run measures.
+var medians = [...]struct{ tag, name string }{{"time_to_first_token", "TTFT"}, {"request_latency", "latency"}}
+
+// figuresInterval is the time between two computations of the figures.
+const figuresInterval = time.Second
+
+// Options configures the view.
+type Options struct {
+	// Terminal reports that the output is a terminal on which a line can be drawn again; Colour asks for colours there.
+	Terminal, Colour bool
+	// Width returns the columns of the terminal, 0 if they are not known; nil is never known.
+	Width func() int
+	// MinPercent is the smallest step that is redrawn.
+	MinPercent float64
+}
+
+// Simple draws one bar at a time. It implements [progress.SeriesObserver].
+type Simple struct {
+	out io.Writer
+	o   Options
+
+	mu sync.Mutex
+	// line is what is on the terminal, "" for nothing, drawn its width in columns.
+	line  string
+	drawn int
+	shown bool
+	// last is the bar that was shown last, percent how far it was.
+	last      bar
 	percent   float64
-	errors    int64
-	search    string
 	lastTenth int
 	// phases is the number of phases of the run.
 	phases int
+	// series says which run of several this is; "" for a run that stands alone.
+	series string
 }
 
-// New returns a view that draws on out. minPercent is the smallest step that is redrawn.
-func New(out io.Writer, terminal, colour bool, minPercent float64) *Simple {
-	return &Simple{out: out, terminal: terminal, colour: colour, minPercent: minPercent, lastTenth: -1}
+// New returns a view that draws on out.
+func New(out io.Writer, o Options) *Simple {
+	if o.Width == nil {
+		o.Width = func() int { return 0 }
+	}
+	return &Simple{out: out, o: o, lastTenth: -1}
 }
 
 // Begin implements progress.Observer.
@@ -116,7 +167,33 @@ func (s *Simple) Begin(run *progress.Run) progress.Needs {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.phases = len(run.Phases)
-	return progress.Needs{}
+	if !s.o.Terminal {
+		return progress.Needs{}
+	}
+	needs := progress.Needs{Metrics: []string{"output_token_throughput"}, Every: figuresInterval}
+	for _, of := range medians {
+		needs.Metrics = append(needs.Metrics, of.tag)
+	}
+	return needs
+}
+
+// SeriesChanged implements progress.SeriesObserver.
+func (s *Simple) SeriesChanged(all *progress.Series) {
+	begun := 0
+	for i := range all.Cells {
+		if all.Cells[i].State != progress.CellWaiting {
+			begun++
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.series = ""
+	if begun > 0 {
+		s.series = "run " + strconv.Itoa(begun)
+		if n := max(all.Planned, len(all.Cells)); n > 1 {
+			s.series += " of " + strconv.Itoa(n)
+		}
+	}
 }
 
 // End implements progress.Observer. It removes the bar from the terminal.
@@ -132,51 +209,79 @@ func (s *Simple) Show(now *progress.Snapshot) {
 	}
 }
 
-// draw draws a bar if it has changed enough.
+// draw draws a bar if it has changed enough: by a step, by an error, or by a second on a terminal.
 func (s *Simple) draw(b bar) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	percent := 100 * min(max(b.fraction, 0), 1)
-	fresh := !s.shown || b.stage != s.stage || b.phase != s.phase
-	news := b.search != s.search || s.terminal && b.errors != s.errors
-	if !fresh && percent-s.percent < s.minPercent && percent < 100 && !news {
-		return
-	}
+	tenth := int(percent / 10)
+	fresh := !s.shown || b.stage != s.last.stage || b.phase != s.last.phase
 	if fresh {
 		s.lastTenth = -1
 	}
-	tenth := int(percent / 10)
-	if !s.terminal && !fresh && tenth == s.lastTenth && b.search == s.search {
-		return
-	}
-	s.shown, s.stage, s.phase, s.percent, s.lastTenth, s.errors = true, b.stage, b.phase, percent, tenth, b.errors
-	s.search = b.search
-	text, failed := b.text()
-	line := text + failed
-	if !s.terminal {
-		fmt.Fprintln(s.out, line)
-		return
-	}
-	if s.colour {
-		line = stages[b.stage].colour + text + "\x1b[0m"
-		if failed != "" {
-			line += "\x1b[31m" + failed + "\x1b[0m"
+	step := percent-s.percent >= s.o.MinPercent || percent >= 100
+	switch {
+	case fresh || b.search != s.last.search:
+	case s.o.Terminal:
+		second := b.elapsed/time.Second != s.last.elapsed/time.Second
+		if !step && !second && b.errors == s.last.errors {
+			return
 		}
+	case !step || tenth == s.lastTenth:
+		return
 	}
-	s.line = line
+	s.shown, s.last, s.percent, s.lastTenth = true, b, percent, tenth
+	if !s.o.Terminal {
+		text, failed := b.text()
+		fmt.Fprintln(s.out, text+failed)
+		return
+	}
+	if s.drawn > s.width() {
+		s.erase()
+	}
+	s.compose()
 	s.redraw()
 }
 
-func (s *Simple) redraw() {
-	if s.line != "" {
-		fmt.Fprint(s.out, "\r\x1b[K"+s.line)
+// defaultWidth is the width of a terminal that does not tell its own.
+const defaultWidth = 80
+
+// spare columns stay free behind the line: the terminal writes ^C there, and some begin another line in the last one.
+const spare = 3
+
+func (s *Simple) width() int {
+	if n := s.o.Width(); n > 0 {
+		return n
 	}
+	return defaultWidth
 }
 
-func (s *Simple) erase() {
-	if s.line != "" {
-		fmt.Fprint(s.out, "\r\x1b[K")
+// compose makes the line of the bar that was shown last.
+func (s *Simple) compose() {
+	s.line, s.drawn = s.last.line(s.series, s.width()-spare, s.o.Colour)
+}
+
+// redraw writes the line. The cursor stays behind it.
+func (s *Simple) redraw() {
+	if s.line == "" {
+		return
 	}
+	if s.drawn >= s.width() { // the terminal has become narrower
+		s.compose()
+	}
+	fmt.Fprint(s.out, "\r\x1b[K"+s.line)
+}
+
+// erase removes the line, which takes several rows on a terminal that has become narrower since.
+func (s *Simple) erase() {
+	if s.line == "" {
+		return
+	}
+	if rows := (s.drawn - 1) / s.width(); rows > 0 {
+		fmt.Fprintf(s.out, "\x1b[%dA\r\x1b[J", rows)
+		return
+	}
+	fmt.Fprint(s.out, "\r\x1b[K")
 }
 
 // Clear removes the bar from the terminal; it may be shown again.
@@ -184,7 +289,7 @@ func (s *Simple) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.erase()
-	s.line, s.shown = "", false
+	s.line, s.drawn, s.shown = "", 0, false
 }
 
 // LogWriter returns a writer for whole lines on the same terminal. It removes the bar before a line and redraws it
@@ -204,77 +309,3 @@ func (b *logWriter) Write(p []byte) (int, error) {
 	b.bar.redraw()
 	return n, err
 }
-
-const barWidth = 10
-
-// text returns the bar as text in two parts, the second of which are the errors if there are any:
-//
-//	Profiling: 40/100 |████      | 40% [00:12<00:18]
-//	Profiling:  40% |████      | [00:12<00:18]
-//	Profiling: 40/100 |████      | 40% [00:12<00:18] 3 errors
-//	Profiling peak: 40/100 |████      | 40% [00:12<00:18]
-//	Profiling:  40% |████      | [00:12<00:18] concurrency 31 is held, 41 missed a limit
-func (b *bar) text() (text, failed string) {
-	switch {
-	case b.errors == 1:
-		failed = " 1 error"
-	case b.errors > 1:
-		failed = " " + thousands(b.errors) + " errors"
-	}
-	fraction := min(max(b.fraction, 0), 1)
-	full := int(fraction * barWidth)
-	drawn := "|" + strings.Repeat("█", full) + strings.Repeat(" ", barWidth-full) + "|"
-	times := fmt.Sprintf("[%s<%s]", minutes(b.elapsed), remaining(b.elapsed, fraction))
-	times += b.search
-	name := stages[b.stage].name
-	if b.phase != "" {
-		name += " " + b.phase
-	}
-	if b.total > 0 {
-		return fmt.Sprintf("%s: %s/%s %s %.0f%% %s", name, thousands(b.done), thousands(b.total), drawn, 100*fraction,
-			times), failed
-	}
-	return fmt.Sprintf("%s: %3.0f%% %s %s", name, 100*fraction, drawn, times), failed
-}
-
-// searchText says where a search stands, after a space; "" without one.
-func searchText(s *progress.Search) string {
-	if s == nil {
-		return ""
-	}
-	text := " " + strings.ReplaceAll(s.Variable, "_", " ") + " " + number(s.Value)
-	switch s.Stage {
-	case progress.SearchDiscovers:
-		text += " is tried"
-		if s.LastPassing != nil {
-			text += ", " + number(*s.LastPassing) + " met all limits"
-		}
-	case progress.SearchHolds:
-		text += " is held"
-		if s.FirstFailing != nil {
-			text += ", " + number(*s.FirstFailing) + " missed a limit"
-		}
-	default:
-		text += ", search over"
-	}
-	return text
-}
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-func remaining(elapsed time.Duration, fraction float64) string {
-	if fraction <= 0 {
-		return "?"
-	}
-	return minutes(time.Duration(float64(elapsed) * (1 - fraction) / fraction))
-}
-
-func minutes(d time.Duration) string {
-	s := int64(d / time.Second)
-	if s >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-	}
-	return fmt.Sprintf("%02d:%02d", s/60, s%60)
-}
-
-func thousands(n int64) string { return artifact.GroupThousands(strconv.FormatInt(n, 10)) }

@@ -13,6 +13,9 @@ const (
 	fewUnreached = 10
 )
 
+// TotalsDiffer is the code of the finding that this run and the server counted differently.
+const TotalsDiffer = "totals_differ"
+
 // Course is what a run knows of its own course that may mislead the reader of its figures.
 type Course struct {
 	// Unreached requests had no connection; the longest row of them lasted Outage.
@@ -56,7 +59,17 @@ var courseRules = [...]struct {
 	{"server_away", serverAway},
 	{"cold_start", coldStart},
 	{"repeated_prompts", repeatedPrompts},
-	{"totals_differ", totalsDiffer},
+	{TotalsDiffer, totalsDiffer},
+}
+
+// OfCourse reports whether a code is that of a finding on the run's course.
+func OfCourse(code string) bool {
+	for _, rule := range courseRules {
+		if rule.code == code {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeCourse appends the findings on the run's course.
@@ -65,7 +78,7 @@ func (r *Report) judgeCourse() {
 		if message, advice, found := rule.find(r); found {
 			c := &r.Inputs.Course
 			told := rule.code == "repeated_prompts" && c.Prompts.Announced ||
-				rule.code == "totals_differ" && c.Totals.Quiet
+				rule.code == TotalsDiffer && c.Totals.Quiet
 			r.Reasons = append(r.Reasons, Reason{Code: rule.code, Leads: Valid, Message: message, Advice: advice,
 				course: true, quiet: told})
 		}

@@ -112,12 +112,7 @@ func TestResetInTheBody(t *testing.T) {
 }
 
 func TestErrorsOfConnecting(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
+	addr := "127.0.0.1:1"
 	c := newTestClient(t, nil)
 	c.dialer.resolver.lookup = func(context.Context, string, string) ([]netip.Addr, error) {
 		return nil, &net.DNSError{Err: "no such host", Name: "nowhere.test", Server: "10.0.0.1:53", IsNotFound: true}

@@ -179,18 +179,7 @@ func (s *Search) boundarySummary() any {
 	if len(s.spec.Space) != 1 {
 		return nil
 	}
-	var highest, lowest *iteration
-	for i := range s.results {
-		it := &s.results[i]
-		at := it.proposal.Point[0]
-		switch {
-		case it.limited:
-		case it.result.Feasible && (highest == nil || at >= highest.proposal.Point[0]):
-			highest = it
-		case !it.result.Feasible && (lowest == nil || at <= lowest.proposal.Point[0]):
-			lowest = it
-		}
-	}
+	highest, lowest := s.bounds()
 	o := artifact.Object{{Key: "swept_dim_path", Value: s.spec.Space[0].Path},
 		{Key: "feasible_max", Value: nil}, {Key: "infeasible_min", Value: nil}}
 	if highest != nil {
@@ -209,6 +198,23 @@ func (s *Search) boundarySummary() any {
 		o = append(o, s.boundaryObject(b.Boundary())...)
 	}
 	return append(o, s.Extra...)
+}
+
+// bounds returns the iterations of the largest value of the only dimension that met all conditions and of the smallest
+// that did not; nil where there is none.
+func (s *Search) bounds() (highest, lowest *iteration) {
+	for i := range s.results {
+		it := &s.results[i]
+		at := it.proposal.Point[0]
+		switch {
+		case it.limited:
+		case it.result.Feasible && (highest == nil || at >= highest.proposal.Point[0]):
+			highest = it
+		case !it.result.Feasible && (lowest == nil || at <= lowest.proposal.Point[0]):
+			lowest = it
+		}
+	}
+	return highest, lowest
 }
 
 // boundaryObject returns what a planner knows of the limit, nil where it does not tell its kinds apart.

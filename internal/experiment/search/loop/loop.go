@@ -281,6 +281,52 @@ func (s *Search) Last() string {
 	return strings.Join(parts, ", ")
 }
 
+// LastVerdict returns whether the last iteration met all conditions: met, missed, or undecided where it says nothing about
+// the server; empty in a search without conditions and before the first iteration.
+func (s *Search) LastVerdict() string {
+	if len(s.results) == 0 || len(s.conditions()) == 0 {
+		return ""
+	}
+	switch it := &s.results[len(s.results)-1]; {
+	case it.limited:
+		return "undecided"
+	case it.result.Feasible:
+		return "met"
+	}
+	return "missed"
+}
+
+// SoFar returns in a line what the search knows: the interval of the largest value that meets all conditions, or the
+// best point; empty before the first iteration.
+func (s *Search) SoFar() string {
+	if len(s.results) == 0 {
+		return ""
+	}
+	if len(s.spec.Space) == 1 && len(s.conditions()) > 0 {
+		path := s.spec.Space[0].Path
+		name := path[strings.LastIndexByte(path, '.')+1:]
+		highest, lowest := s.bounds()
+		var parts []string
+		if highest != nil {
+			parts = append(parts, fmt.Sprintf("%s %v meets all limits", name, highest.proposal.Values[0].Value))
+		}
+		if lowest != nil {
+			parts = append(parts, fmt.Sprintf("%s %v misses one", name, lowest.proposal.Values[0].Value))
+		}
+		return strings.Join(parts, ", ")
+	}
+	if len(s.spec.Objectives) == 0 {
+		return s.Last()
+	}
+	best := s.best()
+	if len(best) == 0 {
+		return ""
+	}
+	it := &s.results[best[0]]
+	o := s.spec.Objectives[0]
+	return fmt.Sprintf("best so far: %s %s %.6g with %s", o.Metric, o.Stat, it.result.Objectives[0], &it.proposal)
+}
+
 // String returns the point as path=value, path=value.
 func (p *Proposal) String() string { return pointText(p.Values) }
 

@@ -10,10 +10,7 @@ import (
 // RenderCapacity writes how much load a server takes within limits: the answer with its interval, what bound first,
 // the curve, the knee and the recommended operating point, the cost and the command that repeats the measurement.
 func RenderCapacity(w io.Writer, c *answer.Capacity, o Options) error {
-	if o.Width <= 0 {
-		o.Width = DefaultWidth
-	}
-	p := &page{width: o.Width}
+	p := newPage(&o)
 	p.blank(2)
 	p.line(span{product + " | Capacity", title})
 	look := green

@@ -7,6 +7,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"io"
 
@@ -20,15 +21,15 @@ import (
 const (
 	// DefaultWidth is the width where there is no terminal.
 	DefaultWidth = 140
-	// MinTerminalWidth is what a narrower terminal is treated as.
-	MinTerminalWidth = 100
+	// MinTerminalWidth is what a narrower terminal is treated as, UnknownWidth that of a terminal that does not tell.
+	MinTerminalWidth = 20
+	UnknownWidth     = 80
 )
 
-// Width is the width of a report: a terminal's own, but at least MinTerminalWidth; elsewhere the
-// given export width, or DefaultWidth when that is 0.
+// Width is the width of a report: a terminal's own; elsewhere the given export width, or DefaultWidth when that is 0.
 func Width(terminal bool, columns, export int) int {
 	if terminal {
-		return max(columns, MinTerminalWidth)
+		return max(cmp.Or(columns, UnknownWidth), MinTerminalWidth)
 	}
 	if export > 0 {
 		return export
@@ -42,6 +43,9 @@ type Options struct {
 	Width int
 	// Styles asks for colours and other escape sequences.
 	Styles bool
+	// Screen fits tables to a terminal: columns without any value are left out, and tables that are too wide are
+	// written as a block for each row.
+	Screen bool
 	// ASCII draws plots without braille patterns and other characters that a terminal may lack.
 	ASCII bool
 	// Groups are the metric groups that are printed; nil means DefaultGroups.
@@ -62,6 +66,8 @@ type Options struct {
 	// Searches are what phases found that searched their load.
 	Searches []summary.Search
 	Files    Files
+	// More are the last lines of the short report.
+	More []Fact
 }
 
 // Thresholds are the limits that the warning panels quote.
@@ -87,6 +93,8 @@ type Files struct {
 	Parquet, Raw, Outputs                string
 	ServerMetricsCSV, ServerMetricsJSON  string
 	TimesliceCSV, TimesliceJSON, LogFile string
+	// Text is the report itself as a file, which only the short report names.
+	Text string
 }
 
 // Render writes the report.
@@ -111,13 +119,10 @@ func (e Export) Export(_ context.Context, r *summary.Result) error {
 
 // render renders the sections in their fixed order.
 func render(r *summary.Result, o Options) *page {
-	if o.Width <= 0 {
-		o.Width = DefaultWidth
-	}
 	if o.Groups == nil {
 		o.Groups = DefaultGroups()
 	}
-	p := &page{width: o.Width}
+	p := newPage(&o)
 	p.incomplete(r)
 	p.maxTokensInsight(r)
 	p.errorTable(r)

@@ -469,7 +469,7 @@ func TestWidth(t *testing.T) {
 	for _, c := range []struct {
 		terminal              bool
 		columns, export, want int
-	}{{true, 80, 0, 100}, {true, 170, 60, 170}, {false, 80, 0, 140}, {false, 0, 60, 60}} {
+	}{{true, 80, 0, 80}, {true, 0, 0, 80}, {true, 12, 0, 20}, {true, 170, 60, 170}, {false, 80, 0, 140}, {false, 0, 60, 60}} {
 		if got := Width(c.terminal, c.columns, c.export); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}

@@ -52,8 +52,8 @@ func (p *page) errorLatency(r *summary.Result) {
 	}
 	s := &m.Stats
 	ranks := &s.Percentiles
-	p.line(span{fmt.Sprintf("Failed after (%s): avg %s, min %s, max %s, p99 %s, p50 %s", m.Unit,
-		fixed2(s.Avg), fixed2(s.Min), fixed2(s.Max), fixed2(ranks.At(99)), fixed2(ranks.At(50))), plain})
+	p.remark(fmt.Sprintf("Failed after (%s): avg %s, min %s, max %s, p99 %s, p50 %s", m.Unit,
+		fixed2(s.Avg), fixed2(s.Min), fixed2(s.Max), fixed2(ranks.At(99)), fixed2(ranks.At(50))), plain)
 }
 
 // errorDetails returns the details of the first error of its kind, on a line of its own.
@@ -120,7 +120,7 @@ func (p *page) allFailed(r *summary.Result) bool {
 		text = "The only request failed."
 	}
 	p.blank(1)
-	p.line(span{text + " No latency or throughput could be measured.", alert})
+	p.remark(text+" No latency or throughput could be measured.", alert)
 	return true
 }
 

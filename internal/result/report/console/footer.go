@@ -27,10 +27,10 @@ func (p *page) footer(r *summary.Result, files *Files) {
 	if seconds, ok := duration(r); ok {
 		text := strconv.FormatFloat(seconds, 'f', 2, 64) + " sec"
 		if r.WarmupEndedEarly != nil {
-			p.line(span{"The warm-up ended early: " + safe(r.WarmupEndedEarly.String()), plain})
+			p.remark("The warm-up ended early: "+safe(r.WarmupEndedEarly.String()), plain)
 		}
 		if r.EndedEarly != nil {
-			p.line(span{"The run ended early: " + safe(r.EndedEarly.String()), plain})
+			p.remark("The run ended early: "+safe(r.EndedEarly.String()), plain)
 		}
 		if r.WasCancelled {
 			text += " (cancelled early)"
@@ -56,10 +56,10 @@ func (p *page) footer(r *summary.Result, files *Files) {
 		p.fact(f.label, absolute(f.path))
 	}
 	if r.Incomplete != "" {
-		p.line(span{"The run is incomplete: " + safe(r.Incomplete), yellow})
+		p.remark("The run is incomplete: "+safe(r.Incomplete), yellow)
 	}
 	if r.WasCancelled {
-		p.line(span{"The run was cancelled early; the results may be incomplete.", yellow})
+		p.remark("The run was cancelled early; the results may be incomplete.", yellow)
 	}
 	p.blank(1)
 }

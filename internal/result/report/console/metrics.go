@@ -106,9 +106,7 @@ func (p *page) metricTable(r *summary.Result, heading string, belongs func(*metr
 	}
 	t.print(p)
 	for _, note := range []string{fewSamples(rows), inexact(rows)} {
-		if note != "" {
-			p.line(span{note, dim})
-		}
+		p.remark(note, dim)
 	}
 	return true
 }

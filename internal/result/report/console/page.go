@@ -31,10 +31,32 @@ type span struct {
 // page is the buffer of lines that a report is rendered into.
 type page struct {
 	width int
-	lines [][]span
+	// screen fits tables to a terminal.
+	screen bool
+	lines  [][]span
+}
+
+func newPage(o *Options) *page {
+	if o.Width <= 0 {
+		o.Width = DefaultWidth
+	}
+	return &page{width: o.Width, screen: o.Screen}
 }
 
 func (p *page) line(spans ...span) { p.lines = append(p.lines, spans) }
+
+// remark appends a text about what is above it, which wraps on a screen.
+func (p *page) remark(text string, look style) {
+	lines := []string{text}
+	if p.screen {
+		lines = wrap(text, p.width)
+	}
+	for _, line := range lines {
+		if line != "" {
+			p.line(span{line, look})
+		}
+	}
+}
 
 func (p *page) blank(n int) {
 	for range n {

@@ -39,10 +39,7 @@ func Braille(getenv func(string) string) bool {
 // RenderCurve writes the curve as plots: the latency over the load with its limit, below it the throughput and that of
 // one user. It writes nothing of a curve of fewer than two points.
 func RenderCurve(w io.Writer, c *answer.Curve, o Options) error {
-	if o.Width <= 0 {
-		o.Width = DefaultWidth
-	}
-	p := &page{width: o.Width}
+	p := newPage(&o)
 	p.curve(c, o.ASCII)
 	_, err := w.Write(p.bytes(o.Styles))
 	return err

@@ -31,10 +31,7 @@ const unstable = "unstable"
 // RenderSeries writes the table of repeated runs: where the mean lies with that confidence, and how well the runs
 // repeat one another.
 func RenderSeries(w io.Writer, rows []SeriesRow, level float64, o Options) error {
-	if o.Width <= 0 {
-		o.Width = DefaultWidth
-	}
-	p := &page{width: o.Width}
+	p := newPage(&o)
 	t := table{
 		title: fmt.Sprintf("%s | Repeated Runs, %s Confidence", product, Percent(level)), titleStyle: title,
 		columns: []column{{header: "Metric", style: cyan, wraps: true}},
@@ -57,18 +54,15 @@ func RenderSeries(w io.Writer, rows []SeriesRow, level float64, o Options) error
 		})
 	}
 	t.print(p)
-	p.line(span{"cv is std / mean: below 5 % the runs repeat excellently, below 10 % well, below 20 % fairly; above, " +
-		"make more runs or find the cause.", dim})
+	p.remark("cv is std / mean: below 5 % the runs repeat excellently, below 10 % well, below 20 % fairly; above, "+
+		"make more runs or find the cause.", dim)
 	_, err := w.Write(p.bytes(o.Styles))
 	return err
 }
 
 // RenderTable writes a table of which the first row are the headings and the first column names.
 func RenderTable(w io.Writer, heading string, rows [][]string, o Options) error {
-	if o.Width <= 0 {
-		o.Width = DefaultWidth
-	}
-	p := &page{width: o.Width}
+	p := newPage(&o)
 	t := table{title: heading, titleStyle: title}
 	for i, name := range rows[0] {
 		c := column{header: name, style: green}

@@ -13,7 +13,7 @@ import (
 func (p *page) specDecodeTable(r *summary.Result) {
 	if p.groupTable(r, metrics.GroupSpecDecode, product+": Spec Decode") {
 		if line := acceptanceLine(r.Acceptance); line != "" {
-			p.line(span{line, plain})
+			p.remark(line, plain)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package console
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // column is one column of a table.
 type column struct {
@@ -29,8 +32,16 @@ type table struct {
 	rows       [][]cell
 }
 
-// print appends the table to the page after two empty lines.
+// print appends the table to the page after two empty lines. On a screen, columns in which no row has a value are left
+// out, and a table that is too wide becomes a block for each row.
 func (t *table) print(p *page) {
+	if p.screen {
+		t = t.withValues()
+		if t.width(p.width) > p.width {
+			t.stack(p)
+			return
+		}
+	}
 	widths, total := t.widths(p.width), t.width(p.width)
 	p.blank(2)
 	p.line(span{pad((total - columns(t.title)) / 2), plain}, span{t.title, t.titleStyle})
@@ -45,6 +56,93 @@ func (t *table) print(p *page) {
 		t.printRow(p, widths, row, "│")
 	}
 	p.line(span{rule(widths, "└", "─", "┴", "┘"), plain})
+}
+
+// withValues returns the table without the columns in which no row has a value.
+func (t *table) withValues() *table {
+	kept := *t
+	kept.columns, kept.rows = nil, make([][]cell, len(t.rows))
+	for i, c := range t.columns {
+		empty := i > 0 && !slices.ContainsFunc(t.rows, func(row []cell) bool { return row[i].text != notAvailable })
+		if empty {
+			continue
+		}
+		kept.columns = append(kept.columns, c)
+		for k, row := range t.rows {
+			kept.rows[k] = append(kept.rows[k], row[i])
+		}
+	}
+	return &kept
+}
+
+// stackIndent is by how much the values of a block are indented.
+const stackIndent = 2
+
+// stack appends a block for each row: its first cell, and below it each value behind the name of its column.
+func (t *table) stack(p *page) {
+	p.blank(2)
+	for _, line := range wrap(t.title, p.width) {
+		p.line(span{line, t.titleStyle})
+	}
+	p.line(span{strings.Repeat("━", min(columns(t.title), p.width)), plain})
+	room, size := p.width-stackIndent, t.pairWidth()
+	most := evenly(len(t.columns)-1, size, room+stackGap)
+	for _, row := range t.rows {
+		for _, line := range wrap(strings.ReplaceAll(row[0].text, "\n", " "), p.width) {
+			p.line(span{line, t.columns[0].style})
+		}
+		line, used, on := []span{{pad(stackIndent), plain}}, 0, 0
+		for i, c := range row[1:] {
+			column := &t.columns[i+1]
+			look := c.style
+			if look == plain {
+				look = column.style
+			}
+			name := column.header + " "
+			switch {
+			case c.text == notAvailable || c.text == "":
+				continue
+			case on == most:
+				p.line(line...)
+				line, used, on = []span{{pad(stackIndent), plain}}, 0, 0
+			}
+			on++
+			lines := wrap(c.text, max(room-columns(name), 1))
+			line = append(line, span{name, dim}, span{lines[0], look},
+				span{pad(size - columns(name) - columns(lines[0])), plain})
+			used += max(size, columns(name)+columns(lines[0]))
+			for _, more := range lines[1:] {
+				p.line(line...)
+				line = []span{{pad(stackIndent+columns(name)) + more, look}}
+				used = room
+			}
+		}
+		if used > 0 {
+			p.line(line...)
+		}
+	}
+}
+
+// evenly returns how many values of a row each line takes, so that its lines are about as long as each other.
+func evenly(values, size, room int) int {
+	fit := max(room/size, 1)
+	lines := max((values+fit-1)/fit, 1)
+	return (values + lines - 1) / lines
+}
+
+// stackGap is the distance of two values of a block.
+const stackGap = 3
+
+// pairWidth is the width of a value with its name and what parts it from the next one, if those of all rows are to be
+// aligned.
+func (t *table) pairWidth() int {
+	widest := 0
+	for _, row := range t.rows {
+		for i, c := range row[1:] {
+			widest = max(widest, columns(t.columns[i+1].header)+1+columns(c.text)+stackGap)
+		}
+	}
+	return widest
 }
 
 // width returns the width of the table.

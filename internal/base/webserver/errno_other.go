@@ -1,0 +1,5 @@
+//go:build !unix
+
+package webserver
+
+func notADirectory(error) bool { return false }

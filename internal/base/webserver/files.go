@@ -1,0 +1,143 @@
+package webserver
+
+import (
+	"errors"
+	"io/fs"
+	"mime"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// mediaTypes are those of the files that runs leave.
+var mediaTypes = map[string]string{
+	".json": "application/json", ".jsonl": "application/x-ndjson", ".csv": "text/csv; charset=utf-8",
+	".parquet": "application/vnd.apache.parquet", ".txt": "text/plain; charset=utf-8",
+	".log": "text/plain; charset=utf-8",
+}
+
+// MediaType returns the media type of a file of results by its name.
+func MediaType(name string) string {
+	if t := mediaTypes[strings.ToLower(path.Ext(name))]; t != "" {
+		return t
+	}
+	return "application/octet-stream"
+}
+
+// Presentation is how a file is sent. The zero value sends it as a download with its media type.
+type Presentation struct {
+	// Type replaces the media type.
+	Type string
+	// Policy is a content security policy: the file is shown in the browser within it.
+	Policy string
+}
+
+// ReportPolicy is the policy of a report that this program wrote as one HTML file: its scripts and styles stand in it,
+// nothing is requested, and it has no part in the origin of the server.
+const ReportPolicy = "sandbox allow-scripts allow-downloads allow-modals allow-popups; default-src 'none'; " +
+	"script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'"
+
+// Files serves the regular files below a folder, by the rest of the path behind the prefix. A path that leads out of
+// the folder, by .. or by a symbolic link, is 400, one that does not exist 404.
+func Files(dir, prefix string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ServeFile(w, r, dir, strings.TrimPrefix(r.URL.Path, prefix), Presentation{})
+	})
+}
+
+// ServeFile sends one file below a folder, by its path with slashes; ranges are served.
+func ServeFile(w http.ResponseWriter, r *http.Request, dir, name string, p Presentation) {
+	name = strings.TrimPrefix(name, "/")
+	if name == "" {
+		http.Error(w, "there is no such file", http.StatusNotFound)
+		return
+	}
+	if leadsOut(name) || !filepath.IsLocal(filepath.FromSlash(name)) {
+		http.Error(w, "the path leads out of the folder", http.StatusBadRequest)
+		return
+	}
+	file, info, err := open(dir, filepath.FromSlash(path.Clean(name)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNotAFile), notADirectory(err):
+		http.Error(w, "there is no such file", http.StatusNotFound)
+		return
+	case errors.Is(err, fs.ErrPermission):
+		http.Error(w, "the file cannot be read", http.StatusForbidden)
+		return
+	case err != nil: // a link that leads out
+		http.Error(w, "the path leads out of the folder", http.StatusBadRequest)
+		return
+	}
+	defer file.Close()
+	head, base := w.Header(), path.Base(name)
+	kind := p.Type
+	if kind == "" {
+		kind = MediaType(base)
+	}
+	head.Set("Content-Type", kind)
+	if p.Policy != "" {
+		head.Set("Content-Security-Policy", p.Policy)
+	} else {
+		head.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": base}))
+		head.Set("X-Filename", printable(base))
+	}
+	// A large file to a slow client takes its time, as long as the client reads.
+	http.ServeContent(&patient{ResponseWriter: w, control: http.NewResponseController(w)}, r, "", info.ModTime(), file)
+}
+
+var errNotAFile = errors.New("not a regular file")
+
+// open opens a regular file; symbolic links are followed only within the folder.
+func open(dir, name string) (*os.File, fs.FileInfo, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	// Opening a named pipe would wait for its writer.
+	if info, err := root.Stat(name); err != nil {
+		return nil, nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, nil, errNotAFile
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errNotAFile
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+// printable replaces what cannot stand in a header.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '_'
+		}
+		return r
+	}, name)
+}
+
+// patient moves the deadline of writing on with each write.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	_ = p.control.SetWriteDeadline(time.Now().Add(WriteTimeout))
+	return p.ResponseWriter.Write(b)
+}
+
+func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }

@@ -1,0 +1,252 @@
+// Package library finds the folders of finished runs below paths, and says what each of them is: a run, repeats of one
+// configuration, a sweep or a search, of this program or of the original. [Find] looks at names alone; [Read] reads of
+// a folder what a list of runs shows, in about a millisecond.
+//
+// Vocabulary: the home of a folder is what a person would name: of repeats the folder above "aggregate", of a sweep the
+// folder that was given as --artifact-dir. The parent of a folder is the repeats, the sweep or the search that it is a
+// part of. A shadow is a folder whose figures another one has too, so that plots would show them twice.
+//
+// Invariants: a folder is found once, whatever links lead to it; the order is that of the paths; nothing is written; a
+// damaged file is named and never ends the search.
+package library
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"aiperf/internal/config"
+)
+
+// Kind is what a folder holds.
+type Kind string
+
+// The kinds.
+const (
+	// Run is the folder of one run.
+	Run Kind = "run"
+	// Repeats is the aggregate of runs of one configuration.
+	Repeats Kind = "repeats"
+	// Sweep is the aggregate of runs of several configurations.
+	Sweep Kind = "sweep"
+	// Search is the history of a search; the search for a capacity is one.
+	Search Kind = "search"
+)
+
+// Folder is a folder with results.
+type Folder struct {
+	Kind Kind
+	// Path is where the files are, below the path that was given; Home is what a person would name.
+	Path, Home string
+	// Real is Path without symbolic links.
+	Real string
+	// Root is the index of the path that it is below.
+	Root int
+	// File is the summary of a run, the aggregate or the history; "" for a run that has none, as one that was killed.
+	File string
+	// Aggregate is the aggregate of the runs of a search, "" if there is none; for other kinds see File.
+	Aggregate string
+	// Files are the names of a run's files.
+	Files config.Artifacts
+	// HasRecords and HasState report of a run that it has a per-request file, and a state file.
+	HasRecords, HasState bool
+	// Parent is the index of the folder that this one is a part of, -1 for none.
+	Parent int
+	// Shadow reports that plots leave the folder out, because another one stands for it.
+	Shadow bool
+}
+
+// Fault is a path that could not be searched.
+type Fault struct {
+	Path string
+	Err  error
+}
+
+func (f Fault) Error() string { return f.Err.Error() }
+
+// Found is what was found below paths.
+type Found struct {
+	// Roots are the paths that were given.
+	Roots []string
+	// Folders are sorted by path.
+	Folders []Folder
+	Faults  []Fault
+}
+
+// maxFolders bounds a search: a path such as / is a mistake.
+const maxFolders = 200_000
+
+// Find searches paths, which must be folders. It returns an error for one that is not; one without results is none,
+// see [Found.Empty].
+func Find(paths ...string) (*Found, error) {
+	f := &Found{}
+	w := walk{found: f, seen: map[string]bool{}}
+	for _, path := range paths {
+		path = filepath.Clean(path)
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("there is no folder %s", path)
+		case err != nil:
+			return nil, err
+		case !info.IsDir():
+			return nil, fmt.Errorf("%s is not a folder; give the folder that holds it", path)
+		}
+		w.root = len(f.Roots)
+		f.Roots = append(f.Roots, path)
+		w.folder(path, false)
+	}
+	slices.SortFunc(f.Folders, func(a, b Folder) int {
+		return cmp.Or(cmp.Compare(a.Home, b.Home), cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.File, b.File))
+	})
+	f.arrange()
+	f.shadows()
+	return f, nil
+}
+
+// rank sorts what contains others first.
+func rank(k Kind) int { return slices.Index([]Kind{Search, Sweep, Repeats, Run}, k) }
+
+// Empty returns the paths below which there is no folder with results.
+func (f *Found) Empty() []string {
+	var out []string
+	for i, root := range f.Roots {
+		if !slices.ContainsFunc(f.Folders, func(d Folder) bool { return d.Root == i || below(root, d.Path) }) {
+			out = append(out, root)
+		}
+	}
+	return out
+}
+
+// Plotted returns the folders that plots show as runs: runs with records and repeats, without shadows.
+func (f *Found) Plotted() []Folder {
+	var out []Folder
+	for _, d := range f.Folders {
+		if !d.Shadow && (d.Kind == Repeats || d.Kind == Run && d.HasRecords && d.File != "") {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// walk is one search.
+type walk struct {
+	found *Found
+	root  int
+	seen  map[string]bool // real paths
+	full  bool
+}
+
+// skipped are folders within results that hold none.
+var skipped = map[string]bool{"logs": true, "plots": true, "phases": true, "node_modules": true}
+
+// folder searches a folder. again reports that its summaries may be those of aiperf report.
+func (w *walk) folder(path string, again bool) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || w.seen[real] || w.full {
+		return // a link that leads nowhere, or where the search has been
+	}
+	if len(w.seen) >= maxFolders {
+		w.full = true
+		w.fault(path, fmt.Errorf("there are more than %d folders below %s: give the folder of the results", maxFolders,
+			w.found.Roots[w.root]))
+		return
+	}
+	w.seen[real] = true
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		w.fault(path, err)
+		return
+	}
+	l := listing{path: path, files: map[string]bool{}}
+	var folders, links []string
+	for _, entry := range entries {
+		name, mode := entry.Name(), entry.Type()
+		into := &folders
+		if mode&fs.ModeSymlink != 0 {
+			into = &links
+			info, err := os.Stat(filepath.Join(path, name))
+			if err != nil {
+				continue // broken
+			}
+			mode = info.Mode().Type()
+		}
+		switch {
+		case mode.IsRegular():
+			l.files[name] = true
+		case mode.IsDir() && !strings.HasPrefix(name, ".") && !skipped[name]:
+			*into = append(*into, name)
+		}
+	}
+	isRun := false
+	for _, d := range l.folders(again) {
+		d.Real, d.Root, d.Parent = real, w.root, -1
+		w.found.Folders = append(w.found.Folders, d)
+		isRun = isRun || d.Kind == Run
+	}
+	for _, name := range append(folders, links...) { // a folder rather than a link to it
+		w.folder(filepath.Join(path, name), isRun && name == reportFolder)
+	}
+}
+
+func (w *walk) fault(path string, err error) {
+	w.found.Faults = append(w.found.Faults, Fault{path, err})
+}
+
+// arrange sets the parents.
+func (f *Found) arrange() {
+	byHome := map[string]int{}
+	for i := len(f.Folders) - 1; i >= 0; i-- {
+		if d := &f.Folders[i]; d.Kind != Run {
+			byHome[d.Home] = i // the first one of a home contains the others
+		}
+	}
+	for i := range f.Folders {
+		d := &f.Folders[i]
+		if k, ok := byHome[d.Home]; ok && k != i {
+			d.Parent = k
+			continue
+		}
+		for at := filepath.Dir(d.Home); ; at = filepath.Dir(at) {
+			if k, ok := byHome[at]; ok {
+				d.Parent = k
+				break
+			}
+			if at == filepath.Dir(at) {
+				break
+			}
+		}
+	}
+	f.merge()
+}
+
+// merge leaves the sweep of a search out: its file becomes the search's aggregate.
+func (f *Found) merge() {
+	keep, to := f.Folders[:0:0], make([]int, len(f.Folders))
+	for i, d := range f.Folders {
+		if p := d.Parent; d.Kind == Sweep && p >= 0 && f.Folders[p].Kind == Search && f.Folders[p].Home == d.Home {
+			keep[to[p]].Aggregate = d.File
+			to[i] = to[p]
+			continue
+		}
+		to[i] = len(keep)
+		keep = append(keep, d)
+	}
+	for i := range keep {
+		if p := keep[i].Parent; p >= 0 {
+			keep[i].Parent = to[p]
+		}
+	}
+	f.Folders = keep
+}
+
+// below reports whether a path is a folder or below it.
+func below(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}

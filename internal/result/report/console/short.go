@@ -1,0 +1,454 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/hint"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/result/answer"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/trust"
+)
+
+// Fact is a line of the short report: its name and its text.
+type Fact struct{ Name, Text string }
+
+// The layout of the short report in columns.
+const (
+	shortIndent = 2
+	// shortName is the width of the names with the spaces behind them.
+	shortName = 13
+	// shortNarrow is the width below which names have a line of their own.
+	shortNarrow = 48
+	// shortWidest is the width from which on lines grow no longer.
+	shortWidest = 120
+)
+
+// The most that the short report shows of one kind.
+const (
+	shortErrors   = 3
+	shortWarnings = 4
+	// shortMessage is the length of an error's message in characters.
+	shortMessage = 160
+)
+
+// RenderShort writes the answer of a run in about ten lines: what was measured, how fast it was, how sure that is, what
+// limited it and where the files are. Of a run in which every request failed it writes the errors and what to try.
+func RenderShort(w io.Writer, r *summary.Result, o Options) error {
+	p := newPage(&o)
+	p.width = min(p.width, shortWidest)
+	p.blank(1)
+	asked := configured(r)
+	p.headline(r, &asked)
+	p.state(r)
+	p.errorLines(r, o.URLs)
+	if !r.Counts.AllFailed() {
+		p.throughputLine(r)
+		p.latencyLines(r)
+		p.shareLines(r)
+		p.row("limited by", only(summary.LimitedBy(r, &asked)))
+		p.clientLine(r)
+		p.warningLines(r, &o)
+	}
+	p.fileLines(&o)
+	for _, f := range o.More {
+		p.row(f.Name, only(f.Text))
+	}
+	_, err := w.Write(p.bytes(o.Styles))
+	return err
+}
+
+// configured returns what the configuration of a run says.
+func configured(r *summary.Result) summary.Configured {
+	text, err := artifact.AppendJSON(nil, r.InputConfig)
+	if err != nil {
+		return summary.Configured{}
+	}
+	return summary.ParseConfigured(text)
+}
+
+// only returns the only part of a row; nil for no text.
+func only(s string) []span {
+	if s == "" {
+		return nil
+	}
+	return []span{{safe(s), plain}}
+}
+
+// row appends a name with parts beside it, three spaces apart, which never end beyond the page: a part that does not
+// fit the line begins another one. Without parts there is no row.
+func (p *page) row(name string, parts []span) { p.rowWith(name, "   ", parts) }
+
+func (p *page) rowWith(name, between string, parts []span) {
+	if len(parts) == 0 {
+		return
+	}
+	indent := shortIndent + shortName
+	line := []span{{pad(shortIndent), plain}, {name, cyan}, {pad(shortName - columns(name)), plain}}
+	if p.width < shortNarrow {
+		indent = 2 * shortIndent
+		p.line(line[:2]...)
+		line = []span{{pad(indent), plain}}
+	}
+	p.flow(line, indent, between, parts)
+}
+
+// flow appends parts to a line that ends at the column of the indentation.
+func (p *page) flow(line []span, indent int, between string, parts []span) {
+	used, empty := indent, true
+	next := func() {
+		p.line(line...)
+		line, used, empty = []span{{pad(indent), plain}}, indent, true
+	}
+	for _, part := range parts {
+		size := columns(part.text)
+		if !empty && used+columns(between)+size > p.width {
+			next()
+		}
+		if !empty {
+			line, used = append(line, span{between, plain}), used+columns(between)
+		}
+		lines := []string{part.text}
+		if used+size > p.width {
+			lines = wrap(part.text, p.width-used)
+		}
+		for i, text := range lines {
+			if i > 0 {
+				next()
+			}
+			line, used, empty = append(line, span{text, part.style}), used+columns(text), false
+		}
+	}
+	p.line(line...)
+}
+
+// headline appends what was measured.
+func (p *page) headline(r *summary.Result, asked *summary.Configured) {
+	var parts []span
+	add := func(s string, look style) {
+		if s != "" {
+			parts = append(parts, span{safe(s), look})
+		}
+	}
+	add(cmp.Or(strings.Join(asked.Models, ", "), r.EndpointTitle), bold)
+	add(asked.EndpointType, plain)
+	if asked.Streaming {
+		add("streaming", plain)
+	}
+	add(asked.Load, plain)
+	c := &r.Counts
+	requests := count(c.Completed(), "request")
+	if seconds, ok := duration(r); ok {
+		requests += " in " + lasted(seconds)
+	}
+	add(requests, plain)
+	look := green
+	if c.Errors > 0 {
+		look = alert
+	}
+	add(integer(c.Errors)+" failed", look)
+	p.flow(nil, 0, " · ", parts)
+}
+
+func count(n int64, of string) string {
+	if n != 1 {
+		of += "s"
+	}
+	return integer(n) + " " + of
+}
+
+// lasted writes a time.
+func lasted(seconds float64) string {
+	if seconds < 60 {
+		return significant(seconds) + " s"
+	}
+	return answer.Took(time.Duration(seconds * float64(time.Second)))
+}
+
+// significant writes a figure with three digits that matter.
+func significant(v float64) string { return cmp.Or(artifact.Significant(v), notAvailable) }
+
+// state appends why the figures are not those of a whole run.
+func (p *page) state(r *summary.Result) {
+	if r.Incomplete != "" {
+		p.row("INCOMPLETE", []span{{safe(r.Incomplete) + ". " + summary.PartOnly, alert}})
+	}
+	if r.WasCancelled {
+		p.row("cancelled", []span{{"early: the figures cover the requests until then", yellow}})
+	}
+	for _, early := range []struct {
+		name string
+		end  *summary.EarlyEnd
+	}{{"ended early", r.EndedEarly}, {"warm-up", r.WarmupEndedEarly}} {
+		if early.end != nil {
+			p.row(early.name, only(early.end.String()))
+		}
+	}
+}
+
+// errorLines appends the most frequent errors and what to try.
+func (p *page) errorLines(r *summary.Result, urls []string) {
+	list := slices.Clone(r.Errors)
+	slices.SortStableFunc(list, func(a, b summary.ErrorCount) int { return cmp.Compare(b.Count, a.Count) })
+	name := "errors"
+	var failures []*record.Error
+	for i := range list {
+		failures = append(failures, &list[i].Error)
+		if i < shortErrors {
+			p.row(name, []span{{shortError(&list[i]), red}})
+			name = ""
+		}
+	}
+	if more := len(list) - shortErrors; more > 0 {
+		p.row("", only(fmt.Sprintf("and %s; all are in the files", count(int64(more), "other kind"))))
+	}
+	hints := hint.ForAll(failures)
+	if r.Counts.AllFailed() && len(urls) > 0 {
+		p.row("asked", only(strings.Join(urls, ", ")))
+	}
+	for i, h := range hints {
+		if i < shortErrors {
+			p.row("try", only(h.Cause+": "+h.Try))
+		}
+	}
+}
+
+// shortError describes a kind of errors on one line.
+func shortError(e *summary.ErrorCount) string {
+	parts := []string{integer(e.Count) + " ×"}
+	if e.Error.HasCode {
+		parts = append(parts, strconv.Itoa(e.Error.Code))
+	}
+	if e.Error.Type != "" {
+		parts = append(parts, safe(e.Error.Type))
+	}
+	message := strings.Join(strings.FieldsFunc(errorMessage(e.Error.Message), unicode.IsSpace), " ")
+	if cut := []rune(message); len(cut) > shortMessage {
+		message = string(cut[:shortMessage]) + "…"
+	}
+	kind := strings.Join(parts, " ")
+	if message != "" && len(parts) > 1 {
+		kind += ":"
+	}
+	return strings.TrimSpace(kind + " " + message)
+}
+
+// rates are the metrics of the line of throughput with their units.
+var rates = [...]struct{ tag, unit string }{
+	{"request_throughput", "req/s"}, {"output_token_throughput", "tok/s out"}, {"input_token_throughput", "tok/s in"},
+	{"image_throughput", "images/s"},
+}
+
+func (p *page) throughputLine(r *summary.Result) {
+	var parts []span
+	for _, rate := range rates {
+		if v, ok := r.Value(rate.tag); ok && artifact.Finite(v) {
+			parts = append(parts, span{significant(v) + " " + rate.unit, plain})
+		}
+	}
+	p.row("throughput", parts)
+}
+
+// latencies are the distributions of the short report.
+var latencies = [...]struct{ tag, name string }{
+	{"time_to_first_token", "TTFT"}, {"inter_token_latency", "ITL"}, {"request_latency", "latency"},
+}
+
+var shortRanks = [...]float64{50, 90, 99}
+
+// latencyLines appends percentiles in columns.
+func (p *page) latencyLines(r *summary.Result) {
+	type line struct {
+		name  string
+		cells []string
+		few   string
+	}
+	var lines []line
+	widths := make([]int, len(shortRanks))
+	for _, l := range latencies {
+		m := metrics.Find(r.Metrics, l.tag)
+		if m == nil || !m.Distribution || !artifact.Finite(m.Percentile(50)) {
+			continue
+		}
+		own, divisor, unit := line{name: l.name}, 1.0, m.Unit
+		if unit == "ms" && m.Percentile(50) >= 1000 {
+			divisor, unit = 1000, "s"
+		}
+		var few []string
+		for i, rank := range shortRanks {
+			cell := metrics.RankKey(rank) + " " + significant(m.Percentile(rank)/divisor) + " " + unit
+			widths[i] = max(widths[i], columns(cell))
+			own.cells = append(own.cells, cell)
+			if fewFor(m, rank) {
+				few = append(few, metrics.RankKey(rank))
+			}
+		}
+		if few != nil {
+			own.few = "few samples for " + strings.Join(few, ", ")
+		}
+		lines = append(lines, own)
+	}
+	for _, l := range lines {
+		var parts []span
+		for i, cell := range l.cells {
+			if p.width >= shortNarrow && (i < len(l.cells)-1 || l.few != "") {
+				cell += pad(widths[i] - columns(cell))
+			}
+			parts = append(parts, span{cell, plain})
+		}
+		if l.few != "" {
+			parts = append(parts, span{l.few, dim})
+		}
+		p.row(l.name, parts)
+	}
+}
+
+// fewFor reports that a percentile has too few samples for an upper bound.
+func fewFor(m *metrics.Result, rank float64) bool {
+	return slices.ContainsFunc(m.Bounds, func(b metrics.Bound) bool { return b.Rank == rank && math.IsNaN(b.High) })
+}
+
+// shareLines appends goodput, the share of prompts that a cache answered, and what the output cost.
+func (p *page) shareLines(r *summary.Result) {
+	if v, ok := r.Value("goodput"); ok {
+		line := significant(v) + " req/s"
+		if share, ok := r.Value("good_request_fraction"); ok {
+			line += ": " + artifact.Trimmed(100*share, 1) + " % of the requests met every objective"
+		}
+		p.row("goodput", only(line))
+	}
+	if share, ok := r.Value("overall_usage_prompt_cache_read_pct"); ok && r.CacheReported {
+		p.row("prompt cache", only(artifact.Trimmed(share, 1)+" % of the prompt tokens came from the server's cache"))
+	}
+	if v, ok := r.Value("cost_per_million_output_tokens"); ok {
+		p.row("cost", only(significant(v)+" for a million output tokens"))
+	}
+}
+
+// clientLine appends the verdict on the client with its share in the headline metric.
+func (p *page) clientLine(r *summary.Result) {
+	client := summary.ParseClient(r.ClientHealth)
+	if client.Verdict == "" {
+		return
+	}
+	looks := map[string]style{string(trust.Valid): green, string(trust.ClientLimited): alert}
+	look, known := looks[client.Verdict]
+	if !known {
+		look = yellow
+	}
+	parts := []span{{safe(strings.ReplaceAll(client.Verdict, "_", " ")), look}}
+	for _, l := range latencies {
+		b, ok := client.Bounds[l.tag]
+		if ok && l.name != "ITL" {
+			parts = append(parts, span{fmt.Sprintf("its share of %s ≤ %s %s", l.name, significant(b.Value), b.Unit), plain})
+			break
+		}
+	}
+	for _, reason := range client.Reasons {
+		if reason.LeadsTo == client.Verdict && client.Verdict != string(trust.Valid) {
+			parts = append(parts, span{safe(reason.Message + "; " + reason.Advice), plain})
+			break
+		}
+	}
+	p.row("client", parts)
+}
+
+// warningLines appends what a reader of the figures should know.
+func (p *page) warningLines(r *summary.Result, o *Options) {
+	var list []string
+	for i := range o.Searches {
+		s := &o.Searches[i]
+		p.row("search", only(searchOutcome(s, strings.ReplaceAll(s.Variable, "_", " "))))
+	}
+	for _, reason := range summary.ParseClient(r.ClientHealth).Reasons {
+		quiet := reason.Code == trust.TotalsDiffer && r.Reconciliation != nil && r.Reconciliation.Quiet()
+		if trust.OfCourse(reason.Code) && !quiet {
+			list = append(list, reason.Message+"; "+reason.Advice)
+		}
+	}
+	if head, ok := share(r, "osl_mismatch_count"); ok {
+		advice := "--extra-inputs ignore_eos:true"
+		if recoded(r) || asksFor(r.InputConfig, "ignore_eos") {
+			advice = "--use-server-token-count"
+		}
+		list = append(list, head+" got another output length than asked for: "+advice)
+	}
+	if head, ok := share(r, "usage_discrepancy_count"); ok && (!recoded(r) || promptsDiffer(r, o.Thresholds)) {
+		list = append(list, head+" have other token counts by the server than by the client: --use-server-token-count, "+
+			"or the model's --tokenizer")
+	}
+	if n := r.Counts.Skipped; n > 0 {
+		list = append(list, count(n, "request")+" skipped: the context was too long for the server")
+	}
+	if s := r.Submission; s != nil && len(s.Reasons) > 0 {
+		list = append(list, "the run does not comply with the scenario "+s.Scenario+": "+strings.Join(s.Reasons, ", "))
+	}
+	for i, warning := range list {
+		if i == shortWarnings {
+			p.row("", only(fmt.Sprintf("and %s; all are in the log", count(int64(len(list)-i), "other warning"))))
+			break
+		}
+		p.row("warning", []span{{safe(warning), yellow}})
+	}
+}
+
+// fileLines appends where the results are. Paths are never wrapped, so that they can be copied.
+func (p *page) fileLines(o *Options) {
+	f := &o.Files
+	for _, path := range []string{f.JSON, f.CSV, f.LogFile} {
+		if path == "" {
+			continue
+		}
+		dir := filepath.Dir(path)
+		if path == f.LogFile {
+			dir = filepath.Dir(dir)
+		}
+		p.path("files", dir+string(filepath.Separator))
+		break
+	}
+	p.path("tables", f.Text)
+	p.path("page", f.HTML)
+}
+
+// Shown returns a path as people want to read it: relative to the working directory if it is below it.
+func Shown(path string) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	rel, err := filepath.Rel(dir, absolute(path))
+	if err != nil || !filepath.IsLocal(rel) {
+		return path
+	}
+	return rel
+}
+
+// path appends the path of a file.
+func (p *page) path(name, path string) {
+	if path == "" {
+		return
+	}
+	shown := Shown(path)
+	if os.IsPathSeparator(path[len(path)-1]) && shown != path {
+		shown += string(filepath.Separator)
+	}
+	if p.width < shortNarrow {
+		p.line(span{pad(shortIndent), plain}, span{name, cyan})
+		p.line(span{safe(shown), plain})
+		return
+	}
+	p.line(span{pad(shortIndent), plain}, span{name, cyan}, span{pad(shortName - columns(name)), plain},
+		span{safe(shown), plain})
+}

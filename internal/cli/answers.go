@@ -32,8 +32,8 @@ func names(plan *aggregate.Plan, whole *aggregate.Sweep) []string {
 	return sweep.DisplayNames(paths)
 }
 
-// failedConditions prints a line for each condition of --fail-if under which the results of an experiment are a
-// failure, and counts them. It reads the files, as aiperf gate does.
+// failedConditions prints a line for each condition of --fail-if, and counts those under which the results of an
+// experiment are a failure. It reads the files, as aiperf gate does.
 func (s *several) failedConditions() int {
 	if len(s.conditions) == 0 {
 		return 0
@@ -47,9 +47,5 @@ func (s *several) failedConditions() int {
 		fmt.Fprintln(s.terminal.err, "--fail-if: there are no results to check")
 		return len(s.conditions)
 	}
-	failed := results.Check(s.conditions)
-	for _, line := range failed {
-		fmt.Fprintln(s.terminal.err, "--fail-if", line)
-	}
-	return len(failed)
+	return s.terminal.judgements(results.Judge(s.conditions))
 }

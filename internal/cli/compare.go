@@ -3,7 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/scalar"
@@ -13,12 +15,13 @@ import (
 
 const compareHelp = `Usage: aiperf compare BASE NEW [NEW …] [options]
 
-Shows for each figure whether a run is better than the base, worse, or not different. BASE and NEW
-are folders of runs, JSON summaries, folders with repeats of a run, or the aggregate files of
-repeats, of this program or of the original one. With repeats, a difference is compared with the
-spread between repeats; with single runs, with the spread between their requests, which are paired
-where both runs sent the same requests. Folders of sweeps, or their files
-profile_export_aiperf_sweep.json, are compared cell by cell.
+Says how runs differ from the base, the most important in the first line, then shows for each figure
+whether it is better, worse, or not shown to differ. BASE and NEW are folders of runs, JSON
+summaries, folders with repeats of a run, or the aggregate files of repeats, of this program or of
+the original one. With repeats, a difference is compared with the spread between repeats; with single
+runs, with the spread between their requests, which are paired where both runs sent the same
+requests, and for rates with that over their time. Several runs stand side by side. Folders of
+sweeps, or their files profile_export_aiperf_sweep.json, are compared cell by cell.
 
 Options:
 `
@@ -26,6 +29,7 @@ Options:
 type compareOptions struct {
 	compare.Options
 	format      string
+	all         bool
 	failOnWorse bool
 }
 
@@ -40,6 +44,7 @@ func (o *compareOptions) table() *flags.Table {
 			numberBetween(&o.MinPercent, 0, 1e6)),
 		flags.Choice("format", "NAME", "console, markdown or json; default: console", &o.format, "console",
 			"markdown", "json"),
+		flags.Switch("all", "show all figures with the method of each, rather than the eight that matter most", &o.all),
 		flags.Switch("fail-on-worse", "end with exit code 3 if any figure is worse, a run lacks a metric of the base, "+
 			"or is not complete", &o.failOnWorse),
 	}}
@@ -78,11 +83,7 @@ func (a *app) compare(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	var list []comparison
-	for _, c := range comparisons {
-		list = append(list, c)
-	}
-	if err := a.printComparisons(list, o.format); err != nil {
+	if err := a.printComparisons(o, comparisonsOfRuns(comparisons)); err != nil {
 		return a.fail(err)
 	}
 	if o.failOnWorse && slices.ContainsFunc(comparisons,
@@ -111,7 +112,7 @@ func loadSweeps(paths []string) (list []*compare.Sweep, err error) {
 
 // compareSweeps compares sweeps with the first one, cell by cell.
 func (a *app) compareSweeps(sweeps []*compare.Sweep, o compareOptions) int {
-	var list []comparison
+	var list comparisonsOfSweeps
 	failed := false
 	for _, next := range sweeps[1:] {
 		c, err := compare.CompareSweeps(sweeps[0], next, o.Options)
@@ -120,7 +121,7 @@ func (a *app) compareSweeps(sweeps []*compare.Sweep, o compareOptions) int {
 		}
 		list, failed = append(list, c), failed || c.Failed()
 	}
-	if err := a.printComparisons(list, o.format); err != nil {
+	if err := a.printComparisons(o, list); err != nil {
 		return a.fail(err)
 	}
 	if o.failOnWorse && failed {
@@ -149,34 +150,61 @@ func compareAll(paths []string, o compare.Options) ([]*compare.Comparison, error
 	return out, nil
 }
 
-// comparison is what can be printed, of runs or of sweeps.
-type comparison interface {
-	Text() string
-	Markdown() string
-	Object() artifact.Object
+// printable are comparisons in each of the formats.
+type printable interface {
+	text(compare.TextOptions) string
+	markdown(all bool) string
+	objects() []any
 }
 
-func (a *app) printComparisons(list []comparison, format string) error {
-	w := a.terminal.out
-	if format == "json" {
-		objects := make([]any, len(list))
-		for i, c := range list {
-			objects[i] = c.Object()
-		}
-		return artifact.WriteIndented(w,
-			artifact.Object{{Key: "schema_version", Value: "1.0"}, {Key: "comparisons", Value: objects}})
+type comparisonsOfRuns []*compare.Comparison
+
+func (l comparisonsOfRuns) text(o compare.TextOptions) string { return compare.Text(l, o) }
+func (l comparisonsOfRuns) markdown(all bool) string          { return compare.Markdown(l, all) }
+func (l comparisonsOfRuns) objects() (list []any) {
+	for _, c := range l {
+		list = append(list, c.Object())
 	}
-	for i, c := range list {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		text := c.Text
-		if format == "markdown" {
-			text = c.Markdown
-		}
-		if _, err := fmt.Fprint(w, text()); err != nil {
-			return err
-		}
+	return list
+}
+
+type comparisonsOfSweeps []*compare.SweepComparison
+
+func (l comparisonsOfSweeps) text(o compare.TextOptions) string {
+	var parts []string
+	for _, c := range l {
+		parts = append(parts, c.Text(o))
 	}
-	return nil
+	return strings.Join(parts, "\n")
+}
+
+func (l comparisonsOfSweeps) markdown(all bool) string {
+	var parts []string
+	for _, c := range l {
+		parts = append(parts, c.Markdown(all))
+	}
+	return strings.Join(parts, "\n")
+}
+
+func (l comparisonsOfSweeps) objects() (list []any) {
+	for _, c := range l {
+		list = append(list, c.Object())
+	}
+	return list
+}
+
+func (a *app) printComparisons(o compareOptions, list printable) error {
+	t := a.terminal
+	var err error
+	switch o.format {
+	case "json":
+		return artifact.WriteIndented(t.out,
+			artifact.Object{{Key: "schema_version", Value: "1.1"}, {Key: "comparisons", Value: list.objects()}})
+	case "markdown":
+		_, err = fmt.Fprint(t.out, list.markdown(o.all))
+	default: // its foreign texts are safe, and it may have colours
+		_, err = io.WriteString(t.styledOut, list.text(compare.TextOptions{Width: t.width(),
+			Colour: t.outTTY && t.colour, All: o.all}))
+	}
+	return err
 }

@@ -3,17 +3,19 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"aiperf/internal/config/flags"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/summary"
 )
 
-const gateHelp = `Usage: aiperf gate RUN --fail-if CONDITION [--fail-if CONDITION …]
+const gateHelp = `Usage: aiperf gate RUN [RUN …] --fail-if CONDITION [--fail-if CONDITION …]
 
-Checks a finished run against thresholds. RUN is the folder of a run or its JSON summary, of this
-program or of the original one. The exit code is 3 if a condition is met or a figure is missing, one
-line each; 1 if the run is not complete; 0 if all is well.
+Checks finished runs against thresholds. RUN is the folder of a run, its JSON summary, or a folder of
+repeats, of this program or of the original one. Each condition has a line, and the last one counts
+the failures. The exit code is 3 if a condition is met or a figure is missing; 1 if a run is not
+complete; 0 if all is well.
 
 RUN may be the folder of a sweep or of a search. A condition on a metric is then checked in every
 cell. A condition on an answer is checked once: best_throughput, best_latency_p99, max_TAG[:STAT] and
@@ -33,66 +35,136 @@ func (o *gateOptions) table() *flags.Table {
 	}}
 }
 
-// gate checks a finished run against thresholds.
+// gate checks finished runs against thresholds.
 func (a *app) gate(args []string) int {
 	var o gateOptions
-	runs, code, done := a.parse(o.table(), args)
+	paths, code, done := a.parse(o.table(), args)
 	switch {
 	case done:
 		return code
-	case len(runs) != 1:
-		return a.fail(fmt.Errorf("aiperf gate takes one run, the folder or its JSON summary, not %d", len(runs)))
+	case len(paths) == 0:
+		return a.fail(errors.New("aiperf gate takes the folder of a run or its JSON summary, or several of them"))
 	case len(o.conditions) == 0:
 		return a.fail(errors.New("no condition given: aiperf gate RUN --fail-if 'time_to_first_token:p99>250ms'"))
 	}
-	sweep, err := compare.LoadSweep(runs[0])
-	if err != nil {
-		return a.fail(err)
+	var all []compare.Judgement
+	var incomplete []error
+	for _, path := range paths {
+		checked, err := judge(path, o.conditions)
+		if err != nil {
+			return a.fail(err)
+		}
+		for _, run := range checked {
+			if len(paths)+len(checked) > 2 {
+				fmt.Fprintln(a.terminal.out, run.name)
+			}
+			if run.cancelled {
+				fmt.Fprintln(a.terminal.err, "warning: the run was cancelled early; its figures are those of the "+
+					"requests until then")
+			}
+			a.terminal.judged(a.terminal.out, a.terminal.styledOut, a.terminal.outTTY, run.list)
+			all = append(all, run.list...)
+			if run.incomplete != "" {
+				incomplete = append(incomplete, fmt.Errorf("%s: the run is not complete: %s. %s", run.name,
+					run.incomplete, summary.PartOnly))
+			}
+		}
 	}
-	if sweep != nil {
-		return a.gateSweep(sweep, o.conditions)
-	}
-	figures, err := summary.ReadFigures(runs[0])
-	if err != nil {
-		return a.fail(err)
-	}
-	thresholds, err := parseThresholds(o.conditions, &figures)
-	if err != nil {
-		return a.fail(err)
-	}
-	if figures.WasCancelled {
-		fmt.Fprintln(a.terminal.err,
-			"warning: the run was cancelled early; its figures are those of the requests until then")
-	}
-	failed := compare.Check(thresholds, &figures)
-	for _, line := range failed {
-		fmt.Fprintln(a.terminal.err, "--fail-if", line)
-	}
-	if figures.Incomplete != "" {
-		return a.fail(fmt.Errorf("the run is not complete: %s. %s", figures.Incomplete, summary.PartOnly))
-	}
-	if len(failed) > 0 {
+	fmt.Fprintln(a.terminal.out, resultLine(all))
+	switch {
+	case len(incomplete) > 0:
+		return a.fail(errors.Join(incomplete...))
+	case compare.Failures(all) > 0:
 		return ExitThreshold
 	}
-	fmt.Fprintf(a.terminal.out, "%s: passed %d of %d conditions\n", runs[0], len(thresholds), len(thresholds))
 	return ExitOK
 }
 
-// gateSweep checks a finished sweep or search.
-func (a *app) gateSweep(s *compare.Sweep, texts []string) int {
-	conditions, err := parseConditions(texts, s.Parameters())
+// judged is what the conditions say of a run, or of a sweep.
+type judged struct {
+	name, incomplete string
+	cancelled        bool
+	list             []compare.Judgement
+}
+
+// judge checks what a path names: a sweep, a run, or repeats of one.
+func judge(path string, texts []string) ([]judged, error) {
+	sweep, err := compare.LoadSweep(path)
 	if err != nil {
-		return a.fail(err)
+		return nil, err
 	}
-	failed := s.Check(conditions)
-	for _, line := range failed {
-		fmt.Fprintln(a.terminal.err, "--fail-if", line)
+	if sweep != nil {
+		conditions, err := parseConditions(texts, sweep.Parameters())
+		if err != nil {
+			return nil, err
+		}
+		return []judged{{name: path, list: sweep.Judge(conditions)}}, nil
 	}
-	if len(failed) > 0 {
-		return ExitThreshold
+	var list []judged
+	check := func(name string, figures summary.Figures) error {
+		thresholds, err := parseThresholds(texts, &figures)
+		if err != nil {
+			return err
+		}
+		j := judged{name: name, incomplete: figures.Incomplete, cancelled: figures.WasCancelled}
+		for i := range thresholds {
+			j.list = append(j.list, thresholds[i].Judge(&figures))
+		}
+		list = append(list, j)
+		return nil
 	}
-	fmt.Fprintf(a.terminal.out, "%s: passed %d of %d conditions\n", s.Name, len(conditions), len(conditions))
-	return ExitOK
+	figures, err := summary.ReadFigures(path)
+	var none *summary.NoSummaryError
+	if !errors.As(err, &none) {
+		if err == nil {
+			err = check(path, figures)
+		}
+		return list, err
+	}
+	repeats, loadErr := compare.Load(path)
+	if loadErr != nil || len(repeats.Runs) == 0 {
+		return nil, err
+	}
+	for i := range repeats.Runs {
+		if err := check(repeats.Runs[i].Summary, repeats.Runs[i].Figures); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// resultLine says how many conditions failed.
+func resultLine(list []compare.Judgement) string {
+	if failed := compare.Failures(list); failed > 0 {
+		return fmt.Sprintf("RESULT: FAILED (%d of %d)", failed, len(list))
+	}
+	return fmt.Sprintf("RESULT: PASSED (%d of %d)", len(list), len(list))
+}
+
+// judgements prints a line for each condition and the result on the error output, and counts the failures.
+func (t *terminal) judgements(list []compare.Judgement) int {
+	if len(list) == 0 {
+		return 0
+	}
+	t.judged(t.err, t.styledErr, t.errTTY, list)
+	fmt.Fprintln(t.err, resultLine(list))
+	return compare.Failures(list)
+}
+
+// judged prints a line for each condition: the mark in colour where that is wanted, the rest as a foreign text.
+func (t *terminal) judged(out, styled io.Writer, isTerminal bool, list []compare.Judgement) {
+	for _, j := range list {
+		mark, style := "✓", "\x1b[32m"
+		if j.Failure != "" {
+			mark, style = "✗", "\x1b[31m"
+		}
+		if isTerminal && t.colour {
+			fmt.Fprint(styled, style+mark+"\x1b[0m")
+		} else {
+			fmt.Fprint(out, mark)
+		}
+		fmt.Fprintln(out, " --fail-if", j.Line())
+	}
 }
 
 // parseConditions reads all conditions on a sweep and joins what is wrong with them.

@@ -286,20 +286,10 @@ func (a *app) render(r *summary.Result, o console.Options, how rendering) {
 	_ = console.RenderShort(t.styledOut, r, o)
 }
 
-// failedThresholds prints a line for each condition of --fail-if under which the result is a failure,
-// and counts them.
+// failedThresholds prints a line for each condition of --fail-if, and counts those under which the result is a failure.
 func (a *app) failedThresholds(outcome *run.Outcome, cfg *config.Run) int {
-	var thresholds []compare.Threshold
-	for _, text := range cfg.FailIf {
-		t, _ := compare.ParseThreshold(text, cfg.Artifacts.Percentiles, nil) // checked before
-		thresholds = append(thresholds, t)
-	}
 	figures := summary.FiguresOf(&outcome.Result)
-	failed := compare.Check(thresholds, &figures)
-	for _, line := range failed {
-		fmt.Fprintln(a.terminal.err, "--fail-if", line)
-	}
-	return len(failed)
+	return a.terminal.judgements(compare.Judge(cfg.FailIf, cfg.Artifacts.Percentiles, &figures))
 }
 
 // faults are the reasons for which a run that has results is not a success.

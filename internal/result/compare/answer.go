@@ -108,25 +108,31 @@ func orNothing(list string) string {
 	return "swept: " + list
 }
 
-// Check returns why the results are a failure, "" if they are not: the condition holds, or the answer is not there.
-func (a *Answer) Check(s *Sweep) string {
+// Judge evaluates the condition on the results of a sweep. An answer that is not there is a failure.
+func (a *Answer) Judge(s *Sweep) Judgement {
+	j := Judgement{Text: a.Text}
 	v, unit, why := a.value(s)
 	if why != "" {
-		return a.Text + ": " + why
+		j.Failure = a.Text + ": " + why
+		return j
 	}
 	limit, err := inUnit(a.limit, a.number, a.unit, unit)
 	if err != nil {
-		return fmt.Sprintf("%s: it is measured in %s: %v", a.Text, unitName(unit), err)
+		j.Failure = fmt.Sprintf("%s: it is measured in %s: %v", a.Text, unitName(unit), err)
+		return j
 	}
-	if !(&Threshold{Op: a.op, Limit: limit}).holds(v.value) {
-		return ""
-	}
-	text := strings.TrimSpace(fmt.Sprintf("%s: it is %s %s", a.Text, Number(v.value), unit))
+	j.Seen = strings.TrimSpace(fmt.Sprintf("it is %s %s", Number(v.value), unit))
 	if v.at != "" {
-		text += " (" + v.at + ")"
+		j.Seen += " (" + v.at + ")"
 	}
-	return text
+	if (&Threshold{Op: a.op, Limit: limit}).holds(v.value) {
+		j.Failure = a.Text + ": " + j.Seen
+	}
+	return j
 }
+
+// Check returns why the results are a failure, "" if they are not: the condition holds, or the answer is not there.
+func (a *Answer) Check(s *Sweep) string { return a.Judge(s).Failure }
 
 // found is the value of an answer and the cell that it comes from, "" for none.
 type found struct {
@@ -246,20 +252,25 @@ func (t *Threshold) CheckCells(s *Sweep) []string {
 	return out
 }
 
-// Check evaluates conditions, those on answers and those on every cell, and returns the reason of each that makes the
-// results a failure. Those of a run are checked in every cell.
-func (s *Sweep) Check(conditions []Condition) []string {
-	var out []string
+// Judge evaluates conditions: those on answers once, those of a run in every cell. The failure of one that is met in
+// several cells names the first, and how many there are.
+func (s *Sweep) Judge(conditions []Condition) (list []Judgement) {
 	for _, c := range conditions {
 		if c.Answer != nil {
-			if why := c.Answer.Check(s); why != "" {
-				out = append(out, why)
-			}
+			list = append(list, c.Answer.Judge(s))
 			continue
 		}
-		out = append(out, c.Threshold.CheckCells(s)...)
+		j := Judgement{Text: c.Threshold.Text, Seen: "in none of " + cellsOf(len(s.Cells))}
+		failed := c.Threshold.CheckCells(s)
+		if len(failed) > 0 {
+			j.Failure = failed[0]
+		}
+		if len(failed) > 1 {
+			j.Failure += fmt.Sprintf(", and %d more of %s", len(failed)-1, cellsOf(len(s.Cells)))
+		}
+		list = append(list, j)
 	}
-	return out
+	return list
 }
 
 // Condition is one on an answer, or one on every cell.

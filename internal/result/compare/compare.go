@@ -15,15 +15,20 @@ import (
 // Verdict is the result of comparing a figure of two systems.
 type Verdict string
 
-// The verdicts. Differs is for figures of which neither direction is better; a figure without an interval is
-// undecided.
+// The verdicts. Differs is for figures of which neither direction is better. Same is for figures that are equal or whose
+// difference is smaller than the smallest one that counts; NotShown for those whose difference may be chance; a figure without
+// an interval is undecided.
 const (
 	Better    Verdict = "better"
 	Worse     Verdict = "worse"
 	Differs   Verdict = "differs"
 	Same      Verdict = "no difference"
+	NotShown  Verdict = "not shown"
 	Undecided Verdict = "undecided"
 )
+
+// Shown reports whether the data show what the verdict says.
+func (v Verdict) Shown() bool { return v != NotShown && v != Undecided }
 
 // Options configure a comparison.
 type Options struct {
@@ -63,6 +68,10 @@ type Comparison struct {
 	Missing []string
 	// Incomplete reports that a run of either system did not complete.
 	Incomplete bool
+	// Configuration lists what differs in the configurations.
+	Configuration []Difference
+	// chosen reports that the figures were asked for by their names.
+	chosen bool
 }
 
 // Compare compares a system with the base.
@@ -83,14 +92,16 @@ func compareFigures(base, next *System, o Options) (*Comparison, error) {
 	if err := checkAsked(base, next, o); err != nil {
 		return nil, err
 	}
+	chosen := len(o.Tags)+len(o.Stats) > 0
 	if o.Confidence == 0 {
 		o.Confidence = 0.95
 	}
 	if len(o.Stats) == 0 {
 		o.Stats = []string{"avg", "p50", "p99"}
 	}
-	c := &Comparison{Base: base, New: next, Confidence: o.Confidence, Notes: notes(base, next),
-		Incomplete: incomplete(base, next)}
+	c := &Comparison{Base: base, New: next, Confidence: o.Confidence, Incomplete: incomplete(base, next),
+		Configuration: differences(base, next), chosen: chosen}
+	c.Notes = notes(base, next, c.Configuration)
 	for _, tag := range tagsOf(o.Tags) {
 		if !next.has(tag) && base.has(tag) {
 			c.Missing = append(c.Missing, tag)
@@ -218,6 +229,10 @@ func (c *Comparison) fromSingleRuns(tag, stat string) (interval, bool, error) {
 	if len(c.Base.Runs) != 1 || len(c.New.Runs) != 1 {
 		return interval{}, false, nil
 	}
+	if tag == "request_error_rate" && stat == "avg" {
+		found, ok := fromShares(&c.Base.Runs[0].Figures, &c.New.Runs[0].Figures, tag, c.Confidence)
+		return found, ok, nil
+	}
 	x, err := c.Base.Runs[0].readRequests()
 	if err != nil {
 		return interval{}, false, err
@@ -225,6 +240,10 @@ func (c *Comparison) fromSingleRuns(tag, stat string) (interval, bool, error) {
 	y, err := c.New.Runs[0].readRequests()
 	if err != nil {
 		return interval{}, false, err
+	}
+	if pair(&c.Base.Runs[0], &c.New.Runs[0]) { // the hashes of the datasets differ by the ids alone
+		note := differInNote(c.Base, c.New, "dataset")
+		c.Notes = slices.DeleteFunc(c.Notes, func(n string) bool { return n == note })
 	}
 	if _, rate := yields[tag]; rate && stat == "avg" {
 		found, ok := fromRates(x, y, tag, c.Confidence)
@@ -239,15 +258,20 @@ func (c *Comparison) fromSingleRuns(tag, stat string) (interval, bool, error) {
 	return found, ok, nil
 }
 
+// chance reports whether the difference may be chance: no difference is in its interval.
+func (f *Figure) chance() bool { return (interval{low: f.Low, high: f.High}).containsZero() }
+
 func verdict(f *Figure, minPercent float64) Verdict {
 	switch {
-	case f.Method == MethodNone, f.Method == MethodTooFew:
-		if f.Base == f.New {
-			return Same
-		}
-		return Undecided
-	case (interval{low: f.Low, high: f.High}).containsZero(), math.Abs(f.Percent()) < minPercent:
+	case f.Base == f.New:
 		return Same
+	case f.Method == MethodNone, f.Method == MethodTooFew:
+		return Undecided
+	case math.Abs(f.Percent()) < minPercent && !f.chance(),
+		max(-f.Low, f.High) < minPercent/100*math.Abs(f.Base):
+		return Same
+	case f.chance():
+		return NotShown
 	}
 	switch sign := direction(f.Tag, f.Unit); {
 	case sign == 0:
@@ -302,6 +326,15 @@ func (c *Comparison) Worse() int {
 	return n
 }
 
+// inFiles is the verdict as files have it: there, what is not shown is no difference, and a member of its own says that
+// it is not shown.
+func (v Verdict) inFiles() Verdict {
+	if v == NotShown {
+		return Same
+	}
+	return v
+}
+
 // Object returns the comparison as JSON.
 func (c *Comparison) Object() artifact.Object {
 	runs := func(s *System) artifact.Object {
@@ -314,15 +347,22 @@ func (c *Comparison) Object() artifact.Object {
 			{Key: "tag", Value: f.Tag}, {Key: "stat", Value: f.Stat}, {Key: "unit", Value: f.Unit},
 			{Key: "base", Value: f.Base}, {Key: "new", Value: f.New}, {Key: "difference", Value: f.New - f.Base},
 			{Key: "difference_percent", Value: f.Percent()}, {Key: "low", Value: f.Low}, {Key: "high", Value: f.High},
-			{Key: "base_noise", Value: f.Noise}, {Key: "verdict", Value: string(f.Verdict)},
+			{Key: "base_noise", Value: f.Noise}, {Key: "verdict", Value: string(f.Verdict.inFiles())},
+			{Key: "shown", Value: f.Verdict.Shown()},
 		}
 		if f.Method != MethodNone && f.Method != MethodTooFew {
 			o = append(o, artifact.Member{Key: "method", Value: string(f.Method)})
 		}
 		list = append(list, o)
 	}
+	configuration := []any{}
+	for _, d := range c.Configuration {
+		configuration = append(configuration, artifact.Object{{Key: "key", Value: d.Key}, {Key: "base", Value: d.Base},
+			{Key: "new", Value: d.New}})
+	}
 	return artifact.Object{
 		{Key: "base", Value: runs(c.Base)}, {Key: "new", Value: runs(c.New)}, {Key: "confidence", Value: c.Confidence},
+		{Key: "headline", Value: c.Headline()}, {Key: "configuration", Value: configuration},
 		{Key: "notes", Value: append([]string{}, c.Notes...)},
 		{Key: "missing", Value: append([]string{}, c.Missing...)}, {Key: "figures", Value: list},
 	}

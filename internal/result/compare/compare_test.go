@@ -98,7 +98,7 @@ func TestPairsShowWhatSpreadHides(t *testing.T) {
 		t.Errorf("less than the smallest effect: %+v", f)
 	}
 	f = compared(t, base, fewer, Options{}).find(t, "request_latency", "avg")
-	if f.Verdict != Same || f.Method != MethodBootstrap {
+	if f.Verdict != NotShown || f.Method != MethodBootstrap {
 		t.Errorf("runs of different length: %+v", f)
 	}
 }
@@ -136,7 +136,7 @@ func TestRepeatsKnowTheNoiseBetweenRuns(t *testing.T) {
 		path    string
 		latency Verdict
 		rate    Verdict
-	}{{near, Same, Same}, {far, Worse, Worse}, {one, Worse, Worse}} {
+	}{{near, NotShown, NotShown}, {far, Worse, Worse}, {one, Worse, Worse}} {
 		result := compared(t, base, c.path, Options{})
 		latency, rate := result.find(t, "request_latency", "avg"), result.find(t, "request_throughput", "avg")
 		if latency.Verdict != c.latency || rate.Verdict != c.rate || latency.Method != MethodRepeats ||
@@ -264,7 +264,7 @@ func TestTables(t *testing.T) {
 	c := compared(t, dir, dir, Options{})
 	c.New.Name = "a|b"
 	text, page := c.Text(), c.Markdown()
-	if !strings.Contains(text, "Request Latency (ms)") || !strings.Contains(text, "no difference") ||
+	if !strings.Contains(text, "Req Latency p50 (ms)") || !strings.Contains(text, "no difference") ||
 		!strings.Contains(text, "note: ") {
 		t.Error(text)
 	}

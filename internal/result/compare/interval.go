@@ -25,6 +25,8 @@ const (
 	// MethodBlocks resamples blocks of consecutive completions of each run; it is that of rates. It does not include
 	// the noise between runs either.
 	MethodBlocks Method = "block bootstrap"
+	// MethodShares compares two shares of requests, each with its score interval.
+	MethodShares Method = "score interval"
 	MethodNone   Method = ""
 	// MethodTooFew finds no interval: there are too few requests for the statistic.
 	MethodTooFew Method = "too few requests"
@@ -32,7 +34,7 @@ const (
 
 // within reports whether the method covers only the noise between the requests of a run, not that between runs.
 func (m Method) within() bool {
-	return m == MethodPaired || m == MethodBootstrap || m == MethodBounds || m == MethodBlocks
+	return m == MethodPaired || m == MethodBootstrap || m == MethodBounds || m == MethodBlocks || m == MethodShares
 }
 
 // interval is the confidence interval of new − base.
@@ -274,3 +276,36 @@ func figureBounds(b summary.Block, stat string, confidence float64) (stats.Range
 
 // containsZero reports whether 0 is in the interval.
 func (i interval) containsZero() bool { return i.low <= 0 && i.high >= 0 }
+
+// fromShares is the interval of the difference of two shares of requests in percent, such as error rates, by Newcombe's
+// hybrid of Wilson's score intervals ("Interval estimation for the difference between independent proportions", 1998).
+func fromShares(base, next *summary.Figures, tag string, confidence float64) (interval, bool) {
+	x, n, okA := shareOf(base, tag)
+	y, m, okB := shareOf(next, tag)
+	if !okA || !okB {
+		return interval{}, false
+	}
+	a, b := wilson(x, n, confidence), wilson(y, m, confidence)
+	d := y - x
+	return interval{
+		100 * (d - math.Hypot(y-b.Low, a.High-x)),
+		100 * (d + math.Hypot(b.High-y, x-a.Low)),
+		MethodShares,
+	}, true
+}
+
+// shareOf returns a share between 0 and 1 and the number of requests that it is a share of.
+func shareOf(f *summary.Figures, tag string) (share, n float64, ok bool) {
+	b, has := f.Find(tag)
+	of, counted := f.Find("completed_request_count")
+	share, n = b.Stats["avg"]/100, of.Stats["avg"]
+	return share, n, has && counted && n >= 1 && share >= 0 && share <= 1
+}
+
+// wilson is the score interval of a share of n.
+func wilson(share, n, confidence float64) stats.Range {
+	z := math.Sqrt2 * math.Erfinv(confidence)
+	centre := (share + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
+	return stats.Range{Low: max(0, centre-half), High: min(1, centre+half)}
+}

@@ -6,8 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/markdown"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/result/answer"
 )
 
@@ -126,48 +129,119 @@ func (c *SweepComparison) bestLines() (lines []string) {
 	return lines
 }
 
-func cellsOf(s *Sweep) string {
-	if len(s.Cells) == 1 {
+func cellsOf(n int) string {
+	if n == 1 {
 		return "1 cell"
 	}
-	return fmt.Sprintf("%d cells", len(s.Cells))
+	return fmt.Sprintf("%d cells", n)
 }
 
-// Text returns the comparison as a table for the console.
-func (c *SweepComparison) Text() string {
-	rows := [][]string{append([]string{"Cell"}, headings...)}
+// Headline says in one line in how many cells the new sweep is better or worse, and where most.
+func (c *SweepComparison) Headline() string {
+	return shortName(c.New.Name, c.Base.Name) + ": " + c.Finding()
+}
+
+// Finding is the headline without the name.
+func (c *SweepComparison) Finding() string {
+	worse, better := c.tally()
+	of := cellsOf(len(c.Cells))
+	var parts []string
+	if worse > 0 {
+		parts = append(parts, fmt.Sprintf("worse in %d of %s", worse, of))
+	}
+	if better > 0 {
+		parts = append(parts, fmt.Sprintf("better in %d of %s", better, of))
+	}
+	if parts == nil {
+		return "no cell of " + of + " is shown to be better or worse"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// tally counts the cells with a worse figure, and those with a better and no worse one.
+func (c *SweepComparison) tally() (worse, better int) {
 	for _, one := range c.Cells {
-		for i := range one.Figures {
-			rows = append(rows, append([]string{one.Name}, one.Figures[i].cells()...))
+		switch one.tone() {
+		case red:
+			worse++
+		case green:
+			better++
 		}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s) against %s (%s), %.4g %% confidence\n\n", c.New.Name, cellsOf(c.New), c.Base.Name,
-		cellsOf(c.Base), 100*c.Confidence)
-	layOut(&b, rows, 3)
+	return worse, better
+}
+
+// Text returns the comparison as text for a terminal: the headline, then a line for each cell, or its table where
+// figures were asked for.
+func (c *SweepComparison) Text(o TextOptions) string {
+	p := &printer{TextOptions: o}
+	tone := plainStyle
+	if worse, better := c.tally(); worse > 0 {
+		tone = red
+	} else if better > 0 {
+		tone = green
+	}
+	p.headline(shortName(c.New.Name, c.Base.Name), c.Finding(), tone)
+	p.line("")
+	p.wrapped(fmt.Sprintf("%s (%s) against %s (%s), %.4g %% confidence", c.New.Name, cellsOf(len(c.New.Cells)),
+		c.Base.Name, cellsOf(len(c.Base.Cells)), 100*c.Confidence), "")
+	p.line("")
+	tables := o.All
+	for _, one := range c.Cells {
+		tables = tables || one.chosen
+	}
+	widest := 0
+	for _, one := range c.Cells {
+		widest = max(widest, utf8.RuneCountInString(terminal.Text(one.Name)))
+	}
+	for _, one := range c.Cells {
+		name := terminal.Text(one.Name)
+		if !tables {
+			space := strings.Repeat(" ", widest-utf8.RuneCountInString(name)+2)
+			indent := strings.Repeat(" ", min(widest+2, p.width()/2))
+			for i, line := range terminal.Wrap(one.Finding(), p.width()-len(indent)) {
+				if i == 0 {
+					p.line(p.styled(name, bold) + space + p.styled(line, one.tone()))
+					continue
+				}
+				p.line(indent + p.styled(line, one.tone()))
+			}
+			continue
+		}
+		p.line(p.styled(name, bold))
+		figures, _ := p.figures(one.Comparison)
+		for _, line := range p.table(p.rows(one.Comparison, figures)) {
+			p.line(line)
+		}
+		p.line("")
+	}
+	if !tables {
+		p.line("")
+		p.line("The figures of each cell: --all")
+	}
 	for _, line := range c.bestLines() {
-		b.WriteString(line + "\n")
+		p.wrapped(line, "  ")
 	}
-	for _, note := range c.Notes {
-		b.WriteString("note: " + note + "\n")
-	}
-	return b.String()
+	p.notes(c.Notes)
+	return p.String()
 }
 
 // Markdown returns the comparison as tables of a Markdown page.
-func (c *SweepComparison) Markdown() string {
+func (c *SweepComparison) Markdown(all bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s against %s\n\n%s against %s, %.4g %% confidence\n\n", escaped(c.New.Name),
-		escaped(c.Base.Name), cellsOf(c.New), cellsOf(c.Base), 100*c.Confidence)
+	fmt.Fprintf(&b, "### %s against %s\n\n**%s**\n\n%s against %s, %.4g %% confidence\n\n", markdown.Text(c.New.Name),
+		markdown.Text(c.Base.Name), markdown.Text(c.Headline()), cellsOf(len(c.New.Cells)), cellsOf(len(c.Base.Cells)),
+		100*c.Confidence)
 	b.WriteString("| Cell | " + strings.Join(headings, " | ") + " |\n|---|---|---|--:|--:|--:|---|---|---|\n")
 	for _, one := range c.Cells {
-		for i := range one.Figures {
-			b.WriteString("| " + escaped(one.Name) + one.Figures[i].markdownCells() + "\n")
+		figures, _ := TextOptions{All: all}.figures(one.Comparison)
+		for _, i := range figures {
+			b.WriteString("| " + markdown.Text(one.Name) + one.Figures[i].markdownCells() + "\n")
 		}
 	}
 	b.WriteString("\n")
 	for _, line := range append(c.bestLines(), c.Notes...) {
-		b.WriteString("- " + escaped(line) + "\n")
+		b.WriteString("- " + markdown.Text(line) + "\n")
 	}
 	return b.String()
 }
@@ -192,6 +266,7 @@ func (c *SweepComparison) Object() artifact.Object {
 	}
 	return artifact.Object{
 		{Key: "base", Value: c.Base.Name}, {Key: "new", Value: c.New.Name}, {Key: "confidence", Value: c.Confidence},
+		{Key: "headline", Value: c.Headline()},
 		{Key: "notes", Value: append([]string{}, c.Notes...)}, {Key: "best", Value: best},
 		{Key: "only_base", Value: append([]string{}, c.OnlyBase...)},
 		{Key: "only_new", Value: append([]string{}, c.OnlyNew...)}, {Key: "cells", Value: cells},

@@ -30,6 +30,8 @@ type Run struct {
 	Figures summary.Figures
 	// requests are its values per request by tag; read when they are needed.
 	requests *requestValues
+	// asked counts conversations by what they ask, once that is known.
+	asked map[string]int
 }
 
 // Load reads what a path names: a summary file, the folder of a run, a folder whose sub-folders
@@ -118,7 +120,7 @@ func (r *Run) readRequests() (*requestValues, error) {
 }
 
 // notes returns reasons why the figures of two systems may not be comparable.
-func notes(base, next *System) []string {
+func notes(base, next *System, configuration []Difference) []string {
 	var out []string
 	for _, s := range []*System{base, next} {
 		for i := range s.Runs {
@@ -137,11 +139,19 @@ func notes(base, next *System) []string {
 		}
 	}
 	for _, kind := range []string{"configuration", "dataset", "tokenizer"} {
+		if kind == "configuration" && len(configuration) > 0 {
+			out = append(out, configurationNote(base, next, configuration))
+			continue
+		}
 		if a, b := kinds(base, kind), kinds(next, kind); len(a) > 0 && len(b) > 0 && !slices.Equal(a, b) {
-			out = append(out, fmt.Sprintf("%s and %s differ in their %s", base.Name, next.Name, kind))
+			out = append(out, differInNote(base, next, kind))
 		}
 	}
 	return out
+}
+
+func differInNote(base, next *System, kind string) string {
+	return fmt.Sprintf("%s and %s differ in their %s", base.Name, next.Name, kind)
 }
 
 // incomplete reports whether a run of the systems did not complete.

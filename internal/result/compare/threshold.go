@@ -188,24 +188,31 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Check returns why the figures are a failure, "" if they are not.
-func (t *Threshold) Check(f *summary.Figures) string {
+// Judge evaluates the condition on the figures of a run.
+func (t *Threshold) Judge(f *summary.Figures) Judgement {
+	j := Judgement{Text: t.Text}
 	block, ok := f.Find(t.Tag)
 	if !ok {
-		return fmt.Sprintf("%s: the result has no %s", t.Text, t.Tag)
+		j.Failure = fmt.Sprintf("%s: the result has no %s", t.Text, t.Tag)
+		return j
 	}
 	seen, ok := block.Stats[t.Stat]
 	if !ok {
-		return fmt.Sprintf("%s: the result has no %s of %s", t.Text, t.Stat, t.Tag)
+		j.Failure = fmt.Sprintf("%s: the result has no %s of %s", t.Text, t.Stat, t.Tag)
+		return j
 	}
-	if !t.holds(seen) {
-		return ""
-	}
+	j.Seen = strings.TrimSpace(fmt.Sprintf("%s %s is %s %s", t.Tag, t.Stat, Number(seen), block.Unit))
 	if t.Stat == "count" {
-		return fmt.Sprintf("%s: %s has %.0f values", t.Text, t.Tag, seen)
+		j.Seen = fmt.Sprintf("%s has %.0f values", t.Tag, seen)
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s: %s %s is %s %s", t.Text, t.Tag, t.Stat, Number(seen), block.Unit))
+	if t.holds(seen) {
+		j.Failure = t.Text + ": " + j.Seen
+	}
+	return j
 }
+
+// Check returns why the figures are a failure, "" if they are not.
+func (t *Threshold) Check(f *summary.Figures) string { return t.Judge(f).Failure }
 
 func (t *Threshold) holds(seen float64) bool {
 	switch t.Op {
@@ -220,19 +227,30 @@ func (t *Threshold) holds(seen float64) bool {
 	}
 }
 
-// Check evaluates thresholds and returns the reason of each that makes the figures a failure.
-func Check(thresholds []Threshold, f *summary.Figures) []string {
-	var out []string
-	for i := range thresholds {
-		if failure := thresholds[i].Check(f); failure != "" {
-			out = append(out, failure)
-		}
+// Judgement is a condition and why it is met; Failure is "" when it is not. Seen is what was measured, "" where the
+// result lacks it.
+type Judgement struct{ Text, Failure, Seen string }
+
+// Line returns the judgement as one line, without a mark: the condition and what was measured.
+func (j Judgement) Line() string {
+	switch {
+	case j.Failure != "":
+		return j.Failure
+	case j.Seen != "":
+		return j.Text + ": " + j.Seen
 	}
-	return out
+	return j.Text
 }
 
-// Judgement is a condition and why it is met; Failure is "" when it is not.
-type Judgement struct{ Text, Failure string }
+// Failures counts the conditions that are met.
+func Failures(list []Judgement) (n int) {
+	for _, j := range list {
+		if j.Failure != "" {
+			n++
+		}
+	}
+	return n
+}
 
 // Judge evaluates conditions as they were written; further are the ranks of further percentiles. One that cannot be
 // read counts as met.
@@ -241,10 +259,10 @@ func Judge(texts []string, further []float64, f *summary.Figures) []Judgement {
 	for _, text := range texts {
 		t, err := ParseThreshold(text, further, f)
 		if err != nil {
-			out = append(out, Judgement{text, err.Error()})
+			out = append(out, Judgement{Text: text, Failure: err.Error()})
 			continue
 		}
-		out = append(out, Judgement{t.Text, t.Check(f)})
+		out = append(out, t.Judge(f))
 	}
 	return out
 }

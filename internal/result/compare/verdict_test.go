@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/summary"
 )
 
 // valuesOfRun are the requests of a run; key says which of them ask the same as those of another.
@@ -242,7 +243,7 @@ func TestAggregatesAreComparedLikeTheirRuns(t *testing.T) {
 		math.Abs(f.High-want.high) > 1e-9 || math.Abs(f.Noise-0.02) > 1e-12 {
 		t.Errorf("%+v, want %+v", f, want)
 	}
-	if f := c.find(t, "goodput", "avg"); f.Verdict != Same || math.Abs(f.High-(1+4.302652729911275*math.Sqrt2)) > 1e-9 {
+	if f := c.find(t, "goodput", "avg"); f.Verdict != NotShown || math.Abs(f.High-(1+4.302652729911275*math.Sqrt2)) > 1e-9 {
 		t.Errorf("two of three runs: %+v", f)
 	}
 	if f := c.find(t, "request_count", "avg"); f.Verdict != Same || f.Method != MethodRepeats {
@@ -251,10 +252,30 @@ func TestAggregatesAreComparedLikeTheirRuns(t *testing.T) {
 	if f := c.find(t, "output_sequence_length", "avg"); f.Verdict != Undecided {
 		t.Errorf("one run each: %+v", f)
 	}
-	if text := c.Text(); !strings.Contains(text, "(3 runs) against") {
+	if text := c.Text(); !strings.Contains(text, "next.json: latency avg 10 % worse\n") ||
+		!strings.Contains(strings.Join(strings.Fields(text), " "), "(3 runs) against") {
 		t.Error(text)
 	}
 	if _, err := artifact.AppendJSON(nil, c.Object()); err != nil {
 		t.Error(err)
+	}
+}
+
+// Newcombe's own example: 56 of 70 against 48 of 80 (the method 10 of his table II).
+func TestDifferencesOfShares(t *testing.T) {
+	figures := func(share, n float64) *summary.Figures {
+		return &summary.Figures{Blocks: []summary.Block{
+			{Tag: "request_error_rate", Stats: map[string]float64{"avg": 100 * share}},
+			{Tag: "completed_request_count", Stats: map[string]float64{"avg": n}}}}
+	}
+	got, ok := fromShares(figures(48./80, 80), figures(56./70, 70), "request_error_rate", 0.95)
+	if !ok || math.Abs(got.low-5.24) > 0.01 || math.Abs(got.high-33.39) > 0.01 {
+		t.Errorf("%+v", got)
+	}
+	if got, _ := fromShares(figures(0, 100), figures(0.02, 100), "request_error_rate", 0.95); !got.containsZero() {
+		t.Errorf("2 of 100 against none: %+v", got)
+	}
+	if got, _ := fromShares(figures(0, 100), figures(1, 100), "request_error_rate", 0.95); got.low < 90 {
+		t.Errorf("all against none: %+v", got)
 	}
 }

@@ -19,6 +19,9 @@ type Figures struct {
 	Limits []Finding
 	// Kinds are the hashes that identify what was measured: config, dataset, tokenizer, as far as the file has them.
 	Kinds map[string]string
+	// Config is the configuration and what else decides what was measured, by the names of the file: input_config and
+	// provenance; without what the file lacks, and empty for a run that has just ended.
+	Config artifact.Object
 	// Blocks are in the order of the file.
 	Blocks []Block
 }

@@ -56,7 +56,10 @@ func ParseFigures(data []byte) (Figures, error) {
 		case "limited_by":
 			err = json.Unmarshal(m.value, &f.Limits)
 		case "provenance":
+			f.addConfig(m)
 			err = f.addKinds(m.value)
+		case "input_config":
+			f.addConfig(m)
 		case "percentile_bounds":
 			err = json.Unmarshal(m.value, &bounds)
 		case "records":
@@ -83,6 +86,13 @@ func ParseFigures(data []byte) (Figures, error) {
 		return f, errors.New("not a summary of a run: it contains no metric")
 	}
 	return f, nil
+}
+
+// addConfig takes a part of the configuration. That of another program may have any form: it is left out then.
+func (f *Figures) addConfig(m member) {
+	if o, err := artifact.ParseObject(m.value); err == nil {
+		f.Config = append(f.Config, artifact.Member{Key: m.key, Value: o})
+	}
 }
 
 // addKinds takes the hashes of the provenance.

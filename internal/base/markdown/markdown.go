@@ -1,0 +1,103 @@
+// Package markdown makes text safe to put into a Markdown page, such as a comment of an issue: text of a server, a file
+// or a command line stays text. It starts no link, image, heading, table column or HTML element, mentions nobody, and
+// cannot end the code span or block in which it stands.
+//
+// Invariant: the output of [Text] and of [Code] is one line, and no output holds a control character other than the line
+// breaks of [Block].
+package markdown
+
+import (
+	"strings"
+	"unicode"
+
+	"aiperf/internal/base/terminal"
+)
+
+// special are the characters that a backslash takes the meaning of.
+const special = "\\`*[]{}#|!~$"
+
+// Text returns s as text of a paragraph, a list or a cell of a table.
+func Text(s string) string {
+	var b strings.Builder
+	runes := []rune(oneLine(s))
+	for i, r := range runes {
+		switch {
+		case strings.ContainsRune(special, r), r == '_' && !(wordAt(runes, i-1) && wordAt(runes, i+1)),
+			i == 0 && strings.ContainsRune("+-=>", r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '@': // an empty comment separates the sign from the name of a user
+			b.WriteString("@<!-- -->")
+		case r == ':' && i+2 < len(runes) && runes[i+1] == '/' && runes[i+2] == '/': // no link by itself
+			b.WriteString(":<!-- -->")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return numbered(b.String())
+}
+
+// wordAt reports whether there is a letter or a digit.
+func wordAt(runes []rune, i int) bool {
+	return i >= 0 && i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.IsDigit(runes[i]))
+}
+
+// numbered keeps a text that begins as an item of a numbered list does from being one.
+func numbered(s string) string {
+	digits := 0
+	for digits < len(s) && s[digits] >= '0' && s[digits] <= '9' {
+		digits++
+	}
+	if digits > 0 && digits+1 < len(s) && (s[digits] == '.' || s[digits] == ')') && s[digits+1] == ' ' {
+		return s[:digits] + "\\" + s[digits:]
+	}
+	return s
+}
+
+// Code returns s as a code span. In a table, a bar would end its cell: see [CellCode].
+func Code(s string) string {
+	s = oneLine(s)
+	fence := strings.Repeat("`", longestRun(s)+1)
+	if s == "" {
+		return ""
+	}
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+// CellCode returns s as a code span of a cell.
+func CellCode(s string) string { return strings.ReplaceAll(Code(s), "|", `\|`) }
+
+// Block returns lines as a block of code in a language, "" for none, with its final line break.
+func Block(language, s string) string {
+	s = terminal.Text(s)
+	fence := strings.Repeat("`", max(3, longestRun(s)+1))
+	return fence + language + "\n" + strings.TrimRight(s, "\n") + "\n" + fence + "\n"
+}
+
+// oneLine returns s with its control characters as escapes and its lines joined.
+func oneLine(s string) string {
+	return strings.TrimSpace(strings.NewReplacer("\n", " ", "\t", " ").Replace(terminal.Text(s)))
+}
+
+// longestRun returns how many backticks follow one another at most.
+func longestRun(s string) (longest int) {
+	run := 0
+	for i := range len(s) {
+		if s[i] != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}

@@ -1,0 +1,131 @@
+package compare
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+)
+
+// Difference is a key of the configuration, or of what else decides what is measured, whose values differ. A value is
+// "" where the run does not have the key.
+type Difference struct{ Key, Base, New string }
+
+// elsewhere are the keys that may differ between two runs of the same benchmark.
+var elsewhere = []string{"input_config.artifacts", "input_config.runtime", "provenance.config_sha256",
+	"provenance.dataset_sha256", "provenance.tokenizer.fingerprint_sha256", "provenance.go_version",
+	"provenance.host.kernel", "provenance.clock_source", "provenance.further_config.artifacts",
+	"provenance.further_config.runtime"}
+
+// differences returns the keys in which the first runs of two systems differ, in the order of the files.
+func differences(base, next *System) (list []Difference) {
+	if len(base.Runs) == 0 || len(next.Runs) == 0 {
+		return nil
+	}
+	keys, a := flattened(base.Runs[0].Figures.Config)
+	further, b := flattened(next.Runs[0].Figures.Config)
+	if len(keys) == 0 || len(further) == 0 {
+		return nil
+	}
+	for _, key := range further {
+		if _, both := a[key]; !both {
+			keys = append(keys, key)
+		}
+	}
+	for _, key := range keys {
+		if a[key] != b[key] {
+			list = append(list, Difference{Key: shortKey(key), Base: a[key], New: b[key]})
+		}
+	}
+	slices.SortStableFunc(list, func(x, y Difference) int {
+		return cmp.Compare(strings.Count(x.Key, "host.")+strings.Count(x.Key, "aiperf_version"),
+			strings.Count(y.Key, "host.")+strings.Count(y.Key, "aiperf_version"))
+	})
+	return list
+}
+
+// shortKey leaves out the name of the member that holds the whole configuration.
+func shortKey(key string) string {
+	for _, of := range []string{"input_config.", "provenance.further_config.", "provenance."} {
+		if rest, ok := strings.CutPrefix(key, of); ok {
+			return rest
+		}
+	}
+	return key
+}
+
+// flattened returns the values of a document by their paths, and the paths in their order.
+func flattened(o artifact.Object) (keys []string, values map[string]string) {
+	values = map[string]string{}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		if slices.ContainsFunc(elsewhere, func(of string) bool { return path == of }) {
+			return
+		}
+		switch v := v.(type) {
+		case artifact.Object:
+			for _, m := range v {
+				walk(strings.TrimPrefix(path+"."+m.Key, "."), m.Value)
+			}
+			return
+		case []any:
+			for i, element := range v {
+				walk(fmt.Sprintf("%s[%d]", path, i), element)
+			}
+			return
+		}
+		if _, seen := values[path]; !seen {
+			keys = append(keys, path)
+		}
+		values[path] = valueText(path, v)
+	}
+	walk("", o)
+	return keys, values
+}
+
+// valueText is a value of the configuration as people write it, without secrets.
+func valueText(path string, v any) string {
+	text := fmt.Sprint(v)
+	switch v := v.(type) {
+	case json.Number:
+		text = strings.TrimSuffix(v.String(), ".0")
+	case string:
+		text = artifact.RedactURLs(v)
+		if v == "" {
+			text = `""`
+		}
+	case nil:
+		text = "null"
+	}
+	if name := path[strings.LastIndexByte(path, '.')+1:]; artifact.IsSensitiveName(name) {
+		return artifact.Redacted
+	}
+	return shortened(text, 200)
+}
+
+// shortened cuts a text after so many characters.
+func shortened(s string, longest int) string {
+	if runes := []rune(s); len(runes) > longest {
+		return string(runes[:longest-1]) + "…"
+	}
+	return s
+}
+
+// configurationNote lists the keys that differ.
+func configurationNote(base, next *System, list []Difference) string {
+	const most = 8
+	var keys []string
+	for _, d := range list {
+		keys = append(keys, d.Key)
+	}
+	more := ""
+	if len(keys) > most {
+		more = fmt.Sprintf(" and %d more", len(keys)-most)
+		keys = keys[:most]
+	}
+	return fmt.Sprintf("%s and %s differ in their configuration: %s%s", base.Name, next.Name, strings.Join(keys, ", "),
+		more)
+}

@@ -7,13 +7,19 @@ import (
 	"aiperf/internal/result/report/console"
 )
 
-// nextSteps are the last lines of the short report: what else the program can show of the run in a folder, as far as it
-// has the commands for it.
-func nextSteps(dir string, files *console.Files) (list []console.Fact) {
-	dir = console.Shown(dir)
-	if files.HTML == "" {
-		list = append(list, console.Fact{Name: "page", Text: "aiperf report " + quotedPath(dir) + " --html writes one"})
+// nextSteps are the last lines of the short report of a run in a folder: how to get its page if it has none, and what
+// else the program can show of it.
+func nextSteps(dir string, page bool) (list []console.Fact) {
+	if !page {
+		list = append(list, console.Fact{Name: "page",
+			Text: "aiperf report " + quotedPath(console.Shown(dir)) + " --html writes one"})
 	}
+	return append(list, views(dir)...)
+}
+
+// views are the commands that show the results in a folder, as far as this program has them.
+func views(dir string) (list []console.Fact) {
+	dir = console.Shown(dir)
 	if has("plot") {
 		list = append(list, console.Fact{Name: "charts", Text: "aiperf plot " + quotedPath(dir)})
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -247,7 +248,7 @@ func warningLevel(w fault.Warning) slog.Level {
 // report prints the final report and says how the run ended.
 func (a *app) report(outcome *run.Outcome, interrupts *interrupts, cfg *config.Run) int {
 	if !a.brief {
-		a.render(&outcome.Result, outcome.Console, rendering{dir: cfg.Artifacts.Dir,
+		a.render(&outcome.Result, outcome.Console, rendering{dir: cfg.Artifacts.Dir, part: outcome.Result.RunInfo.RunLabel != "",
 			full: cfg.UI.Full(a.terminal.outTTY), exportWidth: cfg.Env.UI.ConsoleExportWidth})
 	}
 	code := ExitOK
@@ -268,6 +269,8 @@ func (a *app) report(outcome *run.Outcome, interrupts *interrupts, cfg *config.R
 type rendering struct {
 	// dir is the folder of the run.
 	dir string
+	// part marks a run of a series, whose answer comes at its end.
+	part bool
 	// full asks for all tables before the answer.
 	full bool
 	// exportWidth is the width where there is no terminal; 0 is the default.
@@ -278,12 +281,15 @@ type rendering struct {
 func (a *app) render(r *summary.Result, o console.Options, how rendering) {
 	t := a.terminal
 	o.Width = console.Width(t.outTTY, t.width(), how.exportWidth)
-	o.Styles, o.Screen, o.More = t.outTTY && t.colour, t.outTTY, nextSteps(how.dir, &o.Files)
+	o.Styles, o.Screen = t.outTTY && t.colour, t.outTTY
+	o.Dir, o.Part, o.More = cmp.Or(o.Dir, how.dir), how.part, nextSteps(how.dir, o.Files.HTML != "")
 	// A closed pipe must not cost the files: they are written, so the errors change nothing.
 	if how.full {
 		_ = console.Render(t.styledOut, r, o)
 	}
-	_ = console.RenderShort(t.styledOut, r, o)
+	if !how.full || !how.part {
+		_ = console.RenderShort(t.styledOut, r, o)
+	}
 }
 
 // failedThresholds prints a line for each condition of --fail-if, and counts those under which the result is a failure.
@@ -310,7 +316,7 @@ func faults(outcome *run.Outcome) []string {
 		if n := counts.Completed(); n > 1 {
 			failed = fmt.Sprintf("All %d requests failed", n)
 		}
-		list = append(list, failed+". The errors are in the table above and in the files")
+		list = append(list, failed+". The errors are above and in the files")
 		for _, h := range outcome.Hints {
 			list = append(list, h.String())
 		}

@@ -20,6 +20,7 @@ import (
 	"aiperf/internal/experiment/probe"
 	"aiperf/internal/experiment/quick"
 	"aiperf/internal/publish/progress"
+	"aiperf/internal/result/report/console"
 	"aiperf/internal/run"
 	"aiperf/internal/view/runlog"
 	"aiperf/internal/wire/control"
@@ -119,7 +120,7 @@ func (a *app) quick(args []string) int {
 		return interrupts.exit(a.fail(err))
 	}
 	o.url, o.model = found.url, found.model
-	fmt.Fprintf(a.terminal.err, "Measuring %s for about %.0f s; files go to %s\n", found, o.seconds, o.dir)
+	a.terminal.say(fmt.Sprintf("Measuring %s for about %.0f s; files go to %s", found, o.seconds, o.dir))
 	stages, took, err := a.stages(ctx, &o, found, interrupts)
 	if err == nil && ctx.Err() != nil {
 		err = errors.New("the measurement was cancelled before its end")
@@ -131,7 +132,7 @@ func (a *app) quick(args []string) int {
 	// The answer is for people: what the server calls itself and what it says in errors must not steer the terminal.
 	for _, line := range quick.Answer(stages, quick.Facts{Server: found.String(), Limits: limits, Took: took,
 		Command: o.command(found)}) {
-		fmt.Fprintln(a.terminal.out, a.redactor.Text(safe.Text(line)))
+		a.terminal.field(a.redactor.Text(safe.Text(line)))
 	}
 	if stages[0].Requests == 0 || stages[0].Failed == 1 {
 		return ExitFailure
@@ -140,6 +141,27 @@ func (a *app) quick(args []string) int {
 		return ExitThreshold
 	}
 	return ExitOK
+}
+
+// fieldWidth is the width of the names of an answer's lines.
+const fieldWidth = 11
+
+// field prints a line that begins with a name. On a terminal it goes on below its text.
+func (t *terminal) field(line string) {
+	width := t.width()
+	if width < 2*fieldWidth || len(line) <= fieldWidth {
+		fmt.Fprintln(t.out, line)
+		return
+	}
+	name, text := line[:fieldWidth], line[fieldWidth:]
+	rows := safe.Wrap(text, width-fieldWidth)
+	if strings.HasPrefix(name, "Repeat") {
+		rows = console.Continued(text, width-fieldWidth)
+	}
+	for _, row := range rows {
+		fmt.Fprintln(t.out, name+row)
+		name = strings.Repeat(" ", fieldWidth)
+	}
 }
 
 func (o *quickOptions) limits() quick.Limits { return quick.Limits{TTFT: o.ttft, ITL: o.itl} }
@@ -372,7 +394,7 @@ func (a *app) stages(ctx context.Context, o *quickOptions, f foundServer, interr
 		case !stage.Holds(limits):
 			verdict = "beyond the limits"
 		}
-		fmt.Fprintf(a.terminal.err, "  %s: %s\n", stage.Line(limits), verdict)
+		a.terminal.say(fmt.Sprintf("  %s: %s", stage.Line(limits), verdict))
 	}
 }
 

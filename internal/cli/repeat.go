@@ -2,24 +2,24 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/run"
 )
 
-// bannerRule frames what is said about the series as a whole.
-var bannerRule = strings.Repeat("=", 80)
+// bannerWidth is the width of the lines that frame what is said about the series as a whole.
+const bannerWidth = 80
 
 // repeat makes the runs of a series and reports what they say together.
 func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts *interrupts) int {
-	out := a.terminal.out
 	lock, err := series.Prepare(cfg.Artifacts, cfg.Dataset.Path)
 	if err != nil {
 		return a.fail(err)
@@ -29,7 +29,7 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 		return a.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
 	}
 	log := options.Log.Logger("series")
-	writeBlock(out, announcement(&cfg.Series))
+	a.terminal.block(announcement(&cfg.Series))
 	plan := series.NewRepeats(cfg, log)
 	options.Tokenizers = new(run.Tokenizers)
 	course := series.NewCourse(progress.RepeatsKind, cfg.Series.Runs, options.Observers, nil)
@@ -38,7 +38,7 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 	if err != nil {
 		return a.fail(err)
 	}
-	writeBlock(out, conclusion(runs, plan.Converged))
+	a.terminal.block(conclusion(runs, plan.Converged))
 	good := len(series.Successes(runs))
 	code := partial(cfg, runs)
 	if good >= 2 || !stopped {
@@ -70,15 +70,21 @@ func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) in
 	}
 	t := a.terminal
 	// A closed pipe must not cost the files.
-	_ = console.RenderSeries(t.styledOut, tableRows(whole.Rows), whole.Level, console.Options{
-		Width: console.Width(t.outTTY, t.width(), cfg.Env.UI.ConsoleExportWidth), Styles: t.outTTY && t.colour,
-	})
-	for _, path := range paths {
-		if absolute, err := filepath.Abs(path); err == nil {
-			path = absolute
-		}
-		fmt.Fprintln(t.out, "Aggregate:", path)
+	o, full := a.consoleOptions(cfg), cfg.UI.Full(t.outTTY)
+	rows := tableRows(whole.Rows)
+	if full {
+		_ = console.RenderSeries(t.styledOut, rows, whole.Level, o)
+		a.aggregates(paths)
 	}
+	o.Dir, o.More = cfg.Artifacts.Dir, views(cfg.Artifacts.Dir)
+	short := console.Repeats{Input: inputconfig.Of(cfg), Runs: len(runs), Good: len(series.Successes(runs)),
+		Level: whole.Level, Rows: rows}
+	for _, r := range runs {
+		if !r.Succeeded() {
+			short.Failed = append(short.Failed, r.Info.RunLabel+": "+firstLine(r.Err))
+		}
+	}
+	_ = console.RenderRepeatsShort(t.styledOut, &short, o)
 	if err != nil {
 		log.Error("The aggregate could not be written", "error", err)
 		return a.fail(fmt.Errorf("some files could not be written:\n%w", err))
@@ -86,11 +92,28 @@ func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) in
 	return ExitOK
 }
 
+// consoleOptions are how the results of an experiment are shown.
+func (a *app) consoleOptions(base *config.Run) console.Options {
+	t := a.terminal
+	return console.Options{Width: console.Width(t.outTTY, t.width(), base.Env.UI.ConsoleExportWidth),
+		Styles: t.outTTY && t.colour, Screen: t.outTTY, ASCII: !console.Braille(os.Getenv)}
+}
+
+// aggregates prints where the files of an experiment are.
+func (a *app) aggregates(paths []string) {
+	for _, path := range paths {
+		if absolute, err := filepath.Abs(path); err == nil {
+			path = absolute
+		}
+		fmt.Fprintln(a.terminal.out, "Aggregate:", path)
+	}
+}
+
 // tableRows are those of the metrics that the report of one run shows: their averages, and the slowest percent.
 func tableRows(rows []series.Row) (list []console.SeriesRow) {
 	for _, r := range rows {
 		if r.Shown() && (r.Stat == "avg" || r.Stat == "p99") {
-			row := console.SeriesRow{Header: r.Header, Unit: r.Unit, Stat: r.Stat, Order: r.Order, Estimate: r.Estimate}
+			row := console.SeriesRow{Tag: r.Tag, Header: r.Header, Unit: r.Unit, Stat: r.Stat, Order: r.Order, Estimate: r.Estimate}
 			list = append(list, row)
 		}
 	}
@@ -140,6 +163,11 @@ func firstLine(text string) string {
 	return line
 }
 
-func writeBlock(out io.Writer, lines []string) {
-	writeLines(out, append(append([]string{"", bannerRule}, lines...), bannerRule))
+func (t *terminal) block(lines []string) {
+	width := bannerWidth
+	if n := t.width(); n > 0 {
+		width = min(width, n)
+	}
+	rule := strings.Repeat("=", width)
+	writeLines(t.out, append(append([]string{"", rule}, lines...), rule))
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -101,7 +100,7 @@ func (s *several) begin(plan *aggregate.Plan) error {
 	plan.Trials, plan.Mode, plan.Level = s.layout.Trials, s.layout.Mode(), s.base.Series.Confidence
 	plan.RunCooldown, plan.CellCooldown = s.layout.Pause, s.layout.Between
 	plan.Convergence = s.base.Series.Convergence
-	writeBlock(s.terminal.out, aggregate.Banner(plan))
+	s.terminal.block(aggregate.Banner(plan))
 	s.whole = aggregate.New(plan.Cells, aggregate.Options{Version: Version, Mode: s.layout.Mode(),
 		Trials: s.layout.Trials, Level: s.base.Series.Confidence, RunCooldown: s.layout.Pause,
 		Filters: s.asked.plan.Filters})
@@ -170,8 +169,7 @@ func (s *several) table() {
 		return
 	}
 	// A closed pipe must not end the experiment.
-	_, _ = t.styledOut.Write(s.whole.Table(console.Options{
-		Width: console.Width(t.outTTY, t.width(), s.base.Env.UI.ConsoleExportWidth), Styles: t.colour}))
+	_, _ = t.styledOut.Write(s.whole.Table(s.consoleOptions(s.base)))
 }
 
 // conclude writes the files about all cells and says what they amount to.
@@ -182,26 +180,26 @@ func (s *several) conclude(runs []series.Run) int {
 	for _, r := range runs[len(s.whole.Runs()):] {
 		s.whole.Add(r)
 	}
-	if !s.brief {
-		writeBlock(s.terminal.out, s.whole.Summary())
+	full := s.base.UI.Full(s.terminal.outTTY)
+	if !s.brief && (full || s.whole.Empty()) {
+		s.terminal.block(s.whole.Summary())
 	}
 	paths, err := s.whole.Write(s.layout.Dir)
 	more, failed := s.after()
-	code := ExitOK
-	if page, own := s.page(); own != ExitOK || page != "" {
-		code = own
-		if page != "" {
-			more = append(more, page)
-		}
+	shown, page, code := s.page(full)
+	if page != "" {
+		more = append(more, page)
 	}
-	for _, path := range append(paths, more...) {
-		if absolute, err := filepath.Abs(path); err == nil {
-			path = absolute
-		}
-		fmt.Fprintln(s.terminal.out, "Aggregate:", path)
+	if full || s.whole.Empty() {
+		s.aggregates(append(paths, more...))
 	}
 	for _, w := range failed {
 		s.log.Warn(w)
+	}
+	if shown != nil {
+		o := s.consoleOptions(s.base)
+		o.Dir, o.Files.HTML, o.More = s.layout.Dir, page, views(s.layout.Dir)
+		_ = console.RenderSweepShort(s.terminal.styledOut, shown, o)
 	}
 	if err != nil {
 		return s.fail(err)
@@ -209,19 +207,20 @@ func (s *several) conclude(runs []series.Run) int {
 	return code
 }
 
-// page writes the page of the experiment and prints the answer of aiperf capacity.
-func (s *several) page() (path string, code int) {
+// page writes the page of the experiment and prints the curve of aiperf capacity, in full with the answer.
+func (s *several) page(full bool) (shown *answer.Sweep, path string, code int) {
 	if s.whole.Empty() {
-		return "", ExitOK
+		return nil, "", ExitOK
 	}
-	shown := s.shown()
+	shown = s.shown()
 	if study := s.asked.study; study != nil {
 		shown.Kind = "Capacity"
 		shown.Capacity = study.Answer(shown, time.Since(s.begun), study.Command)
-		t := s.terminal
-		_ = console.RenderCapacity(t.styledOut, shown.Capacity, console.Options{
-			Width:  console.Width(t.outTTY, t.width(), s.base.Env.UI.ConsoleExportWidth),
-			Styles: t.outTTY && t.colour, ASCII: !console.Braille(os.Getenv)})
+		if o := s.consoleOptions(s.base); full {
+			_ = console.RenderCapacity(s.terminal.styledOut, shown.Capacity, o)
+		} else {
+			_ = console.RenderCurve(s.terminal.styledOut, &shown.Capacity.Curve, o)
+		}
 		if shown.Capacity.Outcome == answer.NotEvenSmallest {
 			code = ExitThreshold
 		}
@@ -235,9 +234,9 @@ func (s *several) page() (path string, code int) {
 	}
 	if err != nil {
 		s.log.Warn("The page of the experiment cannot be made", "error", err)
-		return "", code
+		return shown, "", code
 	}
-	return path, code
+	return shown, path, code
 }
 
 // shown are the cells as their page shows them.

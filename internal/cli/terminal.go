@@ -95,6 +95,15 @@ func columns(f *os.File, terminal bool) int {
 	return n
 }
 
+// say prints a line on the error output, on a terminal in rows that fit it.
+func (t *terminal) say(line string) {
+	rows := []string{line}
+	if n := t.errWidth(); n > leastPanel {
+		rows = safe.Wrap(line, n)
+	}
+	writeLines(t.err, rows)
+}
+
 // panelWidth is the width of the widest panel, leastPanel that of the narrowest.
 const panelWidth, leastPanel = 100, 20
 

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/series"
+	"aiperf/internal/result/answer"
 	"aiperf/internal/result/report/console"
 )
 
@@ -66,6 +67,10 @@ func (s *Sweep) Table(o console.Options) []byte {
 	rows := s.Rows()
 	if len(rows) == 1 {
 		return nil
+	}
+	for i, f := range shown { // short names, so that the table fits a terminal
+		m := answer.NewMetric(f.metric, f.stat, "")
+		rows[0][len(s.names)+i] = fmt.Sprintf("%s\n%s\n%s", m.Short, f.stat, m.Unit)
 	}
 	title := fmt.Sprintf("Sweep | %d of %d cells", len(rows)-1, len(s.cells))
 	var out bytes.Buffer

@@ -55,7 +55,7 @@ func appendConsoleLine(dst []byte, e *entry, o *Options) []byte {
 		message += " (" + e.source + ")"
 	}
 	if o.Terminal && o.Columns > prefixWidth {
-		message = wrapCharacters(message, o.Columns)
+		message = wrapMessage(message, o.Columns)
 	}
 	name := fmt.Sprintf("%-*s", levelWidth, LevelName(e.level))
 	if o.Terminal && o.Color {
@@ -73,26 +73,38 @@ func truncate(s string, n int) string {
 	return string([]rune(s)[:n]) + "…"
 }
 
-// wrapCharacters breaks a message at the terminal's edge. On a wide terminal the further lines are indented to the
-// message.
-func wrapCharacters(s string, columns int) string {
+// wrapMessage breaks a message at the terminal's edge, before a word where it can. On a wide terminal the further lines
+// are indented to the message.
+func wrapMessage(s string, columns int) string {
 	indent := ""
 	if columns >= indentFrom {
 		indent = strings.Repeat(" ", prefixWidth)
 	}
 	var b strings.Builder
-	used := prefixWidth
-	for _, r := range s {
-		if r == '\n' {
+	for i, line := range strings.Split(s, "\n") {
+		used := prefixWidth
+		if i > 0 {
+			b.WriteByte('\n')
 			used = 0
-		} else if used == columns {
-			b.WriteString("\n" + indent)
-			used = len(indent)
 		}
-		b.WriteRune(r)
-		if r != '\n' {
-			used++
+		rest := []rune(line)
+		for room := max(columns-used, 1); len(rest) > room; room = max(columns-len(indent), 1) {
+			end, next := breakAt(rest, room)
+			b.WriteString(string(rest[:end]) + "\n" + indent)
+			rest = rest[next:]
 		}
+		b.WriteString(string(rest))
 	}
 	return b.String()
+}
+
+// breakAt returns where a line ends and where the next one begins: at a space in the second half of the room, else where
+// there is no more room.
+func breakAt(text []rune, room int) (end, next int) {
+	for i := room; i > room/2; i-- {
+		if text[i] == ' ' {
+			return i, i + 1
+		}
+	}
+	return room, room
 }

@@ -179,6 +179,19 @@ func TestTerminalTruncatesAndWraps(t *testing.T) {
 	}
 }
 
+func TestLinesOfATerminalBreakBeforeWords(t *testing.T) {
+	for message, want := range map[string]string{
+		"reading the dataset now":      "reading\nthe dataset now\n",
+		"one\ntwo three four and five": "one\n    two three four and five\n",
+		"a":                            "a\n",
+	} {
+		console, _ := logged(t, Options{Terminal: true, Columns: 30}, LevelInfo, "", message)
+		if want := "21:04:05.007 INFO     " + want; console != want {
+			t.Errorf("got %q, want %q", console, want)
+		}
+	}
+}
+
 func TestLinesBeforeTheFileIsOpenAreNotLost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "logs", "aiperf.log")
 	for _, run := range []string{"first", "second"} {

@@ -2,7 +2,6 @@ package console
 
 import (
 	"io"
-	"strings"
 
 	"aiperf/internal/result/answer"
 )
@@ -13,19 +12,8 @@ func RenderCapacity(w io.Writer, c *answer.Capacity, o Options) error {
 	p := newPage(&o)
 	p.blank(2)
 	p.line(span{product + " | Capacity", title})
-	look := green
-	switch c.Outcome {
-	case answer.NotEvenSmallest:
-		look = red
-	case answer.Undecided:
-		look = yellow
-	}
-	p.field("Answer", c.Headline(), look)
-	var limits []string
-	for _, l := range c.Limits {
-		limits = append(limits, answer.LimitText(l))
-	}
-	p.field("Limits", strings.Join(limits, "; "), plain)
+	p.field("Answer", c.Headline(), outcomeStyle(c.Outcome))
+	p.field("Limits", limitTexts(c.Limits), plain)
 	p.field("Bound first", c.Bound(), plain)
 	p.field("Knee", c.Curve.Point(c.Curve.Knee), plain)
 	p.field("Recommended", c.Curve.Point(c.Curve.Recommended), plain)
@@ -44,6 +32,16 @@ func RenderCapacity(w io.Writer, c *answer.Capacity, o Options) error {
 	}
 	_, err := w.Write(p.bytes(o.Styles))
 	return err
+}
+
+func outcomeStyle(o answer.Outcome) style {
+	switch o {
+	case answer.NotEvenSmallest:
+		return red
+	case answer.Undecided:
+		return yellow
+	}
+	return green
 }
 
 // fieldWidth is the width of the names of fields.

@@ -66,6 +66,10 @@ type Options struct {
 	// Searches are what phases found that searched their load.
 	Searches []summary.Search
 	Files    Files
+	// Dir is the folder of the files, which the short report names.
+	Dir string
+	// Part leaves out of the short report what the report of a series says at its end.
+	Part bool
 	// More are the last lines of the short report.
 	More []Fact
 }

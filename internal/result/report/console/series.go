@@ -14,9 +14,9 @@ import (
 
 // SeriesRow is what repeated runs say of one statistic of one metric.
 type SeriesRow struct {
-	Header, Unit, Stat string
-	Order              int
-	stats.Estimate     // over the runs that have the metric
+	Tag, Header, Unit, Stat string
+	Order                   int
+	stats.Estimate          // over the runs that have the metric
 }
 
 // repeatability says what a coefficient of variation means: below each bound its word.

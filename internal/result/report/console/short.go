@@ -50,29 +50,36 @@ func RenderShort(w io.Writer, r *summary.Result, o Options) error {
 	p := newPage(&o)
 	p.width = min(p.width, shortWidest)
 	p.blank(1)
-	asked := configured(r)
+	asked := configured(r.InputConfig)
 	p.headline(r, &asked)
 	p.state(r)
 	p.errorLines(r, o.URLs)
-	if !r.Counts.AllFailed() {
+	switch {
+	case r.Counts.AllFailed():
+		o.Files.Text, o.More = "", nil // which have nothing to show
+	case o.Part:
 		p.throughputLine(r)
-		p.latencyLines(r)
+		p.latencyLines(r, false)
+		p.doubts(r)
+	default:
+		p.throughputLine(r)
+		p.latencyLines(r, true)
 		p.shareLines(r)
 		p.row("limited by", only(summary.LimitedBy(r, &asked)))
 		p.clientLine(r)
 		p.warningLines(r, &o)
 	}
-	p.fileLines(&o)
-	for _, f := range o.More {
-		p.row(f.Name, only(f.Text))
+	if !o.Part {
+		p.fileLines(&o)
+		p.more(o.More)
 	}
 	_, err := w.Write(p.bytes(o.Styles))
 	return err
 }
 
-// configured returns what the configuration of a run says.
-func configured(r *summary.Result) summary.Configured {
-	text, err := artifact.AppendJSON(nil, r.InputConfig)
+// configured returns what a configuration says.
+func configured(input artifact.Object) summary.Configured {
+	text, err := artifact.AppendJSON(nil, input)
 	if err != nil {
 		return summary.Configured{}
 	}
@@ -136,30 +143,37 @@ func (p *page) flow(line []span, indent int, between string, parts []span) {
 
 // headline appends what was measured.
 func (p *page) headline(r *summary.Result, asked *summary.Configured) {
-	var parts []span
-	add := func(s string, look style) {
-		if s != "" {
-			parts = append(parts, span{safe(s), look})
-		}
+	parts := identity(*asked)
+	if len(parts) == 0 {
+		parts = []span{{r.EndpointTitle, bold}}
 	}
-	add(cmp.Or(strings.Join(asked.Models, ", "), r.EndpointTitle), bold)
-	add(asked.EndpointType, plain)
-	if asked.Streaming {
-		add("streaming", plain)
-	}
-	add(asked.Load, plain)
 	c := &r.Counts
 	requests := count(c.Completed(), "request")
 	if seconds, ok := duration(r); ok {
 		requests += " in " + lasted(seconds)
 	}
-	add(requests, plain)
 	look := green
 	if c.Errors > 0 {
 		look = alert
 	}
-	add(integer(c.Errors)+" failed", look)
+	parts = append(parts, span{requests, plain}, span{integer(c.Errors) + " failed", look})
 	p.flow(nil, 0, " · ", parts)
+}
+
+// identity returns the parts of a headline that say what was measured.
+func identity(asked summary.Configured) (parts []span) {
+	add := func(s string, look style) {
+		if s != "" {
+			parts = append(parts, span{safe(s), look})
+		}
+	}
+	add(strings.Join(asked.Models, ", "), bold)
+	add(asked.EndpointType, plain)
+	if asked.Streaming {
+		add("streaming", plain)
+	}
+	add(asked.Load, plain)
+	return parts
 }
 
 func count(n int64, of string) string {
@@ -268,8 +282,8 @@ var latencies = [...]struct{ tag, name string }{
 
 var shortRanks = [...]float64{50, 90, 99}
 
-// latencyLines appends percentiles in columns.
-func (p *page) latencyLines(r *summary.Result) {
+// latencyLines appends percentiles in columns; remarks asks for which of them there are few samples.
+func (p *page) latencyLines(r *summary.Result, remarks bool) {
 	type line struct {
 		name  string
 		cells []string
@@ -291,7 +305,7 @@ func (p *page) latencyLines(r *summary.Result) {
 			cell := metrics.RankKey(rank) + " " + significant(m.Percentile(rank)/divisor) + " " + unit
 			widths[i] = max(widths[i], columns(cell))
 			own.cells = append(own.cells, cell)
-			if fewFor(m, rank) {
+			if remarks && fewFor(m, rank) {
 				few = append(few, metrics.RankKey(rank))
 			}
 		}
@@ -334,6 +348,13 @@ func (p *page) shareLines(r *summary.Result) {
 	}
 	if v, ok := r.Value("cost_per_million_output_tokens"); ok {
 		p.row("cost", only(significant(v)+" for a million output tokens"))
+	}
+}
+
+// doubts appends the verdict on the client unless it is valid.
+func (p *page) doubts(r *summary.Result) {
+	if summary.ParseClient(r.ClientHealth).Verdict != string(trust.Valid) {
+		p.clientLine(r)
 	}
 }
 
@@ -406,20 +427,11 @@ func (p *page) warningLines(r *summary.Result, o *Options) {
 
 // fileLines appends where the results are. Paths are never wrapped, so that they can be copied.
 func (p *page) fileLines(o *Options) {
-	f := &o.Files
-	for _, path := range []string{f.JSON, f.CSV, f.LogFile} {
-		if path == "" {
-			continue
-		}
-		dir := filepath.Dir(path)
-		if path == f.LogFile {
-			dir = filepath.Dir(dir)
-		}
-		p.path("files", dir+string(filepath.Separator))
-		break
+	if o.Dir != "" {
+		p.path("files", o.Dir+string(filepath.Separator))
 	}
-	p.path("tables", f.Text)
-	p.path("page", f.HTML)
+	p.path("tables", o.Files.Text)
+	p.path("page", o.Files.HTML)
 }
 
 // Shown returns a path as people want to read it: relative to the working directory if it is below it.

@@ -68,8 +68,8 @@ func measuredRun() *summary.Result {
 func TestShortReportGolden(t *testing.T) {
 	for _, width := range []int{80, 100, 200} {
 		o := Options{Width: width, URLs: []string{"http://localhost:8000/v1/chat/completions"},
-			Files: Files{JSON: "artifacts/run/profile_export_aiperf.json", Text: "artifacts/run/profile_export_console.txt"},
-			More:  []Fact{{"charts", "aiperf plot artifacts/run"}}}
+			Dir: "artifacts/run", Files: Files{Text: "artifacts/run/profile_export_console.txt"},
+			More: []Fact{{"charts", "aiperf plot artifacts/run"}}}
 		golden.Compare(t, fmt.Sprintf("testdata/short_%d.txt", width), []byte(shortText(t, measuredRun(), o)))
 	}
 }

@@ -63,7 +63,7 @@ func (t *table) withValues() *table {
 	kept := *t
 	kept.columns, kept.rows = nil, make([][]cell, len(t.rows))
 	for i, c := range t.columns {
-		empty := i > 0 && !slices.ContainsFunc(t.rows, func(row []cell) bool { return row[i].text != notAvailable })
+		empty := i > 0 && !slices.ContainsFunc(t.rows, func(row []cell) bool { return row[i].text != notAvailable && row[i].text != "" })
 		if empty {
 			continue
 		}
@@ -88,7 +88,7 @@ func (t *table) stack(p *page) {
 	room, size := p.width-stackIndent, t.pairWidth()
 	most := evenly(len(t.columns)-1, size, room+stackGap)
 	for _, row := range t.rows {
-		for _, line := range wrap(strings.ReplaceAll(row[0].text, "\n", " "), p.width) {
+		for _, line := range wrap(oneLine(row[0].text), p.width) {
 			p.line(span{line, t.columns[0].style})
 		}
 		line, used, on := []span{{pad(stackIndent), plain}}, 0, 0
@@ -98,7 +98,7 @@ func (t *table) stack(p *page) {
 			if look == plain {
 				look = column.style
 			}
-			name := column.header + " "
+			name := oneLine(column.header) + " "
 			switch {
 			case c.text == notAvailable || c.text == "":
 				continue
@@ -130,6 +130,8 @@ func evenly(values, size, room int) int {
 	return (values + lines - 1) / lines
 }
 
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " ") }
+
 // stackGap is the distance of two values of a block.
 const stackGap = 3
 
@@ -139,7 +141,7 @@ func (t *table) pairWidth() int {
 	widest := 0
 	for _, row := range t.rows {
 		for i, c := range row[1:] {
-			widest = max(widest, columns(t.columns[i+1].header)+1+columns(c.text)+stackGap)
+			widest = max(widest, columns(oneLine(t.columns[i+1].header))+1+columns(c.text)+stackGap)
 		}
 	}
 	return widest
@@ -159,7 +161,9 @@ func (t *table) widths(room int) []int {
 	widths := make([]int, len(t.columns))
 	total := 1
 	for i, c := range t.columns {
-		widths[i] = columns(c.header)
+		for line := range strings.SplitSeq(c.header, "\n") {
+			widths[i] = max(widths[i], columns(line))
+		}
 		for _, row := range t.rows {
 			for line := range strings.SplitSeq(row[i].text, "\n") {
 				widths[i] = max(widths[i], columns(line))
@@ -179,7 +183,10 @@ func (t *table) widths(room int) []int {
 
 // narrowest is the width to which a column may shrink.
 func (t *table) narrowest(i int) int {
-	longest := columns(t.columns[i].header)
+	longest := 0
+	for line := range strings.SplitSeq(t.columns[i].header, "\n") {
+		longest = max(longest, columns(line))
+	}
 	for _, row := range t.rows {
 		for word := range strings.FieldsSeq(row[i].text) {
 			longest = max(longest, min(columns(word), maxWord))

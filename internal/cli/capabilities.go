@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/plot"
 	"aiperf/internal/result/report/console"
+	"aiperf/internal/view/web"
 	"aiperf/internal/wire/api"
 	"aiperf/internal/workload/loader"
 	"aiperf/internal/workload/public"
@@ -50,7 +51,7 @@ func categories() []category {
 		optional("accuracy_benchmark", "Benchmarks that grade replies.", "accuracy-benchmark"),
 		optional("accuracy_grader", "How replies are graded.", "accuracy-grader"),
 		{name: "analyzer", about: "What is computed when a run has ended.", lacks: "figures are the category metric"},
-		optional("api_router", "Routes of the HTTP API of a run.", "api-port"),
+		{name: "api_router", about: "Routes of the HTTP API of a run.", list: routes},
 		fromOption("arrival_pattern", "How requests are spaced in time.", "arrival-pattern"),
 		{name: "communication", about: "Message buses between processes.", lacks: oneProcess},
 		{name: "communication_client", about: "Ends of message buses.", lacks: oneProcess},
@@ -280,6 +281,14 @@ func withPlugins(c *category, found *pluginfile.Set) (list []capability) {
 			{"Lines of format", p.Format},
 			{"Extensions", strings.Join(p.Extensions, " ")}, {"Name in reports", p.Header}, {"Unit", p.Unit}}
 		list = append(list, capability{name: p.Name, about: about, from: &p, facts: facts})
+	}
+	return list
+}
+
+func routes() (list []capability) {
+	for _, r := range web.Routes() {
+		list = append(list, capability{name: r.Method + " " + r.Path, about: r.Summary,
+			facts: []fact{{"Type of the reply", r.Media}, {"Flag", "--api-port"}}})
 	}
 	return list
 }

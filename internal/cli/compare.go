@@ -18,8 +18,8 @@ const compareHelp = `Usage: aiperf compare BASE NEW [NEW …] [options]
 Says how runs differ from the base, the most important in the first line, then shows for each figure
 whether it is better, worse, or not shown to differ. BASE and NEW are folders of runs, JSON
 summaries, folders with repeats of a run, or the aggregate files of repeats, of this program or of
-the original one. With repeats, a difference is compared with the spread between repeats; with single
-runs, with the spread between their requests, which are paired where both runs sent the same
+the original one. With repeats, a difference is compared with the spread between repeats; with
+single runs, with the spread between their requests, which are paired where both runs sent the same
 requests, and for rates with that over their time. Several runs stand side by side. Folders of
 sweeps, or their files profile_export_aiperf_sweep.json, are compared cell by cell.
 

@@ -247,6 +247,8 @@ var companions = []struct{ prefix, args string }{
 	{"mlflow-tracking-uri", "--mlflow-tracking-uri=http://h:5"},
 	{"mlflow-", "--mlflow-tracking-uri http://h:5"},
 	{"metrics-listen", "--metrics-listen=127.0.0.1:0"},
+	{"web", "--web=127.0.0.1:0"},
+	{"api-host", "--api-port 9"},
 	{"fail-if", "--fail-if=request_latency:p99>5"},
 	{"profile-run-", "--num-profile-runs 2"},
 	{"set-consistent-seed", "--num-profile-runs 2"},

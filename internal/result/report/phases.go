@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/result/summary"
@@ -44,7 +45,11 @@ func (f *PhaseFiles) SetResult(ctx context.Context, r *summary.Result) {
 	if r.Counts.Completed() == 0 {
 		return
 	}
-	f.JSON = func(path string) error { return SummaryJSON{Path: path}.Export(ctx, r) }
+	f.JSON = func(path string) error {
+		// What limited the run follows from the servers and the client too, which a phase's figures do not hold.
+		return artifact.WriteObject(path, slices.DeleteFunc(SummaryObject(r, nil),
+			func(m artifact.Member) bool { return m.Key == "limited_by" }))
+	}
 	f.CSV = func(path string) error { return SummaryCSV{Path: path}.Export(ctx, r) }
 }
 

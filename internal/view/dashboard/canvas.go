@@ -182,25 +182,6 @@ func (c *canvas) String() string {
 	return b.String()
 }
 
-// text returns the canvas without styles.
-func (c *canvas) text() string {
-	var b strings.Builder
-	for y := range c.height {
-		line := ""
-		for _, one := range c.cells[y*c.width : (y+1)*c.width] {
-			switch one.text {
-			case "":
-				line += " "
-			case secondHalf:
-			default:
-				line += one.text
-			}
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	return b.String()
-}
-
 func writeStyle(b *strings.Builder, s style) {
 	b.WriteString("\x1b[0")
 	for _, a := range [...]struct {

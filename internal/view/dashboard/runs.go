@@ -213,7 +213,7 @@ func curveLines(s *progress.Series, columns, rows int) (lines []line) {
 			if one.text == "" {
 				one.text = " "
 			}
-			l = append(l, span{one.text, one.style})
+			l = append(l, span(one))
 		}
 		lines = append(lines, l)
 	}

@@ -105,6 +105,18 @@ func init() {
 	}
 }
 
+// Route is a route of the HTTP API as lists of it show it.
+type Route struct{ Method, Path, Summary, Media string }
+
+// Routes returns all routes, in the order of the documentation.
+func Routes() []Route {
+	list := make([]Route, len(table))
+	for i, r := range table {
+		list[i] = Route{r.Method, r.Path, r.Summary, r.Media}
+	}
+	return list
+}
+
 // document makes a handler of a function that makes a JSON object while the view is locked.
 func document(of func(*View) artifact.Object) func(*View, http.ResponseWriter, *http.Request) {
 	return func(v *View, w http.ResponseWriter, _ *http.Request) {

@@ -28,11 +28,9 @@ const (
 // socketHub are the WebSocket clients.
 type socketHub struct {
 	hub
-	told     time.Time
-	state    string
-	figures  *progress.Figures
-	gpus     *progress.GPU
-	statuses string
+	told    time.Time
+	figures *progress.Figures
+	gpus    *progress.GPU
 }
 
 // subscriber is a WebSocket client.

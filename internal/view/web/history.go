@@ -265,6 +265,10 @@ func (h *history) advance(now time.Time, s *progress.Snapshot) (closed []*row, a
 	if h.ended {
 		h.open = nil
 	}
+	if n := len(h.rows); h.ended && n > 0 && last.to-last.from < h.length/2 {
+		h.rows[n-1].join(last) // rates over a short time mislead
+		return nil, true
+	}
 	h.rows = append(h.rows, last)
 	if len(h.rows) < mostRows {
 		return h.rows[len(h.rows)-1:], false

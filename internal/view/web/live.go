@@ -110,6 +110,9 @@ func (v *View) phaseObject(p *progress.Phase) artifact.Object {
 	if at := v.starts[p.Index]; at != nil && v.run != nil {
 		o = append(o, member("start", (v.snapshot.Elapsed-v.snapshot.At.Sub(time.Unix(0, at.startNS))).Seconds()))
 	}
+	if p.WasCancelled {
+		o = append(o, member("stopped", true))
+	}
 	if p.Progress >= 0 {
 		o = append(o, member("progress", p.Progress))
 	}

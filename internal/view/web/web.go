@@ -178,7 +178,10 @@ func (v *View) Show(s *progress.Snapshot) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.take(s)
-	if now := time.Now(); now.Sub(v.updated) >= updateInterval {
+	if s.Stage == progress.Exporting {
+		v.history.close() // there are no more requests
+	}
+	if now := time.Now(); now.Sub(v.updated) >= updateInterval || s.Stage == progress.Exporting {
 		v.update(now)
 	}
 }

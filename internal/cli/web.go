@@ -16,7 +16,7 @@ func (a *app) openWeb(cfg *config.Run, log *runlog.Log) (*web.View, error) {
 	o := web.Options{Version: Version, Origins: cfg.Env.API.Origins, Sockets: cfg.Env.API.Sockets,
 		ShutdownDelay: cfg.Env.API.ShutdownDelay}
 	page := web.Address{Flag: "--web", Address: asked.Page}
-	api := web.Address{Flag: cfg.Asked.Origin("api-port").Name, Address: asked.API, Open: true}
+	api := web.Address{Flag: cfg.Asked.Origin("api-port").Name, Address: asked.API, Open: true, Numbered: true}
 	if asked.Page != "" {
 		o.Addresses = append(o.Addresses, page)
 	}

@@ -52,9 +52,10 @@ type Options struct {
 
 // Address is where a view listens.
 type Address struct {
-	// Flag is named in errors, Address is HOST:PORT. Open leaves out the key beyond loopback.
-	Flag, Address string
-	Open          bool
+	// Flag is named in errors, Address is HOST:PORT. Open leaves out the key beyond loopback, Numbered says that the flag
+	// takes no port 0.
+	Flag, Address  string
+	Open, Numbered bool
 }
 
 // View serves the runs of this process, one after the other. It implements [progress.RecordObserver],
@@ -129,7 +130,7 @@ func Listen(o Options) (*View, error) {
 	routes := v.routes()
 	for _, a := range o.Addresses {
 		s, err := webserver.Listen(webserver.Options{
-			Flag: a.Flag, Address: a.Address, Open: a.Open, Origins: o.Origins, Handler: routes,
+			Flag: a.Flag, Address: a.Address, Open: a.Open, Numbered: a.Numbered, Origins: o.Origins, Handler: routes,
 		})
 		if err != nil {
 			v.Close(0)

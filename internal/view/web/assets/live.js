@@ -96,7 +96,8 @@
     c.plot.u.setData(data);
     // A line without a value, such as the planned rate of a load without one, has no place in the legend.
     const names = c.figure.querySelector(".legend").children;
-    c.kind.lines.forEach((l, k) => { names[k + 1].hidden = k > 0 && data[0].length > 0 && data[k + 1].every(v => v === null || v === undefined); });
+    const none = c.kind.lines.map((l, k) => data[k + 1].every(v => v === null || v === undefined));
+    none.forEach((empty, k) => { names[k + 1].hidden = empty && !none.every(Boolean); });
     if (c.plot.u.cursor.left < 0 || c.plot.u.cursor.left === undefined) c.newest(c.plot.u);
     if (!c.details.open) {
       behind(c.figure, ["time", ...c.kind.lines.map(l => l[1] + (c.kind.unit ? " (" + c.kind.unit + ")" : ""))], [data[0].map(place), ...data.slice(1)]);

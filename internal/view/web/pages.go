@@ -83,7 +83,7 @@ func (v *View) docs(w http.ResponseWriter, _ *http.Request) {
 		"frame-ancestors 'none'"
 	var out bytes.Buffer
 	err := webpage.Execute(&out, assets, "assets/docs.html", nil, map[string]any{
-		"Style": template.CSS(style), "Version": v.o.Version, "Rows": rows, "Types": MessageTypes,
+		"Style": template.CSS(style), "Version": v.o.Version, "Rows": rows, "Messages": messages,
 	})
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "the page cannot be made")

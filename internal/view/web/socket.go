@@ -198,18 +198,38 @@ func frame(o artifact.Object) []byte {
 	return text
 }
 
-// MessageTypes are the types of messages that a client can subscribe to.
-var MessageTypes = []string{
-	"credit_phases_configured", "credit_phase_start", "credit_phase_progress", "credit_phase_sending_complete",
-	"credit_phase_complete", "credits_complete", "processing_stats", "realtime_metrics", "realtime_telemetry_metrics",
-	"realtime_server_metrics", "worker_status_summary", "worker_health", "worker_group_stats", "system_state_changed",
-	"all_records_received", "process_records_result", "results_exported", "benchmark_complete", "telemetry_status",
-	"server_metrics_status", "dataset_configured_notification", "heartbeat",
+// message is a row of the table of messages: its type and what it says.
+type message struct{ Type, Summary string }
+
+// messages are those that a client can subscribe to.
+var messages = []message{
+	{"dataset_configured_notification", "The data set is made: client_metadata.conversation_count."},
+	{"server_metrics_status", "Which metrics pages of servers were found: enabled, endpoints_configured, endpoints_reachable."},
+	{"telemetry_status", "The same of the sources of GPU telemetry."},
+	{"credit_phases_configured", "What each phase is asked to do: configs."},
+	{"credit_phase_start", "A phase begins: stats, config."},
+	{"credit_phase_progress", "Where a phase stands, once a second: stats."},
+	{"credit_phase_sending_complete", "A phase has sent its last request: stats."},
+	{"credit_phase_complete", "All replies of a phase are there: stats."},
+	{"credits_complete", "The last phase is over."},
+	{"processing_stats", "The records of the phase under way, once a second: processing_stats, worker_stats."},
+	{"realtime_metrics", "The figures so far, once a second and at the end: metrics, each with tag, header, unit and statistics."},
+	{"realtime_server_metrics", "The newest figures of the servers: snapshot."},
+	{"realtime_telemetry_metrics", "The newest values of the GPUs: metrics."},
+	{"worker_status_summary", "The workers, once a second: worker_statuses, worker_startup_states."},
+	{"worker_health", "The process, once a second: health, task_stats."},
+	{"worker_group_stats", "The group of workers, once a second: group_id, stats."},
+	{"system_state_changed", "state: configuring, ready, profiling, processing, stopping or shutdown."},
+	{"all_records_received", "There are no more records: final_processing_stats."},
+	{"process_records_result", "The results: results."},
+	{"results_exported", "The files are written: artifact_dir."},
+	{"benchmark_complete", "The run is over: was_cancelled."},
+	{"heartbeat", "A sign of life, once a second."},
 }
 
 // tell sends a message of a type, made only if somebody wants it.
 func (v *View) tell(kind, service string, make func() artifact.Object) {
-	if !slices.Contains(MessageTypes, kind) {
+	if !slices.ContainsFunc(messages, func(m message) bool { return m.Type == kind }) {
 		panic("no message type " + kind)
 	}
 	if !v.sockets.wanted(kind) {

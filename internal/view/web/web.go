@@ -90,8 +90,9 @@ type state struct {
 	number   int
 	finished bool
 	starts   map[int]*phaseStart
-	updated  time.Time
-	sent     shown
+	// due is when the page gets its next update.
+	due  time.Time
+	sent shown
 	// log are the newest lines, of which the last unsent ones wait for the page.
 	log    []LogLine
 	unsent int
@@ -182,7 +183,7 @@ func (v *View) Show(s *progress.Snapshot) {
 	if s.Stage == progress.Exporting {
 		v.history.close() // there are no more requests
 	}
-	if now := time.Now(); now.Sub(v.updated) >= updateInterval || s.Stage == progress.Exporting {
+	if now := time.Now(); !now.Before(v.due) || s.Stage == progress.Exporting {
 		v.update(now)
 	}
 }
@@ -220,7 +221,9 @@ func (v *View) date(p *progress.Phase, at time.Time) {
 
 // update sends what has changed to the clients; the view is locked.
 func (v *View) update(now time.Time) {
-	v.updated = now
+	if v.due = v.due.Add(updateInterval); v.due.Before(now) {
+		v.due = now.Add(updateInterval)
+	}
 	rows, all := v.history.advance(now, v.snapshot)
 	if v.events.any() {
 		v.events.broadcast(v.changes(rows, all))

@@ -36,7 +36,8 @@
     "c-gpu": {unit: "%", lines: [["gpu_utilization", "utilization", 0, "area"]], most: 100},
     "c-power": {unit: "W", lines: [["gpu_power", "power", 1, "area"]]},
   };
-  function shade(u) {
+  // The warm-up is shaded below the grid and named above it.
+  const shade = named => u => {
     const {ctx, bbox} = u;
     ctx.save();
     ctx.beginPath();
@@ -45,9 +46,10 @@
     for (const p of state.phases) {
       if (p.kind !== "warmup" || p.start === undefined) continue;
       const a = u.valToPos(p.start, "x", true), b = u.valToPos(p.start + p.elapsed, "x", true);
-      ctx.fillStyle = colour("shade");
-      ctx.fillRect(a, bbox.top, b - a, bbox.height);
-      if (b - a > 50 * devicePixelRatio) {
+      if (!named) {
+        ctx.fillStyle = colour("shade");
+        ctx.fillRect(a, bbox.top, b - a, bbox.height);
+      } else if (b - a > 50 * devicePixelRatio) {
         ctx.fillStyle = colour("soft");
         ctx.font = 10 * devicePixelRatio + "px system-ui,sans-serif";
         ctx.textBaseline = "top";
@@ -56,7 +58,7 @@
       }
     }
     ctx.restore();
-  }
+  };
   const charts = {};
   function chart(id) {
     const kind = kinds[id], figure = $(id), el = figure.querySelector(".plot");
@@ -74,7 +76,7 @@
         fill: l[3] === "area" ? () => alpha(line(l[2] ?? i), +colour("fill")) : undefined,
       }))],
       bands: (kind.bands || []).map(b => ({series: [b[0] + 1, b[1] + 1], fill: () => alpha(line(b[1]), +colour("fill"))})),
-      hooks: {drawClear: [shade], setCursor: [u => {
+      hooks: {drawClear: [shade(false)], drawAxes: [shade(true)], setCursor: [u => {
         const i = u.cursor.idx;
         if (i === null || i === undefined || u.cursor.left < 0) newest(u);
         else names.show(place(u.data[0][i]), kind.lines.map((l, k) => u.data[k + 1][i]));

@@ -62,13 +62,14 @@ func becomes(t *testing.T, url, key, want string) {
 	}
 }
 
-// TestTrapTheAPIOutlivesACancelledRun: a request to shut down is refused during the run, which goes on; after Ctrl-C the
-// API says that the run was cancelled, and a request ends the wait.
+// TestTrapTheAPIOutlivesACancelledRun: a request to shut down is refused during the run, which goes on; after Ctrl-C
+// the API says that the run was cancelled, and a request ends the wait.
 func TestTrapTheAPIOutlivesACancelledRun(t *testing.T) {
 	t.Setenv("AIPERF_API_SERVER_POST_COMPLETE_GRACE", "170")
 	t.Setenv("AIPERF_API_SERVER_SHUTDOWN_RESPONSE_DELAY_SECONDS", "0")
 	port := apiPort(t)
-	p := startProfile(t, mock(t), "--osl", "2", "--request-rate", "100", "--benchmark-duration", "600", "--api-port", port)
+	p := startProfile(t, mock(t), "--osl", "2", "--request-rate", "100", "--benchmark-duration", "600", "--api-port",
+		port)
 	p.waitFor("HTTP API: http://127.0.0.1:" + port)
 	api := "http://127.0.0.1:" + port
 	becomes(t, api+"/api/progress", "system_state", "profiling")
@@ -96,7 +97,8 @@ func TestCtrlCEndsTheWaitOfTheAPI(t *testing.T) {
 	p.waitFor("Ctrl-C skips this")
 	p.signal(syscall.SIGINT)
 	p.ends(0)
-	if text := p.stdout.String() + p.stderr.String(); strings.Contains(text, "Cancellation") || strings.Contains(text, "Force Quit") {
+	if text := p.stdout.String() + p.stderr.String(); strings.Contains(text, "Cancellation") ||
+		strings.Contains(text, "Force Quit") {
 		t.Errorf("it says %s", text)
 	}
 }

@@ -135,7 +135,8 @@ func (v *View) phaseStats(p *progress.Phase) artifact.Object {
 		member("final_completed_sessions", final(p.CompletedSessions, over)),
 		member("final_cancelled_sessions", final(p.CancelledSessions, over)),
 		member("timeout_triggered", p.TimeoutTriggered),
-		member("grace_period_timeout_triggered", p.GracePeriodTimeoutTriggered), member("was_cancelled", p.WasCancelled),
+		member("grace_period_timeout_triggered", p.GracePeriodTimeoutTriggered),
+		member("was_cancelled", p.WasCancelled),
 		member("requests_sent", p.RequestsSent), member("requests_completed", p.RequestsCompleted),
 		member("requests_cancelled", p.RequestsCancelled), member("request_errors", p.RequestErrors),
 		member("sent_sessions", p.SentSessions), member("completed_sessions", p.CompletedSessions),
@@ -147,7 +148,8 @@ func (v *View) phaseStats(p *progress.Phase) artifact.Object {
 		member("total_records", ok+failed), member("records_elapsed_time", p.Elapsed.Seconds()),
 		member("records_progress_percent", percent(ok+failed, expectedRecords)),
 		member("records_error_percent", percent(failed, ok+failed)),
-		member("requests_per_second", rate(finished, p.Elapsed)), member("records_per_second", rate(ok+failed, p.Elapsed)),
+		member("requests_per_second", rate(finished, p.Elapsed)),
+		member("records_per_second", rate(ok+failed, p.Elapsed)),
 		member("requests_eta_sec", eta(progressPercent, p.Elapsed, over)),
 		member("records_eta_sec", eta(percent(ok+failed, expectedRecords), p.Elapsed, over)),
 		member("last_update_ns", v.snapshot.At.UnixNano()),
@@ -376,7 +378,8 @@ func (v *View) metricsDocument() artifact.Object {
 	results := v.results()
 	for i := range results {
 		if r := &results[i]; public(r) {
-			list = append(list, member(r.Tag, append(artifact.Object{member("header", r.Header), member("unit", r.Unit)},
+			list = append(list, member(r.Tag, append(artifact.Object{member("header", r.Header),
+				member("unit", r.Unit)},
 				statistics(r)...)))
 		}
 	}
@@ -472,8 +475,9 @@ func (v *View) datasetDocument() artifact.Object {
 	if v.run != nil {
 		id, conversations = v.run.BenchmarkID, v.run.Conversations
 	}
-	return artifact.Object{member("ready", false), member("benchmark_generation", id), member("dataset_generation", nil),
-		member("conversation_count", conversations), member("total_size_bytes", 0), member("data_url", "/api/dataset/data"),
+	return artifact.Object{member("ready", false), member("benchmark_generation", id),
+		member("dataset_generation", nil), member("conversation_count", conversations), member("total_size_bytes", 0),
+		member("data_url", "/api/dataset/data"),
 		member("index_url", "/api/dataset/index")}
 }
 
@@ -487,6 +491,7 @@ func (v *View) startupDocument() artifact.Object {
 	if v.startupState() == "ready" {
 		ready = 1
 	}
-	return artifact.Object{member("worker_count", 1), member("workers", artifact.Object{member(workerID, v.startupState())}),
+	return artifact.Object{member("worker_count", 1),
+		member("workers", artifact.Object{member(workerID, v.startupState())}),
 		member("ready_count", ready), member("snapshot_time_ns", time.Now().UnixNano()), member("source", "controller")}
 }

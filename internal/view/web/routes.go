@@ -86,8 +86,9 @@ func init() {
 			Media:   jsonMedia, answer: document((*View).resultsDocument)},
 		{Method: "GET", Path: "/api/results/list", Summary: "The files in the folder of the run, top level only.",
 			Media: jsonMedia, answer: document((*View).listDocument)},
-		{Method: "GET", Path: "/api/results/files/{path}", Summary: "A file of the run, as a download; ranges are served.",
-			Media: bytesMedia, Errors: []int{400, 404}, answer: (*View).resultFile},
+		{Method: "GET", Path: "/api/results/files/{path}",
+			Summary: "A file of the run, as a download; ranges are served.",
+			Media:   bytesMedia, Errors: []int{400, 404}, answer: (*View).resultFile},
 		{Method: "POST", Path: "/api/results/upload/{name}",
 			Summary: "Takes a file of a worker pod. A run without a cluster has none, so that it refuses all.",
 			Media:   jsonMedia, Errors: []int{400, 409}, answer: (*View).upload},
@@ -95,7 +96,8 @@ func init() {
 			Media: bytesMedia, Errors: []int{503}, answer: noCluster},
 		{Method: "GET", Path: "/api/dataset/index", Summary: "Its index; not without a cluster.",
 			Media: bytesMedia, Errors: []int{503}, answer: noCluster},
-		{Method: "GET", Path: "/api/dataset/state", Summary: "Whether the data set can be handed out.", Media: jsonMedia,
+		{Method: "GET", Path: "/api/dataset/state", Summary: "Whether the data set can be handed out.",
+			Media:  jsonMedia,
 			answer: document((*View).datasetDocument)},
 		{Method: "GET", Path: "/api/tokenizer/{name}/bundle",
 			Summary: "The files of a tokenizer for worker pods; not without a cluster.",
@@ -113,7 +115,9 @@ func init() {
 		{Method: "GET", Path: "/ws", Summary: "WebSocket: messages of the types that are subscribed to.",
 			Errors: []int{426}, answer: (*View).socket},
 		{Method: "GET", Path: "/openapi.json", Summary: "This table as an OpenAPI document.", Media: jsonMedia,
-			answer: func(v *View, w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, openAPI(v.o.Version)) }},
+			answer: func(v *View, w http.ResponseWriter, _ *http.Request) {
+				reply(w, http.StatusOK, openAPI(v.o.Version))
+			}},
 		{Method: "GET", Path: "/docs", Summary: "This table as a page.", Media: pageMedia, answer: (*View).docs},
 	}
 }
@@ -208,7 +212,8 @@ func (v *View) upload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _, err := r.FormFile("file")
-	if errors.Is(err, http.ErrNotMultipart) || errors.Is(err, http.ErrMissingFile) || errors.Is(err, multipart.ErrMessageTooLarge) {
+	if errors.Is(err, http.ErrNotMultipart) || errors.Is(err, http.ErrMissingFile) ||
+		errors.Is(err, multipart.ErrMessageTooLarge) {
 		refuse(w, http.StatusBadRequest, "the form has no field file")
 		return
 	}

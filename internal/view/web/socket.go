@@ -204,7 +204,8 @@ type message struct{ Type, Summary string }
 // messages are those that a client can subscribe to.
 var messages = []message{
 	{"dataset_configured_notification", "The data set is made: client_metadata.conversation_count."},
-	{"server_metrics_status", "Which metrics pages of servers were found: enabled, endpoints_configured, endpoints_reachable."},
+	{"server_metrics_status",
+		"Which metrics pages of servers were found: enabled, endpoints_configured, endpoints_reachable."},
 	{"telemetry_status", "The same of the sources of GPU telemetry."},
 	{"credit_phases_configured", "What each phase is asked to do: configs."},
 	{"credit_phase_start", "A phase begins: stats, config."},
@@ -213,7 +214,8 @@ var messages = []message{
 	{"credit_phase_complete", "All replies of a phase are there: stats."},
 	{"credits_complete", "The last phase is over."},
 	{"processing_stats", "The records of the phase under way, once a second: processing_stats, worker_stats."},
-	{"realtime_metrics", "The figures so far, once a second and at the end: metrics, each with tag, header, unit and statistics."},
+	{"realtime_metrics",
+		"The figures so far, once a second and at the end: metrics, each with tag, header, unit and statistics."},
 	{"realtime_server_metrics", "The newest figures of the servers: snapshot."},
 	{"realtime_telemetry_metrics", "The newest values of the GPUs: metrics."},
 	{"worker_status_summary", "The workers, once a second: worker_statuses, worker_startup_states."},
@@ -421,7 +423,8 @@ func telemetryList(gpus []progress.GPU) []any {
 	for i := range gpus {
 		g := &gpus[i]
 		for _, x := range g.Values {
-			list = append(list, artifact.Object{member("tag", x.Tag), member("header", x.Header), member("unit", x.Unit),
+			list = append(list, artifact.Object{member("tag", x.Tag), member("header", x.Header),
+				member("unit", x.Unit),
 				member("gpu_index", g.Index), member("gpu_model_name", g.Model), member("source", g.Source),
 				member("current", x.Now), member("avg", x.Avg), member("min", x.Min), member("max", x.Max),
 				member("p50", x.P50), member("p90", x.P90), member("p99", x.P99), member("std", x.Std)})

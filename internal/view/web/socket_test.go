@@ -199,7 +199,8 @@ func TestEveryMessageComes(t *testing.T) {
 			t.Errorf("%v: %v, want %v", c.path, got, c.want)
 		}
 	}
-	if stats := at(t, any(seen["credit_phase_complete"]), "stats").(map[string]any); stats["requests_end_ns"] == nil || stats["sent_end_ns"] == nil {
+	stats := at(t, any(seen["credit_phase_complete"]), "stats").(map[string]any)
+	if stats["requests_end_ns"] == nil || stats["sent_end_ns"] == nil {
 		t.Errorf("a complete phase has no end: %v", stats)
 	}
 	var kinds []string
@@ -236,7 +237,8 @@ func TestClientsGetTheLastMessagesAndAreToldOfTheEnd(t *testing.T) {
 func TestAWebSocketOfAnotherOriginIsRefused(t *testing.T) {
 	v := open(t, func(o *Options) { o.Origins = []string{"https://a.example", "http://b.example:81"} })
 	for origin, want := range map[string]int{"https://a.example": 101, "http://b.example:81": 101,
-		"http://" + v.servers[0].Host(): 101, "https://evil.example": 403, "http://a.example": 403, "http://b.example": 403} {
+		"http://" + v.servers[0].Host(): 101, "https://evil.example": 403, "http://a.example": 403,
+		"http://b.example": 403} {
 		conn, reply, err := websocket.Dial(t.Context(), "ws://"+v.servers[0].Host()+"/ws",
 			&websocket.DialOptions{HTTPHeader: http.Header{"Origin": {origin}}})
 		if err == nil {

@@ -52,8 +52,8 @@ type Options struct {
 
 // Address is where a view listens.
 type Address struct {
-	// Flag is named in errors, Address is HOST:PORT. Open leaves out the key beyond loopback, Numbered says that the flag
-	// takes no port 0.
+	// Flag is named in errors, Address is HOST:PORT. Open leaves out the key beyond loopback; Numbered says that the
+	// flag takes no port 0.
 	Flag, Address  string
 	Open, Numbered bool
 }
@@ -243,7 +243,8 @@ func (v *View) SeriesChanged(s *progress.Series) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.series = s
-	if v.ending != nil && slices.ContainsFunc(s.Cells, func(c progress.Cell) bool { return c.State == progress.CellRunning }) {
+	if v.ending != nil && slices.ContainsFunc(s.Cells,
+		func(c progress.Cell) bool { return c.State == progress.CellRunning }) {
 		v.enter(systemConfiguring) // the next run is prepared
 	}
 	if v.events.any() {

@@ -64,7 +64,8 @@ func newChat(t testing.TB) *chat {
 		Info:    artifact.Object{member("benchmark_id", "id-1")},
 		Servers: progress.Sources{Configured: []string{"http://a/metrics"}, Reachable: []string{"http://a/metrics"}},
 		Phases: []progress.Plan{{Name: "warmup", Kind: progress.WarmupKind, Type: "concurrency", Concurrency: &ten},
-			{Name: "profiling", Kind: progress.ProfilingKind, Type: "concurrency", Concurrency: &ten, Requests: &hundred}},
+			{Name: "profiling", Kind: progress.ProfilingKind, Type: "concurrency", Concurrency: &ten,
+				Requests: &hundred}},
 	}}
 }
 
@@ -105,7 +106,8 @@ func (c *chat) snapshot(completed int64, stage progress.Stage, state progress.Ph
 			{Name: "server_requests_running", Value: 3}}},
 		Client: &progress.Client{Verdict: "valid", Figures: []progress.Figure{{Name: "client_cpu_ratio", Value: 0.1}}},
 		Errors: []progress.ErrorKind{{Code: 503, Type: "HTTPError", Message: "busy", Count: 2}},
-		GPUs:   []progress.GPU{{Source: "http://g", Model: "H200", Values: []progress.GPUValue{{Tag: "gpu_utilization", Unit: "%", Now: 50}}}},
+		GPUs: []progress.GPU{{Source: "http://g", Model: "H200",
+			Values: []progress.GPUValue{{Tag: "gpu_utilization", Unit: "%", Now: 50}}}},
 	}
 }
 
@@ -255,7 +257,8 @@ func TestEveryRouteAnswersBeforeARunWithinItAndAfterIt(t *testing.T) {
 			media := reply.Header.Get("Content-Type")
 			if reply.StatusCode != want || want == 200 && (!strings.HasPrefix(media, strings.Split(r.Media, ";")[0]) ||
 				r.Media == jsonMedia && !json.Valid([]byte(body))) {
-				t.Errorf("%s: %s answers %s %s, want %d %s: %.200s", when, r.Path, reply.Status, media, want, r.Media, body)
+				t.Errorf("%s: %s answers %s %s, want %d %s: %.200s", when, r.Path, reply.Status, media, want, r.Media,
+					body)
 			}
 			if want != 200 && want != 503 && r.Path != "/readyz" && !slices.Contains(r.Errors, want) {
 				t.Errorf("%s: status %d is not in the table", r.Path, want)
@@ -281,7 +284,8 @@ func TestOtherMethodsAndPathsAreRefused(t *testing.T) {
 		status       int
 		allow        string
 	}{
-		{"POST", "/api/config", 405, "GET, HEAD"}, {"DELETE", "/", 405, "GET, HEAD"}, {"GET", "/api/shutdown", 405, "POST"},
+		{"POST", "/api/config", 405, "GET, HEAD"}, {"DELETE", "/", 405, "GET, HEAD"},
+		{"GET", "/api/shutdown", 405, "POST"},
 		{"HEAD", "/healthz", 200, ""}, {"GET", "/nothing", 404, ""}, {"GET", "/api", 404, ""},
 		{"GET", "/dashboard/x", 404, ""}, {"GET", "/dashboard-v2/x", 404, ""},
 	} {
@@ -341,7 +345,8 @@ func TestProgressHasTheNumbersOfAPhase(t *testing.T) {
 		t.Errorf("%v", doc)
 	}
 	// Without progress there is no estimate.
-	v.Show(&progress.Snapshot{At: time.Now(), Phases: []progress.Phase{{Index: 1, Name: "profiling", Kind: progress.ProfilingKind,
+	v.Show(&progress.Snapshot{At: time.Now(), Phases: []progress.Phase{{Index: 1, Name: "profiling",
+		Kind:  progress.ProfilingKind,
 		State: progress.PhaseStarted, Progress: -1, Remaining: -1, Elapsed: time.Second}}})
 	p = at(t, documentOf(t, v, "/api/progress"), "phases", "profiling").(map[string]any)
 	if p["requests_eta_sec"] != nil || p["requests_per_second"] != nil || p["requests_progress_percent"] != nil {
@@ -398,7 +403,8 @@ func TestFilesOfTheRun(t *testing.T) {
 	for _, f := range at(t, list, "files").([]any) {
 		names = append(names, fmt.Sprint(at(t, f, "name"), " ", at(t, f, "size")))
 	}
-	if want := []string{"a.json 2", "b.csv 4", "profile_export_aiperf.html 15"}; !slices.Equal(names, want) || list["ready"] != true {
+	if want := []string{"a.json 2", "b.csv 4", "profile_export_aiperf.html 15"}; !slices.Equal(names, want) ||
+		list["ready"] != true {
 		t.Errorf("%v, want %v", list, want)
 	}
 	reply, body := ask(t, v, "GET", "/api/results/files/logs/aiperf.log")
@@ -408,7 +414,8 @@ func TestFilesOfTheRun(t *testing.T) {
 	}
 	// A report is shown within a sandbox, and as a file it is a download.
 	reply, body = ask(t, v, "GET", "/report/1/profile_export_aiperf.html")
-	if reply.StatusCode != 200 || body != "<h1>report</h1>" || !strings.HasPrefix(reply.Header.Get("Content-Security-Policy"), "sandbox ") {
+	if reply.StatusCode != 200 || body != "<h1>report</h1>" ||
+		!strings.HasPrefix(reply.Header.Get("Content-Security-Policy"), "sandbox ") {
 		t.Errorf("%s %v", reply.Status, reply.Header)
 	}
 	reply, _ = ask(t, v, "GET", "/api/results/files/profile_export_aiperf.html")
@@ -420,8 +427,8 @@ func TestFilesOfTheRun(t *testing.T) {
 func TestTrapPathsThatLeadOutAre400(t *testing.T) {
 	v, _ := running(t)
 	for _, path := range []string{"/api/results/files/../x", "/api/results/files/%2e%2e/x", "/api/results/files/..%2fx",
-		"/api/results/files/a/..%5c..%5cx", "/api/results/files/%252e%252e%252fx", "/report/1/..", "/report/1/%2e%2e%2fx",
-		"/../etc/passwd"} {
+		"/api/results/files/a/..%5c..%5cx", "/api/results/files/%252e%252e%252fx", "/report/1/..",
+		"/report/1/%2e%2e%2fx", "/../etc/passwd"} {
 		if reply, body := ask(t, v, "GET", path); reply.StatusCode != 400 {
 			t.Errorf("%s: %s %s", path, reply.Status, body)
 		}
@@ -537,14 +544,17 @@ func TestAnOpenedPageGetsEverythingSoFarAndThenWhatIsNew(t *testing.T) {
 	if len(lines) != 2 || lines[1].([]any)[3] != "two" {
 		t.Errorf("%v", lines)
 	}
-	v.SeriesChanged(&progress.Series{Kind: progress.SweepKind, Planned: 2, Cells: []progress.Cell{{Label: "concurrency=1",
-		State: progress.CellRunning, Dir: c.run.Dir, Values: []progress.CellValue{{Name: "concurrency", Text: "1", Number: 1}}}}})
+	v.SeriesChanged(&progress.Series{Kind: progress.SweepKind, Planned: 2,
+		Cells: []progress.Cell{{Label: "concurrency=1",
+			State: progress.CellRunning, Dir: c.run.Dir, Values: []progress.CellValue{{Name: "concurrency", Text: "1",
+				Number: 1}}}}})
 	if at(t, s.until("series"), "kind") != "sweep" {
 		t.Error("no series")
 	}
 	c.end(v, false, false)
 	update := s.until("update")
-	if at(t, update, "end", "status") != "complete" || at(t, update, "end", "report") != "report/1/profile_export_aiperf.html" {
+	if at(t, update, "end", "status") != "complete" ||
+		at(t, update, "end", "report") != "report/1/profile_export_aiperf.html" {
 		t.Errorf("%v", update["end"])
 	}
 	// The next run of the series begins from nothing; the report of the last one stays within reach.
@@ -611,7 +621,8 @@ func TestHostileTextsNeverBecomeMarkup(t *testing.T) {
 		t.Error("a text of the run stands in the page")
 	}
 	policy := reply.Header.Get("Content-Security-Policy")
-	for _, part := range []string{"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+	for _, part := range []string{"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'",
+		"base-uri 'none'"} {
 		if !strings.Contains(policy, part) {
 			t.Errorf("the policy %s lacks %s", policy, part)
 		}

@@ -55,6 +55,8 @@ type Options struct {
 	Handler  http.Handler
 	// Open leaves out the key on addresses beyond loopback.
 	Open bool
+	// Refuse answers a request that is not for the handler; nil answers with a line of text.
+	Refuse func(w http.ResponseWriter, status int, why string)
 	// Origins may read replies from their own pages: scheme://host[:port], or * for all.
 	Origins []string
 }
@@ -114,7 +116,7 @@ func Listen(o Options) (*Server, error) {
 		handler = withKey(handler, s.key, s.port())
 	}
 	s.server = &http.Server{
-		Handler: hardened(withinRoot(handler)), ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout,
+		Handler: hardened(withinRoot(handler, o.Refuse)), ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout,
 		WriteTimeout: WriteTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
 		ErrorLog: nothing,
 	}

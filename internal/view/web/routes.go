@@ -181,7 +181,7 @@ func (v *View) report(w http.ResponseWriter, r *http.Request) {
 	for _, f := range list {
 		if strconv.Itoa(f.number) == r.PathValue("run") && f.name == r.PathValue("name") {
 			webserver.ServeFile(w, r, f.dir, f.name, webserver.Presentation{Type: pageMedia,
-				Policy: webserver.ReportPolicy})
+				Policy: webserver.ReportPolicy, Refuse: refuse})
 			return
 		}
 	}
@@ -197,7 +197,7 @@ func (v *View) resultFile(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "no run has begun")
 		return
 	}
-	webserver.ServeFile(w, r, run.Dir, r.PathValue("path"), webserver.Presentation{})
+	webserver.ServeFile(w, r, run.Dir, r.PathValue("path"), webserver.Presentation{Refuse: refuse})
 }
 
 // uploadName reports whether a name is one of a file that worker pods send.

@@ -131,7 +131,8 @@ func Listen(o Options) (*View, error) {
 	routes := v.routes()
 	for _, a := range o.Addresses {
 		s, err := webserver.Listen(webserver.Options{
-			Flag: a.Flag, Address: a.Address, Open: a.Open, Numbered: a.Numbered, Origins: o.Origins, Handler: routes,
+			Flag: a.Flag, Address: a.Address, Open: a.Open, Numbered: a.Numbered,
+			Refuse: refuse, Origins: o.Origins, Handler: routes,
 		})
 		if err != nil {
 			v.Close(0)

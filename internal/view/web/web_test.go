@@ -429,7 +429,7 @@ func TestTrapPathsThatLeadOutAre400(t *testing.T) {
 	for _, path := range []string{"/api/results/files/../x", "/api/results/files/%2e%2e/x", "/api/results/files/..%2fx",
 		"/api/results/files/a/..%5c..%5cx", "/api/results/files/%252e%252e%252fx", "/report/1/..",
 		"/report/1/%2e%2e%2fx", "/../etc/passwd"} {
-		if reply, body := ask(t, v, "GET", path); reply.StatusCode != 400 {
+		if reply, body := ask(t, v, "GET", path); reply.StatusCode != 400 || !strings.HasPrefix(body, `{"detail":"`) {
 			t.Errorf("%s: %s %s", path, reply.Status, body)
 		}
 	}

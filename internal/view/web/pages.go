@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"aiperf/internal/base/webpage"
 )
@@ -78,7 +79,8 @@ func (v *View) docs(w http.ResponseWriter, _ *http.Request) {
 	type row struct{ Method, Path, Summary, Media, Errors string }
 	var rows []row
 	for _, r := range table {
-		line := row{Method: r.Method, Path: r.Path, Summary: r.Summary, Media: r.Media}
+		media, _, _ := strings.Cut(r.Media, ";")
+		line := row{Method: r.Method, Path: r.Path, Summary: r.Summary, Media: media}
 		for _, status := range r.Errors {
 			if line.Errors != "" {
 				line.Errors += ", "

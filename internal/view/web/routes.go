@@ -23,7 +23,7 @@ type route struct {
 	Method, Path string
 	// Summary is a sentence, Media the type of a successful reply; "" for none.
 	Summary, Media string
-	// Errors are the statuses of replies that are no success.
+	// Errors are the statuses of refusals.
 	Errors []int
 	answer func(v *View, w http.ResponseWriter, r *http.Request)
 }

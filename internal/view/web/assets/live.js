@@ -385,6 +385,7 @@
   // ---- the whole ----
   function fact(name, value) { return make("div", {}, make("dt", {textContent: name}), make("dd", {textContent: value})); }
   function drawRun() {
+    document.body.classList.toggle("waiting", !run);
     if (!run) return;
     const title = run.models.join(", ") || "AIPerf";
     set($("title"), title);

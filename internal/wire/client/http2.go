@@ -233,12 +233,10 @@ func (x *exchange) unanswered(h *hop, err error) error {
 	if x.Ended() {
 		return ErrEnded
 	}
-	var dial *dialError
-	if errors.As(err, &dial) {
+	if dial, ok := errors.AsType[*dialError](err); ok {
 		return dial
 	}
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	if reason, refused := refusedStream(err); refused {

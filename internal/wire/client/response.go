@@ -289,8 +289,7 @@ func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 			return x.endStream(sc, at)
 		}
 		x.keepRest(sc)
-		var exception *streamException
-		if errors.As(err, &exception) {
+		if _, ok := errors.AsType[*streamException](err); ok {
 			return err
 		}
 		return x.broken(h, neterr.Payload, "reading the event stream", err, false)

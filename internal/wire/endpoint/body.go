@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"aiperf/internal/base/jsonscan"
@@ -252,12 +253,7 @@ func (w *objectWriter) end(streaming, askUsage bool) *Body {
 }
 
 func (w *objectWriter) wrote(key string) bool {
-	for _, g := range w.generated {
-		if g == key {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(w.generated, key)
 }
 
 // appendStreamOptions completes the author's stream options: what they say of usage stays, a value that is

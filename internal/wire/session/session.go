@@ -361,8 +361,7 @@ func (s *Store) template(b *endpoint.Body) *headerTemplate {
 // encodeError is the error of a request whose body cannot be encoded.
 func encodeError(err error) *record.Error {
 	e := &record.Error{Type: "ValueError", Message: err.Error()}
-	var known *endpoint.EncodeError
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*endpoint.EncodeError](err); ok {
 		e.Type = known.Type
 	}
 	e.Message = record.Exception(e.Type, e.Message)

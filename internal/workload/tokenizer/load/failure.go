@@ -29,8 +29,7 @@ func (f *Failure) PanelTitle() string { return f.Title }
 
 // failure finds the kind of an error.
 func failure(name, revision string, err error) error {
-	var ambiguous *Ambiguous
-	if errors.As(err, &ambiguous) {
+	if ambiguous, ok := errors.AsType[*Ambiguous](err); ok {
 		return ambiguous
 	}
 	f := &Failure{Name: name, Title: "Tokenizer Load Error", Err: err}

@@ -16,9 +16,6 @@ type AdaptiveResult struct {
 	Summary AdaptiveSummary
 }
 
-// Over reports whether the search has ended.
-func (r *AdaptiveResult) Over() bool { return r.Summary.Status != "" }
-
 // AdaptiveControl is the value of the variable: as it was set, and as it is applied.
 type AdaptiveControl struct {
 	Actual float64 `json:"actual_value"`

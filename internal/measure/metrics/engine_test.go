@@ -314,7 +314,7 @@ func TestSkippedContextOverflowsAreNoErrors(t *testing.T) {
 		return failure(0, 900*ms, record.Error{Code: 400, HasCode: true, Type: "Bad Request", Message: message})
 	}
 	engine := engineOf(t, c, fail("maximum context is 4096"), fail("nope"))
-	other := engine.Set().NewEngine()
+	other := engine.set.NewEngine()
 	other.Add(fail("prompt is too long"))
 	engine.Merge(other)
 	results := engine.Results()
@@ -501,7 +501,7 @@ func TestNegativeGapDropsTheList(t *testing.T) {
 	if s := found(t, e.Results(), "inter_chunk_latency").Stats; s.Count != 1 || !near(s.Avg, 7) {
 		t.Errorf("inter_chunk_latency %+v, want the one gap of the other request", s)
 	}
-	line := string(e.Set().AppendRecordMetrics(nil, bad))
+	line := string(e.set.AppendRecordMetrics(nil, bad))
 	if strings.Contains(line, "inter_chunk_latency") || !strings.Contains(line, "request_latency") {
 		t.Errorf("line %s", line)
 	}

@@ -64,7 +64,7 @@ func TestEffectiveLatency(t *testing.T) {
 	if s := found(t, results, "credit_to_start_latency").Stats; s.Count != 2 || !near(s.Sum, 5) || s.Min != 0 {
 		t.Errorf("credit_to_start_latency %+v, want 5 and, clamped, 0 ms", s)
 	}
-	if line := string(e.Set().AppendRecordMetrics(nil, records[0])); strings.Contains(line, "effective") ||
+	if line := string(e.set.AppendRecordMetrics(nil, records[0])); strings.Contains(line, "effective") ||
 		strings.Contains(line, "credit") {
 		t.Errorf("the line has what only the summary has: %s", line)
 	}

@@ -193,14 +193,9 @@ func drain(body io.ReadCloser, cancel func()) {
 	_ = body.Close()
 }
 
-// Fetch gets a page. Its error is a *ContentTypeError if the answer declares itself JSON, else an
-// *Error; both are errors for which the next scrape may do better.
-func (f *Fetcher) Fetch(ctx context.Context, endpoint string) (Body, error) {
-	return f.FetchInto(ctx, endpoint, nil)
-}
-
-// FetchInto does what Fetch does, with the text of the page in buf, as far as it has room.
-func (f *Fetcher) FetchInto(ctx context.Context, endpoint string, buf []byte) (Body, error) {
+// Fetch gets a page; its text is in buf, as far as that has room. Its error is a *ContentTypeError if the answer
+// declares itself JSON, else an *Error; both are errors for which the next scrape may do better.
+func (f *Fetcher) Fetch(ctx context.Context, endpoint string, buf []byte) (Body, error) {
 	start := time.Now()
 	b := Body{RequestSentNS: f.options.WallNS(start)}
 	ctx, cancel := context.WithCancelCause(ctx)

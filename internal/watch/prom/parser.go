@@ -153,12 +153,6 @@ func (p *Parser) Parse(body []byte, openMetrics bool) ([]Sample, error) {
 // Summaries returns those of the last body, valid until the next one.
 func (p *Parser) Summaries() []Sample { return p.summaries }
 
-// Families returns the metrics met so far, in the order of their first appearance.
-func (p *Parser) Families() []*Family { return p.order }
-
-// Series returns the series met so far, in the order of their first appearance.
-func (p *Parser) Series() []*Series { return p.series }
-
 // learn reads a body that holds something new.
 func (p *Parser) learn(body []byte, openMetrics bool) error {
 	p.declare(body, openMetrics)

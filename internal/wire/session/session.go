@@ -146,9 +146,6 @@ func (s *Session) turnOf(i int) endpoint.Turn {
 	return endpoint.Turn{Turn: s.past[i].turn, Kept: s.past[i].kept}
 }
 
-// CorrelationID is the session's id, the same for all its turns.
-func (s *Session) CorrelationID() string { return s.correlationID }
-
 // Conversation is what the session plays.
 func (s *Session) Conversation() *dataset.Conversation { return s.conversation }
 

@@ -172,10 +172,7 @@ func TestHTTP2CancellationAfterAFastReply(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &progress{}
-	request, err := x.http2Request(t.Context(), &x.hop, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := x.http2Request(t.Context(), &x.hop, p)
 	p.seal()
 	httptrace.ContextClientTrace(request.Context()).WroteRequest(httptrace.WroteRequestInfo{})
 	if !x.sent.Load() || x.cancelTimer == nil {

@@ -125,13 +125,11 @@ func (d *documentDecoder) output(raw []byte, atNS int64) bool {
 }
 
 // reasoning adds text of reasoning.
-func (d *documentDecoder) reasoning(raw []byte, atNS int64) bool {
-	if !jsonscan.IsText(raw) {
-		return false
+func (d *documentDecoder) reasoning(raw []byte, atNS int64) {
+	if jsonscan.IsText(raw) {
+		d.reply.Reasoning = jsonscan.AppendText(d.reply.Reasoning, raw)
+		d.content(atNS, false)
 	}
-	d.reply.Reasoning = jsonscan.AppendText(d.reply.Reasoning, raw)
-	d.content(atNS, false)
-	return true
 }
 
 // content notes a content response; output reports that it carries more than reasoning.

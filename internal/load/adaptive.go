@@ -46,8 +46,8 @@ func (s StepPolicy) String() string { return StepPolicyNames()[s] }
 // StrategyRampUntilFail is the only strategy.
 const StrategyRampUntilFail = "ramp_until_fail"
 
-// DefaultAssessmentPeriod is the length of a window if none is given.
-const DefaultAssessmentPeriod = 30 * time.Second
+// defaultAssessmentPeriod is the length of a window if none is given.
+const defaultAssessmentPeriod = 30 * time.Second
 
 // Adaptive searches the load at which the service begins to miss an SLA, and then holds the highest load at which it
 // met all of them.
@@ -76,7 +76,7 @@ func (a Adaptive) WithDefaults() Adaptive {
 			*d.value = d.def
 		}
 	}
-	orDefault(&a.Period, DefaultAssessmentPeriod)
+	orDefault(&a.Period, defaultAssessmentPeriod)
 	a.MinCompleted = max(1, a.MinCompleted)
 	return a
 }

@@ -67,7 +67,7 @@ Every metric that a run can report, in the order of results.
 - docs/gpu-telemetry.md has the figures of power and energy.
 - Metrics count successful requests, those flagged ERROR_ONLY failed ones. Warm-up requests have results of
   their own.
-`, strings.Join(ranks, ", "), 100*BoundsConfidence, needed(90), needed(99), needed(99.9), DefaultMaxRecords, DefaultMaxGaps, 100*stats.RelativeError, maxTimeBins, maxLagBins)
+`, strings.Join(ranks, ", "), 100*BoundsConfidence, needed(90), needed(99), needed(99.9), defaultMaxRecords, defaultMaxGaps, 100*stats.RelativeError, maxTimeBins, maxLagBins)
 }
 
 func markdownAliases() string {

@@ -261,7 +261,7 @@ func TestEachFaultIsOneLine(t *testing.T) {
 			time.Sleep(30 * time.Millisecond) // some ticks
 			finish(tr, results(t))
 			w := log.warnings()
-			if len(w) != 1 || !strings.Contains(w[0], c.want) || !strings.Contains(w[0], Address(u)) {
+			if len(w) != 1 || !strings.Contains(w[0], c.want) || !strings.Contains(w[0], address(u)) {
 				t.Errorf("warnings %q\nwant %s\nlog %s", w, c.want, log)
 			}
 			if strings.Contains(log.String(), "pw-5555-z") {

@@ -75,7 +75,7 @@ func TestPhasesInTheTermsOfLoad(t *testing.T) {
 			}
 			cfg.Phases = []config.Phase{c.phase}
 			got := Load(cfg, 2, 2.5)
-			if got.URLs != 2 || got.Seed != Seed(cfg) || !reflect.DeepEqual(got.Phases, []load.Phase{c.want}) {
+			if got.URLs != 2 || got.Seed != seed(cfg) || !reflect.DeepEqual(got.Phases, []load.Phase{c.want}) {
 				t.Errorf("got  %+v\nwant %+v", got.Phases, c.want)
 			}
 			if LimitsPrefill(got) != (c.want.Prefill > 0) {

@@ -40,8 +40,8 @@ func newBody(text []byte, stream bool) *Body {
 	return &Body{Bytes: text, ContentType: contentTypeJSON, Stream: stream, images: -1}
 }
 
-// Verbatim is the body of a request that is sent as it was recorded. Stream is what the body itself asks for.
-func Verbatim(payload []byte) *Body {
+// verbatim is the body of a request that is sent as it was recorded. Stream is what the body itself asks for.
+func verbatim(payload []byte) *Body {
 	return newBody(payload, string(jsonscan.Find(payload, "stream")) == "true")
 }
 
@@ -113,7 +113,7 @@ func (b *Body) input() (text string, ids int) {
 	if b.text != nil {
 		return *b.text, 0
 	}
-	if text, ids = InputText(b.JSON()); text == "" && ids == 0 {
+	if text, ids = inputText(b.JSON()); text == "" && ids == 0 {
 		text = b.fallback
 	}
 	return text, ids

@@ -111,10 +111,10 @@ func (e *inference) body(m *oip.Message, text []byte) *Body {
 		images: -1}
 }
 
-// Verbatim implements Recoder: what was recorded is JSON.
+// Verbatim implements recoder: what was recorded is JSON.
 func (e *inference) Verbatim(payload []byte) (*Body, error) {
 	if !e.options.GRPC {
-		return Verbatim(payload), nil
+		return verbatim(payload), nil
 	}
 	m, err := oip.RequestFromJSON(payload)
 	if err != nil {

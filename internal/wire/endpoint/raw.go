@@ -24,5 +24,5 @@ func (e *rawAPI) Encode(c *Context) (*Body, error) {
 		return nil, valueError("The raw endpoint sends whole request bodies, but this turn has none: use a data set " +
 			"of the type raw_payload or inputs_json.")
 	}
-	return Verbatim(turn.RawPayload), nil
+	return verbatim(turn.RawPayload), nil
 }

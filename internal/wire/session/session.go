@@ -149,13 +149,13 @@ func (s *Session) turnOf(i int) endpoint.Turn {
 // Conversation is what the session plays.
 func (s *Session) Conversation() *dataset.Conversation { return s.conversation }
 
-// Live reports whether requests carry the replies of earlier turns.
-func (s *Session) Live() bool { return s.mode == dataset.DeltasWithoutResponses }
+// live reports whether requests carry the replies of earlier turns.
+func (s *Session) live() bool { return s.mode == dataset.DeltasWithoutResponses }
 
 // Capture keeps the reply of a turn for the requests that follow. It does nothing where no request
 // will carry it; a failed turn has no reply and is not captured.
 func (s *Session) Capture(turn int, reply *endpoint.Reply) {
-	if !s.Live() || turn >= len(s.conversation.Turns)-1 && !forks(&s.conversation.Turns[turn]) {
+	if !s.live() || turn >= len(s.conversation.Turns)-1 && !forks(&s.conversation.Turns[turn]) {
 		return
 	}
 	if s.replies == nil {
@@ -258,7 +258,7 @@ func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
 func (s *Session) body(turn int, play Play, requestID string) (*endpoint.Body, error) {
 	e, mark, key := s.store.options.Endpoint, s.marker(), bodyKey{s.index, turn}
 	individual, _ := e.(endpoint.Individual)
-	shared := mark.Text == "" && !play.OneToken && len(s.inherited) == 0 && !(s.Live() && turn > 0) &&
+	shared := mark.Text == "" && !play.OneToken && len(s.inherited) == 0 && !(s.live() && turn > 0) &&
 		(individual == nil || !individual.PerRequest())
 	if shared {
 		if body, ok := s.store.bodies.get(key); ok {

@@ -10,8 +10,8 @@ import (
 	"aiperf/internal/watch/gpu"
 )
 
-// HelperName is the program that loads the drivers' libraries.
-const HelperName = "aiperf-gpu"
+// helperName is the program that loads the drivers' libraries.
+const helperName = "aiperf-gpu"
 
 // helper is that program: it reads the GPUs on request.
 type helper struct {
@@ -28,7 +28,7 @@ type helper struct {
 
 func newHelper(owner *local, vendor string) source { return &helper{owner: owner, vendor: vendor} }
 
-func (h *helper) name() string          { return HelperName }
+func (h *helper) name() string          { return helperName }
 func (h *helper) period() time.Duration { return 0 }
 
 func (h *helper) running() bool {
@@ -38,7 +38,7 @@ func (h *helper) running() bool {
 }
 
 func (h *helper) open(ctx context.Context) error {
-	path, err := h.owner.options.LookPath(HelperName)
+	path, err := h.owner.options.LookPath(helperName)
 	if err != nil {
 		return errors.New("it is not installed")
 	}

@@ -44,7 +44,7 @@ func failure(name, revision string, err error) error {
 		}
 	case errors.Is(err, errCustomCode):
 		f.Title = "Custom Tokenizer Code"
-	case errors.Is(err, ErrNoFiles):
+	case errors.Is(err, errNoFiles):
 		f.Title = "No Standard Tokenizer"
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Title = string(hub.Timeout)

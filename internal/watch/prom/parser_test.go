@@ -38,7 +38,7 @@ func TestFamilies(t *testing.T) {
 			"unknown g{le=\"1\"} 1\nunknown g_gsum{} 2\nunknown g_gcount{} 3\n"},
 		{"_created inside a family", lines("# TYPE a counter", "a_total 5", "a_created 1.7e9"), "counter a{} 5\n"},
 		{"an untyped bucket keeps le", `h_bucket{le="1"} 2` + "\n", "unknown h_bucket{le=\"1\"} 2\n"},
-		{"a name that is declared itself is no part of another family",
+		{"a name that is declared itself does not belong to another family",
 			lines("# TYPE h histogram", `h_bucket{le="+Inf"} 4`, "# TYPE h_count gauge", "h_count 9"),
 			"histogram h{} +Inf:4 count 4 sum 0\ngauge h_count{} 9\n"},
 		{"the first of two TYPE lines counts", lines("# TYPE a gauge", "# TYPE a counter", "a 1"), "gauge a{} 1\n"},

@@ -148,6 +148,17 @@ func (o overrides) get(key string) ([]byte, bool) {
 // newOverrides converts the user's extra inputs to wire form.
 func newOverrides(extra []dataset.Field) overrides { return overrides(nil).with(extra) }
 
+// shared is what all endpoint types have: their row of the table, their options and the user's extra inputs.
+type shared struct {
+	descriptor Descriptor
+	options    Options
+	over       overrides
+}
+
+func newShared(d Descriptor, o Options) shared { return shared{d, o, newOverrides(o.Extra)} }
+
+func (e *shared) Descriptor() Descriptor { return e.descriptor }
+
 // with returns the overrides with those of a turn on top; the receiver is shared and stays as it is.
 func (o overrides) with(extra []dataset.Field) overrides {
 	if len(extra) == 0 {

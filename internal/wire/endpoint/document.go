@@ -47,6 +47,18 @@ func newDecoders(api func() reader) *sync.Pool {
 	return home
 }
 
+// documents is what the endpoint types have in common whose replies are documents.
+type documents struct {
+	shared
+	decoders *sync.Pool
+}
+
+func newDocuments(d Descriptor, o Options, api func() reader) documents {
+	return documents{newShared(d, o), newDecoders(api)}
+}
+
+func (e *documents) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
+
 func (d *documentDecoder) OnFirstContent(f func()) { d.first = f }
 
 func (d *documentDecoder) Reply() *Reply { return &d.reply }

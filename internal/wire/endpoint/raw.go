@@ -1,21 +1,13 @@
 package endpoint
 
-import "sync"
-
 // rawAPI sends whole bodies of the data set.
 type rawAPI struct {
-	descriptor Descriptor
-	options    Options
-	decoders   *sync.Pool
+	documents
 }
 
 func newRaw(d Descriptor, o Options) Endpoint {
-	return &rawAPI{descriptor: d, options: o, decoders: newDecoders(func() reader { return autoReader{} })}
+	return &rawAPI{newDocuments(d, o, func() reader { return autoReader{} })}
 }
-
-func (e *rawAPI) Descriptor() Descriptor { return e.descriptor }
-
-func (e *rawAPI) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // Encode takes the bytes as they are; nothing is merged.
 func (e *rawAPI) Encode(c *Context) (*Body, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"aiperf/internal/watch/gpu"
@@ -18,8 +17,7 @@ type helper struct {
 	owner  *local
 	vendor string
 
-	mu      sync.Mutex
-	process *process
+	held
 	ready   chan error
 	rounds  chan int64
 	number  int64
@@ -30,12 +28,6 @@ func newHelper(owner *local, vendor string) source { return &helper{owner: owner
 
 func (h *helper) name() string          { return helperName }
 func (h *helper) period() time.Duration { return 0 }
-
-func (h *helper) running() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.process != nil
-}
 
 func (h *helper) open(ctx context.Context) error {
 	path, err := h.owner.options.LookPath(helperName)
@@ -140,15 +132,5 @@ func (h *helper) read(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-	}
-}
-
-func (h *helper) close() {
-	h.mu.Lock()
-	p := h.process
-	h.process = nil
-	h.mu.Unlock()
-	if p != nil {
-		p.kill()
 	}
 }

@@ -138,3 +138,25 @@ func output(ctx context.Context, path string, args ...string) ([]byte, error) {
 	}
 	return out, err
 }
+
+// held is the program of a source while it runs.
+type held struct {
+	mu      sync.Mutex
+	process *process
+}
+
+func (h *held) running() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.process != nil
+}
+
+func (h *held) close() {
+	h.mu.Lock()
+	p := h.process
+	h.process = nil
+	h.mu.Unlock()
+	if p != nil {
+		p.kill()
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/recipe"
 	"aiperf/internal/experiment/sweep"
 	"aiperf/internal/run"
 )
@@ -267,13 +268,12 @@ func (a *app) configFromFlags(args []string) int {
 		return a.fail(fmt.Errorf("%s is a file already; aiperf config show %s -- … shows it with options over it",
 			parsed.Text("config"), parsed.Text("config")))
 	}
-	cfg, _, err := resolve.Resolve(parsed, run.Catalog{})
+	tree, variables, err := fileOf(parsed)
 	if err != nil {
 		return a.fail(err)
 	}
-	tree, variables := file.FromRun(cfg)
 	text := document.AppendYAML(nil, tree, 0)
-	if o.file == "" {
+	if o.file == "" || o.file == "-" {
 		_, err = a.terminal.out.Write(text)
 	} else {
 		err = artifact.WriteFile(o.file, text)
@@ -285,4 +285,28 @@ func (a *app) configFromFlags(args []string) int {
 		fmt.Fprintln(a.terminal.err, "The file has no secrets: set", strings.Join(variables, ", "))
 	}
 	return ExitOK
+}
+
+// fileOf is the file of a command line, with the sweep or search that its flags stand for, and the variables of the
+// environment that it needs.
+func fileOf(parsed *settings.Settings) (tree *document.Node, variables []string, err error) {
+	question, err := recipe.FromFlags(parsed)
+	if err != nil {
+		return nil, nil, err
+	}
+	var block *document.Node
+	if question != nil {
+		parsed, block = question.Settings(parsed), question.Block
+	} else if block, err = sweep.Block(parsed); err != nil {
+		return nil, nil, err
+	}
+	cfg, _, err := resolve.Resolve(parsed, run.Catalog{})
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, variables = file.FromRun(cfg)
+	if block != nil {
+		tree.Set("sweep", block)
+	}
+	return tree, variables, nil
 }

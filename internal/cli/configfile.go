@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/file"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/schema"
 	"aiperf/internal/config/settings"
@@ -256,11 +257,19 @@ func (a *app) configShow(args []string) int {
 		return a.fail(err)
 	}
 	a.hideFile(source, parsed)
+	lists := sweep.Over{File: source.File, Raw: source.Raw, Flags: parsed}
+	if source.Raw, err = lists.Envelope(); err != nil {
+		return a.fail(err)
+	}
 	_, tree, err := source.Settings(source.Raw, file.Options{Flags: parsed, NoFiles: true})
 	if err != nil {
 		return a.fail(err)
 	}
-	complete := file.Hide(file.Complete(tree, parsed), a.redactor.Values)
+	complete := file.Complete(tree, parsed)
+	if err := withFlags(complete, source, parsed); err != nil {
+		return a.fail(err)
+	}
+	complete = file.Hide(complete, a.redactor.Values)
 	if o.format == "json" {
 		origins := artifact.Object{}
 		eachLeaf(complete, "", "", func(path, origin string) {
@@ -275,6 +284,70 @@ func (a *app) configShow(args []string) int {
 		return a.fail(err)
 	}
 	return ExitOK
+}
+
+// withFlags puts into a complete configuration what flags give keys that are not theirs alone, such as the distribution
+// that two flags make. The origin of a value are the flags without which it would be another one.
+func withFlags(complete *document.Node, source *file.Source, flags *settings.Settings) error {
+	var given []string
+	for _, o := range option.All() {
+		if flags.Given(o.Name) {
+			given = append(given, o.Name)
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	whole := func(flags *settings.Settings) (*document.Node, error) {
+		p, _, err := source.Settings(source.Raw, file.Options{Flags: flags, NoFiles: true})
+		if err != nil {
+			return nil, err
+		}
+		r, _, err := resolve.Resolve(p, run.Catalog{})
+		if err != nil {
+			return nil, err
+		}
+		tree, _ := file.FromRun(r)
+		return file.Complete(tree, nil), nil
+	}
+	after, err := whole(flags)
+	if err != nil {
+		return err
+	}
+	origins := map[string][]string{}
+	var all []file.Change
+	found := func(before *document.Node, flag string) {
+		for _, c := range file.Changes(before, after, complete, flags) {
+			path := strings.Join(c.Path, ".")
+			if _, known := origins[path]; !known {
+				all = append(all, c)
+				origins[path] = nil
+			}
+			if flag != "" {
+				origins[path] = append(origins[path], flag)
+			}
+		}
+	}
+	if before, err := whole(nil); err == nil {
+		found(before, "")
+	}
+	var typed []string
+	for _, name := range given {
+		typed = append(typed, flags.Flag(name))
+		others := flags.Copy()
+		others.Unset(name)
+		if before, err := whole(others); err == nil { // a flag that the others need has its values with them
+			found(before, flags.Flag(name))
+		}
+	}
+	for _, c := range all {
+		of := origins[strings.Join(c.Path, ".")]
+		if len(of) == 0 {
+			of = typed
+		}
+		c.Apply(complete, strings.Join(of, ", "))
+	}
+	return nil
 }
 
 // eachLeaf calls f for each value that is neither a mapping nor a list with items, with its origin; "" is a default.

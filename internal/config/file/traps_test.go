@@ -219,6 +219,22 @@ func TestTrapNamesOfKeys(t *testing.T) {
 	})
 }
 
+func TestTrapBothSpellingsMeanTheSame(t *testing.T) {
+	var last string
+	for _, text := range []string{"/multi_run: {num_runs: 3, cooldown_seconds: 5}",
+		"/multiRun: {numRuns: 3, cooldownSeconds: 5}"} {
+		r, _, err := load(t, bench(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := exported(t, r)
+		if r.Asked.Int("num-profile-runs") == nil || *r.Asked.Int("num-profile-runs") != 3 || last != "" && got != last {
+			t.Errorf("%s\n%s\n%s", text, got, last)
+		}
+		last = got
+	}
+}
+
 func TestTrapAFlatFileIsTakenAsABody(t *testing.T) {
 	const flat = `model: m
 endpoint: {url: "http://h:1"}
@@ -399,6 +415,11 @@ func TestTrapValuesOfModelsAndEndpoints(t *testing.T) {
 		{name: "a boolean as a text", text: endpoint("streaming: 'yes'"), parts: []string{`"streaming":true`}},
 		{name: "2 is no boolean", text: endpoint("streaming: 2"), fault: "is not a boolean"},
 		{name: "a sweep, the default screen", text: bench("/sweep: {type: grid, parameters: {concurrency: [1, 2]}}")},
+		{ // The original refuses it; the dashboard here shows the runs of a sweep.
+			name:  "a sweep, the dashboard",
+			text:  bench("/sweep: {type: grid, parameters: {concurrency: [1, 2]}}", "runtime: {ui: dashboard}"),
+			parts: []string{`"ui":"dashboard"`},
+		},
 	})
 }
 
@@ -503,6 +524,12 @@ func TestTrapFlagsOverAFile(t *testing.T) {
 			text:  bench(),
 			flags: "--public-dataset sharegpt",
 			fault: "--public-dataset: cannot be used with --config",
+		},
+		{
+			name:  "variants would be lost",
+			text:  bench(),
+			flags: "--variant a:concurrency=4 --variant b:concurrency=5",
+			fault: "--variant: cannot be used with --config",
 		},
 		{name: "flags that would be lost, in one fault", text: bench(), flags: "--no-fixed-schedule --isl-min 5",
 			fault: "cannot be used with --config"},

@@ -57,8 +57,14 @@ func (a *app) hideFile(source *file.Source, parsed *settings.Settings) {
 			secrets.Add(v.Value)
 		}
 	}
-	if o, ok := source.Raw.Any().(artifact.Object); ok {
-		secrets.Members(o)
+	trees := []*document.Node{source.Raw}
+	if rendered, err := document.Render(source.File, source.Raw); err == nil { // secrets that variables hold
+		trees = append(trees, rendered)
+	}
+	for _, tree := range trees {
+		if o, ok := tree.Any().(artifact.Object); ok {
+			secrets.Members(o)
+		}
 	}
 	if parsed != nil {
 		secrets.Settings(parsed)

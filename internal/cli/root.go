@@ -97,8 +97,6 @@ func commands() []command {
 
 // missingCommands are documented commands that this release lacks, and what to do without them.
 var missingCommands = []struct{ name, instead string }{
-	{"config validate", "it lacks the YAML configuration; give the flags to aiperf profile"},
-	{"config expand", "it lacks the YAML configuration; give the flags to aiperf profile"},
 	{"kube", "it lacks Kubernetes; run aiperf profile in a job of your own"},
 	{"service", "a run is one process; start it with aiperf profile; load from several machines is for aiperf agent, " +
 		"which comes later"},

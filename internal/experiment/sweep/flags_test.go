@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +102,27 @@ benchmark:
   dataset: {type: synthetic, isl: 128}
   phases: {name: steady, kind: profiling, type: poisson, rate: 3, requests: 10}
 `
+
+func TestTrapListsOverAFileAreAGrid(t *testing.T) {
+	text := strings.ReplaceAll(body, "name: profiling", "name: steady, kind: profiling")
+	source, err := file.Open("f.yaml", []byte(text), none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags, err := settings.Parse([]string{"--concurrency", "8,16"}, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := (&Over{File: source.File, Raw: source.Raw, Flags: flags}).Expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"concurrency_8 | phases.profiling.concurrency=8",
+		"concurrency_16 | phases.profiling.concurrency=16"}
+	if got := lines(plan); plan.Type != Grid || !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", plan.Type, got, want)
+	}
+}
 
 // A list of a flag is an axis in the place of the file's own values; a flag with one value applies to every cell.
 func TestListsOverAFile(t *testing.T) {

@@ -221,7 +221,7 @@ func (p *page) boundary(s *answer.Sweep) {
 	case pass != nil:
 		text = "at least " + load.Value(*pass) + ": no larger value was tried"
 	case fail != nil:
-		text = "none: " + load.Value(*fail) + " does not meet the limits, and no smaller value does"
+		text = "none of the values tried meets the limits, not even " + load.Value(*fail)
 	default:
 		return
 	}

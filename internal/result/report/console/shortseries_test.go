@@ -53,7 +53,7 @@ func TestAnswerOfASearchIsWhatItLookedFor(t *testing.T) {
 		},
 			[]string{"at least concurrency 4: no larger value was tried"}},
 		"nothing": {func(s *answer.Search) { s.Planner, s.Boundary.FeasibleMax = "monotonic_sla", nil },
-			[]string{"none: concurrency 8 does not meet the limits, and no smaller value does: why"}},
+			[]string{"none of the values tried meets the limits, not even concurrency 8: why"}},
 		"tiers": {func(s *answer.Search) {
 			s.Planner = "smooth_isotonic"
 			s.Tiers = []answer.Tier{none, {Label: "a", Boundary: &pass, Status: "converged"},

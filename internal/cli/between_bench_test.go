@@ -29,8 +29,8 @@ func BenchmarkBetweenCells(b *testing.B) {
 	gaps := 0
 	for b.Loop() {
 		cmd := exec.Command("aiperf", "profile", "--model", "m", "--url", server.url, "--streaming", "--isl", "64",
-			"--osl", "16", "--tokenizer", "builtin", "--concurrency", strings.Join(values, ","), "--request-count", "100",
-			"--ui", "none", "--no-server-metrics", "--artifact-dir", "out")
+			"--osl", "16", "--tokenizer", "builtin", "--concurrency", strings.Join(values, ","),
+			"--request-count", "100", "--ui", "none", "--no-server-metrics", "--artifact-dir", "out")
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			b.Fatalf("%v\n%s", err, tail(string(out), 3000))

@@ -102,8 +102,8 @@ func judge(path string, texts []string) ([]judged, error) {
 	}
 	for _, text := range texts {
 		if compare.IsAnswer(text) {
-			return nil, fmt.Errorf("--fail-if %s is on the answer of a sweep or a search, and %s has none: a sweep that was "+
-				"cut off gets it by --resume", text, path)
+			return nil, fmt.Errorf("--fail-if %s is on the answer of a sweep or a search, and %s has none: a sweep that "+
+				"was cut off gets it by --resume", text, path)
 		}
 	}
 	var list []judged

@@ -58,7 +58,8 @@ type several struct {
 // several runs the cells of a sweep, or those that a search chooses, and reports what they say together.
 func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, options run.Options, view view,
 	interrupts *interrupts) int {
-	s := &several{app: a, asked: e, base: base, options: options, log: options.Log.Logger("sweep"), view: view, signals: interrupts, begun: time.Now(),
+	s := &several{app: a, asked: e, base: base, options: options, log: options.Log.Logger("sweep"), view: view,
+		signals: interrupts, begun: time.Now(),
 		layout: series.Layout{Dir: base.Artifacts.Dir, Trials: base.Series.Runs, Independent: e.plan.Independent,
 			Between: e.plan.Cooldown, Pause: base.Series.Cooldown}}
 	plan, err := s.check(cells)

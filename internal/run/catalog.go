@@ -83,7 +83,8 @@ func Lacks(cfg *config.Run, tag string) string {
 	}
 	c := plan.Metrics(cfg, &descriptor)
 	set, err := metrics.NewSet(c)
-	if err != nil || slices.ContainsFunc(set.Definitions(), func(own metrics.Definition) bool { return own.Tag == tag }) {
+	has := func(own metrics.Definition) bool { return own.Tag == tag }
+	if err != nil || slices.ContainsFunc(set.Definitions(), has) {
 		return ""
 	}
 	switch {

@@ -76,6 +76,26 @@ func TestSettingsOfACell(t *testing.T) {
 	}
 }
 
+// TestTrapSeedsOfCellsGoByTheList: the order of the list decides, not that of the values, and a sweep has seeds even
+// where a series of runs would have none.
+func TestTrapSeedsOfCellsGoByTheList(t *testing.T) {
+	for line, want := range map[string][]int64{
+		"--concurrency 10,20,30 --random-seed 7":                             {7, 8, 9},
+		"--concurrency 30,10,20 --random-seed 7":                             {7, 8, 9},
+		"--concurrency 30,10,20 --no-set-consistent-seed":                    {42, 43, 44},
+		"--concurrency 30,10,20 --random-seed 7 --parameter-sweep-same-seed": {7, 7, 7},
+	} {
+		_, plan := flagged(t, strings.Fields(line)...)
+		var got []int64
+		for _, v := range plan.Variations {
+			got = append(got, *v.Seed)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+}
+
 func TestVariantsThatCannotBeRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: concurrency":                  "is not key=value",

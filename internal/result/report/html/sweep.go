@@ -377,10 +377,20 @@ func bestCards(s *answer.Sweep) []card {
 			if len(c.Objectives) > 0 {
 				of.Value = short(c.Objectives[0])
 			}
-			if len(s.Metrics) > 0 {
-				of.Unit, of.What = s.Metrics[0].Unit, s.Metrics[0].Title()
+			if len(s.Search.Scored) > 0 {
+				of.Unit, of.What = s.Search.Scored[0].Unit, s.Search.Scored[0].Title()
 			}
 			out = append(out, of)
+		}
+		for i := range s.Search.Tiers {
+			if t := &s.Search.Tiers[i]; len(s.Parameters) > 0 {
+				of := card{Title: "Tier " + t.Label, What: s.Parameters[0].Name,
+					Lines: []string{t.Text(s.Parameters[0])}}
+				if t.Boundary != nil {
+					of.Value = short(*t.Boundary)
+				}
+				out = append(out, of)
+			}
 		}
 	}
 	return out

@@ -51,9 +51,10 @@ type Options struct {
 
 // Server shows the folders of finished runs.
 type Server struct {
-	o       Options
-	reports *reports
-	indexes *indexes
+	o           Options
+	reports     *reports
+	indexes     *indexes
+	figuresRead figuresOf
 
 	mu      sync.Mutex
 	shelf   *shelf
@@ -244,6 +245,10 @@ func stampOf(d *library.Folder) string {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.list)
+	mux.HandleFunc("GET /compare", s.compare)
+	mux.HandleFunc("GET /charts", s.charts)
+	mux.HandleFunc("GET /api/charts", s.chartData)
+	mux.HandleFunc("GET /api/r/{id}/configuration", s.with(s.configuration))
 	mux.HandleFunc("GET /r/{id}", s.with(s.one))
 	mux.HandleFunc("GET /r/{id}/figures", s.with(s.figures))
 	mux.HandleFunc("GET /r/{id}/files", s.with(s.files))

@@ -3,6 +3,7 @@ package html
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -39,7 +40,7 @@ func runOf(t *testing.T, name string, ms float64) compare.System {
 	for i := range 400 {
 		start := origin + int64(i)*second/100
 		line, err := json.Marshal(map[string]any{
-			"metadata": map[string]any{"session_num": i, "conversation_id": i, "turn_index": 0, "benchmark_phase": "profiling",
+			"metadata": map[string]any{"session_num": i, "conversation_id": fmt.Sprint(i), "turn_index": 0, "benchmark_phase": "profiling",
 				"request_start_ns": start, "request_end_ns": start + int64(ms*1e6)},
 			"metrics": map[string]any{"request_latency": map[string]any{"value": ms + float64(i%10), "unit": "ms"}},
 		})

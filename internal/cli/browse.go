@@ -68,7 +68,7 @@ func (a *app) serve(args []string) int {
 
 // browse serves the finished runs below paths until it is interrupted.
 func (a *app) browse(paths []string, o browseOptions) int {
-	limitMemory(a.env)
+	limitMemory(a.env, browseMemory)
 	options := browse.Options{Paths: paths, Version: Version}
 	if o.theme != "auto" {
 		options.Theme = o.theme

@@ -187,7 +187,7 @@ func statusOf(f *library.Facts) []statusView {
 	case "":
 	default:
 		out = append(out, statusView{Level: "warn", Title: "The client may have distorted the figures",
-			Text: "Its verdict is " + state + "; the report says why."})
+			Text: "Its verdict is " + words(state) + "; the report says why."})
 	}
 	if n := f.Figures["error_request_count_avg"]; n > 0 {
 		out = append(out, statusView{Level: "warn", Title: artifact.Short(n) + " requests failed"})

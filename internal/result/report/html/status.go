@@ -2,6 +2,7 @@ package html
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
@@ -25,7 +26,10 @@ func (v *view) status(r *summary.Result, run *Run) {
 	for _, line := range verdict.Explain(r) {
 		v.Limits = append(v.Limits, statusOf(line))
 	}
-	v.Sure = append(v.Sure, completeness(r)...)
+	said := slices.ContainsFunc(verdict.Explain(r), func(l verdict.Line) bool {
+		return l.Code == verdict.Errors || l.Code == verdict.ManyErrors
+	})
+	v.Sure = append(v.Sure, completeness(r, said)...)
 	for _, line := range verdict.Sure(r) {
 		if line.Code != verdict.Interrupted || r.Incomplete == "" && !r.WasCancelled { // which completeness says
 			v.Sure = append(v.Sure, statusOf(line))
@@ -47,11 +51,11 @@ func (v *view) status(r *summary.Result, run *Run) {
 	}
 }
 
-// completeness says whether the run is whole. How many requests failed is said here only where nothing else does.
-func completeness(r *summary.Result) []status {
+// completeness says whether the run is whole, and how many requests failed unless that is said elsewhere.
+func completeness(r *summary.Result, said bool) []status {
 	var errors []string
 	all := integer(r.Counts.Completed())
-	if n := r.Counts.Errors; n > 0 {
+	if n := r.Counts.Errors; n > 0 && !said {
 		errors = append(errors, fmt.Sprintf("%s of %s requests failed (%s %%).", integer(n), all,
 			short(100*float64(n)/float64(r.Counts.Completed()))))
 	}
@@ -70,6 +74,9 @@ func completeness(r *summary.Result) []status {
 		return nil
 	case errors != nil:
 		return []status{{Level: warn, Title: "Run complete, with errors", Text: because}}
+	}
+	if r.Counts.Errors > 0 {
+		return []status{{Level: good, Title: "Run complete"}}
 	}
 	return []status{{Level: good, Title: "Run complete", Text: "All " + integer(r.Counts.Successes) +
 		" requests succeeded."}}

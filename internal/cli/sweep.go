@@ -314,6 +314,7 @@ func (a *app) runAll(plan series.Plan, r runAll, options run.Options, view view,
 			own := options
 			own.Info, own.Log = step.Info, newLog(a.terminal, step.Config, view, a.brief)
 			defer own.Log.Close()
+			own.Log.Follow(options.Log.Follower())
 			if r.judges != nil {
 				r.judges.Observe(step, &own)
 			}

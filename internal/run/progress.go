@@ -26,6 +26,17 @@ func (e *execution) described() *progress.Run {
 		EndpointType: cfg.Endpoint.Type, Streaming: cfg.Endpoint.Streaming, Dir: cfg.Artifacts.Dir,
 		Metrics: e.records.set, Log: e.options.Log.Logger, Config: inputconfig.Of(cfg),
 	}
+	if e.content != nil && e.content.data != nil {
+		run.Conversations = e.content.data.Len()
+	}
+	if e.servers != nil {
+		c := e.servers.collector
+		run.Servers = progress.Sources{Configured: c.Configured(), Reachable: c.Successful()}
+	}
+	if e.gpus != nil {
+		c := e.gpus.collector
+		run.GPUs = progress.Sources{Configured: c.Configured(), Reachable: c.Successful()}
+	}
 	if cfg.Artifacts.HTMLReport {
 		run.Report = filepath.Base(cfg.Artifacts.Path(config.HTMLReport))
 	}

@@ -255,7 +255,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /r/{id}/files/{path...}", s.with(s.file))
 	mux.HandleFunc("GET /r/{id}/saved", s.with(s.saved))
 	mux.HandleFunc("GET /r/{id}/requests", s.with(s.requestsPage))
-	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	})
 	mux.HandleFunc("GET /api/runs", s.runs)
 	mux.HandleFunc("GET /api/r/{id}/requests", s.with(s.findRequests))
 	mux.HandleFunc("GET /api/r/{id}/requests/{number}", s.with(s.oneRequest))

@@ -253,7 +253,8 @@ func varying(runs []charted) []string {
 
 // columnPlace sorts the columns that people know before the leaves of configurations.
 func columnPlace(name string) int {
-	if i := slices.Index([]string{"model", "concurrency", "request rate", "load", "endpoint", "run", "label"}, name); i >= 0 {
+	usual := []string{"model", "concurrency", "request rate", "load", "endpoint", "run", "label"}
+	if i := slices.Index(usual, name); i >= 0 {
 		return i
 	}
 	return 99
@@ -280,7 +281,8 @@ func (s *Server) chartData(w http.ResponseWriter, r *http.Request) {
 			out.Left = append(out.Left, it.name)
 			continue
 		}
-		c := charted{ID: it.id, Name: it.name, Kind: kindName(it), Columns: f.columns, Values: f.values, Intervals: f.intervals}
+		c := charted{ID: it.id, Name: it.name, Kind: kindName(it), Columns: f.columns, Values: f.values,
+			Intervals: f.intervals}
 		c.State, _ = state(&it.facts)
 		if !it.facts.Started.IsZero() {
 			c.Started = it.facts.Started.UnixMilli()
@@ -300,7 +302,9 @@ func (s *Server) chartData(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	for _, m := range known {
-		slices.SortFunc(m.Stats, func(a, b string) int { return slices.Index(chartStats, a) - slices.Index(chartStats, b) })
+		slices.SortFunc(m.Stats, func(a, b string) int {
+			return slices.Index(chartStats, a) - slices.Index(chartStats, b)
+		})
 		out.Metrics = append(out.Metrics, *m)
 	}
 	slices.SortFunc(out.Metrics, func(a, b chartMetric) int {

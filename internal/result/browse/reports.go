@@ -18,8 +18,8 @@ import (
 	"aiperf/internal/result/recompute"
 )
 
-// reports are the pages of single runs and of comparisons, which take reading all records: each is made once, one at a time, and kept in
-// memory and in the cache folder until the files of the run change.
+// reports are the pages of single runs and of comparisons, which take reading all records: each is made once, one at a
+// time, and kept in memory and in the cache folder until the files of the runs change.
 type reports struct {
 	o    Options
 	ctx  context.Context

@@ -217,8 +217,9 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, _ *shelf, it *
 		return
 	}
 	answerJSON(w, map[string]any{"width": t.WidthSeconds, "lines": map[string][]*float64{
-		"request_throughput": known(t.Done), "request_errors": known(t.Failed), "output_token_throughput": known(t.Tokens),
-		"in_flight": known(t.InFlight), "time_to_first_token": known(t.FirstToken), "request_latency": known(t.Latency),
+		"request_throughput": known(t.Done), "request_errors": known(t.Failed),
+		"output_token_throughput": known(t.Tokens),
+		"in_flight":               known(t.InFlight), "time_to_first_token": known(t.FirstToken), "request_latency": known(t.Latency),
 	}})
 }
 

@@ -181,7 +181,8 @@ func statusOf(f *library.Facts) []statusView {
 	case "damaged":
 		out = append(out, statusView{Level: "bad", Title: "A part cannot be read", Text: why})
 	case "cancelled", "incomplete":
-		out = append(out, statusView{Level: "warn", Title: "The run is not complete", Text: why + ". " + summary.PartOnly})
+		out = append(out, statusView{Level: "warn", Title: "The run is not complete",
+			Text: why + ". " + summary.PartOnly})
 	case "valid":
 		out = append(out, statusView{Level: "good", Title: "The client did not distort the figures"})
 	case "":

@@ -108,7 +108,8 @@ func (s *served) chartData(runs string) (a chartAnswer) {
 
 func TestChartsHaveAPointForEachRun(t *testing.T) {
 	files := usual()
-	files["art/a/profile_export_aiperf.json"] = strings.Replace(files["art/a/profile_export_aiperf.json"], `"provenance":{}`,
+	const a = "art/a/profile_export_aiperf.json"
+	files[a] = strings.Replace(files[a], `"provenance":{}`,
 		`"provenance":{},"telemetry_data":{"endpoints":{"e":{"gpus":{"g0":{},"g1":{}}}}}`, 1)
 	s := serve(t, folders(t, files))
 	all := s.chartData("")
@@ -177,7 +178,8 @@ func TestNothingIsWrittenOrRemoved(t *testing.T) {
 	dir := folders(t, files)
 	before := contents(t, dir)
 	s := serve(t, dir)
-	for _, path := range append(pagesOf(s), "/compare?runs="+s.ids("a", "b"), "/charts", "/api/charts", "/api/r/"+s.id("a")+"/timeline") {
+	for _, path := range append(pagesOf(s), "/compare?runs="+s.ids("a", "b"), "/charts", "/api/charts",
+		"/api/r/"+s.id("a")+"/timeline") {
 		s.page(path)
 	}
 	for _, method := range []string{http.MethodDelete, http.MethodPut, http.MethodPost, http.MethodPatch} {

@@ -192,7 +192,8 @@ func (o TextOptions) rows(c *Comparison, figures []int) [][]cell {
 	by := o.All || c.chosen
 	build := func() [][]cell {
 		rows := [][]cell{{{text: "Metric"}, {text: "base", right: true}, {text: "new", right: true},
-			{text: "change", right: true}, {text: fmt.Sprintf("%.4g %% interval", 100*c.Confidence), right: true}, {text: "verdict"}}}
+			{text: "change", right: true}, {text: fmt.Sprintf("%.4g %% interval", 100*c.Confidence), right: true},
+			{text: "verdict"}}}
 		if by {
 			rows[0] = append(rows[0], cell{text: "by"})
 		}

@@ -34,7 +34,8 @@ type TimeLines struct {
 func Compare(w io.Writer, c *Comparison) error {
 	v := newComparisonView(c)
 	var err error
-	v.Frame, err = webpage.NewFrame(v.data(c.Lines), asset("comparison.js"), asset("sweep.css"), asset("comparison.css"))
+	v.Frame, err = webpage.NewFrame(v.data(c.Lines), asset("comparison.js"), asset("sweep.css"),
+		asset("comparison.css"))
 	if err != nil {
 		return err
 	}
@@ -299,7 +300,8 @@ func newConfigurationTable(list []*compare.Comparison) configurationTable {
 		cells := make([]string, 2+len(list))
 		cells[0] = key
 		for i, c := range list {
-			if at := slices.IndexFunc(c.Configuration, func(d compare.Difference) bool { return d.Key == key }); at >= 0 {
+			at := slices.IndexFunc(c.Configuration, func(d compare.Difference) bool { return d.Key == key })
+			if at >= 0 {
 				cells[1], cells[2+i] = orNone(c.Configuration[at].Base), orNone(c.Configuration[at].New)
 			} else {
 				cells[2+i] = "="
@@ -344,7 +346,8 @@ func (v *comparisonView) charts(lines []TimeLines) {
 		if of.unit == "ms" {
 			note = "median of the requests sent at that time"
 		}
-		v.Charts = append(v.Charts, figure{"line-" + of.key, of.title, of.unit, note, of.title + " over time, a line for each run"})
+		v.Charts = append(v.Charts, figure{"line-" + of.key, of.title, of.unit, note,
+			of.title + " over time, a line for each run"})
 	}
 }
 

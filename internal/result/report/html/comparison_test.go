@@ -40,7 +40,8 @@ func runOf(t *testing.T, name string, ms float64) compare.System {
 	for i := range 400 {
 		start := origin + int64(i)*second/100
 		line, err := json.Marshal(map[string]any{
-			"metadata": map[string]any{"session_num": i, "conversation_id": fmt.Sprint(i), "turn_index": 0, "benchmark_phase": "profiling",
+			"metadata": map[string]any{"session_num": i, "conversation_id": fmt.Sprint(i), "turn_index": 0,
+				"benchmark_phase":  "profiling",
 				"request_start_ns": start, "request_end_ns": start + int64(ms*1e6)},
 			"metrics": map[string]any{"request_latency": map[string]any{"value": ms + float64(i%10), "unit": "ms"}},
 		})
@@ -49,7 +50,8 @@ func runOf(t *testing.T, name string, ms float64) compare.System {
 		}
 		lines.Write(append(line, '\n'))
 	}
-	for file, content := range map[string][]byte{"profile_export_aiperf.json": summary, "profile_export.jsonl": lines.Bytes()} {
+	for file, content := range map[string][]byte{"profile_export_aiperf.json": summary,
+		"profile_export.jsonl": lines.Bytes()} {
 		if err := os.WriteFile(filepath.Join(dir, file), content, 0o644); err != nil {
 			t.Fatal(err)
 		}

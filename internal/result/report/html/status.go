@@ -60,7 +60,8 @@ func completeness(r *summary.Result, said bool) []status {
 			short(100*float64(n)/float64(r.Counts.Completed()))))
 	}
 	if n := r.Counts.Skipped; n > 0 {
-		errors = append(errors, fmt.Sprintf("%s of %s requests were skipped: their context was too long.", integer(n), all))
+		errors = append(errors, fmt.Sprintf("%s of %s requests were skipped: their context was too long.", integer(n),
+			all))
 	}
 	because := strings.Join(errors, " ")
 	switch {

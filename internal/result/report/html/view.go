@@ -19,7 +19,8 @@ type view struct {
 	Title, Models, Kind, Target string
 	Version, BenchmarkID        string
 	Facts                       []row
-	// Sure says how far the figures can be relied on, Limits what limited the run, Findings what was seen of the client.
+	// Sure says how far the figures can be relied on, Limits what limited the run, Findings what was seen of the
+	// client.
 	Sure, Limits, Status []status
 	Findings             []string
 	Cards                []card

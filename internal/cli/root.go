@@ -118,9 +118,12 @@ func limitHeap(env func(string) (string, bool)) {
 // otherwise. Nothing waits for a report, and what it keeps of a million requests is less.
 const reportMemory = 320 << 20
 
-func limitMemory(env func(string) (string, bool)) {
+// browseMemory is the same for the server of finished runs, which keeps indexes while it makes a report.
+const browseMemory = 250 << 20
+
+func limitMemory(env func(string) (string, bool), bytes int64) {
 	if _, given := env("GOMEMLIMIT"); !given {
-		debug.SetMemoryLimit(reportMemory)
+		debug.SetMemoryLimit(bytes)
 	}
 }
 

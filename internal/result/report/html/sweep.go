@@ -362,7 +362,8 @@ func bestCards(s *answer.Sweep) []card {
 		if b.Cell >= 0 && b.Cell < len(s.Cells) {
 			where = s.Cells[b.Cell].Label
 		}
-		out = append(out, card{Title: b.Title, Value: short(b.Value), Unit: b.Metric.Unit, Lines: []string{where}})
+		out = append(out, card{Title: b.Title, Value: short(b.Value), Unit: b.Metric.Unit,
+			Lines: []cardLine{{Text: where}}})
 	}
 	if s.Search != nil {
 		for n, i := range s.Search.Best {
@@ -370,7 +371,7 @@ func bestCards(s *answer.Sweep) []card {
 				break
 			}
 			c := &s.Cells[i]
-			of := card{Title: "Best probe", Lines: []string{c.Label}}
+			of := card{Title: "Best probe", Lines: []cardLine{{Text: c.Label}}}
 			if len(s.Search.Best) > 1 {
 				of.Title = fmt.Sprintf("On the front, probe %d", i+1)
 			}

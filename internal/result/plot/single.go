@@ -126,7 +126,8 @@ func (s *single) lacking(source, metric string) error {
 	} else if err != nil {
 		return &skipError{fmt.Sprintf("there is no %s%s", s.files.Name(file), how)}
 	}
-	if metric == "time_to_first_token" || metric == "inter_token_latency" {
+	if streamed := metric == "time_to_first_token" || metric == "inter_token_latency"; streamed && s.requests != nil &&
+		len(s.requests.startNS) > 0 {
 		return &skipError{"no request has " + metric + ": the replies were not streamed"}
 	}
 	if source == FromRequests {
@@ -464,6 +465,7 @@ func (m *maker) dualAxis(p *Preset) (*chart.Figure, error) {
 	if len(right) > 1 {
 		f.Y2.Label = withUnit(title(p.Y2.Metric), right[0].unit)
 	}
+	f.Y2.Min, f.Y2.Max = wholePercent(right)
 	place := 0
 	for i, side := range [...][]line{right, left} {
 		style := p.Primary
@@ -490,6 +492,18 @@ func (m *maker) dualAxis(p *Preset) (*chart.Figure, error) {
 		}
 	}
 	return f, nil
+}
+
+// wholePercent returns the ends of an axis of shares: 0 and 100 %, nil for anything else.
+func wholePercent(lines []line) (low, high *float64) {
+	for _, l := range lines {
+		if l.unit != "%" || slices.ContainsFunc(l.y, func(v float64) bool { return v < 0 || v > 100 }) {
+			return nil, nil
+		}
+	}
+	low, high = new(float64), new(float64)
+	*high = 100
+	return low, high
 }
 
 // timeMean returns the mean of a curve of steps over its time, and its largest value.
@@ -519,7 +533,7 @@ func (m *maker) withPercentiles(p *Preset) (*chart.Figure, error) {
 	l := lines[0]
 	f := m.frame(p, m.xLabel(p, false), p.yLabel(l, false))
 	f.Layers = append(f.Layers, chart.Layer{Kind: chart.Points, Name: "Requests", X: l.x, Y: l.y,
-		Look: chart.Look{Colour: "#999999", Opacity: 0.4, Size: 6}})
+		Look: chart.Look{Series: chart.Grey, Opacity: 0.6, Size: 7}})
 	for i, rank := range [...]float64{50, 95, 99} {
 		f.Layers = append(f.Layers, chart.Layer{Kind: chart.Line, X: l.x, Y: rolling(l.y, rollingWindow, rank),
 			Name: fmt.Sprintf("p%g of the last %d requests", rank, rollingWindow),
@@ -541,10 +555,14 @@ func (m *maker) timeline(p *Preset) (*chart.Figure, error) {
 		return nil, err
 	}
 	f := m.frame(p, m.xLabel(p, false), p.yLabel(line{name: title(p.Y.Metric), unit: m.unit(p.Y)}, false))
-	wait := chart.Layer{Kind: chart.Spans, Name: "Until the first token", Look: chart.Look{Series: 1, Width: 2}}
-	decode := chart.Layer{Kind: chart.Spans, Name: "From there to the end", Look: chart.Look{Series: 2, Width: 2}}
-	dropped := 0
 	r := m.one.requests
+	thick := 2.0
+	if len(r.startNS) <= 500 {
+		thick = 4
+	}
+	wait := chart.Layer{Kind: chart.Spans, Name: "Until the first token", Look: chart.Look{Series: 1, Width: thick}}
+	decode := chart.Layer{Kind: chart.Spans, Name: "From there to the end", Look: chart.Look{Series: 2, Width: thick}}
+	dropped := 0
 	for i, start := range r.startNS {
 		if !isNumber(ttft[i]) || !isNumber(y[i]) {
 			continue

@@ -141,7 +141,6 @@ func (a *app) plot(args []string) int {
 	return ExitOK
 }
 
-
 // draw draws the plots of runs, says where they are, and returns the files of the plots.
 func (a *app) draw(o *plotOptions) ([]string, error) {
 	t := a.terminal

@@ -146,9 +146,13 @@ func (s *single) requestAxis(a Axis) ([]float64, error) {
 	switch a.Metric {
 	case "request_number":
 		for i := range out {
-			out[i] = float64(i)
+			out[i] = float64(r.number[i])
 		}
-	case "timestamp", "timestamp_s", "request_start_ns":
+	case "timestamp", "timestamp_s": // as in the original, a request stands where it was completed
+		for i, ns := range r.endNS {
+			out[i] = r.seconds(ns)
+		}
+	case "request_start_ns":
 		for i, ns := range r.startNS {
 			out[i] = r.seconds(ns)
 		}
@@ -332,7 +336,12 @@ func (m *maker) lines(p *Preset, a Axis, withFlow bool) ([]line, error) {
 		return nil, err
 	}
 	l := line{name: title(a.Metric), unit: m.unit(a)}
-	for i := range x {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(x[i], x[k]) })
+	for _, i := range order {
 		if isNumber(x[i]) && isNumber(y[i]) {
 			l.x, l.y = append(l.x, x[i]), append(l.y, y[i])
 		}
@@ -351,7 +360,10 @@ func (m *maker) xLabel(p *Preset, withFlow bool) string {
 	case withFlow:
 		return "Time since first token (s)"
 	case p.X.Metric == "request_number":
-		return "Request, in the order of their starts"
+		return "Request, in the order of completion"
+	case strings.HasPrefix(p.X.Metric, "timestamp") && sourceOf(p.Y) == FromRequests && p.Kind != RequestTimeline &&
+		p.Kind != DualAxis:
+		return "Completion of the request, since the first one began (s)"
 	case slices.Contains(requestColumns, p.X.Metric):
 		return "Time since first request (s)"
 	}

@@ -265,6 +265,9 @@ func (m *maker) timeslices(p *Preset) (*chart.Figure, error) {
 // outlier reports whether the average of a slice is far from that of the run: above it by more than both deviations, a
 // throughput below it.
 func outlier(tag string, v, average, std, spread float64) bool {
+	if std+spread == 0 { // without deviations nothing is far
+		return false
+	}
 	if isThroughput(tag) {
 		return v < average-std-spread
 	}

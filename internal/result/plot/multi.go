@@ -60,7 +60,7 @@ func (m *maker) runSeries(p *Preset) ([]series, error) {
 	group := p.Group
 	if m.config.Classification != nil {
 		group = classifiedGroup
-	} else if group == "" {
+	} else if group == "" && p.Kind != Uncertainty { // its means are over all runs of a load
 		group = standardGroup
 	}
 	byName := map[string]*series{}

@@ -154,7 +154,9 @@ func (c *Card) drawTable(d *drawing, y, bottom float64) {
 				cell, _, _ = strings.Cut(cell, " (") // the unit of a head
 			}
 			if i == 0 {
-				f.Align = picture.Start
+				if f.Align = picture.Start; f.Measure(cell) > first-12 {
+					cell, _, _ = strings.Cut(cell, " (")
+				}
 				d.Text(margin, y, f.Fit(cell, first-12), f)
 				continue
 			}

@@ -82,6 +82,7 @@ func commands() []command {
 		{"compare", "compare runs with a base: better, worse, no difference", (*app).compare},
 		{"serve", "show finished runs in the browser", (*app).serve},
 		{"plot", "draw finished runs as pictures", (*app).plot},
+		{"share", "print a result to paste into an issue or a post, or draw it as a card", (*app).share},
 		{"speed-bench-report", "show runs of SPEED-Bench categories as a matrix", (*app).speedBenchReport},
 		{"analyze", "draw the sessions of a run, or show the content of its requests", (*app).analyze},
 		{"server-metrics", "recompute the server metrics of a run from its recording", (*app).serverMetrics},

@@ -58,7 +58,28 @@ func numbered(s string) string {
 	return s
 }
 
+// Block returns lines as a block of code in a language, "" for none, with its final line break.
+func Block(language, s string) string {
+	s = terminal.Text(s)
+	fence := strings.Repeat("`", max(3, longestRun(s)+1))
+	return fence + language + "\n" + strings.TrimRight(s, "\n") + "\n" + fence + "\n"
+}
+
 // oneLine returns s with its control characters as escapes and its lines joined.
 func oneLine(s string) string {
 	return strings.TrimSpace(strings.NewReplacer("\n", " ", "\t", " ").Replace(terminal.Text(s)))
+}
+
+// longestRun returns how many backticks follow one another at most.
+func longestRun(s string) (longest int) {
+	run := 0
+	for i := range len(s) {
+		if s[i] != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
 }

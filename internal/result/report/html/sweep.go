@@ -386,7 +386,7 @@ func bestCards(s *answer.Sweep) []card {
 		for i := range s.Search.Tiers {
 			if t := &s.Search.Tiers[i]; len(s.Parameters) > 0 {
 				of := card{Title: "Tier " + t.Label, What: s.Parameters[0].Name,
-					Lines: []string{t.Text(s.Parameters[0])}}
+					Lines: []cardLine{{Text: t.Text(s.Parameters[0])}}}
 				if t.Boundary != nil {
 					of.Value = short(*t.Boundary)
 				}

@@ -100,7 +100,11 @@ func (s *several) begin(plan *aggregate.Plan) error {
 	plan.Trials, plan.Mode, plan.Level = s.layout.Trials, s.layout.Mode(), s.base.Series.Confidence
 	plan.RunCooldown, plan.CellCooldown = s.layout.Pause, s.layout.Between
 	plan.Convergence = s.base.Series.Convergence
-	s.terminal.block(aggregate.Banner(plan))
+	if study := s.asked.study; study != nil {
+		fmt.Fprintln(s.terminal.out, study.Opening())
+	} else {
+		s.terminal.block(aggregate.Banner(plan))
+	}
 	s.whole = aggregate.New(plan.Cells, aggregate.Options{Version: Version, Mode: s.layout.Mode(),
 		Trials: s.layout.Trials, Level: s.base.Series.Confidence, RunCooldown: s.layout.Pause,
 		Filters: s.asked.plan.Filters})
@@ -165,6 +169,9 @@ func (s *several) runs(plan series.Plan, total int) ([]series.Run, bool, error) 
 // table shows the cells so far.
 func (s *several) table() {
 	t := s.terminal
+	if s.asked.study != nil { // a line for each probe says it
+		return
+	}
 	if !t.outTTY || len(s.whole.Cells()) < 2 || s.base.Asked.Bool("no-sweep-table") {
 		return
 	}

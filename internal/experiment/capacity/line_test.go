@@ -20,7 +20,7 @@ func TestLineSaysWhatAProbeShowed(t *testing.T) {
 	}
 	limit := q.Limits[0]
 	stats := func(v float64) metrics.Stats {
-		return metrics.Stats{Avg: v, Count: 1, Percentiles: metrics.Percentiles{v, v, v, v, v, v, v, v, v}}
+		return metrics.Stats{Avg: v, Count: 2, Percentiles: metrics.Percentiles{v, v, v, v, v, v, v, v, v}}
 	}
 	for _, c := range []struct {
 		want     string
@@ -43,7 +43,7 @@ func TestLineSaysWhatAProbeShowed(t *testing.T) {
 		{want: "Probe 3: concurrency 40 does not count: no connection", err: "no connection"},
 	} {
 		r := &series.Run{Info: summary.RunInfo{RunLabel: "run"}, Err: c.err, Metrics: []metrics.Result{
-			{Tag: limit.Metric, Unit: "ms", Stats: stats(c.ttft)}, {Tag: "request_error_rate", Unit: "%", Stats: stats(c.errors)}}}
+			{Tag: limit.Metric, Unit: "ms", Distribution: true, Stats: stats(c.ttft)}, {Tag: "request_error_rate", Unit: "%", Stats: stats(c.errors)}}}
 		s.verdicts["run"], s.spent.last = c.verdict, 7*time.Second
 		if got := s.Line(3, 40, r, c.feasible); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)

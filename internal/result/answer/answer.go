@@ -184,8 +184,9 @@ type Sweep struct {
 // Search is how a search went.
 type Search struct {
 	Planner string
-	// Objectives are texts as metric, statistic and direction.
+	// Objectives are texts as metric, statistic and direction; Scored are their metrics.
 	Objectives []string
+	Scored     []Metric
 	// Ranges are the bounds of the parameters.
 	Ranges []Range
 	// Recipe is its name, "" for none. Reason is why the search ended, "" if it did not end by itself.

@@ -76,6 +76,7 @@ func ReadSearch(history []byte) (*Sweep, error) {
 		s.Search.Objectives = append(s.Search.Objectives,
 			strings.ToLower(o.Direction)+" "+NewMetric(o.Metric, o.Stat, "").Title())
 		s.Metrics = append(s.Metrics, NewMetric(o.Metric, o.Stat, ""))
+		s.Search.Scored = append(s.Search.Scored, NewMetric(o.Metric, o.Stat, ""))
 	}
 	for _, it := range f.Iterations {
 		c := Cell{Figures: map[string]Figure{}}

@@ -377,8 +377,8 @@ func bestCards(s *answer.Sweep) []card {
 			if len(c.Objectives) > 0 {
 				of.Value = short(c.Objectives[0])
 			}
-			if len(s.Metrics) > 0 {
-				of.Unit, of.What = s.Metrics[0].Unit, s.Metrics[0].Title()
+			if len(s.Search.Scored) > 0 {
+				of.Unit, of.What = s.Search.Scored[0].Unit, s.Search.Scored[0].Title()
 			}
 			out = append(out, of)
 		}

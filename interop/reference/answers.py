@@ -20,7 +20,7 @@ def main(program, folder, truth=None):
         # The profiles log what they conclude; the report has no member for it.
         log = (pathlib.Path(folder) / "log").read_text()
         probes = len(set(re.findall(r"Benchmark (\d+) \([^)]*\): completed", log)))
-        told = re.findall(r"guidellm\.benchmark\.profiles\.\S+ - (.*search finished.*?)[,;.]", log)
+        told = re.findall(r"guidellm\.benchmark\.profiles\.\S+ - (.*search finished.*?)(?:, but|;|$)", log, re.M)
         return f"{told[-1] if told else 'no answer'}, {probes} probes"
     found = history(folder)
     if found is None:

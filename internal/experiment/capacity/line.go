@@ -13,16 +13,16 @@ import (
 	"aiperf/internal/result/answer"
 )
 
-// Opening says in one line what is searched.
+// Opening says in two lines what is searched.
 func (s *Study) Opening() string {
 	var limits []string
 	for _, f := range s.Limits {
 		limits = append(limits, answer.LimitText(limitOf(f)))
 	}
 	p := s.load()
-	return fmt.Sprintf("Searching the largest %s from %s to %s within %s; probes of at most %s, %s in all", p.Name,
-		artifact.Short(s.Min), strings.TrimSpace(artifact.Short(s.Max)+" "+p.Unit), strings.Join(limits, ", "),
-		answer.Took(s.Question.Probe), answer.Took(s.Budget))
+	return fmt.Sprintf("Searching the largest %s from %s to %s; probes of at most %s, %s in all\nLimits: %s", p.Name,
+		artifact.Short(s.Min), strings.TrimSpace(artifact.Short(s.Max)+" "+p.Unit), answer.Took(s.Question.Probe),
+		answer.Took(s.Budget), strings.Join(limits, ", "))
 }
 
 // Line says in one line what the last probe showed: whether its load meets the limits, by which figure, and how sure

@@ -1,7 +1,6 @@
 package capacity
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -49,8 +48,8 @@ func TestLineSaysWhatAProbeShowed(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
-	if got := s.Opening(); !strings.HasPrefix(got, "Searching the largest concurrency from 1 to 100 within Time to First "+
-		"Token p95 ≤ 300 ms, Request Error Rate ≤ 1 %; probes of at most ") {
+	if got := s.Opening(); got != "Searching the largest concurrency from 1 to 100; probes of at most 1 min 0 s, 1 h 0 min "+
+		"in all\nLimits: Time to First Token p95 ≤ 300 ms, Request Error Rate ≤ 1 %" {
 		t.Error(got)
 	}
 }

@@ -28,12 +28,15 @@ def main(program, folder, truth=None):
     summary, probes = found.get("boundary_summary") or {}, len(found["iterations"])
     if program == "hold":
         ends = summary["interval"]
-        if not ends["lo"] - 1 <= int(truth) <= ends["hi"] + 1:
-            sys.exit(f"  the interval {ends['lo']:g} to {ends['hi']:g} is not that of {truth}")
+        # A search that the client limited, or that ran out of time, has no upper end.
+        high = float("inf") if ends["hi"] is None else ends["hi"]
+        if not ends["lo"] - 1 <= int(truth) <= high + 1:
+            sys.exit(f"  the interval {ends['lo']} to {ends['hi']} is not that of {truth}")
         return ""
     if "interval" in summary:
         ends = summary["interval"]
-        return f"{summary['estimate']:g} ({ends['lo']:g} to {ends['hi']:g}), {probes} probes"
+        limited = summary["client_limited_probes"]
+        return f"{summary['estimate']} ({ends['lo']} to {ends['hi']}), {probes} probes, {limited} limited by the client"
     largest, smallest = summary.get("feasible_max") or {}, summary.get("infeasible_min") or {}
     return f"{largest.get('value')} holds, {smallest.get('value')} does not, {probes} probes"
 

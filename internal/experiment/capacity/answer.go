@@ -57,7 +57,7 @@ func (s *Study) Members() artifact.Object {
 	switch {
 	case a.Saturated:
 		o = o.Set("bound_first", "saturation")
-	case a.Binding >= 0:
+	case a.Binding >= 0 && (!math.IsNaN(a.Fail) || a.Reason == boundary.CapacityNoPass):
 		o = o.Set("bound_first", s.Limits[a.Binding].String())
 	}
 	return o

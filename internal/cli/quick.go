@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,16 +174,15 @@ type foundServer struct {
 }
 
 func (f foundServer) String() string {
-	text := f.Name
-	if text == "" {
-		text = "a server"
-	}
-	text += " at " + f.url
+	text := f.name() + " at " + f.url
 	if f.model != "" {
 		text += ", model " + f.model
 	}
 	return text
 }
+
+// name returns what the server is.
+func (f foundServer) name() string { return cmp.Or(f.Name, "a server") }
 
 // Bounds of the look at a port, and of the questions to a server.
 const (
@@ -237,7 +237,7 @@ func (a *app) findServer(ctx context.Context, o *quickOptions) (found foundServe
 	}
 	var lines []string
 	for _, s := range servers {
-		lines = append(lines, fmt.Sprintf("  aiperf quick %s    # %s, %s", s.url, s, control.Listed(s.Models)))
+		lines = append(lines, fmt.Sprintf("  aiperf quick %s    # %s, %s", s.url, s.name(), control.Listed(s.Models)))
 	}
 	return found, fmt.Errorf("%d servers found; name the one to measure:%s", len(servers), below(lines))
 }

@@ -76,6 +76,10 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 	s.course = series.NewCourse(progress.SearchKind, s.layout.Trials, s.options.Observers, s.search.SoFar)
 	plan.Told = func(p *loop.Proposal, _ *series.Cell, own []series.Run) {
 		s.course.Judge(own, s.search.LastVerdict())
+		if study := s.asked.study; study != nil {
+			fmt.Fprintln(s.terminal.out, study.Line(p.Iteration+1, p.Point[0], &own[0], s.search.LastVerdict() == "met"))
+			return
+		}
 		fmt.Fprintf(s.terminal.out, "[search iter %d] %s\n", p.Iteration, s.search.Last())
 	}
 	runs, stopped, err := s.runs(plan, 0)
@@ -95,7 +99,9 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 	if failed := s.search.Finish(reason); failed != nil && err == nil {
 		err = failed
 	}
-	fmt.Fprintf(s.terminal.out, "Search ended: reason=%s\n", reason)
+	if s.asked.study == nil {
+		fmt.Fprintf(s.terminal.out, "Search ended: reason=%s\n", reason)
+	}
 	return runs, stopped, err
 }
 
@@ -121,7 +127,9 @@ func (s *several) probe(spec *loop.Spec, p *loop.Proposal) (series.Cell, error) 
 	if err != nil {
 		return series.Cell{}, err
 	}
-	fmt.Fprintf(s.terminal.out, "[search iter %d] proposing %s\n", p.Iteration, p)
+	if s.asked.study == nil {
+		fmt.Fprintf(s.terminal.out, "[search iter %d] proposing %s\n", p.Iteration, p)
+	}
 	if s.idle != nil && p.Iteration > 0 {
 		ctx, release := withStop(context.Background(), s.signals.Stop)
 		if found := s.idle.WaitUntilIdle(ctx, probe.IdleBound); found.Known && found.Requests > 0 {

@@ -77,7 +77,11 @@ func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, opti
 	s.options.Tokenizers = new(run.Tokenizers)
 	var runs []series.Run
 	var stopped bool
-	s.terminal.block(aggregate.Banner(plan))
+	if study := s.asked.study; study != nil {
+		fmt.Fprintln(s.terminal.out, study.Opening())
+	} else {
+		s.terminal.block(aggregate.Banner(plan))
+	}
 	if s.search != nil {
 		runs, stopped, err = s.runSearch()
 	} else {
@@ -280,6 +284,9 @@ func (s *several) runs(plan series.Plan, total int) ([]series.Run, bool, error) 
 // table shows the cells so far.
 func (s *several) table() {
 	t := s.terminal
+	if s.asked.study != nil { // a line for each probe says it
+		return
+	}
 	if !t.outTTY || len(s.whole.Cells()) < 2 || s.base.Asked.Bool("no-sweep-table") {
 		return
 	}

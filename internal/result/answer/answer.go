@@ -184,7 +184,7 @@ type Sweep struct {
 // Search is how a search went.
 type Search struct {
 	Planner string
-	// Objectives are texts as metric, statistic and direction, Scored the metrics of them.
+	// Objectives are texts as metric, statistic and direction; Scored are their metrics.
 	Objectives []string
 	Scored     []Metric
 	// Ranges are the bounds of the parameters.

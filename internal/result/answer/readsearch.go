@@ -81,6 +81,7 @@ func ReadSearch(history []byte) (*Sweep, error) {
 		s.Search.Objectives = append(s.Search.Objectives,
 			strings.ToLower(o.Direction)+" "+NewMetric(o.Metric, o.Stat, "").Title())
 		s.Metrics = append(s.Metrics, NewMetric(o.Metric, o.Stat, ""))
+		s.Search.Scored = append(s.Search.Scored, NewMetric(o.Metric, o.Stat, ""))
 	}
 	s.Search.Scored = slices.Clone(s.Metrics)
 	for _, t := range f.Tiers {

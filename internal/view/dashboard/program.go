@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,6 +72,12 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // key does what a key asks for.
 func (m *model) key(name string) tea.Cmd {
+	if m.d.options.Watch && (name == "q" || slices.Contains(runKeys, name)) {
+		if name != "q" {
+			return nil
+		}
+		name = "ctrl+c"
+	}
 	switch name {
 	case "ctrl+c":
 		if m.d.options.Interrupt != nil {

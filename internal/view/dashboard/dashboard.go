@@ -121,12 +121,12 @@ func (d *Dashboard) Start(log *slog.Logger) {
 	go func() {
 		_, err := d.program.Run()
 		d.up.Store(false)
-		d.held.flush()
-		close(d.ended)
 		if err != nil {
 			log.LogAttrs(context.Background(), slog.LevelWarn, "The dashboard has ended; the run goes on without it",
 				slog.String("error", err.Error()))
 		}
+		d.held.flush()
+		close(d.ended)
 	}()
 }
 
@@ -245,6 +245,13 @@ func (d *Dashboard) SeriesChanged(s *progress.Series) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.series = s
+}
+
+// frame is what a frame shows.
+func (d *Dashboard) frame(spinner int, notice string, now time.Time) *frame {
+	f := &frame{state: d.newest(), options: &d.options, workers: d.live.list(), spinner: spinner, notice: notice, now: now}
+	f.log, f.logBefore = d.log.newest()
+	return f
 }
 
 // newest returns what is newest, for a frame.

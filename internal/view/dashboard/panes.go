@@ -52,14 +52,11 @@ var levelStyles = map[string]style{"TRACE": dim, "DEBUG": dim, "INFO": green, "N
 	"SUCCESS": bold | green, "ERROR": red, "CRITICAL": bold | red}
 
 // logTail is the content of the pane of the log.
-func logTail(f *frame, columns, _ int) (lines []line) {
+func logTail(f *frame, columns, _ int) []line {
 	if len(f.log) == 0 {
 		return []line{{{"No log lines yet.", dim}}}
 	}
-	for _, text := range f.log {
-		lines = append(lines, logLine(text, columns)...)
-	}
-	return lines
+	return f.logRows.of(f.log, f.logBefore, columns)
 }
 
 // briefLog is the width below which a line of the log has no level: the colour of its message says it.

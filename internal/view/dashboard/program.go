@@ -102,7 +102,8 @@ func (m *model) say(text string) {
 }
 
 func (m *model) copyLog() tea.Cmd {
-	text := strings.Join(m.d.log.newest(), "\n")
+	lines, _ := m.d.log.newest()
+	text := strings.Join(lines, "\n")
 	if text == "" {
 		m.say("No logs to copy")
 		return nil
@@ -136,8 +137,7 @@ func (m *model) draw() {
 	if time.Now().Before(m.noticeTo) {
 		notice = m.notice
 	}
-	m.screen.draw(&frame{state: m.d.newest(), options: &m.d.options, log: m.d.log.newest(), workers: m.d.live.list(),
-		spinner: m.spinner, notice: notice, now: time.Now()})
+	m.screen.draw(m.d.frame(m.spinner, notice, time.Now()))
 }
 
 // View implements tea.Model.

@@ -13,11 +13,14 @@ import (
 type frame struct {
 	*state
 	options *Options
-	log     []string
-	workers []worker
-	spinner int
-	notice  string
-	now     time.Time
+	// log are the newest lines of the log, logBefore is the number of those before them, logRows what they were broken into.
+	log       []string
+	logBefore int
+	logRows   *brokenLog
+	workers   []worker
+	spinner   int
+	notice    string
+	now       time.Time
 }
 
 // span is a piece of a line in one style.
@@ -90,6 +93,7 @@ type screen struct {
 	chosen    bool
 	hideLogs  bool
 	gpus      bool
+	broken    brokenLog
 	// scroll is the first line that is shown of a pane, from its end where it follows.
 	scroll map[paneID]int
 	// drawn are the panes of the last frame, hits the keys of its footer.
@@ -227,6 +231,7 @@ const (
 // draw draws a frame.
 func (s *screen) draw(f *frame) {
 	c := &s.canvas
+	f.logRows = &s.broken
 	c.reset(c.width, c.height)
 	s.drawn, s.hits = s.drawn[:0], s.hits[:0]
 	if c.width < leastBodyWidth || c.height < leastBodyHeight {

@@ -41,8 +41,9 @@ type statRow struct {
 	style style
 }
 
-// leastLabel is the width down to which labels shrink before columns are left out.
-const leastLabel = 14
+// leastLabel is the width down to which labels shrink before columns are left out, leastBrief the one before p50 and p99
+// are.
+const leastLabel, leastBrief = 14, 8
 
 // statTable lays a table of statistics out: numbers are never cut, labels shrink, then columns are left out.
 func statTable(head string, rows []statRow, columns int) (lines []line) {
@@ -66,8 +67,10 @@ func statTable(head string, rows []statRow, columns int) (lines []line) {
 		return total
 	}
 	most := 5
-	for most > 0 && columns-shown(most) < min(labels, leastLabel) {
-		most--
+	for least := leastLabel; most > 0 && columns-shown(most) < min(labels, least); {
+		if most--; most == 1 {
+			least = leastBrief
+		}
 	}
 	labels = min(labels, max(0, columns-shown(most)))
 	draw := func(label string, cells [len(statistics)]string, own, numbers style) {
@@ -173,7 +176,7 @@ func gpuLines(f *frame, columns, _ int) (lines []line) {
 	}
 	list := f.gpus()
 	if len(list) > 1 {
-		lines = append(lines, cut(gpuSummary(list), columns), nil)
+		lines = append(lines, gpuSummary(list, columns), nil)
 		if len(list) > 4 || f.options.Watch {
 			lines = append(append(lines, gpuOverview(list, columns)...), nil)
 		}
@@ -213,9 +216,10 @@ func newestOf(g *progress.GPU, tags []string) (float64, bool) {
 	return 0, false
 }
 
-// gpuSummary is the line of all GPUs together.
-func gpuSummary(list []progress.GPU) line {
+// gpuSummary is the line of all GPUs together, with as many figures as there is room for.
+func gpuSummary(list []progress.GPU, columns int) line {
 	l := line{{fmt.Sprintf("%d GPUs now", len(list)), bold}}
+	columns -= width(l[0].text)
 	for _, t := range gpuTotals {
 		sum, n := 0.0, 0
 		for i := range list {
@@ -229,7 +233,11 @@ func gpuSummary(list []progress.GPU) line {
 		case !t.sum:
 			sum /= float64(n)
 		}
-		l = append(l, span{" · " + t.label + " ", dim}, span{short(sum) + " " + t.unit, 0})
+		name, value := " · "+t.label+" ", short(sum)+" "+t.unit
+		if columns -= width(name) + width(value); columns < 0 {
+			break
+		}
+		l = append(l, span{name, dim}, span{value, 0})
 	}
 	return l
 }

@@ -103,7 +103,8 @@ func (s *Store) quantiles(names []string, window Window) (q Quantiles) {
 				scale = 1e-3
 			}
 			p50, p99 := scale*h.Estimates.At(50), scale*h.Estimates.At(99)
-			if q.P99 == nil || p99 > *q.P99 {
+			// A bucket that begins at 0 may hold all there is: nothing better is known of its values.
+			if p50 > 0 && (q.P99 == nil || p99 > *q.P99) {
 				q = Quantiles{&p50, &p99}
 			}
 		}

@@ -43,10 +43,14 @@ func (r *serverRow) value(figures []progress.Figure) string {
 	return milliseconds(1e3*v) + "  " + milliseconds(1e3*figureOf(figures, r.second))
 }
 
-// The columns of a row of a server: its label, its value, and the least for a bar or a course.
+// The columns of a row of a server: its label, its value, that of a percentage, and the least for a bar or a course; in a
+// pane that is narrower than wideServer labels are shorter.
 const (
+	wideServer   = 54
 	serverLabels = 21
+	narrowLabels = 18
 	serverValues = 19
+	barValues    = 8
 	leastCourse  = 6
 )
 
@@ -66,7 +70,10 @@ func serverLines(f *frame, columns, _ int) (lines []line) {
 
 // serverBlock has a row for each figure that is known: the newest value, and a bar or its course where there is room.
 func serverBlock(figures []progress.Figure, courses serverCourses, columns int) (lines []line) {
-	labels := min(serverLabels, max(8, columns-serverValues-1))
+	labels, values := serverLabels, serverValues
+	if columns < wideServer {
+		labels, values = min(narrowLabels, max(8, columns-serverValues-1)), 0
+	}
 	for i := range serverRows {
 		r := &serverRows[i]
 		if math.IsNaN(figureOf(figures, r.name)) {
@@ -75,7 +82,11 @@ func serverBlock(figures []progress.Figure, courses serverCourses, columns int) 
 		label := fitted(r.label, labels-1)
 		text := r.value(figures)
 		l := line{{label + strings.Repeat(" ", labels-width(label)), dim}, {text, 0}}
-		used := labels + max(serverValues, width(text)+1)
+		least := values
+		if r.bar {
+			least = max(least, barValues)
+		}
+		used := labels + max(least, width(text)+1)
 		if room := columns - used; room >= leastCourse {
 			l = append(l, span{strings.Repeat(" ", used-labels-width(text)), 0})
 			if r.bar {

@@ -450,3 +450,26 @@ func BenchmarkFrame(b *testing.B) {
 		})
 	}
 }
+
+// The page of the documentation has the keys of the program, and every hint of the footer is among them.
+func TestKeysOfTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/dashboard.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), KeysTable()) {
+		t.Errorf("docs/dashboard.md lacks this table:\n%s", KeysTable())
+	}
+	for _, h := range hints {
+		name := strings.Replace(h.key, "ctrl+s", "Ctrl-S", 1)
+		name = strings.Replace(name, "ctrl+c", "Ctrl-C", 1)
+		if !slices.ContainsFunc(keyRows, func(k keyRow) bool { return k.keys == name }) {
+			t.Errorf("the key %s is not documented", h.key)
+		}
+	}
+	for _, k := range keyRows {
+		if _, pane := panes[paneID(k.keys)]; pane && k.watch == slices.Contains(runKeys, k.keys) {
+			t.Errorf("key %s: the documentation says %v of a watch", k.keys, k.watch)
+		}
+	}
+}

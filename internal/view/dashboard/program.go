@@ -39,7 +39,17 @@ func (m *model) next() tea.Cmd {
 }
 
 // Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return m.next() }
+func (m *model) Init() tea.Cmd {
+	m.rawAgain()
+	return m.next()
+}
+
+// rawAgain is called when the terminal has become raw.
+func (m *model) rawAgain() {
+	if in, isFile := m.d.options.In.(*os.File); isFile {
+		keepInterrupts(in)
+	}
+}
 
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -48,6 +58,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tick:
 		m.spinner++
 		return m, m.next()
+	case tea.ResumeMsg:
+		m.rawAgain()
 	case tea.WindowSizeMsg:
 		m.screen.resize(msg.Width, msg.Height)
 	case tea.KeyPressMsg:
@@ -79,7 +91,7 @@ func (m *model) key(name string) tea.Cmd {
 		name = "ctrl+c"
 	}
 	switch name {
-	case "ctrl+c":
+	case "ctrl+c": // where it is no signal
 		if m.d.options.Interrupt != nil {
 			m.d.options.Interrupt()
 		}

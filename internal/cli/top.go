@@ -340,4 +340,3 @@ func writeTop(out io.Writer, o *progress.Observed, width int) error {
 	_, err := io.WriteString(out, b.String())
 	return err
 }
-

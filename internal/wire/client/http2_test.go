@@ -106,6 +106,8 @@ func TestHTTP2(t *testing.T) {
 				tm.BytesReceived <= int64(len("data: 0\n\n")*3) || x.KernelStamps {
 				t.Errorf("timing of the first exchange %+v", tm)
 			}
+			keep(t, c, conns, post(base+"/echo"))
+			before := conns.Load()
 			r := post(base + "/echo")
 			r.KeepTrace, r.KeepRaw = true, true
 			rec, x = send(c, r)
@@ -132,8 +134,8 @@ func TestHTTP2(t *testing.T) {
 				len(rec.events) != 1 {
 				t.Errorf("cut stream: %+v %v", x.Err, rec.events)
 			}
-			if n := conns.Load(); n != 1 {
-				t.Errorf("%d connections for exchanges in turn", n)
+			if n := conns.Load(); n != before {
+				t.Errorf("%d connections before exchanges in turn, %d after", before, n)
 			}
 			if s := c.StampSource(); s.Source != TimestampUser || !strings.Contains(s.Reason, "HTTP/2") {
 				t.Errorf("stamps %+v", s)
@@ -187,38 +189,60 @@ func TestHTTP2CancellationAfterAFastReply(t *testing.T) {
 func TestHTTP2Strategies(t *testing.T) {
 	for _, c := range []struct {
 		reuse Reuse
-		conns int64
-	}{{ReusePooled, 1}, {ReuseNever, 6}, {ReuseSticky, 2}} {
+		// second is whether the second session needs a connection of its own, later how many six exchanges need that
+		// follow those of both sessions.
+		second bool
+		later  int64
+	}{{ReusePooled, false, 0}, {ReuseNever, true, 6}, {ReuseSticky, true, 0}} {
 		t.Run(string(c.reuse), func(t *testing.T) {
 			base, conns := serveHTTP2(t, nil, api)
 			client := newTestClient(t, func(o *Options) { o.HTTP2, o.Reuse = true, c.reuse })
+			request := func(session string, final bool) *Request {
+				r := post(base + "/echo")
+				r.Session, r.FinalTurn = session, final
+				return r
+			}
+			if c.reuse != ReuseNever {
+				keep(t, client, conns, request("a", false))
+				if n := keep(t, client, conns, request("b", false)); n > 0 != c.second {
+					t.Errorf("%d connections for the second session", n)
+				}
+			}
+			before := conns.Load()
 			for turn := range 3 {
 				for _, session := range []string{"a", "b"} {
-					r := post(base + "/echo")
-					r.Session, r.FinalTurn = session, turn == 2
-					if _, x := send(client, r); x.Err != nil {
+					if _, x := send(client, request(session, turn == 2)); x.Err != nil {
 						t.Fatal(x.Err)
 					}
 				}
 			}
-			if n := conns.Load(); n != c.conns {
-				t.Errorf("%d connections, want %d", n, c.conns)
+			if n := conns.Load() - before; n != c.later {
+				t.Errorf("%d connections afterwards, want %d", n, c.later)
 			}
 		})
+	}
+}
+
+// keep sends a request until it goes over a connection that was kept, and returns how many connections that took:
+// net/http hands a connection to the exchange that asked for it before it offers it to others.
+func keep(t *testing.T, c *Client, conns *atomic.Int64, r *Request) int64 {
+	t.Helper()
+	before := conns.Load()
+	for {
+		_, x := send(c, r)
+		if x.Err != nil {
+			t.Fatal(x.Err)
+		}
+		if x.Timing.Reused != 0 {
+			return conns.Load() - before
+		}
 	}
 }
 
 func TestHTTP2StreamsShareAConnection(t *testing.T) {
 	base, conns := serveHTTP2(t, nil, api)
 	c := newTestClient(t, func(o *Options) { o.HTTP2 = true })
-	// net/http hands a connection to the exchange that asked for it before it offers it to others.
-	for reused := false; !reused; {
-		_, x := send(c, post(base+"/echo"))
-		if x.Err != nil {
-			t.Fatal(x.Err)
-		}
-		reused = x.Timing.Reused != 0
-	}
+	keep(t, c, conns, post(base+"/echo"))
 	before := conns.Load()
 	var wg sync.WaitGroup
 	for range 50 {

@@ -45,14 +45,14 @@ keep() { screen "$1" >"$cache/$2.txt"; }
 
 mock_server "$cache/mock.log" --ttft 60 --itl 8 --ttft-jitter-cv 0.4 --max-batch 12 --error-rate 5
 load=("$cache/aiperf" profile --model mock-model --tokenizer builtin --endpoint-type chat --streaming --url "$url"
-    --isl 100 --osl 40 --concurrency 16 --stats-interval 1 --extra-inputs ignore_eos:true)
+    --isl 100 --osl 40 --stats-interval 1 --extra-inputs ignore_eos:true)
 
 # Four sizes, at once.
 sizes=("80 24" "100 30" "140 40" "200 60")
 for size in "${sizes[@]}"; do
     read -r columns rows <<<"$size"
     open "t$columns" "$columns" "$rows"
-    keys "t$columns" "clear; ${load[*]} --gpu-telemetry dashboard $url/dcgm1/metrics --benchmark-duration 600 --artifact-dir run-$columns; echo code=\$?" Enter
+    keys "t$columns" "clear; ${load[*]} --concurrency 16 --gpu-telemetry dashboard $url/dcgm1/metrics --benchmark-duration 600 --artifact-dir run-$columns; echo code=\$?" Enter
 done
 for size in "${sizes[@]}"; do
     read -r columns rows <<<"$size"

@@ -125,6 +125,7 @@ lacks t100 'Server Metrics ·'
 stop
 
 # Texts of a server that would clear the screen, set its title and write over it.
+rm -f "$cache/hostile.port"
 python3 hostile.py "$cache/hostile.port" &
 server=$!
 on_exit "kill $server 2>/dev/null"

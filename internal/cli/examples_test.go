@@ -25,6 +25,7 @@ var pages = map[string]map[string]string{
 	"docs/capacity.md":        nil,
 	"docs/chat.md":            nil,
 	"docs/configuration.md":   nil,
+	"docs/dashboard.md":       nil,
 	"docs/datasets.md":        nil,
 	"docs/endpoints.md":       nil,
 	"docs/gpu-telemetry.md":   nil,
@@ -53,6 +54,7 @@ var pages = map[string]map[string]string{
 var absent = map[string]string{
 	"…":                          "a part of a command",
 	"aiperf mock-server":         "the server that the test itself starts",
+	"aiperf top localhost":       "it watches until it is interrupted",
 	"aiperf selftest":            "a minute of an idle machine; it has tests of its own",
 	"--auth-type sigv4":          "an account with a cloud",
 	"https://api.openai.com":     "an account with a provider",
@@ -74,6 +76,7 @@ var absent = map[string]string{
 // shorter makes the commands fit for a test, and sends them to the server that it started.
 var shorter = []string{
 	"--benchmark-duration 60", "--benchmark-duration 1",
+	"--benchmark-duration 120", "--benchmark-duration 1",
 	"--warmup-duration 10", "--warmup-duration 1",
 	"--ttft 500", "--ttft 500 --seconds 1 --max-users 2",
 	"--profile-run-cooldown-seconds 10", "--profile-run-cooldown-seconds 0",

@@ -73,6 +73,7 @@ func commands() []command {
 	return []command{
 		{"profile", "run a benchmark against an inference server", (*app).profile},
 		{"quick", "measure a server for a minute and answer in five lines", (*app).quick},
+		{"top", "watch servers and GPUs without a load", (*app).top},
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
 		{"capacity", "find how much load a server takes within limits", (*app).capacity},
 		{"config", "write, check, show and compare configuration files", (*app).config},

@@ -289,7 +289,7 @@ func (f *facts) cap() (Line, bool) {
 
 // load says that the load itself was the limit, as far as that is known.
 func (f *facts) load() Line {
-	notKnown := Line{Code: NotKnown, Level: summary.Plain, Title: "Not known", Advice: find}
+	notKnown := Line{Code: NotKnown, Level: summary.Plain, Title: "The limit is not known", Advice: find}
 	l := Line{Level: summary.Good, Title: "The load that was asked for"}
 	avg, known := f.Value("effective_concurrency")
 	more := ""

@@ -54,7 +54,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 		key += it.id + it.stamp
 	}
 	m := s.reports.of(key, func(ctx context.Context) ([]byte, error) { return s.makeComparison(ctx, items) })
-	if !m.wait(r.Context(), 2*soon) {
+	if !m.done.wait(r.Context(), 2*soon) {
 		s.waiting(w, r, "The comparison is being computed from the records of the requests")
 		return
 	}

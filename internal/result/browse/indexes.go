@@ -11,7 +11,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"aiperf/internal/config"
 	"aiperf/internal/result/requests"
@@ -33,7 +32,7 @@ type indexes struct {
 
 // indexed is an index, complete when done is closed.
 type indexed struct {
-	done  chan struct{}
+	done  finished
 	share atomic.Uint64 // of the file that was read, as the bits of a float
 	x     *requests.Index
 	err   error
@@ -66,7 +65,7 @@ func (x *indexes) of(it *item, kind config.Artifact) *indexed {
 		x.order = append(slices.DeleteFunc(x.order, func(k string) bool { return k == key }), key)
 		return m
 	}
-	m := &indexed{done: make(chan struct{})}
+	m := &indexed{done: make(finished)}
 	x.all[key], x.order = m, append(x.order, key)
 	x.work.Go(func() {
 		m.x, m.err = x.make(m, path, kind == config.RawJSONL)
@@ -82,13 +81,13 @@ func (x *indexes) shrink() {
 	defer x.mu.Unlock()
 	var total int64
 	for _, m := range x.all {
-		if m.ready() && m.x != nil {
+		if m.done.ready() && m.x != nil {
 			total += m.x.Bytes()
 		}
 	}
 	for k := 0; k < len(x.order)-1 && total > maxIndexed; {
 		m := x.all[x.order[k]]
-		if !m.ready() {
+		if !m.done.ready() {
 			k++
 			continue
 		}
@@ -98,28 +97,6 @@ func (x *indexes) shrink() {
 		delete(x.all, x.order[k])
 		x.order = slices.Delete(x.order, k, k+1)
 	}
-}
-
-func (m *indexed) ready() bool {
-	select {
-	case <-m.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// wait reports whether the index is complete after at most a time.
-func (m *indexed) wait(ctx context.Context, limit time.Duration) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-m.done:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return m.ready()
 }
 
 // make loads the index, or builds it.

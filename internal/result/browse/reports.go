@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
@@ -34,7 +33,7 @@ type reports struct {
 
 // made is a report, complete when done is closed.
 type made struct {
-	done chan struct{}
+	done finished
 	page []byte
 	err  error
 }
@@ -71,7 +70,7 @@ func (p *reports) of(key string, compute func(context.Context) ([]byte, error)) 
 	if m, ok := p.all[key]; ok {
 		return m
 	}
-	m := &made{done: make(chan struct{})}
+	m := &made{done: make(finished)}
 	p.all[key], p.order = m, append(p.order, key)
 	for len(p.order) > keptReports {
 		delete(p.all, p.order[0])
@@ -82,19 +81,6 @@ func (p *reports) of(key string, compute func(context.Context) ([]byte, error)) 
 		m.page, m.err = p.make(key, compute)
 	})
 	return m
-}
-
-// wait returns whether a report is complete after at most a time.
-func (m *made) wait(ctx context.Context, limit time.Duration) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-m.done:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return false
 }
 
 // make reads the report from the cache folder, or computes it.

@@ -89,7 +89,7 @@ func pending(w http.ResponseWriter, m *indexed) {
 // findRequests answers a query for requests.
 func (s *Server) findRequests(w http.ResponseWriter, r *http.Request, _ *shelf, it *item) {
 	m := s.indexes.of(it, config.RecordsJSONL)
-	if !m.wait(r.Context(), answerSoon) {
+	if !m.done.wait(r.Context(), answerSoon) {
 		pending(w, m)
 		return
 	}
@@ -152,7 +152,7 @@ func rowOfRequest(m *requests.Match, tags []string) requestRow {
 // oneRequest answers with the record of a request, and with its raw exchange if that was recorded.
 func (s *Server) oneRequest(w http.ResponseWriter, r *http.Request, _ *shelf, it *item) {
 	m := s.indexes.of(it, config.RecordsJSONL)
-	if !m.wait(r.Context(), answerSoon) {
+	if !m.done.wait(r.Context(), answerSoon) {
 		pending(w, m)
 		return
 	}
@@ -170,7 +170,7 @@ func (s *Server) oneRequest(w http.ResponseWriter, r *http.Request, _ *shelf, it
 	if hasRaw(it) {
 		names := s.indexes.of(it, config.RawJSONL)
 		switch id := jsonscan.FindText(jsonscan.Find(line, "metadata"), "x_request_id"); {
-		case !names.wait(r.Context(), answerSoon):
+		case !names.done.wait(r.Context(), answerSoon):
 			out["rawPending"] = true
 		case names.err != nil:
 			out["rawError"] = names.err.Error()
@@ -203,7 +203,7 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, _ *shelf, it *
 		return
 	}
 	m := s.indexes.of(it, config.RecordsJSONL)
-	if !m.wait(r.Context(), answerSoon) {
+	if !m.done.wait(r.Context(), answerSoon) {
 		pending(w, m)
 		return
 	}

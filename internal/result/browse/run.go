@@ -28,7 +28,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, sh *shelf, it *item
 		return
 	}
 	m := s.reports.ofRun(it)
-	if !m.wait(r.Context(), soon) {
+	if !m.done.wait(r.Context(), soon) {
 		s.overview(w, r, sh, it, overviewNotes{pending: true})
 		return
 	}
@@ -41,7 +41,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, sh *shelf, it *item
 
 // reportState answers whether the report of a run is ready.
 func (s *Server) reportState(w http.ResponseWriter, r *http.Request, _ *shelf, it *item) {
-	ready := !it.folder.HasRecords || s.reports.ofRun(it).wait(r.Context(), 10*time.Second)
+	ready := !it.folder.HasRecords || s.reports.ofRun(it).done.wait(r.Context(), 10*time.Second)
 	answerJSON(w, map[string]bool{"ready": ready})
 }
 

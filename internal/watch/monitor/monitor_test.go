@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,10 +22,12 @@ import (
 // page is a metrics server in memory.
 type page struct {
 	accepted chan net.Conn
-	down     bool
-	begun    time.Time
-	// text is the page at a time since begun.
+	// text is the page at a time since the server began.
 	text func(since time.Duration) string
+
+	mu    sync.Mutex
+	down  bool
+	begun time.Time
 }
 
 // Accept, Close and Addr implement net.Listener.
@@ -39,7 +42,7 @@ func (p *page) Close() error   { return nil }
 func (p *page) Addr() net.Addr { return &net.TCPAddr{} }
 
 func (p *page) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	if p.down {
+	if _, up := p.page(); !up {
 		return nil, errors.New("connection refused")
 	}
 	ours, theirs := net.Pipe()
@@ -51,16 +54,37 @@ func (p *page) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
+// page returns the page as it is now; false while the server is down.
+func (p *page) page() (text string, up bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text(time.Since(p.begun)), !p.down
+}
+
+// end has the server be down, begin be up again, from nothing.
+func (p *page) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = true
+}
+
+func (p *page) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down, p.begun = false, time.Now()
+}
+
 // inBubble runs a test of a monitor of one page within fake time.
 func inBubble(t *testing.T, text func(time.Duration) string, test func(*testing.T, *page, *Monitor)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &page{accepted: make(chan net.Conn), begun: time.Now(), text: text}
 		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			if p.down {
+			text, up := p.page()
+			if !up {
 				panic(http.ErrAbortHandler)
 			}
 			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-			io.WriteString(w, p.text(time.Since(p.begun)))
+			io.WriteString(w, text)
 		})}
 		served := make(chan struct{})
 		go func() {
@@ -141,12 +165,12 @@ func TestAServerGoesAndComesBack(t *testing.T) {
 		if s := m.Servers()[0]; s.Error != "" {
 			t.Fatalf("%+v", s)
 		}
-		p.down = true
+		p.end()
 		time.Sleep(time.Minute)
 		if s := m.Servers()[0]; s.Error == "" || s.Now.Kind != "" {
 			t.Fatalf("while it is away: %+v", s)
 		}
-		p.down, p.begun = false, time.Now()
+		p.begin()
 		time.Sleep(time.Minute)
 		s := m.Servers()[0]
 		if s.Error != "" {
@@ -158,7 +182,7 @@ func TestAServerGoesAndComesBack(t *testing.T) {
 
 func TestAServerThatIsNotThere(t *testing.T) {
 	inBubble(t, vllm, func(t *testing.T, p *page, m *Monitor) {
-		p.down = true
+		p.end()
 		time.Sleep(10 * time.Second)
 		if s := m.Servers()[0]; !strings.Contains(s.Error, "refused") {
 			t.Errorf("%+v", s)

@@ -2,6 +2,7 @@
 # The dashboard in a real terminal (Debian's tmux), at four sizes: what a person sees during a run, after keys, a resize and
 # a suspension, and what stays on the screen afterwards; Ctrl-C once and twice; a series; aiperf top. Every character of the
 # texts that the server sends must arrive as text: its error messages hold sequences that move a cursor.
+# They have no variable CI, with which there is no dashboard.
 #
 #   INTEROP_CACHE=DIR  where the transcripts are kept (default: a directory that is removed)
 set -euo pipefail
@@ -15,7 +16,7 @@ mux() { tmux -S "$cache/socket" "$@"; }
 on_exit 'mux kill-server 2>/dev/null'
 # open NAME COLUMNS ROWS opens a terminal with a shell.
 open() {
-    mux -f /dev/null new-session -d -s "$1" -x "$2" -y "$3" -c "$cache" 'env PS1="ready\$ " TERM=screen-256color bash --norc'
+    mux -f /dev/null new-session -d -s "$1" -x "$2" -y "$3" -c "$cache" 'env -u CI PS1="ready\$ " TERM=screen-256color bash --norc'
     sees "$1" 'ready\$'
 }
 keys() { mux send-keys -t "=$1:" "${@:2}"; }

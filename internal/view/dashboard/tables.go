@@ -105,13 +105,7 @@ func metricLines(f *frame, columns, _ int) []line {
 		if r == nil {
 			continue
 		}
-		row := statRow{label: d.Short, style: cyan}
-		if row.label == "" {
-			row.label = d.Header
-		}
-		if !d.ShortHidesUnit && r.Unit != "" {
-			row.label += " (" + r.Unit + ")"
-		}
+		row := statRow{label: r.ShortLabel(), style: cyan}
 		row.cells = [...]string{cents(r.Stats.Avg), notAvailable, notAvailable, notAvailable, notAvailable, notAvailable,
 			notAvailable}
 		if s := &r.Stats; r.Distribution {

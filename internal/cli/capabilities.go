@@ -249,7 +249,7 @@ func artifacts(during bool) (list []capability) {
 // streams are the files and services that get data while a run goes on.
 func streams() []capability {
 	list := artifacts(true)
-	for _, name := range []string{"otel-url", "mlflow-tracking-uri", "metrics-listen"} {
+	for _, name := range []string{"otel-url", "mlflow-tracking-uri", "wandb-project", "metrics-listen"} {
 		o := option.Named(name)
 		list = append(list, capability{name: strings.ReplaceAll(o.Name, "-", "_"), about: o.Help,
 			facts: []fact{{"Flag", "--" + o.Name}}})

@@ -163,6 +163,13 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 	if mlflow != nil {
 		options.Observers = append(options.Observers, mlflow)
 	}
+	wandb, err := a.newWandB(cfg)
+	if err != nil {
+		return a.fail(err)
+	}
+	if wandb != nil {
+		options.Observers = append(options.Observers, wandb)
+	}
 	defer a.endServer(log.Logger("server"))
 	if view.screen != nil {
 		view.screen.Start(log.Logger("dashboard"))

@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 
 	"aiperf/internal/config"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/publish/bundle"
 	"aiperf/internal/publish/mlflow"
 	"aiperf/internal/publish/progress"
+	"aiperf/internal/publish/wandb"
 )
 
 // newMLflow returns the publisher for the server of --mlflow-tracking-uri, nil where there is none. It reads what the
@@ -30,12 +33,41 @@ func (a *app) newMLflow(cfg *config.Run) (*mlflow.Publisher, error) {
 		Interval: cfg.Env.OTel.FlushInterval, Timeout: cfg.Env.MLflow.Timeout, Redactor: redactor,
 	}
 	if o.Globs == nil {
-		o.Globs = mlflow.DefaultGlobs(path.Dir(filepath.ToSlash(cfg.Artifacts.Prefix)))
+		o.Globs = bundle.Patterns(path.Dir(filepath.ToSlash(cfg.Artifacts.Prefix)))
 	}
 	for _, tag := range m.Tags {
 		o.Tags = append(o.Tags, mlflow.Entry{Key: tag.Name, Value: shown(redactor, tag.Name, tag.Value)})
 	}
 	return mlflow.New(o), nil
+}
+
+// newWandB returns the publisher for the project of --wandb-project, nil where there is none. It reads the key, so that a
+// missing one shows before anything is sent.
+func (a *app) newWandB(cfg *config.Run) (*wandb.Publisher, error) {
+	w := &cfg.WandB
+	if w.Project == "" {
+		return nil, nil
+	}
+	environment, err := wandb.ReadEnvironment(a.env)
+	if err != nil || environment.Disabled {
+		return nil, err
+	}
+	redactor := cfg.Redactor()
+	o := wandb.Options{
+		Environment: environment, Project: redactor.Values(w.Project), Entity: cmp.Or(w.Entity, environment.Entity),
+		RunName: redactor.Values(w.RunName),
+		Globs: append(bundle.Patterns(path.Dir(filepath.ToSlash(cfg.Artifacts.Prefix))), "*_timeslices.*"),
+		// It is written while this upload goes on.
+		Without: []string{cfg.Artifacts.Name(config.MLflowJSON)},
+		Timeout: cfg.Env.WandB.Timeout, Redactor: redactor,
+	}
+	for _, name := range cfg.Env.UI.ConsoleGroups {
+		o.Groups = append(o.Groups, metrics.Group(name))
+	}
+	for _, tag := range w.Tags {
+		o.Tags = append(o.Tags, redactor.Values(tag))
+	}
+	return wandb.New(o), nil
 }
 
 // userName is who runs the program, as the system knows him.

@@ -30,6 +30,7 @@ type Run struct {
 	Network       Network
 	OTel          OTel
 	MLflow        MLflow
+	WandB         WandB
 	// Plugins are the outside programs that get the finished run.
 	Plugins Plugins
 	UI      UI

@@ -66,6 +66,14 @@ type OTel struct {
 // Attribute is a name and a value.
 type Attribute struct{ Name, Value string }
 
+// WandB says where the run is uploaded on Weights & Biases.
+type WandB struct {
+	// Project is empty when it is not. Entity and RunName are empty where the user gave none.
+	Project, Entity, RunName string
+	// Tags are neither empty nor surrounded by spaces.
+	Tags []string
+}
+
 // MLflow says where the run is tracked on an MLflow server.
 type MLflow struct {
 	// URI is nil when it is not. Its scheme is http or https; it may hold user information.

@@ -19,8 +19,9 @@ type Values struct {
 	GPU           GPU
 	Network       Network
 	OTel          OTel
-	// MLflow bounds the upload to an MLflow server.
+	// MLflow bounds the upload to an MLflow server, WandB that to Weights & Biases.
 	MLflow   Upload
+	WandB    Upload
 	Endpoint Endpoint
 	Plugin   Plugin
 	Chat     Chat

@@ -422,7 +422,7 @@ func laterVariables(e *Values) []Variable {
 		vFloat("MLFLOW_EXPORT_TIMEOUT_SECONDS", "30", option.Between(1, 600),
 			"Seconds for the upload to MLflow.").in(time.Second).to(&e.MLflow.Timeout),
 		vFloat("WANDB_EXPORT_TIMEOUT_SECONDS", "30", option.Between(1, 600),
-			"Seconds for the upload to Weights & Biases.").in(time.Second),
+			"Seconds for the upload to Weights & Biases.").in(time.Second).to(&e.WandB.Timeout),
 		vBool("RAISE_ON_CALLBACK_ERROR", "false",
 			"Make an exporter or a metric of a plug-in that fails a failure of the run.").to(&e.Plugin.Fatal),
 		vFloat("ACCURACY_CANCEL_RESULT_WAIT_SEC", "5", option.AtLeast(0),

@@ -270,6 +270,8 @@ var companions = []struct{ prefix, args string }{
 	{"gen-ai-provider", "--otel-url h:1"},
 	{"mlflow-tracking-uri", "--mlflow-tracking-uri=http://h:5"},
 	{"mlflow-", "--mlflow-tracking-uri http://h:5"},
+	{"wandb-project", "--wandb-project=other"},
+	{"wandb-", "--wandb-project p"},
 	{"metrics-listen", "--metrics-listen=127.0.0.1:0"},
 	{"web", "--web=127.0.0.1:0"},
 	{"api-host", "--api-port 9"},

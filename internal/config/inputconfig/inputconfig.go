@@ -66,6 +66,7 @@ func resolvedConfig(r *config.Run) Object {
 	out = append(out, Member{Key: "network_latency", Value: networkConfig(r)})
 	out = setNonEmpty(out, "otel", otelConfig(r))
 	out = setNonEmpty(out, "mlflow", mlflowConfig(r))
+	out = setNonEmpty(out, "wandb", wandbConfig(r))
 	out = setNonEmpty(out, "runtime", runtimeConfig(r))
 	if p.Given("log-level") || r.UI.Verbose {
 		out = append(out, Member{Key: "logging", Value: Object{{Key: "level", Value: r.LogLevel}}})

@@ -100,3 +100,14 @@ func mlflowConfig(r *config.Run) Object {
 	out = addGiven(out, r.Asked, "mlflow-parent-run-id", "parent_run_id", m.ParentRunID)
 	return addGiven(out, r.Asked, "mlflow-artifact-glob", "artifact_globs", texts(m.Globs))
 }
+
+// wandbConfig is the part of the configuration that exports carry.
+func wandbConfig(r *config.Run) Object {
+	w := r.WandB
+	if w.Project == "" {
+		return nil
+	}
+	out := addGiven(Object{{Key: "project", Value: w.Project}}, r.Asked, "wandb-entity", "entity", w.Entity)
+	out = addGiven(out, r.Asked, "wandb-run-name", "run_name", w.RunName)
+	return addGiven(out, r.Asked, "wandb-tag", "tags", texts(w.Tags))
+}

@@ -6,7 +6,6 @@ func logLevels() []string {
 
 func outputOptions() []Option {
 	const (
-		wandb    = "the upload to Weights & Biases"
 		accuracy = "graded runs"
 	)
 	return []Option{
@@ -107,10 +106,14 @@ func outputOptions() []Option {
 		opt("plugin-dir", Path, "", 2,
 			"Folder of a plug-in, or of several; their programs can be named as endpoint types and dataset formats, "+
 				"and their exporters and metrics follow the run.", repeat, mustExist),
-		opt("wandb-project", String, "", 3, "Weights & Biases project to upload to.", missing(wandb)),
-		opt("wandb-entity", String, "", 3, "Weights & Biases entity.", missing(wandb)),
-		opt("wandb-run-name", String, "", 3, "Name of the Weights & Biases run.", missing(wandb)),
-		opt("wandb-tag", String, "", 3, "Tags of the Weights & Biases run.", multi, missing(wandb)),
+		opt("wandb-project", String, "", 3,
+			"Weights & Biases project that receives the results and files of the run. The key is that of WANDB_API_KEY "+
+				"or of ~/.netrc, the server that of WANDB_BASE_URL.", yaml("wandb.project")),
+		opt("wandb-entity", String, "", 3, "Weights & Biases entity: the user or the team that owns the project.",
+			derived("WANDB_ENTITY, else the default of the key"), yaml("wandb.entity")),
+		opt("wandb-run-name", String, "", 3, "Name of the Weights & Biases run.",
+			derived("aiperf- and the first 8 characters of the benchmark's id"), yaml("wandb.run_name")),
+		opt("wandb-tag", String, "", 3, "Tags of the Weights & Biases run.", multi, yaml("wandb.tags")),
 		opt("ui-type ui", Enum, "", 1, "How progress is shown: on the whole terminal (dashboard), in bars (simple) "+
 			"or as log lines (none).", derived("dashboard on a terminal, simple there with -v or several runs, else none"),
 			choices("dashboard", "The whole terminal: figures, servers, GPUs, errors and the log.",

@@ -233,6 +233,7 @@ func TestRules(t *testing.T) {
 			""},
 		{"", "-m m --mlflow-tracking-uri http://t --mlflow-artifact-glob [a", "--mlflow-artifact-glob pattern", ""},
 		{"", "-m m --wandb-entity e", "--wandb-project", "-m m --wandb-entity e --wandb-project p"},
+		{"", "-m m --wandb-project a/b", "--wandb-project characters", "-m m --wandb-project a.b --wandb-tag t"},
 		{"", "-m m --fixed-schedule --ignore-trace-delays --input-file TIMED", "--fixed-schedule --ignore-trace-delays",
 			"-m m --fixed-schedule --input-file TIMED"},
 		{"V16", "-m m --user-centric-rate 1 --num-users 2 --session-turns-mean 2 --request-count 2 " +
@@ -280,8 +281,8 @@ func TestSeveralFaultsAtOnce(t *testing.T) {
 // Options of a capability that is lacking say so, and nothing about what else they would need.
 func TestLackingCapabilitiesComeFirst(t *testing.T) {
 	for line, want := range map[string]string{
-		"--wandb-tag a":              "--wandb-tag is not available in this release",
-		"--wandb-entity a --url ftp": "--wandb-entity is not available in this release: it lacks",
+		"--accuracy-verbose":           "--accuracy-verbose is not available in this release",
+		"--accuracy-verbose --url ftp": "--accuracy-verbose is not available in this release: it lacks",
 	} {
 		faults := resolveError(t, "-m m "+line)
 		if len(faults) != 1 || !faults.Has(fault.Unavailable) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
@@ -90,6 +91,23 @@ func (te *telemetry) mlflow() config.MLflow {
 	return m
 }
 
+func (te *telemetry) wandb() config.WandB {
+	if !te.given("wandb-project") {
+		return config.WandB{}
+	}
+	w := config.WandB{
+		Project: strings.TrimSpace(te.p.Text("wandb-project")),
+		Entity:  strings.TrimSpace(te.p.Text("wandb-entity")),
+		RunName: strings.TrimSpace(te.p.Text("wandb-run-name")),
+	}
+	for _, tag := range te.p.Texts("wandb-tag") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			w.Tags = append(w.Tags, tag)
+		}
+	}
+	return w
+}
+
 // checkListen reads the addresses to listen on.
 func (te *telemetry) checkListen() {
 	te.metricsListen, te.web.Page = te.listen("metrics-listen"), te.listen("web")
@@ -159,11 +177,7 @@ func (te *telemetry) checkMLflow() {
 			te.fault("", "%s %s: %v", te.flag("mlflow-tracking-uri"), fault.Shorten(artifact.RedactAddress(text)), err)
 		}
 	}
-	for _, name := range []string{"mlflow-experiment", "mlflow-run-name", "mlflow-parent-run-id"} {
-		if te.given(name) && strings.TrimSpace(te.p.Text(name)) == "" {
-			te.fault("", "%s is empty", te.flag(name))
-		}
-	}
+	te.checkNotEmpty("mlflow-experiment", "mlflow-run-name", "mlflow-parent-run-id")
 	for _, m := range te.p.Pairs("mlflow-tag") {
 		if err := parse.CheckTagName(m.Key); err != nil {
 			te.fault("", "%s %s: %v", te.flag("mlflow-tag"), fault.Shorten(m.Key), err)
@@ -175,3 +189,37 @@ func (te *telemetry) checkMLflow() {
 		}
 	}
 }
+
+// checkNotEmpty checks that options that are given have a value.
+func (te *telemetry) checkNotEmpty(names ...string) {
+	for _, name := range names {
+		if te.given(name) && strings.TrimSpace(te.p.Text(name)) == "" {
+			te.fault("", "%s is empty", te.flag(name))
+		}
+	}
+}
+
+// checkWandB checks the options of the upload to Weights & Biases.
+func (te *telemetry) checkWandB() {
+	te.checkNotEmpty("wandb-project", "wandb-entity", "wandb-run-name")
+	w := te.wandb()
+	if strings.ContainsAny(w.Project, projectExcludes) || utf8.RuneCountInString(w.Project) > maxProject {
+		te.fault("", "%s %s: a project name has at most %d characters and none of %s", te.flag("wandb-project"),
+			fault.Shorten(w.Project), maxProject, projectExcludes)
+	}
+	if strings.Contains(w.Entity, "/") {
+		te.fault("", "%s %s: an entity is one name without /", te.flag("wandb-entity"), fault.Shorten(w.Entity))
+	}
+	for _, tag := range w.Tags {
+		if utf8.RuneCountInString(tag) > maxWandBTag {
+			te.fault("", "%s %s: a tag has at most %d characters", te.flag("wandb-tag"), fault.Shorten(tag), maxWandBTag)
+		}
+	}
+}
+
+// The limits that Weights & Biases sets.
+const (
+	projectExcludes = `/\#?%:`
+	maxProject      = 128
+	maxWandBTag     = 64
+)

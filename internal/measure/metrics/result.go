@@ -36,6 +36,21 @@ type Result struct {
 	EpochNS int64
 }
 
+// IsShown reports whether the table of the metric's group shows it.
+func (r *Result) IsShown() bool { return r.Flags&(ErrorOnly|Internal|Experimental) == 0 }
+
+// ShortLabel returns the short header with the unit, unless the header implies it.
+func (r *Result) ShortLabel() string {
+	label := r.Short
+	if label == "" {
+		label = r.Header
+	}
+	if r.ShortHidesUnit || r.Unit == "" {
+		return label
+	}
+	return label + " (" + r.Unit + ")"
+}
+
 // Find returns the result of a tag, nil where there is none.
 func Find(results []Result, tag string) *Result {
 	for i := range results {

@@ -1,8 +1,9 @@
-// Package bundle finds the files of a run that are uploaded by patterns, and their media types. It reads the folder
-// only; it must never know where files are uploaded to.
+// Package bundle finds the files of a run that are uploaded by patterns, opens them and knows their media types. It reads
+// the folder only; it must never know where files are uploaded to.
 package bundle
 
 import (
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -75,6 +76,34 @@ func Size(dir, name string) (int64, error) {
 		return 0, err
 	}
 	return info.Size(), nil
+}
+
+// Open opens a file for an upload of size bytes: it may have grown since.
+func Open(dir, name string, size int64) (io.ReadCloser, error) {
+	file, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		return nil, err
+	}
+	return limited{io.LimitReader(file, size), file}, nil
+}
+
+type limited struct {
+	io.Reader
+	io.Closer
+}
+
+// Patterns returns the patterns of the files that are uploaded by default: results in the run's folder, in the folder
+// of the results' prefix if it has one, and in those of the phases; pictures and pages anywhere.
+func Patterns(prefixFolder string) []string {
+	results := []string{"*.json", "*.csv", "*.jsonl", "*.parquet"}
+	list := slices.Clone(results)
+	if prefixFolder != "" && prefixFolder != "." {
+		for _, pattern := range results {
+			list = append(list, prefixFolder+"/"+pattern)
+		}
+	}
+	return append(list, "phases/*/*.json", "phases/*/*.csv", "**/*.png", "**/*.jpg", "**/*.jpeg", "**/*.svg",
+		"**/*.html")
 }
 
 // MediaType returns the media type of a file by its name.

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -245,16 +243,7 @@ func (s *server) putFile(ctx context.Context, root, place, dir, name string) *re
 	return unbounded.Do(ctx, rest.Request{
 		Method: http.MethodPut, URL: root + "/" + escaped(place), Size: size, ContentType: bundle.MediaType(name),
 		Open: func() (io.ReadCloser, error) {
-			file, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
-			if err != nil {
-				return nil, err
-			}
-			return limited{io.LimitReader(file, size), file}, nil // it may have grown
+			return bundle.Open(dir, name, size)
 		},
 	}, nil)
-}
-
-type limited struct {
-	io.Reader
-	io.Closer
 }

@@ -1,7 +1,6 @@
 package mlflow
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -79,24 +78,13 @@ const maxBacklog = 20_000
 // newTracker starts to track a run before its first request.
 func newTracker(o Options, bench *progress.Run) *tracker {
 	t := &tracker{
-		o: o, bench: bench, log: bench.Log("mlflow"), name: runName(o.RunName, bench), start: time.Now(),
+		o: o, bench: bench, log: bench.Log("mlflow"), name: bench.UploadName(o.RunName), start: time.Now(),
 		server: newServer(o.URI, o.Environment, bench.Version, o.Redactor.Text), live: newLive(bench.Metrics),
 		finishing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
 	go t.track()
 	return t
-}
-
-// shortID is how much of a benchmark's id stands in names.
-const shortID = 8
-
-// runName returns the name of a run on the server: the user's own, with the label of the run in a series.
-func runName(own string, bench *progress.Run) string {
-	if own != "" && bench.Label != "" {
-		return own + "-" + bench.Label
-	}
-	return cmp.Or(own, "aiperf-"+bench.BenchmarkID[:min(shortID, len(bench.BenchmarkID))])
 }
 
 // end starts the upload. The run's files must be written.

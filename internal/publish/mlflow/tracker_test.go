@@ -431,7 +431,7 @@ func TestFilesOfPhasesAreUploadedByDefault(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := bundle.Find(dir, DefaultGlobs(""))
+	got, err := bundle.Find(dir, bundle.Patterns(""))
 	if want := []string{"phase_manifest.json", "phases/warmup/server_metrics.json",
 		"phases/profiling/mine.csv"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
@@ -462,7 +462,7 @@ func TestNamesOfRuns(t *testing.T) {
 		{"", "", "aiperf-01234567"}, {"", "run_0001", "aiperf-01234567"}, {"mine", "", "mine"},
 		{"mine", "run_0001", "mine-run_0001"},
 	} {
-		if got := runName(c.own, &progress.Run{BenchmarkID: "0123456789", Label: c.label}); got != c.want {
+		if got := (&progress.Run{BenchmarkID: "0123456789", Label: c.label}).UploadName(c.own); got != c.want {
 			t.Errorf("%q, %q: %q, want %q", c.own, c.label, got, c.want)
 		}
 	}

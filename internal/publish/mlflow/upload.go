@@ -164,20 +164,6 @@ func number(v float64) string {
 	return string(b)
 }
 
-// DefaultGlobs returns the patterns of the files that are uploaded by default: results in the run's folder, in the
-// folder of the results' prefix if it has one, and in those of the phases; pictures and pages anywhere.
-func DefaultGlobs(prefixFolder string) []string {
-	results := []string{"*.json", "*.csv", "*.jsonl", "*.parquet"}
-	list := slices.Clone(results)
-	if prefixFolder != "" && prefixFolder != "." {
-		for _, pattern := range results {
-			list = append(list, prefixFolder+"/"+pattern)
-		}
-	}
-	return append(list, "phases/*/*.json", "phases/*/*.csv", "**/*.png", "**/*.jpg", "**/*.jpeg", "**/*.svg",
-		"**/*.html")
-}
-
 // artifactPath returns the path of a file among the run's artifacts.
 func artifactPath(name string) string {
 	if bundle.IsPicture(name) {

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"log/slog"
 	"slices"
 	"time"
@@ -114,6 +115,21 @@ type Sources struct{ Configured, Reachable []string }
 // Profiling returns the plans of the profiling phases.
 func (r *Run) Profiling() []Plan {
 	return slices.DeleteFunc(slices.Clone(r.Phases), func(p Plan) bool { return p.Kind != ProfilingKind })
+}
+
+// shortID is how much of a benchmark's id stands in names.
+const shortID = 8
+
+// ShortID returns the first characters of the benchmark's id.
+func (r *Run) ShortID() string { return r.BenchmarkID[:min(shortID, len(r.BenchmarkID))] }
+
+// UploadName returns the name of the run on a server: the user's own, with the label of the run in a series, or one
+// made of the benchmark's id.
+func (r *Run) UploadName(own string) string {
+	if own != "" && r.Label != "" {
+		return own + "-" + r.Label
+	}
+	return cmp.Or(own, "aiperf-"+r.ShortID())
 }
 
 // The kinds of phases.

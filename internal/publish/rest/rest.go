@@ -43,7 +43,8 @@ type Client struct {
 	Redact func(string) string
 }
 
-// Request is one request. Its body is either JSON, or a file that Open opens for each attempt.
+// Request is one request. Its body is either JSON, or a file that Open opens for each attempt. A file without a
+// ContentType is sent without one.
 type Request struct {
 	Method, URL string
 	JSON        any
@@ -140,10 +141,12 @@ func (c *Client) request(ctx context.Context, r Request, body []byte) (*http.Req
 			request.Body = http.NoBody
 		}
 		contentType := r.ContentType
-		if contentType == "" {
+		if contentType == "" && body != nil {
 			contentType = "application/json"
 		}
-		request.Header.Set("Content-Type", contentType)
+		if contentType != "" {
+			request.Header.Set("Content-Type", contentType)
+		}
 	}
 	return request, nil
 }

@@ -81,8 +81,7 @@ func (p *page) flaggedTable(r *summary.Result, flag metrics.Flags, heading strin
 
 // groupTable appends the table of one group and reports whether the group had any metric.
 func (p *page) groupTable(r *summary.Result, group metrics.Group, heading string) bool {
-	const elsewhere = metrics.ErrorOnly | metrics.Internal | metrics.Experimental
-	return p.metricTable(r, heading, func(m *metrics.Result) bool { return m.Group == group && m.Flags&elsewhere == 0 })
+	return p.metricTable(r, heading, func(m *metrics.Result) bool { return m.Group == group && m.IsShown() })
 }
 
 // metricTable appends a table of the metrics that belong to it, if there are any.

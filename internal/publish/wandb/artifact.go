@@ -1,0 +1,237 @@
+package wandb
+
+import (
+	"context"
+	"crypto/md5"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
+	"io"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/publish/bundle"
+	"aiperf/internal/publish/rest"
+)
+
+// bundled is an artifact: files under one name.
+type bundled struct {
+	name, kind string
+	files      []content
+	// clientID and sequenceID name the artifact and its versions before the service does.
+	clientID, sequenceID string
+}
+
+func newBundled(name, kind string, files []content) *bundled {
+	return &bundled{name: name, kind: kind, files: files, clientID: token(128), sequenceID: token(128)}
+}
+
+// token returns n random letters and digits.
+func token(n int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+	out := make([]byte, 0, n)
+	var random [64]byte
+	for len(out) < n {
+		_, _ = rand.Read(random[:]) // it never fails
+		for _, b := range random {
+			if int(b) < 256/len(letters)*len(letters) && len(out) < n {
+				out = append(out, letters[int(b)%len(letters)])
+			}
+		}
+	}
+	return string(out)
+}
+
+// sum returns the MD5 sum of bytes in base64.
+func sum(data []byte) string {
+	s := md5.Sum(data)
+	return base64.StdEncoding.EncodeToString(s[:])
+}
+
+// inMemory returns a file of bytes.
+func inMemory(name string, data []byte) content {
+	return content{name: name, data: data, size: int64(len(data)), md5: sum(data)}
+}
+
+// onDisk returns a file of a folder as it is now.
+func onDisk(dir, name string) (content, error) {
+	size, err := bundle.Size(dir, name)
+	if err != nil {
+		return content{}, err
+	}
+	open := func() (io.ReadCloser, error) { return bundle.Open(dir, name, size) }
+	file, err := open()
+	if err != nil {
+		return content{}, err
+	}
+	defer file.Close()
+	h := md5.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return content{}, err
+	}
+	return content{name: name, open: open, size: size, md5: base64.StdEncoding.EncodeToString(h.Sum(nil))}, nil
+}
+
+// digest returns the sum that identifies the content of the artifact.
+func (a *bundled) digest() string {
+	files := slices.Clone(a.files)
+	slices.SortFunc(files, func(x, y content) int { return strings.Compare(x.name, y.name) })
+	h := md5.New()
+	_, _ = io.WriteString(h, "wandb-artifact-manifest-v1\n")
+	for _, f := range files {
+		_, _ = io.WriteString(h, f.name+":"+f.md5+"\n")
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// manifest returns the list of the files of the artifact.
+func (a *bundled) manifest(id string) ([]byte, error) {
+	contents := artifact.Object{}
+	for _, f := range a.files {
+		contents = append(contents, artifact.Member{Key: f.name, Value: artifact.Object{
+			{Key: "digest", Value: f.md5}, {Key: "size", Value: f.size}, {Key: "birthArtifactID", Value: id}}})
+	}
+	return artifact.AppendJSON(nil, artifact.Object{
+		{Key: "version", Value: 1}, {Key: "storagePolicy", Value: "wandb-storage-policy-v1"},
+		{Key: "storagePolicyConfig", Value: artifact.Object{{Key: "storageLayout", Value: "V2"}}},
+		{Key: "contents", Value: contents}})
+}
+
+const createArtifact = `mutation CreateArtifact($input: CreateArtifactInput!) {
+	createArtifact(input: $input) { artifact { id state } }
+}`
+
+const createManifest = `mutation CreateArtifactManifest($artifactID: ID!, $name: String!, $digest: String!,
+	$entityName: String!, $projectName: String!, $runName: String!, $manifestType: ArtifactManifestType!,
+	$includeUpload: Boolean!) {
+	createArtifactManifest(input: {artifactID: $artifactID, name: $name, digest: $digest, entityName: $entityName,
+		projectName: $projectName, runName: $runName, type: $manifestType}) {
+		artifactManifest { id file {
+			uploadUrl @include(if: $includeUpload) uploadHeaders @include(if: $includeUpload)
+		} }
+	}
+}`
+
+const createArtifactFiles = `mutation CreateArtifactFiles($input: CreateArtifactFilesInput!) {
+	createArtifactFiles(input: $input) { files { edges { node { uploadUrl uploadHeaders } } } }
+}`
+
+const commitArtifact = `mutation CommitArtifact($artifactID: ID!) {
+	commitArtifact(input: {artifactID: $artifactID}) { artifact { id digest } }
+}`
+
+// committed is the state of an artifact whose content the service has already.
+const committed = "COMMITTED"
+
+// filesAtOnce is the number of files whose addresses are asked for together.
+const filesAtOnce = 100
+
+// putArtifact uploads an artifact of a run: the files, the manifest that lists them, and the word that it is complete.
+func (s *service) putArtifact(ctx context.Context, b *bucket, a *bundled) *rest.Problem {
+	var created struct {
+		CreateArtifact struct{ Artifact struct{ ID, State string } }
+	}
+	p := s.query(ctx, "CreateArtifact", createArtifact, map[string]any{"input": map[string]any{
+		"artifactTypeName": a.kind, "artifactCollectionName": a.name,
+		"aliases":    []any{map[string]any{"alias": "latest", "artifactCollectionName": a.name}},
+		"entityName": b.Project.Entity.Name, "projectName": b.Project.Name, "runName": b.Name,
+		"digest": a.digest(), "digestAlgorithm": "MANIFEST_MD5", "enableDigestDeduplication": true,
+		"clientID": a.clientID, "sequenceClientID": a.sequenceID}}, &created)
+	if p != nil {
+		return p
+	}
+	id := created.CreateArtifact.Artifact.ID
+	switch {
+	case id == "":
+		return unexpected()
+	case created.CreateArtifact.Artifact.State == committed:
+		return nil
+	}
+	manifestID, _, p := s.manifest(ctx, b, id, "")
+	if p != nil {
+		return p
+	}
+	for files := range slices.Chunk(a.files, filesAtOnce) {
+		if p := s.putArtifactFiles(ctx, id, manifestID, files); p != nil {
+			return p
+		}
+	}
+	list, err := a.manifest(id)
+	if err != nil {
+		return &rest.Problem{Kind: rest.Refused, Text: "cannot be sent the list of files: " + err.Error()}
+	}
+	file := inMemory(manifestName, list)
+	_, t, p := s.manifest(ctx, b, id, file.md5)
+	if p != nil {
+		return p
+	}
+	if p := s.put(ctx, t, &file); p != nil {
+		return p
+	}
+	var done struct {
+		CommitArtifact struct{ Artifact struct{ ID string } }
+	}
+	if p := s.query(ctx, "CommitArtifact", commitArtifact, map[string]any{"artifactID": id}, &done); p != nil {
+		return p
+	}
+	if done.CommitArtifact.Artifact.ID == "" {
+		return unexpected()
+	}
+	return nil
+}
+
+// manifestName is the name of the list of files.
+const manifestName = "wandb_manifest.json"
+
+// manifest creates the manifest of an artifact: first without a digest, then with that of the list, whose address it
+// returns.
+func (s *service) manifest(ctx context.Context, b *bucket, id, digest string) (string, target, *rest.Problem) {
+	var out struct {
+		CreateArtifactManifest struct {
+			ArtifactManifest struct {
+				ID   string
+				File target
+			}
+		}
+	}
+	p := s.query(ctx, "CreateArtifactManifest", createManifest, map[string]any{"artifactID": id, "name": manifestName,
+		"digest": digest, "entityName": b.Project.Entity.Name, "projectName": b.Project.Name, "runName": b.Name,
+		"manifestType": "FULL", "includeUpload": digest != ""}, &out)
+	m := &out.CreateArtifactManifest.ArtifactManifest
+	if p == nil && m.ID == "" {
+		p = unexpected()
+	}
+	return m.ID, m.File, p
+}
+
+// putArtifactFiles uploads files of an artifact. A file without an address is one that the service has.
+func (s *service) putArtifactFiles(ctx context.Context, id, manifestID string, files []content) *rest.Problem {
+	list := make([]any, len(files))
+	for i, f := range files {
+		list[i] = map[string]any{"artifactID": id, "artifactManifestID": manifestID, "name": f.name, "md5": f.md5}
+	}
+	var out struct {
+		CreateArtifactFiles struct {
+			Files struct{ Edges []struct{ Node target } }
+		}
+	}
+	p := s.query(ctx, "CreateArtifactFiles", createArtifactFiles,
+		map[string]any{"input": map[string]any{"artifactFiles": list, "storageLayout": "V2"}}, &out)
+	if p != nil {
+		return p
+	}
+	edges := out.CreateArtifactFiles.Files.Edges
+	if len(edges) != len(files) {
+		return unexpected()
+	}
+	for i := range files {
+		if edges[i].Node.UploadURL == "" {
+			continue
+		}
+		if p := s.put(ctx, edges[i].Node, &files[i]); p != nil {
+			return p
+		}
+	}
+	return nil
+}

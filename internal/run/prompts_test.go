@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -115,7 +116,9 @@ func TestColdStartIsTold(t *testing.T) {
 	}
 	for _, r := range out.Client.Reasons {
 		if r.Code == "cold_start" {
-			if !strings.Contains(r.Advice, "--warmup-request-count 2") {
+			// A busy machine may slow the next one too.
+			_, count, _ := strings.Cut(r.Advice, "--warmup-request-count ")
+			if n, err := strconv.Atoi(count); err != nil || n < 2 || n >= 30 {
 				t.Errorf("%+v", r)
 			}
 			return

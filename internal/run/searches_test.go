@@ -17,12 +17,17 @@ import (
 	"aiperf/internal/publish/progress"
 )
 
-// searching makes the profiling phase of a configuration search its concurrency for the largest latency of 500 ms.
-func searching(cfg *config.Run, a load.Adaptive) {
+// searching makes the profiling phase of a configuration search its concurrency within a limit.
+func searching(cfg *config.Run, a load.Adaptive, limit load.SLA) {
 	a.Period = max(a.Period, time.Second)
 	a.Sustain = max(a.Sustain, time.Nanosecond)
-	a.SLA = append(a.SLA, load.SLA{Metric: "request_latency", Stat: "max", Op: "le", Threshold: 500})
+	a.SLA = append(a.SLA, limit)
 	cfg.Profiling().Adaptive = &a
+}
+
+// latency limits the largest latency.
+func latency(limit time.Duration) load.SLA {
+	return load.SLA{Metric: "request_latency", Stat: "max", Op: "le", Threshold: limit.Seconds() * 1e3}
 }
 
 type searchEvent struct {
@@ -62,7 +67,7 @@ func TestSearchOfTheLoadFromEndToEnd(t *testing.T) {
 	dir := t.TempDir()
 	url := serve(t, mockserver.Options{TTFT: 200 * time.Millisecond, MaxBatch: 3, MaxQueue: -1})
 	cfg := resolve(t, dir, url, "--concurrency", "50", "--benchmark-duration", "60", "--isl", "5", "--osl", "1")
-	searching(cfg, load.Adaptive{})
+	searching(cfg, load.Adaptive{}, latency(500*time.Millisecond))
 	var seen stages
 	outcome, err := execute(t, cfg, Options{Observers: []progress.Observer{&seen}})
 	if err != nil || outcome.Failed() {
@@ -142,7 +147,7 @@ func TestSearchThatFindsNothing(t *testing.T) {
 	dir := t.TempDir()
 	url := serve(t, mockserver.Options{TTFT: 600 * time.Millisecond})
 	cfg := resolve(t, dir, url, "--concurrency", "5", "--benchmark-duration", "60", "--isl", "5", "--osl", "1")
-	searching(cfg, load.Adaptive{})
+	searching(cfg, load.Adaptive{}, latency(500*time.Millisecond))
 	outcome, err := execute(t, cfg, Options{})
 	if err != nil || outcome.Failed() {
 		t.Fatal(err, outcome) // the run itself is fine
@@ -158,7 +163,7 @@ func TestSearchThatIsStopped(t *testing.T) {
 	dir := t.TempDir()
 	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	cfg := resolve(t, dir, url, "--concurrency", "500", "--benchmark-duration", "60", "--isl", "5", "--osl", "1")
-	searching(cfg, load.Adaptive{BaseStep: 1, MaxMultiplier: 1})
+	searching(cfg, load.Adaptive{BaseStep: 1, MaxMultiplier: 1}, latency(time.Minute))
 	stop := make(chan struct{})
 	outcome, err := execute(t, cfg, Options{Stop: stop, Observers: []progress.Observer{&stopAfterAWindow{stop: stop}}})
 	if err != nil || !outcome.Result.WasCancelled {

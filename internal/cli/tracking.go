@@ -56,7 +56,7 @@ func (a *app) newWandB(cfg *config.Run) (*wandb.Publisher, error) {
 	o := wandb.Options{
 		Environment: environment, Project: redactor.Values(w.Project), Entity: cmp.Or(w.Entity, environment.Entity),
 		RunName: redactor.Values(w.RunName),
-		Globs: append(bundle.Patterns(path.Dir(filepath.ToSlash(cfg.Artifacts.Prefix))), "*_timeslices.*"),
+		Globs:   append(bundle.Patterns(path.Dir(filepath.ToSlash(cfg.Artifacts.Prefix))), "*_timeslices.*"),
 		// It is written while this upload goes on.
 		Without: []string{cfg.Artifacts.Name(config.MLflowJSON)},
 		Timeout: cfg.Env.WandB.Timeout, Redactor: redactor,

@@ -219,7 +219,7 @@ func (e *execution) openGrading(ctx context.Context) error {
 	of, _ := grade.Named(a.Grader)
 	if g.grade = of.Grade; g.grade == nil {
 		var err error
-		if g.box, err = sandbox.New(ctx); err != nil {
+		if g.box, err = sandbox.New(ctx, e.cfg.Env.Accuracy.MaxGrade); err != nil {
 			return fmt.Errorf("--accuracy-benchmark %s: %w", a.Benchmark, err)
 		}
 		g.waiting.more.L = &g.waiting.mu

@@ -8,6 +8,7 @@ import (
 	"aiperf/internal/accuracy/grade"
 	"aiperf/internal/accuracy/task"
 	"aiperf/internal/config"
+	"aiperf/internal/config/settings"
 )
 
 // accuracy decides which problems are sent, and how their answers are graded.
@@ -23,7 +24,7 @@ func (a *asked) graded() bool { return a.p.Text("accuracy-benchmark") != "" }
 // replaced are the options of data that a benchmark replaces.
 var replaced = []string{
 	"input-file", "custom-dataset-type", "public-dataset", "dataset-path", "isl", "isl-stddev", "seq-dist",
-	"num-dataset-entries", "conversation-turn-mean", "conversation-turn-stddev", "shared-system-prompt-length",
+	"conversation-turn-mean", "conversation-turn-stddev", "shared-system-prompt-length",
 	"user-context-prompt-length", "prompt-prefix-length", "prompt-prefix-pool-size", "system-prompt", "system-prompt-file",
 	"random-range-ratio", "image-width-mean", "image-height-mean", "audio-length-mean", "video-width",
 }
@@ -42,6 +43,9 @@ func (ac *accuracy) check() {
 	of := ac.flag("accuracy-benchmark") + " " + b.Name
 	for _, name := range ac.givenOf(replaced...) {
 		ac.fault("", "%s and %s cannot be used together: the benchmark says what is sent", of, name)
+	}
+	if ac.given("num-dataset-entries") && ac.p.Origin("num-dataset-entries").Source != settings.FromFile {
+		ac.warn("%s has no effect on %s; --request-count asks the first problems only", ac.flag("num-dataset-entries"), of)
 	}
 	if ac.timing.mode == config.FixedSchedule {
 		ac.fault("", "%s cannot be used with a fixed schedule: its problems have no times", of)

@@ -3,12 +3,13 @@
 // Command bench prints one table: what the whole program costs beside a bare net/http loop and wrk,
 // all driving the same mock server in the same run. Machines differ and are noisy: read the ratios.
 //
-//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,stamps,streams,scrape,telemetry,telemetrylag,million,ten-million,records,trace,reference]
+//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,stamps,streams,scrape,telemetry,telemetrylag,dashboard,million,ten-million,records,trace,reference]
 package main
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -33,7 +34,7 @@ func main() {
 	}
 	seconds := flag.Int("seconds", 8, "seconds of each measurement")
 	only := flag.String("only", "unary,flood,paced,memory,start,pacing,stamps",
-		"what to measure; also: streams, scrape, telemetry, telemetrylag, million, ten-million, records, trace, reference")
+		"what to measure; also: streams, scrape, telemetry, telemetrylag, dashboard, million, ten-million, records, trace, reference")
 	original := flag.String("reference", "", "the original's program, for -only reference")
 	flag.Parse()
 	b, err := newBench(*seconds)
@@ -54,6 +55,8 @@ type bench struct {
 	env               []string // further variables of aiperf profile
 	// original is the program of the implementation that ours is compared with.
 	original string
+	// ui is the view of runs on a terminal of their own; "" is none of both.
+	ui string
 }
 
 func newBench(seconds int) (*bench, error) {
@@ -80,7 +83,7 @@ func (b *bench) run(parts []string) error {
 	fmt.Printf("%-44s %-10s %12s %12s %12s %10s\n", "measurement", "GOMAXPROCS", "aiperf", "bare loop", "wrk", "ratio")
 	all := map[string]func() error{
 		"unary": b.unary, "flood": b.flood, "paced": b.paced, "memory": b.memory, "start": b.start, "scrape": b.scrape,
-		"telemetry": b.telemetry, "telemetrylag": b.telemetryLag, "million": b.million, "trace": b.trace,
+		"telemetry": b.telemetry, "telemetrylag": b.telemetryLag, "dashboard": b.dashboard, "million": b.million, "trace": b.trace,
 		"pacing": b.pacing, "stamps": b.stamps, "records": b.records, "ten-million": b.tenMillion, "streams": b.streams,
 		"reference": b.reference,
 	}
@@ -364,9 +367,13 @@ func (b *bench) measured(procs int, url string, args ...string) (*profiled, erro
 func (b *bench) measuredOf(program string, procs int, url string, args ...string) (*profiled, error) {
 	dir := filepath.Join(b.dir, "run")
 	os.RemoveAll(dir)
-	cmd := exec.Command(program, append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url",
+	args = append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url",
 		url, "--random-seed", "1",
-		"--endpoint-type", "chat", "--ui", "none", "--artifact-dir", dir}, args...)...)
+		"--endpoint-type", "chat", "--ui", cmp.Or(b.ui, "none"), "--artifact-dir", dir}, args...)
+	cmd := exec.Command(program, args...)
+	if b.ui != "" {
+		cmd = onTerminal(program, args)
+	}
 	cmd.Env = append(os.Environ(), append(b.env, "GOMAXPROCS="+strconv.Itoa(procs))...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("aiperf profile: %w\n%s", err, out)

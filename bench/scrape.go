@@ -109,23 +109,29 @@ func best(before, now float64) float64 {
 // lags runs a constant rate and returns, in ascending order, how many microseconds each request arrived
 // after its place in the schedule; the earliest of them is on time. No arrival is dropped, however late it is.
 func (b *bench) lags(args ...string) ([]float64, error) {
+	lags, _, err := b.lagsAndCPU(args...)
+	return lags, err
+}
+
+// lagsAndCPU is lags with the CPU time of the program in seconds.
+func (b *bench) lagsAndCPU(args ...string) ([]float64, float64, error) {
 	requests := filepath.Join(b.dir, "paced.jsonl")
 	server, err := b.server("--fast", "--record-requests", requests)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	b.env = []string{"AIPERF_TIMING_MAX_CATCHUP_SECONDS=10"}
-	_, err = b.measured(2, server.url,
+	run, err := b.measured(2, server.url,
 		append([]string{"--request-rate", strconv.Itoa(sendRate), "--arrival-pattern", "constant",
 			"--request-count", strconv.Itoa(sendRate * b.seconds), "--isl", "32", "--osl", "1"}, args...)...)
 	b.env = nil
 	server.stop()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	arrivals, err := arrivalsIn(requests)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	slices.Sort(arrivals)
 	lags := make([]float64, len(arrivals))
@@ -137,7 +143,7 @@ func (b *bench) lags(args ...string) ([]float64, error) {
 		lags[i] -= earliest
 	}
 	slices.Sort(lags)
-	return lags, nil
+	return lags, run.cpu.Seconds(), nil
 }
 
 // arrivalsIn are the arrival times of the requests that the mock server recorded.

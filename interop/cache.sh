@@ -32,6 +32,19 @@ debian() {
     logged "$cache/apt.log" $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${@:2}"
 }
 
+# browser finds or installs a browser, leaves its path in $chromium, and in $cache what drives it with Node and page.mjs,
+# which the checks of pages share.
+browser() {
+    chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
+    if [ -z "$chromium" ]; then
+        debian chromium chromium
+        chromium=$(command -v chromium)
+    fi
+    cp "$root/interop/browser/package.json" "$root/interop/browser/page.mjs" "$cache/"
+    [ -d "$cache/node_modules/playwright-core" ] ||
+        (cd "$cache" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --silent --no-audit --no-fund)
+}
+
 # build [PACKAGE...] leaves the programs of packages in $cache: without an argument $cache/aiperf.
 build() { (cd "$root" && CGO_ENABLED=0 go build -o "$cache/" "${@:-./cmd/aiperf}"); }
 

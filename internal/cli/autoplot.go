@@ -74,7 +74,7 @@ func (a *app) autoPlot(e *experiment, cfg *config.Run, code int, log *slog.Logge
 	o.paths, o.output, o.automatic = []string{dir}, filepath.Join(dir, "plots"), true
 	err := e.savePlots(dir)
 	if err == nil {
-		err = a.draw(&o)
+		_, err = a.draw(&o)
 	}
 	if err == nil {
 		return code

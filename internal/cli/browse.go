@@ -68,7 +68,7 @@ func (a *app) serve(args []string) int {
 
 // browse serves the finished runs below paths until it is interrupted.
 func (a *app) browse(paths []string, o browseOptions) int {
-	limitMemory(a.env)
+	limitMemory(a.env, browseMemory)
 	options := browse.Options{Paths: paths, Version: Version}
 	if o.theme != "auto" {
 		options.Theme = o.theme
@@ -107,7 +107,8 @@ func (a *app) browse(paths []string, o browseOptions) int {
 		fmt.Fprintf(out, "Dashboard ready: %s\nMode: %s (%s), Theme: %s\nPress Ctrl+C to stop\n", address, mode,
 			fmt.Sprintf("%d %s", runs.Runs(), plural(runs.Runs(), "run", "runs")), o.theme)
 	} else {
-		fmt.Fprintf(out, "Serving %s: %s\nPress Ctrl+C to stop\n", fmt.Sprintf("%d %s", runs.Runs(), plural(runs.Runs(), "run", "runs")), address)
+		fmt.Fprintf(out, "Serving %d %s: %s\nPress Ctrl+C to stop\n", runs.Runs(), plural(runs.Runs(), "run", "runs"),
+			address)
 	}
 	if o.open {
 		if err := openBrowser(address); err != nil {

@@ -27,8 +27,7 @@ const defaultErrorRate = 0.01
 
 func newCapacityFlags() *capacityFlags {
 	return &capacityFlags{Question: capacity.Question{Over: capacity.Concurrency, Min: 1, Max: 1000,
-		Budget: 10 * time.Minute, Precision: 0.1, Probe: time.Minute, Warmup: 15 * time.Second, MaxProbes: 40,
-		Confidence: 0.95}}
+		Budget: 10 * time.Minute, Precision: 0.1, Probe: -1, Warmup: -1, MaxProbes: 40, Confidence: 0.95}}
 }
 
 func (o *capacityFlags) table() *flags.Table {
@@ -55,9 +54,11 @@ Exit codes: 0 an answer, or the best known within the budget; 1 an error; 3 not 
 		flags.Value("max", "N", "largest load [default: 1000]", real(&o.Max, 0, 1e9)),
 		flags.Value("budget", "TIME", "measured time after which no probe starts, such as 90s or 10m [default: 10m]",
 			lasting(&o.Budget)),
-		flags.Value("probe", "TIME", "longest measured time of a probe [default: 60s]", lasting(&o.Probe)),
+		flags.Value("probe", "TIME", "longest measured time of a probe [default: a tenth of the budget, at most 60s]",
+			lasting(&o.Probe)),
 		flags.Value("probe-warmup", "TIME",
-			"longest warm-up of a probe, which ends when its figures are steady; 0 for none [default: 15s]",
+			"longest warm-up of a probe, which ends when its figures are steady; 0 for none [default: a quarter of "+
+				"--probe, at most 15s]",
 			lasting(&o.Warmup)),
 		flags.Value("precision", "SHARE", "width of the interval at which the search ends [default: 0.1]",
 			real(&o.Precision, 0, 1)),
@@ -104,6 +105,7 @@ func (o *capacityFlags) question() (*capacity.Question, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
+	q.FitProbes()
 	if o.errorRate != nil {
 		q.Limits = append(q.Limits, capacity.ErrorRate(*o.errorRate))
 	} else {

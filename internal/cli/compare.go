@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +13,8 @@ import (
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/result/compare"
+	"aiperf/internal/result/report/html"
+	"aiperf/internal/result/requests"
 )
 
 const compareHelp = `Usage: aiperf compare BASE NEW [NEW …] [options]
@@ -30,6 +34,7 @@ type compareOptions struct {
 	compare.Options
 	format      string
 	all         bool
+	page        string
 	failOnWorse bool
 }
 
@@ -45,6 +50,8 @@ func (o *compareOptions) table() *flags.Table {
 		flags.Choice("format", "NAME", "console, markdown or json; default: console", &o.format, "console",
 			"markdown", "json"),
 		flags.Switch("all", "show all figures with the method of each, rather than the eight that matter most", &o.all),
+		flags.Value("html", "FILE", "write the comparison as a page, too: one file that makes no requests",
+			flags.Text(&o.page)),
 		flags.Switch("fail-on-worse", "end with exit code 3 if any figure is worse, a run lacks a metric of the base, "+
 			"or is not complete", &o.failOnWorse),
 	}}
@@ -86,6 +93,9 @@ func (a *app) compare(args []string) int {
 	if err := a.printComparisons(o, comparisonsOfRuns(comparisons)); err != nil {
 		return a.fail(err)
 	}
+	if err := a.writeComparison(o.page, &html.Comparison{Runs: comparisons, Lines: linesOf(comparisons)}); err != nil {
+		return a.fail(err)
+	}
 	if o.failOnWorse && slices.ContainsFunc(comparisons,
 		func(c *compare.Comparison) bool { return c.Incomplete || c.Worse()+len(c.Missing) > 0 }) {
 		return ExitThreshold
@@ -124,11 +134,56 @@ func (a *app) compareSweeps(sweeps []*compare.Sweep, o compareOptions) int {
 	if err := a.printComparisons(o, list); err != nil {
 		return a.fail(err)
 	}
+	if err := a.writeComparison(o.page, &html.Comparison{Sweeps: list}); err != nil {
+		return a.fail(err)
+	}
 	if o.failOnWorse && failed {
 		return ExitThreshold
 	}
 	return ExitOK
 }
+
+// writeComparison writes the page of a comparison, if it was asked for.
+func (a *app) writeComparison(path string, c *html.Comparison) error {
+	if path == "" {
+		return nil
+	}
+	c.Version = Version
+	var page bytes.Buffer
+	if err := html.Compare(&page, c); err != nil {
+		return err
+	}
+	if err := artifact.WriteFile(path, page.Bytes()); err != nil {
+		return fmt.Errorf("--html: %w", err)
+	}
+	fmt.Fprintln(a.terminal.err, "Page: "+path)
+	return nil
+}
+
+// linesOf returns what the requests of runs did over time, of those that have records.
+func linesOf(list []*compare.Comparison) (lines []html.TimeLines) {
+	systems := []*compare.System{list[0].Base}
+	for _, c := range list {
+		systems = append(systems, c.New)
+	}
+	for _, s := range systems {
+		path := s.Records()
+		if path == "" {
+			continue
+		}
+		index, err := requests.Build(context.Background(), path, requests.Options{})
+		if err != nil {
+			continue // the figures do not depend on it
+		}
+		if t := index.Timeline(pointsOfLines); t != nil {
+			lines = append(lines, html.TimeLines{Name: s.Name, Timeline: t})
+		}
+	}
+	return lines
+}
+
+// pointsOfLines is how many points a line over time has at most.
+const pointsOfLines = 200
 
 func compareAll(paths []string, o compare.Options) ([]*compare.Comparison, error) {
 	var systems []compare.System

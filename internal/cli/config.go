@@ -70,11 +70,6 @@ func (a *app) config(args []string) int {
 	if len(args) == 0 {
 		return a.fail(fmt.Errorf("aiperf config needs an action: %s", strings.Join(names, ", ")))
 	}
-	for _, c := range missingCommands {
-		if c.name == "config "+args[0] {
-			return a.fail(fmt.Errorf("the command %q is not available in this release: %s", c.name, c.instead))
-		}
-	}
 	message := fmt.Sprintf("aiperf config: unknown action %q", args[0])
 	if near := suggest.Nearest(args[0], names); near != "" {
 		message += fmt.Sprintf("; did you mean %q?", near)
@@ -109,7 +104,7 @@ Writes a configuration file with comments to start from, or lists the templates.
 Options:
 `
 
-const configInitFooter = `  -h, --help                   this text
+const configInitFooter = `  -h, --help                 this text
 
 Without --output the file goes to the standard output. An existing FILE is replaced. Data files that a template reads
 are written beside FILE; those that exist already are kept.

@@ -11,18 +11,20 @@ import (
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/recipe"
 	"aiperf/internal/experiment/sweep"
 	"aiperf/internal/run"
 )
 
 type expandOptions struct {
+	name   string
 	format string
 	full   bool
 	index  *int
 }
 
 func (o *expandOptions) table() *flags.Table {
-	return &flags.Table{Command: "config expand",
+	return &flags.Table{Command: "config expand", Column: 29, Places: filePlace,
 		About: `Usage: aiperf config expand FILE [-F] [-i N] [-f text|yaml|json]
 
 Lists the variations of a sweep: their folders, labels and values. A file without a sweep has one variation, base.
@@ -31,7 +33,9 @@ Options:
 `, Footer: configFileFooter + `
 Exit codes: 0 done; 1 the file is not valid, or N is out of range; 2 an adaptive search, which has no list.
 `, Flags: []flags.Flag{
+			fileFlag(&o.name),
 			flags.Switch("full -F", "with the complete configuration of each variation", &o.full),
+			off("no-full", &o.full),
 			flags.Value("index -i", "N", "only variation N, from 0, with its complete configuration",
 				func(text string) error {
 					n, err := strconv.Atoi(text)
@@ -48,11 +52,10 @@ Exit codes: 0 done; 1 the file is not valid, or N is out of range; 2 an adaptive
 // configExpand lists the variations of a file.
 func (a *app) configExpand(args []string) int {
 	o := expandOptions{format: sweep.Text}
-	name, code, done := a.configFile(o.table(), args)
-	if done {
+	if code, done := a.configFile(o.table(), &o.name, args); done {
 		return code
 	}
-	source, err := a.openConfig(name)
+	source, err := a.openConfig(o.name)
 	if err != nil {
 		return a.fail(err)
 	}
@@ -87,7 +90,7 @@ func (a *app) configExpand(args []string) int {
 type diffOptions struct{ format string }
 
 func (o *diffOptions) table() *flags.Table {
-	return &flags.Table{Command: "config diff", About: `Usage: aiperf config diff A B [-f text|json]
+	return &flags.Table{Command: "config diff", Column: 29, About: `Usage: aiperf config diff A B [-f text|json]
 
 Compares two configuration files with all their defaults.
 
@@ -221,7 +224,7 @@ func differ(a, b *document.Node, path string, list *[]difference) {
 type fromFlagsOptions struct{ file string }
 
 func (o *fromFlagsOptions) table() *flags.Table {
-	return &flags.Table{Command: "config from-flags",
+	return &flags.Table{Command: "config from-flags", Column: 29,
 		About: `Usage: aiperf config from-flags [-o FILE] -- OPTIONS OF aiperf profile
 
 Prints the configuration file that describes the same run as a command line. For example:
@@ -265,13 +268,12 @@ func (a *app) configFromFlags(args []string) int {
 		return a.fail(fmt.Errorf("%s is a file already; aiperf config show %s -- … shows it with options over it",
 			parsed.Text("config"), parsed.Text("config")))
 	}
-	cfg, _, err := resolve.Resolve(parsed, run.Catalog{})
+	tree, variables, err := fileOf(parsed)
 	if err != nil {
 		return a.fail(err)
 	}
-	tree, variables := file.FromRun(cfg)
 	text := document.AppendYAML(nil, tree, 0)
-	if o.file == "" {
+	if o.file == "" || o.file == "-" {
 		_, err = a.terminal.out.Write(text)
 	} else {
 		err = artifact.WriteFile(o.file, text)
@@ -283,4 +285,28 @@ func (a *app) configFromFlags(args []string) int {
 		fmt.Fprintln(a.terminal.err, "The file has no secrets: set", strings.Join(variables, ", "))
 	}
 	return ExitOK
+}
+
+// fileOf is the file of a command line, with the sweep or search that its flags stand for, and the variables of the
+// environment that it needs.
+func fileOf(parsed *settings.Settings) (tree *document.Node, variables []string, err error) {
+	question, err := recipe.FromFlags(parsed)
+	if err != nil {
+		return nil, nil, err
+	}
+	var block *document.Node
+	if question != nil {
+		parsed, block = question.Settings(parsed), question.Block
+	} else if block, err = sweep.Block(parsed); err != nil {
+		return nil, nil, err
+	}
+	cfg, _, err := resolve.Resolve(parsed, run.Catalog{})
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, variables = file.FromRun(cfg)
+	if block != nil {
+		tree.Set("sweep", block)
+	}
+	return tree, variables, nil
 }

@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/file"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/schema"
 	"aiperf/internal/config/settings"
@@ -56,8 +57,14 @@ func (a *app) hideFile(source *file.Source, parsed *settings.Settings) {
 			secrets.Add(v.Value)
 		}
 	}
-	if o, ok := source.Raw.Any().(artifact.Object); ok {
-		secrets.Members(o)
+	trees := []*document.Node{source.Raw}
+	if rendered, err := document.Render(source.File, source.Raw); err == nil { // secrets that variables hold
+		trees = append(trees, rendered)
+	}
+	for _, tree := range trees {
+		if o, ok := tree.Any().(artifact.Object); ok {
+			secrets.Members(o)
+		}
 	}
 	if parsed != nil {
 		secrets.Settings(parsed)
@@ -66,16 +73,26 @@ func (a *app) hideFile(source *file.Source, parsed *settings.Settings) {
 	a.redactor = artifact.NewRedactor(secrets.List...)
 }
 
-// configOptions are those of the actions on a file.
+// configOptions are those of the actions on a file; name is the file that they read, file the one that they write.
 type configOptions struct {
 	format string
+	name   string
 	file   string
 }
 
-const configFileFooter = "  -h, --help                   this text\n"
+// fileFlag is the flag of the file that an action reads. It may be left out before the file.
+func fileFlag(to *string) flags.Flag {
+	return flags.Value("config-file", "FILE", "the configuration file; the flag itself may be omitted", nonEmpty(to))
+}
+
+// filePlace has the word of an action be its file.
+var filePlace = []string{"config-file"}
+
+const configFileFooter = "  -h, --help                 this text\n"
 
 func (o *configOptions) validateTable() *flags.Table {
-	return &flags.Table{Command: "config validate", About: `Usage: aiperf config validate FILE [-o text|json]
+	return &flags.Table{Command: "config validate", Column: 29, Places: filePlace,
+		About: `Usage: aiperf config validate FILE [-o text|json]
 
 Checks a configuration file as a run would, with all variations of a sweep. Neither the server nor data are looked at.
 FILE may be - for the standard input.
@@ -84,20 +101,20 @@ Options:
 `, Footer: configFileFooter + `
 Exit codes: 0 valid, perhaps with warnings; 1 not valid.
 `, Flags: []flags.Flag{
-		flags.Choice("output -o", "FORMAT", "text or json", &o.format, "text", "json"),
-	}}
+			fileFlag(&o.name),
+			flags.Choice("output -o", "FORMAT", "text or json", &o.format, "text", "json"),
+		}}
 }
 
 // configValidate checks a file.
 func (a *app) configValidate(args []string) int {
 	o := configOptions{format: "text"}
-	name, code, done := a.configFile(o.validateTable(), args)
-	if done {
+	if code, done := a.configFile(o.validateTable(), &o.name, args); done {
 		return code
 	}
-	warnings, err := a.validateFile(name)
+	warnings, err := a.validateFile(o.name)
 	if o.format == "json" {
-		return a.validated(name, warnings, err)
+		return a.validated(o.name, warnings, err)
 	}
 	for _, w := range warnings {
 		fmt.Fprintln(a.terminal.err, "Warning:", a.redactor.URL(w))
@@ -111,7 +128,7 @@ func (a *app) configValidate(args []string) int {
 	} else if n > 1 {
 		count = fmt.Sprintf(" with %d warnings", n)
 	}
-	fmt.Fprintf(a.terminal.out, "Configuration valid%s: %s\n", count, name)
+	fmt.Fprintf(a.terminal.out, "Configuration valid%s: %s\n", count, o.name)
 	return ExitOK
 }
 
@@ -145,16 +162,15 @@ func (a *app) validated(name string, warnings []string, err error) int {
 }
 
 // configFile parses the arguments of an action on one file.
-func (a *app) configFile(t *flags.Table, args []string) (name string, code int, done bool) {
-	words, code, done := a.parse(t, args)
-	if done {
-		return "", code, true
+func (a *app) configFile(t *flags.Table, name *string, args []string) (code int, done bool) {
+	if _, code, done := a.parse(t, args); done {
+		return code, true
 	}
-	if len(words) != 1 {
-		return "", a.fail(fmt.Errorf("aiperf %s needs one FILE; aiperf %[1]s --help shows how", t.Command)), true
+	if *name == "" {
+		return a.fail(fmt.Errorf("aiperf %s needs one FILE; aiperf %[1]s --help shows how", t.Command)), true
 	}
 	a.redactor = artifact.NewRedactor()
-	return words[0], ExitOK, false
+	return ExitOK, false
 }
 
 // validateFile resolves a file, without looking at the files that it names.
@@ -211,7 +227,7 @@ func (a *app) resolveVariation(source *file.Source, envelope *document.Node) (tr
 }
 
 func (o *configOptions) showTable() *flags.Table {
-	return &flags.Table{Command: "config show",
+	return &flags.Table{Command: "config show", Column: 29, Places: filePlace,
 		About: `Usage: aiperf config show FILE [-o yaml|json] [-- options of aiperf profile]
 
 Prints the configuration with all defaults, and where each value comes from: a line of the file, an option, or a
@@ -219,6 +235,7 @@ default. Secrets are not printed. After -- stand options of aiperf profile, whic
 
 Options:
 `, Footer: configFileFooter, Flags: []flags.Flag{
+			fileFlag(&o.name),
 			flags.Choice("output -o", "FORMAT", "yaml or json", &o.format, "yaml", "json"),
 		}}
 }
@@ -233,8 +250,7 @@ func (a *app) configShow(args []string) int {
 			break
 		}
 	}
-	name, code, done := a.configFile(o.showTable(), own)
-	if done {
+	if code, done := a.configFile(o.showTable(), &o.name, own); done {
 		return code
 	}
 	a.hideSecrets(over)
@@ -242,16 +258,24 @@ func (a *app) configShow(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	source, err := a.openConfig(name)
+	source, err := a.openConfig(o.name)
 	if err != nil {
 		return a.fail(err)
 	}
 	a.hideFile(source, parsed)
+	lists := sweep.Over{File: source.File, Raw: source.Raw, Flags: parsed}
+	if source.Raw, err = lists.Envelope(); err != nil {
+		return a.fail(err)
+	}
 	_, tree, err := source.Settings(source.Raw, file.Options{Flags: parsed, NoFiles: true})
 	if err != nil {
 		return a.fail(err)
 	}
-	complete := file.Hide(file.Complete(tree, parsed), a.redactor.Values)
+	complete := file.Complete(tree, parsed)
+	if err := withFlags(complete, source, parsed); err != nil {
+		return a.fail(err)
+	}
+	complete = file.Hide(complete, a.redactor.Values)
 	if o.format == "json" {
 		origins := artifact.Object{}
 		eachLeaf(complete, "", "", func(path, origin string) {
@@ -266,6 +290,70 @@ func (a *app) configShow(args []string) int {
 		return a.fail(err)
 	}
 	return ExitOK
+}
+
+// withFlags puts into a complete configuration what flags give keys that are not theirs alone, such as the distribution
+// that two flags make. The origin of a value are the flags without which it would be another one.
+func withFlags(complete *document.Node, source *file.Source, flags *settings.Settings) error {
+	var given []string
+	for _, o := range option.All() {
+		if flags.Given(o.Name) {
+			given = append(given, o.Name)
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	whole := func(flags *settings.Settings) (*document.Node, error) {
+		p, _, err := source.Settings(source.Raw, file.Options{Flags: flags, NoFiles: true})
+		if err != nil {
+			return nil, err
+		}
+		r, _, err := resolve.Resolve(p, run.Catalog{})
+		if err != nil {
+			return nil, err
+		}
+		tree, _ := file.FromRun(r)
+		return file.Complete(tree, nil), nil
+	}
+	after, err := whole(flags)
+	if err != nil {
+		return err
+	}
+	origins := map[string][]string{}
+	var all []file.Change
+	found := func(before *document.Node, flag string) {
+		for _, c := range file.Changes(before, after, complete, flags) {
+			path := strings.Join(c.Path, ".")
+			if _, known := origins[path]; !known {
+				all = append(all, c)
+				origins[path] = nil
+			}
+			if flag != "" {
+				origins[path] = append(origins[path], flag)
+			}
+		}
+	}
+	if before, err := whole(nil); err == nil {
+		found(before, "")
+	}
+	var typed []string
+	for _, name := range given {
+		typed = append(typed, flags.Flag(name))
+		others := flags.Copy()
+		others.Unset(name)
+		if before, err := whole(others); err == nil { // a flag that the others need has its values with them
+			found(before, flags.Flag(name))
+		}
+	}
+	for _, c := range all {
+		of := origins[strings.Join(c.Path, ".")]
+		if len(of) == 0 {
+			of = typed
+		}
+		c.Apply(complete, strings.Join(of, ", "))
+	}
+	return nil
 }
 
 // eachLeaf calls f for each value that is neither a mapping nor a list with items, with its origin; "" is a default.
@@ -333,7 +421,7 @@ const originColumn = 44
 var blockText = regexp.MustCompile(`(: |- )[|>][-+0-9]*$`)
 
 func (o *configOptions) schemaTable() *flags.Table {
-	return &flags.Table{Command: "config schema", About: `Usage: aiperf config schema [-o FILE]
+	return &flags.Table{Command: "config schema", Column: 29, About: `Usage: aiperf config schema [-o FILE]
 
 Prints the JSON Schema of configuration files, for editors: they complete keys and explain them. For the YAML support
 of most editors begin a file with:

@@ -118,19 +118,22 @@ func (a *app) planOf(e *experiment, parsed *settings.Settings, block *document.N
 		return e, plan, err
 	}
 	e.plan = plan
-	first := sweep.Variation{}
-	if len(plan.Variations) > 0 {
-		first = plan.Variations[0]
-	} else {
-		spec, _ := loop.Read(plan.Block)
-		var lowest []any
-		for _, d := range spec.Space {
-			lowest = append(lowest, loop.ValueOf(d, d.Lo))
-		}
-		first = plan.Point(0, lowest)
-	}
+	first := e.first()
 	e.base, err = e.settings(&first)
 	return e, plan, err
+}
+
+// first is the first variation, or the lowest point of a search.
+func (e *experiment) first() sweep.Variation {
+	if len(e.plan.Variations) > 0 {
+		return e.plan.Variations[0]
+	}
+	spec, _ := loop.Read(e.plan.Block)
+	var lowest []any
+	for _, d := range spec.Space {
+		lowest = append(lowest, loop.ValueOf(d, d.Lo))
+	}
+	return e.plan.Point(0, lowest)
 }
 
 // settings are those of a variation.
@@ -169,8 +172,15 @@ func (e *experiment) config(v *sweep.Variation) (*config.Run, []fault.Warning, e
 	return cfg, warnings, nil
 }
 
-// cells resolves all variations, so that what is wrong with one is known before the first run.
+// cells resolves all variations, so that what is wrong with one is known before the first run. A search has no cells
+// yet; its lowest point is resolved.
 func (e *experiment) cells() (cells []series.Cell, warnings []fault.Warning, err error) {
+	if len(e.plan.Variations) == 0 {
+		lowest := e.first()
+		if _, warnings, err = e.config(&lowest); err != nil {
+			return nil, warnings, err
+		}
+	}
 	for i := range e.plan.Variations {
 		v := &e.plan.Variations[i]
 		cfg, found, err := e.config(v)

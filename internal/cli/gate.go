@@ -100,6 +100,12 @@ func judge(path string, texts []string) ([]judged, error) {
 		}
 		return []judged{{name: path, list: sweep.Judge(conditions)}}, nil
 	}
+	for _, text := range texts {
+		if compare.IsAnswer(text) {
+			return nil, fmt.Errorf("--fail-if %s is on the answer of a sweep or a search, and %s has none: a sweep that "+
+				"was cut off gets it by --resume", text, path)
+		}
+	}
 	var list []judged
 	check := func(name string, figures summary.Figures) error {
 		thresholds, err := parseThresholds(texts, &figures)

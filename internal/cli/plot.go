@@ -113,19 +113,41 @@ func (a *app) plot(args []string) int {
 	case len(o.paths) == 0:
 		o.paths = []string{defaultResults}
 	}
-	if err := a.draw(&o); err != nil {
+	if o.dashboard {
+		if o.upload {
+			return a.fail(errors.New("--dashboard and --mlflow-upload cannot be used together: the dashboard writes no file"))
+		}
+		t := a.terminal // without one nobody sits before a browser
+		return a.browse(o.paths, browseOptions{host: o.host, port: o.port, theme: o.theme, open: t.outTTY && !t.ci,
+			dashboard: true})
+	}
+	var upload *plotUpload
+	if o.upload {
+		var err error
+		if upload, err = a.plotUpload(&o); err != nil {
+			return a.fail(err)
+		}
+	} else if o.trackingURI != "" || o.runID != "" {
+		return a.fail(errors.New("--mlflow-tracking-uri and --mlflow-run-id can only be used together with " +
+			"--mlflow-upload"))
+	}
+	files, err := a.draw(&o)
+	if err == nil && upload != nil {
+		err = a.uploadPlots(upload, files)
+	}
+	if err != nil {
 		return a.fail(err)
 	}
 	return ExitOK
 }
 
-// draw draws the plots of runs and says where they are.
-func (a *app) draw(o *plotOptions) error {
+// draw draws the plots of runs, says where they are, and returns the files of the plots.
+func (a *app) draw(o *plotOptions) ([]string, error) {
 	t := a.terminal
 	source := plot.FindConfig(o.file, o.paths, a.plotHome(), !o.automatic)
 	made, log, err := a.makePlots(o, source)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if source.Created {
 		fmt.Fprintf(t.out, "Created plot configuration: %s\n  Edit this file to change the plots of later calls.\n",
@@ -147,7 +169,7 @@ func (a *app) draw(o *plotOptions) error {
 	}
 	logPath := filepath.Join(o.output, plot.LogName)
 	if err := errors.Join(err, log.Write(logPath)); err != nil {
-		return err
+		return nil, err
 	}
 	for _, w := range made.Warnings {
 		fmt.Fprintln(t.err, "Warning: "+w)
@@ -157,7 +179,7 @@ func (a *app) draw(o *plotOptions) error {
 	}
 	fmt.Fprintf(t.out, "\nSaved %d %s to: %s\nLogs: %s\n", len(made.Figures), plural(len(made.Figures), "plot", "plots"),
 		o.output, logPath)
-	return nil
+	return files, nil
 }
 
 // plotHome returns the folder of the user's plot configuration, "" if it is not known.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,22 +79,27 @@ func (o *quickOptions) table() *flags.Table {
 		flags.Value("max-users", "N", "most users at once [default: 256]", whole(&o.mostUsers)),
 		flags.Value("isl", "TOKENS", "length of the prompts [default: 256]", whole(&o.isl)),
 		flags.Value("osl", "TOKENS", "length of the answers [default: 64]", whole(&o.osl)),
-		flags.Value("ports", "PORT,…", "ports to look at instead of the usual ones", func(v string) error {
-			for text := range strings.SplitSeq(v, ",") {
-				n, err := strconv.Atoi(strings.TrimSpace(text))
-				if err != nil || n < 1 || n > 65535 {
-					return fmt.Errorf("%q is no port", text)
-				}
-				o.ports = append(o.ports, n)
-			}
-			return nil
-		}),
+		portsFlag(&o.ports),
 		flags.Value("api-key", "KEY", "key sent as a bearer token; @FILE reads it from a file", flags.Text(&o.apiKey)),
 		flags.Value("tokenizer", "NAME",
 			"tokenizer of the prompts; tokens of answers are those that the server counts\n"+
 				"[default: builtin]", flags.Text(&o.tokenizer)),
 		flags.Value("artifact-dir", "PATH", "folder of the files [default: artifacts/quick]", flags.Text(&o.dir)),
 	}}
+}
+
+// portsFlag is the flag of the ports on which servers are looked for.
+func portsFlag(to *[]int) flags.Flag {
+	return flags.Value("ports", "PORT,…", "ports to look at instead of the usual ones", func(v string) error {
+		for text := range strings.SplitSeq(v, ",") {
+			n, err := strconv.Atoi(strings.TrimSpace(text))
+			if err != nil || n < 1 || n > 65535 {
+				return fmt.Errorf("%q is not a port", text)
+			}
+			*to = append(*to, n)
+		}
+		return nil
+	})
 }
 
 // quick measures a server for a minute.
@@ -173,16 +179,15 @@ type foundServer struct {
 }
 
 func (f foundServer) String() string {
-	text := f.Name
-	if text == "" {
-		text = "a server"
-	}
-	text += " at " + f.url
+	text := f.name() + " at " + f.url
 	if f.model != "" {
 		text += ", model " + f.model
 	}
 	return text
 }
+
+// name returns what the server is.
+func (f foundServer) name() string { return cmp.Or(f.Name, "a server") }
 
 // Bounds of the look at a port, and of the questions to a server.
 const (
@@ -199,13 +204,7 @@ func (a *app) findServer(ctx context.Context, o *quickOptions) (found foundServe
 		}
 		return o.withModel(foundServer{Server: server, url: o.url})
 	}
-	ports := quick.Ports
-	if len(o.ports) > 0 {
-		ports = nil
-		for _, n := range o.ports {
-			ports = append(ports, quick.Port{Number: n})
-		}
-	}
+	ports := usualPorts(o.ports)
 	listening := listeners(ctx, ports)
 	var servers []foundServer
 	var others []string
@@ -222,24 +221,41 @@ func (a *app) findServer(ctx context.Context, o *quickOptions) (found foundServe
 	}
 	switch len(servers) {
 	case 0:
-		var names []string
-		for _, p := range ports {
-			name := strconv.Itoa(p.Number)
-			if p.Names != "" {
-				name += " (" + p.Names + ")"
-			}
-			names = append(names, name)
-		}
-		return found, fmt.Errorf("no server found on this machine's ports %s; start one, or name it: aiperf quick "+
-			"http://HOST:PORT%s", strings.Join(names, ", "), below(others))
+		return found, noServer("quick", ports, others)
 	case 1:
 		return o.withModel(servers[0])
 	}
 	var lines []string
 	for _, s := range servers {
-		lines = append(lines, fmt.Sprintf("  aiperf quick %s    # %s, %s", s.url, s, control.Listed(s.Models)))
+		lines = append(lines, fmt.Sprintf("  aiperf quick %s    # %s, %s", s.url, s.name(), control.Listed(s.Models)))
 	}
 	return found, fmt.Errorf("%d servers found; name the one to measure:%s", len(servers), below(lines))
+}
+
+// usualPorts are the ports that were given, or the usual ones.
+func usualPorts(given []int) []quick.Port {
+	if len(given) == 0 {
+		return quick.Ports
+	}
+	var ports []quick.Port
+	for _, n := range given {
+		ports = append(ports, quick.Port{Number: n})
+	}
+	return ports
+}
+
+// noServer is the error that a command found no server on ports; others says who answers there.
+func noServer(command string, ports []quick.Port, others []string) error {
+	var names []string
+	for _, p := range ports {
+		name := strconv.Itoa(p.Number)
+		if p.Names != "" {
+			name += " (" + p.Names + ")"
+		}
+		names = append(names, name)
+	}
+	return fmt.Errorf("no server found on this machine's ports %s; start one, or name it: aiperf %s http://HOST:PORT%s",
+		strings.Join(names, ", "), command, below(others))
 }
 
 func below(lines []string) string {

@@ -114,7 +114,7 @@ func (a *app) reportAgain(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	limitMemory(a.env)
+	limitMemory(a.env, reportMemory)
 	o.Dir, o.Version, o.ExportWidth, o.GPUGrace = runs[0], Version, env.UI.ConsoleExportWidth, env.GPU.FinalGrace
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -74,6 +74,7 @@ func commands() []command {
 	return []command{
 		{"profile", "run a benchmark against an inference server", (*app).profile},
 		{"quick", "measure a server for a minute and answer in five lines", (*app).quick},
+		{"top", "watch servers and GPUs without a load", (*app).top},
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},
 		{"capacity", "find how much load a server takes within limits", (*app).capacity},
 		{"config", "write, check, show and compare configuration files", (*app).config},
@@ -83,6 +84,7 @@ func commands() []command {
 		{"compare", "compare runs with a base: better, worse, no difference", (*app).compare},
 		{"serve", "show finished runs in the browser", (*app).serve},
 		{"plot", "draw finished runs as pictures", (*app).plot},
+		{"share", "print a result to paste into an issue or a post, or draw it as a card", (*app).share},
 		{"speed-bench-report", "show runs of SPEED-Bench categories as a matrix", (*app).speedBenchReport},
 		{"analyze", "draw the sessions of a run, or show the content of its requests", (*app).analyze},
 		{"server-metrics", "recompute the server metrics of a run from its recording", (*app).serverMetrics},
@@ -98,8 +100,6 @@ func commands() []command {
 
 // missingCommands are documented commands that this release lacks, and what to do without them.
 var missingCommands = []struct{ name, instead string }{
-	{"config validate", "it lacks the YAML configuration; give the flags to aiperf profile"},
-	{"config expand", "it lacks the YAML configuration; give the flags to aiperf profile"},
 	{"kube", "it lacks Kubernetes; run aiperf profile in a job of your own"},
 	{"service", "a run is one process; start it with aiperf profile; load from several machines is for aiperf agent, " +
 		"which comes later"},
@@ -121,9 +121,12 @@ func limitHeap(env func(string) (string, bool)) {
 // otherwise. Nothing waits for a report, and what it keeps of a million requests is less.
 const reportMemory = 320 << 20
 
-func limitMemory(env func(string) (string, bool)) {
+// browseMemory is the same for the server of finished runs, which keeps indexes while it makes a report.
+const browseMemory = 250 << 20
+
+func limitMemory(env func(string) (string, bool), bytes int64) {
 	if _, given := env("GOMEMLIMIT"); !given {
-		debug.SetMemoryLimit(reportMemory)
+		debug.SetMemoryLimit(bytes)
 	}
 }
 

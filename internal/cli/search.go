@@ -15,41 +15,44 @@ import (
 	"aiperf/internal/experiment/search/boundary"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/run"
 )
 
-// runSearch makes the runs that a search asks for.
-func (s *several) runSearch() ([]series.Run, bool, error) {
-	spec, warnings := loop.Read(s.asked.plan.Block)
+// planSearch reads what the search is asked to do and makes it.
+func (s *several) planSearch(plan *aggregate.Plan) (err error) {
+	var warnings []string
+	s.spec, warnings = loop.Read(s.asked.plan.Block)
 	for _, w := range warnings {
 		s.log.Warn(w)
 	}
-	spec.Trials = s.layout.Trials
+	canonical(s.spec.Filters)
+	for i := range s.spec.Objectives {
+		s.spec.Objectives[i].Metric = metrics.Canonical(s.spec.Objectives[i].Metric)
+	}
+	for i := range s.spec.Constraints {
+		s.spec.Constraints[i].Metric = metrics.Canonical(s.spec.Constraints[i].Metric)
+	}
+	for i := range s.spec.Tiers {
+		canonical(s.spec.Tiers[i].Filters)
+	}
+	s.spec.Trials = s.layout.Trials
 	s.layout.Independent, s.layout.Nested = true, true
-	s.asked.plan.Filters = spec.Filters
-	var err error
+	s.asked.plan.Filters = s.spec.Filters
 	o := loop.Options{Dir: s.layout.Dir, Log: s.log}
 	if study := s.asked.study; study != nil {
 		o.Planner, o.PlannerName = study.Planner(), capacity.Planner
 	}
-	if s.search, err = loop.New(spec, o); err != nil {
-		return nil, false, err
-	}
-	if s.base.Asked.Bool("resume") && s.asked.study == nil {
-		// What is complete is taken over run by run, if the search would choose these points again.
-		again, err := loop.New(spec, loop.Options{Dir: o.Dir})
-		if err == nil {
-			_, err = again.Restore()
-		}
-		if err != nil {
-			return nil, false, err
-		}
-	}
-	if err := s.begin(&aggregate.Plan{Search: &aggregate.SearchPlan{Planner: cmp.Or(o.PlannerName, spec.Planner),
-		MaxIterations: spec.MaxIterations, Space: spec.Space, Objectives: spec.Objectives}}); err != nil {
-		return nil, false, err
-	}
+	plan.Search = &aggregate.SearchPlan{Planner: cmp.Or(o.PlannerName, s.spec.Planner),
+		MaxIterations: s.spec.MaxIterations, Space: s.spec.Space, Objectives: s.spec.Objectives}
+	s.search, err = loop.New(s.spec, o)
+	return err
+}
+
+// runSearch makes the runs that a search asks for.
+func (s *several) runSearch() ([]series.Run, bool, error) {
+	spec := s.spec
 	plan := &loop.Plan{Layout: s.layout, Search: s.search}
 	plan.Make = func(p *loop.Proposal) (series.Cell, error) { return s.probe(spec, p) }
 	if study := s.asked.study; study != nil {
@@ -63,6 +66,7 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 	}
 	if s.asked.study != nil || s.base.Probes.Isolated {
 		ctx, release := withStop(context.Background(), s.signals.Stop)
+		var err error
 		if s.idle, err = run.WatchIdle(ctx, s.base, s.options); err != nil {
 			s.log.Warn("The search does not wait until the server is idle between runs", "error", err)
 		}
@@ -72,6 +76,10 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 	s.course = series.NewCourse(progress.SearchKind, s.layout.Trials, s.options.Observers, s.search.SoFar)
 	plan.Told = func(p *loop.Proposal, _ *series.Cell, own []series.Run) {
 		s.course.Judge(own, s.search.LastVerdict())
+		if study := s.asked.study; study != nil {
+			fmt.Fprintln(s.terminal.out, study.Line(p.Iteration+1, p.Point[0], &own[0], s.search.LastVerdict() == "met"))
+			return
+		}
 		fmt.Fprintf(s.terminal.out, "[search iter %d] %s\n", p.Iteration, s.search.Last())
 	}
 	runs, stopped, err := s.runs(plan, 0)
@@ -91,7 +99,9 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 	if failed := s.search.Finish(reason); failed != nil && err == nil {
 		err = failed
 	}
-	fmt.Fprintf(s.terminal.out, "Search ended: reason=%s\n", reason)
+	if s.asked.study == nil {
+		fmt.Fprintf(s.terminal.out, "Search ended: reason=%s\n", reason)
+	}
 	return runs, stopped, err
 }
 
@@ -106,24 +116,19 @@ func probing() loop.Probing {
 	return p
 }
 
-// probe makes the cell of a point.
+// probe makes the cell of a point, and waits until the server is idle.
 func (s *several) probe(spec *loop.Spec, p *loop.Proposal) (series.Cell, error) {
 	if s.judges != nil {
 		if err := s.judges.Lost(); err != nil {
 			return series.Cell{}, err
 		}
 	}
-	v := s.asked.plan.Point(p.Iteration, p.Coordinates())
-	cfg, _, err := s.asked.config(&v)
+	c, err := s.point(spec, p)
 	if err != nil {
 		return series.Cell{}, err
 	}
-	fmt.Fprintf(s.terminal.out, "[search iter %d] proposing %s\n", p.Iteration, p)
-	switch study := s.asked.study; {
-	case study != nil:
-		cfg = study.Probe(cfg)
-	case s.base.Probes.Isolated:
-		cfg, _ = probe.Independent(cfg, p.Iteration)
+	if s.asked.study == nil {
+		fmt.Fprintf(s.terminal.out, "[search iter %d] proposing %s\n", p.Iteration, p)
 	}
 	if s.idle != nil && p.Iteration > 0 {
 		ctx, release := withStop(context.Background(), s.signals.Stop)
@@ -132,9 +137,23 @@ func (s *several) probe(spec *loop.Spec, p *loop.Proposal) (series.Cell, error) 
 		}
 		release()
 	}
+	s.whole.AddCells(c)
+	return c, nil
+}
+
+// point makes the cell of a point.
+func (s *several) point(spec *loop.Spec, p *loop.Proposal) (series.Cell, error) {
+	v := s.asked.plan.Point(p.Iteration, p.Coordinates())
+	cfg, _, err := s.asked.config(&v)
+	if err != nil {
+		return series.Cell{}, err
+	}
 	limits := probing()
-	if s.asked.study != nil {
-		limits = loop.Probing{}
+	switch study := s.asked.study; {
+	case study != nil:
+		cfg, limits = study.Probe(cfg), loop.Probing{}
+	case s.base.Probes.Isolated:
+		cfg, _ = probe.Independent(cfg, p.Iteration)
 	}
 	if n := spec.ProbeRequests(limits); n > 0 {
 		shorten(cfg, n)
@@ -142,10 +161,8 @@ func (s *several) probe(spec *loop.Spec, p *loop.Proposal) (series.Cell, error) 
 	if d := spec.ProbeWarmup(limits, p.First); d > 0 {
 		warmUp(cfg, d)
 	}
-	c := series.Cell{Index: v.Index, Dir: v.Dir, Label: v.Label,
-		Values: artifact.HideSensitive(v.Values).(artifact.Object), Config: cfg}
-	s.whole.AddCells(c)
-	return c, nil
+	return series.Cell{Index: v.Index, Dir: v.Dir, Label: v.Label,
+		Values: artifact.HideSensitive(v.Values).(artifact.Object), Config: cfg}, nil
 }
 
 // shorten bounds the measured phase of a probe to a number of requests, unless the user bounded it.

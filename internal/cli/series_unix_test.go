@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -63,6 +64,53 @@ func TestTrapInterruptedSeries(t *testing.T) {
 				t.Error("a fourth run was begun")
 			}
 		})
+	}
+}
+
+// TestTrapInterruptedSweep: a signal in a cell cuts it off, what is complete is aggregated, the exit code is not 0, and
+// the same command with --resume makes only what is missing. The server hangs from its fourth request on, until the
+// sweep has ended.
+func TestTrapInterruptedSweep(t *testing.T) {
+	t.Parallel()
+	var seen atomic.Int64
+	var works atomic.Bool
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		if seen.Add(1) > 3 && !works.Load() {
+			<-r.Context().Done()
+			return
+		}
+		io.WriteString(w,
+			`{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"yes"}}]}`)
+	}))
+	t.Cleanup(s.Close)
+	flags := []string{"--osl", "2", "--concurrency", "1,2,3", "--request-count", "2", "--log-level", "trace"}
+	p := startProfile(t, s.URL, flags...)
+	p.waitFor("Run 2 of 3")
+	p.waitFor("Request finished")
+	p.signal(syscall.SIGINT)
+	p.ends(1)
+	p.says(p.stdout.String(), "All runs complete: 1/2 successful")
+	p.says(p.stdout.String(), "Failed: concurrency_2 (cancelled before it was complete)")
+	p.says(p.stdout.String(), "Not in the aggregate: concurrency=3 (no run of it was made)")
+	p.says(p.stderr.String(), "cancelled with 1 complete")
+	const aggregate = "sweep_aggregate/profile_export_aiperf_sweep.json"
+	const cells = "per_combination_metrics.*.parameters.concurrency"
+	if got, want := p.show(aggregate, "num_successful_runs", "failed_runs.0.label", cells),
+		"1 concurrency_2 1"; got != want {
+		t.Errorf("the aggregate has %s, want %s", got, want)
+	}
+	works.Store(true)
+	again := profileCommand(s.URL, p.dir, append(flags, "--resume")...)
+	out, err := again.CombinedOutput()
+	if err != nil || strings.Contains(string(out), "Run 1 of 3") || !strings.Contains(string(out), "Run 2 of 3") {
+		t.Errorf("%v\n%s", err, tail(string(out), 3000))
+	}
+	if got := p.show(aggregate, "num_successful_runs", cells); got != "3 1,2,3" {
+		t.Errorf("the aggregate has %s", got)
+	}
+	if n := seen.Load(); n > 2+2+4 { // the first cell is not made again
+		t.Errorf("%d requests", n)
 	}
 }
 

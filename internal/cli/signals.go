@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -22,6 +23,17 @@ type interrupts struct {
 	panel   func(title string, lines ...string)
 	// leave has the terminal be as it was, before anything is said about a signal.
 	leave func()
+	// last ends what is waited for once all files are written; nil before that.
+	last atomic.Pointer[func()]
+}
+
+// nextSignal returns a channel that the next signal closes. It is for waits at the end, when there is nothing left to
+// cancel: that signal does nothing else. The returned function takes that back.
+func (i *interrupts) nextSignal() (stop <-chan struct{}, end func()) {
+	came := make(chan struct{})
+	skip := sync.OnceFunc(func() { close(came) })
+	i.last.Store(&skip)
+	return came, func() { i.last.Store(nil) }
 }
 
 // stopped reports whether a signal has come.
@@ -74,6 +86,10 @@ func (i *interrupts) watch() {
 			return
 		case s := <-i.signals:
 			i.leave()
+			if skip := i.last.Swap(nil); skip != nil {
+				(*skip)()
+				continue
+			}
 			if asked {
 				i.say("Force Quit", "The benchmark ends at once. Files may be incomplete.")
 				os.Exit(ExitForced)

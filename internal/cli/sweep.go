@@ -3,9 +3,11 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,9 +17,12 @@ import (
 	"aiperf/internal/experiment/aggregate"
 	"aiperf/internal/experiment/capacity"
 	"aiperf/internal/experiment/postprocess"
+	"aiperf/internal/experiment/recipe"
+	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/compare"
@@ -39,8 +44,9 @@ type several struct {
 	signals *interrupts
 	// conditions are those of --fail-if.
 	conditions []compare.Condition
-	// search is nil for a sweep.
+	// search is nil for a sweep, spec what it was asked to do.
 	search *loop.Search
+	spec   *loop.Spec
 	judges *capacity.Judges
 	// course tells observers where the cells stand.
 	course *series.Course
@@ -52,9 +58,14 @@ type several struct {
 // several runs the cells of a sweep, or those that a search chooses, and reports what they say together.
 func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, options run.Options, view view,
 	interrupts *interrupts) int {
-	s := &several{app: a, asked: e, base: base, options: options, view: view, signals: interrupts, begun: time.Now(),
+	s := &several{app: a, asked: e, base: base, options: options, log: options.Log.Logger("sweep"), view: view,
+		signals: interrupts, begun: time.Now(),
 		layout: series.Layout{Dir: base.Artifacts.Dir, Trials: base.Series.Runs, Independent: e.plan.Independent,
 			Between: e.plan.Cooldown, Pause: base.Series.Cooldown}}
+	plan, err := s.check(cells)
+	if err != nil {
+		return a.fail(err) // before anything of an earlier start is replaced
+	}
 	lock, err := series.PrepareCells(base.Artifacts)
 	if err != nil {
 		return a.fail(err)
@@ -63,11 +74,15 @@ func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, opti
 	if err := options.Log.OpenFile(base.Artifacts.Path(config.LogFile)); err != nil {
 		return a.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
 	}
-	s.log = options.Log.Logger("sweep")
 	s.options.Tokenizers = new(run.Tokenizers)
 	var runs []series.Run
 	var stopped bool
-	if e.plan.Type == sweep.AdaptiveSearch {
+	if study := s.asked.study; study != nil {
+		fmt.Fprintln(s.terminal.out, study.Opening())
+	} else {
+		s.terminal.block(aggregate.Banner(plan))
+	}
+	if s.search != nil {
 		runs, stopped, err = s.runSearch()
 	} else {
 		runs, stopped, err = s.runCells(cells)
@@ -82,8 +97,12 @@ func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, opti
 	case err != nil:
 		code = a.fail(err)
 	case stopped:
-		code = a.fail(fmt.Errorf("cancelled with %d complete: the files of the experiment have only these runs; "+
-			"--resume makes the others", good))
+		why := "cancelled"
+		if n := len(runs); n > 0 && runs[n-1].Cancelled && runs[n-1].Err != series.CancelledRun {
+			why = "ended early, because " + runs[len(runs)-1].Info.RunLabel + " could not be completed,"
+		}
+		code = a.fail(fmt.Errorf("%s with %d complete: the files of the experiment have only these runs; "+
+			"--resume makes the others", why, good))
 	case s.layout.Trials == 1 && s.search == nil && good < len(runs), good < min(2, len(runs)):
 		code = a.fail(fmt.Errorf("%d of %d runs succeeded; the files of each run are in %s", good, len(runs),
 			s.layout.Dir))
@@ -95,21 +114,118 @@ func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, opti
 	return interrupts.exit(code)
 }
 
-// begin makes the aggregate and says what is about to be done.
-func (s *several) begin(plan *aggregate.Plan) error {
+// check plans the experiment and makes its aggregate. The error names what cannot be, and nothing is changed then.
+func (s *several) check(cells []series.Cell) (*aggregate.Plan, error) {
+	plan := &aggregate.Plan{Cells: cells}
+	if s.asked.plan.Type == sweep.AdaptiveSearch {
+		if err := s.planSearch(plan); err != nil {
+			return nil, err
+		}
+	} else if s.base.Series.Convergence != nil && !s.layout.Independent {
+		return nil, fmt.Errorf("%s with a sweep needs --parameter-sweep-mode independent (iteration_order of a file): "+
+			"the runs of one cell must follow each other", s.base.Asked.Flag("convergence-metric"))
+	}
+	canonical(s.asked.plan.Filters)
 	plan.Trials, plan.Mode, plan.Level = s.layout.Trials, s.layout.Mode(), s.base.Series.Confidence
 	plan.RunCooldown, plan.CellCooldown = s.layout.Pause, s.layout.Between
 	plan.Convergence = s.base.Series.Convergence
-	s.terminal.block(aggregate.Banner(plan))
 	s.whole = aggregate.New(plan.Cells, aggregate.Options{Version: Version, Mode: s.layout.Mode(),
 		Trials: s.layout.Trials, Level: s.base.Series.Confidence, RunCooldown: s.layout.Pause,
 		Filters: s.asked.plan.Filters})
 	swept := names(plan, s.whole)
 	var err error
 	if s.conditions, err = parseConditions(s.base.FailIf, swept); err != nil {
+		return nil, err
+	}
+	if s.whole.Axes, err = s.axes(swept); err != nil {
+		return nil, err
+	}
+	if err := s.checkMetrics(cells); err != nil {
+		return nil, err
+	}
+	return plan, s.checkResume(cells)
+}
+
+// canonical writes the tags of metrics for their short names.
+func canonical(filters []search.Filter) {
+	for i := range filters {
+		filters[i].Metric = metrics.Canonical(filters[i].Metric)
+	}
+}
+
+// checkMetrics returns an error if a condition or an objective is on a metric that no run can have: nothing would ever
+// meet it.
+func (s *several) checkMetrics(cells []series.Cell) error {
+	var asked []string
+	add := func(tag string) {
+		if !slices.Contains(asked, tag) {
+			asked = append(asked, tag)
+		}
+	}
+	for _, f := range s.asked.plan.Filters {
+		add(f.Metric)
+	}
+	if s.spec != nil {
+		for _, o := range s.spec.Objectives {
+			add(o.Metric)
+		}
+		for _, c := range s.spec.Constraints {
+			add(c.Metric)
+		}
+		for _, t := range s.spec.Tiers {
+			for _, f := range t.Filters {
+				add(f.Metric)
+			}
+		}
+	}
+	var faults []error
+	for _, tag := range asked {
+		why := run.Lacks(s.base, tag)
+		for i := 0; i < len(cells) && why != ""; i++ { // a cell may stream where the others do not
+			why = run.Lacks(cells[i].Config, tag)
+		}
+		if why != "" {
+			faults = append(faults, fmt.Errorf("the runs of this experiment cannot have the metric %s: %s", tag, why))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// checkResume returns an error if --resume would meet a run of another configuration.
+func (s *several) checkResume(cells []series.Cell) error {
+	if !s.base.Asked.Bool("resume") || s.asked.study != nil {
+		return nil
+	}
+	if s.search == nil {
+		steps := series.NewCells(cells, s.layout, nil).Planned()
+		for i := range steps {
+			if _, _, err := series.Restored(&steps[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	// What is complete is taken over run by run, if the search would choose these points again for these runs.
+	again, err := loop.New(s.spec, loop.Options{Dir: s.layout.Dir})
+	if err == nil {
+		_, err = again.Restore()
+	}
+	if err != nil {
 		return err
 	}
-	s.whole.Axes, err = s.axes(swept)
+	if again, err = loop.New(s.spec, loop.Options{Dir: s.layout.Dir}); err != nil {
+		return err
+	}
+	first, more := again.Ask()
+	if !more {
+		return nil
+	}
+	cell, err := s.point(s.spec, &first)
+	if err != nil {
+		return err
+	}
+	step := s.layout.Step(&cell, 0)
+	_, _, err = series.Restored(&step)
 	return err
 }
 
@@ -117,7 +233,7 @@ func (s *several) begin(plan *aggregate.Plan) error {
 func (s *several) axes(swept []string) (*aggregate.Axes, error) {
 	text := s.base.Asked.Text("pareto-objectives")
 	if text == "" {
-		return nil, nil
+		return recipeAxes(s.asked.plan.Recipe), nil
 	}
 	axes, err := aggregate.ParseAxes(text, swept)
 	if err != nil {
@@ -126,15 +242,18 @@ func (s *several) axes(swept []string) (*aggregate.Axes, error) {
 	return axes, nil
 }
 
+// recipeAxes are those of the Pareto front of a recipe, nil if it has none.
+func recipeAxes(name string) *aggregate.Axes {
+	own, ok := recipe.AxesOf(name)
+	if !ok {
+		return nil
+	}
+	return &aggregate.Axes{X: search.Objective{Metric: own.XMetric, Stat: own.XStat},
+		Y: search.Objective{Metric: own.YMetric, Stat: own.YStat, Maximize: true}, Series: own.Series}
+}
+
 // runCells makes the runs of a sweep.
 func (s *several) runCells(cells []series.Cell) ([]series.Run, bool, error) {
-	if s.base.Series.Convergence != nil && !s.layout.Independent {
-		return nil, false, fmt.Errorf("%s with a sweep needs --parameter-sweep-mode independent (iteration_order of "+
-			"a file): the runs of one cell must follow each other", s.base.Asked.Flag("convergence-metric"))
-	}
-	if err := s.begin(&aggregate.Plan{Cells: cells}); err != nil {
-		return nil, false, err
-	}
 	if d := s.asked.plan.Design; d != nil {
 		if _, err := aggregate.WriteDesign(s.layout.Dir, d); err != nil {
 			return nil, false, err
@@ -165,6 +284,9 @@ func (s *several) runs(plan series.Plan, total int) ([]series.Run, bool, error) 
 // table shows the cells so far.
 func (s *several) table() {
 	t := s.terminal
+	if s.asked.study != nil { // a line for each probe says it
+		return
+	}
 	if !t.outTTY || len(s.whole.Cells()) < 2 || s.base.Asked.Bool("no-sweep-table") {
 		return
 	}
@@ -314,6 +436,7 @@ func (a *app) runAll(plan series.Plan, r runAll, options run.Options, view view,
 			own := options
 			own.Info, own.Log = step.Info, newLog(a.terminal, step.Config, view, a.brief)
 			defer own.Log.Close()
+			own.Log.Follow(options.Log.Follower())
 			if r.judges != nil {
 				r.judges.Observe(step, &own)
 			}

@@ -68,6 +68,13 @@ func (t *terminal) lacks() string {
 	return ""
 }
 
+// interrupted does what Ctrl-C does; nothing before a run.
+func (t *terminal) interrupted() {
+	if t.interrupt != nil {
+		t.interrupt()
+	}
+}
+
 // hold has everything that is written on the terminal wait while a dashboard is on the screen.
 func (t *terminal) hold(d *dashboard.Dashboard) {
 	if t.outTTY {

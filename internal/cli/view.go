@@ -59,7 +59,7 @@ func newDashboard(t *terminal, cfg *config.Run) *dashboard.Dashboard {
 	o := dashboard.Options{
 		Out: t.outFile, Colour: t.colour, Title: title, Every: dashboardInterval, GPUs: cfg.GPU.Dashboard,
 		Frame: min(cfg.Env.UI.LogRefresh, cfg.Env.UI.SpinnerRefresh), Notice: cfg.Env.UI.Notice,
-		Groups: cfg.Env.UI.ConsoleGroups, Dir: cfg.Artifacts.Dir, Interrupt: t.interrupt,
+		Groups: cfg.Env.UI.ConsoleGroups, Dir: cfg.Artifacts.Dir, Interrupt: t.interrupted,
 	}
 	if every := cmp.Or(cfg.UI.StatsInterval, cfg.Env.UI.RealtimeMetricsInterval); every != nil {
 		o.Every = *every

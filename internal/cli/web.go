@@ -16,7 +16,7 @@ func (a *app) openWeb(cfg *config.Run, log *runlog.Log) (*web.View, error) {
 	o := web.Options{Version: Version, Origins: cfg.Env.API.Origins, Sockets: cfg.Env.API.Sockets,
 		ShutdownDelay: cfg.Env.API.ShutdownDelay}
 	page := web.Address{Flag: "--web", Address: asked.Page}
-	api := web.Address{Flag: cfg.Asked.Origin("api-port").Name, Address: asked.API, Open: true}
+	api := web.Address{Flag: cfg.Asked.Origin("api-port").Name, Address: asked.API, Open: true, Numbered: true}
 	if asked.Page != "" {
 		o.Addresses = append(o.Addresses, page)
 	}
@@ -65,12 +65,14 @@ func (a *app) announceWeb(v *web.View, addresses []web.Address, logger *slog.Log
 }
 
 // closeWeb keeps the view for a while after the last run, unless nobody looks at it or the user wants the program to
-// end, and closes it.
+// end, and closes it. The clients of an API are to see how the run ended, so that a cancelled one stays too.
 func closeWeb(v *web.View, cfg *config.Run, i *interrupts, log *slog.Logger) {
 	v.Finish()
-	if wait := cfg.Env.API.Grace; wait > 0 && (cfg.Web.API != "" || v.Watched()) {
+	if wait := cfg.Env.API.Grace; wait > 0 && (cfg.Web.API != "" || v.Watched() && !i.stopped()) {
+		stop, end := i.nextSignal()
 		log.Info(fmt.Sprintf("The live page and the HTTP API stay for %g s; Ctrl-C skips this", wait.Seconds()))
-		v.Linger(wait, i.Stop)
+		v.Linger(wait, stop)
+		end()
 	}
 	v.Close(cfg.Env.API.Shutdown)
 }

@@ -46,8 +46,8 @@ func (s StepPolicy) String() string { return StepPolicyNames()[s] }
 // StrategyRampUntilFail is the only strategy.
 const StrategyRampUntilFail = "ramp_until_fail"
 
-// DefaultAssessmentPeriod is the length of a window if none is given.
-const DefaultAssessmentPeriod = 30 * time.Second
+// defaultAssessmentPeriod is the length of a window if none is given.
+const defaultAssessmentPeriod = 30 * time.Second
 
 // Adaptive searches the load at which the service begins to miss an SLA, and then holds the highest load at which it
 // met all of them.
@@ -76,7 +76,7 @@ func (a Adaptive) WithDefaults() Adaptive {
 			*d.value = d.def
 		}
 	}
-	orDefault(&a.Period, DefaultAssessmentPeriod)
+	orDefault(&a.Period, defaultAssessmentPeriod)
 	a.MinCompleted = max(1, a.MinCompleted)
 	return a
 }
@@ -269,7 +269,7 @@ const (
 
 // raise increases the value after a window that passed.
 func (c *controller) raise(a *assessment) string {
-	c.lastPassing = ptr(c.value)
+	c.lastPassing = new(c.value)
 	if c.value >= c.opt.Max {
 		c.over = true
 		return reasonMaximum
@@ -281,13 +281,13 @@ func (c *controller) raise(a *assessment) string {
 
 // startSustain goes back to the last value that passed, and begins to hold it.
 func (c *controller) startSustain(nowNS int64, a *assessment) string {
-	c.firstFailing = ptr(c.value)
+	c.firstFailing = new(c.value)
 	if c.lastPassing == nil {
 		c.over = true
 		return reasonNothingPasses
 	}
 	a.discovered = true
-	c.boundary = ptr(*c.lastPassing)
+	c.boundary = new(*c.lastPassing)
 	c.value = *c.lastPassing
 	c.sustaining, c.sustainNS = true, nowNS
 	return reasonBoundary
@@ -296,7 +296,7 @@ func (c *controller) startSustain(nowNS int64, a *assessment) string {
 // sustain goes on after a window that passed, until the value was held long enough.
 func (c *controller) sustain(nowNS int64) string {
 	c.recovering = false
-	c.lastPassing = ptr(c.value)
+	c.lastPassing = new(c.value)
 	c.result.Summary.SustainPassedWindows++
 	if nowNS-c.sustainNS < int64(c.opt.Sustain) {
 		return reasonHolding
@@ -333,8 +333,6 @@ func (a Adaptive) step(current, margin float64) float64 {
 	}
 	return a.BaseStep * max(1, min(a.MaxMultiplier, math.Trunc(max(0, margin)*a.MaxMultiplier)))
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // assess makes an adaptive phase decide when its window is over.
 func (p *phaseRun) assess(nowNS int64) {

@@ -16,9 +16,6 @@ type AdaptiveResult struct {
 	Summary AdaptiveSummary
 }
 
-// Over reports whether the search has ended.
-func (r *AdaptiveResult) Over() bool { return r.Summary.Status != "" }
-
 // AdaptiveControl is the value of the variable: as it was set, and as it is applied.
 type AdaptiveControl struct {
 	Actual float64 `json:"actual_value"`
@@ -232,7 +229,7 @@ func (c *controller) addEvent(name string, nowNS int64, a assessment, reason str
 		Timestamp: wall, TimestampNS: wall, TimestampUTC: c.utc(nowNS),
 	}
 	if a.step > 0 {
-		e.StepSize = ptr(a.step)
+		e.StepSize = new(a.step)
 	}
 	switch {
 	case c.over:
@@ -241,13 +238,13 @@ func (c *controller) addEvent(name string, nowNS int64, a assessment, reason str
 		e.Phase = "sustain"
 	}
 	if a.verdict != inconclusive {
-		e.SLAPassed = ptr(a.verdict == passed)
+		e.SLAPassed = new(a.verdict == passed)
 	}
 	for i, value := range a.values {
 		e.SLAValues[c.opt.SLA[i].String()] = finite(value)
 	}
 	if len(a.values) > 0 {
-		e.BindingSLA, e.SLAValue = ptr(c.opt.SLA[a.binding].String()), finite(a.values[a.binding])
+		e.BindingSLA, e.SLAValue = new(c.opt.SLA[a.binding].String()), finite(a.values[a.binding])
 	}
 	c.result.Events = append(c.result.Events, e)
 }
@@ -269,11 +266,11 @@ func (c *controller) addCandidate(nowNS int64, a assessment) {
 	}
 	switch {
 	case a.verdict == inconclusive:
-		entry.RejectionReason = ptr("insufficient_samples")
+		entry.RejectionReason = new("insufficient_samples")
 	case a.verdict == failedSLA && a.onlyFailures:
-		entry.RejectionReason = ptr("error_threshold")
+		entry.RejectionReason = new("error_threshold")
 	case a.verdict == failedSLA:
-		entry.RejectionReason = ptr("sla_miss")
+		entry.RejectionReason = new("sla_miss")
 	}
 	s := &c.result.Summary
 	s.Candidates = append(s.Candidates, entry)
@@ -309,6 +306,6 @@ func (c *controller) finish(nowNS int64, a assessment, reason string) {
 	s.SLABound, s.SLAMetric, s.SLAOp, s.SLAStat = bound.Bound, bound.Metric, bound.Op, bound.Stat
 	s.SLAPassedDuringSustain = s.SustainWindows > 0 && s.SustainPassedWindows == s.SustainWindows
 	if c.sustaining {
-		s.SustainStartedAt = ptr(c.clock.WallNS(c.sustainNS))
+		s.SustainStartedAt = new(c.clock.WallNS(c.sustainNS))
 	}
 }

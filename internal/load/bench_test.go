@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 )
 
 // echo is a sender and source that answers each credit at once, with each of its outcomes.
@@ -78,7 +79,7 @@ func BenchmarkPacing(b *testing.B) {
 			s := &echo{outcomes: []Outcome{Success}}
 			paced := &lagging{echo: s}
 			s.engine = New(one(Phase{Arrivals: constantly(rate), Requests: int64(b.N)}), s, paced,
-				Options{MaxCatchup: DefaultMaxCatchup})
+				Options{MaxCatchup: 10 * time.Millisecond})
 			if _, err := s.engine.Run(context.Background()); err != nil {
 				b.Fatal(err)
 			}

@@ -14,7 +14,6 @@ import (
 
 // The defaults of [Options].
 const (
-	DefaultMaxCatchup         = 10 * time.Millisecond
 	DefaultCancelDrainTimeout = 10 * time.Second
 	DefaultGateTimeout        = 10 * time.Second
 	DefaultGatherTimeout      = time.Minute

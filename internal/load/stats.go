@@ -114,10 +114,10 @@ func newStats(index int, p Phase, urls int) Stats {
 	return s
 }
 
-func (s *Stats) tally() tally { return tally{sent: s.RequestsSent, inFlight: s.RequestsInFlight()} }
+func (s *Stats) tally() tally { return tally{sent: s.RequestsSent, inFlight: s.requestsInFlight()} }
 
-// RequestsInFlight returns the number of requests that were sent and have not returned.
-func (s *Stats) RequestsInFlight() int64 {
+// requestsInFlight returns the number of requests that were sent and have not returned.
+func (s *Stats) requestsInFlight() int64 {
 	return s.RequestsSent - s.RequestsCompleted - s.RequestsCancelled
 }
 

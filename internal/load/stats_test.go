@@ -37,7 +37,7 @@ func TestStatsDerived(t *testing.T) {
 			same(t, "delivered, completed", []any{s.DeliveredRate(now), s.CompletedRate(now)},
 				[]any{test.delivered, test.completed})
 			same(t, "progress", []any{done, known}, []any{test.done, test.known})
-			same(t, "in flight", s.RequestsInFlight(), test.inFlight)
+			same(t, "in flight", s.requestsInFlight(), test.inFlight)
 		})
 	}
 	over := Stats{State: Started, StartNS: start, ExpectedDuration: time.Second}

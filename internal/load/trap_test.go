@@ -163,7 +163,7 @@ func TestTrapRequestCountCutsASession(t *testing.T) {
 	same(t, "order", p.turnOrder(0), "0.0 0.1 0.2 1.0 1.1")
 	s := p.result.Phases[0]
 	same(t, "sent, sessions, completed, in flight",
-		[]int64{s.RequestsSent, s.SentSessions, s.CompletedSessions, s.RequestsInFlight()}, []int64{5, 2, 1, 0})
+		[]int64{s.RequestsSent, s.SentSessions, s.CompletedSessions, s.requestsInFlight()}, []int64{5, 2, 1, 0})
 	same(t, "all turns", s.TotalSessionTurns, 6)
 	same(t, "state", s.State, Complete)
 }

@@ -303,8 +303,7 @@ func (s *testServer) raw(request string) string {
 		s.t.Fatal(err)
 	}
 	got, err := io.ReadAll(nc)
-	var timeout net.Error
-	if errors.As(err, &timeout) && timeout.Timeout() {
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		s.t.Fatalf("the server keeps the connection open after %q", got)
 	}
 	return string(got)

@@ -98,7 +98,7 @@ func (s *Server) serveAll(ctx context.Context, ln net.Listener, ports []metricsP
 	failed := make(chan error, len(ports))
 	for _, p := range ports {
 		go func() {
-			err := s.ServeMetrics(ctx, p.ln, p.page)
+			err := s.serveMetrics(ctx, p.ln, p.page)
 			if err != nil {
 				cancel()
 			}

@@ -107,9 +107,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return errors.Join(s.http.Serve(ctx, ln, ""), s.Close())
 }
 
-// ServeMetrics answers the connections of ln until ctx ends, which must be the context of Serve.
+// serveMetrics answers the connections of ln until ctx ends, which must be the context of Serve.
 // There is no inference: /metrics shows one of the pages that the backend has on ports of their own.
-func (s *Server) ServeMetrics(ctx context.Context, ln net.Listener, page string) error {
+func (s *Server) serveMetrics(ctx context.Context, ln net.Listener, page string) error {
 	return s.http.Serve(ctx, ln, page)
 }
 

@@ -6,9 +6,12 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/config/pluginfile"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/unit"
 	"aiperf/internal/result/compare"
+	"aiperf/internal/run/plan"
+	"aiperf/internal/wire/api"
 	"aiperf/internal/workload/loader"
 )
 
@@ -63,4 +66,34 @@ func (Catalog) DatasetRoots(path string) int64 {
 		return 0
 	}
 	return int64(r.Dataset.RootCount())
+}
+
+// Lacks returns why the runs of a configuration cannot have a metric; empty where they may have it.
+func Lacks(cfg *config.Run, tag string) string {
+	if slices.ContainsFunc(cfg.Plugins.Metrics, func(p pluginfile.Program) bool { return p.Name == tag }) {
+		return ""
+	}
+	d, known := metrics.Lookup(tag)
+	if !known {
+		return "there is no metric of this name" + compare.Near(tag) + "; docs/metrics.md lists them"
+	}
+	descriptor, known := api.Lookup(cfg.Endpoint.Type)
+	if !known {
+		return "" // a plug-in knows what its replies have
+	}
+	c := plan.Metrics(cfg, &descriptor)
+	set, err := metrics.NewSet(c)
+	has := func(own metrics.Definition) bool { return own.Tag == tag }
+	if err != nil || slices.ContainsFunc(set.Definitions(), has) {
+		return ""
+	}
+	switch {
+	case d.Flags.Has(metrics.StreamingOnly) && !c.Streaming:
+		return "only streams have it; add --streaming"
+	case d.Flags.Has(metrics.GoodputOnly) && len(c.SLOs) == 0:
+		return "it counts requests within service levels; add --goodput"
+	case d.Flags.Has(metrics.PricedOnly) && c.PricePerGPUHour <= 0:
+		return "it needs a price; add --price-per-gpu-hour"
+	}
+	return "runs of endpoint type " + descriptor.Name + " with these options do not report it"
 }

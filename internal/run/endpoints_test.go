@@ -216,7 +216,7 @@ func TestEveryEndpointTypeMeasuresWhatTheServerCounts(t *testing.T) {
 	}
 }
 
-// check holds a record against what the server must have counted.
+// check compares a record with what the server must have counted.
 func (c *apiCase) check(t *testing.T, r map[string]any, streaming bool) {
 	t.Helper()
 	want := func(tag string, value int, applies bool) {

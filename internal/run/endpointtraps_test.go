@@ -99,7 +99,7 @@ func TestTurnsOfAConversationCarryWhatWasSaid(t *testing.T) {
 	}
 }
 
-// Turns of a session share an id and have one each; a reply that failed, content or not, is no part of
+// Turns of a session share an id and have one each; a reply that failed, content or not, does not belong to
 // what was said.
 func TestTrapFailedTurnLeavesNoReply(t *testing.T) {
 	var roles, sessions, requests []string

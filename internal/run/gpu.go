@@ -98,7 +98,7 @@ func (w *gpuWatch) newest(startNS int64) []progress.GPU {
 	defer w.mu.Unlock()
 	var list []progress.GPU
 	for _, d := range w.store.Newest(startNS) {
-		list = append(list, gpuOf(&d))
+		list = append(list, GPUOf(&d))
 	}
 	return list
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"aiperf/internal/base/clock"
@@ -23,7 +22,6 @@ type Idle struct {
 	Known bool
 	// Requests is how many they have by the last scrape.
 	Requests float64
-	Waited   time.Duration
 }
 
 // idleInterval is the time between two scrapes of a wait.
@@ -72,8 +70,6 @@ func (w *IdleWatch) WaitUntilIdle(ctx context.Context, bound time.Duration) (fou
 	if w == nil || w.collector == nil {
 		return Idle{}
 	}
-	begun := time.Now()
-	defer func() { found.Waited = time.Since(begun) }()
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	ticker := time.NewTicker(idleInterval)
@@ -98,17 +94,6 @@ func (w *IdleWatch) WaitUntilIdle(ctx context.Context, bound time.Duration) (fou
 			return found
 		}
 	}
-}
-
-// String says what was found, for the log.
-func (f Idle) String() string {
-	switch {
-	case !f.Known:
-		return "the servers do not say whether they are idle"
-	case f.Requests > 0:
-		return fmt.Sprintf("the servers still had %g requests after %.1f s", f.Requests, f.Waited.Seconds())
-	}
-	return fmt.Sprintf("the servers were idle after %.1f s", f.Waited.Seconds())
 }
 
 // Close ends the watch.

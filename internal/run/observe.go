@@ -156,7 +156,7 @@ func (f *followers) computeFigures(nowNS int64) {
 		Metrics: f.records.profiling.ResultsOf(f.needs.Metrics...),
 	}
 	if f.needs.Servers && f.servers != nil {
-		f.figures.Servers = serverFigures(f.servers.collector.Store().Live(f.servers.mark.Load()))
+		f.figures.Servers = ServerFigures(f.servers.collector.Store().Live(f.servers.mark.Load()))
 	}
 	f.figuresDueNS = max(f.figuresDueNS, f.affordable(nowNS))
 }

@@ -26,6 +26,17 @@ func (e *execution) described() *progress.Run {
 		EndpointType: cfg.Endpoint.Type, Streaming: cfg.Endpoint.Streaming, Dir: cfg.Artifacts.Dir,
 		Metrics: e.records.set, Log: e.options.Log.Logger, Config: inputconfig.Of(cfg),
 	}
+	if e.content != nil && e.content.data != nil {
+		run.Conversations = e.content.data.Len()
+	}
+	if e.servers != nil {
+		c := e.servers.collector
+		run.Servers = progress.Sources{Configured: c.Configured(), Reachable: c.Successful()}
+	}
+	if e.gpus != nil {
+		c := e.gpus.collector
+		run.GPUs = progress.Sources{Configured: c.Configured(), Reachable: c.Successful()}
+	}
 	if cfg.Artifacts.HTMLReport {
 		run.Report = filepath.Base(cfg.Artifacts.Path(config.HTMLReport))
 	}
@@ -111,8 +122,8 @@ func stageOf(p *progress.Phase) progress.Stage {
 	return progress.Profiling
 }
 
-// serverFigures are the known figures of the servers.
-func serverFigures(l servermetrics.Live) (list []progress.Figure) {
+// ServerFigures are the known figures of servers as observers see them.
+func ServerFigures(l servermetrics.Live) (list []progress.Figure) {
 	for _, f := range []struct {
 		name  string
 		value *float64
@@ -130,8 +141,27 @@ func serverFigures(l servermetrics.Live) (list []progress.Figure) {
 	return list
 }
 
-// gpuOf returns what a GPU said last as observers see it.
-func gpuOf(d *gpu.DeviceNewest) progress.GPU {
+// FiguresNow are the known figures of a server that is watched without a load.
+func FiguresNow(n *servermetrics.Now) []progress.Figure {
+	list := ServerFigures(n.Live)
+	for _, f := range []struct {
+		name  string
+		value *float64
+	}{
+		{"server_requests_per_second", n.RequestRate},
+		{"server_ttft_p50_seconds", n.TTFT.P50}, {"server_ttft_p99_seconds", n.TTFT.P99},
+		{"server_itl_p50_seconds", n.ITL.P50}, {"server_itl_p99_seconds", n.ITL.P99},
+		{"server_latency_p50_seconds", n.Latency.P50}, {"server_latency_p99_seconds", n.Latency.P99},
+	} {
+		if f.value != nil {
+			list = append(list, progress.Figure{Name: f.name, Value: *f.value})
+		}
+	}
+	return list
+}
+
+// GPUOf returns what a GPU said last as observers see it.
+func GPUOf(d *gpu.DeviceNewest) progress.GPU {
 	g := progress.GPU{Source: gpu.DisplaySource(d.Source), Model: d.Model, UUID: d.UUID, Host: d.Hostname, Index: d.Index}
 	for i := range d.Fields {
 		f := &d.Fields[i]

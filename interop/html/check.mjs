@@ -7,11 +7,11 @@
 import {mkdirSync, statSync} from "node:fs";
 import {resolve} from "node:path";
 import {pathToFileURL} from "node:url";
-import {chromium} from "playwright-core";
+import {inspect, launch, open} from "./page.mjs";
 
 const [executablePath, out, ...reports] = process.argv.slice(2);
 mkdirSync(out, {recursive: true});
-const browser = await chromium.launch({executablePath, args: ["--no-sandbox", "--disable-gpu"]});
+const browser = await launch(executablePath);
 const failures = [];
 const views = [
   {name: "wide", width: 1280, height: 900, colorScheme: "light"},
@@ -27,46 +27,14 @@ for (const report of reports) {
   const url = pathToFileURL(resolve(path)).href;
   for (const view of views) {
     const wrong = message => failures.push(`${name} ${view.name}: ${message}`);
-    const context = await browser.newContext({
-      viewport: {width: view.width, height: view.height}, colorScheme: view.colorScheme,
-      deviceScaleFactor: view.deviceScaleFactor ?? 1, isMobile: view.isMobile ?? false, hasTouch: view.hasTouch ?? false,
-    });
-    const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
-    page.on("console", m => wrong(`console ${m.type()}: ${m.text()}`));
-    page.on("pageerror", e => wrong(`error: ${e.message}`));
-    page.on("dialog", d => { wrong(`dialog: ${d.message()}`); d.dismiss(); });
-    page.on("request", r => { if (r.url() !== url) wrong(`request of ${r.url()}`); });
+    const page = await open(browser, view, wrong, asked => asked === url), context = page.context();
     await page.goto(url);
     await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined);
     await page.waitForTimeout(200);
 
-    const seen = await page.evaluate(() => {
-      // Lines are coloured, axes are grey: a chart without a line has next to no colour.
-      const inked = c => {
-        const {data} = c.getContext("2d").getImageData(0, 0, c.width, c.height);
-        let n = 0;
-        for (let i = 0; i < data.length; i += 4)
-          if (data[i + 3] > 100 && Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 60) n++;
-        return n;
-      };
-      const canvases = [...document.querySelectorAll("canvas")];
-      return {
-        drawn: +document.documentElement.dataset.drawn, figures: document.querySelectorAll("figure").length,
-        blank: canvases.filter(c => inked(c) < 8).map(c => c.closest("figure").id), canvases: canvases.length,
-        scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth,
-        unnamed: [...document.querySelectorAll("[role=img],[role=region]")].filter(e => !e.getAttribute("aria-label")).length,
-        ids: [...document.querySelectorAll("[id]")].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i),
-        policy: document.querySelector("meta[http-equiv]").content,
-      };
-    });
-    if (seen.scrollWidth > seen.clientWidth) wrong(`the page is ${seen.scrollWidth} pixels wide in a window of ${seen.clientWidth}`);
-    if (seen.blank.length) wrong(`blank charts: ${seen.blank}`);
+    const seen = await inspect(page, wrong);
     if (seen.drawn !== seen.figures || seen.canvases !== seen.figures) wrong(`${seen.figures} figures, ${seen.drawn} charts, ${seen.canvases} canvases`);
     if (!bare && seen.figures < 6) wrong(`only ${seen.figures} figures`);
-    if (seen.unnamed) wrong(`${seen.unnamed} regions without a name`);
-    if (seen.ids.length) wrong(`ids used twice: ${seen.ids}`);
-    if (!seen.policy.startsWith("default-src 'none'")) wrong(`policy ${seen.policy}`);
     await page.screenshot({path: `${out}/${name}-${view.name}.png`, fullPage: true});
 
     if (view.name === "wide" && !bare) await (several ? interactSweep : interact)(page, wrong, name);

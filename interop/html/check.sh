@@ -5,14 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh html
-chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
-if [ -z "$chromium" ]; then
-    debian chromium chromium
-    chromium=$(command -v chromium)
-fi
-cp package.json check.mjs "$cache/"
-[ -d "$cache/node_modules/playwright-core" ] ||
-    (cd "$cache" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --silent --no-audit --no-fund)
+browser
+cp check.mjs "$cache/"
 build
 cd "$cache"
 rm -rf run failed shots

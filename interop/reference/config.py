@@ -3,8 +3,10 @@
     config.py templates OURS URL   what the original's config init prints
     config.py cases OURS URL       the files of configcases.py
     config.py runs OURS URL        a few of them run, and the configuration that the results hold
+    config.py rows                 after all of them: the rows of configdifferences.tsv that none needed
 
-OURS is our program, URL a mock server. A difference without a row in configdifferences.tsv ends with exit code 1.
+OURS is our program, URL a mock server. A difference without a row in configdifferences.tsv ends with exit code 1, and so
+does a row without a difference.
 """
 
 import concurrent.futures
@@ -24,6 +26,8 @@ import yaml
 LONGEST = 120  # seconds that a command may take
 with open(pathlib.Path(__file__).with_name("configdifferences.tsv"), newline="") as table:
     KNOWN = list(csv.DictReader(table, delimiter="\t"))
+# The rows that were needed, kept in a file between the parts.
+USED, NEEDED = set(), pathlib.Path("needed.txt")
 # What every process knows: the substitution of the environment is among the cases.
 ENVIRONMENT = {"T": "5"}
 # What profile says of an accepted file that is to be its artifact directory.
@@ -117,6 +121,7 @@ def reason(name, what, path=""):
     """The reason of the first row that fits; an empty path fits what has none."""
     for row in KNOWN:
         if row["what"] == what and fnmatch.fnmatchcase(name, escaped(row["case"])) and fnmatch.fnmatchcase(path, escaped(row["path"])):
+            USED.add("\t".join(row.values()))
             return row["reason"]
     return None
 
@@ -159,6 +164,8 @@ class Comparison:
             print(f"  KNOWN {len(names)} × {why}")
         for fault in self.faults:
             print(f"  FAULT {fault}")
+        with NEEDED.open("a") as file:
+            file.writelines(row + "\n" for row in sorted(USED))
         return bool(self.faults)
 
 
@@ -292,5 +299,13 @@ def runs(program, url):
     return comparison.end()
 
 
+def rows():
+    needed = set(NEEDED.read_text().splitlines())
+    idle = [row for row in KNOWN if "\t".join(row.values()) not in needed]
+    for row in idle:
+        print(f"  FAULT no difference needs the row: {row['case']} {row['what']} {row['path']}")
+    return bool(idle)
+
+
 if __name__ == "__main__":
-    sys.exit({"templates": templates, "cases": cases, "runs": runs}[sys.argv[1]](*sys.argv[2:]))
+    sys.exit({"templates": templates, "cases": cases, "runs": runs, "rows": rows}[sys.argv[1]](*sys.argv[2:]))

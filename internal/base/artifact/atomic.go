@@ -134,12 +134,10 @@ func RemoveStale(paths ...string) error {
 // reason strips the operation and the path from a file error: the message around it names the path
 // that the user knows, not the temporary one.
 func reason(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
 	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
 		return link.Err
 	}
 	return err

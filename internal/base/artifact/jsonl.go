@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// DefaultFlushInterval bounds how much of the last lines a killed process loses.
-const DefaultFlushInterval = time.Second
+// defaultFlushInterval bounds how much of the last lines a killed process loses.
+const defaultFlushInterval = time.Second
 
 // linesBuffer is the size at which buffered lines go to the file.
 const linesBuffer = 64 << 10
 
 // LinesOptions shape a Lines file. The zero value is usable.
 type LinesOptions struct {
-	// FlushInterval is how long a line may wait in memory; 0 means DefaultFlushInterval.
+	// FlushInterval is how long a line may wait in memory; 0 means defaultFlushInterval.
 	FlushInterval time.Duration
 	// OnError is called with the first write error, once, on the goroutine that met it. It must return soon
 	// and must not close the file.
@@ -76,7 +76,7 @@ func newLines(path string, file linesFile, o LinesOptions) *Lines {
 	}
 	interval := o.FlushInterval
 	if interval <= 0 {
-		interval = DefaultFlushInterval
+		interval = defaultFlushInterval
 	}
 	go l.flushPeriodically(interval)
 	return l

@@ -23,22 +23,22 @@ type Redactor struct {
 	replace *strings.Replacer
 }
 
-// MinSecret is the length in bytes of the shortest value that is searched for in texts. A shorter one is
+// minSecret is the length in bytes of the shortest value that is searched for in texts. A shorter one is
 // hidden only where its name stands: replacing it everywhere would make a text unreadable, and would
 // tell the secret by the gaps.
-const MinSecret = 6
+const minSecret = 6
 
 // NewRedactor returns a redactor that also replaces the given values, such as API keys, wherever they
-// appear, in every spelling that Spellings lists.
+// appear, in every spelling that spellings lists.
 func NewRedactor(secrets ...string) *Redactor {
 	r := &Redactor{plain: map[string]bool{}}
 	for _, s := range secrets {
 		s = strings.TrimSpace(s)
-		if len(s) < MinSecret || s == Redacted {
+		if len(s) < minSecret || s == Redacted {
 			continue
 		}
 		r.plain[s] = true
-		r.values = append(r.values, Spellings(s)...)
+		r.values = append(r.values, spellings(s)...)
 	}
 	slices.SortFunc(r.values, func(a, b string) int {
 		if len(a) != len(b) {

@@ -14,10 +14,10 @@ import (
 	"unicode/utf8"
 )
 
-// Spellings returns the forms in which a text may stand in other texts: as it is, percent-encoded, escaped
+// spellings returns the forms in which a text may stand in other texts: as it is, percent-encoded, escaped
 // in JSON (once, twice, in ASCII, with the escapes for HTML), in a quoted string of a program, in HTML,
 // in a shell's quotes, and in Base64.
-func Spellings(s string) []string {
+func spellings(s string) []string {
 	quoted := string(AppendString(nil, s))
 	quoted = quoted[1 : len(quoted)-1]
 	twice := string(AppendString(nil, quoted))

@@ -1,9 +1,7 @@
 // Package markdown makes text safe to put into a Markdown page, such as a comment of an issue: text of a server, a file
-// or a command line stays text. It starts no link, image, heading, table column or HTML element, mentions nobody, and
-// cannot end the code span or block in which it stands.
+// or a command line stays text. It starts no link, image, heading, table column or HTML element, and mentions nobody.
 //
-// Invariant: the output of [Text] and of [Code] is one line, and no output holds a control character other than the line
-// breaks of [Block].
+// Invariant: the output of [Text] is one line without control characters.
 package markdown
 
 import (
@@ -59,22 +57,6 @@ func numbered(s string) string {
 	}
 	return s
 }
-
-// Code returns s as a code span. In a table, a bar would end its cell: see [CellCode].
-func Code(s string) string {
-	s = oneLine(s)
-	fence := strings.Repeat("`", longestRun(s)+1)
-	if s == "" {
-		return ""
-	}
-	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
-		s = " " + s + " "
-	}
-	return fence + s + fence
-}
-
-// CellCode returns s as a code span of a cell.
-func CellCode(s string) string { return strings.ReplaceAll(Code(s), "|", `\|`) }
 
 // Block returns lines as a block of code in a language, "" for none, with its final line break.
 func Block(language, s string) string {

@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -28,42 +27,4 @@ func TestTextStaysText(t *testing.T) {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
-}
-
-func TestCodeEndsWhereItShould(t *testing.T) {
-	for in, want := range map[string]string{
-		"model":     "`model`",
-		"a`b":       "``a`b``",
-		"`":         "`` ` ``",
-		"``a":       "``` ``a ```",
-		"two\nline": "`two line`",
-		"a|b":       "`a|b`",
-		"":          "",
-	} {
-		if got := Code(in); got != want {
-			t.Errorf("%q becomes %q, want %q", in, got, want)
-		}
-	}
-	if got := CellCode("a|b"); got != "`a\\|b`" {
-		t.Errorf("in a table: %q", got)
-	}
-	if got := Block("sh", "a\n```\nb\n"); got != "````sh\na\n```\nb\n````\n" {
-		t.Errorf("a block: %q", got)
-	}
-}
-
-// Whatever a text holds, a code span of it has its own fence only at its ends.
-func FuzzCode(f *testing.F) {
-	f.Add("a`b```c")
-	f.Fuzz(func(t *testing.T, s string) {
-		code := Code(s)
-		if code == "" {
-			return
-		}
-		fence := code[:len(code)-len(strings.TrimLeft(code, "`"))]
-		inner := strings.TrimSuffix(strings.TrimPrefix(code, fence), fence)
-		if strings.Contains(code, "\n") || longestRun(inner) >= len(fence) {
-			t.Errorf("%q becomes %q", s, code)
-		}
-	})
 }

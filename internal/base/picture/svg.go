@@ -195,6 +195,9 @@ func (i markerItem) svg(w *svgWriter) {
 	w.texts("</g>\n")
 }
 
+// largeText is the size from which on the width of a short text matters, too.
+const largeText = 30
+
 func (i textItem) svg(w *svgWriter) {
 	w.texts("<text")
 	if i.font.Turned {
@@ -220,7 +223,8 @@ func (i textItem) svg(w *svgWriter) {
 		w.texts(` font-family="`, monoFamily, `" xml:space="preserve"`)
 	}
 	// The viewer's font may be 15 % wider than the one that the layout was made with.
-	if i.font.Mono || utf8.RuneCountInString(i.text) > 5 && i.font.outlines().has(i.text) {
+	if long := utf8.RuneCountInString(i.text) > 5 || i.font.Size >= largeText; i.font.Mono ||
+		long && i.font.outlines().has(i.text) {
 		w.attribute("textLength", i.font.measure(i.text))
 		w.texts(` lengthAdjust="spacingAndGlyphs"`)
 	}

@@ -36,7 +36,7 @@ func LatinHypercube(dimensions, n int, improve bool, seed uint64) [][]float64 {
 // exchange lowers the centred discrepancy of points.
 func exchange(points [][]float64, g *generator) {
 	const most, unchanged = 10_000, 100
-	best := CenteredDiscrepancy(points)
+	best := centeredDiscrepancy(points)
 	for rounds, idle := 0, 0; rounds < most && idle < unchanged; rounds++ {
 		d := g.below(len(points[0]))
 		a := g.below(len(points))
@@ -51,8 +51,8 @@ func exchange(points [][]float64, g *generator) {
 	}
 }
 
-// CenteredDiscrepancy is the squared centred L2 discrepancy of points (Hickernell 1998): the smaller, the more even.
-func CenteredDiscrepancy(points [][]float64) float64 {
+// centeredDiscrepancy is the squared centred L2 discrepancy of points (Hickernell 1998): the smaller, the more even.
+func centeredDiscrepancy(points [][]float64) float64 {
 	n := float64(len(points))
 	var single, pairs float64
 	for _, p := range points {

@@ -43,7 +43,7 @@ func TestPointsAreThoseOfSciPy(t *testing.T) {
 
 func TestCenteredDiscrepancy(t *testing.T) {
 	const want = 0.03761666666666641 // scipy.stats.qmc.discrepancy
-	if got := CenteredDiscrepancy([][]float64{{.1, .2}, {.5, .9}, {.8, .4}}); math.Abs(got-want) > 1e-15 {
+	if got := centeredDiscrepancy([][]float64{{.1, .2}, {.5, .9}, {.8, .4}}); math.Abs(got-want) > 1e-15 {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -79,9 +79,9 @@ func TestPointsAreMoreEvenThanRandomOnes(t *testing.T) {
 		for i := range random {
 			random[i] = []float64{g.float(), g.float(), g.float()}
 		}
-		r, s := CenteredDiscrepancy(random), CenteredDiscrepancy(Sobol(3, 128, true, seed))
-		l, better := CenteredDiscrepancy(LatinHypercube(3, 128, false, seed)),
-			CenteredDiscrepancy(LatinHypercube(3, 128, true, seed))
+		r, s := centeredDiscrepancy(random), centeredDiscrepancy(Sobol(3, 128, true, seed))
+		l, better := centeredDiscrepancy(LatinHypercube(3, 128, false, seed)),
+			centeredDiscrepancy(LatinHypercube(3, 128, true, seed))
 		if s > r/10 || l > r/2 || better > l/2 {
 			t.Errorf("seed %d: random %.2g, sobol %.2g, latin %.2g, improved %.2g", seed, r, s, l, better)
 		}

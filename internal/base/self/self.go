@@ -73,9 +73,6 @@ func Start(o Options) (*Process, error) {
 	return p, nil
 }
 
-// Ended is closed when the process has ended.
-func (p *Process) Ended() <-chan struct{} { return p.ended }
-
 // Stop orders the process to end and waits for that; one that does not end in time is killed, which the error says
 // ([ErrKilled]). Else the error is how the process ended, nil for exit status 0.
 func (p *Process) Stop(timeout time.Duration) error {

@@ -33,6 +33,8 @@ type Presentation struct {
 	Type string
 	// Policy is a content security policy: the file is shown in the browser within it.
 	Policy string
+	// Refuse answers where there is no file to send; nil answers with a line of text.
+	Refuse func(w http.ResponseWriter, status int, why string)
 }
 
 // ReportPolicy is the policy of a report that this program wrote as one HTML file: its scripts and styles stand in it,
@@ -51,25 +53,29 @@ func Files(dir, prefix string) http.Handler {
 
 // ServeFile sends one file below a folder, by its path with slashes; ranges are served.
 func ServeFile(w http.ResponseWriter, r *http.Request, dir, name string, p Presentation) {
+	refuse := p.Refuse
+	if refuse == nil {
+		refuse = inText
+	}
 	name = strings.TrimPrefix(name, "/")
 	if name == "" {
-		http.Error(w, "there is no such file", http.StatusNotFound)
+		refuse(w, http.StatusNotFound, "there is no such file")
 		return
 	}
 	if leadsOut(name) || !filepath.IsLocal(filepath.FromSlash(name)) {
-		http.Error(w, "the path leads out of the folder", http.StatusBadRequest)
+		refuse(w, http.StatusBadRequest, "the path leads out of the folder")
 		return
 	}
 	file, info, err := open(dir, filepath.FromSlash(path.Clean(name)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNotAFile), notADirectory(err):
-		http.Error(w, "there is no such file", http.StatusNotFound)
+		refuse(w, http.StatusNotFound, "there is no such file")
 		return
 	case errors.Is(err, fs.ErrPermission):
-		http.Error(w, "the file cannot be read", http.StatusForbidden)
+		refuse(w, http.StatusForbidden, "the file cannot be read")
 		return
 	case err != nil: // a link that leads out
-		http.Error(w, "the path leads out of the folder", http.StatusBadRequest)
+		refuse(w, http.StatusBadRequest, "the path leads out of the folder")
 		return
 	}
 	defer file.Close()

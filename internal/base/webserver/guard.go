@@ -36,11 +36,17 @@ func hardened(h http.Handler) http.Handler {
 	})
 }
 
+// inText refuses a request with a line of text.
+func inText(w http.ResponseWriter, status int, why string) { http.Error(w, why, status) }
+
 // withinRoot refuses paths with .. elements, however they are encoded, before anything cleans them.
-func withinRoot(h http.Handler) http.Handler {
+func withinRoot(h http.Handler, refuse func(http.ResponseWriter, int, string)) http.Handler {
+	if refuse == nil {
+		refuse = inText
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if leadsOut(r.URL.Path) {
-			http.Error(w, "the path leads out of the folder", http.StatusBadRequest)
+			refuse(w, http.StatusBadRequest, "the path leads out of the folder")
 			return
 		}
 		h.ServeHTTP(w, r)

@@ -49,11 +49,14 @@ const DefaultPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; 
 type Options struct {
 	// Flag is named in errors, such as --web.
 	Flag string
-	// Address is HOST:PORT; port 0 is any that is free.
-	Address string
-	Handler http.Handler
+	// Address is HOST:PORT; port 0 is any that is free. Numbered leaves that way out of errors: the flag takes no 0.
+	Address  string
+	Numbered bool
+	Handler  http.Handler
 	// Open leaves out the key on addresses beyond loopback.
 	Open bool
+	// Refuse answers a request that is not for the handler; nil answers with a line of text.
+	Refuse func(w http.ResponseWriter, status int, why string)
 	// Origins may read replies from their own pages: scheme://host[:port], or * for all.
 	Origins []string
 }
@@ -66,13 +69,15 @@ type Server struct {
 	key      string
 }
 
+const anyPort = ", or 0 for any that is free"
+
 // Bind listens on an address. Its error names the address, the cause and the way out.
 func Bind(address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err == nil {
 		return listener, nil
 	}
-	way := "choose another port, or 0 for any that is free"
+	way := "choose another port" + anyPort
 	var lookup *net.DNSError
 	if errors.As(err, &lookup) {
 		way = "the host must be an address or a name of this machine"
@@ -88,6 +93,9 @@ func Bind(address string) (net.Listener, error) {
 func Listen(o Options) (*Server, error) {
 	listener, err := Bind(o.Address)
 	if err != nil {
+		if o.Numbered {
+			return nil, fmt.Errorf("%s: %s", o.Flag, strings.TrimSuffix(err.Error(), anyPort))
+		}
 		return nil, fmt.Errorf("%s: %w", o.Flag, err)
 	}
 	s := &Server{listener: listener, served: make(chan struct{})}
@@ -108,7 +116,7 @@ func Listen(o Options) (*Server, error) {
 		handler = withKey(handler, s.key, s.port())
 	}
 	s.server = &http.Server{
-		Handler: hardened(withinRoot(handler)), ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout,
+		Handler: hardened(withinRoot(handler, o.Refuse)), ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout,
 		WriteTimeout: WriteTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
 		ErrorLog: nothing,
 	}

@@ -78,6 +78,24 @@ func TestEnvFaultsNameVariableValueAndRange(t *testing.T) {
 	}
 }
 
+func TestTrapTheTimesOfTheDataAndOfTheRunGoTogether(t *testing.T) {
+	const data, run = "AIPERF_DATASET_CONFIGURATION_TIMEOUT", "AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT"
+	for second, valid := range map[string]bool{"": false, run + "=999": false, run + "=1000": true} {
+		_, _, err := Read(configtest.Environ(append(strings.Fields(second), data+"=1000")...))
+		if valid != (err == nil) || err != nil && (!strings.Contains(err.Error(), data) ||
+			!strings.Contains(err.Error(), run)) {
+			t.Errorf("%q: %v", second, err)
+		}
+	}
+}
+
+func TestTrapNoConnectionsAtAllIsOutOfRange(t *testing.T) {
+	if _, _, err := Read(configtest.Environ("AIPERF_HTTP_CONNECTION_LIMIT=0")); err == nil ||
+		!strings.Contains(err.Error(), "AIPERF_HTTP_CONNECTION_LIMIT") || !strings.Contains(err.Error(), "1 to 65000") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestEnvLists(t *testing.T) {
 	for text, want := range map[string][]string{"usage, default": {"usage", "default"},
 		`["usage","a,b"]`: {"usage", "a,b"}, "": {}} {

@@ -121,6 +121,8 @@ func (c *completer) section(k schema.Key, n *document.Node, path, kind string) *
 			out.Members = append(out.Members, document.Member{Key: f.Name, Value: c.value(f, v, below, kind)})
 		case f.Holds() == schema.Section && slices.Contains(always, general):
 			out.Members = append(out.Members, document.Member{Key: f.Name, Value: c.section(f, nil, below, kind)})
+		case f.Name == "random_corpus_style" && n.Get("random_range_ratio_mode") != nil:
+			// the mode decides; both together would be two answers
 		case f.Default != nil:
 			out.Members = append(out.Members, document.Member{Key: f.Name, Value: document.Of(f.Default)})
 		}

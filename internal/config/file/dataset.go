@@ -167,6 +167,10 @@ func datasetEffects() map[string]effect {
 		for _, key := range s.keys {
 			all[key] = func(r *reader, t target, _ schema.Key, n *document.Node, path string) {
 				r.sizes(t, n, path, s.mean(), s.stddev(), s.field(&t.Dataset))
+				if turns := t.Dataset.Turns; key == "turns" && turns != nil && turns.Expected() < 1 {
+					r.fault(n, path, "the distribution has %s turns on average; a conversation has at least 1",
+						option.FormatFloat(turns.Expected()))
+				}
 			}
 		}
 	}

@@ -82,6 +82,9 @@ func (r *reader) read() {
 			r.member(target{Settings: r.base}, k, m, "benchmark")
 		}
 	}
+	if r.base.Bool("no-server-metrics") && len(r.base.Texts("server-metrics")) == 0 {
+		r.base.Unset("server-metrics") // an empty list names no servers
+	}
 	r.models(body)
 	r.require(target{}, k, body, "benchmark")
 	r.dataset(body)

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/config/configtest"
 	"aiperf/internal/config/document"
+	"aiperf/internal/config/env"
 	"aiperf/internal/config/file"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/resolve"
@@ -71,6 +72,10 @@ func TestEveryOptionOfAFileMakesARoundTrip(t *testing.T) {
 			if diff := cmp.Diff(parts(t, want), parts(t, got)); diff != "" {
 				t.Errorf("%q: (- flags, + file)\n%s\nof:\n%s", args, diff, text)
 			}
+			hidden := strings.HasPrefix(name, "tls-client-") // the complete configuration has no path of a key
+			if _, err := again(shown(t, text, variables), variables); err != nil && !hidden {
+				t.Errorf("%q: what config show prints is not valid: %v", args, err)
+			}
 			if a, b := want.Asked.Value(name), got.Asked.Value(name); !reflect.DeepEqual(a, b) {
 				t.Errorf("%q: %#v by the flag, %#v by the file\n%s", args, a, b, text)
 			}
@@ -85,13 +90,32 @@ func parts(t *testing.T, r *config.Run) []string {
 	return strings.Split(strings.ReplaceAll(exported(t, r), `,"sampling":"sequential"`, ""), ",")
 }
 
-// again resolves a file that was written; its variables have the value of every sample.
-func again(text []byte, variables []string) (*config.Run, error) {
+// shown is the complete configuration of a file, as a file.
+func shown(t *testing.T, text []byte, variables []string) []byte {
+	t.Helper()
+	source, err := file.Open("bench.yaml", text, samples(variables))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tree, err := source.Settings(source.Raw, file.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document.AppendYAML(nil, file.Complete(tree, nil), 0)
+}
+
+// samples is an environment whose variables have the value of every sample.
+func samples(variables []string) env.Lookup {
 	var environ []string
 	for _, name := range variables {
 		environ = append(environ, name+"="+word)
 	}
-	source, err := file.Open("bench.yaml", text, configtest.Environ(environ...))
+	return configtest.Environ(environ...)
+}
+
+// again resolves a file that was written.
+func again(text []byte, variables []string) (*config.Run, error) {
+	source, err := file.Open("bench.yaml", text, samples(variables))
 	if err != nil {
 		return nil, err
 	}

@@ -219,6 +219,22 @@ func TestTrapNamesOfKeys(t *testing.T) {
 	})
 }
 
+func TestTrapBothSpellingsMeanTheSame(t *testing.T) {
+	var last string
+	for _, text := range []string{"/multi_run: {num_runs: 3, cooldown_seconds: 5}",
+		"/multiRun: {numRuns: 3, cooldownSeconds: 5}"} {
+		r, _, err := load(t, bench(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := exported(t, r)
+		if r.Asked.Int("num-profile-runs") == nil || *r.Asked.Int("num-profile-runs") != 3 || last != "" && got != last {
+			t.Errorf("%s\n%s\n%s", text, got, last)
+		}
+		last = got
+	}
+}
+
 func TestTrapAFlatFileIsTakenAsABody(t *testing.T) {
 	const flat = `model: m
 endpoint: {url: "http://h:1"}
@@ -399,6 +415,11 @@ func TestTrapValuesOfModelsAndEndpoints(t *testing.T) {
 		{name: "a boolean as a text", text: endpoint("streaming: 'yes'"), parts: []string{`"streaming":true`}},
 		{name: "2 is no boolean", text: endpoint("streaming: 2"), fault: "is not a boolean"},
 		{name: "a sweep, the default screen", text: bench("/sweep: {type: grid, parameters: {concurrency: [1, 2]}}")},
+		{ // The original refuses it; the dashboard here shows the runs of a sweep.
+			name:  "a sweep, the dashboard",
+			text:  bench("/sweep: {type: grid, parameters: {concurrency: [1, 2]}}", "runtime: {ui: dashboard}"),
+			parts: []string{`"ui":"dashboard"`},
+		},
 	})
 }
 
@@ -433,6 +454,10 @@ func TestTrapDatasets(t *testing.T) {
 			text:  bench("dataset: {prompts: {sequence_distribution: [{isl: 1, osl: 1, probability: 50}]}}"),
 			fault: "must add up to 100",
 		},
+		{name: "no turns", text: bench("dataset: {turns: 0}"),
+			fault: "bench.yaml:2:20: benchmark.datasets[0].turns: the distribution has 0.0 turns on average"},
+		{name: "half a turn on average", text: bench("dataset: {turns: {points: [{value: 0}, {value: 1}]}}"),
+			fault: "the distribution has 0.5 turns on average"},
 		{name: "files are sequential", text: bench(), parts: []string{`"sampling":"sequential"`}},
 		{name: "media are off", text: bench("dataset: {images: {width: 64}}"), parts: []string{`!"images"`}},
 		{name: "pictures are jpeg of 512", text: bench("dataset: {images: {batch_size: 1}}"),
@@ -448,6 +473,10 @@ func TestTrapOutputs(t *testing.T) {
 		{name: "an empty summary", text: of("summary: []"), fault: "must be [json] or false"},
 		{name: "another summary", text: of("summary: [csv]"), fault: "must be [json] or false"},
 		{name: "no records", text: of("records: false"), parts: []string{`"records":false`}},
+		{name: "no server metrics of no servers", text: bench("server_metrics: {enabled: false, urls: []}"),
+			parts: []string{`"server_metrics":{"enabled":false`}},
+		{name: "no server metrics of a server", text: bench(`server_metrics: {enabled: false, urls: ["http://h:1"]}`),
+			fault: "cannot be used together"},
 		{name: "raw wins over records", text: of("raw: true, records: false"), parts: []string{`"raw":true`}},
 		{name: "a file outside the folder", text: userFile("path: ../x, content: a"), fault: "user_files[0].path"},
 		{name: "a file at the root", text: userFile("path: /x, content: a"), fault: "user_files[0].path"},
@@ -503,6 +532,12 @@ func TestTrapFlagsOverAFile(t *testing.T) {
 			text:  bench(),
 			flags: "--public-dataset sharegpt",
 			fault: "--public-dataset: cannot be used with --config",
+		},
+		{
+			name:  "variants would be lost",
+			text:  bench(),
+			flags: "--variant a:concurrency=4 --variant b:concurrency=5",
+			fault: "--variant: cannot be used with --config",
 		},
 		{name: "flags that would be lost, in one fault", text: bench(), flags: "--no-fixed-schedule --isl-min 5",
 			fault: "cannot be used with --config"},

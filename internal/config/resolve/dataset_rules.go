@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
-	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/wire/api"
@@ -54,14 +53,6 @@ func (ds *dataset) checkSystemPrompt() {
 	}
 	if len(prefixes) > 0 {
 		ds.fault("", "%s and %s are mutually exclusive", strings.Join(prompts, ", "), strings.Join(prefixes, ", "))
-	}
-}
-
-// checkSizes refuses a distribution of turns that has less than one on average.
-func (ds *dataset) checkSizes() {
-	if turns := ds.p.Dataset.Turns; turns != nil && turns.Expected() < 1 {
-		ds.fault("", "%s: the distribution has %s turns on average; a conversation has at least 1",
-			ds.flag("conversation-turn-mean"), option.FormatFloat(turns.Expected()))
 	}
 }
 

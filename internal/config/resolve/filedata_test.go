@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"strings"
 	"testing"
 
 	"aiperf/internal/config"
@@ -30,14 +29,5 @@ func TestDistributionsOfAFileReplaceThoseOfFlags(t *testing.T) {
 	}
 	if d.Seed == nil || *d.Seed != 8 || d.Kind != config.SyntheticDataset {
 		t.Errorf("seed %v, kind %s", d.Seed, d.Kind)
-	}
-}
-
-func TestConversationsHaveAtLeastATurn(t *testing.T) {
-	p := mustParse(t, "-m x --url h:1")
-	p.Dataset.Turns = recipe.Distribution{Kind: recipe.Gaussian, Mean: 0.5}
-	_, _, err := Resolve(p, fakeCatalog{})
-	if err == nil || !strings.Contains(err.Error(), "the distribution has 0.5 turns on average") {
-		t.Errorf("error %v", err)
 	}
 }

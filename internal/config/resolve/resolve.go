@@ -114,7 +114,7 @@ func (r *resolution) rules() []func() {
 		te.checkListen, r.checkRequirements, r.checkExclusions,
 		ti.checkSchedule, ti.checkSimultaneousStart, op.checkGoodput, op.checkResults,
 		ti.checkConcurrency, ti.checkPrefill, ti.checkUsers, ti.checkUsersFile, ti.checkArrivals, ti.checkStop,
-		ds.checkPrefixes, ds.checkSystemPrompt, ds.checkText, ds.checkSizes, ds.checkRankings, r.tokens.check,
+		ds.checkPrefixes, ds.checkSystemPrompt, ds.checkText, ds.checkRankings, r.tokens.check,
 		ep.checkContentType, r.traces.check, r.published.check, r.traces.checkBaseten,
 		ti.checkRoots, ti.checkAgentic, ds.checkCacheBust, ds.checkLengthRange, r.media.check,
 		te.checkTelemetry, te.checkOTel, te.checkMLflow,

@@ -147,7 +147,7 @@ func TestRules(t *testing.T) {
 			"-m m --request-rate 5"},
 		{"V47", "-m m --random-range-ratio 0.5 --seq-dist 1,1:100", "--random-range-ratio --seq-dist",
 			"-m m --seq-dist 1,1:100"},
-		{"V47", "-m m --sweep-type zip --concurrency 1,2 --isl 1,2,3", "--concurrency --isl",
+		{"V47", "-m m --sweep-type zip --concurrency 1,2 --isl 1,2,3", "--concurrency has 2 values, --isl has 3",
 			"-m m --sweep-type zip --concurrency 1,2 --isl 1,2"},
 		{"V47", "-m m --search-space x:1,2 --concurrency 1,2", "--search-space --concurrency",
 			"-m m --search-space x:1,2"},

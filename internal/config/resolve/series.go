@@ -1,10 +1,12 @@
 package resolve
 
 import (
+	"fmt"
 	"strings"
 
 	"aiperf/internal/config"
 	"aiperf/internal/config/option"
+	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
 )
 
@@ -77,7 +79,7 @@ func (se *series) repeats(run *config.Run) {
 	}
 }
 
-// sweepLengths are the lengths of all comma lists, by flag as typed, in the order of the table.
+// sweeps are the lengths of all comma lists, by flag as typed, in the order of the table.
 func (se *series) sweeps() (flags []string, lengths []int) {
 	for _, o := range option.All() {
 		if list := se.p.Swept(o.Name); list != nil {
@@ -85,6 +87,15 @@ func (se *series) sweeps() (flags []string, lengths []int) {
 		}
 	}
 	return flags, lengths
+}
+
+// countedLists are the flags, each with the length of its list.
+func countedLists(flags []string, lengths []int) []string {
+	list := make([]string, len(flags))
+	for i, flag := range flags {
+		list[i] = fmt.Sprintf("%s has %d values", flag, lengths[i])
+	}
+	return list
 }
 
 func (se *series) checkSweep() {
@@ -103,20 +114,30 @@ func (se *series) checkSweep() {
 	if !sweeping && len(only) > 0 {
 		se.warn("no effect without a sweep: %s", strings.Join(only, ", "))
 	}
+	search := se.givenOf("search-space", "search-recipe")
+	servers, _ := parse.ServeParams(se.p.Texts("serve-params"))
+	if several := sweeping || len(search) > 0 || len(servers) > 1; !several {
+		if given := se.givenOf("pareto-objectives"); len(given) > 0 {
+			se.warn("no effect without a sweep or a search: %s", given[0])
+		}
+		if given := se.givenOf("resume", "fail-on-partial"); len(given) > 0 && *se.p.Int("num-profile-runs") == 1 {
+			se.warn("no effect without a sweep, a search or --num-profile-runs: %s", strings.Join(given, ", "))
+		}
+	}
 	if probes := se.givenOf("probe-early-stop", "probe-confidence", "probe-isolation"); len(probes) > 0 &&
-		len(se.givenOf("search-space", "search-recipe")) == 0 && !se.p.Cell {
+		len(search) == 0 && !se.p.Cell {
 		se.warn("no effect without a search: %s", strings.Join(probes, ", "))
 	}
 	if se.p.Text("sweep-type") == "zip" {
 		for _, n := range lengths {
 			if n != lengths[0] {
 				se.fault("V47", "%s zip needs lists of equal length: %s", se.flag("sweep-type"),
-					strings.Join(flags, ", "))
+					strings.Join(countedLists(flags, lengths), ", "))
 				break
 			}
 		}
 	}
-	if search := se.givenOf("search-space", "search-recipe"); len(search) > 0 && len(flags) > 0 {
+	if len(search) > 0 && len(flags) > 0 {
 		se.fault("V47", "%s and the lists of %s are mutually exclusive", strings.Join(search, ", "),
 			strings.Join(flags, ", "))
 	}

@@ -96,6 +96,9 @@ func TestOptionsThatLackWhatTheyNeedAreAccepted(t *testing.T) {
 		"--probe-early-stop --probe-confidence 0.9": "no effect without a search: --probe-early-stop, --probe-confidence",
 		"--sweep-type grid --parameter-sweep-mode repeated": "no effect without a sweep: " +
 			"--parameter-sweep-mode, --sweep-type",
+		"--resume --fail-on-partial": "no effect without a sweep, a search or --num-profile-runs: " +
+			"--resume, --fail-on-partial",
+		"--num-profile-runs 2 --pareto-objectives a": "no effect without a sweep or a search: --pareto-objectives",
 		"--num-profile-runs 1 --confidence-level 0.95": "no effect without --num-profile-runs: " +
 			"--confidence-level",
 		"--no-vary-seed-per-trial": "no effect without --num-profile-runs: " +

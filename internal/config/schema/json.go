@@ -1,14 +1,16 @@
 package schema
 
 import (
+	"slices"
+
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/option"
 )
 
 type object = artifact.Object
 
-// JSON is the JSON Schema (draft 2020-12) of configuration files. It is for editors: names in snake_case and short
-// forms are in it; a text with ${…} or {{ … }} is allowed wherever another type is.
+// JSON is the JSON Schema (draft 2020-12) of configuration files. It is for editors: they propose names in snake_case
+// and accept camelCase; short forms are in it; a text with ${…} or {{ … }} is allowed wherever another type is.
 func JSON() artifact.Object {
 	root := sectionJSON(Envelope())
 	return append(object{{Key: "$schema", Value: "https://json-schema.org/draft/2020-12/schema"},
@@ -54,6 +56,15 @@ func sectionJSON(k Key) artifact.Object {
 	}
 	properties = append(properties, shorts(k.Name)...)
 	out := object{{Key: "type", Value: "object"}, {Key: "properties", Value: properties}}
+	camel := object{}
+	for _, p := range properties {
+		if name := Camel(p.Key); name != p.Key {
+			camel = append(camel, artifact.Member{Key: "^" + name + "$", Value: p.Value})
+		}
+	}
+	if len(camel) > 0 {
+		out = append(out, artifact.Member{Key: "patternProperties", Value: camel})
+	}
 	for _, f := range k.Fields {
 		if f.Required && f.Of == nil && len(shorts(k.Name)) == 0 && k.Name != "phases" && k.Name != "datasets" {
 			required = append(required, f.Name)
@@ -75,7 +86,7 @@ func shorts(name string) (members artifact.Object) {
 			{Key: "dataset", Value: of("datasets")}, {Key: "warmup", Value: of("phases")},
 			{Key: "profiling", Value: of("phases")}}
 	case "endpoint", "gpu_telemetry", "server_metrics":
-		members = object{{Key: "url", Value: object{{Key: "type", Value: "string"},
+		members = object{{Key: "url", Value: object{{Key: "type", Value: []any{"string", "array"}},
 			{Key: "description", Value: "Short for urls with one URL."}}}}
 	case "datasets":
 		members = object{{Key: "isl", Value: object{{Key: "$ref", Value: "#/$defs/distribution"}}},
@@ -83,6 +94,10 @@ func shorts(name string) (members artifact.Object) {
 	}
 	return members
 }
+
+// mappings are sections without a short form. What is wrong in them is reported at its place, not as a choice of which
+// nothing fits.
+var mappings = []string{"benchmark", "endpoint", "artifacts", "runtime", "logging", "prompts", "multi_run"}
 
 // keyJSON is the schema of one key.
 func keyJSON(k Key) artifact.Object {
@@ -133,6 +148,13 @@ func keyJSON(k Key) artifact.Object {
 			Value: []any{"number", "string"}}}}}, object{{Key: "type", Value: "number"}}, expression)
 	case Section:
 		section := sectionJSON(k)
+		switch {
+		case slices.Contains(mappings, k.Name):
+			section[0].Value = []any{"object", "null"}
+			return append(out, section...)
+		case k.Name == "models":
+			return either(section, text, object{{Key: "type", Value: "array"}})
+		}
 		return either(section, text) // a text where a section has a short form
 	case Sections:
 		return either(object{{Key: "type", Value: "array"}, {Key: "items", Value: sectionJSON(k)}},

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/boundary"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
 )
 
-// spent is what the probes cost so far.
+// spent is what the probes cost so far, warm-ups included.
 type spent struct {
 	answer.Spent
 	// last is the measured time of the last probe.
@@ -28,12 +29,17 @@ func (s *spent) add(f *series.Finished, saved time.Duration) {
 		return
 	}
 	r := &f.Outcome.Result
-	s.Requests += r.Counts.Completed()
-	for _, tag := range []string{"total_isl", "total_output_tokens"} {
-		if m := metrics.Find(r.Metrics, tag); m != nil && artifact.Finite(m.Stats.Avg) {
-			s.Tokens += int64(m.Stats.Avg)
+	total := func(list []metrics.Result, tags ...string) (sum int64) {
+		for _, tag := range tags {
+			if m := metrics.Find(list, tag); m != nil && artifact.Finite(m.Stats.Avg) {
+				sum += int64(m.Stats.Avg)
+			}
 		}
+		return sum
 	}
+	s.Requests += r.Counts.Completed() + total(r.Warmup, "request_count", "error_request_count")
+	s.Tokens += total(r.Metrics, "total_isl", "total_output_tokens") +
+		total(r.Warmup, "total_isl", "total_output_tokens")
 	if m := metrics.Find(r.Metrics, "benchmark_duration"); m != nil && artifact.Finite(m.Stats.Avg) {
 		s.last = time.Duration(m.Stats.Avg * float64(time.Second))
 	}
@@ -51,7 +57,7 @@ func (s *Study) Members() artifact.Object {
 	switch {
 	case a.Saturated:
 		o = o.Set("bound_first", "saturation")
-	case a.Binding >= 0:
+	case a.Binding >= 0 && (!math.IsNaN(a.Fail) || a.Reason == boundary.CapacityNoPass):
 		o = o.Set("bound_first", s.Limits[a.Binding].String())
 	}
 	return o
@@ -67,18 +73,13 @@ func orNull(v float64) any {
 // Answer returns what was found; whole are the cells of the search with their figures, took is its whole time.
 func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) *answer.Capacity {
 	a := s.planner.Answer()
-	c := &answer.Capacity{Load: answer.Parameter{Name: s.Over, Path: s.Path()}, Lo: s.Min, Hi: s.Max, Value: a.Estimate,
+	c := &answer.Capacity{Load: s.load(), Lo: s.Min, Hi: s.Max, Value: a.Estimate,
 		Low: a.Low, High: a.High, Level: a.Level,
 		Rate:    answer.Figure{Mean: math.NaN(), Low: math.NaN(), High: math.NaN()},
 		Binding: a.Binding, Spent: s.spent.Spent, Command: command, Notes: slices.Clone(s.remarks)}
 	c.Spent.Time = took
-	if s.Over == Rate {
-		c.Load.Unit = "requests/s"
-	}
 	for _, f := range s.Limits {
-		m, _ := metrics.Lookup(f.Metric)
-		c.Limits = append(c.Limits, answer.Limit{Metric: f.Metric, Stat: f.Stat, Op: f.Op, Threshold: f.Threshold,
-			Unit: string(m.Display)})
+		c.Limits = append(c.Limits, limitOf(f))
 	}
 	c.Outcome = answer.Undecided
 	switch {
@@ -106,11 +107,57 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 	if a.Reason == boundary.CapacityBudget || a.Reason == boundary.CapacityMaxProbes {
 		c.Notes = append(c.Notes, "the search ended before the interval was as narrow as asked: give it a larger --budget")
 	}
+	if math.IsNaN(a.Fail) && c.Outcome == answer.Undecided {
+		c.Value = a.Pass // what lies beyond is an estimate without a measurement
+	}
+	s.sides(c, whole)
 	s.curve(c, whole)
+	if math.IsNaN(a.Fail) && c.Outcome != answer.NotEvenSmallest {
+		c.Binding = -1 // no limit was missed
+	}
 	if at := c.Curve.Recommended; at >= 0 && at < len(c.Curve.Points) {
 		c.Price = whole.PriceAt(0, c.Curve.Points[at].Load)
 	}
 	return c
+}
+
+// load is what is searched.
+func (s *Study) load() answer.Parameter {
+	p := answer.Parameter{Name: s.Over, Path: s.Path()}
+	if s.Over == Rate {
+		p.Unit = "requests/s"
+	}
+	return p
+}
+
+// limitOf returns a condition as an answer has it.
+func limitOf(f search.Filter) answer.Limit {
+	m, _ := metrics.Lookup(f.Metric)
+	return answer.Limit{Metric: f.Metric, Stat: f.Stat, Op: f.Op, Threshold: f.Threshold, Unit: string(m.Display)}
+}
+
+// sides adds to each limit its figures at the largest load that holds and at the smallest that does not.
+func (s *Study) sides(c *answer.Capacity, whole *answer.Sweep) {
+	if whole == nil || len(whole.Parameters) == 0 {
+		return
+	}
+	for i := range c.Limits {
+		l := &c.Limits[i]
+		key := answer.NewMetric(l.Metric, l.Stat, "").Key()
+		passing, failing := math.Inf(-1), math.Inf(1)
+		for j := range whole.Cells {
+			cell := &whole.Cells[j]
+			load, isNumber := cell.Number(0)
+			f, known := cell.Figure(key)
+			switch v := f.Mean; {
+			case !isNumber || !known:
+			case cell.Verdict == answer.Feasible && load >= passing:
+				passing, l.Passing = load, &v
+			case cell.Verdict == answer.Infeasible && load <= failing:
+				failing, l.Failing = load, &v
+			}
+		}
+	}
 }
 
 // curve adds the curve of the cells, and the throughput at the answer.

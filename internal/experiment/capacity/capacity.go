@@ -81,6 +81,23 @@ func ErrorRate(share float64) search.Filter {
 	return search.Filter{Metric: "request_error_rate", Stat: "avg", Op: search.LE, Threshold: 100 * share}
 }
 
+// Lengths of probes where none is given: parts of the budget, so that there are enough probes, up to a bound.
+const (
+	budgetOfProbe, longestProbe  = 10, time.Minute
+	probeOfWarmup, longestWarmup = 4, 15 * time.Second
+)
+
+// FitProbes sets the longest times of a probe and of its warm-up, where they are below 0, so that the budget has room
+// for some ten probes.
+func (q *Question) FitProbes() {
+	if q.Probe < 0 {
+		q.Probe = min(q.Budget/budgetOfProbe, longestProbe)
+	}
+	if q.Warmup < 0 {
+		q.Warmup = min(q.Probe/probeOfWarmup, longestWarmup)
+	}
+}
+
 // Check returns what of a question cannot be asked.
 func (q *Question) Check() error {
 	whole := q.Over != Rate

@@ -306,6 +306,7 @@ func TestFlagsThatRecipesRefuse(t *testing.T) {
 		{max + " --convergence-metric a", "--convergence-metric"},
 		{max + " --concurrency 1,2", "the list of --concurrency"},
 		{max + " --concurrency-min 9 --concurrency-max 9", "--concurrency-max (9) must be above --concurrency-min (9)"},
+		{max + " --concurrency-min 9 --concurrency-max 3", "--concurrency-max (3) must be above --concurrency-min (9)"},
 		{"--search-recipe concurrency-ramp --search-max-iterations 5", "--search-max-iterations: no effect",
 			"which is a grid"},
 		{"--search-recipe concurrency-ramp --search-random-seed 5", "--search-random-seed"},

@@ -189,7 +189,7 @@ func (b *builder) levels() (list []*document.Node) {
 func (b *builder) bounds(axis string, lo, hi int64) (from, to int64) {
 	from, to = b.number(axis+"-min", lo), b.number(axis+"-max", hi)
 	if to <= from {
-		b.fault("--%s-max (%d) must be above --%[1]s-min (%d)", axis, to, from)
+		b.fault("--%s-max (%d) must be above --%s-min (%d)", axis, to, axis, from)
 	}
 	return from, to
 }

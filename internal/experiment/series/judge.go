@@ -54,12 +54,17 @@ func judge(step *Step, f Finished, stop <-chan struct{}) Run {
 	return r
 }
 
+// CancelledRun is the error of a run that a signal ended.
+const CancelledRun = "cancelled before it was complete"
+
 // fault returns why a run failed as a whole, "" if it did not.
 func fault(f Finished, cancelled bool) string {
 	var empty *run.NoResultsError
 	switch {
+	case cancelled && f.Outcome != nil && f.Outcome.Result.Incomplete != "":
+		return f.Outcome.Result.Incomplete // it ended itself
 	case cancelled:
-		return "cancelled before it was complete"
+		return CancelledRun
 	case f.Outcome != nil && f.Outcome.Result.Counts.AllFailed():
 		return fmt.Sprintf("All %d requests failed", f.Outcome.Result.Counts.Completed())
 	case errors.As(f.Err, &empty) && empty.Reason != "":

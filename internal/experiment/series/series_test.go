@@ -201,6 +201,20 @@ func TestTrapCancelledRunEndsTheSeries(t *testing.T) {
 	}
 }
 
+// TestRunThatEndsItselfSaysWhy: a run ends early, too, when its files cannot be written.
+func TestRunThatEndsItselfSaysWhy(t *testing.T) {
+	var m made
+	o := m.options(func(int) Finished {
+		f := latencies(5)
+		f.Outcome.Result.WasCancelled, f.Outcome.Result.Incomplete = true, "no space left on device"
+		return f
+	})
+	runs, stopped, _ := Execute(t.Context(), NewRepeats(base(t, config.Series{Runs: 5}), silent()), o)
+	if !stopped || len(runs) != 1 || runs[0].Err != "no space left on device" {
+		t.Errorf("stopped %v: %+v", stopped, runs)
+	}
+}
+
 // TestSignalAfterTheLastRun: the plan is through, nothing was cut off.
 func TestSignalAfterTheLastRun(t *testing.T) {
 	var m made

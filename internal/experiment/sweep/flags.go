@@ -52,13 +52,36 @@ func FromFlags(p *settings.Settings, block *document.Node) (*Plan, error) {
 	case p.Given("variant"):
 		return x.variants(p)
 	}
+	envelope.Set("sweep", document.Of(append(flagCommon(p), listed(p)...)))
+	return x.expand()
+}
+
+// listed are the keys of the sweep that lists of flags stand for.
+func listed(p *settings.Settings) artifact.Object {
 	parameters := artifact.Object{}
 	for _, o := range Lists(p) {
 		parameters = append(parameters, artifact.Member{Key: pathOf(o), Value: p.Swept(o.Name)})
 	}
-	envelope.Set("sweep", document.Of(append(flagCommon(p), artifact.Member{Key: "type", Value: p.Text("sweep-type")},
-		artifact.Member{Key: "parameters", Value: parameters})))
-	return x.expand()
+	return artifact.Object{{Key: "type", Value: p.Text("sweep-type")}, {Key: "parameters", Value: parameters}}
+}
+
+// Block returns the "sweep:" of a file that is the sweep of a command line, nil for one without a sweep.
+func Block(p *settings.Settings) (*document.Node, error) {
+	switch {
+	case p.Given("variant"):
+		return nil, fmt.Errorf("%s cannot be written to a file: write a sweep of type scenarios, with a name and the "+
+			"keys that differ under each of its runs", p.Flag("variant"))
+	case len(Lists(p)) == 0:
+		return nil, nil
+	}
+	block := listed(p)
+	for i, name := range []string{"parameter-sweep-cooldown-seconds", "parameter-sweep-mode",
+		"parameter-sweep-same-seed"} {
+		if p.Given(name) {
+			block = append(block, flagCommon(p)[i])
+		}
+	}
+	return document.Of(block), nil
 }
 
 // flagCommon are the keys of every sweep as flags give them.
@@ -103,14 +126,19 @@ type Over struct {
 // Expand expands the sweep of a file with flags over it. Each list of a flag is an axis of a grid, in the place of the
 // file's own values for that field.
 func (l *Over) Expand() (*Plan, error) {
-	raw := l.Raw
-	if l.Flags != nil && len(Lists(l.Flags)) > 0 {
-		var err error
-		if raw, err = l.withLists(); err != nil {
-			return nil, err
-		}
+	raw, err := l.Envelope()
+	if err != nil {
+		return nil, err
 	}
 	return Expand(l.File, raw)
+}
+
+// Envelope returns the envelope of the file with the lists of flags in its sweep.
+func (l *Over) Envelope() (*document.Node, error) {
+	if l.Flags == nil || len(Lists(l.Flags)) == 0 {
+		return l.Raw, nil
+	}
+	return l.withLists()
 }
 
 // withLists puts the lists of flags into the sweep of the file.
@@ -163,7 +191,9 @@ func (l *Over) withLists() (*document.Node, error) {
 		}
 		parameters.Set(path, values)
 		// A list that the file writes at the field itself would be refused, and is replaced.
-		assignment{steps: where.steps, value: document.Of(l.Flags.Swept(o.Name)[0])}.apply(raw)
+		first := document.Of(l.Flags.Swept(o.Name)[0])
+		first.Origin = l.Flags.Flag(o.Name)
+		assignment{steps: where.steps, value: first}.apply(raw)
 	}
 	return raw, nil
 }

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,26 @@ func TestSettingsOfACell(t *testing.T) {
 	}
 }
 
+// TestTrapSeedsOfCellsGoByTheList: the order of the list decides, not that of the values, and a sweep has seeds even
+// where a series of runs would have none.
+func TestTrapSeedsOfCellsGoByTheList(t *testing.T) {
+	for line, want := range map[string][]int64{
+		"--concurrency 10,20,30 --random-seed 7":                             {7, 8, 9},
+		"--concurrency 30,10,20 --random-seed 7":                             {7, 8, 9},
+		"--concurrency 30,10,20 --no-set-consistent-seed":                    {42, 43, 44},
+		"--concurrency 30,10,20 --random-seed 7 --parameter-sweep-same-seed": {7, 7, 7},
+	} {
+		_, plan := flagged(t, strings.Fields(line)...)
+		var got []int64
+		for _, v := range plan.Variations {
+			got = append(got, *v.Seed)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+}
+
 func TestVariantsThatCannotBeRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"a: concurrency":                  "is not key=value",
@@ -101,6 +122,27 @@ benchmark:
   dataset: {type: synthetic, isl: 128}
   phases: {name: steady, kind: profiling, type: poisson, rate: 3, requests: 10}
 `
+
+func TestTrapListsOverAFileAreAGrid(t *testing.T) {
+	text := strings.ReplaceAll(body, "name: profiling", "name: steady, kind: profiling")
+	source, err := file.Open("f.yaml", []byte(text), none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags, err := settings.Parse([]string{"--concurrency", "8,16"}, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := (&Over{File: source.File, Raw: source.Raw, Flags: flags}).Expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"concurrency_8 | phases.profiling.concurrency=8",
+		"concurrency_16 | phases.profiling.concurrency=16"}
+	if got := lines(plan); plan.Type != Grid || !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", plan.Type, got, want)
+	}
+}
 
 // A list of a flag is an axis in the place of the file's own values; a flag with one value applies to every cell.
 func TestListsOverAFile(t *testing.T) {

@@ -273,6 +273,11 @@ func count(n *document.Node) int {
 	return c
 }
 
+func TestTrapPathsBeginBelowTheBenchmark(t *testing.T) {
+	wantFault(t, `sweep: {type: grid, parameters: {benchmark.phases.profiling.rate: [1, 2]}}`, body,
+		`without "benchmark.": phases.profiling.rate`)
+}
+
 func TestPathsThatAreRefused(t *testing.T) {
 	for path, want := range map[string]string{
 		`""`:                              "must not be empty",

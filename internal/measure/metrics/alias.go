@@ -2,11 +2,11 @@ package metrics
 
 import "slices"
 
-// Alias is another name of a metric, as people say it.
-type Alias struct{ Name, Tag string }
+// alias is another name of a metric, as people say it.
+type alias struct{ Name, Tag string }
 
 // aliases are the other names, in the order of the documentation.
-var aliases = []Alias{
+var aliases = []alias{
 	{"ttft", "time_to_first_token"},
 	{"ttst", "time_to_second_token"},
 	{"ttfo", "time_to_first_output_token"},
@@ -25,7 +25,7 @@ var aliases = []Alias{
 }
 
 // Aliases returns the other names of metrics.
-func Aliases() []Alias { return slices.Clone(aliases) }
+func Aliases() []alias { return slices.Clone(aliases) }
 
 // Names returns the aliases and the tags of all metrics, by which a metric may be named.
 func Names() []string {

@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"strings"
-
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/unit"
 )
@@ -59,48 +57,8 @@ const (
 	StreamingTokensOnly = StreamingOnly | ProducesTokensOnly
 )
 
-// flagNames are in the order of the bits.
-var flagNames = [...]string{
-	"STREAMING_ONLY",
-	"ERROR_ONLY",
-	"PRODUCES_TOKENS_ONLY",
-	"TOKENIZES_INPUT_ONLY",
-	"SUPPORTS_AUDIO_ONLY",
-	"SUPPORTS_IMAGE_ONLY",
-	"SUPPORTS_VIDEO_ONLY",
-	"PRODUCES_VIDEO_ONLY",
-	"SUPPORTS_REASONING",
-	"LARGER_IS_BETTER",
-	"INTERNAL",
-	"EXPERIMENTAL",
-	"GOODPUT",
-	"NO_INDIVIDUAL_RECORDS",
-	"USAGE_DIFF_ONLY",
-	"HTTP_TRACE_ONLY",
-	"PERCENTILE_INCLUDES_FAILED_REQUESTS",
-	"FIXED_SCHEDULE_ONLY",
-	"OPEN_LOOP_ONLY",
-	"DISABLE_ON_ACCURACY",
-	"OR_PRODUCES_IMAGES",
-	"PRICED_ONLY",
-}
-
 // Has reports whether all of want are set.
 func (f Flags) Has(want Flags) bool { return f&want == want }
-
-// Names lists the flags by their documented names.
-func (f Flags) Names() []string {
-	var out []string
-	for i, name := range flagNames {
-		if f&(1<<i) != 0 {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// String joins the names with spaces.
-func (f Flags) String() string { return strings.Join(f.Names(), " ") }
 
 // Definition is one row of the metric table.
 type Definition struct {

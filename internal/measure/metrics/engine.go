@@ -60,9 +60,6 @@ func (e *Engine) SliceFrom(wallNS int64) {
 	}
 }
 
-// Set returns the metrics that the engine computes.
-func (e *Engine) Set() *Set { return e.set }
-
 // Add adds one finished request. It keeps nothing of rec but its error.
 func (e *Engine) Add(rec *record.Record) {
 	e.mu.Lock()

@@ -88,7 +88,7 @@ func TestMergeEqualsOne(t *testing.T) {
 		records, gaps int64
 		method        Method
 	}{
-		{"exact", DefaultMaxRecords, DefaultMaxGaps, MethodExact},
+		{"exact", defaultMaxRecords, defaultMaxGaps, MethodExact},
 		{"beyond", 1500, 2000, MethodHistogram},
 		{"only merging exceeds", 2500, 8000, MethodHistogram},
 	} {
@@ -314,7 +314,7 @@ func TestSkippedContextOverflowsAreNoErrors(t *testing.T) {
 		return failure(0, 900*ms, record.Error{Code: 400, HasCode: true, Type: "Bad Request", Message: message})
 	}
 	engine := engineOf(t, c, fail("maximum context is 4096"), fail("nope"))
-	other := engine.Set().NewEngine()
+	other := engine.set.NewEngine()
 	other.Add(fail("prompt is too long"))
 	engine.Merge(other)
 	results := engine.Results()
@@ -388,7 +388,7 @@ func TestBoundsOfPercentiles(t *testing.T) {
 	for i := range int64(400) {
 		records = append(records, success(i*ms, (i+2)*ms, (i+1)*ms))
 	}
-	for _, limit := range []int64{DefaultMaxRecords, 100} { // exact, and by histogram
+	for _, limit := range []int64{defaultMaxRecords, 100} { // exact, and by histogram
 		c := chatConfig()
 		c.MaxRecords = limit
 		e := engineOf(t, c, records...)
@@ -426,13 +426,13 @@ func TestTrapP99OfAHundredRequestsHasNoUpperBound(t *testing.T) {
 
 func TestDistinctErrorsAreBounded(t *testing.T) {
 	var tally errorTally
-	for i := range MaxDistinctErrors + 500 {
+	for i := range maxDistinctErrors + 500 {
 		tally.add(&record.Error{Type: "T", Message: fmt.Sprint(i)}, errorTime{atNS: int64(i)}, 1)
 	}
 	tally.add(&record.Error{Type: "T", Message: "3"}, errorTime{atNS: 10}, 1)
 	groups := tally.list()
 	last := groups[len(groups)-1]
-	if len(groups) != MaxDistinctErrors+1 || last.Error.Type != OtherErrorsType || last.Count != 500 ||
+	if len(groups) != maxDistinctErrors+1 || last.Error.Type != otherErrorsType || last.Count != 500 ||
 		groups[3].Count != 2 {
 		t.Errorf("%d groups, the last %+v, the fourth %+v", len(groups), last, groups[3])
 	}
@@ -446,7 +446,7 @@ func TestMessagesOfErrorsAreBounded(t *testing.T) {
 		tally.add(&record.Error{Message: page[i:]}, errorTime{atNS: int64(i)}, 1)
 	}
 	groups := tally.list()
-	if last := groups[len(groups)-1]; len(groups) != 5 || last.Error.Type != OtherErrorsType || last.Count != 2 ||
+	if last := groups[len(groups)-1]; len(groups) != 5 || last.Error.Type != otherErrorsType || last.Count != 2 ||
 		!strings.Contains(last.Error.Message, "first 4 ") {
 		t.Errorf("%d groups, the last %.100s", len(groups), fmt.Sprint(groups[len(groups)-1]))
 	}
@@ -501,7 +501,7 @@ func TestNegativeGapDropsTheList(t *testing.T) {
 	if s := found(t, e.Results(), "inter_chunk_latency").Stats; s.Count != 1 || !near(s.Avg, 7) {
 		t.Errorf("inter_chunk_latency %+v, want the one gap of the other request", s)
 	}
-	line := string(e.Set().AppendRecordMetrics(nil, bad))
+	line := string(e.set.AppendRecordMetrics(nil, bad))
 	if strings.Contains(line, "inter_chunk_latency") || !strings.Contains(line, "request_latency") {
 		t.Errorf("line %s", line)
 	}

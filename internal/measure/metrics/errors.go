@@ -8,12 +8,12 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// MaxDistinctErrors bounds the groups of equal errors that are distinguished, maxErrorBytes the length of
-// their messages together. Later new ones are counted together in one last group of type OtherErrorsType.
+// maxDistinctErrors bounds the groups of equal errors that are distinguished, maxErrorBytes the length of
+// their messages together. Later new ones are counted together in one last group of type otherErrorsType.
 const (
-	MaxDistinctErrors = 10_000
+	maxDistinctErrors = 10_000
 	maxErrorBytes     = 64 << 20
-	OtherErrorsType   = "OtherErrors"
+	otherErrorsType   = "OtherErrors"
 )
 
 // ErrorCount is a group of equal errors: the first of them and their number.
@@ -57,7 +57,7 @@ func (t *errorTally) add(err *record.Error, at errorTime, n int64) {
 		}
 		return
 	}
-	if len(t.groups) == MaxDistinctErrors || t.bytes+len(err.Message) > maxErrorBytes {
+	if len(t.groups) == maxDistinctErrors || t.bytes+len(err.Message) > maxErrorBytes {
 		t.others += n
 		return
 	}
@@ -86,7 +86,7 @@ func (t *errorTally) list() []ErrorCount {
 	}
 	if t.others > 0 {
 		out = append(out, ErrorCount{record.Error{
-			Type:    OtherErrorsType,
+			Type:    otherErrorsType,
 			Message: fmt.Sprintf("errors other than the first %d distinct ones", len(t.groups)),
 		}, t.others})
 	}

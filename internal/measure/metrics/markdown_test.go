@@ -67,7 +67,7 @@ Every metric that a run can report, in the order of results.
 - docs/gpu-telemetry.md has the figures of power and energy.
 - Metrics count successful requests, those flagged ERROR_ONLY failed ones. Warm-up requests have results of
   their own.
-`, strings.Join(ranks, ", "), 100*BoundsConfidence, needed(90), needed(99), needed(99.9), DefaultMaxRecords, DefaultMaxGaps, 100*stats.RelativeError, maxTimeBins, maxLagBins)
+`, strings.Join(ranks, ", "), 100*BoundsConfidence, needed(90), needed(99), needed(99.9), defaultMaxRecords, defaultMaxGaps, 100*stats.RelativeError, maxTimeBins, maxLagBins)
 }
 
 func markdownAliases() string {
@@ -107,10 +107,47 @@ func markdownRow(d *Definition) string {
 	}
 	cells := []string{
 		"`" + d.Tag + "`<br>" + d.Header, kind, display, place,
-		strings.Join(d.Flags.Names(), ", "), d.Doc, d.Formula, absent,
+		strings.Join(flagsOf(d.Flags), ", "), d.Doc, d.Formula, absent,
 	}
 	for i, cell := range cells {
 		cells[i] = strings.ReplaceAll(cell, "|", "\\|")
 	}
 	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+// flagNames are in the order of the bits.
+var flagNames = [...]string{
+	"STREAMING_ONLY",
+	"ERROR_ONLY",
+	"PRODUCES_TOKENS_ONLY",
+	"TOKENIZES_INPUT_ONLY",
+	"SUPPORTS_AUDIO_ONLY",
+	"SUPPORTS_IMAGE_ONLY",
+	"SUPPORTS_VIDEO_ONLY",
+	"PRODUCES_VIDEO_ONLY",
+	"SUPPORTS_REASONING",
+	"LARGER_IS_BETTER",
+	"INTERNAL",
+	"EXPERIMENTAL",
+	"GOODPUT",
+	"NO_INDIVIDUAL_RECORDS",
+	"USAGE_DIFF_ONLY",
+	"HTTP_TRACE_ONLY",
+	"PERCENTILE_INCLUDES_FAILED_REQUESTS",
+	"FIXED_SCHEDULE_ONLY",
+	"OPEN_LOOP_ONLY",
+	"DISABLE_ON_ACCURACY",
+	"OR_PRODUCES_IMAGES",
+	"PRICED_ONLY",
+}
+
+// flagsOf lists the flags by their documented names.
+func flagsOf(f Flags) []string {
+	var out []string
+	for i, name := range flagNames {
+		if f&(1<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	return out
 }

@@ -10,8 +10,8 @@ import (
 
 // Limits up to which statistics are exact.
 const (
-	DefaultMaxRecords = 1_000_000
-	DefaultMaxGaps    = 20_000_000
+	defaultMaxRecords = 1_000_000
+	defaultMaxGaps    = 20_000_000
 )
 
 // Config says what a run can measure and how it counts.
@@ -62,9 +62,9 @@ func DefaultConfig() Config {
 		OSLMismatchTokens:  50,
 		ContextOverflow: []string{"context length", "maximum context", "context_length_exceeded",
 			"prompt is too long"},
-		MaxRecords: DefaultMaxRecords,
-		MaxGaps:    DefaultMaxGaps,
-		MaxSlices:  DefaultMaxSlices,
+		MaxRecords: defaultMaxRecords,
+		MaxGaps:    defaultMaxGaps,
+		MaxSlices:  defaultMaxSlices,
 	}
 }
 

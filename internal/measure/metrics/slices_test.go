@@ -398,11 +398,11 @@ func TestMergedSlicesEqualOne(t *testing.T) {
 		slices        int
 		method        Method
 	}{
-		{"exact", DefaultMaxRecords, DefaultMaxGaps, DefaultMaxSlices, MethodExact},
-		{"beyond", 1500, 2000, DefaultMaxSlices, MethodSketch},
-		{"only merging exceeds", 2500, 8000, DefaultMaxSlices, MethodSketch},
-		{"gaps beyond", DefaultMaxRecords, 2000, DefaultMaxSlices, MethodExact},
-		{"too many slices", 2500, DefaultMaxGaps, 9, MethodSketch},
+		{"exact", defaultMaxRecords, defaultMaxGaps, defaultMaxSlices, MethodExact},
+		{"beyond", 1500, 2000, defaultMaxSlices, MethodSketch},
+		{"only merging exceeds", 2500, 8000, defaultMaxSlices, MethodSketch},
+		{"gaps beyond", defaultMaxRecords, 2000, defaultMaxSlices, MethodExact},
+		{"too many slices", 2500, defaultMaxGaps, 9, MethodSketch},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := slicedConfig(230 * ms)
@@ -597,8 +597,8 @@ func BenchmarkSlicesMillion(b *testing.B) {
 		records int64
 		sliceNS int64
 	}{
-		{"60 slices", DefaultMaxRecords, 1_000_000 * ms / 60},
-		{"5000 slices", DefaultMaxRecords, 1_000_000 * ms / 5000},
+		{"60 slices", defaultMaxRecords, 1_000_000 * ms / 60},
+		{"5000 slices", defaultMaxRecords, 1_000_000 * ms / 5000},
 		{"60 slices beyond the limits", 500_000, 1_000_000 * ms / 60},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -8,8 +8,8 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// DefaultMaxSlices bounds the time slices of a run: almost three hours of one second each.
-const DefaultMaxSlices = 10_000
+// defaultMaxSlices bounds the time slices of a run: almost three hours of one second each.
+const defaultMaxSlices = 10_000
 
 // sliceStore keeps, by time slice, what the rows of facts cannot tell when a run is over: the
 // aggregates, which also look at errors, and the sketches of the requests beyond the exact limits.

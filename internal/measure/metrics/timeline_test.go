@@ -217,7 +217,7 @@ func sameLevel(a, b level) bool {
 // What must hold of any run: the time in flight adds up, and what is averaged over less time is higher.
 func TestTimelineInvariants(t *testing.T) {
 	for seed := range uint64(5) {
-		for _, limit := range []int64{DefaultMaxRecords, 100} {
+		for _, limit := range []int64{defaultMaxRecords, 100} {
 			cfg := chatConfig()
 			cfg.MaxRecords = limit
 			records := traffic(700, seed)

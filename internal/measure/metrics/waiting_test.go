@@ -13,7 +13,7 @@ import (
 func TestTrapErrorAdjustedLatencyTakesTheNearestRank(t *testing.T) {
 	infinite := math.Inf(1)
 	want := [9]float64{200, 200, 200, 300, 330, 330, infinite, infinite, infinite}
-	for _, limit := range []int64{DefaultMaxRecords, 0} {
+	for _, limit := range []int64{defaultMaxRecords, 0} {
 		cfg := chatConfig()
 		cfg.MaxRecords = limit
 		r := found(t, engineOf(t, cfg, worked()...).Results(), "adj_request_latency")
@@ -64,7 +64,7 @@ func TestEffectiveLatency(t *testing.T) {
 	if s := found(t, results, "credit_to_start_latency").Stats; s.Count != 2 || !near(s.Sum, 5) || s.Min != 0 {
 		t.Errorf("credit_to_start_latency %+v, want 5 and, clamped, 0 ms", s)
 	}
-	if line := string(e.Set().AppendRecordMetrics(nil, records[0])); strings.Contains(line, "effective") ||
+	if line := string(e.set.AppendRecordMetrics(nil, records[0])); strings.Contains(line, "effective") ||
 		strings.Contains(line, "credit") {
 		t.Errorf("the line has what only the summary has: %s", line)
 	}
@@ -152,7 +152,7 @@ func TestTrapReplayScheduleLag(t *testing.T) {
 		{"one far behind", []int64{10, 12, 5, 800}, 6, 558.6, 771.36, 1},
 		{"degraded", []int64{0, 501, 501}, 501, 501, 501, 1},
 	} {
-		for _, limit := range []int64{DefaultMaxRecords, 1} {
+		for _, limit := range []int64{defaultMaxRecords, 1} {
 			cfg.MaxRecords = limit
 			e := engineOf(t, cfg, replayed(c.lags...)...)
 			results := e.Results()

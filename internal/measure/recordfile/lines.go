@@ -52,11 +52,11 @@ func (l *Line) Fault(err error) error {
 // Cells are the values of a line as they stand there, by name.
 type Cells struct {
 	Metadata, Error map[string]json.RawMessage
-	Metrics         map[string]Cell
+	Metrics         map[string]cell
 }
 
-// Cell is a metric.
-type Cell struct {
+// cell is a metric.
+type cell struct {
 	Value json.RawMessage
 	Unit  string
 }

@@ -34,7 +34,7 @@ func TestOriginalRecord(t *testing.T) {
 	if diff := cmp.Diff([]int64{1000, 3000}, r.GapsNS); diff != "" || r.PhaseIndex != 1 || r.RequestID != "r" {
 		t.Errorf("gaps %s, phase %d, request %s", diff, r.PhaseIndex, r.RequestID)
 	}
-	if _, err := Parse([]byte(originalLine)); err != ErrNoFacts {
+	if _, err := Parse([]byte(originalLine)); err != errNoFacts {
 		t.Errorf("as a line of this program: %v", err)
 	}
 	for missing, want := range map[string]string{`"request_end_ns":9000,`: "request_end_ns",

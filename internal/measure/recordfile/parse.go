@@ -85,9 +85,9 @@ type identity struct {
 	ContextOverflowSkip bool   `json:"context_overflow_skip"`
 }
 
-// ErrNoFacts is the error of a line that another program wrote, or an old version of this one: it does
+// errNoFacts is the error of a line that another program wrote, or an old version of this one: it does
 // not have all that the metrics are computed from.
-var ErrNoFacts = errors.New(`it has no "facts": this program, or a version of it, ` +
+var errNoFacts = errors.New(`it has no "facts": this program, or a version of it, ` +
 	`that does not keep them wrote the file`)
 
 // Parse reads a line of the per-request file.
@@ -109,7 +109,7 @@ func parseRecord(line []byte) (*record.Record, error) {
 		return nil, err
 	}
 	if len(l.Facts) == 0 || l.Facts[0] != '{' {
-		return nil, ErrNoFacts
+		return nil, errNoFacts
 	}
 	for tag, value := range l.Metrics {
 		if r.Err != nil {

@@ -12,12 +12,12 @@ import (
 )
 
 // A Parser reads a line as a record: [Parse] or [ParseOriginal].
-type Parser func(line []byte) (*record.Record, error)
+type parser func(line []byte) (*record.Record, error)
 
 // Read reads a per-request file and calls take with its records, from several goroutines and in no order. A last line
 // that is not whole, of a run that was killed, is left out: cut reports that. Any other line that cannot be read is an
 // error that names it.
-func Read(path string, parse Parser, take func(*record.Record)) (cut bool, err error) {
+func Read(path string, parse parser, take func(*record.Record)) (cut bool, err error) {
 	batches, empty := make(chan batch, 2), make(buffers, 8)
 	var faults firstFault
 	var group sync.WaitGroup

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
@@ -86,52 +85,6 @@ func TestEvidenceDecidesClearCases(t *testing.T) {
 		}
 		if n > c.most || n < c.least {
 			t.Errorf("share %g, good %v: decided after %g values, want %g to %g", c.reference, c.good, n, c.least, c.most)
-		}
-	}
-}
-
-func TestIntervalsOfSharesCover(t *testing.T) {
-	for _, p := range []float64{0.3, 0.95, 0.99} {
-		got := wrong(1000, func(r *rand.Rand) func(int) bool {
-			s, f := 0.0, 0.0
-			return func(look int) bool {
-				if r.Float64() < p {
-					s++
-				} else {
-					f++
-				}
-				if look%7 != 0 {
-					return false
-				}
-				v := Share(s, f, level)
-				return v.Low > p || v.High < p
-			}
-		})
-		t.Logf("share %g: not covered in %.3f", p, got)
-		if got > most {
-			t.Errorf("share %g is outside its interval in %.3f of the seeds", p, got)
-		}
-	}
-}
-
-func TestIntervalsOfQuantilesCover(t *testing.T) {
-	for _, rank := range []float64{0.5, 0.9, 0.99} {
-		truth := -math.Log(1 - rank) // of exponential values
-		got := wrong(1500, func(r *rand.Rand) func(int) bool {
-			var values []float64
-			return func(look int) bool {
-				values = append(values, r.ExpFloat64())
-				if look%50 != 0 {
-					return false
-				}
-				slices.Sort(values)
-				low, high := Places(rank, int64(look), 1, level)
-				return low >= 0 && values[low] > truth || high >= 0 && values[high] < truth
-			}
-		})
-		t.Logf("rank %g: not covered in %.3f", rank, got)
-		if got > most {
-			t.Errorf("the quantile of rank %g is outside its interval in %.3f of the seeds", rank, got)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func Confidence(values []float64, level float64) Estimate {
 func ConfidenceAt(values []float64, t float64) Estimate {
 	e := Estimate{N: len(values), Min: slices.Min(values), Max: slices.Max(values), T: t}
 	e.Mean, e.Std = meanAndStd(values, e.Min, e.Max)
-	e.Derive()
+	e.derive()
 	return e
 }
 
@@ -83,8 +83,8 @@ func (s *twofold) add(v, beyond float64) {
 	s.high = sum
 }
 
-// Derive computes CV, SE, Low and High of the other members.
-func (e *Estimate) Derive() {
+// derive computes CV, SE, Low and High of the other members.
+func (e *Estimate) derive() {
 	e.SE = e.Std / math.Sqrt(float64(e.N))
 	e.CV = e.Std / math.Abs(e.Mean)
 	if e.Mean == 0 && e.N > 1 {

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// TestStudentT holds the quantiles against published values: rows by number of values, columns by level.
+// TestStudentT compares the quantiles with published values: rows by number of values, columns by level.
 func TestStudentT(t *testing.T) {
 	levels := []float64{0.90, 0.95, 0.99}
 	for freedom, row := range map[int][]float64{

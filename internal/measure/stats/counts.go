@@ -63,8 +63,8 @@ func (c *Counts) All() iter.Seq2[int, int64] {
 	}
 }
 
-// Backward yields what All does, descending.
-func (c *Counts) Backward() iter.Seq2[int, int64] {
+// backward yields what All does, descending.
+func (c *Counts) backward() iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
 		for i := len(c.counts) - 1; i >= 0; i-- {
 			if n := c.of(i); n > 0 && !yield(c.first+i, n) {

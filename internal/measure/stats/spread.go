@@ -53,7 +53,7 @@ func (s *spread) at(places []int64, bits uint, lowest, highest float64) []float6
 		low, high := edge(bin), edge(bin+1)
 		return low + (high-low)/2
 	}
-	for bin, n := range s.negative.Backward() {
+	for bin, n := range s.negative.backward() {
 		take(n, -middle(bin))
 	}
 	take(s.zeros, 0)

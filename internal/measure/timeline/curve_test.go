@@ -18,7 +18,7 @@ func TestOnAGridIsTheMeanOfEachBin(t *testing.T) {
 	if got := c.On(g); !equal(got, []float64{1, 3, 7, none}) {
 		t.Error(got)
 	}
-	if g.Covered(3) != 5 || g.Covered(0) != 10 || (Grid{WidthNS: 100, Count: 1, EndNS: 3}).Covered(0) != 25 {
+	if g.covered(3) != 5 || g.covered(0) != 10 || (Grid{WidthNS: 100, Count: 1, EndNS: 3}).covered(0) != 25 {
 		t.Error("covered")
 	}
 }

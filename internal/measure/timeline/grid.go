@@ -21,9 +21,9 @@ type Grid struct {
 	EndNS int64
 }
 
-// Covered returns how much of a bin, by its place in the grid, the run lasted: a quarter of it at least, so that the
+// covered returns how much of a bin, by its place in the grid, the run lasted: a quarter of it at least, so that the
 // rate of a moment does not stand for that of a bin.
-func (g Grid) Covered(i int) int64 {
+func (g Grid) covered(i int) int64 {
 	end := g.EndNS - int64(g.First+i)*g.WidthNS
 	return min(max(end, g.WidthNS/4), g.WidthNS)
 }
@@ -97,7 +97,7 @@ func (r *Recorder) Points(g Grid) Points {
 		if i < g.First {
 			continue
 		}
-		length := float64(g.Covered(i - g.First))
+		length := float64(g.covered(i - g.First))
 		rate := func(list *[]float64, n int64) {
 			v := float64(n) * float64(time.Second) / length
 			if i < 0 {

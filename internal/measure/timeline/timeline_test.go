@@ -109,7 +109,7 @@ func TestBinsKeepTotals(t *testing.T) {
 		p := r.Points(g)
 		var gotTokens, gotFlight, sent, done float64
 		for i := range p.Sent {
-			seconds := float64(g.Covered(i)) / 1e9
+			seconds := float64(g.covered(i)) / 1e9
 			gotTokens += p.Output[i] * seconds
 			gotFlight += p.InFlight[i] * seconds
 			sent += p.Sent[i] * seconds

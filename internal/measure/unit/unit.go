@@ -34,10 +34,6 @@ const (
 	Count    Unit = "count"
 	Ratio    Unit = "ratio"
 	Percent  Unit = "%"
-	Errors   Unit = "errors"
-	Blocks   Unit = "blocks"
-	User     Unit = "user"
-	Users    Unit = "users"
 
 	RequestsPerSecond      Unit = "requests/sec"
 	TokensPerSecond        Unit = "tokens/sec"
@@ -45,7 +41,6 @@ const (
 	ImagesPerSecond        Unit = "images/sec"
 	ImagesPerSecondPerUser Unit = "images/sec/user"
 	MillisecondsPerImage   Unit = "ms/image"
-	VideosPerSecond        Unit = "videos/sec"
 	MillisecondsPerVideo   Unit = "ms/video"
 	MegabytesPerSecond     Unit = "MB/sec"
 	GigabytesPerSecond     Unit = "GB/sec"
@@ -59,19 +54,6 @@ const (
 	Hertz     Unit = "Hz"
 	Megahertz Unit = "MHz"
 	Gigahertz Unit = "GHz"
-
-	Celsius    Unit = "°C"
-	Fahrenheit Unit = "°F"
-	Kelvin     Unit = "K"
-
-	TokensPerJoule               Unit = "tokens/J"
-	JoulesPerUser                Unit = "joules/user"
-	JoulesPerRequest             Unit = "joules/request"
-	MillijoulesPerToken          Unit = "mJ/token"
-	RequestsPerSecondPerWatt     Unit = "requests/sec/W"
-	TokensPerSecondPerWatt       Unit = "tokens/sec/W"
-	GoodRequestsPerSecondPerWatt Unit = "good-req/s/W"
-	JouleSeconds                 Unit = "J*s"
 
 	CurrencyPerMillionTokens    Unit = "currency/1M tokens"
 	CurrencyPerThousandRequests Unit = "currency/1k requests"

@@ -38,7 +38,7 @@ func TestRatioRefusesForeignDimensions(t *testing.T) {
 	for _, c := range [][2]unit.Unit{
 		{unit.Nanoseconds, unit.Bytes},
 		{unit.Tokens, unit.Requests},
-		{unit.Celsius, unit.Fahrenheit},
+		{"°C", "°F"},
 		{"furlong", unit.Seconds},
 	} {
 		_, err := unit.RatioOf(c[0], c[1])

@@ -173,7 +173,7 @@ func (r *Request) take(a API, f *fields) error {
 		}
 		r.list(f.inputs)
 	case Cohere, TEI, NIMRanking:
-		return r.ranking(a, f)
+		return r.ranking(f)
 	case ImageInfer, ImageInferClient:
 		if !isList(f.input) {
 			return errors.New("input must be a list of images")
@@ -230,7 +230,7 @@ func (r *Request) call(item []byte, input string) {
 }
 
 // ranking reads query and passages, which are texts or objects with one.
-func (r *Request) ranking(a API, f *fields) error {
+func (r *Request) ranking(f *fields) error {
 	if f.query == nil {
 		return errors.New("query is required")
 	}

@@ -18,8 +18,8 @@ import (
 // standard input closes, however that program ends, and leaves a Ctrl-C to it.
 const StopWithStdin = "AIPERF_STOP_WITH_STDIN"
 
-// ErrNotStarted means that the process did not start to listen.
-var ErrNotStarted = errors.New("the mock server did not start")
+// errNotStarted means that the process did not start to listen.
+var errNotStarted = errors.New("the mock server did not start")
 
 // Options are what a server is started with.
 type Options struct {
@@ -51,7 +51,7 @@ func Start(o Options) (*Server, error) {
 		Env:  append(o.Env[:len(o.Env):len(o.Env)], StopWithStdin+"=1"), Stderr: o.Log,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotStarted, err)
+		return nil, fmt.Errorf("%w: %w", errNotStarted, err)
 	}
 	s := &Server{process: p}
 	first := make(chan string, 1)
@@ -67,7 +67,7 @@ func Start(o Options) (*Server, error) {
 		}
 	case <-time.After(timeout):
 	}
-	return nil, errors.Join(ErrNotStarted, s.Stop())
+	return nil, errors.Join(errNotStarted, s.Stop())
 }
 
 // Stop ends the server, which finishes its record first; one that does not end within 10 s is killed.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -267,9 +268,7 @@ func (h *h2Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f := h.srv.Forward(r, r.Method, r.URL.RequestURI(), EndToEnd(r.Header), body)
 	defer f.Close()
-	for name, values := range EndToEnd(f.Header) {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), EndToEnd(f.Header))
 	w.WriteHeader(f.StatusCode)
 	flush := http.NewResponseController(w)
 	flush.Flush()

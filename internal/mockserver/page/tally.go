@@ -2,6 +2,7 @@ package page
 
 import (
 	"aiperf/internal/mockserver/api"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -193,9 +194,7 @@ func (t *Tally) collect() *totals {
 		}
 	}
 	t.mu.Lock()
-	for f, n := range t.failures {
-		sum.failures[f] = n
-	}
+	maps.Copy(sum.failures, t.failures)
 	t.mu.Unlock()
 	return sum
 }

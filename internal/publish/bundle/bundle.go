@@ -37,7 +37,7 @@ func Find(dir string, patterns []string) ([]string, error) {
 	for _, pattern := range patterns {
 		parts := strings.Split(pattern, "/")
 		for _, name := range all {
-			if !taken[name] && Matches(parts, strings.Split(name, "/")) {
+			if !taken[name] && matches(parts, strings.Split(name, "/")) {
 				taken[name] = true
 				found = append(found, name)
 			}
@@ -46,12 +46,12 @@ func Find(dir string, patterns []string) ([]string, error) {
 	return found, nil
 }
 
-// Matches reports whether the elements of a path match those of a pattern; ** stands for any number of folders.
-func Matches(pattern, name []string) bool {
+// matches reports whether the elements of a path match those of a pattern; ** stands for any number of folders.
+func matches(pattern, name []string) bool {
 	for len(pattern) > 0 {
 		if pattern[0] == "**" {
 			for i := range len(name) + 1 {
-				if Matches(pattern[1:], name[i:]) {
+				if matches(pattern[1:], name[i:]) {
 					return true
 				}
 			}

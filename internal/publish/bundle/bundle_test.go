@@ -49,8 +49,8 @@ func FuzzMatches(f *testing.F) {
 		if strings.Count(pattern, "**") > 4 || len(name) > 200 {
 			t.Skip()
 		}
-		if Matches(strings.Split(pattern, "/"), strings.Split(name, "/")) &&
-			!Matches([]string{"**"}, strings.Split(name, "/")) {
+		if matches(strings.Split(pattern, "/"), strings.Split(name, "/")) &&
+			!matches([]string{"**"}, strings.Split(name, "/")) {
 			t.Errorf("%q matches %q, ** does not", pattern, name)
 		}
 	})

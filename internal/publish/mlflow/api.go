@@ -31,7 +31,7 @@ type server struct {
 
 func newServer(u *url.URL, e *Environment, version string, redact func(string) string) *server {
 	own := artifact.NewRedactor(e.secrets(u)...).Text
-	s := &server{base: Address(u)}
+	s := &server{base: address(u)}
 	s.Client = rest.Client{
 		HTTP:        &http.Client{Transport: e.transport(), CheckRedirect: rest.NoRedirects},
 		Header:      http.Header{"User-Agent": {"aiperf/" + version}},
@@ -48,8 +48,8 @@ func newServer(u *url.URL, e *Environment, version string, redact func(string) s
 	return s
 }
 
-// Address returns the address of the server without user information.
-func Address(u *url.URL) string {
+// address returns the address of the server without user information.
+func address(u *url.URL) string {
 	clean := *u
 	clean.User = nil
 	return strings.TrimRight(clean.String(), "/")

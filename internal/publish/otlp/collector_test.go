@@ -165,8 +165,8 @@ func (l *lines) String() string {
 func (l *lines) warnings() []string {
 	var list []string
 	for line := range strings.Lines(l.String()) {
-		if strings.HasPrefix(line, "WARN ") {
-			list = append(list, strings.TrimSpace(strings.TrimPrefix(line, "WARN ")))
+		if after, ok := strings.CutPrefix(line, "WARN "); ok {
+			list = append(list, strings.TrimSpace(after))
 		}
 	}
 	return list

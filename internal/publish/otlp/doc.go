@@ -3,7 +3,7 @@
 //
 // A [Publisher] has a stream for each run. It takes finished requests into a bounded buffer and adds them to histograms
 // on a goroutine of its own; another goroutine collects these and the load's counters at an interval and pushes them.
-// Sums are cumulative unless the environment asks for deltas, so that the next push makes up for one that failed.
+// Sums are cumulative unless the environment asks for deltas, so that the next push replaces one that failed.
 //
 // Names follow the GenAI conventions of OpenTelemetry where they have one. All others are aiperf.<tag> and
 // aiperf.timing.<name>: see convention.go and timing.go.

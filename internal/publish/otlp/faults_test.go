@@ -320,13 +320,13 @@ func TestABacklogIsBoundedAndWhatItLosesIsTold(t *testing.T) {
 		return nil
 	}}
 	o, log := testOptions(t, serveHTTP(t, c))
-	o.Interval = time.Hour
+	o.Interval, o.Timeout = time.Hour, time.Minute // which bounds all pushes at the end together
 	o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta"})
 	s, err := newStream(o.Options, o.run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the probe", func() bool { return c.count() == 1 })
+	eventually(t, "the probe", s.answered.Load)
 	refuse.Store(true)
 	const more = 3
 	for range maxBacklog + more {

@@ -169,7 +169,7 @@ func TestThePageIsDescribed(t *testing.T) {
 	}
 	_, section, found := strings.Cut(string(text), "\n## Live Prometheus page\n")
 	if !found {
-		t.Fatal("there is no section of the page")
+		t.Fatal("the page lacks the section")
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	rows := map[string]bool{}

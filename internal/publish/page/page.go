@@ -77,8 +77,7 @@ func Listen(address string) (*Page, error) {
 
 // cause returns the system's error without the operation and the address, which the caller names.
 func cause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err
 	}
 	return err

@@ -100,9 +100,16 @@ type Run struct {
 	Config, Info artifact.Object
 	// Metrics are those that the run measures.
 	Metrics *metrics.Set
+	// Conversations are those of the data set.
+	Conversations int
+	// Servers are the metrics pages of servers, GPUs the sources of GPU telemetry.
+	Servers, GPUs Sources
 	// Log returns a logger of the run for a component.
 	Log func(component string) *slog.Logger
 }
+
+// Sources are the places that a run collects from, without secrets.
+type Sources struct{ Configured, Reachable []string }
 
 // Profiling returns the plans of the profiling phases.
 func (r *Run) Profiling() []Plan {

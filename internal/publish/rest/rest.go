@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -131,9 +132,7 @@ func (c *Client) request(ctx context.Context, r Request, body []byte) (*http.Req
 		return nil, &Problem{Text: "is not a valid address", Kind: Refused}
 	}
 	for _, header := range []http.Header{c.Header, r.Header} {
-		for name, values := range header {
-			request.Header[name] = values
-		}
+		maps.Copy(request.Header, header)
 	}
 	if content != nil {
 		request.ContentLength = size
@@ -168,8 +167,7 @@ func (c *Client) unanswered(err error, once bool) (p *Problem, again bool) {
 
 // describe returns the text of an error without the address, which the caller names.
 func (c *Client) describe(err error) string {
-	var outer *url.Error
-	if errors.As(err, &outer) {
+	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err
 	}
 	text, _ := neterr.Describe(err)

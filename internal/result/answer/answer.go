@@ -184,8 +184,9 @@ type Sweep struct {
 // Search is how a search went.
 type Search struct {
 	Planner string
-	// Objectives are texts as metric, statistic and direction.
+	// Objectives are texts as metric, statistic and direction; Scored are their metrics.
 	Objectives []string
+	Scored     []Metric
 	// Ranges are the bounds of the parameters.
 	Ranges []Range
 	// Recipe is its name, "" for none. Reason is why the search ended, "" if it did not end by itself.
@@ -195,6 +196,30 @@ type Search struct {
 	Boundary *Boundary
 	// Best are the indices of the best cells.
 	Best []int
+	// Tiers are the limits of several sets of conditions; nil if there was one.
+	Tiers []Tier
+}
+
+// Tier is what a search found for one of several sets of conditions.
+type Tier struct {
+	Label string
+	// Boundary is the largest value that met the conditions; nil if there is none.
+	Boundary *float64
+	// Status is converged, partial, no_pass_in_range or no_failure_in_range.
+	Status string
+}
+
+// Text says the limit of a tier whose values are those of a parameter.
+func (t *Tier) Text(of Parameter) string {
+	switch {
+	case t.Boundary == nil:
+		return t.Label + ": none of the values meets its limits"
+	case t.Status == "no_failure_in_range":
+		return t.Label + ": at least " + of.Value(*t.Boundary)
+	case t.Status == "partial":
+		return t.Label + ": " + of.Value(*t.Boundary) + ", not as precisely as asked for"
+	}
+	return t.Label + ": " + of.Value(*t.Boundary)
 }
 
 // Range has the bounds of a parameter.

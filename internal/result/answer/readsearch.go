@@ -35,7 +35,12 @@ type historyFile struct {
 	BestTrials []struct {
 		Index int `json:"iteration_idx"`
 	} `json:"best_trials"`
-	Recipe   *string `json:"recipe"`
+	Recipe *string `json:"recipe"`
+	Tiers  []struct {
+		Label    string   `json:"label"`
+		Boundary *float64 `json:"boundary_concurrency"`
+		Status   string   `json:"convergence_status"`
+	} `json:"tier_results"`
 	Boundary *struct {
 		FeasibleMax   *struct{ Value float64 } `json:"feasible_max"`
 		InfeasibleMin *struct {
@@ -76,6 +81,11 @@ func ReadSearch(history []byte) (*Sweep, error) {
 		s.Search.Objectives = append(s.Search.Objectives,
 			strings.ToLower(o.Direction)+" "+NewMetric(o.Metric, o.Stat, "").Title())
 		s.Metrics = append(s.Metrics, NewMetric(o.Metric, o.Stat, ""))
+		s.Search.Scored = append(s.Search.Scored, NewMetric(o.Metric, o.Stat, ""))
+	}
+	s.Search.Scored = slices.Clone(s.Metrics)
+	for _, t := range f.Tiers {
+		s.Search.Tiers = append(s.Search.Tiers, Tier{t.Label, t.Boundary, t.Status})
 	}
 	for _, it := range f.Iterations {
 		c := Cell{Figures: map[string]Figure{}}

@@ -51,9 +51,10 @@ type Options struct {
 
 // Server shows the folders of finished runs.
 type Server struct {
-	o       Options
-	reports *reports
-	indexes *indexes
+	o           Options
+	reports     *reports
+	indexes     *indexes
+	figuresRead figuresOf
 
 	mu      sync.Mutex
 	shelf   *shelf
@@ -244,13 +245,19 @@ func stampOf(d *library.Folder) string {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.list)
+	mux.HandleFunc("GET /compare", s.compare)
+	mux.HandleFunc("GET /charts", s.charts)
+	mux.HandleFunc("GET /api/charts", s.chartData)
+	mux.HandleFunc("GET /api/r/{id}/configuration", s.with(s.configuration))
 	mux.HandleFunc("GET /r/{id}", s.with(s.one))
 	mux.HandleFunc("GET /r/{id}/figures", s.with(s.figures))
 	mux.HandleFunc("GET /r/{id}/files", s.with(s.files))
 	mux.HandleFunc("GET /r/{id}/files/{path...}", s.with(s.file))
 	mux.HandleFunc("GET /r/{id}/saved", s.with(s.saved))
 	mux.HandleFunc("GET /r/{id}/requests", s.with(s.requestsPage))
-	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	})
 	mux.HandleFunc("GET /api/runs", s.runs)
 	mux.HandleFunc("GET /api/r/{id}/requests", s.with(s.findRequests))
 	mux.HandleFunc("GET /api/r/{id}/requests/{number}", s.with(s.oneRequest))

@@ -17,11 +17,14 @@ import (
 type frame struct {
 	webpage.Frame
 	Title, Version, Theme string
-	Nav                   template.HTML
+	Nav                   navigationView
 }
 
 // functions are those of the templates.
-var functions = template.FuncMap{"short": artifact.Short, "clock": clock, "bytes": sizeText}
+var functions = template.FuncMap{"short": artifact.Short, "clock": clock, "bytes": sizeText, "words": words}
+
+// words writes a word of a file for people.
+func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 func clock(t time.Time) string {
 	if t.IsZero() {
@@ -81,6 +84,18 @@ func (s *Server) theme(r *http.Request) string {
 	return s.o.Theme
 }
 
+// waiting writes a page that asks again until what it waits for is ready.
+func (s *Server) waiting(w http.ResponseWriter, r *http.Request, text string) {
+	s.short(w, r, http.StatusOK, shortView{Text: text + ".", Again: true}, "Please wait")
+}
+
+// shortView is a page of a sentence; Again makes the browser ask again.
+type shortView struct {
+	frame
+	Text  string
+	Again bool
+}
+
 // fail writes an error as a page for a browser, as JSON for a script.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, title, text string) {
 	if strings.HasPrefix(r.URL.Path, "/api/") {
@@ -89,10 +104,10 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, title,
 		_ = json.NewEncoder(w).Encode(map[string]string{"error": title, "detail": text})
 		return
 	}
-	v := struct {
-		frame
-		Text string
-	}{Text: text}
+	s.short(w, r, status, shortView{Text: text}, title)
+}
+
+func (s *Server) short(w http.ResponseWriter, r *http.Request, status int, v shortView, title string) {
 	v.Frame = webpage.Frame{Style: template.CSS(webpage.Asset("page.css") + asset("site.css"))}
 	v.Title, v.Version, v.Theme, v.Nav = title, s.o.Version, s.theme(r), navigation(nil, nil, "")
 	var out bytes.Buffer
@@ -130,14 +145,8 @@ func tabs(it *item) []tab {
 }
 
 // navigation is the bar on top of a page: the list, what the item is a part of, and its pages.
-func navigation(sh *shelf, it *item, key string) template.HTML {
-	type step struct{ Path, Name string }
-	v := struct {
-		Steps []step
-		Tabs  []tab
-		Key   string
-		Here  string
-	}{Key: key}
+func navigation(sh *shelf, it *item, key string) navigationView {
+	v := navigationView{Key: key}
 	if it != nil {
 		for p := it.folder.Parent; p >= 0; p = sh.items[p].folder.Parent {
 			v.Steps = append([]step{{"/r/" + sh.items[p].id, sh.items[p].name}}, v.Steps...)
@@ -149,6 +158,22 @@ func navigation(sh *shelf, it *item, key string) template.HTML {
 	} else {
 		v.Here = key
 	}
+	return v
+}
+
+// step is a page that leads to this one.
+type step struct{ Path, Name string }
+
+// navigationView is the bar on top of a page: what leads to it, and its tabs, of which Key is this one. Lead stands
+// before the tabs.
+type navigationView struct {
+	Steps           []step
+	Tabs            []tab
+	Key, Here, Lead string
+}
+
+// Markup returns the bar as markup.
+func (v navigationView) Markup() template.HTML {
 	var out bytes.Buffer
 	if err := navTemplate.Execute(&out, v); err != nil {
 		return "" // it is embedded
@@ -159,8 +184,8 @@ func navigation(sh *shelf, it *item, key string) template.HTML {
 var navTemplate = template.Must(template.New("nav").Parse(strings.ReplaceAll(asset("nav.html"), "\n", "")))
 
 // within puts the bar into a page of another room.
-func (s *Server) within(r *http.Request, page []byte, nav template.HTML) []byte {
-	text := bytes.Replace(page, []byte("<header>"), []byte(string(nav)+"<header>"), 1)
+func (s *Server) within(r *http.Request, page []byte, nav navigationView) []byte {
+	text := bytes.Replace(page, []byte("<header>"), []byte(string(nav.Markup())+"<header>"), 1)
 	if theme := s.theme(r); theme != "" {
 		text = bytes.Replace(text, []byte(`<html lang="en">`), []byte(`<html lang="en" data-theme="`+theme+`">`), 1)
 	}

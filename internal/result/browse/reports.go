@@ -18,8 +18,8 @@ import (
 	"aiperf/internal/result/recompute"
 )
 
-// reports are the pages of single runs, which take reading all records: each is made once, one at a time, and kept in
-// memory and in the cache folder until the files of the run change.
+// reports are the pages of single runs and of comparisons, which take reading all records: each is made once, one at a
+// time, and kept in memory and in the cache folder until the files of the runs change.
 type reports struct {
 	o    Options
 	ctx  context.Context
@@ -53,9 +53,19 @@ func (p *reports) close() {
 	p.work.Wait()
 }
 
-// of returns the report of a run, which may not be complete.
-func (p *reports) of(it *item) *made {
-	key := it.id + it.stamp
+// ofRun returns the report of a run, which may not be complete.
+func (p *reports) ofRun(it *item) *made {
+	folder := it.folder
+	return p.of(it.id+it.stamp, func(ctx context.Context) ([]byte, error) {
+		if !folder.HasRecords {
+			return nil, errors.New("there are no records")
+		}
+		return recompute.Page(ctx, recompute.ReportOptions{Dir: folder.Path, Version: ""})
+	})
+}
+
+// of returns the page of a key, which may not be complete; it is made by the function unless it is there.
+func (p *reports) of(key string, compute func(context.Context) ([]byte, error)) *made {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if m, ok := p.all[key]; ok {
@@ -67,10 +77,9 @@ func (p *reports) of(it *item) *made {
 		delete(p.all, p.order[0])
 		p.order = p.order[1:]
 	}
-	folder := it.folder
 	p.work.Go(func() {
 		defer close(m.done)
-		m.page, m.err = p.make(key, &folder)
+		m.page, m.err = p.make(key, compute)
 	})
 	return m
 }
@@ -89,7 +98,7 @@ func (m *made) wait(ctx context.Context, limit time.Duration) bool {
 }
 
 // make reads the report from the cache folder, or computes it.
-func (p *reports) make(key string, d *library.Folder) ([]byte, error) {
+func (p *reports) make(key string, compute func(context.Context) ([]byte, error)) ([]byte, error) {
 	cached := ""
 	if p.o.Cache != "" {
 		sum := sha256.Sum256([]byte(key + p.o.Version))
@@ -104,10 +113,7 @@ func (p *reports) make(key string, d *library.Folder) ([]byte, error) {
 	case <-p.ctx.Done():
 		return nil, p.ctx.Err()
 	}
-	if !d.HasRecords {
-		return nil, errors.New("there are no records")
-	}
-	page, err := recompute.Page(p.ctx, recompute.ReportOptions{Dir: d.Path, Version: ""})
+	page, err := compute(p.ctx)
 	debug.FreeOSMemory() // a million records leave much behind
 	if err != nil {
 		return nil, err

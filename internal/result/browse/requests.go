@@ -193,6 +193,9 @@ func raw(line []byte) any {
 	return string(line)
 }
 
+// timelineBins is how many points a line over time has at most.
+const timelineBins = 200
+
 // timeline answers with what the requests of a run did over time.
 func (s *Server) timeline(w http.ResponseWriter, r *http.Request, _ *shelf, it *item) {
 	if !it.folder.HasRecords {
@@ -208,15 +211,15 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request, _ *shelf, it *
 		s.fail(w, r, http.StatusUnprocessableEntity, "The requests cannot be read", m.err.Error())
 		return
 	}
-	const bins = 200
-	t := m.x.Timeline(bins)
+	t := m.x.Timeline(timelineBins)
 	if t == nil {
 		answerJSON(w, map[string]any{})
 		return
 	}
 	answerJSON(w, map[string]any{"width": t.WidthSeconds, "lines": map[string][]*float64{
-		"request_throughput": known(t.Done), "request_errors": known(t.Failed), "output_token_throughput": known(t.Tokens),
-		"in_flight": known(t.InFlight), "time_to_first_token": known(t.FirstToken), "request_latency": known(t.Latency),
+		"request_throughput": known(t.Done), "request_errors": known(t.Failed),
+		"output_token_throughput": known(t.Tokens),
+		"in_flight":               known(t.InFlight), "time_to_first_token": known(t.FirstToken), "request_latency": known(t.Latency),
 	}})
 }
 

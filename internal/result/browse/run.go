@@ -27,7 +27,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, sh *shelf, it *item
 		s.figures(w, r, sh, it)
 		return
 	}
-	m := s.reports.of(it)
+	m := s.reports.ofRun(it)
 	if !m.wait(r.Context(), soon) {
 		s.overview(w, r, sh, it, overviewNotes{pending: true})
 		return
@@ -41,7 +41,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, sh *shelf, it *item
 
 // reportState answers whether the report of a run is ready.
 func (s *Server) reportState(w http.ResponseWriter, r *http.Request, _ *shelf, it *item) {
-	ready := !it.folder.HasRecords || s.reports.of(it).wait(r.Context(), 10*time.Second)
+	ready := !it.folder.HasRecords || s.reports.ofRun(it).wait(r.Context(), 10*time.Second)
 	answerJSON(w, map[string]bool{"ready": ready})
 }
 
@@ -181,13 +181,14 @@ func statusOf(f *library.Facts) []statusView {
 	case "damaged":
 		out = append(out, statusView{Level: "bad", Title: "A part cannot be read", Text: why})
 	case "cancelled", "incomplete":
-		out = append(out, statusView{Level: "warn", Title: "The run is not complete", Text: why + ". " + summary.PartOnly})
+		out = append(out, statusView{Level: "warn", Title: "The run is not complete",
+			Text: why + ". " + summary.PartOnly})
 	case "valid":
 		out = append(out, statusView{Level: "good", Title: "The client did not distort the figures"})
 	case "":
 	default:
 		out = append(out, statusView{Level: "warn", Title: "The client may have distorted the figures",
-			Text: "Its verdict is " + state + "; the report says why."})
+			Text: "Its verdict is " + words(state) + "; the report says why."})
 	}
 	if n := f.Figures["error_request_count_avg"]; n > 0 {
 		out = append(out, statusView{Level: "warn", Title: artifact.Short(n) + " requests failed"})

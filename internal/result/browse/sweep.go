@@ -2,11 +2,9 @@ package browse
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/bounded"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/library"
 	"aiperf/internal/result/report/html"
@@ -14,7 +12,7 @@ import (
 
 // sweep is the page of a sweep or of a search.
 func (s *Server) sweep(w http.ResponseWriter, r *http.Request, sh *shelf, it *item) {
-	whole, err := readSweep(it)
+	whole, err := library.ReadSweep(&it.folder)
 	if err != nil {
 		s.fail(w, r, http.StatusUnprocessableEntity, "The sweep cannot be shown", err.Error())
 		return
@@ -37,32 +35,6 @@ func (s *Server) sweep(w http.ResponseWriter, r *http.Request, sh *shelf, it *it
 		return
 	}
 	s.send(w, s.within(r, page.Bytes(), navigation(sh, it, "report")))
-}
-
-// readSweep reads the files of a sweep or of a search.
-func readSweep(it *item) (*answer.Sweep, error) {
-	data, err := bounded.ReadFile(it.folder.File)
-	if err != nil {
-		return nil, err
-	}
-	if it.folder.Kind == library.Sweep {
-		return answer.Read(data)
-	}
-	if it.folder.Aggregate == "" {
-		return answer.ReadSearch(data)
-	}
-	aggregate, err := bounded.ReadFile(it.folder.Aggregate)
-	if err != nil {
-		return nil, err
-	}
-	whole, err := answer.Read(aggregate)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", it.folder.Aggregate, err)
-	}
-	if err := whole.AddSearch(data); err != nil {
-		return answer.ReadSearch(data)
-	}
-	return whole, nil
 }
 
 // link gives the cells of a sweep the addresses of their pages.

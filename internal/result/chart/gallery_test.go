@@ -1,11 +1,18 @@
 package chart
 
 import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
 	"flag"
+	"image/png"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -202,26 +209,82 @@ func gallery() map[string]*Figure {
 }
 
 func TestGallery(t *testing.T) {
-	if *galleryDir == "" {
-		t.Skip("the flag -gallery names no folder")
-	}
 	for name, f := range gallery() {
 		for theme, suffix := range map[Theme]string{Light: "", Dark: "-dark"} {
-			for kind, write := range map[string]func(*os.File) error{
-				"svg": func(w *os.File) error { return f.SVG(w, theme, DefaultSize()) },
-				"png": func(w *os.File) error { return f.PNG(w, theme, DefaultSize()) },
+			for kind, write := range map[string]func(io.Writer) error{
+				"svg": func(w io.Writer) error { return f.SVG(w, theme, DefaultSize()) },
+				"png": func(w io.Writer) error { return f.PNG(w, theme, Size{400, 200, 1}) },
 			} {
-				file, err := os.Create(filepath.Join(*galleryDir, name+suffix+"."+kind))
-				if err != nil {
+				var drawn bytes.Buffer
+				if *galleryDir != "" {
+					write = map[string]func(io.Writer) error{"svg": write,
+						"png": func(w io.Writer) error { return f.PNG(w, theme, DefaultSize()) }}[kind]
+				}
+				if err := write(&drawn); err != nil {
 					t.Fatal(err)
 				}
-				if err := write(file); err != nil {
-					t.Error(err)
+				if kind == "svg" {
+					wellFormed(t, name, drawn.Bytes(), f)
+				} else if _, err := png.Decode(bytes.NewReader(drawn.Bytes())); err != nil {
+					t.Errorf("%s: %v", name, err)
 				}
-				if err := file.Close(); err != nil {
-					t.Error(err)
+				if *galleryDir == "" {
+					continue
+				}
+				if err := os.WriteFile(filepath.Join(*galleryDir, name+suffix+"."+kind), drawn.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
 				}
 			}
+		}
+	}
+}
+
+// wellFormed checks that an SVG has the layers of its figure as metadata, with the number of their points, and no
+// element that runs or loads anything.
+func wellFormed(t *testing.T, name string, text []byte, f *Figure) {
+	t.Helper()
+	var metadata []byte
+	inside := false
+	for d := xml.NewDecoder(bytes.NewReader(text)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			inside = token.Name.Local == "metadata"
+			if slices.Contains([]string{"script", "style", "image", "use", "foreignObject", "a"}, token.Name.Local) {
+				t.Errorf("%s: an element %s", name, token.Name.Local)
+			}
+		case xml.CharData:
+			if inside {
+				metadata = append(metadata, token...)
+			}
+		case xml.EndElement:
+			inside = false
+		}
+	}
+	var points struct {
+		Layers []struct {
+			Kind   string
+			Points int
+			X      []*float64
+		}
+	}
+	if err := json.Unmarshal(metadata, &points); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if len(points.Layers) != len(f.Layers) {
+		t.Fatalf("%s: %d layers, not %d", name, len(points.Layers), len(f.Layers))
+	}
+	for i, l := range points.Layers {
+		want := &f.Layers[i]
+		if l.Kind != want.Kind.String() || l.Points != want.size() || len(l.X) > maxShapes {
+			t.Errorf("%s: layer %d is %s with %d points, %d of them drawn; want %s with %d", name, i, l.Kind, l.Points,
+				len(l.X), want.Kind, want.size())
 		}
 	}
 }

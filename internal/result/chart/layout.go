@@ -253,12 +253,20 @@ func (p *painter) twoLines() bool {
 func (p *painter) alignRight() {
 	y, r, a := p.y, p.y2, p.figure.Y2
 	n := len(y.ticks) - 1
-	if y.log || r.log || n < 1 || len(r.ticks) < 2 || a.Min != nil || a.Max != nil || len(a.Categories) > 0 ||
+	fixed := a.Min != nil || a.Max != nil
+	if y.log || r.log || n < 1 || len(r.ticks) < 2 || len(a.Categories) > 0 ||
 		y.ticks[0].value > y.lo+1e-9*(y.hi-y.lo) || y.ticks[n].value < y.hi-1e-9*(y.hi-y.lo) {
 		return
 	}
 	lo, hi := r.ticks[0].value, r.ticks[len(r.ticks)-1].value
 	step := niceStep((hi - lo) / float64(n))
+	if fixed {
+		if even := (r.hi - r.lo) / float64(n); decimals(even) <= 2 { // else the axis keeps its own ticks
+			r.ticks = nil
+			r.linear(even)
+		}
+		return
+	}
 	for range 3 {
 		from := math.Floor(lo/step+1e-9) * step
 		if from+float64(n)*step >= hi-1e-9*step {

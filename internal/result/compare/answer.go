@@ -97,7 +97,7 @@ func (a *Answer) figure(parameters []string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%s is neither a metric%s nor swept (%s)", quote(a.name), near(a.name),
+	return fmt.Errorf("%s is neither a metric%s nor swept (%s)", quote(a.name), Near(a.name),
 		orNothing(strings.Join(parameters, ", ")))
 }
 

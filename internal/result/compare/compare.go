@@ -152,7 +152,7 @@ func checkAsked(base, next *System, o Options) error {
 		}
 		hint := ""
 		if _, known := metrics.Lookup(tag); !known {
-			hint = near(tag) + "; docs/metrics.md lists the metrics"
+			hint = Near(tag) + "; docs/metrics.md lists the metrics"
 		}
 		faults = append(faults, fmt.Errorf("neither %s nor %s has %s%s", base.Name, next.Name, quote(tag), hint))
 	}

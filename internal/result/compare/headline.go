@@ -147,7 +147,7 @@ func twoDigits(v float64) string {
 
 // Headline says in one line what the comparison shows: the name of the new system and how its figures changed, the
 // worse ones first.
-func (c *Comparison) Headline() string { return c.newName() + ": " + c.Finding() }
+func (c *Comparison) Headline() string { return c.NewName() + ": " + c.Finding() }
 
 // Finding is the headline without the name.
 func (c *Comparison) Finding() string {
@@ -231,14 +231,14 @@ func (c *Comparison) nothing(key []int, judged int) string {
 	for _, at := range key {
 		f := &c.Figures[at]
 		if f.Verdict == NotShown && f.Base != 0 && f.Method != MethodNone {
-			return fmt.Sprintf("no difference is shown (%s %s)", f.word(), f.between())
+			return fmt.Sprintf("no difference is shown (%s %s)", f.word(), f.Interval())
 		}
 	}
 	return "no difference is shown"
 }
 
-// newName is the short name of the new system, unless the base has the same one.
-func (c *Comparison) newName() string { return shortName(c.New.Name, c.Base.Name) }
+// NewName is the short name of the new system, unless the base has the same one.
+func (c *Comparison) NewName() string { return shortName(c.New.Name, c.Base.Name) }
 
 // shortName is the last part of a path, or the whole if another one ends in the same.
 func shortName(name, other string) string {

@@ -32,7 +32,7 @@ func (f *Figure) cells() []string {
 	if !math.IsNaN(f.Low) && !math.IsNaN(f.High) {
 		between = signed(f.Low, Number) + " … " + signed(f.High, Number)
 	}
-	return []string{label, f.Stat, Number(f.Base), Number(f.New), change, between, string(f.Verdict), f.by()}
+	return []string{label, f.Stat, Number(f.Base), Number(f.New), change, between, string(f.Verdict), f.How()}
 }
 
 // Markdown returns comparisons with the same base as tables of a Markdown page, those figures that matter most or all.

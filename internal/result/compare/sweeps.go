@@ -138,8 +138,25 @@ func cellsOf(n int) string {
 
 // Headline says in one line in how many cells the new sweep is better or worse, and where most.
 func (c *SweepComparison) Headline() string {
-	return shortName(c.New.Name, c.Base.Name) + ": " + c.Finding()
+	return c.NewName() + ": " + c.Finding()
 }
+
+// NewName is the short name of the new sweep, unless the base has the same one.
+func (c *SweepComparison) NewName() string { return shortName(c.New.Name, c.Base.Name) }
+
+// Leaning is Worse if any cell is, else Better if any is, else Same.
+func (c *SweepComparison) Leaning() Verdict {
+	switch worse, better := c.tally(); {
+	case worse > 0:
+		return Worse
+	case better > 0:
+		return Better
+	}
+	return Same
+}
+
+// Best returns sentences that compare the best configurations that both sweeps have.
+func (c *SweepComparison) Best() []string { return c.bestLines() }
 
 // Finding is the headline without the name.
 func (c *SweepComparison) Finding() string {
@@ -175,13 +192,7 @@ func (c *SweepComparison) tally() (worse, better int) {
 // figures were asked for.
 func (c *SweepComparison) Text(o TextOptions) string {
 	p := &printer{TextOptions: o}
-	tone := plainStyle
-	if worse, better := c.tally(); worse > 0 {
-		tone = red
-	} else if better > 0 {
-		tone = green
-	}
-	p.headline(shortName(c.New.Name, c.Base.Name), c.Finding(), tone)
+	p.headline(c.NewName(), c.Finding(), tones[c.Leaning()])
 	p.line("")
 	p.wrapped(fmt.Sprintf("%s (%s) against %s (%s), %.4g %% confidence", c.New.Name, cellsOf(len(c.New.Cells)),
 		c.Base.Name, cellsOf(len(c.Base.Cells)), 100*c.Confidence), "")

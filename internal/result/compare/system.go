@@ -101,17 +101,34 @@ func (s *System) values(tag, stat string) []float64 {
 	return out
 }
 
-// readRequests reads the per-request file next to the summary. A run without one has no requests.
-func (r *Run) readRequests() (*requestValues, error) {
-	if r.requests != nil {
-		return r.requests, nil
+// Records returns the path of the per-request file of a system of one run; "" if it has several, or no such file.
+func (s *System) Records() string {
+	if len(s.Runs) != 1 || s.aggregate != nil {
+		return ""
 	}
+	path := s.Runs[0].records()
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return path
+}
+
+// records returns the path of the per-request file next to the summary.
+func (r *Run) records() string {
 	dir, name := filepath.Split(r.Summary)
 	name = strings.TrimSuffix(name, ".json")
 	if rest, ok := strings.CutSuffix(name, "profile_export_aiperf"); ok {
 		name = rest + "profile_export"
 	}
-	values, err := readValues(filepath.Join(dir, name+".jsonl"))
+	return filepath.Join(dir, name+".jsonl")
+}
+
+// readRequests reads the per-request file next to the summary. A run without one has no requests.
+func (r *Run) readRequests() (*requestValues, error) {
+	if r.requests != nil {
+		return r.requests, nil
+	}
+	values, err := readValues(r.records())
 	if errors.Is(err, fs.ErrNotExist) {
 		values, err = &requestValues{}, nil
 	}

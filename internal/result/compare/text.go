@@ -110,8 +110,8 @@ func tableWidth(widths []int) int {
 	return total
 }
 
-// label is the name of a figure with its unit.
-func (f *Figure) label() string {
+// Label is the name of a figure with its unit.
+func (f *Figure) Label() string {
 	text := f.short()
 	if f.Unit == "" || impliesUnit(f.Tag) {
 		return text
@@ -119,8 +119,8 @@ func (f *Figure) label() string {
 	return text + " (" + f.Unit + ")"
 }
 
-// change writes the difference: in percent, or as a factor where it is more than tenfold.
-func (f *Figure) change() string {
+// Change writes the difference: in percent, or as a factor where it is more than tenfold.
+func (f *Figure) Change() string {
 	p := f.Percent()
 	switch {
 	case f.New == f.Base:
@@ -136,8 +136,8 @@ func (f *Figure) change() string {
 // percent writes a difference in percent with its sign.
 func percent(p float64) string { return signed(p, twoDigits) + " %" }
 
-// between writes the interval of the difference in the unit of the change; "" without one.
-func (f *Figure) between() string {
+// Interval writes the interval of the difference in the unit of the change; "" without one.
+func (f *Figure) Interval() string {
 	low, high := 100*f.Low/math.Abs(f.Base), 100*f.High/math.Abs(f.Base)
 	switch {
 	case math.IsNaN(f.Low) || math.IsNaN(f.High):
@@ -165,21 +165,21 @@ func signed(v float64, number func(float64) string) string {
 // row returns the row of a figure.
 func (f *Figure) row(by bool) []cell {
 	mark := marks[f.Verdict]
-	between := f.between()
+	between := f.Interval()
 	if between == "" && f.Method == MethodTooFew {
 		between = "too few"
 	}
-	row := []cell{{text: f.label()}, {text: artifact.Short(f.Base), right: true},
-		{text: artifact.Short(f.New), right: true}, {text: f.change(), right: true}, {text: between, right: true},
+	row := []cell{{text: f.Label()}, {text: artifact.Short(f.Base), right: true},
+		{text: artifact.Short(f.New), right: true}, {text: f.Change(), right: true}, {text: between, right: true},
 		{text: mark[0] + " " + string(f.Verdict), style: mark[1]}}
 	if by {
-		row = append(row, cell{text: f.by(), style: dim})
+		row = append(row, cell{text: f.How(), style: dim})
 	}
 	return row
 }
 
-// by names the method.
-func (f *Figure) by() string {
+// How names the method.
+func (f *Figure) How() string {
 	if f.Method == MethodNone {
 		return "one value each"
 	}
@@ -192,7 +192,8 @@ func (o TextOptions) rows(c *Comparison, figures []int) [][]cell {
 	by := o.All || c.chosen
 	build := func() [][]cell {
 		rows := [][]cell{{{text: "Metric"}, {text: "base", right: true}, {text: "new", right: true},
-			{text: "change", right: true}, {text: fmt.Sprintf("%.4g %% interval", 100*c.Confidence), right: true}, {text: "verdict"}}}
+			{text: "change", right: true}, {text: fmt.Sprintf("%.4g %% interval", 100*c.Confidence), right: true},
+			{text: "verdict"}}}
 		if by {
 			rows[0] = append(rows[0], cell{text: "by"})
 		}
@@ -230,7 +231,7 @@ func (o TextOptions) figures(c *Comparison) (list []int, others int) {
 func Text(list []*Comparison, o TextOptions) string {
 	p := &printer{TextOptions: o}
 	for _, c := range list {
-		p.headline(c.newName(), c.Finding(), c.tone())
+		p.headline(c.NewName(), c.Finding(), c.tone())
 	}
 	p.line("")
 	if len(list) == 1 {
@@ -254,25 +255,25 @@ func Text(list []*Comparison, o TextOptions) string {
 // Text returns the comparison as text for a terminal.
 func (c *Comparison) Text() string { return Text([]*Comparison{c}, TextOptions{}) }
 
-// tone is the style of the headline.
-func (c *Comparison) tone() string {
-	worse, better := 0, 0
+// Leaning is Worse if any of the figures that matter most is, else Better if any is, else Same.
+func (c *Comparison) Leaning() Verdict {
+	leaning := Same
 	for _, at := range c.Key() {
 		switch c.Figures[at].Verdict {
 		case Worse:
-			worse++
+			return Worse
 		case Better:
-			better++
+			leaning = Better
 		}
 	}
-	switch {
-	case worse > 0:
-		return red
-	case better > 0:
-		return green
-	}
-	return plainStyle
+	return leaning
 }
+
+// tone is the style of the headline.
+func (c *Comparison) tone() string { return tones[c.Leaning()] }
+
+// tones are the styles of headlines by what they lean to.
+var tones = map[Verdict]string{Worse: red, Better: green, Same: plainStyle}
 
 // printer collects lines; foreign texts in them are safe to print.
 type printer struct {
@@ -394,7 +395,7 @@ func (p *printer) sideBySide(list []*Comparison, tags [][2]string) [][]cell {
 	const longestName = 18
 	head := []cell{{text: "Metric"}, {text: "base", right: true}}
 	for _, c := range list {
-		head = append(head, cell{text: shortened(terminal.Text(c.newName()), longestName), right: true},
+		head = append(head, cell{text: shortened(terminal.Text(c.NewName()), longestName), right: true},
 			cell{text: "change", right: true})
 	}
 	rows := [][]cell{head}
@@ -406,14 +407,14 @@ func (p *printer) sideBySide(list []*Comparison, tags [][2]string) [][]cell {
 				continue
 			}
 			if row == nil {
-				row = []cell{{text: f.label()}, {text: artifact.Short(f.Base), right: true}}
+				row = []cell{{text: f.Label()}, {text: artifact.Short(f.Base), right: true}}
 				for range n {
 					row = append(row, cell{text: "–", right: true}, cell{})
 				}
 			}
 			mark := marks[f.Verdict]
 			row = append(row, cell{text: artifact.Short(f.New), right: true},
-				cell{text: f.change() + " " + mark[0], right: true, style: mark[1]})
+				cell{text: f.Change() + " " + mark[0], right: true, style: mark[1]})
 		}
 		if row == nil {
 			continue

@@ -60,7 +60,7 @@ func ParseThreshold(text string, further []float64, figures *summary.Figures) (T
 		t.Unit = string(d.Display)
 	default:
 		return Threshold{}, fmt.Errorf("%s: %s is not a metric tag%s; docs/metrics.md lists them", quote(text),
-			quote(t.Tag), near(t.Tag))
+			quote(t.Tag), Near(t.Tag))
 	}
 	if t.Stat == "count" {
 		t.Unit = ""
@@ -78,9 +78,9 @@ func ParseThreshold(text string, further []float64, figures *summary.Figures) (T
 	return t, nil
 }
 
-// near returns a hint at the tag or alias that was probably meant: the nearest, or the one with the longest common
+// Near returns a hint at the tag or alias that was probably meant: the nearest, or the one with the longest common
 // prefix.
-func near(tag string) string {
+func Near(tag string) string {
 	best, shared := suggest.Nearest(tag, metrics.Names()), 3
 	if best != "" {
 		return ", did you mean " + best + "?"

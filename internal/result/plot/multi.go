@@ -60,7 +60,7 @@ func (m *maker) runSeries(p *Preset) ([]series, error) {
 	group := p.Group
 	if m.config.Classification != nil {
 		group = classifiedGroup
-	} else if group == "" {
+	} else if group == "" && p.Kind != Uncertainty { // its means are over all runs of a load
 		group = standardGroup
 	}
 	byName := map[string]*series{}
@@ -400,6 +400,9 @@ func mostFrequent(points []runPoint) string {
 	return best
 }
 
+// mostTilt is the largest correlation of a region: three runs have one near 1 by chance, and the region would be a line.
+const mostTilt = 0.9
+
 // ellipse returns the region of confidence around a mean.
 func ellipse(at runPoint, trials []runPoint, level float64, name string, look chart.Look) chart.Layer {
 	a, b := at.x.half(level), at.y.half(level)
@@ -408,7 +411,7 @@ func ellipse(at runPoint, trials []runPoint, level float64, name string, look ch
 	if min(at.x.n, at.y.n) < 3 {
 		l.Look.Fill, l.Look.Dashed = 0.08, true
 	}
-	rho := correlation(trials)
+	rho := min(max(correlation(trials), -mostTilt), mostTilt)
 	tilt := math.Sqrt(1 - rho*rho)
 	for i := range corners {
 		sin, cos := math.Sincos(2 * math.Pi * float64(i) / corners)
@@ -447,6 +450,7 @@ func (m *maker) runHistogram(p *Preset) (*chart.Figure, error) {
 		return nil, &skipError{"no run has " + p.X.Metric}
 	}
 	f := m.frame(p, m.axisLabel(p.X, p.XLabel), "Runs")
+	f.X.Zero, f.Y.Zero = false, true
 	f.Layers = append(f.Layers, histogram(values))
 	return f, nil
 }

@@ -62,10 +62,12 @@ func FindConfig(given string, paths []string, home string, create bool) ConfigSo
 	}
 	file := filepath.Join(home, "plot_config.yaml")
 	_, err := os.Stat(file)
-	if !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case err == nil:
 		return ConfigSource{Path: file}
-	}
-	if !create {
+	case !errors.Is(err, fs.ErrNotExist):
+		return ConfigSource{Problem: err}
+	case !create:
 		return ConfigSource{}
 	}
 	if err = os.MkdirAll(home, 0o755); err == nil {

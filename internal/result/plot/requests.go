@@ -20,6 +20,8 @@ var (
 // requests are those of a run that succeeded, in the order of their starts.
 type requests struct {
 	startNS, endNS []int64
+	// number is the place among the successful requests of the file, which has them as they were completed.
+	number []int
 	// metrics are those that plots need; NaN where a request lacks one.
 	metrics map[string][]float64
 	// failed counts the requests that have no figures.
@@ -54,7 +56,7 @@ func readRequests(path string, tags []string) (*requests, error) {
 			continue
 		}
 		n := len(r.startNS)
-		r.startNS, r.endNS = append(r.startNS, row.StartNS), append(r.endNS, row.EndNS)
+		r.startNS, r.endNS, r.number = append(r.startNS, row.StartNS), append(r.endNS, row.EndNS), append(r.number, n)
 		for tag, column := range r.metrics {
 			r.metrics[tag] = append(column, math.NaN())
 		}
@@ -75,7 +77,7 @@ func (r *requests) sort() {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.startNS[a], r.startNS[b]) })
-	r.startNS, r.endNS = permute(r.startNS, order), permute(r.endNS, order)
+	r.startNS, r.endNS, r.number = permute(r.startNS, order), permute(r.endNS, order), permute(r.number, order)
 	for tag, column := range r.metrics {
 		r.metrics[tag] = permute(column, order)
 	}

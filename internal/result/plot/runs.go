@@ -58,7 +58,7 @@ func Find(paths []string) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	plotted := found.Plotted()
+	plotted := plottedRuns(found)
 	for i, root := range found.Roots {
 		if !slices.ContainsFunc(plotted, func(d library.Folder) bool { return within(root, d.Path) }) {
 			return nil, &NoRunsError{Path: root, Reason: whyNone(found, i)}
@@ -75,6 +75,25 @@ func Find(paths []string) (*Found, error) {
 		}
 	}
 	return out, nil
+}
+
+// plottedRuns returns the folders that are plotted. A single aggregate has nothing over time and nothing to be compared
+// with: its trials are plotted in its place.
+func plottedRuns(found *library.Found) []library.Folder {
+	plotted := found.Plotted()
+	if len(plotted) != 1 || plotted[0].Kind != library.Repeats {
+		return plotted
+	}
+	var trials []library.Folder
+	for _, d := range found.Folders {
+		if d.Kind == library.Run && d.File != "" && d.HasRecords && within(plotted[0].Home, d.Path) {
+			trials = append(trials, d)
+		}
+	}
+	if len(trials) == 0 {
+		return plotted
+	}
+	return trials
 }
 
 // trialGPUs returns the number of GPUs of the trials behind an aggregate: those below its home, or in the folders of its

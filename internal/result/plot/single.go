@@ -126,7 +126,8 @@ func (s *single) lacking(source, metric string) error {
 	} else if err != nil {
 		return &skipError{fmt.Sprintf("there is no %s%s", s.files.Name(file), how)}
 	}
-	if metric == "time_to_first_token" || metric == "inter_token_latency" {
+	if streamed := metric == "time_to_first_token" || metric == "inter_token_latency"; streamed && s.requests != nil &&
+		len(s.requests.startNS) > 0 {
 		return &skipError{"no request has " + metric + ": the replies were not streamed"}
 	}
 	if source == FromRequests {
@@ -145,9 +146,13 @@ func (s *single) requestAxis(a Axis) ([]float64, error) {
 	switch a.Metric {
 	case "request_number":
 		for i := range out {
-			out[i] = float64(i)
+			out[i] = float64(r.number[i])
 		}
-	case "timestamp", "timestamp_s", "request_start_ns":
+	case "timestamp", "timestamp_s": // as in the original, a request stands where it was completed
+		for i, ns := range r.endNS {
+			out[i] = r.seconds(ns)
+		}
+	case "request_start_ns":
 		for i, ns := range r.startNS {
 			out[i] = r.seconds(ns)
 		}
@@ -331,7 +336,12 @@ func (m *maker) lines(p *Preset, a Axis, withFlow bool) ([]line, error) {
 		return nil, err
 	}
 	l := line{name: title(a.Metric), unit: m.unit(a)}
-	for i := range x {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(x[i], x[k]) })
+	for _, i := range order {
 		if isNumber(x[i]) && isNumber(y[i]) {
 			l.x, l.y = append(l.x, x[i]), append(l.y, y[i])
 		}
@@ -350,7 +360,10 @@ func (m *maker) xLabel(p *Preset, withFlow bool) string {
 	case withFlow:
 		return "Time since first token (s)"
 	case p.X.Metric == "request_number":
-		return "Request, in the order of their starts"
+		return "Request, in the order of completion"
+	case strings.HasPrefix(p.X.Metric, "timestamp") && sourceOf(p.Y) == FromRequests && p.Kind != RequestTimeline &&
+		p.Kind != DualAxis:
+		return "Completion of the request, since the first one began (s)"
 	case slices.Contains(requestColumns, p.X.Metric):
 		return "Time since first request (s)"
 	}
@@ -464,6 +477,7 @@ func (m *maker) dualAxis(p *Preset) (*chart.Figure, error) {
 	if len(right) > 1 {
 		f.Y2.Label = withUnit(title(p.Y2.Metric), right[0].unit)
 	}
+	f.Y2.Min, f.Y2.Max = wholePercent(right)
 	place := 0
 	for i, side := range [...][]line{right, left} {
 		style := p.Primary
@@ -490,6 +504,18 @@ func (m *maker) dualAxis(p *Preset) (*chart.Figure, error) {
 		}
 	}
 	return f, nil
+}
+
+// wholePercent returns the ends of an axis of shares: 0 and 100 %, nil for anything else.
+func wholePercent(lines []line) (low, high *float64) {
+	for _, l := range lines {
+		if l.unit != "%" || slices.ContainsFunc(l.y, func(v float64) bool { return v < 0 || v > 100 }) {
+			return nil, nil
+		}
+	}
+	low, high = new(float64), new(float64)
+	*high = 100
+	return low, high
 }
 
 // timeMean returns the mean of a curve of steps over its time, and its largest value.
@@ -519,7 +545,7 @@ func (m *maker) withPercentiles(p *Preset) (*chart.Figure, error) {
 	l := lines[0]
 	f := m.frame(p, m.xLabel(p, false), p.yLabel(l, false))
 	f.Layers = append(f.Layers, chart.Layer{Kind: chart.Points, Name: "Requests", X: l.x, Y: l.y,
-		Look: chart.Look{Colour: "#999999", Opacity: 0.4, Size: 6}})
+		Look: chart.Look{Series: chart.Grey, Opacity: 0.6, Size: 7}})
 	for i, rank := range [...]float64{50, 95, 99} {
 		f.Layers = append(f.Layers, chart.Layer{Kind: chart.Line, X: l.x, Y: rolling(l.y, rollingWindow, rank),
 			Name: fmt.Sprintf("p%g of the last %d requests", rank, rollingWindow),
@@ -541,10 +567,14 @@ func (m *maker) timeline(p *Preset) (*chart.Figure, error) {
 		return nil, err
 	}
 	f := m.frame(p, m.xLabel(p, false), p.yLabel(line{name: title(p.Y.Metric), unit: m.unit(p.Y)}, false))
-	wait := chart.Layer{Kind: chart.Spans, Name: "Until the first token", Look: chart.Look{Series: 1, Width: 2}}
-	decode := chart.Layer{Kind: chart.Spans, Name: "From there to the end", Look: chart.Look{Series: 2, Width: 2}}
-	dropped := 0
 	r := m.one.requests
+	thick := 2.0
+	if len(r.startNS) <= 500 {
+		thick = 4
+	}
+	wait := chart.Layer{Kind: chart.Spans, Name: "Until the first token", Look: chart.Look{Series: 1, Width: thick}}
+	decode := chart.Layer{Kind: chart.Spans, Name: "From there to the end", Look: chart.Look{Series: 2, Width: thick}}
+	dropped := 0
 	for i, start := range r.startNS {
 		if !isNumber(ttft[i]) || !isNumber(y[i]) {
 			continue

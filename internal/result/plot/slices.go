@@ -152,6 +152,18 @@ func (t *sliceTable) duration(r *Run) float64 {
 	return 0
 }
 
+// names returns the numbers of the slices where they count from 0 on, nil where some are missing.
+func (t *sliceTable) names() []string {
+	var out []string
+	for i, s := range t.slices {
+		if s.number != i {
+			return nil
+		}
+		out = append(out, strconv.Itoa(i))
+	}
+	return out
+}
+
 // timeslices draws the averages of a metric in the time slices with their spread, beside the average of the run.
 func (m *maker) timeslices(p *Preset) (*chart.Figure, error) {
 	s := m.one
@@ -191,10 +203,13 @@ func (m *maker) timeslices(p *Preset) (*chart.Figure, error) {
 	if q, ok := run["std"]; ok {
 		std = q.value
 	}
+	if names := s.slices.names(); !inSeconds && names != nil {
+		f.X.Zero, f.X.Categories = false, names
+	}
 	good := chart.Layer{Kind: chart.Points, Name: "Slice " + statWords(stat), Look: chart.Look{Series: 1, Size: 8}}
 	bad := chart.Layer{Kind: chart.Points, Name: "Outlier", Look: chart.Look{Colour: "#E74C3C", Size: 9}}
 	bars := chart.Layer{Kind: chart.Errors, Name: "± 1 std dev within the slice", Look: chart.Look{Series: 1, Width: 1.5}}
-	end := 0.0
+	start, end := 0.0, 0.0
 	for _, at := range s.slices.slices {
 		v, ok := at.stats[tag][stat]
 		if !ok {
@@ -205,7 +220,7 @@ func (m *maker) timeslices(p *Preset) (*chart.Figure, error) {
 			x = x*width + width/2
 			end = max(end, x+width/2)
 		} else {
-			end = max(end, x)
+			start, end = min(start, x-0.5), max(end, x+0.5)
 		}
 		spread := at.stats[tag]["std"]
 		to := &good
@@ -224,7 +239,7 @@ func (m *maker) timeslices(p *Preset) (*chart.Figure, error) {
 	if !math.IsNaN(average) {
 		if std > 0 {
 			f.Layers = append(f.Layers, chart.Layer{Kind: chart.Band, Name: fmt.Sprintf("Run ± 1 std dev: %.4g %s", std, unit),
-				X: []float64{0, end}, Low: []float64{average - std, average - std},
+				X: []float64{start, end}, Low: []float64{average - std, average - std},
 				High: []float64{average + std, average + std}, Look: chart.Look{Colour: "#999999", Fill: 0.15}})
 		}
 		f.Layers = append(f.Layers, chart.Layer{Kind: chart.Level, Name: fmt.Sprintf("Run average: %.4g %s", average, unit),
@@ -250,6 +265,9 @@ func (m *maker) timeslices(p *Preset) (*chart.Figure, error) {
 // outlier reports whether the average of a slice is far from that of the run: above it by more than both deviations, a
 // throughput below it.
 func outlier(tag string, v, average, std, spread float64) bool {
+	if std+spread == 0 { // without deviations nothing is far
+		return false
+	}
 	if isThroughput(tag) {
 		return v < average-std-spread
 	}

@@ -52,7 +52,7 @@ func DatasetSeed(cfg *config.Run) random.Seed {
 	if s := cfg.Dataset.Seed; s != nil {
 		return random.Root(*s)
 	}
-	return Seed(cfg)
+	return seed(cfg)
 }
 
 // Dataset returns what is composed for the requests of an endpoint, but for what needs the run: the chat template and

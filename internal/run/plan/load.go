@@ -13,8 +13,8 @@ import (
 	"aiperf/internal/watch/capacity"
 )
 
-// Seed returns the root of all random streams of a run.
-func Seed(cfg *config.Run) random.Seed {
+// seed returns the root of all random streams of a run.
+func seed(cfg *config.Run) random.Seed {
 	if cfg.RandomSeed == nil {
 		return random.Seed{}
 	}
@@ -23,7 +23,7 @@ func Seed(cfg *config.Run) random.Seed {
 
 // Load returns the phases in load's terms, for requests to a number of URLs whose sessions have meanTurns turns.
 func Load(cfg *config.Run, urls int, meanTurns float64) load.Plan {
-	plan := load.Plan{Seed: Seed(cfg), URLs: urls, FailFast: cfg.Env.Timing.DAGFailFast}
+	plan := load.Plan{Seed: seed(cfg), URLs: urls, FailFast: cfg.Env.Timing.DAGFailFast}
 	for _, p := range cfg.Phases {
 		phase := load.Phase{Name: p.Name, Kind: load.Profiling, Grace: load.Infinite, Seamless: p.Seamless}
 		if p.Kind == config.WarmupPhase {

@@ -12,22 +12,20 @@ import (
 	"aiperf/internal/workload/compose"
 )
 
-func pointer[T any](v T) *T { return &v }
-
 func TestPhasesInTheTermsOfLoad(t *testing.T) {
-	schedule := &config.Schedule{AutoOffset: true, StartMS: pointer(int64(4000))}
+	schedule := &config.Schedule{AutoOffset: true, StartMS: new(int64(4000))}
 	for name, c := range map[string]struct {
 		phase config.Phase
 		want  load.Phase
 	}{
 		"no limit but the requests": {
-			config.Phase{Name: "warmup", Kind: config.WarmupPhase, Mode: config.Burst, Requests: pointer(int64(3)),
+			config.Phase{Name: "warmup", Kind: config.WarmupPhase, Mode: config.Burst, Requests: new(int64(3)),
 				Grace: time.Hour},
 			load.Phase{Name: "warmup", Kind: load.Warmup, Requests: 3, Grace: load.Infinite},
 		},
 		"a duration has its grace period": {
-			config.Phase{Mode: config.Burst, Concurrency: pointer(8), Prefill: pointer(2),
-				Duration: pointer(time.Minute), Grace: time.Second},
+			config.Phase{Mode: config.Burst, Concurrency: new(8), Prefill: new(2),
+				Duration: new(time.Minute), Grace: time.Second},
 			load.Phase{Concurrency: 8, Prefill: 2, Duration: time.Minute, Grace: time.Second},
 		},
 		"arrivals are random unless the pattern says otherwise": {
@@ -45,7 +43,7 @@ func TestPhasesInTheTermsOfLoad(t *testing.T) {
 			}},
 		},
 		"ramps have shapes": {
-			config.Phase{Mode: config.Rate, Rate: 5, Concurrency: pointer(8), Prefill: pointer(2), RateRamp: 3,
+			config.Phase{Mode: config.Rate, Rate: 5, Concurrency: new(8), Prefill: new(2), RateRamp: 3,
 				RateRampShape: "linear", ConcurrencyRamp: 4, ConcurrencyRampShape: "exponential", PrefillRamp: 5,
 				PrefillRampShape: "poisson", Seamless: true},
 			load.Phase{Grace: load.Infinite, Seamless: true, Concurrency: 8, Prefill: 2, Arrivals: load.Arrivals{
@@ -69,7 +67,7 @@ func TestPhasesInTheTermsOfLoad(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := &config.Run{RandomSeed: pointer(uint64(42))}
+			cfg := &config.Run{RandomSeed: new(uint64(42))}
 			cfg.Env.Timing.RateRampUpdateInterval = 50 * time.Millisecond
 			cfg.Dataset.Synthesis.SpeedupRatio = 2
 			if c.phase.Kind == "" {
@@ -77,7 +75,7 @@ func TestPhasesInTheTermsOfLoad(t *testing.T) {
 			}
 			cfg.Phases = []config.Phase{c.phase}
 			got := Load(cfg, 2, 2.5)
-			if got.URLs != 2 || got.Seed != Seed(cfg) || !reflect.DeepEqual(got.Phases, []load.Phase{c.want}) {
+			if got.URLs != 2 || got.Seed != seed(cfg) || !reflect.DeepEqual(got.Phases, []load.Phase{c.want}) {
 				t.Errorf("got  %+v\nwant %+v", got.Phases, c.want)
 			}
 			if LimitsPrefill(got) != (c.want.Prefill > 0) {
@@ -113,11 +111,11 @@ func TestTrapWindowsOfSeveralSchedules(t *testing.T) {
 }
 
 func TestFiguresOfARunAreThoseOfAllItsProfilingPhases(t *testing.T) {
-	burst := config.Phase{Kind: config.ProfilingPhase, Mode: config.Burst, Concurrency: pointer(3),
-		Requests: pointer(int64(7))}
-	rate := config.Phase{Kind: config.ProfilingPhase, Mode: config.Rate, Rate: 5, Sessions: pointer(int64(4))}
+	burst := config.Phase{Kind: config.ProfilingPhase, Mode: config.Burst, Concurrency: new(3),
+		Requests: new(int64(7))}
+	rate := config.Phase{Kind: config.ProfilingPhase, Mode: config.Rate, Rate: 5, Sessions: new(int64(4))}
 	replay := config.Phase{Kind: config.ProfilingPhase, Mode: config.FixedSchedule, Schedule: &config.Schedule{},
-		Requests: pointer(int64(100))}
+		Requests: new(int64(100))}
 	warmup := rate
 	warmup.Kind = config.WarmupPhase
 	for _, c := range []struct {
@@ -142,15 +140,15 @@ func TestFiguresOfARunAreThoseOfAllItsProfilingPhases(t *testing.T) {
 }
 
 func TestSessionsOfAllPhasesAreAddedUpWhereTheyAreKnown(t *testing.T) {
-	requests := config.Phase{Requests: pointer(int64(3))}
-	sessions := config.Phase{Sessions: pointer(int64(2)), Requests: pointer(int64(9))}
+	requests := config.Phase{Requests: new(int64(3))}
+	sessions := config.Phase{Sessions: new(int64(2)), Requests: new(int64(9))}
 	for _, c := range []struct {
 		phases []config.Phase
 		want   int64
 	}{
 		{[]config.Phase{requests, sessions}, 5},
-		{[]config.Phase{requests, {Duration: pointer(time.Second)}}, 0},
-		{[]config.Phase{requests, {Users: 2, Requests: pointer(int64(3))}}, 0},
+		{[]config.Phase{requests, {Duration: new(time.Second)}}, 0},
+		{[]config.Phase{requests, {Users: 2, Requests: new(int64(3))}}, 0},
 	} {
 		if got := sessionLimit(&config.Run{Phases: c.phases}); got != c.want {
 			t.Errorf("%+v: %d, want %d", c.phases, got, c.want)
@@ -162,7 +160,7 @@ func TestProcessorsAreHalfTheCoresUnlessTheyAreGiven(t *testing.T) {
 	for _, c := range []struct {
 		given       *int
 		cores, want int
-	}{{nil, 1, 1}, {nil, 8, 4}, {pointer(3), 8, 3}} {
+	}{{nil, 1, 1}, {nil, 8, 4}, {new(3), 8, 3}} {
 		if got := Processors(&config.Run{Workers: config.Workers{RecordProcessors: c.given}}, c.cores); got != c.want {
 			t.Errorf("%d cores: %d, want %d", c.cores, got, c.want)
 		}
@@ -170,11 +168,11 @@ func TestProcessorsAreHalfTheCoresUnlessTheyAreGiven(t *testing.T) {
 }
 
 func TestFiguresInTheLogComeWhenTheFlagOrElseTheVariableSays(t *testing.T) {
-	second := pointer(time.Second)
+	second := new(time.Second)
 	for _, c := range []struct {
 		flag, variable *time.Duration
 		want           time.Duration
-	}{{nil, nil, 30 * time.Second}, {nil, second, time.Second}, {pointer(time.Duration(0)), second, 0}} {
+	}{{nil, nil, 30 * time.Second}, {nil, second, time.Second}, {new(time.Duration(0)), second, 0}} {
 		cfg := &config.Run{}
 		cfg.UI.StatsInterval, cfg.Env.UI.RealtimeMetricsInterval = c.flag, c.variable
 		if got := StatsInterval(cfg); got != c.want {

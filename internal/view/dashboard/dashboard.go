@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,6 +40,8 @@ type Options struct {
 	Groups []string
 	// GPUs shows the pane of the GPUs from the start.
 	GPUs bool
+	// Watch shows servers and GPUs without a run: [Dashboard.Observe] has what there is to show, and q quits too.
+	Watch bool
 	// Interrupt is called by Ctrl-C; it must return at once.
 	Interrupt func()
 	// Dir is where screenshots go while no run says so.
@@ -68,7 +69,6 @@ type Dashboard struct {
 	sampled struct {
 		at        time.Duration
 		completed int64
-		figures   *progress.Figures
 	}
 
 	program *tea.Program
@@ -86,6 +86,10 @@ type state struct {
 	figures *progress.Figures
 	rows    []metrics.Definition
 	trends  trends
+	// observed is what there is without a run, servers the courses of the servers' figures by the address of each; "" is
+	// for those of a run.
+	observed *progress.Observed
+	servers  map[string]serverCourses
 	// runs is the number of runs that have begun; ending is how the last one ended, nil while it goes on.
 	runs   int
 	ending *progress.Ending
@@ -117,12 +121,12 @@ func (d *Dashboard) Start(log *slog.Logger) {
 	go func() {
 		_, err := d.program.Run()
 		d.up.Store(false)
-		d.held.flush()
-		close(d.ended)
 		if err != nil {
 			log.LogAttrs(context.Background(), slog.LevelWarn, "The dashboard has ended; the run goes on without it",
 				slog.String("error", err.Error()))
 		}
+		d.held.flush()
+		close(d.ended)
 	}()
 }
 
@@ -166,10 +170,10 @@ func (d *Dashboard) Begin(run *progress.Run) progress.Needs {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := &d.state
-	s.run, s.snap, s.figures, s.ending, s.trends = run, nil, nil, nil, trends{}
+	s.run, s.snap, s.figures, s.ending, s.trends, s.servers = run, nil, nil, nil, trends{}, nil
 	s.runs++
 	s.begun = time.Now()
-	d.sampled.at, d.sampled.completed, d.sampled.figures = 0, 0, nil
+	d.sampled.at, d.sampled.completed = 0, 0
 	needs := progress.Needs{Client: true, Errors: true, GPUs: true}
 	if s.rows = nil; d.options.Every > 0 && run.Metrics != nil {
 		s.rows = shownMetrics(run.Metrics, d.options.Groups)
@@ -193,8 +197,9 @@ func (d *Dashboard) Show(snap *progress.Snapshot) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.snap = snap
-	if snap.Figures != nil && d.options.Every > 0 {
-		d.state.figures = snap.Figures
+	if f := snap.Figures; f != nil && d.options.Every > 0 && f != d.state.figures {
+		d.state.figures = f
+		d.state.follow("", f.Servers)
 	}
 	now := snap.Current()
 	d.state.moving = d.state.moving || now != nil
@@ -214,15 +219,18 @@ func (d *Dashboard) Show(snap *progress.Snapshot) {
 		t.requests.add(float64(completed-d.sampled.completed) / passed.Seconds())
 		t.inFlight.add(float64(now.RequestsInFlight()))
 		d.live.take(t, passed)
-		waiting, cache := math.NaN(), math.NaN()
-		if snap.Figures != d.sampled.figures {
-			waiting = serverFigure(snap.Figures, "server_requests_waiting")
-			cache = serverFigure(snap.Figures, "server_kv_cache_usage_percent")
-		}
-		t.waiting.add(waiting)
-		t.cache.add(cache)
 	}
-	d.sampled.at, d.sampled.completed, d.sampled.figures = snap.Elapsed, completed, snap.Figures
+	d.sampled.at, d.sampled.completed = snap.Elapsed, completed
+}
+
+// Observe shows what servers and GPUs say without a run.
+func (d *Dashboard) Observe(o *progress.Observed) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state.observed = o
+	for i := range o.Servers {
+		d.state.follow(o.Servers[i].URL, o.Servers[i].Figures)
+	}
 }
 
 // End implements progress.Observer.
@@ -239,11 +247,22 @@ func (d *Dashboard) SeriesChanged(s *progress.Series) {
 	d.state.series = s
 }
 
+// frame is what a frame shows.
+func (d *Dashboard) frame(spinner int, notice string, now time.Time) *frame {
+	f := &frame{state: d.newest(), options: &d.options, workers: d.live.list(), spinner: spinner, notice: notice, now: now}
+	f.log, f.logBefore = d.log.newest()
+	return f
+}
+
 // newest returns what is newest, for a frame.
 func (d *Dashboard) newest() *state {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.state
 	s.trends = s.trends.clone()
+	s.servers = make(map[string]serverCourses, len(d.state.servers))
+	for url, courses := range d.state.servers {
+		s.servers[url] = courses.clone()
+	}
 	return &s
 }

@@ -60,15 +60,12 @@ func (c course) mean(n int) float64 {
 // trends are the figures whose course is shown.
 type trends struct {
 	requests, tokens, inFlight, ttft, itl, latency course
-	// waiting and cache are those of the servers.
-	waiting, cache course
 }
 
 // clone returns a copy that later values do not change.
 func (t *trends) clone() trends {
 	c := *t
-	for _, p := range [...]*course{&c.requests, &c.tokens, &c.inFlight, &c.ttft, &c.itl, &c.latency, &c.waiting,
-		&c.cache} {
+	for _, p := range [...]*course{&c.requests, &c.tokens, &c.inFlight, &c.ttft, &c.itl, &c.latency} {
 		*p = slices.Clone(*p)
 	}
 	return c
@@ -206,13 +203,43 @@ func (l *live) list() []worker {
 	return list
 }
 
-// serverFigure returns a figure of the servers, NaN where it is not known.
-func serverFigure(f *progress.Figures, name string) float64 {
-	if f != nil {
-		for _, s := range f.Servers {
-			if s.Name == name {
-				return s.Value
-			}
+// serverCourses are the courses of the figures of a server, by their names.
+type serverCourses map[string]course
+
+// clone returns a copy that later values do not change.
+func (s serverCourses) clone() serverCourses {
+	c := make(serverCourses, len(s))
+	for name, values := range s {
+		c[name] = slices.Clone(values)
+	}
+	return c
+}
+
+// follow adds the newest figures of a server to their courses; a figure that is missing leaves a gap.
+func (s *state) follow(url string, figures []progress.Figure) {
+	courses := s.servers[url]
+	if courses == nil {
+		courses = serverCourses{}
+		if s.servers == nil {
+			s.servers = map[string]serverCourses{}
+		}
+		s.servers[url] = courses
+	}
+	for i := range serverRows {
+		name := serverRows[i].name
+		values, known := courses[name]
+		if v := figureOf(figures, name); known || !math.IsNaN(v) {
+			values.add(v)
+			courses[name] = values
+		}
+	}
+}
+
+// figureOf returns a figure of a server, NaN where it is not known.
+func figureOf(figures []progress.Figure, name string) float64 {
+	for i := range figures {
+		if figures[i].Name == name {
+			return figures[i].Value
 		}
 	}
 	return math.NaN()

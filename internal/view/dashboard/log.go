@@ -41,11 +41,36 @@ func (l *logLines) write(p []byte) {
 	}
 }
 
-// newest returns the lines that are kept. Later ones do not change them.
-func (l *logLines) newest() []string {
+// newest returns the lines that are kept, and the number of those before them. Later ones do not change them.
+func (l *logLines) newest() (lines []string, before int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lines[max(0, len(l.lines)-keptLines):len(l.lines):len(l.lines)]
+	from := max(0, len(l.lines)-keptLines)
+	return l.lines[from:len(l.lines):len(l.lines)], l.dropped + from
+}
+
+// brokenLog are the lines of the log broken into rows of a width: each is broken once.
+type brokenLog struct {
+	columns int
+	// from and to are the numbers of the first line and of the one after the last; counts are the rows of each.
+	from, to int
+	counts   []int
+	rows     []line
+}
+
+// of returns the rows of lines of which before others have gone.
+func (r *brokenLog) of(lines []string, before, columns int) []line {
+	if columns != r.columns || before > r.to || before < r.from {
+		*r = brokenLog{columns: columns, from: before, to: before}
+	}
+	for ; r.from < before; r.from++ {
+		r.rows, r.counts = r.rows[r.counts[0]:], r.counts[1:]
+	}
+	for ; r.to < before+len(lines); r.to++ {
+		own := logLine(lines[r.to-before], columns)
+		r.rows, r.counts = append(r.rows, own...), append(r.counts, len(own))
+	}
+	return r.rows
 }
 
 // logWriter takes lines for the log pane while the screen is up, and passes them on else.

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -16,28 +15,30 @@ func clean(text string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(terminal.Text(text))
 }
 
-// wrapped breaks a text at the edge; further lines begin with an indent.
-func wrapped(text string, columns, indent int) (list []string) {
+// wrapped breaks a text at words, and words that are too long at the edge.
+func wrapped(text string, columns int) (list []string) {
 	if columns < 1 {
 		return []string{text}
 	}
-	if indent >= columns/2 {
-		indent = 0
-	}
-	var b strings.Builder
-	used := 0
-	for g := displaywidth.StringGraphemes(text); g.Next(); {
-		w := g.Width()
-		if used+w > columns && used > 0 {
-			list = append(list, b.String())
-			b.Reset()
-			b.WriteString(strings.Repeat(" ", indent))
-			used = indent
+	for _, row := range terminal.Wrap(text, columns) {
+		for width(row) > columns {
+			head := displaywidth.TruncateString(row, columns, "")
+			if head == "" { // a wide character in a single column
+				break
+			}
+			list, row = append(list, head), row[len(head):]
 		}
-		b.WriteString(g.Value())
-		used += w
+		list = append(list, row)
 	}
-	return append(list, b.String())
+	return list
+}
+
+// remark is the content of a pane that has nothing else to show.
+func remark(text string, columns int) (lines []line) {
+	for _, row := range wrapped(text, columns) {
+		lines = append(lines, line{{row, dim}})
+	}
+	return lines
 }
 
 // The layout of a line of the log: the time, a space, the level, a space, the message.
@@ -51,14 +52,11 @@ var levelStyles = map[string]style{"TRACE": dim, "DEBUG": dim, "INFO": green, "N
 	"SUCCESS": bold | green, "ERROR": red, "CRITICAL": bold | red}
 
 // logTail is the content of the pane of the log.
-func logTail(f *frame, columns, _ int) (lines []line) {
+func logTail(f *frame, columns, _ int) []line {
 	if len(f.log) == 0 {
 		return []line{{{"No log lines yet.", dim}}}
 	}
-	for _, text := range f.log {
-		lines = append(lines, logLine(text, columns)...)
-	}
-	return lines
+	return f.logRows.of(f.log, f.logBefore, columns)
 }
 
 // briefLog is the width below which a line of the log has no level: the colour of its message says it.
@@ -72,7 +70,7 @@ func logLine(text string, columns int) (lines []line) {
 	}
 	own, known := levelStyles[level]
 	if !known {
-		for _, part := range wrapped(text, columns, 0) {
+		for _, part := range wrapped(text, columns) {
 			lines = append(lines, plain(part))
 		}
 		return lines
@@ -88,7 +86,7 @@ func logLine(text string, columns int) (lines []line) {
 	for _, sp := range head {
 		used += len(sp.text)
 	}
-	for i, part := range wrapped(text[logHead:], columns-used, 0) {
+	for i, part := range wrapped(text[logHead:], columns-used) {
 		if i > 0 {
 			head = line{{strings.Repeat(" ", used), 0}}
 		}
@@ -122,7 +120,7 @@ func errorLines(f *frame, columns, rows int) (lines []line) {
 			name = fmt.Sprintf("%d %s", k.Code, name)
 		}
 		lines = append(lines, line{{fmt.Sprintf("%6s× ", count(k.Count)), bold | red}, {name, bold}})
-		message := wrapped(clean(k.Message), columns-2, 0)
+		message := wrapped(clean(k.Message), columns-2)
 		if most := max(1, rows/3); len(message) > most {
 			message = message[:most]
 			message[most-1] = fitted(message[most-1]+"……", columns-2)
@@ -132,75 +130,6 @@ func errorLines(f *frame, columns, rows int) (lines []line) {
 		}
 	}
 	return lines
-}
-
-// serverRows are the figures of the servers.
-var serverRows = []struct {
-	label, name, unit string
-	bar               bool
-}{
-	{"Running", "server_requests_running", "requests", false}, {"Waiting", "server_requests_waiting", "requests", false},
-	{"KV cache", "server_kv_cache_usage_percent", "%", true},
-	{"Prefix cache hits", "server_prefix_cache_hit_percent", "%", true},
-	{"External cache hits", "server_external_cache_hit_percent", "%", true},
-	{"CPU KV cache", "server_cpu_kv_cache_usage_percent", "%", true},
-	{"Input", "server_input_tokens_per_second", "tokens/s", false},
-	{"Output", "server_output_tokens_per_second", "tokens/s", false},
-	{"Unique prompt tokens", "server_unique_prompt_tokens", "tokens", false},
-}
-
-// serverLines is the content of the pane of the servers.
-func serverLines(f *frame, columns, _ int) (lines []line) {
-	switch {
-	case f.options.Every == 0:
-		return []line{{{"Live metrics are off (--stats-interval 0).", dim}}}
-	case f.figures == nil || len(f.figures.Servers) == 0:
-		return []line{{{"No server metrics yet: the servers have no metrics page that is known, or", dim}},
-			{{"nothing was measured yet.", dim}}}
-	}
-	labels := min(21, max(8, columns-22))
-	for _, r := range serverRows {
-		v := serverFigure(f.figures, r.name)
-		if math.IsNaN(v) {
-			continue
-		}
-		label := fitted(r.label, labels-1)
-		l := line{{label + strings.Repeat(" ", labels-width(label)), dim}, {short(v) + " " + r.unit, 0}}
-		used := labels + width(l[1].text) + 1
-		if r.bar {
-			at := labels + 8
-			if used < at {
-				l = append(l, span{strings.Repeat(" ", at-used+1), 0})
-				used = at
-			}
-			l = append(l, span{bar(v/100, min(30, max(0, columns-used-1))), blue})
-		}
-		lines = append(lines, l)
-	}
-	for _, t := range []struct {
-		label  string
-		values course
-	}{{"Waiting requests", f.trends.waiting}, {"KV cache usage", f.trends.cache}} {
-		if !math.IsNaN(t.values.last()) && columns > labels+10 {
-			label := fitted(t.label, labels-1)
-			lines = append(lines, line{{label + strings.Repeat(" ", labels-width(label)), dim},
-				{sparkline(filled(t.values), columns-labels, 1)[0], blue}})
-		}
-	}
-	return lines
-}
-
-// filled repeats values where there is none.
-func filled(c course) []float64 {
-	list := make([]float64, len(c))
-	last := math.NaN()
-	for i, v := range c {
-		if !math.IsNaN(v) {
-			last = v
-		}
-		list[i] = last
-	}
-	return list
 }
 
 var verdictStyles = map[string]style{"valid": green, "client_limited": red, "inconclusive": yellow}
@@ -237,7 +166,11 @@ func drawHealth(c *canvas, f *frame, y int) {
 		l = append(l[:2:2], append(line{{" · share ≤ ", dim}, {milliseconds(1e3 * bound), 0}}, l[2:]...)...)
 	}
 	if len(client.Findings) > 0 {
-		l = append(l[:2:2], append(line{{": " + clean(client.Findings[0].Message), yellow}}, l[2:]...)...)
+		if text := clean(client.Findings[0].Message); client.Verdict == "valid" {
+			l = append(l, span{" · " + text, yellow})
+		} else {
+			l = append(l[:2:2], append(line{{": " + text, yellow}}, l[2:]...)...)
+		}
 	}
 	drawLine(c, 1, y, c.width-2, cut(l, c.width-2))
 }
@@ -254,9 +187,12 @@ func cut(l line, columns int) line {
 	return l
 }
 
-// gpus are those of the run.
+// gpus are those of the run, or those that are observed without one.
 func (f *frame) gpus() []progress.GPU {
-	if f.snap == nil {
+	switch {
+	case f.observed != nil:
+		return f.observed.GPUs
+	case f.snap == nil:
 		return nil
 	}
 	return f.snap.GPUs

@@ -239,12 +239,15 @@ type briefly struct{ long, brief, text string }
 
 // briefServers are the figures of the servers that stand below those of the phases.
 func briefServers(f *frame) (list []briefly) {
-	running := serverFigure(f.figures, "server_requests_running")
-	waiting := serverFigure(f.figures, "server_requests_waiting")
+	if f.figures == nil {
+		return nil
+	}
+	running := figureOf(f.figures.Servers, "server_requests_running")
+	waiting := figureOf(f.figures.Servers, "server_requests_waiting")
 	if !math.IsNaN(running) && !math.IsNaN(waiting) {
 		list = append(list, briefly{"Server Queue", "Queue", short(running) + " run, " + short(waiting) + " wait"})
 	}
-	if v := serverFigure(f.figures, "server_kv_cache_usage_percent"); !math.IsNaN(v) {
+	if v := figureOf(f.figures.Servers, "server_kv_cache_usage_percent"); !math.IsNaN(v) {
 		list = append(list, briefly{"KV Cache", "KV cache", fmt.Sprintf("%.1f %%", v)})
 	}
 	return list

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +39,17 @@ func (m *model) next() tea.Cmd {
 }
 
 // Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return m.next() }
+func (m *model) Init() tea.Cmd {
+	m.rawAgain()
+	return m.next()
+}
+
+// rawAgain is called when the terminal has become raw.
+func (m *model) rawAgain() {
+	if in, isFile := m.d.options.In.(*os.File); isFile {
+		keepInterrupts(in)
+	}
+}
 
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -47,6 +58,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tick:
 		m.spinner++
 		return m, m.next()
+	case tea.ResumeMsg:
+		m.rawAgain()
 	case tea.WindowSizeMsg:
 		m.screen.resize(msg.Width, msg.Height)
 	case tea.KeyPressMsg:
@@ -71,8 +84,14 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // key does what a key asks for.
 func (m *model) key(name string) tea.Cmd {
+	if m.d.options.Watch && (name == "q" || slices.Contains(runKeys, name)) {
+		if name != "q" {
+			return nil
+		}
+		name = "ctrl+c"
+	}
 	switch name {
-	case "ctrl+c":
+	case "ctrl+c": // where it is no signal
 		if m.d.options.Interrupt != nil {
 			m.d.options.Interrupt()
 		}
@@ -95,7 +114,8 @@ func (m *model) say(text string) {
 }
 
 func (m *model) copyLog() tea.Cmd {
-	text := strings.Join(m.d.log.newest(), "\n")
+	lines, _ := m.d.log.newest()
+	text := strings.Join(lines, "\n")
 	if text == "" {
 		m.say("No logs to copy")
 		return nil
@@ -129,8 +149,7 @@ func (m *model) draw() {
 	if time.Now().Before(m.noticeTo) {
 		notice = m.notice
 	}
-	m.screen.draw(&frame{state: m.d.newest(), options: &m.d.options, log: m.d.log.newest(), workers: m.d.live.list(),
-		spinner: m.spinner, notice: notice, now: time.Now()})
+	m.screen.draw(m.d.frame(m.spinner, notice, time.Now()))
 }
 
 // View implements tea.Model.

@@ -44,10 +44,12 @@ func runLines(f *frame, columns, rows int) (lines []line) {
 		return []line{{{"This is a single run.", dim}}}
 	}
 	if s.Answer != "" {
-		for i, part := range wrapped(clean(s.Answer), columns, 0) {
-			if i < 2 {
-				lines = append(lines, line{{part, bold}})
-			}
+		parts := wrapped(clean(s.Answer), columns)
+		if most := min(2, max(1, rows/4)); len(parts) > most {
+			parts = append(parts[:most-1], fitted(strings.Join(parts[most-1:], " "), columns))
+		}
+		for _, part := range parts {
+			lines = append(lines, line{{part, bold}})
 		}
 	}
 	table := cellTable(s, columns)
@@ -134,6 +136,13 @@ func cellTable(s *progress.Series, columns int) (lines []line) {
 
 func cellName(c *progress.Cell) string {
 	name := clean(c.Label)
+	if len(c.Values) > 0 {
+		var values []string
+		for _, v := range c.Values {
+			values = append(values, leaf(v.Name)+" "+v.Text)
+		}
+		name = clean(strings.Join(values, ", "))
+	}
 	if c.Trials > 1 && len(c.Values) > 0 {
 		name += fmt.Sprintf(" #%d", c.Trial)
 	}
@@ -142,6 +151,9 @@ func cellName(c *progress.Cell) string {
 	}
 	return name
 }
+
+// leaf is the last part of the name of a value, as in phases.profiling.concurrency.
+func leaf(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 func cellFigure(c *progress.Cell, tag, stat string) *progress.CellMetric {
 	i := slices.IndexFunc(c.Metrics, func(m progress.CellMetric) bool { return m.Tag == tag && m.Stat == stat })
@@ -180,7 +192,7 @@ func curveLines(s *progress.Series, columns, rows int) (lines []line) {
 			own = cellVerdicts[c.Verdict]
 		}
 		points = append(points, point{c.Values[0].Number, m.Value, own})
-		name, unit = clean(c.Values[0].Name), m.Unit
+		name, unit = clean(leaf(c.Values[0].Name)), m.Unit
 	}
 	if len(points) < 2 {
 		return nil

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,11 +13,14 @@ import (
 type frame struct {
 	*state
 	options *Options
-	log     []string
-	workers []worker
-	spinner int
-	notice  string
-	now     time.Time
+	// log are the newest lines of the log, logBefore is the number of those before them, logRows what they were broken into.
+	log       []string
+	logBefore int
+	logRows   *brokenLog
+	workers   []worker
+	spinner   int
+	notice    string
+	now       time.Time
 }
 
 // span is a piece of a line in one style.
@@ -64,7 +68,7 @@ var panes = map[paneID]*pane{
 	workersPane:  {hint: "Workers", title: workersTitle, lines: workerLines},
 	gpuPane:      {hint: "GPU", title: gpuTitle, lines: gpuLines},
 	logPane:      {hint: "Logs", title: titled("Logs"), lines: logTail, follows: true},
-	serverPane:   {hint: "Servers", title: titled("Server Metrics"), lines: serverLines},
+	serverPane:   {hint: "Servers", title: serversTitle, lines: serverLines},
 	errorPane:    {hint: "Errors", title: errorsTitle, lines: errorLines},
 	runsPane:     {hint: "Runs", title: runsTitle, lines: runLines},
 }
@@ -89,6 +93,7 @@ type screen struct {
 	chosen    bool
 	hideLogs  bool
 	gpus      bool
+	broken    brokenLog
 	// scroll is the first line that is shown of a pane, from its end where it follows.
 	scroll map[paneID]int
 	// drawn are the panes of the last frame, hits the keys of its footer.
@@ -212,11 +217,13 @@ const (
 	// tallScreen is the height from which sparklines have two rows, wideScreen the width from which all stand in one.
 	tallScreen = 36
 	wideScreen = 168
-	// overviewRows is the least height of the overview, logRows the least and mostLogRows the largest of the log.
-	overviewRows = 14
-	logRows      = 5
-	mostLogRows  = 16
-	gpuRows      = 7
+	// overviewRows is the least height of the overview, overviewWithGPUs the one above the GPUs; logRows is the least and
+	// mostLogRows the largest height of the log, gpuRows the least of the GPUs.
+	overviewRows     = 14
+	overviewWithGPUs = 7
+	logRows          = 5
+	mostLogRows      = 16
+	gpuRows          = 7
 	// extraColumns is the least width of a pane beside the log.
 	extraColumns = 38
 )
@@ -224,10 +231,15 @@ const (
 // draw draws a frame.
 func (s *screen) draw(f *frame) {
 	c := &s.canvas
+	f.logRows = &s.broken
 	c.reset(c.width, c.height)
 	s.drawn, s.hits = s.drawn[:0], s.hits[:0]
 	if c.width < leastBodyWidth || c.height < leastBodyHeight {
 		drawTiny(c, f)
+		return
+	}
+	if f.options.Watch {
+		s.drawWatch(f)
 		return
 	}
 	drawHeader(c, f)
@@ -246,9 +258,40 @@ func (s *screen) draw(f *frame) {
 	s.normal(f, body)
 }
 
+// drawWatch draws a frame without a run: the servers, the GPUs beside or below them, and the log.
+func (s *screen) drawWatch(f *frame) {
+	c := &s.canvas
+	now := f.now.Format("15:04:05")
+	c.put(1, 0, c.width-1, fitted(f.options.Title, c.width-len(now)-3), bold)
+	c.put(c.width-len(now)-1, 0, len(now), now, 0)
+	s.drawFooter(f)
+	body := rect{0, 1, c.width, c.height - 2}
+	if s.maximised != "" {
+		s.pane(f, s.maximised, body)
+		return
+	}
+	if !s.hideLogs {
+		rows := min(7, max(4, body.h/5))
+		body.h -= rows
+		s.pane(f, logPane, rect{body.x, body.y + body.h, body.w, rows})
+	}
+	switch {
+	case !s.gpus && len(f.gpus()) == 0:
+		s.pane(f, serverPane, body)
+	case body.w >= wideScreen-28:
+		s.pane(f, serverPane, rect{body.x, body.y, body.w / 2, body.h})
+		s.pane(f, gpuPane, rect{body.x + body.w/2, body.y, body.w - body.w/2, body.h})
+	default:
+		// What the servers need, and at least a third for the GPUs.
+		rows := min(len(serverLines(f, body.w-4, 0))+2, body.h-max(gpuRows, body.h/3))
+		s.pane(f, serverPane, rect{body.x, body.y, body.w, rows})
+		s.pane(f, gpuPane, rect{body.x, body.y + rows, body.w, body.h - rows})
+	}
+}
+
 // shown is the pane that fills the body, "" for the normal layout.
 func (s *screen) shown(f *frame) paneID {
-	if !s.chosen && !f.moving && f.runs <= 1 {
+	if !f.options.Watch && !s.chosen && !f.moving && f.runs <= 1 {
 		return logPane
 	}
 	return s.maximised
@@ -257,30 +300,27 @@ func (s *screen) shown(f *frame) paneID {
 // normal draws the normal layout.
 func (s *screen) normal(f *frame, body rect) {
 	extras := s.extras(f, body.w)
+	least := overviewRows
+	if s.gpus {
+		least = overviewWithGPUs + gpuRows
+	}
 	bottom := 0
 	if !s.hideLogs || len(extras) > 0 {
-		bottom = min(mostLogRows, max(logRows, body.h*2/5))
-		if body.h-bottom < overviewRows {
-			bottom = max(logRows, body.h-overviewRows)
+		share := body.h * 2 / 5
+		if s.gpus {
+			share = body.h / 4
 		}
+		bottom = min(mostLogRows, max(logRows, min(share, body.h-least)))
 	}
 	overview := body.h - bottom
 	if s.gpus {
-		own := max(gpuRows, overview/2)
-		if overview-own < overviewRows {
-			own = max(gpuRows, overview-overviewRows)
-		}
-		if overview-own < overviewRows {
-			own = overview
-		}
+		own := max(gpuRows, min(overview-overviewWithGPUs, overview/2))
 		overview -= own
 		s.pane(f, gpuPane, rect{body.x, body.y + overview, body.w, own})
 	}
-	if overview > 0 {
-		left := max(body.w/3, min(34, body.w/2))
-		s.pane(f, progressPane, rect{body.x, body.y, left, overview})
-		s.pane(f, metricsPane, rect{body.x + left, body.y, body.w - left, overview})
-	}
+	left := max(body.w/3, min(34, body.w/2))
+	s.pane(f, progressPane, rect{body.x, body.y, left, overview})
+	s.pane(f, metricsPane, rect{body.x + left, body.y, body.w - left, overview})
 	if bottom > 0 {
 		s.bottom(f, extras, rect{body.x, body.y + body.h - bottom, body.w, bottom})
 	}
@@ -391,7 +431,7 @@ func (s *screen) drawFooter(f *frame) {
 		total := 1
 		for _, h := range hints {
 			if h.rank <= rank && s.hinted(f, h.key) {
-				total += len(shownKey(h.key)) + 1 + len(h.text) + 2
+				total += len(s.shownKey(f, h.key)) + 1 + len(h.text) + 2
 			}
 		}
 		if total > room+2 && rank > 0 {
@@ -399,7 +439,7 @@ func (s *screen) drawFooter(f *frame) {
 		}
 		x := 1
 		for _, h := range hints {
-			if h.rank > rank || !s.hinted(f, h.key) || x+len(shownKey(h.key))+1+len(h.text) > room {
+			if h.rank > rank || !s.hinted(f, h.key) || x+len(s.shownKey(f, h.key))+1+len(h.text) > room {
 				continue
 			}
 			at := x
@@ -407,7 +447,7 @@ func (s *screen) drawFooter(f *frame) {
 			if s.shown(f) == paneID(h.key) {
 				key |= reverse
 			}
-			x += c.put(x, y, c.width-x, shownKey(h.key), key)
+			x += c.put(x, y, c.width-x, s.shownKey(f, h.key), key)
 			x += c.put(x+1, y, c.width-x-1, h.text, 0) + 1
 			s.hits = append(s.hits, hit{rect{at, y, x - at, 1}, h.key})
 			x += 2
@@ -420,9 +460,22 @@ func (s *screen) drawFooter(f *frame) {
 }
 
 // hinted reports whether the footer has a key.
-func (s *screen) hinted(f *frame, key string) bool { return key != string(runsPane) || f.series != nil }
+func (s *screen) hinted(f *frame, key string) bool {
+	if f.options.Watch {
+		return !slices.Contains(runKeys, key)
+	}
+	return key != string(runsPane) || f.series != nil
+}
 
-func shownKey(key string) string {
+// runKeys are the keys of panes that only a run has.
+var runKeys = []string{string(progressPane), string(metricsPane), string(workersPane), string(errorPane),
+	string(runsPane)}
+
+// shownKey is a key as the footer names it.
+func (s *screen) shownKey(f *frame, key string) string {
+	if key == "ctrl+c" && f.options.Watch {
+		return "q"
+	}
 	if letter, ok := strings.CutPrefix(key, "ctrl+"); ok {
 		return "^" + strings.ToUpper(letter)
 	}
@@ -431,6 +484,14 @@ func shownKey(key string) string {
 
 // drawTiny draws what fits into a small terminal: a few lines without boxes.
 func drawTiny(c *canvas, f *frame) {
+	if f.options.Watch {
+		for y, l := range observedLines(f, c.width) {
+			if y < c.height {
+				drawLine(c, 0, y, c.width, l)
+			}
+		}
+		return
+	}
 	h := headerOf(f)
 	lines := []line{{{h.name, bold}}}
 	if h.known {

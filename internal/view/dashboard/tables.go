@@ -31,17 +31,19 @@ type statistic struct {
 	rank int
 }
 
-var statistics = [...]statistic{{"avg", 0}, {"min", 4}, {"max", 2}, {"p99", 0}, {"p90", 3}, {"p50", 0}, {"std", 5}}
+var statistics = [...]statistic{{"avg", 0}, {"min", 4}, {"max", 2}, {"p99", 1}, {"p90", 3}, {"p50", 1}, {"std", 5}}
 
-// statRow is a row of such a table.
+// statRow is a row of such a table. unit follows its label where there is room.
 type statRow struct {
 	label string
+	unit  string
 	cells [len(statistics)]string
 	style style
 }
 
-// leastLabel is the width down to which labels shrink before columns are left out.
-const leastLabel = 14
+// leastLabel is the width down to which labels shrink before columns are left out, leastBrief the one before p50 and p99
+// are.
+const leastLabel, leastBrief = 14, 8
 
 // statTable lays a table of statistics out: numbers are never cut, labels shrink, then columns are left out.
 func statTable(head string, rows []statRow, columns int) (lines []line) {
@@ -51,7 +53,7 @@ func statTable(head string, rows []statRow, columns int) (lines []line) {
 		widths[i] = len(s.name)
 	}
 	for _, r := range rows {
-		labels = max(labels, width(r.label))
+		labels = max(labels, width(r.label)+width(r.unit))
 		for i, text := range r.cells {
 			widths[i] = max(widths[i], width(text))
 		}
@@ -65,8 +67,10 @@ func statTable(head string, rows []statRow, columns int) (lines []line) {
 		return total
 	}
 	most := 5
-	for most > 0 && columns-shown(most) < min(labels, leastLabel) {
-		most--
+	for least := leastLabel; most > 0 && columns-shown(most) < min(labels, least); {
+		if most--; most == 1 {
+			least = leastBrief
+		}
 	}
 	labels = min(labels, max(0, columns-shown(most)))
 	draw := func(label string, cells [len(statistics)]string, own, numbers style) {
@@ -85,6 +89,9 @@ func statTable(head string, rows []statRow, columns int) (lines []line) {
 	}
 	draw(head, names, bold, bold)
 	for _, r := range rows {
+		if width(r.label)+width(r.unit) <= labels {
+			r.label += r.unit
+		}
 		draw(r.label, r.cells, r.style, 0)
 	}
 	return lines
@@ -94,9 +101,9 @@ func statTable(head string, rows []statRow, columns int) (lines []line) {
 func metricLines(f *frame, columns, _ int) []line {
 	switch {
 	case f.options.Every == 0:
-		return []line{{{"Live metrics are off (--stats-interval 0).", dim}}}
+		return remark("Live metrics are off (--stats-interval 0).", columns)
 	case f.figures == nil || len(f.figures.Metrics) == 0:
-		return []line{{{"No metrics available yet. Please wait...", dim}}}
+		return remark("No metrics available yet. Please wait...", columns)
 	}
 	var rows []statRow
 	for i := range f.rows {
@@ -110,7 +117,7 @@ func metricLines(f *frame, columns, _ int) []line {
 			row.label = d.Header
 		}
 		if !d.ShortHidesUnit && r.Unit != "" {
-			row.label += " (" + r.Unit + ")"
+			row.unit = " (" + r.Unit + ")"
 		}
 		row.cells = [...]string{cents(r.Stats.Avg), notAvailable, notAvailable, notAvailable, notAvailable, notAvailable,
 			notAvailable}
@@ -125,10 +132,18 @@ func metricLines(f *frame, columns, _ int) []line {
 
 // gpuTitle is the title of the pane of the GPUs.
 func gpuTitle(f *frame) string {
-	if f.snap == nil || len(f.snap.GPUs) == 0 {
+	if len(f.gpus()) == 0 {
 		return "GPU Telemetry"
 	}
-	return fmt.Sprintf("GPU Telemetry · %d GPUs", len(f.snap.GPUs))
+	return fmt.Sprintf("GPU Telemetry · %s", counted(len(f.gpus()), "GPU"))
+}
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // gpuTotals are the fields that the line above the GPUs sums up.
@@ -147,16 +162,22 @@ var gpuTotals = []struct {
 // gpuLines is the content of the pane of the GPUs: all together, then a block for each.
 func gpuLines(f *frame, columns, _ int) (lines []line) {
 	switch {
-	case f.snap == nil:
-		return []line{{{"Enabling live GPU telemetry...", dim}}}
+	case f.options.Watch && len(f.gpus()) == 0:
+		if f.observed == nil || !f.observed.Searched {
+			return remark("Looking for GPUs...", columns)
+		}
+		return remark("No GPUs: no exporter and no driver of this machine answered. --gpu-telemetry URL names an exporter.",
+			columns)
+	case f.snap == nil && !f.options.Watch:
+		return remark("Enabling live GPU telemetry...", columns)
 	case len(f.gpus()) == 0:
-		return []line{{{"No GPU telemetry: no exporter or driver answered.", dim}},
-			{{"--gpu-telemetry URL names an exporter, pynvml or amdsmi a driver of this machine.", dim}}}
+		return remark("No GPU telemetry: no exporter or driver answered. --gpu-telemetry URL names an exporter, pynvml or "+
+			"amdsmi a driver of this machine.", columns)
 	}
 	list := f.gpus()
 	if len(list) > 1 {
-		lines = append(lines, gpuSummary(list), nil)
-		if len(list) > 4 {
+		lines = append(lines, gpuSummary(list, columns), nil)
+		if len(list) > 4 || f.options.Watch {
 			lines = append(append(lines, gpuOverview(list, columns)...), nil)
 		}
 	}
@@ -165,11 +186,11 @@ func gpuLines(f *frame, columns, _ int) (lines []line) {
 		lines = append(lines, line{{gpuName(g), bold}})
 		var rows []statRow
 		for _, v := range g.Values {
-			label := v.Header
+			unit := ""
 			if v.Unit != "" {
-				label += " (" + v.Unit + ")"
+				unit = " (" + clean(v.Unit) + ")"
 			}
-			row := statRow{label: label, style: cyan, cells: [...]string{scientific(v.Avg), scientific(v.Min),
+			row := statRow{label: clean(v.Header), unit: unit, style: cyan, cells: [...]string{scientific(v.Avg), scientific(v.Min),
 				scientific(v.Max), scientific(v.P99), scientific(v.P90), scientific(v.P50), scientific(v.Std)}}
 			if math.IsNaN(v.Avg) { // before the load, there is only the newest value
 				row.cells[0] = scientific(v.Now)
@@ -195,9 +216,10 @@ func newestOf(g *progress.GPU, tags []string) (float64, bool) {
 	return 0, false
 }
 
-// gpuSummary is the line of all GPUs together.
-func gpuSummary(list []progress.GPU) line {
+// gpuSummary is the line of all GPUs together, with as many figures as there is room for.
+func gpuSummary(list []progress.GPU, columns int) line {
 	l := line{{fmt.Sprintf("%d GPUs now", len(list)), bold}}
+	columns -= width(l[0].text)
 	for _, t := range gpuTotals {
 		sum, n := 0.0, 0
 		for i := range list {
@@ -211,7 +233,11 @@ func gpuSummary(list []progress.GPU) line {
 		case !t.sum:
 			sum /= float64(n)
 		}
-		l = append(l, span{" · " + t.label + " ", dim}, span{short(sum) + " " + t.unit, 0})
+		name, value := " · "+t.label+" ", short(sum)+" "+t.unit
+		if columns -= width(name) + width(value); columns < 0 {
+			break
+		}
+		l = append(l, span{name, dim}, span{value, 0})
 	}
 	return l
 }
@@ -264,6 +290,13 @@ var statusStyles = map[string]style{"healthy": green, "high_load": yellow, "erro
 
 // workerLines is the content of the pane of the workers. They share a process: its CPU and memory are those of all.
 func workerLines(f *frame, columns, _ int) (lines []line) {
+	// wide formats what is left out where the table is wider than the pane.
+	wide := func(format string, a ...any) string {
+		if columns < 98 {
+			return ""
+		}
+		return fmt.Sprintf(format, a...)
+	}
 	cpu, memory := notAvailable, notAvailable
 	if f.snap != nil && f.snap.Client != nil {
 		for _, v := range f.snap.Client.Figures {
@@ -275,8 +308,8 @@ func workerLines(f *frame, columns, _ int) (lines []line) {
 			}
 		}
 	}
-	lines = append(lines, line{{fmt.Sprintf("%-14s %-10s %9s %10s %8s %7s %9s %11s %12s", "Worker ID", "Status", "In-flight",
-		"Completed", "Failed", "CPU", "Memory", "Total Read", "Total Write"), bold}})
+	lines = append(lines, line{{fmt.Sprintf("%-14s %-10s %9s %10s %8s %7s %9s", "Worker ID", "Status", "In-flight",
+		"Completed", "Failed", "CPU", "Memory") + wide(" %11s %12s", "Total Read", "Total Write"), bold}})
 	inFlight := notAvailable
 	if f.snap != nil {
 		if p := f.snap.Current(); p != nil {
@@ -291,8 +324,8 @@ func workerLines(f *frame, columns, _ int) (lines []line) {
 		state := workerStatus(f, w)
 		lines = append(lines, line{{fmt.Sprintf("%-14s ", fitted(clean(w.id), 14)), 0},
 			{fmt.Sprintf("%-10s ", state), statusStyles[state]},
-			{fmt.Sprintf("%9s %10s %8s %7s %9s %11s %12s", inFlight, count(w.completed), count(w.failed), cpu, memory,
-				notAvailable, notAvailable), 0}})
+			{fmt.Sprintf("%9s %10s %8s %7s %9s", inFlight, count(w.completed), count(w.failed), cpu, memory) +
+				wide(" %11s %12s", notAvailable, notAvailable), 0}})
 	}
 	row(&total, inFlight, cpu, memory)
 	for i := range f.workers {

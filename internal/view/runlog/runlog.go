@@ -145,6 +145,13 @@ func (l *Log) Follow(take func(Line)) {
 	l.follow = take
 }
 
+// Follower returns the function that takes all lines, for a log that is to have the same; nil for none.
+func (l *Log) Follower() func(Line) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.follow
+}
+
 // Close closes the file. Later lines go to the console only.
 func (l *Log) Close() error {
 	l.mu.Lock()

@@ -179,10 +179,13 @@ func (s *Simple) Begin(run *progress.Run) progress.Needs {
 
 // SeriesChanged implements progress.SeriesObserver.
 func (s *Simple) SeriesChanged(all *progress.Series) {
-	begun := 0
+	begun, running := 0, ""
 	for i := range all.Cells {
 		if all.Cells[i].State != progress.CellWaiting {
 			begun++
+		}
+		if all.Cells[i].State == progress.CellRunning {
+			running = all.Cells[i].Label
 		}
 	}
 	s.mu.Lock()
@@ -190,6 +193,12 @@ func (s *Simple) SeriesChanged(all *progress.Series) {
 	s.series = ""
 	if begun > 0 {
 		s.series = "run " + strconv.Itoa(begun)
+		if all.Kind == progress.SearchKind { // which does not know how many runs there will be
+			if running != "" {
+				s.series += ", " + running
+			}
+			return
+		}
 		if n := max(all.Planned, len(all.Cells)); n > 1 {
 			s.series += " of " + strconv.Itoa(n)
 		}

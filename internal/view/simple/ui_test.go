@@ -237,6 +237,8 @@ func TestRunOfASeries(t *testing.T) {
 		{progress.Series{Cells: []progress.Cell{{State: progress.CellRunning}, {State: progress.CellWaiting}}},
 			"run 1 of 2"},
 		{progress.Series{Cells: []progress.Cell{{State: progress.CellRunning}}}, "run 1"},
+		{progress.Series{Kind: progress.SearchKind, Cells: []progress.Cell{{State: progress.CellDone, Label: "concurrency=4"},
+			{State: progress.CellRunning, Label: "concurrency=89"}}}, "run 2, concurrency=89"},
 		{progress.Series{Planned: 3}, ""},
 	} {
 		var out strings.Builder

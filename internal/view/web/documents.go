@@ -36,8 +36,6 @@ func systemOf(stage progress.Stage) string {
 	return systemProfiling
 }
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 func (v *View) configDocument() artifact.Object {
 	if v.run == nil || v.run.Config == nil {
 		return artifact.Object{}
@@ -105,11 +103,10 @@ func (v *View) phaseStats(p *progress.Phase) artifact.Object {
 	if plan.Grace != nil {
 		grace = plan.Grace.Seconds()
 	}
-	var ok, failed int64
-	if p.Kind == progress.ProfilingKind && v.snapshot != nil {
+	// The records are counted for all profiling phases together.
+	ok, failed := p.RequestsCompleted-p.RequestErrors, p.RequestErrors
+	if p.Kind == progress.ProfilingKind && len(v.run.Profiling()) == 1 {
 		ok, failed = v.snapshot.Records.Successes, v.snapshot.Records.Errors
-	} else {
-		ok, failed = p.RequestsCompleted-p.RequestErrors, p.RequestErrors
 	}
 	var progressPercent any
 	if p.Progress >= 0 {
@@ -138,7 +135,8 @@ func (v *View) phaseStats(p *progress.Phase) artifact.Object {
 		member("final_completed_sessions", final(p.CompletedSessions, over)),
 		member("final_cancelled_sessions", final(p.CancelledSessions, over)),
 		member("timeout_triggered", p.TimeoutTriggered),
-		member("grace_period_timeout_triggered", p.GracePeriodTimeoutTriggered), member("was_cancelled", p.WasCancelled),
+		member("grace_period_timeout_triggered", p.GracePeriodTimeoutTriggered),
+		member("was_cancelled", p.WasCancelled),
 		member("requests_sent", p.RequestsSent), member("requests_completed", p.RequestsCompleted),
 		member("requests_cancelled", p.RequestsCancelled), member("request_errors", p.RequestErrors),
 		member("sent_sessions", p.SentSessions), member("completed_sessions", p.CompletedSessions),
@@ -150,7 +148,8 @@ func (v *View) phaseStats(p *progress.Phase) artifact.Object {
 		member("total_records", ok+failed), member("records_elapsed_time", p.Elapsed.Seconds()),
 		member("records_progress_percent", percent(ok+failed, expectedRecords)),
 		member("records_error_percent", percent(failed, ok+failed)),
-		member("requests_per_second", rate(finished, p.Elapsed)), member("records_per_second", rate(ok+failed, p.Elapsed)),
+		member("requests_per_second", rate(finished, p.Elapsed)),
+		member("records_per_second", rate(ok+failed, p.Elapsed)),
 		member("requests_eta_sec", eta(progressPercent, p.Elapsed, over)),
 		member("records_eta_sec", eta(percent(ok+failed, expectedRecords), p.Elapsed, over)),
 		member("last_update_ns", v.snapshot.At.UnixNano()),
@@ -278,21 +277,35 @@ func (v *View) startupState() string {
 	return "ready"
 }
 
-func (v *View) workersDocument() artifact.Object {
-	var updated any
-	if v.snapshot != nil {
-		updated = v.snapshot.At.UnixNano()
-	}
+// groupID is the name of the only group of workers.
+const groupID = "local"
+
+func (v *View) workerObjects() artifact.Object {
 	worker := artifact.Object{member("worker_id", workerID), member("task_stats", v.taskObject()),
 		member("processing_stats", v.processingObject()), member("health", v.healthObject()),
 		member("status", v.workerStatus()), member("startup_state", v.startupState()),
-		member("startup_state_updated_ns", nil), member("last_update_ns", updated)}
-	all := artifact.Object{member(workerID, worker)}
-	group := artifact.Object{member("group_id", "local"), member("status", v.workerStatus()),
+		member("startup_state_updated_ns", nil), member("last_update_ns", v.updatedNS())}
+	return artifact.Object{member(workerID, worker)}
+}
+
+// updatedNS is when the newest snapshot was taken; nil before the first.
+func (v *View) updatedNS() any {
+	if v.snapshot == nil {
+		return nil
+	}
+	return v.snapshot.At.UnixNano()
+}
+
+func (v *View) groupObject() artifact.Object {
+	return artifact.Object{member("group_id", groupID), member("status", v.workerStatus()),
 		member("startup_state", v.startupState()), member("declared_workers", 1), member("ready_workers", 1),
-		member("health", nil), member("task_stats", v.taskObject()), member("workers", all),
-		member("last_update_ns", updated)}
-	return artifact.Object{member("workers", all), member("worker_groups", artifact.Object{member("local", group)})}
+		member("health", nil), member("task_stats", v.taskObject()), member("workers", v.workerObjects()),
+		member("last_update_ns", v.updatedNS())}
+}
+
+func (v *View) workersDocument() artifact.Object {
+	return artifact.Object{member("workers", v.workerObjects()),
+		member("worker_groups", artifact.Object{member(groupID, v.groupObject())})}
 }
 
 // results are the newest figures: the final ones after the end.
@@ -365,7 +378,8 @@ func (v *View) metricsDocument() artifact.Object {
 	results := v.results()
 	for i := range results {
 		if r := &results[i]; public(r) {
-			list = append(list, member(r.Tag, append(artifact.Object{member("header", r.Header), member("unit", r.Unit)},
+			list = append(list, member(r.Tag, append(artifact.Object{member("header", r.Header),
+				member("unit", r.Unit)},
 				statistics(r)...)))
 		}
 	}
@@ -457,12 +471,13 @@ func (v *View) resultsObject() artifact.Object {
 }
 
 func (v *View) datasetDocument() artifact.Object {
-	id := ""
+	id, conversations := "", 0
 	if v.run != nil {
-		id = v.run.BenchmarkID
+		id, conversations = v.run.BenchmarkID, v.run.Conversations
 	}
-	return artifact.Object{member("ready", false), member("benchmark_generation", id), member("dataset_generation", nil),
-		member("conversation_count", 0), member("total_size_bytes", 0), member("data_url", "/api/dataset/data"),
+	return artifact.Object{member("ready", false), member("benchmark_generation", id),
+		member("dataset_generation", nil), member("conversation_count", conversations), member("total_size_bytes", 0),
+		member("data_url", "/api/dataset/data"),
 		member("index_url", "/api/dataset/index")}
 }
 
@@ -476,6 +491,7 @@ func (v *View) startupDocument() artifact.Object {
 	if v.startupState() == "ready" {
 		ready = 1
 	}
-	return artifact.Object{member("worker_count", 1), member("workers", artifact.Object{member(workerID, v.startupState())}),
+	return artifact.Object{member("worker_count", 1),
+		member("workers", artifact.Object{member(workerID, v.startupState())}),
 		member("ready_count", ready), member("snapshot_time_ns", time.Now().UnixNano()), member("source", "controller")}
 }

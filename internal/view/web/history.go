@@ -119,7 +119,7 @@ var columns = func() []string {
 type row struct {
 	from, to       time.Duration
 	done, failed   int64
-	input, output  float64
+	input, output  float64 // tokens; NaN where they are not counted
 	bands          [len(banded)]stats.Sketch
 	sums, readings [len(gauges)]float64
 }
@@ -197,12 +197,25 @@ type history struct {
 func (h *history) begin(set *metrics.Set, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.start, h.length, h.rows, h.open, h.ended = now, firstRow, nil, &row{}, false
+	h.start, h.length, h.rows, h.ended = now, firstRow, nil, false
 	for i, tag := range banded {
 		h.bands[i], h.has[i] = set.Sample(tag)
 	}
 	h.input, h.counted[0] = set.Sample("input_sequence_length")
 	h.output, h.counted[1] = set.Sample("output_sequence_length")
+	h.open = h.newRow(0)
+}
+
+// newRow returns an empty row.
+func (h *history) newRow(from time.Duration) *row {
+	r := &row{from: from}
+	if !h.counted[0] {
+		r.input = math.NaN()
+	}
+	if !h.counted[1] {
+		r.output = math.NaN()
+	}
+	return r
 }
 
 // add adds a finished request.
@@ -261,9 +274,13 @@ func (h *history) advance(now time.Time, s *progress.Snapshot) (closed []*row, a
 	}
 	last := h.open
 	last.to = elapsed
-	h.open = &row{from: elapsed}
+	h.open = h.newRow(elapsed)
 	if h.ended {
 		h.open = nil
+	}
+	if n := len(h.rows); h.ended && n > 0 && last.to-last.from < h.length/2 {
+		h.rows[n-1].join(last) // rates over a short time mislead
+		return nil, true
 	}
 	h.rows = append(h.rows, last)
 	if len(h.rows) < mostRows {

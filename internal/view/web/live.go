@@ -2,8 +2,8 @@ package web
 
 import (
 	"encoding/json"
-	"path"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -37,10 +37,11 @@ func (v *View) hello() []byte {
 		member("version", v.o.Version), member("number", v.number), member("columns", columns),
 	}
 	if v.series != nil {
-		o = append(o, member("series", seriesObject(v.series)))
+		o = append(o, member("series", v.seriesObject()))
 	}
+	v.sendLog() // the others get what waits; the newcomer gets all
 	if len(v.log) > 0 {
-		o = append(o, member("log", logObject(v.log)[0].Value))
+		o = append(o, member("log", logLines(v.log)))
 	}
 	if v.run != nil {
 		o = append(o, member("run", runObject(v.run)))
@@ -108,6 +109,9 @@ func (v *View) phaseObject(p *progress.Phase) artifact.Object {
 	}
 	if at := v.starts[p.Index]; at != nil && v.run != nil {
 		o = append(o, member("start", (v.snapshot.Elapsed-v.snapshot.At.Sub(time.Unix(0, at.startNS))).Seconds()))
+	}
+	if p.WasCancelled {
+		o = append(o, member("stopped", true))
 	}
 	if p.Progress >= 0 {
 		o = append(o, member("progress", p.Progress))
@@ -252,7 +256,8 @@ func runObject(r *progress.Run) artifact.Object {
 }
 
 // seriesObject is where the runs of a command stand.
-func seriesObject(s *progress.Series) artifact.Object {
+func (v *View) seriesObject() artifact.Object {
+	s := v.series
 	cells := make([]any, len(s.Cells))
 	for i := range s.Cells {
 		c := &s.Cells[i]
@@ -267,17 +272,21 @@ func seriesObject(s *progress.Series) artifact.Object {
 		cells[i] = artifact.Object{member("label", c.Label), member("trial", c.Trial), member("trials", c.Trials),
 			member("state", string(c.State)), member("values", values), member("metrics", figures),
 			member("took", c.Took.Seconds()), member("verdict", c.Verdict)}
+		if n := slices.IndexFunc(v.reports, func(f finishedRun) bool { return f.dir == c.Dir }); n >= 0 {
+			cells[i] = append(cells[i].(artifact.Object), member("report", v.reports[n].link()))
+		}
 	}
 	return artifact.Object{member("kind", s.Kind), member("planned", s.Planned), member("answer", s.Answer),
 		member("cells", cells)}
 }
 
-func logObject(lines []LogLine) artifact.Object {
+// logLines are lines of the log: time in ms, level, component, text.
+func logLines(lines []LogLine) []any {
 	list := make([]any, len(lines))
 	for i, l := range lines {
 		list[i] = []any{l.At.UnixMilli(), l.Level, l.Component, l.Message}
 	}
-	return artifact.Object{member("lines", list)}
+	return list
 }
 
 // endObject says how the newest run ended, and what it left.
@@ -286,8 +295,8 @@ func (v *View) endObject() artifact.Object {
 	if e := v.ending; e != nil {
 		o = append(o, member("failed", e.Failed), member("cancelled", e.Cancelled), member("results", e.HasResults))
 	}
-	if v.run != nil && v.ending != nil && v.run.Report != "" && v.ending.HasResults {
-		o = append(o, member("report", path.Join("report", v.run.Report)))
+	if n := len(v.reports); n > 0 && v.ending != nil && v.reports[n-1].number == v.number {
+		o = append(o, member("report", v.reports[n-1].link()))
 	}
 	return o
 }

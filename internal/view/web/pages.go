@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"aiperf/internal/base/webpage"
 )
@@ -27,20 +28,29 @@ type figure struct{ ID, Title, Unit, Note, Description string }
 // charts are those of the live page, by section. Their lines are in live.js.
 var charts = map[string][]figure{
 	"requests": {
-		{ID: "c-rate", Title: "Requests", Unit: "per second", Description: "Requests completed and failed per second over time"},
-		{ID: "c-tokens", Title: "Tokens", Unit: "per second", Description: "Tokens sent and received per second over time"},
-		{ID: "c-ttft", Title: "Time to first token", Unit: "ms", Description: "Percentiles of the time to first token over time"},
-		{ID: "c-itl", Title: "Inter-token latency", Unit: "ms", Description: "Percentiles of the inter-token latency over time"},
-		{ID: "c-latency", Title: "Request latency", Unit: "ms", Description: "Percentiles of the request latency over time"},
+		{ID: "c-rate", Title: "Requests", Unit: "per second",
+			Description: "Requests completed and failed per second over time"},
+		{ID: "c-tokens", Title: "Tokens", Unit: "per second",
+			Description: "Tokens sent and received per second over time"},
+		{ID: "c-ttft", Title: "Time to first token", Unit: "ms",
+			Description: "Percentiles of the time to first token over time"},
+		{ID: "c-itl", Title: "Inter-token latency", Unit: "ms",
+			Description: "Percentiles of the inter-token latency over time"},
+		{ID: "c-latency", Title: "Request latency", Unit: "ms",
+			Description: "Percentiles of the request latency over time"},
 		{ID: "c-flight", Title: "In flight", Unit: "requests", Description: "Requests in flight over time"},
 	},
 	"servers": {
-		{ID: "c-queue", Title: "Queue of the servers", Unit: "requests", Description: "Requests running and waiting at the servers over time"},
-		{ID: "c-cache", Title: "KV cache and prefix hits", Unit: "%", Description: "Usage of the KV cache and share of prefix hits over time"},
+		{ID: "c-queue", Title: "Queue of the servers", Unit: "requests",
+			Description: "Requests running and waiting at the servers over time"},
+		{ID: "c-cache", Title: "KV cache and prefix hits", Unit: "%",
+			Description: "Usage of the KV cache and share of prefix hits over time"},
 	},
 	"gpus": {
-		{ID: "c-gpu", Title: "GPU utilization", Unit: "%", Note: "mean of all GPUs", Description: "Utilization of the GPUs over time"},
-		{ID: "c-power", Title: "GPU power", Unit: "W", Note: "sum of all GPUs", Description: "Power of the GPUs over time"},
+		{ID: "c-gpu", Title: "GPU utilization", Unit: "%", Note: "mean of all GPUs",
+			Description: "Utilization of the GPUs over time"},
+		{ID: "c-power", Title: "GPU power", Unit: "W", Note: "sum of all GPUs",
+			Description: "Power of the GPUs over time"},
 	},
 }
 
@@ -69,7 +79,8 @@ func (v *View) docs(w http.ResponseWriter, _ *http.Request) {
 	type row struct{ Method, Path, Summary, Media, Errors string }
 	var rows []row
 	for _, r := range table {
-		line := row{Method: r.Method, Path: r.Path, Summary: r.Summary, Media: r.Media}
+		media, _, _ := strings.Cut(r.Media, ";")
+		line := row{Method: r.Method, Path: r.Path, Summary: r.Summary, Media: media}
 		for _, status := range r.Errors {
 			if line.Errors != "" {
 				line.Errors += ", "
@@ -83,7 +94,7 @@ func (v *View) docs(w http.ResponseWriter, _ *http.Request) {
 		"frame-ancestors 'none'"
 	var out bytes.Buffer
 	err := webpage.Execute(&out, assets, "assets/docs.html", nil, map[string]any{
-		"Style": template.CSS(style), "Version": v.o.Version, "Rows": rows, "Types": MessageTypes,
+		"Style": template.CSS(style), "Version": v.o.Version, "Rows": rows, "Messages": messages,
 	})
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "the page cannot be made")

@@ -40,7 +40,8 @@ func (v *View) exposition() []byte {
 	label("request_rate", rateOf(v.run))
 	own := strings.Join(labels, ",")
 	label("version", v.o.Version)
-	dst := fmt.Appendf(nil, "# HELP aiperf_info AIPerf benchmark information\n# TYPE aiperf_info gauge\naiperf_info{%s} 1\n",
+	dst := fmt.Appendf(nil, "# HELP aiperf_info AIPerf benchmark information\n# TYPE aiperf_info gauge\n"+
+		"aiperf_info{%s} 1\n",
 		strings.Join(labels, ","))
 	results := v.results()
 	for i := range results {

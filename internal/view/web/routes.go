@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -9,6 +8,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,18 +23,28 @@ type route struct {
 	Method, Path string
 	// Summary is a sentence, Media the type of a successful reply; "" for none.
 	Summary, Media string
-	// Errors are the statuses of replies that are no success.
+	// Errors are the statuses of refusals.
 	Errors []int
 	answer func(v *View, w http.ResponseWriter, r *http.Request)
 }
 
-// pattern is how the route is registered: a parameter that is a path takes all that follows.
-func (r *route) pattern() string {
-	p := strings.Replace(r.Path, "{path}", "{path...}", 1)
-	if p == "/" {
-		p = "/{$}"
+// pattern is how the route is registered.
+func (r *route) pattern() string { return r.Method + " " + r.place() }
+
+// place is the path of the route as a pattern: a parameter that is a path takes all that follows.
+func (r *route) place() string {
+	if strings.HasSuffix(r.Path, "/") {
+		return r.Path + "{$}"
 	}
-	return r.Method + " " + p
+	return strings.Replace(r.Path, "{path}", "{path...}", 1)
+}
+
+// allow names the methods of the route.
+func (r *route) allow() string {
+	if r.Method == http.MethodGet {
+		return "GET, HEAD"
+	}
+	return r.Method
 }
 
 const (
@@ -52,8 +64,9 @@ func init() {
 		{Method: "GET", Path: "/dashboard-v2/", Summary: "The live page.", Media: pageMedia, answer: (*View).livePage},
 		{Method: "GET", Path: "/live", Summary: "What the live page shows, as server-sent events.",
 			Media: "text/event-stream", Errors: []int{503}, answer: (*View).stream},
-		{Method: "GET", Path: "/report/{name}", Summary: "The HTML report of the newest run, once it is written.",
-			Media: pageMedia, Errors: []int{404}, answer: (*View).report},
+		{Method: "GET", Path: "/report/{run}/{name}",
+			Summary: "The HTML report of a run that has ended, by the number of the run.",
+			Media:   pageMedia, Errors: []int{404}, answer: (*View).report},
 		{Method: "GET", Path: "/api/config", Summary: "The configuration of the run: what was set, without keys.",
 			Media: jsonMedia, answer: document((*View).configDocument)},
 		{Method: "GET", Path: "/api/run", Summary: "The run: its id, its place in its series, its command.",
@@ -73,8 +86,9 @@ func init() {
 			Media:   jsonMedia, answer: document((*View).resultsDocument)},
 		{Method: "GET", Path: "/api/results/list", Summary: "The files in the folder of the run, top level only.",
 			Media: jsonMedia, answer: document((*View).listDocument)},
-		{Method: "GET", Path: "/api/results/files/{path}", Summary: "A file of the run, as a download; ranges are served.",
-			Media: bytesMedia, Errors: []int{400, 404}, answer: (*View).resultFile},
+		{Method: "GET", Path: "/api/results/files/{path}",
+			Summary: "A file of the run, as a download; ranges are served.",
+			Media:   bytesMedia, Errors: []int{400, 404}, answer: (*View).resultFile},
 		{Method: "POST", Path: "/api/results/upload/{name}",
 			Summary: "Takes a file of a worker pod. A run without a cluster has none, so that it refuses all.",
 			Media:   jsonMedia, Errors: []int{400, 409}, answer: (*View).upload},
@@ -82,7 +96,8 @@ func init() {
 			Media: bytesMedia, Errors: []int{503}, answer: noCluster},
 		{Method: "GET", Path: "/api/dataset/index", Summary: "Its index; not without a cluster.",
 			Media: bytesMedia, Errors: []int{503}, answer: noCluster},
-		{Method: "GET", Path: "/api/dataset/state", Summary: "Whether the data set can be handed out.", Media: jsonMedia,
+		{Method: "GET", Path: "/api/dataset/state", Summary: "Whether the data set can be handed out.",
+			Media:  jsonMedia,
 			answer: document((*View).datasetDocument)},
 		{Method: "GET", Path: "/api/tokenizer/{name}/bundle",
 			Summary: "The files of a tokenizer for worker pods; not without a cluster.",
@@ -94,13 +109,15 @@ func init() {
 		{Method: "POST", Path: "/api/shutdown", Summary: "Ends the time for which the API stays after the run.",
 			Media: jsonMedia, Errors: []int{409}, answer: (*View).endSoon},
 		{Method: "GET", Path: "/healthz", Summary: "ok as long as the program works.", Media: textMedia,
-			Errors: []int{503}, answer: (*View).health},
+			answer: (*View).health},
 		{Method: "GET", Path: "/readyz", Summary: "ok from the start of the first run to the end of the last.",
 			Media: textMedia, Errors: []int{503}, answer: (*View).ready},
 		{Method: "GET", Path: "/ws", Summary: "WebSocket: messages of the types that are subscribed to.",
-			Errors: []int{503}, answer: (*View).socket},
+			Errors: []int{426}, answer: (*View).socket},
 		{Method: "GET", Path: "/openapi.json", Summary: "This table as an OpenAPI document.", Media: jsonMedia,
-			answer: func(v *View, w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, openAPI(v.o.Version)) }},
+			answer: func(v *View, w http.ResponseWriter, _ *http.Request) {
+				reply(w, http.StatusOK, openAPI(v.o.Version))
+			}},
 		{Method: "GET", Path: "/docs", Summary: "This table as a page.", Media: pageMedia, answer: (*View).docs},
 	}
 }
@@ -156,17 +173,19 @@ func (v *View) livePage(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(v.page)
 }
 
-// report shows the HTML report of the newest run, which is the only file that is shown rather than downloaded.
+// report shows the HTML report of a run, which is the only file that is shown rather than downloaded.
 func (v *View) report(w http.ResponseWriter, r *http.Request) {
 	v.mu.Lock()
-	run := v.run
+	list := slices.Clone(v.reports)
 	v.mu.Unlock()
-	if run == nil || run.Report == "" || r.PathValue("name") != run.Report {
-		refuse(w, http.StatusNotFound, "there is no such report")
-		return
+	for _, f := range list {
+		if strconv.Itoa(f.number) == r.PathValue("run") && f.name == r.PathValue("name") {
+			webserver.ServeFile(w, r, f.dir, f.name, webserver.Presentation{Type: pageMedia,
+				Policy: webserver.ReportPolicy, Refuse: refuse})
+			return
+		}
 	}
-	webserver.ServeFile(w, r, run.Dir, run.Report, webserver.Presentation{Type: pageMedia,
-		Policy: webserver.ReportPolicy})
+	refuse(w, http.StatusNotFound, "there is no such report")
 }
 
 // resultFile sends a file of the newest run.
@@ -178,7 +197,7 @@ func (v *View) resultFile(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "no run has begun")
 		return
 	}
-	webserver.ServeFile(w, r, run.Dir, r.PathValue("path"), webserver.Presentation{})
+	webserver.ServeFile(w, r, run.Dir, r.PathValue("path"), webserver.Presentation{Refuse: refuse})
 }
 
 // uploadName reports whether a name is one of a file that worker pods send.
@@ -193,7 +212,8 @@ func (v *View) upload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _, err := r.FormFile("file")
-	if errors.Is(err, http.ErrNotMultipart) || errors.Is(err, http.ErrMissingFile) || errors.Is(err, multipart.ErrMessageTooLarge) {
+	if errors.Is(err, http.ErrNotMultipart) || errors.Is(err, http.ErrMissingFile) ||
+		errors.Is(err, multipart.ErrMessageTooLarge) {
 		refuse(w, http.StatusBadRequest, "the form has no field file")
 		return
 	}
@@ -242,6 +262,9 @@ func (v *View) listDocument() artifact.Object {
 			entries = nil
 		}
 		for _, e := range entries { // sorted by name
+			if strings.HasPrefix(e.Name(), ".") {
+				continue // the lock of a run under way
+			}
 			if info, err := os.Stat(filepath.Join(v.run.Dir, e.Name())); err == nil && info.Mode().IsRegular() {
 				files = append(files, artifact.Object{member("name", e.Name()), member("size", info.Size())})
 			}
@@ -252,6 +275,8 @@ func (v *View) listDocument() artifact.Object {
 	return artifact.Object{member("files", files), member("ready", ready), member("processing", processing),
 		member("partial", ready && (v.ending.Cancelled || v.ending.Failed)), member("failed_exporters", []any{})}
 }
+
+var parameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // openAPI is the table as an OpenAPI document.
 func openAPI(version string) artifact.Object {
@@ -271,15 +296,17 @@ func openAPI(version string) artifact.Object {
 				member("content", artifact.Object{member(kind, artifact.Object{member("schema", schema)})})}))
 		}
 		for _, status := range r.Errors {
-			replies = append(replies, member(json.Number(itoa(status)).String(),
+			replies = append(replies, member(strconv.Itoa(status),
 				artifact.Object{member("description", http.StatusText(status))}))
 		}
 		operation := artifact.Object{member("summary", r.Summary), member("responses", replies)}
-		if open := strings.IndexByte(r.Path, '{'); open >= 0 {
-			name := r.Path[open+1 : strings.IndexByte(r.Path, '}')]
-			operation = append(operation, member("parameters", []any{artifact.Object{member("name", name),
-				member("in", "path"), member("required", true),
-				member("schema", artifact.Object{member("type", "string")})}}))
+		if names := parameter.FindAllStringSubmatch(r.Path, -1); names != nil {
+			list := make([]any, len(names))
+			for i, n := range names {
+				list[i] = artifact.Object{member("name", n[1]), member("in", "path"), member("required", true),
+					member("schema", artifact.Object{member("type", "string")})}
+			}
+			operation = append(operation, member("parameters", list))
 		}
 		paths = append(paths, member(r.Path, artifact.Object{member(strings.ToLower(r.Method), operation)}))
 	}

@@ -198,17 +198,40 @@ func frame(o artifact.Object) []byte {
 	return text
 }
 
-// MessageTypes are the types of messages that a client can subscribe to.
-var MessageTypes = []string{
-	"credit_phases_configured", "credit_phase_start", "credit_phase_progress", "credit_phase_sending_complete",
-	"credit_phase_complete", "credits_complete", "processing_stats", "realtime_metrics", "realtime_telemetry_metrics",
-	"realtime_server_metrics", "worker_status_summary", "worker_health", "worker_group_stats", "system_state_changed",
-	"all_records_received", "process_records_result", "results_exported", "benchmark_complete", "heartbeat",
+// message is a row of the table of messages: its type and what it says.
+type message struct{ Type, Summary string }
+
+// messages are those that a client can subscribe to.
+var messages = []message{
+	{"dataset_configured_notification", "The data set is made: client_metadata.conversation_count."},
+	{"server_metrics_status",
+		"Which metrics pages of servers were found: enabled, endpoints_configured, endpoints_reachable."},
+	{"telemetry_status", "The same of the sources of GPU telemetry."},
+	{"credit_phases_configured", "What each phase is asked to do: configs."},
+	{"credit_phase_start", "A phase begins: stats, config."},
+	{"credit_phase_progress", "Where a phase stands, once a second: stats."},
+	{"credit_phase_sending_complete", "A phase has sent its last request: stats."},
+	{"credit_phase_complete", "All replies of a phase are there: stats."},
+	{"credits_complete", "The last phase is over."},
+	{"processing_stats", "The records of the phase under way, once a second: processing_stats, worker_stats."},
+	{"realtime_metrics",
+		"The figures so far, once a second and at the end: metrics, each with tag, header, unit and statistics."},
+	{"realtime_server_metrics", "The newest figures of the servers: snapshot."},
+	{"realtime_telemetry_metrics", "The newest values of the GPUs: metrics."},
+	{"worker_status_summary", "The workers, once a second: worker_statuses, worker_startup_states."},
+	{"worker_health", "The process, once a second: health, task_stats."},
+	{"worker_group_stats", "The group of workers, once a second: group_id, stats."},
+	{"system_state_changed", "state: configuring, ready, profiling, processing, stopping or shutdown."},
+	{"all_records_received", "There are no more records: final_processing_stats."},
+	{"process_records_result", "The results: results."},
+	{"results_exported", "The files are written: artifact_dir."},
+	{"benchmark_complete", "The run is over: was_cancelled."},
+	{"heartbeat", "A sign of life, once a second."},
 }
 
 // tell sends a message of a type, made only if somebody wants it.
 func (v *View) tell(kind, service string, make func() artifact.Object) {
-	if !slices.Contains(MessageTypes, kind) {
+	if !slices.ContainsFunc(messages, func(m message) bool { return m.Type == kind }) {
 		panic("no message type " + kind)
 	}
 	if !v.sockets.wanted(kind) {
@@ -257,15 +280,77 @@ func (v *View) publishPhase(p *progress.Phase) {
 	if v.snapshot == nil {
 		v.snapshot = &progress.Snapshot{At: now}
 	}
-	if v.starts[p.Index] == nil {
-		v.starts[p.Index] = &phaseStart{startNS: now.Add(-p.Elapsed).UnixNano()}
-	}
+	v.date(p, now)
 	v.tell(kind, "timing_manager", func() artifact.Object {
-		return artifact.Object{member("stats", v.phaseStats(p))}
+		o := artifact.Object{member("stats", v.told(p))}
+		if p.State == progress.PhaseStarted && p.Index < len(v.run.Phases) {
+			o = append(o, member("config", planObject(v.run.Phases, p.Index)))
+		}
+		return o
 	})
 	if p.State == progress.PhaseComplete && p.Index == len(v.run.Phases)-1 {
 		v.tell("credits_complete", "timing_manager", func() artifact.Object { return nil })
 	}
+}
+
+// told are the numbers of a phase as messages have them: without those that are not known.
+func (v *View) told(p *progress.Phase) artifact.Object { return withoutNulls(v.phaseStats(p)) }
+
+func withoutNulls(o artifact.Object) artifact.Object {
+	return slices.DeleteFunc(o, func(m artifact.Member) bool { return m.Value == nil })
+}
+
+// planObject is what a phase is asked to do, in the terms of the messages.
+func planObject(phases []progress.Plan, index int) artifact.Object {
+	p := &phases[index]
+	o := artifact.Object{member("phase", p.Kind), member("phase_index", index), member("phase_name", p.Name),
+		member("phase_kind", p.Kind), member("type", p.Type)}
+	if p.Requests != nil {
+		o = append(o, member("total_expected_requests", *p.Requests))
+	}
+	if p.Duration != nil {
+		o = append(o, member("expected_duration_sec", p.Duration.Seconds()))
+	}
+	if p.Grace != nil {
+		o = append(o, member("grace_period_sec", p.Grace.Seconds()))
+	}
+	if p.Concurrency != nil {
+		o = append(o, member("concurrency", *p.Concurrency))
+	}
+	if p.PrefillConcurrency != nil {
+		o = append(o, member("prefill_concurrency", *p.PrefillConcurrency))
+	}
+	if p.Rate > 0 {
+		o = append(o, member("request_rate", p.Rate))
+	}
+	return o
+}
+
+// publishBegin tells of what is known before the first request; the view is locked.
+func (v *View) publishBegin() {
+	v.tell("dataset_configured_notification", "dataset_manager", func() artifact.Object {
+		return artifact.Object{
+			member("client_metadata", artifact.Object{member("conversation_count", v.run.Conversations)}),
+			member("benchmark_generation", v.run.BenchmarkID)}
+	})
+	for _, s := range []struct {
+		kind, service string
+		of            progress.Sources
+	}{{"server_metrics_status", "server_metrics_manager", v.run.Servers},
+		{"telemetry_status", "gpu_telemetry_manager", v.run.GPUs}} {
+		v.tell(s.kind, s.service, func() artifact.Object {
+			return artifact.Object{member("enabled", len(s.of.Reachable) > 0),
+				member("endpoints_configured", append([]string{}, s.of.Configured...)),
+				member("endpoints_reachable", append([]string{}, s.of.Reachable...))}
+		})
+	}
+	v.tell("credit_phases_configured", "timing_manager", func() artifact.Object {
+		list := make([]any, len(v.run.Phases))
+		for i := range v.run.Phases {
+			list[i] = planObject(v.run.Phases, i)
+		}
+		return artifact.Object{member("configs", list)}
+	})
 }
 
 // publishProgress tells of what goes on; the view is locked.
@@ -283,18 +368,21 @@ func (v *View) publishProgress(now time.Time) {
 			continue
 		}
 		v.tell("credit_phase_progress", "timing_manager", func() artifact.Object {
-			return artifact.Object{member("stats", v.phaseStats(p))}
+			return artifact.Object{member("stats", v.told(p))}
 		})
 	}
 	if p := v.snapshot.Current(); p != nil {
 		v.tell("processing_stats", "records_manager", func() artifact.Object {
-			return artifact.Object{member("processing_stats", v.phaseStats(p)),
+			return artifact.Object{member("processing_stats", v.told(p)),
 				member("worker_stats", artifact.Object{member(workerID, v.processingObject())})}
 		})
 	}
 	v.tell("worker_status_summary", "worker_manager", func() artifact.Object {
 		return artifact.Object{member("worker_statuses", artifact.Object{member(workerID, v.workerStatus())}),
 			member("worker_startup_states", artifact.Object{member(workerID, v.startupState())})}
+	})
+	v.tell("worker_group_stats", "worker_manager", func() artifact.Object {
+		return artifact.Object{member("group_id", groupID), member("stats", v.groupObject())}
 	})
 	v.tell("worker_health", workerID, func() artifact.Object {
 		return artifact.Object{member("health", v.healthObject()), member("task_stats", v.taskObject())}
@@ -335,7 +423,8 @@ func telemetryList(gpus []progress.GPU) []any {
 	for i := range gpus {
 		g := &gpus[i]
 		for _, x := range g.Values {
-			list = append(list, artifact.Object{member("tag", x.Tag), member("header", x.Header), member("unit", x.Unit),
+			list = append(list, artifact.Object{member("tag", x.Tag), member("header", x.Header),
+				member("unit", x.Unit),
 				member("gpu_index", g.Index), member("gpu_model_name", g.Model), member("source", g.Source),
 				member("current", x.Now), member("avg", x.Avg), member("min", x.Min), member("max", x.Max),
 				member("p50", x.P50), member("p90", x.P90), member("p99", x.P99), member("std", x.Std)})
@@ -348,7 +437,7 @@ func telemetryList(gpus []progress.GPU) []any {
 func (v *View) publishEnd() {
 	v.tell("all_records_received", "records_manager", func() artifact.Object {
 		if p := v.snapshot.Current(); p != nil {
-			return artifact.Object{member("final_processing_stats", v.phaseStats(p))}
+			return artifact.Object{member("final_processing_stats", v.told(p))}
 		}
 		return nil
 	})

@@ -33,6 +33,7 @@ type hub struct {
 	clients map[*client]bool
 	closed  bool
 	count   atomic.Int32
+	serving sync.WaitGroup
 }
 
 // join adds a client unless there are too many; greeting makes its first message while no other can be sent.
@@ -52,10 +53,13 @@ func (h *hub) join(most int, greeting func() []byte) *client {
 	}
 	h.clients[c] = true
 	h.count.Add(1)
+	h.serving.Add(1)
 	return c
 }
 
+// leave ends the service of a client that joined.
 func (h *hub) leave(c *client) {
+	defer h.serving.Done()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.clients[c] {
@@ -100,6 +104,21 @@ func (h *hub) close() {
 		close(c.messages)
 		delete(h.clients, c)
 		h.count.Add(-1)
+	}
+}
+
+// wait waits until all clients have left, at most for a time.
+func (h *hub) wait(limit time.Duration) {
+	all := make(chan struct{})
+	go func() {
+		defer close(all)
+		h.serving.Wait()
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-all:
+	case <-timer.C:
 	}
 }
 

@@ -15,10 +15,13 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/webserver"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
@@ -49,9 +52,10 @@ type Options struct {
 
 // Address is where a view listens.
 type Address struct {
-	// Flag is named in errors, Address is HOST:PORT. Open leaves out the key beyond loopback.
-	Flag, Address string
-	Open          bool
+	// Flag is named in errors, Address is HOST:PORT. Open leaves out the key beyond loopback; Numbered says that the
+	// flag takes no port 0.
+	Flag, Address  string
+	Open, Numbered bool
 }
 
 // View serves the runs of this process, one after the other. It implements [progress.RecordObserver],
@@ -65,9 +69,9 @@ type View struct {
 
 	events  hub
 	sockets socketHub
-	// shutdown is closed when a client asks for the end, closing when the view is about to end.
-	shutdown, closing chan struct{}
-	askShutdown       func()
+	// shutdown is closed when a client asks for the end.
+	shutdown    chan struct{}
+	askShutdown func()
 
 	history history
 
@@ -85,24 +89,30 @@ type state struct {
 	// number counts the runs; finished reports that there will be no further one.
 	number   int
 	finished bool
-	// cancelled and failed are those of all runs so far.
-	cancelled, failed bool
-	starts            map[int]*phaseStart
-	updated           time.Time
-	sent              shown
-	log               []LogLine
-	runs              []finishedRun
-	system            string
+	starts   map[int]*phaseStart
+	// due is when the page gets its next update.
+	due  time.Time
+	sent shown
+	// log are the newest lines, of which the last unsent ones wait for the page.
+	log    []LogLine
+	unsent int
+	// reports are the reports of the runs that have ended, the newest last.
+	reports []finishedRun
+	system  string
 }
 
 // phaseStart is when a phase began and when it stopped sending, wall ns; 0 is not yet.
 type phaseStart struct{ startNS, sentEndNS, endNS int64 }
 
-// finishedRun is a run that has ended.
+// finishedRun is the report of a run that has ended: the number of the run, its folder and the file's name.
 type finishedRun struct {
-	label, dir string
-	report     string
-	failed     bool
+	number    int
+	dir, name string
+}
+
+// link returns the address of the report, relative to the page.
+func (f *finishedRun) link() string {
+	return "report/" + strconv.Itoa(f.number) + "/" + url.PathEscape(f.name)
 }
 
 // Listen opens a view.
@@ -110,7 +120,7 @@ func Listen(o Options) (*View, error) {
 	if o.Sockets == 0 {
 		o.Sockets = 100
 	}
-	v := &View{o: o, started: time.Now(), shutdown: make(chan struct{}), closing: make(chan struct{})}
+	v := &View{o: o, started: time.Now(), shutdown: make(chan struct{})}
 	v.askShutdown = sync.OnceFunc(func() { close(v.shutdown) })
 	v.system = systemInitializing
 	v.starts = map[int]*phaseStart{}
@@ -121,7 +131,8 @@ func Listen(o Options) (*View, error) {
 	routes := v.routes()
 	for _, a := range o.Addresses {
 		s, err := webserver.Listen(webserver.Options{
-			Flag: a.Flag, Address: a.Address, Open: a.Open, Origins: o.Origins, Handler: routes,
+			Flag: a.Flag, Address: a.Address, Open: a.Open, Numbered: a.Numbered,
+			Refuse: refuse, Origins: o.Origins, Handler: routes,
 		})
 		if err != nil {
 			v.Close(0)
@@ -129,6 +140,9 @@ func Listen(o Options) (*View, error) {
 		}
 		v.servers = append(v.servers, s)
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.enter(systemConfiguring)
 	return v, nil
 }
 
@@ -147,8 +161,11 @@ func (v *View) Begin(run *progress.Run) progress.Needs {
 	v.starts = map[int]*phaseStart{}
 	v.sent = shown{}
 	v.history.begin(run.Metrics, time.Now())
-	v.enter(systemConfiguring)
-	v.events.broadcast(v.hello())
+	if v.events.any() {
+		v.events.broadcast(v.hello())
+	}
+	v.enter(systemReady)
+	v.publishBegin()
 	needs := progress.Needs{Servers: true, Every: figuresInterval, Client: true, Errors: true, GPUs: true}
 	for _, d := range run.Metrics.Definitions() {
 		needs.Metrics = append(needs.Metrics, d.Tag)
@@ -164,7 +181,10 @@ func (v *View) Show(s *progress.Snapshot) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.take(s)
-	if now := time.Now(); now.Sub(v.updated) >= updateInterval {
+	if s.Stage == progress.Exporting {
+		v.history.close() // there are no more requests
+	}
+	if now := time.Now(); !now.Before(v.due) || s.Stage == progress.Exporting {
 		v.update(now)
 	}
 }
@@ -177,24 +197,34 @@ func (v *View) take(s *progress.Snapshot) {
 		if p.State == progress.PhaseCreated {
 			continue
 		}
-		at := v.starts[p.Index]
-		if at == nil {
-			at = &phaseStart{startNS: s.At.Add(-p.Elapsed).UnixNano()}
-			v.starts[p.Index] = at
-		}
-		if at.sentEndNS == 0 && p.Draining > 0 {
-			at.sentEndNS = s.At.Add(-p.Draining).UnixNano()
-		}
-		if at.endNS == 0 && p.State == progress.PhaseComplete {
-			at.endNS = at.startNS + int64(p.Elapsed)
-		}
+		v.date(p, s.At)
 	}
 	v.enter(systemOf(s.Stage))
 }
 
+// date notes when a phase began and ended, of what is known of it at an instant; the view is locked.
+func (v *View) date(p *progress.Phase, at time.Time) {
+	d := v.starts[p.Index]
+	if d == nil {
+		d = &phaseStart{startNS: at.Add(-p.Elapsed).UnixNano()}
+		v.starts[p.Index] = d
+	}
+	if d.sentEndNS == 0 && p.Draining > 0 {
+		d.sentEndNS = at.Add(-p.Draining).UnixNano()
+	}
+	if p.State == progress.PhaseComplete && d.endNS == 0 {
+		d.endNS = d.startNS + int64(p.Elapsed)
+	}
+	if p.State == progress.PhaseSendingComplete && d.sentEndNS == 0 {
+		d.sentEndNS = at.UnixNano()
+	}
+}
+
 // update sends what has changed to the clients; the view is locked.
 func (v *View) update(now time.Time) {
-	v.updated = now
+	if v.due = v.due.Add(updateInterval); v.due.Before(now) {
+		v.due = now.Add(updateInterval)
+	}
 	rows, all := v.history.advance(now, v.snapshot)
 	if v.events.any() {
 		v.events.broadcast(v.changes(rows, all))
@@ -214,8 +244,12 @@ func (v *View) SeriesChanged(s *progress.Series) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.series = s
+	if v.ending != nil && slices.ContainsFunc(s.Cells,
+		func(c progress.Cell) bool { return c.State == progress.CellRunning }) {
+		v.enter(systemConfiguring) // the next run is prepared
+	}
 	if v.events.any() {
-		v.events.broadcast(event("series", seriesObject(s)))
+		v.events.broadcast(event("series", v.seriesObject()))
 	}
 }
 
@@ -224,12 +258,13 @@ func (v *View) End(e *progress.Ending) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.ending = e
-	v.cancelled, v.failed = v.cancelled || e.Cancelled, v.failed || e.Failed
 	v.take(e.Last)
-	if len(v.runs) == maxRuns {
-		v.runs = slices.Delete(v.runs, 0, 1)
+	if v.run.Report != "" && e.HasResults {
+		if len(v.reports) == maxRuns {
+			v.reports = slices.Delete(v.reports, 0, 1)
+		}
+		v.reports = append(v.reports, finishedRun{number: v.number, dir: v.run.Dir, name: v.run.Report})
 	}
-	v.runs = append(v.runs, finishedRun{label: v.run.Label, dir: v.run.Dir, report: v.run.Report, failed: e.Failed})
 	v.history.close()
 	v.update(time.Now())
 	v.publishEnd()
@@ -240,12 +275,13 @@ func (v *View) Finish() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.finished = true
+	v.sendLog()
 	v.enter(systemShutdown)
 	v.events.broadcast(event("finished", v.endObject()))
 }
 
-// Watched reports whether a page is open.
-func (v *View) Watched() bool { return v.events.any() }
+// Watched reports whether a page is open or a client is connected.
+func (v *View) Watched() bool { return v.events.any() || v.sockets.any() }
 
 // Linger waits for a time after the last run, until a client asks for the end or stop is closed.
 func (v *View) Linger(limit time.Duration, stop <-chan struct{}) {
@@ -258,15 +294,16 @@ func (v *View) Linger(limit time.Duration, stop <-chan struct{}) {
 	}
 }
 
-// Close ends all connections, and waits at most a time for replies under way.
+// Close ends all connections once they have their messages, and waits at most a time for that and for replies under
+// way.
 func (v *View) Close(limit time.Duration) {
-	close(v.closing)
 	v.events.close()
 	v.sockets.close()
 	var all sync.WaitGroup
 	for _, s := range v.servers {
 		all.Go(func() { s.Close(limit) })
 	}
+	all.Go(func() { v.sockets.wait(limit) })
 	all.Wait()
 }
 
@@ -285,16 +322,35 @@ func (v *View) Log(l LogLine) {
 		v.log = slices.Delete(v.log, 0, maxLog/4)
 	}
 	v.log = append(v.log, l)
-	if v.events.any() {
-		v.events.broadcast(event("log", logObject([]LogLine{l})))
+	// Lines come in bursts, which would fill the mailboxes: all of a while are one message.
+	if v.unsent = min(v.unsent+1, len(v.log)); v.unsent == 1 {
+		time.AfterFunc(updateInterval, func() {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			v.sendLog()
+		})
 	}
 }
 
-// routes are those of the table, behind the headers of the page.
+// sendLog sends the lines of the log that wait; the view is locked.
+func (v *View) sendLog() {
+	if v.unsent > 0 && v.events.any() {
+		v.events.broadcast(event("log", artifact.Object{member("lines", logLines(v.log[len(v.log)-v.unsent:]))}))
+	}
+	v.unsent = 0
+}
+
+// routes are those of the table. A path of the table answers other methods with 405.
 func (v *View) routes() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range table {
 		mux.HandleFunc(r.pattern(), func(w http.ResponseWriter, q *http.Request) { r.answer(v, w, q) })
+	}
+	for _, r := range table {
+		mux.HandleFunc(r.place(), func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Allow", r.allow())
+			refuse(w, http.StatusMethodNotAllowed, "Method Not Allowed: use "+r.allow())
+		})
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "Not Found") })
 	return mux

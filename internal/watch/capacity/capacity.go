@@ -23,8 +23,8 @@ type Capacity struct {
 	UnaryRate float64
 }
 
-// Tokens returns the most tokens per second in streams.
-func (c *Capacity) Tokens() float64 { return float64(c.Streams) * c.Pace }
+// tokens returns the most tokens per second in streams.
+func (c *Capacity) tokens() float64 { return float64(c.Streams) * c.Pace }
 
 // Demand is what a run asks for; 0 = not known.
 type Demand struct {
@@ -55,10 +55,10 @@ func (c *Capacity) Exceeded(d Demand) []string {
 		add(fmt.Sprintf("%s requests/s", count(d.Rate)),
 			fmt.Sprintf("%s requests/s with short replies", count(c.UnaryRate)))
 	}
-	if tokens := d.Rate * d.OutputTokens; c.Streams > 0 && tokens > c.Tokens() {
+	if tokens := d.Rate * d.OutputTokens; c.Streams > 0 && tokens > c.tokens() {
 		add(fmt.Sprintf("%s requests/s with %s tokens each, %s tokens/s", count(d.Rate), count(d.OutputTokens),
 			count(tokens)),
-			fmt.Sprintf("%s, %s tokens/s", streams, count(c.Tokens())))
+			fmt.Sprintf("%s, %s tokens/s", streams, count(c.tokens())))
 	}
 	return out
 }

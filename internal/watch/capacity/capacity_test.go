@@ -135,7 +135,7 @@ func FuzzParse(f *testing.F) {
 		if (c == nil) == (err == nil) {
 			t.Fatalf("%v, %v", c, err)
 		}
-		if c != nil && (c.Streams < 0 || c.Tokens() < 0 || c.UnaryRate < 0) {
+		if c != nil && (c.Streams < 0 || c.tokens() < 0 || c.UnaryRate < 0) {
 			t.Fatalf("%+v", c)
 		}
 	})

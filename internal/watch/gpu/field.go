@@ -33,9 +33,8 @@ func (k *Kind) UnmarshalText(text []byte) error {
 
 // Platforms of devices.
 const (
-	NVIDIA  = "nvidia"
-	AMD     = "amd"
-	Unknown = "unknown"
+	NVIDIA = "nvidia"
+	AMD    = "amd"
 )
 
 // Field is one quantity of a GPU.

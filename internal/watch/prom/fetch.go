@@ -21,8 +21,8 @@ import (
 
 // Limits of a fetch that are not options.
 const (
-	// DefaultMaxBody is the largest page that is read, in bytes after decompression.
-	DefaultMaxBody = 64 << 20
+	// defaultMaxBody is the largest page that is read, in bytes after decompression.
+	defaultMaxBody = 64 << 20
 	maxRedirects   = 10
 	maxHeader      = 1 << 20
 	// drainLimit is what is read of an answer that is of no use, to keep its connection.
@@ -37,7 +37,7 @@ type FetchOptions struct {
 	ReachabilityTimeout time.Duration
 	// ReadTimeout is the longest gap in an answer; 0 = 30 s.
 	ReadTimeout time.Duration
-	// MaxBody is the largest page in bytes after decompression; 0 = DefaultMaxBody.
+	// MaxBody is the largest page in bytes after decompression; 0 = defaultMaxBody.
 	MaxBody int64
 	// SSLVerify checks server certificates, against RootCAs if set, else against the system's roots.
 	SSLVerify bool
@@ -97,7 +97,7 @@ func NewFetcher(o FetchOptions) (*Fetcher, error) {
 		o.ReadTimeout = 30 * time.Second
 	}
 	if o.MaxBody <= 0 {
-		o.MaxBody = DefaultMaxBody
+		o.MaxBody = defaultMaxBody
 	}
 	if o.IPVersion == "" {
 		o.IPVersion = "4"
@@ -193,14 +193,9 @@ func drain(body io.ReadCloser, cancel func()) {
 	_ = body.Close()
 }
 
-// Fetch gets a page. Its error is a *ContentTypeError if the answer declares itself JSON, else an
-// *Error; both are errors for which the next scrape may do better.
-func (f *Fetcher) Fetch(ctx context.Context, endpoint string) (Body, error) {
-	return f.FetchInto(ctx, endpoint, nil)
-}
-
-// FetchInto does what Fetch does, with the text of the page in buf, as far as it has room.
-func (f *Fetcher) FetchInto(ctx context.Context, endpoint string, buf []byte) (Body, error) {
+// Fetch gets a page; its text is in buf, as far as that has room. Its error is a *ContentTypeError if the answer
+// declares itself JSON, else an *Error; both are errors for which the next scrape may do better.
+func (f *Fetcher) Fetch(ctx context.Context, endpoint string, buf []byte) (Body, error) {
 	start := time.Now()
 	b := Body{RequestSentNS: f.options.WallNS(start)}
 	ctx, cancel := context.WithCancelCause(ctx)

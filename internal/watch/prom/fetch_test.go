@@ -56,7 +56,7 @@ func TestFetch(t *testing.T) {
 		fmt.Fprintf(w, "%s|%s|%s|%s", r.Method, r.UserAgent(), r.Header.Get("Accept"), r.Header.Get("Accept-Encoding"))
 	})
 	f := newFetcher(t, FetchOptions{UserAgent: "aiperf/1"})
-	b, err := f.Fetch(context.Background(), endpoint)
+	b, err := f.Fetch(context.Background(), endpoint, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestFetch(t *testing.T) {
 func TestFetchIntoUsesTheBuffer(t *testing.T) {
 	endpoint := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a 1\n") })
 	buf := make([]byte, 9, 4096)
-	b, err := newFetcher(t, FetchOptions{}).FetchInto(context.Background(), endpoint, buf)
+	b, err := newFetcher(t, FetchOptions{}).Fetch(context.Background(), endpoint, buf)
 	if err != nil || string(b.Text) != "a 1\n" || &b.Text[0] != &buf[0] {
 		t.Errorf("%q, %v", b.Text, err)
 	}
@@ -122,7 +122,7 @@ func TestContentEncodings(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, c.body)
 			})
-			b, err := f.Fetch(context.Background(), endpoint)
+			b, err := f.Fetch(context.Background(), endpoint, nil)
 			if c.want == "" {
 				if err != nil || string(b.Text) != page {
 					t.Errorf("%d bytes, %v", len(b.Text), err)
@@ -142,7 +142,7 @@ func TestNeverEndingPageIsCutAtTheLargestSize(t *testing.T) {
 			}
 		}
 	})
-	b, err := newFetcher(t, FetchOptions{MaxBody: 100_000}).Fetch(context.Background(), endpoint)
+	b, err := newFetcher(t, FetchOptions{MaxBody: 100_000}).Fetch(context.Background(), endpoint, nil)
 	wantError(t, err, ErrorKey{0, "ClientPayloadError", "the page is larger than 100000 bytes"})
 	if b.Text != nil {
 		t.Errorf("%d bytes of text with an error", len(b.Text))
@@ -157,7 +157,7 @@ func TestTrapJSONAnswerIsOneRequestAndIsNotRead(t *testing.T) {
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = io.WriteString(w, "[]") // no gzip: reading it would be another error
 	})
-	_, err := newFetcher(t, FetchOptions{}).Fetch(context.Background(), endpoint)
+	_, err := newFetcher(t, FetchOptions{}).Fetch(context.Background(), endpoint, nil)
 	var content *ContentTypeError
 	want := "endpoint '" + endpoint +
 		"' returned non-Prometheus content-type 'Application/JSON; charset=utf-8'; expected text/plain (Prometheus " +
@@ -184,7 +184,7 @@ func TestStatus(t *testing.T) {
 		if err := f.Probe(context.Background(), u); (err == nil) != c.reachable {
 			t.Errorf("probe of %d: %v", c.code, err)
 		}
-		_, err := f.Fetch(context.Background(), u)
+		_, err := f.Fetch(context.Background(), u, nil)
 		if c.ok && err != nil {
 			t.Errorf("fetch of %d: %v", c.code, err)
 		} else if !c.ok {
@@ -205,8 +205,8 @@ func TestConnectionIsKept(t *testing.T) {
 	f := newFetcher(t, FetchOptions{})
 	for range 3 {
 		_ = f.Probe(context.Background(), endpoint)
-		_, _ = f.Fetch(context.Background(), endpoint)
-		_, _ = f.Fetch(context.Background(), strings.Replace(endpoint, "/metrics", "/gone/metrics", 1))
+		_, _ = f.Fetch(context.Background(), endpoint, nil)
+		_, _ = f.Fetch(context.Background(), strings.Replace(endpoint, "/metrics", "/gone/metrics", 1), nil)
 	}
 	if len(connections) != 1 {
 		t.Errorf("%d connections", len(connections))
@@ -238,7 +238,7 @@ func TestRedirects(t *testing.T) {
 		"/absolute?token=x": `/end as u:p from ""`,
 		"/other?token=x":    `/metrics as : from ""`,
 	} {
-		if b, err := f.Fetch(context.Background(), base+path); err != nil || string(b.Text) != want {
+		if b, err := f.Fetch(context.Background(), base+path, nil); err != nil || string(b.Text) != want {
 			t.Errorf("%s: %q, %v; want %q", path, b.Text, err, want)
 		}
 		if err := f.Probe(context.Background(), base+path); err != nil {
@@ -250,7 +250,7 @@ func TestRedirects(t *testing.T) {
 		"/file": {0, "NonHttpUrlRedirectClientError", `redirect to a "file" URL is not followed`},
 		"/ftp":  {0, "NonHttpUrlRedirectClientError", `redirect to a "ftp" URL is not followed`},
 	} {
-		_, err := f.Fetch(context.Background(), base+path)
+		_, err := f.Fetch(context.Background(), base+path, nil)
 		wantError(t, err, want)
 	}
 }
@@ -276,7 +276,7 @@ func TestCertificates(t *testing.T) {
 		{"no TLS there", strings.Replace(plain, "http://", "https://", 1), "ClientConnectorSSLError", FetchOptions{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := newFetcher(t, c.options).Fetch(context.Background(), c.endpoint)
+			b, err := newFetcher(t, c.options).Fetch(context.Background(), c.endpoint, nil)
 			if c.kind == "" {
 				if err != nil || string(b.Text) != "a 1\n" {
 					t.Errorf("%q, %v", b.Text, err)
@@ -292,7 +292,7 @@ func TestProxy(t *testing.T) {
 	proxy := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "for "+r.URL.String()) })
 	via, _ := url.Parse(proxy)
 	f := newFetcher(t, FetchOptions{Proxy: func(*http.Request) (*url.URL, error) { return via, nil }})
-	b, err := f.Fetch(context.Background(), "http://nowhere.invalid/metrics")
+	b, err := f.Fetch(context.Background(), "http://nowhere.invalid/metrics", nil)
 	if err != nil || string(b.Text) != "for http://nowhere.invalid/metrics" {
 		t.Errorf("%q, %v", b.Text, err)
 	}
@@ -331,11 +331,11 @@ func TestConnectErrors(t *testing.T) {
 	lost := newFetcher(t, FetchOptions{Dial: func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "h", IsNotFound: true}}
 	}})
-	_, err = lost.Fetch(context.Background(), "http://h:1/metrics")
+	_, err = lost.Fetch(context.Background(), "http://h:1/metrics", nil)
 	wantError(t, err, ErrorKey{0, "ClientConnectorDNSError", "cannot connect to h:1 [no such host]"})
 
 	for _, bad := range []string{"file:///etc/passwd", "h:1/metrics", "http:///metrics", "http://user:hunter2@h:%zz/"} {
-		_, err = f.Fetch(context.Background(), bad)
+		_, err = f.Fetch(context.Background(), bad, nil)
 		wantError(t, err, ErrorKey{0, "ValueError", "is not an http or https URL"})
 		if strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("secret in %v", err)
@@ -351,7 +351,7 @@ func TestCancelledFetch(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	_, err := newFetcher(t, FetchOptions{}).Fetch(ctx, endpoint)
+	_, err := newFetcher(t, FetchOptions{}).Fetch(ctx, endpoint, nil)
 	wantError(t, err, ErrorKey{0, "CancelledError", "cancelled"})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v does not wrap the cancellation", err)
@@ -377,7 +377,7 @@ func TestInstantsAreThoseOfTheClockGiven(t *testing.T) {
 	ahead := time.Hour
 	f := newFetcher(t, FetchOptions{WallNS: func(at time.Time) int64 { return at.Add(ahead).UnixNano() }})
 	before := time.Now()
-	b, err := f.Fetch(t.Context(), url)
+	b, err := f.Fetch(t.Context(), url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,8 +82,7 @@ func describe(err error) string {
 	if isTimeout(err) {
 		return "timed out"
 	}
-	var link *url.Error
-	if errors.As(err, &link) {
+	if link, ok := errors.AsType[*url.Error](err); ok {
 		err = link.Err
 	}
 	text, _ := neterr.Describe(err)
@@ -100,8 +99,7 @@ func (f *Fetcher) describeRequest(ctx context.Context, endpoint string, err erro
 	if e := f.describeContext(ctx, err); e != nil {
 		return e
 	}
-	var own *Error
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*Error](err); ok {
 		return own
 	}
 	host := hostOf(endpoint)

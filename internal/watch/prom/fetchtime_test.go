@@ -48,7 +48,7 @@ func TestTimes(t *testing.T) {
 			time.Sleep(time.Second)
 		})
 		start := time.Now()
-		b, err := f.Fetch(context.Background(), "http://h/metrics")
+		b, err := f.Fetch(context.Background(), "http://h/metrics", nil)
 		if err != nil || string(b.Text) != "a 1\nb 2\n" {
 			t.Fatalf("%q, %v", b.Text, err)
 		}
@@ -62,7 +62,7 @@ func TestTimes(t *testing.T) {
 func TestEmptyPageHasNoFirstByte(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := scripted(t, FetchOptions{}, func(conn net.Conn) { _ = say(conn, time.Second, head) })
-		b, err := f.Fetch(context.Background(), "http://h/metrics")
+		b, err := f.Fetch(context.Background(), "http://h/metrics", nil)
 		if err != nil || len(b.Text) != 0 || b.FirstByteNS != 0 || b.RequestSentNS == 0 {
 			t.Errorf("%+v, %v", b, err)
 		}
@@ -77,7 +77,7 @@ func TestSlowButSteadyPageIsRead(t *testing.T) {
 				_ = say(conn, time.Second, "a 1\n")
 			}
 		})
-		b, err := f.Fetch(context.Background(), "http://h/metrics")
+		b, err := f.Fetch(context.Background(), "http://h/metrics", nil)
 		if err != nil || len(b.Text) != 4000 {
 			t.Errorf("%d bytes, %v", len(b.Text), err)
 		}
@@ -121,7 +121,7 @@ func TestGaps(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := scripted(t, FetchOptions{ReadTimeout: 2 * time.Second}, c.play)
 				start := time.Now()
-				_, err := f.Fetch(context.Background(), "http://h/metrics")
+				_, err := f.Fetch(context.Background(), "http://h/metrics", nil)
 				wantError(t, err, c.want)
 				if took := time.Since(start); took != c.took {
 					t.Errorf("took %s, want %s", took, c.took)
@@ -167,7 +167,7 @@ func TestConnectTimeout(t *testing.T) {
 				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: ctx.Err()}
 			}})
 		start := time.Now()
-		_, err := f.Fetch(context.Background(), "http://h:1/metrics")
+		_, err := f.Fetch(context.Background(), "http://h:1/metrics", nil)
 		wantError(t, err, ErrorKey{0, "ClientConnectorError", "cannot connect to h:1 [timed out]"})
 		if took := time.Since(start); took != 5*time.Second {
 			t.Errorf("took %s", took)
@@ -183,7 +183,7 @@ func TestDeadlineOfTheCaller(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(context.Background(), 10500*time.Millisecond)
 		defer cancel()
-		_, err := f.Fetch(ctx, "http://h/metrics")
+		_, err := f.Fetch(ctx, "http://h/metrics", nil)
 		wantError(t, err, ErrorKey{0, "TimeoutError", "timed out"})
 	})
 }

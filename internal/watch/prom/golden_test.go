@@ -30,7 +30,7 @@ func TestGoldenPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			for _, f := range p.Families() {
+			for _, f := range p.order {
 				fmt.Fprintf(&out, "%s %s [%s] %q\n", f.Type, f.Name, InferUnit(f.Name, f.Help), f.Help)
 			}
 			fmt.Fprintf(&out, "\n%s\n%s\n", dump(samples), strings.Join(notices, "\n"))

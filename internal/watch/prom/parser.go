@@ -11,8 +11,8 @@ import (
 
 // Limits of a Parser.
 const (
-	// DefaultMaxSeries is the number of series that a Parser keeps by default.
-	DefaultMaxSeries = 1_000_000
+	// defaultMaxSeries is the number of series that a Parser keeps by default.
+	defaultMaxSeries = 1_000_000
 	// maxText bounds the label texts and bucket bounds that all series of a Parser hold together, in bytes.
 	maxText = 256 << 20
 	// boundSize is what a bucket counts towards it: its text, bound and value.
@@ -26,7 +26,7 @@ const (
 
 // Options shape a Parser.
 type Options struct {
-	// MaxSeries is the number of series kept; further ones are dropped with a notice. 0 = DefaultMaxSeries.
+	// MaxSeries is the number of series kept; further ones are dropped with a notice. 0 = defaultMaxSeries.
 	MaxSeries int
 	// Notice is called with what was dropped, once for each kind and name, after a body was accepted; nil = no calls.
 	Notice func(kind NoticeKind, name, message string)
@@ -113,7 +113,7 @@ type family struct {
 // NewParser returns a parser for the bodies of one endpoint.
 func NewParser(o Options) *Parser {
 	if o.MaxSeries <= 0 {
-		o.MaxSeries = DefaultMaxSeries
+		o.MaxSeries = defaultMaxSeries
 	}
 	return &Parser{
 		notice: o.Notice, maxSeries: o.MaxSeries, keepSummaries: o.Summaries,
@@ -152,12 +152,6 @@ func (p *Parser) Parse(body []byte, openMetrics bool) ([]Sample, error) {
 
 // Summaries returns those of the last body, valid until the next one.
 func (p *Parser) Summaries() []Sample { return p.summaries }
-
-// Families returns the metrics met so far, in the order of their first appearance.
-func (p *Parser) Families() []*Family { return p.order }
-
-// Series returns the series met so far, in the order of their first appearance.
-func (p *Parser) Series() []*Series { return p.series }
 
 // learn reads a body that holds something new.
 func (p *Parser) learn(body []byte, openMetrics bool) error {

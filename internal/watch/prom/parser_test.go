@@ -38,7 +38,7 @@ func TestFamilies(t *testing.T) {
 			"unknown g{le=\"1\"} 1\nunknown g_gsum{} 2\nunknown g_gcount{} 3\n"},
 		{"_created inside a family", lines("# TYPE a counter", "a_total 5", "a_created 1.7e9"), "counter a{} 5\n"},
 		{"an untyped bucket keeps le", `h_bucket{le="1"} 2` + "\n", "unknown h_bucket{le=\"1\"} 2\n"},
-		{"a name that is declared itself is no part of another family",
+		{"a name that is declared itself does not belong to another family",
 			lines("# TYPE h histogram", `h_bucket{le="+Inf"} 4`, "# TYPE h_count gauge", "h_count 9"),
 			"histogram h{} +Inf:4 count 4 sum 0\ngauge h_count{} 9\n"},
 		{"the first of two TYPE lines counts", lines("# TYPE a gauge", "# TYPE a counter", "a 1"), "gauge a{} 1\n"},
@@ -275,8 +275,8 @@ func TestTheSameLinesGiveTheSameSeries(t *testing.T) {
 			}
 		}
 	}
-	if got := fmt.Sprint(len(p.Families()), " ", p.Families()[0].Name, p.Families()[1].Name,
-		len(p.Series())); got != "2 ab4" {
+	if got := fmt.Sprint(len(p.order), " ", p.order[0].Name, p.order[1].Name,
+		len(p.series)); got != "2 ab4" {
 		t.Errorf("families and series %s", got)
 	}
 }
@@ -291,13 +291,13 @@ func TestFamilyTellsFirstHelpAndType(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if f := p.Families()[0]; f.Help != "one \\ two\nthree \\\"four\\\"" || f.Type != Counter || f.Name != "a" {
+	if f := p.order[0]; f.Help != "one \\ two\nthree \\\"four\\\"" || f.Type != Counter || f.Name != "a" {
 		t.Errorf("family %+v", f)
 	}
 	open := NewParser(Options{})
 	_, err := open.Parse([]byte(lines(`# HELP a say \"hi\"`, "# TYPE a counter", "a_total 1")), true)
-	if err != nil || open.Families()[0].Help != `say "hi"` {
-		t.Errorf("OpenMetrics help %q, %v", open.Families()[0].Help, err)
+	if err != nil || open.order[0].Help != `say "hi"` {
+		t.Errorf("OpenMetrics help %q, %v", open.order[0].Help, err)
 	}
 }
 
@@ -356,8 +356,8 @@ func TestMalformedBodyLeavesNothing(t *testing.T) {
 			t.Errorf("got %s", dump(samples))
 		}
 	}
-	if len(p.Families()) != 1 || len(p.Series()) != 1 || len(notices) != 0 {
-		t.Errorf("%d families, %d series, notices %q", len(p.Families()), len(p.Series()), notices)
+	if len(p.order) != 1 || len(p.series) != 1 || len(notices) != 0 {
+		t.Errorf("%d families, %d series, notices %q", len(p.order), len(p.series), notices)
 	}
 }
 
@@ -370,8 +370,8 @@ func TestTooManySeries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(p.Series()) != 3 || len(p.Families()) != 2 || len(notices) != 1 || notices[0] != "too-many-series " {
-		t.Errorf("%d series, %d families, notices %q", len(p.Series()), len(p.Families()), notices)
+	if len(p.series) != 3 || len(p.order) != 2 || len(notices) != 1 || notices[0] != "too-many-series " {
+		t.Errorf("%d series, %d families, notices %q", len(p.series), len(p.order), notices)
 	}
 }
 
@@ -386,8 +386,8 @@ func TestHistogramsWithoutEndAreLimited(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(p.Series()) != 2 || len(notices) != 1 || notices[0] != "too-many-series " {
-		t.Errorf("%d series, notices %q", len(p.Series()), notices)
+	if len(p.series) != 2 || len(notices) != 1 || notices[0] != "too-many-series " {
+		t.Errorf("%d series, notices %q", len(p.series), notices)
 	}
 }
 
@@ -402,8 +402,8 @@ func TestLinesThatNeverComeBackAreForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(p.lines) > 2*100+spareLines+100 || len(p.Series()) != 10 {
-		t.Errorf("%d lines remembered, %d series", len(p.lines), len(p.Series()))
+	if len(p.lines) > 2*100+spareLines+100 || len(p.series) != 10 {
+		t.Errorf("%d lines remembered, %d series", len(p.lines), len(p.series))
 	}
 }
 

@@ -12,16 +12,16 @@ type Bound struct{ Lower, Upper float64 }
 // PercentileBounds are those of metrics.PercentileRanks.
 type PercentileBounds [len(metrics.PercentileRanks)]Bound
 
-// HasLower reports whether there is a lower bound.
-func (b Bound) HasLower() bool { return !math.IsInf(b.Lower, -1) }
+// hasLower reports whether there is a lower bound.
+func (b Bound) hasLower() bool { return !math.IsInf(b.Lower, -1) }
 
-// HasUpper reports whether there is an upper bound.
-func (b Bound) HasUpper() bool { return !math.IsInf(b.Upper, 1) }
+// hasUpper reports whether there is an upper bound.
+func (b Bound) hasUpper() bool { return !math.IsInf(b.Upper, 1) }
 
-// Bounds returns what the buckets say for certain about the percentiles: each is interpolated between two
+// bounds returns what the buckets say for certain about the percentiles: each is interpolated between two
 // neighbouring observations, and each of those lies in its bucket. Observations are taken as not negative
 // unless the first bound is.
-func (d *Distribution) Bounds() PercentileBounds {
+func (d *Distribution) bounds() PercentileBounds {
 	var out PercentileBounds
 	total := d.Buckets[len(d.Buckets)-1]
 	for i, rank := range metrics.PercentileRanks {
@@ -32,7 +32,7 @@ func (d *Distribution) Bounds() PercentileBounds {
 			continue
 		}
 		out[i] = Bound{interpolate(a.Lower, b.Lower, fraction), b.Upper}
-		if b.HasUpper() {
+		if b.hasUpper() {
 			out[i].Upper = interpolate(a.Upper, b.Upper, fraction)
 		}
 	}

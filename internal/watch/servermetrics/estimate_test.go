@@ -156,7 +156,7 @@ func TestEstimatesLieWithinTheirBounds(t *testing.T) {
 		if !ok {
 			return
 		}
-		for i, b := range d.Bounds() {
+		for i, b := range d.bounds() {
 			slack := 1e-12 * (1 + p[i])
 			if p[i] < b.Lower-slack || p[i] > b.Upper+slack {
 				t.Fatalf("%s is %v, outside of %v", metrics.PercentileKeys[i], p[i], b)
@@ -170,7 +170,7 @@ func TestEstimatesLieWithinTheirBounds(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	d := Distribution{Upper: []float64{1, 2, 5, inf}, Buckets: []int64{50, 90, 98, 100}, Sum: 150, Count: 100}
-	got := d.Bounds()
+	got := d.bounds()
 	for _, c := range []struct {
 		rank int
 		want Bound
@@ -185,11 +185,11 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s lies in %v, want %v", metrics.PercentileKeys[c.rank], b, c.want)
 		}
 	}
-	if got[0].HasUpper() != true || got[8].HasUpper() != false || got[8].HasLower() != true {
+	if got[0].hasUpper() != true || got[8].hasUpper() != false || got[8].hasLower() != true {
 		t.Errorf("presence of bounds is wrong: %v", got)
 	}
 	below := Distribution{Upper: []float64{-1, inf}, Buckets: []int64{1, 1}}
-	if below.Bounds()[0].HasLower() {
+	if below.bounds()[0].hasLower() {
 		t.Error("what lies below a negative first bound has a lower bound")
 	}
 }

@@ -77,7 +77,7 @@ func observe(r *rand.Rand, upper []float64, perScrape, scrapes int, draw func() 
 	return store, truth[:perScrape*scrapes]
 }
 
-// TestEstimatorTable holds the estimates against the true percentiles, beside interpolation within the bucket
+// TestEstimatorTable compares the estimates with the true percentiles, beside interpolation within the bucket
 // alone. Few observations per scrape tell more about each bucket than many.
 func TestEstimatorTable(t *testing.T) {
 	const total, seeds = 2000, 10

@@ -56,7 +56,7 @@ func (w *worker) estimate(j *job, h *HistogramStats) {
 	if p, ok := w.estimator.Estimate(d); ok {
 		h.Estimates = &p
 		if j.bounds {
-			b := d.Bounds()
+			b := d.bounds()
 			h.Bounds = &b
 		}
 	}

@@ -22,27 +22,23 @@ type Live struct {
 	InputRate, OutputRate *float64
 }
 
-// The prefixes of the servers that Live knows.
-const (
-	vllmPrefix   = "vllm:"
-	sglangPrefix = "sglang:"
-)
-
-// liveCounters and liveGauges are the names that Live reads.
+// The counters of tokens that Live reads, and its gauges beside those of [Load].
 var (
-	liveCounters = []string{
+	promptCounters = []string{"vllm:prompt_tokens", "sglang:prompt_tokens", "trtllm_prompt_tokens",
+		"trtllm:prompt_tokens", "llamacpp:prompt_tokens"}
+	generatedCounters = []string{"vllm:generation_tokens", "sglang:generation_tokens", "trtllm_generation_tokens",
+		"trtllm:generation_tokens", "dynamo_frontend_output_tokens", "llamacpp:tokens_predicted"}
+	hitRateGauges = []string{"sglang:cache_hit_rate", "trtllm_kv_cache_hit_rate", "trtllm:kv_cache_hit_rate"}
+
+	liveCounters = slices.Concat(promptCounters, generatedCounters, []string{
 		"vllm:prefix_cache_hits", "vllm:prefix_cache_queries", "vllm:external_prefix_cache_hits",
-		"vllm:external_prefix_cache_queries",
-		"vllm:prompt_tokens", "vllm:generation_tokens", "sglang:cached_tokens", "sglang:prompt_tokens",
-		"sglang:generation_tokens",
-	}
-	liveGauges = []string{
-		"vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "vllm:cpu_cache_usage_perc",
-		"vllm:num_requests_running", "vllm:num_requests_waiting",
-		"sglang:token_usage", "sglang:cache_hit_rate", "sglang:hicache_host_used_tokens",
-		"sglang:hicache_host_total_tokens",
-		"sglang:num_running_reqs", "sglang:num_queue_reqs",
-	}
+		"vllm:external_prefix_cache_queries", "sglang:cached_tokens",
+	})
+	// A Dynamo worker has no gauge of its own of the requests that run: its frontend does.
+	liveRunning = append(slices.Clone(runningGauges), "dynamo_frontend_inflight_requests")
+	liveGauges  = slices.Concat(liveRunning, waitingGauges, kvGauges, hitRateGauges, []string{
+		"vllm:cpu_cache_usage_perc", "sglang:hicache_host_used_tokens", "sglang:hicache_host_total_tokens",
+	})
 )
 
 // Mark returns the state of the counters of the newest scrapes. It may be called during the collection.
@@ -76,22 +72,20 @@ func (s *Store) Live(since *Mark) Live {
 	})
 	l := Live{
 		PrefixCacheHit: first(share(growth, "vllm:prefix_cache_hits", "vllm:prefix_cache_queries"),
-			share(growth, "sglang:cached_tokens", "sglang:prompt_tokens"), percent(gauges, "sglang:cache_hit_rate")),
+			share(growth, "sglang:cached_tokens", "sglang:prompt_tokens"), percent(gauges, hitRateGauges)),
 		UniqueTokens: first(less(growth, "vllm:prefix_cache_queries", "vllm:prefix_cache_hits"),
 			less(growth, "sglang:prompt_tokens", "sglang:cached_tokens")),
 		ExternalCacheHit: share(growth, "vllm:external_prefix_cache_hits", "vllm:external_prefix_cache_queries"),
-		KVUsage: first(percent(gauges, "vllm:kv_cache_usage_perc"),
-			percent(gauges, "vllm:gpu_cache_usage_perc"), percent(gauges, "sglang:token_usage")),
-		CPUKVUsage: first(percent(gauges, "vllm:cpu_cache_usage_perc"),
+		KVUsage:          percent(gauges, kvGauges),
+		CPUKVUsage: first(percent(gauges, []string{"vllm:cpu_cache_usage_perc"}),
 			share(gauges, "sglang:hicache_host_used_tokens", "sglang:hicache_host_total_tokens")),
-		Running: first(value(gauges, "vllm:num_requests_running"), value(gauges, "sglang:num_running_reqs")),
-		Waiting: first(value(gauges, "vllm:num_requests_waiting"), value(gauges, "sglang:num_queue_reqs")),
+		Running: anyOf(gauges, liveRunning), Waiting: anyOf(gauges, waitingGauges),
 	}
 	if elapsed > 0 {
-		for to, name := range map[**float64]string{&l.InputRate: "prompt_tokens", &l.OutputRate: "generation_tokens"} {
-			if tokens := first(value(growth, vllmPrefix+name), value(growth, sglangPrefix+name)); tokens != nil {
-				rate := *tokens / elapsed
-				*to = &rate
+		l.InputRate, l.OutputRate = anyOf(growth, promptCounters), anyOf(growth, generatedCounters)
+		for _, rate := range []*float64{l.InputRate, l.OutputRate} {
+			if rate != nil {
+				*rate /= elapsed
 			}
 		}
 	}
@@ -134,9 +128,19 @@ func value(of map[string]float64, name string) *float64 {
 	return &v
 }
 
-// percent returns a gauge that is a fraction, up to 1, or a percentage, above.
-func percent(of map[string]float64, name string) *float64 {
-	v := value(of, name)
+// anyOf returns the value of the first of some names that is there.
+func anyOf(of map[string]float64, names []string) *float64 {
+	for _, name := range names {
+		if v := value(of, name); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// percent returns the first gauge of some names, a fraction, up to 1, or a percentage, above.
+func percent(of map[string]float64, names []string) *float64 {
+	v := anyOf(of, names)
 	if v != nil && *v <= 1 {
 		*v *= 100
 	}

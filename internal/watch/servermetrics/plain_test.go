@@ -187,25 +187,6 @@ func TestRowsSurviveCoding(t *testing.T) {
 	})
 }
 
-func TestLastAtIncludesItsInstant(t *testing.T) {
-	e := NewStore(Options{}).Endpoint("e")
-	series := gaugeOf("g")
-	for i := range 10 {
-		e.Add(Scrape{TimestampNS: int64(i * 10), Samples: samplesOf(series, float64(i))})
-	}
-	for _, c := range []struct {
-		ns   int64
-		want float64
-	}{{0, 0}, {9, 0}, {10, 1}, {95, 9}, {math.MaxInt64, 9}} {
-		if got, ok := e.Series()[0].LastAt(c.ns); !ok || got.Value != c.want {
-			t.Errorf("at %d: %v %v, want %v", c.ns, got.Value, ok, c.want)
-		}
-	}
-	if _, ok := e.Series()[0].LastAt(-1); ok {
-		t.Error("there is a sample before the first")
-	}
-}
-
 func TestSameSeriesTwiceInAScrapeLastCounts(t *testing.T) {
 	e := NewStore(Options{}).Endpoint("e")
 	a, again := gaugeOf("g"), gaugeOf("g")

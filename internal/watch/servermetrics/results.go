@@ -115,10 +115,10 @@ func (h *HistogramStats) fields() []metrics.Figure {
 	}
 	if h.Bounds != nil {
 		for i, b := range h.Bounds {
-			if b.HasLower() {
+			if b.hasLower() {
 				fields = append(fields, figure(metrics.PercentileKeys[i]+"_lower", b.Lower))
 			}
-			if b.HasUpper() {
+			if b.hasUpper() {
 				fields = append(fields, figure(metrics.PercentileKeys[i]+"_upper", b.Upper))
 			}
 		}

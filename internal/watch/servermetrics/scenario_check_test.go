@@ -59,7 +59,7 @@ func (s *scenario) expect(text string) error {
 	return compare(words, found.Fields())
 }
 
-// compare holds key value key value … against fields.
+// compare compares key value key value … with fields.
 func compare(words []string, got []metrics.Figure) error {
 	for i := 0; i+1 < len(words); i += 2 {
 		want, err := strconv.ParseFloat(words[i+1], 64)

@@ -1,7 +1,6 @@
 package servermetrics
 
 import (
-	"math"
 	"slices"
 	"sort"
 
@@ -162,14 +161,6 @@ func (s *Series) readUnordered(into *Samples, w Window, order []int32) {
 			into.at = append(into.at, row)
 		}
 	}
-}
-
-// LastAt returns the last sample at or before an instant.
-func (s *Series) LastAt(ns int64) (Sample, bool) {
-	if ns == math.MaxInt64 {
-		ns--
-	}
-	return s.LastBefore(ns + 1)
 }
 
 // LastBefore returns the last sample before an instant. Unless scrapes came late, it decodes no more than a

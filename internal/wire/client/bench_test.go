@@ -62,8 +62,7 @@ func BenchmarkUnary(b *testing.B) {
 		defer c.Close()
 		r := post(fixedServer(b, reply))
 		r.Body = benchBody
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
+		ctx := b.Context()
 		b.ReportAllocs()
 		b.SetParallelism(16)
 		b.RunParallel(func(pb *testing.PB) {

@@ -243,8 +243,7 @@ func TestSendAllocatesLittle(t *testing.T) {
 	})
 	c := newTestClient(t, nil)
 	r := post("http://" + s.addr)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	ctx := t.Context()
 	sink := nothing{}
 	if n := testing.AllocsPerRun(200, func() { c.Send(ctx, r, sink) }); n > 20 {
 		t.Errorf("%v allocations an exchange", n)

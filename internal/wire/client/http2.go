@@ -51,14 +51,12 @@ type progress struct {
 	local, remote net.Addr
 }
 
-func (p *progress) note(f func(t *Stamps)) bool {
+func (p *progress) note(f func(t *Stamps)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.sealed {
-		return false
+	if !p.sealed {
+		f(&p.t)
 	}
-	f(&p.t)
-	return true
 }
 
 // seal ends the collection.
@@ -128,11 +126,7 @@ func (x *exchange) stream(ctx context.Context, h *hop, l *lane) (*http.Response,
 	x.t.newConnection()
 	x.requestChunks, x.responseChunks = nil, nil
 	p := &progress{t: x.t}
-	request, err := x.http2Request(ctx, h, p)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := l.transport.RoundTrip(request)
+	resp, err := l.transport.RoundTrip(x.http2Request(ctx, h, p))
 	now := c.clock.NowNS()
 	if err != nil || x.Ended() {
 		x.t, _, _ = p.seal()
@@ -172,7 +166,7 @@ func (x *exchange) stream(ctx context.Context, h *hop, l *lane) (*http.Response,
 }
 
 // http2Request makes net/http's form of a hop.
-func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) (*http.Request, error) {
+func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) *http.Request {
 	now := x.clock.NowNS
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
@@ -225,7 +219,7 @@ func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) (*http
 		// No GetBody: net/http would send the request again without reporting it.
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(h.body)), int64(len(h.body))
 	}
-	return r.WithContext(ctx), nil
+	return r.WithContext(ctx)
 }
 
 // unanswered is the error of a stream without a reply.
@@ -233,12 +227,10 @@ func (x *exchange) unanswered(h *hop, err error) error {
 	if x.Ended() {
 		return ErrEnded
 	}
-	var dial *dialError
-	if errors.As(err, &dial) {
+	if dial, ok := errors.AsType[*dialError](err); ok {
 		return dial
 	}
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	if reason, refused := refusedStream(err); refused {

@@ -88,9 +88,27 @@ func TestHTTP2(t *testing.T) {
 			if scheme == "https" {
 				server = &cert
 			}
-			base, conns := serveHTTP2(t, server, api)
+			came := make(chan struct{}, 4)
+			base, conns := serveHTTP2(t, server, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/stream" {
+					api(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "text/event-stream")
+				for i := range 3 {
+					fmt.Fprintf(w, "data: %d\n\n", i)
+					w.(http.Flusher).Flush()
+					select { // so that no read takes two of them
+					case <-came:
+					case <-r.Context().Done():
+					}
+					time.Sleep(2 * time.Millisecond)
+				}
+				io.WriteString(w, "data: [DONE]\n\n")
+			})
 			c := newTestClient(t, func(o *Options) { o.HTTP2, o.RootCAs = true, roots })
-			rec, x := send(c, post(base+"/stream"))
+			rec := &recorder{on: func() { came <- struct{}{} }}
+			x := c.Send(t.Context(), post(base+"/stream"), rec)
 			if x.Err != nil || len(rec.events) != 4 || x.Status != 200 {
 				t.Fatalf("stream: %+v %v", x.Err, rec.events)
 			}
@@ -174,10 +192,7 @@ func TestHTTP2CancellationAfterAFastReply(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &progress{}
-	request, err := x.http2Request(t.Context(), &x.hop, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := x.http2Request(t.Context(), &x.hop, p)
 	p.seal()
 	httptrace.ContextClientTrace(request.Context()).WroteRequest(httptrace.WroteRequestInfo{})
 	if !x.sent.Load() || x.cancelTimer == nil {

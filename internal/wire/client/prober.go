@@ -27,7 +27,7 @@ type Handshake struct {
 	Kernel bool
 }
 
-// NewProber makes a prober whose connections take the same route as those of a Client with the same options.
+// NewProber makes a Prober whose connections take the same route as those of a Client with the same options.
 func NewProber(opts Options, clk *clock.Clock) (*Prober, error) {
 	if err := opts.check(); err != nil {
 		return nil, err

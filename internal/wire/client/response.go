@@ -169,7 +169,7 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 		return &wireError{origin: h.target.origin, typ: neterr.Payload, what: "reading the response body", err: err}
 	}
 	if !isSuccess(resp.StatusCode) {
-		return x.receiveRefusal(h, resp, mediaType, charset)
+		return x.receiveRefusal(resp, mediaType, charset)
 	}
 	x.out.AckNS = x.t.HeadersReceived
 	switch {
@@ -208,7 +208,7 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 }
 
 // receiveRefusal makes an error of a reply that is not 2xx; what could be read of its body is the message.
-func (x *exchange) receiveRefusal(h *hop, resp *http.Response, mediaType, charset string) error {
+func (x *exchange) receiveRefusal(resp *http.Response, mediaType, charset string) error {
 	text, more, err := x.readRefusal()
 	if x.Ended() || err == nil && !x.conclude() {
 		x.keep(mediaType, false, text)
@@ -289,8 +289,7 @@ func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 			return x.endStream(sc, at)
 		}
 		x.keepRest(sc)
-		var exception *streamException
-		if errors.As(err, &exception) {
+		if _, ok := errors.AsType[*streamException](err); ok {
 			return err
 		}
 		return x.broken(h, neterr.Payload, "reading the event stream", err, false)

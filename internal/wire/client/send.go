@@ -90,7 +90,7 @@ func (c *Client) sendOne(ctx context.Context, req *Request, sink Sink) Exchange 
 	x.Begin(&c.opts, c.clock, req)
 	head := c.heads.Get().(*[]byte)
 	h := &x.hop
-	err := x.firstHop(head) // signing included: it is no part of the exchange
+	err := x.firstHop(head) // signing included: it does not belong to the exchange
 	x.out.StartNS = c.clock.NowNS()
 	if err == nil {
 		err = x.Guard(ctx, x.transfer)

@@ -3,30 +3,21 @@ package endpoint
 import (
 	"strconv"
 	"strings"
-	"sync"
 
 	"aiperf/internal/base/jsonscan"
 )
 
 // anthropic is the messages API.
 type anthropic struct {
-	descriptor Descriptor
-	options    Options
-	over       overrides
-	decoders   *sync.Pool
+	documents
 }
 
 // defaultMaxTokens is sent where a turn gives no limit: the API demands one.
 const defaultMaxTokens = 1024
 
 func newAnthropic(d Descriptor, o Options) Endpoint {
-	return &anthropic{descriptor: d, options: o, over: newOverrides(o.Extra),
-		decoders: newDecoders(func() reader { return &anthropicReader{} })}
+	return &anthropic{newDocuments(d, o, func() reader { return &anthropicReader{} })}
 }
-
-func (e *anthropic) Descriptor() Descriptor { return e.descriptor }
-
-func (e *anthropic) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 func (e *anthropic) Encode(c *Context) (*Body, error) {
 	turn := c.current()

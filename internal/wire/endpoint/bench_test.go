@@ -117,7 +117,7 @@ func BenchmarkInputText(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		InputText(body.Bytes)
+		inputText(body.Bytes)
 	}
 }
 

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"aiperf/internal/base/jsonscan"
@@ -39,8 +40,8 @@ func newBody(text []byte, stream bool) *Body {
 	return &Body{Bytes: text, ContentType: contentTypeJSON, Stream: stream, images: -1}
 }
 
-// Verbatim is the body of a request that is sent as it was recorded. Stream is what the body itself asks for.
-func Verbatim(payload []byte) *Body {
+// verbatim is the body of a request that is sent as it was recorded. Stream is what the body itself asks for.
+func verbatim(payload []byte) *Body {
 	return newBody(payload, string(jsonscan.Find(payload, "stream")) == "true")
 }
 
@@ -112,7 +113,7 @@ func (b *Body) input() (text string, ids int) {
 	if b.text != nil {
 		return *b.text, 0
 	}
-	if text, ids = InputText(b.JSON()); text == "" && ids == 0 {
+	if text, ids = inputText(b.JSON()); text == "" && ids == 0 {
 		text = b.fallback
 	}
 	return text, ids
@@ -146,6 +147,17 @@ func (o overrides) get(key string) ([]byte, bool) {
 
 // newOverrides converts the user's extra inputs to wire form.
 func newOverrides(extra []dataset.Field) overrides { return overrides(nil).with(extra) }
+
+// shared is what all endpoint types have: their row of the table, their options and the user's extra inputs.
+type shared struct {
+	descriptor Descriptor
+	options    Options
+	over       overrides
+}
+
+func newShared(d Descriptor, o Options) shared { return shared{d, o, newOverrides(o.Extra)} }
+
+func (e *shared) Descriptor() Descriptor { return e.descriptor }
 
 // with returns the overrides with those of a turn on top; the receiver is shared and stays as it is.
 func (o overrides) with(extra []dataset.Field) overrides {
@@ -252,12 +264,7 @@ func (w *objectWriter) end(streaming, askUsage bool) *Body {
 }
 
 func (w *objectWriter) wrote(key string) bool {
-	for _, g := range w.generated {
-		if g == key {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(w.generated, key)
 }
 
 // appendStreamOptions completes the author's stream options: what they say of usage stays, a value that is

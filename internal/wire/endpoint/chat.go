@@ -3,28 +3,18 @@ package endpoint
 import (
 	"strconv"
 	"strings"
-	"sync"
 
 	"aiperf/internal/base/jsonscan"
 )
 
 // chat is the OpenAI chat completions API.
 type chat struct {
-	descriptor Descriptor
-	options    Options
-	over       overrides
-	decoders   sync.Pool
+	openAI
 }
 
 func newChat(d Descriptor, o Options) Endpoint {
-	e := &chat{descriptor: d, options: o, over: newOverrides(o.Extra)}
-	e.decoders.New = func() any { return &openAIDecoder{home: &e.decoders, read: readChat} }
-	return e
+	return &chat{newOpenAI(d, o, readChat)}
 }
-
-func (e *chat) Descriptor() Descriptor { return e.descriptor }
-
-func (e *chat) NewDecoder() Decoder { return e.decoders.Get().(*openAIDecoder) }
 
 func (e *chat) Encode(c *Context) (*Body, error) {
 	if len(c.Turns) == 0 || c.Turns[len(c.Turns)-1].Turn == nil {

@@ -2,28 +2,18 @@ package endpoint
 
 import (
 	"strconv"
-	"sync"
 
 	"aiperf/internal/base/jsonscan"
 )
 
 // completions is the OpenAI text completions API.
 type completions struct {
-	descriptor Descriptor
-	options    Options
-	over       overrides
-	decoders   sync.Pool
+	openAI
 }
 
 func newCompletions(d Descriptor, o Options) Endpoint {
-	e := &completions{descriptor: d, options: o, over: newOverrides(o.Extra)}
-	e.decoders.New = func() any { return &openAIDecoder{home: &e.decoders, read: readCompletion} }
-	return e
+	return &completions{newOpenAI(d, o, readCompletion)}
 }
-
-func (e *completions) Descriptor() Descriptor { return e.descriptor }
-
-func (e *completions) NewDecoder() Decoder { return e.decoders.Get().(*openAIDecoder) }
 
 // Encode takes exactly one turn; the API has neither history nor system messages.
 func (e *completions) Encode(c *Context) (*Body, error) {

@@ -22,6 +22,20 @@ type openAIDecoder struct {
 // maxKept bounds the buffers that a decoder keeps for the next exchange.
 const maxKept = 64 << 10
 
+// openAI is what the endpoint types have in common whose replies are chunks of OpenAI's API.
+type openAI struct {
+	shared
+	decoders *sync.Pool
+}
+
+func newOpenAI(d Descriptor, o Options, read func(*chunk) *spans) openAI {
+	home := &sync.Pool{}
+	home.New = func() any { return &openAIDecoder{home: home, read: read} }
+	return openAI{newShared(d, o), home}
+}
+
+func (e *openAI) NewDecoder() Decoder { return e.decoders.Get().(*openAIDecoder) }
+
 func (d *openAIDecoder) OnFirstContent(f func()) { d.first = f }
 
 func (d *openAIDecoder) Reply() *Reply { return &d.reply }

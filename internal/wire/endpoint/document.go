@@ -47,6 +47,18 @@ func newDecoders(api func() reader) *sync.Pool {
 	return home
 }
 
+// documents is what the endpoint types have in common whose replies are documents.
+type documents struct {
+	shared
+	decoders *sync.Pool
+}
+
+func newDocuments(d Descriptor, o Options, api func() reader) documents {
+	return documents{newShared(d, o), newDecoders(api)}
+}
+
+func (e *documents) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
+
 func (d *documentDecoder) OnFirstContent(f func()) { d.first = f }
 
 func (d *documentDecoder) Reply() *Reply { return &d.reply }
@@ -125,13 +137,11 @@ func (d *documentDecoder) output(raw []byte, atNS int64) bool {
 }
 
 // reasoning adds text of reasoning.
-func (d *documentDecoder) reasoning(raw []byte, atNS int64) bool {
-	if !jsonscan.IsText(raw) {
-		return false
+func (d *documentDecoder) reasoning(raw []byte, atNS int64) {
+	if jsonscan.IsText(raw) {
+		d.reply.Reasoning = jsonscan.AppendText(d.reply.Reasoning, raw)
+		d.content(atNS, false)
 	}
-	d.reply.Reasoning = jsonscan.AppendText(d.reply.Reasoning, raw)
-	d.content(atNS, false)
-	return true
 }
 
 // content notes a content response; output reports that it carries more than reasoning.

@@ -3,7 +3,6 @@ package endpoint
 import (
 	"strconv"
 	"strings"
-	"sync"
 
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
@@ -11,21 +10,14 @@ import (
 
 // embeddings is the OpenAI embeddings API and the one of NIM, which takes images as well.
 type embeddings struct {
-	descriptor Descriptor
-	options    Options
-	over       overrides
-	decoders   *sync.Pool
-	limited    once
+	documents
+	limited once
 }
 
 func newEmbeddings(d Descriptor, o Options) Endpoint {
-	return &embeddings{descriptor: d, options: o, over: newOverrides(o.Extra), limited: once{warn: o.Warn},
-		decoders: newDecoders(func() reader { return vectorReader{} })}
+	return &embeddings{limited: once{warn: o.Warn},
+		documents: newDocuments(d, o, func() reader { return vectorReader{} })}
 }
-
-func (e *embeddings) Descriptor() Descriptor { return e.descriptor }
-
-func (e *embeddings) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // Encode takes exactly one turn; its texts are always a list.
 func (e *embeddings) Encode(c *Context) (*Body, error) {

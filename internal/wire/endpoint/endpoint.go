@@ -81,18 +81,18 @@ type Endpoint interface {
 // requests cannot share one.
 type Individual interface{ PerRequest() bool }
 
-// Recoder is implemented by endpoints whose wire form is not that of recorded payloads.
-type Recoder interface {
+// recoder is implemented by endpoints whose wire form is not that of recorded payloads.
+type recoder interface {
 	// Verbatim makes the body of a request that is sent as it was recorded.
 	Verbatim(payload []byte) (*Body, error)
 }
 
 // Recorded is the body of a request that is sent as it was recorded, as the endpoint puts it on the wire.
 func Recorded(e Endpoint, payload []byte) (*Body, error) {
-	if r, ok := e.(Recoder); ok {
+	if r, ok := e.(recoder); ok {
 		return r.Verbatim(payload)
 	}
-	return Verbatim(payload), nil
+	return verbatim(payload), nil
 }
 
 // Decoder is a client sink.

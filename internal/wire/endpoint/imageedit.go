@@ -2,26 +2,18 @@ package endpoint
 
 import (
 	"strings"
-	"sync"
 )
 
 // imageEdit is the OpenAI API that changes an image; its bodies are forms.
 type imageEdit struct {
-	descriptor Descriptor
-	options    Options
-	over       overrides
-	decoders   *sync.Pool
-	reserved   once
+	documents
+	reserved once
 }
 
 func newImageEdit(d Descriptor, o Options) Endpoint {
-	return &imageEdit{descriptor: d, options: o, over: newOverrides(o.Extra), reserved: once{warn: o.Warn},
-		decoders: newDecoders(func() reader { return imageReader{} })}
+	return &imageEdit{reserved: once{warn: o.Warn},
+		documents: newDocuments(d, o, func() reader { return imageReader{} })}
 }
-
-func (e *imageEdit) Descriptor() Descriptor { return e.descriptor }
-
-func (e *imageEdit) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // Encode sends the current turn alone: its first text and its first image.
 func (e *imageEdit) Encode(c *Context) (*Body, error) {

@@ -2,27 +2,18 @@ package endpoint
 
 import (
 	"strings"
-	"sync"
 
 	"aiperf/internal/base/jsonscan"
 )
 
 // imageGeneration is the OpenAI images API.
 type imageGeneration struct {
-	descriptor Descriptor
-	options    Options
-	over       overrides
-	decoders   *sync.Pool
+	documents
 }
 
 func newImageGeneration(d Descriptor, o Options) Endpoint {
-	return &imageGeneration{descriptor: d, options: o, over: newOverrides(o.Extra),
-		decoders: newDecoders(func() reader { return imageReader{} })}
+	return &imageGeneration{newDocuments(d, o, func() reader { return imageReader{} })}
 }
-
-func (e *imageGeneration) Descriptor() Descriptor { return e.descriptor }
-
-func (e *imageGeneration) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // Encode sends the current turn alone.
 func (e *imageGeneration) Encode(c *Context) (*Body, error) {

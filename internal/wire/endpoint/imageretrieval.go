@@ -1,26 +1,17 @@
 package endpoint
 
 import (
-	"sync"
-
 	"aiperf/internal/base/jsonscan"
 )
 
 // imageRetrieval is the API that finds what images show.
 type imageRetrieval struct {
-	descriptor Descriptor
-	over       overrides
-	decoders   *sync.Pool
+	documents
 }
 
 func newImageRetrieval(d Descriptor, o Options) Endpoint {
-	return &imageRetrieval{descriptor: d, over: newOverrides(o.Extra),
-		decoders: newDecoders(func() reader { return listReader{} })}
+	return &imageRetrieval{newDocuments(d, o, func() reader { return listReader{} })}
 }
-
-func (e *imageRetrieval) Descriptor() Descriptor { return e.descriptor }
-
-func (e *imageRetrieval) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // Encode sends the images of the current turn.
 func (e *imageRetrieval) Encode(c *Context) (*Body, error) {

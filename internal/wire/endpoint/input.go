@@ -7,10 +7,10 @@ import (
 	"aiperf/internal/base/jsonscan"
 )
 
-// InputText collects the texts of an encoded body in the order in which they are counted, joined by
+// inputText collects the texts of an encoded body in the order in which they are counted, joined by
 // one space, and the number of token ids it carries instead of text. It goes by the shape of the
 // body, whatever API it is for; media add nothing.
-func InputText(body []byte) (text string, ids int) {
+func inputText(body []byte) (text string, ids int) {
 	var c textCollector
 	var f bodyFields
 	for m := range jsonscan.Members(body) {

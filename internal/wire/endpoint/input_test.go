@@ -28,7 +28,7 @@ func TestInputText(t *testing.T) {
 		{"nothing", `{"model":"m"}`, "", 0},
 		{"no JSON", `x`, "", 0},
 	} {
-		if text, ids := InputText([]byte(c.body)); text != c.want || ids != c.ids {
+		if text, ids := inputText([]byte(c.body)); text != c.want || ids != c.ids {
 			t.Errorf("%s: got %q, %d; want %q, %d", c.name, text, ids, c.want, c.ids)
 		}
 	}

@@ -10,18 +10,16 @@ import (
 
 // kserve is the predict API of KServe's first protocol.
 type kserve struct {
-	descriptor Descriptor
-	options    Options
+	shared
 	// input and output name the fields of an instance and a prediction that carry text.
 	input, output string
-	over          overrides
 }
 
 // The fields of servers that give theirs no names, and the extra inputs that replace them.
 const kserveV1Input, kserveV1Output = "text", "output"
 
 func newKServe(d Descriptor, o Options) Endpoint {
-	e := &kserve{descriptor: d, options: o, input: kserveV1Input, output: kserveV1Output}
+	e := &kserve{shared: shared{descriptor: d, options: o}, input: kserveV1Input, output: kserveV1Output}
 	rest := takeNames(o.Extra, map[string]*string{"v1_input_field": &e.input, "v1_output_field": &e.output})
 	e.over = newOverrides(rest)
 	return e
@@ -38,8 +36,6 @@ func takeNames(extra []dataset.Field, names map[string]*string) (rest []dataset.
 	}
 	return rest
 }
-
-func (e *kserve) Descriptor() Descriptor { return e.descriptor }
 
 func (e *kserve) NewDecoder() Decoder { return &kserveDecoder{api: e} }
 

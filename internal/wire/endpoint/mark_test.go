@@ -49,7 +49,7 @@ func TestMarks(t *testing.T) {
 		{"ready parts, behind", after, rawTurn(`{"role":"user","content":[` + image + `]}`),
 			user + `[` + image + `,{"type":"text","text":"\n\n[m]"}]}`, false},
 		{"no content", before, rawTurn(`{"role":"user","content":null}`), user + `null}`, false},
-		{"a captured reply is no message of the user", before,
+		{"a captured reply is not a message of the user", before,
 			&Context{Turns: []Turn{{Assistant: []byte(`{"role":"assistant","content":"r"}`)}, {Turn: text("b")}}},
 			`{"role":"assistant","content":"r"},` + user + `"[m]\n\nb"}`, false},
 	} {

@@ -14,13 +14,11 @@ const contentTypeGRPC = "application/grpc+proto"
 // inference is the open inference protocol, KServe's second one: tensors, over HTTP as JSON and over gRPC as
 // messages.
 type inference struct {
-	descriptor Descriptor
-	options    Options
-	kind       inferenceKind
-	tensors    tensorNames
-	asks       bool // the output was named, and is requested
-	over       overrides
-	decoders   sync.Pool
+	shared
+	kind     inferenceKind
+	tensors  tensorNames
+	asks     bool // the output was named, and is requested
+	decoders sync.Pool
 
 	others, queries2, passages0 once
 }
@@ -53,7 +51,7 @@ var inferenceKinds = map[string]struct {
 
 func newInference(d Descriptor, o Options) Endpoint {
 	known := inferenceKinds[d.Name]
-	e := &inference{descriptor: d, options: o, kind: known.kind, tensors: known.names}
+	e := &inference{shared: shared{descriptor: d, options: o}, kind: known.kind, tensors: known.names}
 	e.others.warn, e.queries2.warn, e.passages0.warn = o.Warn, o.Warn, o.Warn
 	n, output := &e.tensors, ""
 	names := map[string]*string{"v2_input_name": &n.input, "v2_output_name": &output}
@@ -71,8 +69,6 @@ func newInference(d Descriptor, o Options) Endpoint {
 	e.decoders.New = func() any { return &inferenceDecoder{api: e} }
 	return e
 }
-
-func (e *inference) Descriptor() Descriptor { return e.descriptor }
 
 func (e *inference) NewDecoder() Decoder { return e.decoders.Get().(*inferenceDecoder) }
 
@@ -111,10 +107,10 @@ func (e *inference) body(m *oip.Message, text []byte) *Body {
 		images: -1}
 }
 
-// Verbatim implements Recoder: what was recorded is JSON.
+// Verbatim implements recoder: what was recorded is JSON.
 func (e *inference) Verbatim(payload []byte) (*Body, error) {
 	if !e.options.GRPC {
-		return Verbatim(payload), nil
+		return verbatim(payload), nil
 	}
 	m, err := oip.RequestFromJSON(payload)
 	if err != nil {

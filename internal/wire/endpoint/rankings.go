@@ -1,19 +1,14 @@
 package endpoint
 
 import (
-	"sync"
-
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 )
 
 // rankings are the APIs that rank passages by a query.
 type rankings struct {
-	descriptor       Descriptor
-	options          Options
+	documents
 	shape            rankingShape
-	over             overrides
-	decoders         *sync.Pool
 	others, queries2 once
 	passages0        once
 }
@@ -34,15 +29,11 @@ var rankingShapes = map[string]rankingShape{
 }
 
 func newRankings(d Descriptor, o Options) Endpoint {
-	e := &rankings{descriptor: d, options: o, shape: rankingShapes[d.Name], over: newOverrides(o.Extra)}
+	e := &rankings{shape: rankingShapes[d.Name]}
+	e.documents = newDocuments(d, o, func() reader { return rankReader{e.shape} })
 	e.others.warn, e.queries2.warn, e.passages0.warn = o.Warn, o.Warn, o.Warn
-	e.decoders = newDecoders(func() reader { return rankReader{e.shape} })
 	return e
 }
-
-func (e *rankings) Descriptor() Descriptor { return e.descriptor }
-
-func (e *rankings) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // Encode takes exactly one turn, whose texts are identified by their names.
 func (e *rankings) Encode(c *Context) (*Body, error) {

@@ -1,21 +1,13 @@
 package endpoint
 
-import "sync"
-
 // rawAPI sends whole bodies of the data set.
 type rawAPI struct {
-	descriptor Descriptor
-	options    Options
-	decoders   *sync.Pool
+	documents
 }
 
 func newRaw(d Descriptor, o Options) Endpoint {
-	return &rawAPI{descriptor: d, options: o, decoders: newDecoders(func() reader { return autoReader{} })}
+	return &rawAPI{newDocuments(d, o, func() reader { return autoReader{} })}
 }
-
-func (e *rawAPI) Descriptor() Descriptor { return e.descriptor }
-
-func (e *rawAPI) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // Encode takes the bytes as they are; nothing is merged.
 func (e *rawAPI) Encode(c *Context) (*Body, error) {
@@ -24,5 +16,5 @@ func (e *rawAPI) Encode(c *Context) (*Body, error) {
 		return nil, valueError("The raw endpoint sends whole request bodies, but this turn has none: use a data set " +
 			"of the type raw_payload or inputs_json.")
 	}
-	return Verbatim(turn.RawPayload), nil
+	return verbatim(turn.RawPayload), nil
 }

@@ -3,33 +3,25 @@ package endpoint
 import (
 	"slices"
 	"strconv"
-	"sync"
 
 	"aiperf/internal/base/jsonscan"
 )
 
 // responses is the OpenAI responses API.
 type responses struct {
-	descriptor Descriptor
-	options    Options
-	over       overrides
-	decoders   *sync.Pool
+	documents
 	// chains: the server keeps replies, and requests refer to them.
 	chains  bool
 	chained once
 }
 
 func newResponses(d Descriptor, o Options) Endpoint {
-	e := &responses{descriptor: d, options: o, over: newOverrides(o.Extra), chained: once{warn: o.Warn}}
-	store, asked := e.over.get("store")
-	e.chains = string(store) == "true"
-	e.decoders = newDecoders(func() reader { return &responsesReader{chains: e.chains, mayChain: !asked} })
-	return e
+	store, asked := newOverrides(o.Extra).get("store")
+	chains := string(store) == "true"
+	return &responses{chains: chains, chained: once{warn: o.Warn}, documents: newDocuments(d, o, func() reader {
+		return &responsesReader{chains: chains, mayChain: !asked}
+	})}
 }
-
-func (e *responses) Descriptor() Descriptor { return e.descriptor }
-
-func (e *responses) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 func (e *responses) Encode(c *Context) (*Body, error) {
 	turn := c.current()

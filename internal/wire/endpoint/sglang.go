@@ -12,22 +12,14 @@ import (
 
 // sglang is the generate API of SGLang, which takes and yields token ids.
 type sglang struct {
-	descriptor Descriptor
-	options    Options
-	over       overrides
-	decoders   *sync.Pool
+	documents
 	// prompts are the ids of the turns' texts (by the first of them), as JSON numbers joined by commas.
 	prompts sync.Map
 }
 
 func newSGLang(d Descriptor, o Options) Endpoint {
-	return &sglang{descriptor: d, options: o, over: newOverrides(o.Extra),
-		decoders: newDecoders(func() reader { return &sglangReader{} })}
+	return &sglang{documents: newDocuments(d, o, func() reader { return &sglangReader{} })}
 }
-
-func (e *sglang) Descriptor() Descriptor { return e.descriptor }
-
-func (e *sglang) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // PerRequest implements Individual: the body names the request.
 func (e *sglang) PerRequest() bool { return true }

@@ -2,25 +2,16 @@ package endpoint
 
 import (
 	"strings"
-	"sync"
 )
 
 // solido is the prompt API of SOLIDO RAG.
 type solido struct {
-	descriptor Descriptor
-	options    Options
-	over       overrides
-	decoders   *sync.Pool
+	documents
 }
 
 func newSolido(d Descriptor, o Options) Endpoint {
-	return &solido{descriptor: d, options: o, over: newOverrides(o.Extra),
-		decoders: newDecoders(func() reader { return solidoReader{} })}
+	return &solido{newDocuments(d, o, func() reader { return solidoReader{} })}
 }
-
-func (e *solido) Descriptor() Descriptor { return e.descriptor }
-
-func (e *solido) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // Encode sends the current turn alone.
 func (e *solido) Encode(c *Context) (*Body, error) {

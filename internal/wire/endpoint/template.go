@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 
 	"github.com/jmespath-community/go-jmespath"
 
@@ -16,14 +15,11 @@ import (
 
 // template makes bodies by a template of the user's.
 type template struct {
-	descriptor Descriptor
-	options    Options
-	source     string
+	documents
+	source string
 	// file is the source's, empty for a text of the command line.
 	file     string
 	compiled *jinja.Template
-	over     overrides
-	decoders *sync.Pool
 	escaped  once
 }
 
@@ -37,7 +33,7 @@ const (
 var namedTemplates = map[string]string{"nv-embedqa": `{"text": {{ texts|tojson }}}`}
 
 func newTemplate(d Descriptor, o Options) (Endpoint, error) {
-	e := &template{descriptor: d, options: o, escaped: once{warn: o.Warn}}
+	e := &template{documents: documents{shared: shared{descriptor: d, options: o}}, escaped: once{warn: o.Warn}}
 	var read autoReader
 	for _, m := range newOverrides(o.Extra) {
 		switch m.Name {
@@ -78,10 +74,6 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 	e.decoders = newDecoders(func() reader { return read })
 	return e, nil
 }
-
-func (e *template) Descriptor() Descriptor { return e.descriptor }
-
-func (e *template) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // PerRequest implements Individual.
 func (e *template) PerRequest() bool { return strings.Contains(e.source, "request_info") }

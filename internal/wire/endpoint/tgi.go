@@ -3,27 +3,18 @@ package endpoint
 import (
 	"strconv"
 	"strings"
-	"sync"
 
 	"aiperf/internal/base/jsonscan"
 )
 
 // tgi is the generate API of text-generation-inference.
 type tgi struct {
-	descriptor Descriptor
-	options    Options
-	over       overrides
-	decoders   *sync.Pool
+	documents
 }
 
 func newTGI(d Descriptor, o Options) Endpoint {
-	return &tgi{descriptor: d, options: o, over: newOverrides(o.Extra),
-		decoders: newDecoders(func() reader { return tgiReader{} })}
+	return &tgi{newDocuments(d, o, func() reader { return tgiReader{} })}
 }
-
-func (e *tgi) Descriptor() Descriptor { return e.descriptor }
-
-func (e *tgi) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // Encode takes exactly one turn. What the user adds goes among the parameters; the path reports whether
 // the reply streams.

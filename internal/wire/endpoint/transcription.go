@@ -2,26 +2,18 @@ package endpoint
 
 import (
 	"strings"
-	"sync"
 )
 
 // transcription is the OpenAI API that turns speech into text; its bodies are forms.
 type transcription struct {
-	descriptor Descriptor
-	options    Options
-	over       overrides
-	decoders   *sync.Pool
-	reserved   once
+	documents
+	reserved once
 }
 
 func newTranscription(d Descriptor, o Options) Endpoint {
-	return &transcription{descriptor: d, options: o, over: newOverrides(o.Extra), reserved: once{warn: o.Warn},
-		decoders: newDecoders(func() reader { return transcriptReader{} })}
+	return &transcription{reserved: once{warn: o.Warn},
+		documents: newDocuments(d, o, func() reader { return transcriptReader{} })}
 }
-
-func (e *transcription) Descriptor() Descriptor { return e.descriptor }
-
-func (e *transcription) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // Encode sends the first audio of the current turn.
 func (e *transcription) Encode(c *Context) (*Body, error) {

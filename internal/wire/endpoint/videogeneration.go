@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"strings"
-	"sync"
 	"time"
 
 	"aiperf/internal/base/jsonscan"
@@ -12,20 +11,12 @@ import (
 // videoGeneration is the API that makes videos: a job is submitted, polled until it is done, and its
 // result fetched if the run wants that.
 type videoGeneration struct {
-	descriptor Descriptor
-	options    Options
-	over       overrides
-	decoders   *sync.Pool
+	documents
 }
 
 func newVideoGeneration(d Descriptor, o Options) Endpoint {
-	return &videoGeneration{descriptor: d, options: o, over: newOverrides(o.Extra),
-		decoders: newDecoders(func() reader { return videoReader{} })}
+	return &videoGeneration{newDocuments(d, o, func() reader { return videoReader{} })}
 }
-
-func (e *videoGeneration) Descriptor() Descriptor { return e.descriptor }
-
-func (e *videoGeneration) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }
 
 // Encode sends the current turn alone.
 func (e *videoGeneration) Encode(c *Context) (*Body, error) {

@@ -118,7 +118,7 @@ func (a *api) Encode(c *endpoint.Context) (*endpoint.Body, error) {
 		}
 	}
 	var r encodeResult
-	if err := a.host.Call("encode", &p, &r); err != nil {
+	if err := a.host.call("encode", &p, &r); err != nil {
 		return nil, encodeError(err.Error())
 	}
 	body := []byte(r.Body)
@@ -242,7 +242,7 @@ func (d *decoder) Reply() *endpoint.Reply {
 		return &d.reply
 	}
 	var r decodeResult
-	if err := d.host.Call("decode", &d.params, &r); err != nil {
+	if err := d.host.call("decode", &d.params, &r); err != nil {
 		d.reply.Err = &record.Error{Type: errorType, Message: err.Error()}
 		return &d.reply
 	}

@@ -31,7 +31,7 @@ func (h *Host) Load(ctx context.Context, file, format string, take func(line []b
 			return err
 		}
 		var r loadResult
-		if err := h.Call("load", loadParams{file, format, part}, &r); err != nil {
+		if err := h.call("load", loadParams{file, format, part}, &r); err != nil {
 			return err
 		}
 		if len(r.Lines) == 0 && r.More {
@@ -77,7 +77,7 @@ func (h *Host) Export(p *ExportParams) (message string, err error) {
 	var r struct {
 		Message string `json:"message"`
 	}
-	err = h.Call("export", p, &r)
+	err = h.call("export", p, &r)
 	return clip(r.Message), err
 }
 
@@ -110,7 +110,7 @@ func (h *Host) Measure(lines iter.Seq2[[]byte, error]) (Measurement, error) {
 		var r struct {
 			Values []*float64 `json:"values"`
 		}
-		if err := h.Call("measure", &batch, &r); err != nil {
+		if err := h.call("measure", &batch, &r); err != nil {
 			return err
 		}
 		if r.Values != nil && len(r.Values) != len(batch.Records) {
@@ -143,7 +143,7 @@ func (h *Host) Measure(lines iter.Seq2[[]byte, error]) (Measurement, error) {
 	var r struct {
 		Value *float64 `json:"value"`
 	}
-	if err := h.Call("finish", map[string]int{"count": total}, &r); err != nil {
+	if err := h.call("finish", map[string]int{"count": total}, &r); err != nil {
 		return m, err
 	}
 	if m.Value = r.Value; m.Value != nil && m.Values != nil {

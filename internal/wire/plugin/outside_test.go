@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 )
 
 // answers is a plug-in that answers its calls, in order, with the results that the variable AIPERF_TEST_RESULTS lists;
@@ -33,8 +32,6 @@ func answers(results string) {
 		case result == "crash":
 			fmt.Fprintln(os.Stderr, "first\nout of paper")
 			os.Exit(7)
-		case result == "hang":
-			time.Sleep(time.Minute)
 		default:
 			result = strings.ReplaceAll(result, "PARAMS", string(call.Params))
 			fmt.Printf(`{"id":%d,"result":%s}`+"\n", call.ID, result)
@@ -47,7 +44,7 @@ func answers(results string) {
 func startAnswers(t *testing.T, results ...string) *Host {
 	t.Helper()
 	t.Setenv("AIPERF_TEST_RESULTS", strings.Join(results, "\n"))
-	h, err := start(t, "answers", func(o *Options) { o.Quote, o.CallLimit = true, 5*time.Second })
+	h, err := start(t, "answers", func(o *Options) { o.Quote = true })
 	if err != nil {
 		t.Fatal(err)
 	}

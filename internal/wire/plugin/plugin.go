@@ -18,18 +18,18 @@ import (
 	"time"
 )
 
-// Version is that of the protocol.
-const Version = 1
+// version is that of the protocol.
+const version = 1
 
 // Limits of a program.
 const (
-	// CallLimit bounds one call, StartLimit the greeting, endLimit the end of the program once its input
+	// callLimit bounds one call, startLimit the greeting, endLimit the end of the program once its input
 	// is closed.
-	CallLimit  = 30 * time.Second
-	StartLimit = 10 * time.Second
+	callLimit  = 30 * time.Second
+	startLimit = 10 * time.Second
 	endLimit   = 2 * time.Second
-	// MaxLine bounds a line of the program in bytes.
-	MaxLine = 64 << 20
+	// maxLine bounds a line of the program in bytes.
+	maxLine = 64 << 20
 	// After maxFailures in a row every later call fails at once.
 	maxFailures = 5
 	// maxLogged bounds a line of the program's standard error in the log.
@@ -44,7 +44,7 @@ type Options struct {
 	Greeting Greeting
 	// Log gets the lines of the program's standard error; nil drops them.
 	Log func(line string)
-	// CallLimit and StartLimit replace the constants of these names; 0 = those.
+	// CallLimit bounds one call, StartLimit the greeting; 0 = 30 s and 10 s.
 	CallLimit, StartLimit time.Duration
 	// Quote puts the end of the program's standard error into the errors of its calls.
 	Quote bool
@@ -100,12 +100,12 @@ type Host struct {
 // Start starts the program and exchanges greetings.
 func Start(ctx context.Context, o Options) (*Host, error) {
 	if o.CallLimit == 0 {
-		o.CallLimit = CallLimit
+		o.CallLimit = callLimit
 	}
 	if o.StartLimit == 0 {
-		o.StartLimit = StartLimit
+		o.StartLimit = startLimit
 	}
-	o.Greeting.Plugin = Version
+	o.Greeting.Plugin = version
 	words, err := split(o.Command)
 	if err != nil {
 		return nil, err
@@ -136,8 +136,8 @@ func (h *Host) Close() {
 // errClosed ends calls after Close.
 var errClosed = errors.New("the run is over")
 
-// Call sends a request to the program and waits for its reply. Its error concerns this call only.
-func (h *Host) Call(method string, params, result any) error {
+// call sends a request to the program and waits for its reply. Its error concerns this call only.
+func (h *Host) call(method string, params, result any) error {
 	p, id, err := h.running()
 	if err != nil {
 		return err
@@ -232,8 +232,8 @@ func (m *Manifest) check(category string) error {
 		return errors.New(`the first line has no "aiperf_plugin": is this a plugin?`)
 	case m.Category != "" && category != "" && m.Category != category:
 		return fmt.Errorf("it is a plugin of the category %s, not %s", clip(m.Category), category)
-	case m.Plugin != Version:
-		return fmt.Errorf("it speaks version %d of the protocol, this program version %d", m.Plugin, Version)
+	case m.Plugin != version:
+		return fmt.Errorf("it speaks version %d of the protocol, this program version %d", m.Plugin, version)
 	case m.Path != "" && !strings.HasPrefix(m.Path, "/"):
 		return fmt.Errorf("its path %q does not begin with /", m.Path)
 	}

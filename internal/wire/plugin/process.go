@@ -132,10 +132,10 @@ func (p *process) line() ([]byte, error) {
 		part, err := p.lines.ReadSlice('\n')
 		whole = append(whole, part...)
 		switch {
-		case err == bufio.ErrBufferFull && len(whole) <= MaxLine:
+		case err == bufio.ErrBufferFull && len(whole) <= maxLine:
 			continue
 		case err == bufio.ErrBufferFull:
-			return nil, fmt.Errorf("it wrote a line of more than %d bytes", MaxLine)
+			return nil, fmt.Errorf("it wrote a line of more than %d bytes", maxLine)
 		case err != nil:
 			return nil, err
 		}

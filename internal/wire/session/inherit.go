@@ -54,7 +54,7 @@ func (s *Store) Child(k uint64, conversation int, l Lineage) *Session {
 // history is the conversation up to a turn, its reply included where the mode keeps replies.
 func (s *Session) history(turn int) []endpoint.Turn {
 	turns := s.context(turn).Turns
-	if s.Live() && turn < len(s.replies) && s.replies[turn].message != nil {
+	if s.live() && turn < len(s.replies) && s.replies[turn].message != nil {
 		turns = append(turns, endpoint.Turn{Assistant: s.replies[turn].message, AssistantID: s.replies[turn].id})
 	}
 	return slices.Clip(turns)

@@ -41,8 +41,8 @@ func TestForkInheritsTheHistoryUpToItsTurn(t *testing.T) {
 		}
 	}
 	id := grand.Prepare(0).Identity
-	if id.AgentDepth != 2 || id.ParentCorrelationID != fork.CorrelationID() ||
-		id.RootCorrelationID != root.CorrelationID() {
+	if id.AgentDepth != 2 || id.ParentCorrelationID != fork.correlationID ||
+		id.RootCorrelationID != root.correlationID {
 		t.Errorf("identity %+v", id)
 	}
 	if id := root.Prepare(0).Identity; id.ParentCorrelationID != "" || id.RootCorrelationID != "" {

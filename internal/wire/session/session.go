@@ -146,19 +146,16 @@ func (s *Session) turnOf(i int) endpoint.Turn {
 	return endpoint.Turn{Turn: s.past[i].turn, Kept: s.past[i].kept}
 }
 
-// CorrelationID is the session's id, the same for all its turns.
-func (s *Session) CorrelationID() string { return s.correlationID }
-
 // Conversation is what the session plays.
 func (s *Session) Conversation() *dataset.Conversation { return s.conversation }
 
-// Live reports whether requests carry the replies of earlier turns.
-func (s *Session) Live() bool { return s.mode == dataset.DeltasWithoutResponses }
+// live reports whether requests carry the replies of earlier turns.
+func (s *Session) live() bool { return s.mode == dataset.DeltasWithoutResponses }
 
 // Capture keeps the reply of a turn for the requests that follow. It does nothing where no request
 // will carry it; a failed turn has no reply and is not captured.
 func (s *Session) Capture(turn int, reply *endpoint.Reply) {
-	if !s.Live() || turn >= len(s.conversation.Turns)-1 && !forks(&s.conversation.Turns[turn]) {
+	if !s.live() || turn >= len(s.conversation.Turns)-1 && !forks(&s.conversation.Turns[turn]) {
 		return
 	}
 	if s.replies == nil {
@@ -261,7 +258,7 @@ func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
 func (s *Session) body(turn int, play Play, requestID string) (*endpoint.Body, error) {
 	e, mark, key := s.store.options.Endpoint, s.marker(), bodyKey{s.index, turn}
 	individual, _ := e.(endpoint.Individual)
-	shared := mark.Text == "" && !play.OneToken && len(s.inherited) == 0 && !(s.Live() && turn > 0) &&
+	shared := mark.Text == "" && !play.OneToken && len(s.inherited) == 0 && !(s.live() && turn > 0) &&
 		(individual == nil || !individual.PerRequest())
 	if shared {
 		if body, ok := s.store.bodies.get(key); ok {
@@ -361,8 +358,7 @@ func (s *Store) template(b *endpoint.Body) *headerTemplate {
 // encodeError is the error of a request whose body cannot be encoded.
 func encodeError(err error) *record.Error {
 	e := &record.Error{Type: "ValueError", Message: err.Error()}
-	var known *endpoint.EncodeError
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*endpoint.EncodeError](err); ok {
 		e.Type = known.Type
 	}
 	e.Message = record.Exception(e.Type, e.Message)

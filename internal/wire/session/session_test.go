@@ -113,7 +113,7 @@ func TestTrapMultiTurnHistory(t *testing.T) {
 	if got := said(t, failed.Prepare(2)); got != "u:u0 a:a0 u:u1 u:u2" {
 		t.Errorf("after a failed turn: %s", got)
 	}
-	if failed.CorrelationID() == one.CorrelationID() {
+	if failed.correlationID == one.correlationID {
 		t.Error("two sessions share an id")
 	}
 	// A reply without anything to repeat leaves two user messages in a row.

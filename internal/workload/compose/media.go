@@ -14,8 +14,8 @@ import (
 	"aiperf/internal/workload/recipe"
 )
 
-// RandomFormat draws the format of each picture.
-const RandomFormat = "random"
+// randomFormat draws the format of each picture.
+const randomFormat = "random"
 
 // The sources of pictures; any other is a folder.
 const (
@@ -167,7 +167,7 @@ func (b *builder) addImages(ctx context.Context, k uint64, turns []dataset.Turn,
 			}
 			key := pictureKey{w: min(media.MaxSide, p.Width.Draw(&sizes)), h: min(media.MaxSide, p.Height.Draw(&sizes)),
 				format: p.Format}
-			if p.Format == RandomFormat {
+			if p.Format == randomFormat {
 				key.format = []string{media.PNG, media.JPEG}[formats.IntN(2)]
 			}
 			var err error

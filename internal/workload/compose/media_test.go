@@ -109,7 +109,7 @@ func TestTrapSameSeedSameMediaOnAnyCores(t *testing.T) {
 	for _, source := range []string{NoiseSource, SceneSource} {
 		for _, sampling := range []string{"", "shuffle-cycle"} {
 			o := illustrated(func(o *Options) {
-				o.Images.Source, o.Images.Sampling, o.Images.Format = source, sampling, RandomFormat
+				o.Images.Source, o.Images.Sampling, o.Images.Format = source, sampling, randomFormat
 				o.Images.Width = recipe.Normal{Mean: 20, Stddev: 5}
 				o.Audio.Seconds = recipe.Normal{Mean: 0.1, Stddev: 0.05}
 			})
@@ -127,7 +127,7 @@ func TestTrapSameSeedSameMediaOnAnyCores(t *testing.T) {
 func TestRandomFormatMixes(t *testing.T) {
 	n := map[string]int{}
 	for _, text := range allImages(build(t,
-		illustrated(func(o *Options) { o.Images.Format, o.Images.BatchSize = RandomFormat, 4 }))) {
+		illustrated(func(o *Options) { o.Images.Format, o.Images.BatchSize = randomFormat, 4 }))) {
 		_, _, format := imageSize(t, text)
 		n[format]++
 	}

@@ -25,7 +25,7 @@ const maxAnswer = 64 << 20
 
 // List asks the hub for the files of a repository and the commit that its revision means.
 func (c *Client) List(ctx context.Context, r Repo) (*Listing, error) {
-	if !IsID(r.ID) {
+	if !isID(r.ID) {
 		return nil, fail(NotFound, "%q is not an id of the hub (NAME or ORG/NAME)", r.ID)
 	}
 	if !isRevision(r.revision()) {
@@ -53,7 +53,7 @@ func (c *Client) List(ctx context.Context, r Repo) (*Listing, error) {
 		return nil, fail(HubError, "%s named no commit", address)
 	}
 	l := &Listing{ID: document.ID, Commit: document.SHA}
-	if !IsID(l.ID) {
+	if !isID(l.ID) {
 		l.ID = r.ID
 	}
 	for _, s := range document.Siblings {

@@ -13,7 +13,7 @@ import (
 
 // Snapshot returns the folder of a repository's files at its revision in a cache folder, if it has one.
 func Snapshot(cache string, r Repo) (dir string, ok bool) {
-	if !IsID(r.ID) {
+	if !isID(r.ID) {
 		return "", false
 	}
 	return snapshotIn(filepath.Join(cache, r.Folder()), r.revision())
@@ -60,7 +60,7 @@ func isDir(path string) bool {
 // InCache returns the id of a model that the cache has a folder of: name itself, or the only one called so in any
 // organisation, whatever the case.
 func (c *Client) InCache(name string) (id string, ok bool) {
-	if !IsID(name) {
+	if !isID(name) {
 		return "", false
 	}
 	if isDir(filepath.Join(c.Dir, Repo{Kind: Models, ID: name}.Folder())) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"os"
@@ -43,8 +44,7 @@ func (c *Client) Download(ctx context.Context, address, target, checksum string)
 		if err = c.transfer(ctx, address, target, checksum); err == nil {
 			return nil
 		}
-		var final permanent
-		if errors.As(err, &final) {
+		if final, ok := errors.AsType[permanent](err); ok {
 			return final.error
 		}
 		if ctx.Err() != nil {
@@ -178,9 +178,7 @@ func (c *Client) get(ctx context.Context, address string, header http.Header) (*
 	if err != nil {
 		return nil, fail(HubError, "%s: %w", address, err)
 	}
-	for name, values := range header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, header)
 	request.Header.Set("User-Agent", c.UserAgent)
 	request.Header.Set("Accept-Encoding", "identity")
 	if c.Token != "" && c.isHub(address) {

@@ -59,8 +59,7 @@ func (c *Client) allowed() error {
 // unreachable returns an error of the network.
 func unreachable(address string, err error) error {
 	// The address is told once.
-	var around *url.Error
-	if errors.As(err, &around) {
+	if around, ok := errors.AsType[*url.Error](err); ok {
 		err = around.Err
 	}
 	var timeout net.Error

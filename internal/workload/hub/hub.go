@@ -37,8 +37,8 @@ type Client struct {
 	MaxFile int64
 }
 
-// DefaultEndpoint is the public hub.
-const DefaultEndpoint = "https://huggingface.co"
+// defaultEndpoint is the public hub.
+const defaultEndpoint = "https://huggingface.co"
 
 const defaultPause = time.Second
 
@@ -59,7 +59,7 @@ func FromEnv(env func(string) (string, bool), kind string) *Client {
 		return ""
 	}
 	c := &Client{
-		Endpoint:  strings.TrimRight(cmp.Or(get("HF_ENDPOINT"), DefaultEndpoint), "/"),
+		Endpoint:  strings.TrimRight(cmp.Or(get("HF_ENDPOINT"), defaultEndpoint), "/"),
 		Token:     get("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"),
 		Pause:     defaultPause,
 		HTTP:      &http.Client{},
@@ -138,8 +138,8 @@ var (
 	commitPattern = regexp.MustCompile(`^[0-9a-f]{1,64}$`)
 )
 
-// IsID reports whether name can be the id of a repository: NAME or ORG/NAME.
-func IsID(name string) bool {
+// isID reports whether name can be the id of a repository: NAME or ORG/NAME.
+func isID(name string) bool {
 	return len(name) <= 200 && idPattern.MatchString(name) && !strings.Contains(name, "..") &&
 		!strings.Contains(name, "--")
 }

@@ -3,6 +3,7 @@ package jinja
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/nikolalohinski/gonja/v2/builtins"
@@ -96,9 +97,7 @@ func over[T any](engine *exec.MethodSet[T], names []string, own map[string]exec.
 			all[name] = m
 		}
 	}
-	for name, m := range own {
-		all[name] = m
-	}
+	maps.Copy(all, own)
 	return exec.NewMethodSet(all)
 }
 

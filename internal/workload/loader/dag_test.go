@@ -99,11 +99,11 @@ func TestDAGOrchestrators(t *testing.T) {
 			`"spawns":["a","b"],"rounds":2,"think_time_ms":50,"think_time_sigma":0.5,"think_time_min_ms":10,"think_time_max_ms":90`, []dataset.Turn{
 				{Silent: true, Branches: []dataset.Branch{{Children: []int{1, 2}, JoinAt: 1}}},
 				{Silent: true, Branches: []dataset.Branch{{Children: []int{1, 2}}},
-					Think: &dataset.Think{MedianMS: 50, Sigma: 0.5, MinMS: pointer(10.0), MaxMS: pointer(90.0)}},
+					Think: &dataset.Think{MedianMS: 50, Sigma: 0.5, MinMS: new(10.0), MaxMS: new(90.0)}},
 			}},
 		{"a round's own think time wins",
 			`"rounds":[{"spawns":["a"],"think_time_ms":5},{"spawns":["b"]}],"think_time_ms":50`, []dataset.Turn{
-				{Silent: true, DelayMS: pointer(5.0), Branches: []dataset.Branch{{Children: []int{1}, JoinAt: 1}}},
+				{Silent: true, DelayMS: new(5.0), Branches: []dataset.Branch{{Children: []int{1}, JoinAt: 1}}},
 				{Silent: true, Think: &dataset.Think{MedianMS: 50}, Branches: []dataset.Branch{{Children: []int{2}}}},
 			}},
 	} {

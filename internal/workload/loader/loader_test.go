@@ -31,8 +31,6 @@ func load1(t *testing.T, content, format string) *Result {
 	return r
 }
 
-func pointer[T any](v T) *T { return &v }
-
 func texts(contents ...string) []dataset.Media { return []dataset.Media{{Contents: contents}} }
 
 func TestSingleTurn(t *testing.T) {
@@ -43,10 +41,10 @@ func TestSingleTurn(t *testing.T) {
 {"texts":[{"name":"query","contents":["q"]},{"name":"passages","contents":["p1","p2"]}],"extra":{"z":1,"a":{"b":[2]}}}
 `, "")
 	want := dataset.Memory{
-		{Turns: []dataset.Turn{{Texts: texts("Alpha?"), MaxTokens: pointer(16)}}},
+		{Turns: []dataset.Turn{{Texts: texts("Alpha?"), MaxTokens: new(16)}}},
 		{SessionID: "s1", Turns: []dataset.Turn{
-			{Texts: texts("Beta"), TimestampMS: pointer(0.0)},
-			{Texts: texts("Epsilon"), DelayMS: pointer(12.5)},
+			{Texts: texts("Beta"), TimestampMS: new(0.0)},
+			{Texts: texts("Epsilon"), DelayMS: new(12.5)},
 		}},
 		{Turns: []dataset.Turn{{Texts: texts("Gamma", "Delta"), Role: "system"}}},
 		{Turns: []dataset.Turn{{
@@ -69,8 +67,8 @@ func TestMultiTurn(t *testing.T) {
 {"session_id":"a","turns":[{"role":"assistant","text":"Last"}]}`, "")
 	want := dataset.Memory{
 		{SessionID: "a", Turns: []dataset.Turn{
-			{Texts: texts("Hi"), MaxTokens: pointer(8)},
-			{Texts: texts("More"), DelayMS: pointer(500.0)},
+			{Texts: texts("Hi"), MaxTokens: new(8)},
+			{Texts: texts("More"), DelayMS: new(500.0)},
 			{Texts: texts("Last"), Role: "assistant"},
 		}},
 		{Turns: []dataset.Turn{{Texts: texts("x")}}},

@@ -221,8 +221,7 @@ func faultOffset(path string) int64 {
 	if err != nil {
 		return 0
 	}
-	var syntax *json.SyntaxError
-	if errors.As(json.Unmarshal(document, new(json.RawMessage)), &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(document, new(json.RawMessage))); ok {
 		return syntax.Offset
 	}
 	return int64(len(document))

@@ -40,7 +40,7 @@ func TestTheScannerTakesTheCommonRows(t *testing.T) {
 	}
 }
 
-// agrees holds what the scanner accepts against the strict reader.
+// agrees compares what the scanner accepts with the strict reader.
 func agrees(t *testing.T, r *scannedRow, line string) {
 	t.Helper()
 	if !r.scan([]byte(line)) || r.has&hasInput == 0 {

@@ -57,7 +57,7 @@ func TestTrapSizeOfASecondOfSound(t *testing.T) {
 		if n := binary.LittleEndian.Uint32(b[4:]); int(n) != len(b)-8 {
 			t.Errorf("%+v: the container says %d bytes, has %d", c.clip, n, len(b)-8)
 		}
-		if s, ok := WAVSeconds(b); !ok || math.Abs(s-float64(c.clip.Samples())/float64(c.clip.RateHz)) > 1e-9 {
+		if s, ok := WAVSeconds(b); !ok || math.Abs(s-float64(c.clip.samples())/float64(c.clip.RateHz)) > 1e-9 {
 			t.Errorf("%+v lasts %v (%v)", c.clip, s, ok)
 		}
 	}
@@ -120,8 +120,8 @@ func TestFramesOfMP3(t *testing.T) {
 					readGranules(t, b[4:size], row == 0, channels)
 					b, samples = b[size:], samples+step
 				}
-				if short := samples - clip.Samples(); short < 0 || short >= 2*lines {
-					t.Errorf("%d samples for %d", samples, clip.Samples())
+				if short := samples - clip.samples(); short < 0 || short >= 2*lines {
+					t.Errorf("%d samples for %d", samples, clip.samples())
 				}
 			})
 		}

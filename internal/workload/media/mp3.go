@@ -67,7 +67,7 @@ func newLayer3(rate, channels int) layer3 {
 
 func (c Clip) mp3(r *random.Rand) []byte {
 	l := newLayer3(c.RateHz, c.Channels)
-	frames := max(1, (c.Samples()+l.sampleStep-1)/l.sampleStep)
+	frames := max(1, (c.samples()+l.sampleStep-1)/l.sampleStep)
 	whole, rest := l.sampleStep*l.bitrate*1000/8/l.rate, l.sampleStep*l.bitrate*1000/8%l.rate
 	var out []byte
 	owed := 0 // what the frames so far lack of the exact bit rate, in parts of a byte

@@ -16,8 +16,8 @@ type Clip struct {
 	Channels int // 1 or 2
 }
 
-// Samples returns the number of samples of each channel.
-func (c Clip) Samples() int { return int(c.Seconds * float64(c.RateHz)) }
+// samples returns the number of samples of each channel.
+func (c Clip) samples() int { return int(c.Seconds * float64(c.RateHz)) }
 
 // Noise returns a clip of noise as requests carry it.
 func (c Clip) Noise(r *random.Rand) string {
@@ -53,10 +53,10 @@ func AppendWAV(b []byte, size, rateHz, depth, channels int, add func([]byte) []b
 }
 
 func (c Clip) wav(r *random.Rand) []byte {
-	size := c.Samples() * c.Channels * c.Depth / 8
+	size := c.samples() * c.Channels * c.Depth / 8
 	return AppendWAV(nil, size, c.RateHz, c.Depth, c.Channels, func(b []byte) []byte {
 		n := newNoise(r)
-		for range c.Samples() * c.Channels {
+		for range c.samples() * c.Channels {
 			v := n.next()
 			switch c.Depth {
 			case 8:

@@ -48,8 +48,7 @@ func eachParquet(path string, f func([]Column, Row) error) (err error) {
 			number++
 			return f(columns, shape.row(row))
 		})
-		var broken unreadable
-		if errors.As(err, &broken) {
+		if broken, ok := errors.AsType[unreadable](err); ok {
 			return fmt.Errorf("%s: row %d cannot be read%s: %w", path, number+1, corruptColumn(file, i), broken.error)
 		}
 		if err != nil {

@@ -46,7 +46,7 @@ func NewBlocks(source *Source, stream random.Stream, size int) *Blocks {
 // drawn from fresh. A prompt without ids is such text alone.
 func (b *Blocks) Prompt(n int, ids []int64, fresh *random.Rand) string {
 	if len(ids) == 0 {
-		text, _ := b.source.Text(fresh, n)
+		text, _ := b.source.text(fresh, n)
 		return text
 	}
 	var text strings.Builder

@@ -77,7 +77,7 @@ func TestTextsHaveExactlyTheTokensAskedFor(t *testing.T) {
 	r := generator(2)
 	for _, n := range []int{1, 2, 3, 5, 8, 13, 32, 100, 550, 4000} {
 		for range max(5, 2000/n) {
-			text, exact := s.Text(r, n)
+			text, exact := s.text(r, n)
 			if got := tok.Count(text); got != n || !exact {
 				t.Fatalf("%d tokens, want %d (exact %v): %q", got, n, exact, text)
 			}
@@ -87,7 +87,7 @@ func TestTextsHaveExactlyTheTokensAskedFor(t *testing.T) {
 
 func TestTextLongerThanTheCorpus(t *testing.T) {
 	s := &Source{tok: tokenizer.Builtin(), corpus: &corpus{ids: builtinCorpus().ids[:50]}}
-	text, exact := s.Text(generator(3), 175)
+	text, exact := s.text(generator(3), 175)
 	if n := tokenizer.Builtin().Count(text); n != 175 || !exact {
 		t.Errorf("%d tokens, want 175", n)
 	}
@@ -98,13 +98,13 @@ func TestContinueKeepsThePrefix(t *testing.T) {
 	s := NewSource(tok)
 	r := generator(4)
 	for range 300 {
-		prefix, _ := s.Text(r, 20)
+		prefix, _ := s.text(r, 20)
 		text, exact := s.Continue(r, prefix, 5)
 		if !exact || tok.Count(text) != 25 || !strings.HasPrefix(text, prefix) {
 			t.Fatalf("%d tokens, %q after %q", tok.Count(text), text, prefix)
 		}
 	}
-	if text, exact := s.Text(r, 0); text != "" || !exact {
+	if text, exact := s.text(r, 0); text != "" || !exact {
 		t.Errorf("no tokens: %q", text)
 	}
 }
@@ -122,7 +122,7 @@ func (e even) Encode(dst []int, text string) []int {
 
 func TestTextSaysWhenItIsNotExact(t *testing.T) {
 	s := &Source{tok: even{tokenizer.Builtin()}, corpus: builtinCorpus()}
-	if text, exact := s.Text(generator(5), 5); exact || text == "" {
+	if text, exact := s.text(generator(5), 5); exact || text == "" {
 		t.Errorf("exact %v, text %q", exact, text)
 	}
 }
@@ -131,7 +131,7 @@ func BenchmarkText550(b *testing.B) {
 	s := NewSource(tokenizer.Builtin())
 	r := generator(1)
 	for b.Loop() {
-		s.Text(r, 550)
+		s.text(r, 550)
 	}
 }
 

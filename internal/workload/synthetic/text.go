@@ -25,9 +25,9 @@ func NewSource(tok tokenizer.Tokenizer) *Source { return &Source{tok: tok, corpu
 // CorpusTokens returns the length of the corpus; longer texts repeat it.
 func (s *Source) CorpusTokens() int { return len(s.corpus.ids) }
 
-// Text returns a text of n tokens. exact is false for a vocabulary in which no window could be cut so
+// text returns a text of n tokens. exact is false for a vocabulary in which no window could be cut so
 // that it counts n tokens again; the text is then some tokens off.
-func (s *Source) Text(r *random.Rand, n int) (text string, exact bool) {
+func (s *Source) text(r *random.Rand, n int) (text string, exact bool) {
 	return s.Continue(r, "", n)
 }
 

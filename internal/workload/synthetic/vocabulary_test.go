@@ -19,7 +19,7 @@ func TestTextsOfTheVocabularyHaveExactLengths(t *testing.T) {
 		stream, inexact, seen := random.Root(42).Stream("x"), 0, map[string]bool{}
 		for k := range uint64(60) {
 			r := stream.At(k)
-			text, exact := s.Text(&r, 100)
+			text, exact := s.text(&r, 100)
 			if !exact {
 				inexact++
 			} else if n := tok.Count(text); n != 100 {
@@ -66,7 +66,7 @@ func TestWindows(t *testing.T) {
 		{Window{Ratio: 1, UpTo: true}, 50, 50, 50},
 		{Window{Ratio: 0.5}, 0, 0, 0},
 	} {
-		lo, hi := c.w.Bounds(c.size)
+		lo, hi := c.w.bounds(c.size)
 		if lo != c.lo || hi != c.hi {
 			t.Errorf("%+v of %v is %d to %d, want %d to %d", c.w, c.size, lo, hi, c.lo, c.hi)
 		}

@@ -15,8 +15,8 @@ type Window struct {
 	UpTo bool
 }
 
-// Bounds returns the ends of the window of a size, both included.
-func (w Window) Bounds(size float64) (lo, hi int) {
+// bounds returns the ends of the window of a size, both included.
+func (w Window) bounds(size float64) (lo, hi int) {
 	const slip = 1e-9 // of products that are whole numbers
 	if w.UpTo {
 		return max(1, int(size*w.Ratio+slip)), max(1, int(size))
@@ -26,6 +26,6 @@ func (w Window) Bounds(size float64) (lo, hi int) {
 
 // Draw returns a size from the window, at least 1.
 func (w Window) Draw(r *random.Rand, size float64) int {
-	lo, hi := w.Bounds(size)
+	lo, hi := w.bounds(size)
 	return max(1, lo+r.IntN(hi-lo+1))
 }

@@ -89,11 +89,11 @@ type SessionConfig struct {
 	RestartProbability float64 `json:"restart_initial_probability"`
 	RestartTurns       [2]int  `json:"restart_turn_range"`
 	// Turns fixes how many turns sessions have; nil lets resets end them.
-	Turns *TurnCount `json:"turns,omitempty"`
+	Turns *turnCount `json:"turns,omitempty"`
 }
 
-// TurnCount is a distribution of the turns of a session.
-type TurnCount struct {
+// turnCount is a distribution of the turns of a session.
+type turnCount struct {
 	Lognormal
 	AllowTruncation bool `json:"allow_truncation"`
 	MaxAttempts     int  `json:"max_session_attempts"`

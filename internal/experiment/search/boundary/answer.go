@@ -2,6 +2,9 @@ package boundary
 
 import "math"
 
+// fewProbes is the number of probes below which a search that ran out of budget answers with its whole bracket.
+const fewProbes = 6
+
 // Answer is what a [Capacity] knows of the boundary.
 type Answer struct {
 	// Estimate is the largest load at which all filters hold, NaN where no load of the range does.
@@ -80,6 +83,19 @@ func (c *Capacity) Answer() Answer {
 		a.Estimate, a.High = a.Pass, math.Inf(1)
 		if a.Low = min(a.Low, a.Pass); math.IsNaN(a.Pass) {
 			a.Low = 0
+		}
+	}
+	if (c.reason == CapacityBudget || c.reason == CapacityMaxProbes) && len(c.probes) < fewProbes {
+		// Between what holds and what does not, a search that ended too soon knows the shape of the curve by assumption.
+		if a.Low > a.Pass {
+			a.Low = a.Pass
+		}
+		beyond := a.Fail
+		if c.dim.Int {
+			beyond--
+		}
+		if a.High < beyond {
+			a.High = beyond
 		}
 	}
 	for i, p := range b.binding {

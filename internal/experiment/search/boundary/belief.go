@@ -60,7 +60,7 @@ func (c *Capacity) chance(at []probe, noise float64) float64 {
 		sum, weight := 0.0, 0.0
 		for _, r := range at {
 			if !math.IsNaN(r.z[f]) {
-				d := math.Hypot(deviation(r.se[f], noise), r.doubt[f])
+				d := math.Hypot(math.Hypot(deviation(r.se[f], noise), r.doubt[f]), c.wander(&r))
 				sum, weight = sum+r.z[f]/(d*d), weight+1/(d*d)
 			}
 		}
@@ -306,6 +306,16 @@ func orElse(v, instead float64) float64 {
 	return v
 }
 
+// wander returns the standard deviation of a margin that comes from the arrivals of an open loop: their number varies by
+// its square root, and the margin follows as its slope says. Near saturation this is far more than what the requests of
+// one probe show of their own spread.
+func (c *Capacity) wander(p *probe) float64 {
+	if c.dim.Int || !(p.load*p.seconds > 0) {
+		return 0
+	}
+	return min(max(c.belief.slope, 0), steep) / math.Sqrt(p.load*p.seconds)
+}
+
 // data returns the margins of a filter between two loads; known reports that their errors are.
 func (c *Capacity) data(filter int, from, to float64) (data []datum, known bool) {
 	known = true
@@ -317,7 +327,9 @@ func (c *Capacity) data(filter int, from, to float64) (data []datum, known bool)
 		if math.IsNaN(se) {
 			known, se = false, 0
 		}
-		data = append(data, datum{u: p.u, z: p.z[filter], variance: se*se + p.doubt[filter]*p.doubt[filter]})
+		wander := c.wander(&p)
+		data = append(data, datum{u: p.u, z: p.z[filter],
+			variance: se*se + p.doubt[filter]*p.doubt[filter] + wander*wander})
 	}
 	return data, known
 }
@@ -351,7 +363,17 @@ func (c *Capacity) step(us []float64) []float64 {
 
 // blame shares the probability of the boundary among what limits the load first.
 func (b *belief) blame(exceeds [][]float64) {
-	total := 0.0
+	// What is exceeded at the first place already limits every load.
+	total, within, sum := 0.0, 1.0, 0.0
+	for _, e := range exceeds {
+		within, sum = within*(1-e[0]), sum+e[0]
+	}
+	if sum > 0 {
+		for f, e := range exceeds {
+			b.binding[f] = (1 - within) * e[0] / sum
+		}
+		total = 1 - within
+	}
 	for i := 1; i < len(b.us); i++ {
 		for f, e := range exceeds {
 			d := max(e[i]-e[i-1], 0)

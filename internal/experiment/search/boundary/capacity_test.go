@@ -423,3 +423,65 @@ func FuzzCapacity(f *testing.F) {
 		}
 	})
 }
+
+func TestCapacityOutOfBudgetAnswersWithItsBracket(t *testing.T) {
+	dim := search.Dimension{Path: "concurrency", Lo: 10, Hi: 64, Int: true, LogUniform: true}
+	c, err := NewCapacity(dim, []search.Filter{latency}, CapacityOptions{Budget: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A cliff: the value jumps at 26, then rises slowly.
+	value := func(x float64) float64 {
+		if x < 26 {
+			return latency.Threshold / 4
+		}
+		return latency.Threshold * (1 + x/64)
+	}
+	problem := search.Problem{Filters: []search.Filter{latency}}
+	for at, ok := c.Ask(); ok; at, ok = c.Ask() {
+		c.Observe(problem.Judge(at, []search.Trial{ttft(value(at[0]))}, nil), Evidence{Seconds: 40})
+	}
+	a := c.Answer()
+	if a.Reason != CapacityBudget || a.Low > a.Pass || a.High < a.Fail-1 || a.Low > 25 || a.High < 25 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A limit that is missed at the smallest load bound first, not one whose chance rises a little over the range.
+func TestCapacityBelowTheRangeNamesWhatIsMissed(t *testing.T) {
+	errors := search.Filter{Metric: "request_error_rate", Stat: "avg", Op: search.LE, Threshold: 1}
+	filters := []search.Filter{latency, errors}
+	c, err := NewCapacity(concurrency, filters, CapacityOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	drive(c, filters, 30, func(x float64, _ int) []search.Trial {
+		return []search.Trial{func(metric, _ string) (float64, bool) {
+			if metric == errors.Metric {
+				return 0, true
+			}
+			return latency.Threshold * (4 + x/100), true
+		}}
+	})
+	if a := c.Answer(); a.Reason != CapacityNoPass || a.Binding != 0 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// The number of arrivals of an open loop varies: the steeper the margin, the less its figures say. What this does to
+// answers is measured by bench/search, on the server rate-saturation.
+func TestArrivalsWidenTheErrorsOfARate(t *testing.T) {
+	rate := search.Dimension{Path: "rate", Lo: 1, Hi: 100, LogUniform: true}
+	for _, c := range []struct {
+		dim                  search.Dimension
+		slope, seconds, want float64
+	}{
+		{rate, 8, 20, 0.4}, {rate, 8, 2000, 0.04}, {rate, 100, 20, 0.6}, {rate, -1, 20, 0}, {rate, 8, 0, 0},
+		{concurrency, 8, 20, 0},
+	} {
+		planner := Capacity{dim: c.dim, belief: belief{slope: c.slope}}
+		if got := planner.wander(&probe{load: 20, seconds: c.seconds}); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

@@ -167,7 +167,7 @@ func TestTrapUnmeasuredConditionIsNeverMet(t *testing.T) {
 		NewTiers(concurrency, []Tier{{"a", filters}, {"b", filters}}, nil), planner,
 	} {
 		xs := drive(p, filters, 100, answer)
-		if _, more := p.Ask(); more || !slices.Contains([]string{MonotonicNoPass, IsotonicNoPass, TiersNoPass,
+		if _, more := p.Ask(); more || !slices.Contains([]string{MonotonicNoPass, IsotonicNoPass, TiersConverged,
 			CapacityNoPass}, p.Reason()) {
 			t.Errorf("%T: %v, %q", p, xs, p.Reason())
 		}
@@ -287,7 +287,7 @@ func TestTiersShareProbes(t *testing.T) {
 		{Label: "tier_2", Status: TierConverged, Reason: tierPrecision, Binding: 0},
 	} {
 		if diff := cmp.Diff(want, got[i], cmpopts.IgnoreFields(TierResult{}, "Boundary", "Low", "High", "Probes",
-			"Filters", "Observed")); diff != "" {
+			"Filters", "Observed", "Breached")); diff != "" {
 			t.Error(diff)
 		}
 		limit := 100 * float64(i+1)
@@ -308,8 +308,8 @@ func TestTiersEnd(t *testing.T) {
 		reason string
 		status []string
 	}{
-		{"none passes", []float64{0.5, 0.7}, TiersNoPass, []string{TierNoPass, TierNoPass}},
-		{"all pass", []float64{5000, 6000}, TiersNoFailure, []string{TierNoFailure, TierNoFailure}},
+		{"none passes", []float64{0.5, 0.7}, TiersConverged, []string{TierNoPass, TierNoPass}},
+		{"all pass", []float64{5000, 6000}, TiersConverged, []string{TierNoFailure, TierNoFailure}},
 		{"one of each", []float64{0.5, 30, 5000}, TiersConverged, []string{TierNoPass, TierConverged, TierNoFailure}},
 	} {
 		p := NewTiers(concurrency, tiersOf(c.limits...), nil)

@@ -7,12 +7,8 @@ import (
 	"aiperf/internal/experiment/search"
 )
 
-// Reasons why a [Tiers] ended.
-const (
-	TiersConverged = "multi_tier_all_converged"
-	TiersNoPass    = "multi_tier_no_pass_in_range"
-	TiersNoFailure = "multi_tier_no_failure_in_range"
-)
+// TiersConverged is the reason why a [Tiers] ended: nothing more is to be found of any tier.
+const TiersConverged = "multi_tier_all_converged"
 
 // The states of a tier.
 const (
@@ -40,12 +36,14 @@ type TierResult struct {
 	Status, Reason string
 	// Binding is the filter that fails first at High, an index into Filters; -1 if none is known.
 	Binding int
-	// Probes are those made while the tier was open.
+	// Probes are those that were judged for the tier.
 	Probes int
 	// Filters are those of the tier, and then those of all tiers. Observed has their means at the boundary, NaN where
 	// they were not measured; nil without a boundary.
 	Filters  []search.Filter
 	Observed []float64
+	// Breached is the mean of the binding filter at High, NaN if it is not known.
+	Breached float64
 }
 
 // TierPair are two tiers of which one implies the other, as places in the list of tiers.
@@ -140,10 +138,8 @@ func (t *Tiers) Tell(r search.Result) {
 	t.contradicted = false
 	feasible := make([]bool, len(t.tiers))
 	for i := range t.tiers {
-		if t.tiers[i].status == "" {
-			t.metadata.Evaluations++
-			t.tiers[i].probes++
-		}
+		t.metadata.Evaluations++
+		t.tiers[i].probes++
 		feasible[i] = t.tiers[i].judge(x, r.Trials)
 	}
 	for i := range t.tiers {
@@ -232,7 +228,7 @@ func (t *Tiers) choose(x float64, feasible []bool) {
 	if t.bracketing {
 		switch {
 		case !slices.Contains(feasible, false) && x >= t.hi:
-			t.reason = TiersNoFailure
+			t.reason = TiersConverged
 			return
 		case !slices.Contains(feasible, false):
 			t.next = doubled(x, t.hi)
@@ -240,7 +236,7 @@ func (t *Tiers) choose(x float64, feasible []bool) {
 		}
 		t.bracketing = false
 		if !slices.ContainsFunc(t.tiers, func(one tier) bool { return one.passed > 0 }) {
-			t.reason = TiersNoPass
+			t.reason = TiersConverged
 			for i := range t.tiers {
 				t.tiers[i].status = TierNoPass
 			}
@@ -282,7 +278,8 @@ func (t *Tiers) Results() []TierResult {
 	for i := range t.tiers {
 		one := &t.tiers[i]
 		r := TierResult{Label: one.Label, Boundary: one.pass, Low: one.pass, High: one.fail, Status: one.status,
-			Binding: -1, Probes: one.probes, Filters: one.Filters, Observed: one.observed[one.pass]}
+			Binding: -1, Probes: one.probes, Filters: one.Filters, Observed: one.observed[one.pass],
+			Breached: math.NaN()}
 		switch one.status {
 		case "":
 			r.Status = TierPartial
@@ -293,6 +290,9 @@ func (t *Tiers) Results() []TierResult {
 		}
 		if b, ok := one.binding[one.fail]; ok {
 			r.Binding = b
+			if seen := one.observed[one.fail]; b >= 0 && b < len(seen) {
+				r.Breached = seen[b]
+			}
 		}
 		all[i] = r
 	}

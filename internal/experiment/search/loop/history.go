@@ -21,7 +21,7 @@ func (s *Search) Document() artifact.Object {
 		{Key: "boundary_summary", Value: s.boundarySummary()},
 	}
 	if t, ok := s.planner.(Tiered); ok {
-		o = append(o, t.TierDocument()...)
+		o = append(o, s.tierMembers(t.TierDocument())...)
 	}
 	return append(o, artifact.Member{Key: "recipe", Value: orNull(s.spec.Recipe)},
 		artifact.Member{Key: "convergence_reason", Value: orNull(s.reason)})
@@ -197,7 +197,64 @@ func (s *Search) boundarySummary() any {
 	if b, ok := s.planner.(search.Bounded); ok {
 		o = append(o, s.boundaryObject(b.Boundary())...)
 	}
+	if _, tiered := s.planner.(Tiered); tiered {
+		contradicted := false
+		for i := range s.results {
+			contradicted = contradicted || s.results[i].contradicts
+		}
+		o = append(o, artifact.Member{Key: "non_monotonic_warning", Value: contradicted},
+			artifact.Member{Key: "convergence_reason", Value: orNull(s.reason)})
+	}
 	return append(o, s.Extra...)
+}
+
+// tierMembers returns what a planner of tiers says, with all figures at the limit of each tier.
+func (s *Search) tierMembers(members artifact.Object) artifact.Object {
+	results, _ := members.Get("tier_results")
+	list, _ := results.([]any)
+	for _, e := range list {
+		one, _ := e.(artifact.Object)
+		at, found := numberAt(one, "boundary_concurrency")
+		if !found {
+			continue
+		}
+		var trials []Trial
+		for i := range s.results {
+			if it := &s.results[i]; !it.limited && it.proposal.Point[0] == at {
+				trials = append(trials, it.trials...)
+			}
+		}
+		if metrics := meansOf(trials); len(metrics) > 0 {
+			one.Set("boundary_metrics", metrics)
+		}
+	}
+	return members
+}
+
+// meansOf returns the means of all figures over the successful trials, by metric and statistic.
+func meansOf(trials []Trial) artifact.Object {
+	all := artifact.Object{}
+	for i := range trials {
+		for _, m := range trials[i].Metrics {
+			if _, done := all.Get(m.Tag); done {
+				continue
+			}
+			stats := artifact.Object{}
+			for _, stat := range m.Stats {
+				sum, n := 0.0, 0
+				for k := range trials {
+					if v, ok := trials[k].Figure(m.Tag, stat.Key); ok {
+						sum, n = sum+v, n+1
+					}
+				}
+				if n > 0 {
+					stats = append(stats, artifact.Member{Key: stat.Key, Value: sum / float64(n)})
+				}
+			}
+			all = append(all, artifact.Member{Key: m.Tag, Value: stats})
+		}
+	}
+	return all
 }
 
 // bounds returns the iterations of the largest value of the only dimension that met all conditions and of the smallest

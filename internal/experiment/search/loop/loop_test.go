@@ -461,10 +461,22 @@ func TestTrapTiersOfASearch(t *testing.T) {
 	}
 	for _, want := range []string{`"ordering_pairs":[{"strict":"gold","lenient":"silver"}]`,
 		`"convergence_reason":"multi_tier_all_converged"`, `"convergence_status":"converged"`,
-		`"tiers":[{"label":"gold","filters":[`} {
+		`"tiers":[{"label":"gold","filters":[`, `"non_monotonic_warning":false,"convergence_reason":"multi_tier`,
+		`"boundary_metrics":{"`, `"op":"lt","threshold":100.0,"observed":`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %s in %s", want, text)
 		}
+	}
+	// All figures at the limit of a tier are shown, not only those of its conditions.
+	results, _ := o.Get("tier_results")
+	metrics, _ := results.([]any)[0].(artifact.Object).Get("boundary_metrics")
+	if _, ok := metrics.(artifact.Object).Get("output_token_throughput"); !ok {
+		t.Errorf("the figures at the limit are %v", metrics)
+	}
+	// A point is feasible where one tier is: the largest one is beyond the limit of gold.
+	summary, _ := o.Get("boundary_summary")
+	if b := boundaryOf(summary.(artifact.Object)); !(b.Pass > 100) {
+		t.Errorf("the largest feasible value is %v", b.Pass)
 	}
 }
 

@@ -48,25 +48,17 @@ func (t *tiered) TierDocument() artifact.Object {
 	list := []any{}
 	results := t.Results()
 	for _, r := range results {
-		var metrics, binding any
-		if r.Observed != nil {
-			tags := artifact.Object{}
-			for i, f := range r.Filters {
-				stats, _ := tags.Get(f.Metric)
-				o, _ := stats.(artifact.Object)
-				tags = tags.Set(f.Metric, o.Set(f.Stat, numberOrNull(r.Observed[i])))
-			}
-			metrics = tags
-		}
+		var binding any
 		if r.Binding >= 0 && r.Binding < len(r.Filters) {
-			binding = filterObject(r.Filters[r.Binding])
+			binding = append(filterObject(r.Filters[r.Binding]),
+				artifact.Member{Key: "observed", Value: numberOrNull(r.Breached)})
 		}
 		list = append(list, artifact.Object{
 			{Key: "label", Value: r.Label}, {Key: "boundary_concurrency", Value: wholeOrNull(r.Boundary)},
 			{Key: "convergence_status", Value: r.Status}, {Key: "convergence_reason", Value: orNull(r.Reason)},
 			{Key: "binding_constraint", Value: binding}, {Key: "bracket_lower", Value: wholeOrNull(r.Low)},
 			{Key: "bracket_upper", Value: wholeOrNull(r.High)}, {Key: "confidence_interval", Value: nil},
-			{Key: "probe_count", Value: r.Probes}, {Key: "boundary_metrics", Value: metrics},
+			{Key: "probe_count", Value: r.Probes}, {Key: "boundary_metrics", Value: nil},
 			{Key: "filters", Value: filtersObject(r.Filters)},
 		})
 	}

@@ -156,14 +156,16 @@ func (s *Search) judge(at search.Point, trials []Trial, objectives []float64) (r
 	return r, len(kept) > 0 && tested == 0
 }
 
-// meets reports whether a trial meets all conditions of the search, those of all tiers included.
+// meets reports whether a trial meets all conditions of the search, and with tiers those of at least one of them.
 func (s *Search) meets(t *Trial) bool {
-	for _, f := range s.conditions() {
-		if v, ok := t.Figure(f.Metric, f.Stat); !ok || !f.Passes(v) {
-			return false
-		}
+	passes := func(filters []search.Filter) bool {
+		return !slices.ContainsFunc(filters, func(f search.Filter) bool {
+			v, ok := t.Figure(f.Metric, f.Stat)
+			return !ok || !f.Passes(v)
+		})
 	}
-	return true
+	return passes(s.spec.Filters) && (len(s.spec.Tiers) == 0 ||
+		slices.ContainsFunc(s.spec.Tiers, func(one Tier) bool { return passes(one.Filters) }))
 }
 
 // conditions are those of the search and of its tiers.

@@ -8,13 +8,15 @@
     {key: "name", title: "Run", text: true, value: i => i.name},
     {key: "model", title: "Model", text: true, value: i => i.model || "", cls: "model"},
     {key: "load", title: "Load", value: i => i.concurrency || i.rate || i.load || "", cls: "load"},
-    {key: "started", title: "Started (UTC)", value: i => i.started || null, cls: "when minorcol"},
-    {key: "endpoint", title: "API", text: true, value: i => i.endpoint || "", cls: "minorcol"},
     {key: "state", title: "Client", text: true, value: i => i.state || ""},
   ];
+  const last = [
+    {key: "started", title: "Started (UTC)", value: i => i.started || null, cls: "when minorcol"},
+    {key: "endpoint", title: "API", text: true, value: i => i.endpoint || "", cls: "minorcol"},
+  ];
   const figures = data.columns.map(c => ({key: c.key, title: c.title, hint: c.header, unit: c.unit, number: true, value: i => i.f[c.key] ?? i.range?.[c.key]?.[1] ?? null}));
-  const all = [...fixed, ...figures];
-  const usual = ["name", "model", "load", "started", "state", "output_token_throughput_avg", "request_throughput_avg", "time_to_first_token_p50", "time_to_first_token_p99", "inter_token_latency_p50", "request_latency_p50", "request_count_avg", "error_request_count_avg"];
+  const all = [...fixed, ...figures, ...last];
+  const usual = ["name", "model", "load", "started", "state", "output_token_throughput_avg", "request_throughput_avg", "time_to_first_token_p50", "time_to_first_token_p99", "inter_token_latency_p50", "request_latency_p50", "error_request_count_avg"];
   let shown = store.get("columns", usual).filter(k => all.some(c => c.key === k));
   let sort = store.get("sort", {key: "started", down: true});
   let limit = 200;
@@ -71,7 +73,7 @@
     }
     case "started": return make("td", {className: "when minorcol", textContent: when(i.started)});
     case "load": return make("td", {className: "load", textContent: i.load || ""});
-    case "state": return make("td", {}, make("span", {className: "state " + (i.state || ""), textContent: i.state || "–"}));
+    case "state": return make("td", {}, make("span", {className: "state " + (i.state || ""), textContent: (i.state || "–").replaceAll("_", " ")}));
     }
     const span = c.number && i.range?.[c.key];
     if (span) return make("td", {className: "n span", title: "smallest and largest of the cells", textContent: short(span[0]) === short(span[1]) ? short(span[0]) : short(span[0]) + " – " + short(span[1])});

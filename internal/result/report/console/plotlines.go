@@ -97,6 +97,15 @@ func (f *plot) lines(width, rows int) [][]span {
 	if rows > 4 {
 		labels[(rows-1)/2] = onAxis(f.y.middle())
 	}
+	if row := f.limitRow(rows); row >= 0 {
+		// The row of the limit has its label; another one beside it would say a second figure of the same height.
+		if near := (rows - 1) / 2; near-1 <= row && row <= near+1 {
+			delete(labels, near)
+		}
+		if row > 0 && row < rows-1 {
+			labels[row] = onAxis(f.limit)
+		}
+	}
 	room := 0
 	for _, text := range labels {
 		room = max(room, columns(text))
@@ -124,6 +133,14 @@ func (f *plot) lines(width, rows int) [][]span {
 	}
 	out = append(out, append([]span{{pad(room+1) + corner, dim}}, f.axis(c.columns)...))
 	return append(out, []span{{pad(room+2) + f.ticks(c.columns), dim}})
+}
+
+// limitRow returns the row from the top in which the limit is drawn, -1 without one.
+func (f *plot) limitRow(rows int) int {
+	if math.IsNaN(f.limit) {
+		return -1
+	}
+	return rows - 1 - place(f.y.share(f.limit), rows)
 }
 
 // onAxis writes a number beside an axis; a large one is rounded.

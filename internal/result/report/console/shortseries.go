@@ -135,7 +135,7 @@ func RenderSweepShort(w io.Writer, s *answer.Sweep, o Options) error {
 
 // sweepRows appends the best cells and the boundary.
 func (p *page) sweepRows(s *answer.Sweep) {
-	p.boundary(s)
+	p.found(s)
 	if len(s.Limits) > 0 {
 		within := 0
 		for i := range s.Cells {
@@ -169,20 +169,62 @@ func (p *page) sweepRows(s *answer.Sweep) {
 // mostOfFront is the number of cells of the front that are named.
 const mostOfFront = 6
 
+// found appends what a search found: the limits of its tiers, the best points of an objective, or the limit of one
+// parameter.
+func (p *page) found(s *answer.Sweep) {
+	switch {
+	case s.Search == nil || len(s.Parameters) == 0:
+	case len(s.Search.Tiers) > 0:
+		for i := range s.Search.Tiers {
+			p.row("answer", only(s.Search.Tiers[i].Text(s.Parameters[0])))
+		}
+	case s.Search.Planner == "bayesian" || s.Search.Planner == "optuna":
+		p.optimum(s)
+	case s.Search.Boundary != nil:
+		p.boundary(s)
+	}
+}
+
+// optimum appends the best points of a search, at most [mostOfFront].
+func (p *page) optimum(s *answer.Sweep) {
+	best := s.Search.Best
+	for n, i := range best {
+		if i >= len(s.Cells) {
+			return
+		}
+		if n == mostOfFront {
+			p.row("answer", only(fmt.Sprintf("and %d others", len(best)-n)))
+			return
+		}
+		c := &s.Cells[i]
+		text := c.Label
+		for k, v := range c.Objectives {
+			if k < len(s.Search.Scored) {
+				m := s.Search.Scored[k]
+				text += strings.TrimRight(", "+m.Title()+" "+artifact.Significant(v)+" "+m.Unit, " ")
+			}
+		}
+		if c.Verdict == answer.Infeasible {
+			text += "; no point meets the limits"
+		}
+		p.row("answer", only(text))
+	}
+}
+
 // boundary appends what a search of one parameter found.
 func (p *page) boundary(s *answer.Sweep) {
-	if s.Search == nil || s.Search.Boundary == nil || len(s.Parameters) == 0 {
+	b, load := s.Search.Boundary, &s.Parameters[0]
+	var text string
+	switch pass, fail := b.FeasibleMax, b.InfeasibleMin; {
+	case pass != nil && fail != nil:
+		text = load.Value(*pass) + " meets the limits, " + load.Value(*fail) + " does not"
+	case pass != nil:
+		text = "at least " + load.Value(*pass) + ": no larger value was tried"
+	case fail != nil:
+		text = "none of the values tried meets the limits, not even " + load.Value(*fail)
+	default:
 		return
 	}
-	b, load := s.Search.Boundary, &s.Parameters[0]
-	var parts []string
-	if b.FeasibleMax != nil {
-		parts = append(parts, load.Value(*b.FeasibleMax)+" meets the limits")
-	}
-	if b.InfeasibleMin != nil {
-		parts = append(parts, load.Value(*b.InfeasibleMin)+" does not")
-	}
-	text := strings.Join(parts, ", ")
 	if b.Breach != "" {
 		text += ": " + b.Breach
 	}

@@ -45,7 +45,7 @@ func (d *data) requests(r *summary.Result, p *timeline.Points, g timeline.Grid) 
 	rates := chart{ID: "rates", Group: groupRequests, Title: "Requests sent and completed", Unit: "requests/s",
 		Series: []series{{"sent", "line", p.Sent}, {"completed", "line", p.Done}}}
 	if r.Counts.Errors > 0 {
-		rates.Series = append(rates.Series, series{"failed", "line", p.Failed})
+		rates.Series = append(rates.Series, series{"failed", "bad", p.Failed})
 	}
 	if target := targets(r, g); target.any() {
 		rates.Series = append(rates.Series, series{"target rate", "dash", target})

@@ -27,6 +27,7 @@ import (
 
 //go:embed assets/page.html assets/page.js
 //go:embed assets/sweep.html assets/sweep.css assets/sweep.js
+//go:embed assets/comparison.html assets/comparison.css assets/comparison.js
 var assets embed.FS
 
 // Run is what the report shows in addition to the result.

@@ -309,9 +309,9 @@ func TestPageSaysWhatIsToBeThoughtOfTheRun(t *testing.T) {
 	r, run := result(t, 300)
 	page := render(t, r, run)
 	for _, want := range []string{
-		"Run complete, with errors", "30 of 300 requests failed (10 %)", "Client: inconclusive", "Thresholds failed",
-		"1 of 2 conditions for a failure are met",
-		"Goodput", "time_to_first_token ≤ 50 ms", "270 requests are too few for p99; it needs 368",
+		"Run complete", "30 of 300 requests failed (10 %)", "Client inconclusive", "Thresholds failed",
+		"1 of 2 conditions for a failure met", "What limited it", "How sure",
+		"Goodput", "time_to_first_token ≤ 50 ms", "Too few requests for bounds: p99 needs 368",
 		"time_to_first_token", "Time slices",
 		"uPlot 1.6.32 (MIT licence)", "Permission is hereby granted", "host.system", "95 %",
 	} {

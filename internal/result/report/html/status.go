@@ -2,13 +2,14 @@ package html
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/measure/stats"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/result/verdict"
 )
 
 // The levels of a judgement.
@@ -19,12 +20,22 @@ const (
 	plain = "plain"
 )
 
-// status adds the judgements of the run: whether it is complete, valid, and within its thresholds and objectives.
+// status adds the judgements of the run: how sure its figures are, what limited it, and whether it is within its
+// thresholds and objectives.
 func (v *view) status(r *summary.Result, run *Run) {
-	v.Status = append(v.Status, completeness(r))
-	if s, ok := clientStatus(r.ClientHealth); ok {
-		v.Status = append(v.Status, s)
+	for _, line := range verdict.Explain(r) {
+		v.Limits = append(v.Limits, statusOf(line))
 	}
+	said := slices.ContainsFunc(verdict.Explain(r), func(l verdict.Line) bool {
+		return l.Code == verdict.Errors || l.Code == verdict.ManyErrors
+	})
+	v.Sure = append(v.Sure, completeness(r, said)...)
+	for _, line := range verdict.Sure(r) {
+		if line.Code != verdict.Interrupted || r.Incomplete == "" && !r.WasCancelled { // which completeness says
+			v.Sure = append(v.Sure, statusOf(line))
+		}
+	}
+	v.Findings = clientFindings(r.ClientHealth)
 	if s, ok := thresholdStatus(run.Thresholds); ok {
 		v.Status = append(v.Status, s)
 	}
@@ -40,55 +51,59 @@ func (v *view) status(r *summary.Result, run *Run) {
 	}
 }
 
-func completeness(r *summary.Result) status {
-	errors := ""
-	if n := r.Counts.Errors; n > 0 {
-		all := r.Counts.Completed()
-		errors = fmt.Sprintf(" %s of %s requests failed (%s %%).", integer(n), integer(all),
-			short(100*float64(n)/float64(all)))
+// completeness says whether the run is whole, and how many requests failed unless that is said elsewhere.
+func completeness(r *summary.Result, said bool) []status {
+	var errors []string
+	all := integer(r.Counts.Completed())
+	if n := r.Counts.Errors; n > 0 && !said {
+		errors = append(errors, fmt.Sprintf("%s of %s requests failed (%s %%).", integer(n), all,
+			short(100*float64(n)/float64(r.Counts.Completed()))))
 	}
 	if n := r.Counts.Skipped; n > 0 {
-		errors += fmt.Sprintf(" %s of %s requests were skipped: their context was too long.", integer(n),
-			integer(r.Counts.Completed()))
+		errors = append(errors, fmt.Sprintf("%s of %s requests were skipped: their context was too long.", integer(n),
+			all))
 	}
+	because := strings.Join(errors, " ")
 	switch {
 	case r.Incomplete != "":
-		return status{bad, "Run incomplete", r.Incomplete + ". " + summary.PartOnly + errors, nil, false}
+		return []status{{Level: bad, Title: "Run incomplete",
+			Text: strings.TrimSpace(r.Incomplete + ". " + summary.PartOnly + " " + because)}}
 	case r.WasCancelled:
-		return status{warn, "Run cancelled",
-			"It was stopped early; the figures cover the requests up to then." + errors, nil, false}
-	case errors != "" && r.Counts.Successes == 0:
-		return status{bad, "All requests failed", strings.TrimSpace(errors), nil, false}
-	case errors != "":
-		return status{warn, "Run complete, with errors", strings.TrimSpace(errors), nil, false}
+		return []status{{Level: warn, Title: "Run cancelled",
+			Text: strings.TrimSpace("It was stopped early; the figures cover the requests up to then. " + because)}}
+	case r.Counts.AllFailed():
+		return nil
+	case errors != nil:
+		return []status{{Level: warn, Title: "Run complete, with errors", Text: because}}
 	}
-	return status{good, "Run complete", "All " + integer(r.Counts.Successes) + " requests succeeded.", nil, false}
+	if r.Counts.Errors > 0 {
+		return []status{{Level: good, Title: "Run complete"}}
+	}
+	return []status{{Level: good, Title: "Run complete", Text: "All " + integer(r.Counts.Successes) +
+		" requests succeeded."}}
 }
 
-// clientStatus is the verdict on the client's own influence.
-func clientStatus(health artifact.Object) (status, bool) {
+// statusOf is a finding as the page shows it.
+func statusOf(line verdict.Line) status {
+	s := status{Level: string(line.Level), Title: line.Title, Text: line.Text}
+	if line.Advice != "" {
+		s.Items = []string{line.Advice}
+	}
+	return s
+}
+
+// clientFindings are the reasons of the verdict on the client's own influence, with what to do.
+func clientFindings(health artifact.Object) (out []string) {
 	o, _ := normal(health).(artifact.Object)
-	verdict, ok := o.Get("verdict")
-	if !ok {
-		return status{}, false
-	}
-	s := status{Level: warn, Title: "Client: " + strings.ReplaceAll(text(verdict), "_", " "),
-		Text: "Check these findings before you rely on the figures:"}
-	switch text(verdict) {
-	case "valid":
-		s.Level, s.Text = good, "The requested load was sent, and the client's own share in the figures is small."
-	case "client_limited":
-		s.Level, s.Text = bad, "The client was the bottleneck; the server may be faster than the figures say:"
-	}
 	list, _ := o.Get("reasons")
 	reasons, _ := list.([]any)
 	for _, item := range reasons {
 		reason, _ := item.(artifact.Object)
 		message, _ := reason.Get("message")
 		advice, _ := reason.Get("advice")
-		s.Items = append(s.Items, strings.Trim(text(message)+"; "+text(advice), "; "))
+		out = append(out, strings.Trim(text(message)+"; "+text(advice), "; "))
 	}
-	return s, true
+	return out
 }
 
 func thresholdStatus(list []compare.Judgement) (status, bool) {
@@ -102,14 +117,17 @@ func thresholdStatus(list []compare.Judgement) (status, bool) {
 			failed++
 			s.Items = append(s.Items, "✗\u00a0"+t.Failure)
 		} else {
-			s.Items = append(s.Items, "✓\u00a0"+t.Text)
+			s.Items = append(s.Items, "✓\u00a0"+t.Line())
 		}
 	}
 	s.Title = "Thresholds passed"
-	s.Text = fmt.Sprintf("None of the %d conditions for a failure is met:", len(list))
+	s.Text = fmt.Sprintf("None of the %s for a failure is met:", counted(len(list), "condition"))
+	if len(list) == 1 {
+		s.Text = "The condition for a failure is not met:"
+	}
 	if failed > 0 {
 		s.Level, s.Title = bad, "Thresholds failed"
-		s.Text = fmt.Sprintf("%d of %d conditions for a failure are met:", failed, len(list))
+		s.Text = fmt.Sprintf("%d of %s for a failure met:", failed, counted(len(list), "condition"))
 	}
 	return s, true
 }
@@ -147,9 +165,13 @@ func goodputStatus(r *summary.Result) (status, bool) {
 // card is a key figure.
 type card struct {
 	Title, Value, Unit, What string
-	Lines                    []string
-	// Few says that there are too few samples to know a percentile.
-	Few string
+	Lines                    []cardLine
+}
+
+// cardLine is a further figure on a card; Few reports that there are too few samples for an upper bound of it.
+type cardLine struct {
+	Text string
+	Few  bool
 }
 
 // percentile is one of a metric, with its bounds; NaN where there is none.
@@ -190,9 +212,6 @@ func (p *percentile) interval() string {
 // few reports that there are too few samples for an upper bound.
 func (p *percentile) few() bool { return p.bounded && !artifact.Finite(p.high) }
 
-// needed is how many samples a percentile needs.
-func needed(rank float64) int64 { return stats.SamplesForBounds(rank, metrics.BoundsConfidence) }
-
 // keyFigures are the metrics of the cards, as far as the run has them.
 var keyFigures = []string{"time_to_first_token", "inter_token_latency", "request_latency", "output_token_throughput",
 	"output_token_throughput_per_user", "request_throughput"}
@@ -226,14 +245,12 @@ func cards(r *summary.Result) []card {
 				if i := p.interval(); i != "" {
 					line += " (" + i + ")"
 				}
-				c.Lines = append(c.Lines, line)
-			}
-			if p.few() && c.Few == "" {
-				c.Few = fmt.Sprintf("%s requests are too few for %s; it needs %s", integer(m.Stats.Count), p.name,
-					integer(needed(rank)))
+				c.Lines = append(c.Lines, cardLine{line, p.few()})
 			}
 		}
 		out = append(out, c)
 	}
 	return out
 }
+
+func counted(n int, of string) string { return fmt.Sprintf("%d %s", n, plural(n, of)) }

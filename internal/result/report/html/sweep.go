@@ -362,7 +362,8 @@ func bestCards(s *answer.Sweep) []card {
 		if b.Cell >= 0 && b.Cell < len(s.Cells) {
 			where = s.Cells[b.Cell].Label
 		}
-		out = append(out, card{Title: b.Title, Value: short(b.Value), Unit: b.Metric.Unit, Lines: []string{where}})
+		out = append(out, card{Title: b.Title, Value: short(b.Value), Unit: b.Metric.Unit,
+			Lines: []cardLine{{Text: where}}})
 	}
 	if s.Search != nil {
 		for n, i := range s.Search.Best {
@@ -370,17 +371,27 @@ func bestCards(s *answer.Sweep) []card {
 				break
 			}
 			c := &s.Cells[i]
-			of := card{Title: "Best probe", Lines: []string{c.Label}}
+			of := card{Title: "Best probe", Lines: []cardLine{{Text: c.Label}}}
 			if len(s.Search.Best) > 1 {
 				of.Title = fmt.Sprintf("On the front, probe %d", i+1)
 			}
 			if len(c.Objectives) > 0 {
 				of.Value = short(c.Objectives[0])
 			}
-			if len(s.Metrics) > 0 {
-				of.Unit, of.What = s.Metrics[0].Unit, s.Metrics[0].Title()
+			if len(s.Search.Scored) > 0 {
+				of.Unit, of.What = s.Search.Scored[0].Unit, s.Search.Scored[0].Title()
 			}
 			out = append(out, of)
+		}
+		for i := range s.Search.Tiers {
+			if t := &s.Search.Tiers[i]; len(s.Parameters) > 0 {
+				of := card{Title: "Tier " + t.Label, What: s.Parameters[0].Name,
+					Lines: []cardLine{{Text: t.Text(s.Parameters[0])}}}
+				if t.Boundary != nil {
+					of.Value = short(*t.Boundary)
+				}
+				out = append(out, of)
+			}
 		}
 	}
 	return out

@@ -236,6 +236,21 @@ func TestSearchPageSaysHowItEnded(t *testing.T) {
 	}
 }
 
+// TestSearchPageNamesItsObjectiveAndTiers: what a search scored need not be the first figure of the page.
+func TestSearchPageNamesItsObjectiveAndTiers(t *testing.T) {
+	s, gold := searched(), 64.0
+	s.Capacity = nil
+	s.Search.Scored = []answer.Metric{answer.NewMetric("goodput", "avg", "requests/sec")}
+	s.Search.Tiers = []answer.Tier{{Label: "gold", Boundary: &gold, Status: "converged"},
+		{Label: "silver", Status: "no_pass_in_range"}}
+	page := pageOf(t, "tiers", s)
+	for _, want := range []string{"Goodput", "Tier gold", "gold: concurrency 64", "none of the values meets its limits"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
 // TestPageOfManyCellsIsBounded holds that figures beyond the charts do not make the page of a large sweep too large.
 func TestPageOfManyCellsIsBounded(t *testing.T) {
 	s := &answer.Sweep{Parameters: []answer.Parameter{{Name: "concurrency"}}}

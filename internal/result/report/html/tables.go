@@ -60,24 +60,20 @@ var groupTitles = []groupTitle{
 	{metrics.GroupGPUAMD, "GPU power efficiency, AMD"},
 }
 
-// ranks returns the names of the percentiles that any metric has, the most used first.
+// ranks returns the names of the percentiles that any metric has, the smallest first.
 func ranks(list []metrics.Result) []string {
-	var out, last []string
-	for _, name := range metrics.PercentileKeys {
-		if minor(name) {
-			last = append(last, name)
-		} else {
-			out = append(out, name)
-		}
-	}
+	all := slices.Clone(metrics.PercentileRanks[:])
 	for i := range list {
 		for _, p := range list[i].Further {
-			if name := metrics.RankKey(p.Rank); !slices.Contains(out, name) {
-				out = append(out, name)
-			}
+			all = append(all, p.Rank)
 		}
 	}
-	return append(out, last...)
+	slices.Sort(all)
+	var out []string
+	for _, rank := range slices.Compact(all) {
+		out = append(out, metrics.RankKey(rank))
+	}
+	return out
 }
 
 // metricGroups are the tables of all metrics: those of no known group come last.

@@ -19,11 +19,14 @@ type view struct {
 	Title, Models, Kind, Target string
 	Version, BenchmarkID        string
 	Facts                       []row
-	Status                      []status
-	Cards                       []card
-	Confidence                  string
-	Distributions               []figure
-	Constant                    []string
+	// Sure says how far the figures can be relied on, Limits what limited the run, Findings what was seen of the
+	// client.
+	Sure, Limits, Status []status
+	Findings             []string
+	Cards                []card
+	Confidence           string
+	Distributions        []figure
+	Constant             []string
 	// Requests, Servers, GPUs and Client are the charts of the sections.
 	Requests, Servers, GPUs, Client section
 	ServerFigures                   []servermetrics.Highlight
@@ -163,6 +166,15 @@ func (v *view) identify(r *summary.Result) {
 		}
 	}
 	fact("Endpoint", v.Target)
+	fact("Load", asked(r).Load)
+	fact("ISL / OSL", lengths(r))
+	if o, ok := normal(r.Provenance).(artifact.Object); ok {
+		tokenizer, _ := o.Get("tokenizer")
+		if t, ok := tokenizer.(artifact.Object); ok {
+			name, _ := t.Get("name")
+			fact("Tokenizer", text(name))
+		}
+	}
 	if r.StartNS != 0 {
 		fact("Started", time.Unix(0, r.StartNS).UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
@@ -178,6 +190,7 @@ func (v *view) identify(r *summary.Result) {
 		fact("Rate", fmt.Sprintf("%s of %s requests/s", short(c.DeliveredRate), short(c.TargetRate)))
 	}
 	fact("Run", r.RunInfo.RunLabel)
+	fact("AIPerf", r.AIPerfVersion)
 	v.RunFacts = append(v.RunFacts, row{"benchmark_id", r.BenchmarkID})
 	if seed := r.RunInfo.RandomSeed; seed != nil {
 		v.RunFacts = append(v.RunFacts, row{"random_seed", fmt.Sprint(*seed)})
@@ -193,6 +206,32 @@ func (v *view) identify(r *summary.Result) {
 		v.RunFacts = append(v.RunFacts, row{"skipped_arrivals", integer(c.SkippedArrivals)},
 			row{"dropped_by_catchup", integer(c.DroppedByCatchup)})
 	}
+}
+
+// asked returns what the configuration asked for.
+func asked(r *summary.Result) summary.Configured {
+	text, err := artifact.AppendJSON(nil, r.InputConfig)
+	if err != nil {
+		return summary.Configured{}
+	}
+	return summary.ParseConfigured(text)
+}
+
+// lengths are the mean lengths of prompts and replies, in tokens.
+func lengths(r *summary.Result) string {
+	var parts []string
+	for _, tag := range []string{"input_sequence_length", "output_sequence_length"} {
+		m, ok := r.Find(tag)
+		if !ok {
+			parts = append(parts, "–")
+			continue
+		}
+		parts = append(parts, short(m.Stats.Avg))
+	}
+	if parts[0] == "–" && parts[1] == "–" {
+		return ""
+	}
+	return strings.Join(parts, " / ") + " tokens"
 }
 
 // models returns the names of the models in either form of the configuration.

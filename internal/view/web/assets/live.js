@@ -22,7 +22,8 @@
   let span = 0;
   const longest = () => Math.max(1, rows.length ? rows[rows.length - 1][0] : 0);
   const range = () => { const to = longest(); return [span && to > span ? to - span : 0, to]; };
-  const place = s => duration(s);
+  const place = s => s === 0 ? "0" : s < 60 ? +s.toFixed(1) + " s" : duration(s);
+  const several = (n, one) => count(n) + " " + one + (n === 1 ? "" : "s");
   const kinds = {
     "c-rate": {unit: "/s", lines: [["completed", "completed"], ["failed", "failed", 4], ["target_rate", "planned", 7, "dash"]]},
     "c-tokens": {unit: "/s", lines: [["output_tokens", "output", 0, "area"], ["input_tokens", "input", 1]]},
@@ -35,7 +36,8 @@
     "c-gpu": {unit: "%", lines: [["gpu_utilization", "utilization", 0, "area"]], most: 100},
     "c-power": {unit: "W", lines: [["gpu_power", "power", 1, "area"]]},
   };
-  function shade(u) {
+  // The warm-up is shaded below the grid and named above it.
+  const shade = named => u => {
     const {ctx, bbox} = u;
     ctx.save();
     ctx.beginPath();
@@ -44,17 +46,19 @@
     for (const p of state.phases) {
       if (p.kind !== "warmup" || p.start === undefined) continue;
       const a = u.valToPos(p.start, "x", true), b = u.valToPos(p.start + p.elapsed, "x", true);
-      ctx.fillStyle = colour("shade");
-      ctx.fillRect(a, bbox.top, b - a, bbox.height);
-      if (b - a > 50 * devicePixelRatio) {
+      if (!named) {
+        ctx.fillStyle = colour("shade");
+        ctx.fillRect(a, bbox.top, b - a, bbox.height);
+      } else if (b - a > 50 * devicePixelRatio) {
         ctx.fillStyle = colour("soft");
         ctx.font = 10 * devicePixelRatio + "px system-ui,sans-serif";
         ctx.textBaseline = "top";
+        ctx.textAlign = "left";
         ctx.fillText(p.name, a + 4 * devicePixelRatio, bbox.top + 3 * devicePixelRatio);
       }
     }
     ctx.restore();
-  }
+  };
   const charts = {};
   function chart(id) {
     const kind = kinds[id], figure = $(id), el = figure.querySelector(".plot");
@@ -62,17 +66,17 @@
     const names = legend(figure.querySelector(".legend"), kind.lines.map((l, i) => ({label: l[1], colour: colours[i], unit: kind.unit})), true);
     const newest = u => { const n = u.data[0].length - 1; names.show(null, n < 0 ? null : kind.lines.map((l, k) => u.data[k + 1][n])); };
     const options = {
-      width: widthOf(el), height: 158, legend: {show: false}, pxAlign: false,
+      width: widthOf(el), height: 170, legend: {show: false}, pxAlign: false, padding: [8, 12, 0, 0],
       cursor: {sync: {key: "time"}, drag: {x: false, y: false}, points: {size: 6}},
       scales: {x: {time: false, range}, y: {range: (u, lo, hi) => [0, Math.min(kind.most ?? Infinity, !hi || hi <= 0 ? 1 : hi * 1.08)]}},
-      axes: [axis({values: (u, list) => list.map(place), space: 70, size: 28}), axis({size: 52, values: (u, list) => list.map(tick)})],
+      axes: [axis({values: (u, list) => list.map(place), space: 70, size: 28}), axis({size: 48, space: 26, values: (u, list) => list.map(tick)})],
       series: [{}, ...kind.lines.map((l, i) => ({
         label: l[1], stroke: colours[i], spanGaps: true, width: l[3] === "dash" ? 1 : 1.6, dash: l[3] === "dash" ? [6, 5] : undefined,
         points: {show: u => u.data[0].length < 8, size: 5, fill: colours[i]},
         fill: l[3] === "area" ? () => alpha(line(l[2] ?? i), +colour("fill")) : undefined,
       }))],
       bands: (kind.bands || []).map(b => ({series: [b[0] + 1, b[1] + 1], fill: () => alpha(line(b[1]), +colour("fill"))})),
-      hooks: {drawClear: [shade], setCursor: [u => {
+      hooks: {drawClear: [shade(false)], drawAxes: [shade(true)], setCursor: [u => {
         const i = u.cursor.idx;
         if (i === null || i === undefined || u.cursor.left < 0) newest(u);
         else names.show(place(u.data[0][i]), kind.lines.map((l, k) => u.data[k + 1][i]));
@@ -92,21 +96,30 @@
     if (!c || !visible.has(id)) return;
     const data = [values("t"), ...c.kind.lines.map(l => values(l[0]))];
     c.plot.u.setData(data);
+    // A line without a value, such as the planned rate of a load without one, has no place in the legend.
+    const names = c.figure.querySelector(".legend").children;
+    const none = c.kind.lines.map((l, k) => data[k + 1].every(v => v === null || v === undefined));
+    none.forEach((empty, k) => { names[k + 1].hidden = empty && !none.every(Boolean); });
     if (c.plot.u.cursor.left < 0 || c.plot.u.cursor.left === undefined) c.newest(c.plot.u);
     if (!c.details.open) {
       behind(c.figure, ["time", ...c.kind.lines.map(l => l[1] + (c.kind.unit ? " (" + c.kind.unit + ")" : ""))], [data[0].map(place), ...data.slice(1)]);
     }
   }
-  const drawAll = () => { for (const id in charts) draw(id); };
+  const drawAll = () => {
+    const known = Object.keys(figures).length > 0;
+    $("c-ttft").hidden = $("c-itl").hidden = !!run && !run.streaming;
+    $("c-tokens").hidden = known && !figures.output_token_throughput && !figures.input_token_throughput;
+    for (const id in charts) draw(id);
+  };
   $("span").onchange = () => { span = +$("span").querySelector("input:checked").value; drawAll(); };
 
   // ---- hero figures ----
   const hero = [
-    {id: "rate", title: "Requests", unit: "/s", line: "completed", colour: 0, value: () => stat("request_throughput", "avg"), lines: () => []},
-    {id: "tokens", title: "Output tokens", unit: "/s", line: "output_tokens", colour: 0, value: () => stat("output_token_throughput", "avg"), lines: () => []},
-    {id: "ttft", title: "TTFT p50", unit: "ms", line: "ttft_p50", colour: 2, value: () => stat("time_to_first_token", "p50"), lines: () => ["p99 " + three(stat("time_to_first_token", "p99"))]},
-    {id: "itl", title: "ITL p50", unit: "ms", line: "itl_p50", colour: 2, value: () => stat("inter_token_latency", "p50"), lines: () => ["p99 " + three(stat("inter_token_latency", "p99"))]},
-    {id: "latency", title: "Latency p50", unit: "ms", line: "latency_p50", colour: 2, value: () => stat("request_latency", "p50"), lines: () => ["p99 " + three(stat("request_latency", "p99"))]},
+    {id: "rate", title: "Requests", unit: "/s", line: "completed", colour: 0, value: () => stat("request_throughput", "avg"), lines: () => { const p = state.phases.findLast(p => p.kind === "profiling"); return p ? [several(p.completed, "request")] : []; }},
+    {id: "tokens", title: "Output tokens", unit: "/s", line: "output_tokens", colour: 0, value: () => stat("output_token_throughput", "avg"), lines: () => { const v = stat("total_output_tokens", "avg") ?? stat("total_usage_completion_tokens", "avg"); return v === undefined ? [] : [several(v, "token")]; }},
+    {id: "ttft", title: "TTFT p50", unit: "ms", line: "ttft_p50", colour: 2, value: () => stat("time_to_first_token", "p50"), lines: () => tail("time_to_first_token")},
+    {id: "itl", title: "ITL p50", unit: "ms", line: "itl_p50", colour: 2, value: () => stat("inter_token_latency", "p50"), lines: () => tail("inter_token_latency")},
+    {id: "latency", title: "Latency p50", unit: "ms", line: "latency_p50", colour: 2, value: () => stat("request_latency", "p50"), lines: () => tail("request_latency")},
     {id: "errors", title: "Errors", unit: "", line: "failed", colour: 4, value: () => state.records ? state.records.errors : undefined, lines: () => {
       const r = state.records;
       if (!r || !(r.ok + r.errors)) return [];
@@ -114,6 +127,7 @@
     }},
   ];
   const stat = (tag, key) => figures[tag] ? figures[tag][key] : undefined;
+  const tail = tag => stat(tag, "p99") === undefined ? [] : ["p99 " + three(stat(tag, "p99")) + " ms"];
   for (const h of hero) {
     h.spark = document.createElementNS(svg, "svg");
     h.spark.setAttribute("class", "spark");
@@ -147,6 +161,7 @@
   function drawHero() {
     for (const h of hero) {
       const v = h.value();
+      h.card.hidden = v === undefined && h.id !== "errors" && Object.keys(figures).length > 0;
       set(h.number, h.id === "errors" ? (v === undefined ? "–" : count(v)) : three(v));
       set(h.small, h.lines().join(" · ") || "\u00a0");
       h.card.classList.toggle("bad", h.id === "errors" && v > 0);
@@ -170,17 +185,17 @@
         box.append(b.el);
       }
       const over = p.state === "complete", grace = p.state === "sending_complete";
-      b.el.className = "phase " + p.kind + (over ? " done" : grace ? " grace" : "");
+      b.el.className = "phase " + p.kind + (p.stopped ? " stopped" : over ? " done" : grace ? " grace" : "");
       set(b.name, p.name[0].toUpperCase() + p.name.slice(1) + (grace ? " · waiting for replies" : ""));
       const done = p.completed + p.cancelled;
       set(b.what, p.expected ? count(done) + " of " + count(p.expected) + " requests" : p.expectedSessions && !p.seconds ? count(done) + " requests" : p.seconds ? count(done) + " requests · " + duration(Math.min(p.elapsed, p.seconds)) + " of " + duration(p.seconds) : count(done) + " requests");
       set(b.flight, over ? "" : count(p.inFlight) + " in flight");
       set(b.rate, three(p.rate) + "/s" + (p.targetRate ? " of " + three(p.targetRate) + " planned" : ""));
       b.bad.className = p.errors ? "bad" : "";
-      set(b.bad, (p.errors ? count(p.errors) + " errors" : "") + (p.cancelled ? " " + count(p.cancelled) + " cut off" : "") + (p.dropped ? " " + count(p.dropped) + " arrivals dropped" : ""));
-      const share = over ? 1 : p.progress;
+      set(b.bad, [p.errors && several(p.errors, "error"), p.cancelled && count(p.cancelled) + " cut off", p.dropped && several(p.dropped, "arrival") + " dropped"].filter(Boolean).join(" · "));
+      const share = p.stopped ? Math.min(1, p.seconds ? p.elapsed / p.seconds : p.expected ? done / p.expected : 1) : over ? 1 : p.progress;
       const left = !over && p.remaining !== undefined ? " · " + duration(Math.max(0, p.remaining)) + " left" : "";
-      set(b.right, (share === undefined ? duration(p.elapsed) : over ? "done in " + duration(p.elapsed) : Math.floor(share * 100) + " %" + left));
+      set(b.right, (share === undefined ? duration(p.elapsed) : over ? (p.stopped ? "cancelled after " : "done in ") + duration(p.elapsed) : Math.floor(share * 100) + " %" + left));
       b.bar.classList.toggle("unknown", share === undefined);
       b.fill.style.width = (share === undefined ? 100 : share * 100) + "%";
       if (share === undefined) b.bar.removeAttribute("aria-valuenow"); else b.bar.setAttribute("aria-valuenow", Math.floor(share * 100));
@@ -217,8 +232,12 @@
       if (tr.className !== (cells.mark || "")) tr.className = cells.mark || "";
       cells.forEach((c, k) => {
         const [text, name] = Array.isArray(c) ? c : [c, ""];
-        set(tr.children[k], text);
-        if (tr.children[k].className !== name) tr.children[k].className = name;
+        const td = tr.children[k], href = Array.isArray(c) ? c[2] : undefined;
+        if (td.dataset.href !== href) {
+          if (href) { td.dataset.href = href; td.replaceChildren(make("a", {href, target: "_blank", rel: "noopener"})); } else { delete td.dataset.href; td.replaceChildren(); }
+        }
+        set(href ? td.firstChild : td, text);
+        if (td.className !== name) td.className = name;
       });
     });
   }
@@ -227,9 +246,17 @@
     $("metrics").hidden = all.length === 0;
     const label = m => m.header + (m.unit ? " (" + m.unit + ")" : "");
     const n = v => [short(v), "n"];
-    grid($("metric-rows"), all.filter(m => m.p50 !== undefined).map(m => [label(m), n(m.avg), n(m.min), n(m.p50), n(m.p90), n(m.p99), n(m.max), [short(m.std), "n minor"]]));
-    pairs("metric-values", all.filter(m => m.p50 === undefined).map(m => [label(m), short(m.avg), m.tag]));
+    const fill = (rows, values, list) => {
+      grid($(rows), list.filter(m => m.p50 !== undefined).map(m => [label(m), n(m.avg), n(m.min), n(m.p50), n(m.p90), n(m.p99), n(m.max), [short(m.std), "n minor"]]));
+      pairs(values, list.filter(m => m.p50 === undefined).map(m => [label(m), short(m.avg), m.tag]));
+    };
+    const further = all.filter(m => m.group !== "default");
+    fill("metric-rows", "metric-values", all.filter(m => m.group === "default"));
+    $("further").hidden = further.length === 0;
+    set($("further-name"), several(further.length, "further metric"));
+    if ($("further").open) fill("further-rows", "further-values", further);
   }
+  $("further").ontoggle = () => drawMetrics();
   const serverNames = {
     server_prefix_cache_hit_percent: ["Prefix cache hits", "%"], server_unique_prompt_tokens: ["Unique prompt tokens", ""],
     server_external_cache_hit_percent: ["External cache hits", "%"], server_kv_cache_usage_percent: ["KV cache usage", "%"],
@@ -257,7 +284,9 @@
       top.dataset.key = key;
       top.replaceChildren(make("tr", {}, make("th", {scope: "col", textContent: "GPU"}), ...tags.map(t => make("th", {scope: "col", className: "n", textContent: names[t]}))));
     }
-    grid($("gpu-table").tBodies[0], list.map(g => [g.index + " · " + g.model + (list.length > 1 && g.host ? " · " + g.host : ""), ...tags.map(t => { const v = g.values.find(x => x.tag === t); return [v && v.now !== undefined ? short(v.now) : "–", "n"]; })]));
+    const differ = key => new Set(list.map(g => g[key])).size > 1;
+    const where = g => differ("source") ? g.source.replace(/^https?:\/\//, "").replace(/\/metrics$/, "") : differ("host") ? g.host : "";
+    grid($("gpu-table").tBodies[0], list.map(g => [[g.index, g.model, where(g)].filter(x => x !== "").join(" · "), ...tags.map(t => { const v = g.values.find(x => x.tag === t); return [v && v.now !== undefined ? short(v.now) : "–", "n"]; })]));
   }
   function drawErrors(list) {
     $("errors").hidden = list.length === 0;
@@ -268,7 +297,7 @@
     const [level, title] = verdicts[c.verdict] || ["", "Not judged yet"];
     $("verdict").className = "status " + level;
     set($("verdict-title"), title);
-    const texts = c.findings.map(f => f.message + (f.advice ? " " + f.advice : ""));
+    const texts = c.findings.map(f => f.message + (f.advice ? "; " + f.advice : ""));
     if ([...$("findings").children].map(e => e.textContent).join("\n") !== texts.join("\n")) $("findings").replaceChildren(...texts.map(t => make("li", {textContent: t})));
     const f = c.figures, list = [], put = (name, v, text) => { if (v !== undefined) list.push([name, text(v)]); };
     const part = v => short(100 * v) + " %", mib = v => short(v / 1048576) + " MiB", ms = v => short(1000 * v) + " ms";
@@ -284,6 +313,7 @@
   }
 
   // ---- series ----
+  const prefix = /\bphases\.[^.=\s]+\./g;
   function drawSeries() {
     $("series").hidden = !series;
     if (!series) return;
@@ -291,15 +321,19 @@
     set($("h-series"), {repeats: "Repeats", sweep: "Sweep", search: "Search"}[series.kind] || "Runs");
     set($("series-text"), done + (series.planned ? " of " + series.planned : "") + " runs done");
     $("answer").hidden = !series.answer;
-    set($("answer"), series.answer);
+    // The prefix of a value's name says nothing where all have the same.
+    const prefixes = new Set(series.cells.flatMap(c => c.label.match(prefix) || []));
+    const bare = text => prefixes.size === 1 ? text.replace(prefix, "") : text;
+    set($("answer"), bare(series.answer));
+    const trials = series.cells.some(c => c.trials > 1), reports = series.cells.some(c => c.report);
     const figures = [], names = {};
     for (const c of series.cells) for (const m of c.metrics) { const key = m.tag + " " + m.stat; if (!names[key]) { names[key] = m.header + " " + m.stat + (m.unit ? " (" + m.unit + ")" : ""); figures.push(key); } }
-    const top = $("cells").tHead, key = figures.join();
+    const top = $("cells").tHead, key = [trials, reports, ...figures].join();
     if (top.dataset.key !== key) {
       top.dataset.key = key;
-      top.replaceChildren(make("tr", {}, ...["Cell", "Trial", "State"].map(t => make("th", {scope: "col", textContent: t})), ...figures.map(f => make("th", {scope: "col", className: "n", textContent: names[f]})), make("th", {scope: "col", className: "n", textContent: "took"})));
+      top.replaceChildren(make("tr", {}, ...["Run", ...(trials ? ["Trial"] : []), "State", ...(reports ? ["Report"] : [])].map(t => make("th", {scope: "col", textContent: t})), ...figures.map(f => make("th", {scope: "col", className: "n", textContent: names[f]})), make("th", {scope: "col", className: "n", textContent: "took"})));
     }
-    grid($("cells").tBodies[0], series.cells.map(c => Object.assign([c.label || "run", c.trials > 1 ? c.trial + " of " + c.trials : "", [c.state + (c.verdict ? " · " + c.verdict : ""), "state " + (c.state === "failed" ? "failed" : c.verdict || "")],
+    grid($("cells").tBodies[0], series.cells.map(c => Object.assign([bare(c.label) || "run", ...(trials ? [c.trial + " of " + c.trials] : []), [c.state + (c.verdict ? " · " + c.verdict : ""), "state " + (c.state === "failed" ? "failed" : c.verdict || "")], ...(reports ? [c.report ? ["open", "", c.report] : ""] : []),
       ...figures.map(f => { const m = c.metrics.find(m => m.tag + " " + m.stat === f); return [m ? short(m.value) : "", "n"]; }), [c.took ? duration(c.took) : "", "n"]], {mark: c.state})));
     const chosen = $("series-metric"), before = chosen.value;
     if (chosen.dataset.key !== key) {
@@ -325,12 +359,12 @@
     const el = figure.querySelector(".plot");
     if (curve) { plots.splice(plots.indexOf(curve), 1); curve.u.destroy(); }
     const unit = finished[0].m.unit || "";
-    const names = legend(figure.querySelector(".legend"), [{label: name + " →", colour: () => line(0), unit}], true);
+    const names = legend(figure.querySelector(".legend"), [{label: finished[0].m.header + " " + finished[0].m.stat, colour: () => line(0), unit}], true);
     const pad = (xs[xs.length - 1] - xs[0]) * 0.04 || 1;
     curve = add({figure, repaint: names.repaint}, el, {
-      width: widthOf(el), height: 190, legend: {show: false}, pxAlign: false, cursor: {drag: {x: false, y: false}, points: {size: 7}},
+      width: widthOf(el), height: 220, legend: {show: false}, pxAlign: false, padding: [8, 12, 0, 0], cursor: {drag: {x: false, y: false}, points: {size: 7}},
       scales: {x: {time: false, range: () => [xs[0] - pad, xs[xs.length - 1] + pad]}, y: {range: (u, lo, hi) => [0, !hi || hi <= 0 ? 1 : hi * 1.1]}},
-      axes: [axis({space: 50, size: 28, splits: xs.length <= 12 ? () => xs : undefined, values: (u, list) => list.map(tick)}), axis({size: 56, values: (u, list) => list.map(tick)})],
+      axes: [axis({space: 50, size: 28, label: name, labelSize: 18, splits: xs.length <= 12 ? () => xs : undefined, values: (u, list) => list.map(tick)}), axis({size: 52, space: 30, values: (u, list) => list.map(tick)})],
       series: [{}, {stroke: () => line(0), width: 1.8, points: {show: true, size: 7, fill: () => line(0)}}],
       hooks: {setCursor: [u => { const i = u.cursor.idx; if (i === null || i === undefined || u.cursor.left < 0) names.show(null); else names.show(name + " " + short(xs[i]), [ys[i]]); }]},
     }, [xs, ys]);
@@ -351,6 +385,7 @@
   // ---- the whole ----
   function fact(name, value) { return make("div", {}, make("dt", {textContent: name}), make("dd", {textContent: value})); }
   function drawRun() {
+    document.body.classList.toggle("waiting", !run);
     if (!run) return;
     const title = run.models.join(", ") || "AIPerf";
     set($("title"), title);
@@ -366,6 +401,7 @@
     document.title = mark + (run ? run.models.join(", ") : "waiting") + " · AIPerf live";
   }
   function connection(level, text) { $("connection").className = "pill " + level; set($("connection"), text); }
+  const names = {repeats: "series", sweep: "sweep", search: "search"};
   function drawEnd() {
     const box = $("ended");
     box.hidden = !end && !gone;
@@ -373,6 +409,7 @@
     const status = end ? end.status : "incomplete";
     box.className = "status " + ({complete: "good", cancelled: "warn", incomplete: "bad"}[status] || "");
     set($("ended-title"), {complete: "The run is complete", cancelled: "The run was cancelled", incomplete: end ? "The run failed, or has no results" : "aiperf has ended"}[status] || "The run goes on");
+    if (series && end && end.finished) set($("ended-title"), status === "cancelled" ? "The " + names[series.kind] + " was cancelled" : series.cells.filter(c => c.state === "failed").length ? several(series.cells.filter(c => c.state === "failed").length, "run") + " failed" : "All runs are done");
     const text = $("ended-text");
     text.replaceChildren();
     if (end && end.report && !gone) text.append(make("a", {href: end.report, target: "_blank", rel: "noopener", textContent: "Open the report"}), " · ");

@@ -4,22 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"aiperf/internal/watch/gpu"
 )
 
-// HelperName is the program that loads the drivers' libraries.
-const HelperName = "aiperf-gpu"
+// helperName is the program that loads the drivers' libraries.
+const helperName = "aiperf-gpu"
 
 // helper is that program: it reads the GPUs on request.
 type helper struct {
 	owner  *local
 	vendor string
 
-	mu      sync.Mutex
-	process *process
+	held
 	ready   chan error
 	rounds  chan int64
 	number  int64
@@ -28,17 +26,11 @@ type helper struct {
 
 func newHelper(owner *local, vendor string) source { return &helper{owner: owner, vendor: vendor} }
 
-func (h *helper) name() string          { return HelperName }
+func (h *helper) name() string          { return helperName }
 func (h *helper) period() time.Duration { return 0 }
 
-func (h *helper) running() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.process != nil
-}
-
 func (h *helper) open(ctx context.Context) error {
-	path, err := h.owner.options.LookPath(HelperName)
+	path, err := h.owner.options.LookPath(helperName)
 	if err != nil {
 		return errors.New("it is not installed")
 	}
@@ -140,15 +132,5 @@ func (h *helper) read(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-	}
-}
-
-func (h *helper) close() {
-	h.mu.Lock()
-	p := h.process
-	h.process = nil
-	h.mu.Unlock()
-	if p != nil {
-		p.kill()
 	}
 }

@@ -108,7 +108,7 @@ func newLocalTest(t *testing.T, mode string) (Collector, *heard) {
 		Catalog: gpu.NewCatalog(nil, false), Sink: h, WallNS: time.Time.UnixNano,
 		Log: slog.New(slog.NewTextHandler(h, nil)),
 		LookPath: func(name string) (string, error) {
-			if name == HelperName {
+			if name == helperName {
 				return os.Executable()
 			}
 			return "", errors.New("not here")

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"aiperf/internal/watch/gpu"
@@ -75,8 +74,7 @@ func parseSMI(c *gpu.Catalog, columns []smiColumn, line []byte) (gpu.Reading, er
 type nvidiaSMI struct {
 	owner *local
 
-	mu      sync.Mutex
-	process *process
+	held
 	highest int
 	round   chan struct{} // closed and replaced after each reading of the last GPU
 }
@@ -85,12 +83,6 @@ func newNvidiaSMI(owner *local) source { return &nvidiaSMI{owner: owner} }
 
 func (n *nvidiaSMI) name() string          { return "nvidia-smi" }
 func (n *nvidiaSMI) period() time.Duration { return 0 }
-
-func (n *nvidiaSMI) running() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.process != nil
-}
 
 func (n *nvidiaSMI) open(ctx context.Context) error {
 	path, err := n.owner.options.LookPath("nvidia-smi")
@@ -165,15 +157,5 @@ func (n *nvidiaSMI) read(ctx context.Context) error {
 		return p.end
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-}
-
-func (n *nvidiaSMI) close() {
-	n.mu.Lock()
-	p := n.process
-	n.process = nil
-	n.mu.Unlock()
-	if p != nil {
-		p.kill()
 	}
 }

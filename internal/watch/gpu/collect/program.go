@@ -80,8 +80,7 @@ func startProcess(path string, args []string, take func(line []byte)) (*process,
 // describe returns how a program ended, with its own last words.
 func (p *process) describe(err error) error {
 	text := "it ended"
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		text = "it ended: " + exit.String()
 	}
 	if words := p.err.String(); words != "" {
@@ -133,10 +132,31 @@ func output(ctx context.Context, path string, args ...string) ([]byte, error) {
 	cmd.WaitDelay = time.Second
 	ownProcessGroup(cmd)
 	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		first, _, _ := strings.Cut(strings.TrimSpace(string(exit.Stderr)), "\n")
 		return out, fmt.Errorf("it ended: %s (%s)", exit.String(), first[:min(len(first), maxComplaint)])
 	}
 	return out, err
+}
+
+// held is the program of a source while it runs.
+type held struct {
+	mu      sync.Mutex
+	process *process
+}
+
+func (h *held) running() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.process != nil
+}
+
+func (h *held) close() {
+	h.mu.Lock()
+	p := h.process
+	h.process = nil
+	h.mu.Unlock()
+	if p != nil {
+		p.kill()
+	}
 }

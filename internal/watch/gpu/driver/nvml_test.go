@@ -133,7 +133,7 @@ func TestSMsOfProcessesAreCapped(t *testing.T) {
 	if len(asked) != 2 || asked[0] != 0 || asked[1] != 30 {
 		t.Errorf("asked for samples since %v, want 0 and 30", asked)
 	}
-	// No process is no use of the GPU.
+	// Without a process the GPU is not used.
 	n = fakeNVML(map[string]any{"nvmlDeviceGetProcessUtilization": func(_ uintptr, _ *[2]sample, _ *uint32,
 		_ uint64) uintptr {
 		return nvmlNotFound

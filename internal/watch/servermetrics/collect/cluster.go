@@ -144,8 +144,7 @@ func (k *cluster) podPage(ctx context.Context, namespace, labelSelector, token s
 // withoutURL leaves out what an error of the HTTP client says about its request: the query is long and says
 // nothing to the user.
 func withoutURL(err error) error {
-	var of *url.Error
-	if errors.As(err, &of) {
+	if of, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("the API server cannot be asked: %w", of.Err)
 	}
 	return err

@@ -115,7 +115,7 @@ type Sink interface {
 // pages gets metrics pages.
 type pages interface {
 	Probe(ctx context.Context, url string) error
-	FetchInto(ctx context.Context, url string, buf []byte) (prom.Body, error)
+	Fetch(ctx context.Context, url string, buf []byte) (prom.Body, error)
 	Close()
 }
 

@@ -186,7 +186,7 @@ func newScripted(play func(ctx context.Context, url string, n int) (string, erro
 
 func (s *scripted) Probe(context.Context, string) error { return nil }
 func (s *scripted) Close()                              {}
-func (s *scripted) FetchInto(ctx context.Context, url string, buf []byte) (prom.Body, error) {
+func (s *scripted) Fetch(ctx context.Context, url string, buf []byte) (prom.Body, error) {
 	start := time.Now()
 	s.mu.Lock()
 	n := s.asked[url]

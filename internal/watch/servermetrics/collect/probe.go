@@ -111,7 +111,7 @@ func (c *Collector) probeOnce(ctx context.Context, e *endpoint) probeResult {
 func (c *Collector) look(ctx context.Context, url string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.options.Fetch.ReachabilityTimeout)
 	defer cancel()
-	body, err := c.pages.FetchInto(ctx, url, nil)
+	body, err := c.pages.Fetch(ctx, url, nil)
 	return body.Text, err
 }
 

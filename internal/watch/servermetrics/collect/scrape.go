@@ -58,7 +58,7 @@ func (c *Collector) get(ctx context.Context, e *endpoint, url string) (got page,
 	e.asked++
 	got.number = e.asked
 	c.mu.Unlock()
-	got.body, got.err = c.pages.FetchInto(ctx, url, *buffer)
+	got.body, got.err = c.pages.Fetch(ctx, url, *buffer)
 	return got, func() {
 		if got.body.Text != nil {
 			*buffer = got.body.Text[:0]

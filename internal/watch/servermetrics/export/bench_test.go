@@ -59,7 +59,7 @@ func benchRun(scrapes, changing, constant int) *Run {
 	}
 	run := &Run{Store: store, Info: Info{Window: servermetrics.Window{StartNS: 100 * 333e6,
 		EndNS: int64(scrapes) * 333e6}}}
-	run.Results = servermetrics.Compute(store, run.Info.Settings())
+	run.Results = servermetrics.Compute(store, run.Info.settings())
 	return run
 }
 
@@ -125,7 +125,7 @@ func BenchmarkJSONAndCSV(b *testing.B) {
 	}
 	run := benchRun(scrapes, 1000, 4000)
 	for b.Loop() {
-		run.Results = servermetrics.Compute(run.Store, run.Info.Settings())
+		run.Results = servermetrics.Compute(run.Store, run.Info.settings())
 		if err := writeJSON(context.Background(), io.Discard, run); err != nil {
 			b.Fatal(err)
 		}

@@ -50,8 +50,8 @@ type Info struct {
 	RuntimeVersion, ParquetVersion string
 }
 
-// Settings returns what the results have to be computed with.
-func (i *Info) Settings() servermetrics.Settings {
+// settings returns what the results have to be computed with.
+func (i *Info) settings() servermetrics.Settings {
 	return servermetrics.Settings{Phase: i.Window, SliceNS: i.SliceNS, Bounds: i.Bounds}
 }
 
@@ -112,7 +112,7 @@ type Run struct {
 
 // NewRun computes the statistics of a collection that is over.
 func NewRun(store *servermetrics.Store, info Info) *Run {
-	r := &Run{Store: store, Info: info, Results: servermetrics.Compute(store, info.Settings())}
+	r := &Run{Store: store, Info: info, Results: servermetrics.Compute(store, info.settings())}
 	if w := info.Warmup; w.EndNS > w.StartNS {
 		r.Warmup = r.Within(w)
 	}
@@ -124,7 +124,7 @@ func (r *Run) Within(w servermetrics.Window) *servermetrics.Results {
 	if r.Store.LastScrape(w.EndNS) < w.StartNS {
 		return nil
 	}
-	settings := r.Info.Settings()
+	settings := r.Info.settings()
 	settings.Phase, settings.Closed = w, true
 	return servermetrics.Compute(r.Store, settings)
 }
@@ -142,8 +142,8 @@ type Exporter interface {
 	Export(ctx context.Context) error
 }
 
-// ErrNoRows is the error of an exporter that found nothing to write where others did: a warning, not a failure.
-var ErrNoRows = errors.New("no samples within the measurement window")
+// errNoRows is the error of an exporter that found nothing to write where others did: a warning, not a failure.
+var errNoRows = errors.New("no samples within the measurement window")
 
 // All runs the exporters in their order. One that fails does not stop the others; done hears of each file that
 // was written and warn of each that had nothing to hold; the error joins all failures.
@@ -152,7 +152,7 @@ func All(ctx context.Context, exporters []Exporter, done func(Exporter), warn fu
 	for _, e := range exporters {
 		err := e.Export(ctx)
 		switch {
-		case errors.Is(err, ErrNoRows):
+		case errors.Is(err, errNoRows):
 			warn(fmt.Sprintf("%s not written: %v", e.Name(), err))
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w", e.Name(), err))

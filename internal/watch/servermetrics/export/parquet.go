@@ -28,14 +28,14 @@ func (Parquet) Name() string { return "Server Metrics Parquet Export" }
 // Target implements Exporter.
 func (p Parquet) Target() string { return p.Path }
 
-// Export implements Exporter. Without rows it fails with ErrNoRows.
+// Export implements Exporter. Without rows it fails with errNoRows.
 func (p Parquet) Export(ctx context.Context) error {
 	if p.Run.empty() {
 		return nil
 	}
 	t := newTable(p.Run)
 	if t.total == 0 {
-		return ErrNoRows
+		return errNoRows
 	}
 	return artifact.WriteStream(p.Path, func(w *bufio.Writer) error { return t.write(ctx, w, footer(p.Run, t)) })
 }

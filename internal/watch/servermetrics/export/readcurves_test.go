@@ -29,7 +29,7 @@ h_seconds_count %d
 `, i%5, i, 100*i*i, i, 2*i, 3*i*i, 2*i))
 	}
 	c.info.Window = servermetrics.Window{StartNS: start, EndNS: start + 20*second}
-	run := &Run{Store: c.store, Results: servermetrics.Compute(c.store, c.info.Settings()), Info: c.info}
+	run := &Run{Store: c.store, Results: servermetrics.Compute(c.store, c.info.settings()), Info: c.info}
 	path := filepath.Join(t.TempDir(), "x.parquet")
 	if err := (Parquet{Path: path, Run: run}).Export(context.Background()); err != nil {
 		t.Fatal(err)

@@ -25,8 +25,8 @@ const (
 
 // Errors of a stream that is none.
 var (
-	ErrChecksum = errors.New("a frame of the event stream has a wrong checksum")
-	ErrFrame    = errors.New("a frame of the event stream is malformed")
+	errChecksum = errors.New("a frame of the event stream has a wrong checksum")
+	errFrame    = errors.New("a frame of the event stream is malformed")
 )
 
 // Message is one frame. Its payload is valid until the next call of Feed or Next.
@@ -80,16 +80,16 @@ func (d *Decoder) Next() (*Message, error) {
 	}
 	total, headers := int(binary.BigEndian.Uint32(b)), int(binary.BigEndian.Uint32(b[4:]))
 	if crc32.ChecksumIEEE(b[:8]) != binary.BigEndian.Uint32(b[8:]) {
-		return nil, ErrChecksum
+		return nil, errChecksum
 	}
 	if total < prelude+trailer || total > maxFrame || headers < 0 || headers > total-prelude-trailer {
-		return nil, ErrFrame
+		return nil, errFrame
 	}
 	if len(b) < total {
 		return nil, nil
 	}
 	if crc32.ChecksumIEEE(b[:total-trailer]) != binary.BigEndian.Uint32(b[total-trailer:]) {
-		return nil, ErrChecksum
+		return nil, errChecksum
 	}
 	d.start += total
 	d.message = Message{Payload: b[prelude+headers : total-trailer]}
@@ -108,23 +108,23 @@ func (m *Message) read(b []byte) error {
 	for len(b) > 0 {
 		n := int(b[0])
 		if len(b) < 1+n+1 {
-			return ErrFrame
+			return errFrame
 		}
 		name, kind := string(b[1:1+n]), int(b[1+n])
 		b = b[2+n:]
 		if kind >= len(fixedLengths) {
-			return ErrFrame
+			return errFrame
 		}
 		length := fixedLengths[kind]
 		if length < 0 {
 			if len(b) < 2 {
-				return ErrFrame
+				return errFrame
 			}
 			length = int(binary.BigEndian.Uint16(b))
 			b = b[2:]
 		}
 		if len(b) < length {
-			return ErrFrame
+			return errFrame
 		}
 		if kind == typeString {
 			m.set(name, string(b[:length]))

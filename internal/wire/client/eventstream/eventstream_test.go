@@ -79,20 +79,20 @@ func TestFramesThatAreNone(t *testing.T) {
 		edit func([]byte)
 		want error
 	}{
-		{"prelude", func(b []byte) { b[3]++ }, ErrChecksum},
-		{"payload", func(b []byte) { b[len(b)-5]++ }, ErrChecksum},
+		{"prelude", func(b []byte) { b[3]++ }, errChecksum},
+		{"payload", func(b []byte) { b[len(b)-5]++ }, errChecksum},
 		{"too short", func(b []byte) {
 			binary.BigEndian.PutUint32(b, 15)
 			binary.BigEndian.PutUint32(b[8:], crc32.ChecksumIEEE(b[:8]))
-		}, ErrFrame},
+		}, errFrame},
 		{"too long", func(b []byte) {
 			binary.BigEndian.PutUint32(b, maxFrame+1)
 			binary.BigEndian.PutUint32(b[8:], crc32.ChecksumIEEE(b[:8]))
-		}, ErrFrame},
+		}, errFrame},
 		{"a header beyond its frame", func(b []byte) {
 			b[prelude] = 200
 			binary.BigEndian.PutUint32(b[len(b)-4:], crc32.ChecksumIEEE(b[:len(b)-4]))
-		}, ErrFrame},
+		}, errFrame},
 	} {
 		b := bytes.Clone(good)
 		c.edit(b)

@@ -66,8 +66,8 @@ func (x *call) transfer() (err error) {
 	if x.target, err = c.target(x.req.URL); err != nil {
 		return err
 	}
-	if len(x.req.Body) > MaxMessage {
-		return fmt.Errorf("a message of %d bytes: gRPC carries %d at most", len(x.req.Body), MaxMessage)
+	if len(x.req.Body) > maxMessage {
+		return fmt.Errorf("a message of %d bytes: gRPC carries %d at most", len(x.req.Body), maxMessage)
 	}
 	select {
 	case c.slots <- struct{}{}:

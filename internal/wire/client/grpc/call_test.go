@@ -399,7 +399,7 @@ func TestServersThatSpeakSomethingElse(t *testing.T) {
 		{"a message that is too long", "ClientPayloadError", "larger than max",
 			serveHTTP2(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/grpc")
-				w.Write(binary.BigEndian.AppendUint32([]byte{0}, MaxMessage+1))
+				w.Write(binary.BigEndian.AppendUint32([]byte{0}, maxMessage+1))
 				http.NewResponseController(w).Flush()
 			})},
 		{"no status", "ClientPayloadError", "", serveHTTP2(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -419,7 +419,7 @@ func TestServersThatSpeakSomethingElse(t *testing.T) {
 func TestAMessageThatIsTooLongIsNotSent(t *testing.T) {
 	ln := serve(t, say("x"))
 	r := request(ln, "")
-	r.Body = make([]byte, MaxMessage+1)
+	r.Body = make([]byte, maxMessage+1)
 	if x, _ := send(newClient(t, nil), r); x.Err == nil || x.Err.Type != "ValueError" ||
 		!strings.Contains(x.Err.Message, "268435456") || ln.n.Load() != 0 {
 		t.Errorf("%+v", x.Err)

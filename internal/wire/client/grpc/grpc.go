@@ -33,8 +33,8 @@ import (
 )
 
 const (
-	// MaxMessage bounds a message in either direction.
-	MaxMessage = 256 << 20
+	// maxMessage bounds a message in either direction.
+	maxMessage = 256 << 20
 	// connectLimit bounds the opening of a connection.
 	connectLimit = 30 * time.Second
 	// After a failed attempt to connect the next one follows within these.
@@ -210,7 +210,7 @@ func (c *Client) open(t *target, agent string) (*channel, error) {
 		rpc.WithConnectParams(rpc.ConnectParams{MinConnectTimeout: connectLimit,
 			Backoff: backoff.Config{BaseDelay: firstRetry, Multiplier: 1.6, Jitter: 0.2, MaxDelay: lastRetry}}),
 		rpc.WithInitialWindowSize(streamWindow), rpc.WithInitialConnWindowSize(connectionWindow),
-		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(MaxMessage), rpc.MaxCallSendMsgSize(MaxMessage),
+		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(maxMessage), rpc.MaxCallSendMsgSize(maxMessage),
 			rpc.MaxRetryRPCBufferSize(0), rpc.ForceCodecV2(codec{})),
 	)
 	if err != nil {

@@ -85,7 +85,7 @@ type handler func(call string, message []byte, s rpc.ServerStream) error
 
 // newServer makes a gRPC server of the library whose every call is answered by h; without one it does not even read.
 func newServer(h handler, options ...rpc.ServerOption) *rpc.Server {
-	return rpc.NewServer(append(options, rpc.ForceServerCodecV2(raw{}), rpc.MaxRecvMsgSize(MaxMessage),
+	return rpc.NewServer(append(options, rpc.ForceServerCodecV2(raw{}), rpc.MaxRecvMsgSize(maxMessage),
 		rpc.UnknownServiceHandler(func(_ any, stream rpc.ServerStream) error {
 			if h == nil {
 				<-stream.Context().Done()

@@ -12,11 +12,11 @@ import (
 	"fmt"
 )
 
-// MaxLines bounds the lines of one event: a server may send lines without end, and each costs work.
-const MaxLines = 65536
+// maxLines bounds the lines of one event: a server may send lines without end, and each costs work.
+const maxLines = 65536
 
-// ErrLines is the error of an event beyond [MaxLines].
-var ErrLines = fmt.Errorf("an event of more than %d lines", MaxLines)
+// errLines is the error of an event beyond maxLines.
+var errLines = fmt.Errorf("an event of more than %d lines", maxLines)
 
 // Event is one server-sent event that has any text.
 type Event struct {
@@ -128,7 +128,7 @@ func (s *Scanner) Next() *Event {
 		s.afterCRLF = next == i+2 && !blank
 		s.line, s.scan = next, next
 		if !blank {
-			if s.lines++; s.lines > MaxLines {
+			if s.lines++; s.lines > maxLines {
 				return nil
 			}
 			continue
@@ -144,10 +144,10 @@ func (s *Scanner) Next() *Event {
 	}
 }
 
-// Err is [ErrLines] once an event has too many lines. No event follows it.
+// Err is errLines once an event has too many lines. No event follows it.
 func (s *Scanner) Err() error {
-	if s.lines > MaxLines {
-		return ErrLines
+	if s.lines > maxLines {
+		return errLines
 	}
 	return nil
 }

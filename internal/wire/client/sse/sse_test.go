@@ -110,7 +110,7 @@ func TestLinesOfAnEventAreBounded(t *testing.T) {
 	for _, line := range []string{"a:\n", "a\n", "a\r", "a\r\n", ":\n", "data:\n", "x: {\n"} {
 		for _, size := range []int{100, 1 << 20} {
 			var s Scanner
-			stream := "data: first\n\n" + strings.Repeat(line, MaxLines+2) + "\n\ndata: never\n\n"
+			stream := "data: first\n\n" + strings.Repeat(line, maxLines+2) + "\n\ndata: never\n\n"
 			events, most := 0, 0
 			for stream != "" && s.Err() == nil {
 				n := copy(s.Space(size), stream[:min(size, len(stream))])
@@ -121,13 +121,13 @@ func TestLinesOfAnEventAreBounded(t *testing.T) {
 				}
 				most = max(most, len(s.buf))
 			}
-			if s.Err() != ErrLines || events != 1 || s.Next() != nil {
+			if s.Err() != errLines || events != 1 || s.Next() != nil {
 				t.Errorf("%q in reads of %d: %d events, error %v", line, size, events, s.Err())
 			}
-			if most > 4*MaxLines*len(line)+4*size {
+			if most > 4*maxLines*len(line)+4*size {
 				t.Errorf("%q in reads of %d: a buffer of %d bytes", line, size, most)
 			}
-			if rest := s.Rest(); len(rest) < MaxLines {
+			if rest := s.Rest(); len(rest) < maxLines {
 				t.Errorf("%q in reads of %d: %d bytes are left", line, size, len(rest))
 			}
 			s.Reset(1 << 16)
@@ -137,7 +137,7 @@ func TestLinesOfAnEventAreBounded(t *testing.T) {
 		}
 	}
 	var s Scanner
-	if got := scanAll(&s, strings.Repeat("data:\n", MaxLines)+"\n"); len(got) != 1 || len(got[0].Data) != MaxLines-1 {
+	if got := scanAll(&s, strings.Repeat("data:\n", maxLines)+"\n"); len(got) != 1 || len(got[0].Data) != maxLines-1 {
 		t.Errorf("an event of as many lines as may be: %d events", len(got))
 	}
 }

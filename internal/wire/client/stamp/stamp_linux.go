@@ -161,8 +161,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	switch {
 	case err != nil:
 		r.n = 0
-		var op *net.OpError
-		if errors.As(err, &op) {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
 			op.Op = "read"
 		}
 		return 0, err

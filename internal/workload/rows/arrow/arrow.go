@@ -91,7 +91,7 @@ func (r *reader) each(f func([]Column, map[string]any) error) error {
 			}
 			return err
 		}
-		kind, header := m.byteOr(1, 0), m.table(2)
+		kind, header := m.byte(1), m.table(2)
 		switch {
 		case kind == 1 && r.schema == nil:
 			if r.schema, err = readSchema(header); err != nil {
@@ -193,7 +193,7 @@ func (r *reader) define(t table, body []byte) error {
 	if err != nil {
 		return err
 	}
-	if isDelta := t.byteOr(2, 0) != 0; !isDelta {
+	if isDelta := t.byte(2) != 0; !isDelta {
 		d.values = nil
 	}
 	for i := range c.length {
@@ -251,7 +251,7 @@ func (r *reader) batch(t table, body []byte) (*batch, error) {
 	b.bufferAt, b.buffers = t.vector(2, 16)
 	b.countAt, b.counts = t.vector(4, 8)
 	if compression := t.table(3); compression.at != 0 {
-		b.codec = compression.byteOr(0, 0)
+		b.codec = compression.byte(0)
 	}
 	if t.in.broken || b.length < 0 {
 		return nil, errCorrupt

@@ -50,11 +50,12 @@ func (t table) field(i int) int {
 	return t.at + offset
 }
 
-func (t table) byteOr(i, absent int) int {
+// byte returns the value of a field, 0 if it is absent.
+func (t table) byte(i int) int {
 	if at := t.field(i); at > 0 {
 		return int(t.in.take(at, 1)[0])
 	}
-	return absent
+	return 0
 }
 
 func (t table) i16Or(i, absent int) int {

@@ -94,7 +94,7 @@ func (s *schema) field(t table, depth int) (*field, error) {
 	if f.children, err = s.list(t, 5, depth+1); err != nil {
 		return nil, err
 	}
-	if err := f.typed(t.byteOr(2, 0), t.table(3)); err != nil {
+	if err := f.typed(t.byte(2), t.table(3)); err != nil {
 		return nil, fmt.Errorf("the column %q: %w", f.name, err)
 	}
 	encoding := t.table(4)
@@ -157,7 +157,7 @@ func (f *field) typed(number int, t table) error {
 			return fmt.Errorf("whole numbers of %d bits are not supported", bits)
 		}
 		set(unsigned, bits/8)
-		if t.byteOr(1, 0) != 0 {
+		if t.byte(1) != 0 {
 			f.kind = signed
 		}
 	case typeFloat:

@@ -46,8 +46,8 @@ func Parse(raw []byte) (*Map, error) {
 	return m, nil
 }
 
-// Prefixes calls found for every key that s starts with, the shortest first.
-func (m *Map) Prefixes(s string, found func(length int, value uint32) (more bool)) {
+// prefixes calls found for every key that s starts with, the shortest first.
+func (m *Map) prefixes(s string, found func(length int, value uint32) (more bool)) {
 	if len(m.units) == 0 {
 		return
 	}
@@ -80,8 +80,8 @@ func (m *Map) Empty() bool { return len(m.units) == 0 }
 
 // Longest returns the replacement for the longest key that s starts with, and the length of that key.
 func (m *Map) Longest(s string) (text string, length int) {
-	m.Prefixes(s, func(n int, value uint32) bool {
-		text, length = m.Text(value), n
+	m.prefixes(s, func(n int, value uint32) bool {
+		text, length = m.text(value), n
 		return true
 	})
 	return text, length
@@ -96,8 +96,8 @@ func (m *Map) LongestText() int {
 	return longest
 }
 
-// Text returns the replacement at an offset.
-func (m *Map) Text(at uint32) string {
+// text returns the replacement at an offset.
+func (m *Map) text(at uint32) string {
 	if int(at) > len(m.replaced) {
 		return ""
 	}
@@ -112,8 +112,8 @@ func (m *Map) Text(at uint32) string {
 func (m *Map) Shortest(s string) (string, bool) {
 	var out string
 	ok := false
-	m.Prefixes(s, func(_ int, value uint32) bool {
-		out, ok = m.Text(value), true
+	m.prefixes(s, func(_ int, value uint32) bool {
+		out, ok = m.text(value), true
 		return false
 	})
 	return out, ok

@@ -142,7 +142,7 @@ func (t *Tokenizer) Decode(ids []int) string {
 	if t.bytes {
 		out := make([]byte, 0, 4*len(ids))
 		for _, id := range ids {
-			if text, ok := t.Token(id); ok {
+			if text, ok := t.token(id); ok {
 				out = appendBytes(out, text)
 			} else {
 				out = utf8.AppendRune(out, utf8.RuneError)
@@ -152,7 +152,7 @@ func (t *Tokenizer) Decode(ids []int) string {
 	}
 	list := make([]string, 0, len(ids))
 	for _, id := range ids {
-		text, ok := t.Token(id)
+		text, ok := t.token(id)
 		if !ok {
 			text = string(utf8.RuneError)
 		}
@@ -161,8 +161,8 @@ func (t *Tokenizer) Decode(ids []int) string {
 	return tokenizer.Lossy(decodeAll(t.decode, list))
 }
 
-// Token returns the text of an id as the vocabulary spells it.
-func (t *Tokenizer) Token(id int) (string, bool) {
+// token returns the text of an id as the vocabulary spells it.
+func (t *Tokenizer) token(id int) (string, bool) {
 	if id >= t.overFrom {
 		if text, ok := t.over[id]; ok {
 			return text, true
@@ -174,8 +174,8 @@ func (t *Tokenizer) Token(id int) (string, bool) {
 	return t.vocab.Text(int32(id)), true
 }
 
-// ID returns the lowest id of an added token or of a token of the vocabulary, or -1.
-func (t *Tokenizer) ID(token string) int {
+// id returns the lowest id of an added token or of a token of the vocabulary, or -1.
+func (t *Tokenizer) id(token string) int {
 	best := int(t.vocab.Find(token))
 	if text, ok := t.over[best]; ok && text != token {
 		best = -1

@@ -140,7 +140,7 @@ func (t *Tokenizer) nameSpecials(o Options, list []addedToken) {
 			}
 		}
 		if name != "" {
-			return t.ID(name)
+			return t.id(name)
 		}
 		return -1
 	}

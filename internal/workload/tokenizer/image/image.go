@@ -21,8 +21,8 @@ import (
 // Magic is what a file starts with. A transfer that changes line ends or the eighth bit damages it.
 const Magic = "\x89AITOK\r\n"
 
-// Version is that of the tables: a file of another one cannot be read.
-const Version = 1
+// version is that of the tables: a file of another one cannot be read.
+const version = 1
 
 const (
 	headSize = 32
@@ -36,8 +36,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // bigEndian reports whether numbers are big-endian in memory.
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
-// Word is a number that a section may hold.
-type Word interface {
+// word is a number that a section may hold.
+type word interface {
 	~uint32 | ~int32 | ~uint64 | ~float32 | ~float64
 }
 
@@ -65,7 +65,7 @@ func (w *Writer) JSON(name string, v any) error {
 }
 
 // Words adds a section of numbers.
-func Words[T Word](w *Writer, name string, words []T) {
+func Words[T word](w *Writer, name string, words []T) {
 	w.Bytes(name, turned[T](bytesOf(words)))
 }
 
@@ -80,7 +80,7 @@ func (w *Writer) File() []byte {
 	out := make([]byte, size)
 	copy(out, Magic)
 	le := binary.LittleEndian
-	le.PutUint32(out[8:], Version)
+	le.PutUint32(out[8:], version)
 	le.PutUint64(out[16:], uint64(size))
 	le.PutUint32(out[24:], uint32(len(w.names)))
 	for i, c := range w.contents {
@@ -103,9 +103,9 @@ func Open(data []byte) (*File, error) {
 		return nil, errors.New("it is not a packed tokenizer, or its first bytes are damaged")
 	}
 	le := binary.LittleEndian
-	if v := le.Uint32(data[8:]); v != Version {
+	if v := le.Uint32(data[8:]); v != version {
 		return nil, fmt.Errorf("the packed form has the version %d, and this release reads %d: pack the tokenizer "+
-			"again with this release", v, Version)
+			"again with this release", v, version)
 	}
 	if size := le.Uint64(data[16:]); size != uint64(len(data)) {
 		return nil, fmt.Errorf("the packed file is truncated or extended: it has %d bytes and should have %d",
@@ -171,7 +171,7 @@ func (f *File) Text(name string) (string, error) {
 }
 
 // Numbers returns the contents of a section of numbers.
-func Numbers[T Word](f *File, name string) ([]T, error) {
+func Numbers[T word](f *File, name string) ([]T, error) {
 	data, err := f.Bytes(name)
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func Numbers[T Word](f *File, name string) ([]T, error) {
 }
 
 // bytesOf returns the memory of words.
-func bytesOf[T Word](words []T) []byte {
+func bytesOf[T word](words []T) []byte {
 	if len(words) == 0 {
 		return nil
 	}
@@ -200,7 +200,7 @@ func bytesOf[T Word](words []T) []byte {
 }
 
 // turned gives the bytes of words the other order where memory has it.
-func turned[T Word](data []byte) []byte {
+func turned[T word](data []byte) []byte {
 	if !bigEndian {
 		return data
 	}

@@ -80,7 +80,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, rest []byte) {
 		data := append([]byte(Magic), make([]byte, 8)...)
 		data = append(data, rest...)
-		binary.LittleEndian.PutUint32(data[8:], Version)
+		binary.LittleEndian.PutUint32(data[8:], version)
 		if len(data) >= headSize {
 			binary.LittleEndian.PutUint64(data[16:], uint64(len(data)))
 			resealed(data)

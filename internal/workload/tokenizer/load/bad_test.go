@@ -38,7 +38,7 @@ func TestFilesThatAreNoTokenizersSayWhy(t *testing.T) {
 	} {
 		b, err := openPath(filepath.Join(dir, name))
 		if err == nil {
-			_, err = b.Tokenizer()
+			_, err = b.tokenizer()
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", name, err, want)

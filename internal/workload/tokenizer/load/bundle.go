@@ -64,8 +64,8 @@ func wanted(name string) bool {
 	return !strings.Contains(name, "/") && strings.HasSuffix(name, ".tiktoken") || name == "tiktoken.model"
 }
 
-// ErrNoFiles says that a place holds no tokenizer that this program reads.
-var ErrNoFiles = errors.New("no tokenizer.json, tekken.json, tokenizer.model, rank file, vocab.json with merges.txt " +
+// errNoFiles says that a place holds no tokenizer that this program reads.
+var errNoFiles = errors.New("no tokenizer.json, tekken.json, tokenizer.model, rank file, vocab.json with merges.txt " +
 	"or vocab.txt is there")
 
 // openPath returns the bundle of a file or folder on this machine.
@@ -225,8 +225,8 @@ func (b *Bundle) rankFile() string {
 	return ""
 }
 
-// Tokenizer makes the tokenizer out of the first of its files that is enough.
-func (b *Bundle) Tokenizer() (tokenizer.Tokenizer, error) {
+// tokenizer makes the tokenizer out of the first of its files that is enough.
+func (b *Bundle) tokenizer() (tokenizer.Tokenizer, error) {
 	if b.builtin != nil {
 		return b.builtin, nil
 	}
@@ -265,7 +265,7 @@ func (b *Bundle) Tokenizer() (tokenizer.Tokenizer, error) {
 	case b.has(vocabTXT):
 		file, make = vocabTXT, func(data []byte) (tokenizer.Tokenizer, error) { return b.slowBERT(data, options) }
 	default:
-		return nil, ErrNoFiles
+		return nil, errNoFiles
 	}
 	info, err := fs.Stat(b.files, file)
 	if err != nil {

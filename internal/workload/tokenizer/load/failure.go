@@ -29,8 +29,7 @@ func (f *Failure) PanelTitle() string { return f.Title }
 
 // failure finds the kind of an error.
 func failure(name, revision string, err error) error {
-	var ambiguous *Ambiguous
-	if errors.As(err, &ambiguous) {
+	if ambiguous, ok := errors.AsType[*Ambiguous](err); ok {
 		return ambiguous
 	}
 	f := &Failure{Name: name, Title: "Tokenizer Load Error", Err: err}
@@ -45,7 +44,7 @@ func failure(name, revision string, err error) error {
 		}
 	case errors.Is(err, errCustomCode):
 		f.Title = "Custom Tokenizer Code"
-	case errors.Is(err, ErrNoFiles):
+	case errors.Is(err, errNoFiles):
 		f.Title = "No Standard Tokenizer"
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Title = string(hub.Timeout)

@@ -54,9 +54,9 @@ func Load(ctx context.Context, o Options) (tokenizer.Tokenizer, *Bundle, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := b.Tokenizer()
+	t, err := b.tokenizer()
 	if err != nil {
-		if errors.Is(err, ErrNoFiles) && b.config().Custom {
+		if errors.Is(err, errNoFiles) && b.config().Custom {
 			err = errCustomCode
 		}
 		return nil, nil, failure(o.Name, o.Revision, fmt.Errorf("%s: %w", b.Where, err))
@@ -152,7 +152,7 @@ func (o *Options) fetch(ctx context.Context, id string) (*Bundle, error) {
 	o.detected(repo.ID)
 	files := choose(listing.Files)
 	if len(files) == 0 {
-		return nil, &hub.Error{Kind: hub.MissingFile, Err: fmt.Errorf("%s: %w", repo.ID, ErrNoFiles)}
+		return nil, &hub.Error{Kind: hub.MissingFile, Err: fmt.Errorf("%s: %w", repo.ID, errNoFiles)}
 	}
 	dir, err := o.Hub.Fetch(ctx, repo, listing.Commit, files)
 	if err != nil {

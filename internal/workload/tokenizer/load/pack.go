@@ -30,7 +30,7 @@ func (b *Bundle) Pack(path string) error {
 	if b.builtin != nil {
 		return fmt.Errorf("%s is built in and needs no file", b.Name)
 	}
-	t, err := b.Tokenizer()
+	t, err := b.tokenizer()
 	if err != nil {
 		return fmt.Errorf("it would not be read back: %w", err)
 	}

@@ -132,7 +132,7 @@ func mustOpen(t testing.TB, path string) (*Bundle, tokenizer.Tokenizer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tok, err := b.Tokenizer()
+	tok, err := b.tokenizer()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestDamagedPacksSayWhy(t *testing.T) {
 	} {
 		b, err := openPacked("x.tokenizer", data)
 		if err == nil {
-			_, err = b.Tokenizer()
+			_, err = b.tokenizer()
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
@@ -276,7 +276,7 @@ func FuzzPacked(f *testing.F) {
 		if err != nil {
 			return
 		}
-		tok, err := b.Tokenizer()
+		tok, err := b.tokenizer()
 		if err != nil {
 			return
 		}

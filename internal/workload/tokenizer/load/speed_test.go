@@ -31,7 +31,7 @@ func BenchmarkSpeed(b *testing.B) {
 	for _, name := range []string{"bytelevel", "wordpiece", "unigram"} {
 		path := filepath.Join(root, name)
 		b.Run("encode/"+name, func(b *testing.B) {
-			tok, err := open(b, path).Tokenizer()
+			tok, err := open(b, path).tokenizer()
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func BenchmarkSpeed(b *testing.B) {
 		})
 		b.Run("load/"+name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := open(b, path).Tokenizer(); err != nil {
+				if _, err := open(b, path).tokenizer(); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -58,7 +58,7 @@ func BenchmarkSpeed(b *testing.B) {
 		}
 		b.Run("packed/"+name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := open(b, packed).Tokenizer(); err != nil {
+				if _, err := open(b, packed).tokenizer(); err != nil {
 					b.Fatal(err)
 				}
 			}

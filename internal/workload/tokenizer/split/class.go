@@ -28,8 +28,8 @@ const (
 
 const pageSize = 256
 
-// Classes holds the class of every code point in two stages; equal pages are shared.
-type Classes struct {
+// classes holds the class of every code point in two stages; equal pages are shared.
+type classes struct {
 	ascii [utf8.RuneSelf]class
 	pages [(unicode.MaxRune + 1) / pageSize]*[pageSize]class
 }
@@ -37,7 +37,7 @@ type Classes struct {
 // Table is the table of all code points, made when it is first asked for.
 var Table = sync.OnceValue(newClasses)
 
-func newClasses() *Classes {
+func newClasses() *classes {
 	marks := []struct {
 		table *unicode.RangeTable
 		class class
@@ -53,7 +53,7 @@ func newClasses() *Classes {
 		{unicode.P, symbol},
 		{unicode.S, symbol},
 	}
-	t := &Classes{}
+	t := &classes{}
 	empty := new([pageSize]class)
 	for i := range t.pages {
 		t.pages[i] = empty
@@ -102,7 +102,7 @@ func fullPage(full map[class]*[pageSize]class, c class) *[pageSize]class {
 }
 
 // at returns the class and the size in bytes of the code point at s[i], which must exist and be valid.
-func (t *Classes) at(s string, i int) (class, int) {
+func (t *classes) at(s string, i int) (class, int) {
 	if s[i] < utf8.RuneSelf {
 		return t.ascii[s[i]], 1
 	}
@@ -111,7 +111,7 @@ func (t *Classes) at(s string, i int) (class, int) {
 }
 
 // run returns the end of the longest run from i whose classes all have a bit of any.
-func (t *Classes) run(s string, i int, any class) int {
+func (t *classes) run(s string, i int, any class) int {
 	for i < len(s) {
 		if b := s[i]; b < utf8.RuneSelf {
 			if t.ascii[b]&any == 0 {
@@ -130,7 +130,7 @@ func (t *Classes) run(s string, i int, any class) int {
 }
 
 // runWithout returns the end of the longest run from i whose classes have no bit of none.
-func (t *Classes) runWithout(s string, i int, none class) int {
+func (t *classes) runWithout(s string, i int, none class) int {
 	for i < len(s) {
 		c, size := t.at(s, i)
 		if c&none != 0 {

@@ -12,7 +12,7 @@ const (
 	Llama3 = "llama3"
 	Qwen   = "qwen"
 	O200k  = "o200k"
-	Tekken = "tekken"
+	tekken = "tekken"
 )
 
 // Named returns the splitter of that name.
@@ -20,16 +20,16 @@ func Named(name string) Func {
 	t := Table()
 	switch name {
 	case GPT2:
-		return covering(t.GPT2)
+		return covering(t.gpt2)
 	case CL100k:
-		return covering(func(s string, i int) int { return t.CL100k(s, i, 3, true) })
+		return covering(func(s string, i int) int { return t.cl100k(s, i, 3, true) })
 	case Llama3:
-		return covering(func(s string, i int) int { return t.CL100k(s, i, 3, false) })
+		return covering(func(s string, i int) int { return t.cl100k(s, i, 3, false) })
 	case Qwen:
-		return covering(func(s string, i int) int { return t.CL100k(s, i, 1, false) })
+		return covering(func(s string, i int) int { return t.cl100k(s, i, 1, false) })
 	case O200k:
-		return covering(t.O200k)
-	case Tekken:
+		return covering(t.o200k)
+	case tekken:
 		return covering(func(s string, i int) int { return t.cased(s, i, 1, false) })
 	}
 	return nil
@@ -61,7 +61,7 @@ var patterns = sync.OnceValue(func() map[string]Func {
 			cl100kEnd: Named(Qwen),
 		casedFirst + foldedContraction + `?|` + casedSecond + foldedContraction + `?|\p{N}{1,3}` +
 			casedEnd: Named(O200k),
-		casedFirst + `|` + casedSecond + `|\p{N}` + casedEnd: Named(Tekken),
+		casedFirst + `|` + casedSecond + `|\p{N}` + casedEnd: Named(tekken),
 		`\p{N}{1,3}`:   t.digitGroups(3),
 		`\p{N}`:        t.digitGroups(1),
 		"[一-龥぀-ゟ゠-ヿ]+": eastAsian,

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// O200k returns the end of the piece of the o200k_base vocabulary that starts at s[i]. Pieces are never
+// o200k returns the end of the piece of the o200k_base vocabulary that starts at s[i]. Pieces are never
 // merged with each other. s must be valid UTF-8 and i < len(s).
-func (t *Classes) O200k(s string, i int) int { return t.cased(s, i, 3, true) }
+func (t *classes) o200k(s string, i int) int { return t.cased(s, i, 3, true) }
 
 // cased returns the end of a piece of the o200k family, which distinguishes upper and lower case; in order of
 // preference:
@@ -21,7 +21,7 @@ func (t *Classes) O200k(s string, i int) int { return t.cased(s, i, 3, true) }
 //	\s+
 //
 // The contractions belong to it if contracts is set.
-func (t *Classes) cased(s string, i, digits int, contracts bool) int {
+func (t *classes) cased(s string, i, digits int, contracts bool) int {
 	c, size := t.at(s, i)
 	if end := t.word(s, i, c, size); end > 0 {
 		if contracts {
@@ -42,7 +42,7 @@ func (t *Classes) cased(s string, i, digits int, contracts bool) int {
 }
 
 // numbers returns the end of a run of at most limit numbers from i.
-func (t *Classes) numbers(s string, i, limit int) int {
+func (t *classes) numbers(s string, i, limit int) int {
 	for ; limit > 0 && i < len(s); limit-- {
 		c, size := t.at(s, i)
 		if c&number == 0 {
@@ -54,7 +54,7 @@ func (t *Classes) numbers(s string, i, limit int) int {
 }
 
 // marks returns the end of " ?[^\s\p{L}\p{N}]+" from i, or i.
-func (t *Classes) marks(s string, i int) int {
+func (t *classes) marks(s string, i int) int {
 	from := i
 	if s[i] == ' ' {
 		from++
@@ -67,7 +67,7 @@ func (t *Classes) marks(s string, i int) int {
 
 // word returns the end of the first two alternatives without the contraction, or -1: each is tried
 // behind the optional one-character prefix, then without it.
-func (t *Classes) word(s string, i int, c class, size int) int {
+func (t *classes) word(s string, i int, c class, size int) int {
 	prefix := c&(letter|number|newline) == 0
 	if prefix {
 		if end := t.mixed(s, i+size); end > 0 {
@@ -92,7 +92,7 @@ func (t *Classes) word(s string, i int, c class, size int) int {
 }
 
 // mixed returns the end of U*W+ from i, or -1, where U is upper and W is lower; some classes are both.
-func (t *Classes) mixed(s string, i int) int {
+func (t *classes) mixed(s string, i int) int {
 	end, last := i, -1 // last: the end of the last character of the U run that is also W
 	for end < len(s) {
 		c, size := t.at(s, end)
@@ -112,7 +112,7 @@ func (t *Classes) mixed(s string, i int) int {
 
 // spaces returns the end of a white space piece from i. Of a run it leaves the last character to the
 // word that follows, unless breaks is set and the run holds a line break, after the last of which it ends.
-func (t *Classes) spaces(s string, i int, breaks bool) int {
+func (t *classes) spaces(s string, i int, breaks bool) int {
 	end := t.run(s, i, space)
 	if breaks {
 		if at := strings.LastIndexAny(s[i:end], "\r\n"); at >= 0 {

@@ -19,11 +19,11 @@ func covering(scan func(s string, i int) int) Func {
 	}
 }
 
-// GPT2 returns the end of the piece that starts at s[i]; it knows no line breaks and no upper case
+// gpt2 returns the end of the piece that starts at s[i]; it knows no line breaks and no upper case
 // contractions. s must be valid UTF-8 and i < len(s).
 //
 //	's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-func (t *Classes) GPT2(s string, i int) int {
+func (t *classes) gpt2(s string, i int) int {
 	if n := contraction(s[i:]); n > 0 && strings.ToLower(s[i:i+n]) == s[i:i+n] && s[i+1] < utf8.RuneSelf {
 		return i + n
 	}
@@ -44,12 +44,12 @@ func (t *Classes) GPT2(s string, i int) int {
 	return t.spaces(s, i, false)
 }
 
-// CL100k returns the end of the piece that starts at s[i], with at most that many digits to a piece.
+// cl100k returns the end of the piece that starts at s[i], with at most that many digits to a piece.
 // s must be valid UTF-8 and i < len(s). The newer spelling of the pattern has \s+$ before the line
 // breaks, which makes one piece of white space that ends the text: closing.
 //
 //	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
-func (t *Classes) CL100k(s string, i, digits int, closing bool) int {
+func (t *classes) cl100k(s string, i, digits int, closing bool) int {
 	if n := contraction(s[i:]); n > 0 {
 		return i + n
 	}
@@ -80,7 +80,7 @@ func (t *Classes) CL100k(s string, i, digits int, closing bool) int {
 // controls, lie between its matches.
 //
 //	[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
-func (t *Classes) deepSeekWords(s string, i int) (int, int) {
+func (t *classes) deepSeekWords(s string, i int) (int, int) {
 	for i < len(s) {
 		c, size := t.at(s, i)
 		if end := t.deepSeekWord(s, i, c, size); end > i {
@@ -91,7 +91,7 @@ func (t *Classes) deepSeekWords(s string, i int) (int, int) {
 	return len(s), len(s)
 }
 
-func (t *Classes) deepSeekWord(s string, i int, c class, size int) int {
+func (t *classes) deepSeekWord(s string, i int, c class, size int) int {
 	if s[i] < utf8.RuneSelf && c&symbol != 0 {
 		end := i + 1
 		for end < len(s) && isASCIILetter(s[end]) {
@@ -129,7 +129,7 @@ func (t *Classes) deepSeekWord(s string, i int, c class, size int) int {
 func isASCIILetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
 // digitGroups finds \p{N}{1,limit}.
-func (t *Classes) digitGroups(limit int) Func {
+func (t *classes) digitGroups(limit int) Func {
 	return func(s string, i int) (int, int) {
 		for i < len(s) {
 			c, size := t.at(s, i)

@@ -9,7 +9,7 @@ func Of(tokens []string) *Vocab {
 
 // FromLengths makes the table of n tokens whose bytes follow each other. Of equal tokens the first is found.
 func FromLengths(blob string, n int, length func(i int) int) *Vocab {
-	v := &Vocab{blob: blob, ends: make([]uint32, n+1), empty: None}
+	v := &Vocab{blob: blob, ends: make([]uint32, n+1), empty: none}
 	end := 0
 	for i := range n {
 		end += length(i)
@@ -35,7 +35,7 @@ func NewBuilder(n, size int) *Builder {
 // Put adds a token. An id is not negative.
 func (b *Builder) Put(token string, id int32) {
 	for !b.out && int(id) > len(b.ids) { // ids without a token
-		b.ends, b.ids = append(b.ends, uint32(len(b.blob))), append(b.ids, None)
+		b.ends, b.ids = append(b.ends, uint32(len(b.blob))), append(b.ids, none)
 	}
 	b.out = b.out || int(id) != len(b.ids) || token == ""
 	b.blob = append(b.blob, token...)
@@ -45,7 +45,7 @@ func (b *Builder) Put(token string, id int32) {
 // Vocab returns the table of what was put.
 func (b *Builder) Vocab() *Vocab {
 	if !b.out {
-		v := &Vocab{blob: string(b.blob), ends: b.ends, empty: None}
+		v := &Vocab{blob: string(b.blob), ends: b.ends, empty: none}
 		if !v.fill() {
 			return v
 		}
@@ -53,14 +53,14 @@ func (b *Builder) Vocab() *Vocab {
 	last := map[string]int{} // the entry that counts, of each token
 	size := int32(0)
 	for e, id := range b.ids {
-		if id == None {
+		if id == none {
 			continue
 		}
 		last[b.entry(e)] = e
 		size = max(size, id+1)
 	}
 	tokens, entries := make([]string, size), make([]int, size)
-	v := &Vocab{empty: None}
+	v := &Vocab{empty: none}
 	for token, e := range last {
 		id := b.ids[e]
 		if token == "" {
@@ -79,9 +79,9 @@ func (b *Builder) Vocab() *Vocab {
 	}
 	made := Of(tokens)
 	made.empty, made.more = v.empty, v.more
-	if made.empty != None && tokens[made.empty] != "" {
+	if made.empty != none && tokens[made.empty] != "" {
 		made.also("", made.empty)
-		made.empty = None
+		made.empty = none
 	}
 	for token := range made.more {
 		made.longest = max(made.longest, len(token))

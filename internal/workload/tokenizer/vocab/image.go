@@ -70,7 +70,7 @@ func Load(f *image.File, name string) (*Vocab, error) {
 			return nil, wrong("a slot has no token")
 		}
 	}
-	if free == 0 || int(largest) > n || v.empty < None || int(v.empty) >= n {
+	if free == 0 || int(largest) > n || v.empty < none || int(v.empty) >= n {
 		return nil, wrong("a slot is outside of it")
 	}
 	for _, id := range v.more {

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// None is the id of what is not a token.
-const None = -1
+// none is the id of what is not a token.
+const none = -1
 
 // Vocab is a set of tokens. It does not change.
 type Vocab struct {
@@ -42,7 +42,7 @@ func (v *Vocab) Has(id int) bool {
 // Find returns the id of a token, or None.
 func (v *Vocab) Find(s string) int32 {
 	if len(s) > v.longest {
-		return None
+		return none
 	}
 	return v.FindHashed(s, Hash(s))
 }
@@ -68,13 +68,13 @@ func (v *Vocab) FindHashed(s string, h uint64) int32 {
 
 // another returns the id of a token that is not in the slots.
 func (v *Vocab) another(s string) int32 {
-	if s == "" && v.empty != None {
+	if s == "" && v.empty != none {
 		return v.empty
 	}
 	if id, ok := v.more[s]; ok {
 		return id
 	}
-	return None
+	return none
 }
 
 // fill makes the slots. It reports whether two ids have the same token; the lower one is found then.

@@ -45,11 +45,11 @@ func TestTokensAreFoundEitherWay(t *testing.T) {
 		found map[string]int32
 		texts map[int]string // what the ids show; the others have no token
 	}{
-		"ids in their order": {[]put{{"a", 0}, {"b", 1}}, map[string]int32{"a": 0, "b": 1, "c": None, "": None},
+		"ids in their order": {[]put{{"a", 0}, {"b", 1}}, map[string]int32{"a": 0, "b": 1, "c": none, "": none},
 			map[int]string{0: "a", 1: "b"}},
 		"ids in any order": {[]put{{"b", 1}, {"a", 0}}, map[string]int32{"a": 0, "b": 1},
 			map[int]string{0: "a", 1: "b"}},
-		"holes": {[]put{{"a", 2}, {"b", 5}}, map[string]int32{"a": 2, "b": 5, "": None},
+		"holes": {[]put{{"a", 2}, {"b", 5}}, map[string]int32{"a": 2, "b": 5, "": none},
 			map[int]string{2: "a", 5: "b"}},
 		"a token without bytes": {[]put{{"", 0}, {"a", 1}}, map[string]int32{"": 0, "a": 1},
 			map[int]string{0: "", 1: "a"}},
@@ -58,7 +58,7 @@ func TestTokensAreFoundEitherWay(t *testing.T) {
 			map[int]string{1: "b", 2: "a"}},
 		"an id twice": {[]put{{"a", 0}, {"bcd", 0}, {"e", 0}}, map[string]int32{"a": 0, "bcd": 0, "e": 0},
 			map[int]string{0: "e"}},
-		"nothing": {nil, map[string]int32{"a": None, "": None}, nil},
+		"nothing": {nil, map[string]int32{"a": none, "": none}, nil},
 	} {
 		v := built(c.list...)
 		for _, v := range []*Vocab{v, reloaded(t, v)} {
@@ -79,7 +79,7 @@ func TestTokensAreFoundEitherWay(t *testing.T) {
 			seen := map[string]int32{}
 			v.Each(func(token string, id int32) { seen[token] = id })
 			for token, want := range c.found {
-				if got, ok := seen[token]; ok != (want != None) || ok && got != want {
+				if got, ok := seen[token]; ok != (want != none) || ok && got != want {
 					t.Errorf("%s: Each gives %q the id %d, %v", name, token, got, ok)
 				}
 			}
@@ -98,7 +98,7 @@ func TestManyTokens(t *testing.T) {
 			if got := v.Find(v.Text(id)); got != id {
 				t.Fatalf("Find(%q) is %d, want %d", v.Text(id), got, id)
 			}
-			if got := v.Find(v.Text(id) + "y"); got != None {
+			if got := v.Find(v.Text(id) + "y"); got != none {
 				t.Fatalf("Find(%q) is %d", v.Text(id)+"y", got)
 			}
 		}

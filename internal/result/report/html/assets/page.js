@@ -42,17 +42,32 @@
     for (const p of timed()) p.u.setScale("x", {min, max});
     zoomed(min > data.axis.from + 1e-9 || max < data.axis.to - 1e-9);
   }
+  // limit returns where the axis of a chart ends so that a few outliers do not flatten the rest: null if none do.
+  function limit(chart) {
+    const all = chart.series.flatMap(s => s.values).filter(v => v !== null && isFinite(v)).sort((a, b) => a - b);
+    const most = all[all.length - 1], usual = all[Math.floor(all.length * 0.995) - 1];
+    return all.length >= 50 && usual > 0 && most > 3 * usual ? {top: usual * 1.25, beyond: all.filter(v => v > usual * 1.25).length, most} : null;
+  }
   function timeline(figure, chart) {
     const el = figure.querySelector(".plot");
-    const colours = chart.series.map((s, i) => () => s.look === "dash" ? colour("soft") : line(i));
+    const colours = chart.series.map((s, i) => () => s.look === "dash" ? colour("soft") : s.look === "bad" ? colour("bad") : line(i));
     const names = legend(figure.querySelector(".legend"), chart.series.map((s, i) => ({label: s.label, colour: colours[i], unit: chart.unit})), true);
+    let cut = limit(chart);
+    figure.querySelector(".outliers")?.remove();
+    if (cut) {
+      const {beyond, most} = cut, whole = make("button", {type: "button", className: "outliers screen"});
+      const say = () => { whole.textContent = cut ? `${beyond} ${beyond === 1 ? "point" : "points"} above, up to ${short(most)} ${chart.unit}: show all` : "Cut off outliers"; };
+      say();
+      whole.onclick = () => { cut = cut ? null : limit(chart); say(); plot.u.setScale("y", {min: null, max: null}); plot.u.setData(plot.u.data); plot.u.setScale("x", view); };
+      figure.querySelector("figcaption").append(" ", whole);
+    }
     const options = {
       width: widthOf(el), height: 178, legend: {show: false}, pxAlign: false,
       cursor: {
         sync: {key: "time", filters: {pub: type => type === "mousemove" || type === "mouseleave"}},
         drag: {x: true, y: false, setScale: false}, points: {size: 6},
       },
-      scales: {x: {time: false, range: () => [view.min, view.max]}, y: {range: (u, lo, hi) => lo === null || lo === undefined ? [0, 1] : [Math.min(0, lo), hi <= 0 ? 1 : hi * 1.08]}},
+      scales: {x: {time: false, range: () => [view.min, view.max]}, y: {range: (u, lo, hi) => lo === null || lo === undefined ? [0, 1] : [Math.min(0, lo), hi <= 0 ? 1 : cut && hi > cut.top ? cut.top : hi * 1.08]}},
       axes: [axis({values: (u, list) => list.map(clock), space: 70, size: 30}), axis({size: 56, values: (u, list) => list.map(tick)})],
       series: [{}, ...chart.series.map((s, i) => ({
         label: s.label, stroke: colours[i], spanGaps: true, points: {show: s.values.filter(v => v !== null).length < 12, size: 6, fill: colours[i]},

@@ -1,0 +1,89 @@
+package capacity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/experiment/series"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/answer"
+)
+
+// Opening says in two lines what is searched.
+func (s *Study) Opening() string {
+	var limits []string
+	for _, f := range s.Limits {
+		limits = append(limits, answer.LimitText(limitOf(f)))
+	}
+	p := s.load()
+	return fmt.Sprintf("Searching the largest %s from %s to %s; probes of at most %s, %s in all\nLimits: %s", p.Name,
+		artifact.Short(s.Min), strings.TrimSpace(artifact.Short(s.Max)+" "+p.Unit), answer.Took(s.Question.Probe),
+		answer.Took(s.Budget), strings.Join(limits, ", "))
+}
+
+// Line says in one line what the last probe showed: whether its load meets the limits, by which figure, and how sure
+// that is. number counts from 1, load is that of the probe, feasible is the judgement of the search.
+func (s *Study) Line(number int, load float64, r *series.Run, feasible bool) string {
+	text := fmt.Sprintf("Probe %d: %s ", number, s.load().Value(load))
+	v := s.verdicts[r.Info.RunLabel]
+	switch {
+	case !r.Succeeded():
+		return text + "does not count: " + r.Err
+	case v.ClientLimited:
+		return text + "does not count: the machine of the client was the bottleneck"
+	case v.Saturated:
+		return text + "is beyond the limits: the server falls behind; " + v.Evidence
+	case feasible:
+		text += "meets the limits"
+	default:
+		text += "is beyond the limits"
+	}
+	if figure := s.nearest(r); figure != "" {
+		text += ": " + figure
+	}
+	if v.EndedEarly {
+		text += fmt.Sprintf("; %s sure after %s, %s saved", sureness(v.Confidence),
+			answer.Took(s.spent.last.Round(time.Second)), answer.Took(v.Saved.Round(time.Second)))
+	}
+	return text
+}
+
+// sureness writes a confidence, which is never said to be 100 %.
+func sureness(confidence float64) string {
+	if confidence > 0.999 {
+		return "over " + answer.Percent(0.999)
+	}
+	return answer.Percent(math.Floor(1000*confidence) / 1000)
+}
+
+// nearest returns the figure of the limit that is missed by most, or met by least, in parts of the limit.
+func (s *Study) nearest(r *series.Run) string {
+	text, worst := "", math.Inf(-1)
+	for i, f := range s.Limits {
+		j := slices.IndexFunc(r.Metrics, func(m metrics.Result) bool { return m.Tag == f.Metric })
+		if j < 0 {
+			continue
+		}
+		v, ok := r.Metrics[j].Stat(f.Stat)
+		if !ok || !artifact.Finite(v) {
+			continue
+		}
+		margin := f.Margin(v)
+		if f.Threshold != 0 {
+			margin /= f.Threshold
+		}
+		// Limits that nobody asked for are named only where they are missed.
+		if i >= len(s.Limits)-s.Implied && margin <= 0 || margin <= worst {
+			continue
+		}
+		named := answer.NewMetric(f.Metric, f.Stat, r.Metrics[j].Unit)
+		worst = margin
+		text = strings.TrimSpace(fmt.Sprintf("%s %s %s", named.Title(), artifact.Short(v), named.Unit)) +
+			fmt.Sprintf(" (limit %s)", strings.TrimSpace(artifact.Short(f.Threshold)+" "+named.Unit))
+	}
+	return text
+}

@@ -1,0 +1,381 @@
+package html
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/webpage"
+	"aiperf/internal/result/compare"
+	"aiperf/internal/result/requests"
+)
+
+// Comparison is what the page of a comparison shows: runs, or sweeps, with the same base.
+type Comparison struct {
+	Version string
+	Runs    []*compare.Comparison
+	Sweeps  []*compare.SweepComparison
+	// Lines are what the requests did over time: of the base and of each run, as far as that is known.
+	Lines []TimeLines
+	// Pages are the addresses of the pages of systems by name, relative to that of the comparison.
+	Pages map[string]string
+}
+
+// TimeLines are those of a run.
+type TimeLines struct {
+	Name string
+	*requests.Timeline
+}
+
+// Compare writes the page of a comparison.
+func Compare(w io.Writer, c *Comparison) error {
+	v := newComparisonView(c)
+	var err error
+	v.Frame, err = webpage.NewFrame(v.data(c.Lines), asset("comparison.js"), asset("sweep.css"),
+		asset("comparison.css"))
+	if err != nil {
+		return err
+	}
+	return execute(w, "comparison.html", v)
+}
+
+// comparisonView is what the template of comparisons shows.
+type comparisonView struct {
+	webpage.Frame
+	Title, Version string
+	Facts          []row
+	Answers        []compared
+	// Tables are those of runs side by side, or one for each cell of sweeps.
+	Tables        []sideTable
+	Level         string
+	Configuration configurationTable
+	Best, Notes   []string
+	Charts        []figure
+	// Sweeps reports that cells are compared.
+	Sweeps bool
+}
+
+// compared is the finding on one system.
+type compared struct{ Level, Name, Page, Finding string }
+
+// sideTable has the figures of systems side by side. Low and High are the ends of the scale of its bars, in percent.
+type sideTable struct {
+	Title, Level, Finding string
+	Base, BasePage        string
+	Systems               []systemHead
+	// Key are the figures that matter most, Rest the others.
+	Key, Rest []sideRow
+	Low, High string
+}
+
+// systemHead is the heading of a system.
+type systemHead struct{ Name, Page string }
+
+// sideRow is a figure of each system.
+type sideRow struct {
+	Label, Title, Base string
+	Cells              []sideCell
+}
+
+// sideCell is a figure of a system compared with the base; Bar is nil where there is no interval.
+type sideCell struct {
+	Value, Change, Interval, Verdict, How, Level, Mark string
+	Bar                                                *bar
+}
+
+// bar is the interval of a difference on the scale of a table, in hundredths of its width.
+type bar struct {
+	From, Width, At, Zero string
+	// Less and More report that the interval goes on beyond the scale.
+	Less, More bool
+}
+
+// configurationTable has the keys whose values differ, with the value of each system.
+type configurationTable struct {
+	Names []string
+	Rows  [][]string
+}
+
+// verdictMarks are the marks of verdicts, with the level that gives them their colour.
+var verdictMarks = map[compare.Verdict][2]string{
+	compare.Better: {"✓", good}, compare.Worse: {"✗", bad}, compare.Differs: {"≠", warn}, compare.Same: {"=", plain},
+	compare.NotShown: {"·", plain}, compare.Undecided: {"?", plain},
+}
+
+func newComparisonView(c *Comparison) *comparisonView {
+	v := &comparisonView{Version: c.Version, Sweeps: len(c.Sweeps) > 0}
+	answer := func(name, finding string, leaning compare.Verdict) {
+		v.Answers = append(v.Answers, compared{Level: verdictMarks[leaning][1], Name: name, Finding: finding,
+			Page: c.Pages[name]})
+	}
+	base := ""
+	for i, of := range c.Sweeps {
+		if i == 0 {
+			base = of.Base.Name
+			v.Level = confidence(of.Confidence)
+		}
+		answer(of.New.Name, of.Finding(), of.Leaning())
+		for k := range of.Cells {
+			cell := &of.Cells[k]
+			t := newSideTable([]*compare.Comparison{cell.Comparison}, c.Pages)
+			t.Title, t.Finding = cell.Name, cell.Finding()
+			t.Level = verdictMarks[cell.Leaning()][1]
+			if len(c.Sweeps) > 1 {
+				t.Title = of.NewName() + " · " + t.Title
+			}
+			v.Tables = append(v.Tables, t)
+		}
+		for _, line := range of.Best() {
+			name, rest, _ := strings.Cut(line, ":")
+			v.Best = append(v.Best, strings.ReplaceAll(name, "_", " ")+":"+rest)
+		}
+		v.notes(of.Notes)
+		v.only(of.OnlyBase, of.Base.Name)
+		v.only(of.OnlyNew, of.New.Name)
+	}
+	for i, of := range c.Runs {
+		if i == 0 {
+			base = of.Base.Name
+			v.Level = confidence(of.Confidence)
+		}
+		answer(of.New.Name, of.Finding(), of.Leaning())
+		v.notes(of.Notes)
+	}
+	if len(c.Runs) > 0 {
+		v.Tables = append(v.Tables, newSideTable(c.Runs, c.Pages))
+		v.Configuration = newConfigurationTable(c.Runs)
+	}
+	v.Title = base
+	if len(v.Answers) == 1 {
+		v.Title = v.Answers[0].Name + " against " + base
+	} else if len(v.Answers) > 1 {
+		v.Title = fmt.Sprintf("%d against %s", len(v.Answers), base)
+	}
+	v.Facts = append(v.Facts, row{"Base", base}, row{"Compared with it", integer(int64(len(v.Answers)))},
+		row{"Confidence", v.Level})
+	v.charts(c.Lines)
+	return v
+}
+
+func confidence(level float64) string { return fmt.Sprintf("%.4g %%", 100*level) }
+
+// notes adds notes that are not there yet; what differs in the configuration has a table.
+func (v *comparisonView) notes(list []string) {
+	for _, note := range list {
+		if !slices.Contains(v.Notes, note) && !strings.Contains(note, " differ in their configuration: ") {
+			v.Notes = append(v.Notes, note)
+		}
+	}
+}
+
+// only adds a note on cells that one sweep alone has.
+func (v *comparisonView) only(cells []string, name string) {
+	if len(cells) > 0 {
+		v.Notes = append(v.Notes, fmt.Sprintf("only %s has %s", name, strings.Join(cells, ", ")))
+	}
+}
+
+// place is a figure by its metric and statistic.
+type place struct{ tag, stat string }
+
+func newSideTable(list []*compare.Comparison, pages map[string]string) sideTable {
+	t := sideTable{Base: list[0].Base.Name, BasePage: pages[list[0].Base.Name]}
+	var key, rest []place
+	for _, c := range list {
+		t.Systems = append(t.Systems, systemHead{c.New.Name, pages[c.New.Name]})
+		for _, i := range c.Key() {
+			if f := (place{c.Figures[i].Tag, c.Figures[i].Stat}); !slices.Contains(key, f) {
+				key = append(key, f)
+			}
+		}
+	}
+	for _, c := range list {
+		for i := range c.Figures {
+			f := place{c.Figures[i].Tag, c.Figures[i].Stat}
+			if !slices.Contains(key, f) && !slices.Contains(rest, f) {
+				rest = append(rest, f)
+			}
+		}
+	}
+	s := scaleOf(list, key)
+	t.Low, t.High = s.text(s.low), s.text(s.high)
+	for _, f := range key {
+		t.Key = append(t.Key, newSideRow(list, f, &s))
+	}
+	for _, f := range rest {
+		t.Rest = append(t.Rest, newSideRow(list, f, &s))
+	}
+	return t
+}
+
+func newSideRow(list []*compare.Comparison, at place, s *scale) sideRow {
+	var r sideRow
+	for _, c := range list {
+		i := slices.IndexFunc(c.Figures, func(f compare.Figure) bool { return f.Tag == at.tag && f.Stat == at.stat })
+		if i < 0 {
+			r.Cells = append(r.Cells, sideCell{Value: "–", Level: plain})
+			continue
+		}
+		f := &c.Figures[i]
+		r.Label, r.Title, r.Base = f.Label(), f.Header+", "+f.Stat, short(f.Base)
+		mark := verdictMarks[f.Verdict]
+		r.Cells = append(r.Cells, sideCell{Value: short(f.New), Change: f.Change(), Interval: f.Interval(),
+			Verdict: string(f.Verdict), How: f.How(), Level: mark[1], Mark: mark[0], Bar: s.bar(f)})
+	}
+	return r
+}
+
+// scale is that of the bars of a table: differences in percent of the base.
+type scale struct{ low, high float64 }
+
+// The ends of scales, in percent: differences beyond the last ones would flatten the others.
+const (
+	leastScale = 5
+	mostLess   = -100
+	mostMore   = 150
+)
+
+func scaleOf(list []*compare.Comparison, key []place) scale {
+	s := scale{-leastScale, leastScale}
+	for _, c := range list {
+		for i := range c.Figures {
+			f := &c.Figures[i]
+			if !slices.Contains(key, place{f.Tag, f.Stat}) || f.Verdict == compare.Undecided {
+				continue
+			}
+			low, high := percents(f)
+			for _, v := range []float64{low, high, f.Percent()} {
+				if artifact.Finite(v) {
+					s.low, s.high = max(min(s.low, v), mostLess), min(max(s.high, v), mostMore)
+				}
+			}
+		}
+	}
+	return scale{1.05 * s.low, 1.05 * s.high}
+}
+
+// percents are the ends of the interval in percent of the base.
+func percents(f *compare.Figure) (low, high float64) {
+	return 100 * f.Low / math.Abs(f.Base), 100 * f.High / math.Abs(f.Base)
+}
+
+func (s *scale) place(percent float64) float64 {
+	return 100 * (min(max(percent, s.low), s.high) - s.low) / (s.high - s.low)
+}
+
+func (s *scale) at(percent float64) string { return trimmed(s.place(percent), 2) }
+
+func (s *scale) text(v float64) string {
+	if v > 0 {
+		return "+" + trimmed(v, 0) + " %"
+	}
+	return "−" + trimmed(-v, 0) + " %"
+}
+
+// bar returns the bar of a figure; nil where its interval is not known.
+func (s *scale) bar(f *compare.Figure) *bar {
+	low, high := percents(f)
+	if !artifact.Finite(low) || !artifact.Finite(high) || !artifact.Finite(f.Percent()) {
+		return nil
+	}
+	return &bar{From: s.at(low), Width: trimmed(max(s.place(high)-s.place(low), 0.8), 2), At: s.at(f.Percent()),
+		Zero: s.at(0), Less: low < s.low, More: high > s.high}
+}
+
+func newConfigurationTable(list []*compare.Comparison) configurationTable {
+	t := configurationTable{Names: []string{list[0].Base.Name}}
+	var keys []string
+	for _, c := range list {
+		t.Names = append(t.Names, c.New.Name)
+		for _, d := range c.Configuration {
+			if !slices.Contains(keys, d.Key) {
+				keys = append(keys, d.Key)
+			}
+		}
+	}
+	for _, key := range keys {
+		cells := make([]string, 2+len(list))
+		cells[0] = key
+		for i, c := range list {
+			at := slices.IndexFunc(c.Configuration, func(d compare.Difference) bool { return d.Key == key })
+			if at >= 0 {
+				cells[1], cells[2+i] = orNone(c.Configuration[at].Base), orNone(c.Configuration[at].New)
+			} else {
+				cells[2+i] = "="
+			}
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+func orNone(value string) string {
+	if value == "" {
+		return "–"
+	}
+	return value
+}
+
+// comparedLines are the charts over time, in their order.
+var comparedLines = []struct {
+	key, title, unit string
+	values           func(*requests.Timeline) []float64
+}{
+	{"time_to_first_token", "Time to First Token", "ms", func(t *requests.Timeline) []float64 { return t.FirstToken }},
+	{"request_latency", "Request Latency", "ms", func(t *requests.Timeline) []float64 { return t.Latency }},
+	{"output_token_throughput", "Output Token Throughput", "tokens/s",
+		func(t *requests.Timeline) []float64 { return t.Tokens }},
+	{"request_throughput", "Request Throughput", "requests/s", func(t *requests.Timeline) []float64 { return t.Done }},
+	{"in_flight", "Requests in flight", "requests", func(t *requests.Timeline) []float64 { return t.InFlight }},
+	{"request_errors", "Failed requests", "requests/s", func(t *requests.Timeline) []float64 { return t.Failed }},
+}
+
+// charts adds the charts over time that any run has values of.
+func (v *comparisonView) charts(lines []TimeLines) {
+	for _, of := range comparedLines {
+		known := slices.ContainsFunc(lines, func(l TimeLines) bool {
+			return slices.ContainsFunc(of.values(l.Timeline), func(v float64) bool { return !math.IsNaN(v) && v != 0 })
+		})
+		if !known {
+			continue
+		}
+		note := ""
+		if of.unit == "ms" {
+			note = "median of the requests sent at that time"
+		}
+		v.Charts = append(v.Charts, figure{"line-" + of.key, of.title, of.unit, note,
+			of.title + " over time, a line for each run"})
+	}
+}
+
+// lineData are the lines of a chart over time.
+type lineData struct {
+	ID    string   `json:"id"`
+	Unit  string   `json:"unit"`
+	Lines []lineOf `json:"lines"`
+}
+
+type lineOf struct {
+	Name   string  `json:"name"`
+	Width  float64 `json:"width"`
+	Values numbers `json:"values"`
+}
+
+// data is the JSON in the page: the lines of the charts.
+func (v *comparisonView) data(lines []TimeLines) any {
+	out := []lineData{}
+	for _, of := range comparedLines {
+		d := lineData{ID: "line-" + of.key, Unit: of.unit}
+		if !slices.ContainsFunc(v.Charts, func(f figure) bool { return f.ID == d.ID }) {
+			continue
+		}
+		for _, l := range lines {
+			d.Lines = append(d.Lines, lineOf{l.Name, l.WidthSeconds, of.values(l.Timeline)})
+		}
+		out = append(out, d)
+	}
+	return map[string]any{"charts": out}
+}

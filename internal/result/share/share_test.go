@@ -1,0 +1,183 @@
+package share
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run writes the folder of a run.
+func run(t testing.TB, dir string, latency float64, model, command string) {
+	t.Helper()
+	write(t, filepath.Join(dir, "profile_export_aiperf.json"), fmt.Sprintf(`{"schema_version":"1.5","aiperf_version":"0.1.0",
+"benchmark_id":"b","request_throughput":{"unit":"requests/sec","avg":20},"request_count":{"unit":"requests","avg":100},
+"output_token_throughput":{"unit":"tokens/sec","avg":1234.5},"benchmark_duration":{"unit":"sec","avg":5},
+"time_to_first_token":{"unit":"ms","avg":12,"p50":10,"p90":20,"p99":30},
+"request_latency":{"unit":"ms","avg":%[1]g,"p50":%[1]g,"p90":%[1]g,"p99":%[1]g},
+"input_config":{"models":{"items":[{"name":%[2]q}]},"endpoint":{"urls":["http://h"],"type":"chat","streaming":true},
+"phases":[{"kind":"profiling","type":"concurrency","concurrency":4}]},"run_info":{"cli_command":%[3]q},"provenance":{},
+"client_health":{"verdict":"valid","error_bound":{"time_to_first_token":{"value":0.5,"unit":"ms"}}},
+"was_cancelled":false,"start_time":"2026-11-24T04:08:04.076239","end_time":"2026-11-24T04:08:05.623674"}`, latency, model,
+		command))
+	write(t, filepath.Join(dir, "profile_export.jsonl"), "{}\n")
+}
+
+func TestTheBlockOfARun(t *testing.T) {
+	dir := t.TempDir()
+	run(t, dir, 100, "m", "aiperf profile --model m --api-key sk-1234567890 --url http://joe:pw-secret@h")
+	c, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `**m** · chat · streaming · concurrency 4 · 100 requests in 5.00 s · 0 failed
+
+- ✅ **Client valid**: Its own share is ≤ 0.5 ms of TTFT.
+
+|  | average | p50 | p90 | p99 |
+|---|--:|--:|--:|--:|
+| Request Throughput (requests/sec) | 20.0 |  |  |  |
+| Output Token Throughput (tokens/sec) | 1,234 |  |  |  |
+| Time to First Token (ms) | 12.0 | 10.0 | 20.0 | 30.0 |
+| Request Latency (ms) | 100 | 100 | 100 | 100 |
+
+` + "```sh\naiperf profile --model m --api-key <redacted> --url http://<redacted>@h\n```" + `
+
+measured with aiperf 0.1.0, 24 November 2026
+`
+	if got := c.Markdown(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestCardsShowWhatTheBlockSays(t *testing.T) {
+	dir := t.TempDir()
+	run(t, dir, 100, "a model", "aiperf profile --api-key sk-1234567890")
+	c, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dark := range []bool{false, true} {
+		var svg, picture bytes.Buffer
+		if err := c.Scene(dark).WriteSVG(&svg); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"a model", "1,234", "tokens/sec", "p99 30.0", "Client valid", "24 November 2026",
+			"aiperf profile --api-key"} {
+			if !strings.Contains(svg.String(), text) {
+				t.Errorf("the card lacks %q", text)
+			}
+		}
+		if strings.Contains(svg.String(), "sk-1234567890") {
+			t.Error("the card has the key")
+		}
+		for d := xml.NewDecoder(&svg); ; {
+			if _, err := d.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := c.Scene(dark).WritePNG(&picture, 2); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := png.Decode(&picture); err != nil || p.Bounds().Dx() != 2400 || p.Bounds().Dy() != 1260 {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestTextsOfRunsStayTexts(t *testing.T) {
+	dir := t.TempDir()
+	hostile := "m](http://x) @joe | </svg><script>alert(1)</script> **b**"
+	run(t, dir, 100, hostile, "aiperf\n```\n# heading")
+	c, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var svg bytes.Buffer
+	if err := c.Scene(false).WriteSVG(&svg); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(svg.String(), "<script") {
+		t.Error("the card has a script")
+	}
+	for _, bad := range []string{"<script", "m](http", "@joe", "\n# heading\n```\n\n```"} {
+		if text := c.Markdown(); strings.Contains(text, bad) {
+			t.Errorf("%q in\n%s", bad, text)
+		}
+	}
+}
+
+func TestRepeatsHaveIntervals(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "aggregate", "profile_export_aiperf_aggregate.json"), `{"aiperf_version":"0.1.0","metadata":{
+"aggregation_type":"confidence","num_profile_runs":3,"num_successful_runs":2,"confidence_level":0.95},"metrics":{
+"request_throughput_avg":{"mean":20,"std":1,"ci_low":19,"ci_high":21,"unit":"requests/sec"},
+"request_latency_p50":{"mean":50,"std":0,"ci_low":50,"ci_high":50,"unit":"ms"},
+"request_latency_p99":{"mean":70,"std":1,"ci_low":60,"ci_high":80,"unit":"ms"}}}`)
+	for i := range 2 {
+		run(t, filepath.Join(dir, "profile_runs", fmt.Sprintf("run_%04d", i+1)), 50, "m", "aiperf profile -x")
+	}
+	c, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := c.Markdown()
+	for _, want := range []string{"2 runs · 1 failed", "| Request Throughput (requests/sec) | 20.0 (19–21) |",
+		"| 50.0 |", "70.0 (60–80)", "confidence of 95 %", "aiperf profile -x", "Client valid in 2 of 2 runs"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+}
+
+func TestAComparisonSaysWhatChanged(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	run(t, a, 100, "m", "aiperf profile")
+	run(t, b, 150, "m", "aiperf profile")
+	c, err := Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := c.Markdown()
+	for _, want := range []string{"against", `| 100 | 150 | \+50.0 % |`, "client valid", "aiperf compare " + a + " " + b} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+}
+
+func TestFoldersThatHoldSeveralResultsOrNone(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b"} {
+		run(t, filepath.Join(dir, "two", name), 100, "m", "c")
+	}
+	write(t, filepath.Join(dir, "none", "x"), "")
+	write(t, filepath.Join(dir, "damaged", "profile_export_aiperf.json"), `{"input_config":`)
+	write(t, filepath.Join(dir, "damaged", "profile_export.jsonl"), "{}\n")
+	for name, want := range map[string]string{
+		"two": "holds 2 results; name one of them", "none": "there is no finished run below", "gone": "there is no folder",
+		"damaged": "profile_export_aiperf.json",
+	} {
+		if _, err := Read(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

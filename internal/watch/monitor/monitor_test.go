@@ -1,0 +1,247 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"aiperf/internal/watch/gpu"
+	gpucollect "aiperf/internal/watch/gpu/collect"
+	"aiperf/internal/watch/prom"
+)
+
+// page is a metrics server in memory.
+type page struct {
+	accepted chan net.Conn
+	down     bool
+	begun    time.Time
+	// text is the page at a time since begun.
+	text func(since time.Duration) string
+}
+
+// Accept, Close and Addr implement net.Listener.
+func (p *page) Accept() (net.Conn, error) {
+	c, open := <-p.accepted
+	if !open {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+func (p *page) Close() error   { return nil }
+func (p *page) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p *page) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	if p.down {
+		return nil, errors.New("connection refused")
+	}
+	ours, theirs := net.Pipe()
+	select {
+	case p.accepted <- theirs:
+		return ours, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// inBubble runs a test of a monitor of one page within fake time.
+func inBubble(t *testing.T, text func(time.Duration) string, test func(*testing.T, *page, *Monitor)) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &page{accepted: make(chan net.Conn), begun: time.Now(), text: text}
+		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if p.down {
+				panic(http.ErrAbortHandler)
+			}
+			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+			io.WriteString(w, p.text(time.Since(p.begun)))
+		})}
+		served := make(chan struct{})
+		go func() {
+			defer close(served)
+			_ = s.Serve(p)
+		}()
+		m, err := New(Options{URLs: []string{"127.0.0.1:8000"}, Fetch: prom.FetchOptions{Dial: p.dial}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, p, m)
+		m.Close()
+		close(p.accepted)
+		_ = s.Close()
+		<-served
+	})
+}
+
+// vllm is the page of a server that finishes 10 requests of 20 prompt tokens and 30 generated ones a second.
+func vllm(since time.Duration) string {
+	n := int(10 * since.Seconds())
+	return fmt.Sprintf(`# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{model_name="m"} 7
+# TYPE vllm:num_requests_waiting gauge
+vllm:num_requests_waiting{model_name="m"} 2
+# TYPE vllm:kv_cache_usage_perc gauge
+vllm:kv_cache_usage_perc{model_name="m"} 0.25
+# TYPE vllm:request_success counter
+vllm:request_success_total{model_name="m",finished_reason="stop"} %d
+# TYPE vllm:prompt_tokens counter
+vllm:prompt_tokens_total{model_name="m"} %d
+# TYPE vllm:generation_tokens counter
+vllm:generation_tokens_total{model_name="m"} %d
+# TYPE vllm:time_to_first_token_seconds histogram
+vllm:time_to_first_token_seconds_bucket{model_name="m",le="0.1"} 0
+vllm:time_to_first_token_seconds_bucket{model_name="m",le="0.2"} %d
+vllm:time_to_first_token_seconds_bucket{model_name="m",le="+Inf"} %d
+vllm:time_to_first_token_seconds_sum{model_name="m"} %g
+vllm:time_to_first_token_seconds_count{model_name="m"} %d
+`, n, 20*n, 30*n, n, n, 0.15*float64(n), n)
+}
+
+func near(t *testing.T, name string, got *float64, want, tolerance float64) {
+	t.Helper()
+	if got == nil || math.Abs(*got-want) > tolerance {
+		value := "unknown"
+		if got != nil {
+			value = fmt.Sprint(*got)
+		}
+		t.Errorf("%s is %s, want %g", name, value, want)
+	}
+}
+
+func TestFiguresOfAServer(t *testing.T) {
+	inBubble(t, vllm, func(t *testing.T, _ *page, m *Monitor) {
+		time.Sleep(20*time.Second + time.Millisecond)
+		s := m.Servers()[0]
+		if s.Error != "" || s.URL != "http://127.0.0.1:8000/metrics" || s.Now.Kind != "vLLM" {
+			t.Fatalf("%+v", s)
+		}
+		near(t, "running", s.Now.Running, 7, 0)
+		near(t, "waiting", s.Now.Waiting, 2, 0)
+		near(t, "KV cache", s.Now.KVUsage, 25, 1e-9)
+		near(t, "requests", s.Now.RequestRate, 10, 0.01)
+		near(t, "input", s.Now.InputRate, 200, 0.1)
+		near(t, "output", s.Now.OutputRate, 300, 0.1)
+		near(t, "TTFT", s.Now.TTFT.P50, 0.15, 0.05)
+		if s.Now.ITL.P50 != nil || s.Now.Latency.P99 != nil {
+			t.Error("latencies that the page lacks")
+		}
+	})
+}
+
+// A server that goes away is an error, is looked for, and is watched again with rates of its own.
+func TestAServerGoesAndComesBack(t *testing.T) {
+	inBubble(t, vllm, func(t *testing.T, p *page, m *Monitor) {
+		time.Sleep(5*time.Second + time.Millisecond)
+		if s := m.Servers()[0]; s.Error != "" {
+			t.Fatalf("%+v", s)
+		}
+		p.down = true
+		time.Sleep(time.Minute)
+		if s := m.Servers()[0]; s.Error == "" || s.Now.Kind != "" {
+			t.Fatalf("while it is away: %+v", s)
+		}
+		p.down, p.begun = false, time.Now()
+		time.Sleep(time.Minute)
+		s := m.Servers()[0]
+		if s.Error != "" {
+			t.Fatalf("when it is back: %q", s.Error)
+		}
+		near(t, "requests", s.Now.RequestRate, 10, 0.01)
+	})
+}
+
+func TestAServerThatIsNotThere(t *testing.T) {
+	inBubble(t, vllm, func(t *testing.T, p *page, m *Monitor) {
+		p.down = true
+		time.Sleep(10 * time.Second)
+		if s := m.Servers()[0]; !strings.Contains(s.Error, "refused") {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// However long it goes on, pages of a few stretches are kept, and rates are known without a gap.
+func TestMemoryIsBounded(t *testing.T) {
+	inBubble(t, vllm, func(t *testing.T, _ *page, m *Monitor) {
+		time.Sleep(3*time.Second + time.Millisecond)
+		for range 3000 {
+			time.Sleep(time.Second)
+			s := m.servers[0]
+			s.mu.Lock()
+			span := time.Duration(s.last - s.kept[0].begun)
+			n := len(s.kept)
+			s.mu.Unlock()
+			if n > 2 || span > (stretches+2)*defaultStretch {
+				t.Fatalf("%d stores, the first of %s", n, span)
+			}
+			near(t, "requests", m.Servers()[0].Now.RequestRate, 10, 0.01)
+		}
+	})
+}
+
+func TestAPageWithoutKnownMetrics(t *testing.T) {
+	inBubble(t, func(time.Duration) string { return "# TYPE up gauge\nup 1\n" }, func(t *testing.T, _ *page, m *Monitor) {
+		time.Sleep(3 * time.Second)
+		if s := m.Servers()[0]; s.Error != "" || s.Now.Kind != "" || s.AtNS == 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestABadURL(t *testing.T) {
+	if _, err := New(Options{URLs: []string{"http://"}}); err == nil {
+		t.Error("it was taken")
+	}
+}
+
+// fakeGPUs is a collector of GPUs.
+type fakeGPUs struct {
+	gpucollect.Collector
+	sink    gpucollect.Sink
+	catalog *gpu.Catalog
+	none    bool
+	closed  *int
+}
+
+func (f *fakeGPUs) Probe(context.Context) (bool, error) { return !f.none, nil }
+func (f *fakeGPUs) Baseline(context.Context)            {}
+func (f *fakeGPUs) Close() error                        { *f.closed++; return nil }
+func (f *fakeGPUs) Start() {
+	r := gpu.Reading{Device: gpu.Device{Source: "fake", Model: "H200"}, TimestampNS: time.Now().UnixNano(),
+		Values: make([]float64, f.catalog.Len())}
+	f.sink.Read([]gpu.Reading{r})
+}
+
+// The first collector that finds GPUs is used; without one, it is known that there are none.
+func TestGPUs(t *testing.T) {
+	for _, found := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			catalog, closed := gpu.NewCatalog(nil, false), 0
+			open := func(none bool) func(gpucollect.Sink) (gpucollect.Collector, error) {
+				return func(s gpucollect.Sink) (gpucollect.Collector, error) {
+					return &fakeGPUs{sink: s, catalog: catalog, none: none, closed: &closed}, nil
+				}
+			}
+			m, err := New(Options{Catalog: catalog, GPUs: []func(gpucollect.Sink) (gpucollect.Collector, error){
+				open(true), open(!found)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			list, searched := m.GPUs()
+			if !searched || (len(list) == 1) != found {
+				t.Errorf("found %v: %d GPUs, searched %v", found, len(list), searched)
+			}
+			m.Close()
+			if closed != 2 {
+				t.Errorf("%d collectors were closed", closed)
+			}
+		})
+	}
+}

@@ -21,7 +21,7 @@ func lettersUpTo(last string) func() *letters {
 			whole:  regexp.MustCompile(`^` + set + `$`),
 			alone:  regexp.MustCompile(`\b(` + set + `)\b`),
 			stated: regexp.MustCompile(`answer is \(?(` + set + `)\b\)?`),
-			colon:  regexp.MustCompile(`[aA]nswer:\s*\(?(` + set + `)\b`),
+			colon:  regexp.MustCompile(`[aA]nswer:\s*(` + set + `)\b`),
 		}
 	})
 }

@@ -177,7 +177,7 @@ def compare(grader, ours, original, work):
         common = ["--model", "m", "--url", url, "--endpoint-type", "chat", "--tokenizer", "builtin", "--accuracy-benchmark", "gsm8k",
                   "--request-count", str(len(listed)), "--concurrency", "16", "--ui", "none"]
         for name, program, more in (("ours", ours, ["--accuracy-data", data, "--accuracy-grader", grader]),
-                                    ("original", original, ["--accuracy-grader", grader.replace("_", "-").replace("gsm8k", "gsm8-k")])):
+                                    ("original", original, ["--accuracy-grader", grader])):
             with open(folder / f"{name}.log", "w") as log:
                 subprocess.run([program, "profile", *common, *more, "--artifact-dir", folder / name], stdout=log,
                                stderr=subprocess.STDOUT, timeout=500, cwd=folder, check=False)

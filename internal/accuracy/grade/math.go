@@ -53,10 +53,10 @@ func goldResult(gold string) string {
 
 var (
 	stated = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:final answer(?: is)?|the answer is|answer:)[\s:*]*([^\n]+)`)
+		return regexp.MustCompile(`(?i)(?:final answer(?: is)?|the answer is|answer:)[\s:*]*([^\n]+?)(?:\.(?:\s|$)|\n|$)`)
 	})
 	lastNumber = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(-?[0-9][0-9,]*(?:\.[0-9]+)?(?:/[0-9]+)?|-?\.[0-9]+)`)
+		return regexp.MustCompile(`(-?[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?)`)
 	})
 )
 

@@ -1,6 +1,8 @@
 package summary
 
 import (
+	"strings"
+
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/measure/unit"
@@ -91,6 +93,15 @@ func (a *Accuracy) Metrics() []metrics.Result {
 		list = append(list, accuracyMetric("accuracy.unparsed.task."+t.Task, "Unparsed Answers: "+t.Task, t.Unparsed, t.Total))
 	}
 	return list
+}
+
+// IsAccuracy reports whether a tag is one of [Accuracy.Metrics].
+func IsAccuracy(tag string) bool {
+	switch tag {
+	case "accuracy.overall", "accuracy.unparsed":
+		return true
+	}
+	return strings.HasPrefix(tag, "accuracy.task.") || strings.HasPrefix(tag, "accuracy.unparsed.task.")
 }
 
 func accuracyMetric(tag, header string, n, of int64) metrics.Result {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/accuracy/grade"
+	"aiperf/internal/accuracy/task"
 	"aiperf/internal/config"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
@@ -48,8 +50,8 @@ func categories() []category {
 	)
 	return []category{
 		{name: "accumulator", about: "Figures that grow during a run.", lacks: "figures are the category metric"},
-		optional("accuracy_benchmark", "Benchmarks that grade replies.", "accuracy-benchmark"),
-		optional("accuracy_grader", "How replies are graded.", "accuracy-grader"),
+		{name: "accuracy_benchmark", about: "Benchmarks whose answers are graded.", list: benchmarks},
+		{name: "accuracy_grader", about: "How answers are graded.", list: graders},
 		{name: "analyzer", about: "What is computed when a run has ended.", lacks: "figures are the category metric"},
 		{name: "api_router", about: "Routes of the HTTP API of a run.", list: routes},
 		fromOption("arrival_pattern", "How requests are spaced in time.", "arrival-pattern"),
@@ -281,6 +283,24 @@ func withPlugins(c *category, found *pluginfile.Set) (list []capability) {
 			{"Lines of format", p.Format},
 			{"Extensions", strings.Join(p.Extensions, " ")}, {"Name in reports", p.Header}, {"Unit", p.Unit}}
 		list = append(list, capability{name: p.Name, about: about, from: &p, facts: facts})
+	}
+	return list
+}
+
+func benchmarks() (list []capability) {
+	for _, b := range task.Benchmarks() {
+		list = append(list, capability{name: b.Name, about: b.About, facts: []fact{{"Repository", b.Data.Repo},
+			{"Subset", b.Data.Subset}, {"Split", b.Data.Split}, {"Columns", strings.Join(b.Columns, ", ")},
+			{"Tasks", strings.Join(b.Tasks, ", ")}, {"Worked examples", strconv.Itoa(b.NShots)},
+			{"Reasoning", yesNo(b.Reasons)}, {"Limit of tokens", strconv.Itoa(b.MaxTokens)}, {"Grader", b.Grader},
+			{"Flag", "--accuracy-benchmark"}}})
+	}
+	return list
+}
+
+func graders() (list []capability) {
+	for _, g := range grade.Graders() {
+		list = append(list, capability{name: g.Name, about: g.About, facts: []fact{{"Flag", "--accuracy-grader"}}})
 	}
 	return list
 }

@@ -93,6 +93,9 @@ func (o *mockServerOptions) flags() []flags.Flag {
 		set("output-tokens", "N", "0", "length of a reply where the request gives no limit (0 = about the prompt's "+
 			"length)",
 			integer(&o.OutputTokens, 0, 1<<20)),
+		set("replies", "FILE", "", "replies to prompts, as JSON Lines with prompt (or contains), reply and reasoning; other "+
+			"prompts get generated text",
+			o.SetReplies),
 		set("random-seed", "N", "0", "seed of the replies' text and length, of jitter, errors and faults",
 			unsigned(&o.Seed)),
 		set("spec-tokens", "N", "0", "speculative decoding: tokens that each step drafts (0-8; 0 = none); latencies "+

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"aiperf/internal/accuracy/sandbox"
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/flags"
@@ -153,6 +154,8 @@ func (a *app) main(args []string) int {
 		return ExitOK
 	case name == "--install-completion":
 		return a.installCompletion(args[1:])
+	case name == sandbox.Command:
+		return sandbox.Child(args[1:])
 	case name == server.GuardCommand:
 		return server.Guard(args[1:])
 	case isCompletion(name):

@@ -72,6 +72,7 @@ const (
 	NetworkLatencyJSONL
 	RunState
 	AccuracyJSONL
+	AccuracyCSV
 	MLflowJSON
 	PhaseManifest
 	SearchManifest
@@ -115,6 +116,7 @@ func artifactNames() [artifactCount]artifactName {
 		NetworkLatencyJSONL:     {"profile_export_network_latency.jsonl", "_network_latency.jsonl"},
 		RunState:                {"run_state.json", "_run_state.json"},
 		AccuracyJSONL:           {"accuracy_export.jsonl", "_accuracy.jsonl"},
+		AccuracyCSV:             {"accuracy_results.csv", ""},
 		MLflowJSON:              {"mlflow_export.json", ""},
 		PhaseManifest:           {"phase_manifest.json", ""},
 		SearchManifest:          {"adaptive_scale_manifest.json", ""},
@@ -153,6 +155,8 @@ func (k Artifact) About() string {
 		ServerMetricsLegacyJSON: "The statistics of the servers' metrics in an older shape.",
 		NetworkLatencyJSONL:     "The probes of the network's round trip.",
 		RunState:                "What results depend on apart from the records, for aiperf report.",
+		AccuracyJSONL:           "A line for each graded answer.",
+		AccuracyCSV:             "How many answers of each task were right.",
 		MLflowJSON:              "Where the run is on the MLflow server.",
 		PhaseManifest:           "The phases of a run that had several.",
 		AggregateJSON:           "The figures of a series of runs with their confidence intervals.",

@@ -80,6 +80,9 @@ type Phase struct {
 	Requests *int64
 	Sessions *int64
 	Duration *time.Duration
+	// Whole phases end when each conversation was played as often as the dataset asks for: Requests follows once the
+	// dataset is known.
+	Whole bool
 	// Grace is the wait for responses after Duration; Unlimited possible; meaningless without Duration.
 	Grace time.Duration
 	// Series is a rate that changes instead of Rate; Rate mode only.

@@ -43,6 +43,8 @@ type Run struct {
 	// FailFast ends a run whose server was never reached, and pauses between connections while all of them fail.
 	FailFast bool
 	Series   Series
+	// Accuracy is nil where no answers are graded.
+	Accuracy *Accuracy
 	// Serve is nil where the server is up already.
 	Serve *Serve
 	// Probes says how the runs of a search are made.
@@ -65,6 +67,27 @@ type Run struct {
 	Submission *Submission
 	// Asked holds what the user gave, for exports of the configuration.
 	Asked *settings.Settings
+}
+
+// Accuracy is a benchmark whose problems are sent, and whose answers are graded.
+type Accuracy struct {
+	// Benchmark is its name, Grader that of the grader.
+	Benchmark, Grader string
+	// Tasks are those that are asked; nil: all.
+	Tasks []string
+	// Data is a file or folder with the problems; "" for the hub's cache, or with Download for the hub.
+	Data     string
+	Download bool
+	// Shots is the number of worked examples, Reasons asks for reasoning; nil: as the benchmark has it.
+	Shots   *int
+	Reasons *bool
+	// System replaces the system message of the benchmark, an empty one by none; nil does not.
+	System *string
+	// Repeats is how often each problem is asked.
+	Repeats int
+	Verbose bool
+	// AllowCode allows programs that a model wrote to be run.
+	AllowCode bool
 }
 
 // Web is where browsers and programs can watch a run.

@@ -37,7 +37,8 @@ type Options struct {
 	MaxBatch                            int // requests served at a time; 0 = any number
 	MaxQueue                            int // requests waiting for that; -1 = any number
 	Scheduler                           SchedulerOptions
-	OutputTokens                        int // length where the request gives none; 0 = by the prompt
+	scripted                            []api.Scripted // of SetReplies
+	OutputTokens                        int            // length where the request gives none; 0 = by the prompt
 	Seed                                uint64
 	// SpecTokens is how many tokens each step drafts, 0 = none; SpecAcceptance the share of them that is accepted where
 	// those before it were; SpecStats where replies report it.
@@ -159,6 +160,15 @@ func (o *Options) SetMetricsPorts(v string) error {
 	return nil
 }
 
+// SetReplies reads a file of replies.
+func (o *Options) SetReplies(path string) (err error) {
+	o.scripted = nil
+	if path != "" {
+		o.scripted, err = api.ReadScripted(path)
+	}
+	return err
+}
+
 // SetGPUModel sets the GPU by its short name.
 func (o *Options) SetGPUModel(v string) error {
 	o.GPU.Model = v
@@ -215,6 +225,7 @@ func splitList(v string) []string {
 func (o *Options) generator() api.Options {
 	g := api.Options{
 		Tokenizer: o.Tokenizer, NoTokenizer: o.NoTokenizer, Seed: o.Seed, OutputTokens: o.OutputTokens,
+		Scripted:     o.scripted,
 		Speculation:  api.SpeculationOptions{Tokens: o.SpecTokens, Acceptance: o.SpecAcceptance, Place: o.SpecStats},
 		VideoLatency: o.VideoLatency,
 	}

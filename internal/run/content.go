@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	"aiperf/internal/accuracy/task"
 	"aiperf/internal/config"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
@@ -26,6 +27,8 @@ type content struct {
 	tokenizers []tokenizer.Tokenizer       // of all models
 	counters   map[string]endpoint.Counter // by model, where there are several
 	data       *dataset.Dataset
+	// gold are the problems of a benchmark by the ids of their conversations; nil where nothing is graded.
+	gold map[string]*task.Problem
 	// indexFrom is the size from which a file of conversations stays on disk; 0: the reader's own.
 	indexFrom int64
 	// repeatsAnnounced: it was said before the load that prompts are sent several times.
@@ -60,7 +63,14 @@ func (c *content) buildDataset(ctx context.Context) error {
 	if t, ok := c.counter().(*templated); ok && c.descriptor.Name == "chat" {
 		options.Template = t
 	}
-	data, warnings, err := compose.Build(ctx, options, c.tokenizer)
+	build := func() (*dataset.Dataset, []string, error) { return compose.Build(ctx, options, c.tokenizer) }
+	if c.cfg.Accuracy != nil {
+		build = func() (*dataset.Dataset, []string, error) {
+			data, err := c.problems(ctx)
+			return data, nil, err
+		}
+	}
+	data, warnings, err := build()
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("the dataset was not ready within %s; raise AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT: %w",

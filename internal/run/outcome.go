@@ -180,7 +180,7 @@ func (o *outcome) facts() summary.Run {
 	}
 	run.StartNS = o.clock.WallNS(p.StartNS)
 	run.Branches = o.branches()
-	run.Dataset, run.Source = o.prompts.summary(), plan.Source(o.cfg)
+	run.Dataset, run.Source, run.Accuracy = o.prompts.summary(), plan.Source(o.cfg), o.grading.result()
 	run.Counts = countsOf(o.Phases, o.clock.NowNS())
 	return run
 }

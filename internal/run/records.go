@@ -41,8 +41,9 @@ type recorder struct {
 	page *pageData
 	// outputs is nil when generated texts are not exported.
 	outputs *recordfile.Writer
-	// searches take each record, too; nil for none.
+	// searches take each record, too; nil for none. So is grading, which counts the requests without an answer.
 	searches *searches
+	grading  *grading
 	// sealed has further records left out, as the results are made.
 	sealed     atomic.Bool
 	thresholds thresholds
@@ -161,6 +162,7 @@ func (rs *recorder) count(r *record.Record) {
 	r.ContextOverflowSkip = rs.set.Skips(r)
 	rs.apart.add(r)
 	rs.searches.add(r)
+	rs.grading.failed(r)
 	profiling := r.Phase != record.PhaseWarmup
 	if profiling {
 		rs.slicing.Do(func() { rs.profiling.SliceFrom(rs.profilingStartNS()) })

@@ -175,7 +175,9 @@ type execution struct {
 	marks phaseMarks
 	// searches is nil when no phase searches its load.
 	searches *searches
-	health   *clientHealth
+	// grading is nil when no answers are graded.
+	grading *grading
+	health  *clientHealth
 	// stall is the watch over the making of records.
 	stall *recordWatch
 	early earlyEnds
@@ -254,4 +256,7 @@ func (e *execution) drain(phases []load.Stats) {
 		e.log.Warn("Some requests are missing from the results", "error", err)
 		e.ending.unprocessed = err
 	}
+	wait, end := context.WithTimeout(context.Background(), e.gradingLimit(phases))
+	defer end()
+	e.grading.drain(wait)
 }

@@ -51,7 +51,8 @@ func (e *execution) prepare(ctx context.Context) error {
 	}
 	for _, step := range []func(context.Context) error{
 		e.checkPlugins, e.target.identify, e.renderUserFiles, e.content.loadTokenizers, e.openDirectory,
-		e.content.build, e.clearDirectory, e.writeUserFiles, e.content.writeInputs, e.records.openSinks, e.openControls,
+		e.content.build, e.askAll, e.clearDirectory, e.writeUserFiles, e.content.writeInputs, e.records.openSinks,
+		e.openGrading, e.openControls,
 		e.watchNetwork,
 		e.watchBeside, e.assemble,
 	} {
@@ -94,6 +95,9 @@ func (e *execution) assemble(context.Context) (err error) {
 	ofIntake := plan.Intake(e.cfg, &t.descriptor)
 	ofIntake.Tokenizer, ofIntake.ByModel = e.content.counter(), e.content.counters
 	ofIntake.WallNS, ofIntake.Redact = e.clock.WallNS, e.redactor.Text
+	if e.grading != nil {
+		ofIntake.Answer = e.grading.take
+	}
 	ofIntake.Warn = func(_, message string) { e.log.Warn(message) }
 	e.intake = intake.New(ofIntake)
 	e.pool = intake.NewPool(e.intake, plan.Processors(e.cfg, cpus()), recordQueue, e.records.deliver)

@@ -24,6 +24,7 @@ type Values struct {
 	WandB    Upload
 	Endpoint Endpoint
 	Plugin   Plugin
+	Accuracy Accuracy
 	Chat     Chat
 	Dataset  Dataset
 	Metrics  Metrics
@@ -110,6 +111,16 @@ type Network struct {
 type Endpoint struct {
 	// ForceContentParts writes message content as a list even for a single text.
 	ForceContentParts bool
+}
+
+// Accuracy bounds the grading of answers.
+type Accuracy struct {
+	// CancelWait is the wait for graded results after an interrupt.
+	CancelWait time.Duration
+	// LCBRelease is the release of the benchmark of code generation.
+	LCBRelease string
+	// MaxGrade bounds the time for one answer that is a program.
+	MaxGrade time.Duration
 }
 
 // Plugin bounds the calls of outside programs, and says where they are found.

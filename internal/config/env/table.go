@@ -426,8 +426,11 @@ func laterVariables(e *Values) []Variable {
 		vBool("RAISE_ON_CALLBACK_ERROR", "false",
 			"Make an exporter or a metric of a plug-in that fails a failure of the run.").to(&e.Plugin.Fatal),
 		vFloat("ACCURACY_CANCEL_RESULT_WAIT_SEC", "5", option.AtLeast(0),
-			"Seconds to wait for graded results after an interrupt.").in(time.Second),
-		vText("ACCURACY_LCB_RELEASE_TAG", VarString, "v4_v5", "Release of the code generation benchmark."),
+			"Seconds to wait for graded results after an interrupt.").in(time.Second).to(&e.Accuracy.CancelWait),
+		vText("ACCURACY_LCB_RELEASE_TAG", VarString, "v4_v5",
+			"Release of the code generation benchmark.").to(&e.Accuracy.LCBRelease),
+		vFloat("ACCURACY_LCB_GRADE_TIMEOUT_MAX_S", "300", option.AtLeast(1),
+			"Seconds for all tests of one program at the most.").in(time.Second).to(&e.Accuracy.MaxGrade),
 		vBool("DAG_FAIL_FAST", "false", "End a run at the first failing child of a DAG.").to(&e.Timing.DAGFailFast),
 		vText("AGENTX_CONTEXT_OVERFLOW_SUBSTRINGS", VarList,
 			"context length,maximum context,context_length_exceeded,prompt is too "+

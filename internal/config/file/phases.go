@@ -174,7 +174,8 @@ func (r *reader) ofType(t target, p *phase) {
 // checkPhase holds the rules of a phase that no rule for options says.
 func (r *reader) checkPhase(t target, p *phase, first bool) {
 	n, at := p.node, func(key string) string { return document.Path(p.path, key) }
-	stops := t.Given("request-count") || t.Given("benchmark-duration") || t.Given("num-sessions")
+	stops := t.Given("request-count") || t.Given("benchmark-duration") || t.Given("num-sessions") ||
+		p.Kind == profiling && t.Text("accuracy-benchmark") != "" // all problems
 	if !stops && p.Type != schema.FixedSchedule {
 		r.fault(n, p.path, "has no stop condition: add requests, duration or sessions")
 	}

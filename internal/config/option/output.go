@@ -5,9 +5,6 @@ func logLevels() []string {
 }
 
 func outputOptions() []Option {
-	const (
-		accuracy = "graded runs"
-	)
 	return []Option{
 		opt("output-artifact-dir artifact-dir", Path, "", 1, "Folder for all files of the run, used as given.",
 			derived("artifacts/<model>-<kind>-<type>-<load>"), yaml("artifacts.dir")),
@@ -143,20 +140,34 @@ func outputOptions() []Option {
 		opt("zmq-host", String, "127.0.0.1", 3, "Accepted without effect: this program has no message bus."),
 		opt("zmq-ipc-path", Path, "", 3, "Accepted without effect: this program has no message bus."),
 		opt("zmq-dual-bind", Bool, "false", 3, "Accepted without effect: this program has no message bus."),
-		opt("accuracy-benchmark", Enum, "", 3, "Grade replies against this benchmark.",
-			values("mmlu", "aime", "hellaswag", "bigbench", "aime24", "aime25", "math_500", "gsm8k", "gpqa_diamond",
-				"lcb_codegeneration", "mmlu_pro"), missing(accuracy), yaml("accuracy.benchmark")),
-		opt("accuracy-tasks", String, "", 3, "Tasks of the benchmark.", repeat, missing(accuracy),
-			yaml("accuracy.tasks")),
-		opt("accuracy-n-shots", Int, "", 3, "Worked examples in each question.", derived("the benchmark's own"),
-			limits(Between(0, 32)), missing(accuracy), yaml("accuracy.n_shots")),
-		opt("accuracy-enable-cot", Bool, "", 3, "Ask for reasoning step by step.", derived("the benchmark's own"),
-			negation("accuracy-no-enable-cot"), missing(accuracy), yaml("accuracy.enable_cot")),
-		opt("accuracy-grader", String, "", 3, "How replies are graded.", derived("the benchmark's own"),
-			missing(accuracy), yaml("accuracy.grader")),
-		opt("accuracy-system-prompt", String, "", 3, "System text of graded questions.", missing(accuracy),
-			yaml("accuracy.system_prompt")),
-		opt("accuracy-verbose", Bool, "false", 3, "Show each graded reply.", missing(accuracy),
-			yaml("accuracy.verbose")),
+		opt("accuracy-benchmark", Enum, "", 2, "Send the problems of this benchmark and grade the answers while the load "+
+			"runs; its data come from --accuracy-data or the hub's cache.",
+			choices("mmlu", "57 subjects, four choices, five worked examples.",
+				"aime", "AIME 2024 with worked examples.", "hellaswag", "Which of four endings follows.",
+				"bigbench", "27 hard tasks of BIG-Bench.", "aime24", "AIME 2024.", "aime25", "AIME 2025.",
+				"math_500", "500 problems of contests.", "gsm8k", "Word problems of school mathematics.",
+				"gpqa_diamond", "Questions of graduates in natural sciences.",
+				"lcb_codegeneration", "Programs that must pass tests; they are run in a sandbox.",
+				"mmlu_pro", "14 categories, up to ten choices, with reasoning."), yaml("accuracy.benchmark")),
+		opt("accuracy-data", Path, "", 2, "The benchmark's data: a file (JSON Lines, JSON, Parquet, CSV), or a folder with "+
+			"SUBSET/SPLIT files, or a copy of the repository; without this option they come from the hub's cache.", mustExist, yaml("accuracy.data")),
+		opt("accuracy-download", Bool, "false", 2, "Fetch the benchmark's data from the hub if they are not on this machine.",
+			yaml("accuracy.download")),
+		opt("accuracy-tasks", String, "", 2, "Tasks of the benchmark, separated by commas; may be repeated.", repeat,
+			derived("all"), yaml("accuracy.tasks")),
+		opt("accuracy-n-shots", Int, "", 2, "Worked examples in each question.", derived("the benchmark's own"),
+			limits(Between(0, 32)), yaml("accuracy.n_shots")),
+		opt("accuracy-enable-cot", Bool, "", 2, "Ask for reasoning step by step.", derived("the benchmark's own"),
+			negation("accuracy-no-enable-cot"), yaml("accuracy.enable_cot")),
+		opt("accuracy-grader", Enum, "", 2, "How answers are graded.", derived("the benchmark's own"),
+			values("code_execution", "exact_match", "lighteval_expr", "lighteval_gpqa", "lighteval_gsm8k", "lighteval_latex",
+				"math", "mmlu_pro", "multiple_choice"), yaml("accuracy.grader")),
+		opt("accuracy-system-prompt", String, "", 2, "System message of the questions; '' sends none.",
+			derived("the benchmark's own"), mayBeEmpty, yaml("accuracy.system_prompt")),
+		opt("accuracy-repeats", Int, "1", 2, "How often each problem is asked; with more than one the report says how often "+
+			"the same problem got another answer.", limits(AtLeast(1)), yaml("accuracy.repeats")),
+		opt("accuracy-verbose", Bool, "false", 2, "Log each graded answer.", yaml("accuracy.verbose")),
+		opt("accuracy-allow-code-execution", Bool, "false", 2, "Allow lcb_codegeneration to run the programs that the model "+
+			"writes, in a sandbox.", yaml("accuracy.allow_code_execution")),
 	}
 }

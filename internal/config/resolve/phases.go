@@ -14,7 +14,7 @@ func (ti *timing) profiling() config.Phase {
 		Name: string(config.ProfilingPhase), Kind: config.ProfilingPhase, Mode: ti.mode,
 		Concurrency: smallInt(ti.concurrency), Prefill: smallInt(ti.prefill),
 		Requests: ti.requests, Sessions: ti.sessions, Duration: durationOf(ti.duration),
-		Grace: option.Seconds(*ti.p.Float("benchmark-grace-period")),
+		Grace: option.Seconds(*ti.p.Float("benchmark-grace-period")), Whole: ti.whole,
 	}
 	if ti.mode == config.UserCentric && ti.duration != nil && !ti.given("benchmark-grace-period") {
 		ph.Grace = config.Unlimited

@@ -36,6 +36,7 @@ type resolution struct {
 	telemetry telemetry
 	outputs   outputs
 	series    series
+	accuracy  accuracy
 	// file are the phases of a configuration file, nil without one; timing is that of the first measured one.
 	phases filePhases
 }
@@ -60,6 +61,7 @@ func newResolution(a *asked) *resolution {
 	r.telemetry = telemetry{asked: a, endpoint: ep}
 	r.outputs = outputs{asked: a, endpoint: ep, timing: ti}
 	r.series = series{asked: a, timing: ti}
+	r.accuracy = accuracy{asked: a, endpoint: ep, timing: ti}
 	return r
 }
 
@@ -116,7 +118,7 @@ func (r *resolution) rules() []func() {
 		ep.checkContentType, r.traces.check, r.published.check, r.traces.checkBaseten,
 		ti.checkRoots, ti.checkAgentic, ds.checkCacheBust, ds.checkLengthRange, r.media.check,
 		te.checkTelemetry, te.checkOTel, te.checkMLflow, te.checkWandB,
-		r.control.check, r.serve.check, tr.checkTransport, tr.checkGRPC, tr.checkAWS,
+		r.accuracy.check, r.control.check, r.serve.check, tr.checkTransport, tr.checkGRPC, tr.checkAWS,
 		se.checkSweep, se.checkSeries, op.checkExportPrefix,
 		ds.warnOutputLength, ds.warnDeviations, ep.warnStream, ti.warnWarmup,
 		r.plugins.warn,
@@ -149,6 +151,7 @@ func (r *resolution) run() *config.Run {
 		TimestampSource:        p.Text("timestamp-source"),
 		RequireValid:           p.Bool("require-valid"),
 		Serve:                  r.serve.build(),
+		Accuracy:               r.accuracy.build(),
 		FailIf:                 p.Texts("fail-if"),
 		UI:                     r.outputs.ui(),
 		LogLevel:               r.outputs.logLevel(),

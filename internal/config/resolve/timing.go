@@ -27,8 +27,10 @@ type timing struct {
 	series               []config.RatePoint
 	requests, sessions   *int64
 	requestsGiven        bool
-	pattern              string
-	smoothness           float64
+	// whole reports that each problem of a benchmark is asked, whose number is not known yet.
+	whole      bool
+	pattern    string
+	smoothness float64
 
 	// inFile reports that a configuration file describes the phases, fileWarmsUp that one of them is a warm-up.
 	inFile, fileWarmsUp bool
@@ -135,6 +137,9 @@ func (ti *timing) defaultRequests(concurrency *int64) *int64 {
 	n := int64(10)
 	switch {
 	case ti.sessions != nil:
+		return nil
+	case ti.graded() && ti.duration == nil:
+		ti.whole = true
 		return nil
 	case ti.mode == config.FixedSchedule:
 		if ti.lines == 0 {

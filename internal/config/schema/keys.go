@@ -429,13 +429,17 @@ func runtimeKeys() []Key {
 		opt("web", "web", nil),
 		opt("timestamp_source", "timestamp-source", nil), opt("verbose", "verbose", nil),
 		opt("report", "report", nil))...)
+	accuracy := section("accuracy", "Whether answers are right.", opt("benchmark", "accuracy-benchmark", nil),
+		opt("tasks", "accuracy-tasks", nil), opt("n_shots", "accuracy-n-shots", nil),
+		opt("enable_cot", "accuracy-enable-cot", nil), opt("grader", "accuracy-grader", nil),
+		opt("system_prompt", "accuracy-system-prompt", nil), opt("verbose", "accuracy-verbose", nil))
+	accuracy.Fields = append(accuracy.Fields, ours(opt("data", "accuracy-data", nil),
+		opt("download", "accuracy-download", nil),
+		opt("repeats", "accuracy-repeats", nil), opt("allow_code_execution", "accuracy-allow-code-execution", nil))...)
 	return []Key{
 		runtime,
 		section("logging", "The log.", opt("level", "log-level", "INFO")),
 		section("metrics", "Reserved."),
-		section("accuracy", "Whether answers are right.", opt("benchmark", "accuracy-benchmark", nil),
-			opt("tasks", "accuracy-tasks", nil), opt("n_shots", "accuracy-n-shots", nil),
-			opt("enable_cot", "accuracy-enable-cot", nil), opt("grader", "accuracy-grader", nil),
-			opt("system_prompt", "accuracy-system-prompt", nil), opt("verbose", "accuracy-verbose", nil)),
+		accuracy,
 	}
 }

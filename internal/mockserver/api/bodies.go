@@ -209,6 +209,7 @@ func (r *Request) list(value []byte) int {
 
 // items adds the items of a responses body.
 func (r *Request) items(value []byte) {
+	r.userAt, r.userEnd = len(r.text), len(r.text)
 	r.addString(value)
 	for item := range jsonscan.Elements(value) {
 		switch string(jsonscan.Find(item, "type")) {
@@ -217,7 +218,9 @@ func (r *Request) items(value []byte) {
 		case `"function_call_output"`:
 			r.content(jsonscan.Find(item, "output"))
 		default:
+			from := len(r.text)
 			r.content(jsonscan.Find(item, "content"))
+			r.user(jsonscan.Find(item, "role"), from)
 			r.functions(jsonscan.Find(item, "tool_calls"), "name", "", "arguments")
 		}
 	}

@@ -33,6 +33,9 @@ type Request struct {
 	// ids counts prompt tokens that came as numbers.
 	ids     int
 	hasText bool
+	// userAt and userEnd bound the texts of the last message of the user in text; without one they are equal, and the
+	// prompt begins at userAt.
+	userAt, userEnd int
 	// media reports that the prompt shows or plays something; it counts no tokens.
 	media bool
 
@@ -228,8 +231,7 @@ func isList(value []byte) bool { return len(value) > 0 && value[0] == '[' }
 
 // message adds the texts of one message: its content, then the calls it made.
 func (r *Request) message(message []byte) error {
-	var content, calls []byte
-	role := false
+	var content, calls, role []byte
 	for m := range jsonscan.Members(message) {
 		switch string(m.Key) {
 		case "content":
@@ -237,13 +239,15 @@ func (r *Request) message(message []byte) error {
 		case "tool_calls":
 			calls = m.Value
 		case "role":
-			role = m.Value[0] == '"'
+			role = m.Value
 		}
 	}
-	if !role {
+	if len(role) == 0 || role[0] != '"' {
 		return errors.New("each of the messages must have a role")
 	}
+	from := len(r.text)
 	r.content(content)
+	r.user(role, from)
 	r.functions(calls, "name", "", "arguments")
 	return nil
 }
@@ -317,6 +321,7 @@ func (r *Request) prompt(value []byte) error {
 	if !isList(value) && (len(value) == 0 || value[0] != '"') {
 		return errors.New("prompt must be a string or an array")
 	}
+	r.userAt, r.userEnd = len(r.text), len(r.text)
 	r.list(value)
 	return nil
 }

@@ -23,6 +23,8 @@ type Events struct {
 	reply           *Reply
 	words, thoughts random.Rand
 	count           int
+	// word and thought count the tokens of a scripted reply that were sent.
+	word, thought int
 }
 
 // Events starts the stream of the reply. The reply must not be used for another one meanwhile.
@@ -111,10 +113,18 @@ func (e *Events) appendToken(b []byte, k int) []byte {
 
 // appendWord appends the next token of the content.
 func (e *Events) appendWord(b []byte) []byte {
+	if s := e.reply.script; s != nil {
+		e.word++
+		return append(b, s.content[e.word-1]...)
+	}
 	return append(b, e.reply.gen.vocabulary.token(&e.words)...)
 }
 
 // appendThought appends the next token of the reasoning.
 func (e *Events) appendThought(b []byte) []byte {
+	if s := e.reply.script; s != nil {
+		e.thought++
+		return append(b, s.reasoning[e.thought-1]...)
+	}
 	return append(b, e.reply.gen.vocabulary.token(&e.thoughts)...)
 }

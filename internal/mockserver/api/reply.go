@@ -22,6 +22,8 @@ type Options struct {
 	OutputTokens int
 	Speculation  SpeculationOptions
 	VideoLatency time.Duration
+	// Scripted are replies to prompts that get no generated one.
+	Scripted []Scripted
 }
 
 // Generator is what the replies of a server are made from.
@@ -31,6 +33,7 @@ type Generator struct {
 	vocabulary              *vocabulary
 	words, thoughts, drafts random.Stream
 	idBase                  uint64
+	scripts                 *scriptBook // nil = none
 }
 
 // NewGenerator returns the generator of a server. It fails if the vocabulary lacks the words of replies.
@@ -44,6 +47,7 @@ func NewGenerator(o Options, c *clock.Clock) (*Generator, error) {
 		idBase: uint64(c.WallNS(1)) << 24,
 	}
 	if o.NoTokenizer {
+		g.scripts = newScriptBook(o.Scripted, g.vocabulary)
 		return g, nil
 	}
 	tok := o.Tokenizer
@@ -51,8 +55,11 @@ func NewGenerator(o Options, c *clock.Clock) (*Generator, error) {
 		tok = tokenizer.Builtin()
 	}
 	var err error
-	g.vocabulary, err = newVocabulary(tok)
-	return g, err
+	if g.vocabulary, err = newVocabulary(tok); err != nil {
+		return nil, err
+	}
+	g.scripts = newScriptBook(o.Scripted, g.vocabulary)
+	return g, nil
 }
 
 // Mode names the way in which prompts are counted, for the request record.
@@ -71,7 +78,8 @@ type Reply struct {
 	Spec     Speculation
 
 	gen     *Generator
-	opening []byte // what all events have in common
+	script  *script // nil = the reply is generated
+	opening []byte  // what all events have in common
 }
 
 // Begin starts the reply to a new request.
@@ -98,6 +106,11 @@ func (r *Reply) Read(path []byte, contentType string, body []byte) (err error) {
 	hash := hashBytes(o.Seed, r.Request.text)
 	tokens := r.gen.vocabulary.promptTokens(r.Request.text, hash) + r.Request.ids
 	r.Plan = newPlan(r.API, &r.Request, tokens, o.OutputTokens, hash+uint64(r.Request.ids))
+	if book := r.gen.scripts; book != nil && apis[r.API].output == tokenOutput && r.API != SGLang {
+		if r.script = book.find(r.Request.asks()); r.script != nil {
+			r.Plan = r.script.plan(tokens, r.Request.Limit(), r.Plan.draw)
+		}
+	}
 	if o.Speculation.Tokens > 0 {
 		r.Spec = speculate(r.gen.drafts.At(r.Plan.draw), r.Plan.Tokens(), o.Speculation.Tokens,
 			o.Speculation.Acceptance)
@@ -172,13 +185,19 @@ func (r *Reply) AppendID(b []byte) []byte {
 	return b
 }
 
-// appendContent appends the first n tokens of the content. Nothing in them needs escaping in JSON.
+// appendContent appends the first n tokens of the content, escaped for JSON.
 func (r *Reply) appendContent(b []byte, n int) []byte {
+	if r.script != nil {
+		return appendPieces(b, r.script.content[:n])
+	}
 	return r.gen.vocabulary.appendTokens(b, r.gen.words.At(r.Plan.draw), n)
 }
 
 // appendReasoning appends the reasoning.
 func (r *Reply) appendReasoning(b []byte) []byte {
+	if r.script != nil {
+		return appendPieces(b, r.script.reasoning[:r.Plan.Reasoning])
+	}
 	return r.gen.vocabulary.appendTokens(b, r.gen.thoughts.At(r.Plan.draw), r.Plan.Reasoning)
 }
 

@@ -18,6 +18,8 @@ type vocabulary struct {
 	// mode names the way of counting, for the record.
 	mode  string
 	count func(string) int
+	// split returns the texts of the tokens of a text; a character of several tokens is in the last of them.
+	split func(string) []string
 	// tokens are texts of one token each whose concatenations, in any order, have one token for each text.
 	tokens []string
 	cache  countCache
@@ -26,7 +28,9 @@ type vocabulary struct {
 // newVocabulary returns the reply words that are single tokens of tok. Each text is a space and letters: byte-level
 // vocabularies split text before each such space, so that neighbours never merge.
 func newVocabulary(tok tokenizer.Tokenizer) (*vocabulary, error) {
-	v := &vocabulary{mode: tok.Name(), count: tok.Count}
+	v := &vocabulary{mode: tok.Name(), count: tok.Count, split: func(text string) []string {
+		return pieces(tok, text)
+	}}
 	for word := range strings.FieldsSeq(replyWords) {
 		if token := " " + word; tok.Count(token) == 1 && tok.Count(token+token) == 2 {
 			v.tokens = append(v.tokens, token)
@@ -41,7 +45,7 @@ func newVocabulary(tok tokenizer.Tokenizer) (*vocabulary, error) {
 
 // cutVocabulary returns the vocabulary of a server without a tokenizer: text is cut every four characters.
 func cutVocabulary() *vocabulary {
-	v := &vocabulary{mode: "characters", count: countCuts}
+	v := &vocabulary{mode: "characters", count: countCuts, split: cuts}
 	seen := map[string]bool{}
 	for word := range strings.FieldsSeq(replyWords) {
 		// Three letters and a space are one cut, wherever they stand.
@@ -62,6 +66,14 @@ func countCuts(text string) int {
 		n++
 	}
 	return n
+}
+
+func cuts(text string) (pieces []string) {
+	for len(text) > 0 {
+		n := cutLength(text)
+		pieces, text = append(pieces, text[:n]), text[n:]
+	}
+	return pieces
 }
 
 func cutLength(text string) int {

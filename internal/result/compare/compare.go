@@ -64,6 +64,8 @@ type Comparison struct {
 	// Notes are reasons why the runs may not be comparable.
 	Notes   []string
 	Figures []Figure
+	// Answers compares the graded answers of two single runs; nil where they have none in common.
+	Answers *Answers
 	// Missing are the requested metrics that the base has and the new system has not.
 	Missing []string
 	// Incomplete reports that a run of either system did not complete.
@@ -102,6 +104,10 @@ func compareFigures(base, next *System, o Options) (*Comparison, error) {
 	c := &Comparison{Base: base, New: next, Confidence: o.Confidence, Incomplete: incomplete(base, next),
 		Configuration: differences(base, next), chosen: chosen}
 	c.Notes = notes(base, next, c.Configuration)
+	var err error
+	if c.Answers, err = answersOf(base, next, o.Confidence); err != nil {
+		return nil, err
+	}
 	for _, tag := range tagsOf(o.Tags) {
 		if !next.has(tag) && base.has(tag) {
 			c.Missing = append(c.Missing, tag)
@@ -360,10 +366,14 @@ func (c *Comparison) Object() artifact.Object {
 		configuration = append(configuration, artifact.Object{{Key: "key", Value: d.Key}, {Key: "base", Value: d.Base},
 			{Key: "new", Value: d.New}})
 	}
-	return artifact.Object{
+	out := artifact.Object{
 		{Key: "base", Value: runs(c.Base)}, {Key: "new", Value: runs(c.New)}, {Key: "confidence", Value: c.Confidence},
 		{Key: "headline", Value: c.Headline()}, {Key: "configuration", Value: configuration},
 		{Key: "notes", Value: append([]string{}, c.Notes...)},
 		{Key: "missing", Value: append([]string{}, c.Missing...)}, {Key: "figures", Value: list},
 	}
+	if c.Answers != nil {
+		out = append(out, artifact.Member{Key: "answers", Value: c.Answers.object()})
+	}
+	return out
 }

@@ -285,7 +285,7 @@ func fromShares(base, next *summary.Figures, tag string, confidence float64) (in
 	if !okA || !okB {
 		return interval{}, false
 	}
-	a, b := wilson(x, n, confidence), wilson(y, m, confidence)
+	a, b := stats.Wilson(x, n, confidence), stats.Wilson(y, m, confidence)
 	d := y - x
 	return interval{
 		100 * (d - math.Hypot(y-b.Low, a.High-x)),
@@ -300,12 +300,4 @@ func shareOf(f *summary.Figures, tag string) (share, n float64, ok bool) {
 	of, counted := f.Find("completed_request_count")
 	share, n = b.Stats["avg"]/100, of.Stats["avg"]
 	return share, n, has && counted && n >= 1 && share >= 0 && share <= 1
-}
-
-// wilson is the score interval of a share of n.
-func wilson(share, n, confidence float64) stats.Range {
-	z := math.Sqrt2 * math.Erfinv(confidence)
-	centre := (share + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
-	return stats.Range{Low: max(0, centre-half), High: min(1, centre+half)}
 }

@@ -53,6 +53,9 @@ func (c *Comparison) Markdown() string { return Markdown([]*Comparison{c}, true)
 func (c *Comparison) markdown(b *strings.Builder, o TextOptions) {
 	fmt.Fprintf(b, "### %s against %s\n\n", markdown.Text(c.New.Name), markdown.Text(c.Base.Name))
 	fmt.Fprintf(b, "**%s**\n\n", markdown.Text(c.Headline()))
+	if c.Answers != nil {
+		fmt.Fprintf(b, "**%s**\n\n", markdown.Text(c.Answers.String()))
+	}
 	fmt.Fprintf(b, "%s against %s, %.4g %% confidence\n\n", runs(c.New), runs(c.Base), 100*c.Confidence)
 	b.WriteString("| " + strings.Join(headings, " | ") + " |\n|---|---|--:|--:|--:|---|---|---|\n")
 	figures, others := o.figures(c)

@@ -232,6 +232,9 @@ func Text(list []*Comparison, o TextOptions) string {
 	p := &printer{TextOptions: o}
 	for _, c := range list {
 		p.headline(c.NewName(), c.Finding(), c.tone())
+		if c.Answers != nil {
+			p.headline(c.NewName(), c.Answers.String(), plainStyle)
+		}
 	}
 	p.line("")
 	if len(list) == 1 {

@@ -30,7 +30,7 @@ type Threshold struct {
 }
 
 // shape of a threshold: tag, statistic, operator, number, unit.
-var shape = regexp.MustCompile(`^\s*([A-Za-z0-9_]+)\s*(?::\s*([A-Za-z0-9.]+)\s*)?(<=|>=|<|>)\s*([-+]?` +
+var shape = regexp.MustCompile(`^\s*([A-Za-z0-9_]+(?:\.[A-Za-z0-9_ -]*[A-Za-z0-9_])*)\s*(?::\s*([A-Za-z0-9.]+)\s*)?(<=|>=|<|>)\s*([-+]?` +
 	scalar.Pattern + `)\s*([^\s].*?)?\s*$`)
 
 // grammar explains the form of a condition in errors.
@@ -58,6 +58,8 @@ func ParseThreshold(text string, further []float64, figures *summary.Figures) (T
 		t.Unit = block.Unit
 	case known:
 		t.Unit = string(d.Display)
+	case summary.IsAccuracy(t.Tag):
+		t.Unit = string(unit.Ratio)
 	default:
 		return Threshold{}, fmt.Errorf("%s: %s is not a metric tag%s; docs/metrics.md lists them", quote(text),
 			quote(t.Tag), Near(t.Tag))

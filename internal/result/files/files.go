@@ -41,6 +41,7 @@ func Write(ctx context.Context, r *summary.Result, s *summary.State, o Options) 
 		report.SummaryCSV{Path: o.To.Path(config.SummaryCSV)},
 		report.TimeslicesJSON{Path: o.To.Path(config.TimeslicesJSON)},
 		report.TimeslicesCSV{Path: o.To.Path(config.TimeslicesCSV)},
+		report.AccuracyCSV{Path: o.To.Path(config.AccuracyCSV)},
 	}
 	if !o.To.NoSummaryJSON {
 		exporters = append(exporters, report.SummaryJSON{Path: o.To.Path(config.SummaryJSON)})

@@ -67,6 +67,9 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 			{Key: "mean_repeats", Value: d.MeanRepeats}, {Key: "max_repeats", Value: d.MaxRepeats},
 		}})
 	}
+	if r.Accuracy != nil {
+		doc = append(doc, artifact.Member{Key: "accuracy", Value: accuracyObject(r.Accuracy)})
+	}
 	if r.Reconciliation != nil {
 		doc = append(doc, artifact.Member{Key: "reconciliation", Value: reconciliation(r.Reconciliation)})
 	}

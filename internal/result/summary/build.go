@@ -30,6 +30,7 @@ func Build(run Run, profiling, warmup *metrics.Engine) Result {
 	if warmup != nil {
 		result.Warmup = warmup.Results()
 	}
+	result.Metrics = append(result.Metrics, run.Accuracy.Metrics()...)
 	return result
 }
 

@@ -88,6 +88,8 @@ type Run struct {
 	Dataset *Dataset `json:"dataset,omitempty"`
 	// Source is the public data set that was sent; nil for other data.
 	Source *Source `json:"source,omitempty"`
+	// Accuracy is nil where no answers were graded.
+	Accuracy *Accuracy `json:"accuracy,omitempty"`
 }
 
 // EarlyEnd is the end of a phase before its stop condition was met.

@@ -21,6 +21,7 @@ func Metrics(cfg *config.Run, d *endpoint.Descriptor) metrics.Config {
 	c.UsageDiffPercent = env.Metrics.UsagePctDiffThreshold
 	c.OSLMismatchPercent = env.Metrics.OSLMismatchPctThreshold
 	c.OSLMismatchTokens = int64(env.Metrics.OSLMismatchMaxTokenThreshold)
+	c.Accuracy = cfg.Accuracy != nil
 	c.SliceNS = int64(cfg.Artifacts.SliceDuration)
 	c.ContextOverflow = env.ContextOverflow.Substrings
 	c.SkipContextOverflow = cfg.AnyProfiling(func(p *config.Phase) bool { return p.Mode == config.AgenticReplay })

@@ -30,6 +30,9 @@ type Options struct {
 	MakesImages bool
 	// KeepText keeps the generated text of a successful request in its record.
 	KeepText bool
+	// Answer gets the answer of each successful request: its content, or its reasoning where there is no content, and
+	// the reasoning apart. The texts are only valid during the call. nil drops answers.
+	Answer func(r *record.Record, content, reasoning []byte)
 	// WallNS converts an instant of the run's clock.
 	WallNS func(monoNS int64) int64
 	// Redact hides secrets in an error message; nil leaves messages as they are.
@@ -119,6 +122,13 @@ func (in *Intake) Record(j *Job) *record.Record {
 		}
 		if in.options.KeepText {
 			r.Text = append(append(r.Text, reply.Reasoning...), reply.Output...)
+		}
+		if in.options.Answer != nil {
+			content := reply.Output
+			if len(content) == 0 {
+				content = reply.Reasoning
+			}
+			in.options.Answer(r, content, reply.Reasoning)
 		}
 	}
 	in.oddities(r, reply)

@@ -49,11 +49,15 @@ func (o *Options) locate(ctx context.Context, s set) (*files, error) {
 	if o.Path != "" {
 		paths, err := s.local(o.Path)
 		if err != nil {
-			return nil, fmt.Errorf("--public-dataset %s: --dataset-path: %w", s.name, err)
+			return nil, fmt.Errorf("%s: %s: %w", s.asked(), s.pathOption(), err)
 		}
 		return &files{paths: paths}, nil
 	}
-	for _, place := range o.cachePlaces(s) {
+	places := o.cachePlaces(s)
+	if s.table != nil {
+		places = nil // a file of one name would hold all parts
+	}
+	for _, place := range places {
 		if paths, err := s.local(place); err == nil {
 			return &files{paths: paths}, nil
 		}
@@ -68,6 +72,9 @@ func (o *Options) locate(ctx context.Context, s set) (*files, error) {
 				}
 			}
 		}
+	}
+	if s.table != nil && o.Hub.Offline == "" && !s.table.Download {
+		return nil, o.unreachable(s, fmt.Errorf("%s allows it", s.table.DownloadOption))
 	}
 	var found *files
 	err := o.within(ctx, func(ctx context.Context) (err error) {
@@ -179,7 +186,7 @@ func (s *set) choose(names []string) ([]string, error) {
 		chosen = tables
 	}
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("no file belongs to the %s; there are %s", s.part(), strings.Join(tables, ", "))
+		return nil, fmt.Errorf("%w %s; there are %s", ErrNoPart, s.part(), strings.Join(tables, ", "))
 	}
 	return oneKind(chosen), nil
 }
@@ -336,6 +343,12 @@ func (o *Options) unreachable(s set, cause error) error {
 		if o.Hub.Dir != "" {
 			looked += " and in " + filepath.Join(o.Hub.Dir, s.repository().Folder())
 		}
+	}
+	if s.table != nil {
+		return fmt.Errorf("the data of %s are not on this machine and cannot be fetched: %w\n"+
+			"Their source is %s; a copy was looked for in %s.\n"+
+			"Fetch %s on a machine that reaches the source, and give the folder with %s",
+			s.asked(), cause, source, filepath.Join(o.Hub.Dir, s.repository().Folder()), files, s.pathOption())
 	}
 	return fmt.Errorf("--public-dataset %s is not on this machine and cannot be fetched: %w\n"+
 		"Its source is %s; a copy was looked for at %s.\n"+

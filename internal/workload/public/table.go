@@ -25,6 +25,8 @@ type set struct {
 	agents *agentSet
 	// convert makes the turns of a row; none if the row is empty.
 	convert func(*converter) ([]dataset.Turn, error)
+	// table is set for rows that are read as they are.
+	table *Table
 }
 
 func sets() []set {

@@ -65,6 +65,7 @@ func RenderShort(w io.Writer, r *summary.Result, o Options) error {
 		p.throughputLine(r)
 		p.latencyLines(r, true)
 		p.shareLines(r)
+		p.accuracyLines(r.Accuracy)
 		p.row("limited by", only(summary.LimitedBy(r, &asked)))
 		p.clientLine(r)
 		p.warningLines(r, &o)

@@ -30,6 +30,8 @@ type table struct {
 	titleStyle style
 	columns    []column
 	rows       [][]cell
+	// ruled has a line between rows.
+	ruled bool
 }
 
 // print appends the table to the page after two empty lines. On a screen, columns in which no row has a value are left
@@ -52,7 +54,10 @@ func (t *table) print(p *page) {
 	}
 	t.printRow(p, widths, header, "┃")
 	p.line(span{rule(widths, "┡", "━", "╇", "┩"), plain})
-	for _, row := range t.rows {
+	for i, row := range t.rows {
+		if t.ruled && i > 0 {
+			p.line(span{rule(widths, "├", "─", "┼", "┤"), plain})
+		}
 		t.printRow(p, widths, row, "│")
 	}
 	p.line(span{rule(widths, "└", "─", "┴", "┘"), plain})

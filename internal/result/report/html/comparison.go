@@ -142,6 +142,12 @@ func newComparisonView(c *Comparison) *comparisonView {
 			v.Level = confidence(of.Confidence)
 		}
 		answer(of.New.Name, of.Finding(), of.Leaning())
+		if of.Answers != nil {
+			answer(of.New.Name, of.Answers.String(), compare.Same)
+		}
+		if of.Answers != nil {
+			answer(of.New.Name, of.Answers.String(), compare.Same)
+		}
 		v.notes(of.Notes)
 	}
 	if len(c.Runs) > 0 {

@@ -1,0 +1,231 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// The limits of a program.
+const (
+	maxMemory  = 1 << 30
+	maxFile    = 16 << 20
+	maxFiles   = 64
+	maxThreads = 64
+	maxStack   = 256 << 20
+	maxCPU     = 8 // seconds
+	tempSize   = "size=64m,nr_inodes=4096,mode=0777"
+)
+
+// exitSetUp is the exit code of a sandbox that could not be made.
+const exitSetUp = 125
+
+// Child makes the inside of the sandbox and becomes the program. It returns only if that fails.
+func Child([]string) int {
+	runtime.LockOSThread() // capabilities and filters belong to a thread
+	if err := enter(); err != nil {
+		fmt.Fprintln(os.Stderr, "the sandbox could not be made:", err)
+	}
+	return exitSetUp
+}
+
+func enter() error {
+	text, err := io.ReadAll(io.LimitReader(os.NewFile(3, "order"), 256<<20))
+	if err != nil {
+		return err
+	}
+	var o order
+	if err := json.Unmarshal(text, &o); err != nil {
+		return err
+	}
+	_ = unix.Close(3)
+	if err := files(&o); err != nil {
+		return err
+	}
+	_ = unix.Sethostname([]byte("sandbox"))
+	if err := surrender(); err != nil {
+		return err
+	}
+	args := []string{"python3", "-I", "-B", "-X", "utf8", "/tmp/solution.py"}
+	env := []string{"PATH=/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8", "PYTHONHASHSEED=0"}
+	if err := limit(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", o.Python.Program, unix.Exec(o.Python.Program, args, env))
+}
+
+// step is a part of the set-up with its name.
+func step(name string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// files makes a file system that holds the interpreter with its libraries, which nobody can write, and an empty folder
+// for temporary files.
+func files(o *order) error {
+	const plain = unix.MS_NOSUID | unix.MS_NODEV
+	if err := step("mounts", unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")); err != nil {
+		return err
+	}
+	if err := step("root", unix.Mount("tmpfs", o.Root, "tmpfs", plain, "size=8m,nr_inodes=1024,mode=0755")); err != nil {
+		return err
+	}
+	for _, place := range places(o) {
+		if err := step(place, bind(o.Root, place)); err != nil {
+			return err
+		}
+	}
+	temp := filepath.Join(o.Root, "tmp")
+	if err := os.Mkdir(temp, 0o777); err != nil {
+		return err
+	}
+	if err := step("tmp", unix.Mount("tmpfs", temp, "tmpfs", plain|unix.MS_NOEXEC, tempSize)); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(temp, "solution.py"), []byte(o.Program), 0o644); err != nil {
+		return err
+	}
+	old := filepath.Join(o.Root, "old")
+	if err := os.Mkdir(old, 0o700); err != nil {
+		return err
+	}
+	if err := step("pivot_root", unix.PivotRoot(o.Root, old)); err != nil {
+		return err
+	}
+	if err := os.Chdir("/"); err != nil {
+		return err
+	}
+	if err := step("old root", unix.Unmount("/old", unix.MNT_DETACH)); err != nil {
+		return err
+	}
+	if err := os.Remove("/old"); err != nil {
+		return err
+	}
+	if err := step("root", unix.Mount("", "/", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|plain, "")); err != nil {
+		return err
+	}
+	return os.Chdir("/tmp")
+}
+
+// places are the files and folders that the interpreter needs.
+func places(o *order) []string {
+	list := []string{"/usr/lib", "/lib", "/lib64", "/lib32", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache",
+		"/dev/null", "/dev/zero", "/dev/urandom"}
+	within := func(dir string) bool {
+		return slices.ContainsFunc(list, func(p string) bool { return dir == p || strings.HasPrefix(dir, p+"/") })
+	}
+	if o.Python.Prefix == "/usr" {
+		list = append(list, "/usr/local/lib")
+	} else if !within(o.Python.Prefix) {
+		list = append(list, o.Python.Prefix)
+	}
+	if !within(o.Python.Program) {
+		list = append(list, o.Python.Program)
+	}
+	return list
+}
+
+// bind shows a file or folder of the machine at the same place, for reading only. What the machine lacks is left out.
+func bind(root, place string) error {
+	info, err := os.Lstat(place)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	target := filepath.Join(root, place)
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return err
+	}
+	if info.Mode()&os.ModeSymlink != 0 {
+		to, err := os.Readlink(place)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(to, target)
+	}
+	if info.IsDir() {
+		err = os.MkdirAll(target, 0o755)
+	} else {
+		err = os.WriteFile(target, nil, 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	if err := unix.Mount(place, target, "", unix.MS_BIND, ""); err != nil {
+		return err
+	}
+	var stat unix.Statfs_t
+	if err := unix.Statfs(target, &stat); err != nil {
+		return err
+	}
+	flags := uintptr(unix.MS_BIND | unix.MS_REMOUNT | unix.MS_RDONLY | unix.MS_NOSUID)
+	if info.Mode()&os.ModeDevice == 0 {
+		flags |= unix.MS_NODEV
+	}
+	// What the mount has already may not be taken away.
+	for _, f := range [...]struct {
+		has  int64
+		keep uintptr
+	}{{unix.ST_NODEV, unix.MS_NODEV}, {unix.ST_NOEXEC, unix.MS_NOEXEC}, {unix.ST_NOATIME, unix.MS_NOATIME},
+		{unix.ST_NODIRATIME, unix.MS_NODIRATIME}, {unix.ST_RELATIME, unix.MS_RELATIME}} {
+		if int64(stat.Flags)&f.has != 0 {
+			flags |= f.keep
+		}
+	}
+	return unix.Mount("", target, "", flags, "")
+}
+
+// surrender gives up all capabilities for good.
+func surrender() error {
+	for c := range uintptr(unix.CAP_LAST_CAP + 1) {
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) {
+			return step("bounding set", err)
+		}
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return step("ambient set", err)
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	if err := unix.Capset(&header, &none[0]); err != nil {
+		return step("capabilities", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return step("privileges", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return step("end with the parent", err)
+	}
+	return step("filter", filter())
+}
+
+// limit sets the limits of the process, that of memory last: this program itself needs more.
+func limit() error {
+	for _, l := range [...]struct {
+		resource int
+		most     uint64
+	}{
+		{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_CPU, maxCPU}, {unix.RLIMIT_FSIZE, maxFile}, {unix.RLIMIT_NOFILE, maxFiles},
+		{unix.RLIMIT_NPROC, maxThreads}, {unix.RLIMIT_MEMLOCK, 0}, {unix.RLIMIT_STACK, maxStack},
+		{unix.RLIMIT_AS, maxMemory},
+	} {
+		if err := unix.Prlimit(0, l.resource, &unix.Rlimit{Cur: l.most, Max: l.most}, nil); err != nil {
+			return step("limits", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// order is what the inside of the sandbox gets, over descriptor 3.
+type order struct {
+	Python  python
+	Root    string
+	Program string
+}
+
+// run runs a program with an input.
+func (b *Box) run(ctx context.Context, program, input string) (r result) {
+	ctx, cancel := context.WithTimeout(ctx, testTime)
+	defer cancel()
+	defer context.AfterFunc(b.ctx, cancel)()
+	root, err := os.MkdirTemp("", "aiperf-sandbox-")
+	if err != nil {
+		return result{err: err}
+	}
+	defer os.RemoveAll(root) // the mounts on it end with their namespace
+	text, err := json.Marshal(order{*b.python, root, program})
+	if err != nil {
+		return result{err: err}
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return result{err: err}
+	}
+	defer reader.Close()
+	var errs tailBuffer
+	out := boundedBuffer{full: cancel}
+	// The executable may be replaced while it runs; this names the one that runs.
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", Command)
+	cmd.Args[0] = "aiperf"
+	cmd.Env = []string{}
+	cmd.Dir = "/"
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &errs
+	cmd.ExtraFiles = []*os.File{reader}
+	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET |
+			syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
+		Setsid:      true,
+		Pdeathsig:   syscall.SIGKILL,
+	}
+	// A child is bound to the life of the thread that started it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cmd.Start(); err != nil {
+		writer.Close()
+		return result{err: err}
+	}
+	go func() {
+		_, _ = writer.Write(text) // a child that has ended does not read it
+		writer.Close()
+	}()
+	err = cmd.Wait()
+	r = result{out: out.String(), errors: string(errs.text), err: err}
+	switch {
+	case out.Len() > 0 && errors.Is(err, errTooMuch):
+		r.err = errTooMuch
+	case ctx.Err() != nil:
+		r.err, r.late = ctx.Err(), true
+	case r.err == nil && cmd.ProcessState.ExitCode() != 0:
+		r.err = errors.New("it ended with an error")
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && !r.late {
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			r.late = status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL && ctx.Err() != nil
+			if !r.late {
+				r.err = errors.New("it was ended by " + unix.SignalName(status.Signal()))
+			}
+		}
+	}
+	return r
+}

@@ -1,0 +1,16 @@
+//go:build !linux || !(amd64 || arm64)
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+)
+
+// run refuses: a system without namespaces cannot keep a program apart.
+func (b *Box) run(context.Context, string, string) result {
+	return result{err: errors.New("programs are kept apart by Linux only")}
+}
+
+// Child is the inside of the sandbox.
+func Child([]string) int { return 1 }

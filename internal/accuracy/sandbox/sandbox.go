@@ -1,0 +1,302 @@
+// Package sandbox grades answers that are programs, by running them where they can do no harm.
+//
+// Each test of an answer is a process of its own: without network, without the files, the environment and the processes
+// of the machine, with limits on its time, memory, output, files and threads. What it prints is judged outside. A system
+// that offers no such process is refused; programs of models never run unprotected.
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"aiperf/internal/accuracy/grade"
+	"aiperf/internal/accuracy/task"
+)
+
+// Command is the name of the command of this program that calls [Child]. It is not for people.
+const Command = "sandbox-child"
+
+const (
+	// Parallel is how many programs run at a time.
+	Parallel = 8
+	// testTime is the time of one test.
+	testTime = 6 * time.Second
+	// extraTime and caseTime bound the time of all tests of a program.
+	extraTime, caseTime = 35 * time.Second, 7 * time.Second
+	// maxOutput bounds what a test may print.
+	maxOutput = 4 << 20
+)
+
+// Box runs programs. It is safe for concurrent use.
+type Box struct {
+	python  *python
+	maxTime time.Duration
+	ctx     context.Context
+	end     context.CancelFunc
+}
+
+// New returns a sandbox that gives one answer so much time at the most, after it has run a first program in it. Its error
+// says why this system offers none.
+func New(ctx context.Context, maxTime time.Duration) (*Box, error) {
+	p, err := findPython(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &Box{python: p, maxTime: maxTime}
+	b.ctx, b.end = context.WithCancel(context.Background())
+	r := b.run(ctx, "import sys\nprint(6 * int(sys.stdin.read()))", "7")
+	if r.err != nil || strings.TrimSpace(r.out) != "42" {
+		b.end()
+		return nil, fmt.Errorf("this system offers no sandbox, and programs of models are not run without one: %s",
+			r.problem(strings.TrimSpace(r.out)))
+	}
+	return b, nil
+}
+
+// Close ends all programs that run.
+func (b *Box) Close() { b.end() }
+
+// ErrNoPython is the error of a system without a Python interpreter.
+var ErrNoPython = errors.New("no python3 was found, which runs the programs")
+
+func findPython(ctx context.Context) (*python, error) {
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		return nil, ErrNoPython
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, "-I", "-c",
+		"import json, os, sys; print(json.dumps([os.path.realpath(sys.executable), sys.base_prefix]))").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s does not work: %w", path, err)
+	}
+	var found [2]string
+	if err := json.Unmarshal(out, &found); err != nil {
+		return nil, fmt.Errorf("%s does not work: %w", path, err)
+	}
+	return &python{Program: found[0], Prefix: found[1]}, nil
+}
+
+// python is the interpreter, and the folder that it needs.
+type python struct{ Program, Prefix string }
+
+// result is how a process ended.
+type result struct {
+	out, errors string
+	err         error
+	late        bool
+}
+
+// problem says in a few words what went wrong.
+func (r *result) problem(otherwise string) string {
+	last := ""
+	for line := range strings.Lines(r.errors) {
+		if line = strings.TrimSpace(line); line != "" {
+			last = line
+		}
+	}
+	switch {
+	case r.late:
+		return "it took too long"
+	case r.err != nil && last != "":
+		return last
+	case r.err != nil:
+		return r.err.Error()
+	}
+	return otherwise
+}
+
+// tailBuffer keeps the end of what is written.
+type tailBuffer struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tailBuffer) Write(p []byte) (int, error) {
+	const keep = 2048
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	if n := len(t.text) - keep; n > 0 {
+		t.text = append(t.text[:0], t.text[n:]...)
+	}
+	return len(p), nil
+}
+
+// boundedBuffer keeps the beginning of what is written, and ends the process at the bound.
+type boundedBuffer struct {
+	bytes.Buffer
+	full func()
+}
+
+var errTooMuch = errors.New("it printed too much")
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxOutput {
+		b.full()
+		return 0, errTooMuch
+	}
+	return b.Buffer.Write(p)
+}
+
+var fence = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?s)```(?:python3?|py|Python)[ \t]*\r?\n(.*?)(?:```|$)")
+})
+
+// program returns the code of the last Python fence; without one the whole text, which then counts as unparsed.
+func program(answer string) (code string, unparsed bool) {
+	all := fence().FindAllStringSubmatch(answer, -1)
+	if len(all) == 0 {
+		return answer, true
+	}
+	return all[len(all)-1][1], false
+}
+
+// Grade runs the program of an answer on all tests of its problem, which gold describes: see [task.Code].
+func (b *Box) Grade(answer, gold string) grade.Verdict {
+	v := grade.Verdict{}
+	v.Extracted, v.Unparsed = program(answer)
+	tests, err := parseTests(gold)
+	if err != nil {
+		v.Reason = "the tests of the problem cannot be read: " + err.Error()
+		return v
+	}
+	v.Gold = fmt.Sprintf("%d tests passed", len(tests.cases))
+	if strings.TrimSpace(v.Extracted) == "" {
+		v.Reason = "no program was found"
+		return v
+	}
+	limit := min(b.maxTime, caseTime*time.Duration(len(tests.cases))+extraTime)
+	ctx, cancel := context.WithTimeout(b.ctx, limit)
+	defer cancel()
+	for i := range tests.cases {
+		c := &tests.cases[i]
+		r := b.run(ctx, tests.program(v.Extracted), c.Input)
+		if r.err == nil && tests.right(r.out, c.Output) {
+			continue
+		}
+		v.Reason = fmt.Sprintf("test %d of %d failed: %s", i+1, len(tests.cases), r.problem("another output"))
+		if ctx.Err() != nil {
+			v.Reason += fmt.Sprintf("; all tests together may take %s", limit)
+		}
+		return v
+	}
+	v.Correct, v.Reason = true, "all tests passed"
+	if v.Unparsed {
+		v.Reason += "; there was no Python fence"
+	}
+	return v
+}
+
+// cases are the tests of a problem.
+type cases struct {
+	// function is the name of the function that is called; "" for a program that reads and writes.
+	function string
+	cases    []testCase
+}
+
+type testCase struct {
+	Input  string `json:"input"`
+	Output string `json:"output"`
+}
+
+func parseTests(gold string) (*cases, error) {
+	var c task.Code
+	if err := json.Unmarshal([]byte(gold), &c); err != nil {
+		return nil, err
+	}
+	var t cases
+	for _, text := range []struct {
+		list   string
+		hidden bool
+	}{{c.PublicTestCases, false}, {c.PrivateTestCases, true}} {
+		list := text.list
+		if list == "" {
+			continue
+		}
+		if text.hidden && !json.Valid([]byte(list)) {
+			var err error
+			if list, err = unpack(list); err != nil {
+				return nil, err
+			}
+		}
+		var some []testCase
+		if err := json.Unmarshal([]byte(list), &some); err != nil {
+			return nil, err
+		}
+		t.cases = append(t.cases, some...)
+	}
+	if len(t.cases) == 0 {
+		return nil, errors.New("there is none")
+	}
+	var about struct {
+		Function string `json:"func_name"`
+	}
+	if c.Metadata != "" {
+		if err := json.Unmarshal([]byte(c.Metadata), &about); err != nil {
+			return nil, err
+		}
+	}
+	t.function = about.Function
+	return &t, nil
+}
+
+// prelude are the names that programs of contests expect.
+const prelude = `import bisect, collections, copy, functools, heapq, itertools, math, operator, random, re, string, sys
+from bisect import *
+from collections import *
+from functools import *
+from heapq import *
+from itertools import *
+from math import *
+from typing import *
+sys.setrecursionlimit(50000)
+`
+
+// caller calls the function of a program with one argument a line, and prints what it returns. What the program prints
+// itself does not count.
+const caller = `
+def _call(name):
+    import json, os
+    out, sys.stdout = sys.stdout, open(os.devnull, "w")
+    arguments = [json.loads(line) for line in sys.stdin.read().split("\n") if line.strip()]
+    known = globals()
+    owner = known["Solution"]() if "Solution" in known else None
+    function = getattr(owner, name) if owner is not None and hasattr(owner, name) else known[name]
+    value = function(*arguments)
+    out.write(json.dumps(value))
+    out.flush()
+
+
+_call(%s)
+`
+
+// program returns what runs for a test.
+func (t *cases) program(code string) string {
+	if t.function == "" {
+		return code
+	}
+	name, _ := json.Marshal(t.function) // a string
+	return prelude + code + fmt.Sprintf(caller, name)
+}
+
+// right compares an output with the one that is expected.
+func (t *cases) right(out, want string) bool {
+	if t.function == "" {
+		return sameLines(out, want)
+	}
+	var a, b any
+	if json.Unmarshal([]byte(out), &a) != nil || json.Unmarshal([]byte(want), &b) != nil {
+		return strings.TrimSpace(out) == strings.TrimSpace(want)
+	}
+	return sameJSON(a, b)
+}

@@ -1,0 +1,56 @@
+package task
+
+import (
+	"slices"
+	"testing"
+
+	"aiperf/internal/accuracy/grade"
+)
+
+func TestBenchmarksAreComplete(t *testing.T) {
+	names := Names()
+	if len(names) != 11 || !slices.IsSorted(names) {
+		t.Errorf("%d benchmarks: %v", len(names), names)
+	}
+	for _, b := range Benchmarks() {
+		if _, ok := grade.Named(b.Grader); !ok {
+			t.Errorf("%s: there is no grader %q", b.Name, b.Grader)
+		}
+		if b.About == "" || b.problem == nil || len(b.Columns) == 0 || b.Data.Repo == "" || b.Data.Split == "" ||
+			b.MaxTokens == 0 || b.NShots > b.MostShots {
+			t.Errorf("%+v", b)
+		}
+	}
+	for name, n := range map[string]int{"mmlu": 57, "mmlu_pro": 14, "bigbench": 27} {
+		if b, _ := Named(name); len(b.Tasks) != n {
+			t.Errorf("%s has %d tasks, want %d", name, len(b.Tasks), n)
+		}
+	}
+}
+
+func TestTrapTasksAreChosenByName(t *testing.T) {
+	for _, c := range []struct {
+		benchmark string
+		names     []string
+		want      []string
+		fails     bool
+	}{
+		{"mmlu", nil, nil, false},
+		{"mmlu", []string{"Anatomy", "virology", "anatomy"}, []string{"anatomy", "virology"}, false},
+		{"mmlu", []string{"anatomy", "all"}, nil, false},
+		{"mmlu", []string{"cooking"}, nil, true},
+		{"mmlu_pro", []string{"computer_science"}, []string{"computer science"}, false},
+		{"bigbench", []string{"WEB_OF_LIES"}, []string{"web_of_lies"}, false},
+		{"bigbench", []string{"all"}, nil, false},
+		{"bigbench", []string{"all", "snarks"}, nil, true},
+		{"hellaswag", []string{"Roof shingle removal"}, []string{"Roof shingle removal"}, false},
+		{"gsm8k", []string{"anatomy"}, nil, true},
+		{"lcb_codegeneration", []string{"easy"}, nil, true},
+	} {
+		b, _ := Named(c.benchmark)
+		got, err := b.Choose(c.names)
+		if (err != nil) != c.fails || !slices.Equal(got, c.want) {
+			t.Errorf("%s %v: %v, %v", c.benchmark, c.names, got, err)
+		}
+	}
+}

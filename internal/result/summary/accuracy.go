@@ -1,0 +1,110 @@
+package summary
+
+import (
+	"strings"
+
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/measure/unit"
+)
+
+// Accuracy is how many answers of a run were right.
+type Accuracy struct {
+	Benchmark string `json:"benchmark"`
+	Grader    string `json:"grader"`
+	// Problems is the number of problems that could be asked, Asked of those that were graded at least once.
+	Problems int64 `json:"problems"`
+	Asked    int64 `json:"asked"`
+	// Ungraded are failed requests, which have no answer.
+	Ungraded int64 `json:"ungraded"`
+	// Tasks are by name.
+	Tasks []TaskAccuracy `json:"tasks"`
+	// Repeats is nil where no problem was graded more than once.
+	Repeats *Repeats `json:"repeats,omitempty"`
+}
+
+// TaskAccuracy counts the graded answers of a task.
+type TaskAccuracy struct {
+	Task     string `json:"task"`
+	Correct  int64  `json:"correct"`
+	Total    int64  `json:"total"`
+	Unparsed int64  `json:"unparsed"`
+}
+
+// Repeats says how alike the answers to the same problem are.
+type Repeats struct {
+	// Problems were graded more than once. Of those, Varied got another extracted answer at least once, and Flipped was
+	// right at least once and wrong at least once.
+	Problems int64 `json:"problems"`
+	Varied   int64 `json:"varied"`
+	Flipped  int64 `json:"flipped"`
+}
+
+// accuracyConfidence is that of the intervals of accuracies.
+const accuracyConfidence = 0.95
+
+// Rate returns the share of right answers, 0 of none.
+func (t *TaskAccuracy) Rate() float64 { return share(t.Correct, t.Total) }
+
+// Interval returns the interval that has the true share with a confidence of 95 % (Wilson).
+func (t *TaskAccuracy) Interval() stats.Range {
+	if t.Total == 0 {
+		return stats.Range{High: 1}
+	}
+	return stats.Wilson(t.Rate(), float64(t.Total), accuracyConfidence)
+}
+
+// Overall adds the tasks up.
+func (a *Accuracy) Overall() TaskAccuracy {
+	all := TaskAccuracy{Task: OverallTask}
+	for _, t := range a.Tasks {
+		all.Correct += t.Correct
+		all.Total += t.Total
+		all.Unparsed += t.Unparsed
+	}
+	return all
+}
+
+// OverallTask stands for all tasks in tables.
+const OverallTask = "OVERALL"
+
+func share(n, of int64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(n) / float64(of)
+}
+
+// Metrics returns the figures as metrics; none of nil, or where nothing was graded.
+func (a *Accuracy) Metrics() []metrics.Result {
+	if a == nil {
+		return nil
+	}
+	overall := a.Overall()
+	if overall.Total == 0 {
+		return nil
+	}
+	list := []metrics.Result{accuracyMetric("accuracy.overall", "Accuracy", overall.Correct, overall.Total)}
+	for _, t := range a.Tasks {
+		list = append(list, accuracyMetric("accuracy.task."+t.Task, "Accuracy: "+t.Task, t.Correct, t.Total))
+	}
+	list = append(list, accuracyMetric("accuracy.unparsed", "Unparsed Answers", overall.Unparsed, overall.Total))
+	for _, t := range a.Tasks {
+		list = append(list, accuracyMetric("accuracy.unparsed.task."+t.Task, "Unparsed Answers: "+t.Task, t.Unparsed, t.Total))
+	}
+	return list
+}
+
+// IsAccuracy reports whether a tag is one of [Accuracy.Metrics].
+func IsAccuracy(tag string) bool {
+	switch tag {
+	case "accuracy.overall", "accuracy.unparsed":
+		return true
+	}
+	return strings.HasPrefix(tag, "accuracy.task.") || strings.HasPrefix(tag, "accuracy.unparsed.task.")
+}
+
+func accuracyMetric(tag, header string, n, of int64) metrics.Result {
+	return metrics.Result{Tag: tag, Header: header, Unit: string(unit.Ratio), Group: metrics.GroupNone,
+		Stats: metrics.Stats{Avg: share(n, of), Sum: float64(n), Count: of}}
+}

@@ -1,12 +1,13 @@
 """A server with the parts of the API of Weights & Biases that uploads and readers use: runs, their history, summary and
 files, and artifacts, all in memory. It was written from the requests that the client wandb 0.31.0 makes.
 
-    server.py LOG [multipart=BYTES] [busy=N]
+    server.py LOG [busy=N]
 
-It prints its address, and appends each request to LOG as a line of JSON. With multipart, files of that size and larger
-are offered an upload in parts. With busy, the first N requests of each kind are answered 429 with Retry-After: 1.
+It prints its address, and appends each request to LOG as a line of JSON. With busy, the first N requests of each kind are
+answered 429 with Retry-After: 1.
 """
 
+import base64
 import collections
 import gzip
 import hashlib
@@ -23,7 +24,6 @@ options = dict(a.split("=", 1) for a in sys.argv[2:])
 lock = threading.RLock()
 numbers = itertools.count(1)
 runs, artifacts, manifests, stored, refused = {}, {}, {}, {}, collections.Counter()
-uploads = {}
 base = ""
 times = "2026-11-24T00:00:00Z"  # of everything
 
@@ -45,7 +45,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = urllib.parse.unquote(self.path)
         entry = {"method": self.command, "path": path, "credentials": "Authorization" in self.headers,
                  "size": len(body), "headers": {k.lower(): v for k, v in self.headers.items()}}
-        if not path.startswith("/store/"):
+        if not path.startswith("/store/") or path.startswith("/store/manifest/"):
             try:
                 entry["body"] = json.loads(body)
             except ValueError:
@@ -63,8 +63,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     status, headers, answer = store(self.command, path.removeprefix("/store/"), body)
                 elif path.endswith("/file_stream"):
                     stream(path.split("/")[4], entry["body"])
-                elif path.startswith("/artifactsV2/"):
-                    status, headers, answer = store("GET", "md5/" + path.split("/")[-2], b"")
                 elif not path.startswith("/otel"):
                     raise KeyError(path)
             except Exception as e:
@@ -92,10 +90,6 @@ def operation(entry):
 
 def store(method, key, body):
     if method == "PUT":
-        if "?" in key:  # a part
-            key, number = key.split("?part=")
-            uploads.setdefault(key, {})[int(number)] = body
-            return 200, {"ETag": f'"{hashlib.md5(body).hexdigest()}"'}, b""
         stored[key] = body
         return 200, {}, b""
     return (200, {"Content-Type": "application/octet-stream"}, stored[key]) if key in stored else (404, {}, {})
@@ -122,7 +116,6 @@ def md5(data):
 
 
 def hexadecimal(digest):
-    import base64
     return base64.b64decode(digest).hex()
 
 
@@ -183,20 +176,8 @@ def answer_CreateArtifactFiles(v):
         key = "md5/" + hexadecimal(f["md5"])
         node = {**place(key, f["name"]), "storagePath": "wandb_artifacts/" + key, "artifact": {"id": f["artifactID"]},
                 "uploadMultipartUrls": None}
-        if f.get("uploadPartsInput") and "multipart" in options:
-            upload = new("upload")
-            node["uploadMultipartUrls"] = {"uploadID": upload, "uploadUrlParts": [
-                {"partNumber": p["partNumber"], "uploadUrl": f"{node['uploadUrl']}%3Fpart={p['partNumber']}"}
-                for p in f["uploadPartsInput"]]}
         edges.append({"node": node})
     return {"createArtifactFiles": {"files": {"edges": edges}}}
-
-
-def answer_CompleteMultipartUploadArtifact(v):
-    key = next(k for k in uploads)
-    parts = uploads.pop(key)
-    stored[key] = b"".join(parts[n] for n in sorted(parts))
-    return {"completeMultipartUploadArtifact": {"digest": None}}
 
 
 def answer_CommitArtifact(v):

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"aiperf/internal/base/suggest"
 )
 
 // Source is where a part of a benchmark's data lies on the hub. An empty Subset of a benchmark with tasks is that of
@@ -160,13 +162,22 @@ func (b *Benchmark) Choose(names []string) ([]string, error) {
 		case i >= 0:
 			name = b.Tasks[i]
 		case b.Tasks != nil:
-			return nil, fmt.Errorf("%s has no task %q; there are %s", b.Name, name, strings.Join(b.Tasks, ", "))
+			return nil, b.unknown(name, b.Tasks)
 		}
 		if !slices.Contains(chosen, name) {
 			chosen = append(chosen, name)
 		}
 	}
 	return chosen, nil
+}
+
+// unknown returns the error of a task that is none of those known.
+func (b *Benchmark) unknown(name string, known []string) error {
+	meant := ""
+	if near := suggest.Nearest(name, known); near != "" {
+		meant = fmt.Sprintf("did you mean %s? ", near)
+	}
+	return fmt.Errorf("%s has no task %q: %sThere are %s", b.Name, name, meant, strings.Join(known, ", "))
 }
 
 // same compares names of tasks: case does not count, and blanks may be written as underscores.

@@ -28,7 +28,8 @@ func TestBenchmarksAreComplete(t *testing.T) {
 	}
 }
 
-func TestTrapTasksAreChosenByName(t *testing.T) {
+// What was asked for and is not there is an error, never ignored.
+func TestTrap9TasksOfABenchmarkWithoutTasks(t *testing.T) {
 	for _, c := range []struct {
 		benchmark string
 		names     []string

@@ -71,13 +71,19 @@ func (c *content) rows(b *task.Benchmark) task.Rows {
 		if single && split != b.Data.Split {
 			return task.ErrNoRows
 		}
+		var files []string
 		if b.Name == codeBenchmark {
 			subset = c.cfg.Env.Accuracy.LCBRelease
+			if files = task.ReleaseFiles(subset); files == nil && a.Data == "" {
+				return fmt.Errorf("AIPERF_ACCURACY_LCB_RELEASE_TAG %q is no release; there are release_v1 to release_v6, "+
+					"v1 to v6, and ranges such as v4_v5", subset)
+			}
 		}
 		t := public.Table{
 			Source: public.Source{Repo: b.Data.Repo, Subset: subset, Split: split},
 			Option: "--accuracy-benchmark " + b.Name, PathOption: "--accuracy-data",
 			Download: a.Download, DownloadOption: "--accuracy-download",
+			Files: files, Named: split != b.Data.Split,
 		}
 		err := public.Each(ctx, o, t, each)
 		if errors.Is(err, public.ErrNoPart) && split != b.Data.Split {

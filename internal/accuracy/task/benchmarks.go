@@ -212,3 +212,42 @@ func bbhTasks() []string {
 		sports_understanding temporal_sequences tracking_shuffled_objects_five_objects
 		tracking_shuffled_objects_seven_objects tracking_shuffled_objects_three_objects web_of_lies word_sorting`)
 }
+
+// releases of LiveCodeBench: each brought one more file of problems.
+const releases = 6
+
+// ReleaseFiles returns the files that a release of the data of lcb_codegeneration consists of in its repository: all up to
+// one (release_v5), one (v5) or a range (v4_v5). It returns nil for a name that is no release.
+func ReleaseFiles(tag string) (files []string) {
+	from, to := 1, releases
+	switch name, ranged := strings.CutPrefix(tag, "release_"); {
+	case ranged && name == "latest":
+	case ranged:
+		to = release(name)
+	default:
+		first, last, two := strings.Cut(tag, "_")
+		from, to = release(first), release(first)
+		if two {
+			to = release(last)
+		}
+	}
+	if from < 1 || to < from {
+		return nil
+	}
+	for n := from; n <= to; n++ {
+		name := "test.jsonl"
+		if n > 1 {
+			name = fmt.Sprintf("test%d.jsonl", n)
+		}
+		files = append(files, name)
+	}
+	return files
+}
+
+// release returns the number of a release such as v4, 0 if it is none.
+func release(name string) int {
+	if len(name) == 2 && name[0] == 'v' && '1' <= name[1] && name[1] <= '0'+releases {
+		return int(name[1] - '0')
+	}
+	return 0
+}

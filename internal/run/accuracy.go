@@ -81,7 +81,7 @@ func (c *content) rows(b *task.Benchmark) task.Rows {
 		}
 		t := public.Table{
 			Source: public.Source{Repo: b.Data.Repo, Subset: subset, Split: split},
-			Option: "--accuracy-benchmark " + b.Name, PathOption: "--accuracy-data",
+			PathOption: "--accuracy-data",
 			Download: a.Download, DownloadOption: "--accuracy-download",
 			Files: files, Named: split != b.Data.Split,
 		}

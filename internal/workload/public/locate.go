@@ -50,7 +50,7 @@ func (o *Options) locate(ctx context.Context, s set) (*files, error) {
 		paths, err := s.local(o.Path)
 		if err != nil {
 			if s.table == nil {
-				err = fmt.Errorf("%s: %w", s.asked(), err)
+				err = fmt.Errorf("--public-dataset %s: %w", s.name, err)
 			}
 			return nil, fmt.Errorf("%s: %w", s.pathOption(), err)
 		}

@@ -16,8 +16,8 @@ var ErrNoPart = errors.New("no file belongs to the")
 // Table is a part of a repository of the hub whose rows are read as they are.
 type Table struct {
 	Source
-	// Option is the option that asks for the table, with its value, PathOption the one that names a copy.
-	Option, PathOption string
+	// PathOption is the option that names a copy.
+	PathOption string
 	// Download allows the hub to be asked; DownloadOption is the option that does.
 	Download       bool
 	DownloadOption string
@@ -81,14 +81,6 @@ func (t *Table) absent(files, cache string, cause error) error {
 	}
 	return fmt.Errorf("%s are not in the hub's cache %s, and cannot be fetched: %w; %s names a copy", files, cache, cause,
 		t.PathOption)
-}
-
-// asked returns the option that asks for the data set, with its value.
-func (s *set) asked() string {
-	if s.table != nil {
-		return s.table.Option
-	}
-	return "--public-dataset " + s.name
 }
 
 func (s *set) pathOption() string {

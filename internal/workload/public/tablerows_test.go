@@ -50,8 +50,7 @@ func TestFilesOfBenchmarks(t *testing.T) {
 
 // askedFor is the table of these tests.
 func askedFor(download bool) Table {
-	return Table{Source: Source{"o/gated", "diamond", "train"}, Option: "--accuracy-benchmark x",
-		PathOption: "--accuracy-data", DownloadOption: "--accuracy-download", Download: download}
+	return Table{Source: Source{"o/gated", "diamond", "train"}, PathOption: "--accuracy-data", DownloadOption: "--accuracy-download", Download: download}
 }
 
 func read(t *testing.T, o Options, table Table) (list []string, err error) {

@@ -257,7 +257,7 @@ func isRank(stat string) bool {
 var firstMetrics = []string{
 	"output_token_throughput", "request_throughput", "goodput", "total_token_throughput",
 	"output_token_throughput_per_user", "time_to_first_token", "inter_token_latency", "request_latency",
-	"request_error_rate", "good_request_fraction", "cost_per_million_output_tokens",
+	"request_error_rate", "good_request_fraction", metrics.AccuracyOverall, "cost_per_million_output_tokens",
 }
 
 // statOrder are the statistics in their order on the page; others follow.

@@ -7,12 +7,16 @@ import (
 )
 
 // AccuracyOverall is the share of all graded answers that are right, AccuracyUnparsed that of those which are not in the
-// form asked for. Followed by their task, AccuracyTask and AccuracyUnparsedTask are those of one task.
+// form asked for. Followed by their task, AccuracyTask and AccuracyUnparsedTask are those of one task. AccuracyVaried is
+// the share of the problems with several answers that got different ones, AccuracyFlipped that of those with right and
+// wrong ones.
 const (
 	AccuracyOverall      = "accuracy.overall"
 	AccuracyUnparsed     = "accuracy.unparsed"
 	AccuracyTask         = "accuracy.task."
 	AccuracyUnparsedTask = "accuracy.unparsed.task."
+	AccuracyVaried       = "accuracy.varied"
+	AccuracyFlipped      = "accuracy.flipped"
 )
 
 // IsAccuracy reports whether a tag is a share of graded answers. They are not in the table, since what tasks there are
@@ -50,11 +54,23 @@ func accuracy(tag string) (Definition, bool) {
 	case AccuracyUnparsed:
 		unparsed("", "Unparsed Answers")
 		return d, true
+	case AccuracyVaried:
+		d.Header, d.Short = "Problems with Different Answers", "Different Answers"
+		d.Doc = "The share of the problems asked several times that got different answers."
+		d.Formula = "problems with different answers / problems with several answers"
+		d.Absent = "no problem was graded more than once"
+		return d, true
+	case AccuracyFlipped:
+		d.Header, d.Short = "Problems Right and Wrong", "Right and Wrong"
+		d.Doc = "The share of the problems asked several times that were right at least once and wrong at least once."
+		d.Formula = "problems right and wrong / problems with several answers"
+		d.Absent = "no problem was graded more than once"
+		return d, true
 	}
 	return Definition{}, false
 }
 
-// AccuracyResult returns the result of a tag of [IsAccuracy]: n of the graded answers.
+// AccuracyResult returns the result of a tag of [IsAccuracy]: n of so many.
 func AccuracyResult(tag string, n, of int64) Result {
 	d, _ := accuracy(tag)
 	r := Result{Tag: tag, Header: d.Header, Short: d.Short, Unit: string(d.Display), Group: d.Group, Flags: d.Flags,

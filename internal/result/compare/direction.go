@@ -34,7 +34,7 @@ func direction(tag, display string) int {
 		return 0
 	}
 	switch d, known := metrics.Lookup(tag); {
-	case strings.HasPrefix(tag, metrics.AccuracyUnparsed):
+	case strings.HasPrefix(tag, metrics.AccuracyUnparsed), tag == metrics.AccuracyVaried, tag == metrics.AccuracyFlipped:
 		return -1
 	case known && d.LargerIsBetter():
 		return 1

@@ -102,3 +102,40 @@ func TestABrokenFileIsNamed(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+func TestNotableAnswers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accuracy_export.jsonl")
+	var text strings.Builder
+	line := func(session int, problem string, passed bool, actual, output string) {
+		fmt.Fprintf(&text, `{"session_num":%d,"conversation_id":%q,"passed":%v,"actual":%q,"expected":"4","model_output":%q}`+"\n",
+			session, problem, passed, actual, output)
+	}
+	line(3, "d", false, "9", strings.Repeat("é", 3000))
+	line(0, "a", false, "7", "")
+	line(1, "b", true, "4", "")
+	line(2, "c", false, "8", "")
+	line(5, "b", true, "4", "")
+	line(6, "a", false, "8", "")
+	line(9, "b", true, "4.0", "")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, err := ReadNotable(path, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []int64
+	for _, a := range n.Wrong {
+		asked = append(asked, a.SessionNum)
+	}
+	if n.WrongTotal != 4 || fmt.Sprint(asked) != "[0 2 3]" {
+		t.Errorf("wrong: %d, of which %v", n.WrongTotal, asked)
+	}
+	if got := len([]rune(n.Wrong[2].Output)); got != mostText+1 {
+		t.Errorf("the longest text has %d characters", got)
+	}
+	if n.VariedTotal != 2 || len(n.Varied) != 2 || n.Varied[0].Problem != "a" || n.Varied[1].Answers[0].Count != 2 ||
+		n.Varied[1].Answers[1].Text != "4.0" {
+		t.Errorf("varied: %+v", n.Varied)
+	}
+}

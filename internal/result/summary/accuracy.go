@@ -70,6 +70,10 @@ func (a *Accuracy) Overall() TaskAccuracy {
 	return all
 }
 
+// NoneParsed is said of a run of which no answer was in the form asked for.
+const NoneParsed = "No answer was given in the form that was asked for. Check that the server answers in full: its limit " +
+	"of tokens, its chat template, and whether the model thinks before it answers."
+
 // OverallTask stands for all tasks in tables.
 const OverallTask = "OVERALL"
 
@@ -96,6 +100,10 @@ func (a *Accuracy) Metrics() []metrics.Result {
 	list = append(list, metrics.AccuracyResult(metrics.AccuracyUnparsed, overall.Unparsed, overall.Total))
 	for _, t := range a.Tasks {
 		list = append(list, metrics.AccuracyResult(metrics.AccuracyUnparsedTask+t.Task, t.Unparsed, t.Total))
+	}
+	if r := a.Repeats; r != nil {
+		list = append(list, metrics.AccuracyResult(metrics.AccuracyVaried, r.Varied, r.Problems),
+			metrics.AccuracyResult(metrics.AccuracyFlipped, r.Flipped, r.Problems))
 	}
 	return list
 }

@@ -21,12 +21,9 @@ func (p *page) accuracyTable(a *summary.Accuracy) {
 	}
 	t.print(p)
 	if nothingParsed(a) {
-		p.remark(noneFound, yellow)
+		p.remark(summary.NoneParsed, yellow)
 	}
 }
-
-const noneFound = "No answer was given in the form that was asked for. Check that the server answers in full: its limit of " +
-	"tokens, its chat template, and whether the model thinks before it answers."
 
 func nothingParsed(a *summary.Accuracy) bool {
 	overall := a.Overall()
@@ -65,6 +62,6 @@ func (p *page) accuracyLines(a *summary.Accuracy) {
 	}
 	p.row("accuracy", parts)
 	if nothingParsed(a) {
-		p.row("", []span{{noneFound, yellow}})
+		p.row("", []span{{summary.NoneParsed, yellow}})
 	}
 }

@@ -44,10 +44,12 @@ func TestFindings(t *testing.T) {
 	}{
 		{500, 12, 3, "loses 1.8 points of accuracy, 95 %: 0.3–3.6 (12 of 500 problems lost, 3 won, McNemar p = 0.035)"},
 		{500, 3, 12, "gains 1.8 points of accuracy, 95 %: 0.3–3.6 (3 of 500 problems lost, 12 won, McNemar p = 0.035)"},
-		{500, 5, 4, "shows no difference of accuracy: −0.2 points, 95 %: −1.6 to +1.2 " +
+		{500, 5, 4, "shows no certain difference of accuracy: −0.2 points, 95 %: −1.6 to +1.2 " +
 			"(5 of 500 problems lost, 4 won, McNemar p = 1)"},
-		{100, 0, 0, "shows no difference of accuracy: 0.0 points, 95 %: −3.7 to +3.7 " +
+		{100, 0, 0, "shows no certain difference of accuracy: 0.0 points, 95 %: −3.7 to +3.7 " +
 			"(0 of 100 problems lost, 0 won, McNemar p = 1)"},
+		{200, 5, 0, "shows no certain difference of accuracy: −2.5 points, 95 %: −5.7 to −0.6 " +
+			"(5 of 200 problems lost, 0 won, McNemar p = 0.062)"},
 		{1000, 40, 0, "loses 4.0 points of accuracy, 95 %: 3.0–5.4 " +
 			"(40 of 1000 problems lost, 0 won, McNemar p = 2e-12)"},
 	} {

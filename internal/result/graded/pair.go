@@ -50,8 +50,9 @@ func New(problems, lost, won int, confidence float64) *Difference {
 	return d
 }
 
-// Shown reports whether the interval of the difference excludes zero.
-func (d *Difference) Shown() bool { return d.Low > 0 || d.High < 0 }
+// Shown reports whether the difference is certain at its confidence: the interval excludes zero, and the exact test, which
+// asks for more where few problems changed, agrees.
+func (d *Difference) Shown() bool { return (d.Low > 0 || d.High < 0) && d.P < 1-d.Confidence }
 
 // tango returns the score interval of a difference of paired shares (Tango 1998): the differences that a score test does
 // not reject.
@@ -98,18 +99,17 @@ func mcNemar(lost, won int) float64 {
 	return min(1, 2*sum)
 }
 
-// Finding says what the new run does: "loses 1.8 points of accuracy, 95 %: 0.6–3.0". A difference whose interval holds
-// zero is not shown.
+// Finding says what the new run does: "loses 1.8 points of accuracy, 95 %: 0.6–3.0".
 func (d *Difference) Finding() string {
 	points := func(v float64) string { return fmt.Sprintf("%.1f", math.Abs(100*v)) }
 	level := artifact.Trimmed(100*d.Confidence, 3) + " %: "
 	switch {
+	case !d.Shown():
+		return "shows no certain difference of accuracy: " + d.Points() + " points, " + level + d.Between()
 	case d.High < 0:
 		return "loses " + points(d.Difference) + " points of accuracy, " + level + points(d.High) + "–" + points(d.Low)
-	case d.Low > 0:
-		return "gains " + points(d.Difference) + " points of accuracy, " + level + points(d.Low) + "–" + points(d.High)
 	}
-	return "shows no difference of accuracy: " + d.Points() + " points, " + level + d.Between()
+	return "gains " + points(d.Difference) + " points of accuracy, " + level + points(d.Low) + "–" + points(d.High)
 }
 
 // Points writes the difference in percentage points with its sign.

@@ -2,8 +2,11 @@ package html
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/answer"
 	"aiperf/internal/result/graded"
 	"aiperf/internal/result/summary"
 )
@@ -13,21 +16,21 @@ type accuracyView struct {
 	Cards []card
 	// Warning is empty unless no answer had the form asked for.
 	Warning, Grader string
-	// Tasks are the rows of the table, all tasks last where there are several.
+	// Tasks are the rows of the table where there are several: each, then all of them.
 	Tasks []taskRow
 	// Wrong are the first wrong answers, Varied the first problems that got different answers; the notes say which part
 	// of all of them these are.
-	Wrong      []wrongRow
-	WrongNote  string
-	Varied     []variedRow
-	VariedNote string
+	Wrong                 []wrongRow
+	WrongTotal, WrongNote string
+	Varied                []variedRow
+	VariedNote            string
 }
 
 type taskRow struct{ Task, Correct, Total, Unparsed, Accuracy, Interval string }
 
 type wrongRow struct {
-	Problem, Task, Extracted, Expected, Reason, Request, Output, Thinking string
-	Unparsed                                                              bool
+	Problem, Extracted, Expected, Reason, Request, Output, Thinking string
+	Unparsed                                                        bool
 }
 
 type variedRow struct {
@@ -50,11 +53,11 @@ func newAccuracyView(a *summary.Accuracy, answers *graded.Notable) *accuracyView
 	if overall.Total > 0 && overall.Unparsed == overall.Total {
 		v.Warning = summary.NoneParsed
 	}
-	rows := a.Tasks
-	if len(rows) > 1 {
-		rows = append(append([]summary.TaskAccuracy{}, rows...), overall)
-	}
+	rows := append(append([]summary.TaskAccuracy{}, a.Tasks...), overall)
 	for i := range rows {
+		if len(a.Tasks) < 2 {
+			break // the cards say it
+		}
 		t := &rows[i]
 		v.Tasks = append(v.Tasks, taskRow{t.Task, integer(t.Correct), integer(t.Total), integer(t.Unparsed),
 			percentage(t.Rate()), interval(t)})
@@ -76,43 +79,42 @@ func interval(t *summary.TaskAccuracy) string {
 }
 
 func (v *accuracyView) cards(a *summary.Accuracy, overall *summary.TaskAccuracy) {
-	if overall.Total == 0 {
-		v.Cards = append(v.Cards, card{Title: a.Benchmark, Value: "–", What: "no answer was graded"})
-	} else {
-		v.Cards = append(v.Cards, card{Title: "Right answers, " + a.Benchmark, Value: fmt.Sprintf("%.2f", 100*overall.Rate()),
-			Unit: "%", Lines: []cardLine{{Text: integer(overall.Correct) + " of " + integer(overall.Total)},
-				{Text: "95 %: " + interval(overall)}}})
-		v.Cards = append(v.Cards, card{Title: "Not in the form asked for", Value: integer(overall.Unparsed),
-			What:  short(100*float64(overall.Unparsed)/float64(overall.Total)) + " % of the answers",
-			Lines: []cardLine{{Text: "graded by what was found instead"}}})
+	right := card{Title: "Accuracy, " + a.Benchmark, Value: "–", What: "no answer was graded"}
+	if overall.Total > 0 {
+		right.Value, right.Unit, right.What = fmt.Sprintf("%.2f", 100*overall.Rate()), "%", ""
+		right.Lines = []cardLine{{Text: integer(overall.Correct) + " of " + integer(overall.Total) + " answers right"},
+			{Text: "95 %: " + interval(overall)}}
 	}
-	asked := card{Title: "Problems asked", Value: integer(a.Asked), What: "of " + integer(a.Problems)}
+	right.Lines = append(right.Lines, cardLine{Text: integer(a.Asked) + " of " + integer(a.Problems) + " problems asked"})
 	if a.Ungraded > 0 {
-		asked.Lines = append(asked.Lines, cardLine{Text: integer(a.Ungraded) + " " + plural(int(a.Ungraded), "request") +
-			" failed and not graded"})
+		right.Lines = append(right.Lines, cardLine{Text: integer(a.Ungraded) + " failed " +
+			plural(int(a.Ungraded), "request") + " not graded"})
 	}
-	v.Cards = append(v.Cards, asked)
+	v.Cards = append(v.Cards, right)
+	if overall.Total > 0 {
+		v.Cards = append(v.Cards, card{Title: "Unparsed answers", Value: integer(overall.Unparsed),
+			What:  short(100*share(overall.Unparsed, overall.Total)) + " % of the answers",
+			Lines: []cardLine{{Text: "not in the form asked for; graded by what was found instead"}}})
+	}
 	if r := a.Repeats; r != nil {
-		share := 100 * float64(r.Varied) / float64(r.Problems)
 		v.Cards = append(v.Cards, card{Title: "Different answers to the same problem", Value: integer(r.Varied),
 			Unit:  plural(int(r.Varied), "problem"),
-			What:  short(share) + " % of " + integer(r.Problems) + " asked several times",
+			What:  short(100*share(r.Varied, r.Problems)) + " % of " + integer(r.Problems) + " asked several times",
 			Lines: []cardLine{{Text: integer(r.Flipped) + " right at one time and wrong at another"}}})
 	}
 }
 
+func share(n, of int64) float64 { return float64(n) / float64(of) }
+
 // answers adds the answers that are worth a look.
 func (v *accuracyView) answers(n *graded.Notable) {
-	several := len(v.Tasks) > 1
 	for i := range n.Wrong {
 		a := &n.Wrong[i]
 		row := wrongRow{Problem: a.Problem, Extracted: shorten(a.Actual, shownText), Expected: shorten(a.Expected, shownText),
 			Reason: a.Explanation, Request: a.RequestID, Output: a.Output, Thinking: a.Thinking, Unparsed: a.Unparsed}
-		if several {
-			row.Task = a.Task
-		}
 		v.Wrong = append(v.Wrong, row)
 	}
+	v.WrongTotal = counted(int(n.WrongTotal), "wrong answer")
 	if more := n.WrongTotal - int64(len(v.Wrong)); more > 0 {
 		v.WrongNote = fmt.Sprintf("The first %d of %s wrong answers in the order in which they were asked.", len(v.Wrong),
 			integer(n.WrongTotal))
@@ -135,3 +137,53 @@ func (v *accuracyView) answers(n *graded.Notable) {
 
 // shownText is how much of an extracted or a gold answer a table shows, in characters.
 const shownText = 200
+
+// sweepAccuracy is the section of a sweep on graded answers.
+type sweepAccuracy struct {
+	Title    string
+	Findings []status
+	Columns  []string
+	Rows     [][]string
+	// Chart is nil where fewer than two cells have an accuracy.
+	Chart *curveView
+}
+
+// accuracy makes the section, and takes its chart out of the others.
+func (v *sweepView) accuracy(s *answer.Sweep) {
+	rows := s.AccuracyTable()
+	if rows == nil {
+		return
+	}
+	a := &sweepAccuracy{Title: s.AccuracyTitle(), Columns: rows[0], Rows: rows[1:]}
+	for i := range s.Cells {
+		c := &s.Cells[i]
+		if c.Accuracy == nil || c.Accuracy.Against == nil || !c.Accuracy.Against.Shown() {
+			continue
+		}
+		d := c.Accuracy.Against
+		of := status{Level: good, Title: "At " + c.Label + " the server " + d.Finding(), Text: d.Counts()}
+		if d.Difference < 0 {
+			of.Level = bad
+		}
+		a.Findings = append(a.Findings, of)
+	}
+	if len(a.Findings) == 0 {
+		for _, finding := range s.AccuracyFindings() {
+			a.Findings = append(a.Findings, status{Level: plain, Title: strings.ToUpper(finding[:1]) + finding[1:]})
+		}
+	}
+	if i := slices.IndexFunc(v.Curves, func(c curveView) bool { return c.Tag == metrics.AccuracyOverall }); i >= 0 {
+		chart := v.Curves[i]
+		chart.Keys = map[string]string{"avg": metrics.AccuracyOverall + "_avg"}
+		a.Chart, v.Curves = &chart, slices.Delete(v.Curves, i, i+1)
+	}
+	v.Accuracy = a
+}
+
+// charts returns all charts over a parameter.
+func (v *sweepView) charts() []curveView {
+	if v.Accuracy == nil || v.Accuracy.Chart == nil {
+		return v.Curves
+	}
+	return append(slices.Clip(v.Curves), *v.Accuracy.Chart)
+}

@@ -276,6 +276,7 @@ func (g *grading) add(one answer, v grade.Verdict) {
 	if h == nil {
 		h = &heard{first: hash}
 		g.problems[one.problem.ID] = h
+		t.Problems++
 	}
 	h.times++
 	h.varied = h.varied || hash != h.first

@@ -20,22 +20,46 @@ func Math(answer, gold string) Verdict {
 	return v.compare()
 }
 
-// Expression compares the boxed, stated or last result with a gold expression. An answer counts as unparsed only where
-// it is empty.
+// Expression compares the boxed, stated or last result with a gold expression. Nothing counts as unparsed, as in the
+// original.
 func Expression(answer, gold string) Verdict {
 	v := Verdict{Gold: goldResult(gold)}
-	v.Extracted, _ = result(answer)
-	v.Unparsed = v.Extracted == ""
-	return v.compare()
+	if numbers := extracting().pieces(v.Gold); len(numbers) == 1 && numbers[0].plain && !strings.ContainsAny(v.Gold, `\!()[]{}`) {
+		v.Gold = numbers[0].text // without the unit
+	}
+	return v.extractive(answer)
 }
 
 // LaTeX compares the boxed, stated or last result with that of a gold solution.
 func LaTeX(answer, gold string) Verdict {
-	v := Verdict{}
-	v.Gold, _ = result(gold)
-	v.Extracted, _ = result(answer)
-	v.Unparsed = v.Extracted == ""
-	return v.compare()
+	v := Verdict{Gold: strings.TrimSpace(gold)}
+	if f, ok := extract(gold); ok {
+		v.Gold = f.text
+	}
+	return v.extractive(answer)
+}
+
+// extractive compares what a text gives with the gold answer.
+func (v Verdict) extractive(answer string) Verdict {
+	f, ok := extract(answer)
+	if v.Extracted = strings.TrimSpace(f.text); ok && v.Extracted != "" {
+		v.Correct = exactly(v.Extracted, v.Gold) || f.plain && exactly(plainly(v.Extracted), plainly(v.Gold))
+	}
+	return v.explain("the result equals the gold result", "the result differs from the gold result")
+}
+
+// plainly is a plain number without the separators of thousands and the percent sign, which leaves open what is meant.
+func plainly(s string) string {
+	s = strings.TrimSuffix(s, "%")
+	if l := strings.FieldsFunc(s, func(c rune) bool { return c == ' ' || c == ',' }); len(l) > 1 {
+		for _, group := range l[1:] {
+			if len(group) < 3 || !isDigit(group[0]) {
+				return s
+			}
+		}
+		return strings.Join(l, "")
+	}
+	return s
 }
 
 func (v Verdict) compare() Verdict {

@@ -9,13 +9,16 @@ import (
 )
 
 type exactRules struct {
-	text, joiner, bare, spaced, grouped, base, symbol, decimal, listed *regexp.Regexp
-	plain                                                              *strings.Replacer
+	text, joiner, script, boxed, word, bare, spaced, grouped, base, symbol, decimal, listed *regexp.Regexp
+	plain                                                                                   *strings.Replacer
 }
 
 var ofExact = sync.OnceValue(func() *exactRules {
 	return &exactRules{
-		text:    regexp.MustCompile(`\\(?:text|mbox|mathrm|textrm)\{([^{}]*)\}(\^\{?[0-9]\}?)?`),
+		text:    regexp.MustCompile(`\\(?:text|mbox|mathrm|text..|operatorname)\{([^{}]*)\}(\^\{?[0-9]\}?)?`),
+		script:  regexp.MustCompile(`([_^])([0-9A-Za-z]) `),
+		boxed:   regexp.MustCompile(`^\\boxed\{(.*)\}$`),
+		word:    regexp.MustCompile(`\\(?:text|mbox|mathrm)`),
 		joiner:  regexp.MustCompile(`,?\\text\{[ ,]*(?:and|or) *\}|\\(?:lor|land|vee)\b`),
 		bare:    regexp.MustCompile(` (?:and|or) `),
 		spaced:  regexp.MustCompile(`([0-9])(?: |\\,|\\ |~)+([0-9])`),
@@ -38,7 +41,7 @@ func exactly(answer, gold string) bool {
 		return strings.TrimSpace(answer) == strings.TrimSpace(gold)
 	}
 	a, b := tidy(answer), tidy(gold)
-	if a == b {
+	if a == b || strings.EqualFold(a, b) && ofExact().word.MatchString(answer) != ofExact().word.MatchString(gold) {
 		return a != ""
 	}
 	return a != "" && b != "" && sameResult(a, b, 0)
@@ -48,11 +51,12 @@ func exactly(answer, gold string) bool {
 func tidy(text string) string {
 	r, n := ofExact(), normalRules()
 	s := strings.TrimRight(strings.TrimSpace(strings.ReplaceAll(text, "\n", " ")), ". ")
-	s = n.commands.Replace(s)
+	s = n.commands.Replace(r.boxed.ReplaceAllString(s, "$1"))
 	s = arrays().ReplaceAllString(s, `\$1{pmatrix}`)
 	s = r.joiner.ReplaceAllString(s, ";")
 	s = r.bare.ReplaceAllString(s, ";")
 	s = strings.ReplaceAll(s, `\\`, "\x00")
+	s = r.script.ReplaceAllString(s, "$1{$2}")
 	s = r.spaced.ReplaceAllString(s, `$1\cdot$2`)
 	s = r.plain.Replace(s)
 	s = n.box.ReplaceAllString(s, "$1")
@@ -69,7 +73,10 @@ func tidy(text string) string {
 	s = n.frac.ReplaceAllString(s, `\frac{$1}{$2}`)
 	s = n.leadDot.ReplaceAllString(s, "${1}0.$2")
 	s = n.sign.ReplaceAllString(s, "$1")
-	s = r.base.ReplaceAllString(s, "$1")
+	s = infinity(r.base.ReplaceAllString(s, "$1"))
+	if m := n.member.FindString(s); m != "" {
+		s = strings.TrimSpace(s[1+len(commandAt(s[1:])):])
+	}
 	if p, ok := strings.CutSuffix(s, "%"); ok && p != "" && !strings.Contains(p, "%") {
 		s = `\frac{` + p + "}{100}"
 	}
@@ -88,9 +95,9 @@ func pieces(s string) []string {
 			return []string{s}
 		}
 		for _, one := range list {
-			if l, r, ok := strings.Cut(one, `\pm`); ok && !strings.Contains(r, `\pm`) {
+			if l, r, ok := strings.Cut(one, `\pm`); ok && l != "" && !strings.Contains(r, `\pm`) {
 				r = strings.TrimSpace(r)
-				out = append(out, strings.TrimPrefix(l+"+"+r, "+"), l+"-"+r)
+				out = append(out, l+"+"+r, l+"-"+r)
 			} else if one != "" {
 				out = append(out, one)
 			}
@@ -111,6 +118,11 @@ func sameResult(a, b string, depth int) bool {
 	}
 	if x, y := strings.Split(a, `\cup`), strings.Split(b, `\cup`); len(x) > 1 || len(y) > 1 {
 		return len(x) <= most && anyOrder(x, y, depth)
+	}
+	if !strings.Contains(a, ",") || !strings.Contains(b, "=") {
+		if v := bare(a); v != a && bare(b) == b && strings.ContainsAny(v, "([{") {
+			a = v
+		}
 	}
 	openA, innerA, closeA := brackets(a)
 	openB, innerB, closeB := brackets(b)
@@ -262,8 +274,12 @@ func sameEquation(a, b string, depth int) (same, decided bool) {
 		}
 		return sameResult(partsA[n-1], partsB[m-1], depth+1), true
 	case n > 1:
-		return sameResult(partsA[n-1], b, depth+1) || !ofExact().symbol.MatchString(partsA[0]) && sameResult(partsA[0], b, depth+1),
-			true
+		if s := ofExact().symbol; sameResult(partsA[n-1], b, depth+1) {
+			return true, true
+		} else if s.MatchString(partsA[0]) || s.MatchString(partsA[n-1]) {
+			return false, true
+		}
+		return sameResult(partsA[0], b, depth+1), true
 	default:
 		return ofExact().symbol.MatchString(partsB[0]) && sameResult(a, partsB[m-1], depth+1), true
 	}

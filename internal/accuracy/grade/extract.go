@@ -31,11 +31,13 @@ type extractor struct {
 
 var extracting = sync.OnceValue(func() *extractor {
 	const number = `(?:[0-9]{1,3}(?:[ ,][0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?|\.[0-9]+)`
+	const more = `(?: ?[-+*/^] ?(?:-?` + number + `|\(-?` + number + `\)))`
+	const fraction = `-?\\frac\{-?[0-9]+\}\{[0-9]+\}`
 	return &extractor{
-		math: regexp.MustCompile(`(?s)\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|\$([^$\n]+?)\$|` +
+		math: regexp.MustCompile(`(?s)\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|\$((?:\\.|[^$\\\n])+?)\$|` +
 			`\\begin\{(?:equation|align|gather|math)\*?\}(.+?)\\end\{(?:equation|align|gather|math)\*?\}`),
-		plain: regexp.MustCompile(`(-?` + number + `(?: ?[-+*/^] ?(?:-?` + number + `|\(-?` + number + `\)))*%?|` +
-			`-?\\[dt]?frac\{-?[0-9]+\}\{[0-9]+\})`),
+		plain: regexp.MustCompile(`-?` + number + more + `*%?|` + fraction +
+			`|\((?:-` + number + more + `*|` + number + more + `+|` + fraction + `)\)`),
 		hoped:   regexp.MustCompile(`(?i:final answer)[^\n]{0,50}? is:?\s*`),
 		final:   regexp.MustCompile(`(?i:final answer) is:?\s*`),
 		said:    regexp.MustCompile(`(?i:answer)`),
@@ -121,7 +123,7 @@ func (e *extractor) pieces(text string) []span {
 	from := 0
 	for _, m := range append(math, span{len(text), len(text), found{}}) {
 		for _, n := range e.plain.FindAllStringIndex(text[from:m.from], -1) {
-			if a := from + n[0]; stands(text, a) {
+			if a := from + n[0]; stands(text, a) && (text[a] != '(' || enclosedStands(text, a)) {
 				out = append(out, span{a, from + n[1], found{text[a : from+n[1]], true}})
 			}
 		}
@@ -144,14 +146,31 @@ func stands(text string, at int) bool {
 	case ' ', '\n', '\t', '\r', '=':
 		return true
 	case '$':
-		return !strings.HasSuffix(before, `\$`)
+		return at == 1 || strings.ContainsRune(" \n=", rune(before[len(before)-2]))
 	}
 	return false
+}
+
+// enclosedStands reports whether an expression in brackets may begin here: a fraction anywhere, a sum or product behind a
+// colon, a negative number at the beginning of a line.
+func enclosedStands(text string, at int) bool {
+	switch before := strings.TrimRight(text[:at], " "); {
+	case strings.HasPrefix(text[at:], `(\frac`):
+		return true
+	case strings.HasPrefix(text[at:], "(-"):
+		return before == "" || strings.HasSuffix(before, "\n")
+	default:
+		return strings.HasSuffix(before, ":")
+	}
 }
 
 // boxes are the contents of the boxes of a text, in order; of nested ones the outer one.
 func boxes(text string) []span {
 	const mark = `\boxed`
+	if !strings.Contains(text, mark) {
+		return nil
+	}
+	closed := closings(text)
 	var out []span
 	for at := 0; ; {
 		i := strings.Index(text[at:], mark)
@@ -160,44 +179,47 @@ func boxes(text string) []span {
 		}
 		from := at + i
 		at = from + len(mark)
-		inner := strings.TrimLeft(text[at:], " ")
-		if !strings.HasPrefix(inner, "{") {
-			n := 0
-			for n < len(inner) && (isDigit(inner[n]) || isLetter(inner[n])) {
-				n++
-			}
-			if inner != text[at:] && n > 0 {
-				out = append(out, span{from, at + 1 + n, found{inner[:n], false}})
-			}
-			continue
+		start := at
+		for start < len(text) && text[start] == ' ' {
+			start++
 		}
-		start := len(text) - len(inner) + 1
-		end := closing(text, start)
-		if end < 0 {
-			return out
+		end := start
+		if start < len(text) && text[start] == '{' {
+			start++
+			if end = closed[start-1]; end == 0 {
+				continue
+			}
+			at = end + 1
+		} else {
+			for start > at && end < len(text) && (isDigit(text[end]) || isLetter(text[end])) {
+				end++
+			}
+			at = end
 		}
-		if at = end + 1; strings.TrimSpace(text[start:end]) != "" {
+		if strings.TrimSpace(text[start:end]) != "" {
 			out = append(out, span{from, at, found{text[start:end], false}})
 		}
 	}
 }
 
-// closing returns where the brace closes that is open; -1 for nowhere.
-func closing(text string, from int) int {
-	depth := 1
-	for i := from; i < len(text); i++ {
+// closings returns where each opening brace is closed, by its position; 0 for nowhere.
+func closings(text string) []int {
+	out := make([]int, len(text))
+	var open []int
+	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			i++
 		case '{':
-			depth++
+			open = append(open, i)
 		case '}':
-			if depth--; depth == 0 {
-				return i
+			if n := len(open); n > 0 {
+				out[open[n-1]] = i
+				open = open[:n-1]
 			}
 		}
 	}
-	return -1
+	return out
 }
 
 // joined joins pieces that a comma or "and" joins.

@@ -23,12 +23,18 @@ func Math(answer, gold string) Verdict {
 // Expression compares the boxed, stated or last result with a gold expression. Nothing counts as unparsed, as in the
 // original.
 func Expression(answer, gold string) Verdict {
-	v := Verdict{Gold: goldResult(gold)}
-	if numbers := extracting().pieces(v.Gold); len(numbers) == 1 && numbers[0].plain && !strings.ContainsAny(v.Gold, `\!()[]{}`) {
-		v.Gold = numbers[0].text // without the unit
+	v := Verdict{Gold: strings.TrimSpace(gold)}
+	if b, ok := boxed(v.Gold); ok {
+		v.Gold = b
+	} else if list := extracting().pieces(v.Gold); len(list) == 1 && list[0].plain && isUnit(v.Gold[list[0].to:]) {
+		v.Gold = list[0].text
+		return v.extractive(answer, true)
 	}
-	return v.extractive(answer)
+	return v.extractive(answer, false)
 }
+
+// isUnit reports whether what stands behind a number is nothing but words.
+func isUnit(s string) bool { return !strings.ContainsAny(s, "0123456789,\\!()[]{}^_=+-*/<>") }
 
 // LaTeX compares the boxed, stated or last result with that of a gold solution.
 func LaTeX(answer, gold string) Verdict {
@@ -36,14 +42,15 @@ func LaTeX(answer, gold string) Verdict {
 	if f, ok := extract(gold); ok {
 		v.Gold = f.text
 	}
-	return v.extractive(answer)
+	return v.extractive(answer, false)
 }
 
-// extractive compares what a text gives with the gold answer.
-func (v Verdict) extractive(answer string) Verdict {
+// extractive compares what a text gives with the gold answer, which may be a plain number.
+func (v Verdict) extractive(answer string, plain bool) Verdict {
 	f, ok := extract(answer)
 	if v.Extracted = strings.TrimSpace(f.text); ok && v.Extracted != "" {
-		v.Correct = exactly(v.Extracted, v.Gold) || f.plain && exactly(plainly(v.Extracted), plainly(v.Gold))
+		v.Correct = exactly(v.Extracted, v.Gold) ||
+			plain && exactly(v.Extracted, plainly(v.Gold)) || f.plain && exactly(plainly(v.Extracted), plainly(v.Gold))
 	}
 	return v.explain("the result equals the gold result", "the result differs from the gold result")
 }

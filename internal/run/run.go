@@ -20,6 +20,7 @@ import (
 	"aiperf/internal/config/userfile"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/hint"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
@@ -53,6 +54,28 @@ type Options struct {
 	Tokenizers *Tokenizers
 	// Capacity is what this machine was measured to carry; a run that asks for more is told so. nil = not known.
 	Capacity *capacity.Capacity
+	// ID is the id of the benchmark; empty for a new one. The shares of a run have that of the run.
+	ID string
+	// Share is the part of the run that is made here; the zero value is the whole of it. The configuration is that of
+	// the whole run, and has a random seed.
+	Share load.Share
+	// Join is called before each phase but the first, once the phase before is complete here, or has sent its last
+	// credit if this one is seamless. It gets what this share has used so far and returns the [load.Used.Max] of all
+	// shares, which it has to wait for. A share of a run with several phases needs it.
+	Join func(ctx context.Context, phase int, used load.Used) (load.Used, error)
+	// Begin is called before each phase once everything is ready for its first request. The phase starts at the instant
+	// that it returns, or at once if that is past; the arrivals are due from that instant on either way. nil starts at
+	// once. An error ends the run.
+	Begin func(ctx context.Context, phase int) (time.Time, error)
+	// Records takes each record once the run is done with it, from several goroutines at once; nil for none. Those of
+	// requests that were cut off come only where raw exchanges are exported (Raw.CutOff).
+	Records func(*record.Record)
+	// Phases takes the numbers of each phase, at each change of its state and some times a second meanwhile, from one
+	// goroutine at a time; nil for none. Their instants are nanoseconds since the Unix epoch. The last ones come before
+	// Execute returns.
+	Phases func(load.Stats)
+	// Remote makes the load elsewhere; nil makes it here.
+	Remote Remote
 }
 
 // Outcome is what a run yielded.

@@ -235,6 +235,32 @@ func without(list, other []string) (rest []string) {
 
 func always(int) bool { return true }
 
+// TestSharesKeepTheirResidues: where it is said that they do, a share takes the same sessions modulo the number of
+// shares in all phases, wherever these begin.
+func TestSharesKeepTheirResidues(t *testing.T) {
+	kept := 0
+	for name, s := range sharedModes() {
+		for _, of := range counts {
+			plan := s.plan
+			plan.Share = Share{0, of}
+			if !plan.KeepsResidues() {
+				continue
+			}
+			kept++
+			for i, p := range s.runInShares(t, of) {
+				for _, c := range p.sent {
+					if c.Session < FirstChild && c.Session%uint64(of) != uint64(i) {
+						t.Errorf("%s: share %d of %d takes session %d in phase %d", name, i, of, c.Session, c.Phase)
+					}
+				}
+			}
+		}
+	}
+	if kept < 30 {
+		t.Errorf("%d plans say that they keep residues", kept)
+	}
+}
+
 // roots leaves out child sessions, whose numbers are those of their own share.
 func roots(requests []string) []string {
 	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool {

@@ -44,6 +44,8 @@ type sharesHere struct {
 	sink     Sink
 	// begin may refuse the begin of a phase.
 	begin func(phase int) error
+	// apart has each share go on with its own numbers.
+	apart bool
 }
 
 // meeting is where the shares wait for each other.
@@ -99,7 +101,11 @@ func (h *sharesHere) Start(_ context.Context, _ load.Plan, sink Sink) (int, erro
 			Join: func(ctx context.Context, phase int, used load.Used) (load.Used, error) {
 				m := h.meeting("join", phase)
 				h.come(m, used)
-				return m.used, wait(ctx, m.all)
+				err := wait(ctx, m.all)
+				if h.apart {
+					return used, err
+				}
+				return m.used, err
 			},
 			Begin: func(ctx context.Context, phase int) (time.Time, error) {
 				m := h.meeting("begin", phase)
@@ -564,6 +570,20 @@ func TestShareThatCannotBeginEndsTheRun(t *testing.T) {
 	_, _, err := h.run(t, Options{})
 	if err == nil || !strings.Contains(err.Error(), "phase profiling does not start: the clocks differ by a day") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestSharesThatDisagreeAreNoticed(t *testing.T) {
+	h := newSharesHere(t, 2, slowServer(t, 0), "--random-seed", "7", "--isl", "20", "--osl", "4",
+		"--num-dataset-entries", "30", "--concurrency", "4", "--warmup-request-count", "11", "--request-count", "83")
+	h.apart = true
+	out, _, err := h.run(t, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "the shares of phase profiling sent 82 requests together, not 83: they did not agree on where it begins"
+	if got := out.Result.Incomplete; got != want {
+		t.Errorf("incomplete: %q", got)
 	}
 }
 

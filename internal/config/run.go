@@ -66,7 +66,7 @@ type Run struct {
 	// Submission is nil without a scenario.
 	Submission *Submission
 	// Asked holds what the user gave, for exports of the configuration.
-	Asked *settings.Settings
+	Asked *settings.Settings `carry:"-"`
 }
 
 // Accuracy is a benchmark whose problems are sent, and whose answers are graded.

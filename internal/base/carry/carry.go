@@ -34,18 +34,31 @@ var boxed = []reflect.Type{
 // errShort means that the bytes end too early.
 var errShort = errors.New("the bytes end within a value")
 
+// Codec carries values. The zero value is ready.
+type Codec struct {
+	// Types are those that fields of interface types may hold besides the usual values; their order is part of the
+	// format.
+	Types []reflect.Type
+}
+
 // Append appends a value to dst. It fails for types that cannot be carried.
-func Append(dst []byte, v any) ([]byte, error) {
+func Append(dst []byte, v any) ([]byte, error) { return new(Codec).Append(dst, v) }
+
+// Decode sets what v points to from bytes that [Append] made of a value of the same type. All bytes must be used up.
+func Decode(data []byte, v any) error { return new(Codec).Decode(data, v) }
+
+// Append appends a value to dst, as the function does.
+func (c *Codec) Append(dst []byte, v any) ([]byte, error) {
 	x := reflect.ValueOf(v)
 	for x.Kind() == reflect.Pointer && !x.IsNil() {
 		x = x.Elem()
 	}
-	return appendValue(dst, x)
+	return c.value(dst, x)
 }
 
-// Decode sets what v points to from bytes that [Append] made of a value of the same type. All bytes must be used up.
-func Decode(data []byte, v any) error {
-	d := decoder{data}
+// Decode sets what v points to from bytes that Append of an equal Codec made, as the function does.
+func (c *Codec) Decode(data []byte, v any) error {
+	d := decoder{data, c}
 	if err := d.value(reflect.ValueOf(v).Elem()); err != nil {
 		return err
 	}
@@ -127,7 +140,7 @@ func marshals(t reflect.Type) bool {
 		reflect.PointerTo(t).Implements(unmarshaler)
 }
 
-func appendValue(dst []byte, v reflect.Value) (_ []byte, err error) {
+func (c *Codec) value(dst []byte, v reflect.Value) (_ []byte, err error) {
 	switch v.Kind() {
 	case reflect.Bool:
 		if v.Bool() {
@@ -146,7 +159,7 @@ func appendValue(dst []byte, v reflect.Value) (_ []byte, err error) {
 		if v.IsNil() {
 			return append(dst, 0), nil
 		}
-		return appendValue(append(dst, 1), v.Elem())
+		return c.value(append(dst, 1), v.Elem())
 	case reflect.Slice:
 		if v.IsNil() {
 			return append(dst, 0), nil
@@ -155,38 +168,38 @@ func appendValue(dst []byte, v reflect.Value) (_ []byte, err error) {
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			return append(dst, v.Bytes()...), nil
 		}
-		return appendItems(dst, v)
+		return c.items(dst, v)
 	case reflect.Array:
-		return appendItems(dst, v)
+		return c.items(dst, v)
 	case reflect.Map:
-		return appendMap(dst, v)
+		return c.mapping(dst, v)
 	case reflect.Interface:
-		return appendBoxed(dst, v)
+		return c.box(dst, v)
 	case reflect.Struct:
-		return appendStruct(dst, v)
+		return c.structure(dst, v)
 	}
 	return nil, fmt.Errorf("a %s cannot be carried", v.Type())
 }
 
-func appendItems(dst []byte, v reflect.Value) (_ []byte, err error) {
+func (c *Codec) items(dst []byte, v reflect.Value) (_ []byte, err error) {
 	for i := range v.Len() {
-		if dst, err = appendValue(dst, v.Index(i)); err != nil {
+		if dst, err = c.value(dst, v.Index(i)); err != nil {
 			return nil, err
 		}
 	}
 	return dst, nil
 }
 
-func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
+func (c *Codec) mapping(dst []byte, v reflect.Value) (_ []byte, err error) {
 	if v.IsNil() {
 		return append(dst, 0), nil
 	}
 	dst = binary.AppendUvarint(dst, uint64(v.Len())+1)
 	var entries []string
 	for key, value := range v.Seq2() {
-		entry, err := appendValue(nil, key)
+		entry, err := c.value(nil, key)
 		if err == nil {
-			entry, err = appendValue(entry, value)
+			entry, err = c.value(entry, value)
 		}
 		if err != nil {
 			return nil, err
@@ -200,21 +213,21 @@ func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 	return dst, nil
 }
 
-func appendBoxed(dst []byte, v reflect.Value) ([]byte, error) {
-	if v.Type().NumMethod() > 0 {
-		return nil, fmt.Errorf("a %s cannot be carried", v.Type())
-	}
+func (c *Codec) box(dst []byte, v reflect.Value) ([]byte, error) {
 	if v.IsNil() {
 		return append(dst, 0), nil
 	}
 	kind := slices.Index(boxed, v.Elem().Type())
 	if kind < 0 {
-		return nil, fmt.Errorf("a %s in a field of any type cannot be carried", v.Elem().Type())
+		if kind = slices.Index(c.Types, v.Elem().Type()); kind < 0 {
+			return nil, fmt.Errorf("a %s in a field of type %s cannot be carried", v.Elem().Type(), v.Type())
+		}
+		kind += len(boxed)
 	}
-	return appendValue(append(dst, byte(kind)), v.Elem())
+	return c.value(append(dst, byte(kind)), v.Elem())
 }
 
-func appendStruct(dst []byte, v reflect.Value) (_ []byte, err error) {
+func (c *Codec) structure(dst []byte, v reflect.Value) (_ []byte, err error) {
 	if marshals(v.Type()) {
 		own := reflect.New(v.Type())
 		own.Elem().Set(v)
@@ -229,7 +242,7 @@ func appendStruct(dst []byte, v reflect.Value) (_ []byte, err error) {
 		return nil, fmt.Errorf("a %s cannot be carried: its field %s is not exported", v.Type(), all.hidden)
 	}
 	for _, i := range all.carried {
-		if dst, err = appendValue(dst, v.Field(i)); err != nil {
+		if dst, err = c.value(dst, v.Field(i)); err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", v.Type(), v.Type().Field(i).Name, err)
 		}
 	}
@@ -237,7 +250,10 @@ func appendStruct(dst []byte, v reflect.Value) (_ []byte, err error) {
 }
 
 // decoder reads values off its data.
-type decoder struct{ data []byte }
+type decoder struct {
+	data  []byte
+	codec *Codec
+}
 
 func (d *decoder) uvarint() (uint64, error) {
 	n, used := binary.Uvarint(d.data)
@@ -397,16 +413,15 @@ func (d *decoder) box(v reflect.Value) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case v.Type().NumMethod() > 0:
-		return fmt.Errorf("a %s cannot be carried", v.Type())
-	case kind[0] == 0:
+	if kind[0] == 0 {
 		v.SetZero()
 		return nil
-	case int(kind[0]) >= len(boxed):
-		return fmt.Errorf("there is no type %d", kind[0])
 	}
-	own := reflect.New(boxed[kind[0]]).Elem()
+	types := slices.Concat(boxed, d.codec.Types)
+	if int(kind[0]) >= len(types) || !types[kind[0]].AssignableTo(v.Type()) {
+		return fmt.Errorf("there is no type %d in a field of type %s", kind[0], v.Type())
+	}
+	own := reflect.New(types[kind[0]]).Elem()
 	if err := d.value(own); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package carry
 
 import (
 	"encoding/json"
+	"io"
 	"math"
 	"net/netip"
 	"net/url"
@@ -77,7 +78,7 @@ func TestEqualValuesHaveEqualBytes(t *testing.T) {
 
 func TestWhatCannotBeCarriedIsAnError(t *testing.T) {
 	type hidden struct{ x int }
-	for _, v := range []any{hidden{1}, func() {}, struct{ E error }{nil}, struct{ Any any }{time.Second}} {
+	for _, v := range []any{hidden{1}, func() {}, struct{ E error }{io.EOF}, struct{ Any any }{time.Second}} {
 		if _, err := Append(nil, v); err == nil {
 			t.Errorf("%T was carried", v)
 		}
@@ -99,6 +100,35 @@ func TestEveryPrefixIsAnError(t *testing.T) {
 	var got sample
 	if Decode(append(data, 0), &got) == nil {
 		t.Error("a byte too many was not noticed")
+	}
+}
+
+type shape interface{ area() float64 }
+
+type square struct{ Side float64 }
+
+func (s square) area() float64 { return s.Side * s.Side }
+
+func TestInterfacesHoldTheTypesOfTheCodec(t *testing.T) {
+	type drawing struct{ Shape shape }
+	c := Codec{Types: []reflect.Type{reflect.TypeFor[square]()}}
+	data, err := c.Append(nil, drawing{square{2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got drawing
+	if err := c.Decode(data, &got); err != nil || got.Shape != (square{2}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, err := Append(nil, drawing{square{2}}); err == nil {
+		t.Error("a type that is not in the list was carried")
+	}
+	text, err := Append(nil, struct{ Any any }{"text"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Decode(text, &got) == nil {
+		t.Error("a text became a shape")
 	}
 }
 

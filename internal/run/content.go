@@ -201,8 +201,10 @@ func (c *content) datasetHash() (string, bool) {
 // promptTally counts how often the first prompt of each conversation was sent in the profiling phases, in four bytes a
 // conversation.
 type promptTally struct {
-	mu                  sync.Mutex
-	times               []uint32
+	mu    sync.Mutex
+	times []uint32
+	// named counts by the ids of the conversations, where only these are known.
+	named               map[string]uint32
 	sent, distinct, max int64
 }
 
@@ -210,12 +212,28 @@ type promptTally struct {
 func (p *promptTally) add(conversation int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.times[conversation] == 0 {
+	p.times[conversation]++
+	p.count(p.times[conversation])
+}
+
+// addNamed counts the first prompt of a conversation by its id.
+func (p *promptTally) addNamed(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.named == nil {
+		p.named = map[string]uint32{}
+	}
+	p.named[id]++
+	p.count(p.named[id])
+}
+
+// count counts a prompt that has now been sent so many times.
+func (p *promptTally) count(times uint32) {
+	if times == 1 {
 		p.distinct++
 	}
-	p.times[conversation]++
 	p.sent++
-	p.max = max(p.max, int64(p.times[conversation]))
+	p.max = max(p.max, int64(times))
 }
 
 // summary is the tally as the results have it; nil when nothing was sent.

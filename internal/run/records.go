@@ -153,6 +153,9 @@ func (rs *recorder) deliver(r *record.Record) {
 	for _, s := range rs.sinks {
 		s.Add(r)
 	}
+	if rs.options.Records != nil {
+		rs.options.Records(r)
+	}
 }
 
 // count takes a request that succeeded or failed.
@@ -175,7 +178,7 @@ func (rs *recorder) count(r *record.Record) {
 	if r.ContextOverflowSkip {
 		return
 	}
-	if reason := rs.thresholds.exceeded(r); reason != nil {
+	if reason := rs.thresholds.exceeded(r); reason != nil && rs.options.Share.Whole() {
 		rs.ending.abort(reason)
 	}
 	if profiling {

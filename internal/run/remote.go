@@ -47,10 +47,20 @@ type Sink interface {
 	Abort(reason error)
 }
 
-// Part is what a share of a run says of itself at its end: the judgement on its process as a client.
+// Part is what a share of a run says of itself at its end: the judgement on its process as a client. The verdict on the
+// run is the worst of those on its parts and on the run itself, with the findings that led to it.
 type Part struct {
 	// Name is how reports name the share.
 	Name    string
 	Verdict trust.Verdict
 	Reasons []trust.Reason
+}
+
+// Part returns what a share says of itself, under a name.
+func (o *Outcome) Part(name string) Part {
+	p := Part{Name: name, Verdict: o.Verdict}
+	if o.Client != nil {
+		p.Reasons = o.Client.Reasons
+	}
+	return p
 }

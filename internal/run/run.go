@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -56,8 +57,11 @@ type Options struct {
 	Capacity *capacity.Capacity
 	// ID is the id of the benchmark; empty for a new one. The shares of a run have that of the run.
 	ID string
+	// Clock is the clock of the run; nil for a new one. All its wall times are those of the clock.
+	Clock *clock.Clock
 	// Share is the part of the run that is made here; the zero value is the whole of it. The configuration is that of
-	// the whole run, and has a random seed.
+	// the whole run, and has a random seed. A share does nothing but send and record: it asks nothing else of servers,
+	// collects no metrics of them, calls no exporters, and an error rate ends it only with the whole run.
 	Share load.Share
 	// Join is called before each phase but the first, once the phase before is complete here, or has sent its last
 	// credit if this one is seamless. It gets what this share has used so far and returns the [load.Used.Max] of all
@@ -118,11 +122,20 @@ func (e *NoResultsError) Error() string {
 // Execute runs one benchmark. Its error means that there is no outcome: the run could not start or
 // yielded no record.
 func Execute(ctx context.Context, cfg *config.Run, o Options) (*Outcome, error) {
-	return executeBy(ctx, cfg, o, clock.New())
+	c := o.Clock
+	if c == nil {
+		c = clock.New()
+	}
+	return executeBy(ctx, cfg, o, c)
 }
 
 // executeBy runs a benchmark by a clock.
 func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) (*Outcome, error) {
+	if o.Remote != nil || !o.Share.Whole() {
+		if err := CheckShares(cfg); err != nil {
+			return nil, err
+		}
+	}
 	e := newExecution(newBase(cfg, o, c))
 	defer e.close()
 	if err := e.prepareUntilStopped(ctx); err != nil {
@@ -153,8 +166,11 @@ type base struct {
 }
 
 func newBase(cfg *config.Run, o Options, c *clock.Clock) *base {
+	if o.ID == "" {
+		o.ID = newBenchmarkID()
+	}
 	return &base{
-		cfg: cfg, options: o, log: o.Log.Logger("run"), clock: c, id: newBenchmarkID(), redactor: cfg.Redactor(),
+		cfg: cfg, options: o, log: o.Log.Logger("run"), clock: c, id: o.ID, redactor: cfg.Redactor(),
 	}
 }
 
@@ -181,11 +197,13 @@ type execution struct {
 	// origin is the provenance of the results.
 	origin artifact.Object
 
-	client     transport
-	intake     *intake.Intake
-	pool       *intake.Pool
-	engine     *load.Engine
+	client transport
+	intake *intake.Intake
+	pool   recordMaker
+	engine generator
+	// dispatcher is nil where the load is made elsewhere, remote where it is made here.
 	dispatcher *dispatcher
+	remote     *remoteLoad
 	// reach is nil when the run goes on whether or not its servers can be reached.
 	reach *reachability
 	// prompts counts how often prompts were sent.
@@ -207,6 +225,8 @@ type execution struct {
 	// rtt is the network's round trip, nil as long as it is not known.
 	rtt       *time.Duration
 	followers followers
+	// reporting keeps the numbers of phases in order that Options.Phases gets.
+	reporting sync.Mutex
 }
 
 func newExecution(b *base) *execution {
@@ -223,6 +243,7 @@ func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	e.watchRecords()
 	watched, kept := e.watch(done), e.keepState(done)
 	result, err := e.engine.Run(ctx)
+	e.report()
 	close(done)
 	e.followers.settle()
 	<-watched
@@ -270,7 +291,9 @@ func (e *execution) drain(phases []load.Stats) {
 	if cancelled(phases) {
 		limit = e.cfg.Env.Service.ProfileCancelTimeout
 	}
-	e.dispatcher.close()
+	if e.dispatcher != nil {
+		e.dispatcher.close()
+	}
 	ctx, cancel := context.WithTimeout(e.stall.going, limit)
 	defer cancel()
 	defer e.stall.end()

@@ -47,6 +47,8 @@ type Run struct {
 	Accuracy *Accuracy
 	// Serve is nil where the server is up already.
 	Serve *Serve
+	// Fleet is nil where one process makes the load.
+	Fleet *Fleet `carry:"-"`
 	// Probes says how the runs of a search are made.
 	Probes  Probes
 	Workers Workers

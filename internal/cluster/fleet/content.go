@@ -48,8 +48,8 @@ type block struct {
 
 // vocabulary is a packed tokenizer, in blocks.
 type vocabulary struct {
-	Name, Revision string
-	Blocks         []block
+	Name   string
+	Blocks []block
 }
 
 // written is a conversation as it travels. What cannot travel is put into words: why it is broken.
@@ -99,7 +99,7 @@ func publish(ctx context.Context, s store, c *run.Content, shares int) (name str
 		m.Classes = append(m.Classes, writers[i].blocks)
 	}
 	for _, p := range c.Tokenizers {
-		v := vocabulary{Name: p.Name, Revision: p.Revision}
+		v := vocabulary{Name: p.Name}
 		for rest := p.Data; len(rest) > 0; {
 			n := min(len(rest), blockBytes)
 			b, err := putBlock(ctx, s, rest[:n])
@@ -242,7 +242,7 @@ func (f *fetcher) content(ctx context.Context, w *work) (*run.Content, error) {
 			}
 			file.Write(data)
 		}
-		c.Tokenizers = append(c.Tokenizers, run.PackedTokenizer{Name: v.Name, Revision: v.Revision, Data: file.Bytes()})
+		c.Tokenizers = append(c.Tokenizers, run.PackedTokenizer{Name: v.Name, Data: file.Bytes()})
 	}
 	return c, nil
 }

@@ -28,8 +28,9 @@ type Options struct {
 	Agents int
 	Wait   time.Duration
 	// Local has the coordinator start the agents itself, as processes of this program with some further arguments.
-	Local     bool
-	LocalArgs []string
+	Local bool
+	// LocalDir is the folder of the files of local agents that stay; empty for temporary ones.
+	LocalDir string
 	// URL is a NATS server; empty for one of the coordinator's own, which listens on Listen (HOST:PORT).
 	URL, Listen string
 	Security    Security
@@ -160,6 +161,9 @@ func (f *Fleet) connection() (up func(*nats.Conn), down func(*nats.Conn, error))
 	}
 	return up, down
 }
+
+// Clock is that of the runs of the fleet.
+func (f *Fleet) Clock() *clock.Clock { return f.options.Clock }
 
 // Address is where agents find the NATS server.
 func (f *Fleet) Address() string {

@@ -133,9 +133,31 @@ type report struct {
 // ended is how a share ended.
 type ended struct {
 	// Error is why it ended itself; empty if it did not.
-	Error   string
-	Verdict trust.Verdict
-	Reasons []trust.Reason
+	Error    string
+	Verdict  trust.Verdict
+	Findings []finding
 	// Dir is the folder of files that stay with the agent; empty for none.
 	Dir string
+}
+
+// finding is a reason of a verdict.
+type finding struct {
+	Code            string
+	Leads           trust.Verdict
+	Message, Advice string
+}
+
+func findingsOf(list []trust.Reason) (out []finding) {
+	for _, r := range list {
+		out = append(out, finding{r.Code, r.Leads, r.Message, r.Advice})
+	}
+	return out
+}
+
+// reasons returns the findings as a part of a run has them.
+func (e *ended) reasons() (out []trust.Reason) {
+	for _, f := range e.Findings {
+		out = append(out, trust.Reason{Code: f.Code, Leads: f.Leads, Message: f.Message, Advice: f.Advice})
+	}
+	return out
 }

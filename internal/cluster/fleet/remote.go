@@ -364,7 +364,7 @@ func (r *running) Close(ctx context.Context) (parts []run.Part) {
 			a.Lost = m.lost.Error()
 		} else if e := m.report.Ended; e != nil && m.report.Run == r.id {
 			a.Dir = e.Dir
-			parts = append(parts, run.Part{Name: m.Name, Verdict: e.Verdict, Reasons: e.Reasons})
+			parts = append(parts, run.Part{Name: m.Name, Verdict: e.Verdict, Reasons: e.reasons()})
 		}
 		r.account = append(r.account, a)
 	}

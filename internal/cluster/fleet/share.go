@@ -82,7 +82,7 @@ func (s *share) execute() {
 	s.ended = &ended{Verdict: trust.Valid}
 	if out != nil {
 		p := out.Part(s.agent.Name)
-		s.ended.Verdict, s.ended.Reasons = p.Verdict, p.Reasons
+		s.ended.Verdict, s.ended.Findings = p.Verdict, findingsOf(p.Reasons)
 		err = errors.Join(out.Aborted, out.Problem)
 	}
 	var none *run.NoResultsError

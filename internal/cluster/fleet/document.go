@@ -1,6 +1,28 @@
 package fleet
 
-import "aiperf/internal/base/artifact"
+import (
+	"fmt"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+)
+
+// Lost returns what the results lack of agents that were lost; nil if none was.
+func Lost(accounts []Account) error {
+	var who []string
+	requests := int64(0)
+	for i := range accounts {
+		if x := &accounts[i]; x.Lost != "" {
+			who = append(who, fmt.Sprintf("%s (%s)", x.Name, x.Lost))
+			requests += x.InFlight + x.Unrecorded
+		}
+	}
+	if who == nil {
+		return nil
+	}
+	return fmt.Errorf("the results lack a part of the load: %d of %d agents were lost, with %d requests that have no "+
+		"record: %s", len(who), len(accounts), requests, strings.Join(who, ", "))
+}
 
 // Document returns the accounts of a run as fleet.json has them.
 func Document(accounts []Account) artifact.Object {

@@ -205,8 +205,19 @@ func (r *running) report(m *member) {
 	share := m.share
 	r.forward(share, phases)
 	if e := rep.Ended; e != nil && e.Error != "" {
-		go r.fleet.lose(m, errors.New(e.Error))
+		go r.part(m, &rep)
 	}
+}
+
+// partPatience bounds the wait for the last records of a member that ended its share early.
+const partPatience = 5 * time.Second
+
+// part takes leave of a member that ended its share early, after its records have come.
+func (r *running) part(m *member, last *report) {
+	ctx, cancel := context.WithTimeout(r.done, partPatience)
+	defer cancel()
+	_ = r.fleet.await(ctx, func() bool { return m.lost != nil || m.batches >= last.Batches })
+	r.fleet.lose(m, errors.New(last.Ended.Error))
 }
 
 // use calls something that uses the sink, unless that is closed.
@@ -360,6 +371,7 @@ func (r *running) Close(ctx context.Context) (parts []run.Part) {
 			a.Unrecorded += p.RequestsCompleted
 		}
 		a.Unrecorded = max(0, a.Unrecorded-m.records)
+		a.Sent = max(a.Sent, m.records) // records may be newer than the last report
 		if m.lost != nil {
 			a.Lost = m.lost.Error()
 		} else if e := m.report.Ended; e != nil && m.report.Run == r.id {

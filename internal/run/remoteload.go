@@ -57,6 +57,8 @@ type remoteLoad struct {
 	drainTimeout time.Duration
 
 	changed chan struct{} // there is news for Run
+	// begun are closed when the phases begin.
+	begun []chan struct{}
 	// stopped ends waits when the run is to end early.
 	stopped context.Context
 	stop    context.CancelFunc
@@ -93,6 +95,9 @@ type remotePhase struct {
 
 func newRemoteLoad(remote Remote, plan load.Plan, c *clock.Clock) *remoteLoad {
 	r := &remoteLoad{remote: remote, plan: plan, clock: c, changed: make(chan struct{}, 1)}
+	for range plan.Phases {
+		r.begun = append(r.begun, make(chan struct{}))
+	}
 	r.stopped, r.stop = context.WithCancel(context.Background())
 	return r
 }
@@ -188,6 +193,7 @@ func (r *remoteLoad) open(ctx context.Context, phase int) error {
 	r.mu.Lock()
 	r.phases = append(r.phases, &remotePhase{index: phase, startNS: monoNS(r.clock, start.UnixNano()), stale: true})
 	r.mu.Unlock()
+	close(r.begun[phase])
 	r.wake()
 	return nil
 }
@@ -413,6 +419,12 @@ func (r *remoteLoad) Record(share int, rec *record.Record) {
 		from := r.shares[share]
 		r.mu.Unlock()
 		defer from.records.Add(1)
+	}
+	if rec.PhaseIndex < len(r.begun) {
+		select {
+		case <-r.begun[rec.PhaseIndex]: // Begin may not have returned yet
+		case <-r.stopped.Done():
+		}
 	}
 	r.deliver(rec)
 }

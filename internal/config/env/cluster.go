@@ -114,8 +114,6 @@ func clusterVariables() []Variable {
 			"Milliseconds before a socket connects again.").in(time.Millisecond),
 		vInt("ZMQ_RECONNECT_IVL_MAX", "5000", option.AtLeast(0),
 			"Milliseconds of that wait at most.").in(time.Millisecond),
-
-		seconds("ACCURACY_LCB_GRADE_TIMEOUT_MAX_S", "300", option.Above(0), "for the grading of one program at most."),
 	}
 	for i := range vars {
 		vars[i].Group = VarInternal

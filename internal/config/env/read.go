@@ -116,7 +116,7 @@ func Unknown(environ []string) []fault.Warning {
 // HasEffect reports whether this program does anything with the variable but check it.
 func (v Variable) HasEffect() bool {
 	return v.field != nil || slices.ContainsFunc(option.All(),
-		func(o option.Option) bool { return o.Env == option.EnvPrefix+v.Name && o.Built() })
+		func(o option.Option) bool { return o.Env == option.EnvPrefix+v.Name })
 }
 
 // set gives the variable's field its value.

@@ -78,12 +78,16 @@ func (s *share) execute() {
 	s.courier.begin()
 	out, err := s.run()
 	s.courier.flush()
+	problem := ""
 	s.mu.Lock()
 	s.ended = &ended{Verdict: trust.Valid}
 	if out != nil {
 		p := out.Part(s.agent.Name)
 		s.ended.Verdict, s.ended.Findings = p.Verdict, findingsOf(p.Reasons)
-		err = errors.Join(out.Aborted, out.Problem)
+		err = out.Aborted
+		if out.Problem != nil { // files of its own, which nobody needs
+			problem = out.Problem.Error()
+		}
 	}
 	var none *run.NoResultsError
 	switch {
@@ -96,6 +100,9 @@ func (s *share) execute() {
 		s.ended.Dir, _ = filepath.Abs(s.dir)
 	}
 	s.mu.Unlock()
+	if problem != "" {
+		s.note("some of its own files could not be written: " + problem)
+	}
 	s.agent.report()
 }
 

@@ -110,8 +110,8 @@ func (o *mockServerOptions) flags() []flags.Flag {
 		among(mockserver.SpecPlaces(), "spec-stats", "PLACE", "choice", "where replies report it: choice "+
 			"(speculative_decoding_stats), root (metrics.speculative_decoding) or none",
 			flags.OneOf(&o.SpecStats, mockserver.SpecPlaces()...)),
-		set("tokenizer", "NAME", "builtin", "tokenizer that counts tokens: builtin (o200k_base), a folder, a file, or the "+
-			"id of a repository on the hub",
+		set("tokenizer", "NAME", "builtin", "tokenizer that counts tokens: builtin (o200k_base), a folder, a file, or "+
+			"the id of a repository on the hub",
 			flags.Text(&o.tokenizer)),
 		set("tokenizer-revision", "NAME", "main", "its branch, tag or commit", flags.Text(&o.revision)),
 		set("tokenizer-trust-remote-code", "", "false", "no effect: code of a repository is never run",

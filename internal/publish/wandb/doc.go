@@ -5,5 +5,6 @@
 // makes. Off line it writes the run in the format of that client instead, for "wandb sync".
 //
 // The invariant: requests are made on one goroutine, within a limit, and only [Publisher.Wait] waits for it. A service
-// that fails, or an error of the package, costs one line of the log. The package must never know the configuration or how results are computed.
+// that fails, or an error of the package, costs one line of the log. The package must never know the configuration or
+// how results are computed.
 package wandb

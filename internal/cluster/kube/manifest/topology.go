@@ -130,27 +130,25 @@ func SharesOf(t Topology) (Shares, error) {
 	return s, nil
 }
 
-// Split divides a total by weights into whole numbers of at least 1 that add up to it: each gets its share rounded
+// Split divides a total by weights into whole numbers that add up to it: each gets 1, then its share of the rest rounded
 // down, and those with the largest remainders one more.
 func Split(total int, weights []int) []int {
 	sum := 0
 	for _, w := range weights {
 		sum += w
 	}
-	out, order, left := make([]int, len(weights)), make([]int, len(weights)), total
+	rest := max(0, total-len(weights))
+	out, order, left := make([]int, len(weights)), make([]int, len(weights)), rest
 	for i, w := range weights {
-		out[i], order[i] = max(1, total*w/sum), i
-		left -= out[i]
+		share := rest * w / sum
+		out[i], order[i] = 1+share, i
+		left -= share
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(total*weights[b]%sum, total*weights[a]%sum)
+		return cmp.Compare(rest*weights[b]%sum, rest*weights[a]%sum)
 	})
-	for _, i := range order {
-		if left <= 0 {
-			break
-		}
+	for _, i := range order[:left] {
 		out[i]++
-		left--
 	}
 	return out
 }

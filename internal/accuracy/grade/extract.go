@@ -163,6 +163,9 @@ func mayStand(text string, from, to int) bool {
 	}
 	before := strings.TrimRight(text[:from], " ")
 	if strings.Trim(text[from+1:to-1], "-0123456789., ") == "" {
+		if text[to:] == "\n" {
+			return true
+		}
 		return (before == "" || strings.HasSuffix(before, "\n")) && to < len(text) && (text[to] == ' ' || text[to] == '\n')
 	}
 	return strings.HasSuffix(before, ":")

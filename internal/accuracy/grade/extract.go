@@ -53,9 +53,7 @@ const gap = 50
 // is X" state, what follows "answer" in the same line, or the last piece of LaTeX or of plain numbers. Pieces that a
 // comma or "and" joins are one answer.
 func extract(text string) (found, bool) {
-	if len(text) > tail {
-		text = text[len(text)-tail:]
-	}
+	text = ending(text)
 	if boxes := joined(text, boxes(text)); len(boxes) > 0 {
 		return boxes[len(boxes)-1].found, true
 	}

@@ -11,8 +11,8 @@ import (
 	"aiperf/internal/mockserver"
 )
 
-// graded runs a benchmark of the replies to its problems and returns the lines of graded answers by problem.
-func graded(t *testing.T, grader string, replies []string, args ...string) (byReply []map[string]any, outcome *Outcome) {
+// answersTo runs a benchmark of the replies to its problems and returns the lines of graded answers by problem.
+func answersTo(t *testing.T, grader string, replies []string, args ...string) (byReply []map[string]any, outcome *Outcome) {
 	t.Helper()
 	dir := t.TempDir()
 	var problems, script strings.Builder
@@ -65,7 +65,7 @@ func TestEmptyAnswersAreGradedAsWrong(t *testing.T) {
 		{false, false, "#### 6", "#### 5"}, {true, false, "#### 5", "#### 5"},
 	}
 	for _, streaming := range [][]string{nil, {"--streaming"}} {
-		rows, outcome := graded(t, "lighteval_gsm8k", replies, streaming...)
+		rows, outcome := answersTo(t, "lighteval_gsm8k", replies, streaming...)
 		for i, w := range want {
 			r := rows[i]
 			if r == nil || r["passed"] != w.passed || r["unparsed"] != w.unparsed || r["model_output"] != w.output ||

@@ -39,7 +39,8 @@ func MultipleChoice(answer, gold string) Verdict {
 	case v.take(last(l.stated, ending(answer))):
 	default:
 		v.Unparsed = true
-		if !v.take(last(l.colon, ending(answer))) && !v.take(earliest(l.alone, first[:min(tail, len(first))])) && !v.take(last(l.alone, ending(answer))) {
+		end, start := ending(answer), first[:min(tail, len(first))]
+		if !v.take(last(l.colon, end)) && !v.take(earliest(l.alone, start)) && !v.take(last(l.alone, end)) {
 			v.Extracted = first
 		}
 	}
@@ -65,16 +66,26 @@ func MMLUPro(answer, gold string) Verdict {
 }
 
 // gpqa finds the endings "final answer is X. I hope it is correct" and "final answer is X".
-type gpqa struct{ announced, hoped, final *regexp.Regexp }
+type gpqa struct{ hoped, final *regexp.Regexp }
 
 var ofGPQA = sync.OnceValue(func() *gpqa {
 	const given = `(\([A-D]\)|[A-D])`
 	return &gpqa{
-		announced: regexp.MustCompile(`(?i)final answer`),
-		hoped:     regexp.MustCompile(`(?i:final answer)[^\n]{0,50}? is:?\s*` + given + `\.?\s?I hope`),
-		final:     regexp.MustCompile(`(?i:final answer) is:?\s*` + given),
+		hoped: regexp.MustCompile(`(?i:final answer)[^\n]{0,50}? is:?\s*` + given + `\.?\s?I hope`),
+		final: regexp.MustCompile(`(?i:final answer) is:?\s*` + given),
 	}
 })
+
+// announced reports whether a text has "final answer", in letters of any case.
+func announced(text string) bool {
+	const words = "final answer"
+	for i := 0; i+len(words) <= len(text); i++ {
+		if c := text[i]; (c == 'f' || c == 'F') && strings.EqualFold(text[i:i+len(words)], words) {
+			return true
+		}
+	}
+	return false
+}
 
 // letterAt returns the letter of a choice that a text begins with, in brackets, in bold or bare. It counts where a blank,
 // a stop, a comma, a colon or the end stands behind it, so that "A)" and "\boxed{A}" are none: the form that is asked for
@@ -129,7 +140,7 @@ func Letter(answer, gold string) Verdict {
 	l := ofGPQA()
 	v := Verdict{Gold: strings.TrimSpace(gold)}
 	end := ending(answer)
-	if l.announced.MatchString(end) && (v.take(last(l.hoped, end)) || v.take(last(l.final, end))) {
+	if announced(end) && (v.take(last(l.hoped, end)) || v.take(last(l.final, end))) {
 		v.Extracted = strings.Trim(v.Extracted, "()")
 	} else if !v.take(statedLetter(end)) && !v.take(letterAt(answer)) {
 		v.take(lineLetter(end))

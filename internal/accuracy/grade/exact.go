@@ -9,8 +9,8 @@ import (
 )
 
 type exactRules struct {
-	text, joiner, script, boxed, word, bare, spaced, grouped, base, symbol, decimal, listed *regexp.Regexp
-	plain                                                                                   *strings.Replacer
+	text, joiner, script, boxed, word, bare, spaced, grouped, base, symbol, decimal *regexp.Regexp
+	plain                                                                           *strings.Replacer
 }
 
 var ofExact = sync.OnceValue(func() *exactRules {

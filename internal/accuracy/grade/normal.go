@@ -20,8 +20,9 @@ var words = strings.Fields(`
 	and`)
 
 type rules struct {
-	units, letter, text, box, assign, each, sign, member, leadDot, zeros, shortLeft, sqrt, frac, fraction *regexp.Regexp
-	plain, commands                                                                                       *strings.Replacer
+	units, letter, text, box, assign, each, sign, member *regexp.Regexp
+	leadDot, zeros, shortLeft, sqrt, frac, fraction      *regexp.Regexp
+	plain, commands                                      *strings.Replacer
 }
 
 var normalRules = sync.OnceValue(func() *rules {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -18,9 +19,11 @@ import (
 	"aiperf/internal/accuracy/grade"
 	"aiperf/internal/accuracy/sandbox"
 	"aiperf/internal/accuracy/task"
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/publish/progress"
+	"aiperf/internal/result/recompute"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/workload/rows"
 )
@@ -496,5 +499,76 @@ func TestAnswersWaitInAFileWhereTheyAreMany(t *testing.T) {
 	q.remove()
 	if _, err := os.Stat(name); !os.IsNotExist(err) {
 		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// A report of a part of a run has the accuracy of that part, computed from the graded answers.
+func TestReportsOfAPartCountItsAnswers(t *testing.T) {
+	url := answering(t, mockserver.Options{Fault: "status=500;rate=0.3"}, map[string]string{"contains": "has 2", "reply": "#### 4"},
+		map[string]string{"contains": "has 7", "reply": "fourteen, 14"}, map[string]string{"contains": "has 600", "reply": "#### 5"})
+	whole, outcome, dir := graded(t, url, "gsm8k", "--request-rate", "300", "--request-count", "60")
+	report := func(o recompute.ReportOptions) *summary.Result {
+		t.Helper()
+		o.Dir, o.OutputDir = dir, filepath.Join(t.TempDir(), "again")
+		result, _, err := recompute.Report(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	if again := report(recompute.ReportOptions{}).Accuracy; !reflect.DeepEqual(again, whole) {
+		t.Errorf("unchanged: %+v, want %+v", again, whole)
+	}
+	for _, name := range []string{"accuracy_results.csv", "profile_export_aiperf.json"} {
+		o := recompute.ReportOptions{Dir: dir, OutputDir: t.TempDir(), Version: "test"}
+		if _, _, err := recompute.Report(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		a, errA := os.ReadFile(filepath.Join(dir, name))
+		b, errB := os.ReadFile(filepath.Join(o.OutputDir, name))
+		if errA != nil || errB != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs: %v, %v", name, errA, errB)
+		}
+	}
+	const from, to = 50 * time.Millisecond, 150 * time.Millisecond
+	start := outcome.Result.StartNS
+	inside := func(ns float64) bool { return int64(ns) >= start+int64(from) && int64(ns) < start+int64(to) }
+	want, failed := summary.TaskAccuracy{Task: summary.OverallTask}, int64(0)
+	for _, one := range answersIn(t, filepath.Join(dir, "accuracy_export.jsonl")) {
+		if inside(one["timestamp_ns"].(float64)) {
+			want.Total++
+			if one["passed"] == true {
+				want.Correct++
+			}
+			if one["unparsed"] == true {
+				want.Unparsed++
+			}
+		}
+	}
+	for _, r := range records(t, dir) {
+		if r["error"] != nil && inside(at(r, "metadata", "request_start_ns").(float64)) {
+			failed++
+		}
+	}
+	low, high := from, to
+	part := report(recompute.ReportOptions{From: &low, To: &high})
+	if got := part.Accuracy.Overall(); got != want || want.Total == 0 || want.Total == whole.Overall().Total ||
+		part.Accuracy.Ungraded != failed || part.Accuracy.Late != 0 {
+		t.Errorf("%+v, %+v, want %+v and %d failed", part.Accuracy, got, want, failed)
+	}
+	if m, ok := part.Find("accuracy.overall"); !ok || m.Stats.Count != want.Total {
+		t.Errorf("accuracy.overall: %+v", m)
+	}
+	without := report(recompute.ReportOptions{ExcludeErrors: []string{"all"}})
+	if got := without.Accuracy; got.Ungraded != 0 || got.Overall() != whole.Overall() {
+		t.Errorf("without errors: %+v", got)
+	}
+	if err := os.Remove(filepath.Join(dir, "accuracy_export.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	lost := report(recompute.ReportOptions{From: &low})
+	text, err := artifact.AppendJSON(nil, lost.Recomputed)
+	if err != nil || lost.Accuracy != nil || !strings.Contains(string(text), `"without_accuracy":true`) {
+		t.Errorf("without the graded answers: %+v, %s", lost.Accuracy, text)
 	}
 }

@@ -1,18 +1,16 @@
 package compare
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/bounded"
 	"aiperf/internal/config"
+	"aiperf/internal/result/graded"
 )
 
 // Answers compares the graded answers of two runs, problem by problem.
@@ -20,6 +18,8 @@ type Answers struct {
 	// Problems is the number of problems that both runs graded. Of those, Lost were right in the base alone, Won in the
 	// new run alone. A problem that was asked several times is right where most of its answers are.
 	Problems, Lost, Won int
+	// Others are problems of the same name whose expected answers differ: they are not compared.
+	Others int
 	// Difference is the share of right answers of the new run less that of the base, among these problems; Low and High
 	// are its interval.
 	Difference, Low, High float64
@@ -27,9 +27,6 @@ type Answers struct {
 	P          float64
 	Confidence float64
 }
-
-// longestAnswer bounds a line of graded answers.
-const longestAnswer = 64 << 20
 
 // answersOf compares graded answers; nil where a run has none, or where no problem is common to both.
 func answersOf(base, next *System, confidence float64) (*Answers, error) {
@@ -50,55 +47,55 @@ func answersOf(base, next *System, confidence float64) (*Answers, error) {
 		if !ok {
 			continue
 		}
+		if before.expected != after.expected {
+			out.Others++
+			continue
+		}
 		out.Problems++
-		switch was, is := before > 0, after > 0; {
+		switch was, is := before.right > 0, after.right > 0; {
 		case was && !is:
 			out.Lost++
 		case is && !was:
 			out.Won++
 		}
 	}
-	if out.Problems == 0 {
+	if out.Problems == 0 && out.Others == 0 {
 		return nil, nil
 	}
-	out.judge()
+	if out.Problems > 0 {
+		out.judge()
+	}
 	return out, nil
 }
 
-// answers returns for each problem how many of its answers are right less how many are wrong; nil where none was graded.
-func (r *Run) answers() (map[string]int, error) {
+// answers returns the problems of a run by their ids; nil where none was graded.
+func (r *Run) answers() (map[string]problem, error) {
 	dir, name := filepath.Split(r.Summary)
 	files := config.Artifacts{Dir: dir}
 	if name != files.Name(config.SummaryJSON) {
 		files.Prefix = strings.TrimSuffix(name, config.Artifacts{Prefix: "x"}.Name(config.SummaryJSON)[1:])
 	}
 	path := files.Path(config.AccuracyJSONL)
-	file, err := os.Open(path)
+	list := map[string]problem{}
+	_, err := graded.Read(path, func(a *graded.Answer) {
+		p := list[a.Problem]
+		if p.expected = a.Expected; a.Passed {
+			p.right++
+		} else {
+			p.right--
+		}
+		list[a.Problem] = p
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	right := map[string]int{}
-	lines := bounded.NewLines(file, longestAnswer, "")
-	d := json.NewDecoder(lines)
-	for d.More() {
-		var one struct {
-			ID     string `json:"conversation_id"`
-			Passed bool   `json:"passed"`
-		}
-		if err := d.Decode(&one); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if one.Passed {
-			right[one.ID]++
-		} else {
-			right[one.ID]--
-		}
-	}
-	return right, nil
+	return list, err
+}
+
+// problem is how many answers to a problem are right, less how many are wrong, and what was expected.
+type problem struct {
+	right    int
+	expected string
 }
 
 // judge computes the difference, its interval and the probability.
@@ -156,6 +153,13 @@ func mcNemar(lost, won int) float64 {
 
 // String says the difference in a line.
 func (a *Answers) String() string {
+	others := fmt.Sprintf("%d problems expect another answer and are left out", a.Others)
+	if a.Others == 1 {
+		others = "1 problem expects another answer and is left out"
+	}
+	if a.Problems == 0 {
+		return "accuracy: no problem can be compared: " + others
+	}
 	points := func(v float64) string { return fmt.Sprintf("%.1f", math.Abs(100*v)) }
 	text := "accuracy: no difference"
 	between := fmt.Sprintf("%s … %s", signed(100*a.Low, oneDigit), signed(100*a.High, oneDigit))
@@ -171,15 +175,19 @@ func (a *Answers) String() string {
 			between = points(a.Low) + "–" + points(a.High)
 		}
 	}
-	return fmt.Sprintf("%s, %.4g %%: %s, %d of %d problems lost, %d won, p = %.2g (McNemar)", text, 100*a.Confidence,
+	text = fmt.Sprintf("%s, %.4g %%: %s, %d of %d problems lost, %d won, p = %.2g (McNemar)", text, 100*a.Confidence,
 		between, a.Lost, a.Problems, a.Won, a.P)
+	if a.Others > 0 {
+		text += "; " + others
+	}
+	return text
 }
 
 func oneDigit(v float64) string { return fmt.Sprintf("%.1f", v) }
 
 func (a *Answers) object() artifact.Object {
 	return artifact.Object{
-		{Key: "problems", Value: a.Problems}, {Key: "lost", Value: a.Lost}, {Key: "won", Value: a.Won},
+		{Key: "problems", Value: a.Problems}, {Key: "lost", Value: a.Lost}, {Key: "won", Value: a.Won}, {Key: "others", Value: a.Others},
 		{Key: "difference", Value: a.Difference}, {Key: "low", Value: a.Low}, {Key: "high", Value: a.High},
 		{Key: "p", Value: a.P},
 	}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -37,6 +38,62 @@ func TestIntervalOfPairedAnswers(t *testing.T) {
 		if math.Abs(a.Low+b.High) > 1e-9 || math.Abs(a.High+b.Low) > 1e-9 {
 			t.Errorf("%v: %v … %v, and with the runs exchanged %v … %v", c, a.Low, a.High, b.Low, b.High)
 		}
+	}
+}
+
+// The values are those of SciPy and statsmodels: testdata/paired.py says how they were made.
+func TestPairedAnswersAgreeWithOtherPrograms(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "paired.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var frozen struct {
+		Cases []struct {
+			N, Lost, Won             int
+			Confidence, P, Low, High float64
+		}
+	}
+	if err := json.Unmarshal(text, &frozen); err != nil || len(frozen.Cases) < 30 {
+		t.Fatalf("%d cases, %v", len(frozen.Cases), err)
+	}
+	for _, c := range frozen.Cases {
+		a := Answers{Problems: c.N, Lost: c.Lost, Won: c.Won, Confidence: c.Confidence}
+		a.judge()
+		if math.Abs(a.P-c.P) > 1e-10 || math.Abs(a.Low-c.Low) > 1e-6 || math.Abs(a.High-c.High) > 1e-6 {
+			t.Errorf("%+v: p = %v, %v … %v", c, a.P, a.Low, a.High)
+		}
+	}
+}
+
+func TestProblemsThatExpectOtherAnswersAreNotCompared(t *testing.T) {
+	run := func(lines ...string) System {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "accuracy_export.jsonl"), []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return System{Name: "x", Runs: []Run{{Summary: filepath.Join(dir, "profile_export_aiperf.json")}}}
+	}
+	line := func(id, expected string, passed bool) string {
+		return fmt.Sprintf(`{"conversation_id":%q,"expected":%q,"passed":%v}`, id, expected, passed)
+	}
+	base := run(line("a", "1", true), line("b", "2", true), line("c", "3", false), line("c", "3", true), line("c", "3", true))
+	next := run(line("a", "1", false), line("b", "4", false), line("c", "3", true))
+	a, err := answersOf(&base, &next, 0.95)
+	if err != nil || a.Problems != 2 || a.Lost != 1 || a.Won != 0 || a.Others != 1 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if want := "1 problem expects another answer and is left out"; !strings.Contains(a.String(), want) {
+		t.Errorf("%s lacks %s", a, want)
+	}
+	others := run(line("a", "9", false), line("b", "4", false))
+	a, err = answersOf(&base, &others, 0.95)
+	if err != nil || a.Problems != 0 || a.Others != 2 || a.String() !=
+		"accuracy: no problem can be compared: 2 problems expect another answer and are left out" {
+		t.Errorf("%v, %v", a, err)
+	}
+	broken := run("{", line("a", "1", true))
+	if _, err := answersOf(&base, &broken, 0.95); err == nil || !strings.Contains(err.Error(), "accuracy_export.jsonl:1") {
+		t.Error(err)
 	}
 }
 

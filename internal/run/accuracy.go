@@ -227,16 +227,13 @@ func (g *grading) take(r *record.Record, content, thinking []byte) {
 		return
 	}
 	at, _ := r.Get(record.StartWall)
-	one := answer{Identity: r.Identity, atNS: at, problem: problem, content: string(content)}
-	if len(content) != len(thinking) || string(content) != string(thinking) {
-		one.thinking = string(thinking)
-	}
-	g.waiting.put(one)
+	g.waiting.put(answer{Identity: r.Identity, atNS: at, problem: problem, content: string(content),
+		thinking: string(thinking)})
 }
 
-// failed counts a request without an answer.
+// failed counts a request without an answer. A reply without any text is an answer.
 func (g *grading) failed(r *record.Record) {
-	if g == nil || r.Err == nil || r.Phase == record.PhaseWarmup {
+	if g == nil || r.Err == nil || r.Empty || r.Phase == record.PhaseWarmup {
 		return
 	}
 	g.mu.Lock()
@@ -276,7 +273,9 @@ func (g *grading) line(one *answer, v *grade.Verdict) []byte {
 	m.String("actual", redact(v.Extracted))
 	m.String("explanation", v.Reason)
 	m.String("model_output", redact(one.content))
-	m.String("model_thinking", redact(one.thinking))
+	if one.thinking != "" {
+		m.String("model_thinking", redact(one.thinking))
+	}
 	m.Close()
 	return m.Dst
 }

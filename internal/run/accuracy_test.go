@@ -326,7 +326,7 @@ func TestTrap11ReasoningIsNoAnswerWhereThereIsContent(t *testing.T) {
 			got[one["conversation_id"].(string)] = fmt.Sprint(one["passed"], "|", one["model_output"], "|", one["model_thinking"])
 		}
 		for id, want := range map[string]string{"gsm8k-00000": "true|#### 4|#### 5", "gsm8k-00001": "false|I cannot say|#### 14",
-			"gsm8k-00002": "true|#### 1200|"} {
+			"gsm8k-00002": "true|#### 1200|#### 1200"} {
 			if got[id] != want {
 				t.Errorf("%s %s: %s, want %s", how, id, got[id], want)
 			}
@@ -552,6 +552,7 @@ func TestReportsOfAPartCountItsAnswers(t *testing.T) {
 	}
 	low, high := from, to
 	part := report(recompute.ReportOptions{From: &low, To: &high})
+	want.Problems = 3
 	if got := part.Accuracy.Overall(); got != want || want.Total == 0 || want.Total == whole.Overall().Total ||
 		part.Accuracy.Ungraded != failed || part.Accuracy.Late != 0 {
 		t.Errorf("%+v, %+v, want %+v and %d failed", part.Accuracy, got, want, failed)

@@ -1,52 +1,135 @@
-// Package graded reads the files of graded answers: a line for each answer of a profiling phase, in JSON.
+// Package graded reads the graded answers of runs, and compares those of two runs problem by problem.
 //
-// One line is in memory at a time. The last line of a run that was killed may not be whole; it is left out.
+// Vocabulary: a problem is asked once or several times, each time with one answer that is right or wrong; of two runs
+// it is lost where it was right in the base alone, and won where it is right in the new run alone. A problem that was
+// asked several times is right where most of its answers are.
+//
+// Invariant: answers are paired by the id of their problem, never by their order.
 package graded
 
 import (
-	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"os"
 
 	"aiperf/internal/base/bounded"
+	"aiperf/internal/result/summary"
 )
 
-// Answer is what is read of a line.
+// Answer is a line of the file of graded answers.
 type Answer struct {
-	// Problem is the id of its conversation.
-	Problem string `json:"conversation_id"`
-	Task    string `json:"task"`
-	// SentNS is when the request was sent, wall epoch ns.
-	SentNS   int64  `json:"timestamp_ns"`
-	Passed   bool   `json:"passed"`
-	Unparsed bool   `json:"unparsed"`
-	Expected string `json:"expected"`
-	Actual   string `json:"actual"`
+	SessionNum  int64  `json:"session_num"`
+	Problem     string `json:"conversation_id"`
+	RequestID   string `json:"x_request_id"`
+	AtNS        int64  `json:"timestamp_ns"`
+	Task        string `json:"task"`
+	Grader      string `json:"grader_name"`
+	Passed      bool   `json:"passed"`
+	Unparsed    bool   `json:"unparsed"`
+	Expected    string `json:"expected"`
+	Actual      string `json:"actual"`
+	Explanation string `json:"explanation"`
+	Output      string `json:"model_output"`
+	Thinking    string `json:"model_thinking"`
 }
 
-// Read calls each with the answers of a file. cut reports that the last line is not whole.
-func Read(path string, each func(*Answer)) (cut bool, err error) {
-	file, err := bounded.Open(path)
+// longest bounds a line.
+const longest = 64 << 20
+
+// Each calls do with the answers of a file in its order, each valid during its call only. A file that does not exist
+// has none. A last line that is not whole, of a run that was killed, is left out.
+func Each(path string, do func(*Answer) error) error {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, bounded.MaxLine)
-	var bad error
-	for n := 1; lines.Scan(); n++ {
-		if bad != nil {
-			return false, bad
-		}
+	d := json.NewDecoder(bounded.NewLines(file, longest, ""))
+	for d.More() {
 		var one Answer
-		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
-			bad = fmt.Errorf("%s:%d: not a graded answer: %w", path, n, err)
-			continue
+		err := d.Decode(&one)
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
 		}
-		each(&one)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if err := do(&one); err != nil {
+			return err
+		}
 	}
-	if err := lines.Err(); err != nil {
-		return false, fmt.Errorf("%s: %w", path, err)
-	}
-	return bad != nil, nil
+	return nil
 }
+
+// Index numbers problems, so that the verdicts of many runs on the same problems need little memory.
+type Index struct{ at map[string]int }
+
+// NewIndex returns an index without problems.
+func NewIndex() *Index { return &Index{at: map[string]int{}} }
+
+// Verdicts are those on the answers of one run, or of several that are taken together.
+type Verdicts struct {
+	index *Index
+	votes []vote
+	score summary.TaskAccuracy
+}
+
+// vote is what the answers to a problem were; expected is a hash of the one that would be right.
+type vote struct {
+	right, wrong int32
+	expected     uint64
+}
+
+var seed = maphash.MakeSeed()
+
+func (v vote) asked() bool   { return v.right+v.wrong > 0 }
+func (v vote) correct() bool { return v.right > v.wrong }
+
+// Verdicts returns an empty set of verdicts on problems of the index.
+func (x *Index) Verdicts() *Verdicts {
+	return &Verdicts{index: x, score: summary.TaskAccuracy{Task: summary.OverallTask}}
+}
+
+// Read adds the answers of a file.
+func (v *Verdicts) Read(path string) error {
+	return Each(path, func(a *Answer) error {
+		v.Add(a)
+		return nil
+	})
+}
+
+// Add adds an answer.
+func (v *Verdicts) Add(a *Answer) {
+	i, known := v.index.at[a.Problem]
+	if !known {
+		i = len(v.index.at)
+		v.index.at[a.Problem] = i
+	}
+	for len(v.votes) <= i {
+		v.votes = append(v.votes, vote{})
+	}
+	if !v.votes[i].asked() {
+		v.score.Problems++
+		v.votes[i].expected = maphash.String(seed, a.Expected)
+	}
+	v.score.Total++
+	if a.Passed {
+		v.votes[i].right++
+		v.score.Correct++
+	} else {
+		v.votes[i].wrong++
+	}
+	if a.Unparsed {
+		v.score.Unparsed++
+	}
+}
+
+// Score counts the answers.
+func (v *Verdicts) Score() summary.TaskAccuracy { return v.score }

@@ -3,6 +3,7 @@ package recompute
 import (
 	"errors"
 	"io/fs"
+	"os"
 
 	"aiperf/internal/result/graded"
 	"aiperf/internal/result/summary"
@@ -15,15 +16,16 @@ func (r *recomputation) regrade(run *summary.Run) error {
 		return nil
 	}
 	var tally summary.Tally
-	_, err := graded.Read(r.answers, func(a *graded.Answer) {
-		if r.within(a.SentNS) {
-			tally.Add(a.Problem, a.Task, a.Actual, a.Passed, a.Unparsed)
-		}
-	})
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(r.answers); errors.Is(err, fs.ErrNotExist) && run.Accuracy.Asked > 0 {
 		run.Accuracy, r.ungraded = nil, true
 		return nil
 	}
+	err := graded.Each(r.answers, func(a *graded.Answer) error {
+		if r.within(a.AtNS) {
+			tally.Add(a.Problem, a.Task, a.Actual, a.Passed, a.Unparsed)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}

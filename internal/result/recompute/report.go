@@ -87,7 +87,7 @@ func Page(ctx context.Context, o ReportOptions) ([]byte, error) {
 	if page == nil {
 		return nil, err // else a part is missing, and the page leaves it out
 	}
-	return files.Page(result, r.shown(), *page)
+	return files.Page(result, r.shown(), from, *page)
 }
 
 // replay reads the records of a run.
@@ -168,11 +168,11 @@ type recomputation struct {
 	// failed and succeeded count those that belong to the report.
 	failed, succeeded atomic.Int64
 	// answers is the path of the graded answers; ungraded is set where they are missing.
-	answers  string
-	ungraded bool
-	cut               bool
-	warmupResults     []metrics.Result
-	warmups           phaseEngines
+	answers       string
+	ungraded      bool
+	cut           bool
+	warmupResults []metrics.Result
+	warmups       phaseEngines
 	// parts are the profiling phases of a run that had several.
 	parts phaseEngines
 	// requests are those of the HTML report; nil without one.

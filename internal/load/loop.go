@@ -53,9 +53,19 @@ func (e *Engine) open(ctx context.Context, index int) {
 	}
 	e.active = append(e.active, p)
 	e.publish(&p.stats)
+	e.beginPass(uint64(p.phase.Pass))
 	p.lookAhead() // requests are made ready while the gate is closed
 	p.prepareBarrier()
 	p.gate = e.newGate(ctx, e.opt.Gates.BeforeFirstCredit, index)
+}
+
+// beginPass has the next session be the first of a pass over so many conversations; 0 skips none. The phase before has
+// dropped what it prepared beyond its own sessions.
+func (e *Engine) beginPass(conversations uint64) {
+	if conversations > 0 {
+		e.nextSession = (e.nextSession + conversations - 1) / conversations * conversations
+		e.prepared = max(e.prepared, e.nextSession)
+	}
 }
 
 // readMail processes what the sender reported, and a request to stop.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -373,13 +374,15 @@ func TestTrap15FailedRequestsHaveNoAnswer(t *testing.T) {
 
 func TestTrap18WarmupAnswersDoNotCount(t *testing.T) {
 	url := answering(t, mockserver.Options{}, map[string]string{"contains": "apples", "reply": "#### 4"})
-	a, outcome, dir := graded(t, url, "gsm8k", "--warmup-request-count", "2")
-	if all := a.Overall(); all.Total != 3 || all.Correct != 1 || a.Repeats != nil || outcome.Result.Warmup == nil {
-		t.Errorf("%+v", a)
-	}
-	for _, one := range answersIn(t, filepath.Join(dir, "accuracy_export.jsonl")) {
-		if one["benchmark_phase"] != "profiling" {
-			t.Error(one)
+	for _, n := range []string{"2", "3"} {
+		a, outcome, dir := graded(t, url, "gsm8k", "--warmup-request-count", "2", "--request-count", n)
+		if all := a.Overall(); fmt.Sprint(all.Total) != n || all.Correct != 1 || a.Repeats != nil || outcome.Result.Warmup == nil {
+			t.Errorf("%+v", a)
+		}
+		for i, one := range answersIn(t, filepath.Join(dir, "accuracy_export.jsonl")) {
+			if one["benchmark_phase"] != "profiling" || one["conversation_id"] != fmt.Sprintf("gsm8k-%05d", i) {
+				t.Error(one)
+			}
 		}
 	}
 }
@@ -426,8 +429,17 @@ func TestPhasesGradeTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := outcome.Result.Accuracy.Overall(); all.Total != 7 {
-		t.Errorf("%+v", all)
+	a := outcome.Result.Accuracy
+	if all := a.Overall(); all.Total != 7 || a.Asked != 3 {
+		t.Errorf("%+v", a)
+	}
+	asked := map[string]int{}
+	for _, one := range answersIn(t, filepath.Join(dir, "accuracy_export.jsonl")) {
+		asked[one["conversation_id"].(string)]++
+	}
+	// Each phase begins with the first problem.
+	if want := map[string]int{"gsm8k-00000": 3, "gsm8k-00001": 2, "gsm8k-00002": 2}; !maps.Equal(asked, want) {
+		t.Errorf("%v, want %v", asked, want)
 	}
 }
 

@@ -123,6 +123,11 @@ func (e *execution) assemble(context.Context) (err error) {
 		e.reach = &reachability{end: e.ending.abort, redact: e.redactor.Text}
 	}
 	phases := plan.Load(e.cfg, len(t.urls), float64(data.Turns())/float64(data.Len()))
+	if e.cfg.Accuracy != nil && data.Sampling == dataset.Sequential {
+		for i := range phases.Phases {
+			phases.Phases[i].Pass = data.RootCount()
+		}
+	}
 	source := schedule{data, data.Sampler, newSessionTrees(data, phases.Seed)}
 	e.dispatcher = &dispatcher{
 		requests: newRequests(source, session.NewStore(ofSessions), phaseNames(e.cfg.Phases)),

@@ -19,12 +19,12 @@ func (e *Engine) loop(ctx context.Context) {
 			}
 		}
 		e.active = slices.DeleteFunc(e.active, func(p *phaseRun) bool { return p.stage == gone })
-		if next < len(e.plan.Phases) && e.mayOpen(ctx, next) {
+		if next < len(e.plan.Phases) && e.mayOpen(ctx, next) && e.joined(ctx, next) {
 			e.open(ctx, next)
 			next++
 			continue
 		}
-		if len(e.active) == 0 {
+		if len(e.active) == 0 && !(e.meeting.waited() && e.mayOpen(ctx, next)) {
 			return
 		}
 		if !more {
@@ -53,19 +53,11 @@ func (e *Engine) open(ctx context.Context, index int) {
 	}
 	e.active = append(e.active, p)
 	e.publish(&p.stats)
-	e.beginPass(uint64(p.phase.Pass))
-	p.lookAhead() // requests are made ready while the gate is closed
-	p.prepareBarrier()
-	p.gate = e.newGate(ctx, e.opt.Gates.BeforeFirstCredit, index)
-}
-
-// beginPass has the next session be the first of a pass over so many conversations; 0 skips none. The phase before has
-// dropped what it prepared beyond its own sessions.
-func (e *Engine) beginPass(conversations uint64) {
-	if conversations > 0 {
-		e.nextSession = (e.nextSession + conversations - 1) / conversations * conversations
-		e.prepared = max(e.prepared, e.nextSession)
+	if !p.idle {
+		p.lookAhead() // requests are made ready while the gate is closed
+		p.prepareBarrier()
 	}
+	p.gate = e.newGate(ctx, e.opt.Gates.BeforeFirstCredit, index)
 }
 
 // readMail processes what the sender reported, and a request to stop.

@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/summary"
 )
@@ -65,7 +66,7 @@ var KeyFigures = []answer.Metric{
 	figure("time_to_first_token", "p50"), figure("time_to_first_token", "p99"),
 	figure("inter_token_latency", "p50"), figure("inter_token_latency", "p99"),
 	figure("request_latency", "p50"), figure("request_latency", "p99"),
-	figure("output_token_throughput_per_user", "avg"), figure("goodput", "avg"),
+	figure("output_token_throughput_per_user", "avg"), figure("goodput", "avg"), figure(metrics.AccuracyOverall, "avg"),
 	figure("input_sequence_length", "avg"), figure("output_sequence_length", "avg"),
 	figure("request_count", "avg"), figure("error_request_count", "avg"), figure("benchmark_duration", "avg"),
 }

@@ -109,6 +109,16 @@ func (c *Card) sweep(d *library.Folder, f *library.Facts) error {
 		c.Figures = append(c.Figures, Figure{Name: b.Title, Value: artifact.Significant(b.Value), Unit: b.Metric.Unit,
 			Detail: "at " + where})
 	}
+	for i := range s.Cells {
+		if a := s.Cells[i].Accuracy; a != nil && a.Against != nil && a.Against.Shown() {
+			level := summary.Good
+			if a.Against.Difference < 0 {
+				level = summary.Bad
+			}
+			c.Findings = append(c.Findings, Finding{level, "At " + s.Cells[i].Label + " the server " + a.Against.Finding(),
+				a.Against.Counts()})
+		}
+	}
 	columns := columnsOf(s)
 	c.Head = []string{strings.Join(names, ", ")}
 	for _, m := range columns {

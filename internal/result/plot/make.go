@@ -66,8 +66,9 @@ func Make(found *Found, config *Config) (*Made, error) {
 	}
 	presets := config.Chosen(made.Several)
 	m.runs = runs
-	if made.Several && config.Path == "" && slices.ContainsFunc(runs, (*Run).graded) {
-		presets = append(presets, named(config.Multi, gradedPlots)...)
+	if builtin := Builtin(); made.Several && slices.Equal(config.MultiDefaults, builtin.MultiDefaults) &&
+		slices.ContainsFunc(runs, (*Run).graded) {
+		presets = append(presets, named(builtin.Multi, gradedPlots)...)
 	}
 	if !made.Several {
 		if m.one, err = openSingle(runs[0], presets, config, m.warn); err != nil {
@@ -94,7 +95,7 @@ func Make(found *Found, config *Config) (*Made, error) {
 	return made, nil
 }
 
-// gradedPlots are drawn, too, where answers were graded and no configuration says which plots are.
+// gradedPlots are drawn, too, where answers were graded and no configuration chooses other plots.
 var gradedPlots = []string{"accuracy_vs_concurrency", "accuracy_vs_throughput"}
 
 // graded reports whether answers of the run were graded.

@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/library"
@@ -206,6 +207,9 @@ func columnsOf(s *answer.Sweep) []answer.Metric {
 				out = append(out, m)
 			}
 		}
+	}
+	if s.Graded() {
+		out = append(out, answer.NewMetric(metrics.AccuracyOverall, "avg", ""))
 	}
 	if len(out) == 0 && len(s.Metrics) > 0 {
 		out = s.Metrics[:min(5, len(s.Metrics))]

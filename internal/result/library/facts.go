@@ -62,11 +62,11 @@ type Facts struct {
 
 // KeyFigures are the figures that lists show, in their order: a figure of several runs is the mean.
 var KeyFigures = []answer.Metric{
-	figure("output_token_throughput", "avg"), figure("request_throughput", "avg"),
+	figure("output_token_throughput", "avg"), figure("request_throughput", "avg"), figure(metrics.AccuracyOverall, "avg"),
 	figure("time_to_first_token", "p50"), figure("time_to_first_token", "p99"),
 	figure("inter_token_latency", "p50"), figure("inter_token_latency", "p99"),
 	figure("request_latency", "p50"), figure("request_latency", "p99"),
-	figure("output_token_throughput_per_user", "avg"), figure("goodput", "avg"), figure(metrics.AccuracyOverall, "avg"),
+	figure("output_token_throughput_per_user", "avg"), figure("goodput", "avg"),
 	figure("input_sequence_length", "avg"), figure("output_sequence_length", "avg"),
 	figure("request_count", "avg"), figure("error_request_count", "avg"), figure("benchmark_duration", "avg"),
 }

@@ -203,7 +203,7 @@ func columnsOf(s *answer.Sweep) []answer.Metric {
 			break
 		}
 		for _, m := range s.Metrics {
-			if m.Key() == want.Key() && s.Having(m.Key()) > 0 {
+			if m.Tag != metrics.AccuracyOverall && m.Key() == want.Key() && s.Having(m.Key()) > 0 {
 				out = append(out, m)
 			}
 		}

@@ -431,7 +431,7 @@
   function take(m) {
     if (m.rows) rows = m.rows;
     if (m.more) rows = rows.concat(m.more);
-    if (m.phases) state = {phases: m.phases, records: m.records, stage: m.stage, elapsed: m.elapsed};
+    if (m.phases) state = {phases: m.phases, records: m.records, accuracy: m.accuracy, stage: m.stage, elapsed: m.elapsed};
     slow(m);
     drawState();
     if (m.rows || m.more) { drawServers(); hero.forEach(sparkline); drawAll(); }

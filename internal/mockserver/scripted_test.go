@@ -183,6 +183,24 @@ func TestScriptedRepliesOfABadFile(t *testing.T) {
 	}
 }
 
+// An empty reply is a whole one: a stream of it has its frame, but no text.
+func TestScriptedRepliesMayBeEmpty(t *testing.T) {
+	o, err := withReplies(t, `{"prompt":"nothing","reply":""}`, Options{Fast: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, o)
+	const body = `{"model":"m","messages":[{"role":"user","content":"nothing"}]%s}`
+	whole := askText(t, s, "/v1/chat/completions", strings.Replace(body, "%s", "", 1))
+	if got := texts(t, whole, "choices", "message", "content"); got != "" || !strings.Contains(whole, `"finish_reason":"stop"`) {
+		t.Errorf("%q: %s", got, whole)
+	}
+	stream := askText(t, s, "/v1/chat/completions", strings.Replace(body, "%s", `,"stream":true`, 1))
+	if got := texts(t, stream, "choices", "delta", "content"); got != "" || !strings.Contains(stream, "data: [DONE]") {
+		t.Errorf("%q: %s", got, stream)
+	}
+}
+
 func TestScriptedRepliesUnderLoad(t *testing.T) {
 	o, err := withReplies(t, `{"prompt":"q","reply":"alone"}
 {"prompt":"q","reply":"three","above":2}

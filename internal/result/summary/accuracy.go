@@ -14,6 +14,8 @@ type Accuracy struct {
 	Asked    int64 `json:"asked"`
 	// Ungraded are failed requests, which have no answer.
 	Ungraded int64 `json:"ungraded"`
+	// Late are answers that could not be graded before the run ended.
+	Late int64 `json:"late,omitempty"`
 	// Tasks are by name.
 	Tasks []TaskAccuracy `json:"tasks"`
 	// Repeats is nil where no problem was graded more than once.

@@ -51,9 +51,9 @@ same("Wilson's interval", overall["ci95_low"], (middle - half) / (1 + z * z / n)
 same("Wilson's interval", overall["ci95_high"], (middle + half) / (1 + z * z / n))
 
 query = duckdb.sql(f"select count(*), count(*) filter (passed), count(distinct conversation_id) from "
-                   f"read_json('{run}/accuracy_export.jsonl')").fetchone()
+                   f"read_json('{run}/accuracy_export.jsonl')").fetchall()[0]
 assert query == (len(lines), int(lines.passed.sum()), n), query
-right = duckdb.sql(f"select correct from read_csv('{run}/accuracy_results.csv') where task = 'OVERALL'").fetchone()[0]
+right = duckdb.sql(f"select correct from read_csv('{run}/accuracy_results.csv') where task = 'OVERALL'").fetchall()[0][0]
 same("DuckDB's count", right, int(lines.passed.sum()))
 
 cells = json.loads((sweep / "sweep_aggregate" / "profile_export_aiperf_sweep.json").read_text())["accuracy"]["cells"]

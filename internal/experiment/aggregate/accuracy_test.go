@@ -82,8 +82,9 @@ func TestCellsArePairedWithTheFirstOne(t *testing.T) {
 			t.Errorf("%s of the last cell is %s, want %s", key, got, want)
 		}
 	}
-	if rows := rowsOf(t, s); !strings.HasPrefix(strings.Join(rows[len(rows)-1], ","), "64,87,100,0,100,0.8700,") {
-		t.Errorf("the last row of the CSV is %v", rows[len(rows)-1])
+	rows := rowsOf(t, s)
+	if last := strings.Join(rows[len(rows)-1], ","); !strings.HasPrefix(last, "64,87,100,0,100,0.8700,") {
+		t.Errorf("the last row of the CSV is %s", last)
 	}
 }
 
@@ -107,7 +108,8 @@ func TestAccuracyAgainstLoadInWords(t *testing.T) {
 	}
 	s.Cells = s.Cells[:2]
 	if findings := s.AccuracyFindings(); len(findings) != 1 ||
-		!strings.HasPrefix(findings[0], "no cell shows a certain difference of accuracy from concurrency 1: at most −1.0 points") {
+		!strings.HasPrefix(findings[0],
+		"no cell shows a certain difference of accuracy from concurrency 1: at most −1.0 points") {
 		t.Errorf("without the last cell the findings are %q", findings)
 	}
 }

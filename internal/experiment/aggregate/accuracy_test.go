@@ -109,7 +109,7 @@ func TestAccuracyAgainstLoadInWords(t *testing.T) {
 	s.Cells = s.Cells[:2]
 	if findings := s.AccuracyFindings(); len(findings) != 1 ||
 		!strings.HasPrefix(findings[0],
-		"no cell shows a certain difference of accuracy from concurrency 1: at most −1.0 points") {
+			"no cell shows a certain difference of accuracy from concurrency 1: at most −1.0 points") {
 		t.Errorf("without the last cell the findings are %q", findings)
 	}
 }

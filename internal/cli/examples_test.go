@@ -18,6 +18,7 @@ import (
 // of a language, written to files. A block that begins with its language and the name of a file is written there too.
 var pages = map[string]map[string]string{
 	"README.md":               nil,
+	"docs/accuracy.md":        nil,
 	"docs/adaptive-scale.md":  {"yaml": "search.yaml"},
 	"docs/agentic.md":         nil,
 	"docs/analysis.md":        nil,

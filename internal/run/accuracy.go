@@ -32,8 +32,10 @@ func (c *content) problems(ctx context.Context) (*dataset.Dataset, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no benchmark %q", a.Benchmark)
 	}
-	set, err := task.Build(ctx, task.Options{Benchmark: b, Tasks: a.Tasks, Shots: a.Shots, Reasons: a.Reasons,
-		System: a.System, Chat: c.descriptor.SystemMessage, Rows: c.rows(b)})
+	set, err := c.options.Problems.load(a, c.descriptor.SystemMessage, func() (*task.Set, error) {
+		return task.Build(ctx, task.Options{Benchmark: b, Tasks: a.Tasks, Shots: a.Shots, Reasons: a.Reasons,
+			System: a.System, Chat: c.descriptor.SystemMessage, Rows: c.rows(b)})
+	})
 	if err != nil {
 		return nil, fmt.Errorf("--accuracy-benchmark %s: %w", b.Name, err)
 	}

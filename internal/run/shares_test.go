@@ -208,30 +208,35 @@ func bodiesOf(list []arrival) (bodies []string) {
 
 // sharedRuns are the modes whose requests are known before, in flags.
 func sharedRuns(t *testing.T) map[string][]string {
-	trace, talk := []string{}, []string{}
+	var requests, talks []string
 	for i := range 40 {
-		trace = append(trace, fmt.Sprintf(`{"timestamp":%d,"text":"request %d"}`, i*7%97, i))
-		talk = append(talk, fmt.Sprintf(`{"session_id":"s%d","timestamp":%d,"text":"talk %d"}`, i%20, i*5, i))
+		requests = append(requests, fmt.Sprintf(`{"timestamp":%d,"text":"request %d"}`, i*7%97, i))
+		talks = append(talks, fmt.Sprintf(`{"session_id":"s%d","turns":[{"timestamp":%d,"text":"talk %d"},`+
+			`{"delay":5,"text":"more"}]}`, i, i*5, i))
 	}
-	file := traceFile(t, "trace.jsonl", trace...)
+	file, talk := traceFile(t, "trace.jsonl", requests...), traceFile(t, "talks.jsonl", talks...)
 	common := []string{"--random-seed", "7", "--isl", "20", "--osl", "4", "--num-dataset-entries", "30"}
 	with := func(args ...string) []string { return append(slices.Clone(common), args...) }
 	return map[string][]string{
-		"constant":    with("--request-rate", "400", "--arrival-pattern", "constant", "--request-count", "43"),
-		"poisson":     with("--request-rate", "400", "--request-count", "43", "--dataset-sampling-strategy", "shuffle"),
-		"gamma":       with("--request-rate", "400", "--arrival-smoothness", "0.5", "--request-count", "43", "--dataset-sampling-strategy", "random"),
+		"constant": with("--request-rate", "400", "--arrival-pattern", "constant", "--request-count", "43"),
+		"poisson":  with("--request-rate", "400", "--request-count", "43", "--dataset-sampling-strategy", "shuffle"),
+		"gamma": with("--request-rate", "400", "--arrival-smoothness", "0.5", "--request-count", "43",
+			"--dataset-sampling-strategy", "random"),
 		"burst":       with("--concurrency", "7", "--request-count", "43"),
 		"few at once": with("--concurrency", "3", "--request-count", "43", "--streaming", "--prefill-concurrency", "2"),
 		"sessions": with("--concurrency", "7", "--num-sessions", "21", "--session-turns-mean", "3",
 			"--session-turns-stddev", "1"),
-		"users": with("--user-centric-rate", "100", "--num-users", "9", "--session-turns-mean", "3", "--num-sessions", "23"),
-		"ramp":  with("--concurrency", "11", "--concurrency-ramp-duration", "0.2", "--request-count", "60"),
+		"users": with("--user-centric-rate", "100", "--num-users", "9", "--session-turns-mean", "3",
+			"--num-sessions", "23"),
+		"ramp": with("--concurrency", "11", "--concurrency-ramp-duration", "0.2", "--request-count", "60"),
 		"warm-up": with("--warmup-request-count", "11", "--warmup-concurrency", "2", "--concurrency", "7",
 			"--request-count", "43"),
 		"cancellation": with("--request-rate", "400", "--request-count", "43", "--request-cancellation-rate", "40",
 			"--request-cancellation-delay", "0"),
 		"schedule": {"--random-seed", "7", "--input-file", file, "--custom-dataset-type", "single_turn", "--fixed-schedule",
 			"--fixed-schedule-auto-offset"},
+		"schedule of talks": {"--random-seed", "7", "--input-file", talk, "--custom-dataset-type", "multi_turn",
+			"--fixed-schedule"},
 		"cache bust": with("--concurrency", "7", "--request-count", "43", "--cache-bust", "first_turn_prefix"),
 	}
 }
@@ -248,12 +253,12 @@ func (p *planned) add(r *record.Record) {
 	p.list = append(p.list, r)
 }
 
-// times returns what records say of the plan; which conversations they play is the same where the numbers are.
+// times returns what records of first turns say of the plan.
 func (p *planned) times(out *Outcome, c *clock.Clock) (times []string) {
 	for _, r := range p.list {
 		if at, open := r.Get(record.IntendedSend); open && r.TurnIndex == 0 { // later turns follow replies
 			start := c.WallNS(out.Phases[r.PhaseIndex].StartNS)
-			times = append(times, fmt.Sprint(r.PhaseName, " request ", r.SessionNum, " plays ", r.ConversationID, " at ",
+			times = append(times, fmt.Sprint(r.PhaseName, " plays ", r.ConversationID, " at ",
 				time.Duration(r.Facts[record.StartWall]+at-start), " cancelled ", r.WasCancelled))
 		}
 	}

@@ -233,8 +233,8 @@ func sharedRuns(t *testing.T) map[string][]string {
 			"--request-count", "43"),
 		"cancellation": with("--request-rate", "400", "--request-count", "43", "--request-cancellation-rate", "40",
 			"--request-cancellation-delay", "0"),
-		"schedule": {"--random-seed", "7", "--input-file", file, "--custom-dataset-type", "single_turn", "--fixed-schedule",
-			"--fixed-schedule-auto-offset"},
+		"schedule": {"--random-seed", "7", "--input-file", file, "--custom-dataset-type", "single_turn",
+			"--fixed-schedule", "--fixed-schedule-auto-offset"},
 		"schedule of talks": {"--random-seed", "7", "--input-file", talk, "--custom-dataset-type", "multi_turn",
 			"--fixed-schedule"},
 		"cache bust": with("--concurrency", "7", "--request-count", "43", "--cache-bust", "first_turn_prefix"),
@@ -290,7 +290,8 @@ func TestSharesSendTheBodiesOfTheWhole(t *testing.T) {
 				}
 				times := plan.times(out, h.clock)
 				if !slices.Equal(times, wantTimes) {
-					t.Errorf("%d shares intend\n%s\nwant\n%s", of, strings.Join(times, "\n"), strings.Join(wantTimes, "\n"))
+					t.Errorf("%d shares intend\n%s\nwant\n%s", of, strings.Join(times, "\n"),
+						strings.Join(wantTimes, "\n"))
 				}
 				t.Logf("%d shares: %d requests, %d of them with an instant of the plan", of, len(plan.list), len(times))
 				if got := bodiesOf(arrivals()); !slices.Equal(got, want) {
@@ -371,8 +372,8 @@ func TestSharesMergedGiveTheSameFiles(t *testing.T) {
 	url := serve(t, mockserver.Options{TTFT: 3 * time.Millisecond, ITL: time.Millisecond, ErrorRate: 5, Seed: 3})
 	dir := filepath.Join(t.TempDir(), "run")
 	args := []string{"--random-seed", "7", "--isl", "20", "--osl", "8", "--streaming", "--request-rate", "300",
-		"--request-count", "120", "--warmup-request-count", "9", "--num-dataset-entries", "30", "--slice-duration", "0.1",
-		"--goodput", "request_latency:20", "--export-level", "records", "--html-report"}
+		"--request-count", "120", "--warmup-request-count", "9", "--num-dataset-entries", "30",
+		"--slice-duration", "0.1", "--goodput", "request_latency:20", "--export-level", "records", "--html-report"}
 	c := clock.New()
 	var mu sync.Mutex
 	r := &replayed{stats: make([]load.Stats, 2)}
@@ -402,7 +403,8 @@ func TestSharesMergedGiveTheSameFiles(t *testing.T) {
 		}
 		r.of = of
 		slices.Reverse(r.records)
-		if _, err := execute(t, resolve(t, dir, url, args...), Options{ID: "the-run", Clock: c, Remote: r}); err != nil {
+		o := Options{ID: "the-run", Clock: c, Remote: r}
+		if _, err := execute(t, resolve(t, dir, url, args...), o); err != nil {
 			t.Fatal(err)
 		}
 		got := filesOf(t, dir)
@@ -455,8 +457,8 @@ func firstDifference(got, want string) string {
 
 // withoutEnd is a load that ends only when it is stopped.
 func withoutEnd() []string {
-	return []string{"--random-seed", "7", "--isl", "20", "--osl", "4", "--num-dataset-entries", "30", "--concurrency", "9",
-		"--benchmark-duration", "600", "--streaming"}
+	return []string{"--random-seed", "7", "--isl", "20", "--osl", "4", "--num-dataset-entries", "30",
+		"--concurrency", "9", "--benchmark-duration", "600", "--streaming"}
 }
 
 // adds checks that the numbers of a run add up, with its records and with those of its phases.
@@ -599,13 +601,13 @@ func TestWhatCannotBeShared(t *testing.T) {
 		"adaptive_scale of phase p cannot be divided among several agents: each step depends on the requests of all; " +
 			"run it in one process, without agents": {RandomSeed: seed,
 			Phases: []config.Phase{{Name: "p", Adaptive: &load.Adaptive{}}}},
-		"--system-idle-gap-cap-seconds cannot be divided among several agents: no agent knows when nothing is in flight " +
-			"in all of them; give --system-idle-gap-cap-seconds inf, or run it in one process, without agents": {
+		"--system-idle-gap-cap-seconds cannot be divided among several agents: no agent knows when nothing is in " +
+			"flight in all of them; give --system-idle-gap-cap-seconds inf, or run it in one process, without agents": {
 			RandomSeed: seed, Phases: []config.Phase{{Name: "p", Lanes: lanes}}},
 		"--accuracy-benchmark cannot be divided among several agents: answers are graded where the problems are; " +
 			"run it in one process, without agents": {RandomSeed: seed, Accuracy: &config.Accuracy{}},
-		"a run without --random-seed cannot be divided among several agents: its agents would draw different requests; " +
-			"give --random-seed": {},
+		"a run without --random-seed cannot be divided among several agents: its agents would draw different " +
+			"requests; give --random-seed": {},
 	} {
 		err := CheckShares(&cfg)
 		var typed *ShareError

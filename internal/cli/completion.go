@@ -28,13 +28,15 @@ func tables() []*flags.Table {
 	demo := *option.Flags()
 	demo.Command = "demo"
 	return slices.Concat(
-		[]*flags.Table{option.Flags(), new(quickOptions).table(), new(topOptions).table(), &demo, newCapacityFlags().table()}, configTables(),
+		[]*flags.Table{option.Flags(), new(agentOptions).table(), new(quickOptions).table(), new(topOptions).table(), &demo, newCapacityFlags().table()}, configTables(),
 		[]*flags.Table{new(selftestOptions).table(), new(reportOptions).table(), new(gateOptions).table(),
 			new(compareOptions).table(), new(browseOptions).table(), new(plotOptions).table(), new(shareOptions).table(),
 			new(speedBenchOptions).table(), new(swimLaneOptions).table(), new(turnMessagesOptions).table(), new(replayOptions).table(),
 			new(analyzeTraceOptions).table(), new(synthesizeOptions).table(), new(validateOptions).table()},
 		tokenizerTables(),
-		[]*flags.Table{new(pluginsOptions).table(), new(chatOptions).table(), new(mockServerOptions).table()},
+		[]*flags.Table{new(pluginsOptions).table(), new(chatOptions).table()},
+		kubeTables(),
+		[]*flags.Table{new(mockServerOptions).table()},
 	)
 }
 

@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/hub"
 	"aiperf/internal/workload/tokenizer"
+	"aiperf/internal/workload/tokenizer/load"
 )
 
 // content is what requests say: the conversations, and what counts their tokens.
@@ -26,7 +27,9 @@ type content struct {
 	tokenizer  tokenizer.Tokenizer         // of the primary model
 	tokenizers []tokenizer.Tokenizer       // of all models
 	counters   map[string]endpoint.Counter // by model, where there are several
-	data       *dataset.Dataset
+	// bundles are the files of the tokenizers that are not built in, by name.
+	bundles map[string]*load.Bundle
+	data    *dataset.Dataset
 	// gold are the problems of a benchmark by the ids of their conversations; nil where nothing is graded.
 	gold map[string]*task.Problem
 	// indexFrom is the size from which a file of conversations stays on disk; 0: the reader's own.

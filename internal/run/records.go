@@ -83,6 +83,9 @@ func (rs *recorder) measure(d *endpoint.Descriptor) (err error) {
 // openSinks creates the files that are written while the run goes on, so that a directory that
 // cannot be written shows before the first request.
 func (rs *recorder) openSinks(context.Context) error {
+	if rs.options.WithoutLines {
+		return nil
+	}
 	a, lines := &rs.cfg.Artifacts, artifact.LinesOptions{FlushInterval: rs.cfg.Env.Metrics.ExportFlushInterval}
 	if a.HTMLReport {
 		rs.page = &pageData{startNS: rs.profilingStartNS}

@@ -78,6 +78,10 @@ type Options struct {
 	// goroutine at a time; nil for none. Their instants are nanoseconds since the Unix epoch. The last ones come before
 	// Execute returns.
 	Phases func(load.Stats)
+	// Content is what requests say where it is ready; nil has it built.
+	Content *Content
+	// WithoutLines leaves out the files with a line for each request, whatever the configuration asks for.
+	WithoutLines bool
 	// Remote makes the load elsewhere; nil makes it here.
 	Remote Remote
 }

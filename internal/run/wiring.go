@@ -44,6 +44,9 @@ func (e *execution) prepareUntilStopped(ctx context.Context) error {
 // prepare does everything that happens before the first request. Nothing is written before the
 // configuration has proved possible.
 func (e *execution) prepare(ctx context.Context) error {
+	if c := e.options.Content; c != nil {
+		e.content.data = c.Data
+	}
 	if err := e.target.bind(ctx, e.content.encode); err != nil {
 		return err
 	}
@@ -97,7 +100,7 @@ func (e *execution) markPhases(context.Context) error {
 }
 
 // assemble connects the rooms.
-func (e *execution) assemble(context.Context) (err error) {
+func (e *execution) assemble(ctx context.Context) (err error) {
 	t, data, workers := e.target, e.content.data, e.cfg.LogicalWorkers(cpus())
 	e.origin, _ = e.redactor.Strings(e.content.provenance()).(artifact.Object)
 	if e.client, err = t.newTransport(t.clientOptions(workers)); err != nil {
@@ -133,6 +136,9 @@ func (e *execution) assemble(context.Context) (err error) {
 	e.prompts.times = make([]uint32, data.Len())
 	phases := plan.Load(e.cfg, len(t.urls), float64(data.Turns())/float64(data.Len()))
 	if e.options.Remote != nil {
+		if err := e.stock(ctx); err != nil {
+			return err
+		}
 		e.assembleRemote(phases)
 		return nil
 	}

@@ -165,6 +165,9 @@ func TestAnNkeyInPlaceOfAToken(t *testing.T) {
 
 func TestACoordinatorThatStartsAgainEndsTheOldAgents(t *testing.T) {
 	x := assemble(t, 1, nil)
+	if err := x.await(t.Context(), func() bool { return x.members[0].report.Number > 0 }); err != nil { // it knows ours
+		t.Fatal(err)
+	}
 	_ = x.link.Publish(x.prefix+beatSubject, []byte("another coordinator"))
 	<-x.agents[0].done
 	var gone *GoneError

@@ -507,7 +507,7 @@ func (r *remoteLoad) lacking() error {
 		records -= s.records.Load()
 	}
 	if who == nil {
-		return nil
+		return r.miscounted()
 	}
 	return fmt.Errorf("%d of the %d shares of the run were lost (%s): %d requests in flight count as cut off, and %d "+
 		"finished requests have no record", len(who), len(r.shares), strings.Join(who, "; "), requests, max(0, records))
@@ -547,6 +547,23 @@ func (r *remoteLoad) Close(ctx context.Context) error {
 	r.parts, r.closed = parts, true
 	r.mu.Unlock()
 	return err
+}
+
+// miscounted returns an error if a phase that ended by its number of requests had another number of them: its shares
+// were not cut from the same plan. The lock is held.
+func (r *remoteLoad) miscounted() error {
+	for _, p := range r.phases {
+		plan := &r.plan.Phases[p.index]
+		if plan.Requests == 0 || plan.Sessions > 0 || plan.Duration > 0 || plan.Schedule != nil || plan.Lanes != nil ||
+			r.stateOf(p) < load.Complete || p.merged.WasCancelled || p.merged.EndedEarly {
+			continue
+		}
+		if sent := p.merged.RequestsSent; sent != plan.Requests {
+			return fmt.Errorf("the shares of phase %s sent %d requests together, not %d: they did not agree on where "+
+				"it begins", plan.Name, sent, plan.Requests)
+		}
+	}
+	return nil
 }
 
 // judged returns what the shares say of themselves.

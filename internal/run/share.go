@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/run/plan"
 )
 
 // ShareError reports that a configuration asks for something that cannot be divided among several processes.
@@ -32,7 +33,8 @@ func CheckShares(cfg *config.Run) error {
 			return &ShareError{fmt.Sprintf("adaptive_scale of phase %s", p.Name),
 				"each step depends on the requests of all", alone}
 		case p.Lanes != nil && p.Lanes.Stage == load.ReplayLanes && p.Lanes.SystemIdle != config.Unlimited:
-			return &ShareError{"--system-idle-gap-cap-seconds", "no agent knows when nothing is in flight in all of them",
+			return &ShareError{"--system-idle-gap-cap-seconds",
+				"no agent knows when nothing is in flight in all of them",
 				"give --system-idle-gap-cap-seconds inf, or " + alone}
 		}
 	}
@@ -41,4 +43,12 @@ func CheckShares(cfg *config.Run) error {
 			"give --random-seed"}
 	}
 	return nil
+}
+
+// KeepsResidues reports whether each of so many shares of a run takes only sessions whose numbers are its index modulo
+// the number of shares, so that it needs no other conversations; see [load.Plan.KeepsResidues].
+func KeepsResidues(cfg *config.Run, shares int) bool {
+	p := plan.Load(cfg, 1, 1)
+	p.Share = load.Share{Of: shares}
+	return p.KeepsResidues()
 }

@@ -73,7 +73,7 @@ func equal(a, b string, depth int) bool {
 	if same, decided := equations(a, b, depth); decided {
 		return same
 	}
-	if same, decided := matrices(a, b, depth); decided {
+	if same, decided := matrices(a, b, depth, equal); decided {
 		return same
 	}
 	return sameValue(a, b)
@@ -322,7 +322,7 @@ func equations(a, b string, depth int) (same, decided bool) {
 }
 
 // matrices compares matrices entry by entry.
-func matrices(a, b string, depth int) (same, decided bool) {
+func matrices(a, b string, depth int, equal func(a, b string, depth int) bool) (same, decided bool) {
 	x, okA := rows(a)
 	y, okB := rows(b)
 	if !okA || !okB {
@@ -363,20 +363,32 @@ const points = 6
 
 // sameValue reports whether two expressions have the same values.
 func sameValue(a, b string) bool {
+	p, okP := parse(a)
+	q, okQ := parse(b)
+	return okP && okQ && same(p, q, near)
+}
+
+// same reports whether two expressions have the same values; those of constants may be off by some amount.
+func same(p, q node, off float64) bool {
 	compared := 0
-	ok := atPoints(a, b, func(x, y complex128, constant bool) bool {
+	ok := atPoints(p, q, func(x, y complex128, constant bool) bool {
 		compared++
-		off, most := cmplx.Abs(x-y), 1e-9*max(1, cmplx.Abs(x), cmplx.Abs(y))
-		return off <= most || constant && off <= near
+		by := cmplx.Abs(x - y)
+		return by <= 1e-9*max(1, cmplx.Abs(x), cmplx.Abs(y)) || constant && by <= off
 	})
 	return ok && compared > 0
 }
 
 // proportional reports whether one expression is a multiple of the other one.
 func proportional(a, b string) bool {
+	p, okP := parse(a)
+	q, okQ := parse(b)
+	if !okP || !okQ {
+		return false
+	}
 	var ratio complex128
 	compared := 0
-	ok := atPoints(a, b, func(x, y complex128, _ bool) bool {
+	ok := atPoints(p, q, func(x, y complex128, _ bool) bool {
 		if cmplx.Abs(y) < 1e-9 || cmplx.Abs(x) < 1e-9 {
 			return cmplx.Abs(x) < 1e-9 && cmplx.Abs(y) < 1e-9
 		}
@@ -389,14 +401,9 @@ func proportional(a, b string) bool {
 	return ok && compared > 0
 }
 
-// atPoints calls a function with the values of two expressions at several points, until it returns false. It reports
-// false where one of them is not understood. Points at which none of them has a value do not count.
-func atPoints(a, b string, each func(x, y complex128, constant bool) bool) bool {
-	p, okP := parse(a)
-	q, okQ := parse(b)
-	if !okP || !okQ {
-		return false
-	}
+// atPoints calls a function with the values of two expressions at several points, until it returns false. Points at
+// which none of them has a value do not count.
+func atPoints(p, q node, each func(x, y complex128, constant bool) bool) bool {
 	for i := range points {
 		varies := false
 		at := func(name string) complex128 {

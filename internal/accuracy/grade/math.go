@@ -20,22 +20,53 @@ func Math(answer, gold string) Verdict {
 	return v.compare()
 }
 
-// Expression compares the boxed, stated or last result with a gold expression. An answer counts as unparsed only where
-// it is empty.
+// Expression compares the boxed, stated or last result with a gold expression. Nothing counts as unparsed, as in the
+// original.
 func Expression(answer, gold string) Verdict {
-	v := Verdict{Gold: goldResult(gold)}
-	v.Extracted, _ = result(answer)
-	v.Unparsed = v.Extracted == ""
-	return v.compare()
+	v := Verdict{Gold: strings.TrimSpace(gold)}
+	if b, ok := boxed(v.Gold); ok {
+		v.Gold = b
+	} else if list := extracting().pieces(v.Gold); len(list) == 1 && list[0].plain && isUnit(v.Gold[list[0].to:]) {
+		v.Gold = list[0].text
+		return v.extractive(answer, true)
+	}
+	return v.extractive(answer, false)
 }
+
+// isUnit reports whether what stands behind a number is nothing but words.
+func isUnit(s string) bool { return !strings.ContainsAny(s, "0123456789,\\!()[]{}^_=+-*/<>") }
 
 // LaTeX compares the boxed, stated or last result with that of a gold solution.
 func LaTeX(answer, gold string) Verdict {
-	v := Verdict{}
-	v.Gold, _ = result(gold)
-	v.Extracted, _ = result(answer)
-	v.Unparsed = v.Extracted == ""
-	return v.compare()
+	v := Verdict{Gold: strings.TrimSpace(gold)}
+	if f, ok := extract(gold); ok {
+		v.Gold = f.text
+	}
+	return v.extractive(answer, false)
+}
+
+// extractive compares what a text gives with the gold answer, which may be a plain number.
+func (v Verdict) extractive(answer string, plain bool) Verdict {
+	f, ok := extract(answer)
+	if v.Extracted = strings.TrimSpace(f.text); ok && v.Extracted != "" {
+		v.Correct = exactly(v.Extracted, v.Gold) ||
+			plain && exactly(v.Extracted, plainly(v.Gold)) || f.plain && exactly(plainly(v.Extracted), plainly(v.Gold))
+	}
+	return v.explain("the result equals the gold result", "the result differs from the gold result")
+}
+
+// plainly is a plain number without the separators of thousands and the percent sign, which leaves open what is meant.
+func plainly(s string) string {
+	s = strings.TrimSuffix(s, "%")
+	if l := strings.FieldsFunc(s, func(c rune) bool { return c == ' ' || c == ',' }); len(l) > 1 {
+		for _, group := range l[1:] {
+			if len(group) < 3 || !isDigit(group[0]) {
+				return s
+			}
+		}
+		return strings.Join(l, "")
+	}
+	return s
 }
 
 func (v Verdict) compare() Verdict {

@@ -21,7 +21,7 @@ var words = strings.Fields(`
 
 type rules struct {
 	units, letter, text, box, assign, each, sign, member, leadDot, zeros, shortLeft, sqrt, frac, fraction *regexp.Regexp
-	plain, commands                                                                                 *strings.Replacer
+	plain, commands                                                                                       *strings.Replacer
 }
 
 var normalRules = sync.OnceValue(func() *rules {

@@ -238,16 +238,7 @@ func (r *running) forward(share int, phases []load.Stats) {
 
 // joins tells the shares what all of them have used, once all wait for it; the fleet is locked.
 func (r *running) joins() {
-	waiting, used := 0, load.Used{}
-	for _, m := range r.shares {
-		if m.lost != nil {
-			continue
-		}
-		if m.report.Run != r.id || waiting != 0 && m.report.Joined != waiting {
-			return
-		}
-		waiting, used = m.report.Joined, used.Max(m.report.Used)
-	}
+	waiting, used := r.agreed()
 	if waiting == 0 || r.told[waiting] {
 		return
 	}
@@ -257,6 +248,21 @@ func (r *running) joins() {
 			go r.fleet.tell(m, &command{Kind: joined, Run: r.id, Phase: waiting, Used: used})
 		}
 	}
+}
+
+// agreed returns the phase that all shares wait to join, 0 if some share waits for another one or none, and the highest
+// of what they have used.
+func (r *running) agreed() (phase int, used load.Used) {
+	for _, m := range r.shares {
+		switch {
+		case m.lost != nil:
+			continue
+		case m.report.Run != r.id || m.report.Joined == 0 || phase != 0 && m.report.Joined != phase:
+			return 0, load.Used{}
+		}
+		phase, used = m.report.Joined, used.Max(m.report.Used)
+	}
+	return phase, used
 }
 
 // rows takes a batch of records of a member and returns their number.

@@ -171,7 +171,7 @@ func (v Variable) parse(text string) (any, error) {
 		if canonical, ok := option.MatchEnum(text, v.Values); ok {
 			return canonical, nil
 		}
-		return nil, fmt.Errorf("must be one of %s", strings.Join(v.Values, ", "))
+		return nil, fmt.Errorf("%s", suggest.OneOf(text, v.Values))
 	case VarList:
 		return parseEnvList(text)
 	case VarJSON:

@@ -96,13 +96,7 @@ func (r *running) Start(ctx context.Context, plan load.Plan, sink run.Sink) (int
 		return 0, err
 	}
 	r.content = nil
-	probes := make([]error, len(r.shares))
-	var all sync.WaitGroup
-	for i, m := range r.shares {
-		all.Go(func() { probes[i] = f.probe(m) })
-	}
-	all.Wait()
-	if err := errors.Join(probes...); err != nil {
+	if err := f.compareClocks(r.shares); err != nil {
 		return 0, err
 	}
 	plan.Share = load.Share{Of: len(r.shares)}
@@ -154,6 +148,9 @@ func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
 	list, lead := r.going(), leastLead
 	if len(list) == 0 {
 		return time.Time{}, errors.New("all agents are lost")
+	}
+	if phase > 0 {
+		f.compareClocks(list)
 	}
 	f.mu.Lock()
 	for _, m := range list {
@@ -357,6 +354,7 @@ func (r *running) Stop(reason error) {
 // Close implements [run.Remote].
 func (r *running) Close(ctx context.Context) (parts []run.Part) {
 	f := r.fleet
+	f.compareClocks(r.going())
 	_ = f.await(ctx, func() bool {
 		return !slices.ContainsFunc(r.shares, func(m *member) bool {
 			return m.lost == nil && (m.report.Run != r.id || m.report.Ended == nil || m.batches < m.report.Batches)

@@ -14,6 +14,7 @@ import (
 // Values holds the environment variables that change what this release does. The names are those of the
 // variables without their prefix: Env.HTTP.ConnectionLimit is AIPERF_HTTP_CONNECTION_LIMIT.
 type Values struct {
+	Cluster       Cluster
 	HTTP          HTTP
 	ServerMetrics ServerMetrics
 	GPU           GPU
@@ -233,12 +234,16 @@ type Service struct {
 	TokenizerPreloadTimeout time.Duration
 	// TokenizerSkipPreload leaves out the look-ups before that: no search for another name, no bound in time.
 	TokenizerSkipPreload bool
+	// HeartbeatInterval is the longest time between two reports of an agent.
+	HeartbeatInterval time.Duration
 }
 
 // Worker sizes the pool of logical workers.
 type Worker struct {
 	CPUUtilizationFactor float64
 	MaxWorkersCap        int
+	// MinAliveFraction is the share of the agents below which a run ends; 0 = it goes on with those that are left.
+	MinAliveFraction float64
 }
 
 // Dev holds developer switches. The two Show switches are already off when Mode is.
@@ -246,4 +251,13 @@ type Dev struct {
 	Mode                    bool
 	ShowInternalMetrics     bool
 	ShowExperimentalMetrics bool
+}
+
+// Cluster is what the manifests of a benchmark in Kubernetes tell its pods.
+type Cluster struct {
+	JobID, JobUID, PodName, PodIndex, ControllerHost string
+	// Managed pods run one benchmark: what repeats it is an AIPerfSweep. Controller is the pod of the coordinator.
+	Managed, Controller bool
+	// Queue and PriorityClass are those of Kueue for benchmarks that name none.
+	Queue, PriorityClass string
 }

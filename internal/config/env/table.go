@@ -349,6 +349,13 @@ func runVariables(e *Values) []Variable {
 			"Share of the CPUs from which the worker count follows.").to(&e.Worker.CPUUtilizationFactor),
 		vInt("WORKER_MAX_WORKERS_CAP", "32", option.Between(1, 10000),
 			"Cap on the derived worker count.").to(&e.Worker.MaxWorkersCap),
+		vFloat("WORKER_MIN_ALIVE_FRACTION", "0", option.Between(0, 1),
+			"Share of the agents below which a run ends when others are lost; 0 lets it go on with those that are left.").
+			to(&e.Worker.MinAliveFraction),
+		vFloat("SERVICE_HEARTBEAT_INTERVAL", "5", option.Between(0.1, 1000),
+			"Seconds between two reports of an agent at most; one that misses three of them is lost.").in(time.Second).
+			to(&e.Service.HeartbeatInterval),
+		{Name: "NATS_TOKEN", Group: VarProduct, Help: "Token of the agents of a run (--nats-token-file, aiperf agent --token-file)."},
 	}
 }
 
@@ -403,6 +410,18 @@ func serviceVariables(e *Values) []Variable {
 
 func laterVariables(e *Values) []Variable {
 	return []Variable{
+		vText("JOB_ID", VarString, "", "Name of the benchmark in Kubernetes.").to(&e.Cluster.JobID),
+		vText("JOB_UID", VarString, "", "UID of its resource.").to(&e.Cluster.JobUID),
+		vText("POD_NAME", VarString, "", "Name of the pod.").to(&e.Cluster.PodName),
+		vText("POD_INDEX", VarString, "", "Number of the pod of workers, from 0.").to(&e.Cluster.PodIndex),
+		vText("K8S_CONTROLLER_HOST", VarString, "", "Host name of the controller pod.").to(&e.Cluster.ControllerHost),
+		vBool("OPERATOR_MANAGED", "false", "The process is a pod of a benchmark in Kubernetes: a sweep is refused.").
+			to(&e.Cluster.Managed),
+		vBool("CONTROLLER_POD", "false", "The pod is that of the coordinator.").to(&e.Cluster.Controller),
+		vText("K8S_JOBSET_KUEUE_DEFAULT_QUEUE_NAME", VarString, "", "LocalQueue of Kueue for benchmarks that name none.").
+			to(&e.Cluster.Queue),
+		vText("K8S_JOBSET_KUEUE_DEFAULT_PRIORITY_CLASS", VarString, "",
+			"WorkloadPriorityClass of Kueue for benchmarks that name none.").to(&e.Cluster.PriorityClass),
 		vText("NAMESPACE", VarString, "", "Kubernetes namespace of the run.").to(&e.ServerMetrics.Namespace),
 		vText("PLUGIN_PATH", VarPath, "",
 			"Folders with plug-ins, separated as in PATH; those of --plugin-dir come first, ~/.aiperf/plugins "+
@@ -481,7 +500,6 @@ func internalVariables() []Variable {
 		vFloat("SERVICE_COMMS_REQUEST_TIMEOUT", "90", option.Between(1, 1000), seconds).in(time.Second),
 		vFloat("SERVICE_CONNECTION_PROBE_INTERVAL", "0.1", option.Between(0.1, 600), seconds).in(time.Second),
 		vFloat("SERVICE_CONNECTION_PROBE_TIMEOUT", "90", wide, seconds).in(time.Second),
-		vFloat("SERVICE_HEARTBEAT_INTERVAL", "5", wide, seconds).in(time.Second),
 		vFloat("SERVICE_REGISTRATION_INTERVAL", "1", wide, seconds).in(time.Second),
 		vInt("SERVICE_REGISTRATION_MAX_ATTEMPTS", "10", wide, count),
 		vFloat("SERVICE_REGISTRATION_TIMEOUT", "30", wide, seconds).in(time.Second),

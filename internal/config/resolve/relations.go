@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"reflect"
 	"slices"
 
 	"aiperf/internal/config/option"
@@ -88,6 +87,10 @@ func exclusions() []struct{ rule, a, b, hint string } {
 		{"", "system-prompt-file", "shared-system-prompt-length", "use only one"},
 		{"", "public-dataset", "input-file", "use only one"},
 		{"", "zmq-host", "zmq-ipc-path", "use only one"},
+		{"", "agents", "wait-for-agents", "the first starts agents here, the second waits for those of other machines"},
+		{"", "nats-url", "nats-listen", "the first names a server, the second is for the one within this program"},
+		{"", "nats-token-file", "nats-nkey-file", "use only one"},
+		{"", "nats-token-file", "nats-creds-file", "use only one"},
 		{"", "agentic-cache-warmup-duration", "warmup-requests-per-lane", "use only one"},
 	}
 }
@@ -102,19 +105,6 @@ func (r *resolution) checkExclusions() {
 			hint = "; " + hint
 		}
 		r.fault(x.rule, "%s and %s cannot be used together%s", r.flag(x.a), r.flag(x.b), hint)
-	}
-}
-
-// checkMissing refuses the options of capabilities that this release lacks. An option that repeats its
-// default or says no asks for nothing and is accepted.
-func (r *resolution) checkMissing() {
-	for _, o := range option.All() {
-		if o.Built() || !r.given(o.Name) {
-			continue
-		}
-		if value := r.p.Value(o.Name); value != false && !reflect.DeepEqual(value, o.DefaultValue()) {
-			r.unavailable(r.flag(o.Name), "it lacks "+o.Missing)
-		}
 	}
 }
 

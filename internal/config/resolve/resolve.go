@@ -28,6 +28,7 @@ type resolution struct {
 	transport transport
 	control   control
 	serve     serve
+	fleet     fleet
 	tokens    tokens
 	media     media
 	traces    traces
@@ -52,6 +53,7 @@ func newResolution(a *asked) *resolution {
 	r.transport = transport{asked: a, endpoint: ep}
 	r.control = control{asked: a}
 	r.serve = serve{asked: a}
+	r.fleet = fleet{asked: a}
 	r.traces = traces{asked: a, file: f}
 	r.published = published{asked: a}
 	r.tokens = tokens{asked: a, endpoint: ep}
@@ -66,21 +68,17 @@ func newResolution(a *asked) *resolution {
 }
 
 // Resolve derives every default, checks the options against one another and makes the Run. It touches
-// nothing but the files that the options name. Its error is a Faults with everything that is wrong. Options
-// of capabilities that this release lacks are refused before all else, since what they need would not help;
-// values that it lacks are looked for only when nothing else is wrong.
+// nothing but the files that the options name. Its error is a Faults with everything that is wrong. Values
+// that this release lacks are looked for only when nothing else is wrong.
 func Resolve(p *settings.Settings, catalog Catalog) (*config.Run, []fault.Warning, error) {
 	r := newResolution(&asked{p: measured(p), catalog: catalog, found: &found{warnings: slices.Clone(p.Warnings)}})
 	r.phases = r.ofFile(p)
 	r.decide()
-	r.checkMissing()
-	if len(r.faults) == 0 {
-		for _, check := range r.rules() {
-			check()
-		}
-		r.phases.check()
-		r.faults = distinct(r.faults)
+	for _, check := range r.rules() {
+		check()
 	}
+	r.phases.check()
+	r.faults = distinct(r.faults)
 	if len(r.faults) == 0 {
 		r.checkBuilt()
 	}
@@ -118,7 +116,7 @@ func (r *resolution) rules() []func() {
 		ep.checkContentType, r.traces.check, r.published.check, r.traces.checkBaseten,
 		ti.checkRoots, ti.checkAgentic, ds.checkCacheBust, ds.checkLengthRange, r.media.check,
 		te.checkTelemetry, te.checkOTel, te.checkMLflow, te.checkWandB,
-		r.accuracy.check, r.control.check, r.serve.check, tr.checkTransport, tr.checkGRPC, tr.checkAWS,
+		r.accuracy.check, r.control.check, r.serve.check, r.fleet.check, tr.checkTransport, tr.checkGRPC, tr.checkAWS,
 		se.checkSweep, se.checkSeries, op.checkExportPrefix,
 		ds.warnOutputLength, ds.warnDeviations, ep.warnStream, ti.warnWarmup,
 		r.plugins.warn,
@@ -151,6 +149,7 @@ func (r *resolution) run() *config.Run {
 		TimestampSource:        p.Text("timestamp-source"),
 		RequireValid:           p.Bool("require-valid"),
 		Serve:                  r.serve.build(),
+		Fleet:                  r.fleet.build(),
 		Accuracy:               r.accuracy.build(),
 		FailIf:                 p.Texts("fail-if"),
 		UI:                     r.outputs.ui(),

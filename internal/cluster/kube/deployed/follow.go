@@ -31,7 +31,7 @@ func (b *Benchmark) Await(ctx context.Context, c *client.Client, tell func(Event
 		if err != nil {
 			return err
 		}
-		b.Object = now.Object
+		b.Object, b.ended = now.Object, now.ended
 		phase := b.Phase()
 		line := phase
 		if sub := text(b.Object, "status", "subPhase"); sub != "" {
@@ -62,6 +62,29 @@ func (b *Benchmark) Await(ctx context.Context, c *client.Client, tell func(Event
 	}
 }
 
+// look finds out whether the coordinator of a benchmark without the operator has ended: its pod stays for a while after
+// it, so that results can be fetched.
+func (b *Benchmark) look(ctx context.Context, c *client.Client) error {
+	if b.ended = ""; b.Phase() != crd.Running {
+		return nil
+	}
+	pods, err := b.Pods(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, p := range pods {
+		for _, s := range items(p, "status", "containerStatuses") {
+			code, over := integer(s, "state", "terminated", "exitCode")
+			if over && s["name"] == manifest.ContainerController {
+				if b.ended = crd.Completed; code != 0 {
+					b.ended = crd.Failed
+				}
+			}
+		}
+	}
+	return nil
+}
+
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -83,7 +106,8 @@ func (b *Benchmark) WaitForController(ctx context.Context, c *client.Client) (po
 		if err != nil {
 			return "", err
 		}
-		if b.Object = now.Object; crd.Terminal(b.Phase()) {
+		b.Object, b.ended = now.Object, now.ended
+		if crd.Terminal(b.Phase()) {
 			return "", nil
 		}
 		if err := sleep(ctx, pollInterval); err != nil {

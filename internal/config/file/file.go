@@ -43,6 +43,11 @@ func Open(name string, data []byte, lookup env.Lookup) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Of(f, lookup)
+}
+
+// Of is [Open] of a file whose document was read already, or made; the document becomes the Source's own.
+func Of(f *document.File, lookup env.Lookup) (*Source, error) {
 	if err := document.Environment(f, lookup); err != nil {
 		return nil, err
 	}

@@ -40,6 +40,7 @@ func (z *normalizer) envelope(root *document.Node) *document.Node {
 	}
 	root = root.Clone()
 	z.names(root, "")
+	jobRun(root)
 	z.flat(root)
 	z.unknown(root)
 	if body := root.Get("benchmark"); body == nil || body.Kind == document.Null {
@@ -455,4 +456,24 @@ func (z *normalizer) collector(body *document.Node, name, path string) {
 	if url := rename(m.Value, "url", "urls"); url != nil && url.Value.Kind == document.Text {
 		url.Value = &document.Node{Kind: document.List, Pos: url.Value.Pos, Items: []*document.Node{url.Value}}
 	}
+}
+
+// jobRun brings the run of a job in Kubernetes, {benchmark_id, cfg, artifact_dir, variables}, into the shape of a file.
+func jobRun(root *document.Node) {
+	body := root.Get("cfg")
+	if body == nil || root.Get("benchmark") != nil || root.Get("benchmark_id") == nil {
+		return
+	}
+	if dir := root.Get("artifact_dir"); dir != nil && dir.Kind == document.Text && body.Kind == document.Map {
+		artifacts := body.Get("artifacts")
+		if artifacts == nil || artifacts.Kind != document.Map {
+			artifacts = &document.Node{Kind: document.Map}
+			body.Set("artifacts", artifacts)
+		}
+		artifacts.Set("dir", dir)
+	}
+	for _, key := range []string{"cfg", "benchmark_id", "artifact_dir"} {
+		root.Delete(key)
+	}
+	root.Set("benchmark", body)
 }

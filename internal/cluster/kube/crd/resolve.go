@@ -129,3 +129,19 @@ func Plain(v any) any {
 	}
 	return v
 }
+
+// first puts the keys that say what an object is before the others.
+func first(v any) any {
+	o, ok := v.(artifact.Object)
+	if !ok {
+		return v
+	}
+	rank := func(key string) int {
+		if i := slices.Index([]string{"apiVersion", "kind", "metadata"}, key); i >= 0 {
+			return i
+		}
+		return 3
+	}
+	slices.SortStableFunc(o, func(a, b artifact.Member) int { return cmp.Compare(rank(a.Key), rank(b.Key)) })
+	return o
+}

@@ -37,6 +37,7 @@ type Values struct {
 	Record          Record
 	Service         Service
 	Worker          Worker
+	Operator        Operator
 	Dev             Dev
 }
 

@@ -336,11 +336,12 @@ func (s *Store) Runs(namespace, name string, sweep bool) ([]Run, error) {
 			runs = append(runs, r)
 		}
 	}
-	slices.SortFunc(runs, func(a, b Run) int { return b.time().Compare(a.time()) })
+	slices.SortFunc(runs, func(a, b Run) int { return b.Time().Compare(a.Time()) })
 	return runs, nil
 }
 
-func (r Run) time() time.Time {
+// Time is the start of a run as its epoch has it.
+func (r Run) Time() time.Time {
 	t, _ := epochTime(r.Epoch) // names were checked
 	return t
 }

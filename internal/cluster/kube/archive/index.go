@@ -87,7 +87,7 @@ func (s *Store) saveIndex() error {
 
 func sortEntries(list []Entry) {
 	slices.SortFunc(list, func(a, b Entry) int {
-		return cmp.Or(b.Run().time().Compare(a.Run().time()), cmp.Compare(a.Namespace, b.Namespace),
+		return cmp.Or(b.Run().Time().Compare(a.Run().Time()), cmp.Compare(a.Namespace, b.Namespace),
 			cmp.Compare(a.Name, b.Name))
 	})
 }
@@ -159,7 +159,7 @@ func (s *Store) Rebuild() error {
 	}
 	index := map[Run]Entry{}
 	for _, r := range all {
-		e := Entry{Namespace: r.Namespace, Name: r.Name, Epoch: r.Epoch, Sweep: r.Sweep, Started: r.time().UTC()}
+		e := Entry{Namespace: r.Namespace, Name: r.Name, Epoch: r.Epoch, Sweep: r.Sweep, Started: r.Time().UTC()}
 		if data, err := s.root.ReadFile(r.Dir() + "/" + recordFile); err == nil {
 			_ = json.Unmarshal(data, &e) // without its record a run is known by its files alone
 		}

@@ -8,7 +8,7 @@ const day = 24 * time.Hour
 // and older than the age that stays. The protected run is never among them.
 func (o Options) Expendable(runs []Run, protected Run, now time.Time) (list []Run) {
 	for i, r := range runs {
-		old := o.RetainDays <= 0 || now.Sub(r.time()) > time.Duration(o.RetainDays*float64(day))
+		old := o.RetainDays <= 0 || now.Sub(r.Time()) > time.Duration(o.RetainDays*float64(day))
 		if i >= o.RetainRuns && old && r != protected {
 			list = append(list, r)
 		}
@@ -38,7 +38,7 @@ func (s *Store) Expire(days func(Run) int, protected func(Run) bool) (removed []
 		return nil, err
 	}
 	for _, r := range all {
-		if protected(r) || s.o.Now().Sub(r.time()) <= time.Duration(days(r))*day {
+		if protected(r) || s.o.Now().Sub(r.Time()) <= time.Duration(days(r))*day {
 			continue
 		}
 		if err := s.Remove(r); err != nil {

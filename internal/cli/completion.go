@@ -34,7 +34,9 @@ func tables() []*flags.Table {
 			new(speedBenchOptions).table(), new(swimLaneOptions).table(), new(turnMessagesOptions).table(), new(replayOptions).table(),
 			new(analyzeTraceOptions).table(), new(synthesizeOptions).table(), new(validateOptions).table()},
 		tokenizerTables(),
-		[]*flags.Table{new(pluginsOptions).table(), new(chatOptions).table(), new(mockServerOptions).table()},
+		[]*flags.Table{new(pluginsOptions).table(), new(chatOptions).table()},
+		kubeTables(),
+		[]*flags.Table{new(mockServerOptions).table()},
 	)
 }
 

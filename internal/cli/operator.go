@@ -217,73 +217,14 @@ func engineOf(ctx context.Context, asked string, api *client.Client) (manifest.E
 	}
 }
 
-// ServiceCommand names the processes that pods run; users do not call it.
-const serviceCommand = "service"
-
-const serviceHelp = `Usage: aiperf service results-sidecar|sweep-controller [options]
-
-What runs in the pods of a benchmark beside "aiperf profile" and "aiperf agent". The operator and
-"aiperf kube generate" write these commands into the pods; nobody needs to type them.
-
-Options:
-`
-
-type serviceOptions struct {
-	resultsDir, marker string
-	port, stay         int
-}
-
-func (o *serviceOptions) table() *flags.Table {
-	return &flags.Table{Command: serviceCommand, About: serviceHelp, Flags: []flags.Flag{
-		flags.Value("results-dir", "DIR", "folder of the results [default: /results]", flags.Text(&o.resultsDir)),
-		flags.Value("port", "N", "port of the results [default: 9091]", integer(&o.port, 0, 65535)),
-		flags.Value("stay", "SECONDS", "how long the results are served after the run [default: 300]",
-			integer(&o.stay, 0, 1_000_000_000)),
-		flags.Value("marker", "FILE", "file below the folder that says that the results are complete [default: the "+
-			"state of the run]", flags.Text(&o.marker)),
-	}}
-}
-
-// service runs a process of a pod.
-func (a *app) service(args []string) int {
-	o := serviceOptions{resultsDir: manifest.ResultsDir, port: manifest.PortResults, stay: crd.DefaultTTLSeconds}
-	rest, code, done := a.parse(o.table(), args)
-	if done {
-		return code
-	}
-	if len(rest) != 1 {
-		return a.fail(errors.New("aiperf service needs what to run: results-sidecar or sweep-controller"))
-	}
-	values, _, err := env.Read(a.env)
-	if err != nil {
-		return a.fail(err)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	log := slog.New(slog.NewTextHandler(a.terminal.err, nil))
-	switch name := strings.ReplaceAll(rest[0], "_", "-"); name {
-	case "results-sidecar":
-		err = a.sidecar(ctx, &o, &values.Operator, log)
-	case "sweep-controller":
-		err = a.sweepController(ctx, &o, &values.Operator, log)
-	default:
-		err = fmt.Errorf("%q is part of the coordinator of a run: aiperf service runs results-sidecar and "+
-			"sweep-controller, aiperf profile --wait-for-agents a coordinator, aiperf agent an agent", rest[0])
-	}
-	if err != nil {
-		return a.fail(err)
-	}
-	return ExitOK
-}
-
 func (a *app) variable(name string) string {
 	value, _ := a.env(name)
 	return value
 }
 
-func (a *app) sidecar(ctx context.Context, o *serviceOptions, v *env.Operator, log *slog.Logger) error {
+func (a *app) sidecar(ctx context.Context, o *sidecarOptions, v *env.Operator, log *slog.Logger) error {
 	options := sidecar.Options{
-		Dir: o.resultsDir, Address: net.JoinHostPort("0.0.0.0", strconv.Itoa(o.port)), Marker: o.marker,
+		Dir: o.dir, Address: net.JoinHostPort("0.0.0.0", strconv.Itoa(o.port)), Marker: o.marker,
 		Stay: time.Duration(o.stay) * time.Second, Heartbeat: v.HeartbeatPause, Log: log,
 	}
 	if o.marker == "" {
@@ -324,14 +265,14 @@ func controllerAlive(ctx context.Context) bool {
 	return reply.StatusCode == http.StatusOK
 }
 
-func (a *app) sweepController(ctx context.Context, o *serviceOptions, v *env.Operator, log *slog.Logger) error {
+func (a *app) sweepController(ctx context.Context, o *sidecarOptions, v *env.Operator, log *slog.Logger) error {
 	_, d, err := cluster("", "")
 	if err != nil {
 		return err
 	}
 	return sweepcontroller.Run(ctx, sweepcontroller.Options{
 		Client: d, Name: a.variable("AIPERF_SWEEP_NAME"), Namespace: a.variable("AIPERF_SWEEP_NAMESPACE"),
-		UID: a.variable("AIPERF_SWEEP_UID"), Epoch: a.variable("AIPERF_SWEEP_EPOCH"), Dir: o.resultsDir,
+		UID: a.variable("AIPERF_SWEEP_UID"), Epoch: a.variable("AIPERF_SWEEP_EPOCH"), Dir: o.dir,
 		Results: resultsserver.NewReader(v.BaseURL), Version: Version, Log: log, BaseURL: v.BaseURL,
 		ChildPoll: v.ChildPoll, CancelPoll: v.CancelPoll, CancelGrace: v.CancelGrace, ChildMissing: v.ChildMissing,
 		StaleDeletion: v.StaleChildDeletion, SummaryRetries: v.SummaryRetries, SummaryRetryDelay: v.SummaryRetryDelay,

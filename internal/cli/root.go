@@ -94,15 +94,14 @@ func commands() []command {
 		{"tokenizer", "pack a tokenizer into one file; count or encode lines of text with it", (*app).tokenizer},
 		{"plugins", "list what this program can do, and check plug-ins", (*app).plugins},
 		{"chat", "chat with a model and see how fast it answers", (*app).chat},
+		{"kube", "run benchmarks in a Kubernetes cluster", (*app).kube},
+		{"operator", "run the benchmarks of a Kubernetes cluster", (*app).operate},
 		{"mock-server", "serve exact, known answers like an OpenAI-compatible server", (*app).mockServer},
 	}
 }
 
 // missingCommands are documented commands that this release lacks, and what to do without them.
 var missingCommands = []struct{ name, instead string }{
-	{"kube", "it lacks Kubernetes; run aiperf profile in a job of your own"},
-	{"service", "a run is one process; start it with aiperf profile; load from several machines is for aiperf agent, " +
-		"which comes later"},
 	{"proxy", "a run is one process and needs none; start it with aiperf profile; load from several machines is for " +
 		"aiperf agent, which comes later"},
 }
@@ -156,6 +155,8 @@ func (a *app) main(args []string) int {
 		return a.installCompletion(args[1:])
 	case name == sandbox.Command:
 		return sandbox.Child(args[1:])
+	case name == serviceCommand:
+		return a.service(args[1:])
 	case name == server.GuardCommand:
 		return server.Guard(args[1:])
 	case isCompletion(name):

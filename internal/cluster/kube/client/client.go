@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -419,4 +420,13 @@ func (c *Client) Logs(ctx context.Context, namespace, pod string, o LogOptions) 
 		path += fmt.Sprintf("&tailLines=%d", o.Tail)
 	}
 	return c.open(ctx, http.MethodGet, path, nil)
+}
+
+// IsUnreachable reports that no answer of the API came at all.
+func IsUnreachable(err error) bool {
+	var status apierrors.APIStatus
+	var dns *net.DNSError
+	var op *net.OpError
+	return !errors.As(err, &status) && (errors.As(err, &dns) || errors.As(err, &op) ||
+		errors.Is(err, context.DeadlineExceeded))
 }

@@ -244,3 +244,6 @@ func merged(k schema.Key) schema.Key {
 	k.Fields = fields
 	return k
 }
+
+// CamelName is the camelCase of a key.
+func CamelName(key string) string { return schema.Camel(key) }

@@ -191,7 +191,9 @@ func (o *Operator) download(ctx context.Context, controller *podObject, r archiv
 // listing is the sidecar's list of files.
 type listing struct {
 	Files []archive.File `json:"files"`
-	Ready bool           `json:"ready"`
+	// Ready says that the files will not change any more, Partial that the run has not completed them.
+	Ready   bool `json:"ready"`
+	Partial bool `json:"partial"`
 }
 
 func (o *Operator) downloadOnce(ctx context.Context, controller *podObject, r archive.Run) error {
@@ -201,7 +203,7 @@ func (o *Operator) downloadOnce(ctx context.Context, controller *podObject, r ar
 	if err := o.ask(ctx, controller, manifest.PortResults, "/api/results/list", &list); err != nil {
 		return err
 	}
-	if !list.Ready {
+	if !list.Ready || list.Partial {
 		return errors.New("the results are not complete yet")
 	}
 	return o.fetch(ctx, controller, r, list.Files)

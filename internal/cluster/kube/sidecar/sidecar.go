@@ -68,8 +68,9 @@ type Sidecar struct {
 	stop chan struct{}
 	once sync.Once
 
-	mu   sync.Mutex
-	done bool
+	mu sync.Mutex
+	// done reports that the results are complete, seen that the run has begun, over that it has ended without them.
+	done, seen, over bool
 }
 
 // Run serves until the results were fetched, their time is over, or ctx ends.
@@ -97,7 +98,7 @@ func Run(ctx context.Context, o Options) error {
 
 // follow watches the run until its results were fetched.
 func (s *Sidecar) follow(ctx context.Context) error {
-	var seen, marked bool
+	marked := false
 	began, alive, beat := time.Now(), time.Now(), time.Time{}
 	var completed time.Time
 	for {
@@ -108,18 +109,21 @@ func (s *Sidecar) follow(ctx context.Context) error {
 			return nil
 		case <-time.After(look):
 		}
-		if lives := s.o.Alive != nil && s.o.Alive(ctx); lives || s.locked() {
-			seen, alive = true, time.Now()
+		lives, locked := s.o.Alive != nil && s.o.Alive(ctx), s.locked()
+		if lives || locked {
+			alive = time.Now()
 			if lives && time.Since(beat) >= s.o.Heartbeat {
 				beat = time.Now()
 				s.mark(ctx, crd.AnnotationHeartbeat, beat.UTC().Format(time.RFC3339Nano))
 			}
 		}
 		s.mu.Lock()
+		s.seen = s.seen || lives || locked
+		s.over = s.seen && !lives && !locked
 		if !s.done && s.complete() {
 			s.done, completed = true, time.Now()
 		}
-		done := s.done
+		done, seen := s.done, s.seen
 		s.mu.Unlock()
 		switch {
 		case done && !marked:
@@ -210,10 +214,17 @@ type listed struct {
 	Size int64  `json:"size"`
 }
 
-// list answers the names and sizes of the files, of all folders.
+// list answers the names and sizes of the files, of all folders. Ready says that they will not change any more, partial
+// that the run has not completed them.
 func (s *Sidecar) list(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
-	ready := s.done
+	state, ready, partial := "waiting", s.done || s.over, !s.done
+	switch {
+	case ready:
+		state = "ended"
+	case s.seen:
+		state = "running"
+	}
 	s.mu.Unlock()
 	files := []listed{}
 	err := fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -242,7 +253,8 @@ func (s *Sidecar) list(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"files": files, "ready": ready, "processing": !ready, "partial": !ready, "failed_exporters": []string{},
+		"files": files, "ready": ready, "state": state, "processing": !ready, "partial": partial,
+		"failed_exporters": []string{},
 	})
 }
 

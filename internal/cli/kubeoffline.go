@@ -1,0 +1,415 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/config/document"
+	"aiperf/internal/config/file"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/config/template"
+	"aiperf/internal/experiment/sweep"
+)
+
+// readInput reads a file, or the standard input where it is called "-".
+func (a *app) readInput(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(os.Stdin, document.MaxBytes+1))
+	}
+	return readConfig(name)
+}
+
+// kubeInitOptions are those of aiperf config init and the name of the job.
+type kubeInitOptions struct {
+	configInitOptions
+	job string
+}
+
+func (o *kubeInitOptions) table() *flags.Table {
+	t := o.configInitOptions.table()
+	t.Command = "kube init"
+	t.About = `Usage: aiperf kube init [--template] NAME [--job-name NAME] [-o FILE]
+       aiperf kube init --list [-c CATEGORY] [-v]
+       aiperf kube init --search WORD [-v]
+
+Writes an AIPerfJob, or an AIPerfSweep, made of a template of aiperf config init; or lists the templates. For example:
+  aiperf kube init -t minimal --model MODEL --url http://SERVER:8000 -o bench.yaml
+  aiperf kube validate bench.yaml
+  aiperf kube profile --config bench.yaml --image IMAGE -n NAMESPACE
+
+Options:
+`
+	t.Footer = strings.Replace(configInitFooter, "  -h, --help                 this text", "  -h, --help                 this text",
+		1)
+	t.Flags = append(t.Flags, flags.Value("job-name", "NAME", "name of the benchmark [default: my-benchmark]",
+		func(v string) error { o.job = v; return crd.ValidJobName(v) }))
+	return t
+}
+
+// kubeInit lists templates, or writes one as a resource.
+func (a *app) kubeInit(args []string) int {
+	o := kubeInitOptions{job: "my-benchmark"}
+	if _, code, done := a.parse(o.table(), args); done {
+		return code
+	}
+	if o.list || o.search != "" || o.category != "" || o.template == "" {
+		return a.configInit(slices.DeleteFunc(slices.Clone(args), func(s string) bool {
+			return strings.HasPrefix(s, "--job-name")
+		}))
+	}
+	t, err := template.Find(o.template)
+	if err != nil {
+		return a.fail(err)
+	}
+	text, err := wrapped(t, t.Fill(o.model, o.servers), o.job)
+	if err != nil {
+		return a.fail(err)
+	}
+	if o.output == "" || o.output == "-" {
+		fmt.Fprint(a.terminal.out, text)
+		return ExitOK
+	}
+	if err := a.writeTemplate(t, text, o.output); err != nil {
+		return a.fail(err)
+	}
+	return ExitOK
+}
+
+const kubeInitHead = `# A benchmark for a Kubernetes cluster.
+#
+#   aiperf kube validate FILE                                   checks this file
+#   aiperf kube profile --config FILE --image IMAGE -n NAMESPACE   runs it from here
+#   kubectl apply -n NAMESPACE -f FILE                          has the operator run it
+#
+`
+
+const kubeInitFoot = `
+  # Where and how it runs.
+  # connectionsPerWorker: 100
+  # timeoutSeconds: 0
+  # ttlSecondsAfterFinished: 300
+  # resourceMode: burstable     # or guaranteed, none
+  # podTemplate:
+  #   nodeSelector: {kubernetes.io/arch: amd64}
+  #   env:
+  #     - name: AIPERF_API_KEY
+  #       valueFrom: {secretKeyRef: {name: SECRET, key: KEY}}
+  # scheduling:
+  #   queueName: QUEUE          # of Kueue
+`
+
+// wrapped is the text of a template as a resource, with its comments.
+func wrapped(t template.Template, text, job string) (string, error) {
+	f, err := document.Read(t.Name, []byte(text))
+	if err != nil {
+		return "", err
+	}
+	kind := crd.JobKind
+	if f.Root.Get("sweep") != nil || f.Root.Get("multi_run") != nil || f.Root.Get("multiRun") != nil {
+		kind = crd.SweepKind
+	}
+	var b strings.Builder
+	b.WriteString(kubeInitHead)
+	fmt.Fprintf(&b, "apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:\n  image: %s\n", crd.APIVersion, kind, job,
+		crd.DefaultImage)
+	top := map[string]string{"schema_version": "schemaVersion", "multi_run": "multiRun", "random_seed": "randomSeed",
+		"no_sweep_table": "noSweepTable"}
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		for old, name := range top {
+			if strings.HasPrefix(line, old+":") {
+				line = name + strings.TrimPrefix(line, old)
+			}
+		}
+		if line == "# @template" {
+			continue
+		}
+		if line != "" {
+			line = "  " + line
+		}
+		b.WriteString(line + "\n")
+	}
+	if kind == crd.SweepKind && f.Root.Get("sweep") == nil {
+		b.WriteString("\n  sweep:\n    type: scenarios\n    runs:\n      - name: base\n")
+	}
+	b.WriteString(kubeInitFoot)
+	return b.String(), nil
+}
+
+type kubeValidateOptions struct {
+	strict bool
+	format string
+}
+
+func (o *kubeValidateOptions) table() *flags.Table {
+	return &flags.Table{Command: "kube validate", Column: kubeColumn,
+		About: `Usage: aiperf kube validate FILES... [--strict] [-o text|json]
+
+Checks files without a cluster: manifests of an AIPerfJob or an AIPerfSweep, in YAML or JSON, or configuration files,
+which are checked as the benchmark of one. FILE may be - for the standard input.
+
+Options:
+`, Footer: `  -h, --help                   this text
+
+Exit codes: 0 all files are valid, perhaps with warnings; 1 one is not.
+`, Flags: []flags.Flag{
+			flags.Switch("strict -s", "unknown fields are errors, not warnings", &o.strict),
+			off("no-strict", &o.strict),
+			flags.Choice("output -o", "FORMAT", "text or json", &o.format, "text", "json"),
+		}}
+}
+
+// kubeVerdict is what was found about a file.
+type kubeVerdict struct {
+	Path     string   `json:"path"`
+	Passed   bool     `json:"passed"`
+	Errors   []string `json:"errors"`
+	Warnings []string `json:"warnings"`
+}
+
+// kubeValidate checks files.
+func (a *app) kubeValidate(args []string) int {
+	o := kubeValidateOptions{format: "text"}
+	files, code, done := a.parse(o.table(), args)
+	if done {
+		return code
+	}
+	if len(files) == 0 {
+		return a.fail(errors.New("aiperf kube validate needs files"))
+	}
+	var all []kubeVerdict
+	failed := 0
+	for _, name := range files {
+		v := a.kubeVerdict(name, o.strict)
+		if !v.Passed {
+			failed++
+		}
+		all = append(all, v)
+	}
+	w := a.terminal.out
+	if o.format == "json" {
+		data, err := json.MarshalIndent(all, "", "  ")
+		if err != nil {
+			return a.fail(err)
+		}
+		fmt.Fprintln(w, string(data))
+	} else {
+		for _, v := range all {
+			mark := "✓"
+			if !v.Passed {
+				mark = "✗"
+			}
+			fmt.Fprintf(w, "%s %s\n", mark, v.Path)
+			for _, text := range v.Errors {
+				fmt.Fprintf(w, "  ERROR: %s\n", strings.ReplaceAll(text, "\n", "\n         "))
+			}
+			for _, text := range v.Warnings {
+				fmt.Fprintf(w, "  WARN: %s\n", text)
+			}
+		}
+		if failed > 0 {
+			fmt.Fprintf(w, "\n%d of %d files are not valid\n", failed, len(all))
+		}
+	}
+	if failed > 0 {
+		return ExitFailure
+	}
+	return ExitOK
+}
+
+// kubeVerdict checks a file.
+func (a *app) kubeVerdict(name string, strict bool) kubeVerdict {
+	v := kubeVerdict{Path: name, Errors: []string{}, Warnings: []string{}}
+	warnings, errs := a.kubeCheck(name, strict)
+	v.Warnings = append(v.Warnings, warnings...)
+	for _, err := range errs {
+		v.Errors = append(v.Errors, a.redactor.URL(err.Error()))
+	}
+	v.Passed = len(errs) == 0
+	return v
+}
+
+func (a *app) kubeCheck(name string, strict bool) (warnings []string, errs []error) {
+	data, err := a.readInput(name)
+	if err != nil {
+		return nil, []error{fmt.Errorf("the file cannot be read: %w", err)}
+	}
+	doc, err := document.Read(shownName(name), data)
+	if err != nil {
+		return nil, []error{err}
+	}
+	if doc.Root.Get("kind") == nil && doc.Root.Get("apiVersion") == nil {
+		return a.kubeCheckBare(doc)
+	}
+	parsed, err := crd.Parse(crd.Plain(doc.Root.Any()).(crd.Object))
+	if err != nil {
+		var faults crd.Faults
+		if errors.As(err, &faults) {
+			for _, f := range faults {
+				errs = append(errs, errors.New(f))
+			}
+		} else {
+			errs = append(errs, err)
+		}
+	}
+	if parsed == nil {
+		return nil, errs
+	}
+	if err := parsed.Refuse(); err != nil {
+		if strict {
+			errs = append(errs, err)
+		} else {
+			warnings = append(warnings, strings.Split(err.Error(), "\n")...)
+		}
+	}
+	spec := doc.Root.Get("spec")
+	if spec == nil || spec.Get("benchmark") == nil || len(errs) > 0 {
+		return warnings, errs
+	}
+	if parsed.Spec.Image == "" {
+		warnings = append(warnings, "spec.image is missing: aiperf kube profile gives its own, the cluster refuses the "+
+			"resource")
+	}
+	source, err := file.Of(&document.File{Name: doc.Name, Text: doc.Text, Root: envelopeOf(spec)},
+		parsed.Spec.Lookup(a.env))
+	if err != nil {
+		return warnings, append(errs, err)
+	}
+	more, err := a.kubeCheckSource(source, &parsed.Spec, parsed.Metadata.Name, parsed.Kind)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	return append(warnings, more...), errs
+}
+
+// kubeCheckSource checks a benchmark, and the size of a sweep.
+func (a *app) kubeCheckSource(source *file.Source, spec *crd.Spec, name, kind string) (warnings []string, err error) {
+	if len(source.Faults) > 0 {
+		return nil, source.Faults
+	}
+	plan, err := sweep.Expand(source.File, source.Raw)
+	if err != nil {
+		return nil, err
+	}
+	if plan.Type == sweep.None {
+		_, found, err := crd.ResolveSource(source)
+		for _, w := range found {
+			warnings = append(warnings, w.Text)
+		}
+		return warnings, err
+	}
+	for i := range plan.Variations {
+		if i >= crd.MaxVariations {
+			break
+		}
+		one := *source
+		one.Raw = plan.Variations[i].Envelope()
+		if _, _, err := crd.ResolveSource(&one); err != nil {
+			return nil, fmt.Errorf("variation %d (%s): %w", i, plan.Variations[i].Label, err)
+		}
+	}
+	if kind == crd.SweepKind && spec != nil {
+		trials, _ := spec.Trials()
+		return nil, crd.CheckSweepSize(name, max(1, len(plan.Variations)), trials, spec.TrialSuffix())
+	}
+	return nil, nil
+}
+
+// kubeCheckBare checks a configuration file as the benchmark of a job, or of a sweep.
+func (a *app) kubeCheckBare(doc *document.File) (warnings []string, errs []error) {
+	source, err := file.Of(doc, a.env)
+	if err != nil {
+		return nil, []error{err}
+	}
+	kind := crd.JobKind
+	if source.Raw.Get("sweep") != nil || source.Raw.Get("multi_run") != nil {
+		kind = crd.SweepKind
+	}
+	warnings = []string{fmt.Sprintf("no apiVersion and kind: a configuration file, checked as the benchmark of an %s; a "+
+		"name is not checked", kind)}
+	for _, w := range source.Warnings {
+		warnings = append(warnings, w.Text)
+	}
+	more, err := a.kubeCheckSource(source, nil, "", kind)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	return append(warnings, more...), errs
+}
+
+type kubeShowOptions struct{ path string }
+
+func (o *kubeShowOptions) table() *flags.Table {
+	return &flags.Table{Command: "kube show", Column: kubeColumn,
+		About: `Usage: aiperf kube show -f PATH
+
+Prints the AIPerfJob of a file with its expressions and variables of the environment resolved; or, where PATH is a folder
+with results that were fetched, what its runs say. Secrets are hidden.
+
+Options:
+`, Footer: "  -h, --help                   this text\n", Places: []string{"path"}, Flags: []flags.Flag{
+			flags.Value("path -f", "PATH", "the file or the folder; required", nonEmpty(&o.path))}}
+}
+
+// kubeShow prints a manifest, or results.
+func (a *app) kubeShow(args []string) int {
+	var o kubeShowOptions
+	if code, done := a.noWords(o.table(), args); done {
+		return code
+	}
+	if o.path == "" {
+		return a.fail(errors.New("aiperf kube show needs -f PATH"))
+	}
+	if info, err := os.Stat(o.path); err == nil && info.IsDir() || strings.HasPrefix(filepath.Base(o.path),
+		"profile_export_aiperf") {
+		dir := o.path
+		if err == nil && !info.IsDir() {
+			dir = filepath.Dir(o.path)
+		}
+		return a.share([]string{dir})
+	}
+	data, err := a.readInput(o.path)
+	if err != nil {
+		return a.fail(err)
+	}
+	doc, err := document.Read(shownName(o.path), data)
+	if err != nil {
+		return a.fail(err)
+	}
+	if doc.Root.Get("kind") == nil {
+		return a.fail(fmt.Errorf("%s is no manifest: it has no kind", doc.Name))
+	}
+	k, err := a.kubeManifest(doc)
+	if err != nil {
+		return a.fail(err)
+	}
+	if k.manifest.Kind != crd.JobKind {
+		return a.fail(fmt.Errorf("%s is an %s; aiperf kube show shows an %s, aiperf config expand the variations of a "+
+			"configuration", doc.Name, k.manifest.Kind, crd.JobKind))
+	}
+	a.hideFile(k.source, nil)
+	_, tree, err := k.source.Settings(k.source.Raw, file.Options{NoFiles: true})
+	if err != nil {
+		return a.fail(err)
+	}
+	shown := file.Hide(tree, a.redactor.Values)
+	object, err := crd.ToObject(k.manifest.Job())
+	if err != nil {
+		return a.fail(err)
+	}
+	spec := object["spec"].(crd.Object)
+	envelope := crd.Plain(shown.Any()).(crd.Object)
+	parsed, err := crd.ParseSpec(crd.JobKind, crd.Object{"benchmark": envelope["benchmark"]})
+	if err != nil {
+		return a.fail(err)
+	}
+	spec["benchmark"] = parsed.Spec.Benchmark
+	a.terminal.out.Write(crd.YAML(object))
+	return ExitOK
+}

@@ -1,0 +1,239 @@
+package deployed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"aiperf/internal/cluster/kube/client"
+	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/cluster/kube/manifest"
+)
+
+// Pods are the pods of a benchmark: the controller's first, then by name.
+func (b *Benchmark) Pods(ctx context.Context, c *client.Client) ([]client.Object, error) {
+	selector := manifest.Selector(b.Name)
+	if b.Kind == crd.SweepKind {
+		selector = crd.LabelSweep + "=" + b.Name
+	}
+	pods, err := c.List(ctx, client.Pods, b.Namespace, selector)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(pods, func(a, b client.Object) int {
+		rank := func(o client.Object) int {
+			if text(o, "metadata", "labels", crd.LabelRole) == crd.RoleController {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(text(a, "metadata", "name"), text(b, "metadata", "name")))
+	})
+	return pods, nil
+}
+
+// Controller is the running controller pod of a benchmark; "" if there is none.
+func (b *Benchmark) Controller(ctx context.Context, c *client.Client) (name string, err error) {
+	pods, err := b.Pods(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range pods {
+		if text(p, "metadata", "labels", crd.LabelRole) == crd.RoleController && text(p, "status", "phase") == "Running" {
+			return text(p, "metadata", "name"), nil
+		}
+	}
+	return "", nil
+}
+
+// containerNames are those of a pod, or only the one of the name.
+func containerNames(pod client.Object, only string) (names []string) {
+	for _, x := range items(pod, "spec", "containers") {
+		if name, _ := x["name"].(string); only == "" || name == only {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// LogsOptions says which logs of a benchmark are written, and where to.
+type LogsOptions struct {
+	client.LogOptions
+	// Dir gets a file for each pod and container; "" writes to Out, each line after the name of its container where
+	// there are several.
+	Dir string
+	Out io.Writer
+}
+
+// Logs writes the logs of a benchmark; it returns the files.
+func (b *Benchmark) Logs(ctx context.Context, c *client.Client, o LogsOptions) (files []string, err error) {
+	pods, err := b.Pods(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	type source struct{ pod, container string }
+	var sources []source
+	for _, p := range pods {
+		for _, name := range containerNames(p, o.Container) {
+			sources = append(sources, source{text(p, "metadata", "name"), name})
+		}
+	}
+	switch {
+	case len(pods) == 0:
+		return nil, fmt.Errorf("the benchmark %s has no pods, or they are gone already", b.Name)
+	case len(sources) == 0:
+		return nil, fmt.Errorf("no pod of %s has a container %q", b.Name, o.Container)
+	}
+	if o.Dir != "" {
+		if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	var mu sync.Mutex
+	var failed []error
+	one := func(s source) {
+		from := o.LogOptions
+		from.Container = s.container
+		in, err := c.Logs(ctx, b.Namespace, s.pod, from)
+		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			failed = append(failed, fmt.Errorf("%s/%s: %w", s.pod, s.container, err))
+			return
+		}
+		defer in.Close()
+		if o.Dir != "" {
+			path := filepath.Join(o.Dir, s.pod+"_"+s.container+".log")
+			out, err := os.Create(path)
+			if err == nil {
+				_, err = io.Copy(out, in)
+				err = errors.Join(err, out.Close())
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			files = append(files, path)
+			if err != nil && ctx.Err() == nil {
+				failed = append(failed, err)
+			}
+			return
+		}
+		prefix := ""
+		if len(sources) > 1 {
+			prefix = "[" + s.pod + "/" + s.container + "] "
+		}
+		copyLines(o.Out, in, prefix, &mu)
+	}
+	if o.Follow {
+		var all sync.WaitGroup
+		for _, s := range sources {
+			all.Go(func() { one(s) })
+		}
+		all.Wait()
+	} else {
+		for _, s := range sources {
+			one(s)
+		}
+	}
+	return files, errors.Join(failed...)
+}
+
+// maxLine bounds a line of a log that is printed; longer ones are broken.
+const maxLine = 64 << 10
+
+// copyLines copies whole lines, each behind a prefix.
+func copyLines(out io.Writer, in io.Reader, prefix string, mu *sync.Mutex) {
+	var rest []byte
+	buffer := make([]byte, 32<<10)
+	write := func(line []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(out, "%s%s\n", prefix, strings.TrimSuffix(string(line), "\r"))
+	}
+	for {
+		n, err := in.Read(buffer)
+		rest = append(rest, buffer[:n]...)
+		for {
+			i := slices.Index(rest, '\n')
+			if i < 0 {
+				break
+			}
+			write(rest[:i])
+			rest = rest[i+1:]
+		}
+		if len(rest) > maxLine {
+			write(rest)
+			rest = nil
+		}
+		if err != nil {
+			if len(rest) > 0 {
+				write(rest)
+			}
+			return
+		}
+	}
+}
+
+// httpClient asks pods and the results server; it bounds the wait for an answer, not its body.
+var httpClient = &http.Client{Transport: &http.Transport{ResponseHeaderTimeout: 30 * time.Second}}
+
+// get reads a small document.
+func get(ctx context.Context, url string) ([]byte, error) {
+	return call(ctx, http.MethodGet, url)
+}
+
+const maxDocument = 16 << 20
+
+func call(ctx context.Context, method, url string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := httpClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer reply.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(reply.Body, maxDocument))
+	if err == nil && reply.StatusCode >= 300 {
+		err = fmt.Errorf("%s answered %s: %s", r.URL.Path, reply.Status, strings.TrimSpace(string(data[:min(len(data), 200)])))
+	}
+	return data, err
+}
+
+// Shutdown ends the controller pod of a finished benchmark: the API of the coordinator is asked, and once that has
+// ended, the sidecar with the results.
+func (b *Benchmark) Shutdown(ctx context.Context, c *client.Client, local int) error {
+	pod, err := b.Controller(ctx, c)
+	if err != nil {
+		return err
+	}
+	if pod == "" {
+		return fmt.Errorf("the controller pod of %s is not running", b.Name)
+	}
+	var failed []error
+	for _, port := range []int{manifest.PortAPI, manifest.PortResults} {
+		f, err := c.Forward(ctx, b.Namespace, pod, port, local)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		_, err = call(ctx, http.MethodPost, f.URL("/api/shutdown"))
+		f.Close()
+		if err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if len(failed) == 2 {
+		return errors.Join(failed...)
+	}
+	return nil
+}

@@ -28,7 +28,7 @@ func tables() []*flags.Table {
 	demo := *option.Flags()
 	demo.Command = "demo"
 	return slices.Concat(
-		[]*flags.Table{option.Flags(), new(quickOptions).table(), new(topOptions).table(), &demo, newCapacityFlags().table()}, configTables(),
+		[]*flags.Table{option.Flags(), new(agentOptions).table(), new(quickOptions).table(), new(topOptions).table(), &demo, newCapacityFlags().table()}, configTables(),
 		[]*flags.Table{new(selftestOptions).table(), new(reportOptions).table(), new(gateOptions).table(),
 			new(compareOptions).table(), new(browseOptions).table(), new(plotOptions).table(), new(shareOptions).table(),
 			new(speedBenchOptions).table(), new(swimLaneOptions).table(), new(turnMessagesOptions).table(), new(replayOptions).table(),

@@ -169,7 +169,7 @@ func (a *app) runOperator(ctx context.Context, o *operatorOptions, v *env.Operat
 		Identity: identity, Namespace: o.namespace, Watch: o.watch, ID: o.id, Log: log, Settings: operatorSettings(v),
 	})
 	results := resultsserver.New(resultsserver.Options{
-		Store: store, Client: dynamicClient, API: api, Pods: pods, Ready: func() bool { return true },
+		Store: store, Client: dynamicClient, API: api, Pods: pods, Ready: op.Ready,
 		ClusterName: v.ClusterName, Mutating: v.MutatingRoutes, Token: v.Token, TTLDays: v.ResultsTTLDays, Log: log,
 	})
 	server, err := webserver.Listen(webserver.Options{
@@ -178,7 +178,7 @@ func (a *app) runOperator(ctx context.Context, o *operatorOptions, v *env.Operat
 	if err != nil {
 		return err
 	}
-	defer func() { _ = server.Close(2 * time.Second) }()
+	defer server.Close(2 * time.Second)
 	log.Info("the results server listens", "address", server.URL("/"), "engine", string(engine), "results", o.resultsDir)
 	return op.Run(ctx)
 }

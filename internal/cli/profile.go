@@ -171,6 +171,10 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 		options.Observers = append(options.Observers, wandb)
 	}
 	defer a.endServer(log.Logger("server"))
+	if err := a.openFleet(cfg, log); err != nil {
+		return a.fail(err)
+	}
+	defer a.endFleet()
 	if view.screen != nil {
 		view.screen.Start(log.Logger("dashboard"))
 	}

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/accuracy/sandbox"
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/suggest"
+	"aiperf/internal/cluster/fleet"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/server"
@@ -60,6 +61,8 @@ type app struct {
 	brief bool
 	// server is that of --serve-cmd; nil until the first run needs it.
 	server *server.Supervisor
+	// fleet makes the load of the runs; nil where this process does.
+	fleet *fleet.Fleet
 }
 
 // command is an entry of the command table.
@@ -73,6 +76,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"profile", "run a benchmark against an inference server", (*app).profile},
+		{"agent", "make a share of the load of runs that another machine coordinates", (*app).agent},
 		{"quick", "measure a server for a minute and answer in five lines", (*app).quick},
 		{"top", "watch servers and GPUs without a load", (*app).top},
 		{"demo", "run a short benchmark against the embedded mock server", (*app).demo},

@@ -16,6 +16,9 @@ import (
 // measure makes one run, against a server that is started for it where that was asked for. A server that dies ends the
 // run, which has failed then, whatever results it has.
 func (a *app) measure(ctx context.Context, cfg *config.Run, o run.Options) (*run.Outcome, error) {
+	if a.fleet != nil {
+		return a.measureByFleet(ctx, cfg, o)
+	}
 	if cfg.Serve == nil {
 		return run.Execute(ctx, cfg, o)
 	}

@@ -84,6 +84,7 @@ const (
 	SamplingDesign
 	SweepHTML
 	RunConfigJSON
+	FleetJSON
 	artifactCount
 )
 
@@ -128,6 +129,7 @@ func artifactNames() [artifactCount]artifactName {
 		SamplingDesign:          {"sweep_aggregate/sampling_design.json", ""},
 		SweepHTML:               {"sweep_aggregate/profile_export_aiperf_sweep.html", ""},
 		RunConfigJSON:           {"run_config.json", ""},
+		FleetJSON:               {"fleet.json", "_fleet.json"},
 	}
 }
 
@@ -166,6 +168,7 @@ func (k Artifact) About() string {
 		SweepCSV:                "The figures of all cells of a sweep as a table.",
 		SweepHTML:               "The page of a sweep, a search or a capacity.",
 		SamplingDesign:          "The points that a sampled sweep tries.",
+		FleetJSON:               "The agents of a run: what each sent, its clock, what was lost.",
 	}[k]
 }
 

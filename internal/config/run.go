@@ -47,6 +47,8 @@ type Run struct {
 	Accuracy *Accuracy
 	// Serve is nil where the server is up already.
 	Serve *Serve
+	// Fleet is nil where one process makes the load.
+	Fleet *Fleet `carry:"-"`
 	// Probes says how the runs of a search are made.
 	Probes  Probes
 	Workers Workers
@@ -66,7 +68,7 @@ type Run struct {
 	// Submission is nil without a scenario.
 	Submission *Submission
 	// Asked holds what the user gave, for exports of the configuration.
-	Asked *settings.Settings
+	Asked *settings.Settings `carry:"-"`
 }
 
 // Accuracy is a benchmark whose problems are sent, and whose answers are graded.

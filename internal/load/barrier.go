@@ -30,7 +30,9 @@ func (p *phaseRun) prepareBarrier() {
 	b.gathers = true
 	b.endNS = addNS(p.e.clock.NowNS(), p.e.opt.GatherTimeout)
 	sessions := make([]uint64, 0, size)
-	for k := p.e.nextSession; k < p.e.nextSession+uint64(size); k++ {
+	n := p.numbers
+	for range size {
+		k := n.take()
 		if shape := p.shape(k); shape == nil || shape.sendsFirst() {
 			sessions = append(sessions, k)
 		}

@@ -38,6 +38,12 @@ type Options struct {
 	Observe func(PhaseEvent)
 	// Windows measures for adaptive phases how the service performs.
 	Windows WindowSource
+	// Join is called before each phase but the first, with what the plan has used so far; it waits for the other shares
+	// of the run and returns the Max of all. A share of a plan with several phases needs it.
+	Join func(ctx context.Context, phase int, used Used) (Used, error)
+	// Begin is called when a phase is ready to start, and returns the instant of its start; one in the past is the
+	// start, too. nil starts at once. Its context ends when the run does; an error ends the run.
+	Begin func(ctx context.Context, phase int) (startNS int64, err error)
 }
 
 // Gates delay a phase at its two ends. A gate must return when its context ends; the phase does not wait longer.
@@ -73,19 +79,19 @@ type Engine struct {
 	// entries are the sessions of the recording, where a phase has a schedule.
 	entries *entries
 
-	// What follows belongs to the loop. The counts of sessions, children, begun sessions and profiling credits go on
-	// over the phases; sessions up to prepared, exclusive, are announced to the sender.
-	timer       clock.Timer
-	armedNS     int64
-	active      []*phaseRun
-	nextSession uint64
-	nextChild   uint64
-	prepared    uint64
-	begun       uint64
+	// What follows belongs to the loop. The numbers of sessions, children, begun sessions and profiling credits go on
+	// over the phases: used has the first ones of the next phase.
+	timer     clock.Timer
+	armedNS   int64
+	active    []*phaseRun
+	used      Used
+	nextChild uint64
+	// meeting is the agreement with the other shares that the next phase waits for.
+	meeting *meeting
 	// lanes are shared by the phases that have them; traces is the queue of recordings that wait for a lane.
 	lanes             []*lane
+	lanesMade         lanesMade
 	traces            []int
-	profilingCredits  uint64
 	cancellationDraws random.Stream
 	watcher           *observer
 
@@ -202,6 +208,7 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	defer e.watcher.close()
 
 	e.loop(ctx)
+	e.meeting.giveUp()
 	e.abandonLanes()
 	res := Result{Phases: e.Snapshot(), Adaptive: e.Searches()}
 	for _, s := range res.Phases {
@@ -222,6 +229,9 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 func (e *Engine) check() error {
 	if err := e.plan.Validate(); err != nil {
 		return err
+	}
+	if !e.plan.Share.Whole() && len(e.plan.Phases) > 1 && e.opt.Join == nil {
+		return errors.New("a share of a plan with several phases needs to join the others before each")
 	}
 	recorded, _ := e.source.(Recorded)
 	trees, _ := e.source.(Trees)

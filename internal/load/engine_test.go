@@ -354,7 +354,7 @@ func TestWarmupAndProfilingReplayTheSameIntervals(t *testing.T) {
 // A dropped arrival uses up its index: the interval that follows is that of the arrival it leads to.
 func TestDroppedArrivalsKeepTheirIndices(t *testing.T) {
 	process := newProcess(Arrivals{Pattern: Poisson, Rate: 100}, random.Root(5))
-	pure, stalled := newPacer(process, nil, 1), newPacer(process, nil, 1)
+	pure, stalled := newPacer(process, nil, 1, Share{}), newPacer(process, nil, 1, Share{})
 	now := int64(time.Second)
 	dropped := stalled.catchUp(now, 0)
 	var k uint64
@@ -367,7 +367,7 @@ func TestDroppedArrivalsKeepTheirIndices(t *testing.T) {
 }
 
 func TestRateFarBeyondTheMachineIsBounded(t *testing.T) {
-	s := newPacer(constant{gapNS: 1e-3}, nil, 1)
+	s := newPacer(constant{gapNS: 1e-3}, nil, 1, Share{})
 	dropped := s.catchUp(1+int64(time.Second), 0)
 	if dropped < 999_000_000_000 || dropped > 1_001_000_000_000 {
 		t.Errorf("dropped %d of a million million", dropped)

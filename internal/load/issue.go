@@ -75,8 +75,7 @@ func (p *phaseRun) nextStart() (dueNS int64, any bool) {
 func (p *phaseRun) queueNextStart() {
 	p.opened++
 	t := p.timetable.pop()
-	p.e.nextSession = max(p.e.nextSession, t.session+1)
-	p.e.prepared = max(p.e.prepared, p.e.nextSession)
+	p.e.used.Sessions = max(p.e.used.Sessions, t.session+1)
 	p.arrived.push(t)
 	p.lookAhead()
 }
@@ -184,8 +183,8 @@ func (p *phaseRun) startSession(intendedNS, nowNS int64) bool {
 		p.sessions.release()
 		return false
 	}
-	k := p.e.nextSession
-	p.e.nextSession++
+	k := p.numbers.take()
+	p.e.used.Sessions = max(p.e.used.Sessions, k+1)
 	if shape := p.shape(k); shape != nil {
 		p.prefill.release()
 		p.startTree(k, shape, intendedNS, nowNS)
@@ -198,25 +197,40 @@ func (p *phaseRun) startSession(intendedNS, nowNS int64) bool {
 
 // beginSession counts a session whose first turn is sent, and returns the index of its URL.
 func (p *phaseRun) beginSession(turns int) (url int) {
-	url = int(p.e.begun % uint64(p.e.plan.URLs))
-	p.e.begun++
+	url = p.e.urlOf(p.begun.take())
+	p.countSession(turns)
+	return url
+}
+
+// urlOf returns the index of the URL of a session that begins, by its number among those.
+func (e *Engine) urlOf(begun uint64) int {
+	e.used.Begun = max(e.used.Begun, begun+1)
+	return int(begun % uint64(e.plan.URLs))
+}
+
+func (p *phaseRun) countSession(turns int) {
 	p.stats.SentSessions++
 	p.stats.TotalSessionTurns += int64(turns)
 	p.unsent += int64(turns)
-	return url
 }
 
 // issue sends a turn that has its slots and may be sent.
 func (p *phaseRun) issue(t turn, nowNS int64) {
-	if t.index == 0 && t.node == nil {
+	switch {
+	case t.index > 0 || t.node != nil:
+	case t.place.shared:
+		t.url = p.e.urlOf(p.begun.base + t.place.start)
+		p.countSession(t.count)
+	default:
 		t.url = p.beginSession(t.count)
 	}
+	id := p.creditID(&t)
 	c := Credit{
-		Phase: p.stats.Index, ID: p.stats.RequestsSent,
+		Phase: p.stats.Index, ID: id,
 		Session: t.session, Turn: t.index, Final: t.index == t.count-1,
 		URLIndex: t.url, User: t.user, Depth: t.node.depth(),
 		IntendedNS: t.intendedNS, IssuedNS: nowNS,
-		CancelAfterNS: p.cancelAfterNS(),
+		CancelAfterNS: p.cancelAfterNS(uint64(id)),
 	}
 	p.inFlight[c.ID] = flight{turn: t, issuedNS: nowNS, prefill: true}
 	p.stats.RequestsSent++
@@ -248,14 +262,23 @@ func (p *phaseRun) finishAfterFinalCredit(nowNS int64) {
 	}
 }
 
-// cancelAfterNS draws whether and when the client of the next credit cancels it. Draws are addressed by the number of
-// the profiling credit in the run, so that a warm-up does not change them.
-func (p *phaseRun) cancelAfterNS() int64 {
+// creditID returns the number of the next credit in the phase.
+func (p *phaseRun) creditID(t *turn) int64 {
+	if t.place.shared {
+		return p.timetable.(*sharedUsers).number(t)
+	}
+	return int64(p.credits.take())
+}
+
+// cancelAfterNS draws whether and when the client of a credit cancels it. Draws are addressed by the number of the
+// profiling credit in the run, so that a warm-up does not change them.
+func (p *phaseRun) cancelAfterNS(credit uint64) int64 {
 	if p.phase.Kind != Profiling {
 		return -1
 	}
-	draw := p.e.cancellationDraws.At(p.e.profilingCredits)
-	p.e.profilingCredits++
+	k := p.drawsFrom + credit
+	p.e.used.Credits = max(p.e.used.Credits, k+1)
+	draw := p.e.cancellationDraws.At(k)
 	if draw.Float64() < p.phase.Cancellation.Percent/100 {
 		return int64(p.phase.Cancellation.Delay)
 	}
@@ -282,8 +305,9 @@ func (p *phaseRun) lookAhead() {
 	if p.phase.Requests > 0 {
 		ahead = min(ahead, p.phase.Requests-p.stats.RequestsSent)
 	}
-	for end := p.e.nextSession + uint64(max(0, ahead)); p.e.prepared < end; p.e.prepared++ {
-		k := p.e.prepared
+	end := p.numbers.after(max(0, ahead))
+	for ; p.prepared < end; p.prepared += p.numbers.step {
+		k := p.prepared
 		if shape := p.shape(k); shape != nil {
 			p.e.opener.Open(Opening{Session: k, Conversation: -1, Root: k})
 			if shape.Nodes[0].Turns[0].Silent {
@@ -297,7 +321,6 @@ func (p *phaseRun) lookAhead() {
 // prepare announces a session of a timetable.
 func (p *phaseRun) prepare(o Opening) {
 	p.e.opener.Open(o)
-	p.e.prepared = max(p.e.prepared, o.Session+1)
 	p.e.sender.Prepare(p.stats.Index, o.Session, 0)
 }
 

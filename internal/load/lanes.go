@@ -70,29 +70,31 @@ func (p *Phase) parks() bool { return p.Lanes != nil && p.Lanes.Stage != ReplayL
 func (n *node) park(index int) { n.parked, n.next = true, index }
 
 // makeLanes makes the lanes, each at its starting point.
-func (e *Engine) makeLanes(phase Phase) {
-	source := e.source.(Trees)
-	for i := range max(source.Traces(), phase.Concurrency) {
+func (p *phaseRun) makeLanes(phase Phase) {
+	e, source := p.e, p.e.source.(Trees)
+	e.lanesMade = lanesMade{phase: p.stats.Index, used: e.used, until: -1}
+	whole := e.plan.Phases[p.stats.Index].Concurrency
+	for i := p.share.Index; i < max(source.Traces(), whole); i += int(p.share.width()) {
 		e.traces = append(e.traces, i%source.Traces())
 	}
 	draws := e.plan.Seed.Stream("timing.trajectory_start")
 	for i := range phase.Concurrency {
-		l := &lane{number: uint64(i)}
+		l := &lane{number: uint64(p.share.Index + i*int(p.share.width()))}
 		e.lanes = append(e.lanes, l)
 		draw := draws.At(l.number)
-		e.seedLane(l, phase.Lanes.MinStart+(phase.Lanes.MaxStart-phase.Lanes.MinStart)*draw.Float64())
+		p.seedLane(l, phase.Lanes.MinStart+(phase.Lanes.MaxStart-phase.Lanes.MinStart)*draw.Float64())
 	}
 }
 
 // nextTrace gives the first trace of the queue to a lane and returns the root of its tree.
-func (e *Engine) nextTrace(l *lane) *node {
+func (p *phaseRun) nextTrace(l *lane) *node {
+	e := p.e
 	l.trace, e.traces = e.traces[0], e.traces[1:]
-	session := e.nextSession
-	e.nextSession++
-	e.prepared = max(e.prepared, e.nextSession)
+	session := p.numbers.take()
+	e.used.Sessions = max(e.used.Sessions, session+1)
+	p.prepared = p.numbers.next
 	l.tree = &tree{shape: e.source.(Trees).Trace(l.trace, session), lane: l, open: 1,
-		url: int(e.begun % uint64(e.plan.URLs))}
-	e.begun++
+		url: e.urlOf(p.begun.take())}
 	e.opener.Open(Opening{Session: session, Conversation: l.trace, Root: session})
 	root := &node{tree: l.tree, session: session}
 	l.tree.nodes = append(l.tree.nodes, root)
@@ -174,6 +176,9 @@ func (p *phaseRun) replayLanes(nowNS int64) {
 			starts = append(starts, s)
 		}
 	}
+	if offset, any := p.smallestElsewhere(); any && !p.phase.Lanes.Together {
+		smallest = min(smallest, offset)
+	}
 	for _, s := range starts {
 		s.node.parked = false
 		p.queueTurnAfter(s.node, s.node.next, s.offset-smallest, nowNS)
@@ -230,7 +235,7 @@ func (p *phaseRun) adoptTree(tr *tree, requests int64) {
 
 // startTrace starts the next trace in a lane.
 func (p *phaseRun) startTrace(l *lane, nowNS int64) {
-	root := p.e.nextTrace(l)
+	root := p.nextTrace(l)
 	p.adoptTree(l.tree, int64(l.tree.shape.requests()))
 	p.spawn(root, Branch{Nodes: l.tree.shape.Nodes[0].Before, Background: true}, 0, nowNS)
 	p.queueTurn(root, 0, nowNS)

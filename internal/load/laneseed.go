@@ -3,8 +3,8 @@ package load
 import "math"
 
 // seedLane starts the next trace in a lane, at a share of its duration or of its turns.
-func (e *Engine) seedLane(l *lane, share float64) {
-	root := e.nextTrace(l)
+func (p *phaseRun) seedLane(l *lane, share float64) {
+	root := p.nextTrace(l)
 	shape := l.tree.shape
 	if !shape.timed() {
 		n := len(root.turns())
@@ -14,7 +14,7 @@ func (e *Engine) seedLane(l *lane, share float64) {
 	last := shape.lastStarts()
 	first := shape.Nodes[0].Turns[0].AtNS
 	l.atNS = first + int64(share*float64(last[0]-first))
-	e.seedNode(root, l.atNS, last)
+	p.e.seedNode(root, l.atNS, last)
 }
 
 // timed reports whether the recording of a tree has the time of each turn.

@@ -19,12 +19,12 @@ func (e *Engine) loop(ctx context.Context) {
 			}
 		}
 		e.active = slices.DeleteFunc(e.active, func(p *phaseRun) bool { return p.stage == gone })
-		if next < len(e.plan.Phases) && e.mayOpen(ctx, next) {
+		if next < len(e.plan.Phases) && e.mayOpen(ctx, next) && e.joined(ctx, next) {
 			e.open(ctx, next)
 			next++
 			continue
 		}
-		if len(e.active) == 0 {
+		if len(e.active) == 0 && !(e.meeting.waited() && e.mayOpen(ctx, next)) {
 			return
 		}
 		if !more {
@@ -53,8 +53,10 @@ func (e *Engine) open(ctx context.Context, index int) {
 	}
 	e.active = append(e.active, p)
 	e.publish(&p.stats)
-	p.lookAhead() // requests are made ready while the gate is closed
-	p.prepareBarrier()
+	if !p.idle {
+		p.lookAhead() // requests are made ready while the gate is closed
+		p.prepareBarrier()
+	}
 	p.gate = e.newGate(ctx, e.opt.Gates.BeforeFirstCredit, index)
 }
 

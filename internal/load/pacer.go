@@ -10,6 +10,8 @@ import (
 // comes one interval after the start.
 type pacer struct {
 	process process
+	// step is the distance of the arrivals that are taken: 1 for all of them, else that of those of a share.
+	step uint64
 	// rate, unless nil, turns the even time of the process, where one arrival a second is the mean, into real time.
 	rate    rateIntegral
 	startNS int64
@@ -19,8 +21,9 @@ type pacer struct {
 	due int64
 }
 
-// pacer returns the pacer of a phase, nil for Burst. changing, unless nil, takes the place of the constant rate.
-func (a Arrivals) pacer(changing rateIntegral, seed random.Seed, startNS int64) *pacer {
+// pacer returns the pacer of a share of a phase, nil for Burst. changing, unless nil, takes the place of the constant
+// rate.
+func (a Arrivals) pacer(changing rateIntegral, seed random.Seed, startNS int64, share Share) *pacer {
 	if changing != nil {
 		a.Rate = 1
 	}
@@ -28,11 +31,15 @@ func (a Arrivals) pacer(changing rateIntegral, seed random.Seed, startNS int64) 
 	if process == nil {
 		return nil
 	}
-	return newPacer(process, changing, startNS)
+	return newPacer(process, changing, startNS, share)
 }
 
-func newPacer(process process, rate rateIntegral, startNS int64) *pacer {
-	p := &pacer{process: process, rate: rate, startNS: startNS, at: process.next(0, 0)}
+func newPacer(process process, rate rateIntegral, startNS int64, share Share) *pacer {
+	p := &pacer{process: process, step: 1, rate: rate, startNS: startNS, at: process.next(0, 0)}
+	for range share.Index {
+		p.next()
+	}
+	p.step = uint64(max(1, share.Of))
 	p.updateDue()
 	return p
 }
@@ -79,13 +86,16 @@ func (p *pacer) setRate(nowNS int64, perSecond float64) {
 
 // advance goes on to the next arrival.
 func (p *pacer) advance() {
-	p.step()
+	p.next()
 	p.updateDue()
 }
 
-func (p *pacer) step() {
-	p.k++
-	p.at = p.process.next(p.k, p.at)
+// next goes on by one step. The arrivals between are drawn, as the time of an arrival depends on the one before.
+func (p *pacer) next() {
+	for range p.step {
+		p.k++
+		p.at = p.process.next(p.k, p.at)
+	}
 }
 
 // maxWalk bounds the missed arrivals that are counted one by one.
@@ -100,7 +110,7 @@ func (p *pacer) catchUp(nowNS, maxNS int64) (dropped int64) {
 	}
 	now := p.processTime(nowNS)
 	missed := *p
-	for missed.step(); missed.at <= now; missed.step() {
+	for missed.next(); missed.at <= now; missed.next() {
 		dropped++
 		if dropped == maxWalk {
 			// A rate far beyond what can be sent: the rest is as dense as what was counted.
@@ -108,7 +118,7 @@ func (p *pacer) catchUp(nowNS, maxNS int64) (dropped int64) {
 			break
 		}
 	}
-	p.k += uint64(dropped)
+	p.k += uint64(dropped) * p.step
 	p.at = now
 	p.updateDue()
 	return dropped

@@ -9,12 +9,23 @@ import (
 
 // phaseRun is one running phase. All of it belongs to the loop.
 type phaseRun struct {
-	e     *Engine
+	e *Engine
+	// phase is the part of the plan's phase that belongs to share.
 	phase Phase
+	share Share
+	// idle phases have nothing to send here: other shares have all of it.
+	idle  bool
 	stats Stats
 	stage stage
-	// gate is that of the stage.
-	gate *gate
+	// gate is that of the stage; beginning is the wait for the start, once all else is ready.
+	gate      *gate
+	beginning *beginning
+
+	// numbers are those of the sessions of the source, begun those of the sessions that begin, credits those of the
+	// requests in the phase; drawsFrom is that of the draws of credit 0. Sessions up to prepared, exclusive, are
+	// announced to the sender.
+	numbers, begun, credits numbering
+	drawsFrom, prepared     uint64
 
 	// pacer says when the arrivals of a rate are due, timetable those of a recording or of users; neither is set in a
 	// burst.
@@ -64,7 +75,6 @@ type flight struct {
 const maxIssues = 256
 
 func newPhaseRun(e *Engine, index int) *phaseRun {
-	phase := e.plan.Phases[index]
 	p := &phaseRun{
 		e:        e,
 		sessions: &slots{},
@@ -72,26 +82,47 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 		inFlight: make(map[int64]flight),
 		trees:    make(map[*tree]struct{}),
 	}
+	whole := e.plan.Phases[index]
+	p.stats.Index = index
+	var takesPart bool
+	p.share, takesPart = e.plan.shareOf(index)
+	phase := whole.part(p.share)
+	p.number()
 	switch {
+	case !takesPart:
 	case phase.Schedule != nil:
-		replayed := newRecording(e.entries, *phase.Schedule, e.nextSession)
-		phase.Sessions, phase.Requests = replayed.limits(phase.Sessions, phase.Requests)
+		replayed := newRecording(e.entries, *phase.Schedule, e.used.Sessions, p.share)
+		phase.Sessions, phase.Requests = replayed.limits(whole.Sessions, whole.Requests)
 		p.timetable = replayed
 	case phase.Users != nil:
 		users := *phase.Users
 		if phase.Adaptive != nil && phase.Adaptive.Variable == ControlUsers {
 			users.Count = int(phase.Adaptive.withDefaults(phase).Min)
 		}
-		p.timetable = newUserTimetable(users, e.nextSession, e.source.Turns)
+		all := newUserTimetable(users, e.used.Sessions, e.source.Turns)
+		if p.timetable = all; !p.share.Whole() {
+			ofShare := newSharedUsers(all, p.share, whole)
+			phase.Sessions, phase.Requests = ofShare.sessions, ofShare.requests
+			p.timetable = ofShare
+		}
 	case phase.Lanes != nil:
 		if e.lanes == nil {
-			e.makeLanes(phase)
+			p.makeLanes(phase)
 		}
 		phase.Requests = e.laneRequests(phase)
 	}
 	p.phase = phase
+	p.idle = !takesPart || whole.Requests > 0 && phase.Requests == 0 || whole.Sessions > 0 && phase.Sessions == 0 ||
+		phase.Schedule != nil && phase.Sessions == 0
+	if p.idle {
+		p.timetable = nil
+	}
 	p.stats = newStats(index, phase, e.plan.URLs)
-	if phase.Schedule != nil {
+	p.stats.TargetRate /= p.share.width()
+	if p.idle {
+		p.stats.TargetRate, p.stats.ExpectedRequests, p.stats.ExpectedSessions = 0, 0, 0
+	}
+	if phase.Schedule != nil && !p.idle {
 		p.stats.FirstDueNS, _ = p.timetable.next()
 	}
 	if phase.Adaptive != nil {
@@ -101,17 +132,32 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 	return p
 }
 
-// start starts the clock of the phase.
-func (p *phaseRun) start() {
-	now := p.e.clock.NowNS()
+// number sets the numbers with which the phase begins.
+func (p *phaseRun) number() {
+	used := p.e.used
+	p.numbers, p.begun, p.credits = p.share.numbering(used.Sessions), p.share.numbering(used.Begun),
+		p.share.numbering(0)
+	if made := &p.e.lanesMade; p.e.lanes != nil && made.until == p.stats.Index-1 {
+		p.numbers, p.begun = made.numbers, made.begun
+	}
+	p.drawsFrom, p.prepared = used.Credits, p.numbers.next
+}
+
+// start starts the clock of the phase, at an instant that may lie a little in the past.
+func (p *phaseRun) start(now int64) {
 	p.stage = running
 	p.stats.StartNS = now
+	if p.idle {
+		p.setState(Started)
+		p.finishSending(now)
+		return
+	}
 	p.startLimits()
 	changing := newRateIntegral(p.phase.Arrivals, p.e.plan.Seed)
 	if p.adaptive != nil && p.phase.Adaptive.Variable == ControlRequestRate {
 		changing = rateSegments{}.then(0, p.adaptive.value, 0)
 	}
-	p.pacer = p.phase.Arrivals.pacer(changing, p.e.plan.Seed, now)
+	p.pacer = p.phase.Arrivals.pacer(changing, p.e.plan.Seed, now, p.share)
 	if p.timetable != nil {
 		p.timetable.start(now)
 	}
@@ -134,11 +180,11 @@ func (p *phaseRun) start() {
 
 // startLimits applies the limits of the phase, or the first ones of their ramps.
 func (p *phaseRun) startLimits() {
-	p.sessions.limit, p.prefill.limit = p.phase.Concurrency, p.phase.Prefill
-	seed := p.e.plan.Seed
+	p.sessions.limit, p.prefill.limit = slotLimit(p.phase.Concurrency), slotLimit(p.phase.Prefill)
+	seed, whole := p.e.plan.Seed, &p.e.plan.Phases[p.stats.Index]
 	for _, r := range []limitRamp{
-		{p.sessions, p.phase.ConcurrencyRamp.steps(p.phase.Concurrency, rampDraws(seed, concurrencyDraws))},
-		{p.prefill, p.phase.PrefillRamp.steps(p.phase.Prefill, rampDraws(seed, prefillDraws))},
+		{p.sessions, p.share, p.phase.ConcurrencyRamp.steps(whole.Concurrency, rampDraws(seed, concurrencyDraws))},
+		{p.prefill, p.share, p.phase.PrefillRamp.steps(whole.Prefill, rampDraws(seed, prefillDraws))},
 	} {
 		if len(r.steps) > 0 {
 			p.ramps = append(p.ramps, r)
@@ -178,10 +224,11 @@ func (p *phaseRun) sending() bool { return p.stats.State == Started }
 func (p *phaseRun) step(ctx context.Context) (more bool) {
 	switch p.stage {
 	case opening:
-		if !p.mayBegin(ctx) {
+		startNS, begins := p.mayBegin(ctx)
+		if !begins {
 			return false
 		}
-		p.start()
+		p.start(startNS)
 		if p.e.mail.stopRequest() != nil {
 			p.stop()
 		}
@@ -200,13 +247,25 @@ func (p *phaseRun) step(ctx context.Context) (more bool) {
 	return more
 }
 
-// mayBegin reports whether the phase need not wait for its start any longer; at an early end it need not.
-func (p *phaseRun) mayBegin(ctx context.Context) bool {
-	if ctx.Err() != nil || p.e.mail.stopRequest() != nil {
+// mayBegin reports whether the phase need not wait for its start any longer, and when that is; at an early end it need
+// not.
+func (p *phaseRun) mayBegin(ctx context.Context) (startNS int64, begins bool) {
+	now := p.e.clock.NowNS()
+	switch {
+	case ctx.Err() != nil || p.e.mail.stopRequest() != nil:
 		p.gate.cancel()
-		return true
+		p.beginning.giveUp()
+		return now, true
+	case !p.gate.open.Load() || !p.barrier.mayOpen(now):
+		return 0, false
+	case p.e.opt.Begin == nil:
+		return now, true
+	case p.beginning == nil:
+		p.beginning = p.e.askBegin(ctx, p.stats.Index)
+		return 0, false
 	}
-	return p.gate.open.Load() && p.barrier.mayOpen(p.e.clock.NowNS())
+	at := p.beginning.startNS.Load()
+	return at, at != 0 && at <= now
 }
 
 func (p *phaseRun) stepRunning(ctx context.Context) (more bool) {
@@ -243,6 +302,9 @@ func (p *phaseRun) deadlineNS() int64 {
 		}
 	}
 	switch {
+	case p.stage == opening && p.beginning != nil:
+		consider(p.beginning.startNS.Load())
+		return earliest
 	case p.stage == opening:
 		consider(p.barrier.deadlineNS())
 		return earliest

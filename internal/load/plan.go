@@ -46,6 +46,8 @@ type Plan struct {
 	URLs int
 	// FailFast ends the run at the first failed request of a child session.
 	FailFast bool
+	// Share is the part of the plan that an engine carries out. The phases are those of the whole.
+	Share Share
 }
 
 // Phase is one stretch of load. A limit or stop condition of 0 is absent; at least one stop condition is needed,

@@ -267,7 +267,7 @@ func planned(s scenario, p played, c Credit) bool {
 	case phase.Barrier && c.ID < int64(stats.Barrier.Size) && c.Turn == 0:
 		return c.IntendedNS == 0 || c.IntendedNS == stats.StartNS
 	}
-	pure := phase.Arrivals.pacer(newRateIntegral(phase.Arrivals, s.plan.Seed), s.plan.Seed, stats.StartNS)
+	pure := phase.Arrivals.pacer(newRateIntegral(phase.Arrivals, s.plan.Seed), s.plan.Seed, stats.StartNS, Share{})
 	if pure == nil {
 		return c.IntendedNS == 0
 	}

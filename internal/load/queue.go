@@ -1,5 +1,7 @@
 package load
 
+import "math"
+
 // turn is one request of a session that is still to be sent.
 type turn struct {
 	session uint64
@@ -13,6 +15,8 @@ type turn struct {
 	entry int
 	user  uint64
 	node  *node
+	// place is that of a user's first turn, in a share of users.
+	place userPlace
 }
 
 // fifo is a queue of turns.
@@ -84,10 +88,21 @@ func (h *delays) pop() turn {
 }
 
 // slots counts what is in use against a limit that may change meanwhile: a raised one opens slots at once,
-// a lowered one withholds them as they are given back. Limit 0 is none.
+// a lowered one withholds them as they are given back.
 type slots struct{ limit, used int }
 
-func (s *slots) free() bool { return s.limit == 0 || s.used < s.limit }
+// unlimited is the limit of slots that have none.
+const unlimited = math.MaxInt
+
+// slotLimit returns the limit of slots that a phase bounds by n, where 0 means no bound.
+func slotLimit(n int) int {
+	if n == 0 {
+		return unlimited
+	}
+	return n
+}
+
+func (s *slots) free() bool { return s.used < s.limit }
 
 func (s *slots) acquire() bool {
 	if !s.free() {

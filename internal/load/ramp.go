@@ -124,16 +124,17 @@ func (r Ramp) steps(target int, draw random.Rand) []limitStep {
 	return steps
 }
 
-// limitRamp applies the steps of a ramp to slots.
+// limitRamp applies the steps of a ramp to slots that belong to a share.
 type limitRamp struct {
 	slots *slots
+	share Share
 	steps []limitStep
 }
 
 // apply sets what is due, atNS from the start of the phase.
 func (l *limitRamp) apply(atNS int64) {
 	for len(l.steps) > 0 && l.steps[0].atNS <= atNS {
-		l.slots.limit = l.steps[0].limit
+		l.slots.limit = int(l.share.Part(int64(l.steps[0].limit)))
 		l.steps = l.steps[1:]
 	}
 }

@@ -122,7 +122,7 @@ func TestRateSeriesIsPacedByTheIntegral(t *testing.T) {
 }
 
 func TestRateChangesWithinAnInterval(t *testing.T) {
-	s := constantly(1).pacer(rateSegments{}.then(0, 1, 0), random.Root(1), 1)
+	s := constantly(1).pacer(rateSegments{}.then(0, 1, 0), random.Root(1), 1, Share{})
 	s.setRate(1+int64(500*ms), 10)
 	same(t, "half the interval was over", s.dueNS(), 1+int64(550*ms))
 	s.advance()
@@ -132,7 +132,7 @@ func TestRateChangesWithinAnInterval(t *testing.T) {
 func TestStallInARampDropsOrCatchesUp(t *testing.T) {
 	a := constantly(100)
 	a.Ramp.Duration = 10 * time.Second
-	s := a.pacer(newRateIntegral(a, random.Root(1)), random.Root(1), 1)
+	s := a.pacer(newRateIntegral(a, random.Root(1)), random.Root(1), 1, Share{})
 	dropped := s.catchUp(1+int64(2*time.Second), 0)
 	same(t, "dropped of the 20 due, one is late", dropped, 19)
 	same(t, "due", s.dueNS(), 1+int64(2*time.Second))

@@ -102,17 +102,20 @@ type recording struct {
 	session uint64
 	// zeroNS is the recorded time of the phase's start, which is at startNS.
 	zeroNS, startNS int64
-	// The entries from first up to end, exclusive, are played; total counts their turns.
+	// The entries from first up to end, exclusive, are played, and of these those of the share; total counts their
+	// turns.
 	first, end int
+	share      Share
 	total      int64
 	// started and announced are the next entries.
 	started, announced int
 }
 
-func newRecording(entries *entries, s Schedule, session uint64) *recording {
-	r := &recording{entries: entries, session: session, zeroNS: int64(s.StartOffset), total: entries.total}
+func newRecording(entries *entries, s Schedule, session uint64, share Share) *recording {
+	r := &recording{entries: entries, session: session, zeroNS: int64(s.StartOffset), total: entries.total,
+		share: share}
 	r.first, r.end = entries.window(s)
-	r.started, r.announced = r.first, r.first
+	r.started, r.announced = r.first+share.Index, r.first+share.Index
 	if s.AutoOffset {
 		r.zeroNS = entries.atNS(r.first)
 	}
@@ -138,6 +141,7 @@ func (e *entries) window(s Schedule) (first, end int) {
 }
 
 // limits returns the counts at which the replay ends: its own unless lower ones are asked for.
+// For a share they are those of its part.
 func (r *recording) limits(sessions, requests int64) (int64, int64) {
 	least := func(asked, own int64) int64 {
 		if asked == 0 {
@@ -145,8 +149,23 @@ func (r *recording) limits(sessions, requests int64) (int64, int64) {
 		}
 		return min(asked, own)
 	}
-	return least(sessions, int64(r.end-r.first)), least(requests, r.total)
+	all := int64(r.end - r.first)
+	sessions = least(sessions, all)
+	if r.share.Whole() && sessions == all {
+		return sessions, least(requests, r.total)
+	}
+	room := make([]int64, r.step())
+	total := int64(0)
+	for i := range int(sessions) {
+		turns := int64(r.entries.turns(r.first + i))
+		room[i%len(room)] += turns
+		total += turns
+	}
+	return r.share.Part(sessions), partWithin(least(requests, total), room, r.share.Index)
 }
+
+// step is the distance of the entries that are played.
+func (r *recording) step() int { return max(1, r.share.Of) }
 
 func (r *recording) start(nowNS int64) { r.startNS = nowNS }
 
@@ -156,7 +175,7 @@ func (r *recording) dueNS(atNS int64) int64 {
 }
 
 func (r *recording) next() (int64, bool) {
-	if r.started == r.end {
+	if r.started >= r.end {
 		return 0, false
 	}
 	return r.dueNS(r.entries.atNS(r.started)), true
@@ -168,7 +187,7 @@ func (r *recording) pop() turn {
 		count:      r.entries.turns(r.started),
 		intendedNS: r.dueNS(r.entries.atNS(r.started)),
 	}
-	r.started++
+	r.started += r.step()
 	return t
 }
 
@@ -186,14 +205,14 @@ func (r *recording) follow(t turn, nowNS int64) (dueNS, intendedNS int64) {
 }
 
 func (r *recording) announce(ahead int64, to func(Opening)) {
-	for end := min(r.end, r.started+int(ahead)); r.announced < end; r.announced++ {
+	for end := min(r.end, r.started+int(ahead)*r.step()); r.announced < end; r.announced += r.step() {
 		session := r.sessionOf(r.announced)
 		to(Opening{Session: session, Conversation: r.entries.conversation(r.announced), Root: session})
 	}
 }
 
 func (r *recording) drop(to func(uint64)) {
-	for i := r.started; i < r.announced; i++ {
+	for i := r.started; i < r.announced; i += r.step() {
 		to(r.sessionOf(i))
 	}
 	r.announced = r.started

@@ -114,7 +114,7 @@ func (p *phaseRun) finishSending(nowNS int64) {
 	p.stats.FinalSent = &SentTotals{Requests: p.stats.RequestsSent, Sessions: p.stats.SentSessions}
 	p.stats.State = SendingComplete
 	if rate, changes := p.pacer.meanRate(nowNS); changes {
-		p.stats.TargetRate = rate
+		p.stats.TargetRate = rate / p.share.width()
 	}
 	p.dropWaiting()
 	if !p.phase.parks() {
@@ -126,11 +126,14 @@ func (p *phaseRun) finishSending(nowNS int64) {
 	if p.timetable != nil {
 		p.timetable.drop(p.e.sender.Forget)
 	}
-	for p.timetable == nil && p.e.prepared > p.e.nextSession {
-		p.e.prepared--
-		p.e.sender.Forget(p.e.prepared)
+	for p.timetable == nil && p.prepared > p.numbers.next {
+		p.prepared -= p.numbers.step
+		p.e.sender.Forget(p.prepared)
 	}
-	p.e.prepared = p.e.nextSession
+	p.prepared = p.numbers.next
+	if p.phase.Lanes != nil {
+		p.keepNumbers()
+	}
 	if p.adaptive != nil {
 		p.adaptive.end(nowNS, p.stats.tally())
 		p.publishSearch()

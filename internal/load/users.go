@@ -19,6 +19,8 @@ type userTimetable struct {
 	// their numbers yet. leaving users are not replaced.
 	waiting delays
 	leaving int
+	// starts counts those who have started.
+	starts uint64
 }
 
 // gap returns the time between two turns of a user.
@@ -42,7 +44,9 @@ func newUserTimetable(opt Users, session uint64, turns func(uint64) int) *userTi
 		if gcd(n, length) != 1 {
 			slot = i * stride % n
 		}
-		u.join(float64(n-slot)/u.rate*second, u.create(left))
+		t := u.create(left)
+		t.place.tick = uint64(n - slot)
+		u.join(float64(n-slot)/u.rate*second, t)
 	}
 	u.join(0, u.create(math.MaxInt))
 	return u
@@ -93,14 +97,18 @@ func (u *userTimetable) next() (int64, bool) {
 func (u *userTimetable) pop() turn {
 	fromStart := u.waiting.dueNS()
 	t := u.waiting.pop()
+	tick := t.place.tick
 	if t.user == 0 {
 		t = u.create(math.MaxInt)
 	}
+	t.place = userPlace{start: u.starts, tick: tick}
+	u.starts++
 	t.intendedNS = u.startNS + fromStart
 	if u.leaving > 0 {
 		u.leaving--
 	} else {
-		u.join(float64(fromStart)+float64(t.count)*u.gap(), turn{})
+		next := turn{place: userPlace{tick: tick + uint64(t.count)*uint64(u.count)}}
+		u.join(float64(fromStart)+float64(t.count)*u.gap(), next)
 	}
 	return t
 }

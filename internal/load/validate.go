@@ -11,8 +11,15 @@ func (p Plan) Validate() error {
 	if len(p.Phases) == 0 {
 		return errors.New("the load plan has no phase")
 	}
-	for i, phase := range p.Phases {
+	if err := p.Share.Validate(); err != nil {
+		return err
+	}
+	for i := range p.Phases {
+		phase := &p.Phases[i]
 		err := phase.validate()
+		if err == nil && !p.Share.Whole() {
+			err = phase.needsWhole()
+		}
 		if i == 0 && phase.Seamless {
 			err = errors.New("the first phase cannot be seamless")
 		}

@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/hub"
 	"aiperf/internal/workload/tokenizer"
+	"aiperf/internal/workload/tokenizer/load"
 )
 
 // content is what requests say: the conversations, and what counts their tokens.
@@ -26,7 +27,9 @@ type content struct {
 	tokenizer  tokenizer.Tokenizer         // of the primary model
 	tokenizers []tokenizer.Tokenizer       // of all models
 	counters   map[string]endpoint.Counter // by model, where there are several
-	data       *dataset.Dataset
+	// bundles are the files of the tokenizers that are not built in, by name.
+	bundles map[string]*load.Bundle
+	data    *dataset.Dataset
 	// gold are the problems of a benchmark by the ids of their conversations; nil where nothing is graded.
 	gold map[string]*task.Problem
 	// indexFrom is the size from which a file of conversations stays on disk; 0: the reader's own.
@@ -201,8 +204,10 @@ func (c *content) datasetHash() (string, bool) {
 // promptTally counts how often the first prompt of each conversation was sent in the profiling phases, in four bytes a
 // conversation.
 type promptTally struct {
-	mu                  sync.Mutex
-	times               []uint32
+	mu    sync.Mutex
+	times []uint32
+	// named counts by the ids of the conversations, where only these are known.
+	named               map[string]uint32
 	sent, distinct, max int64
 }
 
@@ -210,12 +215,28 @@ type promptTally struct {
 func (p *promptTally) add(conversation int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.times[conversation] == 0 {
+	p.times[conversation]++
+	p.count(p.times[conversation])
+}
+
+// addNamed counts the first prompt of a conversation by its id.
+func (p *promptTally) addNamed(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.named == nil {
+		p.named = map[string]uint32{}
+	}
+	p.named[id]++
+	p.count(p.named[id])
+}
+
+// count counts a prompt that has now been sent so many times.
+func (p *promptTally) count(times uint32) {
+	if times == 1 {
 		p.distinct++
 	}
-	p.times[conversation]++
 	p.sent++
-	p.max = max(p.max, int64(p.times[conversation]))
+	p.max = max(p.max, int64(times))
 }
 
 // summary is the tally as the results have it; nil when nothing was sent.

@@ -85,6 +85,30 @@ func (h *clientHealth) exchange(c *load.Credit, j *intake.Job) {
 	}
 }
 
+// fact adds what the record of a profiling request says of an exchange that was made elsewhere.
+func (h *clientHealth) fact(r *record.Record) {
+	issued, _ := r.Get(record.CreditIssued)
+	intended, planned := r.Get(record.IntendedSend)
+	blocked, _ := r.Get(record.Blocked)
+	lag, stamped := r.Get(record.ReadLag)
+	_, answered := r.Get(record.LastResponse)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if planned {
+		h.schedule.Add(float64(-intended))
+		h.admission.Add(float64(issued - intended))
+	}
+	h.tool.Add(float64(-issued))
+	h.wait.Add(float64(max(0, blocked)))
+	switch {
+	case stamped:
+		h.read.Add(float64(lag))
+		h.kernelStamped++
+	case answered:
+		h.userStamped++
+	}
+}
+
 // record adds a profiling record.
 func (h *clientHealth) record(r *record.Record) {
 	shared := int64(0)
@@ -212,6 +236,9 @@ func (h *clientHealth) close() { h.watch.Stop() }
 func (h *clientHealth) finish(out *outcome) error {
 	e := h.e
 	report := h.judge(h.watch.Stop(), &out.Result, together(out.Phases), out.course())
+	for _, p := range e.remote.judged() {
+		report.Include(p.Name, p.Reasons)
+	}
 	for _, w := range report.Warnings() {
 		e.log.Warn(w)
 	}

@@ -226,6 +226,7 @@ func (e *execution) watch(done <-chan struct{}) <-chan struct{} {
 				e.endPhase(end)
 			case <-snapshots.C:
 				e.followers.show()
+				e.report()
 			}
 		}
 	}()
@@ -246,6 +247,20 @@ func (e *execution) phaseChanged(event load.PhaseEvent) {
 	p := phaseProgress(s, e.clock.NowNS())
 	for _, o := range e.followers.list {
 		o.PhaseChanged(&p)
+	}
+	e.report()
+}
+
+// report passes the newest numbers of the phases on.
+func (e *execution) report() {
+	if e.options.Phases == nil {
+		return
+	}
+	e.reporting.Lock()
+	defer e.reporting.Unlock()
+	for _, s := range e.engine.Snapshot() {
+		s.Shift(e.clock.WallNS(0))
+		e.options.Phases(s)
 	}
 }
 

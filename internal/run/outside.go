@@ -210,6 +210,9 @@ func profilingLines(path string) iter.Seq2[[]byte, error] {
 
 // exportOutside hands the finished run to the exporters of plug-ins.
 func (o *outcome) exportOutside() {
+	if !o.options.Share.Whole() {
+		return
+	}
 	if len(o.cfg.Plugins.Exporters) == 0 {
 		return
 	}

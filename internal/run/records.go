@@ -83,6 +83,9 @@ func (rs *recorder) measure(d *endpoint.Descriptor) (err error) {
 // openSinks creates the files that are written while the run goes on, so that a directory that
 // cannot be written shows before the first request.
 func (rs *recorder) openSinks(context.Context) error {
+	if rs.options.WithoutLines {
+		return nil
+	}
 	a, lines := &rs.cfg.Artifacts, artifact.LinesOptions{FlushInterval: rs.cfg.Env.Metrics.ExportFlushInterval}
 	if a.HTMLReport {
 		rs.page = &pageData{startNS: rs.profilingStartNS}
@@ -153,6 +156,9 @@ func (rs *recorder) deliver(r *record.Record) {
 	for _, s := range rs.sinks {
 		s.Add(r)
 	}
+	if rs.options.Records != nil {
+		rs.options.Records(r)
+	}
 }
 
 // count takes a request that succeeded or failed.
@@ -175,7 +181,7 @@ func (rs *recorder) count(r *record.Record) {
 	if r.ContextOverflowSkip {
 		return
 	}
-	if reason := rs.thresholds.exceeded(r); reason != nil {
+	if reason := rs.thresholds.exceeded(r); reason != nil && rs.options.Share.Whole() {
 		rs.ending.abort(reason)
 	}
 	if profiling {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -20,6 +21,7 @@ import (
 	"aiperf/internal/config/userfile"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/hint"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
@@ -53,6 +55,35 @@ type Options struct {
 	Tokenizers *Tokenizers
 	// Capacity is what this machine was measured to carry; a run that asks for more is told so. nil = not known.
 	Capacity *capacity.Capacity
+	// ID is the id of the benchmark; empty for a new one. The shares of a run have that of the run.
+	ID string
+	// Clock is the clock of the run; nil for a new one. All its wall times are those of the clock.
+	Clock *clock.Clock
+	// Share is the part of the run that is made here; the zero value is the whole of it. The configuration is that of
+	// the whole run, and has a random seed. A share does nothing but send and record: it asks nothing else of servers,
+	// collects no metrics of them, calls no exporters, and an error rate ends it only with the whole run.
+	Share load.Share
+	// Join is called before each phase but the first, once the phase before is complete here, or has sent its last
+	// credit if this one is seamless. It gets what this share has used so far and returns the [load.Used.Max] of all
+	// shares, which it has to wait for. A share of a run with several phases needs it.
+	Join func(ctx context.Context, phase int, used load.Used) (load.Used, error)
+	// Begin is called before each phase once everything is ready for its first request. The phase starts at the instant
+	// that it returns, or at once if that is past; the arrivals are due from that instant on either way. nil starts at
+	// once. An error ends the run.
+	Begin func(ctx context.Context, phase int) (time.Time, error)
+	// Records takes each record once the run is done with it, from several goroutines at once; nil for none. Those of
+	// requests that were cut off come only where raw exchanges are exported (Raw.CutOff).
+	Records func(*record.Record)
+	// Phases takes the numbers of each phase, at each change of its state and some times a second meanwhile, from one
+	// goroutine at a time; nil for none. Their instants are nanoseconds since the Unix epoch. The last ones come before
+	// Execute returns.
+	Phases func(load.Stats)
+	// Content is what requests say where it is ready; nil has it built.
+	Content *Content
+	// WithoutLines leaves out the files with a line for each request, whatever the configuration asks for.
+	WithoutLines bool
+	// Remote makes the load elsewhere; nil makes it here.
+	Remote Remote
 }
 
 // Outcome is what a run yielded.
@@ -95,11 +126,20 @@ func (e *NoResultsError) Error() string {
 // Execute runs one benchmark. Its error means that there is no outcome: the run could not start or
 // yielded no record.
 func Execute(ctx context.Context, cfg *config.Run, o Options) (*Outcome, error) {
-	return executeBy(ctx, cfg, o, clock.New())
+	c := o.Clock
+	if c == nil {
+		c = clock.New()
+	}
+	return executeBy(ctx, cfg, o, c)
 }
 
 // executeBy runs a benchmark by a clock.
 func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) (*Outcome, error) {
+	if o.Remote != nil || !o.Share.Whole() {
+		if err := CheckShares(cfg); err != nil {
+			return nil, err
+		}
+	}
 	e := newExecution(newBase(cfg, o, c))
 	defer e.close()
 	if err := e.prepareUntilStopped(ctx); err != nil {
@@ -130,8 +170,11 @@ type base struct {
 }
 
 func newBase(cfg *config.Run, o Options, c *clock.Clock) *base {
+	if o.ID == "" {
+		o.ID = newBenchmarkID()
+	}
 	return &base{
-		cfg: cfg, options: o, log: o.Log.Logger("run"), clock: c, id: newBenchmarkID(), redactor: cfg.Redactor(),
+		cfg: cfg, options: o, log: o.Log.Logger("run"), clock: c, id: o.ID, redactor: cfg.Redactor(),
 	}
 }
 
@@ -158,11 +201,13 @@ type execution struct {
 	// origin is the provenance of the results.
 	origin artifact.Object
 
-	client     transport
-	intake     *intake.Intake
-	pool       *intake.Pool
-	engine     *load.Engine
+	client transport
+	intake *intake.Intake
+	pool   recordMaker
+	engine generator
+	// dispatcher is nil where the load is made elsewhere, remote where it is made here.
 	dispatcher *dispatcher
+	remote     *remoteLoad
 	// reach is nil when the run goes on whether or not its servers can be reached.
 	reach *reachability
 	// prompts counts how often prompts were sent.
@@ -184,6 +229,8 @@ type execution struct {
 	// rtt is the network's round trip, nil as long as it is not known.
 	rtt       *time.Duration
 	followers followers
+	// reporting keeps the numbers of phases in order that Options.Phases gets.
+	reporting sync.Mutex
 }
 
 func newExecution(b *base) *execution {
@@ -200,6 +247,7 @@ func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	e.watchRecords()
 	watched, kept := e.watch(done), e.keepState(done)
 	result, err := e.engine.Run(ctx)
+	e.report()
 	close(done)
 	e.followers.settle()
 	<-watched
@@ -247,7 +295,9 @@ func (e *execution) drain(phases []load.Stats) {
 	if cancelled(phases) {
 		limit = e.cfg.Env.Service.ProfileCancelTimeout
 	}
-	e.dispatcher.close()
+	if e.dispatcher != nil {
+		e.dispatcher.close()
+	}
 	ctx, cancel := context.WithTimeout(e.stall.going, limit)
 	defer cancel()
 	defer e.stall.end()

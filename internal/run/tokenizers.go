@@ -34,7 +34,7 @@ func (c *content) loadTokenizers(ctx context.Context) error {
 	h.UserAgent = "aiperf/" + c.options.Version
 	begin, resolved := time.Now(), 0
 	loaded := map[string]endpoint.Counter{}
-	c.counters = map[string]endpoint.Counter{}
+	c.counters, c.bundles = map[string]endpoint.Counter{}, map[string]*load.Bundle{}
 	for i, name := range t.ByModel {
 		if counter, ok := loaded[name]; ok {
 			c.counters[c.cfg.Models[i]] = counter
@@ -47,6 +47,9 @@ func (c *content) loadTokenizers(ctx context.Context) error {
 			}})
 		if err != nil {
 			return err
+		}
+		if _, builtin := tokenizer.Named(name); !builtin {
+			c.bundles[name] = bundle
 		}
 		counter, err := c.chatCounter(tok, bundle)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/load"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/watch/trust"
 	"aiperf/internal/wire/intake"
@@ -43,19 +44,29 @@ func (e *execution) prepareUntilStopped(ctx context.Context) error {
 // prepare does everything that happens before the first request. Nothing is written before the
 // configuration has proved possible.
 func (e *execution) prepare(ctx context.Context) error {
+	if c := e.options.Content; c != nil {
+		e.content.data = c.Data
+	}
 	if err := e.target.bind(ctx, e.content.encode); err != nil {
 		return err
 	}
 	if err := e.records.measure(&e.target.descriptor); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{
+	steps := []func(context.Context) error{
 		e.checkPlugins, e.target.identify, e.renderUserFiles, e.content.loadTokenizers, e.openDirectory,
 		e.content.build, e.askAll, e.clearDirectory, e.writeUserFiles, e.content.writeInputs, e.records.openSinks,
 		e.openGrading, e.openControls,
 		e.watchNetwork,
 		e.watchBeside, e.assemble,
-	} {
+	}
+	if !e.options.Share.Whole() {
+		steps = []func(context.Context) error{
+			e.target.identify, e.content.loadTokenizers, e.openDirectory, e.content.build, e.askAll, e.clearDirectory,
+			e.content.writeInputs, e.records.openSinks, e.markPhases, e.assemble,
+		}
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -71,8 +82,7 @@ func (e *execution) watchBeside(ctx context.Context) error {
 	gpus.Go(func() { e.gpus, ofGPUs = e.watchGPUs(ctx) })
 	e.servers, ofServers = e.watchServers(ctx)
 	gpus.Wait()
-	e.marks = phaseMarks{e: e, begun: map[int]phaseMark{}, ended: map[int]phaseMark{}}
-	e.watches = append(e.watches, &e.marks)
+	_ = e.markPhases(ctx)
 	if e.servers != nil {
 		e.watches = append(e.watches, e.servers)
 	}
@@ -82,8 +92,15 @@ func (e *execution) watchBeside(ctx context.Context) error {
 	return errors.Join(ofServers, ofGPUs)
 }
 
+// markPhases has the ends of phases noted.
+func (e *execution) markPhases(context.Context) error {
+	e.marks = phaseMarks{e: e, begun: map[int]phaseMark{}, ended: map[int]phaseMark{}}
+	e.watches = append(e.watches, &e.marks)
+	return nil
+}
+
 // assemble connects the rooms.
-func (e *execution) assemble(context.Context) (err error) {
+func (e *execution) assemble(ctx context.Context) (err error) {
 	t, data, workers := e.target, e.content.data, e.cfg.LogicalWorkers(cpus())
 	e.origin, _ = e.redactor.Strings(e.content.provenance()).(artifact.Object)
 	if e.client, err = t.newTransport(t.clientOptions(workers)); err != nil {
@@ -100,7 +117,6 @@ func (e *execution) assemble(context.Context) (err error) {
 	}
 	ofIntake.Warn = func(_, message string) { e.log.Warn(message) }
 	e.intake = intake.New(ofIntake)
-	e.pool = intake.NewPool(e.intake, plan.Processors(e.cfg, cpus()), recordQueue, e.records.deliver)
 	if data.Sampler == nil {
 		data.Sampler, err = dataset.NewSampler(data.Sampling, data.RootCount(), plan.DatasetSeed(e.cfg))
 		if err != nil {
@@ -114,30 +130,78 @@ func (e *execution) assemble(context.Context) (err error) {
 		e.records.searches = e.searches
 		e.watches = append(e.watches, e.searches)
 	}
-	e.preflight(workers)
 	if err := e.content.checkLanes(); err != nil {
 		return err
 	}
 	e.prompts.times = make([]uint32, data.Len())
+	phases := plan.Load(e.cfg, len(t.urls), float64(data.Turns())/float64(data.Len()))
+	if e.options.Remote != nil {
+		if err := e.stock(ctx); err != nil {
+			return err
+		}
+		e.assembleRemote(phases)
+		return nil
+	}
+	e.preflight(workers)
+	phases.Share = e.options.Share
+	pool := intake.NewPool(e.intake, plan.Processors(e.cfg, cpus()), recordQueue, e.records.deliver)
+	e.pool = pool
 	if e.cfg.FailFast && t.plugin == nil {
 		e.reach = &reachability{end: e.ending.abort, redact: e.redactor.Text}
 	}
-	phases := plan.Load(e.cfg, len(t.urls), float64(data.Turns())/float64(data.Len()))
 	source := schedule{data, data.Sampler, newSessionTrees(data, phases.Seed)}
 	e.dispatcher = &dispatcher{
 		requests: newRequests(source, session.NewStore(ofSessions), phaseNames(e.cfg.Phases)),
-		client:   e.client, endpoint: t.endpoint, clock: e.clock, pool: e.pool, workers: newWorkers(workers),
-		health: e.health, reach: e.reach, prompts: &e.prompts, hearsContent: plan.LimitsPrefill(phases),
+		client:   e.client, endpoint: t.endpoint, clock: e.clock, pool: pool,
+		workers: newWorkers(workers, e.options.Share),
+		health:  e.health, reach: e.reach, prompts: &e.prompts, hearsContent: plan.LimitsPrefill(phases),
 	}
 	e.dispatcher.senders = newSenders(e.dispatcher.prepareFirst, e.dispatcher.exchange)
-	e.engine = load.New(phases, source, e.dispatcher, load.Options{
+	engine := load.New(phases, source, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup,
 		CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout, Observe: e.phaseChanged, Gates: e.watches.gates(),
-		Windows: e.searches.source(),
+		Windows: e.searches.source(), Join: e.options.Join, Begin: e.beginPhase(),
 	})
-	e.dispatcher.events, e.ending.engine = e.engine, e.engine
+	e.engine, e.dispatcher.events, e.ending.engine = engine, engine, engine
 	e.logSetup(workers)
 	return nil
+}
+
+// assembleRemote connects the rooms to a load that is made elsewhere.
+func (e *execution) assembleRemote(phases load.Plan) {
+	r := newRemoteLoad(e.options.Remote, phases, e.clock)
+	r.gates, r.observe, r.deliver = e.watches.gates(), e.phaseChanged, e.takeRecord
+	r.abort, r.drainTimeout = e.ending.abort, e.cfg.Env.Timing.CancelDrainTimeout
+	r.lost = func(share int, reason error) {
+		e.log.Error("A share of the run is lost, its requests in flight count as cut off", "share", share,
+			"reason", reason)
+	}
+	e.remote, e.pool, e.engine = r, r, r
+	e.ending.engine, e.ending.remote = r, r
+}
+
+// takeRecord takes a record that was made elsewhere: what is known of a request here before its record, is learnt from
+// the record.
+func (e *execution) takeRecord(r *record.Record) {
+	if r.Phase != record.PhaseWarmup && (r.Raw == nil || !r.Raw.CutOff) {
+		e.health.fact(r)
+		if r.TurnIndex == 0 && r.AgentDepth == 0 {
+			e.prompts.addNamed(r.ConversationID)
+		}
+	}
+	e.records.deliver(r)
+}
+
+// beginPhase returns what load asks for the start of a phase, nil if phases start when they are ready.
+func (e *execution) beginPhase() func(ctx context.Context, phase int) (int64, error) {
+	begin := e.options.Begin
+	if begin == nil {
+		return nil
+	}
+	return func(ctx context.Context, phase int) (int64, error) {
+		at, err := begin(ctx, phase)
+		return monoNS(e.clock, at.UnixNano()), err
+	}
 }
 
 // logSetup writes at debug level what the run is about to do.

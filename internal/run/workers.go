@@ -3,6 +3,8 @@ package run
 import (
 	"fmt"
 	"sync"
+
+	"aiperf/internal/load"
 )
 
 // workers are the logical workers that records name: a session stays with the worker that took its
@@ -15,10 +17,11 @@ type workers struct {
 	next     int
 }
 
-func newWorkers(n int) *workers {
+// newWorkers returns the workers of a share of a run; those of all shares are numbered in turn.
+func newWorkers(n int, s load.Share) *workers {
 	w := &workers{inFlight: make([]int, n)}
 	for i := range n {
-		w.names = append(w.names, fmt.Sprintf("worker_%d", i+1))
+		w.names = append(w.names, fmt.Sprintf("worker_%d", i*max(1, s.Of)+s.Index+1))
 	}
 	return w
 }

@@ -1,9 +1,13 @@
 package run
 
-import "testing"
+import (
+	"testing"
+
+	"aiperf/internal/load"
+)
 
 func TestFirstTurnGoesToTheLeastLoadedWorker(t *testing.T) {
-	w := newWorkers(3)
+	w := newWorkers(3, load.Share{})
 	a, b, c := w.take(-1), w.take(-1), w.take(-1)
 	if a == b || b == c || a == c {
 		t.Fatalf("three requests went to workers %d, %d, %d", a, b, c)

@@ -234,12 +234,16 @@ type Service struct {
 	TokenizerPreloadTimeout time.Duration
 	// TokenizerSkipPreload leaves out the look-ups before that: no search for another name, no bound in time.
 	TokenizerSkipPreload bool
+	// HeartbeatInterval is the longest time between two reports of an agent.
+	HeartbeatInterval time.Duration
 }
 
 // Worker sizes the pool of logical workers.
 type Worker struct {
 	CPUUtilizationFactor float64
 	MaxWorkersCap        int
+	// MinAliveFraction is the share of the agents below which a run ends; 0 = it goes on with those that are left.
+	MinAliveFraction float64
 }
 
 // Dev holds developer switches. The two Show switches are already off when Mode is.

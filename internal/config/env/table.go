@@ -349,6 +349,13 @@ func runVariables(e *Values) []Variable {
 			"Share of the CPUs from which the worker count follows.").to(&e.Worker.CPUUtilizationFactor),
 		vInt("WORKER_MAX_WORKERS_CAP", "32", option.Between(1, 10000),
 			"Cap on the derived worker count.").to(&e.Worker.MaxWorkersCap),
+		vFloat("WORKER_MIN_ALIVE_FRACTION", "0", option.Between(0, 1),
+			"Share of the agents below which a run ends when others are lost; 0 lets it go on with those that are left.").
+			to(&e.Worker.MinAliveFraction),
+		vFloat("SERVICE_HEARTBEAT_INTERVAL", "5", option.Between(0.1, 1000),
+			"Seconds between two reports of an agent at most; one that misses three of them is lost.").in(time.Second).
+			to(&e.Service.HeartbeatInterval),
+		{Name: "NATS_TOKEN", Help: "Token of the agents of a run (--nats-token-file, aiperf agent --token-file)."},
 	}
 }
 
@@ -481,7 +488,6 @@ func internalVariables() []Variable {
 		vFloat("SERVICE_COMMS_REQUEST_TIMEOUT", "90", option.Between(1, 1000), seconds).in(time.Second),
 		vFloat("SERVICE_CONNECTION_PROBE_INTERVAL", "0.1", option.Between(0.1, 600), seconds).in(time.Second),
 		vFloat("SERVICE_CONNECTION_PROBE_TIMEOUT", "90", wide, seconds).in(time.Second),
-		vFloat("SERVICE_HEARTBEAT_INTERVAL", "5", wide, seconds).in(time.Second),
 		vFloat("SERVICE_REGISTRATION_INTERVAL", "1", wide, seconds).in(time.Second),
 		vInt("SERVICE_REGISTRATION_MAX_ATTEMPTS", "10", wide, count),
 		vFloat("SERVICE_REGISTRATION_TIMEOUT", "30", wide, seconds).in(time.Second),

@@ -66,13 +66,14 @@ const (
 	GroupLoad      Group = "Load"
 	GroupSeries    Group = "Multi-run, sweep, search"
 	GroupServer    Group = "Server under test"
+	GroupFleet     Group = "Several processes and machines"
 	GroupOutput    Group = "Output, telemetry, UI, service"
 )
 
 // Groups lists the groups in the order of the help text.
 func Groups() []Group {
 	return []Group{GroupEndpoint, GroupTokenizer, GroupInput, GroupPrompts, GroupMedia, GroupLoad, GroupSeries,
-		GroupServer, GroupOutput}
+		GroupServer, GroupFleet, GroupOutput}
 }
 
 // Option is a row of the table of "aiperf profile".
@@ -176,7 +177,7 @@ var table = sync.OnceValue(func() *optionTable {
 		inGroup(GroupInput, inputOptions()), inGroup(GroupPrompts, promptOptions()),
 		inGroup(GroupMedia, mediaOptions()), inGroup(GroupLoad, loadOptions()),
 		inGroup(GroupSeries, seriesOptions()), inGroup(GroupServer, serverOptions()),
-		inGroup(GroupOutput, outputOptions()),
+		inGroup(GroupFleet, fleetOptions()), inGroup(GroupOutput, outputOptions()),
 	} {
 		t.options = append(t.options, group...)
 	}

@@ -88,6 +88,10 @@ func exclusions() []struct{ rule, a, b, hint string } {
 		{"", "system-prompt-file", "shared-system-prompt-length", "use only one"},
 		{"", "public-dataset", "input-file", "use only one"},
 		{"", "zmq-host", "zmq-ipc-path", "use only one"},
+		{"", "agents", "wait-for-agents", "the first starts agents here, the second waits for those of other machines"},
+		{"", "nats-url", "nats-listen", "the first names a server, the second is for the one within this program"},
+		{"", "nats-token-file", "nats-nkey-file", "use only one"},
+		{"", "nats-token-file", "nats-creds-file", "use only one"},
 		{"", "agentic-cache-warmup-duration", "warmup-requests-per-lane", "use only one"},
 	}
 }

@@ -28,6 +28,7 @@ type resolution struct {
 	transport transport
 	control   control
 	serve     serve
+	fleet     fleet
 	tokens    tokens
 	media     media
 	traces    traces
@@ -52,6 +53,7 @@ func newResolution(a *asked) *resolution {
 	r.transport = transport{asked: a, endpoint: ep}
 	r.control = control{asked: a}
 	r.serve = serve{asked: a}
+	r.fleet = fleet{asked: a}
 	r.traces = traces{asked: a, file: f}
 	r.published = published{asked: a}
 	r.tokens = tokens{asked: a, endpoint: ep}
@@ -118,7 +120,7 @@ func (r *resolution) rules() []func() {
 		ep.checkContentType, r.traces.check, r.published.check, r.traces.checkBaseten,
 		ti.checkRoots, ti.checkAgentic, ds.checkCacheBust, ds.checkLengthRange, r.media.check,
 		te.checkTelemetry, te.checkOTel, te.checkMLflow, te.checkWandB,
-		r.accuracy.check, r.control.check, r.serve.check, tr.checkTransport, tr.checkGRPC, tr.checkAWS,
+		r.accuracy.check, r.control.check, r.serve.check, r.fleet.check, tr.checkTransport, tr.checkGRPC, tr.checkAWS,
 		se.checkSweep, se.checkSeries, op.checkExportPrefix,
 		ds.warnOutputLength, ds.warnDeviations, ep.warnStream, ti.warnWarmup,
 		r.plugins.warn,
@@ -151,6 +153,7 @@ func (r *resolution) run() *config.Run {
 		TimestampSource:        p.Text("timestamp-source"),
 		RequireValid:           p.Bool("require-valid"),
 		Serve:                  r.serve.build(),
+		Fleet:                  r.fleet.build(),
 		Accuracy:               r.accuracy.build(),
 		FailIf:                 p.Texts("fail-if"),
 		UI:                     r.outputs.ui(),

@@ -1,5 +1,7 @@
 package trust
 
+import "slices"
+
 // Verdict is what is to be thought of a run.
 type Verdict string
 
@@ -83,4 +85,21 @@ func Unjudged(h *Health, in *Inputs) *Report {
 		Message: "the run did not reach its end, where the client's share in its figures is assessed",
 		Advice:  "let it finish, or stop it with one Ctrl-C"}}
 	return r
+}
+
+// Include adds findings on another process that was a client of the same run. They name the process and lead to the
+// verdict as its own do; those on the course of the run count only where the report has none of their kind.
+func (r *Report) Include(who string, found []Reason) {
+	for _, reason := range found {
+		known := slices.ContainsFunc(r.Reasons, func(o Reason) bool { return o.Code == reason.Code })
+		reason.course = OfCourse(reason.Code)
+		if reason.Leads == Valid || reason.course && known {
+			continue
+		}
+		reason.Message = who + ": " + reason.Message
+		r.Reasons = append(r.Reasons, reason)
+		if reason.Leads == ClientLimited || r.Verdict == Valid {
+			r.Verdict = reason.Leads
+		}
+	}
 }

@@ -67,7 +67,7 @@ type Conversation struct {
 	SystemMessage *string
 	UserContext   *string
 	// Broken says why the conversation cannot be sent: it could not be read any more, or it is ErrNotPlayed.
-	Broken error `json:"-"`
+	Broken error `json:"-" carry:"-"`
 	// Headers are sent with every request.
 	Headers []Header `json:",omitempty"`
 	// Before are children, by index, that begin before the first turn; nothing waits for them.
@@ -137,7 +137,7 @@ type Prompt struct {
 	// Row is a number of its own, from which the text without blocks is drawn.
 	Row uint64
 	// By makes the text.
-	By Writer
+	By Writer `carry:"-"`
 }
 
 // Prefix counts the blocks of a prompt: Hits of them, from its beginning, were sent before in the same scope.

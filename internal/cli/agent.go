@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/cluster/fleet"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/view/runlog"
+)
+
+const agentHelp = `Usage: aiperf agent --join nats://HOST:PORT [options]
+
+Makes a share of the load of each run that a coordinator asks for: aiperf profile --wait-for-agents N
+on another machine, or on this one. The coordinator prints the command, with the token. An agent ends
+with its coordinator. The exit code is 0 if the coordinator let it go, 143 if a signal ended it, 1
+otherwise: refused, no coordinator, counted as lost.
+
+Options:
+`
+
+type agentOptions struct {
+	fleet.AgentOptions
+	tokenFile string
+	verbose   bool
+}
+
+func (o *agentOptions) table() *flags.Table {
+	return &flags.Table{Command: "agent", About: agentHelp, Column: 26, Aligned: true, Flags: []flags.Flag{
+		flags.Value("join", "URL", "NATS server of the coordinator: nats://HOST:PORT or tls://HOST:PORT",
+			flags.Text(&o.Join)),
+		flags.Value("token-file", "PATH", "file with the token of the coordinator [default: "+fleet.TokenVariable+"]",
+			flags.Text(&o.tokenFile)),
+		flags.Value("nkey-file", "PATH", "file with the seed of an nkey", flags.Text(&o.Security.NKeyFile)),
+		flags.Value("creds-file", "PATH", "file with credentials for the server", flags.Text(&o.Security.CredentialsFile)),
+		flags.Value("ca-file", "PATH", "PEM file of the authorities of the server's certificate",
+			flags.Text(&o.Security.CAFile)),
+		flags.Value("cert-file", "PATH", "PEM file of a certificate of this agent", flags.Text(&o.Security.CertFile)),
+		flags.Value("key-file", "PATH", "PEM file of its key", flags.Text(&o.Security.KeyFile)),
+		flags.Value("fleet-name", "NAME", "name of the fleet [default: "+fleet.DefaultName+"]", flags.Text(&o.Fleet)),
+		flags.Value("name", "NAME", "name of this agent in reports [default: HOST:PID]", flags.Text(&o.Name)),
+		flags.Value("join-timeout", "SECONDS", "time within which there must be a coordinator [default: 300]",
+			func(v string) error { return scalar.SetTime(&o.Wait, v, time.Second, 24*time.Hour) }),
+		flags.Value("dir", "PATH", "folder of journals and of files that stay here\n[default: a temporary one]",
+			flags.Text(&o.Dir)),
+		flags.Value("cache-dir", "PATH", "folder of data sets that were fetched [default: aiperf/fleet in the user's cache]",
+			flags.Text(&o.CacheDir)),
+		flags.Switch("keep-journals", "leave the journals of runs that ended in order", &o.KeepJournals),
+		flags.Switch("verbose -v", "show the log of the runs", &o.verbose),
+		flags.Switch("local", "", &o.Local),
+	}}
+}
+
+// agent makes shares of runs for a coordinator.
+func (a *app) agent(args []string) int {
+	var o agentOptions
+	a.hideSecrets(args)
+	words, code, done := a.parse(o.table(), args)
+	switch {
+	case done:
+		return code
+	case len(words) > 0:
+		return a.fail(fmt.Errorf("aiperf agent takes options only, not %q", words[0]))
+	case o.Join == "":
+		return a.fail(errors.New("aiperf agent needs --join nats://HOST:PORT; aiperf profile --wait-for-agents N prints " +
+			"the command"))
+	}
+	if o.tokenFile != "" {
+		token, err := fleet.ReadToken(o.tokenFile)
+		if err != nil {
+			return a.fail(fmt.Errorf("--token-file: %w", err))
+		}
+		o.Security.Token = token
+	} else if o.Security.NKeyFile == "" && o.Security.CredentialsFile == "" {
+		o.Security.Token, _ = a.env(fleet.TokenVariable)
+	}
+	interrupts := watchInterrupts(a.terminal, io.Discard, func() {})
+	defer interrupts.close()
+	o.Version, o.Stop = Version, interrupts.Stop
+	o.Say = func(line string) { fmt.Fprintln(a.terminal.out, line) }
+	o.Log = func(secrets []string) *runlog.Log {
+		return runlog.New(runlog.Options{Level: slog.LevelInfo, Brief: !o.verbose, Console: a.terminal.err,
+			Redactor: artifact.NewRedactor(secrets...)})
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if o.Local { // it ends with its coordinator, however that ends
+		go func() {
+			io.Copy(io.Discard, os.Stdin)
+			interrupts.interrupt()
+		}()
+	}
+	err := fleet.Agent(ctx, o.AgentOptions)
+	switch {
+	case err == nil:
+		return ExitOK
+	case fleet.IsDrained(err) && interrupts.stopped():
+		fmt.Fprintln(a.terminal.out, "Ended by a signal")
+		return interrupts.exit(ExitOK)
+	}
+	return interrupts.exit(a.fail(err))
+}

@@ -1,0 +1,432 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"aiperf/internal/base/clock"
+)
+
+// AgentOptions configure an agent.
+type AgentOptions struct {
+	Version string
+	// Join is the NATS server, Fleet the name of the fleet there.
+	Join, Fleet string
+	Security    Security
+	// Name is how reports call the agent; empty for the host and the process.
+	Name string
+	// Local agents were started by their coordinator.
+	Local bool
+	// Wait is how long a coordinator is waited for.
+	Wait time.Duration
+	// Dir is the folder of journals and of files that stay; empty for one that is removed.
+	Dir string
+	// CacheDir is the folder of data sets; empty for that of the user.
+	CacheDir string
+	// KeepJournals leaves the journals of runs that ended in order.
+	KeepJournals bool
+	// Say prints a line for the user.
+	Say func(line string)
+	// Stop asks the agent to end: the first signal.
+	Stop <-chan struct{}
+	// Log makes the log of a run.
+	Log func(secrets []string) runLog
+}
+
+// How long an agent goes on without its coordinator, and how often it asks to be admitted.
+const (
+	aloneFor  = 60 * time.Second
+	joinAgain = 200 * time.Millisecond
+	joinWait  = 2 * time.Second
+)
+
+// RefusedError reports that the coordinator does not take the agent.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return "the coordinator refuses this agent: " + e.Reason }
+
+// GoneError reports that the coordinator was not heard of for too long, or is another one.
+type GoneError struct{ What string }
+
+func (e *GoneError) Error() string { return e.What }
+
+// agent is a process that makes shares of runs.
+type agent struct {
+	options AgentOptions
+	hello
+	prefix    string
+	link      *nats.Conn
+	clock     *clock.Clock
+	heartbeat time.Duration
+	dir       string
+
+	mu          sync.Mutex
+	coordinator string
+	heard       time.Time
+	number      uint64
+	share       *share
+	// last is the report of the share that is over, for as long as there is no other one.
+	last report
+	// left is closed when there will be no further run, gone when there is no coordinator any more.
+	left chan struct{}
+	gone chan error
+	step stepWatch
+}
+
+// Agent makes shares of runs for a coordinator until that lets it go. The error says why it ended otherwise.
+func Agent(ctx context.Context, o AgentOptions) error {
+	o.Fleet, o.Wait = cmp.Or(o.Fleet, DefaultName), cmp.Or(o.Wait, 5*time.Minute)
+	if err := CheckURL(o.Join); err != nil {
+		return fmt.Errorf("--join: %w", err)
+	}
+	a := &agent{options: o, prefix: subjects(o.Fleet), clock: clock.New(), left: make(chan struct{}),
+		gone: make(chan error, 1)}
+	host, _ := os.Hostname()
+	a.hello = hello{ID: NewToken(), Name: cmp.Or(o.Name, fmt.Sprintf("%s:%d", host, os.Getpid())), Local: o.Local,
+		Version: o.Version, Protocol: protocol, Layout: layout, Cores: runtime.GOMAXPROCS(0)}
+	a.step.begin(a.clock)
+	if a.dir = o.Dir; a.dir == "" {
+		dir, err := os.MkdirTemp("", "aiperf-agent-")
+		if err != nil {
+			return err
+		}
+		a.dir = dir
+		defer os.Remove(dir) // journals that are needed stay
+	}
+	return a.run(ctx)
+}
+
+func (a *agent) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-a.options.Stop:
+			if s := a.current(); s != nil {
+				s.drain()
+			} else {
+				cancel()
+			}
+		case <-ctx.Done():
+		}
+	}()
+	if err := a.enter(ctx); err != nil {
+		return err
+	}
+	defer a.link.Close()
+	ticks := time.NewTicker(min(time.Second, a.heartbeat/2))
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-a.left:
+			a.endShare(nil)
+			_ = a.link.FlushTimeout(time.Second)
+			return nil
+		case err := <-a.gone:
+			a.endShare(err)
+			return err
+		case <-ticks.C:
+			a.look()
+			a.report()
+		}
+		if s := a.current(); s != nil && s.drained() {
+			a.endShare(nil)
+			return errDrained
+		}
+	}
+}
+
+// errDrained means that a signal ended the agent, which ended its share in order before.
+var errDrained = errors.New("ended by a signal; the share was ended in order")
+
+// IsDrained reports whether an agent ended because a signal asked it to.
+func IsDrained(err error) bool { return errors.Is(err, errDrained) || errors.Is(err, context.Canceled) }
+
+// enter connects to the server and is admitted by the coordinator; both are waited for.
+func (a *agent) enter(ctx context.Context) error {
+	deadline, told := time.Now().Add(a.options.Wait), false
+	for {
+		err := a.try(ctx)
+		var refused *RefusedError
+		switch {
+		case err == nil:
+			a.options.Say(fmt.Sprintf("Joined the fleet at %s as %s", hostOf(a.options.Join), a.Name))
+			return nil
+		case errors.As(err, &refused) || ctx.Err() != nil:
+			return err
+		case time.Now().After(deadline):
+			return fmt.Errorf("no coordinator was found within %s: %w", a.options.Wait, err)
+		case !told:
+			told = true
+			a.options.Say(fmt.Sprintf("Waiting for a coordinator at %s (%v)", hostOf(a.options.Join), err))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(joinAgain):
+		}
+	}
+}
+
+// errNoCoordinator means that there is a server, but nobody admits agents there.
+var errNoCoordinator = errors.New("the NATS server has no coordinator yet")
+
+// try connects, subscribes and asks for admission.
+func (a *agent) try(ctx context.Context) (err error) {
+	if a.link == nil {
+		if a.link, err = connect(a.options.Join, "aiperf agent "+a.Name, &a.options.Security); err != nil {
+			return err
+		}
+		for subject, take := range map[string]func(*nats.Msg){
+			orderSubject + a.ID: a.takeCommand, orderSubject + a.ID + confirmSuffix: a.takeConfirmation,
+			beatSubject: a.takeBeat,
+		} {
+			if _, err := a.link.Subscribe(a.prefix+subject, take); err != nil {
+				return err
+			}
+		}
+	}
+	text, err := json.Marshal(a.hello)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, joinWait)
+	defer cancel()
+	reply, err := a.link.RequestWithContext(ctx, a.prefix+joinSubject, text)
+	if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded) {
+		return errNoCoordinator
+	}
+	if err != nil {
+		return explained(err)
+	}
+	var w welcome
+	if err := json.Unmarshal(reply.Data, &w); err != nil {
+		return errNoCoordinator
+	}
+	if w.Refusal != "" {
+		return &RefusedError{w.Refusal}
+	}
+	a.mu.Lock()
+	a.coordinator, a.heartbeat, a.heard = w.Coordinator, max(time.Millisecond, w.Heartbeat), time.Now()
+	a.mu.Unlock()
+	a.report()
+	return nil
+}
+
+func (a *agent) current() *share {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.share
+}
+
+// takeBeat notes that the coordinator is there. Another one means that ours was started again.
+func (a *agent) takeBeat(m *nats.Msg) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch string(m.Data) {
+	case a.coordinator:
+		a.heard = time.Now()
+	case "":
+	default:
+		if a.coordinator != "" {
+			a.leaveFor(&GoneError{"the coordinator is another process now: the run of the one before is over"})
+		}
+	}
+}
+
+// leaveFor ends the agent for a reason; the agent is locked.
+func (a *agent) leaveFor(err error) {
+	select {
+	case a.gone <- err:
+	default:
+	}
+}
+
+// look ends an agent whose coordinator was not heard of for too long, and notices steps of the clock.
+func (a *agent) look() {
+	if by := a.step.look(a.clock); by != 0 {
+		note := fmt.Sprintf("its wall clock was set by %s; the times of its requests do not depend on it",
+			by.Round(time.Millisecond))
+		a.options.Say("The wall clock of this machine was set by " + by.Round(time.Millisecond).String())
+		if s := a.current(); s != nil {
+			s.note(note)
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if since := time.Since(a.heard); since > aloneFor {
+		a.leaveFor(&GoneError{fmt.Sprintf("the coordinator was not heard of for %s", since.Round(time.Second))})
+	}
+}
+
+// report sends the state of the agent.
+func (a *agent) report() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r := a.last
+	if a.share != nil {
+		r = a.share.report()
+	}
+	a.number++
+	r.Number = a.number
+	if text, err := codec.Append(nil, &r); err == nil {
+		_ = a.link.Publish(a.prefix+reportSubject+a.ID, text)
+	}
+}
+
+// takeConfirmation takes what the coordinator says of batches.
+func (a *agent) takeConfirmation(m *nats.Msg) {
+	var c confirmation
+	if codec.Decode(m.Data, &c) != nil {
+		return
+	}
+	if s := a.current(); s != nil && s.work.ID == c.Run {
+		s.courier.confirm(c.Number)
+	}
+}
+
+// takeCommand carries out what the coordinator asks for, and answers.
+func (a *agent) takeCommand(m *nats.Msg) {
+	now := a.clock.NowNS() // first: a probe wants the time of its arrival
+	out := answer{ClockNS: a.clock.WallNS(now)}
+	var c command
+	if err := codec.Decode(m.Data, &c); err != nil {
+		out.Error = "the command is not understood: " + err.Error()
+	} else if err := a.obey(&c); err != nil {
+		out.Error = err.Error()
+	}
+	text, _ := codec.Append(nil, &out)
+	_ = m.Respond(text)
+}
+
+// obey carries out a command without waiting for anything. A second time it changes nothing.
+func (a *agent) obey(c *command) error {
+	a.mu.Lock()
+	a.heard = time.Now()
+	s := a.share
+	a.mu.Unlock()
+	switch c.Kind {
+	case probe:
+		return nil
+	case leave:
+		select {
+		case <-a.left:
+		default:
+			close(a.left)
+		}
+		return nil
+	case start:
+		return a.begin(c)
+	}
+	if s == nil || s.work.ID != c.Run {
+		return nil // it is over
+	}
+	switch c.Kind {
+	case begin:
+		s.beginPhase(c.Phase, c.AtNS)
+	case joined:
+		s.join(c.Phase, c.Used)
+	case endPhase:
+		s.endPhase(c.Phase, c.Grace)
+	case stop:
+		s.stop()
+	case finish:
+		a.settle(s, true)
+	case abandon:
+		a.mu.Lock()
+		a.leaveFor(&GoneError{"the coordinator counted this agent as lost (" + c.Reason + "): what it did since is not in " +
+			"the results"})
+		a.mu.Unlock()
+	default:
+		return fmt.Errorf("there is no command %d", c.Kind)
+	}
+	return nil
+}
+
+// begin starts a share.
+func (a *agent) begin(c *command) error {
+	if c.Work == nil {
+		return errors.New("a share without its work")
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.share != nil {
+		if a.share.work.ID == c.Run {
+			return nil
+		}
+		return errors.New("it still makes a share of another run")
+	}
+	a.share = newShare(a, c.Work)
+	go a.share.execute()
+	return nil
+}
+
+// settle takes leave of a share that is over: all that it reported has come.
+func (a *agent) settle(s *share, confirmed bool) {
+	a.mu.Lock()
+	if a.share != s {
+		a.mu.Unlock()
+		return
+	}
+	a.share, a.last = nil, s.report()
+	a.mu.Unlock()
+	s.close(confirmed && !a.options.KeepJournals)
+	a.options.Say(s.account())
+}
+
+// endShare ends the share that is under way, if there is one.
+func (a *agent) endShare(why error) {
+	s := a.current()
+	if s == nil {
+		return
+	}
+	s.stop()
+	select {
+	case <-s.over:
+	case <-time.After(endPatience):
+	}
+	if why == nil {
+		a.report()
+		s.waitConfirmed(endPatience)
+	}
+	a.report()
+	_, _, unconfirmed := s.courier.counts()
+	a.settle(s, unconfirmed == 0 && why == nil)
+}
+
+// endPatience bounds the end of a share.
+const endPatience = 10 * time.Second
+
+// stepWatch notices that the wall clock was set.
+type stepWatch struct{ difference time.Duration }
+
+// stepFrom is the least step that is noticed.
+const stepFrom = 50 * time.Millisecond
+
+func apart(c *clock.Clock) time.Duration {
+	return time.Duration(time.Now().UnixNano() - c.WallNS(c.NowNS()))
+}
+
+func (w *stepWatch) begin(c *clock.Clock) { w.difference = apart(c) }
+
+// look returns by how much the clock was set since the last look; 0 if it was not.
+func (w *stepWatch) look(c *clock.Clock) time.Duration {
+	now := apart(c)
+	by := now - w.difference
+	w.difference = now
+	if by.Abs() < stepFrom {
+		return 0
+	}
+	return by
+}

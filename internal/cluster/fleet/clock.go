@@ -1,0 +1,151 @@
+package fleet
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// The rules of clock comparison: so many probes at a time, and again after so long; slower answers say too little, and
+// a difference beyond the limit is a wrong clock.
+const (
+	probesAtOnce   = 5
+	probesKept     = 20
+	probeTimeout   = time.Second
+	slowestAnswer  = 50 * time.Millisecond
+	largestOffset  = time.Hour
+	reprobeAfter   = 300 * time.Second
+	outlierFloor   = time.Millisecond
+	outlierMADs    = 4
+	leastDriftSpan = 30 * time.Second
+	// driftAllowance is how far two monotonic clocks part at most where their drift is not known yet, as a ratio.
+	driftAllowance = 50e-6
+)
+
+// sample is the answer to one probe: the offset is the agent's clock less the coordinator's, in the middle between
+// question and answer.
+type sample struct{ atNS, offsetNS, rttNS int64 }
+
+// newSample returns what an answer says; false if it says too little.
+func newSample(askedNS, answeredNS, theirsNS int64) (sample, bool) {
+	s := sample{atNS: askedNS + (answeredNS-askedNS)/2, rttNS: answeredNS - askedNS}
+	s.offsetNS = theirsNS - s.atNS
+	return s, s.rttNS >= 0 && s.rttNS <= int64(slowestAnswer)
+}
+
+// offset converts instants between two clocks: the difference at an instant, and how it changes with time.
+type offset struct {
+	samples []sample
+
+	atNS, offsetNS int64
+	drift          float64
+	boundNS        int64
+}
+
+// Offset reports how the clock of an agent compares with that of the coordinator.
+type Offset struct {
+	// Offset is the agent's clock less the coordinator's, Bound the most by which it may be wrong.
+	Offset, Bound time.Duration
+	// Drift is by how much the offset grows in a second, in seconds.
+	Drift  float64
+	Probes int
+}
+
+// add takes further samples into account. The fastest answers say most: their offset is off by half their time at most.
+func (o *offset) add(list ...sample) {
+	o.samples = append(o.samples, list...)
+	if extra := len(o.samples) - probesKept; extra > 0 {
+		o.samples = slices.Delete(o.samples, 0, extra)
+	}
+	good := withoutOutliers(o.samples)
+	if len(good) == 0 {
+		return
+	}
+	best := slices.MinFunc(good, func(a, b sample) int { return cmp.Compare(a.rttNS, b.rttNS) })
+	o.atNS, o.offsetNS, o.boundNS = best.atNS, best.offsetNS, best.rttNS/2
+	o.drift = driftOf(good, best.rttNS)
+}
+
+// withoutOutliers leaves out samples whose offset is far from the median.
+func withoutOutliers(list []sample) []sample {
+	if len(list) < 3 {
+		return list
+	}
+	var offsets []int64
+	for _, s := range list {
+		offsets = append(offsets, s.offsetNS)
+	}
+	median := medianOf(offsets)
+	deviations := make([]int64, len(offsets))
+	for i, n := range offsets {
+		deviations[i] = max(n-median, median-n)
+	}
+	limit := max(int64(outlierFloor), outlierMADs*medianOf(slices.Clone(deviations)))
+	var good []sample
+	for i, s := range list {
+		if deviations[i] <= limit {
+			good = append(good, s)
+		}
+	}
+	return good
+}
+
+func medianOf(list []int64) int64 {
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+// driftOf is the slope of the offsets of fast answers; 0 as long as they span too little time.
+func driftOf(list []sample, fastestNS int64) float64 {
+	var fast []sample
+	for _, s := range list {
+		if s.rttNS <= 2*fastestNS {
+			fast = append(fast, s)
+		}
+	}
+	if len(fast) < 2 || fast[len(fast)-1].atNS-fast[0].atNS < int64(leastDriftSpan) {
+		return 0
+	}
+	var meanT, meanO float64
+	for _, s := range fast {
+		meanT += float64(s.atNS-fast[0].atNS) / float64(len(fast))
+		meanO += float64(s.offsetNS-fast[0].offsetNS) / float64(len(fast))
+	}
+	var tt, to float64
+	for _, s := range fast {
+		t, o := float64(s.atNS-fast[0].atNS)-meanT, float64(s.offsetNS-fast[0].offsetNS)-meanO
+		tt, to = tt+t*t, to+t*o
+	}
+	return to / tt
+}
+
+// known reports whether there was an answer.
+func (o *offset) known() bool { return len(o.samples) > 0 }
+
+// at returns the offset at an instant of the coordinator's clock.
+func (o *offset) at(ns int64) int64 {
+	return o.offsetNS + int64(math.Round(o.drift*float64(ns-o.atNS)))
+}
+
+// theirs converts an instant of the coordinator's clock to the agent's.
+func (o *offset) theirs(ns int64) int64 { return ns + o.at(ns) }
+
+// ours converts an instant of the agent's clock to the coordinator's. 0 stands for no instant and stays.
+func (o *offset) ours(ns int64) int64 {
+	if ns == 0 {
+		return 0
+	}
+	return ns - o.at(ns-o.offsetNS)
+}
+
+// report returns the offset at an instant, with its bound.
+func (o *offset) report(nowNS int64) Offset {
+	since := time.Duration(max(0, nowNS-o.atNS))
+	apart := time.Duration(driftAllowance * float64(since))
+	if o.drift != 0 {
+		apart /= 5
+	}
+	return Offset{Offset: time.Duration(o.at(nowNS)), Drift: o.drift, Bound: time.Duration(o.boundNS) + apart,
+		Probes: len(o.samples)}
+}

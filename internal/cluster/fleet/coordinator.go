@@ -1,0 +1,597 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"aiperf/internal/base/clock"
+)
+
+// Options configure the coordinator's side.
+type Options struct {
+	Version string
+	Log     *slog.Logger
+	// Name separates fleets that share a NATS server.
+	Name string
+	// Agents is how many there have to be, Wait how long they are waited for.
+	Agents int
+	Wait   time.Duration
+	// Local has the coordinator start the agents itself, as processes of this program with some further arguments.
+	Local bool
+	// LocalDir is the folder of the files of local agents that stay; empty for temporary ones.
+	LocalDir string
+	// URL is a NATS server; empty for one of the coordinator's own, which listens on Listen (HOST:PORT).
+	URL, Listen string
+	Security    Security
+	// Show prints a line for the user: how agents are started.
+	Show func(line string)
+	// Heartbeat is the longest time between two reports of an agent.
+	Heartbeat time.Duration
+	// MinAlive is the share of agents below which a run ends; 0 = it goes on with those that are left.
+	MinAlive float64
+	// RawStays leaves raw exchanges in files of the agents.
+	RawStays bool
+	// Clock is that of the runs.
+	Clock *clock.Clock
+}
+
+// Fleet is the coordinator's side of a fleet: the NATS server, unless it is another one's, and the members. It outlives
+// single runs.
+type Fleet struct {
+	options Options
+	id      string
+	prefix  string
+	server  *embedded
+	link    *nats.Conn
+	locals  locals
+	done    chan struct{}
+	loops   sync.WaitGroup
+
+	mu      sync.Mutex
+	members []*member
+	// changed is closed, and replaced, at each change of a member.
+	changed chan struct{}
+	// running is the run that is under way; nil between runs.
+	running *running
+	// downSince is when the connection to the server was lost; zero while it is up.
+	downSince time.Time
+}
+
+// member is an agent as the coordinator knows it.
+type member struct {
+	hello
+	// number is its place in the order of arrival.
+	number int
+	clock  offset
+	// heard is when something came from it, probed when its clock was compared.
+	heard, probed time.Time
+	// silent counts the looks that found it silent for too long.
+	silent int
+	// lost is why it is no longer a member; nil while it is one.
+	lost   error
+	report report
+	// Of the run under way: its share, and the last batch that came with all before it.
+	share   int
+	batches uint64
+	records int64
+}
+
+// Open starts the server, connects to it and starts the agents that are to run here.
+func Open(ctx context.Context, o Options) (*Fleet, error) {
+	o.Name, o.Heartbeat = cmp.Or(o.Name, DefaultName), cmp.Or(o.Heartbeat, 5*time.Second)
+	f := &Fleet{options: o, id: NewToken(), prefix: subjects(o.Name), done: make(chan struct{}),
+		changed: make(chan struct{})}
+	if err := f.open(ctx); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// DefaultName is the name of a fleet that has none.
+const DefaultName = "default"
+
+func (f *Fleet) open(context.Context) (err error) {
+	o := &f.options
+	if o.URL == "" {
+		if f.server, err = startServer(o.Listen, &o.Security); err != nil {
+			return err
+		}
+	}
+	up, down := f.connection()
+	where, more := o.URL, []nats.Option{nats.ReconnectHandler(up), nats.DisconnectErrHandler(down)}
+	own := o.Security
+	if f.server != nil {
+		where, more = "", append(more, nats.InProcessServer(f.server))
+		own.CAFile, own.CertFile, own.KeyFile = "", "", ""
+	}
+	if f.link, err = connect(where, "aiperf coordinator", &own, more...); err != nil {
+		return err
+	}
+	for subject, take := range map[string]func(*nats.Msg){
+		joinSubject: f.takeJoin, reportSubject + "*": f.takeReport, rowSubject + "*": f.takeRows,
+	} {
+		s, err := f.link.Subscribe(f.prefix+subject, take)
+		if err != nil {
+			return err
+		}
+		_ = s.SetPendingLimits(-1, 512<<20)
+	}
+	if err := f.link.Flush(); err != nil {
+		return fmt.Errorf("the NATS server: %w", explained(err))
+	}
+	f.loops.Go(f.beat)
+	f.loops.Go(f.look)
+	if o.Local {
+		return f.startLocals()
+	}
+	o.Show("To start an agent: " + f.command())
+	return nil
+}
+
+// connection notes when the connection to the server is lost and when it is there again: meanwhile nobody is silent.
+func (f *Fleet) connection() (up func(*nats.Conn), down func(*nats.Conn, error)) {
+	up = func(*nats.Conn) {
+		f.mu.Lock()
+		f.downSince = time.Time{}
+		for _, m := range f.members {
+			m.heard, m.silent = time.Now(), 0
+		}
+		f.mu.Unlock()
+		f.options.Log.Info("The NATS server is back")
+	}
+	down = func(_ *nats.Conn, err error) {
+		f.mu.Lock()
+		f.downSince = time.Now()
+		f.mu.Unlock()
+		if err != nil {
+			f.options.Log.Warn("The connection to the NATS server is lost; the agents go on meanwhile", "error", err)
+		}
+	}
+	return up, down
+}
+
+// Clock is that of the runs of the fleet.
+func (f *Fleet) Clock() *clock.Clock { return f.options.Clock }
+
+// Address is where agents find the NATS server.
+func (f *Fleet) Address() string {
+	if f.server == nil {
+		return f.options.URL
+	}
+	return f.server.address()
+}
+
+// command is how an agent is started by hand. An address for all interfaces is of no use to others.
+func (f *Fleet) command() string {
+	address, s := f.Address(), &f.options.Security
+	for _, all := range []string{"0.0.0.0", "[::]"} {
+		address = strings.Replace(address, "//"+all+":", "//THIS-HOST:", 1)
+	}
+	text := "aiperf agent --join " + address
+	if f.options.URL != "" {
+		text = "aiperf agent --join nats://" + hostOf(f.options.URL)
+	}
+	if s.Token != "" {
+		text = TokenVariable + "=" + s.Token + " " + text
+	}
+	if s.NKeyFile != "" {
+		text += " --nkey-file " + s.NKeyFile
+	}
+	if s.CredentialsFile != "" {
+		text += " --creds-file " + s.CredentialsFile
+	}
+	if s.tls() {
+		text += " --ca-file CA.pem"
+	}
+	if f.options.Name != DefaultName {
+		text += " --fleet-name " + f.options.Name
+	}
+	return text
+}
+
+// TokenVariable is the environment variable with the token.
+const TokenVariable = "AIPERF_NATS_TOKEN"
+
+// takeJoin answers an agent that wants to be a member.
+func (f *Fleet) takeJoin(m *nats.Msg) {
+	var h hello
+	var w welcome
+	if err := json.Unmarshal(m.Data, &h); err != nil || h.ID == "" {
+		w.Refusal = "the request to join is not understood: its program is another one"
+	} else {
+		w = f.admit(&h)
+	}
+	w.Coordinator, w.Heartbeat = f.id, f.options.Heartbeat
+	text, _ := json.Marshal(w)
+	_ = m.Respond(text)
+}
+
+// admit makes an agent a member, or says why not.
+func (f *Fleet) admit(h *hello) (w welcome) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.members {
+		if m.ID == h.ID {
+			if m.lost != nil {
+				w.Refusal = "it was counted as lost: " + m.lost.Error()
+			}
+			return w
+		}
+	}
+	switch {
+	case h.Protocol != protocol || h.Version != f.options.Version:
+		w.Refusal = fmt.Sprintf("its version is %s (protocol %d), that of the coordinator %s (protocol %d): use the same "+
+			"program everywhere", h.Version, h.Protocol, f.options.Version, protocol)
+	case h.Layout != layout:
+		w.Refusal = fmt.Sprintf("it is another build of version %s: use the same program everywhere", h.Version)
+	case f.running != nil:
+		w.Refusal = "it is too late: the run has begun"
+	case len(f.alive()) >= f.options.Agents:
+		w.Refusal = fmt.Sprintf("it is one too many: there are %d agents already", f.options.Agents)
+	case f.options.Local && !h.Local:
+		w.Refusal = "the coordinator starts its agents itself (--agents); --wait-for-agents waits for others"
+	}
+	if w.Refusal != "" {
+		f.options.Log.Warn(fmt.Sprintf("The agent %s is refused: %s", h.Name, w.Refusal))
+		return w
+	}
+	m := &member{hello: *h, number: len(f.members), heard: time.Now()}
+	f.members = append(f.members, m)
+	f.options.Log.Info(fmt.Sprintf("The agent %s has joined: %d of %d", h.Name, len(f.alive()), f.options.Agents))
+	f.change()
+	return w
+}
+
+// change wakes those who wait for a change; the fleet is locked.
+func (f *Fleet) change() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// alive are the members that are not lost; the fleet is locked.
+func (f *Fleet) alive() (list []*member) {
+	for _, m := range f.members {
+		if m.lost == nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// member returns the member with an id, nil if there is none; the fleet is locked.
+func (f *Fleet) member(id string) *member {
+	i := slices.IndexFunc(f.members, func(m *member) bool { return m.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return f.members[i]
+}
+
+// takeReport takes the state of a member.
+func (f *Fleet) takeReport(msg *nats.Msg) {
+	id := strings.TrimPrefix(msg.Subject, f.prefix+reportSubject)
+	var r report
+	if codec.Decode(msg.Data, &r) != nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m := f.member(id)
+	if m == nil || r.Number <= m.report.Number {
+		return
+	}
+	m.heard, m.silent = time.Now(), 0
+	if m.lost != nil {
+		if r.Run != "" && r.Ended == nil {
+			go f.tell(m, &command{Kind: abandon, Run: r.Run, Reason: m.lost.Error()})
+		}
+		return
+	}
+	m.report = r
+	if f.running != nil && r.Run == f.running.id {
+		f.running.report(m)
+	}
+	f.change()
+}
+
+// takeRows takes records of a member, and confirms them.
+func (f *Fleet) takeRows(msg *nats.Msg) {
+	id := strings.TrimPrefix(msg.Subject, f.prefix+rowSubject)
+	run, b, ok := readBatch(msg.Data)
+	if !ok {
+		return
+	}
+	f.mu.Lock()
+	m, on := f.member(id), f.running
+	if m == nil || m.lost != nil || on == nil || on.id != run {
+		f.mu.Unlock()
+		return
+	}
+	m.heard, m.silent = time.Now(), 0
+	next := b.number == m.batches+1
+	f.mu.Unlock()
+	if next {
+		n, err := on.rows(m, b.data)
+		f.mu.Lock()
+		m.batches, m.records = b.number, m.records+n
+		f.change()
+		f.mu.Unlock()
+		if err != nil {
+			f.lose(m, fmt.Errorf("its records are damaged: %w", err))
+			return
+		}
+	}
+	// The batches of one member come one after the other: nobody else changes the number.
+	text, _ := codec.Append(nil, &confirmation{run, m.batches})
+	_ = f.link.Publish(f.prefix+orderSubject+id+confirmSuffix, text)
+}
+
+// confirmation says which batch of a run has come with all before it.
+type confirmation struct {
+	Run    string
+	Number uint64
+}
+
+// beat lets the agents know that the coordinator is there.
+func (f *Fleet) beat() {
+	ticks := time.NewTicker(time.Second)
+	defer ticks.Stop()
+	for {
+		_ = f.link.Publish(f.prefix+beatSubject, []byte(f.id))
+		select {
+		case <-f.done:
+			return
+		case <-ticks.C:
+		}
+	}
+}
+
+// missed is how many heartbeats may be missed, confirming how many looks confirm it.
+const (
+	missed     = 3
+	confirming = 2
+)
+
+// look finds members that say nothing any more.
+func (f *Fleet) look() {
+	interval := min(time.Second, f.options.Heartbeat/2)
+	ticks := time.NewTicker(interval)
+	defer ticks.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-f.done:
+			return
+		case <-ticks.C:
+		}
+		f.mu.Lock()
+		stood := time.Since(last) > missed*f.options.Heartbeat // this process stood still itself
+		last = time.Now()
+		var silent []*member
+		for _, m := range f.alive() {
+			switch {
+			case stood || !f.downSince.IsZero():
+				m.heard, m.silent = last, 0
+			case time.Since(m.heard) > missed*f.options.Heartbeat:
+				if m.silent++; m.silent > confirming {
+					silent = append(silent, m)
+				}
+			}
+		}
+		f.mu.Unlock()
+		for _, m := range silent {
+			f.lose(m, fmt.Errorf("nothing was heard of it for %s", time.Since(m.heard).Round(time.Second)))
+		}
+	}
+}
+
+// lose counts a member as lost.
+func (f *Fleet) lose(m *member, why error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if m.lost != nil {
+		return
+	}
+	m.lost = why
+	on := f.running
+	if on != nil {
+		on.lose(m, why)
+	} else {
+		f.options.Log.Warn(fmt.Sprintf("The agent %s is lost: %v", m.Name, why))
+	}
+	f.change()
+}
+
+// await waits until a condition holds, which is asked with the fleet locked.
+func (f *Fleet) await(ctx context.Context, holds func() bool) error {
+	for {
+		f.mu.Lock()
+		ok, changed := holds(), f.changed
+		f.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// gather waits until there are as many members as there have to be.
+func (f *Fleet) gather(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, f.options.Wait)
+	defer cancel()
+	err := f.await(ctx, func() bool { return len(f.alive()) >= f.options.Agents })
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return fmt.Errorf("only %d of %d agents came within %s; start them with %s, or wait longer with --agents-timeout",
+		len(f.alive()), f.options.Agents, f.options.Wait, f.shownCommand())
+}
+
+// shownCommand is the command for messages: without the token.
+func (f *Fleet) shownCommand() string {
+	text := f.command()
+	if token := f.options.Security.Token; token != "" {
+		text = strings.Replace(text, token, "TOKEN", 1)
+	}
+	return text
+}
+
+const (
+	// A command is answered within commandTimeout, or repeated; it is given up after commandPatience.
+	commandTimeout  = time.Second
+	commandPatience = time.Minute
+)
+
+// errLost means that a member was lost while it was asked for something.
+var errLost = errors.New("the agent is lost")
+
+// tell has a member carry out a command, and repeats it until the member has answered.
+func (f *Fleet) tell(m *member, c *command) error {
+	text, err := codec.Append(nil, c)
+	if err != nil {
+		return err
+	}
+	deadline := time.Now().Add(commandPatience)
+	for {
+		reply, err := f.link.Request(f.prefix+orderSubject+m.ID, text, commandTimeout)
+		if err == nil {
+			var a answer
+			if err := codec.Decode(reply.Data, &a); err != nil {
+				return err
+			}
+			if a.Error != "" {
+				return errors.New(a.Error)
+			}
+			return nil
+		}
+		f.mu.Lock()
+		lost := m.lost != nil && c.Kind != abandon && c.Kind != leave
+		f.mu.Unlock()
+		if lost {
+			return errLost
+		}
+		if time.Now().After(deadline) || f.link.IsClosed() {
+			return fmt.Errorf("the agent %s does not answer: %w", m.Name, err)
+		}
+		select {
+		case <-f.done:
+			return context.Canceled
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// tellAll has members carry out a command, each its own, at the same time.
+func (f *Fleet) tellAll(list []*member, of func(*member) *command) []error {
+	out := make([]error, len(list))
+	var all sync.WaitGroup
+	for i, m := range list {
+		all.Go(func() { out[i] = f.tell(m, of(m)) })
+	}
+	all.Wait()
+	return out
+}
+
+// probe compares the clock of a member with that of the coordinator.
+func (f *Fleet) probe(m *member) error {
+	text, err := codec.Append(nil, &command{Kind: probe})
+	if err != nil {
+		return err
+	}
+	c := f.options.Clock
+	var list []sample
+	var last error
+	for range probesAtOnce {
+		asked := c.NowNS()
+		reply, err := f.link.Request(f.prefix+orderSubject+m.ID, text, probeTimeout)
+		answered := c.NowNS()
+		var a answer
+		if err == nil {
+			err = codec.Decode(reply.Data, &a)
+		}
+		if err != nil {
+			last = err
+			continue
+		}
+		s, ok := newSample(c.WallNS(asked), c.WallNS(answered), a.ClockNS)
+		if !ok {
+			last = fmt.Errorf("its answers take %s, which is too long to compare clocks: %s is the most",
+				time.Duration(s.rttNS).Round(time.Millisecond), slowestAnswer)
+			continue
+		}
+		list = append(list, s)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m.clock.add(list...)
+	m.probed = time.Now()
+	if !m.clock.known() {
+		return fmt.Errorf("the clock of the agent %s cannot be compared: %w", m.Name, last)
+	}
+	if off := time.Duration(m.clock.offsetNS); off.Abs() > largestOffset {
+		return fmt.Errorf("the clock of the agent %s is off by %s, which is more than %s: set it right", m.Name,
+			off.Round(time.Second), largestOffset)
+	}
+	return nil
+}
+
+// Close lets the agents go and ends everything. No agent is waited for longer than a moment.
+func (f *Fleet) Close() {
+	if f.link != nil && f.link.IsConnected() {
+		f.mu.Lock()
+		all := slices.Clone(f.members)
+		f.mu.Unlock()
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			f.tellAll(all, func(*member) *command { return &command{Kind: leave} })
+		}()
+		select {
+		case <-left:
+		case <-time.After(closePatience):
+		}
+		_ = f.link.FlushTimeout(time.Second)
+	}
+	select {
+	case <-f.done:
+	default:
+		close(f.done)
+	}
+	f.loops.Wait()
+	f.locals.end()
+	if f.link != nil {
+		f.link.Close()
+	}
+	f.server.close()
+}
+
+// closePatience bounds the wait for the answers of agents that are let go.
+const closePatience = 2 * time.Second
+
+// beyondLoopback reports whether an address to listen on can be reached from other machines.
+func beyondLoopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host != "localhost" && (ip == nil || !ip.IsLoopback())
+}

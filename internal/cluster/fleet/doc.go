@@ -1,0 +1,13 @@
+// Package fleet makes one run with several processes, on one machine or on many: a coordinator, which is a run whose
+// load is made elsewhere, and agents, each of which makes a share of it. They exchange messages over NATS; the
+// coordinator embeds a server unless it is given another one.
+//
+// The vocabulary: a [Fleet] is the coordinator's side and outlives single runs, a member is an agent as the coordinator
+// sees it, an [Agent] is the other side. A share is the part of the plan that a member carries out. A report is the
+// whole state of a share, and is sent again and again, so that any of them may be lost; a command is repeated until it
+// is answered, and doing it twice changes nothing. Records travel in numbered batches, which the agent keeps until the
+// coordinator has confirmed them.
+//
+// The invariants: single requests are never exchanged, durations never cross clocks, and what a member sent is either
+// recorded or counted as lost under the member's name.
+package fleet

@@ -1,0 +1,75 @@
+package fleet
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"aiperf/internal/base/self"
+)
+
+// locals are the agents that the coordinator started.
+type locals struct {
+	list []*self.Process
+	all  sync.WaitGroup
+}
+
+// startLocals starts the agents that run on this machine.
+func (f *Fleet) startLocals() error {
+	for i := range f.options.Agents {
+		name := fmt.Sprintf("agent-%d", i+1)
+		args := []string{"agent", "--join", f.Address(), "--name", name, "--fleet-name", f.options.Name, "--local"}
+		if f.options.LocalDir != "" {
+			args = append(args, "--dir", f.options.LocalDir)
+		}
+		p, err := self.Start(self.Options{Args: args, Detached: true, Stderr: os.Stderr,
+			Env: append(os.Environ(), TokenVariable+"="+f.options.Security.Token)})
+		if err != nil {
+			return fmt.Errorf("the agent %s cannot be started: %w", name, err)
+		}
+		f.locals.list = append(f.locals.list, p)
+		f.locals.all.Go(func() { f.follow(name, p) })
+	}
+	return nil
+}
+
+// follow logs what a local agent says, and counts it as lost when its process ends before it was let go.
+func (f *Fleet) follow(name string, p *self.Process) {
+	lines := bufio.NewScanner(p.Out)
+	for lines.Scan() {
+		f.options.Log.Debug(name + ": " + lines.Text())
+	}
+	select {
+	case <-f.done:
+		return
+	default:
+	}
+	f.mu.Lock()
+	var ours *member
+	for _, m := range f.members {
+		if m.Local && m.Name == name {
+			ours = m
+		}
+	}
+	f.mu.Unlock()
+	if ours != nil {
+		f.lose(ours, errEnded)
+	}
+}
+
+var errEnded = fmt.Errorf("its process has ended")
+
+// localPatience is the wait for the end of a local agent after which it is killed.
+const localPatience = 3 * time.Second
+
+// end ends the agents.
+func (l *locals) end() {
+	var all sync.WaitGroup
+	for _, p := range l.list {
+		all.Go(func() { _ = p.Stop(localPatience) })
+	}
+	all.Wait()
+	l.all.Wait()
+}

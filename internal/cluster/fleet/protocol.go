@@ -1,0 +1,163 @@
+package fleet
+
+import (
+	"reflect"
+	"time"
+
+	"aiperf/internal/base/carry"
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/watch/trust"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/recipe"
+)
+
+// protocol numbers the messages below and what they mean. Processes with another number do not work together.
+const protocol = 1
+
+// codec carries configurations and all messages but the two of the handshake, which other builds must be able to read.
+var codec = carry.Codec{Types: []reflect.Type{reflect.TypeFor[recipe.Distribution](), reflect.TypeFor[recipe.Normal]()}}
+
+// layout is a hash of the types that are carried: builds of one version may differ in them.
+var layout = carry.Layout(reflect.TypeFor[command](), reflect.TypeFor[report](), reflect.TypeFor[work](),
+	reflect.TypeFor[config.Run](), reflect.TypeFor[record.Record](), reflect.TypeFor[dataset.Conversation](),
+	reflect.TypeFor[manifest]())
+
+// hello is what an agent asks the coordinator for admission with, as JSON.
+type hello struct {
+	// ID is the agent's own, for the time of its process; Name is how reports call it.
+	ID, Name string
+	// Local agents were started by the coordinator.
+	Local    bool
+	Version  string
+	Protocol int
+	Layout   string
+	Cores    int
+}
+
+// welcome is the coordinator's answer, as JSON.
+type welcome struct {
+	// Refusal says why the agent is not admitted; empty if it is.
+	Refusal string
+	// Coordinator is the id of the coordinator's process.
+	Coordinator string
+	// Heartbeat is the longest time between two reports.
+	Heartbeat time.Duration
+}
+
+// The subjects of a fleet, behind its name.
+const (
+	joinSubject   = "join"
+	beatSubject   = "beat"
+	orderSubject  = "agent."   // and the id: commands to an agent
+	confirmSuffix = ".confirm" // behind that: batches that have come
+	reportSubject = "report."  // and the id: state of an agent
+	rowSubject    = "rows."    // and the id: records
+)
+
+// subjects returns the beginning of all subjects of a fleet.
+func subjects(name string) string { return "aiperf." + name + "." }
+
+// kind is what a command asks for.
+type kind uint8
+
+const (
+	probe  kind = iota + 1 // answer at once with the time
+	start                  // make a share of a run ready
+	begin                  // let a phase begin at an instant
+	joined                 // what all shares have used before a phase
+	endPhase
+	stop    // send nothing more, cut off what is in flight
+	finish  // all that was reported has come: the run is over
+	abandon // the share was counted as lost: end it, nothing of it is wanted any more
+	leave   // there will be no further run
+)
+
+// command is what the coordinator asks of an agent.
+type command struct {
+	Kind  kind
+	Run   string
+	Work  *work
+	Phase int
+	// AtNS is when a phase begins, on the agent's clock.
+	AtNS   int64
+	Grace  time.Duration
+	Used   load.Used
+	Reason string
+}
+
+// answer is what an agent says to a command: the time on its clock, wall epoch ns, and what is wrong with the command.
+type answer struct {
+	ClockNS int64
+	Error   string
+}
+
+// work is a share of a run, as its agent gets it.
+type work struct {
+	ID    string
+	Share load.Share
+	// Config is the configuration of the whole run. Secrets are all values of it that must not be shown.
+	Config  config.Run
+	Secrets []string
+	// Content names the manifest of what requests say, in the store.
+	Content string
+	// Bucket is the store of the run.
+	Bucket string
+	// Records are the records that are wanted: all of each, or without the ids.
+	WithoutIDs bool
+	// RawStays leaves the raw exchanges in files of the agent.
+	RawStays bool
+}
+
+// report is the state of an agent and its share.
+type report struct {
+	// Number rises with each report of an agent.
+	Number uint64
+	// Run is the run that the rest is about; empty for none.
+	Run string
+	// Ready and Joined count the phases that may begin, and those that wait to hear what all shares have used.
+	Ready, Joined int
+	Used          load.Used
+	// Phases are the numbers of all phases so far, with instants on the agent's clock.
+	Phases []load.Stats
+	// Batches and Records count what was handed over for sending.
+	Batches uint64
+	Records int64
+	// Notes are what went wrong on the agent's side without ending the share.
+	Notes []string
+	// Ended is set once the share is over.
+	Ended *ended
+}
+
+// ended is how a share ended.
+type ended struct {
+	// Error is why it ended itself; empty if it did not.
+	Error    string
+	Verdict  trust.Verdict
+	Findings []finding
+	// Dir is the folder of files that stay with the agent; empty for none.
+	Dir string
+}
+
+// finding is a reason of a verdict.
+type finding struct {
+	Code            string
+	Leads           trust.Verdict
+	Message, Advice string
+}
+
+func findingsOf(list []trust.Reason) (out []finding) {
+	for _, r := range list {
+		out = append(out, finding{r.Code, r.Leads, r.Message, r.Advice})
+	}
+	return out
+}
+
+// reasons returns the findings as a part of a run has them.
+func (e *ended) reasons() (out []trust.Reason) {
+	for _, f := range e.Findings {
+		out = append(out, trust.Reason{Code: f.Code, Leads: f.Leads, Message: f.Message, Advice: f.Advice})
+	}
+	return out
+}

@@ -1,0 +1,377 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/load"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/recordbatch"
+	"aiperf/internal/run"
+)
+
+// running is a run of the fleet. It implements [run.Remote] and [run.Stocker].
+type running struct {
+	fleet *Fleet
+	id    string
+	work  work
+	// shares are the members that make the run, by share.
+	shares []*member
+	sink   run.Sink
+	// content is what the requests say, until it is in the store.
+	content *run.Content
+	stored  bool
+
+	// gate is held for reading while the sink is used, and for writing to close it.
+	gate   sync.RWMutex
+	closed bool
+	// told are the phases before which the shares were told what all have used.
+	told map[int]bool
+	// done ends what goes on beside the run.
+	done context.Context
+	end  context.CancelFunc
+	// account is what became of the shares, once the run is over.
+	account []Account
+}
+
+// Account is what became of a share of a run.
+type Account struct {
+	Share       int
+	Name        string
+	Cores       int
+	Offset      Offset
+	Sent        int64
+	Recorded    int64
+	InFlight    int64
+	Unrecorded  int64
+	Lost        string
+	Notes       []string
+	Dir         string
+	StepSeconds float64
+}
+
+// Remote returns a run of the fleet, for the options of one execution.
+func (f *Fleet) Remote() *Run { return &Run{running{fleet: f, told: map[int]bool{}}} }
+
+// Run is a run of a fleet, as the options of an execution take it.
+type Run struct{ running }
+
+// Accounts returns what became of the shares, once the run is over.
+func (r *Run) Accounts() []Account { return r.account }
+
+// Stock implements [run.Stocker].
+func (r *running) Stock(_ context.Context, cfg *config.Run, id string, c *run.Content) error {
+	r.id, r.content = id, c
+	r.work = work{ID: id, Config: *cfg, Secrets: cfg.Secrets(), Bucket: "aiperf-" + id, RawStays: r.fleet.options.RawStays}
+	r.work.WithoutIDs = cfg.Artifacts.ExportLevel == "summary" && !cfg.Artifacts.HTMLReport
+	return nil
+}
+
+// Start implements [run.Remote].
+func (r *running) Start(ctx context.Context, _ load.Plan, sink run.Sink) (int, error) {
+	f := r.fleet
+	r.sink = sink
+	r.done, r.end = context.WithCancel(context.Background())
+	if err := f.gather(ctx); err != nil {
+		return 0, err
+	}
+	f.mu.Lock()
+	r.shares = f.alive()[:f.options.Agents]
+	for i, m := range r.shares {
+		m.share, m.batches, m.records = i, 0, 0
+	}
+	f.running = r
+	f.mu.Unlock()
+	store, err := createObjects(ctx, f.link, r.work.Bucket)
+	if err != nil {
+		return 0, err
+	}
+	r.stored = true
+	if r.work.Content, err = publish(ctx, store, r.content, len(r.shares)); err != nil {
+		return 0, err
+	}
+	r.content = nil
+	probes := make([]error, len(r.shares))
+	var all sync.WaitGroup
+	for i, m := range r.shares {
+		all.Go(func() { probes[i] = f.probe(m) })
+	}
+	all.Wait()
+	if err := errors.Join(probes...); err != nil {
+		return 0, err
+	}
+	for i, err := range f.tellAll(r.shares, func(m *member) *command {
+		own := r.work
+		own.Share = load.Share{Index: m.share, Of: len(r.shares)}
+		return &command{Kind: start, Run: r.id, Work: &own}
+	}) {
+		if err != nil && !errors.Is(err, errLost) {
+			return 0, fmt.Errorf("the agent %s: %w", r.shares[i].Name, err)
+		}
+	}
+	return len(r.shares), ctx.Err()
+}
+
+// going are the members of the run that are not lost.
+func (r *running) going() (list []*member) {
+	r.fleet.mu.Lock()
+	defer r.fleet.mu.Unlock()
+	for _, m := range r.shares {
+		if m.lost == nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+const (
+	// leastLead is how long before its beginning a phase is announced at least.
+	leastLead = 15 * time.Millisecond
+	// leadAnswers is how many times the slowest answer of an agent fits in.
+	leadAnswers = 8
+)
+
+// Begin implements [run.Remote].
+func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
+	f := r.fleet
+	ctx, cancel := context.WithTimeout(ctx, r.work.Config.Env.Service.ProfileConfigureTimeout)
+	defer cancel()
+	err := f.await(ctx, func() bool {
+		return !slices.ContainsFunc(r.shares, func(m *member) bool {
+			return m.lost == nil && (m.report.Run != r.id || m.report.Ready <= phase)
+		})
+	})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("not all agents are ready (%s): %w", r.unready(phase), err)
+	}
+	list, lead := r.going(), leastLead
+	if len(list) == 0 {
+		return time.Time{}, errors.New("all agents are lost")
+	}
+	f.mu.Lock()
+	for _, m := range list {
+		lead = max(lead, leadAnswers*time.Duration(2*m.clock.boundNS))
+	}
+	f.mu.Unlock()
+	c := f.options.Clock
+	atNS := c.WallNS(c.NowNS()) + int64(lead)
+	late := f.tellAll(list, func(m *member) *command {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return &command{Kind: begin, Run: r.id, Phase: phase, AtNS: m.clock.theirs(atNS)}
+	})
+	if by := c.WallNS(c.NowNS()) - atNS; by > 0 {
+		f.options.Log.Warn(fmt.Sprintf("A phase was announced %s too late to some agents: their first requests are late",
+			time.Duration(by).Round(time.Microsecond)))
+	}
+	for i, err := range late {
+		if err != nil && !errors.Is(err, errLost) {
+			f.lose(list[i], err)
+		}
+	}
+	return time.Unix(0, atNS), nil
+}
+
+// unready names the members that are not ready for a phase.
+func (r *running) unready(phase int) (names string) {
+	r.fleet.mu.Lock()
+	defer r.fleet.mu.Unlock()
+	for _, m := range r.shares {
+		if m.lost == nil && m.report.Ready <= phase {
+			if names != "" {
+				names += ", "
+			}
+			names += m.Name
+		}
+	}
+	return names
+}
+
+// report takes the state of a member; the fleet is locked. What goes on to the run does so in order, after that.
+func (r *running) report(m *member) {
+	r.joins()
+	rep := m.report
+	var phases []load.Stats
+	for _, s := range rep.Phases {
+		s.RequestsPerURL = slices.Clone(s.RequestsPerURL)
+		s.Shift(-m.clock.at(s.StartNS - m.clock.offsetNS))
+		phases = append(phases, s)
+	}
+	share := m.share
+	r.forward(share, phases)
+	if e := rep.Ended; e != nil && e.Error != "" {
+		go r.fleet.lose(m, errors.New(e.Error))
+	}
+}
+
+// use calls something that uses the sink, unless that is closed.
+func (r *running) use(what func()) {
+	r.gate.RLock()
+	defer r.gate.RUnlock()
+	if !r.closed {
+		what()
+	}
+}
+
+func (r *running) forward(share int, phases []load.Stats) {
+	r.use(func() {
+		for _, s := range phases {
+			r.sink.Phase(share, s)
+		}
+	})
+}
+
+// joins tells the shares what all of them have used, once all wait for it; the fleet is locked.
+func (r *running) joins() {
+	waiting, used := 0, load.Used{}
+	for _, m := range r.shares {
+		if m.lost != nil {
+			continue
+		}
+		if m.report.Run != r.id || waiting != 0 && m.report.Joined != waiting {
+			return
+		}
+		waiting, used = m.report.Joined, used.Max(m.report.Used)
+	}
+	if waiting == 0 || r.told[waiting] {
+		return
+	}
+	r.told[waiting] = true
+	for _, m := range r.shares {
+		if m.lost == nil {
+			go r.fleet.tell(m, &command{Kind: joined, Run: r.id, Phase: waiting, Used: used})
+		}
+	}
+}
+
+// rows takes a batch of records of a member and returns their number.
+func (r *running) rows(m *member, data []byte) (n int64, err error) {
+	r.fleet.mu.Lock()
+	by, share := m.clock, m.share
+	r.fleet.mu.Unlock()
+	r.use(func() {
+		err = recordbatch.Read(data, func(x *record.Record) {
+			shift(x, &by)
+			n++
+			r.sink.Record(share, x)
+		})
+	})
+	return n, err
+}
+
+// shift converts the instants of a record to the coordinator's clock. All others are durations.
+func shift(x *record.Record, by *offset) {
+	at, ok := x.Get(record.StartWall)
+	if !ok {
+		return
+	}
+	x.Facts[record.StartWall] = by.ours(at)
+	t := x.Trace
+	if t == nil {
+		return
+	}
+	d := at - x.Facts[record.StartWall]
+	for _, ns := range []*int64{&t.RequestSendStartNS, &t.RequestHeadersSentNS, &t.RequestSendEndNS,
+		&t.ResponseHeadersReceivedNS, &t.ResponseReceiveStartNS, &t.ResponseReceiveEndNS, &t.ErrorNS, &t.PoolWaitStartNS,
+		&t.PoolWaitEndNS, &t.DNSStartNS, &t.DNSEndNS, &t.DNSCacheHitNS, &t.DNSCacheMissNS, &t.ConnectStartNS,
+		&t.ConnectEndNS, &t.ConnectionReusedNS} {
+		if *ns != 0 {
+			*ns -= d
+		}
+	}
+	for _, list := range [][]record.Chunk{t.RequestChunks, t.ResponseChunks} {
+		for i := range list {
+			list[i].AtNS -= d
+		}
+	}
+}
+
+// lose passes on that a member is lost; the fleet is locked.
+func (r *running) lose(m *member, why error) {
+	i := slices.Index(r.shares, m)
+	if i < 0 || r.sink == nil {
+		return
+	}
+	left := 0
+	for _, x := range r.shares {
+		if x.lost == nil {
+			left++
+		}
+	}
+	r.joins()
+	share := float64(left) / float64(len(r.shares))
+	go r.use(func() {
+		r.sink.Lost(i, fmt.Errorf("the agent %s is lost: %w", m.Name, why))
+		switch least := r.fleet.options.MinAlive; {
+		case left == 0:
+			r.sink.Abort(fmt.Errorf("all agents are lost, the last one was %s: %w", m.Name, why))
+		case share < least:
+			r.sink.Abort(fmt.Errorf("%d of %d agents are left, which is less than the share of %g that "+
+				"AIPERF_WORKER_MIN_ALIVE_FRACTION asks for", left, len(r.shares), least))
+		}
+	})
+}
+
+// EndPhase implements [run.Remote].
+func (r *running) EndPhase(phase int, grace time.Duration) {
+	go func() {
+		r.fleet.tellAll(r.going(), func(*member) *command {
+			return &command{Kind: endPhase, Run: r.id, Phase: phase, Grace: grace}
+		})
+	}()
+}
+
+// Stop implements [run.Remote].
+func (r *running) Stop(reason error) {
+	c := &command{Kind: stop, Run: r.id}
+	if reason != nil {
+		c.Reason = reason.Error()
+	}
+	go func() { r.fleet.tellAll(r.going(), func(*member) *command { return c }) }()
+}
+
+// Close implements [run.Remote].
+func (r *running) Close(ctx context.Context) (parts []run.Part) {
+	f := r.fleet
+	_ = f.await(ctx, func() bool {
+		return !slices.ContainsFunc(r.shares, func(m *member) bool {
+			return m.lost == nil && (m.report.Run != r.id || m.report.Ended == nil || m.batches < m.report.Batches)
+		})
+	})
+	r.end()
+	r.gate.Lock()
+	r.closed = true
+	r.gate.Unlock()
+	f.mu.Lock()
+	f.running = nil
+	c := f.options.Clock
+	for _, m := range r.shares {
+		a := Account{Share: m.share, Name: m.Name, Cores: m.Cores, Recorded: m.records, Notes: m.report.Notes,
+			Offset: m.clock.report(c.WallNS(c.NowNS()))}
+		for i := range m.report.Phases {
+			p := &m.report.Phases[i]
+			a.Sent += p.RequestsSent
+			a.InFlight += p.RequestsSent - p.RequestsCompleted - p.RequestsCancelled
+			a.Unrecorded += p.RequestsCompleted
+		}
+		a.Unrecorded = max(0, a.Unrecorded-m.records)
+		if m.lost != nil {
+			a.Lost = m.lost.Error()
+		} else if e := m.report.Ended; e != nil && m.report.Run == r.id {
+			a.Dir = e.Dir
+			parts = append(parts, run.Part{Name: m.Name, Verdict: e.Verdict, Reasons: e.reasons()})
+		}
+		r.account = append(r.account, a)
+	}
+	f.mu.Unlock()
+	f.tellAll(r.going(), func(*member) *command { return &command{Kind: finish, Run: r.id} })
+	if r.stored {
+		deleteObjects(ctx, f.link, r.work.Bucket)
+	}
+	return parts
+}

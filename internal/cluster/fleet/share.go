@@ -1,0 +1,343 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/load"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/run"
+	"aiperf/internal/view/runlog"
+	"aiperf/internal/watch/trust"
+)
+
+// runLog is the log of a run.
+type runLog = *runlog.Log
+
+// share is a share of a run at work in an agent.
+type share struct {
+	agent   *agent
+	work    *work
+	dir     string
+	courier *courier
+	stops   chan struct{}
+	stopped sync.Once
+	ends    chan run.End
+	// over is closed when the share has ended, whatever the coordinator knows of it.
+	over chan struct{}
+
+	mu       sync.Mutex
+	changed  chan struct{}
+	ready    int
+	joined   int
+	used     load.Used
+	begun    map[int]int64
+	all      map[int]load.Used
+	phases   []load.Stats
+	notes    []string
+	ended    *ended
+	draining bool
+	told     time.Time
+}
+
+func newShare(a *agent, w *work) *share {
+	s := &share{
+		agent: a, work: w, dir: filepath.Join(a.dir, fmt.Sprintf("%s-%d", w.ID, w.Share.Index)),
+		stops: make(chan struct{}), ends: make(chan run.End, 16), over: make(chan struct{}),
+		changed: make(chan struct{}), begun: map[int]int64{}, all: map[int]load.Used{},
+	}
+	journal := openJournal(filepath.Join(s.dir, "records.journal"))
+	s.courier = newCourier(w.ID, w.WithoutIDs, journal, func(data []byte) error {
+		if !a.link.IsConnected() {
+			return errNotConnected
+		}
+		return a.link.Publish(a.prefix+rowSubject+a.ID, data)
+	})
+	s.courier.note = s.note
+	s.courier.full = func(err error) {
+		s.note(err.Error())
+		s.stop()
+	}
+	return s
+}
+
+var errNotConnected = errors.New("the NATS server cannot be reached")
+
+// execute makes the share.
+func (s *share) execute() {
+	defer close(s.over)
+	s.courier.begin()
+	out, err := s.run()
+	s.courier.flush()
+	s.mu.Lock()
+	s.ended = &ended{Verdict: trust.Valid}
+	if out != nil {
+		p := out.Part(s.agent.Name)
+		s.ended.Verdict, s.ended.Findings = p.Verdict, findingsOf(p.Reasons)
+		err = errors.Join(out.Aborted, out.Problem)
+	}
+	var none *run.NoResultsError
+	if err != nil && !errors.As(err, &none) {
+		s.ended.Error = err.Error()
+	}
+	if s.work.RawStays {
+		s.ended.Dir, _ = filepath.Abs(s.dir)
+	}
+	s.mu.Unlock()
+	s.agent.report()
+}
+
+func (s *share) run() (*run.Outcome, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-s.stops:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	log := s.agent.options.Log(s.work.Secrets)
+	defer log.Close()
+	cfg := s.work.Config
+	content, err := s.fetch(ctx, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	own := s.ownConfig(&cfg)
+	return run.Execute(context.Background(), own, run.Options{
+		Version: s.agent.options.Version, Log: log, Stop: s.stops, Ends: s.ends, ID: s.work.ID, Share: s.work.Share,
+		Clock: s.agent.clock, Content: content, WithoutLines: !s.work.RawStays, LogInterval: new(time.Duration),
+		Begin: s.waitBegin, Join: s.waitJoin, Records: s.record, Phases: s.phase,
+	})
+}
+
+// fetch brings the data set and the tokenizers to this machine.
+func (s *share) fetch(ctx context.Context, cfg *config.Run) (*run.Content, error) {
+	store, err := openObjects(ctx, s.agent.link, s.work.Bucket)
+	if err != nil {
+		return nil, err
+	}
+	f := &fetcher{store: store, dir: cmp.Or(s.agent.options.CacheDir, cacheDir()), note: s.note}
+	c, err := f.content(ctx, s.work)
+	if err != nil {
+		return nil, err
+	}
+	c.Data.NoInputs = true
+	for i, t := range c.Tokenizers {
+		path := filepath.Join(s.dir, fmt.Sprintf("tokenizer-%d", i))
+		if err := os.MkdirAll(s.dir, 0o700); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(path, t.Data, 0o600); err != nil {
+			return nil, err
+		}
+		names := append([]string{}, cfg.Tokenizer.ByModel...)
+		for k := range names {
+			if names[k] == t.Name {
+				names[k] = path
+			}
+		}
+		cfg.Tokenizer.ByModel = names
+	}
+	return c, nil
+}
+
+// ownConfig is the configuration of the share: nothing is published, and its files are its own.
+func (s *share) ownConfig(cfg *config.Run) *config.Run {
+	own := *cfg
+	own.Asked = settings.New(func(string) (string, bool) { return "", false })
+	own.Asked.Hidden = s.work.Secrets
+	own.Artifacts.Dir, own.Artifacts.Derived, own.Artifacts.HTMLReport = s.dir, false, false
+	own.Artifacts.UserFiles, own.Artifacts.RecordsParquet = nil, false
+	own.Plugins, own.OTel, own.MLflow, own.WandB = config.Plugins{}, config.OTel{}, config.MLflow{}, config.WandB{}
+	own.MetricsListen, own.Web, own.FailIf = "", config.Web{}, nil
+	return &own
+}
+
+// record takes a record on its way.
+func (s *share) record(r *record.Record) {
+	if s.work.RawStays && (r.Raw != nil || r.Text != nil) {
+		own := *r
+		own.Raw, own.Text = nil, nil
+		if r.Raw != nil && r.Raw.CutOff {
+			return
+		}
+		r = &own
+	}
+	s.courier.add(r)
+}
+
+// reportEvery is the time between two reports while phases go on.
+const reportEvery = 300 * time.Millisecond
+
+// phase takes the numbers of a phase.
+func (s *share) phase(p load.Stats) {
+	s.mu.Lock()
+	for len(s.phases) <= p.Index {
+		s.phases = append(s.phases, load.Stats{Index: len(s.phases)})
+	}
+	news := s.phases[p.Index].State != p.State || time.Since(s.told) > reportEvery
+	s.phases[p.Index] = p
+	if news {
+		s.told = time.Now()
+	}
+	s.mu.Unlock()
+	if news {
+		s.agent.report()
+	}
+}
+
+// change wakes those who wait for a command; the share is locked.
+func (s *share) change() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// await reports that the share waits, and waits until a condition holds, which is asked with the share locked.
+func (s *share) await(ctx context.Context, holds func() bool) error {
+	s.agent.report()
+	for {
+		s.mu.Lock()
+		ok, changed := holds(), s.changed
+		s.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.stops:
+			return context.Canceled
+		case <-changed:
+		}
+	}
+}
+
+// waitBegin implements the option of that name: it waits until the coordinator says when a phase begins.
+func (s *share) waitBegin(ctx context.Context, phase int) (at time.Time, err error) {
+	s.mu.Lock()
+	s.ready = max(s.ready, phase+1)
+	s.mu.Unlock()
+	err = s.await(ctx, func() bool {
+		ns, ok := s.begun[phase]
+		at = time.Unix(0, ns)
+		return ok
+	})
+	return at, err
+}
+
+// waitJoin waits until the coordinator says what all shares have used.
+func (s *share) waitJoin(ctx context.Context, phase int, used load.Used) (all load.Used, err error) {
+	s.mu.Lock()
+	s.joined, s.used = phase, used
+	s.mu.Unlock()
+	err = s.await(ctx, func() bool {
+		var ok bool
+		all, ok = s.all[phase]
+		return ok
+	})
+	return all, err
+}
+
+func (s *share) beginPhase(phase int, atNS int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun[phase] = atNS
+	s.change()
+}
+
+func (s *share) join(phase int, used load.Used) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[phase] = used
+	s.change()
+}
+
+func (s *share) endPhase(phase int, grace time.Duration) {
+	select {
+	case s.ends <- run.End{Phase: phase, Grace: grace, Reason: "the coordinator ended the phase"}:
+	default: // ended often enough
+	}
+}
+
+// stop ends the share early.
+func (s *share) stop() { s.stopped.Do(func() { close(s.stops) }) }
+
+// drain ends the share because this process is asked to end.
+func (s *share) drain() {
+	s.note("a signal ended it")
+	s.mu.Lock()
+	s.draining = true
+	s.mu.Unlock()
+	s.stop()
+}
+
+// drained reports whether a share that was to be drained is over.
+func (s *share) drained() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.draining && s.ended != nil
+}
+
+func (s *share) note(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.notes, text) && len(s.notes) < 20 {
+		s.notes = append(s.notes, text)
+	}
+}
+
+// report returns the state of the share.
+func (s *share) report() report {
+	s.mu.Lock()
+	r := report{Run: s.work.ID, Ready: s.ready, Joined: s.joined, Used: s.used, Phases: slices.Clone(s.phases),
+		Notes: slices.Clone(s.notes), Ended: s.ended}
+	s.mu.Unlock() // the courier notes things while it is locked
+	r.Batches, r.Records, _ = s.courier.counts()
+	return r
+}
+
+// waitConfirmed waits until all records are confirmed, no longer than given.
+func (s *share) waitConfirmed(most time.Duration) {
+	for deadline := time.Now().Add(most); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if _, _, left := s.courier.counts(); left == 0 {
+			return
+		}
+	}
+}
+
+// close releases what the share has, and removes its files unless they are to stay.
+func (s *share) close(remove bool) {
+	s.courier.end()
+	s.courier.journal.close(remove)
+	if remove && !s.work.RawStays {
+		os.RemoveAll(s.dir)
+	}
+}
+
+// account is the line on a share that is over.
+func (s *share) account() string {
+	s.mu.Lock()
+	sent := int64(0)
+	for i := range s.phases {
+		sent += s.phases[i].RequestsSent
+	}
+	s.mu.Unlock()
+	_, records, unconfirmed := s.courier.counts()
+	line := fmt.Sprintf("Share %d of %d: %d requests sent, %d recorded, %d confirmed", s.work.Share.Index+1,
+		s.work.Share.Of, sent, records, records-unconfirmed)
+	if unconfirmed > 0 {
+		line += "; the records are in " + s.courier.journal.path
+	}
+	return line
+}

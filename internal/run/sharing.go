@@ -1,0 +1,60 @@
+package run
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"aiperf/internal/config"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/tokenizer/load"
+)
+
+// Content is what the requests of a run say, ready to be sent, and what counts their tokens.
+type Content struct {
+	Data *dataset.Dataset
+	// Tokenizers are those that are not built in.
+	Tokenizers []PackedTokenizer
+}
+
+// PackedTokenizer is a tokenizer as one file, under the name that the configuration has.
+type PackedTokenizer struct {
+	Name string
+	Data []byte
+}
+
+// Stocker is a [Remote] that brings to the shares what they need: it is called before Start, with what was built once.
+type Stocker interface {
+	Stock(ctx context.Context, cfg *config.Run, id string, c *Content) error
+}
+
+// stock gives a Remote what its shares need.
+func (e *execution) stock(ctx context.Context) error {
+	s, ok := e.options.Remote.(Stocker)
+	if !ok {
+		return nil
+	}
+	c := &Content{Data: e.content.data}
+	for name, b := range e.content.bundles {
+		data, err := packed(b)
+		if err != nil {
+			return err
+		}
+		c.Tokenizers = append(c.Tokenizers, PackedTokenizer{Name: name, Data: data})
+	}
+	return s.Stock(ctx, e.cfg, e.id, c)
+}
+
+// packed returns a tokenizer as one file.
+func packed(b *load.Bundle) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "aiperf-tokenizer-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "tokenizer")
+	if err := b.Pack(path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}

@@ -154,7 +154,8 @@ func (b *Benchmark) openResults(ctx context.Context, c *client.Client, o *FetchO
 			return nil, "", err
 		}
 		if pod == "" {
-			return nil, "", fmt.Errorf("the controller pod of %s is not running any more, and its results are gone with it", b.Name)
+			return nil, "", fmt.Errorf("the controller pod of %s does not run (the benchmark is %s), and without the "+
+				"operator nothing else has its results", b.Name, b.Phase())
 		}
 		f, err := c.Forward(ctx, b.Namespace, pod, manifest.PortResults, o.Port)
 		return f, "", err

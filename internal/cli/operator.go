@@ -43,6 +43,7 @@ Options:
 type operatorOptions struct {
 	kubeconfig, context, namespace, watch, id, resultsDir, host, engine, pods string
 	port                                                                      int
+	crds                                                                      bool
 }
 
 func (o *operatorOptions) table() *flags.Table {
@@ -64,6 +65,7 @@ func (o *operatorOptions) table() *flags.Table {
 			"[default: auto]", &o.engine, "auto", "jobs", "jobset"),
 		flags.Choice("pod-access", "WAY", "direct or proxy, by way of the API server: how pods are reached "+
 			"[default: direct in a pod, else proxy]", &o.pods, "direct", "proxy"),
+		flags.Switch("print-crds", "print the definitions of AIPerfJob and AIPerfSweep for kubectl apply, and end", &o.crds),
 	}}
 }
 
@@ -102,6 +104,12 @@ func (a *app) operate(args []string) int {
 	}
 	if len(rest) > 0 {
 		return a.fail(fmt.Errorf("aiperf operator takes no argument: %q", rest[0]))
+	}
+	if o.crds {
+		if _, err := a.terminal.out.Write(crd.Documents(crd.Definitions()...)); err != nil {
+			return a.fail(err)
+		}
+		return ExitOK
 	}
 	values, warnings, err := env.Read(a.env)
 	if err != nil {

@@ -36,7 +36,7 @@ until_is() {
         got=$("$@")
         # shellcheck disable=SC2053 # a pattern
         [[ $got == $want ]] && return
-        [ $SECONDS -lt $end ] || fail "$* is '$got', not '$want'"
+        [[ $got != Failed || $want == *Failed* ]] && [ $SECONDS -lt $end ] || fail "$* is '$got', not '$want'"
         sleep 0.5
     done
 }

@@ -328,7 +328,7 @@ func manifestOf(raw json.RawMessage) (crd.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := artifact.AppendIndented(nil, document.Value(file.Root))
+	data, err := artifact.AppendIndented(nil, file.Root.Any())
 	if err != nil {
 		return nil, err
 	}
@@ -512,7 +512,11 @@ func (s *Server) bridge(ctx context.Context, down *websocket.Conn, namespace, na
 	case engine != manifest.Name(name):
 		return closeBadName, "the job's reference to its JobSet is invalid"
 	}
-	host := s.controllerAddress(ctx, namespace, name)
+	return s.join(ctx, down, s.controllerAddress(ctx, namespace, name))
+}
+
+// join connects the browser's WebSocket with that of a controller.
+func (s *Server) join(ctx context.Context, down *websocket.Conn, host string) (websocket.StatusCode, string) {
 	up, _, err := websocket.Dial(ctx, "ws://"+host+"/ws", nil)
 	if err != nil {
 		return closeUpstream, "the controller cannot be reached"

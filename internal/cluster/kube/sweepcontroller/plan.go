@@ -6,7 +6,6 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/config"
-	"aiperf/internal/config/document"
 	"aiperf/internal/config/file"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/schema"
@@ -89,12 +88,12 @@ func (s *source) cell(v *sweep.Variation) (series.Cell, error) {
 	}
 	body := variation{}
 	if node := file.Body(rendered); node != nil {
-		if o, ok := crd.Plain(document.Value(node)).(crd.Object); ok {
+		if o, ok := crd.Plain(node.Any()).(crd.Object); ok {
 			body.benchmark = crd.CamelKeys(schema.Body(), o)
 		}
 	}
 	if node := envelope.Get("variables"); node != nil {
-		body.variables, _ = crd.Plain(document.Value(node)).(crd.Object)
+		body.variables, _ = crd.Plain(node.Any()).(crd.Object)
 	}
 	s.bodies[v.Index] = body
 	return series.Cell{Index: v.Index, Dir: v.Dir, Label: v.Label,

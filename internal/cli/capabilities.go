@@ -75,9 +75,9 @@ func categories() []category {
 			lacks: "a metric of a plug-in gets the records after the run"},
 		{name: "record_processor", about: "What processes records during a run.",
 			lacks: "a metric of a plug-in gets the records after the run"},
-		optional("search_planner", "Methods of adaptive search.", "search-planner"),
-		optional("search_recipe", "Named searches.", "search-recipe"),
-		optional("search_recipe_post_process", "What named searches compute at the end.", "search-recipe"),
+		fromOption("search_planner", "Methods of adaptive search.", "search-planner"),
+		fromOption("search_recipe", "Named searches.", "search-recipe"),
+		fromOption("search_recipe_post_process", "What named searches compute at the end.", "search-recipe"),
 		{name: "service", about: "Processes of a run.", lacks: instead("service")},
 		{name: "service_manager", about: "What starts the processes of a run.", lacks: oneProcess},
 		{name: "spec_decode_adapter", about: "How servers report speculative decoding.",
@@ -111,15 +111,6 @@ func fromOption(name, about, flag string) category {
 		}
 		return list
 	}}
-}
-
-// optional is the category of an option that a release may lack.
-func optional(name, about, flag string) category {
-	o := option.Named(flag)
-	if !o.Built() {
-		return category{name: name, about: about, lacks: "this release lacks " + o.Missing}
-	}
-	return fromOption(name, about, flag)
 }
 
 func endpoints() (list []capability) {

@@ -52,8 +52,8 @@ func (o *compareOptions) table() *flags.Table {
 		flags.Switch("all", "show all figures with the method of each, rather than the eight that matter most", &o.all),
 		flags.Value("html", "FILE", "write the comparison as a page, too: one file that makes no requests",
 			flags.Text(&o.page)),
-		flags.Switch("fail-on-worse", "end with exit code 3 if any figure is worse, a run lacks a metric of the base, "+
-			"or is not complete", &o.failOnWorse),
+		flags.Switch("fail-on-worse", "end with exit code 3 if any figure or the accuracy is worse, a run lacks a metric "+
+			"of the base, or is not complete", &o.failOnWorse),
 	}}
 }
 
@@ -97,7 +97,9 @@ func (a *app) compare(args []string) int {
 		return a.fail(err)
 	}
 	if o.failOnWorse && slices.ContainsFunc(comparisons,
-		func(c *compare.Comparison) bool { return c.Incomplete || c.Worse()+len(c.Missing) > 0 }) {
+		func(c *compare.Comparison) bool {
+			return c.Incomplete || c.Worse()+len(c.Missing) > 0 || c.AnswersLeaning() == compare.Worse
+		}) {
 		return ExitThreshold
 	}
 	return ExitOK

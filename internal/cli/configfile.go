@@ -134,24 +134,27 @@ func (a *app) configValidate(args []string) int {
 
 // validated writes what was found as JSON.
 func (a *app) validated(name string, warnings []string, err error) int {
-	list := func(texts []string) []any {
-		items := []any{}
-		for _, text := range texts {
-			items = append(items, a.redactor.URL(text))
-		}
-		return items
-	}
-	var faults []string
+	faults, notes := []any{}, []any{}
 	var all fault.List
-	if errors.As(err, &all) {
-		for _, f := range all {
-			faults = append(faults, f.Message)
+	if err != nil && !errors.As(err, &all) {
+		all = fault.List{{Message: err.Error()}}
+	}
+	for _, f := range all {
+		var place artifact.Object
+		if f.Line > 0 {
+			place = artifact.Object{{Key: "line", Value: f.Line}, {Key: "column", Value: f.Column}}
 		}
-	} else if err != nil {
-		faults = []string{err.Error()}
+		if f.Path != "" {
+			place = append(place, artifact.Member{Key: "key", Value: f.Path})
+		}
+		faults = append(faults, append(place,
+			artifact.Member{Key: "message", Value: a.redactor.URL(cmp.Or(f.Text, f.Message))}))
+	}
+	for _, w := range warnings {
+		notes = append(notes, a.redactor.URL(w))
 	}
 	out := artifact.Object{{Key: "file", Value: name}, {Key: "valid", Value: err == nil},
-		{Key: "errors", Value: list(faults)}, {Key: "warnings", Value: list(warnings)}}
+		{Key: "errors", Value: faults}, {Key: "warnings", Value: notes}}
 	if writeErr := artifact.WriteIndented(a.terminal.out, out); writeErr != nil {
 		return a.fail(writeErr)
 	}

@@ -25,7 +25,6 @@ This page is generated from the option table; ` + "`aiperf profile --help`" + ` 
 
 Flags may be written with dashes or underscores, ` + "`--flag value` or `--flag=value`" + `. A list takes its values
 separated by commas or, where the table says "…", by spaces; the flag may also be repeated. Other flags are given once.
-A flag of a capability that this release lacks is checked and then ends the run before the first request.
 
 - **Numbers** may have underscores, as 100_000. Whole numbers also take the decimal endings k (or K), M and G: 1.5M is
   1500000.
@@ -43,9 +42,7 @@ A flag of a capability that this release lacks is checked and then ends the run 
 				continue
 			}
 			note := ""
-			if !o.Built() {
-				note = " *Not in this release.*"
-			} else if missing := missingValues(o); len(missing) > 0 {
+			if missing := missingValues(o); len(missing) > 0 {
 				note = fmt.Sprintf(" *Not in this release: %s.*", strings.Join(missing, ", "))
 			}
 			limits := o.Limits.String()

@@ -16,7 +16,6 @@ import (
 	"aiperf/internal/view/runlog"
 )
 
-// fleetClock is that of all runs of a fleet.
 var errSeveralServers = errors.New("--serve-cmd and --agents cannot be used together: start the server first")
 
 // openFleet opens the fleet that the runs ask for, if they do.
@@ -99,6 +98,9 @@ func (a *app) measureByFleet(ctx context.Context, cfg *config.Run, o run.Options
 	accounts := r.Accounts()
 	if err := artifact.WriteObject(cfg.Artifacts.Path(config.FleetJSON), fleet.Document(accounts)); err != nil {
 		outcome.Problem = errors.Join(outcome.Problem, err)
+	}
+	if lost := fleet.Lost(accounts); lost != nil && outcome.Aborted == nil {
+		outcome.Aborted = lost
 	}
 	log := o.Log.Logger("fleet")
 	for i := range accounts {

@@ -56,9 +56,7 @@ func facts(o option.Option) string {
 	if o.Env != "" {
 		list = append(list, "environment: "+o.Env)
 	}
-	if !o.Built() {
-		list = append(list, "not available in this release")
-	} else if len(missing) > 0 {
+	if len(missing) > 0 {
 		list = append(list, "not in this release: "+strings.Join(missing, ", "))
 	}
 	if len(list) == 0 {

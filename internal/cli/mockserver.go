@@ -93,7 +93,7 @@ func (o *mockServerOptions) flags() []flags.Flag {
 		set("output-tokens", "N", "0", "length of a reply where the request gives no limit (0 = about the prompt's "+
 			"length)",
 			integer(&o.OutputTokens, 0, 1<<20)),
-		set("replies", "FILE", "", "replies to prompts, as JSON Lines with prompt (or contains), reply and reasoning; other "+
+		set("replies", "FILE", "", "replies to prompts, as JSON Lines with prompt (or contains), reply, reasoning and above; other "+
 			"prompts get generated text",
 			o.SetReplies),
 		set("random-seed", "N", "0", "seed of the replies' text and length, of jitter, errors and faults",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"aiperf/internal/mockserver"
 )
@@ -37,7 +38,7 @@ func TestMockServerDefaults(t *testing.T) {
 			Window: time.Second},
 		Scheduler: mockserver.SchedulerOptions{Step: 5 * time.Millisecond, MaxBatch: 256, PrefillChunk: 512,
 			PrefillChunks: 8, Threshold: 1.5, Slope: 0.5, Floor: 0.3}}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(mockserver.Options{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -75,7 +76,7 @@ func TestMockServerFlagsOverEnvironment(t *testing.T) {
 			Fault: "nan;gpu_gone_after_s=2"},
 		Scheduler: mockserver.SchedulerOptions{Step: 2500 * time.Microsecond, MaxBatch: 64, PrefillChunk: 512,
 			PrefillChunks: 8, Threshold: 1.5, Slope: 0.5, Floor: 0.3}}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(mockserver.Options{})); diff != "" {
 		t.Error(diff)
 	}
 }

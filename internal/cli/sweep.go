@@ -312,6 +312,9 @@ func (s *several) conclude(runs []series.Run) int {
 	if page != "" {
 		more = append(more, page)
 	}
+	if shown != nil {
+		_ = console.RenderAccuracy(s.terminal.styledOut, shown, s.consoleOptions(s.base))
+	}
 	if full || s.whole.Empty() {
 		s.aggregates(append(paths, more...))
 	}

@@ -36,10 +36,11 @@ func (p *phaseRun) smallestElsewhere() (offset int64, any bool) {
 		}
 		elsewhere := &Engine{plan: e.plan, source: e.source, sender: nobody{}, opener: nobody{}, used: e.lanesMade.used,
 			nextChild: FirstChild}
-		other := &phaseRun{e: elsewhere, share: Share{index, p.share.Of}}
+		of := Share{index, p.share.Of}
+		other := &phaseRun{e: elsewhere, share: of, taking: of}
 		other.stats.Index = e.lanesMade.phase
 		other.number()
-		other.makeLanes(e.plan.Phases[e.lanesMade.phase].part(other.share))
+		other.makeLanes(e.plan.Phases[e.lanesMade.phase].part(of, of))
 		for _, l := range elsewhere.lanes {
 			for _, n := range l.tree.parked() {
 				if o := l.offset(n); !any || o < offset {

@@ -5,13 +5,20 @@ import "slices"
 // Merge returns the numbers of a phase, of several shares, as those of one run. Its start is the first of theirs, each
 // end the last one, where all have come to it. Without shares the phase is not created yet.
 func (p Plan) Merge(phase int, parts []Stats) Stats {
-	sum := newStats(phase, p.Phases[phase], p.URLs)
-	target := sum.TargetRate
+	plan := &p.Phases[phase]
+	whole := newStats(phase, *plan, p.URLs)
+	sum := whole
 	if len(parts) > 0 {
 		sum = parts[0].clone()
 	}
 	for i := 1; i < len(parts); i++ {
 		sum.add(&parts[i])
+	}
+	// Not all parts may have begun. What a schedule or lanes expect is known by the parts alone.
+	sum.Index, sum.Name, sum.Kind, sum.TargetRate = whole.Index, whole.Name, whole.Kind, whole.TargetRate
+	sum.ExpectedDuration, sum.ExpectedGrace = whole.ExpectedDuration, whole.ExpectedGrace
+	if plan.Schedule == nil && plan.Lanes == nil {
+		sum.ExpectedRequests, sum.ExpectedSessions = whole.ExpectedRequests, whole.ExpectedSessions
 	}
 	if sum.State < SendingComplete {
 		sum.SentEndNS, sum.FinalSent = 0, nil
@@ -19,8 +26,7 @@ func (p Plan) Merge(phase int, parts []Stats) Stats {
 	if sum.State < Complete {
 		sum.RequestsEndNS, sum.FinalReturned = 0, nil
 	}
-	sum.TargetRate = target
-	if a := p.Phases[phase].Arrivals; sum.SentEndNS != 0 {
+	if a := plan.Arrivals; sum.SentEndNS != 0 {
 		pacer := a.pacer(newRateIntegral(a, p.Seed), p.Seed, sum.StartNS, Share{})
 		if rate, changes := pacer.meanRate(sum.SentEndNS); changes {
 			sum.TargetRate = rate
@@ -49,8 +55,6 @@ func (s *Stats) add(o *Stats) {
 	s.StartNS, s.FirstDueNS = earlier(s.StartNS, o.StartNS), earlier(s.FirstDueNS, o.FirstDueNS)
 	s.SentEndNS, s.RequestsEndNS = max(s.SentEndNS, o.SentEndNS), max(s.RequestsEndNS, o.RequestsEndNS)
 	s.GraceEndNS = max(s.GraceEndNS, o.GraceEndNS)
-	s.ExpectedDuration, s.ExpectedGrace = max(s.ExpectedDuration, o.ExpectedDuration),
-		max(s.ExpectedGrace, o.ExpectedGrace)
 	for _, n := range []struct{ to, from *int64 }{
 		{&s.ExpectedRequests, &o.ExpectedRequests}, {&s.ExpectedSessions, &o.ExpectedSessions},
 		{&s.RequestsSent, &o.RequestsSent}, {&s.RequestsCompleted, &o.RequestsCompleted},

@@ -10,9 +10,10 @@ import (
 // phaseRun is one running phase. All of it belongs to the loop.
 type phaseRun struct {
 	e *Engine
-	// phase is the part of the plan's phase that belongs to share.
-	phase Phase
-	share Share
+	// phase is the part of the plan's phase that is made here: share has its places, taking its arrivals, sessions and
+	// counts.
+	phase         Phase
+	share, taking Share
 	// idle phases have nothing to send here: other shares have all of it.
 	idle  bool
 	stats Stats
@@ -86,7 +87,8 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 	p.stats.Index = index
 	var takesPart bool
 	p.share, takesPart = e.plan.shareOf(index)
-	phase := whole.part(p.share)
+	p.takeFrom(e.used.Sessions)
+	phase := whole.part(p.share, p.taking)
 	p.number()
 	switch {
 	case !takesPart:
@@ -135,8 +137,8 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 // number sets the numbers with which the phase begins.
 func (p *phaseRun) number() {
 	used := p.e.used
-	p.numbers, p.begun, p.credits = p.share.numbering(used.Sessions), p.share.numbering(used.Begun),
-		p.share.numbering(0)
+	p.numbers, p.begun, p.credits = p.taking.numbering(used.Sessions), p.taking.numbering(used.Begun),
+		p.taking.numbering(0)
 	if made := &p.e.lanesMade; p.e.lanes != nil && made.until == p.stats.Index-1 {
 		p.numbers, p.begun = made.numbers, made.begun
 	}
@@ -157,7 +159,7 @@ func (p *phaseRun) start(now int64) {
 	if p.adaptive != nil && p.phase.Adaptive.Variable == ControlRequestRate {
 		changing = rateSegments{}.then(0, p.adaptive.value, 0)
 	}
-	p.pacer = p.phase.Arrivals.pacer(changing, p.e.plan.Seed, now, p.share)
+	p.pacer = p.phase.Arrivals.pacer(changing, p.e.plan.Seed, now, p.taking)
 	if p.timetable != nil {
 		p.timetable.start(now)
 	}

@@ -72,19 +72,25 @@ func (p Plan) shareOf(index int) (s Share, takesPart bool) {
 		return Share{}, true
 	}
 	width := p.Share.Of
-	first, end := index, index+1
-	for first > 0 && p.Phases[first].Seamless {
-		first--
-	}
-	for end < len(p.Phases) && p.Phases[end].Seamless {
-		end++
-	}
+	first, end := p.chain(index)
 	for i := range p.Phases {
 		if i >= first && i < end || p.Phases[i].Lanes != nil && p.Phases[index].Lanes != nil {
 			width = min(width, p.Phases[i].places())
 		}
 	}
 	return Share{Index: p.Share.Index, Of: width}, p.Share.Index < width
+}
+
+// chain returns the phases that may run together with one: from first up to end, exclusive.
+func (p *Plan) chain(index int) (first, end int) {
+	first, end = index, index+1
+	for first > 0 && p.Phases[first].Seamless {
+		first--
+	}
+	for end < len(p.Phases) && p.Phases[end].Seamless {
+		end++
+	}
+	return first, end
 }
 
 // places returns how many can send at the same time at most.
@@ -101,11 +107,38 @@ func (p *Phase) places() int {
 	return places
 }
 
-// part returns the part of a phase that belongs to a share, but for the arrivals and users: these have their places in
-// the whole.
-func (p Phase) part(s Share) Phase {
-	p.Concurrency, p.Prefill = int(s.Part(int64(p.Concurrency))), int(s.Part(int64(p.Prefill)))
-	p.Requests, p.Sessions = s.Part(p.Requests), s.Part(p.Sessions)
+// plain reports whether the sessions of a phase begin in the order of their numbers.
+func (p *Phase) plain() bool { return p.Schedule == nil && p.Users == nil && p.Lanes == nil }
+
+// KeepsResidues reports whether, in all phases, a share takes only sessions whose numbers are its index modulo the
+// number of shares. Otherwise it may take any.
+func (p Plan) KeepsResidues() bool {
+	for i := range p.Phases {
+		if s, _ := p.shareOf(i); !p.Phases[i].plain() || s.width() != p.Share.width() {
+			return false
+		}
+	}
+	return true
+}
+
+// takeFrom chooses what the phase takes of arrivals, sessions and counts, where its first session has a number: those
+// that give it the same sessions modulo the number of shares as every other phase.
+func (p *phaseRun) takeFrom(first uint64) {
+	plan := &p.e.plan
+	p.taking = p.share
+	if of := plan.Share.Of; of > 1 && p.share.Of == of && plan.Phases[p.stats.Index].plain() {
+		p.taking.Index = (p.share.Index + of - int(first%uint64(of))) % of
+		if from, end := plan.chain(p.stats.Index); end-from == 1 {
+			p.share = p.taking // phases that run together have the same places
+		}
+	}
+}
+
+// part returns the part of a phase that is made by a share with places, which takes arrivals, sessions and counts like
+// another; but for the arrivals and users, which have their places in the whole.
+func (p Phase) part(places, taking Share) Phase {
+	p.Concurrency, p.Prefill = int(places.Part(int64(p.Concurrency))), int(places.Part(int64(p.Prefill)))
+	p.Requests, p.Sessions = taking.Part(p.Requests), taking.Part(p.Sessions)
 	return p
 }
 

@@ -90,9 +90,19 @@ func (s scenario) runInShares(t *testing.T, of int) (all []played) {
 	return all
 }
 
-// requestsOf lists what was sent in all shares, sorted: phase, session and turn, and, where exact, what the plan says of
-// each.
-func requestsOf(all []played, exact func(phase int) bool) []string {
+// known is what is the same of a phase in shares: the number of requests, which requests these are, when they are
+// intended and with which address, and the numbers of their credits, by which cancellations are drawn.
+type known int
+
+const (
+	sameAmount known = iota
+	sameOnes
+	sameInstants
+	sameNumbers
+)
+
+// requestsOf lists what was sent in all shares, sorted, with what is known of each.
+func requestsOf(all []played, known func(phase int) known) []string {
 	var list []string
 	for _, p := range all {
 		for _, c := range p.sent {
@@ -100,13 +110,15 @@ func requestsOf(all []played, exact func(phase int) bool) []string {
 			if o, ok := p.opened[c.Session]; ok && c.Session < FirstChild {
 				text += fmt.Sprint(" plays ", o.Conversation, " user ", c.User)
 			}
-			if exact(c.Phase) {
+			if known(c.Phase) >= sameInstants {
 				at := time.Duration(0)
 				if c.IntendedNS != 0 {
 					at = time.Duration(c.IntendedNS - p.result.Phases[c.Phase].StartNS)
 				}
-				text += fmt.Sprint(" credit ", c.ID, " URL ", c.URLIndex, " at ", at, " cancelled after ",
-					c.CancelAfterNS)
+				text += fmt.Sprint(" URL ", c.URLIndex, " at ", at)
+			}
+			if known(c.Phase) == sameNumbers {
+				text += fmt.Sprint(" credit ", c.ID, " cancelled after ", c.CancelAfterNS)
 			}
 			list = append(list, text)
 		}
@@ -163,6 +175,8 @@ func sharedModes() map[string]scenario {
 		"concurrency ramp":         {plan: plan(climbing)},
 		"together":                 {plan: plan(profiling(Phase{Concurrency: 23, Requests: 60, Barrier: true})), gathers: true},
 		"multi-turn, sessions":     {plan: plan(profiling(Phase{Concurrency: 9, Sessions: 41})), turns: uneven},
+		"multi-turn, requests":     {plan: plan(profiling(Phase{Concurrency: 9, Requests: 83})), turns: uneven},
+		"rate, multi-turn":         {plan: plan(rate(Poisson, Phase{Sessions: 41})), turns: uneven},
 		"multi-turn, both limits": {plan: plan(profiling(Phase{Concurrency: 9, Sessions: 40, Requests: 500})),
 			turns: uneven},
 		"schedule":           {plan: plan(profiling(replay(Schedule{AutoOffset: true}))), recording: trace},
@@ -189,10 +203,20 @@ func sharedModes() map[string]scenario {
 	}
 }
 
-// timed reports whether what is intended for a request, and its numbers, are the same in shares: not where a request
-// takes the place of one that has returned.
-func timed(name string, s scenario, phase int) bool {
-	return !s.plan.Phases[phase].burst() && name != "schedule, multi-turn" && name != "schedule, 5 at a time"
+// knownOf returns what is the same in shares of a mode.
+func knownOf(name string, s scenario, phase int) known {
+	switch name {
+	case "multi-turn, requests": // replies decide whose turns come first
+		return sameAmount
+	case "schedule, multi-turn", "schedule, 5 at a time": // replies decide the order of issue
+		return sameInstants
+	case "rate, multi-turn": // replies decide which arrival a later turn takes
+		return sameOnes
+	}
+	if s.plan.Phases[phase].burst() { // a request takes the place of one that has returned
+		return sameOnes
+	}
+	return sameNumbers
 }
 
 // TestSharesSendTheRequestsOfTheWhole: the requests of all shares are those of one process, and those of open loops are
@@ -202,7 +226,7 @@ func TestSharesSendTheRequestsOfTheWhole(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, serve := range []func(Credit) answer{nil, within(3 * ms)} {
 				s.serve = serve
-				exact := func(phase int) bool { return timed(name, s, phase) }
+				exact := func(phase int) known { return knownOf(name, s, phase) }
 				whole := s.run(t)
 				for _, of := range counts {
 					all := s.runInShares(t, of)
@@ -210,6 +234,9 @@ func TestSharesSendTheRequestsOfTheWhole(t *testing.T) {
 					same(t, fmt.Sprint(of, " shares: requests"), len(got), len(want))
 					if s.tree != nil {
 						got, want = roots(got), roots(want)
+					}
+					if exact(0) == sameAmount {
+						continue
 					}
 					if more, less := without(got, want), without(want, got); len(more)+len(less) > 0 {
 						t.Errorf("%d shares, answers after %v:\n got %v\nwant %v", of, serve != nil, more, less)
@@ -233,7 +260,33 @@ func without(list, other []string) (rest []string) {
 	return rest
 }
 
-func always(int) bool { return true }
+func always(int) known { return sameNumbers }
+
+// TestSharesKeepTheirResidues: where it is said that they do, a share takes the same sessions modulo the number of
+// shares in all phases, wherever these begin.
+func TestSharesKeepTheirResidues(t *testing.T) {
+	kept := 0
+	for name, s := range sharedModes() {
+		for _, of := range counts {
+			plan := s.plan
+			plan.Share = Share{0, of}
+			if !plan.KeepsResidues() {
+				continue
+			}
+			kept++
+			for i, p := range s.runInShares(t, of) {
+				for _, c := range p.sent {
+					if c.Session < FirstChild && c.Session%uint64(of) != uint64(i) {
+						t.Errorf("%s: share %d of %d takes session %d in phase %d", name, i, of, c.Session, c.Phase)
+					}
+				}
+			}
+		}
+	}
+	if kept < 30 {
+		t.Errorf("%d plans say that they keep residues", kept)
+	}
+}
 
 // roots leaves out child sessions, whose numbers are those of their own share.
 func roots(requests []string) []string {

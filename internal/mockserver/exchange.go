@@ -160,6 +160,7 @@ func (h *handler) infer(a api.API, body []byte) error {
 	h.reply.Begin(s.generator, a, s.sequence.Add(1), s.clock.NowNS())
 	h.account.Begin(&h.reply)
 	x.inFlight = s.inFlight.Add(1)
+	h.reply.InFlight = x.inFlight
 	err := h.answer(body)
 	s.inFlight.Add(-1)
 	var refusal *httpd.Error

@@ -174,10 +174,57 @@ func TestScriptedRepliesOfABadFile(t *testing.T) {
 		"{\"prompt\":\"a\"}": `:1: want "reply"`,
 		"\n\n{\"prompt\":1}": ":3: want an object",
 		"{\"prompt\":\"a\",\"reply\":\"b\",\"temperature\":1}": "temperature",
+		"{\"prompt\":\"a\",\"reply\":\"b\",\"above\":-1}":      `"above" of at least 0`,
 		"": "no replies",
 	} {
 		if _, err := withReplies(t, text, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: the error is %v, want %q", text, err, want)
 		}
+	}
+}
+
+// An empty reply is a whole one: a stream of it has its frame, but no text.
+func TestScriptedRepliesMayBeEmpty(t *testing.T) {
+	o, err := withReplies(t, `{"prompt":"nothing","reply":""}`, Options{Fast: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, o)
+	const body = `{"model":"m","messages":[{"role":"user","content":"nothing"}]%s}`
+	whole := askText(t, s, "/v1/chat/completions", strings.Replace(body, "%s", "", 1))
+	if got := texts(t, whole, "choices", "message", "content"); got != "" || !strings.Contains(whole, `"finish_reason":"stop"`) {
+		t.Errorf("%q: %s", got, whole)
+	}
+	stream := askText(t, s, "/v1/chat/completions", strings.Replace(body, "%s", `,"stream":true`, 1))
+	if got := texts(t, stream, "choices", "delta", "content"); got != "" || !strings.Contains(stream, "data: [DONE]") {
+		t.Errorf("%q: %s", got, stream)
+	}
+}
+
+func TestScriptedRepliesUnderLoad(t *testing.T) {
+	o, err := withReplies(t, `{"prompt":"q","reply":"alone"}
+{"prompt":"q","reply":"three","above":2}
+{"prompt":"q","reply":"two","above":1}
+{"prompt":"only","reply":"two","above":1}
+`, Options{Fast: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, o)
+	ask := func(prompt string) string {
+		return texts(t, askText(t, s, "/v1/completions", `{"prompt":"`+prompt+`"}`), "choices", "text")
+	}
+	for _, want := range []string{"alone", "two", "three", "three"} {
+		if got := ask("q"); got != want {
+			t.Errorf("with %d more in flight the reply is %q, want %q", s.srv.inFlight.Load(), got, want)
+		}
+		s.srv.inFlight.Add(1)
+	}
+	if got := ask("only"); got != "two" {
+		t.Errorf("a reply for more load than one is %q", got)
+	}
+	s.srv.inFlight.Store(0)
+	if got := ask("only"); got == "" || got == "two" {
+		t.Errorf("without load the reply is %q, want a generated one", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/accuracy/grade"
@@ -71,13 +72,19 @@ func (c *content) rows(b *task.Benchmark) task.Rows {
 		if single && split != b.Data.Split {
 			return task.ErrNoRows
 		}
+		var files []string
 		if b.Name == codeBenchmark {
 			subset = c.cfg.Env.Accuracy.LCBRelease
+			if files = task.ReleaseFiles(subset); files == nil && a.Data == "" {
+				return fmt.Errorf("AIPERF_ACCURACY_LCB_RELEASE_TAG %q is no release; there are release_v1 to release_v6, "+
+					"v1 to v6, and ranges such as v4_v5", subset)
+			}
 		}
 		t := public.Table{
-			Source: public.Source{Repo: b.Data.Repo, Subset: subset, Split: split},
-			Option: "--accuracy-benchmark " + b.Name, PathOption: "--accuracy-data",
-			Download: a.Download, DownloadOption: "--accuracy-download",
+			Source:     public.Source{Repo: b.Data.Repo, Subset: subset, Split: split},
+			PathOption: "--accuracy-data",
+			Download:   a.Download, DownloadOption: "--accuracy-download",
+			Files: files, Named: split != b.Data.Split,
 		}
 		err := public.Each(ctx, o, t, each)
 		if errors.Is(err, public.ErrNoPart) && split != b.Data.Split {
@@ -136,22 +143,25 @@ func (e *execution) askAll(context.Context) error {
 	return nil
 }
 
-// grading grades the answers of a run while it goes on, on the goroutines that make records; programs are graded on
-// goroutines of their own. It is nil where nothing is graded.
+// grading grades the answers of a run while it goes on, on goroutines of its own. It is nil where nothing is graded.
 type grading struct {
 	passive
 	e     *execution
 	grade grade.Func
 	lines *artifact.Lines
-	// box grades programs, which judges hand to it; waiting are the answers that no judge has taken yet.
+	// box grades programs; nil where there are none. Judges take the answers that are waiting.
 	box     *sandbox.Box
 	judges  sync.WaitGroup
-	waiting queue
+	waiting *queue
+	// ended: what is graded from here on does not count.
+	ended atomic.Bool
 
 	mu       sync.Mutex
 	tasks    map[string]*summary.TaskAccuracy
 	problems map[string]*heard
 	ungraded int64
+	// late are answers that could not be graded.
+	late int64
 }
 
 // heard is what is known of the answers to a problem.
@@ -162,74 +172,22 @@ type heard struct {
 	right, wrong bool
 }
 
-// answer is an answer that waits to be graded.
-type answer struct {
-	record.Identity
-	atNS              int64
-	problem           *task.Problem
-	content, thinking string
-}
-
-// queue holds answers without bound, since a request must never wait for a program of another one: there are at most as
-// many as problems.
-type queue struct {
-	mu     sync.Mutex
-	more   sync.Cond
-	list   []answer
-	closed bool
-}
-
-func (q *queue) put(one answer) {
-	q.mu.Lock()
-	q.list = append(q.list, one)
-	q.mu.Unlock()
-	q.more.Signal()
-}
-
-// next waits for an answer; false once the queue is closed and empty.
-func (q *queue) next() (one answer, ok bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for len(q.list) == 0 && !q.closed {
-		q.more.Wait()
-	}
-	if len(q.list) == 0 {
-		return one, false
-	}
-	one = q.list[0]
-	q.list[0] = answer{}
-	q.list = q.list[1:]
-	return one, true
-}
-
-func (q *queue) close() {
-	q.mu.Lock()
-	q.closed = true
-	q.mu.Unlock()
-	q.more.Broadcast()
-}
-
 // openGrading opens the file of graded answers and starts the judges.
 func (e *execution) openGrading(ctx context.Context) error {
 	a := e.cfg.Accuracy
 	if a == nil {
 		return nil
 	}
-	g := &grading{e: e, tasks: map[string]*summary.TaskAccuracy{}, problems: map[string]*heard{}}
+	g := &grading{e: e, tasks: map[string]*summary.TaskAccuracy{}, problems: map[string]*heard{},
+		waiting: newQueue(waitingMemory)}
+	judges := 1
 	of, _ := grade.Named(a.Grader)
 	if g.grade = of.Grade; g.grade == nil {
 		var err error
 		if g.box, err = sandbox.New(ctx, e.cfg.Env.Accuracy.MaxGrade); err != nil {
 			return fmt.Errorf("--accuracy-benchmark %s: %w", a.Benchmark, err)
 		}
-		g.waiting.more.L = &g.waiting.mu
-		for range sandbox.Parallel {
-			g.judges.Go(func() {
-				for one, ok := g.waiting.next(); ok; one, ok = g.waiting.next() {
-					g.add(one, g.box.Grade(one.content, one.problem.Gold))
-				}
-			})
-		}
+		g.grade, judges = g.box.Grade, sandbox.Parallel
 	}
 	lines, err := artifact.CreateLines(e.cfg.Artifacts.Path(config.AccuracyJSONL), artifact.LinesOptions{
 		FlushInterval: e.cfg.Env.Metrics.ExportFlushInterval,
@@ -241,9 +199,38 @@ func (e *execution) openGrading(ctx context.Context) error {
 		return err
 	}
 	g.lines = lines
+	for range judges {
+		g.judges.Go(g.judge)
+	}
 	e.grading, e.records.grading = g, g
 	e.watches = append(e.watches, g)
 	return nil
+}
+
+// judge grades what is waiting until there will be no more.
+func (g *grading) judge() {
+	for {
+		one, ok, err := g.waiting.next()
+		if !ok {
+			return
+		}
+		if err != nil {
+			g.e.log.Error("An answer that waited to be graded is lost", "problem", one.problem.ID, "error", err)
+			g.miss(1)
+			continue
+		}
+		if v := g.grade(one.content, one.problem.Gold); g.ended.Load() {
+			g.miss(1)
+		} else {
+			g.add(one, v)
+		}
+	}
+}
+
+func (g *grading) miss(n int64) {
+	g.mu.Lock()
+	g.late += n
+	g.mu.Unlock()
 }
 
 // take takes the answer of a request, from several goroutines at once.
@@ -253,20 +240,13 @@ func (g *grading) take(r *record.Record, content, thinking []byte) {
 		return
 	}
 	at, _ := r.Get(record.StartWall)
-	one := answer{Identity: r.Identity, atNS: at, problem: problem, content: string(content)}
-	if len(content) != len(thinking) || string(content) != string(thinking) {
-		one.thinking = string(thinking)
-	}
-	if g.grade == nil {
-		g.waiting.put(one)
-		return
-	}
-	g.add(one, g.grade(one.content, problem.Gold))
+	g.waiting.put(answer{Identity: r.Identity, atNS: at, problem: problem, content: string(content),
+		thinking: string(thinking)})
 }
 
-// failed counts a request without an answer.
+// failed counts a request without an answer. A reply without any text is an answer.
 func (g *grading) failed(r *record.Record) {
-	if g == nil || r.Err == nil || r.Phase == record.PhaseWarmup {
+	if g == nil || r.Err == nil || r.Empty || r.Phase == record.PhaseWarmup {
 		return
 	}
 	g.mu.Lock()
@@ -296,6 +276,7 @@ func (g *grading) add(one answer, v grade.Verdict) {
 	if h == nil {
 		h = &heard{first: hash}
 		g.problems[one.problem.ID] = h
+		t.Problems++
 	}
 	h.times++
 	h.varied = h.varied || hash != h.first
@@ -328,7 +309,9 @@ func (g *grading) line(one *answer, v *grade.Verdict) []byte {
 	m.String("actual", redact(v.Extracted))
 	m.String("explanation", v.Reason)
 	m.String("model_output", redact(one.content))
-	m.String("model_thinking", redact(one.thinking))
+	if one.thinking != "" {
+		m.String("model_thinking", redact(one.thinking))
+	}
 	m.Close()
 	return m.Dst
 }
@@ -346,7 +329,7 @@ func (g *grading) say(one *answer, v *grade.Verdict) {
 		"answer", g.e.redactor.Text(string(text)))
 }
 
-// gradingLimit is how long the end of a run waits for programs that are still to be graded.
+// gradingLimit is how long the end of a run waits for answers that are still to be graded.
 func (e *execution) gradingLimit(phases []load.Stats) time.Duration {
 	if cancelled(phases) {
 		return e.cfg.Env.Accuracy.CancelWait
@@ -354,9 +337,9 @@ func (e *execution) gradingLimit(phases []load.Stats) time.Duration {
 	return e.cfg.Env.Record.ProcessRecordsTimeout
 }
 
-// drain waits until all answers are graded, or ctx is done.
+// drain waits until all answers are graded, or ctx is done: what is not graded then is left out.
 func (g *grading) drain(ctx context.Context) {
-	if g == nil || g.box == nil {
+	if g == nil {
 		return
 	}
 	g.waiting.close()
@@ -368,9 +351,23 @@ func (g *grading) drain(ctx context.Context) {
 	select {
 	case <-done:
 	case <-ctx.Done():
-		g.e.log.Warn("Not all answers could be graded in time", "cause", context.Cause(ctx))
-		g.box.Close()
+		g.giveUp()
 		<-done
+	}
+	g.mu.Lock()
+	late := g.late
+	g.mu.Unlock()
+	if late > 0 {
+		g.e.log.Warn(fmt.Sprintf("%d answers could not be graded in time and are left out of the accuracy", late))
+	}
+}
+
+// giveUp ends the grading: what is waiting or being graded does not count.
+func (g *grading) giveUp() {
+	g.ended.Store(true)
+	g.miss(g.waiting.drop())
+	if g.box != nil {
+		g.box.Close()
 	}
 }
 
@@ -379,11 +376,9 @@ func (g *grading) finish(*outcome) error { return g.lines.Close() }
 
 // close implements watcher.
 func (g *grading) close() {
-	if g.box != nil {
-		g.waiting.close()
-		g.box.Close()
-		g.judges.Wait()
-	}
+	g.giveUp() // nothing is left to stop where there is an outcome
+	g.judges.Wait()
+	g.waiting.remove()
 	_ = g.lines.Close() // done before where there is an outcome
 }
 
@@ -396,7 +391,7 @@ func (g *grading) result() *summary.Accuracy {
 	defer g.mu.Unlock()
 	a := g.e.cfg.Accuracy
 	out := &summary.Accuracy{Benchmark: a.Benchmark, Grader: a.Grader, Problems: int64(len(g.e.content.gold)),
-		Asked: int64(len(g.problems)), Ungraded: g.ungraded, Tasks: []summary.TaskAccuracy{}}
+		Asked: int64(len(g.problems)), Ungraded: g.ungraded, Late: g.late, Tasks: []summary.TaskAccuracy{}}
 	for _, name := range slices.SortedFunc(maps.Keys(g.tasks), cmp.Compare) {
 		out.Tasks = append(out.Tasks, *g.tasks[name])
 	}

@@ -193,6 +193,9 @@ func (h *clientHealth) soFar(r *summary.Run, barrier load.Barrier) *trust.Report
 func (h *clientHealth) judge(
 	seen trust.Health, r *summary.Result, barrier load.Barrier, course trust.Course,
 ) *trust.Report {
+	if h.e.remote != nil {
+		seen = trust.Unobserved(seen.Duration)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	in := h.inputs(&r.Counts, barrier)
@@ -237,7 +240,7 @@ func (h *clientHealth) finish(out *outcome) error {
 	e := h.e
 	report := h.judge(h.watch.Stop(), &out.Result, together(out.Phases), out.course())
 	for _, p := range e.remote.judged() {
-		report.Include(p.Name, p.Reasons)
+		report.Include(p.Name, p.Reasons, p.Bounds)
 	}
 	for _, w := range report.Warnings() {
 		e.log.Warn(w)

@@ -93,7 +93,7 @@ func (f *followers) end(out *Outcome) {
 	f.stage = progress.Done
 	phases := f.engine.Snapshot()
 	e := &progress.Ending{Cancelled: cancelled(phases)}
-	if out != nil {
+	if out != nil && out.Client != nil { // a share may have nothing to send
 		phases = out.Phases
 		f.client = clientOf(out.Client, true)
 		e.HasResults, e.Metrics, e.Completed = true, out.Result.Metrics, out.Result.Counts.Completed()

@@ -16,6 +16,7 @@ func (e *execution) compareCapacity() {
 		return
 	}
 	for _, d := range plan.Demands(e.cfg) {
+		d.Rate, d.Streams = e.part(d.Rate), int(e.options.Share.Part(int64(d.Streams)))
 		for _, text := range c.Exceeded(d) {
 			e.log.Warn(text)
 		}
@@ -29,17 +30,20 @@ func (e *execution) portsOfClosed() {
 	}
 	for i := range e.cfg.Phases {
 		p := &e.cfg.Phases[i]
-		total := float64(plan.Limit(p.Requests))
+		total, rate := e.part(float64(plan.Limit(p.Requests))), e.part(p.PlannedRate())
 		if p.Duration != nil {
-			if most := p.PlannedRate() * p.Duration.Seconds(); total == 0 || most < total {
+			if most := rate * p.Duration.Seconds(); total == 0 || most < total {
 				total = most
 			}
 		}
-		if a, found := trust.PreflightClosed(p.PlannedRate(), int64(total)); found {
+		if a, found := trust.PreflightClosed(rate, int64(total)); found {
 			e.warnAdvice(a)
 		}
 	}
 }
+
+// part returns the part of a rate or of a number that is this share's.
+func (b *base) part(whole float64) float64 { return whole / float64(max(1, b.options.Share.Of)) }
 
 func (b *base) warnAdvice(a trust.Advice) {
 	text := a.Message
@@ -53,7 +57,7 @@ func (b *base) warnAdvice(a trust.Advice) {
 func (e *execution) preflight(workers int) {
 	e.compareCapacity()
 	e.portsOfClosed()
-	requests := e.cfg.InFlight()
+	requests := int(e.options.Share.Part(int64(e.cfg.InFlight())))
 	if requests == 0 {
 		return
 	}

@@ -57,6 +57,8 @@ type remoteLoad struct {
 	drainTimeout time.Duration
 
 	changed chan struct{} // there is news for Run
+	// begun are closed when the phases begin.
+	begun []chan struct{}
 	// stopped ends waits when the run is to end early.
 	stopped context.Context
 	stop    context.CancelFunc
@@ -93,6 +95,9 @@ type remotePhase struct {
 
 func newRemoteLoad(remote Remote, plan load.Plan, c *clock.Clock) *remoteLoad {
 	r := &remoteLoad{remote: remote, plan: plan, clock: c, changed: make(chan struct{}, 1)}
+	for range plan.Phases {
+		r.begun = append(r.begun, make(chan struct{}))
+	}
 	r.stopped, r.stop = context.WithCancel(context.Background())
 	return r
 }
@@ -188,6 +193,7 @@ func (r *remoteLoad) open(ctx context.Context, phase int) error {
 	r.mu.Lock()
 	r.phases = append(r.phases, &remotePhase{index: phase, startNS: monoNS(r.clock, start.UnixNano()), stale: true})
 	r.mu.Unlock()
+	close(r.begun[phase])
 	r.wake()
 	return nil
 }
@@ -414,6 +420,12 @@ func (r *remoteLoad) Record(share int, rec *record.Record) {
 		r.mu.Unlock()
 		defer from.records.Add(1)
 	}
+	if rec.PhaseIndex < len(r.begun) {
+		select {
+		case <-r.begun[rec.PhaseIndex]: // Begin may not have returned yet
+		case <-r.stopped.Done():
+		}
+	}
 	r.deliver(rec)
 }
 
@@ -495,7 +507,7 @@ func (r *remoteLoad) lacking() error {
 		records -= s.records.Load()
 	}
 	if who == nil {
-		return nil
+		return r.miscounted()
 	}
 	return fmt.Errorf("%d of the %d shares of the run were lost (%s): %d requests in flight count as cut off, and %d "+
 		"finished requests have no record", len(who), len(r.shares), strings.Join(who, "; "), requests, max(0, records))
@@ -535,6 +547,23 @@ func (r *remoteLoad) Close(ctx context.Context) error {
 	r.parts, r.closed = parts, true
 	r.mu.Unlock()
 	return err
+}
+
+// miscounted returns an error if a phase that ended by its number of requests had another number of them: its shares
+// were not cut from the same plan. The lock is held.
+func (r *remoteLoad) miscounted() error {
+	for _, p := range r.phases {
+		plan := &r.plan.Phases[p.index]
+		if plan.Requests == 0 || plan.Sessions > 0 || plan.Duration > 0 || plan.Schedule != nil || plan.Lanes != nil ||
+			r.stateOf(p) < load.Complete || p.merged.WasCancelled || p.merged.EndedEarly {
+			continue
+		}
+		if sent := p.merged.RequestsSent; sent != plan.Requests {
+			return fmt.Errorf("the shares of phase %s sent %d requests together, not %d: they did not agree on where it "+
+				"begins", plan.Name, sent, plan.Requests)
+		}
+	}
+	return nil
 }
 
 // judged returns what the shares say of themselves.

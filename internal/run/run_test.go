@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"aiperf/internal/accuracy/sandbox"
 	"aiperf/internal/config"
 	resolver "aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
@@ -25,7 +26,13 @@ import (
 	"aiperf/internal/view/runlog"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain is also the inside of the sandbox, which is the program that runs.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Command {
+		os.Exit(sandbox.Child(os.Args[2:]))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // serve starts a mock server on a free port.
 func serve(t *testing.T, o mockserver.Options) string {

@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/run/plan"
 )
 
 // ShareError reports that a configuration asks for something that cannot be divided among several processes.
@@ -41,4 +42,12 @@ func CheckShares(cfg *config.Run) error {
 			"give --random-seed"}
 	}
 	return nil
+}
+
+// KeepsResidues reports whether each of so many shares of a run takes only sessions whose numbers are its index modulo
+// the number of shares, so that it needs no other conversations; see [load.Plan.KeepsResidues].
+func KeepsResidues(cfg *config.Run, shares int) bool {
+	p := plan.Load(cfg, 1, 1)
+	p.Share = load.Share{Of: shares}
+	return p.KeepsResidues()
 }

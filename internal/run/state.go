@@ -83,7 +83,11 @@ func (o *outcome) state(run summary.Run) *summary.State {
 	}
 	s.Console.ShowTrace, s.Console.Groups, s.Console.URLs = a.ShowTraceTiming, o.cfg.Env.UI.ConsoleGroups,
 		o.target.shownURLs()
-	for _, look := range o.health.watch.Intervals() {
+	looks := o.health.watch.Intervals()
+	if o.remote != nil {
+		looks = nil // of a process that sends nothing
+	}
+	for _, look := range looks {
 		look.AtNS = o.clock.WallNS(look.AtNS)
 		s.Looks = append(s.Looks, look)
 	}

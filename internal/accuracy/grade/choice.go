@@ -64,22 +64,42 @@ func MMLUPro(answer, gold string) Verdict {
 	return v.chosen()
 }
 
-// Letter looks for a letter from A to D as questions of GPQA ask for it: the last "Answer: X", else "answer is X", else
-// the last lone letter.
-func Letter(answer, gold string) Verdict {
-	l := upToD()
-	v := Verdict{Gold: strings.TrimSpace(gold)}
-	if !v.take(last(final(), answer)) && !v.take(last(l.colon, answer)) && !v.take(last(l.stated, answer)) {
-		v.take(last(l.alone, answer))
-	}
-	v.Unparsed = v.Extracted == ""
-	return v.chosen()
+// gpqa finds the letter of a question of GPQA. A letter counts where a blank or a line's start stands before it and a
+// blank, a stop, a comma, a colon or the end behind it, so that "A)" and "\boxed{A}" are none: the form that was asked
+// for is "Answer: A".
+type gpqa struct {
+	// hoped is the ending "final answer is X. I hope it is correct", final "final answer is X".
+	hoped, final *regexp.Regexp
+	// stated is "answer" with the letter in the same line, within 50 characters.
+	stated *regexp.Regexp
+	// opening is a letter that begins the text, line one that begins a line.
+	opening, line *regexp.Regexp
 }
 
-// final is a line that gives the answer, whatever marks stand around it.
-var final = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)answer\s*(?:is)?\s*[:=]?[\s*$_]*(?:\\boxed\{|\\text\{|\(|\*)*\s*([A-D])\b`)
+var ofGPQA = sync.OnceValue(func() *gpqa {
+	const given = `(\([A-D]\)|[A-D])`
+	const letter = `(?:\*\*)?` + given + `(?:\*\*)?(?:[ .,:]|\n?\z)`
+	return &gpqa{
+		hoped:   regexp.MustCompile(`(?i:final answer)[^\n]{0,50}? is:?\s*` + given + `\.?\s?I hope`),
+		final:   regexp.MustCompile(`(?i:final answer) is:?\s*` + given),
+		stated:  regexp.MustCompile(`(?i:answer)[^\n]{0,50}? ` + letter),
+		opening: regexp.MustCompile(`\A` + letter),
+		line:    regexp.MustCompile(`\n` + letter),
+	}
 })
+
+// Letter looks for a letter from A to D as questions of GPQA ask for it: the last "final answer is X. I hope it is
+// correct", else the last "final answer is X", the last "answer … X" in one line, a letter that begins the text, the
+// last one that begins a line. No answer counts as unparsed, as in the original.
+func Letter(answer, gold string) Verdict {
+	l := ofGPQA()
+	v := Verdict{Gold: strings.TrimSpace(gold)}
+	if v.take(last(l.hoped, answer)) || v.take(last(l.final, answer)) || v.take(last(l.stated, answer)) ||
+		v.take(earliest(l.opening, answer)) || v.take(last(l.line, answer)) {
+		v.Extracted = strings.Trim(v.Extracted, "()")
+	}
+	return v.chosen()
+}
 
 func (v *Verdict) take(found string, ok bool) bool {
 	if ok {

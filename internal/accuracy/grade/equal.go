@@ -23,16 +23,19 @@ const (
 // and matrices, as equations, or as expressions, whose values are compared at several points.
 //
 // Expressions of numbers, fractions, powers, roots, factorials, logarithms and trigonometric functions, π, e, i and
-// variables are understood. Sums, integrals and limits are not: they are compared as text.
+// variables, which stand for complex numbers, are understood. \log is the logarithm to base 10. Sums, integrals and limits
+// are not understood: they are compared as text.
 func Equal(answer, gold string) bool {
 	if len(answer) > longest || len(gold) > longest {
 		return strings.EqualFold(strings.TrimSpace(answer), strings.TrimSpace(gold))
 	}
-	return equal(normal(answer), normal(gold), 0)
+	a, b := normal(answer), normal(gold)
+	// A \text{…} at the end, which is normally a remark, may also be the choice.
+	return equal(a, b, 0) || isChoice(b) && lone(withoutBlanks(normalRules().text.ReplaceAllString(answer, "$1"))) == b
 }
 
 var choice = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\*\*)?(?:\(([A-Ea-e])\)|([A-Ea-e])[.):])(?:\*\*)?:?`)
+	return regexp.MustCompile(`^(?:\*\*[A-Ea-e]\*\*|(?:\*\*)?(?:\([A-Ea-e]\)|[A-Ea-e][.):])(?:\*\*)?):?`)
 })
 
 func equal(a, b string, depth int) bool {
@@ -50,10 +53,19 @@ func equal(a, b string, depth int) bool {
 			return true
 		}
 	}
+	if sorted(a, b, depth) {
+		return true
+	}
 	if x, ok := decimal(a); ok {
 		if y, ok := decimal(b); ok {
-			return within(x, y) || within(x, y/100) || within(x, y*100)
+			return within(x, y) || depth == 0 && (within(x, y/100) || within(x, y*100))
 		}
+	}
+	if enclosed(a, b) {
+		return true
+	}
+	if same, decided := relations(a, b, depth); decided {
+		return same
 	}
 	if same, decided := bracketed(a, b, depth); decided {
 		return same
@@ -61,7 +73,7 @@ func equal(a, b string, depth int) bool {
 	if same, decided := equations(a, b, depth); decided {
 		return same
 	}
-	if same, decided := matrices(a, b, depth); decided {
+	if same, decided := matrices(a, b, depth, equal); decided {
 		return same
 	}
 	return sameValue(a, b)
@@ -71,9 +83,8 @@ func within(a, b float64) bool { return math.Abs(a-b) <= near }
 
 // choices compares choices by their letter, and what stands behind it.
 func choices(a, b string, depth int) (same, decided bool) {
-	if len(b) == 1 && b[0] >= 'A' && b[0] <= 'E' {
-		letter, ok := last(lastLetter(), a)
-		return ok && letter == b, true
+	if isChoice(b) {
+		return lone(a) == b, true
 	}
 	x, y := choice().FindString(a), choice().FindString(b)
 	if x != "" && len(x) < len(a) && equal(a[len(x):], b, depth+1) {
@@ -83,6 +94,14 @@ func choices(a, b string, depth int) (same, decided bool) {
 		return true, true
 	}
 	return false, false
+}
+
+func isChoice(s string) bool { return len(s) == 1 && s[0] >= 'A' && s[0] <= 'E' }
+
+// lone is the last letter of a choice that stands alone; "" for none.
+func lone(s string) string {
+	letter, _ := last(lastLetter(), s)
+	return letter
 }
 
 var lastLetter = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^A-Za-z\\])([A-E])(?:[^A-Za-z]|$)`) })
@@ -100,6 +119,80 @@ func listed(x, y []string, depth int) bool {
 		y = slices.Delete(y, i, i+1)
 	}
 	return true
+}
+
+// sorted compares what stands between commas, brackets and all, in the order of the texts: (2,1) so equals 1,2, and
+// \{1,2\} equals (2,1).
+func sorted(a, b string, depth int) bool {
+	n := strings.Count(a, ",")
+	if n == 0 || n >= most || n != strings.Count(b, ",") {
+		return false
+	}
+	x, y := strings.Split(strings.ReplaceAll(a, `\`, ""), ","), strings.Split(strings.ReplaceAll(b, `\`, ""), ",")
+	slices.Sort(x)
+	slices.Sort(y)
+	for i := range x {
+		if !equal(x[i], y[i], deepest-1) {
+			return false
+		}
+	}
+	return true
+}
+
+// enclosed compares texts without their brackets and braces. Those of intervals count.
+func enclosed(a, b string) bool {
+	if a[0] == '[' && b[0] == '(' || a[0] == '(' && b[0] == '[' {
+		return false
+	}
+	if last := len(a) - 1; a[0] == '[' && a[last] == ']' && b[0] != '[' {
+		a = a[1:last]
+	}
+	if last := len(b) - 1; b[0] == '[' && b[last] == ']' && a != "" && a[0] != '[' {
+		b = b[1:last]
+	}
+	x, y := withoutBrackets().Replace(a), withoutBrackets().Replace(b)
+	return x != "" && strings.EqualFold(x, y)
+}
+
+var withoutBrackets = sync.OnceValue(func() *strings.Replacer {
+	return strings.NewReplacer(`\{`, "", `\}`, "", "{", "", "}", "", "(", "", ")", "")
+})
+
+// relations compares inequalities, whichever way round they are written.
+func relations(a, b string, depth int) (same, decided bool) {
+	lessA, moreA, signA := relation(a)
+	lessB, moreB, signB := relation(b)
+	if signA == "" || signB == "" {
+		return false, false
+	}
+	if signA != signB {
+		return false, true
+	}
+	return equal(lessA, lessB, depth+1) && equal(moreA, moreB, depth+1) ||
+		signA == `\ne` && equal(lessA, moreB, depth+1) && equal(moreA, lessB, depth+1), true
+}
+
+// relation returns the lesser and the greater side of an inequality, and its sign; "" where there is not exactly one.
+func relation(s string) (lesser, greater, sign string) {
+	count := 0
+	for _, pair := range [...][2]string{{`\le`, `\ge`}, {"<", ">"}, {`\ne`, `\ne`}} {
+		for i, one := range pair {
+			if l, r, ok := strings.Cut(s, one); ok && (one[0] != '\\' || r != "" && !strings.HasPrefix(r, "ft")) {
+				count += strings.Count(s, one)
+				lesser, greater, sign = l, strings.TrimSpace(r), pair[0]
+				if i == 1 {
+					lesser, greater = greater, lesser
+				}
+				if pair[0] == pair[1] {
+					break
+				}
+			}
+		}
+	}
+	if count != 1 {
+		return "", "", ""
+	}
+	return lesser, greater, sign
 }
 
 // parts are the parts of a list: what stands between commas that no bracket holds. A comma between digits in groups of
@@ -122,7 +215,7 @@ func parts(s string) []string {
 				}
 				i++
 			}
-		case ',', ';':
+		case ',':
 			if depth == 0 {
 				list = append(list, s[from:i])
 				from = i + 1
@@ -132,8 +225,11 @@ func parts(s string) []string {
 	return append(list, s[from:])
 }
 
-// decimal reads a decimal number with commas.
+// decimal reads a decimal number with commas, such as 1,234.5 and 1e6.
 func decimal(s string) (float64, bool) {
+	if s == "" || !isDigit(s[len(s)-1]) && s[len(s)-1] != '.' {
+		return 0, false
+	}
 	for _, c := range s {
 		if (c < '0' || c > '9') && !strings.ContainsRune("+-.,eE", c) {
 			return 0, false
@@ -226,7 +322,7 @@ func equations(a, b string, depth int) (same, decided bool) {
 }
 
 // matrices compares matrices entry by entry.
-func matrices(a, b string, depth int) (same, decided bool) {
+func matrices(a, b string, depth int, equal func(a, b string, depth int) bool) (same, decided bool) {
 	x, okA := rows(a)
 	y, okB := rows(b)
 	if !okA || !okB {
@@ -267,19 +363,32 @@ const points = 6
 
 // sameValue reports whether two expressions have the same values.
 func sameValue(a, b string) bool {
+	p, okP := parse(a)
+	q, okQ := parse(b)
+	return okP && okQ && same(p, q, near)
+}
+
+// same reports whether two expressions have the same values; those of constants may be off by some amount.
+func same(p, q node, off float64) bool {
 	compared := 0
-	ok := atPoints(a, b, func(x, y complex128) bool {
+	ok := atPoints(p, q, func(x, y complex128, constant bool) bool {
 		compared++
-		return cmplx.Abs(x-y) <= near*min(1, max(1e-6, cmplx.Abs(y)))+1e-9*cmplx.Abs(y)
+		by := cmplx.Abs(x - y)
+		return by <= 1e-9*max(1, cmplx.Abs(x), cmplx.Abs(y)) || constant && by <= off
 	})
 	return ok && compared > 0
 }
 
 // proportional reports whether one expression is a multiple of the other one.
 func proportional(a, b string) bool {
+	p, okP := parse(a)
+	q, okQ := parse(b)
+	if !okP || !okQ {
+		return false
+	}
 	var ratio complex128
 	compared := 0
-	ok := atPoints(a, b, func(x, y complex128) bool {
+	ok := atPoints(p, q, func(x, y complex128, _ bool) bool {
 		if cmplx.Abs(y) < 1e-9 || cmplx.Abs(x) < 1e-9 {
 			return cmplx.Abs(x) < 1e-9 && cmplx.Abs(y) < 1e-9
 		}
@@ -292,22 +401,21 @@ func proportional(a, b string) bool {
 	return ok && compared > 0
 }
 
-// atPoints calls a function with the values of two expressions at several points, until it returns false. It reports
-// false where one of them is not understood. Points at which one of them has no value do not count.
-func atPoints(a, b string, each func(x, y complex128) bool) bool {
-	p, okP := parse(a)
-	q, okQ := parse(b)
-	if !okP || !okQ {
-		return false
-	}
+// atPoints calls a function with the values of two expressions at several points, until it returns false. Points at
+// which none of them has a value do not count.
+func atPoints(p, q node, each func(x, y complex128, constant bool) bool) bool {
 	for i := range points {
-		at := func(name string) complex128 { return point(name, i) }
+		varies := false
+		at := func(name string) complex128 {
+			varies = true
+			return point(name, i)
+		}
 		x, y := p.value(at), q.value(at)
-		if isNumber(x) != isNumber(y) {
+		if isNumber(x) != isNumber(y) || isNumber(x) && !each(x, y, !varies) {
 			return false
 		}
-		if isNumber(x) && !each(x, y) {
-			return false
+		if !varies {
+			break
 		}
 	}
 	return true
@@ -315,7 +423,7 @@ func atPoints(a, b string, each func(x, y complex128) bool) bool {
 
 func isNumber(x complex128) bool { return !cmplx.IsNaN(x) && !cmplx.IsInf(x) }
 
-// point is the value of a variable at a point: positive, and of no simple relation to that of another one.
+// point is the value of a variable at a point: a complex number of no simple relation to that of another variable.
 func point(name string, i int) complex128 {
 	h := uint64(14695981039346656037)
 	for _, c := range []byte(name) {
@@ -325,5 +433,6 @@ func point(name string, i int) complex128 {
 	h ^= h >> 29
 	h *= 0xbf58476d1ce4e5b9
 	h ^= h >> 32
-	return complex(0.3+2.4*float64(h>>11)/(1<<53), 0)
+	side := func(bits uint64) float64 { return 4*float64(bits)/(1<<32) - 2 }
+	return complex(side(h>>32), side(h&(1<<32-1)))
 }

@@ -46,6 +46,9 @@ type parser struct {
 
 // parse reads an expression; false where a part of the text is not understood.
 func parse(text string) (node, bool) {
+	if x, ok := decimal(text); ok {
+		return constant(complex(x, 0)), true
+	}
 	p := parser{text: text}
 	n := p.sum()
 	return n, !p.bad && p.at == len(text)
@@ -73,7 +76,15 @@ func (p *parser) accept(s string) bool {
 		return false
 	}
 	p.at += len(s)
+	p.blank()
 	return true
+}
+
+// blank skips the blank that ends the name of a command.
+func (p *parser) blank() {
+	if p.peek() == ' ' {
+		p.at++
+	}
 }
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
@@ -296,13 +307,14 @@ var functions = map[string]func(complex128) complex128{
 	"csc":    func(x complex128) complex128 { return 1 / cmplx.Sin(x) },
 	"arcsin": cmplx.Asin, "arccos": cmplx.Acos, "arctan": cmplx.Atan, "asin": cmplx.Asin, "acos": cmplx.Acos,
 	"atan": cmplx.Atan, "sinh": cmplx.Sinh, "cosh": cmplx.Cosh, "tanh": cmplx.Tanh,
-	"ln": cmplx.Log, "log": cmplx.Log, "lg": cmplx.Log10, "exp": cmplx.Exp, "sqrt": cmplx.Sqrt, "abs": absolute,
+	"ln": cmplx.Log, "log": cmplx.Log10, "lg": cmplx.Log10, "exp": cmplx.Exp, "sqrt": cmplx.Sqrt, "abs": absolute,
 }
 
 func (p *parser) command() node {
 	command := commandAt(p.rest())
 	name := strings.TrimPrefix(command, `\`)
 	p.at += len(command)
+	p.blank()
 	switch name {
 	case "frac":
 		top := p.argument()
@@ -354,8 +366,22 @@ func (p *parser) argument() node {
 	case isDigit(c):
 		p.at++
 		return constant(complex(float64(c-'0'), 0))
+	case isLetter(c):
+		p.at++
+		return named(c)
 	}
 	return p.operand()
+}
+
+// named is what a letter stands for.
+func named(c byte) node {
+	switch c {
+	case 'e':
+		return constant(complex(math.E, 0))
+	case 'i':
+		return constant(1i)
+	}
+	return variable(string(c))
 }
 
 // function is a function's name with its base and power, and its argument.
@@ -378,7 +404,7 @@ func (p *parser) function(name string, of func(complex128) complex128) node {
 	}
 	n := unary(of, x)
 	if base != nil && name == "log" {
-		n = binary(quotient, n, unary(cmplx.Log, base))
+		n = binary(quotient, unary(cmplx.Log, x), unary(cmplx.Log, base))
 	} else if base != nil {
 		return p.fail()
 	}
@@ -398,6 +424,9 @@ func (p *parser) word() node {
 	for _, known := range [...]string{"sqrt", "arcsin", "arccos", "arctan", "sin", "cos", "tan", "log", "ln", "exp"} {
 		if strings.HasPrefix(name, known) {
 			p.at += len(known)
+			if known == "log" { // plain notation is that of programs
+				return p.function(known, cmplx.Log)
+			}
 			return p.function(known, functions[known])
 		}
 	}
@@ -409,11 +438,8 @@ func (p *parser) word() node {
 		return p.fail() // a word, not a product of variables
 	}
 	p.at++
-	switch name[0] {
-	case 'e':
-		return constant(complex(math.E, 0))
-	case 'i':
-		return constant(1i)
+	if c := name[0]; c == 'e' || c == 'i' {
+		return named(c)
 	}
 	return p.subscript(name[:1])
 }
@@ -459,11 +485,33 @@ func rootOf(x, n complex128) complex128 {
 	return power(x, 1/n)
 }
 
+// factorial is Γ(x+1).
 func factorial(x complex128) complex128 {
-	if imag(x) != 0 || real(x) < 0 || real(x) != math.Trunc(real(x)) || real(x) > 170 {
-		return cmplx.NaN()
+	if imag(x) == 0 {
+		y := math.Gamma(real(x) + 1)
+		if real(x) == math.Trunc(real(x)) {
+			y = math.Round(y)
+		}
+		return complex(y, 0)
 	}
-	return complex(math.Round(math.Gamma(real(x)+1)), 0)
+	return gamma(x + 1)
+}
+
+// lanczos are the coefficients of the approximation of Γ by Lanczos for g = 7.
+var lanczos = [...]float64{0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313,
+	-176.61502916214059, 12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7}
+
+func gamma(z complex128) complex128 {
+	if real(z) < 0.5 {
+		return math.Pi / (cmplx.Sin(math.Pi*z) * gamma(1-z))
+	}
+	z--
+	sum := complex(lanczos[0], 0)
+	for i, c := range lanczos[1:] {
+		sum += complex(c, 0) / (z + complex(float64(i+1), 0))
+	}
+	t := z + 7.5
+	return complex(math.Sqrt(2*math.Pi), 0) * cmplx.Pow(t, z+0.5) * cmplx.Exp(-t) * sum
 }
 
 func binomial(n, k complex128) complex128 {

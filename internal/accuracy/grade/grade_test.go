@@ -87,7 +87,7 @@ func TestTrapBoxedResults(t *testing.T) {
 		{`so \boxed{a_{1}}.`, "a_{1}", false},
 		{`first \boxed{3}, then \boxed{4}`, "4", false},
 		{`so \boxed{12`, "12", true},
-		{"\\boxed{:\n5./}", "5", false},
+		{"\\boxed{:\n5/.}", "5", false},
 		{"The final answer is 12 apples. Bye", "12", true},
 		{`The answer is $\frac{1}{2}$.`, `$\frac{1}{2}$`, true},
 		{"we get 3, then 7/8", "7/8", true},

@@ -20,22 +20,53 @@ func Math(answer, gold string) Verdict {
 	return v.compare()
 }
 
-// Expression compares the boxed, stated or last result with a gold expression. An answer counts as unparsed only where
-// it is empty.
+// Expression compares the boxed, stated or last result with a gold expression. Nothing counts as unparsed, as in the
+// original.
 func Expression(answer, gold string) Verdict {
-	v := Verdict{Gold: goldResult(gold)}
-	v.Extracted, _ = result(answer)
-	v.Unparsed = v.Extracted == ""
-	return v.compare()
+	v := Verdict{Gold: strings.TrimSpace(gold)}
+	if b, ok := boxed(v.Gold); ok {
+		v.Gold = b
+	} else if list := extracting().pieces(v.Gold); len(list) == 1 && list[0].plain && isUnit(v.Gold[list[0].to:]) {
+		v.Gold = list[0].text
+		return v.extractive(answer, true)
+	}
+	return v.extractive(answer, false)
 }
+
+// isUnit reports whether what stands behind a number is nothing but words.
+func isUnit(s string) bool { return !strings.ContainsAny(s, "0123456789,\\!()[]{}^_=+-*/<>") }
 
 // LaTeX compares the boxed, stated or last result with that of a gold solution.
 func LaTeX(answer, gold string) Verdict {
-	v := Verdict{}
-	v.Gold, _ = result(gold)
-	v.Extracted, _ = result(answer)
-	v.Unparsed = v.Extracted == ""
-	return v.compare()
+	v := Verdict{Gold: strings.TrimSpace(gold)}
+	if f, ok := extract(gold); ok {
+		v.Gold = f.text
+	}
+	return v.extractive(answer, false)
+}
+
+// extractive compares what a text gives with the gold answer, which may be a plain number.
+func (v Verdict) extractive(answer string, plain bool) Verdict {
+	f, ok := extract(answer)
+	if v.Extracted = strings.TrimSpace(f.text); ok && v.Extracted != "" {
+		v.Correct = exactly(v.Extracted, v.Gold) ||
+			plain && exactly(v.Extracted, plainly(v.Gold)) || f.plain && exactly(plainly(v.Extracted), plainly(v.Gold))
+	}
+	return v.explain("the result equals the gold result", "the result differs from the gold result")
+}
+
+// plainly is a plain number without the separators of thousands and the percent sign, which leaves open what is meant.
+func plainly(s string) string {
+	s = strings.TrimSuffix(s, "%")
+	if l := strings.FieldsFunc(s, func(c rune) bool { return c == ' ' || c == ',' }); len(l) > 1 {
+		for _, group := range l[1:] {
+			if len(group) < 3 || !isDigit(group[0]) {
+				return s
+			}
+		}
+		return strings.Join(l, "")
+	}
+	return s
 }
 
 func (v Verdict) compare() Verdict {
@@ -52,8 +83,9 @@ func goldResult(gold string) string {
 }
 
 var (
+	// stated is a phrase that announces a result; what follows up to the end of the sentence is the result.
 	stated = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:final answer(?: is)?|the answer is|answer:)[\s:*]*([^\n]+?)(?:\.(?:\s|$)|\n|$)`)
+		return regexp.MustCompile(`(?i)(?:final\s+answer|answer\s+is|answer\s*[:=])[\s:]*[\s=]*`)
 	})
 	lastNumber = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(-?[0-9]+(?:\.[0-9]+)?(?:/[0-9]+)?)`)
@@ -66,17 +98,14 @@ func result(text string) (found string, fallback bool) {
 		return b, false
 	}
 	end := text[max(0, len(text)-tail):]
-	if said, ok := last(stated(), end); ok {
-		said = sentence(said)
+	if said, ok := lastStated(end); ok {
 		if strings.ContainsAny(said, `\{}`) {
-			return strings.Trim(said, "* "), true
+			return said, true
 		}
 		if n, ok := last(lastNumber(), said); ok {
 			return n, true
 		}
-		if said = strings.Trim(said, "* "); said != "" {
-			return said, true
-		}
+		return said, true
 	}
 	if n, ok := last(lastNumber(), end); ok {
 		return n, true
@@ -84,48 +113,57 @@ func result(text string) (found string, fallback bool) {
 	return strings.TrimSpace(text), true
 }
 
-// sentence cuts a text behind its first sentence: at a full stop that a blank or the end follows.
-func sentence(text string) string {
-	text = strings.TrimSpace(text)
-	if i := strings.Index(text, ". "); i >= 0 {
-		text = text[:i]
+// lastStated returns what the last phrase announces.
+func lastStated(text string) (said string, ok bool) {
+	for at := 0; at < len(text); {
+		m := stated().FindStringIndex(text[at:])
+		if m == nil {
+			break
+		}
+		if at+m[1] == len(text) { // nothing but a blank, if at all
+			if c := text[len(text)-1]; c == ' ' || c == '\t' {
+				return "", true
+			}
+			break
+		}
+		from := at + m[1]
+		at = from + sentence(text[from:])
+		said, ok = strings.TrimSpace(text[from:at]), true
 	}
-	return strings.TrimRight(text, ". ")
+	return said, ok
 }
 
-// boxed returns the content of the last \boxed{…} whose braces are balanced, in one pass.
-func boxed(text string) (string, bool) {
-	const mark = `\boxed{`
-	if !strings.Contains(text, mark) {
-		return "", false
-	}
-	start, end := -1, -1
-	var open []int // start of the content of a box, -1 of other braces
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			if strings.HasPrefix(text[i:], mark) {
-				i += len(mark) - 1
-				open = append(open, i+1)
-			} else if i+1 < len(text) && (text[i+1] == '{' || text[i+1] == '}' || text[i+1] == '\\') {
-				i++
-			}
-		case '{':
-			open = append(open, -1)
-		case '}':
-			if len(open) == 0 {
-				continue
-			}
-			if at := open[len(open)-1]; at > start {
-				start, end = at, i
-			}
-			open = open[:len(open)-1]
+// sentence returns where a sentence ends: at the end of the line, or at a stop that is next to no digit, where it would
+// be one of a number. It has at least one character.
+func sentence(text string) int {
+	for i := 1; i < len(text); i++ {
+		if text[i] == '\n' || text[i] == '.' && !isDigit(text[i-1]) && (i+1 == len(text) || !isDigit(text[i+1])) {
+			return i
 		}
 	}
+	return len(text)
+}
+
+// boxed returns the content of the last \boxed{…}; false where its braces are not balanced, escaped ones included.
+func boxed(text string) (string, bool) {
+	const mark = `\boxed{`
+	start := strings.LastIndex(text, mark)
 	if start < 0 {
 		return "", false
 	}
-	inner := strings.ReplaceAll(text[start:end], "\n", "")
-	inner = strings.TrimLeft(strings.TrimSpace(inner), ":")
-	return strings.TrimSpace(strings.TrimRight(inner, "./ ")), true
+	start += len(mark)
+	depth := 1
+	for i := start; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				inner := strings.ReplaceAll(text[start:i], "\n", "")
+				inner = strings.TrimPrefix(inner, ":")
+				return strings.TrimSuffix(strings.TrimSuffix(inner, "."), "/"), true
+			}
+		}
+	}
+	return "", false
 }

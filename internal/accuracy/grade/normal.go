@@ -6,44 +6,48 @@ import (
 	"sync"
 )
 
-// words are names of units and months, which say nothing about a value, and "and".
+// words are names of units and months and other words that say nothing about a value. They are removed from a text with
+// a number alone: in another one they may be the answer.
 var words = strings.Fields(`
 	degree degrees deg percent cm mm km dm meter meters metre metres m2 cm2 inch inches foot feet ft yard yards mile miles
-	second seconds sec minute minutes min hour hours hr day days week weeks month months year years
-	dollar dollars cent cents euro euros pound pounds
-	gram grams kg kilogram kilograms liter liters litre litres ml
-	unit units square squared cubic mph kmh
-	people students points ways items
+	second seconds sec secs minute minutes min mins hour hours hr hrs day days week weeks month months year years yr yrs
+	dollar dollars cent cents euro euros pound pounds rupee rupees rs
+	gram grams kg kilogram kilograms liter liters litre litres ml gallon gallons lb lbs
+	unit units square squared sq cubic cube mph kmh kmph ohm ohms acre acres hectare hectares
+	people students points way ways items man men woman women apple apples coin coins number numbers toy toys
+	east west profit loss ratio per more less are as by
 	january february march april may june july august september october november december
 	and`)
 
 type rules struct {
-	units, text, box, assign, member, leadDot, zeros, shortLeft, sqrt, frac, fraction *regexp.Regexp
-	plain                                                                             *strings.Replacer
-	commands                                                                          *strings.Replacer
+	units, letter, text, box, assign, each, sign, member, leadDot, zeros, shortLeft, sqrt, frac, fraction *regexp.Regexp
+	plain, commands                                                                                       *strings.Replacer
 }
 
 var normalRules = sync.OnceValue(func() *rules {
 	return &rules{
-		units:     regexp.MustCompile(`(?i)(^|[^\\a-z])(?:` + strings.Join(words, "|") + `)([^a-z]|$)`),
+		units:     regexp.MustCompile(`(?i)(^|[^\\a-z])(?:` + strings.Join(words, "|") + `|(?-i:am|pm|noon))([^a-z]|$)`),
+		letter:    regexp.MustCompile(`([0-9])\s+[acdghlmst]$`),
 		text:      regexp.MustCompile(`\\(?:text|mbox|mathrm|textbf|textit|operatorname)\{([^{}]*)\}`),
 		box:       regexp.MustCompile(`\\(?:mathbf|mathbb|mathcal|boldsymbol)(?:\{([^{}]*)\})?`),
 		assign:    regexp.MustCompile(`^[xyz]=([^xyz=]*)$`),
+		sign:      regexp.MustCompile(`(^|[(\[,])\+`),
+		each:      regexp.MustCompile(`(^|,)[xyz]=`),
 		member:    regexp.MustCompile(`^[xyz]\\(?:in|to|rightarrow)(?:[^a-z]|$)`),
 		leadDot:   regexp.MustCompile(`(^|[^0-9A-Za-z])\.([0-9])`),
 		zeros:     regexp.MustCompile(`([0-9])\.0+($|[^0-9])`),
-		shortLeft: regexp.MustCompile(`^[A-Za-z](?:_\{?[A-Za-z0-9]\}?)?(?:\([A-Za-z]\))?=([^=<>xyz]+)$`),
-		sqrt:      regexp.MustCompile(`\\sqrt([0-9A-Za-z])`),
-		frac:      regexp.MustCompile(`\\frac([0-9A-Za-z])([0-9A-Za-z])`),
+		shortLeft: regexp.MustCompile(`^[A-Za-z]{1,2}=([^=<>xyz]+)$`),
+		sqrt:      regexp.MustCompile(`\\sqrt ?([0-9]+|[A-Za-z])`),
+		frac:      regexp.MustCompile(`\\frac ?([0-9A-Za-z])([0-9A-Za-z])`),
 		fraction:  regexp.MustCompile(`^(-?[0-9]+)/([0-9]+)$`),
 		plain: strings.NewReplacer(`\!`, "", `\,`, "", `\;`, "", `\:`, "", `\ `, "", "~", " ",
-			`\left`, "", `\right`, "", `\$`, "", "$", "", `\(`, "", `\)`, "", `\[`, "", `\]`, "",
+			`\left`, "", `\right`, "", `\$`, "", "$", "", `\(`, "", `\)`, "", `\[`, "", `\]`, "", "{,}", ",",
 			`^{\circ}`, "", `^\circ`, "", `\degree`, "", "°", "", `\%`, "", "%", "",
 			"−", "-", "–", "-", "×", `\times`, "÷", `\div`, "π", `\pi`, "∞", `\infty`, "√", `\sqrt`, "·", `\cdot`,
 			"≤", `\le`, "≥", `\ge`, "≠", `\ne`, "∪", `\cup`, "½", `\frac{1}{2}`, "¼", `\frac{1}{4}`),
 		commands: strings.NewReplacer(`\tfrac`, `\frac`, `\dfrac`, `\frac`, `\cfrac`, `\frac`,
 			`\neq`, `\ne`, `\leq`, `\le`, `\geq`, `\ge`, `\leqslant`, `\le`, `\geqslant`, `\ge`,
-			"{bmatrix}", "{pmatrix}", "{vmatrix}", "{pmatrix}", "{matrix}", "{pmatrix}", `\displaystyle`, "",
+			"{bmatrix}", "{pmatrix}", "{vmatrix}", "{pmatrix}", "{matrix}", "{pmatrix}", `\displaystyle`, "", `\emptyset`, `\{\}`, `\varnothing`, `\{\}`,
 			`\limits`, "", `\quad`, "", `\qquad`, "", `\cdots`, `\ldots`, `\dots`, `\ldots`),
 	}
 })
@@ -64,10 +68,13 @@ func normal(text string) string {
 	s = r.plain.Replace(s)
 	s = r.box.ReplaceAllString(s, "$1")
 	s = unwrap(s, r.text)
-	for range 2 { // words next to each other share a separator
-		s = r.units.ReplaceAllString(s, "$1$2")
+	if strings.ContainsAny(s, "0123456789") {
+		for range 2 { // words next to each other share a separator
+			s = r.units.ReplaceAllString(s, "$1$2")
+		}
+		s = r.letter.ReplaceAllString(strings.TrimSpace(s), "$1")
 	}
-	s = strings.Join(strings.Fields(s), "")
+	s = withoutBlanks(s)
 	s = strings.ReplaceAll(s, "\x00", `\\`)
 	for range 2 {
 		s = r.assign.ReplaceAllString(s, "$1")
@@ -76,6 +83,10 @@ func normal(text string) string {
 			s = s[len(commandAt(s)):]
 		}
 	}
+	if strings.Count(s, "=") > 1 {
+		s = r.each.ReplaceAllString(s, "$1")
+	}
+	s = r.sign.ReplaceAllString(s, "$1")
 	s = infinity(s)
 	if strings.Contains(s, "j") && !strings.Contains(s, "i") && !strings.Contains(s, `\`) {
 		s = strings.ReplaceAll(s, "j", "i")
@@ -91,6 +102,27 @@ func normal(text string) string {
 	s = r.frac.ReplaceAllString(s, `\frac{$1}{$2}`)
 	s = r.fraction.ReplaceAllString(s, `\frac{$1}{$2}`)
 	return s
+}
+
+// withoutBlanks removes blanks but for one that ends the name of a command.
+func withoutBlanks(s string) string {
+	list := strings.Fields(s)
+	var b strings.Builder
+	for i, field := range list {
+		if i > 0 && isLetter(field[0]) && endsInCommand(list[i-1]) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(field)
+	}
+	return b.String()
+}
+
+func endsInCommand(s string) bool {
+	i := len(s)
+	for i > 0 && isLetter(s[i-1]) {
+		i--
+	}
+	return i > 0 && i < len(s) && s[i-1] == '\\'
 }
 
 // unwrap replaces texts by their content. One at the end behind something is a remark, such as a unit, and is removed.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"aiperf/internal/base/suggest"
 )
 
 // Source is where a part of a benchmark's data lies on the hub. An empty Subset of a benchmark with tasks is that of
@@ -160,13 +162,22 @@ func (b *Benchmark) Choose(names []string) ([]string, error) {
 		case i >= 0:
 			name = b.Tasks[i]
 		case b.Tasks != nil:
-			return nil, fmt.Errorf("%s has no task %q; there are %s", b.Name, name, strings.Join(b.Tasks, ", "))
+			return nil, b.unknown(name, b.Tasks)
 		}
 		if !slices.Contains(chosen, name) {
 			chosen = append(chosen, name)
 		}
 	}
 	return chosen, nil
+}
+
+// unknown returns the error of a task that is none of those known.
+func (b *Benchmark) unknown(name string, known []string) error {
+	meant := ""
+	if near := suggest.Nearest(name, known); near != "" {
+		meant = fmt.Sprintf("did you mean %s? ", near)
+	}
+	return fmt.Errorf("%s has no task %q: %sThere are %s", b.Name, name, meant, strings.Join(known, ", "))
 }
 
 // same compares names of tasks: case does not count, and blanks may be written as underscores.
@@ -200,4 +211,43 @@ func bbhTasks() []string {
 		penguins_in_a_table reasoning_about_colored_objects ruin_names salient_translation_error_detection snarks
 		sports_understanding temporal_sequences tracking_shuffled_objects_five_objects
 		tracking_shuffled_objects_seven_objects tracking_shuffled_objects_three_objects web_of_lies word_sorting`)
+}
+
+// releases of LiveCodeBench: each brought one more file of problems.
+const releases = 6
+
+// ReleaseFiles returns the files that a release of the data of lcb_codegeneration consists of in its repository: all up to
+// one (release_v5), one (v5) or a range (v4_v5). It returns nil for a name that is no release.
+func ReleaseFiles(tag string) (files []string) {
+	from, to := 1, releases
+	switch name, ranged := strings.CutPrefix(tag, "release_"); {
+	case ranged && name == "latest":
+	case ranged:
+		to = release(name)
+	default:
+		first, last, two := strings.Cut(tag, "_")
+		from, to = release(first), release(first)
+		if two {
+			to = release(last)
+		}
+	}
+	if from < 1 || to < from {
+		return nil
+	}
+	for n := from; n <= to; n++ {
+		name := "test.jsonl"
+		if n > 1 {
+			name = fmt.Sprintf("test%d.jsonl", n)
+		}
+		files = append(files, name)
+	}
+	return files
+}
+
+// release returns the number of a release such as v4, 0 if it is none.
+func release(name string) int {
+	if len(name) == 2 && name[0] == 'v' && '1' <= name[1] && name[1] <= '0'+releases {
+		return int(name[1] - '0')
+	}
+	return 0
 }

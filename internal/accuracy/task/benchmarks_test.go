@@ -2,6 +2,7 @@ package task
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"aiperf/internal/accuracy/grade"
@@ -28,7 +29,8 @@ func TestBenchmarksAreComplete(t *testing.T) {
 	}
 }
 
-func TestTrapTasksAreChosenByName(t *testing.T) {
+// What was asked for and is not there is an error, never ignored.
+func TestTrap9TasksOfABenchmarkWithoutTasks(t *testing.T) {
 	for _, c := range []struct {
 		benchmark string
 		names     []string
@@ -51,6 +53,18 @@ func TestTrapTasksAreChosenByName(t *testing.T) {
 		got, err := b.Choose(c.names)
 		if (err != nil) != c.fails || !slices.Equal(got, c.want) {
 			t.Errorf("%s %v: %v, %v", c.benchmark, c.names, got, err)
+		}
+	}
+}
+
+func TestFilesOfReleases(t *testing.T) {
+	for tag, want := range map[string]string{
+		"v4_v5": "test4.jsonl test5.jsonl", "v1": "test.jsonl", "release_v3": "test.jsonl test2.jsonl test3.jsonl", "v6": "test6.jsonl",
+		"release_latest": "test.jsonl test2.jsonl test3.jsonl test4.jsonl test5.jsonl test6.jsonl",
+		"v5_v4":          "", "v7": "", "release_v0": "", "": "", "v": "", "release": "", "v4_": "",
+	} {
+		if got := strings.Join(ReleaseFiles(tag), " "); got != want {
+			t.Errorf("%s: %q, want %q", tag, got, want)
 		}
 	}
 }

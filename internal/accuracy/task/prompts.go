@@ -96,7 +96,7 @@ func (m *maker) mmluPro(r record) ([]message, string, error) {
 			return nil, "", fmt.Errorf("worked example: %w", err)
 		}
 		worked := strings.TrimPrefix(e.text("cot_content"), "A: ")
-		if !m.reasons || worked == "" {
+		if worked == "" {
 			worked = "The answer is (" + e.text("answer") + ")."
 		}
 		b.WriteString("Answer: " + worked + "\n\n")

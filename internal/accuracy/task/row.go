@@ -31,7 +31,7 @@ func (r record) lacks(columns []string) string {
 
 func (r record) columns() []string { return slices.Sorted(maps.Keys(r.row)) }
 
-// text returns a value as text.
+// text returns a value as text; lists and objects as JSON.
 func (r record) text(column string) string {
 	switch v := r.row[column].(type) {
 	case nil:
@@ -40,6 +40,9 @@ func (r record) text(column string) string {
 		return v
 	case []byte:
 		return string(v)
+	case []any, map[string]any:
+		text, _ := json.Marshal(v) // of JSON or a table
+		return string(text)
 	default:
 		return fmt.Sprint(v)
 	}

@@ -179,7 +179,7 @@ func (m *maker) asked(known []string) (chosen []string, err error) {
 	for _, t := range m.Tasks {
 		i := slices.IndexFunc(known, func(k string) bool { return same(k, t) })
 		if i < 0 {
-			return nil, fmt.Errorf("%s has no task %q; the data have %s", m.b.Name, t, strings.Join(known, ", "))
+			return nil, m.b.unknown(t, known)
 		}
 		chosen = append(chosen, known[i])
 	}

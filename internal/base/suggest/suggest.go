@@ -21,6 +21,15 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
+// OneOf says what a word must be, and which of the choices was probably meant.
+func OneOf(word string, choices []string) string {
+	text := "must be one of " + strings.Join(choices, ", ")
+	if near := Nearest(strings.ToLower(word), choices); near != "" && len(word) > 2 {
+		text += "; did you mean " + near + "?"
+	}
+	return text
+}
+
 // distance returns the number of insertions, deletions, replacements and swaps of neighbours that turn a
 // into b; it stops at limit.
 func distance(a, b string, limit int) int {

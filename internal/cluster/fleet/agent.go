@@ -130,7 +130,10 @@ func (a *agent) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-a.left:
-			a.endShare(nil)
+			if a.current() != nil {
+				a.endShare(errLeftEarly)
+				return errLeftEarly
+			}
 			_ = a.link.FlushTimeout(time.Second)
 			return nil
 		case err := <-a.gone:
@@ -146,6 +149,10 @@ func (a *agent) run(ctx context.Context) error {
 		}
 	}
 }
+
+// errLeftEarly means that the coordinator ended without the share.
+var errLeftEarly = &GoneError{"the coordinator ended before this share was over: what it did is not in the results, or " +
+	"not all of it"}
 
 // errDrained means that a signal ended the agent, which ended its share in order before.
 var errDrained = errors.New("ended by a signal; the share was ended in order")

@@ -247,15 +247,10 @@ func (f *fetcher) content(ctx context.Context, w *work) (*run.Content, error) {
 	return c, nil
 }
 
-// classes are those that a share needs: its own where sessions take conversations in order and come around to the same
-// ones, else all.
+// classes are those that a share needs: its own where its sessions keep to their residues and take conversations in
+// order, coming around to the same ones, else all.
 func (m *manifest) classes(w *work) []int {
-	own := len(m.Classes) == w.Share.Of && m.Sampling == dataset.Sequential && m.Len%w.Share.Of == 0
-	for i := range w.Config.Phases {
-		p := &w.Config.Phases[i]
-		own = own && p.Schedule == nil && p.Lanes == nil
-	}
-	if own {
+	if w.Residues && len(m.Classes) == w.Share.Of && m.Sampling == dataset.Sequential && m.Len%w.Share.Of == 0 {
 		return []int{w.Share.Index}
 	}
 	list := make([]int, len(m.Classes))

@@ -66,6 +66,8 @@ type Fleet struct {
 	running *running
 	// downSince is when the connection to the server was lost; zero while it is up.
 	downSince time.Time
+	// closing: the agents are let go, so none of them is lost any more.
+	closing bool
 }
 
 // member is an agent as the coordinator knows it.
@@ -401,7 +403,7 @@ func (f *Fleet) look() {
 func (f *Fleet) lose(m *member, why error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if m.lost != nil {
+	if m.lost != nil || f.closing {
 		return
 	}
 	m.lost = why
@@ -555,6 +557,9 @@ func (f *Fleet) probe(m *member) error {
 
 // Close lets the agents go and ends everything. No agent is waited for longer than a moment.
 func (f *Fleet) Close() {
+	f.mu.Lock()
+	f.closing = true
+	f.mu.Unlock()
 	if f.link != nil && f.link.IsConnected() {
 		f.mu.Lock()
 		all := slices.Clone(f.members)

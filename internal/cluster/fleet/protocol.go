@@ -104,7 +104,9 @@ type work struct {
 	Content string
 	// Bucket is the store of the run.
 	Bucket string
-	// Records are the records that are wanted: all of each, or without the ids.
+	// Residues: the sessions of a share are those whose number is its index modulo the number of shares.
+	Residues bool
+	// WithoutIDs leaves the ids of requests and sessions out of the records.
 	WithoutIDs bool
 	// RawStays leaves the raw exchanges in files of the agent.
 	RawStays bool

@@ -41,18 +41,18 @@ type running struct {
 
 // Account is what became of a share of a run.
 type Account struct {
-	Share       int
-	Name        string
-	Cores       int
-	Offset      Offset
-	Sent        int64
-	Recorded    int64
-	InFlight    int64
-	Unrecorded  int64
-	Lost        string
-	Notes       []string
-	Dir         string
-	StepSeconds float64
+	Share  int
+	Name   string
+	Cores  int
+	Offset Offset
+	// Sent requests are recorded, cut off at the end, or gone: without a record, because the agent was lost.
+	Sent, Recorded, CutOff, Gone int64
+	// Lost is why the agent was lost; empty if it was not.
+	Lost string
+	// Notes are what went wrong without ending the share.
+	Notes []string
+	// Dir is the agent's folder with files that stay; empty for none.
+	Dir string
 }
 
 // Remote returns a run of the fleet, for the options of one execution.
@@ -73,7 +73,7 @@ func (r *running) Stock(_ context.Context, cfg *config.Run, id string, c *run.Co
 }
 
 // Start implements [run.Remote].
-func (r *running) Start(ctx context.Context, _ load.Plan, sink run.Sink) (int, error) {
+func (r *running) Start(ctx context.Context, plan load.Plan, sink run.Sink) (int, error) {
 	f := r.fleet
 	r.sink = sink
 	r.done, r.end = context.WithCancel(context.Background())
@@ -105,6 +105,8 @@ func (r *running) Start(ctx context.Context, _ load.Plan, sink run.Sink) (int, e
 	if err := errors.Join(probes...); err != nil {
 		return 0, err
 	}
+	plan.Share = load.Share{Of: len(r.shares)}
+	r.work.Residues = plan.KeepsResidues()
 	for i, err := range f.tellAll(r.shares, func(m *member) *command {
 		own := r.work
 		own.Share = load.Share{Index: m.share, Of: len(r.shares)}
@@ -205,8 +207,19 @@ func (r *running) report(m *member) {
 	share := m.share
 	r.forward(share, phases)
 	if e := rep.Ended; e != nil && e.Error != "" {
-		go r.fleet.lose(m, errors.New(e.Error))
+		go r.part(m, &rep)
 	}
+}
+
+// partPatience bounds the wait for the last records of a member that ended its share early.
+const partPatience = 5 * time.Second
+
+// part takes leave of a member that ended its share early, after its records have come.
+func (r *running) part(m *member, last *report) {
+	ctx, cancel := context.WithTimeout(r.done, partPatience)
+	defer cancel()
+	_ = r.fleet.await(ctx, func() bool { return m.lost != nil || m.batches >= last.Batches })
+	r.fleet.lose(m, errors.New(last.Ended.Error))
 }
 
 // use calls something that uses the sink, unless that is closed.
@@ -355,11 +368,10 @@ func (r *running) Close(ctx context.Context) (parts []run.Part) {
 			Offset: m.clock.report(c.WallNS(c.NowNS()))}
 		for i := range m.report.Phases {
 			p := &m.report.Phases[i]
-			a.Sent += p.RequestsSent
-			a.InFlight += p.RequestsSent - p.RequestsCompleted - p.RequestsCancelled
-			a.Unrecorded += p.RequestsCompleted
+			a.Sent, a.CutOff = a.Sent+p.RequestsSent, a.CutOff+p.RequestsCancelled
 		}
-		a.Unrecorded = max(0, a.Unrecorded-m.records)
+		a.Sent = max(a.Sent, m.records+a.CutOff) // records may be newer than the last report
+		a.Gone = a.Sent - m.records - a.CutOff
 		if m.lost != nil {
 			a.Lost = m.lost.Error()
 		} else if e := m.report.Ended; e != nil && m.report.Run == r.id {

@@ -78,21 +78,31 @@ func (s *share) execute() {
 	s.courier.begin()
 	out, err := s.run()
 	s.courier.flush()
+	problem := ""
 	s.mu.Lock()
 	s.ended = &ended{Verdict: trust.Valid}
 	if out != nil {
 		p := out.Part(s.agent.Name)
 		s.ended.Verdict, s.ended.Findings = p.Verdict, findingsOf(p.Reasons)
-		err = errors.Join(out.Aborted, out.Problem)
+		err = out.Aborted
+		if out.Problem != nil { // files of its own, which nobody needs
+			problem = out.Problem.Error()
+		}
 	}
 	var none *run.NoResultsError
-	if err != nil && !errors.As(err, &none) {
+	switch {
+	case err != nil && !errors.As(err, &none):
 		s.ended.Error = err.Error()
+	case s.draining && !s.whole():
+		s.ended.Error = "a signal ended it, after the replies to what it had sent"
 	}
 	if s.work.RawStays {
 		s.ended.Dir, _ = filepath.Abs(s.dir)
 	}
 	s.mu.Unlock()
+	if problem != "" {
+		s.note("some of its own files could not be written: " + problem)
+	}
 	s.agent.report()
 }
 
@@ -273,13 +283,30 @@ func (s *share) endPhase(phase int, grace time.Duration) {
 // stop ends the share early.
 func (s *share) stop() { s.stopped.Do(func() { close(s.stops) }) }
 
-// drain ends the share because this process is asked to end.
+// drain ends the share because this process is asked to end: nothing more is sent, and replies are waited for.
 func (s *share) drain() {
-	s.note("a signal ended it")
 	s.mu.Lock()
 	s.draining = true
+	begun := len(s.phases) > 0
 	s.mu.Unlock()
-	s.stop()
+	if !begun {
+		s.stop()
+		return
+	}
+	for i := range s.work.Config.Phases {
+		s.endPhase(i, 0)
+	}
+	time.AfterFunc(drainPatience, s.stop)
+}
+
+// drainPatience is how long replies are waited for at most when a signal ended the process.
+const drainPatience = 20 * time.Second
+
+// whole reports whether all phases came to their ends of their own; the share is locked.
+func (s *share) whole() bool {
+	return len(s.phases) == len(s.work.Config.Phases) && !slices.ContainsFunc(s.phases, func(p load.Stats) bool {
+		return p.State != load.Complete || p.EndedEarly
+	})
 }
 
 // drained reports whether a share that was to be drained is over.

@@ -32,8 +32,11 @@ func (f *File) Fault(list *fault.List, pos Pos, path, format string, args ...any
 	if pos != (Pos{}) {
 		at += fmt.Sprintf(":%d:%d", pos.Line, pos.Column)
 	}
-	list.Add("", "%s%s", head(at, path), fmt.Sprintf(format, args...))
-	(*list)[len(*list)-1].Excerpt = f.excerpt(pos)
+	text := fmt.Sprintf(format, args...)
+	list.Add("", "%s%s", head(at, path), text)
+	added := &(*list)[len(*list)-1]
+	added.Line, added.Column, added.Path, added.Text = pos.Line, pos.Column, path, text
+	added.Excerpt = f.excerpt(pos)
 }
 
 // FaultOf adds a fault about a value: at its place, or at the flag that made it.

@@ -91,8 +91,6 @@ func clusterVariables() []Variable {
 		seconds("WORKER_CLOCK_PROBE_TIMEOUT", "1", long, "for one probe of a clock."),
 		seconds("WORKER_CLOCK_PROBE_BUDGET", "30", long, "for all probes of a clock."),
 		seconds("WORKER_CLOCK_REMEASURE_INTERVAL", "300", some, "between two measurements of the clocks."),
-		vFloat("WORKER_MIN_ALIVE_FRACTION", "0", option.Between(0, 1),
-			"Share of the workers that must be alive; 0 is off."),
 		seconds("WORKER_RAW_RECORD_UPLOAD_TIMEOUT", "60", long, "for a pod to hand over its raw records."),
 		vInt("WORKER_DEFAULT_WORKERS_PER_POD", "10", option.AtLeast(1), "Workers of a pod."),
 		seconds("WORKER_DISPATCHABLE_POD_GRACE_PERIOD_SECONDS", "5", some,
@@ -111,8 +109,6 @@ func clusterVariables() []Variable {
 			"Milliseconds before a socket connects again.").in(time.Millisecond),
 		vInt("ZMQ_RECONNECT_IVL_MAX", "5000", option.AtLeast(0),
 			"Milliseconds of that wait at most.").in(time.Millisecond),
-
-		seconds("ACCURACY_LCB_GRADE_TIMEOUT_MAX_S", "300", option.Above(0), "for the grading of one program at most."),
 	}
 	for i := range vars {
 		vars[i].Group = VarInternal

@@ -116,7 +116,7 @@ func Unknown(environ []string) []fault.Warning {
 // HasEffect reports whether this program does anything with the variable but check it.
 func (v Variable) HasEffect() bool {
 	return v.field != nil || slices.ContainsFunc(option.All(),
-		func(o option.Option) bool { return o.Env == option.EnvPrefix+v.Name && o.Built() })
+		func(o option.Option) bool { return o.Env == option.EnvPrefix+v.Name })
 }
 
 // set gives the variable's field its value.
@@ -171,7 +171,7 @@ func (v Variable) parse(text string) (any, error) {
 		if canonical, ok := option.MatchEnum(text, v.Values); ok {
 			return canonical, nil
 		}
-		return nil, fmt.Errorf("must be one of %s", strings.Join(v.Values, ", "))
+		return nil, fmt.Errorf("%s", suggest.OneOf(text, v.Values))
 	case VarList:
 		return parseEnvList(text)
 	case VarJSON:

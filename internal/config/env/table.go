@@ -355,7 +355,7 @@ func runVariables(e *Values) []Variable {
 		vFloat("SERVICE_HEARTBEAT_INTERVAL", "5", option.Between(0.1, 1000),
 			"Seconds between two reports of an agent at most; one that misses three of them is lost.").in(time.Second).
 			to(&e.Service.HeartbeatInterval),
-		{Name: "NATS_TOKEN", Help: "Token of the agents of a run (--nats-token-file, aiperf agent --token-file)."},
+		{Name: "NATS_TOKEN", Group: VarProduct, Help: "Token of the agents of a run (--nats-token-file, aiperf agent --token-file)."},
 	}
 }
 

@@ -15,6 +15,10 @@ type Fault struct {
 	Rule string
 	// Message is one line that names the flags as they were typed.
 	Message string
+	// Line and Column, from 1, are the place in a file, Path that of the key there, Text the message without them; 0 and ""
+	// where there is none.
+	Line, Column int
+	Path, Text   string
 	// Excerpt are lines of a file that show the place, without a line end; empty if there is nothing to show.
 	Excerpt string
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
@@ -44,8 +45,8 @@ func (r *reader) dataset(body *document.Node) {
 	kind := schema.Synthetic
 	if n := d.Get("type"); n != nil && n.Kind != document.Null {
 		if kind = n.Written; !slices.Contains(schema.DatasetTypes(), kind) {
-			r.fault(n, document.Path(at, "type"), "%s is not one of %s", fault.Shorten(kind),
-				strings.Join(schema.DatasetTypes(), ", "))
+			r.fault(n, document.Path(at, "type"), "%s %s", fault.Shorten(kind),
+				suggest.OneOf(kind, schema.DatasetTypes()))
 			return
 		}
 	}

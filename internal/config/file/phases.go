@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
@@ -87,8 +88,8 @@ func (r *reader) identify(p *phase) {
 		r.fault(p.node, document.Path(p.path, "kind"), "is missing: warmup or profiling; only the names warmup and "+
 			"profiling imply it")
 	case written && kind != warmup && kind != profiling:
-		r.fault(p.node.Get("kind"), document.Path(p.path, "kind"), "%s is not one of warmup, profiling",
-			fault.Shorten(kind))
+		r.fault(p.node.Get("kind"), document.Path(p.path, "kind"), "%s %s", fault.Shorten(kind),
+			suggest.OneOf(kind, []string{warmup, profiling}))
 	case written && implied != "" && kind != implied:
 		r.fault(p.node.Get("kind"), document.Path(p.path, "kind"), "the name %s is that of phases of kind %s; choose "+
 			"another name", p.Name, implied)
@@ -134,8 +135,8 @@ func (r *reader) readPhase(p *phase, first bool) {
 	}
 	p.Type = kind.Written
 	if !slices.Contains(schema.PhaseTypes(), p.Type) {
-		r.fault(kind, document.Path(p.path, "type"), "%s is not one of %s", fault.Shorten(p.Type),
-			strings.Join(schema.PhaseTypes(), ", "))
+		r.fault(kind, document.Path(p.path, "type"), "%s %s", fault.Shorten(p.Type),
+			suggest.OneOf(p.Type, schema.PhaseTypes()))
 		return
 	}
 	k, _ := schema.Body().Field("phases")

@@ -14,6 +14,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/scalar"
+	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
@@ -334,7 +335,7 @@ func scalarToken(k schema.Key, n *document.Node) ([]string, error) {
 		return []string{plain(v)}, nil
 	case schema.Choice:
 		if _, ok := option.MatchEnum(n.Written, k.Choices()); !ok && k.Option == "" {
-			return nil, fmt.Errorf("%s is not one of %s", fault.Shorten(n.Written), strings.Join(k.Choices(), ", "))
+			return nil, fmt.Errorf("%s %s", fault.Shorten(n.Written), suggest.OneOf(n.Written, k.Choices()))
 		}
 	}
 	return []string{n.Written}, nil

@@ -109,17 +109,11 @@ type Option struct {
 	YAML string
 	// Tier is 1 (core), 2 (common) or 3 (niche).
 	Tier int
-	// Missing says which capability this release lacks for the option; empty means that it is built.
-	Missing string
 	// Meanings are sentences on the values of an Enum, for lists; nil where the names say it all.
 	Meanings map[string]string
 	// BuiltValues are the choices that this release has, where it lacks some.
 	BuiltValues []string
 }
-
-// Built reports whether this release can do what the option asks for (perhaps not for every value:
-// see BuiltValues).
-func (o Option) Built() bool { return o.Missing == "" }
 
 // ManyValues reports whether the values are too many to follow the flag in the help text.
 func (o Option) ManyValues() bool {
@@ -238,7 +232,6 @@ func builtOnly(v ...string) mark { return func(o *Option) { o.BuiltValues = v } 
 func yaml(path string) mark      { return func(o *Option) { o.YAML = path } }
 func env(name string) mark       { return func(o *Option) { o.Env = EnvPrefix + name } }
 func derived(note string) mark   { return func(o *Option) { o.DefaultNote = note } }
-func missing(what string) mark   { return func(o *Option) { o.Missing = what } }
 func negation(name string) mark  { return func(o *Option) { o.Negation = name } }
 func repeat(o *Option)           { o.Arity = Repeat }
 func whole(o *Option)            { o.Arity, o.Whole = Repeat, true }

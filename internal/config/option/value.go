@@ -82,13 +82,10 @@ func parseOne(o Option, text string) (any, error) {
 
 // NoValue says that a text is none of the values of an Enum, and what they are.
 func (o Option) NoValue(text string) error {
-	near := suggest.Nearest(strings.ToLower(text), o.Values)
-	switch {
-	case near != "" && len(o.Values) > 8:
+	if near := suggest.Nearest(strings.ToLower(text), o.Values); near != "" && len(o.Values) > 8 {
 		return fmt.Errorf("did you mean %s? Allowed are %s", near, strings.Join(o.Values, ", "))
-	default:
-		return fmt.Errorf("must be one of %s", strings.Join(o.Values, ", "))
 	}
+	return errors.New(suggest.OneOf(text, o.Values))
 }
 
 func parseInt(o Option, text string) (any, error) {

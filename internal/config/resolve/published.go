@@ -95,7 +95,7 @@ func (pu *published) check() {
 				"--request-count", pu.flag("public-dataset"), name)
 	}
 	switch {
-	case !pu.active("fixed-schedule") || agents:
+	case !pu.active("fixed-schedule") || agents || pu.graded():
 	case name != "":
 		pu.fault("", "%s cannot be used with the data set %s, whose rows have no timestamps", pu.flag("fixed-schedule"),
 			name)

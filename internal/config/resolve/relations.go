@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"reflect"
 	"slices"
 
 	"aiperf/internal/config/option"
@@ -106,19 +105,6 @@ func (r *resolution) checkExclusions() {
 			hint = "; " + hint
 		}
 		r.fault(x.rule, "%s and %s cannot be used together%s", r.flag(x.a), r.flag(x.b), hint)
-	}
-}
-
-// checkMissing refuses the options of capabilities that this release lacks. An option that repeats its
-// default or says no asks for nothing and is accepted.
-func (r *resolution) checkMissing() {
-	for _, o := range option.All() {
-		if o.Built() || !r.given(o.Name) {
-			continue
-		}
-		if value := r.p.Value(o.Name); value != false && !reflect.DeepEqual(value, o.DefaultValue()) {
-			r.unavailable(r.flag(o.Name), "it lacks "+o.Missing)
-		}
 	}
 }
 

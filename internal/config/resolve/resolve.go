@@ -68,21 +68,17 @@ func newResolution(a *asked) *resolution {
 }
 
 // Resolve derives every default, checks the options against one another and makes the Run. It touches
-// nothing but the files that the options name. Its error is a Faults with everything that is wrong. Options
-// of capabilities that this release lacks are refused before all else, since what they need would not help;
-// values that it lacks are looked for only when nothing else is wrong.
+// nothing but the files that the options name. Its error is a Faults with everything that is wrong. Values
+// that this release lacks are looked for only when nothing else is wrong.
 func Resolve(p *settings.Settings, catalog Catalog) (*config.Run, []fault.Warning, error) {
 	r := newResolution(&asked{p: measured(p), catalog: catalog, found: &found{warnings: slices.Clone(p.Warnings)}})
 	r.phases = r.ofFile(p)
 	r.decide()
-	r.checkMissing()
-	if len(r.faults) == 0 {
-		for _, check := range r.rules() {
-			check()
-		}
-		r.phases.check()
-		r.faults = distinct(r.faults)
+	for _, check := range r.rules() {
+		check()
 	}
+	r.phases.check()
+	r.faults = distinct(r.faults)
 	if len(r.faults) == 0 {
 		r.checkBuilt()
 	}

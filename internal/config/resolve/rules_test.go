@@ -278,20 +278,6 @@ func TestSeveralFaultsAtOnce(t *testing.T) {
 	}
 }
 
-// Options of a capability that is lacking say so, and nothing about what else they would need.
-func TestLackingCapabilitiesComeFirst(t *testing.T) {
-	for line, want := range map[string]string{
-		"--accuracy-verbose":           "--accuracy-verbose is not available in this release",
-		"--accuracy-verbose --url ftp": "--accuracy-verbose is not available in this release: it lacks",
-	} {
-		faults := resolveError(t, "-m m "+line)
-		if len(faults) != 1 || !faults.Has(fault.Unavailable) {
-			t.Errorf("%s: %v", line, faults)
-		}
-		configtest.WantText(t, line, faults.Error(), want)
-	}
-}
-
 func TestAskingForNothingIsAccepted(t *testing.T) {
 	for _, line := range []string{
 		"--no-server-metrics --no-gpu-telemetry --ui none", "--num-profile-runs 1", "--wait-for-model-timeout 0",

@@ -149,14 +149,11 @@ func flag(k schema.Key) string {
 	return "`--" + k.Option + "`"
 }
 
-// meaning is the help of a key, with the types that have it and what is missing.
+// meaning is the help of a key, with the types that have it.
 func meaning(k schema.Key) string {
 	parts := []string{strings.ReplaceAll(k.Text(), "\n", " ")}
 	if k.Of != nil {
 		parts = append(parts, "Type "+strings.Join(k.Of, ", ")+".")
-	}
-	if o, ok := k.Row(); ok && !o.Built() {
-		parts = append(parts, "*Not in this release.*")
 	}
 	if k.Unused != "" {
 		parts = append(parts, "*No effect: "+k.Unused+".*")

@@ -5,7 +5,8 @@
 // trials; a figure is one statistic of one metric over them, with the key tag_stat; a cell is feasible if its figures
 // meet all filters; the Pareto front are the cells that no other beats on both axes.
 //
-// Invariants: everything is a pure function of the cells and of the runs that were added, in any order of the cells;
+// Invariants: everything is a pure function of the cells, of the runs that were added, in any order of the cells, and of
+// their graded answers;
 // a figure that is not known is null, nan or empty, never 0. The package never knows how a run is made.
 package aggregate
 
@@ -20,6 +21,7 @@ import (
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
 	"aiperf/internal/measure/stats"
+	"aiperf/internal/result/graded"
 )
 
 // The orders of the runs of a sweep: the whole sweep again and again, or each cell before the next.
@@ -57,6 +59,9 @@ type Sweep struct {
 	runs  []series.Run
 	// critical are the values of Student's t by the number of values.
 	critical map[int]float64
+	// problems are those whose answers were graded; unread are the errors of files of answers.
+	problems *graded.Index
+	unread   []error
 	// shapes are the different lists of figures that runs have.
 	shapes []*shape
 }
@@ -76,6 +81,8 @@ type Cell struct {
 	// trials are the figures of those that count, shape is what any of them has.
 	trials []trial
 	shape  *shape
+	// verdicts are those on the answers of the trials; nil where none was graded.
+	verdicts *graded.Verdicts
 	// written reports that the files of the cell have all its runs.
 	written bool
 }
@@ -83,7 +90,7 @@ type Cell struct {
 // New makes the aggregate of cells, which have no runs yet.
 func New(cells []series.Cell, o Options) *Sweep {
 	o.Mode = cmp.Or(o.Mode, Repeated)
-	s := &Sweep{Options: o, at: map[cellKey]*Cell{}, critical: map[int]float64{}}
+	s := &Sweep{Options: o, at: map[cellKey]*Cell{}, critical: map[int]float64{}, problems: graded.NewIndex()}
 	s.AddCells(cells...)
 	return s
 }
@@ -158,6 +165,7 @@ func (s *Sweep) Add(runs ...series.Run) {
 		}
 		if r.Succeeded() {
 			c.add(s.trialOf(&r))
+			s.grade(c, &r)
 		}
 		r.Metrics = nil
 		s.runs, c.Runs, c.written = append(s.runs, r), append(c.Runs, r), false

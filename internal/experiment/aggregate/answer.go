@@ -28,10 +28,11 @@ func (s *Sweep) Answer(from string) *answer.Sweep {
 			Unit: answer.NewMetric(f.Metric, f.Stat, "").Unit})
 	}
 	units := map[string]string{}
-	front, index := s.Front(), map[*Cell]int{}
+	front, index, accuracies := s.Front(), map[*Cell]int{}, s.accuracies()
 	for i, c := range s.cells {
 		of := s.cellAnswer(c, from, units)
 		of.Pareto = slices.Contains(front, c)
+		of.SetAccuracy(accuracies[c])
 		index[c] = i
 		out.Cells = append(out.Cells, of)
 	}

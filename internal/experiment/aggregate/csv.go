@@ -13,8 +13,8 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// CSV returns profile_export_aiperf_sweep.csv: the cells, the best of them, the Pareto front and the metadata, with an
-// empty line between two parts.
+// CSV returns profile_export_aiperf_sweep.csv: the cells, the best of them, the Pareto front, the metadata, and
+// the accuracies where answers were graded, with an empty line between two parts.
 func (s *Sweep) CSV() []byte {
 	out := s.table(nil)
 	out = artifact.AppendCSVRow(out)
@@ -54,7 +54,7 @@ func (s *Sweep) CSV() []byte {
 		}
 		out = artifact.AppendCSVRow(out, row[0], row[1])
 	}
-	return out
+	return s.accuracyCSV(out)
 }
 
 // table appends a row for each cell: its values, then the columns of all figures that any cell has, by their names.

@@ -42,7 +42,7 @@ func (s *Sweep) Document() artifact.Object {
 			{Key: "parameters", Value: b.Cell.Parameters}, {Key: "metric", Value: b.Value},
 			{Key: "unit", Value: b.Unit}}})
 	}
-	return artifact.Object{
+	doc := artifact.Object{
 		{Key: "aggregation_type", Value: "sweep"},
 		{Key: "num_profile_runs", Value: len(s.runs)},
 		{Key: "num_successful_runs", Value: len(s.runs) - len(failed)},
@@ -52,6 +52,10 @@ func (s *Sweep) Document() artifact.Object {
 		{Key: "best_configurations", Value: best},
 		{Key: "pareto_optimal", Value: parametersOf(s.Front())},
 	}
+	if accuracy := s.accuracyObject(); accuracy != nil {
+		doc = append(doc, artifact.Member{Key: "accuracy", Value: accuracy})
+	}
+	return doc
 }
 
 func parametersOf(cells []*Cell) []any {

@@ -45,7 +45,7 @@ func (s *Sweep) Write(root string) (paths []string, err error) {
 	if s.Empty() {
 		return nil, nil
 	}
-	failures := []error{s.WriteCells(root)}
+	failures := append([]error{s.WriteCells(root)}, s.unread...)
 	to := config.Artifacts{Dir: Dir(root, s.Mode, s.Trials)}
 	keep := func(path string, write func(string) error) {
 		err := os.MkdirAll(filepath.Dir(path), 0o755)

@@ -186,10 +186,11 @@ func aMap(n *document.Node) string {
 
 func oneOf(values ...string) func(*document.Node) string {
 	return func(n *document.Node) string {
-		if s, ok := n.Scalar.(string); ok && slices.Contains(values, s) {
+		s, ok := n.Scalar.(string)
+		if ok && slices.Contains(values, s) {
 			return ""
 		}
-		return "must be one of " + strings.Join(values, ", ")
+		return suggest.OneOf(s, values)
 	}
 }
 

@@ -20,6 +20,8 @@ type Record struct {
 	GapsNS []int64
 	// Err is nil for a valid record.
 	Err *Error
+	// Empty reports that the server replied as it should, but without any text. Err is set then.
+	Empty bool
 	// Trace is set when the run exports HTTP traces.
 	Trace *Trace
 	// Raw is set when the run exports raw records.

@@ -73,6 +73,7 @@ type Reply struct {
 	API      API
 	Sequence uint64 // number of the request, from 1
 	Arrival  int64  // instant at which the request was complete
+	InFlight int64  // requests at the arrival, this one included
 	Request  Request
 	Plan     Plan
 	Spec     Speculation
@@ -107,7 +108,7 @@ func (r *Reply) Read(path []byte, contentType string, body []byte) (err error) {
 	tokens := r.gen.vocabulary.promptTokens(r.Request.text, hash) + r.Request.ids
 	r.Plan = newPlan(r.API, &r.Request, tokens, o.OutputTokens, hash+uint64(r.Request.ids))
 	if book := r.gen.scripts; book != nil && apis[r.API].output == tokenOutput && r.API != SGLang {
-		if r.script = book.find(r.Request.asks()); r.script != nil {
+		if r.script = book.find(r.Request.asks(), r.InFlight); r.script != nil {
 			r.Plan = r.script.plan(tokens, r.Request.Limit(), r.Plan.draw)
 		}
 	}

@@ -3,11 +3,13 @@ package api
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -22,6 +24,8 @@ type Scripted struct {
 	// Reply and Reasoning are what is answered.
 	Reply     *string `json:"reply"`
 	Reasoning string  `json:"reasoning"`
+	// Above is how many requests must be in flight at least, less one, for the reply to be given.
+	Above int64 `json:"above"`
 }
 
 // maxScriptLine bounds a line of a file of replies.
@@ -62,7 +66,7 @@ func readScripted(line []byte) (one Scripted, err error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&one); err != nil {
-		return one, fmt.Errorf("want an object with prompt or contains, reply and reasoning: %w", err)
+		return one, fmt.Errorf("want an object with prompt or contains, reply, reasoning and above: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return one, errors.New("want one object on a line")
@@ -74,6 +78,8 @@ func readScripted(line []byte) (one Scripted, err error) {
 		return one, errors.New(`want "prompt" or "contains", not both`)
 	case one.Reply == nil && one.Reasoning == "":
 		return one, errors.New(`want "reply" or "reasoning"`)
+	case one.Above < 0:
+		return one, errors.New(`want "above" of at least 0`)
 	}
 	return one, nil
 }
@@ -81,15 +87,36 @@ func readScripted(line []byte) (one Scripted, err error) {
 // script is a scripted reply, cut into the texts of its tokens, which are escaped for JSON.
 type script struct{ content, reasoning []string }
 
-// scripts are the replies to one prompt, taken in turn.
+// scripts are the replies to one prompt, for ever more load from the last level to the first.
 type scripts struct {
 	contains string
-	replies  []script
-	taken    atomic.Uint64
+	levels   []*level
 }
 
-func (s *scripts) next() *script {
-	return &s.replies[(s.taken.Add(1)-1)%uint64(len(s.replies))]
+// level has the replies that are given, in turn, while more than so many requests are in flight.
+type level struct {
+	above   int64
+	replies []script
+	taken   atomic.Uint64
+}
+
+// next returns the next reply with so many requests in flight; nil for none.
+func (s *scripts) next(busy int64) *script {
+	for _, l := range s.levels {
+		if busy > l.above {
+			return &l.replies[(l.taken.Add(1)-1)%uint64(len(l.replies))]
+		}
+	}
+	return nil
+}
+
+// level returns the level with the replies above a number of requests.
+func (s *scripts) level(above int64) *level {
+	i, found := slices.BinarySearchFunc(s.levels, above, func(l *level, above int64) int { return cmp.Compare(above, l.above) })
+	if !found {
+		s.levels = slices.Insert(s.levels, i, &level{above: above})
+	}
+	return s.levels[i]
 }
 
 // scriptBook finds the scripts of a prompt.
@@ -122,20 +149,21 @@ func newScriptBook(list []Scripted, v *vocabulary) *scriptBook {
 		if one.Reply != nil {
 			reply = *one.Reply
 		}
-		s.replies = append(s.replies, script{content: escapeAll(v.split(reply)), reasoning: escapeAll(v.split(one.Reasoning))})
+		l := s.level(one.Above)
+		l.replies = append(l.replies, script{content: escapeAll(v.split(reply)), reasoning: escapeAll(v.split(one.Reasoning))})
 	}
 	return book
 }
 
-// find returns the next reply to a prompt: that of the whole prompt, else that of the first text that it contains; nil
-// for none.
-func (b *scriptBook) find(prompt []byte) *script {
+// find returns the next reply to a prompt with so many requests in flight: that of the whole prompt, else that of the
+// first text that it contains; nil for none.
+func (b *scriptBook) find(prompt []byte, busy int64) *script {
 	if s := b.exact[string(prompt)]; s != nil {
-		return s.next()
+		return s.next(busy)
 	}
 	for _, s := range b.contains {
 		if bytes.Contains(prompt, []byte(s.contains)) {
-			return s.next()
+			return s.next(busy)
 		}
 	}
 	return nil

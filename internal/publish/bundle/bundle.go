@@ -79,15 +79,18 @@ func Size(dir, name string) (int64, error) {
 }
 
 // Open opens a file for an upload of size bytes: it may have grown since.
-func Open(dir, name string, size int64) (io.ReadCloser, error) {
+func Open(dir, name string, size int64) (io.ReadCloser, error) { return OpenPart(dir, name, 0, size) }
+
+// OpenPart opens size bytes of a file, from an offset on.
+func OpenPart(dir, name string, offset, size int64) (io.ReadCloser, error) {
 	file, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {
 		return nil, err
 	}
-	return limited{io.LimitReader(file, size), file}, nil
+	return section{io.NewSectionReader(file, offset, size), file}, nil
 }
 
-type limited struct {
+type section struct {
 	io.Reader
 	io.Closer
 }

@@ -9,11 +9,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +26,8 @@ const (
 	// tries is the number of attempts, firstPause the wait after the first.
 	tries      = 3
 	firstPause = 250 * time.Millisecond
+	// longestPause is the longest wait that a service may ask for with Retry-After.
+	longestPause = time.Minute
 	// maxAnswer bounds the response that is read.
 	maxAnswer = 16 << 20
 )
@@ -54,6 +58,8 @@ type Request struct {
 	Header      http.Header
 	// Once reports that an attempt with an unknown outcome must not be repeated.
 	Once bool
+	// Answer receives the headers of a successful response, unless it is nil.
+	Answer func(http.Header)
 }
 
 // Do makes a request and reads the JSON of its response into out, unless that is nil.
@@ -71,10 +77,17 @@ func (c *Client) Do(ctx context.Context, r Request, out any) *Problem {
 		if p == nil || !again || try == tries || ctx.Err() != nil {
 			return p
 		}
+		wait := max(pause, p.after)
+		if deadline, ok := ctx.Deadline(); wait > longestPause || ok && wait > time.Until(deadline) {
+			if p.after == wait {
+				p.Text += fmt.Sprintf("; it asks to wait for %g s, which is too long", wait.Seconds())
+			}
+			return p
+		}
 		select {
 		case <-ctx.Done():
 			return p
-		case <-time.After(pause):
+		case <-time.After(wait):
 		}
 		pause *= 2
 	}
@@ -104,6 +117,9 @@ func (c *Client) try(ctx context.Context, r Request, body []byte, out any) (p *P
 		p = c.refused(response, answer)
 		return p, p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable ||
 			p.Kind == Busy && !r.Once
+	}
+	if r.Answer != nil {
+		r.Answer(response.Header)
 	}
 	if out == nil {
 		return nil, false
@@ -185,7 +201,19 @@ func (c *Client) refused(response *http.Response, body []byte) *Problem {
 	}
 	p := Answered(response.StatusCode, c.redact(message), c.Credentials)
 	p.Code = code
+	p.after = retryAfter(response.Header.Get("Retry-After"), time.Now())
 	return p
+}
+
+// retryAfter returns the wait that a Retry-After header asks for, which is a number of seconds or a date; 0 = none.
+func retryAfter(value string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
 }
 
 // redact hides secrets in a text, before it is cut: a part of a secret would be left.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 )
@@ -83,3 +84,52 @@ func TestAnEndlessAnswerEndsInTime(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// A service says how long to wait before the next attempt.
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{"": 0, "3": 3 * time.Second, "-3": 0, "soon": 0, "99999999999": 0,
+		"Tue, 24 Nov 2026 08:00:07 GMT": 7 * time.Second, "Tue, 24 Nov 2026 07:00:00 GMT": 0} {
+		if got := retryAfter(value, now); got != want {
+			t.Errorf("%q: %s, want %s", value, got, want)
+		}
+	}
+	for name, c := range map[string]struct {
+		after   string
+		limit   time.Duration
+		asked   int
+		waited  time.Duration
+		problem string
+	}{
+		"waited for":            {"7", time.Minute, 3, 14 * time.Second, ""},
+		"shorter than our own":  {"0", time.Minute, 3, 750 * time.Millisecond, ""},
+		"beyond the limit":      {"7", 10 * time.Second, 2, 7 * time.Second, "it asks to wait for 7 s, which is too long"},
+		"too long at any limit": {"3600", time.Hour * 2, 1, 0, "it asks to wait for 3600 s, which is too long"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			client := Client{HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) *http.Response {
+				answer := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{}, Request: r,
+					Body: io.NopCloser(strings.NewReader(""))}
+				answer.Header.Set("Retry-After", c.after)
+				if asked++; asked == 3 {
+					answer.StatusCode = http.StatusOK
+				}
+				return answer
+			})}}
+			ctx, cancel := context.WithTimeout(t.Context(), c.limit)
+			defer cancel()
+			begun := time.Now()
+			p := client.Do(ctx, Request{Method: http.MethodGet, URL: "http://x"}, nil)
+			waited := time.Since(begun)
+			if asked != c.asked || waited != c.waited || (p == nil) != (c.problem == "") ||
+				p != nil && (!strings.Contains(p.Text, c.problem) || p.Kind != Busy) {
+				t.Errorf("%s: asked %d times in %s: %v", name, asked, waited, p)
+			}
+		})
+	}
+}
+
+type roundTrip func(*http.Request) *http.Response
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }

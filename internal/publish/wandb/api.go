@@ -113,6 +113,15 @@ type target struct {
 	Name          string
 	UploadURL     string
 	UploadHeaders []string
+	// StoragePath and UploadMultipartURLs are those of a file that is uploaded in parts.
+	StoragePath         string
+	UploadMultipartURLs *struct {
+		UploadID       string
+		UploadURLParts []struct {
+			PartNumber int
+			UploadURL  string
+		}
+	}
 }
 
 const createRunFiles = `mutation CreateRunFiles($entity: String!, $project: String!, $run: String!,
@@ -149,7 +158,7 @@ func (s *service) putRunFiles(ctx context.Context, b *bucket, files []content) *
 		if !ok {
 			return unexpected()
 		}
-		if p := s.put(ctx, t, &files[i]); p != nil {
+		if p := s.put(ctx, t, &files[i], nil); p != nil {
 			return p
 		}
 	}
@@ -164,10 +173,16 @@ type content struct {
 	// size is that of a file, md5 its sum in base64.
 	size int64
 	md5  string
+	// parts are the sums of the parts of a large file in hexadecimal, partSize is the size of each but the last.
+	parts    []string
+	partSize int64
+	// part opens a part of a file.
+	part func(offset, size int64) (io.ReadCloser, error)
 }
 
 // put uploads a file to an address of the service, which may be that of another host: it gets no credentials.
-func (s *service) put(ctx context.Context, t target, c *content) *rest.Problem {
+// Answer receives the headers of the reply, unless it is nil.
+func (s *service) put(ctx context.Context, t target, c *content, answer func(http.Header)) *rest.Problem {
 	u, err := url.Parse(t.UploadURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return unexpected()
@@ -188,7 +203,8 @@ func (s *service) put(ctx context.Context, t target, c *content) *rest.Problem {
 		open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.data)), nil }
 		size = int64(len(c.data))
 	}
-	p := client.Do(ctx, rest.Request{Method: http.MethodPut, URL: t.UploadURL, Header: header, Open: open, Size: size}, nil)
+	p := client.Do(ctx, rest.Request{Method: http.MethodPut, URL: t.UploadURL, Header: header, Open: open, Size: size,
+		Answer: answer}, nil)
 	if p != nil && u.Scheme+"://"+u.Host != s.base {
 		p.Text = "stores files at " + u.Scheme + "://" + u.Host + ", which " + p.Text
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/publish/bundle"
 	"aiperf/internal/publish/rest"
 )
 
@@ -54,25 +53,6 @@ func inMemory(name string, data []byte) content {
 	return content{name: name, data: data, size: int64(len(data)), md5: sum(data)}
 }
 
-// onDisk returns a file of a folder as it is now.
-func onDisk(dir, name string) (content, error) {
-	size, err := bundle.Size(dir, name)
-	if err != nil {
-		return content{}, err
-	}
-	open := func() (io.ReadCloser, error) { return bundle.Open(dir, name, size) }
-	file, err := open()
-	if err != nil {
-		return content{}, err
-	}
-	defer file.Close()
-	h := md5.New()
-	if _, err := io.Copy(h, file); err != nil {
-		return content{}, err
-	}
-	return content{name: name, open: open, size: size, md5: base64.StdEncoding.EncodeToString(h.Sum(nil))}, nil
-}
-
 // digest returns the sum that identifies the content of the artifact.
 func (a *bundled) digest() string {
 	files := slices.Clone(a.files)
@@ -93,8 +73,8 @@ func (a *bundled) manifest(id string) ([]byte, error) {
 			{Key: "digest", Value: f.md5}, {Key: "size", Value: f.size}, {Key: "birthArtifactID", Value: id}}})
 	}
 	return artifact.AppendJSON(nil, artifact.Object{
-		{Key: "version", Value: 1}, {Key: "storagePolicy", Value: "wandb-storage-policy-v1"},
-		{Key: "storagePolicyConfig", Value: artifact.Object{{Key: "storageLayout", Value: "V2"}}},
+		{Key: "version", Value: 1}, {Key: "storagePolicy", Value: storagePolicy},
+		{Key: "storagePolicyConfig", Value: artifact.Object{{Key: storageLayout, Value: storageVersion}}},
 		{Key: "contents", Value: contents}})
 }
 
@@ -114,7 +94,8 @@ const createManifest = `mutation CreateArtifactManifest($artifactID: ID!, $name:
 }`
 
 const createArtifactFiles = `mutation CreateArtifactFiles($input: CreateArtifactFilesInput!) {
-	createArtifactFiles(input: $input) { files { edges { node { uploadUrl uploadHeaders } } } }
+	createArtifactFiles(input: $input) { files { edges { node { storagePath uploadUrl uploadHeaders
+		uploadMultipartUrls { uploadID uploadUrlParts { partNumber uploadUrl } } } } } }
 }`
 
 const commitArtifact = `mutation CommitArtifact($artifactID: ID!) {
@@ -123,6 +104,15 @@ const commitArtifact = `mutation CommitArtifact($artifactID: ID!) {
 
 // committed is the state of an artifact whose content the service has already.
 const committed = "COMMITTED"
+
+// How artifacts are stored and named, in the service's terms.
+const (
+	storagePolicy   = "wandb-storage-policy-v1"
+	storageLayout   = "storageLayout"
+	storageVersion  = "V2"
+	digestAlgorithm = "MANIFEST_MD5"
+	alias           = "latest"
+)
 
 // filesAtOnce is the number of files whose addresses are asked for together.
 const filesAtOnce = 100
@@ -134,9 +124,9 @@ func (s *service) putArtifact(ctx context.Context, b *bucket, a *bundled) *rest.
 	}
 	p := s.query(ctx, "CreateArtifact", createArtifact, map[string]any{"input": map[string]any{
 		"artifactTypeName": a.kind, "artifactCollectionName": a.name,
-		"aliases":    []any{map[string]any{"alias": "latest", "artifactCollectionName": a.name}},
+		"aliases":    []any{map[string]any{"alias": alias, "artifactCollectionName": a.name}},
 		"entityName": b.Project.Entity.Name, "projectName": b.Project.Name, "runName": b.Name,
-		"digest": a.digest(), "digestAlgorithm": "MANIFEST_MD5", "enableDigestDeduplication": true,
+		"digest": a.digest(), "digestAlgorithm": digestAlgorithm, "enableDigestDeduplication": true,
 		"clientID": a.clientID, "sequenceClientID": a.sequenceID}}, &created)
 	if p != nil {
 		return p
@@ -166,7 +156,7 @@ func (s *service) putArtifact(ctx context.Context, b *bucket, a *bundled) *rest.
 	if p != nil {
 		return p
 	}
-	if p := s.put(ctx, t, &file); p != nil {
+	if p := s.put(ctx, t, &file, nil); p != nil {
 		return p
 	}
 	var done struct {
@@ -209,7 +199,11 @@ func (s *service) manifest(ctx context.Context, b *bucket, id, digest string) (s
 func (s *service) putArtifactFiles(ctx context.Context, id, manifestID string, files []content) *rest.Problem {
 	list := make([]any, len(files))
 	for i, f := range files {
-		list[i] = map[string]any{"artifactID": id, "artifactManifestID": manifestID, "name": f.name, "md5": f.md5}
+		one := map[string]any{"artifactID": id, "artifactManifestID": manifestID, "name": f.name, "md5": f.md5}
+		if f.parts != nil {
+			one["uploadPartsInput"] = partsInput(f.parts)
+		}
+		list[i] = one
 	}
 	var out struct {
 		CreateArtifactFiles struct {
@@ -217,7 +211,7 @@ func (s *service) putArtifactFiles(ctx context.Context, id, manifestID string, f
 		}
 	}
 	p := s.query(ctx, "CreateArtifactFiles", createArtifactFiles,
-		map[string]any{"input": map[string]any{"artifactFiles": list, "storageLayout": "V2"}}, &out)
+		map[string]any{"input": map[string]any{"artifactFiles": list, storageLayout: storageVersion}}, &out)
 	if p != nil {
 		return p
 	}
@@ -229,7 +223,7 @@ func (s *service) putArtifactFiles(ctx context.Context, id, manifestID string, f
 		if edges[i].Node.UploadURL == "" {
 			continue
 		}
-		if p := s.put(ctx, edges[i].Node, &files[i]); p != nil {
+		if p := s.putWhole(ctx, id, edges[i].Node, &files[i]); p != nil {
 			return p
 		}
 	}

@@ -32,6 +32,8 @@ const (
 type Environment struct {
 	// Disabled reports that nothing is to be uploaded.
 	Disabled bool
+	// Offline reports that runs are written for "wandb sync" instead.
+	Offline bool
 	// Entity is "" where the environment names none.
 	Entity string
 	base   *url.URL
@@ -49,10 +51,10 @@ func ReadEnvironment(lookup func(string) (string, bool)) (*Environment, error) {
 		e.Disabled = true
 		return e, nil
 	case "offline", "dryrun":
-		return nil, fmt.Errorf("environment variable %s=%s: runs for \"wandb sync\" are not written; unset it, or omit "+
-			"--wandb-project and upload the folder of the run later", variableMode, mode)
+		e.Offline = true
+		return e, nil
 	default:
-		return nil, fmt.Errorf("environment variable %s: %q is neither online nor disabled", variableMode, mode)
+		return nil, fmt.Errorf("environment variable %s: %q is not online, offline or disabled", variableMode, mode)
 	}
 	address := get(variableURL)
 	if address == "" {

@@ -2,11 +2,14 @@ package wandb
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/publish/progress"
+	"aiperf/internal/publish/rest"
 )
 
 // Options configures where runs are uploaded, and how.
@@ -25,6 +28,8 @@ type Options struct {
 	Timeout time.Duration
 	// Redactor hides the secrets of the configuration.
 	Redactor *artifact.Redactor
+
+	parts parting // 0 = the official sizes
 }
 
 // Publisher uploads runs, one after the other. It implements [progress.Uploader].
@@ -33,12 +38,19 @@ type Publisher struct {
 	bench *progress.Run
 	start time.Time
 	// cancel ends the upload that is under way, ended is closed after it; nil where there is none.
+	// limit is closed when the upload must end.
 	cancel context.CancelFunc
 	ended  chan struct{}
+	limit  <-chan struct{}
 }
 
 // New returns a publisher.
-func New(o Options) *Publisher { return &Publisher{o: o} }
+func New(o Options) *Publisher {
+	if o.parts == (parting{}) {
+		o.parts = official
+	}
+	return &Publisher{o: o}
+}
 
 // Begin implements progress.Observer.
 func (p *Publisher) Begin(run *progress.Run) progress.Needs {
@@ -56,14 +68,25 @@ func (p *Publisher) End(e *progress.Ending) {
 	}
 	var ctx context.Context
 	ctx, p.cancel = context.WithTimeout(context.Background(), p.o.Timeout)
+	p.limit = ctx.Done()
 	ended := make(chan struct{})
 	p.ended = ended
-	u := newUpload(p.o, p.bench, e, p.start)
+	log, options, bench, start := p.bench.Log("wandb"), p.o, p.bench, p.start
 	go func() {
 		defer close(ended)
-		u.upload(ctx)
+		defer func() {
+			if fault := recover(); fault != nil {
+				log.Warn("Weights & Biases: the upload failed by an error of this program; the local files are complete: " +
+					rest.OneLine(fmt.Sprint(fault)))
+				log.Debug(string(debug.Stack()))
+			}
+		}()
+		newUpload(options, bench, e, start, log).upload(ctx)
 	}()
 }
+
+// grace is the time that an upload has to end once it was told to.
+const grace = 5 * time.Second
 
 // Wait implements progress.Uploader.
 func (p *Publisher) Wait(stop <-chan struct{}) {
@@ -81,8 +104,15 @@ func (p *Publisher) Wait(stop <-chan struct{}) {
 	}
 	select {
 	case <-p.ended:
+		return
 	case <-stop:
 		p.cancel()
-		<-p.ended
+	case <-p.limit:
+	}
+	select {
+	case <-p.ended:
+	case <-time.After(grace):
+		// Nothing but a file system that hangs can hold it up. It is left alone: the program ends without it.
+		p.bench.Log("wandb").Warn("Weights & Biases: the upload does not end; it was abandoned")
 	}
 }

@@ -2,18 +2,13 @@ package wandb
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/publish/bundle"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/publish/rest"
 )
@@ -27,18 +22,26 @@ type upload struct {
 	bench   *progress.Run
 	ending  *progress.Ending
 	log     *slog.Logger
-	service *service
+	service *service // nil = off line
 	start   time.Time
 	run     bucket
 }
 
-func newUpload(o Options, bench *progress.Run, e *progress.Ending, start time.Time) *upload {
-	return &upload{o: o, bench: bench, ending: e, log: bench.Log("wandb"), start: start,
-		service: newService(o.Environment, bench.Version, o.Redactor.Text)}
+func newUpload(o Options, bench *progress.Run, e *progress.Ending, start time.Time,
+	log *slog.Logger) *upload {
+	u := &upload{o: o, bench: bench, ending: e, log: log, start: start}
+	if !o.Environment.Offline {
+		u.service = newService(o.Environment, bench.Version, o.Redactor.Text)
+	}
+	return u
 }
 
 // upload sends all that there is of the run, and logs one line about it.
 func (u *upload) upload(ctx context.Context) {
+	if u.o.Environment.Offline {
+		u.keep(ctx)
+		return
+	}
 	n, text, p := u.send(ctx)
 	if p == nil {
 		u.log.Info(fmt.Sprintf("Weights & Biases: uploaded the results and %d files to %s", n, u.page()))
@@ -51,16 +54,32 @@ func (u *upload) upload(ctx context.Context) {
 	u.log.Warn(fmt.Sprintf("Weights & Biases: %s %s; %s", u.service.base, reason, text))
 }
 
+// keep writes the run for "wandb sync", and logs one line about it.
+func (u *upload) keep(ctx context.Context) {
+	dir, n, err := u.write(ctx)
+	switch {
+	case ctx.Err() != nil:
+		u.log.Warn(fmt.Sprintf("Weights & Biases: the run for \"wandb sync\" was not written within %g s (%s)",
+			u.o.Timeout.Seconds(), variableTimeout))
+	case err != nil:
+		u.log.Warn("Weights & Biases: the run for \"wandb sync\" cannot be written: " +
+			rest.OneLine(u.o.Redactor.Text(err.Error())))
+	default:
+		u.log.Info(fmt.Sprintf("Weights & Biases: wrote the results and the names of %d files; upload them with: "+
+			"wandb sync %s", n, dir))
+	}
+}
+
 // send makes the requests and returns the number of files. With a problem, it says what is missing.
 func (u *upload) send(ctx context.Context) (files int, missing string, p *rest.Problem) {
 	const nothing = "nothing was uploaded"
 	settings, err := artifact.AppendJSON(nil, config(u.bench, u.o.Redactor))
 	if err != nil {
-		return 0, nothing, &rest.Problem{Text: "cannot be sent the configuration: " + err.Error()}
+		return 0, nothing, u.unsent("configuration", err)
 	}
 	id := token(runID)
 	variables := map[string]any{"name": id, "project": u.o.Project, "displayName": u.bench.UploadName(u.o.RunName),
-		"config": string(settings), "program": "aiperf", "tags": tags(u.bench, u.o.Tags)}
+		"config": string(settings), "program": program, "tags": tags(u.bench, u.o.Tags)}
 	if u.o.Entity != "" {
 		variables["entity"] = u.o.Entity
 	}
@@ -87,54 +106,30 @@ const runID = 8
 // results uploads the table of the results, and the files of the run itself. It returns what ends the run with the
 // values of its summary.
 func (u *upload) results(ctx context.Context, settings []byte) (end func() *rest.Problem, p *rest.Problem) {
-	unsent := func(err error) *rest.Problem {
-		return &rest.Problem{Text: "cannot be sent the results: " + err.Error(), Kind: rest.Refused}
-	}
-	list := shown(u.ending.Metrics, u.o.Groups)
-	t := newTable(list)
-	stored, err := artifact.AppendJSON(nil, t.stored())
+	r, err := u.newResults(u.run.Name)
 	if err != nil {
-		return nil, unsent(err)
+		return nil, u.unsent("results", err)
 	}
-	media, err := artifact.AppendJSON(nil, t.media())
-	if err != nil {
-		return nil, unsent(err)
-	}
-	const storedName = tableName + ".table.json"
-	a := newBundled("run-"+u.run.Name+"-"+tableName, "run_table", []content{inMemory(storedName, stored)})
-	if p := u.service.putArtifact(ctx, &u.run, a); p != nil {
+	if p := u.service.putArtifact(ctx, &u.run, r.table); p != nil {
 		return nil, p
 	}
-	sha := sha256.Sum256(media)
-	hash := hex.EncodeToString(sha[:])
-	mediaName := "media/table/" + tableName + "_0_" + hash[:20] + ".table.json"
-	reference := artifact.Object{{Key: "_type", Value: "table-file"}, {Key: "log_mode", Value: "IMMUTABLE"},
-		{Key: "path", Value: mediaName}, {Key: "sha256", Value: hash}, {Key: "size", Value: len(media)},
-		{Key: "nrows", Value: len(t.rows)}, {Key: "ncols", Value: len(t.columns)},
-		{Key: "artifact_path", Value: "wandb-client-artifact://" + a.clientID + "/" + storedName},
-		{Key: "_latest_artifact_path", Value: "wandb-client-artifact://" + a.sequenceID + ":latest/" + storedName}}
-	now := time.Now()
-	row := artifact.Object{{Key: "_step", Value: 0}, {Key: "_runtime", Value: now.Sub(u.start).Seconds()},
-		{Key: "_timestamp", Value: float64(now.UnixMicro()) / 1e6}, {Key: tableName, Value: reference}}
-	history, err := artifact.AppendJSON(nil, row)
+	history, err := artifact.AppendJSON(nil, r.history)
 	if err != nil {
-		return nil, unsent(err)
+		return nil, u.unsent("results", err)
 	}
-	values := append(slices.Clip(row), summary(list)...)
-	final, err := artifact.AppendJSON(nil, append(values, artifact.Member{Key: "_wandb", Value: artifact.Object{
-		{Key: "runtime", Value: int64(now.Sub(u.start).Seconds())}}}))
+	final, err := artifact.AppendJSON(nil, r.summary)
 	if err != nil {
-		return nil, unsent(err)
+		return nil, u.unsent("results", err)
 	}
-	about, err := artifact.AppendIndented(nil, artifact.Object{{Key: "program", Value: "aiperf"},
+	about, err := artifact.AppendIndented(nil, artifact.Object{{Key: "program", Value: program},
 		{Key: "startedAt", Value: u.start.UTC().Format(time.RFC3339Nano)}, {Key: "os", Value: runtime.GOOS},
 		{Key: "cpu_arch", Value: runtime.GOARCH}})
 	if err != nil {
-		return nil, unsent(err)
+		return nil, u.unsent("results", err)
 	}
 	// The configuration is JSON, which is YAML too.
 	files := []content{inMemory("wandb-summary.json", final), inMemory("config.yaml", settings),
-		inMemory("wandb-metadata.json", about), inMemory(mediaName, media)}
+		inMemory("wandb-metadata.json", about), r.media}
 	if p := u.service.putRunFiles(ctx, &u.run, files); p != nil {
 		return nil, p
 	}
@@ -142,44 +137,29 @@ func (u *upload) results(ctx context.Context, settings []byte) (end func() *rest
 	for i := range files {
 		names = append(names, files[i].name)
 	}
-	exit := 0
-	if u.ending.Failed || u.ending.Cancelled {
-		exit = 1
-	}
 	return func() *rest.Problem {
-		return u.service.stream(ctx, &u.run, string(history), string(final), names, exit)
+		return u.service.stream(ctx, &u.run, string(history), string(final), names, u.exitCode())
 	}, nil
 }
 
 // files uploads the files of the run's folder as an artifact.
 func (u *upload) files(ctx context.Context) (int, *rest.Problem) {
-	unread := func(err error) *rest.Problem {
-		return &rest.Problem{Text: "cannot be sent the files: " + rest.OneLine(u.service.Redact(err.Error())),
-			Kind: rest.Refused}
-	}
-	names, err := bundle.Find(u.bench.Dir, u.o.Globs)
-	if err != nil {
-		return 0, unread(err)
-	}
-	var files []content
-	for _, name := range names {
-		if strings.HasPrefix(name, "wandb/") || slices.Contains(u.o.Without, name) {
-			continue
-		}
-		if ctx.Err() != nil {
-			return 0, rest.NoAnswer()
-		}
-		file, err := onDisk(u.bench.Dir, name)
-		if err != nil {
-			return 0, unread(err)
-		}
-		files = append(files, file)
-	}
-	if len(files) == 0 {
+	a, err := u.bundle(ctx, u.run.Name)
+	switch {
+	case ctx.Err() != nil:
+		return 0, rest.NoAnswer()
+	case err != nil:
+		return 0, u.unsent("files", err)
+	case len(a.files) == 0:
 		return 0, nil
 	}
-	p := u.service.putArtifact(ctx, &u.run, newBundled("aiperf-"+u.run.Name, "aiperf-run", files))
-	return len(files), p
+	return len(a.files), u.service.putArtifact(ctx, &u.run, a)
+}
+
+// unsent returns the problem of what cannot be read or written here.
+func (u *upload) unsent(what string, err error) *rest.Problem {
+	return &rest.Problem{Text: "cannot be sent the " + what + ": " + rest.OneLine(u.service.Redact(err.Error())),
+		Kind: rest.Refused}
 }
 
 // page returns the address of the run's page.

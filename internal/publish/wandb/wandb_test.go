@@ -2,6 +2,7 @@ package wandb
 
 import (
 	"bytes"
+	"context"
 	"crypto/md5"
 	"encoding/base64"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -118,7 +120,16 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // publish uploads a run with two metrics and a few files, and returns the log.
 func publish(t *testing.T, f *fake, timeout time.Duration) string {
 	t.Helper()
-	dir := t.TempDir()
+	environment, err := ReadEnvironment(lookup(map[string]string{variableURL: f.url, variableKey: testKey}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return publishFrom(t, t.TempDir(), Options{Environment: environment, Timeout: timeout})
+}
+
+// publishFrom uploads a run whose files it writes to a folder.
+func publishFrom(t *testing.T, dir string, o Options) string {
+	t.Helper()
 	for _, name := range []string{"a.json", "b.jsonl", "plots/p q.png", "wandb/x.png", "mlflow_export.json", "run.log"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -128,14 +139,11 @@ func publish(t *testing.T, f *fake, timeout time.Duration) string {
 			t.Fatal(err)
 		}
 	}
-	environment, err := ReadEnvironment(lookup(map[string]string{variableURL: f.url, variableKey: testKey}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	o.Project, o.Tags, o.Groups = "bench", []string{"team", "aiperf-1.2.3"}, []metrics.Group{metrics.GroupDefault}
+	o.Globs, o.Without = bundle.Patterns(""), []string{"mlflow_export.json"}
+	o.Redactor = artifact.NewRedactor("s3cret-value")
 	var log bytes.Buffer
-	p := New(Options{Environment: environment, Project: "bench", Tags: []string{"team", "aiperf-1.2.3"},
-		Groups: []metrics.Group{metrics.GroupDefault}, Globs: bundle.Patterns(""), Without: []string{"mlflow_export.json"},
-		Timeout: timeout, Redactor: artifact.NewRedactor("s3cret-value")})
+	p := New(o)
 	p.Begin(&progress.Run{BenchmarkID: "0123456789", Version: "1.2.3", Dir: dir,
 		Command: "aiperf profile --api-key s3cret-value",
 		Config:  artifact.Object{{Key: "models", Value: []any{"m"}}, {Key: "none", Value: nil}},
@@ -262,6 +270,32 @@ func TestASlowServiceEndsAtTheLimit(t *testing.T) {
 	}
 }
 
+// An upload that panics costs one line of the log.
+func TestAnErrorOfThisProgramDoesNotEndIt(t *testing.T) {
+	log := publishFrom(t, t.TempDir(), Options{Timeout: time.Minute}) // no Environment
+	if strings.Count(log, "\n") != 1 || !strings.Contains(log, "level=WARN") ||
+		!strings.Contains(log, "the local files are complete: runtime error: invalid memory address") {
+		t.Error(log)
+	}
+}
+
+// An upload that nothing ends, such as one that reads from a file system that hangs, is left behind after a grace period.
+func TestAnUploadThatDoesNotEndIsLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		hangs := make(chan struct{})
+		p := New(Options{})
+		p.bench = &progress.Run{Log: func(string) *slog.Logger { return slog.New(slog.NewTextHandler(&log, nil)) }}
+		p.cancel, p.limit, p.ended = cancel, ctx.Done(), hangs
+		begun := time.Now()
+		p.Wait(nil)
+		if took := time.Since(begun); took != 30*time.Second+grace || !strings.Contains(log.String(), "it was abandoned") {
+			t.Errorf("waited for %s, log %s", took, log.String())
+		}
+	})
+}
+
 func TestEnvironment(t *testing.T) {
 	netrc := filepath.Join(t.TempDir(), "netrc")
 	text := "# keys\nmachine other login user password no\nmachine api.wandb.ai\n  login user\n  password from-file\n"
@@ -275,10 +309,12 @@ func TestEnvironment(t *testing.T) {
 	if e, err = ReadEnvironment(lookup(map[string]string{variableMode: "disabled"})); err != nil || !e.Disabled {
 		t.Errorf("%+v %v", e, err)
 	}
+	if e, err = ReadEnvironment(lookup(map[string]string{variableMode: "offline"})); err != nil || !e.Offline {
+		t.Errorf("%+v %v", e, err)
+	}
 	for want, values := range map[string]map[string]string{
 		"set WANDB_API_KEY":         {variableNetrc: netrc, variableURL: "http://elsewhere"},
-		"WANDB_MODE=offline":        {variableMode: "offline", variableKey: testKey},
-		"neither online":            {variableMode: "later", variableKey: testKey},
+		"is not online":             {variableMode: "later", variableKey: testKey},
 		"WANDB_BASE_URL h:1":        {variableURL: "h:1", variableKey: testKey},
 		"WANDB_API_KEY contains":    {variableKey: "a b"},
 		"cannot read the key":       {variableNetrc: filepath.Dir(netrc)},

@@ -102,7 +102,9 @@ type Cell struct {
 	Failures []Failure
 	// Figures are keyed as [Metric.Key].
 	Figures map[string]Figure
-	Verdict Verdict
+	// Accuracy is nil where no answers were graded; [Cell.SetAccuracy] sets it.
+	Accuracy *Accuracy
+	Verdict  Verdict
 	// Why is the reason for the verdict in words, such as the limit that was missed; "" for none.
 	Why string
 	// Objectives are the values that the search scored, empty where there are none.

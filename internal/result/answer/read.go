@@ -42,6 +42,8 @@ type aggregateFile struct {
 	// Best is kept in its order.
 	Best   artifact.Object   `json:"best_configurations"`
 	Pareto []artifact.Object `json:"pareto_optimal"`
+	// Accuracy is only in those of this program.
+	Accuracy *accuracyFile `json:"accuracy"`
 }
 
 type failedRun struct{ Label, Error string }
@@ -155,6 +157,7 @@ func Read(aggregate []byte) (*Sweep, error) {
 		}
 		s.Judge()
 	}
+	s.accuracy(&f)
 	s.front(&f)
 	s.best(f.Best)
 	return s, nil
@@ -255,7 +258,7 @@ func isRank(stat string) bool {
 
 // firstMetrics are the metrics that matter most, in their order on the page.
 var firstMetrics = []string{
-	"output_token_throughput", "request_throughput", "goodput", "total_token_throughput",
+	"output_token_throughput", "request_throughput", "goodput", metrics.AccuracyOverall, "total_token_throughput",
 	"output_token_throughput_per_user", "time_to_first_token", "inter_token_latency", "request_latency",
 	"request_error_rate", "good_request_fraction", "cost_per_million_output_tokens",
 }

@@ -2,46 +2,14 @@ package compare
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-func TestMcNemarIsTheBinomialTest(t *testing.T) {
-	for _, c := range []struct {
-		lost, won int
-		want      float64
-	}{
-		{0, 0, 1}, {5, 5, 1}, {1, 0, 1}, {12, 3, 2 * (1 + 15 + 105 + 455) / 32768.0}, {0, 10, 2 / 1024.0},
-	} {
-		if p := mcNemar(c.lost, c.won); math.Abs(p-c.want) > 1e-12 {
-			t.Errorf("%d lost, %d won: p = %v, want %v", c.lost, c.won, p, c.want)
-		}
-		if p, q := mcNemar(c.lost, c.won), mcNemar(c.won, c.lost); p != q {
-			t.Errorf("%d and %d: %v one way, %v the other", c.lost, c.won, p, q)
-		}
-	}
-}
-
-func TestIntervalOfPairedAnswers(t *testing.T) {
-	for _, c := range [][3]int{{500, 12, 3}, {500, 3, 12}, {40, 0, 0}, {40, 9, 0}, {40, 0, 40}} {
-		a := Answers{Problems: c[0], Lost: c[1], Won: c[2], Confidence: 0.95}
-		a.judge()
-		b := Answers{Problems: c[0], Lost: c[2], Won: c[1], Confidence: 0.95}
-		b.judge()
-		if a.Low > a.Difference || a.Difference > a.High || a.Low < -1 || a.High > 1 || a.Low == a.High {
-			t.Errorf("%v: %v is not between %v and %v", c, a.Difference, a.Low, a.High)
-		}
-		if math.Abs(a.Low+b.High) > 1e-9 || math.Abs(a.High+b.Low) > 1e-9 {
-			t.Errorf("%v: %v … %v, and with the runs exchanged %v … %v", c, a.Low, a.High, b.Low, b.High)
-		}
-	}
-}
-
-func TestAnswersArePairedByProblem(t *testing.T) {
-	run := func(summary, answers string, passed map[string]bool) System {
+func TestAnswersOfSystems(t *testing.T) {
+	run := func(summary, answers string, passed map[string]bool) Run {
 		dir := t.TempDir()
 		var text strings.Builder
 		for id, right := range passed {
@@ -50,10 +18,12 @@ func TestAnswersArePairedByProblem(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, answers), []byte(text.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return System{Name: "x", Runs: []Run{{Summary: filepath.Join(dir, summary)}}}
+		return Run{Summary: filepath.Join(dir, summary)}
 	}
-	base := run("profile_export_aiperf.json", "accuracy_export.jsonl", map[string]bool{"a": true, "b": true, "c": false, "only base": true, "d": true})
-	next := run("x.json", "x_accuracy.jsonl", map[string]bool{"a": false, "b": true, "c": true, "d": false, "only new": true})
+	first := run("profile_export_aiperf.json", "accuracy_export.jsonl",
+		map[string]bool{"a": true, "b": true, "c": false, "only base": true, "d": true})
+	second := run("x.json", "x_accuracy.jsonl", map[string]bool{"a": false, "b": true, "c": true, "d": false, "new": true})
+	base, next := System{Name: "x", Runs: []Run{first}}, System{Name: "y", Runs: []Run{second}}
 	a, err := answersOf(&base, &next, 0.95)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +31,11 @@ func TestAnswersArePairedByProblem(t *testing.T) {
 	if a == nil || a.Problems != 4 || a.Lost != 2 || a.Won != 1 || a.Difference != -0.25 {
 		t.Errorf("%+v", a)
 	}
-	without := System{Name: "y", Runs: []Run{{Summary: filepath.Join(t.TempDir(), "x.json")}}}
+	base.Runs = append(base.Runs, first, second) // most of its answers are those of the first
+	if a, err := answersOf(&base, &next, 0.95); err != nil || a == nil || a.Problems != 5 || a.Lost != 2 || a.Won != 1 {
+		t.Errorf("of three runs: %+v, %v", a, err)
+	}
+	without := System{Name: "z", Runs: []Run{{Summary: filepath.Join(t.TempDir(), "x.json")}}}
 	if a, err := answersOf(&base, &without, 0.95); a != nil || err != nil {
 		t.Errorf("a run without graded answers: %+v, %v", a, err)
 	}

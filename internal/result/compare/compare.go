@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/graded"
 )
 
 // Verdict is the result of comparing a figure of two systems.
@@ -64,8 +65,8 @@ type Comparison struct {
 	// Notes are reasons why the runs may not be comparable.
 	Notes   []string
 	Figures []Figure
-	// Answers compares the graded answers of two single runs; nil where they have none in common.
-	Answers *Answers
+	// Answers compares the graded answers; nil where they have no problem in common.
+	Answers *graded.Difference
 	// Missing are the requested metrics that the base has and the new system has not.
 	Missing []string
 	// Incomplete reports that a run of either system did not complete.
@@ -373,7 +374,7 @@ func (c *Comparison) Object() artifact.Object {
 		{Key: "missing", Value: append([]string{}, c.Missing...)}, {Key: "figures", Value: list},
 	}
 	if c.Answers != nil {
-		out = append(out, artifact.Member{Key: "answers", Value: c.Answers.object()})
+		out = append(out, artifact.Member{Key: "answers", Value: c.Answers.Object()})
 	}
 	return out
 }

@@ -5,7 +5,6 @@ import (
 
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/unit"
-	"aiperf/internal/result/summary"
 )
 
 // directions has the metrics whose direction follows neither from the unit nor from the flags: 1 more is better, −1
@@ -35,10 +34,8 @@ func direction(tag, display string) int {
 		return 0
 	}
 	switch d, known := metrics.Lookup(tag); {
-	case strings.HasPrefix(tag, "accuracy.unparsed"):
+	case strings.HasPrefix(tag, metrics.AccuracyUnparsed), tag == metrics.AccuracyVaried, tag == metrics.AccuracyFlipped:
 		return -1
-	case summary.IsAccuracy(tag):
-		return 1
 	case known && d.LargerIsBetter():
 		return 1
 	case strings.HasSuffix(display, "/J") || strings.HasSuffix(display, "/W"): // of the GPUs: not in the table

@@ -99,7 +99,7 @@ func CompareSweeps(base, next *Sweep, o Options) (*SweepComparison, error) {
 // Failed reports whether the new sweep is worse somewhere, lacks something that the base has, or is not complete.
 func (c *SweepComparison) Failed() bool {
 	return len(c.OnlyBase) > 0 || slices.ContainsFunc(c.Cells, func(one CellComparison) bool {
-		return one.Incomplete || one.Worse()+len(one.Missing) > 0
+		return one.Incomplete || one.Worse()+len(one.Missing) > 0 || one.AnswersLeaning() == Worse
 	})
 }
 

@@ -233,7 +233,7 @@ func Text(list []*Comparison, o TextOptions) string {
 	for _, c := range list {
 		p.headline(c.NewName(), c.Finding(), c.tone())
 		if c.Answers != nil {
-			p.headline(c.NewName(), c.Answers.String(), plainStyle)
+			p.headline(c.NewName(), c.Answers.String(), tones[c.AnswersLeaning()])
 		}
 	}
 	p.line("")

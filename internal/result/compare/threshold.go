@@ -58,8 +58,6 @@ func ParseThreshold(text string, further []float64, figures *summary.Figures) (T
 		t.Unit = block.Unit
 	case known:
 		t.Unit = string(d.Display)
-	case summary.IsAccuracy(t.Tag):
-		t.Unit = string(unit.Ratio)
 	default:
 		return Threshold{}, fmt.Errorf("%s: %s is not a metric tag%s; docs/metrics.md lists them", quote(text),
 			quote(t.Tag), Near(t.Tag))

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/compare"
+	"aiperf/internal/result/graded"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/report/html"
@@ -58,7 +59,7 @@ func Write(ctx context.Context, r *summary.Result, s *summary.State, o Options) 
 			Path: o.To.Path(config.RecordsParquet)})
 	}
 	if o.Page != nil {
-		exporters = append(exporters, html.Export{Path: o.To.Path(config.HTMLReport), Run: pageOf(r, s, *o.Page)})
+		exporters = append(exporters, html.Export{Path: o.To.Path(config.HTMLReport), Run: pageOf(r, s, o.From, *o.Page)})
 	}
 	tables := report.ExportAll(ctx, r, exporters...)
 	shown := consoleOptions(s)
@@ -72,14 +73,22 @@ func Write(ctx context.Context, r *summary.Result, s *summary.State, o Options) 
 	return shown, errors.Join(tables, text)
 }
 
-// Page returns the HTML report, of which run holds what was collected alongside the requests, and writes nothing.
-func Page(r *summary.Result, s *summary.State, run html.Run) ([]byte, error) {
-	run = pageOf(r, s, run)
+// Page returns the HTML report, of which run holds what was collected alongside the requests, and writes nothing. From is
+// the folder of the run.
+func Page(r *summary.Result, s *summary.State, from config.Artifacts, run html.Run) ([]byte, error) {
+	run = pageOf(r, s, from, run)
 	return html.Render(r, &run)
 }
 
-// pageOf adds what the state has to what the page shows.
-func pageOf(r *summary.Result, s *summary.State, page html.Run) html.Run {
+// shownAnswers is how many wrong answers, and how many problems with different answers, the page shows.
+const shownAnswers = 50
+
+// pageOf adds what the state and the graded answers have to what the page shows.
+func pageOf(r *summary.Result, s *summary.State, from config.Artifacts, page html.Run) html.Run {
+	if r.Accuracy != nil {
+		// Without a readable file the page shows the counts alone.
+		page.Answers, _ = graded.ReadNotable(from.Path(config.AccuracyJSONL), shownAnswers)
+	}
 	figures := summary.FiguresOf(r)
 	page.Phases, page.Looks, page.ServerFigures = s.Phases, s.Looks, s.Console.ServerMetrics
 	page.Thresholds = compare.Judge(s.FailIf, s.Config.Percentiles, &figures)

@@ -87,7 +87,7 @@ func Page(ctx context.Context, o ReportOptions) ([]byte, error) {
 	if page == nil {
 		return nil, err // else a part is missing, and the page leaves it out
 	}
-	return files.Page(result, r.shown(), *page)
+	return files.Page(result, r.shown(), from, *page)
 }
 
 // replay reads the records of a run.

@@ -51,6 +51,9 @@ func accuracyObject(a *summary.Accuracy) artifact.Object {
 		{Key: "asked", Value: a.Asked}, {Key: "ungraded", Value: a.Ungraded}, {Key: "overall", Value: row(&overall)},
 		{Key: "tasks", Value: tasks},
 	}
+	if a.Late > 0 {
+		o = append(o, artifact.Member{Key: "late", Value: a.Late})
+	}
 	if p := a.Repeats; p != nil {
 		o = append(o, artifact.Member{Key: "repeats", Value: artifact.Object{
 			{Key: "problems", Value: p.Problems}, {Key: "varied", Value: p.Varied}, {Key: "flipped", Value: p.Flipped},

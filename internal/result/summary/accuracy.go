@@ -1,11 +1,8 @@
 package summary
 
 import (
-	"strings"
-
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
-	"aiperf/internal/measure/unit"
 )
 
 // Accuracy is how many answers of a run were right.
@@ -17,6 +14,8 @@ type Accuracy struct {
 	Asked    int64 `json:"asked"`
 	// Ungraded are failed requests, which have no answer.
 	Ungraded int64 `json:"ungraded"`
+	// Late are answers that could not be graded before the run ended.
+	Late int64 `json:"late,omitempty"`
 	// Tasks are by name.
 	Tasks []TaskAccuracy `json:"tasks"`
 	// Repeats is nil where no problem was graded more than once.
@@ -29,6 +28,8 @@ type TaskAccuracy struct {
 	Correct  int64  `json:"correct"`
 	Total    int64  `json:"total"`
 	Unparsed int64  `json:"unparsed"`
+	// Problems is the number of different problems among them.
+	Problems int64 `json:"problems,omitempty"`
 }
 
 // Repeats says how alike the answers to the same problem are.
@@ -46,12 +47,17 @@ const accuracyConfidence = 0.95
 // Rate returns the share of right answers, 0 of none.
 func (t *TaskAccuracy) Rate() float64 { return share(t.Correct, t.Total) }
 
-// Interval returns the interval that has the true share with a confidence of 95 % (Wilson).
+// Interval returns the interval that has the true share with a confidence of 95 % (Wilson). Several answers to the same
+// problem count as one observation, since they say little more than one does.
 func (t *TaskAccuracy) Interval() stats.Range {
-	if t.Total == 0 {
+	n := t.Total
+	if t.Problems > 0 {
+		n = min(n, t.Problems)
+	}
+	if n == 0 {
 		return stats.Range{High: 1}
 	}
-	return stats.Wilson(t.Rate(), float64(t.Total), accuracyConfidence)
+	return stats.Wilson(t.Rate(), float64(n), accuracyConfidence)
 }
 
 // Overall adds the tasks up.
@@ -61,9 +67,14 @@ func (a *Accuracy) Overall() TaskAccuracy {
 		all.Correct += t.Correct
 		all.Total += t.Total
 		all.Unparsed += t.Unparsed
+		all.Problems += t.Problems
 	}
 	return all
 }
+
+// NoneParsed is said of a run of which no answer was in the form asked for.
+const NoneParsed = "No answer was given in the form that was asked for. Check that the server answers in full: its limit " +
+	"of tokens, its chat template, and whether the model thinks before it answers."
 
 // OverallTask stands for all tasks in tables.
 const OverallTask = "OVERALL"
@@ -84,27 +95,17 @@ func (a *Accuracy) Metrics() []metrics.Result {
 	if overall.Total == 0 {
 		return nil
 	}
-	list := []metrics.Result{accuracyMetric("accuracy.overall", "Accuracy", overall.Correct, overall.Total)}
+	list := []metrics.Result{metrics.AccuracyResult(metrics.AccuracyOverall, overall.Correct, overall.Total)}
 	for _, t := range a.Tasks {
-		list = append(list, accuracyMetric("accuracy.task."+t.Task, "Accuracy: "+t.Task, t.Correct, t.Total))
+		list = append(list, metrics.AccuracyResult(metrics.AccuracyTask+t.Task, t.Correct, t.Total))
 	}
-	list = append(list, accuracyMetric("accuracy.unparsed", "Unparsed Answers", overall.Unparsed, overall.Total))
+	list = append(list, metrics.AccuracyResult(metrics.AccuracyUnparsed, overall.Unparsed, overall.Total))
 	for _, t := range a.Tasks {
-		list = append(list, accuracyMetric("accuracy.unparsed.task."+t.Task, "Unparsed Answers: "+t.Task, t.Unparsed, t.Total))
+		list = append(list, metrics.AccuracyResult(metrics.AccuracyUnparsedTask+t.Task, t.Unparsed, t.Total))
+	}
+	if r := a.Repeats; r != nil {
+		list = append(list, metrics.AccuracyResult(metrics.AccuracyVaried, r.Varied, r.Problems),
+			metrics.AccuracyResult(metrics.AccuracyFlipped, r.Flipped, r.Problems))
 	}
 	return list
-}
-
-// IsAccuracy reports whether a tag is one of [Accuracy.Metrics].
-func IsAccuracy(tag string) bool {
-	switch tag {
-	case "accuracy.overall", "accuracy.unparsed":
-		return true
-	}
-	return strings.HasPrefix(tag, "accuracy.task.") || strings.HasPrefix(tag, "accuracy.unparsed.task.")
-}
-
-func accuracyMetric(tag, header string, n, of int64) metrics.Result {
-	return metrics.Result{Tag: tag, Header: header, Unit: string(unit.Ratio), Group: metrics.GroupNone,
-		Stats: metrics.Stats{Avg: share(n, of), Sum: float64(n), Count: of}}
 }

@@ -35,6 +35,13 @@ type Health struct {
 	peaks        peaks
 }
 
+// Unobserved returns what is known of a process that was not observed: nothing, and so no finding comes from it.
+func Unobserved(d time.Duration) Health {
+	no := math.NaN()
+	return Health{Duration: d, CPUQuota: no, CPUShare: no, CPUPeak: no, StealShare: no, PressureShare: no,
+		GC: GC{AssistShare: no}, availableMin: -1}
+}
+
 // GC is the garbage collector's part.
 type GC struct {
 	Cycles int64

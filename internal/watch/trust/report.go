@@ -87,9 +87,10 @@ func Unjudged(h *Health, in *Inputs) *Report {
 	return r
 }
 
-// Include adds findings on another process that was a client of the same run. They name the process and lead to the
-// verdict as its own do; those on the course of the run count only where the report has none of their kind.
-func (r *Report) Include(who string, found []Reason) {
+// Include adds what was found of another process that was a client of the same run. Its findings name the process and
+// lead to the verdict as its own do; those on the course of the run count only where the report has none of their kind.
+// Of the bounds, the larger ones count.
+func (r *Report) Include(who string, found []Reason, bounds []Bound) {
 	for _, reason := range found {
 		known := slices.ContainsFunc(r.Reasons, func(o Reason) bool { return o.Code == reason.Code })
 		reason.course = OfCourse(reason.Code)
@@ -100,6 +101,19 @@ func (r *Report) Include(who string, found []Reason) {
 		r.Reasons = append(r.Reasons, reason)
 		if reason.Leads == ClientLimited || r.Verdict == Valid {
 			r.Verdict = reason.Leads
+		}
+	}
+	for i := range r.Bounds {
+		b := &r.Bounds[i]
+		for j := range bounds {
+			o := &bounds[j]
+			switch {
+			case o.Tag != b.Tag:
+			case b.Unit == "ms":
+				b.Value = max(b.Value, o.Value)
+			case o.Metric.Avg > 0: // a part of the rate
+				b.Value = max(b.Value, o.Value/o.Metric.Avg*b.Metric.Avg)
+			}
 		}
 	}
 }

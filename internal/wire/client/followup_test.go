@@ -76,6 +76,12 @@ func follow(t *testing.T, o Options, url string, ctx context.Context, cancelAfte
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
+	return followOn(c, url, ctx, cancelAfterNS, list...)
+}
+
+// followOn sends a request with the follow-ups of a list.
+func followOn(c *Client, url string, ctx context.Context, cancelAfterNS int64, list ...Next) (Exchange, *steps,
+	*bodies) {
 	s, b := &steps{list: list}, &bodies{}
 	headers := []record.Header{{Name: "User-Agent", Value: "u"}, {Name: "Authorization", Value: "Bearer k"},
 		{Name: "Content-Type", Value: "application/json"}}
@@ -129,31 +135,38 @@ func TestForeignOriginsGetNoCredentials(t *testing.T) {
 	}
 }
 
-func TestFollowUpsEnd(t *testing.T) {
-	url, _ := jobServer(t)
-	again := func() []Next {
-		list := make([]Next, 1000)
-		for i := range list {
-			list[i] = Next{URL: url + "/one", Wait: 5 * time.Millisecond}
+// Follow-ups end in time: each reply of the server is there at once, and each follow-up waits for 5 ms.
+func TestFollowUpsEndInTime(t *testing.T) {
+	const url = "http://127.0.0.1:1"
+	list := make([]Next, 1000)
+	for i := range list {
+		list[i] = Next{URL: url + "/one", Wait: 5 * time.Millisecond}
+	}
+	replies := slowly(0, text("200 OK", "application/json", "{}"))
+	bubble(t, func(o *Options) { o.Timeout = 61 * time.Millisecond }, replies, func(t *testing.T, c *Client) {
+		if ex, s, _ := followOn(c, url, t.Context(), -1, list...); ex.Err == nil || ex.Err.Type != "late" ||
+			ex.Err.Message != "61ms" || len(s.seen) != 13 {
+			t.Errorf("too late: %+v after %d replies", ex.Err, len(s.seen))
 		}
-		return list
-	}
-	short := DefaultOptions()
-	short.Timeout = 60 * time.Millisecond
-	if ex, _, _ := follow(t, short, url, t.Context(), -1, again()...); ex.Err == nil || ex.Err.Type != "late" ||
-		ex.Err.Message != "60ms" {
-		t.Errorf("too late: %+v", ex.Err)
-	}
-	ex, _, _ := follow(t, DefaultOptions(), url, t.Context(), int64(30*time.Millisecond), again()...)
-	if ex.Err == nil || ex.Err.Type != typeCancelled || ex.CancelledNS == 0 || ex.CutOff ||
-		!strings.Contains(ex.Err.Message, "0.030s") {
-		t.Errorf("cancelled: %+v, cut off %v", ex.Err, ex.CutOff)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-	defer cancel()
-	if ex, _, _ := follow(t, DefaultOptions(), url, ctx, -1, again()...); !ex.CutOff {
-		t.Errorf("cut off: %+v", ex.Err)
-	}
+	})
+	bubble(t, nil, replies, func(t *testing.T, c *Client) {
+		ex, s, _ := followOn(c, url, t.Context(), int64(31*time.Millisecond), list...)
+		if ex.Err == nil || ex.Err.Type != typeCancelled || ex.CancelledNS == 0 || ex.CutOff ||
+			!strings.Contains(ex.Err.Message, "0.031s") || len(s.seen) != 7 {
+			t.Errorf("cancelled: %+v, cut off %v, after %d replies", ex.Err, ex.CutOff, len(s.seen))
+		}
+	})
+	bubble(t, nil, replies, func(t *testing.T, c *Client) {
+		ctx, cancel := context.WithTimeout(t.Context(), 31*time.Millisecond)
+		defer cancel()
+		if ex, s, _ := followOn(c, url, ctx, -1, list...); !ex.CutOff || len(s.seen) != 7 {
+			t.Errorf("cut off: %+v after %d replies", ex.Err, len(s.seen))
+		}
+	})
+}
+
+func TestFollowUpsEndWithAnError(t *testing.T) {
+	url, _ := jobServer(t)
 	if ex, _, b := follow(t, DefaultOptions(), url, t.Context(), -1, Next{URL: url + "/missing"}); ex.Err == nil ||
 		ex.Err.Message != "404 /missing" || len(b.got) != 0 {
 		t.Errorf("failed: %+v", ex.Err)

@@ -57,6 +57,12 @@ func judge(ex *client.Exchange, reply *endpoint.Reply) *record.Error {
 	return nil
 }
 
+// empty reports whether the server replied as it should, but without any text.
+func (j *Job) empty() bool {
+	reply := j.reply()
+	return j.Decoder != nil && j.Exchange.Err == nil && reply.Err == nil && reply.Malformed == 0 && len(reply.ContentNS) == 0
+}
+
 func invalid(reason string) *record.Error {
 	const name = "InvalidInferenceResultError"
 	return &record.Error{Type: name, Message: record.Exception(name, "Invalid inference result: "+reason)}

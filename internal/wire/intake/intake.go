@@ -30,8 +30,9 @@ type Options struct {
 	MakesImages bool
 	// KeepText keeps the generated text of a successful request in its record.
 	KeepText bool
-	// Answer gets the answer of each successful request: its content, or its reasoning where there is no content, and
-	// the reasoning apart. The texts are only valid during the call. nil drops answers.
+	// Answer gets the answer of each request that the server replied to: its content, or its reasoning where there is
+	// no content, and the reasoning apart. A reply without any text is an empty answer, although its record is an error.
+	// The texts are only valid during the call. nil drops answers.
 	Answer func(r *record.Record, content, reasoning []byte)
 	// WallNS converts an instant of the run's clock.
 	WallNS func(monoNS int64) int64
@@ -123,13 +124,13 @@ func (in *Intake) Record(j *Job) *record.Record {
 		if in.options.KeepText {
 			r.Text = append(append(r.Text, reply.Reasoning...), reply.Output...)
 		}
-		if in.options.Answer != nil {
-			content := reply.Output
-			if len(content) == 0 {
-				content = reply.Reasoning
-			}
-			in.options.Answer(r, content, reply.Reasoning)
+	}
+	if r.Empty = j.empty(); in.options.Answer != nil && (r.Err == nil || r.Empty) {
+		content := reply.Output
+		if len(content) == 0 {
+			content = reply.Reasoning
 		}
+		in.options.Answer(r, content, reply.Reasoning)
 	}
 	in.oddities(r, reply)
 	return r

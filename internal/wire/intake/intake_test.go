@@ -291,6 +291,46 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// Answers are handed over for grading: an empty one is an answer, too, a failed request is not.
+func TestAnswersAreHandedOver(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		job                *Job
+		content, reasoning string
+		answered, empty    bool
+	}{
+		{"content", streamed(t, event{1, delta(`"content":"a"`)}, event{2, delta(`"content":"b"`)}), "ab", "", true, false},
+		{"reasoning and content", streamed(t, event{1, delta(`"reasoning_content":"r"`)}, event{2, delta(`"content":"a"`)}),
+			"a", "r", true, false},
+		{"reasoning alone", streamed(t, event{1, delta(`"reasoning_content":"r"`)}), "r", "r", true, false},
+		{"an empty delta", streamed(t, event{1, delta(`"content":""`)}, event{2, "[DONE]"}), "", "", true, true},
+		{"the end of the stream alone", streamed(t, event{1, "[DONE]"}), "", "", true, true},
+		{"an empty body", whole(t, ""), "", "", true, true},
+		{"a null message", whole(t, `{"object":"chat.completion","choices":[{"message":{"content":null}}]}`), "", "", true, true},
+		{"malformed", streamed(t, event{1, "{"}), "", "", false, false},
+		{"an error inside a 200", whole(t, `{"error":"m"}`), "", "", false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			answers := 0
+			o := options()
+			o.Answer = func(_ *record.Record, content, reasoning []byte) {
+				if answers++; string(content) != c.content || string(reasoning) != c.reasoning {
+					t.Errorf("%q and %q, want %q and %q", content, reasoning, c.content, c.reasoning)
+				}
+			}
+			r := New(o).Record(c.job)
+			if (answers == 1) != c.answered || r.Empty != c.empty || c.empty && r.Err == nil {
+				t.Errorf("%d answers, empty %v, error %v", answers, r.Empty, r.Err)
+			}
+		})
+	}
+	failed := streamed(t, event{1, delta(`"content":""`)})
+	failed.Exchange.Err = &record.Error{Code: 500, HasCode: true}
+	o := options()
+	o.Answer = func(*record.Record, []byte, []byte) { t.Error("a failed request has an answer") }
+	New(o).Record(failed)
+}
+
 // Earlier content does not rescue a request.
 func TestTrapContentDoesNotRescue(t *testing.T) {
 	j := streamed(t, event{1, delta(`"content":"x"`)})

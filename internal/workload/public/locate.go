@@ -49,7 +49,10 @@ func (o *Options) locate(ctx context.Context, s set) (*files, error) {
 	if o.Path != "" {
 		paths, err := s.local(o.Path)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", s.asked(), s.pathOption(), err)
+			if s.table == nil {
+				err = fmt.Errorf("--public-dataset %s: %w", s.name, err)
+			}
+			return nil, fmt.Errorf("%s: %w", s.pathOption(), err)
 		}
 		return &files{paths: paths}, nil
 	}
@@ -62,19 +65,23 @@ func (o *Options) locate(ctx context.Context, s set) (*files, error) {
 			return &files{paths: paths}, nil
 		}
 	}
+	var incomplete error // why the cache's copy does not do
+	s.original = true
 	if s.repo != "" && o.Hub.Dir != "" {
 		for _, revision := range s.revisions() {
 			repo := s.repository()
 			repo.Revision = revision
 			if dir, ok := hub.AnySnapshot(o.Hub.Dir, repo); ok {
-				if paths, err := s.local(dir); err == nil {
+				paths, err := s.local(dir)
+				if err == nil {
 					return &files{paths: paths}, nil
 				}
+				incomplete = err
 			}
 		}
 	}
-	if s.table != nil && o.Hub.Offline == "" && !s.table.Download {
-		return nil, o.unreachable(s, fmt.Errorf("%s allows it", s.table.DownloadOption))
+	if s.table != nil && !s.table.Download {
+		return nil, o.unreachable(s, incomplete)
 	}
 	var found *files
 	err := o.within(ctx, func(ctx context.Context) (err error) {
@@ -178,11 +185,24 @@ func (s *set) choose(names []string) ([]string, error) {
 		return slices.ContainsFunc(words(name), func(word string) bool { return split(word) == split(s.split) })
 	}
 	inSubset := func(name string) bool { return hasSubset(name, s.subset) }
-	chosen := keep(keep(tables, s.subset, inSubset), s.split, inSplit)
-	if len(chosen) == 0 && s.subset != "" && !anyFolders(tables) {
+	ofSubset := keep(tables, s.subset, inSubset)
+	if t := s.table; t != nil && t.Files != nil && len(ofSubset) == 0 {
+		if of := t.filesIn(tables); of != nil {
+			return of, nil
+		}
+		if s.original {
+			return nil, fmt.Errorf("%w %s; there are %s", ErrNoPart, s.part(), strings.Join(tables, ", "))
+		}
+	}
+	chosen := keep(ofSubset, s.split, inSplit)
+	if len(chosen) == 0 && s.subset != "" && !anyFolders(tables) && (s.table == nil || len(ofSubset) == 0) {
 		chosen = keep(tables, s.split, inSplit) // a copy of one subset alone
 	}
-	if len(chosen) == 0 && !slices.ContainsFunc(tables, saysSplit) && (s.subset == "" || !anyFolders(tables)) {
+	unnamed := s.table == nil || !s.table.Named
+	if len(chosen) == 0 && unnamed && s.table != nil && !slices.ContainsFunc(ofSubset, saysSplit) {
+		chosen = ofSubset
+	}
+	if len(chosen) == 0 && unnamed && !slices.ContainsFunc(tables, saysSplit) && (s.subset == "" || !anyFolders(tables)) {
 		chosen = tables
 	}
 	if len(chosen) == 0 {
@@ -345,10 +365,7 @@ func (o *Options) unreachable(s set, cause error) error {
 		}
 	}
 	if s.table != nil {
-		return fmt.Errorf("the data of %s are not on this machine and cannot be fetched: %w\n"+
-			"Their source is %s; a copy was looked for in %s.\n"+
-			"Fetch %s on a machine that reaches the source, and give the folder with %s",
-			s.asked(), cause, source, filepath.Join(o.Hub.Dir, s.repository().Folder()), files, s.pathOption())
+		return s.table.absent(files, filepath.Join(o.Hub.Dir, s.repository().Folder()), cause)
 	}
 	return fmt.Errorf("--public-dataset %s is not on this machine and cannot be fetched: %w\n"+
 		"Its source is %s; a copy was looked for at %s.\n"+

@@ -25,8 +25,9 @@ type set struct {
 	agents *agentSet
 	// convert makes the turns of a row; none if the row is empty.
 	convert func(*converter) ([]dataset.Turn, error)
-	// table is set for rows that are read as they are.
-	table *Table
+	// table is set for rows that are read as they are; original, that its files are as the repository has them.
+	table    *Table
+	original bool
 }
 
 func sets() []set {

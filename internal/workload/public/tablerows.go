@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"aiperf/internal/workload/rows"
 )
@@ -14,11 +16,15 @@ var ErrNoPart = errors.New("no file belongs to the")
 // Table is a part of a repository of the hub whose rows are read as they are.
 type Table struct {
 	Source
-	// Option is the option that asks for the table, with its value, PathOption the one that names a copy.
-	Option, PathOption string
+	// PathOption is the option that names a copy.
+	PathOption string
 	// Download allows the hub to be asked; DownloadOption is the option that does.
 	Download       bool
 	DownloadOption string
+	// Files are the names of the part in a repository that keeps its parts in files of certain names; nil: in others.
+	Files []string
+	// Named: files that name no split are not read.
+	Named bool
 }
 
 // Each calls f with every row and its number, from 1 on. Of the options it knows the path of a copy, the hub and the
@@ -31,27 +37,50 @@ func Each(ctx context.Context, o Options, t Table, f func(number int, row rows.R
 	}
 	number := 0
 	for i := range found.paths {
-		path, err := found.at(ctx, i)
+		file, err := found.at(ctx, i)
 		if err != nil {
 			return err
 		}
-		err = rows.Each(ctx, path, func(_ int, row rows.Row) error {
+		err = rows.Each(ctx, file, func(_ int, row rows.Row) error {
 			number++
 			return f(number, row)
 		})
+		if err != nil && !strings.HasPrefix(err.Error(), file) { // which errors of reading name themselves
+			err = fmt.Errorf("%s: %w", file, err)
+		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return err
 		}
 	}
 	return nil
 }
 
-// asked returns the option that asks for the data set, with its value.
-func (s *set) asked() string {
-	if s.table != nil {
-		return s.table.Option
+// filesIn returns the files of the part, if all of them are among the names; nil if not.
+func (t *Table) filesIn(names []string) []string {
+	for _, f := range t.Files {
+		if !slices.Contains(names, f) {
+			return nil
+		}
 	}
-	return "--public-dataset " + s.name
+	return t.Files
+}
+
+// absent returns the error of files that are not in the cache of the hub and, if there is a cause, cannot be fetched.
+func (t *Table) absent(files, cache string, cause error) error {
+	if t.Files != nil {
+		files += " (" + strings.Join(t.Files, ", ") + ")"
+	}
+	files += " of " + t.Repo
+	switch {
+	case !t.Download && cause != nil:
+		return fmt.Errorf("the hub's cache lacks %s: %w; %s fetches them, and %s names a copy", files, cause,
+			t.DownloadOption, t.PathOption)
+	case !t.Download:
+		return fmt.Errorf("%s are not in the hub's cache %s: %s fetches them, and %s names a copy", files, cache,
+			t.DownloadOption, t.PathOption)
+	}
+	return fmt.Errorf("%s are not in the hub's cache %s, and cannot be fetched: %w; %s names a copy", files, cache, cause,
+		t.PathOption)
 }
 
 func (s *set) pathOption() string {

@@ -2,7 +2,10 @@ package console
 
 import (
 	"fmt"
+	"io"
+	"strings"
 
+	"aiperf/internal/result/answer"
 	"aiperf/internal/result/summary"
 )
 
@@ -21,12 +24,9 @@ func (p *page) accuracyTable(a *summary.Accuracy) {
 	}
 	t.print(p)
 	if nothingParsed(a) {
-		p.remark(noneFound, yellow)
+		p.remark(summary.NoneParsed, yellow)
 	}
 }
-
-const noneFound = "No answer was given in the form that was asked for. Check that the server answers in full: its limit of " +
-	"tokens, its chat template, and whether the model thinks before it answers."
 
 func nothingParsed(a *summary.Accuracy) bool {
 	overall := a.Overall()
@@ -65,6 +65,36 @@ func (p *page) accuracyLines(a *summary.Accuracy) {
 	}
 	p.row("accuracy", parts)
 	if nothingParsed(a) {
-		p.row("", []span{{noneFound, yellow}})
+		p.row("", []span{{summary.NoneParsed, yellow}})
 	}
+}
+
+// RenderAccuracy writes a table of the accuracies of cells and what they say; nothing where no answers were graded.
+func RenderAccuracy(w io.Writer, s *answer.Sweep, o Options) error {
+	rows := s.AccuracyTable()
+	if rows == nil {
+		return nil
+	}
+	p := newPage(&o)
+	t := &table{title: product + " | " + safe(s.AccuracyTitle()), titleStyle: title}
+	for i, name := range rows[0] {
+		c := column{header: name, style: green}
+		if i == 0 {
+			c = column{header: name, style: cyan, left: true, wraps: true}
+		}
+		t.columns = append(t.columns, c)
+	}
+	for _, row := range rows[1:] {
+		var cells []cell
+		for _, text := range row {
+			cells = append(cells, cell{text: safe(text)})
+		}
+		t.rows = append(t.rows, cells)
+	}
+	t.print(p)
+	for _, finding := range s.AccuracyFindings() {
+		p.remark(safe(strings.ToUpper(finding[:1])+finding[1:])+".", plain)
+	}
+	_, err := w.Write(p.bytes(o.Styles))
+	return err
 }

@@ -154,6 +154,13 @@ func (p *page) sweepRows(s *answer.Sweep) {
 		title := strings.ToLower(b.Title)
 		p.row("best", only(strings.TrimPrefix(title, "best ")+" "+artifact.Significant(b.Value)+" "+b.Metric.Unit+" at "+where))
 	}
+	for i, finding := range s.AccuracyFindings() {
+		name := "accuracy"
+		if i > 0 {
+			name = ""
+		}
+		p.row(name, only(finding))
+	}
 	var front []string
 	for i := range s.Cells {
 		if s.Cells[i].Pareto {

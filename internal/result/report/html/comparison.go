@@ -143,10 +143,7 @@ func newComparisonView(c *Comparison) *comparisonView {
 		}
 		answer(of.New.Name, of.Finding(), of.Leaning())
 		if of.Answers != nil {
-			answer(of.New.Name, of.Answers.String(), compare.Same)
-		}
-		if of.Answers != nil {
-			answer(of.New.Name, of.Answers.String(), compare.Same)
+			answer(of.New.Name, of.Answers.String(), of.AnswersLeaning())
 		}
 		v.notes(of.Notes)
 	}
@@ -155,12 +152,13 @@ func newComparisonView(c *Comparison) *comparisonView {
 		v.Configuration = newConfigurationTable(c.Runs)
 	}
 	v.Title = base
-	if len(v.Answers) == 1 {
+	others := len(c.Runs) + len(c.Sweeps)
+	if others == 1 {
 		v.Title = v.Answers[0].Name + " against " + base
-	} else if len(v.Answers) > 1 {
-		v.Title = fmt.Sprintf("%d against %s", len(v.Answers), base)
+	} else if others > 1 {
+		v.Title = fmt.Sprintf("%d against %s", others, base)
 	}
-	v.Facts = append(v.Facts, row{"Base", base}, row{"Compared with it", integer(int64(len(v.Answers)))},
+	v.Facts = append(v.Facts, row{"Base", base}, row{"Compared with it", integer(int64(others))},
 		row{"Confidence", v.Level})
 	v.charts(c.Lines)
 	return v

@@ -20,6 +20,7 @@ import (
 	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/compare"
+	"aiperf/internal/result/graded"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
@@ -40,6 +41,8 @@ type Run struct {
 	Servers, GPUs []timeline.Curve
 	Looks         []trust.Interval
 	ServerFigures []servermetrics.Highlight
+	// Answers are the graded answers to show; nil where there are none.
+	Answers *graded.Notable
 	// Thresholds are the conditions of --fail-if.
 	Thresholds []compare.Judgement
 }

@@ -15,7 +15,7 @@ import (
 func Sweep(w io.Writer, s *answer.Sweep) error {
 	v := newSweepView(s)
 	var err error
-	if v.Frame, err = webpage.NewFrame(newSweepData(s, v.Curves), asset("sweep.js"), asset("sweep.css")); err != nil {
+	if v.Frame, err = webpage.NewFrame(newSweepData(s, v.charts()), asset("sweep.js"), asset("sweep.css")); err != nil {
 		return err
 	}
 	return execute(w, "sweep.html", v)
@@ -33,6 +33,7 @@ type sweepView struct {
 	Curves        []curveView
 	Stats         []string
 	Front, Probes *figure
+	Accuracy      *sweepAccuracy
 	Parameters    []string
 	// Judged reports that cells have verdicts.
 	Judged bool
@@ -103,6 +104,7 @@ func newSweepView(s *answer.Sweep) *sweepView {
 	v.Status = sweepStatus(s)
 	v.Best = bestCards(s)
 	v.Curves, v.Stats = curveViews(s)
+	v.accuracy(s)
 	if v.Front = frontFigure(s); v.Front != nil {
 		v.Front.Description = "Scatter of the cells: " + v.Front.Title
 	}

@@ -25,6 +25,7 @@ type view struct {
 	Findings             []string
 	Cards                []card
 	Confidence           string
+	Accuracy             *accuracyView
 	Distributions        []figure
 	Constant             []string
 	// Requests, Servers, GPUs and Client are the charts of the sections.
@@ -89,6 +90,7 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 	v.identify(r)
 	v.status(r, run)
 	v.Cards = cards(r)
+	v.Accuracy = newAccuracyView(r.Accuracy, run.Answers)
 	v.Constant = d.Constant
 	for i := range d.Distributions {
 		of := &d.Distributions[i]

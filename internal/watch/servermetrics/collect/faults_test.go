@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bufio"
 	"compress/gzip"
 	"context"
 	"fmt"
@@ -10,7 +11,9 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"aiperf/internal/watch/prom"
@@ -32,13 +35,6 @@ func truncated(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "# TYPE a gauge\na 1")
 }
 
-// stalls sends half a page and nothing more.
-func stalls(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.WriteString(w, "a 1\n")
-	_ = http.NewResponseController(w).Flush()
-	<-r.Context().Done()
-}
-
 // TestBadPagesLeaveOtherEndpointsAlone has one endpoint that answers badly beside one that answers well.
 func TestBadPagesLeaveOtherEndpointsAlone(t *testing.T) {
 	for _, c := range []struct {
@@ -52,7 +48,6 @@ func TestBadPagesLeaveOtherEndpointsAlone(t *testing.T) {
 		{"binary", text("\x00\x01\x02\xff\xfe\n\n"), "IncompatibleMetricsEndpointError"},
 		{"truncated", truncated, "ClientPayloadError"},
 		{"500 MB", endless, "ClientPayloadError"},
-		{"stalls", stalls, "TimeoutError"},
 		{"status", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
 			"Internal Server Error"},
 		{"wrong gzip", func(w http.ResponseWriter, _ *http.Request) {
@@ -74,28 +69,66 @@ func TestBadPagesLeaveOtherEndpointsAlone(t *testing.T) {
 				URLs:  []string{bad.URL, good.URL},
 				Fetch: prom.FetchOptions{ReadTimeout: 30 * time.Second, MaxBody: 1 << 20},
 			}
-			if c.name == "stalls" {
-				o.Fetch.ReadTimeout = 50 * time.Millisecond
-			}
 			r := newRig(t, o, nil)
-			const rounds = 3
-			for range rounds {
-				r.scrapeOnce()
-			}
-			if got := r.values(good.URL + "/metrics"); len(got) != rounds {
-				t.Errorf("%d scrapes of the other endpoint", len(got))
-			}
-			if got := r.log.warnings(); len(got) != 1 || !strings.Contains(got[0], bad.URL) {
-				t.Errorf("warnings %q", got)
-			}
-			if got := r.Errors(); len(got) != 1 || got[0].Type != c.want {
-				t.Errorf("errors %+v", got)
-			}
-			if got := r.values(bad.URL + "/metrics"); len(got) != 0 {
-				t.Errorf("kept %v", got)
-			}
+			r.onlyOneFails(t, good.URL, bad.URL, c.want)
 		})
 	}
+}
+
+// onlyOneFails scrapes a good and a bad server. The bad one costs one warning and one error.
+func (r *rig) onlyOneFails(t *testing.T, good, bad, want string) {
+	t.Helper()
+	const rounds = 3
+	for range rounds {
+		r.scrapeOnce()
+	}
+	if got := r.values(good + "/metrics"); len(got) != rounds {
+		t.Errorf("%d scrapes of the other endpoint", len(got))
+	}
+	if got := r.log.warnings(); len(got) != 1 || !strings.Contains(got[0], bad) {
+		t.Errorf("warnings %q", got)
+	}
+	if got := r.Errors(); len(got) != 1 || got[0].Type != want {
+		t.Errorf("errors %+v", got)
+	}
+	if got := r.values(bad + "/metrics"); len(got) != 0 {
+		t.Errorf("kept %v", got)
+	}
+}
+
+// One endpoint sends half a page and nothing more.
+func TestAPageThatStallsLeavesOtherEndpointsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var servers sync.WaitGroup
+		defer servers.Wait()
+		dial := func(_ context.Context, _, address string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			servers.Go(func() {
+				defer theirs.Close()
+				in := bufio.NewReader(theirs)
+				for {
+					if _, err := http.ReadRequest(in); err != nil {
+						return
+					}
+					length := len(metricsText)
+					if strings.HasPrefix(address, "bad") {
+						length++
+					}
+					_, _ = fmt.Fprintf(theirs, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s",
+						length, metricsText)
+				}
+			})
+			return ours, nil
+		}
+		r := newRig(t, Options{URLs: []string{"http://bad:1", "http://good:1"},
+			Fetch: prom.FetchOptions{ReadTimeout: 2 * time.Second, Dial: dial}}, nil)
+		start := time.Now()
+		r.onlyOneFails(t, "http://good:1", "http://bad:1", "TimeoutError")
+		if took := time.Since(start); took < 2*time.Second {
+			t.Errorf("gave up after %s", took)
+		}
+		_ = r.Close()
+	})
 }
 
 func TestEndpointThatDiesAndComesBack(t *testing.T) {

@@ -97,6 +97,10 @@ func (a *app) resolve(parsed *settings.Settings) (*config.Run, []fault.Warning, 
 func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warnings []fault.Warning) int {
 	t := a.terminal
 	a.redactor = cfg.Redactor()
+	if cfg.Env.Cluster.Managed && (e.plan != nil || cfg.Several()) {
+		return a.fail(errors.New("a pod runs one benchmark: a sweep, or several runs, are an AIPerfSweep; " +
+			"aiperf kube sweep --config FILE creates one"))
+	}
 	if err := answerOfOneRun(cfg); err != nil && e.plan == nil {
 		return a.fail(err)
 	}

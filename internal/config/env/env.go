@@ -14,6 +14,7 @@ import (
 // Values holds the environment variables that change what this release does. The names are those of the
 // variables without their prefix: Env.HTTP.ConnectionLimit is AIPERF_HTTP_CONNECTION_LIMIT.
 type Values struct {
+	Cluster       Cluster
 	HTTP          HTTP
 	ServerMetrics ServerMetrics
 	GPU           GPU
@@ -251,4 +252,13 @@ type Dev struct {
 	Mode                    bool
 	ShowInternalMetrics     bool
 	ShowExperimentalMetrics bool
+}
+
+// Cluster is what the manifests of a benchmark in Kubernetes tell its pods.
+type Cluster struct {
+	JobID, JobUID, PodName, PodIndex, ControllerHost string
+	// Managed pods run one benchmark: what repeats it is an AIPerfSweep. Controller is the pod of the coordinator.
+	Managed, Controller bool
+	// Queue and PriorityClass are those of Kueue for benchmarks that name none.
+	Queue, PriorityClass string
 }

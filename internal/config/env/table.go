@@ -410,6 +410,18 @@ func serviceVariables(e *Values) []Variable {
 
 func laterVariables(e *Values) []Variable {
 	return []Variable{
+		vText("JOB_ID", VarString, "", "Name of the benchmark in Kubernetes.").to(&e.Cluster.JobID),
+		vText("JOB_UID", VarString, "", "UID of its resource.").to(&e.Cluster.JobUID),
+		vText("POD_NAME", VarString, "", "Name of the pod.").to(&e.Cluster.PodName),
+		vText("POD_INDEX", VarString, "", "Number of the pod of workers, from 0.").to(&e.Cluster.PodIndex),
+		vText("K8S_CONTROLLER_HOST", VarString, "", "Host name of the controller pod.").to(&e.Cluster.ControllerHost),
+		vBool("OPERATOR_MANAGED", "false", "The process is a pod of a benchmark in Kubernetes: a sweep is refused.").
+			to(&e.Cluster.Managed),
+		vBool("CONTROLLER_POD", "false", "The pod is that of the coordinator.").to(&e.Cluster.Controller),
+		vText("K8S_JOBSET_KUEUE_DEFAULT_QUEUE_NAME", VarString, "", "LocalQueue of Kueue for benchmarks that name none.").
+			to(&e.Cluster.Queue),
+		vText("K8S_JOBSET_KUEUE_DEFAULT_PRIORITY_CLASS", VarString, "",
+			"WorkloadPriorityClass of Kueue for benchmarks that name none.").to(&e.Cluster.PriorityClass),
 		vText("NAMESPACE", VarString, "", "Kubernetes namespace of the run.").to(&e.ServerMetrics.Namespace),
 		vText("PLUGIN_PATH", VarPath, "",
 			"Folders with plug-ins, separated as in PATH; those of --plugin-dir come first, ~/.aiperf/plugins "+

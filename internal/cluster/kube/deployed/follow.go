@@ -32,7 +32,10 @@ func (b *Benchmark) Await(ctx context.Context, c *client.Client, tell func(Event
 			return err
 		}
 		b.Object = now.Object
-		phase := b.Phase()
+		phase, err := b.reached(ctx, c)
+		if err != nil {
+			return err
+		}
 		line := phase
 		if sub := text(b.Object, "status", "subPhase"); sub != "" {
 			line += " (" + sub + ")"
@@ -62,6 +65,30 @@ func (b *Benchmark) Await(ctx context.Context, c *client.Client, tell func(Event
 	}
 }
 
+// reached is the phase of a benchmark; without the operator that of its coordinator, whose pod stays for a while after
+// it so that results can be fetched.
+func (b *Benchmark) reached(ctx context.Context, c *client.Client) (string, error) {
+	phase := b.Phase()
+	if !b.Direct() || phase != crd.Running {
+		return phase, nil
+	}
+	pods, err := b.Pods(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range pods {
+		for _, s := range items(p, "status", "containerStatuses") {
+			if code, ended := integer(s, "state", "terminated", "exitCode"); ended && s["name"] == manifest.ContainerController {
+				if code == 0 {
+					return crd.Completed, nil
+				}
+				return crd.Failed, nil
+			}
+		}
+	}
+	return phase, nil
+}
+
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -83,8 +110,10 @@ func (b *Benchmark) WaitForController(ctx context.Context, c *client.Client) (po
 		if err != nil {
 			return "", err
 		}
-		if b.Object = now.Object; crd.Terminal(b.Phase()) {
-			return "", nil
+		b.Object = now.Object
+		phase, err := b.reached(ctx, c)
+		if err != nil || crd.Terminal(phase) {
+			return "", err
 		}
 		if err := sleep(ctx, pollInterval); err != nil {
 			return "", err

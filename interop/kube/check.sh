@@ -3,6 +3,7 @@
 # goes wrong in clusters: cancelled, deleted and evicted pods, an operator and an API server that end in the middle, no
 # room, a wrong image, a wrong name, two operators, new definitions.
 set -euo pipefail
+shopt -s extglob
 cd "$(dirname "$0")"
 if [ "${1:-}" != inside ]; then
     . ../cache.sh kube
@@ -165,13 +166,23 @@ echo $! >"$CLUSTER/apiserver.pid"
 phase outage Completed 120
 [ "$(status aiperfjob outage summary.request_count.avg)" = 600 ] || fail "the requests over an outage"
 
-say "the pod of a worker is evicted, then that of the controller"
+evict() { # POD
+    kubectl create --raw "/api/v1/namespaces/bench/pods/$1/eviction" -f - >/dev/null <<END
+{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "$1", "namespace": "bench"}}
+END
+}
+
+say "the pod of a worker is evicted: the run goes on without it"
+job loser 600 50
+running loser
+evict "$(k get pods -l aiperf.nvidia.com/job-id=loser,aiperf.nvidia.com/role=worker -o 'jsonpath={.items[0].metadata.name}')"
+phase loser '@(Completed|Failed)' 150
+say "  it is $(status aiperfjob loser phase) with $(status aiperfjob loser summary.request_count.avg) of 600 requests $(status aiperfjob loser error)"
+
+say "the pod of the controller is evicted"
 job evicted 4000 50
 running evicted
-pod=$(controller_pod evicted)
-kubectl create --raw "/api/v1/namespaces/bench/pods/$pod/eviction" -f - >/dev/null <<END
-{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "$pod", "namespace": "bench"}}
-END
+evict "$(controller_pod evicted)"
 phase evicted Failed 90
 [[ $(reason evicted ResultsAvailable) == Partial* ]] || fail "nothing of an evicted run was recovered: $(reason evicted ResultsAvailable)"
 

@@ -30,8 +30,10 @@ func SweepHost(sweep, namespace string) string {
 // SweepRules are what the controller of a sweep may do.
 func SweepRules(sweep string) []any {
 	return list{
-		Object{"apiGroups": strs(crd.Group), "resources": strs(crd.Jobs, crd.Jobs+"/status"),
+		Object{"apiGroups": strs(crd.Group), "resources": strs(crd.Jobs),
 			"verbs": strs("create", "delete", "get", "list", "patch", "update", "watch")},
+		Object{"apiGroups": strs(crd.Group), "resources": strs(crd.Jobs + "/status"),
+			"verbs": strs("get", "patch", "update")},
 		Object{"apiGroups": strs(crd.Group), "resources": strs(crd.Sweeps, crd.Sweeps+"/status"),
 			"verbs": strs("get", "patch", "update"), "resourceNames": strs(sweep)},
 		Object{"apiGroups": strs(""), "resources": strs("events"), "verbs": strs("create", "patch")},

@@ -22,9 +22,6 @@ import (
 	"aiperf/internal/cluster/kube/manifest"
 )
 
-// summaryFile has the figures of a run.
-const summaryFile = "profile_export_aiperf.json"
-
 // maxRetryDelay bounds the pause between two downloads.
 const maxRetryDelay = 30 * time.Second
 
@@ -272,10 +269,9 @@ func (o *Operator) controllerFailed(ctx context.Context, k key, h *jobHead, cont
 	uid := h.Metadata.UID
 	r := runOf(k, &h.Status)
 	recovered, message := o.recover(ctx, controller, r, &h.Status)
-	var logs string
 	h, err := o.updateJob(ctx, k, uid, func(h *jobHead) {
 		s := &h.Status
-		s.ControllerFailure = reason + logs
+		s.ControllerFailure = reason
 		condition(s, resultsAvailable, recovered != "ControllerTerminated", recovered, message)
 		if recovered != "ControllerTerminated" {
 			s.ResultsPath = r.Dir()

@@ -1,13 +1,17 @@
 # "make help" lists the tasks. Each is one command that can also be typed.
 export CGO_ENABLED = 0
 
-.PHONY: help build test test-fast race fuzz docs golden bench lint ci
+.PHONY: help build image test test-fast race fuzz docs golden bench lint ci
 
 help: ## list the tasks
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 build: ## build aiperf into this folder
 	go build -trimpath -ldflags "-s -w" -o aiperf ./cmd/aiperf
+
+image: ## write the OCI image for amd64 and arm64 into ./image and ./image.tar, and read it back
+	go -C tools run ./image -out "$(CURDIR)/image"
+	go -C tools run ./image -out "$(CURDIR)/image" -check
 
 test: ## run all tests, under 3 minutes
 	go test ./...

@@ -309,6 +309,9 @@ func (a *app) kubeBenchmark(o *kubeDeploy, rest []string) (*kubeBenchmark, error
 		return nil, err
 	}
 	b.spec = p.Spec
+	if o.workers > 0 {
+		b.run.Workers.Max = &o.workers
+	}
 	if b.name == "" {
 		b.name = newName()
 	}

@@ -6,6 +6,7 @@
 package deployed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,8 @@ type Benchmark struct {
 	Kind string
 	// Object is the resource, without the operator the engine: a JobSet or the Job of the controller.
 	Object client.Object
+	// ended is the phase that the coordinator of a benchmark without the operator has reached while its pod stays.
+	ended string
 }
 
 // Direct reports whether the benchmark runs without the operator.
@@ -122,7 +125,8 @@ func findDirect(ctx context.Context, c *client.Client, namespace, name string) (
 	}{{client.JobSets, manifest.Name(name)}, {client.Jobs, manifest.ControllerJob(name)}} {
 		o, err := c.Get(ctx, e.kind, namespace, e.name)
 		if err == nil && text(o, "metadata", "labels", crd.LabelApp) == crd.AppName {
-			return &Benchmark{Name: name, Namespace: namespace, Object: o}, nil
+			b := &Benchmark{Name: name, Namespace: namespace, Object: o}
+			return b, b.look(ctx, c)
 		}
 		if err != nil && !client.IsNotFound(err) {
 			return nil, err
@@ -134,7 +138,7 @@ func findDirect(ctx context.Context, c *client.Client, namespace, name string) (
 // Phase is the phase of the benchmark; an unknown one is Pending.
 func (b *Benchmark) Phase() string {
 	if b.Direct() {
-		return enginePhase(b.Object)
+		return cmp.Or(b.ended, enginePhase(b.Object))
 	}
 	phase := text(b.Object, "status", "phase")
 	if known := append(crd.JobPhases(), crd.SweepPhases()...); !slices.Contains(known, phase) {

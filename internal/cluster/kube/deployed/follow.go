@@ -31,11 +31,8 @@ func (b *Benchmark) Await(ctx context.Context, c *client.Client, tell func(Event
 		if err != nil {
 			return err
 		}
-		b.Object = now.Object
-		phase, err := b.reached(ctx, c)
-		if err != nil {
-			return err
-		}
+		b.Object, b.ended = now.Object, now.ended
+		phase := b.Phase()
 		line := phase
 		if sub := text(b.Object, "status", "subPhase"); sub != "" {
 			line += " (" + sub + ")"
@@ -65,28 +62,27 @@ func (b *Benchmark) Await(ctx context.Context, c *client.Client, tell func(Event
 	}
 }
 
-// reached is the phase of a benchmark; without the operator that of its coordinator, whose pod stays for a while after
-// it so that results can be fetched.
-func (b *Benchmark) reached(ctx context.Context, c *client.Client) (string, error) {
-	phase := b.Phase()
-	if !b.Direct() || phase != crd.Running {
-		return phase, nil
+// look finds out whether the coordinator of a benchmark without the operator has ended: its pod stays for a while after
+// it, so that results can be fetched.
+func (b *Benchmark) look(ctx context.Context, c *client.Client) error {
+	if b.ended = ""; b.Phase() != crd.Running {
+		return nil
 	}
 	pods, err := b.Pods(ctx, c)
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, p := range pods {
 		for _, s := range items(p, "status", "containerStatuses") {
-			if code, ended := integer(s, "state", "terminated", "exitCode"); ended && s["name"] == manifest.ContainerController {
-				if code == 0 {
-					return crd.Completed, nil
+			code, over := integer(s, "state", "terminated", "exitCode")
+			if over && s["name"] == manifest.ContainerController {
+				if b.ended = crd.Completed; code != 0 {
+					b.ended = crd.Failed
 				}
-				return crd.Failed, nil
 			}
 		}
 	}
-	return phase, nil
+	return nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -110,10 +106,9 @@ func (b *Benchmark) WaitForController(ctx context.Context, c *client.Client) (po
 		if err != nil {
 			return "", err
 		}
-		b.Object = now.Object
-		phase, err := b.reached(ctx, c)
-		if err != nil || crd.Terminal(phase) {
-			return "", err
+		b.Object, b.ended = now.Object, now.ended
+		if crd.Terminal(b.Phase()) {
+			return "", nil
 		}
 		if err := sleep(ctx, pollInterval); err != nil {
 			return "", err

@@ -46,7 +46,11 @@ func List(ctx context.Context, c *client.Client, namespace string) ([]*Benchmark
 				k == client.Jobs && text(o, "metadata", "name") != manifest.ControllerJob(job) {
 				continue // the operator's, a JobSet's, or workers
 			}
-			all = append(all, &Benchmark{Name: job, Namespace: text(o, "metadata", "namespace"), Object: withKind(o, k)})
+			b := &Benchmark{Name: job, Namespace: text(o, "metadata", "namespace"), Object: withKind(o, k)}
+			if err := b.look(ctx, c); err != nil {
+				return nil, err
+			}
+			all = append(all, b)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *Benchmark) int {

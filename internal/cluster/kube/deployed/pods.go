@@ -219,21 +219,34 @@ func (b *Benchmark) Shutdown(ctx context.Context, c *client.Client, local int) e
 	if pod == "" {
 		return fmt.Errorf("the controller pod of %s is not running", b.Name)
 	}
-	var failed []error
-	for _, port := range []int{manifest.PortAPI, manifest.PortResults} {
-		f, err := c.Forward(ctx, b.Namespace, pod, port, local)
-		if err != nil {
-			failed = append(failed, err)
-			continue
+	api := b.post(ctx, c, pod, manifest.PortAPI, local) // it fails where the coordinator has ended already
+	for waited := time.Duration(0); ; waited += shutdownPause {
+		results := b.post(ctx, c, pod, manifest.PortResults, local)
+		switch {
+		case results == nil:
+			return nil
+		case waited >= shutdownWait || !strings.Contains(results.Error(), "409"):
+			return errors.Join(api, results)
 		}
-		_, err = call(ctx, http.MethodPost, f.URL("/api/shutdown"))
-		f.Close()
-		if err != nil {
-			failed = append(failed, err)
+		if err := sleep(ctx, shutdownPause); err != nil { // the coordinator is about to end
+			return err
 		}
 	}
-	if len(failed) == 2 {
-		return errors.Join(failed...)
+}
+
+// shutdownWait bounds the wait for the end of a coordinator, shutdownPause is the time between two looks.
+const (
+	shutdownWait  = time.Minute
+	shutdownPause = time.Second
+)
+
+// post asks a port of the controller pod to shut down.
+func (b *Benchmark) post(ctx context.Context, c *client.Client, pod string, port, local int) error {
+	f, err := c.Forward(ctx, b.Namespace, pod, port, local)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer f.Close()
+	_, err = call(ctx, http.MethodPost, f.URL("/api/shutdown"))
+	return err
 }

@@ -243,6 +243,8 @@ type Run struct {
 	Files     int    `json:"files"`
 	Size      int64  `json:"size"`
 	Latest    bool   `json:"latest"`
+	// WouldDelete is what the server itself says of its limits; nil if it does not.
+	WouldDelete *bool `json:"would_delete"`
 }
 
 // Runs lists the stored runs; the document is what the server said.
@@ -281,6 +283,9 @@ func ReadRetention(ctx context.Context, f *client.Forward) (*Retention, error) {
 // Removes reports whether the limits would delete a run, the at-th of so many, newest first: it is beyond the number
 // that is kept, and older than the days that are; the latest one stays.
 func (r *Retention) Removes(at, runs int, run Run, now time.Time) bool {
+	if run.WouldDelete != nil {
+		return *run.WouldDelete
+	}
 	if run.Latest || at < r.KeepRuns || runs <= r.KeepRuns {
 		return false
 	}

@@ -1,0 +1,263 @@
+package manifest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/config/env"
+	"aiperf/internal/config/file"
+)
+
+func demo(change func(*crd.Spec)) *crd.Job {
+	j := &crd.Job{Metadata: crd.Metadata{Name: "demo", Namespace: "bench"}, Spec: crd.Spec{
+		Deployment: crd.Deployment{Image: "img:1"}, Benchmark: Object{"model": "m",
+			"endpoint": Object{"urls": list{"http://x:1"}}, "dataset": Object{"type": "synthetic"},
+			"phases": Object{"type": "concurrency", "concurrency": 8, "requests": 40}}}}
+	if change != nil {
+		change(&j.Spec)
+	}
+	return j
+}
+
+func build(t *testing.T, j *crd.Job, o Options) map[string]Object {
+	t.Helper()
+	objects, err := Build(j, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]Object{}
+	for _, x := range objects {
+		out[x["kind"].(string)+" "+x["metadata"].(Object)["name"].(string)] = x
+	}
+	return out
+}
+
+// dig is the value at a path; numbers are indices of lists.
+func dig(v any, path ...any) any {
+	for _, p := range path {
+		switch p := p.(type) {
+		case string:
+			m, _ := v.(Object)
+			v = m[p]
+		case int:
+			v = v.(list)[p]
+		}
+	}
+	return v
+}
+
+func TestObjectsOfAJob(t *testing.T) {
+	for engine, want := range map[Engine][]string{
+		Jobs: {"Role aiperf-demo-role", "RoleBinding aiperf-demo-binding", "ConfigMap aiperf-demo-config",
+			"Secret aiperf-demo-token", "NetworkPolicy aiperf-demo", "Service aiperf-demo",
+			"Job aiperf-demo-controller-0", "Job aiperf-demo-workers-0"},
+		JobSet: {"Role aiperf-demo-role", "RoleBinding aiperf-demo-binding", "ConfigMap aiperf-demo-config",
+			"Secret aiperf-demo-token", "NetworkPolicy aiperf-demo", "JobSet aiperf-demo"},
+	} {
+		objects, err := Build(demo(nil), Options{Engine: engine, Token: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, x := range objects {
+			got = append(got, x["kind"].(string)+" "+x["metadata"].(Object)["name"].(string))
+			if dig(x, "metadata", "labels", crd.LabelJob) != "demo" || dig(x, "metadata", "labels", "app") != "aiperf" {
+				t.Errorf("%s has the labels %v", x["kind"], dig(x, "metadata", "labels"))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q", engine, got)
+		}
+	}
+}
+
+func TestBothEnginesGiveTheControllerOneHostName(t *testing.T) {
+	const host = "aiperf-demo-controller-0-0.aiperf-demo.bench.svc.cluster.local"
+	if got := ControllerHost("demo", "bench"); got != host {
+		t.Errorf("host %s", got)
+	}
+	jobs := build(t, demo(nil), Options{})
+	pod := dig(jobs["Job aiperf-demo-controller-0"], "spec", "template", "spec")
+	if dig(pod, "subdomain") != "aiperf-demo" { // its host name is that of the Job and its index
+		t.Errorf("subdomain %v", dig(pod, "subdomain"))
+	}
+	args := fmt.Sprint(dig(jobs["Job aiperf-demo-workers-0"], "spec", "template", "spec", "containers", 0, "args"))
+	if !strings.Contains(args, "nats://"+host+":4222") {
+		t.Errorf("args %s", args)
+	}
+	set := build(t, demo(nil), Options{Engine: JobSet})["JobSet aiperf-demo"]
+	if dig(set, "spec", "network", "enableDNSHostnames") != true ||
+		dig(set, "spec", "replicatedJobs", 0, "name") != "controller" {
+		t.Errorf("%v", dig(set, "spec"))
+	}
+}
+
+func TestConfigurationIsReadBackAsTheRun(t *testing.T) {
+	j := demo(func(s *crd.Spec) { s.RandomSeed = int64(7); s.Variables = Object{"a": 1.0} })
+	text := dig(build(t, j, Options{})["ConfigMap aiperf-demo-config"], "data", ConfigKey).(string)
+	source, err := file.Open(ConfigKey, []byte(text), env.Lookup(func(string) (string, bool) { return "", false }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := crd.ResolveSource(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *r.Phases[0].Requests != 40 || r.InFlight() != 8 || *r.Workers.Max != 1 || r.Artifacts.Dir != ResultsDir {
+		t.Errorf("%+v", r)
+	}
+	var o Object
+	if err := json.Unmarshal([]byte(text), &o); err != nil || o["benchmark_id"] != "demo" ||
+		o["artifact_dir"] != "/results" || o["random_seed"] != 7.0 {
+		t.Errorf("%v %v", o, err)
+	}
+}
+
+func TestTrapKeepFailedPodsRemovesTheTTL(t *testing.T) {
+	ten := 10
+	for _, c := range []struct {
+		keep     bool
+		ttl      *int
+		operator bool
+		want     any
+	}{
+		{false, nil, false, crd.DirectTTLSeconds}, {false, nil, true, crd.DefaultTTLSeconds}, {false, &ten, true, 10},
+		{true, &ten, true, nil}, {true, nil, false, nil},
+	} {
+		j := demo(func(s *crd.Spec) { s.KeepFailedPods, s.TTLSecondsAfterFinished = c.keep, c.ttl })
+		jobs := build(t, j, Options{Operator: c.operator})
+		for _, name := range []string{"Job aiperf-demo-controller-0", "Job aiperf-demo-workers-0"} {
+			if got := dig(jobs[name], "spec", "ttlSecondsAfterFinished"); got != c.want {
+				t.Errorf("%+v: %s has %v", c, name, got)
+			}
+		}
+		set := build(t, j, Options{Operator: c.operator, Engine: JobSet})["JobSet aiperf-demo"]
+		inner := dig(set, "spec", "replicatedJobs", 1, "template", "spec", "ttlSecondsAfterFinished")
+		if dig(set, "spec", "ttlSecondsAfterFinished") != c.want || c.keep != (inner == nil) {
+			t.Errorf("%+v: JobSet %v, workers %v", c, dig(set, "spec", "ttlSecondsAfterFinished"), inner)
+		}
+	}
+}
+
+func TestTrapUsersCannotOverrideTheToolsOwn(t *testing.T) {
+	j := demo(func(s *crd.Spec) {
+		s.PodTemplate = &crd.PodTemplate{Env: []Object{{"name": "AIPERF_JOB_ID", "value": "mine"},
+			{"name": "AIPERF_K8S_CONTROLLER_HOST", "value": "mine"}, {"name": "OTHER", "value": "kept"}},
+			Labels:      map[string]string{crd.LabelJob: "mine", "app": "mine", crd.LabelRole: "mine", "team": "a"},
+			Annotations: map[string]string{"prometheus.io/port": "1", "note": "b"}}
+	})
+	for _, x := range build(t, j, Options{}) {
+		if x["kind"] != "Job" {
+			continue
+		}
+		pod := dig(x, "spec", "template")
+		labels := dig(pod, "metadata", "labels").(Object)
+		if labels[crd.LabelJob] != "demo" || labels["app"] != "aiperf" || labels[crd.LabelRole] == "mine" ||
+			labels["team"] != "a" {
+			t.Errorf("labels %v", labels)
+		}
+		for _, c := range dig(pod, "spec", "containers").(list) {
+			text := fmt.Sprint(dig(c, "env"))
+			if strings.Contains(text, "mine") || !strings.Contains(text, "kept") {
+				t.Errorf("env %s", text)
+			}
+		}
+	}
+	controller := build(t, j, Options{})["Job aiperf-demo-controller-0"]
+	notes := dig(controller, "spec", "template", "metadata", "annotations").(Object)
+	if notes["prometheus.io/port"] != "9090" || notes["note"] != "b" {
+		t.Errorf("annotations %v", notes)
+	}
+}
+
+func TestTrapAQueueSuspendsTheEngine(t *testing.T) {
+	j := demo(func(s *crd.Spec) { s.Scheduling = &crd.Scheduling{QueueName: "q", PriorityClass: "high"} })
+	for name, x := range map[string]Object{
+		"JobSet": build(t, j, Options{Engine: JobSet})["JobSet aiperf-demo"],
+		"Job":    build(t, j, Options{})["Job aiperf-demo-controller-0"],
+	} {
+		if dig(x, "spec", "suspend") != true || dig(x, "metadata", "labels", crd.LabelQueue) != "q" ||
+			dig(x, "metadata", "labels", crd.LabelPriority) != "high" {
+			t.Errorf("%s: %v", name, x["metadata"])
+		}
+	}
+	if x := build(t, demo(nil), Options{})["Job aiperf-demo-controller-0"]; dig(x, "spec", "suspend") != nil {
+		t.Error("suspended without a queue")
+	}
+}
+
+func TestResourcesByMode(t *testing.T) {
+	for mode, want := range map[string]string{"": "map[requests:map[cpu:3350m memory:6144Mi]]",
+		crd.ResourcesGuaranteed: "map[limits:map[cpu:3350m memory:6144Mi] requests:map[cpu:3350m memory:6144Mi]]",
+		crd.ResourcesNone:       "<nil>"} {
+		j := demo(func(s *crd.Spec) { s.ResourceMode = mode })
+		got := fmt.Sprint(dig(build(t, j, Options{})["Job aiperf-demo-workers-0"], "spec", "template", "spec",
+			"containers", 0, "resources"))
+		if got != want {
+			t.Errorf("%q: %s", mode, got)
+		}
+	}
+}
+
+// TestPodsKeepThePolicyRestricted checks what the pod security standard of that name asks for.
+func TestPodsKeepThePolicyRestricted(t *testing.T) {
+	for _, x := range build(t, demo(nil), Options{}) {
+		if x["kind"] != "Job" {
+			continue
+		}
+		pod := dig(x, "spec", "template", "spec")
+		if dig(pod, "securityContext", "runAsNonRoot") != true ||
+			dig(pod, "securityContext", "seccompProfile", "type") != "RuntimeDefault" {
+			t.Errorf("pod %v", dig(pod, "securityContext"))
+		}
+		for _, c := range dig(pod, "containers").(list) {
+			s := dig(c, "securityContext")
+			if dig(s, "allowPrivilegeEscalation") != false || dig(s, "readOnlyRootFilesystem") != true ||
+				fmt.Sprint(dig(s, "capabilities", "drop")) != "[ALL]" {
+				t.Errorf("container %v", s)
+			}
+		}
+		for _, v := range dig(pod, "volumes").(list) {
+			for kind := range v.(Object) {
+				if !slices.Contains([]string{"name", "configMap", "secret", "emptyDir"}, kind) {
+					t.Errorf("volume %v", v)
+				}
+			}
+		}
+	}
+}
+
+func TestBuildRefusesWhatCannotRun(t *testing.T) {
+	for want, change := range map[string]func(*crd.Spec){
+		"spec.image is missing": func(s *crd.Spec) { s.Image = " " },
+		"such as 20 or 30":      func(s *crd.Spec) { s.Benchmark["runtime"] = Object{"workers": 25} },
+		"is missing":            func(s *crd.Spec) { delete(s.Benchmark, "endpoint") },
+	} {
+		if _, err := Build(demo(change), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
+func TestEstimateCountsWhatPodsHold(t *testing.T) {
+	j := demo(nil)
+	r, _, err := j.Spec.Resolve("spec", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := EstimateOf(&j.Spec, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(e.Lines(), "\n")
+	for _, want := range []string{"Memory Estimation for AIPerf Kubernetes Deployment",
+		"Topology: 1 controller + 1 worker pod(s) (1 workers/pod)", "Total requests: ~40", "(limit: 6144)", "Cluster Total"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s lacks %q", text, want)
+		}
+	}
+}

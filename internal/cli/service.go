@@ -26,6 +26,16 @@ const (
 	sweepController = "sweep-controller"
 )
 
+const serviceHelp = `Usage: aiperf service results-sidecar|sweep-controller [options]
+
+What runs in the pods of a benchmark beside "aiperf profile" and "aiperf agent". The operator and
+"aiperf kube generate" write these commands into the pods; nobody needs to type them.
+"aiperf service results-sidecar --help" shows the options.
+
+The services of the original are parts of a coordinator or of an agent here. Its options --type,
+--benchmark-run, --service-id, --api-port, --health-host and --health-port are refused.
+`
+
 type sidecarOptions struct {
 	dir, marker string
 	port, stay  int
@@ -76,6 +86,9 @@ func (a *app) service(args []string) int {
 		if err := run(ctx, &o, &values.Operator, log); err != nil {
 			return a.fail(err)
 		}
+		return ExitOK
+	case kind == "--help" || kind == "-h":
+		fmt.Fprint(a.terminal.out, serviceHelp)
 		return ExitOK
 	case kind == "" || strings.HasPrefix(kind, "-"):
 		return a.fail(errors.New("aiperf service needs a type: " + resultsSidecar + " or " + sweepController))

@@ -34,6 +34,7 @@ var pages = map[string]map[string]string{
 	"docs/gpu-telemetry.md":   nil,
 	"docs/guide.md":           nil,
 	"docs/html-report.md":     nil,
+	"docs/kubernetes.md":      nil,
 	"docs/live.md":            nil,
 	"docs/mock-server.md":     nil,
 	"docs/plugins.md":         {"python": "say.py", "sh": "echo.sh"},

@@ -301,6 +301,9 @@ func (a *app) kubeBenchmark(o *kubeDeploy, rest []string) (*kubeBenchmark, error
 	if err := o.fill(spec, a.env); err != nil {
 		return nil, err
 	}
+	if b.kind == crd.SweepKind && spec["sweep"] == nil {
+		spec["sweep"] = carrier()
+	}
 	p, err := crd.ParseSpec(b.kind, spec)
 	if err == nil {
 		err = p.Refuse()
@@ -596,11 +599,9 @@ func (b *kubeBenchmark) size() error {
 	return crd.CheckSweepSize(b.name, max(1, len(plan.Variations)), trials, b.spec.TrialSuffix())
 }
 
-// carrier makes several runs of one benchmark a sweep of one variation.
-func (b *kubeBenchmark) carrier() {
-	if b.kind == crd.SweepKind && b.spec.Sweep == nil {
-		b.spec.Sweep = crd.Object{"type": "scenarios", "runs": []any{crd.Object{"name": "base"}}}
-	}
+// carrier is the sweep of one variation that carries several runs of one benchmark.
+func carrier() crd.Object {
+	return crd.Object{"type": "scenarios", "runs": []any{crd.Object{"name": "base"}}}
 }
 
 func shownName(name string) string {
@@ -678,7 +679,6 @@ func (a *app) kubeBenchmarkOf(o *kubeDeploy, rest []string) (*kubeBenchmark, err
 	if err != nil {
 		return nil, err
 	}
-	b.carrier()
 	for _, w := range b.warnings {
 		if w.Level == fault.LevelWarning {
 			fmt.Fprintln(a.terminal.err, "Warning:", a.redactor.URL(w.Text))

@@ -246,7 +246,9 @@ func (a *app) kubeSweep(args []string) int {
 	if err := o.repeat(b); err != nil {
 		return a.fail(err)
 	}
-	b.carrier()
+	if b.spec.Sweep == nil {
+		b.spec.Sweep = carrier()
+	}
 	if err := b.size(); err != nil {
 		return a.fail(err)
 	}

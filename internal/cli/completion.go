@@ -36,7 +36,7 @@ func tables() []*flags.Table {
 		tokenizerTables(),
 		[]*flags.Table{new(pluginsOptions).table(), new(chatOptions).table()},
 		kubeTables(),
-		[]*flags.Table{new(mockServerOptions).table()},
+		[]*flags.Table{new(operatorOptions).table(), new(mockServerOptions).table()},
 	)
 }
 

@@ -99,6 +99,7 @@ func commands() []command {
 		{"plugins", "list what this program can do, and check plug-ins", (*app).plugins},
 		{"chat", "chat with a model and see how fast it answers", (*app).chat},
 		{"kube", "run benchmarks in a Kubernetes cluster", (*app).kube},
+		{"operator", "run the benchmarks of a Kubernetes cluster", (*app).operate},
 		{"mock-server", "serve exact, known answers like an OpenAI-compatible server", (*app).mockServer},
 	}
 }

@@ -3,13 +3,11 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"net"
-	"strconv"
+	"log/slog"
 	"strings"
-	"time"
 
 	"aiperf/internal/base/suggest"
-	"aiperf/internal/cluster/kube/sidecar"
+	"aiperf/internal/config/env"
 	"aiperf/internal/config/flags"
 )
 
@@ -22,13 +20,25 @@ var originalServices = []string{"api", "dataset-manager", "gpu-telemetry-manager
 	"records-manager", "server-metrics-manager", "system-controller", "timing-manager", "worker", "worker-manager",
 	"worker-group-manager"}
 
-// resultsSidecar is the service beside a coordinator.
-const resultsSidecar = "results-sidecar"
+// The services: what runs beside a coordinator, and what makes the runs of a sweep.
+const (
+	resultsSidecar  = "results-sidecar"
+	sweepController = "sweep-controller"
+)
+
+const serviceHelp = `Usage: aiperf service results-sidecar|sweep-controller [options]
+
+What runs in the pods of a benchmark beside "aiperf profile" and "aiperf agent". The operator and
+"aiperf kube generate" write these commands into the pods; nobody needs to type them.
+"aiperf service results-sidecar --help" shows the options.
+
+The services of the original are parts of a coordinator or of an agent here. Its options --type,
+--benchmark-run, --service-id, --api-port, --health-host and --health-port are refused.
+`
 
 type sidecarOptions struct {
-	dir  string
-	port int
-	stay int
+	dir, marker string
+	port, stay  int
 }
 
 func (o *sidecarOptions) table() *flags.Table {
@@ -45,6 +55,8 @@ Options:
 			flags.Value("port", "PORT", "where it listens [default: 9091]", within(&o.port, 1, 65535)),
 			flags.Value("stay", "SECONDS", "how long results are served after the run [default: 300]",
 				within(&o.stay, 0, 1<<31-1)),
+			flags.Value("marker", "FILE", "file that says that the results are complete [default: the state of the run]",
+				nonEmpty(&o.marker)),
 		}}
 }
 
@@ -55,22 +67,31 @@ func (a *app) service(args []string) int {
 		kind, args = strings.ReplaceAll(args[0], "_", "-"), args[1:]
 	}
 	switch {
-	case kind == resultsSidecar:
+	case kind == resultsSidecar, kind == sweepController:
 		var o sidecarOptions
 		if code, done := a.noWords(o.table(), args); done {
 			return code
 		}
-		ctx, stop := untilInterrupted()
-		defer stop()
-		err := sidecar.Run(ctx, sidecar.Options{Dir: o.dir, Address: net.JoinHostPort("0.0.0.0", strconv.Itoa(o.port)),
-			Stay: time.Duration(o.stay) * time.Second,
-			Log:  func(text string) { fmt.Fprintln(a.terminal.err, text) }})
+		values, _, err := env.Read(a.env)
 		if err != nil {
 			return a.fail(err)
 		}
+		ctx, stop := untilInterrupted()
+		defer stop()
+		log := slog.New(slog.NewTextHandler(a.terminal.err, nil))
+		run := a.sidecar
+		if kind == sweepController {
+			run = a.sweepController
+		}
+		if err := run(ctx, &o, &values.Operator, log); err != nil {
+			return a.fail(err)
+		}
+		return ExitOK
+	case kind == "--help" || kind == "-h":
+		fmt.Fprint(a.terminal.out, serviceHelp)
 		return ExitOK
 	case kind == "" || strings.HasPrefix(kind, "-"):
-		return a.fail(errors.New("aiperf service needs a type: " + resultsSidecar))
+		return a.fail(errors.New("aiperf service needs a type: " + resultsSidecar + " or " + sweepController))
 	}
 	for _, known := range originalServices {
 		if kind == known {
@@ -79,7 +100,7 @@ func (a *app) service(args []string) int {
 		}
 	}
 	message := fmt.Sprintf("there is no service %q", kind)
-	if near := suggest.Nearest(kind, append([]string{resultsSidecar}, originalServices...)); near != "" {
+	if near := suggest.Nearest(kind, append([]string{resultsSidecar, sweepController}, originalServices...)); near != "" {
 		message += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return a.fail(errors.New(message))

@@ -31,9 +31,6 @@ func clusterVariables() []Variable {
 		seconds("DATASET_DOWNLOAD_MAX_BACKOFF_SECONDS", "8", option.AboveUpTo(0, 300),
 			"between two further tries at most."),
 
-		vText("OPERATOR_ID", VarString, "", "Name of the operator whose benchmarks are used."),
-		seconds("OPERATOR_CLAIM_LEASE_SECONDS", "300", option.Between(10, 86400),
-			"for which an operator owns a benchmark."),
 		seconds("POD_MONITOR_INTERVAL", "5", option.Between(0.1, wide), "between two checks of the pods."),
 		vFloat("POD_FAILURE_ABORT_THRESHOLD_PERCENT", "50", option.Between(0, 100),
 			"Percent of failed pods that end a run; 0 is never."),

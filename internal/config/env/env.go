@@ -38,6 +38,7 @@ type Values struct {
 	Record          Record
 	Service         Service
 	Worker          Worker
+	Operator        Operator
 	Dev             Dev
 }
 

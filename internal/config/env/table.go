@@ -59,7 +59,7 @@ func Variables() []Variable { return variablesOf(&Values{}) }
 func variablesOf(e *Values) []Variable {
 	return slices.Concat(httpVariables(e), metricsVariables(e), telemetryVariables(e), datasetVariables(e),
 		uiVariables(e), runVariables(e), serviceVariables(e), laterVariables(e), developerVariables(e),
-		internalVariables(), clusterVariables())
+		operatorVariables(e), internalVariables(), clusterVariables())
 }
 
 func vBool(name, def, help string) Variable {
@@ -426,8 +426,6 @@ func laterVariables(e *Values) []Variable {
 		vText("PLUGIN_PATH", VarPath, "",
 			"Folders with plug-ins, separated as in PATH; those of --plugin-dir come first, ~/.aiperf/plugins "+
 				"last.").to(&e.Plugin.Path),
-		vBool("OPERATOR_MUTATING_ROUTES_ENABLED", "false", "Allow routes of the operator that change things."),
-		vText("OPERATOR_MUTATING_ROUTES_TOKEN", VarString, "", "Token that those routes ask for."),
 		vFloat("OTEL_FLUSH_INTERVAL_SECONDS", "2", option.Between(0.1, 60),
 			"Seconds between two pushes to an OTLP collector.").in(time.Second).to(&e.OTel.FlushInterval),
 		vInt("OTEL_MAX_BATCH_RECORDS", "500", option.Between(1, 1e6),

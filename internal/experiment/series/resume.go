@@ -28,9 +28,21 @@ func Restored(step *Step) (r Run, done bool, err error) {
 	if err != nil {
 		return r, false, nil
 	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(text, &members) != nil {
+	if r, err = Recorded(r, text); err != nil {
 		return r, false, nil
+	}
+	return r, lack(r.Metrics) == "", nil
+}
+
+// Recorded returns a run with the metrics of its summary file, as the run itself would have reported them.
+func Recorded(r Run, file []byte) (Run, error) {
+	f, err := summary.ParseFigures(file)
+	if err != nil {
+		return r, err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(file, &members); err != nil {
+		return r, err
 	}
 	for _, b := range f.Blocks {
 		if m, err := metrics.RestoreResult(b.Tag, members[b.Tag]); err == nil {
@@ -38,5 +50,8 @@ func Restored(step *Step) (r Run, done bool, err error) {
 		}
 	}
 	r.Metrics = measured(&summary.Result{Metrics: r.Metrics})
-	return r, lack(r.Metrics) == "", nil
+	if why := lack(r.Metrics); why != "" {
+		r.Err = why
+	}
+	return r, nil
 }

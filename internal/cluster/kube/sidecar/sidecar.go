@@ -1,8 +1,8 @@
-// Package sidecar serves the results of a run beside its coordinator, in the same pod: files while they grow, and, once
-// the coordinator has ended, for as long as it takes somebody to fetch them.
+// Package sidecar runs beside the coordinator of a benchmark in its pod: it serves the files of the results, reports to
+// the job that the coordinator lives and when the results are complete, and ends once they were fetched.
 //
-// The coordinator holds the lock of the folder while it works there, so that the sidecar knows its end however it came.
-// Every wait is bounded: by the start of the coordinator, and by the time for which results stay.
+// The results are complete when the run has written that it finished and its folder is no longer locked. Before that
+// the files are those of the last checkpoint of the run itself. The package must never know how a benchmark runs.
 package sidecar
 
 import (
@@ -11,225 +11,273 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/cluster/kube/crd"
 )
 
 // Options configures a sidecar.
 type Options struct {
 	// Dir is the folder of the results.
 	Dir string
-	// Address is where it listens, as HOST:PORT.
+	// Address is where files are served.
 	Address string
-	// Stay is how long results are served after the run.
+	// Stay is how long the sidecar goes on after the results are complete, unless it is asked to end.
 	Stay time.Duration
-	// Start is how long the coordinator may take to begin; 0 is ten minutes.
-	Start time.Duration
-	// Poll is the time between two looks at the folder; 0 is a second.
-	Poll time.Duration
-	// Log is told what happens.
-	Log func(text string)
-	// Listening is told the address; nil for nobody.
-	Listening func(address string)
+	// Mark sets annotations of the job; nil where there is no job.
+	Mark func(ctx context.Context, annotations map[string]string) error
+	// Alive reports whether the coordinator answers; nil for none.
+	Alive func(ctx context.Context) bool
+	// Marker is a file that says that the results are complete, instead of the state of a run; "" for a run.
+	Marker string
+	// Heartbeat is the pause between two reports that the coordinator lives.
+	Heartbeat time.Duration
+	Log       *slog.Logger
 }
 
-// State is how far the run beside the sidecar is.
-type State string
-
-// The states.
 const (
-	Waiting State = "waiting"
-	Running State = "running"
-	Ended   State = "ended"
+	// look is the pause between two looks at the folder.
+	look = time.Second
+	// silence is how long a coordinator that was there may be gone, with the folder free, before its end is certain.
+	silence = 60 * time.Second
+	// start is how long a coordinator may take to show itself.
+	start = 15 * time.Minute
+	// StateFile is the file that a run writes its state into.
+	StateFile = "run_state.json"
+	// maxState bounds what is read of it, in bytes.
+	maxState = 64 << 20
 )
 
-// server is one sidecar.
-type server struct {
+// ErrIncomplete is the end of a sidecar whose coordinator has ended without results.
+var ErrIncomplete = errors.New("the coordinator has ended without results")
+
+// Sidecar is a running sidecar.
+type Sidecar struct {
 	o    Options
-	mu   sync.Mutex
-	at   State
-	stop context.CancelFunc
+	root *os.Root
+	stop chan struct{}
+	once sync.Once
+
+	mu sync.Mutex
+	// done reports that the results are complete, seen that the run has begun, over that it has ended without them.
+	done, seen, over bool
 }
 
-// Run serves results until the time after the run is over, somebody posts to /api/shutdown, or the context ends.
+// Run serves until the results were fetched, their time is over, or ctx ends.
 func Run(ctx context.Context, o Options) error {
-	if o.Start == 0 {
-		o.Start = 10 * time.Minute
-	}
-	if o.Poll == 0 {
-		o.Poll = time.Second
-	}
-	listener, err := net.Listen("tcp", o.Address)
+	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
-		return fmt.Errorf("the sidecar cannot listen on %s: %w", o.Address, err)
+		return fmt.Errorf("the results: %w", err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := &server{o: o, at: Waiting, stop: cancel}
-	h := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second}
+	defer func() { _ = root.Close() }()
+	s := &Sidecar{o: o, root: root, stop: make(chan struct{})}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Address)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan error, 1)
-	go func() { served <- h.Serve(listener) }()
-	if o.Listening != nil {
-		o.Listening(listener.Addr().String())
-	}
-	s.watch(ctx)
-	end, done := context.WithTimeout(context.Background(), 5*time.Second)
-	defer done()
-	err = h.Shutdown(end)
-	if e := <-served; !errors.Is(e, http.ErrServerClosed) {
-		err = errors.Join(err, e)
-	}
+	go func() { served <- server.Serve(listener) }()
+	err = s.follow(ctx)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_ = server.Shutdown(closing)
+	<-served
 	return err
 }
 
-// watch follows the run and returns when the sidecar is to end.
-func (s *server) watch(ctx context.Context) {
-	began := time.Now()
-	var ended time.Time
-	tick := time.NewTicker(s.o.Poll)
-	defer tick.Stop()
+// follow watches the run until its results were fetched.
+func (s *Sidecar) follow(ctx context.Context) error {
+	marked := false
+	began, alive, beat := time.Now(), time.Now(), time.Time{}
+	var completed time.Time
 	for {
-		switch now := time.Now(); s.state() {
-		case Waiting:
-			if s.held() {
-				s.enter(Running)
-			} else if finished(s.o.Dir) || now.Sub(began) > s.o.Start {
-				s.enter(Ended)
-				ended = now
-			}
-		case Running:
-			if !s.held() {
-				s.enter(Ended)
-				ended = now
-			}
-		case Ended:
-			if now.Sub(ended) >= s.o.Stay {
-				return
-			}
-		}
 		select {
 		case <-ctx.Done():
-			return
-		case <-tick.C:
+			return nil
+		case <-s.stop:
+			return nil
+		case <-time.After(look):
+		}
+		lives, locked := s.o.Alive != nil && s.o.Alive(ctx), s.locked()
+		if lives || locked {
+			alive = time.Now()
+			if lives && time.Since(beat) >= s.o.Heartbeat {
+				beat = time.Now()
+				s.mark(ctx, crd.AnnotationHeartbeat, beat.UTC().Format(time.RFC3339Nano))
+			}
+		}
+		s.mu.Lock()
+		s.seen = s.seen || lives || locked
+		s.over = s.seen && !lives && !locked
+		if !s.done && s.complete() {
+			s.done, completed = true, time.Now()
+		}
+		done, seen := s.done, s.seen
+		s.mu.Unlock()
+		switch {
+		case done && !marked:
+			marked = s.mark(ctx, crd.AnnotationComplete, completed.UTC().Format(time.RFC3339Nano))
+		case done && time.Since(completed) > s.o.Stay:
+			return nil
+		case !done && seen && time.Since(alive) > max(silence, s.o.Stay):
+			return ErrIncomplete
+		case !done && !seen && time.Since(began) > start:
+			return ErrIncomplete
 		}
 	}
 }
 
-// held reports whether the coordinator writes to the folder.
-func (s *server) held() bool {
-	if _, err := os.Stat(filepath.Join(s.o.Dir, artifact.LockName)); err != nil {
+// mark sets an annotation and reports whether that succeeded.
+func (s *Sidecar) mark(ctx context.Context, name, value string) bool {
+	if s.o.Mark == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := s.o.Mark(ctx, map[string]string{name: value}); err != nil {
+		s.o.Log.Warn("the job cannot be marked: " + err.Error())
+		return false
+	}
+	return true
+}
+
+// complete reports whether the results are complete.
+func (s *Sidecar) complete() bool {
+	if s.o.Marker != "" {
+		_, err := s.root.Stat(s.o.Marker)
+		return err == nil
+	}
+	info, err := s.root.Stat(StateFile)
+	if err != nil || info.Size() > maxState {
+		return false
+	}
+	data, err := s.root.ReadFile(StateFile)
+	if err != nil {
+		return false
+	}
+	var state struct {
+		Status string `json:"status"`
+	}
+	return json.Unmarshal(data, &state) == nil && state.Status == "finished" && !s.locked()
+}
+
+// locked reports whether a run holds the folder.
+func (s *Sidecar) locked() bool {
+	if _, err := s.root.Stat(artifact.LockName); err != nil {
 		return false
 	}
 	lock, err := artifact.LockFolder(s.o.Dir)
+	if err != nil {
+		var inUse *artifact.InUseError
+		return errors.As(err, &inUse)
+	}
 	if lock != nil {
 		lock.Release()
 	}
-	var used *artifact.InUseError
-	return errors.As(err, &used)
+	return false
 }
 
-// finished reports whether a folder holds the results of a run that ended before anybody looked.
-func finished(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "profile_export_aiperf.json"))
-	return err == nil
-}
-
-func (s *server) state() State {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.at
-}
-
-func (s *server) enter(state State) {
-	s.mu.Lock()
-	s.at = state
-	s.mu.Unlock()
-	s.o.Log("the run is " + string(state))
-}
-
-func (s *server) routes() http.Handler {
+// Handler answers requests for the files.
+func (s *Sidecar) Handler() http.Handler {
 	mux := http.NewServeMux()
-	ok := func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
-	mux.HandleFunc("GET /healthz", ok)
-	mux.HandleFunc("GET /readyz", ok)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /api/results/list", s.list)
 	mux.HandleFunc("GET /api/results/files/{path...}", s.file)
 	mux.HandleFunc("POST /api/shutdown", func(w http.ResponseWriter, _ *http.Request) {
-		if s.state() == Running {
-			http.Error(w, "the run is under way; cancel it first", http.StatusConflict)
+		s.mu.Lock()
+		done := s.done
+		s.mu.Unlock()
+		if s.o.Marker == "" && !done && s.locked() {
+			http.Error(w, "the benchmark runs", http.StatusConflict)
 			return
 		}
-		answer(w, map[string]any{"status": "shutting_down"})
-		s.stop()
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"status":"shutting_down"}`))
+		s.once.Do(func() { close(s.stop) })
 	})
 	return mux
 }
 
-func answer(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // a client that is gone needs none
-}
-
-// file is an entry of the list.
-type file struct {
+type listed struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"`
 }
 
-// list answers with the files below the folder; ready says that they will not change any more.
-func (s *server) list(w http.ResponseWriter, _ *http.Request) {
-	files := []file{}
-	err := filepath.WalkDir(s.o.Dir, func(path string, d fs.DirEntry, err error) error {
+// list answers the names and sizes of the files, of all folders. Ready says that they will not change any more, partial
+// that the run has not completed them.
+func (s *Sidecar) list(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	state, ready, partial := "waiting", s.done || s.over, !s.done
+	switch {
+	case ready:
+		state = "ended"
+	case s.seen:
+		state = "running"
+	}
+	s.mu.Unlock()
+	files := []listed{}
+	err := fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return nil // it has just been removed
-		}
-		if strings.HasPrefix(d.Name(), ".") && path != s.o.Dir {
-			if d.IsDir() {
-				return filepath.SkipDir
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // it was replaced meanwhile
 			}
+			return err
+		}
+		hidden := strings.HasPrefix(path.Base(name), ".") && name != "."
+		switch {
+		case hidden && entry.IsDir():
+			return fs.SkipDir
+		case hidden || !entry.Type().IsRegular():
 			return nil
 		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			name, _ := filepath.Rel(s.o.Dir, path)
-			files = append(files, file{filepath.ToSlash(name), info.Size()})
+		info, err := entry.Info()
+		if err == nil {
+			files = append(files, listed{name, info.Size()})
 		}
 		return nil
 	})
 	if err != nil {
-		http.Error(w, "the folder cannot be read", http.StatusInternalServerError)
+		http.Error(w, "the results cannot be listed", http.StatusInternalServerError)
 		return
 	}
-	state := s.state()
-	answer(w, map[string]any{"files": files, "ready": state == Ended, "state": state,
-		"partial": state == Ended && !finished(s.o.Dir)})
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"files": files, "ready": ready, "state": state, "processing": !ready, "partial": partial,
+		"failed_exporters": []string{},
+	})
 }
 
-// file answers with a file below the folder; ranges are served, what leads out of it is not found.
-func (s *server) file(w http.ResponseWriter, r *http.Request) {
-	root, err := os.OpenRoot(s.o.Dir)
+// file answers one file.
+func (s *Sidecar) file(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("path")
+	if !fs.ValidPath(name) {
+		http.NotFound(w, r)
+		return
+	}
+	file, err := s.root.Open(filepath.FromSlash(name))
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
-	defer root.Close()
-	f, err := root.Open(filepath.FromSlash(r.PathValue("path")))
-	if err != nil {
-		http.NotFound(w, r)
-		return
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		http.NotFound(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	http.ServeContent(w, r, info.Name(), info.ModTime(), f)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("X-Aiperf-Size", strconv.FormatInt(info.Size(), 10))
+	http.ServeContent(w, r, "", info.ModTime(), file)
 }

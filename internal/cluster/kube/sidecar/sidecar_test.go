@@ -2,99 +2,158 @@ package sidecar
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/cluster/kube/crd"
 )
 
-// start runs a sidecar; states get what it says, done its end.
-func start(t *testing.T, o Options) (url string, states chan string, done chan error) {
-	t.Helper()
-	states, done = make(chan string, 10), make(chan error, 1)
-	at := make(chan string, 1)
-	o.Address, o.Poll = "127.0.0.1:0", time.Millisecond
-	o.Log, o.Listening = func(text string) { states <- text }, func(a string) { at <- a }
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
-	go func() { done <- Run(ctx, o) }()
-	return "http://" + <-at, states, done
-}
+var discard = slog.New(slog.DiscardHandler)
 
-func get(t *testing.T, url string) (int, string) {
+func sidecarOf(t *testing.T, o Options) *Sidecar {
 	t.Helper()
-	r, err := http.Get(url)
+	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Body.Close()
-	data, _ := io.ReadAll(r.Body)
-	return r.StatusCode, string(data)
+	t.Cleanup(func() { _ = root.Close() })
+	o.Log = discard
+	return &Sidecar{o: o, root: root, stop: make(chan struct{})}
 }
 
-func TestSidecarFollowsTheLockOfTheRun(t *testing.T) {
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(s *Sidecar, method, path string) (int, string) {
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(method, path, http.NoBody))
+	body, _ := io.ReadAll(w.Body)
+	return w.Code, string(body)
+}
+
+func TestFilesAreServedAndNothingElse(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a/secret", "s")
+	write(t, dir, "results/logs/aiperf.log", "line\n")
+	write(t, dir, "results/.aiperf.lock", "")
+	s := sidecarOf(t, Options{Dir: filepath.Join(dir, "results")})
+	if code, body := get(s, "GET", "/api/results/files/logs/aiperf.log"); code != 200 || body != "line\n" {
+		t.Errorf("the log: %d %q", code, body)
+	}
+	for _, path := range []string{"/api/results/files/..%2Fa%2Fsecret", "/api/results/files/logs", "/api/results/files/x"} {
+		if code, body := get(s, "GET", path); code != 404 {
+			t.Errorf("%s: %d %q", path, code, body)
+		}
+	}
+	_, body := get(s, "GET", "/api/results/list")
+	var list struct {
+		Files []listed
+		Ready bool
+	}
+	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Files) != 1 || list.Ready {
+		t.Errorf("the list is %s, %v", body, err)
+	}
+}
+
+// The results are complete when the run has finished and let its folder go, not before.
+func TestTheJobIsMarkedWhenTheResultsAreComplete(t *testing.T) {
 	dir := t.TempDir()
 	lock, err := artifact.LockFolder(dir)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || lock == nil {
+		t.Fatal("no lock: ", err)
 	}
-	if lock == nil {
-		t.Skip("this file system has no locks")
-	}
-	url, states, done := start(t, Options{Dir: dir, Stay: time.Hour})
-	if s := <-states; s != "the run is running" {
-		t.Fatal(s)
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "logs"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"profile_export_aiperf.json", "logs/aiperf.log"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("{}"), 0o644); err != nil {
-			t.Fatal(err)
+	write(t, dir, StateFile, `{"status":"finished"}`)
+	synctest.Test(t, func(t *testing.T) {
+		marks := map[string]string{}
+		var mu sync.Mutex
+		refuse := true
+		s := sidecarOf(t, Options{
+			Dir: dir, Stay: 5 * time.Minute, Heartbeat: 10 * time.Second,
+			Alive: func(context.Context) bool { return true },
+			Mark: func(_ context.Context, annotations map[string]string) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if annotations[crd.AnnotationComplete] != "" && refuse {
+					refuse = false
+					return errors.New("the API does not answer")
+				}
+				for name, value := range annotations {
+					marks[name] = value
+				}
+				return nil
+			},
+		})
+		ended := make(chan error, 1)
+		go func() { ended <- s.follow(t.Context()) }()
+		time.Sleep(5 * time.Second)
+		mu.Lock()
+		first := marks[crd.AnnotationHeartbeat]
+		if first == "" || marks[crd.AnnotationComplete] != "" {
+			t.Errorf("while the run holds the folder the marks are %v", marks)
 		}
-	}
-	if _, list := get(t, url+"/api/results/list"); !strings.Contains(list, `"ready":false`) ||
-		!strings.Contains(list, `"logs/aiperf.log"`) || strings.Contains(list, artifact.LockName) {
-		t.Errorf("%s", list)
-	}
-	if r, err := http.Post(url+"/api/shutdown", "", nil); err != nil || r.StatusCode != http.StatusConflict {
-		t.Errorf("a shutdown during the run: %v, %v", r, err)
-	}
-	lock.Release()
-	if s := <-states; s != "the run is ended" {
-		t.Fatal(s)
-	}
-	if _, list := get(t, url+"/api/results/list"); !strings.Contains(list, `"ready":true`) ||
-		!strings.Contains(list, `"partial":false`) {
-		t.Errorf("%s", list)
-	}
-	if code, text := get(t, url+"/api/results/files/logs/aiperf.log"); code != 200 || text != "{}" {
-		t.Errorf("%d %s", code, text)
-	}
-	for _, name := range []string{"logs", "none", "..%2f..%2fetc%2fpasswd"} {
-		if code, _ := get(t, url+"/api/results/files/"+name); code != 404 {
-			t.Errorf("%s: %d", name, code)
+		mu.Unlock()
+		if code, _ := get(s, "POST", "/api/shutdown"); code != http.StatusConflict {
+			t.Errorf("a shutdown during the run answers %d", code)
 		}
-	}
-	if r, err := http.Post(url+"/api/shutdown", "", nil); err != nil || r.StatusCode != http.StatusOK {
-		t.Errorf("a shutdown after the run: %v, %v", r, err)
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+		lock.Release()
+		time.Sleep(15 * time.Second)
+		mu.Lock()
+		if marks[crd.AnnotationComplete] == "" || marks[crd.AnnotationHeartbeat] == first {
+			t.Errorf("after the run the marks are %v", marks)
+		}
+		mu.Unlock()
+		if code, _ := get(s, "POST", "/api/shutdown"); code != http.StatusOK {
+			t.Errorf("a shutdown after the run answers %d", code)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
-func TestSidecarEndsByItself(t *testing.T) {
-	_, states, done := start(t, Options{Dir: t.TempDir(), Start: time.Millisecond, Stay: time.Millisecond})
-	if s := <-states; s != "the run is ended" {
-		t.Error(s)
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
+func TestASidecarEndsByItself(t *testing.T) {
+	for _, c := range []struct {
+		name, state string
+		alive       bool
+		want        error
+		at          time.Duration
+	}{
+		{"results that nobody fetches", `{"status":"finished"}`, false, nil, 31 * time.Second},
+		{"a coordinator that never came", "", false, ErrIncomplete, start},
+		{"a coordinator that was killed", `{"status":"running"}`, true, ErrIncomplete, silence},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if c.state != "" {
+				write(t, dir, StateFile, c.state)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				s := sidecarOf(t, Options{Dir: dir, Stay: 30 * time.Second, Heartbeat: time.Second,
+					Alive: func(context.Context) bool { return c.alive && time.Since(began) < 2*time.Second }})
+				err := s.follow(t.Context())
+				if took := time.Since(began); !errors.Is(err, c.want) || took < c.at || took > c.at+5*time.Second {
+					t.Errorf("ended after %v with %v, not after %v with %v", took, err, c.at, c.want)
+				}
+			})
+		})
 	}
 }

@@ -1,0 +1,126 @@
+package manifest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/cluster/kube/crd"
+)
+
+// SweepOptions says how the controller of a sweep is deployed.
+type SweepOptions struct {
+	Owner *crd.Owner
+	// Epoch names the run of the sweep, BaseURL is where results are served.
+	Epoch, BaseURL, OperatorNamespace string
+	// Marker is the file that says that the results are complete.
+	Marker string
+}
+
+const (
+	sweepCPU    = 75
+	sweepMemory = 512
+)
+
+// SweepHost is the host name of a sweep's controller.
+func SweepHost(sweep, namespace string) string {
+	return Name(sweep) + "-0." + Name(sweep) + "." + namespace + ".svc.cluster.local"
+}
+
+// SweepRules are what the controller of a sweep may do.
+func SweepRules(sweep string) []any {
+	return list{
+		Object{"apiGroups": strs(crd.Group), "resources": strs(crd.Jobs),
+			"verbs": strs("create", "delete", "get", "list", "patch", "update", "watch")},
+		Object{"apiGroups": strs(crd.Group), "resources": strs(crd.Jobs + "/status"),
+			"verbs": strs("get", "patch", "update")},
+		Object{"apiGroups": strs(crd.Group), "resources": strs(crd.Sweeps, crd.Sweeps+"/status"),
+			"verbs": strs("get", "patch", "update"), "resourceNames": strs(sweep)},
+		Object{"apiGroups": strs(""), "resources": strs("events"), "verbs": strs("create", "patch")},
+	}
+}
+
+// BuildSweep returns the objects of a sweep in the order in which they are created: access, a headless Service, and the
+// Job of the controller.
+func BuildSweep(sweep *crd.Sweep, o SweepOptions) ([]Object, error) {
+	if strings.TrimSpace(sweep.Spec.Image) == "" {
+		return nil, fmt.Errorf("spec.image is missing: name the image of aiperf")
+	}
+	// The pod is that of a job with this deployment.
+	b := &builder{job: &crd.Job{Metadata: sweep.Metadata, Spec: sweep.Spec}, name: Name(sweep.Metadata.Name),
+		o: Options{Engine: Jobs, Operator: true, Owner: o.Owner, OperatorNamespace: o.OperatorNamespace}}
+	name, namespace := sweep.Metadata.Name, sweep.Metadata.Namespace
+	labels := func(x Object) Object {
+		x["metadata"].(Object)["labels"] = SweepLabels(name)
+		return x
+	}
+	role := labels(b.object("rbac.authorization.k8s.io/v1", "Role", b.name+"-role"))
+	role["rules"] = SweepRules(name)
+	binding := labels(b.object("rbac.authorization.k8s.io/v1", "RoleBinding", b.name+"-binding"))
+	binding["subjects"] = list{Object{"kind": "ServiceAccount", "name": b.serviceAccount(), "namespace": namespace}}
+	binding["roleRef"] = Object{"kind": "Role", "name": b.name + "-role", "apiGroup": "rbac.authorization.k8s.io"}
+	service := labels(b.object("v1", "Service", b.name))
+	service["spec"] = Object{"clusterIP": "None", "selector": SweepLabels(name), "publishNotReadyAddresses": true,
+		"ports": list{Object{"name": "results", "port": PortResults, "targetPort": PortResults}}}
+	job := labels(b.object("batch/v1", "Job", b.name))
+	spec := b.jobSpec(1, sweepBackOff, b.sweepPod(name, namespace, o))
+	b.ttl(spec)
+	job["spec"] = spec
+	objects := []Object{role, binding, service, job}
+	for _, x := range objects {
+		b.own(x)
+	}
+	return objects, nil
+}
+
+// sweepBackOff is how often the controller of a sweep is started again: it goes on where it was.
+const sweepBackOff = 20
+
+// SweepLabels are those of the objects of a sweep.
+func SweepLabels(sweep string) Object {
+	return Object{crd.LabelApp: crd.AppName, crd.LabelSweep: sweep, crd.LabelRole: crd.RoleSweepController}
+}
+
+// sweepStay is for how many seconds the results of a sweep are served: until the operator has fetched them, which it
+// does again after any pause of its own.
+const sweepStay = 86400
+
+func (b *builder) sweepPod(name, namespace string, o SweepOptions) Object {
+	env := func() list {
+		return b.env(variable("AIPERF_SWEEP_NAME", name), variable("AIPERF_SWEEP_NAMESPACE", namespace),
+			variable("AIPERF_SWEEP_EPOCH", o.Epoch), variable("AIPERF_SWEEP_UID", b.job.Metadata.UID),
+			variable("AIPERF_OPERATOR_BASE_URL", o.BaseURL))
+	}
+	controller := b.container(ContainerSweep, []string{"service", ContainerSweep, "--results-dir", ResultsDir}, sweepCPU,
+		sweepMemory)
+	controller["env"] = env()
+	controller["volumeMounts"] = b.mounts(mount("results", ResultsDir, false), mount("tmp", "/tmp", false))
+	sidecar := b.container(ContainerResults, []string{"service", ContainerResults, "--results-dir", ResultsDir, "--port",
+		strconv.Itoa(PortResults), "--stay", strconv.Itoa(sweepStay), "--marker", o.Marker}, sidecarCPU, sidecarMemory)
+	sidecar["env"] = env()
+	sidecar["ports"] = list{Object{"name": "results", "containerPort": PortResults}}
+	sidecar["volumeMounts"] = b.mounts(mount("results", ResultsDir, false), mount("tmp", "/tmp", false))
+	sidecar["livenessProbe"] = probe("/healthz", PortResults, false)
+	sidecar["readinessProbe"] = probe("/healthz", PortResults, false)
+	pod := b.pod(crd.RoleSweepController, "OnFailure", list{controller, sidecar})
+	labels := pod["metadata"].(Object)["labels"].(Object)
+	delete(labels, crd.LabelJob)
+	for k, v := range SweepLabels(name) {
+		labels[k] = v
+	}
+	if a := b.podAnnotations(nil); len(a) > 0 {
+		pod["metadata"].(Object)["annotations"] = a
+	}
+	spec := pod["spec"].(Object)
+	spec["automountServiceAccountToken"] = true
+	spec["subdomain"] = Name(name)
+	// The configuration and the token are those of jobs.
+	var volumes list
+	for _, v := range spec["volumes"].(list) {
+		if n := v.(Object)["name"]; n != "config" && n != "token" {
+			volumes = append(volumes, v)
+		}
+	}
+	spec["volumes"] = volumes
+	return pod
+}

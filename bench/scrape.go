@@ -115,6 +115,11 @@ func (b *bench) lags(args ...string) ([]float64, error) {
 
 // lagsAndCPU is lags with the CPU time of the program in seconds.
 func (b *bench) lagsAndCPU(args ...string) ([]float64, float64, error) {
+	return b.lagsOf(append([]string{"--isl", "32", "--osl", "1"}, args...)...)
+}
+
+// lagsOf is the same for requests whose content the arguments say.
+func (b *bench) lagsOf(args ...string) ([]float64, float64, error) {
 	requests := filepath.Join(b.dir, "paced.jsonl")
 	server, err := b.server("--fast", "--record-requests", requests)
 	if err != nil {
@@ -123,7 +128,7 @@ func (b *bench) lagsAndCPU(args ...string) ([]float64, float64, error) {
 	b.env = []string{"AIPERF_TIMING_MAX_CATCHUP_SECONDS=10"}
 	run, err := b.measured(2, server.url,
 		append([]string{"--request-rate", strconv.Itoa(sendRate), "--arrival-pattern", "constant",
-			"--request-count", strconv.Itoa(sendRate * b.seconds), "--isl", "32", "--osl", "1"}, args...)...)
+			"--request-count", strconv.Itoa(sendRate * b.seconds)}, args...)...)
 	b.env = nil
 	server.stop()
 	if err != nil {

@@ -21,10 +21,7 @@ func (a *app) chatCounter(arguments *chat.Arguments, env *env.Values) (func(text
 	find := func(name string) (tokenizer.Tokenizer, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), env.Service.TokenizerPreloadTimeout)
 		defer cancel()
-		h := hub.FromEnv(a.env, hub.Models)
-		h.UserAgent = "aiperf/" + Version
-		tok, _, err := load.Load(ctx, load.Options{Name: name, Hub: h})
-		return tok, err
+		return a.findTokenizer(ctx, name, "")
 	}
 	if name := arguments.Tokenizer; name != "" {
 		tok, err := find(name)
@@ -52,6 +49,14 @@ func (a *app) chatCounter(arguments *chat.Arguments, env *env.Values) (func(text
 		}
 		return tok.Count(text)
 	}, nil
+}
+
+// findTokenizer loads a tokenizer by its name; the revision "" is main.
+func (a *app) findTokenizer(ctx context.Context, name, revision string) (tokenizer.Tokenizer, error) {
+	h := hub.FromEnv(a.env, hub.Models)
+	h.UserAgent = "aiperf/" + Version
+	tok, _, err := load.Load(ctx, load.Options{Name: name, Revision: revision, Hub: h})
+	return tok, err
 }
 
 // short is an error without the advice on it.

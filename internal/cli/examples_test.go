@@ -18,6 +18,7 @@ import (
 // of a language, written to files. A block that begins with its language and the name of a file is written there too.
 var pages = map[string]map[string]string{
 	"README.md":               nil,
+	"docs/accuracy.md":        nil,
 	"docs/adaptive-scale.md":  {"yaml": "search.yaml"},
 	"docs/agentic.md":         nil,
 	"docs/analysis.md":        nil,
@@ -29,6 +30,7 @@ var pages = map[string]map[string]string{
 	"docs/dashboard.md":       nil,
 	"docs/datasets.md":        nil,
 	"docs/endpoints.md":       nil,
+	"docs/fleet.md":           nil,
 	"docs/gpu-telemetry.md":   nil,
 	"docs/guide.md":           nil,
 	"docs/html-report.md":     nil,
@@ -66,6 +68,8 @@ var absent = map[string]string{
 	"aiperf tokenizer pack meta": "a network",
 	"weka_trace":                 "recorded traces of agents",
 	"syfi_coding_trace":          "recorded traces of agents",
+	"aiperf agent":               "an agent that waits for a coordinator on another machine",
+	"--wait-for-agents":          "a coordinator that waits for other machines",
 	"aiperf serve":               "a server that answers until it is interrupted",
 	"aiperf speed-bench-report":  "runs of a data set from a network",
 	"aiperf compare baseline":    "folders of earlier runs",

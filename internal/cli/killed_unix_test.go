@@ -110,3 +110,34 @@ func TestTrapKilledRunLosesOneSecondAtMost(t *testing.T) {
 		t.Errorf("the GPUs are %s", got)
 	}
 }
+
+// A killed run keeps the answers that it had graded: whole lines, which the report counts.
+func TestKilledRunKeepsItsGradedAnswers(t *testing.T) {
+	t.Setenv("AIPERF_METRICS_EXPORT_FLUSH_INTERVAL", "0.05")
+	data := filepath.Join(t.TempDir(), "rows.jsonl")
+	if err := os.WriteFile(data, []byte(`{"question":"q","answer":"#### 1"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := startProfile(t, mock(t), "--accuracy-benchmark", "gsm8k", "--accuracy-data", data, "--request-rate", "200",
+		"--benchmark-duration", "60", "--osl", "5")
+	p.writesRecords(20)
+	p.signal(syscall.SIGKILL)
+	p.ends(-1)
+	text, err := os.ReadFile(filepath.Join(p.dir, "accuracy_export.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "\n"); n == 0 || !strings.HasSuffix(string(text), "}\n") {
+		t.Fatalf("%d lines, the last of them %q", n, text[max(0, len(text)-40):])
+	}
+	if out, err := exec.Command("aiperf", "report", p.dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	} else {
+		p.says(string(out), "The run is incomplete: the run was killed")
+		p.says(string(out), "Accuracy Benchmark Results")
+	}
+	want := strconv.Itoa(strings.Count(string(text), "\n")) + " gsm8k"
+	if got := p.show("report/profile_export_aiperf.json", "accuracy.overall.total", "accuracy.benchmark"); got != want {
+		t.Errorf("the report says %q, want %q", got, want)
+	}
+}

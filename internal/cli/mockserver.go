@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -26,7 +25,11 @@ Serves exact, known answers like an OpenAI-compatible inference server, until it
 Options (each also as MOCK_SERVER_<NAME> in the environment):
 `
 
-type mockServerOptions struct{ mockserver.Options }
+type mockServerOptions struct {
+	mockserver.Options
+	// tokenizer is the name of the tokenizer, revision its version on the hub.
+	tokenizer, revision string
+}
 
 // table returns the flags of the server with their defaults.
 func (o *mockServerOptions) table() *flags.Table {
@@ -107,7 +110,12 @@ func (o *mockServerOptions) flags() []flags.Flag {
 		among(mockserver.SpecPlaces(), "spec-stats", "PLACE", "choice", "where replies report it: choice "+
 			"(speculative_decoding_stats), root (metrics.speculative_decoding) or none",
 			flags.OneOf(&o.SpecStats, mockserver.SpecPlaces()...)),
-		set("tokenizer", "NAME", "builtin", "vocabulary that counts tokens (only builtin: o200k_base)", builtinOnly),
+		set("tokenizer", "NAME", "builtin", "tokenizer that counts tokens: builtin (o200k_base), a folder, a file, or "+
+			"the id of a repository on the hub",
+			flags.Text(&o.tokenizer)),
+		set("tokenizer-revision", "NAME", "main", "its branch, tag or commit", flags.Text(&o.revision)),
+		set("tokenizer-trust-remote-code", "", "false", "no effect: code of a repository is never run",
+			truth(func(bool) {})),
 		set("no-tokenizer", "", "false", "count one token per four characters", flags.Bool(&o.NoTokenizer)),
 		set("model", "NAMES", "mock-model", "models that /v1/models lists, separated by commas; requests may name any",
 			o.SetModels),
@@ -167,10 +175,6 @@ func (o *mockServerOptions) flags() []flags.Flag {
 				o.LogLevel = slog.LevelDebug
 			}
 		})),
-
-		// known, but not built
-		set("tokenizer-revision", "NAME", "", "", unsupported), set("tokenizer-trust-remote-code", "", "", "",
-			unsupported),
 	}
 }
 
@@ -225,15 +229,6 @@ func truth(do func(bool)) func(string) error {
 		return err
 	}
 }
-
-func builtinOnly(v string) error {
-	if v != "builtin" {
-		return fmt.Errorf("%q is not available: the mock server counts with builtin", v)
-	}
-	return nil
-}
-
-func unsupported(string) error { return errors.New("not supported by this version of the mock server") }
 
 var logLevels = []struct {
 	name  string
@@ -299,6 +294,15 @@ func (a *app) mockServer(args []string) int {
 		return a.fail(err)
 	}
 	options.Log = a.terminal.err
+	if options.tokenizer != "builtin" && !options.NoTokenizer {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		tok, err := a.findTokenizer(ctx, options.tokenizer, options.revision)
+		stop()
+		if err != nil {
+			return a.fail(fmt.Errorf("--tokenizer %s: %w", options.tokenizer, err))
+		}
+		options.Tokenizer = tok
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if _, ok := a.env(child.StopWithStdin); ok {

@@ -95,7 +95,6 @@ func TestMockServerMistakes(t *testing.T) {
 		"--error-rate 101":             "from 0 to 100",
 		"--fast=maybe":                 "neither true nor false",
 		"--log-level LOUD":             "not a log level",
-		"--tokenizer gpt2":             "counts with builtin",
 		"--fault bogus":                "unknown fault",
 		"--metrics-fault bogus":        "unknown fault \"bogus\"; known are html",
 		"--metrics-fault html=1":       "takes no value",
@@ -117,7 +116,6 @@ func TestMockServerMistakes(t *testing.T) {
 		"--metrics-fault no_energy":    "unknown fault",
 		"--scheduler-step-ms 0":        "--scheduler-step-ms: ",
 		"--scheduler-max-batch-size 0": "--scheduler-max-batch-size: ",
-		"--tokenizer-revision x":       "--tokenizer-revision: not supported",
 	} {
 		_, err := parseMockServer(strings.Fields(args), nil)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

@@ -31,7 +31,7 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 	log := options.Log.Logger("series")
 	a.terminal.block(announcement(&cfg.Series))
 	plan := series.NewRepeats(cfg, log)
-	options.Tokenizers = new(run.Tokenizers)
+	options.Tokenizers, options.Problems = new(run.Tokenizers), new(run.Problems)
 	course := series.NewCourse(progress.RepeatsKind, cfg.Series.Runs, options.Observers, nil)
 	runs, stopped, err := a.runAll(plan, runAll{total: cfg.Series.Runs, resume: cfg.Asked.Bool("resume"),
 		course: course}, options, view, interrupts, log)

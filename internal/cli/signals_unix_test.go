@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -35,8 +36,11 @@ var hearHangUps = sync.OnceFunc(func() { signal.Notify(make(chan os.Signal, 1), 
 // profileCommand is a benchmark of a server that writes to dir.
 func profileCommand(url, dir string, flags ...string) *exec.Cmd {
 	hearHangUps()
+	if !slices.Contains(flags, "--accuracy-benchmark") { // which says what is sent
+		flags = append(flags, "--isl", "8")
+	}
 	return exec.Command("aiperf", append([]string{"profile", "--model", "m", "--url", url, "--tokenizer", "builtin",
-		"--isl", "8", "--no-server-metrics", "--ui", "none", "--artifact-dir", dir}, flags...)...)
+		"--no-server-metrics", "--ui", "none", "--artifact-dir", dir}, flags...)...)
 }
 
 // startProfile starts a benchmark of a server.

@@ -74,7 +74,7 @@ func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, opti
 	if err := options.Log.OpenFile(base.Artifacts.Path(config.LogFile)); err != nil {
 		return a.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
 	}
-	s.options.Tokenizers = new(run.Tokenizers)
+	s.options.Tokenizers, s.options.Problems = new(run.Tokenizers), new(run.Problems)
 	var runs []series.Run
 	var stopped bool
 	if study := s.asked.study; study != nil {

@@ -75,6 +75,15 @@ type flight struct {
 // cannot keep the loop from hearing a stop.
 const maxIssues = 256
 
+// firstSession returns the number of the first session, if that of the next one would be another: of a phase that begins a
+// pass, the next one that plays the first conversation.
+func (p *Phase) firstSession(next uint64) uint64 {
+	if n := uint64(p.Pass); n > 0 {
+		next = (next + n - 1) / n * n
+	}
+	return next
+}
+
 func newPhaseRun(e *Engine, index int) *phaseRun {
 	p := &phaseRun{
 		e:        e,
@@ -85,6 +94,7 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 	}
 	whole := e.plan.Phases[index]
 	p.stats.Index = index
+	e.used.Sessions = whole.firstSession(e.used.Sessions)
 	var takesPart bool
 	p.share, takesPart = e.plan.shareOf(index)
 	p.takeFrom(e.used.Sessions)

@@ -75,6 +75,9 @@ type Phase struct {
 	Seamless bool
 	// Barrier starts the first sessions of a burst, as many as its limits allow, at the same instant.
 	Barrier bool
+	// Pass is the number of conversations, where the phase begins with the first one, of those that are played in
+	// order; 0: it goes on where the phase before ended.
+	Pass int
 	// Adaptive searches the highest load that meets the SLA; nil = no search.
 	Adaptive *Adaptive
 }

@@ -173,10 +173,11 @@ func sharedModes() map[string]scenario {
 		"burst, fewer than shares": {plan: plan(profiling(Phase{Concurrency: 3, Requests: 3}))},
 		"prefill alone":            {plan: plan(profiling(Phase{Prefill: 7, Requests: 119}))},
 		"concurrency ramp":         {plan: plan(climbing)},
-		"together":                 {plan: plan(profiling(Phase{Concurrency: 23, Requests: 60, Barrier: true})), gathers: true},
-		"multi-turn, sessions":     {plan: plan(profiling(Phase{Concurrency: 9, Sessions: 41})), turns: uneven},
-		"multi-turn, requests":     {plan: plan(profiling(Phase{Concurrency: 9, Requests: 83})), turns: uneven},
-		"rate, multi-turn":         {plan: plan(rate(Poisson, Phase{Sessions: 41})), turns: uneven},
+		"together": {plan: plan(profiling(Phase{Concurrency: 23, Requests: 60, Barrier: true})),
+			gathers: true},
+		"multi-turn, sessions": {plan: plan(profiling(Phase{Concurrency: 9, Sessions: 41})), turns: uneven},
+		"multi-turn, requests": {plan: plan(profiling(Phase{Concurrency: 9, Requests: 83})), turns: uneven},
+		"rate, multi-turn":     {plan: plan(rate(Poisson, Phase{Sessions: 41})), turns: uneven},
 		"multi-turn, both limits": {plan: plan(profiling(Phase{Concurrency: 9, Sessions: 40, Requests: 500})),
 			turns: uneven},
 		"schedule":           {plan: plan(profiling(replay(Schedule{AutoOffset: true}))), recording: trace},
@@ -193,10 +194,12 @@ func sharedModes() map[string]scenario {
 			Requests: 111})), turns: uneven},
 		"users, sessions": {plan: plan(profiling(Phase{Users: &Users{Count: 17, Rate: 20, MeanTurns: 3},
 			Sessions: 43})), turns: uneven},
-		"warm-up, profiling":          {plan: plan(warm, rate(Poisson, Phase{Requests: 103}))},
-		"warm-up, burst":              {plan: plan(warm, profiling(Phase{Concurrency: 23, Requests: 119}))},
-		"warm-up of sessions, users":  {plan: plan(Phase{Name: "warmup", Concurrency: 4, Sessions: 9}, profiling(Phase{Users: &Users{Count: 7, Rate: 20, MeanTurns: 3}, Requests: 61})), turns: three},
-		"warm-up, schedule, schedule": {plan: plan(warm, profiling(replay(Schedule{Until: &from})), profiling(replay(Schedule{From: &until}))), recording: trace},
+		"warm-up, profiling": {plan: plan(warm, rate(Poisson, Phase{Requests: 103}))},
+		"warm-up, burst":     {plan: plan(warm, profiling(Phase{Concurrency: 23, Requests: 119}))},
+		"warm-up of sessions, users": {plan: plan(Phase{Name: "warmup", Concurrency: 4, Sessions: 9},
+			profiling(Phase{Users: &Users{Count: 7, Rate: 20, MeanTurns: 3}, Requests: 61})), turns: three},
+		"warm-up, schedule, schedule": {plan: plan(warm, profiling(replay(Schedule{Until: &from})),
+			profiling(replay(Schedule{From: &until}))), recording: trace},
 		"several phases": {plan: plan(warm, rate(Constant, Phase{Requests: 31}),
 			profiling(Phase{Concurrency: 2, Requests: 11}), rate(Poisson, Phase{Sessions: 29}))},
 		"trees": {plan: plan(profiling(Phase{Concurrency: 9, Sessions: 41})), tree: anyTree},
@@ -510,7 +513,8 @@ func TestLanesOfShares(t *testing.T) {
 				if c.Phase == 1 && c.Session >= 7 {
 					at = 0 // the second trace of a lane begins when the first one of some lane is done
 				}
-				list = append(list, fmt.Sprint(c.Phase, " session ", c.Session, " trace ", p.opened[c.Session].Conversation,
+				o := p.opened[c.Session]
+				list = append(list, fmt.Sprint(c.Phase, " session ", c.Session, " trace ", o.Conversation,
 					" turn ", c.Turn, " at ", at))
 			}
 		}
@@ -528,9 +532,11 @@ func TestShareThatNeedsTheWhole(t *testing.T) {
 		Adaptive: adaptive(SLA{Metric: "request_latency", Stat: "p95", Op: "lt", Threshold: 1})}
 	idle := lanePhases(2, 0.5, Phase{Sessions: 2, Lanes: &Lanes{TreeIdle: Infinite, SystemIdle: time.Second}})
 	for want, plan := range map[string]Plan{
-		"phase 0 (): a search of the load needs the whole run in one process":                              {Phases: []Phase{search}},
-		"phase 1 (): a limit of the time in which nothing is in flight needs the whole run in one process": {Phases: idle},
-		"share 2 of 2 does not exist: shares are counted from 0":                                           {Phases: one(Phase{Requests: 1}).Phases, Share: Share{2, 2}},
+		"phase 0 (): a search of the load needs the whole run in one process": {Phases: []Phase{search}},
+		"phase 1 (): a limit of the time in which nothing is in flight needs the whole run in one process": {
+			Phases: idle},
+		"share 2 of 2 does not exist: shares are counted from 0": {Phases: one(Phase{Requests: 1}).Phases,
+			Share: Share{2, 2}},
 	} {
 		if plan.Share.Whole() {
 			if err := plan.Validate(); err != nil {

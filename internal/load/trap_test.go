@@ -136,6 +136,11 @@ func TestTrapSessionsGoOnOverPhases(t *testing.T) {
 	p = scenario{plan: Plan{Phases: []Phase{warmup, profiling}}, turns: turns(2)}.run(t)
 	same(t, "warm-up", p.turnOrder(0), "0.0 0.1 1.0 1.1 2.0 2.1")
 	same(t, "profiling", p.turnOrder(1), "3.0 3.1")
+
+	// A phase that begins a pass over five conversations begins with the first of them: session 5 plays it.
+	warmup, profiling.Pass = Phase{Kind: Warmup, Concurrency: 2, Requests: 3}, 5
+	p = scenario{plan: Plan{Phases: []Phase{warmup, profiling}}}.run(t)
+	same(t, "profiling of a pass", p.turnOrder(1), "5.0 6.0")
 }
 
 func TestTrapURLsAlternateBySessionAcrossPhases(t *testing.T) {

@@ -1,13 +1,10 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
-	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -35,8 +32,10 @@ func (c *content) problems(ctx context.Context) (*dataset.Dataset, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no benchmark %q", a.Benchmark)
 	}
-	set, err := task.Build(ctx, task.Options{Benchmark: b, Tasks: a.Tasks, Shots: a.Shots, Reasons: a.Reasons,
-		System: a.System, Chat: c.descriptor.SystemMessage, Rows: c.rows(b)})
+	set, err := c.options.Problems.load(a, c.descriptor.SystemMessage, func() (*task.Set, error) {
+		return task.Build(ctx, task.Options{Benchmark: b, Tasks: a.Tasks, Shots: a.Shots, Reasons: a.Reasons,
+			System: a.System, Chat: c.descriptor.SystemMessage, Rows: c.rows(b)})
+	})
 	if err != nil {
 		return nil, fmt.Errorf("--accuracy-benchmark %s: %w", b.Name, err)
 	}
@@ -157,19 +156,10 @@ type grading struct {
 	ended atomic.Bool
 
 	mu       sync.Mutex
-	tasks    map[string]*summary.TaskAccuracy
-	problems map[string]*heard
+	tally    summary.Tally
 	ungraded int64
 	// late are answers that could not be graded.
 	late int64
-}
-
-// heard is what is known of the answers to a problem.
-type heard struct {
-	first        uint64
-	times        int64
-	varied       bool
-	right, wrong bool
 }
 
 // openGrading opens the file of graded answers and starts the judges.
@@ -178,8 +168,7 @@ func (e *execution) openGrading(ctx context.Context) error {
 	if a == nil {
 		return nil
 	}
-	g := &grading{e: e, tasks: map[string]*summary.TaskAccuracy{}, problems: map[string]*heard{},
-		waiting: newQueue(waitingMemory)}
+	g := &grading{e: e, waiting: newQueue(waitingMemory)}
 	judges := 1
 	of, _ := grade.Named(a.Grader)
 	if g.grade = of.Grade; g.grade == nil {
@@ -254,33 +243,10 @@ func (g *grading) failed(r *record.Record) {
 	g.mu.Unlock()
 }
 
-var answerSeed = maphash.MakeSeed()
-
 // add counts a graded answer and writes its line.
 func (g *grading) add(one answer, v grade.Verdict) {
-	hash := maphash.String(answerSeed, v.Extracted)
 	g.mu.Lock()
-	t := g.tasks[one.problem.Task]
-	if t == nil {
-		t = &summary.TaskAccuracy{Task: one.problem.Task}
-		g.tasks[t.Task] = t
-	}
-	t.Total++
-	if v.Correct {
-		t.Correct++
-	}
-	if v.Unparsed {
-		t.Unparsed++
-	}
-	h := g.problems[one.problem.ID]
-	if h == nil {
-		h = &heard{first: hash}
-		g.problems[one.problem.ID] = h
-		t.Problems++
-	}
-	h.times++
-	h.varied = h.varied || hash != h.first
-	h.right, h.wrong = h.right || v.Correct, h.wrong || !v.Correct
+	g.tally.Add(one.problem.ID, one.problem.Task, v.Extracted, v.Correct, v.Unparsed)
 	g.mu.Unlock()
 	_ = g.lines.Add(g.line(&one, &v)) // reported once, by OnError
 	if g.e.cfg.Accuracy.Verbose {
@@ -391,24 +357,7 @@ func (g *grading) result() *summary.Accuracy {
 	defer g.mu.Unlock()
 	a := g.e.cfg.Accuracy
 	out := &summary.Accuracy{Benchmark: a.Benchmark, Grader: a.Grader, Problems: int64(len(g.e.content.gold)),
-		Asked: int64(len(g.problems)), Ungraded: g.ungraded, Late: g.late, Tasks: []summary.TaskAccuracy{}}
-	for _, name := range slices.SortedFunc(maps.Keys(g.tasks), cmp.Compare) {
-		out.Tasks = append(out.Tasks, *g.tasks[name])
-	}
-	repeats := summary.Repeats{}
-	for _, h := range g.problems {
-		if h.times > 1 {
-			repeats.Problems++
-			if h.varied {
-				repeats.Varied++
-			}
-			if h.right && h.wrong {
-				repeats.Flipped++
-			}
-		}
-	}
-	if repeats.Problems > 0 {
-		out.Repeats = &repeats
-	}
+		Ungraded: g.ungraded, Late: g.late}
+	g.tally.Fill(out)
 	return out
 }

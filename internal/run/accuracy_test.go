@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -18,9 +20,11 @@ import (
 	"aiperf/internal/accuracy/grade"
 	"aiperf/internal/accuracy/sandbox"
 	"aiperf/internal/accuracy/task"
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/publish/progress"
+	"aiperf/internal/result/recompute"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/workload/rows"
 )
@@ -323,7 +327,7 @@ func TestTrap11ReasoningIsNoAnswerWhereThereIsContent(t *testing.T) {
 			got[one["conversation_id"].(string)] = fmt.Sprint(one["passed"], "|", one["model_output"], "|", one["model_thinking"])
 		}
 		for id, want := range map[string]string{"gsm8k-00000": "true|#### 4|#### 5", "gsm8k-00001": "false|I cannot say|#### 14",
-			"gsm8k-00002": "true|#### 1200|"} {
+			"gsm8k-00002": "true|#### 1200|#### 1200"} {
 			if got[id] != want {
 				t.Errorf("%s %s: %s, want %s", how, id, got[id], want)
 			}
@@ -370,13 +374,15 @@ func TestTrap15FailedRequestsHaveNoAnswer(t *testing.T) {
 
 func TestTrap18WarmupAnswersDoNotCount(t *testing.T) {
 	url := answering(t, mockserver.Options{}, map[string]string{"contains": "apples", "reply": "#### 4"})
-	a, outcome, dir := graded(t, url, "gsm8k", "--warmup-request-count", "2")
-	if all := a.Overall(); all.Total != 3 || all.Correct != 1 || a.Repeats != nil || outcome.Result.Warmup == nil {
-		t.Errorf("%+v", a)
-	}
-	for _, one := range answersIn(t, filepath.Join(dir, "accuracy_export.jsonl")) {
-		if one["benchmark_phase"] != "profiling" {
-			t.Error(one)
+	for _, n := range []string{"2", "3"} {
+		a, outcome, dir := graded(t, url, "gsm8k", "--warmup-request-count", "2", "--request-count", n)
+		if all := a.Overall(); fmt.Sprint(all.Total) != n || all.Correct != 1 || a.Repeats != nil || outcome.Result.Warmup == nil {
+			t.Errorf("%+v", a)
+		}
+		for i, one := range answersIn(t, filepath.Join(dir, "accuracy_export.jsonl")) {
+			if one["benchmark_phase"] != "profiling" || one["conversation_id"] != fmt.Sprintf("gsm8k-%05d", i) {
+				t.Error(one)
+			}
 		}
 	}
 }
@@ -423,8 +429,17 @@ func TestPhasesGradeTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := outcome.Result.Accuracy.Overall(); all.Total != 7 {
-		t.Errorf("%+v", all)
+	a := outcome.Result.Accuracy
+	if all := a.Overall(); all.Total != 7 || a.Asked != 3 {
+		t.Errorf("%+v", a)
+	}
+	asked := map[string]int{}
+	for _, one := range answersIn(t, filepath.Join(dir, "accuracy_export.jsonl")) {
+		asked[one["conversation_id"].(string)]++
+	}
+	// Each phase begins with the first problem.
+	if want := map[string]int{"gsm8k-00000": 3, "gsm8k-00001": 2, "gsm8k-00002": 2}; !maps.Equal(asked, want) {
+		t.Errorf("%v, want %v", asked, want)
 	}
 }
 
@@ -496,5 +511,77 @@ func TestAnswersWaitInAFileWhereTheyAreMany(t *testing.T) {
 	q.remove()
 	if _, err := os.Stat(name); !os.IsNotExist(err) {
 		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// A report of a part of a run has the accuracy of that part, computed from the graded answers.
+func TestReportsOfAPartCountItsAnswers(t *testing.T) {
+	url := answering(t, mockserver.Options{Fault: "status=500;rate=0.3"}, map[string]string{"contains": "has 2", "reply": "#### 4"},
+		map[string]string{"contains": "has 7", "reply": "fourteen, 14"}, map[string]string{"contains": "has 600", "reply": "#### 5"})
+	whole, outcome, dir := graded(t, url, "gsm8k", "--request-rate", "300", "--request-count", "60")
+	report := func(o recompute.ReportOptions) *summary.Result {
+		t.Helper()
+		o.Dir, o.OutputDir = dir, filepath.Join(t.TempDir(), "again")
+		result, _, err := recompute.Report(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	if again := report(recompute.ReportOptions{}).Accuracy; !reflect.DeepEqual(again, whole) {
+		t.Errorf("unchanged: %+v, want %+v", again, whole)
+	}
+	for _, name := range []string{"accuracy_results.csv", "profile_export_aiperf.json"} {
+		o := recompute.ReportOptions{Dir: dir, OutputDir: t.TempDir(), Version: "test"}
+		if _, _, err := recompute.Report(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		a, errA := os.ReadFile(filepath.Join(dir, name))
+		b, errB := os.ReadFile(filepath.Join(o.OutputDir, name))
+		if errA != nil || errB != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs: %v, %v", name, errA, errB)
+		}
+	}
+	const from, to = 50 * time.Millisecond, 150 * time.Millisecond
+	start := outcome.Result.StartNS
+	inside := func(ns float64) bool { return int64(ns) >= start+int64(from) && int64(ns) < start+int64(to) }
+	want, failed := summary.TaskAccuracy{Task: summary.OverallTask}, int64(0)
+	for _, one := range answersIn(t, filepath.Join(dir, "accuracy_export.jsonl")) {
+		if inside(one["timestamp_ns"].(float64)) {
+			want.Total++
+			if one["passed"] == true {
+				want.Correct++
+			}
+			if one["unparsed"] == true {
+				want.Unparsed++
+			}
+		}
+	}
+	for _, r := range records(t, dir) {
+		if r["error"] != nil && inside(at(r, "metadata", "request_start_ns").(float64)) {
+			failed++
+		}
+	}
+	low, high := from, to
+	part := report(recompute.ReportOptions{From: &low, To: &high})
+	want.Problems = 3
+	if got := part.Accuracy.Overall(); got != want || want.Total == 0 || want.Total == whole.Overall().Total ||
+		part.Accuracy.Ungraded != failed || part.Accuracy.Late != 0 {
+		t.Errorf("%+v, %+v, want %+v and %d failed", part.Accuracy, got, want, failed)
+	}
+	if m, ok := part.Find("accuracy.overall"); !ok || m.Stats.Count != want.Total {
+		t.Errorf("accuracy.overall: %+v", m)
+	}
+	without := report(recompute.ReportOptions{ExcludeErrors: []string{"all"}})
+	if got := without.Accuracy; got.Ungraded != 0 || got.Overall() != whole.Overall() {
+		t.Errorf("without errors: %+v", got)
+	}
+	if err := os.Remove(filepath.Join(dir, "accuracy_export.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	lost := report(recompute.ReportOptions{From: &low})
+	text, err := artifact.AppendJSON(nil, lost.Recomputed)
+	if err != nil || lost.Accuracy != nil || !strings.Contains(string(text), `"without_accuracy":true`) {
+		t.Errorf("without the graded answers: %+v, %s", lost.Accuracy, text)
 	}
 }

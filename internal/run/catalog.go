@@ -77,6 +77,15 @@ func Lacks(cfg *config.Run, tag string) string {
 	if !known {
 		return "there is no metric of this name" + compare.Near(tag) + "; docs/metrics.md lists them"
 	}
+	if metrics.IsAccuracy(tag) {
+		if cfg.Accuracy == nil {
+			return "no answers are graded; add --accuracy-benchmark"
+		}
+		if repeated := tag == metrics.AccuracyVaried || tag == metrics.AccuracyFlipped; repeated && cfg.Accuracy.Repeats < 2 {
+			return "each problem is asked once; add --accuracy-repeats"
+		}
+		return ""
+	}
 	descriptor, known := api.Lookup(cfg.Endpoint.Type)
 	if !known {
 		return "" // a plug-in knows what its replies have

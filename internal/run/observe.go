@@ -123,7 +123,7 @@ func (f *followers) snapshot(phases []load.Stats) *progress.Snapshot {
 	s := &progress.Snapshot{
 		At: f.wall(nowNS), Elapsed: time.Duration(nowNS - f.startNS), Stage: f.stage,
 		Records: recordsOf(f.records.profiling.Snapshot()), Figures: f.figures, Client: f.client,
-		GPUs: f.gpuValues, Warnings: f.options.Log.Warnings(),
+		GPUs: f.gpuValues, Warnings: f.options.Log.Warnings(), Accuracy: accuracyOf(f.grading.result()),
 	}
 	if f.needs.Errors {
 		s.Errors = f.records.kinds.newest()
@@ -155,6 +155,7 @@ func (f *followers) computeFigures(nowNS int64) {
 		At: f.wall(nowNS), Elapsed: time.Duration(max(0, f.clock.WallNS(nowNS)-seen.StartNS)), Records: recordsOf(seen),
 		Metrics: f.records.profiling.ResultsOf(f.needs.Metrics...),
 	}
+	f.figures.Metrics = append(f.figures.Metrics, f.grading.result().Metrics()...)
 	if f.needs.Servers && f.servers != nil {
 		f.figures.Servers = ServerFigures(f.servers.collector.Store().Live(f.servers.mark.Load()))
 	}

@@ -177,13 +177,14 @@ func (o *outcome) facts() summary.Run {
 		run.Incomplete = o.redactor.Text(lacking.Error())
 	}
 	run.Submission = o.submission(&run)
+	run.Accuracy = o.grading.result()
 	p := phaseOf(o.Phases, load.Profiling)
 	if p == nil {
 		return run
 	}
 	run.StartNS = o.clock.WallNS(p.StartNS)
 	run.Branches = o.branches()
-	run.Dataset, run.Source, run.Accuracy = o.prompts.summary(), plan.Source(o.cfg), o.grading.result()
+	run.Dataset, run.Source = o.prompts.summary(), plan.Source(o.cfg)
 	run.Counts = countsOf(o.Phases, o.clock.NowNS())
 	return run
 }

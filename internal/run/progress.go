@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
+	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
@@ -107,6 +108,16 @@ func phaseProgress(s *load.Stats, nowNS int64) progress.Phase {
 		p.Remaining = left
 	}
 	return p
+}
+
+// accuracyOf returns graded answers as observers see them.
+func accuracyOf(a *summary.Accuracy) *progress.Accuracy {
+	if a == nil {
+		return nil
+	}
+	all := a.Overall()
+	return &progress.Accuracy{Benchmark: a.Benchmark, Correct: all.Correct, Total: all.Total, Unparsed: all.Unparsed,
+		Metrics: a.Metrics()}
 }
 
 // stageOf returns what a run does whose current phase is p, nil before the first one.

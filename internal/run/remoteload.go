@@ -559,8 +559,8 @@ func (r *remoteLoad) miscounted() error {
 			continue
 		}
 		if sent := p.merged.RequestsSent; sent != plan.Requests {
-			return fmt.Errorf("the shares of phase %s sent %d requests together, not %d: they did not agree on where it "+
-				"begins", plan.Name, sent, plan.Requests)
+			return fmt.Errorf("the shares of phase %s sent %d requests together, not %d: they did not agree on where "+
+				"it begins", plan.Name, sent, plan.Requests)
 		}
 	}
 	return nil

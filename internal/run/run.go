@@ -53,6 +53,8 @@ type Options struct {
 	ServerStart *time.Duration
 	// Tokenizers are shared by the runs of a series; nil where a run stands alone.
 	Tokenizers *Tokenizers
+	// Problems are those of an accuracy benchmark, shared likewise.
+	Problems *Problems
 	// Capacity is what this machine was measured to carry; a run that asks for more is told so. nil = not known.
 	Capacity *capacity.Capacity
 	// ID is the id of the benchmark; empty for a new one. The shares of a run have that of the run.

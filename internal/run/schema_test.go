@@ -2,7 +2,9 @@ package run
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,8 +22,9 @@ func schemas(t *testing.T) map[string]*jsonschema.Schema {
 	out := map[string]*jsonschema.Schema{}
 	for file, name := range map[string]string{
 		"profile_export_aiperf.json": "profile_export_aiperf", "profile_export.jsonl": "profile_export",
-		"run_state.json": "run_state",
-		"outputs.json":   "outputs",
+		"run_state.json":        "run_state",
+		"outputs.json":          "outputs",
+		"accuracy_export.jsonl": "accuracy_export",
 	} {
 		schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schemas",
 			name+".schema.json"))
@@ -51,8 +54,32 @@ func documents(t *testing.T, file string, data []byte) []any {
 	return out
 }
 
+func TestFilesOfGradedAnswersKeepTheirSchemas(t *testing.T) {
+	var problems strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&problems, `{"question":"What is %d plus 1?","answer":"#### %d"}`+"\n", i, i+1)
+	}
+	data := filepath.Join(t.TempDir(), "problems.jsonl")
+	if err := os.WriteFile(data, []byte(problems.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := serve(t, mockserver.Options{ErrorRate: 30})
+	dir := profile(t, url, "--accuracy-benchmark", "gsm8k", "--accuracy-data", data, "--accuracy-repeats", "3",
+		"--concurrency", "4")
+	all := schemas(t)
+	for _, file := range []string{"profile_export_aiperf.json", "run_state.json", "accuracy_export.jsonl"} {
+		for _, doc := range documents(t, file, fileOf(t, dir, file)) {
+			if err := all[file].Validate(doc); err != nil {
+				t.Errorf("%s: %v", file, err)
+				break
+			}
+		}
+	}
+}
+
 func TestFilesKeepTheirSchemas(t *testing.T) {
 	all := schemas(t)
+	delete(all, "accuracy_export.jsonl") // of which these runs have none
 	url := serve(t, mockserver.Options{ErrorRate: 30, SpecTokens: 3, SpecAcceptance: 0.5})
 	for _, args := range [][]string{
 		{"--streaming", "--concurrency", "3", "--warmup-request-count", "3", "--goodput",

@@ -33,7 +33,8 @@ func CheckShares(cfg *config.Run) error {
 			return &ShareError{fmt.Sprintf("adaptive_scale of phase %s", p.Name),
 				"each step depends on the requests of all", alone}
 		case p.Lanes != nil && p.Lanes.Stage == load.ReplayLanes && p.Lanes.SystemIdle != config.Unlimited:
-			return &ShareError{"--system-idle-gap-cap-seconds", "no agent knows when nothing is in flight in all of them",
+			return &ShareError{"--system-idle-gap-cap-seconds",
+				"no agent knows when nothing is in flight in all of them",
 				"give --system-idle-gap-cap-seconds inf, or " + alone}
 		}
 	}

@@ -208,30 +208,35 @@ func bodiesOf(list []arrival) (bodies []string) {
 
 // sharedRuns are the modes whose requests are known before, in flags.
 func sharedRuns(t *testing.T) map[string][]string {
-	trace, talk := []string{}, []string{}
+	var requests, talks []string
 	for i := range 40 {
-		trace = append(trace, fmt.Sprintf(`{"timestamp":%d,"text":"request %d"}`, i*7%97, i))
-		talk = append(talk, fmt.Sprintf(`{"session_id":"s%d","timestamp":%d,"text":"talk %d"}`, i%20, i*5, i))
+		requests = append(requests, fmt.Sprintf(`{"timestamp":%d,"text":"request %d"}`, i*7%97, i))
+		talks = append(talks, fmt.Sprintf(`{"session_id":"s%d","turns":[{"timestamp":%d,"text":"talk %d"},`+
+			`{"delay":5,"text":"more"}]}`, i, i*5, i))
 	}
-	file := traceFile(t, "trace.jsonl", trace...)
+	file, talk := traceFile(t, "trace.jsonl", requests...), traceFile(t, "talks.jsonl", talks...)
 	common := []string{"--random-seed", "7", "--isl", "20", "--osl", "4", "--num-dataset-entries", "30"}
 	with := func(args ...string) []string { return append(slices.Clone(common), args...) }
 	return map[string][]string{
-		"constant":    with("--request-rate", "400", "--arrival-pattern", "constant", "--request-count", "43"),
-		"poisson":     with("--request-rate", "400", "--request-count", "43", "--dataset-sampling-strategy", "shuffle"),
-		"gamma":       with("--request-rate", "400", "--arrival-smoothness", "0.5", "--request-count", "43", "--dataset-sampling-strategy", "random"),
+		"constant": with("--request-rate", "400", "--arrival-pattern", "constant", "--request-count", "43"),
+		"poisson":  with("--request-rate", "400", "--request-count", "43", "--dataset-sampling-strategy", "shuffle"),
+		"gamma": with("--request-rate", "400", "--arrival-smoothness", "0.5", "--request-count", "43",
+			"--dataset-sampling-strategy", "random"),
 		"burst":       with("--concurrency", "7", "--request-count", "43"),
 		"few at once": with("--concurrency", "3", "--request-count", "43", "--streaming", "--prefill-concurrency", "2"),
 		"sessions": with("--concurrency", "7", "--num-sessions", "21", "--session-turns-mean", "3",
 			"--session-turns-stddev", "1"),
-		"users": with("--user-centric-rate", "100", "--num-users", "9", "--session-turns-mean", "3", "--num-sessions", "23"),
-		"ramp":  with("--concurrency", "11", "--concurrency-ramp-duration", "0.2", "--request-count", "60"),
+		"users": with("--user-centric-rate", "100", "--num-users", "9", "--session-turns-mean", "3",
+			"--num-sessions", "23"),
+		"ramp": with("--concurrency", "11", "--concurrency-ramp-duration", "0.2", "--request-count", "60"),
 		"warm-up": with("--warmup-request-count", "11", "--warmup-concurrency", "2", "--concurrency", "7",
 			"--request-count", "43"),
 		"cancellation": with("--request-rate", "400", "--request-count", "43", "--request-cancellation-rate", "40",
 			"--request-cancellation-delay", "0"),
-		"schedule": {"--random-seed", "7", "--input-file", file, "--custom-dataset-type", "single_turn", "--fixed-schedule",
-			"--fixed-schedule-auto-offset"},
+		"schedule": {"--random-seed", "7", "--input-file", file, "--custom-dataset-type", "single_turn",
+			"--fixed-schedule", "--fixed-schedule-auto-offset"},
+		"schedule of talks": {"--random-seed", "7", "--input-file", talk, "--custom-dataset-type", "multi_turn",
+			"--fixed-schedule"},
 		"cache bust": with("--concurrency", "7", "--request-count", "43", "--cache-bust", "first_turn_prefix"),
 	}
 }
@@ -248,12 +253,12 @@ func (p *planned) add(r *record.Record) {
 	p.list = append(p.list, r)
 }
 
-// times returns what records say of the plan; which conversations they play is the same where the numbers are.
+// times returns what records of first turns say of the plan.
 func (p *planned) times(out *Outcome, c *clock.Clock) (times []string) {
 	for _, r := range p.list {
 		if at, open := r.Get(record.IntendedSend); open && r.TurnIndex == 0 { // later turns follow replies
 			start := c.WallNS(out.Phases[r.PhaseIndex].StartNS)
-			times = append(times, fmt.Sprint(r.PhaseName, " request ", r.SessionNum, " plays ", r.ConversationID, " at ",
+			times = append(times, fmt.Sprint(r.PhaseName, " plays ", r.ConversationID, " at ",
 				time.Duration(r.Facts[record.StartWall]+at-start), " cancelled ", r.WasCancelled))
 		}
 	}
@@ -285,7 +290,8 @@ func TestSharesSendTheBodiesOfTheWhole(t *testing.T) {
 				}
 				times := plan.times(out, h.clock)
 				if !slices.Equal(times, wantTimes) {
-					t.Errorf("%d shares intend\n%s\nwant\n%s", of, strings.Join(times, "\n"), strings.Join(wantTimes, "\n"))
+					t.Errorf("%d shares intend\n%s\nwant\n%s", of, strings.Join(times, "\n"),
+						strings.Join(wantTimes, "\n"))
 				}
 				t.Logf("%d shares: %d requests, %d of them with an instant of the plan", of, len(plan.list), len(times))
 				if got := bodiesOf(arrivals()); !slices.Equal(got, want) {
@@ -366,8 +372,8 @@ func TestSharesMergedGiveTheSameFiles(t *testing.T) {
 	url := serve(t, mockserver.Options{TTFT: 3 * time.Millisecond, ITL: time.Millisecond, ErrorRate: 5, Seed: 3})
 	dir := filepath.Join(t.TempDir(), "run")
 	args := []string{"--random-seed", "7", "--isl", "20", "--osl", "8", "--streaming", "--request-rate", "300",
-		"--request-count", "120", "--warmup-request-count", "9", "--num-dataset-entries", "30", "--slice-duration", "0.1",
-		"--goodput", "request_latency:20", "--export-level", "records", "--html-report"}
+		"--request-count", "120", "--warmup-request-count", "9", "--num-dataset-entries", "30",
+		"--slice-duration", "0.1", "--goodput", "request_latency:20", "--export-level", "records", "--html-report"}
 	c := clock.New()
 	var mu sync.Mutex
 	r := &replayed{stats: make([]load.Stats, 2)}
@@ -397,7 +403,8 @@ func TestSharesMergedGiveTheSameFiles(t *testing.T) {
 		}
 		r.of = of
 		slices.Reverse(r.records)
-		if _, err := execute(t, resolve(t, dir, url, args...), Options{ID: "the-run", Clock: c, Remote: r}); err != nil {
+		o := Options{ID: "the-run", Clock: c, Remote: r}
+		if _, err := execute(t, resolve(t, dir, url, args...), o); err != nil {
 			t.Fatal(err)
 		}
 		got := filesOf(t, dir)
@@ -450,8 +457,8 @@ func firstDifference(got, want string) string {
 
 // withoutEnd is a load that ends only when it is stopped.
 func withoutEnd() []string {
-	return []string{"--random-seed", "7", "--isl", "20", "--osl", "4", "--num-dataset-entries", "30", "--concurrency", "9",
-		"--benchmark-duration", "600", "--streaming"}
+	return []string{"--random-seed", "7", "--isl", "20", "--osl", "4", "--num-dataset-entries", "30",
+		"--concurrency", "9", "--benchmark-duration", "600", "--streaming"}
 }
 
 // adds checks that the numbers of a run add up, with its records and with those of its phases.
@@ -594,13 +601,13 @@ func TestWhatCannotBeShared(t *testing.T) {
 		"adaptive_scale of phase p cannot be divided among several agents: each step depends on the requests of all; " +
 			"run it in one process, without agents": {RandomSeed: seed,
 			Phases: []config.Phase{{Name: "p", Adaptive: &load.Adaptive{}}}},
-		"--system-idle-gap-cap-seconds cannot be divided among several agents: no agent knows when nothing is in flight " +
-			"in all of them; give --system-idle-gap-cap-seconds inf, or run it in one process, without agents": {
+		"--system-idle-gap-cap-seconds cannot be divided among several agents: no agent knows when nothing is in " +
+			"flight in all of them; give --system-idle-gap-cap-seconds inf, or run it in one process, without agents": {
 			RandomSeed: seed, Phases: []config.Phase{{Name: "p", Lanes: lanes}}},
 		"--accuracy-benchmark cannot be divided among several agents: answers are graded where the problems are; " +
 			"run it in one process, without agents": {RandomSeed: seed, Accuracy: &config.Accuracy{}},
-		"a run without --random-seed cannot be divided among several agents: its agents would draw different requests; " +
-			"give --random-seed": {},
+		"a run without --random-seed cannot be divided among several agents: its agents would draw different " +
+			"requests; give --random-seed": {},
 	} {
 		err := CheckShares(&cfg)
 		var typed *ShareError

@@ -135,6 +135,11 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 	}
 	e.prompts.times = make([]uint32, data.Len())
 	phases := plan.Load(e.cfg, len(t.urls), float64(data.Turns())/float64(data.Len()))
+	if e.cfg.Accuracy != nil && data.Sampling == dataset.Sequential {
+		for i := range phases.Phases {
+			phases.Phases[i].Pass = data.RootCount()
+		}
+	}
 	if e.options.Remote != nil {
 		if err := e.stock(ctx); err != nil {
 			return err

@@ -320,7 +320,7 @@ def full_disk():
         s.finish()
     finally:
         subprocess.run(["umount", place], capture_output=True)
-    return s, dict(code=0, lost=0, says="journal cannot be written")
+    return s, dict(code=0, lost=0, says="could not be written")
 
 
 @scenario

@@ -119,6 +119,18 @@ OTHERS = ["", " ", "\n\n", "I cannot answer that.", "Sorry, I can't help with th
           "-", ".", "A B C D", "ABCD", "\\boxed{\\boxed{3}}", "step 1: 1+1=2\nstep 2: 2*2=4\nso 4"]
 
 
+def number(draw):
+    """Draws a plain number, the gold answer, with spellings of it and other numbers."""
+    n = draw.choice([draw.randint(0, 99), draw.randint(100, 999), draw.randint(1000, 99999)])
+    if draw.random() < 0.15:
+        return [f"{n}/7", f"\\frac{{{n}}}{{7}}", f"{n / 7:.6f}", f"{n / 7:.2f}", f"{2 * n}/14", f"\\dfrac{{{n}}}{{7}}"]
+    if draw.random() < 0.15:
+        return [f"{n}.5", f"{n}.50", f"{2 * n + 1}/2", f"\\frac{{{2 * n + 1}}}{{2}}", f"{n}.500001", f"{n}.6", f"{n}.5%"]
+    return [str(n), f"{n}.0", f"{n:,}", f"\\frac{{{2 * n}}}{{2}}", f"{n}\\%", f"{n}%", f"{n} cm", f"{n}\\text{{ cm}}", f"x={n}",
+            f"x = {n}", f"{n}^\\circ", f"\\${n}", f"${n}", str(n + 1), f"-{n}", f"{n}+1", f"{n - 2} + 2", f"{2 * n}/2", f"{n}.00001",
+            f"({n})", f"{n}.", f"0{n}", f"{n}x", f"{n}, {n + 1}", f"{n / 100}", f"{n}00", f"\\text{{{n}}}", f"{n}e0"]
+
+
 def cases(grader):
     """Lists (gold, reply, reasoning): drawn with a fixed seed."""
     draw = random.Random(grader)
@@ -128,6 +140,8 @@ def cases(grader):
         group = draw.choice(RESULTS)
         if grader in ("multiple_choice", "mmlu_pro", "lighteval_gpqa"):
             group = [draw.choice(letters)] + [draw.choice(letters + "EZ") + draw.choice(["", ".", ")", " ", ": text"]) for _ in range(3)]
+        elif grader == "lighteval_expr" and draw.random() < 0.85:
+            group = number(draw)
         elif grader == "lighteval_gsm8k":
             n = draw.choice([draw.randint(-50, 99), draw.randint(1000, 99999)])
             group = [str(n), f"{n:,}", f"{n}.0", f"{n}.", f"${n}", str(n + 1), f"{n / 2}", f"-{n}", f"{n}%", f"{n} apples"]
@@ -150,6 +164,29 @@ def cases(grader):
             gold = " " + gold
         out.append((gold, reply, reasoning))
     return out
+
+
+# Differences that are meant to be: (name, graders, whether ours is right, what it is). docs/compatibility.md lists them. One
+# that explains nothing any more fails the check.
+MATH, EXPR, LATEX = "math", "lighteval_expr", "lighteval_latex"
+EXPLAINED = [
+    ("gold answer that is no plain number", {EXPR}, None, lambda gold, said, text: not re.fullmatch(r"-?[0-9]+([./][0-9]+)?", gold)),
+    ("equation written another way", {MATH}, True, lambda gold, said, text: "=" in gold and "=" in said),
+    ("complex number in polar form", {MATH, LATEX}, True, lambda gold, said, text: "e^{i" in said),
+    ("Unicode symbol", {MATH, LATEX}, True, lambda gold, said, text: re.search("[π°−∞√]", said)),
+    ("thousands set apart", {MATH}, True, lambda gold, said, text: re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", said) and "^" in gold),
+    ("\\boldsymbol", {MATH, LATEX}, True, lambda gold, said, text: "\\boldsymbol" in said),
+    ("delimiters of displayed math", {MATH}, True, lambda gold, said, text: said.startswith("\\[")),
+    ("letter of a choice in \\text at the end", {MATH}, True, lambda gold, said, text: gold in "ABCDE" and "\\text{" in said),
+    ("letter that is also a unit", {MATH}, True, lambda gold, said, text: re.search(r"\\\(a\\\)", said)),
+    ("full stop inside the result", {EXPR, LATEX}, True, lambda gold, said, text: said.endswith(".")),
+    ("power of ten with e", {EXPR, LATEX}, True, lambda gold, said, text: re.search("[0-9]e[0-9]", said)),
+    ("fraction before a full stop", {EXPR}, True, lambda gold, said, text: "/" in said and said + "." in text),
+    ("result in bold", {EXPR, LATEX}, None, lambda gold, said, text: f"**{said}**" in text),
+    ("list joined by and", {LATEX}, True, lambda gold, said, text: " and " in said),
+    ("pi in letters", {LATEX}, True, lambda gold, said, text: said == "pi"),
+    ("pair in square brackets", {LATEX}, False, lambda gold, said, text: "[1,2]" in text and "(1,2)" in gold),
+]
 
 
 def export(path):
@@ -186,7 +223,7 @@ def compare(grader, ours, original, work):
         server.wait()
     ourRows = {int(re.search(r"(\d+)$", r["conversation_id"]).group()): r for r in export(folder / "ours" / "accuracy_export.jsonl").values()}
     theirs = export(folder / "original" / "accuracy_export.jsonl")
-    different = collections.Counter()
+    different, reasons = collections.Counter(), collections.Counter()
     with open(folder / "differences.tsv", "w") as out:
         for i, (gold, reply, reasoning) in enumerate(listed):
             a, b = ourRows.get(i), theirs.get(i)
@@ -195,12 +232,22 @@ def compare(grader, ours, original, work):
                 continue
             for key in ("passed", "unparsed"):
                 if a[key] != b[key]:
-                    different[key] += 1
-                    print(i, key, a[key], b[key], repr(gold), repr(reply), repr(reasoning), repr(a["actual"]), repr(b["actual"]),
+                    reason = key == "passed" and next((name for name, graders, right, is_it in EXPLAINED if grader in graders and
+                                                       right in (None, a[key]) and is_it(gold, a["actual"], a["model_output"])), "")
+                    if reason:
+                        reasons[reason] += 1
+                    else:
+                        different[key] += 1
+                    print(reason or "UNEXPLAINED", i, key, a[key], b[key], repr(gold), repr(reply), repr(reasoning), repr(a["actual"]), repr(b["actual"]),
                           repr(b["explanation"]), sep="\t", file=out)
     print(f"{grader}: {len(listed)} answers, graded {len(ourRows)} and {len(theirs)}, passed "
-          f"{sum(r['passed'] for r in ourRows.values())} and {sum(r['passed'] for r in theirs.values())}; differences: "
-          f"{dict(different) or 0}", flush=True)
+          f"{sum(r['passed'] for r in ourRows.values())} and {sum(r['passed'] for r in theirs.values())}; unexplained differences: "
+          f"{dict(different) or 0}; explained: {dict(reasons) or 0}", flush=True)
+    if CASES >= 2000:
+        for name, of, _, _ in EXPLAINED:
+            if grader in of and not reasons[name]:
+                different["no longer needed"] += 1
+                print(f"{grader}: nothing needs the explanation {name!r} any more", flush=True)
     return not different
 
 

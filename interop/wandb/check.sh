@@ -14,6 +14,7 @@ rm -rf "$cache"/out-* "$cache/client" "$cache"/*.jsonl
 mkdir -p "$cache/client"
 export WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567 WANDB_ERROR_REPORTING=false WANDB_SILENT=true
 export WANDB_DIR=$cache/client WANDB_CACHE_DIR=$cache/client WANDB_DATA_DIR=$cache/client WANDB_CONFIG_DIR=$cache/client
+export WANDB_ARTIFACT_DIR=$cache/client
 
 serve() { # serve NAME OPTION... starts a server whose log is NAME.jsonl
     start "$cache/$1.out" "$cache/venv/bin/python" server.py "$cache/$1.jsonl" "${@:2}"
@@ -58,18 +59,27 @@ import socket, time
 s = socket.create_server(("127.0.0.1", 0))
 print(s.getsockname()[1], flush=True)
 kept = []
-while True: kept.append(s.accept())'
+while True:
+    kept.append(s.accept())
+    print("connected", flush=True)'
 wait_for grep -q . "$cache/silent.out"
-export WANDB_BASE_URL=http://127.0.0.1:$(cat "$cache/silent.out")
+export WANDB_BASE_URL=http://127.0.0.1:$(head -n 1 "$cache/silent.out")
 AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS=2 logged "$cache/out-silent.log" "$cache/aiperf" "${profile[@]}" --artifact-dir "$cache/out-silent"
 if [ "$(grep -c 'WARNING .*Weights & Biases.*took longer than 2 s' "$cache/out-silent.log")" != 1 ]; then cat "$cache/out-silent.log"; exit 1; fi
+before=$(wc -l <"$cache/silent.out")
 AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS=60 "$cache/aiperf" "${profile[@]}" --artifact-dir "$cache/out-killed" >"$cache/out-killed.log" 2>&1 &
 process=$!
-for _ in $(seq 100); do [ -s "$cache/out-killed/run_state.json" ] && break; sleep 0.1; done
-sleep 1
+for _ in $(seq 600); do [ "$(wc -l <"$cache/silent.out")" = "$before" ] || break; sleep 0.1; done
 kill -KILL "$process"
 wait "$process" 2>/dev/null || true
-for name in profile_export_aiperf.json profile_export_aiperf.csv profile_export.jsonl; do
-    if [ "$(wc -l <"$cache/out-killed/$name")" != "$(wc -l <"$cache/out-silent/$name")" ]; then echo "$name is not complete"; exit 1; fi
-done
+python3 -c '
+import csv, json, os, sys
+killed, whole = sys.argv[1:]
+names = {n for n in os.listdir(whole) if n.endswith((".json", ".jsonl", ".csv"))}
+assert names <= set(os.listdir(killed)), names - set(os.listdir(killed))
+for n in names:
+    with open(os.path.join(killed, n)) as f:
+        {"json": json.load, "jsonl": lambda f: [json.loads(x) for x in f], "csv": lambda f: list(csv.reader(f))}[n.split(".")[-1]](f)
+assert json.load(open(os.path.join(killed, "profile_export_aiperf.json")))["request_count"]["avg"] == 40
+' "$cache/out-killed" "$cache/out-silent"
 printf 'silent server: one line, exit code 0; killed during the upload: all files are there\n'

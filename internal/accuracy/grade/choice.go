@@ -36,10 +36,11 @@ func MultipleChoice(answer, gold string) Verdict {
 	switch {
 	case l.whole.MatchString(first):
 		v.Extracted = first
-	case v.take(last(l.stated, answer)):
+	case v.take(last(l.stated, ending(answer))):
 	default:
 		v.Unparsed = true
-		if !v.take(last(l.colon, answer)) && !v.take(earliest(l.alone, first)) && !v.take(last(l.alone, answer)) {
+		end, start := ending(answer), first[:min(tail, len(first))]
+		if !v.take(last(l.colon, end)) && !v.take(earliest(l.alone, start)) && !v.take(last(l.alone, end)) {
 			v.Extracted = first
 		}
 	}
@@ -54,39 +55,83 @@ func MMLUPro(answer, gold string) Verdict {
 	switch {
 	case l.whole.MatchString(first):
 		v.Extracted = first
-	case v.take(last(l.stated, answer)):
+	case v.take(last(l.stated, ending(answer))):
 	default:
 		v.Unparsed = true
-		if !v.take(last(l.colon, answer)) {
-			v.take(last(l.alone, answer))
+		if !v.take(last(l.colon, ending(answer))) {
+			v.take(last(l.alone, ending(answer)))
 		}
 	}
 	return v.chosen()
 }
 
-// gpqa finds the letter of a question of GPQA. A letter counts where a blank or a line's start stands before it and a
-// blank, a stop, a comma, a colon or the end behind it, so that "A)" and "\boxed{A}" are none: the form that was asked
-// for is "Answer: A".
-type gpqa struct {
-	// hoped is the ending "final answer is X. I hope it is correct", final "final answer is X".
-	hoped, final *regexp.Regexp
-	// stated is "answer" with the letter in the same line, within 50 characters.
-	stated *regexp.Regexp
-	// opening is a letter that begins the text, line one that begins a line.
-	opening, line *regexp.Regexp
-}
+// gpqa finds the endings "final answer is X. I hope it is correct" and "final answer is X".
+type gpqa struct{ hoped, final *regexp.Regexp }
 
 var ofGPQA = sync.OnceValue(func() *gpqa {
 	const given = `(\([A-D]\)|[A-D])`
-	const letter = `(?:\*\*)?` + given + `(?:\*\*)?(?:[ .,:]|\n?\z)`
 	return &gpqa{
-		hoped:   regexp.MustCompile(`(?i:final answer)[^\n]{0,50}? is:?\s*` + given + `\.?\s?I hope`),
-		final:   regexp.MustCompile(`(?i:final answer) is:?\s*` + given),
-		stated:  regexp.MustCompile(`(?i:answer)[^\n]{0,50}? ` + letter),
-		opening: regexp.MustCompile(`\A` + letter),
-		line:    regexp.MustCompile(`\n` + letter),
+		hoped: regexp.MustCompile(`(?i:final answer)[^\n]{0,50}? is:?\s*` + given + `\.?\s?I hope`),
+		final: regexp.MustCompile(`(?i:final answer) is:?\s*` + given),
 	}
 })
+
+// announced reports whether a text has "final answer", in letters of any case.
+func announced(text string) bool {
+	const words = "final answer"
+	for i := 0; i+len(words) <= len(text); i++ {
+		if c := text[i]; (c == 'f' || c == 'F') && strings.EqualFold(text[i:i+len(words)], words) {
+			return true
+		}
+	}
+	return false
+}
+
+// letterAt returns the letter of a choice that a text begins with, in brackets, in bold or bare. It counts where a blank,
+// a stop, a comma, a colon or the end stands behind it, so that "A)" and "\boxed{A}" are none: the form that is asked for
+// is "Answer: A".
+func letterAt(text string) (string, bool) {
+	s := strings.TrimPrefix(text, "**")
+	letter := ""
+	switch {
+	case len(s) > 2 && s[0] == '(' && s[2] == ')' && s[1] >= 'A' && s[1] <= 'D':
+		letter, s = s[1:2], s[3:]
+	case s != "" && s[0] >= 'A' && s[0] <= 'D':
+		letter, s = s[:1], s[1:]
+	default:
+		return "", false
+	}
+	s = strings.TrimPrefix(s, "**")
+	return letter, s == "" || s == "\n" || strings.IndexByte(" .,:", s[0]) >= 0
+}
+
+// statedLetter returns the letter of the last "answer" that one follows in the same line, within 50 characters.
+func statedLetter(text string) (string, bool) {
+	const word = "answer"
+	for at := len(text) - len(word); at >= 0; at-- {
+		if c := text[at]; c != 'a' && c != 'A' || !strings.EqualFold(text[at:at+len(word)], word) {
+			continue
+		}
+		for i := at + len(word); i < len(text) && i <= at+len(word)+gap && text[i] != '\n'; i++ {
+			if text[i] == ' ' {
+				if letter, ok := letterAt(text[i+1:]); ok {
+					return letter, true
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// lineLetter returns the letter of the last line that begins with one. The first line does not count.
+func lineLetter(text string) (string, bool) {
+	for at := strings.LastIndexByte(text, '\n'); at >= 0; at = strings.LastIndexByte(text[:at], '\n') {
+		if letter, ok := letterAt(text[at+1:]); ok {
+			return letter, true
+		}
+	}
+	return "", false
+}
 
 // Letter looks for a letter from A to D as questions of GPQA ask for it: the last "final answer is X. I hope it is
 // correct", else the last "final answer is X", the last "answer … X" in one line, a letter that begins the text, the
@@ -94,9 +139,11 @@ var ofGPQA = sync.OnceValue(func() *gpqa {
 func Letter(answer, gold string) Verdict {
 	l := ofGPQA()
 	v := Verdict{Gold: strings.TrimSpace(gold)}
-	if v.take(last(l.hoped, answer)) || v.take(last(l.final, answer)) || v.take(last(l.stated, answer)) ||
-		v.take(earliest(l.opening, answer)) || v.take(last(l.line, answer)) {
+	end := ending(answer)
+	if announced(end) && (v.take(last(l.hoped, end)) || v.take(last(l.final, end))) {
 		v.Extracted = strings.Trim(v.Extracted, "()")
+	} else if !v.take(statedLetter(end)) && !v.take(letterAt(answer)) {
+		v.take(lineLetter(end))
 	}
 	return v.chosen()
 }

@@ -83,7 +83,7 @@ func within(a, b float64) bool { return math.Abs(a-b) <= near }
 
 // choices compares choices by their letter, and what stands behind it.
 func choices(a, b string, depth int) (same, decided bool) {
-	if isChoice(b) {
+	if depth == 0 && isChoice(b) {
 		return lone(a) == b, true
 	}
 	x, y := choice().FindString(a), choice().FindString(b)

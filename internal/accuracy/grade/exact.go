@@ -9,8 +9,8 @@ import (
 )
 
 type exactRules struct {
-	text, joiner, script, boxed, word, bare, spaced, grouped, base, symbol, decimal, listed *regexp.Regexp
-	plain                                                                                   *strings.Replacer
+	text, joiner, script, boxed, word, bare, spaced, grouped, base, symbol, decimal *regexp.Regexp
+	plain                                                                           *strings.Replacer
 }
 
 var ofExact = sync.OnceValue(func() *exactRules {
@@ -113,16 +113,14 @@ func sameResult(a, b string, depth int) bool {
 	if depth > deepest || a == "" || b == "" {
 		return false
 	}
+	if v := bare(a); v != a && !strings.Contains(b, "=") && strings.ContainsAny(v, "([{") {
+		a = v
+	}
 	if same, decided := matrices(a, b, depth, sameResult); decided {
 		return same
 	}
 	if x, y := strings.Split(a, `\cup`), strings.Split(b, `\cup`); len(x) > 1 || len(y) > 1 {
 		return len(x) <= most && anyOrder(x, y, depth)
-	}
-	if !strings.Contains(a, ",") || !strings.Contains(b, "=") {
-		if v := bare(a); v != a && bare(b) == b && strings.ContainsAny(v, "([{") {
-			a = v
-		}
 	}
 	openA, innerA, closeA := brackets(a)
 	openB, innerB, closeB := brackets(b)

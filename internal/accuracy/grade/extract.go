@@ -37,7 +37,7 @@ var extracting = sync.OnceValue(func() *extractor {
 		math: regexp.MustCompile(`(?s)\$\$(.+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|\$((?:\\.|[^$\\\n])+?)\$|` +
 			`\\begin\{(?:equation|align|gather|math)\*?\}(.+?)\\end\{(?:equation|align|gather|math)\*?\}`),
 		plain: regexp.MustCompile(`-?` + number + more + `*%?|` + fraction +
-			`|\((?:-` + number + more + `*|` + number + more + `+|` + fraction + `)\)`),
+			`|\((?:-?` + number + more + `*|` + fraction + `)\)`),
 		hoped:   regexp.MustCompile(`(?i:final answer)[^\n]{0,50}? is:?\s*`),
 		final:   regexp.MustCompile(`(?i:final answer) is:?\s*`),
 		said:    regexp.MustCompile(`(?i:answer)`),
@@ -53,9 +53,7 @@ const gap = 50
 // is X" state, what follows "answer" in the same line, or the last piece of LaTeX or of plain numbers. Pieces that a
 // comma or "and" joins are one answer.
 func extract(text string) (found, bool) {
-	if len(text) > tail {
-		text = text[len(text)-tail:]
-	}
+	text = ending(text)
 	if boxes := joined(text, boxes(text)); len(boxes) > 0 {
 		return boxes[len(boxes)-1].found, true
 	}
@@ -123,7 +121,7 @@ func (e *extractor) pieces(text string) []span {
 	from := 0
 	for _, m := range append(math, span{len(text), len(text), found{}}) {
 		for _, n := range e.plain.FindAllStringIndex(text[from:m.from], -1) {
-			if a := from + n[0]; stands(text, a) && (text[a] != '(' || enclosedStands(text, a)) {
+			if a := from + n[0]; mayStand(text, a, from+n[1]) {
 				out = append(out, span{a, from + n[1], found{text[a : from+n[1]], true}})
 			}
 		}
@@ -146,22 +144,29 @@ func stands(text string, at int) bool {
 	case ' ', '\n', '\t', '\r', '=':
 		return true
 	case '$':
-		return at == 1 || strings.ContainsRune(" \n=", rune(before[len(before)-2]))
+		return at == 1 || strings.ContainsRune(" \n=*", rune(before[len(before)-2]))
 	}
 	return false
 }
 
-// enclosedStands reports whether an expression in brackets may begin here: a fraction anywhere, a sum or product behind a
-// colon, a negative number at the beginning of a line.
-func enclosedStands(text string, at int) bool {
-	switch before := strings.TrimRight(text[:at], " "); {
-	case strings.HasPrefix(text[at:], `(\frac`):
+// mayStand reports whether the expression of a text may be its answer: a fraction anywhere, a sum or product in brackets
+// behind a colon, a number in brackets at the beginning of a line, other ones where a number stands.
+func mayStand(text string, from, to int) bool {
+	rest := text[from:]
+	if strings.HasPrefix(strings.TrimPrefix(strings.TrimPrefix(rest, "-"), "("), `\frac`) {
 		return true
-	case strings.HasPrefix(text[at:], "(-"):
-		return before == "" || strings.HasSuffix(before, "\n")
-	default:
-		return strings.HasSuffix(before, ":")
 	}
+	if rest[0] != '(' {
+		return stands(text, from)
+	}
+	before := strings.TrimRight(text[:from], " ")
+	if strings.Trim(text[from+1:to-1], "-0123456789., ") == "" {
+		if text[to:] == "\n" {
+			return true
+		}
+		return (before == "" || strings.HasSuffix(before, "\n")) && to < len(text) && (text[to] == ' ' || text[to] == '\n')
+	}
+	return strings.HasSuffix(before, ":")
 }
 
 // boxes are the contents of the boxes of a text, in order; of nested ones the outer one.

@@ -171,17 +171,45 @@ func TestHostileAnswersAreGraded(t *testing.T) {
 	}
 }
 
-func BenchmarkHostile(b *testing.B) {
+// Grading a hostile text costs memory in proportion to it: what is allocated is counted, since time depends on the
+// machine.
+func TestHostileAnswersCostBoundedMemory(t *testing.T) {
 	for name, text := range hostile() {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				Math(text, "17")
+		for _, g := range Graders() {
+			if g.Grade == nil {
+				continue
 			}
-		})
+			g.Grade("1", "1") // compiles patterns
+			r := testing.Benchmark(func(b *testing.B) {
+				if b.N > 1 {
+					b.SkipNow()
+				}
+				b.ReportAllocs()
+				g.Grade(text, "17")
+			})
+			if most := int64(32 << 20); r.AllocedBytesPerOp() > most {
+				t.Errorf("%s, %s: %d bytes", g.Name, name, r.AllocedBytesPerOp())
+			}
+		}
 	}
 }
 
-func BenchmarkGraders(b *testing.B) {
+func BenchmarkHostile(b *testing.B) {
+	for name, text := range hostile() {
+		for _, g := range Graders() {
+			if g.Grade == nil {
+				continue
+			}
+			b.Run(g.Name+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+					g.Grade(text, "17")
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkGrade10000(b *testing.B) {
 	text := strings.Repeat("We multiply both sides by 12 and get $x = 3$. ", 40) + `So the answer is \boxed{\frac{3}{4}}. The answer is (B)`
 	for _, g := range Graders() {
 		if g.Grade == nil {
@@ -189,7 +217,9 @@ func BenchmarkGraders(b *testing.B) {
 		}
 		b.Run(g.Name, func(b *testing.B) {
 			for b.Loop() {
-				g.Grade(text, `\frac{6}{8}`)
+				for range 10_000 {
+					g.Grade(text, `\frac{6}{8}`)
+				}
 			}
 		})
 	}
@@ -200,7 +230,13 @@ func FuzzEqual(f *testing.F) {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		Equal(a, b)
+		x, y := normal(a), normal(b)
+		_, isA := decimal(x)
+		_, isB := decimal(y)
+		// A gold letter and the percent variants of a gold number are meant to be one-sided.
+		if !isChoice(x) && !isChoice(y) && !(isA && isB) && Equal(a, b) != Equal(b, a) {
+			t.Errorf("%q and %q: %v one way", a, b, Equal(a, b))
+		}
 		if !Equal(a, a) && strings.TrimSpace(a) != "" && normal(a) != "" {
 			t.Errorf("%q does not equal itself", a)
 		}

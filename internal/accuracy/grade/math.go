@@ -10,7 +10,7 @@ const (
 	// longest is the length up to which a result is understood as mathematics; a longer one is compared as text.
 	longest = 4096
 	// tail is how much of the end of a text is searched for stated results and numbers.
-	tail = 64 << 10
+	tail = 32 << 10
 )
 
 // Math compares the last boxed result; as fallbacks the last stated one, the last number, the whole text.
@@ -97,7 +97,7 @@ func result(text string) (found string, fallback bool) {
 	if b, ok := boxed(text); ok {
 		return b, false
 	}
-	end := text[max(0, len(text)-tail):]
+	end := ending(text)
 	if said, ok := lastStated(end); ok {
 		if strings.ContainsAny(said, `\{}`) {
 			return said, true
@@ -112,6 +112,9 @@ func result(text string) (found string, fallback bool) {
 	}
 	return strings.TrimSpace(text), true
 }
+
+// ending is the part of a text that is searched.
+func ending(text string) string { return text[max(0, len(text)-tail):] }
 
 // lastStated returns what the last phrase announces.
 func lastStated(text string) (said string, ok bool) {

@@ -20,8 +20,9 @@ var words = strings.Fields(`
 	and`)
 
 type rules struct {
-	units, letter, text, box, assign, each, sign, member, leadDot, zeros, shortLeft, sqrt, frac, fraction *regexp.Regexp
-	plain, commands                                                                                       *strings.Replacer
+	units, letter, text, box, assign, each, sign, member *regexp.Regexp
+	leadDot, zeros, shortLeft, sqrt, frac, fraction      *regexp.Regexp
+	plain, commands                                      *strings.Replacer
 }
 
 var normalRules = sync.OnceValue(func() *rules {
@@ -63,12 +64,16 @@ func normal(text string) string {
 	s := strings.TrimSpace(strings.ReplaceAll(text, "\n", " "))
 	s = strings.TrimRight(s, ". ")
 	s = r.commands.Replace(s)
-	s = arrays().ReplaceAllString(s, `\$1{pmatrix}`)
+	if strings.Contains(s, "{array}") {
+		s = arrays().ReplaceAllString(s, `\$1{pmatrix}`)
+	}
 	s = strings.ReplaceAll(s, `\\`, "\x00") // ends of rows survive what follows
 	s = r.plain.Replace(s)
-	s = r.box.ReplaceAllString(s, "$1")
-	s = unwrap(s, r.text)
-	if strings.ContainsAny(s, "0123456789") {
+	if strings.Contains(s, `\`) {
+		s = r.box.ReplaceAllString(s, "$1")
+		s = unwrap(s, r.text)
+	}
+	if strings.ContainsAny(s, "0123456789") && hasWord(s) {
 		for range 2 { // words next to each other share a separator
 			s = r.units.ReplaceAllString(s, "$1$2")
 		}
@@ -91,7 +96,7 @@ func normal(text string) string {
 	if strings.Contains(s, "j") && !strings.Contains(s, "i") && !strings.Contains(s, `\`) {
 		s = strings.ReplaceAll(s, "j", "i")
 	}
-	for range 2 {
+	for range 2 * min(1, strings.Count(s, ".")) {
 		s = r.zeros.ReplaceAllString(s, "$1$2")
 		s = r.leadDot.ReplaceAllString(s, "${1}0.$2")
 	}
@@ -102,6 +107,18 @@ func normal(text string) string {
 	s = r.frac.ReplaceAllString(s, `\frac{$1}{$2}`)
 	s = r.fraction.ReplaceAllString(s, `\frac{$1}{$2}`)
 	return s
+}
+
+// hasWord reports whether a text has letters that are not those of a command.
+func hasWord(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' {
+			i += len(commandAt(s[i:])) - 1
+		} else if isLetter(s[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutBlanks removes blanks but for one that ends the name of a command.

@@ -25,7 +25,7 @@ type order struct {
 
 // run runs a program with an input.
 func (b *Box) run(ctx context.Context, program, input string) (r result) {
-	ctx, cancel := context.WithTimeout(ctx, testTime)
+	ctx, cancel := context.WithTimeout(ctx, b.testTime)
 	defer cancel()
 	defer context.AfterFunc(b.ctx, cancel)()
 	root, err := os.MkdirTemp("", "aiperf-sandbox-")

@@ -39,8 +39,10 @@ const (
 type Box struct {
 	python  *python
 	maxTime time.Duration
-	ctx     context.Context
-	end     context.CancelFunc
+	// testTime is the time of one test.
+	testTime time.Duration
+	ctx      context.Context
+	end      context.CancelFunc
 }
 
 // New returns a sandbox that gives one answer so much time at the most, after it has run a first program in it. Its error
@@ -50,7 +52,7 @@ func New(ctx context.Context, maxTime time.Duration) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{python: p, maxTime: maxTime}
+	b := &Box{python: p, maxTime: maxTime, testTime: testTime}
 	b.ctx, b.end = context.WithCancel(context.Background())
 	r := b.run(ctx, "import sys\nprint(6 * int(sys.stdin.read()))", "7")
 	if r.err != nil || strings.TrimSpace(r.out) != "42" {

@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == Command {
 		os.Exit(Child(os.Args[2:]))
 	}
+	os.Setenv("AIPERF_TEST_SECRET", "x")
 	os.Exit(m.Run())
 }
 
@@ -83,12 +84,12 @@ func escapes(secret string) map[string]string {
 }
 
 func TestNothingLeavesTheSandbox(t *testing.T) {
+	t.Parallel()
 	b := box(t)
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("x"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("AIPERF_TEST_SECRET", "x")
 	for name, program := range escapes(secret) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +105,9 @@ func TestNothingLeavesTheSandbox(t *testing.T) {
 }
 
 func TestTrapProgramsEndInTime(t *testing.T) {
+	t.Parallel()
 	b := box(t)
+	b.testTime = time.Second // a program that has not started by then is ended as well
 	for name, program := range map[string]string{
 		"a loop": "while True: pass", "a wait": "import time\ntime.sleep(100)",
 		"no signals":  "import signal, time\n[signal.signal(s, signal.SIG_IGN) for s in (1, 2, 3, 15)]\ntime.sleep(100)",
@@ -143,6 +146,7 @@ func pickled(t *testing.T, text string) string {
 }
 
 func TestProgramsAreGraded(t *testing.T) {
+	t.Parallel()
 	b := box(t)
 	io := task.Code{PublicTestCases: `[{"input":"1 2\n","output":"3\n","testtype":"stdin"}]`,
 		PrivateTestCases: pickled(t, `[{"input":"10 20","output":" 30 ","testtype":"stdin"}]`), Metadata: "{}"}

@@ -136,7 +136,7 @@ func (o *offset) ours(ns int64) int64 {
 	if ns == 0 {
 		return 0
 	}
-	return ns - o.at(ns-o.offsetNS)
+	return ns - o.at(ns-o.at(ns-o.offsetNS)) // the second time the drift is almost that of the instant itself
 }
 
 // report returns the offset at an instant, with its bound.

@@ -381,8 +381,11 @@ func (f *Fleet) look() {
 		f.mu.Lock()
 		stood := time.Since(last) > missed*f.options.Heartbeat // this process stood still itself
 		last = time.Now()
-		var silent []*member
+		var silent, unprobed []*member
 		for _, m := range f.alive() {
+			if !m.probed.IsZero() && time.Since(m.probed) > reprobeAfter {
+				m.probed, unprobed = last, append(unprobed, m)
+			}
 			switch {
 			case stood || !f.downSince.IsZero():
 				m.heard, m.silent = last, 0
@@ -393,6 +396,9 @@ func (f *Fleet) look() {
 			}
 		}
 		f.mu.Unlock()
+		if unprobed != nil {
+			f.loops.Go(func() { _ = f.compareClocks(unprobed) })
+		}
 		for _, m := range silent {
 			f.lose(m, fmt.Errorf("nothing was heard of it for %s", time.Since(m.heard).Round(time.Second)))
 		}
@@ -553,6 +559,17 @@ func (f *Fleet) probe(m *member) error {
 			off.Round(time.Second), largestOffset)
 	}
 	return nil
+}
+
+// compareClocks probes members at the same time.
+func (f *Fleet) compareClocks(list []*member) error {
+	problems := make([]error, len(list))
+	var all sync.WaitGroup
+	for i, m := range list {
+		all.Go(func() { problems[i] = f.probe(m) })
+	}
+	all.Wait()
+	return errors.Join(problems...)
 }
 
 // Close lets the agents go and ends everything. No agent is waited for longer than a moment.

@@ -96,13 +96,7 @@ func (r *running) Start(ctx context.Context, plan load.Plan, sink run.Sink) (int
 		return 0, err
 	}
 	r.content = nil
-	probes := make([]error, len(r.shares))
-	var all sync.WaitGroup
-	for i, m := range r.shares {
-		all.Go(func() { probes[i] = f.probe(m) })
-	}
-	all.Wait()
-	if err := errors.Join(probes...); err != nil {
+	if err := f.compareClocks(r.shares); err != nil {
 		return 0, err
 	}
 	plan.Share = load.Share{Of: len(r.shares)}
@@ -154,6 +148,9 @@ func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
 	list, lead := r.going(), leastLead
 	if len(list) == 0 {
 		return time.Time{}, errors.New("all agents are lost")
+	}
+	if phase > 0 {
+		f.compareClocks(list)
 	}
 	f.mu.Lock()
 	for _, m := range list {
@@ -241,16 +238,7 @@ func (r *running) forward(share int, phases []load.Stats) {
 
 // joins tells the shares what all of them have used, once all wait for it; the fleet is locked.
 func (r *running) joins() {
-	waiting, used := 0, load.Used{}
-	for _, m := range r.shares {
-		if m.lost != nil {
-			continue
-		}
-		if m.report.Run != r.id || waiting != 0 && m.report.Joined != waiting {
-			return
-		}
-		waiting, used = m.report.Joined, used.Max(m.report.Used)
-	}
+	waiting, used := r.agreed()
 	if waiting == 0 || r.told[waiting] {
 		return
 	}
@@ -260,6 +248,21 @@ func (r *running) joins() {
 			go r.fleet.tell(m, &command{Kind: joined, Run: r.id, Phase: waiting, Used: used})
 		}
 	}
+}
+
+// agreed returns the phase that all shares wait to join, 0 if some share waits for another one or none, and the highest
+// of what they have used.
+func (r *running) agreed() (phase int, used load.Used) {
+	for _, m := range r.shares {
+		switch {
+		case m.lost != nil:
+			continue
+		case m.report.Run != r.id || m.report.Joined == 0 || phase != 0 && m.report.Joined != phase:
+			return 0, load.Used{}
+		}
+		phase, used = m.report.Joined, used.Max(m.report.Used)
+	}
+	return phase, used
 }
 
 // rows takes a batch of records of a member and returns their number.
@@ -351,6 +354,7 @@ func (r *running) Stop(reason error) {
 // Close implements [run.Remote].
 func (r *running) Close(ctx context.Context) (parts []run.Part) {
 	f := r.fleet
+	f.compareClocks(r.going())
 	_ = f.await(ctx, func() bool {
 		return !slices.ContainsFunc(r.shares, func(m *member) bool {
 			return m.lost == nil && (m.report.Run != r.id || m.report.Ended == nil || m.batches < m.report.Batches)

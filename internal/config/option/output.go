@@ -105,7 +105,9 @@ func outputOptions() []Option {
 				"and their exporters and metrics follow the run.", repeat, mustExist),
 		opt("wandb-project", String, "", 3,
 			"Weights & Biases project that receives the results and files of the run. The key is that of WANDB_API_KEY "+
-				"or of ~/.netrc, the server that of WANDB_BASE_URL.", yaml("wandb.project")),
+				"or of ~/.netrc, the server that of WANDB_BASE_URL; WANDB_MODE=offline writes the run for wandb sync "+
+				"instead.",
+			yaml("wandb.project")),
 		opt("wandb-entity", String, "", 3, "Weights & Biases entity: the user or the team that owns the project.",
 			derived("WANDB_ENTITY, else the default of the key"), yaml("wandb.entity")),
 		opt("wandb-run-name", String, "", 3, "Name of the Weights & Biases run.",

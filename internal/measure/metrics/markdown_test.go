@@ -21,6 +21,19 @@ func Markdown() string {
 			b.WriteString(markdownRow(&s.rows[i]))
 		}
 	}
+	b.WriteString(markdownAccuracy())
+	return b.String()
+}
+
+func markdownAccuracy() string {
+	var b strings.Builder
+	b.WriteString("\n## Graded answers\n\nWith --accuracy-benchmark ([accuracy.md](accuracy.md)): avg is the share, " +
+		"sum the number, count what it is a share of.\n\n| Tag | Meaning | Formula | No value when |\n|---|---|---|---|\n")
+	for _, tag := range []string{AccuracyOverall, AccuracyTask + "TASK", AccuracyUnparsed, AccuracyUnparsedTask + "TASK",
+		AccuracyVaried, AccuracyFlipped} {
+		d, _ := Lookup(tag)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", tag, d.Doc, d.Formula, d.Absent)
+	}
 	return b.String()
 }
 

@@ -37,8 +37,8 @@ func newVocabulary(tok tokenizer.Tokenizer) (*vocabulary, error) {
 		}
 	}
 	if len(v.tokens) < minTokens {
-		return nil, fmt.Errorf("tokenizer %s: only %d of the reply words are single tokens, at least %d are needed",
-			tok.Name(), len(v.tokens), minTokens)
+		return nil, fmt.Errorf("tokenizer %s: only %d of the reply words are single tokens, at least %d are needed; "+
+			"--no-tokenizer counts characters", tok.Name(), len(v.tokens), minTokens)
 	}
 	return v, nil
 }

@@ -16,10 +16,11 @@ const diagnostics = "system/"
 
 // key returns the key of a metric.
 func key(m *metrics.Result) string {
+	tag := strings.Map(keyRune, m.Tag) // the name of a task may have characters that the server does not allow
 	if isDiagnostic(m) {
-		return diagnostics + m.Tag
+		return diagnostics + tag
 	}
-	return m.Tag
+	return tag
 }
 
 // isDiagnostic reports whether a metric is about the steps of the exchange, the usage that servers report, its

@@ -27,6 +27,8 @@ type live struct {
 	sums   []sum
 	values []float64
 	phases []progress.Phase
+	// accuracy is nil where no answers are graded.
+	accuracy *progress.Accuracy
 
 	step     int64
 	reported map[string]float64
@@ -75,11 +77,11 @@ func (l *live) record(r *record.Record) {
 	}
 }
 
-// show takes the numbers of the load.
-func (l *live) show(phases []progress.Phase) {
+// show takes the numbers of the load and of graded answers.
+func (l *live) show(phases []progress.Phase, accuracy *progress.Accuracy) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.phases = phases
+	l.phases, l.accuracy = phases, accuracy
 }
 
 // points returns the scalars since the last time, without counts and numbers of the load that have not changed.
@@ -91,7 +93,7 @@ func (l *live) points(now time.Time) []point {
 			l.sums[i] = sum{}
 		}
 	}
-	phases := l.phases
+	phases, accuracy := l.phases, l.accuracy
 	l.mu.Unlock()
 	var list []point
 	add := func(key string, v float64) {
@@ -115,6 +117,9 @@ func (l *live) points(now time.Time) []point {
 				changed(k.key, s.total*k.scale)
 			}
 		}
+	}
+	for name, v := range otlp.AccuracyValues(accuracy) {
+		changed(strings.Map(keyRune, livePrefix+name), v)
 	}
 	for i := range phases {
 		p := &phases[i]

@@ -26,7 +26,7 @@ func (p *Publisher) Begin(run *progress.Run) progress.Needs {
 func (p *Publisher) Record(r *record.Record) { p.tracker.live.record(r) }
 
 // Show implements progress.Observer.
-func (p *Publisher) Show(s *progress.Snapshot) { p.tracker.live.show(s.Phases) }
+func (p *Publisher) Show(s *progress.Snapshot) { p.tracker.live.show(s.Phases, s.Accuracy) }
 
 // End implements progress.Observer.
 func (p *Publisher) End(e *progress.Ending) { p.tracker.end(e) }

@@ -89,7 +89,7 @@ func newTracker(o Options, bench *progress.Run) *tracker {
 
 // end starts the upload. The run's files must be written.
 func (t *tracker) end(e *progress.Ending) {
-	t.live.show(e.Last.Phases)
+	t.live.show(e.Last.Phases, e.Last.Accuracy)
 	t.ending = e
 	time.AfterFunc(t.o.Timeout, t.cancel)
 	close(t.finishing)

@@ -51,7 +51,7 @@ func TestARunIsTracked(t *testing.T) {
 	tr.live.record(warmup)
 	tr.live.record(sampleRecord(20e6))
 	tr.live.record(sampleRecord(40e6))
-	tr.live.show([]progress.Phase{{Kind: record.PhaseProfiling, Name: "profiling", RequestsSent: 3, Elapsed: 2e9}})
+	tr.live.show([]progress.Phase{{Kind: record.PhaseProfiling, Name: "profiling", RequestsSent: 3, Elapsed: 2e9}}, nil)
 	all := batch{}
 	eventually(t, "live scalar", func() bool {
 		all = f.all()

@@ -118,6 +118,7 @@ func (s *stream) pushOnce() *rest.Problem {
 	}
 	if newest := s.newest.Load(); s.timing != nil && newest != nil {
 		s.timing.observe(newest.Phases)
+		s.timing.grade(newest.Accuracy)
 	}
 	added := s.added.Load()
 	data := &s.reused

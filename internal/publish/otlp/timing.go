@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -85,6 +86,9 @@ type timing struct {
 	labels   labels
 	counters []metric.Int64Counter
 	levels   []metric.Float64UpDownCounter
+	// accuracy are the gauges of graded answers by the tags of their metrics.
+	meter    metric.Meter
+	accuracy map[string]metric.Float64Gauge
 	// seen holds the phases of the previous snapshot by their index.
 	seen map[int]*seenPhase
 }
@@ -96,7 +100,7 @@ type seenPhase struct {
 }
 
 func newTiming(meter metric.Meter, l labels) (*timing, error) {
-	t := &timing{labels: l, seen: map[int]*seenPhase{}}
+	t := &timing{labels: l, meter: meter, accuracy: map[string]metric.Float64Gauge{}, seen: map[int]*seenPhase{}}
 	for _, c := range counters {
 		i, err := meter.Int64Counter(timingPrefix+c.name, metric.WithUnit("1"), metric.WithDescription(c.description))
 		if err != nil {
@@ -113,6 +117,47 @@ func newTiming(meter metric.Meter, l labels) (*timing, error) {
 		t.levels = append(t.levels, i)
 	}
 	return t, nil
+}
+
+// accuracyPrefix begins the names of the shares of graded answers, for which the conventions have none.
+const accuracyPrefix = "aiperf."
+
+// AccuracyValues returns the shares of graded answers with their names, for other publishers.
+func AccuracyValues(a *progress.Accuracy) iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for i := 0; a != nil && i < len(a.Metrics); i++ {
+			if !yield(accuracyPrefix+a.Metrics[i].Tag, a.Metrics[i].Stats.Avg) {
+				return
+			}
+		}
+	}
+}
+
+// grade sets the shares of graded answers.
+func (t *timing) grade(a *progress.Accuracy) {
+	for name, v := range AccuracyValues(a) {
+		gauge := t.accuracy[name]
+		if gauge == nil {
+			var err error
+			// What an instrument's name may not have is in the names of tasks alone.
+			if gauge, err = t.meter.Float64Gauge(instrumentName(name), metric.WithUnit("1"),
+				metric.WithDescription("Share of graded answers.")); err != nil {
+				continue
+			}
+			t.accuracy[name] = gauge
+		}
+		gauge.Record(context.Background(), v, metric.WithAttributeSet(attribute.NewSet(t.labels.list()...)))
+	}
+}
+
+// instrumentName replaces what the name of an instrument may not have.
+func instrumentName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.-/", r) {
+			return r
+		}
+		return '_'
+	}, name)
 }
 
 // observe adds the changes since the previous snapshot.

@@ -127,6 +127,7 @@ func TestThePageHasAllFamilies(t *testing.T) {
 	p.Record(failed("Timeout", 0))
 	s := halfDone()
 	s.Client.Figures = nil
+	s.Accuracy = &progress.Accuracy{Correct: 3, Total: 4}
 	for name, family := range clientFamilies {
 		labels := []string{"a", "b"}[:len(family.Labels)]
 		s.Client.Figures = append(s.Client.Figures, progress.Figure{Name: name, Labels: labels, Value: 1})

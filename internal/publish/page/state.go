@@ -66,6 +66,14 @@ var (
 	configuredDuration = gauge("aiperf_configured_duration_seconds", "Configured duration of the phase.", "phase")
 )
 
+// The graded answers.
+var (
+	answersGraded = counter("aiperf_answers_graded_total", "Graded answers of the profiling phases that are right or wrong.",
+		"verdict")
+	answersUnparsed = counter("aiperf_answers_unparsed_total", "Graded answers that are not in the form asked for.")
+	accuracyRatio   = gauge("aiperf_accuracy_ratio", "Share of right answers among those graded.")
+)
+
 // The verdict on the client.
 var (
 	verdict = gauge("aiperf_client_verdict",
@@ -148,8 +156,21 @@ func (c *snapshotCollector) Collect(out chan<- prometheus.Metric) {
 	for _, k := range byKind(s.Phases) {
 		e.phase(&k)
 	}
+	if s.Accuracy != nil {
+		e.accuracy(s.Accuracy)
+	}
 	if s.Client != nil {
 		e.client(s.Client)
+	}
+}
+
+// accuracy puts graded answers; the ratio of none is left out.
+func (e emitter) accuracy(a *progress.Accuracy) {
+	e.put(answersGraded, float64(a.Correct), "right")
+	e.put(answersGraded, float64(a.Total-a.Correct), "wrong")
+	e.put(answersUnparsed, float64(a.Unparsed))
+	if a.Total > 0 {
+		e.put(accuracyRatio, a.Rate())
 	}
 }
 

@@ -264,6 +264,8 @@ type Snapshot struct {
 	Figures *Figures
 	// Client is the newest report on the client itself; nil as long as there is none.
 	Client *Client
+	// Accuracy is what the answers graded so far amount to; nil where none is graded.
+	Accuracy *Accuracy
 	// Errors are the kinds of errors of the profiling phases so far, the most frequent first.
 	Errors []ErrorKind
 	// GPUs are the newest values of the GPUs; nil as long as there are none.
@@ -312,6 +314,22 @@ type Figures struct {
 
 // Metric returns the figures of a metric, nil if they are unknown.
 func (f *Figures) Metric(tag string) *metrics.Result { return metrics.Find(f.Metrics, tag) }
+
+// Accuracy is what graded answers amount to. Metrics are its figures, which [Figures] has too.
+type Accuracy struct {
+	Benchmark string
+	// Of the Total answers, Correct are right and Unparsed not in the form asked for.
+	Correct, Total, Unparsed int64
+	Metrics                  []metrics.Result
+}
+
+// Rate returns the share of right answers, 0 of none.
+func (a *Accuracy) Rate() float64 {
+	if a.Total == 0 {
+		return 0
+	}
+	return float64(a.Correct) / float64(a.Total)
+}
 
 // ErrorKind is a kind of errors.
 type ErrorKind struct {

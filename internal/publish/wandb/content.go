@@ -37,10 +37,10 @@ func values(m *metrics.Result) (list [len(statistics)]any) {
 	return list
 }
 
-// shown returns the metrics that the tables of the console show, in their order.
+// shown returns the metrics that the tables of the console show, in their order, and the shares of graded answers.
 func shown(results []metrics.Result, groups []metrics.Group) (list []*metrics.Result) {
 	for i := range results {
-		if m := &results[i]; m.IsShown() && slices.Contains(groups, m.Group) {
+		if m := &results[i]; m.IsShown() && (slices.Contains(groups, m.Group) || metrics.IsAccuracy(m.Tag)) {
 			list = append(list, m)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"io"
 	"io/fs"
 	"os"
 
@@ -39,7 +41,7 @@ type Answer struct {
 const longest = 64 << 20
 
 // Each calls do with the answers of a file in its order, each valid during its call only. A file that does not exist
-// has none.
+// has none. A last line that is not whole, of a run that was killed, is left out.
 func Each(path string, do func(*Answer) error) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,7 +54,11 @@ func Each(path string, do func(*Answer) error) error {
 	d := json.NewDecoder(bounded.NewLines(file, longest, ""))
 	for d.More() {
 		var one Answer
-		if err := d.Decode(&one); err != nil {
+		err := d.Decode(&one)
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		if err := do(&one); err != nil {
@@ -75,7 +81,13 @@ type Verdicts struct {
 	score summary.TaskAccuracy
 }
 
-type vote struct{ right, wrong int32 }
+// vote is what the answers to a problem were; expected is a hash of the one that would be right.
+type vote struct {
+	right, wrong int32
+	expected     uint64
+}
+
+var seed = maphash.MakeSeed()
 
 func (v vote) asked() bool   { return v.right+v.wrong > 0 }
 func (v vote) correct() bool { return v.right > v.wrong }
@@ -88,32 +100,33 @@ func (x *Index) Verdicts() *Verdicts {
 // Read adds the answers of a file.
 func (v *Verdicts) Read(path string) error {
 	return Each(path, func(a *Answer) error {
-		v.Add(a.Problem, a.Passed, a.Unparsed)
+		v.Add(a)
 		return nil
 	})
 }
 
-// Add adds an answer to a problem.
-func (v *Verdicts) Add(problem string, passed, unparsed bool) {
-	i, known := v.index.at[problem]
+// Add adds an answer.
+func (v *Verdicts) Add(a *Answer) {
+	i, known := v.index.at[a.Problem]
 	if !known {
 		i = len(v.index.at)
-		v.index.at[problem] = i
+		v.index.at[a.Problem] = i
 	}
 	for len(v.votes) <= i {
 		v.votes = append(v.votes, vote{})
 	}
 	if !v.votes[i].asked() {
 		v.score.Problems++
+		v.votes[i].expected = maphash.String(seed, a.Expected)
 	}
 	v.score.Total++
-	if passed {
+	if a.Passed {
 		v.votes[i].right++
 		v.score.Correct++
 	} else {
 		v.votes[i].wrong++
 	}
-	if unparsed {
+	if a.Unparsed {
 		v.score.Unparsed++
 	}
 }

@@ -1,6 +1,7 @@
 package graded
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -139,5 +140,68 @@ func TestNotableAnswers(t *testing.T) {
 	if n.VariedTotal != 2 || len(n.Varied) != 2 || n.Varied[0].Problem != "a" || n.Varied[1].Answers[0].Count != 2 ||
 		n.Varied[1].Answers[1].Text != "4.0" {
 		t.Errorf("varied: %+v", n.Varied)
+	}
+}
+
+// The values are those of SciPy and statsmodels: testdata/paired.py says how they were made.
+func TestPairedAnswersAgreeWithOtherPrograms(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "paired.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var frozen struct {
+		Cases []struct {
+			N, Lost, Won             int
+			Confidence, P, Low, High float64
+		}
+	}
+	if err := json.Unmarshal(text, &frozen); err != nil || len(frozen.Cases) < 30 {
+		t.Fatalf("%d cases, %v", len(frozen.Cases), err)
+	}
+	for _, c := range frozen.Cases {
+		a := New(c.N, c.Lost, c.Won, c.Confidence)
+		if math.Abs(a.P-c.P) > 1e-10 || math.Abs(a.Low-c.Low) > 1e-6 || math.Abs(a.High-c.High) > 1e-6 {
+			t.Errorf("%+v: p = %v, %v … %v", c, a.P, a.Low, a.High)
+		}
+	}
+}
+
+func TestProblemsThatExpectOtherAnswersAreNotCompared(t *testing.T) {
+	x := NewIndex()
+	of := func(answers ...Answer) *Verdicts {
+		v := x.Verdicts()
+		for _, a := range answers {
+			v.Add(&a)
+		}
+		return v
+	}
+	one := func(id, expected string, passed bool) Answer {
+		return Answer{Problem: id, Expected: expected, Passed: passed}
+	}
+	base := of(one("a", "1", true), one("b", "2", true), one("c", "3", false), one("c", "3", true), one("c", "3", true))
+	d := Pair(base, of(one("a", "1", false), one("b", "4", false), one("c", "3", true)), 0.95)
+	if d.Problems != 2 || d.Lost != 1 || d.Won != 0 || d.Others != 1 ||
+		!strings.HasSuffix(d.String(), "; 1 problem expects another answer and is left out)") {
+		t.Errorf("%+v: %s", d, d)
+	}
+	d = Pair(base, of(one("a", "9", false), one("b", "4", false)), 0.95)
+	if d.Problems != 0 || d.Others != 2 || d.Shown() ||
+		d.String() != "cannot be compared in accuracy: 2 problems expect another answer and are left out" {
+		t.Errorf("%+v: %s", d, d)
+	}
+}
+
+// The last line of a run that was killed may not be whole.
+func TestAnswersOfAKilledRun(t *testing.T) {
+	const one = `{"conversation_id":"a","passed":true}` + "\n"
+	for text, want := range map[string]int64{one + one: 2, one + one[:len(one)/2]: 1, one[:5]: 0, "": 0} {
+		path := filepath.Join(t.TempDir(), "accuracy_export.jsonl")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v := NewIndex().Verdicts()
+		if err := v.Read(path); err != nil || v.Score().Total != want {
+			t.Errorf("%q: %+v, %v", text, v.Score(), err)
+		}
 	}
 }

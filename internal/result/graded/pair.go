@@ -12,6 +12,8 @@ type Difference struct {
 	// Problems is the number of problems that both graded. Of those, Lost were right in the base alone, Won in the new
 	// run alone.
 	Problems, Lost, Won int
+	// Others are problems of the same id that expect another answer in the new run: they are not compared.
+	Others int
 	// Difference is the share of right answers of the new run less that of the base, among these problems; Low and High
 	// are its interval at Confidence.
 	Difference, Low, High float64
@@ -27,6 +29,10 @@ func Pair(base, next *Verdicts, confidence float64) *Difference {
 		if i >= len(next.votes) || !before.asked() || !next.votes[i].asked() {
 			continue
 		}
+		if before.expected != next.votes[i].expected {
+			d.Others++
+			continue
+		}
 		d.Problems++
 		switch was, is := before.correct(), next.votes[i].correct(); {
 		case was && !is:
@@ -35,10 +41,17 @@ func Pair(base, next *Verdicts, confidence float64) *Difference {
 			d.Won++
 		}
 	}
-	if d.Problems == 0 {
+	if d.Problems == 0 && d.Others == 0 {
 		return nil
 	}
-	return New(d.Problems, d.Lost, d.Won, confidence)
+	others := d.Others
+	if d.Problems == 0 {
+		d = &Difference{Low: -1, High: 1, P: 1, Confidence: confidence}
+	} else {
+		d = New(d.Problems, d.Lost, d.Won, confidence)
+	}
+	d.Others = others
+	return d
 }
 
 // New returns the difference of so many problems, at least one, of which some were lost and some won.
@@ -104,6 +117,8 @@ func (d *Difference) Finding() string {
 	points := func(v float64) string { return fmt.Sprintf("%.1f", math.Abs(100*v)) }
 	level := artifact.Trimmed(100*d.Confidence, 3) + " %: "
 	switch {
+	case d.Problems == 0:
+		return "cannot be compared in accuracy: " + d.left()
 	case !d.Shown():
 		return "shows no certain difference of accuracy: " + d.Points() + " points, " + level + d.Between()
 	case d.High < 0:
@@ -120,7 +135,11 @@ func (d *Difference) Between() string { return signed(d.Low) + " to " + signed(d
 
 // Counts says on what the finding rests: "12 of 500 problems lost, 3 won, McNemar p = 0.035".
 func (d *Difference) Counts() string {
-	return fmt.Sprintf("%d of %d problems lost, %d won, McNemar p = %s", d.Lost, d.Problems, d.Won, d.Probability())
+	text := fmt.Sprintf("%d of %d problems lost, %d won, McNemar p = %s", d.Lost, d.Problems, d.Won, d.Probability())
+	if d.Others > 0 {
+		text += "; " + d.left()
+	}
+	return text
 }
 
 // Probability writes P.
@@ -132,7 +151,23 @@ func (d *Difference) Probability() string {
 }
 
 // String is the finding with its counts.
-func (d *Difference) String() string { return d.Finding() + " (" + d.Counts() + ")" }
+func (d *Difference) String() string {
+	if d.Problems == 0 {
+		return d.Finding()
+	}
+	return d.Finding() + " (" + d.Counts() + ")"
+}
+
+// left says how many problems are not compared, "" for none.
+func (d *Difference) left() string {
+	switch d.Others {
+	case 0:
+		return ""
+	case 1:
+		return "1 problem expects another answer and is left out"
+	}
+	return fmt.Sprintf("%d problems expect another answer and are left out", d.Others)
+}
 
 // signed writes a share in percentage points with its sign.
 func signed(share float64) string {
@@ -150,6 +185,7 @@ func signed(share float64) string {
 func (d *Difference) Object() artifact.Object {
 	return artifact.Object{
 		{Key: "problems", Value: d.Problems}, {Key: "lost", Value: d.Lost}, {Key: "won", Value: d.Won},
+		{Key: "others", Value: d.Others},
 		{Key: "difference", Value: d.Difference}, {Key: "low", Value: d.Low}, {Key: "high", Value: d.High},
 		{Key: "p", Value: d.P},
 	}

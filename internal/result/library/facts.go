@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/summary"
 )
@@ -61,7 +62,7 @@ type Facts struct {
 
 // KeyFigures are the figures that lists show, in their order: a figure of several runs is the mean.
 var KeyFigures = []answer.Metric{
-	figure("output_token_throughput", "avg"), figure("request_throughput", "avg"),
+	figure("output_token_throughput", "avg"), figure("request_throughput", "avg"), figure(metrics.AccuracyOverall, "avg"),
 	figure("time_to_first_token", "p50"), figure("time_to_first_token", "p99"),
 	figure("inter_token_latency", "p50"), figure("inter_token_latency", "p99"),
 	figure("request_latency", "p50"), figure("request_latency", "p99"),

@@ -178,7 +178,11 @@ func (c *Config) Chosen(several bool) []Preset {
 	if several {
 		names, presets = c.MultiDefaults, c.Multi
 	}
-	var out []Preset
+	return named(presets, names)
+}
+
+// named returns plots by their names, in their order.
+func named(presets []Preset, names []string) (out []Preset) {
 	for _, name := range names {
 		if p := find(presets, name); p != nil {
 			out = append(out, *p)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"aiperf/internal/measure/metrics"
@@ -65,6 +66,10 @@ func Make(found *Found, config *Config) (*Made, error) {
 	}
 	presets := config.Chosen(made.Several)
 	m.runs = runs
+	if builtin := Builtin(); made.Several && slices.Equal(config.MultiDefaults, builtin.MultiDefaults) &&
+		slices.ContainsFunc(runs, (*Run).graded) {
+		presets = append(presets, named(builtin.Multi, gradedPlots)...)
+	}
 	if !made.Several {
 		if m.one, err = openSingle(runs[0], presets, config, m.warn); err != nil {
 			return nil, err
@@ -89,6 +94,12 @@ func Make(found *Found, config *Config) (*Made, error) {
 	}
 	return made, nil
 }
+
+// gradedPlots are drawn, too, where answers were graded and no configuration chooses other plots.
+var gradedPlots = []string{"accuracy_vs_concurrency", "accuracy_vs_throughput"}
+
+// graded reports whether answers of the run were graded.
+func (r *Run) graded() bool { return r.metrics[metrics.AccuracyOverall] != nil }
 
 // frame returns the figure without its layers.
 func (m *maker) frame(p *Preset, x, y string) *chart.Figure {

@@ -100,7 +100,7 @@ func replay(ctx context.Context, o ReportOptions) (*recomputation, config.Artifa
 		return nil, from, fmt.Errorf("%s was run with --export-level summary: there are no records to compute "+
 			"anything from", o.Dir)
 	}
-	r := &recomputation{o: o, state: state, config: state.Config, orig: orig}
+	r := &recomputation{o: o, state: state, config: state.Config, orig: orig, answers: from.Path(config.AccuracyJSONL)}
 	if err := r.configure(); err != nil {
 		return nil, from, err
 	}
@@ -165,9 +165,14 @@ type recomputation struct {
 	startNS, endNS int64
 	// records counts the lines, excluded those of excluded errors.
 	records, excluded atomic.Int64
-	cut               bool
-	warmupResults     []metrics.Result
-	warmups           phaseEngines
+	// failed and succeeded count those that belong to the report.
+	failed, succeeded atomic.Int64
+	// answers is the path of the graded answers; ungraded is set where they are missing.
+	answers       string
+	ungraded      bool
+	cut           bool
+	warmupResults []metrics.Result
+	warmups       phaseEngines
 	// parts are the profiling phases of a run that had several.
 	parts phaseEngines
 	// requests are those of the HTML report; nil without one.
@@ -238,12 +243,17 @@ func (r *recomputation) read(path string) error {
 		foreign.see(rec)
 		r.records.Add(1)
 		start := rec.Facts[record.StartWall]
-		if r.startNS != 0 && start < r.startNS || r.endNS != 0 && start >= r.endNS {
+		if !r.within(start) {
 			return
 		}
 		if rec.Err != nil && r.excludes(rec.Err) {
 			r.excluded.Add(1)
 			return
+		}
+		if rec.Err != nil {
+			r.failed.Add(1)
+		} else {
+			r.succeeded.Add(1)
 		}
 		r.set.Judge(rec)
 		r.engine.Add(rec)
@@ -323,6 +333,9 @@ func (r *recomputation) result() (*summary.Result, error) {
 	if r.selects() {
 		run.Counts = summary.Counts{Sent: completed}
 	}
+	if err := r.regrade(&run); err != nil {
+		return nil, err
+	}
 	r.engine.SetRunFacts(window)
 	result := summary.Build(run, r.engine, nil)
 	result.Warmup, result.ClientHealth = r.state.Warmup, r.state.ClientHealth
@@ -383,6 +396,9 @@ func (r *recomputation) changes() artifact.Object {
 	}
 	if r.selects() && r.state.Ledger != nil {
 		out = append(out, artifact.Member{Key: "without_reconciliation", Value: true}) // likewise
+	}
+	if r.ungraded {
+		out = append(out, artifact.Member{Key: "without_accuracy", Value: true}) // its answers are not there any more
 	}
 	if len(r.o.ExcludeErrors) > 0 {
 		out = append(out, artifact.Member{Key: "excluded_errors", Value: r.o.ExcludeErrors},

@@ -37,7 +37,8 @@ func accuracyObject(a *summary.Accuracy) artifact.Object {
 		ci := t.Interval()
 		return artifact.Object{
 			{Key: "task", Value: t.Task}, {Key: "correct", Value: t.Correct}, {Key: "total", Value: t.Total},
-			{Key: "unparsed", Value: t.Unparsed}, {Key: "accuracy", Value: t.Rate()},
+			{Key: "unparsed", Value: t.Unparsed}, {Key: "problems", Value: t.Problems},
+			{Key: "accuracy", Value: t.Rate()},
 			{Key: "ci95_low", Value: ci.Low}, {Key: "ci95_high", Value: ci.High},
 		}
 	}

@@ -215,7 +215,7 @@ func firstCommand(folders []library.Folder, at int) string {
 // rows are the metrics of the table, in their order.
 var rows = []string{"request_throughput", "output_token_throughput", "output_token_throughput_per_user",
 	"time_to_first_token", "inter_token_latency", "request_latency", "goodput", "input_sequence_length",
-	"output_sequence_length", "error_request_count"}
+	"output_sequence_length", "error_request_count", metrics.AccuracyOverall}
 
 // key are the figures that come first: those of streamed replies before those that every reply has.
 var key = []answer.Metric{
@@ -299,6 +299,9 @@ func (c *Card) run(d *library.Folder, f *library.Facts) error {
 	for _, tag := range rows {
 		c.row(tag, unit(tag), single)
 	}
+	if err := c.accuracy(data); err != nil {
+		return fmt.Errorf("%s: %w", d.File, err)
+	}
 	if err := c.client(data); err != nil {
 		return fmt.Errorf("%s: %w", d.File, err)
 	}
@@ -343,6 +346,33 @@ func header(tag, unit string) string {
 		text += " (" + unit + ")"
 	}
 	return text
+}
+
+// accuracy appends how many answers were right.
+func (c *Card) accuracy(data []byte) error {
+	var file struct {
+		Accuracy *struct {
+			Benchmark string `json:"benchmark"`
+			Overall   struct {
+				Correct  int64   `json:"correct"`
+				Total    int64   `json:"total"`
+				Accuracy float64 `json:"accuracy"`
+				Low      float64 `json:"ci95_low"`
+				High     float64 `json:"ci95_high"`
+			} `json:"overall"`
+		} `json:"accuracy"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return err
+	}
+	if a := file.Accuracy; a != nil && a.Overall.Total > 0 {
+		o := &a.Overall
+		c.Findings = append(c.Findings, Finding{Level: summary.Plain,
+			Title: fmt.Sprintf("Accuracy of %s %.2f %%", a.Benchmark, 100*o.Accuracy),
+			Text: fmt.Sprintf("%s of %s answers right, 95 %%: %.1f–%.1f %%.", artifact.GroupThousands(fmt.Sprint(o.Correct)),
+				artifact.GroupThousands(fmt.Sprint(o.Total)), 100*o.Low, 100*o.High)})
+	}
+	return nil
 }
 
 // client appends the verdict on the client.

@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/library"
@@ -109,6 +110,16 @@ func (c *Card) sweep(d *library.Folder, f *library.Facts) error {
 		c.Figures = append(c.Figures, Figure{Name: b.Title, Value: artifact.Significant(b.Value), Unit: b.Metric.Unit,
 			Detail: "at " + where})
 	}
+	for i := range s.Cells {
+		if a := s.Cells[i].Accuracy; a != nil && a.Against != nil && a.Against.Shown() {
+			level := summary.Good
+			if a.Against.Difference < 0 {
+				level = summary.Bad
+			}
+			c.Findings = append(c.Findings, Finding{level, "At " + s.Cells[i].Label + " the server " + a.Against.Finding(),
+				a.Against.Counts()})
+		}
+	}
 	columns := columnsOf(s)
 	c.Head = []string{strings.Join(names, ", ")}
 	for _, m := range columns {
@@ -192,10 +203,13 @@ func columnsOf(s *answer.Sweep) []answer.Metric {
 			break
 		}
 		for _, m := range s.Metrics {
-			if m.Key() == want.Key() && s.Having(m.Key()) > 0 {
+			if m.Tag != metrics.AccuracyOverall && m.Key() == want.Key() && s.Having(m.Key()) > 0 {
 				out = append(out, m)
 			}
 		}
+	}
+	if s.Graded() {
+		out = append(out, answer.NewMetric(metrics.AccuracyOverall, "avg", ""))
 	}
 	if len(out) == 0 && len(s.Metrics) > 0 {
 		out = s.Metrics[:min(5, len(s.Metrics))]

@@ -1,6 +1,10 @@
 package summary
 
 import (
+	"hash/maphash"
+	"maps"
+	"slices"
+
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
 )
@@ -39,6 +43,74 @@ type Repeats struct {
 	Problems int64 `json:"problems"`
 	Varied   int64 `json:"varied"`
 	Flipped  int64 `json:"flipped"`
+}
+
+// Tally counts graded answers. It is not safe for concurrent use.
+type Tally struct {
+	tasks    map[string]*TaskAccuracy
+	problems map[string]*heard
+}
+
+// heard is what is known of the answers to a problem.
+type heard struct {
+	first        uint64
+	times        int64
+	varied       bool
+	right, wrong bool
+}
+
+var answerSeed = maphash.MakeSeed()
+
+// Add counts an answer to a problem of a task; extracted is what was found in it.
+func (c *Tally) Add(problem, task, extracted string, correct, unparsed bool) {
+	if c.tasks == nil {
+		c.tasks, c.problems = map[string]*TaskAccuracy{}, map[string]*heard{}
+	}
+	t := c.tasks[task]
+	if t == nil {
+		t = &TaskAccuracy{Task: task}
+		c.tasks[task] = t
+	}
+	t.Total++
+	if correct {
+		t.Correct++
+	}
+	if unparsed {
+		t.Unparsed++
+	}
+	hash := maphash.String(answerSeed, extracted)
+	h := c.problems[problem]
+	if h == nil {
+		h = &heard{first: hash}
+		c.problems[problem] = h
+		t.Problems++
+	}
+	h.times++
+	h.varied = h.varied || hash != h.first
+	h.right, h.wrong = h.right || correct, h.wrong || !correct
+}
+
+// Fill puts what was counted into an accuracy, and leaves what it says of the run.
+func (c *Tally) Fill(a *Accuracy) {
+	a.Asked, a.Tasks, a.Repeats = int64(len(c.problems)), []TaskAccuracy{}, nil
+	for _, name := range slices.Sorted(maps.Keys(c.tasks)) {
+		a.Tasks = append(a.Tasks, *c.tasks[name])
+	}
+	repeats := Repeats{}
+	for _, h := range c.problems {
+		if h.times > 1 {
+			repeats.Problems++
+			if h.varied {
+				repeats.Varied++
+			}
+			if h.right && h.wrong {
+				repeats.Flipped++
+			}
+		}
+	}
+	if repeats.Problems > 0 {
+		a.Repeats = &repeats
+	}
 }
 
 // accuracyConfidence is that of the intervals of accuracies.

@@ -175,6 +175,10 @@ func figures(f *frame, p *progress.Phase, columns, rows int) (lines []line) {
 	put("Live Concurrency", "In flight", 0, n+" requests in flight", n+" requests", n)
 	errors := fmt.Sprintf("%s / %s (%s)", count(p.RequestErrors), count(p.RequestsCompleted), percent(errorShare(p)))
 	put("Errors", "Errors", errorStyle(p), errors, percent(errorShare(p)))
+	if a := f.snap.Accuracy; a != nil && a.Total > 0 {
+		put("Accuracy", "Accuracy", 0, fmt.Sprintf("%s (%s of %s right)", percent(a.Rate()), count(a.Correct), count(a.Total)),
+			percent(a.Rate()))
+	}
 	put("Request Rate", "Requests", 0, oneDecimal(p.CompletedRate)+" requests/s", oneDecimal(p.CompletedRate)+"/s")
 	if p.TargetRate > 0 && rows > 8 {
 		put("Target Rate", "Target", 0, oneDecimal(p.TargetRate)+" requests/s", oneDecimal(p.TargetRate)+"/s")

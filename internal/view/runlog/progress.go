@@ -47,7 +47,7 @@ func (p *Progress) Show(s *progress.Snapshot) {
 	for p.due <= s.Elapsed {
 		p.due += p.interval
 	}
-	b := block{Figures: s.Figures}
+	b := block{Figures: s.Figures, accuracy: s.Accuracy}
 	if now := s.Current(); now != nil && now.Kind == progress.ProfilingKind {
 		b.phase = now.Name
 	}
@@ -117,6 +117,8 @@ type block struct {
 	*progress.Figures
 	// rps is the rate of successes since the block before, nil before the first.
 	rps *float64
+	// accuracy is nil where no answers are graded.
+	accuracy *progress.Accuracy
 	// phase is the name of the current phase; the figures are those of all profiling phases so far.
 	phase string
 }
@@ -164,6 +166,10 @@ func (b *block) lines() []string {
 	}
 	if len(totals) > 0 {
 		lines = append(lines, "  tot  "+strings.Join(totals, " "))
+	}
+	if a := b.accuracy; a != nil && a.Total > 0 {
+		lines = append(lines, fmt.Sprintf("  acc  right=%d of %d (%s) unparsed=%d", a.Correct, a.Total, percentage(100*a.Rate()),
+			a.Unparsed))
 	}
 	if share := b.scalar(prefixCacheTag); share != nil {
 		lines = append(lines, "  trace "+prefixCacheTag+"="+percentage(*share))

@@ -69,6 +69,7 @@ const (
 	requestsRank
 	nameRank
 	searchRank
+	accuracyRank
 	medianRank
 	tokensRank
 	noErrorRank
@@ -139,6 +140,9 @@ func (b *bar) parts(series string) (parts []part) {
 	}
 	if b.median > 0 {
 		add(medianRank, "", b.of+" p50 "+milliseconds(b.median))
+	}
+	if b.graded > 0 {
+		add(accuracyRank, "", fmt.Sprintf("%.1f%% right", 100*b.accuracy))
 	}
 	if b.stage != processingRecords {
 		add(inFlightRank, "", thousands(b.inFlight)+" in flight")

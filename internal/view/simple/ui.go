@@ -33,6 +33,9 @@ type bar struct {
 	// search says where the search of the load stands; "" without one.
 	search string
 	live
+	// accuracy is the share of right answers among those graded.
+	accuracy float64
+	graded   int64
 }
 
 // live are current figures; 0 is not known.
@@ -74,6 +77,8 @@ func barOf(s *progress.Snapshot, phases int) (b bar, ok bool) {
 		search: searchText(p.Search), left: max(0, p.Remaining), live: liveOf(s, p)}
 	if p.Kind == progress.WarmupKind {
 		b.stage = warmup
+	} else if s.Accuracy != nil {
+		b.accuracy, b.graded = s.Accuracy.Rate(), s.Accuracy.Total
 	}
 	if p.Name != p.Kind {
 		b.phase = p.Name

@@ -92,11 +92,16 @@ func (v *View) stateObject() artifact.Object {
 			phases = append(phases, v.phaseObject(p))
 		}
 	}
-	return artifact.Object{
+	o := artifact.Object{
 		member("stage", string(s.Stage)), member("elapsed", s.Elapsed.Seconds()), member("phases", phases),
 		member("records", artifact.Object{member("ok", s.Records.Successes), member("errors", s.Records.Errors),
 			member("skipped", s.Records.Skipped)}),
 	}
+	if a := s.Accuracy; a != nil {
+		o = append(o, member("accuracy", artifact.Object{member("benchmark", a.Benchmark), member("correct", a.Correct),
+			member("total", a.Total), member("unparsed", a.Unparsed)}))
+	}
+	return o
 }
 
 func (v *View) phaseObject(p *progress.Phase) artifact.Object {

@@ -45,11 +45,53 @@ func (v *View) exposition() []byte {
 		strings.Join(labels, ","))
 	results := v.results()
 	for i := range results {
-		if r := &results[i]; public(r) {
+		if r := &results[i]; public(r) && !metrics.IsAccuracy(r.Tag) {
 			dst = appendFamilies(dst, r, own)
 		}
 	}
+	return appendAccuracy(dst, results, own)
+}
+
+// appendAccuracy appends the shares of graded answers, those of tasks with a label for the task.
+func appendAccuracy(dst []byte, results []metrics.Result, labels string) []byte {
+	for i := range results {
+		r := &results[i]
+		if metrics.IsAccuracy(r.Tag) && accuracyTask(r.Tag) == "" {
+			dst = appendFamilies(dst, r, labels)
+		}
+	}
+	for _, prefix := range []string{metrics.AccuracyTask, metrics.AccuracyUnparsedTask} {
+		for stat, of := range []func(*metrics.Result) float64{
+			func(r *metrics.Result) float64 { return r.Stats.Avg },
+			func(r *metrics.Result) float64 { return float64(r.Stats.Count) },
+			func(r *metrics.Result) float64 { return r.Stats.Sum },
+		} {
+			name := "aiperf_" + unitName(prefix) + "_" + [...]string{"avg", "count", "sum"}[stat] + "_ratio"
+			begun := false
+			for i := range results {
+				task, ok := strings.CutPrefix(results[i].Tag, prefix)
+				if !ok {
+					continue
+				}
+				if !begun {
+					dst = fmt.Appendf(dst, "# HELP %s Of the answers to a task\n# TYPE %s gauge\n", name, name)
+					begun = true
+				}
+				dst = fmt.Appendf(dst, "%s{%s,task=\"%s\"} %s\n", name, labels, escape(task), number(of(&results[i])))
+			}
+		}
+	}
 	return dst
+}
+
+// accuracyTask returns the task of a share of graded answers, "" for one of all tasks.
+func accuracyTask(tag string) string {
+	for _, prefix := range []string{metrics.AccuracyUnparsedTask, metrics.AccuracyTask} {
+		if task, ok := strings.CutPrefix(tag, prefix); ok {
+			return task
+		}
+	}
+	return ""
 }
 
 // quantiles are the percentiles of a summary, in the order of metrics.PercentileRanks.
@@ -59,7 +101,7 @@ var quantiles = [len(metrics.PercentileRanks)]string{"0.01", "0.05", "0.1", "0.2
 // appendFamilies appends a metric: a distribution as a summary and gauges, anything else as a gauge.
 func appendFamilies(dst []byte, r *metrics.Result, labels string) []byte {
 	unit := unitName(r.Unit)
-	name := "aiperf_" + r.Tag
+	name := "aiperf_" + strings.ReplaceAll(r.Tag, ".", "_")
 	of := func(parts ...string) string {
 		whole := name
 		for _, p := range parts {

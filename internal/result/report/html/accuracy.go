@@ -90,6 +90,9 @@ func (v *accuracyView) cards(a *summary.Accuracy, overall *summary.TaskAccuracy)
 		right.Lines = append(right.Lines, cardLine{Text: integer(a.Ungraded) + " failed " +
 			plural(int(a.Ungraded), "request") + " not graded"})
 	}
+	if a.Late > 0 {
+		right.Lines = append(right.Lines, cardLine{Text: integer(a.Late) + " not graded in time"})
+	}
 	v.Cards = append(v.Cards, right)
 	if overall.Total > 0 {
 		v.Cards = append(v.Cards, card{Title: "Unparsed answers", Value: integer(overall.Unparsed),

@@ -120,6 +120,10 @@
     {id: "ttft", title: "TTFT p50", unit: "ms", line: "ttft_p50", colour: 2, value: () => stat("time_to_first_token", "p50"), lines: () => tail("time_to_first_token")},
     {id: "itl", title: "ITL p50", unit: "ms", line: "itl_p50", colour: 2, value: () => stat("inter_token_latency", "p50"), lines: () => tail("inter_token_latency")},
     {id: "latency", title: "Latency p50", unit: "ms", line: "latency_p50", colour: 2, value: () => stat("request_latency", "p50"), lines: () => tail("request_latency")},
+    {id: "accuracy", title: "Accuracy so far", unit: "%", line: "accuracy", colour: 2, value: () => state.accuracy && state.accuracy.total ? 100 * state.accuracy.correct / state.accuracy.total : undefined, lines: () => {
+      const a = state.accuracy;
+      return a ? [count(a.correct) + " of " + count(a.total), ...(a.unparsed ? [count(a.unparsed) + " unparsed"] : [])] : [];
+    }},
     {id: "errors", title: "Errors", unit: "", line: "failed", colour: 4, value: () => state.records ? state.records.errors : undefined, lines: () => {
       const r = state.records;
       if (!r || !(r.ok + r.errors)) return [];
@@ -161,7 +165,7 @@
   function drawHero() {
     for (const h of hero) {
       const v = h.value();
-      h.card.hidden = v === undefined && h.id !== "errors" && Object.keys(figures).length > 0;
+      h.card.hidden = v === undefined && h.id !== "errors" && (h.id === "accuracy" || Object.keys(figures).length > 0);
       set(h.number, h.id === "errors" ? (v === undefined ? "–" : count(v)) : three(v));
       set(h.small, h.lines().join(" · ") || "\u00a0");
       h.card.classList.toggle("bad", h.id === "errors" && v > 0);
@@ -427,7 +431,7 @@
   function take(m) {
     if (m.rows) rows = m.rows;
     if (m.more) rows = rows.concat(m.more);
-    if (m.phases) state = {phases: m.phases, records: m.records, stage: m.stage, elapsed: m.elapsed};
+    if (m.phases) state = {phases: m.phases, records: m.records, accuracy: m.accuracy, stage: m.stage, elapsed: m.elapsed};
     slow(m);
     drawState();
     if (m.rows || m.more) { drawServers(); hero.forEach(sparkline); drawAll(); }

@@ -53,7 +53,8 @@
     const range = o.categories ? [-0.5, o.categories.length - 0.5] : log ? [lo / (hi / lo) ** 0.04, hi * (hi / lo) ** 0.04] : [o.zero ? Math.min(0, lo) : lo - gap, hi + gap];
     if (log && range[0] === range[1]) { range[0] /= 2; range[1] *= 2; }
     const ys = order.flatMap(i => [o.y(i), o.low && o.low(i), o.high && o.high(i)]).filter(known).concat(o.lines.map(l => l.y).filter(known));
-    const top = Math.max(...ys, 0), bottom = Math.min(...ys, 0);
+    const span = Math.max(...ys) - Math.min(...ys);
+    const top = o.close ? Math.min(1, Math.max(...ys) + span * 0.15 || 1) : Math.max(...ys, 0), bottom = o.close ? Math.max(0, Math.min(...ys) - span * 0.15) : Math.min(...ys, 0);
     const marks = u => {
       const {ctx, bbox} = u, r = devicePixelRatio, X = v => u.valToPos(v, "x", true), Y = v => u.valToPos(v, "y", true);
       ctx.save();
@@ -195,7 +196,7 @@
     scatter(figureEl.querySelector(".plot"), {
       x: place, y: i => f.mean[i], low: f.low && (i => f.low[i]), high: f.high && (i => f.high[i]), series: lines, log: pick("logarithmic").checked && p.number,
       categories: p.number ? null : p.values, lines: limits.map(l => ({y: l.value})), boundary: b, alsoX: b ? [b.value] : [], special,
-      xName: p.name, xLabel: p.name + (p.unit ? " (" + p.unit + ")" : ""),
+      close: m.tag === "accuracy.overall", xName: p.name, xLabel: p.name + (p.unit ? " (" + p.unit + ")" : ""),
       head: [p.name, ...(data.parameters.length > 1 ? ["cell"] : []), m.title + " (" + m.unit + ")", ...(f.low ? ["low", "high"] : [])],
       table: order => [order.map(i => p.values[cells[i].at[x]] ?? ""), ...(data.parameters.length > 1 ? [order.map(i => cells[i].label)] : []), order.map(i => f.mean[i]), ...(f.low ? [order.map(i => f.low[i]), order.map(i => f.high[i])] : [])],
     });

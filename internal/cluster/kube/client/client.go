@@ -182,11 +182,17 @@ func New(config *rest.Config) (*Client, error) {
 	return &Client{Config: config, api: api, http: h}, nil
 }
 
-// IsNotFound, IsConflict, IsForbidden and IsExists report what the API answered.
-func IsNotFound(err error) bool  { return apierrors.IsNotFound(err) }
+// IsNotFound reports that there is no such object or kind.
+func IsNotFound(err error) bool { return apierrors.IsNotFound(err) }
+
+// IsForbidden reports that this account may not do that.
 func IsForbidden(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
-func IsExists(err error) bool    { return apierrors.IsAlreadyExists(err) }
-func IsConflict(err error) bool  { return apierrors.IsConflict(err) }
+
+// IsExists reports that there is an object of the name already.
+func IsExists(err error) bool { return apierrors.IsAlreadyExists(err) }
+
+// IsConflict reports that an object has changed in between.
+func IsConflict(err error) bool { return apierrors.IsConflict(err) }
 
 // Get reads an object; namespace is "" for kinds without one.
 func (c *Client) Get(ctx context.Context, k Kind, namespace, name string) (Object, error) {

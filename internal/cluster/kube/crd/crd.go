@@ -211,7 +211,7 @@ func (d *Deployment) TTL(def int) (seconds int, ok bool) {
 	return def, true
 }
 
-// Object returns a resource as the API carries it.
+// ToObject returns a resource as the API carries it.
 func ToObject(resource any) (Object, error) {
 	data, err := json.Marshal(resource)
 	if err != nil {

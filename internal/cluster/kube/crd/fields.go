@@ -51,7 +51,6 @@ func (x field) from(lo, hi float64) field  { x.lo, x.hi = lo, hi; return x }
 func (x field) with(fields ...field) field { x.fields = fields; return x }
 func (x field) defaults(v any) field       { x.def = v; return x }
 func (x field) onlySweep() field           { x.sweepOnly = true; return x }
-func (x field) key(path string) string     { return path + "." + x.name }
 func none() float64                        { return math.NaN() }
 func named(list []field, name string) (field, bool) {
 	i := slices.IndexFunc(list, func(x field) bool { return x.name == name })

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -607,13 +606,3 @@ func (f *Fleet) Close() {
 
 // closePatience bounds the wait for the answers of agents that are let go.
 const closePatience = 2 * time.Second
-
-// beyondLoopback reports whether an address to listen on can be reached from other machines.
-func beyondLoopback(listen string) bool {
-	host, _, err := net.SplitHostPort(listen)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host != "localhost" && (ip == nil || !ip.IsLoopback())
-}

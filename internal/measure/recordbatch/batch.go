@@ -25,10 +25,7 @@ const (
 )
 
 // texts are what repeats within a batch, by its number there.
-type texts struct {
-	numbers map[string]uint64
-	list    []string
-}
+type texts struct{ numbers map[string]uint64 }
 
 // Writer packs records into a batch. The zero value is ready; a Writer is used by one goroutine at a time.
 type Writer struct {
@@ -43,11 +40,10 @@ type Writer struct {
 
 // row is what the next row is written as the difference to.
 type row struct {
-	session                     int64
-	mask                        uint64
-	facts                       record.Facts
-	phase, profiling            int64
-	conversation, worker, maker uint64
+	session          int64
+	mask             uint64
+	facts            record.Facts
+	phase, profiling int64
 }
 
 // Rows returns the number of records since the last Take, Len the bytes that they take so far.

@@ -33,12 +33,11 @@ const exitSetUp = 125
 // Child makes the inside of the sandbox and becomes the program. It returns only if that fails.
 func Child([]string) int {
 	runtime.LockOSThread() // capabilities and filters belong to a thread
-	if err := enter(); err != nil {
-		fmt.Fprintln(os.Stderr, "the sandbox could not be made:", err)
-	}
+	fmt.Fprintln(os.Stderr, "the sandbox could not be made:", enter())
 	return exitSetUp
 }
 
+// enter returns only if it fails.
 func enter() error {
 	text, err := io.ReadAll(io.LimitReader(os.NewFile(3, "order"), 256<<20))
 	if err != nil {

@@ -38,6 +38,7 @@ var pages = map[string]map[string]string{
 	"docs/live.md":            nil,
 	"docs/mock-server.md":     nil,
 	"docs/plugins.md":         {"python": "say.py", "sh": "echo.sh"},
+	"docs/operator.md":        {"yaml": "job.yaml"},
 	"docs/plots.md":           nil,
 	"docs/public-datasets.md": nil,
 	"docs/quick.md":           nil,

@@ -66,7 +66,7 @@ func (a *app) fleetSecurity(f *config.Fleet) (s fleet.Security, err error) {
 	case ok && given != "":
 		s.Token = given
 	case f.URL == "":
-		s.Token = fleet.NewToken()
+		s.Token, s.Drawn = fleet.NewToken(), true
 	}
 	return s, nil
 }

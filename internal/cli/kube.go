@@ -182,7 +182,7 @@ func (o *target) kindFlag() flags.Flag {
 }
 
 func (o *target) ignoreFlag() flags.Flag {
-	return flags.Switch("ignore-not-found", "succeed where there is no such benchmark", &o.ignore)
+	return either("ignore-not-found", "succeed where there is no such benchmark", &o.ignore)
 }
 
 // within reads a whole number between two limits.
@@ -311,3 +311,10 @@ func splitFlags(t *flags.Table, args []string) (own, rest []string) {
 
 // keyed are flags that may have a key in their name.
 var keyed = []string{"labels", "annotations", "env-vars", "env-from-secrets", "node-selector"}
+
+// either is a switch that has a form that says no.
+func either(names, help string, on *bool) flags.Flag {
+	f := flags.Switch(names, help, nil)
+	f.Negation, f.On, f.Set = "no-"+f.Name, nil, flags.Bool(on)
+	return f
+}

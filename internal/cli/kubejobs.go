@@ -57,11 +57,11 @@ Options:
 		flags.Value("job-id", "JOB", "only this benchmark; the flag itself may be omitted", nonEmpty(&o.job)),
 		flags.Switch("all-namespaces -A", "all namespaces; the default without -n", &o.all),
 		off("no-all-namespaces", &o.all),
-		flags.Switch("running", "only those that have not ended", &o.running),
-		flags.Switch("completed", "only those that completed", &o.completed),
-		flags.Switch("failed", "only those that failed", &o.failed),
-		flags.Switch("wide -w", "model, endpoint and error, too", &o.wide),
-		flags.Switch("watch", "again and again until Ctrl-C", &o.watch),
+		either("running", "only those that have not ended", &o.running),
+		either("completed", "only those that completed", &o.completed),
+		either("failed", "only those that failed", &o.failed),
+		either("wide -w", "model, endpoint and error, too", &o.wide),
+		either("watch", "again and again until Ctrl-C", &o.watch),
 		flags.Value("interval", "SECONDS", "with --watch: time between two lists [default: 5]",
 			real(&o.interval, 0.1, 3600)))
 }
@@ -175,7 +175,7 @@ type kubeDeleteOptions struct {
 }
 
 func forceFlag(to *bool) flags.Flag {
-	return flags.Switch("force -f", "do not ask", to)
+	return either("force -f", "do not ask", to)
 }
 
 func (o *kubeDeleteOptions) table() *flags.Table {
@@ -222,9 +222,9 @@ Deletes the benchmarks of a namespace that have ended.
 
 Options:
 `, "", &o.clusterFlags,
-		flags.Switch("all -a", "those that run, too; they are cancelled first", &o.all),
+		either("all -a", "those that run, too; they are cancelled first", &o.all),
 		forceFlag(&o.force),
-		flags.Switch("dry-run", "list what would be deleted", &o.dryRun))
+		either("dry-run", "list what would be deleted", &o.dryRun))
 }
 
 // kubeCleanup deletes finished benchmarks.
@@ -399,7 +399,7 @@ func (o *kubeLogsOptions) table() *flags.Table {
 	o.target, o.Tail = newTarget(), -1
 	own := append([]flags.Flag{o.jobFlag(),
 		flags.Value("container", "NAME", "only this container", nonEmpty(&o.Container)),
-		flags.Switch("follow -f", "go on with new lines until Ctrl-C", &o.Follow),
+		either("follow -f", "go on with new lines until Ctrl-C", &o.Follow),
 		flags.Value("tail", "N", "only the last lines of each container", within(&o.Tail, 0, 1<<30)),
 		flags.Value("output -o", "DIR", "a file in this folder for each pod and container", nonEmpty(&o.Dir)),
 	}, o.cellFlags("variation -v")...)
@@ -437,7 +437,6 @@ func (a *app) kubeLogs(args []string) int {
 type kubeResultsOptions struct {
 	target
 	deployed.FetchOptions
-	all bool
 }
 
 func (o *kubeResultsOptions) table() *flags.Table {
@@ -448,8 +447,8 @@ func (o *kubeResultsOptions) table() *flags.Table {
 		flags.Value("output", "DIR", "the folder [default: ./artifacts/NAME]", nonEmpty(&o.Dir)),
 		all,
 		flags.Switch("summary-only", "the summaries only", &o.SummaryOnly),
-		flags.Switch("from-pods", "from the controller pod, not from the operator", &o.FromPods),
-		flags.Switch("shutdown", "with --from-pods: end the controller pod once all files are here", &o.Shutdown),
+		either("from-pods", "from the controller pod, not from the operator", &o.FromPods),
+		either("shutdown", "with --from-pods: end the controller pod once all files are here", &o.Shutdown),
 		flags.Value("port", "PORT", "port of this machine for the connection [default: a free one]",
 			within(&o.Port, 0, 65535)),
 		flags.Value("operator-namespace", "NAME", "where the operator runs [default: all are searched]",
@@ -612,7 +611,7 @@ Options:
 		flags.Value("port", "PORT", "port of this machine [default: a free one]", within(&o.port, 0, 65535)),
 		flags.Value("operator-namespace", "NAME", "where the operator runs [default: all are searched]",
 			nonEmpty(&o.operator)),
-		flags.Switch("no-browser", "only print the address", &o.noBrowser))
+		either("no-browser", "only print the address", &o.noBrowser))
 }
 
 // kubeDashboard opens the operator's pages.
@@ -724,8 +723,8 @@ func (o *kubeDebugOptions) table() *flags.Table {
 	o.target = newTarget()
 	job := flags.Value("job-id -j", "JOB", "the benchmark or the sweep [default: all of the namespace]", nonEmpty(&o.job))
 	own := append([]flags.Flag{job,
-		flags.Switch("verbose -v", "the last lines of the logs, too", &o.verbose),
-		flags.Switch("all-namespaces -A", "all namespaces", &o.all)}, o.cellFlags("variation")...)
+		either("verbose -v", "the last lines of the logs, too", &o.verbose),
+		either("all-namespaces -A", "all namespaces", &o.all)}, o.cellFlags("variation")...)
 	return kubeTable("debug", `Usage: aiperf kube debug [options]
 
 Shows what is wrong with the pods of benchmarks: their states, events, the nodes, and errors of their logs.

@@ -144,6 +144,7 @@ func wrapped(t template.Template, text, job string) (string, error) {
 
 type kubeValidateOptions struct {
 	strict bool
+	files  []string
 	format string
 }
 
@@ -161,6 +162,10 @@ Exit codes: 0 all files are valid, perhaps with warnings; 1 one is not.
 `, Flags: []flags.Flag{
 			flags.Switch("strict -s", "unknown fields are errors, not warnings", &o.strict),
 			off("no-strict", &o.strict),
+			flags.Value("files", "FILE", "a file, as the words without a flag are", func(v string) error {
+				o.files = append(o.files, v)
+				return nil
+			}),
 			flags.Choice("output -o", "FORMAT", "text or json", &o.format, "text", "json"),
 		}}
 }
@@ -180,7 +185,7 @@ func (a *app) kubeValidate(args []string) int {
 	if done {
 		return code
 	}
-	if len(files) == 0 {
+	if files = append(o.files, files...); len(files) == 0 {
 		return a.fail(errors.New("aiperf kube validate needs files"))
 	}
 	var all []kubeVerdict

@@ -106,8 +106,8 @@ func commands() []command {
 
 // missingCommands are documented commands that this release lacks, and what to do without them.
 var missingCommands = []struct{ name, instead string }{
-	{"proxy", "a run is one process and needs none; start it with aiperf profile; load from several machines is for " +
-		"aiperf agent, which comes later"},
+	{"proxy", "a run is one process and needs none; start it with aiperf profile; the agents of a run on " +
+		"several machines (aiperf agent) need none either"},
 }
 
 // heapGrowth is by how many percent the heap may grow between two collections, unless GOGC says

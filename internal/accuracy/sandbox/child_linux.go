@@ -37,7 +37,7 @@ func Child([]string) int {
 	return exitSetUp
 }
 
-// enter makes the sandbox and replaces this process with the interpreter, so it returns only with an error.
+// enter returns only if it fails.
 func enter() error {
 	text, err := io.ReadAll(io.LimitReader(os.NewFile(3, "order"), 256<<20))
 	if err != nil {

@@ -184,8 +184,11 @@ func (f *Fleet) command() string {
 	if f.options.URL != "" {
 		text = "aiperf agent --join nats://" + hostOf(f.options.URL)
 	}
-	if s.Token != "" {
+	switch {
+	case s.Drawn:
 		text = TokenVariable + "=" + s.Token + " " + text
+	case s.Token != "":
+		text = TokenVariable + "=TOKEN " + text
 	}
 	if s.NKeyFile != "" {
 		text += " --nkey-file " + s.NKeyFile
@@ -455,8 +458,8 @@ func (f *Fleet) gather(ctx context.Context) error {
 // shownCommand is the command for messages: without the token.
 func (f *Fleet) shownCommand() string {
 	text := f.command()
-	if token := f.options.Security.Token; token != "" {
-		text = strings.Replace(text, token, "TOKEN", 1)
+	if s := &f.options.Security; s.Drawn {
+		text = strings.Replace(text, s.Token, "TOKEN", 1)
 	}
 	return text
 }

@@ -22,8 +22,9 @@ import (
 
 // Security is what a process proves itself with to a NATS server, and what it checks the server by. Empty = none.
 type Security struct {
-	// Token is shared by all processes of a fleet.
+	// Token is shared by all processes of a fleet. Drawn: nobody but this process knows it, so that it has to show it.
 	Token string
+	Drawn bool
 	// NKeyFile holds the seed of an nkey, CredentialsFile a user's token and seed.
 	NKeyFile, CredentialsFile string
 	// CAFile has the certificates of authorities, CertFile and KeyFile a certificate of this process: of the server that

@@ -8,8 +8,8 @@ import (
 	"aiperf/internal/config"
 )
 
-// Estimate is how much memory the pods of a job take, in mebibytes: measured sizes of the program, and what requests
-// and conversations add.
+// Estimate is how much memory the pods of a job take, in mebibytes, roughly: the program, and what requests and
+// conversations add.
 type Estimate struct {
 	Topology
 	// Requests is 0 where the number is not known; Concurrency where it is not bounded.
@@ -30,7 +30,7 @@ type Component struct {
 	Steady, Peak int
 }
 
-// Measured sizes in mebibytes and bytes: the program without a run, a record in the columns of the engine, a
+// Rough sizes in mebibytes and bytes, above what was seen: the program without a run, a record in the columns of the engine, a
 // conversation of the data set for each token, a request in flight.
 const (
 	programMiB       = 48

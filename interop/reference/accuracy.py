@@ -7,7 +7,6 @@ The data set is served on loopback in the form of the Hugging Face hub.
 """
 import collections, hashlib, http.server, json, os, pathlib, random, re, subprocess, sys, threading, urllib.parse
 
-REVISION = "0" * 39 + "1"
 CASES = int(os.environ.get("CASES", "2000"))
 
 
@@ -16,6 +15,7 @@ class Hub(http.server.BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     root = pathlib.Path()
+    revision = ""  # of the data: the hub's client keeps what it has fetched of a revision
 
     def log_message(self, *_):
         pass
@@ -38,13 +38,13 @@ class Hub(http.server.BaseHTTPRequestHandler):
         url = urllib.parse.urlparse(self.path)
         parts = [urllib.parse.unquote(p) for p in url.path.strip("/").split("/")]
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        missing = [("X-Error-Code", "EntryNotFound"), ("X-Repo-Commit", REVISION)]
+        missing = [("X-Error-Code", "EntryNotFound"), ("X-Repo-Commit", self.revision)]
         if parts[:1] == ["datasets"] and parts[3:4] == ["resolve"]:
             file = self.root / parts[1] / parts[2] / "/".join(parts[5:])
             if not file.is_file():
                 return self.reply(404, {}, missing)
             data = file.read_bytes()
-            return self.reply(200, data, [("ETag", f'"{hashlib.sha1(data).hexdigest()}"'), ("X-Repo-Commit", REVISION)])
+            return self.reply(200, data, [("ETag", f'"{hashlib.sha1(data).hexdigest()}"'), ("X-Repo-Commit", self.revision)])
         repo = "/".join(parts[2:4])
         if parts[:2] != ["api", "datasets"] or not (self.root / repo).is_dir():
             return self.reply(404, {}, [("X-Error-Code", "RepoNotFound")])
@@ -52,7 +52,7 @@ class Hub(http.server.BaseHTTPRequestHandler):
         files = sorted(str(f.relative_to(base)) for f in base.rglob("*") if f.is_file())
         rest = parts[4:]
         if not rest or rest[0] == "revision":
-            return self.reply(200, {"id": repo, "sha": REVISION, "private": False, "gated": False, "disabled": False,
+            return self.reply(200, {"id": repo, "sha": self.revision, "private": False, "gated": False, "disabled": False,
                                     "tags": [], "downloads": 0, "likes": 0, "siblings": [{"rfilename": f} for f in files]})
         if rest[0] == "tree":
             under = "/".join(rest[2:])
@@ -207,6 +207,7 @@ def compare(grader, ours, original, work):
             question = f"case {i} of {grader}"
             rows.write(json.dumps({"question": question, "answer": gold}) + "\n")
             replies.write(json.dumps({"prompt": f"Question: {question}\nAnswer:", "reply": reply, "reasoning": reasoning}) + "\n")
+    Hub.revision = hashlib.sha1((data / "main" / "test.jsonl").read_bytes()).hexdigest()
     server = subprocess.Popen([ours, "mock-server", "--port", "0", "--fast", "--replies", folder / "replies.jsonl"],
                               stdout=subprocess.PIPE, text=True)
     try:

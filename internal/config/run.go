@@ -85,6 +85,8 @@ type Accuracy struct {
 	Reasons *bool
 	// System replaces the system message of the benchmark, an empty one by none; nil does not.
 	System *string
+	// MaxTokens replaces the limit of the benchmark; nil does not.
+	MaxTokens *int
 	// Repeats is how often each problem is asked.
 	Repeats int
 	Verbose bool

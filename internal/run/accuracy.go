@@ -96,9 +96,8 @@ func (c *content) rows(b *task.Benchmark) task.Rows {
 // conversation returns what asks a problem.
 func (c *content) conversation(p *task.Problem, set *task.Set) dataset.Conversation {
 	turn := dataset.Turn{MaxTokens: &set.MaxTokens}
-	if osl := c.cfg.Dataset.OSL; osl != nil {
-		n := int(osl.Expected())
-		turn.MaxTokens = &n
+	if most := c.cfg.Accuracy.MaxTokens; most != nil {
+		turn.MaxTokens = most
 	}
 	if _, own := c.cfg.Endpoint.Extra.Get("stop"); len(set.Stop) > 0 && !own && c.descriptor.Name != "responses" {
 		stop, _ := json.Marshal(set.Stop) // strings

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,13 +22,18 @@ type accuracy struct {
 // graded reports whether answers are graded.
 func (a *asked) graded() bool { return a.p.Text("accuracy-benchmark") != "" }
 
-// replaced are the options of data that a benchmark replaces.
+// otherData are the options of other data than a benchmark's.
+var otherData = []string{"input-file", "custom-dataset-type", "public-dataset", "dataset-path"}
+
+// replaced are the options of made-up prompts, which a benchmark replaces.
 var replaced = []string{
-	"input-file", "custom-dataset-type", "public-dataset", "dataset-path", "isl", "isl-stddev", "seq-dist",
+	"isl", "isl-stddev", "seq-dist",
 	"conversation-turn-mean", "conversation-turn-stddev", "shared-system-prompt-length",
 	"user-context-prompt-length", "prompt-prefix-length", "prompt-prefix-pool-size", "system-prompt", "system-prompt-file",
 	"random-range-ratio", "image-width-mean", "image-height-mean", "audio-length-mean", "video-width",
 }
+
+var outputLengths = []string{"osl", "osl-stddev"}
 
 func (ac *accuracy) check() {
 	if !ac.graded() {
@@ -41,10 +47,21 @@ func (ac *accuracy) check() {
 	}
 	b, _ := task.Named(ac.p.Text("accuracy-benchmark"))
 	of := ac.flag("accuracy-benchmark") + " " + b.Name
-	for _, name := range ac.givenOf(replaced...) {
-		ac.fault("", "%s and %s cannot be used together: the benchmark says what is sent", of, name)
+	var filed []string // a file has to have a data set
+	for _, name := range slices.Concat(otherData, replaced, outputLengths) {
+		switch {
+		case !ac.given(name):
+		case ac.fromFile(name) && !slices.Contains(otherData, name):
+			filed = append(filed, ac.flag(name))
+		case slices.Contains(outputLengths, name): // the limit of tokens
+		default:
+			ac.fault("", "%s and %s cannot be used together: the benchmark says what is sent", of, ac.flag(name))
+		}
 	}
-	if ac.given("num-dataset-entries") && ac.p.Origin("num-dataset-entries").Source != settings.FromFile {
+	if len(filed) > 0 {
+		ac.warn("%s has no effect: %s says what is sent", strings.Join(filed, ", "), of)
+	}
+	if ac.given("num-dataset-entries") && !ac.fromFile("num-dataset-entries") {
 		ac.warn("%s has no effect on %s; --request-count asks the first problems only", ac.flag("num-dataset-entries"), of)
 	}
 	if ac.timing.mode == config.FixedSchedule {
@@ -68,6 +85,9 @@ func (ac *accuracy) check() {
 	}
 	ac.warnTemperature()
 }
+
+// fromFile reports whether a configuration file sets the option.
+func (ac *accuracy) fromFile(name string) bool { return ac.p.Origin(name).Source == settings.FromFile }
 
 func (ac *accuracy) checkTasks(b *task.Benchmark) {
 	if _, err := b.Choose(ac.tasks()); err != nil {
@@ -139,6 +159,9 @@ func (ac *accuracy) build() *config.Accuracy {
 		Shots:    smallInt(p.Int("accuracy-n-shots")), Repeats: int(*p.Int("accuracy-repeats")),
 		Verbose: p.Bool("accuracy-verbose"), AllowCode: p.Bool("accuracy-allow-code-execution")}
 	c.Tasks, _ = b.Choose(ac.tasks()) // checked before
+	if ac.given("osl") && !ac.fromFile("osl") {
+		c.MaxTokens = smallInt(p.Int("osl"))
+	}
 	if ac.given("accuracy-enable-cot") {
 		yes := p.Bool("accuracy-enable-cot")
 		c.Reasons = &yes

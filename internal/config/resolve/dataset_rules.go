@@ -157,7 +157,7 @@ func (ds *dataset) checkLengthRange() {
 
 // warnOutputLength reports that a requested output length alone does not make servers keep it.
 func (ds *dataset) warnOutputLength() {
-	if !ds.given("osl") {
+	if !ds.given("osl") || ds.graded() {
 		return
 	}
 	extra := ds.p.Pairs("extra-inputs")

@@ -262,14 +262,26 @@ func untilInterrupted() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }
 
+// onBenchmark parses the flags of a sub-command, finds the benchmark that it names, and does something with it until the
+// first Ctrl-C.
+func (a *app) onBenchmark(t *flags.Table, of *target, args []string,
+	do func(context.Context, *client.Client, *deployed.Benchmark) int) int {
+	if code, done := a.jobWords(t, args); done {
+		return code
+	}
+	ctx, stop := untilInterrupted()
+	defer stop()
+	c, b, err := of.find(ctx, a)
+	if err != nil {
+		return of.missing(a, err)
+	}
+	return do(ctx, c, b)
+}
+
 // jobWords parses the flags of a sub-command whose only word is its benchmark.
 func (a *app) jobWords(t *flags.Table, args []string) (code int, done bool) {
 	t.Places = jobPlace
-	words, code, done := a.parse(t, args)
-	if !done && len(words) > 0 {
-		return a.fail(fmt.Errorf("aiperf %s: unexpected argument %q", t.Command, words[0])), true
-	}
-	return code, done
+	return a.noWords(t, args)
 }
 
 // noWords parses the flags of a sub-command without words.

@@ -148,25 +148,18 @@ Options:
 // kubeCancel cancels a benchmark.
 func (a *app) kubeCancel(args []string) int {
 	var o kubeCancelOptions
-	if code, done := a.jobWords(o.table(), args); done {
-		return code
-	}
-	ctx, stop := untilInterrupted()
-	defer stop()
-	c, b, err := o.find(ctx, a)
-	if err != nil {
-		return a.fail(kubeError(err))
-	}
-	asked, err := b.Cancel(ctx, c)
-	switch {
-	case err != nil:
-		return a.fail(kubeError(err))
-	case !asked:
-		fmt.Fprintf(a.terminal.out, "%s is %s already; nothing was changed.\n", b.Name, b.Phase())
-	default:
-		fmt.Fprintf(a.terminal.out, "%s is being cancelled.\n", b.Name)
-	}
-	return ExitOK
+	return a.onBenchmark(o.table(), &o.target, args, func(ctx context.Context, c *client.Client, b *deployed.Benchmark) int {
+		asked, err := b.Cancel(ctx, c)
+		switch {
+		case err != nil:
+			return a.fail(kubeError(err))
+		case !asked:
+			fmt.Fprintf(a.terminal.out, "%s is %s already; nothing was changed.\n", b.Name, b.Phase())
+		default:
+			fmt.Fprintf(a.terminal.out, "%s is being cancelled.\n", b.Name)
+		}
+		return ExitOK
+	})
 }
 
 type kubeDeleteOptions struct {
@@ -191,23 +184,16 @@ Options:
 // kubeDelete deletes a benchmark.
 func (a *app) kubeDelete(args []string) int {
 	var o kubeDeleteOptions
-	if code, done := a.jobWords(o.table(), args); done {
-		return code
-	}
-	ctx, stop := untilInterrupted()
-	defer stop()
-	c, b, err := o.find(ctx, a)
-	if err != nil {
-		return a.fail(kubeError(err))
-	}
-	if err := a.confirm(fmt.Sprintf("Delete %s in %s (%s)?", b.Name, b.Namespace, b.Phase()), o.force); err != nil {
-		return a.fail(err)
-	}
-	if err := b.Delete(ctx, c); err != nil && !client.IsNotFound(err) {
-		return a.fail(kubeError(err))
-	}
-	fmt.Fprintf(a.terminal.out, "%s was deleted.\n", b.Name)
-	return ExitOK
+	return a.onBenchmark(o.table(), &o.target, args, func(ctx context.Context, c *client.Client, b *deployed.Benchmark) int {
+		if err := a.confirm(fmt.Sprintf("Delete %s in %s (%s)?", b.Name, b.Namespace, b.Phase()), o.force); err != nil {
+			return a.fail(err)
+		}
+		if err := b.Delete(ctx, c); err != nil && !client.IsNotFound(err) {
+			return a.fail(kubeError(err))
+		}
+		fmt.Fprintf(a.terminal.out, "%s was deleted.\n", b.Name)
+		return ExitOK
+	})
 }
 
 type kubeCleanupOptions struct {
@@ -296,20 +282,13 @@ Options:
 // kubeShutdown ends a controller pod.
 func (a *app) kubeShutdown(args []string) int {
 	var o kubeShutdownOptions
-	if code, done := a.jobWords(o.table(), args); done {
-		return code
-	}
-	ctx, stop := untilInterrupted()
-	defer stop()
-	c, b, err := o.find(ctx, a)
-	if err == nil {
-		err = b.Shutdown(ctx, c, o.port)
-	}
-	if err != nil {
-		return a.fail(kubeError(err))
-	}
-	fmt.Fprintf(a.terminal.out, "The controller of %s ends.\n", b.Name)
-	return ExitOK
+	return a.onBenchmark(o.table(), &o.target, args, func(ctx context.Context, c *client.Client, b *deployed.Benchmark) int {
+		if err := b.Shutdown(ctx, c, o.port); err != nil {
+			return a.fail(kubeError(err))
+		}
+		fmt.Fprintf(a.terminal.out, "The controller of %s ends.\n", b.Name)
+		return ExitOK
+	})
 }
 
 type kubeAttachOptions struct {
@@ -335,26 +314,28 @@ Exit codes: 0 the benchmark completed, or the following was ended; 1 it failed o
 // kubeAttach follows a benchmark.
 func (a *app) kubeAttach(args []string) int {
 	var o kubeAttachOptions
-	if code, done := a.jobWords(o.table(), args); done {
-		return code
-	}
-	ctx, stop := untilInterrupted()
-	defer stop()
-	c, b, err := o.find(ctx, a)
-	if err != nil {
-		return o.missing(a, err)
-	}
-	return a.follow(ctx, c, b, o.port)
+	return a.onBenchmark(o.table(), &o.target, args, func(ctx context.Context, c *client.Client, b *deployed.Benchmark) int {
+		return a.follow(ctx, c, b, o.port)
+	})
 }
 
 // follow follows a benchmark: by its controller, and where that cannot be reached by its resource.
 func (a *app) follow(ctx context.Context, c *client.Client, b *deployed.Benchmark, port int) int {
+	return a.told(ctx, b, func(tell func(deployed.Event)) error { return a.followOnce(ctx, c, b, port, tell) })
+}
+
+// await follows a benchmark by its resource.
+func (a *app) await(ctx context.Context, c *client.Client, b *deployed.Benchmark) int {
+	return a.told(ctx, b, func(tell func(deployed.Event)) error { return b.Await(ctx, c, tell) })
+}
+
+// told prints what a way of following a benchmark tells, and how the benchmark ended.
+func (a *app) told(ctx context.Context, b *deployed.Benchmark, by func(tell func(deployed.Event)) error) int {
 	failed := false
-	tell := func(e deployed.Event) {
+	err := by(func(e deployed.Event) {
 		fmt.Fprintf(a.terminal.out, "%s  %s\n", b.Name, e.Text)
 		failed = failed || e.Failed
-	}
-	err := a.followOnce(ctx, c, b, port, tell)
+	})
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintf(a.terminal.err, "\nThe benchmark goes on. aiperf kube attach %s -n %s follows it again, "+
@@ -414,24 +395,17 @@ Options:
 // kubeLogs prints or saves logs.
 func (a *app) kubeLogs(args []string) int {
 	var o kubeLogsOptions
-	if code, done := a.jobWords(o.table(), args); done {
-		return code
-	}
-	ctx, stop := untilInterrupted()
-	defer stop()
-	c, b, err := o.find(ctx, a)
-	if err != nil {
-		return o.missing(a, err)
-	}
-	o.Out = a.terminal.out
-	files, err := b.Logs(ctx, c, o.LogsOptions)
-	for _, name := range files {
-		fmt.Fprintln(a.terminal.out, "Wrote", name)
-	}
-	if err != nil && ctx.Err() == nil {
-		return a.fail(kubeError(err))
-	}
-	return ExitOK
+	return a.onBenchmark(o.table(), &o.target, args, func(ctx context.Context, c *client.Client, b *deployed.Benchmark) int {
+		o.Out = a.terminal.out
+		files, err := b.Logs(ctx, c, o.LogsOptions)
+		for _, name := range files {
+			fmt.Fprintln(a.terminal.out, "Wrote", name)
+		}
+		if err != nil && ctx.Err() == nil {
+			return a.fail(kubeError(err))
+		}
+		return ExitOK
+	})
 }
 
 type kubeResultsOptions struct {
@@ -546,45 +520,38 @@ Options:
 // kubeRuns lists stored runs.
 func (a *app) kubeRuns(args []string) int {
 	var o kubeRunsOptions
-	if code, done := a.jobWords(o.table(), args); done {
-		return code
-	}
-	ctx, stop := untilInterrupted()
-	defer stop()
-	c, b, err := o.find(ctx, a)
-	if err != nil {
-		return a.fail(kubeError(err))
-	}
-	f, err := deployed.OpenOperator(ctx, c, o.operator, 0)
-	if err != nil {
-		return a.fail(kubeError(err))
-	}
-	defer f.Close()
-	runs, document, err := b.Runs(ctx, f)
-	if err != nil {
-		return a.fail(err)
-	}
-	if o.format == "json" {
-		fmt.Fprintln(a.terminal.out, strings.TrimSpace(string(document)))
-		return ExitOK
-	}
-	rows := [][]string{{"EPOCH", "TIMESTAMP", "FILES", "SIZE", "LATEST"}}
-	var limits *deployed.Retention
-	if o.preview {
-		if limits, err = deployed.ReadRetention(ctx, f); err != nil {
+	return a.onBenchmark(o.table(), &o.target, args, func(ctx context.Context, c *client.Client, b *deployed.Benchmark) int {
+		f, err := deployed.OpenOperator(ctx, c, o.operator, 0)
+		if err != nil {
+			return a.fail(kubeError(err))
+		}
+		defer f.Close()
+		runs, document, err := b.Runs(ctx, f)
+		if err != nil {
 			return a.fail(err)
 		}
-		rows[0] = append(rows[0], "WOULD DELETE")
-	}
-	for i, r := range runs {
-		row := []string{r.Epoch, r.Timestamp, strconv.Itoa(r.Files), strconv.FormatInt(r.Size, 10), yes(r.Latest)}
-		if o.preview {
-			row = append(row, yes(limits.Removes(i, len(runs), r, time.Now())))
+		if o.format == "json" {
+			fmt.Fprintln(a.terminal.out, strings.TrimSpace(string(document)))
+			return ExitOK
 		}
-		rows = append(rows, row)
-	}
-	writeColumns(a.terminal.out, rows, 0)
-	return ExitOK
+		rows := [][]string{{"EPOCH", "TIMESTAMP", "FILES", "SIZE", "LATEST"}}
+		var limits *deployed.Retention
+		if o.preview {
+			if limits, err = deployed.ReadRetention(ctx, f); err != nil {
+				return a.fail(err)
+			}
+			rows[0] = append(rows[0], "WOULD DELETE")
+		}
+		for i, r := range runs {
+			row := []string{r.Epoch, r.Timestamp, strconv.Itoa(r.Files), strconv.FormatInt(r.Size, 10), yes(r.Latest)}
+			if o.preview {
+				row = append(row, yes(limits.Removes(i, len(runs), r, time.Now())))
+			}
+			rows = append(rows, row)
+		}
+		writeColumns(a.terminal.out, rows, 0)
+		return ExitOK
+	})
 }
 
 func yes(v bool) string {

@@ -62,24 +62,15 @@ func (a *app) kubeProfile(args []string) int {
 		return a.fail(errors.New("aiperf kube profile runs one benchmark: aiperf kube sweep --config FILE runs a sweep, or " +
 			"several runs"))
 	}
-	namespace, err := o.options().FindNamespace()
-	if err != nil {
-		return a.fail(err)
-	}
-	if o.dryRun {
-		return a.kubeDryRun(&o, b, namespace)
-	}
-	c, err := client.Connect(o.options())
-	if err != nil {
-		return a.fail(err)
-	}
-	ctx, stop := untilInterrupted()
-	defer stop()
-	created, err := a.kubeCreate(ctx, c, &o, b, namespace)
-	if err != nil {
-		return a.fail(kubeError(err))
-	}
-	fmt.Fprintf(a.terminal.out, "Created %s in %s.\n", b.name, namespace)
+	return a.kubeSubmit(&o, b, func(ctx context.Context, c *client.Client, created *deployed.Benchmark) int {
+		return a.kubeCreated(ctx, c, &o, b, created)
+	})
+}
+
+// kubeCreated follows a benchmark that was created, or says how to.
+func (a *app) kubeCreated(ctx context.Context, c *client.Client, o *kubeDeploy, b *kubeBenchmark,
+	created *deployed.Benchmark) int {
+	fmt.Fprintf(a.terminal.out, "Created %s in %s.\n", b.name, created.Namespace)
 	detach := o.detach
 	if !detach && !(term.IsTerminal(int(os.Stdin.Fd())) && a.terminal.outTTY) {
 		detach = true
@@ -87,7 +78,7 @@ func (a *app) kubeProfile(args []string) int {
 			"aiperf kube attach follows it")
 	}
 	if detach || o.noWait && !created.Direct() {
-		fmt.Fprintf(a.terminal.err, "Follow it: aiperf kube attach %s -n %s\n", b.name, namespace)
+		fmt.Fprintf(a.terminal.err, "Follow it: aiperf kube attach %s -n %s\n", b.name, created.Namespace)
 		return ExitOK
 	}
 	if !created.Direct() {
@@ -96,25 +87,27 @@ func (a *app) kubeProfile(args []string) int {
 	return a.follow(ctx, c, created, o.attachPort)
 }
 
-// await follows a benchmark by its resource.
-func (a *app) await(ctx context.Context, c *client.Client, b *deployed.Benchmark) int {
-	failed := false
-	err := b.Await(ctx, c, func(e deployed.Event) {
-		fmt.Fprintf(a.terminal.out, "%s  %s\n", b.Name, e.Text)
-		failed = failed || e.Failed
-	})
-	switch {
-	case ctx.Err() != nil:
-		fmt.Fprintf(a.terminal.err, "\nThe benchmark goes on. aiperf kube attach %s -n %s follows it again, "+
-			"aiperf kube cancel %s -n %s ends it.\n", b.Name, b.Namespace, b.Name, b.Namespace)
-		return ExitOK
-	case err != nil:
-		return a.fail(kubeError(err))
-	case failed:
-		return ExitFailure
+// kubeSubmit prints what would be created, or creates it and goes on with then.
+func (a *app) kubeSubmit(o *kubeDeploy, b *kubeBenchmark,
+	then func(context.Context, *client.Client, *deployed.Benchmark) int) int {
+	namespace, err := o.options().FindNamespace()
+	if err != nil {
+		return a.fail(err)
 	}
-	fmt.Fprintf(a.terminal.err, "Fetch the results: aiperf kube results %s -n %s\n", b.Name, b.Namespace)
-	return ExitOK
+	if o.dryRun {
+		return a.kubeDryRun(o, b, namespace)
+	}
+	c, err := client.Connect(o.options())
+	if err != nil {
+		return a.fail(err)
+	}
+	ctx, stop := untilInterrupted()
+	defer stop()
+	created, err := a.kubeCreate(ctx, c, o, b, namespace)
+	if err != nil {
+		return a.fail(kubeError(err))
+	}
+	return then(ctx, c, created)
 }
 
 // kubeDryRun prints what would be created.
@@ -252,25 +245,11 @@ func (a *app) kubeSweep(args []string) int {
 	if err := b.size(); err != nil {
 		return a.fail(err)
 	}
-	namespace, err := o.options().FindNamespace()
-	if err != nil {
-		return a.fail(err)
-	}
-	if o.dryRun {
-		return a.kubeDryRun(&o, b, namespace)
-	}
-	c, err := client.Connect(o.options())
-	if err != nil {
-		return a.fail(err)
-	}
-	ctx, stop := untilInterrupted()
-	defer stop()
-	if _, err := a.kubeCreate(ctx, c, &o, b, namespace); err != nil {
-		return a.fail(kubeError(err))
-	}
-	fmt.Fprintf(a.terminal.out, "Created the sweep %s in %s.\n", b.name, namespace)
-	fmt.Fprintf(a.terminal.err, "See how far it is: aiperf kube list %s -n %s\n", b.name, namespace)
-	return ExitOK
+	return a.kubeSubmit(&o, b, func(_ context.Context, _ *client.Client, created *deployed.Benchmark) int {
+		fmt.Fprintf(a.terminal.out, "Created the sweep %s in %s.\n", b.name, created.Namespace)
+		fmt.Fprintf(a.terminal.err, "See how far it is: aiperf kube list %s -n %s\n", b.name, created.Namespace)
+		return ExitOK
+	})
 }
 
 func hasFlag(args []string, name string) bool {

@@ -48,14 +48,13 @@ mock_server "$cache/mock.log" --ttft 60 --itl 8 --ttft-jitter-cv 0.4 --max-batch
 load=("$cache/aiperf" profile --model mock-model --tokenizer builtin --endpoint-type chat --streaming --url "$url"
     --isl 100 --osl 40 --stats-interval 1 --extra-inputs ignore_eos:true)
 
-# A collector that never answers: the end of the run at t200 waits for it, so that a second Ctrl-C finds it still going.
-python3 -c 'import socket, time
-s = socket.create_server(("127.0.0.1", 0))
-print(s.getsockname()[1], flush=True)
-time.sleep(600)' >"$cache/silent" &
+# A collector that answers until it is held: from then on the end of the run at t200 waits for it, so that a second Ctrl-C
+# finds it still going. (One that never answers is given up at once, and the run does not wait for it.)
+rm -f "$cache/silent" "$cache/held"
+python3 silent.py "$cache/silent" "$cache/held" &
 silent=$!
 on_exit 'kill $silent 2>/dev/null'
-for ((i = 0; i < 50; i++)); do [ -s "$cache/silent" ] && break; sleep 0.1; done
+for ((i = 0; i < 300; i++)); do [ -s "$cache/silent" ] && break; sleep 0.1; done
 
 # Four sizes, at once.
 sizes=("80 24" "100 30" "140 40" "200 60")
@@ -105,6 +104,8 @@ sees t80 'Profile Progress'
 
 # Ctrl-C once: the report stays on the normal screen; twice: the program ends at once.
 for t in t80 t100 t140; do keys "$t" C-c; done
+grep -q 'Streaming metrics to' "$cache/run-200/logs/aiperf.log"
+touch "$cache/held"
 keys t200 C-c
 keys t200 C-c
 for t in t80 t100 t140; do

@@ -107,6 +107,7 @@ for t in t80 t100 t140; do keys "$t" C-c; done
 grep -q 'Streaming metrics to' "$cache/run-200/logs/aiperf.log"
 touch "$cache/held"
 keys t200 C-c
+sees t200 'Cancellation in Progress'
 keys t200 C-c
 for t in t80 t100 t140; do
     [ "$t" = t80 ] || sees "$t" '^code=0' # its shell went on when it was stopped

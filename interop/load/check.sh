@@ -6,4 +6,4 @@ cd "$(dirname "$0")"
 . ../cache.sh load
 build
 (cd "$root" && CGO_ENABLED=0 go build -o "$cache/verify" ./interop/load/{verify,modes}.go)
-timeout 170 "$cache/verify" "$cache/aiperf" "$cache"
+timeout 300 "$cache/verify" "$cache/aiperf" "$cache"

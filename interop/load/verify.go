@@ -24,7 +24,7 @@ const (
 	// patience bounds each run.
 	patience = 30 * time.Second
 	// attempts bounds the repetitions of a run of which the program itself says that it sent late.
-	attempts = 3
+	attempts = 5
 	// lateMS is the send lag, in milliseconds, from which it does.
 	lateMS = 1.0
 )

@@ -119,6 +119,9 @@ func (e *Engine) addRow(f *record.Facts, gaps int, part *slicePart) bool {
 	}
 	e.addBeyond(f)
 	for _, m := range e.set.of(f.IsError()).records {
+		if len(m.reads) == 1 && f[m.reads[0]] == record.Absent {
+			continue // most facts are absent: a look is cheaper than the formula
+		}
 		if v, ok := m.value(f); ok {
 			e.overflow[m.slot].Add(v)
 			if part != nil {

@@ -78,7 +78,7 @@ type Set struct {
 	derived    []*metric
 	// valid and failed are what the requests of each kind have a value of.
 	valid, failed perRequest
-	lines      []line
+	lines         []line
 	// recordMetrics is the number of record metrics.
 	recordMetrics int
 	// listMetric is the record metric of the chunk gaps; nil when the run has none.

@@ -254,12 +254,12 @@ func (w *Writer) gaps(list []int64) {
 // errDamaged means that a batch is not what a Writer made.
 var errDamaged = errors.New("a batch of records is damaged")
 
-// Read calls add with each record of a batch in order. A record is add's own. The error says that the batch is damaged;
-// the records before the damage have been added then.
+// Read calls add with each record of a batch in order. A record is valid during the call, what it points to stays. The
+// error says that the batch is damaged; the records before the damage have been added then.
 func Read(batch []byte, add func(*record.Record)) error {
-	d := &reader{data: batch}
+	d, r := &reader{data: batch}, new(record.Record)
 	for d.at < len(d.data) {
-		r := d.next()
+		*r = record.Record{}
 		if err := d.row(r); err != nil {
 			return err
 		}
@@ -268,26 +268,13 @@ func Read(batch []byte, add func(*record.Record)) error {
 	return nil
 }
 
-// slab is how many records are allocated at a time: as many as the allocator still takes for a small object.
-const slab = 32
-
 // reader reads the rows of a batch from a place on; bad is set once its bytes make no sense.
 type reader struct {
 	data  []byte
 	at    int
 	prev  row
 	texts []string
-	free  []record.Record
 	bad   bool
-}
-
-func (d *reader) next() *record.Record {
-	if len(d.free) == 0 {
-		d.free = make([]record.Record, min(slab, 1+(len(d.data)-d.at)/32))
-	}
-	r := &d.free[0]
-	d.free = d.free[1:]
-	return r
 }
 
 func (d *reader) row(r *record.Record) error {

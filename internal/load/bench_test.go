@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/random"
 )
 
 // echo is a sender and source that answers each credit at once, with each of its outcomes.
@@ -100,4 +102,19 @@ type lagging struct {
 func (l *lagging) Send(c Credit) {
 	l.lags = append(l.lags, c.IssuedNS-c.IntendedNS)
 	l.echo.Send(c)
+}
+
+// BenchmarkShareOfArrivals reports what an arrival of a share costs: those of the other shares are drawn, too.
+func BenchmarkShareOfArrivals(b *testing.B) {
+	for _, a := range []Arrivals{{Pattern: Constant, Rate: 1000}, {Pattern: Poisson, Rate: 1000},
+		{Pattern: Gamma, Rate: 1000, Smoothness: 2}} {
+		for _, of := range []int{1, 16, 1000} {
+			b.Run(fmt.Sprintf("%v/of=%d", a.Pattern, of), func(b *testing.B) {
+				p := a.pacer(nil, random.Root(1), 0, Share{Index: of - 1, Of: of})
+				for b.Loop() {
+					p.advance()
+				}
+			})
+		}
+	}
 }

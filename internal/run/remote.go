@@ -37,8 +37,8 @@ type Remote interface {
 type Sink interface {
 	// Phase takes the numbers of a phase of a share: at each change of its state, and some times a second meanwhile.
 	Phase(share int, s load.Stats)
-	// Record takes a record of a share. It may block for a moment, as records are written to files. The record is the
-	// sink's from then on.
+	// Record takes a record of a share. It may block for a moment, as records are written to files. The record is valid
+	// during the call, what it points to stays.
 	Record(share int, r *record.Record)
 	// Lost reports that nothing more will come of a share. Its requests in flight count as cut off; the run goes on
 	// without it and is reported as incomplete.

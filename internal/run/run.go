@@ -74,7 +74,8 @@ type Options struct {
 	// once. An error ends the run.
 	Begin func(ctx context.Context, phase int) (time.Time, error)
 	// Records takes each record once the run is done with it, from several goroutines at once; nil for none. Those of
-	// requests that were cut off come only where raw exchanges are exported (Raw.CutOff).
+	// requests that were cut off come only where raw exchanges are exported (Raw.CutOff). A record of a Remote is valid
+	// during the call.
 	Records func(*record.Record)
 	// Phases takes the numbers of each phase, at each change of its state and some times a second meanwhile, from one
 	// goroutine at a time; nil for none. Their instants are nanoseconds since the Unix epoch. The last ones come before

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -45,8 +46,8 @@ type counter struct {
 	rows   atomic.Int64
 }
 
-func newCounter(b *testing.B) *counter {
-	set, err := metrics.NewSet(metrics.Config{ProducesTokens: true})
+func newCounter(b *testing.B, kept int64) *counter {
+	set, err := metrics.NewSet(metrics.Config{ProducesTokens: true, MaxRecords: kept})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -62,8 +63,17 @@ func (c *counter) Lost(int, error) {}
 func (c *counter) Abort(error)     {}
 
 // BenchmarkRows reports how many rows of facts the coordinator takes on one core: decoded, converted to its clock and
-// counted by its engine.
+// counted by its engine, below the number of requests up to which figures are exact, and beyond it.
 func BenchmarkRows(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		kept int64
+	}{{"exact", math.MaxInt64}, {"beyond", 0}} {
+		b.Run(c.name, func(b *testing.B) { rows(b, c.kept) })
+	}
+}
+
+func rows(b *testing.B, kept int64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	w := recordbatch.Writer{WithoutIDs: true}
 	const rows = 750
@@ -73,7 +83,7 @@ func BenchmarkRows(b *testing.B) {
 		}
 	}
 	batch := w.Take()
-	c := newCounter(b)
+	c := newCounter(b, kept)
 	f := &Fleet{}
 	r := &running{fleet: f, sink: c}
 	m := &member{clock: offset{samples: make([]sample, 1), offsetNS: 5}}
@@ -97,7 +107,7 @@ func BenchmarkRows(b *testing.B) {
 func BenchmarkThousandAgents(b *testing.B) {
 	const agents, rate, batches = 1000, 100, 20
 	for b.Loop() {
-		c := newCounter(b)
+		c := newCounter(b, 1_000_000)
 		f, err := Open(context.Background(), Options{Version: "test", Agents: agents, Listen: "127.0.0.1:0",
 			Security: Security{Token: NewToken()}, Show: func(string) {}, Log: slog.New(slog.DiscardHandler), Clock: clock.New(),
 			Heartbeat: time.Minute})

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"sync"
 	"time"
 
@@ -24,8 +26,9 @@ func (f *Fleet) startLocals() error {
 		if f.options.LocalDir != "" {
 			args = append(args, "--dir", f.options.LocalDir)
 		}
-		p, err := self.Start(self.Options{Args: args, Detached: true, Stderr: os.Stderr,
-			Env: append(os.Environ(), TokenVariable+"="+f.options.Security.Token)})
+		env := append(os.Environ(), TokenVariable+"="+f.options.Security.Token,
+			"GOMAXPROCS="+strconv.Itoa(cores(f.options.Agents)))
+		p, err := self.Start(self.Options{Args: args, Detached: true, Stderr: os.Stderr, Env: env})
 		if err != nil {
 			return fmt.Errorf("the agent %s cannot be started: %w", name, err)
 		}
@@ -33,6 +36,13 @@ func (f *Fleet) startLocals() error {
 		f.locals.all.Go(func() { f.follow(name, p) })
 	}
 	return nil
+}
+
+// cores is how many of the cores of this process each of the agents on this machine uses: all together as many as one
+// process would. With more of them, each process has threads that look for work which the others do.
+func cores(agents int) int {
+	all := runtime.GOMAXPROCS(0)
+	return max(1, (all+agents-1)/agents)
 }
 
 // follow logs what a local agent says, and counts it as lost when its process ends before it was let go.

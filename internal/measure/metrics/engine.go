@@ -30,6 +30,8 @@ type Engine struct {
 	bins    *timeBins
 	offsets *offsetBins
 	facts   RunFacts
+	// seen is what the aggregates see of the request that is being added.
+	seen occurrence
 }
 
 // folded is the state of an aggregate.
@@ -65,20 +67,21 @@ func (e *Engine) Add(rec *record.Record) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	failed, skipped := rec.IsError(), e.set.Skips(rec)
-	o := occurrence{&rec.Facts, rec.Err, e.set}
 	part := e.slices.count(&rec.Facts)
-	for _, m := range e.set.aggregates {
-		if m.Flags.Has(ErrorOnly) != failed || skipped && !m.ofSkipped {
+	e.seen = occurrence{&rec.Facts, rec.Err, e.set}
+	for _, m := range e.set.of(failed).aggregates {
+		if skipped && !m.ofSkipped {
 			continue
 		}
-		if v, ok := m.increment(&o); ok {
+		if v, ok := m.increment(&e.seen); ok {
 			e.aggregates[m.slot].add(m.fold, v)
 			if part != nil {
 				part.aggregates[m.slot].add(m.fold, v)
 			}
 		}
 	}
-	e.watch.add(e.set, rec)
+	e.seen = occurrence{}
+	e.watch.add(e.set, rec, skipped)
 	if skipped {
 		return
 	}
@@ -115,9 +118,9 @@ func (e *Engine) addRow(f *record.Facts, gaps int, part *slicePart) bool {
 		e.bins, e.offsets = newTimeBins(), newOffsetBins()
 	}
 	e.addBeyond(f)
-	for _, m := range e.set.metrics {
-		if m.Kind != KindRecord || m.list || m.Flags.Has(ErrorOnly) != f.IsError() {
-			continue
+	for _, m := range e.set.of(f.IsError()).records {
+		if len(m.reads) == 1 && f[m.reads[0]] == record.Absent {
+			continue // most facts are absent: a look is cheaper than the formula
 		}
 		if v, ok := m.value(f); ok {
 			e.overflow[m.slot].Add(v)

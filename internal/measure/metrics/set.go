@@ -76,7 +76,9 @@ type Set struct {
 	metrics    []*metric
 	aggregates []*metric
 	derived    []*metric
-	lines      []line
+	// valid and failed are what the requests of each kind have a value of.
+	valid, failed perRequest
+	lines         []line
 	// recordMetrics is the number of record metrics.
 	recordMetrics int
 	// listMetric is the record metric of the chunk gaps; nil when the run has none.
@@ -90,6 +92,18 @@ type Set struct {
 	listsGaps bool
 	// ranks are those of the percentiles: PercentileRanks and what was asked for besides, ascending.
 	ranks []float64
+}
+
+// perRequest are the record metrics with one number, and the aggregates, of the requests that succeeded, or of those
+// that failed.
+type perRequest struct{ records, aggregates []*metric }
+
+// of returns what a request has a value of.
+func (s *Set) of(failed bool) *perRequest {
+	if failed {
+		return &s.failed
+	}
+	return &s.valid
 }
 
 // metric is a definition bound to a run.
@@ -153,9 +167,14 @@ func (s *Set) bind(defs []Definition, active map[string]*metric) {
 		if m.list {
 			s.listMetric = m
 		}
+		of := s.of(m.Flags.Has(ErrorOnly))
 		switch m.Kind {
+		case KindRecord:
+			if !m.list {
+				of.records = append(of.records, m)
+			}
 		case KindAggregate:
-			s.aggregates = append(s.aggregates, m)
+			s.aggregates, of.aggregates = append(s.aggregates, m), append(of.aggregates, m)
 		case KindAdjusted:
 			s.adjusted[m.Requires[0]] = append(s.adjusted[m.Requires[0]], m)
 		}

@@ -24,8 +24,19 @@ type block struct {
 
 func seal(rows []storedRow) *block {
 	b := &block{rows: len(rows)}
+	// Most facts are the same in all rows, usually absent: the others alone are worth a walk down their column.
+	first, varies := &rows[0], storedRow{}
+	for r := range rows {
+		for i, v := range rows[r] {
+			varies[i] |= v ^ first[i]
+		}
+	}
 	var values [blockRows]int64
 	for i := range b.columns {
+		if varies[i] == 0 {
+			b.columns[i] = column{base: first[i]}
+			continue
+		}
 		for r := range rows {
 			values[r] = rows[r][i]
 		}

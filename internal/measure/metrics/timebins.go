@@ -57,30 +57,65 @@ func newTimeBins() *timeBins {
 // add adds a request.
 func (t *timeBins) add(r *interval) {
 	t.Cover(r.start, r.end)
-	whole := integrals{requests: 1, tokens: stats.Pair{High: r.input}, imageRate: stats.Pair{High: r.imageRate}}
-	t.interval(r.start, r.end, &whole)
+	start, end := t.edge(r.start), t.edge(r.end)
+	start.whole(r, 1)
+	end.whole(r, -1)
 	if !r.hasFirst() {
 		return
 	}
-	t.interval(r.start, r.first, &integrals{prefill: 1, prefillRate: stats.Pair{High: r.prefillRate()}})
-	decode := integrals{decode: 1, decodeRate: stats.Pair{High: r.decodeRate()}}
+	first, rate := t.edge(r.first), r.prefillRate()
+	start.prefill(rate, 1)
+	first.prefill(rate, -1)
+	var tokens float64
 	if r.output > 0 {
-		decode.tokens.High = 1 + (r.output-1)/2 // the mean of even growth
+		tokens = 1 + (r.output-1)/2 // the mean of even growth
 	}
-	t.interval(r.first, r.end, &decode)
+	rate = r.decodeRate()
+	first.decode(rate, tokens, 1)
+	end.decode(rate, tokens, -1)
 }
 
-// interval adds a constant from one instant to another.
-func (t *timeBins) interval(from, to int64, value *integrals) {
-	t.edge(from, value, 1)
-	t.edge(to, value, -1)
+// edge is an instant from which on something is added to the bins, or no longer: where its own bin and the step into
+// the next one are kept, and how much of its bin is left.
+type edge struct {
+	own, step *integrals
+	left      int64
 }
 
-// edge adds sign × value from an instant on.
-func (t *timeBins) edge(at int64, value *integrals, sign int64) {
+func (t *timeBins) edge(at int64) edge {
 	i := t.Index(at)
-	t.List[i].own.add(value, sign*((t.First+int64(i)+1)*t.Width-at))
-	t.List[i+1].step.add(value, sign)
+	return edge{&t.List[i].own, &t.List[i+1].step, (t.First+int64(i)+1)*t.Width - at}
+}
+
+// whole adds sign times what a request is all the time.
+func (e *edge) whole(r *interval, sign int64) {
+	left := sign * e.left
+	e.own.requests += left
+	e.step.requests += sign
+	e.own.tokens.AddProduct(r.input, float64(left))
+	e.step.tokens.AddProduct(r.input, float64(sign))
+	e.own.imageRate.AddProduct(r.imageRate, float64(left))
+	e.step.imageRate.AddProduct(r.imageRate, float64(sign))
+}
+
+// prefill adds sign times what a request is before its first content response.
+func (e *edge) prefill(rate float64, sign int64) {
+	left := sign * e.left
+	e.own.prefill += left
+	e.step.prefill += sign
+	e.own.prefillRate.AddProduct(rate, float64(left))
+	e.step.prefillRate.AddProduct(rate, float64(sign))
+}
+
+// decode adds sign times what a request is from its first content response on.
+func (e *edge) decode(rate, tokens float64, sign int64) {
+	left := sign * e.left
+	e.own.decode += left
+	e.step.decode += sign
+	e.own.decodeRate.AddProduct(rate, float64(left))
+	e.step.decodeRate.AddProduct(rate, float64(sign))
+	e.own.tokens.AddProduct(tokens, float64(left))
+	e.step.tokens.AddProduct(tokens, float64(sign))
 }
 
 func (t *timeBins) clone() *timeBins {

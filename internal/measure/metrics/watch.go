@@ -89,9 +89,12 @@ var contradictions = [...]contradiction{
 
 func negative(fields ...record.Field) func(*record.Record) bool {
 	return func(r *record.Record) bool {
-		return slices.ContainsFunc(fields, func(i record.Field) bool {
-			return r.Facts[i] < 0 && r.Facts[i] != record.Absent
-		})
+		for _, i := range fields {
+			if v := r.Facts[i]; v < 0 && v != record.Absent {
+				return true
+			}
+		}
+		return false
 	}
 }
 
@@ -109,8 +112,8 @@ var (
 	cacheFields = []record.Field{record.UsageCacheRead, record.UsageCacheWrite, record.UsageCacheMiss}
 )
 
-func (w *phaseWatch) add(s *Set, r *record.Record) {
-	skipped := s.Skips(r)
+// add takes a request; skipped is what [Set.Skips] says of it.
+func (w *phaseWatch) add(s *Set, r *record.Record, skipped bool) {
 	if start, ok := r.Get(record.StartWall); ok {
 		end := start + lastInstant(&r.Facts)
 		w.all.include(start, end)

@@ -254,12 +254,12 @@ func (w *Writer) gaps(list []int64) {
 // errDamaged means that a batch is not what a Writer made.
 var errDamaged = errors.New("a batch of records is damaged")
 
-// Read calls add with each record of a batch in order. A record is add's own. The error says that the batch is damaged;
-// the records before the damage have been added then.
+// Read calls add with each record of a batch in order. A record is valid during the call, what it points to stays. The
+// error says that the batch is damaged; the records before the damage have been added then.
 func Read(batch []byte, add func(*record.Record)) error {
-	d := &reader{data: batch}
-	for len(d.data) > 0 {
-		r := d.next()
+	d, r := &reader{data: batch}, new(record.Record)
+	for d.at < len(d.data) {
+		*r = record.Record{}
 		if err := d.row(r); err != nil {
 			return err
 		}
@@ -268,25 +268,13 @@ func Read(batch []byte, add func(*record.Record)) error {
 	return nil
 }
 
-// slab is how many records are allocated at a time.
-const slab = 64
-
-// reader reads the rows of a batch; bad is set once its bytes make no sense.
+// reader reads the rows of a batch from a place on; bad is set once its bytes make no sense.
 type reader struct {
 	data  []byte
+	at    int
 	prev  row
 	texts []string
-	free  []record.Record
 	bad   bool
-}
-
-func (d *reader) next() *record.Record {
-	if len(d.free) == 0 {
-		d.free = make([]record.Record, min(slab, 1+len(d.data)/32))
-	}
-	r := &d.free[0]
-	d.free = d.free[1:]
-	return r
 }
 
 func (d *reader) row(r *record.Record) error {
@@ -330,45 +318,67 @@ func (d *reader) carried(data []byte, v any) {
 	}
 }
 
+// spoil says that the bytes make no sense, and has nothing more of them read.
+func (d *reader) spoil() { d.bad, d.at = true, len(d.data) }
+
 func (d *reader) byte() byte {
-	if len(d.data) == 0 {
+	if d.at == len(d.data) {
 		d.bad = true
 		return 0
 	}
-	b := d.data[0]
-	d.data = d.data[1:]
-	return b
+	d.at++
+	return d.data[d.at-1]
 }
 
+// uvarint reads a number. Most have one byte, and most others lie in the next eight.
 func (d *reader) uvarint() uint64 {
-	n, used := binary.Uvarint(d.data)
+	if at := d.at; at < len(d.data) && d.data[at] < 0x80 {
+		d.at++
+		return uint64(d.data[at])
+	}
+	return d.longUvarint()
+}
+
+func (d *reader) longUvarint() uint64 {
+	if d.at+8 <= len(d.data) {
+		word := binary.LittleEndian.Uint64(d.data[d.at:])
+		if last := ^word & 0x8080808080808080; last != 0 {
+			used := bits.TrailingZeros64(last)/8 + 1
+			d.at += used
+			return sevens(word & (1<<(8*used) - 1))
+		}
+	}
+	n, used := binary.Uvarint(d.data[d.at:])
 	if used <= 0 {
-		d.bad, d.data = true, nil
+		d.spoil()
 		return 0
 	}
-	d.data = d.data[used:]
+	d.at += used
 	return n
 }
 
+// sevens joins the lower seven bits of each byte.
+func sevens(w uint64) uint64 {
+	w = w&0x007f007f007f007f | w&0x7f007f007f007f00>>1
+	w = w&0x00003fff00003fff | w&0x3fff00003fff0000>>2
+	return w&0x0fffffff | w&0x0fffffff00000000>>4
+}
+
+// signed reads the difference to the number before.
 func (d *reader) signed(prev *int64) int64 {
-	n, used := binary.Varint(d.data)
-	if used <= 0 {
-		d.bad, d.data = true, nil
-		return 0
-	}
-	d.data = d.data[used:]
-	*prev += n
+	n := d.uvarint()
+	*prev += int64(n>>1) ^ -int64(n&1)
 	return *prev
 }
 
 func (d *reader) bytes() []byte {
 	n := d.uvarint()
-	if n > uint64(len(d.data)) {
-		d.bad, d.data = true, nil
+	if n > uint64(len(d.data)-d.at) {
+		d.spoil()
 		return nil
 	}
-	out := d.data[:n]
-	d.data = d.data[n:]
+	out := d.data[d.at:][:n]
+	d.at += int(n)
 	return out
 }
 
@@ -378,7 +388,7 @@ func (d *reader) text() string {
 	case n < uint64(len(d.texts)):
 		return d.texts[n]
 	case n > uint64(len(d.texts)):
-		d.bad, d.data = true, nil
+		d.spoil()
 		return ""
 	}
 	s := string(d.bytes())
@@ -391,38 +401,39 @@ func (d *reader) id() string {
 	case noID:
 		return ""
 	case uuidID:
-		if len(d.data) >= 16 {
-			u := d.data[:16]
-			d.data = d.data[16:]
+		if len(d.data)-d.at >= 16 {
+			u := d.data[d.at:][:16]
+			d.at += 16
 			return unpackUUID(u)
 		}
 	case textID:
 		return string(d.bytes())
 	}
-	d.bad, d.data = true, nil
+	d.spoil()
 	return ""
 }
+
+// absent is the row without any fact.
+var absent = record.NewFacts()
 
 func (d *reader) facts(f *record.Facts) {
 	mask := d.uvarint() ^ d.prev.mask
 	d.prev.mask = mask
 	if mask>>record.NumFields != 0 {
-		d.bad, d.data = true, nil
+		d.spoil()
 		return
 	}
-	for i := range f {
-		if mask&(1<<i) == 0 {
-			f[i] = record.Absent
-		} else {
-			f[i] = d.signed(&d.prev.facts[i])
-		}
+	*f = absent
+	for rest := mask; rest != 0; rest &= rest - 1 {
+		i := bits.TrailingZeros64(rest)
+		f[i] = d.signed(&d.prev.facts[i])
 	}
 }
 
 func (d *reader) gaps() []int64 {
 	n := d.uvarint()
-	if n == 0 || n > uint64(len(d.data)) {
-		d.bad, d.data = true, nil
+	if n == 0 || n > uint64(len(d.data)-d.at) {
+		d.spoil()
 		return nil
 	}
 	list, prev := make([]int64, n), int64(0)

@@ -74,10 +74,18 @@ func odd() []*record.Record {
 }
 
 func readAll(t testing.TB, batch []byte) (list []*record.Record) {
-	if err := Read(batch, func(r *record.Record) { list = append(list, r) }); err != nil {
+	if err := Read(batch, keep(&list)); err != nil {
 		t.Fatal(err)
 	}
 	return list
+}
+
+// keep returns what adds copies of records to a list.
+func keep(list *[]*record.Record) func(*record.Record) {
+	return func(r *record.Record) {
+		own := *r
+		*list = append(*list, &own)
+	}
 }
 
 func pack(t testing.TB, list []*record.Record) []byte {
@@ -148,7 +156,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(pack(f, odd()))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var list []*record.Record
-		if Read(data, func(r *record.Record) { list = append(list, r) }) != nil {
+		if Read(data, keep(&list)) != nil {
 			return
 		}
 		again := readAll(t, pack(t, list))

@@ -92,10 +92,19 @@ func (p *Pair) Add(v float64) {
 
 // AddTimes adds k times o, exactly but for the precision of p.
 func (p *Pair) AddTimes(o Pair, k float64) {
-	for _, v := range [...]float64{o.High, o.Low} {
-		product := v * k
-		p.Add(product)
-		p.Add(math.FMA(v, k, -product))
+	p.AddProduct(o.High, k)
+	p.AddProduct(o.Low, k)
+}
+
+// AddProduct adds v times k, exactly but for the precision of p. A part that is 0 is left out: it would change no bit.
+func (p *Pair) AddProduct(v, k float64) {
+	product := v * k
+	if product == 0 {
+		return
+	}
+	p.Add(product)
+	if rest := math.FMA(v, k, -product); rest != 0 {
+		p.Add(rest)
 	}
 }
 

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -122,5 +123,32 @@ func BenchmarkSketchAdd(b *testing.B) {
 	var s Sketch
 	for i := int64(0); b.Loop(); i++ {
 		s.Add(float64(20*ms + i*7919%(30*ms)))
+	}
+}
+
+// A part that is left out because it is 0 changes no bit, whatever was added before.
+func TestPairLeavesNothingOutThatCounts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	for range 2000 {
+		var all, short Pair
+		for range 40 {
+			v, k := math.Ldexp(rng.Float64(), rng.IntN(120)-60), math.Trunc(math.Ldexp(rng.Float64()-0.5, rng.IntN(44)))
+			switch rng.IntN(4) {
+			case 0:
+				v = 0
+			case 1:
+				v = math.Trunc(v)
+			}
+			if rng.IntN(3) == 0 { // takes away what is there, all but its last bits
+				v, k = all.High, -1
+			}
+			product := v * k
+			all.Add(product)
+			all.Add(math.FMA(v, k, -product))
+			short.AddProduct(v, k)
+			if all != short {
+				t.Fatalf("%v × %v: %+v, with the parts that are 0 %+v", v, k, short, all)
+			}
+		}
 	}
 }

@@ -160,7 +160,8 @@ func (s *stream) record(r *record.Record) {
 	s.mu.Lock()
 	full := len(s.waiting)+1 >= min(s.o.MaxBatch, s.o.MaxBuffered)
 	if len(s.waiting) < s.o.MaxBuffered {
-		s.waiting = append(s.waiting, r)
+		own := *r
+		s.waiting = append(s.waiting, &own)
 	} else {
 		s.dropped++
 	}

@@ -27,8 +27,8 @@ type Observer interface {
 type RecordObserver interface {
 	Observer
 	// Record takes each request that succeeded or failed, warm-up included, from several goroutines at once, between
-	// Begin and End. It is part of the making of records, so it must return at once. The record is shared: it may be
-	// kept for a moment and must not be changed.
+	// Begin and End. It is part of the making of records, so it must return at once. The record is shared: it must not
+	// be changed, and it is valid during the call, what it points to stays.
 	Record(*record.Record)
 }
 

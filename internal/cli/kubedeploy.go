@@ -47,7 +47,7 @@ func (o *kubeDeploy) deployment() []flags.Flag {
 	return []flags.Flag{
 		flags.Value("name", "NAME", "name of the benchmark: a DNS label of at most 40 characters [default: made up]",
 			nonEmpty(&o.name)),
-		flags.Value("image", "IMAGE", "image of aiperf [default: "+crd.DefaultImage+"]", func(v string) error {
+		flags.Value("image", "IMAGE", "image of aiperf [default: "+imageVariable+", else "+crd.DefaultImage+"]", func(v string) error {
 			if strings.TrimSpace(v) == "" {
 				return errors.New("the value is blank")
 			}
@@ -444,10 +444,10 @@ func (o *kubeDeploy) fill(spec crd.Object, env func(string) (string, bool)) erro
 		body["runtime"] = runtime
 	}
 	set(spec, "image", o.image, o.image != "")
-	if spec["image"] == nil {
-		spec["image"] = crd.DefaultImage
-	}
 	set(spec, "imagePullPolicy", o.pullPolicy, o.pullPolicy != "")
+	if spec["image"] == nil {
+		defaultImage(spec, env)
+	}
 	set(spec, "ttlSecondsAfterFinished", o.ttl, o.ttl >= 0)
 	set(spec, "keepFailedPods", true, o.noTTL)
 	set(spec, "skipEndpointCheck", true, o.skipEndpoint)
@@ -475,6 +475,24 @@ func (o *kubeDeploy) fill(spec crd.Object, env func(string) (string, bool)) erro
 	}
 	set(spec, "podTemplate", pods, len(pods) > 0)
 	return nil
+}
+
+// Variables of the image of benchmarks that name none.
+const (
+	imageVariable  = "AIPERF_K8S_DEFAULT_IMAGE"
+	policyVariable = "AIPERF_K8S_DEFAULT_IMAGE_PULL_POLICY"
+)
+
+// defaultImage sets the image of a specification that has none.
+func defaultImage(spec crd.Object, env func(string) (string, bool)) {
+	image, _ := env(imageVariable)
+	if spec["image"] = crd.DefaultImage; image == "" {
+		return
+	}
+	spec["image"] = image
+	if policy, _ := env(policyVariable); policy != "" && spec["imagePullPolicy"] == nil {
+		spec["imagePullPolicy"] = policy
+	}
 }
 
 // pods adds the flags about pods to a template.
@@ -683,6 +701,10 @@ func (a *app) kubeBenchmarkOf(o *kubeDeploy, rest []string) (*kubeBenchmark, err
 		if w.Level == fault.LevelWarning {
 			fmt.Fprintln(a.terminal.err, "Warning:", a.redactor.URL(w.Text))
 		}
+	}
+	if b.spec.Image == crd.DefaultImage {
+		fmt.Fprintf(a.terminal.err, "Warning: the image %s is that of the original AIPerf, which cannot run these pods: "+
+			"give --image, or set %s\n", crd.DefaultImage, imageVariable)
 	}
 	for _, path := range localFiles(b.run) {
 		fmt.Fprintf(a.terminal.err, "Warning: %s is read in the pods: mount it there, with podTemplate.volumes and "+

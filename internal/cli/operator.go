@@ -22,6 +22,7 @@ import (
 	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/cluster/kube/deployed"
 	"aiperf/internal/cluster/kube/manifest"
 	"aiperf/internal/cluster/kube/operator"
 	"aiperf/internal/cluster/kube/preflight"
@@ -186,6 +187,9 @@ func (a *app) runOperator(ctx context.Context, o *operatorOptions, values *env.V
 			return preflight.Run(ctx, api, needs)
 		},
 	})
+	if values.Cluster.Image == "" && own != "" {
+		values.Cluster.Image = ownImage(ctx, api, own, identity)
+	}
 	results := resultsserver.New(resultsserver.Options{
 		Store: store, Client: dynamicClient, API: api, Pods: pods, Ready: op.Ready,
 		ClusterName: v.ClusterName, Mutating: v.MutatingRoutes, Token: v.Token, TTLDays: v.ResultsTTLDays, Log: log,
@@ -210,6 +214,22 @@ func (a *app) runOperator(ctx context.Context, o *operatorOptions, values *env.V
 		defer page.Close(2 * time.Second)
 	}
 	return op.Run(ctx)
+}
+
+// ownImage is the image of the pod that this is, "" where it cannot be read: the host name of a pod is its name.
+func ownImage(ctx context.Context, api *client.Client, namespace, pod string) string {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	o, err := api.Get(ctx, client.Pods, namespace, pod)
+	if err != nil {
+		return ""
+	}
+	for _, c := range deployed.Items(o, "spec", "containers") {
+		if image, ok := c["image"].(string); ok {
+			return image
+		}
+	}
+	return ""
 }
 
 func operatorSettings(v *env.Operator) operator.Settings {

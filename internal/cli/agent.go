@@ -6,12 +6,19 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/scalar"
+	"aiperf/internal/base/webserver"
 	"aiperf/internal/cluster/fleet"
+	"aiperf/internal/config/env"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/view/runlog"
 )
@@ -84,7 +91,26 @@ func (a *app) agent(args []string) int {
 	interrupts := watchInterrupts(a.terminal, io.Discard, func() {})
 	defer interrupts.close()
 	o.Version, o.Stop = Version, interrupts.Stop
-	o.Say = func(line string) { fmt.Fprintln(a.terminal.out, line) }
+	var joined atomic.Bool
+	o.Say = func(line string) {
+		if strings.HasPrefix(line, joinedLine) {
+			joined.Store(true)
+		}
+		fmt.Fprintln(a.terminal.out, line)
+	}
+	values, _, err := env.Read(a.env)
+	if err != nil {
+		return a.fail(err)
+	}
+	if s := &values.Service; s.Health {
+		server, err := webserver.Listen(webserver.Options{Flag: "AIPERF_SERVICE_HEALTH_PORT",
+			Address: net.JoinHostPort(s.HealthHost, strconv.Itoa(s.HealthPort)), Handler: health(joined.Load),
+			Open: true})
+		if err != nil {
+			return a.fail(err)
+		}
+		defer server.Close(time.Second)
+	}
 	o.Log = func(secrets []string) *runlog.Log {
 		return runlog.New(runlog.Options{Level: slog.LevelInfo, Brief: !o.verbose, Console: a.terminal.err,
 			Redactor: artifact.NewRedactor(secrets...)})
@@ -97,7 +123,7 @@ func (a *app) agent(args []string) int {
 			interrupts.interrupt()
 		}()
 	}
-	err := fleet.Agent(ctx, o.AgentOptions)
+	err = fleet.Agent(ctx, o.AgentOptions)
 	switch {
 	case err == nil:
 		return ExitOK
@@ -106,4 +132,22 @@ func (a *app) agent(args []string) int {
 		return interrupts.exit(ExitOK)
 	}
 	return interrupts.exit(a.fail(err))
+}
+
+// joinedLine begins the line by which an agent says that it has joined its fleet.
+const joinedLine = "Joined the fleet"
+
+// health answers whether the program lives, at /healthz, and whether it is ready.
+func health(ready func() bool) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if !ready() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			fmt.Fprintln(w, "no coordinator so far")
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	return mux
 }

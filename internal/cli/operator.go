@@ -22,8 +22,10 @@ import (
 	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/cluster/kube/deployed"
 	"aiperf/internal/cluster/kube/manifest"
 	"aiperf/internal/cluster/kube/operator"
+	"aiperf/internal/cluster/kube/preflight"
 	"aiperf/internal/cluster/kube/resultsserver"
 	"aiperf/internal/cluster/kube/sidecar"
 	"aiperf/internal/cluster/kube/sweepcontroller"
@@ -42,7 +44,7 @@ Options:
 
 type operatorOptions struct {
 	kubeconfig, context, namespace, watch, id, resultsDir, host, engine, pods string
-	port                                                                      int
+	port, metricsPort                                                         int
 	crds                                                                      bool
 }
 
@@ -61,6 +63,8 @@ func (o *operatorOptions) table() *flags.Table {
 		flags.Value("host", "ADDR", "address of the results server [default: 0.0.0.0]", flags.Text(&o.host)),
 		flags.Value("port", "N", "port of the results server, 0 for any that is free [default: 8081]",
 			integer(&o.port, 0, 65535)),
+		flags.Value("metrics-port", "N", "port of the operator's own figures for Prometheus, at /metrics; 0 for none "+
+			"[default: AIPERF_OPERATOR_METRICS_PORT, else 9090]", integer(&o.metricsPort, 0, 65535)),
 		flags.Choice("engine", "NAME", "jobs or jobset: what runs the pods; auto is jobset where the cluster has it "+
 			"[default: auto]", &o.engine, "auto", "jobs", "jobset"),
 		flags.Choice("pod-access", "WAY", "direct or proxy, by way of the API server: how pods are reached "+
@@ -97,7 +101,7 @@ func cluster(kubeconfig, kubeContext string) (*client.Client, dynamic.Interface,
 
 // operate runs the operator and its results server.
 func (a *app) operate(args []string) int {
-	o := operatorOptions{port: -1, host: "0.0.0.0", engine: "auto"}
+	o := operatorOptions{port: -1, metricsPort: -1, host: "0.0.0.0", engine: "auto"}
 	rest, code, done := a.parse(o.table(), args)
 	if done {
 		return code
@@ -121,13 +125,14 @@ func (a *app) operate(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := a.runOperator(ctx, &o, &values.Operator, log); err != nil {
+	if err := a.runOperator(ctx, &o, &values, log); err != nil {
 		return a.fail(err)
 	}
 	return ExitOK
 }
 
-func (a *app) runOperator(ctx context.Context, o *operatorOptions, v *env.Operator, log *slog.Logger) error {
+func (a *app) runOperator(ctx context.Context, o *operatorOptions, values *env.Values, log *slog.Logger) error {
+	v := &values.Operator
 	api, dynamicClient, err := cluster(o.kubeconfig, o.context)
 	if err != nil {
 		return err
@@ -144,6 +149,9 @@ func (a *app) runOperator(ctx context.Context, o *operatorOptions, v *env.Operat
 	}
 	if o.port < 0 {
 		o.port = v.ResultsPort
+	}
+	if o.metricsPort < 0 {
+		o.metricsPort = v.MetricsPort
 	}
 	if o.id == "" {
 		o.id = v.ID
@@ -175,10 +183,17 @@ func (a *app) runOperator(ctx context.Context, o *operatorOptions, v *env.Operat
 	op := operator.New(operator.Options{
 		Client: dynamicClient, Pods: pods, Store: store, Prober: operator.Network{}, Engine: engine,
 		Identity: identity, Namespace: o.namespace, Watch: o.watch, ID: o.id, Log: log, Settings: operatorSettings(v),
+		Preflight: func(ctx context.Context, needs preflight.Options) *preflight.Results {
+			return preflight.Run(ctx, api, needs)
+		},
 	})
+	if values.Cluster.Image == "" && own != "" {
+		values.Cluster.Image = ownImage(ctx, api, own, identity)
+	}
 	results := resultsserver.New(resultsserver.Options{
 		Store: store, Client: dynamicClient, API: api, Pods: pods, Ready: op.Ready,
 		ClusterName: v.ClusterName, Mutating: v.MutatingRoutes, Token: v.Token, TTLDays: v.ResultsTTLDays, Log: log,
+		Image: values.Cluster.Image, PullPolicy: values.Cluster.PullPolicy,
 	})
 	server, err := webserver.Listen(webserver.Options{
 		Flag: "--port", Address: net.JoinHostPort(o.host, strconv.Itoa(o.port)), Handler: results.Handler(), Open: true,
@@ -188,7 +203,33 @@ func (a *app) runOperator(ctx context.Context, o *operatorOptions, v *env.Operat
 	}
 	defer server.Close(2 * time.Second)
 	log.Info("the results server listens", "address", server.URL("/"), "engine", string(engine), "results", o.resultsDir)
+	if o.metricsPort > 0 {
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", op.Metrics(Version))
+		page, err := webserver.Listen(webserver.Options{Flag: "--metrics-port",
+			Address: net.JoinHostPort(o.host, strconv.Itoa(o.metricsPort)), Handler: mux, Open: true})
+		if err != nil {
+			return err
+		}
+		defer page.Close(2 * time.Second)
+	}
 	return op.Run(ctx)
+}
+
+// ownImage is the image of the pod that this is, "" where it cannot be read: the host name of a pod is its name.
+func ownImage(ctx context.Context, api *client.Client, namespace, pod string) string {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	o, err := api.Get(ctx, client.Pods, namespace, pod)
+	if err != nil {
+		return ""
+	}
+	for _, c := range deployed.Items(o, "spec", "containers") {
+		if image, ok := c["image"].(string); ok {
+			return image
+		}
+	}
+	return ""
 }
 
 func operatorSettings(v *env.Operator) operator.Settings {

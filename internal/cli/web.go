@@ -65,10 +65,12 @@ func (a *app) announceWeb(v *web.View, addresses []web.Address, logger *slog.Log
 }
 
 // closeWeb keeps the view for a while after the last run, unless nobody looks at it or the user wants the program to
-// end, and closes it. The clients of an API are to see how the run ended, so that a cancelled one stays too.
+// end, and closes it. The clients of an API are to see how the run ended, so that a cancelled one stays too, unless it is
+// a pod that is being deleted: nobody reaches it any more.
 func closeWeb(v *web.View, cfg *config.Run, i *interrupts, log *slog.Logger) {
 	v.Finish()
-	if wait := cfg.Env.API.Grace; wait > 0 && (cfg.Web.API != "" || v.Watched() && !i.stopped()) {
+	wait, deleted := cfg.Env.API.Grace, cfg.Env.Cluster.Controller && i.stopped()
+	if wait > 0 && !deleted && (cfg.Web.API != "" || v.Watched() && !i.stopped()) {
 		stop, end := i.nextSignal()
 		log.Info(fmt.Sprintf("The live page and the HTTP API stay for %g s; Ctrl-C skips this", wait.Seconds()))
 		v.Linger(wait, stop)

@@ -11,10 +11,11 @@ if [ "${1:-}" != inside ]; then
     debian ip iproute2
     build
     logged "$cache/build.log" bash build "$cache"
+    (cd ../deploy && logged "$cache/helm.log" env CGO_ENABLED=0 go build -o "$cache/helm" helm.sh/helm/v3/cmd/helm)
     mkdir -p "$cache/image/usr/local/bin"
     cp -f "$cache/aiperf" "$cache/image/usr/local/bin/aiperf"
     rm -rf "$cache/cluster" && mkdir "$cache/cluster"
-    KUBE_BIN=$cache AIPERF=$cache/aiperf CLUSTER=$cache/cluster IMAGES="-image aiperf:test=$cache/image=aiperf" \
+    KUBE_BIN=$cache HELM=$cache/helm AIPERF=$cache/aiperf CLUSTER=$cache/cluster IMAGES="-image aiperf:test=$cache/image=aiperf" \
         BACKOFF=2s bash up bash "$PWD/check.sh" inside
     exit
 fi
@@ -55,6 +56,7 @@ benchmark() { # REQUESTS [RATE]
     tokenizer: {name: builtin}
     datasets: [{name: main, type: synthetic, entries: 20, prompts: {isl: 50, osl: 10}}]
     phases: [$load]
+    ${FAIL_IF:+failIf: ["$FAIL_IF"]}
     runtime: {workers: ${WORKERS:-2}, workersPerPod: 1}
 END
 }
@@ -76,16 +78,44 @@ kill_part() { # NAME
     kill -KILL "$pid"
     while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
 }
-stored() { # JOB FILE
-    curl -fs "http://$(kubectl -n aiperf-system get pods -l app=aiperf-operator -o 'jsonpath={.items[0].status.podIP}'):8081/api/v1/results/bench/$1/$2"
+operator_ip() { kubectl -n aiperf-system get pods -l app=aiperf-operator -o 'jsonpath={.items[0].status.podIP}'; }
+api() { curl -fs "http://$(operator_ip):8081$1"; } # PATH on the results server
+code_of() { curl -s -o "$CLUSTER/route" -w '%{http_code}' "${@:2}" "http://$(operator_ip):8081$1"; } # PATH [OPTION...]
+stored() { api "/api/v1/results/bench/$1/$2"; } # JOB FILE
+kube() { "$AIPERF" kube "$@"; }
+
+say "the chart by Helm: installed, upgraded, removed"
+export HOME=$CLUSTER
+chart() { # COMMAND [OPTION...]
+    "$HELM" "$1" aiperf ../../deploy/helm -n helm-system --set nameOverride=aiperf-helm --set operator.image=aiperf:test \
+        --set storage.enabled=false --wait --timeout 2m "${@:2}"
 }
+chart install --create-namespace --set benchmarkNamespace.create=true --set benchmarkNamespace.name=helm-bench >"$CLUSTER/helm.log"
+grep -q -- '--image aiperf:test' "$CLUSTER/helm.log" || fail "the notes of the chart"
+ports() { kubectl -n helm-system get service aiperf-helm -o 'jsonpath={.spec.ports[*].name}'; }
+environment() { # NAME of a variable of the operator
+    kubectl -n helm-system get deploy aiperf-helm \
+        -o "jsonpath={.spec.template.spec.containers[0].env[?(@.name=='$1')].value}"
+}
+[ "$(ports)" = "results metrics" ] || fail "the ports of the chart: $(ports)"
+[ -z "$(environment AIPERF_K8S_DEFAULT_IMAGE)" ] || fail "defaults.image has a value that nobody gave"
+before=$(kubectl -n helm-system get pods -l app=aiperf-helm -o name)
+chart upgrade --set dashboard.enabled=true --set defaults.image=aiperf:other --set defaults.imagePullPolicy=Never >/dev/null
+[ "$(ports)" = "results metrics dashboard" ] || fail "the ports after an upgrade: $(ports)"
+[ "$(environment AIPERF_K8S_DEFAULT_IMAGE) $(environment AIPERF_K8S_DEFAULT_IMAGE_PULL_POLICY)" = "aiperf:other Never" ] ||
+    fail "defaults.image after an upgrade"
+[ "$(kubectl -n helm-system get pods -l app=aiperf-helm -o name)" != "$before" ] || fail "the pod of the operator after an upgrade"
+"$HELM" uninstall aiperf -n helm-system --wait --timeout 2m >/dev/null
+kubectl get clusterrole aiperf-helm >/dev/null 2>&1 && fail "the role of the operator is left"
+kubectl get crd aiperfjobs.aiperf.nvidia.com >/dev/null || fail "Helm has removed the definitions, and all jobs with them"
 
 say "installing"
 mkdir -p "$CLUSTER/results" "$CLUSTER/install" && chmod 777 "$CLUSTER/results"
 cp -r ../../deploy/kustomize "$CLUSTER/install/base"
 cp install.yaml "$CLUSTER/install/kustomization.yaml"
 sed "s|RESULTS|$CLUSTER/results|" volume.yaml | kubectl apply -f - >/dev/null
-kubectl apply --server-side -k "$CLUSTER/install" >/dev/null
+kubectl apply --server-side --force-conflicts -k "$CLUSTER/install" >/dev/null 2>"$CLUSTER/install.log"
+grep -i warning "$CLUSTER/install.log" && fail "the API server warns"
 kubectl create namespace bench >/dev/null
 kubectl label namespace bench pod-security.kubernetes.io/enforce=restricted >/dev/null
 kubectl apply -f mock.yaml >/dev/null
@@ -125,6 +155,69 @@ k patch aiperfjob four --type merge -p '{"spec":{"cancel":true}}' >/dev/null
 sleep 5
 [ "$(status aiperfjob four phase) $(status aiperfjob four completionTime)" = "Completed $code" ] || fail "a cancel changed a terminal job"
 
+[[ $(status aiperfjob four serverMetrics.endpoints) == *mock* ]] || fail "the status has no server metrics"
+
+say "a condition of --fail-if makes results a failure, and is named"
+FAIL_IF='request_latency:p99>0.001ms' job slow 40
+until_is 90 Failed status aiperfjob slow phase
+[[ $(status aiperfjob slow error) == *request_latency:p99* ]] || fail "the condition is not named: $(status aiperfjob slow error)"
+[ "$(reason slow ResultsAvailable)" = ResultsStored ] || fail "the results of a failure: $(reason slow ResultsAvailable)"
+
+say "the commands of aiperf kube, and the routes of the results server"
+kube list four -n bench | grep -q '^four .*Completed' || fail "kube list"
+kube list -n bench --failed | grep -q '^slow ' || fail "kube list --failed"
+kube results list-runs four -n bench | grep -q 'yes$' || fail "kube results list-runs"
+kube results list-runs four -n bench --preview | grep -q 'WOULD DELETE' || fail "kube results list-runs --preview"
+(cd "$CLUSTER" && kube results four -n bench >/dev/null) || fail "kube results"
+cmp "$CLUSTER/artifacts/four/profile_export_aiperf.json" "$CLUSTER/four.json" || fail "other results by kube results"
+kube preflight -n bench -e http://mock.bench.svc.cluster.local:8000 >"$CLUSTER/preflight.log" || fail "$(cat "$CLUSTER/preflight.log")"
+"$AIPERF" kube dashboard --no-browser >"$CLUSTER/dashboard.log" 2>&1 &
+dashboard=$!
+until_is 30 'http://*' head -n 1 "$CLUSTER/dashboard.log"
+page=$(head -n 1 "$CLUSTER/dashboard.log")
+curl -fs "$page" | grep -q 'bench/four' || fail "the page of kube dashboard"
+curl -fs "${page}api/v1/jobs/bench/four" | grep -q '"phase":"Completed"' || fail "a route by kube dashboard"
+kill -TERM $dashboard
+wait $dashboard || fail "kube dashboard ended with $?"
+for route in jobs jobs/bench/four jobs/bench/four/events jobs/bench/four/logs jobs/bench/four/epochs sweeps results \
+    results/bench/four results/bench/four.zip results/bench/four/runs results/bench/four/profile_export \
+    analytics/leaderboard analytics/history 'analytics/compare?jobs=bench/four,bench/slow' analytics/scatter \
+    analytics/summary/bench/four index cluster config/bench/four config/retention config/features; do
+    api "/api/v1/$route" >"$CLUSTER/route" && [ -s "$CLUSTER/route" ] || fail "the route $route"
+done
+api /admin/index/stats | grep -q '"runs":' || fail "the route of the index"
+for route in jobs/bench/none results/bench/none sweeps/bench/none; do
+    [ "$(code_of "/api/v1/$route")" = 404 ] || fail "the route $route is no 404"
+done
+[ "$(code_of /api/v1/jobs/bench/four/cancel -X POST)" = 403 ] || fail "a change without a token"
+curl -fs "http://$(operator_ip):9090/metrics" | grep -q '^aiperf_operator_leader 1' || fail "the figures for Prometheus"
+
+say "a sweep that searches"
+{
+    printf 'apiVersion: aiperf.nvidia.com/v1alpha1\nkind: AIPerfSweep\nmetadata: {name: search, namespace: bench}\nspec:\n'
+    benchmark 40
+    cat <<'END'
+  sweep:
+    type: adaptive_search
+    planner: smooth_isotonic
+    search_space: [{path: concurrency, lo: 1, hi: 4, kind: int}]
+    objectives: [{metric: request_throughput, direction: maximize}]
+    sla_filters: [{metric_tag: time_to_first_token, stat: p95, op: lt, threshold: 60000}]
+    max_iterations: 4
+    sla_warmup_seconds: 0
+END
+} | kubectl apply -f - >/dev/null
+until_is 400 Succeeded status aiperfsweep search phase
+until_is 60 true status aiperfsweep search resultsAvailable
+api /api/v1/sweeps/bench/search >"$CLUSTER/search.json"
+python3 - "$CLUSTER/search.json" <<'END'
+import json, sys
+doc = json.load(open(sys.argv[1]))
+found, status = doc["search_summary"], doc["status"]
+assert found["iteration_count"] == status["completedRuns"] >= 2, (found, status)
+assert found["feasible_iteration_count"] == found["iteration_count"] and found["best_trials"], found
+END
+
 say "a sweep of two cells"
 {
     printf 'apiVersion: aiperf.nvidia.com/v1alpha1\nkind: AIPerfSweep\nmetadata: {name: grid, namespace: bench}\nspec:\n'
@@ -138,6 +231,10 @@ until_is 60 true status aiperfsweep grid resultsAvailable
     fail "the names of the children"
 find "$CLUSTER/results/bench/sweeps/grid" -name 'aggregate.json*' | grep -q . || fail "aggregate.json is not stored"
 find "$CLUSTER/results/bench/sweeps/grid" -path '*sweep_aggregate*' | grep -q . || fail "sweep_aggregate is not stored"
+
+for route in children cells config epochs events logs; do
+    api "/api/v1/sweeps/bench/grid/$route" >"$CLUSTER/route" && [ -s "$CLUSTER/route" ] || fail "the route of sweeps $route"
+done
 
 say "cancelled in the middle"
 job cancelled 4000 50

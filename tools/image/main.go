@@ -12,8 +12,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"crypto/sha256"
+	"crypto/x509"
 	"debug/buildinfo"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
@@ -33,15 +35,17 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
 // user is the user and the group of the process, as the manifests of pods say.
 const user = 1000
 
-// program and sbom are the paths of the files in the image.
+// Paths of the files in the image.
 const (
-	program = "usr/bin/aiperf"
-	sbom    = "usr/share/doc/aiperf/sbom.spdx.json"
+	program      = "usr/bin/aiperf"
+	sbom         = "usr/share/doc/aiperf/sbom.spdx.json"
+	certificates = "etc/ssl/certs/ca-certificates.crt"
 )
 
 var architectures = []string{"amd64", "arm64"}
@@ -143,17 +147,23 @@ func build(arch string) (v1.Image, error) {
 	return mutate.ConfigFile(image, file)
 }
 
-// archive is the layer: folders, the program, users, the certificates of this machine, and the SBOM.
-func archive(code, list []byte) ([]byte, error) {
-	files := map[string][]byte{program: code, sbom: list,
-		"etc/passwd": []byte(fmt.Sprintf("root:x:0:0:root:/:/nologin\naiperf:x:%d:%d:aiperf:/tmp:/nologin\n", user, user)),
-		"etc/group":  []byte(fmt.Sprintf("root:x:0:\naiperf:x:%d:\n", user))}
-	for _, name := range []string{"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"} {
-		if data, err := os.ReadFile(name); err == nil {
-			files["etc/ssl/certs/ca-certificates.crt"] = data
-			break
+// authorities are the certificates that the program trusts, as PEM: those of the pinned module of Mozilla's list, and not
+// those of this machine. The ones that the list trusts within limits only are left out, for a file cannot say these.
+func authorities() []byte {
+	var out bytes.Buffer
+	for root := range bundle.Roots() {
+		if root.Constraint == nil {
+			_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // a buffer takes all
 		}
 	}
+	return out.Bytes()
+}
+
+// archive is the layer: folders, the program, users, the certificates of authorities, and the SBOM.
+func archive(code, list []byte) ([]byte, error) {
+	files := map[string][]byte{program: code, sbom: list, certificates: authorities(),
+		"etc/passwd": []byte(fmt.Sprintf("root:x:0:0:root:/:/nologin\naiperf:x:%d:%d:aiperf:/tmp:/nologin\n", user, user)),
+		"etc/group":  []byte(fmt.Sprintf("root:x:0:\naiperf:x:%d:\n", user))}
 	folders := map[string]int64{"tmp": 0o1777, "results": 0o777}
 	for name := range files {
 		for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
@@ -305,7 +315,7 @@ func readImage(image v1.Image, arch string) error {
 	for names := []string{}; ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			for _, want := range []string{program, sbom} {
+			for _, want := range []string{program, sbom, certificates} {
 				if !slices.Contains(names, want) {
 					return fmt.Errorf("%s is missing", want)
 				}
@@ -346,6 +356,10 @@ func readImage(image v1.Image, arch string) error {
 			modules = len(b.Packages)
 			if modules < 10 {
 				return fmt.Errorf("the SBOM lists %d modules", modules)
+			}
+		case h.Name == certificates:
+			if !x509.NewCertPool().AppendCertsFromPEM(data) {
+				return fmt.Errorf("%s has no certificates", h.Name)
 			}
 		case h.Mode&0o111 != 0:
 			return fmt.Errorf("%s is executable, too", h.Name)

@@ -237,6 +237,10 @@ type Service struct {
 	TokenizerSkipPreload bool
 	// HeartbeatInterval is the longest time between two reports of an agent.
 	HeartbeatInterval time.Duration
+	// Health has an agent answer whether it lives, at HealthHost and HealthPort.
+	Health     bool
+	HealthHost string
+	HealthPort int
 }
 
 // Worker sizes the pool of logical workers.
@@ -261,4 +265,6 @@ type Cluster struct {
 	Managed, Controller bool
 	// Queue and PriorityClass are those of Kueue for benchmarks that name none.
 	Queue, PriorityClass string
+	// Image and PullPolicy are those of benchmarks that name no image; "" is none.
+	Image, PullPolicy string
 }

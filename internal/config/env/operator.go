@@ -16,6 +16,7 @@ type Operator struct {
 
 	ResultsDir                                            string
 	ResultsPort, ResultsRetries, DownloadConcurrency      int
+	MetricsPort                                           int
 	ResultsRetryDelay, DownloadTimeout, CleanupInterval   time.Duration
 	ResultsTTLDays, RetainRuns                            int
 	RetainDays                                            float64
@@ -62,6 +63,8 @@ func operatorVariables(e *Values) []Variable {
 		vText("OPERATOR_RESULTS_DIR", VarPath, "/data", "Folder of the volume of results.").to(&o.ResultsDir),
 		vInt("OPERATOR_RESULTS_SERVER_PORT", "8081", option.Between(0, 65535),
 			"Port of the results server.").to(&o.ResultsPort),
+		vInt("OPERATOR_METRICS_PORT", "9090", option.Between(0, 65535),
+			"Port of the operator's own figures for Prometheus, at /metrics; 0 is none.").to(&o.MetricsPort),
 		vInt("OPERATOR_RESULTS_MAX_RETRIES", "5", option.Between(1, 1000),
 			"Tries to fetch the results of a job.").to(&o.ResultsRetries),
 		seconds("OPERATOR_RESULTS_RETRY_DELAY", "2", option.Between(0.1, 600),

@@ -372,9 +372,11 @@ func serviceVariables(e *Values) []Variable {
 			"Seconds between progress reports about requests.").in(time.Second),
 		vFloat("SERVICE_WARMUP_PROGRESS_LOG_INTERVAL", "30", option.Between(0, 100000),
 			"Seconds between log lines during warm-up; 0 is off.").in(time.Second),
-		vBool("SERVICE_HEALTH_ENABLED", "false", "Run the health server."),
-		vText("SERVICE_HEALTH_HOST", VarString, "127.0.0.1", "Address of the health server."),
-		vInt("SERVICE_HEALTH_PORT", "8080", option.Between(1, 65535), "Port of the health server."),
+		vBool("SERVICE_HEALTH_ENABLED", "false", "Have an agent answer /healthz, and /readyz once it has joined.").
+			to(&e.Service.Health),
+		vText("SERVICE_HEALTH_HOST", VarString, "127.0.0.1", "Address of that server.").to(&e.Service.HealthHost),
+		vInt("SERVICE_HEALTH_PORT", "8080", option.Between(0, 65535), "Its port; 0 is any that is free.").
+			to(&e.Service.HealthPort),
 		vFloat("SERVICE_HEALTH_REQUEST_TIMEOUT", "5", option.Between(0.1, 60),
 			"Seconds for one health request.").in(time.Second),
 		vText("API_KEY", VarString, "",
@@ -418,6 +420,9 @@ func laterVariables(e *Values) []Variable {
 		vBool("OPERATOR_MANAGED", "false", "The process is a pod of a benchmark in Kubernetes: a sweep is refused.").
 			to(&e.Cluster.Managed),
 		vBool("CONTROLLER_POD", "false", "The pod is that of the coordinator.").to(&e.Cluster.Controller),
+		vText("K8S_DEFAULT_IMAGE", VarString, "", "Image of benchmarks in Kubernetes that name none, for aiperf kube and "+
+			"the results server.").to(&e.Cluster.Image),
+		vText("K8S_DEFAULT_IMAGE_PULL_POLICY", VarString, "", "Their imagePullPolicy.").to(&e.Cluster.PullPolicy),
 		vText("K8S_JOBSET_KUEUE_DEFAULT_QUEUE_NAME", VarString, "", "LocalQueue of Kueue for benchmarks that name none.").
 			to(&e.Cluster.Queue),
 		vText("K8S_JOBSET_KUEUE_DEFAULT_PRIORITY_CLASS", VarString, "",

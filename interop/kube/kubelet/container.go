@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -232,6 +233,9 @@ func (c *container) once(ctx context.Context) int32 {
 		reason = "Error"
 	}
 	message, _ := os.ReadFile(filepath.Join(c.dir(), "termination-log"))
+	if len(message) == 0 && code != 0 && c.spec.TerminationMessagePolicy == core.TerminationMessageFallbackToLogsOnError {
+		message = c.lastLines()
+	}
 	c.set(func() {
 		c.ready, c.started = false, c.init && code == 0
 		c.state = core.ContainerState{Terminated: &core.ContainerStateTerminated{
@@ -243,6 +247,20 @@ func (c *container) once(ctx context.Context) int32 {
 }
 
 func (c *container) dir() string { return filepath.Join(c.pod.dir, "containers", c.spec.Name) }
+
+// lastLines is the end of the log without the times: 80 lines and 2048 bytes at most.
+func (c *container) lastLines() []byte {
+	text, _ := os.ReadFile(c.logFile())
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	lines = lines[max(0, len(lines)-81):] // the last one is empty
+	var out []byte
+	for _, line := range lines {
+		if _, said, ok := bytes.Cut(line, []byte(" ")); ok {
+			out = append(out, said...)
+		}
+	}
+	return out[max(0, len(out)-2048):]
+}
 
 func (c *container) logFile() string { return filepath.Join(c.dir(), "log") }
 

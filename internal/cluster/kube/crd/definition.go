@@ -265,7 +265,7 @@ func typeSchema(t reflect.Type) Object {
 	case reflect.Bool:
 		return Object{"type": "boolean"}
 	case reflect.Int, reflect.Int64:
-		return Object{"type": "integer", "format": "int64"}
+		return Object{"type": "integer"}
 	case reflect.Float64:
 		return Object{"type": "number"}
 	case reflect.Slice:

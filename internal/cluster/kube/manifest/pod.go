@@ -145,8 +145,7 @@ func SidecarArgs(seconds int) []string {
 func (b *builder) controllerPod() Object {
 	job := b.job.Metadata.Name
 	coordinator := b.container(ContainerController, ControllerArgs(b.t.Pods), controllerCPU, controllerMemory)
-	coordinator["env"] = b.env(variable("AIPERF_CONTROLLER_POD", "1"),
-		variable("AIPERF_API_SERVER_POST_COMPLETE_GRACE", "30"))
+	coordinator["env"] = b.env(variable("AIPERF_CONTROLLER_POD", "1"))
 	coordinator["ports"] = list{Object{"name": "api", "containerPort": PortAPI},
 		Object{"name": "nats", "containerPort": PortNATS}}
 	coordinator["volumeMounts"] = b.mounts(mount("config", ConfigDir, true), mount("token", TokenDir, true),
@@ -190,7 +189,13 @@ func (b *builder) workerPod() Object {
 	agent := b.container(ContainerAgent, AgentArgs(job.Name, job.Namespace), workerCPU, workerMemory)
 	agent["env"] = b.env(Object{"name": "AIPERF_POD_INDEX",
 		"valueFrom": Object{"fieldRef": Object{"fieldPath": index}}},
-		Object{"name": "AIPERF_POD_NAME", "valueFrom": Object{"fieldRef": Object{"fieldPath": "metadata.name"}}})
+		Object{"name": "AIPERF_POD_NAME", "valueFrom": Object{"fieldRef": Object{"fieldPath": "metadata.name"}}},
+		variable("AIPERF_SERVICE_HEALTH_ENABLED", "true"), variable("AIPERF_SERVICE_HEALTH_HOST", "0.0.0.0"),
+		variable("AIPERF_SERVICE_HEALTH_PORT", strconv.Itoa(PortHealth)))
+	agent["ports"] = list{Object{"name": "health", "containerPort": PortHealth}}
+	agent["startupProbe"] = probe("/healthz", PortHealth, true)
+	agent["livenessProbe"] = probe("/healthz", PortHealth, false)
+	agent["readinessProbe"] = probe("/readyz", PortHealth, false)
 	agent["volumeMounts"] = b.mounts(mount("config", ConfigDir, true), mount("token", TokenDir, true),
 		mount("results", ResultsDir, false), mount("datasets", DatasetsDir, false),
 		mount("tokenizer-cache", HubDir, false), mount("tmp", "/tmp", false))

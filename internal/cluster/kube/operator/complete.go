@@ -73,8 +73,13 @@ func (o *Operator) claim(ctx context.Context, k key, uid string) (bool, error) {
 	return true, nil
 }
 
-// finish stores the results of a complete job and then ends its pods.
-func (o *Operator) finish(ctx context.Context, k key, h *jobHead, controller *podObject) (time.Duration, error) {
+// finish stores the complete results of a job and then ends its pods. The job has failed where failure says why the
+// results are no success.
+func (o *Operator) finish(ctx context.Context, k key, h *jobHead, controller *podObject, failure string) (time.Duration, error) {
+	phase := crd.Completed
+	if failure != "" {
+		phase = crd.Failed
+	}
 	uid := h.Metadata.UID
 	mine, err := o.claim(ctx, k, uid)
 	if err != nil || !mine {
@@ -99,7 +104,7 @@ func (o *Operator) finish(ctx context.Context, k key, h *jobHead, controller *po
 	}
 	e, _ := o.o.Store.Entry(r)
 	now := time.Now().UTC().Truncate(time.Second)
-	e.Namespace, e.Name, e.Epoch, e.Phase, e.Completed = k.namespace, k.name, r.Epoch, crd.Completed, &now
+	e.Namespace, e.Name, e.Epoch, e.Phase, e.Completed = k.namespace, k.name, r.Epoch, phase, &now
 	if indexError = o.o.Store.Note(e); indexError != nil {
 		o.o.Log.Warn("the index: " + indexError.Error())
 	}
@@ -116,11 +121,12 @@ func (o *Operator) finish(ctx context.Context, k key, h *jobHead, controller *po
 		if indexError != nil {
 			condition(s, indexUpdated, false, "IndexUpdateFailed", indexError.Error())
 		}
-		end(s, crd.Completed, "")
+		end(s, phase, failure)
 	}); err != nil {
 		return 0, err
 	}
-	o.shutdown(ctx, controller)
+	o.counted(phase)
+	o.shutdown(ctx, controller, manifest.PortResults)
 	return lingering, nil
 }
 
@@ -131,6 +137,9 @@ func (o *Operator) stored(s *crd.JobStatus, r archive.Run) {
 	s.ResultsExported = &exported
 	if e, ok := o.o.Store.Entry(r); ok && e.Metrics != nil {
 		s.Summary = summaryOf(e.Metrics)
+	}
+	if data, err := o.o.Store.ReadFile(r, serverMetricsFile, maxServerFile); err == nil {
+		s.ServerMetrics = serverMetrics(data)
 	}
 	s.Results = crd.Object{
 		"path": r.Dir(), "url": strings.TrimSuffix(o.o.BaseURL, "/") + "/api/v1/results/" + r.Namespace + "/" + r.Name,
@@ -153,14 +162,15 @@ func summaryOf(metrics map[string]archive.Metric) crd.Object {
 	return summary
 }
 
-// shutdown asks the sidecar to end, so that the pod can. A sidecar that does not hear it ends by itself.
-func (o *Operator) shutdown(ctx context.Context, controller *podObject) {
+// shutdown asks what listens on a port of a controller to end, so that the pod can: the sidecar, or the coordinator that
+// stays for clients of its API. One that does not hear it ends by itself.
+func (o *Operator) shutdown(ctx context.Context, controller *podObject, port int) {
 	if controller == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, controllerTimeout)
 	defer cancel()
-	if reply, err := o.o.Pods.Do(ctx, http.MethodPost, controller.ref(), manifest.PortResults, "/api/shutdown"); err == nil {
+	if reply, err := o.o.Pods.Do(ctx, http.MethodPost, controller.ref(), port, "/api/shutdown"); err == nil {
 		drain(reply)
 	}
 }
@@ -281,9 +291,10 @@ func (o *Operator) controllerFailed(ctx context.Context, k key, h *jobHead, cont
 	if err != nil {
 		return err
 	}
+	o.counted(crd.Failed)
 	o.note(k, h)
 	o.event(ctx, k, uid, "controller-failed", "Warning", "ControllerFailed", reason)
-	o.shutdown(ctx, controller)
+	o.shutdown(ctx, controller, manifest.PortResults)
 	return nil
 }
 

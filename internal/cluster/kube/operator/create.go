@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/manifest"
+	"aiperf/internal/cluster/kube/preflight"
 	"aiperf/internal/config"
 )
 
@@ -51,7 +54,11 @@ func (o *Operator) create(ctx context.Context, k key, u *unstructured.Unstructur
 	if !job.Spec.SkipEndpointCheck {
 		found = o.probe(ctx, run.Endpoint.URLs)
 	}
-	checks := o.preflight(ctx, job)
+	topology, err := manifest.TopologyOf(&job.Spec, run)
+	if err != nil {
+		return permanent{err}
+	}
+	checks := o.preflight(ctx, job, topology.Pods)
 	if _, err := o.updateJob(ctx, k, uid, func(h *jobHead) {
 		s := &h.Status
 		identify(h)
@@ -287,7 +294,7 @@ func (c checks) report(s *crd.JobStatus) {
 }
 
 // preflight checks what a job needs of the cluster before anything is made. What cannot be read is a warning.
-func (o *Operator) preflight(ctx context.Context, job *crd.Job) (c checks) {
+func (o *Operator) preflight(ctx context.Context, job *crd.Job, pods int) (c checks) {
 	ctx, cancel := context.WithTimeout(ctx, o.o.PreflightTimeout)
 	defer cancel()
 	namespace := job.Metadata.Namespace
@@ -302,20 +309,54 @@ func (o *Operator) preflight(ctx context.Context, job *crd.Job) (c checks) {
 			c.warnings = append(c.warnings, "the service account cannot be read: "+err.Error())
 		}
 	}
-	nodes, err := o.o.Client.Resource(client.Nodes).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		c.warnings = append(c.warnings, "the nodes cannot be listed: "+err.Error())
+	if o.o.Preflight == nil {
 		return c
 	}
-	ready := 0
-	for i := range nodes.Items {
-		unschedulable, _, _ := unstructured.NestedBool(nodes.Items[i].Object, "spec", "unschedulable")
-		if _, ok := trueCondition(&nodes.Items[i], "Ready"); ok && !unschedulable {
-			ready++
+	for _, x := range o.o.Preflight(ctx, needsOf(job, o.o.Engine, pods)).Checks {
+		text := x.Message
+		if len(x.Details) > 0 {
+			text += ": " + strings.Join(x.Details, ", ")
+		}
+		switch x.Status {
+		case preflight.Fail:
+			c.err = errors.Join(c.err, fmt.Errorf("%s: %s", x.Name, text))
+		case preflight.Warn:
+			c.warnings = append(c.warnings, x.Name+": "+text)
 		}
 	}
-	if ready == 0 {
-		c.warnings = append(c.warnings, "no node is ready: the pods wait for one")
-	}
 	return c
+}
+
+// needsOf is what a job with a number of pods of workers needs of the cluster.
+func needsOf(job *crd.Job, engine manifest.Engine, pods int) preflight.Options {
+	needs := preflight.Options{Job: true, Namespace: job.Metadata.Namespace, Image: job.Spec.Image, Workers: pods,
+		JobSet: engine == manifest.JobSet, NoResources: job.Spec.ResourceMode == crd.ResourcesNone}
+	t := job.Spec.PodTemplate
+	if t == nil {
+		return needs
+	}
+	needs.NodeSelector, needs.Tolerations = t.NodeSelector, t.Tolerations
+	for _, secret := range t.ImagePullSecrets {
+		if o, ok := secret.(crd.Object); ok {
+			secret = o["name"]
+		}
+		if name, ok := secret.(string); ok {
+			needs.PullSecrets = append(needs.PullSecrets, name)
+		}
+	}
+	add := func(ref crd.Object, name string, where ...string) {
+		for _, key := range where {
+			ref, _ = ref[key].(crd.Object)
+		}
+		if secret, ok := ref[name].(string); ok && ref["optional"] != true && !slices.Contains(needs.Secrets, secret) {
+			needs.Secrets = append(needs.Secrets, secret)
+		}
+	}
+	for _, e := range t.Env {
+		add(e, "name", "valueFrom", "secretKeyRef")
+	}
+	for _, v := range t.Volumes {
+		add(v, "secretName", "secret")
+	}
+	return needs
 }

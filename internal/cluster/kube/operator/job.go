@@ -22,6 +22,7 @@ import (
 func (o *Operator) reconcileJob(ctx context.Context, k key) (time.Duration, error) {
 	u, err := o.o.Client.Resource(jobsResource).Namespace(k.namespace).Get(ctx, k.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
+		o.gone(k)
 		return 0, nil
 	}
 	if err != nil {
@@ -32,6 +33,7 @@ func (o *Operator) reconcileJob(ctx context.Context, k key) (time.Duration, erro
 		return 0, o.fail(ctx, k, string(u.GetUID()), fmt.Errorf("the resource cannot be read: %w", err))
 	}
 	uid := h.Metadata.UID
+	o.seen(k, h.Status.Phase)
 	switch {
 	case h.Metadata.DeletionTimestamp != nil:
 		return 0, o.finalize(ctx, k, u)
@@ -134,6 +136,7 @@ func (o *Operator) cancel(ctx context.Context, k key, uid string) error {
 		end(&h.Status, crd.Cancelled, "")
 	})
 	if err == nil {
+		o.counted(crd.Cancelled)
 		o.note(k, h)
 	}
 	return err
@@ -147,6 +150,7 @@ func (o *Operator) fail(ctx context.Context, k key, uid string, reason error) er
 		end(&h.Status, crd.Failed, reason.Error())
 	})
 	if err == nil {
+		o.counted(crd.Failed)
 		o.note(k, h)
 	}
 	return err

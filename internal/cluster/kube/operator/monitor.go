@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,10 +44,13 @@ func (o *Operator) monitor(ctx context.Context, k key, h *jobHead) (time.Duratio
 		return 0, retry{apiRetry, err}
 	}
 	controller := controllerOf(pods)
+	if closing(h, controller) {
+		return o.close(ctx, k, h, &e, pods, controller)
+	}
 	done, failure := ended(h, &e, controller)
 	switch {
 	case done:
-		return o.finish(ctx, k, h, controller)
+		return o.finish(ctx, k, h, controller, failure)
 	case failure != "":
 		return lingering, o.controllerFailed(ctx, k, h, controller, failure)
 	}
@@ -180,31 +184,82 @@ func readyWorkers(pods []podObject) (n int) {
 	return n
 }
 
-// ended reports whether the benchmark is complete, and why its controller has failed.
+// closingTime is how long a coordinator whose results are complete may take to end.
+const closingTime = 60 * time.Second
+
+// closing reports whether the results of a job are complete while its coordinator still stays for clients of its API.
+// Only its exit code says whether the results are a success.
+func closing(h *jobHead, controller *podObject) bool {
+	marked, err := time.Parse(time.RFC3339Nano, h.Metadata.Annotations[crd.AnnotationComplete])
+	if err != nil || time.Since(marked) > closingTime || controller == nil || controller.Status.Phase != "Running" {
+		return false
+	}
+	c := coordinatorOf(controller)
+	return c != nil && c.State.Running != nil
+}
+
+// close reports the last progress of a run and has its coordinator end at once.
+func (o *Operator) close(ctx context.Context, k key, h *jobHead, e *engine, pods []podObject, controller *podObject) (
+	time.Duration, error) {
+	if p := o.progress(ctx, controller); p.answered {
+		if _, err := o.look(ctx, k, h.Metadata.UID, e, pods, controller, p); err != nil {
+			return 0, err
+		}
+		o.shutdown(ctx, controller, manifest.PortAPI)
+	}
+	return min(time.Second, o.o.MonitorInterval), nil
+}
+
+// coordinatorOf is the state of the container of the coordinator, or of the controller of a sweep; nil without one.
+func coordinatorOf(controller *podObject) *containerStatus {
+	if controller == nil {
+		return nil
+	}
+	for i := range controller.Status.ContainerStatuses {
+		c := &controller.Status.ContainerStatuses[i]
+		if c.Name == manifest.ContainerController || c.Name == manifest.ContainerSweep {
+			return c
+		}
+	}
+	return nil
+}
+
+// ended reports whether the results of a benchmark are complete, and why its controller has failed: both where the
+// results are complete but no success.
 func ended(h *jobHead, e *engine, controller *podObject) (done bool, failure string) {
-	if h.Metadata.Annotations[crd.AnnotationComplete] != "" {
+	marked := h.Metadata.Annotations[crd.AnnotationComplete] != ""
+	if c := coordinatorOf(controller); c != nil && c.State.Terminated != nil {
+		if t := c.State.Terminated; t.ExitCode != 0 {
+			return marked, failureOf(t.ExitCode, t.Message)
+		}
 		return true, ""
 	}
-	if controller != nil {
-		for _, c := range controller.Status.ContainerStatuses {
-			t := c.State.Terminated
-			if t == nil || c.Name != manifest.ContainerController && c.Name != manifest.ContainerSweep {
-				continue
-			}
-			if t.ExitCode == 0 {
-				return true, ""
-			}
-			return false, fmt.Sprintf("the controller has ended with exit code %d%s", t.ExitCode, lastLine(t.Message))
-		}
-		if controller.Status.Phase == "Failed" {
-			return false, fmt.Sprintf("the controller's pod %s has failed: %s %s", controller.Metadata.Name,
-				controller.Status.Reason, controller.Status.Message)
-		}
-	}
-	if e.controllerDone {
+	switch {
+	case marked || e.controllerDone:
 		return true, ""
+	case controller != nil && controller.Status.Phase == "Failed":
+		return false, fmt.Sprintf("the controller's pod %s has failed: %s %s", controller.Metadata.Name,
+			controller.Status.Reason, controller.Status.Message)
 	}
 	return false, e.controllerFailed
+}
+
+// metCondition begins the lines by which a coordinator says that a condition of --fail-if makes its results a failure.
+const metCondition = "✗ --fail-if "
+
+// failureOf says why a coordinator has failed, by its exit code and the end of its output: the conditions under which
+// its results are a failure, else the last line.
+func failureOf(code int, message string) string {
+	var conditions []string
+	for line := range strings.Lines(message) {
+		if _, condition, ok := strings.Cut(line, metCondition); ok {
+			conditions = append(conditions, strings.TrimSpace(condition))
+		}
+	}
+	if len(conditions) > 0 {
+		return "the results are a failure by --fail-if: " + strings.Join(conditions, "; ")
+	}
+	return fmt.Sprintf("the controller has ended with exit code %d%s", code, lastLine(message))
 }
 
 // missing fails a job whose engine does not exist: it is looked for again after a pause, and not while an operator

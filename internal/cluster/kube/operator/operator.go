@@ -27,6 +27,7 @@ import (
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/manifest"
+	"aiperf/internal/cluster/kube/preflight"
 )
 
 // Options configures an operator.
@@ -43,8 +44,10 @@ type Options struct {
 	// for all.
 	Namespace, Watch string
 	// ID claims the namespaces in which jobs are for this operator alone; "" leaves claimed ones to their operators.
-	ID  string
-	Log *slog.Logger
+	ID string
+	// Preflight checks whether the cluster can run a job; nil checks nothing beside the service account.
+	Preflight func(context.Context, preflight.Options) *preflight.Results
+	Log       *slog.Logger
 	Settings
 }
 
@@ -124,8 +127,9 @@ type Operator struct {
 	// beats are the heartbeats of controllers as they were first seen, by the UID of the job.
 	beats map[string]beat
 	// claims are the namespaces whose claim was looked at lately.
-	claims map[string]claimSeen
-	ready  bool
+	claims   map[string]claimSeen
+	ready    bool
+	counters counters
 }
 
 // New returns an operator that has not started.
@@ -133,7 +137,7 @@ func New(o Options) *Operator {
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[key](time.Second, apiRetry)
 	return &Operator{
 		o: o, queue: workqueue.NewTypedRateLimitingQueue[key](limiter), beats: map[string]beat{},
-		claims: map[string]claimSeen{},
+		claims: map[string]claimSeen{}, counters: newCounters(),
 	}
 }
 
@@ -203,6 +207,7 @@ func (o *Operator) lead(ctx context.Context) {
 func (o *Operator) step(ctx context.Context, k key) {
 	defer o.queue.Done(k)
 	after, err := o.reconcile(ctx, k)
+	o.looked(k, err)
 	var r retry
 	switch {
 	case ctx.Err() != nil:

@@ -27,6 +27,7 @@ const resultsPort = 8081
 func (o *Operator) reconcileSweep(ctx context.Context, k key) (time.Duration, error) {
 	u, err := o.o.Client.Resource(sweepsResource).Namespace(k.namespace).Get(ctx, k.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
+		o.gone(k)
 		return 0, nil
 	}
 	if err != nil {
@@ -37,6 +38,7 @@ func (o *Operator) reconcileSweep(ctx context.Context, k key) (time.Duration, er
 		return 0, o.failSweep(ctx, k, string(u.GetUID()), fmt.Errorf("the resource cannot be read: %w", err))
 	}
 	stored := h.Status.ResultsAvailable != nil
+	o.seen(k, h.Status.Phase)
 	switch {
 	case h.Metadata.DeletionTimestamp != nil:
 		return 0, o.finalize(ctx, k, u)
@@ -244,7 +246,7 @@ func (o *Operator) storeSweep(ctx context.Context, k key, h *sweepHead, controll
 	}); err != nil {
 		return 0, err
 	}
-	o.shutdown(ctx, controller)
+	o.shutdown(ctx, controller, manifest.PortResults)
 	if available {
 		return 0, nil
 	}

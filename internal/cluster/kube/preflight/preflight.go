@@ -51,6 +51,9 @@ type Options struct {
 	// Quick runs the checks that aiperf kube profile makes: connectivity, permissions, the JobSet, the endpoint. Direct
 	// reports that no operator is needed, JobSet that a JobSet is.
 	Quick, Direct, JobSet bool
+	// Job runs the checks that the operator makes before a job. Room that is missing now is no failure then: the pods
+	// wait for it. NoResources reports that the pods ask for none.
+	Job, NoResources bool
 }
 
 // Results are all checks of a run.
@@ -87,29 +90,30 @@ func (x outcome) detail(details ...string) outcome {
 func Run(ctx context.Context, c *client.Client, o Options) *Results {
 	k := &checker{c, o}
 	type check struct {
-		name  string
-		run   func(context.Context) outcome
-		quick bool
+		name string
+		run  func(context.Context) outcome
+		// quick and job report whether it is among the checks of [Options].Quick and of Job.
+		quick, job bool
 	}
 	checks := []check{
-		{"Cluster Connectivity", k.connectivity, true},
-		{"Kubernetes Version", k.version, false},
-		{"Namespace", k.namespace, false},
-		{"RBAC Permissions", k.permissions, true},
-		{"AIPerf Operator", k.operator, false},
-		{"JobSet CRD", k.jobSet, o.JobSet},
-		{"JobSet Controller", k.jobSetController, false},
-		{"Resource Quotas", k.quotas, false},
-		{"Node Resources", k.nodes, false},
-		{"Secrets", k.secrets, false},
-		{"Image Pull", k.image, false},
-		{"Network Policies", k.policies, false},
-		{"DNS Resolution", k.dns, false},
-		{"Endpoint Connectivity", k.endpoint, o.Endpoint != ""},
+		{"Cluster Connectivity", k.connectivity, true, true},
+		{"Kubernetes Version", k.version, false, true},
+		{"Namespace", k.namespace, false, false},
+		{"RBAC Permissions", k.permissions, true, false},
+		{"AIPerf Operator", k.operator, false, false},
+		{"JobSet CRD", k.jobSet, o.JobSet, o.JobSet},
+		{"JobSet Controller", k.jobSetController, false, o.JobSet},
+		{"Resource Quotas", k.quotas, false, true},
+		{"Node Resources", k.nodes, false, true},
+		{"Secrets", k.secrets, false, true},
+		{"Image Pull", k.image, false, len(o.PullSecrets) > 0},
+		{"Network Policies", k.policies, false, true},
+		{"DNS Resolution", k.dns, false, true},
+		{"Endpoint Connectivity", k.endpoint, o.Endpoint != "", false},
 	}
 	r := &Results{Passed: true, Checks: []Check{}}
 	for i, x := range checks {
-		if o.Quick && !x.quick {
+		if o.Quick && !x.quick || o.Job && !x.job {
 			continue
 		}
 		start := time.Now()
@@ -287,6 +291,9 @@ func (k *checker) jobSetController(ctx context.Context) outcome {
 // demand is what the pods of a benchmark ask for: millicores and bytes.
 func (k *checker) demand() (cpu, memory, podCPU, podMemory int64) {
 	const mebibyte = 1 << 20
+	if k.o.NoResources {
+		return 0, 0, 0, 0
+	}
 	podCPU, podMemory = 3350, 6144*mebibyte
 	return 450 + podCPU*int64(k.o.Workers), 1792*mebibyte + podMemory*int64(k.o.Workers), podCPU, podMemory
 }
@@ -302,7 +309,7 @@ func (k *checker) quotas(ctx context.Context) outcome {
 		return found(Pass, "the namespace has no quotas")
 	}
 	cpu, memory, _, _ := k.demand()
-	var details, over []string
+	var details, over, never []string
 	for _, q := range list {
 		name := deployed.Text(q, "metadata", "name")
 		hard, _ := deployed.Value(q, "status", "hard").(client.Object)
@@ -317,9 +324,15 @@ func (k *checker) quotas(ctx context.Context) outcome {
 			if okLimit && ask > 0 && u+ask > l {
 				over = append(over, line)
 			}
+			if okLimit && ask > l {
+				never = append(never, line)
+			}
 		}
 	}
 	slices.Sort(details)
+	if k.o.Job && len(never) == 0 && len(over) > 0 {
+		return found(Warn, "a quota leaves no room for all pods now").detail(over...)
+	}
 	if len(over) > 0 {
 		return found(Fail, "the benchmark would exceed a quota").detail(over...).
 			hint("Ask for fewer workers, or have the quota raised")
@@ -353,6 +366,8 @@ func (k *checker) nodes(ctx context.Context) outcome {
 		return found(Skip, "this account may not read nodes")
 	case err != nil:
 		return found(Warn, "%v", err)
+	case len(list) == 0 && k.o.Job:
+		return found(Warn, "the cluster has no nodes: the pods wait for one")
 	case len(list) == 0:
 		return found(Fail, "the cluster has no nodes")
 	}
@@ -375,6 +390,9 @@ func (k *checker) nodes(ctx context.Context) outcome {
 		k.o.Workers, cpu, memory>>20)
 	have := fmt.Sprintf("%d of %d nodes may be used; together they have %d m CPU and %d MiB", usable, len(list), sumCPU,
 		sumMemory>>20)
+	if k.o.Job && (usable == 0 || sumCPU < cpu || sumMemory < memory || fits == 0) {
+		return found(Warn, "no nodes have room for all pods: they wait for some").detail(need, have)
+	}
 	switch {
 	case usable == 0:
 		return found(Fail, "no node may be used").detail(have).hint("Check --node-selector and --tolerations")

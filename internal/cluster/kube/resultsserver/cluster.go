@@ -293,6 +293,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, kind client.Kind
 	if err != nil {
 		return fault{http.StatusUnprocessableEntity, err.Error()}
 	}
+	s.defaults(o)
 	parsed, err := crd.Parse(o)
 	if err == nil {
 		err = parsed.Refuse()
@@ -315,6 +316,18 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, kind client.Kind
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
 	return json.NewEncoder(w).Encode(object{"namespace": made.GetNamespace(), "name": made.GetName(), "uid": made.GetUID()})
+}
+
+// defaults names the image of a manifest that names none.
+func (s *Server) defaults(manifest crd.Object) {
+	spec, _ := manifest["spec"].(crd.Object)
+	if spec == nil || spec["image"] != nil || s.o.Image == "" {
+		return
+	}
+	spec["image"] = s.o.Image
+	if spec["imagePullPolicy"] == nil && spec["image_pull_policy"] == nil && s.o.PullPolicy != "" {
+		spec["imagePullPolicy"] = s.o.PullPolicy
+	}
 }
 
 // manifestOf reads a manifest that is a mapping, or a text in JSON or YAML.

@@ -47,7 +47,9 @@ type Options struct {
 	Mutating bool
 	Token    string
 	TTLDays  int
-	Log      *slog.Logger
+	// Image and PullPolicy are those of submitted benchmarks that name none; "" is none.
+	Image, PullPolicy string
+	Log               *slog.Logger
 }
 
 // Server answers requests.
@@ -77,6 +79,7 @@ func (s *Server) Handler() http.Handler {
 	get("/healthz", func(w http.ResponseWriter, _ *http.Request) error {
 		return reply(w, object{"status": "ok"})
 	})
+	get("/{$}", s.page)
 	s.resultRoutes(get)
 	s.clusterRoutes(get, post)
 	s.analyticsRoutes(get)

@@ -275,3 +275,44 @@ func TestAWebSocketThatEndsNormally(t *testing.T) {
 		t.Errorf("closed with %v", err)
 	}
 }
+
+func TestThePageOfAllBenchmarks(t *testing.T) {
+	s := server(t, Options{ClusterName: "lab"}, job("<b>", "aiperf-j"))
+	reply, text := ask(t, s, "GET", "/", nil, "")
+	if reply.StatusCode != 200 || !strings.HasPrefix(reply.Header.Get("Content-Type"), "text/html") {
+		t.Fatalf("%d %s", reply.StatusCode, text)
+	}
+	for _, want := range []string{"lab", "ns/&lt;b&gt;", "Running", "10.50 requests/sec",
+		`href="/api/v1/results/ns/j/runs/` + epoch + `.zip"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(text, "geheim") {
+		t.Error("the page has a secret")
+	}
+	if reply, _ := ask(t, s, "GET", "/nothing", nil, ""); reply.StatusCode != 404 {
+		t.Errorf("/nothing answers %d", reply.StatusCode)
+	}
+	if reply, text := ask(t, server(t, Options{}), "GET", "/", nil, ""); reply.StatusCode != 200 ||
+		!strings.Contains(text, noCluster.text) {
+		t.Errorf("without a cluster: %d", reply.StatusCode)
+	}
+}
+
+func TestSubmittedBenchmarksGetTheDefaultImage(t *testing.T) {
+	s := &Server{Options{Image: "registry/aiperf:1", PullPolicy: "Always"}}
+	for _, x := range []struct{ given, image, policy string }{
+		{`{"benchmark": {}}`, "registry/aiperf:1", "Always"}, {`{"image": "own"}`, "own", ""},
+		{`{"imagePullPolicy": "Never"}`, "registry/aiperf:1", "Never"},
+	} {
+		var spec crd.Object
+		if err := json.Unmarshal([]byte(x.given), &spec); err != nil {
+			t.Fatal(err)
+		}
+		s.defaults(crd.Object{"spec": spec})
+		if policy, _ := spec["imagePullPolicy"].(string); spec["image"] != x.image || policy != x.policy {
+			t.Errorf("%s became %v", x.given, spec)
+		}
+	}
+}

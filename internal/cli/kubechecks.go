@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"aiperf/internal/cluster/kube/client"
+	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/cluster/kube/deployed"
+	"aiperf/internal/cluster/kube/manifest"
+	"aiperf/internal/cluster/kube/preflight"
+	"aiperf/internal/config/flags"
+)
+
+type kubePreflightOptions struct {
+	clusterFlags
+	preflight.Options
+	selector map[string]string
+	format   string
+}
+
+func (o *kubePreflightOptions) table() *flags.Table {
+	o.Workers, o.format = 1, "text"
+	return kubeTable("preflight", `Usage: aiperf kube preflight [options]
+
+Checks whether a cluster can run a benchmark: connectivity, version, permissions, operator, JobSet, quotas, nodes,
+secrets, image, network policies, DNS and the server under test.
+
+Options:
+`, `
+Exit codes: 0 no check failed; 1 one did.
+`, &o.clusterFlags,
+		flags.Value("image -i", "IMAGE", "the image that will be pulled", nonEmpty(&o.Image)),
+		flags.Value("image-pull-secret image-pull-secrets", "NAME,…", "secrets of the registry", flags.List(&o.PullSecrets)),
+		flags.Value("secret secrets", "NAME,…", "secrets that the benchmark needs", flags.List(&o.Secrets)),
+		flags.Value("endpoint-url -e", "URL", "the server under test", nonEmpty(&o.Endpoint)),
+		flags.Value("workers -w", "N", "pods of workers [default: 1]", within(&o.Workers, 1, 100_000)),
+		flags.Value("node-selector", "K=V", "labels of the nodes; repeated, or as JSON", pairs(&o.selector)),
+		flags.Value("tolerations", "JSON", "a toleration, or a list of them", objects(&o.Tolerations)),
+		flags.Choice("output -o", "FORMAT", "text or json", &o.format, "text", "json"))
+}
+
+// kubePreflight checks a cluster.
+func (a *app) kubePreflight(args []string) int {
+	var o kubePreflightOptions
+	if code, done := a.noWords(o.table(), args); done {
+		return code
+	}
+	c, namespace, err := o.connect()
+	if err != nil {
+		return a.fail(err)
+	}
+	o.Namespace, o.NodeSelector = namespace, o.selector
+	ctx, stop := untilInterrupted()
+	defer stop()
+	r := preflight.Run(ctx, c, o.Options)
+	if o.format == "json" {
+		data, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return a.fail(err)
+		}
+		fmt.Fprintln(a.terminal.out, string(data))
+	} else {
+		a.printChecks(r)
+	}
+	if !r.Passed {
+		return ExitFailure
+	}
+	return ExitOK
+}
+
+func (a *app) printChecks(r *preflight.Results) {
+	for _, x := range r.Checks {
+		fmt.Fprintf(a.terminal.out, "%-4s  %-22s %s\n", strings.ToUpper(string(x.Status)), x.Name, x.Message)
+		for _, d := range x.Details {
+			fmt.Fprintf(a.terminal.out, "        %s\n", d)
+		}
+		for _, h := range x.Hints {
+			fmt.Fprintf(a.terminal.out, "        → %s\n", h)
+		}
+	}
+}
+
+type kubeDebugOptions struct {
+	target
+	verbose, all bool
+}
+
+func (o *kubeDebugOptions) table() *flags.Table {
+	o.target = newTarget()
+	job := flags.Value("job-id -j", "JOB", "the benchmark or the sweep [default: all of the namespace]", nonEmpty(&o.job))
+	own := append([]flags.Flag{job,
+		either("verbose -v", "the last lines of the logs, too", &o.verbose),
+		either("all-namespaces -A", "all namespaces", &o.all)}, o.cellFlags("variation")...)
+	return kubeTable("debug", `Usage: aiperf kube debug [options]
+
+Shows what is wrong with the pods of benchmarks: their states, events, the nodes, and errors of their logs.
+
+Options:
+`, "", &o.clusterFlags, own...)
+}
+
+// kubeDebug shows what is wrong.
+func (a *app) kubeDebug(args []string) int {
+	var o kubeDebugOptions
+	if code, done := a.noWords(o.table(), args); done {
+		return code
+	}
+	ctx, stop := untilInterrupted()
+	defer stop()
+	var c *client.Client
+	var err error
+	namespace, selector := "", crd.LabelApp+"="+crd.AppName
+	if o.job != "" {
+		var b *deployed.Benchmark
+		if c, b, err = o.find(ctx, a); err != nil {
+			return a.fail(kubeError(err))
+		}
+		namespace = b.Namespace
+		if selector = manifest.Selector(b.Name); b.Kind == crd.SweepKind {
+			selector = crd.LabelSweep + "=" + b.Name
+		}
+		fmt.Fprintf(a.terminal.out, "%s is %s. %s\n\n", b.Name, b.Phase(), b.Reason())
+	} else if o.all {
+		c, err = client.Connect(o.options())
+	} else {
+		c, namespace, err = o.connect()
+	}
+	if err != nil {
+		return a.fail(kubeError(err))
+	}
+	d, err := deployed.Diagnose(ctx, c, namespace, selector, o.verbose)
+	if err != nil {
+		return a.fail(kubeError(err))
+	}
+	w := a.terminal.out
+	for _, table := range d.Tables() {
+		fmt.Fprintln(w, table.Title)
+		if len(table.Rows) < 2 {
+			fmt.Fprintln(w, "  "+table.Empty)
+		} else {
+			writeColumns(w, table.Rows, 0)
+		}
+		fmt.Fprintln(w)
+	}
+	return ExitOK
+}

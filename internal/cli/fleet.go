@@ -104,7 +104,7 @@ func (a *app) measureByFleet(ctx context.Context, cfg *config.Run, o run.Options
 	}
 	log := o.Log.Logger("fleet")
 	for i := range accounts {
-		for _, note := range accounts[i].Notes {
+		for _, note := range append(accounts[i].Differences, accounts[i].Notes...) {
 			log.Warn(fmt.Sprintf("The agent %s: %s", accounts[i].Name, strings.TrimSpace(note)))
 		}
 	}

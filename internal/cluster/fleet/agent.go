@@ -59,6 +59,12 @@ type GoneError struct{ What string }
 
 func (e *GoneError) Error() string { return e.What }
 
+// abandonedError reports that the coordinator goes on without the agent, but is there to take its records.
+type abandonedError struct{ GoneError }
+
+// Unwrap returns the [GoneError].
+func (e *abandonedError) Unwrap() error { return &e.GoneError }
+
 // agent is a process that makes shares of runs.
 type agent struct {
 	options AgentOptions
@@ -100,7 +106,9 @@ func Agent(ctx context.Context, o AgentOptions) error {
 			return err
 		}
 		a.dir = dir
-		defer os.Remove(dir) // journals that are needed stay
+	}
+	if o.Dir == "" || o.Local {
+		defer os.Remove(a.dir) // journals that are needed stay
 	}
 	return a.run(ctx)
 }
@@ -352,8 +360,7 @@ func (a *agent) obey(c *command) error {
 		a.settle(s, true)
 	case abandon:
 		a.mu.Lock()
-		a.leaveFor(&GoneError{"the coordinator counted this agent as lost (" + c.Reason + "): what it did since is not in " +
-			"the results"})
+		a.leaveFor(&abandonedError{GoneError{"the coordinator counted this agent as lost: " + c.Reason}})
 		a.mu.Unlock()
 	default:
 		return fmt.Errorf("there is no command %d", c.Kind)
@@ -389,7 +396,7 @@ func (a *agent) settle(s *share, confirmed bool) {
 	a.share, a.last = nil, s.report()
 	a.mu.Unlock()
 	s.close(confirmed && !a.options.KeepJournals)
-	a.options.Say(s.account())
+	a.options.Say(s.account(!confirmed))
 }
 
 // endShare ends the share that is under way, if there is one.
@@ -403,13 +410,14 @@ func (a *agent) endShare(why error) {
 	case <-s.over:
 	case <-time.After(endPatience):
 	}
-	if why == nil {
+	var abandoned *abandonedError
+	if why == nil || errors.As(why, &abandoned) {
 		a.report()
 		s.waitConfirmed(endPatience)
 	}
 	a.report()
 	_, _, unconfirmed := s.courier.counts()
-	a.settle(s, unconfirmed == 0 && why == nil)
+	a.settle(s, unconfirmed == 0 && (why == nil || abandoned != nil))
 }
 
 // endPatience bounds the end of a share.

@@ -72,15 +72,15 @@ func BenchmarkRows(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	batch := w.Take()
+	packed := w.Take()
 	c := newCounter(b)
-	f := &Fleet{}
+	f := &Fleet{changed: make(chan struct{})}
 	r := &running{fleet: f, sink: c}
 	m := &member{clock: offset{samples: make([]sample, 1), offsetNS: 5}}
 	n, used := 0, cpuTime()
 	for b.Loop() {
 		if n%rows == 0 {
-			if _, err := r.rows(m, batch); err != nil {
+			if err := r.take(m, &batch{data: packed}); err != nil {
 				b.Fatal(err)
 			}
 		}

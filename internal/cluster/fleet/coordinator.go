@@ -30,6 +30,8 @@ type Options struct {
 	Local bool
 	// LocalDir is the folder of the files of local agents that stay; empty for temporary ones.
 	LocalDir string
+	// Return is how long agents that were lost are waited for at the end of a run, to hear what they sent.
+	Return time.Duration
 	// URL is a NATS server; empty for one of the coordinator's own, which listens on Listen (HOST:PORT).
 	URL, Listen string
 	Security    Security
@@ -54,8 +56,10 @@ type Fleet struct {
 	server  *embedded
 	link    *nats.Conn
 	locals  locals
-	done    chan struct{}
-	loops   sync.WaitGroup
+	// localDir is the folder of the local agents.
+	localDir string
+	done     chan struct{}
+	loops    sync.WaitGroup
 
 	mu      sync.Mutex
 	members []*member
@@ -85,12 +89,21 @@ type member struct {
 	// Of the run under way: its share, and the last batch that came with all before it.
 	share   int
 	batches uint64
-	records int64
+	// rows came in these batches, records without those of requests that were cut off.
+	rows, records int64
+	// taking is held while a batch is taken.
+	taking sync.Mutex
+	// abandoning: it is being told that it is lost.
+	abandoning bool
+	// reported is when the last report came, journal what its journal says if it was read here.
+	reported time.Time
+	journal  *ledger
 }
 
 // Open starts the server, connects to it and starts the agents that are to run here.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	o.Name, o.Heartbeat = cmp.Or(o.Name, DefaultName), cmp.Or(o.Heartbeat, 5*time.Second)
+	o.Return = cmp.Or(o.Return, returnPatience)
 	f := &Fleet{options: o, id: NewToken(), prefix: subjects(o.Name), done: make(chan struct{}),
 		changed: make(chan struct{})}
 	if err := f.open(ctx); err != nil {
@@ -298,16 +311,30 @@ func (f *Fleet) takeReport(msg *nats.Msg) {
 	}
 	m.heard, m.silent = time.Now(), 0
 	if m.lost != nil {
-		if r.Run != "" && r.Ended == nil {
-			go f.tell(m, &command{Kind: abandon, Run: r.Run, Reason: m.lost.Error()})
+		if r.Run != "" && !m.abandoning {
+			m.abandoning = true
+			go f.abandon(m, r.Run)
 		}
-		return
+		if f.running == nil || r.Run != f.running.id || m.journal != nil {
+			return
+		}
 	}
-	m.report = r
+	m.report, m.reported = r, m.heard
 	if f.running != nil && r.Run == f.running.id {
 		f.running.report(m)
 	}
 	f.change()
+}
+
+// abandon has a member that was lost end its share, and hand over what it knows.
+func (f *Fleet) abandon(m *member, run string) {
+	f.mu.Lock()
+	c := &command{Kind: abandon, Run: run, Reason: m.lost.Error()}
+	f.mu.Unlock()
+	_ = f.tell(m, c)
+	f.mu.Lock()
+	m.abandoning = false
+	f.mu.Unlock()
 }
 
 // takeRows takes records of a member, and confirms them.
@@ -319,23 +346,21 @@ func (f *Fleet) takeRows(msg *nats.Msg) {
 	}
 	f.mu.Lock()
 	m, on := f.member(id), f.running
-	if m == nil || m.lost != nil || on == nil || on.id != run {
-		f.mu.Unlock()
+	if m == nil || on == nil || on.id != run || m.lost != nil && m.Local {
+		f.mu.Unlock() // the records of a local agent that is lost come out of its journal
 		return
 	}
 	m.heard, m.silent = time.Now(), 0
-	next := b.number == m.batches+1
 	f.mu.Unlock()
-	if next {
-		n, err := on.rows(m, b.data)
-		f.mu.Lock()
-		m.batches, m.records = b.number, m.records+n
-		f.change()
-		f.mu.Unlock()
+	if m.taking.Lock(); b.number == m.batches+1 {
+		err := on.take(m, &b)
+		m.taking.Unlock()
 		if err != nil {
 			f.lose(m, fmt.Errorf("its records are damaged: %w", err))
 			return
 		}
+	} else {
+		m.taking.Unlock()
 	}
 	// The batches of one member come one after the other: nobody else changes the number.
 	text, _ := codec.Append(nil, &confirmation{run, m.batches})
@@ -600,7 +625,7 @@ func (f *Fleet) Close() {
 		close(f.done)
 	}
 	f.loops.Wait()
-	f.locals.end()
+	f.locals.end(f.localDir)
 	if f.link != nil {
 		f.link.Close()
 	}

@@ -34,6 +34,9 @@ type AgentOptions struct {
 	CacheDir string
 	// KeepJournals leaves the journals of runs that ended in order.
 	KeepJournals bool
+	// Clock is that of the agent, Wall what the machine's clock says; nil for those of this process and its machine.
+	Clock *clock.Clock
+	Wall  func() time.Time
 	// Say prints a line for the user.
 	Say func(line string)
 	// Stop asks the agent to end: the first signal.
@@ -94,11 +97,14 @@ func Agent(ctx context.Context, o AgentOptions) error {
 	if err := CheckURL(o.Join); err != nil {
 		return fmt.Errorf("--join: %w", err)
 	}
-	a := &agent{options: o, prefix: subjects(o.Fleet), clock: clock.New(), left: make(chan struct{}),
+	a := &agent{options: o, prefix: subjects(o.Fleet), clock: cmp.Or(o.Clock, clock.New()), left: make(chan struct{}),
 		gone: make(chan error, 1)}
 	host, _ := os.Hostname()
 	a.hello = hello{ID: NewToken(), Name: cmp.Or(o.Name, fmt.Sprintf("%s:%d", host, os.Getpid())), Local: o.Local,
 		Version: o.Version, Protocol: protocol, Layout: layout, Cores: runtime.GOMAXPROCS(0)}
+	if a.step.wall = o.Wall; a.step.wall == nil {
+		a.step.wall = time.Now
+	}
 	a.step.begin(a.clock)
 	if a.dir = o.Dir; a.dir == "" {
 		dir, err := os.MkdirTemp("", "aiperf-agent-")
@@ -424,20 +430,23 @@ func (a *agent) endShare(why error) {
 const endPatience = 10 * time.Second
 
 // stepWatch notices that the wall clock was set.
-type stepWatch struct{ difference time.Duration }
+type stepWatch struct {
+	wall       func() time.Time
+	difference time.Duration
+}
 
 // stepFrom is the least step that is noticed.
 const stepFrom = 50 * time.Millisecond
 
-func apart(c *clock.Clock) time.Duration {
-	return time.Duration(time.Now().UnixNano() - c.WallNS(c.NowNS()))
+func (w *stepWatch) apart(c *clock.Clock) time.Duration {
+	return time.Duration(w.wall().UnixNano() - c.WallNS(c.NowNS()))
 }
 
-func (w *stepWatch) begin(c *clock.Clock) { w.difference = apart(c) }
+func (w *stepWatch) begin(c *clock.Clock) { w.difference = w.apart(c) }
 
 // look returns by how much the clock was set since the last look; 0 if it was not.
 func (w *stepWatch) look(c *clock.Clock) time.Duration {
-	now := apart(c)
+	now := w.apart(c)
 	by := now - w.difference
 	w.difference = now
 	if by.Abs() < stepFrom {

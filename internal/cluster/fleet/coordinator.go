@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/config/env"
 )
 
 // Options configure the coordinator's side.
@@ -43,8 +44,9 @@ type Options struct {
 	MinAlive float64
 	// RawStays leaves raw exchanges in files of the agents.
 	RawStays bool
-	// Clock is that of the runs.
-	Clock *clock.Clock
+	// Clock is that of the runs, Clocks how those of agents are compared with it; nil for the usual rules.
+	Clock  *clock.Clock
+	Clocks *env.WorkerClock
 }
 
 // Fleet is the coordinator's side of a fleet: the NATS server, unless it is another one's, and the members. It outlives
@@ -103,7 +105,7 @@ type member struct {
 // Open starts the server, connects to it and starts the agents that are to run here.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	o.Name, o.Heartbeat = cmp.Or(o.Name, DefaultName), cmp.Or(o.Heartbeat, 5*time.Second)
-	o.Return = cmp.Or(o.Return, returnPatience)
+	o.Return, o.Clocks = cmp.Or(o.Return, returnPatience), cmp.Or(o.Clocks, &clockRules)
 	f := &Fleet{options: o, id: NewToken(), prefix: subjects(o.Name), done: make(chan struct{}),
 		changed: make(chan struct{})}
 	if err := f.open(ctx); err != nil {
@@ -264,7 +266,7 @@ func (f *Fleet) admit(h *hello) (w welcome) {
 		f.options.Log.Warn(fmt.Sprintf("The agent %s is refused: %s", h.Name, w.Refusal))
 		return w
 	}
-	m := &member{hello: *h, number: len(f.members), heard: time.Now()}
+	m := &member{hello: *h, number: len(f.members), heard: time.Now(), clock: offset{rules: f.options.Clocks}}
 	f.members = append(f.members, m)
 	f.options.Log.Info(fmt.Sprintf("The agent %s has joined: %d of %d", h.Name, len(f.alive()), f.options.Agents))
 	f.change()
@@ -410,7 +412,8 @@ func (f *Fleet) look() {
 		last = time.Now()
 		var silent, unprobed []*member
 		for _, m := range f.alive() {
-			if !m.probed.IsZero() && time.Since(m.probed) > reprobeAfter {
+			again := f.options.Clocks.Remeasure
+			if !m.probed.IsZero() && again > 0 && time.Since(m.probed) > again {
 				m.probed, unprobed = last, append(unprobed, m)
 			}
 			switch {
@@ -554,9 +557,14 @@ func (f *Fleet) probe(m *member) error {
 	c := f.options.Clock
 	var list []sample
 	var last error
-	for range probesAtOnce {
+	rules := f.options.Clocks
+	f.mu.Lock()
+	before := len(m.clock.samples)
+	f.mu.Unlock()
+	least, until := min(rules.MinSamples, rules.Window)-before, time.Now().Add(rules.ProbeBudget)
+	for n := 0; (n < rules.Probes || len(list) < least) && time.Now().Before(until); n++ {
 		asked := c.NowNS()
-		reply, err := f.link.Request(f.prefix+orderSubject+m.ID, text, probeTimeout)
+		reply, err := f.link.Request(f.prefix+orderSubject+m.ID, text, rules.ProbeTimeout)
 		answered := c.NowNS()
 		var a answer
 		if err == nil {
@@ -566,10 +574,10 @@ func (f *Fleet) probe(m *member) error {
 			last = err
 			continue
 		}
-		s, ok := newSample(c.WallNS(asked), c.WallNS(answered), a.ClockNS)
+		s, ok := newSample(c.WallNS(asked), c.WallNS(answered), a.ClockNS, rules.SlowestAnswer)
 		if !ok {
 			last = fmt.Errorf("its answers take %s, which is too long to compare clocks: %s is the most",
-				time.Duration(s.rttNS).Round(time.Millisecond), slowestAnswer)
+				time.Duration(s.rttNS).Round(time.Millisecond), rules.SlowestAnswer)
 			continue
 		}
 		list = append(list, s)
@@ -581,9 +589,9 @@ func (f *Fleet) probe(m *member) error {
 	if !m.clock.known() {
 		return fmt.Errorf("the clock of the agent %s cannot be compared: %w", m.Name, last)
 	}
-	if off := time.Duration(m.clock.offsetNS); off.Abs() > largestOffset {
+	if off := time.Duration(m.clock.offsetNS); off.Abs() > rules.LargestOffset {
 		return fmt.Errorf("the clock of the agent %s is off by %s, which is more than %s: set it right", m.Name,
-			off.Round(time.Second), largestOffset)
+			off.Round(time.Second), rules.LargestOffset)
 	}
 	return nil
 }

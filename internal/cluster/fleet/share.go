@@ -137,7 +137,8 @@ func (s *share) fetch(ctx context.Context, cfg *config.Run) (*run.Content, error
 	if err != nil {
 		return nil, err
 	}
-	f := &fetcher{store: store, dir: cmp.Or(s.agent.options.CacheDir, cacheDir()), note: s.note}
+	f := &fetcher{store: store, dir: cmp.Or(s.agent.options.CacheDir, cacheDir()), memory: inMemory,
+		patience: fetchPatience, note: s.note}
 	c, err := f.content(ctx, s.work)
 	if err != nil {
 		return nil, err

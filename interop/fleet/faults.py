@@ -1,7 +1,7 @@
 """Runs fleets of separate processes through faults and checks that the totals add up.
 
-For each scenario: what the mock server logged, what the agents' own lines and journals say, and what the coordinator has
-in fleet.json. Usage: faults.py AIPERF DIR [SCENARIO...]
+For each scenario: what the mock server logged, what the agents' own lines and journals say, and what the coordinator
+has in fleet.json. Usage: faults.py AIPERF DIR [SCENARIO...]
 
 What adds up: sent = recorded + cut off + lost, and the server logged what was sent. Of an agent that is lost and does not
 come back the number is a lower bound, and the server logged no more than that and the most that may be unknown.

@@ -27,7 +27,7 @@ func TestAClockThatIsSetChangesNoTimes(t *testing.T) {
 	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	var step atomic.Int64
 	ahead := clock.NewAt(time.Now().Add(3 * time.Second).UnixNano())
-	x := assembleWith(t, 2, func(o *Options) { o.Heartbeat = 100 * time.Millisecond; o.MinAlive = 1 },
+	x := assembleWith(t, 2, func(o *Options) { o.Heartbeat = time.Minute },
 		func(i int, o *AgentOptions) {
 			if i == 1 {
 				o.Clock = ahead
@@ -179,9 +179,10 @@ var _ run.Stocker = emptied{}
 // claims of a NATS server's operator mode: an operator, an account with JetStream and a user in it.
 type claims struct {
 	operator *jwt.OperatorClaims
-	account  string
-	token    string
-	creds    []byte
+	// tokens are those of the accounts by their keys, system is the key of the server's own.
+	tokens map[string]string
+	system string
+	creds  []byte
 }
 
 func newClaims(t *testing.T) (c claims) {
@@ -207,8 +208,11 @@ func newClaims(t *testing.T) (c claims) {
 	check(err)
 	a := jwt.NewAccountClaims(accountKey)
 	a.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
-	c.account = accountKey
-	c.token, err = a.Encode(operator)
+	_, c.system = public(nkeys.CreateAccount())
+	c.tokens = map[string]string{}
+	c.tokens[accountKey], err = a.Encode(operator)
+	check(err)
+	c.tokens[c.system], err = jwt.NewAccountClaims(c.system).Encode(operator)
 	check(err)
 	signed, err := jwt.NewUserClaims(userKey).Encode(account)
 	check(err)
@@ -222,18 +226,20 @@ func newClaims(t *testing.T) (c claims) {
 func TestCredentialsForAServerOfOthers(t *testing.T) {
 	c := newClaims(t)
 	resolver := &server.MemAccResolver{}
-	if err := resolver.Store(c.account, c.token); err != nil {
-		t.Fatal(err)
+	for key, token := range c.tokens {
+		if err := resolver.Store(key, token); err != nil {
+			t.Fatal(err)
+		}
 	}
 	n, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
 		JetStream: true, StoreDir: t.TempDir(), TrustedOperators: []*jwt.OperatorClaims{c.operator},
-		AccountResolver: resolver, DisableJetStreamBanner: true})
+		AccountResolver: resolver, SystemAccount: c.system, DisableJetStreamBanner: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	go n.Start()
 	t.Cleanup(func() { n.Shutdown(); n.WaitForShutdown() })
-	if !n.ReadyForConnections(serverStart) {
+	if !n.ReadyForConnections(time.Minute) {
 		t.Fatal("the server is not ready")
 	}
 	path := filepath.Join(t.TempDir(), "user.creds")
@@ -252,7 +258,9 @@ func TestCredentialsForAServerOfOthers(t *testing.T) {
 	if err := os.WriteFile(stranger, newClaims(t).creds, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := x.join("stranger", func(o *AgentOptions) { o.Security, o.Wait = Security{CredentialsFile: stranger}, time.Millisecond })
+	a := x.join("stranger", func(o *AgentOptions) {
+		o.Security, o.Wait = Security{CredentialsFile: stranger}, time.Millisecond
+	})
 	<-a.done
 	if a.err == nil || !strings.Contains(a.err.Error(), "refuses the token, nkey or credentials") {
 		t.Errorf("an agent with the credentials of another operator ended with %v", a.err)

@@ -45,7 +45,7 @@ func stored(t *testing.T, n, bytes int) (*shelf, *work) {
 	var list dataset.Memory
 	for i := range n {
 		text := fmt.Sprintf("%d %s", i, strings.Repeat("x", bytes))
-		list = append(list, dataset.Conversation{ID: fmt.Sprint(i), Turns: []dataset.Turn{{Texts: []dataset.Media{{
+		list = append(list, dataset.Conversation{SessionID: fmt.Sprint(i), Turns: []dataset.Turn{{Texts: []dataset.Media{{
 			Contents: []string{text}}}}}})
 	}
 	name, err := publish(t.Context(), s, &run.Content{Data: &dataset.Dataset{Conversations: list,
@@ -67,8 +67,9 @@ func readBack(t *testing.T, c *run.Content, n int) {
 		t.Fatalf("%d of %d conversations came", c.Data.Len(), n)
 	}
 	for i, x := range c.Data.All() {
-		if x.Broken != nil || x.ID != fmt.Sprint(i) || !strings.HasPrefix(x.Turns[0].Texts[0].Contents[0], x.ID+" x") {
-			t.Fatalf("conversation %d is %q, %v", i, x.ID, x.Broken)
+		if x.Broken != nil || x.SessionID != fmt.Sprint(i) ||
+			!strings.HasPrefix(x.Turns[0].Texts[0].Contents[0], x.SessionID+" x") {
+			t.Fatalf("conversation %d is %q, %v", i, x.SessionID, x.Broken)
 		}
 	}
 }

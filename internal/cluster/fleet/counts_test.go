@@ -85,7 +85,7 @@ func behindCable(t *testing.T, n int, change func(*Options)) (*together, *cable)
 	t.Helper()
 	var c *cable
 	x := assembleWith(t, n, func(o *Options) {
-		o.Heartbeat = 100 * time.Millisecond
+		o.Heartbeat = time.Minute // the test says who is lost
 		change(o)
 	}, func(i int, o *AgentOptions) {
 		if i == 1 {
@@ -96,12 +96,12 @@ func behindCable(t *testing.T, n int, change func(*Options)) (*together, *cable)
 	return x, c
 }
 
-// lost waits until a member is lost.
-func (x *together) lost(t *testing.T, i int) {
-	t.Helper()
-	if err := x.await(t.Context(), func() bool { return x.members[i].lost != nil }); err != nil {
-		t.Error(err)
-	}
+// loseSecond counts the second member as lost.
+func (x *together) loseSecond() {
+	x.Fleet.mu.Lock()
+	m := x.members[1]
+	x.Fleet.mu.Unlock()
+	x.lose(m, errors.New("cut off"))
 }
 
 func total(accounts []Account) (sent, recorded, cut, gone int64) {
@@ -118,7 +118,7 @@ func TestALostAgentThatComesBackSaysWhatItSent(t *testing.T) {
 	go func() {
 		x.begun(t)
 		c.set(true)
-		x.lost(t, 1)
+		x.loseSecond()
 		c.set(false)
 	}()
 	out, accounts, err := x.execute(configOf(t, t.TempDir(), s.url, "--request-rate", "100", "--arrival-pattern",
@@ -149,6 +149,7 @@ func TestTheCountOfAnAgentThatStaysAwayIsALowerBound(t *testing.T) {
 	go func() {
 		x.begun(t)
 		c.set(true)
+		x.loseSecond()
 	}()
 	_, accounts, err := x.execute(configOf(t, t.TempDir(), s.url, "--request-rate", "100", "--arrival-pattern",
 		"constant", "--benchmark-duration", "2"), nil)
@@ -201,7 +202,8 @@ func TestAJournalThatSaysSomethingElseIsNamed(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	_, accounts, err := x.execute(configOf(t, t.TempDir(), s.url, "--concurrency", "4", "--benchmark-duration", "60"), stop)
+	_, accounts, err := x.execute(configOf(t, t.TempDir(), s.url, "--concurrency", "4", "--benchmark-duration", "60"),
+		stop)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,12 +308,14 @@ func TestTheMostThatALostAgentMayHaveSent(t *testing.T) {
 		silent      time.Duration
 		least, most int64
 	}{
-		"rate":           {load.Stats{State: load.Started, StartNS: started, TargetRate: 10}, 10 * time.Second, 100, 145},
-		"until a count":  {load.Stats{State: load.Started, StartNS: started, TargetRate: 10, RequestsSent: 95, ExpectedRequests: 100}, 10 * time.Second, 5, 5},
-		"for a duration": {load.Stats{State: load.Started, StartNS: started, TargetRate: 10, ExpectedDuration: 15 * time.Second}, 10 * time.Second, 50, 85},
-		"closed loop":    {load.Stats{State: load.Started, StartNS: started, RequestsSent: 100}, 10 * time.Second, 100, 145},
-		"long silence":   {load.Stats{State: load.Started, StartNS: started, TargetRate: 10}, time.Hour, 610, 720},
-		"not sending":    {load.Stats{State: load.SendingComplete, StartNS: started, TargetRate: 10}, 10 * time.Second, 0, 0},
+		"rate": {load.Stats{State: load.Started, StartNS: started, TargetRate: 10}, 10 * time.Second, 100, 145},
+		"until a count": {load.Stats{State: load.Started, StartNS: started, TargetRate: 10, RequestsSent: 95,
+			ExpectedRequests: 100}, 10 * time.Second, 5, 5},
+		"for a duration": {load.Stats{State: load.Started, StartNS: started, TargetRate: 10,
+			ExpectedDuration: 15 * time.Second}, 10 * time.Second, 50, 85},
+		"closed loop":  {load.Stats{State: load.Started, StartNS: started, RequestsSent: 100}, 10 * time.Second, 100, 145},
+		"long silence": {load.Stats{State: load.Started, StartNS: started, TargetRate: 10}, time.Hour, 610, 720},
+		"not sending":  {load.Stats{State: load.SendingComplete, StartNS: started, TargetRate: 10}, 10 * time.Second, 0, 0},
 	} {
 		m := &member{reported: time.Now().Add(-x.silent), report: report{Run: "run", Phases: []load.Stats{x.phase}}}
 		if _, n := r.beyond(m); n < x.least || n > x.most {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -83,8 +84,10 @@ func fast() mockserver.Options { return mockserver.Options{Fast: true} }
 func configOf(t testing.TB, dir, url string, args ...string) *config.Run {
 	t.Helper()
 	args = append([]string{"--model", "mock-model", "--url", url, "--ui", "none", "--artifact-dir", dir,
-		"--no-server-metrics", "--no-gpu-telemetry", "--tokenizer", "builtin", "--random-seed", "7", "--osl", "4", "--isl", "16"},
-		args...)
+		"--no-server-metrics", "--no-gpu-telemetry", "--random-seed", "7", "--osl", "4", "--isl", "16"}, args...)
+	if !slices.Contains(args, "--tokenizer") {
+		args = append(args, "--tokenizer", "builtin")
+	}
 	parsed, err := settings.Parse(args, func(string) (string, bool) { return "", false })
 	if err != nil {
 		t.Fatal(err)

@@ -173,8 +173,8 @@ func (j *journal) ledger() *ledger {
 	return &l
 }
 
-// readJournal reads a journal and calls take with each batch. A file that ends within a batch was being written when its
-// process died: what is whole is read, and the error is nil.
+// readJournal reads a journal and calls take with each batch. A file that ends within a batch was being written when
+// its process died: what is whole is read, and the error is nil.
 func readJournal(path string, take func(*batch) error) (l ledger, err error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -59,7 +59,7 @@ func Variables() []Variable { return variablesOf(&Values{}) }
 func variablesOf(e *Values) []Variable {
 	return slices.Concat(httpVariables(e), metricsVariables(e), telemetryVariables(e), datasetVariables(e),
 		uiVariables(e), runVariables(e), serviceVariables(e), laterVariables(e), developerVariables(e),
-		operatorVariables(e), internalVariables(), clusterVariables())
+		operatorVariables(e), internalVariables(), clusterVariables(), clockVariables(&e.Worker.Clock))
 }
 
 func vBool(name, def, help string) Variable {
@@ -355,29 +355,6 @@ func runVariables(e *Values) []Variable {
 		vFloat("SERVICE_HEARTBEAT_INTERVAL", "5", option.Between(0.1, 1000),
 			"Seconds between two reports of an agent at most; one that misses three of them is lost.").in(time.Second).
 			to(&e.Service.HeartbeatInterval),
-		vInt("WORKER_CLOCK_PROBE_COUNT", "5", option.Between(1, 1000),
-			"Probes of the clock of an agent at a time.").to(&e.Worker.Clock.Probes),
-		vFloat("WORKER_CLOCK_PROBE_TIMEOUT", "1", option.AboveUpTo(0, 100000), "Seconds for one probe of a clock.").in(time.Second).
-			to(&e.Worker.Clock.ProbeTimeout),
-		vFloat("WORKER_CLOCK_PROBE_BUDGET", "30", option.AboveUpTo(0, 100000), "Seconds for all probes of a clock at a time.").in(time.Second).
-			to(&e.Worker.Clock.ProbeBudget),
-		vFloat("WORKER_CLOCK_PROBE_MAX_RTT_SEC", "0.05", option.AboveUpTo(0, 100000), "Seconds that a probe of a clock may take to count.").
-			in(time.Second).to(&e.Worker.Clock.SlowestAnswer),
-		vInt("WORKER_CLOCK_OFFSET_MIN_SAMPLES", "5", option.Between(1, 1000),
-			"Probes that must count before an offset is believed; more are made until then.").to(&e.Worker.Clock.MinSamples),
-		vInt("WORKER_CLOCK_OFFSET_WINDOW_SIZE", "20", option.Between(1, 100000), "Probes of a clock that are kept.").
-			to(&e.Worker.Clock.Window),
-		vFloat("WORKER_CLOCK_OFFSET_MAX_ABS_SEC", "3600", option.AboveUpTo(0, 100000), "Seconds by which the clock of an agent may be off.").
-			in(time.Second).to(&e.Worker.Clock.LargestOffset),
-		vFloat("WORKER_CLOCK_OFFSET_OUTLIER_FACTOR", "4", option.Above(0),
-			"Median deviations from which a probe is left out.").to(&e.Worker.Clock.OutlierFactor),
-		vFloat("WORKER_CLOCK_OFFSET_OUTLIER_FLOOR_SEC", "0.001", option.AtLeast(0), "Seconds within which no probe is left out.").
-			in(time.Second).to(&e.Worker.Clock.OutlierFloor),
-		vInt("WORKER_CLOCK_OFFSET_RESET_AFTER_REJECTS", "10", option.AtLeast(1),
-			"Probes left out in a row after which those before them are forgotten.").to(&e.Worker.Clock.ResetAfter),
-		vFloat("WORKER_CLOCK_REMEASURE_INTERVAL", "300", option.AtLeast(0),
-			"Seconds between two comparisons of clocks in a phase; 0 compares them at its begin and end alone.").in(time.Second).
-			to(&e.Worker.Clock.Remeasure),
 		{Name: "NATS_TOKEN", Group: VarProduct, Help: "Token of the agents of a run (--nats-token-file, aiperf agent --token-file)."},
 	}
 }

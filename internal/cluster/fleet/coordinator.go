@@ -410,7 +410,8 @@ func (f *Fleet) look() {
 		f.mu.Lock()
 		stood := time.Since(last) > missed*f.options.Heartbeat // this process stood still itself
 		last = time.Now()
-		var silent, unprobed []*member
+		var unprobed []*member
+		silent := map[*member]time.Duration{}
 		for _, m := range f.alive() {
 			again := f.options.Clocks.Remeasure
 			if !m.probed.IsZero() && again > 0 && time.Since(m.probed) > again {
@@ -421,7 +422,7 @@ func (f *Fleet) look() {
 				m.heard, m.silent = last, 0
 			case time.Since(m.heard) > missed*f.options.Heartbeat:
 				if m.silent++; m.silent > confirming {
-					silent = append(silent, m)
+					silent[m] = time.Since(m.heard)
 				}
 			}
 		}
@@ -429,8 +430,8 @@ func (f *Fleet) look() {
 		if unprobed != nil {
 			f.loops.Go(func() { _ = f.compareClocks(unprobed) })
 		}
-		for _, m := range silent {
-			f.lose(m, fmt.Errorf("nothing was heard of it for %s", time.Since(m.heard).Round(time.Second)))
+		for m, since := range silent {
+			f.lose(m, fmt.Errorf("nothing was heard of it for %s", since.Round(time.Second)))
 		}
 	}
 }

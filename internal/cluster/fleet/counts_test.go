@@ -323,3 +323,12 @@ func TestTheMostThatALostAgentMayHaveSent(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkCountOfARequest reports what an agent's journal adds to each request.
+func BenchmarkCountOfARequest(b *testing.B) {
+	j := openJournal(filepath.Join(b.TempDir(), "journal"))
+	defer j.close(true)
+	for b.Loop() {
+		j.sent(0)
+	}
+}

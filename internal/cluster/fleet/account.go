@@ -117,6 +117,10 @@ func (r *running) readJournal(m *member) {
 	r.forward(m.share, phases)
 	f.options.Log.Warn(fmt.Sprintf("The journal of the agent %s was read: %d requests sent, %d recorded", m.Name,
 		l.allSent(), l.Records))
+	if r.work.RawStays { // beside the files that stay
+		os.Remove(path)
+		return
+	}
 	os.RemoveAll(shareDir(f.localDir, r.id, m.share))
 }
 
@@ -221,6 +225,9 @@ func (r *running) accountOf(m *member) Account {
 		return a
 	}
 	a.Lost = m.lost.Error()
+	if m.Local && r.work.RawStays {
+		a.Dir = shareDir(r.fleet.localDir, r.id, m.share)
+	}
 	switch {
 	case m.journal != nil:
 		a.Source = FromJournal

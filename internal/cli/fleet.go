@@ -40,7 +40,7 @@ func (a *app) openFleet(cfg *config.Run, log *runlog.Log) error {
 		Local: asked.Local, URL: asked.URL, Listen: asked.Listen, Security: security,
 		Show:      func(line string) { a.terminal.say(line) },
 		Heartbeat: cfg.Env.Service.HeartbeatInterval, MinAlive: cfg.Env.Worker.MinAliveFraction, RawStays: asked.RawStays,
-		Clock: clock.New(),
+		Clock: clock.New(), Clocks: &cfg.Env.Worker.Clock,
 	}
 	if asked.RawStays {
 		dir, err := filepath.Abs(filepath.Join(cfg.Artifacts.Dir, "agents"))
@@ -104,7 +104,7 @@ func (a *app) measureByFleet(ctx context.Context, cfg *config.Run, o run.Options
 	}
 	log := o.Log.Logger("fleet")
 	for i := range accounts {
-		for _, note := range accounts[i].Notes {
+		for _, note := range append(accounts[i].Differences, accounts[i].Notes...) {
 			log.Warn(fmt.Sprintf("The agent %s: %s", accounts[i].Name, strings.TrimSpace(note)))
 		}
 	}

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,7 +19,7 @@ import (
 )
 
 // counts are the numbers of shares of these tests.
-var counts = []int{1, 2, 5, 16}
+var counts = []int{1, 2, 3, 4, 5, 8, 16}
 
 // meetings are where the shares of a run wait for each other.
 type meetings struct {
@@ -222,11 +225,42 @@ func knownOf(name string, s scenario, phase int) known {
 	return sameNumbers
 }
 
+// exactness is a table of what shares send: a row for each mode, with the requests of one process, what is the same of
+// them, and how many differ for each number of shares.
+type exactness map[string][]string
+
+func (e exactness) add(name string, whole int, same known, differ map[int]int) {
+	row := []string{name, strconv.Itoa(whole), [...]string{"number", "requests", "requests, instants",
+		"requests, instants, cancellations"}[same]}
+	for _, of := range counts {
+		row = append(row, strconv.Itoa(differ[of]))
+	}
+	e[name] = row
+}
+
+func (e exactness) String() string {
+	text := "| Plan | Requests | The same | Differ at P ="
+	for i, of := range counts {
+		if i > 0 {
+			text += " |"
+		}
+		text += fmt.Sprint(" ", of)
+	}
+	text += " |\n|" + strings.Repeat("---|", 3+len(counts)) + "\n"
+	for _, name := range slices.Sorted(maps.Keys(e)) {
+		text += "| " + strings.Join(e[name], " | ") + " |\n"
+	}
+	return text
+}
+
 // TestSharesSendTheRequestsOfTheWhole: the requests of all shares are those of one process, and those of open loops are
-// intended for the same instants.
+// intended for the same instants. With -v it prints the table of exactness.
 func TestSharesSendTheRequestsOfTheWhole(t *testing.T) {
+	table := exactness{}
+	defer func() { t.Log("\n" + table.String()) }()
 	for name, s := range sharedModes() {
 		t.Run(name, func(t *testing.T) {
+			differ := map[int]int{}
 			for _, serve := range []func(Credit) answer{nil, within(3 * ms)} {
 				s.serve = serve
 				exact := func(phase int) known { return knownOf(name, s, phase) }
@@ -235,19 +269,23 @@ func TestSharesSendTheRequestsOfTheWhole(t *testing.T) {
 					all := s.runInShares(t, of)
 					got, want := requestsOf(all, exact), requestsOf([]played{whole}, exact)
 					same(t, fmt.Sprint(of, " shares: requests"), len(got), len(want))
+					differ[of] += max(len(got)-len(want), len(want)-len(got))
 					if s.tree != nil {
 						got, want = roots(got), roots(want)
 					}
 					if exact(0) == sameAmount {
 						continue
 					}
-					if more, less := without(got, want), without(want, got); len(more)+len(less) > 0 {
+					more, less := without(got, want), without(want, got)
+					differ[of] += len(more) + len(less)
+					if len(more)+len(less) > 0 {
 						t.Errorf("%d shares, answers after %v:\n got %v\nwant %v", of, serve != nil, more, less)
 					}
 					for i := range s.plan.Phases {
 						checkPhase(t, s.plan, i, all, whole.result.Phases[i])
 					}
 				}
+				table.add(name, len(whole.sent), exact(len(s.plan.Phases)-1), differ)
 			}
 		})
 	}

@@ -41,7 +41,8 @@ type Sink interface {
 	// during the call, what it points to stays.
 	Record(share int, r *record.Record)
 	// Lost reports that nothing more will come of a share. Its requests in flight count as cut off; the run goes on
-	// without it and is reported as incomplete.
+	// without it and is reported as incomplete. Records of what it sent before may still come, and the numbers of phases
+	// that it has completed.
 	Lost(share int, reason error)
 	// Abort ends the run with the results so far, for a reason that its outcome names.
 	Abort(reason error)

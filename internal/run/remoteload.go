@@ -396,12 +396,22 @@ func (r *remoteLoad) Phase(share int, s load.Stats) {
 	r.mu.Lock()
 	r.ensure(share)
 	known := r.shares[share]
-	if known.lost == nil && s.Index < len(known.phases) {
+	late := known.lost != nil && (r.closed || s.State < load.Complete)
+	if !late && s.Index < len(known.phases) {
 		known.phases[s.Index] = s
 		r.spoil(s.Index)
 	}
 	r.mu.Unlock()
 	r.wake()
+}
+
+// settled returns the numbers of the phases once the shares are closed: lost ones may have come back and said what they
+// sent after the load was over.
+func (r *remoteLoad) settled(phases []load.Stats) []load.Stats {
+	if r == nil {
+		return phases
+	}
+	return r.Snapshot()
 }
 
 // spoil has the numbers of a phase computed anew; the lock is held.

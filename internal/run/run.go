@@ -77,6 +77,9 @@ type Options struct {
 	// requests that were cut off come only where raw exchanges are exported (Raw.CutOff). A record of a Remote is valid
 	// during the call.
 	Records func(*record.Record)
+	// Sent is called before each request leaves, with its phase, from one goroutine at a time; nil for none. It is on the
+	// way of each request and must not wait.
+	Sent func(phase int)
 	// Phases takes the numbers of each phase, at each change of its state and some times a second meanwhile, from one
 	// goroutine at a time; nil for none. Their instants are nanoseconds since the Unix epoch. The last ones come before
 	// Execute returns.

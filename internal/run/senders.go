@@ -13,6 +13,8 @@ type senders struct {
 	// prepare makes the first request of a session, carryOut does what a credit asks and returns it.
 	prepare  func(session uint64)
 	carryOut func(sending)
+	// sent hears of each credit before it is carried out.
+	sent func(phase int)
 
 	mu sync.Mutex
 	// exchanges of each phase end when they are to be cut off; what is sent afterwards gets another context.
@@ -23,8 +25,12 @@ type senders struct {
 	all       sync.WaitGroup
 }
 
-func newSenders(prepare func(session uint64), carryOut func(sending)) *senders {
-	return &senders{prepare: prepare, carryOut: carryOut, exchanges: map[int]cutOff{}}
+// newSenders returns a pool; sent may be nil.
+func newSenders(prepare func(session uint64), carryOut func(sending), sent func(phase int)) *senders {
+	if sent == nil {
+		sent = func(int) {}
+	}
+	return &senders{prepare: prepare, carryOut: carryOut, sent: sent, exchanges: map[int]cutOff{}}
 }
 
 // cutOff is a context and what ends it.
@@ -76,6 +82,7 @@ func (s *senders) exchangesOf(phase int) context.Context {
 
 // Send implements load.Sender.
 func (s *senders) Send(c load.Credit) {
+	s.sent(c.Phase)
 	s.mu.Lock()
 	out := sending{credit: c, ctx: s.exchangesOf(c.Phase)}
 	if n := len(s.idle); n > 0 {
@@ -179,6 +186,7 @@ func (s *senders) SendAll(credits []load.Credit) {
 	var others []load.Credit
 	for _, c := range credits {
 		if place := g.places[c.Session]; place != nil {
+			s.sent(c.Phase)
 			place.credit = c
 		} else {
 			others = append(others, c)

@@ -49,7 +49,7 @@ func TestSimultaneousStartLetsTheFirstRequestsLeaveTogether(t *testing.T) {
 
 // A run that ends before its barrier opens leaves nobody behind it.
 func TestGatheredRequestsThatAreNotSentEnd(t *testing.T) {
-	d := &dispatcher{requests: newRequests(schedule{}, nil, nil), senders: newSenders(nil, nil)}
+	d := &dispatcher{requests: newRequests(schedule{}, nil, nil), senders: newSenders(nil, nil, nil)}
 	g := &gathered{gate: make(chan struct{}), places: map[uint64]*sending{}}
 	d.gathered = g
 	left := make(chan struct{})
@@ -66,7 +66,7 @@ func TestGatheredRequestsThatAreNotSentEnd(t *testing.T) {
 }
 
 func TestCuttingOnePhaseOffSparesTheOthers(t *testing.T) {
-	d := newSenders(nil, nil)
+	d := newSenders(nil, nil, nil)
 	d.mu.Lock()
 	first, second := d.exchangesOf(0), d.exchangesOf(1)
 	d.mu.Unlock()

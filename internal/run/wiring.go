@@ -161,7 +161,7 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 		workers: newWorkers(workers, e.options.Share),
 		health:  e.health, reach: e.reach, prompts: &e.prompts, hearsContent: plan.LimitsPrefill(phases),
 	}
-	e.dispatcher.senders = newSenders(e.dispatcher.prepareFirst, e.dispatcher.exchange)
+	e.dispatcher.senders = newSenders(e.dispatcher.prepareFirst, e.dispatcher.exchange, e.options.Sent)
 	engine := load.New(phases, source, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup,
 		CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout, Observe: e.phaseChanged, Gates: e.watches.gates(),

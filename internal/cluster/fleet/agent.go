@@ -34,6 +34,9 @@ type AgentOptions struct {
 	CacheDir string
 	// KeepJournals leaves the journals of runs that ended in order.
 	KeepJournals bool
+	// Clock is that of the agent, Wall what the machine's clock says; nil for those of this process and its machine.
+	Clock *clock.Clock
+	Wall  func() time.Time
 	// Say prints a line for the user.
 	Say func(line string)
 	// Stop asks the agent to end: the first signal.
@@ -58,6 +61,12 @@ func (e *RefusedError) Error() string { return "the coordinator refuses this age
 type GoneError struct{ What string }
 
 func (e *GoneError) Error() string { return e.What }
+
+// abandonedError reports that the coordinator goes on without the agent, but is there to take its records.
+type abandonedError struct{ GoneError }
+
+// Unwrap returns the [GoneError].
+func (e *abandonedError) Unwrap() error { return &e.GoneError }
 
 // agent is a process that makes shares of runs.
 type agent struct {
@@ -88,11 +97,14 @@ func Agent(ctx context.Context, o AgentOptions) error {
 	if err := CheckURL(o.Join); err != nil {
 		return fmt.Errorf("--join: %w", err)
 	}
-	a := &agent{options: o, prefix: subjects(o.Fleet), clock: clock.New(), left: make(chan struct{}),
+	a := &agent{options: o, prefix: subjects(o.Fleet), clock: cmp.Or(o.Clock, clock.New()), left: make(chan struct{}),
 		gone: make(chan error, 1)}
 	host, _ := os.Hostname()
 	a.hello = hello{ID: NewToken(), Name: cmp.Or(o.Name, fmt.Sprintf("%s:%d", host, os.Getpid())), Local: o.Local,
 		Version: o.Version, Protocol: protocol, Layout: layout, Cores: runtime.GOMAXPROCS(0)}
+	if a.step.wall = o.Wall; a.step.wall == nil {
+		a.step.wall = time.Now
+	}
 	a.step.begin(a.clock)
 	if a.dir = o.Dir; a.dir == "" {
 		dir, err := os.MkdirTemp("", "aiperf-agent-")
@@ -100,7 +112,9 @@ func Agent(ctx context.Context, o AgentOptions) error {
 			return err
 		}
 		a.dir = dir
-		defer os.Remove(dir) // journals that are needed stay
+	}
+	if o.Dir == "" || o.Local {
+		defer os.Remove(a.dir) // journals that are needed stay
 	}
 	return a.run(ctx)
 }
@@ -352,8 +366,7 @@ func (a *agent) obey(c *command) error {
 		a.settle(s, true)
 	case abandon:
 		a.mu.Lock()
-		a.leaveFor(&GoneError{"the coordinator counted this agent as lost (" + c.Reason + "): what it did since is not in " +
-			"the results"})
+		a.leaveFor(&abandonedError{GoneError{"the coordinator counted this agent as lost: " + c.Reason}})
 		a.mu.Unlock()
 	default:
 		return fmt.Errorf("there is no command %d", c.Kind)
@@ -389,7 +402,7 @@ func (a *agent) settle(s *share, confirmed bool) {
 	a.share, a.last = nil, s.report()
 	a.mu.Unlock()
 	s.close(confirmed && !a.options.KeepJournals)
-	a.options.Say(s.account())
+	a.options.Say(s.account(!confirmed))
 }
 
 // endShare ends the share that is under way, if there is one.
@@ -403,33 +416,37 @@ func (a *agent) endShare(why error) {
 	case <-s.over:
 	case <-time.After(endPatience):
 	}
-	if why == nil {
+	var abandoned *abandonedError
+	if why == nil || errors.As(why, &abandoned) {
 		a.report()
 		s.waitConfirmed(endPatience)
 	}
 	a.report()
 	_, _, unconfirmed := s.courier.counts()
-	a.settle(s, unconfirmed == 0 && why == nil)
+	a.settle(s, unconfirmed == 0 && (why == nil || abandoned != nil))
 }
 
 // endPatience bounds the end of a share.
 const endPatience = 10 * time.Second
 
 // stepWatch notices that the wall clock was set.
-type stepWatch struct{ difference time.Duration }
+type stepWatch struct {
+	wall       func() time.Time
+	difference time.Duration
+}
 
 // stepFrom is the least step that is noticed.
 const stepFrom = 50 * time.Millisecond
 
-func apart(c *clock.Clock) time.Duration {
-	return time.Duration(time.Now().UnixNano() - c.WallNS(c.NowNS()))
+func (w *stepWatch) apart(c *clock.Clock) time.Duration {
+	return time.Duration(w.wall().UnixNano() - c.WallNS(c.NowNS()))
 }
 
-func (w *stepWatch) begin(c *clock.Clock) { w.difference = apart(c) }
+func (w *stepWatch) begin(c *clock.Clock) { w.difference = w.apart(c) }
 
 // look returns by how much the clock was set since the last look; 0 if it was not.
 func (w *stepWatch) look(c *clock.Clock) time.Duration {
-	now := apart(c)
+	now := w.apart(c)
 	by := now - w.difference
 	w.difference = now
 	if by.Abs() < stepFrom {

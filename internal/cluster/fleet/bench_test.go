@@ -82,15 +82,15 @@ func rows(b *testing.B, kept int64) {
 			b.Fatal(err)
 		}
 	}
-	batch := w.Take()
+	packed := w.Take()
 	c := newCounter(b, kept)
-	f := &Fleet{}
+	f := &Fleet{changed: make(chan struct{})}
 	r := &running{fleet: f, sink: c}
 	m := &member{clock: offset{samples: make([]sample, 1), offsetNS: 5}}
 	n, used := 0, cpuTime()
 	for b.Loop() {
 		if n%rows == 0 {
-			if _, err := r.rows(m, batch); err != nil {
+			if err := r.take(m, &batch{data: packed}); err != nil {
 				b.Fatal(err)
 			}
 		}

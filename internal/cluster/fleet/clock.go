@@ -5,19 +5,18 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"aiperf/internal/config/env"
 )
 
-// The rules of clock comparison: so many probes at a time, and again after so long; slower answers say too little, and
-// a difference beyond the limit is a wrong clock.
+// clockRules are the rules of clock comparison where nothing else is asked for.
+var clockRules = env.WorkerClock{
+	Probes: 5, MinSamples: 5, ProbeTimeout: time.Second, ProbeBudget: 30 * time.Second,
+	SlowestAnswer: 50 * time.Millisecond, Window: 20, ResetAfter: 10, LargestOffset: time.Hour,
+	OutlierFloor: time.Millisecond, OutlierFactor: 4, Remeasure: 300 * time.Second,
+}
+
 const (
-	probesAtOnce   = 5
-	probesKept     = 20
-	probeTimeout   = time.Second
-	slowestAnswer  = 50 * time.Millisecond
-	largestOffset  = time.Hour
-	reprobeAfter   = 300 * time.Second
-	outlierFloor   = time.Millisecond
-	outlierMADs    = 4
 	leastDriftSpan = 30 * time.Second
 	// driftAllowance is how far two monotonic clocks part at most where their drift is not known yet, as a ratio.
 	driftAllowance = 50e-6
@@ -27,16 +26,20 @@ const (
 // question and answer.
 type sample struct{ atNS, offsetNS, rttNS int64 }
 
-// newSample returns what an answer says; false if it says too little.
-func newSample(askedNS, answeredNS, theirsNS int64) (sample, bool) {
+// newSample returns what an answer says; false if it took longer than the slowest that counts, and says too little.
+func newSample(askedNS, answeredNS, theirsNS int64, slowest time.Duration) (sample, bool) {
 	s := sample{atNS: askedNS + (answeredNS-askedNS)/2, rttNS: answeredNS - askedNS}
 	s.offsetNS = theirsNS - s.atNS
-	return s, s.rttNS >= 0 && s.rttNS <= int64(slowestAnswer)
+	return s, s.rttNS >= 0 && s.rttNS <= int64(slowest)
 }
 
 // offset converts instants between two clocks: the difference at an instant, and how it changes with time.
 type offset struct {
+	// rules are those of comparison; nil for the usual ones.
+	rules   *env.WorkerClock
 	samples []sample
+	// rejects are the newest samples that were left out in a row.
+	rejects int
 
 	atNS, offsetNS int64
 	drift          float64
@@ -54,11 +57,22 @@ type Offset struct {
 
 // add takes further samples into account. The fastest answers say most: their offset is off by half their time at most.
 func (o *offset) add(list ...sample) {
-	o.samples = append(o.samples, list...)
-	if extra := len(o.samples) - probesKept; extra > 0 {
-		o.samples = slices.Delete(o.samples, 0, extra)
+	rules := cmp.Or(o.rules, &clockRules)
+	var good []sample
+	for _, s := range list {
+		o.samples = append(o.samples, s)
+		if extra := len(o.samples) - rules.Window; extra > 0 {
+			o.samples = slices.Delete(o.samples, 0, extra)
+		}
+		good = withoutOutliers(o.samples, rules)
+		if o.rejects++; slices.Contains(good, s) {
+			o.rejects = 0
+		}
+		if o.rejects >= rules.ResetAfter { // the clock is another one now
+			o.samples, o.rejects = slices.Delete(o.samples, 0, max(0, len(o.samples)-o.rejects)), 0
+			good = withoutOutliers(o.samples, rules)
+		}
 	}
-	good := withoutOutliers(o.samples)
 	if len(good) == 0 {
 		return
 	}
@@ -68,7 +82,7 @@ func (o *offset) add(list ...sample) {
 }
 
 // withoutOutliers leaves out samples whose offset is far from the median.
-func withoutOutliers(list []sample) []sample {
+func withoutOutliers(list []sample, rules *env.WorkerClock) []sample {
 	if len(list) < 3 {
 		return list
 	}
@@ -81,7 +95,7 @@ func withoutOutliers(list []sample) []sample {
 	for i, n := range offsets {
 		deviations[i] = max(n-median, median-n)
 	}
-	limit := max(int64(outlierFloor), outlierMADs*medianOf(slices.Clone(deviations)))
+	limit := max(int64(rules.OutlierFloor), int64(rules.OutlierFactor*float64(medianOf(slices.Clone(deviations)))))
 	var good []sample
 	for i, s := range list {
 		if deviations[i] <= limit {
@@ -120,8 +134,11 @@ func driftOf(list []sample, fastestNS int64) float64 {
 	return to / tt
 }
 
-// known reports whether there was an answer.
-func (o *offset) known() bool { return len(o.samples) > 0 }
+// known reports whether there were enough answers.
+func (o *offset) known() bool {
+	rules := cmp.Or(o.rules, &clockRules)
+	return len(o.samples) >= min(rules.MinSamples, rules.Window)
+}
 
 // at returns the offset at an instant of the coordinator's clock.
 func (o *offset) at(ns int64) int64 {

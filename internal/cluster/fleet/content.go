@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"aiperf/internal/run"
 	"aiperf/internal/workload/dataset"
@@ -173,31 +174,63 @@ type fetcher struct {
 	store store
 	// dir is the folder of the cache; empty for none.
 	dir string
+	// memory is the length of all conversations up to which they are kept in memory, patience how long a block is asked
+	// for again that does not come whole.
+	memory   int
+	patience time.Duration
 	// note takes what went wrong with the cache, which does not matter otherwise.
 	note func(string)
 }
 
-func (f *fetcher) block(ctx context.Context, b block) ([]byte, error) {
-	path := filepath.Join(f.dir, b.Hash)
-	if f.dir != "" && b.Bytes >= cacheFrom {
+// block returns a block that is worth a file from a length on, and the path of that file; empty where there is none.
+func (f *fetcher) block(ctx context.Context, b block, from int) (data []byte, path string, err error) {
+	if f.dir != "" && b.Bytes >= from {
+		path = filepath.Join(f.dir, b.Hash)
 		if data, err := os.ReadFile(path); err == nil && hashOf(data) == b.Hash {
+			return data, path, nil
+		}
+	}
+	if data, err = f.fetch(ctx, b); err != nil || path == "" {
+		return data, "", err
+	}
+	if err := f.keep(path, data); err != nil {
+		f.note(fmt.Sprintf("the data set cannot be cached: %v", err))
+		f.dir = ""
+		return data, "", nil
+	}
+	return data, path, nil
+}
+
+const (
+	// A block is fetched within fetchTimeout, or again after fetchAgain, for fetchPatience.
+	fetchTimeout  = 20 * time.Second
+	fetchAgain    = 200 * time.Millisecond
+	fetchPatience = time.Minute
+)
+
+// fetch gets a block from the store, again and again until it comes whole: the connection may be down for a while.
+func (f *fetcher) fetch(ctx context.Context, b block) ([]byte, error) {
+	for until := time.Now().Add(f.patience); ; {
+		try, cancel := context.WithTimeout(ctx, fetchTimeout)
+		data, err := f.store.get(try, b.Hash)
+		cancel()
+		switch {
+		case err != nil:
+			err = fmt.Errorf("a part of the data set could not be fetched: %w", err)
+		case hashOf(data) != b.Hash:
+			err = fmt.Errorf("a part of the data set is damaged: its hash is not %s", b.Hash)
+		default:
 			return data, nil
 		}
-	}
-	data, err := f.store.get(ctx, b.Hash)
-	if err != nil {
-		return nil, fmt.Errorf("a part of the data set could not be fetched: %w", err)
-	}
-	if hashOf(data) != b.Hash {
-		return nil, fmt.Errorf("a part of the data set is damaged: its hash is not %s", b.Hash)
-	}
-	if f.dir != "" && b.Bytes >= cacheFrom {
-		if err := f.keep(path, data); err != nil {
-			f.note(fmt.Sprintf("the data set cannot be cached: %v", err))
-			f.dir = ""
+		if time.Now().After(until) {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(fetchAgain):
 		}
 	}
-	return data, nil
 }
 
 func (f *fetcher) keep(path string, data []byte) error {
@@ -220,7 +253,7 @@ func (f *fetcher) keep(path string, data []byte) error {
 
 // content fetches what a share needs to make its requests.
 func (f *fetcher) content(ctx context.Context, w *work) (*run.Content, error) {
-	data, err := f.block(ctx, block{Hash: w.Content})
+	data, _, err := f.block(ctx, block{Hash: w.Content}, cacheFrom)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +269,7 @@ func (f *fetcher) content(ctx context.Context, w *work) (*run.Content, error) {
 	for _, v := range m.Tokenizers {
 		var file bytes.Buffer
 		for _, b := range v.Blocks {
-			data, err := f.block(ctx, b)
+			data, _, err := f.block(ctx, b, cacheFrom)
 			if err != nil {
 				return nil, err
 			}
@@ -261,7 +294,7 @@ func (m *manifest) classes(w *work) []int {
 }
 
 func (f *fetcher) conversations(ctx context.Context, m *manifest, w *work) (dataset.Conversations, error) {
-	p := &part{manifest: m, places: make([]place, m.Len)}
+	p := &part{manifest: m, places: make([]place, m.Len), memory: make([]*dataset.Conversation, m.Len)}
 	total := 0
 	classes := m.classes(w)
 	for _, class := range classes {
@@ -269,17 +302,20 @@ func (f *fetcher) conversations(ctx context.Context, m *manifest, w *work) (data
 			total += b.Bytes
 		}
 	}
-	p.decoded = total <= inMemory || f.dir == ""
-	if p.decoded {
-		p.memory = make([]*dataset.Conversation, m.Len)
+	onDisk, from := total > f.memory, cacheFrom
+	if onDisk {
+		from = 0
 	}
 	for _, class := range classes {
 		for _, b := range m.Classes[class] {
-			data, err := f.block(ctx, b)
+			data, path, err := f.block(ctx, b, from)
 			if err != nil {
 				return nil, err
 			}
-			if err := p.take(data, filepath.Join(f.dir, b.Hash)); err != nil {
+			if !onDisk {
+				path = ""
+			}
+			if err := p.take(data, path); err != nil {
 				return nil, fmt.Errorf("a part of the data set is damaged: %w", err)
 			}
 		}
@@ -294,16 +330,16 @@ var errElsewhere = errors.New("the conversation belongs to another share of the 
 // it knows the numbers.
 type part struct {
 	*manifest
-	decoded bool
-	memory  []*dataset.Conversation
-	files   []string
-	places  []place
+	// memory has the conversations that are not in files.
+	memory []*dataset.Conversation
+	files  []string
+	places []place
 }
 
 // place is where a conversation stands in a file; a length of 0 is nowhere.
 type place struct{ file, at, length int }
 
-// take takes the conversations of a block.
+// take takes the conversations of a block, which is a file, or is kept in memory if the path is empty.
 func (p *part) take(data []byte, path string) error {
 	file, at := len(p.files), 0
 	p.files = append(p.files, path)
@@ -321,7 +357,7 @@ func (p *part) take(data []byte, path string) error {
 			return fmt.Errorf("there is no conversation %d", number)
 		}
 		p.places[number] = place{file, at, int(n)}
-		if p.decoded {
+		if path == "" {
 			p.memory[number] = c
 		}
 		at += int(n)
@@ -352,7 +388,7 @@ func (p *part) At(i int) *dataset.Conversation {
 	switch {
 	case where.length == 0:
 		return &dataset.Conversation{Broken: errElsewhere, Turns: make([]dataset.Turn, p.manifest.TurnsOf[i])}
-	case p.decoded:
+	case p.memory[i] != nil:
 		return p.memory[i]
 	}
 	c, err := p.read(where)

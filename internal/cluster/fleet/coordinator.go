@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/config/env"
 )
 
 // Options configure the coordinator's side.
@@ -30,6 +31,8 @@ type Options struct {
 	Local bool
 	// LocalDir is the folder of the files of local agents that stay; empty for temporary ones.
 	LocalDir string
+	// Return is how long agents that were lost are waited for at the end of a run, to hear what they sent.
+	Return time.Duration
 	// URL is a NATS server; empty for one of the coordinator's own, which listens on Listen (HOST:PORT).
 	URL, Listen string
 	Security    Security
@@ -41,8 +44,9 @@ type Options struct {
 	MinAlive float64
 	// RawStays leaves raw exchanges in files of the agents.
 	RawStays bool
-	// Clock is that of the runs.
-	Clock *clock.Clock
+	// Clock is that of the runs, Clocks how those of agents are compared with it; nil for the usual rules.
+	Clock  *clock.Clock
+	Clocks *env.WorkerClock
 }
 
 // Fleet is the coordinator's side of a fleet: the NATS server, unless it is another one's, and the members. It outlives
@@ -54,8 +58,10 @@ type Fleet struct {
 	server  *embedded
 	link    *nats.Conn
 	locals  locals
-	done    chan struct{}
-	loops   sync.WaitGroup
+	// localDir is the folder of the local agents.
+	localDir string
+	done     chan struct{}
+	loops    sync.WaitGroup
 
 	mu      sync.Mutex
 	members []*member
@@ -85,12 +91,21 @@ type member struct {
 	// Of the run under way: its share, and the last batch that came with all before it.
 	share   int
 	batches uint64
-	records int64
+	// rows came in these batches, records without those of requests that were cut off.
+	rows, records int64
+	// taking is held while a batch is taken.
+	taking sync.Mutex
+	// abandoning: it is being told that it is lost.
+	abandoning bool
+	// reported is when the last report came, journal what its journal says if it was read here.
+	reported time.Time
+	journal  *ledger
 }
 
 // Open starts the server, connects to it and starts the agents that are to run here.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	o.Name, o.Heartbeat = cmp.Or(o.Name, DefaultName), cmp.Or(o.Heartbeat, 5*time.Second)
+	o.Return, o.Clocks = cmp.Or(o.Return, returnPatience), cmp.Or(o.Clocks, &clockRules)
 	f := &Fleet{options: o, id: NewToken(), prefix: subjects(o.Name), done: make(chan struct{}),
 		changed: make(chan struct{})}
 	if err := f.open(ctx); err != nil {
@@ -251,7 +266,7 @@ func (f *Fleet) admit(h *hello) (w welcome) {
 		f.options.Log.Warn(fmt.Sprintf("The agent %s is refused: %s", h.Name, w.Refusal))
 		return w
 	}
-	m := &member{hello: *h, number: len(f.members), heard: time.Now()}
+	m := &member{hello: *h, number: len(f.members), heard: time.Now(), clock: offset{rules: f.options.Clocks}}
 	f.members = append(f.members, m)
 	f.options.Log.Info(fmt.Sprintf("The agent %s has joined: %d of %d", h.Name, len(f.alive()), f.options.Agents))
 	f.change()
@@ -298,16 +313,30 @@ func (f *Fleet) takeReport(msg *nats.Msg) {
 	}
 	m.heard, m.silent = time.Now(), 0
 	if m.lost != nil {
-		if r.Run != "" && r.Ended == nil {
-			go f.tell(m, &command{Kind: abandon, Run: r.Run, Reason: m.lost.Error()})
+		if r.Run != "" && !m.abandoning {
+			m.abandoning = true
+			go f.abandon(m, r.Run)
 		}
-		return
+		if f.running == nil || r.Run != f.running.id || m.journal != nil {
+			return
+		}
 	}
-	m.report = r
+	m.report, m.reported = r, m.heard
 	if f.running != nil && r.Run == f.running.id {
 		f.running.report(m)
 	}
 	f.change()
+}
+
+// abandon has a member that was lost end its share, and hand over what it knows.
+func (f *Fleet) abandon(m *member, run string) {
+	f.mu.Lock()
+	c := &command{Kind: abandon, Run: run, Reason: m.lost.Error()}
+	f.mu.Unlock()
+	_ = f.tell(m, c)
+	f.mu.Lock()
+	m.abandoning = false
+	f.mu.Unlock()
 }
 
 // takeRows takes records of a member, and confirms them.
@@ -319,23 +348,21 @@ func (f *Fleet) takeRows(msg *nats.Msg) {
 	}
 	f.mu.Lock()
 	m, on := f.member(id), f.running
-	if m == nil || m.lost != nil || on == nil || on.id != run {
-		f.mu.Unlock()
+	if m == nil || on == nil || on.id != run || m.lost != nil && m.Local {
+		f.mu.Unlock() // the records of a local agent that is lost come out of its journal
 		return
 	}
 	m.heard, m.silent = time.Now(), 0
-	next := b.number == m.batches+1
 	f.mu.Unlock()
-	if next {
-		n, err := on.rows(m, b.data)
-		f.mu.Lock()
-		m.batches, m.records = b.number, m.records+n
-		f.change()
-		f.mu.Unlock()
+	if m.taking.Lock(); b.number == m.batches+1 {
+		err := on.take(m, &b)
+		m.taking.Unlock()
 		if err != nil {
 			f.lose(m, fmt.Errorf("its records are damaged: %w", err))
 			return
 		}
+	} else {
+		m.taking.Unlock()
 	}
 	// The batches of one member come one after the other: nobody else changes the number.
 	text, _ := codec.Append(nil, &confirmation{run, m.batches})
@@ -383,9 +410,11 @@ func (f *Fleet) look() {
 		f.mu.Lock()
 		stood := time.Since(last) > missed*f.options.Heartbeat // this process stood still itself
 		last = time.Now()
-		var silent, unprobed []*member
+		var unprobed []*member
+		silent := map[*member]time.Duration{}
 		for _, m := range f.alive() {
-			if !m.probed.IsZero() && time.Since(m.probed) > reprobeAfter {
+			again := f.options.Clocks.Remeasure
+			if !m.probed.IsZero() && again > 0 && time.Since(m.probed) > again {
 				m.probed, unprobed = last, append(unprobed, m)
 			}
 			switch {
@@ -393,7 +422,7 @@ func (f *Fleet) look() {
 				m.heard, m.silent = last, 0
 			case time.Since(m.heard) > missed*f.options.Heartbeat:
 				if m.silent++; m.silent > confirming {
-					silent = append(silent, m)
+					silent[m] = time.Since(m.heard)
 				}
 			}
 		}
@@ -401,8 +430,8 @@ func (f *Fleet) look() {
 		if unprobed != nil {
 			f.loops.Go(func() { _ = f.compareClocks(unprobed) })
 		}
-		for _, m := range silent {
-			f.lose(m, fmt.Errorf("nothing was heard of it for %s", time.Since(m.heard).Round(time.Second)))
+		for m, since := range silent {
+			f.lose(m, fmt.Errorf("nothing was heard of it for %s", since.Round(time.Second)))
 		}
 	}
 }
@@ -529,9 +558,14 @@ func (f *Fleet) probe(m *member) error {
 	c := f.options.Clock
 	var list []sample
 	var last error
-	for range probesAtOnce {
+	rules := f.options.Clocks
+	f.mu.Lock()
+	before := len(m.clock.samples)
+	f.mu.Unlock()
+	least, until := min(rules.MinSamples, rules.Window)-before, time.Now().Add(rules.ProbeBudget)
+	for n := 0; (n < rules.Probes || len(list) < least) && time.Now().Before(until); n++ {
 		asked := c.NowNS()
-		reply, err := f.link.Request(f.prefix+orderSubject+m.ID, text, probeTimeout)
+		reply, err := f.link.Request(f.prefix+orderSubject+m.ID, text, rules.ProbeTimeout)
 		answered := c.NowNS()
 		var a answer
 		if err == nil {
@@ -541,10 +575,10 @@ func (f *Fleet) probe(m *member) error {
 			last = err
 			continue
 		}
-		s, ok := newSample(c.WallNS(asked), c.WallNS(answered), a.ClockNS)
+		s, ok := newSample(c.WallNS(asked), c.WallNS(answered), a.ClockNS, rules.SlowestAnswer)
 		if !ok {
 			last = fmt.Errorf("its answers take %s, which is too long to compare clocks: %s is the most",
-				time.Duration(s.rttNS).Round(time.Millisecond), slowestAnswer)
+				time.Duration(s.rttNS).Round(time.Millisecond), rules.SlowestAnswer)
 			continue
 		}
 		list = append(list, s)
@@ -556,9 +590,9 @@ func (f *Fleet) probe(m *member) error {
 	if !m.clock.known() {
 		return fmt.Errorf("the clock of the agent %s cannot be compared: %w", m.Name, last)
 	}
-	if off := time.Duration(m.clock.offsetNS); off.Abs() > largestOffset {
+	if off := time.Duration(m.clock.offsetNS); off.Abs() > rules.LargestOffset {
 		return fmt.Errorf("the clock of the agent %s is off by %s, which is more than %s: set it right", m.Name,
-			off.Round(time.Second), largestOffset)
+			off.Round(time.Second), rules.LargestOffset)
 	}
 	return nil
 }
@@ -600,7 +634,7 @@ func (f *Fleet) Close() {
 		close(f.done)
 	}
 	f.loops.Wait()
-	f.locals.end()
+	f.locals.end(f.localDir)
 	if f.link != nil {
 		f.link.Close()
 	}

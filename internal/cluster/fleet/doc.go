@@ -8,6 +8,9 @@
 // is answered, and doing it twice changes nothing. Records travel in numbered batches, which the agent keeps until the
 // coordinator has confirmed them.
 //
-// The invariants: single requests are never exchanged, durations never cross clocks, and what a member sent is either
-// recorded or counted as lost under the member's name.
+// Each agent keeps a journal: the number of requests that it has sent, and all records. What a lost agent did is read
+// there if it ran on this machine, and reported by the agent if it comes back.
+//
+// The invariants: single requests are never exchanged, durations never cross clocks, and what a member sent is recorded,
+// cut off, or counted as lost under the member's name; where the count is not known, it is named a lower bound.
 package fleet

@@ -31,7 +31,7 @@ func (x *together) begun(t *testing.T) {
 
 func TestWorkerLossIsCountedUnderItsName(t *testing.T) {
 	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
-	x := assemble(t, 3, func(o *Options) { o.Heartbeat = 100 * time.Millisecond })
+	x := assemble(t, 3, nil)
 	go func() {
 		x.begun(t)
 		x.Fleet.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -83,8 +84,10 @@ func fast() mockserver.Options { return mockserver.Options{Fast: true} }
 func configOf(t testing.TB, dir, url string, args ...string) *config.Run {
 	t.Helper()
 	args = append([]string{"--model", "mock-model", "--url", url, "--ui", "none", "--artifact-dir", dir,
-		"--no-server-metrics", "--no-gpu-telemetry", "--tokenizer", "builtin", "--random-seed", "7", "--osl", "4", "--isl", "16"},
-		args...)
+		"--no-server-metrics", "--no-gpu-telemetry", "--random-seed", "7", "--osl", "4", "--isl", "16"}, args...)
+	if !slices.Contains(args, "--tokenizer") {
+		args = append(args, "--tokenizer", "builtin")
+	}
 	parsed, err := settings.Parse(args, func(string) (string, bool) { return "", false })
 	if err != nil {
 		t.Fatal(err)
@@ -117,6 +120,7 @@ func (l *lines) String() string {
 // testAgent is an agent in this process.
 type testAgent struct {
 	name string
+	dir  string
 	stop chan struct{}
 	end  context.CancelFunc
 	done chan struct{}
@@ -135,6 +139,12 @@ type together struct {
 // assemble opens a fleet and starts its agents.
 func assemble(t testing.TB, n int, change func(*Options)) *together {
 	t.Helper()
+	return assembleWith(t, n, change, nil)
+}
+
+// assembleWith changes the options of each agent as well.
+func assembleWith(t testing.TB, n int, change func(*Options), agent func(i int, o *AgentOptions)) *together {
+	t.Helper()
 	x := &together{t: t}
 	o := Options{Version: "test", Agents: n, Wait: time.Minute, Listen: "127.0.0.1:0", Clock: clock.New(),
 		Security: Security{Token: NewToken()}, Show: func(string) {}, Log: slog.New(slog.NewTextHandler(&x.log, nil))}
@@ -148,7 +158,11 @@ func assemble(t testing.TB, n int, change func(*Options)) *together {
 	x.Fleet = f
 	t.Cleanup(x.end)
 	for i := range n {
-		x.join(fmt.Sprintf("a%d", i), nil)
+		x.join(fmt.Sprintf("a%d", i), func(o *AgentOptions) {
+			if agent != nil {
+				agent(i, o)
+			}
+		})
 		if err := f.await(t.Context(), func() bool { return len(f.members) == i+1 }); err != nil {
 			t.Fatal(err)
 		}
@@ -158,10 +172,10 @@ func assemble(t testing.TB, n int, change func(*Options)) *together {
 
 // join starts an agent.
 func (x *together) join(name string, change func(*AgentOptions)) *testAgent {
-	a := &testAgent{name: name, stop: make(chan struct{}), done: make(chan struct{})}
+	a := &testAgent{name: name, dir: x.t.TempDir(), stop: make(chan struct{}), done: make(chan struct{})}
 	var ctx context.Context
 	ctx, a.end = context.WithCancel(context.Background())
-	o := AgentOptions{Version: "test", Join: x.Address(), Security: x.options.Security, Name: name, Dir: x.t.TempDir(),
+	o := AgentOptions{Version: "test", Join: x.Address(), Security: x.options.Security, Name: name, Dir: a.dir,
 		CacheDir: filepath.Join(x.t.TempDir(), "cache"), Stop: a.stop, Wait: time.Minute,
 		Say: func(line string) { fmt.Fprintln(&a.said, line) },
 		Log: func([]string) *runlog.Log { return runlog.New(runlog.Options{}) }}
@@ -195,13 +209,18 @@ func (x *together) end() {
 
 // execute makes a run with the fleet.
 func (x *together) execute(cfg *config.Run, stop <-chan struct{}) (*run.Outcome, []Account, error) {
+	r := x.Remote()
+	out, err := x.executeWith(cfg, stop, r)
+	return out, r.Accounts(), err
+}
+
+// executeWith makes a run with the fleet, through something that stands before it.
+func (x *together) executeWith(cfg *config.Run, stop <-chan struct{}, r run.Remote) (*run.Outcome, error) {
 	x.t.Helper()
 	log := runlog.New(runlog.Options{Console: &x.log})
 	defer log.Close()
-	r := x.Remote()
-	out, err := run.Execute(context.Background(), cfg, run.Options{Version: "test", Log: log, Stop: stop,
+	return run.Execute(context.Background(), cfg, run.Options{Version: "test", Log: log, Stop: stop,
 		LogInterval: new(time.Duration), Remote: r, Clock: x.Clock()})
-	return out, r.Accounts(), err
 }
 
 func TestAgentsMakeARunTogether(t *testing.T) {

@@ -18,16 +18,33 @@ type locals struct {
 	all  sync.WaitGroup
 }
 
+// localName is the name of a local agent.
+func localName(i int) string { return fmt.Sprintf("agent-%d", i+1) }
+
+// endLocal kills a local agent that is lost.
+func (f *Fleet) endLocal(name string) {
+	for i, p := range f.locals.list {
+		if localName(i) == name {
+			_ = p.Stop(0)
+		}
+	}
+}
+
 // startLocals starts the agents that run on this machine.
 func (f *Fleet) startLocals() error {
-	for i := range f.options.Agents {
-		name := fmt.Sprintf("agent-%d", i+1)
-		args := []string{"agent", "--join", f.Address(), "--name", name, "--fleet-name", f.options.Name, "--local"}
-		if f.options.LocalDir != "" {
-			args = append(args, "--dir", f.options.LocalDir)
+	if f.localDir = f.options.LocalDir; f.localDir == "" {
+		dir, err := os.MkdirTemp("", "aiperf-agents-")
+		if err != nil {
+			return err
 		}
-		env := append(os.Environ(), TokenVariable+"="+f.options.Security.Token,
-			"GOMAXPROCS="+strconv.Itoa(cores(f.options.Agents)))
+		f.localDir = dir
+	}
+	env := append(os.Environ(), TokenVariable+"="+f.options.Security.Token,
+		"GOMAXPROCS="+strconv.Itoa(cores(f.options.Agents)))
+	for i := range f.options.Agents {
+		name := localName(i)
+		args := []string{"agent", "--join", f.Address(), "--name", name, "--fleet-name", f.options.Name, "--local",
+			"--dir", f.localDir}
 		p, err := self.Start(self.Options{Args: args, Detached: true, Stderr: os.Stderr, Env: env})
 		if err != nil {
 			return fmt.Errorf("the agent %s cannot be started: %w", name, err)
@@ -74,12 +91,15 @@ var errEnded = fmt.Errorf("its process has ended")
 // localPatience is the wait for the end of a local agent after which it is killed.
 const localPatience = 3 * time.Second
 
-// end ends the agents.
-func (l *locals) end() {
+// end ends the agents, and removes their folder if it is empty.
+func (l *locals) end(dir string) {
 	var all sync.WaitGroup
 	for _, p := range l.list {
 		all.Go(func() { _ = p.Stop(localPatience) })
 	}
 	all.Wait()
 	l.all.Wait()
+	if dir != "" {
+		os.Remove(dir) // journals that are needed stay
+	}
 }

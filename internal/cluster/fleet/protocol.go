@@ -140,6 +140,8 @@ type ended struct {
 	Findings []finding
 	// Dir is the folder of files that stay with the agent; empty for none.
 	Dir string
+	// Journal is what the journal of the share says.
+	Journal *ledger
 }
 
 // finding is a reason of a verdict.

@@ -23,6 +23,7 @@ type running struct {
 	// shares are the members that make the run, by share.
 	shares []*member
 	sink   run.Sink
+	plan   load.Plan
 	// content is what the requests say, until it is in the store.
 	content *run.Content
 	stored  bool
@@ -32,27 +33,13 @@ type running struct {
 	closed bool
 	// told are the phases before which the shares were told what all have used.
 	told map[int]bool
+	// losses are members whose loss is being dealt with.
+	losses sync.WaitGroup
 	// done ends what goes on beside the run.
 	done context.Context
 	end  context.CancelFunc
 	// account is what became of the shares, once the run is over.
 	account []Account
-}
-
-// Account is what became of a share of a run.
-type Account struct {
-	Share  int
-	Name   string
-	Cores  int
-	Offset Offset
-	// Sent requests are recorded, cut off at the end, or gone: without a record, because the agent was lost.
-	Sent, Recorded, CutOff, Gone int64
-	// Lost is why the agent was lost; empty if it was not.
-	Lost string
-	// Notes are what went wrong without ending the share.
-	Notes []string
-	// Dir is the agent's folder with files that stay; empty for none.
-	Dir string
 }
 
 // Remote returns a run of the fleet, for the options of one execution.
@@ -75,7 +62,7 @@ func (r *running) Stock(_ context.Context, cfg *config.Run, id string, c *run.Co
 // Start implements [run.Remote].
 func (r *running) Start(ctx context.Context, plan load.Plan, sink run.Sink) (int, error) {
 	f := r.fleet
-	r.sink = sink
+	r.sink, r.plan = sink, plan
 	r.done, r.end = context.WithCancel(context.Background())
 	if err := f.gather(ctx); err != nil {
 		return 0, err
@@ -83,7 +70,7 @@ func (r *running) Start(ctx context.Context, plan load.Plan, sink run.Sink) (int
 	f.mu.Lock()
 	r.shares = f.alive()[:f.options.Agents]
 	for i, m := range r.shares {
-		m.share, m.batches, m.records = i, 0, 0
+		m.share, m.batches, m.rows, m.records, m.journal = i, 0, 0, 0, nil
 	}
 	f.running = r
 	f.mu.Unlock()
@@ -195,17 +182,25 @@ func (r *running) unready(phase int) (names string) {
 func (r *running) report(m *member) {
 	r.joins()
 	rep := m.report
-	var phases []load.Stats
-	for _, s := range rep.Phases {
+	phases := r.phasesOf(m)
+	if m.lost != nil { // only what is over can be trusted to be the last word
+		phases = slices.DeleteFunc(phases, func(s load.Stats) bool { return s.State != load.Complete })
+	}
+	share := m.share
+	r.forward(share, phases)
+	if e := rep.Ended; e != nil && e.Error != "" && m.lost == nil {
+		go r.part(m, &rep)
+	}
+}
+
+// phasesOf are the numbers of the phases of a member, on the coordinator's clock; the fleet is locked.
+func (r *running) phasesOf(m *member) (phases []load.Stats) {
+	for _, s := range m.report.Phases {
 		s.RequestsPerURL = slices.Clone(s.RequestsPerURL)
 		s.Shift(-m.clock.at(s.StartNS - m.clock.offsetNS))
 		phases = append(phases, s)
 	}
-	share := m.share
-	r.forward(share, phases)
-	if e := rep.Ended; e != nil && e.Error != "" {
-		go r.part(m, &rep)
-	}
+	return phases
 }
 
 // partPatience bounds the wait for the last records of a member that ended its share early.
@@ -265,19 +260,32 @@ func (r *running) agreed() (phase int, used load.Used) {
 	return phase, used
 }
 
-// rows takes a batch of records of a member and returns their number.
-func (r *running) rows(m *member, data []byte) (n int64, err error) {
+// take takes the next batch of records of a member.
+func (r *running) take(m *member, b *batch) (err error) {
 	r.fleet.mu.Lock()
 	by, share := m.clock, m.share
 	r.fleet.mu.Unlock()
+	var rows, cut int64
+	taken := false
 	r.use(func() {
-		err = recordbatch.Read(data, func(x *record.Record) {
+		taken = true
+		err = recordbatch.Read(b.data, func(x *record.Record) {
 			shift(x, &by)
-			n++
+			rows++
+			if x.Raw != nil && x.Raw.CutOff {
+				cut++
+			}
 			r.sink.Record(share, x)
 		})
 	})
-	return n, err
+	if !taken {
+		return nil
+	}
+	r.fleet.mu.Lock()
+	m.batches, m.rows, m.records = b.number, m.rows+rows, m.records+rows-cut
+	r.fleet.change()
+	r.fleet.mu.Unlock()
+	return err
 }
 
 // shift converts the instants of a record to the coordinator's clock. All others are durations.
@@ -321,16 +329,22 @@ func (r *running) lose(m *member, why error) {
 	}
 	r.joins()
 	share := float64(left) / float64(len(r.shares))
-	go r.use(func() {
-		r.sink.Lost(i, fmt.Errorf("the agent %s is lost: %w", m.Name, why))
-		switch least := r.fleet.options.MinAlive; {
-		case left == 0:
-			r.sink.Abort(fmt.Errorf("all agents are lost, the last one was %s: %w", m.Name, why))
-		case share < least:
-			r.sink.Abort(fmt.Errorf("%d of %d agents are left, which is less than the share of %g that "+
-				"AIPERF_WORKER_MIN_ALIVE_FRACTION asks for", left, len(r.shares), least))
-		}
+	r.losses.Go(func() {
+		r.readJournal(m)
+		r.use(func() { r.passOn(i, m, why, left, share) })
 	})
+}
+
+// passOn passes on that a member is lost, and ends the run if too few are left.
+func (r *running) passOn(i int, m *member, why error, left int, share float64) {
+	r.sink.Lost(i, fmt.Errorf("the agent %s is lost: %w", m.Name, why))
+	switch least := r.fleet.options.MinAlive; {
+	case left == 0:
+		r.sink.Abort(fmt.Errorf("all agents are lost, the last one was %s: %w", m.Name, why))
+	case share < least:
+		r.sink.Abort(fmt.Errorf("%d of %d agents are left, which is less than the share of %g that "+
+			"AIPERF_WORKER_MIN_ALIVE_FRACTION asks for", left, len(r.shares), least))
+	}
 }
 
 // EndPhase implements [run.Remote].
@@ -349,45 +363,4 @@ func (r *running) Stop(reason error) {
 		c.Reason = reason.Error()
 	}
 	go func() { r.fleet.tellAll(r.going(), func(*member) *command { return c }) }()
-}
-
-// Close implements [run.Remote].
-func (r *running) Close(ctx context.Context) (parts []run.Part) {
-	f := r.fleet
-	f.compareClocks(r.going())
-	_ = f.await(ctx, func() bool {
-		return !slices.ContainsFunc(r.shares, func(m *member) bool {
-			return m.lost == nil && (m.report.Run != r.id || m.report.Ended == nil || m.batches < m.report.Batches)
-		})
-	})
-	r.end()
-	r.gate.Lock()
-	r.closed = true
-	r.gate.Unlock()
-	f.mu.Lock()
-	f.running = nil
-	c := f.options.Clock
-	for _, m := range r.shares {
-		a := Account{Share: m.share, Name: m.Name, Cores: m.Cores, Recorded: m.records, Notes: m.report.Notes,
-			Offset: m.clock.report(c.WallNS(c.NowNS()))}
-		for i := range m.report.Phases {
-			p := &m.report.Phases[i]
-			a.Sent, a.CutOff = a.Sent+p.RequestsSent, a.CutOff+p.RequestsCancelled
-		}
-		a.Sent = max(a.Sent, m.records+a.CutOff) // records may be newer than the last report
-		a.Gone = a.Sent - m.records - a.CutOff
-		if m.lost != nil {
-			a.Lost = m.lost.Error()
-		} else if e := m.report.Ended; e != nil && m.report.Run == r.id {
-			a.Dir = e.Dir
-			parts = append(parts, run.Part{Name: m.Name, Verdict: e.Verdict, Reasons: e.reasons()})
-		}
-		r.account = append(r.account, a)
-	}
-	f.mu.Unlock()
-	f.tellAll(r.going(), func(*member) *command { return &command{Kind: finish, Run: r.id} })
-	if r.stored {
-		deleteObjects(ctx, f.link, r.work.Bucket)
-	}
-	return parts
 }

@@ -51,11 +51,11 @@ type share struct {
 
 func newShare(a *agent, w *work) *share {
 	s := &share{
-		agent: a, work: w, dir: filepath.Join(a.dir, fmt.Sprintf("%s-%d", w.ID, w.Share.Index)),
+		agent: a, work: w, dir: shareDir(a.dir, w.ID, w.Share.Index),
 		stops: make(chan struct{}), ends: make(chan run.End, 16), over: make(chan struct{}),
 		changed: make(chan struct{}), begun: map[int]int64{}, all: map[int]load.Used{},
 	}
-	journal := openJournal(filepath.Join(s.dir, "records.journal"))
+	journal := openJournal(journalPath(a.dir, w.ID, w.Share.Index))
 	s.courier = newCourier(w.ID, w.WithoutIDs, journal, func(data []byte) error {
 		if !a.link.IsConnected() {
 			return errNotConnected
@@ -78,9 +78,9 @@ func (s *share) execute() {
 	s.courier.begin()
 	out, err := s.run()
 	s.courier.flush()
-	problem := ""
+	problem, count := "", s.courier.journal.ledger()
 	s.mu.Lock()
-	s.ended = &ended{Verdict: trust.Valid}
+	s.ended = &ended{Verdict: trust.Valid, Journal: count}
 	if out != nil {
 		p := out.Part(s.agent.Name)
 		s.ended.Verdict, s.ended.Findings = p.Verdict, findingsOf(p.Reasons)
@@ -127,7 +127,7 @@ func (s *share) run() (*run.Outcome, error) {
 	return run.Execute(context.Background(), own, run.Options{
 		Version: s.agent.options.Version, Log: log, Stop: s.stops, Ends: s.ends, ID: s.work.ID, Share: s.work.Share,
 		Clock: s.agent.clock, Content: content, WithoutLines: !s.work.RawStays, LogInterval: new(time.Duration),
-		Begin: s.waitBegin, Join: s.waitJoin, Records: s.record, Phases: s.phase,
+		Begin: s.waitBegin, Join: s.waitJoin, Records: s.record, Sent: s.courier.journal.sent, Phases: s.phase,
 	})
 }
 
@@ -137,7 +137,8 @@ func (s *share) fetch(ctx context.Context, cfg *config.Run) (*run.Content, error
 	if err != nil {
 		return nil, err
 	}
-	f := &fetcher{store: store, dir: cmp.Or(s.agent.options.CacheDir, cacheDir()), note: s.note}
+	f := &fetcher{store: store, dir: cmp.Or(s.agent.options.CacheDir, cacheDir()), memory: inMemory,
+		patience: fetchPatience, note: s.note}
 	c, err := f.content(ctx, s.work)
 	if err != nil {
 		return nil, err
@@ -334,11 +335,16 @@ func (s *share) report() report {
 	return r
 }
 
-// waitConfirmed waits until all records are confirmed, no longer than given.
+// waitConfirmed reports again and again until all records are confirmed, no longer than given.
 func (s *share) waitConfirmed(most time.Duration) {
-	for deadline := time.Now().Add(most); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	again := time.Now()
+	for deadline := again.Add(most); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if _, _, left := s.courier.counts(); left == 0 {
 			return
+		}
+		if time.Since(again) > reportEvery {
+			again = time.Now()
+			s.agent.report()
 		}
 	}
 }
@@ -352,8 +358,8 @@ func (s *share) close(remove bool) {
 	}
 }
 
-// account is the line on a share that is over.
-func (s *share) account() string {
+// account is the line on a share that is over; kept: its journal has what the coordinator may lack.
+func (s *share) account(kept bool) string {
 	s.mu.Lock()
 	sent := int64(0)
 	for i := range s.phases {
@@ -363,8 +369,8 @@ func (s *share) account() string {
 	_, records, unconfirmed := s.courier.counts()
 	line := fmt.Sprintf("Share %d of %d: %d requests sent, %d recorded, %d confirmed", s.work.Share.Index+1,
 		s.work.Share.Of, sent, records, records-unconfirmed)
-	if unconfirmed > 0 {
-		line += "; the records are in " + s.courier.journal.path
+	if kept {
+		line += "; its journal is " + s.courier.journal.path
 	}
 	return line
 }

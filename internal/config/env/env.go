@@ -249,6 +249,24 @@ type Worker struct {
 	MaxWorkersCap        int
 	// MinAliveFraction is the share of the agents below which a run ends; 0 = it goes on with those that are left.
 	MinAliveFraction float64
+	Clock            WorkerClock
+}
+
+// WorkerClock says how the clocks of agents are compared with that of their coordinator.
+type WorkerClock struct {
+	// Probes are made at a time, and more until MinSamples count, within ProbeBudget.
+	Probes, MinSamples        int
+	ProbeTimeout, ProbeBudget time.Duration
+	// SlowestAnswer is the longest time of a probe that counts.
+	SlowestAnswer time.Duration
+	// Window is how many probes are kept, ResetAfter how many are left out in a row until those before are forgotten.
+	Window, ResetAfter int
+	// LargestOffset refuses a clock. A probe that is further from the median than OutlierFactor median deviations and
+	// OutlierFloor is left out.
+	LargestOffset, OutlierFloor time.Duration
+	OutlierFactor               float64
+	// Remeasure lies between two comparisons; 0 = never while a phase goes on.
+	Remeasure time.Duration
 }
 
 // Dev holds developer switches. The two Show switches are already off when Mode is.

@@ -161,7 +161,7 @@ func TestVariablesWithoutEffectAreNamed(t *testing.T) {
 		"AIPERF_HTTP_CONNECTION_LIMIT=7",               // read
 		"AIPERF_GPU_REACHABILITY_TIMEOUT=10",           // the default
 		"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT=50",      // describes several processes
-		"AIPERF_WORKER_CLOCK_PROBE_COUNT=9",            // describes several machines
+		"AIPERF_WORKER_RETURN_PROBE_BUDGET=9",          // describes several machines
 		"AIPERF_WORKER_MIN_ALIVE_FRACTION=0.0",         // the default, in other words
 		"AIPERF_SERVER_METRICS_PERCENTILE_BOUNDS=true", // read
 		"AIPERF_DEV_SHOW_INTERNAL_METRICS=0",           // the default
@@ -170,7 +170,7 @@ func TestVariablesWithoutEffectAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT", "AIPERF_WORKER_CLOCK_PROBE_COUNT"}
+	want := []string{"AIPERF_SERVICE_COMMS_REQUEST_TIMEOUT", "AIPERF_WORKER_RETURN_PROBE_BUDGET"}
 	_, list, _ := strings.Cut(configtest.Texting(warnings), "no effect in this program: ")
 	got := strings.Split(list, ", ")
 	slices.Sort(got)

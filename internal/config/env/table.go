@@ -59,7 +59,7 @@ func Variables() []Variable { return variablesOf(&Values{}) }
 func variablesOf(e *Values) []Variable {
 	return slices.Concat(httpVariables(e), metricsVariables(e), telemetryVariables(e), datasetVariables(e),
 		uiVariables(e), runVariables(e), serviceVariables(e), laterVariables(e), developerVariables(e),
-		operatorVariables(e), internalVariables(), clusterVariables())
+		operatorVariables(e), internalVariables(), clusterVariables(), clockVariables(&e.Worker.Clock))
 }
 
 func vBool(name, def, help string) Variable {

@@ -31,8 +31,8 @@ func (l Lower) Row(i int) []float64 {
 // worstCondition is the condition number from which a matrix counts as singular.
 const worstCondition = 1e16
 
-// Cholesky returns the factor L of a symmetric matrix L·Lᵀ; false if the matrix is not positive definite or too close to
-// one that is not.
+// Cholesky returns the factor L of a symmetric matrix L·Lᵀ; false if the matrix is not positive definite or too close
+// to one that is not.
 func Cholesky(matrix Lower) (Lower, bool) {
 	l := NewLower(matrix.n)
 	least, most := math.Inf(1), 0.0

@@ -110,7 +110,8 @@ func rosenbrock(x, gradient []float64) float64 {
 func TestMinimizeReachesTheLowestPointAsSoonAsGonum(t *testing.T) {
 	for _, start := range [][]float64{{-1.2, 1}, {3, -4}, {0, 0, 0, 0}, {2, 2, 2, 2, 2, 2}} {
 		calls := 0
-		x, value, ok := Minimize(func(x, gradient []float64) float64 { calls++; return rosenbrock(x, gradient) }, start, 1000)
+		counted := func(x, gradient []float64) float64 { calls++; return rosenbrock(x, gradient) }
+		x, value, ok := Minimize(counted, start, 1000)
 		if !ok || value > 1e-5 {
 			t.Errorf("from %v: %v at %v, %v", start, value, x, ok)
 		}
@@ -133,7 +134,8 @@ func TestMinimizeKeepsToItsEvaluations(t *testing.T) {
 		calls := 0
 		start := []float64{-1.2, 1}
 		first := rosenbrock(start, make([]float64, 2))
-		_, value, ok := Minimize(func(x, gradient []float64) float64 { calls++; return rosenbrock(x, gradient) }, start, limit)
+		counted := func(x, gradient []float64) float64 { calls++; return rosenbrock(x, gradient) }
+		_, value, ok := Minimize(counted, start, limit)
 		if !ok || calls > limit || value > first {
 			t.Errorf("%d of %d evaluations, %v from %v", calls, limit, value, first)
 		}

@@ -16,16 +16,11 @@ import (
 	"aiperf/internal/view/runlog"
 )
 
-var errSeveralServers = errors.New("--serve-cmd and --agents cannot be used together: start the server first")
-
 // openFleet opens the fleet that the runs ask for, if they do.
 func (a *app) openFleet(cfg *config.Run, log *runlog.Log) error {
 	asked := cfg.Fleet
 	if asked == nil {
 		return nil
-	}
-	if cfg.Serve != nil {
-		return errSeveralServers
 	}
 	seedFor(cfg)
 	if err := run.CheckShares(cfg); err != nil {

@@ -13,14 +13,15 @@ import (
 	"aiperf/internal/run"
 )
 
-// measure makes one run, against a server that is started for it where that was asked for. A server that dies ends the
-// run, which has failed then, whatever results it has.
+// measure makes one run, by the fleet if there is one, against a server that is started for it where that was asked
+// for. A server that dies ends the run, which has failed then, whatever results it has.
 func (a *app) measure(ctx context.Context, cfg *config.Run, o run.Options) (*run.Outcome, error) {
+	execute := run.Execute
 	if a.fleet != nil {
-		return a.measureByFleet(ctx, cfg, o)
+		execute = a.measureByFleet
 	}
 	if cfg.Serve == nil {
-		return run.Execute(ctx, cfg, o)
+		return execute(ctx, cfg, o)
 	}
 	started, release := withStop(ctx, o.Stop)
 	defer release()
@@ -43,7 +44,7 @@ func (a *app) measure(ctx context.Context, cfg *config.Run, o run.Options) (*run
 	alive, end := a.server.Watch(started)
 	defer end()
 	o.Stop = alive.Done()
-	outcome, err := run.Execute(ctx, cfg, o)
+	outcome, err := execute(ctx, cfg, o)
 	if died := a.server.Failure(); died != nil && ctx.Err() == nil {
 		return nil, died
 	}

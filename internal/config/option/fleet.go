@@ -2,29 +2,35 @@ package option
 
 // fleetOptions are those of a run that several processes make.
 func fleetOptions() []Option {
+	const fleet = "fleet."
 	return []Option{
 		opt("agents", Int, "", 2, "Make the load with this many processes on this machine, each of which gets an equal "+
-			"share.", limits(Between(1, 1000))),
+			"share.", limits(Between(1, 1000)), yaml(fleet+"agents")),
 		opt("wait-for-agents", Int, "", 2, "Make the load with this many agents, which are started elsewhere with aiperf "+
-			"agent --join, each of which gets an equal share.", limits(Between(1, 10000))),
+			"agent --join, each of which gets an equal share.", limits(Between(1, 10000)),
+			yaml(fleet+"wait_for_agents")),
 		opt("agents-timeout", Float, "300", 3, "Seconds within which all agents must have joined.", seconds,
-			limits(Above(0))),
+			limits(Above(0)), yaml(fleet+"timeout")),
 		opt("nats-url", String, "", 2, "NATS server that the agents and this program meet at (nats://HOST:PORT or "+
-			"tls://HOST:PORT; it needs JetStream).", derived("a server within this program")),
+			"tls://HOST:PORT; it needs JetStream).", derived("a server within this program"),
+			yaml(fleet+"nats.url")),
 		opt("nats-listen", String, "127.0.0.1:0", 2, "Address of the NATS server within this program: HOST:PORT; "+
-			"0.0.0.0:4222 lets agents of other machines join."),
+			"0.0.0.0:4222 lets agents of other machines join.", yaml(fleet+"nats.listen")),
 		opt("nats-token-file", Path, "", 2, "File with the token that agents must have.",
-			derived("AIPERF_NATS_TOKEN, else a new one, which is shown"), mustExist),
+			derived("AIPERF_NATS_TOKEN, else a new one, which is shown"), mustExist, yaml(fleet+"nats.token_file")),
 		opt("nats-nkey-file", Path, "", 3, "File with the seed of the nkey that agents must have, instead of a token.",
-			mustExist),
-		opt("nats-creds-file", Path, "", 3, "File with the credentials for the server of --nats-url.", mustExist),
-		opt("nats-ca-file", Path, "", 3, "PEM file of the authorities of certificates on the links to agents.", mustExist),
+			mustExist, yaml(fleet+"nats.nkey_file")),
+		opt("nats-creds-file", Path, "", 3, "File with the credentials for the server of --nats-url.", mustExist,
+			yaml(fleet+"nats.creds_file")),
+		opt("nats-ca-file", Path, "", 3, "PEM file of the authorities of certificates on the links to agents.", mustExist,
+			yaml(fleet+"nats.ca_file")),
 		opt("nats-cert-file", Path, "", 3, "PEM file of the certificate of the NATS server within this program, whose links "+
-			"are then encrypted; with --nats-url that of this client.", mustExist),
-		opt("nats-key-file", Path, "", 3, "PEM file of the key of that certificate.", mustExist),
-		opt("fleet-name", String, "default", 3, "Name of the fleet, where several share a NATS server."),
+			"are then encrypted; with --nats-url that of this client.", mustExist, yaml(fleet+"nats.cert_file")),
+		opt("nats-key-file", Path, "", 3, "PEM file of the key of that certificate.", mustExist,
+			yaml(fleet+"nats.key_file")),
+		opt("fleet-name", String, "default", 3, "Name of the fleet, where several share a NATS server.", yaml(fleet+"name")),
 		opt("fleet-records", Enum, "here", 3, "Where the raw exchanges of --export-level raw are written.",
-			choices("here", "Agents send them, and they are written to the folder of the run.",
+			yaml(fleet+"records"), choices("here", "Agents send them, and they are written to the folder of the run.",
 				"stay", "Each agent writes its own; fleet.json lists the folders.")),
 	}
 }

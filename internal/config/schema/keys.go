@@ -105,7 +105,17 @@ func bodyKeys() []Key {
 	}, telemetryKeys(), runtimeKeys(), []Key{
 		opt("scenario", "scenario", nil), opt("unsafe_override", "unsafe-override", false),
 	}, ours(opt("fail_if", "fail-if", nil), opt("require_valid", "require-valid", nil),
-		opt("fail_fast", "fail-fast", nil)))
+		opt("fail_fast", "fail-fast", nil), fleetKeys()))
+}
+
+func fleetKeys() Key {
+	return section("fleet", "Processes and machines that share the load.", opt("agents", "agents", nil),
+		opt("wait_for_agents", "wait-for-agents", nil), opt("timeout", "agents-timeout", nil),
+		opt("name", "fleet-name", nil), opt("records", "fleet-records", nil),
+		section("nats", "The server at which they meet.", opt("url", "nats-url", nil), opt("listen", "nats-listen", nil),
+			opt("token_file", "nats-token-file", nil), opt("nkey_file", "nats-nkey-file", nil),
+			opt("creds_file", "nats-creds-file", nil), opt("ca_file", "nats-ca-file", nil),
+			opt("cert_file", "nats-cert-file", nil), opt("key_file", "nats-key-file", nil)))
 }
 
 func endpointKeys() []Key {

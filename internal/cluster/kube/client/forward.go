@@ -2,18 +2,13 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"strings"
 	"time"
-
-	"k8s.io/client-go/tools/portforward"
-	"k8s.io/client-go/transport/spdy"
 )
 
 // Forward is a port of this machine that leads to one of a pod.
@@ -53,51 +48,24 @@ func (c *Client) Forward(ctx context.Context, namespace, pod string, port, local
 
 // tunnel forwards a port as kubectl port-forward does.
 func (c *Client) tunnel(ctx context.Context, namespace, pod string, port, local int) (*Forward, error) {
-	transport, upgrader, err := spdy.RoundTripperFor(c.Config)
-	if err != nil {
-		return nil, err
-	}
-	u, err := url.Parse(strings.TrimSuffix(c.Base(), "/") +
-		fmt.Sprintf("/api/v1/namespaces/%s/pods/%s/portforward", namespace, pod))
-	if err != nil {
-		return nil, err
-	}
-	dialer := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, u)
 	ctx, cancel := context.WithCancel(ctx)
-	ready := make(chan struct{})
-	p, err := portforward.NewOnAddresses(dialer, []string{"127.0.0.1"}, []string{fmt.Sprintf("%d:%d", local, port)},
-		ctx.Done(), ready, io.Discard, io.Discard)
+	streams, err := c.openStreams(ctx, namespace, pod)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	f := &Forward{stop: cancel, done: make(chan struct{})}
-	failed := make(chan error, 1)
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", local))
+	if err != nil {
+		cancel()
+		streams.Close()
+		return nil, err
+	}
+	f := &Forward{Port: listener.Addr().(*net.TCPAddr).Port, stop: cancel, done: make(chan struct{})}
+	t := &tunnel{streams: streams, port: port}
 	go func() {
 		defer close(f.done)
-		failed <- p.ForwardPorts()
+		t.serve(ctx, listener)
 	}()
-	timeout := time.NewTimer(forwardTimeout)
-	defer timeout.Stop()
-	select {
-	case <-ready:
-	case err := <-failed:
-		cancel()
-		if err == nil {
-			err = errors.New("the connection ended at once")
-		}
-		return nil, err
-	case <-timeout.C:
-		cancel()
-		<-f.done
-		return nil, fmt.Errorf("no connection after %v", forwardTimeout)
-	}
-	ports, err := p.GetPorts()
-	if err != nil || len(ports) == 0 {
-		f.Close()
-		return nil, fmt.Errorf("no port: %w", err)
-	}
-	f.Port = int(ports[0].Local)
 	return f, nil
 }
 

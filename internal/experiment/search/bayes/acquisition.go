@@ -5,11 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
+	"aiperf/internal/base/linear"
 	"aiperf/internal/base/quasirandom"
 	"aiperf/internal/experiment/search"
 )
@@ -43,7 +41,7 @@ type acquisition struct {
 	// Of each model and base point: its covariances with the data, whitened. Of each model: the factor of the base
 	// points' posterior covariance, and the standard normal variables of each draw.
 	white  [][][]float64
-	factor []blas64.Triangular
+	factor []linear.Lower
 	normal [][][]float64
 	boxes  [][]box
 	// scratch
@@ -85,11 +83,11 @@ func (m *models) noisy(seed uint64) *acquisition {
 	values := make([][][]float64, n)
 	for i, g := range m.all {
 		white, means := make([][]float64, b), make([]float64, b)
-		covariance := mat.NewSymDense(b, nil)
+		covariance := linear.NewLower(b)
 		for j, x := range a.base {
 			white[j], means[j] = g.whiten(x, nil)
 			for k := range j + 1 {
-				covariance.SetSym(k, j, g.kernel(x, a.base[k])-floats.Dot(white[j], white[k]))
+				covariance.Row(j)[k] = g.kernel(x, a.base[k]) - floats.Dot(white[j], white[k])
 			}
 		}
 		lower := factorize(covariance, g.signal)
@@ -100,13 +98,13 @@ func (m *models) noisy(seed uint64) *acquisition {
 			for j := range b {
 				normal[d][j] = quantile(point[(i*b+j)%len(point)])
 				for k := range j + 1 {
-					value[j] += lower.At(j, k) * normal[d][k]
+					value[j] += lower.Row(j)[k] * normal[d][k]
 				}
 			}
 			values[d] = append(values[d], value)
 		}
 		a.white, a.normal = append(a.white, white), append(a.normal, normal)
-		a.factor = append(a.factor, lower.RawTriangular())
+		a.factor = append(a.factor, lower)
 	}
 	for _, v := range values {
 		a.boxes = append(a.boxes, m.improvement(v))
@@ -115,17 +113,15 @@ func (m *models) noisy(seed uint64) *acquisition {
 }
 
 // factorize returns the factor of a covariance that may be almost singular.
-func factorize(covariance *mat.SymDense, scale float64) *mat.TriDense {
-	n := covariance.SymmetricDim()
-	var factor mat.Cholesky
-	for more := jitter * scale; !factor.Factorize(covariance); more *= 10 {
-		for i := range n {
-			covariance.SetSym(i, i, covariance.At(i, i)+more)
+func factorize(covariance linear.Lower, scale float64) linear.Lower {
+	for more := jitter * scale; ; more *= 10 {
+		if factor, ok := linear.Cholesky(covariance); ok {
+			return factor
+		}
+		for i := range covariance.Size() {
+			covariance.Row(i)[i] += more
 		}
 	}
-	var lower mat.TriDense
-	factor.LTo(&lower)
-	return &lower
 }
 
 // improvement returns what would be better than values of the models at some points: where none meets all constraints,
@@ -200,7 +196,7 @@ func (a *acquisition) at(x []float64) float64 {
 			for j, p := range a.base {
 				shared[j] = g.kernel(x, p) - floats.Dot(a.w, a.white[o][j])
 			}
-			blas64.Trsv(blas.NoTrans, a.factor[o], blas64.Vector{N: b, Data: shared, Inc: 1})
+			a.factor[o].Whiten(shared)
 			variance -= floats.Dot(shared, shared)
 		}
 		a.deviation[o] = math.Sqrt(max(variance, 1e-10*g.signal))

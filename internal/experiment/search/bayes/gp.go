@@ -3,12 +3,9 @@ package bayes
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/gonum/stat"
+
+	"aiperf/internal/base/linear"
 )
 
 // The priors of the hyperparameters, for inputs in the unit cube and standardised outputs. The logarithms of the length
@@ -51,15 +48,15 @@ type gp struct {
 	// inverse are the inverse squares of the length scales.
 	inverse      []float64
 	signal, mean float64
-	factor       mat.Cholesky
-	lower        mat.TriDense
+	factor       linear.Lower
 	alpha        []float64
 }
 
 // observe returns a process that has seen outputs at points, with hyperparameters that fit has yet to choose.
 func observe(x [][]float64, outputs []float64) *gp {
 	g := &gp{x: x, y: make([]float64, len(outputs))}
-	g.middle, g.spread = stat.PopMeanStdDev(outputs, nil)
+	g.middle = floats.Sum(outputs) / float64(len(outputs))
+	g.spread = floats.Distance(outputs, constant(len(outputs), g.middle), 2) / math.Sqrt(float64(len(outputs)))
 	if !(g.spread > 1e-12*math.Abs(g.middle)) {
 		g.spread = max(math.Abs(g.middle), 1)
 	}
@@ -67,6 +64,13 @@ func observe(x [][]float64, outputs []float64) *gp {
 		g.y[i] = (y - g.middle) / g.spread
 	}
 	return g
+}
+
+// constant returns n times a value.
+func constant(n int, value float64) []float64 {
+	out := make([]float64, n)
+	floats.AddConst(value, out)
+	return out
 }
 
 // matern returns the correlation of two points and its derivative's common factor by the squared scaled distance:
@@ -96,8 +100,9 @@ func (g *gp) condition(t theta, slopes []float64) bool {
 	for i := range g.inverse {
 		g.inverse[i] = math.Exp(-2 * t[i])
 	}
-	k := mat.NewSymDense(n, nil)
+	k := linear.NewLower(n)
 	for i := range n {
+		row := k.Row(i)
 		for j := range i {
 			var square float64
 			for p, w := range g.inverse {
@@ -105,32 +110,25 @@ func (g *gp) condition(t theta, slopes []float64) bool {
 				square += d * d * w
 			}
 			c, s := matern(square)
-			k.SetSym(j, i, g.signal*c)
+			row[j] = g.signal * c
 			if slopes != nil {
 				slopes[i*n+j] = s
 			}
 		}
-		k.SetSym(i, i, g.signal+t.noise())
+		row[i] = g.signal + t.noise()
 	}
-	if !g.factor.Factorize(k) {
+	var ok bool
+	if g.factor, ok = linear.Cholesky(k); !ok {
 		return false
 	}
 	// The constant mean is the most probable one under a standard normal prior.
-	ones, solved := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
-	for i := range n {
-		ones.SetVec(i, 1)
-	}
-	if g.factor.SolveVecTo(solved, ones) != nil {
-		return false
-	}
-	weights := solved.RawVector().Data
+	weights := constant(n, 1)
+	g.factor.Solve(weights)
 	g.mean = floats.Dot(weights, g.y) / (floats.Sum(weights) + 1)
-	g.alpha = make([]float64, n)
-	rest := mat.NewVecDense(n, nil)
-	for i, y := range g.y {
-		rest.SetVec(i, y-g.mean)
-	}
-	return g.factor.SolveVecTo(mat.NewVecDense(n, g.alpha), rest) == nil
+	g.alpha = append([]float64(nil), g.y...)
+	floats.AddConst(-g.mean, g.alpha)
+	g.factor.Solve(g.alpha)
+	return true
 }
 
 // loss returns the negative logarithm of the posterior density of hyperparameters, up to a constant, and fills its
@@ -138,25 +136,25 @@ func (g *gp) condition(t theta, slopes []float64) bool {
 func (g *gp) loss(t theta, gradient []float64) float64 {
 	n, d := len(g.x), len(t)-2
 	slopes := make([]float64, n*n)
-	var inverse mat.SymDense
 	for _, v := range t {
 		if math.Abs(v) > 50 {
 			return math.Inf(1)
 		}
 	}
-	if !g.condition(t, slopes) || g.factor.InverseTo(&inverse) != nil {
+	if !g.condition(t, slopes) {
 		return math.Inf(1)
 	}
+	inverse := g.factor.Inverse()
 	loss := 0.5*g.factor.LogDet() + 0.5*g.mean*g.mean
 	clear(gradient)
 	noise := math.Exp(t[d+1])
 	for i := range n {
 		loss += 0.5 * g.alpha[i] * (g.y[i] - g.mean)
-		diagonal := inverse.At(i, i) - g.alpha[i]*g.alpha[i]
+		diagonal := inverse.Row(i)[i] - g.alpha[i]*g.alpha[i]
 		gradient[d] += 0.5 * diagonal * g.signal
 		gradient[d+1] += 0.5 * diagonal * noise
 		for j := range i {
-			w := inverse.At(i, j) - g.alpha[i]*g.alpha[j]
+			w := inverse.Row(i)[j] - g.alpha[i]*g.alpha[j]
 			var square float64
 			for p, v := range g.inverse {
 				part := (g.x[i][p] - g.x[j][p]) * (g.x[i][p] - g.x[j][p]) * v
@@ -185,21 +183,10 @@ func (g *gp) loss(t theta, gradient []float64) float64 {
 func (g *gp) fit(evaluations int, starts ...theta) {
 	best, chosen := math.Inf(1), theta(nil)
 	for _, start := range starts {
-		var at, slope []float64
-		var value float64
-		both := func(x []float64) {
-			if at == nil || !floats.Equal(at, x) {
-				at, slope = append(at[:0], x...), append(slope[:0], x...)
-				value = g.loss(theta(at), slope)
-			}
-		}
-		result, _ := optimize.Minimize(optimize.Problem{
-			Func: func(x []float64) float64 { both(x); return value },
-			Grad: func(grad, x []float64) { both(x); copy(grad, slope) },
-		}, start, &optimize.Settings{FuncEvaluations: evaluations, GradientThreshold: 1e-3,
-			Converger: &optimize.FunctionConverge{Absolute: 1e-4, Iterations: 3}}, &optimize.LBFGS{})
-		if result != nil && result.F < best {
-			best, chosen = result.F, append(theta(nil), result.X...)
+		at, value, ok := linear.Minimize(func(x, gradient []float64) float64 { return g.loss(theta(x), gradient) }, start,
+			evaluations)
+		if ok && value < best {
+			best, chosen = value, at
 		}
 	}
 	if chosen == nil {
@@ -214,7 +201,6 @@ func (g *gp) use(t theta) {
 		t = append(theta(nil), t...)
 		t[len(t)-1] += 1
 	}
-	g.factor.LTo(&g.lower)
 }
 
 // whiten returns the covariances of a point with the observations, solved with the factor of their covariance: the
@@ -226,7 +212,7 @@ func (g *gp) whiten(x []float64, buffer []float64) (white []float64, mean float6
 		buffer = append(buffer, k)
 		mean += k * g.alpha[i]
 	}
-	blas64.Trsv(blas.NoTrans, g.lower.RawTriangular(), blas64.Vector{N: len(buffer), Data: buffer, Inc: 1})
+	g.factor.Whiten(buffer)
 	return buffer, mean
 }
 

@@ -4,7 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/floats"
+
+	"aiperf/internal/base/linear"
 )
 
 // datum is a margin z at the logarithm u of a load, with its variance.
@@ -68,8 +70,8 @@ type fit struct {
 	weights []float64
 	// data, with the Cholesky factor and the weights of the data for each hypothesis.
 	data   []datum
-	factor []mat.Cholesky
-	alpha  []*mat.VecDense
+	factor []linear.Lower
+	alpha  [][]float64
 	middle float64
 }
 
@@ -82,26 +84,26 @@ func fitted(data []datum, middle float64, known bool) fit {
 	n := len(data)
 	var logs []float64
 	best := math.Inf(-1)
-	y := mat.NewVecDense(max(n, 1), nil)
+	y := make([]float64, n)
 	for i, d := range data {
-		y.SetVec(i, d.z-slopeMean*(d.u-middle))
+		y[i] = d.z - slopeMean*(d.u-middle)
 	}
 	for _, k := range kernels(known) {
-		var factor mat.Cholesky
-		log, alpha := k.prior, mat.NewVecDense(max(n, 1), nil)
-		if n > 0 {
-			s := mat.NewSymDense(n, nil)
-			for i := range n {
-				for j := i; j < n; j++ {
-					s.SetSym(i, j, k.full(data[i].u-middle, data[j].u-middle))
-				}
-				s.SetSym(i, i, s.At(i, i)+data[i].variance+k.noise*k.noise)
+		covariance := linear.NewLower(n)
+		for i := range n {
+			row := covariance.Row(i)
+			for j := range row {
+				row[j] = k.full(data[i].u-middle, data[j].u-middle)
 			}
-			if !factor.Factorize(s) || factor.SolveVecTo(alpha, y) != nil {
-				continue
-			}
-			log -= 0.5 * (mat.Dot(y, alpha) + factor.LogDet())
+			row[i] += data[i].variance + k.noise*k.noise
 		}
+		factor, ok := linear.Cholesky(covariance)
+		if !ok {
+			continue
+		}
+		alpha := slices.Clone(y)
+		factor.Solve(alpha)
+		log := k.prior - 0.5*(floats.Dot(y, alpha)+factor.LogDet())
 		f.kernels, f.factor, f.alpha = append(f.kernels, k), append(f.factor, factor), append(f.alpha, alpha)
 		logs, best = append(logs, log), max(best, log)
 	}
@@ -135,7 +137,7 @@ func (f *fit) noise() float64 {
 
 // at returns the mean and the variance of the course at us for hypothesis i, and the whitened covariances with the
 // data, one column a place.
-func (f *fit) at(i int, us []float64) (mean, variance []float64, white *mat.Dense) {
+func (f *fit) at(i int, us []float64) (mean, variance []float64, white [][]float64) {
 	k, n := &f.kernels[i], len(f.data)
 	mean, variance = make([]float64, len(us)), make([]float64, len(us))
 	for j, u := range us {
@@ -144,30 +146,22 @@ func (f *fit) at(i int, us []float64) (mean, variance []float64, white *mat.Dens
 	if n == 0 {
 		return mean, variance, nil
 	}
-	white = mat.NewDense(n, len(us), nil)
+	white = make([][]float64, n)
 	for r, d := range f.data {
-		row := white.RawRowView(r)
+		row := make([]float64, len(us))
 		for j, u := range us {
 			row[j] = k.full(d.u-f.middle, u-f.middle)
-			mean[j] += row[j] * f.alpha[i].AtVec(r)
+			mean[j] += row[j] * f.alpha[i][r]
 		}
-	}
-	upper := f.factor[i].RawU()
-	// Solves Uᵀ·W = K in place, row by row.
-	for r := range n {
-		row := white.RawRowView(r)
-		for q := range r {
-			if c := upper.At(q, r); c != 0 {
-				for j, v := range white.RawRowView(q) {
-					row[j] -= c * v
-				}
-			}
+		factors := f.factor[i].Row(r) // solves L·W = K row by row
+		for q, w := range white[:r] {
+			floats.AddScaled(row, -factors[q], w)
 		}
-		pivot := upper.At(r, r)
 		for j := range row {
-			row[j] /= pivot
+			row[j] /= factors[r]
 			variance[j] -= row[j] * row[j]
 		}
+		white[r] = row
 	}
 	for j := range variance {
 		variance[j] = max(variance[j], 1e-10)
@@ -201,11 +195,8 @@ func (f *fit) gain(us, weights []float64, se float64) []float64 {
 					continue
 				}
 				cov := k.full(us[r]-f.middle, us[c]-f.middle)
-				if white != nil {
-					for q := range len(f.data) {
-						row := white.RawRowView(q)
-						cov -= row[r] * row[c]
-					}
+				for _, row := range white {
+					cov -= row[r] * row[c]
 				}
 				total[c] += w * weights[r] * cov * cov / (variance[c] + noise)
 			}

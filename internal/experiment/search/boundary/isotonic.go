@@ -5,8 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/interp"
-
+	"aiperf/internal/base/linear"
 	"aiperf/internal/experiment/search"
 )
 
@@ -310,11 +309,11 @@ func crossing(xs, ys []float64, from, to float64) (root float64, ok bool) {
 		return 0, false
 	}
 	ys = strict(isotonic(ys))
-	var curve interp.FritschButland
-	if curve.Fit(xs, ys) != nil {
+	curve, ok := linear.NewMonotone(xs, ys)
+	if !ok {
 		return 0, false
 	}
-	if !(curve.Predict(from) <= 0) || !(curve.Predict(to) >= 0) {
+	if !(curve.At(from) <= 0) || !(curve.At(to) >= 0) {
 		return 0, false
 	}
 	for range 200 {
@@ -322,7 +321,7 @@ func crossing(xs, ys []float64, from, to float64) (root float64, ok bool) {
 		if m <= from || m >= to {
 			break
 		}
-		if curve.Predict(m) < 0 {
+		if curve.At(m) < 0 {
 			from = m
 		} else {
 			to = m

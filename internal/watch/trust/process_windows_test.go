@@ -11,6 +11,9 @@ func TestProcessTellsMemoryAndHandles(t *testing.T) {
 	if before.rss < 1<<20 {
 		t.Errorf("%d bytes resident", before.rss)
 	}
+	if before.descriptors == 0 {
+		t.Skip("this system (Wine) counts no handles")
+	}
 	const files = 20
 	for range files {
 		f, err := os.Open(os.Args[0])

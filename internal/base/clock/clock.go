@@ -34,9 +34,14 @@ func (c *Clock) NowNS() int64 {
 	return int64(time.Since(c.base)) + 1
 }
 
-// MonoNS returns the monotonic instant of t, which must carry a monotonic reading (as time.Now does). On Windows such a
-// reading is coarse, up to 16 ms behind [Clock.NowNS].
-func (c *Clock) MonoNS(t time.Time) int64 { return int64(t.Sub(c.base)) + 1 }
+// MonoNS returns the monotonic instant of t, which must carry a monotonic reading (as time.Now does). On Windows such
+// readings are coarse: it is exact for a t that was read just now, else up to 16 ms off.
+func (c *Clock) MonoNS(t time.Time) int64 {
+	if c.fine.counts() {
+		return c.NowNS() - int64(time.Since(t))
+	}
+	return int64(t.Sub(c.base)) + 1
+}
 
 // WallNS converts a monotonic instant to nanoseconds since the Unix epoch.
 func (c *Clock) WallNS(monoNS int64) int64 { return c.wallNS + monoNS - 1 }

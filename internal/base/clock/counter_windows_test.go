@@ -44,6 +44,21 @@ func TestCounterGoesAsTheRuntimesClock(t *testing.T) {
 	}
 }
 
+// What is read from the runtime's clock now is not earlier than what the counter said before.
+func TestInstantsOfTheRuntimesClockAreInOrder(t *testing.T) {
+	c := New()
+	early := 0
+	for range 10000 {
+		before := c.NowNS()
+		if at := c.MonoNS(time.Now()); at < before {
+			early++
+		}
+	}
+	if early > 100 { // its clock may have moved between the two readings
+		t.Errorf("%d of 10000 readings are early", early)
+	}
+}
+
 func TestVirtualTimeIsNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if New().fine.counts() || NewAt(1).fine.counts() {

@@ -56,11 +56,19 @@ func run(keys, file, output string, command []string) (int, error) {
 		return 0, err
 	}
 	defer cmd.Process.Kill() // nothing is left behind
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // the state has the code
+		close(ended)
+	}()
 	press := func(file, text string) error {
 		for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 			data, _ := os.ReadFile(file)
+			select {
+			case <-ended:
+				return fmt.Errorf("the program ended before %s had %q: %s", file, text, cmd.ProcessState)
+			default:
+			}
 			switch {
 			case bytes.Contains(data, []byte(text)):
 				return windows.GenerateConsoleCtrlEvent(windows.CTRL_C_EVENT, 0)
@@ -78,12 +86,9 @@ func run(keys, file, output string, command []string) (int, error) {
 		}
 	}
 	select {
-	case err = <-ended:
+	case <-ended:
 	case <-time.After(patience):
 		return 0, errors.New("the program does not end")
-	}
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		return 0, err
 	}
 	return cmd.ProcessState.ExitCode(), nil
 }

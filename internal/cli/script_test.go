@@ -52,7 +52,8 @@ func transcripts(t *testing.T) []string {
 
 // TestScripts runs the transcripts. Beside testscript's own commands they have:
 //
-//	mockserver VAR [flag…]   start "aiperf mock-server" and put its URL into VAR
+//	mockserver VAR [flag…]   start "aiperf mock-server" and put its URL into VAR, its host
+//	                         and port into VAR_HOST, its port into VAR_PORT
 //	stopserver VAR           stop it and wait, so that its record is whole
 //	exits CODE cmd [arg…]    like exec, with exactly this exit code
 //	show FILE path…          print members of the JSON documents of a file, one document a line
@@ -108,6 +109,9 @@ func cmdMockServer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], server.url)
 	_, host, _ := strings.Cut(server.url, "://")
 	ts.Setenv(args[0]+"_HOST", host)
+	_, port, err := net.SplitHostPort(host)
+	ts.Check(err)
+	ts.Setenv(args[0]+"_PORT", port)
 	ts.Defer(server.stop)
 }
 

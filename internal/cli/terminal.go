@@ -34,7 +34,8 @@ type terminal struct {
 func newTerminal(out, err *os.File, env func(string) (string, bool)) *terminal {
 	noColour, _ := env("NO_COLOR")
 	kind, _ := env("TERM")
-	dumb := kind == "dumb" || kind == "" && runtime.GOOS != "windows" // where it is not needed
+	dumb := kind == "dumb" || kind == "" && runtime.GOOS != "windows" || // where it is not needed
+		!understandsEscapes(out) || !understandsEscapes(err)
 	return &terminal{
 		out: safe.NewWriter(out), err: safe.NewWriter(err), styledOut: out, styledErr: err,
 		outTTY: term.IsTerminal(int(out.Fd())), errTTY: term.IsTerminal(int(err.Fd())),

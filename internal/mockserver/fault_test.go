@@ -9,6 +9,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"aiperf/internal/base/neterr"
+	"aiperf/internal/base/wine"
 )
 
 const tenTokens = `"max_tokens":10,"ignore_eos":true,"stream_options":{"include_usage":true}`
@@ -155,6 +158,9 @@ func TestFaultStall(t *testing.T) {
 }
 
 func TestFaultReset(t *testing.T) {
+	if wine.Here() {
+		t.Skip("Wine ends a connection in order that is reset while it is being read")
+	}
 	s := serve(t, Options{Fast: true})
 	for _, spec := range []string{"cut_after_events=3;reset", "cut_mid_event;reset", "drop_after_bytes=300;reset"} {
 		stream, plain := s.faulty(spec)
@@ -167,8 +173,14 @@ func TestFaultReset(t *testing.T) {
 	}
 }
 
-// isReset reports whether the peer reset the connection, in the words of any system.
-func isReset(err error) bool { return err != nil && strings.Contains(err.Error(), "reset") }
+// isReset reports whether the peer reset the connection, in the words of any system or of a pipe.
+func isReset(err error) bool {
+	if err == nil {
+		return false
+	}
+	_, kind := neterr.Describe(err)
+	return kind == "ConnectionResetError" || strings.Contains(err.Error(), "reset")
+}
 
 func TestFaultCloseIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/wine"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/publish/progress"
 )
@@ -191,6 +192,9 @@ func TestFaultsOfTheMockServer(t *testing.T) {
 	} {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
+			if strings.HasSuffix(spec, ";reset") && wine.Here() {
+				t.Skip("Wine ends a connection in order that is reset while it is being read")
+			}
 			faulty := serve(t, mockserver.Options{Fault: spec, TTFT: time.Millisecond, ITL: 5 * time.Millisecond})
 			limit := "20"
 			if want == "TimeoutError" {

@@ -179,7 +179,7 @@ func TestTrapDefaultsAreExportedWithoutATable(t *testing.T) {
 	if len(w.gpuLines(t)) == 0 {
 		t.Error("no lines")
 	}
-	if w.warnings("GPU telemetry") != 0 {
+	if w.warnings("http://127.0.0.1:1/") != 0 {
 		t.Error("a default that does not answer is told")
 	}
 }

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -91,4 +93,40 @@ func (b *Box) run(ctx context.Context, program, input string) (r result) {
 		}
 	}
 	return r
+}
+
+// maxOutput bounds what a test may print.
+const maxOutput = 4 << 20
+
+// tailBuffer keeps the end of what is written.
+type tailBuffer struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (t *tailBuffer) Write(p []byte) (int, error) {
+	const keep = 2048
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	if n := len(t.text) - keep; n > 0 {
+		t.text = append(t.text[:0], t.text[n:]...)
+	}
+	return len(p), nil
+}
+
+// boundedBuffer keeps the beginning of what is written, and ends the process at the bound.
+type boundedBuffer struct {
+	bytes.Buffer
+	full func()
+}
+
+var errTooMuch = errors.New("it printed too much")
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxOutput {
+		b.full()
+		return 0, errTooMuch
+	}
+	return b.Buffer.Write(p)
 }

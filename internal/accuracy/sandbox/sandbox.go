@@ -6,7 +6,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,8 +30,6 @@ const (
 	testTime = 6 * time.Second
 	// extraTime and caseTime bound the time of all tests of a program.
 	extraTime, caseTime = 35 * time.Second, 7 * time.Second
-	// maxOutput bounds what a test may print.
-	maxOutput = 4 << 20
 )
 
 // Box runs programs. It is safe for concurrent use.
@@ -115,39 +112,6 @@ func (r *result) problem(otherwise string) string {
 		return r.err.Error()
 	}
 	return otherwise
-}
-
-// tailBuffer keeps the end of what is written.
-type tailBuffer struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (t *tailBuffer) Write(p []byte) (int, error) {
-	const keep = 2048
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	if n := len(t.text) - keep; n > 0 {
-		t.text = append(t.text[:0], t.text[n:]...)
-	}
-	return len(p), nil
-}
-
-// boundedBuffer keeps the beginning of what is written, and ends the process at the bound.
-type boundedBuffer struct {
-	bytes.Buffer
-	full func()
-}
-
-var errTooMuch = errors.New("it printed too much")
-
-func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > maxOutput {
-		b.full()
-		return 0, errTooMuch
-	}
-	return b.Buffer.Write(p)
 }
 
 var fence = sync.OnceValue(func() *regexp.Regexp {

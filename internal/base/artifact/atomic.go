@@ -49,7 +49,7 @@ func (a *AtomicFile) Commit() error {
 	if err := a.file.Close(); err != nil {
 		return a.give(err)
 	}
-	if err := os.Rename(a.file.Name(), a.target); err != nil {
+	if err := rename(a.file.Name(), a.target); err != nil {
 		return a.give(err)
 	}
 	a.done = true

@@ -11,22 +11,37 @@ import "time"
 type Clock struct {
 	base   time.Time
 	wallNS int64
+	fine   counter
 }
 
 // New starts a clock at this instant.
 func New() *Clock {
-	now := time.Now()
-	return &Clock{base: now, wallNS: now.UnixNano()}
+	fine, wallNS, now := newCounter(), preciseWallNS(), time.Now()
+	if !fine.counts() {
+		wallNS = now.UnixNano()
+	}
+	return &Clock{base: now, wallNS: wallNS, fine: fine}
 }
 
 // NewAt starts a clock at this instant, which it calls wallNS: the system's wall clock has no part in it.
-func NewAt(wallNS int64) *Clock { return &Clock{base: time.Now(), wallNS: wallNS} }
+func NewAt(wallNS int64) *Clock { return &Clock{base: time.Now(), wallNS: wallNS, fine: newCounter()} }
 
 // NowNS returns the monotonic instant.
-func (c *Clock) NowNS() int64 { return int64(time.Since(c.base)) + 1 }
+func (c *Clock) NowNS() int64 {
+	if c.fine.counts() {
+		return c.fine.elapsedNS() + 1
+	}
+	return int64(time.Since(c.base)) + 1
+}
 
-// MonoNS returns the monotonic instant of t, which must carry a monotonic reading (as time.Now does).
-func (c *Clock) MonoNS(t time.Time) int64 { return int64(t.Sub(c.base)) + 1 }
+// MonoNS returns the monotonic instant of t, which must carry a monotonic reading (as time.Now does). On Windows such
+// readings are coarse: it is exact for a t that was read just now, else up to 16 ms off.
+func (c *Clock) MonoNS(t time.Time) int64 {
+	if c.fine.counts() {
+		return c.NowNS() - int64(time.Since(t))
+	}
+	return int64(t.Sub(c.base)) + 1
+}
 
 // WallNS converts a monotonic instant to nanoseconds since the Unix epoch.
 func (c *Clock) WallNS(monoNS int64) int64 { return c.wallNS + monoNS - 1 }

@@ -12,7 +12,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"syscall"
 )
 
 // Types of errors: names that reports of the reference use.
@@ -32,21 +31,18 @@ const (
 	Value              = "ValueError"
 )
 
-// errnos are the system errors that have a name of their own. Windows numbers its socket errors
-// differently: there they read as the system words them.
-var errnos = [...]struct {
-	err  syscall.Errno
-	name string
-	text string
-}{
-	{syscall.ECONNREFUSED, "ConnectionRefusedError", "connection refused"},
-	{syscall.ECONNRESET, "ConnectionResetError", "connection reset by peer"},
-	{syscall.ECONNABORTED, "ConnectionAbortedError", "connection aborted"},
-	{syscall.EPIPE, "BrokenPipeError", "broken pipe"},
-	{syscall.ETIMEDOUT, "TimeoutError", "connection timed out"},
-	{syscall.EHOSTUNREACH, "OSError", "no route to host"},
-	{syscall.ENETUNREACH, "OSError", "network is unreachable"},
-}
+// named is a system error that has a name of its own: that of Python's exceptions, and one text on all systems.
+type named struct{ name, text string }
+
+var (
+	refused            = named{"ConnectionRefusedError", "connection refused"}
+	reset              = named{"ConnectionResetError", "connection reset by peer"}
+	aborted            = named{"ConnectionAbortedError", "connection aborted"}
+	broken             = named{"BrokenPipeError", "broken pipe"}
+	timedOut           = named{"TimeoutError", "connection timed out"}
+	hostUnreachable    = named{"OSError", "no route to host"}
+	networkUnreachable = named{"OSError", "network is unreachable"}
+)
 
 // Shortage is a thing of which this machine can have too little for a connection.
 type Shortage uint8
@@ -82,10 +78,20 @@ func ShortageOf(err error) Shortage {
 func System(err error) (text, kind string, ok bool) {
 	for _, n := range errnos {
 		if errors.Is(err, n.err) {
-			return n.text, n.name, true
+			return n.is.text, n.is.name, true
 		}
 	}
 	return "", "", false
+}
+
+// TimedOut reports whether the system gave up waiting for the other side.
+func TimedOut(err error) bool {
+	for _, n := range errnos {
+		if n.is == timedOut && errors.Is(err, n.err) {
+			return true
+		}
+	}
+	return false
 }
 
 // Ended reports whether err says that the other side ended the connection, in order or by a reset.

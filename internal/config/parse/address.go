@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -88,15 +90,21 @@ func inPortRange(text string) bool {
 	return text == "" || err == nil && n > 0
 }
 
-// itemURL is the URL that a list item means: it starts with http or contains a colon.
+// itemURL is the URL that a list item means: it starts with http or contains a colon that is not a drive's.
 func itemURL(item string) (string, bool) {
 	switch {
 	case strings.HasPrefix(item, "http://") || strings.HasPrefix(item, "https://"):
 		return item, true
-	case strings.HasPrefix(item, "http") || strings.Contains(item, ":"):
+	case strings.HasPrefix(item, "http") || strings.Contains(item, ":") && !onDrive(item):
 		return "http://" + item, true
 	}
 	return "", false
+}
+
+// onDrive reports whether a text is a path that begins with a drive of Windows, such as C:\runs: no host and port.
+func onDrive(text string) bool {
+	rest := text[len(filepath.VolumeName(text)):]
+	return rest != "" && rest != text && os.IsPathSeparator(rest[0])
 }
 
 // ServerMetricsURLs reads the items of --server-metrics.

@@ -232,8 +232,8 @@ func (c *Conn) Wait(until int64) error {
 			return nil
 		}
 		if d <= shortWait {
-			time.Sleep(d)
-			return nil
+			time.Sleep(d) // on Windows it can end early: the system's timer is coarser than the clock
+			continue
 		}
 		if err := c.Listen(d, nil); err != nil {
 			return err

@@ -15,7 +15,7 @@ const (
 // PreflightClosed compares a run that opens connections at a rate, each for one request, with the ports that the
 // system has while those of closed connections wait; total bounds their number, 0 = does not.
 func PreflightClosed(perSecond float64, total int64) (Advice, bool) {
-	t := tree("/")
+	t := thisTree()
 	var l limits
 	l.portFirst, l.portLast = t.portRange()
 	return l.closed(perSecond, total, strings.TrimSpace(t.file("proc/sys/net/ipv4/tcp_tw_reuse")))

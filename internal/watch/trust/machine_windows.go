@@ -33,5 +33,6 @@ func readMachine(r *reading) {
 	status := memoryStatus{length: uint32(unsafe.Sizeof(memoryStatus{}))}
 	if ok, _, _ := getMemory.Call(uintptr(unsafe.Pointer(&status))); ok != 0 {
 		r.host.memory, r.host.available = int64(status.total), int64(status.available)
+		r.memoryLimit = r.host.memory
 	}
 }

@@ -46,7 +46,7 @@ type Asked struct {
 // Preflight compares what a run asks for with the limits of this machine. It returns nothing where they
 // suffice.
 func Preflight(a Asked) []Advice {
-	t := tree("/")
+	t := thisTree()
 	l := limits{system: runtime.GOOS, memory: t.availableMemory()}
 	l.soft, l.hard = descriptorLimits()
 	l.most = number(strings.TrimSpace(t.file("proc/sys/fs/nr_open")))
@@ -56,6 +56,11 @@ func Preflight(a Asked) []Advice {
 	l.inUse = use.sockets
 	var rest reading
 	t.readMemoryLimit(&rest)
+	if l.memory == 0 {
+		other := reading{host: unknownHost()}
+		readMachine(&other)
+		l.memory = max(0, other.host.available)
+	}
 	if rest.memoryLimit > 0 && (l.memory == 0 || rest.memoryLimit < l.memory) {
 		l.memory = rest.memoryLimit
 	}

@@ -34,7 +34,7 @@ type system struct {
 }
 
 func thisSystem() system {
-	return system{root: "/", own: func(r *reading) {
+	return system{root: string(thisTree()), own: func(r *reading) {
 		readProcess(r)
 		readMachine(r)
 	}}

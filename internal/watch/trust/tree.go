@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -13,13 +14,26 @@ import (
 // which reads as nothing known.
 type tree string
 
+// noTree has no files.
+const noTree tree = ""
+
+// thisTree is that of this machine. On Windows "/" is the root of some drive.
+func thisTree() tree {
+	if runtime.GOOS == "windows" {
+		return noTree
+	}
+	return "/"
+}
+
 // readUse reads what changes all the time.
 func (t tree) readUse(r *reading) {
 	t.readSockets(r)
 	if words := strings.Fields(t.file("proc/self/statm")); len(words) > 1 {
 		r.rss = number(words[1]) * int64(os.Getpagesize())
 	}
-	r.descriptors = t.openDescriptors()
+	if n := t.openDescriptors(); n > 0 {
+		r.descriptors = n
+	}
 	t.readLinks(&r.host)
 	if n := t.availableMemory(); n > 0 {
 		r.host.available = n
@@ -41,6 +55,9 @@ func (t tree) readRest(r *reading) {
 }
 
 func (t tree) file(name string) string {
+	if t == noTree {
+		return ""
+	}
 	data, err := os.ReadFile(filepath.Join(string(t), name))
 	if err != nil {
 		return ""
@@ -135,6 +152,9 @@ func (t tree) portRange() (first, last int64) {
 // openDescriptors counts the open files. The size of the directory is their number; older kernels have
 // it at 0, and the entries are counted instead.
 func (t tree) openDescriptors() int64 {
+	if t == noTree {
+		return 0
+	}
 	dir := filepath.Join(string(t), "proc/self/fd")
 	info, err := os.Stat(dir)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"net"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"aiperf/internal/base/neterr"
@@ -162,7 +161,7 @@ func describeDial(e *dialError) *record.Error {
 	case e.limit > 0:
 		typ, kind = neterr.ConnectTimeout, "TimeoutError"
 		text = "no connection within " + e.limit.String() + " (AIPERF_HTTP_CONNECT_TIMEOUT)"
-	case e.step == stepConnect && errors.Is(e.err, syscall.ETIMEDOUT):
+	case e.step == stepConnect && neterr.TimedOut(e.err):
 		typ = neterr.ConnectTimeout
 	case e.step == stepTLS && isPlainHTTP(e.err):
 		typ, kind = neterr.SSL, "SSLError"

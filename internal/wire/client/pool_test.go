@@ -89,9 +89,6 @@ func TestStickyConnectionGoesWithACancellation(t *testing.T) {
 
 // A server may close an idle connection without a word. Where the close is seen in time the request does not go there.
 func TestConnectionClosedWhileIdle(t *testing.T) {
-	if !canSeeStale() {
-		t.Skip("this system does not show it")
-	}
 	closed := make(chan bool, 2)
 	requests := 0
 	s := newRawServer(t, func(c net.Conn, _ int64) {

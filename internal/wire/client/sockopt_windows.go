@@ -2,6 +2,7 @@ package client
 
 import (
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
@@ -18,6 +19,21 @@ func (o socketOptions) control(_, _ string, raw syscall.RawConn) error {
 	})
 }
 
-// idleReadable cannot check without blocking here: a connection that the server closed while idle
-// shows when the next request fails.
-func idleReadable(uintptr) bool { return false }
+var wsaPoll = windows.NewLazySystemDLL("ws2_32.dll").NewProc("WSAPoll")
+
+// pollEntry is the system's WSAPOLLFD.
+type pollEntry struct {
+	socket           uintptr
+	asked, happening int16
+}
+
+// pollRead asks for data; that the other side ended the connection is always told.
+const pollRead = 0x0100
+
+// idleReadable reports whether a read of the idle socket would return: the server closed the connection
+// or sent what was not requested.
+func idleReadable(fd uintptr) bool {
+	entry := pollEntry{socket: fd, asked: pollRead}
+	n, _, _ := syscall.SyscallN(wsaPoll.Addr(), uintptr(unsafe.Pointer(&entry)), 1, 0)
+	return n != 0
+}

@@ -134,13 +134,16 @@ func link(blob, place string) error {
 		return err
 	}
 	target, err := filepath.Rel(filepath.Dir(place), blob)
-	if err == nil && (os.Symlink(target, place) == nil || exists(place)) {
-		return nil
+	if err == nil {
+		_ = os.Symlink(target, place) // what counts is whether the link, or another process's, leads to a file
+		if exists(place) {
+			return nil
+		}
 	}
 	return os.Rename(blob, place)
 }
 
-// exists reports whether another process was faster.
+// exists reports whether there is a file, also behind a link.
 func exists(place string) bool {
 	_, err := os.Stat(place)
 	return err == nil

@@ -87,7 +87,11 @@ func TestFetchResumesAndFillsTheCacheInTheHubsLayout(t *testing.T) {
 	if found, ok := Snapshot(c.Dir, repo); !ok || found != dir {
 		t.Errorf("Snapshot: %s, %v; want %s", found, ok, dir)
 	}
-	for _, path := range []string{"blobs/" + sum(large), "blobs/abcd", "refs/main"} {
+	kept := []string{"refs/main"}
+	if at, err := os.Lstat(filepath.Join(dir, "data", "train.jsonl")); err == nil && at.Mode()&os.ModeSymlink != 0 {
+		kept = append(kept, "blobs/"+sum(large), "blobs/abcd") // where there are no links the files stand in the snapshot
+	}
+	for _, path := range kept {
 		if _, err := os.Stat(filepath.Join(c.Dir, "datasets--o--n", path)); err != nil {
 			t.Error(err)
 		}

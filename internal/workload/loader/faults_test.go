@@ -98,5 +98,8 @@ func TestARowWithoutATimeGoesWithTheOneBeforeIt(t *testing.T) {
 		if err != nil || r.Dataset.Len() != 1 || r.Dataset.Turns() != 2 || r.Dataset.At(0).Turns[1].Prompt.Tokens != 6 {
 			t.Errorf("indexed from %d: %+v, %v", from, r, err)
 		}
+		if err == nil {
+			closeRows(t, r.Dataset.Conversations)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -100,6 +101,15 @@ func TestMistakesInRecordsNameTheirPlaces(t *testing.T) {
 }
 
 // The first conversations are kept, whether the file is in memory or indexed, and with branches the first roots.
+// closeRows closes the file of an indexed dataset at the end of a test. On Windows its folder cannot be removed before.
+func closeRows(t *testing.T, conversations any) {
+	if x, ok := conversations.(*Indexed); ok {
+		if file, ok := x.rows.(io.Closer); ok {
+			t.Cleanup(func() { file.Close() })
+		}
+	}
+}
+
 func TestLimitOfConversations(t *testing.T) {
 	var lines strings.Builder
 	for i := range 9 {
@@ -114,6 +124,7 @@ func TestLimitOfConversations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		closeRows(t, got.Dataset.Conversations)
 		if _, is := got.Dataset.Conversations.(*Indexed); is != indexed {
 			t.Errorf("indexed %v, want %v", is, indexed)
 		}

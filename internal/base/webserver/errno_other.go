@@ -1,5 +1,0 @@
-//go:build !unix
-
-package webserver
-
-func notADirectory(error) bool { return false }

@@ -1,5 +1,0 @@
-//go:build unix
-
-package client
-
-func canSeeStale() bool { return true }

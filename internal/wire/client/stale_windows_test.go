@@ -1,3 +1,0 @@
-package client
-
-func canSeeStale() bool { return false }

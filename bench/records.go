@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"time"
@@ -132,7 +133,19 @@ func feed(args []string) {
 	count := fs.Int("records", 100_000, "records")
 	tokens := fs.Int("tokens", 100, "tokens of a reply, one chunk each")
 	dir := fs.String("dir", "", "folder for the records; none keeps no lines")
+	profile := fs.String("profile", "", "file for the profile of the processor time")
 	fs.Parse(args)
+	if *profile != "" {
+		file, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(file)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		defer pprof.StopCPUProfile()
+	}
 	f, err := newFeed(*tokens, *dir)
 	var told fed
 	if err == nil {

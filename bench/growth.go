@@ -25,8 +25,8 @@ type grown struct {
 	usage
 }
 
-// growth: time and memory over the size of what a run has, each size in a process of its own. An exponent of 1 is linear
-// growth; below it are the costs that every run has.
+// growth: time and memory over the size of what a run has, each size in a process of its own. An exponent of 1 is
+// linear growth; below it are the costs that every run has.
 func (b *bench) growth() error {
 	server, err := b.server("--fast")
 	if err != nil {
@@ -105,8 +105,8 @@ func exponent(list []grown, cost func(grown) float64) float64 {
 func (b *bench) swept(url string, args ...string) (usage, error) {
 	dir := filepath.Join(b.dir, "swept")
 	defer os.RemoveAll(dir)
-	cmd := exec.Command(b.aiperf, append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url", url,
-		"--ui", "none", "--no-server-metrics", "--no-gpu-telemetry", "--artifact-dir", dir}, args...)...)
+	cmd := exec.Command(b.aiperf, append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url",
+		url, "--ui", "none", "--no-server-metrics", "--no-gpu-telemetry", "--artifact-dir", dir}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return usage{}, fmt.Errorf("aiperf profile: %w\n%s", err, out)
 	}
@@ -121,8 +121,8 @@ func writeRows(path string, n int) error {
 	defer file.Close()
 	w := bufio.NewWriterSize(file, 1<<20)
 	for i := range n {
-		fmt.Fprintf(w, `{"text": "Question %d: what is the sum of %d and %d, and who wrote the first book about it?"}`+"\n", i, i,
-			i%97)
+		fmt.Fprintf(w, `{"text": "Question %d: what is the sum of %d and %d, and who wrote the first book on it?"}`+"\n",
+			i, i, i%97)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -154,7 +154,8 @@ func recordSeries(n int, dir string) error {
 	for i := range samples {
 		// As servers with several models have it.
 		if i%perFamily == 0 {
-			samples[i].Series = &prom.Series{Family: &prom.Family{Name: fmt.Sprintf("vllm:family_%d", i/perFamily), Type: prom.Gauge}}
+			family := &prom.Family{Name: fmt.Sprintf("vllm:family_%d", i/perFamily), Type: prom.Gauge}
+			samples[i].Series = &prom.Series{Family: family}
 		} else {
 			samples[i].Series = &prom.Series{Family: samples[i-i%perFamily].Series.Family}
 		}

@@ -9,6 +9,7 @@
 package linefile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -106,7 +107,7 @@ func (f *File) ReadAt(p []byte, at int64) (int, error) {
 			return 0, err
 		}
 	}
-	i, found := slices.BinarySearchFunc(f.frames, at, func(f frame, at int64) int { return int(min(1, max(-1, f.text-at))) })
+	i, found := slices.BinarySearchFunc(f.frames, at, func(f frame, at int64) int { return cmp.Compare(f.text, at) })
 	if !found {
 		i--
 	}

@@ -56,7 +56,8 @@ func TestUsualValuesAreScannedAsTheyAreRead(t *testing.T) {
 	if taken < 30_000 {
 		t.Errorf("only %d values took the short way", taken)
 	}
-	for _, value := range []string{"0", "0.0", "10.4999995", "10.50000049999999", "281474976710.656", "999999999999999999"} {
+	for _, value := range []string{"0", "0.0", "10.4999995", "10.50000049999999", "281474976710.656",
+		"999999999999999999"} {
 		sameValue(t, "request_latency", value)
 	}
 	for _, value := range []string{"", "-", "-1", "01", "1.", ".5", "1e3", "1.5E3", "9999999999999999999", "null", `"1"`,

@@ -34,7 +34,7 @@ func main() {
 	flag.DurationVar(&s.length, "for", 2*time.Hour, "time under load")
 	flag.Float64Var(&s.rate, "rate", 500, "requests/s of all clients together")
 	flag.StringVar(&s.dir, "dir", "soak", "folder for the files; what is in it stays")
-	flag.StringVar(&s.aiperf, "aiperf", "", "the program instead of one that is built here; its goroutines are not counted")
+	flag.StringVar(&s.aiperf, "aiperf", "", "the program, if none is to be built here; goroutines are then not counted")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

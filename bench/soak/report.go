@@ -21,7 +21,7 @@ const warmUp = 0.1
 // report prints what came of it. The error says what must not be: a request that one side knows and the other does
 // not, or a run that failed.
 func (s *soak) report(out io.Writer, t *table, c *collector) error {
-	end := t.lastWhole()
+	end := min(t.lastWhole(), s.length.Seconds()) // then files are written
 	fmt.Fprintf(out, "\nfrom second %.0f to %.0f\n%-15s %-12s %14s %16s %14s\n", warmUp*end, end, "client", "what", "mean",
 		"per hour", "95 % ±")
 	for i, client := range t.clients {
@@ -145,19 +145,23 @@ func eachLine(path string, take func([]byte) error) error {
 	return lines.Err()
 }
 
+// drawn is the largest number of samples in a chart.
+const drawn = 400
+
 // draw writes a chart of each quantity, as SVG and as PNG.
 func (t *table) draw(dir string) error {
-	minutes := make([]float64, len(t.seconds))
-	for i, s := range t.seconds {
-		minutes[i] = s / 60
+	every := 1 + len(t.seconds)/drawn
+	var minutes []float64
+	for i := 0; i < len(t.seconds); i += every {
+		minutes = append(minutes, t.seconds[i]/60)
 	}
 	for k, q := range quantities {
 		f := chart.Figure{Title: "Soak: " + q.label, X: chart.Axis{Label: "Minutes"},
 			Y: chart.Axis{Label: q.label, Zero: true}}
 		for i, c := range t.clients {
-			layer := chart.Layer{Kind: chart.Line, Name: c.name, X: minutes, Y: make([]float64, len(minutes))}
-			for j, v := range t.values[i][k] {
-				layer.Y[j] = v * q.scale
+			layer := chart.Layer{Kind: chart.Line, Name: c.name, X: minutes}
+			for j := 0; j < len(t.seconds); j += every {
+				layer.Y = append(layer.Y, t.values[i][k][j]*q.scale)
 			}
 			f.Layers = append(f.Layers, layer)
 		}

@@ -3,7 +3,7 @@
 // Command bench prints one table: what the whole program costs beside a bare net/http loop and wrk,
 // all driving the same mock server in the same run. Machines differ and are noisy: read the ratios.
 //
-//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,stamps,streams,scrape,telemetry,telemetrylag,dashboard,accuracy,million,ten-million,records,trace,reference,fleet,fleetstart]
+//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,stamps,streams,scrape,telemetry,telemetrylag,dashboard,accuracy,million,ten-million,records,growth,trace,reference,fleet,fleetstart]
 package main
 
 import (
@@ -32,9 +32,13 @@ func main() {
 		feed(os.Args[2:])
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "series" {
+		series(os.Args[2:])
+		return
+	}
 	seconds := flag.Int("seconds", 8, "seconds of each measurement")
 	only := flag.String("only", "unary,flood,paced,memory,start,pacing,stamps",
-		"what to measure; also: streams, scrape, telemetry, telemetrylag, dashboard, accuracy, million, ten-million, records, trace, "+
+		"what to measure; also: streams, scrape, telemetry, telemetrylag, dashboard, accuracy, million, ten-million, records, growth, trace, "+
 			"reference, fleet, fleetstart")
 	original := flag.String("reference", "", "the original's program, for -only reference")
 	flag.Parse()
@@ -87,7 +91,7 @@ func (b *bench) run(parts []string) error {
 		"telemetry": b.telemetry, "telemetrylag": b.telemetryLag, "dashboard": b.dashboard, "accuracy": b.accuracy,
 		"million": b.million, "trace": b.trace,
 		"pacing": b.pacing, "stamps": b.stamps, "records": b.records, "ten-million": b.tenMillion, "streams": b.streams,
-		"reference": b.reference, "fleet": b.fleet, "fleetstart": b.fleetStart,
+		"reference": b.reference, "growth": b.growth, "fleet": b.fleet, "fleetstart": b.fleetStart,
 	}
 	for _, p := range parts {
 		f, ok := all[p]

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"time"
@@ -132,7 +133,14 @@ func feed(args []string) {
 	count := fs.Int("records", 100_000, "records")
 	tokens := fs.Int("tokens", 100, "tokens of a reply, one chunk each")
 	dir := fs.String("dir", "", "folder for the records; none keeps no lines")
+	profile := fs.String("profile", "", "file for the profile of the processor time")
 	fs.Parse(args)
+	end, err := startProfile(*profile)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	defer end()
 	f, err := newFeed(*tokens, *dir)
 	var told fed
 	if err == nil {
@@ -143,6 +151,18 @@ func feed(args []string) {
 		os.Exit(1)
 	}
 	json.NewEncoder(os.Stdout).Encode(told)
+}
+
+// startProfile begins a profile of the processor time in a file; "" makes none.
+func startProfile(path string) (end func(), err error) {
+	if path == "" {
+		return func() {}, nil
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	return pprof.StopCPUProfile, pprof.StartCPUProfile(file)
 }
 
 type feeder struct {

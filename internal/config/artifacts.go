@@ -27,6 +27,8 @@ type Artifacts struct {
 	HTTPTrace bool
 	// SliceDuration is the length of a time slice; 0 is off.
 	SliceDuration time.Duration
+	// RecordsCompress is how the per-request file is compressed: "none" or "zstd".
+	RecordsCompress string
 	// RecordsParquet asks for the per-request file as Parquet too.
 	RecordsParquet bool
 	// HTMLReport asks for the report as a page.
@@ -52,6 +54,8 @@ const (
 	SummaryCSV
 	HTMLReport
 	RecordsJSONL
+	// RecordsZstd takes the place of RecordsJSONL where records are compressed; readers find it by the name of that.
+	RecordsZstd
 	RecordsParquet
 	RawJSONL
 	TimeslicesCSV
@@ -98,6 +102,7 @@ func artifactNames() [artifactCount]artifactName {
 		SummaryCSV:              {"profile_export_aiperf.csv", ".csv"},
 		HTMLReport:              {"profile_export_aiperf.html", ".html"},
 		RecordsJSONL:            {"profile_export.jsonl", ".jsonl"},
+		RecordsZstd:             {"profile_export.jsonl.zst", ".jsonl.zst"},
 		RecordsParquet:          {"profile_export.parquet", ".parquet"},
 		RawJSONL:                {"profile_export_raw.jsonl", "_raw.jsonl"},
 		TimeslicesCSV:           {"profile_export_aiperf_timeslices.csv", "_timeslices.csv"},
@@ -140,6 +145,7 @@ func (k Artifact) About() string {
 		SummaryCSV:              "All figures of the run as a table.",
 		HTMLReport:              "The report as a page with charts.",
 		RecordsJSONL:            "A line for each request.",
+		RecordsZstd:             "A line for each request, compressed.",
 		RecordsParquet:          "The lines of the requests as Parquet.",
 		RawJSONL:                "The bodies of the requests and replies.",
 		TimeslicesCSV:           "The figures by time slice as a table.",
@@ -182,6 +188,14 @@ func (a Artifacts) Name(kind Artifact) string {
 		return filepath.FromSlash(n.plain)
 	}
 	return filepath.FromSlash(a.Prefix) + n.suffix
+}
+
+// Records returns the kind of the per-request file that a run writes.
+func (a Artifacts) Records() Artifact {
+	if a.RecordsCompress == "zstd" {
+		return RecordsZstd
+	}
+	return RecordsJSONL
 }
 
 // PhaseNames are the names of the summary files in the folder that each of several phases has.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/linefile"
 	"aiperf/internal/config"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/pluginfile"
@@ -222,8 +223,8 @@ func (o *outcome) exportOutside() {
 	if params.Folder, err = filepath.Abs(a.Dir); err == nil {
 		params.Summary, err = artifact.AppendJSON(nil, report.SummaryObject(&o.Result, nil))
 	}
-	if _, missing := os.Stat(a.Path(config.RecordsJSONL)); missing == nil {
-		params.RecordsFile = a.Name(config.RecordsJSONL)
+	if _, missing := linefile.Stat(a.Path(config.RecordsJSONL)); missing == nil {
+		params.RecordsFile = a.Name(a.Records())
 	}
 	for i := range o.cfg.Plugins.Exporters {
 		p := &o.cfg.Plugins.Exporters[i]

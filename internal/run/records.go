@@ -105,7 +105,9 @@ func (rs *recorder) openSinks(context.Context) error {
 	format := recordfile.Format{
 		Metrics: rs.set.AppendRecordMetrics, Facts: rs.set.AppendRecordFacts, Redactor: rs.redactor,
 	}
-	if _, err := rs.openSink(config.RecordsJSONL, lines, format.AppendLine); err != nil || a.ExportLevel != "raw" {
+	records := lines
+	records.Compress = a.RecordsCompress == "zstd"
+	if _, err := rs.openSink(a.Records(), records, format.AppendLine); err != nil || a.ExportLevel != "raw" {
 		return err
 	}
 	rs.limit(&lines, rs.cfg.Env.Record.RawMaxBytes, config.RawJSONL, "AIPERF_RECORD_RAW_MAX_BYTES")

@@ -23,6 +23,9 @@ func AppendFloat(dst []byte, v float64) []byte {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return append(dst, "null"...)
 	}
+	if out, ok := appendMillionths(dst, v); ok {
+		return out
+	}
 	abs := math.Abs(v)
 	if abs != 0 && (abs < 1e-4 || abs >= 1e16) {
 		return strconv.AppendFloat(dst, v, 'e', -1, 64)
@@ -33,6 +36,35 @@ func AppendFloat(dst []byte, v float64) []byte {
 		dst = append(dst, '.', '0')
 	}
 	return dst
+}
+
+// pairs are the numbers from 00 to 99.
+var pairs = func() (text [200]byte) {
+	for i := range 100 {
+		text[2*i], text[2*i+1] = '0'+byte(i/10), '0'+byte(i%10)
+	}
+	return text
+}()
+
+// appendMillionths does what [AppendFloat] does for a whole number of millionths, such as nanoseconds in milliseconds,
+// at a third of the cost. A decimal of at most 15 digits is the shortest one of the float that is nearest to it.
+func appendMillionths(dst []byte, v float64) ([]byte, bool) {
+	if !(v >= 1e-4 && v < 1e9) {
+		return dst, false
+	}
+	n := int64(v*1e6 + 0.5)
+	if float64(n)/1e6 != v {
+		return dst, false
+	}
+	dst = strconv.AppendInt(dst, n/1e6, 10)
+	rest := n % 1e6
+	first, second, third := 2*(rest/10_000), 2*(rest/100%100), 2*(rest%100)
+	digits := [7]byte{'.', pairs[first], pairs[first+1], pairs[second], pairs[second+1], pairs[third], pairs[third+1]}
+	last := 6
+	for last > 1 && digits[last] == '0' {
+		last--
+	}
+	return append(dst, digits[:last+1]...), true
 }
 
 // AppendString appends s as a JSON string, see [jsonscan.AppendString].

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -39,6 +40,50 @@ func TestAppendFloat(t *testing.T) {
 		if got := string(AppendFloat(nil, c.v)); got != c.want {
 			t.Errorf("AppendFloat(%g) = %s, want %s", c.v, got, c.want)
 		}
+	}
+}
+
+// The short way of [AppendFloat] writes what strconv does: for nanoseconds as milliseconds, by division and by product,
+// for the floats next to them, and for any others.
+func TestAppendFloatWritesTheShortestDecimal(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	check := func(v float64) {
+		want := strconv.FormatFloat(v, 'f', -1, 64)
+		if abs := math.Abs(v); abs != 0 && (abs < 1e-4 || abs >= 1e16) {
+			want = strconv.FormatFloat(v, 'e', -1, 64)
+		} else if !strings.Contains(want, ".") {
+			want += ".0"
+		}
+		if got := string(AppendFloat(nil, v)); got != want {
+			t.Fatalf("%b: %s, want %s", v, got, want)
+		}
+	}
+	short := 0
+	for range 30_000 {
+		n := random.Int64N(1 << (1 + random.IntN(53)))
+		for _, v := range []float64{float64(n) / 1e6, float64(n) * 1e-6, float64(n), random.ExpFloat64()} {
+			check(v)
+			check(math.Nextafter(v, 0))
+			check(-v)
+			check(math.Nextafter(v, math.Inf(1)))
+			if _, ok := appendMillionths(nil, v); ok {
+				short++
+			}
+		}
+	}
+	if short < 30_000 {
+		t.Errorf("only %d were written the short way", short)
+	}
+}
+
+func BenchmarkAppendFloat(b *testing.B) {
+	var buf []byte
+	for name, v := range map[string]float64{"millionths": 34.463302, "others": 10.499910999999999} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				buf = AppendFloat(buf[:0], v)
+			}
+		})
 	}
 }
 

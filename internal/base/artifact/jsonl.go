@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"aiperf/internal/base/linefile"
 )
 
 // defaultFlushInterval bounds how much of the last lines a killed process loses.
@@ -14,6 +16,9 @@ const defaultFlushInterval = time.Second
 
 // linesBuffer is the size at which buffered lines go to the file.
 const linesBuffer = 64 << 10
+
+// compressedBuffer is the same of a compressed file: longer texts are compressed better.
+const compressedBuffer = 1 << 20
 
 // LinesOptions shape a Lines file. The zero value is usable.
 type LinesOptions struct {
@@ -26,6 +31,8 @@ type LinesOptions struct {
 	// called at the first one. 0 = no limit.
 	MaxBytes int64
 	OnFull   func()
+	// Compress makes the file one of zstd; the path then ends with [linefile.Suffix].
+	Compress bool
 }
 
 // Lines is a file of lines, one JSON document each, written as they come and safe for concurrent use.
@@ -39,6 +46,7 @@ type Lines struct {
 	mu      sync.Mutex
 	file    linesFile
 	buf     []byte
+	enough  int   // bytes in buf that go to the file
 	good    int64 // bytes of whole lines in the file
 	lines   int64 // lines accepted
 	pending int64 // lines in buf
@@ -65,13 +73,24 @@ func CreateLines(path string, o LinesOptions) (*Lines, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot write %s: %w", path, reason(err))
 	}
-	return newLines(path, file, o), nil
+	if !o.Compress {
+		return newLines(path, file, o), nil
+	}
+	compressor, err := linefile.NewCompressor(file)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return newLines(path, compressor, o), nil
 }
 
 func newLines(path string, file linesFile, o LinesOptions) *Lines {
+	enough := linesBuffer
+	if o.Compress {
+		enough = compressedBuffer
+	}
 	l := &Lines{
 		path: path, onError: o.OnError, maxBytes: o.MaxBytes, onFull: o.OnFull, file: file,
-		buf:  make([]byte, 0, linesBuffer+linesBuffer/4),
+		buf: make([]byte, 0, enough+enough/4), enough: enough,
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	interval := o.FlushInterval
@@ -119,7 +138,7 @@ func (l *Lines) Add(line []byte) error {
 	l.buf = append(append(l.buf, line...), '\n')
 	l.lines++
 	l.pending++
-	if len(l.buf) >= linesBuffer {
+	if len(l.buf) >= l.enough {
 		l.flush()
 	}
 	return l.err
@@ -169,8 +188,8 @@ func (l *Lines) flush() {
 	l.good += int64(n)
 	l.buf = l.buf[:0]
 	l.pending = 0
-	if cap(l.buf) > 8*linesBuffer {
-		l.buf = make([]byte, 0, linesBuffer+linesBuffer/4)
+	if cap(l.buf) > 8*l.enough {
+		l.buf = make([]byte, 0, l.enough+l.enough/4)
 	}
 }
 

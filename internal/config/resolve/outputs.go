@@ -28,6 +28,7 @@ func (op *outputs) artifacts() config.Artifacts {
 		ExportLevel:     p.Text("export-level"),
 		HTTPTrace:       p.Bool("export-http-trace"),
 		ShowTraceTiming: p.Bool("show-trace-timing"),
+		RecordsCompress: p.Text("records-compress"),
 		RecordsParquet:  p.Bool("export-records-parquet"),
 		HTMLReport:      p.Bool("html-report") || op.given("web"),
 		NoSummaryJSON:   p.IsSet("export-summary") && !p.Bool("export-summary"),
@@ -143,6 +144,10 @@ func (op *outputs) checkResults() {
 	if op.active("export-records-parquet") && op.p.Text("export-level") == "summary" {
 		op.fault("", "%s and %s summary cannot be used together: that level keeps no records",
 			op.flag("export-records-parquet"), op.flag("export-level"))
+	}
+	if op.given("records-compress") && op.p.Text("export-level") == "summary" {
+		op.fault("", "%s and %s summary cannot be used together: that level keeps no records",
+			op.flag("records-compress"), op.flag("export-level"))
 	}
 	var percentiles []float64
 	if op.given("percentiles") {

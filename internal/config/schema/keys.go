@@ -377,6 +377,7 @@ func artifactKeys() []Key {
 		opt("auto_plot", "auto-plot", false), opt("plot_required", "plot-required", false),
 		opt("export_outputs_json", "export-outputs-json", false),
 	}, ours(opt("percentiles", "percentiles", nil), opt("records_parquet", "export-records-parquet", nil),
+		opt("records_compress", "records-compress", nil),
 		opt("html_report", "html-report", nil), opt("overwrite", "overwrite", nil)))
 }
 

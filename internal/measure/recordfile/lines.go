@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"aiperf/internal/base/bounded"
+	"aiperf/internal/base/linefile"
 )
 
 // Line is a line of a file. Text is valid until the next one.
@@ -93,7 +94,7 @@ type split struct {
 
 // splitLines calls take with batches of whole lines of a file, until it returns false.
 func splitLines(path string, empty buffers, take func(batch) bool) (found split, err error) {
-	file, err := bounded.Open(path)
+	file, err := linefile.Open(path)
 	if err != nil {
 		return found, err
 	}

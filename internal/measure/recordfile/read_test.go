@@ -152,6 +152,7 @@ func BenchmarkParse(b *testing.B) {
 }
 
 func FuzzParse(f *testing.F) {
+	scanRecord([]byte(linesOf(f, streamed()))) // the layouts know some metrics
 	f.Add(`{"metadata":{"request_start_ns":1,"request_ack_ns":2},"metrics":{"inter_chunk_latency":{"value":[1.5],"unit":"ms"}},"facts":{"end":3}}`)
 	f.Add(`{"metadata":{"request_start_ns":1},"metrics":{},"error":{"code":0,"type":"T"},"facts":{"gaps":[-1]}}`)
 	f.Add(`{"metadata":{"request_start_ns":1},"metrics":{"spec_decode_steps":{"value":9,"unit":"count"}},"spec_decode_acceptance":{"mean_acceptance_length":2,"acceptance_histogram":{"1":5},"num_accepted_draft_tokens":4,"num_draft_tokens":8,"num_spec_steps":5},"facts":{"end":3}}`)

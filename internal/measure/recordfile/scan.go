@@ -23,7 +23,9 @@ func scanRecord(line []byte) (*record.Record, bool) {
 			order, started = 1, m.fill(r)
 		case "metrics":
 			order = 2
-			s.object(func(tag []byte) { s.metric(r, tag) })
+			known := layouts.Get().(*layout)
+			known.metrics(&s, r)
+			layouts.Put(known)
 		case "spec_decode_acceptance":
 			order = 3
 			s.specDecode(r)

@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/base/linefile"
 	"aiperf/internal/config"
 )
 
@@ -54,7 +55,7 @@ func (l *listing) folders(again bool) []Folder {
 	for _, prefix := range l.prefixes() {
 		files := config.Artifacts{Dir: l.path, Prefix: prefix}
 		d := Folder{Kind: Run, Path: l.path, Home: l.path, Files: files,
-			HasRecords: l.files[filepath.Base(files.Name(config.RecordsJSONL))],
+			HasRecords: l.has(filepath.Base(files.Name(config.RecordsJSONL))),
 			HasState:   l.files[filepath.Base(files.Name(config.RunState))]}
 		if summary := files.Path(config.SummaryJSON); l.files[filepath.Base(summary)] {
 			d.File = summary
@@ -65,6 +66,9 @@ func (l *listing) folders(again bool) []Folder {
 	}
 	return out
 }
+
+// has reports whether a file of lines is in the folder, compressed or not.
+func (l *listing) has(name string) bool { return l.files[name] || l.files[name+linefile.Suffix] }
 
 // sweepHome returns the folder of the experiment: sweep_aggregate is in it, or in its folder aggregate.
 func (l *listing) sweepHome() string {
@@ -81,7 +85,7 @@ func (l *listing) sweepHome() string {
 // prefix a summary can have any name: it is one if the records or the state of the same name are beside it.
 func (l *listing) prefixes() []string {
 	var out []string
-	if l.files[summaryName] || l.files[stateName] || l.files[recordsName] {
+	if l.files[summaryName] || l.files[stateName] || l.has(recordsName) {
 		out = append(out, "")
 	}
 	for name := range l.files {
@@ -90,7 +94,7 @@ func (l *listing) prefixes() []string {
 			continue
 		}
 		prefix, ok := strings.CutSuffix(name, ".json")
-		if !ok || usual[name] || !l.files[prefix+".jsonl"] || l.files[prefix+stateSuffix] {
+		if !ok || usual[name] || !l.has(prefix+".jsonl") || l.files[prefix+stateSuffix] {
 			continue
 		}
 		// The server metrics of a run with a prefix have both files too.

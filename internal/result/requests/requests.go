@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -23,6 +22,7 @@ import (
 
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/base/linefile"
 	"aiperf/internal/measure/recordfile"
 )
 
@@ -43,7 +43,8 @@ const (
 // Index has a row for each request, in the order of the file.
 type Index struct {
 	path string
-	size int64
+	size int64 // of the file
+	text int64 // of its lines, which is another size if it is compressed
 	mod  int64 // time of the last change, ns
 	// Damaged is the number of lines that cannot be read, FirstDamaged the number of the first of them, 0 for none.
 	Damaged, FirstDamaged int
@@ -105,7 +106,7 @@ const chunkSize = 4 << 20
 
 // Build reads a per-request file, or the raw export, of this program or of the original.
 func Build(ctx context.Context, path string, o Options) (*Index, error) {
-	file, err := bounded.Open(path)
+	file, err := linefile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ type row struct {
 }
 
 // read splits the file into chunks, which are parsed on all cores and taken in their order.
-func (b *build) read(ctx context.Context, file *os.File) error {
+func (b *build) read(ctx context.Context, file *linefile.File) error {
 	workers := max(1, runtime.GOMAXPROCS(0))
 	parse, order := make(chan *chunk, workers), make(chan *chunk, workers)
 	empty := make(chan *chunk, 2*workers+2)
@@ -186,7 +187,7 @@ func (b *build) read(ctx context.Context, file *os.File) error {
 }
 
 // split calls next with chunks of whole lines. The last line may lack its end.
-func (b *build) split(ctx context.Context, file *os.File, empty chan *chunk, next func(*chunk)) error {
+func (b *build) split(ctx context.Context, file *linefile.File, empty chan *chunk, next func(*chunk)) error {
 	var at int64
 	var rest []byte
 	for {
@@ -226,10 +227,13 @@ func (b *build) split(ctx context.Context, file *os.File, empty chan *chunk, nex
 		c.text = c.text[:end]
 		at += int64(end)
 		next(c)
-		if b.o.Progress != nil && b.x.size > 0 {
+		if b.o.Progress != nil && b.x.size > 0 && !file.Compressed() {
 			b.o.Progress(min(1, float64(at)/float64(b.x.size)))
 		}
 		if ended {
+			if b.x.text = b.x.size; file.Compressed() {
+				b.x.text = at
+			}
 			return nil
 		}
 	}
@@ -463,7 +467,7 @@ func (x *Index) Line(i int) ([]byte, error) {
 
 // lines reads the lines at places.
 func (x *Index) lines(at []int) ([][]byte, error) {
-	file, err := bounded.Open(x.path)
+	file, err := linefile.Open(x.path)
 	if err != nil {
 		return nil, err
 	}
@@ -473,7 +477,7 @@ func (x *Index) lines(at []int) ([][]byte, error) {
 	}
 	out := make([][]byte, len(at))
 	for k, i := range at {
-		end := x.size
+		end := x.text
 		if i+1 < len(x.offsets) {
 			end = x.offsets[i+1]
 		}

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/linefile"
 )
 
 // line is a line of the per-request file; latency 0 is a failure.
@@ -245,5 +248,48 @@ func BenchmarkBuild(b *testing.B) {
 		begin := time.Now()
 		x := index(b, path, Options{})
 		b.ReportMetric(float64(x.Len())/time.Since(begin).Seconds(), "requests/s")
+	}
+}
+
+// A compressed file has the index of the plain one, and its lines are read from any place of it, also with a saved
+// index.
+func TestCompressedRecords(t *testing.T) {
+	text := recorded()
+	plain := index(t, write(t, text), Options{})
+	path := filepath.Join(t.TempDir(), "profile_export.jsonl")
+	lines, err := artifact.CreateLines(path+linefile.Suffix, artifact.LinesOptions{Compress: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if err := lines.Add([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+		if n%100 == 0 {
+			lines.Flush() // a frame
+		}
+	}
+	if err := lines.Close(); err != nil {
+		t.Fatal(err)
+	}
+	built := index(t, path, Options{})
+	saved := filepath.Join(t.TempDir(), "index")
+	if err := built.Save(saved); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := Load(saved, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]*Index{"built": built, "loaded": loaded} {
+		if x.Len() != plain.Len() {
+			t.Fatalf("%s: %d requests of %d", name, x.Len(), plain.Len())
+		}
+		for i := range x.Len() {
+			want, _ := plain.Line(i)
+			if got, err := x.Line(i); err != nil || string(got) != string(want) {
+				t.Fatalf("%s, request %d: %s, %v; want %s", name, i, got, err, want)
+			}
+		}
 	}
 }

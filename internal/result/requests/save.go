@@ -3,6 +3,7 @@ package requests
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 
 	"aiperf/internal/base/bounded"
+	"aiperf/internal/base/linefile"
 )
 
 // format is the first line of a saved index; another one is not read.
@@ -20,6 +22,7 @@ const format = "aiperf requests 1\n"
 // head is what a saved index says before its columns.
 type head struct {
 	Size, Mod             int64
+	Text                  int64 // 0 is Size
 	Rows                  int
 	Damaged, FirstDamaged int
 	Names                 bool
@@ -41,7 +44,7 @@ func (x *Index) Save(path string) (err error) {
 		}
 	}()
 	w := bufio.NewWriterSize(file, 1<<20)
-	h := head{Size: x.size, Mod: x.mod, Rows: x.Len(), Damaged: x.Damaged, FirstDamaged: x.FirstDamaged,
+	h := head{Size: x.size, Text: x.text, Mod: x.mod, Rows: x.Len(), Damaged: x.Damaged, FirstDamaged: x.FirstDamaged,
 		Names: x.values == nil, Kinds: x.Kinds}
 	for k, column := range x.values {
 		if column != nil {
@@ -92,7 +95,7 @@ const maxRows = 1 << 31
 
 // Load reads the index of a per-request file that was saved.
 func Load(path, records string) (*Index, error) {
-	info, err := os.Stat(records)
+	info, err := linefile.Stat(records)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +122,7 @@ func Load(path, records string) (*Index, error) {
 		int64(h.Rows)*8 > saved.Size() || h.Size != info.Size() || h.Mod != info.ModTime().UnixNano() {
 		return nil, ErrStale
 	}
-	x := &Index{path: records, size: h.Size, mod: h.Mod, Damaged: h.Damaged, FirstDamaged: h.FirstDamaged, Kinds: h.Kinds,
+	x := &Index{path: records, size: h.Size, text: cmp.Or(h.Text, h.Size), mod: h.Mod, Damaged: h.Damaged, FirstDamaged: h.FirstDamaged, Kinds: h.Kinds,
 		offsets: make([]int64, h.Rows), starts: make([]int64, h.Rows), flags: make([]uint8, h.Rows),
 		ids: make([]uint64, h.Rows)}
 	if !h.Names {
@@ -142,7 +145,7 @@ func Load(path, records string) (*Index, error) {
 // check returns an error for places that cannot be.
 func (x *Index) check() error {
 	for i, at := range x.offsets {
-		if at < 0 || at >= x.size || i > 0 && at <= x.offsets[i-1] {
+		if at < 0 || at >= x.text || i > 0 && at <= x.offsets[i-1] {
 			return ErrStale
 		}
 	}

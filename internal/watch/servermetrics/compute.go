@@ -69,7 +69,11 @@ func plan(store *Store, families []Family, o Settings) []job {
 			windows[e] = e.Window(o.Phase)
 		}
 	}
-	var jobs []job
+	count := 0
+	for _, f := range families {
+		count += len(f.Series)
+	}
+	jobs := make([]job, 0, count)
 	for _, f := range families {
 		for _, s := range f.Series {
 			jobs = append(jobs, job{bounds: o.Bounds, stats: SeriesStats{
@@ -83,9 +87,9 @@ func plan(store *Store, families []Family, o Settings) []job {
 
 // collect puts what is present back into its families.
 func collect(families []Family, jobs []job, warnings []string) *Results {
-	r := &Results{Warnings: warnings}
+	r := &Results{Warnings: warnings, Families: make([]FamilyStats, 0, len(families))}
 	for _, f := range families {
-		out := FamilyStats{Family: f.Family}
+		out := FamilyStats{Family: f.Family, Series: make([]SeriesStats, 0, len(f.Series))}
 		for range f.Series {
 			if jobs[0].present {
 				out.Series = append(out.Series, jobs[0].stats)

@@ -56,13 +56,23 @@ func (s *Store) familiesOf(list func(*EndpointStore) []*Series) ([]Family, []str
 
 // sortSeries sorts by endpoint, then by label text.
 func sortSeries(series []*Series) {
-	texts := make(map[*Series]string, len(series))
-	for _, s := range series {
-		texts[s] = LabelText(s.Labels)
+	type labelled struct {
+		*Series
+		text string
 	}
-	slices.SortStableFunc(series, func(a, b *Series) int {
-		return cmp.Or(cmp.Compare(a.endpoint.url, b.endpoint.url), cmp.Compare(texts[a], texts[b]))
+	list := make([]labelled, len(series))
+	for i, s := range series {
+		list[i] = labelled{s, LabelText(s.Labels)}
+	}
+	slices.SortStableFunc(list, func(a, b labelled) int {
+		if c := cmp.Compare(a.endpoint.url, b.endpoint.url); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.text, b.text)
 	})
+	for i, s := range list {
+		series[i] = s.Series
+	}
 }
 
 // LabelText returns the text by which exports order label sets: {'k': 'v', 'k2': 'v2'}, empty without labels.

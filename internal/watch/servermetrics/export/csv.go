@@ -70,24 +70,54 @@ func (c CSV) write(ctx context.Context, w io.Writer) error {
 			return err
 		}
 	}
-	first := true
-	table := func(rows []byte) error {
-		if len(rows) == 0 {
-			return ctx.Err()
-		}
-		if !first {
-			rows = slices.Insert(rows, 0, '\r', '\n')
-		}
-		first = false
-		_, err := w.Write(rows)
-		return err
-	}
+	t := &tables{ctx: ctx, to: w}
 	for _, s := range c.sections() {
-		if err := table(s.rows(c.Run.Results)); err != nil {
-			return err
-		}
+		s.rows(t, c.Run.Results)
 	}
-	return table(infoRows(c.Run.Results))
+	infoRows(t, c.Run.Results)
+	return t.end()
+}
+
+// tables writes the sections row by row, an empty line between them.
+type tables struct {
+	ctx  context.Context
+	to   io.Writer
+	rows []byte // not yet written
+	some bool   // there was a section before
+	err  error
+}
+
+// tableBuffer is the length of text that is written at once.
+const tableBuffer = 64 << 10
+
+// begin begins a section with its header.
+func (t *tables) begin(header ...string) {
+	if t.some {
+		t.row()
+	}
+	t.some = true
+	t.row(header...)
+}
+
+func (t *tables) row(cells ...string) {
+	if t.rows = artifact.AppendCSVRow(t.rows, cells...); len(t.rows) >= tableBuffer {
+		t.flush()
+	}
+}
+
+func (t *tables) flush() {
+	if t.err == nil {
+		t.err = t.ctx.Err()
+	}
+	if t.err == nil {
+		_, t.err = t.to.Write(t.rows)
+	}
+	t.rows = t.rows[:0]
+}
+
+func (t *tables) end() error {
+	t.flush()
+	return t.err
 }
 
 // comments returns the lines before the first section. They end with LF alone.
@@ -108,8 +138,8 @@ type csvSeries struct {
 	text   string // its labels, for the order
 }
 
-// rows returns the header and a row for each series; nothing without series.
-func (s section) rows(r *servermetrics.Results) []byte {
+// rows writes the header and a row for each series; nothing without series.
+func (s section) rows(t *tables, r *servermetrics.Results) {
 	var series []csvSeries
 	for i := range r.Families {
 		f := &r.Families[i]
@@ -122,27 +152,29 @@ func (s section) rows(r *servermetrics.Results) []byte {
 		}
 	}
 	if len(series) == 0 {
-		return nil
+		return
 	}
 	columns := labelColumns(series)
 	for i := range series {
 		series[i].filled = filledColumns(columns, series[i].stats.Labels)
 	}
 	slices.SortStableFunc(series, func(a, b csvSeries) int {
-		return cmp.Or(cmp.Compare(a.filled, b.filled), cmp.Compare(a.family.Name, b.family.Name),
+		if c := cmp.Compare(a.filled, b.filled); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.family.Name, b.family.Name),
 			cmp.Compare(a.stats.EndpointURL, b.stats.EndpointURL), cmp.Compare(a.text, b.text))
 	})
 	header := slices.Concat([]string{"Endpoint", "Type", "Metric", "Unit"}, s.stats, columns, []string{"Description"})
 	if s.kind == prom.Histogram {
 		header = append(header, "buckets")
 	}
-	out := artifact.AppendCSVRow(nil, header...)
+	t.begin(header...)
 	cells := make([]string, 0, len(header))
 	for i := range series {
 		cells = s.cells(cells[:0], &series[i], columns)
-		out = artifact.AppendCSVRow(out, cells...)
+		t.row(cells...)
 	}
-	return out
 }
 
 func (s section) cells(cells []string, row *csvSeries, columns []string) []string {
@@ -209,8 +241,8 @@ func filledColumns(columns []string, labels []prom.Label) string {
 	return string(filled)
 }
 
-// infoRows returns the messages that info families carry in their labels, one row for each label.
-func infoRows(r *servermetrics.Results) []byte {
+// infoRows writes the messages that info families carry in their labels, one row for each label.
+func infoRows(t *tables, r *servermetrics.Results) {
 	type row struct{ metric, endpoint, key, value, description string }
 	var rows []row
 	for i := range r.Families {
@@ -225,15 +257,14 @@ func infoRows(r *servermetrics.Results) []byte {
 		}
 	}
 	if len(rows) == 0 {
-		return nil
+		return
 	}
 	slices.SortStableFunc(rows, func(a, b row) int {
 		return cmp.Or(strings.Compare(a.metric, b.metric), strings.Compare(a.endpoint, b.endpoint),
 			strings.Compare(a.key, b.key))
 	})
-	out := artifact.AppendCSVRow(nil, "Endpoint", "Metric", "Key", "Value", "Description")
+	t.begin("Endpoint", "Metric", "Key", "Value", "Description")
 	for _, r := range rows {
-		out = artifact.AppendCSVRow(out, r.endpoint, r.metric, r.key, r.value, r.description)
+		t.row(r.endpoint, r.metric, r.key, r.value, r.description)
 	}
-	return out
 }

@@ -137,7 +137,7 @@ func limitMemory(env func(string) (string, bool), bytes int64) {
 func Main(args []string, stdout, stderr *os.File) int {
 	limitHeap(os.LookupEnv)
 	a := &app{terminal: newTerminal(stdout, stderr, os.LookupEnv), env: os.LookupEnv}
-	return a.main(args)
+	return a.profiled(func() int { return a.main(args) })
 }
 
 func (a *app) main(args []string) int {

@@ -110,16 +110,6 @@ var missingCommands = []struct{ name, instead string }{
 		"several machines (aiperf agent) need none either"},
 }
 
-// heapGrowth is by how many percent the heap may grow between two collections, unless GOGC says
-// otherwise: what a run keeps holds few pointers, so that collecting it more often costs little.
-const heapGrowth = 50
-
-func limitHeap(env func(string) (string, bool)) {
-	if _, given := env("GOGC"); !given {
-		debug.SetGCPercent(heapGrowth)
-	}
-}
-
 // reportMemory is from how many bytes on a report collects as often as it must to stay there, unless GOMEMLIMIT says
 // otherwise. Nothing waits for a report, and what it keeps of a million requests is less.
 const reportMemory = 320 << 20

@@ -110,16 +110,6 @@ var missingCommands = []struct{ name, instead string }{
 		"several machines (aiperf agent) need none either"},
 }
 
-// heapGrowth is by how many percent the heap may grow between two collections, unless GOGC says
-// otherwise: what a run keeps holds few pointers, so that collecting it more often costs little.
-const heapGrowth = 50
-
-func limitHeap(env func(string) (string, bool)) {
-	if _, given := env("GOGC"); !given {
-		debug.SetGCPercent(heapGrowth)
-	}
-}
-
 // reportMemory is from how many bytes on a report collects as often as it must to stay there, unless GOMEMLIMIT says
 // otherwise. Nothing waits for a report, and what it keeps of a million requests is less.
 const reportMemory = 320 << 20
@@ -137,7 +127,7 @@ func limitMemory(env func(string) (string, bool), bytes int64) {
 func Main(args []string, stdout, stderr *os.File) int {
 	limitHeap(os.LookupEnv)
 	a := &app{terminal: newTerminal(stdout, stderr, os.LookupEnv), env: os.LookupEnv}
-	return a.main(args)
+	return a.profiled(func() int { return a.main(args) })
 }
 
 func (a *app) main(args []string) int {

@@ -105,11 +105,10 @@ func (d *dispatcher) exchange(s sending) {
 
 // newJob returns the job of a credit, without its exchange.
 func (d *dispatcher) newJob(c *load.Credit, t *turnState, p *session.Prepared, decoder endpoint.Decoder) *intake.Job {
-	job := &intake.Job{
-		Identity: p.Identity, Decoder: decoder, Body: p.Body, Model: p.Model, RequestedTokens: p.RequestedTokens,
-		Images: p.Images, AudioNS: p.AudioNS,
-		IssuedNS: c.IssuedNS, IntendedNS: c.IntendedNS,
-	}
+	job := intake.NewJob()
+	job.Identity, job.Decoder, job.Body, job.Model = p.Identity, decoder, p.Body, p.Model
+	job.RequestedTokens, job.Images, job.AudioNS = p.RequestedTokens, p.Images, p.AudioNS
+	job.IssuedNS, job.IntendedNS = c.IssuedNS, c.IntendedNS
 	if p.Prefix != nil {
 		job.PrefixHits, job.PrefixBlocks = int64(p.Prefix.Hits), int64(p.Prefix.Blocks)
 	}

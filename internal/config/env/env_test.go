@@ -120,7 +120,7 @@ func TestDeveloperSwitchesNeedDeveloperMode(t *testing.T) {
 }
 
 func TestUnknownVariables(t *testing.T) {
-	if got := Unknown([]string{"PATH=x", "AIPERF_DEV_MODE=1", "AIPERFX=1"}); got != nil {
+	if got := Unknown([]string{"PATH=x", "AIPERF_DEV_MODE=1", "AIPERFX=1", SelfProfile + "=x"}); got != nil {
 		t.Errorf("got %v", got)
 	}
 	got := Unknown([]string{"AIPERF_HTTP_CONECTION_LIMIT=5", "AIPERF_ZZZZZZZZZZZZZZZZZZZZZZZZZZ=1"})

@@ -82,6 +82,10 @@ func withoutEffect(values map[string]any, set map[string]bool) []string {
 	return idle
 }
 
+// SelfProfile names the file of the processor profile of this program itself. It is for those who work on the program,
+// so the table of variables leaves it out.
+const SelfProfile = option.EnvPrefix + "PPROF"
+
 // Unknown is one warning about the names that start with AIPERF_ and mean nothing here, each
 // with the nearest name that does; environ has the form of os.Environ. It is empty if all are known.
 func Unknown(environ []string) []fault.Warning {
@@ -97,7 +101,7 @@ func Unknown(environ []string) []fault.Warning {
 	var parts []string
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, option.EnvPrefix) || slices.Contains(known, name) {
+		if !strings.HasPrefix(name, option.EnvPrefix) || name == SelfProfile || slices.Contains(known, name) {
 			continue
 		}
 		if near := suggest.Nearest(name, known); near != "" {

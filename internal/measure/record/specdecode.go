@@ -30,6 +30,9 @@ type AcceptedSteps struct{ Accepted, Steps int64 }
 
 // ParseSpecDecode reads a server's record. Anything malformed is not a record: false.
 func ParseSpecDecode(text []byte) (*SpecDecode, bool) {
+	if len(text) == 0 {
+		return nil, false // as almost always, without room for what is decoded
+	}
 	var w struct {
 		Engine           string           `json:"engine"`
 		Length           *float64         `json:"mean_acceptance_length"`

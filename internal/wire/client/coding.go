@@ -34,6 +34,7 @@ func (x *exchange) addDecoder(coding string) error {
 	default:
 		return fmt.Errorf("content encoding %q was not requested and is not supported", coding)
 	}
+	x.pinned = true
 	from := x.decoder
 	if from == nil {
 		from = codedBody{x}

@@ -30,15 +30,31 @@ type exchange struct {
 	eventNS       int64    // the instant of the last event
 	coalesced     bool     // the last event shares its instant with one before
 	response      *http.Response
+	usual         *usualHead // what the head was read into, until it is not needed any more
 	local, remote netip.AddrPort
 	// Collected for the trace and raw exports only.
 	requestChunks, responseChunks []record.Chunk
 	responses                     []record.RawResponse
 }
 
+// retire gives the memory of an exchange that is over to the next one, unless a timer or another goroutine may still
+// refer to it: that would end an exchange that is none of its business.
+func (x *exchange) retire() {
+	c := x.client
+	x.headIsRead()
+	if x.pinned {
+		return
+	}
+	timer := x.limitTimer
+	*x = exchange{}
+	x.limitTimer = timer
+	c.idle.Put(x)
+}
+
 // transfer sends the request and takes its reply.
 func (x *exchange) transfer() error {
 	if x.client.streams != nil {
+		x.pinned = true
 		return x.multiplex(&x.hop)
 	}
 	return x.follow(&x.hop)

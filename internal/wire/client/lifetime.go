@@ -46,6 +46,11 @@ type Lifetime struct {
 	live        *connection // is aborted at the end
 	cancelWait  context.CancelFunc
 	cancelTimer *time.Timer
+
+	// What follows belongs to the goroutine of Send. pinned reports that something may still refer to the exchange when
+	// it is over. limitTimer calls expire; the next exchange in the same memory has it, too.
+	pinned     bool
+	limitTimer *time.Timer
 }
 
 // Begin prepares the lifetime of an exchange.
@@ -60,10 +65,16 @@ func (l *Lifetime) Guard(ctx context.Context, carry func() error) error {
 			l.end(cutOff)
 			return ErrEnded
 		}
-		defer context.AfterFunc(ctx, func() { l.end(cutOff) })()
+		stop := context.AfterFunc(ctx, func() { l.end(cutOff) })
+		defer func() { l.pinned = !stop() || l.pinned }()
 	}
 	if limit := l.limit(); limit > 0 {
-		defer time.AfterFunc(limit, l.expire).Stop()
+		if l.limitTimer == nil {
+			l.limitTimer = time.AfterFunc(limit, l.expire)
+		} else {
+			l.limitTimer.Reset(limit)
+		}
+		defer func() { l.pinned = !l.limitTimer.Stop() || l.pinned }()
 	}
 	return carry()
 }
@@ -180,6 +191,7 @@ func (l *Lifetime) Sent() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if after > 0 && l.cancelTimer == nil && l.outcome == running {
+		l.pinned = true
 		l.cancelTimer = time.AfterFunc(time.Duration(after), func() { l.end(cancelled) })
 	}
 }

@@ -71,7 +71,7 @@ func (x *exchange) readHead(h *hop) (*http.Response, error) {
 		return nil, err
 	}
 	for {
-		resp, err := http.ReadResponse(x.conn.br, x.client.methodOf(h.method))
+		resp, err := x.nextHead(h)
 		if err != nil {
 			return nil, x.broken(h, typeResponse, readingHeaders, err, false)
 		}
@@ -87,6 +87,27 @@ func (x *exchange) readHead(h *hop) (*http.Response, error) {
 			x.conn.idleLimit = keepAliveLimit(resp.Header)
 			return resp, nil
 		}
+	}
+}
+
+// nextHead reads one head. A trace and the raw exchange hold all of it.
+func (x *exchange) nextHead(h *hop) (*http.Response, error) {
+	if h.method == http.MethodPost && !x.req.KeepTrace && !x.req.KeepRaw {
+		if x.usual == nil {
+			x.usual = x.client.usual.Get().(*usualHead)
+		}
+		if resp := x.usual.read(x.conn.br); resp != nil {
+			return resp, nil
+		}
+	}
+	return http.ReadResponse(x.conn.br, x.client.methodOf(h.method))
+}
+
+// headIsRead lets the next exchange have what a usual head is read into: a stream may take long.
+func (x *exchange) headIsRead() {
+	if x.usual != nil {
+		x.client.usual.Put(x.usual)
+		x.usual = nil
 	}
 }
 
@@ -171,6 +192,7 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	if !isSuccess(resp.StatusCode) {
 		return x.receiveRefusal(resp, mediaType, charset)
 	}
+	x.headIsRead()
 	x.out.AckNS = x.t.HeadersReceived
 	switch {
 	case mediaType == eventstream.MediaType:
@@ -244,6 +266,10 @@ func reason(resp *http.Response) string {
 // streams may be open, so the scanner's buffer only grows with an event that does not fit.
 const streamRoom = 512
 
+// floodRoom is the room of the next read where one was filled, which saves calls where events come faster than they
+// are read.
+const floodRoom = 4096
+
 // maxStreamed is how many times the largest body a whole stream may have.
 const maxStreamed = 4
 
@@ -259,8 +285,13 @@ func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 		x.client.scanners.Put(sc)
 	}()
 	limit := x.opts.MaxBody
+	room := streamRoom
 	for total := int64(0); ; {
-		n, err := read(sc.Space(streamRoom))
+		space := sc.Space(room)
+		n, err := read(space)
+		if room = streamRoom; n == len(space) {
+			room = floodRoom
+		}
 		at := x.conn.wire.readNS
 		sc.Filled(n)
 		total += int64(n)

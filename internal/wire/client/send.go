@@ -28,6 +28,8 @@ type Client struct {
 	heads    sync.Pool // *[]byte
 	bodies   sync.Pool // *[]byte
 	scanners sync.Pool // *sse.Scanner
+	usual    sync.Pool // *usualHead
+	idle     sync.Pool // *exchange
 
 	get, post *http.Request // for the response reader, which needs the method
 }
@@ -60,6 +62,8 @@ func New(opts Options, clk *clock.Clock) (*Client, error) {
 	}
 	c.heads.New = func() any { b := make([]byte, 0, 4096); return &b }
 	c.bodies.New = func() any { b := make([]byte, 0, 4096); return &b }
+	c.usual.New = func() any { return new(usualHead) }
+	c.idle.New = func() any { return new(exchange) }
 	c.scanners.New = func() any { return new(sse.Scanner) }
 	return c, nil
 }
@@ -86,7 +90,8 @@ func (c *Client) Send(ctx context.Context, req *Request, sink Sink) Exchange {
 }
 
 func (c *Client) sendOne(ctx context.Context, req *Request, sink Sink) Exchange {
-	x := &exchange{client: c, sink: sink}
+	x := c.idle.Get().(*exchange)
+	x.client, x.sink = c, sink
 	x.Begin(&c.opts, c.clock, req)
 	head := c.heads.Get().(*[]byte)
 	h := &x.hop
@@ -97,7 +102,9 @@ func (c *Client) sendOne(ctx context.Context, req *Request, sink Sink) Exchange 
 	}
 	x.settle(err, h)
 	c.release(h)
-	return x.out
+	out := x.out
+	x.retire()
+	return out
 }
 
 // release gives the buffer of a written request to the next exchange: its own reply may take long.

@@ -16,9 +16,8 @@ func (o socketOptions) buffers(s int) {
 // idleReadable reports whether a read of the idle socket would return: the server closed the connection
 // or sent what was not requested.
 func idleReadable(fd uintptr) bool {
-	var b [1]byte
 	for {
-		_, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		_, err := peekByte(fd)
 		if err != unix.EINTR {
 			return err != unix.EAGAIN
 		}

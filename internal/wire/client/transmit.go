@@ -29,6 +29,7 @@ func (x *exchange) connect(o *origin) error {
 		}
 		return nil
 	}
+	x.pinned = true // the goroutine that dials has its stamps
 	ctx, done := x.Wait(context.Background())
 	defer done()
 	if err := x.waitToDial(ctx, moved); err != nil {

@@ -33,6 +33,7 @@ func (x *exchange) mayBlock(h *hop) bool {
 // writeConcurrently starts the writing of the hop and returns at the first byte of the reply, or when the
 // connection fails.
 func (x *exchange) writeConcurrently(h *hop) error {
+	x.pinned = true // the goroutine that writes may outlast the exchange
 	w := &writing{done: make(chan struct{})}
 	c := x.conn
 	x.writing = w

@@ -14,6 +14,7 @@ type openAIDecoder struct {
 	home    *sync.Pool
 	read    func(*chunk) *spans
 	chunk   chunk
+	last    alike
 	reply   Reply
 	first   func()
 	scratch []byte
@@ -47,6 +48,7 @@ func (d *openAIDecoder) Release() {
 	} else {
 		r.reset()
 		d.first, d.chunk = nil, chunk{}
+		d.last.text = d.last.text[:0]
 	}
 	d.home.Put(d)
 }
@@ -74,6 +76,10 @@ func (d *openAIDecoder) Body(contentType string, binary bool, body []byte, atNS 
 }
 
 func (d *openAIDecoder) document(data []byte, atNS int64) {
+	if raw := d.last.content(data); raw != nil {
+		d.message(&spans{content: raw}, atNS)
+		return
+	}
 	c := &d.chunk
 	if !c.scan(data) {
 		d.reply.Malformed++
@@ -99,6 +105,9 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 	if m := d.read(c); m != nil {
 		before := len(d.reply.ContentNS)
 		d.message(m, atNS)
+		if c.onlyContent(m) {
+			d.last.keep(data, m.content)
+		}
 		if len(c.usage) > 2 && !d.reply.chunkUsage && len(d.reply.ContentNS) > before {
 			d.reply.chunkUsage = true
 			d.reply.FirstChunkTokens, _ = d.reply.Usage.Value(record.UsageCompletion) // usage of chunks is cumulative
@@ -149,7 +158,7 @@ func (d *openAIDecoder) message(m *spans, atNS int64) {
 // collectTools merges the tool calls of a message into those of the reply and leaves their text in
 // scratch; false if there are none.
 func (d *openAIDecoder) collectTools(m *spans) bool {
-	tools, call := len(m.toolCalls) > 0 && m.toolCalls[0] == '[', len(m.functionCall) > 0 && m.functionCall[0] == '{'
+	tools, call := startsWith(m.toolCalls, '['), startsWith(m.functionCall, '{')
 	if !tools && !call {
 		return false
 	}

@@ -7,6 +7,7 @@
 package intake
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"aiperf/internal/measure/record"
@@ -67,6 +68,25 @@ type Job struct {
 
 	judged  bool
 	failure *record.Error
+	// kept reports that the job came from [NewJob] and goes back there.
+	kept bool
+}
+
+var jobs = sync.Pool{New: func() any { return new(Job) }}
+
+// NewJob returns an empty job. The pool that it is submitted to gives its memory to a later one: after
+// [Pool.Submit] it may not be used any more.
+func NewJob() *Job {
+	j := jobs.Get().(*Job)
+	j.kept = true
+	return j
+}
+
+func (j *Job) release() {
+	if j.kept {
+		*j = Job{}
+		jobs.Put(j)
+	}
 }
 
 // Intake makes records. It is safe for concurrent use.

@@ -60,7 +60,9 @@ func (p *Pool) enqueue(j *Job) bool {
 }
 
 func (p *Pool) do(j *Job) {
-	if r := p.intake.Record(j); r != nil {
+	r := p.intake.Record(j)
+	j.release()
+	if r != nil {
 		p.deliver(r)
 	}
 	p.done.Add(1)

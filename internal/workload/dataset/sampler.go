@@ -22,7 +22,9 @@ type Sampler struct {
 	sampling Sampling
 	n        uint64
 	stream   random.Stream
-	pass     atomic.Pointer[shuffledPass]
+	// passes are the last two that were asked for, each in its place: sessions of the next pass are looked up before
+	// those of this one have ended.
+	passes [2]atomic.Pointer[shuffledPass]
 }
 
 // shuffledPass is the order of one pass over the dataset.
@@ -61,13 +63,14 @@ func (s *Sampler) At(k uint64) int {
 	return int(k % s.n)
 }
 
-// shuffled returns the order of a pass. The last one asked for is kept: sessions start in order.
+// shuffled returns the order of a pass.
 func (s *Sampler) shuffled(number uint64) *shuffledPass {
-	if p := s.pass.Load(); p != nil && p.number == number {
+	place := &s.passes[number%2]
+	if p := place.Load(); p != nil && p.number == number {
 		return p
 	}
 	r := s.stream.At(number)
 	p := &shuffledPass{number: number, order: r.Perm(int(s.n))}
-	s.pass.Store(p)
+	place.Store(p)
 	return p
 }

@@ -31,16 +31,21 @@ var builtinCorpus = sync.OnceValue(func() *corpus { return unpackCorpus(packedCo
 // corpusFor returns the corpus in the tokens of tok.
 func corpusFor(tok tokenizer.Tokenizer) *corpus {
 	if tok == tokenizer.Builtin() {
-		return builtinCorpus()
+		// The vocabulary, which the text needs next, is unpacked on another core meanwhile.
+		var vocabulary sync.WaitGroup
+		vocabulary.Go(func() { tok.Count("") })
+		c := builtinCorpus()
+		vocabulary.Wait()
+		return c
 	}
 	return builtinCorpus().encode(tok)
 }
 
 func unpackCorpus(packed string) *corpus {
-	b := []byte(packed)
+	at := 0
 	number := func() int {
-		n, size := binary.Uvarint(b)
-		b = b[size:]
+		n, size := binary.Uvarint([]byte(packed[at:min(at+binary.MaxVarintLen64, len(packed))]))
+		at += size
 		return int(n)
 	}
 	distinct := make([]int32, number())
@@ -59,14 +64,16 @@ func unpackCorpus(packed string) *corpus {
 		limit--
 	}
 	c.ids = make([]int32, total)
+	places := packed[at:]
+	k := 0
 	for i := range c.ids {
-		if p := int(b[0]); p < limit {
-			c.ids[i] = distinct[p]
-			b = b[1:]
-		} else {
-			c.ids[i] = distinct[limit+(p-limit)<<8+int(b[1])]
-			b = b[2:]
+		p := int(places[k])
+		k++
+		if p >= limit {
+			p = limit + (p-limit)<<8 + int(places[k])
+			k++
 		}
+		c.ids[i] = distinct[p]
 	}
 	return c
 }

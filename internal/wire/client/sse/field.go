@@ -114,11 +114,17 @@ func splitField(line []byte) field {
 
 // trim is bytes.TrimSpace that never makes an empty slice nil.
 func trim(b []byte) []byte {
+	if n := len(b); n > 0 && isGraphic(b[0]) && isGraphic(b[n-1]) {
+		return b
+	}
 	if t := bytes.TrimSpace(b); t != nil {
 		return t
 	}
 	return b[:0:0]
 }
+
+// isGraphic reports whether a byte is a character of ASCII that is seen: no space is one.
+func isGraphic(c byte) bool { return ' ' < c && c < 0x7f }
 
 // appendValid appends src with each maximal part of an ill-formed sequence replaced by U+FFFD.
 func appendValid(dst, src []byte) []byte {

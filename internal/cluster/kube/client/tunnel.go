@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/transport/spdy"
+	"k8s.io/streaming/pkg/httpstream"
 )
 
 // tunnel carries connections to a port of a pod, each by two streams of one connection to the API server. The protocol
@@ -43,7 +43,7 @@ func (c *Client) openStreams(ctx context.Context, namespace, pod string) (httpst
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		streams, protocol, err := spdy.Negotiate(upgrader, &http.Client{Transport: transport}, r, forwardProtocol)
+		streams, protocol, err := spdy.NegotiateStreaming(upgrader, &http.Client{Transport: transport}, r, forwardProtocol)
 		answers <- answer{streams, protocol, err}
 	}()
 	wait, cancel := context.WithTimeout(ctx, forwardTimeout)

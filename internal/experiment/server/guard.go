@@ -23,9 +23,6 @@ const (
 // exitLeftovers is the exit code of a guard whose server has left processes that cannot be killed.
 const exitLeftovers = 3
 
-// killPatience bounds the wait for processes that were killed.
-const killPatience = 5 * time.Second
-
 // Guard runs a server until that ends or the standard input does, then ends everything that it has started, and returns
 // the exit code. The arguments are the grace of the server and its command line; the server writes to the standard error
 // of the guard.

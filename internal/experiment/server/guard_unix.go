@@ -20,6 +20,9 @@ func newGroup(cmd *exec.Cmd) (*group, error) {
 	return &group{}, nil
 }
 
+// killPatience bounds the wait for processes that were killed.
+const killPatience = 5 * time.Second
+
 // end has all processes end, kills those that do not within grace, and reports whether none is left.
 func (g *group) end(cmd *exec.Cmd, ended <-chan struct{}, grace time.Duration) bool {
 	pid := cmd.Process.Pid

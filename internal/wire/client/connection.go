@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// readBuffer is the size of a connection's read buffer: some four events of a token each. Every open stream has one.
-const readBuffer = 1024
+// readBuffer is the size of a connection's read buffer: some five events of a token each, or a short reply in one read.
+const readBuffer = 2048
 
 // connection is one HTTP/1.1 connection. One exchange owns it at a time; only abort may be called by
 // another goroutine.

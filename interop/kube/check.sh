@@ -164,10 +164,10 @@ until_is 90 Failed status aiperfjob slow phase
 [ "$(reason slow ResultsAvailable)" = ResultsStored ] || fail "the results of a failure: $(reason slow ResultsAvailable)"
 
 say "the commands of aiperf kube, and the routes of the results server"
-kube list four -n bench | grep -q '^four .*Completed' || fail "kube list"
-kube list -n bench --failed | grep -q '^slow ' || fail "kube list --failed"
-kube results list-runs four -n bench | grep -q 'yes$' || fail "kube results list-runs"
-kube results list-runs four -n bench --preview | grep -q 'WOULD DELETE' || fail "kube results list-runs --preview"
+kube list four -n bench | grep '^ *four .*Completed' >/dev/null || fail "kube list"
+kube list -n bench --failed | grep '^ *slow ' >/dev/null || fail "kube list --failed"
+kube results list-runs four -n bench | grep 'yes$' >/dev/null || fail "kube results list-runs"
+kube results list-runs four -n bench --preview | grep 'WOULD DELETE' >/dev/null || fail "kube results list-runs --preview"
 (cd "$CLUSTER" && kube results four -n bench >/dev/null) || fail "kube results"
 cmp "$CLUSTER/artifacts/four/profile_export_aiperf.json" "$CLUSTER/four.json" || fail "other results by kube results"
 kube preflight -n bench -e http://mock.bench.svc.cluster.local:8000 >"$CLUSTER/preflight.log" || fail "$(cat "$CLUSTER/preflight.log")"
@@ -175,8 +175,8 @@ kube preflight -n bench -e http://mock.bench.svc.cluster.local:8000 >"$CLUSTER/p
 dashboard=$!
 until_is 30 'http://*' head -n 1 "$CLUSTER/dashboard.log"
 page=$(head -n 1 "$CLUSTER/dashboard.log")
-curl -fs "$page" | grep -q 'bench/four' || fail "the page of kube dashboard"
-curl -fs "${page}api/v1/jobs/bench/four" | grep -q '"phase":"Completed"' || fail "a route by kube dashboard"
+curl -fs "$page" | grep 'bench/four' >/dev/null || fail "the page of kube dashboard"
+curl -fs "${page}api/v1/jobs/bench/four" | grep '"phase":"Completed"' >/dev/null || fail "a route by kube dashboard"
 kill -TERM $dashboard
 wait $dashboard || fail "kube dashboard ended with $?"
 for route in jobs jobs/bench/four jobs/bench/four/events jobs/bench/four/logs jobs/bench/four/epochs sweeps results \
@@ -185,12 +185,12 @@ for route in jobs jobs/bench/four jobs/bench/four/events jobs/bench/four/logs jo
     analytics/summary/bench/four index cluster config/bench/four config/retention config/features; do
     api "/api/v1/$route" >"$CLUSTER/route" && [ -s "$CLUSTER/route" ] || fail "the route $route"
 done
-api /admin/index/stats | grep -q '"runs":' || fail "the route of the index"
+api /admin/index/stats | grep '"runs":' >/dev/null || fail "the route of the index"
 for route in jobs/bench/none results/bench/none sweeps/bench/none; do
     [ "$(code_of "/api/v1/$route")" = 404 ] || fail "the route $route is no 404"
 done
 [ "$(code_of /api/v1/jobs/bench/four/cancel -X POST)" = 403 ] || fail "a change without a token"
-curl -fs "http://$(operator_ip):9090/metrics" | grep -q '^aiperf_operator_leader 1' || fail "the figures for Prometheus"
+curl -fs "http://$(operator_ip):9090/metrics" | grep '^aiperf_operator_leader 1' >/dev/null || fail "the figures for Prometheus"
 
 say "a sweep that searches"
 {

@@ -141,6 +141,9 @@ func (b *Benchmark) Stream(ctx context.Context, c *client.Client, pod string, po
 	figures, last := "", ""
 	for {
 		_, data, err := socket.Read(ctx)
+		if websocket.CloseStatus(err) != -1 {
+			return fmt.Errorf("the controller of %s has ended", b.Name)
+		}
 		if err != nil {
 			return fmt.Errorf("the connection to the controller of %s ended: %w", b.Name, err)
 		}

@@ -209,9 +209,28 @@ func call(ctx context.Context, method, url string) ([]byte, error) {
 	return data, err
 }
 
+// UnstoredError is a benchmark whose results the operator has not stored yet.
+type UnstoredError struct{ Name, Namespace, Phase, Hint string }
+
+func (e *UnstoredError) Error() string {
+	return fmt.Sprintf("%s is %s: the operator stores its results when it has ended; %s. aiperf kube attach %s -n %s waits "+
+		"for that", e.Name, e.Phase, e.Hint, e.Name, e.Namespace)
+}
+
+// unstored is an [UnstoredError] until the operator is done with a benchmark of its own.
+func (b *Benchmark) unstored(hint string) error {
+	if b.Direct() || text(b.Object, "metadata", "name") == "" || crd.Terminal(b.Phase()) {
+		return nil // a benchmark whose resource is gone is none that runs
+	}
+	return &UnstoredError{b.Name, b.Namespace, b.Phase(), hint}
+}
+
 // Shutdown ends the controller pod of a finished benchmark: the API of the coordinator is asked, and once that has
-// ended, the sidecar with the results.
+// ended, the sidecar with the results. As long as the operator has not stored them it is an [UnstoredError].
 func (b *Benchmark) Shutdown(ctx context.Context, c *client.Client, local int) error {
+	if err := b.unstored("only then can its controller end"); err != nil {
+		return err
+	}
 	pod, err := b.Controller(ctx, c)
 	if err != nil {
 		return err

@@ -95,7 +95,8 @@ func FindOperator(ctx context.Context, c *client.Client, namespace string) (pod,
 }
 
 // Fetch fetches the results of a benchmark. Files that cannot be had are in the error, those that can are written all
-// the same.
+// the same. Of a benchmark that the operator has not stored yet, only earlier runs and its pods can be asked: else it is
+// an [UnstoredError].
 func (b *Benchmark) Fetch(ctx context.Context, c *client.Client, o FetchOptions) (files []File, err error) {
 	f, base, err := b.openResults(ctx, c, &o)
 	if err != nil {
@@ -159,6 +160,11 @@ func (b *Benchmark) openResults(ctx context.Context, c *client.Client, o *FetchO
 		}
 		f, err := c.Forward(ctx, b.Namespace, pod, manifest.PortResults, o.Port)
 		return f, "", err
+	}
+	if o.Run == "" {
+		if err := b.unstored("--from-pods asks its controller pod"); err != nil {
+			return nil, "", err
+		}
 	}
 	f, err = OpenOperator(ctx, c, o.OperatorNamespace, o.Port)
 	if err != nil {

@@ -277,7 +277,9 @@ say "the pod of a worker is evicted: the run goes on without it"
 job loser 600 50
 running loser
 evict "$(k get pods -l aiperf.nvidia.com/job-id=loser,aiperf.nvidia.com/role=worker -o 'jsonpath={.items[0].metadata.name}')"
-phase loser Completed 150
+phase loser Failed 150
+[[ $(status aiperfjob loser error) == *"1 of 2 agents were lost"* ]] || fail "the reason of a lost agent: $(status aiperfjob loser error)"
+[ "$(reason loser ResultsAvailable)" = ResultsStored ] || fail "the results of a lost agent: $(reason loser ResultsAvailable)"
 sent=$(status aiperfjob loser summary.request_count.avg)
 [ "$sent" -lt 600 ] || fail "no request of a lost agent is missing"
 stored loser fleet.json >"$CLUSTER/loser.json"

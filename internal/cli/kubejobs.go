@@ -279,10 +279,14 @@ Options:
 func (a *app) kubeShutdown(args []string) int {
 	var o kubeShutdownOptions
 	return a.onBenchmark(o.table(), &o.target, args, func(ctx context.Context, c *client.Client, b *deployed.Benchmark) int {
-		if err := b.Shutdown(ctx, c, o.port); err != nil {
+		switch done, err := b.Shutdown(ctx, c, o.port); {
+		case err != nil:
 			return a.fail(kubeError(err))
+		case !done:
+			fmt.Fprintf(a.terminal.out, "The controller of %s has ended already.\n", b.Name)
+		default:
+			fmt.Fprintf(a.terminal.out, "The controller of %s ends.\n", b.Name)
 		}
-		fmt.Fprintf(a.terminal.out, "The controller of %s ends.\n", b.Name)
 		return ExitOK
 	})
 }

@@ -163,6 +163,16 @@ until_is 90 Failed status aiperfjob slow phase
 [[ $(status aiperfjob slow error) == *request_latency:p99* ]] || fail "the condition is not named: $(status aiperfjob slow error)"
 [ "$(reason slow ResultsAvailable)" = ResultsStored ] || fail "the results of a failure: $(reason slow ResultsAvailable)"
 
+say "the results of a followed job are there when the following ends, and not before"
+job followed 100 20
+running followed
+kube results followed -n bench --output "$CLUSTER/early" >"$CLUSTER/early.log" 2>&1 && fail "results before the end: $(ls "$CLUSTER/early")"
+kube shutdown followed -n bench >"$CLUSTER/early.log" 2>&1 && fail "the controller was ended before its results were stored"
+kube attach followed -n bench >"$CLUSTER/attach.log" || fail "kube attach: $(cat "$CLUSTER/attach.log")"
+kube results followed -n bench --output "$CLUSTER/followed" >/dev/null || fail "kube results after kube attach"
+[ -s "$CLUSTER/followed/profile_export_aiperf.json" ] || fail "the results after kube attach: $(ls "$CLUSTER/followed")"
+kube shutdown followed -n bench >/dev/null || fail "kube shutdown of a job that is stored"
+
 say "the commands of aiperf kube, and the routes of the results server"
 kube list four -n bench | grep '^ *four .*Completed' >/dev/null || fail "kube list"
 kube list -n bench --failed | grep '^ *slow ' >/dev/null || fail "kube list --failed"
@@ -224,8 +234,12 @@ say "a sweep of two cells"
     benchmark 40
     printf '  sweep: {type: grid, parameters: {phases.profiling.concurrency: [2, 4]}}\n'
 } | kubectl apply -f - >/dev/null
-until_is 150 Succeeded status aiperfsweep grid phase
-until_is 60 true status aiperfsweep grid resultsAvailable
+kube attach grid -n bench >"$CLUSTER/attach.log" || fail "kube attach of a sweep: $(cat "$CLUSTER/attach.log")"
+[ "$(status aiperfsweep grid phase) $(status aiperfsweep grid resultsAvailable)" = "Succeeded true" ] ||
+    fail "kube attach has ended before the sweep was stored"
+(cd "$CLUSTER" && kube results grid -n bench >/dev/null) || fail "kube results of a sweep"
+[ -s "$CLUSTER/artifacts/grid/sweep_aggregate/profile_export_aiperf_sweep.csv" ] || fail "kube results of a sweep: $(ls "$CLUSTER/artifacts/grid")"
+kube results list-runs grid -n bench | grep 'yes$' >/dev/null || fail "kube results list-runs of a sweep"
 [ "$(status aiperfsweep grid completedRuns)" = 2 ] || fail "the runs of the sweep"
 [ "$(k get aiperfjobs -l aiperf.nvidia.com/sweep=grid -o name | tr '\n' ' ')" = "aiperfjob.aiperf.nvidia.com/grid-v00 aiperfjob.aiperf.nvidia.com/grid-v01 " ] ||
     fail "the names of the children"

@@ -265,7 +265,7 @@ func TestNothingIsFetchedOrEndedBeforeTheOperatorIsDone(t *testing.T) {
 	s.Ports["one-pod:9091"], s.Ports["op:8081"] = mux, mux
 	var early *deployed.UnstoredError
 	b := find(t, c, "one")
-	if err := b.Shutdown(context.Background(), c, 0); !errors.As(err, &early) || asked != 0 {
+	if _, err := b.Shutdown(context.Background(), c, 0); !errors.As(err, &early) || asked != 0 {
 		t.Errorf("%v, %d requests to shut down", err, asked)
 	}
 	o := deployed.FetchOptions{Dir: t.TempDir()}
@@ -276,13 +276,26 @@ func TestNothingIsFetchedOrEndedBeforeTheOperatorIsDone(t *testing.T) {
 	if files, err := b.Fetch(context.Background(), c, o); err != nil || len(files) != 1 {
 		t.Errorf("from the pod: %v, %v", files, err)
 	}
+	sweep := resource(crd.SweepKind, crd.Succeeded)
+	sweep["status"] = object{"phase": crd.Succeeded, "runEpoch": "7", "runtimeRef": object{"jobSetName": "aiperf-two"}}
+	s.Put(sweeps+"two", sweep)
+	o.FromPods = false
+	if files, err := find(t, c, "two").Fetch(context.Background(), c, o); !errors.As(err, &early) {
+		t.Errorf("of a sweep: %v, %v", files, err)
+	}
 	s.Put(jobs+"one", resource(crd.JobKind, crd.Completed))
-	o.FromPods, b = false, find(t, c, "one")
+	b = find(t, c, "one")
 	if files, err := b.Fetch(context.Background(), c, o); err != nil || len(files) != 1 {
 		t.Errorf("once it is done: %v, %v", files, err)
 	}
-	if err := b.Shutdown(context.Background(), c, 0); err != nil || asked != 1 {
-		t.Errorf("once it is done: %v, %d requests to shut down", err, asked)
+	if done, err := b.Shutdown(context.Background(), c, 0); err != nil || !done || asked != 1 {
+		t.Errorf("once it is done: %t, %v, %d requests to shut down", done, err, asked)
+	}
+	gone := controllerPod("one")
+	gone["status"] = object{"phase": "Succeeded"}
+	s.Put(pods+"one-pod", gone)
+	if done, err := b.Shutdown(context.Background(), c, 0); err != nil || done || asked != 1 {
+		t.Errorf("once more: %t, %v, %d requests to shut down", done, err, asked)
 	}
 }
 

@@ -138,7 +138,8 @@ func (b *Benchmark) Fetch(ctx context.Context, c *client.Client, o FetchOptions)
 		return files, fmt.Errorf("%d of %d files were not fetched:\n%w", len(failed), len(all), errors.Join(failed...))
 	}
 	if o.Shutdown && o.FromPods {
-		return files, b.Shutdown(ctx, c, 0)
+		_, err = b.Shutdown(ctx, c, 0)
+		return files, err
 	}
 	return files, nil
 }
@@ -263,11 +264,11 @@ func (b *Benchmark) Runs(ctx context.Context, f *client.Forward) (runs []Run, do
 	if err != nil {
 		return nil, nil, err
 	}
-	var list struct{ Runs, Epochs []Run }
+	var list struct{ Runs []Run }
 	if err := json.Unmarshal(document, &list); err != nil {
 		return nil, nil, fmt.Errorf("the list of runs cannot be read: %w", err)
 	}
-	return append(list.Runs, list.Epochs...), document, nil
+	return list.Runs, document, nil
 }
 
 // Retention are the limits of the results server.

@@ -89,11 +89,11 @@ type kubeDebugOptions struct {
 
 func (o *kubeDebugOptions) table() *flags.Table {
 	o.target = newTarget()
-	job := flags.Value("job-id -j", "JOB", "the benchmark or the sweep [default: all of the namespace]", nonEmpty(&o.job))
+	job := flags.Value("job-id -j", "JOB", "the benchmark or the sweep; the flag itself may be omitted [default: all of the namespace]", nonEmpty(&o.job))
 	own := append([]flags.Flag{job,
 		either("verbose -v", "the last lines of the logs, too", &o.verbose),
 		either("all-namespaces -A", "all namespaces", &o.all)}, o.cellFlags("variation")...)
-	return kubeTable("debug", `Usage: aiperf kube debug [options]
+	return kubeTable("debug", `Usage: aiperf kube debug [JOB] [options]
 
 Shows what is wrong with the pods of benchmarks: their states, events, the nodes, and errors of their logs.
 
@@ -104,7 +104,7 @@ Options:
 // kubeDebug shows what is wrong.
 func (a *app) kubeDebug(args []string) int {
 	var o kubeDebugOptions
-	if code, done := a.noWords(o.table(), args); done {
+	if code, done := a.jobWords(o.table(), args); done {
 		return code
 	}
 	ctx, stop := untilInterrupted()
@@ -121,7 +121,11 @@ func (a *app) kubeDebug(args []string) int {
 		if selector = manifest.Selector(b.Name); b.Kind == crd.SweepKind {
 			selector = crd.LabelSweep + "=" + b.Name
 		}
-		fmt.Fprintf(a.terminal.out, "%s is %s. %s\n\n", b.Name, b.Phase(), b.Reason())
+		state := b.Name + " is " + b.Phase()
+		if reason := b.Reason(); reason != "" {
+			state += ": " + reason
+		}
+		fmt.Fprintf(a.terminal.out, "%s\n\n", state)
 	} else if o.all {
 		c, err = client.Connect(o.options())
 	} else {

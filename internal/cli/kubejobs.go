@@ -279,10 +279,14 @@ Options:
 func (a *app) kubeShutdown(args []string) int {
 	var o kubeShutdownOptions
 	return a.onBenchmark(o.table(), &o.target, args, func(ctx context.Context, c *client.Client, b *deployed.Benchmark) int {
-		if err := b.Shutdown(ctx, c, o.port); err != nil {
+		switch done, err := b.Shutdown(ctx, c, o.port); {
+		case err != nil:
 			return a.fail(kubeError(err))
+		case !done:
+			fmt.Fprintf(a.terminal.out, "The controller of %s has ended already.\n", b.Name)
+		default:
+			fmt.Fprintf(a.terminal.out, "The controller of %s ends.\n", b.Name)
 		}
-		fmt.Fprintf(a.terminal.out, "The controller of %s ends.\n", b.Name)
 		return ExitOK
 	})
 }
@@ -356,8 +360,11 @@ func (a *app) followOnce(ctx context.Context, c *client.Client, b *deployed.Benc
 		return err
 	}
 	if pod != "" {
-		if err = b.Stream(ctx, c, pod, port, tell); err == nil {
-			return nil
+		if err = b.Stream(ctx, c, pod, port, streamed(b, tell)); err == nil {
+			if b.Direct() {
+				return nil
+			}
+			return b.Await(ctx, c, tell) // the end is that the operator has stored the results
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -365,6 +372,20 @@ func (a *app) followOnce(ctx context.Context, c *client.Client, b *deployed.Benc
 		fmt.Fprintf(a.terminal.err, "%v; its status is followed instead\n", err)
 	}
 	return b.Await(ctx, c, tell)
+}
+
+// streamed tells what a controller says: where the operator runs a benchmark, the controller's end is not yet that of the
+// benchmark.
+func streamed(b *deployed.Benchmark, tell func(deployed.Event)) func(deployed.Event) {
+	if b.Direct() {
+		return tell
+	}
+	return func(e deployed.Event) {
+		if e.Done {
+			e = deployed.Event{Text: "the controller is done; the operator stores the results"}
+		}
+		tell(e)
+	}
 }
 
 type kubeLogsOptions struct {

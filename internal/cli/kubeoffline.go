@@ -60,9 +60,13 @@ func (a *app) kubeInit(args []string) int {
 		return code
 	}
 	if o.list || o.search != "" || o.category != "" || o.template == "" {
-		return a.configInit(slices.DeleteFunc(slices.Clone(args), func(s string) bool {
+		code := a.configInit(slices.DeleteFunc(slices.Clone(args), func(s string) bool {
 			return strings.HasPrefix(s, "--job-name")
 		}))
+		if code == ExitOK {
+			fmt.Fprintln(a.terminal.out, "For a cluster: aiperf kube init --template NAME --output FILE")
+		}
+		return code
 	}
 	t, err := template.Find(o.template)
 	if err != nil {
@@ -85,7 +89,7 @@ func (a *app) kubeInit(args []string) int {
 const kubeInitHead = `# A benchmark for a Kubernetes cluster.
 #
 #   aiperf kube validate FILE                                   checks this file
-#   aiperf kube profile --config FILE --image IMAGE -n NAMESPACE   runs it from here
+#   aiperf kube %-7s --config FILE --image IMAGE -n NAMESPACE   runs it from here
 #   kubectl apply -n NAMESPACE -f FILE                          has the operator run it
 #
 `
@@ -111,12 +115,12 @@ func wrapped(t template.Template, text, job string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	kind := crd.JobKind
+	kind, action := crd.JobKind, "profile"
 	if f.Root.Get("sweep") != nil || f.Root.Get("multi_run") != nil || f.Root.Get("multiRun") != nil {
-		kind = crd.SweepKind
+		kind, action = crd.SweepKind, "sweep"
 	}
 	var b strings.Builder
-	b.WriteString(kubeInitHead)
+	fmt.Fprintf(&b, kubeInitHead, action)
 	fmt.Fprintf(&b, "apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:\n  image: %s\n", crd.APIVersion, kind, job,
 		crd.DefaultImage)
 	top := map[string]string{"schema_version": "schemaVersion", "multi_run": "multiRun", "random_seed": "randomSeed",

@@ -163,11 +163,21 @@ until_is 90 Failed status aiperfjob slow phase
 [[ $(status aiperfjob slow error) == *request_latency:p99* ]] || fail "the condition is not named: $(status aiperfjob slow error)"
 [ "$(reason slow ResultsAvailable)" = ResultsStored ] || fail "the results of a failure: $(reason slow ResultsAvailable)"
 
+say "the results of a followed job are there when the following ends, and not before"
+job followed 100 20
+running followed
+kube results followed -n bench --output "$CLUSTER/early" >"$CLUSTER/early.log" 2>&1 && fail "results before the end: $(ls "$CLUSTER/early")"
+kube shutdown followed -n bench >"$CLUSTER/early.log" 2>&1 && fail "the controller was ended before its results were stored"
+kube attach followed -n bench >"$CLUSTER/attach.log" || fail "kube attach: $(cat "$CLUSTER/attach.log")"
+kube results followed -n bench --output "$CLUSTER/followed" >/dev/null || fail "kube results after kube attach"
+[ -s "$CLUSTER/followed/profile_export_aiperf.json" ] || fail "the results after kube attach: $(ls "$CLUSTER/followed")"
+kube shutdown followed -n bench >/dev/null || fail "kube shutdown of a job that is stored"
+
 say "the commands of aiperf kube, and the routes of the results server"
-kube list four -n bench | grep -q '^four .*Completed' || fail "kube list"
-kube list -n bench --failed | grep -q '^slow ' || fail "kube list --failed"
-kube results list-runs four -n bench | grep -q 'yes$' || fail "kube results list-runs"
-kube results list-runs four -n bench --preview | grep -q 'WOULD DELETE' || fail "kube results list-runs --preview"
+kube list four -n bench | grep '^ *four .*Completed' >/dev/null || fail "kube list"
+kube list -n bench --failed | grep '^ *slow ' >/dev/null || fail "kube list --failed"
+kube results list-runs four -n bench | grep 'yes$' >/dev/null || fail "kube results list-runs"
+kube results list-runs four -n bench --preview | grep 'WOULD DELETE' >/dev/null || fail "kube results list-runs --preview"
 (cd "$CLUSTER" && kube results four -n bench >/dev/null) || fail "kube results"
 cmp "$CLUSTER/artifacts/four/profile_export_aiperf.json" "$CLUSTER/four.json" || fail "other results by kube results"
 kube preflight -n bench -e http://mock.bench.svc.cluster.local:8000 >"$CLUSTER/preflight.log" || fail "$(cat "$CLUSTER/preflight.log")"
@@ -175,8 +185,8 @@ kube preflight -n bench -e http://mock.bench.svc.cluster.local:8000 >"$CLUSTER/p
 dashboard=$!
 until_is 30 'http://*' head -n 1 "$CLUSTER/dashboard.log"
 page=$(head -n 1 "$CLUSTER/dashboard.log")
-curl -fs "$page" | grep -q 'bench/four' || fail "the page of kube dashboard"
-curl -fs "${page}api/v1/jobs/bench/four" | grep -q '"phase":"Completed"' || fail "a route by kube dashboard"
+curl -fs "$page" | grep 'bench/four' >/dev/null || fail "the page of kube dashboard"
+curl -fs "${page}api/v1/jobs/bench/four" | grep '"phase":"Completed"' >/dev/null || fail "a route by kube dashboard"
 kill -TERM $dashboard
 wait $dashboard || fail "kube dashboard ended with $?"
 for route in jobs jobs/bench/four jobs/bench/four/events jobs/bench/four/logs jobs/bench/four/epochs sweeps results \
@@ -185,12 +195,12 @@ for route in jobs jobs/bench/four jobs/bench/four/events jobs/bench/four/logs jo
     analytics/summary/bench/four index cluster config/bench/four config/retention config/features; do
     api "/api/v1/$route" >"$CLUSTER/route" && [ -s "$CLUSTER/route" ] || fail "the route $route"
 done
-api /admin/index/stats | grep -q '"runs":' || fail "the route of the index"
+api /admin/index/stats | grep '"runs":' >/dev/null || fail "the route of the index"
 for route in jobs/bench/none results/bench/none sweeps/bench/none; do
     [ "$(code_of "/api/v1/$route")" = 404 ] || fail "the route $route is no 404"
 done
 [ "$(code_of /api/v1/jobs/bench/four/cancel -X POST)" = 403 ] || fail "a change without a token"
-curl -fs "http://$(operator_ip):9090/metrics" | grep -q '^aiperf_operator_leader 1' || fail "the figures for Prometheus"
+curl -fs "http://$(operator_ip):9090/metrics" | grep '^aiperf_operator_leader 1' >/dev/null || fail "the figures for Prometheus"
 
 say "a sweep that searches"
 {
@@ -224,8 +234,12 @@ say "a sweep of two cells"
     benchmark 40
     printf '  sweep: {type: grid, parameters: {phases.profiling.concurrency: [2, 4]}}\n'
 } | kubectl apply -f - >/dev/null
-until_is 150 Succeeded status aiperfsweep grid phase
-until_is 60 true status aiperfsweep grid resultsAvailable
+kube attach grid -n bench >"$CLUSTER/attach.log" || fail "kube attach of a sweep: $(cat "$CLUSTER/attach.log")"
+[ "$(status aiperfsweep grid phase) $(status aiperfsweep grid resultsAvailable)" = "Succeeded true" ] ||
+    fail "kube attach has ended before the sweep was stored"
+(cd "$CLUSTER" && kube results grid -n bench >/dev/null) || fail "kube results of a sweep"
+[ -s "$CLUSTER/artifacts/grid/sweep_aggregate/profile_export_aiperf_sweep.csv" ] || fail "kube results of a sweep: $(ls "$CLUSTER/artifacts/grid")"
+kube results list-runs grid -n bench | grep 'yes$' >/dev/null || fail "kube results list-runs of a sweep"
 [ "$(status aiperfsweep grid completedRuns)" = 2 ] || fail "the runs of the sweep"
 [ "$(k get aiperfjobs -l aiperf.nvidia.com/sweep=grid -o name | tr '\n' ' ')" = "aiperfjob.aiperf.nvidia.com/grid-v00 aiperfjob.aiperf.nvidia.com/grid-v01 " ] ||
     fail "the names of the children"
@@ -277,7 +291,9 @@ say "the pod of a worker is evicted: the run goes on without it"
 job loser 600 50
 running loser
 evict "$(k get pods -l aiperf.nvidia.com/job-id=loser,aiperf.nvidia.com/role=worker -o 'jsonpath={.items[0].metadata.name}')"
-phase loser Completed 150
+phase loser Failed 150
+[[ $(status aiperfjob loser error) == *"1 of 2 agents were lost"* ]] || fail "the reason of a lost agent: $(status aiperfjob loser error)"
+[ "$(reason loser ResultsAvailable)" = ResultsStored ] || fail "the results of a lost agent: $(reason loser ResultsAvailable)"
 sent=$(status aiperfjob loser summary.request_count.avg)
 [ "$sent" -lt 600 ] || fail "no request of a lost agent is missing"
 stored loser fleet.json >"$CLUSTER/loser.json"

@@ -37,7 +37,16 @@ const (
 	maxLogLines = 30
 )
 
-var errorLine = regexp.MustCompile(`(?i)\b(error|fatal|panic|failed|refused|denied)\b`)
+var (
+	errorLine = regexp.MustCompile(`(?i)\b(error|fatal|panic|failed|refused|denied)\b`)
+	// harmless are words that are in every report of a run.
+	harmless = regexp.MustCompile(`\b0 failed\b`)
+)
+
+// looksWrong reports whether a line of a log looks like an error. Rows of tables, with figures in several columns, do not.
+func looksWrong(line string) bool {
+	return strings.Count(line, "│") <= 2 && errorLine.MatchString(harmless.ReplaceAllString(line, ""))
+}
 
 // Diagnose looks at the pods that a selector selects in a namespace, "" is all. With verbose it keeps the last lines of
 // all logs, not those with errors alone.
@@ -148,7 +157,7 @@ func (d *Diagnosis) logs(ctx context.Context, c *client.Client, p client.Object,
 		in.Close()
 		var lines []string
 		for line := range strings.SplitSeq(strings.TrimSpace(string(data)), "\n") {
-			if line != "" && (verbose || errorLine.MatchString(line)) {
+			if line != "" && (verbose || looksWrong(line)) {
 				lines = append(lines, line)
 			}
 		}

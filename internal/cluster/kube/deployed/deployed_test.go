@@ -3,6 +3,7 @@ package deployed_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -249,6 +250,55 @@ func TestTrapShutdownOnlyAfterASuccessfulRetrieval(t *testing.T) {
 	}
 }
 
+// Until the operator has stored the results of a benchmark its controller has the only ones: it must not be ended, and
+// what the operator has is not given out as the results.
+func TestNothingIsFetchedOrEndedBeforeTheOperatorIsDone(t *testing.T) {
+	s, c := cluster(t)
+	s.Put(jobs+"one", resource(crd.JobKind, crd.Running))
+	s.Put(pods+"one-pod", controllerPod("one"))
+	s.Put("/api/v1/namespaces/aiperf-system/pods/op", object{"status": object{"phase": "Running"},
+		"metadata": object{"labels": object{crd.LabelApp: crd.OperatorName}}})
+	asked := 0
+	mux := http.NewServeMux()
+	mux.Handle("/", files(`{"files": ["a"]}`, map[string]string{"a": "1"}))
+	mux.HandleFunc("POST /api/shutdown", func(http.ResponseWriter, *http.Request) { asked++ })
+	s.Ports["one-pod:9091"], s.Ports["op:8081"] = mux, mux
+	var early *deployed.UnstoredError
+	b := find(t, c, "one")
+	if _, err := b.Shutdown(context.Background(), c, 0); !errors.As(err, &early) || asked != 0 {
+		t.Errorf("%v, %d requests to shut down", err, asked)
+	}
+	o := deployed.FetchOptions{Dir: t.TempDir()}
+	if files, err := b.Fetch(context.Background(), c, o); !errors.As(err, &early) {
+		t.Errorf("%v, %v", files, err)
+	}
+	o.FromPods = true
+	if files, err := b.Fetch(context.Background(), c, o); err != nil || len(files) != 1 {
+		t.Errorf("from the pod: %v, %v", files, err)
+	}
+	sweep := resource(crd.SweepKind, crd.Succeeded)
+	sweep["status"] = object{"phase": crd.Succeeded, "runEpoch": "7", "runtimeRef": object{"jobSetName": "aiperf-two"}}
+	s.Put(sweeps+"two", sweep)
+	o.FromPods = false
+	if files, err := find(t, c, "two").Fetch(context.Background(), c, o); !errors.As(err, &early) {
+		t.Errorf("of a sweep: %v, %v", files, err)
+	}
+	s.Put(jobs+"one", resource(crd.JobKind, crd.Completed))
+	b = find(t, c, "one")
+	if files, err := b.Fetch(context.Background(), c, o); err != nil || len(files) != 1 {
+		t.Errorf("once it is done: %v, %v", files, err)
+	}
+	if done, err := b.Shutdown(context.Background(), c, 0); err != nil || !done || asked != 1 {
+		t.Errorf("once it is done: %t, %v, %d requests to shut down", done, err, asked)
+	}
+	gone := controllerPod("one")
+	gone["status"] = object{"phase": "Succeeded"}
+	s.Put(pods+"one-pod", gone)
+	if done, err := b.Shutdown(context.Background(), c, 0); err != nil || done || asked != 1 {
+		t.Errorf("once more: %t, %v, %d requests to shut down", done, err, asked)
+	}
+}
+
 func TestLogsOfAllContainers(t *testing.T) {
 	s, c := cluster(t)
 	s.Put(jobs+"one", resource(crd.JobKind, crd.Running))
@@ -362,7 +412,7 @@ func TestDiagnosisNamesWhatIsWrong(t *testing.T) {
 	s.Put(pods+"one-pod", pod)
 	s.Put("/api/v1/namespaces/bench/events/e", object{"type": "Warning", "reason": "Failed", "message": "pull",
 		"count": 3, "involvedObject": object{"kind": "Pod", "name": "one-pod"}})
-	s.Logs["one-pod/results-sidecar"] = "fine\nError: boom\n"
+	s.Logs["one-pod/results-sidecar"] = "fine\nError: boom\n│ (Success + Error) │ 1 │ N/A │\n40 requests in 1 s · 0 failed\n"
 	d, err := deployed.Diagnose(context.Background(), c, "bench", manifest.Selector("one"), false)
 	if err != nil {
 		t.Fatal(err)
@@ -374,7 +424,9 @@ func TestDiagnosisNamesWhatIsWrong(t *testing.T) {
 			t.Errorf("%s lacks %q", text, want)
 		}
 	}
-	if strings.Contains(text, "fine") {
-		t.Error("a line without an error is shown")
+	for _, fine := range []string{"fine", "Success", "0 failed"} {
+		if strings.Contains(text, fine) {
+			t.Errorf("a line without an error is shown: %s", fine)
+		}
 	}
 }

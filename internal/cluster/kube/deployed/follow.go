@@ -44,13 +44,16 @@ func (b *Benchmark) Await(ctx context.Context, c *client.Client, tell func(Event
 				line += "  " + part.name + " " + part.value
 			}
 		}
-		if crd.Terminal(phase) {
+		if b.settled() {
 			if r := b.Reason(); r != "" {
 				line += ": " + r
 			}
 			tell(Event{Text: line, Done: true, Failed: phase == crd.Failed || phase == crd.Cancelled ||
 				phase == crd.PartiallyFailed})
 			return nil
+		}
+		if crd.Terminal(phase) {
+			line += "; the operator stores the results"
 		}
 		if line != last {
 			tell(Event{Text: line})
@@ -141,6 +144,9 @@ func (b *Benchmark) Stream(ctx context.Context, c *client.Client, pod string, po
 	figures, last := "", ""
 	for {
 		_, data, err := socket.Read(ctx)
+		if websocket.CloseStatus(err) != -1 {
+			return fmt.Errorf("the controller of %s has ended", b.Name)
+		}
 		if err != nil {
 			return fmt.Errorf("the connection to the controller of %s ended: %w", b.Name, err)
 		}

@@ -209,27 +209,57 @@ func call(ctx context.Context, method, url string) ([]byte, error) {
 	return data, err
 }
 
+// UnstoredError is a benchmark whose results the operator has not stored yet.
+type UnstoredError struct{ Name, Namespace, Phase, Hint string }
+
+func (e *UnstoredError) Error() string {
+	return fmt.Sprintf("%s is %s, and the operator has not stored its results yet; %s. aiperf kube attach %s -n %s waits "+
+		"for that", e.Name, e.Phase, e.Hint, e.Name, e.Namespace)
+}
+
+// settled reports whether a benchmark has ended and the operator is done with it: it stores the results of a sweep after
+// its end.
+func (b *Benchmark) settled() bool {
+	return crd.Terminal(b.Phase()) && (b.Kind != crd.SweepKind || at(b.Object, "status", "resultsAvailable") != nil ||
+		at(b.Object, "status", "runtimeRef") == nil)
+}
+
+// unstored is an [UnstoredError] until the operator is done with a benchmark of its own.
+func (b *Benchmark) unstored(hint string) error {
+	if b.Direct() || text(b.Object, "metadata", "name") == "" || b.settled() {
+		return nil // a benchmark whose resource is gone is none that runs
+	}
+	return &UnstoredError{b.Name, b.Namespace, b.Phase(), hint}
+}
+
 // Shutdown ends the controller pod of a finished benchmark: the API of the coordinator is asked, and once that has
-// ended, the sidecar with the results.
-func (b *Benchmark) Shutdown(ctx context.Context, c *client.Client, local int) error {
+// ended, the sidecar with the results. As long as the operator has not stored them it is an [UnstoredError]; done is
+// false where the controller has ended already.
+func (b *Benchmark) Shutdown(ctx context.Context, c *client.Client, local int) (done bool, err error) {
+	if err := b.unstored("only then can its controller end"); err != nil {
+		return false, err
+	}
 	pod, err := b.Controller(ctx, c)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if pod == "" {
-		return fmt.Errorf("the controller pod of %s is not running", b.Name)
+		if crd.Terminal(b.Phase()) {
+			return false, nil
+		}
+		return false, fmt.Errorf("the controller pod of %s is not running", b.Name)
 	}
 	api := b.post(ctx, c, pod, manifest.PortAPI, local) // it fails where the coordinator has ended already
 	for waited := time.Duration(0); ; waited += shutdownPause {
 		results := b.post(ctx, c, pod, manifest.PortResults, local)
 		switch {
 		case results == nil:
-			return nil
+			return true, nil
 		case waited >= shutdownWait || !strings.Contains(results.Error(), "409"):
-			return errors.Join(api, results)
+			return false, errors.Join(api, results)
 		}
 		if err := sleep(ctx, shutdownPause); err != nil { // the coordinator is about to end
-			return err
+			return false, err
 		}
 	}
 }

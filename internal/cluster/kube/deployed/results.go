@@ -95,7 +95,8 @@ func FindOperator(ctx context.Context, c *client.Client, namespace string) (pod,
 }
 
 // Fetch fetches the results of a benchmark. Files that cannot be had are in the error, those that can are written all
-// the same.
+// the same. Of a benchmark that the operator has not stored yet, only earlier runs and its pods can be asked: else it is
+// an [UnstoredError].
 func (b *Benchmark) Fetch(ctx context.Context, c *client.Client, o FetchOptions) (files []File, err error) {
 	f, base, err := b.openResults(ctx, c, &o)
 	if err != nil {
@@ -137,7 +138,8 @@ func (b *Benchmark) Fetch(ctx context.Context, c *client.Client, o FetchOptions)
 		return files, fmt.Errorf("%d of %d files were not fetched:\n%w", len(failed), len(all), errors.Join(failed...))
 	}
 	if o.Shutdown && o.FromPods {
-		return files, b.Shutdown(ctx, c, 0)
+		_, err = b.Shutdown(ctx, c, 0)
+		return files, err
 	}
 	return files, nil
 }
@@ -159,6 +161,11 @@ func (b *Benchmark) openResults(ctx context.Context, c *client.Client, o *FetchO
 		}
 		f, err := c.Forward(ctx, b.Namespace, pod, manifest.PortResults, o.Port)
 		return f, "", err
+	}
+	if o.Run == "" {
+		if err := b.unstored("--from-pods asks its controller pod"); err != nil {
+			return nil, "", err
+		}
 	}
 	f, err = OpenOperator(ctx, c, o.OperatorNamespace, o.Port)
 	if err != nil {
@@ -257,11 +264,11 @@ func (b *Benchmark) Runs(ctx context.Context, f *client.Forward) (runs []Run, do
 	if err != nil {
 		return nil, nil, err
 	}
-	var list struct{ Runs, Epochs []Run }
+	var list struct{ Runs []Run }
 	if err := json.Unmarshal(document, &list); err != nil {
 		return nil, nil, fmt.Errorf("the list of runs cannot be read: %w", err)
 	}
-	return append(list.Runs, list.Epochs...), document, nil
+	return list.Runs, document, nil
 }
 
 // Retention are the limits of the results server.

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -325,12 +327,40 @@ func (o *Operator) recover(ctx context.Context, controller *podObject, r archive
 	return "ControllerTerminated", message
 }
 
-// lastLine is the last line of a container's message, as the end of a sentence.
-func lastLine(message string) string {
-	lines := strings.Split(strings.TrimSpace(message), "\n")
-	line := strings.TrimSpace(lines[len(lines)-1])
-	if line == "" {
-		return ""
+// logLine begins the lines of a log that report no error.
+var logLine = regexp.MustCompile(`^\d\d:\d\d:\d\d\.\d+ (TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARNING) `)
+
+// maxWords is how many characters of a container's last words are kept.
+const maxWords = 600
+
+// lastWords is why a coordinator has ended by the end of its output, as the end of a sentence: what stands in the last
+// frame of an error, whose beginning may have been cut off, else the last line that is not from its log.
+func lastWords(message string) string {
+	var framed, plain string
+	var frame []string
+	wrong := true // the frame that the output begins in is taken for an error's
+	for line := range strings.Lines(message) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "╭"):
+			frame, wrong = nil, strings.Contains(line, " Error ")
+		case strings.HasPrefix(line, "╰"):
+			if wrong && len(frame) > 0 {
+				framed = strings.Join(frame, " ")
+			}
+			frame, wrong = nil, false
+		case strings.HasPrefix(line, "│"):
+			frame = append(frame, strings.TrimSpace(strings.Trim(line, "│")))
+		case line != "" && !logLine.MatchString(line):
+			plain = line
+		}
 	}
-	return ": " + line
+	said := []rune(strings.Join(strings.Fields(cmp.Or(framed, plain)), " "))
+	switch {
+	case len(said) == 0:
+		return ""
+	case len(said) > maxWords:
+		return ": " + string(said[:maxWords]) + "…"
+	}
+	return ": " + string(said)
 }

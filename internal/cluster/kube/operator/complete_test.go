@@ -34,6 +34,11 @@ func TestTheExitCodeOfACoordinatorDecides(t *testing.T) {
 		{0, "", crd.Completed, ""},
 		{3, said, crd.Failed, "request_latency:p99>2ms  (5.2 ms)"},
 		{1, "all requests failed\n", crd.Failed, "exit code 1: all requests failed"},
+		{2, "│ cut off, │\n╰──╯\n╭─ Error ─╮\n│ the results lack a part of the   │\n│ load: 1 of 2 agents were lost │\n╰──╯\n" +
+			"07:09:49.783 INFO     The live page stays\n", crd.Failed,
+			"exit code 2: the results lack a part of the load: 1 of 2 agents were lost"},
+		{4, "│ of the load │\n╰──╯\n╭─ Notes ─╮\n│ none │\n╰──╯\n", crd.Failed, "exit code 4: of the load"},
+		{5, "boom\n07:09:49.783 WARNING  The API is open\n\n", crd.Failed, "exit code 5: boom"},
 	} {
 		t.Run(fmt.Sprint(x.code), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -248,7 +248,7 @@ func ended(h *jobHead, e *engine, controller *podObject) (done bool, failure str
 const metCondition = "✗ --fail-if "
 
 // failureOf says why a coordinator has failed, by its exit code and the end of its output: the conditions under which
-// its results are a failure, else the last line.
+// its results are a failure, else its last words.
 func failureOf(code int, message string) string {
 	var conditions []string
 	for line := range strings.Lines(message) {
@@ -259,7 +259,7 @@ func failureOf(code int, message string) string {
 	if len(conditions) > 0 {
 		return "the results are a failure by --fail-if: " + strings.Join(conditions, "; ")
 	}
-	return fmt.Sprintf("the controller has ended with exit code %d%s", code, lastLine(message))
+	return fmt.Sprintf("the controller has ended with exit code %d%s", code, lastWords(message))
 }
 
 // missing fails a job whose engine does not exist: it is looked for again after a pause, and not while an operator

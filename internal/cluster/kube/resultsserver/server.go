@@ -275,14 +275,26 @@ func (s *Server) runs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || len(runs) == 0 {
 		return notFound
 	}
-	latest, _ := s.o.Store.Latest(r.PathValue("namespace"), r.PathValue("job"), false)
+	rows, err := s.runRows(r, runs)
+	if err != nil {
+		return err
+	}
+	return tagged(w, r, object{"runs": rows})
+}
+
+// runRows says of the runs of a job, or of a sweep, what is stored and what retention would do to it.
+func (s *Server) runRows(r *http.Request, runs []archive.Run) ([]object, error) {
+	rows := []object{}
+	if len(runs) == 0 {
+		return rows, nil
+	}
+	latest, _ := s.o.Store.Latest(r.PathValue("namespace"), r.PathValue("job"), runs[0].Sweep)
 	keep, days := s.o.Store.Retention()
 	gone := archive.Options{RetainRuns: keep, RetainDays: days}.Expendable(runs, latest, time.Now())
-	rows := []object{}
 	for _, run := range runs {
 		files, err := s.o.Store.Files(run)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		size := int64(0)
 		for _, f := range files {
@@ -291,7 +303,7 @@ func (s *Server) runs(w http.ResponseWriter, r *http.Request) error {
 		rows = append(rows, object{"epoch": run.Epoch, "timestamp": run.Time().UTC().Format(time.RFC3339),
 			"files": len(files), "size": size, "latest": run == latest, "would_delete": slices.Contains(gone, run)})
 	}
-	return tagged(w, r, object{"runs": rows})
+	return rows, nil
 }
 
 func (s *Server) sweepEpochs(w http.ResponseWriter, r *http.Request) error {
@@ -303,7 +315,11 @@ func (s *Server) sweepEpochs(w http.ResponseWriter, r *http.Request) error {
 	for _, run := range runs {
 		epochs = append(epochs, run.Epoch)
 	}
-	return reply(w, object{"epochs": epochs})
+	rows, err := s.runRows(r, runs)
+	if err != nil {
+		return err
+	}
+	return reply(w, object{"epochs": epochs, "runs": rows})
 }
 
 // profileExport answers the summary of a run.

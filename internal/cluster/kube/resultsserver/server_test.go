@@ -45,6 +45,10 @@ func server(t *testing.T, o Options, objects ...runtime.Object) *httptest.Server
 			}
 		}
 	}
+	sweep := archive.Run{Namespace: "ns", Name: "s", Epoch: epoch, Sweep: true}
+	if err := store.Begin(sweep, []byte(`{}`)); err != nil {
+		t.Fatal(err)
+	}
 	o.Store, o.Log = store, slog.New(slog.DiscardHandler)
 	if objects != nil {
 		o.Client = fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[client.Kind]string{
@@ -134,6 +138,10 @@ func TestRoutesAndTheirStatus(t *testing.T) {
 	}
 	if _, text := ask(t, s, http.MethodGet, "/api/v1/results/ns/j/runs", nil, ""); !strings.Contains(text, `"would_delete":true`) {
 		t.Errorf("no run would be deleted: %s", text)
+	}
+	if _, text := ask(t, s, http.MethodGet, "/api/v1/sweeps/ns/s/epochs", nil, ""); !strings.Contains(text, `"epochs":["`+epoch) ||
+		!strings.Contains(text, `"files":1`) {
+		t.Errorf("the runs of a sweep: %s", text)
 	}
 	if _, text := ask(t, s, http.MethodGet, "/api/v1/analytics/leaderboard", nil, ""); !strings.Contains(text, `"value":10.5`) ||
 		strings.Index(text, "10.5") > strings.Index(text, "1.5,") && strings.Contains(text, "1.5,") {

@@ -180,6 +180,11 @@ kube results list-runs four -n bench | grep 'yes$' >/dev/null || fail "kube resu
 kube results list-runs four -n bench --preview | grep 'WOULD DELETE' >/dev/null || fail "kube results list-runs --preview"
 (cd "$CLUSTER" && kube results four -n bench >/dev/null) || fail "kube results"
 cmp "$CLUSTER/artifacts/four/profile_export_aiperf.json" "$CLUSTER/four.json" || fail "other results by kube results"
+grep 'forwarding ports of aiperf-system/' "$CLUSTER/kubelet.log" >/dev/null || fail "no port was forwarded"
+touch "$CLUSTER/no-forward" # the proxy of the API server is left
+kube results four -n bench --output "$CLUSTER/proxied" >/dev/null || fail "kube results where ports are not forwarded"
+rm "$CLUSTER/no-forward"
+cmp "$CLUSTER/proxied/profile_export_aiperf.json" "$CLUSTER/four.json" || fail "other results where ports are not forwarded"
 kube preflight -n bench -e http://mock.bench.svc.cluster.local:8000 >"$CLUSTER/preflight.log" || fail "$(cat "$CLUSTER/preflight.log")"
 "$AIPERF" kube dashboard --no-browser >"$CLUSTER/dashboard.log" 2>&1 &
 dashboard=$!

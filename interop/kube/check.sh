@@ -258,8 +258,11 @@ done
 say "cancelled in the middle"
 job cancelled 4000 50
 running cancelled
+measured() { [ -n "$(status aiperfjob cancelled liveMetrics.metrics.request_count.avg)" ] && echo yes || true; }
+until_is 60 yes measured
 k patch aiperfjob cancelled --type merge -p '{"spec":{"cancel":true}}' >/dev/null
 phase cancelled Cancelled 30
+stored cancelled live_metrics.json >"$CLUSTER/route" || fail "the metrics of a cancelled job: $(reason cancelled ResultsAvailable)"
 until_is 60 0 pods_of cancelled
 
 say "deleted in the middle"

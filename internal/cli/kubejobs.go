@@ -134,8 +134,8 @@ func (o *kubeCancelOptions) table() *flags.Table {
 	own := append([]flags.Flag{o.jobFlag()}, o.cellFlags("variation -v")...)
 	return kubeTable("cancel", `Usage: aiperf kube cancel [JOB] [options]
 
-Cancels a benchmark: the operator is asked to end it and keeps what there is of its results; without the operator its
-objects are deleted. One that has ended stays as it is.
+Cancels a benchmark: the operator is asked to end it and keeps its metrics so far (live_metrics.json), no other results;
+without the operator its objects are deleted. One that has ended stays as it is.
 
 Options:
 `, "", &o.clusterFlags, append(own, o.kindFlag())...)

@@ -180,6 +180,11 @@ kube results list-runs four -n bench | grep 'yes$' >/dev/null || fail "kube resu
 kube results list-runs four -n bench --preview | grep 'WOULD DELETE' >/dev/null || fail "kube results list-runs --preview"
 (cd "$CLUSTER" && kube results four -n bench >/dev/null) || fail "kube results"
 cmp "$CLUSTER/artifacts/four/profile_export_aiperf.json" "$CLUSTER/four.json" || fail "other results by kube results"
+grep 'forwarding ports of aiperf-system/' "$CLUSTER/kubelet.log" >/dev/null || fail "no port was forwarded"
+touch "$CLUSTER/no-forward" # the proxy of the API server is left
+kube results four -n bench --output "$CLUSTER/proxied" >/dev/null || fail "kube results where ports are not forwarded"
+rm "$CLUSTER/no-forward"
+cmp "$CLUSTER/proxied/profile_export_aiperf.json" "$CLUSTER/four.json" || fail "other results where ports are not forwarded"
 kube preflight -n bench -e http://mock.bench.svc.cluster.local:8000 >"$CLUSTER/preflight.log" || fail "$(cat "$CLUSTER/preflight.log")"
 "$AIPERF" kube dashboard --no-browser >"$CLUSTER/dashboard.log" 2>&1 &
 dashboard=$!
@@ -253,8 +258,11 @@ done
 say "cancelled in the middle"
 job cancelled 4000 50
 running cancelled
+measured() { [ -n "$(status aiperfjob cancelled liveMetrics.metrics.request_count.avg)" ] && echo yes || true; }
+until_is 60 yes measured
 k patch aiperfjob cancelled --type merge -p '{"spec":{"cancel":true}}' >/dev/null
 phase cancelled Cancelled 30
+stored cancelled live_metrics.json >"$CLUSTER/route" || fail "the metrics of a cancelled job: $(reason cancelled ResultsAvailable)"
 until_is 60 0 pods_of cancelled
 
 say "deleted in the middle"

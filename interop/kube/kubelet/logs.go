@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// serveLogs serves the logs of containers to the API server.
-func (k *kubelet) serveLogs() error {
+// serve serves the logs of containers and the ports of pods to the API server.
+func (k *kubelet) serve() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
@@ -36,6 +36,7 @@ func (k *kubelet) serveLogs() error {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", k.containerLogs)
+	mux.HandleFunc("/portForward/{namespace}/{pod}", k.forwardPorts)
 	go func() { log.Print((&http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}).Serve(listener)) }()
 	return nil
 }

@@ -3,8 +3,8 @@
 //
 // Every pod has a network namespace with an address of its own on one bridge, and every container a mount and process
 // namespace, a root made of its image and its volumes, and its user. An image is a directory given by -image; images
-// that are not given cannot be pulled. Names of services and pods are resolved by a DNS server on the bridge. Logs are
-// served as the API server expects them.
+// that are not given cannot be pulled. Names of services and pods are resolved by a DNS server on the bridge. Logs and
+// ports of pods are served as the API server expects them.
 //
 // It must run as root in a network namespace of its own (a user namespace is enough): interop/kube/up does that.
 package main
@@ -37,6 +37,7 @@ type kubelet struct {
 	images     map[string]string
 	entrypoint map[string][]string
 	port       int
+	noForward  string
 
 	mu        sync.Mutex
 	pods      map[string]*pod // by UID
@@ -53,7 +54,8 @@ func main() {
 	root := flag.String("root", "", "directory of the pods, removed by whoever gave it")
 	nodes := flag.String("nodes", "node-1:4:8Gi,node-2:4:8Gi", "nodes: NAME:CPU:MEMORY, separated by commas")
 	gateway := flag.String("gateway", "10.244.0.1", "address of this machine on the bridge, whose /16 the pods get")
-	port := flag.Int("port", 10250, "port of the server of logs")
+	port := flag.Int("port", 10250, "port of the server of logs and ports")
+	noForward := flag.String("no-forward", "", "while this file exists, ports of pods are not forwarded")
 	backoff := flag.Duration("backoff", 10*time.Second, "pause before a container is started again; it doubles")
 	images := map[string]string{}
 	entrypoint := map[string][]string{}
@@ -85,7 +87,7 @@ func main() {
 	}
 	k := &kubelet{
 		client: client, root: absolute, gateway: net.ParseIP(*gateway).To4(), backoff: *backoff, images: images,
-		entrypoint: entrypoint, port: *port, pods: map[string]*pod{}, addresses: map[string]bool{}, next: 10,
+		entrypoint: entrypoint, port: *port, noForward: *noForward, pods: map[string]*pod{}, addresses: map[string]bool{}, next: 10,
 	}
 	_, k.apiPort, _ = strings.Cut(strings.TrimPrefix(config.Host, "https://"), ":")
 
@@ -97,7 +99,7 @@ func main() {
 	if err := k.serveNames(); err != nil {
 		log.Fatal(err)
 	}
-	if err := k.serveLogs(); err != nil {
+	if err := k.serve(); err != nil {
 		log.Fatal(err)
 	}
 	var running sync.WaitGroup

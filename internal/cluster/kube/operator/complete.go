@@ -314,17 +314,28 @@ func (o *Operator) recover(ctx context.Context, controller *podObject, r archive
 			message = err.Error()
 		}
 	}
-	if len(s.LiveMetrics) > 0 {
-		text, err := json.MarshalIndent(s.LiveMetrics, "", "  ")
-		if err == nil {
-			err = o.o.Store.Put(r, "live_metrics.json", bytes.NewReader(text))
-		}
-		if err == nil {
-			return "PartialLiveMetricsRecovered", "the metrics of the last look"
-		}
-		message = err.Error()
+	if kept, note := o.keepMetrics(r, s); kept != "" {
+		return kept, note
+	} else if note != "" {
+		message = note
 	}
 	return "ControllerTerminated", message
+}
+
+// keepMetrics stores the metrics of the last look at a run that will have no others, and says so; "" is for none, with
+// the reason where they could not be stored.
+func (o *Operator) keepMetrics(r archive.Run, s *crd.JobStatus) (kind, message string) {
+	if len(s.LiveMetrics) == 0 {
+		return "", ""
+	}
+	text, err := json.MarshalIndent(s.LiveMetrics, "", "  ")
+	if err == nil {
+		err = o.o.Store.Put(r, "live_metrics.json", bytes.NewReader(text))
+	}
+	if err != nil {
+		return "", err.Error()
+	}
+	return "PartialLiveMetricsRecovered", "the metrics of the last look"
 }
 
 // logLine begins the lines of a log that report no error.

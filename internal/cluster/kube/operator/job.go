@@ -40,7 +40,7 @@ func (o *Operator) reconcileJob(ctx context.Context, k key) (time.Duration, erro
 	case crd.Terminal(h.Status.Phase):
 		return o.afterwards(ctx, k, &h)
 	case h.Spec.Cancel:
-		return lingering, o.cancel(ctx, k, uid)
+		return lingering, o.cancel(ctx, k, &h)
 	case !slices.Contains(u.GetFinalizers(), crd.FinalizerResources):
 		if err := o.setFinalizers(ctx, jobsResource, u, append(u.GetFinalizers(), crd.FinalizerResources)); err != nil {
 			return 0, err
@@ -126,13 +126,20 @@ func (o *Operator) finalize(ctx context.Context, k key, u *unstructured.Unstruct
 	}))
 }
 
-// cancel ends a job as its specification asks.
-func (o *Operator) cancel(ctx context.Context, k key, uid string) error {
+// cancel ends a job as its specification asks. Of its results the metrics of the last look stay.
+func (o *Operator) cancel(ctx context.Context, k key, h *jobHead) error {
+	uid := h.Metadata.UID
 	if err := o.removeEngine(ctx, k, uid); err != nil {
 		return err
 	}
+	r := runOf(k, &h.Status)
+	kept, message := o.keepMetrics(r, &h.Status)
 	h, err := o.updateJob(ctx, k, uid, func(h *jobHead) {
 		identify(h)
+		if kept != "" {
+			condition(&h.Status, resultsAvailable, true, kept, message)
+			h.Status.ResultsPath = r.Dir()
+		}
 		end(&h.Status, crd.Cancelled, "")
 	})
 	if err == nil {

@@ -290,13 +290,16 @@ func TestTrap7CancelChangesNothingOfATerminalJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, job(nil))
 		c.steps(time.Second)
-		c.patch(jobsResource, "j", `{"spec":{"cancel":true}}`)
+		c.patch(jobsResource, "j", `{"spec":{"cancel":true},"status":{"liveMetrics":{"metrics":{},"total_requests":4}}}`)
 		if _, err := c.step(); err != nil {
 			t.Fatal(err)
 		}
 		h := c.head()
 		if h.Status.Phase != crd.Cancelled || c.exists(client.Jobs, "aiperf-j-workers-0") {
 			t.Fatalf("a cancelled job is %s", h.Status.Phase)
+		}
+		if got := c.condition(resultsAvailable).Reason; got != "PartialLiveMetricsRecovered" || h.Status.ResultsPath == "" {
+			t.Errorf("of its results %q are kept in %q", got, h.Status.ResultsPath)
 		}
 		for _, phase := range []string{crd.Completed, crd.Failed, crd.Cancelled} {
 			c.patch(jobsResource, "j", `{"spec":{"cancel":true},"status":{"phase":"`+phase+`"}}`)

@@ -149,7 +149,9 @@ func (r *running) Close(ctx context.Context) (parts []run.Part) {
 	f.compareClocks(r.going())
 	_ = f.await(ctx, func() bool {
 		return !slices.ContainsFunc(r.shares, func(m *member) bool {
-			return m.lost == nil && (m.report.Run != r.id || m.report.Ended == nil || m.batches < m.report.Batches)
+			e := m.report.Ended // one that ended its share early is waited for until it counts as lost
+			return m.lost == nil &&
+				(m.report.Run != r.id || e == nil || e.Error != "" || m.batches < m.report.Batches)
 		})
 	})
 	r.losses.Wait()

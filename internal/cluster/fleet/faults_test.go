@@ -100,21 +100,28 @@ func TestAnInterruptEndsAllSharesInOrder(t *testing.T) {
 	}
 }
 
+// TestASignalDrainsAnAgent: one of two agents, and the only one, whose end is that of the run.
 func TestASignalDrainsAnAgent(t *testing.T) {
 	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
-	x := assemble(t, 2, nil)
-	go func() {
-		x.begun(t)
-		close(x.agents[1].stop)
-	}()
-	out, accounts, err := x.execute(configOf(t, t.TempDir(), s.url, "--concurrency", "4", "--benchmark-duration", "1"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-x.agents[1].done
-	a := accounts[1]
-	if !IsDrained(x.agents[1].err) || a.Lost == "" || a.Gone != 0 || a.Sent != a.Recorded || out.Result.Incomplete == "" {
-		t.Errorf("the agent ended with %v, its account is %+v, incomplete %q", x.agents[1].err, a, out.Result.Incomplete)
+	for _, agents := range []int{2, 1} {
+		x := assemble(t, agents, nil)
+		last := x.agents[agents-1]
+		go func() {
+			x.begun(t)
+			close(last.stop)
+		}()
+		out, accounts, err := x.execute(configOf(t, t.TempDir(), s.url, "--request-rate", "50", "--request-count", "60"),
+			nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-last.done
+		a := accounts[agents-1]
+		if !IsDrained(last.err) || a.Lost == "" || a.Gone != 0 || a.Sent != a.Recorded ||
+			out.Result.Incomplete == "" && out.Aborted == nil {
+			t.Errorf("of %d agents the last ended with %v, its account is %+v, incomplete %q", agents, last.err, a,
+				out.Result.Incomplete)
+		}
 	}
 }
 

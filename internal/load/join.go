@@ -43,9 +43,6 @@ func (e *Engine) joined(ctx context.Context, phase int) bool {
 	return true
 }
 
-// waited reports whether the shares are waited for.
-func (j *meeting) waited() bool { return j != nil && !j.open.Load() }
-
 // giveUp ends the wait; nil is none.
 func (j *meeting) giveUp() {
 	if j != nil {

@@ -19,12 +19,16 @@ func (e *Engine) loop(ctx context.Context) {
 			}
 		}
 		e.active = slices.DeleteFunc(e.active, func(p *phaseRun) bool { return p.stage == gone })
-		if next < len(e.plan.Phases) && e.mayOpen(ctx, next) && e.joined(ctx, next) {
-			e.open(ctx, next)
-			next++
-			continue
+		joining := false
+		if next < len(e.plan.Phases) && e.mayOpen(ctx, next) {
+			if e.joined(ctx, next) {
+				e.open(ctx, next)
+				next++
+				continue
+			}
+			joining = true // the shares may agree at any instant: only the next look says so
 		}
-		if len(e.active) == 0 && !(e.meeting.waited() && e.mayOpen(ctx, next)) {
+		if len(e.active) == 0 && !joining {
 			return
 		}
 		if !more {

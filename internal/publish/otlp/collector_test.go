@@ -230,6 +230,7 @@ func newTestStream(tb testing.TB, change func(*Options)) (*stream, *received) {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	eventually(tb, "the answer to the probe", s.answered.Load) // which is a push, too
 	return s, c
 }
 

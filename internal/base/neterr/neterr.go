@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 )
 
 // Types of errors: names that reports of the reference use.
@@ -84,27 +85,23 @@ func System(err error) (text, kind string, ok bool) {
 	return "", "", false
 }
 
-// TimedOut reports whether the system gave up waiting for the other side.
-func TimedOut(err error) bool {
+// isAny reports whether the system error behind err has one of some names.
+func isAny(err error, names ...named) bool {
 	for _, n := range errnos {
-		if n.is == timedOut && errors.Is(err, n.err) {
+		if slices.Contains(names, n.is) && errors.Is(err, n.err) {
 			return true
 		}
 	}
 	return false
 }
 
+// TimedOut reports whether the system gave up waiting for the other side.
+func TimedOut(err error) bool { return isAny(err, timedOut) }
+
 // Ended reports whether err says that the other side ended the connection, in order or by a reset.
 func Ended(err error) bool {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) {
-		return true
-	}
-	for _, end := range ends {
-		if errors.Is(err, end) {
-			return true
-		}
-	}
-	return false
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) ||
+		isAny(err, reset, aborted, broken)
 }
 
 // Describe returns the innermost text of err and the name of its kind, "" if it has none. Addresses are left

@@ -29,6 +29,3 @@ var shortages = [...]struct {
 	{syscall.EADDRNOTAVAIL, Ports},
 	{syscall.EADDRINUSE, Ports},
 }
-
-// ends are the system errors that mean that the other side ended the connection.
-var ends = [...]error{syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE}

@@ -48,9 +48,3 @@ var shortages = [...]struct {
 	{windows.WSAEADDRINUSE, Ports},
 	{windows.WSAENOBUFS, Ports},
 }
-
-// ends are the system errors that mean that the other side ended the connection.
-var ends = [...]error{
-	windows.WSAECONNRESET, windows.WSAENETRESET, windows.ERROR_NETNAME_DELETED, windows.WSAECONNABORTED,
-	windows.ERROR_CONNECTION_ABORTED, windows.WSAESHUTDOWN, windows.ERROR_BROKEN_PIPE, windows.ERROR_NO_DATA, syscall.EPIPE,
-}

@@ -4,17 +4,20 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"aiperf/internal/config/env"
 )
 
-// clockRules are the rules of clock comparison where nothing else is asked for.
-var clockRules = env.WorkerClock{
-	Probes: 5, MinSamples: 5, ProbeTimeout: time.Second, ProbeBudget: 30 * time.Second,
-	SlowestAnswer: 50 * time.Millisecond, Window: 20, ResetAfter: 10, LargestOffset: time.Hour,
-	OutlierFloor: time.Millisecond, OutlierFactor: 4, Remeasure: 300 * time.Second,
-}
+// clockRules are the rules of clock comparison where nothing else is asked for: those of an empty environment.
+var clockRules = sync.OnceValue(func() *env.WorkerClock {
+	values, _, err := env.Read(func(string) (string, bool) { return "", false })
+	if err != nil {
+		panic(err) // the defaults are not valid
+	}
+	return &values.Worker.Clock
+})
 
 const (
 	leastDriftSpan = 30 * time.Second
@@ -57,7 +60,7 @@ type Offset struct {
 
 // add takes further samples into account. The fastest answers say most: their offset is off by half their time at most.
 func (o *offset) add(list ...sample) {
-	rules := cmp.Or(o.rules, &clockRules)
+	rules := cmp.Or(o.rules, clockRules())
 	var good []sample
 	for _, s := range list {
 		o.samples = append(o.samples, s)
@@ -136,7 +139,7 @@ func driftOf(list []sample, fastestNS int64) float64 {
 
 // known reports whether there were enough answers.
 func (o *offset) known() bool {
-	rules := cmp.Or(o.rules, &clockRules)
+	rules := cmp.Or(o.rules, clockRules())
 	return len(o.samples) >= min(rules.MinSamples, rules.Window)
 }
 

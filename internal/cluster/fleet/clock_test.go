@@ -16,7 +16,7 @@ func samplesOf(n int, over time.Duration, offsetNS int64, drift float64, rng *ra
 			there += rng.Int64N(20_000_000)
 		}
 		theirs := at + there + offsetNS + int64(drift*float64(at+there))
-		if s, ok := newSample(at, at+there+back, theirs, clockRules.SlowestAnswer); ok {
+		if s, ok := newSample(at, at+there+back, theirs, clockRules().SlowestAnswer); ok {
 			list = append(list, s)
 		}
 	}
@@ -45,10 +45,10 @@ func TestOffsetsStayWithinTheirBound(t *testing.T) {
 }
 
 func TestSlowAnswersAreLeftOut(t *testing.T) {
-	if _, ok := newSample(0, int64(clockRules.SlowestAnswer)+1, 0, clockRules.SlowestAnswer); ok {
+	if _, ok := newSample(0, int64(clockRules().SlowestAnswer)+1, 0, clockRules().SlowestAnswer); ok {
 		t.Error("an answer that took longer than the limit counts")
 	}
-	if _, ok := newSample(5, 4, 0, clockRules.SlowestAnswer); ok {
+	if _, ok := newSample(5, 4, 0, clockRules().SlowestAnswer); ok {
 		t.Error("an answer before its question counts")
 	}
 }

@@ -105,7 +105,7 @@ type member struct {
 // Open starts the server, connects to it and starts the agents that are to run here.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	o.Name, o.Heartbeat = cmp.Or(o.Name, DefaultName), cmp.Or(o.Heartbeat, 5*time.Second)
-	o.Return, o.Clocks = cmp.Or(o.Return, returnPatience), cmp.Or(o.Clocks, &clockRules)
+	o.Return, o.Clocks = cmp.Or(o.Return, returnPatience), cmp.Or(o.Clocks, clockRules())
 	f := &Fleet{options: o, id: NewToken(), prefix: subjects(o.Name), done: make(chan struct{}),
 		changed: make(chan struct{})}
 	if err := f.open(ctx); err != nil {
@@ -354,15 +354,15 @@ func (f *Fleet) takeRows(msg *nats.Msg) {
 	}
 	m.heard, m.silent = time.Now(), 0
 	f.mu.Unlock()
-	if m.taking.Lock(); b.number == m.batches+1 {
-		err := on.take(m, &b)
-		m.taking.Unlock()
-		if err != nil {
-			f.lose(m, fmt.Errorf("its records are damaged: %w", err))
-			return
-		}
-	} else {
-		m.taking.Unlock()
+	var err error
+	m.taking.Lock()
+	if b.number == m.batches+1 {
+		err = on.take(m, &b)
+	}
+	m.taking.Unlock()
+	if err != nil {
+		f.lose(m, fmt.Errorf("its records are damaged: %w", err))
+		return
 	}
 	// The batches of one member come one after the other: nobody else changes the number.
 	text, _ := codec.Append(nil, &confirmation{run, m.batches})

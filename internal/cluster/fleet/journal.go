@@ -12,9 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-
-	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/recordbatch"
 )
 
 // batch is a number of records on their way: rows of them, packed.
@@ -215,11 +212,4 @@ func readJournal(path string, take func(*batch) error) (l ledger, err error) {
 		}
 		l.Batches, l.Records = l.Batches+1, l.Records+int64(b.rows)
 	}
-}
-
-// ReadJournal calls add with each record of a journal, which an agent leaves behind that could not hand everything
-// over; a file that ends within a batch is read up to there.
-func ReadJournal(path string, add func(*record.Record)) (batches int, err error) {
-	l, err := readJournal(path, func(b *batch) error { return recordbatch.Read(b.data, add) })
-	return int(l.Batches), err
 }

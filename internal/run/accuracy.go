@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -161,10 +162,10 @@ type grading struct {
 	late int64
 }
 
-// openGrading opens the file of graded answers and starts the judges.
+// openGrading opens the file of graded answers and starts the judges, unless the gold answers are elsewhere.
 func (e *execution) openGrading(ctx context.Context) error {
 	a := e.cfg.Accuracy
-	if a == nil {
+	if a == nil || e.content.gold == nil {
 		return nil
 	}
 	g := &grading{e: e, waiting: newQueue(waitingMemory)}
@@ -230,6 +231,13 @@ func (g *grading) take(r *record.Record, content, thinking []byte) {
 	at, _ := r.Get(record.StartWall)
 	g.waiting.put(answer{Identity: r.Identity, atNS: at, problem: problem, content: string(content),
 		thinking: string(thinking)})
+}
+
+// keepAnswer keeps an answer in its record, for the run that has the gold answers.
+func keepAnswer(r *record.Record, content, thinking []byte) {
+	if r.Phase != record.PhaseWarmup {
+		r.Answer = &record.Answer{Content: bytes.Clone(content), Thinking: bytes.Clone(thinking)}
+	}
 }
 
 // failed counts a request without an answer. A reply without any text is an answer.

@@ -407,6 +407,40 @@ func TestProblemsThatAreAskedAgain(t *testing.T) {
 	}
 }
 
+// TestAnswersOfSharesAreGradedTogether: shares send the answers to the run, which finds the same as one process.
+func TestAnswersOfSharesAreGradedTogether(t *testing.T) {
+	replies := []map[string]string{{"contains": "has 2 apples", "reply": "#### 4"}, {"contains": "has 7 apples", "reply": ""},
+		{"contains": "has 600 apples", "reply": "#### 2"}}
+	args := []string{"--accuracy-repeats", "2", "--warmup-request-count", "2", "--random-seed", "1", "--export-level", "raw"}
+	url := answering(t, mockserver.Options{}, replies...)
+	want, _, dir := graded(t, url, "gsm8k", args...)
+	lines := func(dir string) (list []string) {
+		for _, one := range answersIn(t, filepath.Join(dir, "accuracy_export.jsonl")) {
+			list = append(list, fmt.Sprint(one["conversation_id"], one["expected"], one["actual"], one["passed"],
+				one["model_output"], one["model_thinking"]))
+		}
+		slices.Sort(list)
+		return list
+	}
+	for _, of := range []int{1, 2, 5} {
+		h := newSharesHere(t, of, url)
+		folders := t.TempDir()
+		h.cfg = func(share int) *config.Run {
+			return gradedConfig(t, filepath.Join(folders, fmt.Sprint(share)), url, "gsm8k", args...)
+		}
+		out, folder, err := h.run(t, Options{})
+		if err != nil {
+			t.Fatalf("%d shares: %v", of, err)
+		}
+		if got := out.Result.Accuracy; !reflect.DeepEqual(got, want) {
+			t.Errorf("%d shares: %+v, want %+v", of, got, want)
+		}
+		if got, want := lines(folder), lines(dir); len(want) != 6 || !slices.Equal(got, want) {
+			t.Errorf("%d shares: %q, want %q", of, got, want)
+		}
+	}
+}
+
 func TestRunsOfATimeGradeWhatWasAnswered(t *testing.T) {
 	url := answering(t, mockserver.Options{}, map[string]string{"contains": "apples", "reply": "#### 4"})
 	a, outcome, dir := graded(t, url, "gsm8k", "--benchmark-duration", "0.3", "--concurrency", "2")

@@ -23,9 +23,6 @@ const alone = "run it in one process, without agents"
 
 // CheckShares returns a *[ShareError] if a run cannot be made in shares.
 func CheckShares(cfg *config.Run) error {
-	if cfg.Accuracy != nil {
-		return &ShareError{"--accuracy-benchmark", "answers are graded where the problems are", alone}
-	}
 	for i := range cfg.Phases {
 		p := &cfg.Phases[i]
 		switch {

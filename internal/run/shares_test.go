@@ -42,6 +42,7 @@ type sharesHere struct {
 	errs     []error
 	dying    []context.CancelFunc
 	sink     Sink
+	content  *Content
 	// begin may refuse the begin of a phase.
 	begin func(phase int) error
 	// apart has each share go on with its own numbers.
@@ -87,6 +88,12 @@ func wait(ctx context.Context, c <-chan struct{}) error {
 	}
 }
 
+// Stock implements [Stocker].
+func (h *sharesHere) Stock(_ context.Context, _ *config.Run, _ string, c *Content) error {
+	h.content = c
+	return nil
+}
+
 func (h *sharesHere) Start(_ context.Context, _ load.Plan, sink Sink) (int, error) {
 	h.stop, h.meetings = make(chan struct{}), map[string]*meeting{}
 	h.outcomes, h.errs, h.sink = make([]*Outcome, h.of), make([]error, h.of), sink
@@ -115,7 +122,10 @@ func (h *sharesHere) Start(_ context.Context, _ load.Plan, sink Sink) (int, erro
 			},
 			Records: func(r *record.Record) { sink.Record(i, r) },
 			Phases:  func(s load.Stats) { sink.Phase(i, s) },
+			Content: new(*h.content),
 		}
+		o.Content.Data = new(*h.content.Data) // with a sampler of its own
+		o.Content.Data.Sampler, o.Content.Data.NoInputs = nil, true
 		h.all.Go(func() {
 			defer cancel()
 			h.outcomes[i], h.errs[i] = Execute(ctx, h.cfg(i), o)
@@ -604,8 +614,6 @@ func TestWhatCannotBeShared(t *testing.T) {
 		"--system-idle-gap-cap-seconds cannot be divided among several agents: no agent knows when nothing is in " +
 			"flight in all of them; give --system-idle-gap-cap-seconds inf, or run it in one process, without agents": {
 			RandomSeed: seed, Phases: []config.Phase{{Name: "p", Lanes: lanes}}},
-		"--accuracy-benchmark cannot be divided among several agents: answers are graded where the problems are; " +
-			"run it in one process, without agents": {RandomSeed: seed, Accuracy: &config.Accuracy{}},
 		"a run without --random-seed cannot be divided among several agents: its agents would draw different " +
 			"requests; give --random-seed": {},
 	} {

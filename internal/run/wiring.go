@@ -112,8 +112,11 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 	ofIntake := plan.Intake(e.cfg, &t.descriptor)
 	ofIntake.Tokenizer, ofIntake.ByModel = e.content.counter(), e.content.counters
 	ofIntake.WallNS, ofIntake.Redact = e.clock.WallNS, e.redactor.Text
-	if e.grading != nil {
+	switch {
+	case e.grading != nil:
 		ofIntake.Answer = e.grading.take
+	case e.cfg.Accuracy != nil: // graded by the run of which this is a share
+		ofIntake.Answer = keepAnswer
 	}
 	ofIntake.Warn = func(_, message string) { e.log.Warn(message) }
 	e.intake = intake.New(ofIntake)
@@ -188,6 +191,9 @@ func (e *execution) assembleRemote(phases load.Plan) {
 // takeRecord takes a record that was made elsewhere: what is known of a request here before its record, is learnt from
 // the record.
 func (e *execution) takeRecord(r *record.Record) {
+	if r.Answer != nil {
+		e.grading.take(r, r.Answer.Content, r.Answer.Thinking)
+	}
 	if r.Phase != record.PhaseWarmup && (r.Raw == nil || !r.Raw.CutOff) {
 		e.health.fact(r)
 		if r.TurnIndex == 0 && r.AgentDepth == 0 {

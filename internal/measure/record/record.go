@@ -30,6 +30,14 @@ type Record struct {
 	SpecDecode *SpecDecode
 	// Text is the generated text, reasoning first; set when the run exports outputs and there is some.
 	Text []byte
+	// Answer is what the server replied to a problem; set in a share of a run that grades the answers of all.
+	Answer *Answer
+}
+
+// Answer is the reply to a problem.
+type Answer struct {
+	// Content is the text that is graded, Thinking the reasoning apart.
+	Content, Thinking []byte
 }
 
 // Identity says which request it was.

@@ -66,9 +66,9 @@ func (w *Writer) Add(r *record.Record) error {
 		w.texts.numbers = map[string]uint64{}
 	}
 	var parts []byte
-	if r.Trace != nil || r.Raw != nil || r.SpecDecode != nil || r.Text != nil {
+	if r.Trace != nil || r.Raw != nil || r.SpecDecode != nil || r.Text != nil || r.Answer != nil {
 		var err error
-		if parts, err = carry.Append(nil, &extras{r.Trace, r.Raw, r.SpecDecode, r.Text}); err != nil {
+		if parts, err = carry.Append(nil, &extras{r.Trace, r.Raw, r.SpecDecode, r.Text, r.Answer}); err != nil {
 			return fmt.Errorf("a record: %w", err)
 		}
 	}
@@ -122,6 +122,7 @@ type extras struct {
 	Raw        *record.Raw
 	SpecDecode *record.SpecDecode
 	Text       []byte
+	Answer     *record.Answer
 }
 
 func flagsOf(r *record.Record, parts []byte) (f byte) {
@@ -304,7 +305,7 @@ func (d *reader) row(r *record.Record) error {
 	if flags&extra != 0 {
 		var x extras
 		d.carried(d.bytes(), &x)
-		r.Trace, r.Raw, r.SpecDecode, r.Text = x.Trace, x.Raw, x.SpecDecode, x.Text
+		r.Trace, r.Raw, r.SpecDecode, r.Text, r.Answer = x.Trace, x.Raw, x.SpecDecode, x.Text, x.Answer
 	}
 	if d.bad || flags >= extra<<1 {
 		return errDamaged

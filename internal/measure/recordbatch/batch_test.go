@@ -68,7 +68,7 @@ func odd() []*record.Record {
 				ResponseChunks: []record.Chunk{{AtNS: 1, Bytes: 2}}, RemoteIP: "127.0.0.1", RemotePort: 9},
 			Raw:        &record.Raw{Payload: []byte("{}"), Responses: []record.RawResponse{{Bytes: []byte{0}, IsEvent: true}}},
 			SpecDecode: &record.SpecDecode{MeanAcceptanceLength: &zero, Histogram: []record.AcceptedSteps{{Accepted: 1}}},
-			Text:       []byte("text")},
+			Text:       []byte("text"), Answer: &record.Answer{Content: []byte("c"), Thinking: []byte("t")}},
 		{Facts: f, Identity: record.Identity{RequestID: "0123456789ABCDEF0123456789abcdef0123"}, Text: []byte{}},
 	}
 }

@@ -242,8 +242,10 @@ func (h *clientHealth) finish(out *outcome) error {
 	for _, p := range e.remote.judged() {
 		report.Include(p.Name, p.Reasons, p.Bounds)
 	}
-	for _, w := range report.Warnings() {
-		e.log.Warn(w)
+	if !e.options.isShare() { // the run that it belongs to says it
+		for _, w := range report.Warnings() {
+			e.log.Warn(w)
+		}
 	}
 	out.Result.ClientHealth = report.Object()
 	lines := report.Lines()

@@ -62,7 +62,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	}
 	if seen := e.records.profiling.Snapshot(); seen.Requests() == 0 {
 		e.records.writeOutputs()
-		if !e.options.Share.Whole() && e.ending.withoutResults() == nil {
+		if e.options.isShare() && e.ending.withoutResults() == nil {
 			return &Outcome{Phases: phases, Problem: errors.Join(problems...), Verdict: trust.Valid}, nil
 		}
 		reason := emptyReason(phases)

@@ -211,7 +211,7 @@ func profilingLines(path string) iter.Seq2[[]byte, error] {
 
 // exportOutside hands the finished run to the exporters of plug-ins.
 func (o *outcome) exportOutside() {
-	if !o.options.Share.Whole() {
+	if o.options.isShare() {
 		return
 	}
 	if len(o.cfg.Plugins.Exporters) == 0 {

@@ -183,7 +183,7 @@ func (rs *recorder) count(r *record.Record) {
 	if r.ContextOverflowSkip {
 		return
 	}
-	if reason := rs.thresholds.exceeded(r); reason != nil && rs.options.Share.Whole() {
+	if reason := rs.thresholds.exceeded(r); reason != nil && !rs.options.isShare() {
 		rs.ending.abort(reason)
 	}
 	if profiling {

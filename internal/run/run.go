@@ -92,6 +92,9 @@ type Options struct {
 	Remote Remote
 }
 
+// isShare reports whether the run is a share of another one, which may have no further share.
+func (o *Options) isShare() bool { return o.Share.Of > 0 }
+
 // Outcome is what a run yielded.
 type Outcome struct {
 	Result summary.Result
@@ -141,7 +144,7 @@ func Execute(ctx context.Context, cfg *config.Run, o Options) (*Outcome, error) 
 
 // executeBy runs a benchmark by a clock.
 func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) (*Outcome, error) {
-	if o.Remote != nil || !o.Share.Whole() {
+	if o.Remote != nil || o.isShare() {
 		if err := CheckShares(cfg); err != nil {
 			return nil, err
 		}

@@ -60,7 +60,7 @@ func (e *execution) prepare(ctx context.Context) error {
 		e.watchNetwork,
 		e.watchBeside, e.assemble,
 	}
-	if !e.options.Share.Whole() {
+	if e.options.isShare() {
 		steps = []func(context.Context) error{
 			e.target.identify, e.content.loadTokenizers, e.openDirectory, e.content.build, e.askAll, e.clearDirectory,
 			e.content.writeInputs, e.records.openSinks, e.markPhases, e.assemble,

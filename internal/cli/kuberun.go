@@ -155,6 +155,10 @@ func (a *app) kubeCreate(ctx context.Context, c *client.Client, o *kubeDeploy, b
 		}
 	}
 	engine := o.engineOf(jobSet)
+	if direct && engine == manifest.Jobs && b.spec.Queue() != "" {
+		return nil, errors.New("a queue without the operator needs JobSet: Kueue admits the Jobs of the controller and of " +
+			"the workers one by one; install the operator or JobSet, or leave out --queue-name")
+	}
 	checks := preflight.Options{Namespace: namespace, Quick: true, Direct: direct,
 		JobSet: direct && engine == manifest.JobSet, Workers: 1}
 	if !o.skipEndpoint && len(b.run.Endpoint.URLs) > 0 {

@@ -160,6 +160,14 @@ type FailurePolicy struct {
 	MaxFailures int `json:"maxFailures,omitempty"`
 }
 
+// Queue is the name of the LocalQueue in Kueue, empty for none.
+func (s *Spec) Queue() string {
+	if s.Scheduling == nil {
+		return ""
+	}
+	return s.Scheduling.QueueName
+}
+
 // Scheduling names the queue and the priority in Kueue.
 type Scheduling struct {
 	QueueName     string `json:"queueName,omitempty"`

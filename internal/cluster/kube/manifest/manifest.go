@@ -310,7 +310,7 @@ func (b *builder) queue(x Object) {
 	if s.PriorityClass != "" {
 		labels[crd.LabelPriority] = s.PriorityClass
 	}
-	if s.QueueName != "" {
+	if b.job.Spec.Queue() != "" {
 		labels[crd.LabelQueue] = s.QueueName
 		x["spec"].(Object)["suspend"] = true
 	}
@@ -346,7 +346,11 @@ func (b *builder) controllerJob() Object {
 	b.ttl(spec)
 	b.deadline(spec)
 	j["spec"] = spec
-	b.queue(j)
+	if b.o.Operator && b.job.Spec.Queue() != "" {
+		spec["suspend"] = true // until the operator sees that Kueue has admitted the workers
+	} else {
+		b.queue(j)
+	}
 	return j
 }
 

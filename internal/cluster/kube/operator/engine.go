@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
@@ -21,6 +22,8 @@ type engine struct {
 	names []string
 	// missing reports that the controller's Job, or the JobSet, does not exist.
 	missing, suspended bool
+	// admitted reports that a controller's Job is suspended while that of the workers is not: Kueue has made room.
+	admitted bool
 	// controllerFailed says why the controller's Job has failed, "" if it has not.
 	controllerFailed     string
 	controllerDone       bool
@@ -36,6 +39,7 @@ func (o *Operator) engine(ctx context.Context, k key, uid string) (engine, error
 	}
 	e := engine{kind: client.Jobs, missing: true}
 	jobs := o.o.Client.Resource(client.Jobs).Namespace(k.namespace)
+	workersMayRun := false
 	for _, role := range rolesOf(k) {
 		u, err := jobs.Get(ctx, role.name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
@@ -49,20 +53,34 @@ func (o *Operator) engine(ctx context.Context, k key, uid string) (engine, error
 		}
 		e.names = append(e.names, u.GetName())
 		active := number(u, "status", "active") > 0 || number(u, "status", "terminating") > 0
+		suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend")
 		if !role.controller {
+			workersMayRun = !suspended
 			e.workersActive = active || !finished(u)
 			e.workersReady, e.wanted = number(u, "status", "ready"), number(u, "spec", "completions")
 			continue
 		}
 		e.missing = false
-		e.suspended, _, _ = unstructured.NestedBool(u.Object, "spec", "suspend")
+		e.suspended = suspended
 		e.controllerActive = active || !finished(u)
 		if c, ok := trueCondition(u, "Failed"); ok {
 			e.controllerFailed = reasonOf(c)
 		}
 		_, e.controllerDone = trueCondition(u, "Complete")
 	}
+	e.admitted = e.suspended && workersMayRun
 	return e, nil
+}
+
+// release lets the controller of a job begin whose workers were admitted. It is in no queue of its own: admitted one by
+// one, the controllers of several jobs could take the room that the workers of each of them wait for.
+func (o *Operator) release(ctx context.Context, k key) error {
+	_, err := o.o.Client.Resource(client.Jobs).Namespace(k.namespace).Patch(ctx, manifest.ControllerJob(k.name),
+		types.MergePatchType, []byte(`{"spec":{"suspend":false}}`), metav1.PatchOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return retry{apiRetry, fmt.Errorf("the Job of the controller: %w", err)}
+	}
+	return nil
 }
 
 type role struct {

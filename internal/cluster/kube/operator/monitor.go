@@ -39,6 +39,12 @@ func (o *Operator) monitor(ctx context.Context, k key, h *jobHead) (time.Duratio
 	if e.missing {
 		return o.missing(ctx, k, h)
 	}
+	if e.admitted {
+		if err := o.release(ctx, k); err != nil {
+			return 0, err
+		}
+		e.suspended = false
+	}
 	pods, err := o.pods(ctx, k)
 	if err != nil {
 		return 0, retry{apiRetry, err}

@@ -163,6 +163,16 @@ func (c *cluster) patch(kind client.Kind, name, patch string) {
 	}
 }
 
+// job returns a Job of Kubernetes.
+func (c *cluster) job(name string) *unstructured.Unstructured {
+	c.t.Helper()
+	u, err := c.client.Resource(client.Jobs).Namespace("ns").Get(c.t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return u
+}
+
 func (c *cluster) exists(kind client.Kind, name string) bool {
 	_, err := c.client.Resource(kind).Namespace("ns").Get(c.t.Context(), name, metav1.GetOptions{})
 	return err == nil
@@ -500,12 +510,17 @@ func TestTrap21AQueuedJobIsSuspended(t *testing.T) {
 		if got := c.head().Status.Phase; got != crd.Queued {
 			t.Fatalf("a suspended job is %s", got)
 		}
-		for _, name := range []string{"aiperf-j-controller-0", "aiperf-j-workers-0"} {
-			c.patch(client.Jobs, name, `{"spec":{"suspend":false}}`)
+		if labels := c.job("aiperf-j-controller-0").GetLabels(); labels[crd.LabelQueue] != "" {
+			t.Errorf("the controller stands in a queue of its own: %v", labels)
 		}
+		c.patch(client.Jobs, "aiperf-j-workers-0", `{"spec":{"suspend":false}}`) // as Kueue does
 		c.steps(15 * time.Second)
 		if got := c.head().Status.Phase; got != crd.Pending {
 			t.Errorf("a job that was admitted is %s", got)
+		}
+		spec, _ := c.job("aiperf-j-controller-0").Object["spec"].(crd.Object)
+		if spec["suspend"] != false {
+			t.Errorf("the controller of an admitted job: %v", spec["suspend"])
 		}
 	})
 }

@@ -101,7 +101,7 @@ func Agent(ctx context.Context, o AgentOptions) error {
 		gone: make(chan error, 1)}
 	host, _ := os.Hostname()
 	a.hello = hello{ID: NewToken(), Name: cmp.Or(o.Name, fmt.Sprintf("%s:%d", host, os.Getpid())), Local: o.Local,
-		Version: o.Version, Protocol: protocol, Layout: layout, Cores: runtime.GOMAXPROCS(0)}
+		Version: o.Version, Protocol: protocol, Layout: layout(), Cores: runtime.GOMAXPROCS(0)}
 	if a.step.wall = o.Wall; a.step.wall == nil {
 		a.step.wall = time.Now
 	}

@@ -253,7 +253,7 @@ func (f *Fleet) admit(h *hello) (w welcome) {
 	case h.Protocol != protocol || h.Version != f.options.Version:
 		w.Refusal = fmt.Sprintf("its version is %s (protocol %d), that of the coordinator %s (protocol %d): use the same "+
 			"program everywhere", h.Version, h.Protocol, f.options.Version, protocol)
-	case h.Layout != layout:
+	case h.Layout != layout():
 		w.Refusal = fmt.Sprintf("it is another build of version %s: use the same program everywhere", h.Version)
 	case f.running != nil:
 		w.Refusal = "it is too late: the run has begun"

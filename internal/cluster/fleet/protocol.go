@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"reflect"
+	"sync"
 	"time"
 
 	"aiperf/internal/base/carry"
@@ -20,9 +21,11 @@ const protocol = 1
 var codec = carry.Codec{Types: []reflect.Type{reflect.TypeFor[recipe.Distribution](), reflect.TypeFor[recipe.Normal]()}}
 
 // layout is a hash of the types that are carried: builds of one version may differ in them.
-var layout = carry.Layout(reflect.TypeFor[command](), reflect.TypeFor[report](), reflect.TypeFor[work](),
-	reflect.TypeFor[config.Run](), reflect.TypeFor[record.Record](), reflect.TypeFor[dataset.Conversation](),
-	reflect.TypeFor[manifest]())
+var layout = sync.OnceValue(func() string {
+	return carry.Layout(reflect.TypeFor[command](), reflect.TypeFor[report](), reflect.TypeFor[work](),
+		reflect.TypeFor[config.Run](), reflect.TypeFor[record.Record](), reflect.TypeFor[dataset.Conversation](),
+		reflect.TypeFor[manifest]())
+})
 
 // hello is what an agent asks the coordinator for admission with, as JSON.
 type hello struct {

@@ -36,8 +36,10 @@ func errorAdjusted(p *population) (stats.Summary, bool) {
 	for _, q := range p.ranks {
 		places = append(places, nearest(q))
 	}
+	var sides stats.Sides
 	if p.bounds {
-		places = append(places, stats.BoundPlaces(p.ranks, n, BoundsConfidence)...)
+		sides = stats.SidesOf(p.ranks, n, BoundsConfidence)
+		places = append(places, sides.Places()...)
 	}
 	slices.Sort(places)
 	places = slices.Compact(places)
@@ -53,7 +55,7 @@ func errorAdjusted(p *population) (stats.Summary, bool) {
 		out.Percentiles = append(out.Percentiles, value(nearest(q)))
 	}
 	if p.bounds {
-		out.Bounds = stats.Bounds(p.ranks, n, BoundsConfidence, value)
+		out.Bounds = sides.Bounds(value)
 	}
 	return out, true
 }

@@ -72,6 +72,26 @@ func (c *gapCursor) word() uint32 {
 	return w
 }
 
+// stretches yields the gaps in order: those that follow each other and fit into 32 bits, or one that does not.
+func (g *gapStore) stretches(yield func(short []uint32, long int64) bool) {
+	for c := g.cursor(); c.at < g.slots; {
+		from := c.at % gapPage
+		words := g.pages[c.at/gapPage][from:min(gapPage, from+g.slots-c.at)]
+		if n := slices.Index(words, gapEscape); n >= 0 {
+			words = words[:n]
+		}
+		if len(words) == 0 {
+			if long, _ := c.next(); !yield(nil, long) {
+				return
+			}
+			continue
+		}
+		if c.at += int64(len(words)); !yield(words, 0) {
+			return
+		}
+	}
+}
+
 // describe returns the exact figures of all gaps without copying them: the values at the needed
 // places are found digit by digit, counting.
 func (g *gapStore) describe(ranks []float64) stats.Summary {
@@ -83,18 +103,15 @@ func (g *gapStore) describe(ranks []float64) stats.Summary {
 func (g *gapStore) describeWith(ranks []float64, others []int64) (stats.Summary, map[int64]float64) {
 	var m stats.Moments
 	var long []float64
-	var digits [1 << 16]int64
-	for c := g.cursor(); ; {
-		ns, ok := c.next()
-		if !ok {
-			break
-		}
-		m.Add(float64(ns))
-		if ns < gapEscape {
-			digits[ns>>16]++
-		} else {
+	var longest uint32 // of those that fit into 32 bits
+	for words, ns := range g.stretches {
+		if words == nil {
+			m.Add(float64(ns))
 			long = append(long, float64(ns))
+			continue
 		}
+		m.AddWhole(words)
+		longest = max(longest, slices.Max(words))
 	}
 	slices.Sort(long)
 	s := m.Summary()
@@ -102,57 +119,74 @@ func (g *gapStore) describeWith(ranks []float64, others []int64) (stats.Summary,
 		return s, nil
 	}
 	places := append(stats.Places(ranks, s.Count), others...)
-	found := g.at(places, &digits, long)
+	slices.Sort(places)
+	found := g.at(slices.Compact(places), longest, long)
 	s.Percentiles = stats.Interpolate(ranks, s.Count, func(place int64) float64 { return found[place] })
 	return s, found
 }
 
-// at returns the gaps at the given places of the sorted population. High counts the gaps by their
-// upper 16 bits; long are those beyond 32 bits, sorted.
-func (g *gapStore) at(places []int64, high *[1 << 16]int64, long []float64) map[int64]float64 {
+// lowBits of a gap are its second digit, the bits above the first. Gaps of a run are so near each other that the
+// counts of both stay in the processor's cache.
+const lowBits = 12
+
+// at returns the gaps at ascending places of the sorted population, of which the longest within 32 bits is given, and
+// the others are listed, sorted.
+func (g *gapStore) at(places []int64, longest uint32, long []float64) map[int64]float64 {
 	type bucket struct {
-		before int64 // gaps in lower buckets
-		low    [1 << 16]int64
+		places []int64 // among the gaps of the bucket
+		low    [1 << lowBits]int64
 	}
-	var buckets [1 << 16]*bucket
-	short := g.count - int64(len(long))
 	found := make(map[int64]float64, len(places))
-	home := make(map[int64]uint32, len(places))
-	for _, place := range places {
-		if place >= short {
-			found[place] = long[place-short]
+	short := g.count - int64(len(long))
+	n, _ := slices.BinarySearch(places, short)
+	for _, place := range places[n:] {
+		found[place] = long[place-short]
+	}
+	if n == 0 {
+		return found
+	}
+	high := make([]int64, longest>>lowBits+1)
+	for words := range g.stretches {
+		for _, ns := range words {
+			high[ns>>lowBits]++
+		}
+	}
+	buckets := make([]*bucket, len(high))
+	locate(high, places[:n], func(place int64, digit int, rest int64) {
+		if buckets[digit] == nil {
+			buckets[digit] = new(bucket)
+		}
+		buckets[digit].places = append(buckets[digit].places, rest)
+	})
+	for words := range g.stretches {
+		for _, ns := range words {
+			if b := buckets[ns>>lowBits]; b != nil {
+				b.low[ns%(1<<lowBits)]++
+			}
+		}
+	}
+	next := 0
+	for digit, b := range buckets {
+		if b == nil {
 			continue
 		}
-		digit, before := locate(high, place)
-		home[place] = digit
-		if buckets[digit] == nil {
-			buckets[digit] = &bucket{before: before}
-		}
-	}
-	for c := g.cursor(); ; {
-		ns, ok := c.next()
-		if !ok {
-			break
-		}
-		if ns < gapEscape && buckets[ns>>16] != nil {
-			buckets[ns>>16].low[ns&0xffff]++
-		}
-	}
-	for place, digit := range home {
-		b := buckets[digit]
-		low, _ := locate(&b.low, place-b.before)
-		found[place] = float64(int64(digit)<<16 | int64(low))
+		locate(b.low[:], b.places, func(_ int64, low int, _ int64) {
+			found[places[next]] = float64(digit<<lowBits | low)
+			next++
+		})
 	}
 	return found
 }
 
-// locate determines the digit at a place of the sorted population and how many come before that digit.
-func locate(counts *[1 << 16]int64, place int64) (digit uint32, before int64) {
-	for i, n := range counts {
-		if place < before+n {
-			return uint32(i), before
+// locate calls yield for each of ascending places of the sorted population that was counted by a digit: with the digit,
+// and with the place among those that share it.
+func locate(counts []int64, places []int64, yield func(place int64, digit int, rest int64)) {
+	var before int64
+	digit := 0
+	for _, place := range places {
+		for ; place >= before+counts[digit]; digit++ {
+			before += counts[digit]
 		}
-		before += n
+		yield(place, digit, place-before)
 	}
-	panic("metrics: place beyond the population")
 }

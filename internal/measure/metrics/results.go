@@ -144,6 +144,9 @@ func (s *Set) describeTimelines(curve *timeDistribution, curves segments, needed
 		if m.Kind != KindTimeline || !needed[m.Tag] {
 			continue
 		}
+		if m.Flags.Has(SupportsImageOnly) && curves.noImages {
+			continue // without the sweep that would show it
+		}
 		// Images that never were there make no curve.
 		if sum, ok := curve.describe(curves, m.curve, m.during); ok &&
 			(sum.Max > 0 || !m.Flags.Has(SupportsImageOnly)) {
@@ -164,6 +167,8 @@ type describer struct {
 	bounds bool
 	reader reader
 	values []float64
+	// sides are the bounds of so many values: most metrics have one for each request.
+	sides map[int64]stats.Sides
 }
 
 // describe leaves the values of an exact metric in d.values, reordered.
@@ -172,12 +177,11 @@ func (d *describer) describe(m *metric) stats.Summary {
 	case m.list && d.gapsBeyond == nil:
 		var places []int64
 		if d.bounds {
-			places = stats.BoundPlaces(d.ranks, d.gaps.count, BoundsConfidence)
+			places = d.sidesOf(d.gaps.count).Places()
 		}
 		s, found := d.gaps.describeWith(d.ranks, places)
 		if d.bounds && s.Count > 0 {
-			s.Bounds = stats.Bounds(d.ranks, s.Count, BoundsConfidence,
-				func(place int64) float64 { return found[place] })
+			s.Bounds = d.sidesOf(s.Count).Bounds(func(place int64) float64 { return found[place] })
 		}
 		return s
 	case m.list || d.overflow != nil:
@@ -200,8 +204,21 @@ func (d *describer) bound(s *stats.Summary, at func(places []int64) []float64) {
 	if !d.bounds || s.Count == 0 {
 		return
 	}
-	places := stats.BoundPlaces(d.ranks, s.Count, BoundsConfidence)
-	s.Bounds = stats.Bounds(d.ranks, s.Count, BoundsConfidence, stats.Lookup(places, at(places)))
+	sides := d.sidesOf(s.Count)
+	places := sides.Places()
+	s.Bounds = sides.Bounds(stats.Lookup(places, at(places)))
+}
+
+func (d *describer) sidesOf(n int64) stats.Sides {
+	sides, known := d.sides[n]
+	if !known {
+		if d.sides == nil {
+			d.sides = map[int64]stats.Sides{}
+		}
+		sides = stats.SidesOf(d.ranks, n, BoundsConfidence)
+		d.sides[n] = sides
+	}
+	return sides
 }
 
 // histogram holds all values of a metric of which not all were kept.

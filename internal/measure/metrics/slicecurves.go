@@ -81,7 +81,7 @@ func (h *levelCache) hold(of segments) segments {
 	of.each(func(ns int64, l *level) {
 		h.ns, h.levels = append(h.ns, ns), append(h.levels, *l)
 	})
-	return segments{of.n, func(yield func(int64, *level)) {
+	return segments{noImages: of.noImages, n: of.n, each: func(yield func(int64, *level)) {
 		for i := range h.levels {
 			yield(h.ns[i], &h.levels[i])
 		}

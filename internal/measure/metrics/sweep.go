@@ -49,7 +49,8 @@ func (e *events) at(c change) int64 {
 func sweep(intervals []interval, window span) segments {
 	e := newEvents(intervals, window.start)
 	length := window.length()
-	return segments{len(e.changes) + 1, func(yield func(int64, *level)) {
+	noImages := !slices.ContainsFunc(intervals, func(r interval) bool { return r.imageRate != 0 })
+	return segments{noImages: noImages, n: len(e.changes) + 1, each: func(yield func(int64, *level)) {
 		var s state
 		var l level
 		at := int64(0)

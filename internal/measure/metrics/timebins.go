@@ -127,7 +127,7 @@ func (t *timeBins) clone() *timeBins {
 
 // segments yields the bins as far as they lie in the window.
 func (t *timeBins) segments(window span) segments {
-	return segments{len(t.List) + 2, func(yield func(int64, *level)) {
+	return segments{n: len(t.List) + 2, each: func(yield func(int64, *level)) {
 		at := window.start
 		var l level
 		var lasting integrals

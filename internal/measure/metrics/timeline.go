@@ -55,6 +55,8 @@ var (
 type segments struct {
 	n    int
 	each func(yield func(durationNS int64, l *level))
+	// noImages reports that the curves of images are 0 everywhere.
+	noImages bool
 }
 
 // timelineRanks are the percentiles of a curve.

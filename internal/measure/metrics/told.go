@@ -1,6 +1,10 @@
 package metrics
 
-import "aiperf/internal/measure/record"
+import (
+	"bytes"
+
+	"aiperf/internal/measure/record"
+)
 
 // Told is what a metric of a line tells of a record: a fact, the gaps, or nothing.
 type Told struct {
@@ -50,7 +54,8 @@ func scanGaps(rec *record.Record, text []byte, at int) int {
 	if listToInternal != million || at >= len(text) || text[at] != '[' {
 		return -1
 	}
-	gaps := make([]int64, 0, 16)
+	const usual = 8 // bytes of a gap and its comma, at least
+	gaps := make([]int64, 0, max(0, bytes.IndexByte(text[at:], ']'))/usual+1)
 	for at++; ; at++ {
 		d, end := scanDecimal(text, at)
 		if end < 0 || end >= len(text) {
@@ -125,7 +130,10 @@ var powers = func() (p [maxDigits + 1]int64) {
 func (d decimal) millionths() (int64, bool) {
 	const bound = int64(1) << 48
 	shift := d.fraction - 6
-	if shift <= 0 {
+	if shift == 0 {
+		return d.digits, d.digits < bound // what whole nanoseconds mostly come to, without a division
+	}
+	if shift < 0 {
 		return d.digits * powers[-shift], d.digits < bound/powers[-shift]
 	}
 	unit := powers[shift]

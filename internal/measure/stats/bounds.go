@@ -19,16 +19,16 @@ func RankBounds(rank float64, n int64, confidence float64) (low, high int64) {
 		return low, high
 	}
 	mean, spread := p*float64(n), 10*math.Sqrt(p*(1-p)*float64(n))+10
-	below := 0.0
+	chance, below := binomial(n, p), 0.0
 	for k := max(0, int64(mean-spread)); k <= n; k++ {
-		if below += binomial(k, n, p); below > tail {
+		if below += chance(k); below > tail {
 			low = k - 1
 			break
 		}
 	}
 	above := 0.0
 	for k := min(n, int64(mean+spread)); k >= 0; k-- {
-		if above += binomial(k, n, p); above > tail {
+		if above += chance(k); above > tail {
 			if k < n {
 				high = k
 			}
@@ -38,36 +38,51 @@ func RankBounds(rank float64, n int64, confidence float64) (low, high int64) {
 	return low, high
 }
 
-// binomial returns the probability of k successes among n of probability p in (0, 1).
-func binomial(k, n int64, p float64) float64 {
+// binomial returns the probability of k successes among n of probability p in (0, 1), as a function of k.
+func binomial(n int64, p float64) func(k int64) float64 {
 	logGamma := func(x int64) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
-	return math.Exp(logGamma(n) - logGamma(k) - logGamma(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+	all, success, failure := logGamma(n), math.Log(p), math.Log1p(-p)
+	return func(k int64) float64 {
+		return math.Exp(all - logGamma(k) - logGamma(n-k) + float64(k)*success + float64(n-k)*failure)
+	}
 }
 
-// BoundPlaces returns, ascending and once each, the places that RankBounds names for the ranks.
-func BoundPlaces(ranks []float64, n int64, confidence float64) []int64 {
-	places := make([]int64, 0, 2*len(ranks))
-	for _, q := range ranks {
-		low, high := RankBounds(q, n, confidence)
-		places = append(places, low, high)
+// Sides are, for each of some ranks, the places that [RankBounds] returns.
+type Sides []side
+
+type side struct{ low, high int64 }
+
+// SidesOf returns those of n values. It takes up to milliseconds for millions of values.
+func SidesOf(ranks []float64, n int64, confidence float64) Sides {
+	sides := make(Sides, len(ranks))
+	for i, q := range ranks {
+		sides[i].low, sides[i].high = RankBounds(q, n, confidence)
+	}
+	return sides
+}
+
+// Places returns the places ascending and once each.
+func (s Sides) Places() []int64 {
+	places := make([]int64, 0, 2*len(s))
+	for _, of := range s {
+		places = append(places, of.low, of.high)
 	}
 	places = slices.DeleteFunc(places, func(place int64) bool { return place < 0 })
 	slices.Sort(places)
 	return slices.Compact(places)
 }
 
-// Bounds returns the bounds of the percentiles of n values, of which at returns those at BoundPlaces.
-func Bounds(ranks []float64, n int64, confidence float64, at func(place int64) float64) []Range {
-	out := make([]Range, len(ranks))
+// Bounds returns the bounds of the percentiles, of which at returns the values at Places.
+func (s Sides) Bounds(at func(place int64) float64) []Range {
+	out := make([]Range, len(s))
 	value := func(place int64) float64 {
 		if place < 0 {
 			return math.NaN()
 		}
 		return at(place)
 	}
-	for i, q := range ranks {
-		low, high := RankBounds(q, n, confidence)
-		out[i] = Range{value(low), value(high)}
+	for i, of := range s {
+		out[i] = Range{value(of.low), value(of.high)}
 	}
 	return out
 }

@@ -61,10 +61,10 @@ func TestBoundsHoldTheTruth(t *testing.T) {
 		for i := range values {
 			values[i] = random.Float64()
 		}
-		places := stats.BoundPlaces(ranks, n, 0.95)
+		sides := stats.SidesOf(ranks, n, 0.95)
+		places := sides.Places()
 		found := stats.Select(values, places)
-		for i, b := range stats.Bounds(ranks, n, 0.95,
-			func(place int64) float64 { return found[slices.Index(places, place)] }) {
+		for i, b := range sides.Bounds(func(place int64) float64 { return found[slices.Index(places, place)] }) {
 			if b.Low <= ranks[i]/100 && ranks[i]/100 <= b.High {
 				held[i]++
 			}

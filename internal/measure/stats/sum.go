@@ -49,6 +49,13 @@ func (s *Sum) Add(v float64) {
 	}
 }
 
+// addWhole adds the whole number high·2^64 + low.
+func (s *Sum) addWhole(high, low uint64) {
+	for i, part := range [...]uint64{low & limbMask, low >> limbBits, high & limbMask, high >> limbBits} {
+		s.Add(math.Ldexp(float64(part), i*limbBits))
+	}
+}
+
 // Merge adds everything that o holds.
 func (s *Sum) Merge(o *Sum) {
 	s.carry()

@@ -2,6 +2,7 @@ package page
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -11,7 +12,7 @@ import (
 
 // snapshotFamily is a family whose value comes from the newest snapshot.
 type snapshotFamily struct {
-	desc *prometheus.Desc
+	desc func() *prometheus.Desc // made for the first page
 	kind prometheus.ValueType
 	Family
 }
@@ -20,7 +21,8 @@ type snapshotFamily struct {
 var snapshotFamilies []snapshotFamily
 
 func family(kind prometheus.ValueType, name, help string, labels ...string) snapshotFamily {
-	l := snapshotFamily{prometheus.NewDesc(name, help, labels, nil), kind, Family{name, "gauge", help, labels}}
+	desc := sync.OnceValue(func() *prometheus.Desc { return prometheus.NewDesc(name, help, labels, nil) })
+	l := snapshotFamily{desc, kind, Family{name, "gauge", help, labels}}
 	if kind == prometheus.CounterValue {
 		l.Type = "counter"
 	}
@@ -139,7 +141,7 @@ type snapshotCollector struct{ run *runFigures }
 // Describe implements prometheus.Collector.
 func (c *snapshotCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, l := range snapshotFamilies {
-		out <- l.desc
+		out <- l.desc()
 	}
 }
 
@@ -232,7 +234,7 @@ func byKind(phases []progress.Phase) []kindOfPhases {
 type emitter struct{ out chan<- prometheus.Metric }
 
 func (e emitter) put(l snapshotFamily, v float64, labels ...string) {
-	e.out <- prometheus.MustNewConstMetric(l.desc, l.kind, v, labels...)
+	e.out <- prometheus.MustNewConstMetric(l.desc(), l.kind, v, labels...)
 }
 
 func (e emitter) configured(p *progress.Plan) {

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -175,13 +176,15 @@ type navigationView struct {
 // Markup returns the bar as markup.
 func (v navigationView) Markup() template.HTML {
 	var out bytes.Buffer
-	if err := navTemplate.Execute(&out, v); err != nil {
+	if err := navTemplate().Execute(&out, v); err != nil {
 		return "" // it is embedded
 	}
 	return template.HTML(out.String())
 }
 
-var navTemplate = template.Must(template.New("nav").Parse(strings.ReplaceAll(asset("nav.html"), "\n", "")))
+var navTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("nav").Parse(strings.ReplaceAll(asset("nav.html"), "\n", "")))
+})
 
 // within puts the bar into a page of another room.
 func (s *Server) within(r *http.Request, page []byte, nav navigationView) []byte {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
@@ -337,11 +338,11 @@ func (p *parser) preset(name string, n *document.Node, path string, several bool
 	return out, len(p.faults) == before
 }
 
-var nameRule = regexp.MustCompile(`^[\pL\pN_\-. ]+$`)
+var nameRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_\-. ]+$`) })
 
 // validName reports whether a file may have the name.
 func validName(name string) bool {
-	return nameRule.MatchString(name) && strings.Trim(name, ". ") != "" && len(name) <= 200
+	return nameRule().MatchString(name) && strings.Trim(name, ". ") != "" && len(name) <= 200
 }
 
 func ofRuns(several bool) string {
@@ -471,7 +472,7 @@ func (p *parser) axis(n *document.Node, key, path string, several bool) Axis {
 	return out
 }
 
-var statShape = regexp.MustCompile(`_(p\d+|avg|mean|min|max|std|median|stddev)$`)
+var statShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`_(p\d+|avg|mean|min|max|std|median|stddev)$`) })
 
 // metric reads the name of a metric, which may end in a statistic.
 func (p *parser) metric(n *document.Node, path string, several bool) Axis {
@@ -486,7 +487,7 @@ func (p *parser) metric(n *document.Node, path string, several bool) Axis {
 		case slices.Contains(statNames, stat) && (known(tag, several) || serverLike(tag)):
 			out.Metric, out.Stat = tag, stat
 			return out
-		case statShape.MatchString(name) && !serverLike(name):
+		case statShape().MatchString(name) && !serverLike(name):
 			p.fault(n, path, "%q ends in a statistic that is not known%s; known: %s", name,
 				didYouMean(stat, statNames), strings.Join(statNames, ", "))
 			return out

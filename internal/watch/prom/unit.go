@@ -3,6 +3,7 @@ package prom
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Pieces of the patterns over descriptions. A number is a whole word: neither digits nor a point may
@@ -17,20 +18,25 @@ const (
 	inOr   = `(?:\bin\s+|\()`
 )
 
-// scales are the patterns of a scale in a description, in the order in which they are tried.
-var scales = []struct {
+// wording is a pattern over descriptions and the unit that it means.
+type wording struct {
 	pattern *regexp.Regexp
 	unit    string
-}{
-	{regexp.MustCompile(`(?i)` + before + zero + dash + one + after), "ratio"},
-	{regexp.MustCompile(`(?i)` + before + one + `\s*(?:means|is|equals?|==?)\s*` + full + `\s*(?:%|percent)`), "ratio"},
-	{regexp.MustCompile(`(?i)\(\s*` + zero + dash + full + `\s*\)`), "percent"},
-	{regexp.MustCompile(`(?i)\brange\s+` + zero + dash + full + after), "percent"},
-	{regexp.MustCompile(`(?i)` + before + zero + dash + full + `\s*%`), "percent"},
 }
 
+// scales are the patterns of a scale in a description, in the order in which they are tried.
+var scales = sync.OnceValue(func() []wording {
+	return []wording{
+		{regexp.MustCompile(`(?i)` + before + zero + dash + one + after), "ratio"},
+		{regexp.MustCompile(`(?i)` + before + one + `\s*(?:means|is|equals?|==?)\s*` + full + `\s*(?:%|percent)`), "ratio"},
+		{regexp.MustCompile(`(?i)\(\s*` + zero + dash + full + `\s*\)`), "percent"},
+		{regexp.MustCompile(`(?i)\brange\s+` + zero + dash + full + after), "percent"},
+		{regexp.MustCompile(`(?i)` + before + zero + dash + full + `\s*%`), "percent"},
+	}
+})
+
 // symbol is a unit in a description as "(in X)".
-var symbol = regexp.MustCompile(`\(in ([^\s)]+)\)`)
+var symbol = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(in ([^\s)]+)\)`) })
 
 // symbols are the units that such an X may be, by exact spelling.
 var symbols = map[string]string{
@@ -45,21 +51,20 @@ var symbols = map[string]string{
 }
 
 // phrases are the units that a description names in words, in the order in which they are tried.
-var phrases = []struct {
-	pattern *regexp.Regexp
-	unit    string
-}{
-	{regexp.MustCompile(`(?i)` + inOr + `seconds?\b`), "seconds"},
-	{regexp.MustCompile(`(?i)` + inOr + `(?:milliseconds?|ms)\b`), "milliseconds"},
-	{regexp.MustCompile(`(?i)\bin\s+(?:microseconds?|us)\b`), "microseconds"},
-	{regexp.MustCompile(`(?i)` + inOr + `(?:nanoseconds?|ns)\b`), "nanoseconds"},
-	{regexp.MustCompile(`(?i)` + inOr + `bytes?\b`), "bytes"},
-	{regexp.MustCompile(`(?i)` + inOr + `gb/s\b`), "gb/s"},
-	{regexp.MustCompile(`(?i)` + inOr + `mb/s\b`), "mb/s"},
-	{regexp.MustCompile(`(?i)` + inOr + `tokens?/s(?:ec(?:onds?)?)?\b`), "tokens/s"},
-	{regexp.MustCompile(`(?i)` + inOr + `requests?/s(?:ec(?:onds?)?)?\b`), "requests/s"},
-	{regexp.MustCompile(`(?i)\bin\s+tokens?\b`), "tokens"},
-}
+var phrases = sync.OnceValue(func() []wording {
+	return []wording{
+		{regexp.MustCompile(`(?i)` + inOr + `seconds?\b`), "seconds"},
+		{regexp.MustCompile(`(?i)` + inOr + `(?:milliseconds?|ms)\b`), "milliseconds"},
+		{regexp.MustCompile(`(?i)\bin\s+(?:microseconds?|us)\b`), "microseconds"},
+		{regexp.MustCompile(`(?i)` + inOr + `(?:nanoseconds?|ns)\b`), "nanoseconds"},
+		{regexp.MustCompile(`(?i)` + inOr + `bytes?\b`), "bytes"},
+		{regexp.MustCompile(`(?i)` + inOr + `gb/s\b`), "gb/s"},
+		{regexp.MustCompile(`(?i)` + inOr + `mb/s\b`), "mb/s"},
+		{regexp.MustCompile(`(?i)` + inOr + `tokens?/s(?:ec(?:onds?)?)?\b`), "tokens/s"},
+		{regexp.MustCompile(`(?i)` + inOr + `requests?/s(?:ec(?:onds?)?)?\b`), "requests/s"},
+		{regexp.MustCompile(`(?i)\bin\s+tokens?\b`), "tokens"},
+	}
+})
 
 // suffixes are the units that the end of a name means; the longest one counts.
 var suffixes = map[string]string{
@@ -81,17 +86,17 @@ var suffixes = map[string]string{
 // InferUnit returns the unit of a metric by its exported name and its description, "" if neither names it. The
 // scale in the description comes first, then its unit, then the end of the name.
 func InferUnit(name, description string) string {
-	for _, s := range scales {
+	for _, s := range scales() {
 		if s.pattern.MatchString(description) {
 			return s.unit
 		}
 	}
-	if m := symbol.FindStringSubmatch(description); m != nil {
+	if m := symbol().FindStringSubmatch(description); m != nil {
 		if unit, ok := symbols[m[1]]; ok {
 			return unit
 		}
 	}
-	for _, p := range phrases {
+	for _, p := range phrases() {
 		if p.pattern.MatchString(description) {
 			return p.unit
 		}

@@ -21,22 +21,20 @@ func NewCode(tok tokenizer.Tokenizer, r *random.Rand) *Source {
 
 // encodeAll returns a corpus of chunks. They are encoded each for itself, so the number of cores changes nothing.
 func encodeAll(tok tokenizer.Tokenizer, n int, chunk func(i int) string) *corpus {
-	chunks := make([][]int, n)
+	chunks := make([][]int32, n)
 	var wg sync.WaitGroup
 	for worker, workers := 0, runtime.GOMAXPROCS(0); worker < workers; worker++ {
 		wg.Go(func() {
+			var ids []int
 			for i := worker; i < n; i += workers {
-				chunks[i] = tok.Encode(nil, chunk(i))
+				ids = tok.Encode(ids[:0], chunk(i))
+				chunks[i] = make([]int32, 0, len(ids))
+				for _, id := range ids {
+					chunks[i] = append(chunks[i], int32(id))
+				}
 			}
 		})
 	}
 	wg.Wait()
-	c := &corpus{lengths: make([]int, n)}
-	for i, ids := range chunks {
-		c.lengths[i] = len(ids)
-		for _, id := range ids {
-			c.ids = append(c.ids, int32(id))
-		}
-	}
-	return c
+	return newCorpus(chunks...)
 }

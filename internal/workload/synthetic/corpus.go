@@ -9,7 +9,9 @@ package synthetic
 import (
 	_ "embed"
 	"encoding/binary"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"aiperf/internal/base/random"
 	"aiperf/internal/workload/tokenizer"
@@ -20,28 +22,47 @@ import (
 //go:embed corpus.bin
 var packedCorpus string
 
-// corpus is the tokens of the whole text, chunk after chunk.
+// corpus is the tokens of a text, chunk after chunk. Those of a packed one are unpacked when they are first needed: a
+// run reads a small part of them.
 type corpus struct {
-	ids     []int32
-	lengths []int // tokens of each chunk
+	starts []int // the first token of each chunk, and behind them the number of all tokens
+	chunks []atomic.Pointer[[]int32]
+	unpack func(chunk int) []int32
 }
 
-var builtinCorpus = sync.OnceValue(func() *corpus { return unpackCorpus(packedCorpus) })
+// newCorpus returns that of chunks which are there.
+func newCorpus(chunks ...[]int32) *corpus {
+	c := &corpus{starts: make([]int, 1, len(chunks)+1), chunks: make([]atomic.Pointer[[]int32], len(chunks))}
+	for i := range chunks {
+		c.starts = append(c.starts, c.starts[i]+len(chunks[i]))
+		c.chunks[i].Store(&chunks[i])
+	}
+	return c
+}
+
+func (c *corpus) length() int { return c.starts[len(c.chunks)] }
+
+// chunk returns the tokens of a chunk.
+func (c *corpus) chunk(i int) []int32 {
+	if ids := c.chunks[i].Load(); ids != nil {
+		return *ids
+	}
+	ids := c.unpack(i)
+	c.chunks[i].Store(&ids)
+	return ids
+}
+
+var builtinCorpus = sync.OnceValue(func() *corpus { return openCorpus(packedCorpus) })
 
 // corpusFor returns the corpus in the tokens of tok.
 func corpusFor(tok tokenizer.Tokenizer) *corpus {
 	if tok == tokenizer.Builtin() {
-		// The vocabulary, which the text needs next, is unpacked on another core meanwhile.
-		var vocabulary sync.WaitGroup
-		vocabulary.Go(func() { tok.Count("") })
-		c := builtinCorpus()
-		vocabulary.Wait()
-		return c
+		return builtinCorpus()
 	}
 	return builtinCorpus().encode(tok)
 }
 
-func unpackCorpus(packed string) *corpus {
+func openCorpus(packed string) *corpus {
 	at := 0
 	number := func() int {
 		n, size := binary.Uvarint([]byte(packed[at:min(at+binary.MaxVarintLen64, len(packed))]))
@@ -52,42 +73,43 @@ func unpackCorpus(packed string) *corpus {
 	for i := range distinct {
 		distinct[i] = int32(number())
 	}
-	c := &corpus{lengths: make([]int, number())}
-	total := 0
-	for i := range c.lengths {
-		c.lengths[i] = number()
-		total += c.lengths[i]
+	n := number()
+	c := &corpus{starts: make([]int, n+1), chunks: make([]atomic.Pointer[[]int32], n)}
+	for i := range n {
+		c.starts[i+1] = c.starts[i] + number()
+	}
+	ends := make([]int, n+1) // of the bytes of each chunk, from its second entry on
+	for i := range n {
+		ends[i+1] = ends[i] + number()
 	}
 	// One byte holds the places below the limit, two bytes the others.
 	limit := 256
 	for len(distinct) > limit+(256-limit)*256 {
 		limit--
 	}
-	c.ids = make([]int32, total)
 	places := packed[at:]
-	k := 0
-	for i := range c.ids {
-		p := int(places[k])
-		k++
-		if p >= limit {
-			p = limit + (p-limit)<<8 + int(places[k])
+	c.unpack = func(chunk int) []int32 {
+		ids := make([]int32, c.starts[chunk+1]-c.starts[chunk])
+		places, k := places[ends[chunk]:ends[chunk+1]], 0
+		for i := range ids {
+			p := int(places[k])
 			k++
+			if p >= limit {
+				p = limit + (p-limit)<<8 + int(places[k])
+				k++
+			}
+			ids[i] = distinct[p]
 		}
-		c.ids[i] = distinct[p]
+		return ids
 	}
 	return c
 }
 
 // encode returns the same text in the tokens of another vocabulary.
 func (c *corpus) encode(tok tokenizer.Tokenizer) *corpus {
-	starts := make([]int, len(c.lengths))
-	for i, start := 0, 0; i < len(starts); i++ {
-		starts[i] = start
-		start += c.lengths[i]
-	}
-	return encodeAll(tok, len(starts), func(i int) string {
+	return encodeAll(tok, len(c.chunks), func(i int) string {
 		var ids []int
-		for _, id := range c.ids[starts[i] : starts[i]+c.lengths[i]] {
+		for _, id := range c.chunk(i) {
 			ids = append(ids, int(id))
 		}
 		return tokenizer.Builtin().Decode(ids)
@@ -96,12 +118,17 @@ func (c *corpus) encode(tok tokenizer.Tokenizer) *corpus {
 
 // sample appends n consecutive tokens from a random place on, from the beginning again after the end.
 func (c *corpus) sample(dst []int, r *random.Rand, n int) []int {
-	at := r.IntN(len(c.ids))
-	for range n {
-		dst = append(dst, int(c.ids[at]))
-		if at++; at == len(c.ids) {
-			at = 0
+	at := r.IntN(c.length())
+	chunk, _ := slices.BinarySearch(c.starts, at+1)
+	chunk-- // the one that holds the place
+	for from := at - c.starts[chunk]; n > 0; from = 0 {
+		ids := c.chunk(chunk)[from:]
+		ids = ids[:min(n, len(ids))]
+		for _, id := range ids {
+			dst = append(dst, int(id))
 		}
+		n -= len(ids)
+		chunk = (chunk + 1) % len(c.chunks)
 	}
 	return dst
 }

@@ -15,23 +15,31 @@ func generator(seed uint64) *random.Rand {
 	return &r
 }
 
-func TestCorpus(t *testing.T) {
-	c := builtinCorpus()
-	if len(c.ids) < 1_000_000 {
-		t.Errorf("only %d tokens", len(c.ids))
-	}
-	total := 0
-	for _, n := range c.lengths {
-		total += n
-	}
-	if total != len(c.ids) {
-		t.Errorf("the chunks hold %d tokens of %d", total, len(c.ids))
-	}
-	var ids []int
-	for _, id := range c.ids[:c.lengths[0]] {
+// ints returns the tokens of a chunk.
+func (c *corpus) ints(chunk int) (ids []int) {
+	for _, id := range c.chunk(chunk) {
 		ids = append(ids, int(id))
 	}
-	text := tokenizer.Builtin().Decode(ids)
+	return ids
+}
+
+// all returns the tokens of all chunks.
+func (c *corpus) all() (ids []int32) {
+	for i := range c.chunks {
+		ids = append(ids, c.chunk(i)...)
+	}
+	return ids
+}
+
+func TestCorpus(t *testing.T) {
+	c := builtinCorpus()
+	if c.length() < 1_000_000 {
+		t.Errorf("only %d tokens", c.length())
+	}
+	if n := len(c.all()); n != c.length() {
+		t.Errorf("the chunks hold %d tokens of %d", n, c.length())
+	}
+	text := tokenizer.Builtin().Decode(c.ints(0))
 	if n := len([]rune(text)); n < 10_000 || n > 11_500 {
 		t.Errorf("the first chunk has %d characters", n)
 	}
@@ -46,14 +54,9 @@ func TestWriteProse(t *testing.T) {
 	if path == "" {
 		t.Skip("AIPERF_PROSE names no file")
 	}
-	c, text, from := builtinCorpus(), "", 0
-	for _, n := range c.lengths {
-		var ids []int
-		for _, id := range c.ids[from : from+n] {
-			ids = append(ids, int(id))
-		}
-		text += tokenizer.Builtin().Decode(ids) + "\n"
-		from += n
+	c, text := builtinCorpus(), ""
+	for i := range c.chunks {
+		text += tokenizer.Builtin().Decode(c.ints(i)) + "\n"
 	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -65,8 +68,8 @@ type wrapped struct{ tokenizer.Tokenizer }
 
 func TestCorpusInAnotherVocabulary(t *testing.T) {
 	tok := wrapped{tokenizer.Builtin()}
-	if got, want := corpusFor(tok), builtinCorpus(); !slices.Equal(got.ids, want.ids) ||
-		!slices.Equal(got.lengths, want.lengths) {
+	if got, want := corpusFor(tok), builtinCorpus(); !slices.Equal(got.all(), want.all()) ||
+		!slices.Equal(got.starts, want.starts) {
 		t.Error("encoding the text again gives other tokens than the bundled ones")
 	}
 }
@@ -85,8 +88,29 @@ func TestTextsHaveExactlyTheTokensAskedFor(t *testing.T) {
 	}
 }
 
+// A window is the same tokens whether its chunks have been read before or not, also beyond the end.
+func TestWindowsOfTheCorpus(t *testing.T) {
+	all := openCorpus(packedCorpus).all()
+	for seed := range uint64(200) {
+		at := generator(seed).IntN(len(all))
+		n := 1 + int(seed)*50
+		if seed == 199 {
+			n = len(all) + 1
+		}
+		got := openCorpus(packedCorpus).sample(nil, generator(seed), n)
+		for i, id := range got {
+			if want := all[(at+i)%len(all)]; int32(id) != want {
+				t.Fatalf("token %d of %d from %d is %d, want %d", i, n, at, id, want)
+			}
+		}
+		if len(got) != n {
+			t.Errorf("%d tokens, want %d", len(got), n)
+		}
+	}
+}
+
 func TestTextLongerThanTheCorpus(t *testing.T) {
-	s := &Source{tok: tokenizer.Builtin(), corpus: &corpus{ids: builtinCorpus().ids[:50]}}
+	s := &Source{tok: tokenizer.Builtin(), corpus: newCorpus(builtinCorpus().chunk(0)[:50])}
 	text, exact := s.text(generator(3), 175)
 	if n := tokenizer.Builtin().Count(text); n != 175 || !exact {
 		t.Errorf("%d tokens, want 175", n)
@@ -135,8 +159,8 @@ func BenchmarkText550(b *testing.B) {
 	}
 }
 
-func BenchmarkUnpackCorpus(b *testing.B) {
+func BenchmarkOpenCorpus(b *testing.B) {
 	for b.Loop() {
-		unpackCorpus(packedCorpus)
+		openCorpus(packedCorpus)
 	}
 }

@@ -18,12 +18,12 @@ type Source struct {
 	corpus *corpus
 }
 
-// NewSource makes texts that are counted by tok. With the built-in vocabulary it costs a few
-// milliseconds, with another one the whole corpus is encoded first.
+// NewSource makes texts that are counted by tok. With the built-in vocabulary it costs
+// little, with another one the whole corpus is encoded first.
 func NewSource(tok tokenizer.Tokenizer) *Source { return &Source{tok: tok, corpus: corpusFor(tok)} }
 
 // CorpusTokens returns the length of the corpus; longer texts repeat it.
-func (s *Source) CorpusTokens() int { return len(s.corpus.ids) }
+func (s *Source) CorpusTokens() int { return s.corpus.length() }
 
 // text returns a text of n tokens. exact is false for a vocabulary in which no window could be cut so
 // that it counts n tokens again; the text is then some tokens off.

@@ -12,7 +12,7 @@ import (
 // requests are alike and no natural language is in them. Special tokens take part if special is set.
 // Ids that are no token, or a part of a character, are left out: no request could carry them.
 func NewVocabulary(tok tokenizer.Tokenizer, special bool) *Source {
-	c := &corpus{}
+	var ids []int32
 	marks := tok.Specials()
 	for id := range tok.VocabSize() {
 		text := tok.Decode([]int{id})
@@ -20,10 +20,10 @@ func NewVocabulary(tok tokenizer.Tokenizer, special bool) *Source {
 		case text == "" || !utf8.ValidString(text) || strings.ContainsRune(text, utf8.RuneError):
 		case !special && (id == marks.BOS || id == marks.EOS || specialText.MatchString(text)):
 		default:
-			c.ids = append(c.ids, int32(id))
+			ids = append(ids, int32(id))
 		}
 	}
-	return &Source{tok: tok, corpus: c}
+	return &Source{tok: tok, corpus: newCorpus(ids)}
 }
 
 // specialText is how vocabularies write special tokens; a tokenizer does not list them.

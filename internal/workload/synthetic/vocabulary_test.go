@@ -39,7 +39,7 @@ func TestTextsOfTheVocabularyHaveExactLengths(t *testing.T) {
 func TestSpecialTokensOfTheVocabulary(t *testing.T) {
 	end := tokenizer.Builtin().Encode(nil, "<|endoftext|>")
 	has := func(s *Source) bool {
-		for _, id := range s.corpus.ids {
+		for _, id := range s.corpus.all() {
 			if int(id) == end[0] {
 				return true
 			}

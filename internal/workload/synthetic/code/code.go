@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"aiperf/internal/base/random"
 )
@@ -53,12 +54,12 @@ type part struct {
 	from, to   int    // repetitions
 }
 
-// compiled is the grammar made ready.
-var compiled = compile()
+// compiled is the grammar made ready, when the first document needs it.
+var compiled = sync.OnceValue(compile)
 
 func compile() map[string][][]part {
 	all := map[string][][]part{}
-	for rule, alternatives := range grammar {
+	for rule, alternatives := range grammar() {
 		for _, text := range alternatives {
 			all[rule] = append(all[rule], parse(text))
 		}
@@ -101,7 +102,7 @@ func (w *writer) expand(rule string, depth int) {
 	if w.terminal(rule) || depth > maxDepth {
 		return
 	}
-	alternatives := compiled[rule]
+	alternatives := compiled()[rule]
 	if len(alternatives) == 0 {
 		panic("no rule " + rule) // the grammar is ours, and a test plays all of it
 	}

@@ -52,14 +52,14 @@ func TestEveryRuleIsUsedAndEveryOneUsedIsThere(t *testing.T) {
 		used[kind] = true
 	}
 	w := &writer{r: generator(1)}
-	for _, alternatives := range compiled {
+	for _, alternatives := range compiled() {
 		for _, parts := range alternatives {
 			for _, p := range parts {
 				if p.rule == "" {
 					continue
 				}
 				used[p.rule] = true
-				if _, ok := compiled[p.rule]; !ok && !w.terminal(p.rule) {
+				if _, ok := compiled()[p.rule]; !ok && !w.terminal(p.rule) {
 					t.Errorf("no rule %s", p.rule)
 				}
 				if p.from > p.to {
@@ -68,7 +68,7 @@ func TestEveryRuleIsUsedAndEveryOneUsedIsThere(t *testing.T) {
 			}
 		}
 	}
-	for rule := range compiled {
+	for rule := range compiled() {
 		if !used[rule] {
 			t.Errorf("nothing uses %s", rule)
 		}

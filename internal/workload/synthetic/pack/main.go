@@ -4,9 +4,9 @@
 //	go run ./internal/workload/synthetic/pack internal/workload/synthetic/corpus.bin PLAY.md…
 //
 // The form, all numbers as unsigned varints: the number of distinct ids and these ids, the most
-// frequent first; the number of chunks and the number of tokens of each; then the tokens, each as
-// its place in the list of ids. Places below a limit take one byte, the others two, the limit being
-// as high as the number of distinct ids allows (see unpackCorpus).
+// frequent first; the number of chunks, the number of tokens of each and the number of bytes of each;
+// then the tokens, each as its place in the list of ids. Places below a limit take one byte, the
+// others two, the limit being as high as the number of distinct ids allows (see openCorpus).
 package main
 
 import (
@@ -100,14 +100,22 @@ func encode(chunks []string) ([]byte, error) {
 	for i, id := range distinct {
 		place[id] = i
 	}
-	for _, id := range ids {
-		if p := place[id]; p < limit {
-			out = append(out, byte(p))
-		} else {
-			p -= limit
-			out = append(out, byte(limit+p>>8), byte(p))
+	var places []byte
+	from := 0
+	for _, n := range lengths {
+		start := len(places)
+		for _, id := range ids[from : from+n] {
+			if p := place[id]; p < limit {
+				places = append(places, byte(p))
+			} else {
+				p -= limit
+				places = append(places, byte(limit+p>>8), byte(p))
+			}
 		}
+		from += n
+		out = binary.AppendUvarint(out, uint64(len(places)-start))
 	}
+	out = append(out, places...)
 	fmt.Printf("%d chunks, %d tokens, %d distinct, %d bytes\n", len(chunks), len(ids), len(distinct), len(out))
 	return out, nil
 }

@@ -13,7 +13,7 @@ image: ## write the OCI image for amd64 and arm64 into ./image and ./image.tar, 
 	go -C tools run ./image -out "$(CURDIR)/image"
 	go -C tools run ./image -out "$(CURDIR)/image" -check
 
-test: ## run all tests, under 3 minutes
+test: ## run all tests, some minutes (docs/benchmarks.md)
 	go test ./...
 
 test-fast: ## run the tests without most transcripts of the program

@@ -93,8 +93,8 @@ func (o *outcome) write(problems []error) {
 	}
 }
 
-// judge makes of the result only what the verdict on the client depends on: all figures with their bounds take as long as
-// some hundred requests. Its error is that of compute.
+// judge makes of the result only what the verdict on the client depends on: all figures with their bounds take as much
+// processor time as some fifty streams. Its error is that of compute.
 func (o *outcome) judge() error {
 	o.setFacts(o.records.profiling, load.Profiling)
 	for _, w := range o.intake.Oddities() {

@@ -4,67 +4,90 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 )
 
 // fleetRounds are the alternating runs of which medians are taken.
 const fleetRounds = 5
 
-// fleet: processor time of a request made by two agents on two cores, coordinator included, over that of one process.
-// What a run of the same length with hardly any requests costs is taken off both.
+// fleet: processor time of a request made by two agents on two cores, coordinator included, over that of one process and
+// over that of two processes that know nothing of each other, each with half of the load: what two processes cost more
+// than one is no cost of the fleet. What a run of the same length with hardly any requests costs is taken off all.
 func (b *bench) fleet() error {
-	rate, streams := 1000, 400
 	for _, load := range []struct {
-		name     string
-		server   []string
-		args     []string
-		requests int
-		idle     []string
+		name         string
+		server, args []string
+		limit        string // has the value full, or few for hardly any load
+		full, few    int
+		times        int // as many requests as that
 	}{
-		{"unary, 1,000/s", []string{"--fast"},
-			[]string{"--osl", "1", "--request-rate", strconv.Itoa(rate), "--arrival-pattern", "constant"}, rate * b.seconds,
-			[]string{"--osl", "1", "--request-rate", "10", "--arrival-pattern", "constant", "--request-count",
-				strconv.Itoa(10 * b.seconds)}},
+		{"unary, 1,000/s", []string{"--fast"}, []string{"--osl", "1", "--arrival-pattern", "constant"},
+			"--request-rate", 1000, 10, b.seconds},
 		{"400 streams of 50/s, 100 tokens", []string{"--ttft", "20", "--itl", "20"},
-			[]string{"--streaming", "--osl", "100", "--extra-inputs", "ignore_eos:true", "--concurrency",
-				strconv.Itoa(streams)}, streams * max(1, b.seconds/2),
-			[]string{"--streaming", "--osl", "100", "--extra-inputs", "ignore_eos:true", "--concurrency", "2",
-				"--request-count", strconv.Itoa(2 * max(1, b.seconds/2))}},
+			[]string{"--streaming", "--osl", "100", "--extra-inputs", "ignore_eos:true"},
+			"--concurrency", 400, 2, max(1, b.seconds/2)},
 	} {
 		server, err := b.server(load.server...)
 		if err != nil {
 			return err
 		}
-		var cost, idle [2][]float64
+		ways := []struct {
+			processes, procs int
+			more             []string
+		}{{1, 2, nil}, {2, 1, nil}, {1, 2, []string{"--agents", "2"}}}
+		cost, idle := make([][]float64, len(ways)), make([][]float64, len(ways))
 		for range fleetRounds {
-			for i, agents := range [][]string{nil, {"--agents", "2"}} {
-				common := append([]string{"--isl", "32"}, agents...)
-				full, err := b.profile(2, server.url, slices.Concat(common, load.args,
-					[]string{"--request-count", strconv.Itoa(load.requests)})...)
-				if err != nil {
-					server.stop()
-					return err
+			for i, way := range ways {
+				var cpu [2]time.Duration
+				for k, limit := range []int{load.full, load.few} {
+					part := limit / way.processes
+					args := slices.Concat([]string{"--isl", "32", load.limit, strconv.Itoa(part), "--request-count",
+						strconv.Itoa(part * load.times)}, load.args, way.more)
+					if cpu[k], err = b.atOnce(way.processes, way.procs, server.url, args); err != nil {
+						server.stop()
+						return err
+					}
 				}
-				few, err := b.profile(2, server.url, append(common, load.idle...)...)
-				if err != nil {
-					server.stop()
-					return err
-				}
-				cost[i] = append(cost[i], (full.cpu-few.cpu).Seconds()*1e6/float64(load.requests))
-				idle[i] = append(idle[i], few.cpu.Seconds()*1e3)
+				cost[i] = append(cost[i], (cpu[0]-cpu[1]).Seconds()*1e6/float64(load.full*load.times))
+				idle[i] = append(idle[i], cpu[1].Seconds()*1e3)
 			}
 		}
 		server.stop()
-		row(load.name+": CPU µs/request, 2 agents : 1 process", 2, middle(cost[1]), middle(cost[0]), 0, "%.1f")
-		row(load.name+": CPU ms of a run without load", 2, middle(idle[1]), middle(idle[0]), 0, "%.0f")
+		for i, other := range []string{"1 process", "2 processes"} {
+			row(load.name+": CPU µs/request, 2 agents : "+other, 2, middle(cost[2]), middle(cost[i]), 0, "%.1f")
+			row(load.name+": CPU ms of a run without load", 2, middle(idle[2]), middle(idle[i]), 0, "%.0f")
+		}
 	}
 	return nil
+}
+
+// atOnce returns the processor time of so many processes that run at the same time.
+func (b *bench) atOnce(processes, procs int, url string, args []string) (cpu time.Duration, err error) {
+	used, errs := make([]time.Duration, processes), make([]error, processes)
+	var all sync.WaitGroup
+	for i := range processes {
+		all.Go(func() {
+			own := *b
+			own.dir = filepath.Join(b.dir, fmt.Sprint("process", i))
+			p, err := own.profile(procs, url, args...)
+			if errs[i] = err; err == nil {
+				used[i] = p.cpu
+			}
+		})
+	}
+	all.Wait()
+	for _, d := range used {
+		cpu += d
+	}
+	return cpu, errors.Join(errs...)
 }
 
 var startStamp = regexp.MustCompile(`"request_start_ns":(\d+)`)

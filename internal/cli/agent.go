@@ -24,19 +24,23 @@ import (
 )
 
 const agentHelp = `Usage: aiperf agent --join nats://HOST:PORT [options]
+       aiperf agent --read-journal PATH
 
 Makes a share of the load of each run that a coordinator asks for: aiperf profile --wait-for-agents N
 on another machine, or on this one. The coordinator prints the command, with the token. An agent ends
 with its coordinator. The exit code is 0 if the coordinator let it go, 143 if a signal ended it, 1
 otherwise: refused, no coordinator, counted as lost.
 
+With --read-journal it makes nothing and prints what the journal of an agent counts, such as that of an
+agent that was lost.
+
 Options:
 `
 
 type agentOptions struct {
 	fleet.AgentOptions
-	tokenFile string
-	verbose   bool
+	tokenFile, journal string
+	verbose            bool
 }
 
 func (o *agentOptions) table() *flags.Table {
@@ -59,6 +63,7 @@ func (o *agentOptions) table() *flags.Table {
 			flags.Text(&o.Dir)),
 		flags.Value("cache-dir", "PATH", "folder of data sets that were fetched [default: aiperf/fleet in the user's cache]",
 			flags.Text(&o.CacheDir)),
+		flags.Value("read-journal", "PATH", "print what a journal counts, and end", flags.Text(&o.journal)),
 		flags.Switch("keep-journals", "leave the journals of runs that ended in order", &o.KeepJournals),
 		flags.Switch("verbose -v", "show the log of the runs", &o.verbose),
 		flags.Switch("local", "", &o.Local),
@@ -75,6 +80,8 @@ func (a *app) agent(args []string) int {
 		return code
 	case len(words) > 0:
 		return a.fail(fmt.Errorf("aiperf agent takes options only, not %q", words[0]))
+	case o.journal != "":
+		return a.readJournal(o.journal)
 	case o.Join == "":
 		return a.fail(errors.New("aiperf agent needs --join nats://HOST:PORT; aiperf profile --wait-for-agents N prints " +
 			"the command"))
@@ -132,6 +139,16 @@ func (a *app) agent(args []string) int {
 		return interrupts.exit(ExitOK)
 	}
 	return interrupts.exit(a.fail(err))
+}
+
+// readJournal prints what the journal of an agent counts.
+func (a *app) readJournal(path string) int {
+	count, err := fleet.ReadJournal(path)
+	if err != nil {
+		return a.fail(fmt.Errorf("--read-journal: %w", err))
+	}
+	fmt.Fprintf(a.terminal.out, "%d requests sent, %d recorded\n", count.Sent, count.Records)
+	return ExitOK
 }
 
 // joinedLine begins the line by which an agent says that it has joined its fleet.

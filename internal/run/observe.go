@@ -7,7 +7,6 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/publish/progress"
-	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/view/runlog"
 	"aiperf/internal/watch/trust"
@@ -178,10 +177,8 @@ func (f *followers) judgeClient(phases []load.Stats, nowNS int64) {
 		f.headline, f.countedRecords = f.records.profiling.ResultsOf(headlines...), records
 		f.headlineDueNS = f.affordable(nowNS)
 	}
-	result := &summary.Result{Metrics: f.headline}
-	result.Counts = countsOf(phases, nowNS)
-	result.Counts.Successes, result.Counts.Errors, result.Counts.Skipped = seen.Successes, seen.Errors, seen.Skipped
-	f.client = clientOf(f.health.judge(f.health.watch.SoFar(), result, together(phases), trust.Course{}), false)
+	result := f.headlineResult(phases, nowNS, f.headline)
+	f.client = clientOf(f.health.judge(f.health.watch.SoFar(), &result, together(phases), trust.Course{}), false)
 }
 
 // readGPUs takes the newest values of the GPUs, when that is due.

@@ -72,17 +72,48 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 		return nil, &NoResultsError{Reason: reason}
 	}
 	o := &outcome{execution: e, Outcome: Outcome{Phases: phases}}
-	problems = append(problems, o.compute())
+	if e.options.WithoutFiles {
+		o.Problem = errors.Join(append(problems, o.judge())...)
+	} else {
+		o.write(append(problems, o.compute()))
+	}
+	out := o.Outcome // without the execution, which callers must not keep
+	return &out, nil
+}
+
+// write writes the files of the result.
+func (o *outcome) write(problems []error) {
 	o.measure()
 	state := o.finalState()
 	o.Problem = errors.Join(append(problems, o.writeState(state), o.export(state))...)
 	o.writePhases(state)
 	o.exportOutside()
 	if o.Problem == nil {
-		e.log.Info("Results written", "directory", e.cfg.Artifacts.Dir)
+		o.log.Info("Results written", "directory", o.cfg.Artifacts.Dir)
 	}
-	out := o.Outcome // without the execution, which callers must not keep
-	return &out, nil
+}
+
+// judge makes of the result only what the verdict on the client depends on: all figures with their bounds take as much
+// processor time as some fifty streams. Its error is that of compute.
+func (o *outcome) judge() error {
+	o.setFacts(o.records.profiling, load.Profiling)
+	for _, w := range o.intake.Oddities() {
+		o.log.Warn(w)
+	}
+	o.Result = o.headlineResult(o.Phases, o.clock.NowNS(), o.records.profiling.ResultsOf(headlines...))
+	o.Result.WasCancelled = cancelled(o.Phases)
+	unwritten := o.watches.each(func(w watcher) error { return w.finish(o) })
+	o.Aborted = o.ending.reason(o.Result.WasCancelled)
+	return unwritten
+}
+
+// headlineResult is a result with the counts, and with those metrics that the verdict on the client depends on.
+func (e *execution) headlineResult(phases []load.Stats, nowNS int64, headline []metrics.Result) summary.Result {
+	result := summary.Result{Metrics: headline}
+	c, seen := &result.Counts, e.records.profiling.Snapshot()
+	*c = countsOf(phases, nowNS)
+	c.Successes, c.Errors, c.Skipped = seen.Successes, seen.Errors, seen.Skipped
+	return result
 }
 
 // compute makes the result. Its error joins the failures to write the watches' own files.

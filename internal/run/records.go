@@ -83,7 +83,7 @@ func (rs *recorder) measure(d *endpoint.Descriptor) (err error) {
 // openSinks creates the files that are written while the run goes on, so that a directory that
 // cannot be written shows before the first request.
 func (rs *recorder) openSinks(context.Context) error {
-	if rs.options.WithoutLines {
+	if rs.options.WithoutFiles {
 		return nil
 	}
 	a, lines := &rs.cfg.Artifacts, artifact.LinesOptions{FlushInterval: rs.cfg.Env.Metrics.ExportFlushInterval}

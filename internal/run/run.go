@@ -86,8 +86,9 @@ type Options struct {
 	Phases func(load.Stats)
 	// Content is what requests say where it is ready; nil has it built.
 	Content *Content
-	// WithoutLines leaves out the files with a line for each request, whatever the configuration asks for.
-	WithoutLines bool
+	// WithoutFiles is for a share whose files nobody reads: it writes none, whatever the configuration asks for, and its
+	// outcome has the verdict on the client, but no results.
+	WithoutFiles bool
 	// Remote makes the load elsewhere; nil makes it here.
 	Remote Remote
 }

@@ -21,6 +21,10 @@ const stateInterval = time.Second
 // ended.
 func (e *execution) keepState(done <-chan struct{}) <-chan struct{} {
 	ended := make(chan struct{})
+	if e.options.WithoutFiles {
+		close(ended)
+		return ended
+	}
 	go func() {
 		defer close(ended)
 		ticker := time.NewTicker(stateInterval)

@@ -102,7 +102,9 @@ func (e *execution) markPhases(context.Context) error {
 // assemble connects the rooms.
 func (e *execution) assemble(ctx context.Context) (err error) {
 	t, data, workers := e.target, e.content.data, e.cfg.LogicalWorkers(cpus())
-	e.origin, _ = e.redactor.Strings(e.content.provenance()).(artifact.Object)
+	if !e.options.WithoutFiles { // hashes what is sent
+		e.origin, _ = e.redactor.Strings(e.content.provenance()).(artifact.Object)
+	}
 	if e.client, err = t.newTransport(t.clientOptions(workers)); err != nil {
 		return err
 	}

@@ -3,8 +3,10 @@
 For each scenario: what the mock server logged, what the agents' own lines and journals say, and what the coordinator
 has in fleet.json. Usage: faults.py AIPERF DIR [SCENARIO...]
 
-What adds up: sent = recorded + cut off + lost, and the server logged what was sent. Of an agent that is lost and does not
-come back the number is a lower bound, and the server logged no more than that and the most that may be unknown.
+What adds up: sent = recorded + cut off + lost, and the ids of the requests that the server logged are those of the
+requests that were recorded, of those that were cut off, unless they had not left yet, and of as many others as were
+lost. Of an agent that is lost and does not come back the number sent is a lower bound: there may be as many more ids as
+may be unknown at most.
 """
 import glob
 import json
@@ -13,7 +15,6 @@ import re
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -146,8 +147,8 @@ class Scenario:
         """What the journals of the agents count as sent, by name."""
         counts = {}
         for path in glob.glob(os.path.join(self.dir, "a[0-9]", "*", "records.journal")):
-            with open(path, "rb") as f:
-                counts[path.split("/")[-3]] = sum(struct.unpack("=512Q", f.read(4096))[2:])
+            said = subprocess.run([AIPERF, "agent", "--read-journal", path], capture_output=True, text=True, check=True)
+            counts[path.split("/")[-3]] = int(re.match(r"(\d+) requests sent", said.stdout).group(1))
         return counts
 
     def lost(self, name):
@@ -158,11 +159,27 @@ class Scenario:
         wait_for(lambda: self.logged() >= n)
 
     def logged(self):
+        return sum("completions" in line for line in self.lines("requests.jsonl"))
+
+    def lines(self, *path):
+        """The lines of a file; none where it does not exist."""
         try:
-            with open(os.path.join(self.dir, "requests.jsonl")) as f:
-                return sum("completions" in line for line in f)
+            with open(os.path.join(self.dir, *path)) as f:
+                return f.readlines()
         except FileNotFoundError:
-            return 0
+            return []
+
+    def requests(self):
+        """The ids of the requests that the server logged, those of the records, and those of the requests that were cut
+        off, with whether they were answered before."""
+        logged = [json.loads(line)["request_id"] for line in self.lines("requests.jsonl")]
+        recorded = [json.loads(line)["metadata"]["x_request_id"] for line in self.lines("out", "profile_export.jsonl")]
+        cut = {}
+        for line in self.lines("out", "profile_export_raw.jsonl"):
+            m = (r := json.loads(line))["metadata"]
+            if m.get("was_cut_off"):
+                cut[m["x_request_id"]] = r.get("status") is not None
+        return logged, recorded, cut
 
     def finish(self, timeout=90):
         self.coordinator.wait(timeout)
@@ -221,7 +238,8 @@ def scenario(f):
     return f
 
 
-LOAD = ("--request-rate", "60", "--benchmark-duration", "8", "--export-level", "records")
+# Raw exchanges have the ids of requests that were cut off.
+LOAD = ("--request-rate", "60", "--benchmark-duration", "8", "--export-level", "raw")
 
 
 @scenario
@@ -504,16 +522,28 @@ def check(name):
         sent, recorded, lost = f["requests_sent"], f["records"], f["requests_lost"]
         claim(sent == recorded + f["requests_cut_off"] + lost, f"{f} does not add up")
         unknown = f["requests_unreported_at_most"]
+        ids, records, cut = s.requests()
+        known = set(ids)
+        claim(len(known) == len(ids), "the server logged a request twice")
+        claim(len(set(records)) == len(records) == recorded, f"{recorded} records, {len(set(records))} ids of such")
+        claim(len(cut) == f["requests_cut_off"], f"{f['requests_cut_off']} cut off, {len(cut)} ids of such")
+        claim(known.issuperset(records), "a request was recorded that the server did not log")
+        claim(known.issuperset(i for i, answered in cut.items() if answered), "the server answered what it did not log")
+        # Without a record: all that the server logged beyond that was lost.
+        others = len(known.difference(records, cut)) - want.get("before", 0)
         if not gone or want.get("drained") or want.get("exact"):
-            # What was cut off may not have left yet.
-            claim(sent - f["requests_cut_off"] <= logged <= sent, f"sent {sent}, the server logged {logged}")
             claim(lost == 0 and unknown == 0, f"{lost} are lost, {unknown} unknown")
+            claim(others == 0, f"the server logged {others} requests that are neither recorded nor cut off")
         elif who := want.get("journal"):
             # A process that is killed may have counted a request that it had not written yet.
-            claim(logged <= sent <= logged + 2 and unknown == 0, f"sent {sent}, the server logged {logged}")
+            claim(others <= lost <= others + 2 and unknown == 0, f"{lost} are lost, the server logged {others} of them")
             claim([a["name"] for a in f["agents"] if a["source"] == "journal"] == [who], "no journal was read")
         else:
-            claim(sent <= logged <= sent + unknown, f"sent {sent}, {unknown} unknown, the server logged {logged}")
+            claim(lost <= others <= lost + unknown, f"{lost} are lost, {unknown} unknown, the server logged {others}")
+            # With the journals of the lost agents the number is exact, but for what had not left yet.
+            total = sum(journals[a["name"]] if a["source"] == "last report" else a["requests_sent"] for a in f["agents"])
+            left = total - logged - len(cut.keys() - known)
+            claim(0 <= left <= 2 * len(gone), f"{total} sent by the journals, the server logged {logged}")
         for a in f["agents"]:
             claim("differences" not in a, f"{a}")
             if a["source"] == "reports" and a["name"] in journals:

@@ -55,6 +55,17 @@ type Account struct {
 // cut off included where there are any.
 type JournalCount struct{ Sent, Records int64 }
 
+// ReadJournal returns what a journal counts. The error says, among others, that the journal was not written to its end.
+func ReadJournal(path string) (JournalCount, error) {
+	l, err := readJournal(path, func(*batch) error { return nil })
+	if err == nil && l.Torn {
+		err = fmt.Errorf("%s says too little: %w", path, errTorn)
+	}
+	return JournalCount{l.allSent(), l.Records}, err
+}
+
+var errTorn = errors.New("it could not be written at some time")
+
 // returnPatience is how long lost agents are waited for at the end of a run.
 const returnPatience = 10 * time.Second
 
@@ -100,7 +111,7 @@ func (r *running) readJournal(m *member) {
 	case errors.Is(err, os.ErrNotExist): // it was lost before it had begun
 		return
 	case err == nil && l.Torn:
-		err = errors.New("it could not be written at some time")
+		err = errTorn
 	}
 	if err != nil {
 		f.options.Log.Warn(fmt.Sprintf("The journal of the agent %s says too little: %v", m.Name, err))

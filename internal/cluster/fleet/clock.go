@@ -143,6 +143,14 @@ func (o *offset) known() bool {
 	return len(o.samples) >= min(rules.MinSamples, rules.Window)
 }
 
+// slowest returns how long the slowest of the newest answers took.
+func (o *offset) slowest() (rtt time.Duration) {
+	for _, s := range o.samples {
+		rtt = max(rtt, time.Duration(s.rttNS))
+	}
+	return rtt
+}
+
 // at returns the offset at an instant of the coordinator's clock.
 func (o *offset) at(ns int64) int64 {
 	return o.offsetNS + int64(math.Round(o.drift*float64(ns-o.atNS)))

@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -112,6 +114,42 @@ func total(accounts []Account) (sent, recorded, cut, gone int64) {
 	return sent, recorded, cut, gone
 }
 
+// compare compares the ids of the requests that the server got with those of a file of raw exchanges, and counts the
+// latter. Only a request that was cut off without an answer may not have left.
+func (s *mock) compare(t *testing.T, path string) (n int64) {
+	t.Helper()
+	got := map[string]bool{}
+	for _, id := range s.ids(t) {
+		got[id] = true
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(data) {
+		var x struct {
+			Metadata struct {
+				ID     string `json:"x_request_id"`
+				CutOff bool   `json:"was_cut_off"`
+			}
+			Status *int
+		}
+		if err := json.Unmarshal(line, &x); err != nil {
+			t.Fatal(err)
+		}
+		m := &x.Metadata
+		if !got[m.ID] && (!m.CutOff || x.Status != nil) {
+			t.Errorf("the server did not get the request %s", line)
+		}
+		delete(got, m.ID)
+		n++
+	}
+	if len(got) > 0 {
+		t.Errorf("the server got the requests %v, which nobody knows", got)
+	}
+	return n
+}
+
 func TestALostAgentThatComesBackSaysWhatItSent(t *testing.T) {
 	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	x, c := behindCable(t, 3, func(o *Options) { o.Return = time.Minute })
@@ -121,8 +159,9 @@ func TestALostAgentThatComesBackSaysWhatItSent(t *testing.T) {
 		x.loseSecond()
 		c.set(false)
 	}()
-	out, accounts, err := x.execute(configOf(t, t.TempDir(), s.url, "--request-rate", "100", "--arrival-pattern",
-		"constant", "--benchmark-duration", "2"), nil)
+	dir := t.TempDir()
+	out, accounts, err := x.execute(configOf(t, dir, s.url, "--request-rate", "100", "--arrival-pattern", "constant",
+		"--benchmark-duration", "2", "--export-level", "raw"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,8 +170,8 @@ func TestALostAgentThatComesBackSaysWhatItSent(t *testing.T) {
 	if a.Lost == "" || a.Source != FromReports || gone != 0 || sent != recorded+cut || len(a.Differences) > 0 {
 		t.Errorf("accounts %+v", accounts)
 	}
-	if n := int64(s.requests(t)); n != sent || out.Result.Counts.Sent != sent {
-		t.Errorf("the server got %d requests, %d were sent, the result has %d", n, sent, out.Result.Counts.Sent)
+	if n := s.compare(t, filepath.Join(dir, "profile_export_raw.jsonl")); n != sent || out.Result.Counts.Sent != sent {
+		t.Errorf("%d requests have ids, %d were sent, the result has %d", n, sent, out.Result.Counts.Sent)
 	}
 	if out.Result.Incomplete == "" {
 		t.Error("the run that lost an agent is not incomplete")
@@ -173,9 +212,20 @@ func TestTheCountOfAnAgentThatStaysAwayIsALowerBound(t *testing.T) {
 	if len(paths) != 1 {
 		t.Fatalf("the agent keeps the journals %q", paths)
 	}
-	l, err := readJournal(paths[0], func(*batch) error { return nil })
-	if err != nil || l.allSent() < a.Sent || l.allSent() > a.Sent+a.Beyond {
-		t.Errorf("the journal counts %d requests, %v", l.allSent(), err)
+	count, err := ReadJournal(paths[0])
+	if err != nil || count.Sent < a.Sent || count.Sent > a.Sent+a.Beyond {
+		t.Errorf("the journal counts %d requests, %v", count.Sent, err)
+	}
+	file, err := os.OpenFile(paths[0], os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteAt([]byte{1}, 8*wordTorn); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadJournal(paths[0]); err == nil {
+		t.Error("a journal that was given up counts as whole")
 	}
 }
 

@@ -57,7 +57,13 @@ func startMock(t testing.TB, o mockserver.Options) *mock {
 }
 
 // requests stops the server and counts the requests of its record.
-func (s *mock) requests(t testing.TB) (n int) {
+func (s *mock) requests(t testing.TB) int {
+	t.Helper()
+	return len(s.ids(t))
+}
+
+// ids stops the server and returns the ids of the requests of its record.
+func (s *mock) ids(t testing.TB) (list []string) {
 	t.Helper()
 	s.stop()
 	data, err := os.ReadFile(s.record)
@@ -67,15 +73,16 @@ func (s *mock) requests(t testing.TB) (n int) {
 	for line := range bytes.Lines(data) {
 		var x struct {
 			Path string `json:"path"`
+			ID   string `json:"request_id"`
 		}
 		if err := json.Unmarshal(line, &x); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(x.Path, "completions") {
-			n++
+			list = append(list, x.ID)
 		}
 	}
-	return n
+	return list
 }
 
 func fast() mockserver.Options { return mockserver.Options{Fast: true} }

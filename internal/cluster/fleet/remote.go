@@ -115,8 +115,10 @@ func (r *running) going() (list []*member) {
 const (
 	// leastLead is how long before its beginning a phase is announced at least.
 	leastLead = 15 * time.Millisecond
-	// leadAnswers is how many times the slowest answer of an agent fits in.
+	// leadAnswers is how many times the fastest answer of each agent fits in, leadSlowest how many times the slowest of its
+	// newest ones, which may be far slower on a machine with much other work.
 	leadAnswers = 8
+	leadSlowest = 3
 )
 
 // Begin implements [run.Remote].
@@ -141,7 +143,7 @@ func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
 	}
 	f.mu.Lock()
 	for _, m := range list {
-		lead = max(lead, leadAnswers*time.Duration(2*m.clock.boundNS))
+		lead = max(lead, leadAnswers*time.Duration(2*m.clock.boundNS), leadSlowest*m.clock.slowest())
 	}
 	f.mu.Unlock()
 	c := f.options.Clock

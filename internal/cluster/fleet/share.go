@@ -126,7 +126,7 @@ func (s *share) run() (*run.Outcome, error) {
 	own := s.ownConfig(&cfg)
 	return run.Execute(context.Background(), own, run.Options{
 		Version: s.agent.options.Version, Log: log, Stop: s.stops, Ends: s.ends, ID: s.work.ID, Share: s.work.Share,
-		Clock: s.agent.clock, Content: content, WithoutLines: !s.work.RawStays, LogInterval: new(time.Duration),
+		Clock: s.agent.clock, Content: content, WithoutFiles: !s.work.RawStays, LogInterval: new(time.Duration),
 		Begin: s.waitBegin, Join: s.waitJoin, Records: s.record, Sent: s.courier.journal.sent, Phases: s.phase,
 	})
 }

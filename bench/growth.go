@@ -48,8 +48,8 @@ type growthKind struct {
 	command func(n int, dir string) (*exec.Cmd, error)
 }
 
-// growth: time and memory over the size of what a run has, each size in a process of its own. One that takes longer than
-// -bound is ended, and larger ones of its kind are left out. The exponents are fitted
+// growth: time and memory over the size of what a run has, each size in a process of its own. One that takes longer
+// than -bound is ended, and larger ones of its kind are left out. The exponents are fitted
 // to the sizes from a hundredth of the largest on: 1 is linear growth; below it are the costs that every run has.
 func (b *bench) growth() error {
 	fast, err := b.server("--fast")

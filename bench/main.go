@@ -3,7 +3,9 @@
 // Command bench prints one table: what the whole program costs beside a bare net/http loop and wrk,
 // all driving the same mock server in the same run. Machines differ and are noisy: read the ratios.
 //
-//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,stamps,streams,scrape,telemetry,telemetrylag,dashboard,accuracy,million,ten-million,records,growth,peers,trace,reference,fleet,fleetstart]
+//	go run ./bench [-seconds 8] [-only unary,flood,…]
+//
+// -help lists what can be measured.
 package main
 
 import (
@@ -38,8 +40,8 @@ func main() {
 	}
 	seconds := flag.Int("seconds", 8, "seconds of each measurement")
 	only := flag.String("only", "unary,flood,paced,memory,start,pacing,stamps",
-		"what to measure; also: streams, scrape, telemetry, telemetrylag, dashboard, accuracy, million, ten-million, records, growth, peers, trace, "+
-			"reference, fleet, fleetstart")
+		"what to measure; also: streams, scrape, telemetry, telemetrylag, dashboard, accuracy, million, ten-million, "+
+			"records, growth, peers, trace, reference, fleet, fleetstart")
 	original := flag.String("reference", "", "the original's program, for -only reference")
 	others := flag.String("peers", "wrk=wrk", "the other programs of -only peers, as NAME=PATH,…: wrk, oha, vegeta, hey, "+
 		"k6, original, guidellm; tokenizer=FOLDER is that of guidellm")

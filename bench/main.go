@@ -3,7 +3,9 @@
 // Command bench prints one table: what the whole program costs beside a bare net/http loop and wrk,
 // all driving the same mock server in the same run. Machines differ and are noisy: read the ratios.
 //
-//	go run ./bench [-seconds 8] [-only unary,flood,paced,memory,start,pacing,stamps,streams,scrape,telemetry,telemetrylag,dashboard,accuracy,million,ten-million,records,growth,trace,reference,fleet,fleetstart]
+//	go run ./bench [-seconds 8] [-only unary,flood,…]
+//
+// -help lists what can be measured.
 package main
 
 import (
@@ -38,13 +40,18 @@ func main() {
 	}
 	seconds := flag.Int("seconds", 8, "seconds of each measurement")
 	only := flag.String("only", "unary,flood,paced,memory,start,pacing,stamps",
-		"what to measure; also: streams, scrape, telemetry, telemetrylag, dashboard, accuracy, million, ten-million, records, growth, trace, "+
-			"reference, fleet, fleetstart")
+		"what to measure; also: streams, scrape, telemetry, telemetrylag, dashboard, accuracy, million, ten-million, "+
+			"records, growth, peers, trace, reference, fleet, fleetstart")
 	original := flag.String("reference", "", "the original's program, for -only reference")
+	others := flag.String("peers", "wrk=wrk", "the other programs of -only peers, as NAME=PATH,…: wrk, oha, vegeta, hey, "+
+		"k6, original, guidellm; tokenizer=FOLDER is that of guidellm")
+	kinds := flag.String("kinds", "requests,streams,events,rows,series,cells", "what grows in -only growth")
+	built := flag.String("aiperf", "", "the program to measure; the default builds it")
+	bound := flag.Duration("bound", 4*time.Minute, "how long a process of -only growth and peers may take")
 	flag.Parse()
-	b, err := newBench(*seconds)
+	b, err := newBench(*seconds, *built)
 	if err == nil {
-		b.original = *original
+		b.original, b.kinds, b.others, b.bound = *original, *kinds, *others, *bound
 		defer os.RemoveAll(b.dir)
 		err = b.run(strings.Split(*only, ","))
 	}
@@ -60,11 +67,17 @@ type bench struct {
 	env               []string // further variables of aiperf profile
 	// original is the program of the implementation that ours is compared with.
 	original string
+	// kinds are what grows in the measurement of growth.
+	kinds string
+	// others are the programs of the comparison with peers.
+	others string
+	// bound is how long a process of a comparison of sizes or peers may take.
+	bound time.Duration
 	// ui is the view of runs on a terminal of their own; "" is none of both.
 	ui string
 }
 
-func newBench(seconds int) (*bench, error) {
+func newBench(seconds int, built string) (*bench, error) {
 	dir, err := os.MkdirTemp("", "aiperf-bench")
 	if err != nil {
 		return nil, err
@@ -74,6 +87,10 @@ func newBench(seconds int) (*bench, error) {
 		return nil, err
 	}
 	b := &bench{dir: dir, aiperf: filepath.Join(dir, "aiperf"), self: self, seconds: seconds}
+	if built != "" {
+		b.aiperf, err = filepath.Abs(built)
+		return b, err
+	}
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.aiperf, "./cmd/aiperf")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -91,7 +108,7 @@ func (b *bench) run(parts []string) error {
 		"telemetry": b.telemetry, "telemetrylag": b.telemetryLag, "dashboard": b.dashboard, "accuracy": b.accuracy,
 		"million": b.million, "trace": b.trace,
 		"pacing": b.pacing, "stamps": b.stamps, "records": b.records, "ten-million": b.tenMillion, "streams": b.streams,
-		"reference": b.reference, "growth": b.growth, "fleet": b.fleet, "fleetstart": b.fleetStart,
+		"reference": b.reference, "growth": b.growth, "peers": b.comparePeers, "fleet": b.fleet, "fleetstart": b.fleetStart,
 	}
 	for _, p := range parts {
 		f, ok := all[p]
@@ -421,8 +438,7 @@ func (b *bench) bare(procs int, args ...string) (*bareResult, error) {
 // wrk is left out of the table where it is not installed.
 func (b *bench) wrk(url string, threads int) float64 {
 	script := filepath.Join(b.dir, "post.lua")
-	os.WriteFile(script, []byte("wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = "+
-		"\"application/json\"\nwrk.body = '"+string(body(1, false))+"'\n"), 0o644)
+	os.WriteFile(script, wrkScript(string(body(1, false))), 0o644)
 	out, err := exec.Command("wrk", "-t", strconv.Itoa(threads), "-c", "32", "-d", strconv.Itoa(b.seconds)+"s", "-s",
 		script, url+"/v1/chat/completions").Output()
 	if err != nil {
@@ -435,4 +451,10 @@ func (b *bench) wrk(url string, threads int) float64 {
 		}
 	}
 	return 0
+}
+
+// wrkScript has wrk post a body.
+func wrkScript(body string) []byte {
+	return []byte("wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = \"application/json\"\n" +
+		"wrk.body = '" + body + "'\n")
 }

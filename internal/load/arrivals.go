@@ -2,10 +2,10 @@ package load
 
 import "aiperf/internal/base/random"
 
-// process is an arrival process. It is a pure function: next gives the instant of arrival k when the one
-// before it came at after, both in nanoseconds from the start of the phase.
+// process is an arrival process. It is a pure function: gap returns the time between arrival k and the one before it
+// in nanoseconds; arrival 0 comes one gap after the start of the phase.
 type process interface {
-	next(k uint64, after float64) float64
+	gap(k uint64) float64
 }
 
 // newProcess makes the process of a phase, nil for Burst. Each phase draws from the start of its stream.
@@ -28,16 +28,16 @@ func newProcess(a Arrivals, seed random.Seed) process {
 
 type constant struct{ gapNS float64 }
 
-func (c constant) next(_ uint64, after float64) float64 { return after + c.gapNS }
+func (c constant) gap(uint64) float64 { return c.gapNS }
 
 type poisson struct {
 	gapNS  float64
 	stream random.Stream
 }
 
-func (p poisson) next(k uint64, after float64) float64 {
+func (p poisson) gap(k uint64) float64 {
 	draw := p.stream.At(k)
-	return after + p.gapNS*draw.Exponential()
+	return p.gapNS * draw.Exponential()
 }
 
 type gamma struct {
@@ -45,7 +45,7 @@ type gamma struct {
 	stream         random.Stream
 }
 
-func (g gamma) next(k uint64, after float64) float64 {
+func (g gamma) gap(k uint64) float64 {
 	draw := g.stream.At(k)
-	return after + g.scaleNS*draw.Gamma(g.shape)
+	return g.scaleNS * draw.Gamma(g.shape)
 }

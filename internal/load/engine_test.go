@@ -351,6 +351,16 @@ func TestWarmupAndProfilingReplayTheSameIntervals(t *testing.T) {
 	same(t, "profiling", p.sends(1), p.sends(0))
 }
 
+// Millions of gaps that no float64 holds exactly end at the instant that the rate says.
+func TestConstantArrivalsDoNotDrift(t *testing.T) {
+	const rate, n = 7000, 7000 * 3600
+	s := constantly(rate).pacer(nil, random.Root(1), 0, Share{})
+	for range n - 1 {
+		s.advance()
+	}
+	same(t, "last arrival of an hour", s.dueNS(), int64(time.Hour))
+}
+
 // A dropped arrival uses up its index: the interval that follows is that of the arrival it leads to.
 func TestDroppedArrivalsKeepTheirIndices(t *testing.T) {
 	process := newProcess(Arrivals{Pattern: Poisson, Rate: 100}, random.Root(5))
@@ -363,7 +373,7 @@ func TestDroppedArrivalsKeepTheirIndices(t *testing.T) {
 	}
 	same(t, "dropped, moved and awaited make up all", uint64(dropped)+1, k)
 	stalled.advance()
-	same(t, "next", stalled.dueNS(), 1+int64(process.next(k, float64(now-1))))
+	same(t, "next", stalled.dueNS(), now+int64(process.gap(k)))
 }
 
 func TestRateFarBeyondTheMachineIsBounded(t *testing.T) {

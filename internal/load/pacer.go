@@ -16,9 +16,10 @@ type pacer struct {
 	rate    rateIntegral
 	startNS int64
 	k       uint64
-	// at is the awaited arrival from the start of the phase, in the time of the process; due is its instant.
-	at  float64
-	due int64
+	// at is the awaited arrival from the start of the phase, in the time of the process; due is its instant. lost is what
+	// rounding has added to at: without it a day of 7,000 arrivals a second ends 0.6 ms early.
+	at, lost float64
+	due      int64
 }
 
 // pacer returns the pacer of a share of a phase, nil for Burst. changing, unless nil, takes the place of the constant
@@ -35,7 +36,7 @@ func (a Arrivals) pacer(changing rateIntegral, seed random.Seed, startNS int64, 
 }
 
 func newPacer(process process, rate rateIntegral, startNS int64, share Share) *pacer {
-	p := &pacer{process: process, step: 1, rate: rate, startNS: startNS, at: process.next(0, 0)}
+	p := &pacer{process: process, step: 1, rate: rate, startNS: startNS, at: process.gap(0)}
 	for range share.Index {
 		p.next()
 	}
@@ -94,7 +95,9 @@ func (p *pacer) advance() {
 func (p *pacer) next() {
 	for range p.step {
 		p.k++
-		p.at = p.process.next(p.k, p.at)
+		gap := p.process.gap(p.k) - p.lost
+		at := p.at + gap
+		p.at, p.lost = at, (at-p.at)-gap
 	}
 }
 
@@ -119,7 +122,7 @@ func (p *pacer) catchUp(nowNS, maxNS int64) (dropped int64) {
 		}
 	}
 	p.k += uint64(dropped) * p.step
-	p.at = now
+	p.at, p.lost = now, 0
 	p.updateDue()
 	return dropped
 }

@@ -112,8 +112,8 @@ func outOfPorts(r *Report) (string, bool) {
 
 func toolLag(r *Report) (string, bool) {
 	limit := r.lagLimit()
-	return fmt.Sprintf("requests left the client late: tool lag p99 %s ms, the limit is %s ms", short(r.ToolLag.P99),
-			short(limit)),
+	return fmt.Sprintf("requests left the client late: tool lag p99 %s ms, the limit is %s ms%s", short(r.ToolLag.P99),
+			short(limit), r.meanwhile()),
 		r.ToolLag.P99 > limit
 }
 
@@ -148,8 +148,8 @@ func rateMissed(r *Report) (string, bool) {
 	}
 	late := in.Duration > 0 && r.ScheduleLag.Max > (1-rateReached)*float64(in.Duration.Milliseconds())
 	missed = missed && (late || in.DroppedByCatchup > 0) // chance arrivals may be few by themselves
-	return fmt.Sprintf("the client delivered %s of %s requests/sec: %s", short(in.DeliveredRate), short(in.TargetRate),
-		cause), missed
+	return fmt.Sprintf("the client delivered %s of %s requests/sec: %s%s", short(in.DeliveredRate), short(in.TargetRate),
+		cause, r.meanwhile()), missed
 }
 
 func standstillFound(r *Report) (string, bool) {
@@ -228,6 +228,14 @@ func busyOthers(r *Report) (string, bool) {
 	}
 	return fmt.Sprintf("other programs used %.0f %% of this machine's %d processors", 100*h.OthersShare, h.Processors),
 		true
+}
+
+// meanwhile returns what other programs used, as the end of a finding that they may be the cause of; "" for little.
+func (r *Report) meanwhile() string {
+	if others, busy := busyOthers(r); busy {
+		return ", while " + others
+	}
+	return ""
 }
 
 func lostPackets(r *Report) (string, bool) {

@@ -274,6 +274,23 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// The first finding is the only one on the terminal: it says what may be the cause.
+func TestLatenessNamesBusyPrograms(t *testing.T) {
+	const others = ", while other programs used 97 % of this machine's 2 processors"
+	for _, busy := range []bool{true, false} {
+		h, in := calm()
+		in.ToolLag, in.TargetRate, in.DeliveredRate, in.DroppedByCatchup = times(8), 100, 98, 2
+		if busy {
+			h.Host = &Host{OthersShare: 0.97, Processors: 2}
+		}
+		for _, f := range Judge(h, in).Reasons[:2] {
+			if strings.HasSuffix(f.Message, others) != busy {
+				t.Errorf("others busy %v: %s", busy, f.Message)
+			}
+		}
+	}
+}
+
 func TestVerdicts(t *testing.T) {
 	tests := []struct {
 		name      string

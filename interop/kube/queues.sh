@@ -11,10 +11,13 @@ if [ "${1:-}" != inside ]; then
     debian ip iproute2
     build
     logged "$cache/build.log" bash build "$cache"
-    (cd queues && CGO_ENABLED=0 logged "$cache/queues.log" go build -trimpath -ldflags "-s -w" -o "$cache/" \
-        sigs.k8s.io/jobset sigs.k8s.io/kueue/cmd/kueue)
-    JOBSET=$(cd queues && go list -m -f '{{.Dir}}' sigs.k8s.io/jobset)
-    KUEUE=$(cd queues && go list -m -f '{{.Dir}}' sigs.k8s.io/kueue)
+    program() { # NAME PACKAGE: the version of the module file in queues/NAME
+        (cd "queues/$1" && logged "$cache/$1.log" env CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o "$cache/" "$2")
+    }
+    program jobset sigs.k8s.io/jobset
+    program kueue sigs.k8s.io/kueue/cmd/kueue
+    JOBSET=$(cd queues/jobset && go list -m -f '{{.Dir}}' sigs.k8s.io/jobset)
+    KUEUE=$(cd queues/kueue && go list -m -f '{{.Dir}}' sigs.k8s.io/kueue)
     export JOBSET KUEUE
     mkdir -p "$cache/image/usr/local/bin"
     cp -f "$cache/aiperf" "$cache/image/usr/local/bin/aiperf"

@@ -330,3 +330,15 @@ func either(names, help string, on *bool) flags.Flag {
 	f.Negation, f.On, f.Set = "no-"+f.Name, nil, flags.Bool(on)
 	return f
 }
+
+// whether is a switch whose default depends: nil where it was not given.
+func whether(names, help string, on **bool) flags.Flag {
+	given := new(bool)
+	f := either(names, help, given)
+	set := f.Set
+	f.Set = func(text string) error {
+		*on = given
+		return set(text)
+	}
+	return f
+}

@@ -31,7 +31,8 @@ type kubeDeploy struct {
 	nodeSelector, annotations, labels, env, secretEnv         map[string]string
 	tolerations, secretMounts                                 []crd.Object
 	pullSecrets                                               []string
-	operator, direct, skipEndpoint, dryRun, detach, noWait    bool
+	operator, direct, skipEndpoint, dryRun, noWait            bool
+	detach                                                    *bool // nil: unless there is a terminal
 	attachPort                                                int
 	// of sweeps
 	trials, minRuns, maxRuns int
@@ -110,7 +111,7 @@ Options:
 
 func (o *kubeDeploy) profileTable() *flags.Table {
 	own := slices.Concat([]flags.Flag{
-		either("detach -d", "return once the benchmark was created; the default without a terminal", &o.detach),
+		whether("detach -d", "return once the benchmark was created; the default without a terminal", &o.detach),
 		flags.Switch("no-wait", "do not wait for the pods before following the benchmark", &o.noWait),
 		flags.Value("attach-port", "PORT", "port of this machine for the connection to the benchmark [default: a free one]",
 			within(&o.attachPort, 0, 65535)),
@@ -139,7 +140,7 @@ func (o *kubeDeploy) sweepTable() *flags.Table {
 			within(&o.minRuns, 1, crd.MaxTrials)),
 		flags.Value("max-runs", "N", "with convergence: most runs of a variation [default: --trials, else "+
 			"multiRun.numRuns, else 10]", within(&o.maxRuns, 1, crd.MaxTrials)),
-		either("detach -d", "accepted: a sweep is never followed", &o.detach),
+		whether("detach -d", "accepted: a sweep is never followed", &o.detach),
 		flags.Switch("skip-endpoint-check", "do not ask the server before the pods start", &o.skipEndpoint),
 		flags.Switch("dry-run", "print what would be created and end; no cluster is asked", &o.dryRun),
 	}, o.deployment())

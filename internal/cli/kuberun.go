@@ -71,8 +71,8 @@ func (a *app) kubeProfile(args []string) int {
 func (a *app) kubeCreated(ctx context.Context, c *client.Client, o *kubeDeploy, b *kubeBenchmark,
 	created *deployed.Benchmark) int {
 	fmt.Fprintf(a.terminal.out, "Created %s in %s.\n", b.name, created.Namespace)
-	detach := o.detach
-	if !detach && !(term.IsTerminal(int(os.Stdin.Fd())) && a.terminal.outTTY) {
+	detach := o.detach != nil && *o.detach
+	if o.detach == nil && !(term.IsTerminal(int(os.Stdin.Fd())) && a.terminal.outTTY) {
 		detach = true
 		fmt.Fprintln(a.terminal.err, "Warning: there is no terminal, so that the benchmark is not followed; "+
 			"aiperf kube attach follows it")

@@ -16,6 +16,7 @@ type told struct {
 
 func (o *told) table() *Table {
 	switchWithValue := Value("history", "", "a switch that takes a value", Bool(&o.history))
+	switchWithValue.Negation, switchWithValue.Value = "no-history", ""
 	several := Value("formats", "LIST", "one value or several", func(v string) error { o.more += v + ";"; return nil })
 	several.More = func(arg string) bool { return arg == "json" || arg == "csv" }
 	hidden := Value("hidden", "X", "", func(v string) error { return nil })
@@ -37,6 +38,8 @@ func TestParse(t *testing.T) {
 		"--tags a,b --tags c":                  {tags: []string{"a", "b", "c"}},
 		"--history":                            {history: true},
 		"--history --history=no":               {},
+		"--history --no-history":               {},
+		"--no-history --history":               {history: true},
 		"--formats x json csv --on":            {more: "x;json;csv;", on: true},
 		"-c 5":                                 {input: "5"},
 		"-- --on":                              {},
@@ -62,18 +65,19 @@ func TestParse(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for line, want := range map[string]string{
-		"--zzzzzzzz":    "unknown option --zzzzzzzz; see aiperf try --help",
-		"--outputdir 3": "unknown option --outputdir; did you mean --output-dir?",
-		"-on":           "unknown option -on; did you mean --on?",
-		"-oc":           "unknown option -oc; did you mean --on?",
-		"-z":            "unknown option -z; see aiperf try --help",
-		"--hiden":       "unknown option --hiden; see aiperf try --help",
-		"--on=yes":      "--on takes no value",
-		"-o":            "--output-dir needs a value: DIR",
-		"--formats":     "--formats needs a value: LIST",
-		"--format xml":  `--format: "xml" is none of json, csv`,
-		"--tags a,,b":   `--tags: "a,,b" has an empty item`,
-		"--":            "",
+		"--zzzzzzzz":     "unknown option --zzzzzzzz; see aiperf try --help",
+		"--outputdir 3":  "unknown option --outputdir; did you mean --output-dir?",
+		"-on":            "unknown option -on; did you mean --on?",
+		"-oc":            "unknown option -oc; did you mean --on?",
+		"-z":             "unknown option -z; see aiperf try --help",
+		"--hiden":        "unknown option --hiden; see aiperf try --help",
+		"--on=yes":       "--on takes no value",
+		"--no-history=1": "--no-history takes no value",
+		"-o":             "--output-dir needs a value: DIR",
+		"--formats":      "--formats needs a value: LIST",
+		"--format xml":   `--format: "xml" is none of json, csv`,
+		"--tags a,,b":    `--tags: "a,,b" has an empty item`,
+		"--":             "",
 	} {
 		_, err := new(told).table().Parse(strings.Fields(line))
 		if got := ""; err != nil && err.Error() != want || err == nil && got != want {

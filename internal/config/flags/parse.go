@@ -121,6 +121,12 @@ func (s *setter) Use(u Use) error {
 		return fmt.Errorf("--%s is given twice", f.Name)
 	}
 	s.given = append(s.given, u.Flag)
+	if u.Negative {
+		if len(u.Values) > 0 {
+			return fmt.Errorf("--%s takes no value", f.Negation)
+		}
+		u.Values = []string{"false"}
+	}
 	if f.On != nil {
 		if len(u.Values) > 0 {
 			return fmt.Errorf("--%s takes no value", f.Name)

@@ -148,7 +148,11 @@ metrics: {bindAddress: "127.0.0.1:8194"}
 webhook: {port: 9544}
 integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset]}
 END
-controller kueue 9544 "$KUBE_BIN/kueue" --config "$CLUSTER/kueue.yaml" --feature-gates VisibilityOnDemand=false
+# It looks for the certificate of its metrics below /etc, which is another one for it.
+# shellcheck disable=SC2016 # for the shell that is started
+controller kueue 9544 unshare --mount bash -c 'mount -t tmpfs none /mnt && mkdir /mnt/upper /mnt/work &&
+    mount -t overlay none -o lowerdir=/etc,upperdir=/mnt/upper,workdir=/mnt/work /etc &&
+    mkdir -p /etc/kueue/metrics && cp -r "$0" /etc/kueue/metrics/certs && exec "$@"' $serving "$KUBE_BIN/kueue" --config "$CLUSTER/kueue.yaml" --feature-gates VisibilityOnDemand=false
 webhooks kueue 9544 "$KUEUE/config/components/webhook/manifests.yaml" \
     '.(job|jobset|workload|clusterqueue|cohort|resourceflavor)\.kb\.io'
 # Room for one job at a time.

@@ -217,12 +217,6 @@ echo $! >"$CLUSTER/apiserver.pid"
 phase outage Completed 120
 [ "$(status aiperfjob outage summary.request_count.avg)" = 600 ] || fail "the requests over an outage"
 
-evict() { # POD
-    kubectl create --raw "/api/v1/namespaces/bench/pods/$1/eviction" -f - >/dev/null <<END
-{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "$1", "namespace": "bench"}}
-END
-}
-
 say "the pod of a worker is evicted: the run goes on without it"
 job loser 600 50
 running loser

@@ -66,8 +66,9 @@ json.dump({"apiVersion": "v1", "kind": "List", "items": items}, sys.stdout)' "$1
         kubectl apply -f - >/dev/null
 }
 serving=/tmp/k8s-webhook-server/serving-certs # where controllers look for their certificate
-mount -t tmpfs none /tmp/k8s-webhook-server 2>/dev/null || { mkdir -p /tmp/k8s-webhook-server && mount -t tmpfs none /tmp/k8s-webhook-server; }
-mkdir -p $serving
+mkdir -p /tmp/k8s-webhook-server
+mount -t tmpfs none /tmp/k8s-webhook-server
+mkdir $serving
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=webhooks -addext subjectAltName=IP:127.0.0.1 \
     -keyout $serving/tls.key -out $serving/tls.crt 2>/dev/null
 
@@ -116,12 +117,7 @@ until_is 60 0 pods_of deleted
 k get jobset aiperf-deleted 2>/dev/null && fail "the JobSet of a deleted job is left"
 job loser 600 50
 running loser
-kubectl create --raw "/api/v1/namespaces/bench/pods/$(k get pods \
-    -l aiperf.nvidia.com/job-id=loser,aiperf.nvidia.com/role=worker -o 'jsonpath={.items[0].metadata.name}')/eviction" \
-    -f - >/dev/null <<END
-{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "$(k get pods \
-    -l aiperf.nvidia.com/job-id=loser,aiperf.nvidia.com/role=worker -o 'jsonpath={.items[0].metadata.name}')", "namespace": "bench"}}
-END
+evict "$(k get pods -l aiperf.nvidia.com/job-id=loser,aiperf.nvidia.com/role=worker -o 'jsonpath={.items[0].metadata.name}')"
 phase loser Failed 150
 [[ $(status aiperfjob loser error) == *"1 of 2 agents were lost"* ]] || fail "the reason of a lost agent: $(status aiperfjob loser error)"
 

@@ -64,6 +64,12 @@ code_of() { curl -s -o "$CLUSTER/route" -w '%{http_code}' "${@:2}" "http://$(ope
 stored() { api "/api/v1/results/bench/$1/$2"; } # JOB FILE
 kube() { "$AIPERF" kube "$@"; }
 
+evict() { # POD
+    kubectl create --raw "/api/v1/namespaces/bench/pods/$1/eviction" -f - >/dev/null <<END
+{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "$1", "namespace": "bench"}}
+END
+}
+
 # install applies the Kustomize base and the mock server, and waits for both.
 install() {
     mkdir -p "$CLUSTER/results" "$CLUSTER/install" && chmod 777 "$CLUSTER/results"

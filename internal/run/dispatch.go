@@ -59,8 +59,8 @@ func phaseNames(phases []config.Phase) []phaseName {
 const processorID = "record_processor_1"
 
 // exchange carries out one credit from pick-up to return.
-func (d *dispatcher) exchange(s sending) {
-	c := s.credit
+func (d *dispatcher) exchange(s *sending) {
+	c := &s.credit
 	pickedUpNS := d.clock.NowNS()
 	t := d.state(c.Session)
 	p := t.ready(d.phases[c.Phase].Profiling < 0, c.Turn)
@@ -70,9 +70,9 @@ func (d *dispatcher) exchange(s sending) {
 
 	decoder := d.endpoint.NewDecoder()
 	if d.hearsContent {
-		decoder.OnFirstContent(func() { d.events.FirstContent(c) })
+		decoder.OnFirstContent(func() { d.events.FirstContent(*c) })
 	}
-	job := d.newJob(&c, t, p, decoder)
+	job := d.newJob(c, t, p, decoder)
 	job.PickedUpNS = pickedUpNS
 	if c.Turn == 0 && c.Depth == 0 && d.phases[c.Phase].Profiling >= 0 {
 		d.prompts.add(t.root)
@@ -80,12 +80,12 @@ func (d *dispatcher) exchange(s sending) {
 	d.send(s.ctx, job, p)
 	d.workers.give(t.worker)
 	if s.together {
-		d.events.Started(c, job.Exchange.StartNS)
+		d.events.Started(*c, job.Exchange.StartNS)
 	}
 	outcome := load.CutOff
 	if !job.Exchange.CutOff {
 		if p.Err == nil && d.phases[c.Phase].Profiling >= 0 {
-			d.health.exchange(&c, job)
+			d.health.exchange(c, job)
 		}
 		outcome = load.Failure
 		if job.Failure() == nil {
@@ -100,7 +100,7 @@ func (d *dispatcher) exchange(s sending) {
 	}
 	d.pool.Submit(job)
 	d.reach.pause(s.ctx, pause)
-	d.events.Returned(c, outcome)
+	d.events.Returned(*c, outcome)
 }
 
 // newJob returns the job of a credit, without its exchange.
@@ -143,7 +143,7 @@ func (z *scheduleZero) on(recordedNS, intendedNS int64) int64 {
 // cost of that stream.
 func (d *dispatcher) send(ctx context.Context, job *intake.Job, p *session.Prepared) {
 	if p.Err == nil {
-		job.Exchange = d.client.Send(ctx, &p.Request, job.Decoder)
+		d.client.SendInto(ctx, &p.Request, job.Decoder, &job.Exchange)
 		if raw := job.Exchange.Raw; raw != nil && p.Body.Message() {
 			raw.Payload = p.Body.JSON()
 		}

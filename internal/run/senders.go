@@ -12,7 +12,7 @@ import (
 type senders struct {
 	// prepare makes the first request of a session, carryOut does what a credit asks and returns it.
 	prepare  func(session uint64)
-	carryOut func(sending)
+	carryOut func(*sending)
 	// sent hears of each credit before it is carried out.
 	sent func(phase int)
 
@@ -26,7 +26,7 @@ type senders struct {
 }
 
 // newSenders returns a pool; sent may be nil.
-func newSenders(prepare func(session uint64), carryOut func(sending), sent func(phase int)) *senders {
+func newSenders(prepare func(session uint64), carryOut func(*sending), sent func(phase int)) *senders {
 	if sent == nil {
 		sent = func(int) {}
 	}
@@ -93,13 +93,16 @@ func (s *senders) Send(c load.Credit) {
 		return
 	}
 	s.mu.Unlock()
-	s.all.Go(func() { s.work(out) })
+	s.all.Go(func() {
+		first := out
+		s.work(&first)
+	})
 }
 
 // work is one sending goroutine: it carries out a credit and waits for the next one.
-func (s *senders) work(out sending) {
+func (s *senders) work(out *sending) {
 	next := make(chan sending, 1)
-	for more := true; more; out, more = <-next {
+	for more := true; more; *out, more = <-next {
 		s.carryOut(out)
 		s.mu.Lock()
 		if s.closed {
@@ -148,7 +151,7 @@ func (g *gathered) release() {
 func (g *gathered) wait(s *senders, place *sending) {
 	<-g.gate
 	if place.credit.IssuedNS != 0 {
-		s.work(*place)
+		s.work(place)
 	}
 }
 

@@ -120,8 +120,9 @@ func (t *target) close() {
 
 // transport carries requests: over HTTP or as calls of gRPC.
 type transport interface {
-	// Send carries out one exchange; the end of ctx cuts it off.
+	// Send carries out one exchange; the end of ctx cuts it off. SendInto has the result in *out.
 	Send(ctx context.Context, r *client.Request, sink client.Sink) client.Exchange
+	SendInto(ctx context.Context, r *client.Request, sink client.Sink, out *client.Exchange)
 	// StampSource says where the instants of responses come from.
 	StampSource() client.StampSource
 	// CloseIdle closes what nobody uses, Close everything.

@@ -39,7 +39,7 @@ const (
 // body reads a reply's body off its connection. A read returns the bytes of one network read: it never
 // waits for more while it has something to give, not even for the rest of a chunk.
 type body struct {
-	br      *bufio.Reader
+	in      *inbox
 	framing int
 	part    int   // of a chunked body, the part that comes next
 	left    int64 // bytes left of the body or of the chunk
@@ -47,8 +47,8 @@ type body struct {
 	closes  bool  // the connection ends with this reply
 }
 
-func newBody(br *bufio.Reader, resp *http.Response, h *hop) body {
-	b := body{br: br, closes: resp.Close || h.closes}
+func newBody(in *inbox, resp *http.Response, h *hop) body {
+	b := body{in: in, closes: resp.Close || h.closes}
 	switch {
 	case h.method == http.MethodHead, resp.StatusCode == http.StatusNoContent,
 		resp.StatusCode == http.StatusNotModified:
@@ -72,7 +72,7 @@ func (b *body) read(p []byte) (int, error) {
 	case framedByChunks:
 		return b.readChunks(p)
 	case framedByClose:
-		return b.br.Read(p)
+		return b.in.Read(p)
 	}
 	return 0, io.EOF
 }
@@ -93,7 +93,7 @@ func (b *body) readLeft(p []byte) (int, error) {
 	if int64(len(p)) > b.left {
 		p = p[:b.left]
 	}
-	n, err := b.br.Read(p)
+	n, err := b.in.Read(p)
 	b.left -= int64(n)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
@@ -125,11 +125,11 @@ func (b *body) readChunks(p []byte) (n int, err error) {
 
 // ready reports whether the next part can be read without waiting for the network.
 func (b *body) ready() bool {
-	buffered := b.br.Buffered()
+	buffered := b.in.Buffered()
 	if b.part == chunkData || buffered == 0 {
 		return buffered > 0
 	}
-	peek, _ := b.br.Peek(buffered)
+	peek, _ := b.in.Peek(buffered)
 	return bytes.IndexByte(peek, '\n') >= 0
 }
 
@@ -163,7 +163,7 @@ func (b *body) step() error {
 // skipTrailer reads a line behind the last chunk, which is dropped; an empty one ends the body.
 func (b *body) skipTrailer() error {
 	for whole := true; ; whole = false {
-		line, err := b.br.ReadSlice('\n')
+		line, err := b.in.ReadSlice('\n')
 		b.trailer += len(line)
 		switch {
 		case err == bufio.ErrBufferFull && b.trailer <= maxHead:
@@ -187,7 +187,7 @@ const maxLine = 4096
 
 // line is the next line without its end. Of one that is longer than the buffer, only an extension may be cut.
 func (b *body) line() ([]byte, error) {
-	line, err := b.br.ReadSlice('\n')
+	line, err := b.in.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
 		size, _, extended := bytes.Cut(line, []byte(";"))
 		size = bytes.Clone(size)
@@ -195,7 +195,7 @@ func (b *body) line() ([]byte, error) {
 			if !extended || n > maxLine {
 				return nil, errChunkedCoded
 			}
-			line, err = b.br.ReadSlice('\n')
+			line, err = b.in.ReadSlice('\n')
 		}
 		line = append(size, '\n')
 	}

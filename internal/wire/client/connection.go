@@ -1,13 +1,14 @@
 package client
 
 import (
-	"bufio"
 	"errors"
 	"net"
 	"net/netip"
 	"os"
 	"syscall"
 	"time"
+
+	"aiperf/internal/wire/client/stamp"
 )
 
 // readBuffer is the size of a connection's read buffer: some five events of a token each, or a short reply in one read.
@@ -19,7 +20,7 @@ type connection struct {
 	origin *origin
 	wire   *wire
 	top    net.Conn // the wire, or TLS over it
-	br     *bufio.Reader
+	in     inbox
 
 	// received counts the bytes that were read, without those of TLS itself; mark is their number when the
 	// exchange began.
@@ -38,7 +39,7 @@ type connection struct {
 
 func newConnection(o *origin, w *wire, top net.Conn) *connection {
 	c := &connection{origin: o, wire: w, top: top}
-	c.br = bufio.NewReaderSize(c, readBuffer)
+	c.in.conn = c
 	c.local, c.remote = addrPort(w.LocalAddr()), addrPort(w.RemoteAddr())
 	if sc, ok := w.Conn.(syscall.Conn); ok {
 		if raw, err := sc.SyscallConn(); err == nil {
@@ -52,7 +53,18 @@ func newConnection(o *origin, w *wire, top net.Conn) *connection {
 	return c
 }
 
-// Read implements io.Reader for the connection's own buffer.
+// givesMemory reports whether the connection can be read from into memory that it has only while there is something to
+// read.
+func (c *connection) givesMemory() bool { return c.wire.kernel != nil && c.top == net.Conn(c.wire) }
+
+// readInto reads into the memory of m.
+func (c *connection) readInto(m stamp.Memory) (int, error) {
+	n, err := c.wire.readInto(m)
+	c.received += int64(n)
+	return n, err
+}
+
+// Read implements io.Reader for the inbox.
 func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.top.Read(p)
 	c.received += int64(n)
@@ -60,7 +72,7 @@ func (c *connection) Read(p []byte) (int, error) {
 }
 
 // taken is the number of bytes that the exchange read; those in the buffer do not belong to it.
-func (c *connection) taken() int64 { return c.received - c.mark - int64(c.br.Buffered()) }
+func (c *connection) taken() int64 { return c.received - c.mark - int64(c.in.Buffered()) }
 
 // stale reports whether the server ended the connection while it was idle, as far as the socket knows.
 func (c *connection) stale() bool {
@@ -83,14 +95,14 @@ var longAgo = time.Unix(1, 0)
 // readAhead reports whether the end of the connection, or unrequested data, was read off the socket
 // already: TLS reads whole records, and may hold an alert or more data behind the end of a reply.
 func (c *connection) readAhead() bool {
-	if c.br.Buffered() > 0 || c.wire.readErr != nil {
+	if c.in.Buffered() > 0 || c.wire.readErr != nil {
 		return true
 	}
 	if c.top == net.Conn(c.wire) {
 		return false
 	}
 	_ = c.wire.SetReadDeadline(longAgo)
-	_, err := c.br.Peek(1)
+	_, err := c.in.Peek(1)
 	_ = c.wire.SetReadDeadline(time.Time{})
 	return !errors.Is(err, os.ErrDeadlineExceeded)
 }

@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/base/neterr"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/client/sse"
 )
 
 // exchange is one HTTP exchange under way.
@@ -15,7 +16,7 @@ type exchange struct {
 	Lifetime
 	client        *Client
 	sink          Sink
-	out           Exchange
+	out           *Exchange
 	t             Stamps
 	conn          *connection
 	hop           hop
@@ -31,6 +32,8 @@ type exchange struct {
 	coalesced     bool     // the last event shares its instant with one before
 	response      *http.Response
 	usual         *usualHead // what the head was read into, until it is not needed any more
+	scanner       *sse.Scanner
+	room          *[]byte // the scanner's memory, nil while it has none
 	local, remote netip.AddrPort
 	// Collected for the trace and raw exports only.
 	requestChunks, responseChunks []record.Chunk
@@ -87,7 +90,7 @@ func (x *exchange) discard() {
 // carry one.
 func (x *exchange) recycle(failed bool) {
 	c := x.conn
-	if !x.detach() || x.body.closes || x.refused || c.br.Buffered() > 0 || c.wire.readErr != nil || !x.written() {
+	if !x.detach() || x.body.closes || x.refused || c.in.Buffered() > 0 || c.wire.readErr != nil || !x.written() {
 		x.discard()
 		return
 	}
@@ -117,7 +120,7 @@ func (x *exchange) conclude() bool {
 
 // settle completes the account of an exchange whose carrying ended with err.
 func (x *exchange) settle(err error, h *hop) {
-	x.Settle(&x.out, err, x.failure)
+	x.Settle(x.out, err, x.failure)
 	failed := x.out.Err != nil
 	if failed {
 		x.t.ErrorAt = x.out.EndNS

@@ -52,18 +52,18 @@ type follower struct {
 	client *Client
 	req    *Request
 	sink   Sink
-	out    Exchange // as it stands: the first request's, with the end of the last
+	out    *Exchange // as it stands: the first request's, with the end of the last
 	// cancelAt is the instant of a simulated cancellation; 0 = none.
 	cancelAt int64
 }
 
 // sendAll sends the request and all that follow it.
-func (c *Client) sendAll(ctx context.Context, req *Request, sink Sink) Exchange {
-	f := follower{client: c, req: req, sink: sink}
+func (c *Client) sendAll(ctx context.Context, req *Request, sink Sink, out *Exchange) {
+	f := follower{client: c, req: req, sink: sink, out: out}
 	one := *req
 	one.FollowUp, one.FinalTurn = nil, false
 	var reply bodySink
-	f.out = c.sendOne(ctx, &one, &reply)
+	c.sendOne(ctx, &one, &reply, out)
 	if req.CancelAfterNS > 0 && f.out.SentNS != 0 {
 		f.cancelAt = f.out.SentNS + req.CancelAfterNS
 	}
@@ -74,7 +74,6 @@ func (c *Client) sendAll(ctx context.Context, req *Request, sink Sink) Exchange 
 	if f.out.Err != nil || req.FinalTurn {
 		c.pool.drop(req.Session)
 	}
-	return f.out
 }
 
 // follow goes from reply to reply until the exchange is over.
@@ -175,7 +174,8 @@ func (f *follower) ask(ctx context.Context, address string, reply *bodySink, dis
 		bounded, done = context.WithTimeout(ctx, max(0, time.Duration(f.cancelAt-f.client.clock.NowNS())))
 		defer done()
 	}
-	step := f.client.sendOne(bounded, &one, reply)
+	var step Exchange
+	f.client.sendOne(bounded, &one, reply, &step)
 	f.out.EndNS, f.out.Status = step.EndNS, step.Status
 	f.out.Resends += step.Resends
 	if step.Err != nil {

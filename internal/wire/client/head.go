@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"bytes"
 	"net/http"
 	"strings"
@@ -25,13 +24,13 @@ const (
 
 // read consumes the head if it is a usual one and has been read from the network as a whole; otherwise it consumes
 // nothing and returns nil: net/http then decides what it is.
-func (u *usualHead) read(br *bufio.Reader) *http.Response {
-	b, _ := br.Peek(br.Buffered())
+func (u *usualHead) read(in *inbox) *http.Response {
+	b := in.buffered()
 	n := bytes.Index(b, []byte(endOfHead))
 	if n < 0 || !bytes.HasPrefix(b, []byte(usualStatus)) || !u.parse(b[len(usualStatus):n+len("\r\n")]) {
 		return nil
 	}
-	_, _ = br.Discard(n + len(endOfHead))
+	in.Discard(n + len(endOfHead))
 	return &u.response
 }
 

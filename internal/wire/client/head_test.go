@@ -36,17 +36,17 @@ var heads = []string{
 // agrees checks that a head that is read in place means what net/http makes of it; it reports whether it was.
 func agrees(t *testing.T, u *usualHead, text string) bool {
 	t.Helper()
-	br := bufio.NewReaderSize(strings.NewReader(text), readBuffer)
-	_, _ = br.Peek(1)
-	before := br.Buffered()
-	got := u.read(br)
+	in := inboxOf(strings.NewReader(text))
+	_, _ = in.Peek(1)
+	before := in.Buffered()
+	got := u.read(in)
 	if got == nil {
-		if br.Buffered() != before {
-			t.Fatalf("%q: %d bytes were consumed of a head that was not taken", text, before-br.Buffered())
+		if in.Buffered() != before {
+			t.Fatalf("%q: %d bytes were consumed of a head that was not taken", text, before-in.Buffered())
 		}
 		return false
 	}
-	rest, _ := io.ReadAll(br)
+	rest, _ := io.ReadAll(in)
 	reference := bufio.NewReader(strings.NewReader(text))
 	want, err := http.ReadResponse(reference, &http.Request{Method: http.MethodPost})
 	if err != nil {
@@ -84,14 +84,14 @@ func TestUsualHeadsMeanWhatNetHTTPReads(t *testing.T) {
 
 func TestUsualHeadsDoNotAllocate(t *testing.T) {
 	u, source := new(usualHead), strings.NewReader(heads[1])
-	br := bufio.NewReaderSize(source, readBuffer)
+	in := inboxOf(source)
 	if n := testing.AllocsPerRun(100, func() {
 		source.Reset(heads[1])
-		br.Reset(source)
-		_, _ = br.Peek(1)
-		if u.read(br) == nil {
+		_, _ = in.Peek(1)
+		if u.read(in) == nil {
 			t.Fatal("not taken")
 		}
+		in.Discard(in.Buffered())
 	}); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -110,20 +110,18 @@ func FuzzUsualHeads(f *testing.F) {
 
 func BenchmarkUsualHead(b *testing.B) {
 	u, source := new(usualHead), strings.NewReader(heads[1])
-	br := bufio.NewReaderSize(source, readBuffer)
+	in, br := inboxOf(source), bufio.NewReaderSize(source, readBuffer)
 	for _, c := range []struct {
 		name string
 		read func()
 	}{
-		{"in-place", func() { u.read(br) }},
-		{"net-http", func() { _, _ = http.ReadResponse(br, &http.Request{Method: http.MethodPost}) }},
+		{"in-place", func() { _, _ = in.Peek(1); u.read(in); in.Discard(in.Buffered()) }},
+		{"net-http", func() { br.Reset(source); _, _ = http.ReadResponse(br, &http.Request{Method: http.MethodPost}) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				source.Reset(heads[1])
-				br.Reset(source)
-				_, _ = br.Peek(1)
 				c.read()
 			}
 		})

@@ -161,7 +161,7 @@ func (x *exchange) stream(ctx context.Context, h *hop, l *lane) (*http.Response,
 		conn.close()
 		return nil, ErrEnded
 	}
-	x.body = body{br: conn.br, framing: framedByClose, closes: true}
+	x.body = body{in: &conn.in, framing: framedByClose, closes: true}
 	return resp, nil
 }
 

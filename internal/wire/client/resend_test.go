@@ -17,26 +17,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// inbox notes what requests came over which connection.
-type inbox struct {
+// logbook notes what requests came over which connection.
+type logbook struct {
 	mu   sync.Mutex
 	seen []string
 }
 
-func (b *inbox) add(conn int64, body string) {
+func (b *logbook) add(conn int64, body string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seen = append(b.seen, fmt.Sprintf("%d:%.10s", conn, body))
 }
 
-func (b *inbox) String() string {
+func (b *logbook) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return strings.Join(b.seen, " ")
 }
 
 // forgetful answers the first request of each connection and ends the connection at the second one: by end.
-func (b *inbox) forgetful(end func(c net.Conn, br *bufio.Reader)) func(net.Conn, int64) {
+func (b *logbook) forgetful(end func(c net.Conn, br *bufio.Reader)) func(net.Conn, int64) {
 	return func(c net.Conn, n int64) {
 		br := bufio.NewReader(c)
 		_, body, ok := readRequest(br)
@@ -70,7 +70,7 @@ func TestRequestThatAKeptConnectionLostIsSentAgain(t *testing.T) {
 			"reset": reset} {
 			for size, body := range map[string]string{"short": `{"n":2}`, "long": strings.Repeat("0123456789", 1<<20)} {
 				t.Run(way+" "+name+" "+size, func(t *testing.T) {
-					var got inbox
+					var got logbook
 					serve, address, path := got.forgetful(end), "", ""
 					if way == "https" {
 						serve = secured(cert, serve)
@@ -120,7 +120,7 @@ func TestNewConnectionIsNeverReplaced(t *testing.T) {
 		}
 	})
 	t.Run("the second", func(t *testing.T) {
-		var got inbox
+		var got logbook
 		s := newRawServer(t, func(c net.Conn, n int64) {
 			if n == 1 {
 				got.forgetful(readAndClose)(c, n)
@@ -143,7 +143,7 @@ func TestNewConnectionIsNeverReplaced(t *testing.T) {
 func TestRequestWhoseReplyHasBegunIsNotSentAgain(t *testing.T) {
 	for _, begun := range []string{"H", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 100 Continue\r\n\r\n",
 		text("200 OK", "text/plain", "xy")[:60]} {
-		var got inbox
+		var got logbook
 		s := newRawServer(t, got.forgetful(func(c net.Conn, br *bufio.Reader) {
 			readRequest(br)
 			_, _ = io.WriteString(c, begun)

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func (x *exchange) readHead(h *hop) (*http.Response, error) {
 			if x.writing == nil {
 				x.t.answered()
 			}
-			x.body = newBody(x.conn.br, resp, h)
+			x.body = newBody(&x.conn.in, resp, h)
 			x.conn.idleLimit = keepAliveLimit(resp.Header)
 			return resp, nil
 		}
@@ -96,11 +97,23 @@ func (x *exchange) nextHead(h *hop) (*http.Response, error) {
 		if x.usual == nil {
 			x.usual = x.client.usual.Get().(*usualHead)
 		}
-		if resp := x.usual.read(x.conn.br); resp != nil {
+		if resp := x.usual.read(&x.conn.in); resp != nil {
 			return resp, nil
 		}
 	}
-	return http.ReadResponse(x.conn.br, x.client.methodOf(h.method))
+	return x.client.readHead(&x.conn.in, h.method)
+}
+
+// readHead reads any head by net/http.
+func (c *Client) readHead(in *inbox, method string) (*http.Response, error) {
+	// The parser's buffer is shorter than the inbox, which therefore can take back what follows the head.
+	parser := c.parsers.Get().(*bufio.Reader)
+	parser.Reset(in)
+	resp, err := http.ReadResponse(parser, c.methodOf(method))
+	in.Unread(parser.Buffered())
+	parser.Reset(nil)
+	c.parsers.Put(parser)
+	return resp, err
 }
 
 // headIsRead lets the next exchange have what a usual head is read into: a stream may take long.
@@ -113,7 +126,7 @@ func (x *exchange) headIsRead() {
 
 // awaitReply waits for the first byte of the reply.
 func (x *exchange) awaitReply(h *hop) error {
-	first, err := x.conn.br.Peek(1)
+	first, err := x.conn.in.Peek(1)
 	switch {
 	case err != nil:
 		return x.broken(h, typeResponse, readingHeaders, err, true)
@@ -196,10 +209,15 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	x.out.AckNS = x.t.HeadersReceived
 	switch {
 	case mediaType == eventstream.MediaType:
-		return x.receiveStream(h, (&frames{x: x}).read)
+		return x.receiveStream(h, &frames{x: x})
 	case streamed:
-		return x.receiveStream(h, x.readBody)
+		return x.receiveStream(h, nil)
 	}
+	return x.receiveBody(h, mediaType, charset)
+}
+
+// receiveBody reads a reply that is not a stream. It is apart from receive, whose frame lies below every open stream.
+func (x *exchange) receiveBody(h *hop, mediaType, charset string) error {
 	pooled := x.client.bodies.Get().(*[]byte)
 	text, err := x.readAll((*pooled)[:0])
 	defer func() {
@@ -266,9 +284,12 @@ func reason(resp *http.Response) string {
 // streams may be open, so the scanner's buffer only grows with an event that does not fit.
 const streamRoom = 512
 
-// floodRoom is the room of the next read where one was filled, which saves calls where events come faster than they
-// are read.
-const floodRoom = 4096
+// After a read of floodRead bytes the next one has floodRoom, which saves calls where events come faster than they are
+// read.
+const (
+	floodRead = 2 * streamRoom
+	floodRoom = 4096
+)
 
 // maxStreamed is how many times the largest body a whole stream may have.
 const maxStreamed = 4
@@ -277,23 +298,25 @@ const maxStreamed = 4
 // ended.
 const eventsPerCheck = 1024
 
-// receiveStream passes the events of a stream to the sink as they come.
-func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
+// receiveStream passes the events of a stream to the sink as they come; framed is what cuts the body where it is not
+// server-sent events itself.
+func (x *exchange) receiveStream(h *hop, framed *frames) error {
 	sc := x.client.scanners.Get().(*sse.Scanner)
+	x.scanner = sc
 	defer func() {
+		x.waits()
+		x.scanner = nil
 		sc.Reset(4 * readBuffer)
 		x.client.scanners.Put(sc)
 	}()
 	limit := x.opts.MaxBody
 	room := streamRoom
 	for total := int64(0); ; {
-		space := sc.Space(room)
-		n, err := read(space)
-		if room = streamRoom; n == len(space) {
+		n, err := x.readStream(framed, room)
+		if room = streamRoom; n >= floodRead {
 			room = floodRoom
 		}
 		at := x.conn.wire.readNS
-		sc.Filled(n)
 		total += int64(n)
 		for i := 1; ; i++ {
 			ev := sc.Next()
@@ -324,6 +347,41 @@ func (x *exchange) receiveStream(h *hop, read func([]byte) (int, error)) error {
 			return err
 		}
 		return x.broken(h, neterr.Payload, "reading the event stream", err, false)
+	}
+}
+
+// readStream reads into at least room bytes of the scanner's memory.
+func (x *exchange) readStream(framed *frames, room int) (n int, err error) {
+	// A stream that floods hardly waits, and is read past the inbox.
+	if room == streamRoom && framed == nil && x.decoder == nil && x.body.framing != framedNone {
+		in := &x.conn.in
+		in.waiting = x
+		in.await()
+		in.waiting = nil
+	}
+	if x.room == nil {
+		x.room = x.client.rooms.Get().(*[]byte)
+		x.scanner.Use(*x.room)
+	}
+	space := x.scanner.Space(room)
+	if framed != nil {
+		n, err = framed.read(space)
+	} else {
+		n, err = x.readBody(space)
+	}
+	x.scanner.Filled(n)
+	return n, err
+}
+
+// waits lets others have the memory of a stream that waits, unless part of an event is in it.
+func (x *exchange) waits() {
+	if x.room == nil {
+		return
+	}
+	if buf := x.scanner.Give(); buf != nil && cap(buf) <= 2*floodRoom {
+		*x.room = buf
+		x.client.rooms.Put(x.room)
+		x.room = nil
 	}
 }
 

@@ -13,10 +13,9 @@ func TestPinnedExchangesAreNotUsedAgain(t *testing.T) {
 	if x.client != c {
 		t.Error("an exchange that is referred to was cleared")
 	}
-	y := &exchange{client: c}
-	y.out.Responses, y.sink = 3, nil
+	y := &exchange{client: c, out: &Exchange{Responses: 3}, room: new([]byte)}
 	y.retire()
-	if y.client != nil || y.out.Responses != 0 {
+	if y.client != nil || y.out != nil || y.room != nil {
 		t.Error("an exchange was kept with what belongs to the last one")
 	}
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bufio"
 	"context"
 	"net/http"
 	"sync"
@@ -28,7 +29,9 @@ type Client struct {
 	heads    sync.Pool // *[]byte
 	bodies   sync.Pool // *[]byte
 	scanners sync.Pool // *sse.Scanner
+	rooms    sync.Pool // *[]byte, the memory of scanners
 	usual    sync.Pool // *usualHead
+	parsers  sync.Pool // *bufio.Reader
 	idle     sync.Pool // *exchange
 
 	get, post *http.Request // for the response reader, which needs the method
@@ -60,11 +63,13 @@ func New(opts Options, clk *clock.Clock) (*Client, error) {
 	if opts.HTTP2 {
 		c.streams = newStreams(c)
 	}
-	c.heads.New = func() any { b := make([]byte, 0, 4096); return &b }
+	c.heads.New = func() any { b := make([]byte, 0, 1024); return &b }
 	c.bodies.New = func() any { b := make([]byte, 0, 4096); return &b }
 	c.usual.New = func() any { return new(usualHead) }
+	c.parsers.New = func() any { return bufio.NewReaderSize(nil, readBuffer/2) }
 	c.idle.New = func() any { return new(exchange) }
 	c.scanners.New = func() any { return new(sse.Scanner) }
+	c.rooms.New = func() any { b := make([]byte, 2*streamRoom); return &b }
 	return c, nil
 }
 
@@ -83,28 +88,35 @@ func (c *Client) Close() {
 // only. The end of ctx cuts the exchange off. The request's body must not change afterwards if the
 // request keeps its raw exchange.
 func (c *Client) Send(ctx context.Context, req *Request, sink Sink) Exchange {
-	if req.FollowUp != nil {
-		return c.sendAll(ctx, req, sink)
-	}
-	return c.sendOne(ctx, req, sink)
+	out := new(Exchange)
+	c.SendInto(ctx, req, sink, out)
+	return *out
 }
 
-func (c *Client) sendOne(ctx context.Context, req *Request, sink Sink) Exchange {
+// SendInto is Send with its result in *out, which must be zero. It saves the result's place in each frame of the stack
+// below an open stream.
+func (c *Client) SendInto(ctx context.Context, req *Request, sink Sink, out *Exchange) {
+	if req.FollowUp != nil {
+		c.sendAll(ctx, req, sink, out)
+		return
+	}
+	c.sendOne(ctx, req, sink, out)
+}
+
+func (c *Client) sendOne(ctx context.Context, req *Request, sink Sink, out *Exchange) {
 	x := c.idle.Get().(*exchange)
-	x.client, x.sink = c, sink
+	x.client, x.sink, x.out = c, sink, out
 	x.Begin(&c.opts, c.clock, req)
 	head := c.heads.Get().(*[]byte)
 	h := &x.hop
 	err := x.firstHop(head) // signing included: it does not belong to the exchange
-	x.out.StartNS = c.clock.NowNS()
+	out.StartNS = c.clock.NowNS()
 	if err == nil {
 		err = x.Guard(ctx, x.transfer)
 	}
 	x.settle(err, h)
 	c.release(h)
-	out := x.out
 	x.retire()
-	return out
 }
 
 // release gives the buffer of a written request to the next exchange: its own reply may take long.

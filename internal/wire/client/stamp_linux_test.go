@@ -353,3 +353,53 @@ func TestWholeBodiesAreStamped(t *testing.T) {
 		t.Errorf("%v, %+v, stamps %v, end %d", x.Err, x.Arrival, rec.stamps, x.EndNS)
 	}
 }
+
+// waiter has the server write when the inbox waits.
+type waiter struct {
+	in   *inbox
+	wait chan struct{}
+	held bool // the inbox had memory while it waited
+}
+
+func (w *waiter) waits() {
+	w.held = w.held || w.in.mem != nil
+	select {
+	case w.wait <- struct{}{}:
+	default:
+	}
+}
+
+func TestAnInboxThatWaitsHasNoMemory(t *testing.T) {
+	const pieces = 5
+	wait := make(chan struct{}, 1)
+	s := newRawServer(t, func(c net.Conn, _ int64) {
+		for range pieces {
+			<-wait
+			_, _ = io.WriteString(c, "piece\n")
+		}
+	})
+	host, port, _ := net.SplitHostPort(s.addr)
+	c := newTestClient(t, nil)
+	c.dialer.mayTry()
+	conn, err := c.dialer.dial(context.Background(), &origin{scheme: "http", host: host, port: port}, new(Stamps))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.close()
+	if !conn.givesMemory() {
+		t.Fatal("no kernel stamps: " + c.sources.reason)
+	}
+	w := &waiter{in: &conn.in, wait: wait}
+	conn.in.waiting = w
+	for i := range pieces {
+		if line, err := conn.in.ReadSlice('\n'); string(line) != "piece\n" || err != nil {
+			t.Fatalf("piece %d: %q, %v", i, line, err)
+		}
+	}
+	if _, err := conn.in.Peek(1); err != io.EOF || conn.in.Buffered() != 0 {
+		t.Errorf("at the end: %v", err)
+	}
+	if w.held {
+		t.Error("the inbox waited with memory")
+	}
+}

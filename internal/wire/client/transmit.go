@@ -159,6 +159,6 @@ const replyGrace = time.Second
 func (c *connection) hasReply() bool {
 	_ = c.wire.SetReadDeadline(time.Now().Add(replyGrace))
 	defer func() { _ = c.wire.SetReadDeadline(time.Time{}) }()
-	_, err := c.br.Peek(1)
+	_, err := c.in.Peek(1)
 	return err == nil
 }

@@ -85,6 +85,21 @@ func (w *wire) Read(p []byte) (n int, err error) {
 		n, err = w.kernel.Read(p)
 		w.stamp(n)
 	}
+	return n, w.account(n, err)
+}
+
+// readInto reads into the memory of m, of a wire with stamps.
+func (w *wire) readInto(m stamp.Memory) (int, error) {
+	if w.readErr != nil {
+		return 0, w.readErr
+	}
+	n, err := w.kernel.ReadInto(m)
+	w.stamp(n)
+	return n, w.account(n, err)
+}
+
+// account counts a read of n bytes and returns its error.
+func (w *wire) account(n int, err error) error {
 	w.reads++
 	if err == nil && w.head >= 0 {
 		if w.head -= n; w.head < 0 {
@@ -94,7 +109,7 @@ func (w *wire) Read(p []byte) (n int, err error) {
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		w.readErr = err
 	}
-	return n, err
+	return err
 }
 
 // bothClocks reads the run's clock and the lead of the wall clock over it, together.

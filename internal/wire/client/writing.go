@@ -51,7 +51,7 @@ func (x *exchange) writeConcurrently(h *hop) error {
 			_ = c.wire.SetReadDeadline(time.Now().Add(replyGrace))
 		}
 	}()
-	_, err := c.br.Peek(1)
+	_, err := c.in.Peek(1)
 	if err == nil {
 		mu.Lock()
 		defer mu.Unlock()

@@ -13,12 +13,14 @@ import (
 type openAIDecoder struct {
 	home    *sync.Pool
 	read    func(*chunk) *spans
-	chunk   chunk
 	last    alike
 	reply   Reply
 	first   func()
 	scratch []byte
 }
+
+// chunks are what events are scanned into. Streams that wait share them.
+var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
 // maxKept bounds the buffers that a decoder keeps for the next exchange.
 const maxKept = 64 << 10
@@ -47,7 +49,7 @@ func (d *openAIDecoder) Release() {
 		*d = openAIDecoder{home: d.home, read: d.read}
 	} else {
 		r.reset()
-		d.first, d.chunk = nil, chunk{}
+		d.first = nil
 		d.last.text = d.last.text[:0]
 	}
 	d.home.Put(d)
@@ -80,7 +82,8 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 		d.message(&spans{content: raw}, atNS)
 		return
 	}
-	c := &d.chunk
+	c := chunks.Get().(*chunk)
+	defer chunks.Put(c)
 	if !c.scan(data) {
 		d.reply.Malformed++
 		d.reply.lacks(data)

@@ -7,7 +7,7 @@ import (
 
 // settle completes the account of a call whose transfer ended with err.
 func (x *call) settle(err error) {
-	x.Settle(&x.out, err, x.failure)
+	x.Settle(x.out, err, x.failure)
 	x.out.SentNS, x.out.AckNS = x.sentNS.Load(), x.ackNS.Load()
 	if x.out.Err == nil {
 		x.out.Status = statusOK
@@ -30,7 +30,7 @@ func sentBy(sentNS, ackNS int64) int64 {
 
 // account fills in what the call looked like. Addresses and connections are missing: calls share them.
 func (x *call) account() {
-	o := &x.out
+	o := x.out
 	t := client.Stamps{
 		SendStart: x.headersNS.Load(), HeadersSent: x.headersNS.Load(), SendEnd: o.SentNS,
 		HeadersReceived: o.AckNS, ReceiveStart: x.firstNS, ReceiveEnd: o.LastResponseNS,

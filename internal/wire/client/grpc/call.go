@@ -24,7 +24,7 @@ type call struct {
 	client  *Client
 	req     *client.Request
 	sink    client.Sink
-	out     client.Exchange
+	out     *client.Exchange
 	target  *target
 	channel *channel
 	body    []byte
@@ -49,11 +49,17 @@ type call struct {
 // Send carries out one exchange and returns when it is over. The sink is called on this goroutine only. The
 // end of ctx cuts the exchange off.
 func (c *Client) Send(ctx context.Context, req *client.Request, sink client.Sink) client.Exchange {
-	x := &call{client: c, req: req, sink: sink}
+	out := new(client.Exchange)
+	c.SendInto(ctx, req, sink, out)
+	return *out
+}
+
+// SendInto is Send with its result in *out, which must be zero.
+func (c *Client) SendInto(ctx context.Context, req *client.Request, sink client.Sink, out *client.Exchange) {
+	x := &call{client: c, req: req, sink: sink, out: out}
 	x.Begin(&c.opts, c.clock, req)
 	x.out.StartNS = c.clock.NowNS()
 	x.settle(x.Guard(ctx, x.transfer))
-	return x.out
 }
 
 var streamed = &rpc.StreamDesc{ServerStreams: true}

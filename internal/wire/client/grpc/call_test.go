@@ -316,7 +316,7 @@ func TestErrorsTellWhatHappenedToTheCall(t *testing.T) {
 	} {
 		h := &channel{}
 		h.refused.Store(&refused)
-		x := &call{channel: h, target: &target{host: "h", port: "1"}}
+		x := &call{out: new(client.Exchange), channel: h, target: &target{host: "h", port: "1"}}
 		if c.begun {
 			x.headersNS.Store(1)
 		}

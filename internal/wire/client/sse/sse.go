@@ -49,12 +49,10 @@ type Scanner struct {
 	valid   []byte // a text that was not UTF-8
 }
 
-// Reset makes the scanner ready for another stream and keeps its memory, unless it grew beyond keep bytes.
+// Reset makes the scanner ready for another stream and keeps memory for what is rare, unless it grew beyond keep bytes.
+// The memory of the stream has been given away.
 func (s *Scanner) Reset(keep int) {
-	fresh := Scanner{buf: s.buf, joined: s.joined, valid: s.valid}
-	if cap(s.buf) > keep {
-		fresh.buf = nil
-	}
+	fresh := Scanner{joined: s.joined, valid: s.valid}
 	if cap(s.joined) > keep {
 		fresh.joined = nil
 	}
@@ -62,6 +60,21 @@ func (s *Scanner) Reset(keep int) {
 		fresh.valid = nil
 	}
 	*s = fresh
+}
+
+// Use gives a scanner without memory some for the stream.
+func (s *Scanner) Use(buf []byte) { s.buf = buf }
+
+// Give takes the memory of the stream from the scanner, which returned all that it had of the stream: another may have it
+// until this one gets more. It returns nil if there is none, or part of an event is in it.
+func (s *Scanner) Give() []byte {
+	if s.start != s.end {
+		return nil
+	}
+	buf := s.buf
+	s.shift(s.end)
+	s.buf = nil
+	return buf
 }
 
 // Space is room for at least n more bytes of the stream.

@@ -13,3 +13,11 @@ import "errors"
 
 // ErrUnsupported is the error of systems without receive times.
 var ErrUnsupported = errors.New("this system gives no kernel receive time stamps")
+
+// Memory is what a Reader reads into where it has none of its own.
+type Memory interface {
+	// Take is called before each attempt to read and returns the memory for it, which must not be empty.
+	Take() []byte
+	// Give is called when there was nothing to read, before the wait: the memory may go to others until the next Take.
+	Give()
+}

@@ -132,6 +132,7 @@ type Reader struct {
 	try           func(fd uintptr) bool
 	message       *message
 	p             []byte
+	memory        Memory // of p; nil = p is the caller's
 	n             int
 	errno         syscall.Errno
 }
@@ -144,10 +145,27 @@ func NewReader(c *net.TCPConn) (*Reader, error) {
 	}
 	r := &Reader{raw: raw, local: c.LocalAddr(), remote: c.RemoteAddr(), message: newMessage()}
 	r.try = func(fd uintptr) bool {
+		if r.memory != nil {
+			r.p = r.memory.Take()
+		}
 		r.n, r.errno = r.message.receive(fd, r.p)
-		return r.errno != unix.EAGAIN
+		if r.errno != unix.EAGAIN {
+			return true
+		}
+		if r.memory != nil {
+			r.memory.Give()
+		}
+		return false
 	}
 	return r, nil
+}
+
+// ReadInto is Read into the memory of m, which it has only while it does not wait.
+func (r *Reader) ReadInto(m Memory) (int, error) {
+	r.memory = m
+	n, err := r.read()
+	r.memory = nil
+	return n, err
 }
 
 // Read is net.Conn's, with its errors.
@@ -156,6 +174,10 @@ func (r *Reader) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	r.p = p
+	return r.read()
+}
+
+func (r *Reader) read() (int, error) {
 	err := r.raw.Read(r.try)
 	r.p = nil
 	switch {

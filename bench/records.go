@@ -260,16 +260,26 @@ func (f *feeder) run(count int, dir string) (fed, error) {
 func (f *feeder) one(i int, start int64) error {
 	decoder := f.endpoint.NewDecoder()
 	at := start + 20_000_000 + f.random.Int64N(5_000_000)
-	f.scanner.Reset(64 << 10)
+	again := decoder.(sse.Repeater)
 	for rest := f.stream; len(rest) > 0; {
 		n := copy(f.scanner.Space(4096), rest)
 		f.scanner.Filled(n)
 		rest = rest[n:]
-		for e := f.scanner.Next(); e != nil; e = f.scanner.Next() {
-			at += 10_000_000 + f.random.Int64N(1_000_000)
-			decoder.Event(nil, e.Data, at)
+		for {
+			next := at + 10_000_000 + f.random.Int64N(1_000_000)
+			if !f.scanner.Repeat(again, next) {
+				e := f.scanner.Next()
+				if e == nil {
+					break
+				}
+				decoder.Event(nil, e.Data, next)
+			}
+			at = next
 		}
 	}
+	memory := f.scanner.Give()
+	f.scanner.Reset(64 << 10)
+	f.scanner.Use(memory)
 	body := endpoint.Body{Bytes: f.request.Bytes, ContentType: f.request.ContentType, Stream: true}
 	id := strconv.Itoa(i)
 	r := f.intake.Record(&intake.Job{

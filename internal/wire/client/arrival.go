@@ -1,11 +1,5 @@
 package client
 
-import (
-	"bytes"
-
-	"aiperf/internal/wire/client/sse"
-)
-
 // read counts a read that brought bytes of the body.
 func (a *Arrival) read(w *wire) {
 	a.Reads++
@@ -19,15 +13,9 @@ func (a *Arrival) read(w *wire) {
 
 var endMark = []byte("[DONE]")
 
-// arrived counts an event before it is passed to the sink.
-func (x *exchange) arrived(ev *sse.Event, at int64) {
+// arrived counts an event that is not the end mark.
+func (x *exchange) arrived(at int64) {
 	a := &x.out.Arrival
-	if x.out.Responses == 0 {
-		a.FirstReadLagNS = x.conn.wire.lagNS
-	}
-	if bytes.Equal(ev.Data, endMark) {
-		return
-	}
 	shared := at == x.eventNS
 	if shared {
 		a.CoalescedEvents++

@@ -309,6 +309,10 @@ func (x *exchange) receiveStream(h *hop, framed *frames) error {
 		sc.Reset(4 * readBuffer)
 		x.client.scanners.Put(sc)
 	}()
+	again, _ := x.sink.(sse.Repeater)
+	if x.req.KeepRaw {
+		again = nil
+	}
 	limit := x.opts.MaxBody
 	room := streamRoom
 	for total := int64(0); ; {
@@ -319,11 +323,13 @@ func (x *exchange) receiveStream(h *hop, framed *frames) error {
 		at := x.conn.wire.readNS
 		total += int64(n)
 		for i := 1; ; i++ {
-			ev := sc.Next()
-			if ev == nil {
+			if again != nil && sc.Repeat(again, at) {
+				x.out.LastResponseNS = at
+				x.arrived(at)
+				x.out.Responses++
+			} else if ev := sc.Next(); ev == nil {
 				break
-			}
-			if err := x.event(ev, at); err != nil {
+			} else if err := x.event(ev, at); err != nil {
 				return err
 			}
 			if i%eventsPerCheck == 0 && x.Ended() {
@@ -404,7 +410,12 @@ func (x *exchange) event(ev *sse.Event, at int64) error {
 	if ev.Name != nil && bytes.EqualFold(ev.Name, []byte("error")) {
 		return newEventError(ev)
 	}
-	x.arrived(ev, at)
+	if x.out.Responses == 0 {
+		x.out.FirstReadLagNS = x.conn.wire.lagNS
+	}
+	if !bytes.Equal(ev.Data, endMark) {
+		x.arrived(at)
+	}
 	x.out.Responses++
 	x.sink.Event(ev.Name, ev.Data, at)
 	return nil

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"unicode/utf8"
 
 	"aiperf/internal/base/jsonscan"
 )
@@ -41,6 +42,32 @@ func (a *alike) content(data []byte) []byte {
 		return nil
 	}
 	return data[a.from:to]
+}
+
+// Again implements [sse.Repeater] for what content takes.
+func (d *openAIDecoder) Again(b []byte, atNS int64) int {
+	raw, n := d.last.next(b)
+	if n > 0 {
+		d.message(&spans{content: raw}, atNS)
+	}
+	return n
+}
+
+// next is the raw content of an event at the beginning of b that content would take and that an empty line follows, and
+// the event's length; 0 if there is none.
+func (a *alike) next(b []byte) (raw []byte, n int) {
+	if len(a.text) == 0 || len(b) <= a.from || !bytes.Equal(b[:a.from+1], a.text[:a.from+1]) {
+		return nil, 0
+	}
+	end, _ := jsonscan.String(b, a.from)
+	if end <= a.from+len(`""`) || !utf8.Valid(b[a.from:end]) {
+		return nil, 0
+	}
+	n = end + len(a.text) - a.to
+	if len(b) < n+len("\n\n") || !bytes.Equal(b[end:n], a.text[a.to:]) || string(b[n:n+len("\n\n")]) != "\n\n" {
+		return nil, 0
+	}
+	return b[a.from:end], n
 }
 
 // onlyContent reports whether a chunk, of which m was read, has no effect but that its content is added.

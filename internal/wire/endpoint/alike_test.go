@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"aiperf/internal/wire/client/sse"
 )
 
 // decodedApart decodes events of which none is compared with the one before.
@@ -32,8 +34,45 @@ func decodedTogether(e Endpoint, events ...string) (r *Reply, alike int) {
 	return d.Reply(), alike
 }
 
+// decodedStream decodes events as a stream that comes in pieces; with repeat, the scanner leaves like ones to the decoder.
+// repeated counts those that it took.
+func decodedStream(e Endpoint, piece int, repeat bool, events ...string) (r *Reply, repeated int) {
+	d := e.NewDecoder().(*openAIDecoder)
+	stream := "data: " + strings.Join(events, "\n\ndata: ") + "\n\n"
+	var sc sse.Scanner
+	for at := int64(1); len(stream) > 0; {
+		n := copy(sc.Space(piece)[:piece], stream)
+		sc.Filled(n)
+		stream = stream[n:]
+		for ; ; at++ {
+			if repeat && sc.Repeat(d, at) {
+				repeated++
+			} else if ev := sc.Next(); ev != nil {
+				d.Event(ev.Name, ev.Data, at)
+			} else {
+				break
+			}
+		}
+	}
+	return d.Reply(), repeated
+}
+
+// sameStream returns how many events are repeated in a stream that comes at once.
+func sameStream(t *testing.T, e Endpoint, events ...string) (repeated int) {
+	t.Helper()
+	for _, piece := range []int{1, 7, 100, 1 << 16} {
+		want, _ := decodedStream(e, piece, false, events...)
+		var got *Reply
+		if got, repeated = decodedStream(e, piece, true, events...); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q in pieces of %d:\n got %+v\nwant %+v", events, piece, got, want)
+		}
+	}
+	return repeated
+}
+
 func sameReply(t *testing.T, e Endpoint, events ...string) (alike int) {
 	t.Helper()
+	sameStream(t, e, events...)
 	got, alike := decodedTogether(e, events...)
 	if want := decodedApart(e, events...); !reflect.DeepEqual(got, want) {
 		t.Fatalf("%q:\n got %+v\nwant %+v", events, got, want)
@@ -88,6 +127,28 @@ func TestEventsThatDifferInTheirContentAlone(t *testing.T) {
 	sameReply(t, chat, delta(`"content":"a","content":"b"`), delta(`"content":"a","content":"c"`),
 		delta(`"content":"d","content":"c"`))
 	sameReply(t, chat, `{"usage":null,`+text[1:], `{"usage":null,`+text[1:], `{"usage":{"completion_tokens":3},`+text[1:])
+}
+
+func TestEventsThatTheScannerLeavesToTheDecoder(t *testing.T) {
+	chat, err := New("chat", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := delta(`"content":"Hello"`)
+	for _, c := range []struct {
+		events   []string
+		repeated int
+	}{
+		{[]string{text, delta(`"content":" world, this is longer"`), delta(`"content":"x"`), text}, 3},
+		{[]string{text, delta(`"content":"a\n\"b\" \u00e9\ud83d\ude00"`), delta(`"content":"é"`)}, 2},
+		{[]string{text, delta("\"content\":\"a\xffb\""), delta("\"content\":\"a\x01\""), delta("\"content\":\"a\nb\"")}, 0},
+		{[]string{text, text + " ", text + "\nid: 5"}, 0},
+		{[]string{text, delta(`"content":""`), text + "\r", `[DONE]`}, 0},
+	} {
+		if got := sameStream(t, chat, c.events...); got != c.repeated {
+			t.Errorf("%q: %d events were left to the decoder, want %d", c.events, got, c.repeated)
+		}
+	}
 }
 
 func FuzzAlikeEvents(f *testing.F) {

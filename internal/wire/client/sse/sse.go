@@ -166,6 +166,34 @@ func (s *Scanner) Next() *Event {
 	}
 }
 
+// Repeater knows events by their beginning.
+type Repeater interface {
+	// Again takes the data of an event off the beginning of b if it is like the last one and an empty line follows it,
+	// and returns its length without that; 0 if it is not. The event came at an instant.
+	Again(b []byte, atNS int64) int
+}
+
+// Repeat passes the next event to r if it is one line of data that has come as a whole; false if r does not take it,
+// which Next returns then. Most events of a stream differ in a word, and cutting them costs more than all that is done
+// with it.
+func (s *Scanner) Repeat(r Repeater, atNS int64) bool {
+	if !s.begun || s.skipLF || s.lines != 0 || s.line != s.start || s.scan != s.start {
+		return false
+	}
+	const prefix = dataColon + " "
+	b := s.buf[s.start:s.end]
+	if len(b) < len(prefix) || string(b[:len(prefix)]) != prefix {
+		return false
+	}
+	n := r.Again(b[len(prefix):], atNS)
+	if n == 0 {
+		return false
+	}
+	s.start += len(prefix) + n + len("\n\n")
+	s.line, s.scan, s.afterCRLF = s.start, s.start, false
+	return true
+}
+
 // Err is errLines once an event has too many lines. No event follows it.
 func (s *Scanner) Err() error {
 	if s.lines > maxLines {

@@ -46,28 +46,48 @@ func (a *alike) content(data []byte) []byte {
 
 // Again implements [sse.Repeater] for what content takes.
 func (d *openAIDecoder) Again(b []byte, atNS int64) int {
-	raw, n := d.last.next(b)
-	if n > 0 {
-		d.message(&spans{content: raw}, atNS)
+	raw, n, plain := d.last.next(b)
+	switch {
+	case n == 0:
+		return 0
+	case plain && len(d.reply.tools) == 0:
+		d.reply.Output = append(d.reply.Output, raw[1:len(raw)-1]...)
+	default:
+		d.appendText(raw)
 	}
+	d.arrived(atNS, true)
 	return n
 }
 
 // next is the raw content of an event at the beginning of b that content would take and that an empty line follows, and
-// the event's length; 0 if there is none.
-func (a *alike) next(b []byte) (raw []byte, n int) {
+// the event's length; 0 if there is none. The content is plain if its text is what stands between its quotes.
+func (a *alike) next(b []byte) (raw []byte, n int, plain bool) {
 	if len(a.text) == 0 || len(b) <= a.from || !bytes.Equal(b[:a.from+1], a.text[:a.from+1]) {
-		return nil, 0
+		return nil, 0, false
 	}
-	end, _ := jsonscan.String(b, a.from)
-	if end <= a.from+len(`""`) || !utf8.Valid(b[a.from:end]) {
-		return nil, 0
+	end, escaped := jsonscan.String(b, a.from)
+	if end <= a.from+len(`""`) {
+		return nil, 0, false
+	}
+	raw = b[a.from:end]
+	ascii := isASCII(raw)
+	if !ascii && !utf8.Valid(raw) {
+		return nil, 0, false
 	}
 	n = end + len(a.text) - a.to
 	if len(b) < n+len("\n\n") || !bytes.Equal(b[end:n], a.text[a.to:]) || string(b[n:n+len("\n\n")]) != "\n\n" {
-		return nil, 0
+		return nil, 0, false
 	}
-	return b[a.from:end], n
+	return raw, n, ascii && !escaped
+}
+
+// isASCII is for words, of which utf8.Valid takes longer than all else that is done with them.
+func isASCII(b []byte) bool {
+	var or byte
+	for _, c := range b {
+		or |= c
+	}
+	return or < utf8.RuneSelf
 }
 
 // onlyContent reports whether a chunk, of which m was read, has no effect but that its content is added.

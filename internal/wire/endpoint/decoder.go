@@ -141,14 +141,26 @@ func (d *openAIDecoder) message(m *spans, atNS int64) {
 		r.Output = append(r.Output, d.scratch...)
 	}
 	if hasContent {
-		start := len(r.Output)
-		r.Output = jsonscan.AppendText(r.Output, m.content)
-		if len(r.tools) > 0 {
-			r.text = append(r.text, r.Output[start:]...)
-		}
+		d.appendText(m.content)
 	}
+	d.arrived(atNS, hasContent || hasTool)
+}
+
+// appendText adds the text of a raw string to the output.
+func (d *openAIDecoder) appendText(raw []byte) {
+	r := &d.reply
+	start := len(r.Output)
+	r.Output = jsonscan.AppendText(r.Output, raw)
+	if len(r.tools) > 0 {
+		r.text = append(r.text, r.Output[start:]...)
+	}
+}
+
+// arrived notes the instant of a response with content; output reports that it has more than reasoning.
+func (d *openAIDecoder) arrived(atNS int64, output bool) {
+	r := &d.reply
 	r.ContentNS = append(r.ContentNS, atNS)
-	if r.FirstOutputNS == 0 && (hasContent || hasTool) {
+	if r.FirstOutputNS == 0 && output {
 		r.FirstOutputNS = atNS
 	}
 	if d.first != nil {

@@ -49,7 +49,10 @@ var pairs = func() (text [200]byte) {
 // appendMillionths does what [AppendFloat] does for a whole number of millionths, such as nanoseconds in milliseconds,
 // at a third of the cost. A decimal of at most 15 digits is the shortest one of the float that is nearest to it.
 func appendMillionths(dst []byte, v float64) ([]byte, bool) {
-	if !(v >= 1e-4 && v < 1e9) {
+	switch {
+	case v == 0 && !math.Signbit(v): // events of one read have no time between them
+		return append(dst, "0.0"...), true
+	case !(v >= 1e-4 && v < 1e9):
 		return dst, false
 	}
 	n := int64(v*1e6 + 0.5)

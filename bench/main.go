@@ -34,6 +34,13 @@ func main() {
 		feed(os.Args[2:])
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "ready" {
+		if err := ready(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) > 1 && os.Args[1] == "series" {
 		series(os.Args[2:])
 		return
@@ -41,7 +48,9 @@ func main() {
 	seconds := flag.Int("seconds", 8, "seconds of each measurement")
 	only := flag.String("only", "unary,flood,paced,memory,start,pacing,stamps",
 		"what to measure; also: streams, scrape, telemetry, telemetrylag, dashboard, accuracy, million, ten-million, "+
-			"records, growth, peers, trace, reference, fleet, fleetstart")
+			"records, growth, peers, trace, reference, fleet, fleetstart, versus, pgo, readiness")
+	other := flag.String("versus", "", "the other program of -only versus")
+	profileFile := flag.String("profile", "cmd/aiperf/release.pgo", "the file that -only pgo writes")
 	original := flag.String("reference", "", "the original's program, for -only reference")
 	others := flag.String("peers", "wrk=wrk", "the other programs of -only peers, as NAME=PATH,…: wrk, oha, vegeta, hey, "+
 		"k6, original, guidellm; tokenizer=FOLDER is that of guidellm")
@@ -52,6 +61,7 @@ func main() {
 	b, err := newBench(*seconds, *built)
 	if err == nil {
 		b.original, b.kinds, b.others, b.bound = *original, *kinds, *others, *bound
+		b.other, b.profileFile = *other, *profileFile
 		defer os.RemoveAll(b.dir)
 		err = b.run(strings.Split(*only, ","))
 	}
@@ -71,6 +81,8 @@ type bench struct {
 	kinds string
 	// others are the programs of the comparison with peers.
 	others string
+	// other is the program that -only versus compares with, profileFile what -only pgo writes.
+	other, profileFile string
 	// bound is how long a process of a comparison of sizes or peers may take.
 	bound time.Duration
 	// ui is the view of runs on a terminal of their own; "" is none of both.
@@ -109,6 +121,7 @@ func (b *bench) run(parts []string) error {
 		"million": b.million, "trace": b.trace,
 		"pacing": b.pacing, "stamps": b.stamps, "records": b.records, "ten-million": b.tenMillion, "streams": b.streams,
 		"reference": b.reference, "growth": b.growth, "peers": b.comparePeers, "fleet": b.fleet, "fleetstart": b.fleetStart,
+		"versus": b.versus, "pgo": b.pgo, "readiness": b.readiness,
 	}
 	for _, p := range parts {
 		f, ok := all[p]
@@ -424,12 +437,17 @@ type bareResult struct {
 }
 
 func (b *bench) bare(procs int, args ...string) (*bareResult, error) {
-	cmd := exec.Command(b.self, append([]string{"bare", "-seconds", strconv.Itoa(b.seconds)}, args...)...)
+	return b.child("bare", procs, append([]string{"-seconds", strconv.Itoa(b.seconds)}, args...)...)
+}
+
+// child runs a yardstick of this program in a process of its own.
+func (b *bench) child(name string, procs int, args ...string) (*bareResult, error) {
+	cmd := exec.Command(b.self, append([]string{name}, args...)...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("bare loop: %w", err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	r := &bareResult{usage: usageOf(cmd.ProcessState)}
 	return r, json.Unmarshal(out, r)

@@ -59,7 +59,7 @@ var allPeers = []peer{
 			"-targets=" + p.file(load, "targets"), "-output=" + p.file(load, "vegeta")}
 	}},
 	{name: "hey", records: "nothing in a file; times in memory", args: (*peers).heyArgs},
-	{name: "original", records: "a line with its figures and ids", tokens: true, args: (*peers).profileArgs},
+	{name: "original", records: "a line with its figures, times and ids", tokens: true, args: (*peers).profileArgs},
 	{name: "guidellm", records: "a JSON object with prompt, answer and times", tokens: true, args: (*peers).guidellm},
 }
 
@@ -87,64 +87,77 @@ func (b *bench) comparePeers() error {
 		if err := p.files(load); err != nil {
 			return err
 		}
-		fmt.Printf("\n%-10s %12s %16s %12s %12s  %s\n", "program", load.name+"s/s", "CPU µs/"+load.name, "CPU s more",
-			"MB resident", "recorded of each request; sees tokens come")
-		for _, of := range allPeers {
-			if err := p.compare(of, load); err != nil {
-				return err
-			}
+		if err := p.compare(load); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// compare runs one program and prints what it did: the round with the median processor time. A round is a run of one
-// second and a longer one. Their difference is what the load costs, and the rest what a run costs whatever it sends. The
-// rate is that of the longer one.
-func (p *peers) compare(of peer, load peerLoad) error {
-	path := p.paths[of.name]
-	if path == "" {
-		return nil
-	}
-	if _, err := exec.LookPath(path); err != nil {
-		fmt.Printf("%-10s not there\n", of.name)
-		return nil
-	}
-	type round struct{ each, more, rate, rssKB float64 }
-	var rounds []round
+// peerCost is what a round of a program took: a run of one second and a longer one. Their difference is what the load
+// costs, and the rest what a run costs whatever it sends.
+type peerCost struct{ each, besides, rate, rssKB float64 }
+
+// compare runs the programs in turns and prints a line for each: medians of the rounds, but the best rate, since other
+// work on the machine can only lower it.
+func (p *peers) compare(load peerLoad) error {
+	rounds := map[string][]peerCost{}
 	for range growthRounds {
-		load.seconds = 1
-		short, err := p.loaded(path, of, load)
-		if err != nil {
-			return err
+		for _, of := range allPeers {
+			if _, err := exec.LookPath(p.paths[of.name]); err != nil {
+				continue // not asked for, or not there
+			}
+			c, err := p.round(of, load)
+			if err != nil {
+				return fmt.Errorf("%s: %w", of.name, err)
+			}
+			rounds[of.name] = append(rounds[of.name], c)
 		}
-		load.seconds = max(p.seconds, 2)
-		long, err := p.loaded(path, of, load)
-		if err != nil {
-			return err
-		}
-		n := long.size - short.size
-		each := (long.seconds() - short.seconds()) / n
-		rounds = append(rounds, round{each * 1e6, long.seconds() - each*long.size, long.size / float64(load.seconds),
-			long.rssKB})
 	}
-	slices.SortFunc(rounds, func(a, b round) int { return cmp.Compare(a.each, b.each) })
-	r := rounds[len(rounds)/2]
-	fmt.Printf("%-10s %12.0f %16.2f %12.1f %12.0f  %s; %t\n", of.name, r.rate, r.each, r.more, r.rssKB/1024, of.records,
-		of.tokens)
+	fmt.Printf("\n%-10s %12s %16s %14s %12s  %s\n", "program", load.name+"s/s", "CPU µs/"+load.name, "CPU s besides",
+		"MB resident", "recorded of each request; sees tokens come")
+	for _, of := range allPeers {
+		list := rounds[of.name]
+		if len(list) == 0 {
+			if p.paths[of.name] != "" {
+				fmt.Printf("%-10s not there\n", of.name)
+			}
+			continue
+		}
+		middle := func(value func(peerCost) float64) float64 {
+			slices.SortFunc(list, func(a, b peerCost) int { return cmp.Compare(value(a), value(b)) })
+			return value(list[len(list)/2])
+		}
+		best := slices.MaxFunc(list, func(a, b peerCost) int { return cmp.Compare(a.rate, b.rate) })
+		fmt.Printf("%-10s %12.0f %16.2f %14.1f %12.0f  %s; %t\n", of.name, best.rate,
+			middle(func(c peerCost) float64 { return c.each })*1e6, middle(func(c peerCost) float64 { return c.besides }),
+			middle(func(c peerCost) float64 { return c.rssKB })/1024, of.records, of.tokens)
+	}
 	return nil
+}
+
+func (p *peers) round(of peer, load peerLoad) (peerCost, error) {
+	load.seconds = 1
+	short, err := p.loaded(of, load)
+	if err != nil {
+		return peerCost{}, err
+	}
+	load.seconds = max(p.seconds, 2)
+	long, err := p.loaded(of, load)
+	each := (long.seconds() - short.seconds()) / (long.size - short.size)
+	return peerCost{each, long.seconds() - each*long.size, long.size / float64(load.seconds), long.rssKB}, err
 }
 
 // loaded runs a program once; the size is what the server counted meanwhile.
-func (p *peers) loaded(path string, of peer, load peerLoad) (grown, error) {
+func (p *peers) loaded(of peer, load peerLoad) (grown, error) {
 	before, err := p.counted(load.counter)
 	if err != nil {
 		return grown{}, err
 	}
 	os.RemoveAll(p.file(load, "run"))
-	u, err := p.once(path, of.args(p, load))
+	u, err := p.once(p.paths[of.name], of.args(p, load))
 	if err != nil {
-		return grown{}, fmt.Errorf("%s: %w", of.name, err)
+		return grown{}, err
 	}
 	after, err := p.counted(load.counter)
 	return grown{size: after - before, usage: u}, err
@@ -157,6 +170,7 @@ func (p *peers) once(path string, args []string) (usage, error) {
 	cmd.Dir = p.dir
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.WaitDelay = 10 * time.Second // for processes that outlive the one that is killed
 	if err := cmd.Start(); err != nil {
 		return usage{}, err
 	}

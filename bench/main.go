@@ -53,7 +53,7 @@ func main() {
 	profileFile := flag.String("profile", "cmd/aiperf/release.pgo", "the file that -only pgo writes")
 	original := flag.String("reference", "", "the original's program, for -only reference")
 	others := flag.String("peers", "wrk=wrk", "the other programs of -only peers, as NAME=PATH,…: wrk, oha, vegeta, hey, "+
-		"k6, original, guidellm; tokenizer=FOLDER is that of guidellm")
+		"original, guidellm; tokenizer=FOLDER is that of guidellm")
 	kinds := flag.String("kinds", "requests,streams,events,rows,series,cells", "what grows in -only growth")
 	built := flag.String("aiperf", "", "the program to measure; the default builds it")
 	bound := flag.Duration("bound", 4*time.Minute, "how long a process of -only growth and peers may take")

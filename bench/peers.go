@@ -4,10 +4,10 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -23,54 +23,44 @@ type peer struct {
 	name string
 	// records is what it keeps of each request, with the arguments below.
 	records string
-	// args returns the arguments for a load of some seconds; streams is nil for a program that reads no streams.
-	unary, streams func(p *peers) []string
+	// tokens reports whether it sees when the tokens of a stream come; the others read a stream as one body.
+	tokens bool
+	args   func(p *peers, load peerLoad) []string
+}
+
+// peerLoad is what all programs send, over 32 connections.
+type peerLoad struct {
+	name    string
+	tokens  int
+	streams bool
+	// counter is that of the server for what the load is counted in.
+	counter string
+	seconds int
 }
 
 // peers compares the programs that -peers names with ours: 32 connections for some seconds on one core, the mock server
 // on another. Requests and tokens are those that the server counted, so that no program's own account is used.
 type peers struct {
 	*bench
-	url, post, script, targets, tokenizer string
-	paths                                 map[string]string
+	url   string
+	paths map[string]string
 }
 
 var allPeers = []peer{
-	{name: "aiperf", records: "a line with its figures, times and ids",
-		unary: func(p *peers) []string { return p.profileArgs("--osl", "1") },
-		streams: func(p *peers) []string {
-			return p.profileArgs("--osl", "200", "--streaming", "--extra-inputs", "ignore_eos:true")
-		}},
-	{name: "wrk", records: "nothing; a histogram of latencies",
-		unary: func(p *peers) []string {
-			return []string{"-t", "1", "-c", "32", "-d", p.time("s"), "-s", p.script, p.url}
-		}},
-	{name: "oha", records: "nothing in a file; times of each request in memory",
-		unary: func(p *peers) []string {
-			return []string{"--no-tui", "-z", p.time("s"), "-c", "32", "-m", "POST", "-T", "application/json", "-D", p.post,
-				p.url}
-		}},
-	{name: "vegeta", records: "start, latency, code, bytes (binary file)",
-		unary: func(p *peers) []string {
-			return []string{"attack", "-rate=0", "-workers=32", "-max-workers=32", "-duration=" + p.time("s"),
-				"-targets=" + p.targets, "-output=" + filepath.Join(p.dir, "vegeta.bin")}
-		}},
-	{name: "hey", records: "nothing in a file; times of each request in memory",
-		unary: func(p *peers) []string {
-			return []string{"-z", p.time("s"), "-c", "32", "-m", "POST", "-T", "application/json", "-D", p.post, p.url}
-		}},
-	{name: "k6", records: "trends of 8 times, nothing for each request",
-		unary: func(p *peers) []string {
-			return []string{"run", "--quiet", "--vus", "32", "--duration", p.time("s"), p.script + ".js"}
-		}},
-	{name: "original", records: "a line with its figures and ids",
-		unary: func(p *peers) []string { return p.profileArgs("--osl", "1") },
-		streams: func(p *peers) []string {
-			return p.profileArgs("--osl", "200", "--streaming", "--extra-inputs", "ignore_eos:true")
-		}},
-	{name: "guidellm", records: "a JSON object with prompt, answer and times",
-		unary:   func(p *peers) []string { return p.guidellm(1) },
-		streams: func(p *peers) []string { return p.guidellm(200) }},
+	{name: "aiperf", records: "a line with its figures, times and ids", tokens: true, args: (*peers).profileArgs},
+	{name: "wrk", records: "nothing; a histogram of latencies", args: func(p *peers, load peerLoad) []string {
+		return []string{"-t", "1", "-c", "32", "-d", load.time(), "-s", p.file(load, "lua"), p.url}
+	}},
+	{name: "oha", records: "nothing in a file; times in memory", args: func(p *peers, load peerLoad) []string {
+		return append([]string{"--no-tui"}, p.heyArgs(load)...)
+	}},
+	{name: "vegeta", records: "start, latency, code, headers (binary)", args: func(p *peers, load peerLoad) []string {
+		return []string{"attack", "-rate=0", "-workers=32", "-max-workers=32", "-duration=" + load.time(), "-max-body=0",
+			"-targets=" + p.file(load, "targets"), "-output=" + p.file(load, "vegeta")}
+	}},
+	{name: "hey", records: "nothing in a file; times in memory", args: (*peers).heyArgs},
+	{name: "original", records: "a line with its figures, times and ids", tokens: true, args: (*peers).profileArgs},
+	{name: "guidellm", records: "a JSON object with prompt, answer and times", tokens: true, args: (*peers).guidellm},
 }
 
 // comparePeers prints a row for each program that is there.
@@ -90,58 +80,87 @@ func (b *bench) comparePeers() error {
 		name, path, _ := strings.Cut(pair, "=")
 		p.paths[name] = path
 	}
-	p.tokenizer = p.paths["tokenizer"]
-	if err := p.files(); err != nil {
-		return err
-	}
-	fmt.Printf("\n%-10s %12s %14s %12s  %s\n", "program", "requests/s", "CPU µs/request", "MB resident",
-		"of each request")
-	for _, of := range allPeers {
-		if err := p.compare(of, of.unary, "vllm:request_success_total"); err != nil {
+	for _, load := range []peerLoad{
+		{name: "request", tokens: 1, counter: "vllm:request_success_total"},
+		{name: "token", tokens: 200, streams: true, counter: "vllm:generation_tokens_total"},
+	} {
+		if err := p.files(load); err != nil {
 			return err
 		}
-	}
-	fmt.Printf("\n%-10s %12s %14s %12s\n", "program", "tokens/s", "CPU µs/token", "MB resident")
-	for _, of := range allPeers {
-		if err := p.compare(of, of.streams, "vllm:generation_tokens_total"); err != nil {
+		if err := p.compare(load); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// compare runs one program and prints what it did, by a counter of the server: the round with the median processor time.
-func (p *peers) compare(of peer, args func(*peers) []string, counter string) error {
-	path := p.paths[of.name]
-	if path == "" || args == nil {
-		return nil
-	}
-	if _, err := exec.LookPath(path); err != nil {
-		fmt.Printf("%-10s not there\n", of.name)
-		return nil
-	}
-	type round struct{ each, rate, rssKB float64 }
-	var rounds []round
+// peerCost is what a round of a program took: a run of one second and a longer one. Their difference is what the load
+// costs, and the rest what a run costs whatever it sends.
+type peerCost struct{ each, besides, rate, rssKB float64 }
+
+// compare runs the programs in turns and prints a line for each: medians of the rounds, but the best rate, since other
+// work on the machine can only lower it.
+func (p *peers) compare(load peerLoad) error {
+	rounds := map[string][]peerCost{}
 	for range growthRounds {
-		before, err := p.counted(counter)
-		if err != nil {
-			return err
+		for _, of := range allPeers {
+			if _, err := exec.LookPath(p.paths[of.name]); err != nil {
+				continue // not asked for, or not there
+			}
+			c, err := p.round(of, load)
+			if err != nil {
+				return fmt.Errorf("%s: %w", of.name, err)
+			}
+			rounds[of.name] = append(rounds[of.name], c)
 		}
-		u, err := p.once(path, args(p))
-		if err != nil {
-			return fmt.Errorf("%s: %w", of.name, err)
-		}
-		after, err := p.counted(counter)
-		if err != nil {
-			return err
-		}
-		n := after - before
-		rounds = append(rounds, round{u.cpu.Seconds() * 1e6 / n, n / float64(p.seconds), u.rssKB})
 	}
-	slices.SortFunc(rounds, func(a, b round) int { return cmp.Compare(a.each, b.each) })
-	r := rounds[len(rounds)/2]
-	fmt.Printf("%-10s %12.0f %14.1f %12.0f  %s\n", of.name, r.rate, r.each, r.rssKB/1024, of.records)
+	fmt.Printf("\n%-10s %12s %16s %14s %12s  %s\n", "program", load.name+"s/s", "CPU µs/"+load.name, "CPU s besides",
+		"MB resident", "recorded of each request; sees tokens come")
+	for _, of := range allPeers {
+		list := rounds[of.name]
+		if len(list) == 0 {
+			if p.paths[of.name] != "" {
+				fmt.Printf("%-10s not there\n", of.name)
+			}
+			continue
+		}
+		middle := func(value func(peerCost) float64) float64 {
+			slices.SortFunc(list, func(a, b peerCost) int { return cmp.Compare(value(a), value(b)) })
+			return value(list[len(list)/2])
+		}
+		best := slices.MaxFunc(list, func(a, b peerCost) int { return cmp.Compare(a.rate, b.rate) })
+		fmt.Printf("%-10s %12.0f %16.2f %14.1f %12.0f  %s; %t\n", of.name, best.rate,
+			middle(func(c peerCost) float64 { return c.each })*1e6, middle(func(c peerCost) float64 { return c.besides }),
+			middle(func(c peerCost) float64 { return c.rssKB })/1024, of.records, of.tokens)
+	}
 	return nil
+}
+
+func (p *peers) round(of peer, load peerLoad) (peerCost, error) {
+	load.seconds = 1
+	short, err := p.loaded(of, load)
+	if err != nil {
+		return peerCost{}, err
+	}
+	load.seconds = max(p.seconds, 2)
+	long, err := p.loaded(of, load)
+	each := (long.seconds() - short.seconds()) / (long.size - short.size)
+	return peerCost{each, long.seconds() - each*long.size, long.size / float64(load.seconds), long.rssKB}, err
+}
+
+// loaded runs a program once; the size is what the server counted meanwhile.
+func (p *peers) loaded(of peer, load peerLoad) (grown, error) {
+	before, err := p.counted(load.counter)
+	if err != nil {
+		return grown{}, err
+	}
+	os.RemoveAll(p.file(load, "run"))
+	u, err := p.once(p.paths[of.name], of.args(p, load))
+	if err != nil {
+		return grown{}, err
+	}
+	after, err := p.counted(load.counter)
+	return grown{size: after - before, usage: u}, err
 }
 
 // once runs a program on the first core, with what it needs to stay offline.
@@ -149,19 +168,60 @@ func (p *peers) once(path string, args []string) (usage, error) {
 	cmd := exec.Command("taskset", append([]string{"-c", "0", path}, args...)...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "HF_HUB_OFFLINE=1", "DO_NOT_TRACK=1")
 	cmd.Dir = p.dir
-	late := time.AfterFunc(p.bound, func() {
-		if cmd.Process != nil {
-			cmd.Process.Kill()
-		}
-	})
-	out, err := cmd.CombinedOutput()
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.WaitDelay = 10 * time.Second // for processes that outlive the one that is killed
+	if err := cmd.Start(); err != nil {
+		return usage{}, err
+	}
+	late := time.AfterFunc(p.bound, func() { cmd.Process.Kill() })
+	ended, largest := make(chan struct{}), make(chan float64)
+	go func() { largest <- largestTogether(cmd.Process.Pid, ended) }()
+	err := cmd.Wait()
+	close(ended)
+	kb := <-largest
 	if !late.Stop() {
 		err = errors.New("took too long")
 	}
 	if err != nil {
-		return usage{}, fmt.Errorf("%w\n%s", err, out)
+		return usage{}, fmt.Errorf("%w\n%s", err, said.Bytes())
 	}
-	return usageOf(cmd.ProcessState), nil
+	u := usageOf(cmd.ProcessState)
+	u.rssKB = max(u.rssKB, kb)
+	return u, nil
+}
+
+// largestTogether returns the most memory in KB, looked at twice a second, of a process and all that it started; a page
+// that several of them share counts once. The memory that a process reports at its end is that of the largest one.
+func largestTogether(pid int, ended <-chan struct{}) (kb float64) {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return kb
+		case <-tick.C:
+			kb = max(kb, together(strconv.Itoa(pid)))
+		}
+	}
+}
+
+// together is the memory of a process and its descendants now, by Linux' account of proportional shares.
+func together(pid string) (kb float64) {
+	rollup, _ := os.ReadFile("/proc/" + pid + "/smaps_rollup")
+	for line := range strings.Lines(string(rollup)) {
+		if text, ok := strings.CutPrefix(line, "Pss:"); ok {
+			fmt.Sscan(text, &kb)
+		}
+	}
+	lists, _ := filepath.Glob("/proc/" + pid + "/task/*/children")
+	for _, list := range lists {
+		children, _ := os.ReadFile(list)
+		for _, child := range strings.Fields(string(children)) {
+			kb += together(child)
+		}
+	}
+	return kb
 }
 
 // counted returns the sum of a counter on the server's metrics page.
@@ -185,39 +245,48 @@ func (p *peers) counted(name string) (sum float64, err error) {
 	return sum, lines.Err()
 }
 
-func (p *peers) time(unit string) string { return strconv.Itoa(p.seconds) + unit }
+func (l peerLoad) time() string { return strconv.Itoa(l.seconds) + "s" }
+
+// file is one of the forms of a load's request, or what a program writes of it.
+func (p *peers) file(load peerLoad, form string) string {
+	return filepath.Join(p.dir, load.name+"."+form)
+}
 
 // files writes the request in the forms in which the programs want it.
-func (p *peers) files() error {
-	p.post, p.script = filepath.Join(p.dir, "post.json"), filepath.Join(p.dir, "post.lua")
-	p.targets = filepath.Join(p.dir, "targets.txt")
-	text := string(body(1, false))
+func (p *peers) files(load peerLoad) error {
+	text := body(load.tokens, load.streams)
+	targets := "POST " + p.url + "\nContent-Type: application/json\n@" + p.file(load, "json") + "\n"
 	return errors.Join(
-		os.WriteFile(p.post, []byte(text), 0o644),
-		os.WriteFile(p.targets, []byte("POST "+p.url+"\nContent-Type: application/json\n@"+p.post+"\n"), 0o644),
-		os.WriteFile(p.script, wrkScript(text), 0o644),
-		os.WriteFile(p.script+".js", fmt.Appendf(nil, `import http from "k6/http";
-const body = %q;
-export default function () { http.post(%q, body, { headers: { "Content-Type": "application/json" } }); }
-`, text, p.url), 0o644),
-		os.MkdirAll(filepath.Join(p.dir, "peer"), fs.ModePerm))
+		os.WriteFile(p.file(load, "json"), text, 0o644),
+		os.WriteFile(p.file(load, "targets"), []byte(targets), 0o644),
+		os.WriteFile(p.file(load, "lua"), wrkScript(string(text)), 0o644))
+}
+
+// heyArgs are those of hey, which oha shares.
+func (p *peers) heyArgs(load peerLoad) []string {
+	return []string{"-z", load.time(), "-c", "32", "-m", "POST", "-T", "application/json", "-D",
+		p.file(load, "json"), p.url}
 }
 
 // profileArgs are those of aiperf and the original.
-func (p *peers) profileArgs(args ...string) []string {
+func (p *peers) profileArgs(load peerLoad) []string {
 	base, _, _ := strings.Cut(p.url, "/v1/")
-	return append([]string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url", base, "--endpoint-type",
+	args := []string{"profile", "--model", "mock-model", "--tokenizer", "builtin", "--url", base, "--endpoint-type",
 		"chat", "--random-seed", "1", "--ui", "none", "--no-server-metrics", "--no-gpu-telemetry", "--concurrency", "32",
-		"--isl", "32", "--benchmark-duration", strconv.Itoa(p.seconds), "--artifact-dir", filepath.Join(p.dir, "peer")},
-		args...)
+		"--isl", "32", "--osl", strconv.Itoa(load.tokens), "--extra-inputs", "ignore_eos:true",
+		"--benchmark-duration", strconv.Itoa(load.seconds), "--artifact-dir", p.file(load, "run")}
+	if load.streams {
+		args = append(args, "--streaming")
+	}
+	return args
 }
 
-func (p *peers) guidellm(tokens int) []string {
+func (p *peers) guidellm(load peerLoad) []string {
 	base, _, _ := strings.Cut(p.url, "/v1/")
-	return []string{"run", "--backend", "kind=openai_http,target=" + base,
+	return []string{"run", "--backend", fmt.Sprintf("kind=openai_http,target=%s,stream=%t", base, load.streams),
 		"--profile", "kind=concurrent,streams=[32]",
-		"--data", "kind=synthetic_text,prompt_tokens=32,output_tokens=" + strconv.Itoa(tokens),
-		"--tokenizer", fmt.Sprintf(`{"kind":"huggingface_auto","model":%q}`, p.tokenizer),
-		"--constraint", "kind=max_duration,seconds=" + strconv.Itoa(p.seconds), "--disable-console-interactive",
-		"--output", "kind=json,path=" + filepath.Join(p.dir, "peer", "guidellm.json")}
+		"--data", "kind=synthetic_text,prompt_tokens=32,output_tokens=" + strconv.Itoa(load.tokens),
+		"--tokenizer", fmt.Sprintf(`{"kind":"huggingface_auto","model":%q}`, p.paths["tokenizer"]),
+		"--constraint", "kind=max_duration,seconds=" + strconv.Itoa(load.seconds), "--disable-console-interactive",
+		"--output", "kind=json,path=" + p.file(load, "guidellm.json")}
 }

@@ -1,13 +1,16 @@
 # "make help" lists the tasks. Each is one command that can also be typed.
 export CGO_ENABLED = 0
 
-.PHONY: help build image test test-fast race fuzz docs golden bench lint ci
+.PHONY: help build pgo image test test-fast race fuzz docs golden bench lint ci
 
 help: ## list the tasks
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-build: ## build aiperf into this folder
-	go build -trimpath -ldflags "-s -w" -o aiperf ./cmd/aiperf
+build: ## build aiperf into this folder, compiled for the profile of its loads (compiles all packages once more)
+	go build -trimpath -ldflags "-s -w" -pgo cmd/aiperf/release.pgo -o aiperf ./cmd/aiperf
+
+pgo: ## measure that profile anew
+	go run ./bench -only pgo
 
 image: ## write the OCI image for amd64 and arm64 into ./image and ./image.tar, and read it back
 	go -C tools run ./image -out "$(CURDIR)/image"

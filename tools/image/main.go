@@ -104,8 +104,8 @@ func build(arch string) (v1.Image, error) {
 	}
 	defer os.RemoveAll(temp)
 	binary := filepath.Join(temp, "aiperf")
-	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", binary,
-		"./cmd/aiperf")
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-pgo",
+		"cmd/aiperf/release.pgo", "-o", binary, "./cmd/aiperf")
 	c.Dir = ".." // the tool runs in the module of the tools
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOWORK=off")
 	c.Stderr = os.Stderr

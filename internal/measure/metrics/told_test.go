@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"strconv"
 	"testing"
 
@@ -17,8 +18,8 @@ func sameValue(t *testing.T, tag, value string) bool {
 	told, short, long := ToldBy(tag), record.Record{Facts: record.NewFacts()}, record.Record{Facts: record.NewFacts()}
 	end := told.Scan(&short, []byte(value+",x"), 0)
 	if end < 0 {
-		if diff := cmp.Diff(record.Record{Facts: record.NewFacts()}, short); diff != "" {
-			t.Fatalf("%s %s is refused and changed the record: %s", tag, value, diff)
+		if !reflect.DeepEqual(long, short) {
+			t.Fatalf("%s %s is refused and changed the record: %s", tag, value, cmp.Diff(long, short))
 		}
 		return false
 	}
@@ -28,8 +29,8 @@ func sameValue(t *testing.T, tag, value string) bool {
 	if err := RestoreMetric(&long, tag, []byte(value)); err != nil {
 		t.Fatalf("%s %s: %v", tag, value, err)
 	}
-	if diff := cmp.Diff(long, short); diff != "" {
-		t.Fatalf("%s %s: %s", tag, value, diff)
+	if !reflect.DeepEqual(long, short) { // in less time than a Diff, which finds where
+		t.Fatalf("%s %s: %s", tag, value, cmp.Diff(long, short))
 	}
 	return true
 }

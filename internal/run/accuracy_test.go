@@ -154,6 +154,7 @@ func answersIn(t *testing.T, path string) (list []map[string]any) {
 func TestEveryBenchmarkFromTheRowToTheVerdict(t *testing.T) {
 	for _, b := range task.Benchmarks() {
 		t.Run(b.Name, func(t *testing.T) {
+			t.Parallel()
 			if b.Grader == grade.CodeExecution {
 				needSandbox(t)
 			}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -26,17 +27,22 @@ import (
 	"aiperf/internal/result/report/console"
 )
 
-// gpuEnv makes readings frequent and keeps the run away from exporters of this machine.
-func gpuEnv(t *testing.T, defaults ...string) {
-	t.Helper()
+// gpuVariables make readings frequent and keep the run away from exporters of this machine.
+func gpuVariables(defaults ...string) map[string]string {
 	list := strings.Join(defaults, ",")
 	if list == "" {
 		list = "http://127.0.0.1:1/metrics"
 	}
-	for name, value := range map[string]string{
+	return map[string]string{
 		"AIPERF_GPU_COLLECTION_INTERVAL": "0.02", "AIPERF_GPU_REACHABILITY_TIMEOUT": "2",
 		"AIPERF_GPU_DEFAULT_DCGM_ENDPOINTS": list,
-	} {
+	}
+}
+
+// gpuEnv sets [gpuVariables] until the end of the test.
+func gpuEnv(t *testing.T, defaults ...string) {
+	t.Helper()
+	for name, value := range gpuVariables(defaults...) {
 		before, had := scrapeEnv[name]
 		scrapeEnv[name] = value
 		t.Cleanup(func() {
@@ -376,11 +382,13 @@ func TestFaultsOfExporters(t *testing.T) {
 		{"pages that never come", "never;rate=0.3", func(*testing.T, *watchedRun) {}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
 			url := serve(t, mockserver.Options{TTFT: 30 * time.Millisecond,
 				GPU: mockserver.GPUOptions{Fault: x.fault, Load: &mockserver.LoadCurve{{Load: 0.5}}}})
-			gpuEnv(t, url+"/dcgm1/metrics")
+			env := maps.Clone(scrapeEnv)
+			maps.Copy(env, gpuVariables(url+"/dcgm1/metrics"))
 			if strings.Contains(x.fault, "never") {
-				scrapeEnv["AIPERF_GPU_REACHABILITY_TIMEOUT"] = "1"
+				env["AIPERF_GPU_REACHABILITY_TIMEOUT"] = "1"
 			}
 			began := time.Now()
 			requests := int64(12)
@@ -390,8 +398,9 @@ func TestFaultsOfExporters(t *testing.T) {
 			if strings.Contains(x.fault, "back_after") {
 				requests = 170 // long enough without it for a busy machine to notice, and longer than that
 			}
-			w := watch(t, url, Options{}, "--no-server-metrics", "--concurrency", "1", "--request-count",
-				strconv.FormatInt(requests, 10))
+			w := watchConfig(t, watchingIn(t, env, t.TempDir(), url, "--no-server-metrics", "--concurrency", "1",
+				"--request-count", strconv.FormatInt(requests, 10)), Options{})
+			w.whole(t)
 			if took := time.Since(began); took > 2*time.Minute {
 				t.Errorf("the run took %s", took)
 			}

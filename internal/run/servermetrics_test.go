@@ -48,10 +48,16 @@ type watchedRun struct {
 // watching is the configuration of a benchmark against url with server metrics on.
 func watching(t *testing.T, dir, url string, args ...string) *config.Run {
 	t.Helper()
+	return watchingIn(t, scrapeEnv, dir, url, args...)
+}
+
+// watchingIn is watching with other variables of the environment, which tests that run at once need.
+func watchingIn(t *testing.T, env map[string]string, dir, url string, args ...string) *config.Run {
+	t.Helper()
 	args = append([]string{"--model", "mock-model", "--tokenizer", "builtin", "--url", url, "--ui", "none",
 		"--artifact-dir", dir,
 		"--isl", "20", "--osl", "4", "--extra-inputs", "ignore_eos:true", "--use-server-token-count"}, args...)
-	parsed, err := settings.Parse(args, func(name string) (string, bool) { v, set := scrapeEnv[name]; return v, set })
+	parsed, err := settings.Parse(args, func(name string) (string, bool) { v, set := env[name]; return v, set })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,10 +72,16 @@ func watching(t *testing.T, dir, url string, args ...string) *config.Run {
 func watch(t *testing.T, url string, o Options, args ...string) *watchedRun {
 	t.Helper()
 	w := watchInto(t, t.TempDir(), url, o, args...)
+	w.whole(t)
+	return w
+}
+
+// whole checks that the run had no problem.
+func (w *watchedRun) whole(t *testing.T) {
+	t.Helper()
 	if w.outcome.Problem != nil || w.outcome.Aborted != nil {
 		t.Errorf("problem %v, aborted %v", w.outcome.Problem, w.outcome.Aborted)
 	}
-	return w
 }
 
 // watchInto is watch with a directory, where the outcome may have a problem.

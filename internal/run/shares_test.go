@@ -281,6 +281,7 @@ func (p *planned) times(out *Outcome, c *clock.Clock) (times []string) {
 func TestSharesSendTheBodiesOfTheWhole(t *testing.T) {
 	for name, args := range sharedRuns(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			url, arrivals := recordedServer(t, mockserver.Options{Fast: true})
 			var plan planned
 			c := clock.New()
@@ -374,7 +375,8 @@ func partOf(s load.Stats, share load.Share) load.Stats {
 }
 
 // measured are the parts of files that measure the processes of a run, or judge by that, and not the benchmark.
-var measured = regexp.MustCompile(`(?s)"(client_health|verdict)": \{.*?\n  \}|\nClient: .*`)
+var measured = regexp.MustCompile(`(?s)"(client_health|verdict)": \{.*?\n  \}|\nClient: .*|` +
+	`"text": "The client was the bottleneck[^\n]*`)
 
 // TestSharesMergedGiveTheSameFiles: the files of a run are the same bytes, whether it has made its facts itself or got
 // them from shares.

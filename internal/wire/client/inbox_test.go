@@ -136,4 +136,17 @@ func TestAStreamThatWaitsHasNoScannerMemory(t *testing.T) {
 	if n := scan("\n\n"); n != 1 || x.room != nil {
 		t.Errorf("%d events; room %v", n, x.room)
 	}
+	// Memory that a large event made is dropped, and the next read has a place again.
+	x.scanner.Use(nil)
+	x.room = new([]byte)
+	copy(x.scanner.Space(3*floodRoom), "data: e\n\n")
+	x.scanner.Filled(len("data: e\n\n"))
+	for x.scanner.Next() != nil {
+	}
+	if x.waits(); x.room != nil {
+		t.Error("the memory of a large event was kept")
+	}
+	if n := scan("data: f\n\n"); n != 1 {
+		t.Errorf("%d events behind a large one", n)
+	}
 }

@@ -384,11 +384,15 @@ func (x *exchange) waits() {
 	if x.room == nil {
 		return
 	}
-	if buf := x.scanner.Give(); buf != nil && cap(buf) <= 2*floodRoom {
+	buf := x.scanner.Give()
+	if buf == nil {
+		return
+	}
+	if cap(buf) <= 2*floodRoom {
 		*x.room = buf
 		x.client.rooms.Put(x.room)
-		x.room = nil
 	}
+	x.room = nil
 }
 
 func (x *exchange) endStream(sc *sse.Scanner, at int64) error {

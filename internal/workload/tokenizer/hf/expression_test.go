@@ -39,3 +39,17 @@ func TestAPatternThatTakesTooLongIsGivenUp(t *testing.T) {
 		}
 	}
 }
+
+// TestANestedClassThatBeginsWithAColon is no name of a class.
+func TestANestedClassThatBeginsWithAColon(t *testing.T) {
+	for pattern, same := range map[string]string{`[[:]]`: `[:]`, `[a[:]b]`: `[a:b]`, `[[:]-]`: `[:-]`} {
+		got, err := translate(pattern)
+		want, wantErr := translate(same)
+		if err != nil || wantErr != nil || got != want {
+			t.Errorf("%s became %q, %v; want %q, %v", pattern, got, err, want, wantErr)
+		}
+	}
+	if out, err := translate(`(0[0[:]0`); err == nil {
+		t.Errorf("a class that is not closed became %q", out)
+	}
+}

@@ -68,6 +68,8 @@ func FuzzTranslate(f *testing.F) {
 		f.Add(p)
 	}
 	f.Add(`(?<=a)b|[^\P{L}&&[x-z]]{,3}+?|\x{1F600}\u00e9[[:^alpha:]]`)
+	f.Add(`(a[b[:]c`)
+	f.Add(`[[:]]`)
 	f.Fuzz(func(t *testing.T, s string) {
 		if out, err := translate(s); err == nil && utf8.ValidString(s) && !utf8.ValidString(out) {
 			t.Errorf("%q became %q", s, out)

@@ -340,7 +340,7 @@ func (t *translator) class() (runeSet, error) {
 func (t *translator) classItem() (set runeSet, single bool, err error) {
 	switch {
 	case t.has("[:"):
-		if end := strings.Index(t.src[t.at:], ":]"); end > 0 {
+		if end := strings.Index(t.src[t.at:], ":]"); end > 1 { // 1 is [:], a class of a colon
 			name := t.take(end + 2)
 			name = name[2 : len(name)-2]
 			negated := strings.HasPrefix(name, "^")

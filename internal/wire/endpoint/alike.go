@@ -29,53 +29,49 @@ func (a *alike) keep(data, content []byte) {
 	a.from, a.to = from, from+len(content)
 }
 
-// content is the raw content of an event that differs from the one kept in nothing else; nil if it does, or has none.
-func (a *alike) content(data []byte) []byte {
-	// The opening quote belongs to what must be equal, as does the closing one.
-	tail := len(a.text) - a.to
-	to := len(data) - tail
-	if len(a.text) == 0 || to <= a.from+len(`""`) || !bytes.Equal(data[:a.from+1], a.text[:a.from+1]) ||
-		!bytes.Equal(data[to-1:], a.text[a.to-1:]) {
-		return nil
-	}
-	if end, _ := jsonscan.String(data, a.from); end != to {
-		return nil
-	}
-	return data[a.from:to]
-}
-
-// Again implements [sse.Repeater] for what content takes.
-func (d *openAIDecoder) Again(b []byte, atNS int64) int {
-	raw, n, plain := d.last.next(b)
-	switch {
-	case n == 0:
-		return 0
-	case plain && len(d.reply.tools) == 0:
-		d.reply.Output = append(d.reply.Output, raw[1:len(raw)-1]...)
-	default:
-		d.appendText(raw)
-	}
-	d.arrived(atNS, true)
-	return n
-}
-
-// next is the raw content of an event at the beginning of b that content would take and that an empty line follows, and
-// the event's length; 0 if there is none. The content is plain if its text is what stands between its quotes.
-func (a *alike) next(b []byte) (raw []byte, n int, plain bool) {
+// match is the raw content of an event at the beginning of b that differs from the one kept in nothing else, and the
+// event's length; 0 if there is none, or it has no content.
+func (a *alike) match(b []byte) (raw []byte, n int, escaped bool) {
+	// The opening quote belongs to what must be equal; the closing one is where the string ends.
 	if len(a.text) == 0 || len(b) <= a.from || !bytes.Equal(b[:a.from+1], a.text[:a.from+1]) {
 		return nil, 0, false
 	}
 	end, escaped := jsonscan.String(b, a.from)
-	if end <= a.from+len(`""`) {
+	n = end + len(a.text) - a.to
+	if end <= a.from+len(`""`) || len(b) < n || !bytes.Equal(b[end:n], a.text[a.to:]) {
 		return nil, 0, false
 	}
-	raw = b[a.from:end]
+	return b[a.from:end], n, escaped
+}
+
+// content is the raw content of an event that matches; nil if it does not.
+func (a *alike) content(data []byte) []byte {
+	raw, n, _ := a.match(data)
+	if n != len(data) {
+		return nil
+	}
+	return raw
+}
+
+// Again implements [sse.Repeater] for events that match.
+func (d *openAIDecoder) Again(b []byte, atNS int64) int {
+	raw, n, plain := d.last.next(b)
+	if n > 0 {
+		d.appendText(raw, plain)
+		d.arrived(atNS, true)
+	}
+	return n
+}
+
+// next is match for an event that an empty line follows and whose content is UTF-8. The content is plain if its text is
+// what stands between its quotes.
+func (a *alike) next(b []byte) (raw []byte, n int, plain bool) {
+	raw, n, escaped := a.match(b)
+	if n == 0 || len(b) < n+2 || b[n] != '\n' || b[n+1] != '\n' {
+		return nil, 0, false
+	}
 	ascii := isASCII(raw)
 	if !ascii && !utf8.Valid(raw) {
-		return nil, 0, false
-	}
-	n = end + len(a.text) - a.to
-	if len(b) < n+len("\n\n") || !bytes.Equal(b[end:n], a.text[a.to:]) || string(b[n:n+len("\n\n")]) != "\n\n" {
 		return nil, 0, false
 	}
 	return raw, n, ascii && !escaped

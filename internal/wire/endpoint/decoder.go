@@ -141,16 +141,20 @@ func (d *openAIDecoder) message(m *spans, atNS int64) {
 		r.Output = append(r.Output, d.scratch...)
 	}
 	if hasContent {
-		d.appendText(m.content)
+		d.appendText(m.content, false)
 	}
 	d.arrived(atNS, hasContent || hasTool)
 }
 
-// appendText adds the text of a raw string to the output.
-func (d *openAIDecoder) appendText(raw []byte) {
+// appendText adds the text of a raw string to the output; that of a plain one is known to stand between its quotes.
+func (d *openAIDecoder) appendText(raw []byte, plain bool) {
 	r := &d.reply
 	start := len(r.Output)
-	r.Output = jsonscan.AppendText(r.Output, raw)
+	if plain {
+		r.Output = append(r.Output, raw[1:len(raw)-1]...)
+	} else {
+		r.Output = jsonscan.AppendText(r.Output, raw)
+	}
 	if len(r.tools) > 0 {
 		r.text = append(r.text, r.Output[start:]...)
 	}

@@ -9,7 +9,6 @@ import (
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/sequential"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/measure/unit"
 )
@@ -28,7 +27,7 @@ type condition struct {
 	// scale is the figure of a share of 1.
 	scale float64
 
-	values, passes sequential.Blocks
+	values, passes Blocks
 	sketch         stats.Sketch
 	worst          float64
 	sum            float64
@@ -216,10 +215,10 @@ func (c *condition) evidence(confidence float64) (met, violated float64) {
 	switch c.kind {
 	case quantile, fraction:
 		passed := c.passes.N() * c.passes.Mean()
-		return sequential.Evidence(passed/tau, (c.passes.N()-passed)/tau, c.share)
+		return Evidence(passed/tau, (c.passes.N()-passed)/tau, c.share)
 	case mean, rate:
 		// Asymptotic: met or violated by the interval at the level asked for, nothing in between.
-		half := sequential.Mean(c.values.Deviation(), n/tau, confidence)
+		half := Mean(c.values.Deviation(), n/tau, confidence)
 		m, enough := c.filter.Margin(c.values.Mean()), n/tau >= leastOfMean
 		met, violated = none, none
 		if certain := -math.Log(1 - confidence); enough && m+half < 0 {
@@ -257,7 +256,7 @@ const knownWaves = 8
 func (c *condition) inflation() float64 {
 	d := c.values.Inflation()
 	if c.kind == quantile || c.kind == fraction {
-		d = sequential.Dependence(&c.values, &c.passes)
+		d = Dependence(&c.values, &c.passes)
 	}
 	if c.values.N() < knownWaves*c.together {
 		d = max(d, c.together)

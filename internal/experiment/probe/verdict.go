@@ -9,6 +9,19 @@
 // Invariants: a verdict that is certain is wrong with at most the probability that its level leaves, whenever it is
 // made (see [sequential]); a value of a request is that of the metric's own definition; a judge never decides how a run
 // is counted or written, and a run without one is the same run.
+//
+// It also bounds shares and means of a stream of values at every look: whoever looks after each
+// value and stops when it likes is wrong no more often than the level says.
+//
+// Vocabulary: evidence is the logarithm of an e-value, a bet against a hypothesis whose capital grows beyond 1/α with a
+// probability of at most α if the hypothesis is true, whenever one looks (Ville's inequality). A condition on a
+// quantile, p99 ≤ T, is one on a share: at least 0.99 of the values are at most T.
+//
+// What the bounds rely on: those of shares hold for every number of values as long as each value has the
+// same chance given those before it. The values of requests that are in flight together have not: [Blocks] measures by
+// how much the mean scatters more than that of independent values, and the counts are divided by it, which is an
+// approximation for many blocks. Bounds of means are asymptotic besides: they need a finite variance and some tens of
+// values.
 package probe
 
 import (

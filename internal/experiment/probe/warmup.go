@@ -3,8 +3,6 @@ package probe
 import (
 	"fmt"
 	"math"
-
-	"aiperf/internal/measure/sequential"
 )
 
 // steadiness tells when the figures of a warm-up are stationary: the means of the second and of the last third of its
@@ -50,7 +48,7 @@ func (s *steadiness) steady(concurrency int) (evidence string, ok bool) {
 			return "", false
 		}
 		third := len(values) / 3
-		var all, a, b sequential.Blocks
+		var all, a, b Blocks
 		for i, v := range values[third:] {
 			all.Add(v)
 			if i < third {

@@ -14,8 +14,8 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/result/analysis"
 	"aiperf/internal/result/summary"
-	"aiperf/internal/result/swimlane"
 )
 
 const analyzeHelp = `Usage: aiperf analyze swim-lane RUN_DIR [RUN_DIR …] [options]
@@ -122,7 +122,7 @@ func (a *app) swimLane(args []string) int {
 		return code
 	}
 	return a.eachRun("swim-lane", &o.runDirs, runs, o.out, func(dir string) ([]string, error) {
-		chart, err := swimlane.Read(runFile(dir, "profile_export.jsonl", ".jsonl"), runTitle(dir))
+		chart, err := analysis.ReadSwimlane(runFile(dir, "profile_export.jsonl", ".jsonl"), runTitle(dir))
 		if err != nil {
 			return nil, err
 		}

@@ -13,8 +13,8 @@ import (
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/result/compare"
+	"aiperf/internal/result/library"
 	"aiperf/internal/result/report/html"
-	"aiperf/internal/result/requests"
 )
 
 const compareHelp = `Usage: aiperf compare BASE NEW [NEW …] [options]
@@ -173,7 +173,7 @@ func linesOf(list []*compare.Comparison) (lines []html.TimeLines) {
 		if path == "" {
 			continue
 		}
-		index, err := requests.Build(context.Background(), path, requests.Options{})
+		index, err := library.BuildIndex(context.Background(), path, library.IndexOptions{})
 		if err != nil {
 			continue // the figures do not depend on it
 		}

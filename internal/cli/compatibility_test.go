@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/resolve"
@@ -30,7 +30,7 @@ func TestDocsOfCompatibility(t *testing.T) {
 	if !begins || !ends {
 		t.Fatalf("%s has no table between %q and %q", path, begin, end)
 	}
-	golden.Compare(t, path, []byte(before+begin+refusedTable(t)+end+after))
+	testkit.Golden(t, path, []byte(before+begin+refusedTable(t)+end+after))
 }
 
 // refusedTable has a row for each reason.

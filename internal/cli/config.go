@@ -14,9 +14,9 @@ import (
 
 	"aiperf/internal/base/suggest"
 	safe "aiperf/internal/base/terminal"
+	"aiperf/internal/config/file"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/parse"
-	"aiperf/internal/config/template"
 )
 
 // configAction is something that aiperf config does.
@@ -119,12 +119,12 @@ type configInitOptions struct {
 
 func (o *configInitOptions) table() *flags.Table {
 	names := make([]string, 0, 32)
-	for _, t := range template.All() {
+	for _, t := range file.Templates() {
 		names = append(names, t.Name)
 	}
 	category := flags.Value("category -c", "CATEGORY", "list only the categories whose name contains this",
 		nonEmpty(&o.category))
-	category.Values = template.Categories()
+	category.Values = file.TemplateCategories()
 	chosen := flags.Value("template -t", "NAME", "the template; the flag itself may be omitted", nonEmpty(&o.template))
 	chosen.Values = names
 	return &flags.Table{Command: "config init", About: configInitHelp, Column: 29, Places: []string{"template"},
@@ -185,15 +185,15 @@ func (a *app) configInit(args []string) int {
 			"aiperf config init --help explains them.")
 		return ExitUsage
 	}
-	t, err := template.Find(o.template)
+	t, err := file.FindTemplate(o.template)
 	if err != nil {
 		return a.fail(err)
 	}
 	text := t.Fill(o.model, o.servers)
 	if o.output == "" || o.output == "-" {
 		fmt.Fprint(a.terminal.out, text)
-		for _, file := range t.Files {
-			fmt.Fprintf(a.terminal.err, "This template reads %s: --output FILE writes it beside the file.\n", file)
+		for _, f := range t.Files {
+			fmt.Fprintf(a.terminal.err, "This template reads %s: --output FILE writes it beside the file.\n", f)
 		}
 		return ExitOK
 	}
@@ -204,26 +204,26 @@ func (a *app) configInit(args []string) int {
 }
 
 // writeTemplate writes a template to a file, and its data beside it.
-func (a *app) writeTemplate(t template.Template, text, path string) error {
+func (a *app) writeTemplate(t file.Template, text, path string) error {
 	if err := writeDrawn(path, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.terminal.out, "Wrote %s template to %s\n", t.Name, path)
 	for _, name := range t.Files {
-		file := filepath.Join(filepath.Dir(path), filepath.FromSlash(name))
-		if _, err := os.Lstat(file); err == nil {
-			fmt.Fprintf(a.terminal.out, "Kept %s, which exists\n", file)
+		f := filepath.Join(filepath.Dir(path), filepath.FromSlash(name))
+		if _, err := os.Lstat(f); err == nil {
+			fmt.Fprintf(a.terminal.out, "Kept %s, which exists\n", f)
 			continue
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := writeDrawn(file, func(w io.Writer) error {
-			_, err := w.Write(template.Data(name))
+		if err := writeDrawn(f, func(w io.Writer) error {
+			_, err := w.Write(file.TemplateData(name))
 			return err
 		}); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.terminal.out, "Wrote its data to %s\n", file)
+		fmt.Fprintf(a.terminal.out, "Wrote its data to %s\n", f)
 	}
 	return nil
 }
@@ -231,12 +231,12 @@ func (a *app) writeTemplate(t template.Template, text, path string) error {
 // listTemplates prints templates by category, or what a search found.
 func (a *app) listTemplates(o *configInitOptions) {
 	w := a.terminal.out
-	found := template.All()
+	found := file.Templates()
 	if o.category != "" {
-		found = template.InCategory(found, o.category)
+		found = file.TemplatesInCategory(found, o.category)
 	}
 	if o.search != "" {
-		found = template.Search(found, o.search)
+		found = file.SearchTemplates(found, o.search)
 	}
 	switch {
 	case len(found) == 0 && o.search != "":
@@ -244,15 +244,15 @@ func (a *app) listTemplates(o *configInitOptions) {
 		return
 	case len(found) == 0:
 		fmt.Fprintf(w, "No category contains %q.\nThe categories are: %s\n", o.category,
-			strings.Join(template.Categories(), ", "))
+			strings.Join(file.TemplateCategories(), ", "))
 		return
 	case o.search != "":
 		fmt.Fprintf(w, "%d %s %q\n\n", len(found), plural(len(found), "template matches", "templates match"), o.search)
 		a.templateTable(found, o.verbose)
 		fmt.Fprintln(w)
 	default:
-		for _, category := range template.Categories() {
-			if in := template.InCategory(found, category); len(in) > 0 {
+		for _, category := range file.TemplateCategories() {
+			if in := file.TemplatesInCategory(found, category); len(in) > 0 {
 				fmt.Fprintln(w, category)
 				a.templateTable(in, o.verbose)
 				fmt.Fprintln(w)
@@ -263,7 +263,7 @@ func (a *app) listTemplates(o *configInitOptions) {
 }
 
 // templateTable prints templates as a table without lines. On a terminal its texts are broken to its width.
-func (a *app) templateTable(list []template.Template, verbose bool) {
+func (a *app) templateTable(list []file.Template, verbose bool) {
 	rows := [][]string{{"Name", "Title", "Description"}}
 	if verbose {
 		rows[0] = append(rows[0], "Tags", "Difficulty")

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
-	"aiperf/internal/mockserver/child"
+	"aiperf/internal/mockserver"
 	"aiperf/internal/run"
 )
 
@@ -39,7 +39,7 @@ func (a *app) demo(args []string) int {
 		}
 		return ExitOK
 	}
-	server, err := child.Start(child.Options{Log: os.Stderr, Args: []string{
+	server, err := mockserver.StartProcess(mockserver.ProcessOptions{Log: os.Stderr, Args: []string{
 		"--ttft", "40", "--itl", "8", "--ttft-jitter-cv", "0.2", "--itl-jitter-cv", "0.1", "--random-seed", "42"}})
 	if err != nil {
 		return a.fail(err)

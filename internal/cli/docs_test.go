@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/option"
 )
 
 // TestDocsOfTheCommandLine keeps docs/cli.md and docs/environment.md equal to the option and variable tables.
 func TestDocsOfTheCommandLine(t *testing.T) {
-	golden.Compare(t, "../../docs/cli.md", []byte(cliPage()))
-	golden.Compare(t, "../../docs/environment.md", []byte(environmentPage()))
+	testkit.Golden(t, "../../docs/cli.md", []byte(cliPage()))
+	testkit.Golden(t, "../../docs/environment.md", []byte(environmentPage()))
 }
 
 func cliPage() string {

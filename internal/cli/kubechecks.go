@@ -9,13 +9,12 @@ import (
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
 	"aiperf/internal/cluster/kube/manifest"
-	"aiperf/internal/cluster/kube/preflight"
 	"aiperf/internal/config/flags"
 )
 
 type kubePreflightOptions struct {
 	clusterFlags
-	preflight.Options
+	deployed.PreflightOptions
 	selector map[string]string
 	format   string
 }
@@ -54,7 +53,7 @@ func (a *app) kubePreflight(args []string) int {
 	o.Namespace, o.NodeSelector = namespace, o.selector
 	ctx, stop := untilInterrupted()
 	defer stop()
-	r := preflight.Run(ctx, c, o.Options)
+	r := deployed.Preflight(ctx, c, o.PreflightOptions)
 	if o.format == "json" {
 		data, err := json.MarshalIndent(r, "", "  ")
 		if err != nil {
@@ -70,7 +69,7 @@ func (a *app) kubePreflight(args []string) int {
 	return ExitOK
 }
 
-func (a *app) printChecks(r *preflight.Results) {
+func (a *app) printChecks(r *deployed.PreflightResults) {
 	for _, x := range r.Checks {
 		fmt.Fprintf(a.terminal.out, "%-4s  %-22s %s\n", strings.ToUpper(string(x.Status)), x.Name, x.Message)
 		for _, d := range x.Details {

@@ -14,7 +14,6 @@ import (
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/file"
 	"aiperf/internal/config/flags"
-	"aiperf/internal/config/template"
 	"aiperf/internal/experiment/sweep"
 )
 
@@ -68,7 +67,7 @@ func (a *app) kubeInit(args []string) int {
 		}
 		return code
 	}
-	t, err := template.Find(o.template)
+	t, err := file.FindTemplate(o.template)
 	if err != nil {
 		return a.fail(err)
 	}
@@ -110,7 +109,7 @@ const kubeInitFoot = `
 `
 
 // wrapped is the text of a template as a resource, with its comments.
-func wrapped(t template.Template, text, job string) (string, error) {
+func wrapped(t file.Template, text, job string) (string, error) {
 	f, err := document.Read(t.Name, []byte(text))
 	if err != nil {
 		return "", err

@@ -14,7 +14,6 @@ import (
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
 	"aiperf/internal/cluster/kube/manifest"
-	"aiperf/internal/cluster/kube/preflight"
 )
 
 // newToken is a secret that coordinator and agents share.
@@ -159,12 +158,12 @@ func (a *app) kubeCreate(ctx context.Context, c *client.Client, o *kubeDeploy, b
 		return nil, errors.New("a queue without the operator needs JobSet: Kueue admits the Jobs of the controller and of " +
 			"the workers one by one; install the operator or JobSet, or leave out --queue-name")
 	}
-	checks := preflight.Options{Namespace: namespace, Quick: true, Direct: direct,
+	checks := deployed.PreflightOptions{Namespace: namespace, Quick: true, Direct: direct,
 		JobSet: direct && engine == manifest.JobSet, Workers: 1}
 	if !o.skipEndpoint && len(b.run.Endpoint.URLs) > 0 {
 		checks.Endpoint = b.run.Endpoint.URLs[0]
 	}
-	if r := preflight.Run(ctx, c, checks); !r.Passed {
+	if r := deployed.Preflight(ctx, c, checks); !r.Passed {
 		a.printChecks(r)
 		return nil, errors.New("the cluster cannot run the benchmark; aiperf kube preflight checks all of it")
 	}

@@ -15,7 +15,6 @@ import (
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/mockserver/child"
 )
 
 const mockServerHelp = `Usage: aiperf mock-server [options]
@@ -305,7 +304,7 @@ func (a *app) mockServer(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if _, ok := a.env(child.StopWithStdin); ok {
+	if _, ok := a.env(mockserver.StopWithStdin); ok {
 		// A parent's signals may reach its whole process group; the parent decides when the server ends.
 		signal.Ignore(os.Interrupt, syscall.SIGTERM)
 		var cancel context.CancelFunc

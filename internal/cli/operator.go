@@ -25,10 +25,7 @@ import (
 	"aiperf/internal/cluster/kube/deployed"
 	"aiperf/internal/cluster/kube/manifest"
 	"aiperf/internal/cluster/kube/operator"
-	"aiperf/internal/cluster/kube/preflight"
 	"aiperf/internal/cluster/kube/resultsserver"
-	"aiperf/internal/cluster/kube/sidecar"
-	"aiperf/internal/cluster/kube/sweepcontroller"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/flags"
 )
@@ -183,8 +180,8 @@ func (a *app) runOperator(ctx context.Context, o *operatorOptions, values *env.V
 	op := operator.New(operator.Options{
 		Client: dynamicClient, Pods: pods, Store: store, Prober: operator.Network{}, Engine: engine,
 		Identity: identity, Namespace: o.namespace, Watch: o.watch, ID: o.id, Log: log, Settings: operatorSettings(v),
-		Preflight: func(ctx context.Context, needs preflight.Options) *preflight.Results {
-			return preflight.Run(ctx, api, needs)
+		Preflight: func(ctx context.Context, needs deployed.PreflightOptions) *deployed.PreflightResults {
+			return deployed.Preflight(ctx, api, needs)
 		},
 	})
 	if values.Cluster.Image == "" && own != "" {
@@ -272,7 +269,7 @@ func (a *app) variable(name string) string {
 }
 
 func (a *app) sidecar(ctx context.Context, o *sidecarOptions, v *env.Operator, log *slog.Logger) error {
-	options := sidecar.Options{
+	options := resultsserver.SidecarOptions{
 		Dir: o.dir, Address: net.JoinHostPort("0.0.0.0", strconv.Itoa(o.port)), Marker: o.marker,
 		Stay: time.Duration(o.stay) * time.Second, Heartbeat: v.HeartbeatPause, Log: log,
 	}
@@ -294,7 +291,7 @@ func (a *app) sidecar(ctx context.Context, o *sidecarOptions, v *env.Operator, l
 			}
 		}
 	}
-	return sidecar.Run(ctx, options)
+	return resultsserver.RunSidecar(ctx, options)
 }
 
 // controllerAlive asks the coordinator of the same pod.
@@ -319,7 +316,7 @@ func (a *app) sweepController(ctx context.Context, o *sidecarOptions, v *env.Ope
 	if err != nil {
 		return err
 	}
-	return sweepcontroller.Run(ctx, sweepcontroller.Options{
+	return operator.RunSweep(ctx, operator.SweepOptions{
 		Client: d, Name: a.variable("AIPERF_SWEEP_NAME"), Namespace: a.variable("AIPERF_SWEEP_NAMESPACE"),
 		UID: a.variable("AIPERF_SWEEP_UID"), Epoch: a.variable("AIPERF_SWEEP_EPOCH"), Dir: o.dir,
 		Results: resultsserver.NewReader(v.BaseURL), Version: Version, Log: log, BaseURL: v.BaseURL,

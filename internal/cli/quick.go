@@ -18,8 +18,7 @@ import (
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
-	"aiperf/internal/experiment/probe"
-	"aiperf/internal/experiment/quick"
+	"aiperf/internal/experiment/capacity"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/run"
@@ -42,14 +41,14 @@ type quickOptions struct {
 	url, model, apiKey, dir, tokenizer string
 	seconds                            float64
 	mostUsers, isl, osl                int
-	ttft, itl                          quick.Limit
+	ttft, itl                          capacity.QuickLimit
 	ports                              []int
 }
 
 func (o *quickOptions) table() *flags.Table {
-	limit := func(to *quick.Limit) func(string) error {
+	limit := func(to *capacity.QuickLimit) func(string) error {
 		return func(v string) (err error) {
-			*to, err = quick.ParseLimit(v)
+			*to, err = capacity.ParseQuickLimit(v)
 			return err
 		}
 	}
@@ -105,8 +104,8 @@ func portsFlag(to *[]int) flags.Flag {
 // quick measures a server for a minute.
 func (a *app) quick(args []string) int {
 	o := quickOptions{seconds: 60, mostUsers: 256, isl: 256, osl: 64, dir: filepath.Join("artifacts", "quick"),
-		tokenizer: "builtin", ttft: quick.Limit{Percentile: 95, Milliseconds: 1000},
-		itl: quick.Limit{Percentile: 95, Milliseconds: 50}}
+		tokenizer: "builtin", ttft: capacity.QuickLimit{Percentile: 95, Milliseconds: 1000},
+		itl: capacity.QuickLimit{Percentile: 95, Milliseconds: 50}}
 	a.hideSecrets(args)
 	words, code, done := a.parse(o.table(), args)
 	switch {
@@ -136,14 +135,14 @@ func (a *app) quick(args []string) int {
 	}
 	limits := o.limits()
 	// The answer is for people: what the server calls itself and what it says in errors must not steer the terminal.
-	for _, line := range quick.Answer(stages, quick.Facts{Server: found.String(), Limits: limits, Took: took,
+	for _, line := range capacity.QuickAnswer(stages, capacity.QuickFacts{Server: found.String(), Limits: limits, Took: took,
 		Command: o.command(found)}) {
 		a.terminal.field(a.redactor.Text(safe.Text(line)))
 	}
 	if stages[0].Requests == 0 || stages[0].Failed == 1 {
 		return ExitFailure
 	}
-	if quick.Best(stages, limits) == 0 {
+	if capacity.BestStage(stages, limits) == 0 {
 		return ExitThreshold
 	}
 	return ExitOK
@@ -170,7 +169,9 @@ func (t *terminal) field(line string) {
 	}
 }
 
-func (o *quickOptions) limits() quick.Limits { return quick.Limits{TTFT: o.ttft, ITL: o.itl} }
+func (o *quickOptions) limits() capacity.QuickLimits {
+	return capacity.QuickLimits{TTFT: o.ttft, ITL: o.itl}
+}
 
 // foundServer is a server that answered.
 type foundServer struct {
@@ -233,19 +234,19 @@ func (a *app) findServer(ctx context.Context, o *quickOptions) (found foundServe
 }
 
 // usualPorts are the ports that were given, or the usual ones.
-func usualPorts(given []int) []quick.Port {
+func usualPorts(given []int) []capacity.Port {
 	if len(given) == 0 {
-		return quick.Ports
+		return capacity.Ports
 	}
-	var ports []quick.Port
+	var ports []capacity.Port
 	for _, n := range given {
-		ports = append(ports, quick.Port{Number: n})
+		ports = append(ports, capacity.Port{Number: n})
 	}
 	return ports
 }
 
 // noServer is the error that a command found no server on ports; others says who answers there.
-func noServer(command string, ports []quick.Port, others []string) error {
+func noServer(command string, ports []capacity.Port, others []string) error {
 	var names []string
 	for _, p := range ports {
 		name := strconv.Itoa(p.Number)
@@ -266,7 +267,7 @@ func below(lines []string) string {
 }
 
 // listeners returns the addresses of this machine's ports on which somebody listens, in their order.
-func listeners(ctx context.Context, ports []quick.Port) (urls []string) {
+func listeners(ctx context.Context, ports []capacity.Port) (urls []string) {
 	open := make([]string, len(ports))
 	var all sync.WaitGroup
 	for i, p := range ports {
@@ -369,7 +370,7 @@ func (o *quickOptions) target(f foundServer) []string {
 
 // command measures the same without the bound of a minute.
 func (o *quickOptions) command(f foundServer) string {
-	limit := func(l quick.Limit) string { return fmt.Sprintf("%s:%g", l.Stat(), l.Milliseconds) }
+	limit := func(l capacity.QuickLimit) string { return fmt.Sprintf("%s:%g", l.Stat(), l.Milliseconds) }
 	args := append([]string{"aiperf", "capacity"}, o.target(f)...)
 	args = append(args, "--ttft", limit(o.ttft), "--itl", limit(o.itl), "--endpoint-type", "chat", "--tokenizer",
 		o.tokenizer, "--use-server-token-count")
@@ -377,13 +378,13 @@ func (o *quickOptions) command(f foundServer) string {
 }
 
 // stages measures with rising numbers of users until the answer is known or the time is over.
-func (a *app) stages(ctx context.Context, o *quickOptions, f foundServer, interrupts *interrupts) (stages []quick.Stage,
+func (a *app) stages(ctx context.Context, o *quickOptions, f foundServer, interrupts *interrupts) (stages []capacity.Stage,
 	took time.Duration, err error) {
 	began := time.Now()
 	limits, share := o.limits(), max(1, o.seconds*stageShare)
 	tokenizers := new(run.Tokenizers)
 	for {
-		users, more := quick.Next(stages, limits, o.mostUsers)
+		users, more := capacity.NextUsers(stages, limits, o.mostUsers)
 		left := o.seconds - time.Since(began).Seconds()
 		if !more || ctx.Err() != nil || len(stages) > 0 && left < share/2 {
 			return stages, time.Since(began), nil
@@ -415,18 +416,18 @@ func (a *app) stages(ctx context.Context, o *quickOptions, f foundServer, interr
 }
 
 // stage makes one run, which ends as soon as it is certain whether it meets the limits.
-func (a *app) stage(cfg *config.Run, users int, limits quick.Limits, tokenizers *run.Tokenizers,
-	interrupts *interrupts) (quick.Stage, error) {
+func (a *app) stage(cfg *config.Run, users int, limits capacity.QuickLimits, tokenizers *run.Tokenizers,
+	interrupts *interrupts) (capacity.Stage, error) {
 	ends := make(chan run.End, len(cfg.Phases))
-	judge := probe.New(cfg, probe.Options{Filters: limits.Filters(), End: ends})
-	watch := &quick.Watch{}
+	judge := capacity.NewJudge(cfg, capacity.JudgeOptions{Filters: limits.Filters(), End: ends})
+	watch := &capacity.StageWatch{}
 	log := quietLog(a.terminal, cfg)
 	defer log.Close()
 	outcome, err := run.Execute(context.Background(), cfg,
 		run.Options{Version: Version, Log: log, Stop: interrupts.Stop,
 			Observers: []progress.Observer{judge, watch}, Ends: ends, Tokenizers: tokenizers})
 	if noResults := new(run.NoResultsError); err != nil && !errors.As(err, &noResults) {
-		return quick.Stage{}, err
+		return capacity.Stage{}, err
 	}
-	return quick.StageOf(users, outcome, err, limits, watch), nil
+	return capacity.StageOf(users, outcome, err, limits, watch), nil
 }

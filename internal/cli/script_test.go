@@ -20,7 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"aiperf/internal/cli"
-	"aiperf/internal/watch/capacity"
+	"aiperf/internal/watch/trust"
 )
 
 // TestMain lets the test binary be the program itself: started under the name "aiperf", it is aiperf.
@@ -257,8 +257,8 @@ func cmdCapacity(ts *testscript.TestScript, neg bool, args []string) {
 	rate, err := strconv.ParseFloat(args[1], 64)
 	ts.Check(err)
 	ts.Setenv("GOMAXPROCS", strconv.Itoa(runtime.GOMAXPROCS(0)))
-	ts.Check(capacity.Save(path, &capacity.Capacity{
-		Machine: capacity.ThisMachine(cli.Version), Measured: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC),
+	ts.Check(trust.SaveCapacity(path, &trust.Capacity{
+		Machine: trust.ThisMachine(cli.Version), Measured: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC),
 		Streams: streams, Pace: 50, UnaryRate: rate,
 	}))
 }

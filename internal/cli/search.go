@@ -11,7 +11,6 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/aggregate"
 	"aiperf/internal/experiment/capacity"
-	"aiperf/internal/experiment/probe"
 	"aiperf/internal/experiment/search/boundary"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
@@ -132,7 +131,7 @@ func (s *several) probe(spec *loop.Spec, p *loop.Proposal) (series.Cell, error) 
 	}
 	if s.idle != nil && p.Iteration > 0 {
 		ctx, release := withStop(context.Background(), s.signals.Stop)
-		if found := s.idle.WaitUntilIdle(ctx, probe.IdleBound); found.Known && found.Requests > 0 {
+		if found := s.idle.WaitUntilIdle(ctx, capacity.IdleBound); found.Known && found.Requests > 0 {
 			s.log.Warn("The server still has requests of the run before", "requests", found.Requests)
 		}
 		release()
@@ -153,7 +152,7 @@ func (s *several) point(spec *loop.Spec, p *loop.Proposal) (series.Cell, error) 
 	case study != nil:
 		cfg, limits = study.Probe(cfg), loop.Probing{}
 	case s.base.Probes.Isolated:
-		cfg, _ = probe.Independent(cfg, p.Iteration)
+		cfg, _ = capacity.Independent(cfg, p.Iteration)
 	}
 	if n := spec.ProbeRequests(limits); n > 0 {
 		shorten(cfg, n)

@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/selftest"
-	"aiperf/internal/watch/capacity"
+	"aiperf/internal/watch/trust"
 )
 
 const selftestHelp = `Usage: aiperf selftest [--quick] [--streams N] [--json FILE]
@@ -115,9 +115,9 @@ func (a *app) finishSelftest(report *selftest.Report, path string) int {
 		}
 	}
 	if report.Capacity != nil {
-		kept, err := capacity.Path()
+		kept, err := trust.CapacityPath()
 		if err == nil {
-			err = capacity.Save(kept, report.Capacity)
+			err = trust.SaveCapacity(kept, report.Capacity)
 		}
 		if err != nil {
 			fmt.Fprintf(a.terminal.err, "The capacity could not be saved: %v\n", err)
@@ -129,13 +129,13 @@ func (a *app) finishSelftest(report *selftest.Report, path string) int {
 }
 
 // measuredCapacity is what the self-test found on this machine; nil if there is nothing that holds here.
-func measuredCapacity(log *slog.Logger) *capacity.Capacity {
-	path, err := capacity.Path()
+func measuredCapacity(log *slog.Logger) *trust.Capacity {
+	path, err := trust.CapacityPath()
 	if err != nil {
 		log.Debug("No measured capacity", "reason", err)
 		return nil
 	}
-	c, err := capacity.Load(path, func() capacity.Machine { return capacity.ThisMachine(Version) })
+	c, err := trust.LoadCapacity(path, func() trust.Machine { return trust.ThisMachine(Version) })
 	if err != nil {
 		log.Debug("The measured capacity is not used", "reason", err)
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"aiperf/internal/config/flags"
+	"aiperf/internal/result/analysis"
 	"aiperf/internal/result/report/console"
-	"aiperf/internal/result/speedbench"
 )
 
 const speedBenchHelp = `Usage: aiperf speed-bench-report PATH [PATH …] [options]
@@ -31,13 +31,13 @@ func (o *speedBenchOptions) table() *flags.Table {
 		flags.Value("output", "FILE", "the CSV file; default: speed_bench_report.csv", flags.Text(&o.output)),
 		flags.Choice("format", "NAME", "csv, table or both; default: both", &o.format, "csv", "table", "both"),
 		flags.Choice("metric", "NAME", "accept_length, accept_rate or throughput; default: accept_length", &o.metric,
-			speedbench.Metrics()...),
+			analysis.SpeedBenchMetrics()...),
 	}}
 }
 
 // speedBenchReport lays runs out as a matrix.
 func (a *app) speedBenchReport(args []string) int {
-	o := speedBenchOptions{output: "speed_bench_report.csv", format: "both", metric: speedbench.AcceptLength}
+	o := speedBenchOptions{output: "speed_bench_report.csv", format: "both", metric: analysis.AcceptLength}
 	paths, code, done := a.parse(o.table(), args)
 	if done {
 		return code
@@ -49,7 +49,7 @@ func (a *app) speedBenchReport(args []string) int {
 		return a.fail(fmt.Errorf("no run given: aiperf speed-bench-report PATH [PATH …]"))
 	}
 	t := a.terminal
-	runs, err := speedbench.FindRuns(paths)
+	runs, err := analysis.FindRuns(paths)
 	if err != nil {
 		return a.fail(err)
 	}
@@ -58,13 +58,13 @@ func (a *app) speedBenchReport(args []string) int {
 		return ExitFailure
 	}
 	fmt.Fprintf(t.out, "Found %d run %s.\n", len(runs), plural(len(runs), "directory", "directories"))
-	matrix := speedbench.Assemble(runs, o.metric, func(text string) { fmt.Fprintln(t.err, "Warning: "+text) })
+	matrix := analysis.Assemble(runs, o.metric, func(text string) { fmt.Fprintln(t.err, "Warning: "+text) })
 	if len(matrix.Rows) == 0 {
 		fmt.Fprintln(t.err, "Error: no SPEED-Bench results extracted.")
 		return ExitFailure
 	}
 	if o.format != "csv" {
-		if err := console.RenderTable(t.styledOut, speedbench.Title(o.metric), matrix.Table("-"), console.Options{
+		if err := console.RenderTable(t.styledOut, analysis.SpeedBenchTitle(o.metric), matrix.Table("-"), console.Options{
 			Width: console.Width(t.outTTY, t.width(), 0), Styles: t.outTTY && t.colour,
 		}); err != nil {
 			return a.fail(err)

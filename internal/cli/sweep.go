@@ -16,7 +16,6 @@ import (
 	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/aggregate"
 	"aiperf/internal/experiment/capacity"
-	"aiperf/internal/experiment/postprocess"
 	"aiperf/internal/experiment/recipe"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/loop"
@@ -393,14 +392,14 @@ func (s *several) after() (paths, warnings []string) {
 	if after == nil || s.whole.Empty() {
 		return nil, nil
 	}
-	in := postprocess.Input{Params: after.Params, Filters: s.asked.plan.Filters}
+	in := recipe.HandlerInput{Params: after.Params, Filters: s.asked.plan.Filters}
 	for _, c := range s.whole.Cells() {
 		if c.Succeeded() {
-			in.Cells = append(in.Cells, postprocess.Cell{Values: c.Values, Figure: c.Mean})
+			in.Cells = append(in.Cells, recipe.PostProcessCell{Values: c.Values, Figure: c.Mean})
 		}
 	}
 	dir := filepath.Join(aggregate.Dir(s.layout.Dir, s.layout.Mode(), s.layout.Trials), "sweep_aggregate")
-	path, warnings, err := postprocess.Write(dir, after.Handler, after.Output, in)
+	path, warnings, err := recipe.WriteDocument(dir, after.Handler, after.Output, in)
 	if err != nil {
 		return nil, append(warnings, err.Error())
 	}

@@ -14,7 +14,7 @@ import (
 	"aiperf/internal/config/flags"
 	"aiperf/internal/workload/hub"
 	"aiperf/internal/workload/tokenizer"
-	"aiperf/internal/workload/tokenizer/lines"
+	"aiperf/internal/workload/tokenizer/load"
 )
 
 const tokenizerHelp = `Usage: aiperf tokenizer pack MODEL [--output FILE] [--tokenizer-revision REVISION]
@@ -31,7 +31,7 @@ Options:
 
 var tokenizerActions = []string{"pack", "count", "encode"}
 
-type tokenizerOptions struct{ lines.Options }
+type tokenizerOptions struct{ load.LinesOptions }
 
 // nonEmpty keeps a value that has at least one character.
 func nonEmpty(to *string) func(string) error {
@@ -66,7 +66,7 @@ HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE and TRANSFORMERS_OF
 // tokenizerTables are the flags of each action.
 func tokenizerTables() (tables []*flags.Table) {
 	for _, action := range tokenizerActions {
-		o := tokenizerOptions{lines.Options{Action: action}}
+		o := tokenizerOptions{load.LinesOptions{Action: action}}
 		tables = append(tables, o.table())
 	}
 	return tables
@@ -111,7 +111,7 @@ func (a *app) tokenizer(args []string) int {
 	default:
 		action, args = args[0], args[1:]
 	}
-	options := tokenizerOptions{lines.Options{Action: action, Revision: "main"}}
+	options := tokenizerOptions{load.LinesOptions{Action: action, Revision: "main"}}
 	words, code, done := a.parse(options.table(), args)
 	if done {
 		return code
@@ -125,7 +125,7 @@ func (a *app) tokenizer(args []string) int {
 	options.Info = func(message string) { fmt.Fprintln(a.terminal.err, message) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := lines.Run(ctx, &options.Options); err != nil {
+	if err := load.Lines(ctx, &options.LinesOptions); err != nil {
 		return a.fail(err)
 	}
 	return ExitOK

@@ -8,9 +8,9 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/publish/bundle"
 	"aiperf/internal/publish/mlflow"
 	"aiperf/internal/publish/progress"
+	"aiperf/internal/publish/upload"
 	"aiperf/internal/publish/wandb"
 )
 
@@ -33,7 +33,7 @@ func (a *app) newMLflow(cfg *config.Run) (*mlflow.Publisher, error) {
 		Interval: cfg.Env.OTel.FlushInterval, Timeout: cfg.Env.MLflow.Timeout, Redactor: redactor,
 	}
 	if o.Globs == nil {
-		o.Globs = bundle.Patterns(path.Dir(filepath.ToSlash(cfg.Artifacts.Prefix)))
+		o.Globs = upload.Patterns(path.Dir(filepath.ToSlash(cfg.Artifacts.Prefix)))
 	}
 	for _, tag := range m.Tags {
 		o.Tags = append(o.Tags, mlflow.Entry{Key: tag.Name, Value: shown(redactor, tag.Name, tag.Value)})
@@ -56,7 +56,7 @@ func (a *app) newWandB(cfg *config.Run) (*wandb.Publisher, error) {
 	o := wandb.Options{
 		Environment: environment, Project: redactor.Values(w.Project), Entity: cmp.Or(w.Entity, environment.Entity),
 		RunName: redactor.Values(w.RunName),
-		Globs:   append(bundle.Patterns(path.Dir(filepath.ToSlash(cfg.Artifacts.Prefix))), "*_timeslices.*"),
+		Globs:   append(upload.Patterns(path.Dir(filepath.ToSlash(cfg.Artifacts.Prefix))), "*_timeslices.*"),
 		// It is written while this upload goes on.
 		Without: []string{cfg.Artifacts.Name(config.MLflowJSON)},
 		Timeout: cfg.Env.WandB.Timeout, Redactor: redactor,

@@ -7,7 +7,7 @@ import (
 
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config/flags"
-	"aiperf/internal/result/transcript"
+	"aiperf/internal/result/analysis"
 )
 
 const turnMessagesHelp = `Usage: aiperf analyze turn-messages RUN_DIR [RUN_DIR …] [options]
@@ -22,7 +22,7 @@ Options:
 type turnMessagesOptions struct {
 	runDirs
 	out    string
-	limits transcript.Limits
+	limits analysis.BookLimits
 }
 
 func (o *turnMessagesOptions) table() *flags.Table {
@@ -48,13 +48,13 @@ func (o *turnMessagesOptions) table() *flags.Table {
 }
 
 func (a *app) turnMessages(args []string) int {
-	o := turnMessagesOptions{limits: transcript.DefaultLimits()}
+	o := turnMessagesOptions{limits: analysis.DefaultBookLimits()}
 	runs, code, done := a.parse(o.table(), args)
 	if done {
 		return code
 	}
 	return a.eachRun("turn-messages", &o.runDirs, runs, o.out, func(dir string) ([]string, error) {
-		book, err := transcript.Read(runFile(dir, "profile_export_raw.jsonl", "_raw.jsonl"),
+		book, err := analysis.ReadBook(runFile(dir, "profile_export_raw.jsonl", "_raw.jsonl"),
 			runFile(dir, "outputs.json", "_outputs.json"), runTitle(dir), o.limits)
 		if err != nil {
 			return nil, err

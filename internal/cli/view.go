@@ -12,12 +12,12 @@ import (
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/view/dashboard"
-	"aiperf/internal/view/simple"
+	"aiperf/internal/view/runlog"
 )
 
 // view shows the progress of runs: as a bar, on the whole terminal, or not at all, where both are nil.
 type view struct {
-	bar    *simple.Simple
+	bar    *runlog.Simple
 	screen *dashboard.Dashboard
 	// errTTY reports that the log would lead to a terminal.
 	errTTY bool
@@ -45,7 +45,7 @@ func newView(t *terminal, cfg *config.Run, several bool) view {
 		mode = "simple"
 	}
 	if mode == "simple" {
-		v.bar = simple.New(t.styledErr, simple.Options{Terminal: t.errTTY && !t.dumb, Colour: t.colour,
+		v.bar = runlog.NewSimple(t.styledErr, runlog.SimpleOptions{Terminal: t.errTTY && !t.dumb, Colour: t.colour,
 			Width: t.errWidth, MinPercent: cfg.Env.UI.MinUpdatePercent})
 	}
 	return v

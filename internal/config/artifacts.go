@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/config/userfile"
+	"aiperf/internal/config/document"
 )
 
 // Artifacts says where files go and which.
@@ -40,7 +40,7 @@ type Artifacts struct {
 	// ShowTraceTiming prints a table of these times.
 	ShowTraceTiming bool
 	// UserFiles are written before the load begins.
-	UserFiles []userfile.File
+	UserFiles []document.UserFile
 	// Variables are those of the configuration file, which user files may name.
 	Variables artifact.Object
 }

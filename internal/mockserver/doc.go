@@ -13,4 +13,12 @@
 // for nothing but its place in the batch and its schedule.
 //
 // The package must never know that this program is its client.
+//
+// It also answers calls of the open inference protocol over gRPC: it turns a call into a request over HTTP/1.1
+// within the process, and the reply into messages and a status.
+//
+// The package must never know what a reply is made of, nor its faults: it sees the bytes of the reply only.
+//
+// It also runs the mock server of this program as a process of its own, so that a server and the client
+// that measures it share no scheduler, heap or clock.
 package mockserver

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"aiperf/internal/mockserver/api"
-	"aiperf/internal/mockserver/fault"
 	"aiperf/internal/mockserver/httpd"
 	"aiperf/internal/mockserver/page"
 )
@@ -73,14 +72,14 @@ type exchange struct {
 	last      int64  // after its last write
 	inFlight  int64  // inference requests at the arrival, this one included
 	outcome   string // see infer
-	fault     fault.Reply
+	fault     httpd.ReplyFault
 	parsed    bool // the body could be read
 	output    int  // tokens built into the reply
 	unstamped int  // events built into the reply and not yet written
 	eventNS   []int64
 }
 
-func (x *exchange) begin() { *x = exchange{fault: fault.NoReply(), eventNS: x.eventNS[:0]} }
+func (x *exchange) begin() { *x = exchange{fault: httpd.NoReplyFault(), eventNS: x.eventNS[:0]} }
 
 // Writing notes the time, and enters in the account what is about to be written.
 func (h *handler) Writing(now int64, n int, ends bool) {
@@ -275,7 +274,7 @@ func (h *handler) chooseFault() error {
 	f := h.srv.fault
 	if h.fields.hasFault {
 		var err error
-		if f, err = fault.ParseReply(string(h.fields.fault)); err != nil {
+		if f, err = httpd.ParseReplyFault(string(h.fields.fault)); err != nil {
 			return httpd.BadRequest("X-Mock-Fault: " + err.Error())
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/neterr"
-	"aiperf/internal/base/wine"
+	"aiperf/internal/base/testkit"
 )
 
 const tenTokens = `"max_tokens":10,"ignore_eos":true,"stream_options":{"include_usage":true}`
@@ -158,7 +158,7 @@ func TestFaultStall(t *testing.T) {
 }
 
 func TestFaultReset(t *testing.T) {
-	if wine.Here() {
+	if testkit.UnderWine() {
 		t.Skip("Wine ends a connection in order that is reset while it is being read")
 	}
 	s := serve(t, Options{Fast: true})

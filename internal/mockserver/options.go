@@ -11,7 +11,6 @@ import (
 
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/mockserver/api"
-	"aiperf/internal/mockserver/fault"
 	"aiperf/internal/mockserver/httpd"
 	"aiperf/internal/mockserver/page"
 	"aiperf/internal/workload/tokenizer"
@@ -90,9 +89,9 @@ type (
 
 const (
 	// MaxWait bounds every configured time.
-	MaxWait = fault.MaxWait
+	MaxWait = httpd.MaxFaultWait
 	// FaultsHelp lists the faults in a help text.
-	FaultsHelp = fault.Help
+	FaultsHelp = httpd.FaultHelp
 )
 
 // SpecPlaces returns the values of Options.SpecStats.
@@ -129,14 +128,14 @@ func (o *Options) SetAuthHeader(v string) error {
 
 // SetFault sets the fault specification.
 func (o *Options) SetFault(v string) error {
-	_, err := fault.ParseReply(v)
+	_, err := httpd.ParseReplyFault(v)
 	o.Fault = v
 	return err
 }
 
 // SetMetricsFault sets the fault specification of the metrics pages.
 func (o *Options) SetMetricsFault(v string) error {
-	_, err := fault.ParsePage(v)
+	_, err := httpd.ParsePageFault(v)
 	o.MetricsFault = v
 	return err
 }
@@ -195,7 +194,7 @@ func (o *Options) SetGPULoad(v string) error {
 
 // SetGPUFault sets the fault specification of the GPU pages.
 func (o *Options) SetGPUFault(v string) error {
-	_, err := fault.ParseGPUPage(v)
+	_, err := httpd.ParseGPUPageFault(v)
 	o.GPU.Fault = v
 	return err
 }

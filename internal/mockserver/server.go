@@ -17,8 +17,6 @@ import (
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/random"
 	"aiperf/internal/mockserver/api"
-	"aiperf/internal/mockserver/fault"
-	"aiperf/internal/mockserver/grpc"
 	"aiperf/internal/mockserver/httpd"
 	"aiperf/internal/mockserver/page"
 )
@@ -34,7 +32,7 @@ type Server struct {
 	generator  *api.Generator
 	exporter   *page.Exporter
 	latency    latency
-	fault      fault.Reply // of every request without one of its own
+	fault      httpd.ReplyFault // of every request without one of its own
 	batch      batch
 	scheduler  scheduler
 	rec        *recorder // nil = none
@@ -53,7 +51,7 @@ type Server struct {
 
 // New prepares a server: it loads the vocabulary, checks it and opens the request record.
 func New(o Options) (*Server, error) {
-	f, err := fault.ParseReply(o.Fault)
+	f, err := httpd.ParseReplyFault(o.Fault)
 	if err != nil {
 		return nil, fmt.Errorf("--fault: %w", err)
 	}
@@ -81,7 +79,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.http = httpd.New(httpd.Options{
 		Clock: clk, Log: s.log, Grace: cmp.Or(o.ShutdownGrace, defaultGrace), Handler: s.handler,
-		GRPC: func(h *httpd.Server) http.Handler { return grpc.Handler{Server: h} },
+		GRPC: func(h *httpd.Server) http.Handler { return grpcHandler{Server: h} },
 	})
 	if o.RecordRequests != "" {
 		if s.rec, err = newRecorder(&s.opts, s.log); err != nil {

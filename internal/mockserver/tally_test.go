@@ -1,7 +1,7 @@
 package mockserver
 
 import (
-	"aiperf/internal/mockserver/fault"
+	"aiperf/internal/mockserver/httpd"
 	"aiperf/internal/mockserver/page"
 	"context"
 	"fmt"
@@ -101,7 +101,7 @@ func TestPagesShowRequestsWithFaults(t *testing.T) {
 	}
 	s.stop()
 	at, _ := s.srv.exporter.Find([]byte(page.Path), "")
-	none := fault.NoPage()
+	none := httpd.NoPageFault()
 	text, _, _ := s.srv.exporter.Append(nil, at, false, &none)
 	parsePage(t, string(text), false).want(t, map[string]float64{
 		"vllm:request_success length": 1, "vllm:request_success stop": 0, "vllm:request_success error": 3,

@@ -8,7 +8,6 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/config/pluginfile"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/measure/unit"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/wire/api"
@@ -22,7 +21,7 @@ type Catalog struct{}
 func (Catalog) Metric(name string) (config.MetricFacts, bool) {
 	d, ok := metrics.Lookup(metrics.Canonical(name))
 	facts := config.MetricFacts{Tag: d.Tag, Derived: d.Kind != metrics.KindRecord && d.Kind != metrics.KindAggregate}
-	if ratio, err := unit.RatioOf(d.Display, unit.Nanoseconds); err == nil {
+	if ratio, err := metrics.RatioOf(d.Display, metrics.Nanoseconds); err == nil {
 		facts.Unit = time.Duration(ratio)
 	}
 	return facts, ok

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/base/wine"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/publish/progress"
 )
@@ -192,7 +192,7 @@ func TestFaultsOfTheMockServer(t *testing.T) {
 	} {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
-			if strings.HasSuffix(spec, ";reset") && wine.Here() {
+			if strings.HasSuffix(spec, ";reset") && testkit.UnderWine() {
 				t.Skip("Wine ends a connection in order that is reset while it is being read")
 			}
 			faulty := serve(t, mockserver.Options{Fault: spec, TTFT: time.Millisecond, ITL: 5 * time.Millisecond})

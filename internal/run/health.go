@@ -18,11 +18,11 @@ import (
 // shortBody is the length of a body up to which a write to the socket does not wait for the network.
 const shortBody = 32 << 10
 
-// bounded are the metrics for which the client's share has a bound, headlines those that the verdict on the client
+// boundedMetrics are the metrics for which the client's share has a bound, headlines those that the verdict on the client
 // depends on.
 var (
-	bounded   = []string{trust.TTFT, trust.ITL, trust.Latency, trust.Throughput, trust.OutputThroughput}
-	headlines = append([]string{"benchmark_duration", "output_sequence_length"}, bounded...)
+	boundedMetrics = []string{trust.TTFT, trust.ITL, trust.Latency, trust.Throughput, trust.OutputThroughput}
+	headlines      = append([]string{"benchmark_duration", "output_sequence_length"}, boundedMetrics...)
 )
 
 // clientHealth collects what this program itself may have distorted: how late requests were sent and responses were
@@ -206,7 +206,7 @@ func (h *clientHealth) judge(
 	if m, ok := r.Find("output_sequence_length"); ok {
 		in.OutputLength = m.Stats.Avg
 	}
-	for _, tag := range bounded {
+	for _, tag := range boundedMetrics {
 		m, ok := r.Find(tag)
 		if !ok {
 			continue

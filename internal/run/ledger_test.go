@@ -21,7 +21,7 @@ import (
 
 	"aiperf/internal/mockserver"
 	"aiperf/internal/result/recompute"
-	"aiperf/internal/watch/reconcile"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // compared is a run of 40 requests whose tokens the client counts too.
@@ -37,7 +37,7 @@ func compared(t *testing.T, url string, args ...string) *watchedRun {
 }
 
 // reconciled is the comparison of a run with its findings; it fails the test where there is none.
-func (w *watchedRun) reconciled(t *testing.T) *reconcile.Reconciliation {
+func (w *watchedRun) reconciled(t *testing.T) *servermetrics.Reconciliation {
 	t.Helper()
 	r := w.outcome.Result.Reconciliation
 	if r == nil {
@@ -102,18 +102,18 @@ func TestServerTotalsAgreeWithTheRuns(t *testing.T) {
 			}
 			w := compared(t, url, args...)
 			r := w.reconciled(t)
-			if r.Verdict != reconcile.VerdictAgree || r.Row(reconcile.Requests).Server != 40 {
+			if r.Verdict != servermetrics.VerdictAgree || r.Row(servermetrics.Requests).Server != 40 {
 				t.Errorf("%s: %s\n%+v", r.Verdict, r.Sentence(), r.Rows)
 			}
 			if lines, finding := w.shown(); lines != 1 || finding {
 				t.Errorf("%d lines, finding %t: %q", lines, finding, w.outcome.Console.Notes)
 			}
-			if row := r.Row(reconcile.TTFT); row.Status != reconcile.Informative || row.PerRequest > 0 {
+			if row := r.Row(servermetrics.TTFT); row.Status != servermetrics.Informative || row.PerRequest > 0 {
 				t.Errorf("%+v", row)
 			}
-			for _, q := range []reconcile.Quantity{reconcile.PromptTokens, reconcile.GeneratedTokens} {
-				if row := r.Row(q); (row.Status == reconcile.Absent) != (backend == "triton") ||
-					row.Status == reconcile.Agrees && row.ClientMetric[:5] != "usage" {
+			for _, q := range []servermetrics.Quantity{servermetrics.PromptTokens, servermetrics.GeneratedTokens} {
+				if row := r.Row(q); (row.Status == servermetrics.Absent) != (backend == "triton") ||
+					row.Status == servermetrics.Agrees && row.ClientMetric[:5] != "usage" {
 					t.Errorf("%+v", row)
 				}
 			}
@@ -133,14 +133,14 @@ func TestCausesOfServerTotalsThatDiffer(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		cause   reconcile.Cause
+		cause   servermetrics.Cause
 		verdict string
 		warned  int
 		at      func(t *testing.T) string
 		args    []string
-		check   func(r *reconcile.Reconciliation) bool
+		check   func(r *servermetrics.Reconciliation) bool
 	}{
-		{name: "other clients", cause: reconcile.OtherClients, verdict: reconcile.VerdictDiffer, warned: 1,
+		{name: "other clients", cause: servermetrics.OtherClients, verdict: servermetrics.VerdictDiffer, warned: 1,
 			at: func(t *testing.T) string {
 				behind := serve(t, mockserver.Options{})
 				return inference(t, behind, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -148,7 +148,7 @@ func TestCausesOfServerTotalsThatDiffer(t *testing.T) {
 					chat(behind)
 				})
 			}},
-		{name: "chat template", cause: reconcile.Template, verdict: reconcile.VerdictExplained,
+		{name: "chat template", cause: servermetrics.Template, verdict: servermetrics.VerdictExplained,
 			at: func(t *testing.T) string {
 				return inference(t, serve(t, mockserver.Options{}),
 					func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -158,11 +158,11 @@ func TestCausesOfServerTotalsThatDiffer(t *testing.T) {
 						next.ServeHTTP(w, r)
 					})
 			},
-			check: func(r *reconcile.Reconciliation) bool {
+			check: func(r *servermetrics.Reconciliation) bool {
 				return strings.Contains(r.Sentence(), "a request: its chat template") &&
-					r.Row(reconcile.PromptTokens).Tokenized
+					r.Row(servermetrics.PromptTokens).Tokenized
 			}},
-		{name: "one replica of two", cause: reconcile.Replicas, verdict: reconcile.VerdictDiffer, warned: 1,
+		{name: "one replica of two", cause: servermetrics.Replicas, verdict: servermetrics.VerdictDiffer, warned: 1,
 			at: func(t *testing.T) string {
 				second, _ := url.Parse(serve(t, mockserver.Options{}))
 				other := httputil.NewSingleHostReverseProxy(second)
@@ -175,8 +175,8 @@ func TestCausesOfServerTotalsThatDiffer(t *testing.T) {
 						next.ServeHTTP(w, r)
 					})
 			},
-			check: func(r *reconcile.Reconciliation) bool { return r.Row(reconcile.Requests).Server == 20 }},
-		{name: "requests that the client gave up", cause: reconcile.Dropped, verdict: reconcile.VerdictExplained,
+			check: func(r *servermetrics.Reconciliation) bool { return r.Row(servermetrics.Requests).Server == 20 }},
+		{name: "requests that the client gave up", cause: servermetrics.Dropped, verdict: servermetrics.VerdictExplained,
 			warned: 1,
 			args: []string{"--request-cancellation-rate", "50", "--request-cancellation-delay", "0", "--random-seed",
 				"1"},
@@ -186,11 +186,11 @@ func TestCausesOfServerTotalsThatDiffer(t *testing.T) {
 						next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // a server that goes on
 					})
 			}},
-		{name: "a restarted server", verdict: reconcile.VerdictNotCompared,
+		{name: "a restarted server", verdict: servermetrics.VerdictNotCompared,
 			at: restarted,
-			check: func(r *reconcile.Reconciliation) bool {
+			check: func(r *servermetrics.Reconciliation) bool {
 				return strings.Contains(r.Sentence(), "counters decreased") &&
-					r.Row(reconcile.Requests).Status == reconcile.Absent
+					r.Row(servermetrics.Requests).Status == servermetrics.Absent
 			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -286,8 +286,8 @@ func TestRequestsSentAgainAreFoundInTheServersTotals(t *testing.T) {
 	})
 	w := compared(t, at, "--concurrency", "4")
 	r := w.reconciled(t)
-	if r.Client.Resent != 2 || r.Verdict != reconcile.VerdictExplained ||
-		!slices.Equal(r.Causes, []reconcile.Cause{reconcile.Resent}) || r.Row(reconcile.Requests).Server != 42 {
+	if r.Client.Resent != 2 || r.Verdict != servermetrics.VerdictExplained ||
+		!slices.Equal(r.Causes, []servermetrics.Cause{servermetrics.Resent}) || r.Row(servermetrics.Requests).Server != 42 {
 		t.Errorf("%s %v: %s\n%+v", r.Verdict, r.Causes, r.Sentence(), r.Client)
 	}
 }
@@ -310,8 +310,8 @@ func TestWarmUpIsInTheServersTotalsWithoutAScrapeAfterIt(t *testing.T) {
 	}))
 	defer at.Close()
 	r := compared(t, at.URL, "--concurrency", "2", "--warmup-request-count", fmt.Sprint(warmup)).reconciled(t)
-	if r.Client.WarmUp != warmup || !slices.Equal(r.Causes, []reconcile.Cause{reconcile.WarmUp}) ||
-		r.Row(reconcile.Requests).Difference != warmup {
+	if r.Client.WarmUp != warmup || !slices.Equal(r.Causes, []servermetrics.Cause{servermetrics.WarmUp}) ||
+		r.Row(servermetrics.Requests).Difference != warmup {
 		t.Errorf("%s %v: %s\n%+v", r.Verdict, r.Causes, r.Sentence(), r.Client)
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/result/report"
 	"aiperf/internal/wire/client"
-	"aiperf/internal/wire/roundtrip"
+	"aiperf/internal/wire/control"
 )
 
 // networkWatch knows the network's round trip: as given, or by probes alongside the load.
 type networkWatch struct {
 	passive
 	e      *execution
-	prober *roundtrip.Prober
+	prober *control.Prober
 	file   *report.NetworkLatency
 }
 
@@ -40,12 +40,12 @@ func (e *execution) watchNetwork(context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.prober = roundtrip.New(roundtrip.Options{
+	w.prober = control.NewProber(control.RoundTripOptions{
 		Targets:  servers(e.target.urls),
 		Interval: n.Interval, Timeout: env.ConnectTimeout, MinSamples: env.MinSamples, TopUp: env.TopUpTimeout,
-		Connect: func(ctx context.Context, target string) (roundtrip.Probe, error) {
+		Connect: func(ctx context.Context, target string) (control.RoundTripProbe, error) {
 			h, err := probes.Handshake(ctx, overHTTP(target))
-			return roundtrip.Probe{Remote: h.Remote.String(), RTT: h.RTT, Kernel: h.Kernel}, err
+			return control.RoundTripProbe{Remote: h.Remote.String(), RTT: h.RTT, Kernel: h.Kernel}, err
 		},
 		Sample: w.write,
 		Warn:   func(message string) { e.log.Warn(e.redactor.Text(message)) },
@@ -94,7 +94,7 @@ func hostPort(target string) (host string, port int64) {
 	return u.Hostname(), 80
 }
 
-func (w *networkWatch) write(s roundtrip.Sample) {
+func (w *networkWatch) write(s control.RoundTripSample) {
 	line := report.NetworkProbe{URL: s.Target, Remote: s.Remote, StartNS: s.At.UnixNano(), RTTNS: int64(s.RTT),
 		Source: "client"}
 	line.Host, line.Port = hostPort(s.Target)

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/linefile"
+	"aiperf/internal/base/bounded"
 	"aiperf/internal/config"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/pluginfile"
@@ -223,7 +223,7 @@ func (o *outcome) exportOutside() {
 	if params.Folder, err = filepath.Abs(a.Dir); err == nil {
 		params.Summary, err = artifact.AppendJSON(nil, report.SummaryObject(&o.Result, nil))
 	}
-	if _, missing := linefile.Stat(a.Path(config.RecordsJSONL)); missing == nil {
+	if _, missing := bounded.StatCompressed(a.Path(config.RecordsJSONL)); missing == nil {
 		params.RecordsFile = a.Name(a.Records())
 	}
 	for i := range o.cfg.Plugins.Exporters {

@@ -13,7 +13,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/config/inputconfig"
-	"aiperf/internal/watch/capacity"
+	"aiperf/internal/watch/trust"
 	"aiperf/internal/workload/tokenizer"
 )
 
@@ -38,7 +38,7 @@ func (c *content) provenance() artifact.Object {
 			{Key: "fingerprint_sha256", Value: fingerprint(c.tokenizer)},
 		}})
 	}
-	m := capacity.ThisMachine(c.options.Version)
+	m := trust.ThisMachine(c.options.Version)
 	host := artifact.Object{{Key: "system", Value: m.System}, {Key: "processors", Value: runtime.NumCPU()},
 		{Key: "gomaxprocs", Value: m.CPUs}}
 	if m.Model != "" {

@@ -18,15 +18,13 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/config/userfile"
+	"aiperf/internal/config/document"
 	"aiperf/internal/load"
-	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/view/runlog"
-	"aiperf/internal/watch/capacity"
 	"aiperf/internal/watch/trust"
 	"aiperf/internal/wire/intake"
 )
@@ -56,7 +54,7 @@ type Options struct {
 	// Problems are those of an accuracy benchmark, shared likewise.
 	Problems *Problems
 	// Capacity is what this machine was measured to carry; a run that asks for more is told so. nil = not known.
-	Capacity *capacity.Capacity
+	Capacity *trust.Capacity
 	// ID is the id of the benchmark; empty for a new one. The shares of a run have that of the run.
 	ID string
 	// Clock is the clock of the run; nil for a new one. All its wall times are those of the clock.
@@ -106,7 +104,7 @@ type Outcome struct {
 	// PluginProblem joins the failures of exporters and metrics of plug-ins where these are to fail the run; else nil.
 	PluginProblem error
 	// Hints are what to try against the errors of the run.
-	Hints []hint.Hint
+	Hints []record.Hint
 	// Aborted is the reason for which the run ended itself early; nil otherwise.
 	Aborted error
 	// Verdict reports whether the client itself may have distorted the figures.
@@ -207,7 +205,7 @@ type execution struct {
 	watches watches
 	// folder keeps other runs out of the artifact directory.
 	folder    *artifact.Lock
-	userFiles []userfile.Rendered
+	userFiles []document.RenderedFile
 	// origin is the provenance of the results.
 	origin artifact.Object
 

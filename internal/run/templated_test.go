@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/workload/jinja"
 	"aiperf/internal/workload/tokenizer"
-	"aiperf/internal/workload/tokenizer/chat"
 )
 
 func TestAnEndlessChatTemplateIsGivenUp(t *testing.T) {
-	template, err := chat.Parse("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "", "")
+	template, err := jinja.ParseChat("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

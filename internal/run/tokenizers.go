@@ -13,7 +13,6 @@ import (
 	"aiperf/internal/workload/hub"
 	"aiperf/internal/workload/jinja"
 	"aiperf/internal/workload/tokenizer"
-	"aiperf/internal/workload/tokenizer/chat"
 	"aiperf/internal/workload/tokenizer/load"
 )
 
@@ -124,7 +123,7 @@ func (c *content) chatCounter(tok tokenizer.Tokenizer, b *load.Bundle) (endpoint
 		return memo, nil
 	}
 	bos, eos := b.SpecialTokens()
-	template, err := chat.Parse(text, bos, eos)
+	template, err := jinja.ParseChat(text, bos, eos)
 	if err != nil {
 		return nil, fmt.Errorf("--apply-chat-template: the chat template of %s cannot be used: %w", tok.Name(), err)
 	}
@@ -140,7 +139,7 @@ func (c *content) counter() endpoint.Counter { return c.counters[""] }
 // templated counts conversations with their chat template, other texts as they are.
 type templated struct {
 	endpoint.Counter
-	template *chat.Template
+	template *jinja.ChatTemplate
 	warn     func(error)
 	once     sync.Once   // a refusal is told once
 	off      atomic.Bool // the template does not end; it is not tried again

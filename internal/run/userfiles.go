@@ -9,7 +9,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/config/userfile"
+	"aiperf/internal/config/document"
 )
 
 // renderUserFiles fills in the files that the configuration asks for, before anything is written.
@@ -28,7 +28,7 @@ func (e *execution) renderUserFiles(context.Context) error {
 				f.Path, own)
 		}
 	}
-	names := userfile.Names{Variables: a.Variables, Run: map[string]any{
+	names := document.RunNames{Variables: a.Variables, Run: map[string]any{
 		"epoch":        int(e.clock.WallNS(e.clock.NowNS()) / int64(time.Second)),
 		"job_name":     filepath.Base(dir),
 		"namespace":    e.cfg.Env.ServerMetrics.Namespace,
@@ -39,7 +39,7 @@ func (e *execution) renderUserFiles(context.Context) error {
 	for _, name := range names.Shadowed() {
 		e.log.Warn("In user files this name is that of the run, not the variable: rename the variable", "name", name)
 	}
-	e.userFiles, err = userfile.Render(a.UserFiles, names)
+	e.userFiles, err = document.RenderUserFiles(a.UserFiles, names)
 	return err
 }
 
@@ -64,5 +64,5 @@ func (e *execution) writeUserFiles(context.Context) error {
 	for i, f := range e.userFiles {
 		e.userFiles[i].Data = []byte(e.redactor.Values(string(f.Data)))
 	}
-	return userfile.Write(e.cfg.Artifacts.Dir, e.userFiles)
+	return document.WriteUserFiles(e.cfg.Artifacts.Dir, e.userFiles)
 }

@@ -9,15 +9,14 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/document"
-	"aiperf/internal/config/userfile"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/view/runlog"
 )
 
-func userFiles(t *testing.T, list ...string) (files []userfile.File) {
+func userFiles(t *testing.T, list ...string) (files []document.UserFile) {
 	t.Helper()
 	for i := 0; i < len(list); i += 2 {
-		f, err := userfile.New(list[i], "", document.Of(list[i+1]))
+		f, err := document.NewUserFile(list[i], "", document.Of(list[i+1]))
 		if err != nil {
 			t.Fatal(err)
 		}

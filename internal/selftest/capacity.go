@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"aiperf/internal/measure/recordfile"
-	"aiperf/internal/watch/capacity"
 	"aiperf/internal/watch/trust"
 )
 
@@ -55,7 +54,7 @@ func (t *tester) capacity() ([]Section, error) {
 	}
 	s.Lines = append(s.Lines, streams)
 	if found > 0 && rate > 0 {
-		t.report.Capacity = &capacity.Capacity{Machine: t.report.Machine, Measured: time.Now(), Streams: found,
+		t.report.Capacity = &trust.Capacity{Machine: t.report.Machine, Measured: time.Now(), Streams: found,
 			Pace: pace, UnaryRate: rate}
 	}
 	return []Section{s}, nil

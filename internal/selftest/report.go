@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/watch/capacity"
+	"aiperf/internal/watch/trust"
 )
 
 // Grade is the outcome of a line.
@@ -58,14 +58,14 @@ type Section struct {
 // Report is the outcome of a test.
 type Report struct {
 	Version     string
-	Machine     capacity.Machine
+	Machine     trust.Machine
 	Started     time.Time
 	Duration    time.Duration
 	Quick       bool
 	Interrupted bool
 	Sections    []Section
 	// Capacity is nil unless all of it was measured.
-	Capacity *capacity.Capacity
+	Capacity *trust.Capacity
 }
 
 // tally counts the lines of a grade.

@@ -17,7 +17,7 @@ import (
 	"os"
 	"time"
 
-	"aiperf/internal/watch/capacity"
+	"aiperf/internal/watch/trust"
 )
 
 // Options are what a test needs.
@@ -80,7 +80,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		o.Streams = DefaultStreams
 	}
 	t := &tester{ctx: ctx, options: o, dir: dir, began: time.Now()}
-	t.report = &Report{Version: o.Version, Machine: capacity.ThisMachine(o.Version), Started: t.began, Quick: o.Quick}
+	t.report = &Report{Version: o.Version, Machine: trust.ThisMachine(o.Version), Started: t.began, Quick: o.Quick}
 	for i, s := range steps {
 		if o.Progress != nil {
 			o.Progress(fmt.Sprintf("%s (%d of %d)", s.title, i+1, len(steps)))

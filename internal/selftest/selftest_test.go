@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/watch/capacity"
+	"aiperf/internal/watch/trust"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -148,9 +148,9 @@ func (x *exchangeOf) slow(factor float64) {
 
 func sample() *Report {
 	return &Report{
-		Version: "1.0", Machine: capacity.Machine{CPUs: 4, Model: "Processor X", System: "linux/amd64", Kernel: "6.1"},
+		Version: "1.0", Machine: trust.Machine{CPUs: 4, Model: "Processor X", System: "linux/amd64", Kernel: "6.1"},
 		Started: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Duration: 50 * time.Second,
-		Capacity: &capacity.Capacity{Streams: 1400, Pace: 50, UnaryRate: 9000.5},
+		Capacity: &trust.Capacity{Streams: 1400, Pace: 50, UnaryRate: 9000.5},
 		Sections: []Section{
 			{ID: "token_counts", Title: "Token counts", Meaning: "no tolerance", Columns: []string{"requests", "input"},
 				Lines: []Line{

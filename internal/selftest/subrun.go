@@ -15,7 +15,7 @@ import (
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/measure/recordfile"
-	"aiperf/internal/mockserver/child"
+	"aiperf/internal/mockserver"
 	"aiperf/internal/run"
 	"aiperf/internal/view/runlog"
 )
@@ -28,7 +28,7 @@ var common = []string{
 
 // server is a mock server with its record.
 type server struct {
-	*child.Server
+	*mockserver.Process
 	record string
 }
 
@@ -42,7 +42,7 @@ func (t *tester) startServer(name string, args ...string) (*server, error) {
 		}
 	}
 	var err error
-	s.Server, err = child.Start(child.Options{Env: env,
+	s.Process, err = mockserver.StartProcess(mockserver.ProcessOptions{Env: env,
 		Args: append([]string{"--record-requests", s.record, "--random-seed", "7"}, args...)})
 	return s, t.cause(err)
 }

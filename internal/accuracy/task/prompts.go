@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"aiperf/internal/base/mersenne"
 )
 
 func user(text string) message      { return message{"user", text} }
@@ -221,7 +219,7 @@ func (m *maker) gpqa(r record) ([]message, string, error) {
 func gpqaOrder(question string) [4]int {
 	sum := sha256.Sum256([]byte(question))
 	order := [4]int{0, 1, 2, 3}
-	mersenne.New(uint64(binary.BigEndian.Uint32(sum[28:]))).Shuffle(4, func(i, j int) {
+	newMersenneTwister(uint64(binary.BigEndian.Uint32(sum[28:]))).Shuffle(4, func(i, j int) {
 		order[i], order[j] = order[j], order[i]
 	})
 	return order

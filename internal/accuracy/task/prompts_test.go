@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/workload/rows"
 )
 
@@ -107,7 +107,7 @@ func TestPrompts(t *testing.T) {
 					}
 				}
 			}
-			golden.Compare(t, filepath.Join("testdata", "prompts", b.Name+".txt"), []byte(out.String()))
+			testkit.Golden(t, filepath.Join("testdata", "prompts", b.Name+".txt"), []byte(out.String()))
 		})
 	}
 }

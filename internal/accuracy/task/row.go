@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/base/mersenne"
 	"aiperf/internal/workload/rows"
 )
 
@@ -98,7 +97,7 @@ func balanced(list []record, n int) []record {
 	for text, g := range groups {
 		bySize[len(g)] = append(bySize[len(g)], text)
 	}
-	random := mersenne.New(0)
+	random := newMersenneTwister(0)
 	var order []string
 	for _, size := range slices.Backward(slices.Sorted(maps.Keys(bySize))) {
 		texts := bySize[size]

@@ -4,6 +4,11 @@
 // Rows come from a function that the caller gives, so that the package knows nothing of files and of the hub. The same
 // rows give the same problems on every machine: orders that a benchmark draws come from its own fixed seed, never from
 // that of the run.
+//
+// It also is the random generator of Python's random module, where a published procedure prescribes its draws:
+// the Mersenne Twister MT19937 (Matsumoto and Nishimura 1998), seeded and drawn from as that module does.
+//
+// All other randomness comes from package random.
 package task
 
 import (

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/base/linefile"
+	"aiperf/internal/base/bounded"
 )
 
 // defaultFlushInterval bounds how much of the last lines a killed process loses.
@@ -31,7 +31,7 @@ type LinesOptions struct {
 	// called at the first one. 0 = no limit.
 	MaxBytes int64
 	OnFull   func()
-	// Compress makes the file one of zstd; the path then ends with [linefile.Suffix].
+	// Compress makes the file one of zstd; the path then ends with [bounded.CompressedSuffix].
 	Compress bool
 }
 
@@ -76,7 +76,7 @@ func CreateLines(path string, o LinesOptions) (*Lines, error) {
 	if !o.Compress {
 		return newLines(path, file, o), nil
 	}
-	compressor, err := linefile.NewCompressor(file)
+	compressor, err := bounded.NewCompressor(file)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}

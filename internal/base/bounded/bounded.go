@@ -2,6 +2,15 @@
 // and a line may never end.
 //
 // The invariant: no read takes more memory than its bound. The package must never know the format of a file.
+//
+// It also reads files of lines that may be compressed, and compresses them while they are written.
+//
+// A compressed file has the name of the plain one with .zst behind it, and is a sequence of zstd frames, of which each
+// that a [Compressor] wrote holds whole lines. Any tool for zstd reads such a file; a [File] also reads from any place
+// of it, and reads what other tools compressed.
+//
+// What holds: places are those of the plain text; a file that was cut off, of a process that was killed, ends where its
+// last whole block does. The package must never know what a line says.
 package bounded
 
 import (

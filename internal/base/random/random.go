@@ -2,6 +2,12 @@
 //
 // The invariant: a stream's draws are addressed by index. The draws for item k are a pure function of (root seed,
 // stream name, k), whatever was drawn before, by whom and on how many cores.
+//
+// It also makes point sets that fill the unit cube more evenly than random draws: Sobol sequences and Latin
+// hypercube samples.
+//
+// The points of a seed are frozen, and are those that SciPy 1.17 (scipy.stats.qmc) makes of the same seed, to the last
+// bit, so that designs of experiments can be compared with others. A point is a slice of coordinates in [0, 1).
 package random
 
 import (

@@ -3,6 +3,11 @@
 //
 // Invariant: the output of Text and of a Writer holds no control character but line breaks and tabs,
 // and no character that controls the direction of writing.
+//
+// It also makes text safe to put into a Markdown page, such as a comment of an issue: text of a server, a file
+// or a command line stays text. It starts no link, image, heading, table column or HTML element, and mentions nobody.
+//
+// Invariant: the output of [Text] is one line without control characters.
 package terminal
 
 import (

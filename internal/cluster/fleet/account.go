@@ -11,7 +11,7 @@ import (
 
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/recordbatch"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/run"
 )
 
@@ -93,7 +93,7 @@ func (r *running) readJournal(m *member) {
 	failed := slices.Clone(completed)
 	path := journalPath(f.localDir, r.id, m.share)
 	l, err := readJournal(path, func(b *batch) error {
-		err := recordbatch.Read(b.data, func(x *record.Record) {
+		err := recordfile.ReadBatch(b.data, func(x *record.Record) {
 			if x.PhaseIndex < len(completed) && (x.Raw == nil || !x.Raw.CutOff) {
 				completed[x.PhaseIndex]++
 				if x.Err != nil {

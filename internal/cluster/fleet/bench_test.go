@@ -17,7 +17,7 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/recordbatch"
+	"aiperf/internal/measure/recordfile"
 )
 
 // facts returns records as a unary run makes them.
@@ -75,7 +75,7 @@ func BenchmarkRows(b *testing.B) {
 
 func rows(b *testing.B, kept int64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	w := recordbatch.Writer{WithoutIDs: true}
+	w := recordfile.BatchWriter{WithoutIDs: true}
 	const rows = 750
 	for _, r := range facts(rows) {
 		if err := w.Add(r); err != nil {
@@ -130,7 +130,7 @@ func BenchmarkThousandAgents(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		w := recordbatch.Writer{WithoutIDs: true}
+		w := recordfile.BatchWriter{WithoutIDs: true}
 		for _, r := range facts(rate / 20) {
 			if err := w.Add(r); err != nil {
 				b.Fatal(err)

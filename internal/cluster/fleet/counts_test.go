@@ -17,7 +17,7 @@ import (
 	"aiperf/internal/base/clock"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/recordbatch"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/mockserver"
 )
 
@@ -285,7 +285,7 @@ func journalOf(t *testing.T, path string, sent, batches int) {
 		j.sent(0)
 	}
 	for i := range batches {
-		var w recordbatch.Writer
+		var w recordfile.BatchWriter
 		for range 2 {
 			if err := w.Add(facts(1)[0]); err != nil {
 				t.Fatal(err)

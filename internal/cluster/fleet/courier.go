@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/recordbatch"
+	"aiperf/internal/measure/recordfile"
 )
 
 const (
@@ -33,7 +33,7 @@ type courier struct {
 	note func(string)
 
 	mu     sync.Mutex
-	writer recordbatch.Writer
+	writer recordfile.BatchWriter
 	// waiting are the batches without a confirmation, the first sent of which are under way.
 	waiting       []batch
 	sent          int

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/recordbatch"
+	"aiperf/internal/measure/recordfile"
 )
 
 // channel loses batches and confirmations, and takes what comes in order.
@@ -36,7 +36,7 @@ func (c *channel) send(data []byte) error {
 	}
 	if b.number == c.number+1 {
 		c.number++
-		if err := recordbatch.Read(b.data, func(r *record.Record) { c.got = append(c.got, r.SessionNum) }); err != nil {
+		if err := recordfile.ReadBatch(b.data, func(r *record.Record) { c.got = append(c.got, r.SessionNum) }); err != nil {
 			panic(err)
 		}
 	}
@@ -136,7 +136,7 @@ func TestTornJournalsAreReadUpToTheTear(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	j := openJournal(path)
 	for i := range uint64(3) {
-		var w recordbatch.Writer
+		var w recordfile.BatchWriter
 		if err := w.Add(facts(1)[0]); err != nil {
 			t.Fatal(err)
 		}
@@ -168,6 +168,6 @@ func TestTornJournalsAreReadUpToTheTear(t *testing.T) {
 
 // recordsOf calls add with each record of a journal.
 func recordsOf(path string, add func(*record.Record)) (batches int, err error) {
-	l, err := readJournal(path, func(b *batch) error { return recordbatch.Read(b.data, add) })
+	l, err := readJournal(path, func(b *batch) error { return recordfile.ReadBatch(b.data, add) })
 	return int(l.Batches), err
 }

@@ -5,10 +5,10 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/base/carry"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/watch/trust"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/recipe"
@@ -18,11 +18,11 @@ import (
 const protocol = 1
 
 // codec carries configurations and all messages but the two of the handshake, which other builds must be able to read.
-var codec = carry.Codec{Types: []reflect.Type{reflect.TypeFor[recipe.Distribution](), reflect.TypeFor[recipe.Normal]()}}
+var codec = recordfile.Codec{Types: []reflect.Type{reflect.TypeFor[recipe.Distribution](), reflect.TypeFor[recipe.Normal]()}}
 
 // layout is a hash of the types that are carried: builds of one version may differ in them.
 var layout = sync.OnceValue(func() string {
-	return carry.Layout(reflect.TypeFor[command](), reflect.TypeFor[report](), reflect.TypeFor[work](),
+	return recordfile.Layout(reflect.TypeFor[command](), reflect.TypeFor[report](), reflect.TypeFor[work](),
 		reflect.TypeFor[config.Run](), reflect.TypeFor[record.Record](), reflect.TypeFor[dataset.Conversation](),
 		reflect.TypeFor[manifest]())
 })

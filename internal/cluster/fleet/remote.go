@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/recordbatch"
+	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/run"
 )
 
@@ -271,7 +271,7 @@ func (r *running) take(m *member, b *batch) (err error) {
 	taken := false
 	r.use(func() {
 		taken = true
-		err = recordbatch.Read(b.data, func(x *record.Record) {
+		err = recordfile.ReadBatch(b.data, func(x *record.Record) {
 			shift(x, &by)
 			rows++
 			if x.Raw != nil && x.Raw.CutOff {

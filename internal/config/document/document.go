@@ -5,6 +5,12 @@
 //
 // Invariants: keys of a map are texts, unique, and in the order of the file; a tree is finite and holds no alias;
 // what a file may expand to is bounded, whoever wrote it. The package must never know what the keys mean.
+//
+// It also holds the files that a configuration asks for: texts and trees that are rendered when a run starts,
+// with names that are known only then, and written into the folder of the run.
+//
+// Invariants: a file lands in the folder of the run or nowhere; a name that is not defined is an error before anything
+// is written. The package must never know what else a run writes.
 package document
 
 import (

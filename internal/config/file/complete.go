@@ -12,7 +12,6 @@ import (
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/schema"
 	"aiperf/internal/config/settings"
-	"aiperf/internal/config/userfile"
 )
 
 // Hide replaces the texts that a function changes, such as those with secrets.
@@ -164,7 +163,7 @@ func (c *completer) value(k schema.Key, n *document.Node, path, kind string) *do
 		for i, item := range n.Items {
 			done := c.section(k, item, document.Index(path, i), "")
 			if content := done.Get("content"); k.Name == "user_files" && content != nil && done.Get("format") == nil {
-				done.Set("format", document.Of(userfile.FormatOf(content)))
+				done.Set("format", document.Of(document.UserFormatOf(content)))
 			}
 			out.Items = append(out.Items, done)
 		}

@@ -11,7 +11,6 @@ import (
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/schema"
-	"aiperf/internal/config/userfile"
 )
 
 // effect reads the value of a key.
@@ -241,7 +240,7 @@ func (r *reader) raw(t target, k schema.Key, n *document.Node, path string) {
 
 // userFiles checks files that are written when the run begins; they are rendered then.
 func (r *reader) userFiles(t target, k schema.Key, n *document.Node, path string) {
-	var files []userfile.File
+	var files []document.UserFile
 	r.each(n, path, func(item *document.Node, path string) {
 		before := len(r.faults)
 		r.section(target{Settings: t.Copy()}, schema.Key{Fields: k.Fields}, item, path)
@@ -250,11 +249,11 @@ func (r *reader) userFiles(t target, k schema.Key, n *document.Node, path string
 		}
 		name, _ := textOf(item.Get("path"))
 		format, _ := textOf(item.Get("format"))
-		if err := userfile.CheckPath(name); err != nil {
+		if err := document.CheckUserPath(name); err != nil {
 			r.fault(item.Get("path"), document.Path(path, "path"), "%v", err)
 			return
 		}
-		f, err := userfile.New(name, format, orNull(item.Get("content")))
+		f, err := document.NewUserFile(name, format, orNull(item.Get("content")))
 		if err != nil {
 			r.fault(item, path, "%v", err)
 			return

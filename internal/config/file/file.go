@@ -6,6 +6,14 @@
 // flags win. [Complete] writes every default out.
 //
 // Rules that hold for flags too are those of config/resolve. The package must never know how a run works.
+//
+// It also is the catalogue of configuration files to start from: each a complete file for a purpose, with
+// comments, and the data files that some of them read.
+//
+// A file begins with a comment block that describes it. Its first line is "# @template"; each further one is
+// "# name: value". The block ends before the first other line.
+//
+// Invariant: the catalogue is fixed when the program is built; no function reads or writes files.
 package file
 
 import (

@@ -11,14 +11,13 @@ import (
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/file"
 	"aiperf/internal/config/resolve"
-	"aiperf/internal/config/template"
 	"aiperf/internal/run"
 )
 
 // FuzzSettings holds that no file makes the reader panic, that its faults are a list that names the file, and that what
 // it accepts can be completed and read again.
 func FuzzSettings(f *testing.F) {
-	for _, t := range template.All() {
+	for _, t := range file.Templates() {
 		f.Add([]byte(t.Text))
 	}
 	for _, text := range []string{

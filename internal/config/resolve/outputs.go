@@ -8,10 +8,10 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config"
+	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
-	"aiperf/internal/config/userfile"
 )
 
 // outputs decides which files are written and what is shown.
@@ -35,7 +35,7 @@ func (op *outputs) artifacts() config.Artifacts {
 		Outputs: p.Bool("export-outputs-json") || !p.Given("export-outputs-json") &&
 			p.Text("export-level") == "raw",
 	}
-	a.UserFiles, _ = p.Value("user-files").([]userfile.File)
+	a.UserFiles, _ = p.Value("user-files").([]document.UserFile)
 	a.Variables, _ = p.Value("template-variables").(artifact.Object)
 	if s := p.Float("slice-duration"); s != nil {
 		a.SliceDuration = max(1, option.Seconds(*s))

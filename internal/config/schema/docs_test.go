@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/schema"
 )
 
 // TestDocsOfConfigurationKeys keeps docs/config-keys.md equal to the table of keys.
 func TestDocsOfConfigurationKeys(t *testing.T) {
-	golden.Compare(t, "../../../docs/config-keys.md", []byte(keysPage()))
+	testkit.Golden(t, "../../../docs/config-keys.md", []byte(keysPage()))
 }
 
 func keysPage() string {

@@ -9,8 +9,8 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/document"
+	"aiperf/internal/config/file"
 	"aiperf/internal/config/schema"
-	"aiperf/internal/config/template"
 )
 
 // instance is a Go value as the validator takes it.
@@ -56,7 +56,7 @@ func read(t *testing.T, text string) any {
 
 func TestJSONSchemaAcceptsEveryTemplate(t *testing.T) {
 	s := compiled(t)
-	for _, tmpl := range template.All() {
+	for _, tmpl := range file.Templates() {
 		if err := s.Validate(read(t, tmpl.Text)); err != nil {
 			t.Errorf("%s: %v", tmpl.Name, err)
 		}

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
-	"aiperf/internal/result/graded"
+	"aiperf/internal/result/summary"
 )
 
 // accuracyConfidence is that of the differences of accuracies.
@@ -42,7 +42,7 @@ func (s *Sweep) accuracies() map[*Cell]*answer.Accuracy {
 		if base == nil {
 			base = c
 		} else {
-			a.Against = graded.Pair(base.verdicts, c.verdicts, accuracyConfidence)
+			a.Against = summary.PairVerdicts(base.verdicts, c.verdicts, accuracyConfidence)
 		}
 		list[c] = a
 	}

@@ -21,7 +21,7 @@ import (
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
 	"aiperf/internal/measure/stats"
-	"aiperf/internal/result/graded"
+	"aiperf/internal/result/summary"
 )
 
 // The orders of the runs of a sweep: the whole sweep again and again, or each cell before the next.
@@ -60,7 +60,7 @@ type Sweep struct {
 	// critical are the values of Student's t by the number of values.
 	critical map[int]float64
 	// problems are those whose answers were graded; unread are the errors of files of answers.
-	problems *graded.Index
+	problems *summary.AnswerIndex
 	unread   []error
 	// shapes are the different lists of figures that runs have.
 	shapes []*shape
@@ -82,7 +82,7 @@ type Cell struct {
 	trials []trial
 	shape  *shape
 	// verdicts are those on the answers of the trials; nil where none was graded.
-	verdicts *graded.Verdicts
+	verdicts *summary.Verdicts
 	// written reports that the files of the cell have all its runs.
 	written bool
 }
@@ -90,7 +90,7 @@ type Cell struct {
 // New makes the aggregate of cells, which have no runs yet.
 func New(cells []series.Cell, o Options) *Sweep {
 	o.Mode = cmp.Or(o.Mode, Repeated)
-	s := &Sweep{Options: o, at: map[cellKey]*Cell{}, critical: map[int]float64{}, problems: graded.NewIndex()}
+	s := &Sweep{Options: o, at: map[cellKey]*Cell{}, critical: map[int]float64{}, problems: summary.NewAnswerIndex()}
 	s.AddCells(cells...)
 	return s
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/result/report/console"
@@ -27,16 +27,16 @@ func TestLiveTable(t *testing.T) {
 	s := sweepOf(o, cellsOf(8, 16, 32),
 		append(figuresOf(1, 100), scalarOf("output_token_throughput", "tokens/sec", 500)),
 		append(figuresOf(1, 120), scalarOf("output_token_throughput", "tokens/sec", 480.126)))
-	golden.Compare(t, "testdata/table.txt", s.Table(tableOptions()))
+	testkit.Golden(t, "testdata/table.txt", s.Table(tableOptions()))
 	o.Axes = nil
 	s = sweepOf(o, cellsOf(8, 16), figuresOf(1, 2))
-	golden.Compare(t, "testdata/table_without_axes.txt", s.Table(tableOptions()))
+	testkit.Golden(t, "testdata/table_without_axes.txt", s.Table(tableOptions()))
 }
 
 func TestSummaryOfASweep(t *testing.T) {
 	o := Options{Filters: []search.Filter{{Metric: "time_to_first_token", Stat: "p99", Op: search.LT, Threshold: 150}}}
 	s := sweepOf(o, cellsOf(10, 20, 30), figuresOf(96, 120), figuresOf(180, 140), figuresOf(240, 175))
-	golden.Compare(t, "testdata/summary.txt", []byte(strings.Join(s.Summary(), "\n")+"\n"))
+	testkit.Golden(t, "testdata/summary.txt", []byte(strings.Join(s.Summary(), "\n")+"\n"))
 }
 
 func TestChosenAxes(t *testing.T) {
@@ -101,7 +101,7 @@ func TestBanner(t *testing.T) {
 		Mode: "cv", Threshold: 0.05}, Search: &SearchPlan{Planner: "bayesian", MaxIterations: 30,
 		Space:      []search.Dimension{{Path: "phases.profiling.concurrency"}},
 		Objectives: []search.Objective{{Metric: "goodput", Stat: "avg", Maximize: true}}}}
-	golden.Compare(t, "testdata/banner.txt", []byte(sweep+"\n\n"+strings.Join(Banner(of), "\n")+"\n"))
+	testkit.Golden(t, "testdata/banner.txt", []byte(sweep+"\n\n"+strings.Join(Banner(of), "\n")+"\n"))
 }
 
 // The worked pauses: 3 cells, 2 trials, 5 s between cells and 10 s between runs are 30 s in one order and 40 s in the

@@ -9,7 +9,6 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/config/settings"
-	"aiperf/internal/experiment/probe"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/boundary"
 	"aiperf/internal/experiment/search/loop"
@@ -125,7 +124,7 @@ func TestProbesAreBoundedAndWarmedUp(t *testing.T) {
 }
 
 // told takes the verdict of a run.
-func (s *Study) told(label string, v probe.Verdict) loop.Trial {
+func (s *Study) told(label string, v Verdict) loop.Trial {
 	s.verdicts[label] = v
 	s.spent.last = time.Minute
 	t, _ := s.Trial(&series.Run{Info: summary.RunInfo{RunLabel: label}})
@@ -134,23 +133,23 @@ func (s *Study) told(label string, v probe.Verdict) loop.Trial {
 
 func TestWhatAVerdictSays(t *testing.T) {
 	margin, deviation := -50.0, 4.0
-	filters := []probe.FilterVerdict{{Margin: &margin, StandardError: &deviation}}
+	filters := []FilterVerdict{{Margin: &margin, StandardError: &deviation}}
 	s, err := New(question(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		v    probe.Verdict
+		v    Verdict
 		want boundary.Verdict
 	}{
-		"undecided":   {probe.Verdict{Decision: probe.Undecided, Filters: filters}, boundary.Measured},
-		"decided":     {probe.Verdict{Decision: probe.Met, Filters: filters}, boundary.Measured},
-		"ended early": {probe.Verdict{Decision: probe.Met, Filters: filters, EndedEarly: true}, boundary.Certain},
-		"saturated": {probe.Verdict{Decision: probe.Violated, Saturated: true, Evidence: "x", Binding: -1},
+		"undecided":   {Verdict{Decision: Undecided, Filters: filters}, boundary.Measured},
+		"decided":     {Verdict{Decision: Met, Filters: filters}, boundary.Measured},
+		"ended early": {Verdict{Decision: Met, Filters: filters, EndedEarly: true}, boundary.Certain},
+		"saturated": {Verdict{Decision: Violated, Saturated: true, Evidence: "x", Binding: -1},
 			boundary.Saturated},
-		"client-limited": {probe.Verdict{Decision: probe.Undecided, ClientLimited: true, Binding: -1},
+		"client-limited": {Verdict{Decision: Undecided, ClientLimited: true, Binding: -1},
 			boundary.ClientLimited},
-		"limited at last": {probe.Verdict{Decision: probe.Met, EndedEarly: true, ClientLimited: true, Binding: -1},
+		"limited at last": {Verdict{Decision: Met, EndedEarly: true, ClientLimited: true, Binding: -1},
 			boundary.ClientLimited},
 	} {
 		trial := s.told(name, c.v)
@@ -196,7 +195,7 @@ func TestStudyOfAComputedServer(t *testing.T) {
 				return map[string]float64{"time_to_first_token": ttft}[metric], true
 			}
 			margin, deviation := ttft-300, 2.0
-			s.told("probe", probe.Verdict{Filters: []probe.FilterVerdict{{Margin: &margin, StandardError: &deviation}}})
+			s.told("probe", Verdict{Filters: []FilterVerdict{{Margin: &margin, StandardError: &deviation}}})
 			s.Planner().Tell(problem.Judge(at, []search.Trial{trial}, nil))
 			shown.Cells = append(shown.Cells, answer.Cell{Values: []any{at[0]}, Figures: map[string]answer.Figure{
 				"time_to_first_token_p95": answer.Single(ttft), "request_throughput_avg": answer.Single(at[0] / 2)}})

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/experiment/probe"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/boundary"
 	"aiperf/internal/experiment/search/loop"
@@ -15,15 +14,15 @@ import (
 
 // bar is what ends a probe early, from simulated servers whose figures vary slower than a probe: without it, answers
 // are too high.
-var bar = probe.Bar{Met: 0.4, After: 20 * time.Second, Violated: 0.15}
+var bar = Bar{Met: 0.4, After: 20 * time.Second, Violated: 0.15}
 
 // Judges judge the runs of a search, each one while it goes on.
 type Judges struct {
 	limits     []search.Filter
 	implied    int
 	confidence float64
-	judge      *probe.Judge
-	verdicts   map[string]probe.Verdict
+	judge      *Judge
+	verdicts   map[string]Verdict
 	last       boundary.Evidence
 	spent      spent
 	// lost are the runs in a row, up to the last one, that had no results, and why.
@@ -45,13 +44,13 @@ func (s *Judges) Lost() error {
 // NewJudges returns judges of limits, of which the last ones are implied: nobody asked for them, so that a run does not
 // go on to be certain of them.
 func NewJudges(limits []search.Filter, implied int, confidence float64) Judges {
-	return Judges{limits: limits, implied: implied, confidence: confidence, verdicts: map[string]probe.Verdict{}}
+	return Judges{limits: limits, implied: implied, confidence: confidence, verdicts: map[string]Verdict{}}
 }
 
 // Observe gives the options of a run a judge that ends it when its verdict is certain.
 func (s *Judges) Observe(step *series.Step, o *run.Options) {
 	ends := make(chan run.End, len(step.Config.Phases))
-	s.judge = probe.New(step.Config, probe.Options{Filters: s.limits[:len(s.limits)-s.implied],
+	s.judge = NewJudge(step.Config, JudgeOptions{Filters: s.limits[:len(s.limits)-s.implied],
 		Confidence: s.confidence, End: ends, Bar: bar})
 	o.Ends = ends
 	o.Observers = append(o.Observers[:len(o.Observers):len(o.Observers)], s.judge)
@@ -98,7 +97,7 @@ func (s *Judges) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 	case v.Saturated:
 		s.last.Verdict = boundary.Saturated
 		t.Saturated = v.Evidence
-	case v.EndedEarly && v.Decision != probe.Undecided: // which says the side, less the distance
+	case v.EndedEarly && v.Decision != Undecided: // which says the side, less the distance
 		s.last.Verdict = boundary.Certain
 	}
 	return t, artifact.Object{{Key: "verdict", Value: v.Object()}}

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/experiment/probe"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
@@ -26,19 +25,19 @@ func TestLineSaysWhatAProbeShowed(t *testing.T) {
 		ttft     float64
 		errors   float64
 		err      string
-		verdict  probe.Verdict
+		verdict  Verdict
 		feasible bool
 	}{
 		{want: "Probe 3: concurrency 40 meets the limits: Time to First Token p95 120 ms (limit 300 ms)", ttft: 120,
 			feasible: true},
 		{want: "Probe 3: concurrency 40 is beyond the limits: Time to First Token p95 900 ms (limit 300 ms); " +
 			"over 99.9 % sure after 7 s, 53 s saved", ttft: 900,
-			verdict: probe.Verdict{EndedEarly: true, Confidence: 0.99999, Saved: 53 * time.Second}},
+			verdict: Verdict{EndedEarly: true, Confidence: 0.99999, Saved: 53 * time.Second}},
 		{want: "Probe 3: concurrency 40 is beyond the limits: Request Error Rate 50 % (limit 1 %)", ttft: 120, errors: 50},
 		{want: "Probe 3: concurrency 40 does not count: the machine of the client was the bottleneck",
-			verdict: probe.Verdict{ClientLimited: true}},
+			verdict: Verdict{ClientLimited: true}},
 		{want: "Probe 3: concurrency 40 is beyond the limits: the server falls behind; the work grew",
-			verdict: probe.Verdict{Saturated: true, Evidence: "the work grew"}},
+			verdict: Verdict{Saturated: true, Evidence: "the work grew"}},
 		{want: "Probe 3: concurrency 40 does not count: no connection", err: "no connection"},
 	} {
 		r := &series.Run{Info: summary.RunInfo{RunLabel: "run"}, Err: c.err, Metrics: []metrics.Result{

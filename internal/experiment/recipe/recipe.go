@@ -6,6 +6,15 @@
 //
 // Invariants: what flags ask for is always written as a block, so that the reader of the block is the only one; a flag
 // that would have no effect is refused by name. The package never knows how a sweep is run.
+//
+// It also computes documents of all cells of a sweep: where a metric degrades, where conditions break, fitted
+// curves, the Pareto front over shapes.
+//
+// Vocabulary: a [Cell] is a configuration with its figures; a handler makes a document of all cells, as the key
+// "post_process" of a sweep names it.
+//
+// Invariants: a document depends on the cells alone, not on their order. A handler that fails leaves the results of the
+// sweep as they are: [Write] then writes why.
 package recipe
 
 import (

@@ -8,7 +8,6 @@ import (
 
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/settings"
-	"aiperf/internal/experiment/postprocess"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/sweep"
@@ -244,7 +243,7 @@ func TestRecipesThatSweep(t *testing.T) {
 		if got := strings.Join(dirs(plan), " "); got != want {
 			t.Errorf("%s: %s", line, got)
 		}
-		if plan.Recipe != strings.Fields(line)[0] || plan.After == nil || postprocess.Check(plan.After.Handler) != nil {
+		if plan.Recipe != strings.Fields(line)[0] || plan.After == nil || CheckHandler(plan.After.Handler) != nil {
 			t.Errorf("%s: %+v", line, plan)
 		}
 		if asked.Curve != strings.Contains(line, "curve") && asked.Curve != strings.Contains(line, "ramp") {

@@ -10,7 +10,6 @@ import (
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
-	"aiperf/internal/experiment/postprocess"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/sweep"
 )
@@ -249,7 +248,7 @@ func (b *builder) maxConcurrency() {
 	switch style {
 	case "grid":
 		b.grid(artifact.Object{{Key: concurrencyPath, Value: b.axis("concurrency", 1, 1000, 8)}})
-		b.after(postprocess.Breach, "sla_breach.json", artifact.Object{{Key: "swept_param", Value: concurrencyPath}})
+		b.after(Breach, "sla_breach.json", artifact.Object{{Key: "swept_param", Value: concurrencyPath}})
 	case "monotonic":
 		b.adaptive(loop.MonotonicSLA, "output_token_throughput", 20, 1)
 	case "bo":
@@ -301,7 +300,7 @@ func (b *builder) ramp() {
 		threshold = *v
 	}
 	b.grid(artifact.Object{{Key: concurrencyPath, Value: b.axis("concurrency", 1, 1000, 8)}})
-	b.after(postprocess.Knee, "degradation_knee.json", artifact.Object{
+	b.after(Knee, "degradation_knee.json", artifact.Object{
 		{Key: "metric_tag", Value: b.p.Text("degradation-metric-tag")}, {Key: "stat", Value: b.p.Text("degradation-stat")},
 		{Key: "threshold", Value: threshold}, {Key: "swept_param", Value: concurrencyPath}})
 	b.conditions(nil)
@@ -310,7 +309,7 @@ func (b *builder) ramp() {
 func (b *builder) prefill() {
 	b.grid(artifact.Object{{Key: islPath, Value: b.axis("isl", 256, 32768, 8)},
 		{Key: concurrencyPath, Value: []any{int64(1)}}})
-	b.after(postprocess.PrefillFit, "prefill_curve.json", artifact.Object{
+	b.after(PrefillFit, "prefill_curve.json", artifact.Object{
 		{Key: "metric_tag", Value: "time_to_first_token"}, {Key: "stat", Value: "avg"},
 		{Key: "swept_param", Value: "isl"}})
 	b.conditions(nil)
@@ -319,7 +318,7 @@ func (b *builder) prefill() {
 func (b *builder) decode() {
 	b.grid(artifact.Object{{Key: oslPath, Value: b.axis("osl", 64, 1024, 4)},
 		{Key: concurrencyPath, Value: b.axis("concurrency", 1, 200, 6)}})
-	b.after(postprocess.DecodeFit, "decode_itl_surface.json", artifact.Object{
+	b.after(DecodeFit, "decode_itl_surface.json", artifact.Object{
 		{Key: "metric_tag", Value: "inter_token_latency"}, {Key: "stat", Value: "avg"}})
 	b.conditions(nil)
 }
@@ -378,7 +377,7 @@ func (b *builder) pareto() {
 	}
 	b.begin(sweep.Scenarios)
 	b.set("runs", b.of("isl-osl-pairs", runs))
-	b.after(postprocess.Pareto, "pareto_sweep.json", artifact.Object{
+	b.after(Pareto, "pareto_sweep.json", artifact.Object{
 		{Key: "x_metric", Value: "time_to_first_token"}, {Key: "x_stat", Value: "p95"},
 		{Key: "y_metric", Value: "output_token_throughput"}, {Key: "y_stat", Value: "avg"}})
 	b.conditions(nil)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/recordfile"
@@ -78,8 +78,8 @@ func TestAggregateFiles(t *testing.T) {
 	if !json.Valid(document) {
 		t.Error("the document is no JSON")
 	}
-	golden.Compare(t, "testdata/aggregate.json", rounded(append(document, '\n')))
-	golden.Compare(t, "testdata/aggregate.csv", rounded(a.CSV()))
+	testkit.Golden(t, "testdata/aggregate.json", rounded(append(document, '\n')))
+	testkit.Golden(t, "testdata/aggregate.csv", rounded(a.CSV()))
 }
 
 // TestPublishedRow: the row of five runs as it is published.
@@ -226,7 +226,7 @@ func TestCollated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/collated.json", rounded(append(text, '\n')))
+	testkit.Golden(t, "testdata/collated.json", rounded(append(text, '\n')))
 	combined := member(t, member(t, member(t, document, "metrics"), "request_latency"), "combined").(artifact.Object)
 	for i, want := range []float64{34.285714285714285, 30.608900044019258, 25, 64, 82, 96.4} {
 		if got := combined[i].Value.(float64); math.Abs(got-want) > 1e-12*want {

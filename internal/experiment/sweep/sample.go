@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/quasirandom"
+	"aiperf/internal/base/random"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/experiment/search"
@@ -99,7 +99,7 @@ func (x *expansion) sobol(block *document.Node) {
 			x.warn(block.Get("scramble"), "sweep.scramble", "without scrambling the first variation has the lowest "+
 				"value of every dimension")
 		}
-		return quasirandom.Sobol(dimensions, n, scramble, seed)
+		return random.Sobol(dimensions, n, scramble, seed)
 	})
 }
 
@@ -111,7 +111,7 @@ func (x *expansion) latinHypercube(block *document.Node) {
 			"leave the key out")
 	}
 	x.sampled(block, d, func(dimensions, n int, seed uint64) [][]float64 {
-		return quasirandom.LatinHypercube(dimensions, n, d.Optimization != "", seed)
+		return random.LatinHypercube(dimensions, n, d.Optimization != "", seed)
 	})
 }
 
@@ -160,8 +160,8 @@ func (x *expansion) sampled(block *document.Node, d Design,
 
 // dimensions are those of the block, in its order.
 func (x *expansion) dimensions(list *document.Node) []Dimension {
-	if len(list.Items) > quasirandom.MaxDimensions {
-		x.fault(list, "sweep.dimensions", "a sweep has at most %d dimensions", quasirandom.MaxDimensions)
+	if len(list.Items) > random.MaxDimensions {
+		x.fault(list, "sweep.dimensions", "a sweep has at most %d dimensions", random.MaxDimensions)
 		return nil
 	}
 	var all []Dimension

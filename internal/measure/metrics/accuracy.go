@@ -2,8 +2,6 @@ package metrics
 
 import (
 	"strings"
-
-	"aiperf/internal/measure/unit"
 )
 
 // AccuracyOverall is the share of all graded answers that are right, AccuracyUnparsed that of those which are not in the
@@ -28,7 +26,7 @@ func IsAccuracy(tag string) bool {
 
 // accuracy returns the metric of a tag; false if it is not about graded answers.
 func accuracy(tag string) (Definition, bool) {
-	d := Definition{Tag: tag, Kind: KindDerived, Unit: unit.Ratio, Display: unit.Ratio, Group: GroupNone,
+	d := Definition{Tag: tag, Kind: KindDerived, Unit: Ratio, Display: Ratio, Group: GroupNone,
 		Absent: "no answer was graded"}
 	right := func(of, header string) {
 		d.Header, d.Short, d.Flags = header, header, LargerIsBetter

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 // Kind is what a metric is computed from.
@@ -69,7 +68,7 @@ type Definition struct {
 	ShortHidesUnit bool
 	Kind           Kind
 	// Unit is the unit of computing, Display the one of every output.
-	Unit, Display unit.Unit
+	Unit, Display Unit
 	// Order sorts the rows of a table; 0 = none, which sorts last.
 	Order int
 	Group Group
@@ -137,7 +136,7 @@ func (d *Definition) IsList() bool { return d.list }
 
 // toDisplay returns the factor from Unit to Display. The table's test holds that it exists.
 func (d *Definition) toDisplay() float64 {
-	ratio, err := unit.RatioOf(d.Unit, d.Display)
+	ratio, err := RatioOf(d.Unit, d.Display)
 	if err != nil {
 		panic("metric " + d.Tag + ": " + err.Error())
 	}
@@ -164,7 +163,7 @@ func (d *Definition) ValueOf(f *record.Facts) (float64, bool) {
 
 // toInternal returns the factor from Display to Unit.
 func (d *Definition) toInternal() float64 {
-	ratio, err := unit.RatioOf(d.Display, d.Unit)
+	ratio, err := RatioOf(d.Display, d.Unit)
 	if err != nil {
 		panic("metric " + d.Tag + ": " + err.Error())
 	}

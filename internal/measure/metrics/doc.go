@@ -10,4 +10,10 @@
 // on the order of records or on how they were spread over engines that were merged; a request costs a
 // bounded number of bytes up to the exact limits and none beyond. The package must never know where records come from
 // and what files and screens show.
+//
+// It also names the units of metrics and converts between those of one dimension.
+//
+// A [Unit] is the string that files and reports print. The invariant: a conversion is one multiplication by a
+// precomputed ratio, so that every output of a value in the same unit has the same last digit. The package must never
+// know the metrics.
 package metrics

@@ -7,13 +7,12 @@ import (
 	"strconv"
 
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 // LineMetric is a metric of one request as a line has it: a number or a list of numbers, in a unit.
 type LineMetric struct {
 	Value json.RawMessage `json:"value"`
-	Unit  unit.Unit       `json:"unit"`
+	Unit  Unit            `json:"unit"`
 }
 
 // RestoreFromMetrics derives the facts of a request from its metrics alone: a line of the original has no others. The
@@ -73,12 +72,12 @@ func restoreEnd(rec *record.Record, endNS int64) {
 }
 
 // number returns the value in the unit that the metric is computed in.
-func (w *LineMetric) number(tag string, in unit.Unit) (float64, error) {
+func (w *LineMetric) number(tag string, in Unit) (float64, error) {
 	v, err := strconv.ParseFloat(string(w.Value), 64)
 	if err != nil || math.Abs(v) > math.MaxInt64/2 {
 		return 0, fmt.Errorf("metric %s has the value %.40s, which is not a number of its kind", tag, w.Value)
 	}
-	ratio, err := unit.RatioOf(w.Unit, in)
+	ratio, err := RatioOf(w.Unit, in)
 	if err != nil {
 		return 0, fmt.Errorf("metric %s: %w", tag, err)
 	}

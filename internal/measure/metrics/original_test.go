@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 // The metrics that runs of AIPerf 0.13 were seen to have are ours too, with the same tags and units.
@@ -16,12 +15,12 @@ func TestMetricsOfTheOriginal(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Whole bytes here; docs/compatibility.md says so.
-	other := map[string]unit.Unit{"http_req_data_sent": unit.Bytes, "http_req_data_received": unit.Bytes}
+	other := map[string]Unit{"http_req_data_sent": Bytes, "http_req_data_received": Bytes}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")[1:]
 	for _, line := range lines {
 		tag, name, _ := strings.Cut(line, "\t")
 		d, known := Lookup(tag)
-		want := unit.Unit(name)
+		want := Unit(name)
 		if u, differs := other[tag]; differs {
 			want = u
 		}
@@ -39,9 +38,9 @@ func TestRestoreFromMetricsConvertsUnits(t *testing.T) {
 	r := &record.Record{Facts: record.NewFacts()}
 	r.Facts[record.StartWall] = t0
 	err := RestoreFromMetrics(r, t0+5*ms, map[string]LineMetric{
-		"http_req_data_sent":  {[]byte("0.224609375"), unit.Kilobytes},
-		"request_latency":     {[]byte("4.25"), unit.Milliseconds},
-		"time_to_first_token": {[]byte("0.001"), unit.Seconds},
+		"http_req_data_sent":  {[]byte("0.224609375"), Kilobytes},
+		"request_latency":     {[]byte("4.25"), Milliseconds},
+		"time_to_first_token": {[]byte("0.001"), Seconds},
 	})
 	if err != nil {
 		t.Fatal(err)

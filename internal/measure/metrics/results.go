@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"aiperf/internal/measure/stats"
-	"aiperf/internal/measure/unit"
 )
 
 // Results computes the results of all records so far, in table order. It uses up to maxDescribers cores,
@@ -373,7 +372,7 @@ func (m *metric) distribution(s *stats.Summary, method Method, ranks []float64) 
 func (m *metric) scalar(v float64, exact int64) Result {
 	r := m.result()
 	r.Stats.Avg = v * m.ratio
-	if m.Display == unit.Nanoseconds {
+	if m.Display == Nanoseconds {
 		r.EpochNS = exact
 	}
 	return r

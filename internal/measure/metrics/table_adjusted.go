@@ -2,8 +2,6 @@ package metrics
 
 import (
 	"slices"
-
-	"aiperf/internal/measure/unit"
 )
 
 // errorAdjustedTable holds the distributions in which a failed request counts as one that never ended.
@@ -36,7 +34,7 @@ const networkPrefix = "network_adjusted_"
 func networkTable(all []Definition) []Definition {
 	out := []Definition{{
 		Tag: "network_rtt", Header: "Network RTT", Short: "RTT",
-		Kind: KindDerived, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 305, Group: GroupDefault,
+		Kind: KindDerived, Unit: Nanoseconds, Display: Milliseconds, Order: 305, Group: GroupDefault,
 		Doc:     "Mean round trip time between this machine and the server.",
 		Formula: "mean of the probes, or --network-latency-mean",
 		Absent:  "not calibrated",

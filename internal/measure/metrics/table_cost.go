@@ -1,7 +1,5 @@
 package metrics
 
-import "aiperf/internal/measure/unit"
-
 // secondsPerHour turns rates into what an hour yields.
 const secondsPerHour = 3600
 
@@ -18,7 +16,7 @@ func TokensPerCurrencyUnit(perHour, perSecond float64) float64 {
 // costTable holds what the output costs at the price of the GPUs.
 func costTable() []Definition {
 	const absent = "no price (--price-per-gpu-hour) or no number of GPUs; in time slices"
-	row := func(tag, header, short string, u unit.Unit, order int, flags Flags, doc, formula, of string,
+	row := func(tag, header, short string, u Unit, order int, flags Flags, doc, formula, of string,
 		cost func(perHour, perSecond float64) float64) Definition {
 		return Definition{
 			Tag: tag, Header: header, Short: short, Kind: KindDerived, Unit: u, Display: u, Order: order,
@@ -35,17 +33,17 @@ func costTable() []Definition {
 	}
 	return []Definition{
 		row("cost_per_million_output_tokens", "Cost per Million Output Tokens", "Cost/1M Tok",
-			unit.CurrencyPerMillionTokens, 920, ProducesTokensOnly,
+			CurrencyPerMillionTokens, 920, ProducesTokensOnly,
 			"What a million output tokens cost, in the currency of the price.",
 			"price per GPU-hour × GPUs ÷ 3600 ÷ output_token_throughput × 1e6", "output_token_throughput",
 			CostPerMillion),
 		row("output_tokens_per_currency_unit", "Output Tokens per Currency Unit", "Tok/Currency",
-			unit.TokensPerCurrencyUnit, 921, ProducesTokensOnly|LargerIsBetter,
+			TokensPerCurrency, 921, ProducesTokensOnly|LargerIsBetter,
 			"How many output tokens one unit of the currency buys.",
 			"output_token_throughput × 3600 ÷ (price per GPU-hour × GPUs)", "output_token_throughput",
 			TokensPerCurrencyUnit),
 		row("cost_per_thousand_requests", "Cost per Thousand Requests", "Cost/1k Req",
-			unit.CurrencyPerThousandRequests, 922, 0,
+			CurrencyPerThousandRequests, 922, 0,
 			"What a thousand successful requests cost, in the currency of the price.",
 			"price per GPU-hour × GPUs ÷ 3600 ÷ request_throughput × 1e3", "request_throughput",
 			func(perHour, perSecond float64) float64 { return CostPerMillion(perHour, perSecond) / 1e3 }),

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 // generalTable holds what every run has.
@@ -10,7 +9,7 @@ func generalTable() []Definition {
 	return []Definition{
 		{
 			Tag: "request_latency", Header: "Request Latency", Short: "Req Latency",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 300, Group: GroupDefault,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Order: 300, Group: GroupDefault,
 			Flags:   PercentileIncludesFailedRequests,
 			Doc:     "Time from sending the request, connection set-up included, to its last content response.",
 			Formula: "last content − start",
@@ -19,7 +18,7 @@ func generalTable() []Definition {
 		},
 		{
 			Tag: "request_throughput", Header: "Request Throughput", Short: "Req/sec", ShortHidesUnit: true,
-			Kind: KindDerived, Unit: unit.RequestsPerSecond, Display: unit.RequestsPerSecond,
+			Kind: KindDerived, Unit: RequestsPerSecond, Display: RequestsPerSecond,
 			Order: 900, Group: GroupDefault, Flags: LargerIsBetter,
 			Doc:      "Successful requests per second of the benchmark.",
 			Formula:  "request_count / benchmark_duration in seconds",
@@ -29,7 +28,7 @@ func generalTable() []Definition {
 		},
 		{
 			Tag: "request_count", Header: "Request Count", Short: "Requests", ShortHidesUnit: true,
-			Kind: KindAggregate, Unit: unit.Requests, Display: unit.Requests, Order: 1100, Group: GroupDefault,
+			Kind: KindAggregate, Unit: Requests, Display: Requests, Order: 1100, Group: GroupDefault,
 			Flags:     LargerIsBetter | NoIndividualRecords,
 			Doc:       "Successful requests.",
 			Formula:   "Σ 1 over valid records",
@@ -38,7 +37,7 @@ func generalTable() []Definition {
 		},
 		{
 			Tag: "error_request_count", Header: "Error Request Count", Short: "Error Count", ShortHidesUnit: true,
-			Kind: KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
+			Kind: KindAggregate, Unit: Requests, Display: Requests, Group: GroupNone,
 			Flags:     ErrorOnly | NoIndividualRecords,
 			Doc:       "Failed requests.",
 			Formula:   "Σ 1 over error records",
@@ -47,7 +46,7 @@ func generalTable() []Definition {
 		},
 		{
 			Tag: "min_request_timestamp", Header: "Minimum Request Timestamp", Short: "Min Req", ShortHidesUnit: true,
-			Kind: KindAggregate, Unit: unit.Nanoseconds, Display: unit.Nanoseconds, Group: GroupNone,
+			Kind: KindAggregate, Unit: Nanoseconds, Display: Nanoseconds, Group: GroupNone,
 			Flags:   NoIndividualRecords | Internal,
 			Doc:     "Wall time of the first send of a successful request.",
 			Formula: "min start over valid records, epoch nanoseconds",
@@ -60,7 +59,7 @@ func generalTable() []Definition {
 		{
 			Tag: "max_response_timestamp", Header: "Maximum Response Timestamp", Short: "Max Resp",
 			ShortHidesUnit: true,
-			Kind:           KindAggregate, Unit: unit.Nanoseconds, Display: unit.Nanoseconds, Group: GroupNone,
+			Kind:           KindAggregate, Unit: Nanoseconds, Display: Nanoseconds, Group: GroupNone,
 			Flags:    NoIndividualRecords | Internal,
 			Doc:      "Wall time of the last content response of any successful request.",
 			Formula:  "max (start + request_latency) over valid records, epoch nanoseconds",
@@ -75,7 +74,7 @@ func generalTable() []Definition {
 		},
 		{
 			Tag: "benchmark_duration", Header: "Benchmark Duration", Short: "Duration", ShortHidesUnit: true,
-			Kind: KindDerived, Unit: unit.Nanoseconds, Display: unit.Seconds, Group: GroupNone,
+			Kind: KindDerived, Unit: Nanoseconds, Display: Seconds, Group: GroupNone,
 			Doc:      "Time from sending the first successful request to the last content response.",
 			Formula:  "max_response_timestamp − min_request_timestamp",
 			Absent:   "the difference is not positive",
@@ -88,7 +87,7 @@ func generalTable() []Definition {
 		},
 		{
 			Tag: "credit_drop_latency", Header: "Credit Drop Latency", Short: "Credit Latency",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Group: GroupNone,
 			Flags:   Internal,
 			Doc:     "Time inside this program from picking up the credit to sending, first turns only.",
 			Formula: "start − credit received",
@@ -98,7 +97,7 @@ func generalTable() []Definition {
 		{
 			Tag: "completed_request_count", Header: "Completed Requests (Success + Error)", Short: "Completed",
 			ShortHidesUnit: true,
-			Kind:           KindDerived, Unit: unit.Requests, Display: unit.Requests, Order: 1075, Group: GroupDefault,
+			Kind:           KindDerived, Unit: Requests, Display: Requests, Order: 1075, Group: GroupDefault,
 			Flags:   LargerIsBetter,
 			Doc:     "Requests that ended, successful or not.",
 			Formula: "request_count + error_request_count, a missing one counting as 0",
@@ -111,7 +110,7 @@ func generalTable() []Definition {
 		},
 		{
 			Tag: "request_error_rate", Header: "Request Error Rate", Short: "Error Rate", ShortHidesUnit: true,
-			Kind: KindDerived, Unit: unit.Percent, Display: unit.Percent, Order: 1080, Group: GroupDefault,
+			Kind: KindDerived, Unit: Percent, Display: Percent, Order: 1080, Group: GroupDefault,
 			Doc:      "Share of the completed requests that failed.",
 			Formula:  "error_request_count / completed_request_count × 100",
 			Absent:   "no request ended",
@@ -124,7 +123,7 @@ func generalTable() []Definition {
 		},
 		{
 			Tag: "server_start_time", Header: "Server Start Time", Short: "Server Start",
-			Kind: KindDerived, Unit: unit.Nanoseconds, Display: unit.Seconds, Group: GroupNone,
+			Kind: KindDerived, Unit: Nanoseconds, Display: Seconds, Group: GroupNone,
 			Doc: "Time from the start of the server, where --serve-cmd started it, to its readiness. Runs that share a " +
 				"server have the same.",
 			Formula: "ready − started",
@@ -139,7 +138,7 @@ func generalTable() []Definition {
 		{
 			Tag: "context_overflow_count", Header: "Context Overflow Count", Short: "Context Overflows",
 			ShortHidesUnit: true,
-			Kind:           KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
+			Kind:           KindAggregate, Unit: Requests, Display: Requests, Group: GroupNone,
 			Flags: ErrorOnly | NoIndividualRecords,
 			Doc: "Failed requests whose error message says that the context was too long " +
 				"(AIPERF_AGENTX_CONTEXT_OVERFLOW_SUBSTRINGS), and skipped ones.",
@@ -153,7 +152,7 @@ func generalTable() []Definition {
 		{
 			Tag: "skipped_context_overflow_count", Header: "Skipped Context Overflow Count", Short: "Skipped Overflows",
 			ShortHidesUnit: true,
-			Kind:           KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
+			Kind:           KindAggregate, Unit: Requests, Display: Requests, Group: GroupNone,
 			Flags: ErrorOnly | NoIndividualRecords,
 			Doc: "Requests of an agentic replay whose context was too long. They are skipped: they count neither as " +
 				"successful nor as failed, " +
@@ -173,7 +172,7 @@ func errorTable() []Definition {
 	return []Definition{
 		{
 			Tag: "error_isl", Header: "Error Input Sequence Length", Short: "Error ISL",
-			Kind: KindRecord, Unit: unit.Tokens, Display: unit.Tokens, Group: GroupNone,
+			Kind: KindRecord, Unit: Tokens, Display: Tokens, Group: GroupNone,
 			Flags:   TokenizesInputOnly | LargerIsBetter | ErrorOnly,
 			Doc:     "Input tokens of a failed request.",
 			Formula: "input tokens",
@@ -182,7 +181,7 @@ func errorTable() []Definition {
 		},
 		{
 			Tag: "error_latency", Header: "Error Latency", Short: "Error Latency",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Group: GroupNone,
 			Flags: ErrorOnly | NoIndividualRecords,
 			Doc: "Time from sending a request that failed to its failure; request_latency has the successful " +
 				"ones only.",
@@ -200,7 +199,7 @@ func goodputTable() []Definition {
 	return []Definition{
 		{
 			Tag: "good_request_count", Header: "Good Request Count", Short: "Good Requests", ShortHidesUnit: true,
-			Kind: KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
+			Kind: KindAggregate, Unit: Requests, Display: Requests, Group: GroupNone,
 			Flags:   GoodputOnly,
 			Doc:     "Successful requests that met every service level objective.",
 			Formula: "Σ [every objective has a value and passes, limits included]",
@@ -211,7 +210,7 @@ func goodputTable() []Definition {
 		},
 		{
 			Tag: "good_request_fraction", Header: "Good Request Fraction", Short: "Good Fraction",
-			Kind: KindDerived, Unit: unit.Ratio, Display: unit.Ratio, Group: GroupNone,
+			Kind: KindDerived, Unit: Ratio, Display: Ratio, Group: GroupNone,
 			Flags:   GoodputOnly | LargerIsBetter,
 			Doc:     "Share of all attempted requests, failed ones included, that were good.",
 			Formula: "good_request_count / (request_count + error_request_count), 0 when nothing was attempted",
@@ -227,7 +226,7 @@ func goodputTable() []Definition {
 		},
 		{
 			Tag: "goodput", Header: "Goodput", Short: "Goodput", ShortHidesUnit: true,
-			Kind: KindDerived, Unit: unit.RequestsPerSecond, Display: unit.RequestsPerSecond,
+			Kind: KindDerived, Unit: RequestsPerSecond, Display: RequestsPerSecond,
 			Order: 1000, Group: GroupDefault, Flags: GoodputOnly,
 			Doc:      "Good requests per second of the benchmark.",
 			Formula:  "good_request_count / benchmark_duration in seconds",

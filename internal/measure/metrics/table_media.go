@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 var (
@@ -14,11 +13,11 @@ var (
 func mediaTable() []Definition {
 	images := total("total_num_images", "Total Number of Images", "Total Images", "num_images",
 		SupportsImageOnly|LargerIsBetter)
-	images.Unit, images.Display = unit.Images, unit.Images
+	images.Unit, images.Display = Images, Images
 	return []Definition{
 		{
 			Tag: "num_images", Header: "Number of Images", Short: "Num Images", ShortHidesUnit: true,
-			Kind: KindRecord, Unit: unit.Images, Display: unit.Images, Group: GroupNone, Flags: SupportsImageOnly,
+			Kind: KindRecord, Unit: Images, Display: Images, Group: GroupNone, Flags: SupportsImageOnly,
 			Doc: "Images of the request, or of the reply if the endpoint generates images from text.",
 			Formula: "image parts of the body that was sent, references to cached images included; else images of " +
 				"the reply",
@@ -28,7 +27,7 @@ func mediaTable() []Definition {
 		images,
 		{
 			Tag: "image_throughput", Header: "Image Throughput", Short: "Image Throughput",
-			Kind: KindRecord, Unit: unit.ImagesPerSecond, Display: unit.ImagesPerSecond, Order: 860,
+			Kind: KindRecord, Unit: ImagesPerSecond, Display: ImagesPerSecond, Order: 860,
 			Group:    GroupDefault,
 			Flags:    SupportsImageOnly,
 			Doc:      "Images of a request over its whole latency.",
@@ -39,7 +38,7 @@ func mediaTable() []Definition {
 		},
 		{
 			Tag: "image_latency", Header: "Image Latency", Short: "Image Latency",
-			Kind: KindRecord, Unit: unit.MillisecondsPerImage, Display: unit.MillisecondsPerImage, Order: 861,
+			Kind: KindRecord, Unit: MillisecondsPerImage, Display: MillisecondsPerImage, Order: 861,
 			Group:    GroupDefault,
 			Flags:    SupportsImageOnly,
 			Doc:      "Latency of a request for each of its images.",
@@ -51,7 +50,7 @@ func mediaTable() []Definition {
 		{
 			Tag: "image_samples_per_second", Header: "Image Samples Per Second", Short: "Images/s",
 			ShortHidesUnit: true,
-			Kind:           KindDerived, Unit: unit.ImagesPerSecond, Display: unit.ImagesPerSecond, Order: 862,
+			Kind:           KindDerived, Unit: ImagesPerSecond, Display: ImagesPerSecond, Order: 862,
 			Group:    GroupDefault,
 			Flags:    SupportsImageOnly | LargerIsBetter,
 			Doc:      "Images of all requests per second of the benchmark.",
@@ -62,7 +61,7 @@ func mediaTable() []Definition {
 		},
 		{
 			Tag: "audio_duration", Header: "Audio Duration", Short: "Audio Duration",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Seconds, Order: 870, Group: GroupNone,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Seconds, Order: 870, Group: GroupNone,
 			Flags:   SupportsAudioOnly,
 			Doc:     "Length of the audio of the request, earlier turns included.",
 			Formula: "seconds of all clips sent",
@@ -71,7 +70,7 @@ func mediaTable() []Definition {
 		},
 		{
 			Tag: "rtfx", Header: "Inverse Real-Time Factor (RTFx)", Short: "RTFx", ShortHidesUnit: true,
-			Kind: KindRecord, Unit: unit.Ratio, Display: unit.Ratio, Order: 850, Group: GroupDefault,
+			Kind: KindRecord, Unit: Ratio, Display: Ratio, Order: 850, Group: GroupDefault,
 			Flags:    SupportsAudioOnly | LargerIsBetter,
 			Doc:      "Seconds of audio per second of latency; above 1 is faster than real time.",
 			Formula:  "audio_duration / request_latency in seconds",
@@ -81,7 +80,7 @@ func mediaTable() []Definition {
 		},
 		{
 			Tag: "video_inference_time", Header: "Video Inference Time", Short: "Inference Time",
-			Kind: KindRecord, Unit: unit.Seconds, Display: unit.Milliseconds, Order: 310, Group: GroupDefault,
+			Kind: KindRecord, Unit: Seconds, Display: Milliseconds, Order: 310, Group: GroupDefault,
 			Flags:   ProducesVideoOnly,
 			Doc:     "Time that the server reports for making the video.",
 			Formula: "the first inference_time_s of the replies",
@@ -90,7 +89,7 @@ func mediaTable() []Definition {
 		},
 		{
 			Tag: "video_peak_memory", Header: "Video Peak Memory", Short: "Peak Memory",
-			Kind: KindRecord, Unit: unit.Megabytes, Display: unit.Megabytes, Order: 311, Group: GroupDefault,
+			Kind: KindRecord, Unit: Megabytes, Display: Megabytes, Order: 311, Group: GroupDefault,
 			Flags:   ProducesVideoOnly,
 			Doc:     "Largest memory that the server reports for the video.",
 			Formula: "the first peak_memory_mb of the replies",

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 // mismatchTable compares the client's token counts with the server's and with what was asked for.
@@ -15,7 +14,7 @@ func mismatchTable() []Definition {
 		{
 			Tag: "usage_prompt_tokens_diff_pct", Header: "Usage Prompt Diff %", Short: "Prompt Diff %",
 			ShortHidesUnit: true,
-			Kind:           KindRecord, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone,
+			Kind:           KindRecord, Unit: Percent, Display: Percent, Group: GroupNone,
 			Flags:    TokenizesInputOnly | UsageDiffOnly,
 			Doc:      "Difference between the server's and the client's count of prompt tokens.",
 			Formula:  "|usage_prompt_tokens − input_sequence_length| / input_sequence_length × 100",
@@ -26,7 +25,7 @@ func mismatchTable() []Definition {
 		{
 			Tag: "usage_completion_tokens_diff_pct", Header: "Usage Completion Diff %", Short: "Completion Diff %",
 			ShortHidesUnit: true,
-			Kind:           KindRecord, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone,
+			Kind:           KindRecord, Unit: Percent, Display: Percent, Group: GroupNone,
 			Flags:    ProducesTokensOnly | UsageDiffOnly,
 			Doc:      "Difference between the server's and the client's count of completion tokens.",
 			Formula:  "|usage_completion_tokens − output_sequence_length| / output_sequence_length × 100",
@@ -37,7 +36,7 @@ func mismatchTable() []Definition {
 		{
 			Tag: "usage_reasoning_tokens_diff_pct", Header: "Usage Reasoning Diff %", Short: "Reasoning Diff %",
 			ShortHidesUnit: true,
-			Kind:           KindRecord, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone,
+			Kind:           KindRecord, Unit: Percent, Display: Percent, Group: GroupNone,
 			Flags:    ProducesTokensOnly | SupportsReasoning | UsageDiffOnly,
 			Doc:      "Difference between the server's and the client's count of reasoning tokens.",
 			Formula:  "|usage_reasoning_tokens − reasoning_token_count| / reasoning_token_count × 100",
@@ -48,7 +47,7 @@ func mismatchTable() []Definition {
 		{
 			Tag: "usage_discrepancy_count", Header: "Usage Discrepancy Count", Short: "Usage Discrepancies",
 			ShortHidesUnit: true,
-			Kind:           KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
+			Kind:           KindAggregate, Unit: Requests, Display: Requests, Group: GroupNone,
 			Flags:    UsageDiffOnly | NoIndividualRecords,
 			Doc:      "Requests in which any of the usage differences exceeds AIPERF_METRICS_USAGE_PCT_DIFF_THRESHOLD.",
 			Formula:  "Σ [any difference > threshold]",
@@ -67,7 +66,7 @@ func mismatchTable() []Definition {
 		},
 		{
 			Tag: "requested_osl", Header: "Requested OSL", Short: "Req OSL",
-			Kind: KindRecord, Unit: unit.Tokens, Display: unit.Tokens, Group: GroupNone,
+			Kind: KindRecord, Unit: Tokens, Display: Tokens, Group: GroupNone,
 			Flags:   ProducesTokensOnly | Internal,
 			Doc:     "The output limit that the request carried.",
 			Formula: "max_tokens of the last turn sent",
@@ -76,7 +75,7 @@ func mismatchTable() []Definition {
 		},
 		{
 			Tag: "osl_mismatch_diff_pct", Header: "OSL Mismatch Diff %", Short: "OSL Diff %", ShortHidesUnit: true,
-			Kind: KindRecord, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone,
+			Kind: KindRecord, Unit: Percent, Display: Percent, Group: GroupNone,
 			Flags:    ProducesTokensOnly | DisableOnAccuracy,
 			Doc:      "Signed difference between the output length received and the one asked for.",
 			Formula:  "(output_sequence_length − requested_osl) / requested_osl × 100",
@@ -87,7 +86,7 @@ func mismatchTable() []Definition {
 		},
 		{
 			Tag: "osl_mismatch_count", Header: "OSL Mismatch Count", Short: "OSL Mismatches", ShortHidesUnit: true,
-			Kind: KindAggregate, Unit: unit.Requests, Display: unit.Requests, Group: GroupNone,
+			Kind: KindAggregate, Unit: Requests, Display: Requests, Group: GroupNone,
 			Flags: ProducesTokensOnly | NoIndividualRecords | DisableOnAccuracy,
 			Doc: "Requests whose output length is off by more than both AIPERF_METRICS_OSL_MISMATCH_PCT_THRESHOLD " +
 				"and AIPERF_METRICS_OSL_MISMATCH_MAX_TOKEN_THRESHOLD allow, the smaller one counting.",

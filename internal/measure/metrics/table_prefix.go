@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 const (
@@ -16,7 +15,7 @@ func prefixTable() []Definition {
 	blocks := func(tag, header, doc, formula string, increment func(*occurrence) (int64, bool)) Definition {
 		return Definition{
 			Tag: tag, Header: header, Short: header, ShortHidesUnit: true,
-			Kind: KindAggregate, Unit: unit.Count, Display: unit.Count, Group: GroupNone,
+			Kind: KindAggregate, Unit: Count, Display: Count, Group: GroupNone,
 			Flags: NoIndividualRecords | Internal,
 			Doc:   doc, Formula: formula, Absent: none, increment: increment,
 		}
@@ -37,7 +36,7 @@ func prefixTable() []Definition {
 			}),
 		{
 			Tag: "theoretical_prefix_cache_hit", Header: "Theoretical Prefix Cache Hit", Short: "Theor. Prefix Hit",
-			Kind: KindDerived, Unit: unit.Percent, Display: unit.Percent, Group: GroupNone, Flags: LargerIsBetter,
+			Kind: KindDerived, Unit: Percent, Display: Percent, Group: GroupNone, Flags: LargerIsBetter,
 			Doc:      "Share of the blocks of all prompts that an unlimited prefix cache would have held.",
 			Formula:  prefixHits + " / " + prefixBlocks + " × 100; its sum and its count are these two",
 			Absent:   none,

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 // replayDegradedMS is exceeded by the lag of a replay that did not keep to its schedule.
@@ -12,7 +11,7 @@ const replayDegradedMS = 500
 func scheduleTable() []Definition {
 	rows := []Definition{{
 		Tag: "replay_send_schedule_offset", Header: "Replay Send Schedule Offset", Short: "Sched Offset",
-		Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Nanoseconds, Group: GroupNone,
+		Kind: KindRecord, Unit: Nanoseconds, Display: Nanoseconds, Group: GroupNone,
 		Flags: FixedScheduleOnly | Internal,
 		Doc: "Wall time of the send less the request's time in the schedule: the same for all requests of a " +
 			"replay that keeps to it.",
@@ -23,7 +22,7 @@ func scheduleTable() []Definition {
 	for i, name := range replayRankNames {
 		rows = append(rows, Definition{
 			Tag: "replay_sched_lag_" + name, Header: "Replay Schedule Lag " + name, Short: "Sched Lag " + name,
-			Kind: KindDerived, Unit: unit.Milliseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Kind: KindDerived, Unit: Milliseconds, Display: Milliseconds, Group: GroupNone,
 			Flags:   FixedScheduleOnly,
 			Doc:     "How late requests of the schedule were sent, relative to the earliest one.",
 			Formula: name + " of (replay_send_schedule_offset − its minimum)",
@@ -35,7 +34,7 @@ func scheduleTable() []Definition {
 	}
 	return append(rows, Definition{
 		Tag: "replay_sched_degraded", Header: "Replay Schedule Degraded", Short: "Sched Degraded",
-		Kind: KindDerived, Unit: unit.Count, Display: unit.Count, Group: GroupNone,
+		Kind: KindDerived, Unit: Count, Display: Count, Group: GroupNone,
 		Flags:    FixedScheduleOnly,
 		Doc:      "Whether the replay fell behind its schedule.",
 		Formula:  "1 if replay_sched_lag_p99 > 500 ms, else 0",

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 var (
@@ -17,7 +16,7 @@ var (
 func specDecodeTable() []Definition {
 	const none = "not reported"
 	steps := total("total_spec_decode_steps", "Total Spec Decode Steps", "Total Steps", "spec_decode_steps", 0)
-	steps.Unit, steps.Display, steps.Order = unit.Count, unit.Count, 5140
+	steps.Unit, steps.Display, steps.Order = Count, Count, 5140
 	accepted := total("total_accepted_draft_tokens", "Total Accepted Draft Tokens", "Total Accepted",
 		"spec_decode_accepted_draft_tokens", 0)
 	accepted.Order = 5150
@@ -26,7 +25,7 @@ func specDecodeTable() []Definition {
 	return []Definition{
 		{
 			Tag: "spec_decode_acceptance_length", Header: "Acceptance Length", Short: "Accept Length",
-			Kind: KindRecord, Unit: unit.Ratio, Display: unit.Ratio, Order: 5000, Group: GroupSpecDecode,
+			Kind: KindRecord, Unit: Ratio, Display: Ratio, Order: 5000, Group: GroupSpecDecode,
 			Flags:   LargerIsBetter,
 			Doc:     "Tokens that a step of the target model yields in a request.",
 			Formula: "mean_acceptance_length as the server has it, else 1 + accepted draft tokens / steps",
@@ -37,7 +36,7 @@ func specDecodeTable() []Definition {
 		{
 			Tag: "spec_decode_token_weighted_acceptance_length", Header: "Token-Weighted Acceptance Length",
 			Short: "Weighted Accept Length",
-			Kind:  KindDerived, Unit: unit.Ratio, Display: unit.Ratio, Order: 5010, Group: GroupSpecDecode,
+			Kind:  KindDerived, Unit: Ratio, Display: Ratio, Order: 5010, Group: GroupSpecDecode,
 			Flags:    LargerIsBetter,
 			Doc:      "Tokens that a step of the target model yields, over the steps of all requests.",
 			Formula:  "1 + total_accepted_draft_tokens / total_spec_decode_steps",
@@ -50,7 +49,7 @@ func specDecodeTable() []Definition {
 		},
 		{
 			Tag: "spec_decode_draft_acceptance_rate", Header: "Draft Acceptance Rate", Short: "Accept Rate",
-			Kind: KindRecord, Unit: unit.Percent, Display: unit.Percent, Order: 5020, Group: GroupSpecDecode,
+			Kind: KindRecord, Unit: Percent, Display: Percent, Order: 5020, Group: GroupSpecDecode,
 			Flags:    LargerIsBetter,
 			Doc:      "Share of the drafted tokens of a request that the target model accepted.",
 			Formula:  "accepted draft tokens / draft tokens × 100",
@@ -61,7 +60,7 @@ func specDecodeTable() []Definition {
 		{
 			Tag: "spec_decode_overall_draft_acceptance_rate", Header: "Overall Draft Acceptance Rate",
 			Short: "Overall Accept Rate",
-			Kind:  KindDerived, Unit: unit.Percent, Display: unit.Percent, Order: 5025, Group: GroupSpecDecode,
+			Kind:  KindDerived, Unit: Percent, Display: Percent, Order: 5025, Group: GroupSpecDecode,
 			Flags:    LargerIsBetter,
 			Doc:      "Share of all drafted tokens that the target model accepted.",
 			Formula:  "total_accepted_draft_tokens / total_draft_tokens × 100",
@@ -74,7 +73,7 @@ func specDecodeTable() []Definition {
 		},
 		{
 			Tag: "spec_decode_accepted_per_verified", Header: "Accepted per Verified", Short: "Accepted/Verified",
-			Kind: KindRecord, Unit: unit.Ratio, Display: unit.Ratio, Order: 5030, Group: GroupSpecDecode,
+			Kind: KindRecord, Unit: Ratio, Display: Ratio, Order: 5030, Group: GroupSpecDecode,
 			Flags:    LargerIsBetter,
 			Doc:      "Tokens of a request for each position that the target model verified.",
 			Formula:  "(accepted draft tokens + steps) / (draft tokens + steps)",
@@ -85,21 +84,21 @@ func specDecodeTable() []Definition {
 		},
 		{
 			Tag: "spec_decode_steps", Header: "Spec Decode Steps", Short: "Steps",
-			Kind: KindRecord, Unit: unit.Count, Display: unit.Count, Order: 5040, Group: GroupSpecDecode,
+			Kind: KindRecord, Unit: Count, Display: Count, Order: 5040, Group: GroupSpecDecode,
 			Doc:     "Steps of the target model in a request.",
 			Formula: "num_spec_steps", Absent: none,
 			reads: []record.Field{record.SpecSteps}, integer: specSteps,
 		},
 		{
 			Tag: "spec_decode_accepted_draft_tokens", Header: "Accepted Draft Tokens", Short: "Accepted",
-			Kind: KindRecord, Unit: unit.Tokens, Display: unit.Tokens, Order: 5050, Group: GroupNone,
+			Kind: KindRecord, Unit: Tokens, Display: Tokens, Order: 5050, Group: GroupNone,
 			Doc:     "Drafted tokens of a request that the target model accepted.",
 			Formula: "num_accepted_draft_tokens", Absent: none,
 			reads: []record.Field{record.SpecAccepted}, integer: specAccepted,
 		},
 		{
 			Tag: "spec_decode_draft_tokens", Header: "Draft Tokens", Short: "Drafted",
-			Kind: KindRecord, Unit: unit.Tokens, Display: unit.Tokens, Order: 5060, Group: GroupNone,
+			Kind: KindRecord, Unit: Tokens, Display: Tokens, Order: 5060, Group: GroupNone,
 			Doc:     "Tokens that were drafted for a request.",
 			Formula: "num_draft_tokens", Absent: none,
 			reads: []record.Field{record.SpecDrafted}, integer: specDrafted,

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 // streamingTable holds what only a stream of chunks can tell.
@@ -10,7 +9,7 @@ func streamingTable() []Definition {
 	return []Definition{
 		{
 			Tag: "time_to_first_token", Header: "Time to First Token", Short: "TTFT",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 100, Group: GroupDefault,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Order: 100, Group: GroupDefault,
 			Flags:   StreamingTokensOnly | PercentileIncludesFailedRequests,
 			Doc:     "Time from sending the request to its first content response, reasoning included.",
 			Formula: "first content − start",
@@ -19,7 +18,7 @@ func streamingTable() []Definition {
 		},
 		{
 			Tag: "time_to_second_token", Header: "Time to Second Token", Short: "TTST",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 200, Group: GroupDefault,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Order: 200, Group: GroupDefault,
 			Flags:   StreamingTokensOnly,
 			Doc:     "Time between the first two content responses.",
 			Formula: "second content − first content",
@@ -28,7 +27,7 @@ func streamingTable() []Definition {
 		},
 		{
 			Tag: "time_to_first_output_token", Header: "Time to First Output Token", Short: "TTFO",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 210, Group: GroupDefault,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Order: 210, Group: GroupDefault,
 			Flags: StreamingTokensOnly | SupportsReasoning,
 			Doc: "Time from sending the request to its first content response that is more than reasoning: text " +
 				"or a tool call.",
@@ -38,7 +37,7 @@ func streamingTable() []Definition {
 		},
 		{
 			Tag: "decode_duration", Header: "Decode Duration", Short: "Decode",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 350, Group: GroupDefault,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Order: 350, Group: GroupDefault,
 			Flags:    StreamingTokensOnly | PercentileIncludesFailedRequests,
 			Doc:      "Time from the first to the last content response.",
 			Formula:  "request_latency − time_to_first_token",
@@ -48,7 +47,7 @@ func streamingTable() []Definition {
 		},
 		{
 			Tag: "full_decode_duration", Header: "Full Decode Duration", Short: "Full Decode",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 360, Group: GroupDefault,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Order: 360, Group: GroupDefault,
 			Flags: StreamingTokensOnly | PercentileIncludesFailedRequests,
 			Doc: "Time from the first content response to the end of the stream, trailing usage and end marker " +
 				"included.",
@@ -58,7 +57,7 @@ func streamingTable() []Definition {
 		},
 		{
 			Tag: "inter_token_latency", Header: "Inter Token Latency", Short: "ITL",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 400, Group: GroupDefault,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Order: 400, Group: GroupDefault,
 			Flags: StreamingTokensOnly | PercentileIncludesFailedRequests,
 			Doc:   "Mean time per output token after the first, reasoning tokens included.",
 			Formula: "(request_latency − time_to_first_token) / (output_sequence_length − 1); with " +
@@ -71,7 +70,7 @@ func streamingTable() []Definition {
 		},
 		{
 			Tag: "full_response_inter_token_latency", Header: "Full Response Inter Token Latency", Short: "Full ITL",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 410, Group: GroupDefault,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Order: 410, Group: GroupDefault,
 			Flags:    StreamingTokensOnly | PercentileIncludesFailedRequests,
 			Doc:      "Inter token latency up to the end of the stream instead of the last content response.",
 			Formula:  "full_decode_duration / (output_sequence_length − 1)",
@@ -83,7 +82,7 @@ func streamingTable() []Definition {
 		},
 		{
 			Tag: "inter_chunk_latency", Header: "Inter Chunk Latency", Short: "ICL",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Group: GroupNone,
 			Flags:   StreamingTokensOnly,
 			Doc:     "Times between neighbouring content responses; the gaps of all requests form one population.",
 			Formula: "content[i] − content[i−1], a list per request",
@@ -93,7 +92,7 @@ func streamingTable() []Definition {
 		{
 			Tag: "output_token_throughput_per_user", Header: "Output Token Throughput Per User",
 			Short: "Output TPS/User", ShortHidesUnit: true,
-			Kind: KindRecord, Unit: unit.TokensPerSecondPerUser, Display: unit.TokensPerSecondPerUser,
+			Kind: KindRecord, Unit: TokensPerSecondPerUser, Display: TokensPerSecondPerUser,
 			Order: 500, Group: GroupDefault, Flags: StreamingTokensOnly | LargerIsBetter,
 			Doc:      "Tokens per second that one user sees once the first has arrived.",
 			Formula:  "1 / inter_token_latency in seconds",
@@ -107,7 +106,7 @@ func streamingTable() []Definition {
 			Tag:    "full_response_output_token_throughput_per_user",
 			Header: "Full Response Output Token Throughput Per User",
 			Short:  "Full Output TPS/User", ShortHidesUnit: true,
-			Kind: KindRecord, Unit: unit.TokensPerSecondPerUser, Display: unit.TokensPerSecondPerUser,
+			Kind: KindRecord, Unit: TokensPerSecondPerUser, Display: TokensPerSecondPerUser,
 			Order: 505, Group: GroupDefault, Flags: StreamingTokensOnly | LargerIsBetter,
 			Doc:      "Tokens per second per user up to the end of the stream.",
 			Formula:  "1 / full_response_inter_token_latency in seconds",
@@ -120,7 +119,7 @@ func streamingTable() []Definition {
 		{
 			Tag: "prefill_throughput_per_user", Header: "Prefill Throughput Per User",
 			Short: "Prefill TPS/User", ShortHidesUnit: true,
-			Kind: KindRecord, Unit: unit.TokensPerSecondPerUser, Display: unit.TokensPerSecondPerUser, Group: GroupNone,
+			Kind: KindRecord, Unit: TokensPerSecondPerUser, Display: TokensPerSecondPerUser, Group: GroupNone,
 			Flags:    StreamingTokensOnly | TokenizesInputOnly | LargerIsBetter,
 			Doc:      "Input tokens per second until the first content response.",
 			Formula:  "input_sequence_length / time_to_first_token in seconds",
@@ -131,7 +130,7 @@ func streamingTable() []Definition {
 		},
 		{
 			Tag: "stream_setup_latency", Header: "Stream Setup Latency", Short: "Stream Setup",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Group: GroupNone,
 			Flags:   StreamingOnly | Experimental,
 			Doc:     "Time from sending the request to its response headers.",
 			Formula: "headers received − start",
@@ -140,7 +139,7 @@ func streamingTable() []Definition {
 		},
 		{
 			Tag: "stream_prefill_latency", Header: "Stream Prefill Latency", Short: "Stream Prefill",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Group: GroupNone,
 			Flags:    StreamingTokensOnly | Experimental,
 			Doc:      "Time from the response headers to the first content response.",
 			Formula:  "time_to_first_token − stream_setup_latency",

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/record"
 )
 
 func TestDocsOfTheMetrics(t *testing.T) {
-	golden.Compare(t, "../../../docs/metrics.md", []byte(Markdown()))
+	testkit.Golden(t, "../../../docs/metrics.md", []byte(Markdown()))
 }
 
 // Every row is complete, and has exactly the code its kind needs.

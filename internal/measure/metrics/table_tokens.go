@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 // tokenTable holds token counts and rates.
@@ -10,7 +9,7 @@ func tokenTable() []Definition {
 	return []Definition{
 		{
 			Tag: "output_token_count", Header: "Output Token Count", Short: "Output Tokens", ShortHidesUnit: true,
-			Kind: KindRecord, Unit: unit.Tokens, Display: unit.Tokens, Group: GroupNone,
+			Kind: KindRecord, Unit: Tokens, Display: Tokens, Group: GroupNone,
 			Flags:   ProducesTokensOnly | LargerIsBetter,
 			Doc:     "Output tokens without reasoning.",
 			Formula: "output tokens",
@@ -19,7 +18,7 @@ func tokenTable() []Definition {
 		},
 		{
 			Tag: "output_sequence_length", Header: "Output Sequence Length", Short: "OSL",
-			Kind: KindRecord, Unit: unit.Tokens, Display: unit.Tokens, Order: 600, Group: GroupDefault,
+			Kind: KindRecord, Unit: Tokens, Display: Tokens, Order: 600, Group: GroupDefault,
 			Flags:   ProducesTokensOnly | LargerIsBetter,
 			Doc:     "Output tokens, reasoning included.",
 			Formula: "output tokens + reasoning tokens, a missing one counting as 0",
@@ -28,7 +27,7 @@ func tokenTable() []Definition {
 		},
 		{
 			Tag: "input_sequence_length", Header: "Input Sequence Length", Short: "ISL",
-			Kind: KindRecord, Unit: unit.Tokens, Display: unit.Tokens, Order: 700, Group: GroupDefault,
+			Kind: KindRecord, Unit: Tokens, Display: Tokens, Order: 700, Group: GroupDefault,
 			Flags:   TokenizesInputOnly | LargerIsBetter,
 			Doc:     "Tokens of all texts of the request, earlier turns of the conversation included.",
 			Formula: "input tokens",
@@ -44,7 +43,7 @@ func tokenTable() []Definition {
 		{
 			Tag: "e2e_output_token_throughput", Header: "E2E Output Token Throughput",
 			Short: "E2E Output TPS/User", ShortHidesUnit: true,
-			Kind: KindRecord, Unit: unit.TokensPerSecondPerUser, Display: unit.TokensPerSecondPerUser,
+			Kind: KindRecord, Unit: TokensPerSecondPerUser, Display: TokensPerSecondPerUser,
 			Order: 510, Group: GroupDefault, Flags: ProducesTokensOnly | LargerIsBetter,
 			Doc:      "Output tokens of a request over its whole latency.",
 			Formula:  "output_sequence_length / request_latency in seconds",
@@ -56,7 +55,7 @@ func tokenTable() []Definition {
 		{
 			Tag: "output_token_throughput", Header: "Output Token Throughput", Short: "Output TPS",
 			ShortHidesUnit: true,
-			Kind:           KindDerived, Unit: unit.TokensPerSecond, Display: unit.TokensPerSecond,
+			Kind:           KindDerived, Unit: TokensPerSecond, Display: TokensPerSecond,
 			Order: 800, Group: GroupDefault, Flags: ProducesTokensOnly | LargerIsBetter,
 			Doc:      "Output tokens of all requests per second of the benchmark.",
 			Formula:  "total_osl / benchmark_duration in seconds",
@@ -66,7 +65,7 @@ func tokenTable() []Definition {
 		},
 		{
 			Tag: "input_token_throughput", Header: "Input Token Throughput", Short: "Input TPS", ShortHidesUnit: true,
-			Kind: KindDerived, Unit: unit.TokensPerSecond, Display: unit.TokensPerSecond,
+			Kind: KindDerived, Unit: TokensPerSecond, Display: TokensPerSecond,
 			Order: 805, Group: GroupDefault, Flags: TokenizesInputOnly | LargerIsBetter,
 			Doc:      "Input tokens of all requests per second of the benchmark.",
 			Formula:  "total_isl / benchmark_duration in seconds",
@@ -76,7 +75,7 @@ func tokenTable() []Definition {
 		},
 		{
 			Tag: "total_token_throughput", Header: "Total Token Throughput", Short: "Total TPS", ShortHidesUnit: true,
-			Kind: KindDerived, Unit: unit.TokensPerSecond, Display: unit.TokensPerSecond, Group: GroupNone,
+			Kind: KindDerived, Unit: TokensPerSecond, Display: TokensPerSecond, Group: GroupNone,
 			Flags:    ProducesTokensOnly | LargerIsBetter,
 			Doc:      "Input and output tokens of all requests per second of the benchmark.",
 			Formula:  "(total_isl + total_osl) / benchmark_duration in seconds",
@@ -93,7 +92,7 @@ func reasoningTable() []Definition {
 		{
 			Tag: "reasoning_token_count", Header: "Reasoning Token Count", Short: "Reasoning Tokens",
 			ShortHidesUnit: true,
-			Kind:           KindRecord, Unit: unit.Tokens, Display: unit.Tokens, Group: GroupNone,
+			Kind:           KindRecord, Unit: Tokens, Display: Tokens, Group: GroupNone,
 			Flags:   ProducesTokensOnly | LargerIsBetter | SupportsReasoning,
 			Doc:     "Tokens of separately sent reasoning.",
 			Formula: "reasoning tokens",
@@ -104,7 +103,7 @@ func reasoningTable() []Definition {
 			ProducesTokensOnly|LargerIsBetter),
 		{
 			Tag: "thinking_efficiency", Header: "Thinking Efficiency", Short: "Thinking Eff.",
-			Kind: KindRecord, Unit: unit.Ratio, Display: unit.Ratio, Group: GroupNone,
+			Kind: KindRecord, Unit: Ratio, Display: Ratio, Group: GroupNone,
 			Flags:    ProducesTokensOnly | SupportsReasoning | Experimental,
 			Doc:      "Reasoning tokens per output token of a request.",
 			Formula:  "reasoning_token_count / output_token_count",
@@ -115,7 +114,7 @@ func reasoningTable() []Definition {
 		{
 			Tag: "overall_thinking_efficiency", Header: "Overall Thinking Efficiency", Short: "Overall Eff.",
 			ShortHidesUnit: true,
-			Kind:           KindDerived, Unit: unit.Ratio, Display: unit.Ratio, Group: GroupNone,
+			Kind:           KindDerived, Unit: Ratio, Display: Ratio, Group: GroupNone,
 			Flags:    ProducesTokensOnly | SupportsReasoning | Experimental,
 			Doc:      "Reasoning tokens per output token of all requests.",
 			Formula:  "total_reasoning_tokens / total_output_tokens",
@@ -132,7 +131,7 @@ func reasoningTable() []Definition {
 func total(tag, header, short, of string, flags Flags) Definition {
 	return Definition{
 		Tag: tag, Header: header, Short: short, ShortHidesUnit: true,
-		Kind: KindDerived, Unit: unit.Tokens, Display: unit.Tokens, Group: GroupNone, Flags: flags,
+		Kind: KindDerived, Unit: Tokens, Display: Tokens, Group: GroupNone, Flags: flags,
 		Doc:      "Sum over all requests.",
 		Formula:  "Σ " + of,
 		Absent:   "no request has one",

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 // usageRow is a number that the server reported in its usage object.
@@ -55,7 +54,7 @@ func usageTable() []Definition {
 	cacheRead := Definition{
 		Tag: "overall_usage_prompt_cache_read_pct", Header: "Overall Usage Prompt Cache Read %",
 		Short: "Usage Cache Read %", ShortHidesUnit: true,
-		Kind: KindDerived, Unit: unit.Percent, Display: unit.Percent, Order: 2012, Group: GroupUsage,
+		Kind: KindDerived, Unit: Percent, Display: Percent, Order: 2012, Group: GroupUsage,
 		Flags:    LargerIsBetter,
 		Doc:      "Share of all prompt tokens that came from the server's cache.",
 		Formula:  "total_usage_prompt_cache_read_tokens / total_usage_prompt_tokens × 100",
@@ -72,14 +71,14 @@ func usageTable() []Definition {
 func (r usageRow) definition() Definition {
 	d := Definition{
 		Tag: r.tag, Header: r.header, Short: r.short, ShortHidesUnit: true,
-		Kind: KindRecord, Unit: unit.Tokens, Display: unit.Tokens, Order: r.order, Group: GroupUsage, Flags: r.flags,
+		Kind: KindRecord, Unit: Tokens, Display: Tokens, Order: r.order, Group: GroupUsage, Flags: r.flags,
 		Doc:     r.what + ".",
 		Formula: "last value in the usage objects",
 		Absent:  "not reported",
 		reads:   []record.Field{r.field}, integer: fact(r.field),
 	}
 	if r.field == record.UsagePromptAudioSeconds {
-		d.Unit, d.Display = unit.Seconds, unit.Seconds
+		d.Unit, d.Display = Seconds, Seconds
 		d.integer, d.float = nil, floatFact(record.UsagePromptAudioSeconds)
 	}
 	return d

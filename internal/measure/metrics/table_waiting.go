@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 // waitingTable holds what latencies from the send leave out: the time that a request waited before it.
@@ -10,7 +9,7 @@ func waitingTable() []Definition {
 	return []Definition{
 		{
 			Tag: "effective_latency", Header: "Effective Latency (CO-aware)", Short: "Eff Latency",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Order: 3009, Group: GroupEffective,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Order: 3009, Group: GroupEffective,
 			Flags:   PercentileIncludesFailedRequests | NoIndividualRecords,
 			Doc:     "Time from admitting the request to its last response of any kind.",
 			Formula: "request_end_ns − credit_issued_ns, at least 0",
@@ -19,7 +18,7 @@ func waitingTable() []Definition {
 		},
 		{
 			Tag: "credit_to_start_latency", Header: "Credit-to-Start Latency", Short: "Credit to Start",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Group: GroupNone,
 			Flags:   NoIndividualRecords,
 			Doc:     "Time inside this program from admitting the request to sending it.",
 			Formula: "request_start_ns − credit_issued_ns, at least 0",
@@ -28,7 +27,7 @@ func waitingTable() []Definition {
 		},
 		{
 			Tag: "schedule_lag", Header: "Schedule Lag", Short: "Sched Lag",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Group: GroupNone,
 			Doc: "How much later than planned the request was sent: the wait for a slot and the delay inside " +
 				"this program.",
 			Formula: "request_start_ns − intended_send_ns; negative when it was early",
@@ -37,7 +36,7 @@ func waitingTable() []Definition {
 		},
 		{
 			Tag: "read_lag", Header: "Read Lag", Short: "Read Lag",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Group: GroupNone,
 			Doc:     "Longest time that received bytes waited in the kernel until this program had read them.",
 			Formula: "max (read − kernel receive stamp) over the reads of the response",
 			Absent:  "the kernel gave no receive stamps",
@@ -45,7 +44,7 @@ func waitingTable() []Definition {
 		},
 		{
 			Tag: "request_latency_intended", Header: "Request Latency from Intended Send", Short: "Req Latency (int)",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Group: GroupNone,
 			Flags:   OpenLoopOnly,
 			Doc:     "Request latency from the planned send.",
 			Formula: "last content − intended_send_ns",
@@ -55,7 +54,7 @@ func waitingTable() []Definition {
 		},
 		{
 			Tag: "ttft_intended", Header: "Time to First Token from Intended Send", Short: "TTFT (int)",
-			Kind: KindRecord, Unit: unit.Nanoseconds, Display: unit.Milliseconds, Group: GroupNone,
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Group: GroupNone,
 			Flags:   StreamingTokensOnly | OpenLoopOnly,
 			Doc:     "Time to first token from the planned send.",
 			Formula: "first content − intended_send_ns",

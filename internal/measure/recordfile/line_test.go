@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/record"
 )
 
@@ -142,7 +142,7 @@ func TestRecordsGolden(t *testing.T) {
 	}
 	broken := failed()
 	broken.Trace = &record.Trace{RequestSendStartNS: 1000, ErrorNS: 1500}
-	golden.Compare(t, "testdata/records.jsonl", []byte(written(t, exchange(), failed(), traced(), reused, broken)))
+	testkit.Golden(t, "testdata/records.jsonl", []byte(written(t, exchange(), failed(), traced(), reused, broken)))
 }
 
 func TestTrapReusedConnectionHasNoConnectionDurations(t *testing.T) {
@@ -197,7 +197,7 @@ func TestRawRecordsGolden(t *testing.T) {
 	if strings.Contains(got, "sk-secret") {
 		t.Errorf("the key is in %s", got)
 	}
-	golden.Compare(t, "testdata/raw.jsonl", []byte(got))
+	testkit.Golden(t, "testdata/raw.jsonl", []byte(got))
 }
 
 func TestPacketsOfAnEvent(t *testing.T) {

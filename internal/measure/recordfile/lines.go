@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"aiperf/internal/base/bounded"
-	"aiperf/internal/base/linefile"
 )
 
 // Line is a line of a file. Text is valid until the next one.
@@ -94,7 +93,7 @@ type split struct {
 
 // splitLines calls take with batches of whole lines of a file, until it returns false.
 func splitLines(path string, empty buffers, take func(batch) bool) (found split, err error) {
-	file, err := linefile.Open(path)
+	file, err := bounded.OpenCompressed(path)
 	if err != nil {
 		return found, err
 	}

@@ -7,6 +7,21 @@
 //
 // What holds: a line has passed the redactor, absent values are left out, and a last line without its end, of a run
 // that was killed, is not read. The package must never know who reads: reports, comparisons, pages.
+//
+// It also packs records into batches of bytes and reads them back, exactly: what a process that makes the
+// requests of a run sends to the one that counts them.
+//
+// A row is written as the differences to the row before it, so that what repeats takes a byte; ids that are UUIDs take
+// 16 bytes, other texts are written once in a batch. A row of facts takes about 60 bytes, its two ids 32 more. What few
+// records have (a trace, a raw exchange, an error) follows its row. The bytes are for processes of the same build.
+//
+// It also turns values into bytes and back, exactly: nil and empty lists stay different, a pointer to zero stays
+// one, raw bytes are not touched and floats keep all their bits, infinities included. It is for processes of the same
+// build that exchange values of the program's own types: the bytes hold no names, and [Layout] says whether two builds
+// agree on a type.
+//
+// Exported fields are carried in their order. A field that another process cannot have, such as a function, has the tag
+// `carry:"-"` and keeps the zero value. Types with fields that are not exported are carried by their MarshalBinary.
 package recordfile
 
 import (

@@ -8,7 +8,6 @@ import (
 
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 // Recorder takes the requests of a profiling phase, from any goroutine.
@@ -111,7 +110,7 @@ func (r *Recorder) Samples(key record.Key) []Sample {
 
 // toDisplay returns the factor from the unit of a metric to that of reports.
 func toDisplay(d *metrics.Definition) float64 {
-	ratio, err := unit.RatioOf(d.Unit, d.Display)
+	ratio, err := metrics.RatioOf(d.Unit, d.Display)
 	if err != nil {
 		panic("metric " + d.Tag + ": " + err.Error())
 	}

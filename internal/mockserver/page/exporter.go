@@ -12,7 +12,7 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/mockserver/api"
-	"aiperf/internal/mockserver/fault"
+	"aiperf/internal/mockserver/httpd"
 )
 
 const (
@@ -34,7 +34,7 @@ type Exporter struct {
 	bounds  *[quantities][]int64
 	backend *backend
 	apart   bool // the backend's page is only on a port of its own
-	fault   fault.Page
+	fault   httpd.PageFault
 	open    bool // OpenMetrics whatever the client accepts
 	model   string
 	padding int
@@ -85,7 +85,7 @@ type Options struct {
 
 // NewExporter returns an exporter with an empty tally.
 func NewExporter(o Options, c *clock.Clock) (*Exporter, error) {
-	fault, err := fault.ParsePage(o.Fault)
+	fault, err := httpd.ParsePageFault(o.Fault)
 	if err != nil {
 		return nil, fmt.Errorf("--metrics-fault: %w", err)
 	}
@@ -145,7 +145,7 @@ func (e *Exporter) pageNamed(name string) int {
 }
 
 // Fault returns the fault of the next scrape of a target. draw returns a number from 0 to 1 for the number of a scrape.
-func (e *Exporter) Fault(at Target, draw func(uint64) float64) fault.Page {
+func (e *Exporter) Fault(at Target, draw func(uint64) float64) httpd.PageFault {
 	f := &e.fault
 	if at.gpu > 0 {
 		f = &e.gpus.fault
@@ -155,14 +155,14 @@ func (e *Exporter) Fault(at Target, draw func(uint64) float64) fault.Page {
 	n := e.scrapes
 	e.mu.Unlock()
 	if f.Spec == "" || f.Rate < 1 && draw(n) >= f.Rate {
-		return fault.NoPage()
+		return httpd.NoPageFault()
 	}
 	return *f
 }
 
 // Append appends what a target shows now and returns its media type and encoding. open asks for OpenMetrics, f is the
 // fault of this scrape.
-func (e *Exporter) Append(b []byte, at Target, open bool, f *fault.Page) (body []byte, contentType, encoding string) {
+func (e *Exporter) Append(b []byte, at Target, open bool, f *httpd.PageFault) (body []byte, contentType, encoding string) {
 	body, contentType = e.body(b, at, open || e.open, f)
 	if f.Instead != "" {
 		body, contentType = insteadOf(f.Instead)
@@ -177,7 +177,7 @@ func (e *Exporter) Append(b []byte, at Target, open bool, f *fault.Page) (body [
 }
 
 // body returns what a target shows now. f is the fault of this scrape.
-func (e *Exporter) body(dst []byte, at Target, open bool, f *fault.Page) (body []byte, contentType string) {
+func (e *Exporter) body(dst []byte, at Target, open bool, f *httpd.PageFault) (body []byte, contentType string) {
 	if at.gpu > 0 {
 		return e.gpus.body(dst, at.gpu-1, e.tally.collect().count[cGenerated], f), ClassicType
 	}
@@ -206,7 +206,7 @@ func (e *Exporter) body(dst []byte, at Target, open bool, f *fault.Page) (body [
 	return append(dst, frozen...), contentType
 }
 
-func (e *Exporter) write(dst []byte, key pageKey, f *fault.Page) []byte {
+func (e *Exporter) write(dst []byte, key pageKey, f *httpd.PageFault) []byte {
 	t := e.totals(f)
 	if key.json {
 		return appendIterations(dst, t)
@@ -227,7 +227,7 @@ func (e *Exporter) write(dst []byte, key pageKey, f *fault.Page) []byte {
 }
 
 // totals returns the tally as this scrape is to see it.
-func (e *Exporter) totals(f *fault.Page) *totals {
+func (e *Exporter) totals(f *httpd.PageFault) *totals {
 	now := e.clock.NowNS()
 	t := e.tally.collect()
 	t.elapsedNS = now
@@ -260,7 +260,7 @@ func (e *Exporter) rate(now reading) float64 {
 }
 
 // compile writes down all of a page that stays.
-func (e *Exporter) compile(key pageKey, f *fault.Page) *compiledPage {
+func (e *Exporter) compile(key pageKey, f *httpd.PageFault) *compiledPage {
 	p := &e.pages[key.page]
 	families := slices.Clone(p.families)
 	vary(f, families, e.bounds, key)

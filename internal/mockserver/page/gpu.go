@@ -11,7 +11,7 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/random"
-	"aiperf/internal/mockserver/fault"
+	"aiperf/internal/mockserver/httpd"
 )
 
 // gpuPaths are the pages of GPU exporters: two of DCGM's and one of AMD's.
@@ -23,7 +23,7 @@ const amdPage = 2 // index of AMD's
 type gpuPages struct {
 	options GPUOptions
 	model   gpuModel
-	fault   fault.Page
+	fault   httpd.PageFault
 	clock   *clock.Clock
 	draws   random.Stream
 
@@ -53,7 +53,7 @@ func newGPUPages(o GPUOptions, c *clock.Clock) (*gpuPages, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--dcgm-gpu-name: %w", err)
 	}
-	fault, err := fault.ParseGPUPage(o.Fault)
+	fault, err := httpd.ParseGPUPageFault(o.Fault)
 	if err != nil {
 		return nil, fmt.Errorf("--dcgm-fault: %w", err)
 	}
@@ -104,7 +104,7 @@ func (g *gpuPages) figures(page, gpu int, model gpuModel, now int64, rate float6
 }
 
 // body returns a page as its reader sees it now.
-func (g *gpuPages) body(dst []byte, page int, tokens int64, f *fault.Page) []byte {
+func (g *gpuPages) body(dst []byte, page int, tokens int64, f *httpd.PageFault) []byte {
 	now := g.clock.NowNS()
 	since := time.Duration(now)
 	g.mu.Lock()
@@ -140,7 +140,7 @@ func (g *gpuPages) body(dst []byte, page int, tokens int64, f *fault.Page) []byt
 }
 
 // restartOf returns the energy at the instant of the restart: that of the curve, or of the first reading after it.
-func (g *gpuPages) restartOf(page, gpu int, joules float64, f *fault.Page) float64 {
+func (g *gpuPages) restartOf(page, gpu int, joules float64, f *httpd.PageFault) float64 {
 	if g.options.Load != nil {
 		model := g.model
 		if page == amdPage {
@@ -162,7 +162,7 @@ type gpuLine struct {
 	labels           string // beyond those of the GPU
 }
 
-func (g *gpuPages) dcgm(dst []byte, page int, figures []gpuFigures, f *fault.Page) []byte {
+func (g *gpuPages) dcgm(dst []byte, page int, figures []gpuFigures, f *httpd.PageFault) []byte {
 	m := g.model
 	mebibytes := m.gigabytes * 1e9 / (1 << 20)
 	used := func(x gpuFigures) float64 { return math.Round(mebibytes * (0.10 + 0.75*x.load)) }
@@ -205,7 +205,7 @@ func (g *gpuPages) dcgm(dst []byte, page int, figures []gpuFigures, f *fault.Pag
 }
 
 // amd returns the page of AMD's Device Metrics Exporter.
-func (g *gpuPages) amd(dst []byte, figures []gpuFigures, f *fault.Page) []byte {
+func (g *gpuPages) amd(dst []byte, figures []gpuFigures, f *httpd.PageFault) []byte {
 	mb := amdModel.gigabytes * 1024
 	lines := []gpuLine{
 		{"gpu_package_power", "gauge", "Power of the package in watts.", func(x gpuFigures) float64 { return x.watts },
@@ -240,7 +240,7 @@ func (g *gpuPages) amd(dst []byte, figures []gpuFigures, f *fault.Page) []byte {
 func constantOf(v float64) func(gpuFigures) float64 { return func(gpuFigures) float64 { return v } }
 
 // writeGPUs appends the families of a page, two decimals each.
-func writeGPUs(dst []byte, lines []gpuLine, figures []gpuFigures, f *fault.Page, energy, power string,
+func writeGPUs(dst []byte, lines []gpuLine, figures []gpuFigures, f *httpd.PageFault, energy, power string,
 	labels func(int) string) []byte {
 	for _, l := range lines {
 		if l.name == energy && f.NoEnergy {

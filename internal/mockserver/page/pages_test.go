@@ -2,7 +2,7 @@ package page
 
 import (
 	"aiperf/internal/mockserver/api"
-	"aiperf/internal/mockserver/fault"
+	"aiperf/internal/mockserver/httpd"
 	"aiperf/internal/watch/prom"
 	"fmt"
 	"regexp"
@@ -20,7 +20,7 @@ func TestEveryPageInBothFormats(t *testing.T) {
 				continue // the server's own families have no page to themselves
 			}
 			at, ok := e.Find([]byte(p.path), "")
-			none := fault.NoPage()
+			none := httpd.NoPageFault()
 			body, contentType, _ := e.Append(nil, at, false, &none)
 			text := string(body)
 			if !ok || strings.HasPrefix(contentType, OpenMetricsType) != open ||
@@ -64,7 +64,7 @@ func BenchmarkPage(b *testing.B) {
 		b.Run(fmt.Sprint(series), func(b *testing.B) {
 			e := exporter(b, Options{Series: series})
 			at, _ := e.Find([]byte(Path), "")
-			none := fault.NoPage()
+			none := httpd.NoPageFault()
 			var body []byte
 			for b.Loop() {
 				body, _, _ = e.Append(body[:0], at, false, &none)

@@ -2,14 +2,14 @@ package page
 
 import (
 	"aiperf/internal/mockserver/api"
-	"aiperf/internal/mockserver/fault"
+	"aiperf/internal/mockserver/httpd"
 	"math"
 	"slices"
 	"strconv"
 )
 
 // vary changes the families of a page as the fault asks for.
-func vary(f *fault.Page, families []family, bounds *[quantities][]int64, key pageKey) {
+func vary(f *httpd.PageFault, families []family, bounds *[quantities][]int64, key pageKey) {
 	counters, gauges := 0, 0
 	for i := range families {
 		family := &families[i]
@@ -28,7 +28,7 @@ func vary(f *fault.Page, families []family, bounds *[quantities][]int64, key pag
 	}
 }
 
-func varyGauge(f *fault.Page, g *family, retyped bool) {
+func varyGauge(f *httpd.PageFault, g *family, retyped bool) {
 	if retyped {
 		g.kind = kCounter
 	}

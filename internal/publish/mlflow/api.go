@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/publish/bundle"
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 // apiPath begins the paths of the API.
@@ -22,7 +21,7 @@ const liveTimeout = 10 * time.Second
 
 // server makes requests to the tracking server.
 type server struct {
-	rest.Client
+	upload.Client
 	// base is its address without secrets and without a slash at the end.
 	base string
 }
@@ -30,8 +29,8 @@ type server struct {
 func newServer(u *url.URL, e *Environment, version string, redact func(string) string) *server {
 	own := artifact.NewRedactor(e.secrets(u)...).Text
 	s := &server{base: address(u)}
-	s.Client = rest.Client{
-		HTTP:        &http.Client{Transport: e.transport(), CheckRedirect: rest.NoRedirects},
+	s.Client = upload.Client{
+		HTTP:        &http.Client{Transport: e.transport(), CheckRedirect: upload.NoRedirects},
 		Header:      http.Header{"User-Agent": {"aiperf/" + version}},
 		Timeout:     liveTimeout,
 		Explain:     explain,
@@ -75,19 +74,19 @@ const (
 )
 
 // get and post make a request of the API.
-func (s *server) get(ctx context.Context, method string, query url.Values, out any) *rest.Problem {
-	return s.Do(ctx, rest.Request{Method: http.MethodGet, URL: s.base + apiPath + method + "?" + query.Encode()}, out)
+func (s *server) get(ctx context.Context, method string, query url.Values, out any) *upload.Problem {
+	return s.Do(ctx, upload.Request{Method: http.MethodGet, URL: s.base + apiPath + method + "?" + query.Encode()}, out)
 }
 
-func (s *server) post(ctx context.Context, method string, body, out any) *rest.Problem {
-	return s.Do(ctx, rest.Request{Method: http.MethodPost, URL: s.base + apiPath + method, JSON: body,
+func (s *server) post(ctx context.Context, method string, body, out any) *upload.Problem {
+	return s.Do(ctx, upload.Request{Method: http.MethodPost, URL: s.base + apiPath + method, JSON: body,
 		Once: strings.HasSuffix(method, "/create")}, out)
 }
 
 const active = "active"
 
 // experiment finds an experiment by its name, or creates it.
-func (s *server) experiment(ctx context.Context, name string) (id string, p *rest.Problem) {
+func (s *server) experiment(ctx context.Context, name string) (id string, p *upload.Problem) {
 	var created struct {
 		ID string `json:"experiment_id"`
 	}
@@ -100,11 +99,11 @@ func (s *server) experiment(ctx context.Context, name string) (id string, p *res
 		}
 		p = s.get(ctx, "experiments/get-by-name", url.Values{"experiment_name": {name}}, &found)
 		if p == nil && found.Experiment.Stage != "" && found.Experiment.Stage != active {
-			return "", &rest.Problem{Kind: rest.Refused,
+			return "", &upload.Problem{Kind: upload.Refused,
 				Text: "has deleted the experiment " + name + "; restore it or use another --mlflow-experiment"}
 		}
 		if p == nil && found.Experiment.ID == "" {
-			return "", &rest.Problem{Kind: rest.Refused,
+			return "", &upload.Problem{Kind: upload.Refused,
 				Text: "answered without an experiment; is this an MLflow server?"}
 		}
 		if p == nil || p.Code != codeMissing {
@@ -131,7 +130,7 @@ type runAnswer struct {
 	} `json:"run"`
 }
 
-func (s *server) run(ctx context.Context, id string) (runInfo, *rest.Problem) {
+func (s *server) run(ctx context.Context, id string) (runInfo, *upload.Problem) {
 	var a runAnswer
 	p := s.get(ctx, "runs/get", url.Values{"run_id": {id}}, &a)
 	return a.Run.Info, p
@@ -139,18 +138,18 @@ func (s *server) run(ctx context.Context, id string) (runInfo, *rest.Problem) {
 
 func (s *server) createRun(
 	ctx context.Context, experiment, user, name string, start time.Time, tags []Entry,
-) (runInfo, *rest.Problem) {
+) (runInfo, *upload.Problem) {
 	var a runAnswer
 	p := s.post(ctx, "runs/create", map[string]any{
 		"experiment_id": experiment, "user_id": user, "run_name": name, "start_time": start.UnixMilli(), "tags": tags,
 	}, &a)
 	if p == nil && a.Run.Info.ID == "" {
-		p = &rest.Problem{Kind: rest.Refused, Text: "answered without a run; is this an MLflow server?"}
+		p = &upload.Problem{Kind: upload.Refused, Text: "answered without a run; is this an MLflow server?"}
 	}
 	return a.Run.Info, p
 }
 
-func (s *server) endRun(ctx context.Context, id, status string, end time.Time) *rest.Problem {
+func (s *server) endRun(ctx context.Context, id, status string, end time.Time) *upload.Problem {
 	return s.post(ctx, "runs/update", map[string]any{"run_id": id, "status": status, "end_time": end.UnixMilli()}, nil)
 }
 
@@ -173,7 +172,7 @@ const (
 )
 
 // logBatch adds points, parameters and tags to a run, in as few batches as the limits allow.
-func (s *server) logBatch(ctx context.Context, id string, points []point, params, tags []Entry) *rest.Problem {
+func (s *server) logBatch(ctx context.Context, id string, points []point, params, tags []Entry) *upload.Problem {
 	for {
 		p, g := min(len(params), maxParams), min(len(tags), maxTags)
 		m := min(len(points), maxEntities-p-g)
@@ -229,10 +228,10 @@ func escaped(path string) string {
 }
 
 // putFile uploads a file of dir to a place below root.
-func (s *server) putFile(ctx context.Context, root, place, dir, name string) *rest.Problem {
-	size, err := bundle.Size(dir, name)
+func (s *server) putFile(ctx context.Context, root, place, dir, name string) *upload.Problem {
+	size, err := upload.Size(dir, name)
 	if err != nil {
-		return &rest.Problem{Kind: rest.Refused, Text: err.Error()}
+		return &upload.Problem{Kind: upload.Refused, Text: err.Error()}
 	}
 	unbounded := s.Client
 	unbounded.Timeout = 0 // only the upload as a whole is bounded
@@ -240,10 +239,10 @@ func (s *server) putFile(ctx context.Context, root, place, dir, name string) *re
 		unbounded.Header = unbounded.Header.Clone()
 		unbounded.Header.Del("Authorization") // not for another host
 	}
-	return unbounded.Do(ctx, rest.Request{
-		Method: http.MethodPut, URL: root + "/" + escaped(place), Size: size, ContentType: bundle.MediaType(name),
+	return unbounded.Do(ctx, upload.Request{
+		Method: http.MethodPut, URL: root + "/" + escaped(place), Size: size, ContentType: upload.MediaType(name),
 		Open: func() (io.ReadCloser, error) {
-			return bundle.Open(dir, name, size)
+			return upload.Open(dir, name, size)
 		},
 	}, nil)
 }

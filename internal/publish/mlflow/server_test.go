@@ -20,8 +20,8 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/publish/bundle"
 	"aiperf/internal/publish/progress"
+	"aiperf/internal/publish/upload"
 )
 
 // batch is what one log-batch holds.
@@ -222,7 +222,7 @@ func testOptions(t *testing.T, u *url.URL) (publication, *lines) {
 	log := new(lines)
 	return publication{Options{
 		URI: u, Environment: new(Environment), Experiment: "aiperf", User: "someone", Tags: []Entry{{"team", "perf"}},
-		Globs: bundle.Patterns(""), Export: "mlflow_export.json", Interval: 10 * time.Millisecond,
+		Globs: upload.Patterns(""), Export: "mlflow_export.json", Interval: 10 * time.Millisecond,
 		Timeout:  5 * time.Second,
 		Redactor: artifact.NewRedactor(),
 	}, &progress.Run{

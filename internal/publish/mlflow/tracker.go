@@ -10,7 +10,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/publish/progress"
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 // Options configures where runs are tracked, and how.
@@ -138,7 +138,7 @@ func (t *tracker) track() {
 }
 
 // begin creates the run on the server. It is repeated for a server that may answer later.
-func (t *tracker) begin() *rest.Problem {
+func (t *tracker) begin() *upload.Problem {
 	p := t.create()
 	switch {
 	case p == nil:
@@ -156,14 +156,14 @@ func (t *tracker) begin() *rest.Problem {
 }
 
 // giveUp ends the tracking of the run.
-func (t *tracker) giveUp(p *rest.Problem) {
+func (t *tracker) giveUp(p *upload.Problem) {
 	t.off = true
 	t.log.Warn(fmt.Sprintf("MLflow: %s %s; nothing is uploaded in this run", t.server.base, p.Text))
 }
 
 // create finds the experiment and the parent and creates the run.
-func (t *tracker) create() *rest.Problem {
-	var p *rest.Problem
+func (t *tracker) create() *upload.Problem {
+	var p *upload.Problem
 	if t.experimentID, p = t.server.experiment(t.ctx, t.o.Experiment); p != nil {
 		return p
 	}
@@ -243,7 +243,7 @@ func (t *tracker) gather() {
 }
 
 // stream sends the scalars of the backlog.
-func (t *tracker) stream() *rest.Problem {
+func (t *tracker) stream() *upload.Problem {
 	if len(t.backlog) == 0 {
 		return nil
 	}
@@ -268,10 +268,10 @@ func (t *tracker) stream() *rest.Problem {
 }
 
 // refused ends the tracking of a run that the server does not accept any more.
-func (t *tracker) refused(p *rest.Problem) {
+func (t *tracker) refused(p *upload.Problem) {
 	if info, problem := t.server.run(t.ctx, t.run.ID); problem != nil && problem.Code == codeMissing ||
 		problem == nil && info.Stage != "" && info.Stage != active {
-		p = &rest.Problem{Text: "no longer has the run " + t.run.ID + ": it was deleted", Kind: rest.Refused}
+		p = &upload.Problem{Text: "no longer has the run " + t.run.ID + ": it was deleted", Kind: upload.Refused}
 	}
 	t.giveUp(p)
 }

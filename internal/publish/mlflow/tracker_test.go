@@ -19,8 +19,8 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/publish/bundle"
 	"aiperf/internal/publish/progress"
+	"aiperf/internal/publish/upload"
 )
 
 func finish(tr *tracker, e *progress.Ending) {
@@ -452,7 +452,7 @@ func TestFilesOfPhasesAreUploadedByDefault(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := bundle.Find(dir, bundle.Patterns(""))
+	got, err := upload.Find(dir, upload.Patterns(""))
 	if want := []string{"phase_manifest.json", "phases/warmup/server_metrics.json",
 		"phases/profiling/mine.csv"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)

@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/publish/bundle"
 	"aiperf/internal/publish/progress"
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 // The statuses of a run that ended.
@@ -83,14 +82,14 @@ func (t *tracker) upload() {
 }
 
 // reportNothing logs that a run could not be created or ended, unless p is nil.
-func (t *tracker) reportNothing(p *rest.Problem) {
+func (t *tracker) reportNothing(p *upload.Problem) {
 	if p != nil {
 		t.log.Warn(fmt.Sprintf("MLflow: %s %s; nothing was uploaded", t.server.base, t.describe(p)))
 	}
 }
 
 // reportLost logs that the results could not be uploaded.
-func (t *tracker) reportLost(p *rest.Problem) {
+func (t *tracker) reportLost(p *upload.Problem) {
 	if p.Later() || t.ctx.Err() != nil {
 		t.log.Warn(fmt.Sprintf("MLflow: %s %s; the results were not uploaded", t.server.base, t.describe(p)))
 		return
@@ -99,8 +98,8 @@ func (t *tracker) reportLost(p *rest.Problem) {
 }
 
 // describe returns the text of a problem, with the variable of the timeout where that was the reason.
-func (t *tracker) describe(p *rest.Problem) string {
-	if p.Kind == rest.Hung && t.ctx.Err() != nil {
+func (t *tracker) describe(p *upload.Problem) string {
+	if p.Kind == upload.Hung && t.ctx.Err() != nil {
 		return fmt.Sprintf("took longer than %g s (%s)", t.o.Timeout.Seconds(), variableTimeout)
 	}
 	return p.Text
@@ -166,7 +165,7 @@ func number(v float64) string {
 
 // artifactPath returns the path of a file among the run's artifacts.
 func artifactPath(name string) string {
-	if bundle.IsPicture(name) {
+	if upload.IsPicture(name) {
 		return "plots/" + strings.TrimPrefix(name, "plots/")
 	}
 	return "exports/" + name
@@ -184,14 +183,14 @@ func (t *tracker) putFiles(e *export) *failure {
 			"writes to; metrics, parameters and tags were uploaded, files were not (start the server with "+
 			"--serve-artifacts)", t.server.base, scheme)}
 	}
-	names, err := bundle.Find(t.bench.Dir, t.o.Globs)
+	names, err := upload.Find(t.bench.Dir, t.o.Globs)
 	if err != nil {
 		return &failure{"MLflow: cannot list the files of the run: " + err.Error()}
 	}
 	own := filepath.ToSlash(t.o.Export)
 	names = slices.DeleteFunc(names, func(name string) bool { return name == own }) // one of an earlier run, if any
 	var firstName string
-	var first *rest.Problem
+	var first *upload.Problem
 	failed := 0
 	for i, name := range names {
 		p := t.server.putFile(t.ctx, root, artifactPath(name), t.bench.Dir, name)
@@ -203,12 +202,12 @@ func (t *tracker) putFiles(e *export) *failure {
 			firstName, first = name, p
 		}
 		failed++
-		if p.Kind == rest.Hung || p.Kind == rest.Unreachable {
+		if p.Kind == upload.Hung || p.Kind == upload.Unreachable {
 			failed += len(names) - i - 1
 			break
 		}
 	}
-	if first != nil && (first.Kind == rest.Hung || first.Kind == rest.Unreachable) {
+	if first != nil && (first.Kind == upload.Hung || first.Kind == upload.Unreachable) {
 		return t.unfinished(failed, len(names), firstName, first)
 	}
 	if p := t.putExport(e, root, own); p != nil {
@@ -223,16 +222,16 @@ func (t *tracker) putFiles(e *export) *failure {
 	return nil
 }
 
-func (t *tracker) unfinished(failed, all int, name string, p *rest.Problem) *failure {
+func (t *tracker) unfinished(failed, all int, name string, p *upload.Problem) *failure {
 	return &failure{fmt.Sprintf(
 		"MLflow: %s %s; %d of %d files were not uploaded, %s first; metrics, parameters and tags were", t.server.base,
 		t.describe(p), failed, all, name)}
 }
 
 // putExport writes and uploads mlflow_export.json, which lists the others.
-func (t *tracker) putExport(e *export, root, name string) *rest.Problem {
+func (t *tracker) putExport(e *export, root, name string) *upload.Problem {
 	e.files = append(e.files, name)
-	p := &rest.Problem{Text: "lacks it: it could not be written", Kind: rest.Refused}
+	p := &upload.Problem{Text: "lacks it: it could not be written", Kind: upload.Refused}
 	if e.write(filepath.Join(t.bench.Dir, t.o.Export)) == nil {
 		p = t.server.putFile(t.ctx, root, "exports/"+path.Base(name), t.bench.Dir, name)
 	}

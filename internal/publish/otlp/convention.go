@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"strings"
 
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 )
 
 // scope is the name of the instrumentation, the same as that of the original.
@@ -36,7 +36,7 @@ var standards = map[string]standard{
 }
 
 // instruments returns the instruments of a metric: that of the conventions first, then its own.
-func instruments(tag string, of unit.Unit) []standard {
+func instruments(tag string, of metrics.Unit) []standard {
 	named, known := standards[tag]
 	own := standard{name: "aiperf." + tag, unit: string(of), scale: 1, bounds: ownBounds[of]}
 	switch {
@@ -56,7 +56,7 @@ type Name struct {
 }
 
 // Names returns the names of a metric, for other publishers.
-func Names(tag string, of unit.Unit) []Name {
+func Names(tag string, of metrics.Unit) []Name {
 	var list []Name
 	for _, i := range instruments(tag, of) {
 		list = append(list, Name{i.name, i.tokenType, i.scale})
@@ -71,17 +71,17 @@ var chunkBounds = []float64{0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.1
 
 // ownBounds are the bounds of aiperf.<tag> by the metric's unit: the SDK's own end at 10,000, too low for durations in
 // nanoseconds.
-var ownBounds = map[unit.Unit][]float64{
-	unit.Nanoseconds: powers(1e5, 2, 21), // 0.1 ms to 105 s
-	unit.Seconds:     powers(0.01, 2, 14),
-	unit.Tokens:      powers(1, 4, 13),
-	unit.Bytes:       powers(64, 4, 13),
-	unit.Ratio:       {0, 0.1, 0.25, 0.5, 0.75, 1, 2, 5, 10, 100},
-	unit.Percent:     {-100, -50, -20, -10, -5, -1, 0, 1, 5, 10, 20, 50, 100},
-	unit.Requests:    {0, 1},
-	unit.Count:       powers(1, 2, 14),
+var ownBounds = map[metrics.Unit][]float64{
+	metrics.Nanoseconds: powers(1e5, 2, 21), // 0.1 ms to 105 s
+	metrics.Seconds:     powers(0.01, 2, 14),
+	metrics.Tokens:      powers(1, 4, 13),
+	metrics.Bytes:       powers(64, 4, 13),
+	metrics.Ratio:       {0, 0.1, 0.25, 0.5, 0.75, 1, 2, 5, 10, 100},
+	metrics.Percent:     {-100, -50, -20, -10, -5, -1, 0, 1, 5, 10, 20, 50, 100},
+	metrics.Requests:    {0, 1},
+	metrics.Count:       powers(1, 2, 14),
 
-	unit.TokensPerSecondPerUser: powers(1, 2, 16),
+	metrics.TokensPerSecondPerUser: powers(1, 2, 16),
 }
 
 // powers returns first, first·factor, first·factor², …

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 // connectTimeout bounds the opening of a connection to the collector.
@@ -57,7 +57,7 @@ func newHTTPExporter(t *target, e *Environment, timeout time.Duration) (*exporte
 		otlpmetrichttp.WithTLSClientConfig(nil), // the client below has its own
 		otlpmetrichttp.WithHTTPClient(&http.Client{
 			Transport: w, Timeout: timeout,
-			CheckRedirect: rest.NoRedirects, // one would also turn the push into a GET
+			CheckRedirect: upload.NoRedirects, // one would also turn the push into a GET
 		}),
 	}
 	if e.compress {

@@ -11,17 +11,17 @@ import (
 	"google.golang.org/grpc/status"
 
 	"aiperf/internal/base/neterr"
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 // classify returns the problem that an error of a push means; nil for nil.
-func classify(err error, answer refusal, t *target) *rest.Problem {
+func classify(err error, answer refusal, t *target) *upload.Problem {
 	if err == nil {
 		return nil
 	}
 	if text := err.Error(); strings.Contains(text, "OTLP partial success") {
 		_, said, _ := strings.Cut(text, "OTLP partial success: ")
-		return &rest.Problem{Text: rest.OneLine("accepted only part of the push: " + said), Kind: rest.Partial}
+		return &upload.Problem{Text: upload.OneLine("accepted only part of the push: " + said), Kind: upload.Partial}
 	}
 	if t.grpc {
 		return classifyGRPC(err, t)
@@ -29,14 +29,14 @@ func classify(err error, answer refusal, t *target) *rest.Problem {
 	if answer.status != 0 {
 		return classifyStatus(answer)
 	}
-	if rest.IsTimeout(err) {
-		return rest.NoAnswer()
+	if upload.IsTimeout(err) {
+		return upload.NoAnswer()
 	}
 	return unreachable(describe(err, t))
 }
 
-func unreachable(reason string) *rest.Problem {
-	return &rest.Problem{Text: "cannot be reached: " + reason, Kind: rest.Unreachable}
+func unreachable(reason string) *upload.Problem {
+	return &upload.Problem{Text: "cannot be reached: " + reason, Kind: upload.Unreachable}
 }
 
 // Hints by problem.
@@ -50,57 +50,57 @@ const (
 	hintPlain = "this server does not use TLS; use the scheme without the s"
 )
 
-func classifyStatus(answer refusal) *rest.Problem {
-	p := rest.Answered(answer.status, answer.message, hintCredentials)
+func classifyStatus(answer refusal) *upload.Problem {
+	p := upload.Answered(answer.status, answer.message, hintCredentials)
 	switch answer.status {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		p.Text += "; there is no OTLP receiver at this path"
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		p.Kind = rest.Rejected
+		p.Kind = upload.Rejected
 	}
 	return p
 }
 
-func classifyGRPC(err error, t *target) *rest.Problem {
+func classifyGRPC(err error, t *target) *upload.Problem {
 	var grpcError interface{ GRPCStatus() *status.Status } // what is wrapped around it would repeat it in other words
 	if !errors.As(err, &grpcError) {
-		if rest.IsTimeout(err) {
-			return rest.NoAnswer()
+		if upload.IsTimeout(err) {
+			return upload.NoAnswer()
 		}
 		return unreachable(describe(err, t))
 	}
 	s := grpcError.GRPCStatus()
-	answered := func(kind rest.Kind, hint string) *rest.Problem {
+	answered := func(kind upload.Kind, hint string) *upload.Problem {
 		text := fmt.Sprintf("answered %s", s.Code())
-		if message := rest.OneLine(s.Message()); message != "" {
+		if message := upload.OneLine(s.Message()); message != "" {
 			text += ": " + message
 		}
 		if hint != "" {
 			text += "; " + hint
 		}
-		return &rest.Problem{Text: text, Kind: kind}
+		return &upload.Problem{Text: text, Kind: kind}
 	}
 	switch s.Code() {
 	case codes.DeadlineExceeded, codes.Canceled:
-		return rest.NoAnswer()
+		return upload.NoAnswer()
 	case codes.Unauthenticated, codes.PermissionDenied:
-		return answered(rest.Refused, hintCredentials)
+		return answered(upload.Refused, hintCredentials)
 	case codes.InvalidArgument:
-		return answered(rest.Rejected, "")
+		return answered(upload.Rejected, "")
 	case codes.Unimplemented:
-		return answered(rest.Refused, "there is no OTLP receiver for metrics here")
+		return answered(upload.Refused, "there is no OTLP receiver for metrics here")
 	case codes.ResourceExhausted, codes.Aborted, codes.OutOfRange, codes.DataLoss, codes.Internal, codes.Unknown:
-		return answered(rest.Busy, "")
+		return answered(upload.Busy, "")
 	case codes.Unavailable:
 		if strings.Contains(s.Message(), "deadline exceeded") || strings.Contains(s.Message(), "i/o timeout") {
-			return rest.NoAnswer()
+			return upload.NoAnswer()
 		}
 		if isConnection(s.Message()) {
 			return unreachable(describe(errors.New(s.Message()), t))
 		}
-		return answered(rest.Busy, "")
+		return answered(upload.Busy, "")
 	}
-	return answered(rest.Refused, "")
+	return answered(upload.Refused, "")
 }
 
 // isConnection reports whether a status of gRPC is about the connection, not an answer of the server.
@@ -131,9 +131,9 @@ func describe(err error, t *target) string {
 	case says("connection refused"):
 		return "connection refused"
 	case neterr.IsCertificate(err), says("x509:", "certificate signed by unknown authority"):
-		return rest.OneLine(last(whole, "tls: ")) + "; " + hintTrust
+		return upload.OneLine(last(whole, "tls: ")) + "; " + hintTrust
 	case says("certificate required", "bad certificate", "unknown certificate"):
-		return rest.OneLine(last(whole, "remote error: ")) + "; " + hintIdentity
+		return upload.OneLine(last(whole, "remote error: ")) + "; " + hintIdentity
 	case errors.As(err, &header), says("server gave HTTP response to HTTPS client",
 		"first record does not look like a TLS handshake"):
 		return hintPlain
@@ -145,7 +145,7 @@ func describe(err error, t *target) string {
 		"invalid header"):
 		return hintHTTP
 	}
-	return rest.OneLine(last(text, "desc = "))
+	return upload.OneLine(last(text, "desc = "))
 }
 
 // last returns what follows the last occurrence of a mark, the whole text without one.

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 const (
@@ -66,7 +66,7 @@ func (s *stream) pause() time.Duration {
 
 // lastTimeout returns the time for what is pushed after the run.
 func (s *stream) lastTimeout() time.Duration {
-	if f := s.failing.Load(); !s.answered.Load() || f != nil && f.kind == rest.Hung {
+	if f := s.failing.Load(); !s.answered.Load() || f != nil && f.kind == upload.Hung {
 		return min(hungTimeout, s.o.Timeout)
 	}
 	return s.o.Timeout
@@ -75,16 +75,16 @@ func (s *stream) lastTimeout() time.Duration {
 // probe reports, by an empty push, whether there is a collector. One that is busy may accept metrics later.
 func (s *stream) probe() bool {
 	problem := s.export(&metricdata.ResourceMetrics{Resource: resource.Empty()}, min(s.o.Timeout, probeTimeout))
-	s.answered.Store(problem == nil || problem.Kind != rest.Hung)
+	s.answered.Store(problem == nil || problem.Kind != upload.Hung)
 	switch {
 	case s.ctx.Err() != nil:
 		if s.isFinishing() {
 			s.log.Warn(fmt.Sprintf("--otel-url %s did not answer in time; nothing was streamed", s.target.String()))
 		}
 		return false
-	case problem == nil, problem.Kind == rest.Partial:
+	case problem == nil, problem.Kind == upload.Partial:
 		s.log.Info("Streaming metrics to " + s.target.String())
-	case problem.Kind == rest.Busy:
+	case problem.Kind == upload.Busy:
 		s.report(problem)
 	default:
 		s.log.Warn(fmt.Sprintf("--otel-url %s %s; nothing is streamed in this run", s.target.String(), problem.Text))
@@ -94,10 +94,10 @@ func (s *stream) probe() bool {
 }
 
 // outOfTime is the problem of a push that was cut off by the end of the stream.
-var outOfTime = rest.NoAnswer()
+var outOfTime = upload.NoAnswer()
 
 // export pushes one collection.
-func (s *stream) export(data *metricdata.ResourceMetrics, timeout time.Duration) *rest.Problem {
+func (s *stream) export(data *metricdata.ResourceMetrics, timeout time.Duration) *upload.Problem {
 	ctx, cancel := context.WithTimeout(s.ctx, timeout)
 	defer cancel()
 	err := s.exporter.Export(ctx, data)
@@ -112,7 +112,7 @@ func (s *stream) export(data *metricdata.ResourceMetrics, timeout time.Duration)
 }
 
 // pushOnce collects the metrics so far and pushes them.
-func (s *stream) pushOnce() *rest.Problem {
+func (s *stream) pushOnce() *upload.Problem {
 	if s.figures != nil {
 		s.spare = s.take(s.spare)
 	}
@@ -129,7 +129,7 @@ func (s *stream) pushOnce() *rest.Problem {
 		if s.ctx.Err() != nil {
 			return outOfTime
 		}
-		return &rest.Problem{Text: "cannot be sent metrics: " + err.Error(), Kind: rest.Refused}
+		return &upload.Problem{Text: "cannot be sent metrics: " + err.Error(), Kind: upload.Refused}
 	}
 	if s.figures != nil {
 		s.adding.Lock()
@@ -151,14 +151,14 @@ func (s *stream) pushOnce() *rest.Problem {
 
 // pushBacklog pushes what was collected, the oldest first. Deltas that the collector rejects are dropped: they would
 // block all others. It returns the last problem.
-func (s *stream) pushBacklog() (worst *rest.Problem) {
+func (s *stream) pushBacklog() (worst *upload.Problem) {
 	for len(s.backlog) > 0 {
 		problem := s.export(s.backlog[0].data, s.o.Timeout)
 		switch {
-		case problem == nil || problem.Kind == rest.Partial:
+		case problem == nil || problem.Kind == upload.Partial:
 			s.pushes++
 			s.arrived += s.backlog[0].records
-		case problem.Kind == rest.Rejected && s.o.Environment.delta:
+		case problem.Kind == upload.Rejected && s.o.Environment.delta:
 			s.lost += s.backlog[0].records
 		default:
 			return problem
@@ -174,10 +174,10 @@ func (s *stream) pushBacklog() (worst *rest.Problem) {
 }
 
 // report logs the result of a push, once for each change.
-func (s *stream) report(p *rest.Problem) {
+func (s *stream) report(p *upload.Problem) {
 	before := s.failing.Load()
 	switch {
-	case p != nil && p.Kind == rest.Partial:
+	case p != nil && p.Kind == upload.Partial:
 		if !s.reportedPartial {
 			s.reportedPartial = true
 			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s", s.target.String(), p.Text))
@@ -185,7 +185,7 @@ func (s *stream) report(p *rest.Problem) {
 	case p != nil:
 		if before == nil {
 			next := "retrying"
-			if p.Kind == rest.Rejected && s.o.Environment.delta {
+			if p.Kind == upload.Rejected && s.o.Environment.delta {
 				next = "these metrics are dropped"
 			}
 			s.log.Warn(fmt.Sprintf("OpenTelemetry: %s %s; %s, the run continues", s.target.String(), p.Text, next))
@@ -228,7 +228,7 @@ func (s *stream) last() {
 		tries = 1
 	}
 	p := s.pushOnce()
-	for pause := lastPause; p != nil && (p.Kind == rest.Busy || p.Kind == rest.Unreachable) && tries > 1; pause *= 2 {
+	for pause := lastPause; p != nil && (p.Kind == upload.Busy || p.Kind == upload.Unreachable) && tries > 1; pause *= 2 {
 		tries--
 		select {
 		case <-s.ctx.Done():
@@ -240,7 +240,7 @@ func (s *stream) last() {
 }
 
 // conclude logs the end of the stream.
-func (s *stream) conclude(p *rest.Problem) {
+func (s *stream) conclude(p *upload.Problem) {
 	s.adding.Lock() // a batch that is being added counts as added
 	s.mu.Lock()
 	dropped, all := s.dropped, s.added.Load()+int64(len(s.waiting))
@@ -254,7 +254,7 @@ func (s *stream) conclude(p *rest.Problem) {
 		s.log.Warn(fmt.Sprintf("OpenTelemetry: the metrics of %d requests were dropped: %s did not accept them",
 			s.lost, s.target.String()))
 	}
-	if p != nil && p.Kind != rest.Partial {
+	if p != nil && p.Kind != upload.Partial {
 		s.log.Warn(fmt.Sprintf("OpenTelemetry: the last push failed: %s %s; it lacks %d of %d requests and the "+
 			"final metrics of the load",
 			s.target.String(), p.Text, all-s.arrived, all))

@@ -21,7 +21,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 // Options say what is pushed, where and how.
@@ -257,7 +257,7 @@ type pushing struct {
 type failure struct {
 	since time.Time
 	count int
-	kind  rest.Kind
+	kind  upload.Kind
 }
 
 // batch is one collection.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 // requestTimeout bounds a request that is not a file.
@@ -19,14 +19,14 @@ const requestTimeout = 30 * time.Second
 
 // service makes requests of the API.
 type service struct {
-	rest.Client
+	upload.Client
 	base string
 }
 
 func newService(e *Environment, version string, redact func(string) string) *service {
 	own := artifact.NewRedactor(e.key, e.authorization()).Text
-	return &service{base: e.address(), Client: rest.Client{
-		HTTP: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(), CheckRedirect: rest.NoRedirects},
+	return &service{base: e.address(), Client: upload.Client{
+		HTTP: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(), CheckRedirect: upload.NoRedirects},
 		Header: http.Header{"User-Agent": {"aiperf/" + version},
 			"Authorization": {"Basic " + e.authorization()}},
 		Timeout: requestTimeout, Explain: explain, Credentials: "check " + variableKey,
@@ -54,16 +54,16 @@ func explain(body []byte) (code, message string) {
 }
 
 // query makes a request of the GraphQL interface and reads its data into out.
-func (s *service) query(ctx context.Context, name, text string, variables map[string]any, out any) *rest.Problem {
+func (s *service) query(ctx context.Context, name, text string, variables map[string]any, out any) *upload.Problem {
 	var answer json.RawMessage
-	p := s.Do(ctx, rest.Request{Method: http.MethodPost, URL: s.base + "/graphql",
+	p := s.Do(ctx, upload.Request{Method: http.MethodPost, URL: s.base + "/graphql",
 		JSON: map[string]any{"operationName": name, "query": text, "variables": variables}}, &answer)
 	if p != nil {
 		return p
 	}
 	if _, message := explain(answer); message != "" {
-		return &rest.Problem{Kind: rest.Rejected,
-			Text: "refused " + name + ": " + rest.OneLine(s.Redact(strings.ToValidUTF8(message, " ")))}
+		return &upload.Problem{Kind: upload.Rejected,
+			Text: "refused " + name + ": " + upload.OneLine(s.Redact(strings.ToValidUTF8(message, " ")))}
 	}
 	if err := json.Unmarshal(answer, &struct{ Data any }{out}); err != nil {
 		return unexpected()
@@ -72,8 +72,8 @@ func (s *service) query(ctx context.Context, name, text string, variables map[st
 }
 
 // unexpected returns the problem of an answer that lacks what it must hold.
-func unexpected() *rest.Problem {
-	return &rest.Problem{Kind: rest.Refused,
+func unexpected() *upload.Problem {
+	return &upload.Problem{Kind: upload.Refused,
 		Text: "answered without what was asked for; is this Weights & Biases? (" + variableURL + ")"}
 }
 
@@ -96,7 +96,7 @@ const upsertBucket = `mutation UpsertBucket($name: String, $project: String, $en
 }`
 
 // createRun creates a run, or changes it where it exists.
-func (s *service) createRun(ctx context.Context, variables map[string]any) (b bucket, p *rest.Problem) {
+func (s *service) createRun(ctx context.Context, variables map[string]any) (b bucket, p *upload.Problem) {
 	var out struct{ UpsertBucket struct{ Bucket bucket } }
 	if p = s.query(ctx, "UpsertBucket", upsertBucket, variables, &out); p != nil {
 		return b, p
@@ -132,7 +132,7 @@ const createRunFiles = `mutation CreateRunFiles($entity: String!, $project: Stri
 }`
 
 // putRunFiles uploads files of the run itself.
-func (s *service) putRunFiles(ctx context.Context, b *bucket, files []content) *rest.Problem {
+func (s *service) putRunFiles(ctx context.Context, b *bucket, files []content) *upload.Problem {
 	var out struct {
 		CreateRunFiles struct {
 			UploadHeaders []string
@@ -182,7 +182,7 @@ type content struct {
 
 // put uploads a file to an address of the service, which may be that of another host: it gets no credentials.
 // Answer receives the headers of the reply, unless it is nil.
-func (s *service) put(ctx context.Context, t target, c *content, answer func(http.Header)) *rest.Problem {
+func (s *service) put(ctx context.Context, t target, c *content, answer func(http.Header)) *upload.Problem {
 	u, err := url.Parse(t.UploadURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return unexpected()
@@ -203,7 +203,7 @@ func (s *service) put(ctx context.Context, t target, c *content, answer func(htt
 		open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(c.data)), nil }
 		size = int64(len(c.data))
 	}
-	p := client.Do(ctx, rest.Request{Method: http.MethodPut, URL: t.UploadURL, Header: header, Open: open, Size: size,
+	p := client.Do(ctx, upload.Request{Method: http.MethodPut, URL: t.UploadURL, Header: header, Open: open, Size: size,
 		Answer: answer}, nil)
 	if p != nil && u.Scheme+"://"+u.Host != s.base {
 		p.Text = "stores files at " + u.Scheme + "://" + u.Host + ", which " + p.Text
@@ -213,11 +213,11 @@ func (s *service) put(ctx context.Context, t target, c *content, answer func(htt
 
 // stream sends the lines of the run, names the files that were uploaded, and ends the run.
 func (s *service) stream(ctx context.Context, b *bucket, history, summary string, uploaded []string,
-	exit int) *rest.Problem {
+	exit int) *upload.Problem {
 	lines := func(line string) map[string]any { return map[string]any{"offset": 0, "content": []string{line}} }
 	path := "/files/" + url.PathEscape(b.Project.Entity.Name) + "/" + url.PathEscape(b.Project.Name) + "/" +
 		url.PathEscape(b.Name) + "/file_stream"
-	return s.Do(ctx, rest.Request{Method: http.MethodPost, URL: s.base + path, JSON: map[string]any{
+	return s.Do(ctx, upload.Request{Method: http.MethodPost, URL: s.base + path, JSON: map[string]any{
 		"files":    map[string]any{"wandb-history.jsonl": lines(history), "wandb-summary.json": lines(summary)},
 		"uploaded": uploaded, "complete": true, "exitcode": exit}}, nil)
 }

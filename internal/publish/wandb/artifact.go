@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 // bundled is an artifact: files under one name.
@@ -118,7 +118,7 @@ const (
 const filesAtOnce = 100
 
 // putArtifact uploads an artifact of a run: the files, the manifest that lists them, and the word that it is complete.
-func (s *service) putArtifact(ctx context.Context, b *bucket, a *bundled) *rest.Problem {
+func (s *service) putArtifact(ctx context.Context, b *bucket, a *bundled) *upload.Problem {
 	var created struct {
 		CreateArtifact struct{ Artifact struct{ ID, State string } }
 	}
@@ -149,7 +149,7 @@ func (s *service) putArtifact(ctx context.Context, b *bucket, a *bundled) *rest.
 	}
 	list, err := a.manifest(id)
 	if err != nil {
-		return &rest.Problem{Kind: rest.Refused, Text: "cannot be sent the list of files: " + err.Error()}
+		return &upload.Problem{Kind: upload.Refused, Text: "cannot be sent the list of files: " + err.Error()}
 	}
 	file := inMemory(manifestName, list)
 	_, t, p := s.manifest(ctx, b, id, file.md5)
@@ -176,7 +176,7 @@ const manifestName = "wandb_manifest.json"
 
 // manifest creates the manifest of an artifact: first without a digest, then with that of the list, whose address it
 // returns.
-func (s *service) manifest(ctx context.Context, b *bucket, id, digest string) (string, target, *rest.Problem) {
+func (s *service) manifest(ctx context.Context, b *bucket, id, digest string) (string, target, *upload.Problem) {
 	var out struct {
 		CreateArtifactManifest struct {
 			ArtifactManifest struct {
@@ -196,7 +196,7 @@ func (s *service) manifest(ctx context.Context, b *bucket, id, digest string) (s
 }
 
 // putArtifactFiles uploads files of an artifact. A file without an address is one that the service has.
-func (s *service) putArtifactFiles(ctx context.Context, id, manifestID string, files []content) *rest.Problem {
+func (s *service) putArtifactFiles(ctx context.Context, id, manifestID string, files []content) *upload.Problem {
 	list := make([]any, len(files))
 	for i, f := range files {
 		one := map[string]any{"artifactID": id, "artifactManifestID": manifestID, "name": f.name, "md5": f.md5}

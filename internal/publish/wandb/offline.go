@@ -20,7 +20,7 @@ const folder = "wandb"
 
 // write writes the run for "wandb sync" and returns its folder. The files of the run's own folder stay where they are:
 // the records name them.
-func (u *upload) write(ctx context.Context) (dir string, files int, err error) {
+func (u *uploading) write(ctx context.Context) (dir string, files int, err error) {
 	own, err := filepath.Abs(u.bench.Dir)
 	if err != nil {
 		return "", 0, err
@@ -73,7 +73,7 @@ const (
 const minimum = "0.70.0"
 
 // records writes the records of the run. Place returns where a file of an artifact is.
-func (u *upload) records(log *recordLog, id string, r *results, place func(string) string, files *bundled) {
+func (u *uploading) records(log *recordLog, id string, r *results, place func(string) string, files *bundled) {
 	log.add(recordVersion, new(message).message(1, new(message).text(1, program+"/"+u.bench.Version).text(2, minimum)))
 	run := new(message).text(1, id).text(2, u.o.Entity).text(3, u.o.Project)
 	settings := new(message)
@@ -107,7 +107,7 @@ func (u *upload) records(log *recordLog, id string, r *results, place func(strin
 }
 
 // artifactRecord returns the record of an artifact.
-func artifactRecord(u *upload, id string, a *bundled, place func(string) string) *message {
+func artifactRecord(u *uploading, id string, a *bundled, place func(string) string) *message {
 	manifest := new(message).number(1, 1).text(2, storagePolicy).message(3, new(message).text(1, storageLayout).
 		json(2, storageVersion))
 	for _, f := range a.files {

@@ -9,8 +9,7 @@ import (
 	"io"
 	"net/http"
 
-	"aiperf/internal/publish/bundle"
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 // parting says which files are offered to the service in parts: those of at least From bytes, in parts of Size bytes.
@@ -21,11 +20,11 @@ var official = parting{From: 2 << 30, Size: 100 << 20}
 
 // onDisk returns a file of a folder as it is now.
 func (d parting) onDisk(dir, name string) (content, error) {
-	size, err := bundle.Size(dir, name)
+	size, err := upload.Size(dir, name)
 	if err != nil {
 		return content{}, err
 	}
-	part := func(offset, size int64) (io.ReadCloser, error) { return bundle.OpenPart(dir, name, offset, size) }
+	part := func(offset, size int64) (io.ReadCloser, error) { return upload.OpenPart(dir, name, offset, size) }
 	file, err := part(0, size)
 	if err != nil {
 		return content{}, err
@@ -70,7 +69,7 @@ const completeParts = `mutation CompleteMultipartUploadArtifact($completeMultipa
 }`
 
 // putWhole uploads a file of an artifact: in parts where the service gives their addresses.
-func (s *service) putWhole(ctx context.Context, id string, t target, c *content) *rest.Problem {
+func (s *service) putWhole(ctx context.Context, id string, t target, c *content) *upload.Problem {
 	if t.UploadMultipartURLs == nil {
 		return s.put(ctx, t, c, nil)
 	}
@@ -99,7 +98,7 @@ func (s *service) putWhole(ctx context.Context, id string, t target, c *content)
 			return p
 		}
 		if stored[i] == "" {
-			return &rest.Problem{Kind: rest.Refused, Text: "did not say how it stored a part of " + c.name}
+			return &upload.Problem{Kind: upload.Refused, Text: "did not say how it stored a part of " + c.name}
 		}
 	}
 	var done struct {

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 // partStore is a service that offers parts. It refuses each of them once, and asks to wait for 0 s.
@@ -150,7 +150,7 @@ func TestPartsThatWereNotOffered(t *testing.T) {
 		{"partNumber":1,"uploadUrl":""},{"partNumber":3,"uploadUrl":""}]}}`), &t1); err != nil {
 		t.Fatal(err)
 	}
-	if p := s.putWhole(t.Context(), "a", t1, &c); p == nil || p.Kind != rest.Refused {
+	if p := s.putWhole(t.Context(), "a", t1, &c); p == nil || p.Kind != upload.Refused {
 		t.Error(p)
 	}
 	t1.UploadMultipartURLs.UploadURLParts[0].PartNumber = 3

@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/publish/progress"
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 // Options configures where runs are uploaded, and how.
@@ -77,7 +77,7 @@ func (p *Publisher) End(e *progress.Ending) {
 		defer func() {
 			if fault := recover(); fault != nil {
 				log.Warn("Weights & Biases: the upload failed by an error of this program; the local files are complete: " +
-					rest.OneLine(fmt.Sprint(fault)))
+					upload.OneLine(fmt.Sprint(fault)))
 				log.Debug(string(debug.Stack()))
 			}
 		}()

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/publish/bundle"
+	"aiperf/internal/publish/upload"
 )
 
 // program is the program that a run names.
@@ -28,7 +28,7 @@ type results struct {
 }
 
 // newResults returns the results for the run of an id.
-func (u *upload) newResults(id string) (*results, error) {
+func (u *uploading) newResults(id string) (*results, error) {
 	list := shown(u.ending.Metrics, u.o.Groups)
 	t := newTable(list)
 	stored, err := artifact.AppendJSON(nil, t.stored())
@@ -58,8 +58,8 @@ func (u *upload) newResults(id string) (*results, error) {
 }
 
 // bundle returns the artifact of the files of the run's folder.
-func (u *upload) bundle(ctx context.Context, id string) (*bundled, error) {
-	names, err := bundle.Find(u.bench.Dir, u.o.Globs)
+func (u *uploading) bundle(ctx context.Context, id string) (*bundled, error) {
+	names, err := upload.Find(u.bench.Dir, u.o.Globs)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (u *upload) bundle(ctx context.Context, id string) (*bundled, error) {
 }
 
 // exitCode returns how the run ended, as a process would.
-func (u *upload) exitCode() int {
+func (u *uploading) exitCode() int {
 	if u.ending.Failed || u.ending.Cancelled {
 		return 1
 	}

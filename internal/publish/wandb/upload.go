@@ -10,14 +10,14 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/publish/progress"
-	"aiperf/internal/publish/rest"
+	"aiperf/internal/publish/upload"
 )
 
 // variableTimeout is the limit of an upload.
 const variableTimeout = "AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS"
 
-// upload is the upload of one run.
-type upload struct {
+// uploading is the upload of one run.
+type uploading struct {
 	o       Options
 	bench   *progress.Run
 	ending  *progress.Ending
@@ -28,8 +28,8 @@ type upload struct {
 }
 
 func newUpload(o Options, bench *progress.Run, e *progress.Ending, start time.Time,
-	log *slog.Logger) *upload {
-	u := &upload{o: o, bench: bench, ending: e, log: log, start: start}
+	log *slog.Logger) *uploading {
+	u := &uploading{o: o, bench: bench, ending: e, log: log, start: start}
 	if !o.Environment.Offline {
 		u.service = newService(o.Environment, bench.Version, o.Redactor.Text)
 	}
@@ -37,7 +37,7 @@ func newUpload(o Options, bench *progress.Run, e *progress.Ending, start time.Ti
 }
 
 // upload sends all that there is of the run, and logs one line about it.
-func (u *upload) upload(ctx context.Context) {
+func (u *uploading) upload(ctx context.Context) {
 	if u.o.Environment.Offline {
 		u.keep(ctx)
 		return
@@ -48,14 +48,14 @@ func (u *upload) upload(ctx context.Context) {
 		return
 	}
 	reason := p.Text
-	if p.Kind == rest.Hung && ctx.Err() == context.DeadlineExceeded {
+	if p.Kind == upload.Hung && ctx.Err() == context.DeadlineExceeded {
 		reason = fmt.Sprintf("took longer than %g s (%s)", u.o.Timeout.Seconds(), variableTimeout)
 	}
 	u.log.Warn(fmt.Sprintf("Weights & Biases: %s %s; %s", u.service.base, reason, text))
 }
 
 // keep writes the run for "wandb sync", and logs one line about it.
-func (u *upload) keep(ctx context.Context) {
+func (u *uploading) keep(ctx context.Context) {
 	dir, n, err := u.write(ctx)
 	switch {
 	case ctx.Err() != nil:
@@ -63,7 +63,7 @@ func (u *upload) keep(ctx context.Context) {
 			u.o.Timeout.Seconds(), variableTimeout))
 	case err != nil:
 		u.log.Warn("Weights & Biases: the run for \"wandb sync\" cannot be written: " +
-			rest.OneLine(u.o.Redactor.Text(err.Error())))
+			upload.OneLine(u.o.Redactor.Text(err.Error())))
 	default:
 		u.log.Info(fmt.Sprintf("Weights & Biases: wrote the results and the names of %d files; upload them with: "+
 			"wandb sync %s", n, dir))
@@ -71,7 +71,7 @@ func (u *upload) keep(ctx context.Context) {
 }
 
 // send makes the requests and returns the number of files. With a problem, it says what is missing.
-func (u *upload) send(ctx context.Context) (files int, missing string, p *rest.Problem) {
+func (u *uploading) send(ctx context.Context) (files int, missing string, p *upload.Problem) {
 	const nothing = "nothing was uploaded"
 	settings, err := artifact.AppendJSON(nil, config(u.bench, u.o.Redactor))
 	if err != nil {
@@ -91,7 +91,7 @@ func (u *upload) send(ctx context.Context) (files int, missing string, p *rest.P
 		return 0, "the results were not uploaded", p
 	}
 	files, lost := u.files(ctx)
-	if lost != nil && (lost.Kind == rest.Hung || lost.Kind == rest.Unreachable) {
+	if lost != nil && (lost.Kind == upload.Hung || lost.Kind == upload.Unreachable) {
 		return 0, "the results and files were not uploaded", lost
 	}
 	if p := end(); p != nil {
@@ -105,7 +105,7 @@ const runID = 8
 
 // results uploads the table of the results, and the files of the run itself. It returns what ends the run with the
 // values of its summary.
-func (u *upload) results(ctx context.Context, settings []byte) (end func() *rest.Problem, p *rest.Problem) {
+func (u *uploading) results(ctx context.Context, settings []byte) (end func() *upload.Problem, p *upload.Problem) {
 	r, err := u.newResults(u.run.Name)
 	if err != nil {
 		return nil, u.unsent("results", err)
@@ -137,17 +137,17 @@ func (u *upload) results(ctx context.Context, settings []byte) (end func() *rest
 	for i := range files {
 		names = append(names, files[i].name)
 	}
-	return func() *rest.Problem {
+	return func() *upload.Problem {
 		return u.service.stream(ctx, &u.run, string(history), string(final), names, u.exitCode())
 	}, nil
 }
 
 // files uploads the files of the run's folder as an artifact.
-func (u *upload) files(ctx context.Context) (int, *rest.Problem) {
+func (u *uploading) files(ctx context.Context) (int, *upload.Problem) {
 	a, err := u.bundle(ctx, u.run.Name)
 	switch {
 	case ctx.Err() != nil:
-		return 0, rest.NoAnswer()
+		return 0, upload.NoAnswer()
 	case err != nil:
 		return 0, u.unsent("files", err)
 	case len(a.files) == 0:
@@ -157,13 +157,13 @@ func (u *upload) files(ctx context.Context) (int, *rest.Problem) {
 }
 
 // unsent returns the problem of what cannot be read or written here.
-func (u *upload) unsent(what string, err error) *rest.Problem {
-	return &rest.Problem{Text: "cannot be sent the " + what + ": " + rest.OneLine(u.service.Redact(err.Error())),
-		Kind: rest.Refused}
+func (u *uploading) unsent(what string, err error) *upload.Problem {
+	return &upload.Problem{Text: "cannot be sent the " + what + ": " + upload.OneLine(u.service.Redact(err.Error())),
+		Kind: upload.Refused}
 }
 
 // page returns the address of the run's page.
-func (u *upload) page() string {
+func (u *uploading) page() string {
 	return u.o.Environment.app() + "/" + url.PathEscape(u.run.Project.Entity.Name) + "/" +
 		url.PathEscape(u.run.Project.Name) + "/runs/" + url.PathEscape(u.run.Name)
 }

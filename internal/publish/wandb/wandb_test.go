@@ -22,8 +22,8 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/publish/bundle"
 	"aiperf/internal/publish/progress"
+	"aiperf/internal/publish/upload"
 )
 
 const testKey = "0123456789abcdef0123456789abcdef01234567"
@@ -140,7 +140,7 @@ func publishFrom(t *testing.T, dir string, o Options) string {
 		}
 	}
 	o.Project, o.Tags, o.Groups = "bench", []string{"team", "aiperf-1.2.3"}, []metrics.Group{metrics.GroupDefault}
-	o.Globs, o.Without = bundle.Patterns(""), []string{"mlflow_export.json"}
+	o.Globs, o.Without = upload.Patterns(""), []string{"mlflow_export.json"}
 	o.Redactor = artifact.NewRedactor("s3cret-value")
 	var log bytes.Buffer
 	p := New(o)

@@ -7,7 +7,6 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/result/graded"
 	"aiperf/internal/result/summary"
 )
 
@@ -16,7 +15,7 @@ type Accuracy struct {
 	summary.TaskAccuracy
 	// Against compares them with those of the first cell, problem by problem; nil in that cell, and where no problem is
 	// common to both.
-	Against *graded.Difference
+	Against *summary.Difference
 }
 
 // accuracyKey is the figure of [Accuracy].
@@ -155,7 +154,7 @@ func (s *Sweep) accuracy(f *aggregateFile) {
 		a := &Accuracy{TaskAccuracy: summary.TaskAccuracy{Task: summary.OverallTask, Correct: of.Correct, Total: of.Total,
 			Unparsed: of.Unparsed, Problems: of.Problems}}
 		if d := of.Against; d != nil && d.Problems > 0 && d.Lost+d.Won <= d.Problems && d.Lost >= 0 && d.Won >= 0 {
-			a.Against = graded.New(d.Problems, d.Lost, d.Won, f.Accuracy.Confidence)
+			a.Against = summary.NewDifference(d.Problems, d.Lost, d.Won, f.Accuracy.Confidence)
 		}
 		for i := range s.Cells {
 			if f.Cells[i].matches(of.Parameters) {

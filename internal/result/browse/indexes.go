@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 
 	"aiperf/internal/config"
-	"aiperf/internal/result/requests"
+	"aiperf/internal/result/library"
 )
 
 // indexes are those of the requests of runs: each is made on first use, one at a time, saved in the cache folder, and
@@ -34,7 +34,7 @@ type indexes struct {
 type indexed struct {
 	done  finished
 	share atomic.Uint64 // of the file that was read, as the bits of a float
-	x     *requests.Index
+	x     *library.RequestIndex
 	err   error
 }
 
@@ -55,7 +55,7 @@ func (x *indexes) close() {
 	x.work.Wait()
 }
 
-// of returns the index of a file of a run, which may not be complete. Names is that of [requests.Options].
+// of returns the index of a file of a run, which may not be complete. Names is that of [library.IndexOptions].
 func (x *indexes) of(it *item, kind config.Artifact) *indexed {
 	path := it.folder.Files.Path(kind)
 	key := path + it.stamp
@@ -100,7 +100,7 @@ func (x *indexes) shrink() {
 }
 
 // make loads the index, or builds it.
-func (x *indexes) make(m *indexed, path string, names bool) (*requests.Index, error) {
+func (x *indexes) make(m *indexed, path string, names bool) (*library.RequestIndex, error) {
 	select {
 	case x.turn <- struct{}{}:
 		defer func() { <-x.turn }()
@@ -115,11 +115,11 @@ func (x *indexes) make(m *indexed, path string, names bool) (*requests.Index, er
 		}
 	}
 	if saved != "" {
-		if index, err := requests.Load(saved, path); err == nil {
+		if index, err := library.LoadIndex(saved, path); err == nil {
 			return index, nil
 		}
 	}
-	index, err := requests.Build(x.ctx, path, requests.Options{Names: names, Progress: func(share float64) {
+	index, err := library.BuildIndex(x.ctx, path, library.IndexOptions{Names: names, Progress: func(share float64) {
 		m.share.Store(math.Float64bits(share))
 	}})
 	debug.FreeOSMemory()

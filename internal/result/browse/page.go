@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/webpage"
+	"aiperf/internal/base/webserver"
 	"aiperf/internal/result/library"
 )
 
 // frame is what all pages have.
 type frame struct {
-	webpage.Frame
+	webserver.Frame
 	Title, Version, Theme string
 	Nav                   navigationView
 }
@@ -53,7 +53,7 @@ const pagePolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'u
 
 // show writes a page of a template. The view is a pointer to a struct with a frame.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, f *frame, data any, view any) {
-	own, err := webpage.NewFrame(data, asset(name+".js"), asset("site.css"))
+	own, err := webserver.NewFrame(data, asset(name+".js"), asset("site.css"))
 	if err != nil {
 		s.fail(w, r, http.StatusInternalServerError, "The page cannot be made", err.Error())
 		return
@@ -63,7 +63,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, f *fr
 	own.Allow("img-src 'self' data: blob:")
 	f.Frame, f.Version, f.Theme = own, s.o.Version, s.theme(r)
 	var out bytes.Buffer
-	if err := webpage.Execute(&out, assets, "assets/"+name+".html", functions, view); err != nil {
+	if err := webserver.ExecutePage(&out, assets, "assets/"+name+".html", functions, view); err != nil {
 		s.fail(w, r, http.StatusInternalServerError, "The page cannot be made", err.Error())
 		return
 	}
@@ -109,10 +109,10 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, title,
 }
 
 func (s *Server) short(w http.ResponseWriter, r *http.Request, status int, v shortView, title string) {
-	v.Frame = webpage.Frame{Style: template.CSS(webpage.Asset("page.css") + asset("site.css"))}
+	v.Frame = webserver.Frame{Style: template.CSS(webserver.Asset("page.css") + asset("site.css"))}
 	v.Title, v.Version, v.Theme, v.Nav = title, s.o.Version, s.theme(r), navigation(nil, nil, "")
 	var out bytes.Buffer
-	if err := webpage.Execute(&out, assets, "assets/fail.html", functions, &v); err != nil {
+	if err := webserver.ExecutePage(&out, assets, "assets/fail.html", functions, &v); err != nil {
 		http.Error(w, title, status)
 		return
 	}

@@ -12,7 +12,6 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
-	"aiperf/internal/base/linefile"
 	"aiperf/internal/config"
 	"aiperf/internal/result/library"
 	"aiperf/internal/result/recompute"
@@ -122,6 +121,6 @@ func watched(d *library.Folder) []string {
 	if d.Kind != library.Run {
 		return []string{d.File, d.Aggregate}
 	}
-	return []string{d.File, linefile.Resolve(d.Files.Path(config.RecordsJSONL)), d.Files.Path(config.RunState),
+	return []string{d.File, bounded.ResolveCompressed(d.Files.Path(config.RecordsJSONL)), d.Files.Path(config.RunState),
 		d.Files.Path(config.GPUTelemetryJSONL)}
 }

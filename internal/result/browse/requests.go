@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/result/requests"
+	"aiperf/internal/result/library"
 )
 
 // metricView is a metric that requests can be sorted by.
@@ -37,7 +37,7 @@ func (s *Server) requestsPage(w http.ResponseWriter, r *http.Request, sh *shelf,
 	v.Title = "Requests"
 	v.Nav = navigation(sh, it, "requests")
 	var list []metricView
-	for _, tag := range requests.Tags {
+	for _, tag := range library.Tags {
 		m := metricView{Tag: tag, Header: tag}
 		if d, ok := metrics.Lookup(tag); ok {
 			m.Header, m.Unit = d.Header, string(d.Display)
@@ -105,7 +105,7 @@ func (s *Server) findRequests(w http.ResponseWriter, r *http.Request, _ *shelf, 
 		}
 		return otherwise
 	}
-	found, err := m.x.Find(requests.Query{Text: get.Get("q"), Error: get.Get("error"), Failed: get.Get("failed") != "",
+	found, err := m.x.Find(library.Query{Text: get.Get("q"), Error: get.Get("error"), Failed: get.Get("failed") != "",
 		Sort: get.Get("sort"), Down: get.Get("down") != "", From: whole("from", 0),
 		Limit: min(whole("limit", pageSize), pageSize)})
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Server) findRequests(w http.ResponseWriter, r *http.Request, _ *shelf, 
 		First   int          `json:"firstDamaged,omitempty"`
 		TookMS  float64      `json:"took"`
 	}{Total: found.Total, All: m.x.Len(), Rows: []requestRow{}, Damaged: m.x.Damaged, First: m.x.FirstDamaged}
-	for _, tag := range requests.Tags {
+	for _, tag := range library.Tags {
 		if m.x.Has(tag) {
 			out.Tags = append(out.Tags, tag)
 		}
@@ -137,7 +137,7 @@ func (s *Server) findRequests(w http.ResponseWriter, r *http.Request, _ *shelf, 
 	answerJSON(w, out)
 }
 
-func rowOfRequest(m *requests.Match, tags []string) requestRow {
+func rowOfRequest(m *library.Match, tags []string) requestRow {
 	row := requestRow{Number: m.Place + 1, ID: m.RequestID, Session: m.CorrelationID, Conversation: m.ConversationID,
 		Turn: m.TurnIndex, Phase: m.Phase, Start: float64(m.StartNS) / 1e6, Error: m.Failure(),
 		Values: map[string]float64{}}

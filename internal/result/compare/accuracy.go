@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
-	"aiperf/internal/result/graded"
+	"aiperf/internal/result/summary"
 )
 
 // answersOf compares the graded answers of two systems; nil where one has none, or where no problem is common to both.
 // The answers of several runs of a system are taken together.
-func answersOf(base, next *System, confidence float64) (*graded.Difference, error) {
-	index := graded.NewIndex()
-	var verdicts [2]*graded.Verdicts
+func answersOf(base, next *System, confidence float64) (*summary.Difference, error) {
+	index := summary.NewAnswerIndex()
+	var verdicts [2]*summary.Verdicts
 	for i, s := range [...]*System{base, next} {
 		verdicts[i] = index.Verdicts()
 		for k := range s.Runs {
@@ -21,7 +21,7 @@ func answersOf(base, next *System, confidence float64) (*graded.Difference, erro
 			}
 		}
 	}
-	return graded.Pair(verdicts[0], verdicts[1], confidence), nil
+	return summary.PairVerdicts(verdicts[0], verdicts[1], confidence), nil
 }
 
 // AnswersLeaning is Worse where the new system is shown to lose right answers, Better where it is shown to gain some, else

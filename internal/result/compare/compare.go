@@ -10,7 +10,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/result/graded"
+	"aiperf/internal/result/summary"
 )
 
 // Verdict is the result of comparing a figure of two systems.
@@ -66,7 +66,7 @@ type Comparison struct {
 	Notes   []string
 	Figures []Figure
 	// Answers compares the graded answers; nil where they have no problem in common.
-	Answers *graded.Difference
+	Answers *summary.Difference
 	// Missing are the requested metrics that the base has and the new system has not.
 	Missing []string
 	// Incomplete reports that a run of either system did not complete.

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/measure/unit"
 )
 
 // directions has the metrics whose direction follows neither from the unit nor from the flags: 1 more is better, −1
@@ -26,11 +25,11 @@ func direction(tag, display string) int {
 	if sign, ok := directions[tag]; ok {
 		return sign
 	}
-	switch unit.Unit(display) {
-	case unit.Milliseconds, unit.Seconds, unit.Microseconds, unit.MillisecondsPerImage, unit.MillisecondsPerVideo:
+	switch metrics.Unit(display) {
+	case metrics.Milliseconds, metrics.Seconds, metrics.Microseconds, metrics.MillisecondsPerImage, metrics.MillisecondsPerVideo:
 		return -1
-	case unit.Tokens, unit.Requests, unit.Count, unit.Bytes, unit.Images, unit.Image, unit.Videos, unit.Video,
-		unit.None:
+	case metrics.Tokens, metrics.Requests, metrics.Count, metrics.Bytes, metrics.Images, metrics.Image, metrics.Videos, metrics.Video,
+		metrics.None:
 		return 0
 	}
 	switch d, known := metrics.Lookup(tag); {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/markdown"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metrics"
 )
 
@@ -51,10 +51,10 @@ func Markdown(list []*Comparison, all bool) string {
 func (c *Comparison) Markdown() string { return Markdown([]*Comparison{c}, true) }
 
 func (c *Comparison) markdown(b *strings.Builder, o TextOptions) {
-	fmt.Fprintf(b, "### %s against %s\n\n", markdown.Text(c.New.Name), markdown.Text(c.Base.Name))
-	fmt.Fprintf(b, "**%s**\n\n", markdown.Text(c.Headline()))
+	fmt.Fprintf(b, "### %s against %s\n\n", terminal.Markdown(c.New.Name), terminal.Markdown(c.Base.Name))
+	fmt.Fprintf(b, "**%s**\n\n", terminal.Markdown(c.Headline()))
 	if c.Answers != nil {
-		fmt.Fprintf(b, "**%s**\n\n", markdown.Text(c.Answers.String()))
+		fmt.Fprintf(b, "**%s**\n\n", terminal.Markdown(c.Answers.String()))
 	}
 	fmt.Fprintf(b, "%s against %s, %.4g %% confidence\n\n", runs(c.New), runs(c.Base), 100*c.Confidence)
 	b.WriteString("| " + strings.Join(headings, " | ") + " |\n|---|---|--:|--:|--:|---|---|---|\n")
@@ -68,14 +68,14 @@ func (c *Comparison) markdown(b *strings.Builder, o TextOptions) {
 	if len(c.Configuration) > 0 {
 		b.WriteString("\n| differs in the configuration | base | new |\n|---|---|---|\n")
 		for _, d := range c.Configuration {
-			fmt.Fprintf(b, "| %s | %s | %s |\n", markdown.Text(d.Key), markdown.Text(d.Base), markdown.Text(d.New))
+			fmt.Fprintf(b, "| %s | %s | %s |\n", terminal.Markdown(d.Key), terminal.Markdown(d.Base), terminal.Markdown(d.New))
 		}
 	}
 	if len(c.Notes) > 0 {
 		b.WriteString("\n")
 	}
 	for _, note := range c.Notes {
-		b.WriteString("- " + markdown.Text(note) + "\n")
+		b.WriteString("- " + terminal.Markdown(note) + "\n")
 	}
 }
 
@@ -83,7 +83,7 @@ func (c *Comparison) markdown(b *strings.Builder, o TextOptions) {
 func (f *Figure) markdownCells() string {
 	cells := f.cells()
 	for k := range 2 { // the others are numbers and words of this program
-		cells[k] = markdown.Text(cells[k])
+		cells[k] = terminal.Markdown(cells[k])
 	}
 	if f.Verdict == Worse || f.Verdict == Better {
 		cells[6] = "**" + cells[6] + "**"

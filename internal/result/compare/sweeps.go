@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/markdown"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/result/answer"
 )
@@ -240,19 +239,19 @@ func (c *SweepComparison) Text(o TextOptions) string {
 // Markdown returns the comparison as tables of a Markdown page.
 func (c *SweepComparison) Markdown(all bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s against %s\n\n**%s**\n\n%s against %s, %.4g %% confidence\n\n", markdown.Text(c.New.Name),
-		markdown.Text(c.Base.Name), markdown.Text(c.Headline()), cellsOf(len(c.New.Cells)), cellsOf(len(c.Base.Cells)),
+	fmt.Fprintf(&b, "### %s against %s\n\n**%s**\n\n%s against %s, %.4g %% confidence\n\n", terminal.Markdown(c.New.Name),
+		terminal.Markdown(c.Base.Name), terminal.Markdown(c.Headline()), cellsOf(len(c.New.Cells)), cellsOf(len(c.Base.Cells)),
 		100*c.Confidence)
 	b.WriteString("| Cell | " + strings.Join(headings, " | ") + " |\n|---|---|---|--:|--:|--:|---|---|---|\n")
 	for _, one := range c.Cells {
 		figures, _ := TextOptions{All: all}.figures(one.Comparison)
 		for _, i := range figures {
-			b.WriteString("| " + markdown.Text(one.Name) + one.Figures[i].markdownCells() + "\n")
+			b.WriteString("| " + terminal.Markdown(one.Name) + one.Figures[i].markdownCells() + "\n")
 		}
 	}
 	b.WriteString("\n")
 	for _, line := range append(c.bestLines(), c.Notes...) {
-		b.WriteString("- " + markdown.Text(line) + "\n")
+		b.WriteString("- " + terminal.Markdown(line) + "\n")
 	}
 	return b.String()
 }

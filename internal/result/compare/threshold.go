@@ -13,7 +13,6 @@ import (
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/measure/unit"
 	"aiperf/internal/result/summary"
 )
 
@@ -142,12 +141,12 @@ func percentileOf(stat string) (float64, bool) {
 }
 
 // unitSpellings are other ways to write a unit.
-var unitSpellings = map[string]unit.Unit{
-	"s": unit.Seconds, "second": unit.Seconds, "seconds": unit.Seconds, "µs": unit.Microseconds,
-	"μs":    unit.Microseconds,
-	"req/s": unit.RequestsPerSecond, "requests/s": unit.RequestsPerSecond, "rps": unit.RequestsPerSecond,
-	"tok/s": unit.TokensPerSecond, "tokens/s": unit.TokensPerSecond, "tps": unit.TokensPerSecond,
-	"tokens/s/user": unit.TokensPerSecondPerUser, "percent": unit.Percent,
+var unitSpellings = map[string]metrics.Unit{
+	"s": metrics.Seconds, "second": metrics.Seconds, "seconds": metrics.Seconds, "µs": metrics.Microseconds,
+	"μs":    metrics.Microseconds,
+	"req/s": metrics.RequestsPerSecond, "requests/s": metrics.RequestsPerSecond, "rps": metrics.RequestsPerSecond,
+	"tok/s": metrics.TokensPerSecond, "tokens/s": metrics.TokensPerSecond, "tps": metrics.TokensPerSecond,
+	"tokens/s/user": metrics.TokensPerSecondPerUser, "percent": metrics.Percent,
 }
 
 // inUnit converts a number to the display unit; without a unit it is in the display unit. Times may be written as
@@ -156,13 +155,13 @@ func inUnit(v float64, number, written, display string) (float64, error) {
 	if written == "" || written == display {
 		return v, nil
 	}
-	from := unit.Unit(written)
+	from := metrics.Unit(written)
 	if other, ok := unitSpellings[written]; ok {
 		from = other
 	}
-	ratio, err := unit.RatioOf(from, unit.Unit(display))
+	ratio, err := metrics.RatioOf(from, metrics.Unit(display))
 	if err != nil {
-		if ns, isTime := unit.RatioOf(unit.Unit(display), unit.Nanoseconds); isTime == nil {
+		if ns, isTime := metrics.RatioOf(metrics.Unit(display), metrics.Nanoseconds); isTime == nil {
 			if v, err := scalar.In(time.Duration(ns), number+written); err == nil {
 				return v, nil
 			}

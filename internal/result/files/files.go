@@ -13,7 +13,6 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/compare"
-	"aiperf/internal/result/graded"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/report/html"
@@ -87,7 +86,7 @@ const shownAnswers = 50
 func pageOf(r *summary.Result, s *summary.State, from config.Artifacts, page html.Run) html.Run {
 	if r.Accuracy != nil {
 		// Without a readable file the page shows the counts alone.
-		page.Answers, _ = graded.ReadNotable(from.Path(config.AccuracyJSONL), shownAnswers)
+		page.Answers, _ = summary.ReadNotable(from.Path(config.AccuracyJSONL), shownAnswers)
 	}
 	figures := summary.FiguresOf(r)
 	page.Phases, page.Looks, page.ServerFigures = s.Phases, s.Looks, s.Console.ServerMetrics

@@ -8,6 +8,15 @@
 //
 // Invariants: a folder is found once, whatever links lead to it; the order is that of the paths; nothing is written; a
 // damaged file is named and never ends the search.
+//
+// It also finds single requests among the records of a run: by number, by id, by session, by error, the slowest
+// by a metric. [Build] reads a per-request file once and keeps of each line its place and some ninety bytes; a query
+// then reads only the lines that it answers with. An [Index] can be saved beside nothing of the run and loaded again.
+//
+// Vocabulary: the number of a request is that of its line, from 1; a kind of failure is an error's type and message.
+//
+// Invariants: memory is bounded by the number of lines, not by their length; a line that cannot be read is counted and
+// left out; an index that was made of a file with another size or time is never used.
 package library
 
 import (

@@ -7,7 +7,6 @@ import (
 
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
-	"aiperf/internal/base/linefile"
 	"aiperf/internal/config"
 )
 
@@ -68,7 +67,9 @@ func (l *listing) folders(again bool) []Folder {
 }
 
 // has reports whether a file of lines is in the folder, compressed or not.
-func (l *listing) has(name string) bool { return l.files[name] || l.files[name+linefile.Suffix] }
+func (l *listing) has(name string) bool {
+	return l.files[name] || l.files[name+bounded.CompressedSuffix]
+}
 
 // sweepHome returns the folder of the experiment: sweep_aggregate is in it, or in its folder aggregate.
 func (l *listing) sweepHome() string {

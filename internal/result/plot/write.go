@@ -20,7 +20,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/terminal"
-	"aiperf/internal/base/webpage"
+	"aiperf/internal/base/webserver"
 	"aiperf/internal/result/chart"
 )
 
@@ -188,13 +188,13 @@ func writePage(w io.Writer, made *Made, o Output) error {
 	if err != nil {
 		return err
 	}
-	frame, err := webpage.NewFrame(map[string]any{}, "", string(style))
+	frame, err := webserver.NewFrame(map[string]any{}, "", string(style))
 	if err != nil {
 		return err
 	}
 	frame.Allow("img-src data:")
 	view := struct {
-		webpage.Frame
+		webserver.Frame
 		Version, Theme, Title string
 		Figures               []pageFigure
 		Skipped               []Skipped
@@ -215,5 +215,5 @@ func writePage(w io.Writer, made *Made, o Output) error {
 		view.Figures = append(view.Figures, pageFigure{f.Name, f.Chart.Title, f.Description,
 			template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(picture.Bytes()))})
 	}
-	return webpage.Execute(w, pageFiles, "page.html", nil, view)
+	return webserver.ExecutePage(w, pageFiles, "page.html", nil, view)
 }

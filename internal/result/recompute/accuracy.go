@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 
-	"aiperf/internal/result/graded"
 	"aiperf/internal/result/summary"
 )
 
@@ -20,7 +19,7 @@ func (r *recomputation) regrade(run *summary.Run) error {
 		run.Accuracy, r.ungraded = nil, true
 		return nil
 	}
-	err := graded.Each(r.answers, func(a *graded.Answer) error {
+	err := summary.EachAnswer(r.answers, func(a *summary.Answer) error {
 		if r.within(a.AtNS) {
 			tally.Add(a.Problem, a.Task, a.Actual, a.Passed, a.Unparsed)
 		}

@@ -13,7 +13,6 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
-	"aiperf/internal/base/linefile"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
@@ -87,7 +86,7 @@ func findOriginal(dir string) (*original, *summary.State, error) {
 		o.from.Prefix = strings.TrimSuffix(name, ".json")
 	}
 	records := o.from.Path(config.RecordsJSONL)
-	if _, err := linefile.Stat(records); err != nil {
+	if _, err := bounded.StatCompressed(records); err != nil {
 		return nil, nil, fmt.Errorf("%s holds no %s: there are no records to compute anything from", dir,
 			filepath.Base(records))
 	}

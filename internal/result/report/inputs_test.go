@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 )
 
 func inputsOf(inputs ...Input) iter.Seq2[Input, error] {
@@ -46,7 +46,7 @@ func TestInputsGolden(t *testing.T) {
 		Input{"s \"1\"", []byte(`{"key":"sk-secret-1"}`)},
 		Input{"form", []byte("--boundary\r\n")},
 	)
-	golden.Compare(t, "testdata/inputs.json", []byte(got))
+	testkit.Golden(t, "testdata/inputs.json", []byte(got))
 }
 
 func TestInputsOfAnEmptyDataset(t *testing.T) {

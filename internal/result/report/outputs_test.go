@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/recordfile"
 )
@@ -75,7 +75,7 @@ func TestOutputsAreSortedAndWarmupStandsApart(t *testing.T) {
 		spoken(0, 1, record.PhaseWarmup, "warm 2"),
 		spoken(0, 0, record.PhaseProfiling, "first"), spoken(0, 0, record.PhaseWarmup, "warm 1"),
 		spoken(2, 1, record.PhaseProfiling, ""), cut)
-	golden.Compare(t, "testdata/outputs.json", outputs(t, OutputsJSON{Spool: path}))
+	testkit.Golden(t, "testdata/outputs.json", outputs(t, OutputsJSON{Spool: path}))
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("the spool is still there")
 	}

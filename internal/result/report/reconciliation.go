@@ -2,11 +2,11 @@ package report
 
 import (
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/watch/reconcile"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // reconciliation is the comparison of the run's totals with the server's.
-func reconciliation(r *reconcile.Reconciliation) artifact.Object {
+func reconciliation(r *servermetrics.Reconciliation) artifact.Object {
 	o := artifact.Object{{Key: "verdict", Value: r.Verdict}, {Key: "summary", Value: r.Summary()}}
 	if len(r.Causes) > 0 {
 		causes := make([]any, len(r.Causes))
@@ -51,12 +51,12 @@ func appendCount(o artifact.Object, key string, n int64) artifact.Object {
 	return append(o, artifact.Member{Key: key, Value: n})
 }
 
-func reconciliationRow(row *reconcile.Row) artifact.Object {
+func reconciliationRow(row *servermetrics.Row) artifact.Object {
 	o := artifact.Object{
 		{Key: "quantity", Value: string(row.Quantity)}, {Key: "unit", Value: row.Unit},
 		{Key: "status", Value: string(row.Status)},
 	}
-	if row.Status == reconcile.Absent {
+	if row.Status == servermetrics.Absent {
 		return append(o, artifact.Member{Key: "reason", Value: row.Reason})
 	}
 	o = append(o,

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
 )
@@ -40,7 +40,7 @@ func TestSummaryJSON(t *testing.T) {
 		scalar("total_isl", "Total Input Sequence Length", "tokens", 12),
 		scalar("request_count", "Request Count", "requests", 2),
 	}
-	golden.Compare(t, "testdata/summary.json", summaryText(t, r))
+	testkit.Golden(t, "testdata/summary.json", summaryText(t, r))
 }
 
 func TestSummaryJSONOfADegradedRun(t *testing.T) {
@@ -52,7 +52,7 @@ func TestSummaryJSONOfADegradedRun(t *testing.T) {
 	r.WasCancelled = true
 	r.Incomplete = "cannot write records: no space left on device"
 	r.Counts.TargetRate, r.Counts.DeliveredRate, r.Counts.SkippedArrivals = 50, 48.5, 3
-	golden.Compare(t, "testdata/summary_degraded.json", summaryText(t, r))
+	testkit.Golden(t, "testdata/summary_degraded.json", summaryText(t, r))
 }
 
 func TestTrapRequestCountIsUnitAndAverageOnly(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
 )
@@ -56,14 +56,14 @@ func exported(t *testing.T, r *summary.Result, to func(path string) Exporter) []
 }
 
 func TestTimeslicesCSV(t *testing.T) {
-	golden.Compare(t, "testdata/timeslices.csv",
+	testkit.Golden(t, "testdata/timeslices.csv",
 		exported(t, sliced(), func(path string) Exporter { return TimeslicesCSV{path} }))
 }
 
 func TestTimeslicesJSON(t *testing.T) {
 	r := sliced()
 	got := exported(t, r, func(path string) Exporter { return TimeslicesJSON{path} })
-	golden.Compare(t, "testdata/timeslices.json", got)
+	testkit.Golden(t, "testdata/timeslices.json", got)
 	var entries []any
 	for i := range r.Slices {
 		entries = append(entries, TimesliceObject(&r.Slices[i]))

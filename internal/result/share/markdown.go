@@ -3,7 +3,7 @@ package share
 import (
 	"strings"
 
-	"aiperf/internal/base/markdown"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/result/summary"
 )
 
@@ -13,18 +13,18 @@ var marks = map[summary.Level]string{summary.Good: "✅", summary.Warn: "⚠️"
 // Markdown returns the card as a block of Markdown.
 func (c *Card) Markdown() string {
 	var b strings.Builder
-	b.WriteString("**" + markdown.Text(c.Title) + "**")
+	b.WriteString("**" + terminal.Markdown(c.Title) + "**")
 	for _, fact := range c.Facts {
-		b.WriteString(" · " + markdown.Text(fact))
+		b.WriteString(" · " + terminal.Markdown(fact))
 	}
 	b.WriteString("\n\n")
 	for _, f := range c.Figures {
 		if !c.several() {
 			break // the table has them
 		}
-		b.WriteString("- " + markdown.Text(f.Name) + ": **" + markdown.Text(strings.TrimSpace(f.Value+" "+f.Unit)) + "**")
+		b.WriteString("- " + terminal.Markdown(f.Name) + ": **" + terminal.Markdown(strings.TrimSpace(f.Value+" "+f.Unit)) + "**")
 		if f.Detail != "" {
-			b.WriteString(", " + markdown.Text(f.Detail))
+			b.WriteString(", " + terminal.Markdown(f.Detail))
 		}
 		b.WriteString("\n")
 	}
@@ -33,9 +33,9 @@ func (c *Card) Markdown() string {
 		if mark := marks[f.Level]; mark != "" {
 			b.WriteString(mark + " ")
 		}
-		b.WriteString("**" + markdown.Text(f.Title) + "**")
+		b.WriteString("**" + terminal.Markdown(f.Title) + "**")
 		if f.Text != "" {
-			b.WriteString(": " + markdown.Text(f.Text))
+			b.WriteString(": " + terminal.Markdown(f.Text))
 		}
 		b.WriteString("\n")
 	}
@@ -51,19 +51,19 @@ func (c *Card) Markdown() string {
 		b.WriteString("\n")
 	}
 	for _, note := range c.Notes {
-		b.WriteString(markdown.Text(note) + "\n\n")
+		b.WriteString(terminal.Markdown(note) + "\n\n")
 	}
 	if c.Command != "" {
-		b.WriteString(markdown.Block("sh", c.Command) + "\n")
+		b.WriteString(terminal.MarkdownBlock("sh", c.Command) + "\n")
 	}
-	b.WriteString(markdown.Text(c.foot()) + "\n")
+	b.WriteString(terminal.Markdown(c.foot()) + "\n")
 	return b.String()
 }
 
 func row(cells []string) string {
 	var b strings.Builder
 	for _, cell := range cells {
-		b.WriteString("| " + markdown.Text(cell) + " ")
+		b.WriteString("| " + terminal.Markdown(cell) + " ")
 	}
 	return b.String() + "|\n"
 }

@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"aiperf/internal/base/neterr"
-	"aiperf/internal/watch/reconcile"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // Ledger has the totals that the server counted during the run, and the requests at the borders of the run.
 type Ledger struct {
-	Server reconcile.Server `json:"server"`
+	Server servermetrics.ServerTotals `json:"server"`
 	// InFlight requests of the warm-up were in flight when the profiling phase began. WarmUp requests may have ended
 	// after the first scrape: there was none between the phases.
 	InFlight int64 `json:"warmup_in_flight,omitempty"`
@@ -26,7 +26,7 @@ func (r *Result) Reconcile(l *Ledger) {
 	if l == nil {
 		return
 	}
-	c := reconcile.Client{
+	c := servermetrics.ClientTotals{
 		Succeeded: r.Counts.Successes, CutOff: r.Counts.CutOff,
 		Resent: l.Resent, InFlight: l.InFlight, WarmUp: l.WarmUp,
 		Failed: r.Counts.Skipped, // the server refused them
@@ -39,22 +39,22 @@ func (r *Result) Reconcile(l *Ledger) {
 		}
 	}
 	aborted := float64(c.Dropped + c.CutOff)
-	c.Figures = []reconcile.Figure{
-		{Quantity: reconcile.Requests, Metric: "request_count", Value: float64(c.Succeeded), Max: 1},
-		{Quantity: reconcile.AbortedRequests, Metric: "cancelled + timed out + cut off requests", Value: aborted,
+	c.Figures = []servermetrics.Figure{
+		{Quantity: servermetrics.Requests, Metric: "request_count", Value: float64(c.Succeeded), Max: 1},
+		{Quantity: servermetrics.AbortedRequests, Metric: "cancelled + timed out + cut off requests", Value: aborted,
 			Max: 1},
-		r.tokens(reconcile.PromptTokens, "usage_prompt_tokens", "input_sequence_length"),
-		r.tokens(reconcile.CachedTokens, "usage_prompt_cache_read_tokens", ""),
-		r.tokens(reconcile.GeneratedTokens, "usage_completion_tokens", "output_sequence_length"),
-		r.sum(reconcile.TTFT, "time_to_first_token", 1e-3),
-		r.sum(reconcile.Latency, "request_latency", 1e-3),
+		r.tokens(servermetrics.PromptTokens, "usage_prompt_tokens", "input_sequence_length"),
+		r.tokens(servermetrics.CachedTokens, "usage_prompt_cache_read_tokens", ""),
+		r.tokens(servermetrics.GeneratedTokens, "usage_completion_tokens", "output_sequence_length"),
+		r.sum(servermetrics.TTFT, "time_to_first_token", 1e-3),
+		r.sum(servermetrics.Latency, "request_latency", 1e-3),
 	}
-	r.Reconciliation = reconcile.Compare(&l.Server, &c)
+	r.Reconciliation = servermetrics.Reconcile(&l.Server, &c)
 }
 
 // tokens are those that the server reported in its replies if all of them have the count, else those that the client
 // counted.
-func (r *Result) tokens(q reconcile.Quantity, reported, own string) reconcile.Figure {
+func (r *Result) tokens(q servermetrics.Quantity, reported, own string) servermetrics.Figure {
 	f := r.sum(q, reported, 1)
 	if own == "" {
 		return f
@@ -71,8 +71,8 @@ func (r *Result) tokens(q reconcile.Quantity, reported, own string) reconcile.Fi
 }
 
 // sum is the total of a record metric over all successful requests, times a factor.
-func (r *Result) sum(q reconcile.Quantity, tag string, factor float64) reconcile.Figure {
-	f := reconcile.Figure{Quantity: q, Metric: tag}
+func (r *Result) sum(q servermetrics.Quantity, tag string, factor float64) servermetrics.Figure {
+	f := servermetrics.Figure{Quantity: q, Metric: tag}
 	m, ok := r.Find(tag)
 	switch {
 	case !ok || m.Stats.Count == 0:

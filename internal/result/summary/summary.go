@@ -6,6 +6,14 @@
 //
 // Invariants: the same records and the same state give the same result; sent = completed + cut off, and completed =
 // successes + errors + skipped. The package never sends anything and never knows how requests were sent.
+//
+// It also reads the graded answers of runs, and compares those of two runs problem by problem.
+//
+// Vocabulary: a problem is asked once or several times, each time with one answer that is right or wrong; of two runs
+// it is lost where it was right in the base alone, and won where it is right in the new run alone. A problem that was
+// asked several times is right where most of its answers are.
+//
+// Invariant: answers are paired by the id of their problem, never by their order.
 package summary
 
 import (
@@ -14,7 +22,6 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/gpu"
-	"aiperf/internal/watch/reconcile"
 	"aiperf/internal/watch/servermetrics"
 )
 
@@ -55,7 +62,7 @@ type Result struct {
 	// Servers is how busy the servers were; nil where they did not say so.
 	Servers *servermetrics.Load
 	// Reconciliation compares the totals with the server's; nil where its counters were not scraped.
-	Reconciliation *reconcile.Reconciliation
+	Reconciliation *servermetrics.Reconciliation
 }
 
 // Run is what is known of a run apart from its records.

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/base/random"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/watch/capacity"
+	"aiperf/internal/watch/trust"
 )
 
 // seed returns the root of all random streams of a run.
@@ -159,11 +159,11 @@ func MeasuredSessions(cfg *config.Run) (sum int64, given bool) {
 }
 
 // Demands returns what the phases ask of the client.
-func Demands(cfg *config.Run) []capacity.Demand {
-	var list []capacity.Demand
+func Demands(cfg *config.Run) []trust.Demand {
+	var list []trust.Demand
 	for i := range cfg.Phases {
 		p := &cfg.Phases[i]
-		d := capacity.Demand{Phase: p.Name, Rate: p.PlannedRate()}
+		d := trust.Demand{Phase: p.Name, Rate: p.PlannedRate()}
 		if cfg.Endpoint.Streaming {
 			d.Streams = Limit(p.Concurrency)
 			if a := p.Adaptive; a != nil && a.Variable == load.ControlConcurrency {

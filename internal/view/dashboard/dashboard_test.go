@@ -15,7 +15,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/publish/progress"
 )
 
@@ -28,7 +28,7 @@ func TestScreens(t *testing.T) {
 			"series": drawn(inSeries(running(t, Options{})), size[0], size[1]),
 			"watch":  drawn(watching(t), size[0], size[1]),
 		} {
-			golden.Compare(t, filepath.Join("testdata", screen+"_"+name+".txt"), []byte(text))
+			testkit.Golden(t, filepath.Join("testdata", screen+"_"+name+".txt"), []byte(text))
 			for y, row := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 				if width(row) > size[0] || y >= size[1] {
 					t.Errorf("%s at %s: row %d is beyond the terminal: %q", screen, name, y, row)

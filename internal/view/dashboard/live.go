@@ -8,7 +8,6 @@ import (
 
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/unit"
 	"aiperf/internal/publish/progress"
 )
 
@@ -85,7 +84,7 @@ func newSampler(set *metrics.Set, tag string) (s sampler) {
 		return s
 	}
 	if s.Sample, s.known = set.Sample(tag); s.known {
-		ratio, err := unit.RatioOf(s.Unit, s.Display)
+		ratio, err := metrics.RatioOf(s.Unit, s.Display)
 		s.scale, s.known = ratio, err == nil
 	}
 	return s

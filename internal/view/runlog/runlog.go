@@ -5,6 +5,12 @@
 //
 // The invariant: a line has passed the redactor before it is written, and no text of a server can look like another
 // line or send a command to the terminal. The package must never know what is measured, but for snapshots of progress.
+//
+// It also shows a running benchmark as a progress bar with its current figures on the last line of a terminal,
+// never wider than that. On something that is not a terminal it prints a line at every tenth of the way instead.
+//
+// It follows the run as an observer of progress and knows nothing else of it. Log lines for the same terminal go
+// through a writer of [Simple.LogWriter], so that the two do not overwrite each other.
 package runlog
 
 import (

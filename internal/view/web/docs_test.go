@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 )
 
 // TestDocsOfTheAPI keeps the tables of docs/live.md equal to the tables of routes and messages.
@@ -27,7 +27,7 @@ func TestDocsOfTheAPI(t *testing.T) {
 		}
 		text = before + begin + table + end + after
 	}
-	golden.Compare(t, path, []byte(text))
+	testkit.Golden(t, path, []byte(text))
 }
 
 func routesTable() string {

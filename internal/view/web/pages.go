@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/base/webpage"
+	"aiperf/internal/base/webserver"
 )
 
 //go:embed assets/live.html assets/live.css assets/live.js assets/docs.html
@@ -56,7 +56,7 @@ var charts = map[string][]figure{
 
 // pageView is what the template of the live page shows.
 type pageView struct {
-	webpage.Frame
+	webserver.Frame
 	Version                 string
 	Requests, Servers, GPUs []figure
 }
@@ -64,12 +64,12 @@ type pageView struct {
 // livePage makes the live page and its policy.
 func livePage(version string) (page []byte, policy string, err error) {
 	v := pageView{Version: version, Requests: charts["requests"], Servers: charts["servers"], GPUs: charts["gpus"]}
-	if v.Frame, err = webpage.NewFrame(struct{}{}, asset("live.js"), asset("live.css")); err != nil {
+	if v.Frame, err = webserver.NewFrame(struct{}{}, asset("live.js"), asset("live.css")); err != nil {
 		return nil, "", err
 	}
 	v.Allow("connect-src 'self'")
 	var out bytes.Buffer
-	err = webpage.Execute(&out, assets, "assets/live.html", nil, v)
+	err = webserver.ExecutePage(&out, assets, "assets/live.html", nil, v)
 	// A policy in the page itself cannot say who may frame it.
 	return out.Bytes(), v.Policy + "; frame-ancestors 'none'", err
 }
@@ -89,11 +89,11 @@ func (v *View) docs(w http.ResponseWriter, _ *http.Request) {
 		}
 		rows = append(rows, line)
 	}
-	style := webpage.Asset("page.css")
-	policy := "default-src 'none'; style-src " + webpage.Source(style) + "; base-uri 'none'; form-action 'none'; " +
+	style := webserver.Asset("page.css")
+	policy := "default-src 'none'; style-src " + webserver.Source(style) + "; base-uri 'none'; form-action 'none'; " +
 		"frame-ancestors 'none'"
 	var out bytes.Buffer
-	err := webpage.Execute(&out, assets, "assets/docs.html", nil, map[string]any{
+	err := webserver.ExecutePage(&out, assets, "assets/docs.html", nil, map[string]any{
 		"Style": template.CSS(style), "Version": v.o.Version, "Rows": rows, "Messages": messages,
 	})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 )
 
 // TestGoldenPages reads whole pages and holds families, units, samples and notices to a file.
@@ -34,7 +34,7 @@ func TestGoldenPages(t *testing.T) {
 				fmt.Fprintf(&out, "%s %s [%s] %q\n", f.Type, f.Name, InferUnit(f.Name, f.Help), f.Help)
 			}
 			fmt.Fprintf(&out, "\n%s\n%s\n", dump(samples), strings.Join(notices, "\n"))
-			golden.Compare(t, strings.TrimSuffix(page, ".txt")+".golden", out.Bytes())
+			testkit.Golden(t, strings.TrimSuffix(page, ".txt")+".golden", out.Bytes())
 		})
 	}
 }

@@ -10,4 +10,13 @@
 // The invariant: every result is a function of the samples in order of time (equal times: of arrival), as if
 // they were in plain lists, however compactly the store keeps them and in whatever order they came. The package must
 // never know how pages are scraped or files are written.
+//
+// It also compares what a run counted with what the server counted over the same time.
+//
+// Vocabulary: a quantity is something that both sides count; a row is one quantity with both counts; the borders are
+// the first and the last scrape, and what was in flight there may stand in one count and not in the other; a cause is
+// the likely reason of a difference that the borders do not explain.
+//
+// The invariant: the result is a function of the two counts and of what the run knows of its own course. A count that
+// cannot be compared is an absent row with its reason, never a number.
 package servermetrics

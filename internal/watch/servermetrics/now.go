@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"aiperf/internal/watch/prom"
-	"aiperf/internal/watch/reconcile"
 )
 
 // Now is what servers say of themselves over the newest stretch of time, without a load of this program; nil is unknown.
@@ -58,9 +57,9 @@ func (s *Store) Now(stretchNS int64) Now {
 }
 
 // rates reads the growth of the servers' counters.
-func (n *Now) rates(server *reconcile.Server) {
+func (n *Now) rates(server *ServerTotals) {
 	elapsed := seconds(n.ToNS - n.FromNS)
-	total := func(q reconcile.Quantity) *float64 {
+	total := func(q Quantity) *float64 {
 		for i := range server.Totals {
 			if t := &server.Totals[i]; t.Quantity == q && t.Absent == "" {
 				return &t.Value
@@ -75,8 +74,8 @@ func (n *Now) rates(server *reconcile.Server) {
 		per := *v / elapsed
 		return &per
 	}
-	n.RequestRate, n.OutputRate = rate(total(reconcile.Requests)), rate(total(reconcile.GeneratedTokens))
-	prompt, cached := total(reconcile.PromptTokens), total(reconcile.CachedTokens)
+	n.RequestRate, n.OutputRate = rate(total(Requests)), rate(total(GeneratedTokens))
+	prompt, cached := total(PromptTokens), total(CachedTokens)
 	n.InputRate = rate(prompt)
 	if prompt != nil && cached != nil && *prompt > 0 {
 		hits := min(100, 100**cached / *prompt)

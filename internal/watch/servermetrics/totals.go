@@ -5,12 +5,11 @@ import (
 	"strings"
 
 	"aiperf/internal/watch/prom"
-	"aiperf/internal/watch/reconcile"
 )
 
 // counted is where a kind of server counts a quantity. Names are as exported, without the prefix.
 type counted struct {
-	quantity reconcile.Quantity
+	quantity Quantity
 	// names are alternatives: the first that a page has counts. Of a histogram the sum does.
 	names []string
 	// plus is added where a page has it.
@@ -32,57 +31,57 @@ var ledgers = []struct {
 	rows     []counted
 }{
 	{"Dynamo", []string{"dynamo_frontend_"}, []counted{
-		{quantity: reconcile.Requests, names: []string{"requests"},
+		{quantity: Requests, names: []string{"requests"},
 			label: "status", values: []string{"success"}},
-		{quantity: reconcile.AbortedRequests, names: []string{"requests"},
+		{quantity: AbortedRequests, names: []string{"requests"},
 			label: "error_type", values: []string{"cancelled"}},
-		{quantity: reconcile.PromptTokens, names: []string{"input_sequence_tokens"}, whole: true},
-		{quantity: reconcile.CachedTokens, names: []string{"cached_tokens"}},
-		{quantity: reconcile.GeneratedTokens, names: []string{"output_tokens", "output_sequence_tokens"}},
-		{quantity: reconcile.TTFT, names: []string{"time_to_first_token_seconds"}},
-		{quantity: reconcile.Latency, names: []string{"request_duration_seconds"}},
+		{quantity: PromptTokens, names: []string{"input_sequence_tokens"}, whole: true},
+		{quantity: CachedTokens, names: []string{"cached_tokens"}},
+		{quantity: GeneratedTokens, names: []string{"output_tokens", "output_sequence_tokens"}},
+		{quantity: TTFT, names: []string{"time_to_first_token_seconds"}},
+		{quantity: Latency, names: []string{"request_duration_seconds"}},
 	}},
 	{"vLLM", []string{"vllm:"}, []counted{
-		{quantity: reconcile.Requests, names: []string{"request_success"},
+		{quantity: Requests, names: []string{"request_success"},
 			label: "finished_reason", values: []string{"stop", "length", "repetition"}},
-		{quantity: reconcile.AbortedRequests, names: []string{"request_success"},
+		{quantity: AbortedRequests, names: []string{"request_success"},
 			label: "finished_reason", values: []string{"abort"}},
-		{quantity: reconcile.PromptTokens, names: []string{"prompt_tokens"}, whole: true},
-		{quantity: reconcile.CachedTokens, names: []string{"prompt_tokens_cached", "prefix_cache_hits"}},
-		{quantity: reconcile.GeneratedTokens, names: []string{"generation_tokens"}},
-		{quantity: reconcile.TTFT, names: []string{"time_to_first_token_seconds"}},
-		{quantity: reconcile.Latency, names: []string{"e2e_request_latency_seconds"}},
+		{quantity: PromptTokens, names: []string{"prompt_tokens"}, whole: true},
+		{quantity: CachedTokens, names: []string{"prompt_tokens_cached", "prefix_cache_hits"}},
+		{quantity: GeneratedTokens, names: []string{"generation_tokens"}},
+		{quantity: TTFT, names: []string{"time_to_first_token_seconds"}},
+		{quantity: Latency, names: []string{"e2e_request_latency_seconds"}},
 	}},
 	{"SGLang", []string{"sglang:"}, []counted{
-		{quantity: reconcile.Requests, names: []string{"num_requests"}},
-		{quantity: reconcile.AbortedRequests, names: []string{"num_aborted_requests"}},
-		{quantity: reconcile.PromptTokens, names: []string{"prompt_tokens"}, whole: true},
-		{quantity: reconcile.CachedTokens, names: []string{"cached_tokens"}},
-		{quantity: reconcile.GeneratedTokens, names: []string{"generation_tokens"}},
-		{quantity: reconcile.TTFT, names: []string{"time_to_first_token_seconds"}},
-		{quantity: reconcile.Latency, names: []string{"e2e_request_latency_seconds"}},
+		{quantity: Requests, names: []string{"num_requests"}},
+		{quantity: AbortedRequests, names: []string{"num_aborted_requests"}},
+		{quantity: PromptTokens, names: []string{"prompt_tokens"}, whole: true},
+		{quantity: CachedTokens, names: []string{"cached_tokens"}},
+		{quantity: GeneratedTokens, names: []string{"generation_tokens"}},
+		{quantity: TTFT, names: []string{"time_to_first_token_seconds"}},
+		{quantity: Latency, names: []string{"e2e_request_latency_seconds"}},
 	}},
 	{"TensorRT-LLM", []string{"trtllm_", "trtllm:"}, []counted{
-		{quantity: reconcile.Requests, names: []string{"request_success", "num_requests_completed"},
+		{quantity: Requests, names: []string{"request_success", "num_requests_completed"},
 			label: "finished_reason", values: []string{"stop", "length"}},
-		{quantity: reconcile.AbortedRequests, names: []string{"request_success"},
+		{quantity: AbortedRequests, names: []string{"request_success"},
 			label: "finished_reason", values: []string{"cancelled", "timeout"}},
-		{quantity: reconcile.PromptTokens, names: []string{"prompt_tokens"}, whole: true},
-		{quantity: reconcile.GeneratedTokens, names: []string{"generation_tokens"}},
-		{quantity: reconcile.TTFT, names: []string{"time_to_first_token_seconds"}},
-		{quantity: reconcile.Latency, names: []string{"e2e_request_latency_seconds"}},
+		{quantity: PromptTokens, names: []string{"prompt_tokens"}, whole: true},
+		{quantity: GeneratedTokens, names: []string{"generation_tokens"}},
+		{quantity: TTFT, names: []string{"time_to_first_token_seconds"}},
+		{quantity: Latency, names: []string{"e2e_request_latency_seconds"}},
 	}},
 	{"Triton", []string{"nv_"}, []counted{
-		{quantity: reconcile.Requests, names: []string{"inference_request_success"}},
-		{quantity: reconcile.AbortedRequests, names: []string{"inference_request_failure"},
+		{quantity: Requests, names: []string{"inference_request_success"}},
+		{quantity: AbortedRequests, names: []string{"inference_request_failure"},
 			label: "reason", values: []string{"CANCELED"}},
-		{quantity: reconcile.TTFT, names: []string{"inference_first_response_histogram_ms"}, scale: 1e-3},
-		{quantity: reconcile.Latency, names: []string{"inference_request_duration_us"}, scale: 1e-6},
+		{quantity: TTFT, names: []string{"inference_first_response_histogram_ms"}, scale: 1e-3},
+		{quantity: Latency, names: []string{"inference_request_duration_us"}, scale: 1e-6},
 	}},
 	{"llama.cpp", []string{"llamacpp:"}, []counted{
-		{quantity: reconcile.PromptTokens, names: []string{"prompt_tokens"}, plus: "prompt_tokens_cached"},
-		{quantity: reconcile.CachedTokens, names: []string{"prompt_tokens_cached"}},
-		{quantity: reconcile.GeneratedTokens, names: []string{"tokens_predicted"}},
+		{quantity: PromptTokens, names: []string{"prompt_tokens"}, plus: "prompt_tokens_cached"},
+		{quantity: CachedTokens, names: []string{"prompt_tokens_cached"}},
+		{quantity: GeneratedTokens, names: []string{"tokens_predicted"}},
 	}},
 }
 
@@ -98,7 +97,7 @@ const (
 
 // Totals returns what the server counted from the last scrape before the phase to the last one after it; nil where no
 // page is of a known kind. Of pages about several models the benchmarked ones count. The collection must be over.
-func Totals(store *Store, phase Window, models []string) *reconcile.Server {
+func Totals(store *Store, phase Window, models []string) *ServerTotals {
 	endpoints := store.Endpoints()
 	for i := range ledgers {
 		ledger := &ledgers[i]
@@ -120,7 +119,7 @@ func Totals(store *Store, phase Window, models []string) *reconcile.Server {
 // ledgerPage is what one endpoint counted, by row; the metric of a row is "" where the page lacks it.
 type ledgerPage struct {
 	found        bool
-	totals       []reconcile.Total
+	totals       []Total
 	fromNS, toNS int64
 }
 
@@ -133,7 +132,7 @@ func readLedger(e *EndpointStore, prefix string, rows []counted, phase Window, m
 		}
 	}
 	r := ledgerReader{info: e.Info(), window: e.Window(phase), phase: phase}
-	page := ledgerPage{totals: make([]reconcile.Total, len(rows))}
+	page := ledgerPage{totals: make([]Total, len(rows))}
 	for i := range rows {
 		row := &rows[i]
 		total := &page.totals[i]
@@ -149,7 +148,7 @@ func readLedger(e *EndpointStore, prefix string, rows []counted, phase Window, m
 			total.Metric += " + " + prefix + row.plus
 			r.add(total, row, ofModels(more, models))
 		} else {
-			total.WithoutCached = row.quantity == reconcile.PromptTokens && !row.whole
+			total.WithoutCached = row.quantity == PromptTokens && !row.whole
 		}
 	}
 	page.fromNS, page.toNS = r.fromNS, r.toNS
@@ -179,7 +178,7 @@ type ledgerReader struct {
 }
 
 // add adds the growth of series to a total.
-func (r *ledgerReader) add(total *reconcile.Total, row *counted, series []*Series) {
+func (r *ledgerReader) add(total *Total, row *counted, series []*Series) {
 	for _, s := range series {
 		if row.picks(s) && total.Absent == "" {
 			r.addOne(total, row, s)
@@ -196,10 +195,10 @@ func (c *counted) picks(s *Series) bool {
 		}
 		labelled = labelled || l.Name == c.label
 	}
-	return labelled || c.quantity == reconcile.Requests
+	return labelled || c.quantity == Requests
 }
 
-func (r *ledgerReader) addOne(total *reconcile.Total, row *counted, series *Series) {
+func (r *ledgerReader) addOne(total *Total, row *counted, series *Series) {
 	s := &r.samples
 	series.Read(s, r.window)
 	last := s.Len() - 1
@@ -244,10 +243,10 @@ func (r *ledgerReader) addOne(total *reconcile.Total, row *counted, series *Seri
 }
 
 // sumLedgers adds pages up. A quantity that no page counts is left out.
-func sumLedgers(kind string, rows []counted, pages []ledgerPage) *reconcile.Server {
-	server := &reconcile.Server{Kind: kind, Pages: len(pages), Alike: len(pages) > 1}
+func sumLedgers(kind string, rows []counted, pages []ledgerPage) *ServerTotals {
+	server := &ServerTotals{Kind: kind, Pages: len(pages), Alike: len(pages) > 1}
 	for i := range rows {
-		sum := reconcile.Total{Quantity: rows[i].quantity}
+		sum := Total{Quantity: rows[i].quantity}
 		for p := range pages {
 			t := &pages[p].totals[i]
 			server.Alike = server.Alike && *t == pages[0].totals[i]
@@ -261,11 +260,11 @@ func sumLedgers(kind string, rows []counted, pages []ledgerPage) *reconcile.Serv
 				sum.Absent = t.Absent
 			}
 		}
-		if sum.Absent == "" && (!reconcile.Countable(sum.Value) || !reconcile.Countable(sum.Count)) {
-			sum.Absent = reconcile.Uncountable
+		if sum.Absent == "" && (!Countable(sum.Value) || !Countable(sum.Count)) {
+			sum.Absent = Uncountable
 		}
 		if sum.Absent != "" {
-			sum = reconcile.Total{Quantity: sum.Quantity, Metric: sum.Metric, Absent: sum.Absent}
+			sum = Total{Quantity: sum.Quantity, Metric: sum.Metric, Absent: sum.Absent}
 		}
 		if sum.Metric != "" {
 			server.Totals = append(server.Totals, sum)

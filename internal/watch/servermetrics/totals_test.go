@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"aiperf/internal/watch/prom"
-	"aiperf/internal/watch/reconcile"
 )
 
 // ledgerPhase is the phase of the tests: from second 10 to second 20.
@@ -17,7 +16,7 @@ var ledgerPhase = Window{StartNS: 10e9, EndNS: 20e9}
 
 // ledgerOf returns the totals of pages: lines "ENDPOINT SECOND: NAME{LABEL="VALUE"} VALUE …", where a value SUM/COUNT
 // is that of a histogram.
-func ledgerOf(t *testing.T, models []string, lines ...string) *reconcile.Server {
+func ledgerOf(t *testing.T, models []string, lines ...string) *ServerTotals {
 	t.Helper()
 	store := NewStore(Options{})
 	known := map[string]*prom.Series{}
@@ -56,7 +55,7 @@ func ledgerOf(t *testing.T, models []string, lines ...string) *reconcile.Server 
 }
 
 // totalsText returns the totals in short: quantity=value, or quantity!reason.
-func totalsText(s *reconcile.Server) string {
+func totalsText(s *ServerTotals) string {
 	if s == nil {
 		return "none"
 	}
@@ -116,7 +115,7 @@ func TestTotalsOfServers(t *testing.T) {
 			"llama.cpp generated_tokens=4"},
 		{"numbers that nobody counts", []string{`a 9: vllm:prompt_tokens 0 vllm:generation_tokens 0`,
 			`a 21: vllm:prompt_tokens 1.7e308 vllm:generation_tokens 5`},
-			"vLLM prompt_tokens!" + reconcile.Uncountable + " generated_tokens=5"},
+			"vLLM prompt_tokens!" + Uncountable + " generated_tokens=5"},
 		{"several models", []string{`a 9: nv_inference_request_success{model="M"} 1 nv_inference_request_success{model="tokenize"} 1`,
 			`a 21: nv_inference_request_success{model="M"} 3 nv_inference_request_success{model="tokenize"} 9`},
 			"Triton requests=2"},
@@ -174,7 +173,7 @@ func TestPagesThatAreAlike(t *testing.T) {
 // Every kind of server has each quantity at most once, and the docs name its counters.
 func TestLedgersAreWellFormed(t *testing.T) {
 	for _, l := range ledgers {
-		var seen []reconcile.Quantity
+		var seen []Quantity
 		for _, row := range l.rows {
 			if slices.Contains(seen, row.quantity) || len(row.names) == 0 || (row.label == "") != (row.values == nil) {
 				t.Errorf("%s: %+v", l.kind, row)

@@ -13,4 +13,10 @@
 // limit of what the client added at the 99th percentile, in the unit of its metric.
 //
 // The invariant: nothing here touches the load; what a system does not tell is left out, never guessed.
+//
+// It also stores what a machine was measured to carry, so that a run that asks for more is warned before it
+// starts. aiperf selftest measures, a file in the user's cache directory keeps the figures, the preflight of a run
+// compares.
+//
+// The invariant: a measurement is valid for one machine and one version of the program. The package must never measure.
 package trust

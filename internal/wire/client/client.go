@@ -17,6 +17,12 @@
 // this applies to the streams that the server reports as not processed.
 //
 // Every exchange ends exactly once; [Lifetime] has the states, for this carrier and for package grpc.
+//
+// It also splits a stream of AWS event stream frames as it arrives. It checks frames and does not know what
+// their payloads mean.
+//
+// A frame is: its length, the length of its headers, a checksum of these two (four bytes each, big endian), the
+// headers, the payload, a checksum of all before it (both CRC-32 of the IEEE).
 package client
 
 import (

@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-
-	"aiperf/internal/wire/client/eventstream"
 )
 
 // streamException is a frame by which an AWS service reports that the request failed.
@@ -18,7 +16,7 @@ func (e *streamException) Error() string { return e.typ + ": " + e.message }
 // wrote, split anywhere. A read returns the bytes of one network read.
 type frames struct {
 	x       *exchange
-	decoder eventstream.Decoder
+	decoder Decoder
 	left    []byte // of a payload
 	end     error
 	buf     [streamRoom]byte

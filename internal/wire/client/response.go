@@ -16,7 +16,6 @@ import (
 
 	"aiperf/internal/base/neterr"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/wire/client/eventstream"
 	"aiperf/internal/wire/client/sse"
 )
 
@@ -192,7 +191,7 @@ func isSuccess(status int) bool { return status >= 200 && status <= 299 }
 func (x *exchange) receive(h *hop, resp *http.Response) error {
 	x.out.Status = resp.StatusCode
 	mediaType, charset := contentType(resp.Header.Get("Content-Type"))
-	streamed := mediaType == "text/event-stream" && h.method == http.MethodPost || mediaType == eventstream.MediaType
+	streamed := mediaType == "text/event-stream" && h.method == http.MethodPost || mediaType == MediaType
 	switch x.codedLimit = x.opts.MaxBody; {
 	case !isSuccess(resp.StatusCode):
 		x.codedLimit = maxRefusal + maxSkipped
@@ -208,7 +207,7 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	x.headIsRead()
 	x.out.AckNS = x.t.HeadersReceived
 	switch {
-	case mediaType == eventstream.MediaType:
+	case mediaType == MediaType:
 		return x.receiveStream(h, &frames{x: x})
 	case streamed:
 		return x.receiveStream(h, nil)

@@ -2,6 +2,9 @@
 // their models, resets their prefix caches, and starts and stops their profilers.
 //
 // Every request has a limit of its own, every wait that of its caller. No request becomes a record or enters a metric.
+//
+// It also estimates the network's round trip: it probes the servers of a run during the load, one connection
+// at a time for each, and reports the mean. It decides when to probe; the caller makes the probes.
 package control
 
 import (

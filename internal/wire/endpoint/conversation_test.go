@@ -12,7 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/api"
 	"aiperf/internal/workload/dataset"
@@ -195,13 +195,13 @@ func TestGoldenConversations(t *testing.T) {
 				{"request", strings.ReplaceAll(string(body.Bytes), "\r\n", "\n") + "\n"},
 				{"decoded", decoded(d.Reply())}, {"next", nextRequest(e, c, d.Reply())},
 			} {
-				if golden.Update() {
+				if testkit.UpdateGolden() {
 					f.set(s.name, s.got)
 				} else if want := f.section(s.name); s.got != want {
 					t.Errorf("%s:\n%swant\n%s", s.name, s.got, want)
 				}
 			}
-			if golden.Update() {
+			if testkit.UpdateGolden() {
 				if err := os.WriteFile(path, txtar.Format(f.archive), 0o644); err != nil {
 					t.Fatal(err)
 				}

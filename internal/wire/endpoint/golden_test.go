@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -125,7 +125,7 @@ func TestGoldenBodies(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			body := encode(t, c.endpoint, c.options, c.context)
 			got := append(bytes.ReplaceAll(body.Bytes, []byte("\r\n"), []byte("\n")), '\n')
-			golden.Compare(t, "testdata/bodies/"+strings.ReplaceAll(c.name, " ", "_")+".txt", got)
+			testkit.Golden(t, "testdata/bodies/"+strings.ReplaceAll(c.name, " ", "_")+".txt", got)
 			if !json.Valid(body.JSON()) {
 				t.Errorf("inputs.json would hold %s", body.JSON())
 			}

@@ -5,6 +5,13 @@
 // recursion without end would end the program.
 //
 // The package must never know what a template is for: chat or a request's body.
+//
+// It also renders conversations by a model's chat template, to count what the server adds to the texts: roles,
+// turn markers, the start of the reply.
+//
+// Invariant: a template is data of others; rendering one is bounded in time and memory.
+//
+// The package must never know tokens and requests: messages go in, text comes out.
 package jinja
 
 import (

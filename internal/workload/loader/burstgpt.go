@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"aiperf/internal/base/bounded"
-	"aiperf/internal/workload/loader/textfile"
 )
 
 // The columns of a BurstGPT trace that are read.
@@ -25,7 +24,7 @@ const (
 
 // burstGPT reads CSV with a header. Rows that are not requests are left out with a warning.
 func (l *load) burstGPT() error {
-	in, err := textfile.Open(l.path)
+	in, err := Open(l.path)
 	if err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func burstError(path string, err error) error {
 }
 
 // burstHeader finds the columns in the first line of a file that stays where it is.
-func burstHeader(l *lineReader, s *textfile.Source) error {
+func burstHeader(l *lineReader, s *Source) error {
 	in, err := bounded.OpenStream(l.path)
 	if err != nil {
 		return err

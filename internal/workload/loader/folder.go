@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"aiperf/internal/workload/loader/textfile"
 )
 
 // dataNames are the ends of names of files that hold records.
@@ -70,7 +68,7 @@ func filesBelow(path string, ends ...string) ([]string, error) {
 
 // eachLine calls f with every line of the file.
 func (l *load) eachLine(f func(line []byte)) error {
-	return textfile.Each(l.ctx, l.path, l.options.maxLine(), func(number int, line []byte) error {
+	return Each(l.ctx, l.path, l.options.maxLine(), func(number int, line []byte) error {
 		l.line = number
 		f(line)
 		return nil
@@ -103,7 +101,7 @@ func (l *load) noteSkipped(others []string) {
 }
 
 // detectFolder returns the format by the first records of the files of a folder.
-func detectFolder(path string, limit textfile.Limit) (string, error) {
+func detectFolder(path string, limit Limit) (string, error) {
 	files, _, err := filesAt(path, dataNames...)
 	if err == nil && len(files) == 0 {
 		files, err = filesBelow(path, ".jsonl")

@@ -13,7 +13,6 @@ import (
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/loader/textfile"
 )
 
 const (
@@ -54,7 +53,7 @@ type format struct {
 	// says when the place of a row is known; header reads what stands before the rows.
 	row    func(*lineReader, []byte) row
 	order  rowOrder
-	header func(*lineReader, *textfile.Source) error
+	header func(*lineReader, *Source) error
 }
 
 // unit returns what filters leave out, in the words of messages.
@@ -153,7 +152,7 @@ func formatNames(folders bool) string {
 }
 
 // chooseFormat returns the format that the user named or the path shows.
-func chooseFormat(path, name string, limit textfile.Limit) (format, error) {
+func chooseFormat(path, name string, limit Limit) (format, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return format{}, fmt.Errorf("the input file cannot be read: %w", err)
@@ -179,7 +178,7 @@ var errFound = errors.New("found")
 // Detect returns the format of a file or folder by its first record.
 func Detect(path string) (string, error) { return detectPath(path, 0) }
 
-func detectPath(path string, limit textfile.Limit) (string, error) {
+func detectPath(path string, limit Limit) (string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return detectFolder(path, limit)
 	}
@@ -187,12 +186,12 @@ func detectPath(path string, limit textfile.Limit) (string, error) {
 }
 
 // detect returns the format by the first record.
-func detect(path string, limit textfile.Limit) (string, error) {
+func detect(path string, limit Limit) (string, error) {
 	if format := formatByName(path); format != "" {
 		return format, nil
 	}
 	number, first := 0, ""
-	err := textfile.Each(context.Background(), path, limit, func(n int, line []byte) error {
+	err := Each(context.Background(), path, limit, func(n int, line []byte) error {
 		number, first = n, string(line)
 		return errFound
 	})

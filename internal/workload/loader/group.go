@@ -3,27 +3,25 @@ package loader
 import (
 	"math"
 	"slices"
-
-	"aiperf/internal/workload/loader/column"
 )
 
 // grouping finds the conversations of rows, which are added in their order.
 type grouping struct {
 	*Indexed
 	faults *faults
-	keys   column.Keys
+	keys   Keys
 	kept   []bool // by conversation: whether its last row was
 	// rowConv is the conversation of each row, first the row of each conversation. Both are empty as long as every row
 	// is its own.
-	rowConv, first column.Ints
+	rowConv, first Ints
 	kinds          []contentKind // of the rows of each conversation
 	mixed          []mixedRow
 	// rowTurns are the turns of each row, where one has several.
-	rowTurns column.Ints
+	rowTurns Ints
 	// What the orders that are known at the end are made of, by row.
-	rowTimes                 column.Floats
-	chatIDs, parents, orders column.Ints
-	absent                   column.Set
+	rowTimes                 Floats
+	chatIDs, parents, orders Ints
+	absent                   Set
 	earliest                 float64
 }
 
@@ -224,7 +222,7 @@ func (x *grouping) countTurns(row int, turns uint32) {
 
 // group lists the rows of each conversation. Conversations of whose rows none is kept vanish.
 func (x *grouping) group() {
-	x.keys, x.kinds, x.kept = column.Keys{}, nil, nil
+	x.keys, x.kinds, x.kept = Keys{}, nil, nil
 	slices.Sort(x.taken)
 	x.taken = slices.Compact(x.taken)
 	if x.rowConv.Len() == 0 {
@@ -251,8 +249,8 @@ func (x *grouping) group() {
 	slices.SortFunc(order, func(a, b uint32) int { return int(firstKept[a]) - int(firstKept[b]) })
 	next := make([]uint32, conversations) // where the next row of each goes
 	x.starts = make([]uint32, 1, len(order)+1)
-	var times column.Floats
-	var named column.Set
+	var times Floats
+	var named Set
 	for i, c := range order {
 		next[c] = x.starts[i]
 		x.starts = append(x.starts, x.starts[i]+counts[c])
@@ -277,7 +275,7 @@ func (x *grouping) group() {
 			next[c]++
 		}
 	}
-	x.rowConv, x.first = column.Ints{}, column.Ints{}
+	x.rowConv, x.first = Ints{}, Ints{}
 	x.sumTurns()
 }
 
@@ -297,7 +295,7 @@ func (x *grouping) sumTurns() {
 		}
 		x.turnStarts.Add(sum)
 	}
-	x.rowTurns = column.Ints{}
+	x.rowTurns = Ints{}
 }
 
 // checkTimes refuses conversations that a schedule cannot place.

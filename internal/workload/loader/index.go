@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/loader/textfile"
 )
 
 // A file that is larger than this is not kept in memory: an index says where its rows are.
@@ -33,10 +32,10 @@ func (l *load) indexable() bool {
 // chunkSize returns the size of a chunk: a small one where small files are indexed.
 func (l *load) chunkSize() int {
 	const least = 1 << 9
-	if n := l.options.IndexFrom; n > 0 && n < textfile.ChunkSize {
+	if n := l.options.IndexFrom; n > 0 && n < ChunkSize {
 		return max(least, int(n))
 	}
-	return textfile.ChunkSize
+	return ChunkSize
 }
 
 func (l *load) newGrouping(rows rowSource) *grouping {
@@ -53,7 +52,7 @@ type notedChunk struct {
 
 // index reads a whole file, checks every row, and keeps where the rows are.
 func (l *load) index() (*Indexed, error) {
-	source := textfile.Source{Path: l.path, Limit: l.options.maxLine(), ChunkSize: l.chunkSize()}
+	source := Source{Path: l.path, Limit: l.options.maxLine(), ChunkSize: l.chunkSize()}
 	if l.format.header != nil {
 		if err := l.format.header(&l.lineReader, &source); err != nil {
 			return nil, err
@@ -61,7 +60,7 @@ func (l *load) index() (*Indexed, error) {
 	}
 	rows := &fileRows{readers: sync.Pool{New: func() any { return l.another() }}}
 	groups, seed := l.newGrouping(rows), maphash.MakeSeed()
-	note := func(chunk *textfile.Chunk) (notedChunk, error) {
+	note := func(chunk *Chunk) (notedChunk, error) {
 		r := l.another()
 		noted := notedChunk{rows: make([]notedRow, 0, chunk.Size()/100), faults: &r.faults}
 		for number, line := range chunk.Lines() {
@@ -74,7 +73,7 @@ func (l *load) index() (*Indexed, error) {
 		return noted, nil
 	}
 	var err error
-	rows.Index, err = textfile.Parse(l.ctx, source, note, func(c notedChunk) error {
+	rows.Index, err = Parse(l.ctx, source, note, func(c notedChunk) error {
 		l.merge(c.faults)
 		for i := range c.rows {
 			if l.mistaken == 0 {

@@ -9,8 +9,6 @@ import (
 	"sync"
 
 	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/loader/column"
-	"aiperf/internal/workload/loader/textfile"
 )
 
 // Indexed holds the conversations of rows. Where the rows stay in their file, every one was read and found right once;
@@ -24,17 +22,17 @@ type Indexed struct {
 	// contents are those of the turns.
 	contents dataset.Contents
 	// times are those of first turns, NaN where there is none; origin is taken off the times of rows.
-	times  column.Floats
+	times  Floats
 	origin float64
 	// The rows of conversation i are list[starts[i]:starts[i+1]]; without a list row i is conversation i.
 	starts, list []uint32
 	// turnStarts are the turns before each conversation, where rows have several.
-	turnStarts column.Ints
+	turnStarts Ints
 	// named are the conversations with an id of their own, taken the numbers of such ids as generated ones would have.
-	named column.Set
+	named Set
 	taken []int
 	// rootIDs are the ids of conversations that are no row's; grown reports that turns may hold those before them.
-	rootIDs    column.Ints
+	rootIDs    Ints
 	cumulative bool
 }
 
@@ -63,7 +61,7 @@ func (m *memoryRows) read(i int) (row, error) { return *m.at(i), nil }
 
 // fileRows are rows that are read again.
 type fileRows struct {
-	*textfile.Index
+	*Index
 	readers sync.Pool // of *lineReader
 }
 
@@ -75,9 +73,9 @@ func (f *fileRows) read(i int) (r row, err error) {
 		var ok bool
 		switch r, ok = l.row(number, line); {
 		case !ok:
-			return textfile.Changed(l.path, number, errors.New(l.takeMistake()))
+			return Changed(l.path, number, errors.New(l.takeMistake()))
 		case r.absent:
-			return textfile.Changed(l.path, number, nil)
+			return Changed(l.path, number, nil)
 		}
 		return nil
 	})
@@ -175,7 +173,7 @@ func (x *Indexed) At(i int) *dataset.Conversation {
 			continue
 		}
 		if k > 0 && x.rootIDs.Len() == 0 && r.session != c.SessionID {
-			c.Broken = textfile.Changed(x.path, r.line, fmt.Errorf("the sessions %q and %q are taken for one",
+			c.Broken = Changed(x.path, r.line, fmt.Errorf("the sessions %q and %q are taken for one",
 				shorten(c.SessionID), shorten(r.session)))
 		}
 		c.SessionID = r.session
@@ -194,7 +192,7 @@ func (x *Indexed) At(i int) *dataset.Conversation {
 	}
 	if missing := x.TurnsOf(i) - len(c.Turns); missing != 0 {
 		if c.Broken == nil {
-			c.Broken = textfile.Changed(x.path, 0, nil)
+			c.Broken = Changed(x.path, 0, nil)
 		}
 		c.Turns = append(c.Turns, make([]dataset.Turn, max(0, missing))...)[:x.TurnsOf(i)]
 	}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-
-	"aiperf/internal/workload/loader/textfile"
 )
 
 // Lengths is what a mooncake row says of lengths and blocks; what it does not say is 0.
@@ -19,7 +17,7 @@ type Lengths struct {
 // EachLengths calls f with every row of a mooncake trace, whatever else its rows hold.
 func EachLengths(ctx context.Context, path string, f func(Lengths)) error {
 	var r scannedRow
-	return textfile.Each(ctx, path, 0, func(number int, line []byte) error {
+	return Each(ctx, path, 0, func(number int, line []byte) error {
 		if r.scan(line) {
 			row := Lengths{IDs: r.ids}
 			if r.has&hasInput != 0 {
@@ -71,7 +69,7 @@ type Fault struct {
 func CheckMooncake(ctx context.Context, path string) (rows int, first []Fault, count int, err error) {
 	f, _ := lookupFormat(mooncakeTrace)
 	l := &lineReader{faults: faults{path: path}, format: f, options: &Options{}}
-	err = textfile.Each(ctx, path, 0, func(number int, line []byte) error {
+	err = Each(ctx, path, 0, func(number int, line []byte) error {
 		rows++
 		if l.scan(line) {
 			return nil

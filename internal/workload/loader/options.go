@@ -2,7 +2,6 @@ package loader
 
 import (
 	"aiperf/internal/base/random"
-	"aiperf/internal/workload/loader/textfile"
 	"aiperf/internal/workload/recipe"
 )
 
@@ -47,7 +46,7 @@ type Options struct {
 	MaxLine int64
 }
 
-func (o *Options) maxLine() textfile.Limit { return textfile.Limit(o.MaxLine) }
+func (o *Options) maxLine() Limit { return Limit(o.MaxLine) }
 
 // Window is a stretch of recorded time in milliseconds, both ends included; nil is open.
 type Window struct{ StartMS, EndMS *int64 }

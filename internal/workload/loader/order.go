@@ -3,8 +3,6 @@ package loader
 import (
 	"cmp"
 	"slices"
-
-	"aiperf/internal/workload/loader/column"
 )
 
 // rowOrder says when the place of a row among all is known.
@@ -42,7 +40,7 @@ func (x *grouping) groupByTime() {
 		x.times.Add(x.timeOf(x.rowTimes.At(int(row))))
 	}
 	x.named.Count(len(x.list))
-	x.rowTimes = column.Floats{}
+	x.rowTimes = Floats{}
 }
 
 // groupChats finds the root of each chat; the chats of one root are a conversation.
@@ -73,9 +71,9 @@ func (x *grouping) groupChats() {
 	for row := range x.count {
 		x.findRoot(uint32(row), roots, find)
 	}
-	x.parents = column.Ints{}
+	x.parents = Ints{}
 	x.listChats(roots, byChat)
-	x.chatIDs, x.orders, x.rowTimes = column.Ints{}, column.Ints{}, column.Floats{}
+	x.chatIDs, x.orders, x.rowTimes = Ints{}, Ints{}, Floats{}
 }
 
 // refuseTwins refuses rows whose chat an earlier row has.

@@ -10,7 +10,6 @@ import (
 
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/loader/textfile"
 )
 
 // rawPayloads reads lines that are whole request bodies. The lines of a file are conversations of one
@@ -91,14 +90,14 @@ type inputsReader struct{ *load }
 // read as a stream; only one session is in memory twice.
 func readInputs(from *load) error {
 	l := inputsReader{from}
-	in, err := textfile.Open(l.path)
+	in, err := Open(l.path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	dec := json.NewDecoder(in)
 	if err := l.document(dec); err != nil {
-		l.line = textfile.LineAt(l.path, faultOffset(l.path))
+		l.line = LineAt(l.path, faultOffset(l.path))
 		l.errorf("%v", jsonError(err))
 	}
 	return l.ctx.Err()
@@ -122,7 +121,7 @@ func (l inputsReader) document(dec *json.Decoder) error {
 			return err
 		}
 		if key != "data" {
-			l.line = textfile.LineAt(l.path, dec.InputOffset())
+			l.line = LineAt(l.path, dec.InputOffset())
 			l.warnUnknown(key.(string), nil) // the decoder lets nothing else stand here
 			if err := dec.Decode(new(json.RawMessage)); err != nil {
 				return err
@@ -132,7 +131,7 @@ func (l inputsReader) document(dec *json.Decoder) error {
 		if token, err := dec.Token(); err != nil {
 			return err
 		} else if token != json.Delim('[') {
-			l.line = textfile.LineAt(l.path, dec.InputOffset())
+			l.line = LineAt(l.path, dec.InputOffset())
 			l.errorf(`field "data": want a list of sessions`)
 			return nil
 		}
@@ -154,7 +153,7 @@ func (l inputsReader) document(dec *json.Decoder) error {
 		return err
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		l.line = textfile.LineAt(l.path, dec.InputOffset())
+		l.line = LineAt(l.path, dec.InputOffset())
 		l.errorf("more text follows the JSON object")
 	}
 	return nil
@@ -163,7 +162,7 @@ func (l inputsReader) document(dec *json.Decoder) error {
 // session reads one session that begins at a place of the document.
 func (l inputsReader) session(item []byte, at int64) {
 	fault := func(err error) {
-		l.line = textfile.LineAt(l.path, at)
+		l.line = LineAt(l.path, at)
 		l.errorf("%v", err)
 	}
 	o, err := parseObject(item)
@@ -201,7 +200,7 @@ func (l inputsReader) session(item []byte, at int64) {
 	}
 	for _, key := range o.keys {
 		if key != "session_id" && key != "payloads" {
-			l.line = textfile.LineAt(l.path, at)
+			l.line = LineAt(l.path, at)
 			l.warnUnknown(key, nil)
 		}
 	}
@@ -212,7 +211,7 @@ func (l inputsReader) session(item []byte, at int64) {
 // faultOffset returns the place at which the file stops being JSON. A decoder does not report it, so the file
 // is read again, as a whole.
 func faultOffset(path string) int64 {
-	in, err := textfile.Open(path)
+	in, err := Open(path)
 	if err != nil {
 		return 0
 	}
@@ -229,7 +228,7 @@ func faultOffset(path string) int64 {
 
 // startsInputsJSON reports whether a document begins like inputs.json: its first session has payloads.
 func startsInputsJSON(path string) bool {
-	in, err := textfile.Open(path)
+	in, err := Open(path)
 	if err != nil {
 		return false
 	}

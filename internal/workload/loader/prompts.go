@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/loader/textfile"
 )
 
 // nameEnding returns the ending of a file's name in lower case, without that of compression.
@@ -68,7 +67,7 @@ func columnName(header string) string { return strings.ToLower(strings.TrimSpace
 
 // textCSV reads the rows of a CSV file as prompts.
 func (l *load) textCSV() error {
-	in, err := textfile.Open(l.path)
+	in, err := Open(l.path)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/loader/textfile"
 )
 
 // The names of speakers in a ShareGPT conversation.
@@ -28,7 +27,7 @@ func isShareGPT(o *object) bool {
 
 // startsShareGPT reports whether a file is a JSON array whose first conversation is one of ShareGPT.
 func startsShareGPT(path string) bool {
-	in, err := textfile.Open(path)
+	in, err := Open(path)
 	if err != nil {
 		return false
 	}
@@ -67,7 +66,7 @@ func readShareGPT(from *load) error {
 
 // eachItem calls f with the items of a JSON array, or with the lines of a file that is none.
 func (l shareGPTReader) eachItem(f func(item []byte)) error {
-	in, err := textfile.Open(l.path)
+	in, err := Open(l.path)
 	if err != nil {
 		return err
 	}
@@ -87,7 +86,7 @@ func (l shareGPTReader) eachItem(f func(item []byte)) error {
 			l.line = 0
 			f(item)
 			if l.mistaken > mistakes && l.mistaken <= maxErrors { // the line is looked for where it is reported
-				line := textfile.LineAt(l.path, dec.InputOffset()-int64(len(item)))
+				line := LineAt(l.path, dec.InputOffset()-int64(len(item)))
 				last := &l.mistakes[len(l.mistakes)-1]
 				*last = strings.Replace(*last, l.path+":0:", fmt.Sprintf("%s:%d:", l.path, line), 1)
 			}
@@ -97,7 +96,7 @@ func (l shareGPTReader) eachItem(f func(item []byte)) error {
 		_, err = dec.Token()
 	}
 	if err != nil && err != io.EOF || err == io.EOF && token != nil {
-		l.line = textfile.LineAt(l.path, faultOffset(l.path))
+		l.line = LineAt(l.path, faultOffset(l.path))
 		l.errorf("%v", jsonError(err))
 	}
 	return nil

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/loader/textfile"
 )
 
 const wekaTrace = "weka_trace"
@@ -117,7 +116,7 @@ const maxRecording = 4 << 30
 
 // readWhole reads a file of up to maxRecording bytes, unpacked, without a byte order mark.
 func readWhole(path string) ([]byte, error) {
-	in, err := textfile.Open(path)
+	in, err := Open(path)
 	if err != nil {
 		return nil, err
 	}

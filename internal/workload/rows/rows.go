@@ -3,6 +3,13 @@
 //
 // One row, or one batch of rows, is in memory at a time. A value is nil, a bool, a number, a string, bytes, a list or a
 // map, whatever the format. The package knows nothing of what the columns mean.
+//
+// It also reads tables in the IPC format of Apache Arrow, both as a file and as a stream: a schema, then
+// batches of rows, column by column, which may be compressed with LZ4 or Zstandard.
+//
+// A file is a stream between two marks with an index behind it, so that both are read from the beginning to the end.
+// One batch is in memory at a time. Whatever a file says, only what lies in it is read, and what it announces is not
+// made room for before it is there.
 package rows
 
 import (

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-
-	"aiperf/internal/workload/rows/arrow"
 )
 
 // Column is a column of a file that names the types of its columns.
@@ -49,7 +47,7 @@ func eachArrow(path string, f func([]Column, Row) error) error {
 	}
 	var columns []Column
 	var failed error
-	err = arrow.Each(in, info.Size(), func(all []arrow.Column, row map[string]any) error {
+	err = eachArrowRow(in, info.Size(), func(all []arrowColumn, row map[string]any) error {
 		if columns == nil {
 			for _, c := range all {
 				columns = append(columns, Column(c))

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"aiperf/internal/base/random"
-	"aiperf/internal/workload/synthetic/code"
 	"aiperf/internal/workload/tokenizer"
 )
 
@@ -14,7 +13,7 @@ const codeCharacters = 4_000_000
 
 // NewCode makes texts that are cut from files, logs and talk of programmers, which are generated from r.
 func NewCode(tok tokenizer.Tokenizer, r *random.Rand) *Source {
-	documents := code.Documents(r, codeCharacters)
+	documents := Documents(r, codeCharacters)
 	return &Source{tok: tok, corpus: encodeAll(tok, len(documents),
 		func(i int) string { return documents[i] + "\n\n" })}
 }

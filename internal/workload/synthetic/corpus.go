@@ -4,6 +4,12 @@
 // A text is a window of the corpus at a random place, repaired until the tokenizer counts exactly
 // the tokens that were asked for. What is drawn depends on the generator handed in and on nothing
 // else. The package knows nothing of conversations, turns or requests.
+//
+// It also generates what agents that write programs read and write: source files of several
+// languages, logs, tracebacks, diffs, queries, settings and talk about them.
+//
+// A document is a grammar played out: each template is a text with slots, and what fills them is drawn
+// from the generator handed in and from nothing else. No document was written by anybody.
 package synthetic
 
 import (

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"aiperf/internal/workload/tokenizer/split"
-	"aiperf/internal/workload/tokenizer/vocab"
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 //go:embed data/o200k_base.bin
@@ -34,7 +33,7 @@ type builtin struct{}
 const endOfText = "<|endoftext|>"
 
 var o200k = sync.OnceValue(func() *byteLevel {
-	return newByteLevel(newRanks(o200kBase), split.Named(split.O200k),
+	return newByteLevel(newRanks(o200kBase), NamedSplit(SplitO200k),
 		[]Special{{endOfText, 199999}, {"<|endofprompt|>", 200018}})
 })
 
@@ -83,25 +82,25 @@ func (n *named) Specials() Specials                  { return Specials{BOS: -1, 
 
 var families = [...]named{
 	{"cl100k_base", 100257, sync.OnceValue(func() *byteLevel {
-		return newByteLevel(newRanks(inflate(cl100kBase)), split.Named(split.CL100k), []Special{
+		return newByteLevel(newRanks(inflate(cl100kBase)), NamedSplit(SplitCL100k), []Special{
 			{endOfText, 100257}, {"<|fim_prefix|>", 100258}, {"<|fim_middle|>", 100259}, {"<|fim_suffix|>", 100260},
 			{"<|endofprompt|>", 100276},
 		})
 	})},
 	{"o200k_base", 199999, o200k},
 	{"o200k_harmony", 199999, sync.OnceValue(func() *byteLevel {
-		return newByteLevel(o200k().ranks, split.Named(split.O200k), harmonySpecials())
+		return newByteLevel(o200k().ranks, NamedSplit(SplitO200k), harmonySpecials())
 	})},
 	{"p50k_base", 50256, sync.OnceValue(func() *byteLevel {
-		return newByteLevel(p50k(), split.Named(split.GPT2), []Special{{endOfText, 50256}})
+		return newByteLevel(p50k(), NamedSplit(SplitGPT2), []Special{{endOfText, 50256}})
 	})},
 	{"p50k_edit", 50256, sync.OnceValue(func() *byteLevel {
-		return newByteLevel(p50k(), split.Named(split.GPT2), []Special{
+		return newByteLevel(p50k(), NamedSplit(SplitGPT2), []Special{
 			{endOfText, 50256}, {"<|fim_prefix|>", 50281}, {"<|fim_middle|>", 50282}, {"<|fim_suffix|>", 50283},
 		})
 	})},
 	{"r50k_base", 50256, sync.OnceValue(func() *byteLevel {
-		return newByteLevel(newRanks(inflate(r50kBase)), split.Named(split.GPT2), []Special{{endOfText, 50256}})
+		return newByteLevel(newRanks(inflate(r50kBase)), NamedSplit(SplitGPT2), []Special{{endOfText, 50256}})
 	})},
 }
 
@@ -111,7 +110,7 @@ var p50k = sync.OnceValue(func() *ranks {
 	for n := 2; n <= 25; n++ {
 		tokens = append(tokens, strings.Repeat(" ", n))
 	}
-	return &ranks{vocab.Of(tokens)}
+	return &ranks{table.VocabOf(tokens)}
 })
 
 // harmonySpecials returns the special tokens of o200k_harmony; the numbers between the named ones are

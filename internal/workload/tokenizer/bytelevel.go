@@ -5,8 +5,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/tokenizer/split"
-	"aiperf/internal/workload/tokenizer/trie"
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 // Special is a token that stands outside the merges and is found in the text before it is split. Its
@@ -19,7 +18,7 @@ type Special struct {
 // byteLevel encodes by byte-pair merging of the bytes of each piece of the text.
 type byteLevel struct {
 	ranks    *ranks
-	split    split.Func
+	split    SplitFunc
 	specials map[string]int
 	names    map[int]string // the first text of each special id
 	longest  int            // bytes of the longest special text
@@ -29,12 +28,12 @@ type byteLevel struct {
 	// match cuts in place of split where that is nil.
 	match func(text string, match func(start, end int))
 	// tree finds special tokens if they have any other form than <|name|>.
-	tree *trie.Trie
+	tree *table.Trie
 	// blankSpecials reports that one of them holds a blank.
 	blankSpecials bool
 }
 
-func newByteLevel(r *ranks, pieces split.Func, specials []Special) *byteLevel {
+func newByteLevel(r *ranks, pieces SplitFunc, specials []Special) *byteLevel {
 	t := &byteLevel{ranks: r, split: pieces, specials: map[string]int{}, names: map[int]string{}, size: r.Len()}
 	for _, s := range specials {
 		t.specials[s.Text] = s.ID
@@ -43,7 +42,7 @@ func newByteLevel(r *ranks, pieces split.Func, specials []Special) *byteLevel {
 		}
 		t.longest = max(t.longest, len(s.Text))
 		if !strings.HasPrefix(s.Text, "<|") || strings.Index(s.Text, "|>") != len(s.Text)-2 {
-			t.tree = trie.New()
+			t.tree = table.NewTrie()
 		}
 		t.blankSpecials = t.blankSpecials || strings.Contains(s.Text, " ")
 		t.size = max(t.size, s.ID+1)

@@ -3,14 +3,14 @@ package tokenizer
 import (
 	"slices"
 
-	"aiperf/internal/workload/tokenizer/mergequeue"
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 // queueMerger merges long pieces: the parts are a linked list, the joinable pairs a heap.
 type queueMerger struct {
 	parts []part
 	// pairs are noted with the end of the joint stretch: one is out of date when that has changed.
-	pairs mergequeue.Queue
+	pairs table.MergeQueue
 }
 
 // part is a stretch of the piece: [its index, end). prev and next are indices of its neighbours;
@@ -64,6 +64,6 @@ func (m *queueMerger) offer(r *ranks, s string, i int32) {
 	}
 	end := m.parts[next].end
 	if rank := r.rank(s[i:end]); rank != noRank {
-		m.pairs.Push(mergequeue.Pair{Order: mergequeue.Ranked(rank, i), Note: uint32(end)})
+		m.pairs.Push(table.MergePair{Order: table.RankedKey(rank, i), Note: uint32(end)})
 	}
 }

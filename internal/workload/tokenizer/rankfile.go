@@ -3,16 +3,14 @@ package tokenizer
 import (
 	"fmt"
 
-	"aiperf/internal/workload/tokenizer/image"
-	"aiperf/internal/workload/tokenizer/split"
-	"aiperf/internal/workload/tokenizer/vocab"
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 // Splitter cuts a text into pieces, by Split or by Match.
 type Splitter struct {
 	// Pattern is the name or expression that it was made of.
 	Pattern string
-	Split   split.Func `json:"-"`
+	Split   SplitFunc `json:"-"`
 	// Match calls match for each piece of a text, from left to right. Err reports why
 	// it fails.
 	Match func(text string, match func(start, end int)) `json:"-"`
@@ -38,7 +36,7 @@ type RankOptions struct {
 
 // FromRanks makes a tokenizer of ranked byte strings.
 func FromRanks(o RankOptions) (*Ranked, error) {
-	r := &ranks{vocab.Of(o.Tokens)}
+	r := &ranks{table.VocabOf(o.Tokens)}
 	o.Tokens = nil
 	return newRanked(r, o)
 }
@@ -89,7 +87,7 @@ func (r *Ranked) Err() error {
 }
 
 // Save adds the tokenizer to a packed file.
-func (r *Ranked) Save(w *image.Writer) error {
+func (r *Ranked) Save(w *table.Writer) error {
 	if err := w.JSON("ranks", r.o); err != nil {
 		return err
 	}
@@ -97,7 +95,7 @@ func (r *Ranked) Save(w *image.Writer) error {
 }
 
 // LoadRanks takes a tokenizer out of a packed file. splitter makes the one of a pattern.
-func LoadRanks(f *image.File, name string, splitter func(pattern string) (Splitter, error)) (*Ranked, error) {
+func LoadRanks(f *table.File, name string, splitter func(pattern string) (Splitter, error)) (*Ranked, error) {
 	var o RankOptions
 	err := f.JSON("ranks", &o)
 	if err != nil {
@@ -115,7 +113,7 @@ func LoadRanks(f *image.File, name string, splitter func(pattern string) (Splitt
 	if o.Splitter, err = splitter(o.Pattern); err != nil {
 		return nil, err
 	}
-	v, err := vocab.Load(f, "ranks")
+	v, err := table.LoadVocab(f, "ranks")
 	if err != nil {
 		return nil, err
 	}

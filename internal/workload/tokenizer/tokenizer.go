@@ -5,6 +5,14 @@
 // alone; a Tokenizer is safe for concurrent use; time grows with the length of a text, not with its square.
 //
 // The package must never know files, names of models and the network: package load finds a tokenizer.
+//
+// It also cuts text into the pieces that a vocabulary's splitting pattern matches, without a regular expression
+// engine: one scanner for each family of published patterns.
+//
+// Invariants: the pieces are those of the pattern, in order and without gaps; a scanner takes linear time and allocates
+// nothing.
+//
+// The package must never know vocabularies: it is a function of the text.
 package tokenizer
 
 // Tokenizer is the interface that every engine implements.

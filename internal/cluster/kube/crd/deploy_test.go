@@ -3,14 +3,14 @@ package crd
 import (
 	"testing"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 )
 
 // TestDocsOfTheDefinitions keeps the definitions in the chart and in the Kustomize base equal to the tables.
 func TestDocsOfTheDefinitions(t *testing.T) {
 	for i, name := range []string{"aiperfjobs", "aiperfsweeps"} {
 		for _, dir := range []string{"helm/crds", "kustomize/crds"} {
-			golden.Compare(t, "../../../../deploy/"+dir+"/"+name+".yaml", YAML(Definitions()[i]))
+			testkit.Golden(t, "../../../../deploy/"+dir+"/"+name+".yaml", YAML(Definitions()[i]))
 		}
 	}
 }

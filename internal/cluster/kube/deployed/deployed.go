@@ -3,6 +3,9 @@
 //
 // A benchmark is an AIPerfJob, an AIPerfSweep, or, without the operator, the objects of package manifest. The package
 // must never know a terminal.
+//
+// It also checks before a benchmark whether a cluster can run it: each check passes, warns, fails, is skipped
+// where this account may not look, or informs.
 package deployed
 
 import (

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/cluster/kube/deployed"
 	"aiperf/internal/cluster/kube/manifest"
-	"aiperf/internal/cluster/kube/preflight"
 )
 
 // coordinator is the state of a controller pod by that of its coordinator.
@@ -137,23 +137,23 @@ func TestChecksBeforeAJob(t *testing.T) {
 		"volumes": []any{crd.Object{"name": "v", "secret": crd.Object{"secretName": "mounted"}}}}}
 	for _, x := range []struct {
 		name            string
-		found           preflight.Check
+		found           deployed.PreflightCheck
 		phase, reason   string
 		warned          bool
 		secrets, pulled []string
 	}{
-		{"a failure", preflight.Check{Name: "Secrets", Status: preflight.Fail, Message: "needed is missing"},
+		{"a failure", deployed.PreflightCheck{Name: "Secrets", Status: deployed.Fail, Message: "needed is missing"},
 			crd.Failed, "PreflightFailed", false, []string{"needed", "mounted"}, []string{"pull", "other"}},
-		{"a warning", preflight.Check{Name: "Node Resources", Status: preflight.Warn, Message: "no room"}, crd.Pending,
+		{"a warning", deployed.PreflightCheck{Name: "Node Resources", Status: deployed.Warn, Message: "no room"}, crd.Pending,
 			"PreflightPassed", true, []string{"needed", "mounted"}, []string{"pull", "other"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCluster(t, job(template))
-				var asked preflight.Options
-				c.op.o.Preflight = func(_ context.Context, o preflight.Options) *preflight.Results {
+				var asked deployed.PreflightOptions
+				c.op.o.Preflight = func(_ context.Context, o deployed.PreflightOptions) *deployed.PreflightResults {
 					asked = o
-					return &preflight.Results{Checks: []preflight.Check{x.found}}
+					return &deployed.PreflightResults{Checks: []deployed.PreflightCheck{x.found}}
 				}
 				c.steps(time.Second)
 				h := c.head()

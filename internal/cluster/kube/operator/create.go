@@ -18,8 +18,8 @@ import (
 	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/cluster/kube/deployed"
 	"aiperf/internal/cluster/kube/manifest"
-	"aiperf/internal/cluster/kube/preflight"
 	"aiperf/internal/config"
 )
 
@@ -318,9 +318,9 @@ func (o *Operator) preflight(ctx context.Context, job *crd.Job, pods int) (c che
 			text += ": " + strings.Join(x.Details, ", ")
 		}
 		switch x.Status {
-		case preflight.Fail:
+		case deployed.Fail:
 			c.err = errors.Join(c.err, fmt.Errorf("%s: %s", x.Name, text))
-		case preflight.Warn:
+		case deployed.Warn:
 			c.warnings = append(c.warnings, x.Name+": "+text)
 		}
 	}
@@ -328,8 +328,8 @@ func (o *Operator) preflight(ctx context.Context, job *crd.Job, pods int) (c che
 }
 
 // needsOf is what a job with a number of pods of workers needs of the cluster.
-func needsOf(job *crd.Job, engine manifest.Engine, pods int) preflight.Options {
-	needs := preflight.Options{Job: true, Namespace: job.Metadata.Namespace, Image: job.Spec.Image, Workers: pods,
+func needsOf(job *crd.Job, engine manifest.Engine, pods int) deployed.PreflightOptions {
+	needs := deployed.PreflightOptions{Job: true, Namespace: job.Metadata.Namespace, Image: job.Spec.Image, Workers: pods,
 		JobSet: engine == manifest.JobSet, NoResources: job.Spec.ResourceMode == crd.ResourcesNone}
 	t := job.Spec.PodTemplate
 	if t == nil {

@@ -8,6 +8,15 @@
 // Invariants: every step can be made again after a crash at any point, since what is known of a job is in the cluster;
 // a terminal job never changes; one operator at a time leads; nothing is deleted that belongs to another resource. The
 // package must never know how a benchmark runs.
+//
+// It also makes the runs of an AIPerfSweep, one AIPerfJob after the other, in a pod of its own.
+//
+// Vocabulary: a cell is a variation with a trial, a child the job of a cell. The order of the cells, convergence and
+// searches are those of package experiment/series; a child stands for a run there. What the runs amount to is written
+// into a folder, from which the operator takes it.
+//
+// Invariants: after a crash the same children are found again, by owner, labels and the hash of their specification; a
+// child of anything else is never touched; the sweep's status is written by this package alone while it runs.
 package operator
 
 import (
@@ -26,8 +35,8 @@ import (
 	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/cluster/kube/deployed"
 	"aiperf/internal/cluster/kube/manifest"
-	"aiperf/internal/cluster/kube/preflight"
 )
 
 // Options configures an operator.
@@ -46,7 +55,7 @@ type Options struct {
 	// ID claims the namespaces in which jobs are for this operator alone; "" leaves claimed ones to their operators.
 	ID string
 	// Preflight checks whether the cluster can run a job; nil checks nothing beside the service account.
-	Preflight func(context.Context, preflight.Options) *preflight.Results
+	Preflight func(context.Context, deployed.PreflightOptions) *deployed.PreflightResults
 	Log       *slog.Logger
 	Settings
 }

@@ -16,7 +16,6 @@ import (
 	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/manifest"
-	"aiperf/internal/cluster/kube/sweepcontroller"
 )
 
 // resultsPort is the port of the results server in addresses.
@@ -103,7 +102,7 @@ func (o *Operator) createSweep(ctx context.Context, k key, u *unstructured.Unstr
 		err = crd.ValidJobName(k.name)
 	}
 	if err == nil {
-		err = sweepcontroller.Check(k.name, &parsed.Spec)
+		err = Check(k.name, &parsed.Spec)
 	}
 	if err != nil {
 		return permanent{fmt.Errorf("the specification is invalid: %w", err)}
@@ -112,7 +111,7 @@ func (o *Operator) createSweep(ctx context.Context, k key, u *unstructured.Unstr
 	objects, err := manifest.BuildSweep(parsed.Sweep(), manifest.SweepOptions{
 		Owner: &crd.Owner{APIVersion: crd.APIVersion, Kind: crd.SweepKind, Name: k.name, UID: h.Metadata.UID,
 			Controller: true, BlockOwnerDeletion: true},
-		Epoch: epoch, BaseURL: o.o.BaseURL, OperatorNamespace: o.o.Namespace, Marker: sweepcontroller.Marker,
+		Epoch: epoch, BaseURL: o.o.BaseURL, OperatorNamespace: o.o.Namespace, Marker: Marker,
 	})
 	if err != nil {
 		return permanent{err}

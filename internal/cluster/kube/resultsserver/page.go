@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"aiperf/internal/base/webpage"
+	"aiperf/internal/base/webserver"
 	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 )
@@ -42,12 +42,12 @@ func plainCell(text string) []cell {
 
 // page answers a page with the benchmarks of the cluster and the stored runs, which a browser reads anew by itself.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
-	style := webpage.Asset("page.css")
+	style := webserver.Asset("page.css")
 	view := struct {
 		Policy, Cluster, Note string
 		Style                 template.CSS
 		Tables                []pageTable
-	}{Policy: "default-src 'none'; style-src " + webpage.Source(style) + "; base-uri 'none'; form-action 'none'",
+	}{Policy: "default-src 'none'; style-src " + webserver.Source(style) + "; base-uri 'none'; form-action 'none'",
 		Cluster: s.o.ClusterName, Style: template.CSS(style)}
 	if s.o.Client == nil {
 		view.Note = noCluster.text
@@ -66,7 +66,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	}
 	view.Tables = append(view.Tables, storedTable(s.o.Store.Index()))
 	var text bytes.Buffer
-	if err := webpage.Execute(&text, assets, "assets/page.html", nil, view); err != nil {
+	if err := webserver.ExecutePage(&text, assets, "assets/page.html", nil, view); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

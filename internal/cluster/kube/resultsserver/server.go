@@ -4,6 +4,12 @@
 // Reading is open to whoever reaches the port. Requests that change something are refused unless they are switched on,
 // and then need a bearer token. No path leads out of the volume. Without a cluster the routes about it answer 503. The
 // package must never know how a benchmark runs.
+//
+// It also runs beside the coordinator of a benchmark in its pod: it serves the files of the results, reports to
+// the job that the coordinator lives and when the results are complete, and ends once they were fetched.
+//
+// The results are complete when the run has written that it finished and its folder is no longer locked. Before that
+// the files are those of the last checkpoint of the run itself. The package must never know how a benchmark runs.
 package resultsserver
 
 import (

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"aiperf/internal/base/linear"
-	"aiperf/internal/base/quasirandom"
+	"aiperf/internal/base/random"
 	"aiperf/internal/experiment/search"
 )
 
@@ -76,10 +76,10 @@ func (m *models) noisy(seed uint64) *acquisition {
 		scores[&x[0]] = plain.at(x)
 	}
 	slices.SortStableFunc(a.base, func(p, q []float64) int { return cmp.Compare(scores[&q[0]], scores[&p[0]]) })
-	a.base = a.base[:min(len(a.base), maxBase, max(1, quasirandom.MaxDimensions/len(m.all)))]
+	a.base = a.base[:min(len(a.base), maxBase, max(1, random.MaxDimensions/len(m.all)))]
 
 	n, b := draws(m.objectives), len(a.base)
-	points := quasirandom.Sobol(min(b*len(m.all), quasirandom.MaxDimensions), n, true, seed)
+	points := random.Sobol(min(b*len(m.all), random.MaxDimensions), n, true, seed)
 	values := make([][][]float64, n)
 	for i, g := range m.all {
 		white, means := make([][]float64, b), make([]float64, b)

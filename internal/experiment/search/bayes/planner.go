@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"aiperf/internal/base/quasirandom"
 	"aiperf/internal/base/random"
 	"aiperf/internal/experiment/search"
 )
@@ -29,7 +28,7 @@ type Planner struct {
 }
 
 // New returns a planner with Gaussian processes. It fails for a problem without dimensions or objectives, for one of more
-// than [quasirandom.MaxDimensions] dimensions, and for a terminator that does not fit.
+// than [random.MaxDimensions] dimensions, and for a terminator that does not fit.
 func New(p *search.Problem, o Options) (*Planner, error) {
 	if err := check(p, o); err != nil {
 		return nil, err
@@ -42,9 +41,9 @@ func check(p *search.Problem, o Options) error {
 	switch {
 	case len(p.Space) == 0 || len(p.Objectives) == 0:
 		return errors.New("a search needs at least one dimension and one objective")
-	case len(p.Space) > quasirandom.MaxDimensions:
+	case len(p.Space) > random.MaxDimensions:
 		return fmt.Errorf("a search has at most %d dimensions, not %d; leave some out of the search space",
-			quasirandom.MaxDimensions, len(p.Space))
+			random.MaxDimensions, len(p.Space))
 	case o.Terminator != "" && o.Terminator != Regret && o.Terminator != EMMR:
 		return fmt.Errorf("terminator %q is unknown; use %s or %s", o.Terminator, Regret, EMMR)
 	case o.Terminator != "" && len(p.Objectives) > 1:
@@ -57,7 +56,7 @@ func check(p *search.Problem, o Options) error {
 // start returns the first points of a search: those of a Sobol sequence, without repeats as far as there are others.
 func start(space []search.Dimension, n int, seed uint64) []search.Point {
 	var points, repeats []search.Point
-	for _, u := range quasirandom.Sobol(len(space), 16*n, true, seed) {
+	for _, u := range random.Sobol(len(space), 16*n, true, seed) {
 		p := place(space, u)
 		if slices.ContainsFunc(points, func(o search.Point) bool { return slices.Equal(o, p) }) {
 			repeats = append(repeats, p)
@@ -125,7 +124,7 @@ func (m *models) best(space []search.Dimension, a *acquisition, seed uint64) sea
 		}
 		return slices.MaxFunc(all, func(p, q candidate) int { return cmp.Compare(p.value, q.value) }).point
 	}
-	for _, u := range quasirandom.Sobol(len(space), sparse, true, seed) {
+	for _, u := range random.Sobol(len(space), sparse, true, seed) {
 		all = append(all, look(place(space, u)))
 	}
 	stream := random.Root(seed).Stream("near")

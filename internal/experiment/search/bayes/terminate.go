@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"aiperf/internal/base/quasirandom"
+	"aiperf/internal/base/random"
 	"aiperf/internal/experiment/search"
 )
 
@@ -93,7 +93,7 @@ func (t *terminator) regret(m *models, g *gp) float64 {
 			upper(g.x[i])
 		}
 	}
-	for _, u := range quasirandom.Sobol(len(t.space), looked, true, 0) {
+	for _, u := range random.Sobol(len(t.space), looked, true, 0) {
 		upper(unit(t.space, place(t.space, u)))
 	}
 	return most - least

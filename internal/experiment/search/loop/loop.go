@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/linefile"
+	"aiperf/internal/base/bounded"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/series"
 )
@@ -180,7 +180,7 @@ func (s *Search) pool(trials []Trial) []float64 {
 		if t.Err != "" {
 			continue
 		}
-		if _, err := linefile.Stat(t.Requests); t.Requests == "" || err != nil {
+		if _, err := bounded.StatCompressed(t.Requests); t.Requests == "" || err != nil {
 			s.warnOnce("pooling", fmt.Sprintf("run %s has no per-request file, so the percentiles of its point are the "+
 				"mean over runs", t.Label))
 			return nil

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/report"
@@ -120,7 +120,7 @@ func everything() *summary.Result {
 
 func TestReportGolden(t *testing.T) {
 	got := text(t, everything(), Options{ShowTrace: true, Thresholds: defaultThresholds})
-	golden.Compare(t, "testdata/everything.txt", []byte(got))
+	testkit.Golden(t, "testdata/everything.txt", []byte(got))
 	order := []string{
 		"Unsupported Parameter", "Error Summary", "Experimental Metrics", "HTTP Trace Timing", "Internal Metrics",
 		"LLM Metrics: Reasoning", "LLM Metrics\n", "Token Count Discrepancy", "Output Sequence Length Mismatch",

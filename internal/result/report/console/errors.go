@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
 )
@@ -82,7 +81,7 @@ func (p *page) hints(r *summary.Result, urls []string) {
 	for i := range r.Errors {
 		failures = append(failures, &r.Errors[i].Error)
 	}
-	list := hint.ForAll(failures)
+	list := record.HintsFor(failures)
 	if len(list) == 0 {
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
 )
@@ -30,5 +30,5 @@ func TestSeveralProfilingPhasesHaveALineEach(t *testing.T) {
 	if strings.Contains(narrow, "Latency avg") || !strings.Contains(narrow, "Latency p99") {
 		t.Errorf("the averages make room for the percentiles:\n%s", narrow)
 	}
-	golden.Compare(t, "testdata/phases.txt", []byte(got))
+	testkit.Golden(t, "testdata/phases.txt", []byte(got))
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/result/answer"
 )
 
@@ -61,7 +61,7 @@ func TestCapacityIsPrintedWithItsCurve(t *testing.T) {
 		if err := RenderCapacity(&out, capacity(), o); err != nil {
 			t.Fatal(err)
 		}
-		golden.Compare(t, "testdata/"+name+".txt", out.Bytes())
+		testkit.Golden(t, "testdata/"+name+".txt", out.Bytes())
 		for line := range strings.Lines(out.String()) {
 			if n := columns(strings.TrimRight(line, "\n")); n > o.Width && !strings.Contains(line, "Repeat: ") {
 				t.Errorf("%s: %d columns: %s", name, n, line)
@@ -169,5 +169,5 @@ func TestCapacityWithoutAnAnswerSaysWhy(t *testing.T) {
 	if err := RenderCapacity(&out, c, Options{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/capacity_none.txt", out.Bytes())
+	testkit.Golden(t, "testdata/capacity_none.txt", out.Bytes())
 }

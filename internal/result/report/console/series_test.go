@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/stats"
 )
 
@@ -28,7 +28,7 @@ func TestSeriesTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/series.txt", []byte(out.String()))
+	testkit.Golden(t, "testdata/series.txt", []byte(out.String()))
 }
 
 func TestPercent(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
@@ -70,7 +70,7 @@ func TestShortReportGolden(t *testing.T) {
 		o := Options{Width: width, URLs: []string{"http://localhost:8000/v1/chat/completions"},
 			Dir: "artifacts/run", Files: Files{Text: "artifacts/run/profile_export_console.txt"},
 			More: []Fact{{"charts", "aiperf plot artifacts/run"}}}
-		golden.Compare(t, fmt.Sprintf("testdata/short_%d.txt", width), []byte(shortText(t, measuredRun(), o)))
+		testkit.Golden(t, fmt.Sprintf("testdata/short_%d.txt", width), []byte(shortText(t, measuredRun(), o)))
 	}
 }
 
@@ -146,7 +146,7 @@ func TestTablesFitTheScreen(t *testing.T) {
 			}
 		}
 	}
-	golden.Compare(t, "testdata/stacked.txt", []byte(text(t, example(), Options{Width: 60, Screen: true})))
+	testkit.Golden(t, "testdata/stacked.txt", []byte(text(t, example(), Options{Width: 60, Screen: true})))
 	scalars := example()
 	scalars.Metrics = scalars.Metrics[1:2]
 	if got := text(t, scalars, Options{Width: 140, Screen: true}); strings.Contains(got, "N/A") || !strings.Contains(got, "3.00") {

@@ -7,7 +7,6 @@ import (
 
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
-	"aiperf/internal/result/graded"
 	"aiperf/internal/result/summary"
 )
 
@@ -43,7 +42,7 @@ type variantRow struct {
 	Right       bool
 }
 
-func newAccuracyView(a *summary.Accuracy, answers *graded.Notable) *accuracyView {
+func newAccuracyView(a *summary.Accuracy, answers *summary.Notable) *accuracyView {
 	if a == nil {
 		return nil
 	}
@@ -110,7 +109,7 @@ func (v *accuracyView) cards(a *summary.Accuracy, overall *summary.TaskAccuracy)
 func share(n, of int64) float64 { return float64(n) / float64(of) }
 
 // answers adds the answers that are worth a look.
-func (v *accuracyView) answers(n *graded.Notable) {
+func (v *accuracyView) answers(n *summary.Notable) {
 	for i := range n.Wrong {
 		a := &n.Wrong[i]
 		row := wrongRow{Problem: a.Problem, Extracted: shorten(a.Actual, shownText), Expected: shorten(a.Expected, shownText),

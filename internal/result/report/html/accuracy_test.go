@@ -7,7 +7,6 @@ import (
 
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
-	"aiperf/internal/result/graded"
 	"aiperf/internal/result/summary"
 )
 
@@ -20,11 +19,11 @@ func TestTheReportShowsHowRightTheAnswersAre(t *testing.T) {
 		Tasks: []summary.TaskAccuracy{{Task: "anatomy", Correct: 30, Total: 40, Unparsed: 3, Problems: 20},
 			{Task: hostile, Correct: 10, Total: 40, Unparsed: 1, Problems: 20}},
 		Repeats: &summary.Repeats{Problems: 40, Varied: 5, Flipped: 4}}
-	run.Answers = &graded.Notable{WrongTotal: 71, VariedTotal: 5,
-		Wrong: []graded.Answer{{Problem: "anatomy-00003", Actual: hostile, Expected: "B", Explanation: hostile,
+	run.Answers = &summary.Notable{WrongTotal: 71, VariedTotal: 5,
+		Wrong: []summary.Answer{{Problem: "anatomy-00003", Actual: hostile, Expected: "B", Explanation: hostile,
 			RequestID: "request-7", Output: hostile, Thinking: "so", Unparsed: true}},
-		Varied: []graded.Varied{{Problem: "anatomy-00004", Expected: "C",
-			Answers: []graded.Variant{{Text: "C", Right: true, Count: 2}, {Text: hostile, Count: 1}}}}}
+		Varied: []summary.Varied{{Problem: "anatomy-00004", Expected: "C",
+			Answers: []summary.Variant{{Text: "C", Right: true, Count: 2}, {Text: hostile, Count: 1}}}}}
 	page := render(t, r, run)
 	tags(t, page) // it is well formed
 	section := element(t, page, `<section aria-labelledby="h-accuracy">`, "</section>")
@@ -54,7 +53,7 @@ func TestTheSweepPageShowsAccuracyAgainstLoad(t *testing.T) {
 			key: answer.Single(0.9 - 0.05*float64(i)), "request_throughput_avg": answer.Single(float64(n))}}
 		a := &answer.Accuracy{TaskAccuracy: summary.TaskAccuracy{Correct: 180 - 10*int64(i), Total: 200, Problems: 200}}
 		if i > 0 {
-			a.Against = graded.New(200, 12, 2, 0.95)
+			a.Against = summary.NewDifference(200, 12, 2, 0.95)
 		}
 		c.SetAccuracy(a)
 		s.Cells = append(s.Cells, c)

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/webpage"
+	"aiperf/internal/base/webserver"
 	"aiperf/internal/result/compare"
-	"aiperf/internal/result/requests"
+	"aiperf/internal/result/library"
 )
 
 // Comparison is what the page of a comparison shows: runs, or sweeps, with the same base.
@@ -27,14 +27,14 @@ type Comparison struct {
 // TimeLines are those of a run.
 type TimeLines struct {
 	Name string
-	*requests.Timeline
+	*library.Timeline
 }
 
 // Compare writes the page of a comparison.
 func Compare(w io.Writer, c *Comparison) error {
 	v := newComparisonView(c)
 	var err error
-	v.Frame, err = webpage.NewFrame(v.data(c.Lines), asset("comparison.js"), asset("sweep.css"),
+	v.Frame, err = webserver.NewFrame(v.data(c.Lines), asset("comparison.js"), asset("sweep.css"),
 		asset("comparison.css"))
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func Compare(w io.Writer, c *Comparison) error {
 
 // comparisonView is what the template of comparisons shows.
 type comparisonView struct {
-	webpage.Frame
+	webserver.Frame
 	Title, Version string
 	Facts          []row
 	Answers        []compared
@@ -326,15 +326,15 @@ func orNone(value string) string {
 // comparedLines are the charts over time, in their order.
 var comparedLines = []struct {
 	key, title, unit string
-	values           func(*requests.Timeline) []float64
+	values           func(*library.Timeline) []float64
 }{
-	{"time_to_first_token", "Time to First Token", "ms", func(t *requests.Timeline) []float64 { return t.FirstToken }},
-	{"request_latency", "Request Latency", "ms", func(t *requests.Timeline) []float64 { return t.Latency }},
+	{"time_to_first_token", "Time to First Token", "ms", func(t *library.Timeline) []float64 { return t.FirstToken }},
+	{"request_latency", "Request Latency", "ms", func(t *library.Timeline) []float64 { return t.Latency }},
 	{"output_token_throughput", "Output Token Throughput", "tokens/s",
-		func(t *requests.Timeline) []float64 { return t.Tokens }},
-	{"request_throughput", "Request Throughput", "requests/s", func(t *requests.Timeline) []float64 { return t.Done }},
-	{"in_flight", "Requests in flight", "requests", func(t *requests.Timeline) []float64 { return t.InFlight }},
-	{"request_errors", "Failed requests", "requests/s", func(t *requests.Timeline) []float64 { return t.Failed }},
+		func(t *library.Timeline) []float64 { return t.Tokens }},
+	{"request_throughput", "Request Throughput", "requests/s", func(t *library.Timeline) []float64 { return t.Done }},
+	{"in_flight", "Requests in flight", "requests", func(t *library.Timeline) []float64 { return t.InFlight }},
+	{"request_errors", "Failed requests", "requests/s", func(t *library.Timeline) []float64 { return t.Failed }},
 }
 
 // charts adds the charts over time that any run has values of.

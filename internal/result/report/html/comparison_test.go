@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"aiperf/internal/result/compare"
-	"aiperf/internal/result/requests"
+	"aiperf/internal/result/library"
 )
 
 // runOf writes the summary and the records of a run whose requests took about so many ms, and loads it.
@@ -76,7 +76,7 @@ func comparisonPage(t *testing.T, list ...compare.System) string {
 		c.Runs = append(c.Runs, of)
 	}
 	for i := range list {
-		c.Lines = append(c.Lines, TimeLines{list[i].Name, &requests.Timeline{WidthSeconds: 0.5,
+		c.Lines = append(c.Lines, TimeLines{list[i].Name, &library.Timeline{WidthSeconds: 0.5,
 			Latency: []float64{1, math.NaN(), float64(i)}, Done: []float64{1, 2, 3}}})
 	}
 	var out bytes.Buffer

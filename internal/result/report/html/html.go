@@ -17,10 +17,9 @@ import (
 	"io"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/webpage"
+	"aiperf/internal/base/webserver"
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/compare"
-	"aiperf/internal/result/graded"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
@@ -42,7 +41,7 @@ type Run struct {
 	Looks         []trust.Interval
 	ServerFigures []servermetrics.Highlight
 	// Answers are the graded answers to show; nil where there are none.
-	Answers *graded.Notable
+	Answers *summary.Notable
 	// Thresholds are the conditions of --fail-if.
 	Thresholds []compare.Judgement
 }
@@ -72,7 +71,7 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.Frame, err = webpage.NewFrame(d, asset("page.js")); err != nil {
+	if v.Frame, err = webserver.NewFrame(d, asset("page.js")); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
@@ -82,7 +81,7 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 
 // execute writes a page.
 func execute(w io.Writer, name string, view any) error {
-	return webpage.Execute(w, assets, "assets/"+name, functions, view)
+	return webserver.ExecutePage(w, assets, "assets/"+name, functions, view)
 }
 
 // functions are the functions of the template.

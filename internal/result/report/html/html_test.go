@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/webpage"
+	"aiperf/internal/base/webserver"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/timeline"
@@ -21,7 +21,6 @@ import (
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
-	"aiperf/internal/watch/reconcile"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
 )
@@ -78,8 +77,8 @@ func result(t *testing.T, n int) (*summary.Result, *Run) {
 	r.ClientHealth = artifact.Object{{Key: "verdict", Value: "inconclusive"}, {Key: "reasons", Value: []any{
 		artifact.Object{{Key: "message", Value: hostile}, {Key: "advice", Value: "look"}}}},
 		{Key: "cpu", Value: artifact.Object{{Key: "share", Value: 0.25}}}}
-	r.Reconcile(&summary.Ledger{Server: reconcile.Server{Kind: "vLLM", Pages: 1,
-		Totals: []reconcile.Total{{Quantity: reconcile.Requests, Metric: hostile, Value: 1e6}}}})
+	r.Reconcile(&summary.Ledger{Server: servermetrics.ServerTotals{Kind: "vLLM", Pages: 1,
+		Totals: []servermetrics.Total{{Quantity: servermetrics.Requests, Metric: hostile, Value: 1e6}}}})
 	at := []int64{origin, origin + second, origin + 2*second}
 	return &r, &Run{
 		Requests: requests,
@@ -262,7 +261,7 @@ func TestPolicyNamesWhatThePageHolds(t *testing.T) {
 		_, rest, _ = strings.Cut(rest, "<script>")
 	}
 	for _, part := range parts {
-		if !strings.Contains(policy, webpage.Source(part)) {
+		if !strings.Contains(policy, webserver.Source(part)) {
 			t.Errorf("the policy does not name an element of %d bytes", len(part))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 )
 
 func TestGoldenFiles(t *testing.T) {
@@ -21,8 +21,8 @@ func TestGoldenFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.pages()
-	golden.Compare(t, "testdata/plain.json", []byte(c.json()))
-	golden.Compare(t, "testdata/plain.csv", []byte(c.csv()))
+	testkit.Golden(t, "testdata/plain.json", []byte(c.json()))
+	testkit.Golden(t, "testdata/plain.csv", []byte(c.csv()))
 	if err := c.recorder.Finish(c.info, c.store); err != nil {
 		t.Fatal(err)
 	}
@@ -31,16 +31,16 @@ func TestGoldenFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden.Compare(t, "testdata/"+name, data)
+		testkit.Golden(t, "testdata/"+name, data)
 	}
 	var legacy bytes.Buffer
 	if err := writeLegacy(context.Background(), &legacy, c.run()); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/legacy.json", legacy.Bytes())
+	testkit.Golden(t, "testdata/legacy.json", legacy.Bytes())
 	c.info.SliceNS, c.info.Bounds = 4*second, true
-	golden.Compare(t, "testdata/slices.json", []byte(c.json()))
-	golden.Compare(t, "testdata/slices.csv", []byte(c.csv()))
+	testkit.Golden(t, "testdata/slices.json", []byte(c.json()))
+	testkit.Golden(t, "testdata/slices.csv", []byte(c.csv()))
 }
 
 func TestCSVCommentsComeOnlyWhenAskedFor(t *testing.T) {

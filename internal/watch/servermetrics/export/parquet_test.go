@@ -15,7 +15,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 )
 
 // parquetText returns the file of a run.
@@ -117,7 +117,7 @@ func TestParquetColumnsAndMetadata(t *testing.T) {
 	for _, pair := range file.Metadata().KeyValueMetadata {
 		metadata.WriteString(pair.Key + " = " + pair.Value + "\n")
 	}
-	golden.Compare(t, "testdata/metadata.txt", []byte(metadata.String()))
+	testkit.Golden(t, "testdata/metadata.txt", []byte(metadata.String()))
 	for _, c := range file.Metadata().RowGroups[0].Columns {
 		if codec := c.MetaData.Codec.String(); codec != "SNAPPY" {
 			t.Errorf("%v is compressed by %s", c.MetaData.PathInSchema, codec)
@@ -135,7 +135,7 @@ func TestParquetRows(t *testing.T) {
 		}
 		out.WriteByte('\n')
 	}
-	golden.Compare(t, "testdata/rows.txt", []byte(out.String()))
+	testkit.Golden(t, "testdata/rows.txt", []byte(out.String()))
 }
 
 // The file's window is that of the statistics: the final scrape counts when it changed anything.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/watch/servermetrics"
 )
 
@@ -150,7 +150,7 @@ func TestPhaseFileIsSortedByKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/phase.json", text)
+	testkit.Golden(t, "testdata/phase.json", text)
 	if key := misplaced(t, text); key != "" {
 		t.Errorf("not in order: %s", key)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/tokenizer/trie"
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 // addedToken is an entry of "added_tokens": text that becomes one id before the model is asked.
@@ -20,11 +20,11 @@ type addedToken struct {
 
 // added finds added tokens, the longest of those that start first.
 type added struct {
-	tree   *trie.Trie
+	tree   *table.Trie
 	tokens []addedToken
 }
 
-func newAdded() *added { return &added{tree: trie.New()} }
+func newAdded() *added { return &added{tree: table.NewTrie()} }
 
 // add enters content as the text of the token.
 func (a *added) add(content string, token addedToken) {

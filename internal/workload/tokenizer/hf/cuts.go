@@ -3,7 +3,7 @@ package hf
 import (
 	"strings"
 
-	"aiperf/internal/workload/tokenizer/split"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // CutsAtBlanks reports whether a text may be cut between a letter or digit and a blank: where every component
@@ -48,7 +48,7 @@ func splitsAtBlanks(list []*spec) bool {
 			if s.Pattern == nil || s.Pattern.Regex == nil || s.Invert || !strings.EqualFold(s.Behavior, "Isolated") {
 				return false
 			}
-			if split.Known(*s.Pattern.Regex) == nil {
+			if tokenizer.KnownSplit(*s.Pattern.Regex) == nil {
 				return false
 			}
 			cuts = cuts || strings.HasSuffix(*s.Pattern.Regex, `|\s+`) || strings.HasSuffix(*s.Pattern.Regex, `|\s`)

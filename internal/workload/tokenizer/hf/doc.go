@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/workload/tokenizer"
-	"aiperf/internal/workload/tokenizer/vocab"
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 // Tokenizer is a tokenizer.json made ready. It is safe for concurrent use.
@@ -31,7 +31,7 @@ type Tokenizer struct {
 	cuts      bool // see CutsAtBlanks
 	model     model
 	decode    []decoder
-	vocab     *vocab.Vocab
+	vocab     *table.Vocab
 	over      map[int]string // texts of added tokens, before those of the vocabulary
 	overFrom  int            // the lowest id of over
 	size      int

@@ -3,9 +3,7 @@ package hf
 import (
 	"fmt"
 
-	"aiperf/internal/workload/tokenizer/image"
-	"aiperf/internal/workload/tokenizer/trie"
-	"aiperf/internal/workload/tokenizer/vocab"
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 // packed is what a packed file holds in addition to the tables.
@@ -17,7 +15,7 @@ type packed struct {
 }
 
 // Save adds the tokenizer to a packed file.
-func (t *Tokenizer) Save(w *image.Writer) error {
+func (t *Tokenizer) Save(w *table.Writer) error {
 	if err := w.JSON("hf", packed{t.file, t.spec, t.options.BOS, t.options.EOS, t.options.Guess}); err != nil {
 		return err
 	}
@@ -26,13 +24,13 @@ func (t *Tokenizer) Save(w *image.Writer) error {
 	}
 	switch m := t.model.(type) {
 	case *bpe:
-		image.Words(w, "merges.slots", m.pairs.slots)
-		image.Words(w, "merges.into", m.pairs.into)
+		table.Words(w, "merges.slots", m.pairs.slots)
+		table.Words(w, "merges.into", m.pairs.into)
 		if m.cuts != nil {
-			image.Words(w, "cuts", m.cuts.merging.slots)
+			table.Words(w, "cuts", m.cuts.merging.slots)
 		}
 	case *unigram:
-		image.Words(w, "scores", m.scores)
+		table.Words(w, "scores", m.scores)
 		m.tree.Save(w, "tree")
 	case *wordPiece:
 		m.tree.Save(w, "tree")
@@ -41,7 +39,7 @@ func (t *Tokenizer) Save(w *image.Writer) error {
 }
 
 // Load takes a tokenizer out of a packed file.
-func Load(f *image.File, name string) (*Tokenizer, error) {
+func Load(f *table.File, name string) (*Tokenizer, error) {
 	var p packed
 	if err := f.JSON("hf", &p); err != nil {
 		return nil, err
@@ -49,7 +47,7 @@ func Load(f *image.File, name string) (*Tokenizer, error) {
 	if p.File == nil || p.Model == nil {
 		return nil, fmt.Errorf("the section \"hf\" of the packed file is not whole")
 	}
-	v, err := vocab.Load(f, "vocab")
+	v, err := table.LoadVocab(f, "vocab")
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +61,8 @@ func Load(f *image.File, name string) (*Tokenizer, error) {
 	case "Unigram":
 		t.model, err = loadUnigram(f, t)
 	case "WordPiece":
-		var tree *trie.Trie
-		if tree, err = trie.Load(f, "tree", v.Len()); err == nil {
+		var tree *table.Trie
+		if tree, err = table.LoadTrie(f, "tree", v.Len()); err == nil {
 			t.model = newWordPiece(p.Model, v, tree)
 		}
 	case "WordLevel":
@@ -78,23 +76,23 @@ func Load(f *image.File, name string) (*Tokenizer, error) {
 	return t, nil
 }
 
-func loadBPE(f *image.File, t *Tokenizer) (*bpe, error) {
+func loadBPE(f *table.File, t *Tokenizer) (*bpe, error) {
 	b, err := newBPE(t.spec, t.vocab, t.raw)
 	if err != nil {
 		return nil, err
 	}
 	b.pairs = &pairTable{}
-	if b.pairs.slots, err = image.Numbers[uint64](f, "merges.slots"); err != nil {
+	if b.pairs.slots, err = table.Numbers[uint64](f, "merges.slots"); err != nil {
 		return nil, err
 	}
-	if b.pairs.into, err = image.Numbers[uint32](f, "merges.into"); err != nil {
+	if b.pairs.into, err = table.Numbers[uint32](f, "merges.into"); err != nil {
 		return nil, err
 	}
 	if err := b.pairs.check(t.vocab.Len()); err != nil {
 		return nil, err
 	}
 	if f.Has("cuts") && !t.raw {
-		slots, err := image.Numbers[uint64](f, "cuts")
+		slots, err := table.Numbers[uint64](f, "cuts")
 		if err != nil {
 			return nil, err
 		}
@@ -107,12 +105,12 @@ func loadBPE(f *image.File, t *Tokenizer) (*bpe, error) {
 	return b, nil
 }
 
-func loadUnigram(f *image.File, t *Tokenizer) (*unigram, error) {
-	scores, err := image.Numbers[float64](f, "scores")
+func loadUnigram(f *table.File, t *Tokenizer) (*unigram, error) {
+	scores, err := table.Numbers[float64](f, "scores")
 	if err != nil {
 		return nil, err
 	}
-	tree, err := trie.Load(f, "tree", min(len(scores), t.vocab.Len()))
+	tree, err := table.LoadTrie(f, "tree", min(len(scores), t.vocab.Len()))
 	if err != nil {
 		return nil, err
 	}

@@ -5,14 +5,13 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/tokenizer/trie"
-	"aiperf/internal/workload/tokenizer/vocab"
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 // source is a model as its file has it.
 type source struct {
 	spec   modelSpec
-	vocab  *vocab.Vocab
+	vocab  *table.Vocab
 	scores []float64 // of the tokens of a Unigram model; else nil
 	merges []byte    // as they are spelled
 }
@@ -47,7 +46,7 @@ func (r *reader) model() (*source, error) {
 		return nil, fmt.Errorf("the model %q is not known", m.spec.Type)
 	}
 	if m.vocab == nil {
-		m.vocab = vocab.Of(nil)
+		m.vocab = table.VocabOf(nil)
 	}
 	if (m.spec.Type == "Unigram") != (m.scores != nil) {
 		return nil, fmt.Errorf("model.vocab does not fit the model %q", m.spec.Type)
@@ -79,7 +78,7 @@ func (m *source) ready(raw bool) (model, error) {
 	case "Unigram":
 		return newUnigram(&m.spec, m.vocab, m.scores)
 	case "WordPiece":
-		tree := trie.New()
+		tree := table.NewTrie()
 		m.vocab.Each(tree.Put)
 		return newWordPiece(&m.spec, m.vocab, tree), nil
 	}
@@ -88,11 +87,11 @@ func (m *source) ready(raw bool) (model, error) {
 
 // wordLevel knows whole pieces only.
 type wordLevel struct {
-	vocab *vocab.Vocab
+	vocab *table.Vocab
 	unk   int32
 }
 
-func newWordLevel(s *modelSpec, v *vocab.Vocab) *wordLevel {
+func newWordLevel(s *modelSpec, v *table.Vocab) *wordLevel {
 	return &wordLevel{v, v.Find(or(s.UnkToken, "<unk>"))}
 }
 
@@ -107,14 +106,14 @@ func (m *wordLevel) encode(w *worker, piece string) {
 // wordPiece takes the longest token from the left, again and again; behind the first one only tokens
 // with the prefix fit. A piece that cannot be covered is unknown as a whole.
 type wordPiece struct {
-	tree  *trie.Trie
+	tree  *table.Trie
 	rest  uint32 // node of the prefix; 0 if no token has it
 	bare  bool   // there is no prefix
 	unk   int32
 	limit int
 }
 
-func newWordPiece(s *modelSpec, v *vocab.Vocab, tree *trie.Trie) *wordPiece {
+func newWordPiece(s *modelSpec, v *table.Vocab, tree *table.Trie) *wordPiece {
 	m := &wordPiece{tree: tree, unk: v.Find(or(s.UnkToken, "[UNK]")), limit: or(s.MaxInputCharsPerWord, 100)}
 	prefix := or(s.ContinuingSubwordPrefix, "##")
 	m.bare = prefix == ""

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"aiperf/internal/workload/tokenizer/split"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // pattern calls match for each match in s, from left to right.
@@ -20,7 +20,7 @@ func newPattern(p *patternSpec) (pattern, error) {
 	case p.Regex == nil:
 		return nil, errors.New("a pattern is neither a String nor a Regex")
 	}
-	if known := split.Known(*p.Regex); known != nil {
+	if known := tokenizer.KnownSplit(*p.Regex); known != nil {
 		return scan(known), nil
 	}
 	x, err := newExpression(*p.Regex)
@@ -31,7 +31,7 @@ func newPattern(p *patternSpec) (pattern, error) {
 	return x.each, nil
 }
 
-func scan(find split.Func) pattern {
+func scan(find tokenizer.SplitFunc) pattern {
 	return func(s string, match func(start, end int)) {
 		for i := 0; i < len(s); {
 			start, end := find(s, i)
@@ -89,4 +89,4 @@ func runs(set func(rune) bool) pattern {
 }
 
 // gpt2 is the splitter of the ByteLevel pre-tokenizer.
-var gpt2 = split.Named(split.GPT2)
+var gpt2 = tokenizer.NamedSplit(tokenizer.SplitGPT2)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/workload/tokenizer/split"
+	"aiperf/internal/workload/tokenizer"
 )
 
 const (
@@ -37,7 +37,7 @@ func TestScannersMatchTheirPatterns(t *testing.T) {
 	alphabet := []rune("abZQéÄßǅʰ中国かカ가\u0301\u0903७1²Ⅷ٣ " +
 		"\t\n\r\u00a0\u2028\u3000'sStTrReEvVlLmMdDſ.,!/-_(){}$+<\x00\x7f\u200d\ufeff😀🇩\U00010400\U00010d50\ua7cb")
 	for name, text := range knownPatterns {
-		known := split.Known(text)
+		known := tokenizer.KnownSplit(text)
 		if known == nil {
 			t.Errorf("%s has no scanner", name)
 			continue

@@ -5,8 +5,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/tokenizer/trie"
-	"aiperf/internal/workload/tokenizer/vocab"
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 // unknownPenalty is how much less than the worst token an unknown character scores.
@@ -14,9 +13,9 @@ const unknownPenalty = 10
 
 // unigram takes the way through a piece whose tokens have the highest sum of scores.
 type unigram struct {
-	tree     *trie.Trie
+	tree     *table.Trie
 	scores   []float64
-	vocab    *vocab.Vocab
+	vocab    *table.Vocab
 	unk      int32
 	least    float64
 	fallback *[256]int32
@@ -29,14 +28,14 @@ type pathNode struct {
 	id    int32
 }
 
-func newUnigram(s *modelSpec, v *vocab.Vocab, scores []float64) (*unigram, error) {
-	tree := trie.New()
+func newUnigram(s *modelSpec, v *table.Vocab, scores []float64) (*unigram, error) {
+	tree := table.NewTrie()
 	v.Each(tree.Put)
 	return unigramOf(s, v, scores, tree)
 }
 
 // unigramOf is newUnigram where the trie is there.
-func unigramOf(s *modelSpec, v *vocab.Vocab, scores []float64, tree *trie.Trie) (*unigram, error) {
+func unigramOf(s *modelSpec, v *table.Vocab, scores []float64, tree *table.Trie) (*unigram, error) {
 	m := &unigram{tree: tree, vocab: v, scores: scores, unk: -1, least: math.Inf(1)}
 	for _, score := range scores {
 		m.least = min(m.least, score)

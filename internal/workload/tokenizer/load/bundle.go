@@ -5,6 +5,14 @@
 // what to do.
 //
 // The package must never know what the tokens are counted for.
+//
+// It also packs a tokenizer into one file, and counts or encodes lines of text with it, as aiperf tokenizer does.
+//
+// The package must never know flags and terminals: it takes options and streams.
+//
+// It also reads files of ranked byte strings: tekken.json of Mistral and the rank files of tiktoken.
+//
+// The package must never know where the file comes from.
 package load
 
 import (
@@ -21,9 +29,8 @@ import (
 
 	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/hf"
-	"aiperf/internal/workload/tokenizer/image"
-	"aiperf/internal/workload/tokenizer/rankfile"
 	"aiperf/internal/workload/tokenizer/spm"
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 // Bundle is the files of a tokenizer.
@@ -35,7 +42,7 @@ type Bundle struct {
 	Commit  string
 	files   fs.FS
 	builtin tokenizer.Tokenizer
-	packed  *image.File // in place of files
+	packed  *table.File // in place of files
 	label   label
 }
 
@@ -84,7 +91,7 @@ func openPath(name string) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(data, []byte(image.Magic[:6])) {
+	if bytes.HasPrefix(data, []byte(table.Magic[:6])) {
 		return openPacked(name, data)
 	}
 	if bytes.HasPrefix(data, []byte("PK")) { // as earlier releases packed
@@ -115,7 +122,7 @@ func fits(info fs.FileInfo) error {
 // kindOf returns the usual name of a file with that content.
 func kindOf(data []byte) string {
 	switch trimmed := bytes.TrimSpace(data[:min(len(data), 1<<16)]); {
-	case rankfile.IsRanks(data):
+	case IsRankFile(data):
 		return "ranks.tiktoken"
 	case bytes.HasPrefix(trimmed, []byte("{")):
 		if config, model := hf.Members(data, "config", "model"); config && !model {
@@ -247,11 +254,11 @@ func (b *Bundle) tokenizer() (tokenizer.Tokenizer, error) {
 	case b.has(tekkenJSON):
 		file, make = tekkenJSON, func(data []byte) (tokenizer.Tokenizer,
 			error) {
-			return some(rankfile.Tekken(b.Name, data))
+			return some(Tekken(b.Name, data))
 		}
 	case b.has(modelFile):
 		file, make = modelFile, func(data []byte) (tokenizer.Tokenizer, error) {
-			if rankfile.IsRanks(data) {
+			if IsRankFile(data) {
 				return b.ranked(data, config)
 			}
 			return some(spm.New(b.Name, data, config.added()))
@@ -291,7 +298,7 @@ func (b *Bundle) ranked(data []byte, c *tokenizerConfig) (tokenizer.Tokenizer, e
 	if err != nil {
 		return nil, err
 	}
-	return some(rankfile.Tiktoken(b.Name, data, config))
+	return some(Tiktoken(b.Name, data, config))
 }
 
 // some returns a nil interface where there is an error.

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 
 	"aiperf/internal/workload/tokenizer"
-	"aiperf/internal/workload/tokenizer/rankfile"
 )
 
 // tokenizerConfig is what is used of tokenizer_config.json and special_tokens_map.json.
@@ -26,8 +25,8 @@ type tokenizerConfig struct {
 }
 
 // rankConfig returns what a rank file needs of the configuration.
-func (c *tokenizerConfig) rankConfig() (rankfile.Config, error) {
-	b := rankfile.Config{Code: c.Code, BOS: c.BOS, EOS: c.EOS, AddBOS: c.AddBOS, AddEOS: c.AddEOS}
+func (c *tokenizerConfig) rankConfig() (TiktokenConfig, error) {
+	b := TiktokenConfig{Code: c.Code, BOS: c.BOS, EOS: c.EOS, AddBOS: c.AddBOS, AddEOS: c.AddEOS}
 	if len(c.pattern) > 0 {
 		if err := json.Unmarshal(c.pattern, &b.Pattern); err != nil {
 			return b, fmt.Errorf("%s: pat_str: %w", configJSON, err)

@@ -7,9 +7,8 @@ import (
 
 	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/hf"
-	"aiperf/internal/workload/tokenizer/image"
-	"aiperf/internal/workload/tokenizer/rankfile"
 	"aiperf/internal/workload/tokenizer/spm"
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 // label describes a packed file, in addition to the tokenizer's own tables.
@@ -21,7 +20,7 @@ type label struct {
 
 // saver is a tokenizer that can be packed.
 type saver interface {
-	Save(w *image.Writer) error
+	Save(w *table.Writer) error
 }
 
 // Pack writes the tokenizer as one file that Open reads, with its tables as they are used. The same files give the
@@ -62,7 +61,7 @@ func (b *Bundle) image(t tokenizer.Tokenizer) ([]byte, error) {
 	case *tokenizer.Ranked:
 		l.Kind = "ranks"
 	}
-	w := &image.Writer{}
+	w := &table.Writer{}
 	if err := w.JSON("label", l); err != nil {
 		return nil, err
 	}
@@ -78,7 +77,7 @@ func (b *Bundle) image(t tokenizer.Tokenizer) ([]byte, error) {
 
 // openPacked returns the bundle of a packed file.
 func openPacked(name string, data []byte) (*Bundle, error) {
-	f, err := image.Open(data)
+	f, err := table.Open(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -100,7 +99,7 @@ func (b *Bundle) unpacked() (tokenizer.Tokenizer, error) {
 	case "spm":
 		return some(spm.Load(b.packed, b.Name))
 	case "ranks":
-		return some(tokenizer.LoadRanks(b.packed, b.Name, rankfile.Splitter))
+		return some(tokenizer.LoadRanks(b.packed, b.Name, RankSplitter))
 	}
 	return nil, fmt.Errorf("the packed file holds a tokenizer of an unknown kind, %q", b.label.Kind)
 }

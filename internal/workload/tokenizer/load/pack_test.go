@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"aiperf/internal/workload/tokenizer"
-	"aiperf/internal/workload/tokenizer/image"
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 // texts are what every tokenizer is asked.
@@ -232,18 +232,18 @@ func TestDamagedPacksSayWhy(t *testing.T) {
 		"is not a packed":      whole[:9],
 		"this release reads 1": append(slices.Clone(whole[:8]), append([]byte{9}, whole[9:]...)...),
 		"unknown kind": func() []byte {
-			w := &image.Writer{}
+			w := &table.Writer{}
 			w.Bytes("label",
 				[]byte(`{"Kind":"odd"}`))
 			return w.File()
 		}(),
 		`section "label"`: func() []byte {
-			w := &image.Writer{}
+			w := &table.Writer{}
 			w.Bytes("label",
 				[]byte(`{"Kind":`))
 			return w.File()
 		}(),
-		`lacks the section`: (&image.Writer{}).File(),
+		`lacks the section`: (&table.Writer{}).File(),
 	} {
 		b, err := openPacked("x.tokenizer", data)
 		if err == nil {

@@ -1,0 +1,84 @@
+package record
+
+import (
+	"slices"
+	"strings"
+)
+
+// Hint is advice on one kind of failure.
+type Hint struct {
+	// Name identifies the kind.
+	Name string
+	// Cause says in one sentence what most likely happened, Try what changes it, with the flags.
+	Cause, Try string
+}
+
+// String returns the advice on one line.
+func (h *Hint) String() string { return h.Cause + ": " + h.Try }
+
+// row describes a kind of failure. Each of its columns that is not empty has to match.
+type row struct {
+	Hint
+	codes []int
+	types []string
+	// says are texts in lower case, one of which the message, its cause or its details must hold; "*" stands for any
+	// text.
+	says []string
+}
+
+func (r *row) fits(e *Error, text string) bool {
+	if len(r.codes) > 0 && !(e.HasCode && slices.Contains(r.codes, e.Code)) {
+		return false
+	}
+	ofType := func(name string) bool { return slices.Contains(r.types, name) }
+	if len(r.types) > 0 && !ofType(e.Type) && !slices.ContainsFunc(e.CauseChain, ofType) {
+		return false
+	}
+	return len(r.says) == 0 || slices.ContainsFunc(r.says, func(pattern string) bool { return holds(text, pattern) })
+}
+
+// holds reports whether text holds the parts of a pattern in their order.
+func holds(text, pattern string) bool {
+	for part := range strings.SplitSeq(pattern, "*") {
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(part):]
+	}
+	return true
+}
+
+// maxText is how much of a message is examined, in bytes: it may be a whole page.
+const maxText = 16 << 10
+
+// HintFor returns the advice on an error; false if there is none.
+func HintFor(e *Error) (Hint, bool) {
+	i := indexOf(e)
+	if i < 0 {
+		return Hint{}, false
+	}
+	return rows[i].Hint, true
+}
+
+// HintsFor returns the advice on several errors, each piece once, in the order of the table.
+func HintsFor(errors []*Error) []Hint {
+	var at []int
+	for _, e := range errors {
+		if i := indexOf(e); i >= 0 && !slices.Contains(at, i) {
+			at = append(at, i)
+		}
+	}
+	slices.Sort(at)
+	var list []Hint
+	for _, i := range at {
+		list = append(list, rows[i].Hint)
+	}
+	return list
+}
+
+func indexOf(e *Error) int {
+	text := e.Message
+	text = strings.ToLower(text[:min(len(text), maxText)] + " " + e.Cause + " " + e.Details)
+	return slices.IndexFunc(rows, func(r row) bool { return r.fits(e, text) })
+}

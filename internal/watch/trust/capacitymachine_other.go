@@ -1,0 +1,5 @@
+//go:build !linux && !darwin && !windows
+
+package trust
+
+func systemFacts() (model, kernel string) { return "", "" }

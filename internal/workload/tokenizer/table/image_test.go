@@ -1,0 +1,98 @@
+package table
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func sample() []byte {
+	w := &Writer{}
+	w.Bytes("text", []byte("hello"))
+	Words(w, "words", []uint32{1, 1 << 31, 3})
+	Words(w, "scores", []float64{-1.5, 2})
+	w.Bytes("nothing", nil)
+	return w.File()
+}
+
+func TestSectionsComeBack(t *testing.T) {
+	for shift := range 8 { // wherever the file lies in memory
+		data := append(make([]byte, shift, 1024), sample()...)[shift:]
+		f, err := Open(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := f.Text("text"); err != nil || text != "hello" {
+			t.Errorf("got %q, %v", text, err)
+		}
+		if words, err := Numbers[uint32](f, "words"); err != nil || !slices.Equal(words, []uint32{1, 1 << 31, 3}) {
+			t.Errorf("got %v, %v", words, err)
+		}
+		if scores, err := Numbers[float64](f, "scores"); err != nil || !slices.Equal(scores, []float64{-1.5, 2}) {
+			t.Errorf("got %v, %v", scores, err)
+		}
+		if text, err := f.Text("nothing"); err != nil || text != "" {
+			t.Errorf("got %q, %v", text, err)
+		}
+		if _, err := f.Text("other"); err == nil || !strings.Contains(err.Error(), `lacks the section "other"`) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := Numbers[uint64](f, "text"); err == nil || !strings.Contains(err.Error(), "numbers of 8 bytes") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// resealed gives a changed file the right checksum.
+func resealed(data []byte) []byte {
+	binary.LittleEndian.PutUint32(data[12:], crc32.Checksum(data[16:], castagnoli))
+	return data
+}
+
+func TestDamagedFilesSayWhy(t *testing.T) {
+	for want, change := range map[string]func(data []byte) []byte{
+		"is not a packed":     func(d []byte) []byte { return d[:20] },
+		"first bytes":         func(d []byte) []byte { d[6] = '\n'; return d },
+		"version 2":           func(d []byte) []byte { d[8] = 2; return d },
+		"truncated":           func(d []byte) []byte { return d[:len(d)-1] },
+		"checksum is wrong":   func(d []byte) []byte { d[len(d)-1] ^= 1; return d },
+		"lists more sections": func(d []byte) []byte { d[26] = 1; return resealed(d) },
+		"outside the packed":  func(d []byte) []byte { d[headSize+nameSize+8+3] = 1; return resealed(d) },
+		`"text" lies outside`: func(d []byte) []byte { d[headSize+nameSize] = 1; return resealed(d) },
+		"should have 123": func(d []byte) []byte {
+			binary.LittleEndian.PutUint64(d[16:],
+				123)
+			return resealed(d)
+		},
+		"extended: it has 1": func(d []byte) []byte { return append(d, make([]byte, 1000)...) },
+	} {
+		if _, err := Open(change(sample())); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", want, err)
+		}
+	}
+}
+
+// FuzzOpen reads any bytes behind a right head.
+func FuzzOpen(f *testing.F) {
+	f.Add(sample()[16:])
+	f.Fuzz(func(t *testing.T, rest []byte) {
+		data := append([]byte(Magic), make([]byte, 8)...)
+		data = append(data, rest...)
+		binary.LittleEndian.PutUint32(data[8:], version)
+		if len(data) >= headSize {
+			binary.LittleEndian.PutUint64(data[16:], uint64(len(data)))
+			resealed(data)
+		}
+		file, err := Open(data)
+		if err != nil {
+			return
+		}
+		for name := range file.sections {
+			if words, err := Numbers[uint64](file, name); err == nil {
+				_ = slices.Max(append(words, 0))
+			}
+		}
+	})
+}

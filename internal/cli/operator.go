@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"aiperf/internal/base/webserver"
-	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
@@ -153,7 +152,7 @@ func (a *app) runOperator(ctx context.Context, o *operatorOptions, values *env.V
 	if o.id == "" {
 		o.id = v.ID
 	}
-	store, err := archive.Open(o.resultsDir, archive.Options{
+	store, err := operator.OpenArchive(o.resultsDir, operator.ArchiveOptions{
 		Compress: v.Compress, RetainRuns: v.RetainRuns, RetainDays: v.RetainDays,
 	})
 	if err != nil {

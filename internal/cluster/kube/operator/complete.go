@@ -19,7 +19,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/manifest"
 )
@@ -133,7 +132,7 @@ func (o *Operator) finish(ctx context.Context, k key, h *jobHead, controller *po
 }
 
 // stored says in a status where the results are, and what they amount to.
-func (o *Operator) stored(s *crd.JobStatus, r archive.Run) {
+func (o *Operator) stored(s *crd.JobStatus, r ArchivedRun) {
 	s.ResultsPath = r.Dir()
 	exported := true
 	s.ResultsExported = &exported
@@ -149,7 +148,7 @@ func (o *Operator) stored(s *crd.JobStatus, r archive.Run) {
 }
 
 // summaryOf is what a status shows of the figures of a run.
-func summaryOf(metrics map[string]archive.Metric) crd.Object {
+func summaryOf(metrics map[string]Metric) crd.Object {
 	summary := crd.Object{}
 	for tag, m := range metrics {
 		if !liveTags[tag] {
@@ -178,7 +177,7 @@ func (o *Operator) shutdown(ctx context.Context, controller *podObject, port int
 }
 
 // download stores the files of a run; it is tried several times.
-func (o *Operator) download(ctx context.Context, controller *podObject, r archive.Run) error {
+func (o *Operator) download(ctx context.Context, controller *podObject, r ArchivedRun) error {
 	if controller == nil {
 		return errors.New("the controller's pod is gone")
 	}
@@ -199,13 +198,13 @@ func (o *Operator) download(ctx context.Context, controller *podObject, r archiv
 
 // listing is the sidecar's list of files.
 type listing struct {
-	Files []archive.File `json:"files"`
+	Files []File `json:"files"`
 	// Ready says that the files will not change any more, Partial that the run has not completed them.
 	Ready   bool `json:"ready"`
 	Partial bool `json:"partial"`
 }
 
-func (o *Operator) downloadOnce(ctx context.Context, controller *podObject, r archive.Run) error {
+func (o *Operator) downloadOnce(ctx context.Context, controller *podObject, r ArchivedRun) error {
 	ctx, cancel := context.WithTimeout(ctx, o.o.DownloadTimeout)
 	defer cancel()
 	var list listing
@@ -219,11 +218,11 @@ func (o *Operator) downloadOnce(ctx context.Context, controller *podObject, r ar
 }
 
 // fetch stores files of a pod.
-func (o *Operator) fetch(ctx context.Context, pod *podObject, r archive.Run, files []archive.File) error {
+func (o *Operator) fetch(ctx context.Context, pod *podObject, r ArchivedRun, files []File) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var running sync.WaitGroup
-	work := make(chan archive.File)
+	work := make(chan File)
 	for range max(1, o.o.DownloadConcurrency) {
 		running.Go(func() {
 			for f := range work {
@@ -244,7 +243,7 @@ func (o *Operator) fetch(ctx context.Context, pod *podObject, r archive.Run, fil
 	return context.Cause(ctx)
 }
 
-func (o *Operator) fetchFile(ctx context.Context, pod *podObject, r archive.Run, f archive.File) error {
+func (o *Operator) fetchFile(ctx context.Context, pod *podObject, r ArchivedRun, f File) error {
 	path := (&url.URL{Path: "/api/results/files/" + f.Name}).EscapedPath()
 	reply, err := o.o.Pods.Do(ctx, http.MethodGet, pod.ref(), manifest.PortResults, path)
 	if err != nil {
@@ -301,7 +300,7 @@ func (o *Operator) controllerFailed(ctx context.Context, k key, h *jobHead, cont
 }
 
 // recover stores what there is of an incomplete run and says which kind of results that is.
-func (o *Operator) recover(ctx context.Context, controller *podObject, r archive.Run, s *crd.JobStatus) (kind, message string) {
+func (o *Operator) recover(ctx context.Context, controller *podObject, r ArchivedRun, s *crd.JobStatus) (kind, message string) {
 	if controller != nil && controller.Status.Phase == "Running" {
 		var list listing
 		within, cancel := context.WithTimeout(ctx, o.o.DownloadTimeout)
@@ -324,7 +323,7 @@ func (o *Operator) recover(ctx context.Context, controller *podObject, r archive
 
 // keepMetrics stores the metrics of the last look at a run that will have no others, and says so; "" is for none, with
 // the reason where they could not be stored.
-func (o *Operator) keepMetrics(r archive.Run, s *crd.JobStatus) (kind, message string) {
+func (o *Operator) keepMetrics(r ArchivedRun, s *crd.JobStatus) (kind, message string) {
 	if len(s.LiveMetrics) == 0 {
 		return "", ""
 	}

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
@@ -227,7 +226,7 @@ func (o *Operator) place(k key, u *unstructured.Unstructured, job *crd.Job, run 
 	if err := o.o.Store.Begin(r, text); err != nil {
 		return err
 	}
-	e := archive.Entry{
+	e := Entry{
 		Namespace: k.namespace, Name: k.name, Epoch: r.Epoch, Phase: crd.Pending, Model: strings.Join(run.Models, ","),
 		Endpoint: artifact.RedactURLs(strings.Join(run.Endpoint.URLs, ",")), Started: time.Now().UTC().Truncate(time.Second),
 	}

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 )
@@ -107,7 +106,7 @@ func (o *Operator) finalize(ctx context.Context, k key, u *unstructured.Unstruct
 	}
 	phase, _, _ := unstructured.NestedString(u.Object, "status", "phase")
 	epoch, _, _ := unstructured.NestedString(u.Object, "status", "runEpoch")
-	r := archive.Run{Namespace: k.namespace, Name: k.name, Epoch: epoch, Sweep: k.kind == crd.SweepKind}
+	r := ArchivedRun{Namespace: k.namespace, Name: k.name, Epoch: epoch, Sweep: k.kind == crd.SweepKind}
 	if e, ok := o.o.Store.Entry(r); ok && !crd.Terminal(phase) {
 		e.Phase = crd.Cancelled
 		if err := o.o.Store.Note(e); err != nil {
@@ -185,8 +184,8 @@ func EpochOf(m *crd.Metadata) string {
 }
 
 // run is the run of a job.
-func runOf(k key, s *crd.JobStatus) archive.Run {
-	return archive.Run{Namespace: k.namespace, Name: k.name, Epoch: s.RunEpoch}
+func runOf(k key, s *crd.JobStatus) ArchivedRun {
+	return ArchivedRun{Namespace: k.namespace, Name: k.name, Epoch: s.RunEpoch}
 }
 
 // note brings the index up to date with the phase of a job, as far as the job has a place on the volume.

@@ -17,6 +17,15 @@
 //
 // Invariants: after a crash the same children are found again, by owner, labels and the hash of their specification; a
 // child of anything else is never touched; the sweep's status is written by this package alone while it runs.
+//
+// It also keeps the results of benchmarks on the operator's volume, and an index over them.
+//
+// A Run is one execution of a job or a sweep, in a directory of its own: NAMESPACE/JOB/EPOCH, or
+// NAMESPACE/sweeps/SWEEP/EPOCH. Beside the runs of a job latest.txt names the newest that is complete. Files are stored
+// as they are or compressed with zstd, with ".zst" after their names; readers ask for the name without it.
+//
+// Invariants: no name leads out of the volume; a file appears as a whole or not at all; the current run of a job is
+// never removed; the index can always be made again from the directories. The package must never know a cluster.
 package operator
 
 import (
@@ -32,7 +41,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/util/workqueue"
 
-	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
@@ -43,7 +51,7 @@ import (
 type Options struct {
 	Client dynamic.Interface
 	Pods   Pods
-	Store  *archive.Store
+	Store  *Store
 	Prober Prober
 	// Engine is what runs the pods of new jobs.
 	Engine manifest.Engine
@@ -334,7 +342,7 @@ func wait(ctx context.Context, d time.Duration) {
 func (o *Operator) cleanup(ctx context.Context) {
 	wait(ctx, firstCleanup)
 	for ctx.Err() == nil {
-		days := func(r archive.Run) int {
+		days := func(r ArchivedRun) int {
 			if e, ok := o.o.Store.Entry(r); ok && e.ResultsTTLDays > 0 {
 				return e.ResultsTTLDays
 			}
@@ -342,7 +350,7 @@ func (o *Operator) cleanup(ctx context.Context) {
 		}
 		live := o.liveRuns(ctx)
 		if live != nil {
-			removed, err := o.o.Store.Expire(days, func(r archive.Run) bool { return live[r] })
+			removed, err := o.o.Store.Expire(days, func(r ArchivedRun) bool { return live[r] })
 			if err != nil {
 				o.o.Log.Warn("removing old results: " + err.Error())
 			}
@@ -355,8 +363,8 @@ func (o *Operator) cleanup(ctx context.Context) {
 }
 
 // liveRuns are the runs of jobs and sweeps that are not terminal; nil where they cannot be listed.
-func (o *Operator) liveRuns(ctx context.Context) map[archive.Run]bool {
-	live := map[archive.Run]bool{}
+func (o *Operator) liveRuns(ctx context.Context) map[ArchivedRun]bool {
+	live := map[ArchivedRun]bool{}
 	for _, resource := range []client.Kind{jobsResource, sweepsResource} {
 		list, err := o.o.Client.Resource(resource).Namespace(o.o.Watch).List(ctx, metav1.ListOptions{})
 		if err != nil {
@@ -367,7 +375,7 @@ func (o *Operator) liveRuns(ctx context.Context) map[archive.Run]bool {
 			phase, _, _ := unstructured.NestedString(u.Object, "status", "phase")
 			epoch, _, _ := unstructured.NestedString(u.Object, "status", "runEpoch")
 			if !crd.Terminal(phase) && epoch != "" {
-				live[archive.Run{Namespace: u.GetNamespace(), Name: u.GetName(), Epoch: epoch,
+				live[ArchivedRun{Namespace: u.GetNamespace(), Name: u.GetName(), Epoch: epoch,
 					Sweep: resource == sweepsResource}] = true
 			}
 		}

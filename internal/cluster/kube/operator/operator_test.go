@@ -23,7 +23,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic/fake"
 
-	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/manifest"
@@ -35,7 +34,7 @@ type cluster struct {
 	client *fake.FakeDynamicClient
 	pods   *podServer
 	probe  *prober
-	store  *archive.Store
+	store  *Store
 	op     *Operator
 }
 
@@ -72,7 +71,7 @@ var lists = map[client.Kind]string{
 
 func newCluster(t *testing.T, objects ...runtime.Object) *cluster {
 	t.Helper()
-	store, err := archive.Open(t.TempDir(), archive.Options{RetainRuns: 10})
+	store, err := OpenArchive(t.TempDir(), ArchiveOptions{RetainRuns: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

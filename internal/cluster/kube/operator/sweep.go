@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/manifest"
 )
@@ -88,8 +87,8 @@ func (o *Operator) failSweep(ctx context.Context, k key, uid string, reason erro
 	return o.endSweep(ctx, k, uid, crd.Failed, reason.Error())
 }
 
-func sweepRun(k key, epoch string) archive.Run {
-	return archive.Run{Namespace: k.namespace, Name: k.name, Epoch: epoch, Sweep: true}
+func sweepRun(k key, epoch string) ArchivedRun {
+	return ArchivedRun{Namespace: k.namespace, Name: k.name, Epoch: epoch, Sweep: true}
 }
 
 // createSweep starts the controller of a sweep.
@@ -125,7 +124,7 @@ func (o *Operator) createSweep(ctx context.Context, k key, u *unstructured.Unstr
 		if err := o.o.Store.Begin(r, text); err != nil {
 			return err
 		}
-		return o.o.Store.Note(archive.Entry{Namespace: k.namespace, Name: k.name, Epoch: epoch, Sweep: true,
+		return o.o.Store.Note(Entry{Namespace: k.namespace, Name: k.name, Epoch: epoch, Sweep: true,
 			Phase: crd.Pending, Started: time.Now().UTC().Truncate(time.Second)})
 	}); err != nil {
 		return err

@@ -19,10 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/manifest"
+	"aiperf/internal/cluster/kube/operator"
 	"aiperf/internal/config/document"
 )
 
@@ -144,7 +144,7 @@ func (s *Server) detail(w http.ResponseWriter, r *http.Request, kind client.Kind
 const maxHistory = 64 << 20
 
 // searchSummary is what the history of a search amounts to; nil where there is none.
-func (s *Server) searchSummary(run archive.Run, stored error) object {
+func (s *Server) searchSummary(run operator.ArchivedRun, stored error) object {
 	if stored != nil {
 		return nil
 	}

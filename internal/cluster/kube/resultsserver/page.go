@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"aiperf/internal/base/webserver"
-	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
+	"aiperf/internal/cluster/kube/operator"
 )
 
 //go:embed assets/page.html
@@ -133,7 +133,7 @@ func number(v any) (float64, bool) {
 }
 
 // storedTable shows the runs of the volume, the newest first.
-func storedTable(index []archive.Entry) pageTable {
+func storedTable(index []operator.Entry) pageTable {
 	t := pageTable{Title: "Stored results", Empty: "Nothing is stored yet.",
 		Columns: []string{"Name", "Run", "Phase", "Model", "Throughput", "Latency p99", "Results"}}
 	for _, e := range index[:min(len(index), maxPageRows)] {

@@ -34,14 +34,13 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"aiperf/internal/base/webserver"
-	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/operator"
 )
 
 // Options configures the server.
 type Options struct {
-	Store *archive.Store
+	Store *operator.Store
 	// Client and API are the cluster; nil for none. Pods are reached through Pods.
 	Client dynamic.Interface
 	API    *client.Client
@@ -205,25 +204,25 @@ func (s *Server) resultRoutes(get func(string, func(http.ResponseWriter, *http.R
 }
 
 // run is the run of a request: the named one or the newest complete one.
-func (s *Server) run(r *http.Request) (archive.Run, error) {
+func (s *Server) run(r *http.Request) (operator.ArchivedRun, error) {
 	sweep := strings.HasPrefix(r.URL.Path, "/api/v1/sweeps/")
 	name := r.PathValue("job")
 	epoch := r.PathValue("epoch")
 	if epoch == "" {
 		return s.latest(r.PathValue("namespace"), name, sweep)
 	}
-	return archive.Run{Namespace: r.PathValue("namespace"), Name: name, Epoch: epoch, Sweep: sweep}, nil
+	return operator.ArchivedRun{Namespace: r.PathValue("namespace"), Name: name, Epoch: epoch, Sweep: sweep}, nil
 }
 
 // latest is the newest complete run, else the newest at all.
-func (s *Server) latest(namespace, name string, sweep bool) (archive.Run, error) {
+func (s *Server) latest(namespace, name string, sweep bool) (operator.ArchivedRun, error) {
 	run, err := s.o.Store.Latest(namespace, name, sweep)
 	if err == nil {
 		return run, nil
 	}
 	runs, err := s.o.Store.Runs(namespace, name, sweep)
 	if err != nil || len(runs) == 0 {
-		return archive.Run{}, notFound
+		return operator.ArchivedRun{}, notFound
 	}
 	return runs[0], nil
 }
@@ -289,14 +288,14 @@ func (s *Server) runs(w http.ResponseWriter, r *http.Request) error {
 }
 
 // runRows says of the runs of a job, or of a sweep, what is stored and what retention would do to it.
-func (s *Server) runRows(r *http.Request, runs []archive.Run) ([]object, error) {
+func (s *Server) runRows(r *http.Request, runs []operator.ArchivedRun) ([]object, error) {
 	rows := []object{}
 	if len(runs) == 0 {
 		return rows, nil
 	}
 	latest, _ := s.o.Store.Latest(r.PathValue("namespace"), r.PathValue("job"), runs[0].Sweep)
 	keep, days := s.o.Store.Retention()
-	gone := archive.Options{RetainRuns: keep, RetainDays: days}.Expendable(runs, latest, time.Now())
+	gone := operator.ArchiveOptions{RetainRuns: keep, RetainDays: days}.Expendable(runs, latest, time.Now())
 	for _, run := range runs {
 		files, err := s.o.Store.Files(run)
 		if err != nil {
@@ -414,7 +413,7 @@ func (s *Server) zipped(w http.ResponseWriter, r *http.Request) error {
 	return archived.Close()
 }
 
-func (s *Server) zipFile(archived *zip.Writer, run archive.Run, name string) error {
+func (s *Server) zipFile(archived *zip.Writer, run operator.ArchivedRun, name string) error {
 	file, err := s.o.Store.OpenFile(run, name)
 	if err != nil {
 		return err
@@ -454,13 +453,13 @@ func (s *Server) indexRun(w http.ResponseWriter, r *http.Request) error {
 }
 
 // entry is the row of a run, the newest one where no epoch is named.
-func (s *Server) entry(namespace, job, epoch string) (archive.Entry, error) {
+func (s *Server) entry(namespace, job, epoch string) (operator.Entry, error) {
 	for _, e := range s.o.Store.Index() {
 		if e.Namespace == namespace && e.Name == job && !e.Sweep && (epoch == "" || e.Epoch == epoch) {
 			return e, nil
 		}
 	}
-	return archive.Entry{}, notFound
+	return operator.Entry{}, notFound
 }
 
 // analyticsRoutes are figures over many runs.
@@ -494,7 +493,7 @@ func (s *Server) analyticsRoutes(get func(string, func(http.ResponseWriter, *htt
 func (s *Server) config(w http.ResponseWriter, r *http.Request) error {
 	namespace, name := r.PathValue("namespace"), r.PathValue("job")
 	if run, err := s.latest(namespace, name, false); err == nil {
-		if data, err := s.o.Store.ReadFile(run, archive.SpecFile, maxBody); err == nil {
+		if data, err := s.o.Store.ReadFile(run, operator.SpecFile, maxBody); err == nil {
 			return reply(w, object{"source": "file", "config": json.RawMessage(data)})
 		}
 	}
@@ -506,7 +505,7 @@ func (s *Server) config(w http.ResponseWriter, r *http.Request) error {
 }
 
 // value is a statistic of a metric of a run.
-func value(e archive.Entry, metric, stat string) (float64, string, bool) {
+func value(e operator.Entry, metric, stat string) (float64, string, bool) {
 	m, ok := e.Metrics[metric]
 	if !ok {
 		return 0, "", false

@@ -18,9 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic/fake"
 
-	"aiperf/internal/cluster/kube/archive"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/cluster/kube/operator"
 )
 
 const epoch = "1795521600000001"
@@ -28,24 +28,24 @@ const epoch = "1795521600000001"
 // server serves a volume with one run.
 func server(t *testing.T, o Options, objects ...runtime.Object) *httptest.Server {
 	t.Helper()
-	store, err := archive.Open(t.TempDir(), archive.Options{Compress: true, RetainRuns: 1})
+	store, err := operator.OpenArchive(t.TempDir(), operator.ArchiveOptions{Compress: true, RetainRuns: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	for i, e := range []string{"1795521500000001", epoch} {
-		r := archive.Run{Namespace: "ns", Name: "j", Epoch: e}
+		r := operator.ArchivedRun{Namespace: "ns", Name: "j", Epoch: e}
 		summary := `{"schema_version":"1.0","request_throughput":{"unit":"requests/sec","avg":1` + strings.Repeat("0", i) + `.5}}`
 		for _, err := range []error{
 			store.Begin(r, []byte(`{"spec":{"image":"i"}}`)), store.Put(r, "profile_export_aiperf.json", strings.NewReader(summary)),
-			store.Note(archive.Entry{Namespace: "ns", Name: "j", Epoch: e, Phase: crd.Completed, Model: "m"}),
+			store.Note(operator.Entry{Namespace: "ns", Name: "j", Epoch: e, Phase: crd.Completed, Model: "m"}),
 		} {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	sweep := archive.Run{Namespace: "ns", Name: "s", Epoch: epoch, Sweep: true}
+	sweep := operator.ArchivedRun{Namespace: "ns", Name: "s", Epoch: epoch, Sweep: true}
 	if err := store.Begin(sweep, []byte(`{}`)); err != nil {
 		t.Fatal(err)
 	}

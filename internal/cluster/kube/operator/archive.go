@@ -1,12 +1,4 @@
-// Package archive keeps the results of benchmarks on the operator's volume, and an index over them.
-//
-// A Run is one execution of a job or a sweep, in a directory of its own: NAMESPACE/JOB/EPOCH, or
-// NAMESPACE/sweeps/SWEEP/EPOCH. Beside the runs of a job latest.txt names the newest that is complete. Files are stored
-// as they are or compressed with zstd, with ".zst" after their names; readers ask for the name without it.
-//
-// Invariants: no name leads out of the volume; a file appears as a whole or not at all; the current run of a job is
-// never removed; the index can always be made again from the directories. The package must never know a cluster.
-package archive
+package operator
 
 import (
 	"cmp"
@@ -35,8 +27,8 @@ const (
 	suffix    = ".zst"
 )
 
-// Options configures an archive.
-type Options struct {
+// ArchiveOptions configures an archive.
+type ArchiveOptions struct {
 	// Compress stores files with zstd.
 	Compress bool
 	// RetainRuns is how many of the newest runs of a job stay, whatever their age; RetainDays the age in days that a
@@ -50,14 +42,14 @@ type Options struct {
 // Store is the volume.
 type Store struct {
 	root *os.Root
-	o    Options
+	o    ArchiveOptions
 
 	mu    sync.Mutex
-	index map[Run]Entry
+	index map[ArchivedRun]Entry
 }
 
-// Run names an execution of a job or a sweep.
-type Run struct {
+// ArchivedRun names an execution of a job or a sweep.
+type ArchivedRun struct {
 	Namespace, Name, Epoch string
 	Sweep                  bool
 }
@@ -69,8 +61,8 @@ type File struct {
 	Size int64 `json:"size"`
 }
 
-// Open opens the volume in an existing directory.
-func Open(dir string, o Options) (*Store, error) {
+// OpenArchive opens the volume in an existing directory.
+func OpenArchive(dir string, o ArchiveOptions) (*Store, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("the results directory: %w", err)
@@ -78,7 +70,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Store{root: root, o: o, index: map[Run]Entry{}}
+	s := &Store{root: root, o: o, index: map[ArchivedRun]Entry{}}
 	if err := s.loadIndex(); err != nil {
 		if err := s.Rebuild(); err != nil {
 			return nil, err
@@ -91,7 +83,7 @@ func Open(dir string, o Options) (*Store, error) {
 func (s *Store) Close() error { return s.root.Close() }
 
 // Owner is the directory of a job or a sweep.
-func (r Run) owner() string {
+func (r ArchivedRun) owner() string {
 	if r.Sweep {
 		return path.Join(r.Namespace, sweepsDir, r.Name)
 	}
@@ -99,10 +91,10 @@ func (r Run) owner() string {
 }
 
 // Dir is the directory of a run, relative to the volume.
-func (r Run) Dir() string { return path.Join(r.owner(), r.Epoch) }
+func (r ArchivedRun) Dir() string { return path.Join(r.owner(), r.Epoch) }
 
 // check refuses names that are not single path elements.
-func (r Run) check() error {
+func (r ArchivedRun) check() error {
 	for _, name := range []string{r.Namespace, r.Name, r.Epoch} {
 		if name == "" || name == "." || strings.ContainsAny(name, `/\`) || name == ".." {
 			return fmt.Errorf("%w: %q is not a name", fs.ErrNotExist, name)
@@ -134,7 +126,7 @@ func epochTime(text string) (time.Time, error) {
 }
 
 // Begin makes the directory of a run and stores its specification.
-func (s *Store) Begin(r Run, spec []byte) error {
+func (s *Store) Begin(r ArchivedRun, spec []byte) error {
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -173,7 +165,7 @@ func (s *Store) write(name string, fill func(io.Writer) error) error {
 }
 
 // Put stores a file of a run, compressed where the archive compresses.
-func (s *Store) Put(r Run, name string, content io.Reader) error {
+func (s *Store) Put(r ArchivedRun, name string, content io.Reader) error {
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -200,7 +192,7 @@ func (s *Store) Put(r Run, name string, content io.Reader) error {
 }
 
 // Finish makes a run the newest complete one of its job, and removes runs that need not stay.
-func (s *Store) Finish(r Run) error {
+func (s *Store) Finish(r ArchivedRun) error {
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -212,14 +204,14 @@ func (s *Store) Finish(r Run) error {
 }
 
 // Latest returns the newest complete run of a job or a sweep.
-func (s *Store) Latest(namespace, name string, sweep bool) (Run, error) {
-	r := Run{Namespace: namespace, Name: name, Epoch: "0000000000", Sweep: sweep}
+func (s *Store) Latest(namespace, name string, sweep bool) (ArchivedRun, error) {
+	r := ArchivedRun{Namespace: namespace, Name: name, Epoch: "0000000000", Sweep: sweep}
 	if err := r.check(); err != nil {
-		return Run{}, err
+		return ArchivedRun{}, err
 	}
 	text, err := s.root.ReadFile(path.Join(r.owner(), LatestFile))
 	if err != nil {
-		return Run{}, err
+		return ArchivedRun{}, err
 	}
 	r.Epoch = strings.TrimSpace(string(text))
 	return r, r.check()
@@ -235,7 +227,7 @@ type Stored struct {
 }
 
 // OpenFile opens a file of a run, its compressed form first.
-func (s *Store) OpenFile(r Run, name string) (*Stored, error) {
+func (s *Store) OpenFile(r ArchivedRun, name string) (*Stored, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -262,7 +254,7 @@ func (s *Store) OpenFile(r Run, name string) (*Stored, error) {
 }
 
 // ReadFile returns the content of a file of a run, at most limit bytes of it.
-func (s *Store) ReadFile(r Run, name string, limit int64) ([]byte, error) {
+func (s *Store) ReadFile(r ArchivedRun, name string, limit int64) ([]byte, error) {
 	file, err := s.OpenFile(r, name)
 	if err != nil {
 		return nil, err
@@ -293,7 +285,7 @@ func (f *Stored) Content() (io.ReadCloser, error) {
 }
 
 // Files lists the files of a run by their names.
-func (s *Store) Files(r Run) ([]File, error) {
+func (s *Store) Files(r ArchivedRun) ([]File, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -321,8 +313,8 @@ func (s *Store) Files(r Run) ([]File, error) {
 }
 
 // Runs lists the runs of a job or a sweep, the newest first.
-func (s *Store) Runs(namespace, name string, sweep bool) ([]Run, error) {
-	r := Run{Namespace: namespace, Name: name, Epoch: "0000000000", Sweep: sweep}
+func (s *Store) Runs(namespace, name string, sweep bool) ([]ArchivedRun, error) {
+	r := ArchivedRun{Namespace: namespace, Name: name, Epoch: "0000000000", Sweep: sweep}
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -330,25 +322,25 @@ func (s *Store) Runs(namespace, name string, sweep bool) ([]Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	var runs []Run
+	var runs []ArchivedRun
 	for _, e := range entries {
 		if r.Epoch = e.Name(); e.IsDir() && ValidEpoch(r.Epoch) {
 			runs = append(runs, r)
 		}
 	}
-	slices.SortFunc(runs, func(a, b Run) int { return b.Time().Compare(a.Time()) })
+	slices.SortFunc(runs, func(a, b ArchivedRun) int { return b.Time().Compare(a.Time()) })
 	return runs, nil
 }
 
 // Time is the start of a run as its epoch has it.
-func (r Run) Time() time.Time {
+func (r ArchivedRun) Time() time.Time {
 	t, _ := epochTime(r.Epoch) // names were checked
 	return t
 }
 
 // All lists all runs of the volume.
-func (s *Store) All() ([]Run, error) {
-	var all []Run
+func (s *Store) All() ([]ArchivedRun, error) {
+	var all []ArchivedRun
 	namespaces, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {
 		return nil, err
@@ -373,7 +365,7 @@ func (s *Store) All() ([]Run, error) {
 }
 
 // Remove removes a run.
-func (s *Store) Remove(r Run) error {
+func (s *Store) Remove(r ArchivedRun) error {
 	if err := r.check(); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package archive
+package operator
 
 import "time"
 
@@ -6,7 +6,7 @@ const day = 24 * time.Hour
 
 // Expendable returns the runs of a list, the newest first, that retention removes: those outside the newest that stay
 // and older than the age that stays. The protected run is never among them.
-func (o Options) Expendable(runs []Run, protected Run, now time.Time) (list []Run) {
+func (o ArchiveOptions) Expendable(runs []ArchivedRun, protected ArchivedRun, now time.Time) (list []ArchivedRun) {
 	for i, r := range runs {
 		old := o.RetainDays <= 0 || now.Sub(r.Time()) > time.Duration(o.RetainDays*float64(day))
 		if i >= o.RetainRuns && old && r != protected {
@@ -17,7 +17,7 @@ func (o Options) Expendable(runs []Run, protected Run, now time.Time) (list []Ru
 }
 
 // Retain removes the runs of a job that need not stay, never the current one, and returns them.
-func (s *Store) Retain(current Run) ([]Run, error) {
+func (s *Store) Retain(current ArchivedRun) ([]ArchivedRun, error) {
 	runs, err := s.Runs(current.Namespace, current.Name, current.Sweep)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (s *Store) Retain(current Run) ([]Run, error) {
 }
 
 // Expire removes all runs that are older than their number of days, which days returns, except protected ones.
-func (s *Store) Expire(days func(Run) int, protected func(Run) bool) (removed []Run, err error) {
+func (s *Store) Expire(days func(ArchivedRun) int, protected func(ArchivedRun) bool) (removed []ArchivedRun, err error) {
 	all, err := s.All()
 	if err != nil {
 		return nil, err

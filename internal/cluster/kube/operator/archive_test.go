@@ -1,4 +1,4 @@
-package archive
+package operator
 
 import (
 	"errors"
@@ -16,9 +16,9 @@ func epoch(t time.Time) string { return strconv.FormatInt(t.UnixMicro(), 10) }
 
 var start = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 
-func open(t *testing.T, dir string, o Options) *Store {
+func open(t *testing.T, dir string, o ArchiveOptions) *Store {
 	t.Helper()
-	s, err := Open(dir, o)
+	s, err := OpenArchive(dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,8 +29,8 @@ func open(t *testing.T, dir string, o Options) *Store {
 func TestFilesComeBackAsTheyWereStored(t *testing.T) {
 	for _, compress := range []bool{false, true} {
 		dir := t.TempDir()
-		s := open(t, dir, Options{Compress: compress, RetainRuns: 10})
-		r := Run{Namespace: "ns", Name: "job", Epoch: epoch(start)}
+		s := open(t, dir, ArchiveOptions{Compress: compress, RetainRuns: 10})
+		r := ArchivedRun{Namespace: "ns", Name: "job", Epoch: epoch(start)}
 		if err := s.Begin(r, []byte(`{}`)); err != nil {
 			t.Fatal(err)
 		}
@@ -67,8 +67,8 @@ func TestNoNameLeadsOutOfTheVolume(t *testing.T) {
 	if err := os.Mkdir(volume, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, volume, Options{})
-	r := Run{Namespace: "ns", Name: "job", Epoch: epoch(start)}
+	s := open(t, volume, ArchiveOptions{})
+	r := ArchivedRun{Namespace: "ns", Name: "job", Epoch: epoch(start)}
 	if err := s.Begin(r, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestNoNameLeadsOutOfTheVolume(t *testing.T) {
 			}
 		}
 	}
-	for _, run := range []Run{{"..", "data", r.Epoch, false}, {"ns", "../ns/job", r.Epoch, false}, {"ns", "job", "..", false}} {
+	for _, run := range []ArchivedRun{{"..", "data", r.Epoch, false}, {"ns", "../ns/job", r.Epoch, false}, {"ns", "job", "..", false}} {
 		if _, err := s.Files(run); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%v: %v", run, err)
 		}
@@ -95,17 +95,17 @@ func TestNoNameLeadsOutOfTheVolume(t *testing.T) {
 // Retention needs both clauses, count and age; the current run survives both.
 func TestTrap10RetentionNeedsBothClauses(t *testing.T) {
 	ages := []int{0, 1, 5, 20, 40} // days, the newest first
-	var runs []Run
+	var runs []ArchivedRun
 	for _, a := range ages {
-		runs = append(runs, Run{Namespace: "n", Name: "j", Epoch: epoch(start.Add(-time.Duration(a) * day))})
+		runs = append(runs, ArchivedRun{Namespace: "n", Name: "j", Epoch: epoch(start.Add(-time.Duration(a) * day))})
 	}
-	none := Run{}
+	none := ArchivedRun{}
 	for _, c := range []struct {
 		name      string
 		runs      int
 		days      float64
-		protected Run
-		want      []Run
+		protected ArchivedRun
+		want      []ArchivedRun
 	}{
 		{"count alone, no age asked for", 2, 0, none, runs[2:]},
 		{"outside the newest and older", 2, 10, none, runs[3:]},
@@ -113,7 +113,7 @@ func TestTrap10RetentionNeedsBothClauses(t *testing.T) {
 		{"outside the newest, but not older", 1, 100, none, nil},
 		{"the current run stays", 0, 0, runs[4], runs[:4]},
 	} {
-		got := Options{RetainRuns: c.runs, RetainDays: c.days}.Expendable(runs, c.protected, start)
+		got := ArchiveOptions{RetainRuns: c.runs, RetainDays: c.days}.Expendable(runs, c.protected, start)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: removes %v, not %v", c.name, got, c.want)
 		}
@@ -121,17 +121,17 @@ func TestTrap10RetentionNeedsBothClauses(t *testing.T) {
 }
 
 func TestExpireRemovesOldRunsExceptProtectedOnes(t *testing.T) {
-	s := open(t, t.TempDir(), Options{Now: func() time.Time { return start }})
-	old := Run{Namespace: "n", Name: "j", Epoch: epoch(start.Add(-31 * day))}
-	kept := Run{Namespace: "n", Name: "k", Epoch: epoch(start.Add(-31 * day))}
-	sweep := Run{Namespace: "n", Name: "s", Epoch: epoch(start.Add(-31 * day)), Sweep: true}
-	young := Run{Namespace: "n", Name: "j", Epoch: epoch(start.Add(-29 * day))}
-	for _, r := range []Run{old, kept, sweep, young} {
+	s := open(t, t.TempDir(), ArchiveOptions{Now: func() time.Time { return start }})
+	old := ArchivedRun{Namespace: "n", Name: "j", Epoch: epoch(start.Add(-31 * day))}
+	kept := ArchivedRun{Namespace: "n", Name: "k", Epoch: epoch(start.Add(-31 * day))}
+	sweep := ArchivedRun{Namespace: "n", Name: "s", Epoch: epoch(start.Add(-31 * day)), Sweep: true}
+	young := ArchivedRun{Namespace: "n", Name: "j", Epoch: epoch(start.Add(-29 * day))}
+	for _, r := range []ArchivedRun{old, kept, sweep, young} {
 		if err := s.Begin(r, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	removed, err := s.Expire(func(Run) int { return 30 }, func(r Run) bool { return r == kept })
+	removed, err := s.Expire(func(ArchivedRun) int { return 30 }, func(r ArchivedRun) bool { return r == kept })
 	if err != nil || !slices.Contains(removed, old) || !slices.Contains(removed, sweep) || len(removed) != 2 {
 		t.Errorf("removed %v, %v", removed, err)
 	}
@@ -142,8 +142,8 @@ func TestExpireRemovesOldRunsExceptProtectedOnes(t *testing.T) {
 
 func TestTheIndexIsMadeAgainFromTheDirectories(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, dir, Options{Compress: true})
-	r := Run{Namespace: "ns", Name: "job", Epoch: epoch(start)}
+	s := open(t, dir, ArchiveOptions{Compress: true})
+	r := ArchivedRun{Namespace: "ns", Name: "job", Epoch: epoch(start)}
 	if err := s.Begin(r, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestTheIndexIsMadeAgainFromTheDirectories(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, IndexFile), []byte("broken"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again := open(t, dir, Options{})
+	again := open(t, dir, ArchiveOptions{})
 	e, ok := again.Entry(r)
 	if !ok || e.Model != "m" || e.Phase != "Completed" || e.Metrics["request_throughput"].Stats["avg"] != 12.5 {
 		t.Errorf("after the loss of the index the entry is %+v, %v", e, ok)

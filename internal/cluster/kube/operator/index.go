@@ -1,4 +1,4 @@
-package archive
+package operator
 
 import (
 	"cmp"
@@ -10,8 +10,8 @@ import (
 	"aiperf/internal/result/summary"
 )
 
-// schema is the version of the index file.
-const schema = 1
+// indexSchema is the version of the index file.
+const indexSchema = 1
 
 // maxSummary bounds the summary of a run that is read for the index, in bytes.
 const maxSummary = 64 << 20
@@ -41,15 +41,15 @@ type Metric struct {
 }
 
 // Run returns the run of an entry.
-func (e Entry) Run() Run {
-	return Run{Namespace: e.Namespace, Name: e.Name, Epoch: e.Epoch, Sweep: e.Sweep}
+func (e Entry) Run() ArchivedRun {
+	return ArchivedRun{Namespace: e.Namespace, Name: e.Name, Epoch: e.Epoch, Sweep: e.Sweep}
 }
 
 // record is the entry as it is kept beside the files of a run, so that the index can be made again.
 const recordFile = ".run.json"
 
 type document struct {
-	Schema int     `json:"schema"`
+	Schema int     `json:"indexSchema"`
 	Runs   []Entry `json:"runs"`
 }
 
@@ -62,8 +62,8 @@ func (s *Store) loadIndex() error {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return err
 	}
-	if d.Schema != schema {
-		return fmt.Errorf("the index has schema %d, not %d", d.Schema, schema)
+	if d.Schema != indexSchema {
+		return fmt.Errorf("the index has indexSchema %d, not %d", d.Schema, indexSchema)
 	}
 	for _, e := range d.Runs {
 		s.index[e.Run()] = e
@@ -73,7 +73,7 @@ func (s *Store) loadIndex() error {
 
 // saveIndex writes the index. The caller holds mu.
 func (s *Store) saveIndex() error {
-	d := document{Schema: schema, Runs: []Entry{}}
+	d := document{Schema: indexSchema, Runs: []Entry{}}
 	for _, e := range s.index {
 		d.Runs = append(d.Runs, e)
 	}
@@ -115,7 +115,7 @@ func (s *Store) Note(e Entry) error {
 }
 
 // metrics reads the statistics of a run's summary; nil where there is none.
-func (s *Store) metrics(r Run) map[string]Metric {
+func (s *Store) metrics(r ArchivedRun) map[string]Metric {
 	data, err := s.ReadFile(r, "profile_export_aiperf.json", maxSummary)
 	if err != nil {
 		return nil
@@ -144,7 +144,7 @@ func (s *Store) Index() []Entry {
 }
 
 // Entry returns the entry of a run.
-func (s *Store) Entry(r Run) (Entry, bool) {
+func (s *Store) Entry(r ArchivedRun) (Entry, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.index[r]
@@ -157,7 +157,7 @@ func (s *Store) Rebuild() error {
 	if err != nil {
 		return err
 	}
-	index := map[Run]Entry{}
+	index := map[ArchivedRun]Entry{}
 	for _, r := range all {
 		e := Entry{Namespace: r.Namespace, Name: r.Name, Epoch: r.Epoch, Sweep: r.Sweep, Started: r.Time().UTC()}
 		if data, err := s.root.ReadFile(r.Dir() + "/" + recordFile); err == nil {

@@ -1,7 +1,9 @@
 # Sourced by the checks: . ../cache.sh NAME leaves in $cache a directory for the check. INTEROP_CACHE=DIR keeps it in DIR
-# between runs; otherwise it is removed at the end. A check that calls another one passes INTEROP_CACHE=$caches on.
+# between runs; otherwise it is removed at the end. A script that calls checks exports INTEROP_CACHE=$caches, so that they
+# share what is installed and built there.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-caches=${INTEROP_CACHE:-$(mktemp -d)}
+kept=${INTEROP_CACHE:-}
+caches=${kept:-$(mktemp -d)}
 cache=$caches/$1
 mkdir -p "$cache"
 at_exit=()
@@ -10,43 +12,82 @@ on_exit() { at_exit+=("$1"); }
 finish() {
     local command
     for command in "${at_exit[@]}"; do eval "$command" || true; done
-    [ -n "${INTEROP_CACHE:-}" ] || rm -rf "$caches"
+    [ -n "$kept" ] || rm -rf "$caches"
 }
 trap finish EXIT
 
-# venv PACKAGE... makes the check's virtual environment, once for each list of packages.
+# venv PACKAGE... makes the virtual environment $cache/venv, once for each list of packages. It is the shared one,
+# $caches/venv, where that has all of them.
 venv() {
-    if [ "$(cat "$cache/venv/packages" 2>/dev/null)" != "$*" ]; then
-        [ -x "$cache/venv/bin/python" ] || python3 -m venv "$cache/venv"
-        "$cache/venv/bin/pip" install -q "$@"
-        echo "$*" >"$cache/venv/packages"
+    local package shared=1
+    for package; do grep -qsxF -- "$package" "$caches/venv/packages" || shared=; done
+    if [ -n "$shared" ]; then
+        [ "$cache" -ef "$caches" ] || { rm -rf "$cache/venv" && ln -s "$caches/venv" "$cache/venv"; }
+        return 0
     fi
+    [ ! -L "$cache/venv" ] || rm "$cache/venv"
+    if [ "$(cat "$cache/venv/packages" 2>/dev/null)" != "$(printf '%s\n' "$@")" ]; then
+        install_python "$@" || return
+        printf '%s\n' "$@" >"$cache/venv/packages"
+    fi
+}
+
+# install_python PACKAGE... installs packages into $cache/venv with uv, which takes a tenth of pip's time, and where it
+# fails, such as behind an index that only pip is told of, with pip. Modules are compiled when they are imported.
+install_python() {
+    if [ ! -x "$caches/uv/bin/uv" ]; then
+        python3 -m venv "$caches/uv" && "$caches/uv/bin/pip" install -q --no-compile uv || return
+    fi
+    [ -x "$cache/venv/bin/python" ] || python3 -m venv --without-pip "$cache/venv" || return
+    logged "$cache/uv.log" "$caches/uv/bin/uv" pip install -q --native-tls --python "$cache/venv/bin/python" "$@" ||
+        "$caches/uv/bin/pip" --python "$cache/venv/bin/python" install -q --no-compile "$@"
 }
 
 # debian PROGRAM PACKAGE... installs packages of Debian where a program is missing.
 debian() {
-    local sudo=sudo
     ! command -v "$1" >/dev/null || return 0
+    debian_packages "${@:2}"
+}
+
+# debian_packages PACKAGE... installs packages of Debian. The lists are fetched once for all checks that share a directory.
+debian_packages() {
+    local sudo=sudo
     [ "$(id -u)" != 0 ] || sudo=
-    $sudo apt-get update -qq
-    logged "$cache/apt.log" $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${@:2}"
+    [ -e "$caches/debian" ] || { $sudo apt-get update -qq && touch "$caches/debian"; }
+    logged "$cache/apt.log" $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
 }
 
 # browser finds or installs a browser, leaves its path in $chromium, and in $cache what drives it with Node and page.mjs,
 # which the checks of pages share.
 browser() {
-    chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
+    local name
+    chromium=${CHROMIUM:-}
+    for name in chromium-headless-shell chromium chromium-browser google-chrome; do
+        [ -n "$chromium" ] || chromium=$(command -v $name || true)
+    done
     if [ -z "$chromium" ]; then
-        debian chromium chromium
-        chromium=$(command -v chromium)
+        debian_packages chromium-headless-shell || return
+        chromium=$(command -v chromium-headless-shell)
     fi
-    cp "$root/interop/browser/package.json" "$root/interop/browser/page.mjs" "$cache/"
-    [ -d "$cache/node_modules/playwright-core" ] ||
-        (cd "$cache" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --silent --no-audit --no-fund)
+    mkdir -p "$caches/browser"
+    if [ ! -d "$caches/browser/node_modules/playwright-core" ]; then
+        cp "$root/interop/browser/package.json" "$caches/browser/"
+        (cd "$caches/browser" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --silent --no-audit --no-fund) || return
+    fi
+    cp "$root/interop/browser/page.mjs" "$cache/"
+    rm -rf "$cache/node_modules"
+    ln -s "$caches/browser/node_modules" "$cache/node_modules"
 }
 
-# build [PACKAGE...] leaves the programs of packages in $cache: without an argument $cache/aiperf.
-build() { (cd "$root" && CGO_ENABLED=0 go build -o "$cache/" "${@:-./cmd/aiperf}"); }
+# build [PACKAGE...] leaves the programs of packages in $cache: without an argument $cache/aiperf, of which a script that
+# calls checks has built one for all of them and says where in INTEROP_AIPERF.
+build() {
+    if [ $# = 0 ] && [ -n "${INTEROP_AIPERF:-}" ]; then
+        ln -f "$INTEROP_AIPERF" "$cache/aiperf" 2>/dev/null || cp -f "$INTEROP_AIPERF" "$cache/aiperf"
+        return
+    fi
+    (cd "$root" && go build -o "$cache/" "${@:-./cmd/aiperf}")
+}
 
 # ranks prints the path of the o200k_base rank file, out of the Go module that carries it.
 ranks() {

@@ -17,7 +17,6 @@ resultsServer: {mutatingRoutes: {enabled: true, tokenSecret: t}}
 operator: {replicas: 2, imagePullSecrets: [{name: s}], nodeSelector: {a: b}, extraEnv: {A: "1"}}
 storage: {accessMode: ReadWriteMany, storageClassName: fast}
 END
-export CGO_ENABLED=0
 go run . ../../deploy/helm "$made/all.yaml" >"$made/everything.yaml"
 go run . ../../deploy/helm >"$made/default.yaml"
 {

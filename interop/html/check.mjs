@@ -2,14 +2,14 @@
 // file, charts with ink, no page wider than the window, tables behind charts, zoom, a print to PDF. Screenshots and
 // PDF go to a folder, for people to look at.
 //
-// usage: node check.mjs CHROMIUM OUT NAME=REPORT.html…   (NAME may end in ! for a report without charts, in ~ for the
+// usage: node check.mjs CHROMIUM OUT full|quick NAME=REPORT.html…   (NAME may end in ! for a report without charts, in ~ for the
 // page of a sweep)
 import {mkdirSync, statSync} from "node:fs";
 import {resolve} from "node:path";
 import {pathToFileURL} from "node:url";
 import {inspect, launch, open} from "./page.mjs";
 
-const [executablePath, out, ...reports] = process.argv.slice(2);
+const [executablePath, out, extent, ...reports] = process.argv.slice(2);
 mkdirSync(out, {recursive: true});
 const browser = await launch(executablePath);
 const failures = [];
@@ -19,13 +19,14 @@ const views = [
   {name: "dark", width: 1280, height: 900, colorScheme: "dark"},
 ];
 
-for (const report of reports) {
+for (const [i, report] of reports.entries()) {
   let [name, path] = report.split("=");
   const bare = name.endsWith("!");
   const several = name.endsWith("~");
   name = name.replace(/[!~]/, "");
   const url = pathToFileURL(resolve(path)).href;
-  for (const view of views) {
+  // Quickly, beside the view that is used, the phone and the dark one in turn.
+  for (const view of extent === "quick" ? [views[0], views[1 + i % 2]] : views) {
     const wrong = message => failures.push(`${name} ${view.name}: ${message}`);
     const page = await open(browser, view, wrong, asked => asked === url), context = page.context();
     await page.goto(url);

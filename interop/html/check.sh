@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Opens HTML reports in a real browser: of a run with everything, of the same run computed again, of a run whose requests
-# all failed; and the pages of a sweep and of a capacity that the tests make. Needs node, npm and Debian's chromium, which it installs where it may. Screenshots and prints are left in
-# $cache/shots (INTEROP_CACHE keeps them).
+# all failed; and the pages of a sweep and of a capacity that the tests make. Needs node, npm and a browser, Debian's of
+# which it installs where it may. Screenshots and prints are left in $cache/shots (INTEROP_CACHE keeps them).
+#
+#   check.sh          all of it
+#   check.sh quick    what runs in CI: every report in one view that is used and in one other
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh html
@@ -21,6 +24,6 @@ logged run.log ./aiperf profile --model 'org/<b>model</b>' "${common[@]}" --stre
     --artifact-dir failed >failed.log 2>&1 || true
 mkdir -p pages
 (cd "$root" && SWEEP_PAGES=$cache/pages go test -count=1 -run 'Page' ./internal/result/report/html >/dev/null)
-node check.mjs "$chromium" shots "full=run/profile_export_aiperf.html" "part=run/report/profile_export_aiperf.html" \
+node check.mjs "$chromium" shots "${1:-full}" "full=run/profile_export_aiperf.html" "part=run/report/profile_export_aiperf.html" \
     "failed!=failed/profile_export_aiperf.html" "sweep~=pages/sweep.html" "capacity~=pages/capacity.html" \
     "names~=pages/names.html"

@@ -2,6 +2,9 @@
 # Benchmarks HTTP servers that nobody here wrote, over every connection strategy, streaming and not:
 # uvicorn, hypercorn, aiohttp, node, Go's net/http, and nginx before the mock server.
 #
+#   check.sh          all of it
+#   check.sh quick    what runs in CI: every server and every strategy, not each with each
+#
 #   INTEROP_CACHE=DIR  where the virtual environment and nginx are kept (default: a directory that is removed)
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -17,5 +20,5 @@ if [ -z "$nginx" ]; then
     fi
 fi
 build
-CGO_ENABLED=0 go build -o "$cache/server" server.go
-python3 check.py "$cache/aiperf" "$cache" "$nginx"
+go build -o "$cache/server" server.go
+python3 check.py "$cache/aiperf" "$cache" "$nginx" "${1:-}"

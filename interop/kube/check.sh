@@ -11,7 +11,7 @@ if [ "${1:-}" != inside ]; then
     debian ip iproute2
     build
     logged "$cache/build.log" bash build "$cache"
-    (cd ../deploy && logged "$cache/helm.log" env CGO_ENABLED=0 go build -o "$cache/helm" helm.sh/helm/v3/cmd/helm)
+    (cd ../deploy && logged "$cache/helm.log" go build -o "$cache/helm" helm.sh/helm/v3/cmd/helm)
     mkdir -p "$cache/image/usr/local/bin"
     cp -f "$cache/aiperf" "$cache/image/usr/local/bin/aiperf"
     rm -rf "$cache/cluster" && mkdir "$cache/cluster"

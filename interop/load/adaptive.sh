@@ -5,5 +5,5 @@ set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh load
 build
-(cd "$root" && CGO_ENABLED=0 go build -o "$cache/adaptive" ./interop/load/adaptive.go)
+(cd "$root" && go build -o "$cache/adaptive" ./interop/load/adaptive.go)
 timeout 1800 "$cache/adaptive" "$cache/aiperf" "$cache" "${RUNS:-20}"

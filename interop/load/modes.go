@@ -19,6 +19,9 @@ type mode struct {
 
 func words(s string) []string { return strings.Fields(s) }
 
+// fullOnly are the modes that the quick check leaves out.
+var fullOnly = []string{"gamma, smoothness 4", "gamma, smoothness 0.25", "start of a burst"}
+
 // The limits are wide: the seed fixes the draws, and what remains is the noise of the machine.
 var modes = []mode{
 	{"constant", words("--request-rate 200 --arrival-pattern constant --request-count 800 --osl 1"), words("--fast"),

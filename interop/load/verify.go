@@ -2,7 +2,7 @@
 
 // Verify runs the program in every load mode against its mock server and judges the arrivals by the server's log alone.
 //
-//	verify AIPERF DIRECTORY
+//	verify AIPERF DIRECTORY quick|full
 package main
 
 import (
@@ -26,26 +26,36 @@ const (
 	// attempts bounds the repetitions of a run of which the program itself says that it sent late.
 	attempts = 5
 	// lateMS is the send lag, in milliseconds, from which it does.
-	lateMS = 1.0
+	lateMS = 1
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: verify AIPERF DIRECTORY")
+	if len(os.Args) != 4 || os.Args[3] != "quick" && os.Args[3] != "full" {
+		fmt.Fprintln(os.Stderr, "usage: verify AIPERF DIRECTORY quick|full")
 		os.Exit(2)
 	}
+	quick := os.Args[3] == "quick"
 	for name, content := range map[string]string{"trace.jsonl": trace(), "series.json": series} {
 		if err := os.WriteFile(filepath.Join(os.Args[2], name), []byte(content), 0o600); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 	}
-	failed := 0
+	failed, open, played := 0, 0, 0
 	for _, m := range modes {
+		if quick && slices.Contains(fullOnly, m.name) {
+			continue
+		}
+		played++
 		v := &verdict{}
+		excused := false
 		for attempt := range attempts {
 			*v = verdict{}
-			log, held, err := play(os.Args[1], os.Args[2], m)
+			var log arrivals
+			var held bool
+			var err error
+			delay := timerDelay(func() { log, held, err = play(os.Args[1], os.Args[2], m) })
+			excused = held && delay > lateMS*time.Millisecond
 			if err != nil {
 				v.check(false, "%v", err)
 				break
@@ -58,15 +68,48 @@ func main() {
 				strings.Join(v.notes, "; "))
 		}
 		mark := "ok  "
-		if v.failed {
+		switch {
+		case v.failed && quick && !v.broken && excused:
+			mark = "OPEN"
+			v.notes = append(v.notes, "the machine delays the timers of an idle process as well")
+			open++
+		case v.failed:
 			mark = "FAIL"
 			failed++
 		}
 		fmt.Printf("%s %-24s %s\n", mark, m.name, strings.Join(v.notes, "; "))
 	}
+	if open > 0 {
+		fmt.Printf("%d of %d modes were not judged by their times: the machine is busy\n", open, played)
+	}
 	if failed > 0 {
-		fmt.Printf("%d of %d modes are not what they should be\n", failed, len(modes))
+		fmt.Printf("%d of %d modes are not what they should be\n", failed, played)
 		os.Exit(1)
+	}
+}
+
+// timerDelay runs f and returns the 99th percentile of the delays of a timer meanwhile. This process has nothing else to
+// do: what delays it is the machine.
+func timerDelay(f func()) time.Duration {
+	const step = time.Millisecond
+	var delays []time.Duration
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f()
+	}()
+	for {
+		start := time.Now()
+		select {
+		case <-ended:
+			if len(delays) == 0 {
+				return 0
+			}
+			slices.Sort(delays)
+			return delays[len(delays)*99/100]
+		case <-time.After(step):
+			delays = append(delays, time.Since(start)-step)
+		}
 	}
 }
 

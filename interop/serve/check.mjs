@@ -1,14 +1,14 @@
 // Looks at the pages of aiperf serve in a real browser, uses them by keyboard alone, and looks at the page of a comparison
 // from the disk. Screenshots go to a folder, for people to look at.
 //
-// usage: node check.mjs CHROMIUM OUT ADDRESS COMPARISON.html
+// usage: node check.mjs CHROMIUM OUT full|quick ADDRESS COMPARISON.html
 import {mkdirSync} from "node:fs";
 import {request} from "node:http";
 import {resolve} from "node:path";
 import {pathToFileURL} from "node:url";
 import {inspect, launch, open} from "./page.mjs";
 
-const [executablePath, out, address, comparison] = process.argv.slice(2);
+const [executablePath, out, extent, address, comparison] = process.argv.slice(2);
 mkdirSync(out, {recursive: true});
 const base = address.replace(/\/$/, "");
 const {items} = await (await fetch(base + "/api/runs")).json();
@@ -30,7 +30,7 @@ const views = [[360, "light"], [360, "dark"], [768, "light"], [1440, "light"], [
 const sameOrigin = url => url.startsWith(base + "/") || url.startsWith("blob:" + base);
 const drawn = page => page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined);
 
-for (const view of views) {
+for (const view of extent === "quick" ? [views[0], views[4]] : views) {
   for (const [name, path] of Object.entries(pages)) {
     const wrong = message => failures.push(`${name} ${view.name}: ${message}`);
     const page = await open(browser, view, wrong, sameOrigin);

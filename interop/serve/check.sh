@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # Opens aiperf serve in a real browser, on folders of single runs, repeats, a sweep, a failed, a damaged and a hostile run:
 # every page at three widths, light and dark, and used by keyboard alone; and the page of aiperf compare --html from the
-# disk. Needs node, npm and Debian's chromium, which it installs where it may. Screenshots are left in $cache/shots
+# disk. Needs node, npm and a browser, Debian's of which it installs where it may. Screenshots are left in $cache/shots
 # (INTEROP_CACHE keeps them).
+#
+#   check.sh          all of it
+#   check.sh quick    what runs in CI: every page at the smallest width, light, and the largest, dark
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh serve
@@ -35,5 +38,5 @@ before=$(find runs -type f -printf '%p %s %T@\n' | sort | sha256sum)
 start serve.log ./aiperf serve runs --port 0 --no-cache
 wait_for grep -q 'Serving' serve.log
 address=$(grep -o 'http://[^ ]*' serve.log | head -n 1)
-node check.mjs "$chromium" shots "$address" comparison.html
+node check.mjs "$chromium" shots "${1:-full}" "$address" comparison.html
 [ "$before" = "$(find runs -type f -printf '%p %s %T@\n' | sort | sha256sum)" ] || { echo "the folders were changed" >&2; exit 1; }

@@ -9,7 +9,7 @@ cd "$(dirname "$0")"
 venv pandas polars duckdb pyarrow
 rm -rf "$cache/files"
 mkdir "$cache/files"
-(cd "$root" && AIPERF_SERVER_METRICS_FILES=$cache/files CGO_ENABLED=0 go test -count=1 -run FilesForConsumers \
+(cd "$root" && AIPERF_SERVER_METRICS_FILES=$cache/files go test -count=1 -run FilesForConsumers \
     ./internal/result/recompute)
 
 # The summary next to them, of the run that the page describes.

@@ -25,4 +25,7 @@ for mode in '' --accept; do
     "$python" check.py vllm --aiperf "$cache/aiperf" --url "127.0.0.1:$port" --tokenizer "$cache/tiny" --work "$cache/runs" \
         $mode
 done
-"$cache/venv/bin/pip" list 2>/dev/null | grep -i -E '^(vllm|torch|transformers) '
+"$python" -c '
+from importlib.metadata import version
+for name in ("vllm", "torch", "transformers"):
+    print(name, version(name))'

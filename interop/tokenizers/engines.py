@@ -254,7 +254,7 @@ def main():
         chat_templates(args.published, args.templates)
     code = corpus(1_500_000 if args.count >= 5000 else 300_000)
     training = [p for t in code for p in t.split("\n\n")] + foreign(3000 if args.count >= 5000 else 800)
-    prose = [t[i : i + 1500] for t in code[::9] for i in range(0, len(t), 1500)][:300]
+    prose = [t[i : i + 1500] for t in code[::9] for i in range(0, len(t), 1500)][: min(300, args.count)]
     total = [0, 0]
 
     def case(name):

@@ -1,11 +1,11 @@
 // Looks at the live pages of a run and of a sweep in a real browser, ends the run as Ctrl-C does, and looks again.
 // Screenshots go to a folder, for people to look at.
 //
-// usage: node check.mjs CHROMIUM OUT RUN-URL RUN-PID SWEEP-URL-WITH-KEY
+// usage: node check.mjs CHROMIUM OUT full|quick RUN-URL RUN-PID SWEEP-URL-WITH-KEY
 import {mkdirSync} from "node:fs";
 import {inspect, launch, open} from "./page.mjs";
 
-const [executablePath, out, runURL, runPID, sweepURL] = process.argv.slice(2);
+const [executablePath, out, extent, runURL, runPID, sweepURL] = process.argv.slice(2);
 mkdirSync(out, {recursive: true});
 const browser = await launch(executablePath);
 const failures = [];
@@ -124,7 +124,8 @@ if (sweep.page.url().includes("key")) sweep.wrong("the key stands in the address
 await look({...sweep, name: "sweep-begun"});
 
 let run;
-for (const view of views) {
+const looked = extent === "quick" ? views.filter(v => v === wide || v.name === "360-dark") : views;
+for (const view of looked) {
   run = await opened("run", runURL, view);
   if (view === wide) await run.page.waitForFunction(() => document.querySelectorAll("#error-rows tr").length > 0);
   await look(run);
@@ -134,7 +135,7 @@ for (const view of views) {
   const text = await run.page.evaluate(() => document.body.innerText);
   if (!text.includes("org/<b>model</b>")) run.wrong("the name of the model is not shown as it is");
   if (/NaN|undefined|Infinity|\[object/.test(text)) run.wrong(`the page shows ${text.match(/.{0,30}(NaN|undefined|Infinity|\[object).{0,30}/)[0]}`);
-  if (view !== views.at(-1)) await run.page.context().close();
+  if (view !== looked.at(-1)) await run.page.context().close();
 }
 
 // The rows grow while the page is open: it is live.
@@ -148,7 +149,7 @@ const curve = await sweep.page.locator("#c-series").isVisible();
 if (!curve) sweep.wrong("no curve over the cells");
 const links = await sweep.page.locator("#cells a").count();
 if (links !== 3) sweep.wrong(`${links} reports of 3 runs`);
-for (const view of views.filter(v => v.width === 360 || v.name === "1440-dark")) {
+for (const view of looked.filter(v => v.width === 360 || v.name === "1440-dark")) {
   const s = await opened("sweep", sweepURL, view);
   await look(s);
   await s.page.context().close();

@@ -3,9 +3,10 @@ package cli_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
-	"net/url"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,13 +20,15 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/cli"
 	"aiperf/internal/watch/trust"
 )
 
 // TestMain lets the test binary be the program itself: started under the name "aiperf", it is aiperf.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	// Nearly all of them wait for a process.
+	testscript.Main(testkit.Parallel{M: m, Limit: 8}, map[string]func(){
 		"aiperf": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
 }
@@ -55,13 +58,15 @@ func transcripts(t *testing.T) []string {
 //	mockserver VAR [flag…]   start "aiperf mock-server" and put its URL into VAR, its host
 //	                         and port into VAR_HOST, its port into VAR_PORT
 //	stopserver VAR           stop it and wait, so that its record is whole
+//	address VAR              put a URL into VAR and its port into VAR_PORT at which nobody listens until the script
+//	                         starts something there
 //	exits CODE cmd [arg…]    like exec, with exactly this exit code
 //	show FILE path…          print members of the JSON documents of a file, one document a line
 //	tree DIR                 print the files below a directory, sorted
 //	[!] within DIR TEXT      some file below DIR holds TEXT
 //	capacity STREAMS UNARY   remember this as what the machine was measured to carry; "capacity spoilt" spoils the file
 //	warmingup VAR URL        a server before that of URL that answers the first requests of each path with 503
-//	refused FILE             nothing listens on the first loopback URL that a file names
+//	gone FILE MODEL          the server at the first loopback URL of a file, which lists a model, has ended
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Files:               transcripts(t),
@@ -83,6 +88,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"mockserver": cmdMockServer,
 			"stopserver": cmdStopServer,
+			"address":    cmdAddress,
 			"exits":      cmdExits,
 			"show":       cmdShow,
 			"lines":      cmdLines,
@@ -91,7 +97,7 @@ func TestScripts(t *testing.T) {
 			"warmingup":  cmdWarmingUp,
 			"tree":       cmdTree,
 			"within":     cmdWithin,
-			"refused":    cmdRefused,
+			"gone":       cmdGone,
 			"capacity":   cmdCapacity,
 		},
 	})
@@ -124,6 +130,19 @@ func cmdStopServer(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("there is no mock server %s", args[0])
 	}
 	server.stop()
+}
+
+func cmdAddress(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: address VAR")
+	}
+	address, release, err := testkit.Reserve()
+	ts.Check(err)
+	ts.Defer(release)
+	ts.Setenv(args[0], "http://"+address)
+	_, port, err := net.SplitHostPort(address)
+	ts.Check(err)
+	ts.Setenv(args[0]+"_PORT", port)
 }
 
 func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
@@ -218,20 +237,26 @@ func cmdWithin(ts *testscript.TestScript, neg bool, args []string) {
 
 var loopbackURL = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
-func cmdRefused(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: refused FILE")
+// cmdGone knows the server by a model that it lists: once it is gone, a server of another test may get its port.
+func cmdGone(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: gone FILE MODEL")
 	}
 	address := loopbackURL.FindString(ts.ReadFile(args[0]))
 	if address == "" {
 		ts.Fatalf("%s names no loopback URL", args[0])
 	}
-	u, err := url.Parse(address)
+	reply, err := (&http.Client{Timeout: patience}).Get(address + "/v1/models")
+	var opening *net.OpError
+	if errors.As(err, &opening) && opening.Op == "dial" {
+		return
+	}
 	ts.Check(err)
-	c, err := net.DialTimeout("tcp", u.Host, 10*time.Second)
-	if err == nil {
-		c.Close()
-		ts.Fatalf("something still listens on %s", address)
+	defer reply.Body.Close()
+	models, err := io.ReadAll(reply.Body)
+	ts.Check(err)
+	if strings.Contains(string(models), args[1]) {
+		ts.Fatalf("the server at %s still answers", address)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"html"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -20,6 +19,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/testkit"
 )
 
 // given are secrets by the way in which a run gets them. None contains another one.
@@ -155,12 +155,7 @@ func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestNoSecretReachesAFileOrAScreen(t *testing.T) {
-	reserved, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	reserved.Close()
-	outside := &services{live: reserved.Addr().String(), sent: map[string][]byte{}}
+	outside := &services{live: testkit.Address(t), sent: map[string][]byte{}}
 	publishing := httptest.NewServer(outside)
 	defer publishing.Close()
 	published := strings.TrimPrefix(publishing.URL, "http://")
@@ -219,7 +214,7 @@ func TestNoSecretReachesAFileOrAScreen(t *testing.T) {
 		findSecrets(t, "published at "+path, body)
 	}
 	files := 0
-	err = filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testkit"
 )
 
 // tellsPID waits until a script has written its process id to a file.
@@ -56,16 +58,12 @@ func TestTrapServerEndsHoweverWeEnd(t *testing.T) {
 		"killed in the run":              {true, syscall.SIGKILL},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := startMock(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.stop() // its port is free now
-			url, dir := s.url, t.TempDir()
+			address, dir := testkit.Address(t), t.TempDir()
+			url := "http://" + address
 			command := "echo $$ >" + dir + "/server; sh -c 'echo $$ >" + dir +
 				"/child; while :; do sleep 0.02; done' & "
 			if c.ready {
-				command += "aiperf mock-server --fast --port " + url[strings.LastIndexByte(url, ':')+1:]
+				command += "aiperf mock-server --fast --port " + address[strings.LastIndexByte(address, ':')+1:]
 			} else {
 				command += "while :; do sleep 0.02; done"
 			}

@@ -5,24 +5,20 @@ package cli_test
 import (
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testkit"
 )
 
-// apiPort returns a free port.
+// apiPort returns a port that nobody else takes during the test.
 func apiPort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	_, port, _ := strings.Cut(testkit.Address(t), ":")
+	return port
 }
 
 // asks sends a request to the API of a program and returns its status and body.

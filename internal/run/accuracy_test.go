@@ -152,6 +152,7 @@ func answersIn(t *testing.T, path string) (list []map[string]any) {
 
 // Each benchmark on each endpoint that takes texts, streamed and not: every second answer is right.
 func TestEveryBenchmarkFromTheRowToTheVerdict(t *testing.T) {
+	t.Parallel()
 	for _, b := range task.Benchmarks() {
 		t.Run(b.Name, func(t *testing.T) {
 			t.Parallel()
@@ -195,6 +196,7 @@ func TestEveryBenchmarkFromTheRowToTheVerdict(t *testing.T) {
 
 // What the server gets: messages or one text, the bound and the end of answers, and what the user adds.
 func TestRequestsOfBenchmarks(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name      string
 		args      []string
@@ -317,6 +319,7 @@ func TestFormsOfBenchmarkData(t *testing.T) {
 }
 
 func TestTrap11ReasoningIsNoAnswerWhereThereIsContent(t *testing.T) {
+	t.Parallel()
 	url := answering(t, mockserver.Options{},
 		map[string]string{"contains": "has 2 apples", "reply": "#### 4", "reasoning": "#### 5"},
 		map[string]string{"contains": "has 7 apples", "reply": "I cannot say", "reasoning": "#### 14"},
@@ -337,6 +340,7 @@ func TestTrap11ReasoningIsNoAnswerWhereThereIsContent(t *testing.T) {
 }
 
 func TestTrap13AnswersThatAreCutOffAreUnparsed(t *testing.T) {
+	t.Parallel()
 	url := answering(t, mockserver.Options{},
 		map[string]string{"contains": "?", "reply": "Okay, so the question is about organs and I need to think about it: B"})
 	a, _, _ := graded(t, url, "mmlu")
@@ -346,6 +350,7 @@ func TestTrap13AnswersThatAreCutOffAreUnparsed(t *testing.T) {
 }
 
 func TestTrap14AnEndlessProgramIsWrongAndTheRunGoesOn(t *testing.T) {
+	t.Parallel()
 	needSandbox(t)
 	url := answering(t, mockserver.Options{},
 		map[string]string{"contains": "print their sum", "reply": "```python\nwhile True: pass\n```"},
@@ -362,6 +367,7 @@ func TestTrap14AnEndlessProgramIsWrongAndTheRunGoesOn(t *testing.T) {
 }
 
 func TestTrap15FailedRequestsHaveNoAnswer(t *testing.T) {
+	t.Parallel()
 	url := answering(t, mockserver.Options{Fault: "status=500;rate=0.5"}, map[string]string{"contains": "apples", "reply": "#### 4"})
 	a, outcome, dir := graded(t, url, "gsm8k", "--request-count", "60")
 	c := outcome.Result.Counts
@@ -374,6 +380,7 @@ func TestTrap15FailedRequestsHaveNoAnswer(t *testing.T) {
 }
 
 func TestTrap18WarmupAnswersDoNotCount(t *testing.T) {
+	t.Parallel()
 	url := answering(t, mockserver.Options{}, map[string]string{"contains": "apples", "reply": "#### 4"})
 	for _, n := range []string{"2", "3"} {
 		a, outcome, dir := graded(t, url, "gsm8k", "--warmup-request-count", "2", "--request-count", n)
@@ -390,6 +397,7 @@ func TestTrap18WarmupAnswersDoNotCount(t *testing.T) {
 
 // A second pass over the problems counts every answer, and says how alike they were.
 func TestProblemsThatAreAskedAgain(t *testing.T) {
+	t.Parallel()
 	replies := []map[string]string{{"contains": "has 2 apples", "reply": "#### 4"}, {"contains": "has 7 apples", "reply": "#### 14"},
 		{"contains": "has 7 apples", "reply": "#### 15"}, {"contains": "has 600 apples", "reply": "#### 1"},
 		{"contains": "has 600 apples", "reply": "#### 2"}}
@@ -410,6 +418,7 @@ func TestProblemsThatAreAskedAgain(t *testing.T) {
 
 // TestAnswersOfSharesAreGradedTogether: shares send the answers to the run, which finds the same as one process.
 func TestAnswersOfSharesAreGradedTogether(t *testing.T) {
+	t.Parallel()
 	replies := []map[string]string{{"contains": "has 2 apples", "reply": "#### 4"}, {"contains": "has 7 apples", "reply": ""},
 		{"contains": "has 600 apples", "reply": "#### 2"}}
 	args := []string{"--accuracy-repeats", "2", "--warmup-request-count", "2", "--random-seed", "1", "--export-level", "raw"}
@@ -443,6 +452,7 @@ func TestAnswersOfSharesAreGradedTogether(t *testing.T) {
 }
 
 func TestRunsOfATimeGradeWhatWasAnswered(t *testing.T) {
+	t.Parallel()
 	url := answering(t, mockserver.Options{}, map[string]string{"contains": "apples", "reply": "#### 4"})
 	a, outcome, dir := graded(t, url, "gsm8k", "--benchmark-duration", "0.3", "--concurrency", "2")
 	all := a.Overall()
@@ -455,6 +465,7 @@ func TestRunsOfATimeGradeWhatWasAnswered(t *testing.T) {
 }
 
 func TestPhasesGradeTogether(t *testing.T) {
+	t.Parallel()
 	url := answering(t, mockserver.Options{}, map[string]string{"contains": "apples", "reply": "#### 4"})
 	dir := t.TempDir()
 	cfg := gradedConfig(t, dir, url, "gsm8k")
@@ -480,6 +491,7 @@ func TestPhasesGradeTogether(t *testing.T) {
 
 // An interrupt keeps what was graded, and leaves out what could not be graded in the time that it allows.
 func TestAnInterruptWaitsForGrades(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		benchmark string
 		wait      time.Duration
@@ -516,6 +528,7 @@ func TestAnInterruptWaitsForGrades(t *testing.T) {
 }
 
 func TestAnswersWaitInAFileWhereTheyAreMany(t *testing.T) {
+	t.Parallel()
 	q := newQueue(10)
 	texts := []string{"short", strings.Repeat("long", 5), "", "abc", "ü"}
 	for i, text := range texts {
@@ -551,6 +564,7 @@ func TestAnswersWaitInAFileWhereTheyAreMany(t *testing.T) {
 
 // A report of a part of a run has the accuracy of that part, computed from the graded answers.
 func TestReportsOfAPartCountItsAnswers(t *testing.T) {
+	t.Parallel()
 	url := answering(t, mockserver.Options{Fault: "status=500;rate=0.3"}, map[string]string{"contains": "has 2", "reply": "#### 4"},
 		map[string]string{"contains": "has 7", "reply": "fourteen, 14"}, map[string]string{"contains": "has 600", "reply": "#### 5"})
 	whole, outcome, dir := graded(t, url, "gsm8k", "--request-rate", "300", "--request-count", "60")
@@ -577,8 +591,14 @@ func TestReportsOfAPartCountItsAnswers(t *testing.T) {
 			t.Errorf("%s differs: %v, %v", name, errA, errB)
 		}
 	}
-	const from, to = 50 * time.Millisecond, 150 * time.Millisecond
+	// The part is from before the 16th request to before the 46th.
 	start := outcome.Result.StartNS
+	var sent []time.Duration
+	for _, r := range records(t, dir) {
+		sent = append(sent, time.Duration(int64(at(r, "metadata", "request_start_ns").(float64))-start))
+	}
+	slices.Sort(sent)
+	from, to := (sent[14]+sent[15])/2, (sent[44]+sent[45])/2
 	inside := func(ns float64) bool { return int64(ns) >= start+int64(from) && int64(ns) < start+int64(to) }
 	want, failed := summary.TaskAccuracy{Task: summary.OverallTask}, int64(0)
 	for _, one := range answersIn(t, filepath.Join(dir, "accuracy_export.jsonl")) {

@@ -96,6 +96,7 @@ func agenticRun(t *testing.T, o mockserver.Options, args ...string) (*Outcome, [
 }
 
 func TestRecordedAgentsAreReplayed(t *testing.T) {
+	t.Parallel()
 	outcome, seen, all, err := agenticRun(t, mockserver.Options{}, "--concurrency", "2", "--num-sessions", "4",
 		"--trajectory-start-min-ratio", "0.5", "--trajectory-start-max-ratio", "0.5")
 	if err != nil {
@@ -135,6 +136,7 @@ func TestRecordedAgentsAreReplayed(t *testing.T) {
 }
 
 func TestCachesAreFilledWithOneToken(t *testing.T) {
+	t.Parallel()
 	outcome, seen, _, err := agenticRun(t, mockserver.Options{}, "--concurrency", "2", "--num-sessions", "2",
 		"--trajectory-start-min-ratio", "0", "--trajectory-start-max-ratio", "0", "--warmup-requests-per-lane", "2")
 	if err != nil {
@@ -154,6 +156,7 @@ func TestCachesAreFilledWithOneToken(t *testing.T) {
 }
 
 func TestFailedWarmupOfALaneEndsTheRun(t *testing.T) {
+	t.Parallel()
 	_, _, _, err := agenticRun(t, mockserver.Options{Fault: "status=500"}, "--concurrency", "2", "--num-sessions", "2",
 		"--trajectory-start-min-ratio", "0.5", "--trajectory-start-max-ratio", "0.5")
 	if !errors.Is(err, load.ErrLaneWarmup) {
@@ -162,6 +165,7 @@ func TestFailedWarmupOfALaneEndsTheRun(t *testing.T) {
 }
 
 func TestMoreLanesThanRecordings(t *testing.T) {
+	t.Parallel()
 	args := []string{"--concurrency", "3", "--num-sessions", "3"}
 	_, _, _, err := agenticRun(t, mockserver.Options{}, args...)
 	if err == nil || !strings.Contains(err.Error(), "--allow-dataset-wrap") {
@@ -175,6 +179,7 @@ func TestMoreLanesThanRecordings(t *testing.T) {
 
 // The limit itself is kept; what is skipped counts as a request.
 func TestTooManyContextOverflowsSpoilASubmission(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		overflows float64
 		counts    summary.Counts
@@ -225,6 +230,7 @@ func overflowing(t *testing.T, server string, every int64) string {
 
 // An agentic replay skips requests whose context is too long: they are not errors, and the sessions go on.
 func TestAgenticReplaySkipsContextOverflows(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "one.json")
 	if err := os.WriteFile(file, []byte(recordedAgent("one")), 0o644); err != nil {

@@ -10,6 +10,7 @@ import (
 
 // TestTrapMetricsThatNoRunCanHave: a condition on one of them would never be met.
 func TestTrapMetricsThatNoRunCanHave(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		tag, want string
 		change    func(*config.Run)

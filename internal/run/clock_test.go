@@ -17,6 +17,7 @@ import (
 // TestNoStepOfTheSystemClockMovesAStamp: a run whose clock stands in the year 2001 has nothing of today in its records,
 // raw exchanges, traces and scrapes. Whatever took the system's wall clock would move when that is set.
 func TestNoStepOfTheSystemClockMovesAStamp(t *testing.T) {
+	t.Parallel()
 	const anchor = 1_000_000_000 * int64(time.Second)
 	dir := t.TempDir()
 	cfg := watching(t, dir, serve(t, mockserver.Options{TTFT: 2 * time.Millisecond, ITL: time.Millisecond}),

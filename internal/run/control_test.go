@@ -31,6 +31,7 @@ func (p *paths) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Hooks go to the origin, once each, around what they are for, with the credentials of the run.
 func TestTrapHooksStandAroundTheirPhases(t *testing.T) {
+	t.Parallel()
 	server := &paths{auth: map[string]bool{}}
 	s := httptest.NewServer(server)
 	defer s.Close()
@@ -53,6 +54,7 @@ func TestTrapHooksStandAroundTheirPhases(t *testing.T) {
 
 // A run that is told to stop does not leave a profiler running.
 func TestProfilerIsStoppedWhenTheRunFails(t *testing.T) {
+	t.Parallel()
 	server := &paths{auth: map[string]bool{}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/v1/") {

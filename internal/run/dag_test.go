@@ -102,6 +102,7 @@ const forkingTree = `{"session_id":"r","turns":[{"messages":[{"role":"system","c
 `
 
 func TestForksInheritTheHistoryWithTheReply(t *testing.T) {
+	t.Parallel()
 	p := playTree(t, mockserver.Options{}, forkingTree, "--concurrency", "1")
 	if p.err != nil {
 		t.Fatal(p.err)
@@ -153,6 +154,7 @@ func TestForksInheritTheHistoryWithTheReply(t *testing.T) {
 }
 
 func TestSpawnsBeginEmptyAndAreJoined(t *testing.T) {
+	t.Parallel()
 	const user = `{"messages":[{"role":"user","content":"%"}]`
 	turn := func(content, members string) string { return strings.Replace(user, "%", content, 1) + members + "}" }
 	p := playTree(t, mockserver.Options{},
@@ -185,6 +187,7 @@ func TestSpawnsBeginEmptyAndAreJoined(t *testing.T) {
 }
 
 func TestOrchestratorsAreSessionsAndNoRequests(t *testing.T) {
+	t.Parallel()
 	p := playTree(t, mockserver.Options{},
 		`{"session_id":"o","orchestrator":true,"spawns":["a"],"rounds":2,"think_time_ms":1,"think_time_sigma":0.5}
 {"session_id":"a","turns":[{"messages":[{"role":"user","content":"A"}]}]}
@@ -213,6 +216,7 @@ func TestOrchestratorsAreSessionsAndNoRequests(t *testing.T) {
 }
 
 func TestFailedForkLeavesNoReplyBehind(t *testing.T) {
+	t.Parallel()
 	p := playTree(t, mockserver.Options{Fault: "status=500"}, forkingTree)
 	if p.err != nil {
 		t.Fatal(p.err)
@@ -226,6 +230,7 @@ func TestFailedForkLeavesNoReplyBehind(t *testing.T) {
 }
 
 func TestFirstFailedChildEndsARunThatFailsFast(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tree.jsonl")
 	if err := os.WriteFile(path, []byte(`{"session_id":"o","orchestrator":true,"spawns":["a"],"rounds":50}
@@ -265,6 +270,7 @@ func datasetOf(t *testing.T, content string) *dataset.Dataset {
 }
 
 func TestThinkTimesAreDrawnFromTheSeed(t *testing.T) {
+	t.Parallel()
 	data := datasetOf(t, `{"session_id":"o","orchestrator":true,"spawns":["a"],"rounds":200,"think_time_ms":100,"think_time_sigma":1,"think_time_min_ms":20,"think_time_max_ms":400}
 {"session_id":"a","turns":[{"messages":[{"role":"user","content":"A"}]}]}`)
 	delays := func(seed, k uint64) (all []float64) {

@@ -34,6 +34,7 @@ func (e *ender) Show(s *progress.Snapshot) {
 // A run whose phases are ended early is complete: not cancelled, each phase with all its requests, and its summary says
 // why it is short.
 func TestRunThatEndsEarlyIsComplete(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: time.Millisecond})
 	cfg := resolve(t, t.TempDir(), url, "--streaming", "--isl", "16", "--osl", "4", "--concurrency", "3",
 		"--benchmark-duration", "600", "--warmup-request-count", "1000000", "--warmup-concurrency", "2")

@@ -6,6 +6,7 @@ import (
 )
 
 func TestReasonsForWhichRunsEndEarly(t *testing.T) {
+	t.Parallel()
 	aborted, unwritable := errors.New("aborted"), errors.New("disk full")
 	child, stalled := errors.New("child"), errors.New("stalled")
 	for _, c := range []struct {

@@ -198,6 +198,7 @@ func (c *apiCase) modes() []string {
 func arguments(s string) []string { return strings.Fields(s) }
 
 func TestEveryEndpointTypeMeasuresWhatTheServerCounts(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: 2 * time.Millisecond, ITL: time.Millisecond,
 		VideoLatency: 20 * time.Millisecond})
 	for _, c := range apiCases() {
@@ -252,6 +253,7 @@ func (c *apiCase) check(t *testing.T, r map[string]any, streaming bool) {
 
 // What goes wrong is an error of that request, whatever the API, and measures nothing.
 func TestEveryEndpointTypeFails(t *testing.T) {
+	t.Parallel()
 	for _, f := range []struct {
 		name, fault string
 		args        string

@@ -64,6 +64,7 @@ func conversation(mode dataset.ContextMode, turns ...string) *dataset.Dataset {
 
 // Each API repeats the history in its own form; a server that keeps replies is referred to instead.
 func TestTurnsOfAConversationCarryWhatWasSaid(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		endpoint string
 		args     []string
@@ -102,6 +103,7 @@ func TestTurnsOfAConversationCarryWhatWasSaid(t *testing.T) {
 // Turns of a session share an id and have one each; a reply that failed, content or not, does not belong to
 // what was said.
 func TestTrapFailedTurnLeavesNoReply(t *testing.T) {
+	t.Parallel()
 	var roles, sessions, requests []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked struct{ Messages []struct{ Role string } }
@@ -139,6 +141,7 @@ func TestTrapFailedTurnLeavesNoReply(t *testing.T) {
 
 // APIs without a place for a history refuse conversations before the first request.
 func TestSingleTurnTypesRefuseConversations(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	for _, name := range []string{"completions", "embeddings", "cohere_rankings", "hf_tei_rankings", "nim_rankings",
 		"huggingface_generate", "nim_embeddings"} {
@@ -159,6 +162,7 @@ func TestSingleTurnTypesRefuseConversations(t *testing.T) {
 // The messages API has a header of its own for the key, and a version that the user may set. The key
 // appears nowhere.
 func TestTrapMessagesHeadersAndSecrets(t *testing.T) {
+	t.Parallel()
 	const key = "sk-very-secret-0123456789"
 	for _, c := range []struct {
 		args    []string
@@ -200,6 +204,7 @@ func TestTrapMessagesHeadersAndSecrets(t *testing.T) {
 // Streaming is switched off for a type that cannot: the request does not ask for events and no metric of
 // streams exists.
 func TestTrapStreamingOnATypeThatCannot(t *testing.T) {
+	t.Parallel()
 	url, requests := recorded(t, mockserver.Options{Fast: true})
 	dir := t.TempDir()
 	if _, _, err := executeOn(t, conversation("", "a b c"), dir, url, "--endpoint-type", "embeddings", "--streaming",
@@ -224,6 +229,7 @@ func TestTrapStreamingOnATypeThatCannot(t *testing.T) {
 
 // A type without tokens loads no tokenizer and has no lengths at all.
 func TestTrapTypesWithoutTokensLoadNoTokenizer(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	for _, c := range apiCases() {
 		if c.name != "image_retrieval" && c.name != "audio_transcription" {
@@ -248,6 +254,7 @@ func TestTrapTypesWithoutTokensLoadNoTokenizer(t *testing.T) {
 
 // Sessions take the servers in turn and stay with theirs; the metrics of every server are read.
 func TestTrapSessionsStayWithTheirServer(t *testing.T) {
+	t.Parallel()
 	one, atOne := recorded(t, mockserver.Options{Fast: true})
 	two, atTwo := recorded(t, mockserver.Options{Fast: true})
 	w := watch(t, one+","+two, Options{}, "--num-sessions", "2", "--session-turns-mean", "3", "--concurrency", "2")
@@ -296,6 +303,7 @@ func videoServer(t *testing.T, submit string, states ...string) (url string, pol
 
 // A video is asked for until it is there; the record holds the first and the last reply.
 func TestTrapVideoIsPolledFor(t *testing.T) {
+	t.Parallel()
 	turn := dataset.Turn{Texts: texts("", "a cat")}
 	url, polls := videoServer(t, `{"id":"v","status":"queued"}`, `{"status":"queued"}`, `{"status":"in_progress"}`,
 		`{"status":"completed","inference_time_s":1.5,"peak_memory_mb":2048}`)
@@ -323,6 +331,7 @@ func TestTrapVideoIsPolledFor(t *testing.T) {
 }
 
 func TestTrapVideoFailures(t *testing.T) {
+	t.Parallel()
 	turn := dataset.Turn{Texts: texts("", "a cat")}
 	for _, c := range []struct {
 		submit, state, args string
@@ -355,6 +364,7 @@ func TestTrapVideoFailures(t *testing.T) {
 }
 
 func TestVideoIsDownloadedOnRequest(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{VideoLatency: 5 * time.Millisecond})
 	turn := dataset.Turn{Texts: texts("", "a cat")}
 	for _, form := range []string{"application/json", "multipart/form-data"} {
@@ -369,6 +379,7 @@ func TestVideoIsDownloadedOnRequest(t *testing.T) {
 
 // An endpoint that takes images only as part of the request gets them so; each address is asked once.
 func TestImagesAreFetchedForInlineEndpoints(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	fetched := map[string]int{}
 	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -410,6 +421,7 @@ func TestImagesAreFetchedForInlineEndpoints(t *testing.T) {
 
 // The main table is named after what is measured.
 func TestConsoleTitles(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	for _, c := range apiCases() {
 		want := map[string]string{
@@ -437,6 +449,7 @@ func TestConsoleTitles(t *testing.T) {
 
 // However a request fails, the time that it took is known, and is in no latency of replies.
 func TestEveryFailureHasItsLatency(t *testing.T) {
+	t.Parallel()
 	faulty := func(fault string) func(*testing.T) string {
 		return func(t *testing.T) string {
 			return serve(t, mockserver.Options{Fault: fault, TTFT: time.Millisecond, ITL: time.Millisecond})

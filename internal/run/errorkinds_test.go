@@ -20,6 +20,7 @@ func (n *needy) Show(s *progress.Snapshot)          {}
 func (n *needy) End(e *progress.Ending)             { n.last = e.Last }
 
 func TestSnapshotsHaveErrorsAndGPUs(t *testing.T) {
+	t.Parallel()
 	gpuEnv(t)
 	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, ErrorRate: 40, Seed: 3,
 		GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 0.5}}}})
@@ -49,6 +50,7 @@ func TestSnapshotsHaveErrorsAndGPUs(t *testing.T) {
 }
 
 func TestKindsOfErrorsAreBounded(t *testing.T) {
+	t.Parallel()
 	var k errorKinds
 	k.add(&record.Error{Code: 1})
 	if len(k.newest()) != 0 {

@@ -62,6 +62,7 @@ func closed(p *peer) bool { return errors.Is(p.SetDeadline(time.Time{}), net.Err
 
 // A silent server costs the request timeout, no more, at whatever stage it falls silent.
 func TestSilentServerIsATimeout(t *testing.T) {
+	t.Parallel()
 	for _, stage := range stalls {
 		t.Run(stage.name, func(t *testing.T) {
 			t.Parallel()
@@ -86,6 +87,7 @@ func padding(stage string) string {
 
 // What hangs when the grace is over, or when the user stops the run, is cut off: no record, no error.
 func TestSilentServerDoesNotHoldUpTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, stage := range stalls {
 		t.Run(stage.name, func(t *testing.T) {
 			t.Parallel()
@@ -138,6 +140,7 @@ func resets(p *peer) {
 }
 
 func TestBrokenConnectionsAreErrorsOfTheirKind(t *testing.T) {
+	t.Parallel()
 	const part = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"
 	for _, test := range []struct {
 		name   string
@@ -176,6 +179,7 @@ func TestBrokenConnectionsAreErrorsOfTheirKind(t *testing.T) {
 
 // The faults of the mock server are errors of the same kinds.
 func TestFaultsOfTheMockServer(t *testing.T) {
+	t.Parallel()
 	for spec, want := range map[string]string{
 		"cut_after_events=1":             "ClientPayloadError",
 		"cut_mid_event;reset":            "ClientOSError",
@@ -214,6 +218,7 @@ func TestFaultsOfTheMockServer(t *testing.T) {
 
 // A server that closes its side after a whole reply has answered.
 func TestHalfCloseBehindAWholeReplyIsASuccess(t *testing.T) {
+	t.Parallel()
 	for _, reply := range []string{wholeReply(""), wholeReply("Connection: close\r\n"),
 		streamHead + chunk(streamBody) + "0\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n" + wholeBody} {
@@ -227,6 +232,7 @@ func TestHalfCloseBehindAWholeReplyIsASuccess(t *testing.T) {
 // A server may close a kept connection at the moment at which the next request goes out on it. The request
 // fails or goes to another connection; it never reaches the server twice.
 func TestConnectionsThatCloseUnderTheNextRequest(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	seen := map[string]int{}
 	answered := int64(0)
@@ -264,6 +270,7 @@ func TestConnectionsThatCloseUnderTheNextRequest(t *testing.T) {
 
 // A server may answer before it has read the request, and never read it.
 func TestReplyBeforeTheRequestIsSent(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ reply, want string }{
 		{"HTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\ntoo long", "413 Content Too Large"},
 		{wholeReply(""), ""},
@@ -290,9 +297,10 @@ func TestReplyBeforeTheRequestIsSent(t *testing.T) {
 
 // A request that is to be cancelled after it was sent, but cannot be sent.
 func TestCancellationOfARequestThatIsNeverRead(t *testing.T) {
+	t.Parallel()
 	var stage = stalls[len(stalls)-1]
 	r := againstFault(t, stage.serve(t), Options{}, "--concurrency", "4", "--request-count", "4",
-		"--request-timeout-seconds", "0.7",
+		"--request-timeout-seconds", "5",
 		"--request-cancellation-rate", "100", "--request-cancellation-delay", "5", "--extra-inputs",
 		padding(stage.name))
 	r.failed(2, 2, "0 RequestSendTimeout")

@@ -46,6 +46,7 @@ func metricOf(t *testing.T, dir, tag string) []float64 {
 
 // Prompts of a lognormal distribution reach the server with its mean, its median and its limits.
 func TestLogNormalPromptsArriveWithTheirSpread(t *testing.T) {
+	t.Parallel()
 	const n = 800
 	dir, least, most := t.TempDir(), 20.0, 900.0
 	cfg := resolveFile(t, dir, serve(t, mockserver.Options{}), func(p *settings.Settings) {
@@ -98,6 +99,7 @@ func mean(list []float64) float64 {
 
 // Records in the configuration are sent as those of a file are, and the exported configuration holds them.
 func TestRecordsInTheConfigurationAreSent(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var place = "bench.yaml:4: records"
 	cfg := resolveFile(t, dir, serve(t, mockserver.Options{}), func(p *settings.Settings) {

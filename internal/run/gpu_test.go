@@ -42,15 +42,7 @@ func gpuVariables(defaults ...string) map[string]string {
 // gpuEnv sets [gpuVariables] until the end of the test.
 func gpuEnv(t *testing.T, defaults ...string) {
 	t.Helper()
-	for name, value := range gpuVariables(defaults...) {
-		before, had := scrapeEnv[name]
-		scrapeEnv[name] = value
-		t.Cleanup(func() {
-			if delete(scrapeEnv, name); had {
-				scrapeEnv[name] = before
-			}
-		})
-	}
+	setScrapeEnv(t, gpuVariables(defaults...))
 }
 
 // gpuExport is what the tests read of the JSON summary.
@@ -116,6 +108,7 @@ func hostOf(url string) string { return strings.TrimPrefix(url, "http://") }
 // The curve gives each GPU 70 W + 630 W × load; with a level load of one half that is 385 W, so the energy of the
 // run is its duration times that.
 func TestPowerAndEnergyOfAKnownCurve(t *testing.T) {
+	t.Parallel()
 	gpuEnv(t)
 	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, ITL: 2 * time.Millisecond,
 		GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 0.5}}}})
@@ -171,6 +164,7 @@ func TestPowerAndEnergyOfAKnownCurve(t *testing.T) {
 }
 
 func TestTrapDefaultsAreExportedWithoutATable(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	gpuEnv(t, "http://127.0.0.1:1/metrics", url+"/dcgm1")
 	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "4")
@@ -191,6 +185,7 @@ func TestTrapDefaultsAreExportedWithoutATable(t *testing.T) {
 }
 
 func TestTrapNoItemIsNotNoFlag(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	gpuEnv(t, url+"/dcgm1")
 	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "4", "--gpu-telemetry")
@@ -201,6 +196,7 @@ func TestTrapNoItemIsNotNoFlag(t *testing.T) {
 }
 
 func TestTrapAnExporterIsScrapedAndListedOnce(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	f := before(t, url, nil)
 	gpuEnv(t, f.URL+"/dcgm1/metrics")
@@ -222,6 +218,7 @@ func TestTrapAnExporterIsScrapedAndListedOnce(t *testing.T) {
 }
 
 func TestTrapADefaultThatIsDownIsNeverMentioned(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	gpuEnv(t, "http://127.0.0.1:1/metrics", url+"/dcgm1/metrics")
 	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "4", "--gpu-telemetry", "127.0.0.1:2")
@@ -237,6 +234,7 @@ func TestTrapADefaultThatIsDownIsNeverMentioned(t *testing.T) {
 }
 
 func TestWithoutExportersNothingIsWritten(t *testing.T) {
+	t.Parallel()
 	gpuEnv(t)
 	url := serve(t, mockserver.Options{Fast: true})
 	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "4", "--gpu-telemetry", "127.0.0.1:1")
@@ -253,6 +251,7 @@ func TestWithoutExportersNothingIsWritten(t *testing.T) {
 }
 
 func TestNoGPUTelemetryAsksNobody(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	f := before(t, url, nil)
 	gpuEnv(t, f.URL+"/dcgm1/metrics")
@@ -309,6 +308,7 @@ func TestTrapLocalCollectorsAskNoExporter(t *testing.T) {
 
 // Pages that do not change are one reading between the boundaries; server metrics keep all of them.
 func TestTrapUnchangedPagesAreNoReadings(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, GPU: mockserver.GPUOptions{Fault: "constant"}})
 	gpuEnv(t, url+"/dcgm1/metrics")
 	w := watch(t, url, Options{}, "--server-metrics", url+"/dcgm1/metrics", "--concurrency", "1", "--request-count",
@@ -333,6 +333,7 @@ func TestTrapUnchangedPagesAreNoReadings(t *testing.T) {
 
 // Exporters that misbehave cost readings, never the run.
 func TestFaultsOfExporters(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		name, fault string
 		check       func(*testing.T, *watchedRun)
@@ -429,6 +430,7 @@ func only(t *testing.T, w *watchedRun) map[string]struct {
 
 // An exporter that dies for good costs the readings from then on, the final one included, and nothing else.
 func TestAnExporterThatDiesForGoodKeepsWhatItSaid(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	pages := 0
 	exporter := before(t, "", map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter, _ *http.Request) {
@@ -456,6 +458,7 @@ func TestAnExporterThatDiesForGoodKeepsWhatItSaid(t *testing.T) {
 
 // An exporter that refuses is one line with its reason, and no failure.
 func TestExportersThatRefuseAreToldWithTheirReason(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	refused := before(t, "", map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter,
 		_ *http.Request) {
@@ -482,6 +485,7 @@ func TestExportersThatRefuseAreToldWithTheirReason(t *testing.T) {
 }
 
 func TestTrapEnergyRestartIsNotNegative(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	energy := 9e9
 	exporter := before(t, "", map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter, _ *http.Request) {
@@ -501,6 +505,7 @@ func TestTrapEnergyRestartIsNotNegative(t *testing.T) {
 }
 
 func TestAnExporterThatAnswersJSONIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	exporter := before(t, "", map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte("{}"))
@@ -517,6 +522,7 @@ func TestAnExporterThatAnswersJSONIsLeftAlone(t *testing.T) {
 }
 
 func TestCustomMetricsFile(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	gpuEnv(t, url+"/dcgm1/metrics")
 	file := filepath.Join(t.TempDir(), "m.csv")
@@ -537,6 +543,7 @@ func TestCustomMetricsFile(t *testing.T) {
 }
 
 func TestCustomMetricsFileWithoutAMetric(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	gpuEnv(t, url+"/dcgm1/metrics")
 	file := filepath.Join(t.TempDir(), "empty.csv")
@@ -550,6 +557,7 @@ func TestCustomMetricsFileWithoutAMetric(t *testing.T) {
 }
 
 func TestAMDExporterIsKnownByItsPage(t *testing.T) {
+	t.Parallel()
 	gpuEnv(t)
 	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond,
 		GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 1}}}})
@@ -571,6 +579,7 @@ func TestAMDExporterIsKnownByItsPage(t *testing.T) {
 }
 
 func TestTrapEnergyPerUser(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond})
 	gpuEnv(t, url+"/dcgm1/metrics")
 	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "5")
@@ -584,6 +593,7 @@ func TestTrapEnergyPerUser(t *testing.T) {
 }
 
 func TestGPUFilesFollowThePrefix(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	gpuEnv(t, url+"/dcgm1/metrics")
 	w := watch(t, url, Options{}, "--no-server-metrics", "--request-count", "2", "--profile-export-prefix", "mine")

@@ -58,6 +58,7 @@ func answersTo(t *testing.T, grader string, replies []string, args ...string) (b
 }
 
 func TestEmptyAnswersAreGradedAsWrong(t *testing.T) {
+	t.Parallel()
 	replies := []string{`"reply":"#### 5"`, `"reply":""`, `"reasoning":"#### 5"`, `"reply":"#### 6","reasoning":"#### 5"`,
 		`"reply":"","reasoning":"#### 5"`}
 	want := []struct{ passed, unparsed, output, thinking any }{

@@ -10,6 +10,7 @@ import (
 
 // TestUnknownModelNamesThoseOfTheServer: the note is in the report of the run, bounded by the server's list.
 func TestUnknownModelNamesThoseOfTheServer(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		if r.URL.Path == "/v1/models" {

@@ -20,6 +20,7 @@ func (talks) At(int) *dataset.Conversation {
 
 // What is refused and told of data in memory is refused and told of data that stays in its file.
 func TestAFileOutsideOfMemoryIsHeldAgainstTheEndpoint(t *testing.T) {
+	t.Parallel()
 	completions, _ := api.Lookup("completions")
 	stored := &dataset.Dataset{Conversations: &talks{endless{n: 5}}}
 	if err := checkHistories(stored, completions); err == nil ||

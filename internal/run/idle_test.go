@@ -43,6 +43,7 @@ func idleWatch(t *testing.T, url string, args ...string) *IdleWatch {
 
 // The next probe begins when the last one has left the server: requests that were cut off may still be generated.
 func TestTrapProbesWaitUntilTheServerIsIdle(t *testing.T) {
+	t.Parallel()
 	for _, gauge := range []string{"vllm:num_requests_waiting", "sglang:num_running_reqs", "llamacpp:requests_processing"} {
 		b := &busy{gauge: gauge}
 		b.left.Store(8)
@@ -77,6 +78,7 @@ func TestTrapProbesWaitUntilTheServerIsIdle(t *testing.T) {
 }
 
 func TestNothingIsWaitedForWhereServersDoNotSayWhetherTheyAreIdle(t *testing.T) {
+	t.Parallel()
 	mock := serve(t, mockserver.Options{Fast: true})
 	if found := idleWatch(t, mock).WaitUntilIdle(t.Context(), time.Minute); !found.Known || found.Requests != 0 {
 		t.Errorf("the mock server: %+v", found)

@@ -26,6 +26,7 @@ func pictures(addresses ...string) *dataset.Dataset {
 }
 
 func TestImagesAreFetchedOnceAndAFewAtATime(t *testing.T) {
+	t.Parallel()
 	var now, most, asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -58,6 +59,7 @@ func TestImagesAreFetchedOnceAndAFewAtATime(t *testing.T) {
 }
 
 func TestDownloadOfAnImageIsBounded(t *testing.T) {
+	t.Parallel()
 	ended := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-ended }))
 	defer server.Close()

@@ -30,6 +30,7 @@ func (e *endless) At(int) *dataset.Conversation {
 }
 
 func TestTheSizeOfInputsIsGuessedFromFewConversations(t *testing.T) {
+	t.Parallel()
 	point, err := endpoint.New("chat", endpoint.Options{Model: "m"})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestKServeRuns(t *testing.T) {
+	t.Parallel()
 	for api, want := range map[string]struct{ path, reply string }{
 		"kserve_v1_predict": {"/v1/models/org%2Fm:predict", `{"predictions":[{"output":"one two"}]}`},
 		"kserve_v2_infer": {"/v2/models/org%2Fm/infer",

@@ -92,6 +92,7 @@ func setBody(r *http.Request, body []byte) {
 
 // Every kind of server counts what the client counts.
 func TestServerTotalsAgreeWithTheRuns(t *testing.T) {
+	t.Parallel()
 	for _, backend := range []string{"vllm", "sglang", "trtllm", "dynamo", "triton"} {
 		t.Run(backend, func(t *testing.T) {
 			o := mockserver.Options{Backend: backend, TTFT: 2 * time.Millisecond}
@@ -123,6 +124,7 @@ func TestServerTotalsAgreeWithTheRuns(t *testing.T) {
 
 // Causes that are made on purpose are found.
 func TestCausesOfServerTotalsThatDiffer(t *testing.T) {
+	t.Parallel()
 	chat := func(at string) {
 		body := `{"model":"mock-model","messages":[{"role":"user","content":"hello there"}],"max_tokens":3}`
 		reply, err := http.Post(at+"/v1/chat/completions", "application/json", strings.NewReader(body))
@@ -262,6 +264,7 @@ func restarted(t *testing.T) string {
 
 // A request that is sent again, because its connection ended after the server had begun, counts twice there.
 func TestRequestsSentAgainAreFoundInTheServersTotals(t *testing.T) {
+	t.Parallel()
 	behind := serve(t, mockserver.Options{})
 	var mu sync.Mutex
 	served := map[string]int{} // by connection
@@ -294,6 +297,7 @@ func TestRequestsSentAgainAreFoundInTheServersTotals(t *testing.T) {
 
 // Where the page does not answer between the warm-up and the profiling phase, the warm-up is in the server's count.
 func TestWarmUpIsInTheServersTotalsWithoutAScrapeAfterIt(t *testing.T) {
+	t.Parallel()
 	const warmup = 5
 	var asked atomic.Int64
 	target, _ := url.Parse(serve(t, mockserver.Options{}))
@@ -318,6 +322,7 @@ func TestWarmUpIsInTheServersTotalsWithoutAScrapeAfterIt(t *testing.T) {
 
 // A server of an unknown kind, one without a page, and a run without server metrics have no comparison.
 func TestNoComparisonWithoutCounters(t *testing.T) {
+	t.Parallel()
 	unknown := before(t, serve(t, mockserver.Options{}),
 		map[string]http.HandlerFunc{"/metrics": page("# TYPE acme_requests_total counter\nacme_requests_total 1\n")})
 	for name, c := range map[string]struct {
@@ -342,6 +347,7 @@ func TestNoComparisonWithoutCounters(t *testing.T) {
 
 // aiperf report compares anew what it reads, and leaves the block out where only some requests count.
 func TestComparisonIsComputedAnew(t *testing.T) {
+	t.Parallel()
 	w := compared(t, serve(t, mockserver.Options{}), "--concurrency", "4")
 	for _, exclude := range [][]string{nil, {"all"}} {
 		out := filepath.Join(t.TempDir(), "again")

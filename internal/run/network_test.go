@@ -30,6 +30,7 @@ var networkMetrics = []string{"network_adjusted_request_latency", "network_adjus
 	"network_adjusted_time_to_first_output_token"}
 
 func TestNetworkIsMeasuredBesideTheLoad(t *testing.T) {
+	t.Parallel()
 	one, two := serve(t, mockserver.Options{TTFT: 2e6}), serve(t, mockserver.Options{TTFT: 2e6})
 	dir := t.TempDir()
 	cfg := resolve(t, dir, one, "--streaming", "--request-count", "8", "--warmup-request-count", "2", "--isl", "5",
@@ -94,6 +95,7 @@ func TestNetworkIsMeasuredBesideTheLoad(t *testing.T) {
 }
 
 func TestNetworkAsGiven(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: 2e6})
 	dir := profile(t, url, "--request-count", "3", "--isl", "5", "--osl", "2", "--network-latency-mean", "0.25")
 	doc := summaryOf(t, dir)
@@ -114,6 +116,7 @@ func TestNetworkAsGiven(t *testing.T) {
 
 // All statistics but std and count of a latency below the round trip are 0, and one warning says so.
 func TestTrapRoundTripAboveTheLatency(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	dir := profile(t, url, "--streaming", "--request-count", "3", "--isl", "5", "--osl", "2", "--network-latency-mean",
 		"60000")
@@ -129,6 +132,7 @@ func TestTrapRoundTripAboveTheLatency(t *testing.T) {
 }
 
 func TestUnreachableServerHasNoRoundTrip(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cfg := resolve(t, dir, closedPort, "--request-count", "3", "--isl", "5", "--osl", "2",
 		"--network-latency-automatic")
@@ -156,6 +160,7 @@ func TestUnreachableServerHasNoRoundTrip(t *testing.T) {
 }
 
 func TestHostAndPortOfAProbe(t *testing.T) {
+	t.Parallel()
 	for target, want := range map[string]struct {
 		host string
 		port int64

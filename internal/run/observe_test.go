@@ -73,6 +73,7 @@ func (f *follower) End(e *progress.Ending) {
 }
 
 func TestObserversSeeTheWholeRun(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond, ErrorRate: 30, Seed: 3})
 	f, second := &follower{}, &follower{}
 	cfg := resolve(t, t.TempDir(), url, "--request-rate", "100", "--request-count", "130", "--warmup-request-count",
@@ -139,6 +140,7 @@ func (f *flusher) Flush(s *progress.Snapshot) {
 }
 
 func TestFlushIsBesideTheFilesAndBeforeTheEnd(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	cfg := resolve(t, t.TempDir(), url, "--request-count", "3", "--no-gpu-telemetry")
 	f := &flusher{summary: cfg.Artifacts.Path(config.SummaryJSON)}
@@ -155,6 +157,7 @@ func TestFlushIsBesideTheFilesAndBeforeTheEnd(t *testing.T) {
 
 // A run that fails before its first request tells nothing; one without results has an end.
 func TestObserversOfRunsWithoutResults(t *testing.T) {
+	t.Parallel()
 	f := &follower{}
 	cfg := resolve(t, filepath.Join(t.TempDir(), "x"), "http://127.0.0.1:1", "--request-count", "1",
 		"--no-gpu-telemetry", "--input-file", "run_test.go", "--custom-dataset-type", "single_turn")
@@ -173,6 +176,7 @@ func TestObserversOfRunsWithoutResults(t *testing.T) {
 
 // A view that hangs, as on a terminal that is held, delays neither the load nor the user who stops it.
 func TestAViewThatHangsDoesNotDelayTheRun(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: time.Millisecond})
 	cfg := resolve(t, t.TempDir(), url, "--concurrency", "2", "--request-count", "100000", "--isl", "10", "--osl", "1")
 	stop, held := make(chan struct{}), make(chan struct{})
@@ -216,6 +220,7 @@ func observed(look func(*progress.Snapshot)) []progress.Observer {
 }
 
 func TestRealtimeBlocksInTheLog(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: 2e6, ITL: 2e6})
 	for interval, want := range map[string]bool{"0.02": true, "0": false} {
 		dir := t.TempDir()

@@ -72,6 +72,7 @@ func outcomeOf(out *Outcome) string {
 }
 
 func TestTemplatesOfPlugins(t *testing.T) {
+	t.Parallel()
 	for _, language := range []string{"python", "go"} {
 		t.Run(language, func(t *testing.T) {
 			plugin := template(t, language)
@@ -132,6 +133,7 @@ func TestTemplatesOfPlugins(t *testing.T) {
 }
 
 func TestTemplatesOfPluginsAreShort(t *testing.T) {
+	t.Parallel()
 	for file, most := range map[string]int{"python/plugin.py": 50, "go/main.go": 100} {
 		text, err := os.ReadFile(filepath.Join(manual, file))
 		if err != nil {
@@ -165,6 +167,7 @@ const greets = `echo '{"aiperf_plugin":1}'; read -r call || exit 0
 `
 
 func TestTrapPluginThatFailsAfterTheRunCostsItsFigureOnly(t *testing.T) {
+	t.Parallel()
 	for _, category := range []string{"metric", "data_exporter"} {
 		for what, code := range map[string]string{
 			"standard error ends with: out of paper": greets + "echo out of paper >&2; exit 7",
@@ -203,6 +206,7 @@ func TestTrapPluginThatFailsAfterTheRunCostsItsFigureOnly(t *testing.T) {
 }
 
 func TestTrapPluginThatCannotStartEndsTheRunBeforeTheFirstRequest(t *testing.T) {
+	t.Parallel()
 	url, requests := completions(t)
 	_, err := execute(t, resolve(t, t.TempDir(), url, "--endpoint-type", "completions", "--request-count", "2",
 		"--plugin-dir", shellPlugin(t, "metric", "echo no licence >&2; exit 3")), Options{})
@@ -217,6 +221,7 @@ func TestTrapPluginThatCannotStartEndsTheRunBeforeTheFirstRequest(t *testing.T) 
 }
 
 func TestTrapFigureOfAPluginIsOneOfTheRunAndStaysInItsState(t *testing.T) {
+	t.Parallel()
 	url, _ := completions(t)
 	dir := t.TempDir()
 	plugin := shellPlugin(t, "metric", `echo '{"aiperf_plugin":1}'
@@ -252,6 +257,7 @@ done`)
 }
 
 func TestTrapLoaderThatFailsIsAnErrorBeforeTheLoad(t *testing.T) {
+	t.Parallel()
 	for what, code := range map[string]string{
 		"its standard error ends with: torn page": greets + "echo torn page >&2; exit 1",
 		"found nothing":  greets + `echo '{"id":1,"result":{"lines":[]}}'; read -r call`,
@@ -281,6 +287,7 @@ func TestTrapLoaderThatFailsIsAnErrorBeforeTheLoad(t *testing.T) {
 
 // A loader that hangs ends with the command, long before the limit of its call.
 func TestTrapLoaderThatHangsEndsWithTheCommand(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "a.book")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -310,6 +317,7 @@ func TestTrapLoaderThatHangsEndsWithTheCommand(t *testing.T) {
 }
 
 func TestEndpointOfAManifest(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip(err)
 	}

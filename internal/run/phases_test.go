@@ -76,6 +76,7 @@ func exists(t *testing.T, elements ...string) bool {
 }
 
 func TestTrapEachOfSeveralPhasesHasFilesOfItsOwn(t *testing.T) {
+	t.Parallel()
 	gpuEnv(t)
 	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond, ITL: time.Millisecond,
 		GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 0.5}}}})
@@ -161,6 +162,7 @@ func TestTrapEachOfSeveralPhasesHasFilesOfItsOwn(t *testing.T) {
 }
 
 func TestTrapARunOfOnePhaseWritesNoFilesOfPhases(t *testing.T) {
+	t.Parallel()
 	w := watch(t, serve(t, mockserver.Options{}), Options{}, "--concurrency", "2", "--request-count", "4",
 		"--server-metrics-formats", "json,jsonl")
 	if exists(t, w.dir, "phase_manifest.json") || exists(t, w.dir, "phases") {
@@ -177,10 +179,9 @@ func TestTrapARunOfOnePhaseWritesNoFilesOfPhases(t *testing.T) {
 }
 
 func TestWarmupAndProfilingShareNoIntervalBetweenScrapes(t *testing.T) {
+	t.Parallel()
 	// Only the scrapes at the ends of phases are there: the schedule's next one would come after the run.
-	before := scrapeEnv["AIPERF_SERVER_METRICS_COLLECTION_INTERVAL"]
-	scrapeEnv["AIPERF_SERVER_METRICS_COLLECTION_INTERVAL"] = "300"
-	t.Cleanup(func() { scrapeEnv["AIPERF_SERVER_METRICS_COLLECTION_INTERVAL"] = before })
+	setScrapeEnv(t, map[string]string{"AIPERF_SERVER_METRICS_COLLECTION_INTERVAL": "300"})
 	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{}, "--concurrency", "3",
 		"--warmup-request-count", "11", "--request-count", "5",
 		"--server-metrics-formats", "json,jsonl")
@@ -232,6 +233,7 @@ func TestWarmupAndProfilingShareNoIntervalBetweenScrapes(t *testing.T) {
 }
 
 func TestAFileOfAPhaseThatFailsIsAWarning(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "phases"), []byte("in the way"), 0o600); err != nil {
 		t.Fatal(err)
@@ -249,6 +251,7 @@ func TestAFileOfAPhaseThatFailsIsAWarning(t *testing.T) {
 }
 
 func TestARerunRemovesTheFilesOfPhases(t *testing.T) {
+	t.Parallel()
 	dir, url := t.TempDir(), serve(t, mockserver.Options{})
 	few := []string{"--concurrency", "2", "--request-count", "4", "--no-gpu-telemetry"}
 	watchInto(t, dir, url, Options{}, append([]string{"--warmup-request-count", "3"}, few...)...)
@@ -269,6 +272,7 @@ func TestARerunRemovesTheFilesOfPhases(t *testing.T) {
 }
 
 func TestAnInterruptedRunHasTheFilesOfItsPhases(t *testing.T) {
+	t.Parallel()
 	stop := make(chan struct{})
 	var once sync.Once
 	observers := observed(func(s *progress.Snapshot) {
@@ -292,6 +296,7 @@ func TestAnInterruptedRunHasTheFilesOfItsPhases(t *testing.T) {
 
 // Of the two warm-ups of a recording's replay each has its own figures.
 func TestEachWarmupHasItsOwnFigures(t *testing.T) {
+	t.Parallel()
 	outcome, seen, _, err := agenticRun(t, mockserver.Options{}, "--concurrency", "2", "--num-sessions", "2",
 		"--warmup-requests-per-lane", "1", "--allow-dataset-wrap")
 	if err != nil {
@@ -315,6 +320,7 @@ func TestEachWarmupHasItsOwnFigures(t *testing.T) {
 }
 
 func TestErrorsOfAPhaseAreItsOwn(t *testing.T) {
+	t.Parallel()
 	var count sync.Map
 	f := before(t, serve(t, mockserver.Options{}),
 		map[string]http.HandlerFunc{"/v1/chat/completions": func(w http.ResponseWriter, r *http.Request) {
@@ -344,6 +350,7 @@ func TestErrorsOfAPhaseAreItsOwn(t *testing.T) {
 
 // A phase waits for the scrapes at its ends as long as they may take.
 func TestScrapeTimeoutBoundsTheScrapesAtTheEndsOfPhases(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ timeout, want time.Duration }{{0, load.DefaultGateTimeout}, {time.Minute, time.Minute},
 		{time.Second, load.DefaultGateTimeout}} {
 		cfg := &config.Run{}
@@ -356,6 +363,7 @@ func TestScrapeTimeoutBoundsTheScrapesAtTheEndsOfPhases(t *testing.T) {
 }
 
 func TestEnergyOfTheWarmupIsNotThatOfTheRun(t *testing.T) {
+	t.Parallel()
 	gpuEnv(t)
 	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond,
 		GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 0.5}}}})

@@ -63,6 +63,7 @@ func (s *sayServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestExamplesOfThePluginPageWork(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		language, program, file, path string
 		streaming                     bool
@@ -113,6 +114,7 @@ func TestExamplesOfThePluginPageWork(t *testing.T) {
 
 // A program that ends costs its requests and not the run.
 func TestTrapPluginThatCrashesCostsItsRequestsOnly(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)
 	}

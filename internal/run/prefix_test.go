@@ -12,6 +12,7 @@ import (
 
 // A recording's own count of known blocks comes back as a figure of the run that replays it.
 func TestRunsOfRecordingsSayWhatACacheCouldHold(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "trace.json")
 	if err := os.WriteFile(path, []byte(recordedAgent("one")), 0o644); err != nil {

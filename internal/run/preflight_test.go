@@ -12,6 +12,7 @@ import (
 
 // Calls and streams share a connection: descriptors and ports are not counted for each of them.
 func TestPreflightCountsConnectionsNotStreams(t *testing.T) {
+	t.Parallel()
 	const many = math.MaxInt32
 	infer := []string{"--endpoint-type", "kserve_v2_infer"}
 	for _, c := range []struct {

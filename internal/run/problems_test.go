@@ -8,6 +8,7 @@ import (
 )
 
 func TestProblemsOfASeriesAreBuiltOnce(t *testing.T) {
+	t.Parallel()
 	built := 0
 	build := func() (*task.Set, error) {
 		built++

@@ -43,6 +43,7 @@ func figureOf(c *progress.Client, name string, labels ...string) (float64, bool)
 }
 
 func TestReportOnTheClientForObservers(t *testing.T) {
+	t.Parallel()
 	var lag stats.Histogram
 	lag.Add(50e6)
 	c := clientOf(trust.Judge(healthOf(), &trust.Inputs{Requests: 25, ToolLag: &lag,
@@ -77,6 +78,7 @@ func TestReportOnTheClientForObservers(t *testing.T) {
 
 // There is no verdict on requests that have not come yet; at the end their absence is one.
 func TestNoVerdictBeforeTheFirstRequest(t *testing.T) {
+	t.Parallel()
 	report := trust.Judge(&trust.Health{CPUShare: 0.1}, &trust.Inputs{})
 	if c := clientOf(report, false); c.Verdict != "" || len(c.Findings) > 0 {
 		t.Errorf("%+v before there was anything to judge", c)
@@ -93,6 +95,7 @@ func TestNoVerdictBeforeTheFirstRequest(t *testing.T) {
 
 // docs/telemetry.md has a row for each figure of the client and its machine, with as many labels, and for no other.
 func TestFiguresOfTheClientAreDescribed(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/telemetry.md")
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +128,7 @@ func TestFiguresOfTheClientAreDescribed(t *testing.T) {
 }
 
 func TestNumbersOfAPhaseForObservers(t *testing.T) {
+	t.Parallel()
 	const second = int64(time.Second)
 	s := load.Stats{Index: 1, Name: "b", Kind: load.Warmup, State: load.SendingComplete, StartNS: 10 * second,
 		SentEndNS: 14 * second, GraceEndNS: 20 * second, RequestsSent: 40, RequestsCompleted: 25, RequestsCancelled: 1,
@@ -148,6 +152,7 @@ func TestNumbersOfAPhaseForObservers(t *testing.T) {
 }
 
 func TestStagesOfARun(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		phase *progress.Phase
 		want  progress.Stage

@@ -29,6 +29,7 @@ func reasons(out *Outcome) string {
 // Prompts that are sent again are announced before the load where their number is known, counted in any case, and no
 // matter where something makes them unique or nobody would cache them.
 func TestRepeatedPromptsAreToldAndCounted(t *testing.T) {
+	t.Parallel()
 	at := serve(t, mockserver.Options{Fast: true})
 	for _, c := range []struct {
 		name            string
@@ -78,6 +79,7 @@ func TestRepeatedPromptsAreToldAndCounted(t *testing.T) {
 
 // The sessions that branch off a conversation are no repeats of its first prompt.
 func TestBranchesDoNotRepeatPrompts(t *testing.T) {
+	t.Parallel()
 	at := serve(t, mockserver.Options{Fast: true})
 	file := filepath.Join(t.TempDir(), "tree.jsonl")
 	if err := os.WriteFile(file, []byte(forkingTree), 0o644); err != nil {
@@ -99,6 +101,7 @@ func TestBranchesDoNotRepeatPrompts(t *testing.T) {
 
 // A server whose first requests are slow is told, with the warm-up that helps.
 func TestColdStartIsTold(t *testing.T) {
+	t.Parallel()
 	target, _ := url.Parse(serve(t, mockserver.Options{Fast: true}))
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	var asked atomic.Int64

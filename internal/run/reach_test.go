@@ -23,6 +23,7 @@ func newReachability(reasons *[]error) *reachability {
 }
 
 func TestUnreachedIsALackOfConnections(t *testing.T) {
+	t.Parallel()
 	failed := func(typ string, change func(*client.Exchange)) *client.Exchange {
 		x := &client.Exchange{EndNS: 1, Err: &record.Error{Type: typ}}
 		if change != nil {
@@ -62,6 +63,7 @@ func TestUnreachedIsALackOfConnections(t *testing.T) {
 
 // One request after the other: pauses grow to a tenth of a second, and after 10 s and 100 failures the run ends.
 func TestServerThatIsNeverReachedEndsTheRun(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reasons []error
 		r := newReachability(&reasons)
@@ -87,6 +89,7 @@ func TestServerThatIsNeverReachedEndsTheRun(t *testing.T) {
 
 // Connections that take 20 s to fail end the run after a minute, long before there are a hundred of them.
 func TestConnectionsThatHangEndTheRun(t *testing.T) {
+	t.Parallel()
 	var reasons []error
 	r := newReachability(&reasons)
 	for i := range 4 {
@@ -102,6 +105,7 @@ func TestConnectionsThatHangEndTheRun(t *testing.T) {
 
 // A server that was reached once may go away: credits are held back, the run goes on, and the outage is remembered.
 func TestServerThatGoesAwayDoesNotEndTheRun(t *testing.T) {
+	t.Parallel()
 	var reasons []error
 	r := newReachability(&reasons)
 	r.observe(&client.Exchange{Status: 200, SentNS: 1, Responses: 1})
@@ -122,6 +126,7 @@ func TestServerThatGoesAwayDoesNotEndTheRun(t *testing.T) {
 }
 
 func TestHeldCreditReturnsWhenTheRunEnds(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newReachability(new([]error))
 		ctx, cancel := context.WithCancel(context.Background())

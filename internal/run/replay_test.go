@@ -75,6 +75,7 @@ func due(t *testing.T, what string, startNS int64, got []arrival, want ...int) {
 }
 
 func TestTrapScheduleIsKept(t *testing.T) {
+	t.Parallel()
 	const rows = "{\"timestamp\":100,\"input_length\":5,\"output_length\":1}\n" +
 		"{\"timestamp\":150,\"input_length\":6,\"output_length\":1}\n" +
 		"{\"timestamp\":400,\"input_length\":7,\"output_length\":1}"
@@ -124,6 +125,7 @@ func TestTrapScheduleIsKept(t *testing.T) {
 }
 
 func TestTrapLaterTurnsWaitForTheirPredecessor(t *testing.T) {
+	t.Parallel()
 	url, arrivals := recordedServer(t, mockserver.Options{TTFT: 100 * time.Millisecond})
 	file := traceFile(t, "trace",
 		`{"session_id":"a","timestamp":0,"input_length":10,"output_length":2}`,
@@ -150,6 +152,7 @@ func TestTrapLaterTurnsWaitForTheirPredecessor(t *testing.T) {
 
 // The length of a later row is what it adds: the request carries the conversation so far as well.
 func TestTrapLaterLengthsAreIncrements(t *testing.T) {
+	t.Parallel()
 	url, _ := recordedServer(t, mockserver.Options{Fast: true})
 	dir := profile(t, url, "--export-level", "raw", "--input-file", traceFile(t, "trace",
 		`{"session_id":"x","timestamp":0,"input_length":64,"output_length":8}`,
@@ -173,6 +176,7 @@ func TestTrapLaterLengthsAreIncrements(t *testing.T) {
 }
 
 func TestTraceWithoutSchedule(t *testing.T) {
+	t.Parallel()
 	file := traceFile(t, "trace", `{"timestamp":90000,"input_length":5,"output_length":1}`,
 		`{"timestamp":95000,"input_length":6,"output_length":1}`)
 	for _, flag := range []string{"--no-fixed-schedule", "--ignore-trace-delays"} {
@@ -193,6 +197,7 @@ func TestTraceWithoutSchedule(t *testing.T) {
 
 // What a trace says is what the server sees: lengths, limits, and the same text for the same ids.
 func TestTracePromptsHaveTheirRecordedLengths(t *testing.T) {
+	t.Parallel()
 	url, arrivals := recordedServer(t, mockserver.Options{Fast: true})
 	file := traceFile(t, "trace",
 		`{"timestamp":0,"input_length":1200,"output_length":52,"hash_ids":[0,1,2]}`,
@@ -241,6 +246,7 @@ func TestTracePromptsHaveTheirRecordedLengths(t *testing.T) {
 }
 
 func TestReplayThatFallsBehindIsTold(t *testing.T) {
+	t.Parallel()
 	url, _ := recordedServer(t, mockserver.Options{TTFT: 300 * time.Millisecond})
 	row := `{"timestamp":0,"input_length":5,"output_length":1}`
 	dir := t.TempDir()
@@ -278,6 +284,7 @@ func TestReplayThatFallsBehindIsTold(t *testing.T) {
 }
 
 func TestLateStartIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	url, _ := recordedServer(t, mockserver.Options{Fast: true})
 	dir := t.TempDir()
 	file := traceFile(t, "trace", `{"timestamp":60000,"input_length":5}`)
@@ -292,6 +299,7 @@ func TestLateStartIsWarnedOf(t *testing.T) {
 }
 
 func TestRateSeriesIsFollowed(t *testing.T) {
+	t.Parallel()
 	url, arrivals := recordedServer(t, mockserver.Options{Fast: true})
 	// 20 requests/sec for 0.1 s, then up to 200 within 0.4 s: 2 and 44 requests.
 	file := traceFile(t, "series.json", `{"points":[{"time_s":0.1,"qps":20},{"time_s":0.5,"qps":200}]}`)
@@ -320,6 +328,7 @@ func TestRateSeriesIsFollowed(t *testing.T) {
 // Rows of message_mode delta bring what is new; the server's replies stand between them, and tools
 // hold until others are declared.
 func TestDeltaRowsAreThreadedWithReplies(t *testing.T) {
+	t.Parallel()
 	url, arrivals := recordedServer(t, mockserver.Options{Fast: true})
 	file := traceFile(t, "trace",
 		`{"session_id":"d","timestamp":0,"messages":[{"role":"system","content":"S"},{"role":"user","content":"one"}],"message_mode":"delta","output_length":3,"tools":[{"type":"function","function":{"name":"f"}}]}`,

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"aiperf/internal/accuracy/sandbox"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/config"
 	resolver "aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
@@ -31,7 +32,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.Command {
 		os.Exit(sandbox.Child(os.Args[2:]))
 	}
-	goleak.VerifyTestMain(m)
+	// Nearly all tests wait for a server.
+	goleak.VerifyTestMain(testkit.Parallel{M: m, Limit: 8})
 }
 
 // serve starts a mock server on a free port.
@@ -120,6 +122,7 @@ func records(t *testing.T, dir string) []map[string]any {
 }
 
 func TestExecuteManyTimesAtOnce(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	var all sync.WaitGroup
 	for i := range 4 {
@@ -156,6 +159,7 @@ func TestExecuteManyTimesAtOnce(t *testing.T) {
 }
 
 func TestSessionsKeepWorkerURLAndCorrelation(t *testing.T) {
+	t.Parallel()
 	one, two := serve(t, mockserver.Options{}), serve(t, mockserver.Options{})
 	dir := t.TempDir()
 	cfg := resolve(t, dir, one, "--num-sessions", "6", "--session-turns-mean", "3", "--concurrency", "3", "--isl", "10",
@@ -189,6 +193,7 @@ func TestSessionsKeepWorkerURLAndCorrelation(t *testing.T) {
 }
 
 func TestStopKeepsWhatIsFinished(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: time.Millisecond})
 	dir := t.TempDir()
 	cfg := resolve(t, dir, url, "--concurrency", "2", "--request-count", "100000", "--isl", "10", "--osl", "1")
@@ -212,6 +217,7 @@ func TestStopKeepsWhatIsFinished(t *testing.T) {
 }
 
 func TestStopDuringWarmupHasNoResults(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: time.Millisecond})
 	cfg := resolve(t, t.TempDir(), url, "--concurrency", "2", "--request-count", "10", "--warmup-duration", "100",
 		"--isl", "10", "--osl", "1")
@@ -225,6 +231,7 @@ func TestStopDuringWarmupHasNoResults(t *testing.T) {
 }
 
 func TestFailedRequestThresholdEndsTheRun(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{ErrorRate: 100})
 	dir := t.TempDir()
 	cfg := resolve(t, dir, url, "--concurrency", "1", "--request-count", "5000", "--failed-request-threshold", "0.5",
@@ -245,6 +252,7 @@ func TestFailedRequestThresholdEndsTheRun(t *testing.T) {
 }
 
 func TestDirectoryThatCannotBeMade(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -256,6 +264,7 @@ func TestDirectoryThatCannotBeMade(t *testing.T) {
 }
 
 func TestUsersKeepTheirNumbersAndTheirPace(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	dir := t.TempDir()
 	cfg := resolve(t, dir, url, "--user-centric-rate", "100", "--num-users", "5", "--session-turns-mean", "4",

@@ -55,6 +55,7 @@ func documents(t *testing.T, file string, data []byte) []any {
 }
 
 func TestFilesOfGradedAnswersKeepTheirSchemas(t *testing.T) {
+	t.Parallel()
 	var problems strings.Builder
 	for i := range 20 {
 		fmt.Fprintf(&problems, `{"question":"What is %d plus 1?","answer":"#### %d"}`+"\n", i, i+1)
@@ -78,6 +79,7 @@ func TestFilesOfGradedAnswersKeepTheirSchemas(t *testing.T) {
 }
 
 func TestFilesKeepTheirSchemas(t *testing.T) {
+	t.Parallel()
 	all := schemas(t)
 	delete(all, "accuracy_export.jsonl") // of which these runs have none
 	url := serve(t, mockserver.Options{ErrorRate: 30, SpecTokens: 3, SpecAcceptance: 0.5})
@@ -117,6 +119,7 @@ var nullValue = regexp.MustCompile(`[:\[,]\s*null\b`)
 
 // A schema that accepts anything would prove nothing: each of these changes must break it.
 func TestSchemasRefuseWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	all := schemas(t)
 	dir := profile(t, serve(t, mockserver.Options{}), "--streaming", "--isl", "5", "--osl", "3", "--request-count", "3",
 		"--export-outputs-json")

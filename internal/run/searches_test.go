@@ -159,6 +159,7 @@ func TestSearchOfTheLoadFromEndToEnd(t *testing.T) {
 }
 
 func TestSearchThatFindsNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	url := serve(t, mockserver.Options{TTFT: 600 * time.Millisecond})
 	cfg := resolve(t, dir, url, "--concurrency", "5", "--benchmark-duration", "60", "--isl", "5", "--osl", "1")
@@ -175,6 +176,7 @@ func TestSearchThatFindsNothing(t *testing.T) {
 
 // The first Ctrl-C ends the search as it ends the phase: what was found so far is in the files.
 func TestSearchThatIsStopped(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	cfg := resolve(t, dir, url, "--concurrency", "500", "--benchmark-duration", "60", "--isl", "5", "--osl", "1")

@@ -12,6 +12,7 @@ import (
 )
 
 func TestSimultaneousStartLetsTheFirstRequestsLeaveTogether(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	dir := t.TempDir()
 	cfg := resolve(t, dir, url, "--simultaneous-start", "--concurrency", "50", "--request-count", "120", "--isl", "10",
@@ -49,6 +50,7 @@ func TestSimultaneousStartLetsTheFirstRequestsLeaveTogether(t *testing.T) {
 
 // A run that ends before its barrier opens leaves nobody behind it.
 func TestGatheredRequestsThatAreNotSentEnd(t *testing.T) {
+	t.Parallel()
 	d := &dispatcher{requests: newRequests(schedule{}, nil, nil), senders: newSenders(nil, nil, nil)}
 	g := &gathered{gate: make(chan struct{}), places: map[uint64]*sending{}}
 	d.gathered = g
@@ -66,6 +68,7 @@ func TestGatheredRequestsThatAreNotSentEnd(t *testing.T) {
 }
 
 func TestCuttingOnePhaseOffSparesTheOthers(t *testing.T) {
+	t.Parallel()
 	d := newSenders(nil, nil, nil)
 	d.mu.Lock()
 	first, second := d.exchangesOf(0), d.exchangesOf(1)

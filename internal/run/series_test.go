@@ -12,6 +12,7 @@ const tinyTokenizer = `{"version":"1.0","added_tokens":[],"model":{"type":"BPE",
 
 // TestTokenizersAreLoadedOnce: the second run finds the tokenizer although its file is gone by then.
 func TestTokenizersAreLoadedOnce(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "tokenizer.json")
 	if err := os.WriteFile(path, []byte(tinyTokenizer), 0o644); err != nil {
 		t.Fatal(err)

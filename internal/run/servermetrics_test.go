@@ -39,6 +39,16 @@ var scrapeEnv = map[string]string{
 	"AIPERF_HTTP_METRICS_SCRAPE_READ_TIMEOUT":       "1",
 }
 
+// ownEnv has the variables that a test sets beside [scrapeEnv], by its *testing.T.
+var ownEnv sync.Map
+
+// setScrapeEnv sets variables of the environment of the runs of one test.
+func setScrapeEnv(t *testing.T, variables map[string]string) {
+	t.Helper()
+	ownEnv.Store(t, variables)
+	t.Cleanup(func() { ownEnv.Delete(t) })
+}
+
 // watchedRun is a run beside which server metrics were to be collected.
 type watchedRun struct {
 	dir, lines string
@@ -48,7 +58,11 @@ type watchedRun struct {
 // watching is the configuration of a benchmark against url with server metrics on.
 func watching(t *testing.T, dir, url string, args ...string) *config.Run {
 	t.Helper()
-	return watchingIn(t, scrapeEnv, dir, url, args...)
+	env := maps.Clone(scrapeEnv)
+	if own, ok := ownEnv.Load(t); ok {
+		maps.Copy(env, own.(map[string]string))
+	}
+	return watchingIn(t, env, dir, url, args...)
 }
 
 // watchingIn is watching with other variables of the environment, which tests that run at once need.
@@ -252,6 +266,7 @@ func page(text string) http.HandlerFunc {
 }
 
 func TestServerFiguresAgreeWithTheClients(t *testing.T) {
+	t.Parallel()
 	for _, warmup := range []int{0, 7} {
 		t.Run(fmt.Sprintf("%d warm-up requests", warmup), func(t *testing.T) {
 			args := []string{"--streaming", "--concurrency", "4", "--request-count", "40"}
@@ -314,6 +329,7 @@ func compareLatencies(t *testing.T, e *serverExport, records []map[string]any, f
 }
 
 func TestServerMetricsOfAnInterruptedRun(t *testing.T) {
+	t.Parallel()
 	server := serve(t, mockserver.Options{TTFT: time.Millisecond})
 	stop := make(chan struct{})
 	var once sync.Once
@@ -333,6 +349,7 @@ func TestServerMetricsOfAnInterruptedRun(t *testing.T) {
 }
 
 func TestMetricsEndpointThatDiesHurtsNobody(t *testing.T) {
+	t.Parallel()
 	var served atomic.Int32
 	dying := before(t, "", map[string]http.HandlerFunc{"/metrics": func(w http.ResponseWriter, r *http.Request) {
 		if served.Add(1) > 4 {
@@ -361,6 +378,7 @@ func TestMetricsEndpointThatDiesHurtsNobody(t *testing.T) {
 }
 
 func TestPageThatIsNoMetricsIsOneWarning(t *testing.T) {
+	t.Parallel()
 	f := before(t, serve(t, mockserver.Options{MetricsFault: "html"}), nil)
 	w := watch(t, f.URL, Options{}, "--concurrency", "2", "--request-count", "20", "--server-metrics-formats",
 		"json,csv,jsonl,parquet")
@@ -376,6 +394,7 @@ func TestPageThatIsNoMetricsIsOneWarning(t *testing.T) {
 }
 
 func TestTrapJSONAtMetricsIsAskedForOnce(t *testing.T) {
+	t.Parallel()
 	f := before(t, serve(t, mockserver.Options{}), map[string]http.HandlerFunc{
 		"/metrics": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -396,6 +415,7 @@ func TestTrapJSONAtMetricsIsAskedForOnce(t *testing.T) {
 }
 
 func TestFallbackPathOfTensorRTLLM(t *testing.T) {
+	t.Parallel()
 	server := serve(t, mockserver.Options{Backend: "trtllm"})
 	w := watch(t, server, Options{}, "--streaming", "--concurrency", "2", "--request-count", "20",
 		"--warmup-request-count", "3", "--server-metrics")
@@ -422,6 +442,7 @@ func TestFallbackPathOfTensorRTLLM(t *testing.T) {
 }
 
 func TestNoServerMetricsAsksForNothing(t *testing.T) {
+	t.Parallel()
 	f := before(t, serve(t, mockserver.Options{}), nil)
 	w := watch(t, f.URL, Options{}, "--concurrency", "2", "--request-count", "5", "--no-server-metrics")
 	if got := f.scrapes(); len(got) != 0 {
@@ -436,6 +457,7 @@ func TestNoServerMetricsAsksForNothing(t *testing.T) {
 }
 
 func TestUnreachableMetricsWriteNothing(t *testing.T) {
+	t.Parallel()
 	f := before(t, serve(t, mockserver.Options{}), map[string]http.HandlerFunc{"/metrics": http.NotFound})
 	w := watch(t, f.URL, Options{}, "--concurrency", "2", "--request-count", "5")
 	if got := fmt.Sprint(f.scrapes()); got != "map[/metrics:1]" {
@@ -450,6 +472,7 @@ func TestUnreachableMetricsWriteNothing(t *testing.T) {
 }
 
 func TestKnownServerWithoutAPageIsAWarning(t *testing.T) {
+	t.Parallel()
 	for owner, remedy := range map[string]string{"sglang": "start it with --enable-metrics", "somebody": ""} {
 		models := func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, `{"object":"list","data":[{"id":"m","owned_by":%q}]}`, owner)
@@ -467,6 +490,7 @@ func TestKnownServerWithoutAPageIsAWarning(t *testing.T) {
 }
 
 func TestServerMetricsFiles(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		args []string
@@ -496,6 +520,7 @@ func TestServerMetricsFiles(t *testing.T) {
 }
 
 func TestEveryScrapeStandsInTheRecording(t *testing.T) {
+	t.Parallel()
 	w := watch(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), Options{}, "--concurrency", "2",
 		"--request-count", "40", "--warmup-request-count", "20",
 		"--server-metrics-formats", "json,jsonl", "--slice-duration", "0.02")
@@ -512,6 +537,7 @@ func TestEveryScrapeStandsInTheRecording(t *testing.T) {
 }
 
 func TestRecordingThatCannotBeOpenedIsAProblemOfTheOutcome(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"server_metrics_export.jsonl", "server_metrics_recording.json"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -545,6 +571,7 @@ func TestRecordingThatCannotBeOpenedIsAProblemOfTheOutcome(t *testing.T) {
 }
 
 func TestConsoleShowsServerMetricsWhenTheyWereAskedFor(t *testing.T) {
+	t.Parallel()
 	server := serve(t, mockserver.Options{})
 	for _, c := range []struct {
 		args []string
@@ -565,6 +592,7 @@ func TestConsoleShowsServerMetricsWhenTheyWereAskedFor(t *testing.T) {
 }
 
 func TestConsoleNamesTheServerMetricsFiles(t *testing.T) {
+	t.Parallel()
 	w := watch(t, serve(t, mockserver.Options{}), Options{}, "--concurrency", "2", "--request-count", "5",
 		"--server-metrics-formats", "json,csv,jsonl,parquet")
 	var screen bytes.Buffer
@@ -583,6 +611,7 @@ func TestConsoleNamesTheServerMetricsFiles(t *testing.T) {
 
 // The counter stands at 100 until the load comes, and then starts again from 0.
 func TestTrapCounterResetDoesNotGoBelowZero(t *testing.T) {
+	t.Parallel()
 	server := serve(t, mockserver.Options{})
 	var requests atomic.Int32
 	count := func(w http.ResponseWriter, r *http.Request) {
@@ -618,6 +647,7 @@ func TestTrapCounterResetDoesNotGoBelowZero(t *testing.T) {
 }
 
 func TestRunWithoutResultsKeepsTheRecordingOnly(t *testing.T) {
+	t.Parallel()
 	stop := make(chan struct{})
 	var once sync.Once
 	f := before(t, "", map[string]http.HandlerFunc{
@@ -648,6 +678,7 @@ func TestRunWithoutResultsKeepsTheRecordingOnly(t *testing.T) {
 
 // The mock server knows nothing of SGLang: another exporter stands for one.
 func TestConsoleShowsSpeculativeDecoding(t *testing.T) {
+	t.Parallel()
 	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "# TYPE sglang:spec_accept_rate "+
 			"gauge\nsglang:spec_accept_rate{model_name=\"Mock-Model\",tp_rank=\"0\"} 0.625\n"+

@@ -105,6 +105,7 @@ func reported(t *testing.T, dir string) {
 }
 
 func TestTrapRootFilesAggregateAllProfilingPhases(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: 4 * time.Millisecond, ITL: time.Millisecond})
 	cfg := phased(t, url, []config.Phase{
 		burst("warmup", config.WarmupPhase, 2, 4), burst("steady", config.ProfilingPhase, 2, 8),
@@ -245,6 +246,7 @@ func holding(t *testing.T, from, until int64) string {
 // A seamless phase starts while the last requests of the one before are on their way; together they never exceed its
 // concurrency.
 func TestTrapSeamlessPhaseSharesTheConcurrency(t *testing.T) {
+	t.Parallel()
 	url := holding(t, 5, 8)
 	first, second := burst("steady", config.ProfilingPhase, 3, 7), burst("peak", config.ProfilingPhase, 4, 12)
 	second.Seamless = true
@@ -284,6 +286,7 @@ func TestTrapSeamlessPhaseSharesTheConcurrency(t *testing.T) {
 
 // A recording is replayed in parts by a warm-up and a profiling phase after a phase that is no replay.
 func TestTrapScheduleAfterAConcurrencyPhase(t *testing.T) {
+	t.Parallel()
 	var rows []string
 	for i := range 10 {
 		const row = `{"timestamp":%d,"text_input":"Hello %d","output_length":1,"session_id":"s%d"}`
@@ -326,6 +329,7 @@ func TestTrapScheduleAfterAConcurrencyPhase(t *testing.T) {
 
 // A lag is relative to the earliest send. The time between two replays is none.
 func TestTimesOfALaterReplayAreMovedToTheClockOfTheFirst(t *testing.T) {
+	t.Parallel()
 	var z scheduleZero
 	for _, c := range []struct{ recorded, intended, want int64 }{
 		{1000, 5000, 1000}, {1300, 5300, 1300}, // starts at 4000
@@ -338,6 +342,7 @@ func TestTimesOfALaterReplayAreMovedToTheClockOfTheFirst(t *testing.T) {
 }
 
 func TestCancellationIsThatOfThePhase(t *testing.T) {
+	t.Parallel()
 	calm, hasty := burst("calm", config.ProfilingPhase, 2, 6), burst("hasty", config.ProfilingPhase, 2, 5)
 	hasty.Cancellation = &load.Cancellation{Percent: 100}
 	cfg := phased(t, holding(t, 7, 12),
@@ -367,6 +372,7 @@ func TestCancellationIsThatOfThePhase(t *testing.T) {
 }
 
 func TestTrapThresholdOfAPhaseEndsTheRun(t *testing.T) {
+	t.Parallel()
 	half, most := 0.5, 0.99
 	for _, c := range []struct {
 		name         string
@@ -420,6 +426,7 @@ func TestTrapThresholdOfAPhaseEndsTheRun(t *testing.T) {
 
 // A run that is stopped has the results so far, whatever phase it is in.
 func TestStopInAnyPhaseOfSeveral(t *testing.T) {
+	t.Parallel()
 	for stopped, want := range map[string]struct {
 		phases    int
 		cancelled []any
@@ -470,6 +477,7 @@ func TestStopInAnyPhaseOfSeveral(t *testing.T) {
 
 // Rates are those of the time in which was sent, without the pauses between the phases.
 func TestCountsOfSeveralPhases(t *testing.T) {
+	t.Parallel()
 	phase := func(kind load.Kind, startNS, sentNS, sent int64, target float64) load.Stats {
 		return load.Stats{Kind: kind, State: load.Complete, StartNS: startNS, SentEndNS: sentNS, RequestsSent: sent,
 			RequestsCancelled: 1, SkippedArrivals: 2, DroppedByCatchup: 3, TargetRate: target}
@@ -499,6 +507,7 @@ func TestCountsOfSeveralPhases(t *testing.T) {
 
 // A measured phase may follow a warm-up seamlessly: the last replies of the warm-up are none of it.
 func TestTrapWarmupBeforeASeamlessPhaseNeverEnters(t *testing.T) {
+	t.Parallel()
 	first, second := burst("warmup", config.WarmupPhase, 4, 9), burst("profiling", config.ProfilingPhase, 5, 10)
 	second.Seamless = true
 	w := watchConfig(t, phased(t, holding(t, 6, 10), []config.Phase{first, second}), Options{})

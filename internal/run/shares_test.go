@@ -279,6 +279,7 @@ func (p *planned) times(out *Outcome, c *clock.Clock) (times []string) {
 // TestSharesSendTheBodiesOfTheWhole: a server gets the same requests from one process and from shares of it, and those
 // of open loops are intended for the same instants.
 func TestSharesSendTheBodiesOfTheWhole(t *testing.T) {
+	t.Parallel()
 	for name, args := range sharedRuns(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -381,6 +382,7 @@ var measured = regexp.MustCompile(`(?s)"(client_health|verdict)": \{.*?\n  \}|\n
 // TestSharesMergedGiveTheSameFiles: the files of a run are the same bytes, whether it has made its facts itself or got
 // them from shares.
 func TestSharesMergedGiveTheSameFiles(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: 3 * time.Millisecond, ITL: time.Millisecond, ErrorRate: 5, Seed: 3})
 	dir := filepath.Join(t.TempDir(), "run")
 	args := []string{"--random-seed", "7", "--isl", "20", "--osl", "8", "--streaming", "--request-rate", "300",
@@ -508,6 +510,7 @@ func slowServer(t *testing.T, errorRate float64) string {
 }
 
 func TestStopEndsAllShares(t *testing.T) {
+	t.Parallel()
 	stop := make(chan struct{})
 	h := newSharesHere(t, 3, slowServer(t, 0), withoutEnd()...)
 	out, dir, err := h.run(t, Options{Stop: stop, Records: afterRecords(50, func() { close(stop) })})
@@ -521,6 +524,7 @@ func TestStopEndsAllShares(t *testing.T) {
 }
 
 func TestEndOfAPhaseReachesAllShares(t *testing.T) {
+	t.Parallel()
 	ends := make(chan End, 1)
 	h := newSharesHere(t, 3, slowServer(t, 0), withoutEnd()...)
 	out, dir, err := h.run(t, Options{Ends: ends,
@@ -536,6 +540,7 @@ func TestEndOfAPhaseReachesAllShares(t *testing.T) {
 }
 
 func TestErrorRateIsThatOfAllShares(t *testing.T) {
+	t.Parallel()
 	h := newSharesHere(t, 3, slowServer(t, 50), append(withoutEnd(), "--failed-request-threshold", "0.2")...)
 	out, dir, err := h.run(t, Options{})
 	if err != nil {
@@ -553,6 +558,7 @@ func TestErrorRateIsThatOfAllShares(t *testing.T) {
 }
 
 func TestLostShareIsCountedAndNamed(t *testing.T) {
+	t.Parallel()
 	stop := make(chan struct{})
 	h := newSharesHere(t, 3, slowServer(t, 0), withoutEnd()...)
 	lost := make(chan struct{})
@@ -584,6 +590,7 @@ func TestLostShareIsCountedAndNamed(t *testing.T) {
 }
 
 func TestShareThatCannotBeginEndsTheRun(t *testing.T) {
+	t.Parallel()
 	h := newSharesHere(t, 2, "http://127.0.0.1:1", append(withoutEnd(), "--request-timeout-seconds", "1")...)
 	h.begin = func(int) error { return errors.New("the clocks differ by a day") }
 	_, _, err := h.run(t, Options{})
@@ -593,6 +600,7 @@ func TestShareThatCannotBeginEndsTheRun(t *testing.T) {
 }
 
 func TestSharesThatDisagreeAreNoticed(t *testing.T) {
+	t.Parallel()
 	h := newSharesHere(t, 2, slowServer(t, 0), "--random-seed", "7", "--isl", "20", "--osl", "4",
 		"--num-dataset-entries", "30", "--concurrency", "4", "--warmup-request-count", "11", "--request-count", "83")
 	h.apart = true
@@ -607,6 +615,7 @@ func TestSharesThatDisagreeAreNoticed(t *testing.T) {
 }
 
 func TestWhatCannotBeShared(t *testing.T) {
+	t.Parallel()
 	lanes := &config.Lanes{Lanes: load.Lanes{Stage: load.ReplayLanes, SystemIdle: time.Second}}
 	seed := new(uint64(1))
 	for want, cfg := range map[string]config.Run{

@@ -9,6 +9,7 @@ import (
 
 // What the server says of its speculative decoding reaches every file, and agrees with the server's own counters.
 func TestSpeculativeDecodingFromEndToEnd(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"--streaming"}, {}, {"--endpoint-type", "completions", "--streaming"}} {
 		for _, place := range []string{"choice", "root"} {
 			url := serve(t, mockserver.Options{Fast: true, SpecTokens: 4, SpecAcceptance: 0.6, SpecStats: place})
@@ -50,6 +51,7 @@ func TestSpeculativeDecodingFromEndToEnd(t *testing.T) {
 
 // A malformed record is none, and never an error.
 func TestMalformedSpeculativeDecodingIsPassedOver(t *testing.T) {
+	t.Parallel()
 	for _, members := range []string{
 		`"metrics":{"speculative_decoding":{"num_spec_steps":"many"}}`, `"metrics":{"speculative_decoding":[1]}`,
 		`"metrics":null`, `"metrics":7`,

@@ -16,6 +16,7 @@ import (
 )
 
 func TestRecordsStallOnlyWhenNoneCome(t *testing.T) {
+	t.Parallel()
 	const timeout, interval = 300 * time.Second, 10 * time.Second
 	var waiting, done atomic.Int64
 	watch := func(timeout time.Duration) (ended chan error, end func()) {
@@ -88,6 +89,7 @@ func (s *stuck) Record(*record.Record) {
 
 // A request that never yields a record ends the run, with the results of the others.
 func TestTrapStalledRecordsEndTheRunIncomplete(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	dir := t.TempDir()
 	cfg := resolve(t, dir, url, "--concurrency", "1", "--request-count", "6", "--isl", "10", "--osl", "1")
@@ -121,6 +123,7 @@ func TestTrapStalledRecordsEndTheRunIncomplete(t *testing.T) {
 
 // A record that comes while the results are being made would be in some of them and not in others.
 func TestRecordsThatComeTooLateAreLeftOut(t *testing.T) {
+	t.Parallel()
 	late := &stuck{at: -1}
 	f := progress.Follow(late, &progress.Run{})
 	defer f.End(&progress.Ending{})

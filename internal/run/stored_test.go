@@ -49,6 +49,7 @@ func storedRows() map[string]string {
 // A run over rows that stay in their file sends what a run over rows in memory sends, writes the same inputs.json and
 // counts the same tokens, however its load is made.
 func TestARunOverAFileSendsWhatARunOverMemorySends(t *testing.T) {
+	t.Parallel()
 	rows := storedRows()
 	for _, c := range []struct{ format, flags string }{
 		{"single_turn", "--num-sessions 4 --concurrency 1"},

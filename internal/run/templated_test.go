@@ -9,6 +9,7 @@ import (
 )
 
 func TestAnEndlessChatTemplateIsGivenUp(t *testing.T) {
+	t.Parallel()
 	template, err := jinja.ParseChat("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "", "")
 	if err != nil {
 		t.Fatal(err)

@@ -121,6 +121,7 @@ func listen(t *testing.T, network, address string, config *tls.Config, h http.Ha
 func http1(p *http.Protocols) { p.SetHTTP1(true) }
 
 func TestTransports(t *testing.T) {
+	t.Parallel()
 	pair, pool, certFile, keyFile := authority(t)
 	server := &tls.Config{Certificates: []tls.Certificate{pair}}
 	mutual := &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool,
@@ -178,6 +179,7 @@ func TestTransports(t *testing.T) {
 }
 
 func TestFilesOfTLSThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	_, _, certFile, keyFile := authority(t)
 	_, _, _, otherKey := authority(t)
 	for _, c := range []struct {

@@ -94,6 +94,7 @@ func profile(t *testing.T, url string, args ...string) string {
 
 // A seed of 0 is a seed: the content is fixed and the ids are counted.
 func TestTrapSeedZeroFixesTheContent(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	args := []string{"--isl", "10", "--osl", "2", "--request-count", "64", "--random-seed", "0"}
 	one, two := profile(t, url, args...), profile(t, url, append(args, "--concurrency", "64", "--workers-max", "3")...)
@@ -121,6 +122,7 @@ func TestTrapSeedZeroFixesTheContent(t *testing.T) {
 
 // Every run has an id of its own, which stands twice in the summary.
 func TestTrapEveryRunHasItsOwnBenchmarkID(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	var ids []string
 	for range 2 {
@@ -139,6 +141,7 @@ func TestTrapEveryRunHasItsOwnBenchmarkID(t *testing.T) {
 
 // Without --export-http-trace no record has trace data, but its metrics are there all the same.
 func TestTrapTraceMetricsDoNotNeedTheTraceExport(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	for _, export := range []bool{false, true} {
 		args := []string{"--isl", "5", "--osl", "1", "--request-count", "2", "--concurrency", "1"}
@@ -176,6 +179,7 @@ func TestTrapTraceMetricsDoNotNeedTheTraceExport(t *testing.T) {
 
 // The limit of an output is at least one token, and absent unless asked for.
 func TestTrapOutputLimitOnTheWire(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	for _, c := range []struct {
 		flags []string
@@ -258,6 +262,7 @@ func messages(body any) (roles, text string) {
 // A shared system prompt stands once before a growing conversation, and before each message of
 // inputs.json; the input of a later turn is counted with all that was sent.
 func TestTrapSystemPromptAndHistoryAreSentAndCounted(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	dir := profile(t, url, "--shared-system-prompt-length", "50", "--session-turns-mean", "3", "--num-sessions", "2",
 		"--num-dataset-entries", "2",
@@ -293,6 +298,7 @@ func TestTrapSystemPromptAndHistoryAreSentAndCounted(t *testing.T) {
 
 // Lines of a single_turn file that share a session are a conversation without history.
 func TestTrapSingleTurnsOfASessionCarryNoHistory(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	for content, want := range map[string]string{
 		`{"session_id":"s","text":"a"}` + "\n" + `{"session_id":"s","text":"b"}`: "u:a u:b",
@@ -318,6 +324,7 @@ func TestTrapSingleTurnsOfASessionCarryNoHistory(t *testing.T) {
 
 // A delay counts from the end of the reply before it, and the session keeps its slot meanwhile.
 func TestTrapTurnDelayCountsFromTheReply(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	dir := profile(t, url, "--num-sessions", "2", "--session-turns-mean", "2", "--conversation-turn-delay-mean", "20",
 		"--conversation-turn-delay-ratio", "0.5",
@@ -340,6 +347,7 @@ func TestTrapTurnDelayCountsFromTheReply(t *testing.T) {
 // More sessions than conversations: 100 synthetic ones by default, each played equally often.
 // The next session takes the next conversation, however many turns the running ones have.
 func TestTrapTurnsDoNotAdvanceTheSampler(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
 	file := traceFile(t, "talks", `{"session_id":"1","turns":[{"text":"a"},{"text":"b"}]}
 {"session_id":"2","turns":[{"text":"a"}]}
@@ -357,6 +365,7 @@ func TestTrapTurnsDoNotAdvanceTheSampler(t *testing.T) {
 }
 
 func TestTrapSessionsRepeatTheDefaultDataset(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	dir := profile(t, url, "--num-sessions", "500", "--concurrency", "8", "--isl", "5", "--osl", "1")
 	played := map[any]int{}
@@ -375,6 +384,7 @@ func TestTrapSessionsRepeatTheDefaultDataset(t *testing.T) {
 
 // A warm-up changes nothing in the results: its requests stand in warmup_metrics alone.
 func TestTrapWarmupIsInNoResult(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	args := []string{"--isl", "5", "--osl", "3", "--extra-inputs", "ignore_eos:true", "--request-count", "4",
 		"--streaming"}
@@ -400,6 +410,7 @@ func TestTrapWarmupIsInNoResult(t *testing.T) {
 // A JSON reply to a streaming run is one content response; a stream that only the extra inputs ask
 // for is read as a stream, but the run has no streaming metrics.
 func TestTrapContentTypeDecidesHowAReplyIsRead(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	common := []string{"--isl", "5", "--osl", "4", "--request-count", "2", "--export-level", "raw", "--extra-inputs",
 		"ignore_eos:true"}
@@ -441,6 +452,7 @@ func TestTrapContentTypeDecidesHowAReplyIsRead(t *testing.T) {
 // A request goes out after its credit; with every slot taken the credit is issued when one is free,
 // so that the wait does not show.
 func TestTrapCreditIsIssuedBeforeTheStart(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: 2 * time.Millisecond})
 	for _, load := range [][]string{{"--concurrency", "1"},
 		{"--concurrency", "1", "--request-rate", "5000", "--arrival-pattern", "constant"}} {
@@ -462,6 +474,7 @@ func TestTrapCreditIsIssuedBeforeTheStart(t *testing.T) {
 // With one prefill slot a request comes after the first content of the one before, though not after its
 // end; the empty delta with the role, which comes first, does not free the slot.
 func TestTrapPrefillSlotWaitsForContent(t *testing.T) {
+	t.Parallel()
 	const requests = 8
 	var came, contents atomic.Int64
 	var next [requests + 1]chan bool // closed when that request has come
@@ -510,6 +523,7 @@ func TestTrapPrefillSlotWaitsForContent(t *testing.T) {
 
 // Requests that fail before any token free their prefill slot.
 func TestTrapFailuresDoNotBlockThePrefillSlot(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{ErrorRate: 100})
 	dir := t.TempDir()
 	outcome, err := execute(t, resolve(t, dir, url, "--streaming", "--concurrency", "4", "--prefill-concurrency", "1",
@@ -525,6 +539,7 @@ func TestTrapFailuresDoNotBlockThePrefillSlot(t *testing.T) {
 // Every request is cancelled by the client: all records are errors, the server got whole bodies, and
 // the run itself was not cancelled.
 func TestTrapCancellingEveryRequestIsNoCancelledRun(t *testing.T) {
+	t.Parallel()
 	bodies := make(chan []byte, 6)
 	url := scripted(t, func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -566,6 +581,7 @@ func TestTrapCancellingEveryRequestIsNoCancelledRun(t *testing.T) {
 // The duration is over and there is no grace: what is in flight is cut off, which is neither a record
 // nor an error.
 func TestTrapRequestsCutOffAtTheEndLeaveNoTrace(t *testing.T) {
+	t.Parallel()
 	quick, silent := serve(t, mockserver.Options{}), serve(t, mockserver.Options{Fault: "never"})
 	dir := t.TempDir()
 	cfg := resolve(t, dir, quick, "--concurrency", "2", "--isl", "5", "--osl", "1", "--benchmark-duration", "1",
@@ -595,6 +611,7 @@ func TestTrapRequestsCutOffAtTheEndLeaveNoTrace(t *testing.T) {
 
 // A warm-up whose last requests are cut off does not take the requests of the next phase with it.
 func TestCuttingTheWarmupOffSparesTheNextPhase(t *testing.T) {
+	t.Parallel()
 	var came atomic.Int64
 	url := scripted(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -624,6 +641,7 @@ func TestCuttingTheWarmupOffSparesTheNextPhase(t *testing.T) {
 
 // Images are counted by their contents, not by the items that hold them.
 func TestTrapImagesOfATurnAreItsContents(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	dir := t.TempDir()
 	picture := "data:image/png;base64," + tinyPNG
@@ -639,6 +657,7 @@ func TestTrapImagesOfATurnAreItsContents(t *testing.T) {
 
 // Errors are one row per code, type and body.
 func TestTrapErrorsAreGroupedByTheirBody(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		bodies [2]string
 		counts string
@@ -674,6 +693,7 @@ func TestTrapErrorsAreGroupedByTheirBody(t *testing.T) {
 // The export level decides which files of single requests there are; the summaries are always there.
 // Warm-up requests stand in the raw file alone.
 func TestTrapExportLevelDecidesTheFiles(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	for level, want := range map[string]string{
 		"summary": "inputs.json logs p.csv p.json p_console.txt p_run_state.json phase_manifest.json phases",
@@ -707,6 +727,7 @@ func TestTrapExportLevelDecidesTheFiles(t *testing.T) {
 
 // The warm-up of a user-centric run is a burst at concurrency 1 whose sessions go by UUIDs, not by numbers of users.
 func TestTrapWarmupOfUsersIsABurst(t *testing.T) {
+	t.Parallel()
 	dir := profile(t, serve(t, mockserver.Options{TTFT: time.Millisecond}), "--user-centric-rate", "200", "--num-users",
 		"4", "--session-turns-mean", "2",
 		"--warmup-request-count", "8", "--request-count", "8", "--isl", "5", "--osl", "1", "--export-level", "raw")

@@ -46,6 +46,7 @@ func usageOf(t *testing.T, url string, args ...string) map[string]float64 {
 
 // Every vendor's report reaches the metrics, and nothing that it does not say.
 func TestTrapUsageOfEveryVendor(t *testing.T) {
+	t.Parallel()
 	for vendor, c := range map[string]struct {
 		members string
 		want    map[string]float64
@@ -90,6 +91,7 @@ func TestTrapUsageOfEveryVendor(t *testing.T) {
 
 // With server counts the lengths are the server's; what it says nothing of stays absent.
 func TestTrapServerTokenCounts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		members string
 		want    map[string]float64
@@ -116,6 +118,7 @@ func TestTrapServerTokenCounts(t *testing.T) {
 
 // A server that counts otherwise than the client is told, request by request and as a warning.
 func TestUsageDiscrepancyIsCounted(t *testing.T) {
+	t.Parallel()
 	for members, want := range map[string]any{
 		`"usage":{"prompt_tokens":3,"completion_tokens":3}`:   0.0,
 		`"usage":{"prompt_tokens":300,"completion_tokens":3}`: 1.0,
@@ -164,6 +167,7 @@ func bundling(t *testing.T, eachChunk bool, asked *atomic.Pointer[string]) strin
 // Usage on every chunk is cumulative: the last one is the request's, and the first one takes the tokens of the first
 // chunk out of the inter token latency.
 func TestUsageOfEveryChunk(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name      string
 		eachChunk bool

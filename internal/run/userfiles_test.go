@@ -27,6 +27,7 @@ func userFiles(t *testing.T, list ...string) (files []document.UserFile) {
 
 // User files are there before the first request, with the names of this run.
 func TestUserFilesAreThereBeforeTheLoad(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "the.job")
 	cfg := resolve(t, dir, serve(t, mockserver.Options{}), "--isl", "10", "--osl", "2", "--request-count", "2",
 		"--api-key", "sk-secret-value")
@@ -67,6 +68,7 @@ func TestUserFilesAreThereBeforeTheLoad(t *testing.T) {
 
 // A mistake in a user file costs nothing: nothing is written.
 func TestUserFilesThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	url := serve(t, mockserver.Options{})
 	for content, want := range map[string][2]string{
 		"missing is not defined": {"a", "{{ missing }}"}, "the run itself": {"./Profile_export_aiperf.json", "x"},

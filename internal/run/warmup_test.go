@@ -11,6 +11,7 @@ import (
 
 // What the state keeps of a warm-up is all of it, or nothing.
 func TestWarmupRowsAreAllOrNone(t *testing.T) {
+	t.Parallel()
 	r := &record.Record{Identity: record.Identity{RequestID: "r", CorrelationID: "c", RootCorrelationID: "c",
 		Phase: record.PhaseWarmup, ProfilingIndex: -1}, Facts: record.NewFacts()}
 	r.Facts[record.StartWall], r.Facts[record.FirstContent], r.Facts[record.InputTokens] = 1e18, 5, 7

@@ -7,6 +7,7 @@ import (
 )
 
 func TestFirstTurnGoesToTheLeastLoadedWorker(t *testing.T) {
+	t.Parallel()
 	w := newWorkers(3, load.Share{})
 	a, b, c := w.take(-1), w.take(-1), w.take(-1)
 	if a == b || b == c || a == c {

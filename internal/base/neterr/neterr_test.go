@@ -7,6 +7,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testkit"
 )
 
 func listen(t *testing.T) net.Listener {
@@ -21,9 +23,7 @@ func listen(t *testing.T) net.Listener {
 
 // The errors of real sockets have the same names and texts on every system.
 func TestErrorsOfSocketsAreDescribed(t *testing.T) {
-	closed := listen(t)
-	closed.Close()
-	_, refusal := net.Dial("tcp", closed.Addr().String())
+	_, refusal := net.Dial("tcp", testkit.Address(t))
 
 	l := listen(t)
 	go func() {

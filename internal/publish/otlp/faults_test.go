@@ -17,6 +17,8 @@ import (
 	metricpb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"aiperf/internal/base/testkit"
 )
 
 func serveHandler(tb testing.TB, h http.Handler) *url.URL {
@@ -24,17 +26,6 @@ func serveHandler(tb testing.TB, h http.Handler) *url.URL {
 	server := httptest.NewServer(h)
 	tb.Cleanup(server.Close)
 	return parse(tb, server.URL)
-}
-
-// unused is an address at which nobody listens.
-func unused(tb testing.TB) string {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // silent accepts connections and never says a word.
@@ -65,8 +56,8 @@ func TestACollectorThatCannotBeUsedIsToldOnceAndLeftAlone(t *testing.T) {
 			"no token")
 	}})
 	for name, tt := range map[string]struct{ url, want string }{
-		"nobody listens":       {"http://" + unused(t), "cannot be reached: connection refused;"},
-		"nobody listens, gRPC": {"grpc://" + unused(t), "cannot be reached: connection refused;"},
+		"nobody listens":       {"http://" + testkit.Address(t), "cannot be reached: connection refused;"},
+		"nobody listens, gRPC": {"grpc://" + testkit.Address(t), "cannot be reached: connection refused;"},
 		"never answers":        {"http://" + silent(t), "did not answer in time;"},
 		"never answers, gRPC":  {"grpc://" + silent(t), "did not answer in time;"},
 		"no such host":         {"http://no-such-host.invalid", "cannot be reached: "},
@@ -168,7 +159,6 @@ func (r *restartable) start() {
 		l, err = net.Listen("tcp", r.address)
 		return err == nil
 	})
-	r.address = l.Addr().String()
 	r.server = &http.Server{Handler: r.c}
 	go func(s *http.Server) { _ = s.Serve(l) }(r.server)
 }
@@ -179,7 +169,7 @@ func (r *restartable) stop() { _ = r.server.Shutdown(context.Background()) }
 func TestACollectorThatDiesAndReturnsLacksNothing(t *testing.T) {
 	for _, temporality := range []string{"cumulative", "delta"} {
 		t.Run(temporality, func(t *testing.T) {
-			r := &restartable{t: t, address: "127.0.0.1:0", c: &received{}}
+			r := &restartable{t: t, address: testkit.Address(t), c: &received{}}
 			r.start()
 			o, log := testOptions(t, parse(t, "http://"+r.address))
 			o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": temporality})

@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/watch/prom"
 )
 
@@ -131,28 +132,37 @@ func TestAPageThatStallsLeavesOtherEndpointsAlone(t *testing.T) {
 	})
 }
 
+// at serves at an address that the caller has reserved.
+func at(t *testing.T, address string, h http.Handler) *httptest.Server {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(h)
+	_ = s.Listener.Close()
+	s.Listener = listener
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
 func TestEndpointThatDiesAndComesBack(t *testing.T) {
+	addr := testkit.Address(t)
 	s := newSite(t, map[string]http.HandlerFunc{})
-	addr := s.Listener.Addr().String()
+	first := at(t, addr, s.Config.Handler)
+	s.URL = first.URL
 	r := newRig(t, Options{URLs: []string{s.URL}}, nil)
 	say := func(n int) { s.set("/metrics", text(fmt.Sprintf("# TYPE a counter\na_total %d\n", n))) }
 	say(10)
 	r.scrapeOnce()
 	say(20)
 	r.scrapeOnce()
-	s.Close()
+	first.Close()
 	r.scrapeOnce()
 	r.scrapeOnce()
 
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		t.Skip("the port was taken meanwhile")
-	}
-	again := httptest.NewUnstartedServer(text("# TYPE a counter\na_total 3\n"))
-	_ = again.Listener.Close()
-	again.Listener = listener
-	again.Start()
-	defer again.Close()
+	at(t, addr, text("# TYPE a counter\na_total 3\n"))
 	r.scrapeOnce()
 
 	if got := r.values(s.URL + "/metrics"); !slices.Equal(got, []float64{10, 20, 3}) {

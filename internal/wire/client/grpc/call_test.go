@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client"
 )
@@ -362,6 +363,14 @@ func TestAConnectionIsOpenedAgain(t *testing.T) {
 	}
 }
 
+// nowhere is the listener of an address at which nobody listens.
+type nowhere struct {
+	net.Listener
+	addr net.Addr
+}
+
+func (n nowhere) Addr() net.Addr { return n.addr }
+
 func TestServersThatSpeakSomethingElse(t *testing.T) {
 	plain := listen(t)
 	t.Cleanup(func() { plain.Close() })
@@ -375,13 +384,15 @@ func TestServersThatSpeakSomethingElse(t *testing.T) {
 			nc.Close()
 		}
 	}()
-	closed := listen(t)
-	closed.Close()
+	closed, err := net.ResolveTCPAddr("tcp", testkit.Address(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		name, typ, says string
 		ln              net.Listener
 	}{
-		{"nobody", "ClientConnectorError", "connection refused", closed},
+		{"nobody", "ClientConnectorError", "connection refused", nowhere{addr: closed}},
 		{"HTTP/1.1", "ClientResponseError", "does not speak gRPC", plain},
 		{"HTTP/2 without gRPC", "ClientResponseError", "does not speak gRPC",
 			serveHTTP2(t, func(w http.ResponseWriter, _ *http.Request) { http.NotFound(w, nil) })},

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/workload/hub"
 )
 
@@ -249,7 +250,7 @@ func TestFailuresHaveTheirTitles(t *testing.T) {
 		h.code, h.error = c.code, c.error
 		wantFailure(t, h.options(t, "org/model"), c.title)
 	}
-	h.Close()
+	h.URL = "http://" + testkit.Address(t)
 	wantFailure(t, h.options(t, "org/model"), "HuggingFace Hub Error")
 	wantFailure(t, h.options(t, "./nowhere"), "Missing Tokenizer Files")
 }

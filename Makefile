@@ -19,8 +19,8 @@ image: ## write the OCI image for amd64 and arm64 into ./image and ./image.tar, 
 test: ## run all tests, some minutes (docs/benchmarks.md)
 	go test ./...
 
-test-fast: ## run the tests without most transcripts of the program
-	go test -short ./...
+test-fast: ## run the short tests of the packages that differ from origin/main, and of those that import them
+	.ci/fast
 
 race: ## run the race detector (needs a C compiler)
 	.ci/race

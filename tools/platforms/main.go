@@ -23,7 +23,6 @@ import (
 	"sync"
 )
 
-
 func main() {
 	if len(os.Args) < 2 {
 		fmt.Fprintln(os.Stderr, "usage: platforms SYSTEM/ARCHITECTURE…")
@@ -122,11 +121,10 @@ func list(goos, arch string) ([]*listed, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		// The main package of a test program is generated, in the build cache.
 		if p.Error != nil {
 			return nil, errors.New(p.Error.Err)
 		}
-		if !strings.HasSuffix(p.ImportPath, ".test") {
+		if !strings.HasSuffix(p.ImportPath, ".test") { // the generated main package of a test program
 			packages = append(packages, p)
 		}
 	}
@@ -241,4 +239,3 @@ func (i importer) Import(path string) (*types.Package, error) {
 	<-r.ready
 	return r.pkg, nil
 }
-

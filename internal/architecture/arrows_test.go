@@ -1,8 +1,8 @@
-// Package architecture holds no code: its tests keep the imports between the packages and between the wings equal to
-// the tables of ARCHITECTURE.md.
+// Package architecture holds no code: its tests compare the packages, their imports and their files with ARCHITECTURE.md.
 package architecture
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,28 +11,32 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
-const module = "aiperf/"
+const (
+	module   = "aiperf/"
+	internal = module + "internal/"
+)
 
-// TestRooms fails on an import between our packages that the table of rooms does not list, and on a row of the table
-// that no package needs any more.
-func TestRooms(t *testing.T) { compare(t, readTable(t, "rooms"), readImports(t)) }
-
-// TestWings does the same for the wings, the first level of internal/, and fails on a circle of them.
+// TestWings fails on an import between two wings, the first level of internal/, that the table of wings does not list, on
+// an entry of the table that no package needs any more, and on a circle of wings.
 func TestWings(t *testing.T) {
-	listed := readTable(t, "wings")
+	listed := readTable(t)
 	actual := map[string][]string{}
-	for room, imports := range readImports(t) {
-		if strings.HasPrefix(room, "cmd/") {
+	for path, imports := range readImports(t) {
+		if !strings.HasPrefix(path, internal) {
 			continue
 		}
-		from := wing(room)
+		from := wing(path)
 		if _, ok := actual[from]; !ok {
 			actual[from] = nil
 		}
 		for _, to := range imports {
+			if !strings.HasPrefix(to, internal) {
+				continue
+			}
 			if to := wing(to); to != from && !slices.Contains(actual[from], to) {
 				actual[from] = append(actual[from], to)
 			}
@@ -59,6 +63,18 @@ func TestWings(t *testing.T) {
 	}
 }
 
+// TestEveryPackageSaysWhatItIsFor fails on a package without a package comment, which "go -C tools run ./rooms" prints.
+func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
+	silent := "{{if .GoFiles}}{{if not .Doc}}{{.ImportPath}}{{end}}{{end}}"
+	out, err := exec.Command("go", "list", "-f", silent, module+"...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for _, path := range strings.Fields(string(out)) {
+		t.Errorf("%s has no package comment", path)
+	}
+}
+
 // TestWalks fails on a hop of the way of a flag, a request or a reply that is not in the code, on a room that such a way
 // meets twice, and on a file of a recipe that is not there.
 func TestWalks(t *testing.T) {
@@ -66,7 +82,6 @@ func TestWalks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quoted := regexp.MustCompile("`([^`]+)`")
 	hops := 0
 	var met map[string]bool // the rooms of the table
 	walks := false
@@ -103,7 +118,7 @@ func TestWalks(t *testing.T) {
 		t.Errorf("only %d hops found", hops)
 	}
 	_, recipes, _ := strings.Cut(string(data), "## Where do I add")
-	recipes, _, _ = strings.Cut(recipes, "## Rooms")
+	recipes, _, _ = strings.Cut(recipes, "\n## ")
 	files := regexp.MustCompile("`([a-z]+/[a-z/._-]*\\.go)`").FindAllStringSubmatch(recipes, -1)
 	if len(files) < 15 {
 		t.Errorf("only %d files found in the recipes", len(files))
@@ -119,7 +134,7 @@ func TestWalks(t *testing.T) {
 func checkHop(t *testing.T, rooms []string, cell, line string) {
 	t.Helper()
 	text := ""
-	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cell, -1) {
+	for _, m := range quoted.FindAllStringSubmatch(cell, -1) {
 		name := m[1]
 		if !strings.HasSuffix(name, ".go") {
 			if text != "" && !regexp.MustCompile(`func (\([^)]*\) )?`+name+`\b`).MatchString(text) {
@@ -139,8 +154,8 @@ func checkHop(t *testing.T, rooms []string, cell, line string) {
 	}
 }
 
-func wing(room string) string {
-	name, _, _ := strings.Cut(room, "/")
+func wing(path string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(path, internal), "/")
 	return name
 }
 
@@ -171,79 +186,88 @@ func compare(t *testing.T, listed, actual map[string][]string) {
 	}
 }
 
-var code = regexp.MustCompile("`([a-z0-9/-]+)`")
+var quoted = regexp.MustCompile("`([^`]+)`")
 
-// columns is the number of cells in a row of each table: "| `room` | holds | `import` `import` |" and
-// "| `wing` | answers | must never know | `import` |".
-var columns = map[string]int{"rooms": 3, "wings": 4}
+// readTable reads the table of wings: what each may import. Its rows are "| `wing` | answers | must never know | `import`
+// `import` |".
+func readTable(t *testing.T) map[string][]string {
+	t.Helper()
+	table := map[string][]string{}
+	for _, cells := range readRows(t, "Wings", 4) {
+		if name := texts(cells[0]); len(name) > 0 {
+			table[name[0]] = texts(cells[3])
+		}
+	}
+	if len(table) < 10 {
+		t.Fatalf("only %d wings found in ARCHITECTURE.md", len(table))
+	}
+	return table
+}
 
-// readTable reads what a table of ARCHITECTURE.md, named by the heading above it, lets each row import.
-func readTable(t *testing.T, name string) map[string][]string {
+// readRows returns the rows of tables with so many columns below a heading of ARCHITECTURE.md.
+func readRows(t *testing.T, heading string, columns int) [][]string {
 	t.Helper()
 	data, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := map[string][]string{}
-	in := false
-	for line := range strings.Lines(string(data)) {
-		if heading, ok := strings.CutPrefix(line, "## "); ok {
-			in = strings.EqualFold(strings.TrimSpace(heading), name)
-		}
+	_, section, found := strings.Cut(string(data), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("ARCHITECTURE.md has no section %q", heading)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var rows [][]string
+	for line := range strings.Lines(section) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if !in || len(cells) != columns[name] {
-			continue
+		if len(cells) == columns {
+			rows = append(rows, cells)
 		}
-		row := code.FindStringSubmatch(cells[0])
-		if row == nil {
-			continue
-		}
-		imports := []string{}
-		for _, m := range code.FindAllStringSubmatch(cells[len(cells)-1], -1) {
-			imports = append(imports, m[1])
-		}
-		table[row[1]] = imports
 	}
-	if len(table) < 10 {
-		t.Fatalf("only %d %s found in ARCHITECTURE.md", len(table), name)
-	}
-	return table
+	return rows
 }
 
-// readImports returns what each package imports of ours, without "internal/".
-func readImports(t *testing.T) map[string][]string {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,GoFiles", "aiperf/internal/...", "aiperf/cmd/...")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
+// texts returns what stands between backquotes.
+func texts(cell string) []string {
+	list := []string{}
+	for _, m := range quoted.FindAllStringSubmatch(cell, -1) {
+		list = append(list, m[1])
 	}
-	imports := map[string][]string{}
-	dec := json.NewDecoder(strings.NewReader(string(out)))
-	for {
-		var p struct {
-			ImportPath string
-			Imports    []string
-			GoFiles    []string
+	return list
+}
+
+// readImports returns what each package of the program imports directly, those of libraries included. Test files do not
+// count.
+var readImports = func() func(t *testing.T) map[string][]string {
+	read := sync.OnceValues(func() (map[string][]string, error) {
+		cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,GoFiles", module+"internal/...", module+"cmd/...")
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, err
 		}
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return imports
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		if len(p.GoFiles) == 0 {
-			continue
-		}
-		ours := []string{}
-		for _, i := range p.Imports {
-			if strings.HasPrefix(i, module) {
-				ours = append(ours, room(i))
+		imports := map[string][]string{}
+		dec := json.NewDecoder(bytes.NewReader(out))
+		for {
+			var p struct {
+				ImportPath string
+				Imports    []string
+				GoFiles    []string
+			}
+			if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+				return imports, nil
+			} else if err != nil {
+				return nil, err
+			}
+			if len(p.GoFiles) > 0 {
+				imports[p.ImportPath] = p.Imports
 			}
 		}
-		imports[room(p.ImportPath)] = ours
+	})
+	return func(t *testing.T) map[string][]string {
+		t.Helper()
+		imports, err := read()
+		if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		return imports
 	}
-}
-
-func room(path string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(path, module), "internal/")
-}
+}()

@@ -9,7 +9,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/flags"
-	"aiperf/internal/result/share"
+	"aiperf/internal/result/analysis"
 )
 
 const shareHelp = `Usage: aiperf share DIR [DIR] [options]
@@ -44,15 +44,15 @@ func (a *app) share(args []string) int {
 	if done {
 		return code
 	}
-	var card *share.Card
+	var card *analysis.Card
 	var err error
 	switch len(paths) {
 	case 0:
 		err = errors.New("aiperf share needs the folder of a result: aiperf share artifacts/RUN")
 	case 1:
-		card, err = share.Read(paths[0])
+		card, err = analysis.ReadCard(paths[0])
 	case 2:
-		card, err = share.Compare(paths[0], paths[1])
+		card, err = analysis.CompareCard(paths[0], paths[1])
 	default:
 		err = fmt.Errorf("aiperf share takes one folder, or two to compare them, not %d", len(paths))
 	}
@@ -69,7 +69,7 @@ func (a *app) share(args []string) int {
 const cardScale = 2
 
 // writeCard writes the forms that are asked for.
-func (a *app) writeCard(card *share.Card, o *shareOptions) error {
+func (a *app) writeCard(card *analysis.Card, o *shareOptions) error {
 	if len(o.files) == 0 {
 		fmt.Fprint(a.terminal.out, card.Markdown())
 	}

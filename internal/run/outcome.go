@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/load"
+	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/timeline"
@@ -317,12 +318,12 @@ func (o *outcome) advise() {
 	for i := range o.Result.Errors {
 		failures = append(failures, &o.Result.Errors[i].Error)
 	}
-	list := record.HintsFor(failures)
+	list := hint.ForAll(failures)
 	o.Hints = list
 	for _, h := range list {
 		o.log.Warn("Requests failed. " + h.String())
 	}
-	if !slices.ContainsFunc(list, func(h record.Hint) bool { return h.Name == record.UnknownModel }) ||
+	if !slices.ContainsFunc(list, func(h hint.Hint) bool { return h.Name == hint.UnknownModel }) ||
 		o.cfg.Endpoint.GRPC {
 		return
 	}

@@ -20,6 +20,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/config/document"
 	"aiperf/internal/load"
+	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report/console"
@@ -104,7 +105,7 @@ type Outcome struct {
 	// PluginProblem joins the failures of exporters and metrics of plug-ins where these are to fail the run; else nil.
 	PluginProblem error
 	// Hints are what to try against the errors of the run.
-	Hints []record.Hint
+	Hints []hint.Hint
 	// Aborted is the reason for which the run ended itself early; nil otherwise.
 	Aborted error
 	// Verdict reports whether the client itself may have distorted the figures.

@@ -37,7 +37,7 @@ logged "$cache/load.log" "$cache/aiperf" profile "${graded[@]}" --concurrency 1,
 
 # Arrow files and streams of pyarrow: every value of every type, and a trace that is replayed.
 "$cache/venv/bin/python" arrow.py "$cache/arrow"
-(cd ../.. && AIPERF_TEST_ARROW="$cache/arrow" go test ./internal/workload/rows/arrow \
+(cd ../.. && AIPERF_TEST_ARROW="$cache/arrow" go test ./internal/workload/rows \
     -run TestFilesOfAnotherImplementation -count=1)
 rm -rf "$cache/replay"
 logged "$cache/replay.log" "$cache/aiperf" profile --model m --tokenizer builtin --url "$url" --ui none --endpoint-type completions \

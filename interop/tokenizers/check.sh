@@ -25,4 +25,4 @@ rm -rf "$cache/cases"
 "$python" engines.py "$cache/cases" --count "${COUNT:-300}" --seed "${SEED:-7}" --tiktoken "$(dirname "$(ranks)")" "${published[@]}"
 cd "$root"
 AIPERF_TOKENIZER_VECTORS=$cache/expected.jsonl AIPERF_TOKENIZER_CASES=$cache/cases \
-    go test -count=1 -run Oracle -v ./internal/workload/tokenizer ./internal/workload/tokenizer/load ./internal/workload/tokenizer/chat | grep -v '^=== RUN\|^    --- PASS'
+    go test -count=1 -run Oracle -v ./internal/workload/tokenizer ./internal/workload/tokenizer/load ./internal/workload/jinja | grep -v '^=== RUN\|^    --- PASS'

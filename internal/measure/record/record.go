@@ -3,13 +3,6 @@
 //
 // The invariant: facts are stored, metrics are not. Every record metric is a pure function of a [Record], and a fact
 // that the request did not yield is [Absent], not zero. The package must never know who fills a record or reads it.
-//
-// It also says what to try when requests fail: a table of kinds of failure, each with its likely cause and the
-// flags that change it.
-//
-// A failure is recognised by its status, its error type and its text alone, whatever part of the program met it. The
-// first row that fits wins, so special rows come before general ones. The package must never know the run: its advice
-// is a function of the error.
 package record
 
 // Phase kinds as they appear in files.

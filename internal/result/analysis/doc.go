@@ -11,4 +11,8 @@
 //   - [Book]: the conversations of a run as a page that works without a network: session by session, turn by turn,
 //     message by message. [ReadBook] takes the raw export. A text that many requests repeat, such as a history, is in the
 //     page once. All texts are untrusted: they are escaped and bounded by [BookLimits].
+//   - [Card]: a finished result as what one pastes into an issue or a post, a block of Markdown and a picture: title, key
+//     figures, findings such as the client's verdict, a table, the command that measured it. The result is a run,
+//     repeats, a sweep, a search, the search for a capacity, or two systems that are compared. Both forms show the same;
+//     texts of runs stay texts; the command has no secret; nothing is written.
 package analysis

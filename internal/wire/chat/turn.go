@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/endpoint"
@@ -141,7 +142,7 @@ var flags = []string{"--url", "--api-key", "--model"}
 // advice returns what to try against an error, on a line of its own: the part of a benchmark's advice that applies
 // here.
 func advice(e *record.Error) string {
-	h, ok := record.HintFor(e)
+	h, ok := hint.For(e)
 	if !ok {
 		return ""
 	}

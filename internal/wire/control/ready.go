@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client"
 )
@@ -189,7 +190,7 @@ func judge(r *reply, address string) (verdict, string) {
 
 // advice is what to try against a refusal, behind a semicolon; "" if nothing is known.
 func advice(r *reply) string {
-	h, ok := record.HintFor(&record.Error{Code: r.status, HasCode: true, Message: r.body})
+	h, ok := hint.For(&record.Error{Code: r.status, HasCode: true, Message: r.body})
 	if !ok {
 		return ""
 	}

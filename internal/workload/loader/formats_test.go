@@ -453,7 +453,7 @@ func TestBaseten(t *testing.T) {
 
 // An Arrow file is read like a Parquet file, whatever of the usual endings it has.
 func TestBasetenAsArrow(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "rows", "arrow", "testdata", "trace.arrow"))
+	data, err := os.ReadFile(filepath.Join("..", "rows", "testdata", "trace.arrow"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
 )
@@ -81,7 +82,7 @@ func (p *page) hints(r *summary.Result, urls []string) {
 	for i := range r.Errors {
 		failures = append(failures, &r.Errors[i].Error)
 	}
-	list := record.HintsFor(failures)
+	list := hint.ForAll(failures)
 	if len(list) == 0 {
 		return
 	}

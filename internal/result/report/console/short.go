@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/answer"
@@ -228,7 +229,7 @@ func (p *page) errorLines(r *summary.Result, urls []string) {
 	if more := len(list) - shortErrors; more > 0 {
 		p.row("", only(fmt.Sprintf("and %s; all are in the files", count(int64(more), "other kind"))))
 	}
-	hints := record.HintsFor(failures)
+	hints := hint.ForAll(failures)
 	if r.Counts.AllFailed() && len(urls) > 0 {
 		p.row("asked", only(strings.Join(urls, ", ")))
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
@@ -240,7 +241,7 @@ func (v *view) hints(r *summary.Result) {
 	for i := range r.Errors {
 		failures = append(failures, &r.Errors[i].Error)
 	}
-	for _, h := range record.HintsFor(failures) {
+	for _, h := range hint.ForAll(failures) {
 		v.Hints = append(v.Hints, row{h.Cause, h.Try})
 	}
 }

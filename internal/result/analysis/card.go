@@ -1,4 +1,4 @@
-package share
+package analysis
 
 import (
 	"cmp"
@@ -25,8 +25,8 @@ type Card struct {
 	// Facts say what was measured, in words.
 	Facts []string
 	// Figures are the few that come first, four at most.
-	Figures  []Figure
-	Findings []Finding
+	Figures  []CardFigure
+	Findings []CardFinding
 	// Head and Rows are a table; the first column has names.
 	Head []string
 	Rows [][]string
@@ -38,21 +38,21 @@ type Card struct {
 	Program, When string
 }
 
-// Figure is a key figure.
-type Figure struct {
+// CardFigure is a key figure.
+type CardFigure struct {
 	Name, Value, Unit string
 	// Detail is a second line, such as another percentile.
 	Detail string
 }
 
-// Finding is a sentence with its weight.
-type Finding struct {
+// CardFinding is a sentence with its weight.
+type CardFinding struct {
 	Level       summary.Level
 	Title, Text string
 }
 
-// Read reads the result of a folder.
-func Read(path string) (*Card, error) {
+// ReadCard reads the result of a folder.
+func ReadCard(path string) (*Card, error) {
 	found, err := library.Find(path)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (c *Card) clients(folders []library.Folder, facts []library.Facts, at int) 
 		level   summary.Level
 	}{{"client_limited", summary.Bad}, {"inconclusive", summary.Warn}, {"valid", summary.Good}} {
 		if n := counts[v.verdict]; n > 0 {
-			c.Findings = append(c.Findings, Finding{Level: v.level,
+			c.Findings = append(c.Findings, CardFinding{Level: v.level,
 				Title: fmt.Sprintf("Client %s in %d of %s", clientWord(v.verdict), n, counted(float64(runs), "run"))})
 			return
 		}
@@ -217,8 +217,8 @@ var rows = []string{"request_throughput", "output_token_throughput", "output_tok
 	"time_to_first_token", "inter_token_latency", "request_latency", "goodput", "input_sequence_length",
 	"output_sequence_length", "error_request_count", metrics.AccuracyOverall}
 
-// key are the figures that come first: those of streamed replies before those that every reply has.
-var key = []answer.Metric{
+// shareKey are the figures that come first: those of streamed replies before those that every reply has.
+var shareKey = []answer.Metric{
 	answer.NewMetric("output_token_throughput", "avg", ""), answer.NewMetric("time_to_first_token", "p50", ""),
 	answer.NewMetric("inter_token_latency", "p50", ""), answer.NewMetric("request_latency", "p50", ""),
 	answer.NewMetric("request_throughput", "avg", ""), answer.NewMetric("request_latency", "p99", ""),
@@ -230,15 +230,15 @@ const mostFigures = 4
 // keyFigures makes the figures that come first of what value returns.
 func (c *Card) keyFigures(value func(tag, stat string) (answer.Figure, bool), unit func(tag string) string) {
 	text := func(v float64) string { return artifact.Significant(v) }
-	for _, m := range key {
+	for _, m := range shareKey {
 		f, ok := value(m.Tag, m.Stat)
 		if !ok || len(c.Figures) == mostFigures {
 			continue
 		}
-		if slices.ContainsFunc(c.Figures, func(o Figure) bool { return o.Name == name(m) }) {
+		if slices.ContainsFunc(c.Figures, func(o CardFigure) bool { return o.Name == name(m) }) {
 			continue
 		}
-		out := Figure{Name: name(m), Value: text(f.Mean), Unit: unit(m.Tag)}
+		out := CardFigure{Name: name(m), Value: text(f.Mean), Unit: unit(m.Tag)}
 		switch p99, ok := value(m.Tag, "p99"); {
 		case m.Stat == "p50" && ok:
 			out.Detail = "p99 " + text(p99.Mean)
@@ -261,7 +261,7 @@ func name(m answer.Metric) string {
 	return m.Header + " " + m.Stat
 }
 
-// run fills the card of a run.
+// shareRun fills the card of a run.
 func (c *Card) run(d *library.Folder, f *library.Facts) error {
 	if d.File == "" {
 		return fmt.Errorf("%s has no summary: aiperf report %s computes it from the records", d.Path, d.Path)
@@ -306,7 +306,7 @@ func (c *Card) run(d *library.Folder, f *library.Facts) error {
 		return fmt.Errorf("%s: %w", d.File, err)
 	}
 	for _, l := range figures.Limits {
-		c.Findings = append(c.Findings, Finding{l.Level, l.Title, l.Text})
+		c.Findings = append(c.Findings, CardFinding{l.Level, l.Title, l.Text})
 	}
 	switch {
 	case figures.Incomplete != "":
@@ -367,7 +367,7 @@ func (c *Card) accuracy(data []byte) error {
 	}
 	if a := file.Accuracy; a != nil && a.Overall.Total > 0 {
 		o := &a.Overall
-		c.Findings = append(c.Findings, Finding{Level: summary.Plain,
+		c.Findings = append(c.Findings, CardFinding{Level: summary.Plain,
 			Title: fmt.Sprintf("Accuracy of %s %.2f %%", a.Benchmark, 100*o.Accuracy),
 			Text: fmt.Sprintf("%s of %s answers right, 95 %%: %.1f–%.1f %%.", artifact.GroupThousands(fmt.Sprint(o.Correct)),
 				artifact.GroupThousands(fmt.Sprint(o.Total)), 100*o.Low, 100*o.High)})
@@ -387,7 +387,7 @@ func (c *Card) client(data []byte) error {
 	if judged.Verdict == "" {
 		return nil
 	}
-	f := Finding{Level: summary.Warn, Title: "Client " + clientWord(judged.Verdict)}
+	f := CardFinding{Level: summary.Warn, Title: "Client " + clientWord(judged.Verdict)}
 	switch judged.Verdict {
 	case "valid":
 		f.Level = summary.Good

@@ -1,4 +1,4 @@
-package share
+package analysis
 
 import (
 	"image/color"
@@ -15,18 +15,18 @@ const (
 	inner         = width - 2*margin
 )
 
-// palette are the colours of a theme.
-type palette struct {
+// sharePalette are the colours of a theme.
+type sharePalette struct {
 	paper, panel, line, text, soft, accent color.NRGBA
 	levels                                 map[summary.Level]color.NRGBA
 }
 
-var light, dark = palette{
+var light, dark = sharePalette{
 	paper: picture.Hex("#ffffff"), panel: picture.Hex("#f4f6f8"), line: picture.Hex("#dfe3e8"),
 	text: picture.Hex("#11161d"), soft: picture.Hex("#5a6472"), accent: picture.Hex("#2062ce"),
 	levels: map[summary.Level]color.NRGBA{summary.Good: picture.Hex("#1d7f4e"), summary.Warn: picture.Hex("#b26a00"),
 		summary.Bad: picture.Hex("#c2321d"), summary.Plain: picture.Hex("#5a6472")},
-}, palette{
+}, sharePalette{
 	paper: picture.Hex("#16191e"), panel: picture.Hex("#20252c"), line: picture.Hex("#333a44"),
 	text: picture.Hex("#eceff3"), soft: picture.Hex("#a3adb9"), accent: picture.Hex("#73b6fa"),
 	levels: map[summary.Level]color.NRGBA{summary.Good: picture.Hex("#55c98d"), summary.Warn: picture.Hex("#e6a23c"),
@@ -36,7 +36,7 @@ var light, dark = palette{
 // drawing is a card that is being drawn.
 type drawing struct {
 	*picture.Scene
-	palette
+	sharePalette
 }
 
 func (d *drawing) font(size float64, bold bool, c color.NRGBA) picture.Font {
@@ -47,7 +47,7 @@ func (d *drawing) font(size float64, bold bool, c color.NRGBA) picture.Font {
 func (c *Card) Scene(darkTheme bool) *picture.Scene {
 	d := &drawing{picture.New(width, height), light}
 	if darkTheme {
-		d.palette = dark
+		d.sharePalette = dark
 	}
 	d.Title, d.Background = c.Kind+": "+c.Title, d.paper
 	d.Description = strings.Join(c.Facts, ", ")

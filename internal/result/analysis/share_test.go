@@ -1,4 +1,4 @@
-package share
+package analysis
 
 import (
 	"bytes"
@@ -22,8 +22,8 @@ func write(t testing.TB, path, text string) {
 	}
 }
 
-// run writes the folder of a run.
-func run(t testing.TB, dir string, latency float64, model, command string) {
+// shareRun writes the folder of a run.
+func shareRun(t testing.TB, dir string, latency float64, model, command string) {
 	t.Helper()
 	write(t, filepath.Join(dir, "profile_export_aiperf.json"), fmt.Sprintf(`{"schema_version":"1.5","aiperf_version":"0.1.0",
 "benchmark_id":"b","request_throughput":{"unit":"requests/sec","avg":20},"request_count":{"unit":"requests","avg":100},
@@ -40,8 +40,8 @@ func run(t testing.TB, dir string, latency float64, model, command string) {
 
 func TestTheBlockOfARun(t *testing.T) {
 	dir := t.TempDir()
-	run(t, dir, 100, "m", "aiperf profile --model m --api-key sk-1234567890 --url http://joe:pw-secret@h")
-	c, err := Read(dir)
+	shareRun(t, dir, 100, "m", "aiperf profile --model m --api-key sk-1234567890 --url http://joe:pw-secret@h")
+	c, err := ReadCard(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +67,8 @@ measured with aiperf 0.1.0, 24 November 2026
 
 func TestCardsShowWhatTheBlockSays(t *testing.T) {
 	dir := t.TempDir()
-	run(t, dir, 100, "a model", "aiperf profile --api-key sk-1234567890")
-	c, err := Read(dir)
+	shareRun(t, dir, 100, "a model", "aiperf profile --api-key sk-1234567890")
+	c, err := ReadCard(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +105,8 @@ func TestCardsShowWhatTheBlockSays(t *testing.T) {
 func TestTextsOfRunsStayTexts(t *testing.T) {
 	dir := t.TempDir()
 	hostile := "m](http://x) @joe | </svg><script>alert(1)</script> **b**"
-	run(t, dir, 100, hostile, "aiperf\n```\n# heading")
-	c, err := Read(dir)
+	shareRun(t, dir, 100, hostile, "aiperf\n```\n# heading")
+	c, err := ReadCard(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,9 +132,9 @@ func TestRepeatsHaveIntervals(t *testing.T) {
 "request_latency_p50":{"mean":50,"std":0,"ci_low":50,"ci_high":50,"unit":"ms"},
 "request_latency_p99":{"mean":70,"std":1,"ci_low":60,"ci_high":80,"unit":"ms"}}}`)
 	for i := range 2 {
-		run(t, filepath.Join(dir, "profile_runs", fmt.Sprintf("run_%04d", i+1)), 50, "m", "aiperf profile -x")
+		shareRun(t, filepath.Join(dir, "profile_runs", fmt.Sprintf("run_%04d", i+1)), 50, "m", "aiperf profile -x")
 	}
-	c, err := Read(dir)
+	c, err := ReadCard(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,9 +150,9 @@ func TestRepeatsHaveIntervals(t *testing.T) {
 func TestAComparisonSaysWhatChanged(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	run(t, a, 100, "m", "aiperf profile")
-	run(t, b, 150, "m", "aiperf profile")
-	c, err := Compare(a, b)
+	shareRun(t, a, 100, "m", "aiperf profile")
+	shareRun(t, b, 150, "m", "aiperf profile")
+	c, err := CompareCard(a, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestAComparisonSaysWhatChanged(t *testing.T) {
 func TestFoldersThatHoldSeveralResultsOrNone(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {
-		run(t, filepath.Join(dir, "two", name), 100, "m", "c")
+		shareRun(t, filepath.Join(dir, "two", name), 100, "m", "c")
 	}
 	write(t, filepath.Join(dir, "none", "x"), "")
 	write(t, filepath.Join(dir, "damaged", "profile_export_aiperf.json"), `{"input_config":`)
@@ -176,7 +176,7 @@ func TestFoldersThatHoldSeveralResultsOrNone(t *testing.T) {
 		"two": "holds 2 results; name one of them", "none": "there is no finished run below", "gone": "there is no folder",
 		"damaged": "profile_export_aiperf.json",
 	} {
-		if _, err := Read(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadCard(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

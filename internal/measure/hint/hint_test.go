@@ -1,4 +1,4 @@
-package record
+package hint
 
 import (
 	"regexp"
@@ -7,15 +7,16 @@ import (
 	"testing"
 
 	"aiperf/internal/config/option"
+	"aiperf/internal/measure/record"
 )
 
-func status(code int, message string) *Error {
-	return &Error{Code: code, HasCode: true, Type: "x", Message: message}
+func status(code int, message string) *record.Error {
+	return &record.Error{Code: code, HasCode: true, Type: "x", Message: message}
 }
 
 func TestEachKindOfFailureHasItsAdvice(t *testing.T) {
 	for _, c := range []struct {
-		err  *Error
+		err  *record.Error
 		name string
 		try  string
 	}{
@@ -38,31 +39,31 @@ func TestEachKindOfFailureHasItsAdvice(t *testing.T) {
 		{status(500, "CUDA out of memory"), "server failed", "its own log"},
 		{status(503, "loading"), "gateway", "--wait-for-model-timeout"},
 		{status(502, "<html>bad gateway</html>"), "gateway", "--concurrency"},
-		{&Error{Code: 502, HasCode: true, Type: "SSEResponseError", Message: "x"}, "event", "its own log"},
-		{&Error{Type: "ClientConnectorError", Message: "Cannot connect to host h:1 [connection refused]"},
+		{&record.Error{Code: 502, HasCode: true, Type: "SSEResponseError", Message: "x"}, "event", "its own log"},
+		{&record.Error{Type: "ClientConnectorError", Message: "Cannot connect to host h:1 [connection refused]"},
 			"refused", "--url"},
-		{&Error{Type: "ClientConnectorError", Message: "Cannot connect to host h:1 [no route to host]"},
+		{&record.Error{Type: "ClientConnectorError", Message: "Cannot connect to host h:1 [no route to host]"},
 			"no connection", "firewall"},
-		{&Error{Type: "ClientConnectorDNSError", Message: "Cannot connect to host h:1 [no such host]"}, "name",
+		{&record.Error{Type: "ClientConnectorDNSError", Message: "Cannot connect to host h:1 [no such host]"}, "name",
 			"spelling"},
-		{&Error{Type: "ClientConnectorCertificateError"}, "certificate", "--tls-ca-file"},
-		{&Error{Type: "ClientConnectorSSLError",
+		{&record.Error{Type: "ClientConnectorCertificateError"}, "certificate", "--tls-ca-file"},
+		{&record.Error{Type: "ClientConnectorSSLError",
 			Message: "tls: first record does not look like a TLS handshake"}, "plain port", "http://"},
-		{&Error{Type: "ClientConnectorSSLError", Message: "handshake failure"}, "TLS", "http://"},
-		{&Error{Type: "ConnectionTimeoutError", Message: "x"}, "no connection", "--url"},
-		{&Error{Type: "TLSHandshakeTimeoutError", Message: "x"}, "no TLS", "http://"},
-		{&Error{Type: "TimeoutError", Message: "TimeoutError()"}, "time-out", "--request-timeout-seconds"},
-		{&Error{Type: "ServerDisconnectedError"}, "closed", "--connection-reuse-strategy never"},
-		{&Error{Type: "InvalidInferenceResultError", Details: "the server sent: <!doctype html><p>hi"},
+		{&record.Error{Type: "ClientConnectorSSLError", Message: "handshake failure"}, "TLS", "http://"},
+		{&record.Error{Type: "ConnectionTimeoutError", Message: "x"}, "no connection", "--url"},
+		{&record.Error{Type: "TLSHandshakeTimeoutError", Message: "x"}, "no TLS", "http://"},
+		{&record.Error{Type: "TimeoutError", Message: "TimeoutError()"}, "time-out", "--request-timeout-seconds"},
+		{&record.Error{Type: "ServerDisconnectedError"}, "closed", "--connection-reuse-strategy never"},
+		{&record.Error{Type: "InvalidInferenceResultError", Details: "the server sent: <!doctype html><p>hi"},
 			"web page", "--custom-endpoint"},
 	} {
-		h, ok := HintFor(c.err)
+		h, ok := For(c.err)
 		if !ok || h.Name != c.name || !strings.Contains(h.Try, c.try) {
 			t.Errorf("%+v: %q, %q; want %q with %q", c.err, h.Name, h.Try, c.name, c.try)
 		}
 	}
-	for _, e := range []*Error{status(499, "cancelled"), {Type: "ValueError", Message: "x"}, {}} {
-		if h, ok := HintFor(e); ok {
+	for _, e := range []*record.Error{status(499, "cancelled"), {Type: "ValueError", Message: "x"}, {}} {
+		if h, ok := For(e); ok {
 			t.Errorf("%+v: %v", e, h)
 		}
 	}
@@ -70,7 +71,7 @@ func TestEachKindOfFailureHasItsAdvice(t *testing.T) {
 
 func TestAdviceOnSeveralErrorsComesOnceInTheOrderOfTheTable(t *testing.T) {
 	var names []string
-	for _, h := range HintsFor([]*Error{status(503, "a"), status(429, ""), status(503, "b"), status(499, "")}) {
+	for _, h := range ForAll([]*record.Error{status(503, "a"), status(429, ""), status(503, "b"), status(499, "")}) {
 		names = append(names, h.Name)
 	}
 	if want := []string{"rate limit", "gateway"}; !slices.Equal(names, want) {

@@ -1,4 +1,4 @@
-package share
+package analysis
 
 import (
 	"encoding/json"
@@ -107,7 +107,7 @@ func (c *Card) sweep(d *library.Folder, f *library.Facts) error {
 		if b.Cell >= 0 && b.Cell < len(s.Cells) {
 			where = s.Cells[b.Cell].Label
 		}
-		c.Figures = append(c.Figures, Figure{Name: b.Title, Value: artifact.Significant(b.Value), Unit: b.Metric.Unit,
+		c.Figures = append(c.Figures, CardFigure{Name: b.Title, Value: artifact.Significant(b.Value), Unit: b.Metric.Unit,
 			Detail: "at " + where})
 	}
 	for i := range s.Cells {
@@ -116,7 +116,7 @@ func (c *Card) sweep(d *library.Folder, f *library.Facts) error {
 			if a.Against.Difference < 0 {
 				level = summary.Bad
 			}
-			c.Findings = append(c.Findings, Finding{level, "At " + s.Cells[i].Label + " the server " + a.Against.Finding(),
+			c.Findings = append(c.Findings, CardFinding{level, "At " + s.Cells[i].Label + " the server " + a.Against.Finding(),
 				a.Against.Counts()})
 		}
 	}
@@ -174,11 +174,11 @@ func (c *Card) boundary(s *answer.Sweep) {
 		limits = append(limits, answer.LimitText(l))
 	}
 	within := strings.Join(limits, ", ")
-	f := Figure{Name: "Largest " + strings.ReplaceAll(p.Name, "_", " ") + " within the limits", Unit: p.Unit}
+	f := CardFigure{Name: "Largest " + strings.ReplaceAll(p.Name, "_", " ") + " within the limits", Unit: p.Unit}
 	switch {
 	case b.FeasibleMax == nil:
 		f.Value, f.Detail = "none", within
-		c.Findings = append(c.Findings, Finding{summary.Bad, "No load meets the limits", within})
+		c.Findings = append(c.Findings, CardFinding{summary.Bad, "No load meets the limits", within})
 	default:
 		f.Value, f.Detail = artifact.Short(*b.FeasibleMax), within
 		text := within
@@ -190,7 +190,7 @@ func (c *Card) boundary(s *answer.Sweep) {
 			}
 			text += "."
 		}
-		c.Findings = append(c.Findings, Finding{summary.Good, "Limits: " + within, text})
+		c.Findings = append(c.Findings, CardFinding{summary.Good, "Limits: " + within, text})
 	}
 	c.Figures = append(c.Figures, f)
 }
@@ -228,8 +228,8 @@ func titled(m answer.Metric) string {
 	return text
 }
 
-// Compare reads two results and compares the second one with the first.
-func Compare(base, next string) (*Card, error) {
+// CompareCard reads two results and compares the second one with the first.
+func CompareCard(base, next string) (*Card, error) {
 	a, err := compare.Load(base)
 	if err != nil {
 		return nil, err
@@ -243,20 +243,20 @@ func Compare(base, next string) (*Card, error) {
 		return nil, err
 	}
 	c := &Card{Kind: "Comparison", Title: b.Name + " against " + a.Name, Command: "aiperf compare " + base + " " + next}
-	var clients []Finding
+	var clients []CardFinding
 	for _, path := range [...]string{base, next} {
-		of, err := Read(path)
+		of, err := ReadCard(path)
 		if err != nil {
 			continue // it can be compared, as a single file can, and says no more
 		}
 		c.Facts, c.Program, c.When = append([]string{of.Title}, of.Facts...), of.Program, of.When
 		for _, f := range of.Findings {
 			if strings.HasPrefix(f.Title, "Client ") {
-				clients = append(clients, Finding{f.Level, path + ": " + strings.ToLower(f.Title[:1]) + f.Title[1:], f.Text})
+				clients = append(clients, CardFinding{f.Level, path + ": " + strings.ToLower(f.Title[:1]) + f.Title[1:], f.Text})
 			}
 		}
 	}
-	finding := Finding{Level: summary.Plain, Title: comparison.Finding()}
+	finding := CardFinding{Level: summary.Plain, Title: comparison.Finding()}
 	if comparison.Incomplete {
 		c.Notes = append(c.Notes, "A run did not complete.")
 	}
@@ -282,7 +282,7 @@ func Compare(base, next string) (*Card, error) {
 		c.Rows = append(c.Rows, []string{title, artifact.Significant(f.Base), artifact.Significant(f.New), change,
 			string(f.Verdict)})
 		if len(c.Figures) < mostFigures && change != "" && (f.Verdict == compare.Better || f.Verdict == compare.Worse) {
-			c.Figures = append(c.Figures, Figure{Name: strings.TrimSuffix(f.Header+" "+strings.TrimPrefix(f.Stat, "avg"), " "),
+			c.Figures = append(c.Figures, CardFigure{Name: strings.TrimSuffix(f.Header+" "+strings.TrimPrefix(f.Stat, "avg"), " "),
 				Value: change, Detail: artifact.Significant(f.Base) + " → " + artifact.Significant(f.New) + " " + f.Unit})
 		}
 	}

@@ -1,4 +1,4 @@
-package record
+package hint
 
 import "aiperf/internal/base/neterr"
 

@@ -1,8 +1,16 @@
-package record
+// Package hint says what to try when requests fail: a table of kinds of failure, each with its likely cause and the
+// flags that change it.
+//
+// A failure is recognised by its status, its error type and its text alone, whatever part of the program met it. The
+// first row that fits wins, so special rows come before general ones. The package must never know the run: its advice
+// is a function of the error.
+package hint
 
 import (
 	"slices"
 	"strings"
+
+	"aiperf/internal/measure/record"
 )
 
 // Hint is advice on one kind of failure.
@@ -26,7 +34,7 @@ type row struct {
 	says []string
 }
 
-func (r *row) fits(e *Error, text string) bool {
+func (r *row) fits(e *record.Error, text string) bool {
 	if len(r.codes) > 0 && !(e.HasCode && slices.Contains(r.codes, e.Code)) {
 		return false
 	}
@@ -52,8 +60,8 @@ func holds(text, pattern string) bool {
 // maxText is how much of a message is examined, in bytes: it may be a whole page.
 const maxText = 16 << 10
 
-// HintFor returns the advice on an error; false if there is none.
-func HintFor(e *Error) (Hint, bool) {
+// For returns the advice on an error; false if there is none.
+func For(e *record.Error) (Hint, bool) {
 	i := indexOf(e)
 	if i < 0 {
 		return Hint{}, false
@@ -61,8 +69,8 @@ func HintFor(e *Error) (Hint, bool) {
 	return rows[i].Hint, true
 }
 
-// HintsFor returns the advice on several errors, each piece once, in the order of the table.
-func HintsFor(errors []*Error) []Hint {
+// ForAll returns the advice on several errors, each piece once, in the order of the table.
+func ForAll(errors []*record.Error) []Hint {
 	var at []int
 	for _, e := range errors {
 		if i := indexOf(e); i >= 0 && !slices.Contains(at, i) {
@@ -77,7 +85,7 @@ func HintsFor(errors []*Error) []Hint {
 	return list
 }
 
-func indexOf(e *Error) int {
+func indexOf(e *record.Error) int {
 	text := e.Message
 	text = strings.ToLower(text[:min(len(text), maxText)] + " " + e.Cause + " " + e.Details)
 	return slices.IndexFunc(rows, func(r row) bool { return r.fits(e, text) })

@@ -1,5 +1,5 @@
 // Package architecture holds no code: its tests compare the packages, their imports and their files with ARCHITECTURE.md.
-package architecture
+package architecture_test
 
 import (
 	"bytes"

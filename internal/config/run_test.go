@@ -1,19 +1,25 @@
-package config
+package config_test
 
-import "testing"
+import (
+	"testing"
+
+	"aiperf/internal/config"
+)
 
 func TestWorkersAreBoundedByTheLargestConcurrencyOfTheProfilingPhases(t *testing.T) {
 	two, four, ninety := 2, 4, 90
-	phase := func(kind PhaseKind, concurrency *int) Phase { return Phase{Kind: kind, Concurrency: concurrency} }
+	phase := func(kind config.PhaseKind, concurrency *int) config.Phase {
+		return config.Phase{Kind: kind, Concurrency: concurrency}
+	}
 	for _, c := range []struct {
-		phases []Phase
+		phases []config.Phase
 		want   int
 	}{
-		{[]Phase{phase(ProfilingPhase, &two)}, 2},
-		{[]Phase{phase(WarmupPhase, &ninety), phase(ProfilingPhase, &two), phase(ProfilingPhase, &four)}, 4},
-		{[]Phase{phase(ProfilingPhase, &two), phase(ProfilingPhase, nil)}, 11},
+		{[]config.Phase{phase(config.ProfilingPhase, &two)}, 2},
+		{[]config.Phase{phase(config.WarmupPhase, &ninety), phase(config.ProfilingPhase, &two), phase(config.ProfilingPhase, &four)}, 4},
+		{[]config.Phase{phase(config.ProfilingPhase, &two), phase(config.ProfilingPhase, nil)}, 11},
 	} {
-		r := &Run{Phases: c.phases}
+		r := &config.Run{Phases: c.phases}
 		r.Env.Worker.CPUUtilizationFactor, r.Env.Worker.MaxWorkersCap, r.Env.HTTP.ConnectionLimit = 0.75, 32, 1000
 		if got := r.LogicalWorkers(16); got != c.want {
 			t.Errorf("%+v: %d workers, want %d", c.phases, got, c.want)
@@ -28,7 +34,7 @@ func TestCommonValuesOfPhases(t *testing.T) {
 		want *int
 	}{{nil, nil}, {[]*int{&one}, &one}, {[]*int{&one, &same}, &one}, {[]*int{&one, &two}, nil},
 		{[]*int{&one, nil}, nil}, {[]*int{nil, &one}, nil}} {
-		if got := Common(c.list); got != c.want {
+		if got := config.Common(c.list); got != c.want {
 			t.Errorf("%v: %v, want %v", c.list, got, c.want)
 		}
 	}

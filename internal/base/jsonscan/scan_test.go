@@ -1,4 +1,4 @@
-package jsonscan
+package jsonscan_test
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 var seeds = []string{
@@ -25,19 +27,19 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		valid := json.Valid(data)
-		end := Document(data, 0)
-		if Valid(data) != valid || end >= 0 != valid {
+		end := jsonscan.Document(data, 0)
+		if jsonscan.Valid(data) != valid || end >= 0 != valid {
 			t.Fatalf("%q: read to %d, encoding/json %v", data, end, valid)
 		}
-		start := Space(data, 0)
-		skimmed := Skim(data, start)
+		start := jsonscan.Space(data, 0)
+		skimmed := jsonscan.Skim(data, start)
 		if !valid {
-			if at, _ := FaultOf(end); at < 0 || at > len(data) {
+			if at, _ := jsonscan.FaultOf(end); at < 0 || at > len(data) {
 				t.Fatalf("%q: a fault at %d", data, at)
 			}
 			return
 		}
-		if want := Value(data, start, 0); skimmed != want {
+		if want := jsonscan.Value(data, start, 0); skimmed != want {
 			t.Fatalf("%q: skimmed to %d, passed over to %d", data, skimmed, want)
 		}
 		raw := bytes.Trim(data, " \t\r\n")
@@ -45,13 +47,13 @@ func FuzzScan(f *testing.F) {
 		if err := json.Unmarshal(raw, &before); err != nil {
 			return // a number that no float64 holds
 		}
-		wire := AppendCompact(nil, raw)
+		wire := jsonscan.AppendCompact(nil, raw)
 		if err := json.Unmarshal(wire, &after); err != nil || fmt.Sprint(before) != fmt.Sprint(after) {
 			t.Fatalf("%q became %q: %v", raw, wire, err)
 		}
 		switch want := before.(type) {
 		case string:
-			if got := string(AppendText(nil, raw)); got != want {
+			if got := string(jsonscan.AppendText(nil, raw)); got != want {
 				t.Fatalf("%q: text %q, encoding/json %q", raw, got, want)
 			}
 		case map[string]any:
@@ -59,9 +61,9 @@ func FuzzScan(f *testing.F) {
 				return
 			}
 			n := map[string]bool{}
-			for m := range Members(raw) {
+			for m := range jsonscan.Members(raw) {
 				n[string(m.Key)] = true
-				if sub, ok := want[string(m.Key)]; !ok || !same(Find(raw, string(m.Key)), sub) {
+				if sub, ok := want[string(m.Key)]; !ok || !same(jsonscan.Find(raw, string(m.Key)), sub) {
 					t.Fatalf("%q: %q is %q, encoding/json %v", raw, m.Key, m.Value, sub)
 				}
 			}
@@ -70,7 +72,7 @@ func FuzzScan(f *testing.F) {
 			}
 		case []any:
 			n := 0
-			for e := range Elements(raw) {
+			for e := range jsonscan.Elements(raw) {
 				if !same(e, want[n]) {
 					t.Fatalf("%q: element %d is %q, encoding/json %v", raw, n, e, want[n])
 				}
@@ -89,13 +91,13 @@ func same(raw []byte, want any) bool {
 }
 
 func TestDepthLimit(t *testing.T) {
-	for _, depth := range []int{MaxDepth, MaxDepth + 1} {
+	for _, depth := range []int{jsonscan.MaxDepth, jsonscan.MaxDepth + 1} {
 		for _, pair := range []string{"[]", "{}"} {
 			data := strings.Repeat(pair[:1], depth) + strings.Repeat(pair[1:], depth)
 			if pair == "{}" {
 				data = strings.Repeat(`{"a":`, depth-1) + "{}" + strings.Repeat("}", depth-1)
 			}
-			if got, want := Valid([]byte(data)), json.Valid([]byte(data)); got != want {
+			if got, want := jsonscan.Valid([]byte(data)), json.Valid([]byte(data)); got != want {
 				t.Errorf("depth %d of %s: read %v, encoding/json %v", depth, pair, got, want)
 			}
 		}
@@ -106,17 +108,17 @@ func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		at   int
-		want Fault
+		want jsonscan.Fault
 	}{
-		{``, 0, WantValue}, {`{`, 1, WantKey}, {`[`, 1, WantValue}, {`{"a"1}`, 4, WantColon}, {`{"a":1,}`, 7, WantKey},
-		{`[1,]`, 3, WantValue}, {`[1 2]`, 3, WantBracket}, {`{"a":1]`, 6, WantBrace}, {`{} x`, 3, WantEnd},
-		{`01`, 1, WantEnd}, {`[-]`, 2, MalformedNumber}, {`1.`, 2, MalformedNumber}, {`1e+`, 3, MalformedNumber},
-		{`"\x"`, 1, InvalidEscape}, {`"\u12"`, 1, InvalidEscape}, {`"\`, 1, InvalidEscape},
-		{"\"\n\"", 1, ControlCharacter},
-		{`"abc`, 4, UnterminatedString}, {`nul`, 0, WantValue},
-		{strings.Repeat("[", MaxDepth+1), MaxDepth + 1, TooDeep},
+		{``, 0, jsonscan.WantValue}, {`{`, 1, jsonscan.WantKey}, {`[`, 1, jsonscan.WantValue}, {`{"a"1}`, 4, jsonscan.WantColon}, {`{"a":1,}`, 7, jsonscan.WantKey},
+		{`[1,]`, 3, jsonscan.WantValue}, {`[1 2]`, 3, jsonscan.WantBracket}, {`{"a":1]`, 6, jsonscan.WantBrace}, {`{} x`, 3, jsonscan.WantEnd},
+		{`01`, 1, jsonscan.WantEnd}, {`[-]`, 2, jsonscan.MalformedNumber}, {`1.`, 2, jsonscan.MalformedNumber}, {`1e+`, 3, jsonscan.MalformedNumber},
+		{`"\x"`, 1, jsonscan.InvalidEscape}, {`"\u12"`, 1, jsonscan.InvalidEscape}, {`"\`, 1, jsonscan.InvalidEscape},
+		{"\"\n\"", 1, jsonscan.ControlCharacter},
+		{`"abc`, 4, jsonscan.UnterminatedString}, {`nul`, 0, jsonscan.WantValue},
+		{strings.Repeat("[", jsonscan.MaxDepth+1), jsonscan.MaxDepth + 1, jsonscan.TooDeep},
 	} {
-		if at, got := FaultOf(Document([]byte(c.text), 0)); at != c.at || got != c.want {
+		if at, got := jsonscan.FaultOf(jsonscan.Document([]byte(c.text), 0)); at != c.at || got != c.want {
 			t.Errorf("%.20q: fault %d at %d, want %d at %d", c.text, got, at, c.want, c.at)
 		}
 	}
@@ -126,7 +128,7 @@ func TestSkimLooksForTheEnd(t *testing.T) {
 	for text, want := range map[string]int{
 		`{"a":[tru,,01}]}`: 15, `NaN,`: 3, `"a}",`: 4, `12 3`: 2, `[[]`: -1, `]`: -1, `,1`: -1, ``: -1, `{"a`: -1,
 	} {
-		if got := max(Skim([]byte(text), 0), -1); got != want {
+		if got := max(jsonscan.Skim([]byte(text), 0), -1); got != want {
 			t.Errorf("%s: skimmed to %d, want %d", text, got, want)
 		}
 	}
@@ -134,12 +136,12 @@ func TestSkimLooksForTheEnd(t *testing.T) {
 
 func TestWholeNumbers(t *testing.T) {
 	for text, want := range map[string]int64{"0": 0, "-7,": -7, "9223372036854775807]": math.MaxInt64} {
-		if got, end := Int([]byte(text), 0); got != want || end < 0 {
+		if got, end := jsonscan.Int([]byte(text), 0); got != want || end < 0 {
 			t.Errorf("%s: %d, %d", text, got, end)
 		}
 	}
 	for _, text := range []string{"", "-", "x", "01", "1.0", "1e3", "9223372036854775808", "99999999999999999999"} {
-		if got, end := Int([]byte(text), 0); end >= 0 {
+		if got, end := jsonscan.Int([]byte(text), 0); end >= 0 {
 			t.Errorf("%s: %d", text, got)
 		}
 	}
@@ -148,12 +150,12 @@ func TestWholeNumbers(t *testing.T) {
 func TestScanningDoesNotAllocate(t *testing.T) {
 	text := []byte(`{"a":[1,2.5e-3,true,null,"\u00e9",{"b":"c"}],"d":"` + strings.Repeat("é", 50) + `"}`)
 	n := testing.AllocsPerRun(20, func() {
-		for m := range Members(text) {
-			for e := range Elements(m.Value) {
-				Find(e, "b")
+		for m := range jsonscan.Members(text) {
+			for e := range jsonscan.Elements(m.Value) {
+				jsonscan.Find(e, "b")
 			}
 		}
-		if !Valid(text) {
+		if !jsonscan.Valid(text) {
 			t.Error("not valid")
 		}
 	})
@@ -167,7 +169,7 @@ func BenchmarkValid(b *testing.B) {
 		`"created":1700000000,"choices":[{"index":0,"delta":{"content":" hello"},"logprobs":null,"finish_reason":null}],"n":12}`)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if !Valid(text) {
+		if !jsonscan.Valid(text) {
 			b.Fatal("not valid")
 		}
 	}

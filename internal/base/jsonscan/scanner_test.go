@@ -1,21 +1,23 @@
-package jsonscan
+package jsonscan_test
 
 import (
 	"bytes"
 	"slices"
 	"testing"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 // all reads what comes next down to its leaves and returns these, and the keys.
-func (s *Scanner) all(out []string) []string {
+func all(s *jsonscan.Scanner, out []string) []string {
 	switch s.Peek() {
 	case '{':
 		for key := range s.Members() {
-			out = s.all(append(out, string(key)))
+			out = all(s, append(out, string(key)))
 		}
 	case '[':
 		for range s.Elements() {
-			out = s.all(out)
+			out = all(s, out)
 		}
 	default:
 		out = append(out, string(s.Value()))
@@ -27,11 +29,11 @@ func (s *Scanner) all(out []string) []string {
 func leaves(out []string, raw []byte) []string {
 	switch raw[0] {
 	case '{':
-		for m := range Members(raw) {
+		for m := range jsonscan.Members(raw) {
 			out = leaves(append(out, string(m.Key)), m.Value)
 		}
 	case '[':
-		for e := range Elements(raw) {
+		for e := range jsonscan.Elements(raw) {
 			out = leaves(out, e)
 		}
 	default:
@@ -47,10 +49,10 @@ func FuzzScanner(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := Scanner{Text: data}
-		got := s.all(nil)
+		s := jsonscan.Scanner{Text: data}
+		got := all(&s, nil)
 		s.End()
-		if want := Document(data, 0); s.At != want {
+		if want := jsonscan.Document(data, 0); s.At != want {
 			t.Fatalf("%q: read to %d, passed over to %d", data, s.At, want)
 		}
 		if s.At < 0 {

@@ -1,9 +1,11 @@
-package jsonscan
+package jsonscan_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/jsonscan"
 )
 
 func TestStringsOnTheWire(t *testing.T) {
@@ -15,7 +17,7 @@ func TestStringsOnTheWire(t *testing.T) {
 		"a\xffb\xe2\x82":         "\"a\uFFFDb\uFFFD\uFFFD\"",
 		"\uFFFD":                 "\"\uFFFD\"",
 	} {
-		if got := string(AppendString(nil, in)); got != want {
+		if got := string(jsonscan.AppendString(nil, in)); got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}
 	}
@@ -25,7 +27,7 @@ func FuzzAppendString(f *testing.F) {
 	f.Add("a\"\\\n\x00€\xff")
 	f.Fuzz(func(t *testing.T, s string) {
 		var back string
-		if err := json.Unmarshal(AppendString(nil, s), &back); err != nil {
+		if err := json.Unmarshal(jsonscan.AppendString(nil, s), &back); err != nil {
 			t.Fatal(err)
 		}
 		want := strings.ReplaceAll(strings.ToValidUTF8(s, ""), "\uFFFD", "")
@@ -42,7 +44,7 @@ func TestWithoutNulls(t *testing.T) {
 		`null`:             `null`,
 		`{"a":{"b":null}}`: `{"a":{}}`,
 	} {
-		if got := string(WithoutNulls([]byte(in))); got != want {
+		if got := string(jsonscan.WithoutNulls([]byte(in))); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
 		}
 	}

@@ -1,10 +1,12 @@
-package scalar
+package scalar_test
 
 import (
 	"errors"
 	"math"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/scalar"
 )
 
 func TestNumbersTakeUnderscoresBetweenDigitsOnly(t *testing.T) {
@@ -13,13 +15,13 @@ func TestNumbersTakeUnderscoresBetweenDigitsOnly(t *testing.T) {
 		" 7 ": 7,
 		"inf": math.Inf(1), "+Infinity": math.Inf(1),
 	} {
-		if got, err := Number(text); err != nil || got != want {
+		if got, err := scalar.Number(text); err != nil || got != want {
 			t.Errorf("Number(%q) = %v, %v; want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "_1", "1_", "1__0", "1_.5", "1._5", "1e_5", "0x10", "1k", "-inf", "nan", "1 0",
 		"e5"} {
-		if got, err := Number(text); err == nil {
+		if got, err := scalar.Number(text); err == nil {
 			t.Errorf("Number(%q) = %v, want an error", text, got)
 		}
 	}
@@ -31,18 +33,18 @@ func TestCountsTakeDecimalMultipliers(t *testing.T) {
 		".5k":                 500,
 		"9223372036854775807": math.MaxInt64, "1_0k": 10000, "007": 7, "1.50000k": 1500,
 	} {
-		if got, err := Count(text); err != nil || got != want {
+		if got, err := scalar.Count(text); err != nil || got != want {
 			t.Errorf("Count(%q) = %v, %v; want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "k", "1m", "1g", "1kk", "1.0005k", "1.5", "1e3", "_1", "1_", "1__0", "1_k", "1 k",
 		"0x10"} {
-		if got, err := Count(text); err == nil {
+		if got, err := scalar.Count(text); err == nil {
 			t.Errorf("Count(%q) = %v, want an error", text, got)
 		}
 	}
 	for _, text := range []string{"9223372036854775808", "9300000000G"} {
-		if _, err := Count(text); !errors.Is(err, ErrTooLarge) {
+		if _, err := scalar.Count(text); !errors.Is(err, scalar.ErrTooLarge) {
 			t.Errorf("Count(%q): %v, want ErrTooLarge", text, err)
 		}
 	}
@@ -62,13 +64,13 @@ func TestTimesTakeUnitsAndBareNumbers(t *testing.T) {
 		{time.Millisecond, "250", 250}, {time.Millisecond, "1.5s", 1500}, {time.Millisecond, "100us", 0.1},
 		{time.Nanosecond, "666ms", 666000000},
 	} {
-		if got, err := In(c.unit, c.text); err != nil || got != c.want {
+		if got, err := scalar.In(c.unit, c.text); err != nil || got != c.want {
 			t.Errorf("In(%v, %q) = %v, %v; want %v", c.unit, c.text, got, err, c.want)
 		}
 	}
 	for _, text := range []string{"", "s", "10x", "10sec", "10s5", "30m1h", "1h1h", "1_s", "_1s", "--5s", "10S",
 		"1h-5m"} {
-		if got, err := In(time.Second, text); err == nil {
+		if got, err := scalar.In(time.Second, text); err == nil {
 			t.Errorf("In(%q) = %v, want an error", text, got)
 		}
 	}
@@ -76,17 +78,17 @@ func TestTimesTakeUnitsAndBareNumbers(t *testing.T) {
 
 func TestBooleansInAnyCase(t *testing.T) {
 	for _, text := range []string{"true", "T", "Yes", "y", "ON", "1", " true "} {
-		if got, err := Bool(text); err != nil || !got {
+		if got, err := scalar.Bool(text); err != nil || !got {
 			t.Errorf("Bool(%q) = %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"false", "F", "no", "N", "Off", "0"} {
-		if got, err := Bool(text); err != nil || got {
+		if got, err := scalar.Bool(text); err != nil || got {
 			t.Errorf("Bool(%q) = %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "2", "maybe", "truee"} {
-		if _, err := Bool(text); err == nil {
+		if _, err := scalar.Bool(text); err == nil {
 			t.Errorf("Bool(%q) is accepted", text)
 		}
 	}
@@ -97,16 +99,16 @@ func FuzzScalar(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		v, err := Number(text)
+		v, err := scalar.Number(text)
 		if math.IsNaN(v) {
 			t.Fatalf("Number(%q) is not a number", text)
 		}
-		if n, countErr := Count(text); countErr == nil && err == nil && float64(n) != v {
+		if n, countErr := scalar.Count(text); countErr == nil && err == nil && float64(n) != v {
 			t.Fatalf("%q is %d as a count and %v as a number", text, n, v)
 		}
-		if s, timeErr := In(time.Second, text); err == nil && (timeErr != nil || s != v) {
+		if s, timeErr := scalar.In(time.Second, text); err == nil && (timeErr != nil || s != v) {
 			t.Fatalf("%q is %v as a number and %v, %v as a time", text, v, s, timeErr)
 		}
-		_, _ = Bool(text)
+		_, _ = scalar.Bool(text)
 	})
 }

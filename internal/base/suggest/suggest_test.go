@@ -1,8 +1,10 @@
-package suggest
+package suggest_test
 
 import (
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/suggest"
 )
 
 func TestNearest(t *testing.T) {
@@ -12,7 +14,7 @@ func TestNearest(t *testing.T) {
 		"zzzzzzzzz": "",
 		"request":   "request-rate", "conc": "concurrency", "x": "", strings.Repeat("a", 5000): "",
 	} {
-		if got := Nearest(word, names); got != want {
+		if got := suggest.Nearest(word, names); got != want {
 			t.Errorf("Nearest(%.20s) = %q, want %q", word, got, want)
 		}
 	}

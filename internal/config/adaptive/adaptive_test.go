@@ -1,4 +1,4 @@
-package adaptive
+package adaptive_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
 	"aiperf/internal/load"
 )
@@ -25,7 +26,7 @@ func object(pairs ...any) artifact.Object {
 
 // parse reads a phase of keys and values in turn.
 func parse(pairs ...any) (a *load.Adaptive, faults []string) {
-	a = Parse(document.Of(object(pairs...)), "phases.0", func(_ *document.Node, path, format string, args ...any) {
+	a = adaptive.Parse(document.Of(object(pairs...)), "phases.0", func(_ *document.Node, path, format string, args ...any) {
 		faults = append(faults, path+": "+fmt.Sprintf(format, args...))
 	})
 	return a, faults
@@ -74,7 +75,7 @@ func TestTrapEveryAliasOfASettingMeansTheSame(t *testing.T) {
 		for _, block := range same.nested {
 			read("adaptive_scale", block)
 		}
-		if !slices.Contains(Keys(), flat) {
+		if !slices.Contains(adaptive.Keys(), flat) {
 			t.Errorf("%s is not among the keys of a phase", flat)
 		}
 	}
@@ -179,7 +180,7 @@ func searched() *config.Phase {
 func TestTrapChecksComeInTheirOrder(t *testing.T) {
 	check := func(p *config.Phase, streaming bool) (all []string) {
 		phase := document.Of(object("adaptive_scale", true))
-		Check(phase, "phases.0", p, streaming, func(n *document.Node, path, format string, args ...any) {
+		adaptive.Check(phase, "phases.0", p, streaming, func(n *document.Node, path, format string, args ...any) {
 			all = append(all, path+": "+fmt.Sprintf(format, args...))
 			if n == nil {
 				t.Errorf("%s: no node", path)
@@ -262,7 +263,7 @@ func TestVariablesAndTheirPhases(t *testing.T) {
 		p := searched()
 		change(p)
 		var faults []string
-		Check(nil, "", p, true, func(_ *document.Node, path, format string, args ...any) {
+		adaptive.Check(nil, "", p, true, func(_ *document.Node, path, format string, args ...any) {
 			faults = append(faults, path+": "+fmt.Sprintf(format, args...))
 		})
 		if got := strings.Join(faults, "\n"); !strings.Contains(got, want) || (want == "") != (got == "") {

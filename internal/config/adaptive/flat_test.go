@@ -1,9 +1,10 @@
-package adaptive
+package adaptive_test
 
 import (
 	"reflect"
 	"testing"
 
+	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
 )
 
@@ -21,8 +22,8 @@ func TestFlatKeysSayWhatTheBlockSays(t *testing.T) {
 		report := func(_ *document.Node, path, format string, args ...any) {
 			t.Errorf("%s: "+format, append([]any{path}, args...)...)
 		}
-		want, flat := Parse(phase, "p", report), Flat(phase)
-		if got := Parse(flat, "p", report); !reflect.DeepEqual(got, want) {
+		want, flat := adaptive.Parse(phase, "p", report), adaptive.Flat(phase)
+		if got := adaptive.Parse(flat, "p", report); !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 		if n := flat.Get("adaptive_scale"); n != nil && n.Kind != document.Bool {

@@ -1,9 +1,11 @@
-package flags
+package flags_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/config/flags"
 )
 
 // told is what the flags of a table of the tests were set to.
@@ -14,17 +16,17 @@ type told struct {
 	tags                        []string
 }
 
-func (o *told) table() *Table {
-	switchWithValue := Value("history", "", "a switch that takes a value", Bool(&o.history))
+func (o *told) table() *flags.Table {
+	switchWithValue := flags.Value("history", "", "a switch that takes a value", flags.Bool(&o.history))
 	switchWithValue.Negation, switchWithValue.Value = "no-history", ""
-	several := Value("formats", "LIST", "one value or several", func(v string) error { o.more += v + ";"; return nil })
+	several := flags.Value("formats", "LIST", "one value or several", func(v string) error { o.more += v + ";"; return nil })
 	several.More = func(arg string) bool { return arg == "json" || arg == "csv" }
-	hidden := Value("hidden", "X", "", func(v string) error { return nil })
-	unlisted := Value("concurrency", "N", "-c is the same", Text(&o.input))
+	hidden := flags.Value("hidden", "X", "", func(v string) error { return nil })
+	unlisted := flags.Value("concurrency", "N", "-c is the same", flags.Text(&o.input))
 	unlisted.Unlisted = "c"
-	return &Table{Command: "try", About: "About.\n", Footer: "End.\n", Flags: []Flag{
-		Switch("on -1", "a switch", &o.on), Value("output-dir out -o", "DIR", "a value", Text(&o.output)),
-		Choice("format", "NAME", "a choice", &o.format, "json", "csv"), Value("tags", "LIST", "a list", List(&o.tags)),
+	return &flags.Table{Command: "try", About: "About.\n", Footer: "End.\n", Flags: []flags.Flag{
+		flags.Switch("on -1", "a switch", &o.on), flags.Value("output-dir out -o", "DIR", "a value", flags.Text(&o.output)),
+		flags.Choice("format", "NAME", "a choice", &o.format, "json", "csv"), flags.Value("tags", "LIST", "a list", flags.List(&o.tags)),
 		switchWithValue, several, hidden, unlisted,
 	}}
 }
@@ -133,7 +135,7 @@ func TestHelpText(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, below)
 	}
 	table.Column, table.Aligned = 20, true
-	table.Flags = []Flag{Value("port", "N", "the port\nto use", Text(&o.input)), Switch("v -v", "more", &o.on)}
+	table.Flags = []flags.Flag{flags.Value("port", "N", "the port\nto use", flags.Text(&o.input)), flags.Switch("v -v", "more", &o.on)}
 	table.Flags[0].Default = "80"
 	beside := "About.\n      --port N      the port\n                    to use (default 80)\n  -v, --v           " +
 		"more\nEnd.\n"
@@ -146,7 +148,7 @@ func TestHelpWins(t *testing.T) {
 	for line, want := range map[string]bool{
 		"--help": true, "-h": true, "--foo x --help": true, "--url a --help": true, "-- --help": false, "": false,
 	} {
-		if got := WantsHelp(strings.Fields(line)); got != want {
+		if got := flags.WantsHelp(strings.Fields(line)); got != want {
 			t.Errorf("%s: %v", line, got)
 		}
 	}

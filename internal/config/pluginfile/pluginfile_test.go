@@ -1,4 +1,4 @@
-package pluginfile
+package pluginfile_test
 
 import (
 	"os"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/config/pluginfile"
 )
 
 // write writes a manifest into a folder of its own below dir.
@@ -15,7 +17,7 @@ func write(t *testing.T, dir, plugin, text string) string {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(folder, FileName)
+	path := filepath.Join(folder, pluginfile.FileName)
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +37,7 @@ func TestManifestOfEveryCategory(t *testing.T) {
   - {category: data_exporter, name: mail, entry: mail}
   - {category: metric, name: words, entry: words, metadata: {header: Words, unit: words}}
 `)
-	p, err := Read(path)
+	p, err := pluginfile.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,12 +45,12 @@ func TestManifestOfEveryCategory(t *testing.T) {
 		t.Fatalf("%+v", p)
 	}
 	endpoint, loader, metric := p.Provides[0], p.Provides[1], p.Provides[3]
-	if endpoint.Category != Endpoint || endpoint.Command != "python3 tgi.py" || endpoint.Dir != filepath.Dir(path) ||
+	if endpoint.Category != pluginfile.Endpoint || endpoint.Command != "python3 tgi.py" || endpoint.Dir != filepath.Dir(path) ||
 		endpoint.Place != path+":6" {
 		t.Errorf("%+v", endpoint)
 	}
 	depth, _ := loader.Metadata.Get("depth")
-	if loader.Category != Loader || loader.Priority != -2 || loader.Format != "multi_turn" ||
+	if loader.Category != pluginfile.Loader || loader.Priority != -2 || loader.Format != "multi_turn" ||
 		loader.Description != "Lines." ||
 		!slices.Equal(loader.Extensions, []string{".lines", ".log"}) || depth != int64(3) {
 		t.Errorf("%+v", loader)
@@ -88,8 +90,8 @@ func TestFaultsOfManifests(t *testing.T) {
 			"begins with a dot"},
 	} {
 		text, want := c[0], c[1]
-		_, err := Read(write(t, t.TempDir(), "x", text))
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), FileName+":") {
+		_, err := pluginfile.Read(write(t, t.TempDir(), "x", text))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), pluginfile.FileName+":") {
 			t.Errorf("%s\n%v, want %s", text, err, want)
 		}
 	}
@@ -106,7 +108,7 @@ func TestTrapOfTwoProgramsOfOneNameTheHigherPriorityWins(t *testing.T) {
 		named, path := t.TempDir(), t.TempDir()
 		write(t, named, "first", declare(c.first))
 		write(t, path, "second", declare(c.second))
-		s := Find(Folders([]string{named}, path, ""))
+		s := pluginfile.Find(pluginfile.Folders([]string{named}, path, ""))
 		if len(s.Faults) > 0 || len(s.Plugins) != 2 || len(s.Programs) != 1 || len(s.Notes) != 1 ||
 			filepath.Base(s.Programs[0].Dir) != c.used {
 			t.Errorf("%v: %+v", c, s)
@@ -116,17 +118,17 @@ func TestTrapOfTwoProgramsOfOneNameTheHigherPriorityWins(t *testing.T) {
 
 func TestFolders(t *testing.T) {
 	home, one := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(home, Local), "a", head+"  - {category: metric, name: a, entry: a}\n")
+	write(t, filepath.Join(home, pluginfile.Local), "a", head+"  - {category: metric, name: a, entry: a}\n")
 	path := write(t, one, ".", head+"  - {category: metric, name: b, entry: b}\n")
-	s := Find(Folders([]string{filepath.Dir(path)}, one, home))
-	if len(s.Plugins) != 2 || s.Lookup(Metric, "A") == nil || s.Lookup(Metric, "b") == nil || len(s.Notes) > 0 {
+	s := pluginfile.Find(pluginfile.Folders([]string{filepath.Dir(path)}, one, home))
+	if len(s.Plugins) != 2 || s.Lookup(pluginfile.Metric, "A") == nil || s.Lookup(pluginfile.Metric, "b") == nil || len(s.Notes) > 0 {
 		t.Errorf("a folder that is named twice: %+v", s)
 	}
-	if s := Find(Folders(nil, "", t.TempDir())); len(s.Faults) > 0 {
+	if s := pluginfile.Find(pluginfile.Folders(nil, "", t.TempDir())); len(s.Faults) > 0 {
 		t.Errorf("a home without plug-ins: %v", s.Faults)
 	}
 	for _, dir := range []string{filepath.Join(one, "none"), t.TempDir()} {
-		if s := Find(Folders(nil, dir, "")); !strings.Contains(s.Faults.Error(), dir) ||
+		if s := pluginfile.Find(pluginfile.Folders(nil, dir, "")); !strings.Contains(s.Faults.Error(), dir) ||
 			!strings.Contains(s.Faults.Error(), "AIPERF_PLUGIN_PATH") {
 			t.Errorf("%s: %v", dir, s.Faults)
 		}

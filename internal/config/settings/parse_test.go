@@ -1,4 +1,4 @@
-package settings
+package settings_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
+	"aiperf/internal/config/settings"
 )
 
 func TestGrammar(t *testing.T) {
@@ -115,11 +116,11 @@ func TestAllFlagFaultsAreReportedAtOnce(t *testing.T) {
 func TestOrigins(t *testing.T) {
 	p := mustParse(t, "--isl 5 -m a --api-port 80", "AIPERF_UI_REALTIME_METRICS_INTERVAL=7",
 		"AIPERF_API_SERVER_PORT=90")
-	for name, want := range map[string]Origin{
-		"prompt-input-tokens-mean": {FromFlag, "--isl"},
-		"model-names":              {FromFlag, "-m"},
-		"api-port":                 {FromFlag, "--api-port"},
-		"stats-interval":           {FromEnvironment, "AIPERF_UI_REALTIME_METRICS_INTERVAL"},
+	for name, want := range map[string]settings.Origin{
+		"prompt-input-tokens-mean": {settings.FromFlag, "--isl"},
+		"model-names":              {settings.FromFlag, "-m"},
+		"api-port":                 {settings.FromFlag, "--api-port"},
+		"stats-interval":           {settings.FromEnvironment, "AIPERF_UI_REALTIME_METRICS_INTERVAL"},
 		"concurrency":              {},
 	} {
 		if got := p.Origin(name); got != want {
@@ -139,7 +140,7 @@ func TestOrigins(t *testing.T) {
 
 // TestNumbersAsPeopleWriteThem reads the same forms from flags and from the environment.
 func TestNumbersAsPeopleWriteThem(t *testing.T) {
-	p, err := Parse([]string{"--osl", "100_000", "--request-rate", "1_0.5", "--isl", "1.5k", "--request-count", "2M",
+	p, err := settings.Parse([]string{"--osl", "100_000", "--request-rate", "1_0.5", "--isl", "1.5k", "--request-count", "2M",
 		"--concurrency", "1_0,2k"},
 		configtest.Environ("AIPERF_HTTP_CONNECTION_LIMIT=2_000", "AIPERF_HTTP_MAX_RESPONSE_BYTES=64M",
 			"AIPERF_UI_MIN_UPDATE_PERCENT=1_0.5"))
@@ -158,14 +159,14 @@ func TestNumbersAsPeopleWriteThem(t *testing.T) {
 		t.Errorf("environment %+v", p.Env.HTTP)
 	}
 	for _, bad := range []string{"_1", "1_", "1__0", "1m", "k", "1.5"} {
-		if _, err := Parse([]string{"--osl", bad}, configtest.Environ()); err == nil {
+		if _, err := settings.Parse([]string{"--osl", bad}, configtest.Environ()); err == nil {
 			t.Errorf("--osl %s is accepted", bad)
 		}
 	}
 }
 
 func TestTimesTakeUnits(t *testing.T) {
-	p, err := Parse([]string{"--benchmark-duration", "5m", "--benchmark-grace-period", "1h30m", "--slice-duration",
+	p, err := settings.Parse([]string{"--benchmark-duration", "5m", "--benchmark-grace-period", "1h30m", "--slice-duration",
 		"500ms", "--warmup-duration", "10",
 		"--conversation-turn-delay-mean", "1.5s", "--conversation-turn-delay-stddev", "20",
 		"--fixed-schedule-start-offset", "2s"},
@@ -190,7 +191,7 @@ func TestTimesTakeUnits(t *testing.T) {
 	}
 	for _, bad := range [][]string{{"--benchmark-duration", "10x"}, {"--concurrency", "10s"},
 		{"--fixed-schedule-start-offset", "500us"}} {
-		if _, err := Parse(bad, configtest.Environ()); err == nil {
+		if _, err := settings.Parse(bad, configtest.Environ()); err == nil {
 			t.Errorf("%v is accepted", bad)
 		}
 	}
@@ -199,7 +200,7 @@ func TestTimesTakeUnits(t *testing.T) {
 func TestBooleansInAllSpellings(t *testing.T) {
 	for text, want := range map[string]bool{"yes": true, "NO": false, "t": true, "F": false, "0": false, "1": true,
 		"on": true, "Off": false, "y": true, "n": false} {
-		p, err := Parse([]string{"--streaming=" + text}, configtest.Environ("AIPERF_HTTP_TRUST_ENV="+text))
+		p, err := settings.Parse([]string{"--streaming=" + text}, configtest.Environ("AIPERF_HTTP_TRUST_ENV="+text))
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -258,9 +259,9 @@ func TestTableIsConsistent(t *testing.T) {
 	}
 }
 
-func mustParse(t *testing.T, line string, environment ...string) *Settings {
+func mustParse(t *testing.T, line string, environment ...string) *settings.Settings {
 	t.Helper()
-	p, err := Parse(configtest.Words(line), configtest.Environ(environment...))
+	p, err := settings.Parse(configtest.Words(line), configtest.Environ(environment...))
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
@@ -269,7 +270,7 @@ func mustParse(t *testing.T, line string, environment ...string) *Settings {
 
 func parseError(t *testing.T, line string, environment ...string) fault.List {
 	t.Helper()
-	_, err := Parse(configtest.Words(line), configtest.Environ(environment...))
+	_, err := settings.Parse(configtest.Words(line), configtest.Environ(environment...))
 	var faults fault.List
 	if !errors.As(err, &faults) {
 		t.Fatalf("%s: got %v, want faults", line, err)
@@ -280,7 +281,7 @@ func parseError(t *testing.T, line string, environment ...string) fault.List {
 // A value of a file is given like one of a flag, and messages name its place.
 func TestSettingsOfAFile(t *testing.T) {
 	p := mustParse(t, "--isl 5")
-	place := Origin{FromFile, "bench.yaml:12"}
+	place := settings.Origin{settings.FromFile, "bench.yaml:12"}
 	if err := p.Set(option.Named("concurrency"), []string{"7"}, place); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package files
+package files_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/files"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/report/html"
@@ -36,7 +37,7 @@ func inputs(t *testing.T) (config.Artifacts, *summary.Result, *summary.State) {
 func TestFooterNamesWhatWasWrittenAndWhatTheRunHas(t *testing.T) {
 	from, r, s := inputs(t)
 	to := config.Artifacts{Dir: t.TempDir()}
-	options, err := Write(context.Background(), r, s, Options{From: from, To: to,
+	options, err := files.Write(context.Background(), r, s, files.Options{From: from, To: to,
 		Outputs: &report.OutputsJSON{Spool: from.Path(config.OutputsSpool), Path: to.Path(config.OutputsJSON)}})
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +56,7 @@ func TestFooterNamesWhatWasWrittenAndWhatTheRunHas(t *testing.T) {
 func TestThePageHasTheThresholdsOfTheState(t *testing.T) {
 	from, r, s := inputs(t)
 	to := config.Artifacts{Dir: t.TempDir()}
-	options, err := Write(context.Background(), r, s, Options{From: from, To: to, Page: new(html.Run)})
+	options, err := files.Write(context.Background(), r, s, files.Options{From: from, To: to, Page: new(html.Run)})
 	if err != nil || options.Files.HTML != to.Path(config.HTMLReport) {
 		t.Fatalf("%v, page %q", err, options.Files.HTML)
 	}
@@ -70,7 +71,7 @@ func TestAFileThatCannotBeWrittenStopsNoOther(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(to.Path(config.SummaryJSON), "in the way"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	options, err := Write(context.Background(), r, s, Options{From: from, To: to})
+	options, err := files.Write(context.Background(), r, s, files.Options{From: from, To: to})
 	if err == nil || options.Files.CSV == "" {
 		t.Errorf("error %v, files %+v", err, options.Files)
 	}

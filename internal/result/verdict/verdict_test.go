@@ -1,4 +1,4 @@
-package verdict
+package verdict_test
 
 import (
 	"math/rand/v2"
@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/result/verdict"
 	"aiperf/internal/watch/servermetrics"
 )
 
@@ -135,81 +136,81 @@ func TestExplain(t *testing.T) {
 			r := rate(resultOf(t, steady.answer(poisson(1000, 120)), 0, broken, nil), 120)
 			r.Servers = &servermetrics.Load{Waiting: value(100), WaitingMax: value(300), RunningMax: value(16)}
 			return r
-		}, Overload, []string{"requests in flight grew from", "the time to the first token rose from",
+		}, verdict.Overload, []string{"requests in flight grew from", "the time to the first token rose from",
 			"Up to 300 requests waited at the server, which ran 16 at most"}},
 		"a rate beyond the server's, whose cache is full": {func(t *testing.T) *summary.Result {
 			r := rate(resultOf(t, steady.answer(poisson(1000, 120)), 0, broken, nil), 120)
 			r.Servers = &servermetrics.Load{Waiting: value(100), KVUsageMax: value(99), Preemptions: value(3)}
 			return r
-		}, Overload, []string{"The KV cache was full (up to 99 % in use, 3 preemptions)"}},
+		}, verdict.Overload, []string{"The KV cache was full (up to 99 % in use, 3 preemptions)"}},
 		"a rate that the server keeps up with": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, steady.answer(poisson(1000, 50)), 0, broken, nil), 50)
-		}, Rate, []string{"The server kept up with the 50 requests/s"}},
+		}, verdict.Rate, []string{"The server kept up with the 50 requests/s"}},
 		"a rate close to the server's": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, steady.answer(poisson(2000, 76)), 0, broken, nil), 76)
-		}, Rate, nil},
+		}, verdict.Rate, nil},
 		"long replies are no queue": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, endless.answer(poisson(600, 50)), 0, broken, nil), 50)
-		}, Rate, nil},
+		}, verdict.Rate, nil},
 		"some long replies are no queue": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, mixed.answer(poisson(600, 50)), 0, broken, nil), 50)
-		}, Rate, nil},
+		}, verdict.Rate, nil},
 		"too few requests": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, steady.answer(poisson(30, 1000)), 0, broken, nil), 1000)
-		}, NotKnown, []string{"1,000 requests/s were asked for; no metrics of the server"}},
+		}, verdict.NotKnown, []string{"1,000 requests/s were asked for; no metrics of the server"}},
 		"the client": {func(t *testing.T) *summary.Result {
 			r := rate(resultOf(t, steady.answer(poisson(1000, 50)), 0, broken, nil), 50)
 			r.ClientHealth = healthOf("client_limited", "cpu", "the client used 99 % of its 2 cores")
 			return r
-		}, Client, []string{"the client used 99 % of its 2 cores", "do this"}},
+		}, verdict.Client, []string{"the client used 99 % of its 2 cores", "do this"}},
 		"all failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 100, broken, concurrency(8))
-		}, AllFailed, []string{"None of 100 requests succeeded: 100 × 503 Service Unavailable"}},
+		}, verdict.AllFailed, []string{"None of 100 requests succeeded: 100 × 503 Service Unavailable"}},
 		"most failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 60, broken, concurrency(8))
-		}, ManyErrors, []string{"60 of 100 requests failed (60 %)"}},
+		}, verdict.ManyErrors, []string{"60 of 100 requests failed (60 %)"}},
 		"some failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 5, refused, concurrency(8))
-		}, NotKnown + " " + Errors, []string{"The server refused requests: 5 of 100",
+		}, verdict.NotKnown + " " + verdict.Errors, []string{"The server refused requests: 5 of 100",
 			`429 Too Many\x1b[2J Requests`}},
 		"a concurrency, of a server that is not known": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 0, broken, concurrency(8))
-		}, NotKnown, []string{"A concurrency of 8 was kept up all the time; no metrics of the server",
+		}, verdict.NotKnown, []string{"A concurrency of 8 was kept up all the time; no metrics of the server",
 			"aiperf capacity"}},
 		"a concurrency, of a server without a queue": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(8, 100, second), 0, broken, concurrency(8))
 			r.Servers = &servermetrics.Load{Waiting: value(0.2), Running: value(8), KVUsageMax: value(40)}
 			return r
-		}, Concurrency, []string{"the server had no queue"}},
+		}, verdict.Concurrency, []string{"the server had no queue"}},
 		"a concurrency that was not kept up": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 0, broken, concurrency(64))
-		}, NotKnown, []string{"of a concurrency of 64"}},
+		}, verdict.NotKnown, []string{"of a concurrency of 64"}},
 		"a queue": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(32, 100, second), 0, broken, concurrency(32))
 			r.Servers = &servermetrics.Load{Waiting: value(14), WaitingMax: value(16), Running: value(16)}
 			return r
-		}, Queue, []string{"14 requests waited at the server on average, 16 at most, while 16 ran"}},
+		}, verdict.Queue, []string{"14 requests waited at the server on average, 16 at most, while 16 ran"}},
 		"a few that wait of many": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(32, 100, second), 0, broken, concurrency(32))
 			r.Servers = &servermetrics.Load{Waiting: value(1.2), Running: value(200)}
 			return r
-		}, Concurrency, nil},
+		}, verdict.Concurrency, nil},
 		"a full cache": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(32, 100, second), 0, broken, concurrency(32))
 			r.Servers = &servermetrics.Load{KVUsageMax: value(97.4), Waiting: value(3), Running: value(16)}
 			return r
-		}, KVCache + " " + Queue, []string{"up to 97.4 % in use"}},
+		}, verdict.KVCache + " " + verdict.Queue, []string{"up to 97.4 % in use"}},
 		"a cap": {func(t *testing.T) *summary.Result {
 			r := rate(resultOf(t, steady.answer(poisson(1000, 50)), 0, broken, nil), 90)
 			r.Counts.SkippedArrivals, r.Counts.DeliveredRate = 40, 50
 			return r
-		}, Cap, []string{"40 arrivals found no free slot", "50 of 90 requests/s"}},
+		}, verdict.Cap, []string{"40 arrivals found no free slot", "50 of 90 requests/s"}},
 		"a schedule": {func(t *testing.T) *summary.Result {
 			return resultOf(t, steady.answer(poisson(100, 50)), 0, broken, nil)
-		}, NotKnown, []string{"Nothing shows that the server could not keep up"}},
+		}, verdict.NotKnown, []string{"Nothing shows that the server could not keep up"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines := Explain(c.result(t))
+			lines := verdict.Explain(c.result(t))
 			var codes []string
 			text := ""
 			for _, l := range lines {
@@ -243,10 +244,10 @@ func TestSure(t *testing.T) {
 		codes  string
 		parts  []string
 	}{
-		"nobody looked": {func(*summary.Result) {}, 1000, NotObserved + " " + Intervals,
+		"nobody looked": {func(*summary.Result) {}, 1000, verdict.NotObserved + " " + verdict.Intervals,
 			[]string{"1,000 requests: TTFT is within p50 ± ", "p99 ± ", "95 % confidence"}},
 		"valid": {func(r *summary.Result) { r.ClientHealth = healthOf("valid", "", "") }, 1000,
-			ClientShare + " " + Intervals, []string{"Client valid: Its own share is ≤ 0.21 ms of TTFT."}},
+			verdict.ClientShare + " " + verdict.Intervals, []string{"Client valid: Its own share is ≤ 0.21 ms of TTFT."}},
 		"read from a file": {func(r *summary.Result) {
 			text, err := artifact.AppendJSON(nil, healthOf("valid", "", ""))
 			if err != nil {
@@ -255,25 +256,25 @@ func TestSure(t *testing.T) {
 			if r.ClientHealth, err = artifact.ParseObject(text); err != nil {
 				t.Fatal(err)
 			}
-		}, 1000, ClientShare + " " + Intervals, []string{"≤ 0.21 ms"}},
+		}, 1000, verdict.ClientShare + " " + verdict.Intervals, []string{"≤ 0.21 ms"}},
 		"inconclusive": {func(r *summary.Result) {
 			r.ClientHealth = healthOf("inconclusive", "steal", "the hypervisor gave 20 % away")
-		}, 1000, Doubtful + " " + Intervals, []string{"The hypervisor gave 20 % away. Its own share", "do this"}},
-		"few requests": {func(*summary.Result) {}, 100, NotObserved + " " + TooFew, []string{"p99 needs 368"}},
+		}, 1000, verdict.Doubtful + " " + verdict.Intervals, []string{"The hypervisor gave 20 % away. Its own share", "do this"}},
+		"few requests": {func(*summary.Result) {}, 100, verdict.NotObserved + " " + verdict.TooFew, []string{"p99 needs 368"}},
 		"cancelled": {func(r *summary.Result) { r.WasCancelled = true }, 1000,
-			Interrupted + " " + NotObserved + " " + Intervals, nil},
+			verdict.Interrupted + " " + verdict.NotObserved + " " + verdict.Intervals, nil},
 		"incomplete": {func(r *summary.Result) { r.Incomplete = "the disk is full" }, 1000,
-			Interrupted + " " + NotObserved + " " + Intervals, []string{"the disk is full. The figures cover only"}},
+			verdict.Interrupted + " " + verdict.NotObserved + " " + verdict.Intervals, []string{"the disk is full. The figures cover only"}},
 		"the server counted otherwise": {func(r *summary.Result) {
 			r.ClientHealth = healthOf("valid", "totals_differ", "the server counted 3 requests more")
-		}, 1000, ClientShare + " " + Intervals + " " + Contradiction, nil},
+		}, 1000, verdict.ClientShare + " " + verdict.Intervals + " " + verdict.Contradiction, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(c.n)
 			c.change(r)
 			var codes []string
 			text := ""
-			for _, l := range Sure(r) {
+			for _, l := range verdict.Sure(r) {
 				codes = append(codes, l.Code)
 				text += l.Title + ": " + l.Text + " " + l.Advice + "\n"
 			}

@@ -1,4 +1,4 @@
-package control
+package control_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client"
+	"aiperf/internal/wire/control"
 )
 
 // script answers requests: each address has a list of replies, the last of which stays.
@@ -54,8 +55,8 @@ func (s *script) Send(ctx context.Context, r *client.Request, sink client.Sink) 
 	return client.Exchange{Status: status, Responses: 1}
 }
 
-func options(s *script) Options {
-	return Options{Sender: s, Headers: func(bool, string) []record.Header { return nil }}
+func options(s *script) control.Options {
+	return control.Options{Sender: s, Headers: func(bool, string) []record.Header { return nil }}
 }
 
 const (
@@ -67,53 +68,53 @@ func TestWaitingForAServer(t *testing.T) {
 	list := `200 {"data":[{"id":"m"}]}`
 	for _, c := range []struct {
 		name    string
-		mode    Mode
+		mode    control.Mode
 		replies map[string][]string
 		asked   []string
 		after   time.Duration
 		fault   string
 	}{
-		{"ready at once", Inference, map[string][]string{infer: {"200 {}"}}, []string{infer}, 0, ""},
-		{"a server that comes up", Inference, map[string][]string{infer: {"503 starting", "500", "200"}},
+		{"ready at once", control.Inference, map[string][]string{infer: {"200 {}"}}, []string{infer}, 0, ""},
+		{"a server that comes up", control.Inference, map[string][]string{infer: {"503 starting", "500", "200"}},
 			[]string{infer, infer, infer}, 10 * time.Second, ""},
-		{"a request that is refused for its content shows a server that works", Inference,
+		{"a request that is refused for its content shows a server that works", control.Inference,
 			map[string][]string{infer: {"400 bad"}}, []string{infer}, 0, ""},
-		{"too many requests is an answer", Inference, map[string][]string{infer: {"429"}}, []string{infer}, 0, ""},
-		{"refused credentials end the wait", Inference, map[string][]string{infer: {"503", "401 no"}},
+		{"too many requests is an answer", control.Inference, map[string][]string{infer: {"429"}}, []string{infer}, 0, ""},
+		{"refused credentials end the wait", control.Inference, map[string][]string{infer: {"503", "401 no"}},
 			[]string{infer, infer}, 5 * time.Second, "rejects the credentials"},
-		{"a missing path is asked for to the end and named", Inference, map[string][]string{infer: {"404"}},
+		{"a missing path is asked for to the end and named", control.Inference, map[string][]string{infer: {"404"}},
 			slices.Repeat([]string{infer}, 5), 20 * time.Second, "/v1/chat/completions answers 404"},
-		{"nobody there", Inference, map[string][]string{}, slices.Repeat([]string{infer}, 5), 20 * time.Second,
+		{"nobody there", control.Inference, map[string][]string{}, slices.Repeat([]string{infer}, 5), 20 * time.Second,
 			"Cannot connect"},
-		{"a server that never answers", Inference, map[string][]string{infer: {"hang"}}, []string{infer},
+		{"a server that never answers", control.Inference, map[string][]string{infer: {"hang"}}, []string{infer},
 			20 * time.Second, "no answer within"},
-		{"the last answer is named, not that the last question had no time left", Inference,
+		{"the last answer is named, not that the last question had no time left", control.Inference,
 			map[string][]string{infer: {"503", "404", "hang"}}, []string{infer, infer, infer}, 20 * time.Second,
 			"/v1/chat/completions answers 404"},
-		{"the model is listed", Models, map[string][]string{models: {list}}, []string{models}, 0, ""},
-		{"the model is listed later", Models, map[string][]string{models: {`200 {"data":[]}`, list}},
+		{"the model is listed", control.Models, map[string][]string{models: {list}}, []string{models}, 0, ""},
+		{"the model is listed later", control.Models, map[string][]string{models: {`200 {"data":[]}`, list}},
 			[]string{models, models}, 5 * time.Second, ""},
-		{"another model is listed", Models, map[string][]string{models: {`200 {"data":[{"id":"x"}]}`}},
+		{"another model is listed", control.Models, map[string][]string{models: {`200 {"data":[{"id":"x"}]}`}},
 			slices.Repeat([]string{models}, 5), 20 * time.Second, "does not list the model m but x"},
-		{"no list: a request instead", Models, map[string][]string{models: {"404"}, infer: {"200"}},
+		{"no list: a request instead", control.Models, map[string][]string{models: {"404"}, infer: {"200"}},
 			[]string{models, infer}, 0, ""},
-		{"no list of this shape", Models, map[string][]string{models: {"200 hello"}},
+		{"no list of this shape", control.Models, map[string][]string{models: {"200 hello"}},
 			slices.Repeat([]string{models}, 5), 20 * time.Second, "does not answer with a list of models"},
-		{"both in turn", Both, map[string][]string{models: {"503", list}, infer: {"503", "200"}},
+		{"both in turn", control.Both, map[string][]string{models: {"503", list}, infer: {"503", "200"}},
 			[]string{models, models, infer, infer}, 10 * time.Second, ""},
-		{"both with no list", Both, map[string][]string{models: {"404"}, infer: {"200"}}, []string{models, infer}, 0,
+		{"both with no list", control.Both, map[string][]string{models: {"404"}, infer: {"200"}}, []string{models, infer}, 0,
 			""},
-		{"a list that is forbidden", Models, map[string][]string{models: {"403"}}, []string{models}, 0,
+		{"a list that is forbidden", control.Models, map[string][]string{models: {"403"}}, []string{models}, 0,
 			"rejects the credentials"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &script{replies: c.replies}
 				begun := time.Now()
-				err := options(s).WaitReady(t.Context(), Readiness{
+				err := options(s).WaitReady(t.Context(), control.Readiness{
 					Mode: c.mode, Timeout: 20 * time.Second, Interval: 5 * time.Second,
 					Bases: []string{"http://h:1/v1"}, Inference: []string{"http://h:1/v1/chat/completions"},
-					Models: []string{"m"}, Probes: []Probe{{Model: "m", Body: []byte("{}")}},
+					Models: []string{"m"}, Probes: []control.Probe{{Model: "m", Body: []byte("{}")}},
 				})
 				if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 					t.Errorf("error %v, want %q", err, c.fault)
@@ -134,8 +135,8 @@ func TestWaitingEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		s := &script{replies: map[string][]string{infer: {"503"}}}
-		err := options(s).WaitReady(ctx, Readiness{Mode: Inference, Timeout: time.Hour, Interval: time.Minute,
-			Bases: []string{"http://h:1"}, Inference: []string{"http://h:1/v1/chat/completions"}, Probes: []Probe{{}}})
+		err := options(s).WaitReady(ctx, control.Readiness{Mode: control.Inference, Timeout: time.Hour, Interval: time.Minute,
+			Bases: []string{"http://h:1"}, Inference: []string{"http://h:1/v1/chat/completions"}, Probes: []control.Probe{{}}})
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
@@ -145,7 +146,7 @@ func TestWaitingEndsWithItsContext(t *testing.T) {
 func TestMessagesHoldNoPassword(t *testing.T) {
 	s := &script{replies: map[string][]string{}}
 	err := options(s).WaitReady(t.Context(),
-		Readiness{Mode: Models, Timeout: time.Nanosecond, Interval: time.Nanosecond,
+		control.Readiness{Mode: control.Models, Timeout: time.Nanosecond, Interval: time.Nanosecond,
 			Bases: []string{"http://joe:pw@h:1"}, Inference: []string{""}})
 	if err == nil || strings.Contains(err.Error(), "pw") {
 		t.Errorf("error %v", err)
@@ -173,7 +174,7 @@ func TestTrapCacheResetIsRetriedOnlyWhileTheServerIsBusy(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &script{replies: map[string][]string{at: c.replies}}
 				err := options(s).ResetCache(t.Context(),
-					Hook{Origins: []string{"http://h:1"}, Path: "/reset_prefix_cache", Timeout: 30 * time.Second,
+					control.Hook{Origins: []string{"http://h:1"}, Path: "/reset_prefix_cache", Timeout: 30 * time.Second,
 						Retry: time.Minute})
 				if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 					t.Errorf("error %v, want %q", err, c.fault)
@@ -196,8 +197,8 @@ func TestTrapProfilersThatStartedAreStoppedInReverse(t *testing.T) {
 		"POST http://a/stop": {"200"}, "POST http://b/stop": {"500"},
 	}}
 	origins := []string{"http://a", "http://b", "http://c", "http://d"}
-	start, stop := Hook{Origins: origins, Path: "/start", Timeout: time.Second},
-		Hook{Origins: origins, Path: "/stop", Timeout: time.Second}
+	start, stop := control.Hook{Origins: origins, Path: "/start", Timeout: time.Second},
+		control.Hook{Origins: origins, Path: "/stop", Timeout: time.Second}
 	err := options(s).StartProfiler(t.Context(), start, stop)
 	if err == nil || !strings.Contains(err.Error(), "POST http://c/start: 500") ||
 		!strings.Contains(err.Error(), "no device") {
@@ -214,7 +215,7 @@ func TestStoppingTriesAllAndReportsAll(t *testing.T) {
 	s := &script{replies: map[string][]string{"POST http://a/stop": {"500"}, "POST http://b/stop": {"200"},
 		"POST http://c/stop": {"404"}}}
 	err := options(s).StopProfiler(t.Context(),
-		Hook{Origins: []string{"http://a", "http://b", "http://c"}, Path: "/stop", Timeout: time.Second})
+		control.Hook{Origins: []string{"http://a", "http://b", "http://c"}, Path: "/stop", Timeout: time.Second})
 	if err == nil || !strings.Contains(err.Error(), "http://a/stop") ||
 		!strings.Contains(err.Error(), "http://c/stop") || len(s.asked) != 3 {
 		t.Errorf("error %v, asked %q", err, s.asked)
@@ -222,7 +223,7 @@ func TestStoppingTriesAllAndReportsAll(t *testing.T) {
 }
 
 func TestOriginsAreDistinctAndWithoutPath(t *testing.T) {
-	got, err := Origins([]string{"http://a:1/v1?x=1", "HTTP://a:1/other", "https://a:1", "http://u:p@b"})
+	got, err := control.Origins([]string{"http://a:1/v1?x=1", "HTTP://a:1/other", "https://a:1", "http://u:p@b"})
 	if want := []string{"http://a:1", "https://a:1", "http://u:p@b"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -233,7 +234,7 @@ func TestSecretsOfAnswersAreHidden(t *testing.T) {
 	s := &script{replies: map[string][]string{"POST http://a/stop": {"401 bad key sk-1"}}}
 	o := options(s)
 	o.Redact = func(text string) string { return strings.ReplaceAll(text, "sk-1", "<redacted>") }
-	err := o.StopProfiler(t.Context(), Hook{Origins: []string{"http://a"}, Path: "/stop", Timeout: time.Second})
+	err := o.StopProfiler(t.Context(), control.Hook{Origins: []string{"http://a"}, Path: "/stop", Timeout: time.Second})
 	if err == nil || !strings.Contains(err.Error(), "bad key <redacted>") {
 		t.Errorf("error %v", err)
 	}

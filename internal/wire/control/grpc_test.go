@@ -1,4 +1,4 @@
-package control
+package control_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client"
+	"aiperf/internal/wire/control"
 	"aiperf/internal/wire/oip"
 )
 
@@ -47,39 +48,39 @@ func (c *calls) Send(_ context.Context, r *client.Request, sink client.Sink) cli
 func TestWaitingForAServerOverGRPC(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		mode    Mode
+		mode    control.Mode
 		replies map[string][]string
 		asked   []string
 		after   time.Duration
 		fault   string
 	}{
-		{"ready at once", Models, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"ready"}},
+		{"ready at once", control.Models, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"ready"}},
 			[]string{"ServerReady", "ModelReady m"}, 0, ""},
-		{"a server that comes up", Models,
+		{"a server that comes up", control.Models,
 			map[string][]string{"ServerReady": {"starting", "not", "ready"}, "ModelReady m": {"ready"}},
 			[]string{"ServerReady", "ServerReady", "ServerReady", "ModelReady m"}, 10 * time.Second, ""},
-		{"a model that comes later", Models,
+		{"a model that comes later", control.Models,
 			map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"not", "ready"}},
 			[]string{"ServerReady", "ModelReady m", "ServerReady", "ModelReady m"}, 5 * time.Second, ""},
-		{"a model that never comes", Models, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"not"}},
+		{"a model that never comes", control.Models, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"not"}},
 			nil, 20 * time.Second, "the model m is not ready"},
-		{"no such calls: a request instead", Models, map[string][]string{"ModelInfer": {"ready"}},
+		{"no such calls: a request instead", control.Models, map[string][]string{"ModelInfer": {"ready"}},
 			[]string{"ServerReady", "ModelInfer"}, 0, ""},
-		{"refused credentials", Models, map[string][]string{"ServerReady": {"UNAUTHENTICATED"}},
+		{"refused credentials", control.Models, map[string][]string{"ServerReady": {"UNAUTHENTICATED"}},
 			[]string{"ServerReady"}, 0, "rejects the credentials"},
-		{"both", Both, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"ready"},
+		{"both", control.Both, map[string][]string{"ServerReady": {"ready"}, "ModelReady m": {"ready"},
 			"ModelInfer": {"loading", "ready"}},
 			[]string{"ServerReady", "ModelReady m", "ModelInfer", "ModelInfer"}, 5 * time.Second, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &calls{replies: c.replies}
-				o := Options{Sender: s, Headers: func(bool, string) []record.Header { return nil }}
+				o := control.Options{Sender: s, Headers: func(bool, string) []record.Header { return nil }}
 				begun := time.Now()
-				err := o.WaitReady(t.Context(), Readiness{
+				err := o.WaitReady(t.Context(), control.Readiness{
 					Mode: c.mode, Timeout: 20 * time.Second, Interval: 5 * time.Second, GRPC: true,
 					Bases: []string{"grpc://h:1"}, Inference: []string{"grpc://h:1" + oip.ModelInfer},
-					Models: []string{"m"}, Probes: []Probe{{Model: "m"}},
+					Models: []string{"m"}, Probes: []control.Probe{{Model: "m"}},
 				})
 				if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
 					t.Errorf("error %v, want %q", err, c.fault)

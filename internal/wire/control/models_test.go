@@ -1,9 +1,11 @@
-package control
+package control_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/wire/control"
 )
 
 func TestListOfModelsIsFoundFromAnyBaseURL(t *testing.T) {
@@ -63,7 +65,7 @@ func TestModelsInAMessageAreBounded(t *testing.T) {
 		{slices.Repeat([]string{"m"}, 23), "23 models: " + strings.Repeat("m, ", 19) + "m and 3 more"},
 		{[]string{strings.Repeat("x", 200)}, "the model " + strings.Repeat("x", 100) + "…"},
 	} {
-		if got := Listed(c.names); got != c.want {
+		if got := control.Listed(c.names); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package control
+package control_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"aiperf/internal/wire/control"
 )
 
 const ms = time.Millisecond
@@ -17,30 +19,30 @@ var errRefused = errors.New("connection refused")
 // network answers probes in fake time: each server takes its round trip; one without is not there.
 type network map[string]time.Duration
 
-func (n network) connect(ctx context.Context, target string) (RoundTripProbe, error) {
+func (n network) connect(ctx context.Context, target string) (control.RoundTripProbe, error) {
 	rtt, ok := n[target]
 	if !ok {
-		return RoundTripProbe{}, errRefused
+		return control.RoundTripProbe{}, errRefused
 	}
 	select {
 	case <-time.After(rtt):
-		return RoundTripProbe{Remote: target, RTT: rtt}, nil
+		return control.RoundTripProbe{Remote: target, RTT: rtt}, nil
 	case <-ctx.Done():
-		return RoundTripProbe{}, ctx.Err()
+		return control.RoundTripProbe{}, ctx.Err()
 	}
 }
 
 // account is what a prober told its caller.
 type account struct {
-	samples  []RoundTripSample
+	samples  []control.RoundTripSample
 	warnings []string
 }
 
-func (a *account) options(n network, targets ...string) RoundTripOptions {
-	return RoundTripOptions{
+func (a *account) options(n network, targets ...string) control.RoundTripOptions {
+	return control.RoundTripOptions{
 		Targets: targets, Connect: n.connect, Interval: time.Second, Timeout: 5 * time.Second, MinSamples: 5,
 		TopUp:  3 * time.Second,
-		Sample: func(s RoundTripSample) { a.samples = append(a.samples, s) },
+		Sample: func(s control.RoundTripSample) { a.samples = append(a.samples, s) },
 		Warn:   func(m string) { a.warnings = append(a.warnings, m) },
 	}
 }
@@ -50,14 +52,14 @@ func TestMeanOfOneProbeEachInterval(t *testing.T) {
 		var a account
 		o := a.options(nil, "a")
 		begin := time.Now()
-		o.Connect = func(ctx context.Context, target string) (RoundTripProbe, error) {
+		o.Connect = func(ctx context.Context, target string) (control.RoundTripProbe, error) {
 			n := network{"a": 10 * ms}
 			if time.Since(begin) >= 5*time.Second {
 				n["a"] = 20 * ms
 			}
 			return n.connect(ctx, target)
 		}
-		p := NewProber(o)
+		p := control.NewProber(o)
 		p.Start()
 		p.Start()
 		time.Sleep(5500 * ms)
@@ -79,7 +81,7 @@ func TestMeanOfOneProbeEachInterval(t *testing.T) {
 func TestShortRunIsToppedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var a account
-		p := NewProber(a.options(network{"a": 10 * ms}, "a"))
+		p := control.NewProber(a.options(network{"a": 10 * ms}, "a"))
 		p.Start()
 		time.Sleep(1500 * ms)
 		begin := time.Now()
@@ -98,7 +100,7 @@ func TestWithoutTopUpAShortRunHasNoEstimate(t *testing.T) {
 		var a account
 		o := a.options(network{"a": 10 * ms}, "a")
 		o.TopUp = 0
-		p := NewProber(o)
+		p := control.NewProber(o)
 		p.Start()
 		time.Sleep(1500 * ms)
 		if mean, ok := p.Finish(context.Background()); ok || len(a.samples) != 2 {
@@ -114,7 +116,7 @@ func TestWithoutTopUpAShortRunHasNoEstimate(t *testing.T) {
 func TestServerThatIsNotThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var a account
-		p := NewProber(a.options(network{}, "a"))
+		p := control.NewProber(a.options(network{}, "a"))
 		p.Start()
 		time.Sleep(2500 * ms)
 		if mean, ok := p.Finish(context.Background()); ok {
@@ -134,7 +136,7 @@ func TestServerThatIsNotThere(t *testing.T) {
 func TestServersWeighTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var a account
-		p := NewProber(a.options(network{"near": 10 * ms, "far": 1900 * ms}, "near", "far", "gone"))
+		p := control.NewProber(a.options(network{"near": 10 * ms, "far": 1900 * ms}, "near", "far", "gone"))
 		p.Start()
 		time.Sleep(20 * time.Second)
 		mean, ok := p.Finish(context.Background())
@@ -154,12 +156,12 @@ func TestProbesEndWithTheRun(t *testing.T) {
 		var under atomic.Int64
 		o := a.options(network{"a": time.Hour}, "a")
 		connect := o.Connect
-		o.Connect = func(ctx context.Context, target string) (RoundTripProbe, error) {
+		o.Connect = func(ctx context.Context, target string) (control.RoundTripProbe, error) {
 			under.Add(1)
 			defer under.Add(-1)
 			return connect(ctx, target)
 		}
-		p := NewProber(o)
+		p := control.NewProber(o)
 		p.Start()
 		time.Sleep(2 * time.Second)
 		p.Close()
@@ -178,7 +180,7 @@ func TestProbesEndWithTheRun(t *testing.T) {
 func TestSilentServerHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var a account
-		p := NewProber(a.options(network{"a": time.Hour}, "a"))
+		p := control.NewProber(a.options(network{"a": time.Hour}, "a"))
 		p.Start()
 		time.Sleep(12 * time.Second)
 		synctest.Wait()
@@ -197,7 +199,7 @@ func TestSilentServerHoldsNothingUp(t *testing.T) {
 
 func TestNeverStartedMakesNoProbe(t *testing.T) {
 	var a account
-	if _, ok := NewProber(a.options(network{"a": ms}, "a")).Finish(context.Background()); ok || len(a.samples) != 0 ||
+	if _, ok := control.NewProber(a.options(network{"a": ms}, "a")).Finish(context.Background()); ok || len(a.samples) != 0 ||
 		len(a.warnings) != 0 {
 		t.Errorf("ok %t, samples %v, warnings %q", ok, a.samples, a.warnings)
 	}

@@ -1,4 +1,4 @@
-package intake
+package intake_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/intake"
 )
 
 // words counts the words of a text.
@@ -46,9 +47,9 @@ type event struct {
 }
 
 // streamed is the job of a streaming chat whose events arrived as listed.
-func streamed(t testing.TB, events ...event) *Job {
+func streamed(t testing.TB, events ...event) *intake.Job {
 	d := chatDecoder(t)
-	j := &Job{
+	j := &intake.Job{
 		Identity:        record.Identity{RequestID: "r", TurnIndex: 0, Phase: record.PhaseProfiling},
 		Exchange:        client.Exchange{StartNS: started, EndNS: started, Status: 200},
 		Decoder:         d,
@@ -66,15 +67,15 @@ func streamed(t testing.TB, events ...event) *Job {
 }
 
 // whole is the job of a reply that came as one body at 5 ms.
-func whole(t testing.TB, body string) *Job {
+func whole(t testing.TB, body string) *intake.Job {
 	j := streamed(t)
 	j.Decoder.Body("application/json", false, []byte(body), at(5))
 	j.Exchange.Responses, j.Exchange.LastResponseNS, j.Exchange.EndNS = 1, at(5), at(5)
 	return j
 }
 
-func options() Options {
-	return Options{
+func options() intake.Options {
+	return intake.Options{
 		Tokenizer:    words{},
 		CountsOutput: true, CountsInput: true,
 		WallNS: func(mono int64) int64 { return mono + 5e15 },
@@ -102,7 +103,7 @@ func TestFactsOfAStream(t *testing.T) {
 	j.IntendedNS, j.PickedUpNS = at(-5), at(-1)
 	j.RequestedTokens = 64
 	j.Exchange.Timing = client.Timing{Waiting: 7, Reused: 1, Connecting: absent}
-	r := New(options()).Record(j)
+	r := intake.New(options()).Record(j)
 	if r.Err != nil {
 		t.Fatalf("error %+v", r.Err)
 	}
@@ -129,12 +130,12 @@ func TestFactsOfAStream(t *testing.T) {
 func TestContinuationsHaveNoCreditDrop(t *testing.T) {
 	j := streamed(t, event{1, delta(`"content":"x"`)})
 	j.PickedUpNS, j.Identity.TurnIndex = at(-1), 1
-	wantFacts(t, New(options()).Record(j), map[record.Field]int64{record.CreditDrop: absent})
+	wantFacts(t, intake.New(options()).Record(j), map[record.Field]int64{record.CreditDrop: absent})
 }
 
 // Usage and [DONE] are no content.
 func TestTrapLatencyEndsAtContent(t *testing.T) {
-	r := New(options()).Record(streamed(t, event{10, delta(`"role":"assistant","content":""`)},
+	r := intake.New(options()).Record(streamed(t, event{10, delta(`"role":"assistant","content":""`)},
 		event{50, delta(`"content":" "`)}, event{300, delta(`"content":"Hi"`)},
 		event{303, `{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":1}}`},
 		event{305, "[DONE]"}))
@@ -147,7 +148,7 @@ func TestTrapLatencyEndsAtContent(t *testing.T) {
 
 // A delta with nothing but the role is not a token: the first text is.
 func TestTrapRoleOnlyDeltaIsNoFirstToken(t *testing.T) {
-	r := New(options()).Record(streamed(t, event{20, delta(`"role":"assistant"`)},
+	r := intake.New(options()).Record(streamed(t, event{20, delta(`"role":"assistant"`)},
 		event{40, delta(`"role":"assistant","content":""`)},
 		event{100, delta(`"content":"a"`)}, event{120, "[DONE]"}))
 	wantFacts(t, r, map[record.Field]int64{record.FirstContent: 100 * ms, record.FirstOutput: 100 * ms,
@@ -164,19 +165,19 @@ func TestTrapToolCallIsOutputAndReasoningIsNot(t *testing.T) {
 		{delta(`"reasoning_content":"r"`), 20 * ms, 60 * ms},
 		{tool, 20 * ms, 20 * ms},
 	} {
-		r := New(options()).Record(streamed(t, event{20, c.first}, event{60, delta(`"content":"a"`)}))
+		r := intake.New(options()).Record(streamed(t, event{20, c.first}, event{60, delta(`"content":"a"`)}))
 		wantFacts(t, r, map[record.Field]int64{record.FirstContent: c.firstContent, record.FirstOutput: c.firstOutput})
 	}
-	only := New(options()).Record(streamed(t, event{20, delta(`"reasoning_content":"r"`)}))
+	only := intake.New(options()).Record(streamed(t, event{20, delta(`"reasoning_content":"r"`)}))
 	wantFacts(t, only, map[record.Field]int64{record.FirstContent: 20 * ms, record.FirstOutput: absent})
 }
 
 // Texts are joined before they are counted.
 func TestTrapTokensAreCountedOnce(t *testing.T) {
-	r := New(options()).Record(streamed(t, event{1, delta(`"content":"Hel"`)}, event{2, delta(`"content":"lo wor"`)},
+	r := intake.New(options()).Record(streamed(t, event{1, delta(`"content":"Hel"`)}, event{2, delta(`"content":"lo wor"`)},
 		event{3, delta(`"content":"ld"`)}))
 	wantFacts(t, r, map[record.Field]int64{record.OutputTokens: 2, record.ReasoningTokens: absent})
-	r = New(options()).Record(whole(t,
+	r = intake.New(options()).Record(whole(t,
 		`{"object":"chat.completion","choices":[{"message":{"content":"1 2 3 4 5 6 7 8 9 10 11 12"}}]}`))
 	wantFacts(t, r, map[record.Field]int64{record.OutputTokens: 12, record.Contents: 1, record.SecondContent: absent})
 }
@@ -186,7 +187,7 @@ func TestTrapInputWithoutText(t *testing.T) {
 	j := streamed(t, event{1, delta(`"content":"x"`)})
 	j.Body = &endpoint.Body{Bytes: []byte(
 		`{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}],"max_tokens":50}`)}
-	wantFacts(t, New(options()).Record(j), map[record.Field]int64{record.InputTokens: absent})
+	wantFacts(t, intake.New(options()).Record(j), map[record.Field]int64{record.InputTokens: absent})
 }
 
 // The server's counts: completion without reasoning is the output, never below 0.
@@ -209,7 +210,7 @@ func TestTrapServerTokens(t *testing.T) {
 		o := options()
 		o.ServerTokens, o.Tokenizer = true, nil
 		o.Warn = func(kind, _ string) { warnings = append(warnings, kind) }
-		in := New(o)
+		in := intake.New(o)
 		for range 2 {
 			r := in.Record(whole(t, `{"object":"chat.completion","choices":[{"message":{"content":"x y"}}],"usage":`+
 				c.usage+`}`))
@@ -223,7 +224,7 @@ func TestTrapServerTokens(t *testing.T) {
 }
 
 func TestUsageFacts(t *testing.T) {
-	r := New(options()).Record(whole(t,
+	r := intake.New(options()).Record(whole(t,
 		`{"object":"chat.completion","choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":10,"completion_tokens":9,"total_tokens":19,`+
 			`"prompt_tokens_details":{"cached_tokens":1,"audio_tokens":2},"completion_tokens_details":{"reasoning_tokens":3,"audio_tokens":4,"accepted_prediction_tokens":5,"rejected_prediction_tokens":6},`+
 			`"cache_creation_input_tokens":7,"prompt_cache_miss_tokens":8,"toolUsePromptTokenCount":11,"prompt_audio_seconds":1.5}}`))
@@ -244,14 +245,14 @@ const unparsed = "InvalidInferenceResultError('Invalid inference result: The res
 
 func TestFailures(t *testing.T) {
 	const ok = `{"object":"chat.completion","choices":[{"message":{"content":"x"}}]}`
-	broken := func(change func(*Job)) *Job {
+	broken := func(change func(*intake.Job)) *intake.Job {
 		j := whole(t, ok)
 		change(j)
 		return j
 	}
 	for _, c := range []struct {
 		name string
-		job  *Job
+		job  *intake.Job
 		want record.Error
 	}{
 		{"nothing came", streamed(t), record.Error{Type: "InvalidInferenceResultError",
@@ -266,18 +267,18 @@ func TestFailures(t *testing.T) {
 			record.Error{Code: 400, HasCode: true, Type: "t", Message: "m"}},
 		{"error after content", streamed(t, event{1, delta(`"content":"x"`)}, event{2, `{"error":"boom"}`}),
 			record.Error{Message: "boom"}},
-		{"end before start", broken(func(j *Job) { j.Exchange.EndNS = at(0) }),
+		{"end before start", broken(func(j *intake.Job) { j.Exchange.EndNS = at(0) }),
 			record.Error{Type: "InvalidInferenceResultError",
 				Message: "InvalidInferenceResultError('Invalid inference result: The request does not end after its " +
 					"start')"}},
-		{"the wire comes first", broken(func(j *Job) {
+		{"the wire comes first", broken(func(j *intake.Job) {
 			j.Exchange.Err = &record.Error{Type: "ClientPayloadError",
 				Message: "cut"}
 		}),
 			record.Error{Type: "ClientPayloadError", Message: "cut"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := New(options()).Record(c.job)
+			r := intake.New(options()).Record(c.job)
 			if r.Err == nil || r.Err.Key() != c.want.Key() {
 				t.Fatalf("got %+v, want %+v", r.Err, c.want)
 			}
@@ -295,7 +296,7 @@ func TestFailures(t *testing.T) {
 func TestAnswersAreHandedOver(t *testing.T) {
 	for _, c := range []struct {
 		name               string
-		job                *Job
+		job                *intake.Job
 		content, reasoning string
 		answered, empty    bool
 	}{
@@ -318,7 +319,7 @@ func TestAnswersAreHandedOver(t *testing.T) {
 					t.Errorf("%q and %q, want %q and %q", content, reasoning, c.content, c.reasoning)
 				}
 			}
-			r := New(o).Record(c.job)
+			r := intake.New(o).Record(c.job)
 			if (answers == 1) != c.answered || r.Empty != c.empty || c.empty && r.Err == nil {
 				t.Errorf("%d answers, empty %v, error %v", answers, r.Empty, r.Err)
 			}
@@ -328,7 +329,7 @@ func TestAnswersAreHandedOver(t *testing.T) {
 	failed.Exchange.Err = &record.Error{Code: 500, HasCode: true}
 	o := options()
 	o.Answer = func(*record.Record, []byte, []byte) { t.Error("a failed request has an answer") }
-	New(o).Record(failed)
+	intake.New(o).Record(failed)
 }
 
 // Earlier content does not rescue a request.
@@ -336,14 +337,14 @@ func TestTrapContentDoesNotRescue(t *testing.T) {
 	j := streamed(t, event{1, delta(`"content":"x"`)})
 	j.Exchange.Err = &record.Error{Code: 502, HasCode: true, Type: "SSEResponseError",
 		Message: "SSEResponseError('Error occurred in SSE response: server overloaded')"}
-	if r := New(options()).Record(j); r.Err == nil || r.Err.Code != 502 || r.Facts[record.OutputTokens] != absent {
+	if r := intake.New(options()).Record(j); r.Err == nil || r.Err.Code != 502 || r.Facts[record.OutputTokens] != absent {
 		t.Errorf("got %+v", r.Err)
 	}
 }
 
 // A reply without content is an error, though its status is 200 and it reports usage.
 func TestTrapEmptyMessageIsAnError(t *testing.T) {
-	r := New(options()).Record(whole(t,
+	r := intake.New(options()).Record(whole(t,
 		`{"object":"chat.completion","choices":[{"message":{"content":""}}],"usage":{"prompt_tokens":1}}`))
 	if r.Err == nil || r.Err.Message != noContent || !r.IsError() {
 		t.Errorf("got %+v", r.Err)
@@ -360,7 +361,7 @@ func TestRepliesWithoutContentShowWhatCame(t *testing.T) {
 		"":                     {noContent, "the server sent nothing"},
 		"<html>log in, secret": {unparsed, "the server sent: <html>log in, <redacted>"},
 	} {
-		if r := New(o).Record(whole(t, body)); r.Err == nil || r.Err.Message != want[0] || r.Err.Details != want[1] {
+		if r := intake.New(o).Record(whole(t, body)); r.Err == nil || r.Err.Message != want[0] || r.Err.Details != want[1] {
 			t.Errorf("%q: %+v", body, r.Err)
 		}
 	}
@@ -370,7 +371,7 @@ func TestRepliesWithoutContentShowWhatCame(t *testing.T) {
 func TestTrapMessagesAreRedactedAndCut(t *testing.T) {
 	o := options()
 	o.Redact = func(s string) string { return strings.ReplaceAll(s, "secret", "<redacted>") }
-	in := New(o)
+	in := intake.New(o)
 	long := strings.Repeat("é", 5000)
 	for _, c := range []struct {
 		name   string
@@ -402,9 +403,9 @@ func TestTrapMessagesAreRedactedAndCut(t *testing.T) {
 }
 
 func TestRequestThatCouldNotBeBuilt(t *testing.T) {
-	j := &Job{Exchange: client.Exchange{StartNS: started, EndNS: started,
+	j := &intake.Job{Exchange: client.Exchange{StartNS: started, EndNS: started,
 		Err: &record.Error{Type: "ValueError", Message: "ValueError('x')"}}, RequestedTokens: absent}
-	r := New(options()).Record(j)
+	r := intake.New(options()).Record(j)
 	if r.Err == nil || r.Err.Type != "ValueError" {
 		t.Errorf("got %+v", r.Err)
 	}
@@ -415,12 +416,12 @@ func TestRequestThatCouldNotBeBuilt(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	j := streamed(t, event{1, delta(`"content":"x"`)})
 	j.Exchange.CutOff = true
-	if r := New(options()).Record(j); r != nil {
+	if r := intake.New(options()).Record(j); r != nil {
 		t.Errorf("a request cut off by the end of the run yields no record: %+v", r)
 	}
 	j = streamed(t, event{1, delta(`"content":"x"`)})
 	j.Exchange.CutOff, j.Exchange.Raw = true, &record.Raw{}
-	r := New(options()).Record(j)
+	r := intake.New(options()).Record(j)
 	if r == nil || !r.Raw.CutOff || string(r.Raw.Payload) != string(j.Body.Bytes) {
 		t.Errorf("the raw exchange is kept and marked: %+v", r)
 	}
@@ -430,12 +431,12 @@ func TestTrapCancelledRequestSaysSo(t *testing.T) {
 	j := streamed(t, event{1, delta(`"content":"x"`)})
 	j.Exchange.CancelledNS = at(3)
 	j.Exchange.Err = &record.Error{Code: 499, HasCode: true, Type: "RequestCancellationError"}
-	r := New(options()).Record(j)
+	r := intake.New(options()).Record(j)
 	if !r.WasCancelled {
 		t.Error("a request that the client cancelled says was_cancelled")
 	}
 	wantFacts(t, r, map[record.Field]int64{record.Cancelled: 3 * ms})
-	if New(options()).Record(streamed(t, event{1, delta(`"content":"x"`)})).WasCancelled {
+	if intake.New(options()).Record(streamed(t, event{1, delta(`"content":"x"`)})).WasCancelled {
 		t.Error("a request that was not cancelled says was_cancelled")
 	}
 }
@@ -459,7 +460,7 @@ func TestOddities(t *testing.T) {
 				t.Errorf("%s has no message", kind)
 			}
 		}
-		in := New(o)
+		in := intake.New(o)
 		in.Record(streamed(t, c.events...))
 		in.Record(streamed(t, c.events...))
 		if got := strings.Join(warnings, " "); got != c.want {
@@ -476,17 +477,17 @@ func TestEndpointsWithoutTokens(t *testing.T) {
 	for _, server := range []bool{false, true} {
 		o := options()
 		o.CountsInput, o.CountsOutput, o.ServerTokens = false, false, server
-		r := New(o).Record(whole(t, `{"object":"chat.completion","choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`))
+		r := intake.New(o).Record(whole(t, `{"object":"chat.completion","choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`))
 		wantFacts(t, r, map[record.Field]int64{record.InputTokens: absent, record.OutputTokens: absent})
 	}
 }
 
-func benchJob(b testing.TB, e endpoint.Endpoint, body *endpoint.Body, chunk []byte, chunks int) *Job {
+func benchJob(b testing.TB, e endpoint.Endpoint, body *endpoint.Body, chunk []byte, chunks int) *intake.Job {
 	d := e.NewDecoder()
 	for i := range chunks {
 		d.Event(nil, chunk, at(int64(i+1)))
 	}
-	return &Job{
+	return &intake.Job{
 		Exchange: client.Exchange{StartNS: started, EndNS: at(int64(chunks + 1)), Responses: chunks, Status: 200},
 		Decoder:  d, Body: body, RequestedTokens: absent,
 	}
@@ -505,7 +506,7 @@ func BenchmarkIntake(b *testing.B) {
 	body := &endpoint.Body{Bytes: []byte(`{"messages":[{"role":"user","content":"a b c"}]}`)}
 	o := options()
 	o.Tokenizer = constant{}
-	in := New(o)
+	in := intake.New(o)
 	for _, chunks := range []int{1, 50} {
 		b.Run(fmt.Sprintf("chunks=%d", chunks), func(b *testing.B) {
 			b.ReportAllocs()

@@ -1,4 +1,4 @@
-package intake
+package intake_test
 
 import (
 	"testing"

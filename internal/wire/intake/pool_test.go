@@ -1,4 +1,4 @@
-package intake
+package intake_test
 
 import (
 	"context"
@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/intake"
 )
 
-func numbered(t testing.TB, n int) *Job {
+func numbered(t testing.TB, n int) *intake.Job {
 	j := streamed(t, event{1, delta(`"content":"x"`)})
 	j.Identity.SessionNum = int64(n)
 	return j
@@ -23,7 +24,7 @@ func TestPoolDeliversEveryRecordOnce(t *testing.T) {
 		const jobs, submitters = 200, 4
 		var mu sync.Mutex
 		seen := map[int64]int{}
-		p := NewPool(New(options()), 2, queue, func(r *record.Record) {
+		p := intake.NewPool(intake.New(options()), 2, queue, func(r *record.Record) {
 			mu.Lock()
 			defer mu.Unlock()
 			seen[r.SessionNum]++
@@ -51,7 +52,7 @@ func TestPoolDeliversEveryRecordOnce(t *testing.T) {
 func TestFullQueueMakesTheSubmitterWork(t *testing.T) {
 	release, busy := make(chan struct{}), make(chan struct{}, 1)
 	var delivered atomic.Int64
-	p := NewPool(New(options()), 1, 2, func(r *record.Record) {
+	p := intake.NewPool(intake.New(options()), 1, 2, func(r *record.Record) {
 		if r.SessionNum == 0 {
 			busy <- struct{}{}
 			<-release
@@ -75,7 +76,7 @@ func TestFullQueueMakesTheSubmitterWork(t *testing.T) {
 func TestCloseIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		p := NewPool(New(options()), 1, 5, func(*record.Record) { <-release })
+		p := intake.NewPool(intake.New(options()), 1, 5, func(*record.Record) { <-release })
 		p.Submit(numbered(t, 0))
 		synctest.Wait()
 		p.Submit(numbered(t, 1))
@@ -102,7 +103,7 @@ func TestCloseIsBounded(t *testing.T) {
 
 func TestSubmitAfterCloseWorksInline(t *testing.T) {
 	n := 0
-	p := NewPool(New(options()), 1, 5, func(*record.Record) { n++ })
+	p := intake.NewPool(intake.New(options()), 1, 5, func(*record.Record) { n++ })
 	if err := p.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package dataset
+package dataset_test
 
 import (
 	"slices"
@@ -6,18 +6,19 @@ import (
 	"testing"
 
 	"aiperf/internal/base/random"
+	"aiperf/internal/workload/dataset"
 )
 
-func sampler(t *testing.T, s Sampling, n int, seed random.Seed) *Sampler {
+func sampler(t *testing.T, s dataset.Sampling, n int, seed random.Seed) *dataset.Sampler {
 	t.Helper()
-	sampler, err := NewSampler(s, n, seed)
+	sampler, err := dataset.NewSampler(s, n, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return sampler
 }
 
-func take(s *Sampler, from, n uint64) []int {
+func take(s *dataset.Sampler, from, n uint64) []int {
 	var all []int
 	for k := from; k < from+n; k++ {
 		all = append(all, s.At(k))
@@ -26,7 +27,7 @@ func take(s *Sampler, from, n uint64) []int {
 }
 
 func TestTrapSequentialWraps(t *testing.T) {
-	if got, want := take(sampler(t, Sequential, 3, random.Root(1)), 0, 5),
+	if got, want := take(sampler(t, dataset.Sequential, 3, random.Root(1)), 0, 5),
 		[]int{0, 1, 2, 0, 1}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -34,7 +35,7 @@ func TestTrapSequentialWraps(t *testing.T) {
 
 func TestTrapShuffleTakesEachOncePerPass(t *testing.T) {
 	for seed := range uint64(20) {
-		got := take(sampler(t, Shuffle, 3, random.Root(seed)), 0, 6)
+		got := take(sampler(t, dataset.Shuffle, 3, random.Root(seed)), 0, 6)
 		for _, pass := range [][]int{got[:3], got[3:]} {
 			if sorted := slices.Sorted(slices.Values(pass)); !slices.Equal(sorted, []int{0, 1, 2}) {
 				t.Errorf("seed %d: pass %v", seed, pass)
@@ -46,7 +47,7 @@ func TestTrapShuffleTakesEachOncePerPass(t *testing.T) {
 func TestTrapFiveHundredSessionsOverAHundredConversations(t *testing.T) {
 	count := map[int]int{}
 	passes := map[string]bool{}
-	s := sampler(t, Shuffle, 100, random.Root(7))
+	s := sampler(t, dataset.Shuffle, 100, random.Root(7))
 	for pass := range uint64(5) {
 		order := take(s, 100*pass, 100)
 		key := ""
@@ -67,7 +68,7 @@ func TestTrapFiveHundredSessionsOverAHundredConversations(t *testing.T) {
 }
 
 func TestSamplerIsAFunctionOfTheIndex(t *testing.T) {
-	for _, sampling := range []Sampling{Sequential, Random, Shuffle} {
+	for _, sampling := range []dataset.Sampling{dataset.Sequential, dataset.Random, dataset.Shuffle} {
 		want := take(sampler(t, sampling, 7, random.Root(3)), 0, 50)
 		backwards := sampler(t, sampling, 7, random.Root(3))
 		for k := len(want) - 1; k >= 0; k-- {
@@ -75,7 +76,7 @@ func TestSamplerIsAFunctionOfTheIndex(t *testing.T) {
 				t.Errorf("%s: session %d plays %d, asked backwards %d", sampling, k, want[k], got)
 			}
 		}
-		if sampling != Sequential && slices.Equal(want, take(sampler(t, sampling, 7, random.Root(4)), 0, 50)) {
+		if sampling != dataset.Sequential && slices.Equal(want, take(sampler(t, sampling, 7, random.Root(4)), 0, 50)) {
 			t.Errorf("%s: the seed does not matter", sampling)
 		}
 	}
@@ -83,7 +84,7 @@ func TestSamplerIsAFunctionOfTheIndex(t *testing.T) {
 
 func TestRandomIsUniform(t *testing.T) {
 	var count [4]int
-	for _, i := range take(sampler(t, Random, 4, random.Root(1)), 0, 4000) {
+	for _, i := range take(sampler(t, dataset.Random, 4, random.Root(1)), 0, 4000) {
 		count[i]++
 	}
 	for i, n := range count {
@@ -94,7 +95,7 @@ func TestRandomIsUniform(t *testing.T) {
 }
 
 func TestSamplerIsSafeForConcurrentUse(t *testing.T) {
-	s := sampler(t, Shuffle, 10, random.Root(5))
+	s := sampler(t, dataset.Shuffle, 10, random.Root(5))
 	want := take(s, 0, 200)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -108,24 +109,24 @@ func TestSamplerIsSafeForConcurrentUse(t *testing.T) {
 }
 
 func TestSamplerErrors(t *testing.T) {
-	if _, err := NewSampler(Sequential, 0, random.Root(1)); err == nil {
+	if _, err := dataset.NewSampler(dataset.Sequential, 0, random.Root(1)); err == nil {
 		t.Error("an empty dataset was accepted")
 	}
-	if _, err := NewSampler("alphabetic", 3, random.Root(1)); err == nil {
+	if _, err := dataset.NewSampler("alphabetic", 3, random.Root(1)); err == nil {
 		t.Error("an unknown strategy was accepted")
 	}
 }
 
 func TestContextModeOfAConversation(t *testing.T) {
-	d := Dataset{}
-	if got := d.Mode(&Conversation{}); got != DeltasWithoutResponses {
+	d := dataset.Dataset{}
+	if got := d.Mode(&dataset.Conversation{}); got != dataset.DeltasWithoutResponses {
 		t.Errorf("global default %q", got)
 	}
-	d.DefaultContextMode = MessageArrayWithResponses
-	if got := d.Mode(&Conversation{}); got != MessageArrayWithResponses {
+	d.DefaultContextMode = dataset.MessageArrayWithResponses
+	if got := d.Mode(&dataset.Conversation{}); got != dataset.MessageArrayWithResponses {
 		t.Errorf("default of the dataset: %q", got)
 	}
-	if got := d.Mode(&Conversation{ContextMode: DeltasWithResponses}); got != DeltasWithResponses {
+	if got := d.Mode(&dataset.Conversation{ContextMode: dataset.DeltasWithResponses}); got != dataset.DeltasWithResponses {
 		t.Errorf("own mode: %q", got)
 	}
 }

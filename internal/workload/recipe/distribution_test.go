@@ -1,30 +1,31 @@
-package recipe
+package recipe_test
 
 import (
 	"math"
 	"testing"
 
 	"aiperf/internal/base/random"
+	"aiperf/internal/workload/recipe"
 )
 
 // The average of what each kind draws is its expected value, the spread that of the formula.
 func TestDrawsHaveTheirMoments(t *testing.T) {
 	const n = 40_000
-	mixed := Distribution{Kind: Multimodal, Peaks: []Peak{{Distribution{Kind: Gaussian, Mean: 100, Stddev: 10}, 3},
-		{Distribution{Kind: Fixed, Value: 500}, 1}}}
+	mixed := recipe.Distribution{Kind: recipe.Multimodal, Peaks: []recipe.Peak{{recipe.Distribution{Kind: recipe.Gaussian, Mean: 100, Stddev: 10}, 3},
+		{recipe.Distribution{Kind: recipe.Fixed, Value: 500}, 1}}}
 	for name, c := range map[string]struct {
-		d            Distribution
+		d            recipe.Distribution
 		mean, stddev float64
 	}{
-		"fixed":       {Distribution{Kind: Fixed, Value: 42}, 42, 0},
-		"normal":      {Distribution{Kind: Gaussian, Mean: 512, Stddev: 64}, 512, 64},
-		"lognormal":   {Distribution{Kind: LogNormal, Mean: 512, Median: 371.8}, 512, 483.4},
-		"uniform":     {Distribution{Kind: Uniform, Low: 10, High: 30}, 20, 20 / math.Sqrt(12)},
-		"exponential": {Distribution{Kind: Exponential, Mean: 80}, 80, 80},
-		"zipf": {Distribution{Kind: Zipf, Alpha: 5, Scale: 2, Offset: 3}, 3 + 2*zeta(4)/zeta(5),
+		"fixed":       {recipe.Distribution{Kind: recipe.Fixed, Value: 42}, 42, 0},
+		"normal":      {recipe.Distribution{Kind: recipe.Gaussian, Mean: 512, Stddev: 64}, 512, 64},
+		"lognormal":   {recipe.Distribution{Kind: recipe.LogNormal, Mean: 512, Median: 371.8}, 512, 483.4},
+		"uniform":     {recipe.Distribution{Kind: recipe.Uniform, Low: 10, High: 30}, 20, 20 / math.Sqrt(12)},
+		"exponential": {recipe.Distribution{Kind: recipe.Exponential, Mean: 80}, 80, 80},
+		"zipf": {recipe.Distribution{Kind: recipe.Zipf, Alpha: 5, Scale: 2, Offset: 3}, 3 + 2*zeta(4)/zeta(5),
 			2 * math.Sqrt(zeta(3)/zeta(5)-math.Pow(zeta(4)/zeta(5), 2))},
 		"multimodal": {mixed, 200, math.Sqrt(0.75*(100+100*100) + 0.25*300*300)},
-		"empirical":  {Distribution{Kind: Empirical, Points: []Point{{10, 1}, {20, 3}}}, 17.5, 4.3301},
+		"empirical":  {recipe.Distribution{Kind: recipe.Empirical, Points: []recipe.Point{{10, 1}, {20, 3}}}, 17.5, 4.3301},
 	} {
 		if got := c.d.Expected(); math.Abs(got-c.mean) > 1e-6*c.mean {
 			t.Errorf("%s: expected value %v, want %v", name, got, c.mean)
@@ -59,7 +60,7 @@ func TestUniformWholeNumbersIncludeTheEnds(t *testing.T) {
 	counts := map[int]int{}
 	r := generator(3)
 	for range 8000 {
-		counts[Distribution{Kind: Uniform, Low: 1, High: 4}.Draw(r)]++
+		counts[recipe.Distribution{Kind: recipe.Uniform, Low: 1, High: 4}.Draw(r)]++
 	}
 	for v := 1; v <= 4; v++ {
 		if counts[v] < 1800 || counts[v] > 2200 { // 2000 ± 5 standard errors
@@ -73,11 +74,11 @@ func TestUniformWholeNumbersIncludeTheEnds(t *testing.T) {
 
 // Whatever a distribution is, draws end and are sizes.
 func TestDrawsAreFinite(t *testing.T) {
-	for _, d := range []Distribution{
-		{Kind: Zipf, Alpha: 1 + 1e-12, Scale: 1}, {Kind: Zipf, Alpha: 300, Scale: 1},
-		{Kind: LogNormal, Mean: 1e300, Median: 1e-300}, {Kind: Fixed, Value: 1e300}, {Kind: Fixed, Value: -1e300},
-		{Kind: Gaussian, Mean: 0, Stddev: 1e300}, {Kind: Uniform, Low: -1e300, High: 1e300},
-		{Kind: Empirical, Points: []Point{{1, 1e-300}}},
+	for _, d := range []recipe.Distribution{
+		{Kind: recipe.Zipf, Alpha: 1 + 1e-12, Scale: 1}, {Kind: recipe.Zipf, Alpha: 300, Scale: 1},
+		{Kind: recipe.LogNormal, Mean: 1e300, Median: 1e-300}, {Kind: recipe.Fixed, Value: 1e300}, {Kind: recipe.Fixed, Value: -1e300},
+		{Kind: recipe.Gaussian, Mean: 0, Stddev: 1e300}, {Kind: recipe.Uniform, Low: -1e300, High: 1e300},
+		{Kind: recipe.Empirical, Points: []recipe.Point{{1, 1e-300}}},
 	} {
 		r := generator(5)
 		for range 200 {
@@ -91,13 +92,13 @@ func TestDrawsAreFinite(t *testing.T) {
 // The draws are frozen: a change here changes data sets of given seeds.
 func TestDistributionDrawsAreFrozen(t *testing.T) {
 	for name, c := range map[string]struct {
-		d    Distribution
+		d    recipe.Distribution
 		want [4]int
 	}{
-		"normal":    {Distribution{Kind: Gaussian, Mean: 512, Stddev: 64}, [4]int{546, 468, 572, 431}},
-		"lognormal": {Distribution{Kind: LogNormal, Mean: 512, Median: 371.8}, [4]int{567, 213, 787, 134}},
-		"zipf":      {Distribution{Kind: Zipf, Alpha: 2, Scale: 128}, [4]int{256, 128, 1280, 128}},
-		"uniform":   {Distribution{Kind: Uniform, Low: 1, High: 1000}, [4]int{586, 319, 902, 439}},
+		"normal":    {recipe.Distribution{Kind: recipe.Gaussian, Mean: 512, Stddev: 64}, [4]int{546, 468, 572, 431}},
+		"lognormal": {recipe.Distribution{Kind: recipe.LogNormal, Mean: 512, Median: 371.8}, [4]int{567, 213, 787, 134}},
+		"zipf":      {recipe.Distribution{Kind: recipe.Zipf, Alpha: 2, Scale: 128}, [4]int{256, 128, 1280, 128}},
+		"uniform":   {recipe.Distribution{Kind: recipe.Uniform, Low: 1, High: 1000}, [4]int{586, 319, 902, 439}},
 	} {
 		var got [4]int
 		for k := range got {
@@ -112,7 +113,7 @@ func TestDistributionDrawsAreFrozen(t *testing.T) {
 	for k := range uint64(100) {
 		r := random.Root(42).Stream("x").At(k)
 		again := r
-		if f, d := (Normal{512, 64}).Draw(&r), (Distribution{Kind: Gaussian, Mean: 512, Stddev: 64}).Draw(&again); f != d {
+		if f, d := (recipe.Normal{512, 64}).Draw(&r), (recipe.Distribution{Kind: recipe.Gaussian, Mean: 512, Stddev: 64}).Draw(&again); f != d {
 			t.Errorf("draw %d: %d by flags, %d by a file", k, f, d)
 		}
 	}

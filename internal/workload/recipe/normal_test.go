@@ -1,9 +1,10 @@
-package recipe
+package recipe_test
 
 import (
 	"testing"
 
 	"aiperf/internal/base/random"
+	"aiperf/internal/workload/recipe"
 )
 
 func generator(seed uint64) *random.Rand {
@@ -13,7 +14,7 @@ func generator(seed uint64) *random.Rand {
 
 func TestTrapPositiveInt(t *testing.T) {
 	for mean, want := range map[float64]int{2.5: 2, 10.5: 10, 11.5: 12, 0.4: 1, 0: 1} {
-		if got := (Normal{Mean: mean}).Draw(generator(1)); got != want {
+		if got := (recipe.Normal{Mean: mean}).Draw(generator(1)); got != want {
 			t.Errorf("positive_int(%v, 0) = %d, want %d", mean, got, want)
 		}
 	}
@@ -24,7 +25,7 @@ func TestNormalDrawsRoundUp(t *testing.T) {
 	sum, low := 0, 0
 	const n = 20_000
 	for range n {
-		x := Normal{Mean: 100, Stddev: 10}.Draw(r)
+		x := recipe.Normal{Mean: 100, Stddev: 10}.Draw(r)
 		sum += x
 		if x < 90 {
 			low++
@@ -38,7 +39,7 @@ func TestNormalDrawsRoundUp(t *testing.T) {
 		t.Errorf("share below 90: %v", share)
 	}
 	for range 1000 {
-		if x := (Normal{Mean: 0.1, Stddev: 5}).Draw(r); x < 1 {
+		if x := (recipe.Normal{Mean: 0.1, Stddev: 5}).Draw(r); x < 1 {
 			t.Fatalf("drew %d", x)
 		}
 	}

@@ -1,4 +1,4 @@
-package crd
+package crd_test
 
 import (
 	"encoding/json"
@@ -6,17 +6,18 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/config/document"
 )
 
 // read is a resource written as YAML.
-func read(t *testing.T, text string) Object {
+func read(t *testing.T, text string) crd.Object {
 	t.Helper()
 	f, err := document.Read("test.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Plain(f.Root.Any()).(Object)
+	return crd.Plain(f.Root.Any()).(crd.Object)
 }
 
 const good = `
@@ -32,8 +33,8 @@ spec:
     phases: {type: concurrency, concurrency: 8, requests: 100}
 `
 
-func job(more string) string   { return strings.Replace(good, "KIND", JobKind, 1) + more }
-func sweep(more string) string { return strings.Replace(good, "KIND", SweepKind, 1) + more }
+func job(more string) string   { return strings.Replace(good, "KIND", crd.JobKind, 1) + more }
+func sweep(more string) string { return strings.Replace(good, "KIND", crd.SweepKind, 1) + more }
 
 func TestResourcesAreChecked(t *testing.T) {
 	const grid = "  sweep: {type: grid, parameters: {phases.profiling.concurrency: [1, 2]}}\n"
@@ -58,7 +59,7 @@ func TestResourcesAreChecked(t *testing.T) {
 			"  multiRun: {numRuns: 3, convergence: {metric: ttft}}\n"), "repeated excludes convergence"},
 		{"11 trials", sweep(grid + "  multiRun: {numRuns: 11}\n"), "at most 10 trials"},
 	} {
-		p, err := Parse(read(t, c.text))
+		p, err := crd.Parse(read(t, c.text))
 		if err == nil {
 			err = p.Refuse()
 		}
@@ -78,16 +79,16 @@ func TestTrapJobsWithASweepOrSeveralRunsAreRejected(t *testing.T) {
 		"  multi_run: {num_runs: 3}\n":                "AIPerfSweep",
 		"  multiRun: {convergence: {metric: ttft}}\n": "AIPerfSweep",
 	} {
-		if _, err := Parse(read(t, job(more))); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := crd.Parse(read(t, job(more))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", more, err)
 		}
 	}
 	for _, more := range []string{"", "  sweep: null\n", "  multiRun: {numRuns: 1}\n"} {
-		if _, err := Parse(read(t, job(more))); err != nil {
+		if _, err := crd.Parse(read(t, job(more))); err != nil {
 			t.Errorf("%q: %v", more, err)
 		}
 	}
-	if _, err := Parse(read(t, sweep(""))); err == nil || !strings.Contains(err.Error(), "needs a sweep") {
+	if _, err := crd.Parse(read(t, sweep(""))); err == nil || !strings.Contains(err.Error(), "needs a sweep") {
 		t.Errorf("a sweep without one: %v", err)
 	}
 }
@@ -101,7 +102,7 @@ func TestTrapChildrenHaveATrialSuffixWithConvergence(t *testing.T) {
 		{"  multiRun: {convergence: {metric: ttft}}\n", true},
 		{"  multiRun: {numRuns: 1, convergence: {metric: ttft}}\n", true},
 	} {
-		p, err := Parse(read(t, sweep("  sweep: {type: grid}\n"+c.multi)))
+		p, err := crd.Parse(read(t, sweep("  sweep: {type: grid}\n"+c.multi)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,10 +110,10 @@ func TestTrapChildrenHaveATrialSuffixWithConvergence(t *testing.T) {
 			t.Errorf("%q: suffix %v", c.multi, got)
 		}
 	}
-	if got := ChildName("s", 7, 3, true); got != "s-v07-t3" {
+	if got := crd.ChildName("s", 7, 3, true); got != "s-v07-t3" {
 		t.Errorf("child %q", got)
 	}
-	if got := ChildName("s", 7, 3, false); got != "s-v07" {
+	if got := crd.ChildName("s", 7, 3, false); got != "s-v07" {
 		t.Errorf("child %q", got)
 	}
 }
@@ -129,7 +130,7 @@ func TestTrapNameOfASweepIsBoundedByItsChildren(t *testing.T) {
 		{27, 200, 10, true, ""}, {28, 200, 10, true, "shorten it to 27"},
 		{5, 201, 1, false, "201 variations"}, {5, 2, 11, true, "at most 10 trials"},
 	} {
-		err := CheckSweepSize(name(c.length), c.variations, c.trials, c.suffix)
+		err := crd.CheckSweepSize(name(c.length), c.variations, c.trials, c.suffix)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -138,12 +139,12 @@ func TestTrapNameOfASweepIsBoundedByItsChildren(t *testing.T) {
 
 func TestTrapConditionsKeepTheirTime(t *testing.T) {
 	first := time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC)
-	list := SetCondition(nil, Condition{Type: "Complete", Status: "False", Reason: "A"}, first)
-	list = SetCondition(list, Condition{Type: "Complete", Status: "False", Reason: "B"}, first.Add(time.Hour))
+	list := crd.SetCondition(nil, crd.Condition{Type: "Complete", Status: "False", Reason: "A"}, first)
+	list = crd.SetCondition(list, crd.Condition{Type: "Complete", Status: "False", Reason: "B"}, first.Add(time.Hour))
 	if len(list) != 1 || list[0].Reason != "B" || !list[0].LastTransitionTime.Equal(first) {
 		t.Errorf("same status: %+v", list[0])
 	}
-	list = SetCondition(list, Condition{Type: "Complete", Status: "True"}, first.Add(2*time.Hour))
+	list = crd.SetCondition(list, crd.Condition{Type: "Complete", Status: "True"}, first.Add(2*time.Hour))
 	if !list[0].LastTransitionTime.Equal(first.Add(2 * time.Hour)) {
 		t.Errorf("another status: %+v", list[0])
 	}
@@ -152,12 +153,12 @@ func TestTrapConditionsKeepTheirTime(t *testing.T) {
 func TestTTLIsAbsentWhereFailedPodsAreKept(t *testing.T) {
 	five := 5
 	for _, c := range []struct {
-		d    Deployment
+		d    crd.Deployment
 		want int
 		ok   bool
 	}{
-		{Deployment{}, 300, true}, {Deployment{TTLSecondsAfterFinished: &five}, 5, true},
-		{Deployment{TTLSecondsAfterFinished: &five, KeepFailedPods: true}, 0, false},
+		{crd.Deployment{}, 300, true}, {crd.Deployment{TTLSecondsAfterFinished: &five}, 5, true},
+		{crd.Deployment{TTLSecondsAfterFinished: &five, KeepFailedPods: true}, 0, false},
 	} {
 		if got, ok := c.d.TTL(300); got != c.want || ok != c.ok {
 			t.Errorf("%+v: %d, %v", c.d, got, ok)
@@ -166,24 +167,24 @@ func TestTTLIsAbsentWhereFailedPodsAreKept(t *testing.T) {
 }
 
 func TestBenchmarkIsResolved(t *testing.T) {
-	p, err := Parse(read(t, job("  podTemplate: {env: [{name: MODEL, value: mm}, {name: KEY, valueFrom: {}}]}\n")))
+	p, err := crd.Parse(read(t, job("  podTemplate: {env: [{name: MODEL, value: mm}, {name: KEY, valueFrom: {}}]}\n")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Spec.Benchmark["model"] = "${MODEL}"
-	p.Spec.Benchmark["endpoint"].(Object)["apiKey"] = "${KEY}"
+	p.Spec.Benchmark["endpoint"].(crd.Object)["apiKey"] = "${KEY}"
 	r, _, err := p.Spec.Resolve("spec", nil)
 	if err != nil || r.Models[0] != "mm" || r.InFlight() != 8 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	p.Spec.Benchmark["phases"].(Object)["bogus"] = 1
+	p.Spec.Benchmark["phases"].(crd.Object)["bogus"] = 1
 	if _, _, err := p.Spec.Resolve("spec", nil); err == nil || !strings.Contains(err.Error(), "bogus") {
 		t.Errorf("an unknown key of a phase: %v", err)
 	}
 }
 
 func TestKeysAreRespelledAtAnyDepth(t *testing.T) {
-	p, err := Parse(read(t, `
+	p, err := crd.Parse(read(t, `
 apiVersion: aiperf.nvidia.com/v1alpha1
 kind: AIPerfJob
 metadata: {name: demo}
@@ -207,11 +208,11 @@ spec:
 }
 
 func TestValuesOfAVariationAreBounded(t *testing.T) {
-	short, err := ValuesAnnotation(Object{"concurrency": 4})
+	short, err := crd.ValuesAnnotation(crd.Object{"concurrency": 4})
 	if err != nil || short != `{"concurrency":4}` {
 		t.Errorf("%s %v", short, err)
 	}
-	long, err := ValuesAnnotation(Object{"text": strings.Repeat("x", 3000)})
+	long, err := crd.ValuesAnnotation(crd.Object{"text": strings.Repeat("x", 3000)})
 	if err != nil || len(long) > 2048 || !strings.Contains(long, `"truncated":true`) {
 		t.Errorf("%s %v", long, err)
 	}
@@ -220,29 +221,29 @@ func TestValuesOfAVariationAreBounded(t *testing.T) {
 // TestDefinitionsAreStructural checks the rules of structural schemas: every value has a type, unless it is an integer
 // or text or keeps what it holds.
 func TestDefinitionsAreStructural(t *testing.T) {
-	for _, d := range Definitions() {
-		for _, v := range d["spec"].(Object)["versions"].([]any) {
-			structural(t, v.(Object)["schema"].(Object)["openAPIV3Schema"].(Object), d["metadata"].(Object)["name"].(string))
+	for _, d := range crd.Definitions() {
+		for _, v := range d["spec"].(crd.Object)["versions"].([]any) {
+			structural(t, v.(crd.Object)["schema"].(crd.Object)["openAPIV3Schema"].(crd.Object), d["metadata"].(crd.Object)["name"].(string))
 		}
-		if n := len(YAML(d)); n > 900_000 {
+		if n := len(crd.YAML(d)); n > 900_000 {
 			t.Errorf("%d bytes; the API takes a megabyte", n)
 		}
 	}
 }
 
-func structural(t *testing.T, s Object, path string) {
+func structural(t *testing.T, s crd.Object, path string) {
 	t.Helper()
 	_, hasType := s["type"]
 	if !hasType && s["x-kubernetes-int-or-string"] != true && s["x-kubernetes-preserve-unknown-fields"] != true {
 		t.Errorf("%s has no type", path)
 	}
-	if p, ok := s["properties"].(Object); ok {
+	if p, ok := s["properties"].(crd.Object); ok {
 		for k, v := range p {
-			structural(t, v.(Object), path+"."+k)
+			structural(t, v.(crd.Object), path+"."+k)
 		}
 	}
 	for _, k := range []string{"items", "additionalProperties"} {
-		if inner, ok := s[k].(Object); ok {
+		if inner, ok := s[k].(crd.Object); ok {
 			structural(t, inner, path+"."+k)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/golden"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/record"
 )
 
@@ -56,7 +57,7 @@ func TestRecordMetricsReadWhatTheyDeclare(t *testing.T) {
 			}
 		}
 		matters := map[record.Field]bool{}
-		for range 3000 {
+		for range testkit.Seeds(500, 3000) {
 			row := randomFacts(rng)
 			v, ok := d.value(&row)
 			bare := record.NewFacts()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/cli"
 )
 
@@ -93,6 +94,17 @@ var shorter = []string{
 	"--session-turn-delay-mean 500", "--session-turn-delay-mean 5",
 	"--max 200 --artifact-dir", "--max 4 --budget 2s --probe 1s --probe-warmup 0 --artifact-dir",
 	"--max 40 --budget 2m", "--max 4 --budget 3s --probe 2s --probe-warmup 0 --arrival-pattern constant",
+}
+
+// smaller makes loads smaller, too, where tests do not run in their long versions: every command is still run, and sends
+// enough for each of its figures.
+var smaller = []string{
+	"--request-count 2000", "--request-count 60",
+	"--request-count 400", "--request-count 40",
+	"--request-count 100", "--request-count 20",
+	"--request-count 40", "--request-count 20",
+	"--num-sessions 20", "--num-sessions 5",
+	"duration: 6s ", "duration: 3s ", "duration: 6s\n", "duration: 3s\n",
 }
 
 // TestDocumentedCommands runs the commands that stand in code blocks of the documents, page by page and in their order.
@@ -236,7 +248,11 @@ func runDocumented(t *testing.T, page string, commands []string, blocks map[stri
 	}
 	t.Cleanup(server.stop)
 	_, host, _ := strings.Cut(server.url, "://")
-	replacer := strings.NewReplacer(append(slices.Clone(shorter), "localhost:8000", host, "127.0.0.1:8000", host)...)
+	changed := slices.Clone(shorter)
+	if !testkit.Full() {
+		changed = append(changed, smaller...)
+	}
+	replacer := strings.NewReplacer(append(changed, "localhost:8000", host, "127.0.0.1:8000", host)...)
 	for file, text := range namedBlocks(page) {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(replacer.Replace(text)), 0o644); err != nil {
 			t.Fatal(err)

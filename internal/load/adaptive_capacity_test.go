@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/testkit"
 )
 
 // batching is a server that can be saturated, as the scheduler of the mock server is: it works in steps, in each of
@@ -114,7 +115,8 @@ func (b *batching) openLoop(rate float64) float64 {
 // TestSearchEndsNearTheTrueCapacity: the load that is found is within 10 % of the largest one with which the service
 // meets its limit in the long run, whatever its size and the lengths of its replies.
 func TestSearchEndsNearTheTrueCapacity(t *testing.T) {
-	const seeds, limitMS, tolerance = 20, 60, 0.1
+	const limitMS, tolerance = 60, 0.1
+	seeds := testkit.Seeds(4, 20)
 	slas := []SLA{{"ttft", "p95", "le", limitMS}}
 	for _, test := range []struct {
 		name  string

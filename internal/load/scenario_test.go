@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -13,10 +14,11 @@ import (
 	"go.uber.org/goleak"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/testkit"
 )
 
 func TestMain(m *testing.M) {
-	_ = flag.Set("rapid.checks", "400") // each takes some 100 µs
+	_ = flag.Set("rapid.checks", strconv.Itoa(testkit.Seeds(80, 400))) // each takes some 100 µs
 	goleak.VerifyTestMain(m)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/random"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
@@ -283,6 +284,9 @@ func TestADay(t *testing.T) {
 		t.Skip("a day of virtual time")
 	}
 	t.Run("engine alone", func(t *testing.T) {
+		if !testkit.Full() {
+			t.Skip("the day with figures has an engine, too")
+		}
 		d, result, early, late := runDay(t, nil)
 		// Its state is what is open.
 		checkDayMemory(t, early, late, 0)

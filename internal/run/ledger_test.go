@@ -95,6 +95,7 @@ func TestServerTotalsAgreeWithTheRuns(t *testing.T) {
 	t.Parallel()
 	for _, backend := range []string{"vllm", "sglang", "trtllm", "dynamo", "triton"} {
 		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
 			o := mockserver.Options{Backend: backend, TTFT: 2 * time.Millisecond}
 			url := serve(t, o)
 			args := []string{"--concurrency", "4", "--warmup-request-count", "5"}
@@ -196,6 +197,7 @@ func TestCausesOfServerTotalsThatDiffer(t *testing.T) {
 			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := compared(t, c.at(t), c.args...)
 			r := w.reconciled(t)
 			if r.Verdict != c.verdict || c.cause != "" && (len(r.Causes) == 0 || r.Causes[0] != c.cause) ||

@@ -75,6 +75,7 @@ func TestTemplatesOfPlugins(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{"python", "go"} {
 		t.Run(language, func(t *testing.T) {
+			t.Parallel()
 			plugin := template(t, language)
 			file := filepath.Join(t.TempDir(), "three.prompts")
 			if err := os.WriteFile(file, []byte("Say hi.\n\nCount to ten.\nStop.\n"), 0o600); err != nil {
@@ -176,6 +177,7 @@ func TestTrapPluginThatFailsAfterTheRunCostsItsFigureOnly(t *testing.T) {
 			"no paper":                               greets + `echo '{"id":1,"error":"no paper"}'; read -r call`,
 		} {
 			t.Run(category+" "+what, func(t *testing.T) {
+				t.Parallel()
 				url, _ := completions(t)
 				dir := t.TempDir()
 				cfg := resolve(t, dir, url, "--endpoint-type", "completions", "--request-count", "2", "--isl",

@@ -508,6 +508,7 @@ func TestServerMetricsFiles(t *testing.T) {
 			"mine_server_metrics_recording.json"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			w := watch(t, serve(t, mockserver.Options{}), Options{},
 				append([]string{"--concurrency", "2", "--request-count", "5"}, c.args...)...)
 			files := w.files(t)

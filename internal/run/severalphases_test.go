@@ -392,6 +392,7 @@ func TestTrapThresholdOfAPhaseEndsTheRun(t *testing.T) {
 			false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			last := int64(40)
 			if c.phases == 1 {
 				last = 1_000_000 // it may have begun when the records of the phase before it are judged
@@ -436,6 +437,7 @@ func TestStopInAnyPhaseOfSeveral(t *testing.T) {
 		"peak":   {4, []any{false, false, false, true}},
 	} {
 		t.Run(stopped, func(t *testing.T) {
+			t.Parallel()
 			endless := func(name string, kind config.PhaseKind) config.Phase {
 				if name == stopped {
 					return burst(name, kind, 2, 1_000_000)

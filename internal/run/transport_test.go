@@ -155,6 +155,7 @@ func TestTransports(t *testing.T) {
 		{"IPv6", "tcp", "[::1]:0", nil, http1, "http://ADDR", nil, "HTTP/1.1", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s := &chatServer{}
 			addr := listen(t, c.network, c.address, c.config, s, c.protocols)
 			out, err := execute(t, resolve(t, t.TempDir(), strings.ReplaceAll(c.url, "ADDR", addr.String()),

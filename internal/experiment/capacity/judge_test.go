@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/measure/record"
@@ -125,11 +126,12 @@ func closedLoop(concurrency int) *config.Run {
 // A load above the capacity is recognised, with the rates as evidence; loads that the server carries are not, however
 // long the queue is for a while, nor what grows only until batches are full.
 func TestTrapOverSaturationIsGrowthWithoutBound(t *testing.T) {
-	const seeds = 100
+	const all = 100
+	seeds := testkit.Seeds(12, all)
 	for _, c := range []struct {
 		name        string
 		q           queue
-		least, most int // of the seeds that are called saturated
+		least, most int // of all seeds, that are called saturated
 	}{
 		{"a fifth too much", queue{rate: 1.2, cv: 0.5, servers: 4, seconds: 900}, 95, 100},
 		{"half as much again", queue{rate: 1.5, cv: 0.5, servers: 4, seconds: 400}, 98, 100},
@@ -158,8 +160,9 @@ func TestTrapOverSaturationIsGrowthWithoutBound(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of %d seeds", c.name, n, seeds)
-		if n < c.least || n > c.most {
-			t.Errorf("%s: saturated with %d of %d seeds, want %d to %d", c.name, n, seeds, c.least, c.most)
+		least, most := c.least*seeds/all, (c.most*seeds+all-1)/all
+		if n < least || n > most {
+			t.Errorf("%s: saturated with %d of %d seeds, want %d to %d", c.name, n, seeds, least, most)
 		}
 	}
 }
@@ -197,8 +200,9 @@ func latency(stat, op string, threshold float64) search.Filter {
 
 // The verdict is wrong with at most the probability that its level leaves, at any look, also of several filters.
 func TestTrapVerdictIsRightAtItsLevel(t *testing.T) {
-	const seeds, most = 300, 0.05 + 0.038           // three standard errors
-	exactly := func(rank, factor float64) float64 { // the true quantile in ms, times a factor
+	seeds := testkit.Seeds(40, 300)
+	most := 0.05 + 3*math.Sqrt(0.05*0.95/float64(seeds)) // three standard errors
+	exactly := func(rank, factor float64) float64 {      // the true quantile in ms, times a factor
 		return 1000 * math.Exp(0.4*math.Sqrt2*math.Erfinv(2*rank-1)) * factor
 	}
 	for _, c := range []struct {
@@ -226,7 +230,7 @@ func TestTrapVerdictIsRightAtItsLevel(t *testing.T) {
 			}
 		}
 		t.Logf("%s: wrong with %d of %d seeds", c.name, wrong, seeds)
-		if float64(wrong) > most*seeds {
+		if float64(wrong) > most*float64(seeds) {
 			t.Errorf("%s: wrong with %d of %d seeds", c.name, wrong, seeds)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/record"
 )
 
@@ -52,7 +53,7 @@ func TestALineTellsTheWholeRow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for round := range 2000 {
+		for round := range testkit.Seeds(300, 2000) {
 			rec := &record.Record{Facts: record.NewFacts()}
 			for i := range record.NumFields {
 				switch random.IntN(6) {

@@ -2,8 +2,8 @@ package metrics
 
 import "aiperf/internal/measure/stats"
 
-// gapsAtOnce bounds how many chunk gaps are unpacked to be sorted at one time.
-const gapsAtOnce = 1 << 22
+// gapsAtOnce bounds how many chunk gaps are unpacked to be sorted at one time. Tests lower it, so that few are many.
+var gapsAtOnce = 1 << 22
 
 // describeGaps computes the statistics of the chunk gaps of every slice. The gaps of a slice lie
 // spread over the store, because requests are stored as they end: each pass over the store picks

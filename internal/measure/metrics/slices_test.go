@@ -1,9 +1,11 @@
 package metrics
 
 import (
+	"flag"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/stats"
 )
@@ -339,6 +342,9 @@ func shuffle(records []*record.Record, seed uint64) {
 		func(i, j int) { records[i], records[j] = records[j], records[i] })
 }
 
+// Each check of a property adds hundreds of requests.
+func init() { _ = flag.Set("rapid.checks", strconv.Itoa(testkit.Seeds(25, 100))) }
+
 // What is counted adds up over the slices, at any length, within the limits and beyond them.
 func TestSlicesAddUp(t *testing.T) {
 	records := traffic(400, 13)
@@ -516,6 +522,11 @@ func TestGapsOfLargeSlices(t *testing.T) {
 	if testing.Short() {
 		t.Skip("adds many records on one goroutine: slow, and nothing for the race detector to find")
 	}
+	if !testkit.Full() {
+		before := gapsAtOnce
+		gapsAtOnce = 1 << 12
+		t.Cleanup(func() { gapsAtOnce = before })
+	}
 	rng := rand.New(rand.NewPCG(17, 17))
 	request := func(offsetNS int64, gaps int) *record.Record {
 		r := success(offsetNS, 5*ms, 1*ms)
@@ -568,7 +579,7 @@ func TestMemoryOfSlicesBeyondTheLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("adds many records on one goroutine: slow, and nothing for the race detector to find")
 	}
-	const parts = 50
+	parts := testkit.Seeds(20, 50)
 	cfg := slicedConfig(second)
 	cfg.MaxRecords, cfg.MaxGaps = 0, 0
 	records := traffic(parts*1000, 19)
@@ -576,14 +587,14 @@ func TestMemoryOfSlicesBeyondTheLimits(t *testing.T) {
 	fill(e, records[:1000])
 	before := heap()
 	fill(e, records)
-	perSlice := float64(heap()-before-binMemory(e)) / parts
+	perSlice := float64(heap()-before-binMemory(e)) / float64(parts)
 	t.Logf("%.0f bytes a slice", perSlice)
 	if perSlice > 64<<10 {
 		t.Errorf("a slice costs %.0f bytes", perSlice)
 	}
 	settled := heap()
 	fill(e, records)
-	if grown := float64(heap()-settled) / parts; grown > 1<<10 {
+	if grown := float64(heap()-settled) / float64(parts); grown > 1<<10 {
 		t.Errorf("a slice grew by %.0f bytes with its requests", grown)
 	}
 	if n := len(e.slices.parts); n != parts && n != parts+1 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
 )
@@ -80,7 +81,8 @@ func observe(r *rand.Rand, upper []float64, perScrape, scrapes int, draw func() 
 // TestEstimatorTable compares the estimates with the true percentiles, beside interpolation within the bucket
 // alone. Few observations per scrape tell more about each bucket than many.
 func TestEstimatorTable(t *testing.T) {
-	const total, seeds = 2000, 10
+	const total = 2000
+	seeds := testkit.Seeds(2, 10)
 	var table strings.Builder
 	fmt.Fprintf(&table, "\nmean (worst) relative error in %%, %d observations, %d runs each\n"+
 		"%-12s %-12s %-10s %18s %18s\n",

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/experiment/search"
 )
 
@@ -154,7 +155,7 @@ var servers = []server{
 
 // TestCapacityIsCalibrated compares interval and estimate of many searches with the boundary of the server.
 func TestCapacityIsCalibrated(t *testing.T) {
-	seeds := 40
+	seeds := testkit.Seeds(10, 40)
 	if testing.Short() {
 		seeds = 10
 	}

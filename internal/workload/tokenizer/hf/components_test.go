@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/workload/tokenizer"
 )
 
@@ -172,7 +173,7 @@ func TestTrapGrowingHistory(t *testing.T) {
 		}
 		memo := tokenizer.NewMemo(tok)
 		text := ""
-		for range 60 {
+		for range testkit.Seeds(15, 60) {
 			for _, c := range m.Cases {
 				text += " " + c.Text
 			}

@@ -20,6 +20,7 @@ trap finish EXIT
 # $caches/venv, where that has all of them.
 venv() {
     local package shared=1
+    mkdir -p "$cache"
     for package; do grep -qsxF -- "$package" "$caches/venv/packages" || shared=; done
     if [ -n "$shared" ]; then
         [ "$cache" -ef "$caches" ] || { rm -rf "$cache/venv" && ln -s "$caches/venv" "$cache/venv"; }

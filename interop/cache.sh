@@ -20,10 +20,13 @@ trap finish EXIT
 # $caches/venv, where that has all of them.
 venv() {
     local package shared=1
+    mkdir -p "$cache"
+    [ ! "$cache" -ef "$caches" ] || shared= # it is the shared one that is made
     for package; do grep -qsxF -- "$package" "$caches/venv/packages" || shared=; done
     if [ -n "$shared" ]; then
-        [ "$cache" -ef "$caches" ] || { rm -rf "$cache/venv" && ln -s "$caches/venv" "$cache/venv"; }
-        return 0
+        rm -rf "$cache/venv"
+        ln -s "$caches/venv" "$cache/venv"
+        return
     fi
     [ ! -L "$cache/venv" ] || rm "$cache/venv"
     if [ "$(cat "$cache/venv/packages" 2>/dev/null)" != "$(printf '%s\n' "$@")" ]; then

@@ -11,7 +11,7 @@ export async function open(browser, view, wrong, allowed) {
     deviceScaleFactor: view.deviceScaleFactor ?? 1, isMobile: view.isMobile ?? false, hasTouch: view.hasTouch ?? false,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(120_000); // a busy machine draws slowly
   page.on("console", m => wrong(`console ${m.type()}: ${m.text()}`));
   page.on("pageerror", e => wrong(`error: ${e.message}`));
   page.on("dialog", d => { wrong(`dialog: ${d.message()}`); d.dismiss(); });

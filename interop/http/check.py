@@ -24,7 +24,7 @@ def free_port():
 
 def start(command, port, **more):
     processes.append(subprocess.Popen(command, cwd=HERE, stdout=subprocess.DEVNULL, stderr=open(f"{cache}/servers.log", "a"), **more))
-    for _ in range(200):
+    for _ in range(1200):
         try:
             return socket.create_connection(("127.0.0.1", port), 1).close()
         except OSError:
@@ -40,7 +40,7 @@ def app_server(name):
         "aiohttp": [PYTHON, "aiohttp_server.py", str(port)],
         "node": ["node", "server.mjs", str(port)],
         "net/http": [f"{cache}/server", str(port)],
-    }[name], port, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"})
+    }[name], port, env=os.environ | {"PYTHONPYCACHEPREFIX": f"{cache}/pycache"})
     url = f"http://127.0.0.1:{port}"
 
     def tally():

@@ -39,7 +39,8 @@ type Server struct {
 	process *self.Process
 }
 
-const timeout = 10 * time.Second
+// A server that fails says so by its end; only one that hangs, on a machine however busy, reaches startTimeout.
+const startTimeout, timeout = time.Minute, 10 * time.Second
 
 // Start starts this executable as a mock server and waits until it listens.
 func Start(o Options) (*Server, error) {
@@ -65,7 +66,7 @@ func Start(o Options) (*Server, error) {
 			s.URL = strings.TrimSpace(line[at:])
 			return s, nil
 		}
-	case <-time.After(timeout):
+	case <-time.After(startTimeout):
 	}
 	return nil, errors.Join(errNotStarted, s.Stop())
 }

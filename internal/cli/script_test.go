@@ -61,6 +61,7 @@ func transcripts(t *testing.T) []string {
 //	address VAR              put a URL into VAR and its port into VAR_PORT at which nobody listens until the script
 //	                         starts something there
 //	exits CODE cmd [arg…]    like exec, with exactly this exit code
+//	measures cmd [arg…]      like exec, and again while the program says that this machine was the bottleneck
 //	show FILE path…          print members of the JSON documents of a file, one document a line
 //	tree DIR                 print the files below a directory, sorted
 //	[!] within DIR TEXT      some file below DIR holds TEXT
@@ -90,6 +91,7 @@ func TestScripts(t *testing.T) {
 			"stopserver": cmdStopServer,
 			"address":    cmdAddress,
 			"exits":      cmdExits,
+			"measures":   cmdMeasures,
 			"show":       cmdShow,
 			"lines":      cmdLines,
 			"collector":  cmdCollector,
@@ -162,6 +164,20 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if code != want {
 		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+func cmdMeasures(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: measures cmd [arg…]")
+	}
+	for end := time.Now().Add(patience); ; {
+		err := ts.Exec(args[0], args[1:]...)
+		busy := strings.Contains(ts.ReadFile("stdout"), "this machine was the bottleneck")
+		if !busy || time.Now().After(end) {
+			ts.Check(err)
+			return
+		}
 	}
 }
 

@@ -47,6 +47,7 @@ func ended(t *testing.T, pid int) {
 // TestTrapServerEndsHoweverWeEnd: with a Ctrl-C before it is ready or during the run, and when this program is killed,
 // the server and what it has started are gone.
 func TestTrapServerEndsHoweverWeEnd(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		ready bool
 		sig   syscall.Signal
@@ -58,6 +59,7 @@ func TestTrapServerEndsHoweverWeEnd(t *testing.T) {
 		"killed in the run":              {true, syscall.SIGKILL},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			address, dir := testkit.Address(t), t.TempDir()
 			url := "http://" + address
 			command := "echo $$ >" + dir + "/server; sh -c 'echo $$ >" + dir +

@@ -73,6 +73,7 @@ func TestTrapTheAPIOutlivesACancelledRun(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	becomes(t, api+"/api/results", "status", "running")
+	p.writesRecords(1) // without one there are no results
 	p.signal(syscall.SIGINT)
 	becomes(t, api+"/api/results", "status", "cancelled")
 	becomes(t, api+"/api/progress", "system_state", "shutdown")

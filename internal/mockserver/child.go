@@ -37,7 +37,8 @@ type Process struct {
 	process *self.Process
 }
 
-const timeout = 10 * time.Second
+// A server that fails says so by its end; only one that hangs, on a machine however busy, reaches startTimeout.
+const startTimeout, timeout = time.Minute, 10 * time.Second
 
 // StartProcess starts this executable as a mock server and waits until it listens.
 func StartProcess(o ProcessOptions) (*Process, error) {
@@ -63,7 +64,7 @@ func StartProcess(o ProcessOptions) (*Process, error) {
 			s.URL = strings.TrimSpace(line[at:])
 			return s, nil
 		}
-	case <-time.After(timeout):
+	case <-time.After(startTimeout):
 	}
 	return nil, errors.Join(errNotStarted, s.Stop())
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -219,28 +220,51 @@ func observed(look func(*progress.Snapshot)) []progress.Observer {
 	return []progress.Observer{seeing(look)}
 }
 
+// awaited is a log that closes stop once all patterns are in it.
+type awaited struct {
+	bytes.Buffer
+	patterns map[string]string
+	stop     chan struct{}
+}
+
+func (a *awaited) Write(p []byte) (int, error) {
+	n, err := a.Buffer.Write(p)
+	for name, pattern := range a.patterns {
+		if regexp.MustCompile(pattern).Match(a.Bytes()) {
+			delete(a.patterns, name)
+			if len(a.patterns) == 0 {
+				close(a.stop)
+			}
+		}
+	}
+	return n, err
+}
+
 func TestRealtimeBlocksInTheLog(t *testing.T) {
 	t.Parallel()
 	url := serve(t, mockserver.Options{TTFT: 2e6, ITL: 2e6})
 	for interval, want := range map[string]bool{"0.02": true, "0": false} {
-		dir := t.TempDir()
-		cfg := watching(t, dir, url, "--streaming", "--concurrency", "2", "--benchmark-duration", "0.5",
-			"--stats-interval", interval)
-		var lines bytes.Buffer
-		log := runlog.New(runlog.Options{Console: &lines})
-		_, err := Execute(t.Context(), cfg, Options{Version: "test", Log: log})
-		log.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, pattern := range map[string]string{
-			"head":        `INFO +\[realtime 00:0\d profiling\]\n`,
+		patterns := map[string]string{
+			"head":        `INFO +\[realtime 00:\d\d profiling\]\n`,
 			"rates":       `INFO +rps=[\d.]+ \(avg [\d.]+\)  tput_in=[\d,]+/s  tput_out=[\d,]+/s  done=\d+ ok=\d+ err=0\n`,
 			"percentiles": `INFO +ttft    p50= *\d+ms  p75=`,
 			"throughput":  `INFO +intvty  p50= *\d+  p75=.* \(1/tpot tok/s\)\n`,
 			"totals":      `INFO +tot  in=[\d,]+ out=[\d,]+\n`,
 			"servers":     `INFO +srv .*queue=\d+r/\d+w`,
-		} {
+		}
+		lines, duration := awaited{patterns: maps.Clone(patterns), stop: make(chan struct{})}, "0.5"
+		if want {
+			duration = "600" // it is stopped when all is in the log
+		}
+		cfg := watching(t, t.TempDir(), url, "--streaming", "--concurrency", "2", "--benchmark-duration", duration,
+			"--stats-interval", interval)
+		log := runlog.New(runlog.Options{Console: &lines})
+		_, err := Execute(t.Context(), cfg, Options{Version: "test", Log: log, Stop: lines.stop})
+		log.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, pattern := range patterns {
 			if got := regexp.MustCompile(pattern).MatchString(lines.String()); got != want {
 				t.Errorf("interval %s: %s: %t, want %t\n%s", interval, name, got, want, lines.String())
 			}

@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"aiperf/internal/config"
 	"aiperf/internal/mockserver"
+	"aiperf/internal/publish/progress"
 )
 
 // reasons are the codes of the findings.
@@ -44,13 +46,23 @@ func TestRepeatedPromptsAreToldAndCounted(t *testing.T) {
 		{"embeddings", "--request-count 30 --num-dataset-entries 10 --endpoint-type embeddings", false, false, 10, 3},
 		{"conversations", "--conversation-num 6 --num-dataset-entries 3 --conversation-turn-mean 2", false, false, 3,
 			2},
-		{"a duration", "--benchmark-duration 0.3 --num-dataset-entries 1", false, true, 1, 0},
+		{"a duration", "--benchmark-duration 600 --num-dataset-entries 1", false, true, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			cfg := resolve(t, dir, at, append(strings.Fields(c.args), "--isl", "5", "--osl", "2", "--random-seed",
 				"1")...)
-			out, err := execute(t, cfg, Options{})
+			stop := make(chan struct{})
+			o := Options{Stop: stop}
+			if c.most == 0 {
+				enough := sync.OnceFunc(func() { close(stop) })
+				o.Observers = observed(func(s *progress.Snapshot) {
+					if s.Records.Successes > 2 {
+						enough()
+					}
+				})
+			}
+			out, err := execute(t, cfg, o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,6 +24,7 @@ import (
 
 // TestAClockThatIsSetChangesNoTimes: an agent whose clock is 3 s ahead, and is set by 2 s while it sends.
 func TestAClockThatIsSetChangesNoTimes(t *testing.T) {
+	t.Parallel()
 	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	var step atomic.Int64
 	ahead := clock.NewAt(time.Now().Add(3 * time.Second).UnixNano())
@@ -87,6 +88,7 @@ func TestAClockThatIsSetChangesNoTimes(t *testing.T) {
 }
 
 func TestRawExchangesStayWithTheirAgents(t *testing.T) {
+	t.Parallel()
 	s := startMock(t, fast())
 	x := assemble(t, 2, func(o *Options) { o.RawStays = true })
 	dir := t.TempDir()
@@ -153,6 +155,7 @@ func (e emptied) Start(ctx context.Context, plan load.Plan, sink run.Sink) (int,
 }
 
 func TestAgentsNeedNoTokenizer(t *testing.T) {
+	t.Parallel()
 	s := startMock(t, fast())
 	x := assemble(t, 2, nil)
 	dir := filepath.Join(t.TempDir(), "model")
@@ -224,6 +227,7 @@ func newClaims(t *testing.T) (c claims) {
 }
 
 func TestCredentialsForAServerOfOthers(t *testing.T) {
+	t.Parallel()
 	c := newClaims(t)
 	resolver := &server.MemAccResolver{}
 	for key, token := range c.tokens {

@@ -24,6 +24,7 @@ func samplesOf(n int, over time.Duration, offsetNS int64, drift float64, rng *ra
 }
 
 func TestOffsetsStayWithinTheirBound(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 200 {
 		offsetNS, drift := rng.Int64N(2e9)-1e9, (rng.Float64()-0.5)*1e-4
@@ -45,6 +46,7 @@ func TestOffsetsStayWithinTheirBound(t *testing.T) {
 }
 
 func TestSlowAnswersAreLeftOut(t *testing.T) {
+	t.Parallel()
 	if _, ok := newSample(0, int64(clockRules().SlowestAnswer)+1, 0, clockRules().SlowestAnswer); ok {
 		t.Error("an answer that took longer than the limit counts")
 	}
@@ -54,6 +56,7 @@ func TestSlowAnswersAreLeftOut(t *testing.T) {
 }
 
 func TestOutliersAreLeftOut(t *testing.T) {
+	t.Parallel()
 	var o offset
 	for i := range int64(9) {
 		o.add(sample{atNS: i, offsetNS: 1000 + i, rttNS: 100_000})
@@ -65,6 +68,7 @@ func TestOutliersAreLeftOut(t *testing.T) {
 }
 
 func TestInstantsComeBackFromTheOtherClock(t *testing.T) {
+	t.Parallel()
 	o := offset{samples: make([]sample, 1), atNS: 1e18, offsetNS: -123_456_789, drift: 3e-5}
 	for _, ns := range []int64{1e18, 1e18 + 3.6e12, 1e18 - 1e9} {
 		if back := o.ours(o.theirs(ns)); back-ns > 10 || ns-back > 10 {

@@ -75,6 +75,7 @@ func readBack(t *testing.T, c *run.Content, n int) {
 }
 
 func TestABrokenFetchGoesOnWithWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	s, w := stored(t, 12, 1<<20) // three blocks
 	dir := t.TempDir()
 	s.spoil = func(n int, data []byte) ([]byte, error) {
@@ -99,6 +100,7 @@ func TestABrokenFetchGoesOnWithWhatIsMissing(t *testing.T) {
 }
 
 func TestWhatDoesNotComeWholeIsFetchedAgain(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, change := range map[string]func([]byte) ([]byte, error){
 			"cut off":   func(data []byte) ([]byte, error) { return data[:len(data)/2], nil },
@@ -127,6 +129,7 @@ func TestWhatDoesNotComeWholeIsFetchedAgain(t *testing.T) {
 }
 
 func TestADamagedCacheIsFetchedAnew(t *testing.T) {
+	t.Parallel()
 	s, w := stored(t, 5, 1<<20)
 	dir := t.TempDir()
 	if _, err := fetcherOf(s, dir).content(t.Context(), w); err != nil {
@@ -151,6 +154,7 @@ func TestADamagedCacheIsFetchedAnew(t *testing.T) {
 }
 
 func TestALargeDataSetStaysOnDisk(t *testing.T) {
+	t.Parallel()
 	s, w := stored(t, 9, 1<<20)
 	f := fetcherOf(s, t.TempDir())
 	f.memory = 1 << 20

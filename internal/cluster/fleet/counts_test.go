@@ -151,6 +151,7 @@ func (s *mock) compare(t *testing.T, path string) (n int64) {
 }
 
 func TestALostAgentThatComesBackSaysWhatItSent(t *testing.T) {
+	t.Parallel()
 	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	x, c := behindCable(t, 3, func(o *Options) { o.Return = time.Minute })
 	go func() {
@@ -183,6 +184,7 @@ func TestALostAgentThatComesBackSaysWhatItSent(t *testing.T) {
 }
 
 func TestTheCountOfAnAgentThatStaysAwayIsALowerBound(t *testing.T) {
+	t.Parallel()
 	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	x, c := behindCable(t, 2, func(o *Options) { o.Return = time.Millisecond })
 	go func() {
@@ -230,6 +232,7 @@ func TestTheCountOfAnAgentThatStaysAwayIsALowerBound(t *testing.T) {
 }
 
 func TestAJournalThatSaysSomethingElseIsNamed(t *testing.T) {
+	t.Parallel()
 	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	x := assemble(t, 2, nil)
 	stop := make(chan struct{})
@@ -302,6 +305,7 @@ func journalOf(t *testing.T, path string, sent, batches int) {
 }
 
 func TestTheJournalOfALostAgentOfThisMachineIsRead(t *testing.T) {
+	t.Parallel()
 	x := assemble(t, 0, nil)
 	k := &keeper{}
 	r := &running{fleet: x.Fleet, id: "run", sink: k, plan: load.Plan{Phases: []load.Phase{{Name: "profiling"}}}}
@@ -327,6 +331,7 @@ func TestTheJournalOfALostAgentOfThisMachineIsRead(t *testing.T) {
 }
 
 func TestAJournalThatCouldNotBeWrittenIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	x := assemble(t, 0, nil)
 	r := &running{fleet: x.Fleet, id: "run", sink: &keeper{}, plan: load.Plan{Phases: []load.Phase{{Name: "profiling"}}}}
 	x.localDir = t.TempDir()
@@ -350,6 +355,7 @@ func TestAJournalThatCouldNotBeWrittenIsNotBelieved(t *testing.T) {
 }
 
 func TestTheMostThatALostAgentMayHaveSent(t *testing.T) {
+	t.Parallel()
 	c := clock.NewAt(int64(time.Hour))
 	r := &running{fleet: &Fleet{options: Options{Clock: c}}, id: "run"}
 	started := int64(time.Hour - 20*time.Second)

@@ -49,6 +49,7 @@ func (c *channel) send(data []byte) error {
 }
 
 func TestEveryRecordComesOnceAndInOrder(t *testing.T) {
+	t.Parallel()
 	for _, lose := range []float64{0, 0.3} {
 		synctest.Test(t, func(t *testing.T) {
 			ch := &channel{rng: rand.New(rand.NewPCG(1, 2)), lose: lose}
@@ -91,6 +92,7 @@ func TestEveryRecordComesOnceAndInOrder(t *testing.T) {
 }
 
 func TestWithoutTheCoordinatorRecordsAreKept(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		down := true
 		var mu sync.Mutex
@@ -121,6 +123,7 @@ func TestWithoutTheCoordinatorRecordsAreKept(t *testing.T) {
 }
 
 func TestAnAgentThatKeepsTooMuchEndsItsShare(t *testing.T) {
+	t.Parallel()
 	c := newCourier("run", true, openJournal(filepath.Join(t.TempDir(), "journal")), func([]byte) error { return nil })
 	var told error
 	c.full = func(err error) { told = err }
@@ -133,6 +136,7 @@ func TestAnAgentThatKeepsTooMuchEndsItsShare(t *testing.T) {
 }
 
 func TestTornJournalsAreReadUpToTheTear(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")
 	j := openJournal(path)
 	for i := range uint64(3) {

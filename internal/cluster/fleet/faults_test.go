@@ -30,6 +30,7 @@ func (x *together) begun(t *testing.T) {
 }
 
 func TestWorkerLossIsCountedUnderItsName(t *testing.T) {
+	t.Parallel()
 	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	x := assemble(t, 3, nil)
 	go func() {
@@ -58,6 +59,7 @@ func TestWorkerLossIsCountedUnderItsName(t *testing.T) {
 }
 
 func TestTooFewAgentsEndTheRun(t *testing.T) {
+	t.Parallel()
 	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	x := assemble(t, 2, func(o *Options) { o.MinAlive = 0.8 })
 	go func() {
@@ -77,6 +79,7 @@ func TestTooFewAgentsEndTheRun(t *testing.T) {
 }
 
 func TestAnInterruptEndsAllSharesInOrder(t *testing.T) {
+	t.Parallel()
 	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	x := assemble(t, 2, nil)
 	stop := make(chan struct{})
@@ -102,6 +105,7 @@ func TestAnInterruptEndsAllSharesInOrder(t *testing.T) {
 
 // TestASignalDrainsAnAgent: one of two agents, and the only one, whose end is that of the run.
 func TestASignalDrainsAnAgent(t *testing.T) {
+	t.Parallel()
 	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
 	for _, agents := range []int{2, 1} {
 		x := assemble(t, agents, nil)
@@ -126,6 +130,7 @@ func TestASignalDrainsAnAgent(t *testing.T) {
 }
 
 func TestAgentsOfAnotherKindAreRefused(t *testing.T) {
+	t.Parallel()
 	x := assemble(t, 1, nil)
 	for want, change := range map[string]func(*AgentOptions){
 		"its version is other":     func(o *AgentOptions) { o.Version = "other" },
@@ -145,6 +150,7 @@ func TestAgentsOfAnotherKindAreRefused(t *testing.T) {
 }
 
 func TestAnNkeyInPlaceOfAToken(t *testing.T) {
+	t.Parallel()
 	pair, err := nkeys.CreateUser()
 	if err != nil {
 		t.Fatal(err)
@@ -171,6 +177,7 @@ func TestAnNkeyInPlaceOfAToken(t *testing.T) {
 }
 
 func TestACoordinatorThatStartsAgainEndsTheOldAgents(t *testing.T) {
+	t.Parallel()
 	x := assemble(t, 1, nil)
 	if err := x.await(t.Context(), func() bool { return x.members[0].report.Number > 0 }); err != nil { // it knows ours
 		t.Fatal(err)
@@ -184,6 +191,7 @@ func TestACoordinatorThatStartsAgainEndsTheOldAgents(t *testing.T) {
 }
 
 func TestSeveralRunsUseTheSameAgents(t *testing.T) {
+	t.Parallel()
 	s := startMock(t, fast())
 	x := assemble(t, 2, nil)
 	for range 3 {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/config"
 	resolver "aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
@@ -23,6 +24,9 @@ import (
 	"aiperf/internal/run"
 	"aiperf/internal/view/runlog"
 )
+
+// TestMain runs eight tests at a time: nearly all wait.
+func TestMain(m *testing.M) { os.Exit(testkit.Parallel{M: m, Limit: 8}.Run()) }
 
 // mock is a mock server with its own record of the requests.
 type mock struct {
@@ -231,6 +235,7 @@ func (x *together) executeWith(cfg *config.Run, stop <-chan struct{}, r run.Remo
 }
 
 func TestAgentsMakeARunTogether(t *testing.T) {
+	t.Parallel()
 	s := startMock(t, fast())
 	x := assemble(t, 3, nil)
 	began := time.Now()

@@ -9,6 +9,7 @@ import (
 
 // TestSharesJoinWhenAllWait: a share that has not come to a phase yet agrees to nothing, whatever its place in the list.
 func TestSharesJoinWhenAllWait(t *testing.T) {
+	t.Parallel()
 	waits := func(run string, joined int, sessions uint64) *member {
 		return &member{report: report{Run: run, Joined: joined, Used: load.Used{Sessions: sessions}}}
 	}

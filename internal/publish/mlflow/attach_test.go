@@ -15,6 +15,7 @@ import (
 )
 
 func TestFilesAreAddedToARunThatExists(t *testing.T) {
+	t.Parallel()
 	f, u := newFake(t)
 	dir := t.TempDir()
 	var files []string
@@ -65,6 +66,7 @@ func TestFilesAreAddedToARunThatExists(t *testing.T) {
 }
 
 func TestTargetsAreReadFromTheRecordOfAnUpload(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if _, err := FindTarget(dir, "mlflow_export.json"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)

@@ -42,6 +42,7 @@ func exported(t *testing.T, o *publication) map[string]any {
 }
 
 func TestARunIsTracked(t *testing.T) {
+	t.Parallel()
 	f, u := newFake(t)
 	o, log := testOptions(t, u)
 	o.ParentRunID = "parent"
@@ -123,6 +124,7 @@ func TestARunIsTracked(t *testing.T) {
 }
 
 func TestBatchesKeepTheLimits(t *testing.T) {
+	t.Parallel()
 	f, u := newFake(t)
 	o, _ := testOptions(t, u)
 	s := newServer(u, o.Environment, "1", o.Redactor.Text)
@@ -137,6 +139,7 @@ func TestBatchesKeepTheLimits(t *testing.T) {
 }
 
 func TestLongValuesAreCut(t *testing.T) {
+	t.Parallel()
 	list := []Entry{{"a", strings.Repeat("ü", 7000)}, {strings.Repeat("k", 251), "x"}, {"b", "short"}}
 	got := fit(list, maxParamValue)
 	if len(got) != 2 || len([]rune(got[0].Value)) != maxParamValue || !strings.HasSuffix(got[0].Value, "ü…") ||
@@ -146,6 +149,7 @@ func TestLongValuesAreCut(t *testing.T) {
 }
 
 func TestHowARunEnds(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*progress.Ending)
 		want   string
@@ -191,6 +195,7 @@ func answerStatus(code int) http.HandlerFunc {
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 func TestEachFaultIsOneLine(t *testing.T) {
+	t.Parallel()
 	deadline := func(o *Options) { o.Timeout = 300 * time.Millisecond }
 	distant := func(o *Options) { o.Timeout = time.Hour }
 	for name, c := range map[string]struct {
@@ -301,6 +306,7 @@ func TestEachFaultIsOneLine(t *testing.T) {
 }
 
 func TestNoServer(t *testing.T) {
+	t.Parallel()
 	u := &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
 	o, log := testOptions(t, u)
 	finish(newTracker(o.Options, o.run), results(t))
@@ -311,6 +317,7 @@ func TestNoServer(t *testing.T) {
 }
 
 func TestTLSWithoutAuthority(t *testing.T) {
+	t.Parallel()
 	f, _ := newFake(t)
 	s := newTLS(t, f)
 	o, log := testOptions(t, s)
@@ -334,6 +341,7 @@ func TestTLSWithoutAuthority(t *testing.T) {
 }
 
 func TestAServerThatComesBackGetsEverything(t *testing.T) {
+	t.Parallel()
 	f, u := newFake(t)
 	down := make(chan struct{})
 	f.before = func(w http.ResponseWriter, r *http.Request, _ int) bool {
@@ -364,6 +372,7 @@ func TestAServerThatComesBackGetsEverything(t *testing.T) {
 }
 
 func TestStoppingGivesTheUploadUp(t *testing.T) {
+	t.Parallel()
 	f, u := newFake(t)
 	f.before = on("runs/log-batch", hang)
 	o, log := testOptions(t, u)
@@ -378,6 +387,7 @@ func TestStoppingGivesTheUploadUp(t *testing.T) {
 }
 
 func TestAuthorization(t *testing.T) {
+	t.Parallel()
 	plain, user := &url.URL{Scheme: "http", Host: "h"},
 		&url.URL{Scheme: "http", Host: "h", User: url.UserPassword("u", "p")}
 	for _, c := range []struct {
@@ -402,6 +412,7 @@ func TestAuthorization(t *testing.T) {
 }
 
 func TestEnvironmentThatIsWrong(t *testing.T) {
+	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.pem")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -424,6 +435,7 @@ func TestEnvironmentThatIsWrong(t *testing.T) {
 }
 
 func TestWhereFilesGo(t *testing.T) {
+	t.Parallel()
 	s := &server{base: "http://h:1/x"}
 	for uri, want := range map[string]string{
 		"mlflow-artifacts:/7/r/artifacts":                                "http://h:1/x/api/2.0/mlflow-artifacts/artifacts/7/r/artifacts",
@@ -443,6 +455,7 @@ func variables(m map[string]string) func(string) (string, bool) {
 }
 
 func TestFilesOfPhasesAreUploadedByDefault(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"phase_manifest.json", "phases/warmup/server_metrics.json",
 		"phases/profiling/mine.csv", "logs/aiperf.log", "deep/er/other.json"} {
@@ -460,6 +473,7 @@ func TestFilesOfPhasesAreUploadedByDefault(t *testing.T) {
 }
 
 func TestParametersOfARun(t *testing.T) {
+	t.Parallel()
 	concurrency, requests, duration := 8, int64(1e6), 90*time.Second
 	tr := &tracker{o: Options{Redactor: artifact.NewRedactor("key-1234")}, bench: &progress.Run{
 		EndpointType: "chat", Models: []string{"a", "b"}, BaseURLs: []string{"http://h:1"}, Dir: t.TempDir(),
@@ -479,6 +493,7 @@ func TestParametersOfARun(t *testing.T) {
 }
 
 func TestNamesOfRuns(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ own, label, want string }{
 		{"", "", "aiperf-01234567"}, {"", "run_0001", "aiperf-01234567"}, {"mine", "", "mine"},
 		{"mine", "run_0001", "mine-run_0001"},
@@ -491,6 +506,7 @@ func TestNamesOfRuns(t *testing.T) {
 
 // The runs of a series are tracked one after the other; one that fails before its first request is not waited for.
 func TestRunsOfASeries(t *testing.T) {
+	t.Parallel()
 	f, u := newFake(t)
 	o, log := testOptions(t, u)
 	p := New(o.Options)

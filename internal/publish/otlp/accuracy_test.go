@@ -8,6 +8,7 @@ import (
 )
 
 func TestGradedAnswersAreGauges(t *testing.T) {
+	t.Parallel()
 	s, c := newTestStream(t, nil)
 	defer s.close()
 	task := metrics.AccuracyResult(metrics.AccuracyTask+"computer science", 1, 2)

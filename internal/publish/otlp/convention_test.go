@@ -7,6 +7,7 @@ import (
 )
 
 func TestProvidersAreKnownByTheirHosts(t *testing.T) {
+	t.Parallel()
 	for url, want := range map[string]string{
 		"https://api.openai.com/v1":                             "openai",
 		"https://API.OpenAI.com":                                "openai",
@@ -47,6 +48,7 @@ func TestProvidersAreKnownByTheirHosts(t *testing.T) {
 }
 
 func TestOperations(t *testing.T) {
+	t.Parallel()
 	for endpoint, want := range map[string]string{
 		"chat": "chat", "completions": "text_completion", "embeddings": "embeddings", "responses": "chat",
 		"nim_rankings": "chat",
@@ -58,6 +60,7 @@ func TestOperations(t *testing.T) {
 }
 
 func TestErrorTypes(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		err  record.Error
 		want string

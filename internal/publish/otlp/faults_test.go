@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -20,6 +21,9 @@ import (
 
 	"aiperf/internal/base/testkit"
 )
+
+// TestMain runs eight tests at a time: nearly all wait.
+func TestMain(m *testing.M) { os.Exit(testkit.Parallel{M: m, Limit: 8}.Run()) }
 
 func serveHandler(tb testing.TB, h http.Handler) *url.URL {
 	tb.Helper()
@@ -44,6 +48,7 @@ func refusing(status int, contentType, body string) *received {
 }
 
 func TestACollectorThatCannotBeUsedIsToldOnceAndLeftAlone(t *testing.T) {
+	t.Parallel()
 	secured := httptest.NewUnstartedServer(&received{})
 	secured.EnableHTTP2 = true
 	secured.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -105,6 +110,7 @@ func TestACollectorThatCannotBeUsedIsToldOnceAndLeftAlone(t *testing.T) {
 }
 
 func TestABusyCollectorIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		serve  func(testing.TB, *received) *url.URL
 		answer error
@@ -167,6 +173,7 @@ func (r *restartable) start() {
 func (r *restartable) stop() { _ = r.server.Shutdown(context.Background()) }
 
 func TestACollectorThatDiesAndReturnsLacksNothing(t *testing.T) {
+	t.Parallel()
 	for _, temporality := range []string{"cumulative", "delta"} {
 		t.Run(temporality, func(t *testing.T) {
 			r := &restartable{t: t, address: testkit.Address(t), c: &received{}}
@@ -247,6 +254,7 @@ func serveUntilHung(t *testing.T, next http.Handler) (*url.URL, *atomic.Bool) {
 }
 
 func TestACollectorThatHangsDoesNotDelayTheRun(t *testing.T) {
+	t.Parallel()
 	c := &received{}
 	at, hang := serveUntilHung(t, c)
 	o, log := testOptions(t, at)
@@ -281,6 +289,7 @@ func TestACollectorThatHangsDoesNotDelayTheRun(t *testing.T) {
 }
 
 func TestACollectorThatComesBackInTheEndGetsEverything(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int64
 	c := &received{answer: func(int) error {
 		if n := asked.Add(1); n == 2 || n == 3 { // the probe, then two of three tries
@@ -302,6 +311,7 @@ func TestACollectorThatComesBackInTheEndGetsEverything(t *testing.T) {
 }
 
 func TestABacklogIsBoundedAndWhatItLosesIsTold(t *testing.T) {
+	t.Parallel()
 	var refuse atomic.Bool
 	c := &received{answer: func(int) error {
 		if refuse.Load() {
@@ -337,6 +347,7 @@ func TestABacklogIsBoundedAndWhatItLosesIsTold(t *testing.T) {
 
 // What a collector will never accept is dropped and reported; it does not block what follows.
 func TestABatchThatIsRejectedDoesNotBlockTheNext(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		serve  func(testing.TB, *received) *url.URL
 		answer error
@@ -379,6 +390,7 @@ func TestABatchThatIsRejectedDoesNotBlockTheNext(t *testing.T) {
 
 // Requests that nobody had the time to add are not there either.
 func TestTheLastWordCountsWhatWasNeverAdded(t *testing.T) {
+	t.Parallel()
 	c := &received{}
 	at, hang := serveUntilHung(t, c)
 	o, log := testOptions(t, at)
@@ -402,6 +414,7 @@ func TestTheLastWordCountsWhatWasNeverAdded(t *testing.T) {
 }
 
 func TestAShortRunDoesNotWaitLongForACollectorThatHangs(t *testing.T) {
+	t.Parallel()
 	for _, scheme := range []string{"http://", "grpc://"} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
@@ -425,6 +438,7 @@ func TestAShortRunDoesNotWaitLongForACollectorThatHangs(t *testing.T) {
 }
 
 func TestARunWithoutResultsEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	o, log := testOptions(t, parse(t, "http://"+silent(t)))
 	o.Timeout = time.Minute
 	s, err := newStream(o.Options, o.run)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestTargets(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		url, protocol, want string
 	}{
@@ -36,6 +37,7 @@ func TestTargets(t *testing.T) {
 }
 
 func TestVariablesForMetricsGoFirst(t *testing.T) {
+	t.Parallel()
 	e := environment(t, map[string]string{
 		"OTEL_EXPORTER_OTLP_TIMEOUT": "1000", "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT": "2500",
 		"OTEL_EXPORTER_OTLP_HEADERS": "a=1,B=2", "OTEL_EXPORTER_OTLP_METRICS_HEADERS": "b=3, c = 4%2C5 ",
@@ -60,6 +62,7 @@ func TestVariablesForMetricsGoFirst(t *testing.T) {
 }
 
 func TestWrongVariablesAreNamed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	garbage := filepath.Join(dir, "garbage.pem")
 	if err := os.WriteFile(garbage, []byte("no certificate"), 0o600); err != nil {

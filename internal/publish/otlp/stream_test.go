@@ -68,6 +68,7 @@ func snapshot(p progress.Phase) *progress.Snapshot {
 }
 
 func TestARunArrivesOverBothProtocols(t *testing.T) {
+	t.Parallel()
 	for name, serve := range map[string]func(testing.TB, *received) *url.URL{"HTTP": serveHTTP, "gRPC": serveGRPC} {
 		t.Run(name, func(t *testing.T) {
 			c := &received{}
@@ -191,6 +192,7 @@ func checkTiming(t *testing.T, got map[string]*metricpb.Metric) {
 }
 
 func TestTrapDurationsAreSeconds(t *testing.T) {
+	t.Parallel()
 	s, c := newTestStream(t, nil)
 	r := sampleRecord(2)
 	r.Facts[record.LastContent] = 250e6
@@ -202,6 +204,7 @@ func TestTrapDurationsAreSeconds(t *testing.T) {
 }
 
 func TestTrapUnchangedCountersEmitNothing(t *testing.T) {
+	t.Parallel()
 	s, c := newTestStream(t, func(o *Options) {
 		o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE": "delta"})
 	})
@@ -247,6 +250,7 @@ func TestTrapUnchangedCountersEmitNothing(t *testing.T) {
 }
 
 func TestExponentialHistogramsWhereAskedFor(t *testing.T) {
+	t.Parallel()
 	s, c := newTestStream(t, func(o *Options) {
 		o.Environment = environment(t, map[string]string{"OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION": "base2_exponential_bucket_histogram"})
 	})
@@ -260,6 +264,7 @@ func TestExponentialHistogramsWhereAskedFor(t *testing.T) {
 }
 
 func TestOnlyWhatIsAskedForIsPushed(t *testing.T) {
+	t.Parallel()
 	for name, ask := range map[string]struct{ requests, timing bool }{"metrics": {true, false},
 		"timing": {false, true}} {
 		s, c := newTestStream(t, func(o *Options) { o.Requests, o.Timing = ask.requests, ask.timing })
@@ -275,6 +280,7 @@ func TestOnlyWhatIsAskedForIsPushed(t *testing.T) {
 }
 
 func TestCredentialsGoAlongAndAreNotShown(t *testing.T) {
+	t.Parallel()
 	c := &received{answer: func(int) error {
 		return &statusError{401, "text/plain", "no: Basic dTpzM2NyZXQ= or tok-123 with s3cret"}
 	}}
@@ -300,6 +306,7 @@ func TestCredentialsGoAlongAndAreNotShown(t *testing.T) {
 }
 
 func TestGzipWhereAskedFor(t *testing.T) {
+	t.Parallel()
 	var encoding atomic.Value
 	server := http.HandlerFunc(func(w http.ResponseWriter,
 		r *http.Request) {
@@ -316,6 +323,7 @@ func TestGzipWhereAskedFor(t *testing.T) {
 }
 
 func TestWhatTheCollectorRejectsIsToldOnce(t *testing.T) {
+	t.Parallel()
 	c := &received{partial: &colmetricpb.ExportMetricsPartialSuccess{RejectedDataPoints: 3, ErrorMessage: "too old"}}
 	o, log := testOptions(t, serveHTTP(t, c))
 	s, err := newStream(o.Options, o.run)
@@ -331,6 +339,7 @@ func TestWhatTheCollectorRejectsIsToldOnce(t *testing.T) {
 
 // A buffer that is smaller than a batch is emptied in time.
 func TestABatchMayBeLargerThanTheBuffer(t *testing.T) {
+	t.Parallel()
 	o, log := testOptions(t, serveHTTP(t, &received{}))
 	o.MaxBatch, o.MaxBuffered, o.Interval = 1000, 5, time.Hour
 	s, err := newStream(o.Options, o.run)
@@ -350,6 +359,7 @@ func TestABatchMayBeLargerThanTheBuffer(t *testing.T) {
 }
 
 func TestWhatFindsNoRoomIsCountedAndTold(t *testing.T) {
+	t.Parallel()
 	o, log := testOptions(t, serveHTTP(t, &received{}))
 	o.MaxBatch, o.MaxBuffered, o.Interval = 1000, 5, 1<<40
 	s, err := newStream(o.Options, o.run)

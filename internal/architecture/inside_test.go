@@ -1,4 +1,4 @@
-package architecture
+package architecture_test
 
 import (
 	"os/exec"

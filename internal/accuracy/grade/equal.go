@@ -29,9 +29,9 @@ func Equal(answer, gold string) bool {
 	if len(answer) > longest || len(gold) > longest {
 		return strings.EqualFold(strings.TrimSpace(answer), strings.TrimSpace(gold))
 	}
-	a, b := normal(answer), normal(gold)
+	a, b := Normal(answer), Normal(gold)
 	// A \text{…} at the end, which is normally a remark, may also be the choice.
-	return equal(a, b, 0) || isChoice(b) && lone(withoutBlanks(normalRules().text.ReplaceAllString(answer, "$1"))) == b
+	return equal(a, b, 0) || IsChoice(b) && lone(withoutBlanks(normalRules().text.ReplaceAllString(answer, "$1"))) == b
 }
 
 var choice = sync.OnceValue(func() *regexp.Regexp {
@@ -56,8 +56,8 @@ func equal(a, b string, depth int) bool {
 	if sorted(a, b, depth) {
 		return true
 	}
-	if x, ok := decimal(a); ok {
-		if y, ok := decimal(b); ok {
+	if x, ok := Decimal(a); ok {
+		if y, ok := Decimal(b); ok {
 			return within(x, y) || depth == 0 && (within(x, y/100) || within(x, y*100))
 		}
 	}
@@ -83,7 +83,7 @@ func within(a, b float64) bool { return math.Abs(a-b) <= near }
 
 // choices compares choices by their letter, and what stands behind it.
 func choices(a, b string, depth int) (same, decided bool) {
-	if depth == 0 && isChoice(b) {
+	if depth == 0 && IsChoice(b) {
 		return lone(a) == b, true
 	}
 	x, y := choice().FindString(a), choice().FindString(b)
@@ -96,7 +96,8 @@ func choices(a, b string, depth int) (same, decided bool) {
 	return false, false
 }
 
-func isChoice(s string) bool { return len(s) == 1 && s[0] >= 'A' && s[0] <= 'E' }
+// IsChoice reports whether a result is the letter of a choice, from A to E.
+func IsChoice(s string) bool { return len(s) == 1 && s[0] >= 'A' && s[0] <= 'E' }
 
 // lone is the last letter of a choice that stands alone; "" for none.
 func lone(s string) string {
@@ -225,8 +226,8 @@ func parts(s string) []string {
 	return append(list, s[from:])
 }
 
-// decimal reads a decimal number with commas, such as 1,234.5 and 1e6.
-func decimal(s string) (float64, bool) {
+// Decimal reads a decimal number with commas, such as 1,234.5 and 1e6; false for what is none, or infinite.
+func Decimal(s string) (float64, bool) {
 	if s == "" || !isDigit(s[len(s)-1]) && s[len(s)-1] != '.' {
 		return 0, false
 	}

@@ -46,7 +46,7 @@ type parser struct {
 
 // parse reads an expression; false where a part of the text is not understood.
 func parse(text string) (node, bool) {
-	if x, ok := decimal(text); ok {
+	if x, ok := Decimal(text); ok {
 		return constant(complex(x, 0)), true
 	}
 	p := parser{text: text}

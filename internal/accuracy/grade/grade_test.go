@@ -1,8 +1,10 @@
-package grade
+package grade_test
 
 import (
 	"strings"
 	"testing"
+
+	"aiperf/internal/accuracy/grade"
 )
 
 func TestTrapLettersAreFoundInTheOrderOfTheRules(t *testing.T) {
@@ -21,7 +23,7 @@ func TestTrapLettersAreFoundInTheOrderOfTheRules(t *testing.T) {
 		{"none of them", "none of them", true},
 		{"", "", true},
 	} {
-		v := MultipleChoice(c.answer, " "+c.extracted)
+		v := grade.MultipleChoice(c.answer, " "+c.extracted)
 		if v.Extracted != c.extracted || v.Unparsed != c.unparsed || v.Correct != (c.extracted != "") {
 			t.Errorf("%q: %+v", c.answer, v)
 		}
@@ -36,7 +38,7 @@ func TestLettersUpToJ(t *testing.T) {
 		{"J", "J", false}, {"so the answer is (G).", "G", false}, {"Answer: H", "H", true}, {"maybe F, then E", "E", true},
 		{"no idea", "", true},
 	} {
-		if v := MMLUPro(c.answer, "J"); v.Extracted != c.extracted || v.Unparsed != c.unparsed ||
+		if v := grade.MMLUPro(c.answer, "J"); v.Extracted != c.extracted || v.Unparsed != c.unparsed ||
 			v.Correct != (c.extracted == "J") {
 			t.Errorf("%q: %+v", c.answer, v)
 		}
@@ -44,7 +46,7 @@ func TestLettersUpToJ(t *testing.T) {
 }
 
 func TestTrapGoldLettersAreTrimmed(t *testing.T) {
-	if v := MultipleChoice("C", " C"); !v.Correct || v.Gold != "C" {
+	if v := grade.MultipleChoice("C", " C"); !v.Correct || v.Gold != "C" {
 		t.Errorf("%+v", v)
 	}
 }
@@ -62,7 +64,7 @@ func TestTrapNumbersAfterHashes(t *testing.T) {
 		{"#### -3", "#### -3", true, false},
 		{"The total is 7.", "#### 7", true, true},
 	} {
-		if v := GSM8K(c.answer, c.gold); v.Correct != c.correct || v.Unparsed != c.unparsed {
+		if v := grade.GSM8K(c.answer, c.gold); v.Correct != c.correct || v.Unparsed != c.unparsed {
 			t.Errorf("%q: %+v", c.answer, v)
 		}
 	}
@@ -73,7 +75,7 @@ func TestTrapExactMatchKnowsCase(t *testing.T) {
 		answer, gold      string
 		correct, unparsed bool
 	}{{"a", "A", false, false}, {" A\n", "A", true, false}, {"", "A", false, true}, {" ", "", false, false}} {
-		if v := ExactMatch(c.answer, c.gold); v.Correct != c.correct || v.Unparsed != c.unparsed {
+		if v := grade.ExactMatch(c.answer, c.gold); v.Correct != c.correct || v.Unparsed != c.unparsed {
 			t.Errorf("%q: %+v", c.answer, v)
 		}
 	}
@@ -93,7 +95,7 @@ func TestTrapBoxedResults(t *testing.T) {
 		{"we get 3, then 7/8", "7/8", true},
 		{"nothing", "nothing", true},
 	} {
-		if v := Math(c.answer, "x"); v.Extracted != c.extracted || v.Unparsed != c.unparsed {
+		if v := grade.Math(c.answer, "x"); v.Extracted != c.extracted || v.Unparsed != c.unparsed {
 			t.Errorf("%q: %+v", c.answer, v)
 		}
 	}
@@ -119,8 +121,8 @@ func TestEqual(t *testing.T) {
 		{`6+9i`, `9i+6`, true}, {`x \in [-2,7]`, "[-2,7]", true}, {`2^{10}`, "1024", true}, {"-1/3", `-\frac{1}{3}`, true},
 		{`\frac{-1}{3}`, `-\frac{1}{3}`, true}, {"hello", "world", false}, {`10\,000`, "10000", true},
 	} {
-		if got := Equal(c.a, c.b); got != c.want {
-			t.Errorf("Equal(%q, %q) = %v: %q, %q", c.a, c.b, got, normal(c.a), normal(c.b))
+		if got := grade.Equal(c.a, c.b); got != c.want {
+			t.Errorf("Equal(%q, %q) = %v: %q, %q", c.a, c.b, got, grade.Normal(c.a), grade.Normal(c.b))
 		}
 	}
 }
@@ -129,21 +131,21 @@ func TestEqualIsSymmetricButForPercent(t *testing.T) {
 	list := []string{"1", "2", `\frac{1}{2}`, "0.5", "x", "x+1", "1+x", "(1,2)", "[1,2]", `\{1,2\}`, "x=1", "A", "", `\sqrt{x}`}
 	for _, a := range list {
 		for _, b := range list {
-			if Equal(a, b) != Equal(b, a) {
-				t.Errorf("%q and %q: %v one way", a, b, Equal(a, b))
+			if grade.Equal(a, b) != grade.Equal(b, a) {
+				t.Errorf("%q and %q: %v one way", a, b, grade.Equal(a, b))
 			}
 		}
 	}
 }
 
 func TestEveryGraderHasARow(t *testing.T) {
-	for _, g := range Graders() {
-		if (g.Grade == nil) != (g.Name == CodeExecution) || g.About == "" {
+	for _, g := range grade.Graders() {
+		if (g.Grade == nil) != (g.Name == grade.CodeExecution) || g.About == "" {
 			t.Errorf("%+v", g)
 		}
 	}
-	if len(Graders()) != 9 {
-		t.Errorf("%d graders", len(Graders()))
+	if len(grade.Graders()) != 9 {
+		t.Errorf("%d graders", len(grade.Graders()))
 	}
 }
 
@@ -161,7 +163,7 @@ func hostile() map[string]string {
 
 func TestHostileAnswersAreGraded(t *testing.T) {
 	for name, text := range hostile() {
-		for _, g := range Graders() {
+		for _, g := range grade.Graders() {
 			if g.Grade != nil {
 				if v := g.Grade(text, "17"); v.Correct {
 					t.Errorf("%s, %s: correct", g.Name, name)
@@ -175,7 +177,7 @@ func TestHostileAnswersAreGraded(t *testing.T) {
 // machine.
 func TestHostileAnswersCostBoundedMemory(t *testing.T) {
 	for name, text := range hostile() {
-		for _, g := range Graders() {
+		for _, g := range grade.Graders() {
 			if g.Grade == nil {
 				continue
 			}
@@ -196,7 +198,7 @@ func TestHostileAnswersCostBoundedMemory(t *testing.T) {
 
 func BenchmarkHostile(b *testing.B) {
 	for name, text := range hostile() {
-		for _, g := range Graders() {
+		for _, g := range grade.Graders() {
 			if g.Grade == nil {
 				continue
 			}
@@ -211,7 +213,7 @@ func BenchmarkHostile(b *testing.B) {
 
 func BenchmarkGrade10000(b *testing.B) {
 	text := strings.Repeat("We multiply both sides by 12 and get $x = 3$. ", 40) + `So the answer is \boxed{\frac{3}{4}}. The answer is (B)`
-	for _, g := range Graders() {
+	for _, g := range grade.Graders() {
 		if g.Grade == nil {
 			continue
 		}
@@ -230,17 +232,17 @@ func FuzzEqual(f *testing.F) {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		x, y := normal(a), normal(b)
-		_, isA := decimal(x)
-		_, isB := decimal(y)
+		x, y := grade.Normal(a), grade.Normal(b)
+		_, isA := grade.Decimal(x)
+		_, isB := grade.Decimal(y)
 		// A gold letter and the percent variants of a gold number are meant to be one-sided.
-		if !isChoice(x) && !isChoice(y) && !(isA && isB) && Equal(a, b) != Equal(b, a) {
-			t.Errorf("%q and %q: %v one way", a, b, Equal(a, b))
+		if !grade.IsChoice(x) && !grade.IsChoice(y) && !(isA && isB) && grade.Equal(a, b) != grade.Equal(b, a) {
+			t.Errorf("%q and %q: %v one way", a, b, grade.Equal(a, b))
 		}
-		if !Equal(a, a) && strings.TrimSpace(a) != "" && normal(a) != "" {
+		if !grade.Equal(a, a) && strings.TrimSpace(a) != "" && grade.Normal(a) != "" {
 			t.Errorf("%q does not equal itself", a)
 		}
-		Math(a, b)
-		Letter(a, b)
+		grade.Math(a, b)
+		grade.Letter(a, b)
 	})
 }

@@ -57,9 +57,9 @@ var arrays = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\\(begin|end)\{array\}(?:\{[^{}]*\})?`)
 })
 
-// normal returns a result in a form in which equal results are more often equal as text: without layout, units and
+// Normal returns a result in a form in which equal results are more often equal as text: without layout, units and
 // dollar signs, with one spelling of each command, without blanks.
-func normal(text string) string {
+func Normal(text string) string {
 	r := normalRules()
 	s := strings.TrimSpace(strings.ReplaceAll(text, "\n", " "))
 	s = strings.TrimRight(s, ". ")

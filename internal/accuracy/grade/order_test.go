@@ -1,6 +1,10 @@
-package grade
+package grade_test
 
-import "testing"
+import (
+	"testing"
+
+	"aiperf/internal/accuracy/grade"
+)
 
 // The verdicts of these tables are those of the original, as a black box.
 
@@ -13,7 +17,7 @@ func TestTrapPercentOfAResult(t *testing.T) {
 		{`\boxed{1200}`, "12", true}, {`\boxed{50}`, `\frac{1}{2}`, false}, {`\boxed{12.0005}`, "12", false},
 		{`\boxed{12.00005}`, "12", true}, {`\boxed{(0.1\%)}`, "0.001", false},
 	} {
-		if v := Math(c.answer, c.gold); v.Correct != c.want || v.Unparsed {
+		if v := grade.Math(c.answer, c.gold); v.Correct != c.want || v.Unparsed {
 			t.Errorf("%q for %q: %+v", c.answer, c.gold, v)
 		}
 	}
@@ -27,7 +31,7 @@ func TestTrapListsInAnyOrder(t *testing.T) {
 		{`\boxed{1,2}`, "2,1", true}, {`\boxed{3,2,1}`, "1,2,3", true}, {`\boxed{1,2}`, "1,2,3", false},
 		{`\boxed{(2,1)}`, "(1,2)", false}, {`\boxed{2,1}`, "(1,2)", true}, {`\boxed{1;2}`, "1,2", false},
 	} {
-		if v := Math(c.answer, c.gold); v.Correct != c.want {
+		if v := grade.Math(c.answer, c.gold); v.Correct != c.want {
 			t.Errorf("%q for %q: %+v", c.answer, c.gold, v)
 		}
 	}
@@ -37,7 +41,7 @@ func TestTrapUnclosedBoxesAreNone(t *testing.T) {
 	for answer, want := range map[string]string{
 		`\boxed{a_{1}}`: "a_{1}", `\boxed{12`: "12", `\boxed{5} \boxed{6`: "6", `\boxed{6 \boxed{5}`: "5", `\boxed{\boxed{3}}`: "3",
 	} {
-		if v := Math(answer, "x"); v.Extracted != want {
+		if v := grade.Math(answer, "x"); v.Extracted != want {
 			t.Errorf("%q: %q, want %q", answer, v.Extracted, want)
 		}
 	}
@@ -51,7 +55,7 @@ func TestPhrasesThatStateAResult(t *testing.T) {
 		"Answer: 1,234": "234", "the answer was 5": "5", "Answer:": "Answer:", "The answer is ": "", "no number": "no number",
 		`the answer is \boxed{7} ok`: "7", "x = 5 and y = 7/8": "7/8",
 	} {
-		if v := Math(answer, "x"); v.Extracted != want {
+		if v := grade.Math(answer, "x"); v.Extracted != want {
 			t.Errorf("%q: %q, want %q", answer, v.Extracted, want)
 		}
 	}
@@ -67,7 +71,7 @@ func TestTrapLettersOfGPQA(t *testing.T) {
 		"answer" + "12345678901234567890123456789012345678901234567890 A":  "A",
 		"answer" + "123456789012345678901234567890123456789012345678901 A": "",
 	} {
-		if v := Letter(answer, "A"); v.Extracted != want || v.Unparsed || v.Correct != (want == "A") {
+		if v := grade.Letter(answer, "A"); v.Extracted != want || v.Unparsed || v.Correct != (want == "A") {
 			t.Errorf("%q: %+v, want %q", answer, v, want)
 		}
 	}
@@ -84,10 +88,10 @@ func TestExpressionsAreFoundInOrder(t *testing.T) {
 		`$x=43$, $y=42$`: false, "$41+1=42$": true, `answer is \frac{84}{2}`: true, "0.42": false, "-42": false,
 		`\boxed{42\text{ cm}}`: true, `\boxed{42,43}`: false, `\boxed{(42)}`: true, "": false,
 	} {
-		if v := Expression(answer, "42"); v.Correct != want || v.Unparsed {
+		if v := grade.Expression(answer, "42"); v.Correct != want || v.Unparsed {
 			t.Errorf("%q: %+v, want %v", answer, v, want)
 		}
-		if v := LaTeX(answer, `We see $1+1=2$. Hence it is $\boxed{42}$.`); v.Correct != want || v.Unparsed {
+		if v := grade.LaTeX(answer, `We see $1+1=2$. Hence it is $\boxed{42}$.`); v.Correct != want || v.Unparsed {
 			t.Errorf("LaTeX %q: %+v, want %v", answer, v, want)
 		}
 	}
@@ -106,7 +110,7 @@ func TestLaTeXResults(t *testing.T) {
 		{"2220", "2 220", false}, {"2220", "2{,}220", true}, {`\log_2 3`, `\frac{\ln 3}{\ln 2}`, true}, {"2k", "2K", false},
 		{`\pi`, `\pi\text{ cm}^2`, true}, {`\frac{x+2}{7}`, `f^{-1}(x)=\frac{x+2}{7}`, true},
 	} {
-		if v := LaTeX(`So $\boxed{`+c.answer+`}$.`, `Hence it is $\boxed{`+c.gold+`}$.`); v.Correct != c.want {
+		if v := grade.LaTeX(`So $\boxed{`+c.answer+`}$.`, `Hence it is $\boxed{`+c.gold+`}$.`); v.Correct != c.want {
 			t.Errorf("%q for %q: %v", c.answer, c.gold, v.Correct)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 // near is how far numbers may be apart, relative to them.
 const near = 1e-6
 
-// sameLines compares outputs line by line without the blanks around each; numbers with a fraction may differ a little.
-func sameLines(a, b string) bool {
+// SameLines reports whether two outputs are the same line by line without the blanks around each; numbers with a
+// fraction may differ a little.
+func SameLines(a, b string) bool {
 	x, y := lines(a), lines(b)
 	if len(x) != len(y) {
 		return false

@@ -14,8 +14,9 @@ import (
 // maxTests bounds the unpacked tests of a problem.
 const maxTests = 256 << 20
 
-// unpack returns the text of hidden tests: base64 of zlib of a pickled string.
-func unpack(text string) (string, error) {
+// Unpack returns the text of hidden tests: base64 of zlib of a pickled string. Its error says what in text is something
+// else. Nothing of the pickle is run.
+func Unpack(text string) (string, error) {
 	packed, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil {
 		return "", err

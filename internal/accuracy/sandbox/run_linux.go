@@ -25,23 +25,23 @@ type order struct {
 	Program string
 }
 
-// run runs a program with an input.
-func (b *Box) run(ctx context.Context, program, input string) (r result) {
-	ctx, cancel := context.WithTimeout(ctx, b.testTime)
+// Run runs a Python program with an input, alone in a sandbox of its own, for the time of one test at most.
+func (b *Box) Run(ctx context.Context, program, input string) (r Result) {
+	ctx, cancel := context.WithTimeout(ctx, b.TestTime)
 	defer cancel()
 	defer context.AfterFunc(b.ctx, cancel)()
 	root, err := os.MkdirTemp("", "aiperf-sandbox-")
 	if err != nil {
-		return result{err: err}
+		return Result{Err: err}
 	}
 	defer os.RemoveAll(root) // the mounts on it end with their namespace
 	text, err := json.Marshal(order{*b.python, root, program})
 	if err != nil {
-		return result{err: err}
+		return Result{Err: err}
 	}
 	reader, writer, err := os.Pipe()
 	if err != nil {
-		return result{err: err}
+		return Result{Err: err}
 	}
 	defer reader.Close()
 	var errs tailBuffer
@@ -67,28 +67,28 @@ func (b *Box) run(ctx context.Context, program, input string) (r result) {
 	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
 		writer.Close()
-		return result{err: err}
+		return Result{Err: err}
 	}
 	go func() {
 		_, _ = writer.Write(text) // a child that has ended does not read it
 		writer.Close()
 	}()
 	err = cmd.Wait()
-	r = result{out: out.String(), errors: string(errs.text), err: err}
+	r = Result{Out: out.String(), Errors: string(errs.text), Err: err}
 	switch {
 	case out.Len() > 0 && errors.Is(err, errTooMuch):
-		r.err = errTooMuch
+		r.Err = errTooMuch
 	case ctx.Err() != nil:
-		r.err, r.late = ctx.Err(), true
-	case r.err == nil && cmd.ProcessState.ExitCode() != 0:
-		r.err = errors.New("it ended with an error")
+		r.Err, r.Late = ctx.Err(), true
+	case r.Err == nil && cmd.ProcessState.ExitCode() != 0:
+		r.Err = errors.New("it ended with an error")
 	}
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && !r.late {
+	if errors.As(err, &exit) && !r.Late {
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			r.late = status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL && ctx.Err() != nil
-			if !r.late {
-				r.err = errors.New("it was ended by " + unix.SignalName(status.Signal()))
+			r.Late = status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL && ctx.Err() != nil
+			if !r.Late {
+				r.Err = errors.New("it was ended by " + unix.SignalName(status.Signal()))
 			}
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"errors"
 )
 
-// run refuses: a system without namespaces cannot keep a program apart.
-func (b *Box) run(context.Context, string, string) result {
-	return result{err: errors.New("programs are kept apart by Linux only")}
+// Run refuses: a system without namespaces cannot keep a program apart.
+func (b *Box) Run(context.Context, string, string) Result {
+	return Result{Err: errors.New("programs are kept apart by Linux only")}
 }
 
 // Child is the inside of the sandbox.

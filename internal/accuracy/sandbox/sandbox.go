@@ -34,10 +34,10 @@ const (
 
 // Box runs programs. It is safe for concurrent use.
 type Box struct {
-	python  *python
-	maxTime time.Duration
-	// testTime is the time of one test.
-	testTime time.Duration
+	// TestTime is the time of one test. New sets it to 6 s; it must not change while programs run.
+	TestTime time.Duration
+	python   *python
+	maxTime  time.Duration
 	ctx      context.Context
 	end      context.CancelFunc
 }
@@ -49,13 +49,13 @@ func New(ctx context.Context, maxTime time.Duration) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{python: p, maxTime: maxTime, testTime: testTime}
+	b := &Box{TestTime: testTime, python: p, maxTime: maxTime}
 	b.ctx, b.end = context.WithCancel(context.Background())
-	r := b.run(ctx, "import sys\nprint(6 * int(sys.stdin.read()))", "7")
-	if r.err != nil || strings.TrimSpace(r.out) != "42" {
+	r := b.Run(ctx, "import sys\nprint(6 * int(sys.stdin.read()))", "7")
+	if r.Err != nil || strings.TrimSpace(r.Out) != "42" {
 		b.end()
 		return nil, fmt.Errorf("this system offers no sandbox, and programs of models are not run without one: %s",
-			r.problem(strings.TrimSpace(r.out)))
+			r.problem(strings.TrimSpace(r.Out)))
 	}
 	return b, nil
 }
@@ -88,28 +88,31 @@ func findPython(ctx context.Context) (*python, error) {
 // python is the interpreter, and the folder that it needs.
 type python struct{ Program, Prefix string }
 
-// result is how a process ended.
-type result struct {
-	out, errors string
-	err         error
-	late        bool
+// Result is how a program ended.
+type Result struct {
+	// Out is what it wrote, Errors the end of what it wrote to its standard error.
+	Out, Errors string
+	// Err is nil for a program that ended by itself and without an error.
+	Err error
+	// Late reports that the program was ended because its time was over.
+	Late bool
 }
 
 // problem says in a few words what went wrong.
-func (r *result) problem(otherwise string) string {
+func (r *Result) problem(otherwise string) string {
 	last := ""
-	for line := range strings.Lines(r.errors) {
+	for line := range strings.Lines(r.Errors) {
 		if line = strings.TrimSpace(line); line != "" {
 			last = line
 		}
 	}
 	switch {
-	case r.late:
+	case r.Late:
 		return "it took too long"
-	case r.err != nil && last != "":
+	case r.Err != nil && last != "":
 		return last
-	case r.err != nil:
-		return r.err.Error()
+	case r.Err != nil:
+		return r.Err.Error()
 	}
 	return otherwise
 }
@@ -146,8 +149,8 @@ func (b *Box) Grade(answer, gold string) grade.Verdict {
 	defer cancel()
 	for i := range tests.cases {
 		c := &tests.cases[i]
-		r := b.run(ctx, tests.program(v.Extracted), c.Input)
-		if r.err == nil && tests.right(r.out, c.Output) {
+		r := b.Run(ctx, tests.program(v.Extracted), c.Input)
+		if r.Err == nil && tests.right(r.Out, c.Output) {
 			continue
 		}
 		v.Reason = fmt.Sprintf("test %d of %d failed: %s", i+1, len(tests.cases), r.problem("another output"))
@@ -191,7 +194,7 @@ func parseTests(gold string) (*cases, error) {
 		}
 		if text.hidden && !json.Valid([]byte(list)) {
 			var err error
-			if list, err = unpack(list); err != nil {
+			if list, err = Unpack(list); err != nil {
 				return nil, err
 			}
 		}
@@ -258,7 +261,7 @@ func (t *cases) program(code string) string {
 // right compares an output with the one that is expected.
 func (t *cases) right(out, want string) bool {
 	if t.function == "" {
-		return sameLines(out, want)
+		return SameLines(out, want)
 	}
 	var a, b any
 	if json.Unmarshal([]byte(out), &a) != nil || json.Unmarshal([]byte(want), &b) != nil {

@@ -1,4 +1,4 @@
-package sandbox
+package sandbox_test
 
 import (
 	"bytes"
@@ -11,20 +11,21 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/accuracy/sandbox"
 	"aiperf/internal/accuracy/task"
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == Command {
-		os.Exit(Child(os.Args[2:]))
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Command {
+		os.Exit(sandbox.Child(os.Args[2:]))
 	}
 	os.Setenv("AIPERF_TEST_SECRET", "x")
 	os.Exit(m.Run())
 }
 
-func box(t *testing.T) *Box {
+func box(t *testing.T) *sandbox.Box {
 	t.Helper()
-	b, err := New(t.Context(), 5*time.Minute)
+	b, err := sandbox.New(t.Context(), 5*time.Minute)
 	if err != nil {
 		t.Skipf("this system has no sandbox: %v", err)
 	}
@@ -93,11 +94,11 @@ func TestNothingLeavesTheSandbox(t *testing.T) {
 	for name, program := range escapes(secret) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := b.run(t.Context(), program, "")
-			if strings.Contains(r.out, "OUT") {
-				t.Errorf("it got out: %q %q", r.out, r.errors)
+			r := b.Run(t.Context(), program, "")
+			if strings.Contains(r.Out, "OUT") {
+				t.Errorf("it got out: %q %q", r.Out, r.Errors)
 			}
-			if r.out == "" && r.err == nil {
+			if r.Out == "" && r.Err == nil {
 				t.Errorf("the program did not run: %+v", r)
 			}
 		})
@@ -107,7 +108,7 @@ func TestNothingLeavesTheSandbox(t *testing.T) {
 func TestTrapProgramsEndInTime(t *testing.T) {
 	t.Parallel()
 	b := box(t)
-	b.testTime = time.Second // a program that has not started by then is ended as well
+	b.TestTime = time.Second // a program that has not started by then is ended as well
 	for name, program := range map[string]string{
 		"a loop": "while True: pass", "a wait": "import time\ntime.sleep(100)",
 		"no signals":  "import signal, time\n[signal.signal(s, signal.SIG_IGN) for s in (1, 2, 3, 15)]\ntime.sleep(100)",
@@ -115,8 +116,8 @@ func TestTrapProgramsEndInTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if r := b.run(t.Context(), program, ""); r.err == nil {
-				t.Errorf("%d bytes", len(r.out))
+			if r := b.Run(t.Context(), program, ""); r.Err == nil {
+				t.Errorf("%d bytes", len(r.Out))
 			}
 		})
 	}
@@ -135,10 +136,15 @@ func gold(t *testing.T, c task.Code) string {
 func pickled(t *testing.T, text string) string {
 	t.Helper()
 	p := append([]byte{0x80, 4, 0x95, 0, 0, 0, 0, 0, 0, 0, 0, 'X', byte(len(text)), byte(len(text) >> 8), 0, 0}, text...)
-	p = append(p, 0x94, '.')
+	return packed(t, append(p, 0x94, '.'))
+}
+
+// packed packs any pickle as the data set has it.
+func packed(t *testing.T, pickle []byte) string {
+	t.Helper()
 	var z bytes.Buffer
 	w := zlib.NewWriter(&z)
-	if _, err := w.Write(p); err != nil {
+	if _, err := w.Write(pickle); err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
@@ -185,15 +191,16 @@ func TestProgramsAreGraded(t *testing.T) {
 }
 
 func TestPicklesHoldStringsOnly(t *testing.T) {
-	if text, err := unpack(pickled(t, "hello")); err != nil || text != "hello" {
+	if text, err := sandbox.Unpack(pickled(t, "hello")); err != nil || text != "hello" {
 		t.Errorf("%q, %v", text, err)
 	}
 	for name, p := range map[string]string{
 		"a call": "cos\nsystem\n(S'true'\ntR.", "a global": "\x80\x04\x8c\x05posix\x8c\x06system\x93.", "empty": "", "no end": "\x80\x04",
 		"two strings": "\x8c\x01a\x8c\x01b.", "too short": "\x8c\xffa.", "a number": "\x80\x04K\x01.",
 	} {
-		if text, err := pickledString([]byte(p)); err == nil {
-			t.Errorf("%s: %q", name, text)
+		text, err := sandbox.Unpack(packed(t, []byte(p)))
+		if err == nil || err.Error() != "the pickle holds something else than a string" {
+			t.Errorf("%s: %q, %v", name, text, err)
 		}
 	}
 }
@@ -206,7 +213,7 @@ func TestOutputsAreCompared(t *testing.T) {
 		{"1\n2\n", " 1 \n2", true}, {"0.3333333333", "0.33333333334", true}, {"1", "1.0", true}, {"1 2", "1  2", true},
 		{"1\n2", "1", false}, {"a", "b", false}, {"100000000", "100000001", false}, {"", "", true},
 	} {
-		if got := sameLines(c.a, c.b); got != c.want {
+		if got := sandbox.SameLines(c.a, c.b); got != c.want {
 			t.Errorf("%q, %q: %v", c.a, c.b, got)
 		}
 	}
@@ -214,5 +221,5 @@ func TestOutputsAreCompared(t *testing.T) {
 
 func FuzzPickle(f *testing.F) {
 	f.Add([]byte("\x80\x04\x8c\x05hello\x94."))
-	f.Fuzz(func(t *testing.T, p []byte) { _, _ = pickledString(p) })
+	f.Fuzz(func(t *testing.T, p []byte) { _, _ = sandbox.Unpack(packed(t, p)) })
 }

@@ -1,4 +1,4 @@
-package task
+package task_test
 
 import (
 	"slices"
@@ -6,24 +6,26 @@ import (
 	"testing"
 
 	"aiperf/internal/accuracy/grade"
+	"aiperf/internal/accuracy/task"
 )
 
 func TestBenchmarksAreComplete(t *testing.T) {
-	names := Names()
+	names := task.Names()
 	if len(names) != 11 || !slices.IsSorted(names) {
 		t.Errorf("%d benchmarks: %v", len(names), names)
 	}
-	for _, b := range Benchmarks() {
+	for _, b := range task.Benchmarks() {
 		if _, ok := grade.Named(b.Grader); !ok {
 			t.Errorf("%s: there is no grader %q", b.Name, b.Grader)
 		}
-		if b.About == "" || b.problem == nil || len(b.Columns) == 0 || b.Data.Repo == "" || b.Data.Split == "" ||
+		if b.About == "" || len(b.Columns) == 0 || b.Data.Repo == "" || b.Data.Split == "" ||
 			b.MaxTokens == 0 || b.NShots > b.MostShots {
 			t.Errorf("%+v", b)
 		}
+		mustBuild(t, b.Name, task.Options{}) // it knows how its problems are made
 	}
 	for name, n := range map[string]int{"mmlu": 57, "mmlu_pro": 14, "bigbench": 27} {
-		if b, _ := Named(name); len(b.Tasks) != n {
+		if b, _ := task.Named(name); len(b.Tasks) != n {
 			t.Errorf("%s has %d tasks, want %d", name, len(b.Tasks), n)
 		}
 	}
@@ -49,7 +51,7 @@ func TestTrap9TasksOfABenchmarkWithoutTasks(t *testing.T) {
 		{"gsm8k", []string{"anatomy"}, nil, true},
 		{"lcb_codegeneration", []string{"easy"}, nil, true},
 	} {
-		b, _ := Named(c.benchmark)
+		b, _ := task.Named(c.benchmark)
 		got, err := b.Choose(c.names)
 		if (err != nil) != c.fails || !slices.Equal(got, c.want) {
 			t.Errorf("%s %v: %v, %v", c.benchmark, c.names, got, err)
@@ -63,7 +65,7 @@ func TestFilesOfReleases(t *testing.T) {
 		"release_latest": "test.jsonl test2.jsonl test3.jsonl test4.jsonl test5.jsonl test6.jsonl",
 		"v5_v4":          "", "v7": "", "release_v0": "", "": "", "v": "", "release": "", "v4_": "",
 	} {
-		if got := strings.Join(ReleaseFiles(tag), " "); got != want {
+		if got := strings.Join(task.ReleaseFiles(tag), " "); got != want {
 			t.Errorf("%s: %q, want %q", tag, got, want)
 		}
 	}

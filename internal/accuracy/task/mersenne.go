@@ -4,19 +4,19 @@ import "math/bits"
 
 const size, middle = 624, 397
 
-// mersenneTwister is a generator. It is not safe for concurrent use.
-type mersenneTwister struct {
+// MersenneTwister is the generator of Python's random module. It is not safe for concurrent use.
+type MersenneTwister struct {
 	state [size]uint32
 	next  int
 }
 
-// newMersenneTwister returns the generator of a seed, as random.Random(seed) makes it of a non-negative integer.
-func newMersenneTwister(seed uint64) *mersenneTwister {
+// NewMersenneTwister returns the generator of a seed, as random.Random(seed) makes it of a non-negative integer.
+func NewMersenneTwister(seed uint64) *MersenneTwister {
 	key := []uint32{uint32(seed)}
 	if seed>>32 != 0 {
 		key = append(key, uint32(seed>>32))
 	}
-	r := &mersenneTwister{next: size}
+	r := &MersenneTwister{next: size}
 	s := &r.state
 	s[0] = 19650218
 	for i := 1; i < size; i++ {
@@ -41,7 +41,7 @@ func newMersenneTwister(seed uint64) *mersenneTwister {
 	return r
 }
 
-func (r *mersenneTwister) uint32() uint32 {
+func (r *MersenneTwister) uint32() uint32 {
 	s := &r.state
 	if r.next >= size {
 		for i := range size {
@@ -63,7 +63,7 @@ func (r *mersenneTwister) uint32() uint32 {
 }
 
 // IntN returns a draw from 0 to n-1, as randrange(n) does. n is from 1 to 2^31.
-func (r *mersenneTwister) IntN(n int) int {
+func (r *MersenneTwister) IntN(n int) int {
 	k := bits.Len32(uint32(n))
 	for {
 		if v := r.uint32() >> (32 - k); v < uint32(n) {
@@ -73,7 +73,7 @@ func (r *mersenneTwister) IntN(n int) int {
 }
 
 // Shuffle orders n things anew, as shuffle does.
-func (r *mersenneTwister) Shuffle(n int, swap func(i, j int)) {
+func (r *MersenneTwister) Shuffle(n int, swap func(i, j int)) {
 	for i := n - 1; i > 0; i-- {
 		swap(i, r.IntN(i+1))
 	}

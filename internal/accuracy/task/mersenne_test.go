@@ -1,13 +1,15 @@
-package task
+package task_test
 
 import (
 	"slices"
 	"testing"
+
+	"aiperf/internal/accuracy/task"
 )
 
 // The values are those that CPython 3.11 prints.
 func TestDrawsAreThoseOfPython(t *testing.T) {
-	r := newMersenneTwister(0)
+	r := task.NewMersenneTwister(0)
 	a := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	r.Shuffle(len(a), func(i, j int) { a[i], a[j] = a[j], a[i] })
 	if want := []int{7, 8, 1, 5, 3, 4, 2, 0, 9, 6}; !slices.Equal(a, want) {
@@ -21,7 +23,7 @@ func TestDrawsAreThoseOfPython(t *testing.T) {
 	for seed, want := range map[uint64][]int{
 		1<<32 - 5: {910, 667, 238, 61, 419}, 12345678901234: {68, 590, 555, 188, 237},
 	} {
-		r, skip := newMersenneTwister(seed), 0
+		r, skip := task.NewMersenneTwister(seed), 0
 		if seed > 1<<32 {
 			skip = 695 // beyond the first block of the state
 		}

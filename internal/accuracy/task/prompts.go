@@ -219,7 +219,7 @@ func (m *maker) gpqa(r record) ([]message, string, error) {
 func gpqaOrder(question string) [4]int {
 	sum := sha256.Sum256([]byte(question))
 	order := [4]int{0, 1, 2, 3}
-	newMersenneTwister(uint64(binary.BigEndian.Uint32(sum[28:]))).Shuffle(4, func(i, j int) {
+	NewMersenneTwister(uint64(binary.BigEndian.Uint32(sum[28:]))).Shuffle(4, func(i, j int) {
 		order[i], order[j] = order[j], order[i]
 	})
 	return order

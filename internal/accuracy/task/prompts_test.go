@@ -1,4 +1,4 @@
-package task
+package task_test
 
 import (
 	"context"
@@ -10,27 +10,28 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/accuracy/task"
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/workload/rows"
 )
 
 // sample returns the made-up rows of a benchmark in testdata/data.
-func sample(b *Benchmark) Rows {
+func sample(b *task.Benchmark) task.Rows {
 	return func(ctx context.Context, subset, split string, each func(int, rows.Row) error) error {
 		path := filepath.Join("testdata", "data", b.Name, subset, split+".jsonl")
 		if _, err := os.Stat(path); err != nil {
-			return ErrNoRows
+			return task.ErrNoRows
 		}
 		return rows.Each(ctx, path, each)
 	}
 }
 
 // given returns rows of subsets and splits, "/" between them.
-func given(parts map[string][]rows.Row) Rows {
+func given(parts map[string][]rows.Row) task.Rows {
 	return func(_ context.Context, subset, split string, each func(int, rows.Row) error) error {
 		list, ok := parts[subset+"/"+split]
 		if !ok {
-			return ErrNoRows
+			return task.ErrNoRows
 		}
 		for i, row := range list {
 			if err := each(i+1, row); err != nil {
@@ -41,9 +42,9 @@ func given(parts map[string][]rows.Row) Rows {
 	}
 }
 
-func build(t *testing.T, name string, o Options) (*Set, error) {
+func build(t *testing.T, name string, o task.Options) (*task.Set, error) {
 	t.Helper()
-	b, ok := Named(name)
+	b, ok := task.Named(name)
 	if !ok {
 		t.Fatalf("there is no benchmark %s", name)
 	}
@@ -52,16 +53,16 @@ func build(t *testing.T, name string, o Options) (*Set, error) {
 		o.Rows = sample(b)
 	}
 	if b.PerTask && o.Tasks == nil {
-		for _, task := range b.Tasks { // those in testdata
-			if _, err := os.Stat(filepath.Join("testdata", "data", name, task)); err == nil {
-				o.Tasks = append(o.Tasks, task)
+		for _, sub := range b.Tasks { // those in testdata
+			if _, err := os.Stat(filepath.Join("testdata", "data", name, sub)); err == nil {
+				o.Tasks = append(o.Tasks, sub)
 			}
 		}
 	}
-	return Build(context.Background(), o)
+	return task.Build(context.Background(), o)
 }
 
-func mustBuild(t *testing.T, name string, o Options) *Set {
+func mustBuild(t *testing.T, name string, o task.Options) *task.Set {
 	t.Helper()
 	set, err := build(t, name, o)
 	if err != nil {
@@ -75,27 +76,29 @@ func at[T any](v T) *T { return &v }
 // variant is a way to ask the problems of a benchmark.
 type variant struct {
 	name string
-	o    Options
+	o    task.Options
 }
 
 // Every prompt of the made-up data, for endpoints with messages and for those with one text, with and without reasoning
 // and a system message.
 func TestPrompts(t *testing.T) {
-	for _, b := range Benchmarks() {
+	for _, b := range task.Benchmarks() {
 		t.Run(b.Name, func(t *testing.T) {
 			var out strings.Builder
 			variants := []variant{
-				{"messages", Options{Chat: true}}, {"text", Options{}},
-				{"messages with a system message", Options{Chat: true, System: at("Be brief.")}},
-				{"text with a system message", Options{System: at("Be brief.")}},
+				{"messages", task.Options{Chat: true}}, {"text", task.Options{}},
+				{"messages with a system message", task.Options{Chat: true, System: at("Be brief.")}},
+				{"text with a system message", task.Options{System: at("Be brief.")}},
 			}
 			if b.Choice {
 				name := fmt.Sprintf("reasoning %t", !b.Reasons)
-				variants = append(variants, variant{"messages, " + name, Options{Chat: true, Reasons: at(!b.Reasons)}},
-					variant{"text, " + name, Options{Reasons: at(!b.Reasons)}})
+				variants = append(variants,
+					variant{"messages, " + name, task.Options{Chat: true, Reasons: at(!b.Reasons)}},
+					variant{"text, " + name, task.Options{Reasons: at(!b.Reasons)}})
 			}
 			if b.HasShots() {
-				variants = append(variants, variant{"messages, no worked examples", Options{Chat: true, Shots: at(0)}})
+				variants = append(variants,
+					variant{"messages, no worked examples", task.Options{Chat: true, Shots: at(0)}})
 			}
 			for _, v := range variants {
 				set := mustBuild(t, b.Name, v.o)
@@ -113,9 +116,9 @@ func TestPrompts(t *testing.T) {
 }
 
 // shownOf are the first problem of each task: enough to see the form.
-func shownOf(list []Problem) []Problem {
+func shownOf(list []task.Problem) []task.Problem {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(slices.Clone(list), func(p Problem) bool {
+	return slices.DeleteFunc(slices.Clone(list), func(p task.Problem) bool {
 		before := seen[p.Task]
 		seen[p.Task] = true
 		return before
@@ -157,7 +160,7 @@ func TestWorkedExamplesOfMMLUAreThoseThatPythonDraws(t *testing.T) {
 			var n int
 			fmt.Sscan(text, &n)
 			last := rows.Row{"question": "last", "choices": []any{"a", "b", "c", "d"}, "answer": "C"}
-			set := mustBuild(t, "mmlu", Options{Tasks: []string{"anatomy"}, Chat: true, Shots: &n,
+			set := mustBuild(t, "mmlu", task.Options{Tasks: []string{"anatomy"}, Chat: true, Shots: &n,
 				Rows: given(map[string][]rows.Row{"anatomy/dev": s.Rows, "anatomy/test": {last}})})
 			var got []int
 			for _, m := range set.Problems[0].Messages {
@@ -179,30 +182,32 @@ func TestTrap12LettersOfGPQAAreThoseOfPythonInEveryRun(t *testing.T) {
 	if len(f.GPQA) < 30 {
 		t.Fatalf("%d questions", len(f.GPQA))
 	}
-	letters := map[string]int{}
+	const letters = "ABCD" // of the choices
+	golds := map[string]int{}
 	for _, q := range f.GPQA {
 		row := rows.Row{"Question": q.Question, "Correct Answer": "answer 0", "Incorrect Answer 1": "answer 1",
 			"Incorrect Answer 2": "answer 2", "Incorrect Answer 3": "answer 3"}
-		set := mustBuild(t, "gpqa_diamond", Options{Rows: given(map[string][]rows.Row{"gpqa_diamond/train": {row}})})
+		set := mustBuild(t, "gpqa_diamond",
+			task.Options{Rows: given(map[string][]rows.Row{"gpqa_diamond/train": {row}})})
 		p := set.Problems[0]
 		for i, of := range q.Order {
-			if line := fmt.Sprintf("%s) answer %d", letter(i), of); !strings.Contains(p.Messages[0].Text, line) {
+			if line := fmt.Sprintf("%s) answer %d", letters[i:i+1], of); !strings.Contains(p.Messages[0].Text, line) {
 				t.Errorf("%q: no line %q in\n%s", q.Question, line, p.Messages[0].Text)
 			}
 		}
-		if want := letter(slices.Index(q.Order[:], 0)); p.Gold != want {
+		if want := string(letters[slices.Index(q.Order[:], 0)]); p.Gold != want {
 			t.Errorf("%q: gold %s, want %s", q.Question, p.Gold, want)
 		}
-		letters[p.Gold]++
+		golds[p.Gold]++
 	}
-	if len(letters) != 4 {
-		t.Errorf("gold letters %v", letters)
+	if len(golds) != 4 {
+		t.Errorf("gold letters %v", golds)
 	}
 }
 
 func TestWorkedExamplesOfAIMEAreTheFirstRowsButTheProblemItself(t *testing.T) {
 	for _, n := range []int{0, 1, 8} {
-		set := mustBuild(t, "aime", Options{Chat: true, Shots: &n})
+		set := mustBuild(t, "aime", task.Options{Chat: true, Shots: &n})
 		if len(set.Problems) != 10 {
 			t.Fatalf("%d problems of 10 rows", len(set.Problems))
 		}
@@ -226,7 +231,8 @@ func TestWorkedExamplesOfAIMEAreTheFirstRowsButTheProblemItself(t *testing.T) {
 
 func TestChoicesThatAreNotApplicableAreDropped(t *testing.T) {
 	row := rows.Row{"question": "Which?", "options": []any{"a", "N/A", "b", "N/A"}, "answer": "B", "category": "law"}
-	set := mustBuild(t, "mmlu_pro", Options{Chat: true, Shots: at(0), Rows: given(map[string][]rows.Row{"/test": {row}})})
+	set := mustBuild(t, "mmlu_pro",
+		task.Options{Chat: true, Shots: at(0), Rows: given(map[string][]rows.Row{"/test": {row}})})
 	text := set.Problems[0].Messages[0].Text
 	if strings.Contains(text, "N/A") || !strings.Contains(text, "A. a\nB. b\nAnswer:") {
 		t.Error(text)
@@ -242,12 +248,12 @@ func TestLabelsOfHellaSwag(t *testing.T) {
 		{[]string{"ROCK_CLIMBING", "baking"}, []string{"Rock_climbing-00003", "Baking-00000"}},
 		{[]string{"sailing"}, []string{"Sailing-00001"}},
 	} {
-		b, _ := Named("hellaswag")
+		b, _ := task.Named("hellaswag")
 		tasks, err := b.Choose(c.tasks)
 		if err != nil {
 			t.Fatal(err)
 		}
-		set := mustBuild(t, "hellaswag", Options{Tasks: tasks, Chat: true})
+		set := mustBuild(t, "hellaswag", task.Options{Tasks: tasks, Chat: true})
 		var got []string
 		for _, p := range set.Problems {
 			got = append(got, p.ID)
@@ -256,19 +262,19 @@ func TestLabelsOfHellaSwag(t *testing.T) {
 			t.Errorf("%v: %v, want %v", c.tasks, got, c.want)
 		}
 	}
-	_, err := build(t, "hellaswag", Options{Tasks: []string{"bakin"}})
+	_, err := build(t, "hellaswag", task.Options{Tasks: []string{"bakin"}})
 	if err == nil || !strings.Contains(err.Error(), `did you mean Baking? There are Baking, Sailing, Rock climbing`) {
 		t.Error(err)
 	}
 	// The third worked example is the first of its label.
-	text := mustBuild(t, "hellaswag", Options{Shots: at(3)}).Problems[0].Messages[0].Text
+	text := mustBuild(t, "hellaswag", task.Options{Shots: at(3)}).Problems[0].Messages[0].Text
 	if strings.Count(text, "\nAnswer: ") != 3 || strings.Contains(text, "A man mixes flour") {
 		t.Error(text)
 	}
 }
 
 func TestProgramsAreAskedForInBothForms(t *testing.T) {
-	set := mustBuild(t, "lcb_codegeneration", Options{Rows: sampleOf("lcb_codegeneration")})
+	set := mustBuild(t, "lcb_codegeneration", task.Options{Rows: sampleOf("lcb_codegeneration")})
 	if len(set.Problems) != 2 {
 		t.Fatalf("%d problems", len(set.Problems))
 	}
@@ -281,7 +287,7 @@ func TestProgramsAreAskedForInBothForms(t *testing.T) {
 		t.Error(text)
 	}
 	for _, p := range set.Problems {
-		var gold Code
+		var gold task.Code
 		if err := json.Unmarshal([]byte(p.Gold), &gold); err != nil || gold.PublicTestCases == "" || gold.PrivateTestCases == "" {
 			t.Errorf("gold %s: %v", p.Gold, err)
 		}
@@ -289,16 +295,16 @@ func TestProgramsAreAskedForInBothForms(t *testing.T) {
 	// Tests and metadata may be lists and objects themselves.
 	row := rows.Row{"question_content": "q", "starter_code": nil, "private_test_cases": "",
 		"public_test_cases": []any{map[string]any{"input": "1", "output": "2"}}, "metadata": map[string]any{"func_name": "f"}}
-	set = mustBuild(t, "lcb_codegeneration", Options{Rows: given(map[string][]rows.Row{"v4_v5/test": {row}})})
-	var gold Code
+	set = mustBuild(t, "lcb_codegeneration", task.Options{Rows: given(map[string][]rows.Row{"v4_v5/test": {row}})})
+	var gold task.Code
 	if err := json.Unmarshal([]byte(set.Problems[0].Gold), &gold); err != nil || gold.Metadata != `{"func_name":"f"}` ||
 		gold.PublicTestCases != `[{"input":"1","output":"2"}]` {
 		t.Errorf("%+v, %v", gold, err)
 	}
 }
 
-func sampleOf(name string) Rows {
-	b, _ := Named(name)
+func sampleOf(name string) task.Rows {
+	b, _ := task.Named(name)
 	return sample(b)
 }
 
@@ -316,7 +322,7 @@ func TestLimitsOfAnswers(t *testing.T) {
 		{"math_500", nil, 32768, nil}, {"gsm8k", at(true), 256, nil}, {"gpqa_diamond", nil, 32768, nil},
 		{"lcb_codegeneration", nil, 32768, nil},
 	} {
-		set := mustBuild(t, c.benchmark, Options{Reasons: c.reasons})
+		set := mustBuild(t, c.benchmark, task.Options{Reasons: c.reasons})
 		if set.MaxTokens != c.tokens || !slices.Equal(set.Stop, c.stop) {
 			t.Errorf("%s: %d tokens, stop %q", c.benchmark, set.MaxTokens, set.Stop)
 		}
@@ -324,9 +330,9 @@ func TestLimitsOfAnswers(t *testing.T) {
 }
 
 func TestSystemMessages(t *testing.T) {
-	for _, b := range Benchmarks() {
-		first := func(system *string, chat bool) Message {
-			return mustBuild(t, b.Name, Options{System: system, Chat: chat}).Problems[0].Messages[0]
+	for _, b := range task.Benchmarks() {
+		first := func(system *string, chat bool) task.Message {
+			return mustBuild(t, b.Name, task.Options{System: system, Chat: chat}).Problems[0].Messages[0]
 		}
 		own := first(nil, true)
 		if (own.Role == "system") != (b.Name == "aime") {
@@ -338,7 +344,7 @@ func TestSystemMessages(t *testing.T) {
 		if m := first(at(""), true); m.Role != "user" {
 			t.Errorf("%s with an empty one: %+v", b.Name, m)
 		}
-		if m := first(at("Hello"), true); m != (Message{"system", "Hello"}) {
+		if m := first(at("Hello"), true); m != (task.Message{"system", "Hello"}) {
 			t.Errorf("%s with one given: %+v", b.Name, m)
 		}
 		if m := first(at("Hello"), false); m.Role != "user" || !strings.HasPrefix(m.Text, "Hello\n\n") {
@@ -361,19 +367,19 @@ func TestRowsThatCannotBeProblems(t *testing.T) {
 		{"mmlu", rows.Row{"question": "q", "choices": choices, "answer": "E"}, `is "E" and names none`},
 		{"mmlu", rows.Row{"question": "q", "choices": choices, "answer": nil}, `is "" and names none`},
 	} {
-		_, err := build(t, c.benchmark, Options{Shots: at(0), Tasks: tasksOf(c.benchmark), Rows: given(map[string][]rows.Row{
-			"anatomy/test": {c.row}, "main/test": {c.row}})})
+		_, err := build(t, c.benchmark, task.Options{Shots: at(0), Tasks: tasksOf(c.benchmark),
+			Rows: given(map[string][]rows.Row{"anatomy/test": {c.row}, "main/test": {c.row}})})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %s", c.row, err, c.want)
 		}
 	}
-	_, err := build(t, "mmlu", Options{Tasks: []string{"anatomy"}, Rows: given(map[string][]rows.Row{
+	_, err := build(t, "mmlu", task.Options{Tasks: []string{"anatomy"}, Rows: given(map[string][]rows.Row{
 		"anatomy/test": {{"question": "q", "choices": choices, "answer": 1}}})})
 	if err == nil || !strings.Contains(err.Error(), "the data lack the split dev or validation of anatomy") ||
 		!strings.Contains(err.Error(), "--accuracy-n-shots 0") {
 		t.Error(err)
 	}
-	if _, err := build(t, "gsm8k", Options{Rows: given(map[string][]rows.Row{"main/test": nil})}); err == nil ||
+	if _, err := build(t, "gsm8k", task.Options{Rows: given(map[string][]rows.Row{"main/test": nil})}); err == nil ||
 		!strings.Contains(err.Error(), "gsm8k: the data have no problem") {
 		t.Error(err)
 	}

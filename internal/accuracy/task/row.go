@@ -97,7 +97,7 @@ func balanced(list []record, n int) []record {
 	for text, g := range groups {
 		bySize[len(g)] = append(bySize[len(g)], text)
 	}
-	random := newMersenneTwister(0)
+	random := NewMersenneTwister(0)
 	var order []string
 	for _, size := range slices.Backward(slices.Sorted(maps.Keys(bySize))) {
 		texts := bySize[size]

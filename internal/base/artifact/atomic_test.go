@@ -1,10 +1,12 @@
-package artifact
+package artifact_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/artifact"
 )
 
 func names(t *testing.T, dir string) string {
@@ -24,7 +26,7 @@ func TestWriteFileReplacesAsAWhole(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out.json")
 	for _, text := range []string{"first", "second"} {
-		if err := WriteFile(path, []byte(text)); err != nil {
+		if err := artifact.WriteFile(path, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 		if got, _ := os.ReadFile(path); string(got) != text {
@@ -42,7 +44,7 @@ func TestAbortKeepsTheOldFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a, err := CreateAtomic(path)
+	a, err := artifact.CreateAtomic(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +67,7 @@ func TestAbortKeepsTheOldFile(t *testing.T) {
 func TestWriteErrorsNameTheTarget(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "no", "out.json")
-	err := WriteFile(missing, nil)
+	err := artifact.WriteFile(missing, nil)
 	if err == nil || !strings.Contains(err.Error(), missing) || strings.Contains(err.Error(), ".tmp") {
 		t.Errorf("error is %v", err)
 	}
@@ -73,7 +75,7 @@ func TestWriteErrorsNameTheTarget(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(taken, "x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(taken, nil); err == nil || !strings.Contains(err.Error(), taken) ||
+	if err := artifact.WriteFile(taken, nil); err == nil || !strings.Contains(err.Error(), taken) ||
 		strings.Contains(err.Error(), ".tmp") {
 		t.Errorf("error is %v", err)
 	}
@@ -88,7 +90,7 @@ func TestRemoveStale(t *testing.T) {
 	if err := os.WriteFile(a, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := RemoveStale("", a, filepath.Join(dir, "missing")); err != nil {
+	if err := artifact.RemoveStale("", a, filepath.Join(dir, "missing")); err != nil {
 		t.Fatal(err)
 	}
 	if got := names(t, dir); got != "" {
@@ -98,11 +100,11 @@ func TestRemoveStale(t *testing.T) {
 	if err := os.MkdirAll(full, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := RemoveStale(filepath.Dir(full), a, filepath.Dir(full)); err == nil ||
+	if err := artifact.RemoveStale(filepath.Dir(full), a, filepath.Dir(full)); err == nil ||
 		!strings.Contains(err.Error(), filepath.Dir(full)+" and 1 more files left by an earlier run") {
 		t.Errorf("what cannot be removed is counted: %v", err)
 	}
-	if err := RemoveStale(filepath.Dir(full)); err == nil {
+	if err := artifact.RemoveStale(filepath.Dir(full)); err == nil {
 		t.Error("a directory with contents was removed")
 	}
 }

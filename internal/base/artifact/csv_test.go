@@ -1,4 +1,4 @@
-package artifact
+package artifact_test
 
 import (
 	"encoding/csv"
@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/artifact"
 )
 
 func TestTrapCommaAndQuoteDoNotBreakCSV(t *testing.T) {
-	out := string(AppendCSVRow(nil, "plain", "a,b", `say "x"`, "two\nlines", "a|b", "", " lead", "ü\xff"))
+	out := string(artifact.AppendCSVRow(nil, "plain", "a,b", `say "x"`, "two\nlines", "a|b", "", " lead", "ü\xff"))
 	want := "plain,\"a,b\",\"say \"\"x\"\"\",\"two\nlines\",a|b,, lead,ü\uFFFD\r\n"
 	if out != want {
 		t.Errorf("got %q, want %q", out, want)
@@ -26,8 +28,8 @@ func TestTrapCommaAndQuoteDoNotBreakCSV(t *testing.T) {
 
 // A spreadsheet must not run what a server put into a label; figures stay figures.
 func TestTextsThatLookLikeFormulasAndControlCharacters(t *testing.T) {
-	out := string(AppendCSVRow(nil, "=1+2", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "-1.50", "+Inf", "-", "1e-5",
-		"-1e300", "--flag", "a=b", "\x1b[31m\u202e", "\ttab"))
+	out := string(artifact.AppendCSVRow(nil, "=1+2", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "-1.50", "+Inf", "-",
+		"1e-5", "-1e300", "--flag", "a=b", "\x1b[31m\u202e", "\ttab"))
 	want := "'=1+2,'+cmd|' /C calc'!A0,'-x,'@SUM(A1),-1.50,+Inf,-,1e-5,-1e300,'--flag,a=b,\\x1b[31m\\u202e,\ttab\r\n"
 	if out != want {
 		t.Errorf("got  %q\nwant %q", out, want)
@@ -35,7 +37,7 @@ func TestTextsThatLookLikeFormulasAndControlCharacters(t *testing.T) {
 }
 
 func TestEmptyRowIsOneLineEnd(t *testing.T) {
-	if out := string(AppendCSVRow(nil)); out != "\r\n" {
+	if out := string(artifact.AppendCSVRow(nil)); out != "\r\n" {
 		t.Errorf("got %q", out)
 	}
 }
@@ -49,7 +51,7 @@ func TestFixed2RoundsTheExactValue(t *testing.T) {
 		{1234567.891, "1234567.89"},
 		{math.NaN(), ""}, {math.Inf(1), ""},
 	} {
-		if got := Fixed2(c.v); got != c.want {
+		if got := artifact.Fixed2(c.v); got != c.want {
 			t.Errorf("Fixed2(%v) = %q, want %q", c.v, got, c.want)
 		}
 	}

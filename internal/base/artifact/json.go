@@ -23,7 +23,7 @@ func AppendFloat(dst []byte, v float64) []byte {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return append(dst, "null"...)
 	}
-	if out, ok := appendMillionths(dst, v); ok {
+	if out, ok := AppendMillionths(dst, v); ok {
 		return out
 	}
 	abs := math.Abs(v)
@@ -46,9 +46,10 @@ var pairs = func() (text [200]byte) {
 	return text
 }()
 
-// appendMillionths does what [AppendFloat] does for a whole number of millionths, such as nanoseconds in milliseconds,
-// at a third of the cost. A decimal of at most 15 digits is the shortest one of the float that is nearest to it.
-func appendMillionths(dst []byte, v float64) ([]byte, bool) {
+// AppendMillionths does what [AppendFloat] does for a whole number of millionths, such as nanoseconds in milliseconds,
+// at a third of the cost. It is false, and nothing is appended, for other numbers, and for small and large ones: a
+// decimal of at most 15 digits is the shortest one of the float that is nearest to it.
+func AppendMillionths(dst []byte, v float64) ([]byte, bool) {
 	switch {
 	case v == 0 && !math.Signbit(v): // events of one read have no time between them
 		return append(dst, "0.0"...), true

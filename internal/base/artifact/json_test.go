@@ -1,4 +1,4 @@
-package artifact
+package artifact_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/artifact"
 )
 
 func TestAppendFloat(t *testing.T) {
@@ -37,7 +39,7 @@ func TestAppendFloat(t *testing.T) {
 		{math.NaN(), "null"},
 		{math.Inf(-1), "null"},
 	} {
-		if got := string(AppendFloat(nil, c.v)); got != c.want {
+		if got := string(artifact.AppendFloat(nil, c.v)); got != c.want {
 			t.Errorf("AppendFloat(%g) = %s, want %s", c.v, got, c.want)
 		}
 	}
@@ -54,7 +56,7 @@ func TestAppendFloatWritesTheShortestDecimal(t *testing.T) {
 		} else if !strings.Contains(want, ".") {
 			want += ".0"
 		}
-		if got := string(AppendFloat(nil, v)); got != want {
+		if got := string(artifact.AppendFloat(nil, v)); got != want {
 			t.Fatalf("%b: %s, want %s", v, got, want)
 		}
 	}
@@ -66,7 +68,7 @@ func TestAppendFloatWritesTheShortestDecimal(t *testing.T) {
 			check(math.Nextafter(v, 0))
 			check(-v)
 			check(math.Nextafter(v, math.Inf(1)))
-			if _, ok := appendMillionths(nil, v); ok {
+			if _, ok := artifact.AppendMillionths(nil, v); ok {
 				short++
 			}
 		}
@@ -81,14 +83,15 @@ func BenchmarkAppendFloat(b *testing.B) {
 	for name, v := range map[string]float64{"millionths": 34.463302, "others": 10.499910999999999} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				buf = AppendFloat(buf[:0], v)
+				buf = artifact.AppendFloat(buf[:0], v)
 			}
 		})
 	}
 }
 
 func TestTrapIntegralFloatsKeepPointZero(t *testing.T) {
-	out, err := AppendJSON(nil, Object{{"float", 105.0}, {"integer", 105}, {"list", []float64{50, 60.5}}})
+	out, err := artifact.AppendJSON(nil, artifact.Object{{"float", 105.0}, {"integer", 105},
+		{"list", []float64{50, 60.5}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,10 +111,10 @@ func TestAppendString(t *testing.T) {
 		{"\xed\xa0\x80", "\"\uFFFD\uFFFD\uFFFD\""}, // a lone surrogate is not UTF-8
 		{"\uFFFD", "\"\uFFFD\""},
 	} {
-		if got := string(AppendString(nil, c.in)); got != c.want {
+		if got := string(artifact.AppendString(nil, c.in)); got != c.want {
 			t.Errorf("AppendString(%q) = %s, want %s", c.in, got, c.want)
 		}
-		if got := string(AppendString(nil, []byte(c.in))); got != c.want {
+		if got := string(artifact.AppendString(nil, []byte(c.in))); got != c.want {
 			t.Errorf("AppendString([]byte(%q)) = %s, want %s", c.in, got, c.want)
 		}
 	}
@@ -121,16 +124,16 @@ type named string
 
 func TestAppendIndentedLaysOutLikeOtherTools(t *testing.T) {
 	seed, none := uint64(math.MaxUint64), (*uint64)(nil)
-	doc := Object{
+	doc := artifact.Object{
 		{"text", "Zürich <1>"},
-		{"empty object", Object{}},
+		{"empty object", artifact.Object{}},
 		{"empty list", []any{}},
 		{"nothing", nil},
 		{"absent pointer", none},
 		{"absent number", math.NaN()},
 		{"pointer", &seed},
 		{"named", named("x")},
-		{"list", []any{1, 2.0, Object{{"k", true}}, []string{"a"}}},
+		{"list", []any{1, 2.0, artifact.Object{{"k", true}}, []string{"a"}}},
 		{"raw", json.RawMessage(`{"a":[1,{"b":[]}],"c":{}}` + "\n")},
 		{"map", map[string]int{"b": 2, "a": 1}},
 	}
@@ -167,13 +170,13 @@ func TestAppendIndentedLaysOutLikeOtherTools(t *testing.T) {
 }
 `
 	var out bytes.Buffer
-	if err := WriteIndented(&out, doc); err != nil {
+	if err := artifact.WriteIndented(&out, doc); err != nil {
 		t.Fatal(err)
 	}
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
-	compact, err := AppendJSON(nil, doc)
+	compact, err := artifact.AppendJSON(nil, doc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +187,8 @@ func TestAppendIndentedLaysOutLikeOtherTools(t *testing.T) {
 }
 
 func TestTrapAbsentValuesAreLeftOut(t *testing.T) {
-	out, _ := AppendJSON(nil, Object{{"a", math.Inf(1)}, {"b", (*float64)(nil)}, {"c", float32(math.NaN())}, {"d", 1}})
+	out, _ := artifact.AppendJSON(nil, artifact.Object{{"a", math.Inf(1)}, {"b", (*float64)(nil)},
+		{"c", float32(math.NaN())}, {"d", 1}})
 	if string(out) != `{"d":1}` {
 		t.Errorf("got %s", out)
 	}
@@ -192,15 +196,15 @@ func TestTrapAbsentValuesAreLeftOut(t *testing.T) {
 
 func TestUnwritableValuesAreErrors(t *testing.T) {
 	for _, v := range []any{struct{}{}, make(chan int), map[int]int{1: 1}, json.RawMessage("{"),
-		Object{{"k", func() {}}}} {
-		if _, err := AppendJSON(nil, v); err == nil {
+		artifact.Object{{"k", func() {}}}} {
+		if _, err := artifact.AppendJSON(nil, v); err == nil {
 			t.Errorf("%T was written", v)
 		}
 	}
 }
 
 func TestMembersMatchesAppendJSON(t *testing.T) {
-	var m Members
+	var m artifact.Members
 	m.Open()
 	m.Int("a", -1)
 	m.Object("empty")
@@ -221,7 +225,7 @@ func FuzzAppendString(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		ours := AppendString(nil, s)
+		ours := artifact.AppendString(nil, s)
 		theirs, err := json.Marshal(s)
 		if err != nil {
 			t.Fatal(err)
@@ -247,10 +251,10 @@ func FuzzAppendFloat(f *testing.F) {
 		f.Add(v)
 	}
 	f.Fuzz(func(t *testing.T, v float64) {
-		if !Finite(v) {
+		if !artifact.Finite(v) {
 			t.Skip()
 		}
-		text := AppendFloat(nil, v)
+		text := artifact.AppendFloat(nil, v)
 		var back float64
 		if err := json.Unmarshal(text, &back); err != nil {
 			t.Fatalf("%s: %v", text, err)
@@ -269,7 +273,7 @@ func BenchmarkAppendString(b *testing.B) {
 	var dst []byte
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		dst = AppendString(dst[:0], text)
+		dst = artifact.AppendString(dst[:0], text)
 	}
 }
 
@@ -277,22 +281,22 @@ func BenchmarkAppendString(b *testing.B) {
 func TestWriteObjectWritesLongDocumentsInPieces(t *testing.T) {
 	var list, late []any
 	for i := range 5000 {
-		o := Object{{Key: "number", Value: i}, {Key: "text", Value: strings.Repeat("x", 100)}}
-		list, late = append(list, o), append(late, Lazy(func() any { return o }))
+		o := artifact.Object{{Key: "number", Value: i}, {Key: "text", Value: strings.Repeat("x", 100)}}
+		list, late = append(list, o), append(late, artifact.Lazy(func() any { return o }))
 	}
-	want, err := AppendIndented(nil, Object{{Key: "list", Value: list}})
+	want, err := artifact.AppendIndented(nil, artifact.Object{{Key: "list", Value: list}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "list.json")
-	if err := WriteObject(path, Object{{Key: "list", Value: late}}); err != nil {
+	if err := artifact.WriteObject(path, artifact.Object{{Key: "list", Value: late}}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != string(want)+"\n" {
 		t.Errorf("%v, %d bytes, want %d", err, len(got), len(want)+1)
 	}
-	if err := WriteObject(path, Object{{Key: "bad", Value: func() {}}}); err == nil {
+	if err := artifact.WriteObject(path, artifact.Object{{Key: "bad", Value: func() {}}}); err == nil {
 		t.Error("a function was written")
 	}
 	if again, _ := os.ReadFile(path); string(again) != string(got) {

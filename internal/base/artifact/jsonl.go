@@ -44,7 +44,7 @@ type Lines struct {
 	onFull   func()
 
 	mu      sync.Mutex
-	file    linesFile
+	file    LinesFile
 	buf     []byte
 	enough  int   // bytes in buf that go to the file
 	good    int64 // bytes of whole lines in the file
@@ -59,8 +59,8 @@ type Lines struct {
 	stopped chan struct{}
 }
 
-// linesFile is what a Lines needs of a file.
-type linesFile interface {
+// LinesFile is what a Lines needs of a file. Truncate is called only after a Write that failed.
+type LinesFile interface {
 	Write(p []byte) (int, error)
 	Truncate(size int64) error
 	Close() error
@@ -74,16 +74,18 @@ func CreateLines(path string, o LinesOptions) (*Lines, error) {
 		return nil, fmt.Errorf("cannot write %s: %w", path, reason(err))
 	}
 	if !o.Compress {
-		return newLines(path, file, o), nil
+		return NewLines(path, file, o), nil
 	}
 	compressor, err := bounded.NewCompressor(file)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return newLines(path, compressor, o), nil
+	return NewLines(path, compressor, o), nil
 }
 
-func newLines(path string, file linesFile, o LinesOptions) *Lines {
+// NewLines returns the Lines of an open file, which it closes at the end, and starts the periodic flush. path is what
+// errors call the file, and what is removed at the end if there are no lines.
+func NewLines(path string, file LinesFile, o LinesOptions) *Lines {
 	enough := linesBuffer
 	if o.Compress {
 		enough = compressedBuffer

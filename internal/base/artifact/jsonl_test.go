@@ -1,4 +1,4 @@
-package artifact
+package artifact_test
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"aiperf/internal/base/artifact"
 )
 
 // limitedFile takes so many bytes, then the disk is full.
@@ -51,7 +53,9 @@ func (f *limitedFile) text() string {
 func TestDiskFullKeepsWholeLinesAndReportsOnce(t *testing.T) {
 	var reports []error
 	file := &limitedFile{limit: 8 + 4 + 3}
-	l := newLines("records.jsonl", file, LinesOptions{OnError: func(err error) { reports = append(reports, err) }})
+	l := artifact.NewLines("records.jsonl", file, artifact.LinesOptions{
+		OnError: func(err error) { reports = append(reports, err) },
+	})
 	for _, line := range []string{"one", "two"} {
 		if err := l.Add([]byte(line)); err != nil {
 			t.Fatal(err)
@@ -89,7 +93,7 @@ func TestDiskFullKeepsWholeLinesAndReportsOnce(t *testing.T) {
 func TestLinesAreFlushedEveryInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := &limitedFile{limit: 1 << 20}
-		l := newLines("x", file, LinesOptions{FlushInterval: 50 * time.Millisecond})
+		l := artifact.NewLines("x", file, artifact.LinesOptions{FlushInterval: 50 * time.Millisecond})
 		if err := l.Add([]byte("{}")); err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +113,7 @@ func TestLinesAreFlushedEveryInterval(t *testing.T) {
 
 func TestTrapFileWithoutLinesIsRemoved(t *testing.T) {
 	dir := t.TempDir()
-	l, err := CreateLines(filepath.Join(dir, "a.jsonl"), LinesOptions{})
+	l, err := artifact.CreateLines(filepath.Join(dir, "a.jsonl"), artifact.LinesOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,14 +132,15 @@ func TestTrapFileWithoutLinesIsRemoved(t *testing.T) {
 
 func TestCreateLinesFailsEarly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing", "a.jsonl")
-	if _, err := CreateLines(path, LinesOptions{}); err == nil || !strings.Contains(err.Error(), path) {
+	_, err := artifact.CreateLines(path, artifact.LinesOptions{})
+	if err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("error is %v", err)
 	}
 }
 
 func TestConcurrentLinesStayWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
-	l, err := CreateLines(path, LinesOptions{FlushInterval: time.Millisecond})
+	l, err := artifact.CreateLines(path, artifact.LinesOptions{FlushInterval: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package artifact
+package artifact_test
 
 import (
 	"errors"
@@ -9,26 +9,28 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"aiperf/internal/base/artifact"
 )
 
 func TestALockedFolderIsRefusedByName(t *testing.T) {
 	dir := t.TempDir()
-	l, err := LockFolder(dir)
+	l, err := artifact.LockFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = LockFolder(dir)
-	var used *InUseError
+	_, err = artifact.LockFolder(dir)
+	var used *artifact.InUseError
 	if !errors.As(err, &used) || !strings.Contains(err.Error(),
 		"the process "+strconv.Itoa(os.Getpid())+", started at 2") || !strings.Contains(err.Error(), dir) {
 		t.Errorf("error %v", err)
 	}
 	l.Release()
 	l.Release()
-	if _, err := os.Stat(filepath.Join(dir, LockName)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, artifact.LockName)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the lock file stays: %v", err)
 	}
-	l, err = LockFolder(dir)
+	l, err = artifact.LockFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,15 +40,15 @@ func TestALockedFolderIsRefusedByName(t *testing.T) {
 // TestALockFileWithoutItsHolderLocksNothing: it is what a killed process leaves.
 func TestALockFileWithoutItsHolderLocksNothing(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, LockName),
+	if err := os.WriteFile(filepath.Join(dir, artifact.LockName),
 		[]byte("the process 1, started long ago and with a longer text than ours is,\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l, err := LockFolder(dir)
+	l, err := artifact.LockFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, _ := os.ReadFile(filepath.Join(dir, LockName)); strings.Contains(string(text), "long ago") ||
+	if text, _ := os.ReadFile(filepath.Join(dir, artifact.LockName)); strings.Contains(string(text), "long ago") ||
 		strings.Count(string(text), "\n") != 1 {
 		t.Errorf("the file says %q", text)
 	}
@@ -61,7 +63,7 @@ func TestOneHolderAtATime(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 200 {
-				l, err := LockFolder(dir)
+				l, err := artifact.LockFolder(dir)
 				if err != nil {
 					continue
 				}
@@ -80,4 +82,4 @@ func TestOneHolderAtATime(t *testing.T) {
 	}
 }
 
-func TestNoLockIsReleasedToo(*testing.T) { (*Lock)(nil).Release() }
+func TestNoLockIsReleasedToo(*testing.T) { (*artifact.Lock)(nil).Release() }

@@ -1,10 +1,12 @@
-package artifact
+package artifact_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"testing"
+
+	"aiperf/internal/base/artifact"
 )
 
 func TestAnObjectReadBackIsWrittenAsItWas(t *testing.T) {
@@ -12,11 +14,11 @@ func TestAnObjectReadBackIsWrittenAsItWas(t *testing.T) {
 		`{}`,
 		`{"b":1,"a":{"z":null,"list":[1,2.0,"x",null,{},[]],"t":true},"big":123456789012345678901,"small":1e-05,"f":20.0}`,
 	} {
-		o, err := ParseObject([]byte(text))
+		o, err := artifact.ParseObject([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := AppendJSON(nil, o); err != nil || string(got) != text {
+		if got, err := artifact.AppendJSON(nil, o); err != nil || string(got) != text {
 			t.Errorf("%s became %s (%v)", text, got, err)
 		}
 	}
@@ -24,7 +26,7 @@ func TestAnObjectReadBackIsWrittenAsItWas(t *testing.T) {
 
 func TestWhatIsNoObject(t *testing.T) {
 	for _, text := range []string{"", "[]", "3", `{"a":1`, `{"a" 1}`, `{} {}`, `{}x`, `{"a":01}`} {
-		if o, err := ParseObject([]byte(text)); err == nil {
+		if o, err := artifact.ParseObject([]byte(text)); err == nil {
 			t.Errorf("%q is read as %v", text, o)
 		}
 	}
@@ -33,19 +35,19 @@ func TestWhatIsNoObject(t *testing.T) {
 func FuzzParseObject(f *testing.F) {
 	f.Add([]byte(`{"a":[1,null,{"b":2.0}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o, err := ParseObject(data)
+		o, err := artifact.ParseObject(data)
 		if err != nil {
 			return
 		}
-		once, err := AppendJSON(nil, o)
+		once, err := artifact.AppendJSON(nil, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := ParseObject(once)
+		again, err := artifact.ParseObject(once)
 		if err != nil {
 			t.Fatalf("%s cannot be read again: %v", once, err)
 		}
-		if twice, _ := AppendJSON(nil, again); !bytes.Equal(once, twice) {
+		if twice, _ := artifact.AppendJSON(nil, again); !bytes.Equal(once, twice) {
 			t.Errorf("%s became %s", once, twice)
 		}
 	})
@@ -53,8 +55,8 @@ func FuzzParseObject(f *testing.F) {
 
 func TestObjectsInStructsKeepTheirOrder(t *testing.T) {
 	type holder struct {
-		Config Object `json:"config"`
-		None   Object `json:"none,omitzero"`
+		Config artifact.Object `json:"config"`
+		None   artifact.Object `json:"none,omitzero"`
 	}
 	const text = `{"config":{"b":1.50,"a":{"z":null,"y":[{}]}}}`
 	var h holder

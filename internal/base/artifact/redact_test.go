@@ -1,17 +1,20 @@
-package artifact
+package artifact_test
 
 import (
 	"encoding/base64"
 	"encoding/json"
 	"html"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/artifact"
 )
 
 func TestRedactText(t *testing.T) {
-	r := NewRedactor("sk-live-1234567890", `p"w/1 x`)
+	r := artifact.NewRedactor("sk-live-1234567890", `p"w/1 x`)
 	for _, c := range []struct{ in, want string }{
 		{"nothing to hide: 5 tokens, max_tokens=5", "nothing to hide: 5 tokens, max_tokens=5"},
 		{"Authorization: Basic dXNlcjpwYXNz, x", "Authorization: <redacted>"},
@@ -47,12 +50,12 @@ func TestRedactText(t *testing.T) {
 }
 
 func TestRedactHeaderNamesIgnoreCase(t *testing.T) {
-	r := NewRedactor("sk-live-1234567890")
+	r := artifact.NewRedactor("sk-live-1234567890")
 	for _, name := range []string{
 		"authorization", "Proxy-Authorization", "X-API-KEY", "api-key", "Ocp-Apim-Subscription-Key",
 		"x-goog-api-key", "X-Functions-Key", "aeg-sas-key", "X-Amz-Security-Token",
 	} {
-		if got := r.Header(name, "anything"); got != Redacted {
+		if got := r.Header(name, "anything"); got != artifact.Redacted {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -68,11 +71,11 @@ func TestRedactHeaderNamesIgnoreCase(t *testing.T) {
 }
 
 func TestNilRedactorHidesByName(t *testing.T) {
-	var r *Redactor
+	var r *artifact.Redactor
 	if got := r.Text("api_key=abc"); got != "api_key=<redacted>" {
 		t.Error(got)
 	}
-	if got := r.Header("Authorization", "x"); got != Redacted {
+	if got := r.Header("Authorization", "x"); got != artifact.Redacted {
 		t.Error(got)
 	}
 	if got := string(r.JSON([]byte(`{"a":1}`))); got != `{"a":1}` {
@@ -82,14 +85,14 @@ func TestNilRedactorHidesByName(t *testing.T) {
 
 func TestShortSecretsDoNotShredTexts(t *testing.T) {
 	for _, s := range []string{"a", " ", "null", "EMPTY"} {
-		if got := NewRedactor(s).Text("a null EMPTY banana"); got != "a null EMPTY banana" {
+		if got := artifact.NewRedactor(s).Text("a null EMPTY banana"); got != "a null EMPTY banana" {
 			t.Errorf("%q: %s", s, got)
 		}
 	}
 }
 
 func TestRedactJSONStaysJSON(t *testing.T) {
-	r := NewRedactor("123456").WithMembers("pin")
+	r := artifact.NewRedactor("123456").WithMembers("pin")
 	for _, c := range []struct{ in, want string }{
 		{`{"a":"x 123456"}`, `{"a":"x <redacted>"}`},
 		{`{"a":123456}`, `{"a":"<redacted>"}`},
@@ -108,7 +111,7 @@ func TestRedactJSONStaysJSON(t *testing.T) {
 }
 
 func TestLongestSecretWins(t *testing.T) {
-	r := NewRedactor("sk-1234", "sk-1234-extra")
+	r := artifact.NewRedactor("sk-1234", "sk-1234-extra")
 	if got := r.Text("k sk-1234-extra"); strings.Contains(got, "extra") {
 		t.Error(got)
 	}
@@ -121,7 +124,7 @@ func TestMessagesAboutKeysStay(t *testing.T) {
 
 		"Incorrect API key provided: sk-abc.": "Incorrect API key provided: <redacted>",
 	} {
-		if got := NewRedactor().Text(text); got != want {
+		if got := artifact.NewRedactor().Text(text); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -132,25 +135,26 @@ func TestEverySpellingIsHidden(t *testing.T) {
 	quoted, _ := json.Marshal(secret)
 	again, _ := json.Marshal(string(quoted))
 	user := url.URL{Scheme: "http", User: url.UserPassword("u", secret), Host: "h"}
-	r := NewRedactor(secret)
+	r := artifact.NewRedactor(secret)
 	for name, text := range map[string]string{
 		"plain": secret, "query": url.QueryEscape(secret), "path": url.PathEscape(secret),
 		"lower hex":     strings.ToLower(url.QueryEscape(secret)),
 		"space as %20":  strings.ReplaceAll(url.QueryEscape(secret), "+", "%20"),
-		"JSON":          string(AppendString(nil, secret)),
+		"JSON":          string(artifact.AppendString(nil, secret)),
 		"JSON for HTML": string(quoted), "Go": strconv.Quote(secret), "HTML": html.EscapeString(secret),
 		"user":         user.String(),
 		"Base64":       base64.StdEncoding.EncodeToString([]byte(secret)),
 		"URL Base64":   base64.RawURLEncoding.EncodeToString([]byte(secret)),
 		"shell":        "'" + strings.ReplaceAll(secret, "'", `'\''`) + "'",
 		"ASCII":        `"s3\"c/r'e t&\u00e9<x>+\u00fc\ud83d\ude42\\"`,
-		"JSON in JSON": string(AppendString(nil, string(AppendString(nil, secret)))),
+		"JSON in JSON": string(artifact.AppendString(nil, string(artifact.AppendString(nil, secret)))),
 	} {
 		if name == "lower hex" {
+			percent := regexp.MustCompile(`%[0-9A-F]{2}`)
 			text = percent.ReplaceAllStringFunc(url.QueryEscape(secret), strings.ToLower)
 		}
-		if got := r.Values("<" + text + ">"); !strings.Contains(got, Redacted) || strings.Contains(got, "s3") ||
-			strings.Contains(got, "czMi") {
+		if got := r.Values("<" + text + ">"); !strings.Contains(got, artifact.Redacted) ||
+			strings.Contains(got, "s3") || strings.Contains(got, "czMi") {
 			t.Errorf("%s: %s gave %s", name, text, got)
 		}
 	}
@@ -166,30 +170,31 @@ func TestRedactURLsHidesSensitiveParameters(t *testing.T) {
 		"what? a=1&b=2": "what? a=1&b=2", "/v1?max_tokens=5&prompt_cache_key=x": "/v1?max_tokens=5&prompt_cache_key=x",
 		"http://h/?token=<redacted>&a=1": "http://h/?token=<redacted>&a=1",
 	} {
-		if got := RedactURLs(in); got != want {
+		if got := artifact.RedactURLs(in); got != want {
 			t.Errorf("%s\n got %s\nwant %s", in, got, want)
 		}
 	}
-	if got := RedactAddress("me:pw@h:1/x?token=K"); got != "<redacted>@h:1/x?token=<redacted>" {
+	if got := artifact.RedactAddress("me:pw@h:1/x?token=K"); got != "<redacted>@h:1/x?token=<redacted>" {
 		t.Error(got)
 	}
 }
 
 func TestHideSensitiveAndStringsKeepNumbers(t *testing.T) {
-	in := Object{{"password", int64(5)}, {"n", int64(123456)}, {"l", []any{"x 123456", Object{{"token", "t"}}}},
+	in := artifact.Object{{"password", int64(5)}, {"n", int64(123456)},
+		{"l", []any{"x 123456", artifact.Object{{"token", "t"}}}},
 		{"u", "http://a:b@h"}}
-	b, _ := AppendJSON(nil, HideSensitive(in))
+	b, _ := artifact.AppendJSON(nil, artifact.HideSensitive(in))
 	if got, want := string(b), `{"password":"<redacted>","n":123456,"l":["x 123456",{"token":"<redacted>"}],"u":"http://<redacted>@h"}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	b, _ = AppendJSON(nil, NewRedactor("123456").Strings(in))
+	b, _ = artifact.AppendJSON(nil, artifact.NewRedactor("123456").Strings(in))
 	if got, want := string(b), `{"password":5,"n":123456,"l":["x <redacted>",{"token":"t"}],"u":"http://a:b@h"}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
 func TestWriterHidesSecretsThatComeInPieces(t *testing.T) {
-	r := NewRedactor("sk-12345678", "5678-other")
+	r := artifact.NewRedactor("sk-12345678", "5678-other")
 	const text = "a sk-12345678 b sk-1234x, sk-12345678-other\nsk-"
 	for size := 1; size <= len(text); size++ {
 		var out strings.Builder

@@ -1,10 +1,12 @@
-package artifact
+package artifact_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/artifact"
 )
 
 // A page may read a file just when it is replaced. On Windows that waits for the reader.
@@ -18,7 +20,7 @@ func TestFileThatIsBeingReadIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	a, err := CreateAtomic(path)
+	a, err := artifact.CreateAtomic(path)
 	if err != nil {
 		t.Fatal(err)
 	}

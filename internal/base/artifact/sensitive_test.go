@@ -1,6 +1,10 @@
-package artifact
+package artifact_test
 
-import "testing"
+import (
+	"testing"
+
+	"aiperf/internal/base/artifact"
+)
 
 func TestIsSensitiveName(t *testing.T) {
 	for _, name := range []string{
@@ -18,7 +22,7 @@ func TestIsSensitiveName(t *testing.T) {
 		"X-Auth-User", "basic_auth",
 		"Session", "X-Session", "X-Session-Key", "private", "private_key", " token ",
 	} {
-		if !IsSensitiveName(name) {
+		if !artifact.IsSensitiveName(name) {
 			t.Errorf("%s is not sensitive", name)
 		}
 	}
@@ -33,7 +37,7 @@ func TestIsSensitiveName(t *testing.T) {
 		"X-Correlation-ID",
 		"Content-Type", "User-Agent", "temperature", "ignore_eos", "model", "designation", "significant", "secondary",
 	} {
-		if IsSensitiveName(name) {
+		if artifact.IsSensitiveName(name) {
 			t.Errorf("%s is sensitive", name)
 		}
 	}

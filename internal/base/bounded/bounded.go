@@ -52,9 +52,10 @@ func OpenStream(path string) (*os.File, error) {
 }
 
 // ReadFile reads a regular file of up to [MaxDocument] bytes.
-func ReadFile(path string) ([]byte, error) { return readFile(path, MaxDocument) }
+func ReadFile(path string) ([]byte, error) { return ReadFileUpTo(path, MaxDocument) }
 
-func readFile(path string, limit int64) ([]byte, error) {
+// ReadFileUpTo reads a regular file of up to limit bytes; a larger one is an error.
+func ReadFileUpTo(path string, limit int64) ([]byte, error) {
 	file, err := Open(path)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package bounded
+package bounded_test
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"aiperf/internal/base/bounded"
 )
 
 func TestLinesAreBounded(t *testing.T) {
@@ -22,8 +24,8 @@ func TestLinesAreBounded(t *testing.T) {
 		for name, in := range map[string]io.Reader{
 			"at once": strings.NewReader(c.text), "byte by byte": iotest.OneByteReader(strings.NewReader(c.text)),
 		} {
-			text, err := io.ReadAll(NewLines(in, 8, " (HINT)"))
-			var long *LineError
+			text, err := io.ReadAll(bounded.NewLines(in, 8, " (HINT)"))
+			var long *bounded.LineError
 			switch {
 			case c.line == 0 && (err != nil || string(text) != c.text):
 				t.Errorf("%q %s: %q, %v", c.text, name, text, err)
@@ -45,8 +47,8 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func TestALineWithoutEndIsLeft(t *testing.T) {
 	in := &endless{}
-	_, err := bufio.NewReaderSize(NewLines(in, 1<<20, "").From(7), 1<<16).ReadBytes('\n')
-	var long *LineError
+	_, err := bufio.NewReaderSize(bounded.NewLines(in, 1<<20, "").From(7), 1<<16).ReadBytes('\n')
+	var long *bounded.LineError
 	if !errors.As(err, &long) || long.Line != 7 || in.given > 2<<20 {
 		t.Errorf("%v after %d bytes", err, in.given)
 	}
@@ -57,16 +59,16 @@ func TestFilesAreBounded(t *testing.T) {
 	if err := os.WriteFile(path, []byte("12345678"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := readFile(path, 8); err != nil || string(text) != "12345678" {
+	if text, err := bounded.ReadFileUpTo(path, 8); err != nil || string(text) != "12345678" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if _, err := readFile(path, 7); err == nil || err.Error() != path+" is larger than 7 bytes" {
+	if _, err := bounded.ReadFileUpTo(path, 7); err == nil || err.Error() != path+" is larger than 7 bytes" {
 		t.Errorf("got %v", err)
 	}
-	if _, err := ReadFile(path + "x"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := bounded.ReadFile(path + "x"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := ReadFile(os.DevNull); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+	if _, err := bounded.ReadFile(os.DevNull); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("got %v", err)
 	}
 }

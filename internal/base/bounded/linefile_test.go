@@ -1,4 +1,4 @@
-package bounded
+package bounded_test
 
 import (
 	"bytes"
@@ -10,17 +10,19 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"aiperf/internal/base/bounded"
 )
 
 // written returns a text of lines in several frames, and the path without .zst of its file.
 func written(t *testing.T) (text []byte, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "x.jsonl")
-	file, err := os.Create(path + CompressedSuffix)
+	file, err := os.Create(path + bounded.CompressedSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewCompressor(file)
+	c, err := bounded.NewCompressor(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func written(t *testing.T) (text []byte, path string) {
 
 func readAll(t *testing.T, path string) []byte {
 	t.Helper()
-	f, err := OpenCompressed(path)
+	f, err := bounded.OpenCompressed(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,10 +64,10 @@ func TestCompressedLinesAreReadBack(t *testing.T) {
 	if got := readAll(t, path); !bytes.Equal(got, text) {
 		t.Fatalf("%d bytes of %d", len(got), len(text))
 	}
-	if got := readAll(t, path+CompressedSuffix); !bytes.Equal(got, text) {
+	if got := readAll(t, path+bounded.CompressedSuffix); !bytes.Equal(got, text) {
 		t.Fatalf("by its own name: %d bytes of %d", len(got), len(text))
 	}
-	if info, err := StatCompressed(path); err != nil || info.Size() >= int64(len(text))/5 {
+	if info, err := bounded.StatCompressed(path); err != nil || info.Size() >= int64(len(text))/5 {
 		t.Errorf("%v, %v", info, err)
 	}
 	if err := os.WriteFile(path, []byte("plain\n"), 0o644); err != nil {
@@ -79,7 +81,7 @@ func TestCompressedLinesAreReadBack(t *testing.T) {
 func TestAnyPlaceIsRead(t *testing.T) {
 	text, path := written(t)
 	check := func(name string) {
-		f, err := OpenCompressed(path)
+		f, err := bounded.OpenCompressed(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +108,7 @@ func TestAnyPlaceIsRead(t *testing.T) {
 	w.Flush()
 	w.Write(text[len(text)/2:])
 	w.Close()
-	if err := os.WriteFile(path+CompressedSuffix, whole.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(path+bounded.CompressedSuffix, whole.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	check("another tool's")
@@ -115,12 +117,12 @@ func TestAnyPlaceIsRead(t *testing.T) {
 // What a killed process left is read up to a whole block; a damaged file is an error.
 func TestCutAndDamagedFiles(t *testing.T) {
 	text, path := written(t)
-	data, err := os.ReadFile(path + CompressedSuffix)
+	data, err := os.ReadFile(path + bounded.CompressedSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for cut := 0; cut < len(data); cut += len(data)/97 + 1 {
-		if err := os.WriteFile(path+CompressedSuffix, data[:cut], 0o644); err != nil {
+		if err := os.WriteFile(path+bounded.CompressedSuffix, data[:cut], 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if got := readAll(t, path); !bytes.HasPrefix(text, got) {
@@ -128,10 +130,10 @@ func TestCutAndDamagedFiles(t *testing.T) {
 		}
 	}
 	data[len(data)/2] ^= 1
-	if err := os.WriteFile(path+CompressedSuffix, data, 0o644); err != nil {
+	if err := os.WriteFile(path+bounded.CompressedSuffix, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f, err := OpenCompressed(path)
+	f, err := bounded.OpenCompressed(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,11 +145,11 @@ func TestCutAndDamagedFiles(t *testing.T) {
 
 func TestAFailedWriteLeavesWholeFrames(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.jsonl")
-	file, err := os.Create(path + CompressedSuffix)
+	file, err := os.Create(path + bounded.CompressedSuffix)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewCompressor(file)
+	c, err := bounded.NewCompressor(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,10 +173,10 @@ func FuzzFile(f *testing.F) {
 	f.Add(encoder.EncodeAll([]byte("{}\n{}\n"), nil), int64(3))
 	f.Fuzz(func(t *testing.T, data []byte, at int64) {
 		path := filepath.Join(t.TempDir(), "x")
-		if err := os.WriteFile(path+CompressedSuffix, data, 0o644); err != nil {
+		if err := os.WriteFile(path+bounded.CompressedSuffix, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		file, err := OpenCompressed(path)
+		file, err := bounded.OpenCompressed(path)
 		if err != nil {
 			t.Fatal(err)
 		}

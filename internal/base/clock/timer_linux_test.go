@@ -1,25 +1,53 @@
-package clock
+package clock_test
 
 import (
 	"math"
+	"os"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"aiperf/internal/base/clock"
 )
 
-// fd returns a timer descriptor or skips the test where the kernel gives none.
-func fd(t testing.TB, c *Clock) *fdTimer {
-	timer, err := newFDTimer(c)
+// descriptors are the open files of this process that are timer descriptors.
+func descriptors(t testing.TB) (list []int) {
+	t.Helper()
+	names, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Skip(err)
 	}
-	return timer
+	for _, name := range names {
+		var spec unix.ItimerSpec
+		if fd, err := strconv.Atoi(name.Name()); err == nil && unix.TimerfdGettime(fd, &spec) == nil {
+			list = append(list, fd)
+		}
+	}
+	return list
+}
+
+// fd returns a timer and its descriptor, or skips the test where the kernel gives none.
+func fd(t testing.TB, c *clock.Clock) (clock.Timer, int) {
+	t.Helper()
+	before := descriptors(t)
+	timer := clock.NewTimer(c)
+	for _, fd := range descriptors(t) {
+		if !slices.Contains(before, fd) {
+			return timer, fd
+		}
+	}
+	timer.Stop()
+	t.Skip("the kernel gives no timer descriptor")
+	return nil, 0
 }
 
 func TestTimerDescriptorNeverFiresEarly(t *testing.T) {
-	c := New()
-	timer := fd(t, c)
+	c := clock.New()
+	timer, _ := fd(t, c)
 	defer timer.Stop()
 	for range 20 {
 		due := c.NowNS() + int64(time.Millisecond)
@@ -33,8 +61,8 @@ func TestTimerDescriptorNeverFiresEarly(t *testing.T) {
 }
 
 func TestTimerDescriptorFiresAtOnceForThePast(t *testing.T) {
-	c := New()
-	timer := fd(t, c)
+	c := clock.New()
+	timer, _ := fd(t, c)
 	defer timer.Stop()
 	for _, instant := range []int64{c.NowNS() - 1, 0, -1 << 62} {
 		timer.Reset(instant)
@@ -43,8 +71,8 @@ func TestTimerDescriptorFiresAtOnceForThePast(t *testing.T) {
 }
 
 func TestTimerDescriptorKeepsTheLastReset(t *testing.T) {
-	c := New()
-	timer := fd(t, c)
+	c := clock.New()
+	timer, descriptor := fd(t, c)
 	defer timer.Stop()
 	timer.Reset(c.NowNS() + int64(time.Hour))
 	due := c.NowNS() + int64(time.Millisecond)
@@ -53,34 +81,38 @@ func TestTimerDescriptorKeepsTheLastReset(t *testing.T) {
 	for _, far := range []int64{c.NowNS() + int64(time.Hour), math.MaxInt64} {
 		timer.Reset(far)
 		var left unix.ItimerSpec
-		if err := unix.TimerfdGettime(timer.fd, &left); err != nil || left.Value.Nano() < int64(time.Minute) {
+		if err := unix.TimerfdGettime(descriptor, &left); err != nil || left.Value.Nano() < int64(time.Minute) {
 			t.Errorf("armed for %d, the kernel would fire in %v (%v)", far, time.Duration(left.Value.Nano()), err)
 		}
 	}
 }
 
 func TestStoppedTimerDescriptorIsInert(t *testing.T) {
-	c := New()
-	timer := fd(t, c)
+	c := clock.New()
+	timer, _ := fd(t, c)
 	timer.Stop()
 	timer.Stop()
 	timer.Reset(c.NowNS())
 	select {
 	case <-timer.C():
 		t.Error("a stopped timer fires")
-	case <-timer.done: // its goroutine has ended
+	case <-time.After(10 * time.Millisecond):
+	}
+	goleak.VerifyNone(t) // its goroutine has ended
+	if list := descriptors(t); len(list) > 0 {
+		t.Errorf("still open: %v", list)
 	}
 }
 
 // The lateness of wake-ups at 1,000 a second, to be compared between the two timers.
 func BenchmarkWake(b *testing.B) {
-	c := New()
+	c := clock.New()
 	for _, kind := range []struct {
 		name string
-		make func() Timer
+		make func() clock.Timer
 	}{
-		{"descriptor", func() Timer { return fd(b, c) }},
-		{"plain", func() Timer { return NewPlainTimer(c) }},
+		{"descriptor", func() clock.Timer { timer, _ := fd(b, c); return timer }},
+		{"plain", func() clock.Timer { return clock.NewPlainTimer(c) }},
 	} {
 		b.Run(kind.name, func(b *testing.B) {
 			timer := kind.make()

@@ -1,4 +1,4 @@
-package clock
+package clock_test
 
 import (
 	"testing"
@@ -6,14 +6,16 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"aiperf/internal/base/clock"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestPlainTimerFiresAtInstants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := New()
-		timer := NewPlainTimer(c)
+		c := clock.New()
+		timer := clock.NewPlainTimer(c)
 		for _, test := range []struct {
 			name         string
 			resets       []time.Duration
@@ -46,7 +48,7 @@ func TestPlainTimerFiresAtInstants(t *testing.T) {
 
 func TestClockStepsOfTheWallDoNotMatter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := New()
+		c := clock.New()
 		if c.NowNS() != 1 {
 			t.Errorf("the first instant is %d, want 1", c.NowNS())
 		}

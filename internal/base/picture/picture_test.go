@@ -1,4 +1,4 @@
-package picture
+package picture_test
 
 import (
 	"bytes"
@@ -8,41 +8,44 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/picture"
 )
 
 // example uses everything that a scene can hold.
-func example() *Scene {
-	s := New(400, 200)
+func example() *picture.Scene {
+	s := picture.New(400, 200)
 	s.Title, s.Description, s.Metadata = "An <example>", "Shapes & texts", `{"a":[1,2]}`
-	s.Background = Hex("#ffffff")
-	s.Rect(10, 10, 100, 50, 0, Paint{Fill: Hex("#ff0000")})
-	s.Rect(120, 10, 100, 50, 12, Paint{Fill: Hex("#00ff00"), Stroke: Hex("#000000"), Width: 2})
+	s.Background = picture.Hex("#ffffff")
+	s.Rect(10, 10, 100, 50, 0, picture.Paint{Fill: picture.Hex("#ff0000")})
+	s.Rect(120, 10, 100, 50, 12, picture.Paint{Fill: picture.Hex("#00ff00"), Stroke: picture.Hex("#000000"), Width: 2})
 	s.Open("a group", "name", `"quoted"`)
 	s.Clip(0, 100, 200, 100)
-	s.Line(0, 150, 400, 150, Paint{Stroke: Hex("#0000ff"), Width: 10})
+	s.Line(0, 150, 400, 150, picture.Paint{Stroke: picture.Hex("#0000ff"), Width: 10})
 	s.Unclip()
 	s.Close()
-	s.Path(new(Path).Move(230, 10).Line(280, 10).Quad(300, 35, 280, 60).Cubic(260, 70, 250, 70, 230, 60).Close(),
-		Paint{Fill: Opacity(Hex("#0000ff"), 0.5)})
-	s.Line(220, 120, 390, 120, Paint{Stroke: Hex("#000000"), Width: 4, Dash: []float64{10, 10}})
-	for i := range int(shapes) {
-		s.Markers([]Point{{240 + 20*float64(i), 150}}, ShapeOf(i), 12, Paint{Fill: Hex("#8b3fb8")})
+	path := new(picture.Path).Move(230, 10).Line(280, 10).Quad(300, 35, 280, 60).Cubic(260, 70, 250, 70, 230, 60)
+	s.Path(path.Close(), picture.Paint{Fill: picture.Opacity(picture.Hex("#0000ff"), 0.5)})
+	s.Line(220, 120, 390, 120, picture.Paint{Stroke: picture.Hex("#000000"), Width: 4, Dash: []float64{10, 10}})
+	for i := 0; i == 0 || picture.ShapeOf(i) != picture.ShapeOf(0); i++ { // every shape
+		s.Markers([]picture.Point{{240 + 20*float64(i), 150}}, picture.ShapeOf(i), 12,
+			picture.Paint{Fill: picture.Hex("#8b3fb8")})
 	}
-	font := Font{Size: 16, Colour: Hex("#1a2230")}
+	font := picture.Font{Size: 16, Colour: picture.Hex("#1a2230")}
 	s.Text(10, 90, "Zeit <ms> αβγ 中文 👍", font)
-	font.Align, font.Bold = End, true
+	font.Align, font.Bold = picture.End, true
 	s.Text(390, 90, "right", font)
-	s.Text(395, 195, "turned", Font{Size: 12, Colour: Hex("#000000"), Turned: true})
-	s.Text(230, 190, "│ mono │", Font{Size: 14, Mono: true, Colour: Hex("#000000")})
+	s.Text(395, 195, "turned", picture.Font{Size: 12, Colour: picture.Hex("#000000"), Turned: true})
+	s.Text(230, 190, "│ mono │", picture.Font{Size: 14, Mono: true, Colour: picture.Hex("#000000")})
 	return s
 }
 
 func TestBothFilesShowTheScene(t *testing.T) {
-	var text, picture bytes.Buffer
+	var text, pic bytes.Buffer
 	if err := example().WriteSVG(&text); err != nil {
 		t.Fatal(err)
 	}
-	if err := example().WritePNG(&picture, 2); err != nil {
+	if err := example().WritePNG(&pic, 2); err != nil {
 		t.Fatal(err)
 	}
 	for d := xml.NewDecoder(&text); ; {
@@ -52,7 +55,7 @@ func TestBothFilesShowTheScene(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, err := png.Decode(&picture)
+	p, err := png.Decode(&pic)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +70,7 @@ func TestBothFilesShowTheScene(t *testing.T) {
 		{250, 30, "#7f7fff"}, {225, 120, "#000000"}, {235, 120, "#ffffff"}, {240, 150, "#8b3fb8"},
 	} {
 		got := color.NRGBAModel.Convert(p.At(2*c.x, 2*c.y)).(color.NRGBA)
-		want := Hex(c.want)
+		want := picture.Hex(c.want)
 		if near := func(a, b uint8) bool { return max(a, b)-min(a, b) <= 1 }; !near(got.R, want.R) || !near(got.G, want.G) ||
 			!near(got.B, want.B) {
 			t.Errorf("at %d, %d: %v, not %s", c.x, c.y, got, c.want)
@@ -76,11 +79,11 @@ func TestBothFilesShowTheScene(t *testing.T) {
 }
 
 func TestHostileTextsStayTexts(t *testing.T) {
-	s := New(100, 100)
+	s := picture.New(100, 100)
 	s.Title = `</title><script>alert(1)</script>` + "\x1b[2J\x00\u202e"
 	s.Metadata = "]]></metadata><script/>"
 	s.Open(`"><script/>`, "name", `" onload="x`)
-	s.Text(0, 10, "<script>&\x07\xff\ufffe</text>", Font{Size: 10})
+	s.Text(0, 10, "<script>&\x07\xff\ufffe</text>", picture.Font{Size: 10})
 	s.Close()
 	var out bytes.Buffer
 	if err := s.WriteSVG(&out); err != nil {
@@ -113,34 +116,59 @@ func TestHostileTextsStayTexts(t *testing.T) {
 	}
 }
 
+// hasGlyph reports whether the regular font has a character: an SVG states the length of a text whose characters all
+// have glyphs.
+func hasGlyph(t *testing.T, c rune) bool {
+	t.Helper()
+	s := picture.New(400, 60)
+	s.Text(10, 45, strings.Repeat(string(c), 8), picture.Font{Size: 40, Colour: picture.Hex("#000000")})
+	var file strings.Builder
+	if err := s.WriteSVG(&file); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(file.String(), " textLength=")
+}
+
 func TestCharactersWithoutGlyphAreBoxes(t *testing.T) {
-	font := Font{Size: 40, Colour: Hex("#000000")}
-	if known := regular().glyph('A'); !known.known {
+	font := picture.Font{Size: 40, Colour: picture.Hex("#000000")}
+	if !hasGlyph(t, 'A') {
 		t.Fatal("no A")
 	}
 	for _, c := range []rune{'中', '👍', 'ש'} {
-		s := New(60, 60)
+		s := picture.New(60, 60)
 		s.Text(10, 45, string(c), font)
-		p := s.render(1)
+		var file bytes.Buffer
+		if err := s.WritePNG(&file, 1); err != nil {
+			t.Fatal(err)
+		}
+		p, err := png.Decode(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
 		dark := 0
-		for i := 0; i < len(p.Pix); i += 4 {
-			if p.Pix[i] < 0x80 {
-				dark++
+		for y := range 60 {
+			for x := range 60 {
+				if red, _, _, _ := p.At(x, y).RGBA(); red < 0x8000 {
+					dark++
+				}
 			}
+		}
+		if hasGlyph(t, c) {
+			t.Errorf("%c has a glyph", c)
 		}
 		if dark < 100 {
 			t.Errorf("%c leaves %d pixels", c, dark)
 		}
 	}
 	for _, c := range "…×µ²≤→−·|█" {
-		if !regular().glyph(c).known {
+		if !hasGlyph(t, c) {
 			t.Errorf("no glyph for %c", c)
 		}
 	}
 }
 
 func TestFitAndWrap(t *testing.T) {
-	f := Font{Size: 20}
+	f := picture.Font{Size: 20}
 	text := "a rather long title of a figure with averyveryverylongwordwithoutanyspaceinit at its end"
 	if got := f.Fit(text, 200); f.Measure(got) > 200 || !strings.HasSuffix(got, "…") {
 		t.Errorf("%q is %g wide", got, f.Measure(got))
@@ -181,8 +209,18 @@ func TestEqualScenesGiveEqualBytes(t *testing.T) {
 }
 
 func TestHugePicturesAreReduced(t *testing.T) {
-	s := New(20_000, 10_000)
-	if size := s.render(2).Bounds().Size(); size.X*size.Y > maxPixels*101/100 || size.X < size.Y*19/10 {
-		t.Errorf("%v", size)
+	s := picture.New(20_000, 10_000)
+	file, out := io.Pipe()
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		out.CloseWithError(s.WritePNG(out, 2))
+	}()
+	size, err := png.DecodeConfig(file)
+	file.Close() // the pixels are of no interest
+	<-written
+	const maxPixels = 40_000_000
+	if err != nil || size.Width*size.Height > maxPixels*101/100 || size.Width < size.Height*19/10 {
+		t.Errorf("%d by %d pixels, %v", size.Width, size.Height, err)
 	}
 }

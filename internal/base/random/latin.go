@@ -36,7 +36,7 @@ func LatinHypercube(dimensions, n int, improve bool, seed uint64) [][]float64 {
 // exchange lowers the centred discrepancy of points.
 func exchange(points [][]float64, g *generator) {
 	const most, unchanged = 10_000, 100
-	best := centeredDiscrepancy(points)
+	best := CenteredDiscrepancy(points)
 	for rounds, idle := 0, 0; rounds < most && idle < unchanged; rounds++ {
 		d := g.below(len(points[0]))
 		a := g.below(len(points))
@@ -51,8 +51,9 @@ func exchange(points [][]float64, g *generator) {
 	}
 }
 
-// centeredDiscrepancy is the squared centred L2 discrepancy of points (Hickernell 1998): the smaller, the more even.
-func centeredDiscrepancy(points [][]float64) float64 {
+// CenteredDiscrepancy returns the squared centred L2 discrepancy of points (Hickernell 1998): the smaller, the more
+// even. There is at least one point, and all have equally many coordinates, each in [0, 1).
+func CenteredDiscrepancy(points [][]float64) float64 {
 	n := float64(len(points))
 	var single, pairs float64
 	for _, p := range points {

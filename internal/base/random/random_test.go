@@ -1,8 +1,10 @@
-package random
+package random_test
 
 import (
 	"math"
 	"testing"
+
+	"aiperf/internal/base/random"
 )
 
 func TestTrapChildSeeds(t *testing.T) {
@@ -20,14 +22,14 @@ func TestTrapChildSeeds(t *testing.T) {
 		{42, "timing.request.gamma_interval", 12706910612985774219},
 		{42, "timing.request.cancellation", 11686587610284287402},
 	} {
-		if got := Root(c.root).ChildSeed(c.name); got != c.want {
+		if got := random.Root(c.root).ChildSeed(c.name); got != c.want {
 			t.Errorf("child seed of %d:%s = %d, want %d", c.root, c.name, got, c.want)
 		}
 	}
 }
 
 func TestDrawsDependOnIndexAlone(t *testing.T) {
-	s := Root(7).Stream("x")
+	s := random.Root(7).Stream("x")
 	r := s.At(5)
 	first := r.Uint64()
 	for k := range uint64(10) {
@@ -46,7 +48,7 @@ func TestDrawsDependOnIndexAlone(t *testing.T) {
 
 // The sequence is frozen: a change here changes every seeded data set.
 func TestSequenceIsFrozen(t *testing.T) {
-	r := Root(42).Stream("dataset.prompt.length").At(3)
+	r := random.Root(42).Stream("dataset.prompt.length").At(3)
 	want := []uint64{8092043072413224169, 11038322067564217071, 8406305768066099674}
 	for i, w := range want {
 		if got := r.Uint64(); got != w {
@@ -56,7 +58,7 @@ func TestSequenceIsFrozen(t *testing.T) {
 }
 
 func TestUnseededStreamsDiffer(t *testing.T) {
-	var none Seed
+	var none random.Seed
 	if none.IsSet() {
 		t.Fatal("the zero seed claims a root")
 	}
@@ -69,18 +71,18 @@ func TestMoments(t *testing.T) {
 	const n = 200_000
 	for _, c := range []struct {
 		name           string
-		draw           func(*Rand) float64
+		draw           func(*random.Rand) float64
 		mean, variance float64
 	}{
-		{"uniform", (*Rand).Float64, 0.5, 1.0 / 12},
-		{"normal", (*Rand).Normal, 0, 1},
-		{"exponential", (*Rand).Exponential, 1, 1},
-		{"gamma 4", func(r *Rand) float64 { return r.Gamma(4) }, 4, 4},
-		{"gamma 0.25", func(r *Rand) float64 { return r.Gamma(0.25) }, 0.25, 0.25},
-		{"int below 7", func(r *Rand) float64 { return float64(r.IntN(7)) }, 3, 4},
+		{"uniform", (*random.Rand).Float64, 0.5, 1.0 / 12},
+		{"normal", (*random.Rand).Normal, 0, 1},
+		{"exponential", (*random.Rand).Exponential, 1, 1},
+		{"gamma 4", func(r *random.Rand) float64 { return r.Gamma(4) }, 4, 4},
+		{"gamma 0.25", func(r *random.Rand) float64 { return r.Gamma(0.25) }, 0.25, 0.25},
+		{"int below 7", func(r *random.Rand) float64 { return float64(r.IntN(7)) }, 3, 4},
 	} {
 		var sum, squares float64
-		s := Root(1).Stream(c.name)
+		s := random.Root(1).Stream(c.name)
 		for k := range uint64(n) {
 			r := s.At(k)
 			x := c.draw(&r)
@@ -99,7 +101,7 @@ func TestMoments(t *testing.T) {
 }
 
 func TestPermutation(t *testing.T) {
-	r := Root(3).Stream("perm").At(0)
+	r := random.Root(3).Stream("perm").At(0)
 	seen := make([]bool, 50)
 	for _, v := range r.Perm(50) {
 		if seen[v] {

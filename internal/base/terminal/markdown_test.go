@@ -1,7 +1,9 @@
-package terminal
+package terminal_test
 
 import (
 	"testing"
+
+	"aiperf/internal/base/terminal"
 )
 
 func TestTextStaysText(t *testing.T) {
@@ -23,7 +25,7 @@ func TestTextStaysText(t *testing.T) {
 		"\x1b[31mred\x07":       `\\x1b\[31mred\\x07`,
 		"turned \u202e round":   `turned \\u202e round`,
 	} {
-		if got := Markdown(in); got != want {
+		if got := terminal.Markdown(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}

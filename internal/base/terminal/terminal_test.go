@@ -1,9 +1,12 @@
-package terminal
+package terminal_test
 
 import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode"
+
+	"aiperf/internal/base/terminal"
 )
 
 var texts = []struct{ name, in, want string }{
@@ -20,11 +23,11 @@ var texts = []struct{ name, in, want string }{
 
 func TestTextShowsControlCharactersAsEscapes(t *testing.T) {
 	for _, c := range texts {
-		got := Text(c.in)
+		got := terminal.Text(c.in)
 		if got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
-		if again := Text(got); again != got {
+		if again := terminal.Text(got); again != got {
 			t.Errorf("%s: a second pass gave %q", c.name, again)
 		}
 	}
@@ -33,7 +36,7 @@ func TestTextShowsControlCharactersAsEscapes(t *testing.T) {
 func TestWriterJoinsWhatIsSplitBetweenWrites(t *testing.T) {
 	for _, c := range texts {
 		var out strings.Builder
-		w := NewWriter(&out)
+		w := terminal.NewWriter(&out)
 		buf := make([]byte, 1)
 		for r := iotest.OneByteReader(strings.NewReader(c.in)); ; {
 			n, err := r.Read(buf)
@@ -55,7 +58,7 @@ func TestWriterJoinsWhatIsSplitBetweenWrites(t *testing.T) {
 
 func TestWriterKeepsHalfACharacterUntilFlush(t *testing.T) {
 	var out strings.Builder
-	w := NewWriter(&out)
+	w := terminal.NewWriter(&out)
 	w.Write([]byte("a\xe6\xbc"))
 	if out.String() != "a" {
 		t.Errorf("%q", out.String())
@@ -65,13 +68,19 @@ func TestWriterKeepsHalfACharacterUntilFlush(t *testing.T) {
 	}
 }
 
+// controls reports whether a terminal may act on r instead of showing it.
+func controls(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\u2028' || r == '\u2029' ||
+		unicode.Is(unicode.Bidi_Control, r)
+}
+
 func FuzzText(f *testing.F) {
 	for _, c := range texts {
 		f.Add(c.in)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, r := range Text(s) {
-			if isControl(r) {
+		for _, r := range terminal.Text(s) {
+			if controls(r) || terminal.Text(string(r)) != string(r) {
 				t.Fatalf("%U is left of %q", r, s)
 			}
 		}

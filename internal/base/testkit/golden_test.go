@@ -1,11 +1,15 @@
-package testkit
+package testkit_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testkit"
 )
 
 // failures is a test that remembers its errors.
@@ -25,8 +29,15 @@ func TestADifferenceFailsUnlessTheFileIsUpdated(t *testing.T) {
 	if err := os.WriteFile(path, []byte("a\nb\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	was := *update
-	defer func() { *update = was }()
+	set := func(update bool) {
+		if err := flag.Set("update", strconv.FormatBool(update)); err != nil {
+			t.Fatal(err)
+		}
+		if testkit.UpdateGolden() != update {
+			t.Fatalf("-update=%v has no effect", update)
+		}
+	}
+	defer set(testkit.UpdateGolden())
 	for _, c := range []struct {
 		got     string
 		update  bool
@@ -35,9 +46,9 @@ func TestADifferenceFailsUnlessTheFileIsUpdated(t *testing.T) {
 		{"a\nb\n", false, false}, {"a\nb", false, true}, {"a\nc\n", false, true},
 		{"a\nc\n", true, false}, {"a\nc\n", false, false}, {"a\nb\n", false, true},
 	} {
-		*update = c.update
+		set(c.update)
 		f := &failures{TB: t}
-		Golden(f, path, []byte(c.got))
+		testkit.Golden(f, path, []byte(c.got))
 		if (len(f.errors) > 0) != c.differs || c.differs && !strings.Contains(f.errors[0], path) {
 			t.Errorf("%q, update %v: %q", c.got, c.update, f.errors)
 		}

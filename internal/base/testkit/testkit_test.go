@@ -1,16 +1,18 @@
-package testkit
+package testkit_test
 
 import (
 	"flag"
 	"net"
 	"testing"
+
+	"aiperf/internal/base/testkit"
 )
 
 func TestTheLongVersionsAreForWhoAsks(t *testing.T) {
 	for value, want := range map[string]int{"": 3, "0": 3, "1": 500, "yes": 500} {
-		t.Setenv(FullVariable, value)
-		if got := Seeds(3, 500); got != want || Full() != (want == 500) {
-			t.Errorf("with %q: %d seeds, full %v", value, got, Full())
+		t.Setenv(testkit.FullVariable, value)
+		if got := testkit.Seeds(3, 500); got != want || testkit.Full() != (want == 500) {
+			t.Errorf("with %q: %d seeds, full %v", value, got, testkit.Full())
 		}
 	}
 }
@@ -24,13 +26,13 @@ func TestALimitFromTheCommandLineWins(t *testing.T) {
 	before, given := limit(), false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	var runs counted
-	code := Parallel{M: &runs, Limit: 19}.Run()
+	code := testkit.Parallel{M: &runs, Limit: 19}.Run()
 	if want := map[bool]string{true: before, false: "19"}[given]; limit() != want || code != 7 || runs != 1 {
 		t.Errorf("limit %s, want %s; exit code %d after %d runs", limit(), want, code, runs)
 	}
 	// Whether it was set here or on the command line, it counts as given from now on.
 	set := limit()
-	Parallel{M: &runs, Limit: 23}.Run()
+	testkit.Parallel{M: &runs, Limit: 23}.Run()
 	if limit() != set {
 		t.Errorf("limit %s, want %s", limit(), set)
 	}
@@ -39,7 +41,7 @@ func TestALimitFromTheCommandLineWins(t *testing.T) {
 func TestAReservedAddressIsRefusedAndCanBeListenedOn(t *testing.T) {
 	seen := map[string]bool{}
 	for range 100 {
-		address := Address(t)
+		address := testkit.Address(t)
 		if seen[address] {
 			t.Fatalf("%s was returned twice", address)
 		}

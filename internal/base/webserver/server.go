@@ -21,6 +21,7 @@
 package webserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,6 +65,8 @@ type Options struct {
 	Open bool
 	// Refuse answers a request that is not for the handler; nil answers with a line of text.
 	Refuse func(w http.ResponseWriter, status int, why string)
+	// Connections is the number of connections at one time; those beyond are closed at once. 0 is 512.
+	Connections int
 	// Origins may read replies from their own pages: scheme://host[:port], or * for all.
 	Origins []string
 }
@@ -129,7 +132,7 @@ func Listen(o Options) (*Server, error) {
 	}
 	go func() {
 		defer close(s.served)
-		_ = s.server.Serve(&bounded{Listener: listener, free: make(chan struct{}, connections)})
+		_ = s.server.Serve(&bounded{Listener: listener, free: make(chan struct{}, cmp.Or(o.Connections, connections))})
 	}()
 	return s, nil
 }

@@ -1,4 +1,4 @@
-package webserver
+package webserver_test
 
 import (
 	"bufio"
@@ -13,10 +13,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/webserver"
 )
 
 // serve returns a server on loopback that greets, or answers with a handler.
-func serve(t *testing.T, o Options) *Server {
+func serve(t *testing.T, o webserver.Options) *webserver.Server {
 	t.Helper()
 	if o.Address == "" {
 		o.Address = "127.0.0.1:0"
@@ -24,7 +26,7 @@ func serve(t *testing.T, o Options) *Server {
 	if o.Handler == nil {
 		o.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })
 	}
-	s, err := Listen(o)
+	s, err := webserver.Listen(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +35,7 @@ func serve(t *testing.T, o Options) *Server {
 }
 
 // ask sends a request whose path is sent as it is, and returns the reply with its body read.
-func ask(t *testing.T, s *Server, path string, change func(*http.Request)) (*http.Response, string) {
+func ask(t *testing.T, s *webserver.Server, path string, change func(*http.Request)) (*http.Response, string) {
 	t.Helper()
 	at := &url.URL{Scheme: "http", Host: s.Host(), Opaque: path}
 	r := &http.Request{Method: http.MethodGet, URL: at, Header: http.Header{}}
@@ -58,8 +60,8 @@ func header(name, value string) func(*http.Request) {
 }
 
 func TestATakenPortIsNamedWithTheWayOut(t *testing.T) {
-	s := serve(t, Options{})
-	_, err := Listen(Options{Flag: "--web", Address: s.Host()})
+	s := serve(t, webserver.Options{})
+	_, err := webserver.Listen(webserver.Options{Flag: "--web", Address: s.Host()})
 	if err == nil {
 		t.Fatal("the port was taken twice")
 	}
@@ -71,10 +73,10 @@ func TestATakenPortIsNamedWithTheWayOut(t *testing.T) {
 }
 
 func TestRepliesKeepBrowsersFromGuessingAndFraming(t *testing.T) {
-	reply, _ := ask(t, serve(t, Options{}), "/", nil)
+	reply, _ := ask(t, serve(t, webserver.Options{}), "/", nil)
 	for name, want := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
-		"Content-Security-Policy": DefaultPolicy,
+		"Content-Security-Policy": webserver.DefaultPolicy,
 	} {
 		if got := reply.Header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -84,7 +86,7 @@ func TestRepliesKeepBrowsersFromGuessingAndFraming(t *testing.T) {
 
 // A name of somebody else's that resolves to 127.0.0.1 must not open the server to their page.
 func TestOnlyNamesOfThisMachineAreAnsweredOnLoopback(t *testing.T) {
-	s := serve(t, Options{})
+	s := serve(t, webserver.Options{})
 	for host, want := range map[string]int{
 		"127.0.0.1:1": 200, "localhost": 200, "[::1]:80": 200, "LOCALHOST.:9": 200, "run.localhost": 200,
 		"evil.example": 403, "127.0.0.1.evil.example:80": 403, "localhost.evil.example": 403,
@@ -97,8 +99,9 @@ func TestOnlyNamesOfThisMachineAreAnsweredOnLoopback(t *testing.T) {
 }
 
 func TestOtherMachinesNeedTheKey(t *testing.T) {
-	s := serve(t, Options{Address: ":0"})
-	if !s.Everywhere() || !strings.Contains(s.URL("/"), "?key="+s.key) || len(s.key) < 20 {
+	s := serve(t, webserver.Options{Address: ":0"})
+	_, key, _ := strings.Cut(s.URL("/"), "/?key=")
+	if !s.Everywhere() || len(key) < 20 {
 		t.Fatalf("the address is %s", s.URL("/"))
 	}
 	status := func(path string, change func(*http.Request)) int {
@@ -114,13 +117,13 @@ func TestOtherMachinesNeedTheKey(t *testing.T) {
 			t.Errorf("%s: %d, want 401", name, got)
 		}
 	}
-	if got := status("/", header("Authorization", "Bearer "+s.key)); got != 200 {
+	if got := status("/", header("Authorization", "Bearer "+key)); got != 200 {
 		t.Errorf("bearer: %d", got)
 	}
-	if got := status("/?key="+s.key, nil); got != 200 {
+	if got := status("/?key="+key, nil); got != 200 {
 		t.Errorf("in the address: %d", got)
 	}
-	reply, _ := ask(t, s, "/a?x=1&key="+s.key, header("Sec-Fetch-Mode", "navigate"))
+	reply, _ := ask(t, s, "/a?x=1&key="+key, header("Sec-Fetch-Mode", "navigate"))
 	if reply.StatusCode != http.StatusSeeOther || reply.Header.Get("Location") != "/a?x=1" {
 		t.Errorf("a browser got %d, %q", reply.StatusCode, reply.Header.Get("Location"))
 	}
@@ -128,14 +131,14 @@ func TestOtherMachinesNeedTheKey(t *testing.T) {
 	if !cookie.HttpOnly || status("/", header("Cookie", cookie.Name+"="+cookie.Value)) != 200 {
 		t.Errorf("the cookie %v does not open", cookie)
 	}
-	open := serve(t, Options{Address: ":0", Open: true})
+	open := serve(t, webserver.Options{Address: ":0", Open: true})
 	if reply, _ := ask(t, open, "/", nil); reply.StatusCode != 200 || strings.Contains(open.URL("/"), "key") {
 		t.Errorf("an open server answered %d", reply.StatusCode)
 	}
 }
 
 func TestOtherOrigins(t *testing.T) {
-	s := serve(t, Options{Origins: []string{"https://a.example"}})
+	s := serve(t, webserver.Options{Origins: []string{"https://a.example"}})
 	allowed := func(origin, method string) (int, string) {
 		reply, _ := ask(t, s, "/", func(r *http.Request) {
 			r.Method = method
@@ -160,14 +163,14 @@ func TestOtherOrigins(t *testing.T) {
 			t.Errorf("%s from %s: %d %q, want %d %q", c.method, c.origin, status, allow, c.status, c.allow)
 		}
 	}
-	if _, err := Listen(Options{Flag: "X", Address: "127.0.0.1:0", Handler: http.NotFoundHandler(),
+	if _, err := webserver.Listen(webserver.Options{Flag: "X", Address: "127.0.0.1:0", Handler: http.NotFoundHandler(),
 		Origins: []string{"a.example"}}); err == nil || !strings.Contains(err.Error(), "is not an origin") {
 		t.Errorf("a wrong origin: %v", err)
 	}
 }
 
 func TestLargeRepliesAreCompressed(t *testing.T) {
-	s := serve(t, Options{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, webserver.Options{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
 		io.WriteString(w, strings.Repeat("hello ", 1000))
 	})})
@@ -183,7 +186,7 @@ func TestLargeRepliesAreCompressed(t *testing.T) {
 }
 
 // folder returns a served folder with a file beside it that is no part of it.
-func folder(t *testing.T) *Server {
+func folder(t *testing.T) *webserver.Server {
 	t.Helper()
 	base := t.TempDir()
 	dir := filepath.Join(base, "run")
@@ -209,8 +212,8 @@ func folder(t *testing.T) *Server {
 		}
 	}
 	routes := http.NewServeMux()
-	routes.Handle("GET /files/{path...}", Files(dir, "/files/"))
-	return serve(t, Options{Handler: routes})
+	routes.Handle("GET /files/{path...}", webserver.Files(dir, "/files/"))
+	return serve(t, webserver.Options{Handler: routes})
 }
 
 // Trap 34 of the orchestration: nothing outside the folder is read, whatever the spelling.
@@ -267,23 +270,16 @@ func TestFilesAreDownloads(t *testing.T) {
 		"a.jsonl": "application/x-ndjson", "a.csv": "text/csv; charset=utf-8", "x.TXT": "text/plain; charset=utf-8",
 		"a.parquet": "application/vnd.apache.parquet", "a.html": "application/octet-stream", "a": "application/octet-stream",
 	} {
-		if got := MediaType(name); got != want {
+		if got := webserver.MediaType(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
 }
 
 func TestConnectionsBeyondTheLimitAreClosed(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bounded{Listener: listener, free: make(chan struct{}, 1)}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {})}
-	go server.Serve(b)
-	defer server.Close()
+	s := serve(t, webserver.Options{Connections: 1})
 	dial := func() (net.Conn, *bufio.Reader) {
-		c, err := net.Dial("tcp", listener.Addr().String())
+		c, err := net.Dial("tcp", s.Host())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package webserver
+package webserver_test
 
 import (
 	"bufio"
@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/webserver"
 )
 
 func TestTheChartLibraryIsTheOneThatIsNamed(t *testing.T) {
@@ -18,14 +20,14 @@ func TestTheChartLibraryIsTheOneThatIsNamed(t *testing.T) {
 	n := 0
 	for lines := bufio.NewScanner(sums); lines.Scan(); n++ {
 		want, name, _ := strings.Cut(lines.Text(), "  ")
-		if sum := sha256.Sum256([]byte(Asset(name))); hex.EncodeToString(sum[:]) != want {
+		if sum := sha256.Sum256([]byte(webserver.Asset(name))); hex.EncodeToString(sum[:]) != want {
 			t.Errorf("%s is not what SHA256SUMS says; assets/fetch.sh fetches it anew", name)
 		}
 	}
 	if n != 3 {
 		t.Errorf("%d files", n)
 	}
-	if !strings.Contains(Asset("uPlot.iife.min.js"), "(v1.6.32)") {
+	if !strings.Contains(webserver.Asset("uPlot.iife.min.js"), "(v1.6.32)") {
 		t.Error("another version")
 	}
 }

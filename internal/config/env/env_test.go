@@ -1,4 +1,4 @@
-package env
+package env_test
 
 import (
 	"reflect"
@@ -9,28 +9,29 @@ import (
 	"time"
 
 	"aiperf/internal/config/configtest"
+	"aiperf/internal/config/env"
 	"aiperf/internal/config/option"
 )
 
 func TestEnvDefaults(t *testing.T) {
-	env, warnings, err := Read(configtest.Environ())
+	e, warnings, err := env.Read(configtest.Environ())
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
 	for _, c := range []struct{ got, want any }{
-		{env.HTTP.ConnectionLimit, 2500}, {env.HTTP.KeepaliveTimeout, 300 * time.Second},
-		{env.HTTP.TCPUserTimeout, 30 * time.Second},
-		{env.HTTP.SSLVerify, true}, {env.HTTP.IPVersion, "4"}, {env.HTTP.XSessionAffinity, true},
-		{env.HTTP.XSessionID, false},
-		{env.Metrics.UsagePctDiffThreshold, 10.0}, {env.Metrics.OSLMismatchMaxTokenThreshold, 50},
-		{env.Metrics.ExportFlushInterval, time.Second},
-		{env.UI.ConsoleExportWidth, 140}, {env.UI.MinUpdatePercent, 1.0},
-		{env.UI.RealtimeMetricsInterval, (*time.Duration)(nil)},
-		{env.UI.ConsoleGroups, []string{"effective", "active", "cache", "prediction", "audio", "reasoning", "default"}},
-		{env.Timing.MaxCatchup, 10 * time.Millisecond}, {env.Timing.CancelDrainTimeout, 10 * time.Second},
-		{env.Service.ProfileCancelTimeout, 10 * time.Second}, {env.Worker.CPUUtilizationFactor, 0.75},
-		{env.Dev.Mode, false},
-		{env.Endpoint.ForceContentParts, false},
+		{e.HTTP.ConnectionLimit, 2500}, {e.HTTP.KeepaliveTimeout, 300 * time.Second},
+		{e.HTTP.TCPUserTimeout, 30 * time.Second},
+		{e.HTTP.SSLVerify, true}, {e.HTTP.IPVersion, "4"}, {e.HTTP.XSessionAffinity, true},
+		{e.HTTP.XSessionID, false},
+		{e.Metrics.UsagePctDiffThreshold, 10.0}, {e.Metrics.OSLMismatchMaxTokenThreshold, 50},
+		{e.Metrics.ExportFlushInterval, time.Second},
+		{e.UI.ConsoleExportWidth, 140}, {e.UI.MinUpdatePercent, 1.0},
+		{e.UI.RealtimeMetricsInterval, (*time.Duration)(nil)},
+		{e.UI.ConsoleGroups, []string{"effective", "active", "cache", "prediction", "audio", "reasoning", "default"}},
+		{e.Timing.MaxCatchup, 10 * time.Millisecond}, {e.Timing.CancelDrainTimeout, 10 * time.Second},
+		{e.Service.ProfileCancelTimeout, 10 * time.Second}, {e.Worker.CPUUtilizationFactor, 0.75},
+		{e.Dev.Mode, false},
+		{e.Endpoint.ForceContentParts, false},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {
 			t.Errorf("got %v, want %v", c.got, c.want)
@@ -41,9 +42,9 @@ func TestEnvDefaults(t *testing.T) {
 func TestEnvBooleans(t *testing.T) {
 	for text, want := range map[string]bool{"1": true, "TRUE": true, "yes": true, "On": true, "0": false,
 		"False": false, "no": false, "off": false} {
-		env, _, err := Read(configtest.Environ("AIPERF_HTTP_SSL_VERIFY=" + text))
-		if err != nil || env.HTTP.SSLVerify != want {
-			t.Errorf("%s: %v, %v", text, env.HTTP.SSLVerify, err)
+		e, _, err := env.Read(configtest.Environ("AIPERF_HTTP_SSL_VERIFY=" + text))
+		if err != nil || e.HTTP.SSLVerify != want {
+			t.Errorf("%s: %v, %v", text, e.HTTP.SSLVerify, err)
 		}
 	}
 }
@@ -64,7 +65,7 @@ func TestEnvFaultsNameVariableValueAndRange(t *testing.T) {
 		"AIPERF_DATASET_CONFIGURATION_TIMEOUT=1000": "AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT",
 		"AIPERF_GPU_FINAL_SCRAPE_GRACE_NS=-1":       "from 0 to 60000000000",
 	} {
-		_, _, err := Read(configtest.Environ(entry))
+		_, _, err := env.Read(configtest.Environ(entry))
 		if err == nil {
 			t.Errorf("%s: accepted", entry)
 			continue
@@ -72,7 +73,7 @@ func TestEnvFaultsNameVariableValueAndRange(t *testing.T) {
 		name, _, _ := strings.Cut(entry, "=")
 		configtest.WantText(t, entry, err.Error(), name, want)
 	}
-	if _, _, err := Read(configtest.Environ("AIPERF_DATASET_CONFIGURATION_TIMEOUT=1000",
+	if _, _, err := env.Read(configtest.Environ("AIPERF_DATASET_CONFIGURATION_TIMEOUT=1000",
 		"AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT=1000")); err != nil {
 		t.Error(err)
 	}
@@ -81,7 +82,7 @@ func TestEnvFaultsNameVariableValueAndRange(t *testing.T) {
 func TestTrapTheTimesOfTheDataAndOfTheRunGoTogether(t *testing.T) {
 	const data, run = "AIPERF_DATASET_CONFIGURATION_TIMEOUT", "AIPERF_SERVICE_PROFILE_CONFIGURE_TIMEOUT"
 	for second, valid := range map[string]bool{"": false, run + "=999": false, run + "=1000": true} {
-		_, _, err := Read(configtest.Environ(append(strings.Fields(second), data+"=1000")...))
+		_, _, err := env.Read(configtest.Environ(append(strings.Fields(second), data+"=1000")...))
 		if valid != (err == nil) || err != nil && (!strings.Contains(err.Error(), data) ||
 			!strings.Contains(err.Error(), run)) {
 			t.Errorf("%q: %v", second, err)
@@ -90,7 +91,7 @@ func TestTrapTheTimesOfTheDataAndOfTheRunGoTogether(t *testing.T) {
 }
 
 func TestTrapNoConnectionsAtAllIsOutOfRange(t *testing.T) {
-	if _, _, err := Read(configtest.Environ("AIPERF_HTTP_CONNECTION_LIMIT=0")); err == nil ||
+	if _, _, err := env.Read(configtest.Environ("AIPERF_HTTP_CONNECTION_LIMIT=0")); err == nil ||
 		!strings.Contains(err.Error(), "AIPERF_HTTP_CONNECTION_LIMIT") || !strings.Contains(err.Error(), "1 to 65000") {
 		t.Errorf("%v", err)
 	}
@@ -99,31 +100,31 @@ func TestTrapNoConnectionsAtAllIsOutOfRange(t *testing.T) {
 func TestEnvLists(t *testing.T) {
 	for text, want := range map[string][]string{"usage, default": {"usage", "default"},
 		`["usage","a,b"]`: {"usage", "a,b"}, "": {}} {
-		env, _, err := Read(configtest.Environ("AIPERF_UI_CONSOLE_GROUPS=" + text))
-		if err != nil || !reflect.DeepEqual(env.UI.ConsoleGroups, want) {
-			t.Errorf("%q: %v, %v", text, env.UI.ConsoleGroups, err)
+		e, _, err := env.Read(configtest.Environ("AIPERF_UI_CONSOLE_GROUPS=" + text))
+		if err != nil || !reflect.DeepEqual(e.UI.ConsoleGroups, want) {
+			t.Errorf("%q: %v, %v", text, e.UI.ConsoleGroups, err)
 		}
 	}
 }
 
 func TestDeveloperSwitchesNeedDeveloperMode(t *testing.T) {
-	env, warnings, err := Read(configtest.Environ("AIPERF_DEV_SHOW_INTERNAL_METRICS=1"))
-	if err != nil || env.Dev.ShowInternalMetrics {
-		t.Errorf("%v, %v", env.Dev, err)
+	e, warnings, err := env.Read(configtest.Environ("AIPERF_DEV_SHOW_INTERNAL_METRICS=1"))
+	if err != nil || e.Dev.ShowInternalMetrics {
+		t.Errorf("%v, %v", e.Dev, err)
 	}
 	configtest.WantText(t, "warning", configtest.Texting(warnings), "AIPERF_DEV_SHOW_INTERNAL_METRICS",
 		"AIPERF_DEV_MODE=1")
-	env, warnings, _ = Read(configtest.Environ("AIPERF_DEV_SHOW_INTERNAL_METRICS=1", "AIPERF_DEV_MODE=on"))
-	if !env.Dev.ShowInternalMetrics || len(warnings) > 0 {
-		t.Errorf("%v, %v", env.Dev, warnings)
+	e, warnings, _ = env.Read(configtest.Environ("AIPERF_DEV_SHOW_INTERNAL_METRICS=1", "AIPERF_DEV_MODE=on"))
+	if !e.Dev.ShowInternalMetrics || len(warnings) > 0 {
+		t.Errorf("%v, %v", e.Dev, warnings)
 	}
 }
 
 func TestUnknownVariables(t *testing.T) {
-	if got := Unknown([]string{"PATH=x", "AIPERF_DEV_MODE=1", "AIPERFX=1", SelfProfile + "=x"}); got != nil {
+	if got := env.Unknown([]string{"PATH=x", "AIPERF_DEV_MODE=1", "AIPERFX=1", env.SelfProfile + "=x"}); got != nil {
 		t.Errorf("got %v", got)
 	}
-	got := Unknown([]string{"AIPERF_HTTP_CONECTION_LIMIT=5", "AIPERF_ZZZZZZZZZZZZZZZZZZZZZZZZZZ=1"})
+	got := env.Unknown([]string{"AIPERF_HTTP_CONECTION_LIMIT=5", "AIPERF_ZZZZZZZZZZZZZZZZZZZZZZZZZZ=1"})
 	if len(got) != 1 {
 		t.Fatalf("%d warnings, want one", len(got))
 	}
@@ -137,17 +138,15 @@ func TestUnknownVariables(t *testing.T) {
 
 // TestVariableTableIsConsistent holds every default to its own range.
 func TestVariableTableIsConsistent(t *testing.T) {
+	if _, _, err := env.Read(configtest.Environ()); err != nil { // it names every bad default
+		t.Errorf("defaults: %v", err)
+	}
 	seen := map[string]bool{}
-	for _, v := range Variables() {
+	for _, v := range env.Variables() {
 		if seen[v.Name] {
 			t.Errorf("%s stands twice", v.Name)
 		}
 		seen[v.Name] = true
-		if v.Default != "" {
-			if _, err := v.parse(v.Default); err != nil {
-				t.Errorf("%s: default %q: %v", v.Name, v.Default, err)
-			}
-		}
 		if v.Help == "" || v.Group == "" {
 			t.Errorf("%s: help %q, group %q", v.Name, v.Help, v.Group)
 		}
@@ -155,7 +154,7 @@ func TestVariableTableIsConsistent(t *testing.T) {
 }
 
 func TestVariablesWithoutEffectAreNamed(t *testing.T) {
-	_, warnings, err := Read(configtest.Environ(
+	_, warnings, err := env.Read(configtest.Environ(
 		"AIPERF_GPU_COLLECTION_INTERVAL=0.5",           // read
 		"AIPERF_WANDB_EXPORT_TIMEOUT_SECONDS=7",        // read
 		"AIPERF_HTTP_CONNECTION_LIMIT=7",               // read
@@ -181,15 +180,24 @@ func TestVariablesWithoutEffectAreNamed(t *testing.T) {
 
 // Variables of clusters are known and checked like all others.
 func TestVariablesOfClusters(t *testing.T) {
-	for _, v := range clusterVariables() {
-		if v.HasEffect() || v.Group != VarInternal {
+	all := env.Variables()
+	at := func(name string) int {
+		i := slices.IndexFunc(all, func(v env.Variable) bool { return v.Name == name })
+		if i < 0 {
+			t.Fatalf("no variable %s", name)
+		}
+		return i
+	}
+	// They stand together, before those of the clocks of agents.
+	for _, v := range all[at("API_SERVER_GET_POD_STATES_TIMEOUT"):at("WORKER_CLOCK_PROBE_COUNT")] {
+		if v.HasEffect() || v.Group != env.VarInternal {
 			t.Errorf("%s: group %q, effect %v", v.Name, v.Group, v.HasEffect())
 		}
-		if got := Unknown([]string{option.EnvPrefix + v.Name + "=1"}); got != nil {
+		if got := env.Unknown([]string{option.EnvPrefix + v.Name + "=1"}); got != nil {
 			t.Errorf("%s: %v", v.Name, got)
 		}
-		if v.Type == VarInt || v.Type == VarFloat {
-			if _, err := v.parse("-1"); err == nil {
+		if v.Type == env.VarInt || v.Type == env.VarFloat {
+			if _, _, err := env.Read(configtest.Environ(option.EnvPrefix + v.Name + "=-1")); err == nil {
 				t.Errorf("%s takes -1", v.Name)
 			}
 		}
@@ -202,7 +210,7 @@ func TestVariablesOfClusters(t *testing.T) {
 		"AIPERF_HTTP_METRICS_SCRAPE_READ_TIMEOUT=0.5":    "from 1 to 3600",
 		"AIPERF_SERVER_METRICS_SCRAPE_TIMEOUT=601":       "from 0.1 to 600",
 	} {
-		_, _, err := Read(configtest.Environ(entry))
+		_, _, err := env.Read(configtest.Environ(entry))
 		if err == nil {
 			t.Errorf("%s: accepted", entry)
 			continue
@@ -215,9 +223,9 @@ func TestBoundOfScrapes(t *testing.T) {
 	for entry, want := range map[string]time.Duration{
 		"AIPERF_SERVER_METRICS_SCRAPE_TIMEOUT=2.5": 2500 * time.Millisecond, "X=1": 0,
 	} {
-		env, warnings, err := Read(configtest.Environ(entry))
-		if err != nil || len(warnings) > 0 || env.ServerMetrics.ScrapeTimeout != want {
-			t.Errorf("%s: %s, %v, %v", entry, env.ServerMetrics.ScrapeTimeout, warnings, err)
+		e, warnings, err := env.Read(configtest.Environ(entry))
+		if err != nil || len(warnings) > 0 || e.ServerMetrics.ScrapeTimeout != want {
+			t.Errorf("%s: %s, %v, %v", entry, e.ServerMetrics.ScrapeTimeout, warnings, err)
 		}
 	}
 }
@@ -226,7 +234,7 @@ func TestBoundOfScrapes(t *testing.T) {
 func TestVariablesOfOptionsAreKnown(t *testing.T) {
 	for _, o := range option.All() {
 		if o.Env != "" {
-			if got := Unknown([]string{o.Env + "=1"}); got != nil {
+			if got := env.Unknown([]string{o.Env + "=1"}); got != nil {
 				t.Errorf("%v", got)
 			}
 		}
@@ -241,8 +249,8 @@ func TestTimesAreMarked(t *testing.T) {
 			t.Errorf("--%s names seconds but has no unit", o.Name)
 		}
 	}
-	for _, v := range Variables() {
-		if (v.Type == VarInt || v.Type == VarFloat) && named.MatchString(v.Help) && v.Unit == 0 {
+	for _, v := range env.Variables() {
+		if (v.Type == env.VarInt || v.Type == env.VarFloat) && named.MatchString(v.Help) && v.Unit == 0 {
 			t.Errorf("%s names seconds but has no unit", v.Name)
 		}
 	}

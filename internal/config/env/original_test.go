@@ -1,10 +1,11 @@
-package env
+package env_test
 
 import (
 	"os"
 	"strings"
 	"testing"
 
+	"aiperf/internal/config/env"
 	"aiperf/internal/config/option"
 )
 
@@ -15,7 +16,7 @@ func TestVariablesOfTheOriginal(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}
-	for _, v := range Variables() {
+	for _, v := range env.Variables() {
 		known[option.EnvPrefix+v.Name] = true
 	}
 	for name := range strings.FieldsSeq(string(text)) {

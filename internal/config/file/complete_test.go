@@ -1,10 +1,11 @@
-package file
+package file_test
 
 import (
 	"strings"
 	"testing"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/file"
 )
 
 // Short forms come out of a complete configuration written out.
@@ -20,15 +21,15 @@ func TestCompleteWritesShortFormsOut(t *testing.T) {
     adaptive_scale: {sustain_duration: 5, max_concurrency: 20, sla: {request_latency: {p95: {le: 100}}}}
   artifacts: {user_files: [{path: a, content: b}, {path: c, content: {d: 1}}]}
 `
-	s, err := Open("bench.yaml", []byte(text), lookup)
+	s, err := file.Open("bench.yaml", []byte(text), lookup)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, tree, err := s.Settings(s.Raw, Options{})
+	_, tree, err := s.Settings(s.Raw, file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := artifact.AppendJSON(nil, Complete(tree, nil).Any())
+	data, err := artifact.AppendJSON(nil, file.Complete(tree, nil).Any())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package file
+package file_test
 
 import (
 	"reflect"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config/document"
+	"aiperf/internal/config/file"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/workload/recipe"
@@ -18,11 +19,11 @@ func withDataset(dataset string) string {
 
 func settingsFrom(t *testing.T, text string) *settings.Settings {
 	t.Helper()
-	s, err := Open("bench.yaml", []byte(text), lookup)
+	s, err := file.Open("bench.yaml", []byte(text), lookup)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := s.Settings(s.Raw, Options{})
+	p, _, err := s.Settings(s.Raw, file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,9 +121,13 @@ func TestCompleteDistributionsAreReadAgain(t *testing.T) {
 		"{type: zipf, alpha: 2}", "{points: [{value: 4}, {value: 6, weight: 2}]}",
 		"{peaks: [{type: uniform, min: 2, max: 5, weight: 2}, {distribution: {type: exponential, mean: 4}}], max: 9}",
 		"{type: mixture, components: [1, {mean: 4, weight: 3}]}", "{type: clamped, distribution: {mean: 4}, max: 3}"} {
-		f, err := document.Read("f.yaml", []byte("isl: "+text+"\n"))
+		f, err := document.Read("f.yaml",
+			[]byte("benchmark: {datasets: [{type: synthetic, prompts: {isl: "+text+"}}]}\n"))
 		if err != nil {
 			t.Fatal(err)
+		}
+		isl := func(tree *document.Node) *document.Node {
+			return file.Body(tree).Get("datasets").Items[0].Get("prompts").Get("isl")
 		}
 		read := func(n *document.Node) recipe.Distribution {
 			d, ok := parse.Distribution(n, "isl", func(_ *document.Node, path, format string, args ...any) {
@@ -133,8 +138,8 @@ func TestCompleteDistributionsAreReadAgain(t *testing.T) {
 			}
 			return d
 		}
-		if want, got := read(f.Root.Get("isl")),
-			read(distributionForm(f.Root.Get("isl"))); !reflect.DeepEqual(got, want) {
+		want, got := read(isl(f.Root)), read(isl(file.Complete(f.Root, nil)))
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", text, got, want)
 		}
 	}

@@ -1,10 +1,11 @@
-package file
+package file_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"aiperf/internal/config/file"
 	"aiperf/internal/config/settings"
 )
 
@@ -21,9 +22,9 @@ const minimal = `benchmark:
 // faultsOf reads a file and returns what is wrong with it.
 func faultsOf(t *testing.T, text string) string {
 	t.Helper()
-	s, err := Open("bench.yaml", []byte(text), lookup)
+	s, err := file.Open("bench.yaml", []byte(text), lookup)
 	if err == nil {
-		_, _, err = s.Settings(s.Raw, Options{})
+		_, _, err = s.Settings(s.Raw, file.Options{})
 	}
 	if err == nil {
 		return ""
@@ -32,11 +33,11 @@ func faultsOf(t *testing.T, text string) string {
 }
 
 func TestMinimalFile(t *testing.T) {
-	s, err := Open("bench.yaml", []byte(minimal), lookup)
+	s, err := file.Open("bench.yaml", []byte(minimal), lookup)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := s.Settings(s.Raw, Options{})
+	p, _, err := s.Settings(s.Raw, file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,11 +82,13 @@ func TestFaults(t *testing.T) {
 
 func TestValuesOfSecretVariablesAreHidden(t *testing.T) {
 	text := strings.Replace(minimal, "url:", `headers: {X-Trace: "${TRACE_TOKEN}", X-Other: "${PLAIN}"}, url:`, 1)
-	s, err := Open("bench.yaml", []byte(text), func(name string) (string, bool) { return "value of " + name, true })
+	s, err := file.Open("bench.yaml", []byte(text), func(name string) (string, bool) {
+		return "value of " + name, true
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, tree, err := s.Settings(s.Raw, Options{})
+	p, tree, err := s.Settings(s.Raw, file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +98,8 @@ func TestValuesOfSecretVariablesAreHidden(t *testing.T) {
 		}
 	}
 	hidden := strings.NewReplacer("value of TRACE_TOKEN", "-")
-	shown := Hide(Complete(tree, nil), hidden.Replace)
-	headers := Body(shown).Get("endpoint").Get("headers")
+	shown := file.Hide(file.Complete(tree, nil), hidden.Replace)
+	headers := file.Body(shown).Get("endpoint").Get("headers")
 	if got := headers.Get("X-Trace").Written + headers.Get("X-Other").Written; got != "-value of PLAIN" {
 		t.Errorf("headers are shown as %q", got)
 	}

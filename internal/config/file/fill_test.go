@@ -1,4 +1,4 @@
-package file
+package file_test
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/config/document"
+	"aiperf/internal/config/file"
 )
 
 // read is the tree of a text, which must be a valid document.
@@ -32,7 +33,7 @@ func comments(text string) (list []string) {
 // TestFill: every template takes a model and a server where it has its own, and nothing else changes.
 func TestFill(t *testing.T) {
 	const model, server = "org/My-Model_7B", "https://host.example:8443/base"
-	for _, x := range Templates() {
+	for _, x := range file.Templates() {
 		text := x.Fill(model, []string{server})
 		got, want := read(t, text), read(t, x.Text)
 		body, endpoint := want.Get("benchmark"), want.Get("benchmark").Get("endpoint")
@@ -87,12 +88,12 @@ func flat(n *document.Node) (lines []string) {
 }
 
 func TestSeveralServers(t *testing.T) {
-	minimal, _ := FindTemplate("minimal")
+	minimal, _ := file.FindTemplate("minimal")
 	if got := minimal.Fill("", []string{"http://a:1", "http://b:2"}); !strings.Contains(got,
 		"\n    urls: [http://a:1, http://b:2]\n") {
 		t.Error(got)
 	}
-	several, _ := FindTemplate("multi_url_load_balancing")
+	several, _ := file.FindTemplate("multi_url_load_balancing")
 	got := several.Fill("", []string{"http://a:1", "http://b:2/v1"})
 	for _, want := range []string{
 		"\n    urls:\n      - http://a:1\n      - http://b:2/v1\n    url_strategy: round_robin\n",
@@ -111,7 +112,7 @@ func TestNamesThatNeedQuotes(t *testing.T) {
 		"a:", "- a", "[a]", "{a}", `a"b`, "a'b", `a\b`, "*a", "&a", "!a", "%a", "@a", "`a`", "a,b", " a ", "ä/ö", "日本",
 		"a\tb", "a\nb", "\x7f", "\u2028", "\U0001f600", "a}b", "${NAME}", "?", "|", ">", "---", "..."} {
 		for _, template := range []string{"minimal", "env_var_production"} {
-			x, _ := FindTemplate(template)
+			x, _ := file.FindTemplate(template)
 			got := read(t, x.Fill(name, nil)).Get("benchmark").Get("model")
 			if got.Kind != document.Text || got.Scalar != name && got.Scalar != "${BENCH_MODEL:"+name+"}" {
 				t.Errorf("%s: %q became %s %q", template, name, got.Kind, got.Scalar)
@@ -124,7 +125,7 @@ func TestNamesThatNeedQuotes(t *testing.T) {
 func FuzzFill(f *testing.F) {
 	f.Add("org/model", "http://host:1")
 	f.Add("a\x00b", "http://[::1]:8000/v1?x={y}")
-	minimal, err := FindTemplate("minimal")
+	minimal, err := file.FindTemplate("minimal")
 	if err != nil {
 		f.Fatal(err)
 	}

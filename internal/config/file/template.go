@@ -52,7 +52,7 @@ var all = sync.OnceValue(func() []Template {
 		if err != nil {
 			panic(err)
 		}
-		t, err := parseTemplate(name, string(text))
+		t, err := ParseTemplate(name, string(text))
 		if err != nil {
 			panic(err)
 		}
@@ -66,8 +66,9 @@ var all = sync.OnceValue(func() []Template {
 	return list
 })
 
-// parseTemplate reads the comment block of a template.
-func parseTemplate(name, text string) (Template, error) {
+// ParseTemplate returns the template of a name and a text, with what its comment block says. Its error names the
+// template and the line that does not belong there.
+func ParseTemplate(name, text string) (Template, error) {
 	t := Template{Name: name, Text: text}
 	for i, line := range strings.Split(text, "\n") {
 		if i == 0 {

@@ -1,9 +1,11 @@
-package file
+package file_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/config/file"
 )
 
 // TestCatalogue keeps every template complete: named as the specification names it, described, in a known category.
@@ -20,7 +22,7 @@ func TestCatalogue(t *testing.T) {
 		"Specialized Endpoints": "embeddings",
 	}
 	got := map[string][]string{}
-	for _, x := range Templates() {
+	for _, x := range file.Templates() {
 		got[x.Category] = append(got[x.Category], x.Name)
 		if x.Title == "" || x.Description == "" || len(x.Tags) == 0 || len(x.Features) == 0 {
 			t.Errorf("%s lacks a line of its description: %+v", x.Name, x)
@@ -31,9 +33,9 @@ func TestCatalogue(t *testing.T) {
 		if !strings.Contains(x.Text, "\nschema_version: \"2.0\"\n") || !strings.Contains(x.Text, "\nbenchmark:\n") {
 			t.Errorf("%s has no schema_version or no benchmark", x.Name)
 		}
-		for _, file := range x.Files {
-			if len(TemplateData(file)) == 0 || !strings.Contains(x.Text, "path: ./"+file+"\n") {
-				t.Errorf("%s does not read %s", x.Name, file)
+		for _, f := range x.Files {
+			if len(file.TemplateData(f)) == 0 || !strings.Contains(x.Text, "path: ./"+f+"\n") {
+				t.Errorf("%s does not read %s", x.Name, f)
 			}
 		}
 		for i, line := range strings.Split(x.Text, "\n") {
@@ -47,8 +49,8 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s has %v, want %s", category, got[category], names)
 		}
 	}
-	if len(Templates()) != 27 || len(TemplateCategories()) != len(want) {
-		t.Errorf("%d templates in %d categories", len(Templates()), len(TemplateCategories()))
+	if len(file.Templates()) != 27 || len(file.TemplateCategories()) != len(want) {
+		t.Errorf("%d templates in %d categories", len(file.Templates()), len(file.TemplateCategories()))
 	}
 }
 
@@ -58,7 +60,7 @@ func TestACommentBlockHasKnownLines(t *testing.T) {
 		"# @template\n# titel: A\n":         `the line "# titel: A"`,
 		"# @template\n# title: A: b\n\n# x": "",
 	} {
-		got, err := parseTemplate("x", text)
+		got, err := file.ParseTemplate("x", text)
 		switch {
 		case fault == "" && (err != nil || got.Title != "A: b"):
 			t.Errorf("%q: %+v, %v", text, got, err)
@@ -70,15 +72,15 @@ func TestACommentBlockHasKnownLines(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	for _, name := range []string{"kv_cache_test", "kv-cache-test", "KV_Cache_Test"} {
-		if got, err := FindTemplate(name); err != nil || got.Name != "kv_cache_test" {
+		if got, err := file.FindTemplate(name); err != nil || got.Name != "kv_cache_test" {
 			t.Errorf("%s: %s, %v", name, got.Name, err)
 		}
 	}
-	_, err := FindTemplate("minimial")
+	_, err := file.FindTemplate("minimial")
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, x := range Templates() {
+	for _, x := range file.Templates() {
 		if !strings.Contains(err.Error(), x.Name) {
 			t.Errorf("the error does not list %s", x.Name)
 		}
@@ -88,7 +90,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func names(list []Template) string {
+func names(list []file.Template) string {
 	var names []string
 	for _, t := range list {
 		names = append(names, t.Name)
@@ -112,14 +114,16 @@ func TestSearch(t *testing.T) {
 		"benchmark:\n":      "",
 		"schema_version: 2": "",
 	} {
-		if got := names(SearchTemplates(Templates(), word)); got != want {
+		if got := names(file.SearchTemplates(file.Templates(), word)); got != want {
 			t.Errorf("%q: %s, want %s", word, got, want)
 		}
 	}
-	if got := names(TemplatesInCategory(Templates(), "MULTI-RUN")); !strings.HasPrefix(got, "scenario_workload_profiles speed") {
+	got := names(file.TemplatesInCategory(file.Templates(), "MULTI-RUN"))
+	if !strings.HasPrefix(got, "scenario_workload_profiles speed") {
 		t.Error(got)
 	}
-	if got := names(SearchTemplates(TemplatesInCategory(Templates(), "datasets"), "trace")); got != "trace_replay" {
+	got = names(file.SearchTemplates(file.TemplatesInCategory(file.Templates(), "datasets"), "trace"))
+	if got != "trace_replay" {
 		t.Error(got)
 	}
 }

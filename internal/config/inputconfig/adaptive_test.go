@@ -1,13 +1,16 @@
-package inputconfig
+package inputconfig_test
 
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
+	"aiperf/internal/config"
 	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
+	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/load"
 )
 
@@ -22,12 +25,23 @@ func TestSearchIsReadBackAsItWasWritten(t *testing.T) {
 		report := func(_ *document.Node, path, format string, args ...any) {
 			t.Errorf("%s: %s", path, fmt.Sprintf(format, args...))
 		}
-		back := adaptive.Parse(document.Of(searchConfig(&a)), "", report)
+		back := adaptive.Parse(document.Of(phase(t, &a)), "", report)
 		if want := a.WithDefaults(); back == nil || !reflect.DeepEqual(*back, want) {
 			t.Errorf("read back as %+v, want %+v", back, want)
 		}
 	}
-	if searchConfig(nil) != nil {
-		t.Error("a phase without a search has one")
+	for _, m := range phase(t, nil) {
+		if strings.HasPrefix(m.Key, "adaptive_") || m.Key == "sla" {
+			t.Errorf("a phase without a search has %s", m.Key)
+		}
 	}
+}
+
+// phase returns a phase with a search as exports carry it.
+func phase(t *testing.T, a *load.Adaptive) inputconfig.Object {
+	t.Helper()
+	r := asked(config.Run{Phases: []config.Phase{{Name: "profiling", Kind: config.ProfilingPhase, Mode: config.Burst,
+		Adaptive: a}}})
+	phases, _ := inputconfig.Whole(r).Get("phases")
+	return phases.([]any)[0].(inputconfig.Object)
 }

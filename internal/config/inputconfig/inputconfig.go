@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/config/schema"
 	"aiperf/internal/config/settings"
 )
 
@@ -31,7 +30,7 @@ func Further(r *config.Run) Object {
 // exportedConfig separates the settings that the schema has keys for from the others.
 func exportedConfig(r *config.Run) (known, further Object) {
 	clean, _ := r.Redactor().Strings(resolvedConfig(r)).(Object)
-	return split(clean, schema.Body(), "")
+	return Split(clean)
 }
 
 // resolvedConfig is everything that was given or derived, in the order of the "benchmark:" body.

@@ -6,9 +6,12 @@ import (
 	"aiperf/internal/config/schema"
 )
 
-// split separates the members that the original's schema has a key for from the others, at any depth: its readers
-// refuse other keys. What is split off a list is kept under the names of its items. A mapping without remaining members
-// is left out. kind is the type of dataset or phase that the section belongs to.
+// Split separates the members of a "benchmark:" body that the original's schema has a key for from the others, at any
+// depth: its readers refuse other keys. What is split off a list is kept under the names of its items. A mapping
+// without remaining members is left out.
+func Split(body Object) (known, further Object) { return split(body, schema.Body(), "") }
+
+// split is Split for a section. kind is the type of dataset or phase that the section belongs to.
 func split(o Object, k schema.Key, kind string) (known, further Object) {
 	for _, m := range o {
 		f, ok := k.FieldOf(m.Key, kind)

@@ -1,21 +1,24 @@
-package inputconfig
+package inputconfig_test
 
 import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/config/schema"
+	"aiperf/internal/config"
+	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/settings"
 )
 
 func TestUnknownKeysAreSplitOffAtAnyDepth(t *testing.T) {
-	known, further := split(Object{
+	known, further := inputconfig.Split(inputconfig.Object{
 		{Key: "new", Value: int64(1)},
-		{Key: "endpoint", Value: Object{{Key: "type", Value: "chat"},
-			{Key: "tls", Value: Object{{Key: "a", Value: "b"}}},
-			{Key: "extra", Value: Object{{Key: "any", Value: int64(2)}}}}},
-		{Key: "phases", Value: []any{Object{{Key: "name", Value: "warmup"}, {Key: "type", Value: "poisson"}},
-			Object{{Key: "name", Value: "profiling"}, {Key: "own", Value: true}}}},
-	}, schema.Body(), "")
+		{Key: "endpoint", Value: inputconfig.Object{{Key: "type", Value: "chat"},
+			{Key: "tls", Value: inputconfig.Object{{Key: "a", Value: "b"}}},
+			{Key: "extra", Value: inputconfig.Object{{Key: "any", Value: int64(2)}}}}},
+		{Key: "phases", Value: []any{
+			inputconfig.Object{{Key: "name", Value: "warmup"}, {Key: "type", Value: "poisson"}},
+			inputconfig.Object{{Key: "name", Value: "profiling"}, {Key: "own", Value: true}}}},
+	})
 	if got, want := jsonText(t, known),
 		`{"endpoint":{"type":"chat","extra":{"any":2}},"phases":[{"name":"warmup","type":"poisson"},{"name":"profiling"}]}`; got != want {
 		t.Errorf("known %s, want %s", got, want)
@@ -27,18 +30,29 @@ func TestUnknownKeysAreSplitOffAtAnyDepth(t *testing.T) {
 }
 
 func TestTemplateStandsApartFromTheExtraInputs(t *testing.T) {
-	extra := Object{{Key: "response_field", Value: "a.b"}, {Key: "k", Value: int64(1)},
+	extra := inputconfig.Object{{Key: "response_field", Value: "a.b"}, {Key: "k", Value: int64(1)},
 		{Key: "payload_template", Value: "{{ text }}"}}
-	template, rest := templateConfig("template", extra)
-	if got := jsonText(t, template) + jsonText(t, rest); got != `{"body":"{{ text }}","response_field":"a.b"}{"k":1}` {
-		t.Errorf("got %s", got)
-	}
-	if template, rest := templateConfig("chat", extra); template != nil || len(rest) != 3 {
-		t.Errorf("got %v, %v", template, rest)
+	for kind, want := range map[string]string{
+		"template": `{"urls":[],"type":"template","template":{"body":"{{ text }}","response_field":"a.b"},` +
+			`"extra":{"k":1}}`,
+		"chat": `{"urls":[],"type":"chat","extra":{"response_field":"a.b","k":1,` +
+			`"payload_template":"{{ text }}"}}`,
+	} {
+		r := asked(config.Run{Endpoint: config.Endpoint{Type: kind, Extra: extra}})
+		endpoint, _ := inputconfig.Of(r).Get("endpoint")
+		if got := jsonText(t, endpoint.(inputconfig.Object)); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 
-func jsonText(t *testing.T, o Object) string {
+// asked returns a run for which nobody gave a setting.
+func asked(r config.Run) *config.Run {
+	r.Asked = settings.New(func(string) (string, bool) { return "", false })
+	return &r
+}
+
+func jsonText(t *testing.T, o inputconfig.Object) string {
 	t.Helper()
 	text, err := artifact.AppendJSON(nil, o)
 	if err != nil {

@@ -1,4 +1,4 @@
-package option
+package option_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/configtest"
+	"aiperf/internal/config/option"
 )
 
 func TestCoerce(t *testing.T) {
@@ -18,13 +19,14 @@ func TestCoerce(t *testing.T) {
 		"": "", "-": "-",
 		"99999999999999999999": json.Number("99999999999999999999"), `["a","b"]`: `["a","b"]`, "0x10": "0x10",
 	} {
-		if got := Coerce(text); !reflect.DeepEqual(got, want) {
+		if got := option.Coerce(text); !reflect.DeepEqual(got, want) {
 			t.Errorf("Coerce(%q) = %#v, want %#v", text, got, want)
 		}
 	}
 }
 
 func TestPairs(t *testing.T) {
+	pairs := option.Option{Type: option.Pairs}
 	for _, c := range []struct {
 		tokens []string
 		want   artifact.Object
@@ -42,15 +44,16 @@ func TestPairs(t *testing.T) {
 				{Key: "a", Value: 1000.0}}},
 		{nil, artifact.Object{}},
 	} {
-		got, err := parsePairs(c.tokens)
+		got, _, err := pairs.Parse(c.tokens)
 		if err != nil {
 			t.Errorf("%v: %v", c.tokens, err)
 			continue
 		}
-		configtest.WantObject(t, got, c.want)
+		object, _ := got.(artifact.Object)
+		configtest.WantObject(t, object, c.want)
 	}
 	for _, token := range []string{"foo", ":1", `{"a":1`, `{"a":1} x`, "{a:1}", `{"a":1e999}`} {
-		if _, err := parsePairs([]string{token}); err == nil {
+		if _, _, err := pairs.Parse([]string{token}); err == nil {
 			t.Errorf("%s: accepted", token)
 		}
 	}
@@ -70,17 +73,17 @@ func TestHeaders(t *testing.T) {
 			artifact.Object{{Key: "A", Value: "b"}, {Key: "N", Value: "5"}, {Key: "F", Value: "2.0"},
 				{Key: "T", Value: "true"}}},
 	} {
-		got, err := ParseHeaders([]string{c.token})
+		got, err := option.ParseHeaders([]string{c.token})
 		if err != nil {
 			t.Errorf("%s: %v", c.token, err)
 			continue
 		}
 		configtest.WantObject(t, got, c.want)
 	}
-	got, _ := ParseHeaders([]string{"X-A:1", "x-a:2"})
+	got, _ := option.ParseHeaders([]string{"X-A:1", "x-a:2"})
 	configtest.WantObject(t, got, artifact.Object{{Key: "x-a", Value: "2"}})
 	for _, token := range []string{"Bearer-secret", "a b:c", "X:1\r\nY:2"} {
-		if _, err := ParseHeaders([]string{token}); err == nil {
+		if _, err := option.ParseHeaders([]string{token}); err == nil {
 			t.Errorf("%q: accepted", token)
 		} else if s := err.Error(); strings.Contains(s, "secret") {
 			t.Errorf("%q: the message repeats the value: %s", token, s)
@@ -91,7 +94,7 @@ func TestHeaders(t *testing.T) {
 func TestFormatFloat(t *testing.T) {
 	for v, want := range map[float64]string{5: "5.0", 0.25: "0.25", 1e16: "1e+16", 1e15: "1000000000000000.0",
 		1e-5: "1e-05", 0: "0.0", -1.5: "-1.5"} {
-		if got := FormatFloat(v); got != want {
+		if got := option.FormatFloat(v); got != want {
 			t.Errorf("%g: %s, want %s", v, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package parse
+package parse_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/base/random"
 	"aiperf/internal/config/document"
+	"aiperf/internal/config/parse"
 	"aiperf/internal/workload/recipe"
 )
 
@@ -19,7 +20,7 @@ func readDistribution(t *testing.T, text string) (recipe.Distribution, []string)
 		t.Fatal(err)
 	}
 	var faults []string
-	d, ok := Distribution(f.Root.Get("isl"), "isl", func(n *document.Node, path, format string, args ...any) {
+	d, ok := parse.Distribution(f.Root.Get("isl"), "isl", func(n *document.Node, path, format string, args ...any) {
 		faults = append(faults, fmt.Sprintf("%d:%d: %s: ", n.Pos.Line, n.Pos.Column, path)+fmt.Sprintf(format, args...))
 	})
 	if ok != (faults == nil) {
@@ -219,7 +220,8 @@ func FuzzDistribution(f *testing.F) {
 			return
 		}
 		faults := 0
-		d, ok := Distribution(file.Root.Get("isl"), "isl", func(*document.Node, string, string, ...any) { faults++ })
+		d, ok := parse.Distribution(file.Root.Get("isl"), "isl",
+			func(*document.Node, string, string, ...any) { faults++ })
 		if ok != (faults == 0) {
 			t.Fatalf("ok %v with %d faults", ok, faults)
 		}

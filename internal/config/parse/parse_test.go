@@ -1,4 +1,4 @@
-package parse
+package parse_test
 
 import (
 	"fmt"
@@ -12,10 +12,12 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/config/configtest"
 	"aiperf/internal/config/option"
+	"aiperf/internal/config/parse"
 	"aiperf/internal/workload/recipe"
 )
 
 func TestFindKey(t *testing.T) {
+	const maxKeyFile = 64 << 10 // bytes
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -29,29 +31,32 @@ func TestFindKey(t *testing.T) {
 	for _, c := range []struct {
 		name, flag, url string
 		environment     map[string]string
-		want            Key
+		want            parse.Key
 		fault           string
 	}{
-		{"the flag wins", "flag", "http://h", both, Key{Value: "flag"}, ""},
-		{"then the program's own variable", "", "http://h", both, Key{Value: "own", Variable: "AIPERF_API_KEY"}, ""},
+		{"the flag wins", "flag", "http://h", both, parse.Key{Value: "flag"}, ""},
+		{"then the program's own variable", "", "http://h", both,
+			parse.Key{Value: "own", Variable: "AIPERF_API_KEY"}, ""},
 		{"then the common one over TLS", "", "https://api.example.com/v1", other,
-			Key{Value: "other", Variable: "OPENAI_API_KEY"}, ""},
-		{"on this machine", "", "127.0.0.1:8000", other, Key{Value: "other", Variable: "OPENAI_API_KEY"}, ""},
-		{"on this machine by name", "", "http://localhost:8000", other, Key{Value: "other", Variable: "OPENAI_API_KEY"},
-			""},
+			parse.Key{Value: "other", Variable: "OPENAI_API_KEY"}, ""},
+		{"on this machine", "", "127.0.0.1:8000", other, parse.Key{Value: "other", Variable: "OPENAI_API_KEY"}, ""},
+		{"on this machine by name", "", "http://localhost:8000", other,
+			parse.Key{Value: "other", Variable: "OPENAI_API_KEY"}, ""},
 		{"but not in clear text elsewhere", "", "http://10.0.0.1:8000", other,
-			Key{Variable: "OPENAI_API_KEY", Withheld: true}, ""},
-		{"none", "", "http://h", nil, Key{}, ""},
-		{"a file", file("key", "\uFEFF sk-1 \r\n"), "http://h", both, Key{Value: "sk-1"}, ""},
-		{"a key that begins with @", "@@key", "http://h", nil, Key{Value: "@key"}, ""},
-		{"no file", "@", "http://h", nil, Key{}, "needs the name of a file"},
-		{"a missing file", "@" + filepath.Join(dir, "none"), "http://h", nil, Key{}, "the key cannot be read"},
-		{"a folder", "@" + dir, "http://h", nil, Key{}, "the key cannot be read"},
-		{"an empty file", file("empty", " \n"), "http://h", nil, Key{}, "is empty"},
-		{"two lines", file("two", "sk-1\nsk-2"), "http://h", nil, Key{}, "several lines"},
-		{"a large file", file("large", strings.Repeat("x", maxKeyFile+1)), "http://h", nil, Key{}, "too large"},
+			parse.Key{Variable: "OPENAI_API_KEY", Withheld: true}, ""},
+		{"none", "", "http://h", nil, parse.Key{}, ""},
+		{"a file", file("key", "\uFEFF sk-1 \r\n"), "http://h", both, parse.Key{Value: "sk-1"}, ""},
+		{"a key that begins with @", "@@key", "http://h", nil, parse.Key{Value: "@key"}, ""},
+		{"no file", "@", "http://h", nil, parse.Key{}, "needs the name of a file"},
+		{"a missing file", "@" + filepath.Join(dir, "none"), "http://h", nil, parse.Key{}, "the key cannot be read"},
+		{"a folder", "@" + dir, "http://h", nil, parse.Key{}, "the key cannot be read"},
+		{"an empty file", file("empty", " \n"), "http://h", nil, parse.Key{}, "is empty"},
+		{"two lines", file("two", "sk-1\nsk-2"), "http://h", nil, parse.Key{}, "several lines"},
+		{"the largest file", file("largest", strings.Repeat("x", maxKeyFile)), "http://h", nil,
+			parse.Key{Value: strings.Repeat("x", maxKeyFile)}, ""},
+		{"a large file", file("large", strings.Repeat("x", maxKeyFile+1)), "http://h", nil, parse.Key{}, "too large"},
 	} {
-		key, err := FindKey(c.flag, []string{c.url}, configtest.Environ(pairs(c.environment)...))
+		key, err := parse.FindKey(c.flag, []string{c.url}, configtest.Environ(pairs(c.environment)...))
 		switch {
 		case c.fault != "":
 			if err == nil || !strings.Contains(err.Error(), c.fault) || strings.Contains(err.Error(), "sk-") {
@@ -68,7 +73,7 @@ func FuzzParseRange(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := LengthRange(text)
+		r, err := parse.LengthRange(text)
 		if err == nil && r.Mode != "" {
 			t.Errorf("%q sets the mode %q", text, r.Mode)
 		}
@@ -83,7 +88,7 @@ func FuzzParseListen(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		address, err := Listen(text)
+		address, err := parse.Listen(text)
 		if err != nil {
 			return
 		}
@@ -98,7 +103,7 @@ func FuzzOTelURL(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		u, err := OTelURL(text)
+		u, err := parse.OTelURL(text)
 		if err == nil && u.Hostname() == "" {
 			t.Errorf("%q has no host: %v", text, u)
 		}
@@ -112,7 +117,7 @@ func FuzzRateSeries(f *testing.F) {
 	f.Add([]byte(`[{"time_s":0,"qps":5},{"time_s":1.5,"qps":10}]`))
 	f.Add([]byte(`{"points":[{"time_s":0,"qps":5}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		points, err := RatePoints(text)
+		points, err := parse.RatePoints(text)
 		if err == nil && len(points) < 2 {
 			t.Errorf("%d points", len(points))
 		}
@@ -141,7 +146,7 @@ func TestSequenceDistribution(t *testing.T) {
 		"1,1:33.3333;2,2:33.3333;3,3:33.3334": {pair(1, 0, 1, 0, 33.3333), pair(2, 0, 2, 0, 33.3333),
 			pair(3, 0, 3, 0, 33.3334)},
 	} {
-		got, err := SequenceDistribution(text)
+		got, err := parse.SequenceDistribution(text)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
@@ -160,7 +165,7 @@ func TestSequenceDistribution(t *testing.T) {
 		`{"pairs":[{"isl":1,"prob":100}]}`:        "lacks",
 		`{"pears":[]}`:                            "not a list of pairs",
 	} {
-		if _, err := SequenceDistribution(text); err == nil {
+		if _, err := parse.SequenceDistribution(text); err == nil {
 			t.Errorf("%s: accepted", text)
 		} else {
 			configtest.WantText(t, text, err.Error(), part)
@@ -170,26 +175,26 @@ func TestSequenceDistribution(t *testing.T) {
 
 func TestGPUItems(t *testing.T) {
 	csv := configtest.WriteFile(t, "m.csv", "x")
-	got, err := GPU([]string{csv, "dashboard", "n1:9400", "http://n2/metrics"})
+	got, err := parse.GPU([]string{csv, "dashboard", "n1:9400", "http://n2/metrics"})
 	if err != nil || got.MetricsFile != csv || !got.Dashboard ||
 		!reflect.DeepEqual(got.Exporters, []config.GPUExporter{{URL: "http://n1:9400"}, {URL: "http://n2/metrics"}}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	got, err = GPU([]string{"dcgm:n1:9400", "amd_dme:https://n2/metrics", "dcgm:9400", "amd_dme:9400/x"})
+	got, err = parse.GPU([]string{"dcgm:n1:9400", "amd_dme:https://n2/metrics", "dcgm:9400", "amd_dme:9400/x"})
 	want := []config.GPUExporter{{URL: "http://n1:9400", Collector: "dcgm"}, {URL: "https://n2/metrics",
 		Collector: "amd_dme"}, {URL: "http://dcgm:9400", Collector: ""},
 		{URL: "http://amd_dme:9400/x", Collector: ""}}
 	if err != nil || !reflect.DeepEqual(got.Exporters, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if _, err := GPU([]string{"adm_dme:http://n1:9400"}); err == nil ||
+	if _, err := parse.GPU([]string{"adm_dme:http://n1:9400"}); err == nil ||
 		!strings.Contains(err.Error(), "Unknown GPU telemetry collector 'adm_dme'") ||
 		!strings.Contains(err.Error(), "amd_dme") {
 		t.Errorf("got %v", err)
 	}
 	for _, items := range [][]string{{"missing.csv"}, {"foo"}, {"pynvml", "n1:9400"}, {"pynvml", "amdsmi"},
 		{t.TempDir() + "/"}, {"amdsmi", "http://n1"}, {"ftp://n1:9400"}, {"grpc://n1"}} {
-		if _, err := GPU(items); err == nil {
+		if _, err := parse.GPU(items); err == nil {
 			t.Errorf("%v: accepted", items)
 		}
 	}

@@ -1,4 +1,4 @@
-package aggregate
+package aggregate_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/experiment/aggregate"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
@@ -43,9 +44,9 @@ func gradedRun(t *testing.T, c *series.Cell, trial, n int, wrong ...int) series.
 }
 
 // gradedSweep has accuracies of 0.99, 0.98 and 0.87 at a concurrency of 1, 8 and 64, the first one twice.
-func gradedSweep(t *testing.T) *Sweep {
+func gradedSweep(t *testing.T) *aggregate.Sweep {
 	cells := cellsOf(1, 8, 64)
-	s := sweepOf(Options{Trials: 2}, cells)
+	s := sweepOf(aggregate.Options{Trials: 2}, cells)
 	s.Add(gradedRun(t, &cells[2], 0, 100, 3, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21),
 		gradedRun(t, &cells[0], 0, 100, 3), gradedRun(t, &cells[0], 1, 100, 3), gradedRun(t, &cells[1], 0, 100, 3, 4))
 	return s
@@ -136,7 +137,7 @@ func TestAccuraciesAreReadBack(t *testing.T) {
 
 func TestAnswersThatCannotBeReadAreNamed(t *testing.T) {
 	cells := cellsOf(1)
-	s := sweepOf(Options{}, cells)
+	s := sweepOf(aggregate.Options{}, cells)
 	r := gradedRun(t, &cells[0], 0, 3)
 	path := r.Artifacts.Path(config.AccuracyJSONL)
 	if err := os.WriteFile(path, []byte("{\"passed\":3}\n"), 0o600); err != nil {
@@ -149,7 +150,7 @@ func TestAnswersThatCannotBeReadAreNamed(t *testing.T) {
 }
 
 func TestASweepWithoutGradedAnswersHasNoAccuracies(t *testing.T) {
-	s := sweepOf(Options{}, cellsOf(1, 2), figuresOf(1, 2), figuresOf(2, 3))
+	s := sweepOf(aggregate.Options{}, cellsOf(1, 2), figuresOf(1, 2), figuresOf(2, 3))
 	if _, has := parsed(t, s).Get("accuracy"); has {
 		t.Error("the document has accuracies")
 	}

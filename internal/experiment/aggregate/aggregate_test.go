@@ -1,4 +1,4 @@
-package aggregate
+package aggregate_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/experiment/aggregate"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
@@ -21,7 +22,7 @@ import (
 // The worked example of a sweep: three cells with two trials each.
 func TestWorkedExampleOfTheSweepFile(t *testing.T) {
 	cells := cellsOf(10, 20, 30)
-	s := New(cells, Options{Trials: 2, Level: 0.95})
+	s := aggregate.New(cells, aggregate.Options{Trials: 2, Level: 0.95})
 	for trial := range 2 {
 		off := float64(2*trial - 1)
 		s.Add(runOf(&cells[0], trial, figuresOf(96+off, 120+off)...),
@@ -70,7 +71,7 @@ func TestWorkedFronts(t *testing.T) {
 		for i, p := range points {
 			values, figures = append(values, int64(10*i+10)), append(figures, figuresOf(p[0], p[1]))
 		}
-		o := parsed(t, sweepOf(Options{}, cellsOf(values...), figures...))
+		o := parsed(t, sweepOf(aggregate.Options{}, cellsOf(values...), figures...))
 		if got := textOf(t, at(t, o, "pareto_optimal")); got != want {
 			t.Errorf("%v: %s, want %s", points, got, want)
 		}
@@ -82,28 +83,30 @@ func TestTrap01DisplayNamesOfLengths(t *testing.T) {
 		return series.Cell{Index: i, Label: string(rune('a' + i)), Values: artifact.Object{
 			{Key: "datasets.main.prompts.isl.mean", Value: isl}, {Key: "datasets.main.prompts.osl.mean", Value: osl}}}
 	}
-	s := sweepOf(Options{}, []series.Cell{cell(0, 128, 10), cell(1, 256, 20)}, figuresOf(1, 1), figuresOf(2, 2))
+	s := sweepOf(aggregate.Options{}, []series.Cell{cell(0, 128, 10), cell(1, 256, 20)}, figuresOf(1, 1),
+		figuresOf(2, 2))
 	if got, want := textOf(t, at(t, parsed(t, s), "per_combination_metrics", 0, "parameters")),
 		`{"isl":128,"osl":10}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	both := []series.Cell{{Values: artifact.Object{
 		{Key: "phases.a.rate", Value: 1.5}, {Key: "phases.b.rate", Value: 2.0}}}}
-	if got, want := New(both, Options{}).names, []string{"phases.a.rate", "phases.b.rate"}; !slices.Equal(got, want) {
+	if got, want := aggregate.New(both, aggregate.Options{}).Parameters(),
+		[]string{"phases.a.rate", "phases.b.rate"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want the full paths where two share the last segment", got)
 	}
 }
 
 func TestTrap02CellsKeepTheirOrderButAreListedByValueWithTrials(t *testing.T) {
 	cells := cellsOf(30, 10, 20)
-	order := func(s *Sweep) string {
+	order := func(s *aggregate.Sweep) string {
 		text := ""
-		for _, c := range s.listed() {
-			text += s.texts(c)[0] + " "
+		for _, c := range at(t, parsed(t, s), "per_combination_metrics").([]any) {
+			text += textOf(t, at(t, c, "parameters", "concurrency")) + " "
 		}
 		return text
 	}
-	one := sweepOf(Options{}, cells, figuresOf(1, 1), figuresOf(2, 2), figuresOf(3, 3))
+	one := sweepOf(aggregate.Options{}, cells, figuresOf(1, 1), figuresOf(2, 2), figuresOf(3, 3))
 	if got := order(one); got != "30 10 20 " {
 		t.Errorf("one trial: %s", got)
 	}
@@ -113,7 +116,7 @@ func TestTrap02CellsKeepTheirOrderButAreListedByValueWithTrials(t *testing.T) {
 	if got := order(one); got != "10 20 30 " {
 		t.Errorf("two trials: %s", got)
 	}
-	if got := textOf(t, one.values("concurrency")); got != "[10,20,30]" {
+	if got := textOf(t, at(t, parsed(t, one), "metadata", "sweep_parameters", 0, "values")); got != "[10,20,30]" {
 		t.Errorf("values %s", got)
 	}
 }
@@ -121,11 +124,12 @@ func TestTrap02CellsKeepTheirOrderButAreListedByValueWithTrials(t *testing.T) {
 func TestTrap03NamesOfAZip(t *testing.T) {
 	cells := []series.Cell{{Values: artifact.Object{{Key: concurrencyPath, Value: int64(1)},
 		{Key: "phases.profiling.rate", Value: 1.0}}}}
-	s := sweepOf(Options{}, cells, figuresOf(1, 1))
-	if got, want := s.describe(s.cells[0]), "concurrency=1, rate=1.0"; got != want {
+	s := sweepOf(aggregate.Options{}, cells, figuresOf(1, 1))
+	lines := s.Summary()
+	if got, want := lines[len(lines)-1], "  concurrency=1, rate=1.0"; got != want { // the only point of the front
 		t.Errorf("%s, want %s", got, want)
 	}
-	if s.cells = append(s.cells, s.cells[0]); textOf(t, at(t, s.Document(), "metadata", "num_combinations")) != "2" {
+	if s.AddCells(cells[0]); textOf(t, at(t, s.Document(), "metadata", "num_combinations")) != "2" {
 		t.Error("the number of combinations is not that of the cells")
 	}
 }
@@ -133,7 +137,7 @@ func TestTrap03NamesOfAZip(t *testing.T) {
 // Also that of mean 0: null in JSON, inf in CSV, and the file stays valid JSON.
 func TestTrap04BestOfOneTrialAndMeanZero(t *testing.T) {
 	cells := cellsOf(1, 2)
-	s := sweepOf(Options{}, cells, figuresOf(1, 5), figuresOf(2, 9))
+	s := sweepOf(aggregate.Options{}, cells, figuresOf(1, 5), figuresOf(2, 9))
 	o := parsed(t, s)
 	if got := keysOf(at(t, o, "best_configurations")); len(got) != 2 {
 		t.Errorf("best %v with one trial", got)
@@ -163,7 +167,7 @@ func TestTrap04BestOfOneTrialAndMeanZero(t *testing.T) {
 // A metric of 2 of 3 runs has n = 2 and its own critical value.
 func TestTrap05MetricOfSomeRuns(t *testing.T) {
 	cells := cellsOf(1)
-	s := New(cells, Options{Trials: 3, Level: 0.95})
+	s := aggregate.New(cells, aggregate.Options{Trials: 3, Level: 0.95})
 	s.Add(runOf(&cells[0], 0, figuresOf(1, 10)...), runOf(&cells[0], 1, figuresOf(1, 12)...),
 		runOf(&cells[0], 2, scalarOf("request_throughput", "requests/sec", 1)))
 	low := at(t, parsed(t, s), "per_combination_metrics", 0, "metrics", "time_to_first_token_p99", "ci_low")
@@ -178,16 +182,16 @@ func TestTrap15FoldersByMode(t *testing.T) {
 		trials       int
 		sweep, cells string
 	}{
-		{Repeated, 2, "D/aggregate/sweep_aggregate", "D/aggregate/concurrency_10"},
-		{Independent, 2, "D/sweep_aggregate", "D/concurrency_10/aggregate"},
-		{Repeated, 1, "D/sweep_aggregate", "D/aggregate/concurrency_10"},
-		{Independent, 1, "D/sweep_aggregate", "D/concurrency_10/aggregate"},
+		{aggregate.Repeated, 2, "D/aggregate/sweep_aggregate", "D/aggregate/concurrency_10"},
+		{aggregate.Independent, 2, "D/sweep_aggregate", "D/concurrency_10/aggregate"},
+		{aggregate.Repeated, 1, "D/sweep_aggregate", "D/aggregate/concurrency_10"},
+		{aggregate.Independent, 1, "D/sweep_aggregate", "D/concurrency_10/aggregate"},
 	} {
-		path := filepath.Dir(config.Artifacts{Dir: Dir("D", c.mode, c.trials)}.Path(config.SweepJSON))
+		path := filepath.Dir(config.Artifacts{Dir: aggregate.Dir("D", c.mode, c.trials)}.Path(config.SweepJSON))
 		if filepath.ToSlash(path) != c.sweep {
 			t.Errorf("%s, %d trials: %s, want %s", c.mode, c.trials, path, c.sweep)
 		}
-		json, csv := CellFiles("D", c.mode, "concurrency_10")
+		json, csv := aggregate.CellFiles("D", c.mode, "concurrency_10")
 		for file, name := range map[string]string{json: "profile_export_aiperf_aggregate.json",
 			csv: "profile_export_aiperf_aggregate.csv"} {
 			if filepath.ToSlash(file) != c.cells+"/"+name {
@@ -199,7 +203,7 @@ func TestTrap15FoldersByMode(t *testing.T) {
 
 // With one trial there is nothing to say about the spread, neither in JSON nor in CSV.
 func TestTrap17OneTrialHasNoSpread(t *testing.T) {
-	s := sweepOf(Options{}, cellsOf(10, 20), figuresOf(96, 120), figuresOf(180, 140))
+	s := sweepOf(aggregate.Options{}, cellsOf(10, 20), figuresOf(96, 120), figuresOf(180, 140))
 	block := at(t, parsed(t, s), "per_combination_metrics", 0, "metrics", "time_to_first_token_p99")
 	if got, want := textOf(t, block), `{"mean":120.0,"std":null,"min":120.0,"max":120.0,"cv":null,"ci_low":null,`+
 		`"ci_high":null,"unit":"ms"}`; got != want {
@@ -216,13 +220,13 @@ func TestTrap18LatencyOfTheWholeSweep(t *testing.T) {
 	with := append(figuresOf(10, 1), distributionOf("request_latency", 200))
 	without := []metrics.Result{scalarOf("request_throughput", "requests/sec", 20),
 		distributionOf("request_latency", 100)}
-	o := parsed(t, sweepOf(Options{}, cellsOf(1, 2), with, without))
+	o := parsed(t, sweepOf(aggregate.Options{}, cellsOf(1, 2), with, without))
 	if got, want := textOf(t, at(t, o, "best_configurations", "best_latency_p99")),
 		`{"parameters":{"concurrency":2},"metric":100.0,"unit":"ms"}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	bare := []metrics.Result{scalarOf("request_throughput", "requests/sec", 20)}
-	o = parsed(t, sweepOf(Options{}, cellsOf(1, 2), bare, bare))
+	o = parsed(t, sweepOf(aggregate.Options{}, cellsOf(1, 2), bare, bare))
 	if got := keysOf(at(t, o, "best_configurations")); !slices.Equal(got, []string{"best_throughput"}) {
 		t.Errorf("best %v, want only best_throughput", got)
 	}
@@ -233,7 +237,8 @@ func TestTrap18LatencyOfTheWholeSweep(t *testing.T) {
 
 // The filters of a sweep: none of the cells is feasible.
 func TestTrap18AllCellsInfeasible(t *testing.T) {
-	o := Options{Filters: []search.Filter{{Metric: "time_to_first_token", Stat: "p99", Op: search.LT, Threshold: 120}}}
+	o := aggregate.Options{Filters: []search.Filter{{Metric: "time_to_first_token", Stat: "p99", Op: search.LT,
+		Threshold: 120}}}
 	cells, figures := cellsOf(10, 20), [][]metrics.Result{figuresOf(96, 120), figuresOf(180, 140)}
 	d := parsed(t, sweepOf(o, cells, figures...))
 	if got, want := textOf(t, at(t, d, "metadata", "sla_constraints")), `{"active_filters":[{"metric_tag":`+
@@ -259,7 +264,7 @@ func TestTrap18AllCellsInfeasible(t *testing.T) {
 
 func TestTrap19FailedCellsAreCountedAndNamed(t *testing.T) {
 	cells := cellsOf(10, 20, 30)
-	s := sweepOf(Options{}, cells, figuresOf(96, 120), nil, figuresOf(240, 175))
+	s := sweepOf(aggregate.Options{}, cells, figuresOf(96, 120), nil, figuresOf(240, 175))
 	bad := runOf(&cells[1], 0)
 	bad.Err = "exit status 1: the server went away\nmore"
 	s.Add(bad)
@@ -285,7 +290,7 @@ func TestTrap19FailedCellsAreCountedAndNamed(t *testing.T) {
 	}
 }
 
-func rowsOf(t *testing.T, s *Sweep) [][]string {
+func rowsOf(t *testing.T, s *aggregate.Sweep) [][]string {
 	t.Helper()
 	r := csv.NewReader(bytes.NewReader(s.CSV()))
 	r.FieldsPerRecord = -1
@@ -296,7 +301,7 @@ func rowsOf(t *testing.T, s *Sweep) [][]string {
 	return rows
 }
 
-func columnOf(t *testing.T, s *Sweep, name string) int {
+func columnOf(t *testing.T, s *aggregate.Sweep, name string) int {
 	t.Helper()
 	i := slices.Index(rowsOf(t, s)[0], name)
 	if i < 0 {
@@ -307,7 +312,8 @@ func columnOf(t *testing.T, s *Sweep, name string) int {
 
 // The CSV: cells that lack a figure of another one have empty columns, sections are there even if they are empty.
 func TestSectionsOfTheCSV(t *testing.T) {
-	s := sweepOf(Options{}, cellsOf(2, 4), figuresOf(10, 1), []metrics.Result{scalarOf("goodput", "requests/sec", 3)})
+	s := sweepOf(aggregate.Options{}, cellsOf(2, 4), figuresOf(10, 1),
+		[]metrics.Result{scalarOf("goodput", "requests/sec", 3)})
 	want := "concurrency,goodput_avg_mean,"
 	text := string(s.CSV())
 	if !strings.HasPrefix(text, want) {
@@ -322,7 +328,7 @@ func TestSectionsOfTheCSV(t *testing.T) {
 	if rows := rowsOf(t, s); rows[1][1] != "" || rows[2][1] != "3.00" {
 		t.Errorf("%v", rows[:3])
 	}
-	both := sweepOf(Options{}, cellsOf(2, 4), figuresOf(10, 1), figuresOf(5, 2))
+	both := sweepOf(aggregate.Options{}, cellsOf(2, 4), figuresOf(10, 1), figuresOf(5, 2))
 	if text := string(both.CSV()); !strings.Contains(text, "\r\n\r\nBest Configurations\r\n"+
 		"Configuration,concurrency,Metric,Unit\r\nBest Throughput,2,10.00,requests/sec\r\n"+
 		"Best Latency P99,2,1.00,ms\r\n\r\nPareto Optimal Points\r\nconcurrency\r\n2\r\n\r\n") {
@@ -335,7 +341,7 @@ func TestConfidenceOfACell(t *testing.T) {
 	cells := cellsOf(10)
 	cells[0].Config = &config.Run{Models: []string{"m", "n"}, Dataset: config.Dataset{Kind: config.FileDataset,
 		Path: "data/trace.jsonl"}, Submission: &config.Submission{Scenario: "agentx"}}
-	s := New(cells, Options{Version: "1", Trials: 2, Level: 0.95})
+	s := aggregate.New(cells, aggregate.Options{Version: "1", Trials: 2, Level: 0.95})
 	bad := runOf(&cells[0], 1)
 	bad.Err = "no"
 	s.Add(runOf(&cells[0], 0, figuresOf(1, 2)...), bad)
@@ -344,7 +350,7 @@ func TestConfidenceOfACell(t *testing.T) {
 	if err != nil || len(paths) != 2 {
 		t.Fatal(paths, err)
 	}
-	file, csvFile := CellFiles(d, Repeated, "concurrency_10")
+	file, csvFile := aggregate.CellFiles(d, aggregate.Repeated, "concurrency_10")
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -370,7 +376,7 @@ func TestConfidenceOfACell(t *testing.T) {
 
 func TestNothingIsWrittenWithoutASuccess(t *testing.T) {
 	d := t.TempDir()
-	s := New(cellsOf(1), Options{Trials: 1, Level: 0.95})
+	s := aggregate.New(cellsOf(1), aggregate.Options{Trials: 1, Level: 0.95})
 	if paths, err := s.Write(d); paths != nil || err != nil {
 		t.Error(paths, err)
 	}
@@ -389,7 +395,7 @@ func TestScenariosAreNamedByTheirLabel(t *testing.T) {
 			{Key: "benchmark", Value: artifact.Object{{Key: "isl", Value: int64(1)}}}}},
 		{Index: 1, Label: "summary", Values: artifact.Object{}},
 	}
-	s := sweepOf(Options{}, cells, figuresOf(1, 1), figuresOf(2, 2))
+	s := sweepOf(aggregate.Options{}, cells, figuresOf(1, 1), figuresOf(2, 2))
 	if got := textOf(t, at(t, parsed(t, s), "metadata", "sweep_parameters")); got !=
 		`[{"name":"scenario","values":["chat","summary"]}]` {
 		t.Error(got)

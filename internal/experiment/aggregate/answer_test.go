@@ -1,4 +1,4 @@
-package aggregate
+package aggregate_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/experiment/aggregate"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/report/html"
@@ -19,7 +20,7 @@ func TestAnswerIsThatOfTheDocument(t *testing.T) {
 	root := t.TempDir()
 	cells := cellsOf(30, 10, 20, 40)
 	filter := search.Filter{Metric: "time_to_first_token", Stat: "p99", Op: "lt", Threshold: 200}
-	s := sweepOf(Options{Filters: []search.Filter{filter}}, cells, figuresOf(240, 250),
+	s := sweepOf(aggregate.Options{Filters: []search.Filter{filter}}, cells, figuresOf(240, 250),
 		figuresOf(96, 120), figuresOf(180, 140))
 	failed := runOf(&cells[3], 0)
 	failed.Metrics, failed.Err = nil, "All 80 requests failed"
@@ -58,7 +59,7 @@ func TestAnswerIsThatOfTheDocument(t *testing.T) {
 func TestAnswerLinksThePagesOfRuns(t *testing.T) {
 	root := t.TempDir()
 	cells := cellsOf(10, 20, 30)
-	s := New(cells, Options{Trials: 1, Level: 0.95})
+	s := aggregate.New(cells, aggregate.Options{Trials: 1, Level: 0.95})
 	for i, file := range []string{"profile_export_aiperf.html", "profile_export_console.txt", ""} {
 		r := runOf(&cells[i], 0, figuresOf(100, 100)...)
 		r.Artifacts = config.Artifacts{Dir: filepath.Join(root, cells[i].Dir)}
@@ -88,11 +89,11 @@ func TestAnswerLinksThePagesOfRuns(t *testing.T) {
 
 // A front over a swept parameter has it as a figure of each cell.
 func TestAnswerHasParametersAsAxes(t *testing.T) {
-	axes, err := ParseAxes("time_to_first_token:p99:min,concurrency:avg:max", []string{"concurrency"})
+	axes, err := aggregate.ParseAxes("time_to_first_token:p99:min,concurrency:avg:max", []string{"concurrency"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sweepOf(Options{Axes: axes}, cellsOf(10, 20), figuresOf(96, 120), figuresOf(180, 140))
+	s := sweepOf(aggregate.Options{Axes: axes}, cellsOf(10, 20), figuresOf(96, 120), figuresOf(180, 140))
 	got := s.Answer(".")
 	if f, ok := got.Cells[1].Figure("concurrency_avg"); !ok || f.Mean != 20 || got.Front.Y.Tag != "concurrency" {
 		t.Errorf("%+v %+v", f, got.Front)

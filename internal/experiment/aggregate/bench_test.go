@@ -1,4 +1,4 @@
-package aggregate
+package aggregate_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"aiperf/internal/experiment/aggregate"
 	"aiperf/internal/experiment/series"
 )
 
@@ -29,7 +30,7 @@ func largeRuns(cells []series.Cell, trials int, yield func(series.Run)) {
 }
 
 // thousandCells makes an aggregate of 1,000 cells with 3 trials each.
-func thousandCells() *Sweep {
+func thousandCells() *aggregate.Sweep {
 	var values []int64
 	for i := range 1000 {
 		values = append(values, int64(i+1))
@@ -38,7 +39,7 @@ func thousandCells() *Sweep {
 	for i := range cells {
 		cells[i].Dir = filepath.Join("cells", cells[i].Dir)
 	}
-	s := New(cells, Options{Version: "test", Trials: 3, Level: 0.95})
+	s := aggregate.New(cells, aggregate.Options{Version: "test", Trials: 3, Level: 0.95})
 	largeRuns(cells, 3, func(r series.Run) { s.Add(r) })
 	return s
 }
@@ -79,7 +80,7 @@ func BenchmarkAddAfterThousandCells(b *testing.B) {
 		b.Fatal(err)
 	}
 	var next series.Run
-	largeRuns([]series.Cell{s.cells[500].Cell}, 1, func(r series.Run) { next = r })
+	largeRuns([]series.Cell{s.Cells()[500].Cell}, 1, func(r series.Run) { next = r })
 	for b.Loop() {
 		s.Add(next)
 		if err := s.WriteCells(dir); err != nil {

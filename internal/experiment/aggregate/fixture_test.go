@@ -1,10 +1,11 @@
-package aggregate
+package aggregate_test
 
 import (
 	"fmt"
 	"testing"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/experiment/aggregate"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
@@ -49,10 +50,10 @@ func figuresOf(throughput, ttft float64) []metrics.Result {
 }
 
 // sweepOf makes a sweep with one trial of each cell.
-func sweepOf(o Options, cells []series.Cell, figures ...[]metrics.Result) *Sweep {
+func sweepOf(o aggregate.Options, cells []series.Cell, figures ...[]metrics.Result) *aggregate.Sweep {
 	o.Trials = max(1, o.Trials)
 	o.Level = 0.95
-	s := New(cells, o)
+	s := aggregate.New(cells, o)
 	for i := range cells {
 		if i < len(figures) && figures[i] != nil {
 			s.Add(runOf(&cells[i], 0, figures[i]...))
@@ -62,7 +63,7 @@ func sweepOf(o Options, cells []series.Cell, figures ...[]metrics.Result) *Sweep
 }
 
 // parsed returns the document as it reads back.
-func parsed(t *testing.T, s *Sweep) artifact.Object {
+func parsed(t *testing.T, s *aggregate.Sweep) artifact.Object {
 	t.Helper()
 	text, err := artifact.AppendIndented(nil, s.Document())
 	if err != nil {

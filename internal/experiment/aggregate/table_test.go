@@ -1,4 +1,4 @@
-package aggregate
+package aggregate_test
 
 import (
 	"strings"
@@ -7,15 +7,16 @@ import (
 
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/config"
+	"aiperf/internal/experiment/aggregate"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/result/report/console"
 )
 
 func tableOptions() console.Options { return console.Options{Width: 120} }
 
-func axes(t *testing.T, text string) *Axes {
+func axes(t *testing.T, text string) *aggregate.Axes {
 	t.Helper()
-	a, err := ParseAxes(text, []string{"concurrency"})
+	a, err := aggregate.ParseAxes(text, []string{"concurrency"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +24,7 @@ func axes(t *testing.T, text string) *Axes {
 }
 
 func TestLiveTable(t *testing.T) {
-	o := Options{Axes: axes(t, "time_to_first_token:p99:min,output_token_throughput:avg:max")}
+	o := aggregate.Options{Axes: axes(t, "time_to_first_token:p99:min,output_token_throughput:avg:max")}
 	s := sweepOf(o, cellsOf(8, 16, 32),
 		append(figuresOf(1, 100), scalarOf("output_token_throughput", "tokens/sec", 500)),
 		append(figuresOf(1, 120), scalarOf("output_token_throughput", "tokens/sec", 480.126)))
@@ -34,13 +35,14 @@ func TestLiveTable(t *testing.T) {
 }
 
 func TestSummaryOfASweep(t *testing.T) {
-	o := Options{Filters: []search.Filter{{Metric: "time_to_first_token", Stat: "p99", Op: search.LT, Threshold: 150}}}
+	o := aggregate.Options{Filters: []search.Filter{{Metric: "time_to_first_token", Stat: "p99", Op: search.LT,
+		Threshold: 150}}}
 	s := sweepOf(o, cellsOf(10, 20, 30), figuresOf(96, 120), figuresOf(180, 140), figuresOf(240, 175))
 	testkit.Golden(t, "testdata/summary.txt", []byte(strings.Join(s.Summary(), "\n")+"\n"))
 }
 
 func TestChosenAxes(t *testing.T) {
-	s := sweepOf(Options{Axes: axes(t, "concurrency:avg:max,time_to_first_token:p99:min")}, cellsOf(1, 2, 3),
+	s := sweepOf(aggregate.Options{Axes: axes(t, "concurrency:avg:max,time_to_first_token:p99:min")}, cellsOf(1, 2, 3),
 		figuresOf(5, 10), figuresOf(4, 30), figuresOf(3, 20))
 	o := parsed(t, s)
 	if got, want := textOf(t, at(t, o, "metadata", "pareto_axes")), `{"x_metric":"concurrency","x_stat":"avg",`+
@@ -54,14 +56,15 @@ func TestChosenAxes(t *testing.T) {
 	if err := s.CheckAxes(); err != nil {
 		t.Error(err)
 	}
-	s = sweepOf(Options{Axes: axes(t, "output_token_throughput:avg:max,time_to_first_token:p99:min")}, cellsOf(1),
+	s = sweepOf(aggregate.Options{Axes: axes(t, "output_token_throughput:avg:max,time_to_first_token:p99:min")},
+		cellsOf(1),
 		append(figuresOf(1, 10), scalarOf("output_token_throughput", "tokens/sec", 7)))
 	if got := keysOf(at(t, parsed(t, s), "best_configurations")); strings.Join(got, " ") !=
 		"best_throughput best_latency_p99 best_output_token_throughput_avg" {
 		t.Errorf("%v", got)
 	}
-	o2 := Options{Axes: axes(t, "goodput:avg:max,time_to_first_token:p99:min")}
-	if err := New(cellsOf(1), o2).CheckAxes(); err != nil {
+	o2 := aggregate.Options{Axes: axes(t, "goodput:avg:max,time_to_first_token:p99:min")}
+	if err := aggregate.New(cellsOf(1), o2).CheckAxes(); err != nil {
 		t.Errorf("before the first run: %v", err)
 	}
 	s = sweepOf(o2, cellsOf(1), figuresOf(1, 10))
@@ -81,7 +84,8 @@ func TestAxesThatCannotBeRead(t *testing.T) {
 		"concurrency:p99:max,goodput:avg:max":  `"concurrency:p99:max": concurrency is a swept value`,
 		"goodput:avg:max,goodput:avg:min":      `names goodput:avg twice`,
 	} {
-		if _, err := ParseAxes(text, []string{"concurrency"}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := aggregate.ParseAxes(text, []string{"concurrency"}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
@@ -94,14 +98,15 @@ func TestBanner(t *testing.T) {
 		cells[i].Config = &config.Run{Series: config.Series{WarmupOnce: true}, Phases: []config.Phase{
 			{Kind: config.WarmupPhase, Duration: &warm}, {Kind: config.ProfilingPhase, Duration: &length}}}
 	}
-	p := &Plan{Cells: cells, Trials: 2, Mode: Repeated, Level: 0.95, RunCooldown: 10 * time.Second,
+	p := &aggregate.Plan{Cells: cells, Trials: 2, Mode: aggregate.Repeated, Level: 0.95, RunCooldown: 10 * time.Second,
 		CellCooldown: 5 * time.Second}
-	sweep := strings.Join(Banner(p), "\n")
-	of := &Plan{Trials: 3, Level: 0.9, Convergence: &config.Convergence{Metric: "request_latency", Stat: "p99",
-		Mode: "cv", Threshold: 0.05}, Search: &SearchPlan{Planner: "bayesian", MaxIterations: 30,
-		Space:      []search.Dimension{{Path: "phases.profiling.concurrency"}},
-		Objectives: []search.Objective{{Metric: "goodput", Stat: "avg", Maximize: true}}}}
-	testkit.Golden(t, "testdata/banner.txt", []byte(sweep+"\n\n"+strings.Join(Banner(of), "\n")+"\n"))
+	sweep := strings.Join(aggregate.Banner(p), "\n")
+	of := &aggregate.Plan{Trials: 3, Level: 0.9,
+		Convergence: &config.Convergence{Metric: "request_latency", Stat: "p99", Mode: "cv", Threshold: 0.05},
+		Search: &aggregate.SearchPlan{Planner: "bayesian", MaxIterations: 30,
+			Space:      []search.Dimension{{Path: "phases.profiling.concurrency"}},
+			Objectives: []search.Objective{{Metric: "goodput", Stat: "avg", Maximize: true}}}}
+	testkit.Golden(t, "testdata/banner.txt", []byte(sweep+"\n\n"+strings.Join(aggregate.Banner(of), "\n")+"\n"))
 }
 
 // The worked pauses: 3 cells, 2 trials, 5 s between cells and 10 s between runs are 30 s in one order and 40 s in the
@@ -112,14 +117,16 @@ func TestTrap16PausesOfAnEstimate(t *testing.T) {
 	for i := range cells {
 		cells[i].Config = &config.Run{Phases: []config.Phase{{Kind: config.ProfilingPhase, Duration: &none}}}
 	}
-	for mode, want := range map[string]time.Duration{Repeated: 30 * time.Second, Independent: 40 * time.Second} {
-		p := Plan{Cells: cells, Trials: 2, Mode: mode, RunCooldown: 10 * time.Second, CellCooldown: 5 * time.Second}
+	for mode, want := range map[string]time.Duration{aggregate.Repeated: 30 * time.Second,
+		aggregate.Independent: 40 * time.Second} {
+		p := aggregate.Plan{Cells: cells, Trials: 2, Mode: mode, RunCooldown: 10 * time.Second,
+			CellCooldown: 5 * time.Second}
 		if got, known := p.Duration(); got != want || !known {
 			t.Errorf("%s: %v, want %v", mode, got, want)
 		}
 	}
 	cells[1].Config.Phases[0].Duration = nil
-	if _, known := (&Plan{Cells: cells, Trials: 1}).Duration(); known {
+	if _, known := (&aggregate.Plan{Cells: cells, Trials: 1}).Duration(); known {
 		t.Error("the duration of a phase that ends by its requests is known")
 	}
 }

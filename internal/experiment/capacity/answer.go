@@ -15,18 +15,14 @@ import (
 )
 
 // spent is what the probes cost so far, warm-ups included.
-type spent struct {
-	answer.Spent
-	// last is the measured time of the last probe.
-	last time.Duration
-}
+type spent struct{ answer.Spent }
 
-func (s *spent) add(f *series.Finished, saved time.Duration) {
+// add adds a probe, and returns its measured time.
+func (s *spent) add(f *series.Finished, saved time.Duration) (measured time.Duration) {
 	s.Runs++
 	s.Saved += saved
-	s.last = 0
 	if f.Outcome == nil {
-		return
+		return 0
 	}
 	r := &f.Outcome.Result
 	total := func(list []metrics.Result, tags ...string) (sum int64) {
@@ -41,8 +37,9 @@ func (s *spent) add(f *series.Finished, saved time.Duration) {
 	s.Tokens += total(r.Metrics, "total_isl", "total_output_tokens") +
 		total(r.Warmup, "total_isl", "total_output_tokens")
 	if m := metrics.Find(r.Metrics, "benchmark_duration"); m != nil && artifact.Finite(m.Stats.Avg) {
-		s.last = time.Duration(m.Stats.Avg * float64(time.Second))
+		measured = time.Duration(m.Stats.Avg * float64(time.Second))
 	}
+	return measured
 }
 
 // Members are the answer as further members of boundary_summary in search_history.json.

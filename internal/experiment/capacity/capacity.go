@@ -192,7 +192,7 @@ func New(q Question) (*Study, error) {
 	var err error
 	s.planner, err = boundary.NewCapacity(d, q.Limits, boundary.CapacityOptions{Precision: q.Precision,
 		Level: q.Confidence, Budget: q.Budget.Seconds(), MaxProbes: q.MaxProbes,
-		Evidence: func(search.Result) boundary.Evidence { return s.last }})
+		Evidence: func(search.Result) boundary.Evidence { return s.Evidence() }})
 	return s, err
 }
 

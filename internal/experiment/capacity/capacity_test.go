@@ -1,4 +1,4 @@
-package capacity
+package capacity_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/capacity"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/boundary"
 	"aiperf/internal/experiment/search/loop"
@@ -20,13 +21,14 @@ import (
 )
 
 // question asks for a p95 time to first token of 300 ms.
-func question(t *testing.T) Question {
+func question(t *testing.T) capacity.Question {
 	t.Helper()
-	limit, err := Limit("ttft", "300")
+	limit, err := capacity.Limit("ttft", "300")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Question{Limits: []search.Filter{limit, ErrorRate(0.01)}, Implied: 1, Over: Concurrency, Min: 1, Max: 100,
+	return capacity.Question{Limits: []search.Filter{limit, capacity.ErrorRate(0.01)}, Implied: 1,
+		Over: capacity.Concurrency, Min: 1, Max: 100,
 		Budget: time.Hour, Precision: 0.1, Probe: time.Minute, Warmup: 15 * time.Second, MaxProbes: 40,
 		Confidence: 0.95}
 }
@@ -36,27 +38,27 @@ func TestLimits(t *testing.T) {
 		"300": "time_to_first_token:p95:le:300.0", "p99:300": "time_to_first_token:p99:le:300.0",
 		"avg:1.5": "time_to_first_token:avg:le:1.5",
 	} {
-		if f, err := Limit("ttft", text); err != nil || f.String() != want {
+		if f, err := capacity.Limit("ttft", text); err != nil || f.String() != want {
 			t.Errorf("%s: %v, %v", text, f, err)
 		}
 	}
 	for text, want := range map[string]string{"p97:300": "not a statistic", "p99:": "not a number", "p99:-1": "above 0",
 		"NaN": "above 0", "inf": "above 0"} {
-		if _, err := Limit("ttft", text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := capacity.Limit("ttft", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	if f := ErrorRate(0.01); f.Threshold != 1 { // the metric is in percent
+	if f := capacity.ErrorRate(0.01); f.Threshold != 1 { // the metric is in percent
 		t.Errorf("%v", f)
 	}
 }
 
 func TestQuestionsThatCannotBeAsked(t *testing.T) {
-	for want, change := range map[string]func(*Question){
-		"no limit":      func(q *Question) { q.Limits = nil },
-		"--min 0":       func(q *Question) { q.Min = 0 },
-		"--max 1 must":  func(q *Question) { q.Max = 1 },
-		"whole numbers": func(q *Question) { q.Max = 10.5 },
+	for want, change := range map[string]func(*capacity.Question){
+		"no limit":      func(q *capacity.Question) { q.Limits = nil },
+		"--min 0":       func(q *capacity.Question) { q.Min = 0 },
+		"--max 1 must":  func(q *capacity.Question) { q.Max = 1 },
+		"whole numbers": func(q *capacity.Question) { q.Max = 10.5 },
 	} {
 		q := question(t)
 		change(&q)
@@ -83,7 +85,7 @@ func asked(t *testing.T, args ...string) *settings.Settings {
 
 // The block of a question is one that the reader of blocks takes.
 func TestBlockIsASearch(t *testing.T) {
-	for _, over := range []string{Concurrency, Rate} {
+	for _, over := range []string{capacity.Concurrency, capacity.Rate} {
 		q := question(t)
 		q.Over = over
 		plan, err := sweep.FromFlags(asked(t), q.Block())
@@ -92,7 +94,8 @@ func TestBlockIsASearch(t *testing.T) {
 		}
 		spec, _ := loop.Read(plan.Block)
 		d := spec.Space[0]
-		if len(spec.Filters) != 2 || d.Path != q.Path() || d.Lo != 1 || d.Hi != 100 || d.Int != (over == Concurrency) ||
+		if len(spec.Filters) != 2 || d.Path != q.Path() || d.Lo != 1 || d.Hi != 100 ||
+			d.Int != (over == capacity.Concurrency) ||
 			!d.LogUniform {
 			t.Errorf("%s: %+v", over, spec)
 		}
@@ -105,7 +108,7 @@ func TestProbesAreBoundedAndWarmedUp(t *testing.T) {
 		return &config.Run{Asked: asked(t, args...), Phases: []config.Phase{
 			{Name: "profiling", Kind: config.ProfilingPhase, Mode: config.Burst, Concurrency: new(int), Requests: &n}}}
 	}
-	s, err := New(question(t))
+	s, err := capacity.New(question(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,37 +127,37 @@ func TestProbesAreBoundedAndWarmedUp(t *testing.T) {
 }
 
 // told takes the verdict of a run.
-func (s *Study) told(label string, v Verdict) loop.Trial {
-	s.verdicts[label] = v
-	s.spent.last = time.Minute
+func told(s *capacity.Study, label string, v capacity.Verdict) loop.Trial {
+	s.Take(label, v, time.Minute)
 	t, _ := s.Trial(&series.Run{Info: summary.RunInfo{RunLabel: label}})
 	return t
 }
 
 func TestWhatAVerdictSays(t *testing.T) {
 	margin, deviation := -50.0, 4.0
-	filters := []FilterVerdict{{Margin: &margin, StandardError: &deviation}}
-	s, err := New(question(t))
+	filters := []capacity.FilterVerdict{{Margin: &margin, StandardError: &deviation}}
+	s, err := capacity.New(question(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		v    Verdict
+		v    capacity.Verdict
 		want boundary.Verdict
 	}{
-		"undecided":   {Verdict{Decision: Undecided, Filters: filters}, boundary.Measured},
-		"decided":     {Verdict{Decision: Met, Filters: filters}, boundary.Measured},
-		"ended early": {Verdict{Decision: Met, Filters: filters, EndedEarly: true}, boundary.Certain},
-		"saturated": {Verdict{Decision: Violated, Saturated: true, Evidence: "x", Binding: -1},
+		"undecided":   {capacity.Verdict{Decision: capacity.Undecided, Filters: filters}, boundary.Measured},
+		"decided":     {capacity.Verdict{Decision: capacity.Met, Filters: filters}, boundary.Measured},
+		"ended early": {capacity.Verdict{Decision: capacity.Met, Filters: filters, EndedEarly: true}, boundary.Certain},
+		"saturated": {capacity.Verdict{Decision: capacity.Violated, Saturated: true, Evidence: "x", Binding: -1},
 			boundary.Saturated},
-		"client-limited": {Verdict{Decision: Undecided, ClientLimited: true, Binding: -1},
+		"client-limited": {capacity.Verdict{Decision: capacity.Undecided, ClientLimited: true, Binding: -1},
 			boundary.ClientLimited},
-		"limited at last": {Verdict{Decision: Met, EndedEarly: true, ClientLimited: true, Binding: -1},
+		"limited at last": {capacity.Verdict{Decision: capacity.Met, EndedEarly: true, ClientLimited: true,
+			Binding: -1},
 			boundary.ClientLimited},
 	} {
-		trial := s.told(name, c.v)
-		if s.last.Verdict != c.want || s.last.Seconds != 60 || len(s.last.Errors) != 2 {
-			t.Errorf("%s: %+v", name, s.last)
+		trial := told(s, name, c.v)
+		if last := s.Evidence(); last.Verdict != c.want || last.Seconds != 60 || len(last.Errors) != 2 {
+			t.Errorf("%s: %+v", name, last)
 		}
 		if (trial.Limited != "") != c.v.ClientLimited || (trial.Saturated != "") != (c.want == boundary.Saturated) {
 			t.Errorf("%s: %+v", name, trial)
@@ -179,12 +182,12 @@ func TestStudyOfAComputedServer(t *testing.T) {
 	} {
 		q := question(t)
 		q.Min, q.Max = c.min, c.max
-		s, err := New(q)
+		s, err := capacity.New(q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		problem := search.Problem{Filters: q.Limits}
-		shown := &answer.Sweep{Parameters: []answer.Parameter{{Name: Concurrency, Path: q.Path()}}}
+		shown := &answer.Sweep{Parameters: []answer.Parameter{{Name: capacity.Concurrency, Path: q.Path()}}}
 		for {
 			at, more := s.Planner().Ask()
 			if !more {
@@ -195,14 +198,15 @@ func TestStudyOfAComputedServer(t *testing.T) {
 				return map[string]float64{"time_to_first_token": ttft}[metric], true
 			}
 			margin, deviation := ttft-300, 2.0
-			s.told("probe", Verdict{Filters: []FilterVerdict{{Margin: &margin, StandardError: &deviation}}})
+			told(s, "probe", capacity.Verdict{
+				Filters: []capacity.FilterVerdict{{Margin: &margin, StandardError: &deviation}}})
 			s.Planner().Tell(problem.Judge(at, []search.Trial{trial}, nil))
 			shown.Cells = append(shown.Cells, answer.Cell{Values: []any{at[0]}, Figures: map[string]answer.Figure{
 				"time_to_first_token_p95": answer.Single(ttft), "request_throughput_avg": answer.Single(at[0] / 2)}})
 		}
 		a := s.Answer(shown, time.Minute, "aiperf capacity")
 		if a.Outcome != c.want {
-			t.Errorf("%s: %s: %+v", c.name, a.Outcome, s.planner.Answer())
+			t.Errorf("%s: %s: %+v", c.name, a.Outcome, s.Members())
 		}
 		if c.want == answer.NotEvenSmallest {
 			continue
@@ -221,7 +225,7 @@ func TestStudyOfAComputedServer(t *testing.T) {
 
 // A server that is gone ends the search; one run without results may be an accident.
 func TestRunsWithoutResultsEndASearch(t *testing.T) {
-	s, err := New(question(t))
+	s, err := capacity.New(question(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,8 @@ type JudgeOptions struct {
 	// End takes the requests to end a phase, see [run.Options]; nil has the judge only judge. It needs room for a
 	// request for each phase.
 	End chan<- run.End
+	// AnyClient judges whether or not the client is the bottleneck, as on machines that are busy with other work.
+	AnyClient bool
 	// Bar is what a verdict needs, beside being certain, for the probe to end.
 	Bar Bar
 }
@@ -62,8 +64,6 @@ type Judge struct {
 	last       *progress.Snapshot
 	// latency and ttft are the metrics by which queues and warm-ups are judged.
 	latency, ttft metrics.Definition
-	// anyClient judges whether or not the client is the bottleneck, as tests on busy machines need.
-	anyClient bool
 }
 
 // The least number of requests of a verdict, also in waves of a closed loop, the first of which is left out: its
@@ -113,9 +113,9 @@ func NewJudge(cfg *config.Run, o JudgeOptions) *Judge {
 }
 
 // Attach returns the options of a run with a judge among its observers, which ends the run early if the configuration
-// asks for that.
-func Attach(cfg *config.Run, filters []search.Filter, o run.Options) (run.Options, *Judge) {
-	own := JudgeOptions{Filters: filters, Confidence: cfg.Probes.Confidence}
+// asks for that. A confidence of 0 means that of the configuration.
+func Attach(cfg *config.Run, own JudgeOptions, o run.Options) (run.Options, *Judge) {
+	own.Confidence = cmp.Or(own.Confidence, cfg.Probes.Confidence)
 	if cfg.Probes.EarlyStop {
 		ends := make(chan run.End, len(cfg.Phases))
 		own.End, o.Ends = ends, ends
@@ -254,7 +254,7 @@ func (j *Judge) end(p *progress.Phase, end run.End) bool {
 }
 
 func (j *Judge) limited(c *progress.Client) bool {
-	return c != nil && c.Verdict == "client_limited" && !j.anyClient
+	return c != nil && c.Verdict == "client_limited" && !j.options.AnyClient
 }
 
 // decide makes the verdict if there is one.

@@ -1,4 +1,4 @@
-package capacity
+package capacity_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/config"
+	"aiperf/internal/experiment/capacity"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
@@ -30,7 +31,7 @@ type queue struct {
 }
 
 // observed plays the queue; it returns when the judge asked for the end.
-func (q queue) observed(j *Judge) {
+func (q queue) observed(j *capacity.Judge) {
 	r := rand.New(rand.NewPCG(q.seed, 3))
 	free := make([]float64, q.servers)
 	type done struct{ sent, ended float64 }
@@ -148,14 +149,15 @@ func TestTrapOverSaturationIsGrowthWithoutBound(t *testing.T) {
 		n := 0
 		for seed := range uint64(seeds) {
 			c.q.seed = seed
-			j := NewJudge(openLoop(), JudgeOptions{})
+			j := capacity.NewJudge(openLoop(), capacity.JudgeOptions{})
 			c.q.observed(j)
 			v := j.Verdict()
 			if !v.Saturated {
 				continue
 			}
 			n++
-			if v.Decision != Violated || !strings.Contains(v.Evidence, "requests/s arrived") || v.Confidence < 0.95 {
+			if v.Decision != capacity.Violated || !strings.Contains(v.Evidence, "requests/s arrived") ||
+				v.Confidence < 0.95 {
 				t.Errorf("%s: %+v", c.name, v)
 			}
 		}
@@ -169,15 +171,15 @@ func TestTrapOverSaturationIsGrowthWithoutBound(t *testing.T) {
 
 // In a closed loop there is never more in flight than the concurrency: a queue there is no growth.
 func TestTrapClosedLoopIsNeverSaturated(t *testing.T) {
-	j := NewJudge(closedLoop(4), JudgeOptions{})
+	j := capacity.NewJudge(closedLoop(4), capacity.JudgeOptions{})
 	queue{rate: 3, cv: 0.5, servers: 4, seconds: 200, seed: 1}.observed(j)
-	if v := j.Verdict(); v.Saturated || v.Decision != Undecided {
+	if v := j.Verdict(); v.Saturated || v.Decision != capacity.Undecided {
 		t.Errorf("%+v", v)
 	}
 }
 
 // steadily has a judge observe a closed loop whose latencies are drawn independently, until it decides.
-func steadily(j *Judge, seed uint64, requests int, draw func(*rand.Rand) float64) {
+func steadily(j *capacity.Judge, seed uint64, requests int, draw func(*rand.Rand) float64) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	request, state := requestOf(0, 0, 0), snapshot(0, 0, 0)
 	for i := range requests {
@@ -208,22 +210,25 @@ func TestTrapVerdictIsRightAtItsLevel(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		filters []search.Filter
-		wrong   Decision
+		wrong   capacity.Decision
 	}{
-		{"p90 that is just violated", []search.Filter{latency("p90", search.LE, exactly(0.9, 0.999))}, Met},
-		{"p90 that is just met", []search.Filter{latency("p90", search.LE, exactly(0.9, 1.001))}, Violated},
-		{"p99 that is just violated", []search.Filter{latency("p99", search.LT, exactly(0.99, 0.999))}, Met},
-		{"p99 that is just met", []search.Filter{latency("p99", search.LT, exactly(0.99, 1.001))}, Violated},
-		{"a mean that is just met", []search.Filter{latency("avg", search.LE, 1000*math.Exp(0.08)*1.001)}, Violated},
-		{"a mean that is just violated", []search.Filter{latency("avg", search.LE, 1000*math.Exp(0.08)*0.999)}, Met},
+		{"p90 that is just violated", []search.Filter{latency("p90", search.LE, exactly(0.9, 0.999))}, capacity.Met},
+		{"p90 that is just met", []search.Filter{latency("p90", search.LE, exactly(0.9, 1.001))}, capacity.Violated},
+		{"p99 that is just violated", []search.Filter{latency("p99", search.LT, exactly(0.99, 0.999))}, capacity.Met},
+		{"p99 that is just met", []search.Filter{latency("p99", search.LT, exactly(0.99, 1.001))}, capacity.Violated},
+		{"a mean that is just met", []search.Filter{latency("avg", search.LE, 1000*math.Exp(0.08)*1.001)},
+			capacity.Violated},
+		{"a mean that is just violated", []search.Filter{latency("avg", search.LE, 1000*math.Exp(0.08)*0.999)},
+			capacity.Met},
 		{"one of three just violated", []search.Filter{latency("p50", search.LE, 1e6),
-			latency("p90", search.LE, exactly(0.9, 0.999)), latency("p99", search.LE, 1e6)}, Met},
+			latency("p90", search.LE, exactly(0.9, 0.999)), latency("p99", search.LE, 1e6)}, capacity.Met},
 		{"all of three just met", []search.Filter{latency("p50", search.LE, exactly(0.5, 1.001)),
-			latency("p90", search.LE, exactly(0.9, 1.001)), latency("p99", search.LE, exactly(0.99, 1.001))}, Violated},
+			latency("p90", search.LE, exactly(0.9, 1.001)), latency("p99", search.LE, exactly(0.99, 1.001))},
+			capacity.Violated},
 	} {
 		wrong := 0
 		for seed := range uint64(seeds) {
-			j := NewJudge(closedLoop(4), JudgeOptions{Filters: c.filters})
+			j := capacity.NewJudge(closedLoop(4), capacity.JudgeOptions{Filters: c.filters})
 			steadily(j, seed, 1500, lognormal(1, 0.4))
 			if j.Verdict().Decision == c.wrong {
 				wrong++
@@ -243,34 +248,34 @@ func TestClearVerdicts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		filter search.Filter
-		want   Decision
+		want   capacity.Decision
 		most   int64
 	}{
-		{latency("p50", search.LE, 2000), Met, 60},
-		{latency("p95", search.LT, 3000), Met, 400},
-		{latency("p99", search.LE, 5000), Met, 1200},
-		{latency("p95", search.LE, 900), Violated, 50},
-		{latency("p1", search.GE, 100), Met, 1200},
-		{latency("p10", search.GT, 1000), Violated, 80},
-		{latency("avg", search.LE, 1300), Met, 600},
-		{latency("avg", search.LE, 900), Violated, 1000},
-		{latency("max", search.LE, 800), Violated, 40},
-		{latency("min", search.GE, 1000), Violated, 40},
-		{latency("max", search.LE, 1e6), Undecided, 0},
-		{latency("std", search.LE, 1e6), Undecided, 0},
-		{share("request_error_rate", search.LE, 5), Met, 200},
-		{share("request_error_rate", search.LE, 0), Undecided, 0},
-		{share("good_request_fraction", search.GE, 0.9), Violated, 40},
-		{share("error_request_count", search.LE, 3), Undecided, 0},
-		{share("request_throughput", search.GE, 9), Met, 800},
-		{share("request_throughput", search.GE, 11), Violated, 800},
-		{share("goodput", search.GE, 1), Violated, 400},
-		{share("no_such_metric", search.GE, 1), Undecided, 0},
+		{latency("p50", search.LE, 2000), capacity.Met, 60},
+		{latency("p95", search.LT, 3000), capacity.Met, 400},
+		{latency("p99", search.LE, 5000), capacity.Met, 1200},
+		{latency("p95", search.LE, 900), capacity.Violated, 50},
+		{latency("p1", search.GE, 100), capacity.Met, 1200},
+		{latency("p10", search.GT, 1000), capacity.Violated, 80},
+		{latency("avg", search.LE, 1300), capacity.Met, 600},
+		{latency("avg", search.LE, 900), capacity.Violated, 1000},
+		{latency("max", search.LE, 800), capacity.Violated, 40},
+		{latency("min", search.GE, 1000), capacity.Violated, 40},
+		{latency("max", search.LE, 1e6), capacity.Undecided, 0},
+		{latency("std", search.LE, 1e6), capacity.Undecided, 0},
+		{share("request_error_rate", search.LE, 5), capacity.Met, 200},
+		{share("request_error_rate", search.LE, 0), capacity.Undecided, 0},
+		{share("good_request_fraction", search.GE, 0.9), capacity.Violated, 40},
+		{share("error_request_count", search.LE, 3), capacity.Undecided, 0},
+		{share("request_throughput", search.GE, 9), capacity.Met, 800},
+		{share("request_throughput", search.GE, 11), capacity.Violated, 800},
+		{share("goodput", search.GE, 1), capacity.Violated, 400},
+		{share("no_such_metric", search.GE, 1), capacity.Undecided, 0},
 	} {
-		j := NewJudge(closedLoop(4), JudgeOptions{Filters: []search.Filter{c.filter}})
+		j := capacity.NewJudge(closedLoop(4), capacity.JudgeOptions{Filters: []search.Filter{c.filter}})
 		steadily(j, 1, 1500, lognormal(1, 0.4))
 		v := j.Verdict()
-		if v.Decision != c.want || c.want != Undecided && v.Requests > c.most {
+		if v.Decision != c.want || c.want != capacity.Undecided && v.Requests > c.most {
 			t.Errorf("%s: %s after %d requests, want %s within %d", c.filter, v.Decision, v.Requests, c.want, c.most)
 		}
 	}
@@ -278,7 +283,7 @@ func TestClearVerdicts(t *testing.T) {
 
 // Failed requests count for error rates and shares, not for latencies.
 func TestFailedRequestsCountWhereTheyShould(t *testing.T) {
-	j := NewJudge(closedLoop(1), JudgeOptions{Filters: []search.Filter{
+	j := capacity.NewJudge(closedLoop(1), capacity.JudgeOptions{Filters: []search.Filter{
 		latency("p50", search.LE, 10_000),
 		{Metric: "request_error_rate", Stat: "avg", Op: search.LE, Threshold: 10},
 	}})
@@ -292,7 +297,7 @@ func TestFailedRequestsCountWhereTheyShould(t *testing.T) {
 		j.Show(snapshot(float64(i), int64(i)+1, int64(i)))
 	}
 	v := j.Verdict()
-	if v.Decision != Violated || v.Binding != 1 || v.Filters[0].Decision != Met {
+	if v.Decision != capacity.Violated || v.Binding != 1 || v.Filters[0].Decision != capacity.Met {
 		t.Errorf("%+v", v)
 	}
 	if f := v.Filters[1]; f.Value == nil || math.Abs(*f.Value-50) > 1 || *f.Margin < 39 || *f.Margin > 41 {
@@ -305,7 +310,7 @@ func TestStandardErrorOfAMargin(t *testing.T) {
 	for _, f := range []search.Filter{latency("p90", search.LE, 1800), latency("avg", search.LE, 1100)} {
 		var margins, errors []float64
 		for seed := range uint64(200) {
-			j := NewJudge(closedLoop(1), JudgeOptions{Filters: []search.Filter{f}})
+			j := capacity.NewJudge(closedLoop(1), capacity.JudgeOptions{Filters: []search.Filter{f}})
 			steadily(j, seed, 600, lognormal(1, 0.4))
 			v := j.Verdict().Filters[0]
 			margins, errors = append(margins, *v.Margin), append(errors, *v.StandardError)
@@ -335,7 +340,8 @@ func deviation(values []float64) float64 {
 // A probe in which the client was the bottleneck is neither feasible nor infeasible, and does not end early.
 func TestTrapClientLimitedProbeHasNoVerdict(t *testing.T) {
 	ends := make(chan run.End, 1)
-	j := NewJudge(closedLoop(1), JudgeOptions{Filters: []search.Filter{latency("p50", search.LE, 1)}, End: ends})
+	j := capacity.NewJudge(closedLoop(1), capacity.JudgeOptions{Filters: []search.Filter{latency("p50", search.LE, 1)},
+		End: ends})
 	limited := &progress.Client{Verdict: "client_limited"}
 	for i := range 200 {
 		j.Record(requestOf(int64(i), float64(i), 1))
@@ -344,29 +350,30 @@ func TestTrapClientLimitedProbeHasNoVerdict(t *testing.T) {
 		j.Show(s)
 	}
 	j.End(&progress.Ending{Last: &progress.Snapshot{Client: limited}})
-	if v := j.Verdict(); v.Decision != Undecided || !v.ClientLimited || v.EndedEarly || len(ends) > 0 {
+	if v := j.Verdict(); v.Decision != capacity.Undecided || !v.ClientLimited || v.EndedEarly || len(ends) > 0 {
 		t.Errorf("%+v", v)
 	}
 }
 
 // Replies that come after the last request was sent count, too.
 func TestVerdictOfTheLastReplies(t *testing.T) {
-	j := NewJudge(closedLoop(1), JudgeOptions{Filters: []search.Filter{latency("p50", search.LE, 5000)}})
+	j := capacity.NewJudge(closedLoop(1), capacity.JudgeOptions{
+		Filters: []search.Filter{latency("p50", search.LE, 5000)}})
 	for i := range 60 {
 		j.Record(requestOf(int64(i), float64(i), 1))
 	}
-	if v := j.Verdict(); v.Decision != Undecided {
+	if v := j.Verdict(); v.Decision != capacity.Undecided {
 		t.Errorf("before a look: %+v", v)
 	}
 	j.End(&progress.Ending{Last: &progress.Snapshot{}})
-	if v := j.Verdict(); v.Decision != Met || v.Requests != 59 || v.EndedEarly {
+	if v := j.Verdict(); v.Decision != capacity.Met || v.Requests != 59 || v.EndedEarly {
 		t.Errorf("%+v", v)
 	}
 }
 
 // BenchmarkRecord is what a judge of three conditions costs for each request, BenchmarkShow for each look after 100,000.
 func BenchmarkRecord(b *testing.B) {
-	j := NewJudge(closedLoop(4), JudgeOptions{Filters: threeFilters})
+	j := capacity.NewJudge(closedLoop(4), capacity.JudgeOptions{Filters: threeFilters})
 	r := requestOf(9, 1, 1)
 	for i := 0; b.Loop(); i++ {
 		r.Facts[record.LastContent] = int64(i%1000) * 1e6
@@ -375,14 +382,16 @@ func BenchmarkRecord(b *testing.B) {
 }
 
 func BenchmarkShow(b *testing.B) {
-	j := NewJudge(closedLoop(4), JudgeOptions{Filters: threeFilters})
+	j := capacity.NewJudge(closedLoop(4), capacity.JudgeOptions{Filters: threeFilters})
 	for i := range 100_000 {
 		j.Record(requestOf(int64(i), 1, float64(i%1000)/1000))
 	}
 	s := snapshot(1000, 100_004, 100_000)
-	for b.Loop() {
-		j.verdict.Decision = ""
+	for b.Loop() { // without a decision, so that each look tries to make one
 		j.Show(s)
+	}
+	if v := j.Verdict(); v.Decision != capacity.Undecided {
+		b.Fatalf("%s for %s", v.Decision, v.Reason)
 	}
 }
 
@@ -391,7 +400,8 @@ var threeFilters = []search.Filter{latency("p90", search.LE, 900), latency("p99"
 
 // A verdict is written without what is not known.
 func TestVerdictAsItStandsInFiles(t *testing.T) {
-	j := NewJudge(closedLoop(1), JudgeOptions{Filters: []search.Filter{latency("p50", search.LE, 5000),
+	j := capacity.NewJudge(closedLoop(1), capacity.JudgeOptions{Filters: []search.Filter{
+		latency("p50", search.LE, 5000),
 		{Metric: "inter_chunk_latency", Stat: "p99", Op: search.LT, Threshold: 1}}})
 	steadily(j, 1, 100, func(*rand.Rand) float64 { return 1 })
 	v := j.Verdict()
@@ -436,9 +446,10 @@ func TestTrapChangingLoadIsNotCutShort(t *testing.T) {
 	series.Phases[0].Series = []config.RatePoint{{Rate: 1}, {Seconds: 9, Rate: 2}}
 	for name, cfg := range map[string]*config.Run{"two phases": two, "ramp": ramp, "schedule": schedule, "series": series} {
 		ends := make(chan run.End, 1)
-		j := NewJudge(cfg, JudgeOptions{Filters: []search.Filter{latency("p50", search.LE, 1)}, End: ends})
+		j := capacity.NewJudge(cfg, capacity.JudgeOptions{Filters: []search.Filter{latency("p50", search.LE, 1)},
+			End: ends})
 		steadily(j, 1, 500, lognormal(1, 0.4))
-		if v := j.Verdict(); v.Decision != Undecided || len(ends) > 0 || v.Filters[0].Margin == nil {
+		if v := j.Verdict(); v.Decision != capacity.Undecided || len(ends) > 0 || v.Filters[0].Margin == nil {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
@@ -446,7 +457,8 @@ func TestTrapChangingLoadIsNotCutShort(t *testing.T) {
 
 // The first requests of a closed loop are all sent at once; what they suffer is not the service at that concurrency.
 func TestTrapFirstWaveIsNoEvidence(t *testing.T) {
-	j := NewJudge(closedLoop(30), JudgeOptions{Filters: []search.Filter{latency("p50", search.LE, 2000)}})
+	j := capacity.NewJudge(closedLoop(30), capacity.JudgeOptions{
+		Filters: []search.Filter{latency("p50", search.LE, 2000)}})
 	for i := range 400 {
 		v := 1.0
 		if i < 30 {
@@ -455,15 +467,16 @@ func TestTrapFirstWaveIsNoEvidence(t *testing.T) {
 		j.Record(requestOf(int64(i), float64(i), v))
 		j.Show(snapshot(float64(i), int64(i)+30, int64(i)))
 	}
-	if v := j.Verdict(); v.Decision != Met {
+	if v := j.Verdict(); v.Decision != capacity.Met {
 		t.Errorf("%+v", v)
 	}
 }
 
 // warming has a judge observe a warm-up of at most so many requests, and returns how many there were at its end.
-func warming(cfg *config.Run, requests int, latency func(i int, r *rand.Rand) float64, seed uint64) (n int, v Verdict) {
+func warming(cfg *config.Run, requests int, latency func(i int, r *rand.Rand) float64,
+	seed uint64) (n int, v capacity.Verdict) {
 	ends := make(chan run.End, 2)
-	j := NewJudge(cfg, JudgeOptions{End: ends})
+	j := capacity.NewJudge(cfg, capacity.JudgeOptions{End: ends})
 	r := rand.New(rand.NewPCG(seed, 7))
 	for i := range requests {
 		rec := requestOf(int64(i), float64(i), latency(i, r))
@@ -502,7 +515,7 @@ func TestTrapWarmupEndsWhenItsFiguresAreStationary(t *testing.T) {
 			if n < c.least || n > c.most {
 				t.Errorf("%s: the warm-up ended after %d requests, want %d to %d", c.name, n, c.least, c.most)
 			}
-			if n < most && (v.Saved != time.Minute || v.EndedEarly || v.Decision != Undecided) {
+			if n < most && (v.Saved != time.Minute || v.EndedEarly || v.Decision != capacity.Undecided) {
 				t.Errorf("%s: %+v", c.name, v)
 			}
 		}
@@ -514,8 +527,8 @@ func TestIndependentProbesHaveSeedsOfTheirOwn(t *testing.T) {
 	cfg := &config.Run{RandomSeed: &seed, Dataset: config.Dataset{Kind: config.SyntheticDataset}}
 	seen := map[uint64]bool{seed: true}
 	for i := range 50 {
-		own, remark := Independent(cfg, i)
-		again, _ := Independent(cfg, i)
+		own, remark := capacity.Independent(cfg, i)
+		again, _ := capacity.Independent(cfg, i)
 		if *own.RandomSeed != *again.RandomSeed || seen[*own.RandomSeed] || remark != "" {
 			t.Errorf("probe %d: seeds %d and %d, %q", i, *own.RandomSeed, *again.RandomSeed, remark)
 		}
@@ -525,11 +538,11 @@ func TestIndependentProbesHaveSeedsOfTheirOwn(t *testing.T) {
 		t.Error("the configuration was changed")
 	}
 	cfg.Dataset.Kind = config.FileDataset
-	if _, remark := Independent(cfg, 1); !strings.Contains(remark, "--reset-kv-cache") {
+	if _, remark := capacity.Independent(cfg, 1); !strings.Contains(remark, "--reset-kv-cache") {
 		t.Errorf("a file: %q", remark)
 	}
 	cfg.Endpoint.ResetCache = &config.CacheReset{}
-	if _, remark := Independent(cfg, 1); remark != "" {
+	if _, remark := capacity.Independent(cfg, 1); remark != "" {
 		t.Errorf("a file with a reset of the cache: %q", remark)
 	}
 }

@@ -25,6 +25,8 @@ type Judges struct {
 	verdicts   map[string]Verdict
 	last       boundary.Evidence
 	spent      spent
+	// measured is the measured time of the last run.
+	measured time.Duration
 	// lost are the runs in a row, up to the last one, that had no results, and why.
 	lost int
 	why  error
@@ -59,19 +61,26 @@ func (s *Judges) Observe(step *series.Step, o *run.Options) {
 // Done takes the verdict of a run that has ended.
 func (s *Judges) Done(step *series.Step, f *series.Finished) {
 	v := s.judge.Verdict()
-	s.verdicts[step.Info.RunLabel] = v
-	s.spent.add(f, v.Saved)
+	s.Take(step.Info.RunLabel, v, s.spent.add(f, v.Saved))
 	if s.lost++; f.Outcome != nil {
 		s.lost = 0
 	}
 	s.why = f.Err
 }
 
+// Take takes the verdict of a run and the time that was measured in it, which [Judges.Trial] reads then.
+func (s *Judges) Take(label string, v Verdict, measured time.Duration) {
+	s.verdicts[label], s.measured = v, measured
+}
+
+// Evidence returns what the run that [Judges.Trial] read last says to the planner.
+func (s *Judges) Evidence() boundary.Evidence { return s.last }
+
 // Trial returns what a run says to the search, and its verdict for the history.
 func (s *Judges) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 	t := loop.TrialOf(r)
 	v, known := s.verdicts[r.Info.RunLabel]
-	s.last = boundary.Evidence{Seconds: s.spent.last.Seconds()}
+	s.last = boundary.Evidence{Seconds: s.measured.Seconds()}
 	if !known {
 		return t, nil
 	}

@@ -47,7 +47,7 @@ func (s *Study) Line(number int, load float64, r *series.Run, feasible bool) str
 	}
 	if v.EndedEarly {
 		text += fmt.Sprintf("; %s sure after %s, %s saved", sureness(v.Confidence),
-			answer.Took(s.spent.last.Round(time.Second)), answer.Took(v.Saved.Round(time.Second)))
+			answer.Took(s.measured.Round(time.Second)), answer.Took(v.Saved.Round(time.Second)))
 	}
 	return text
 }

@@ -1,9 +1,10 @@
-package capacity
+package capacity_test
 
 import (
 	"testing"
 	"time"
 
+	"aiperf/internal/experiment/capacity"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
@@ -11,8 +12,8 @@ import (
 
 func TestLineSaysWhatAProbeShowed(t *testing.T) {
 	q := question(t)
-	q.Limits, q.Implied = append(q.Limits[:1:1], ErrorRate(0.01)), 1 // the time to first token
-	s, err := New(q)
+	q.Limits, q.Implied = append(q.Limits[:1:1], capacity.ErrorRate(0.01)), 1 // the time to first token
+	s, err := capacity.New(q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,24 +26,24 @@ func TestLineSaysWhatAProbeShowed(t *testing.T) {
 		ttft     float64
 		errors   float64
 		err      string
-		verdict  Verdict
+		verdict  capacity.Verdict
 		feasible bool
 	}{
 		{want: "Probe 3: concurrency 40 meets the limits: Time to First Token p95 120 ms (limit 300 ms)", ttft: 120,
 			feasible: true},
 		{want: "Probe 3: concurrency 40 is beyond the limits: Time to First Token p95 900 ms (limit 300 ms); " +
 			"over 99.9 % sure after 7 s, 53 s saved", ttft: 900,
-			verdict: Verdict{EndedEarly: true, Confidence: 0.99999, Saved: 53 * time.Second}},
+			verdict: capacity.Verdict{EndedEarly: true, Confidence: 0.99999, Saved: 53 * time.Second}},
 		{want: "Probe 3: concurrency 40 is beyond the limits: Request Error Rate 50 % (limit 1 %)", ttft: 120, errors: 50},
 		{want: "Probe 3: concurrency 40 does not count: the machine of the client was the bottleneck",
-			verdict: Verdict{ClientLimited: true}},
+			verdict: capacity.Verdict{ClientLimited: true}},
 		{want: "Probe 3: concurrency 40 is beyond the limits: the server falls behind; the work grew",
-			verdict: Verdict{Saturated: true, Evidence: "the work grew"}},
+			verdict: capacity.Verdict{Saturated: true, Evidence: "the work grew"}},
 		{want: "Probe 3: concurrency 40 does not count: no connection", err: "no connection"},
 	} {
 		r := &series.Run{Info: summary.RunInfo{RunLabel: "run"}, Err: c.err, Metrics: []metrics.Result{
 			{Tag: limit.Metric, Unit: "ms", Distribution: true, Stats: stats(c.ttft)}, {Tag: "request_error_rate", Unit: "%", Stats: stats(c.errors)}}}
-		s.verdicts["run"], s.spent.last = c.verdict, 7*time.Second
+		s.Take("run", c.verdict, 7*time.Second)
 		if got := s.Line(3, 40, r, c.feasible); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
@@ -64,7 +65,7 @@ func TestProbesFitTheBudget(t *testing.T) {
 		{2 * time.Minute, time.Minute, 0, time.Minute, 0},
 		{10 * time.Minute, 20 * time.Second, -1, 20 * time.Second, 5 * time.Second},
 	} {
-		q := Question{Budget: c.budget, Probe: c.probe, Warmup: c.warmup}
+		q := capacity.Question{Budget: c.budget, Probe: c.probe, Warmup: c.warmup}
 		if q.FitProbes(); q.Probe != c.wantProbe || q.Warmup != c.wantWarmup {
 			t.Errorf("%+v: %v and %v", c, q.Probe, q.Warmup)
 		}

@@ -1,4 +1,4 @@
-package capacity
+package capacity_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/capacity"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/run"
@@ -62,12 +63,11 @@ func configured(t *testing.T, url string, args ...string) *config.Run {
 }
 
 // judged makes a run that its judge may end.
-func judged(t *testing.T, cfg *config.Run, filters ...search.Filter) (Verdict, *run.Outcome) {
+func judged(t *testing.T, cfg *config.Run, filters ...search.Filter) (capacity.Verdict, *run.Outcome) {
 	t.Helper()
 	log := runlog.New(runlog.Options{Level: runlog.LevelError, Console: t.Output()})
 	defer log.Close()
-	options, j := Attach(cfg, filters, run.Options{Log: log})
-	j.anyClient = true
+	options, j := capacity.Attach(cfg, capacity.JudgeOptions{Filters: filters, AnyClient: true}, run.Options{Log: log})
 	out, err := run.Execute(t.Context(), cfg, options)
 	if err != nil {
 		t.Fatal(err)
@@ -82,10 +82,12 @@ func TestProbeEndsWhenItsVerdictIsCertain(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		filter search.Filter
-		want   Decision
+		want   capacity.Decision
 	}{
-		{"met", search.Filter{Metric: "time_to_first_token", Stat: "p90", Op: search.LE, Threshold: 60000}, Met},
-		{"violated", search.Filter{Metric: "time_to_first_token", Stat: "p90", Op: search.LE, Threshold: 1}, Violated},
+		{"met", search.Filter{Metric: "time_to_first_token", Stat: "p90", Op: search.LE, Threshold: 60000},
+			capacity.Met},
+		{"violated", search.Filter{Metric: "time_to_first_token", Stat: "p90", Op: search.LE, Threshold: 1},
+			capacity.Violated},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := configured(t, url, "--concurrency", "4", "--benchmark-duration", "600")
@@ -134,7 +136,8 @@ func TestSaturatedProbeEnds(t *testing.T) {
 	cfg := configured(t, url, "--request-rate", "100", "--benchmark-duration", "600")
 	v, out := judged(t, cfg,
 		search.Filter{Metric: "time_to_first_token", Stat: "p90", Op: search.LE, Threshold: 600_000})
-	if !v.Saturated || v.Decision != Violated || v.Evidence == "" || !v.EndedEarly || v.Filters[0].Decision == Violated {
+	if !v.Saturated || v.Decision != capacity.Violated || v.Evidence == "" || !v.EndedEarly ||
+		v.Filters[0].Decision == capacity.Violated {
 		t.Errorf("verdict %+v", v)
 	}
 	if out.Result.WasCancelled || out.Result.EndedEarly == nil || out.Failed() {
@@ -148,7 +151,7 @@ func TestProbeThatMayNotEndEarlyIsWhole(t *testing.T) {
 	cfg := configured(t, url, "--concurrency", "2", "--request-count", "400")
 	cfg.Probes.EarlyStop = false
 	v, out := judged(t, cfg, search.Filter{Metric: "time_to_first_token", Stat: "p50", Op: search.LE, Threshold: 0.1})
-	if v.Decision != Violated || v.EndedEarly || v.Saved != 0 ||
+	if v.Decision != capacity.Violated || v.EndedEarly || v.Saved != 0 ||
 		out.Result.EndedEarly != nil || out.Result.Counts.Completed() != 400 {
 		t.Errorf("verdict %+v, %d requests", v, out.Result.Counts.Completed())
 	}
@@ -160,10 +163,11 @@ func TestProbeThatIsNotDecidedRunsToItsEnd(t *testing.T) {
 	cfg := configured(t, url, "--concurrency", "2", "--request-count", "30")
 	v, out := judged(t, cfg,
 		search.Filter{Metric: "time_to_first_token", Stat: "p99", Op: search.LE, Threshold: 60000})
-	if v.Decision != Undecided || v.EndedEarly || out.Result.EndedEarly != nil || out.Result.Counts.Completed() != 30 {
+	if v.Decision != capacity.Undecided || v.EndedEarly || out.Result.EndedEarly != nil ||
+		out.Result.Counts.Completed() != 30 {
 		t.Errorf("verdict %+v, %d requests", v, out.Result.Counts.Completed())
 	}
-	if f := v.Filters[0]; f.Margin == nil || *f.Margin > 0 || f.Decision != Undecided {
+	if f := v.Filters[0]; f.Margin == nil || *f.Margin > 0 || f.Decision != capacity.Undecided {
 		t.Errorf("filter %+v", f)
 	}
 	text, err := os.ReadFile(filepath.Join(cfg.Artifacts.Dir, "profile_export_aiperf.json"))

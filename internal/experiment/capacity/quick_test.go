@@ -1,17 +1,20 @@
-package capacity
+package capacity_test
 
 import (
 	"math"
 	"strings"
 	"testing"
 	"time"
+
+	"aiperf/internal/experiment/capacity"
 )
 
-var usual = QuickLimits{TTFT: QuickLimit{95, 1000}, ITL: QuickLimit{95, 50}}
+var usual = capacity.QuickLimits{TTFT: capacity.QuickLimit{95, 1000}, ITL: capacity.QuickLimit{95, 50}}
 
 // served is a server that answers so many users at once; the others wait in its queue.
-func served(at int, slots int) Stage {
-	s := Stage{Users: at, TTFT: 40, TTFTLimited: 60, ITL: 8, ITLLimited: 9, PerUser: 125, Total: 120 * float64(min(at, slots)),
+func served(at int, slots int) capacity.Stage {
+	s := capacity.Stage{Users: at, TTFT: 40, TTFTLimited: 60, ITL: 8, ITLLimited: 9, PerUser: 125,
+		Total:    120 * float64(min(at, slots)),
 		Requests: 100, Queue: math.NaN(), KV: math.NaN(), Cached: math.NaN()}
 	if at > slots {
 		s.TTFT, s.TTFTLimited, s.Queue = 900, 1500, float64(at-slots)
@@ -20,10 +23,10 @@ func served(at int, slots int) Stage {
 }
 
 // stagesOf makes stages as Next asks until there are no more.
-func stagesOf(t *testing.T, most int, stage func(users int) Stage) (stages []Stage) {
+func stagesOf(t *testing.T, most int, stage func(users int) capacity.Stage) (stages []capacity.Stage) {
 	t.Helper()
 	for {
-		users, more := NextUsers(stages, usual, most)
+		users, more := capacity.NextUsers(stages, usual, most)
 		if !more {
 			return stages
 		}
@@ -41,22 +44,23 @@ func stagesOf(t *testing.T, most int, stage func(users int) Stage) (stages []Sta
 
 func TestTheNumberOfUsersIsFound(t *testing.T) {
 	for _, slots := range []int{1, 2, 3, 7, 16, 40, 100, 255} {
-		stages := stagesOf(t, 256, func(users int) Stage { return served(users, slots) })
-		if got := BestStage(stages, usual); got > slots || got < slots-max(1, slots/8) {
+		stages := stagesOf(t, 256, func(users int) capacity.Stage { return served(users, slots) })
+		if got := capacity.BestStage(stages, usual); got > slots || got < slots-max(1, slots/8) {
 			t.Errorf("%d users of %d in %d runs", got, slots, len(stages))
 		}
 		if len(stages) > 12 {
 			t.Errorf("%d slots took %d runs", slots, len(stages))
 		}
 	}
-	if stages := stagesOf(t, 64, func(users int) Stage { return served(users, 1000) }); BestStage(stages, usual) != 64 {
-		t.Errorf("the most users: %d", BestStage(stages, usual))
+	stages := stagesOf(t, 64, func(users int) capacity.Stage { return served(users, 1000) })
+	if capacity.BestStage(stages, usual) != 64 {
+		t.Errorf("the most users: %d", capacity.BestStage(stages, usual))
 	}
 }
 
 // TestTrapClientLimitedIsNeitherFeasibleNorNot: the answer is that of the largest stage below which was measured.
 func TestTrapClientLimitedIsNeitherFeasibleNorNot(t *testing.T) {
-	stages := stagesOf(t, 256, func(users int) Stage {
+	stages := stagesOf(t, 256, func(users int) capacity.Stage {
 		s := served(users, 1000)
 		s.ClientLimited = users >= 20
 		if s.ClientLimited {
@@ -64,11 +68,11 @@ func TestTrapClientLimitedIsNeitherFeasibleNorNot(t *testing.T) {
 		}
 		return s
 	})
-	got := BestStage(stages, usual)
+	got := capacity.BestStage(stages, usual)
 	if got < 17 || got > 19 {
 		t.Errorf("%d users", got)
 	}
-	lines := strings.Join(QuickAnswer(stages, QuickFacts{Limits: usual}), "\n")
+	lines := strings.Join(capacity.QuickAnswer(stages, capacity.QuickFacts{Limits: usual}), "\n")
 	if !strings.Contains(lines, "at least") || !strings.Contains(lines, "this machine was the bottleneck") {
 		t.Error(lines)
 	}
@@ -77,27 +81,35 @@ func TestTrapClientLimitedIsNeitherFeasibleNorNot(t *testing.T) {
 func TestAnswersSayWhy(t *testing.T) {
 	one, none := served(1, 1), math.NaN()
 	for name, c := range map[string]struct {
-		stages []Stage
+		stages []capacity.Stage
 		want   []string
 	}{
-		"its queue": {[]Stage{one, served(4, 1)}, []string{"At once:   1 user within TTFT p95 <= 1 s and ITL p95 <= 50 ms: " +
-			"125 tokens/s each, 120 in total", "at 4 users TTFT p95 is 1.5 s", "own queue, 3 at a time"}},
-		"a full cache": {[]Stage{one, {Users: 4, Requests: 20, TTFTLimited: 3000, ITL: 9, ITLLimited: 12, KV: 99, Queue: 3, PerUser: 100}},
+		"its queue": {[]capacity.Stage{one, served(4, 1)},
+			[]string{"At once:   1 user within TTFT p95 <= 1 s and ITL p95 <= 50 ms: " +
+				"125 tokens/s each, 120 in total", "at 4 users TTFT p95 is 1.5 s", "own queue, 3 at a time"}},
+		"a full cache": {[]capacity.Stage{one, {Users: 4, Requests: 20, TTFTLimited: 3000, ITL: 9, ITLLimited: 12,
+			KV: 99, Queue: 3, PerUser: 100}},
 			[]string{"KV cache is full (99 %)"}},
-		"shared computing": {[]Stage{one, {Users: 4, Requests: 20, TTFTLimited: 90, ITL: 60, ITLLimited: 70, KV: none, Queue: none}},
+		"shared computing": {[]capacity.Stage{one, {Users: 4, Requests: 20, TTFTLimited: 90, ITL: 60, ITLLimited: 70,
+			KV: none, Queue: none}},
 			[]string{"a token takes 7.5 times as long as with 1 user"}},
-		"a queue that it does not report": {[]Stage{one, {Users: 4, Requests: 20, TTFTLimited: 3000, ITL: 8, ITLLimited: 9, KV: none,
-			Queue: none}}, []string{"writes as fast as before"}},
-		"errors": {[]Stage{one, {Users: 4, Requests: 20, TTFTLimited: 90, ITL: 8, Failed: 0.25, Error: "429 Too Many Requests"}},
+		"a queue that it does not report": {[]capacity.Stage{one,
+			{Users: 4, Requests: 20, TTFTLimited: 3000, ITL: 8, ITLLimited: 9, KV: none,
+				Queue: none}}, []string{"writes as fast as before"}},
+		"errors": {[]capacity.Stage{one, {Users: 4, Requests: 20, TTFTLimited: 90, ITL: 8, Failed: 0.25,
+			Error: "429 Too Many Requests"}},
 			[]string{"25 % of the requests fail: 429 Too Many Requests"}},
-		"too slow alone": {[]Stage{{Users: 1, Requests: 20, TTFT: 2000, TTFTLimited: 3000, ITL: 100, ITLLimited: 100, KV: none, Queue: none}},
+		"too slow alone": {[]capacity.Stage{{Users: 1, Requests: 20, TTFT: 2000, TTFTLimited: 3000, ITL: 100,
+			ITLLimited: 100, KV: none, Queue: none}},
 			[]string{"At once:   0 users", "slower than the limits even alone"}},
-		"nothing": {[]Stage{{Users: 1, TTFT: none, TTFTLimited: math.Inf(1), Failed: 1, Error: "no request succeeded"}},
+		"nothing": {[]capacity.Stage{{Users: 1, TTFT: none, TTFTLimited: math.Inf(1), Failed: 1,
+			Error: "no request succeeded"}},
 			[]string{"One user:  no request succeeded", "At once:   0 users"}},
-		"no end": {[]Stage{one}, []string{"at least 1 user within", "not reached"}},
+		"no end": {[]capacity.Stage{one}, []string{"at least 1 user within", "not reached"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines := QuickAnswer(c.stages, QuickFacts{Server: "vLLM", Limits: usual, Took: time.Minute, Command: "aiperf profile"})
+			lines := capacity.QuickAnswer(c.stages, capacity.QuickFacts{Server: "vLLM", Limits: usual,
+				Took: time.Minute, Command: "aiperf profile"})
 			if len(lines) != 5 {
 				t.Fatalf("%d lines", len(lines))
 			}
@@ -115,13 +127,14 @@ func TestAnswersSayWhy(t *testing.T) {
 }
 
 func TestQuickLimits(t *testing.T) {
-	for text, want := range map[string]QuickLimit{"500": {95, 500}, "p99:0.5": {99, 0.5}, "p50:20ms": {50, 20}} {
-		if got, err := ParseQuickLimit(text); err != nil || got != want {
+	for text, want := range map[string]capacity.QuickLimit{"500": {95, 500}, "p99:0.5": {99, 0.5},
+		"p50:20ms": {50, 20}} {
+		if got, err := capacity.ParseQuickLimit(text); err != nil || got != want {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "0", "-1", "x", "inf", "NaN", "p98:1", "99:1", "p99:"} {
-		if got, err := ParseQuickLimit(text); err == nil {
+		if got, err := capacity.ParseQuickLimit(text); err == nil {
 			t.Errorf("%q is taken as %v", text, got)
 		}
 	}

@@ -1,10 +1,12 @@
-package capacity
+package capacity_test
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"aiperf/internal/experiment/capacity"
 )
 
 const (
@@ -49,7 +51,7 @@ func TestEvidenceIsValidAtEveryLook(t *testing.T) {
 					if !looks(look) {
 						return false
 					}
-					above, below := Evidence(s, f, reference)
+					above, below := capacity.Evidence(s, f, reference)
 					if side == "above" {
 						return above >= limit
 					}
@@ -75,9 +77,9 @@ func TestEvidenceDecidesClearCases(t *testing.T) {
 		n := 0.0
 		for above, below := 0.0, 0.0; ; n++ {
 			if c.good {
-				above, _ = Evidence(n, 0, c.reference)
+				above, _ = capacity.Evidence(n, 0, c.reference)
 			} else {
-				_, below = Evidence(0, n, c.reference)
+				_, below = capacity.Evidence(0, n, c.reference)
 			}
 			if max(above, below) >= limit {
 				break
@@ -95,10 +97,10 @@ func TestIntervalsOfMeansCover(t *testing.T) {
 		"exponential": func(r *rand.Rand) float64 { return r.ExpFloat64() },
 	} {
 		got := wrong(2000, func(r *rand.Rand) func(int) bool {
-			var b Blocks
+			var b capacity.Blocks
 			return func(look int) bool {
 				b.Add(draw(r))
-				return look >= 50 && math.Abs(b.Mean()-1) > Mean(b.Deviation(), b.N(), level)
+				return look >= 50 && math.Abs(b.Mean()-1) > capacity.Mean(b.Deviation(), b.N(), level)
 			}
 		})
 		t.Logf("%s: not covered in %.3f", name, got)
@@ -120,7 +122,7 @@ func TestTrapDependentRequestsAreNoIndependentEvidence(t *testing.T) {
 			for _, correct := range []bool{false, true} {
 				got := wrong(2000, func(r *rand.Rand) func(int) bool {
 					z, threshold := r.NormFloat64(), normalQuantile(c.reference)
-					var values, passes Blocks
+					var values, passes capacity.Blocks
 					s, f := 0.0, 0.0
 					return func(look int) bool {
 						z = c.memory*z + math.Sqrt(1-c.memory*c.memory)*r.NormFloat64()
@@ -137,9 +139,9 @@ func TestTrapDependentRequestsAreNoIndependentEvidence(t *testing.T) {
 						}
 						tau := 1.0
 						if correct {
-							tau = Dependence(&values, &passes)
+							tau = capacity.Dependence(&values, &passes)
 						}
-						above, below := Evidence(s/tau, f/tau, c.reference)
+						above, below := capacity.Evidence(s/tau, f/tau, c.reference)
 						if side == "above" {
 							return above >= limit
 						}
@@ -169,7 +171,7 @@ func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) 
 func TestInflationOfIndependentAndOfDependentValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct{ memory, least, most float64 }{{0, 1, 2}, {0.8, 5, 16}} {
-		var b Blocks
+		var b capacity.Blocks
 		z := 0.0
 		for range 20000 {
 			z = c.memory*z + math.Sqrt(1-c.memory*c.memory)*r.NormFloat64()

@@ -58,16 +58,18 @@ func HandlerNames() []string { return []string{Knee, PrefillFit, DecodeFit, Brea
 func MakeDocument(handler string, in HandlerInput) (document artifact.Object, warnings []string, err error) {
 	f, ok := handlers[handler]
 	if !ok {
-		return nil, nil, fmt.Errorf("%w %q; known are %s", errHandler, handler, strings.Join(HandlerNames(), ", "))
+		return nil, nil, fmt.Errorf("%w %q; known are %s", ErrHandler, handler, strings.Join(HandlerNames(), ", "))
 	}
 	document, err = f(&in)
 	return document, in.warnings, err
 }
 
+// What keeps a handler from making its document: [ErrHandler] is the error of a name that no handler has, [ErrData]
+// that of cells without the figures that the handler needs, [ErrParams] that of parameters that it cannot take.
 var (
-	errHandler = errors.New("there is no handler")
-	errData    = errors.New("the cells have too little")
-	errParams  = errors.New("the parameters do not fit")
+	ErrHandler = errors.New("there is no handler")
+	ErrData    = errors.New("the cells have too little")
+	ErrParams  = errors.New("the parameters do not fit")
 )
 
 // CheckHandler reports a handler that does not exist.
@@ -76,9 +78,9 @@ func CheckHandler(handler string) error {
 		return nil
 	}
 	if near := suggest.Nearest(handler, HandlerNames()); near != "" {
-		return fmt.Errorf("%w %s; did you mean %s?", errHandler, handler, near)
+		return fmt.Errorf("%w %s; did you mean %s?", ErrHandler, handler, near)
 	}
-	return fmt.Errorf("%w %s; known are %s", errHandler, handler, strings.Join(HandlerNames(), ", "))
+	return fmt.Errorf("%w %s; known are %s", ErrHandler, handler, strings.Join(HandlerNames(), ", "))
 }
 
 // WriteDocument makes a document and writes it to a file of a folder. If it cannot be made, post_process_errors.json says why,
@@ -101,9 +103,9 @@ func WriteDocument(dir, handler, output string, in HandlerInput) (path string, w
 // kindOf names the class of an error in the file.
 func kindOf(err error) string {
 	switch {
-	case errors.Is(err, errHandler):
+	case errors.Is(err, ErrHandler):
 		return "UnknownHandler"
-	case errors.Is(err, errParams):
+	case errors.Is(err, ErrParams):
 		return "InvalidParameters"
 	}
 	return "InsufficientData"
@@ -126,7 +128,7 @@ func (in *HandlerInput) number(key string, def float64) (float64, error) {
 	}
 	n, ok := numeric(v)
 	if !ok {
-		return 0, fmt.Errorf("%w: %s must be a number", errParams, key)
+		return 0, fmt.Errorf("%w: %s must be a number", ErrParams, key)
 	}
 	return n, nil
 }
@@ -188,7 +190,7 @@ func (in *HandlerInput) points(path string) (list []point, key string, err error
 		list = append(list, point{c, at, v})
 	}
 	if len(list) == 0 {
-		return nil, "", fmt.Errorf("%w: no cell has a number %s", errData, path)
+		return nil, "", fmt.Errorf("%w: no cell has a number %s", ErrData, path)
 	}
 	slices.SortStableFunc(list, func(a, b point) int { return cmp.Compare(a.at, b.at) })
 	return list, key, nil
@@ -235,7 +237,7 @@ func (in *HandlerInput) knee() (artifact.Object, error) {
 	baseline, ok := list[0].Figure(metric, stat)
 	if !ok || !artifact.Finite(baseline) || baseline <= 0 {
 		return nil, fmt.Errorf("%w: %s %s at the lowest %s is not a number above 0, so nothing can be compared with it",
-			errData, metric, stat, name)
+			ErrData, metric, stat, name)
 	}
 	var knee, kneeStat any
 	all := []any{}
@@ -257,7 +259,7 @@ func (in *HandlerInput) knee() (artifact.Object, error) {
 // breach finds the highest value of a parameter that meets all conditions, and the lowest that does not.
 func (in *HandlerInput) breach() (artifact.Object, error) {
 	if len(in.Filters) == 0 {
-		return nil, fmt.Errorf("%w: there are no sla_filters", errParams)
+		return nil, fmt.Errorf("%w: there are no sla_filters", ErrParams)
 	}
 	list, path, err := in.points(in.sweptParam())
 	if err != nil {

@@ -1,4 +1,4 @@
-package recipe
+package recipe_test
 
 import (
 	"encoding/json"
@@ -12,12 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/experiment/recipe"
 	"aiperf/internal/experiment/search"
 )
 
 // cell is a cell with one figure of one metric.
-func cell(metric, stat string, figure float64, pathsAndValues ...any) PostProcessCell {
-	c := PostProcessCell{Figure: func(m, s string) (float64, bool) { return figure, m == metric && s == stat && !math.IsNaN(figure) }}
+func cell(metric, stat string, figure float64, pathsAndValues ...any) recipe.PostProcessCell {
+	c := recipe.PostProcessCell{Figure: func(m, s string) (float64, bool) {
+		return figure, m == metric && s == stat && !math.IsNaN(figure)
+	}}
 	for i := 0; i < len(pathsAndValues); i += 2 {
 		c.Values = append(c.Values, artifact.Member{Key: pathsAndValues[i].(string), Value: pathsAndValues[i+1]})
 	}
@@ -31,9 +34,9 @@ const (
 )
 
 // made is a document as JSON without white space.
-func made(t *testing.T, handler string, in HandlerInput) string {
+func made(t *testing.T, handler string, in recipe.HandlerInput) string {
 	t.Helper()
-	o, _, err := MakeDocument(handler, in)
+	o, _, err := recipe.MakeDocument(handler, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +55,7 @@ func equal(t *testing.T, got, want string) {
 }
 
 // ramp are the cells of the worked example, out of order.
-func ramp() (cells []PostProcessCell) {
+func ramp() (cells []recipe.PostProcessCell) {
 	for _, p := range [][2]float64{{52, 125}, {1, 100}, {3, 102}, {139, 300}, {7, 110}, {19, 119}} {
 		cells = append(cells, cell("request_latency", "p99", p[1], concurrency, int64(p[0])))
 	}
@@ -60,18 +63,21 @@ func ramp() (cells []PostProcessCell) {
 }
 
 func TestKnee(t *testing.T) {
-	equal(t, made(t, Knee, HandlerInput{Cells: ramp()}), `{"baseline_concurrency":1,"baseline_p99":100.0,`+
-		`"knee_concurrency":52,"knee_p99":125.0,"threshold_pct":0.2,"swept_metric":"request_latency","stat":"p99",`+
-		`"swept_param":"phases.profiling.concurrency","all_points":[{"concurrency":1,"p99":100.0},`+
-		`{"concurrency":3,"p99":102.0},{"concurrency":7,"p99":110.0},{"concurrency":19,"p99":119.0},`+
-		`{"concurrency":52,"p99":125.0},{"concurrency":139,"p99":300.0}]}`)
-	none := made(t, Knee, HandlerInput{Cells: ramp(), Params: artifact.Object{{Key: "threshold", Value: 5.0},
-		{Key: "swept_param", Value: concurrency}}})
+	equal(t, made(t, recipe.Knee, recipe.HandlerInput{Cells: ramp()}),
+		`{"baseline_concurrency":1,"baseline_p99":100.0,`+
+			`"knee_concurrency":52,"knee_p99":125.0,"threshold_pct":0.2,"swept_metric":"request_latency","stat":"p99",`+
+			`"swept_param":"phases.profiling.concurrency","all_points":[{"concurrency":1,"p99":100.0},`+
+			`{"concurrency":3,"p99":102.0},{"concurrency":7,"p99":110.0},{"concurrency":19,"p99":119.0},`+
+			`{"concurrency":52,"p99":125.0},{"concurrency":139,"p99":300.0}]}`)
+	none := made(t, recipe.Knee, recipe.HandlerInput{Cells: ramp(),
+		Params: artifact.Object{{Key: "threshold", Value: 5.0},
+			{Key: "swept_param", Value: concurrency}}})
 	if !strings.Contains(none, `"knee_concurrency":null,"knee_p99":null,"threshold_pct":5.0`) {
 		t.Error(none)
 	}
 	for _, baseline := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		_, _, err := MakeDocument(Knee, HandlerInput{Cells: []PostProcessCell{cell("request_latency", "p99", baseline, concurrency, 1),
+		_, _, err := recipe.MakeDocument(recipe.Knee, recipe.HandlerInput{Cells: []recipe.PostProcessCell{
+			cell("request_latency", "p99", baseline, concurrency, 1),
 			cell("request_latency", "p99", 5, concurrency, 2)}})
 		if err == nil || !strings.Contains(err.Error(), "lowest concurrency") {
 			t.Errorf("baseline %v: %v", baseline, err)
@@ -80,7 +86,7 @@ func TestKnee(t *testing.T) {
 }
 
 func TestPrefillCurve(t *testing.T) {
-	var cells []PostProcessCell
+	var cells []recipe.PostProcessCell
 	for _, p := range [][2]float64{{2048, 117}, {256, 20}, {1024, 61}, {512, 34}} {
 		cells = append(cells, cell("time_to_first_token", "avg", p[1], isl, int64(p[0]), concurrency, int64(1)))
 	}
@@ -92,14 +98,14 @@ func TestPrefillCurve(t *testing.T) {
 		Floor        float64   `json:"r_squared_floor"`
 		Param        string    `json:"swept_param"`
 	}
-	decode := func(in HandlerInput) {
+	decode := func(in recipe.HandlerInput) {
 		t.Helper()
 		got.Coefficients = nil
-		if err := json.Unmarshal([]byte(made(t, PrefillFit, in)), &got); err != nil {
+		if err := json.Unmarshal([]byte(made(t, recipe.PrefillFit, in)), &got); err != nil {
 			t.Fatal(err)
 		}
 	}
-	decode(HandlerInput{Cells: cells})
+	decode(recipe.HandlerInput{Cells: cells})
 	if got.Form != "linear" || math.Abs(got.Coefficients[0]-0.05407609) > 1e-8 ||
 		math.Abs(got.Coefficients[1]-6.08695652) > 1e-8 || math.Abs(got.R2-0.999946) > 1e-6 || got.Below ||
 		got.Floor != 0.85 || got.Param != isl {
@@ -109,12 +115,13 @@ func TestPrefillCurve(t *testing.T) {
 	for _, x := range []float64{100, 200, 300, 400, 500} {
 		cells = append(cells, cell("time_to_first_token", "avg", 2*(x-300)*(x-300)/1e4+7, isl, x))
 	}
-	decode(HandlerInput{Cells: cells})
+	decode(recipe.HandlerInput{Cells: cells})
 	if got.Form != "quadratic" || math.Abs(got.Coefficients[0]-2e-4) > 1e-12 ||
 		math.Abs(got.Coefficients[1]+0.12) > 1e-9 || math.Abs(got.Coefficients[2]-25) > 1e-7 || got.R2 < 0.999999 {
 		t.Errorf("%+v", got)
 	}
-	equal(t, made(t, PrefillFit, HandlerInput{Cells: []PostProcessCell{cell("time_to_first_token", "avg", 20, isl, int64(256)),
+	equal(t, made(t, recipe.PrefillFit, recipe.HandlerInput{Cells: []recipe.PostProcessCell{
+		cell("time_to_first_token", "avg", 20, isl, int64(256)),
 		cell("time_to_first_token", "avg", math.NaN(), isl, int64(512))}}),
 		`{"fit_form":"linear","coefficients":[],"r_squared":null,"below_floor":true,"r_squared_floor":0.85,`+
 			`"raw_points":[{"isl":256,"ttft_ms":20.0}],"swept_metric":"time_to_first_token","stat":"avg",`+
@@ -123,19 +130,21 @@ func TestPrefillCurve(t *testing.T) {
 }
 
 func TestDecodeSurface(t *testing.T) {
-	figure := func(v float64, c, l int64) PostProcessCell {
+	figure := func(v float64, c, l int64) recipe.PostProcessCell {
 		return cell("inter_token_latency", "avg", v, osl, l, concurrency, c)
 	}
-	in := HandlerInput{Cells: []PostProcessCell{figure(5, 1, 64), figure(6, 1, 128), figure(9, 8, 64), figure(-1, 8, 128)}}
-	equal(t, made(t, DecodeFit, in), `{"swept_metric":"inter_token_latency","stat":"avg",`+
+	in := recipe.HandlerInput{Cells: []recipe.PostProcessCell{figure(5, 1, 64), figure(6, 1, 128), figure(9, 8, 64),
+		figure(-1, 8, 128)}}
+	equal(t, made(t, recipe.DecodeFit, in), `{"swept_metric":"inter_token_latency","stat":"avg",`+
 		`"swept_params":["phases.profiling.concurrency","datasets.main.prompts.osl"],`+
 		`"raw_points":[{"concurrency":1,"osl":64,"itl_ms":5.0},{"concurrency":1,"osl":128,"itl_ms":6.0},`+
 		`{"concurrency":8,"osl":64,"itl_ms":9.0}],"surface":{"concurrency_axis":[1,8],"osl_axis":[64,128],`+
 		`"itl_grid":[[5.0,6.0],[9.0,null]]},"surface_fit_failed":false}`)
-	if _, warnings, _ := MakeDocument(DecodeFit, in); len(warnings) != 1 {
+	if _, warnings, _ := recipe.MakeDocument(recipe.DecodeFit, in); len(warnings) != 1 {
 		t.Errorf("warnings %v", warnings)
 	}
-	if empty := made(t, DecodeFit, HandlerInput{Cells: in.Cells[3:]}); !strings.Contains(empty, `"surface_fit_failed":true`) ||
+	empty := made(t, recipe.DecodeFit, recipe.HandlerInput{Cells: in.Cells[3:]})
+	if !strings.Contains(empty, `"surface_fit_failed":true`) ||
 		!strings.Contains(empty, "error_reason") {
 		t.Error(empty)
 	}
@@ -143,7 +152,7 @@ func TestDecodeSurface(t *testing.T) {
 
 func TestBreach(t *testing.T) {
 	filters := []search.Filter{{Metric: "request_latency", Stat: "p99", Op: search.LT, Threshold: 120}}
-	got := made(t, Breach, HandlerInput{Cells: ramp(), Filters: filters})
+	got := made(t, recipe.Breach, recipe.HandlerInput{Cells: ramp(), Filters: filters})
 	for _, want := range []string{`"swept_param":"phases.profiling.concurrency","max_passing_concurrency":19,` +
 		`"first_failing_concurrency":52,"first_failing_breach":{"metric_tag":"request_latency","stat":"p99","op":"lt",` +
 		`"threshold":120.0,"observed":125.0},"all_points":[{"concurrency":1,"feasible":true,"breaches":[]}`,
@@ -153,19 +162,19 @@ func TestBreach(t *testing.T) {
 		}
 	}
 	cells := append(ramp(), cell("request_latency", "p99", 50, concurrency, int64(500)))
-	got = made(t, Breach, HandlerInput{Cells: cells, Filters: filters})
+	got = made(t, recipe.Breach, recipe.HandlerInput{Cells: cells, Filters: filters})
 	if !strings.Contains(got, `"monotonicity_check":false`) || !strings.Contains(got, `"max_passing_concurrency":500,`) {
 		t.Error(got)
 	}
-	if _, _, err := MakeDocument(Breach, HandlerInput{Cells: ramp()}); err == nil {
+	if _, _, err := recipe.MakeDocument(recipe.Breach, recipe.HandlerInput{Cells: ramp()}); err == nil {
 		t.Error("nothing can break")
 	}
 }
 
 func TestPareto(t *testing.T) {
-	var cells []PostProcessCell
+	var cells []recipe.PostProcessCell
 	for i, p := range [][2]float64{{50, 100}, {60, 180}, {70, 170}, {200, 200}, {math.NaN(), 500}} {
-		cells = append(cells, PostProcessCell{
+		cells = append(cells, recipe.PostProcessCell{
 			Values: artifact.Object{{Key: "isl", Value: int64(16)}, {Key: "osl", Value: int64(4)},
 				{Key: "concurrency", Value: int64(i + 1)}},
 			Figure: func(metric, stat string) (float64, bool) {
@@ -175,7 +184,7 @@ func TestPareto(t *testing.T) {
 				return p[1], metric == "output_token_throughput" && stat == "avg"
 			}})
 	}
-	got := made(t, Pareto, HandlerInput{Cells: cells})
+	got := made(t, recipe.Pareto, recipe.HandlerInput{Cells: cells})
 	if n := strings.Count(got, `"pareto_optimal":true`); n != 3 {
 		t.Errorf("%d points: %s", n, got)
 	}
@@ -191,15 +200,17 @@ func TestPareto(t *testing.T) {
 // TestTrapAFailureLeavesAReason in place of the document, and a later success takes it away.
 func TestTrapAFailureLeavesAReason(t *testing.T) {
 	dir := t.TempDir()
-	if path, _, err := WriteDocument(dir, Knee, "knee.json", HandlerInput{Cells: ramp()}); err != nil || path == "" {
+	if path, _, err := recipe.WriteDocument(dir, recipe.Knee, "knee.json",
+		recipe.HandlerInput{Cells: ramp()}); err != nil || path == "" {
 		t.Fatal(err)
 	}
-	_, _, err := WriteDocument(dir, Knee, "knee.json", HandlerInput{Params: artifact.Object{{Key: "swept_param", Value: "x.y"}},
-		Cells: ramp()})
-	if !errors.Is(err, errData) {
+	_, _, err := recipe.WriteDocument(dir, recipe.Knee, "knee.json",
+		recipe.HandlerInput{Params: artifact.Object{{Key: "swept_param", Value: "x.y"}},
+			Cells: ramp()})
+	if !errors.Is(err, recipe.ErrData) {
 		t.Errorf("%v", err)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, ErrorsFile))
+	text, err := os.ReadFile(filepath.Join(dir, recipe.ErrorsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,26 +218,30 @@ func TestTrapAFailureLeavesAReason(t *testing.T) {
 	if err := json.Unmarshal(text, &reason); err != nil {
 		t.Fatal(err)
 	}
-	if reason["handler"] != Knee || reason["output_filename"] != "knee.json" || reason["type"] != "InsufficientData" ||
+	if reason["handler"] != recipe.Knee || reason["output_filename"] != "knee.json" ||
+		reason["type"] != "InsufficientData" ||
 		!strings.Contains(reason["error"], "x.y") {
 		t.Errorf("%v", reason)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "knee.json")); err == nil {
 		t.Error("the document of an earlier sweep stays")
 	}
-	if _, _, err := WriteDocument(dir, Knee, "knee.json", HandlerInput{Cells: ramp()}); err != nil {
+	if _, _, err := recipe.WriteDocument(dir, recipe.Knee, "knee.json",
+		recipe.HandlerInput{Cells: ramp()}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, ErrorsFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, recipe.ErrorsFile)); err == nil {
 		t.Error("the reason of an earlier failure stays")
 	}
-	if err := CheckHandler("degradation_knee"); err == nil || !strings.Contains(err.Error(), "did you mean "+Knee) {
+	if err := recipe.CheckHandler("degradation_knee"); err == nil ||
+		!strings.Contains(err.Error(), "did you mean "+recipe.Knee) {
 		t.Errorf("%v", err)
 	}
-	if _, _, err := MakeDocument(Knee, HandlerInput{Cells: ramp(), Params: artifact.Object{{Key: "threshold", Value: "a lot"}}}); !errors.Is(err, errParams) {
+	if _, _, err := recipe.MakeDocument(recipe.Knee, recipe.HandlerInput{Cells: ramp(),
+		Params: artifact.Object{{Key: "threshold", Value: "a lot"}}}); !errors.Is(err, recipe.ErrParams) {
 		t.Errorf("%v", err)
 	}
-	if _, _, err := MakeDocument("x", HandlerInput{}); !errors.Is(err, errHandler) {
+	if _, _, err := recipe.MakeDocument("x", recipe.HandlerInput{}); !errors.Is(err, recipe.ErrHandler) {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package recipe
+package recipe_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/recipe"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/sweep"
@@ -27,10 +28,10 @@ func parsed(t *testing.T, line string) *settings.Settings {
 }
 
 // planned makes the sweep of a command line.
-func planned(t *testing.T, line string) (*sweep.Plan, *Asked, *settings.Settings) {
+func planned(t *testing.T, line string) (*sweep.Plan, *recipe.Asked, *settings.Settings) {
 	t.Helper()
 	p := parsed(t, line)
-	asked, err := FromFlags(p)
+	asked, err := recipe.FromFlags(p)
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
@@ -55,7 +56,7 @@ func searched(t *testing.T, line string) *loop.Spec {
 func refused(t *testing.T, line string, wants ...string) {
 	t.Helper()
 	p := parsed(t, line)
-	asked, err := FromFlags(p)
+	asked, err := recipe.FromFlags(p)
 	if err == nil && asked != nil {
 		_, err = sweep.FromFlags(p, asked.Block)
 	}
@@ -91,7 +92,7 @@ func TestFlagsOfASearch(t *testing.T) {
 	if real := searched(t, "--search-space rate:0.5,20"+objective).Space[0]; real.Int || real.Lo != 0.5 || real.Hi != 20 {
 		t.Errorf("%+v", real)
 	}
-	if asked, err := FromFlags(parsed(t, "--concurrency 5")); asked != nil || err != nil {
+	if asked, err := recipe.FromFlags(parsed(t, "--concurrency 5")); asked != nil || err != nil {
 		t.Errorf("nothing was asked: %v, %v", asked, err)
 	}
 }
@@ -243,7 +244,8 @@ func TestRecipesThatSweep(t *testing.T) {
 		if got := strings.Join(dirs(plan), " "); got != want {
 			t.Errorf("%s: %s", line, got)
 		}
-		if plan.Recipe != strings.Fields(line)[0] || plan.After == nil || CheckHandler(plan.After.Handler) != nil {
+		if plan.Recipe != strings.Fields(line)[0] || plan.After == nil ||
+			recipe.CheckHandler(plan.After.Handler) != nil {
 			t.Errorf("%s: %+v", line, plan)
 		}
 		if asked.Curve != strings.Contains(line, "curve") && asked.Curve != strings.Contains(line, "ramp") {
@@ -366,7 +368,7 @@ func TestRecipesOverAFile(t *testing.T) {
 		"pareto-sweep --isl-osl-pairs 1/2,3/4 --concurrency 7": "isl_1__osl_2__concurrency_7 " +
 			"isl_3__osl_4__concurrency_7",
 	} {
-		asked, err := FromFlags(parsed(t, "--streaming --search-recipe "+line))
+		asked, err := recipe.FromFlags(parsed(t, "--streaming --search-recipe "+line))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -384,6 +386,22 @@ func TestRecipesOverAFile(t *testing.T) {
 }
 
 func TestLogSteps(t *testing.T) {
+	logSteps := func(lo, hi int64, n int) (list []any) {
+		asked, err := recipe.FromFlags(parsed(t,
+			fmt.Sprintf("--streaming --search-recipe prefill-ttft-curve --isl-min %d "+
+				"--isl-max %d --isl-steps %d", lo, hi, n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		axis := asked.Block.Get("parameters").Members[0]
+		if !strings.HasSuffix(axis.Key, "isl") || len(axis.Value.Items) == 0 {
+			t.Fatalf("the first axis is %s with %d values", axis.Key, len(axis.Value.Items))
+		}
+		for _, item := range axis.Value.Items {
+			list = append(list, item.Scalar)
+		}
+		return list
+	}
 	for want, got := range map[string][]any{
 		"[1 3 7 19 52 139 373 1000]": logSteps(1, 1000, 8), "[1 3 8 24 69 200]": logSteps(1, 200, 6),
 		"[64 161 406 1024]": logSteps(64, 1024, 4), "[1 2 3 4 5]": logSteps(1, 5, 8),
@@ -398,11 +416,11 @@ func TestLogSteps(t *testing.T) {
 }
 
 func TestAxesOfRecipes(t *testing.T) {
-	a, ok := AxesOf("pareto-sweep")
+	a, ok := recipe.AxesOf("pareto-sweep")
 	if got := fmt.Sprint(a, ok); got != "{time_to_first_token p95 output_token_throughput avg [isl osl]} true" {
 		t.Error(got)
 	}
-	if _, ok := AxesOf("decode-itl-curve"); ok {
+	if _, ok := recipe.AxesOf("decode-itl-curve"); ok {
 		t.Error("a surface has axes")
 	}
 }

@@ -31,8 +31,9 @@ func logHead(line string) string {
 	return fmt.Sprintf("# %s $ %s\n", time.Now().UTC().Format(time.RFC3339), line)
 }
 
-// lastLines returns the last lines of a log, safe to print; the command line that begins it is no part of them.
-func lastLines(path string, redact func(string) string) (lines []string) {
+// LastLines returns the last lines of a server's log, at most 15 of at most 300 characters, safe to print; the command
+// line that begins it is no part of them. redact hides the secrets. A log that cannot be read has none.
+func LastLines(path string, redact func(string) string) (lines []string) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil

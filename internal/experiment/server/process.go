@@ -105,7 +105,7 @@ func (p *process) during(ctx context.Context) (context.Context, context.CancelFu
 
 // failure returns how the server ended by itself.
 func (p *process) failure() *DiedError {
-	return &DiedError{How: p.how, After: time.Since(p.began), Path: p.logPath, Tail: lastLines(p.logPath, p.redact)}
+	return &DiedError{How: p.how, After: time.Since(p.began), Path: p.logPath, Tail: LastLines(p.logPath, p.redact)}
 }
 
 // end ends the server and all that it has started.

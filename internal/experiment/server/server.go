@@ -299,7 +299,7 @@ func (e *DiedError) Error() string {
 }
 
 func (s *Supervisor) tail(path string) string {
-	return tailText(path, lastLines(path, s.options.Redact))
+	return tailText(path, LastLines(path, s.options.Redact))
 }
 
 func tailText(path string, lines []string) string {

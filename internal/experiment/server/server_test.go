@@ -1,18 +1,20 @@
-package server
+package server_test
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/experiment/server"
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == GuardCommand {
-		os.Exit(Guard(os.Args[2:]))
+	if len(os.Args) > 1 && os.Args[1] == server.GuardCommand {
+		os.Exit(server.Guard(os.Args[2:]))
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -37,30 +39,36 @@ func TestCommandLine(t *testing.T) {
 		{"serve", artifact.Object{{Key: "rope", Value: artifact.Object{{Key: "factor", Value: 4.5}}}},
 			"serve --rope " + quoted(t, `{"factor":4.5}`)},
 	} {
-		got, err := CommandLine(c.command, c.params)
+		got, err := server.CommandLine(c.command, c.params)
 		if err != nil || got != c.want {
 			t.Errorf("%s with %v: %s (%v), want %s", c.command, c.params, got, err, c.want)
 		}
 	}
 }
 
+// quoted is a text, other than a plain one, as a word of the system's shell.
 func quoted(t *testing.T, s string) string {
 	t.Helper()
-	q, err := quote(s)
-	if err != nil {
-		t.Skip(err)
+	switch {
+	case runtime.GOOS != "windows":
+		return "'" + s + "'"
+	case strings.ContainsAny(s, "\"%\r\n"):
+		t.Skip("cmd.exe cannot quote " + s)
 	}
-	return q
+	return `"` + s + `"`
 }
 
 func TestLastLines(t *testing.T) {
+	// The bounds of what is shown.
+	const tailLines, tailWidth = 15, 300
 	path := t.TempDir() + "/server.log"
-	text := logHead("x") + strings.Repeat("filler\n", 10_000) + "loading 10%\rloading 100%\r\n\n\x1b[31mkey s3cret\n" +
+	text := "# 2026-02-03T04:05:06Z $ x\n" + strings.Repeat("filler\n", 10_000) +
+		"loading 10%\rloading 100%\r\n\n\x1b[31mkey s3cret\n" +
 		strings.Repeat("ä", 2*tailWidth)
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	lines := lastLines(path, func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") })
+	lines := server.LastLines(path, func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") })
 	if len(lines) != tailLines || lines[0] != "filler" {
 		t.Fatalf("%d lines from %q", len(lines), lines[0])
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package server
+package server_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/experiment/server"
 )
 
 // patience bounds every wait; only a hang reaches it.
@@ -49,17 +50,17 @@ func alive(pid int) bool {
 type bench struct {
 	*testing.T
 	dir string
-	s   *Supervisor
+	s   *server.Supervisor
 }
 
-func newBench(t *testing.T, o Options) *bench {
+func newBench(t *testing.T, o server.Options) *bench {
 	b := &bench{T: t, dir: t.TempDir()}
 	if o.Timeout == 0 {
 		o.Timeout = patience
 	}
 	o.Command = strings.ReplaceAll(o.Command, "DIR", b.dir)
 	o.Reset = strings.ReplaceAll(o.Reset, "DIR", b.dir)
-	b.s = New(o)
+	b.s = server.New(o)
 	t.Cleanup(func() { b.s.Close() })
 	return b
 }
@@ -85,7 +86,7 @@ func (b *bench) pid(name string) int {
 }
 
 func (b *bench) log(cell string) string {
-	text, err := os.ReadFile(filepath.Join(b.dir, cell, LogName))
+	text, err := os.ReadFile(filepath.Join(b.dir, cell, server.LogName))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -93,8 +94,8 @@ func (b *bench) log(cell string) string {
 }
 
 // cell is one that is ready when the script has written its process id.
-func (b *bench) cell(name string, params ...artifact.Member) Cell {
-	return Cell{Params: params, LogPath: filepath.Join(b.dir, name, LogName),
+func (b *bench) cell(name string, params ...artifact.Member) server.Cell {
+	return server.Cell{Params: params, LogPath: filepath.Join(b.dir, name, server.LogName),
 		Ready: func(ctx context.Context) error {
 			for {
 				if text, _ := os.ReadFile(filepath.Join(b.dir, "pid")); strings.HasSuffix(string(text), "\n") {
@@ -109,7 +110,7 @@ func (b *bench) cell(name string, params ...artifact.Member) Cell {
 		}}
 }
 
-func (b *bench) ensure(c Cell) time.Duration {
+func (b *bench) ensure(c server.Cell) time.Duration {
 	b.Helper()
 	took, err := b.s.Ensure(context.Background(), c)
 	if err != nil {
@@ -123,7 +124,7 @@ const sleeper = `echo $$ >DIR/pid; echo starts >>DIR/starts; echo up; while :; d
 // TestRestartedOnlyWhenParametersChange: a cell with the same parameters gets the same server and a reset, and its own
 // part of the log.
 func TestRestartedOnlyWhenParametersChange(t *testing.T) {
-	b := newBench(t, Options{Command: sleeper + " # {n}", Reset: "echo reset {n} >>DIR/resets; echo resetting"})
+	b := newBench(t, server.Options{Command: sleeper + " # {n}", Reset: "echo reset {n} >>DIR/resets; echo resetting"})
 	one, two := artifact.Member{Key: "n", Value: int64(1)}, artifact.Member{Key: "n", Value: int64(2)}
 	first := b.ensure(b.cell("a", one))
 	pid := b.pid("pid")
@@ -167,7 +168,7 @@ func TestGrandchildrenEnd(t *testing.T) {
 	if escapes {
 		command += `(setsid sh -c 'echo $$ >DIR/escaped; while :; do sleep 0.01; done' &) ; `
 	}
-	b := newBench(t, Options{Command: command + sleeper})
+	b := newBench(t, server.Options{Command: command + sleeper})
 	b.ensure(b.cell("a"))
 	pids := []int{b.pid("pid"), b.pid("child")}
 	if escapes {
@@ -190,7 +191,7 @@ func TestGrandchildrenEnd(t *testing.T) {
 
 // TestServerThatIgnoresSIGTERM is killed after its grace.
 func TestServerThatIgnoresSIGTERM(t *testing.T) {
-	b := newBench(t, Options{Command: `trap "echo no" TERM; ` + sleeper, Grace: 100 * time.Millisecond})
+	b := newBench(t, server.Options{Command: `trap "echo no" TERM; ` + sleeper, Grace: 100 * time.Millisecond})
 	b.ensure(b.cell("a"))
 	pid := b.pid("pid")
 	if err := b.s.Close(); err != nil || alive(pid) {
@@ -203,7 +204,7 @@ func TestServerThatIgnoresSIGTERM(t *testing.T) {
 
 // TestServerThatEndsInOrder gets the time to.
 func TestServerThatEndsInOrder(t *testing.T) {
-	b := newBench(t, Options{Command: `trap "sleep 0.05; echo saved; exit 0" TERM; ` + sleeper})
+	b := newBench(t, server.Options{Command: `trap "sleep 0.05; echo saved; exit 0" TERM; ` + sleeper})
 	b.ensure(b.cell("a"))
 	if err := b.s.Close(); err != nil {
 		t.Fatal(err)
@@ -215,7 +216,7 @@ func TestServerThatEndsInOrder(t *testing.T) {
 
 // TestServerDiesInTheMiddle: the cell learns it at once, with the end of the log; the next cell gets a new one.
 func TestServerDiesInTheMiddle(t *testing.T) {
-	b := newBench(t, Options{Command: `echo $$ >DIR/pid; echo CUDA out of memory; until test -e DIR/die; do sleep 0.01; done; rm DIR/die; exit 7`})
+	b := newBench(t, server.Options{Command: `echo $$ >DIR/pid; echo CUDA out of memory; until test -e DIR/die; do sleep 0.01; done; rm DIR/die; exit 7`})
 	b.ensure(b.cell("a"))
 	ctx, release := b.s.Watch(context.Background())
 	defer release()
@@ -227,11 +228,12 @@ func TestServerDiesInTheMiddle(t *testing.T) {
 	}
 	<-b.s.Died()
 	<-ctx.Done()
-	var died *DiedError
+	var died *server.DiedError
 	if !errors.As(context.Cause(ctx), &died) || died.How != "exit status 7" || died.Starting {
 		t.Fatalf("the cause is %v", context.Cause(ctx))
 	}
-	if text := b.s.Failure().Error(); !strings.Contains(text, "CUDA out of memory") || !strings.Contains(text, LogName) {
+	if text := b.s.Failure().Error(); !strings.Contains(text, "CUDA out of memory") ||
+		!strings.Contains(text, server.LogName) {
 		t.Errorf("the failure: %s", text)
 	}
 	before := b.pid("pid")
@@ -248,15 +250,16 @@ func TestServerDiesInTheMiddle(t *testing.T) {
 func TestServersThatDoNotStart(t *testing.T) {
 	never := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	for name, c := range map[string]struct {
-		options Options
+		options server.Options
 		want    []string
 	}{
-		"dies": {Options{Command: "echo no model; exit 2"},
+		"dies": {server.Options{Command: "echo no model; exit 2"},
 			[]string{"ended before it was ready: exit status 2", "no model"}},
-		"not found": {Options{Command: "no-such-server --port 1"}, []string{"exit status 127", "no-such-server"}},
-		"leaves the foreground": {Options{Command: "sleep 1000 & echo started"},
+		"not found": {server.Options{Command: "no-such-server --port 1"},
+			[]string{"exit status 127", "no-such-server"}},
+		"leaves the foreground": {server.Options{Command: "sleep 1000 & echo started"},
 			[]string{"exit status 0", "must stay in the foreground"}},
-		"never ready": {Options{Command: "echo $$ >DIR/pid; echo loading; while :; do sleep 0.01; done",
+		"never ready": {server.Options{Command: "echo $$ >DIR/pid; echo loading; while :; do sleep 0.01; done",
 			Timeout: 300 * time.Millisecond}, []string{"was not ready within 300ms", "--serve-timeout"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -284,7 +287,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 
 // TestCancelledStart: the end of the context ends the server that is not ready.
 func TestCancelledStart(t *testing.T) {
-	b := newBench(t, Options{Command: sleeper})
+	b := newBench(t, server.Options{Command: sleeper})
 	ctx, cancel := context.WithCancel(context.Background())
 	cell := b.cell("a")
 	cell.Ready = func(ctx context.Context) error {
@@ -308,7 +311,7 @@ func TestTrapServerOfSomebodyElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	b := newBench(t, Options{Command: sleeper})
+	b := newBench(t, server.Options{Command: sleeper})
 	cell := b.cell("a")
 	cell.Addresses = []string{l.Addr().String()}
 	if _, err := b.s.Ensure(context.Background(), cell); err == nil || !strings.Contains(err.Error(), l.Addr().String()) {
@@ -325,12 +328,17 @@ func TestResetThatFails(t *testing.T) {
 		"hangs": {"echo $$ >DIR/reset; while :; do sleep 0.01; done", "--reset-cmd did not end within"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, Options{Command: sleeper, Reset: c.reset})
-			b.ensure(b.cell("a"))
-			b.s.options.Timeout = 300 * time.Millisecond
-			if name == "fails" {
-				b.s.options.Timeout = patience
+			o := server.Options{Command: sleeper, Reset: c.reset}
+			if name == "hangs" {
+				o.Timeout = 300 * time.Millisecond
 			}
+			b := newBench(t, o)
+			first := b.cell("a")
+			first.Ready = func(context.Context) error { // however long that takes
+				b.written("pid")
+				return nil
+			}
+			b.ensure(first)
 			_, err := b.s.Ensure(context.Background(), b.cell("b"))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v", err)
@@ -344,7 +352,7 @@ func TestResetThatFails(t *testing.T) {
 
 // TestResetOfAServerThatIsNotOurs is run between two cells, not before the first.
 func TestResetOfAServerThatIsNotOurs(t *testing.T) {
-	b := newBench(t, Options{Reset: "echo reset >>DIR/resets"})
+	b := newBench(t, server.Options{Reset: "echo reset >>DIR/resets"})
 	for _, cell := range []string{"a", "b", "c"} {
 		c := b.cell(cell)
 		c.Ready = nil
@@ -360,7 +368,7 @@ func TestResetOfAServerThatIsNotOurs(t *testing.T) {
 // TestTrapQuotedValues: values reach the server as they are, whatever they mean to a shell.
 func TestTrapQuotedValues(t *testing.T) {
 	value := "a b; touch DIR/hacked $(touch DIR/hacked) 'q' \"d\" \\ * `x` \nline"
-	b := newBench(t, Options{Command: `f() { printf '%s|' "$@" >DIR/args; }; g() { f "$@"; ` +
+	b := newBench(t, server.Options{Command: `f() { printf '%s|' "$@" >DIR/args; }; g() { f "$@"; ` +
 		sleeper + `; }; g {plain}`})
 	value = strings.ReplaceAll(value, "DIR", b.dir)
 	b.ensure(b.cell("a", artifact.Member{Key: "plain", Value: value}, artifact.Member{Key: "option", Value: value}))
@@ -375,7 +383,7 @@ func TestTrapQuotedValues(t *testing.T) {
 
 // TestTrapKilledGuard: the server ends though its guard cannot end it any more, and counts as dead.
 func TestTrapKilledGuard(t *testing.T) {
-	b := newBench(t, Options{Command: `echo $PPID >DIR/guard; sh -c 'echo $$ >DIR/child; while :; do sleep 0.01; done' & ` +
+	b := newBench(t, server.Options{Command: `echo $PPID >DIR/guard; sh -c 'echo $$ >DIR/child; while :; do sleep 0.01; done' & ` +
 		sleeper})
 	b.ensure(b.cell("a"))
 	pid, child := b.pid("pid"), b.pid("child")

@@ -335,7 +335,8 @@ func variant(text string, index int) (Variation, error) {
 	if name, rest, named := strings.Cut(text, ":"); named && !strings.Contains(name, "=") {
 		v.Label, body = strings.TrimSpace(name), rest
 	}
-	if v.Dir = clean(v.Label); v.Dir == "" || strings.ContainsAny(v.Label, `/\`) || strings.Contains(v.Label, "..") {
+	v.Dir = FolderName(v.Label)
+	if v.Dir == "" || strings.ContainsAny(v.Label, `/\`) || strings.Contains(v.Label, "..") {
 		return v, errors.New("the name cannot be that of a folder")
 	}
 	if strings.TrimSpace(body) == "" {

@@ -1,4 +1,4 @@
-package sweep
+package sweep_test
 
 import (
 	"fmt"
@@ -9,19 +9,20 @@ import (
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/file"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/sweep"
 )
 
 // none is an empty environment.
 func none(string) (string, bool) { return "", false }
 
 // flagged expands the sweep of a command line.
-func flagged(t *testing.T, args ...string) (*settings.Settings, *Plan) {
+func flagged(t *testing.T, args ...string) (*settings.Settings, *sweep.Plan) {
 	t.Helper()
 	p, err := settings.Parse(append([]string{"--model", "m"}, args...), none)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := FromFlags(p, nil)
+	plan, err := sweep.FromFlags(p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func flagged(t *testing.T, args ...string) (*settings.Settings, *Plan) {
 }
 
 // told are the folders and seeds of a plan.
-func told(p *Plan) string {
+func told(p *sweep.Plan) string {
 	var parts []string
 	for _, v := range p.Variations {
 		parts = append(parts, fmt.Sprintf("%s %d", v.Dir, *v.Seed))
@@ -67,11 +68,11 @@ func TestSettingsOfACell(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *own.Int("concurrency") != 8 || own.Real("prompt-input-tokens-mean") != 32 || *own.Int("request-count") != 9 ||
-		*own.Int("random-seed") != 45 || !own.Cell || len(Lists(own)) > 0 {
+		*own.Int("random-seed") != 45 || !own.Cell || len(sweep.Lists(own)) > 0 {
 		t.Errorf("%v %v %v %v", own.Value("concurrency"), own.Value("prompt-input-tokens-mean"),
 			own.Value("random-seed"), own.Cell)
 	}
-	if len(Lists(p)) != 2 || p.Cell {
+	if len(sweep.Lists(p)) != 2 || p.Cell {
 		t.Error("the settings of the command line changed")
 	}
 }
@@ -106,7 +107,7 @@ func TestVariantsThatCannotBeRead(t *testing.T) {
 	} {
 		p, err := settings.Parse([]string{"--model", "m", "--variant", text, "--variant", "b: concurrency=3"}, none)
 		if err == nil {
-			_, err = FromFlags(p, nil)
+			_, err = sweep.FromFlags(p, nil)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
@@ -133,20 +134,20 @@ func TestTrapListsOverAFileAreAGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := (&Over{File: source.File, Raw: source.Raw, Flags: flags}).Expand()
+	plan, err := (&sweep.Over{File: source.File, Raw: source.Raw, Flags: flags}).Expand()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"concurrency_8 | phases.profiling.concurrency=8",
 		"concurrency_16 | phases.profiling.concurrency=16"}
-	if got := lines(plan); plan.Type != Grid || !slices.Equal(got, want) {
+	if got := lines(plan); plan.Type != sweep.Grid || !slices.Equal(got, want) {
 		t.Errorf("%s: %q, want %q", plan.Type, got, want)
 	}
 }
 
 // A list of a flag is an axis in the place of the file's own values; a flag with one value applies to every cell.
 func TestListsOverAFile(t *testing.T) {
-	source, err := file.Open("f.yaml", fmt.Appendf(nil, sweptFile, Grid), none)
+	source, err := file.Open("f.yaml", fmt.Appendf(nil, sweptFile, sweep.Grid), none)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func TestListsOverAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	over := Over{File: source.File, Raw: source.Raw, Flags: flags}
+	over := sweep.Over{File: source.File, Raw: source.Raw, Flags: flags}
 	plan, err := over.Expand()
 	if err != nil {
 		t.Fatal(err)
@@ -178,11 +179,11 @@ func TestListsOverAFile(t *testing.T) {
 			phase.Value("request-count"), p.Value("prompt-input-tokens-mean"))
 	}
 
-	zipped, err := file.Open("f.yaml", fmt.Appendf(nil, sweptFile, Zip), none)
+	zipped, err := file.Open("f.yaml", fmt.Appendf(nil, sweptFile, sweep.Zip), none)
 	if err != nil {
 		t.Fatal(err)
 	}
-	over = Over{File: zipped.File, Raw: zipped.Raw, Flags: flags}
+	over = sweep.Over{File: zipped.File, Raw: zipped.Raw, Flags: flags}
 	if _, err := over.Expand(); err == nil || !strings.Contains(err.Error(), "--isl, --concurrency") ||
 		!strings.Contains(err.Error(), "of type zip") {
 		t.Errorf("a list over a zip: %v", err)
@@ -200,7 +201,7 @@ search_space: [{path: concurrency, lo: 1, hi: 4, kind: int}], objectives: [{metr
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := FromFlags(p, source.Root)
+	plan, err := sweep.FromFlags(p, source.Root)
 	if err != nil {
 		t.Fatal(err)
 	}

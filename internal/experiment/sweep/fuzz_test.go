@@ -1,14 +1,16 @@
-package sweep
+package sweep_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"aiperf/internal/config/document"
+	"aiperf/internal/experiment/sweep"
 )
 
 func FuzzExpand(f *testing.F) {
-	for _, sweep := range []string{
+	for _, s := range []string{
 		`sweep: {type: grid, parameters: {rate: [1, 2], concurrency: [8, 16]}}`,
 		`sweep: {type: zip, parameters: {phases.0.rate: [1, 2], datasets.main.isl: [{mean: 1}, {value: 2}]}}`,
 		runs(`{name: a, benchmark: {phases: [{name: profiling, rate: 100}], dataset: {isl: 3}, model: x}}, ` +
@@ -20,25 +22,25 @@ func FuzzExpand(f *testing.F) {
 		`sweep: {type: adaptive_search, max_iterations: 9, objectives: [{metric: a, direction: maximize}], ` +
 			`search_space: [{path: users, lo: 1, hi: 9, kind: int}]}`,
 	} {
-		f.Add(sweep + body)
+		f.Add(s + body)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		file, err := document.Read("f.yaml", []byte(text))
 		if err != nil || len(text) > 10_000 {
 			return
 		}
-		before := repr(file.Root)
-		p, err := Expand(file, file.Root)
+		before := fmt.Sprintf("%#v", file.Root.Any())
+		p, err := sweep.Expand(file, file.Root)
 		if err != nil {
 			return
 		}
-		if len(p.Variations) > MaxVariations {
+		if len(p.Variations) > sweep.MaxVariations {
 			t.Fatalf("%d variations", len(p.Variations))
 		}
 		folders := map[string]bool{}
 		for i := range p.Variations {
 			v := &p.Variations[i]
-			if folders[strings.ToLower(v.Dir)] || clean(v.Dir) != v.Dir || v.Dir == "" {
+			if folders[strings.ToLower(v.Dir)] || sweep.FolderName(v.Dir) != v.Dir || v.Dir == "" {
 				t.Fatalf("folder %q of %q", v.Dir, v.Label)
 			}
 			folders[strings.ToLower(v.Dir)] = true
@@ -46,7 +48,7 @@ func FuzzExpand(f *testing.F) {
 				v.Envelope().Set("benchmark", document.Of(nil))
 			}
 		}
-		if repr(file.Root) != before {
+		if fmt.Sprintf("%#v", file.Root.Any()) != before {
 			t.Fatal("expanding changed the tree")
 		}
 	})

@@ -23,17 +23,17 @@ func label(values artifact.Object) string {
 // folder is the name of a folder: leaf_value parts joined by two underscores, or the label if a value is no scalar.
 func folder(values artifact.Object, label string) string {
 	if len(values) == 0 {
-		return clean(label)
+		return FolderName(label)
 	}
 	parts := make([]string, len(values))
 	for i, m := range values {
 		switch m.Value.(type) {
 		case artifact.Object, []any:
-			return clean(label)
+			return FolderName(label)
 		}
 		parts[i] = leaf(m.Key) + "_" + pythonText(document.Of(m.Value))
 	}
-	return clean(strings.Join(parts, "__"))
+	return FolderName(strings.Join(parts, "__"))
 }
 
 // leaf is the last segment of a path; of a distribution it is the name of what is distributed.
@@ -55,8 +55,8 @@ func leaf(path string) string {
 // longest is the length of a folder's name in bytes, which leaves room for the files in it on every system.
 const longest = 180
 
-// clean makes the name of a folder of a text: "" if nothing is left, or too much.
-func clean(name string) string {
+// FolderName makes the name of a folder of a text: "" if nothing is left, or too much. That of a FolderName is itself.
+func FolderName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`/\<>:"|?*`, r) || unicode.IsControl(r) || r == unicode.ReplacementChar {
 			return -1

@@ -1,4 +1,4 @@
-package sweep
+package sweep_test
 
 import (
 	"bytes"
@@ -9,10 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"aiperf/internal/config/document"
+	"aiperf/internal/experiment/sweep"
 )
 
 // rate is a body of one value.
-func rate(v *Variation) (*document.Node, error) {
+func rate(v *sweep.Variation) (*document.Node, error) {
 	n := v.Envelope().Get("benchmark").Get("phases").Items[1].Get("rate")
 	if n.Scalar == int64(13) {
 		return nil, errors.New("13 is refused")
@@ -29,13 +30,14 @@ func TestOutput(t *testing.T) {
 		"phases.profiling.rate=1\n"
 	const second = "[1] dir=urls_httph__rate_2.5  label=endpoint.urls=http://h, phases.profiling.rate=2.5\n"
 	for _, c := range []struct {
-		o    Output
+		o    sweep.Output
 		want string
 	}{
-		{Output{Format: Text}, head + first + second},
-		{Output{Format: Text, Full: true}, head + first + "    1\n\n" + second + "    2.5\n\n"},
-		{Output{Format: Text, Index: &one}, "Sweep type: zip (showing 1 of 2)\n\n" + second + "    2.5\n\n"},
-		{Output{Format: YAML, Index: &one}, `sweep_type: zip
+		{sweep.Output{Format: sweep.Text}, head + first + second},
+		{sweep.Output{Format: sweep.Text, Full: true}, head + first + "    1\n\n" + second + "    2.5\n\n"},
+		{sweep.Output{Format: sweep.Text, Index: &one},
+			"Sweep type: zip (showing 1 of 2)\n\n" + second + "    2.5\n\n"},
+		{sweep.Output{Format: sweep.YAML, Index: &one}, `sweep_type: zip
 variations:
   - index: 1
     dir_name: urls_httph__rate_2.5
@@ -55,12 +57,12 @@ variations:
 			t.Errorf("%+v: %s", c.o, diff)
 		}
 	}
-	err := p.Write(&bytes.Buffer{}, Output{Format: Text, Index: &far})
+	err := p.Write(&bytes.Buffer{}, sweep.Output{Format: sweep.Text, Index: &far})
 	if err == nil || err.Error() != "--index 7 out of range; sweep has 2 variation(s)." {
 		t.Error(err)
 	}
 	var single bytes.Buffer
-	if err := plan(t, "", body).Write(&single, Output{Format: JSON}); err != nil {
+	if err := plan(t, "", body).Write(&single, sweep.Output{Format: sweep.JSON}); err != nil {
 		t.Error(err)
 	}
 	want := `{
@@ -79,12 +81,12 @@ variations:
 		t.Error(diff)
 	}
 	single.Reset()
-	if err := plan(t, "", body).Write(&single, Output{Format: Text}); err != nil || single.String() !=
+	if err := plan(t, "", body).Write(&single, sweep.Output{Format: sweep.Text}); err != nil || single.String() !=
 		"Sweep type: none (1 variation)\n\n[0] dir=base  label=base\n" {
 		t.Error(single.String(), err)
 	}
 	err = plan(t, `sweep: {type: grid, parameters: {rate: [12, 13]}}`, body).Write(&single,
-		Output{Format: JSON, Full: true, Body: rate})
+		sweep.Output{Format: sweep.JSON, Full: true, Body: rate})
 	if err == nil || err.Error() != "variation 1 (phases.profiling.rate=13): 13 is refused" {
 		t.Error(err)
 	}
@@ -100,7 +102,7 @@ func TestSecretsAreNotSwept(t *testing.T) {
 	}
 	p := plan(t, runs(`{name: a, benchmark: {endpoint: {api_key: s3cret}}}`), body)
 	var got bytes.Buffer
-	if err := p.Write(&got, Output{Format: JSON}); err != nil || strings.Contains(got.String(), "s3cret") {
+	if err := p.Write(&got, sweep.Output{Format: sweep.JSON}); err != nil || strings.Contains(got.String(), "s3cret") {
 		t.Error(got.String(), err)
 	}
 }

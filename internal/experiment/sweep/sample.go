@@ -74,8 +74,8 @@ func (d *Design) Object() artifact.Object {
 		{Key: "dimensions", Value: dimensions}, {Key: "samples_mapped", Value: mapped}}
 }
 
-// at is the value of the dimension at a coordinate in [0, 1).
-func (d *Dimension) at(u float64) any {
+// At returns the value of the dimension at a coordinate in [0, 1).
+func (d *Dimension) At(u float64) any {
 	if d.Choices != nil {
 		return d.Choices[min(int(u*float64(len(d.Choices))), len(d.Choices)-1)]
 	}
@@ -140,7 +140,7 @@ func (x *expansion) sampled(block *document.Node, d Design,
 	for i, point := range points(len(d.Dimensions), d.Samples, uint64(d.Seed)) {
 		row, cell := make([]any, len(point)), make([]*document.Node, len(point))
 		for j, u := range point {
-			row[j] = d.Dimensions[j].at(u)
+			row[j] = d.Dimensions[j].At(u)
 			cell[j] = document.Of(row[j])
 			cell[j].Pos = d.Dimensions[j].written.Pos
 		}

@@ -1,4 +1,4 @@
-package sweep
+package sweep_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/experiment/sweep"
 )
 
 func sobol(rest string) string { return "sweep: {type: sobol, " + rest + "}" }
@@ -91,15 +92,15 @@ func TestTrapWholeNumbersOnALogarithmicScale(t *testing.T) {
 }
 
 func TestTrapChoicesAtTheEndsOfTheRange(t *testing.T) {
-	d := Dimension{Choices: []any{"a", "b", "c"}}
+	d := sweep.Dimension{Choices: []any{"a", "b", "c"}}
 	for u, want := range map[float64]string{0: "a", 0.34: "b", 0.999999: "c", math.Nextafter(1, 0): "c"} {
-		if got := d.at(u); got != want {
+		if got := d.At(u); got != want {
 			t.Errorf("%v: %v, want %s", u, got, want)
 		}
 	}
-	whole := Dimension{Lo: 1.5, Hi: 4.5, Int: true}
+	whole := sweep.Dimension{Lo: 1.5, Hi: 4.5, Int: true}
 	for u, want := range map[float64]int64{0: 2, 1.0 / 3: 2, 2.0 / 3: 4, math.Nextafter(1, 0): 4} {
-		if got := whole.at(u); got != want {
+		if got := whole.At(u); got != want {
 			t.Errorf("%v: %v, want %d (round half to even, within the range)", u, got, want)
 		}
 	}

@@ -23,7 +23,7 @@ func (x *expansion) scenarios(block *document.Node) {
 		name, named := words(run.Get("name"), ""), run.Get("name") != nil && run.Get("name").Kind != document.Null
 		if !named {
 			name = fmt.Sprintf("scenario_%d", i)
-		} else if strings.ContainsAny(name, `/\`) || strings.Contains(name, "..") || clean(name) == "" {
+		} else if strings.ContainsAny(name, `/\`) || strings.Contains(name, "..") || FolderName(name) == "" {
 			x.fault(run.Get("name"), at+".name", "%s cannot be the name of a folder; leave out separators and double "+
 				"dots, and write at most %d characters", fault.Shorten(name), longest)
 			continue
@@ -38,7 +38,7 @@ func (x *expansion) scenarios(block *document.Node) {
 		if !ok {
 			continue
 		}
-		v.Label, v.Dir = name, clean(name)
+		v.Label, v.Dir = name, FolderName(name)
 		if shown := run.Get("values"); shown != nil && len(shown.Members) > 0 {
 			v.Values = shown.Any().(artifact.Object)
 			v.Dir = folder(v.Values, name)

@@ -1,4 +1,4 @@
-package sweep
+package sweep_test
 
 import (
 	"fmt"
@@ -8,19 +8,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/experiment/sweep"
 )
 
 func runs(list string) string { return "sweep: {type: scenarios, runs: [" + list + "]}" }
 
 func TestTrapAScenarioChangesOnlyWhatItNames(t *testing.T) {
-	p := plan(t, runs(`{name: x, benchmark: {phases: [{name: profiling, rate: 100}]}}`), body)
+	f := read(t, runs(`{name: x, benchmark: {phases: [{name: profiling, rate: 100}]}}`), body)
+	p, err := sweep.Expand(f, f.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
 	e := p.Variations[0].Envelope()
 	got := fmt.Sprint(field(t, e, "benchmark.phases.0.requests"), " ", field(t, e, "benchmark.phases.1.rate"), " ",
 		field(t, e, "benchmark.phases.1.concurrency"), " ", len(e.Get("benchmark").Get("phases").Items))
 	if got != "5 100 8 2" {
 		t.Error(got)
 	}
-	if rate := field(t, p.Variations[0].base, "sweep.runs.0.benchmark.phases.0.rate"); rate != int64(100) {
+	if rate := field(t, f.Root, "sweep.runs.0.benchmark.phases.0.rate"); rate != int64(100) {
 		t.Errorf("the file was changed: %v", rate)
 	}
 }

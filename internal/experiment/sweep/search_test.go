@@ -1,9 +1,11 @@
-package sweep
+package sweep_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"aiperf/internal/experiment/sweep"
 )
 
 func TestSearchesAreChecked(t *testing.T) {
@@ -15,10 +17,10 @@ func TestSearchesAreChecked(t *testing.T) {
 	for _, rest := range []string{"max_iterations: 20", "max_iterations: 4, planner: smooth_isotonic, sla_filters: " +
 		"[{metric_tag: request_latency, op: lt, threshold: 3}]"} {
 		p := plan(t, search(objective, space, rest), body)
-		if p.Type != AdaptiveSearch || len(p.Variations) != 0 {
+		if p.Type != sweep.AdaptiveSearch || len(p.Variations) != 0 {
 			t.Errorf("%s: %d variations", p.Type, len(p.Variations))
 		}
-		if err := p.Write(nil, Output{Format: Text}); !errors.Is(err, ErrSearch) {
+		if err := p.Write(nil, sweep.Output{Format: sweep.Text}); !errors.Is(err, sweep.ErrSearch) {
 			t.Error(err)
 		}
 	}

@@ -49,7 +49,7 @@ func Across(p *Plan, sets []artifact.Object, keepOrder bool) (*Plan, error) {
 			if p.Type == None {
 				v.Label, v.Dir = serverLabel, serverDir
 			} else {
-				v.Label, v.Dir = serverLabel+", "+v.Label, clean(serverDir+"__"+v.Dir)
+				v.Label, v.Dir = serverLabel+", "+v.Label, FolderName(serverDir+"__"+v.Dir)
 			}
 			if v.Dir == "" {
 				v.Dir = fmt.Sprintf("variation_%d", v.Index)

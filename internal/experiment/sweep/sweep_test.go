@@ -1,13 +1,16 @@
-package sweep
+package sweep_test
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"aiperf/internal/config/document"
+	"aiperf/internal/experiment/sweep"
 )
 
 // body is a benchmark as the reader of files brings it into shape.
@@ -25,27 +28,34 @@ benchmark:
 var steady = strings.Replace(body, "name: profiling,", "name: steady, kind: profiling,", 1)
 
 // expand expands a sweep, written in one line or several, of a benchmark.
-func expand(t testing.TB, sweep, benchmark string) (*Plan, error) {
+func expand(t testing.TB, s, benchmark string) (*sweep.Plan, error) {
 	t.Helper()
-	f, err := document.Read("f.yaml", []byte(sweep+"\n"+benchmark))
+	f := read(t, s, benchmark)
+	return sweep.Expand(f, f.Root)
+}
+
+// read returns the file of a sweep and a benchmark.
+func read(t testing.TB, s, benchmark string) *document.File {
+	t.Helper()
+	f, err := document.Read("f.yaml", []byte(s+"\n"+benchmark))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Expand(f, f.Root)
+	return f
 }
 
 // plan is the plan of a sweep that must expand.
-func plan(t testing.TB, sweep, benchmark string) *Plan {
+func plan(t testing.TB, s, benchmark string) *sweep.Plan {
 	t.Helper()
-	p, err := expand(t, sweep, benchmark)
+	p, err := expand(t, s, benchmark)
 	if err != nil {
-		t.Fatalf("%s:\n%v", sweep, err)
+		t.Fatalf("%s:\n%v", s, err)
 	}
 	return p
 }
 
 // lines are the folder and label of each variation.
-func lines(p *Plan) (out []string) {
+func lines(p *sweep.Plan) (out []string) {
 	for _, v := range p.Variations {
 		out = append(out, v.Dir+" | "+v.Label)
 	}
@@ -67,14 +77,17 @@ func wantFault(t *testing.T, sweep, benchmark string, parts ...string) {
 	}
 }
 
-// field is a value of a tree by its path; items of lists by index.
+// field is a value of a tree by its path; items of lists by index or name.
 func field(t *testing.T, n *document.Node, path string) any {
 	t.Helper()
 	for s := range strings.SplitSeq(path, ".") {
 		if n != nil && n.Kind == document.List {
-			i, err := entry(n, []string{"", s}, 1)
+			i, err := strconv.Atoi(s)
 			if err != nil {
-				t.Fatalf("%s: %v", path, err)
+				i = slices.IndexFunc(n.Items, func(n *document.Node) bool { return n.Get("name").Any() == s })
+			}
+			if i < 0 || i >= len(n.Items) {
+				t.Fatalf("%s: there is no item %s", path, s)
 			}
 			n = n.Items[i]
 			continue
@@ -246,7 +259,8 @@ func TestPaths(t *testing.T) {
 		"accuracy.nShots":            "benchmark.accuracy.n_shots",
 		"phases.profiling.sla.a.p95": "benchmark.phases.1.sla.a.p95",
 	} {
-		p, err := expand(t, `sweep: {type: grid, parameters: {`+path+`: [77, 78]}}`, body)
+		f := read(t, `sweep: {type: grid, parameters: {`+path+`: [77, 78]}}`, body)
+		p, err := sweep.Expand(f, f.Root)
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
@@ -255,7 +269,7 @@ func TestPaths(t *testing.T) {
 		if got := field(t, e, want); got != int64(78) {
 			t.Errorf("%s: %s is %v", path, want, got)
 		}
-		if before, after := count(p.Variations[1].base), count(e); after < before-10 {
+		if before, after := count(f.Root), count(e); after < before-10 {
 			t.Errorf("%s: the tree lost values", path)
 		}
 	}
@@ -371,7 +385,7 @@ func TestVariablesAreSetUnrendered(t *testing.T) {
 func TestFileWithoutASweep(t *testing.T) {
 	for _, head := range []string{"", "sweep: null"} {
 		p := plan(t, head, body)
-		if diff := cmp.Diff([]string{"base | base"}, lines(p)); diff != "" || p.Type != None {
+		if diff := cmp.Diff([]string{"base | base"}, lines(p)); diff != "" || p.Type != sweep.None {
 			t.Error(p.Type, diff)
 		}
 	}
@@ -422,7 +436,7 @@ func TestTheNumberOfVariationsIsBounded(t *testing.T) {
 	wantFault(t, `sweep: {type: sobol, samples: 1048576, dimensions: [{path: rate, lo: 1, hi: 2}]}`, body,
 		"at most 10000 variations")
 	if n := len(plan(t, `sweep: {type: grid, parameters: {rate: [`+values+`], concurrency: [`+
-		strings.Join(list[:50], ", ")+`]}}`, body).Variations); n != MaxVariations {
+		strings.Join(list[:50], ", ")+`]}}`, body).Variations); n != sweep.MaxVariations {
 		t.Errorf("%d variations", n)
 	}
 }

@@ -1,6 +1,26 @@
-package sweep
+package sweep_test
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/sweep"
+)
+
+// variants expands the variants of a command line.
+func variants(t *testing.T, texts ...string) (*sweep.Plan, error) {
+	t.Helper()
+	args := []string{"--model", "m"}
+	for _, text := range texts {
+		args = append(args, "--variant="+text)
+	}
+	p, err := settings.Parse(args, none)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sweep.FromFlags(p, nil)
+}
 
 func TestVariantsNameFlags(t *testing.T) {
 	for text, want := range map[string]string{
@@ -8,9 +28,9 @@ func TestVariantsNameFlags(t *testing.T) {
 		"request_rate=2.5":           "v3",
 		"--isl=64, --request-rate=1": "v3",
 	} {
-		v, err := variant(text, 3)
-		if err != nil || v.Label != want {
-			t.Errorf("%q: label %q, %v; want %q", text, v.Label, err, want)
+		p, err := variants(t, "a: concurrency=1", "b: concurrency=2", "c: concurrency=3", text)
+		if err != nil || len(p.Variations) != 4 || p.Variations[3].Label != want {
+			t.Errorf("%q: %+v, %v; want the label %q", text, p, err, want)
 		}
 	}
 	for text, want := range map[string]string{
@@ -20,7 +40,8 @@ func TestVariantsNameFlags(t *testing.T) {
 		"few: concurrency":             `"concurrency" is not key=value`,
 		"../few: concurrency=2":        "the name cannot be that of a folder",
 	} {
-		if _, err := variant(text, 0); err == nil || err.Error() != want {
+		want = fmt.Sprintf("--variant %q: %s", text, want)
+		if _, err := variants(t, text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v; want %q", text, err, want)
 		}
 	}

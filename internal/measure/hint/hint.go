@@ -24,25 +24,29 @@ type Hint struct {
 // String returns the advice on one line.
 func (h *Hint) String() string { return h.Cause + ": " + h.Try }
 
-// row describes a kind of failure. Each of its columns that is not empty has to match.
-type row struct {
+// Row describes a kind of failure. Each of its columns that is not empty has to match.
+type Row struct {
 	Hint
-	codes []int
-	types []string
-	// says are texts in lower case, one of which the message, its cause or its details must hold; "*" stands for any
+	// Codes are statuses, Types types of errors.
+	Codes []int
+	Types []string
+	// Says are texts in lower case, one of which the message, its cause or its details must hold; "*" stands for any
 	// text.
-	says []string
+	Says []string
 }
 
-func (r *row) fits(e *record.Error, text string) bool {
-	if len(r.codes) > 0 && !(e.HasCode && slices.Contains(r.codes, e.Code)) {
+// Table returns the kinds of failure, special ones before general ones.
+func Table() []Row { return slices.Clone(rows) }
+
+func (r *Row) fits(e *record.Error, text string) bool {
+	if len(r.Codes) > 0 && !(e.HasCode && slices.Contains(r.Codes, e.Code)) {
 		return false
 	}
-	ofType := func(name string) bool { return slices.Contains(r.types, name) }
-	if len(r.types) > 0 && !ofType(e.Type) && !slices.ContainsFunc(e.CauseChain, ofType) {
+	ofType := func(name string) bool { return slices.Contains(r.Types, name) }
+	if len(r.Types) > 0 && !ofType(e.Type) && !slices.ContainsFunc(e.CauseChain, ofType) {
 		return false
 	}
-	return len(r.says) == 0 || slices.ContainsFunc(r.says, func(pattern string) bool { return holds(text, pattern) })
+	return len(r.Says) == 0 || slices.ContainsFunc(r.Says, func(pattern string) bool { return holds(text, pattern) })
 }
 
 // holds reports whether text holds the parts of a pattern in their order.
@@ -88,5 +92,5 @@ func ForAll(errors []*record.Error) []Hint {
 func indexOf(e *record.Error) int {
 	text := e.Message
 	text = strings.ToLower(text[:min(len(text), maxText)] + " " + e.Cause + " " + e.Details)
-	return slices.IndexFunc(rows, func(r row) bool { return r.fits(e, text) })
+	return slices.IndexFunc(rows, func(r Row) bool { return r.fits(e, text) })
 }

@@ -1,4 +1,4 @@
-package hint
+package hint_test
 
 import (
 	"regexp"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config/option"
+	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/record"
 )
 
@@ -22,8 +23,9 @@ func TestEachKindOfFailureHasItsAdvice(t *testing.T) {
 	}{
 		{status(401, `{"error":"invalid key"}`), "credentials", "--api-key"},
 		{status(403, ""), "credentials", "--header"},
-		{status(404, "The model `m` does not exist."), UnknownModel, "--model"},
-		{status(404, `{"error":{"message":"model \"m\" not found, try pulling it first"}}`), UnknownModel, "--model"},
+		{status(404, "The model `m` does not exist."), hint.UnknownModel, "--model"},
+		{status(404, `{"error":{"message":"model \"m\" not found, try pulling it first"}}`), hint.UnknownModel,
+			"--model"},
 		{status(404, `{"detail":"Not Found"}`), "path", "--custom-endpoint"},
 		{status(404, "<!DOCTYPE html><html>…"), "web page", "--url"},
 		{status(405, "Method Not Allowed"), "method", "--endpoint-type"},
@@ -57,13 +59,13 @@ func TestEachKindOfFailureHasItsAdvice(t *testing.T) {
 		{&record.Error{Type: "InvalidInferenceResultError", Details: "the server sent: <!doctype html><p>hi"},
 			"web page", "--custom-endpoint"},
 	} {
-		h, ok := For(c.err)
+		h, ok := hint.For(c.err)
 		if !ok || h.Name != c.name || !strings.Contains(h.Try, c.try) {
 			t.Errorf("%+v: %q, %q; want %q with %q", c.err, h.Name, h.Try, c.name, c.try)
 		}
 	}
 	for _, e := range []*record.Error{status(499, "cancelled"), {Type: "ValueError", Message: "x"}, {}} {
-		if h, ok := For(e); ok {
+		if h, ok := hint.For(e); ok {
 			t.Errorf("%+v: %v", e, h)
 		}
 	}
@@ -71,7 +73,8 @@ func TestEachKindOfFailureHasItsAdvice(t *testing.T) {
 
 func TestAdviceOnSeveralErrorsComesOnceInTheOrderOfTheTable(t *testing.T) {
 	var names []string
-	for _, h := range ForAll([]*record.Error{status(503, "a"), status(429, ""), status(503, "b"), status(499, "")}) {
+	for _, h := range hint.ForAll([]*record.Error{status(503, "a"), status(429, ""), status(503, "b"),
+		status(499, "")}) {
 		names = append(names, h.Name)
 	}
 	if want := []string{"rate limit", "gateway"}; !slices.Equal(names, want) {
@@ -86,7 +89,7 @@ func TestAdviceNamesFlagsThatThereAre(t *testing.T) {
 	for _, o := range option.All() {
 		known = append(known, o.Spellings()...)
 	}
-	for _, r := range rows {
+	for _, r := range hint.Table() {
 		if r.Name == "" || r.Cause == "" || r.Try == "" || strings.HasSuffix(r.Cause+r.Try, ".") {
 			t.Errorf("the row %q is not whole", r.Name)
 		}
@@ -95,7 +98,7 @@ func TestAdviceNamesFlagsThatThereAre(t *testing.T) {
 				t.Errorf("%s: there is no flag %s", r.Name, name)
 			}
 		}
-		for _, says := range r.says {
+		for _, says := range r.Says {
 			if says != strings.ToLower(says) {
 				t.Errorf("%s: %q never fits", r.Name, says)
 			}

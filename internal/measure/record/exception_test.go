@@ -1,8 +1,12 @@
-package record
+package record_test
 
-import "testing"
+import (
+	"testing"
 
-func TestQuote(t *testing.T) {
+	"aiperf/internal/measure/record"
+)
+
+func TestExceptionQuotesItsText(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain":       `'plain'`,
 		"it's":        `"it's"`,
@@ -11,7 +15,7 @@ func TestQuote(t *testing.T) {
 		"é\x00\u2028": `'é\x00\u2028'`,
 		"\U000e0001":  `'\U000e0001'`,
 	} {
-		if got := quote(in); got != want {
+		if got, want := record.Exception("E", in), "E("+want+")"; got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}
 	}

@@ -1,8 +1,10 @@
-package stats
+package stats_test
 
 import (
 	"math"
 	"testing"
+
+	"aiperf/internal/measure/stats"
 )
 
 // linear is a server with latency a + b·n at n users, whose power n/latency² is largest at n = a/b.
@@ -16,17 +18,17 @@ func linear(a, b float64, loads ...float64) (latency, throughput []float64) {
 
 func TestKneeIsWhereThePowerIsLargest(t *testing.T) {
 	latency, throughput := linear(64, 1, 1, 2, 4, 8, 16, 32, 64, 128, 256)
-	if i, ok := Knee(latency, throughput); !ok || i != 6 {
+	if i, ok := stats.Knee(latency, throughput); !ok || i != 6 {
 		t.Errorf("knee at point %d, %v; want that of 64 users", i, ok)
 	}
 	further, yield := linear(64, 1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 4096, 65536)
-	if i, ok := Knee(further, yield); !ok || i != 6 {
+	if i, ok := stats.Knee(further, yield); !ok || i != 6 {
 		t.Errorf("measured far beyond the knee it is at point %d, %v", i, ok)
 	}
 }
 
 func TestKneeOfACliffIsTheLastPointBeforeIt(t *testing.T) {
-	if i, ok := Knee([]float64{50, 51, 52, 900}, []float64{10, 20, 40, 41}); !ok || i != 2 {
+	if i, ok := stats.Knee([]float64{50, 51, 52, 900}, []float64{10, 20, 40, 41}); !ok || i != 2 {
 		t.Errorf("point %d, %v", i, ok)
 	}
 }
@@ -42,7 +44,7 @@ func TestKneeIsUnknownWhereTheCurveDoesNotBend(t *testing.T) {
 		"no point":               {nil, nil},
 		"no number in the curve": {{math.NaN(), 1, 1}, {1, math.NaN(), math.NaN()}},
 	} {
-		if i, ok := Knee(c[0], c[1]); ok {
+		if i, ok := stats.Knee(c[0], c[1]); ok {
 			t.Errorf("%s: knee at point %d", name, i)
 		}
 	}

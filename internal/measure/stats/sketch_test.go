@@ -1,13 +1,16 @@
-package stats
+package stats_test
 
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"aiperf/internal/measure/stats"
 )
 
 const ms = 1_000_000
@@ -28,13 +31,13 @@ func TestSketchOfWholeNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		drawn := rapid.SliceOfN(wholeNumbers, 1, 400).Draw(t, "values")
 		values := make([]float64, len(drawn))
-		var one Sketch
+		var one stats.Sketch
 		for i, v := range drawn {
 			values[i] = float64(v)
 			one.Add(values[i])
 		}
 		cut := rapid.IntRange(0, len(values)).Draw(t, "cut")
-		var left, right Sketch
+		var left, right stats.Sketch
 		for _, v := range slices.Backward(values[cut:]) {
 			right.Add(v)
 		}
@@ -47,7 +50,7 @@ func TestSketchOfWholeNumbers(t *testing.T) {
 		if diff := cmp.Diff(got, right.Summary(ranks)); diff != "" {
 			t.Fatalf("one sketch, and two merged: %s", diff)
 		}
-		want := Describe(values, ranks)
+		want := stats.Describe(values, ranks)
 		want.Percentiles = got.Percentiles
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("exact, and the sketch: %s", diff)
@@ -62,15 +65,15 @@ func TestSketchErrorIsAsStated(t *testing.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(low, low*0x1p20), 1, 300).Draw(t, "values")
 		for _, sign := range []float64{1, -1} {
 			signed := make([]float64, len(values))
-			var s Sketch
+			var s stats.Sketch
 			for i, v := range values {
 				signed[i] = sign * v
 				s.Add(signed[i])
 			}
-			want := Describe(signed, quartiles)
+			want := stats.Describe(signed, quartiles)
 			got := s.Summary(quartiles)
 			for i, p := range got.Percentiles {
-				if w := want.Percentiles[i]; math.Abs(p-w) > SketchRelativeError*(1+1e-9)*math.Abs(w) {
+				if w := want.Percentiles[i]; math.Abs(p-w) > stats.SketchRelativeError*(1+1e-9)*math.Abs(w) {
 					t.Fatalf("p%v = %v, exact %v", quartiles[i], p, w)
 				}
 			}
@@ -80,15 +83,26 @@ func TestSketchErrorIsAsStated(t *testing.T) {
 
 // No value makes a sketch large.
 func TestSketchIsBounded(t *testing.T) {
-	var s Sketch
+	var s stats.Sketch
 	for _, v := range []float64{math.SmallestNonzeroFloat64, 1e-100, 1, 1e100, 1e150} {
 		s.Add(v)
 		s.Add(-v)
 	}
-	got := s.Summary([]float64{0, 50, 100})
-	if n := len(s.values.positive.counts); n > 128<<sketchBits+1 {
-		t.Errorf("%d bins", n)
+	for _, sign := range []float64{1, -1} {
+		var one, merged stats.Sketch
+		for _, v := range []float64{math.SmallestNonzeroFloat64, 1e-100, 1, 1e100, 1e150} {
+			one.Add(sign * v)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		merged.Merge(&one) // makes room at once for all bins that one has
+		runtime.ReadMemStats(&after)
+		const room = 128*128 + 4 // 128 bytes for each of 128 doublings, and a last bin
+		if used := after.TotalAlloc - before.TotalAlloc; used > room {
+			t.Errorf("%d bytes of bins for the values of the sign %v", used, sign)
+		}
 	}
+	got := s.Summary([]float64{0, 50, 100})
 	if got.Count != 10 || got.Min != -1e150 || got.Max != 1e150 || got.Percentiles[1] != 0 {
 		t.Errorf("got %+v", got)
 	}
@@ -96,23 +110,34 @@ func TestSketchIsBounded(t *testing.T) {
 
 // A bin counts on where its four bytes end.
 func TestSketchOfManyValues(t *testing.T) {
-	var s, o Sketch
-	s.Add(1)
+	var ones, s, o stats.Sketch
+	for range 32 { // 1, 3, 7, … up to math.MaxUint32 of them
+		var more stats.Sketch
+		more.Merge(&ones)
+		more.Merge(&ones)
+		more.Add(1)
+		ones = more
+	}
 	s.Add(3)
-	one := int(math.Float64bits(1) >> (52 - sketchBits))
-	s.values.positive.Add(one, math.MaxUint32-1)
+	s.Merge(&ones)
 	s.Add(1)
 	s.Add(1)
 	o.Add(0.5)
 	o.Merge(&s)
 	o.Merge(&s)
-	if got, want := o.values.positive.of(one-o.values.positive.first), int64(2*(math.MaxUint32+2)); got != want {
-		t.Errorf("the bin of 1 has %d values, want %d", got, want)
+	const n = 2 * (math.MaxUint32 + 2)
+	got := o.At([]int64{0, 1, n, n + 1, n + 2})
+	near := func(a, b float64) bool { return math.Abs(a-b) <= stats.SketchRelativeError*b }
+	if !slices.EqualFunc(got, []float64{0.5, 1, 1, 3, 3}, near) {
+		t.Errorf("the bin of 1 has not %d values: %v", int64(n), got)
+	}
+	if all := o.Summary(nil).Count; all != 1+n+2 {
+		t.Errorf("%d values", all)
 	}
 }
 
 func TestEmptySketch(t *testing.T) {
-	var s, o Sketch
+	var s, o stats.Sketch
 	s.Merge(&o)
 	if got := s.Summary(quartiles); got.Count != 0 || got.Percentiles != nil {
 		t.Errorf("got %+v", got)
@@ -120,7 +145,7 @@ func TestEmptySketch(t *testing.T) {
 }
 
 func BenchmarkSketchAdd(b *testing.B) {
-	var s Sketch
+	var s stats.Sketch
 	for i := int64(0); b.Loop(); i++ {
 		s.Add(float64(20*ms + i*7919%(30*ms)))
 	}
@@ -130,7 +155,7 @@ func BenchmarkSketchAdd(b *testing.B) {
 func TestPairLeavesNothingOutThatCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for range 2000 {
-		var all, short Pair
+		var all, short stats.Pair
 		for range 40 {
 			v, k := math.Ldexp(rng.Float64(), rng.IntN(120)-60), math.Trunc(math.Ldexp(rng.Float64()-0.5, rng.IntN(44)))
 			switch rng.IntN(4) {

@@ -11,14 +11,14 @@ import (
 // finest is the length of bins at first, a 64th of a second; it doubles as often as it must.
 const finest = int64(time.Second) / 64
 
-// maxBins bounds the bins of a recorder; lastInstant is what a request can reach, beyond which stamps are wrong.
+// MaxBins bounds the bins of a recorder; lastInstant is what a request can reach, beyond which stamps are wrong.
 const (
-	maxBins     = 1024
+	MaxBins     = 1024
 	lastInstant = int64(10*365*24) * int64(time.Hour)
 )
 
-// bandPrecision is that of the sketches of a bin: 1.6 % on average.
-const bandPrecision = 5
+// BandPrecision is the precision of the [Sketch] of a band in a bin: 1.6 % on average.
+const BandPrecision = 5
 
 // Bands are the latencies of which there is a band, by their place in a bin.
 const (
@@ -43,7 +43,7 @@ type bin struct {
 	// own is what requests that were in flight for a part of the bin add, in ns; step how many more than in
 	// the bin before are in flight all the time.
 	own, step int64
-	bands     [bandCount]sketch
+	bands     [bandCount]Sketch
 }
 
 // Join implements stats.Bin.
@@ -66,7 +66,7 @@ type bins struct {
 }
 
 // newBins has one more bin than the requests reach, for the last step down.
-func newBins() bins { return bins{stats.Bins[bin, *bin]{Width: finest, Most: maxBins - 1, Spare: 1}} }
+func newBins() bins { return bins{stats.Bins[bin, *bin]{Width: finest, Most: MaxBins - 1, Spare: 1}} }
 
 // at returns the bin of an instant after the start.
 func (b *bins) at(ns int64) *bin { return &b.List[b.Index(ns)] }
@@ -111,10 +111,10 @@ func (b *bins) take(f *record.Facts, start int64, values *[len(banded)]optional)
 	at.sent++
 	b.inFlight(start, end)
 	if lag, ok := sendLag(f); ok {
-		at.bands[SendLag].add(lag, bandPrecision)
+		at.bands[SendLag].Add(lag, BandPrecision)
 	}
 	if lag, ok := f.Get(record.ReadLag); ok {
-		at.bands[ReadLag].add(lag, bandPrecision)
+		at.bands[ReadLag].Add(lag, BandPrecision)
 	}
 	if f.IsError() {
 		b.at(end).failed++
@@ -123,7 +123,7 @@ func (b *bins) take(f *record.Facts, start int64, values *[len(banded)]optional)
 	b.at(end).done++
 	for i, v := range values {
 		if v.ok {
-			at.bands[i].add(v.value, bandPrecision)
+			at.bands[i].Add(v.value, BandPrecision)
 		}
 	}
 	if n, ok := f.Get(record.InputTokens); ok {

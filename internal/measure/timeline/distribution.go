@@ -26,7 +26,9 @@ type Histogram struct {
 }
 
 const (
-	leastColumns, mostColumns = 8, 60
+	leastColumns = 8
+	// MostColumns bounds the columns of a histogram, but for one that is begun.
+	MostColumns = 60
 	// A tail is left out of the linear axis when the largest value is more than so many times the 99th percentile.
 	tail = 3
 )
@@ -44,7 +46,7 @@ func (r *Recorder) Distributions() []Distribution {
 	return out
 }
 
-func (s *sketch) distribution(def *metrics.Definition) Distribution {
+func (s *Sketch) distribution(def *metrics.Definition) Distribution {
 	scale := toDisplay(def)
 	whole := def.Unit == def.Display // counts
 	d := Distribution{Tag: def.Tag, Title: def.Header, Unit: string(def.Display), Count: s.n}
@@ -57,16 +59,16 @@ func (s *sketch) distribution(def *metrics.Definition) Distribution {
 }
 
 // linearEdges returns edges with the distance that Freedman and Diaconis give.
-func (s *sketch) linearEdges(whole bool) []float64 {
+func (s *Sketch) linearEdges(whole bool) []float64 {
 	low, high := float64(s.min), float64(s.max)
-	if p99 := s.quantile(0.99, wholePrecision); high > tail*p99 && s.n >= 100 {
+	if p99 := s.Quantile(0.99, WholePrecision); high > tail*p99 && s.n >= 100 {
 		high = tail / 2.0 * p99
 	}
-	spread := s.quantile(0.75, wholePrecision) - s.quantile(0.25, wholePrecision)
+	spread := s.Quantile(0.75, WholePrecision) - s.Quantile(0.25, WholePrecision)
 	width := 2 * spread / math.Cbrt(float64(s.n))
-	columns := float64(mostColumns)
+	columns := float64(MostColumns)
 	if width > 0 {
-		columns = min(max(math.Ceil((high-low)/width), leastColumns), mostColumns)
+		columns = min(max(math.Ceil((high-low)/width), leastColumns), MostColumns)
 	}
 	if whole {
 		width = max(1, math.Ceil((high-low+1)/columns))
@@ -88,13 +90,13 @@ func (s *sketch) linearEdges(whole bool) []float64 {
 	return edges
 }
 
-func (s *sketch) logEdges(whole bool) []float64 {
+func (s *Sketch) logEdges(whole bool) []float64 {
 	low, high := float64(s.min), float64(s.max)
 	if whole {
 		low, high = low-0.5, high+0.5
 	}
 	ratio := math.Log(high / low)
-	columns := min(max(int(math.Ceil(math.Cbrt(float64(s.n))*2)), leastColumns), mostColumns)
+	columns := min(max(int(math.Ceil(math.Cbrt(float64(s.n))*2)), leastColumns), MostColumns)
 	edges := make([]float64, 0, columns+1)
 	for i := range columns + 1 {
 		e := low * math.Exp(ratio*float64(i)/float64(columns))
@@ -114,12 +116,12 @@ func (s *sketch) logEdges(whole bool) []float64 {
 
 // histogram counts by edges in the unit of the sketch and returns them in display units. A value on an edge belongs
 // to the column after it, one on the last edge to the last column.
-func (s *sketch) histogram(edges []float64, scale float64) Histogram {
+func (s *Sketch) histogram(edges []float64, scale float64) Histogram {
 	columns := len(edges) - 1
 	h := Histogram{Edges: make([]float64, columns+1), Counts: make([]int64, columns), Below: make([]float64, columns+1)}
 	at := 0
 	for class, n := range s.classes.All() {
-		low, width := classRange(class, wholePrecision)
+		low, width := ClassRange(class, WholePrecision)
 		v := min(max(float64(low)+float64(width-1)/2, float64(s.min)), float64(s.max))
 		for at < columns-1 && v >= edges[at+1] {
 			at++

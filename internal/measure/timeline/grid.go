@@ -7,8 +7,10 @@ import (
 
 // Points of a chart: enough to see, few enough for a small file and for several requests in each.
 const (
-	leastPoints, mostPoints = 60, 400
-	requestsPerPoint        = 8
+	leastPoints = 60
+	// MostPoints bounds those of [Recorder.Grid], but for one that is begun.
+	MostPoints       = 400
+	requestsPerPoint = 8
 )
 
 // Grid is the time axis of all charts: bins of equal length, counted in seconds from the start of profiling.
@@ -21,9 +23,9 @@ type Grid struct {
 	EndNS int64
 }
 
-// covered returns how much of a bin, by its place in the grid, the run lasted: a quarter of it at least, so that the
-// rate of a moment does not stand for that of a bin.
-func (g Grid) covered(i int) int64 {
+// Covered returns how much of a bin, by its place in the grid, the run lasted, in ns: a quarter of it at least, so that
+// the rate of a moment does not stand for that of a bin.
+func (g Grid) Covered(i int) int64 {
 	end := g.EndNS - int64(g.First+i)*g.WidthNS
 	return min(max(end, g.WidthNS/4), g.WidthNS)
 }
@@ -52,7 +54,7 @@ func (r *Recorder) Grid(fromNS, toNS int64) Grid {
 	for i := range r.bins.List {
 		requests += r.bins.List[i].sent
 	}
-	points := min(max(requests/requestsPerPoint, leastPoints), mostPoints)
+	points := min(max(requests/requestsPerPoint, leastPoints), MostPoints)
 	g := Grid{OriginNS: r.originNS, WidthNS: r.bins.Width, EndNS: to}
 	for (to-from)/g.WidthNS > points {
 		g.WidthNS *= 2
@@ -97,7 +99,7 @@ func (r *Recorder) Points(g Grid) Points {
 		if i < g.First {
 			continue
 		}
-		length := float64(g.covered(i - g.First))
+		length := float64(g.Covered(i - g.First))
 		rate := func(list *[]float64, n int64) {
 			v := float64(n) * float64(time.Second) / length
 			if i < 0 {
@@ -117,9 +119,9 @@ func (r *Recorder) Points(g Grid) Points {
 		add(&p.InFlight, inFlight)
 		for k := range at.bands {
 			s, band := &at.bands[k], &p.Bands[k]
-			add(&band.P50, s.quantile(0.5, bandPrecision)/1e6)
-			add(&band.P90, s.quantile(0.9, bandPrecision)/1e6)
-			add(&band.P99, s.quantile(0.99, bandPrecision)/1e6)
+			add(&band.P50, s.Quantile(0.5, BandPrecision)/1e6)
+			add(&band.P90, s.Quantile(0.9, BandPrecision)/1e6)
+			add(&band.P99, s.Quantile(0.99, BandPrecision)/1e6)
 			most := math.NaN()
 			if s.n > 0 {
 				most, band.Any = float64(s.max)/1e6, true

@@ -15,7 +15,7 @@ type Recorder struct {
 	mu       sync.Mutex
 	originNS int64
 	bins     bins
-	whole    [len(distributed)]sketch
+	whole    [len(distributed)]Sketch
 	samples  map[record.Key][]Sample
 }
 
@@ -23,8 +23,8 @@ type Recorder struct {
 var distributed = [...]string{"time_to_first_token", "inter_token_latency", "request_latency", "output_sequence_length",
 	"input_sequence_length"}
 
-// wholePrecision is that of the distributions of all requests: 0.05 % on average.
-const wholePrecision = 10
+// WholePrecision is the precision of the [Sketch] of a metric over all requests: 0.05 % on average.
+const WholePrecision = 10
 
 // definitions are those of distributed.
 var definitions = func() (out [len(distributed)]*metrics.Definition) {
@@ -59,6 +59,13 @@ func New(originNS int64) *Recorder {
 	return &Recorder{originNS: originNS, bins: newBins(), samples: map[record.Key][]Sample{}}
 }
 
+// Bins returns how many bins the recorder keeps, which is a measure of its memory: at most [MaxBins].
+func (r *Recorder) Bins() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.bins.List)
+}
+
 // Add adds a finished request of the profiling phase. It keeps nothing of it but the ids of some that failed.
 func (r *Recorder) Add(rec *record.Record) {
 	f := &rec.Facts
@@ -76,7 +83,7 @@ func (r *Recorder) Add(rec *record.Record) {
 	r.bins.take(f, start, (*[len(banded)]optional)(values[:len(banded)]))
 	for i, v := range values {
 		if v.ok {
-			r.whole[i].add(v.value, wholePrecision)
+			r.whole[i].Add(v.value, WholePrecision)
 		}
 	}
 	if rec.Err != nil {

@@ -1,4 +1,4 @@
-package timeline
+package timeline_test
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/timeline"
 )
 
 const origin = int64(1_700_000_000_000_000_000)
@@ -46,8 +47,8 @@ func run(n int, over time.Duration, seed uint64) []*record.Record {
 	return out
 }
 
-func recorded(list []*record.Record) *Recorder {
-	r := New(origin)
+func recorded(list []*record.Record) *timeline.Recorder {
+	r := timeline.New(origin)
 	for _, rec := range list {
 		r.Add(rec)
 	}
@@ -84,7 +85,8 @@ func TestOrderOfRequestsDoesNotMatter(t *testing.T) {
 	}
 	key := (&record.Error{Type: "X", Code: 500, HasCode: true, Message: "boom"}).Key()
 	samples := second.Samples(key)
-	if len(samples) != samplesPerError || samples[0].RequestID != "a" ||
+	const most = 3 // requests that are named for an error
+	if len(samples) != most || samples[0].RequestID != "a" ||
 		!reflect.DeepEqual(samples, first.Samples(key)) {
 		t.Errorf("samples %+v", samples)
 	}
@@ -103,13 +105,13 @@ func TestBinsKeepTotals(t *testing.T) {
 			flight += float64(rec.Facts[record.End]) / 1e9
 		}
 		g := r.Grid(origin, end)
-		if g.Count > mostPoints+1 || len(r.bins.List) > maxBins {
-			t.Errorf("%v: %d points, %d bins", over, g.Count, len(r.bins.List))
+		if g.Count > timeline.MostPoints+1 || r.Bins() > timeline.MaxBins {
+			t.Errorf("%v: %d points, %d bins", over, g.Count, r.Bins())
 		}
 		p := r.Points(g)
 		var gotTokens, gotFlight, sent, done float64
 		for i := range p.Sent {
-			seconds := float64(g.covered(i)) / 1e9
+			seconds := float64(g.Covered(i)) / 1e9
 			gotTokens += p.Output[i] * seconds
 			gotFlight += p.InFlight[i] * seconds
 			sent += p.Sent[i] * seconds
@@ -143,19 +145,19 @@ func TestInFlightIsTheAverageOfEachBin(t *testing.T) {
 
 func TestQuantilesOfSketchesAreNear(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
-	for _, precision := range []uint{bandPrecision, wholePrecision} {
-		var s sketch
+	for _, precision := range []uint{timeline.BandPrecision, timeline.WholePrecision} {
+		var s timeline.Sketch
 		var values []float64
 		for range 20_000 {
 			v := int64(math.Exp(random.NormFloat64()*2 + 12))
-			s.add(v, precision)
+			s.Add(v, precision)
 			values = append(values, float64(v))
 		}
 		slices.Sort(values)
 		for _, q := range []float64{0, 0.01, 0.5, 0.9, 0.99, 1} {
 			place, off := q*float64(len(values)-1), 1/float64(int(1)<<precision)
 			low, high := values[int(math.Floor(place))], values[int(math.Ceil(place))]
-			if got := s.quantile(q, precision); got < low*(1-off) || got > high*(1+off) {
+			if got := s.Quantile(q, precision); got < low*(1-off) || got > high*(1+off) {
 				t.Errorf("precision %d: %g quantile %g, want %g to %g", precision, q, got, low, high)
 			}
 		}
@@ -169,8 +171,8 @@ func FuzzClasses(f *testing.F) {
 	f.Fuzz(func(t *testing.T, v int64, p uint8) {
 		precision := uint(p%12 + 1)
 		v = max(v, 0)
-		class := classOf(v, precision)
-		low, width := classRange(class, precision)
+		class := timeline.ClassOf(v, precision)
+		low, width := timeline.ClassRange(class, precision)
 		if v < low || v-low >= width {
 			t.Errorf("%d is in class %d from %d, %d wide", v, class, low, width)
 		}
@@ -184,7 +186,7 @@ func TestHistogramsCountEachRequestOnce(t *testing.T) {
 	list := run(2000, time.Minute, 5)
 	list = append(list, request(0, time.Second, 2*time.Hour, 5)) // a tail
 	for _, d := range recorded(list).Distributions() {
-		for _, h := range []*Histogram{&d.Linear, d.Log} {
+		for _, h := range []*timeline.Histogram{&d.Linear, d.Log} {
 			if h == nil {
 				continue
 			}
@@ -199,7 +201,7 @@ func TestHistogramsCountEachRequestOnce(t *testing.T) {
 			if total != d.Count {
 				t.Errorf("%s: %d of %d are in columns", d.Tag, total, d.Count)
 			}
-			if len(h.Counts) > mostColumns+1 {
+			if len(h.Counts) > timeline.MostColumns+1 {
 				t.Errorf("%s: %d columns", d.Tag, len(h.Counts))
 			}
 		}
@@ -223,20 +225,20 @@ func TestWholeNumbersHaveColumnsOfTheirOwn(t *testing.T) {
 
 // A stamp that cannot be does neither end the program nor make the bins many.
 func TestImpossibleStamps(t *testing.T) {
-	r := New(origin)
+	r := timeline.New(origin)
 	for _, at := range []int64{math.MinInt64 / 2, -1, math.MaxInt64/2 - origin} {
 		rec := request(0, 1e6, 1e9, 5)
 		rec.Facts[record.StartWall] = origin + at
 		r.Add(rec)
 	}
-	if len(r.bins.List) > maxBins {
-		t.Errorf("%d bins", len(r.bins.List))
+	if r.Bins() > timeline.MaxBins {
+		t.Errorf("%d bins", r.Bins())
 	}
 }
 
 func BenchmarkAdd(b *testing.B) {
 	list := run(10_000, time.Minute, 6)
-	r := New(origin)
+	r := timeline.New(origin)
 	for i := 0; b.Loop(); i++ {
 		r.Add(list[i%len(list)])
 	}

@@ -103,19 +103,19 @@ func (c *Conn) readRequest() (body []byte, err error) {
 	}
 	start := c.r
 	c.r += size
-	if refusal := c.Head.parse(c.buf[start:c.r]); refusal != nil {
+	if refusal := c.Head.Parse(c.buf[start:c.r]); refusal != nil {
 		return nil, refusal
 	}
-	c.keep = !c.Head.close && (!c.Head.HTTP10 || c.Head.keepAlive)
-	if c.Head.expect && c.r == c.w && (c.Head.chunked || c.Head.length > 0) {
+	c.keep = !c.Head.Close && (!c.Head.HTTP10 || c.Head.KeepAlive)
+	if c.Head.Expect && c.r == c.w && (c.Head.Chunked || c.Head.Length > 0) {
 		if _, err := c.nc.Write([]byte("HTTP/1.1 100 Continue\r\n\r\n")); err != nil {
 			return nil, ErrGone
 		}
 	}
-	if c.Head.chunked {
+	if c.Head.Chunked {
 		return c.readChunks()
 	}
-	n := int(max(c.Head.length, 0))
+	n := int(max(c.Head.Length, 0))
 	for c.w-c.r < n {
 		if err := c.receive(maxHeadBytes + maxBodyBytes); err != nil {
 			return nil, err
@@ -134,7 +134,7 @@ func (c *Conn) readHead() (int, error) {
 			seen = 0
 		}
 		if c.r < c.w {
-			if size := headEnd(c.buf[c.r:c.w], seen); size >= 0 {
+			if size := HeadEnd(c.buf[c.r:c.w], seen); size >= 0 {
 				return size, nil
 			}
 			if seen = c.w - c.r; seen > maxHeadBytes {
@@ -148,16 +148,16 @@ func (c *Conn) readHead() (int, error) {
 }
 
 func (c *Conn) readChunks() ([]byte, error) {
-	chunks := chunkReader{body: c.chunks[:0]}
+	chunks := ChunkReader{Body: c.chunks[:0]}
 	for {
-		done, refusal := chunks.feed(c.buf[c.r:c.w])
+		done, refusal := chunks.Feed(c.buf[c.r:c.w])
 		if refusal != nil {
 			return nil, refusal
 		}
 		if done {
-			c.chunks = chunks.body
-			c.r += chunks.pos
-			return chunks.body, nil
+			c.chunks = chunks.Body
+			c.r += chunks.Consumed
+			return chunks.Body, nil
 		}
 		if err := c.receive(maxHeadBytes + 2*maxBodyBytes); err != nil {
 			return nil, err

@@ -30,11 +30,11 @@ type Head struct {
 	Fields       []Field // as received, in their order
 	HTTP10       bool
 
-	length    int64 // of the body; -1 without Content-Length
-	chunked   bool
-	close     bool // the client wants the connection closed
-	keepAlive bool // an HTTP/1.0 client wants it kept
-	expect    bool // 100-continue
+	Length    int64 // of the body; -1 without Content-Length
+	Chunked   bool  // the body comes in chunks
+	Close     bool  // the client wants the connection closed
+	KeepAlive bool  // an HTTP/1.0 client wants it kept
+	Expect    bool  // the client waits for 100 Continue
 }
 
 // Field is a header field.
@@ -43,9 +43,9 @@ type Field struct{ Name, Value []byte }
 // Is reports whether the field has a name, which is given in lower case.
 func (f *Field) Is(lower string) bool { return len(f.Name) == len(lower) && EqualFold(f.Name, lower) }
 
-// headEnd returns the length of the request head at the start of data including its empty line,
+// HeadEnd returns the length of the request head at the start of data including its empty line,
 // or -1 while that has not arrived. from says how much was looked at before.
-func headEnd(data []byte, from int) int {
+func HeadEnd(data []byte, from int) int {
 	// An empty line may begin in the bytes that were seen already.
 	for i := max(0, from-3); ; {
 		n := bytes.IndexByte(data[i:], '\n')
@@ -62,9 +62,9 @@ func headEnd(data []byte, from int) int {
 	}
 }
 
-// parse reads a complete head (as delimited by headEnd) into h.
-func (h *Head) parse(data []byte) *Error {
-	*h = Head{length: -1, Fields: h.Fields[:0]}
+// Parse reads a complete head, as [HeadEnd] delimits it, into h.
+func (h *Head) Parse(data []byte) *Error {
+	*h = Head{Length: -1, Fields: h.Fields[:0]}
 	line, rest := cutLine(data)
 	if err := h.requestLine(line); err != nil {
 		return err
@@ -96,11 +96,11 @@ func (h *Head) parse(data []byte) *Error {
 		return BadRequest("missing Host header")
 	case hosts > 1:
 		return BadRequest("several Host headers")
-	case h.chunked && h.length >= 0:
+	case h.Chunked && h.Length >= 0:
 		return BadRequest("both Content-Length and Transfer-Encoding are given")
-	case h.chunked && h.HTTP10:
+	case h.Chunked && h.HTTP10:
 		return BadRequest("Transfer-Encoding is not part of HTTP/1.0")
-	case h.length > maxBodyBytes:
+	case h.Length > maxBodyBytes:
 		return &Error{http.StatusRequestEntityTooLarge, "the request body is too large"}
 	}
 	return nil
@@ -159,7 +159,7 @@ func (h *Head) field(f *Field) *Error {
 			if !EqualFold(f.Value, "100-continue") {
 				return &Error{http.StatusExpectationFailed, "unknown expectation"}
 			}
-			h.expect = true
+			h.Expect = true
 		}
 	case len("connection"):
 		if f.Is("connection") {
@@ -171,10 +171,10 @@ func (h *Head) field(f *Field) *Error {
 		}
 	case len("transfer-encoding"):
 		if f.Is("transfer-encoding") {
-			if h.chunked || !EqualFold(f.Value, "chunked") {
+			if h.Chunked || !EqualFold(f.Value, "chunked") {
 				return &Error{http.StatusNotImplemented, "only the chunked transfer encoding is supported"}
 			}
-			h.chunked = true
+			h.Chunked = true
 		}
 	}
 	return nil
@@ -186,9 +186,9 @@ func (h *Head) connection(value []byte) {
 		option = trimOWS(option)
 		switch {
 		case EqualFold(option, "close"):
-			h.close = true
+			h.Close = true
 		case EqualFold(option, "keep-alive"):
-			h.keepAlive = true
+			h.KeepAlive = true
 		}
 		value = rest
 	}
@@ -205,24 +205,24 @@ func (h *Head) contentLength(value []byte) *Error {
 		}
 		n = n*10 + int64(b-'0')
 	}
-	if h.length >= 0 && h.length != n {
+	if h.Length >= 0 && h.Length != n {
 		return BadRequest("conflicting Content-Length headers")
 	}
-	h.length = n
+	h.Length = n
 	return nil
 }
 
-// chunkReader takes a chunked body apart. feed is given all bytes since the body's start each time.
-type chunkReader struct {
-	body    []byte
-	pos     int // consumed so far
-	trailer bool
+// ChunkReader takes a chunked body apart. Feed is given all bytes since the body's start each time.
+type ChunkReader struct {
+	Body     []byte // so far
+	Consumed int    // bytes of the chunked form so far
+	trailer  bool
 }
 
-// feed consumes the whole chunks of data and reports whether the body is complete.
-func (c *chunkReader) feed(data []byte) (done bool, err *Error) {
+// Feed consumes the whole chunks of data and reports whether the body is complete.
+func (c *ChunkReader) Feed(data []byte) (done bool, err *Error) {
 	for {
-		rest := data[c.pos:]
+		rest := data[c.Consumed:]
 		eol := bytes.IndexByte(rest, '\n')
 		if eol < 0 {
 			if len(rest) > maxChunkLine {
@@ -232,7 +232,7 @@ func (c *chunkReader) feed(data []byte) (done bool, err *Error) {
 		}
 		line := trimCR(rest[:eol])
 		if c.trailer {
-			c.pos += eol + 1
+			c.Consumed += eol + 1
 			if len(line) == 0 {
 				return true, nil
 			}
@@ -244,10 +244,10 @@ func (c *chunkReader) feed(data []byte) (done bool, err *Error) {
 		}
 		if size == 0 {
 			c.trailer = true
-			c.pos += eol + 1
+			c.Consumed += eol + 1
 			continue
 		}
-		if len(c.body)+size > maxBodyBytes {
+		if len(c.Body)+size > maxBodyBytes {
 			return false, &Error{http.StatusRequestEntityTooLarge, "the request body is too large"}
 		}
 		end := eol + 1 + size
@@ -260,8 +260,8 @@ func (c *chunkReader) feed(data []byte) (done bool, err *Error) {
 		if rest[end] != '\r' || rest[end+1] != '\n' {
 			return false, BadRequest("a chunk is longer than its size")
 		}
-		c.body = append(c.body, rest[eol+1:end]...)
-		c.pos += end + 2
+		c.Body = append(c.Body, rest[eol+1:end]...)
+		c.Consumed += end + 2
 	}
 }
 

@@ -1,4 +1,4 @@
-package httpd
+package httpd_test
 
 import (
 	"bufio"
@@ -7,25 +7,27 @@ import (
 	"net/http/httputil"
 	"strings"
 	"testing"
+
+	"aiperf/internal/mockserver/httpd"
 )
 
-func parseText(text string) (h Head, err *Error) {
-	err = h.parse([]byte(text))
+func parseText(text string) (h httpd.Head, err *httpd.Error) {
+	err = h.Parse([]byte(text))
 	return h, err
 }
 
 func TestHeadFields(t *testing.T) {
-	var h Head
+	var h httpd.Head
 	text := "POST http://example.org:80/v1/x?a=b HTTP/1.1\r\nHost: x\r\ncontent-LENGTH:  12 \r\n" +
 		"Connection: foo , Close\r\nExpect: 100-Continue\r\nAuthorization: Bearer k\r\nX-Request-ID: " +
 		"r\r\nx-mock-fault: never\r\n\r\n"
-	if n := headEnd([]byte(text), 0); n != len(text) {
+	if n := httpd.HeadEnd([]byte(text), 0); n != len(text) {
 		t.Fatalf("head of %d bytes, want %d", n, len(text))
 	}
-	if err := h.parse([]byte(text)); err != nil {
+	if err := h.Parse([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	if string(h.Method) != "POST" || string(h.Path) != "/v1/x" || h.length != 12 || !h.close || !h.expect || h.HTTP10 {
+	if string(h.Method) != "POST" || string(h.Path) != "/v1/x" || h.Length != 12 || !h.Close || !h.Expect || h.HTTP10 {
 		t.Errorf("%+v", h)
 	}
 	var fields string
@@ -42,7 +44,7 @@ func TestHeadEndIsFoundHoweverTheBytesCome(t *testing.T) {
 	for _, text := range []string{"A\r\nB\r\n\r\n", "A\nB\n\n", "A\r\nB\n\r\n"} {
 		seen := 0
 		for i := 1; i <= len(text); i++ {
-			got := headEnd([]byte(text[:i]), seen)
+			got := httpd.HeadEnd([]byte(text[:i]), seen)
 			if want := -1; i < len(text) && got != want || i == len(text) && got != len(text) {
 				t.Errorf("%q after %d bytes: %d", text, i, got)
 			}
@@ -93,7 +95,7 @@ func FuzzHead(f *testing.F) {
 	f.Add("POST /v1/x?y HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
 	f.Add("GET http://a/ HTTP/1.0\nConnection: keep-alive\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		n := headEnd([]byte(text), 0)
+		n := httpd.HeadEnd([]byte(text), 0)
 		if n < 0 {
 			return
 		}
@@ -108,7 +110,7 @@ func FuzzHead(f *testing.F) {
 		if theirs.Method != string(h.Method) || theirs.ProtoMinor == 0 != h.HTTP10 {
 			t.Errorf("%s %s, want %s %s", h.Method, h.Path, theirs.Method, theirs.Proto)
 		}
-		if length := max(h.length, 0); !h.chunked && theirs.ContentLength >= 0 && theirs.ContentLength != length {
+		if length := max(h.Length, 0); !h.Chunked && theirs.ContentLength >= 0 && theirs.ContentLength != length {
 			t.Errorf("length %d, want %d", length, theirs.ContentLength)
 		}
 	})
@@ -120,32 +122,37 @@ func FuzzChunks(f *testing.F) {
 	f.Add("A;x=y\r\n0123456789\r\n00\r\nT: v\r\n\r\nnext", 4)
 	f.Fuzz(func(t *testing.T, text string, step int) {
 		step = max(1, step)
-		var c chunkReader
+		var c httpd.ChunkReader
 		var done bool
-		var refusal *Error
+		var refusal *httpd.Error
 		for i := 0; !done && refusal == nil && i < len(text); {
 			i = min(i+min(step, len(text)), len(text))
-			done, refusal = c.feed([]byte(text[:i]))
+			done, refusal = c.Feed([]byte(text[:i]))
 		}
 		if !done {
 			return
 		}
 		theirs, err := io.ReadAll(httputil.NewChunkedReader(strings.NewReader(text)))
-		if err == nil && string(theirs) != string(c.body) {
-			t.Errorf("body %q, want %q", c.body, theirs)
+		if err == nil && string(theirs) != string(c.Body) {
+			t.Errorf("body %q, want %q", c.Body, theirs)
 		}
-		if c.pos > len(text) {
-			t.Errorf("consumed %d of %d", c.pos, len(text))
+		if c.Consumed > len(text) {
+			t.Errorf("consumed %d of %d", c.Consumed, len(text))
 		}
 	})
 }
 
 func TestMalformedChunks(t *testing.T) {
+	const longest = 4 << 10 // bytes of a line with the size of a chunk
 	for _, text := range []string{"x\r\n", "\r\n", "-1\r\n", "3\r\nabcd\r\n", "1\r\nab", "1000000000000000\r\n",
-		"fffffffff\r\n", strings.Repeat("0", maxChunkLine+2)} {
-		var c chunkReader
-		if done, err := c.feed([]byte(text)); err == nil || done {
+		"fffffffff\r\n", strings.Repeat("0", longest+2)} {
+		var c httpd.ChunkReader
+		if done, err := c.Feed([]byte(text)); err == nil || done {
 			t.Errorf("%.20q is accepted", text)
 		}
+	}
+	var c httpd.ChunkReader
+	if done, err := c.Feed([]byte(strings.Repeat("0", longest))); err != nil || done {
+		t.Errorf("a line that may be the longest: %v, done %v", err, done)
 	}
 }

@@ -38,12 +38,12 @@ type PageFault struct {
 
 // FaultInstant is a time after the start, if it is set.
 type FaultInstant struct {
-	set bool
+	Set bool
 	At  time.Duration
 }
 
 // Passed reports whether the time since the start has reached it.
-func (i FaultInstant) Passed(since time.Duration) bool { return i.set && since >= i.At }
+func (i FaultInstant) Passed(since time.Duration) bool { return i.Set && since >= i.At }
 
 // pageKeys are the keys of --metrics-fault.
 var pageKeys = []key[PageFault]{
@@ -74,7 +74,7 @@ var pageKeys = []key[PageFault]{
 }
 
 func (i *FaultInstant) parse(v string) error {
-	i.set = true
+	i.Set = true
 	return scalar.SetTime(&i.At, v, time.Second, MaxFaultWait)
 }
 

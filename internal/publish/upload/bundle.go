@@ -34,9 +34,8 @@ func Find(dir string, patterns []string) ([]string, error) {
 	var found []string
 	taken := map[string]bool{}
 	for _, pattern := range patterns {
-		parts := strings.Split(pattern, "/")
 		for _, name := range all {
-			if !taken[name] && matches(parts, strings.Split(name, "/")) {
+			if !taken[name] && Matches(pattern, name) {
 				taken[name] = true
 				found = append(found, name)
 			}
@@ -45,7 +44,13 @@ func Find(dir string, patterns []string) ([]string, error) {
 	return found, nil
 }
 
-// matches reports whether the elements of a path match those of a pattern; ** stands for any number of folders.
+// Matches reports whether a path with slashes matches a pattern: element by element as [path.Match] has it; ** stands
+// for any number of folders.
+func Matches(pattern, name string) bool {
+	return matches(strings.Split(pattern, "/"), strings.Split(name, "/"))
+}
+
+// matches is [Matches] of the elements.
 func matches(pattern, name []string) bool {
 	for len(pattern) > 0 {
 		if pattern[0] == "**" {

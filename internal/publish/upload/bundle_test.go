@@ -1,4 +1,4 @@
-package upload
+package upload_test
 
 import (
 	"os"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/publish/upload"
 )
 
 func TestFind(t *testing.T) {
@@ -32,12 +34,12 @@ func TestFind(t *testing.T) {
 		"*.csv *":          "b.csv .hidden.json a.json f.txt",
 		"none":             "",
 	} {
-		got, err := Find(dir, strings.Fields(patterns))
+		got, err := upload.Find(dir, strings.Fields(patterns))
 		if err != nil || !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: %q, %v; want %s", patterns, got, err, want)
 		}
 	}
-	if _, err := Find(filepath.Join(dir, "nowhere"), []string{"*"}); err == nil {
+	if _, err := upload.Find(filepath.Join(dir, "nowhere"), []string{"*"}); err == nil {
 		t.Error("a folder that does not exist is no error")
 	}
 }
@@ -49,8 +51,7 @@ func FuzzMatches(f *testing.F) {
 		if strings.Count(pattern, "**") > 4 || len(name) > 200 {
 			t.Skip()
 		}
-		if matches(strings.Split(pattern, "/"), strings.Split(name, "/")) &&
-			!matches([]string{"**"}, strings.Split(name, "/")) {
+		if upload.Matches(pattern, name) && !upload.Matches("**", name) {
 			t.Errorf("%q matches %q, ** does not", pattern, name)
 		}
 	})
@@ -59,7 +60,7 @@ func FuzzMatches(f *testing.F) {
 func TestKindsOfFiles(t *testing.T) {
 	for name, picture := range map[string]bool{"a.png": true, "a.HTML": true, "a.svg": true, "a.json": false,
 		"a": false} {
-		if IsPicture(name) != picture {
+		if upload.IsPicture(name) != picture {
 			t.Errorf("%s: %v", name, !picture)
 		}
 	}

@@ -37,8 +37,8 @@ type Problem struct {
 	// Status is the status of the response, 0 without one; Code is the service's own name of the error.
 	Status int
 	Code   string
-	// after is the wait that the service asks for before the next attempt; 0 = none.
-	after time.Duration
+	// After is the wait that the service asks for before the next attempt; 0 = none.
+	After time.Duration
 }
 
 func (p *Problem) Error() string { return p.Text }

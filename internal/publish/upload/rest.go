@@ -73,9 +73,9 @@ func (c *Client) Do(ctx context.Context, r Request, out any) *Problem {
 		if p == nil || !again || try == tries || ctx.Err() != nil {
 			return p
 		}
-		wait := max(pause, p.after)
+		wait := max(pause, p.After)
 		if deadline, ok := ctx.Deadline(); wait > longestPause || ok && wait > time.Until(deadline) {
-			if p.after == wait {
+			if p.After == wait {
 				p.Text += fmt.Sprintf("; it asks to wait for %g s, which is too long", wait.Seconds())
 			}
 			return p
@@ -197,7 +197,7 @@ func (c *Client) refused(response *http.Response, body []byte) *Problem {
 	}
 	p := Answered(response.StatusCode, c.redact(message), c.Credentials)
 	p.Code = code
-	p.after = retryAfter(response.Header.Get("Retry-After"), time.Now())
+	p.After = retryAfter(response.Header.Get("Retry-After"), time.Now())
 	return p
 }
 

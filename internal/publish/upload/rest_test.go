@@ -1,4 +1,4 @@
-package upload
+package upload_test
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
+
+	"aiperf/internal/publish/upload"
 )
 
 func TestTries(t *testing.T) {
@@ -21,14 +23,14 @@ func TestTries(t *testing.T) {
 		once     bool
 		asked    int64
 		problem  string
-		wantKind Kind
+		wantKind upload.Kind
 	}{
 		"at once":          {[]int{200}, false, 1, "", 0},
 		"busy, then ready": {[]int{503, 429, 200}, false, 3, "", 0},
 		"busy all the time": {[]int{500, 500, 500, 200}, false, 3, "answered 500 Internal Server Error",
-			Busy},
-		"refused":                       {[]int{400, 200}, false, 1, "answered 400 Bad Request", Refused},
-		"not known whether it was done": {[]int{500, 200}, true, 1, "answered 500 Internal Server Error", Busy},
+			upload.Busy},
+		"refused":                       {[]int{400, 200}, false, 1, "answered 400 Bad Request", upload.Refused},
+		"not known whether it was done": {[]int{500, 200}, true, 1, "answered 500 Internal Server Error", upload.Busy},
 		"known that it was not":         {[]int{503, 200}, true, 2, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,8 +43,8 @@ func TestTries(t *testing.T) {
 				w.WriteHeader(c.status[asked.Add(1)-1])
 			}))
 			defer s.Close()
-			client := Client{HTTP: s.Client()}
-			p := client.Do(context.Background(), Request{
+			client := upload.Client{HTTP: s.Client()}
+			p := client.Do(context.Background(), upload.Request{
 				Method: http.MethodPut, URL: s.URL, Once: c.once, Size: 4,
 				Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("file")), nil },
 			}, nil)
@@ -60,12 +62,12 @@ func TestMessagesOfOthersAreOneShortLineWithoutSecrets(t *testing.T) {
 		_, _ = w.Write(bytes.Repeat([]byte("no\nway s3cret \xff"), 100))
 	}))
 	defer s.Close()
-	client := Client{
+	client := upload.Client{
 		HTTP: s.Client(), Credentials: "log in",
 		Explain: func(body []byte) (string, string) { return "", string(body) },
 		Redact:  func(text string) string { return strings.ReplaceAll(text, "s3cret", "***") },
 	}
-	p := client.Do(context.Background(), Request{Method: http.MethodGet, URL: s.URL}, nil)
+	p := client.Do(context.Background(), upload.Request{Method: http.MethodGet, URL: s.URL}, nil)
 	if p == nil || strings.Contains(p.Text, "\n") || !utf8.ValidString(p.Text) || strings.Contains(p.Text, "s3cret") ||
 		len([]rune(p.Text)) > 400 || !strings.HasSuffix(p.Text, "…; log in") {
 		t.Errorf("%+v", p)
@@ -78,21 +80,28 @@ func TestAnEndlessAnswerEndsInTime(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer s.Close()
-	client := Client{HTTP: s.Client(), Timeout: 50 * time.Millisecond}
-	if p := client.Do(context.Background(), Request{Method: http.MethodGet, URL: s.URL}, nil); p == nil ||
-		p.Kind != Hung {
+	client := upload.Client{HTTP: s.Client(), Timeout: 50 * time.Millisecond}
+	if p := client.Do(context.Background(), upload.Request{Method: http.MethodGet, URL: s.URL}, nil); p == nil ||
+		p.Kind != upload.Hung {
 		t.Errorf("%+v", p)
 	}
 }
 
 // A service says how long to wait before the next attempt.
 func TestRetryAfter(t *testing.T) {
-	now := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{"": 0, "3": 3 * time.Second, "-3": 0, "soon": 0, "99999999999": 0,
-		"Tue, 24 Nov 2026 08:00:07 GMT": 7 * time.Second, "Tue, 24 Nov 2026 07:00:00 GMT": 0} {
-		if got := retryAfter(value, now); got != want {
-			t.Errorf("%q: %s, want %s", value, got, want)
-		}
+		// The clock of a bubble begins at Sat, 01 Jan 2000 00:00:00 GMT.
+		"Sat, 01 Jan 2000 00:00:07 GMT": 7 * time.Second, "Fri, 31 Dec 1999 23:00:00 GMT": 0} {
+		synctest.Test(t, func(t *testing.T) {
+			client := upload.Client{HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) *http.Response {
+				return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{"Retry-After": {value}},
+					Request: r, Body: io.NopCloser(strings.NewReader(""))}
+			})}}
+			p := client.Do(t.Context(), upload.Request{Method: http.MethodGet, URL: "http://x"}, nil)
+			if p == nil || p.After != want {
+				t.Errorf("%q: %+v, want %s", value, p, want)
+			}
+		})
 	}
 	for name, c := range map[string]struct {
 		after   string
@@ -108,7 +117,7 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			asked := 0
-			client := Client{HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) *http.Response {
+			client := upload.Client{HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) *http.Response {
 				answer := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{}, Request: r,
 					Body: io.NopCloser(strings.NewReader(""))}
 				answer.Header.Set("Retry-After", c.after)
@@ -120,10 +129,10 @@ func TestRetryAfter(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), c.limit)
 			defer cancel()
 			begun := time.Now()
-			p := client.Do(ctx, Request{Method: http.MethodGet, URL: "http://x"}, nil)
+			p := client.Do(ctx, upload.Request{Method: http.MethodGet, URL: "http://x"}, nil)
 			waited := time.Since(begun)
 			if asked != c.asked || waited != c.waited || (p == nil) != (c.problem == "") ||
-				p != nil && (!strings.Contains(p.Text, c.problem) || p.Kind != Busy) {
+				p != nil && (!strings.Contains(p.Text, c.problem) || p.Kind != upload.Busy) {
 				t.Errorf("%s: asked %d times in %s: %v", name, asked, waited, p)
 			}
 		})

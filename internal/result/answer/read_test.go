@@ -1,9 +1,11 @@
-package answer
+package answer_test
 
 import (
 	"math"
 	"strings"
 	"testing"
+
+	"aiperf/internal/result/answer"
 )
 
 // aggregate is a sweep of two trials, one of the original's fields more, a failed run and a limit.
@@ -26,9 +28,9 @@ const aggregate = `{"aggregation_type":"sweep","num_profile_runs":6,"num_success
  "best_configurations":{"best_throughput":{"parameters":{"concurrency":20},"metric":180,"unit":"requests/sec"}},
  "pareto_optimal":[{"concurrency":10},{"concurrency":20}]}`
 
-func read(t *testing.T, text string) *Sweep {
+func read(t *testing.T, text string) *answer.Sweep {
 	t.Helper()
-	s, err := Read([]byte(text))
+	s, err := answer.Read([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,7 @@ func TestReadOfASweep(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	over := s.Cells[2]
-	if first.Verdict != Feasible || over.Verdict != Infeasible ||
+	if first.Verdict != answer.Feasible || over.Verdict != answer.Infeasible ||
 		over.Why != "Time to First Token p99 was 250, limit < 200 ms" {
 		t.Errorf("%q, %q: %q", first.Verdict, over.Verdict, over.Why)
 	}
@@ -83,11 +85,11 @@ func TestReadOfPlainTags(t *testing.T) {
 func TestReadSaysWhatIsNoSweep(t *testing.T) {
 	for text, want := range map[string]string{`{"aggregation_type":"confidence"}`: "confidence", `{`: "JSON",
 		`{}`: "aggregation_type"} {
-		if _, err := Read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := answer.Read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if _, err := ReadSearch([]byte(`{}`)); err == nil || !strings.Contains(err.Error(), "search_space") {
+	if _, err := answer.ReadSearch([]byte(`{}`)); err == nil || !strings.Contains(err.Error(), "search_space") {
 		t.Error(err)
 	}
 }
@@ -134,17 +136,19 @@ func TestASearchPutsItsCellsInOrder(t *testing.T) {
 		b.Breach != "Time to First Token p99 was 250, limit < 200 ms" || s.Search.Best[0] != 1 || s.Kind != "Search" {
 		t.Errorf("%+v", b)
 	}
-	curve := NewCurve(s, 0, NewMetric("time_to_first_token", "p99", ""), NewMetric("request_throughput", "avg", ""),
-		Metric{})
-	if len(curve.Points) != 3 || curve.Points[0].Load != 10 || curve.Points[2].Verdict != Infeasible {
+	curve := answer.NewCurve(s, 0, answer.NewMetric("time_to_first_token", "p99", ""),
+		answer.NewMetric("request_throughput", "avg", ""),
+		answer.Metric{})
+	if len(curve.Points) != 3 || curve.Points[0].Load != 10 || curve.Points[2].Verdict != answer.Infeasible {
 		t.Errorf("%+v", curve.Points)
 	}
 }
 
 func TestTheRecommendedPointIsTheLargestThatCertainlyMeetsTheLimits(t *testing.T) {
 	s := read(t, aggregate)
-	curve := NewCurve(s, 0, NewMetric("time_to_first_token", "p99", ""), NewMetric("request_throughput", "avg", ""),
-		Metric{})
+	curve := answer.NewCurve(s, 0, answer.NewMetric("time_to_first_token", "p99", ""),
+		answer.NewMetric("request_throughput", "avg", ""),
+		answer.Metric{})
 	for _, c := range []struct {
 		value, low float64
 		want       int
@@ -157,18 +161,20 @@ func TestTheRecommendedPointIsTheLargestThatCertainlyMeetsTheLimits(t *testing.T
 }
 
 func TestPriceAtAnOperatingPoint(t *testing.T) {
-	p := NewPrice(10, 2000)
+	p := answer.NewPrice(10, 2000)
 	if p == nil || math.Abs(p.PerMillion-10./3600/2000*1e6) > 1e-12 || p.PerUnit != 720_000 {
 		t.Errorf("%+v", p)
 	}
-	for _, p := range []*Price{NewPrice(0, 9), NewPrice(2, 0), NewPrice(2, math.NaN()), NewPrice(math.Inf(1), 9)} {
+	for _, p := range []*answer.Price{answer.NewPrice(0, 9), answer.NewPrice(2, 0),
+		answer.NewPrice(2, math.NaN()), answer.NewPrice(math.Inf(1), 9)} {
 		if p != nil {
 			t.Errorf("%+v", p)
 		}
 	}
-	s := Sweep{Cells: []Cell{{Values: []any{8}, Figures: map[string]Figure{
-		"cost_per_million_output_tokens_avg": Single(10. / 3600 / 2000 * 1e6), "output_token_throughput_avg": Single(2000)}},
-		{Values: []any{16}, Figures: map[string]Figure{"output_token_throughput_avg": Single(3000)}}}}
+	s := answer.Sweep{Cells: []answer.Cell{{Values: []any{8}, Figures: map[string]answer.Figure{
+		"cost_per_million_output_tokens_avg": answer.Single(10. / 3600 / 2000 * 1e6),
+		"output_token_throughput_avg":        answer.Single(2000)}},
+		{Values: []any{16}, Figures: map[string]answer.Figure{"output_token_throughput_avg": answer.Single(3000)}}}}
 	if p := s.PriceAt(0, 8); p == nil || math.Abs(p.PerHour-10) > 1e-9 || math.Abs(p.PerUnit-720_000) > 1e-6 {
 		t.Errorf("%+v", p)
 	}

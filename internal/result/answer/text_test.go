@@ -1,9 +1,11 @@
-package answer
+package answer_test
 
 import (
 	"math"
 	"testing"
 	"time"
+
+	"aiperf/internal/result/answer"
 )
 
 func TestIntervalsHaveTheDigitsThatTheirWidthCallsFor(t *testing.T) {
@@ -14,7 +16,7 @@ func TestIntervalsHaveTheDigitsThatTheirWidthCallsFor(t *testing.T) {
 		{0.0123, 0.0141, "0.0123–0.0141"},
 		{1234, 5678, "1,234–5,678"}, {-6.2, 4.1, "-6 to 4"}, {5, 5, "5–5"},
 		{math.NaN(), 1, ""}, {0, math.Inf(1), ""}} {
-		if got := Between(c.low, c.high); got != c.want {
+		if got := answer.Between(c.low, c.high); got != c.want {
 			t.Errorf("%v, %v: %q, want %q", c.low, c.high, got, c.want)
 		}
 	}
@@ -22,24 +24,27 @@ func TestIntervalsHaveTheDigitsThatTheirWidthCallsFor(t *testing.T) {
 
 func TestHeadlineSaysWhatIsKnown(t *testing.T) {
 	unknown := math.NaN()
-	rate := Parameter{Name: "request rate", Unit: "requests/s"}
-	users := Parameter{Name: "concurrency"}
-	for want, c := range map[string]Capacity{
-		"12.4 requests/s, 95 %: 11.9–12.9": {Outcome: Found, Load: rate, Value: 12.42, Low: 11.9, High: 12.9,
-			Level: 0.95, Rate: Single(unknown)},
-		"concurrency 186, 95 %: 178–195 (12.4 requests/s)": {Outcome: Found, Load: users, Value: 186, Low: 178,
-			High: 195, Level: 0.95, Rate: Single(12.4)},
-		"concurrency 186": {Outcome: Found, Load: users, Value: 186, Low: unknown, High: unknown,
-			Rate: Single(unknown)},
-		"at least concurrency 1,000: the largest load of the range meets all limits": {Outcome: WholeRange, Load: users,
-			Lo: 1, Hi: 1000, Value: 1000, Rate: Single(unknown)},
-		"none: not even concurrency 1 meets the limits": {Outcome: NotEvenSmallest, Load: users, Lo: 1, Hi: 1000,
-			Value: unknown, Rate: Single(unknown)},
-		"not decided: concurrency between 64 and 128": {Outcome: Undecided, Load: users, Value: 64, Low: 64, High: 128,
-			Rate: Single(unknown)},
-		"not decided: concurrency 64 met the limits, beyond is not known": {Outcome: Undecided, Load: users, Value: 64,
-			Low: unknown, High: unknown, Rate: Single(unknown)},
-		"not decided": {Load: users, Value: unknown, Low: unknown, High: unknown, Rate: Single(unknown)},
+	rate := answer.Parameter{Name: "request rate", Unit: "requests/s"}
+	users := answer.Parameter{Name: "concurrency"}
+	for want, c := range map[string]answer.Capacity{
+		"12.4 requests/s, 95 %: 11.9–12.9": {Outcome: answer.Found, Load: rate, Value: 12.42, Low: 11.9, High: 12.9,
+			Level: 0.95, Rate: answer.Single(unknown)},
+		"concurrency 186, 95 %: 178–195 (12.4 requests/s)": {Outcome: answer.Found, Load: users, Value: 186, Low: 178,
+			High: 195, Level: 0.95, Rate: answer.Single(12.4)},
+		"concurrency 186": {Outcome: answer.Found, Load: users, Value: 186, Low: unknown, High: unknown,
+			Rate: answer.Single(unknown)},
+		"at least concurrency 1,000: the largest load of the range meets all limits": {Outcome: answer.WholeRange,
+			Load: users,
+			Lo:   1, Hi: 1000, Value: 1000, Rate: answer.Single(unknown)},
+		"none: not even concurrency 1 meets the limits": {Outcome: answer.NotEvenSmallest, Load: users, Lo: 1, Hi: 1000,
+			Value: unknown, Rate: answer.Single(unknown)},
+		"not decided: concurrency between 64 and 128": {Outcome: answer.Undecided, Load: users,
+			Value: 64, Low: 64, High: 128,
+			Rate: answer.Single(unknown)},
+		"not decided: concurrency 64 met the limits, beyond is not known": {Outcome: answer.Undecided, Load: users,
+			Value: 64,
+			Low:   unknown, High: unknown, Rate: answer.Single(unknown)},
+		"not decided": {Load: users, Value: unknown, Low: unknown, High: unknown, Rate: answer.Single(unknown)},
 	} {
 		if got := c.Headline(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -50,7 +55,7 @@ func TestHeadlineSaysWhatIsKnown(t *testing.T) {
 func TestTook(t *testing.T) {
 	for d, want := range map[time.Duration]string{1500 * time.Millisecond: "1.5 s", 192 * time.Second: "3 min 12 s",
 		59_960 * time.Millisecond: "60 s", 2*time.Hour + 90*time.Second: "2 h 1 min"} {
-		if got := Took(d); got != want {
+		if got := answer.Took(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package library
+package library_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/result/library"
 )
 
 // tree makes files below a new folder, and returns it. A summary is written for the content "run", an aggregate for
@@ -64,7 +66,7 @@ func summaryText(model string, concurrency int) string {
 }
 
 // listed describes folders as "kind path", relative to dir.
-func listed(t *testing.T, dir string, folders []Folder) []string {
+func listed(t *testing.T, dir string, folders []library.Folder) []string {
 	t.Helper()
 	var out []string
 	for _, d := range folders {
@@ -77,9 +79,9 @@ func listed(t *testing.T, dir string, folders []Folder) []string {
 	return out
 }
 
-func find(t *testing.T, paths ...string) *Found {
+func find(t *testing.T, paths ...string) *library.Found {
 	t.Helper()
-	f, err := Find(paths...)
+	f, err := library.Find(paths...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +160,7 @@ func TestPrefixesAreHonoured(t *testing.T) {
 	f := find(t, dir)
 	equal(t, listed(t, dir, f.Folders), "run D", "run E")
 	for _, d := range f.Folders {
-		if facts := Read(&d); d.Files.Prefix == "" || facts.Fault != "" || facts.Model != "m" {
+		if facts := library.Read(&d); d.Files.Prefix == "" || facts.Fault != "" || facts.Model != "m" {
 			t.Errorf("%+v: %+v", d, facts)
 		}
 	}
@@ -191,7 +193,7 @@ func TestLinksAreFollowedOnce(t *testing.T) {
 func TestPathsThatAreNoFolders(t *testing.T) {
 	dir := tree(t, map[string]string{"file": "x", "empty/x": ""})
 	for _, path := range []string{filepath.Join(dir, "gone"), filepath.Join(dir, "file")} {
-		if _, err := Find(path); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := library.Find(path); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -215,13 +217,15 @@ func TestPartsHaveParents(t *testing.T) {
 			got = append(got, string(d.Kind)+" "+filepath.Base(d.Home))
 			continue
 		}
-		if p := f.Folders[d.Parent]; !below(p.Home, d.Home) || p.Kind == Run {
+		p := f.Folders[d.Parent]
+		if within, err := filepath.Rel(p.Home, d.Home); err != nil || strings.HasPrefix(within, "..") ||
+			p.Kind == library.Run {
 			t.Errorf("the parent of %s is %s", d.Path, p.Path)
 		}
 	}
 	equal(t, got, "search S", "sweep D", "run alone")
 	for _, d := range f.Folders {
-		if d.Kind == Search && d.Aggregate == "" {
+		if d.Kind == library.Search && d.Aggregate == "" {
 			t.Error("the search has no aggregate")
 		}
 	}
@@ -229,7 +233,7 @@ func TestPartsHaveParents(t *testing.T) {
 
 func TestFactsOfARun(t *testing.T) {
 	dir := tree(t, map[string]string{"D/profile_export_aiperf.json": "run"})
-	got := Read(&find(t, dir).Folders[0])
+	got := library.Read(&find(t, dir).Folders[0])
 	if got.Fault != "" || got.Model != "m" || got.Load != "concurrency 4" || got.Concurrency != 4 || !got.Streaming ||
 		got.Verdict != "valid" || got.Original || got.GPUs != 2 || got.Label != "trial_0001" || got.Started.IsZero() ||
 		got.Figures["time_to_first_token_p99"] != 51.9 || got.Figures["request_throughput_avg"] != 119.5 {
@@ -239,8 +243,8 @@ func TestFactsOfARun(t *testing.T) {
 
 func TestExperimentsHaveTheFactsOfTheirRuns(t *testing.T) {
 	f := find(t, tree(t, repeatedSweep("D")))
-	facts := ReadAll(f.Folders)
-	if got := facts[0]; f.Folders[0].Kind != Sweep || got.Model != "m" || got.Cells != 2 || got.Runs != 6 ||
+	facts := library.ReadAll(f.Folders)
+	if got := facts[0]; f.Folders[0].Kind != library.Sweep || got.Model != "m" || got.Cells != 2 || got.Runs != 6 ||
 		got.Started.IsZero() || got.Load != "" {
 		t.Errorf("%+v", got)
 	}
@@ -264,7 +268,7 @@ func TestDamagedFilesAreNamed(t *testing.T) {
 			t.Errorf("%s: %d folders", name, len(f.Folders))
 			continue
 		}
-		if got := Read(&f.Folders[0]); got.Fault == "" {
+		if got := library.Read(&f.Folders[0]); got.Fault == "" {
 			t.Errorf("%s: no fault", name)
 		}
 	}
@@ -277,8 +281,8 @@ func BenchmarkRead200Runs(b *testing.B) {
 	}
 	dir := tree(b, files)
 	for b.Loop() {
-		f, err := Find(dir)
-		if err != nil || len(ReadAll(f.Folders)) != 200 {
+		f, err := library.Find(dir)
+		if err != nil || len(library.ReadAll(f.Folders)) != 200 {
 			b.Fatal(err, len(f.Folders))
 		}
 	}

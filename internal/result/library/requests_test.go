@@ -1,6 +1,8 @@
-package library
+package library_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +14,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
+	"aiperf/internal/result/library"
 )
 
 // line is a line of the per-request file; latency 0 is a failure.
@@ -48,16 +51,16 @@ func write(t testing.TB, text string) string {
 	return path
 }
 
-func index(t testing.TB, path string, o IndexOptions) *RequestIndex {
+func index(t testing.TB, path string, o library.IndexOptions) *library.RequestIndex {
 	t.Helper()
-	x, err := BuildIndex(context.Background(), path, o)
+	x, err := library.BuildIndex(context.Background(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return x
 }
 
-func ids(t *testing.T, x *RequestIndex, q Query) (total int, list []string) {
+func ids(t *testing.T, x *library.RequestIndex, q library.Query) (total int, list []string) {
 	t.Helper()
 	a, err := x.Find(q)
 	if err != nil {
@@ -71,41 +74,41 @@ func ids(t *testing.T, x *RequestIndex, q Query) (total int, list []string) {
 
 func TestQueries(t *testing.T) {
 	path := write(t, recorded())
-	built := index(t, path, IndexOptions{})
+	built := index(t, path, library.IndexOptions{})
 	saved := filepath.Join(t.TempDir(), "index")
 	if err := built.Save(saved); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := LoadIndex(saved, path)
+	loaded, err := library.LoadIndex(saved, path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range []*RequestIndex{built, loaded} {
+	for _, x := range []*library.RequestIndex{built, loaded} {
 		for _, c := range []struct {
-			q     Query
+			q     library.Query
 			total int
 			first string // the first ones
 		}{
-			{Query{Limit: 2}, 1000, "r-0 r-1"},
-			{Query{From: 998, Limit: 9}, 1000, "r-998 r-999"},
-			{Query{Down: true, Limit: 2}, 1000, "r-999 r-998"},
-			{Query{Text: "18", Limit: 9}, 1, "r-17"},
-			{Query{Text: "#1,000", Limit: 9}, 1, "r-999"},
-			{Query{Text: " r-17 ", Limit: 9}, 1, "r-17"},
-			{Query{Text: "c-4", Limit: 9}, 2, "r-8 r-9"},
-			{Query{Text: "s-4", Limit: 9}, 4, "r-16 r-17 r-18 r-19"},
-			{Query{Text: "nobody", Limit: 9}, 0, ""},
-			{Query{Failed: true, Limit: 2}, 100, "r-0 r-10"},
-			{Query{Failed: true, From: 99, Limit: 2}, 100, "r-990"},
-			{Query{Error: "OVERLOADED 1", Limit: 2}, 50, "r-10 r-30"},
-			{Query{Error: "unavail", Limit: 1}, 100, "r-0"},
-			{Query{Error: "no such", Limit: 1}, 0, ""},
-			{Query{Sort: "request_latency", Down: true, Limit: 3}, 900, "r-857 r-714 r-571"},
-			{Query{Sort: "request_latency", Limit: 2}, 900, "r-143 r-286"},
-			{Query{Sort: "request_latency", Down: true, From: 899, Limit: 3}, 900, "r-143"},
-			{Query{Sort: "start", Down: true, Failed: true, Limit: 1}, 100, "r-990"},
-			{Query{Sort: "time_to_first_token", Limit: 1}, 0, ""},
-			{Query{Text: "s-4", Sort: "request_latency", Down: true, Limit: 2}, 4, "r-19 r-18"},
+			{library.Query{Limit: 2}, 1000, "r-0 r-1"},
+			{library.Query{From: 998, Limit: 9}, 1000, "r-998 r-999"},
+			{library.Query{Down: true, Limit: 2}, 1000, "r-999 r-998"},
+			{library.Query{Text: "18", Limit: 9}, 1, "r-17"},
+			{library.Query{Text: "#1,000", Limit: 9}, 1, "r-999"},
+			{library.Query{Text: " r-17 ", Limit: 9}, 1, "r-17"},
+			{library.Query{Text: "c-4", Limit: 9}, 2, "r-8 r-9"},
+			{library.Query{Text: "s-4", Limit: 9}, 4, "r-16 r-17 r-18 r-19"},
+			{library.Query{Text: "nobody", Limit: 9}, 0, ""},
+			{library.Query{Failed: true, Limit: 2}, 100, "r-0 r-10"},
+			{library.Query{Failed: true, From: 99, Limit: 2}, 100, "r-990"},
+			{library.Query{Error: "OVERLOADED 1", Limit: 2}, 50, "r-10 r-30"},
+			{library.Query{Error: "unavail", Limit: 1}, 100, "r-0"},
+			{library.Query{Error: "no such", Limit: 1}, 0, ""},
+			{library.Query{Sort: "request_latency", Down: true, Limit: 3}, 900, "r-857 r-714 r-571"},
+			{library.Query{Sort: "request_latency", Limit: 2}, 900, "r-143 r-286"},
+			{library.Query{Sort: "request_latency", Down: true, From: 899, Limit: 3}, 900, "r-143"},
+			{library.Query{Sort: "start", Down: true, Failed: true, Limit: 1}, 100, "r-990"},
+			{library.Query{Sort: "time_to_first_token", Limit: 1}, 0, ""},
+			{library.Query{Text: "s-4", Sort: "request_latency", Down: true, Limit: 2}, 4, "r-19 r-18"},
 		} {
 			if total, list := ids(t, x, c.q); total != c.total || strings.Join(list, " ") != c.first {
 				t.Errorf("%+v: %d %v, want %d %s", c.q, total, list, c.total, c.first)
@@ -115,10 +118,10 @@ func TestQueries(t *testing.T) {
 			t.Error("the wrong columns")
 		}
 	}
-	if _, err := built.Find(Query{Sort: "nothing"}); err == nil {
+	if _, err := built.Find(library.Query{Sort: "nothing"}); err == nil {
 		t.Error("sorted by nothing")
 	}
-	if _, err := built.Find(Query{Sort: "start", From: MaxSorted, Limit: 1}); err == nil {
+	if _, err := built.Find(library.Query{Sort: "start", From: library.MaxSorted, Limit: 1}); err == nil {
 		t.Error("a sorted list without an end")
 	}
 }
@@ -126,18 +129,18 @@ func TestQueries(t *testing.T) {
 func TestDamagedLinesAreCounted(t *testing.T) {
 	text := line(0, 1, "") + "not a line\n" + line(1, 2, "") + `{"metadata":7}` + "\n\n" + line(2, 3, "") +
 		`{"metadata":{"x_request_id":"cut`
-	x := index(t, write(t, text), IndexOptions{})
+	x := index(t, write(t, text), library.IndexOptions{})
 	if x.Len() != 3 || x.Damaged != 2 || x.FirstDamaged != 2 {
 		t.Errorf("%d requests, %d damaged, the first is %d", x.Len(), x.Damaged, x.FirstDamaged)
 	}
-	if _, list := ids(t, x, Query{Limit: 5}); strings.Join(list, " ") != "r-0 r-1 r-2" {
+	if _, list := ids(t, x, library.Query{Limit: 5}); strings.Join(list, " ") != "r-0 r-1 r-2" {
 		t.Error(list)
 	}
 }
 
 func TestChangedFilesAreNotRead(t *testing.T) {
 	path := write(t, recorded())
-	x := index(t, path, IndexOptions{})
+	x := index(t, path, library.IndexOptions{})
 	saved := filepath.Join(t.TempDir(), "index")
 	if err := x.Save(saved); err != nil {
 		t.Fatal(err)
@@ -145,10 +148,10 @@ func TestChangedFilesAreNotRead(t *testing.T) {
 	if err := os.WriteFile(path, []byte(line(0, 1, "")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Find(Query{Limit: 1}); err == nil {
+	if _, err := x.Find(library.Query{Limit: 1}); err == nil {
 		t.Error("the index of another file answers")
 	}
-	if _, err := LoadIndex(saved, path); !errors.Is(err, ErrStale) {
+	if _, err := library.LoadIndex(saved, path); !errors.Is(err, library.ErrStale) {
 		t.Errorf("the index of another file is loaded: %v", err)
 	}
 }
@@ -156,19 +159,20 @@ func TestChangedFilesAreNotRead(t *testing.T) {
 func TestDamagedIndexesAreRefused(t *testing.T) {
 	path := write(t, recorded())
 	saved := filepath.Join(t.TempDir(), "index")
-	if err := index(t, path, IndexOptions{}).Save(saved); err != nil {
+	if err := index(t, path, library.IndexOptions{}).Save(saved); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(saved)
 	if err != nil {
 		t.Fatal(err)
 	}
+	format := string(whole[:bytes.IndexByte(whole, '\n')+1]) // the first line
 	for _, text := range []string{"", "x", string(whole[:len(whole)/2]), format, format + "{}\n",
 		format + `{"Rows":99999999999}` + "\n"} {
 		if err := os.WriteFile(saved, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LoadIndex(saved, path); err == nil {
+		if _, err := library.LoadIndex(saved, path); err == nil {
 			t.Errorf("%.40q was loaded", text)
 		}
 	}
@@ -177,7 +181,7 @@ func TestDamagedIndexesAreRefused(t *testing.T) {
 func TestNamesOfTheRawExport(t *testing.T) {
 	text := `{"metadata":{"x_request_id":"a"},"payload":{"x":1},"responses":[{"text":"hi"}]}` + "\n" +
 		`{"metadata":{"x_request_id":"b"},"payload":{}}` + "\n"
-	x := index(t, write(t, text), IndexOptions{Names: true})
+	x := index(t, write(t, text), library.IndexOptions{Names: true})
 	i := x.Named("b")
 	if i != 1 || x.Named("c") != -1 || x.Named("") != -1 {
 		t.Fatalf("b is at %d", i)
@@ -190,43 +194,48 @@ func TestNamesOfTheRawExport(t *testing.T) {
 func TestBuildEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	if _, err := BuildIndex(ctx, write(t, recorded()), IndexOptions{}); !errors.Is(err, context.Canceled) {
+	_, err := library.BuildIndex(ctx, write(t, recorded()), library.IndexOptions{})
+	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
 
-// big is an index of a million requests, without a file.
-func big() *RequestIndex {
-	const n = 1_000_000
-	x := &RequestIndex{values: make([][]float32, len(Tags)), Kinds: []RequestKind{{Type: "T", Message: "overloaded"}}}
-	column := make([]float32, n)
-	for i := range n {
-		x.offsets, x.starts = append(x.offsets, int64(i)*3000), append(x.starts, int64(i))
-		x.flags, x.kinds = append(x.flags, uint8(i%50/49)), append(x.kinds, uint16(i%50/49))
-		x.ids = append(x.ids, HashName(fmt.Sprint("r", i)))
-		column[i] = float32(uint32(i)*2654435761>>8) / 1000
+// big is an index of a million requests, of a file of lines that say no more than it has.
+func big(b *testing.B) *library.RequestIndex {
+	path := filepath.Join(b.TempDir(), "profile_export.jsonl")
+	file, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
 	}
-	x.sessions, x.conversations = x.ids, x.ids
-	x.values[0] = column
-	return x
+	defer file.Close()
+	w := bufio.NewWriterSize(file, 1<<20)
+	for i := range 1_000_000 {
+		failure := ""
+		if i%50 == 49 {
+			failure = `,"error":{"type":"T","message":"overloaded"}`
+		}
+		fmt.Fprintf(w, `{"metadata":{"x_request_id":"r%d","request_start_ns":%[1]d},"metrics":{"request_latency":`+
+			`{"value":%g}}%s}`+"\n", i, float64(uint32(i)*2654435761>>8)/1000, failure)
+	}
+	if err := w.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	return index(b, path, library.IndexOptions{})
 }
 
-// BenchmarkFind searches among 1,000,000 requests, without reading the lines.
+// BenchmarkFind searches among 1,000,000 requests, without reading the lines: the page behind From is empty.
 func BenchmarkFind(b *testing.B) {
-	x := big()
-	for name, q := range map[string]Query{"id": {Text: "r777777", Limit: 100}, "slowest": {Sort: "request_latency",
-		Down: true, Limit: 100}, "errors": {Error: "overl", Limit: 100}, "sorted-deep": {Sort: "request_latency",
-		From: 9_900, Limit: 100}} {
+	x := big(b)
+	for name, q := range map[string]library.Query{
+		"id":          {Text: "r777777", From: 100},
+		"slowest":     {Sort: "request_latency", Down: true, From: 100},
+		"errors":      {Error: "overl", From: 100},
+		"sorted-deep": {Sort: "request_latency", From: library.MaxSorted},
+	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				fits, err := x.filter(&q)
-				if err != nil {
-					b.Fatal(err)
-				}
-				if q.Sort == "" {
-					x.page(&q, fits)
-				} else if _, _, err := x.sorted(&q, fits); err != nil {
-					b.Fatal(err)
+				if a, err := x.Find(q); err != nil || a.Total == 0 || len(a.Matches) > 0 {
+					b.Fatalf("%+v, %v", a, err)
 				}
 			}
 		})
@@ -246,7 +255,7 @@ func BenchmarkBuild(b *testing.B) {
 	b.SetBytes(info.Size())
 	for b.Loop() {
 		begin := time.Now()
-		x := index(b, path, IndexOptions{})
+		x := index(b, path, library.IndexOptions{})
 		b.ReportMetric(float64(x.Len())/time.Since(begin).Seconds(), "requests/s")
 	}
 }
@@ -255,7 +264,7 @@ func BenchmarkBuild(b *testing.B) {
 // index.
 func TestCompressedRecords(t *testing.T) {
 	text := recorded()
-	plain := index(t, write(t, text), IndexOptions{})
+	plain := index(t, write(t, text), library.IndexOptions{})
 	path := filepath.Join(t.TempDir(), "profile_export.jsonl")
 	lines, err := artifact.CreateLines(path+bounded.CompressedSuffix, artifact.LinesOptions{Compress: true})
 	if err != nil {
@@ -272,16 +281,16 @@ func TestCompressedRecords(t *testing.T) {
 	if err := lines.Close(); err != nil {
 		t.Fatal(err)
 	}
-	built := index(t, path, IndexOptions{})
+	built := index(t, path, library.IndexOptions{})
 	saved := filepath.Join(t.TempDir(), "index")
 	if err := built.Save(saved); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := LoadIndex(saved, path)
+	loaded, err := library.LoadIndex(saved, path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, x := range map[string]*RequestIndex{"built": built, "loaded": loaded} {
+	for name, x := range map[string]*library.RequestIndex{"built": built, "loaded": loaded} {
 		if x.Len() != plain.Len() {
 			t.Fatalf("%s: %d requests of %d", name, x.Len(), plain.Len())
 		}

@@ -1,4 +1,4 @@
-package plot
+package plot_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"aiperf/internal/result/chart"
+	"aiperf/internal/result/plot"
 )
 
 // request is a line of a made run: times in seconds from its begin.
@@ -69,17 +70,17 @@ func aggregated(t testing.TB, dir string, mean float64) {
 }
 
 // made returns the plots of paths by a configuration.
-func made(t testing.TB, config string, paths ...string) *Made {
+func made(t testing.TB, config string, paths ...string) *plot.Made {
 	t.Helper()
-	c, err := ParseConfig("plots.yaml", []byte(config))
+	c, err := plot.ParseConfig("plots.yaml", []byte(config))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := Find(paths)
+	found, err := plot.Find(paths)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := Make(found, c)
+	out, err := plot.Make(found, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func made(t testing.TB, config string, paths ...string) *Made {
 }
 
 // figure returns the only figure.
-func figure(t testing.TB, m *Made) *chart.Figure {
+func figure(t testing.TB, m *plot.Made) *chart.Figure {
 	t.Helper()
 	if len(m.Figures) != 1 || len(m.Skipped) != 0 {
 		t.Fatalf("%d figures, skipped %+v", len(m.Figures), m.Skipped)

@@ -1,4 +1,4 @@
-package plot
+package plot_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"aiperf/internal/result/chart"
+	"aiperf/internal/result/plot"
 )
 
 const scatterPlot = `{type: scatter, x: request_latency_avg, y: request_throughput}`
@@ -72,36 +73,41 @@ func TestTheTrialsOfOneAggregateArePlotted(t *testing.T) {
 func TestTrap2OrderOfConfigurations(t *testing.T) {
 	dir, home := t.TempDir(), filepath.Join(t.TempDir(), ".aiperf")
 	first, second := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	if got := FindConfig("", []string{first}, home, false); got.Path != "" || got.Created {
+	if got := plot.FindConfig("", []string{first}, home, false); got.Path != "" || got.Created {
 		t.Errorf("nothing: %+v", got)
 	}
-	got := FindConfig("", []string{first}, home, true)
+	got := plot.FindConfig("", []string{first}, home, true)
 	if !got.Created || got.Path != filepath.Join(home, "plot_config.yaml") {
 		t.Errorf("the user's own: %+v", got)
+	}
+	builtin, err := os.ReadFile("plot_config.yaml")
+	if err != nil {
+		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(got.Path); err != nil || !bytes.Equal(text, builtin) {
 		t.Errorf("it is no copy: %v", err)
 	}
-	if again := FindConfig("", nil, home, true); again.Created {
+	if again := plot.FindConfig("", nil, home, true); again.Created {
 		t.Error("it was created twice")
 	}
-	write(t, filepath.Join(second, FolderConfig), "x")
-	if got := FindConfig("", []string{first, second}, home, true); got.Path != filepath.Join(second, FolderConfig) {
+	write(t, filepath.Join(second, plot.FolderConfig), "x")
+	got = plot.FindConfig("", []string{first, second}, home, true)
+	if got.Path != filepath.Join(second, plot.FolderConfig) {
 		t.Errorf("the folder's: %+v", got)
 	}
-	if got := FindConfig("mine.yaml", []string{second}, home, true); got.Path != "mine.yaml" {
+	if got := plot.FindConfig("mine.yaml", []string{second}, home, true); got.Path != "mine.yaml" {
 		t.Errorf("the given one: %+v", got)
 	}
 	blocked := filepath.Join(dir, "file")
 	write(t, blocked, "")
-	if got := FindConfig("", nil, filepath.Join(blocked, "x"), true); got.Problem == nil || got.Path != "" {
+	if got := plot.FindConfig("", nil, filepath.Join(blocked, "x"), true); got.Problem == nil || got.Path != "" {
 		t.Errorf("a home that cannot be made: %+v", got)
 	}
 }
 
 func TestTrap3LevelsOfConfidence(t *testing.T) {
 	for text, want := range map[string]float64{"0.8": 0.95, "0.90": 0.9, "0.99": 0.99, "0.95": 0.95, "1.5": 0.95} {
-		c, err := ParseConfig("f", []byte(several(`{type: latency_throughput_uncertainty, x: request_latency, `+
+		c, err := plot.ParseConfig("f", []byte(several(`{type: latency_throughput_uncertainty, x: request_latency, `+
 			`y: output_token_throughput, ci_level: `+text+`}`)))
 		if err != nil || c.Multi[0].Level != want {
 			t.Errorf("%s: %v, %v", text, c, err)
@@ -167,7 +173,8 @@ func TestTrap5BothNamesOfGPUUtilization(t *testing.T) {
 }
 
 func TestTrap6OneColumnForGroups(t *testing.T) {
-	_, err := ParseConfig("f.yaml", []byte(several(`{type: scatter, x: request_latency, y: request_throughput, groups: [a, b]}`)))
+	_, err := plot.ParseConfig("f.yaml",
+		[]byte(several(`{type: scatter, x: request_latency, y: request_throughput, groups: [a, b]}`)))
 	if err == nil || !strings.Contains(err.Error(), "f.yaml:5:") || !strings.Contains(err.Error(), "takes one column, not 2") {
 		t.Error(err)
 	}
@@ -185,11 +192,11 @@ func TestTrap29PlotsBelowARunAreNoRun(t *testing.T) {
 func TestTrap30WhatLacksDataIsLeftOutAndNamed(t *testing.T) {
 	dir := t.TempDir()
 	madeRun(t, dir, 1, request{0, 1, 0, 10})
-	found, err := Find([]string{dir})
+	found, err := plot.Find([]string{dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Make(found, Builtin())
+	m, err := plot.Make(found, plot.Builtin())
 	if err != nil || len(m.Figures) != 0 || len(m.Skipped) != 5 {
 		t.Fatalf("%v, %+v", err, m)
 	}
@@ -228,8 +235,8 @@ func TestRequestsStandWhereTheyWereCompleted(t *testing.T) {
 
 func TestRollingPercentiles(t *testing.T) {
 	values := []float64{5, 1, 3}
-	near(t, "p50", rolling(values, 2, 50), 5, 3, 2)
-	near(t, "p99", rolling(values, 10, 99), 5, 4.96, 4.96)
+	near(t, "p50", plot.RollingPercentile(values, 2, 50), 5, 3, 2)
+	near(t, "p99", plot.RollingPercentile(values, 10, 99), 5, 4.96, 4.96)
 }
 
 func TestOutliersOfSlices(t *testing.T) {
@@ -241,30 +248,40 @@ func TestOutliersOfSlices(t *testing.T) {
 		{"time_to_first_token", 6.6, true}, {"time_to_first_token", 6.5, false}, {"time_to_first_token", 1, false},
 		{"request_throughput", 3.4, true}, {"request_throughput", 9, false},
 	} {
-		if got := outlier(c.tag, c.v, 5, 1, 0.5); got != c.want {
+		if got := plot.Outlier(c.tag, c.v, 5, 1, 0.5); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
-	if outlier("request_throughput", 1, 5, 0, 0) {
+	if plot.Outlier("request_throughput", 1, 5, 0, 0) {
 		t.Error("an outlier without a deviation")
 	}
 }
 
 func TestTheFrontKeepsTies(t *testing.T) {
-	points := []runPoint{}
-	for _, p := range [][2]float64{{1, 10}, {2, 10}, {3, 9}, {4, 20}} {
-		points = append(points, runPoint{x: quantity{value: p[0], n: 1}, y: quantity{value: p[1], n: 1}})
+	// front returns the figure of runs with the points, each run of one request.
+	front := func(axes string, requestOf func(x, y float64) request, points ...[2]float64) *chart.Figure {
+		dir := t.TempDir()
+		for i, p := range points {
+			madeRun(t, filepath.Join(dir, fmt.Sprint(i)), 1, requestOf(p[0], p[1]))
+		}
+		return figure(t, made(t, several(`{type: pareto, groups: [model], `+axes+`}`), dir))
 	}
-	var xs []float64
-	for _, p := range frontier(points, -1, 1) {
-		xs = append(xs, p.x.value)
+	points := [][2]float64{{1, 10}, {2, 10}, {3, 9}, {4, 20}}
+	lessX := front(`x: request_latency, y: output_token_throughput`, func(ms, rate float64) request {
+		return request{0, ms / 1000, ms / 10_000, rate * ms / 1000}
+	}, points...)
+	near(t, "less x, more y", layer(t, lessX, chart.Line).X, 1, 2, 4)
+	moreX := func(points ...[2]float64) *chart.Figure {
+		return front(`x: output_token_throughput, y: request_throughput`, func(rate, requests float64) request {
+			return request{0, 1 / requests, 0.1 / requests, rate / requests}
+		}, points...)
 	}
-	near(t, "less x, more y", xs, 1, 2, 4)
-	xs = nil
-	for _, p := range frontier(points, 1, 1) {
-		xs = append(xs, p.x.value)
+	for _, l := range moreX(points...).Layers {
+		if l.Kind == chart.Line {
+			t.Errorf("more of both: one run beats all, and the line joins %v", l.X)
+		}
 	}
-	near(t, "more of both", xs, 4)
+	near(t, "more of both", layer(t, moreX(append(points, [2]float64{5, 1})...), chart.Line).X, 4, 5)
 	dir := t.TempDir()
 	madeRun(t, filepath.Join(dir, "a"), 1, latency(10))
 	madeRun(t, filepath.Join(dir, "b"), 1, latency(20))
@@ -336,12 +353,13 @@ func TestFaultsOfConfigurationsNameTheirPlace(t *testing.T) {
 		several(`{type: scatter, x: request_latency, y: request_throughput, ci_level: high}`):              "must be 0.90, 0.95 or 0.99",
 		several(`{type: scatter, x: request_latency, y: request_throughput, primary_style: {mode: dots}}`): "lines, markers, lines+markers",
 	} {
-		if _, err := ParseConfig("f.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := plot.ParseConfig("f.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
 		}
 	}
 	// Names that look like those of servers' metrics are not known in advance.
-	if _, err := ParseConfig("f", []byte(several(`{type: scatter, x: "vllm:num_requests_running", y: my_total}`))); err != nil {
+	if _, err := plot.ParseConfig("f",
+		[]byte(several(`{type: scatter, x: "vllm:num_requests_running", y: my_total}`))); err != nil {
 		t.Error(err)
 	}
 }
@@ -355,12 +373,13 @@ func TestPathsWithoutRuns(t *testing.T) {
 	write(t, filepath.Join(dir, "none", "profile_export_aiperf.json"), `{"input_config":{}}`)
 	for _, name := range []string{"empty", "gone", "none"} {
 		path := filepath.Join(dir, name)
-		if _, err := Find([]string{filepath.Join(dir, "run"), path}); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := plot.Find([]string{filepath.Join(dir, "run"), path}); err == nil ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	_, err := Find([]string{filepath.Join(dir, "empty")})
-	if none, ok := errors.AsType[*NoRunsError](err); !ok || none.Path == "" {
+	_, err := plot.Find([]string{filepath.Join(dir, "empty")})
+	if none, ok := errors.AsType[*plot.NoRunsError](err); !ok || none.Path == "" {
 		t.Errorf("%v", err)
 	}
 }
@@ -383,7 +402,8 @@ func TestFilesOfPlots(t *testing.T) {
 	hostile := `</svg><script>alert(1)</script>`
 	m := made(t, one(`{type: scatter, x: request_number, y: request_latency, title: "`+hostile+`"}`), dir)
 	out := filepath.Join(dir, "plots")
-	files, err := Write(m, Output{Dir: out, Formats: Formats(), Size: chart.DefaultSize(), Version: "1", Now: time.Now})
+	files, err := plot.Write(m, plot.Output{Dir: out, Formats: plot.Formats(), Size: chart.DefaultSize(), Version: "1",
+		Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,11 +417,11 @@ func TestFilesOfPlots(t *testing.T) {
 	if want := []string{"p.png", "p.svg", "plots.html"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
-	text, err := os.ReadFile(filepath.Join(out, SummaryName))
+	text, err := os.ReadFile(filepath.Join(out, plot.SummaryName))
 	if err != nil || !strings.Contains(string(text), "Generated 1 plot:") {
 		t.Errorf("%v: %s", err, text)
 	}
-	if page, _ := os.ReadFile(filepath.Join(out, PageName)); bytes.Contains(page, []byte(`src="http`)) {
+	if page, _ := os.ReadFile(filepath.Join(out, plot.PageName)); bytes.Contains(page, []byte(`src="http`)) {
 		t.Error("the page loads something")
 	}
 }
@@ -418,7 +438,8 @@ func BenchmarkPlotsOfARun(b *testing.B) {
 	size := chart.DefaultSize()
 	for b.Loop() {
 		m := made(b, config, dir)
-		if _, err := Write(m, Output{Dir: filepath.Join(dir, "plots"), Formats: []string{"png"}, Size: size}); err != nil {
+		if _, err := plot.Write(m, plot.Output{Dir: filepath.Join(dir, "plots"), Formats: []string{"png"},
+			Size: size}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -141,8 +141,8 @@ func (r *requests) flow() flow {
 	return f
 }
 
-// rolling returns a percentile of each value and up to window−1 before it.
-func rolling(values []float64, window int, rank float64) []float64 {
+// RollingPercentile returns the percentile rank, from 0 to 100, of each value and up to window−1 before it.
+func RollingPercentile(values []float64, window int, rank float64) []float64 {
 	out := make([]float64, len(values))
 	var sorted []float64
 	for i := range values {

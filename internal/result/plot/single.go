@@ -547,7 +547,8 @@ func (m *maker) withPercentiles(p *Preset) (*chart.Figure, error) {
 	f.Layers = append(f.Layers, chart.Layer{Kind: chart.Points, Name: "Requests", X: l.x, Y: l.y,
 		Look: chart.Look{Series: chart.Grey, Opacity: 0.6, Size: 7}})
 	for i, rank := range [...]float64{50, 95, 99} {
-		f.Layers = append(f.Layers, chart.Layer{Kind: chart.Line, X: l.x, Y: rolling(l.y, rollingWindow, rank),
+		f.Layers = append(f.Layers, chart.Layer{Kind: chart.Line, X: l.x,
+			Y:    RollingPercentile(l.y, rollingWindow, rank),
 			Name: fmt.Sprintf("p%g of the last %d requests", rank, rollingWindow),
 			Look: chart.Look{Series: i + 1, Width: 2}})
 	}

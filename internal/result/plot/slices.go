@@ -224,7 +224,7 @@ func (m *maker) timeslices(p *Preset) (*chart.Figure, error) {
 		}
 		spread := at.stats[tag]["std"]
 		to := &good
-		if !math.IsNaN(average) && outlier(tag, v, average, std, spread) {
+		if !math.IsNaN(average) && Outlier(tag, v, average, std, spread) {
 			to = &bad
 		}
 		to.X, to.Y = append(to.X, x), append(to.Y, v)
@@ -262,9 +262,9 @@ func (m *maker) timeslices(p *Preset) (*chart.Figure, error) {
 	return f, nil
 }
 
-// outlier reports whether the average of a slice is far from that of the run: above it by more than both deviations, a
+// Outlier reports whether the average of a slice is far from that of the run: above it by more than both deviations, a
 // throughput below it.
-func outlier(tag string, v, average, std, spread float64) bool {
+func Outlier(tag string, v, average, std, spread float64) bool {
 	if std+spread == 0 { // without deviations nothing is far
 		return false
 	}

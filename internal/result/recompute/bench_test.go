@@ -1,4 +1,4 @@
-package recompute
+package recompute_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"aiperf/internal/result/recompute"
 	"aiperf/internal/watch/servermetrics"
 )
 
@@ -38,11 +39,11 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		store := servermetrics.NewStore(servermetrics.Options{})
-		r, err := openRecording(path, &Options{}, true)
+		r, err := recompute.OpenRecording(path, &recompute.Options{}, true)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := r.read(context.Background(),
+		if err := r.Read(context.Background(),
 			func(url string, s servermetrics.Scrape) { store.Endpoint(url).Add(s) }); err != nil {
 			b.Fatal(err)
 		}

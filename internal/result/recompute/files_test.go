@@ -1,4 +1,4 @@
-package recompute
+package recompute_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aiperf/internal/result/recompute"
 )
 
 // TestFilesForConsumers writes the files of two runs into the directory that the environment names, for the
@@ -32,7 +34,8 @@ func TestFilesForConsumers(t *testing.T) {
 		if err := os.CopyFS(target, os.DirFS(l.dir)); err != nil {
 			t.Fatal(err)
 		}
-		again := replayed(t, Options{Recordings: []string{filepath.Join(target, "server_metrics_export.jsonl")}})
+		again := replayed(t,
+			recompute.Options{Recordings: []string{filepath.Join(target, "server_metrics_export.jsonl")}})
 		sameFiles(t, target, again, allFiles...)
 	}
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(dir, "runs", "run1"))); err != nil {

@@ -1,4 +1,4 @@
-package recompute
+package recompute_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/result/recompute"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/servermetrics/export"
@@ -164,11 +165,11 @@ func recorded(t *testing.T, name string) *live {
 }
 
 // replay runs the command on a recording and returns the directory with its files.
-func replayed(t *testing.T, o Options) string {
+func replayed(t *testing.T, o recompute.Options) string {
 	t.Helper()
 	o.OutputDir = filepath.Join(t.TempDir(), "again")
 	o.LegacyJSON = true
-	if err := ServerMetrics(context.Background(), o); err != nil {
+	if err := recompute.ServerMetrics(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
 	return o.OutputDir
@@ -205,13 +206,13 @@ var allFiles = []string{
 
 func TestRecordingGivesTheFilesOfTheRunAgain(t *testing.T) {
 	l := recorded(t, "server_metrics_export.jsonl")
-	again := replayed(t, Options{Recordings: []string{filepath.Join(l.dir, "server_metrics_export.jsonl")}})
+	again := replayed(t, recompute.Options{Recordings: []string{filepath.Join(l.dir, "server_metrics_export.jsonl")}})
 	sameFiles(t, l.dir, again, allFiles...)
 }
 
 func TestMergedRecordingIsItsOwnRecording(t *testing.T) {
 	l := recorded(t, "server_metrics_export.jsonl")
-	again := replayed(t, Options{
+	again := replayed(t, recompute.Options{
 		Recordings: []string{filepath.Join(l.dir, "server_metrics_export.jsonl")},
 		Formats:    []string{"jsonl", "json", "csv", "parquet"},
 	})
@@ -220,7 +221,7 @@ func TestMergedRecordingIsItsOwnRecording(t *testing.T) {
 
 func TestWindowThatWasAskedForHasNoWarmup(t *testing.T) {
 	l := recorded(t, "server_metrics_export.jsonl")
-	again := replayed(t, Options{Recordings: []string{filepath.Join(l.dir, "server_metrics_export.jsonl")},
+	again := replayed(t, recompute.Options{Recordings: []string{filepath.Join(l.dir, "server_metrics_export.jsonl")},
 		FromNS: new(start + second)})
 	for dir, want := range map[string]bool{l.dir: true, again: false} {
 		text, err := os.ReadFile(filepath.Join(dir, "server_metrics_export.json"))

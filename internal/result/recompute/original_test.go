@@ -1,4 +1,4 @@
-package recompute
+package recompute_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/result/recompute"
 	"aiperf/internal/result/summary"
 )
 
@@ -65,10 +66,10 @@ func theirRecords() string {
 			`"metrics":{"error_isl":{"value":20,"unit":"tokens"}},"error":{"code":503,"type":"Service Unavailable","message":"busy"}`)
 }
 
-func theirReport(t *testing.T, files map[string]string, o ReportOptions) (*summary.Result, []string) {
+func theirReport(t *testing.T, files map[string]string, o recompute.ReportOptions) (*summary.Result, []string) {
 	t.Helper()
 	o.Dir = theirRun(t, files)
-	result, shown, err := Report(context.Background(), o)
+	result, shown, err := recompute.Report(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func theirReport(t *testing.T, files map[string]string, o ReportOptions) (*summa
 func TestRunOfTheOriginalIsComputedAgain(t *testing.T) {
 	result, notes := theirReport(t,
 		map[string]string{"profile_export_aiperf.json": theirSummary(""), "profile_export.jsonl": theirRecords()},
-		ReportOptions{})
+		recompute.ReportOptions{})
 	for tag, want := range map[string]float64{
 		"request_latency": 200, "time_to_first_token": 116.83333333333333, "time_to_second_token": 44.75,
 		"inter_token_latency": (100./4 + 149.5/4) / 2,
@@ -124,7 +125,7 @@ func TestPhasesOfTheOriginal(t *testing.T) {
 		"phase_manifest.json": fmt.Sprintf(`{"schema_version": 1, "phases": [
  {"phase_name": "warmup", "phase_kind": "warmup", "start_ns": %d, "end_ns": %d, "total_request_count": 1},
  {"phase_name": "profiling", "phase_kind": "profiling", "start_ns": %d, "end_ns": %d, "total_request_count": 4}]}`, start-1e9, start-1e8, start, start+4e9),
-	}, ReportOptions{})
+	}, recompute.ReportOptions{})
 	if c, _ := result.Find("effective_concurrency"); result.StartNS != start || c.Stats.Avg > 0.1551 ||
 		c.Stats.Avg < 0.1549 {
 		t.Errorf("start %d, concurrency %v", result.StartNS, c.Stats.Avg)
@@ -141,7 +142,7 @@ func TestGPUsOfTheOriginal(t *testing.T) {
 	}
 	files := map[string]string{"profile_export_aiperf.json": theirSummary(""), "profile_export.jsonl": theirRecords(),
 		"gpu_telemetry_export.jsonl": lines.String()}
-	result, _ := theirReport(t, files, ReportOptions{})
+	result, _ := theirReport(t, files, recompute.ReportOptions{})
 	if result.Telemetry == nil || len(result.Telemetry.Endpoints) != 1 {
 		t.Fatalf("telemetry %+v", result.Telemetry)
 	}
@@ -149,7 +150,7 @@ func TestGPUsOfTheOriginal(t *testing.T) {
 		t.Errorf("total_gpu_power = %+v", power.Stats)
 	}
 	window := 100 * time.Millisecond
-	if part, _ := theirReport(t, files, ReportOptions{To: &window}); part.Telemetry != nil {
+	if part, _ := theirReport(t, files, recompute.ReportOptions{To: &window}); part.Telemetry != nil {
 		t.Error("a part of the run has the telemetry of the whole")
 	}
 }
@@ -158,13 +159,13 @@ func TestGPUsOfTheOriginal(t *testing.T) {
 func TestRecordsOfTheOriginalMustBeThoseOfItsSummary(t *testing.T) {
 	lines := strings.SplitAfter(theirRecords(), "\n")
 	result, _ := theirReport(t, map[string]string{"profile_export_aiperf.json": theirSummary(""),
-		"profile_export.jsonl": strings.Join(lines[:4], "")}, ReportOptions{})
+		"profile_export.jsonl": strings.Join(lines[:4], "")}, recompute.ReportOptions{})
 	if !strings.Contains(result.Incomplete, "a record is missing") {
 		t.Errorf("incomplete: %q", result.Incomplete)
 	}
 	dir := theirRun(t, map[string]string{"profile_export_aiperf.json": theirSummary(""),
 		"profile_export.jsonl": theirRecords() + lines[1]})
-	if _, _, err := Report(context.Background(), ReportOptions{Dir: dir}); err == nil ||
+	if _, _, err := recompute.Report(context.Background(), recompute.ReportOptions{Dir: dir}); err == nil ||
 		!strings.Contains(err.Error(), "another run") {
 		t.Errorf("five records of four: %v", err)
 	}
@@ -192,7 +193,7 @@ func TestFoldersThatHoldNoRunOfTheOriginal(t *testing.T) {
 			"2026-03-01T12:00:00", "noon", 1), "profile_export.jsonl": theirRecords()}, "start_time"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := Report(context.Background(), ReportOptions{Dir: theirRun(t, c.files)})
+			_, _, err := recompute.Report(context.Background(), recompute.ReportOptions{Dir: theirRun(t, c.files)})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
@@ -204,7 +205,7 @@ func TestFoldersThatHoldNoRunOfTheOriginal(t *testing.T) {
 func TestReportOfTheOriginalIsASummary(t *testing.T) {
 	dir := theirRun(t, map[string]string{"profile_export_aiperf.json": theirSummary(
 		`, "network_rtt": {"unit": "ms", "avg": 5.0}`), "profile_export.jsonl": theirRecords()})
-	if _, _, err := Report(context.Background(), ReportOptions{Dir: dir}); err != nil {
+	if _, _, err := recompute.Report(context.Background(), recompute.ReportOptions{Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
 	figures, err := summary.ReadFigures(filepath.Join(dir, "report"))
@@ -247,7 +248,7 @@ func TestSeveralPhasesOfTheOriginalAreComputedAgain(t *testing.T) {
 		"profile_export.jsonl":       line(0, 0, 100) + line(0, 500, 700) + line(2, 1500, 1600) + line(2, 1600, 1900),
 		"phase_manifest.json": `{"schema_version":1,"phases":[` + phase(0, "steady", "profiling", 0, 800) + "," +
 			phase(1, "pause", "warmup", 900, 1400) + "," + phase(2, "peak", "profiling", 1500, 2000) + "]}",
-	}, ReportOptions{})
+	}, recompute.ReportOptions{})
 	if len(result.Parts) != 2 || result.Parts[1].Name != "peak" {
 		t.Fatalf("%+v", result.Parts)
 	}

@@ -42,11 +42,11 @@ func serverCurves(ctx context.Context, from config.Artifacts) ([]timeline.Curve,
 		}
 		return curves, err
 	}
-	recording, err := openRecording(path, &Options{Warn: func(string) {}}, true)
+	recording, err := OpenRecording(path, &Options{Warn: func(string) {}}, true)
 	if err != nil {
 		return nil, err
 	}
 	store := servermetrics.NewStore(servermetrics.Options{})
-	err = recording.read(ctx, func(url string, s servermetrics.Scrape) { store.Endpoint(url).Add(s) })
+	err = recording.Read(ctx, func(url string, s servermetrics.Scrape) { store.Endpoint(url).Add(s) })
 	return servermetrics.Curves(store), err
 }

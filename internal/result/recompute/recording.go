@@ -18,8 +18,8 @@ import (
 // maxLine is the longest line that is read.
 const maxLine = 512 << 20
 
-// recording is a file of scrapes while it is read.
-type recording struct {
+// Recording is a file of scrapes while it is read.
+type Recording struct {
 	path    string
 	sidecar *export.Sidecar // nil for a bare recording
 	types   map[string]prom.Type
@@ -31,9 +31,11 @@ type recording struct {
 	scan      scanner
 }
 
-// openRecording opens a recording and reads its sidecar, if there is one.
-func openRecording(path string, o *Options, repeats bool) (*recording, error) {
-	r := &recording{path: path, types: o.Types, repeats: repeats, endpoints: map[string]*endpoint{}, warn: o.Warn}
+// OpenRecording opens a recording and reads its sidecar, if there is one. With repeats, scrapes that equal the previous
+// one of their endpoint have no samples: that is right where nothing else adds scrapes of the same endpoints. The types
+// of o and its Warn, which must be set, are used.
+func OpenRecording(path string, o *Options, repeats bool) (*Recording, error) {
+	r := &Recording{path: path, types: o.Types, repeats: repeats, endpoints: map[string]*endpoint{}, warn: o.Warn}
 	sidecar := export.SidecarPath(path)
 	data, err := bounded.ReadFile(sidecar)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,11 +54,11 @@ func openRecording(path string, o *Options, repeats bool) (*recording, error) {
 	return r, nil
 }
 
-// sink takes the scrapes of recordings.
-type sink func(url string, s servermetrics.Scrape)
+// Sink takes the scrapes of recordings.
+type Sink func(url string, s servermetrics.Scrape)
 
-// read passes all scrapes to a sink; their samples are valid during the call.
-func (r *recording) read(ctx context.Context, to sink) error {
+// Read passes all scrapes to a sink; their samples are valid during the call.
+func (r *Recording) Read(ctx context.Context, to Sink) error {
 	file, err := bounded.Open(r.path)
 	if err != nil {
 		return err
@@ -113,7 +115,7 @@ func readLine(in *bufio.Reader, buf *[]byte) (line []byte, whole bool, err error
 }
 
 // line reads one scrape.
-func (r *recording) line(text []byte, to sink) error {
+func (r *Recording) line(text []byte, to Sink) error {
 	var scrape servermetrics.Scrape
 	var url, metrics []byte
 	s := &r.scan

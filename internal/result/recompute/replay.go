@@ -58,7 +58,7 @@ func (o *Options) complete() {
 // merger makes one run of recordings.
 type merger struct {
 	o          *Options
-	recordings []*recording
+	recordings []*Recording
 	store      *servermetrics.Store
 	info       export.Info
 	recorder   *export.Recorder
@@ -75,7 +75,7 @@ func (o *Options) open() (*merger, error) {
 		over: map[string]bool{}, described: map[string]bool{}, first: math.MaxInt64,
 	}
 	for _, path := range o.Recordings {
-		r, err := openRecording(path, o, len(o.Recordings) == 1)
+		r, err := OpenRecording(path, o, len(o.Recordings) == 1)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (m *merger) read(ctx context.Context) error {
 		}
 	}
 	for _, r := range m.recordings {
-		if err := r.read(ctx, m.add); err != nil {
+		if err := r.Read(ctx, m.add); err != nil {
 			return errors.Join(err, m.dropRecording())
 		}
 	}

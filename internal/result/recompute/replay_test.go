@@ -1,4 +1,4 @@
-package recompute
+package recompute_test
 
 import (
 	"context"
@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/result/recompute"
 	"aiperf/internal/watch/servermetrics"
 )
 
 func TestPrefixedRecordingGivesPrefixedFiles(t *testing.T) {
 	l := recorded(t, "P_server_metrics.jsonl")
-	again := replayed(t, Options{Recordings: []string{filepath.Join(l.dir, "P_server_metrics.jsonl")}})
+	again := replayed(t, recompute.Options{Recordings: []string{filepath.Join(l.dir, "P_server_metrics.jsonl")}})
 	for _, ending := range []string{".json", ".csv", ".parquet"} {
 		want, _ := os.ReadFile(filepath.Join(l.dir, "server_metrics_export"+ending))
 		got, err := os.ReadFile(filepath.Join(again, "P_server_metrics"+ending))
@@ -42,7 +43,7 @@ func TestOtherWindowAndSlicesAreThoseOfSuchARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	from, to, none := l.info.Window.StartNS, l.info.Window.EndNS, 0.0
-	again := replayed(t, Options{Recordings: []string{path}, FromNS: &from, ToNS: &to, SliceSeconds: &none,
+	again := replayed(t, recompute.Options{Recordings: []string{path}, FromNS: &from, ToNS: &to, SliceSeconds: &none,
 		Bounds: true})
 	sameFiles(t, l.dir, again, allFiles...)
 }
@@ -104,7 +105,7 @@ func bare(t *testing.T) string {
 
 func TestBareRecordingCountsAllSamplesAndGuessesTypes(t *testing.T) {
 	path := bare(t)
-	out := read(t, replayed(t, Options{Recordings: []string{path}}), "server_metrics_export.json")
+	out := read(t, replayed(t, recompute.Options{Recordings: []string{path}}), "server_metrics_export.json")
 	for name, want := range map[string]string{"g": "unknown", "vllm:request_success": "counter", "foo_total": "counter",
 		"lat": "histogram"} {
 		if got := out.Metrics[name].Type; got != want {
@@ -126,7 +127,7 @@ func TestBareRecordingCountsAllSamplesAndGuessesTypes(t *testing.T) {
 }
 
 func TestTypesAreTakenFromTheCommandLine(t *testing.T) {
-	o := Options{Recordings: []string{bare(t)}}
+	o := recompute.Options{Recordings: []string{bare(t)}}
 	for _, list := range []string{"g=counter", "foo_total=gauge,vllm:request_success=unknown"} {
 		if err := o.AddTypes(list); err != nil {
 			t.Fatal(err)
@@ -144,7 +145,7 @@ func TestTypesAreTakenFromTheCommandLine(t *testing.T) {
 // The first scrape after the end of the window is the final one, as it would have been in a run.
 func TestWindowCutsABareRecording(t *testing.T) {
 	from, to := 2*second, 3*second+1
-	out := read(t, replayed(t, Options{Recordings: []string{bare(t)}, FromNS: &from, ToNS: &to}),
+	out := read(t, replayed(t, recompute.Options{Recordings: []string{bare(t)}, FromNS: &from, ToNS: &to}),
 		"server_metrics_export.json")
 	if got := out.Metrics["vllm:request_success"].Series[0].Stats; got["total"] != 9 || got["rate"] != 3 {
 		t.Errorf("counter from 1 s to 4 s: %v, want total 9 and rate 3", got)
@@ -159,7 +160,7 @@ func TestRecordingsAreMerged(t *testing.T) {
 		`{"g":[{"value":2}]}`))
 	b := write(t, "b.jsonl", line("http://h/metrics", second, `{"g":[{"value":1}]}`)+line("http://h/metrics", 3*second,
 		`{"g":[{"value":9}]}`))
-	out := read(t, replayed(t, Options{Recordings: []string{a, b}}), "server_metrics_export.json")
+	out := read(t, replayed(t, recompute.Options{Recordings: []string{a, b}}), "server_metrics_export.json")
 	if got := out.Summary.Endpoints["http://h/metrics"]["total_fetches"]; got != 3.0 {
 		t.Errorf("%v fetches", got)
 	}
@@ -192,7 +193,7 @@ func TestKilledRunCanBeRead(t *testing.T) {
 		}
 	}
 	var warnings []string
-	out := read(t, replayed(t, Options{Recordings: []string{path},
+	out := read(t, replayed(t, recompute.Options{Recordings: []string{path},
 		Warn: func(m string) { warnings = append(warnings, m) }}), "server_metrics_export.json")
 	if c := out.Metrics["c"]; c.Type != "counter" || c.Series[0].Stats["total"] != 14 {
 		t.Errorf("counter: %+v", c)
@@ -228,8 +229,8 @@ func TestMistakesAreNamedByFileAndLine(t *testing.T) {
 	} {
 		path := write(t, "x.jsonl", c.text)
 		dir := filepath.Join(t.TempDir(), "out")
-		err := ServerMetrics(context.Background(),
-			Options{Recordings: []string{path}, OutputDir: dir, Formats: []string{"json", "jsonl"}})
+		err := recompute.ServerMetrics(context.Background(),
+			recompute.Options{Recordings: []string{path}, OutputDir: dir, Formats: []string{"json", "jsonl"}})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.80q: error is %v, want %s", c.text, err, c.want)
 		}
@@ -250,7 +251,8 @@ func TestBrokenSidecarIsNamed(t *testing.T) {
 		if err := os.WriteFile(sidecar, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		err := ServerMetrics(context.Background(), Options{Recordings: []string{path}, OutputDir: t.TempDir()})
+		err := recompute.ServerMetrics(context.Background(),
+			recompute.Options{Recordings: []string{path}, OutputDir: t.TempDir()})
 		if err == nil || !strings.Contains(err.Error(), sidecar) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error is %v", text, err)
 		}
@@ -260,8 +262,8 @@ func TestBrokenSidecarIsNamed(t *testing.T) {
 func TestRecordingIsNotOverwritten(t *testing.T) {
 	l := recorded(t, "server_metrics_export.jsonl")
 	path := filepath.Join(l.dir, "server_metrics_export.jsonl")
-	err := ServerMetrics(context.Background(),
-		Options{Recordings: []string{path}, OutputDir: l.dir, Formats: []string{"jsonl"}})
+	err := recompute.ServerMetrics(context.Background(),
+		recompute.Options{Recordings: []string{path}, OutputDir: l.dir, Formats: []string{"jsonl"}})
 	if err == nil || !strings.Contains(err.Error(), "--output-dir") {
 		t.Errorf("error is %v", err)
 	}
@@ -273,8 +275,8 @@ func TestRecordingIsNotOverwritten(t *testing.T) {
 func TestFilesGoBesideTheRecordingUnlessTold(t *testing.T) {
 	path := bare(t)
 	var files []string
-	err := ServerMetrics(context.Background(),
-		Options{Recordings: []string{path},
+	err := recompute.ServerMetrics(context.Background(),
+		recompute.Options{Recordings: []string{path},
 			Written: func(name, path string) { files = append(files, filepath.Base(path)) }})
 	if err != nil {
 		t.Fatal(err)
@@ -298,7 +300,8 @@ func FuzzRecording(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_ = ServerMetrics(context.Background(), Options{Recordings: []string{path}, OutputDir: t.TempDir()})
+		_ = recompute.ServerMetrics(context.Background(),
+			recompute.Options{Recordings: []string{path}, OutputDir: t.TempDir()})
 	})
 }
 
@@ -316,7 +319,7 @@ func TestRecordingsOfOneRunAreMergedWithTheirSidecars(t *testing.T) {
 		paths = append(paths, filepath.Join(l.dir, "server_metrics_export.jsonl"))
 	}
 	var warnings []string
-	dir := replayed(t, Options{Recordings: paths, Warn: func(m string) { warnings = append(warnings, m) }})
+	dir := replayed(t, recompute.Options{Recordings: paths, Warn: func(m string) { warnings = append(warnings, m) }})
 	out := read(t, dir, "server_metrics_export.json")
 	if got := strings.Join(out.Summary.Configured, " "); got != urlA+" "+urlB {
 		t.Errorf("configured: %s", got)

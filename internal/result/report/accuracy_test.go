@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
 
@@ -23,13 +24,13 @@ func graded() *summary.Result {
 
 func TestAccuracyCSV(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "accuracy_results.csv")
-	if err := (AccuracyCSV{Path: path}).Export(t.Context(), &summary.Result{}); err != nil {
+	if err := (report.AccuracyCSV{Path: path}).Export(t.Context(), &summary.Result{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a run without graded answers has the file")
 	}
-	if err := (AccuracyCSV{Path: path}).Export(t.Context(), graded()); err != nil {
+	if err := (report.AccuracyCSV{Path: path}).Export(t.Context(), graded()); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(path)
@@ -45,7 +46,8 @@ func TestAccuracyCSV(t *testing.T) {
 
 func TestAccuracyInTheSummary(t *testing.T) {
 	r := graded()
-	text, err := artifact.AppendJSON(nil, accuracyObject(r.Accuracy))
+	section, _ := report.SummaryObject(r, nil).Get("accuracy")
+	text, err := artifact.AppendJSON(nil, section)
 	if err != nil {
 		t.Fatal(err)
 	}

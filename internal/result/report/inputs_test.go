@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"encoding/json"
@@ -11,10 +11,11 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/testkit"
+	"aiperf/internal/result/report"
 )
 
-func inputsOf(inputs ...Input) iter.Seq2[Input, error] {
-	return func(yield func(Input, error) bool) {
+func inputsOf(inputs ...report.Input) iter.Seq2[report.Input, error] {
+	return func(yield func(report.Input, error) bool) {
 		for _, i := range inputs {
 			if !yield(i, nil) {
 				return
@@ -23,10 +24,10 @@ func inputsOf(inputs ...Input) iter.Seq2[Input, error] {
 	}
 }
 
-func inputsText(t *testing.T, redactor *artifact.Redactor, inputs ...Input) string {
+func inputsText(t *testing.T, redactor *artifact.Redactor, inputs ...report.Input) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	if err := WriteInputs(path, redactor, 0, inputsOf(inputs...)); err != nil {
+	if err := report.WriteInputs(path, redactor, 0, inputsOf(inputs...)); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
@@ -41,10 +42,10 @@ func inputsText(t *testing.T, redactor *artifact.Redactor, inputs ...Input) stri
 
 func TestInputsGolden(t *testing.T) {
 	got := inputsText(t, artifact.NewRedactor("sk-secret-1"),
-		Input{"s 0", []byte(`{"messages":[{"role":"user","content":"Zürich <1>"}],"stop":null,"big":12345678901234567890,"f":1e-3,"empty":[],"o":{"a":null}}`)},
-		Input{"s 0", []byte(`{"messages":[],"list":[null,1]}`)},
-		Input{"s \"1\"", []byte(`{"key":"sk-secret-1"}`)},
-		Input{"form", []byte("--boundary\r\n")},
+		report.Input{"s 0", []byte(`{"messages":[{"role":"user","content":"Zürich <1>"}],"stop":null,"big":12345678901234567890,"f":1e-3,"empty":[],"o":{"a":null}}`)},
+		report.Input{"s 0", []byte(`{"messages":[],"list":[null,1]}`)},
+		report.Input{"s \"1\"", []byte(`{"key":"sk-secret-1"}`)},
+		report.Input{"form", []byte("--boundary\r\n")},
 	)
 	testkit.Golden(t, "testdata/inputs.json", []byte(got))
 }
@@ -58,7 +59,7 @@ func TestInputsOfAnEmptyDataset(t *testing.T) {
 // TestInputsAreLaidOutLikeTheOtherDocuments compares the streamed layout with that of the encoder.
 func TestInputsAreLaidOutLikeTheOtherDocuments(t *testing.T) {
 	payload := json.RawMessage(`{"a":[1,{"b":{}}],"c":"d"}`)
-	got := inputsText(t, nil, Input{"s0", payload}, Input{"s0", payload}, Input{"s1", payload})
+	got := inputsText(t, nil, report.Input{"s0", payload}, report.Input{"s0", payload}, report.Input{"s1", payload})
 	want, err := artifact.AppendIndented(nil, artifact.Object{{Key: "data", Value: []any{
 		artifact.Object{{Key: "session_id", Value: "s0"}, {Key: "payloads", Value: []any{payload, payload}}},
 		artifact.Object{{Key: "session_id", Value: "s1"}, {Key: "payloads", Value: []any{payload}}},
@@ -74,19 +75,19 @@ func TestInputsAreLaidOutLikeTheOtherDocuments(t *testing.T) {
 func TestFormattingErrorIsTellable(t *testing.T) {
 	dir := t.TempDir()
 	bad := errors.New("turn 3 has no text")
-	err := WriteInputs(filepath.Join(dir, "inputs.json"), nil, 0, func(yield func(Input, error) bool) {
-		if yield(Input{"s", []byte("{}")}, nil) {
-			yield(Input{}, bad)
+	err := report.WriteInputs(filepath.Join(dir, "inputs.json"), nil, 0, func(yield func(report.Input, error) bool) {
+		if yield(report.Input{"s", []byte("{}")}, nil) {
+			yield(report.Input{}, bad)
 		}
 	})
-	var payload *PayloadError
+	var payload *report.PayloadError
 	if !errors.As(err, &payload) || !errors.Is(err, bad) {
 		t.Errorf("error is %v", err)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 		t.Errorf("%v was left behind", entries)
 	}
-	err = WriteInputs(filepath.Join(dir, "missing", "inputs.json"), nil, 0, inputsOf())
+	err = report.WriteInputs(filepath.Join(dir, "missing", "inputs.json"), nil, 0, inputsOf())
 	if err == nil || errors.As(err, &payload) || !strings.Contains(err.Error(), "inputs.json") {
 		t.Errorf("error is %v", err)
 	}
@@ -95,14 +96,14 @@ func TestFormattingErrorIsTellable(t *testing.T) {
 func TestInputsBeyondTheLimitAreLeftOut(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "inputs.json")
-	big := Input{"s", []byte(`"` + strings.Repeat("x", 100) + `"`)}
-	if err := WriteInputs(path, nil, 300, inputsOf(big, big)); err != nil {
+	big := report.Input{"s", []byte(`"` + strings.Repeat("x", 100) + `"`)}
+	if err := report.WriteInputs(path, nil, 300, inputsOf(big, big)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteInputs(path, nil, 300, inputsOf(big, big, big)); !errors.Is(err, ErrInputsTooLarge) {
+	if err := report.WriteInputs(path, nil, 300, inputsOf(big, big, big)); !errors.Is(err, report.ErrInputsTooLarge) {
 		t.Errorf("error is %v", err)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {

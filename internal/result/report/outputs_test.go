@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -15,11 +15,12 @@ import (
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/recordfile"
+	"aiperf/internal/result/report"
 )
 
 // spooled writes records to a spool and returns its path.
 func spooled(
-	t *testing.T, s OutputsSpool, o artifact.LinesOptions, records ...*record.Record,
+	t *testing.T, s report.OutputsSpool, o artifact.LinesOptions, records ...*record.Record,
 ) (path string, omitted int64) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "outputs_spool.jsonl")
@@ -43,7 +44,7 @@ func spooled(
 }
 
 // outputs makes outputs.json of a spool.
-func outputs(t *testing.T, o OutputsJSON) []byte {
+func outputs(t *testing.T, o report.OutputsJSON) []byte {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "outputs.json")
 	if err := o.Export(context.Background(), nil); err != nil {
@@ -70,12 +71,12 @@ func TestOutputsAreSortedAndWarmupStandsApart(t *testing.T) {
 	bad.SessionNum = 1
 	cut := spoken(9, 0, record.PhaseProfiling, "half")
 	cut.Raw = &record.Raw{CutOff: true}
-	path, _ := spooled(t, OutputsSpool{}, artifact.LinesOptions{},
+	path, _ := spooled(t, report.OutputsSpool{}, artifact.LinesOptions{},
 		spoken(2, 0, record.PhaseProfiling, "third, \"quoted\"\n<b>é</b>"), bad,
 		spoken(0, 1, record.PhaseWarmup, "warm 2"),
 		spoken(0, 0, record.PhaseProfiling, "first"), spoken(0, 0, record.PhaseWarmup, "warm 1"),
 		spoken(2, 1, record.PhaseProfiling, ""), cut)
-	testkit.Golden(t, "testdata/outputs.json", outputs(t, OutputsJSON{Spool: path}))
+	testkit.Golden(t, "testdata/outputs.json", outputs(t, report.OutputsJSON{Spool: path}))
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("the spool is still there")
 	}
@@ -87,10 +88,11 @@ func TestEmptyOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "{\n  \"schema_version\": \"1.1\",\n  \"data\": [],\n  \"warmup\": []\n}\n"
-	if got := string(outputs(t, OutputsJSON{Spool: path})); got != want {
+	if got := string(outputs(t, report.OutputsJSON{Spool: path})); got != want {
 		t.Errorf("got %q", got)
 	}
-	if err := (OutputsJSON{Spool: path + "none", Path: path + ".json"}).Export(context.Background(), nil); err != nil {
+	if err := (report.OutputsJSON{Spool: path + "none", Path: path + ".json"}).Export(context.Background(),
+		nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -106,10 +108,10 @@ func TestOutputsSortedInParts(t *testing.T) {
 		}
 		records = append(records, spoken(int64(random.IntN(60)), random.IntN(3), phase, fmt.Sprint("text ", i)))
 	}
-	path, _ := spooled(t, OutputsSpool{}, artifact.LinesOptions{}, records...)
-	whole := outputs(t, OutputsJSON{Spool: path, Keep: true})
+	path, _ := spooled(t, report.OutputsSpool{}, artifact.LinesOptions{}, records...)
+	whole := outputs(t, report.OutputsJSON{Spool: path, Keep: true})
 	for _, size := range []int64{1, 700, 5000, 60_000} {
-		if got := outputs(t, OutputsJSON{Spool: path, Keep: true, sortBytes: size}); !bytes.Equal(got, whole) {
+		if got := outputs(t, report.OutputsJSON{Spool: path, Keep: true, SortBytes: size}); !bytes.Equal(got, whole) {
 			t.Errorf("parts of %d bytes differ", size)
 		}
 	}
@@ -142,7 +144,7 @@ func TestOutputsSortedInParts(t *testing.T) {
 }
 
 func TestOutputsOfAKilledRun(t *testing.T) {
-	path, _ := spooled(t, OutputsSpool{}, artifact.LinesOptions{},
+	path, _ := spooled(t, report.OutputsSpool{}, artifact.LinesOptions{},
 		spoken(1, 0, record.PhaseProfiling, "one"), spoken(0, 0, record.PhaseProfiling, "two"))
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -151,19 +153,20 @@ func TestOutputsOfAKilledRun(t *testing.T) {
 	if err := os.WriteFile(path, text[:len(text)-5], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := outputs(t, OutputsJSON{Spool: path, Keep: true})
+	got := outputs(t, report.OutputsJSON{Spool: path, Keep: true})
 	// A file system that could not cut it off leaves a broken last line with an end.
 	broken := filepath.Join(t.TempDir(), "broken")
 	if err := os.WriteFile(broken, append(slices.Clone(text[:len(text)-5]), '\n'), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if again := outputs(t, OutputsJSON{Spool: broken, Keep: true}); !bytes.Equal(again, got) {
+	if again := outputs(t, report.OutputsJSON{Spool: broken, Keep: true}); !bytes.Equal(again, got) {
 		t.Errorf("got %s", again)
 	}
 	if err := os.WriteFile(broken, append([]byte("x\n"), text...), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := (OutputsJSON{Spool: broken, Path: broken + ".json"}).Export(context.Background(), nil); err == nil {
+	if err := (report.OutputsJSON{Spool: broken, Path: broken + ".json"}).Export(context.Background(),
+		nil); err == nil {
 		t.Error("a broken line amid others is accepted")
 	}
 	if !bytes.Contains(got, []byte(`"one"`)) || bytes.Contains(got, []byte(`"two"`)) {
@@ -181,8 +184,8 @@ func TestOutputsBeyondTheLimitAreCounted(t *testing.T) {
 	for i := range 5 {
 		records = append(records, spoken(int64(i), 0, record.PhaseProfiling, "some text"))
 	}
-	path, omitted := spooled(t, OutputsSpool{}, o, records...)
-	got := outputs(t, OutputsJSON{Spool: path, Omitted: omitted})
+	path, omitted := spooled(t, report.OutputsSpool{}, o, records...)
+	got := outputs(t, report.OutputsJSON{Spool: path, Omitted: omitted})
 	var doc struct {
 		Data    []json.RawMessage
 		Omitted int64
@@ -196,26 +199,44 @@ func TestOutputsBeyondTheLimitAreCounted(t *testing.T) {
 }
 
 func TestOutputsHoldNoSecrets(t *testing.T) {
-	path, _ := spooled(t, OutputsSpool{Redactor: artifact.NewRedactor("sk-secret")}, artifact.LinesOptions{},
+	path, _ := spooled(t, report.OutputsSpool{Redactor: artifact.NewRedactor("sk-secret")}, artifact.LinesOptions{},
 		spoken(0, 0, record.PhaseProfiling, "the key is sk-secret."))
-	if got := outputs(t, OutputsJSON{Spool: path}); bytes.Contains(got, []byte("sk-secret")) ||
+	if got := outputs(t, report.OutputsJSON{Spool: path}); bytes.Contains(got, []byte("sk-secret")) ||
 		!bytes.Contains(got, []byte("the key is <redacted>.")) {
 		t.Errorf("got %s", got)
 	}
 }
 
 func FuzzParseOutput(f *testing.F) {
+	const around = `{"key":[0,12,2],"entry":{"b":2}}` + "\n" + `{"key":[0,12,4],"entry":{"c":3}}` + "\n" +
+		`{"key":[1,0,0],"entry":{"d":4}}`
 	f.Add([]byte(`{"key":[0,12,3],"entry":{"a":1}}`))
 	f.Add([]byte(`{"key":[1,-5,0],"entry":{}}`))
 	f.Add([]byte(`{"key":[],"entry":{}}`))
-	f.Fuzz(func(t *testing.T, line []byte) {
-		key, entry, err := parseOutput(line)
-		if err != nil {
-			return
+	f.Add([]byte(`{"key":[0,9223372036854775807,-9223372036854775808],"entry":{"a":1}}` + "\n" + around))
+	f.Add([]byte(`{"key":[1,0,0],"entry":{"a":1}}` + "\n" + `{"key":[1,-5,0],"entry":{"b":2}}` + "\n" +
+		`{"key":[0,1,0],"entry":{"c":3}}` + "\n" + `{"key":[0,1,-5],"entry":{"d":4}}`))
+	f.Add([]byte(around + "\n" + `{"key":[0,12,3],"entry":{"a":1}}` + "\n" + around))
+	// A line is parsed, and written again for parts of the spool: with parts of one line the file is the same.
+	f.Fuzz(func(t *testing.T, lines []byte) {
+		dir := t.TempDir()
+		spool := filepath.Join(dir, "spool")
+		if err := os.WriteFile(spool, append(lines, '\n'), 0o644); err != nil {
+			t.Fatal(err)
 		}
-		again, same, err := parseOutput(append(append(key.append(nil), entry...), '}'))
-		if err != nil || again != key || !bytes.Equal(same, entry) {
-			t.Errorf("%q: %v %q %v", line, again, same, err)
+		made := func(sortBytes int64) (string, error) {
+			path := filepath.Join(dir, "outputs.json")
+			o := report.OutputsJSON{Spool: spool, Path: path, Keep: true, SortBytes: sortBytes}
+			if err := o.Export(context.Background(), nil); err != nil {
+				return "", err
+			}
+			text, err := os.ReadFile(path)
+			return string(text), err
+		}
+		whole, err := made(0)
+		parts, errOfParts := made(1)
+		if (err == nil) != (errOfParts == nil) || parts != whole {
+			t.Errorf("%q: in one part %q (%v), in several %q (%v)", lines, whole, err, parts, errOfParts)
 		}
 	})
 }

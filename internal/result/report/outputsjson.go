@@ -33,8 +33,9 @@ type OutputsJSON struct {
 	Omitted int64
 	// Keep does not remove the spool: it belongs to another run.
 	Keep bool
-	// sortBytes replaces the constant where it is set.
-	sortBytes int64
+	// SortBytes is how much of the spool is sorted in memory at a time, in bytes; 0 is 32 MiB. The file does not depend
+	// on it.
+	SortBytes int64
 }
 
 // Name implements Exporter.
@@ -54,7 +55,7 @@ func (o OutputsJSON) Export(ctx context.Context, _ *summary.Result) error {
 	if err != nil {
 		return err
 	}
-	s := outputSorter{ctx: ctx, path: o.Spool, part: max(cmp.Or(o.sortBytes, sortBytes), info.Size()/sortRuns)}
+	s := outputSorter{ctx: ctx, path: o.Spool, part: max(cmp.Or(o.SortBytes, sortBytes), info.Size()/sortRuns)}
 	defer s.remove()
 	if err := s.split(spool, o.Path); err != nil {
 		return err

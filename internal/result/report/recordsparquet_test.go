@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/recordfile"
+	"aiperf/internal/result/report"
 )
 
 // streamed is a record with gaps.
@@ -59,7 +60,8 @@ func TestRecordsParquet(t *testing.T) {
 	broken := failed()
 	broken.WasCancelled = true
 	writeLines(t, lines, streamed(), broken, streamed())
-	if err := (RecordsParquet{Lines: lines, Path: path}).Export(context.Background(), result()); err != nil {
+	if err := (report.RecordsParquet{Lines: lines, Path: path}).Export(context.Background(),
+		result()); err != nil {
 		t.Fatal(err)
 	}
 	type row struct {
@@ -106,7 +108,8 @@ func TestRecordsParquet(t *testing.T) {
 
 func TestNoRecordsNoParquet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.parquet")
-	if err := (RecordsParquet{Lines: path + ".absent", Path: path}).Export(context.Background(), result()); err != nil {
+	if err := (report.RecordsParquet{Lines: path + ".absent", Path: path}).Export(context.Background(),
+		result()); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(path); err == nil {

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"bytes"
@@ -15,13 +15,15 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
 
 func summaryText(t *testing.T, r *summary.Result) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "profile_export_aiperf.json")
-	if err := (SummaryJSON{Path: path, Location: time.FixedZone("", 0)}).Export(context.Background(), r); err != nil {
+	if err := (report.SummaryJSON{Path: path, Location: time.FixedZone("", 0)}).Export(context.Background(),
+		r); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
@@ -57,7 +59,7 @@ func TestSummaryJSONOfADegradedRun(t *testing.T) {
 
 func TestTrapRequestCountIsUnitAndAverageOnly(t *testing.T) {
 	m := scalar("request_count", "Request Count", "requests", 3)
-	out, _ := artifact.AppendJSON(nil, MetricBlock(&m))
+	out, _ := artifact.AppendJSON(nil, report.MetricBlock(&m))
 	if string(out) != `{"unit":"requests","avg":3.0}` {
 		t.Errorf("got %s", out)
 	}
@@ -86,15 +88,15 @@ func TestStatisticsThatAreAbsent(t *testing.T) {
 		{adjusted, `{"unit":"ms","p1":200.0,"p5":200.0,"p10":200.0,"p25":300.0,"p50":330.0,"p75":330.0,"min":200.0,"count":4}`,
 			"Request Latency (error-adjusted) (ms),,200.00,,,200.00,200.00,200.00,300.00,330.00,330.00,,,,\r\n"},
 	} {
-		if out, _ := artifact.AppendJSON(nil, MetricBlock(&c.result)); string(out) != c.json {
+		if out, _ := artifact.AppendJSON(nil, report.MetricBlock(&c.result)); string(out) != c.json {
 			t.Errorf("got  %s\nwant %s", out, c.json)
 		}
-		if out := string(AppendSummaryCSV(nil, []metrics.Result{c.result})); !strings.HasSuffix(out, c.csv) {
+		if out := string(report.AppendSummaryCSV(nil, []metrics.Result{c.result})); !strings.HasSuffix(out, c.csv) {
 			t.Errorf("got  %s\nwant %s", out, c.csv)
 		}
 	}
 	curve.Method = metrics.MethodTimeBins
-	if out, _ := artifact.AppendJSON(nil, MetricBlock(&curve)); !strings.HasSuffix(string(out),
+	if out, _ := artifact.AppendJSON(nil, report.MetricBlock(&curve)); !strings.HasSuffix(string(out),
 		`"std":201.42,"method":"time_bins"}`) {
 		t.Errorf("the method is not told: %s", out)
 	}
@@ -102,18 +104,18 @@ func TestStatisticsThatAreAbsent(t *testing.T) {
 
 func TestTrapDistributionHasSum(t *testing.T) {
 	m := requestLatency()
-	out, _ := artifact.AppendJSON(nil, MetricBlock(&m))
+	out, _ := artifact.AppendJSON(nil, report.MetricBlock(&m))
 	want := `{"unit":"ms","avg":276.6666666666667,"p1":202.0,"p5":210.0,"p10":220.0,"p25":250.0,"p50":300.0,"p75":315.0,` +
 		`"p90":324.0,"p95":327.0,"p99":329.4,"min":200.0,"max":330.0,"std":55.577773335110216,"count":3,"sum":830.0}`
 	if string(out) != want {
 		t.Errorf("got  %s\nwant %s", out, want)
 	}
 	m.Method = metrics.MethodHistogram
-	out, _ = artifact.AppendJSON(nil, MetricBlock(&m))
+	out, _ = artifact.AppendJSON(nil, report.MetricBlock(&m))
 	if !strings.HasSuffix(string(out), `"sum":830.0,"method":"histogram","relative_error":0.00048828125}`) {
 		t.Errorf("the method is not told: %s", out)
 	}
-	if csv := string(AppendSummaryCSV(nil, []metrics.Result{m})); !strings.Contains(csv, ",830.00,") {
+	if csv := string(report.AppendSummaryCSV(nil, []metrics.Result{m})); !strings.Contains(csv, ",830.00,") {
 		t.Errorf("no sum in %s", csv)
 	}
 }
@@ -121,7 +123,7 @@ func TestTrapDistributionHasSum(t *testing.T) {
 func TestInstantsStayExactIntegers(t *testing.T) {
 	m := scalar("min_request_timestamp", "Minimum Request Timestamp", "ns", 1.7e18)
 	m.EpochNS = 1700000000000000001
-	out, _ := artifact.AppendJSON(nil, MetricBlock(&m))
+	out, _ := artifact.AppendJSON(nil, report.MetricBlock(&m))
 	if string(out) != `{"unit":"ns","avg":1700000000000000001}` {
 		t.Errorf("got %s", out)
 	}
@@ -201,7 +203,7 @@ Output Token Throughput (tokens/sec),65.75
 Request Count,3.00
 Request Throughput (requests/sec),4.11
 `, "\n", "\r\n")
-	if got := string(AppendSummaryCSV(nil, scalars)); got != want {
+	if got := string(report.AppendSummaryCSV(nil, scalars)); got != want {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
 }
@@ -219,7 +221,7 @@ func TestTrapCSVSectionsAreSeparatedByOneEmptyLine(t *testing.T) {
 		{"scalars only", []metrics.Result{count}, 1, false},
 		{"both", []metrics.Result{count, latency}, 2, true},
 	} {
-		text := string(AppendSummaryCSV(nil, c.results))
+		text := string(report.AppendSummaryCSV(nil, c.results))
 		if n := strings.Count(text, "Metric,"); n != c.sections {
 			t.Errorf("%s: %d sections", c.name, n)
 		}
@@ -241,8 +243,12 @@ func TestTrapCSVLabels(t *testing.T) {
 		{"OSL Mismatch Diff %", "%", "OSL Mismatch Diff % (%)"},
 		{"Decode Duration", "ms", "Decode Duration (ms)"},
 	} {
-		if got := csvLabel(&metrics.Result{Tag: "x_y", Header: c.header, Unit: c.unit}); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
+		m := metrics.Result{Tag: "x_y", Header: c.header, Unit: c.unit}
+		for _, m.Distribution = range []bool{false, true} {
+			row := strings.Split(string(report.AppendSummaryCSV(nil, []metrics.Result{m})), "\r\n")[1]
+			if got, _, _ := strings.Cut(row, ","); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
 		}
 	}
 }
@@ -256,8 +262,8 @@ func TestFailedExporterDoesNotStopOthers(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.csv")
 	disk := errors.New("disk on fire")
-	err := ExportAll(context.Background(), result(), failing{disk}, SummaryCSV{path},
-		SummaryJSON{Path: filepath.Join(dir, "no", "x.json")})
+	err := report.ExportAll(context.Background(), result(), failing{disk}, report.SummaryCSV{path},
+		report.SummaryJSON{Path: filepath.Join(dir, "no", "x.json")})
 	if !errors.Is(err, disk) || !strings.Contains(err.Error(), "failing: ") ||
 		!strings.Contains(err.Error(), "JSON summary: ") {
 		t.Errorf("error is %v", err)
@@ -265,7 +271,7 @@ func TestFailedExporterDoesNotStopOthers(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Error("the CSV was not written after another exporter failed")
 	}
-	if err := ExportAll(context.Background(), result(), SummaryCSV{path}); err != nil {
+	if err := report.ExportAll(context.Background(), result(), report.SummaryCSV{path}); err != nil {
 		t.Error(err)
 	}
 }
@@ -290,7 +296,7 @@ func TestSummaryMetadata(t *testing.T) {
 	} {
 		r := result()
 		r.Source, r.Submission = c.source, c.submission
-		doc := SummaryObject(r, nil)
+		doc := report.SummaryObject(r, nil)
 		got := ""
 		if m, ok := doc.Get("metadata"); ok {
 			text, err := artifact.AppendJSON(nil, m)
@@ -309,11 +315,14 @@ func TestSummaryMetadata(t *testing.T) {
 }
 
 func TestBranchStatsHaveElevenCounts(t *testing.T) {
-	text, _ := artifact.AppendJSON(nil, branchStats(&summary.Branches{
+	r := result()
+	r.Branches = &summary.Branches{
 		ChildrenSpawned: 1, ChildrenCompleted: 2, ChildrenErrored: 3, ChildrenTruncated: 4, ChildrenDelayed: 5,
 		ParentsSuspended: 6, ParentsResumed: 7, ParentsFailed: 8, JoinsSuppressed: 9, GraphsAdmitted: 10,
 		GraphsCompleted: 11,
-	}))
+	}
+	stats, _ := report.SummaryObject(r, nil).Get("branch_stats")
+	text, _ := artifact.AppendJSON(nil, stats)
 	want := `{"children_spawned":1,"children_completed":2,"children_errored":3,"children_truncated":4,"children_delayed":5,` +
 		`"parents_suspended":6,"parents_resumed":7,"parents_failed_due_to_child_error":8,"joins_suppressed":9,"graphs_admitted":10,"graphs_completed_to_end":11}`
 	if string(text) != want {
@@ -326,7 +335,8 @@ func TestRunInfoOrder(t *testing.T) {
 	seed := uint64(3)
 	r.RunInfo = summary.RunInfo{RandomSeed: &seed, RunLabel: "trial_0001"}
 	var keys []string
-	for _, m := range runInfo(r) {
+	info, _ := report.SummaryObject(r, nil).Get("run_info")
+	for _, m := range info.(artifact.Object) {
 		keys = append(keys, m.Key)
 	}
 	want := "benchmark_id random_seed trial run_label variation_label variation_index variation_values cli_command"

@@ -1,12 +1,16 @@
-package report
+package report_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/report"
+	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 )
 
@@ -32,7 +36,8 @@ func telemetry() *gpu.Telemetry {
 
 // A counter has its growth alone; what is not known is left out.
 func TestTrapCountersOfGPUsHaveOnlyAnAverage(t *testing.T) {
-	text, err := artifact.AppendJSON(nil, telemetryObject(telemetry(), time.UTC))
+	section, _ := report.SummaryObject(&summary.Result{Telemetry: telemetry()}, time.UTC).Get("telemetry_data")
+	text, err := artifact.AppendJSON(nil, section)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +61,12 @@ func TestTelemetryCSV(t *testing.T) {
 		"localhost:9401,0,NVIDIA H200,GPU-ef6ef310,nvidia,Energy Consumption (MJ),0.00,,,,,,,,,,,,,node1,p",
 		"localhost:9401,1,NVIDIA H200,GPU-b,nvidia,Energy Consumption (MJ),0.00,,,,,,,,,,,,,,",
 		""}, "\r\n")
-	if got := string(appendTelemetryCSV(nil, telemetry())); got != want {
-		t.Errorf("got  %q\nwant %q", got, want)
+	path := filepath.Join(t.TempDir(), "summary.csv")
+	if err := (report.SummaryCSV{path}).Export(t.Context(), &summary.Result{Telemetry: telemetry()}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("got  %q (%v)\nwant %q", got, err, want)
 	}
 }

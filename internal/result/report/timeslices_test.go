@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
 
@@ -42,7 +43,7 @@ func sliced() *summary.Result {
 	return r
 }
 
-func exported(t *testing.T, r *summary.Result, to func(path string) Exporter) []byte {
+func exported(t *testing.T, r *summary.Result, to func(path string) report.Exporter) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "timeslices")
 	if err := to(path).Export(context.Background(), r); err != nil {
@@ -57,16 +58,16 @@ func exported(t *testing.T, r *summary.Result, to func(path string) Exporter) []
 
 func TestTimeslicesCSV(t *testing.T) {
 	testkit.Golden(t, "testdata/timeslices.csv",
-		exported(t, sliced(), func(path string) Exporter { return TimeslicesCSV{path} }))
+		exported(t, sliced(), func(path string) report.Exporter { return report.TimeslicesCSV{path} }))
 }
 
 func TestTimeslicesJSON(t *testing.T) {
 	r := sliced()
-	got := exported(t, r, func(path string) Exporter { return TimeslicesJSON{path} })
+	got := exported(t, r, func(path string) report.Exporter { return report.TimeslicesJSON{path} })
 	testkit.Golden(t, "testdata/timeslices.json", got)
 	var entries []any
 	for i := range r.Slices {
-		entries = append(entries, TimesliceObject(&r.Slices[i]))
+		entries = append(entries, report.TimesliceObject(&r.Slices[i]))
 	}
 	want, err := artifact.AppendIndented(nil,
 		artifact.Object{{Key: "timeslices", Value: entries}, {Key: "input_config", Value: r.InputConfig}})
@@ -79,7 +80,7 @@ func TestTimeslicesJSON(t *testing.T) {
 }
 
 func TestTrapTimesliceMetricHasNoUnitAndScalarsOnlyTheirAverage(t *testing.T) {
-	data := string(exported(t, sliced(), func(path string) Exporter { return TimeslicesCSV{path} }))
+	data := string(exported(t, sliced(), func(path string) report.Exporter { return report.TimeslicesCSV{path} }))
 	rows, err := csv.NewReader(strings.NewReader(data)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +108,7 @@ func TestTrapTimesliceMetricHasNoUnitAndScalarsOnlyTheirAverage(t *testing.T) {
 
 func TestNoTimeslicesNoFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none")
-	for _, e := range []Exporter{TimeslicesCSV{path}, TimeslicesJSON{path}} {
+	for _, e := range []report.Exporter{report.TimeslicesCSV{path}, report.TimeslicesJSON{path}} {
 		if err := e.Export(context.Background(), result()); err != nil {
 			t.Errorf("%s: %v", e.Name(), err)
 		}
@@ -119,7 +120,7 @@ func TestNoTimeslicesNoFiles(t *testing.T) {
 
 func TestTimeslicesThatCannotBeWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing", "x")
-	for _, e := range []Exporter{TimeslicesCSV{path}, TimeslicesJSON{path}} {
+	for _, e := range []report.Exporter{report.TimeslicesCSV{path}, report.TimeslicesJSON{path}} {
 		if err := e.Export(context.Background(), sliced()); err == nil {
 			t.Errorf("%s: no error", e.Name())
 		}

@@ -1,4 +1,4 @@
-package report
+package report_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
 
@@ -36,7 +37,7 @@ func TestTrapInfinitePercentilesAreLeftOut(t *testing.T) {
 		t.Errorf("what is finite is missing: %v", block)
 	}
 	want := "Request Latency (error-adjusted) (ms),,200.00,,,202.00,210.00,220.00,250.00,300.00,315.00,,,,\r\n"
-	if got := string(AppendSummaryCSV(nil, []metrics.Result{m})); !strings.HasSuffix(got, want) {
+	if got := string(report.AppendSummaryCSV(nil, []metrics.Result{m})); !strings.HasSuffix(got, want) {
 		t.Errorf("the row is %q, want %q", got, want)
 	}
 }
@@ -73,7 +74,7 @@ func TestTrapGPUSectionComesAfterTwoEmptyLines(t *testing.T) {
 	r := result()
 	r.Telemetry = telemetry()
 	path := filepath.Join(t.TempDir(), "summary.csv")
-	if err := (SummaryCSV{Path: path}).Export(t.Context(), r); err != nil {
+	if err := (report.SummaryCSV{Path: path}).Export(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.ReadFile(path)

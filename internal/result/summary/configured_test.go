@@ -1,12 +1,14 @@
-package summary
+package summary_test
 
 import (
 	"reflect"
 	"testing"
+
+	"aiperf/internal/result/summary"
 )
 
 func TestConfiguredOfEveryShape(t *testing.T) {
-	want := Configured{Models: []string{"a", "b"}, Dataset: "speed_bench_qa", Concurrency: 8, RampSeconds: 2.5,
+	want := summary.Configured{Models: []string{"a", "b"}, Dataset: "speed_bench_qa", Concurrency: 8, RampSeconds: 2.5,
 		Load: "concurrency 8"}
 	for name, text := range map[string]string{
 		"as the YAML file": `{"models":["a","b"],"datasets":[{"name":"default","type":"public","dataset":"speed_bench_qa"}],
@@ -17,7 +19,7 @@ func TestConfiguredOfEveryShape(t *testing.T) {
 		"by sections":    `{"endpoint":{"model_names":["a","b"]},"input":{"public_dataset":"speed_bench_qa"},"loadgen":{"concurrency":8,"concurrency_ramp_duration":2.5}}`,
 		"flat":           `{"model":["a","b"],"custom_dataset_type":"speed_bench_qa","concurrency":8,"concurrency_ramp_duration":2.5}`,
 	} {
-		if got := ParseConfigured([]byte(text)); !reflect.DeepEqual(got, want) {
+		if got := summary.ParseConfigured([]byte(text)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v", name, got)
 		}
 	}
@@ -26,12 +28,12 @@ func TestConfiguredOfEveryShape(t *testing.T) {
 		`{"phases":[{"kind":"profiling","concurrency":8},{"kind":"profiling","concurrency":9}]}`:                          0,
 		`{"phases":[{"kind":"profiling","concurrency":8},{"kind":"profiling","rate":9}]}`:                                 0,
 	} {
-		if got := ParseConfigured([]byte(text)).Concurrency; got != concurrency {
+		if got := summary.ParseConfigured([]byte(text)).Concurrency; got != concurrency {
 			t.Errorf("%s: concurrency %v, want %v", text, got, concurrency)
 		}
 	}
 	for _, text := range []string{``, `null`, `[]`, `{}`, `{"models":5,"datasets":"x","phases":[1]}`} {
-		if got := ParseConfigured([]byte(text)); len(got.Models) > 0 || got.Concurrency != 0 {
+		if got := summary.ParseConfigured([]byte(text)); len(got.Models) > 0 || got.Concurrency != 0 {
 			t.Errorf("%s: got %+v", text, got)
 		}
 	}
@@ -50,11 +52,11 @@ func TestConfiguredLoad(t *testing.T) {
 		`{"loadgen":{"request_rate":7}}`: "7 req/s",
 		`{}`:                             "",
 	} {
-		if got := ParseConfigured([]byte(text)).Load; got != want {
+		if got := summary.ParseConfigured([]byte(text)).Load; got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
-	c := ParseConfigured([]byte(`{"endpoint":{"type":"chat","streaming":true}}`))
+	c := summary.ParseConfigured([]byte(`{"endpoint":{"type":"chat","streaming":true}}`))
 	if c.EndpointType != "chat" || !c.Streaming {
 		t.Errorf("got %+v", c)
 	}
@@ -62,5 +64,5 @@ func TestConfiguredLoad(t *testing.T) {
 
 func FuzzParseConfigured(f *testing.F) {
 	f.Add([]byte(`{"models":{"items":[{"name":"a"}]},"datasets":[{"dataset":"x"},3],"phases":[{"kind":"warmup"},null]}`))
-	f.Fuzz(func(t *testing.T, text []byte) { ParseConfigured(text) })
+	f.Fuzz(func(t *testing.T, text []byte) { summary.ParseConfigured(text) })
 }

@@ -1,4 +1,4 @@
-package summary
+package summary_test
 
 import (
 	"encoding/json"
@@ -8,19 +8,22 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aiperf/internal/result/summary"
 )
 
 func TestMcNemarIsTheBinomialTest(t *testing.T) {
+	pValue := func(lost, won int) float64 { return summary.NewDifference(100, lost, won, 0.95).P }
 	for _, c := range []struct {
 		lost, won int
 		want      float64
 	}{
 		{0, 0, 1}, {5, 5, 1}, {1, 0, 1}, {12, 3, 2 * (1 + 15 + 105 + 455) / 32768.0}, {0, 10, 2 / 1024.0},
 	} {
-		if p := mcNemar(c.lost, c.won); math.Abs(p-c.want) > 1e-12 {
+		if p := pValue(c.lost, c.won); math.Abs(p-c.want) > 1e-12 {
 			t.Errorf("%d lost, %d won: p = %v, want %v", c.lost, c.won, p, c.want)
 		}
-		if p, q := mcNemar(c.lost, c.won), mcNemar(c.won, c.lost); p != q {
+		if p, q := pValue(c.lost, c.won), pValue(c.won, c.lost); p != q {
 			t.Errorf("%d and %d: %v one way, %v the other", c.lost, c.won, p, q)
 		}
 	}
@@ -28,7 +31,7 @@ func TestMcNemarIsTheBinomialTest(t *testing.T) {
 
 func TestIntervalOfPairedAnswers(t *testing.T) {
 	for _, c := range [][3]int{{500, 12, 3}, {500, 3, 12}, {40, 0, 0}, {40, 9, 0}, {40, 0, 40}} {
-		a, b := NewDifference(c[0], c[1], c[2], 0.95), NewDifference(c[0], c[2], c[1], 0.95)
+		a, b := summary.NewDifference(c[0], c[1], c[2], 0.95), summary.NewDifference(c[0], c[2], c[1], 0.95)
 		if a.Low > a.Difference || a.Difference > a.High || a.Low < -1 || a.High > 1 || a.Low == a.High {
 			t.Errorf("%v: %v is not between %v and %v", c, a.Difference, a.Low, a.High)
 		}
@@ -54,15 +57,15 @@ func TestFindings(t *testing.T) {
 		{1000, 40, 0, "loses 4.0 points of accuracy, 95 %: 3.0–5.4 " +
 			"(40 of 1000 problems lost, 0 won, McNemar p = 2e-12)"},
 	} {
-		if got := NewDifference(c.problems, c.lost, c.won, 0.95).String(); got != c.want {
+		if got := summary.NewDifference(c.problems, c.lost, c.won, 0.95).String(); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
 }
 
 func TestAnswersArePairedByProblem(t *testing.T) {
-	x := NewAnswerIndex()
-	read := func(lines ...string) *Verdicts {
+	x := summary.NewAnswerIndex()
+	read := func(lines ...string) *summary.Verdicts {
 		path := filepath.Join(t.TempDir(), "accuracy_export.jsonl")
 		var text strings.Builder
 		for _, line := range lines {
@@ -80,14 +83,14 @@ func TestAnswersArePairedByProblem(t *testing.T) {
 	}
 	base := read("a true", "b true", "c false", "base true", "d true", "d true", "d false")
 	next := read("new true", "d false", "c true", "b true", "a false")
-	d := PairVerdicts(base, next, 0.95)
+	d := summary.PairVerdicts(base, next, 0.95)
 	if d == nil || d.Problems != 4 || d.Lost != 2 || d.Won != 1 || d.Difference != -0.25 {
 		t.Errorf("%+v", d)
 	}
 	if s := base.Score(); s.Correct != 5 || s.Total != 7 || s.Problems != 5 {
 		t.Errorf("the base's score is %+v", s)
 	}
-	if d := PairVerdicts(base, x.Verdicts(), 0.95); d != nil {
+	if d := summary.PairVerdicts(base, x.Verdicts(), 0.95); d != nil {
 		t.Errorf("without answers: %+v", d)
 	}
 	missing := x.Verdicts()
@@ -101,7 +104,7 @@ func TestABrokenFileIsNamed(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{\"passed\":true}\n{\"passed\":1}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := NewAnswerIndex().Verdicts().Read(path); err == nil || !strings.Contains(err.Error(), path) {
+	if err := summary.NewAnswerIndex().Verdicts().Read(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -123,7 +126,7 @@ func TestNotableAnswers(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	n, err := ReadNotable(path, 3)
+	n, err := summary.ReadNotable(path, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +137,7 @@ func TestNotableAnswers(t *testing.T) {
 	if n.WrongTotal != 4 || fmt.Sprint(asked) != "[0 2 3]" {
 		t.Errorf("wrong: %d, of which %v", n.WrongTotal, asked)
 	}
-	if got := len([]rune(n.Wrong[2].Output)); got != mostText+1 {
+	if got := len([]rune(n.Wrong[2].Output)); got != 2000+1 { // the longest text that is kept, and …
 		t.Errorf("the longest text has %d characters", got)
 	}
 	if n.VariedTotal != 2 || len(n.Varied) != 2 || n.Varied[0].Problem != "a" || n.Varied[1].Answers[0].Count != 2 ||
@@ -159,7 +162,7 @@ func TestPairedAnswersAgreeWithOtherPrograms(t *testing.T) {
 		t.Fatalf("%d cases, %v", len(frozen.Cases), err)
 	}
 	for _, c := range frozen.Cases {
-		a := NewDifference(c.N, c.Lost, c.Won, c.Confidence)
+		a := summary.NewDifference(c.N, c.Lost, c.Won, c.Confidence)
 		if math.Abs(a.P-c.P) > 1e-10 || math.Abs(a.Low-c.Low) > 1e-6 || math.Abs(a.High-c.High) > 1e-6 {
 			t.Errorf("%+v: p = %v, %v … %v", c, a.P, a.Low, a.High)
 		}
@@ -167,24 +170,24 @@ func TestPairedAnswersAgreeWithOtherPrograms(t *testing.T) {
 }
 
 func TestProblemsThatExpectOtherAnswersAreNotCompared(t *testing.T) {
-	x := NewAnswerIndex()
-	of := func(answers ...Answer) *Verdicts {
+	x := summary.NewAnswerIndex()
+	of := func(answers ...summary.Answer) *summary.Verdicts {
 		v := x.Verdicts()
 		for _, a := range answers {
 			v.Add(&a)
 		}
 		return v
 	}
-	one := func(id, expected string, passed bool) Answer {
-		return Answer{Problem: id, Expected: expected, Passed: passed}
+	one := func(id, expected string, passed bool) summary.Answer {
+		return summary.Answer{Problem: id, Expected: expected, Passed: passed}
 	}
 	base := of(one("a", "1", true), one("b", "2", true), one("c", "3", false), one("c", "3", true), one("c", "3", true))
-	d := PairVerdicts(base, of(one("a", "1", false), one("b", "4", false), one("c", "3", true)), 0.95)
+	d := summary.PairVerdicts(base, of(one("a", "1", false), one("b", "4", false), one("c", "3", true)), 0.95)
 	if d.Problems != 2 || d.Lost != 1 || d.Won != 0 || d.Others != 1 ||
 		!strings.HasSuffix(d.String(), "; 1 problem expects another answer and is left out)") {
 		t.Errorf("%+v: %s", d, d)
 	}
-	d = PairVerdicts(base, of(one("a", "9", false), one("b", "4", false)), 0.95)
+	d = summary.PairVerdicts(base, of(one("a", "9", false), one("b", "4", false)), 0.95)
 	if d.Problems != 0 || d.Others != 2 || d.Shown() ||
 		d.String() != "cannot be compared in accuracy: 2 problems expect another answer and are left out" {
 		t.Errorf("%+v: %s", d, d)
@@ -199,7 +202,7 @@ func TestAnswersOfAKilledRun(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		v := NewAnswerIndex().Verdicts()
+		v := summary.NewAnswerIndex().Verdicts()
 		if err := v.Read(path); err != nil || v.Score().Total != want {
 			t.Errorf("%q: %+v, %v", text, v.Score(), err)
 		}

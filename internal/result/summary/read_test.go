@@ -1,4 +1,4 @@
-package summary
+package summary_test
 
 import (
 	"math"
@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"aiperf/internal/measure/stats"
+	"aiperf/internal/result/summary"
 )
 
 func TestParseFigures(t *testing.T) {
-	f, err := ParseFigures([]byte(`{"schema_version": "1.5", "benchmark_id": "b",
+	f, err := summary.ParseFigures([]byte(`{"schema_version": "1.5", "benchmark_id": "b",
 		"request_latency": {"unit": "ms", "avg": 2.5, "p50": 2, "p99": null, "count": 3, "method": "exact"},
 		"input_config": {"endpoint": {"unit": 3}},
 		"percentile_bounds": {"request_latency": {"p50": {"low": 1.0, "high": 3.0}, "p99": {"low": 2.0}}},
@@ -41,7 +42,7 @@ func TestCompletenessOfTheOriginal(t *testing.T) {
 		`"is_complete": false, "incomplete_reason": null`: "its summary does not say why",
 		`"incomplete_reason": "r", "is_complete": false`:  "r",
 	} {
-		f, err := ParseFigures([]byte(`{"request_latency": {"unit": "ms", "avg": 5}, ` + text + `}`))
+		f, err := summary.ParseFigures([]byte(`{"request_latency": {"unit": "ms", "avg": 5}, ` + text + `}`))
 		if err != nil || f.Incomplete != want {
 			t.Errorf("%s: incomplete %q, %v; want %q", text, f.Incomplete, err, want)
 		}
@@ -56,7 +57,7 @@ func TestParseFiguresOfTheOriginal(t *testing.T) {
 		`{"input_config": {}, "records": {"request_throughput": {"tag": "request_throughput", "unit": "requests/sec", "header": "RT", "avg": 4.1},
 		  "request_latency": {"unit": "ms", "avg": 5, "p1": 1, "p99": 9, "count": null}}}`,
 	} {
-		f, err := ParseFigures([]byte(text))
+		f, err := summary.ParseFigures([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +73,7 @@ func TestParseFiguresOfTheOriginal(t *testing.T) {
 func TestFilesThatAreNoSummary(t *testing.T) {
 	for _, text := range []string{"", "[]", "3", "{", `{"a": 1}`, `{"data": [{"session_id": "x"}]}`,
 		`{"was_cancelled": "yes", "a": {"unit": "ms"}}`} {
-		if _, err := ParseFigures([]byte(text)); err == nil || !strings.Contains(err.Error(), "not a summary") {
+		if _, err := summary.ParseFigures([]byte(text)); err == nil || !strings.Contains(err.Error(), "not a summary") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -88,25 +89,25 @@ func TestFindSummary(t *testing.T) {
 	}
 	write("inputs.json", `{"data": []}`)
 	write("mine_server_metrics.json", `{"input_config": {}, "metrics": {}}`)
-	if _, err := ReadFigures(dir); err == nil || !strings.Contains(err.Error(), "holds no summary") {
+	if _, err := summary.ReadFigures(dir); err == nil || !strings.Contains(err.Error(), "holds no summary") {
 		t.Errorf("an empty run: %v", err)
 	}
 	write("mine.json", run)
-	if f, err := ReadFigures(dir); err != nil || len(f.Blocks) != 1 {
+	if f, err := summary.ReadFigures(dir); err != nil || len(f.Blocks) != 1 {
 		t.Errorf("a run with a prefix: %+v, %v", f, err)
 	}
 	write("other.json", run)
-	if _, err := ReadFigures(dir); err == nil || !strings.Contains(err.Error(), "mine.json, other.json") {
+	if _, err := summary.ReadFigures(dir); err == nil || !strings.Contains(err.Error(), "mine.json, other.json") {
 		t.Errorf("two runs: %v", err)
 	}
-	if f, err := ReadFigures(filepath.Join(dir, "other.json")); err != nil || len(f.Blocks) != 1 {
+	if f, err := summary.ReadFigures(filepath.Join(dir, "other.json")); err != nil || len(f.Blocks) != 1 {
 		t.Errorf("the file itself: %+v, %v", f, err)
 	}
 	write("profile_export_aiperf.json", run)
-	if got, err := FindSummary(dir); err != nil || filepath.Base(got) != "profile_export_aiperf.json" {
+	if got, err := summary.FindSummary(dir); err != nil || filepath.Base(got) != "profile_export_aiperf.json" {
 		t.Errorf("beside the usual name: %s, %v", got, err)
 	}
-	if _, err := ReadFigures(filepath.Join(dir, "absent")); err == nil {
+	if _, err := summary.ReadFigures(filepath.Join(dir, "absent")); err == nil {
 		t.Error("what is not there can be read")
 	}
 }
@@ -115,7 +116,7 @@ func FuzzParseFigures(f *testing.F) {
 	f.Add([]byte(`{"a": {"unit": "ms", "avg": 1}, "percentile_bounds": {"a": {"p50": {"low": 1}}}}`))
 	f.Add([]byte(`{"records": {"a": {"unit": "", "avg": 1e400}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		figures, err := ParseFigures(data)
+		figures, err := summary.ParseFigures(data)
 		if err == nil && len(figures.Blocks) == 0 {
 			t.Error("a summary without a metric")
 		}

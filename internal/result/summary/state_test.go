@@ -1,4 +1,4 @@
-package summary
+package summary_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -48,27 +49,29 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &State{
-		Status: StateFinished, UpdatedNS: 1 << 60, ExportLevel: "raw", Prefix: "p",
-		Run: Run{
+	want := &summary.State{
+		Status: summary.StateFinished, UpdatedNS: 1 << 60, ExportLevel: "raw", Prefix: "p",
+		Run: summary.Run{
 			AIPerfVersion: "1", BenchmarkID: "b", EndpointTitle: "LLM <Metrics>", WasCancelled: true, Incomplete: "r",
 			StartNS: 5,
-			RunInfo: RunInfo{RandomSeed: &seed, Trial: 2, RunLabel: "l", VariationLabel: "v", VariationIndex: 3,
+			RunInfo: summary.RunInfo{RandomSeed: &seed, Trial: 2, RunLabel: "l", VariationLabel: "v", VariationIndex: 3,
 				VariationValues: artifact.Object{{Key: "a", Value: "x"}}, CLICommand: "aiperf 'ü' <&>"},
 			InputConfig: artifact.Object{{Key: "z", Value: "1"}, {Key: "a", Value: []any{true, nil}}},
 			Provenance:  artifact.Object{{Key: "k", Value: "v"}},
-			Submission:  &Submission{Scenario: "s", Reasons: []string{"a"}},
-			Branches:    &Branches{ChildrenSpawned: 3, JoinsSuppressed: 1, GraphsAdmitted: 2, GraphsCompleted: 1},
-			Source:      &Source{Loader: "x", HubDataset: "o/n", HubSubset: "s", HubSplit: "train", Entries: 20},
-			Counts: Counts{Sent: 9, CutOff: 1, SkippedArrivals: 2, DroppedByCatchup: 3, TargetRate: 10.5,
+			Submission:  &summary.Submission{Scenario: "s", Reasons: []string{"a"}},
+			Branches: &summary.Branches{ChildrenSpawned: 3, JoinsSuppressed: 1, GraphsAdmitted: 2,
+				GraphsCompleted: 1},
+			Source: &summary.Source{Loader: "x", HubDataset: "o/n", HubSubset: "s", HubSplit: "train",
+				Entries: 20},
+			Counts: summary.Counts{Sent: 9, CutOff: 1, SkippedArrivals: 2, DroppedByCatchup: 3, TargetRate: 10.5,
 				DeliveredRate: 1.0 / 3},
 		},
-		Config: config, Window: Window{WindowStartNS: 1, WindowEndNS: 2, NetworkRTT: &rtt},
-		Phases:        []PhaseState{{Name: "profiling", Kind: "profiling", StartNS: 5, Sent: 9}},
+		Config: config, Window: summary.Window{WindowStartNS: 1, WindowEndNS: 2, NetworkRTT: &rtt},
+		Phases:        []summary.PhaseState{{Name: "profiling", Kind: "profiling", StartNS: 5, Sent: 9}},
 		Warmup:        []metrics.Result{latency},
 		WarmupRecords: []json.RawMessage{[]byte(`{"metadata":{"a":1},"facts":{}}`), []byte(`{"facts":{"gaps":[1,2]}}`)},
 		ClientHealth:  artifact.Object{{Key: "verdict", Value: "valid"}},
-		GPU: &GPUState{
+		GPU: &summary.GPUState{
 			Telemetry: &gpu.Telemetry{
 				Configured: []string{"http://h:9400/metrics"}, StartNS: 5, EndNS: 7, Platforms: []string{gpu.NVIDIA},
 				Errors: []gpu.Failure{{Code: 500, Type: "t", Message: "m", Count: 2}},
@@ -83,7 +86,7 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 			},
 			Efficiency: []gpu.Efficiency{{Tag: "t", Value: 1}}, Shown: true,
 		},
-		Console: ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"},
+		Console: summary.ConsoleState{ShowTrace: true, Groups: []string{"usage"}, Notes: []string{"n"},
 			ServerMetrics: []servermetrics.Highlight{{Backend: "vllm", Endpoint: "h:8000", Metric: "m", Stat: "avg",
 				Unit: "s", Value: 0.5}, {Backend: "vllm", Value: math.NaN()}}},
 	}
@@ -91,7 +94,7 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ParseState(text)
+	got, err := summary.ParseState(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,13 +112,13 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 
 // A server that says a figure is infinite must not cost the run its state.
 func TestInfiniteFiguresOfServersAreNull(t *testing.T) {
-	s := State{Status: StateFinished, Config: metrics.DefaultConfig(),
-		Console: ConsoleState{ServerMetrics: []servermetrics.Highlight{{Backend: "vllm", Value: math.Inf(1)}}}}
+	s := summary.State{Status: summary.StateFinished, Config: metrics.DefaultConfig(),
+		Console: summary.ConsoleState{ServerMetrics: []servermetrics.Highlight{{Backend: "vllm", Value: math.Inf(1)}}}}
 	text, err := s.Encode(blocks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ParseState(text)
+	got, err := summary.ParseState(text)
 	if err != nil || len(got.Console.ServerMetrics) != 1 || !math.IsNaN(got.Console.ServerMetrics[0].Value) ||
 		got.Console.ServerMetrics[0].Backend != "vllm" {
 		t.Errorf("%+v, %v", got, err)
@@ -124,10 +127,10 @@ func TestInfiniteFiguresOfServersAreNull(t *testing.T) {
 
 func TestStatesThatCannotBe(t *testing.T) {
 	const good = `{"schema_version":"1.0","status":"running","metrics_config":{}}`
-	if _, err := ParseState([]byte(good)); err != nil {
+	if _, err := summary.ParseState([]byte(good)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ParseState([]byte(strings.Replace(good, "1.0", "1.7", 1))); err != nil {
+	if _, err := summary.ParseState([]byte(strings.Replace(good, "1.0", "1.7", 1))); err != nil {
 		t.Errorf("a later version of the same shape: %v", err)
 	}
 	for _, c := range []struct{ text, want string }{
@@ -141,7 +144,7 @@ func TestStatesThatCannotBe(t *testing.T) {
 			"metric nothing is not known"},
 		{strings.Replace(good, "{}}", `{},"input_config":[]}`, 1), "input_config"},
 	} {
-		if _, err := ParseState([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := summary.ParseState([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.text, err, c.want)
 		}
 	}
@@ -150,7 +153,7 @@ func TestStatesThatCannotBe(t *testing.T) {
 func FuzzParseState(f *testing.F) {
 	f.Add([]byte(`{"schema_version":"1.0","status":"running","metrics_config":{"slice_ns":1},"input_config":{},"warmup_metrics":{"request_latency":{"unit":"ms","avg":1,"p50":2}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := ParseState(data)
+		s, err := summary.ParseState(data)
 		if err != nil {
 			return
 		}
@@ -158,7 +161,7 @@ func FuzzParseState(f *testing.F) {
 		if err != nil {
 			return // input_config may hold what cannot be written, such as numbers beyond all bounds
 		}
-		if _, err := ParseState(text); err != nil {
+		if _, err := summary.ParseState(text); err != nil {
 			t.Errorf("%s cannot be read again: %v", text, err)
 		}
 	})

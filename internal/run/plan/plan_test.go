@@ -1,4 +1,4 @@
-package plan
+package plan_test
 
 import (
 	"reflect"
@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/random"
 	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/run/plan"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/compose"
 )
@@ -74,12 +76,12 @@ func TestPhasesInTheTermsOfLoad(t *testing.T) {
 				c.phase.Kind, c.want.Kind = config.ProfilingPhase, load.Profiling
 			}
 			cfg.Phases = []config.Phase{c.phase}
-			got := Load(cfg, 2, 2.5)
-			if got.URLs != 2 || got.Seed != seed(cfg) || !reflect.DeepEqual(got.Phases, []load.Phase{c.want}) {
+			got := plan.Load(cfg, 2, 2.5)
+			if got.URLs != 2 || got.Seed != random.Root(42) || !reflect.DeepEqual(got.Phases, []load.Phase{c.want}) {
 				t.Errorf("got  %+v\nwant %+v", got.Phases, c.want)
 			}
-			if LimitsPrefill(got) != (c.want.Prefill > 0) {
-				t.Errorf("prefill limited: %v", LimitsPrefill(got))
+			if plan.LimitsPrefill(got) != (c.want.Prefill > 0) {
+				t.Errorf("prefill limited: %v", plan.LimitsPrefill(got))
 			}
 		})
 	}
@@ -96,7 +98,7 @@ func TestTrapWindowsOfSeveralSchedules(t *testing.T) {
 		cfg.Phases = append(cfg.Phases,
 			config.Phase{Kind: config.ProfilingPhase, Mode: config.FixedSchedule, Schedule: &s})
 	}
-	if w := Dataset(cfg, &endpoint.Descriptor{}).Reading.Window; w.StartMS != nil || *w.EndMS != 101 {
+	if w := plan.Dataset(cfg, &endpoint.Descriptor{}).Reading.Window; w.StartMS != nil || *w.EndMS != 101 {
 		t.Errorf("the data set has %v to %v", w.StartMS, w.EndMS)
 	}
 	for i, want := range []load.Schedule{
@@ -104,7 +106,7 @@ func TestTrapWindowsOfSeveralSchedules(t *testing.T) {
 		{StartOffset: 30 * time.Millisecond, From: at(30 * time.Millisecond)},
 		{AutoOffset: true},
 	} {
-		if got := Load(cfg, 1, 1).Phases[i].Schedule; !reflect.DeepEqual(*got, want) {
+		if got := plan.Load(cfg, 1, 1).Phases[i].Schedule; !reflect.DeepEqual(*got, want) {
 			t.Errorf("schedule %d: %+v, want %+v", i, *got, want)
 		}
 	}
@@ -129,12 +131,12 @@ func TestFiguresOfARunAreThoseOfAllItsProfilingPhases(t *testing.T) {
 		{[]config.Phase{warmup, rate, replay}, true, true, false, 4, true},
 	} {
 		cfg := &config.Run{Phases: c.phases}
-		m := Metrics(cfg, &endpoint.Descriptor{})
-		sessions, given := MeasuredSessions(cfg)
-		if m.OpenLoop != c.open || m.FixedSchedule != c.scheduled || Limited(cfg) != c.limited ||
+		m := plan.Metrics(cfg, &endpoint.Descriptor{})
+		sessions, given := plan.MeasuredSessions(cfg)
+		if m.OpenLoop != c.open || m.FixedSchedule != c.scheduled || plan.Limited(cfg) != c.limited ||
 			sessions != c.sessions || given != c.given {
 			t.Errorf("%+v: open loop %v, scheduled %v, limited %v, %d sessions %v", c.phases, m.OpenLoop,
-				m.FixedSchedule, Limited(cfg), sessions, given)
+				m.FixedSchedule, plan.Limited(cfg), sessions, given)
 		}
 	}
 }
@@ -150,7 +152,7 @@ func TestSessionsOfAllPhasesAreAddedUpWhereTheyAreKnown(t *testing.T) {
 		{[]config.Phase{requests, {Duration: new(time.Second)}}, 0},
 		{[]config.Phase{requests, {Users: 2, Requests: new(int64(3))}}, 0},
 	} {
-		if got := sessionLimit(&config.Run{Phases: c.phases}); got != c.want {
+		if got := plan.Dataset(&config.Run{Phases: c.phases}, &endpoint.Descriptor{}).Sessions; got != c.want {
 			t.Errorf("%+v: %d, want %d", c.phases, got, c.want)
 		}
 	}
@@ -161,7 +163,8 @@ func TestProcessorsAreHalfTheCoresUnlessTheyAreGiven(t *testing.T) {
 		given       *int
 		cores, want int
 	}{{nil, 1, 1}, {nil, 8, 4}, {new(3), 8, 3}} {
-		if got := Processors(&config.Run{Workers: config.Workers{RecordProcessors: c.given}}, c.cores); got != c.want {
+		cfg := &config.Run{Workers: config.Workers{RecordProcessors: c.given}}
+		if got := plan.Processors(cfg, c.cores); got != c.want {
 			t.Errorf("%d cores: %d, want %d", c.cores, got, c.want)
 		}
 	}
@@ -175,7 +178,7 @@ func TestFiguresInTheLogComeWhenTheFlagOrElseTheVariableSays(t *testing.T) {
 	}{{nil, nil, 30 * time.Second}, {nil, second, time.Second}, {new(time.Duration(0)), second, 0}} {
 		cfg := &config.Run{}
 		cfg.UI.StatsInterval, cfg.Env.UI.RealtimeMetricsInterval = c.flag, c.variable
-		if got := StatsInterval(cfg); got != c.want {
+		if got := plan.StatsInterval(cfg); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
 	}
@@ -185,7 +188,7 @@ func TestTargetsOfSageMakerAreHeadersOfEachRequest(t *testing.T) {
 	cfg := &config.Run{}
 	cfg.Endpoint.SageMaker = &config.SageMaker{TargetModel: "a", TargetVariant: "b"}
 	var got []string
-	for _, h := range Headers(cfg, &endpoint.Descriptor{}, "1").Fixed {
+	for _, h := range plan.Headers(cfg, &endpoint.Descriptor{}, "1").Fixed {
 		got = append(got, h.Name+"="+h.Value)
 	}
 	want := []string{"X-Amzn-SageMaker-Target-Model=a", "X-Amzn-SageMaker-Target-Variant=b"}
@@ -196,11 +199,11 @@ func TestTargetsOfSageMakerAreHeadersOfEachRequest(t *testing.T) {
 
 func TestProxiesOfTheEnvironmentAreUsedOnlyOnDemand(t *testing.T) {
 	cfg := &config.Run{}
-	if Client(cfg, 1).Proxy != nil || Fetch(cfg, "1").Proxy != nil {
+	if plan.Client(cfg, 1).Proxy != nil || plan.Fetch(cfg, "1").Proxy != nil {
 		t.Error("a proxy without AIPERF_HTTP_TRUST_ENV")
 	}
 	cfg.Env.HTTP.TrustEnv = true
-	if Client(cfg, 1).Proxy == nil || Fetch(cfg, "1").Proxy == nil {
+	if plan.Client(cfg, 1).Proxy == nil || plan.Fetch(cfg, "1").Proxy == nil {
 		t.Error("no proxy with AIPERF_HTTP_TRUST_ENV")
 	}
 }
@@ -215,7 +218,7 @@ func TestCorpusOfGeneratedTexts(t *testing.T) {
 	} {
 		cfg := &config.Run{Phases: []config.Phase{{Kind: config.ProfilingPhase}}}
 		cfg.Dataset.Corpus, cfg.Dataset.CorpusStyle = c.corpus, c.style
-		if got := Dataset(cfg, &endpoint.Descriptor{}); got.Corpus != c.want {
+		if got := plan.Dataset(cfg, &endpoint.Descriptor{}); got.Corpus != c.want {
 			t.Errorf("%s %s: corpus %v, want %v", c.corpus, c.style, got.Corpus, c.want)
 		}
 	}
@@ -223,7 +226,8 @@ func TestCorpusOfGeneratedTexts(t *testing.T) {
 
 func TestMediaThatAreFetchedAreKeptInMemory(t *testing.T) {
 	cfg := &config.Run{Phases: []config.Phase{{Kind: config.ProfilingPhase}}}
-	kept, indexed := Dataset(cfg, &endpoint.Descriptor{InlineMedia: true}), Dataset(cfg, &endpoint.Descriptor{})
+	kept := plan.Dataset(cfg, &endpoint.Descriptor{InlineMedia: true})
+	indexed := plan.Dataset(cfg, &endpoint.Descriptor{})
 	if kept.Reading.IndexFrom <= 1<<40 || indexed.Reading.IndexFrom != 0 {
 		t.Errorf("files are indexed from %d and %d bytes", kept.Reading.IndexFrom, indexed.Reading.IndexFrom)
 	}
@@ -237,11 +241,11 @@ func TestSearchWithoutAValueOfThePhase(t *testing.T) {
 		cfg := &config.Run{Phases: []config.Phase{{Kind: config.ProfilingPhase, Mode: config.Rate, Rate: 5,
 			Duration: &minute, Adaptive: &load.Adaptive{Variable: variable, Max: 9, Period: time.Second,
 				Sustain: time.Second, SLA: sla}}}}
-		p := Load(cfg, 1, 1)
+		p := plan.Load(cfg, 1, 1)
 		if err := p.Validate(); err != nil {
 			t.Errorf("%s: %v", variable, err)
 		}
-		if LimitsPrefill(p) != (variable == load.ControlPrefill) {
+		if plan.LimitsPrefill(p) != (variable == load.ControlPrefill) {
 			t.Errorf("%s: prefill limit %d", variable, p.Phases[0].Prefill)
 		}
 	}

@@ -72,7 +72,7 @@ func ReadStore(path string) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, number, err)
 		}
-		r, err := parseLine(text, byName, catalog.Len())
+		r, err := ParseLine(text, byName, catalog.Len())
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, number, err)
 		}
@@ -80,8 +80,10 @@ func ReadStore(path string) (*Store, error) {
 	}
 }
 
-// parseLine reads a line of the recording.
-func parseLine(text []byte, byName map[string]int, fields int) (Reading, error) {
+// ParseLine reads a line of the recording, as [Catalog.AppendLine] writes it. byName are the places of the fields among
+// the values, of which there are as many as fields; a field that the line lacks is NaN, and one without a place is left
+// out.
+func ParseLine(text []byte, byName map[string]int, fields int) (Reading, error) {
 	var line struct {
 		Index    int                `json:"gpu_index"`
 		UUID     string             `json:"gpu_uuid"`

@@ -1,4 +1,4 @@
-package gpu
+package gpu_test
 
 import (
 	"os"
@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"aiperf/internal/measure/timeline"
+	"aiperf/internal/watch/gpu"
 )
 
 func FuzzParseLine(f *testing.F) {
 	f.Add([]byte(`{"gpu_index":0,"gpu_uuid":"GPU-a","timestamp_ns":5,"telemetry_data":{"gpu_power_usage":1.5,"other":2}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		catalog := NewCatalog(nil, false)
-		r, err := parseLine(text, map[string]int{"gpu_power_usage": 0}, catalog.Len())
+		catalog := gpu.NewCatalog(nil, false)
+		r, err := gpu.ParseLine(text, map[string]int{"gpu_power_usage": 0}, catalog.Len())
 		if err == nil && len(r.Values) != catalog.Len() {
 			t.Errorf("%d values", len(r.Values))
 		}
@@ -22,7 +23,7 @@ func FuzzParseLine(f *testing.F) {
 
 func TestCurvesOfTheRecordingAreThoseOfTheStore(t *testing.T) {
 	for _, scoped := range []bool{false, true} {
-		catalog := NewCatalog(nil, scoped)
+		catalog := gpu.NewCatalog(nil, scoped)
 		pages := []string{
 			"DCGM_FI_DEV_POWER_USAGE{gpu=\"0\",UUID=\"GPU-a\",modelName=\"H\"} " +
 				"100\nDCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu=\"0\",UUID=\"GPU-a\",modelName=\"H\"} 1e9\n",
@@ -40,7 +41,7 @@ func TestCurvesOfTheRecordingAreThoseOfTheStore(t *testing.T) {
 		if err := os.WriteFile(path, append(lines, `{"gpu_index":`...), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReadCurves(path)
+		got, err := gpu.ReadCurves(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +54,7 @@ func TestCurvesOfTheRecordingAreThoseOfTheStore(t *testing.T) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	if _, err := ReadCurves(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
+	if _, err := gpu.ReadCurves(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
 		t.Error(err)
 	}
 }

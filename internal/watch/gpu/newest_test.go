@@ -1,20 +1,22 @@
-package gpu
+package gpu_test
 
 import (
 	"math"
 	"testing"
+
+	"aiperf/internal/watch/gpu"
 )
 
 func TestNewestOfEachDevice(t *testing.T) {
-	c := NewCatalog(nil, false)
-	s := NewStore(c)
+	c := gpu.NewCatalog(nil, false)
+	s := gpu.NewStore(c)
 	read := func(index int, ns int64, power, energy float64) {
 		v := c.NewValues()
 		if !math.IsNaN(power) {
 			c.Set(v, "gpu_power_usage", power)
 		}
 		c.Set(v, "energy_consumption", energy)
-		s.Add(Reading{Device: Device{Source: "http://a/metrics", Index: index, UUID: string(rune('A' + index))},
+		s.Add(gpu.Reading{Device: gpu.Device{Source: "http://a/metrics", Index: index, UUID: string(rune('A' + index))},
 			TimestampNS: ns, Values: v})
 	}
 	read(1, 10, 100, 1)

@@ -47,6 +47,9 @@ type Server struct {
 	Now servermetrics.Now
 	// AtNS is the instant of the newest page; 0 without one.
 	AtNS int64
+	// Kept are the times that the pages in memory span: those that Now is of, then those that will take their place.
+	// All of them together are a few stretches, however long the monitor runs.
+	Kept []time.Duration
 }
 
 const (
@@ -259,6 +262,9 @@ func (s *server) newest() Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := Server{URL: s.shown, Error: s.problem, AtNS: s.last}
+	for _, k := range s.kept {
+		out.Kept = append(out.Kept, time.Duration(s.last-k.begun))
+	}
 	if s.problem == "" && len(s.kept) > 0 {
 		out.Now = s.kept[0].store.Now(int64(s.monitor.options.Stretch))
 	}

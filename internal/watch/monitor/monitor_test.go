@@ -1,4 +1,4 @@
-package monitor
+package monitor_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 
 	"aiperf/internal/watch/gpu"
 	gpucollect "aiperf/internal/watch/gpu/collect"
+	"aiperf/internal/watch/monitor"
 	"aiperf/internal/watch/prom"
 )
 
@@ -75,7 +76,7 @@ func (p *page) begin() {
 }
 
 // inBubble runs a test of a monitor of one page within fake time.
-func inBubble(t *testing.T, text func(time.Duration) string, test func(*testing.T, *page, *Monitor)) {
+func inBubble(t *testing.T, text func(time.Duration) string, test func(*testing.T, *page, *monitor.Monitor)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &page{accepted: make(chan net.Conn), begun: time.Now(), text: text}
 		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -91,7 +92,7 @@ func inBubble(t *testing.T, text func(time.Duration) string, test func(*testing.
 			defer close(served)
 			_ = s.Serve(p)
 		}()
-		m, err := New(Options{URLs: []string{"127.0.0.1:8000"}, Fetch: prom.FetchOptions{Dial: p.dial}})
+		m, err := monitor.New(monitor.Options{URLs: []string{"127.0.0.1:8000"}, Fetch: prom.FetchOptions{Dial: p.dial}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +140,7 @@ func near(t *testing.T, name string, got *float64, want, tolerance float64) {
 }
 
 func TestFiguresOfAServer(t *testing.T) {
-	inBubble(t, vllm, func(t *testing.T, _ *page, m *Monitor) {
+	inBubble(t, vllm, func(t *testing.T, _ *page, m *monitor.Monitor) {
 		time.Sleep(20*time.Second + time.Millisecond)
 		s := m.Servers()[0]
 		if s.Error != "" || s.URL != "http://127.0.0.1:8000/metrics" || s.Now.Kind != "vLLM" {
@@ -160,7 +161,7 @@ func TestFiguresOfAServer(t *testing.T) {
 
 // A server that goes away is an error, is looked for, and is watched again with rates of its own.
 func TestAServerGoesAndComesBack(t *testing.T) {
-	inBubble(t, vllm, func(t *testing.T, p *page, m *Monitor) {
+	inBubble(t, vllm, func(t *testing.T, p *page, m *monitor.Monitor) {
 		time.Sleep(5*time.Second + time.Millisecond)
 		if s := m.Servers()[0]; s.Error != "" {
 			t.Fatalf("%+v", s)
@@ -181,7 +182,7 @@ func TestAServerGoesAndComesBack(t *testing.T) {
 }
 
 func TestAServerThatIsNotThere(t *testing.T) {
-	inBubble(t, vllm, func(t *testing.T, p *page, m *Monitor) {
+	inBubble(t, vllm, func(t *testing.T, p *page, m *monitor.Monitor) {
 		p.end()
 		time.Sleep(10 * time.Second)
 		if s := m.Servers()[0]; !strings.Contains(s.Error, "refused") {
@@ -192,25 +193,29 @@ func TestAServerThatIsNotThere(t *testing.T) {
 
 // However long it goes on, pages of a few stretches are kept, and rates are known without a gap.
 func TestMemoryIsBounded(t *testing.T) {
-	inBubble(t, vllm, func(t *testing.T, _ *page, m *Monitor) {
+	inBubble(t, vllm, func(t *testing.T, _ *page, m *monitor.Monitor) {
 		time.Sleep(3*time.Second + time.Millisecond)
+		const stretch = 10 * time.Second
+		const stretches = 6 // are kept before what is older is forgotten
+		longest := time.Duration(0)
 		for range 3000 {
 			time.Sleep(time.Second)
-			s := m.servers[0]
-			s.mu.Lock()
-			span := time.Duration(s.last - s.kept[0].begun)
-			n := len(s.kept)
-			s.mu.Unlock()
-			if n > 2 || span > (stretches+2)*defaultStretch {
-				t.Fatalf("%d stores, the first of %s", n, span)
+			s := m.Servers()[0]
+			if n := len(s.Kept); n == 0 || n > 2 || s.Kept[0] > (stretches+2)*stretch {
+				t.Fatalf("pages of %s", s.Kept)
 			}
-			near(t, "requests", m.Servers()[0].Now.RequestRate, 10, 0.01)
+			longest = max(longest, s.Kept[0])
+			near(t, "requests", s.Now.RequestRate, 10, 0.01)
+		}
+		if longest < stretches*stretch {
+			t.Errorf("pages of no more than %s", longest)
 		}
 	})
 }
 
 func TestAPageWithoutKnownMetrics(t *testing.T) {
-	inBubble(t, func(time.Duration) string { return "# TYPE up gauge\nup 1\n" }, func(t *testing.T, _ *page, m *Monitor) {
+	up := func(time.Duration) string { return "# TYPE up gauge\nup 1\n" }
+	inBubble(t, up, func(t *testing.T, _ *page, m *monitor.Monitor) {
 		time.Sleep(3 * time.Second)
 		if s := m.Servers()[0]; s.Error != "" || s.Now.Kind != "" || s.AtNS == 0 {
 			t.Errorf("%+v", s)
@@ -219,7 +224,7 @@ func TestAPageWithoutKnownMetrics(t *testing.T) {
 }
 
 func TestABadURL(t *testing.T) {
-	if _, err := New(Options{URLs: []string{"http://"}}); err == nil {
+	if _, err := monitor.New(monitor.Options{URLs: []string{"http://"}}); err == nil {
 		t.Error("it was taken")
 	}
 }
@@ -252,8 +257,8 @@ func TestGPUs(t *testing.T) {
 					return &fakeGPUs{sink: s, catalog: catalog, none: none, closed: &closed}, nil
 				}
 			}
-			m, err := New(Options{Catalog: catalog, GPUs: []func(gpucollect.Sink) (gpucollect.Collector, error){
-				open(true), open(!found)}})
+			collectors := []func(gpucollect.Sink) (gpucollect.Collector, error){open(true), open(!found)}
+			m, err := monitor.New(monitor.Options{Catalog: catalog, GPUs: collectors})
 			if err != nil {
 				t.Fatal(err)
 			}

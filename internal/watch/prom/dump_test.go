@@ -1,14 +1,25 @@
-package prom
+package prom_test
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
 	"testing"
+
+	"aiperf/internal/watch/prom"
 )
 
+// labelText writes labels as they stand in a page.
+func labelText(labels []prom.Label) string {
+	var parts []string
+	for _, l := range labels {
+		parts = append(parts, fmt.Sprintf("%s=%q", l.Name, l.Value))
+	}
+	return strings.Join(parts, ",")
+}
+
 // dump writes samples as lines: type, name, labels, and the value or the buckets, count and sum.
-func dump(samples []Sample) string {
+func dump(samples []prom.Sample) string {
 	var b strings.Builder
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for _, s := range samples {
@@ -28,7 +39,7 @@ func dump(samples []Sample) string {
 // collected are the notices of a parser.
 type collected []string
 
-func (c *collected) add(kind NoticeKind, name, _ string) {
+func (c *collected) add(kind prom.NoticeKind, name, _ string) {
 	*c = append(*c, string(kind)+" "+name)
 }
 
@@ -36,7 +47,7 @@ func (c *collected) add(kind NoticeKind, name, _ string) {
 func parse(t testing.TB, bodies ...string) (string, collected) {
 	t.Helper()
 	var notices collected
-	p := NewParser(Options{Notice: notices.add})
+	p := prom.NewParser(prom.Options{Notice: notices.add})
 	got := ""
 	for _, body := range bodies {
 		samples, err := p.Parse([]byte(body), false)

@@ -228,7 +228,7 @@ func (f *Fetcher) Fetch(ctx context.Context, endpoint string, buf []byte) (Body,
 		return b, f.describeRead(ctx, endpoint, err)
 	}
 	if f.options.Redact != nil {
-		b.Text = redactPage(b.Text, f.options.Redact)
+		b.Text = RedactPage(b.Text, f.options.Redact)
 	}
 	return b, nil
 }

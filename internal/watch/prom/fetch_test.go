@@ -1,4 +1,4 @@
-package prom
+package prom_test
 
 import (
 	"bytes"
@@ -19,11 +19,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"aiperf/internal/watch/prom"
 )
 
-func newFetcher(t *testing.T, o FetchOptions) *Fetcher {
+func newFetcher(t *testing.T, o prom.FetchOptions) *prom.Fetcher {
 	t.Helper()
-	f, err := NewFetcher(o)
+	f, err := prom.NewFetcher(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,12 +41,12 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 }
 
 // wantError checks code, type and a part of the message.
-func wantError(t *testing.T, err error, want ErrorKey) {
+func wantError(t *testing.T, err error, want prom.ErrorKey) {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("no error, want %+v", want)
 	}
-	got := KeyOf(err)
+	got := prom.KeyOf(err)
 	if got.Code != want.Code || got.Type != want.Type || !strings.Contains(got.Message, want.Message) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -55,7 +57,7 @@ func TestFetch(t *testing.T) {
 		w.Header().Set("Content-Type", "Application/OpenMetrics-Text; version=1.0.0")
 		fmt.Fprintf(w, "%s|%s|%s|%s", r.Method, r.UserAgent(), r.Header.Get("Accept"), r.Header.Get("Accept-Encoding"))
 	})
-	f := newFetcher(t, FetchOptions{UserAgent: "aiperf/1"})
+	f := newFetcher(t, prom.FetchOptions{UserAgent: "aiperf/1"})
 	b, err := f.Fetch(context.Background(), endpoint, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +73,7 @@ func TestFetch(t *testing.T) {
 func TestFetchIntoUsesTheBuffer(t *testing.T) {
 	endpoint := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a 1\n") })
 	buf := make([]byte, 9, 4096)
-	b, err := newFetcher(t, FetchOptions{}).Fetch(context.Background(), endpoint, buf)
+	b, err := newFetcher(t, prom.FetchOptions{}).Fetch(context.Background(), endpoint, buf)
 	if err != nil || string(b.Text) != "a 1\n" || &b.Text[0] != &buf[0] {
 		t.Errorf("%q, %v", b.Text, err)
 	}
@@ -98,7 +100,7 @@ func TestContentEncodings(t *testing.T) {
 	z := gzipped(t, page)
 	zl := compress(t, page, func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriter(w), nil })
 	raw := compress(t, page, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, 6) })
-	f := newFetcher(t, FetchOptions{MaxBody: 4000})
+	f := newFetcher(t, prom.FetchOptions{MaxBody: 4000})
 	for _, c := range []struct{ name, encoding, body, want string }{
 		{"none", "", page, ""},
 		{"identity", "identity", page, ""},
@@ -129,7 +131,7 @@ func TestContentEncodings(t *testing.T) {
 				}
 				return
 			}
-			wantError(t, err, ErrorKey{0, "ClientPayloadError", c.want})
+			wantError(t, err, prom.ErrorKey{0, "ClientPayloadError", c.want})
 		})
 	}
 }
@@ -142,8 +144,8 @@ func TestNeverEndingPageIsCutAtTheLargestSize(t *testing.T) {
 			}
 		}
 	})
-	b, err := newFetcher(t, FetchOptions{MaxBody: 100_000}).Fetch(context.Background(), endpoint, nil)
-	wantError(t, err, ErrorKey{0, "ClientPayloadError", "the page is larger than 100000 bytes"})
+	b, err := newFetcher(t, prom.FetchOptions{MaxBody: 100_000}).Fetch(context.Background(), endpoint, nil)
+	wantError(t, err, prom.ErrorKey{0, "ClientPayloadError", "the page is larger than 100000 bytes"})
 	if b.Text != nil {
 		t.Errorf("%d bytes of text with an error", len(b.Text))
 	}
@@ -157,8 +159,8 @@ func TestTrapJSONAnswerIsOneRequestAndIsNotRead(t *testing.T) {
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = io.WriteString(w, "[]") // no gzip: reading it would be another error
 	})
-	_, err := newFetcher(t, FetchOptions{}).Fetch(context.Background(), endpoint, nil)
-	var content *ContentTypeError
+	_, err := newFetcher(t, prom.FetchOptions{}).Fetch(context.Background(), endpoint, nil)
+	var content *prom.ContentTypeError
 	want := "endpoint '" + endpoint +
 		"' returned non-Prometheus content-type 'Application/JSON; charset=utf-8'; expected text/plain (Prometheus " +
 		"exposition format)"
@@ -173,7 +175,7 @@ func TestStatus(t *testing.T) {
 		_, _ = fmt.Sscan(r.URL.Query().Get("code"), &code)
 		w.WriteHeader(code)
 	})
-	f := newFetcher(t, FetchOptions{})
+	f := newFetcher(t, prom.FetchOptions{})
 	for _, c := range []struct {
 		code          int
 		reachable, ok bool
@@ -188,7 +190,7 @@ func TestStatus(t *testing.T) {
 		if c.ok && err != nil {
 			t.Errorf("fetch of %d: %v", c.code, err)
 		} else if !c.ok {
-			wantError(t, err, ErrorKey{c.code, c.kind, fmt.Sprintf("answered with status %d %s", c.code, c.kind)})
+			wantError(t, err, prom.ErrorKey{c.code, c.kind, fmt.Sprintf("answered with status %d %s", c.code, c.kind)})
 		}
 	}
 }
@@ -202,7 +204,7 @@ func TestConnectionIsKept(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, strings.Repeat("a 1\n", 10000))
 	})
-	f := newFetcher(t, FetchOptions{})
+	f := newFetcher(t, prom.FetchOptions{})
 	for range 3 {
 		_ = f.Probe(context.Background(), endpoint)
 		_, _ = f.Fetch(context.Background(), endpoint, nil)
@@ -232,7 +234,7 @@ func TestRedirects(t *testing.T) {
 		describe(w, r)
 	})
 	base := strings.Replace(strings.TrimSuffix(self, "/metrics"), "http://", "http://u:p@", 1)
-	f := newFetcher(t, FetchOptions{})
+	f := newFetcher(t, prom.FetchOptions{})
 	for path, want := range map[string]string{
 		"/relative?token=x": `/end as u:p from ""`,
 		"/absolute?token=x": `/end as u:p from ""`,
@@ -245,7 +247,7 @@ func TestRedirects(t *testing.T) {
 			t.Errorf("probe of %s: %v", path, err)
 		}
 	}
-	for path, want := range map[string]ErrorKey{
+	for path, want := range map[string]prom.ErrorKey{
 		"/loop": {0, "TooManyRedirects", "stopped after 10 redirects"},
 		"/file": {0, "NonHttpUrlRedirectClientError", `redirect to a "file" URL is not followed`},
 		"/ftp":  {0, "NonHttpUrlRedirectClientError", `redirect to a "ftp" URL is not followed`},
@@ -268,12 +270,13 @@ func TestCertificates(t *testing.T) {
 	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
 	for _, c := range []struct {
 		name, endpoint, kind string
-		options              FetchOptions
+		options              prom.FetchOptions
 	}{
-		{"unknown authority", s.URL, "ClientConnectorCertificateError", FetchOptions{SSLVerify: true}},
-		{"known authority", s.URL, "", FetchOptions{SSLVerify: true, RootCAs: roots}},
-		{"not verified", s.URL, "", FetchOptions{}},
-		{"no TLS there", strings.Replace(plain, "http://", "https://", 1), "ClientConnectorSSLError", FetchOptions{}},
+		{"unknown authority", s.URL, "ClientConnectorCertificateError", prom.FetchOptions{SSLVerify: true}},
+		{"known authority", s.URL, "", prom.FetchOptions{SSLVerify: true, RootCAs: roots}},
+		{"not verified", s.URL, "", prom.FetchOptions{}},
+		{"no TLS there", strings.Replace(plain, "http://", "https://", 1), "ClientConnectorSSLError",
+			prom.FetchOptions{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, err := newFetcher(t, c.options).Fetch(context.Background(), c.endpoint, nil)
@@ -283,7 +286,7 @@ func TestCertificates(t *testing.T) {
 				}
 				return
 			}
-			wantError(t, err, ErrorKey{0, c.kind, "cannot connect to 127.0.0.1:"})
+			wantError(t, err, prom.ErrorKey{0, c.kind, "cannot connect to 127.0.0.1:"})
 		})
 	}
 }
@@ -291,7 +294,7 @@ func TestCertificates(t *testing.T) {
 func TestProxy(t *testing.T) {
 	proxy := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "for "+r.URL.String()) })
 	via, _ := url.Parse(proxy)
-	f := newFetcher(t, FetchOptions{Proxy: func(*http.Request) (*url.URL, error) { return via, nil }})
+	f := newFetcher(t, prom.FetchOptions{Proxy: func(*http.Request) (*url.URL, error) { return via, nil }})
 	b, err := f.Fetch(context.Background(), "http://nowhere.invalid/metrics", nil)
 	if err != nil || string(b.Text) != "for http://nowhere.invalid/metrics" {
 		t.Errorf("%q, %v", b.Text, err)
@@ -304,7 +307,7 @@ func TestIPVersions(t *testing.T) {
 		{"6", "127.0.0.1", "tcp"},
 	} {
 		var network string
-		f := newFetcher(t, FetchOptions{IPVersion: c.version,
+		f := newFetcher(t, prom.FetchOptions{IPVersion: c.version,
 			Dial: func(_ context.Context, n, _ string) (net.Conn, error) {
 				network = n
 				return nil, &net.OpError{Op: "dial", Err: errors.New("no")}
@@ -314,29 +317,29 @@ func TestIPVersions(t *testing.T) {
 			t.Errorf("version %q, host %s: network %q, want %q", c.version, c.host, network, c.network)
 		}
 	}
-	if _, err := NewFetcher(FetchOptions{IPVersion: "5"}); err == nil {
+	if _, err := prom.NewFetcher(prom.FetchOptions{IPVersion: "5"}); err == nil {
 		t.Error("IP version 5 was accepted")
 	}
 }
 
 func TestConnectErrors(t *testing.T) {
 	closed := "127.0.0.1:1"
-	f := newFetcher(t, FetchOptions{})
+	f := newFetcher(t, prom.FetchOptions{})
 	err := f.Probe(context.Background(), "http://user:hunter2@"+closed+"/metrics?token=hunter2")
-	wantError(t, err, ErrorKey{0, "ClientConnectorError", "cannot connect to " + closed + " [connection refused]"})
+	wantError(t, err, prom.ErrorKey{0, "ClientConnectorError", "cannot connect to " + closed + " [connection refused]"})
 	if strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("secret in %v", err)
 	}
 
-	lost := newFetcher(t, FetchOptions{Dial: func(context.Context, string, string) (net.Conn, error) {
+	lost := newFetcher(t, prom.FetchOptions{Dial: func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "h", IsNotFound: true}}
 	}})
 	_, err = lost.Fetch(context.Background(), "http://h:1/metrics", nil)
-	wantError(t, err, ErrorKey{0, "ClientConnectorDNSError", "cannot connect to h:1 [no such host]"})
+	wantError(t, err, prom.ErrorKey{0, "ClientConnectorDNSError", "cannot connect to h:1 [no such host]"})
 
 	for _, bad := range []string{"file:///etc/passwd", "h:1/metrics", "http:///metrics", "http://user:hunter2@h:%zz/"} {
 		_, err = f.Fetch(context.Background(), bad, nil)
-		wantError(t, err, ErrorKey{0, "ValueError", "is not an http or https URL"})
+		wantError(t, err, prom.ErrorKey{0, "ValueError", "is not an http or https URL"})
 		if strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("secret in %v", err)
 		}
@@ -351,15 +354,15 @@ func TestCancelledFetch(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	_, err := newFetcher(t, FetchOptions{}).Fetch(ctx, endpoint, nil)
-	wantError(t, err, ErrorKey{0, "CancelledError", "cancelled"})
+	_, err := newFetcher(t, prom.FetchOptions{}).Fetch(ctx, endpoint, nil)
+	wantError(t, err, prom.ErrorKey{0, "CancelledError", "cancelled"})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v does not wrap the cancellation", err)
 	}
 }
 
 func TestDuplicates(t *testing.T) {
-	d := NewDuplicates()
+	d := prom.NewDuplicates()
 	var got []bool
 	for _, body := range []string{"", "a 1", "a 1", "a 2", "a 1", "a 1"} {
 		got = append(got, d.Same([]byte(body)))
@@ -375,7 +378,7 @@ func TestDuplicates(t *testing.T) {
 func TestInstantsAreThoseOfTheClockGiven(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a 1\n") })
 	ahead := time.Hour
-	f := newFetcher(t, FetchOptions{WallNS: func(at time.Time) int64 { return at.Add(ahead).UnixNano() }})
+	f := newFetcher(t, prom.FetchOptions{WallNS: func(at time.Time) int64 { return at.Add(ahead).UnixNano() }})
 	before := time.Now()
 	b, err := f.Fetch(t.Context(), url, nil)
 	if err != nil {

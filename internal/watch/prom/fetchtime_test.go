@@ -1,4 +1,4 @@
-package prom
+package prom_test
 
 import (
 	"bufio"
@@ -11,10 +11,12 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"aiperf/internal/watch/prom"
 )
 
 // scripted returns a fetcher whose only connection is answered by play, in the time of a synctest bubble.
-func scripted(t *testing.T, o FetchOptions, play func(conn net.Conn)) *Fetcher {
+func scripted(t *testing.T, o prom.FetchOptions, play func(conn net.Conn)) *prom.Fetcher {
 	t.Helper()
 	var playing sync.WaitGroup
 	t.Cleanup(playing.Wait)
@@ -41,7 +43,7 @@ func say(conn net.Conn, after time.Duration, text string) error {
 
 func TestTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := scripted(t, FetchOptions{}, func(conn net.Conn) {
+		f := scripted(t, prom.FetchOptions{}, func(conn net.Conn) {
 			_ = say(conn, time.Second, head)
 			_ = say(conn, time.Second, "a 1\n")
 			_ = say(conn, 3*time.Second, "b 2\n")
@@ -61,7 +63,7 @@ func TestTimes(t *testing.T) {
 
 func TestEmptyPageHasNoFirstByte(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := scripted(t, FetchOptions{}, func(conn net.Conn) { _ = say(conn, time.Second, head) })
+		f := scripted(t, prom.FetchOptions{}, func(conn net.Conn) { _ = say(conn, time.Second, head) })
 		b, err := f.Fetch(context.Background(), "http://h/metrics", nil)
 		if err != nil || len(b.Text) != 0 || b.FirstByteNS != 0 || b.RequestSentNS == 0 {
 			t.Errorf("%+v, %v", b, err)
@@ -71,7 +73,7 @@ func TestEmptyPageHasNoFirstByte(t *testing.T) {
 
 func TestSlowButSteadyPageIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := scripted(t, FetchOptions{ReadTimeout: 2 * time.Second}, func(conn net.Conn) {
+		f := scripted(t, prom.FetchOptions{ReadTimeout: 2 * time.Second}, func(conn net.Conn) {
 			_ = say(conn, time.Second, head)
 			for range 1000 {
 				_ = say(conn, time.Second, "a 1\n")
@@ -88,38 +90,39 @@ func TestGaps(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		play func(conn net.Conn)
-		want ErrorKey
+		want prom.ErrorKey
 		took time.Duration
 	}{
 		{"no answer", func(conn net.Conn) { _ = say(conn, time.Hour, head) },
-			ErrorKey{0, "TimeoutError", "h did not answer within 2s"}, 2 * time.Second},
+			prom.ErrorKey{0, "TimeoutError", "h did not answer within 2s"}, 2 * time.Second},
 		{"half of the head", func(conn net.Conn) {
 			for i := 0; i < len(head) && say(conn, time.Second, head[i:i+1]) == nil; i++ {
 			}
-		}, ErrorKey{0, "TimeoutError", "h did not answer within 2s"}, 2 * time.Second},
+		}, prom.ErrorKey{0, "TimeoutError", "h did not answer within 2s"}, 2 * time.Second},
 		{"no body", func(conn net.Conn) { _ = say(conn, time.Second, head); _ = say(conn, time.Hour, "a 1\n") },
-			ErrorKey{0, "TimeoutError", "h sent nothing for 2s in the middle of the page"}, 3 * time.Second},
+			prom.ErrorKey{0, "TimeoutError", "h sent nothing for 2s in the middle of the page"}, 3 * time.Second},
 		{"half of the body", func(conn net.Conn) {
 			_ = say(conn, time.Second, head)
 			_ = say(conn, time.Second, "a 1\n")
 			_ = say(conn, 3*time.Second, "b 1\n")
-		}, ErrorKey{0, "TimeoutError", "h sent nothing for 2s in the middle of the page"}, 4 * time.Second},
+		}, prom.ErrorKey{0, "TimeoutError", "h sent nothing for 2s in the middle of the page"}, 4 * time.Second},
 		{"closed without an answer", func(conn net.Conn) { time.Sleep(time.Second) },
-			ErrorKey{0, "ServerDisconnectedError", "h closed the connection without an answer"}, time.Second},
+			prom.ErrorKey{0, "ServerDisconnectedError", "h closed the connection without an answer"}, time.Second},
 		{"closed in the middle", func(conn net.Conn) {
 			_ = say(conn, time.Second, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\na 1\n")
-		}, ErrorKey{0, "ClientPayloadError", "h: connection closed by server while the page was read"}, time.Second},
+		}, prom.ErrorKey{0, "ClientPayloadError", "h: connection closed by server while the page was read"},
+			time.Second},
 		{"no HTTP", func(conn net.Conn) { _ = say(conn, time.Second, "SSH-2.0-OpenSSH\r\n\r\n") },
-			ErrorKey{0, "ClientPayloadError", "h: "}, time.Second},
+			prom.ErrorKey{0, "ClientPayloadError", "h: "}, time.Second},
 		{"an endless head", func(conn net.Conn) {
 			_ = say(conn, time.Second, "HTTP/1.1 200 OK\r\n")
 			for say(conn, 0, "X: "+strings.Repeat("x", 1000)+"\r\n") == nil {
 			}
-		}, ErrorKey{0, "ClientPayloadError", "h: "}, time.Second},
+		}, prom.ErrorKey{0, "ClientPayloadError", "h: "}, time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := scripted(t, FetchOptions{ReadTimeout: 2 * time.Second}, c.play)
+				f := scripted(t, prom.FetchOptions{ReadTimeout: 2 * time.Second}, c.play)
 				start := time.Now()
 				_, err := f.Fetch(context.Background(), "http://h/metrics", nil)
 				wantError(t, err, c.want)
@@ -148,7 +151,7 @@ func TestProbeTimes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := scripted(t, FetchOptions{ReachabilityTimeout: 5 * time.Second}, c.play)
+				f := scripted(t, prom.FetchOptions{ReachabilityTimeout: 5 * time.Second}, c.play)
 				start := time.Now()
 				err := f.Probe(context.Background(), "http://h/metrics")
 				if took := time.Since(start); (err == nil) != c.ok || took != c.took {
@@ -161,14 +164,14 @@ func TestProbeTimes(t *testing.T) {
 
 func TestConnectTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFetcher(t, FetchOptions{ReachabilityTimeout: 5 * time.Second,
+		f := newFetcher(t, prom.FetchOptions{ReachabilityTimeout: 5 * time.Second,
 			Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 				<-ctx.Done()
 				return nil, &net.OpError{Op: "dial", Net: "tcp", Err: ctx.Err()}
 			}})
 		start := time.Now()
 		_, err := f.Fetch(context.Background(), "http://h:1/metrics", nil)
-		wantError(t, err, ErrorKey{0, "ClientConnectorError", "cannot connect to h:1 [timed out]"})
+		wantError(t, err, prom.ErrorKey{0, "ClientConnectorError", "cannot connect to h:1 [timed out]"})
 		if took := time.Since(start); took != 5*time.Second {
 			t.Errorf("took %s", took)
 		}
@@ -177,13 +180,13 @@ func TestConnectTimeout(t *testing.T) {
 
 func TestDeadlineOfTheCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := scripted(t, FetchOptions{}, func(conn net.Conn) {
+		f := scripted(t, prom.FetchOptions{}, func(conn net.Conn) {
 			for _ = say(conn, 0, head); say(conn, time.Second, "a 1\n") == nil; {
 			}
 		})
 		ctx, cancel := context.WithTimeout(context.Background(), 10500*time.Millisecond)
 		defer cancel()
 		_, err := f.Fetch(ctx, "http://h/metrics", nil)
-		wantError(t, err, ErrorKey{0, "TimeoutError", "timed out"})
+		wantError(t, err, prom.ErrorKey{0, "TimeoutError", "timed out"})
 	})
 }

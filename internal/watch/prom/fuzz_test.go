@@ -1,4 +1,4 @@
-package prom
+package prom_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/watch/prom"
 )
 
 // FuzzParse holds what is true of any bodies: a known body gives what it gave when it was new, whether
@@ -20,9 +21,9 @@ func FuzzParse(f *testing.F) {
 	f.Add("{\"my.metric\",a=\"\\\\\"} 1e3\n\n x  NaN", "{\"a\": 1}")
 	f.Add("# TYPE s summary\ns{quantile=\"0.5\"} 1\n# TYPE i info\ni_info{v=\"1\"} 1\n# EOF", "a{x=\"\xff\\\n\"} 1\n")
 	f.Fuzz(func(t *testing.T, first, second string) {
-		p := NewParser(Options{Notice: func(NoticeKind, string, string) {}, MaxSeries: 100})
+		p := prom.NewParser(prom.Options{Notice: func(prom.NoticeKind, string, string) {}, MaxSeries: 100})
 		for _, body := range []string{first, second, first} {
-			fresh := NewParser(Options{MaxSeries: 100})
+			fresh := prom.NewParser(prom.Options{MaxSeries: 100})
 			learned, freshErr := fresh.Parse([]byte(body), false)
 			want := dump(learned)
 			for range 2 {
@@ -35,7 +36,7 @@ func FuzzParse(f *testing.F) {
 			again(t, fresh, body, want)
 		}
 		// Summaries change nothing of the other samples.
-		with, without := NewParser(Options{Summaries: true}), NewParser(Options{})
+		with, without := prom.NewParser(prom.Options{Summaries: true}), prom.NewParser(prom.Options{})
 		for _, body := range []string{first, second} {
 			apart, apartErr := with.Parse([]byte(body), false)
 			samples, err := without.Parse([]byte(body), false)
@@ -47,19 +48,19 @@ func FuzzParse(f *testing.F) {
 }
 
 // again parses a body with a parser that knows it.
-func again(t *testing.T, p *Parser, body, want string) {
+func again(t *testing.T, p *prom.Parser, body, want string) {
 	samples, err := p.Parse([]byte(body), false)
 	if got := dump(samples); got != want {
 		t.Fatalf("%sthen\n%s", want, got)
 	}
-	var syntax *SyntaxError
+	var syntax *prom.SyntaxError
 	if err != nil && (!errors.As(err, &syntax) || syntax.Line < 1 || syntax.Line > 1+strings.Count(body, "\n")) {
 		t.Fatalf("error %v", err)
 	}
 }
 
-func checkSamples(t *testing.T, samples []Sample) {
-	seen := map[*Series]bool{}
+func checkSamples(t *testing.T, samples []prom.Sample) {
+	seen := map[*prom.Series]bool{}
 	for _, s := range samples {
 		if seen[s.Series] {
 			t.Fatalf("two samples of %s", s.Series.Family.Name)
@@ -86,7 +87,7 @@ func checkSamples(t *testing.T, samples []Sample) {
 	}
 }
 
-// FuzzNumber holds number to strconv, bit by bit.
+// FuzzNumber holds the values of samples to strconv, bit by bit.
 func FuzzNumber(f *testing.F) {
 	for _, s := range []string{"1", "-0", "0.1", "1e22", "1e23", "9007199254740993", "1.5E-7", "+Inf", "nan", "0x1p3",
 		"1_0", ".", "1e", "12345678901234567.25"} {
@@ -96,14 +97,19 @@ func FuzzNumber(f *testing.F) {
 		if strings.ContainsAny(s, " \t\r\n") {
 			return
 		}
-		got, end, ok := number([]byte(s), 0)
+		samples, parseErr := prom.NewParser(prom.Options{}).Parse([]byte("a{} "+s+"\nb 7"), false)
 		want, err := strconv.ParseFloat(s, 64)
 		valid := (err == nil || errors.Is(err, strconv.ErrRange)) && !strings.ContainsAny(s, "xXpP_")
+		finite := !math.IsNaN(want) && !math.IsInf(want, 0)
 		switch {
-		case ok != valid || end != len(s):
-			t.Fatalf("%q: ok %v, end %d, strconv %v", s, ok, end, err)
-		case ok && math.Float64bits(got) != math.Float64bits(want) && !math.IsNaN(want):
-			t.Fatalf("%q: %v, strconv %v", s, got, want)
+		case (parseErr == nil) != valid:
+			t.Fatalf("%q: %v, strconv %v", s, parseErr, err)
+		case valid && finite && (len(samples) != 2 || math.Float64bits(samples[0].Value) != math.Float64bits(want)):
+			t.Fatalf("%q: %s, strconv %v", s, dump(samples), want)
+		case valid && (len(samples) == 0 || samples[len(samples)-1].Value != 7):
+			t.Fatalf("%q: %s, and the next line has 7", s, dump(samples))
+		case valid && !finite && len(samples) != 1:
+			t.Fatalf("%q: %s, and %v is dropped", s, dump(samples), want)
 		}
 	})
 }
@@ -115,21 +121,21 @@ func FuzzURL(f *testing.F) {
 	f.Add("grpcs://user:pw@h:8001/v1/?token=x#y", "s3cret")
 	f.Add("h", "a b c")
 	f.Fuzz(func(t *testing.T, raw, secret string) {
-		u, err := NormalizeURL(raw)
+		u, err := prom.NormalizeURL(raw)
 		if err == nil {
-			if again, err := NormalizeURL(u); err != nil || again != u {
+			if again, err := prom.NormalizeURL(u); err != nil || again != u {
 				t.Fatalf("%q → %q → %q, %v", raw, u, again, err)
 			}
 		}
-		if RedactURL(RedactURL(raw)) != RedactURL(raw) {
+		if prom.RedactURL(prom.RedactURL(raw)) != prom.RedactURL(raw) {
 			t.Fatalf("%q redacted twice", raw)
 		}
 		if len(secret) < 4 || strings.ContainsAny(secret, "/?#&;@<>") ||
 			bytes.Contains([]byte(artifact.Redacted+"http://h:1/metrics?tokenx=1"), []byte(secret)) {
 			return
 		}
-		shown := RedactURL("http://u:" + secret + "@h:1/metrics?token=" + secret + "&x=1")
-		if strings.Contains(shown, secret) || strings.Contains(Display(shown), secret) {
+		shown := prom.RedactURL("http://u:" + secret + "@h:1/metrics?token=" + secret + "&x=1")
+		if strings.Contains(shown, secret) || strings.Contains(prom.Display(shown), secret) {
 			t.Fatalf("%q shows %q", shown, secret)
 		}
 	})

@@ -1,4 +1,4 @@
-package prom
+package prom_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/testkit"
+	"aiperf/internal/watch/prom"
 )
 
 // TestGoldenPages reads whole pages and holds families, units, samples and notices to a file.
@@ -24,14 +25,14 @@ func TestGoldenPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			var notices collected
-			p := NewParser(Options{Notice: notices.add})
+			p := prom.NewParser(prom.Options{Notice: notices.add})
 			samples, err := p.Parse(body, strings.Contains(page, "openmetrics"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			for _, f := range p.order {
-				fmt.Fprintf(&out, "%s %s [%s] %q\n", f.Type, f.Name, InferUnit(f.Name, f.Help), f.Help)
+			for _, f := range p.Families() {
+				fmt.Fprintf(&out, "%s %s [%s] %q\n", f.Type, f.Name, prom.InferUnit(f.Name, f.Help), f.Help)
 			}
 			fmt.Fprintf(&out, "\n%s\n%s\n", dump(samples), strings.Join(notices, "\n"))
 			testkit.Golden(t, strings.TrimSuffix(page, ".txt")+".golden", out.Bytes())

@@ -1,4 +1,4 @@
-package prom
+package prom_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"aiperf/internal/watch/prom"
 )
 
 // largePage returns the vLLM page of testdata with the samples of so many engines.
@@ -45,7 +47,7 @@ func later(page string) string { return integral.ReplaceAllString(page, "${1}7.0
 func BenchmarkParse(b *testing.B) {
 	page := largePage(b, 7)
 	bodies := [][]byte{[]byte(page), []byte(later(page))}
-	p := NewParser(Options{})
+	p := prom.NewParser(prom.Options{})
 	for _, body := range bodies {
 		if _, err := p.Parse(body, false); err != nil {
 			b.Fatal(err)
@@ -65,7 +67,7 @@ func BenchmarkParseFirst(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := NewParser(Options{}).Parse(body, false); err != nil {
+		if _, err := prom.NewParser(prom.Options{}).Parse(body, false); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -78,7 +80,7 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	bad := page + "x NaN\n"
 	for name, text := range map[string]string{"plain": page, "CRLF": crlf, "blank lines": spaced,
 		"no final newline": page[:len(page)-1], "NaN": bad} {
-		p := NewParser(Options{Notice: func(NoticeKind, string, string) {}})
+		p := prom.NewParser(prom.Options{Notice: func(prom.NoticeKind, string, string) {}})
 		first, second := []byte(text), []byte(later(text))
 		if _, err := p.Parse(first, false); err != nil {
 			t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 const (
 	// defaultMaxSeries is the number of series that a Parser keeps by default.
 	defaultMaxSeries = 1_000_000
-	// maxText bounds the label texts and bucket bounds that all series of a Parser hold together, in bytes.
-	maxText = 256 << 20
+	// defaultMaxText is the size of label texts and bucket bounds that a Parser keeps by default, in bytes.
+	defaultMaxText = 256 << 20
 	// boundSize is what a bucket counts towards it: its text, bound and value.
 	boundSize = 48
 	// spareLines is how many lines of earlier bodies may be remembered beyond twice the current ones.
@@ -28,6 +28,9 @@ const (
 type Options struct {
 	// MaxSeries is the number of series kept; further ones are dropped with a notice. 0 = defaultMaxSeries.
 	MaxSeries int
+	// MaxText bounds the label texts and bucket bounds that all series hold together, in bytes; further series are
+	// dropped with a notice. 0 = defaultMaxText.
+	MaxText int
 	// Notice is called with what was dropped, once for each kind and name, after a body was accepted; nil = no calls.
 	Notice func(kind NoticeKind, name, message string)
 	// Summaries keeps the summaries of a body, apart from its other samples; otherwise they are skipped with a notice.
@@ -39,6 +42,7 @@ type Options struct {
 type Parser struct {
 	notice    func(kind NoticeKind, name, message string)
 	maxSeries int
+	maxText   int
 	// keepSummaries: they are samples of a list of their own.
 	keepSummaries bool
 	summaries     []Sample
@@ -115,8 +119,11 @@ func NewParser(o Options) *Parser {
 	if o.MaxSeries <= 0 {
 		o.MaxSeries = defaultMaxSeries
 	}
+	if o.MaxText <= 0 {
+		o.MaxText = defaultMaxText
+	}
 	return &Parser{
-		notice: o.Notice, maxSeries: o.MaxSeries, keepSummaries: o.Summaries,
+		notice: o.Notice, maxSeries: o.MaxSeries, maxText: o.MaxText, keepSummaries: o.Summaries,
 		lines: map[string]*line{}, families: map[string]*family{}, given: map[noticeKey]struct{}{},
 	}
 }
@@ -152,6 +159,19 @@ func (p *Parser) Parse(body []byte, openMetrics bool) ([]Sample, error) {
 
 // Summaries returns those of the last body, valid until the next one.
 func (p *Parser) Summaries() []Sample { return p.summaries }
+
+// Kept is how much a Parser remembers from one body to the next. All of it is bounded.
+type Kept struct {
+	// Series are those of all bodies, Lines the lines that are known, Notices the notices that were given.
+	Series, Lines, Notices int
+}
+
+// Kept returns how much the parser remembers.
+func (p *Parser) Kept() Kept { return Kept{len(p.series), len(p.lines), len(p.given)} }
+
+// Families returns the families of all bodies so far in the order of their first lines, also those of which no sample
+// was kept. The slice is valid until the next body.
+func (p *Parser) Families() []*Family { return p.order }
 
 // learn reads a body that holds something new.
 func (p *Parser) learn(body []byte, openMetrics bool) error {

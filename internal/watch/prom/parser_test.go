@@ -1,10 +1,12 @@
-package prom
+package prom_test
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"aiperf/internal/watch/prom"
 )
 
 func TestFamilies(t *testing.T) {
@@ -95,7 +97,7 @@ func TestNumbers(t *testing.T) {
 		{"0.30000000000000004", 0.30000000000000004}, {"1.7e308", 1.7e308}, {"5e-324", 5e-324}, {"1e23", 1e23},
 		{"1e0010", 1e10}, {"8.41e21", 8.41e21}, {"3.1747936256e+010", 31747936256},
 	} {
-		samples, err := NewParser(Options{}).Parse([]byte("a "+c.text+"\n"), false)
+		samples, err := prom.NewParser(prom.Options{}).Parse([]byte("a "+c.text+"\n"), false)
 		if err != nil || len(samples) != 1 || samples[0].Value != c.want {
 			t.Errorf("%s: got %v, %v", c.text, samples, err)
 		}
@@ -184,7 +186,7 @@ func TestSummariesAreSkippedWithOneNotice(t *testing.T) {
 	check(t, "gauge g{} 1\nunknown s_other{} 3\n", []string{"summary s"}, body, body)
 
 	var message string
-	p := NewParser(Options{Notice: func(_ NoticeKind, _, m string) { message = m }})
+	p := prom.NewParser(prom.Options{Notice: func(_ prom.NoticeKind, _, m string) { message = m }})
 	if _, err := p.Parse([]byte(body), false); err != nil || message != "Skipping unsupported summary metric: s" {
 		t.Errorf("notice %q, error %v", message, err)
 	}
@@ -192,7 +194,7 @@ func TestSummariesAreSkippedWithOneNotice(t *testing.T) {
 
 func TestSummariesAreKeptApartWhereTheyAreAskedFor(t *testing.T) {
 	var notices collected
-	p := NewParser(Options{Summaries: true, Notice: notices.add})
+	p := prom.NewParser(prom.Options{Summaries: true, Notice: notices.add})
 	for _, c := range []struct{ body, samples, summaries string }{
 		{lines("# TYPE s summary", `s{quantile="0.9",a="1"} 7`, `s{a="1",quantile="0.5"} NaN`, `s_sum{a="1"} 4`,
 			`s_count{a="1"} 2`, "# TYPE g gauge", "g 1"),
@@ -250,13 +252,13 @@ func TestGaugeAndCounterOfOneName(t *testing.T) {
 }
 
 func TestTheSameLinesGiveTheSameSeries(t *testing.T) {
-	p := NewParser(Options{})
-	find := func(body string) map[string]*Series {
+	p := prom.NewParser(prom.Options{})
+	find := func(body string) map[string]*prom.Series {
 		samples, err := p.Parse([]byte(body), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := map[string]*Series{}
+		found := map[string]*prom.Series{}
 		for _, s := range samples {
 			found[s.Series.Family.Name+labelText(s.Series.Labels)] = s.Series
 		}
@@ -275,14 +277,14 @@ func TestTheSameLinesGiveTheSameSeries(t *testing.T) {
 			}
 		}
 	}
-	if got := fmt.Sprint(len(p.order), " ", p.order[0].Name, p.order[1].Name,
-		len(p.series)); got != "2 ab4" {
+	families := p.Families()
+	if got := fmt.Sprint(len(families), " ", families[0].Name, families[1].Name, p.Kept().Series); got != "2 ab4" {
 		t.Errorf("families and series %s", got)
 	}
 }
 
 func TestFamilyTellsFirstHelpAndType(t *testing.T) {
-	p := NewParser(Options{})
+	p := prom.NewParser(prom.Options{})
 	for _, body := range []string{
 		lines(`# HELP a_total one \\ two\nthree \"four\"`, "# TYPE a_total counter", "a_total 1"),
 		lines("# HELP a_total changed", "# TYPE a_total counter", "a_total 1"),
@@ -291,13 +293,13 @@ func TestFamilyTellsFirstHelpAndType(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if f := p.order[0]; f.Help != "one \\ two\nthree \\\"four\\\"" || f.Type != Counter || f.Name != "a" {
+	if f := p.Families()[0]; f.Help != "one \\ two\nthree \\\"four\\\"" || f.Type != prom.Counter || f.Name != "a" {
 		t.Errorf("family %+v", f)
 	}
-	open := NewParser(Options{})
+	open := prom.NewParser(prom.Options{})
 	_, err := open.Parse([]byte(lines(`# HELP a say \"hi\"`, "# TYPE a counter", "a_total 1")), true)
-	if err != nil || open.order[0].Help != `say "hi"` {
-		t.Errorf("OpenMetrics help %q, %v", open.order[0].Help, err)
+	if err != nil || open.Families()[0].Help != `say "hi"` {
+		t.Errorf("OpenMetrics help %q, %v", open.Families()[0].Help, err)
 	}
 }
 
@@ -334,8 +336,8 @@ func TestMalformedBodies(t *testing.T) {
 		"a 1\n" + strings.Repeat("z", 1000): `line 2: expected a metric name and a value, got "` +
 			strings.Repeat("z", 60) + `…"`,
 	} {
-		_, err := NewParser(Options{}).Parse([]byte(body), false)
-		var syntax *SyntaxError
+		_, err := prom.NewParser(prom.Options{}).Parse([]byte(body), false)
+		var syntax *prom.SyntaxError
 		if !errors.As(err, &syntax) || err.Error() != want {
 			t.Errorf("%q: got  %v\nwant %s", body, err, want)
 		}
@@ -344,7 +346,7 @@ func TestMalformedBodies(t *testing.T) {
 
 func TestMalformedBodyLeavesNothing(t *testing.T) {
 	var notices collected
-	p := NewParser(Options{Notice: notices.add})
+	p := prom.NewParser(prom.Options{Notice: notices.add})
 	good := lines("# TYPE a gauge", "a 1")
 	bad := lines("# TYPE a counter", "a 2", `a{new="1"} 2`, "b NaN", "# TYPE s summary", "s 1", "oops")
 	for _, body := range []string{bad, good, bad, good} {
@@ -356,29 +358,30 @@ func TestMalformedBodyLeavesNothing(t *testing.T) {
 			t.Errorf("got %s", dump(samples))
 		}
 	}
-	if len(p.order) != 1 || len(p.series) != 1 || len(notices) != 0 {
-		t.Errorf("%d families, %d series, notices %q", len(p.order), len(p.series), notices)
+	if k, families := p.Kept(), p.Families(); len(families) != 1 || k.Series != 1 || len(notices) != 0 {
+		t.Errorf("%d families, %d series, notices %q", len(families), k.Series, notices)
 	}
 }
 
 func TestTooManySeries(t *testing.T) {
 	var notices collected
-	p := NewParser(Options{MaxSeries: 3, Notice: notices.add})
+	p := prom.NewParser(prom.Options{MaxSeries: 3, Notice: notices.add})
 	for i := range 5 {
 		body := lines(fmt.Sprintf(`a{i="%d"} 1`, i), fmt.Sprintf("b%d 1", i))
 		if _, err := p.Parse([]byte(body), false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(p.series) != 3 || len(p.order) != 2 || len(notices) != 1 || notices[0] != "too-many-series " {
-		t.Errorf("%d series, %d families, notices %q", len(p.series), len(p.order), notices)
+	k, families := p.Kept(), p.Families()
+	if k.Series != 3 || len(families) != 2 || len(notices) != 1 || notices[0] != "too-many-series " {
+		t.Errorf("%d series, %d families, notices %q", k.Series, len(families), notices)
 	}
 }
 
 func TestHistogramsWithoutEndAreLimited(t *testing.T) {
 	var notices collected
-	p := NewParser(Options{Notice: notices.add})
-	p.text = maxText - 3*boundSize
+	const boundSize = 48 // what a bucket counts
+	p := prom.NewParser(prom.Options{MaxText: 3 * boundSize, Notice: notices.add})
 	for i := range 5 {
 		body := lines("# TYPE h histogram", fmt.Sprintf(`h_bucket{i="%d",le="1"} 1`, i),
 			fmt.Sprintf(`h_bucket{i="%d",le="2"} 2`, i))
@@ -386,13 +389,13 @@ func TestHistogramsWithoutEndAreLimited(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(p.series) != 2 || len(notices) != 1 || notices[0] != "too-many-series " {
-		t.Errorf("%d series, notices %q", len(p.series), notices)
+	if k := p.Kept(); k.Series != 2 || len(notices) != 1 || notices[0] != "too-many-series " {
+		t.Errorf("kept %+v, notices %q", k, notices)
 	}
 }
 
 func TestLinesThatNeverComeBackAreForgotten(t *testing.T) {
-	p := NewParser(Options{MaxSeries: 10})
+	p := prom.NewParser(prom.Options{MaxSeries: 10})
 	for i := range 100 {
 		var b strings.Builder
 		for j := range 100 {
@@ -402,14 +405,16 @@ func TestLinesThatNeverComeBackAreForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(p.lines) > 2*100+spareLines+100 || len(p.series) != 10 {
-		t.Errorf("%d lines remembered, %d series", len(p.lines), len(p.series))
+	const spareLines = 1024 // those of earlier bodies beyond twice the current ones
+	if k := p.Kept(); k.Lines > 2*100+spareLines+100 || k.Lines < 100 || k.Series != 10 {
+		t.Errorf("kept %+v", k)
 	}
 }
 
 func TestManySkippedNamesAreNotRememberedForEver(t *testing.T) {
+	const maxNotices = 10000 // what is remembered of notices
 	given := 0
-	p := NewParser(Options{Notice: func(NoticeKind, string, string) { given++ }})
+	p := prom.NewParser(prom.Options{Notice: func(prom.NoticeKind, string, string) { given++ }})
 	var b strings.Builder
 	for i := range maxNotices + 500 {
 		fmt.Fprintf(&b, "# TYPE s%d summary\ns%d_count 1\n", i, i)
@@ -417,7 +422,7 @@ func TestManySkippedNamesAreNotRememberedForEver(t *testing.T) {
 	if _, err := p.Parse([]byte(b.String()), false); err != nil {
 		t.Fatal(err)
 	}
-	if given != maxNotices || len(p.given) != maxNotices {
-		t.Errorf("%d notices, %d remembered", given, len(p.given))
+	if k := p.Kept(); given != maxNotices || k.Notices != maxNotices {
+		t.Errorf("%d notices, kept %+v", given, k)
 	}
 }

@@ -1,8 +1,10 @@
-package prom
+package prom_test
 
 import (
 	"bytes"
 	"testing"
+
+	"aiperf/internal/watch/prom"
 )
 
 func TestPagesAreRedactedInCommentsAndLabelsOnly(t *testing.T) {
@@ -11,11 +13,11 @@ func TestPagesAreRedactedInCommentsAndLabelsOnly(t *testing.T) {
 		"1\nlast{k=\"123456\"} 1"
 	want := "# HELP a_<redacted> key <redacted>\na_123456{key=\"x<redacted>\",b=\"c\"} 123456 1123456\nb " +
 		"123456\n}123456{ 1\nlast{k=\"<redacted>\"} 1"
-	if got := string(redactPage([]byte(page), redact)); got != want {
+	if got := string(prom.RedactPage([]byte(page), redact)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	clean := []byte("a 1\n")
-	if got := redactPage(clean, redact); &got[0] != &clean[0] {
+	if got := prom.RedactPage(clean, redact); &got[0] != &clean[0] {
 		t.Error("a clean page is copied")
 	}
 }

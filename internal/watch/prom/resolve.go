@@ -278,7 +278,7 @@ func (p *Parser) seriesOf(m sampleRole, sample string, labels []Label) *state {
 			return st
 		}
 	}
-	if len(p.series) >= p.maxSeries || p.text+len(p.key) > maxText {
+	if len(p.series) >= p.maxSeries || p.text+len(p.key) > p.maxText {
 		p.note(TooManySeries, "", fmt.Sprintf("The page has more than %d series, or more labels and buckets than can "+
 			"be kept; further series are ignored", len(p.series)))
 		return nil

@@ -1,6 +1,10 @@
-package prom
+package prom_test
 
-import "testing"
+import (
+	"testing"
+
+	"aiperf/internal/watch/prom"
+)
 
 func TestInferUnit(t *testing.T) {
 	for _, c := range []struct{ name, description, want string }{
@@ -71,7 +75,7 @@ func TestInferUnit(t *testing.T) {
 		{"x_celsius", "", "celsius"}, {"x_joules", "", "joule"}, {"x_watts", "", "watt"},
 		{"process_open_fds", "fds", ""}, {"seconds", "", ""}, {"x", "", ""},
 	} {
-		if got := InferUnit(c.name, c.description); got != c.want {
+		if got := prom.InferUnit(c.name, c.description); got != c.want {
 			t.Errorf("InferUnit(%q, %q) = %q, want %q", c.name, c.description, got, c.want)
 		}
 	}

@@ -1,8 +1,10 @@
-package prom
+package prom_test
 
 import (
 	"strings"
 	"testing"
+
+	"aiperf/internal/watch/prom"
 )
 
 func TestNormalizeURL(t *testing.T) {
@@ -25,7 +27,7 @@ func TestNormalizeURL(t *testing.T) {
 		"[::1]:8000":                            "http://[::1]:8000/metrics",
 		"h:1/redirect?to=https://elsewhere/abc": "http://h:1/redirect/metrics?to=https://elsewhere/abc",
 	} {
-		if got, err := NormalizeURL(raw); err != nil || got != want {
+		if got, err := prom.NormalizeURL(raw); err != nil || got != want {
 			t.Errorf("NormalizeURL(%q) = %q, %v; want %q", raw, got, err, want)
 		}
 	}
@@ -43,7 +45,7 @@ func TestNormalizeURLRefuses(t *testing.T) {
 		"http://user:hunter2@h:x":     "<redacted>@h:x",
 		"ftp://h:1/x?api_key=hunter2": "api_key=<redacted>",
 	} {
-		_, err := NormalizeURL(raw)
+		_, err := prom.NormalizeURL(raw)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("NormalizeURL(%q): error %v, want one with %q", raw, err, want)
 		}
@@ -53,7 +55,7 @@ func TestNormalizeURLRefuses(t *testing.T) {
 func TestTrapSameEndpointInOtherSpelling(t *testing.T) {
 	for _, raw := range []string{"localhost:8000", "http://localhost:8000", "http://localhost:8000/",
 		"http://localhost:8000/metrics", "grpc://localhost:8000/metrics/", "LOCALHOST:8000"} {
-		if got, _ := NormalizeURL(raw); got != "http://localhost:8000/metrics" {
+		if got, _ := prom.NormalizeURL(raw); got != "http://localhost:8000/metrics" {
 			t.Errorf("NormalizeURL(%q) = %q", raw, got)
 		}
 	}
@@ -73,7 +75,7 @@ func TestRedactURL(t *testing.T) {
 		"http://h/?to%6ben=a&design=b": "http://h/?to%6ben=<redacted>&design=b",
 		"http://h/?token&token=":       "http://h/?token&token=",
 	} {
-		if got := RedactURL(raw); got != want {
+		if got := prom.RedactURL(raw); got != want {
 			t.Errorf("RedactURL(%q) = %q, want %q", raw, got, want)
 		}
 	}
@@ -87,7 +89,7 @@ func TestDisplay(t *testing.T) {
 		"http://u:p@h:8000/metrics?x=1&token=ab": "<redacted>@h:8000?x=1&token=<redacted>",
 		"http://metrics/metrics":                 "metrics",
 	} {
-		if got := Display(endpoint); got != want {
+		if got := prom.Display(endpoint); got != want {
 			t.Errorf("Display(%q) = %q, want %q", endpoint, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package chat
+package chat_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/chat"
 	"aiperf/internal/wire/client"
 )
 
@@ -43,10 +44,10 @@ func delta(field, text string) string {
 	return fmt.Sprintf(`{"object":"chat.completion.chunk","choices":[{"delta":{"%s":%s}}]}`, field, value)
 }
 
-func session(s *server, a Arguments) (*Session, *strings.Builder, *strings.Builder) {
+func session(s *server, a chat.Arguments) (*chat.Session, *strings.Builder, *strings.Builder) {
 	a.Model, a.URL = "m", "http://h/v1/chat/completions"
 	out, errs := new(strings.Builder), new(strings.Builder)
-	return &Session{Arguments: &a, Sender: s, Out: out, Err: errs,
+	return &chat.Session{Arguments: &a, Sender: s, Out: out, Err: errs,
 		Count: func(t string) int { return len(strings.Fields(t)) }, ReadGap: 300 * time.Second}, out, errs
 }
 
@@ -72,7 +73,7 @@ func TestReplyAndItsFigures(t *testing.T) {
 			"a\\x1b[2J\tb\nTTFT: 20.00 ms\nTPS:  100.00 tokens/s (2 tokens in 0.02s)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, out, _ := session(&server{events: c.events}, Arguments{})
+			s, out, _ := session(&server{events: c.events}, chat.Arguments{})
 			if err := s.Say(t.Context(), "hi", c.detailed); err != nil || out.String() != c.want {
 				t.Errorf("%v\n%s\nwant\n%s", err, out, c.want)
 			}
@@ -108,17 +109,18 @@ func TestHistory(t *testing.T) {
 	system := "be brief"
 	for _, c := range []struct {
 		name      string
-		arguments Arguments
+		arguments chat.Arguments
 		events    []string
 		want      []string
 	}{
-		{"kept", Arguments{History: true, SystemPrompt: &system}, []string{delta("content", "A")},
+		{"kept", chat.Arguments{History: true, SystemPrompt: &system}, []string{delta("content", "A")},
 			[]string{"system:be brief user:one", "system:be brief user:one assistant:A user:two"}},
-		{"not kept", Arguments{}, []string{delta("content", "A")}, []string{"user:one", "user:two"}},
-		{"of visible text alone", Arguments{History: true},
+		{"not kept", chat.Arguments{}, []string{delta("content", "A")}, []string{"user:one", "user:two"}},
+		{"of visible text alone", chat.Arguments{History: true},
 			[]string{delta("reasoning_content", "hm"), delta("content", "A")},
 			[]string{"user:one", "user:one assistant:A user:two"}},
-		{"of reasoning where there is no text", Arguments{History: true}, []string{delta("reasoning_content", "hm")},
+		{"of reasoning where there is no text", chat.Arguments{History: true},
+			[]string{delta("reasoning_content", "hm")},
 			[]string{"user:one", "user:one assistant:hm user:two"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -138,7 +140,7 @@ func TestFailedRequestsAreToldAndForgotten(t *testing.T) {
 	long := strings.Repeat("x", 600)
 	server := &server{status: 500, err: &record.Error{Code: 500, HasCode: true, Type: "Internal Server Error",
 		Message: long + " sk-secret"}}
-	s, out, errs := session(server, Arguments{History: true})
+	s, out, errs := session(server, chat.Arguments{History: true})
 	s.Redact = func(text string) string { return strings.ReplaceAll(text, "sk-secret", "") }
 	if err := s.Run(t.Context(), strings.NewReader("one\ntwo"), nil); err != nil {
 		t.Fatal(err)
@@ -154,7 +156,7 @@ func TestFailedRequestsAreToldAndForgotten(t *testing.T) {
 
 func TestSilenceAndInterrupts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, _, _ := session(&server{hang: true}, Arguments{})
+		s, _, _ := session(&server{hang: true}, chat.Arguments{})
 		begun := time.Now()
 		if err := s.Say(t.Context(), "hi", true); err == nil || !strings.Contains(err.Error(), "5m0s") ||
 			time.Since(begun) != s.ReadGap {
@@ -162,7 +164,7 @@ func TestSilenceAndInterrupts(t *testing.T) {
 		}
 		interrupts := make(chan struct{})
 		in := &held{done: make(chan struct{})}
-		s, _, errs := session(&server{hang: true}, Arguments{})
+		s, _, errs := session(&server{hang: true}, chat.Arguments{})
 		ended := make(chan error)
 		go func() { ended <- s.Run(t.Context(), in, interrupts) }()
 		synctest.Wait()
@@ -203,13 +205,15 @@ func TestAddresses(t *testing.T) {
 		"http://h/x/chat/completions":     "http://h/x/chat/completions",
 		"http://h/openai/deployments/a//": "http://h/openai/deployments/a/v1/chat/completions",
 	} {
-		if got, err := address(in); err != nil || got != want {
-			t.Errorf("%s: %s %v", in, got, err)
+		a := chat.Arguments{Model: "m", URL: in}
+		if err := a.Complete(); err != nil || a.URL != want {
+			t.Errorf("%s: %s %v", in, a.URL, err)
 		}
 	}
 	for _, in := range []string{"", "ftp://h", "http://"} {
-		if got, err := address(in); err == nil {
-			t.Errorf("%q: %s", in, got)
+		a := chat.Arguments{Model: "m", URL: in}
+		if err := a.Complete(); err == nil {
+			t.Errorf("%q: %s", in, a.URL)
 		}
 	}
 }

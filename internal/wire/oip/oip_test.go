@@ -1,4 +1,4 @@
-package oip
+package oip_test
 
 import (
 	"bytes"
@@ -11,9 +11,12 @@ import (
 
 	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
+
+	"aiperf/internal/wire/oip"
 )
 
 // described finds the messages that oip.proto describes: what the protobuf library makes of them is the truth.
@@ -51,14 +54,14 @@ func parsed(t testing.TB, m *dynamicpb.Message, wire []byte) string {
 
 func TestRequestsAreWhatTheDescriptionSays(t *testing.T) {
 	message := described(t)
-	m := &Message{Model: []byte("m"), Version: []byte("2"), ID: []byte("i"), Asked: [][]byte{[]byte("out")},
-		Tensors: []Tensor{Text("text_input", "a<b", ""),
-			{Name: []byte("x"), Datatype: []byte(Float), Shape: []int64{2, 1}, Numbers: []float64{0.5, -2}},
+	m := &oip.Message{Model: []byte("m"), Version: []byte("2"), ID: []byte("i"), Asked: [][]byte{[]byte("out")},
+		Tensors: []oip.Tensor{oip.Text("text_input", "a<b", ""),
+			{Name: []byte("x"), Datatype: []byte(oip.Float), Shape: []int64{2, 1}, Numbers: []float64{0.5, -2}},
 			{Name: []byte("n"), Datatype: []byte("INT64"), Shape: []int64{1}, Numbers: []float64{-7}},
 			{Name: []byte("u"), Datatype: []byte("UINT64"), Shape: []int64{1}, Numbers: []float64{7}},
-			{Name: []byte("d"), Datatype: []byte(Double), Shape: []int64{1}, Numbers: []float64{0.1}},
+			{Name: []byte("d"), Datatype: []byte(oip.Double), Shape: []int64{1}, Numbers: []float64{0.1}},
 			{Name: []byte("b"), Datatype: []byte("BOOL"), Shape: []int64{1}, Numbers: []float64{1}}},
-		Parameters: []Parameter{{"max_tokens", []byte("9")}, {"t", []byte("0.5")}, {"e", []byte("true")},
+		Parameters: []oip.Parameter{{"max_tokens", []byte("9")}, {"t", []byte("0.5")}, {"e", []byte("true")},
 			{"no", []byte("false")}, {"s", []byte(`"007"`)},
 			{"l", []byte(`["x"]`)}, {"big", []byte("18446744073709551615")}, {"neg", []byte("-3")}},
 	}
@@ -106,18 +109,19 @@ func TestRepliesOfTheLibraryAreRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var m Message
+			var m oip.Message
 			for range 2 { // the second time in the room of the first
 				if err := m.ParseReply(wire); err != nil {
 					t.Fatal(err)
 				}
 				o := &m.Tensors[0]
 				var texts []string
-				if string(o.Datatype) == Bytes && !o.EachText(func(b []byte) { texts = append(texts, string(b)) }) {
+				if string(o.Datatype) == oip.Bytes && !o.EachText(func(b []byte) { texts = append(texts, string(b)) }) {
 					t.Error("the texts are broken")
 				}
 				if len(m.Tensors) != 1 || string(m.Model) != c.model || !slices.Equal(texts, c.texts) ||
-					!slices.Equal(o.Numbers, c.numbers) || string(o.Datatype) != Bytes && o.Elements() != c.elements {
+					!slices.Equal(o.Numbers, c.numbers) || string(o.Datatype) != oip.Bytes &&
+					o.Elements() != c.elements {
 					t.Errorf("%+v: %d elements", m, o.Elements())
 				}
 			}
@@ -127,31 +131,33 @@ func TestRepliesOfTheLibraryAreRead(t *testing.T) {
 
 func TestStreamRepliesAndReadiness(t *testing.T) {
 	message := described(t)
-	reply := &Message{Tensors: []Tensor{Text("o", "x")}}
+	reply := &oip.Message{Tensors: []oip.Tensor{oip.Text("o", "x")}}
 	if got := parsed(t, message("ModelStreamInferResponse"),
-		AppendStreamReply(nil, reply, "")); got != `{"infer_response":{"outputs":[{"contents":{"bytes_contents":["eA=="]},"datatype":"BYTES","name":"o","shape":["1"]}]}}` {
+		oip.AppendStreamReply(nil, reply,
+			"")); got != `{"infer_response":{"outputs":[{"contents":{"bytes_contents":["eA=="]},`+
+		`"datatype":"BYTES","name":"o","shape":["1"]}]}}` {
 		t.Error(got)
 	}
 	if got := parsed(t, message("ModelStreamInferResponse"),
-		AppendStreamReply(nil, nil, "bad")); got != `{"error_message":"bad"}` {
+		oip.AppendStreamReply(nil, nil, "bad")); got != `{"error_message":"bad"}` {
 		t.Error(got)
 	}
-	var m Message
-	if fault, err := m.ParseStreamReply(AppendStreamReply(nil, reply, "f")); err != nil || string(fault) != "f" ||
+	var m oip.Message
+	if fault, err := m.ParseStreamReply(oip.AppendStreamReply(nil, reply, "f")); err != nil || string(fault) != "f" ||
 		len(m.Tensors) != 1 {
 		t.Error(string(fault), err, m)
 	}
-	if got := parsed(t, message("ModelReadyRequest"), AppendModelReady(nil, "m")); got != `{"name":"m"}` {
+	if got := parsed(t, message("ModelReadyRequest"), oip.AppendModelReady(nil, "m")); got != `{"name":"m"}` {
 		t.Error(got)
 	}
-	if model, err := ParseModelReady(AppendModelReady(nil, "m")); model != "m" || err != nil {
+	if model, err := oip.ParseModelReady(oip.AppendModelReady(nil, "m")); model != "m" || err != nil {
 		t.Error(model, err)
 	}
-	if got := parsed(t, message("ServerReadyResponse"), AppendReady(nil, true)); got != `{"ready":true}` {
+	if got := parsed(t, message("ServerReadyResponse"), oip.AppendReady(nil, true)); got != `{"ready":true}` {
 		t.Error(got)
 	}
 	for _, want := range []bool{true, false} {
-		if got, err := ParseReady(AppendReady(nil, want)); got != want || err != nil {
+		if got, err := oip.ParseReady(oip.AppendReady(nil, want)); got != want || err != nil {
 			t.Error(got, err)
 		}
 	}
@@ -159,14 +165,14 @@ func TestStreamRepliesAndReadiness(t *testing.T) {
 
 func TestBothFormsSayTheSame(t *testing.T) {
 	const body = `{"id":"7","inputs":[{"name":"text_input","shape":[2],"datatype":"BYTES","data":["a\n\"é","b"]},{"name":"x","shape":[1,2],"datatype":"FP32","data":[1,2.5]}],"outputs":[{"name":"o"}],"parameters":{"z":1,"a":[true],"t":0.5,"s":"q"}}`
-	m, err := RequestFromJSON([]byte(body))
+	m, err := oip.RequestFromJSON([]byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := string(m.AppendRequestJSON(nil)); got != body {
 		t.Errorf("\n%s\nwant\n%s", got, body)
 	}
-	var back Message
+	var back oip.Message
 	if err := back.ParseRequest(m.AppendRequest(nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -177,37 +183,39 @@ func TestBothFormsSayTheSame(t *testing.T) {
 }
 
 func TestNestedDataAreFlattened(t *testing.T) {
-	m, err := RequestFromJSON([]byte(`{"inputs":[{"name":"x","shape":[2,2],"datatype":"INT32","data":[[1,2],[3,4]]}]}`))
+	m, err := oip.RequestFromJSON([]byte(
+		`{"inputs":[{"name":"x","shape":[2,2],"datatype":"INT32","data":[[1,2],[3,4]]}]}`))
 	if err != nil || !slices.Equal(m.Tensors[0].Numbers, []float64{1, 2, 3, 4}) {
 		t.Error(m, err)
 	}
 	for _, body := range []string{`{}`, `[]`, `{"inputs":[{"name":"x"}]}`, `{"inputs":[{"name":"x","data":[null]}]}`,
 		`{"inputs":[{"name":"x","data":[{}]}]}`,
 		`{"inputs":[{"name":"x","data":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}]}`} {
-		if m, err := RequestFromJSON([]byte(body)); err == nil {
+		if m, err := oip.RequestFromJSON([]byte(body)); err == nil {
 			t.Errorf("%s is read as %+v", body, m)
 		}
 	}
 }
 
 func TestBrokenMessagesAreErrors(t *testing.T) {
-	whole := (&Message{Model: []byte("m"), Tensors: []Tensor{Text("o", "some text")}}).AppendReply(nil)
-	var m Message
+	whole := (&oip.Message{Model: []byte("m"), Tensors: []oip.Tensor{oip.Text("o", "some text")}}).AppendReply(nil)
+	var m oip.Message
 	for i := range len(whole) - 1 {
 		if err := m.ParseReply(whole[:i+1]); err == nil && len(m.Tensors) > 0 {
 			t.Errorf("the first %d bytes are a message: %+v", i+1, m)
 		}
 	}
-	raw := Tensor{Name: []byte("o"), Datatype: []byte(Bytes),
+	raw := oip.Tensor{Name: []byte("o"), Datatype: []byte(oip.Bytes),
 		Raw: binary.LittleEndian.AppendUint32(nil, math.MaxUint32)}
-	if err := m.ParseReply((&Message{Tensors: []Tensor{raw}}).AppendReply(nil)); err != nil {
+	if err := m.ParseReply((&oip.Message{Tensors: []oip.Tensor{raw}}).AppendReply(nil)); err != nil {
 		t.Fatal(err)
 	}
 	if m.Tensors[0].EachText(func([]byte) {}) {
 		t.Error("a text that is longer than its tensor is read")
 	}
-	two := append((&Message{Tensors: []Tensor{raw}}).AppendReply(nil), (&Message{}).AppendReply(nil)...)
-	two = appendBytes(two, fRawOutput, nil)
+	two := append((&oip.Message{Tensors: []oip.Tensor{raw}}).AppendReply(nil), (&oip.Message{}).AppendReply(nil)...)
+	const rawOutput = 6 // the field of the raw contents of a reply, as oip.proto has it
+	two = protowire.AppendBytes(protowire.AppendTag(two, rawOutput, protowire.BytesType), nil)
 	if err := m.ParseReply(two); err == nil {
 		t.Error("two raw contents for one tensor")
 	}
@@ -223,13 +231,13 @@ func readable(data []byte, m proto.Message) (ok bool) {
 // Any bytes that the library reads as a reply are read here, and say the same.
 func FuzzReplies(f *testing.F) {
 	message := described(f)
-	f.Add((&Message{Model: []byte("m"), Tensors: []Tensor{Text("o", "a", "b")}}).AppendReply(nil))
-	f.Add((&Message{Tensors: []Tensor{{Name: []byte("x"), Datatype: []byte(Float), Shape: []int64{1},
+	f.Add((&oip.Message{Model: []byte("m"), Tensors: []oip.Tensor{oip.Text("o", "a", "b")}}).AppendReply(nil))
+	f.Add((&oip.Message{Tensors: []oip.Tensor{{Name: []byte("x"), Datatype: []byte(oip.Float), Shape: []int64{1},
 		Raw: []byte{0, 0, 0, 63}}}}).AppendReply(nil))
-	f.Add(AppendStreamReply(nil, &Message{Tensors: []Tensor{Text("o", "a")}}, "e"))
+	f.Add(oip.AppendStreamReply(nil, &oip.Message{Tensors: []oip.Tensor{oip.Text("o", "a")}}, "e"))
 	f.Add([]byte("\x22\x05\x0a\x01a\x08\x01")) // a parameter named twice, the second time by a number
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var m Message
+		var m oip.Message
 		err := m.ParseReply(data)
 		m.ParseStreamReply(data) // must not panic
 		if err2 := m.ParseReply(data); (err == nil) != (err2 == nil) {
@@ -263,7 +271,7 @@ func FuzzRequestsFromJSON(f *testing.F) {
 	message := described(f)
 	f.Add([]byte(`{"inputs":[{"name":"x","shape":[1],"datatype":"BYTES","data":["a"]}],"parameters":{"a":1}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		m, err := RequestFromJSON(body)
+		m, err := oip.RequestFromJSON(body)
 		if err != nil {
 			return
 		}
@@ -277,9 +285,9 @@ func FuzzRequestsFromJSON(f *testing.F) {
 }
 
 func BenchmarkParseStreamReply(b *testing.B) {
-	wire := AppendStreamReply(nil, &Message{Model: []byte("model"), ID: []byte("0123456789abcdef"),
-		Tensors: []Tensor{Text("text_output", " word")}}, "")
-	var m Message
+	wire := oip.AppendStreamReply(nil, &oip.Message{Model: []byte("model"), ID: []byte("0123456789abcdef"),
+		Tensors: []oip.Tensor{oip.Text("text_output", " word")}}, "")
+	var m oip.Message
 	var out bytes.Buffer
 	b.ReportAllocs()
 	for b.Loop() {
@@ -292,18 +300,18 @@ func BenchmarkParseStreamReply(b *testing.B) {
 }
 
 func TestPackedTensorsHoldTheSame(t *testing.T) {
-	texts := Text("o", "a", "", "é")
+	texts := oip.Text("o", "a", "", "é")
 	texts.Pack()
 	var got []string
 	if !texts.EachText(func(b []byte) { got = append(got, string(b)) }) || !slices.Equal(got, []string{"a", "", "é"}) {
 		t.Error(got)
 	}
-	floats := Tensor{Datatype: []byte(Float), Shape: []int64{2}, Numbers: []float64{0.5, 1}}
+	floats := oip.Tensor{Datatype: []byte(oip.Float), Shape: []int64{2}, Numbers: []float64{0.5, 1}}
 	floats.Pack()
 	if !bytes.Equal(floats.Raw, []byte{0, 0, 0, 63, 0, 0, 128, 63}) || floats.Elements() != 2 {
 		t.Errorf("%x", floats.Raw)
 	}
-	integers := Tensor{Datatype: []byte("INT8"), Numbers: []float64{1}}
+	integers := oip.Tensor{Datatype: []byte("INT8"), Numbers: []float64{1}}
 	if integers.Pack(); integers.Raw != nil || len(integers.Numbers) != 1 {
 		t.Error("integers are packed")
 	}

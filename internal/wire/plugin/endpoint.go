@@ -166,8 +166,8 @@ type decodeParams struct {
 	Events      []event `json:"events,omitempty"`
 }
 
-// decodeResult is what the program found in them.
-type decodeResult struct {
+// DecodeResult is what the program found in the responses of an exchange, as the result of decode has it.
+type DecodeResult struct {
 	Responses []struct {
 		// Event is the number of the event, from 0; a body is number 0.
 		Event     int    `json:"event"`
@@ -241,43 +241,46 @@ func (d *decoder) Reply() *endpoint.Reply {
 	if len(d.stamps) == 0 {
 		return &d.reply
 	}
-	var r decodeResult
+	var r DecodeResult
 	if err := d.host.call("decode", &d.params, &r); err != nil {
 		d.reply.Err = &record.Error{Type: errorType, Message: err.Error()}
 		return &d.reply
 	}
-	d.take(&r)
+	d.reply = r.Reply(d.stamps)
 	return &d.reply
 }
 
-func (d *decoder) take(r *decodeResult) {
+// Reply returns the reply of an exchange whose responses came at instants, in ns. A result that names a response that
+// there is not, or one out of order, makes a reply with an error, and with what came before it.
+func (r *DecodeResult) Reply(stamps []int64) (reply endpoint.Reply) {
 	last := -1
 	for _, one := range r.Responses {
-		if one.Event < max(last, 0) || one.Event >= len(d.stamps) {
-			d.reply.Err = &record.Error{Type: errorType,
+		if one.Event < max(last, 0) || one.Event >= len(stamps) {
+			reply.Err = &record.Error{Type: errorType,
 				Message: "the plugin's decode names an event that there is not, or out of order"}
-			return
+			return reply
 		}
 		last = one.Event
 		if one.Text == "" && one.Reasoning == "" && !one.Content {
 			continue
 		}
-		at := d.stamps[one.Event]
-		d.reply.ContentNS = append(d.reply.ContentNS, at)
-		if d.reply.FirstOutputNS == 0 && (one.Text != "" || one.Content) {
-			d.reply.FirstOutputNS = at
+		at := stamps[one.Event]
+		reply.ContentNS = append(reply.ContentNS, at)
+		if reply.FirstOutputNS == 0 && (one.Text != "" || one.Content) {
+			reply.FirstOutputNS = at
 		}
-		d.reply.Output = append(d.reply.Output, one.Text...)
-		d.reply.Reasoning = append(d.reply.Reasoning, one.Reasoning...)
+		reply.Output = append(reply.Output, one.Text...)
+		reply.Reasoning = append(reply.Reasoning, one.Reasoning...)
 	}
 	if len(r.Usage) > 2 && r.Usage[0] == '{' {
-		d.reply.Usage.Fold(r.Usage)
+		reply.Usage.Fold(r.Usage)
 	}
-	d.reply.Finished = r.Finished == nil || *r.Finished
+	reply.Finished = r.Finished == nil || *r.Finished
 	if e := r.Error; e != nil {
-		d.reply.Err = &record.Error{Type: e.Type, Message: e.Message}
+		reply.Err = &record.Error{Type: e.Type, Message: e.Message}
 		if e.Code != nil {
-			d.reply.Err.Code, d.reply.Err.HasCode = *e.Code, true
+			reply.Err.Code, reply.Err.HasCode = *e.Code, true
 		}
 	}
+	return reply
 }

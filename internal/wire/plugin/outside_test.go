@@ -1,4 +1,4 @@
-package plugin
+package plugin_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"aiperf/internal/wire/plugin"
 )
 
 // answers is a plug-in that answers its calls, in order, with the results that the variable AIPERF_TEST_RESULTS lists;
@@ -41,10 +43,10 @@ func answers(results string) {
 }
 
 // startAnswers starts this binary as a plug-in that gives these results.
-func startAnswers(t *testing.T, results ...string) *Host {
+func startAnswers(t *testing.T, results ...string) *plugin.Host {
 	t.Helper()
 	t.Setenv("AIPERF_TEST_RESULTS", strings.Join(results, "\n"))
-	h, err := start(t, "answers", func(o *Options) { o.Quote = true })
+	h, err := start(t, "answers", func(o *plugin.Options) { o.Quote = true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,17 +116,18 @@ func TestTrapMetricsOfRequestsAndOfRuns(t *testing.T) {
 
 func TestExporting(t *testing.T) {
 	h := startAnswers(t, `export {"message":"wrote a.md"}`)
-	message, err := h.Export(&ExportParams{Folder: "/run", Summary: json.RawMessage(`{"a":1}`), SummaryFile: "s.json"})
+	message, err := h.Export(&plugin.ExportParams{Folder: "/run", Summary: json.RawMessage(`{"a":1}`),
+		SummaryFile: "s.json"})
 	if err != nil || message != "wrote a.md" {
 		t.Errorf("%q %v", message, err)
 	}
-	if _, err := h.Export(&ExportParams{}); err == nil {
+	if _, err := h.Export(&plugin.ExportParams{}); err == nil {
 		t.Error("a program that does not answer exports")
 	}
 }
 
 func TestTrapProgramOfAnotherCategory(t *testing.T) {
-	_, err := start(t, "exporter", func(o *Options) { o.Greeting.Category = "metric" })
+	_, err := start(t, "exporter", func(o *plugin.Options) { o.Greeting.Category = "metric" })
 	if err == nil || !strings.Contains(err.Error(), "category data_exporter, not metric") {
 		t.Errorf("%v", err)
 	}

@@ -46,6 +46,8 @@ type Options struct {
 	Log func(line string)
 	// CallLimit bounds one call, StartLimit the greeting; 0 = 30 s and 10 s.
 	CallLimit, StartLimit time.Duration
+	// After starts the clock of one call, which CallLimit bounds; nil = [time.After].
+	After func(limit time.Duration) <-chan time.Time
 	// Quote puts the end of the program's standard error into the errors of its calls.
 	Quote bool
 }
@@ -105,6 +107,9 @@ func Start(ctx context.Context, o Options) (*Host, error) {
 	if o.StartLimit == 0 {
 		o.StartLimit = startLimit
 	}
+	if o.After == nil {
+		o.After = time.After
+	}
 	o.Greeting.Plugin = version
 	words, err := split(o.Command)
 	if err != nil {
@@ -150,7 +155,7 @@ func (h *Host) call(method string, params, result any) error {
 	if err != nil {
 		return err
 	}
-	reply, err := p.ask(id, append(line, '\n'), h.options.CallLimit)
+	reply, err := p.ask(id, append(line, '\n'), &h.options)
 	if err != nil {
 		h.failed(p)
 		return h.quote(p, err)

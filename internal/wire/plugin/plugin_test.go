@@ -1,4 +1,4 @@
-package plugin
+package plugin_test
 
 import (
 	"bufio"
@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/plugin"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -35,6 +36,9 @@ func behave(behaviour string) {
 	case is("answers"):
 		answers(os.Getenv("AIPERF_TEST_RESULTS"))
 		return
+	case is("words"): // its name is what it was started with
+		words, _ := json.Marshal(strings.Join(os.Args[1:], "|"))
+		fmt.Printf(`{"aiperf_plugin":1,"name":%s}`+"\n", words)
 	case is("exporter"):
 		fmt.Println(`{"aiperf_plugin":1,"category":"data_exporter"}`)
 	case is("silent"):
@@ -85,7 +89,7 @@ func behave(behaviour string) {
 				fmt.Printf(`{"id":%d,"result":{"body":%s}}`+"\n", call.ID, call.Params)
 				return
 			}
-			var p decodeParams
+			var p struct{ Events []struct{ Data string } }
 			_ = json.Unmarshal(call.Params, &p)
 			fmt.Printf(`{"id":%d,"result":%s}`+"\n", call.ID, p.Events[len(p.Events)-1].Data)
 		}()
@@ -93,14 +97,14 @@ func behave(behaviour string) {
 }
 
 // start starts this binary as a plugin.
-func start(t *testing.T, behaviour string, set func(*Options)) (*Host, error) {
+func start(t *testing.T, behaviour string, set func(*plugin.Options)) (*plugin.Host, error) {
 	t.Helper()
 	t.Setenv("AIPERF_TEST_PLUGIN", behaviour)
-	o := Options{Command: "'" + os.Args[0] + "'", StartLimit: time.Minute, CallLimit: time.Minute}
+	o := plugin.Options{Command: "'" + os.Args[0] + "'", StartLimit: time.Minute, CallLimit: time.Minute}
 	if set != nil {
 		set(&o)
 	}
-	h, err := Start(t.Context(), o)
+	h, err := plugin.Start(t.Context(), o)
 	if err == nil {
 		t.Cleanup(h.Close)
 	}
@@ -117,7 +121,7 @@ func TestProgramsThatAreNoPlugins(t *testing.T) {
 		"stranger": "aiperf_plugin",
 	} {
 		t.Run(behaviour, func(t *testing.T) {
-			_, err := start(t, behaviour, func(o *Options) {
+			_, err := start(t, behaviour, func(o *plugin.Options) {
 				if behaviour == "silent" {
 					o.StartLimit = 200 * time.Millisecond
 				}
@@ -129,7 +133,7 @@ func TestProgramsThatAreNoPlugins(t *testing.T) {
 	}
 	for command, fault := range map[string]string{"": "empty", "  ": "empty", "'a b": "quote",
 		"/nowhere/at/all x": "cannot be started"} {
-		if _, err := Start(t.Context(), Options{Command: command}); err == nil ||
+		if _, err := plugin.Start(t.Context(), plugin.Options{Command: command}); err == nil ||
 			!strings.Contains(err.Error(), fault) {
 			t.Errorf("%q: %v", command, err)
 		}
@@ -141,7 +145,7 @@ func TestCallsInParallel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := New(h, endpoint.Options{Model: "m", Streaming: true})
+	api := plugin.New(h, endpoint.Options{Model: "m", Streaming: true})
 	if d := api.Descriptor(); d.Path != "/x" || !d.Streams || !d.ProducesTokens {
 		t.Errorf("%+v", d)
 	}
@@ -167,19 +171,25 @@ func TestTrapPluginFailuresAreThoseOfTheirRequests(t *testing.T) {
 		t.Run(c.text, func(t *testing.T) {
 			var mu sync.Mutex
 			var told []string
-			h, err := start(t, "ok", func(o *Options) {
+			hangs := false
+			h, err := start(t, "ok", func(o *plugin.Options) {
+				o.CallLimit = 300 * time.Millisecond
+				o.After = func(limit time.Duration) <-chan time.Time {
+					if !hangs { // the other calls are answered, however long that takes here
+						limit = time.Minute
+					}
+					return time.After(limit)
+				}
 				o.Log = func(line string) { mu.Lock(); told = append(told, line); mu.Unlock() }
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			api := New(h, endpoint.Options{Model: "m"})
+			api := plugin.New(h, endpoint.Options{Model: "m"})
 			for range 3 {
-				if c.text == "hang" { // the other calls are answered, however long that takes here
-					h.options.CallLimit = 300 * time.Millisecond
-				}
+				hangs = c.text == "hang"
 				_, err := api.Encode(said(c.text))
-				h.options.CallLimit = time.Minute
+				hangs = false
 				known, ok := err.(*endpoint.EncodeError)
 				if !ok || known.Type != "PluginError" || !strings.Contains(known.Message, c.fault) {
 					t.Errorf("%v", err)
@@ -206,8 +216,15 @@ func TestPluginThatFailsAgainAndAgainIsGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := New(h, endpoint.Options{})
-	for range maxFailures {
+	api := plugin.New(h, endpoint.Options{})
+	const most = 5 // in a row
+	for range most - 1 {
+		api.Encode(said("crash"))
+	}
+	if _, err := api.Encode(said("fine")); err != nil {
+		t.Errorf("after %d failures: %v", most-1, err)
+	}
+	for range most {
 		api.Encode(said("crash"))
 	}
 	if _, err := api.Encode(said("fine")); err == nil || !strings.Contains(err.Error(), "not called again") {
@@ -220,7 +237,7 @@ func TestDecoding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := New(h, endpoint.Options{Streaming: true})
+	api := plugin.New(h, endpoint.Options{Streaming: true})
 	for _, c := range []struct {
 		name, result string
 		content      []int64
@@ -276,14 +293,21 @@ func TestDecoding(t *testing.T) {
 }
 
 func TestCommandsAreSplitIntoWords(t *testing.T) {
-	for command, want := range map[string][]string{
-		`python3 a.py`:          {"python3", "a.py"},
-		` sh  -c 'echo "x y"' `: {"sh", "-c", `echo "x y"`},
-		`a "b c"'d' e\ f ""`:    {"a", "b cd", "e f", ""},
-		`"\"" '\'`:              {`"`, `\`},
+	for words, want := range map[string]string{
+		`PROGRAM`:                       "",
+		`PROGRAM python3 a.py`:          "python3|a.py",
+		` PROGRAM sh  -c 'echo "x y"' `: `sh|-c|echo "x y"`,
+		`PROGRAM a "b c"'d' e\ f ""`:    "a|b cd|e f|",
+		`PROGRAM "\"" '\'`:              `"|\`,
+		`PROGRAM "" ''`:                 "|",
 	} {
-		if got, err := split(command); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %q %v", command, got, err)
+		h, err := start(t, "words", func(o *plugin.Options) {
+			o.Command = strings.ReplaceAll(words, "PROGRAM", o.Command)
+		})
+		if err != nil {
+			t.Errorf("%s: %v", words, err)
+		} else if got := h.Manifest().Name; got != want {
+			t.Errorf("%s: %q, want %q", words, got, want)
 		}
 	}
 }
@@ -292,14 +316,13 @@ func FuzzReplies(f *testing.F) {
 	f.Add([]byte(`{"responses":[{"event":0,"text":"a"}],"usage":{"prompt_tokens":1},"error":null}`))
 	f.Add([]byte(`{"responses":[{"event":1,"reasoning":"a"}],"usage":[],"finished":false}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var r decodeResult
+		var r plugin.DecodeResult
 		if json.Unmarshal(text, &r) != nil {
 			return
 		}
-		d := &decoder{stamps: []int64{10, 20}}
-		d.take(&r)
-		if !slices.IsSorted(d.reply.ContentNS) {
-			t.Fatalf("%v", d.reply.ContentNS)
+		reply := r.Reply([]int64{10, 20})
+		if !slices.IsSorted(reply.ContentNS) {
+			t.Fatalf("%v", reply.ContentNS)
 		}
 	})
 }

@@ -206,7 +206,7 @@ func (p *process) over() bool {
 }
 
 // ask sends a call and waits for its reply.
-func (p *process) ask(id uint64, line []byte, limit time.Duration) (*reply, error) {
+func (p *process) ask(id uint64, line []byte, o *Options) (*reply, error) {
 	to := make(chan answer, 1)
 	p.mu.Lock()
 	if p.why != nil {
@@ -215,8 +215,7 @@ func (p *process) ask(id uint64, line []byte, limit time.Duration) (*reply, erro
 	}
 	p.waiting[id] = to
 	p.mu.Unlock()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	expired := o.After(o.CallLimit)
 	send := p.out
 	for {
 		select {
@@ -224,8 +223,8 @@ func (p *process) ask(id uint64, line []byte, limit time.Duration) (*reply, erro
 			send = nil
 		case a := <-to:
 			return &a.reply, a.err
-		case <-timer.C:
-			return nil, fmt.Errorf("the plugin did not reply within %s", limit)
+		case <-expired:
+			return nil, fmt.Errorf("the plugin did not reply within %s", o.CallLimit)
 		}
 	}
 }

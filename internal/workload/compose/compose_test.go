@@ -1,4 +1,4 @@
-package compose
+package compose_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,15 +16,17 @@ import (
 	"testing"
 
 	"aiperf/internal/base/random"
+	"aiperf/internal/workload/compose"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/recipe"
+	"aiperf/internal/workload/synthetic"
 	"aiperf/internal/workload/tokenizer"
 )
 
 // defaults are the options of a run in which the user gave none but a seed.
-func defaults(change ...func(*Options)) Options {
-	o := Options{
-		Kind:       Synthetic,
+func defaults(change ...func(*compose.Options)) compose.Options {
+	o := compose.Options{
+		Kind:       compose.Synthetic,
 		Entries:    100,
 		ISL:        recipe.Normal{Mean: 550},
 		BatchSize:  1,
@@ -38,9 +41,9 @@ func defaults(change ...func(*Options)) Options {
 	return o
 }
 
-func build(t *testing.T, o Options) *dataset.Dataset {
+func build(t *testing.T, o compose.Options) *dataset.Dataset {
 	t.Helper()
-	d, warnings, err := Build(context.Background(), o, tokenizer.Builtin())
+	d, warnings, err := compose.Build(context.Background(), o, tokenizer.Builtin())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,13 +81,13 @@ func wantCounts(t *testing.T, all []string, want int) {
 	}
 }
 
-func file(t *testing.T, content string) func(*Options) {
+func file(t *testing.T, content string) func(*compose.Options) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "data.jsonl")
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return func(o *Options) { o.Kind, o.Path = File, path }
+	return func(o *compose.Options) { o.Kind, o.Path = compose.File, path }
 }
 
 // pair is an entry of fixed lengths.
@@ -94,7 +97,7 @@ func pair(isl, osl, percent float64) recipe.LengthPair {
 
 func TestTrapPromptsHaveExactLengths(t *testing.T) {
 	for _, isl := range []float64{100, 550} {
-		d := build(t, defaults(func(o *Options) { o.ISL = recipe.Normal{Mean: isl} }))
+		d := build(t, defaults(func(o *compose.Options) { o.ISL = recipe.Normal{Mean: isl} }))
 		if d.Len() != 100 || d.Sampling != dataset.Shuffle {
 			t.Errorf("%d conversations, %s", d.Len(), d.Sampling)
 		}
@@ -116,33 +119,33 @@ type adding struct{ tokenizer.Tokenizer }
 func (adding) Specials() tokenizer.Specials { return tokenizer.Specials{BOS: 1, EOS: 2, Added: 2} }
 
 func TestTrapAddedSpecialTokensAreSubtracted(t *testing.T) {
-	o := defaults(func(o *Options) { o.Entries, o.ISL = 10, recipe.Normal{Mean: 100} })
-	d, _, err := Build(context.Background(), o, adding{tokenizer.Builtin()})
+	o := defaults(func(o *compose.Options) { o.Entries, o.ISL = 10, recipe.Normal{Mean: 100} })
+	d, _, err := compose.Build(context.Background(), o, adding{tokenizer.Builtin()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantCounts(t, prompts(d), 98)
 	o.ISL = recipe.Normal{Mean: 2}
-	if d, _, err = Build(context.Background(), o, adding{tokenizer.Builtin()}); err != nil {
+	if d, _, err = compose.Build(context.Background(), o, adding{tokenizer.Builtin()}); err != nil {
 		t.Fatal(err)
 	}
 	wantCounts(t, prompts(d), 1)
 	o.ISL = recipe.Normal{Mean: 100}
 	o.SeqDist = []recipe.LengthPair{pair(100, 5, 100)}
-	if d, _, err = Build(context.Background(), o, adding{tokenizer.Builtin()}); err != nil {
+	if d, _, err = compose.Build(context.Background(), o, adding{tokenizer.Builtin()}); err != nil {
 		t.Fatal(err)
 	}
 	wantCounts(t, prompts(d), 100)
 }
 
 func TestTrapSameSeedSameDataset(t *testing.T) {
-	o := defaults(func(o *Options) {
+	o := defaults(func(o *compose.Options) {
 		o.ISL = recipe.Normal{Mean: 60, Stddev: 20}
 		o.OSL = recipe.Normal{Mean: 30, Stddev: 9}
 		o.Turns = recipe.Normal{Mean: 2, Stddev: 1}
 		o.DelayMS = recipe.Normal{Mean: 50, Stddev: 20}
 		o.PrefixPool, o.PrefixLength, o.SharedSystemLength, o.UserContextLength = 3, 10, 12, 14
-		o.Models, o.ModelSelection = []string{"a", "b"}, RandomModel
+		o.Models, o.ModelSelection = []string{"a", "b"}, compose.RandomModel
 	})
 	want := build(t, o)
 	before := runtime.GOMAXPROCS(1)
@@ -162,7 +165,7 @@ func TestTrapSameSeedSameDataset(t *testing.T) {
 
 // The generator is frozen: a seed gives the same data in every release.
 func TestDatasetOfASeedIsFrozen(t *testing.T) {
-	o := defaults(func(o *Options) {
+	o := defaults(func(o *compose.Options) {
 		o.ISL, o.OSL = recipe.Normal{Mean: 80, Stddev: 20}, recipe.Normal{Mean: 20, Stddev: 5}
 		o.Turns, o.DelayMS = recipe.Normal{Mean: 3, Stddev: 1}, recipe.Normal{Mean: 100, Stddev: 10}
 		o.PrefixPool, o.PrefixLength = 4, 20
@@ -206,7 +209,7 @@ func TestDatasetOfASeedIsFrozen(t *testing.T) {
 
 func TestTrapIDsWithoutASeedAreRandom(t *testing.T) {
 	seedless := func() *dataset.Dataset {
-		return build(t, defaults(func(o *Options) { o.Seed, o.Entries = random.Seed{}, 5 }))
+		return build(t, defaults(func(o *compose.Options) { o.Seed, o.Entries = random.Seed{}, 5 }))
 	}
 	a, b := seedless(), seedless()
 	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
@@ -221,7 +224,7 @@ func TestTrapIDsWithoutASeedAreRandom(t *testing.T) {
 }
 
 func TestTrapOutputLimit(t *testing.T) {
-	limits := func(o Options) (all []int) {
+	limits := func(o compose.Options) (all []int) {
 		for _, c := range build(t, o).All() {
 			for _, turn := range c.Turns {
 				if turn.MaxTokens == nil {
@@ -233,19 +236,19 @@ func TestTrapOutputLimit(t *testing.T) {
 		}
 		return all
 	}
-	small := func(o *Options) { o.Entries, o.ISL = 2, recipe.Normal{Mean: 5} }
+	small := func(o *compose.Options) { o.Entries, o.ISL = 2, recipe.Normal{Mean: 5} }
 	for _, c := range []struct {
 		name string
-		o    Options
+		o    compose.Options
 		want []int
 	}{
 		{"none", defaults(small), []int{-1, -1}},
-		{"osl 0", defaults(small, func(o *Options) { o.OSL = recipe.Normal{} }), []int{1, 1}},
-		{"osl", defaults(small, func(o *Options) { o.OSL = recipe.Normal{Mean: 32} }), []int{32, 32}},
+		{"osl 0", defaults(small, func(o *compose.Options) { o.OSL = recipe.Normal{} }), []int{1, 1}},
+		{"osl", defaults(small, func(o *compose.Options) { o.OSL = recipe.Normal{Mean: 32} }), []int{32, 32}},
 		{"a file's own limit wins", defaults(file(t, `{"text":"a","output_length":7}
-{"text":"b"}`), func(o *Options) { o.OSL = recipe.Normal{Mean: 32} }), []int{7, 32}},
+{"text":"b"}`), func(o *compose.Options) { o.OSL = recipe.Normal{Mean: 32} }), []int{7, 32}},
 		{"sequence distribution before osl", defaults(file(t, `{"text":"a","output_length":7}
-{"text":"b"}`), func(o *Options) {
+{"text":"b"}`), func(o *compose.Options) {
 			o.OSL, o.SeqDist = recipe.Normal{Mean: 32}, []recipe.LengthPair{pair(9, 8, 100)}
 		}), []int{7, 8}},
 		{"file without limits", defaults(file(t, `{"turns":[{"text":"a"},{"text":"b"}]}`)), []int{-1, -1}},
@@ -259,18 +262,18 @@ func TestTrapOutputLimit(t *testing.T) {
 func TestTrapSequenceDistributionDraw(t *testing.T) {
 	pairs := []recipe.LengthPair{pair(256, 128, 40), pair(512, 256, 60)}
 	for u, want := range map[float64]float64{0: 256, 0.39: 256, 0.40: 512, 0.99: 512} {
-		if got := choosePair(pairs, u).ISL.Expected(); got != want {
+		if got := compose.ChoosePair(pairs, u).ISL.Expected(); got != want {
 			t.Errorf("u = %v chose %v, want %v", u, got, want)
 		}
 	}
 	short := []recipe.LengthPair{pair(1, 0, 50), pair(2, 0, 49.9999)}
-	if got := choosePair(short, 0.9999999).ISL.Expected(); got != 2 {
+	if got := compose.ChoosePair(short, 0.9999999).ISL.Expected(); got != 2 {
 		t.Errorf("behind the last share: %v", got)
 	}
 }
 
 func TestTrapSequenceDistributionNeverMixesPairs(t *testing.T) {
-	d := build(t, defaults(func(o *Options) {
+	d := build(t, defaults(func(o *compose.Options) {
 		o.Turns, o.BatchSize = recipe.Normal{Mean: 3}, 2
 		o.SeqDist = []recipe.LengthPair{pair(64, 32, 50), pair(10, 7, 50)}
 	}))
@@ -288,7 +291,7 @@ func TestTrapSequenceDistributionNeverMixesPairs(t *testing.T) {
 }
 
 func TestTrapPrefixIsAddedToTheFirstTurnOnly(t *testing.T) {
-	d := build(t, defaults(func(o *Options) {
+	d := build(t, defaults(func(o *compose.Options) {
 		o.ISL, o.Turns, o.PrefixPool, o.PrefixLength = recipe.Normal{Mean: 128}, recipe.Normal{Mean: 2}, 1, 20
 	}))
 	var first, second []string
@@ -310,7 +313,9 @@ func TestTrapPrefixIsAddedToTheFirstTurnOnly(t *testing.T) {
 }
 
 func TestTrapPrefixPoolSize(t *testing.T) {
-	d := build(t, defaults(func(o *Options) { o.ISL, o.PrefixPool, o.PrefixLength = recipe.Normal{Mean: 30}, 3, 20 }))
+	d := build(t, defaults(func(o *compose.Options) {
+		o.ISL, o.PrefixPool, o.PrefixLength = recipe.Normal{Mean: 30}, 3, 20
+	}))
 	heads := map[string]int{}
 	for _, text := range prompts(d) {
 		heads[text[:30]]++
@@ -321,7 +326,7 @@ func TestTrapPrefixPoolSize(t *testing.T) {
 }
 
 func TestTrapSystemPromptIsShared(t *testing.T) {
-	d := build(t, defaults(func(o *Options) {
+	d := build(t, defaults(func(o *compose.Options) {
 		o.Turns, o.Entries, o.SharedSystemLength = recipe.Normal{Mean: 3}, 5, 50
 	}))
 	for _, c := range d.All() {
@@ -331,14 +336,14 @@ func TestTrapSystemPromptIsShared(t *testing.T) {
 	}
 	wantCounts(t, []string{*d.At(0).SystemMessage}, 50)
 	verbatim := "Be brief."
-	d = build(t, defaults(file(t, `{"text":"a"}`), func(o *Options) { o.SystemPrompt = &verbatim }))
+	d = build(t, defaults(file(t, `{"text":"a"}`), func(o *compose.Options) { o.SystemPrompt = &verbatim }))
 	if got := d.At(0).SystemMessage; got == nil || *got != verbatim {
 		t.Errorf("verbatim system prompt: %v", got)
 	}
 }
 
 func TestTrapUserContextsDiffer(t *testing.T) {
-	d := build(t, defaults(func(o *Options) { o.Entries, o.UserContextLength = 5, 30 }))
+	d := build(t, defaults(func(o *compose.Options) { o.Entries, o.UserContextLength = 5, 30 }))
 	seen := map[string]bool{}
 	for _, c := range d.All() {
 		seen[*c.UserContext] = true
@@ -350,20 +355,21 @@ func TestTrapUserContextsDiffer(t *testing.T) {
 }
 
 func TestTrapStreamsDoNotDisturbEachOther(t *testing.T) {
-	base := func(change ...func(*Options)) *dataset.Dataset {
-		return build(t, defaults(append([]func(*Options){func(o *Options) {
+	base := func(change ...func(*compose.Options)) *dataset.Dataset {
+		return build(t, defaults(append([]func(*compose.Options){func(o *compose.Options) {
 			o.Entries, o.ISL = 20, recipe.Normal{Mean: 40, Stddev: 10}
 		}}, change...)...))
 	}
 	plain := prompts(base())
-	if got := prompts(base(func(o *Options) { o.UserContextLength = 10 })); !reflect.DeepEqual(got, plain) {
+	if got := prompts(base(func(o *compose.Options) { o.UserContextLength = 10 })); !reflect.DeepEqual(got, plain) {
 		t.Error("user contexts change the prompts")
 	}
-	if got := prompts(base(func(o *Options) { o.OSL = recipe.Normal{Mean: 9, Stddev: 3} })); !reflect.DeepEqual(got,
-		plain) {
+	if got := prompts(base(func(o *compose.Options) {
+		o.OSL = recipe.Normal{Mean: 9, Stddev: 3}
+	})); !reflect.DeepEqual(got, plain) {
 		t.Error("output lengths change the prompts")
 	}
-	pooled := prompts(base(func(o *Options) { o.PrefixPool, o.PrefixLength = 2, 15 }))
+	pooled := prompts(base(func(o *compose.Options) { o.PrefixPool, o.PrefixLength = 2, 15 }))
 	for i := range plain {
 		if strings.HasSuffix(pooled[i], plain[i][len(plain[i])/2:]) {
 			t.Errorf("prompt %d is the same behind a prefix pool", i)
@@ -375,7 +381,7 @@ func TestTrapStreamsDoNotDisturbEachOther(t *testing.T) {
 }
 
 func TestTrapMultiTurnDelays(t *testing.T) {
-	d := build(t, defaults(func(o *Options) {
+	d := build(t, defaults(func(o *compose.Options) {
 		o.Entries, o.Turns, o.DelayMS, o.DelayRatio = 4, recipe.Normal{Mean: 3}, recipe.Normal{Mean: 100}, 0.5
 	}))
 	if d.Len() != 4 || d.Turns() != 12 {
@@ -389,7 +395,7 @@ func TestTrapMultiTurnDelays(t *testing.T) {
 }
 
 func TestTrapModelsAlternatePerTurn(t *testing.T) {
-	two := func(o *Options) {
+	two := func(o *compose.Options) {
 		o.Entries, o.ISL, o.Turns, o.Models = 50, recipe.Normal{Mean: 5}, recipe.Normal{Mean: 2}, []string{"A", "B"}
 	}
 	for _, c := range build(t, defaults(two)).All() {
@@ -398,7 +404,8 @@ func TestTrapModelsAlternatePerTurn(t *testing.T) {
 		}
 	}
 	drawn := map[string]int{}
-	for _, c := range build(t, defaults(two, func(o *Options) { o.ModelSelection = RandomModel })).All() {
+	random := func(o *compose.Options) { o.ModelSelection = compose.RandomModel }
+	for _, c := range build(t, defaults(two, random)).All() {
 		drawn[c.Turns[0].Model+c.Turns[1].Model]++
 	}
 	if len(drawn) != 4 {
@@ -410,10 +417,10 @@ func TestTrapModelsAlternatePerTurn(t *testing.T) {
 func TestModelsByWeight(t *testing.T) {
 	drawn := func(weights ...float64) (string, map[string]int) {
 		counts, order := map[string]int{}, ""
-		d := build(t, defaults(func(o *Options) {
+		d := build(t, defaults(func(o *compose.Options) {
 			o.Entries, o.ISL = 2000, recipe.Normal{Mean: 5}
 			o.Models, o.ModelSelection, o.ModelWeights = []string{"A", "B", "C"},
-				Weighted, weights
+				compose.Weighted, weights
 		}))
 		for _, c := range d.All() {
 			counts[c.Turns[0].Model]++
@@ -435,8 +442,8 @@ func TestModelsByWeight(t *testing.T) {
 		"2 of 3 have one": {0.5, 0.5}, "0 of 3 have one": nil, "sum to 1.1": {0.5, 0.6, 0},
 		"from 0 to 1": {-0.5, 1, 0.5},
 	} {
-		_, _, err := Build(context.Background(), defaults(func(o *Options) {
-			o.Models, o.ModelSelection, o.ModelWeights = []string{"A", "B", "C"}, Weighted, weights
+		_, _, err := compose.Build(context.Background(), defaults(func(o *compose.Options) {
+			o.Models, o.ModelSelection, o.ModelWeights = []string{"A", "B", "C"}, compose.Weighted, weights
 		}), tokenizer.Builtin())
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", weights, err, want)
@@ -460,15 +467,15 @@ func TestTrapGeneratedIDsAvoidThoseOfTheFile(t *testing.T) {
 }
 
 func TestFileNeedsNoTokenizer(t *testing.T) {
-	o := defaults(file(t, `{"text":"a","extra_key":1}`), func(o *Options) { o.Sampling = dataset.Random })
-	d, warnings, err := Build(context.Background(), o, nil)
+	o := defaults(file(t, `{"text":"a","extra_key":1}`), func(o *compose.Options) { o.Sampling = dataset.Random })
+	d, warnings, err := compose.Build(context.Background(), o, nil)
 	if err != nil || d.Sampling != dataset.Random || len(warnings) != 1 || !strings.Contains(warnings[0], "extra_key") {
 		t.Errorf("%+v, %v, %v", d, warnings, err)
 	}
 }
 
 func TestBatchOfTexts(t *testing.T) {
-	d := build(t, defaults(func(o *Options) { o.Entries, o.BatchSize, o.ISL = 3, 4, recipe.Normal{Mean: 12} }))
+	d := build(t, defaults(func(o *compose.Options) { o.Entries, o.BatchSize, o.ISL = 3, 4, recipe.Normal{Mean: 12} }))
 	for _, c := range d.All() {
 		texts := c.Turns[0].Texts
 		if len(texts) != 1 || texts[0].Name != "text" || len(texts[0].Contents) != 4 {
@@ -480,53 +487,80 @@ func TestBatchOfTexts(t *testing.T) {
 
 func TestOptionsThatCannotBeBuilt(t *testing.T) {
 	prompt := "x"
-	for want, change := range map[string]func(*Options){
-		"--isl":                    func(o *Options) { o.ISL = recipe.Normal{Mean: 0} },
-		"--batch-size":             func(o *Options) { o.BatchSize = 0 },
-		"--num-dataset-entries":    func(o *Options) { o.Entries = 0 },
-		"--system-prompt":          func(o *Options) { o.SystemPrompt, o.SharedSystemLength = &prompt, 5 },
-		"model selection":          func(o *Options) { o.ModelSelection = "best" },
-		"--conversation-turn-mean": func(o *Options) { o.Turns = recipe.Normal{Mean: -1} },
-		"--osl":                    func(o *Options) { o.OSL = recipe.Normal{Mean: -1} },
-		"kind of dataset":          func(o *Options) { o.Kind = "cloud" },
-		"cannot be read":           func(o *Options) { o.Kind, o.Path = File, "/nowhere" },
+	for want, change := range map[string]func(*compose.Options){
+		"--isl":                    func(o *compose.Options) { o.ISL = recipe.Normal{Mean: 0} },
+		"--batch-size":             func(o *compose.Options) { o.BatchSize = 0 },
+		"--num-dataset-entries":    func(o *compose.Options) { o.Entries = 0 },
+		"--system-prompt":          func(o *compose.Options) { o.SystemPrompt, o.SharedSystemLength = &prompt, 5 },
+		"model selection":          func(o *compose.Options) { o.ModelSelection = "best" },
+		"--conversation-turn-mean": func(o *compose.Options) { o.Turns = recipe.Normal{Mean: -1} },
+		"--osl":                    func(o *compose.Options) { o.OSL = recipe.Normal{Mean: -1} },
+		"kind of dataset":          func(o *compose.Options) { o.Kind = "cloud" },
+		"cannot be read":           func(o *compose.Options) { o.Kind, o.Path = compose.File, "/nowhere" },
 	} {
-		_, _, err := Build(context.Background(), defaults(change), tokenizer.Builtin())
+		_, _, err := compose.Build(context.Background(), defaults(change), tokenizer.Builtin())
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one about %q", err, want)
 		}
 	}
-	if _, _, err := Build(context.Background(), defaults(), nil); err == nil {
+	if _, _, err := compose.Build(context.Background(), defaults(), nil); err == nil {
 		t.Error("synthetic text without a tokenizer was accepted")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Build(ctx, defaults(), tokenizer.Builtin()); err != context.Canceled {
+	if _, _, err := compose.Build(ctx, defaults(), tokenizer.Builtin()); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
+// coarse makes one token of so many bytes, whatever they are: a corpus of few tokens.
+type coarse struct{ tokenizer.Tokenizer }
+
+const coarseBytes = 1000
+
+func (c coarse) Encode(dst []int, text string) []int {
+	return append(dst, make([]int, c.Count(text))...)
+}
+func (coarse) Count(text string) int   { return (len(text) + coarseBytes - 1) / coarseBytes }
+func (coarse) Decode(ids []int) string { return strings.Repeat("x", coarseBytes*len(ids)) }
+
 func TestWarnings(t *testing.T) {
-	for want, change := range map[string]func(*Options){
-		"--num-prefix-prompts 2 has no effect": func(o *Options) { o.PrefixPool = 2 },
-		"repeat the corpus":                    func(o *Options) { o.Entries, o.ISL = 1, recipe.Normal{Mean: 1.3e6} },
-		"begin at the same place":              func(o *Options) { o.Entries, o.ISL = 11, recipe.Normal{Mean: 1.2e6} },
+	// The corpus of the built-in tokenizer, which prompts would take long to repeat, is of the size that these say.
+	if corpus := synthetic.NewSource(tokenizer.Builtin()).CorpusTokens(); corpus < 1.2e6 || corpus >= 1.3e6 {
+		t.Errorf("the corpus has %d tokens", corpus)
+	}
+	corpus := float64(synthetic.NewSource(coarse{tokenizer.Builtin()}).CorpusTokens())
+	prompts := func(n int, isl float64) func(*compose.Options) {
+		return func(o *compose.Options) { o.Entries, o.ISL = n, recipe.Normal{Mean: isl} }
+	}
+	for _, c := range []struct {
+		want   string
+		change func(*compose.Options)
+	}{
+		{"--num-prefix-prompts 2 has no effect", func(o *compose.Options) {
+			o.ISL, o.PrefixPool = recipe.Normal{Mean: 5}, 2
+		}},
+		{"repeat the corpus", prompts(1, corpus+1)},
+		{"", prompts(1, corpus)},
+		{"begin at the same place", prompts(11, math.Floor(0.95*corpus))},
+		{"", prompts(10, corpus)},
 	} {
-		o := defaults(change)
-		b, err := newBuilder(o, tokenizer.Builtin())
+		_, warnings, err := compose.Build(t.Context(), defaults(c.change), coarse{tokenizer.Builtin()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.warnAboutCorpus()
-		if len(b.warnings) != 1 || !strings.Contains(b.warnings[0], want) {
-			t.Errorf("warnings %q, want one about %q", b.warnings, want)
+		if c.want == "" && len(warnings) == 0 {
+			continue
+		}
+		if len(warnings) != 1 || c.want == "" || !strings.Contains(warnings[0], c.want) {
+			t.Errorf("warnings %q, want one about %q", warnings, c.want)
 		}
 	}
 }
 
 func BenchmarkBuildDefault(b *testing.B) {
 	for b.Loop() {
-		if _, _, err := Build(context.Background(), defaults(), tokenizer.Builtin()); err != nil {
+		if _, _, err := compose.Build(context.Background(), defaults(), tokenizer.Builtin()); err != nil {
 			b.Fatal(err)
 		}
 	}

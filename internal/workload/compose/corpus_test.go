@@ -1,17 +1,18 @@
-package compose
+package compose_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"aiperf/internal/workload/compose"
 	"aiperf/internal/workload/recipe"
 	"aiperf/internal/workload/synthetic"
 	"aiperf/internal/workload/tokenizer"
 )
 
 func TestLengthWindows(t *testing.T) {
-	o := defaults(func(o *Options) {
+	o := defaults(func(o *compose.Options) {
 		o.Entries, o.ISL, o.OSL = 300, recipe.Normal{Mean: 20, Stddev: 9}, recipe.Normal{Mean: 40}
 		o.ISLWindow, o.OSLWindow = &synthetic.Window{Ratio: 0.3}, &synthetic.Window{Ratio: 0.5, UpTo: true}
 	})
@@ -32,16 +33,13 @@ func TestLengthWindows(t *testing.T) {
 		window synthetic.Window
 		lo, hi int
 	}{{synthetic.Window{Ratio: 0.5, UpTo: true}, 8, 18}, {synthetic.Window{Ratio: 0.5}, 9, 27}} {
-		o.ISLWindow = &c.window
-		b, err := newBuilder(o, adding{tokenizer.Builtin()})
+		o.Entries, o.ISLWindow = 2000, &c.window
+		d, _, err := compose.Build(t.Context(), o, adding{tokenizer.Builtin()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, least, most := b.streams.lengths.At(0), 1000, 0
-		for range 2000 {
-			n := b.promptLength(&r)
-			least, most = min(least, n), max(most, n)
-		}
+		n := counts(prompts(d))
+		least, most := slices.Min(n), slices.Max(n)
 		if least != c.lo || most != c.hi {
 			t.Errorf("%+v draws %d to %d, want %d to %d", c.window, least, most, c.lo, c.hi)
 		}
@@ -49,7 +47,9 @@ func TestLengthWindows(t *testing.T) {
 }
 
 func TestTokensOfTheVocabularyAsCorpus(t *testing.T) {
-	o := defaults(func(o *Options) { o.Entries, o.ISL, o.Corpus = 20, recipe.Normal{Mean: 64}, OrdinaryTokens })
+	o := defaults(func(o *compose.Options) {
+		o.Entries, o.ISL, o.Corpus = 20, recipe.Normal{Mean: 64}, compose.OrdinaryTokens
+	})
 	random := prompts(build(t, o))
 	wantCounts(t, random, 64)
 	o.Corpus = ""
@@ -59,7 +59,7 @@ func TestTokensOfTheVocabularyAsCorpus(t *testing.T) {
 }
 
 func TestCodeAsCorpus(t *testing.T) {
-	o := defaults(func(o *Options) { o.Entries, o.ISL, o.Corpus = 20, recipe.Normal{Mean: 300}, Code })
+	o := defaults(func(o *compose.Options) { o.Entries, o.ISL, o.Corpus = 20, recipe.Normal{Mean: 300}, compose.Code })
 	texts := prompts(build(t, o))
 	wantCounts(t, texts, 300)
 	if all := strings.Join(texts, ""); strings.Count(all, "return ") < 10 || strings.Count(all, "\n") < 200 {

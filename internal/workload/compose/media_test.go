@@ -1,4 +1,4 @@
-package compose
+package compose_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/workload/compose"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/media"
 	"aiperf/internal/workload/recipe"
@@ -23,7 +24,7 @@ import (
 func pictures(change ...func(*recipe.Images)) *recipe.Images {
 	p := &recipe.Images{
 		Width: recipe.Normal{Mean: 20}, Height: recipe.Normal{Mean: 10},
-		BatchSize: 1, Format: media.PNG, Source: NoiseSource,
+		BatchSize: 1, Format: media.PNG, Source: compose.NoiseSource,
 	}
 	for _, f := range change {
 		f(p)
@@ -36,8 +37,8 @@ func sounds() *recipe.Audio {
 		RatesHz: []int{8000}, Channels: 1}
 }
 
-func illustrated(change ...func(*Options)) Options {
-	return defaults(append([]func(*Options){func(o *Options) {
+func illustrated(change ...func(*compose.Options)) compose.Options {
+	return defaults(append([]func(*compose.Options){func(o *compose.Options) {
 		o.Entries, o.ISL = 12, recipe.Normal{Mean: 10}
 		o.Turns = recipe.Normal{Mean: 2, Stddev: 1}
 		o.Images, o.Audio = pictures(), sounds()
@@ -72,7 +73,7 @@ func imageSize(t *testing.T, text string) (w, h int, format string) {
 }
 
 func TestMediaOfTurns(t *testing.T) {
-	d := build(t, illustrated(func(o *Options) { o.Images.BatchSize, o.Audio.BatchSize = 2, 3 }))
+	d := build(t, illustrated(func(o *compose.Options) { o.Images.BatchSize, o.Audio.BatchSize = 2, 3 }))
 	for _, c := range d.All() {
 		for _, turn := range c.Turns {
 			if len(turn.Images) != 1 || turn.Images[0].Name != "image_url" || len(turn.Images[0].Contents) != 2 {
@@ -95,21 +96,21 @@ func TestMediaOfTurns(t *testing.T) {
 }
 
 func TestTrapMediaDoNotDisturbTexts(t *testing.T) {
-	plain := illustrated(func(o *Options) { o.Images, o.Audio = nil, nil })
+	plain := illustrated(func(o *compose.Options) { o.Images, o.Audio = nil, nil })
 	if !slices.Equal(prompts(build(t, illustrated())), prompts(build(t, plain))) {
 		t.Error("media change the prompts")
 	}
-	silent := illustrated(func(o *Options) { o.Audio = nil })
+	silent := illustrated(func(o *compose.Options) { o.Audio = nil })
 	if !slices.Equal(allImages(build(t, illustrated())), allImages(build(t, silent))) {
 		t.Error("sound changes the pictures")
 	}
 }
 
 func TestTrapSameSeedSameMediaOnAnyCores(t *testing.T) {
-	for _, source := range []string{NoiseSource, SceneSource} {
+	for _, source := range []string{compose.NoiseSource, compose.SceneSource} {
 		for _, sampling := range []string{"", "shuffle-cycle"} {
-			o := illustrated(func(o *Options) {
-				o.Images.Source, o.Images.Sampling, o.Images.Format = source, sampling, randomFormat
+			o := illustrated(func(o *compose.Options) {
+				o.Images.Source, o.Images.Sampling, o.Images.Format = source, sampling, "random"
 				o.Images.Width = recipe.Normal{Mean: 20, Stddev: 5}
 				o.Audio.Seconds = recipe.Normal{Mean: 0.1, Stddev: 0.05}
 			})
@@ -127,7 +128,7 @@ func TestTrapSameSeedSameMediaOnAnyCores(t *testing.T) {
 func TestRandomFormatMixes(t *testing.T) {
 	n := map[string]int{}
 	for _, text := range allImages(build(t,
-		illustrated(func(o *Options) { o.Images.Format, o.Images.BatchSize = randomFormat, 4 }))) {
+		illustrated(func(o *compose.Options) { o.Images.Format, o.Images.BatchSize = "random", 4 }))) {
 		_, _, format := imageSize(t, text)
 		n[format]++
 	}
@@ -148,7 +149,7 @@ func TestPictureSourceCycles(t *testing.T) {
 		}
 	}
 	taken := func(sampling string) []string {
-		return allImages(build(t, illustrated(func(o *Options) {
+		return allImages(build(t, illustrated(func(o *compose.Options) {
 			o.Images.Source, o.Images.Sampling, o.Audio = folder, sampling, nil
 		})))
 	}
@@ -174,7 +175,9 @@ func TestPictureSourceCycles(t *testing.T) {
 }
 
 func TestMediaAloneNeedNoTokenizer(t *testing.T) {
-	d, _, err := Build(context.Background(), illustrated(func(o *Options) { o.ISL = recipe.Normal{Mean: 0} }), nil)
+	d, _, err := compose.Build(context.Background(), illustrated(func(o *compose.Options) {
+		o.ISL = recipe.Normal{Mean: 0}
+	}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,15 +186,15 @@ func TestMediaAloneNeedNoTokenizer(t *testing.T) {
 	}
 }
 
-func videos() *Videos {
-	return &Videos{BatchSize: 1, VideoClip: media.VideoClip{Width: 8, Height: 8, Seconds: 1, FPS: 2,
+func videos() *compose.Videos {
+	return &compose.Videos{BatchSize: 1, VideoClip: media.VideoClip{Width: 8, Height: 8, Seconds: 1, FPS: 2,
 		Show:   media.MovingShapes,
 		Format: "webm", Codec: "c"}}
 }
 
 func TestTrapVideoAloneIsContent(t *testing.T) {
 	t.Setenv("PATH", "")
-	_, _, err := Build(context.Background(), defaults(func(o *Options) {
+	_, _, err := compose.Build(context.Background(), defaults(func(o *compose.Options) {
 		o.ISL, o.Videos = recipe.Normal{}, videos()
 	}), nil)
 	if err == nil || !strings.Contains(err.Error(), "ffmpeg") || strings.Contains(err.Error(), "no content") {
@@ -209,13 +212,13 @@ func TestFailureOfMediaEndsTheBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", folder)
-	_, _, err := Build(context.Background(), defaults(func(o *Options) {
+	_, _, err := compose.Build(context.Background(), defaults(func(o *compose.Options) {
 		o.ISL, o.Videos = recipe.Normal{}, videos()
 	}), nil)
 	if err == nil || !strings.Contains(err.Error(), "--video-codec") {
 		t.Errorf("error %v", err)
 	}
-	_, _, err = Build(context.Background(), illustrated(func(o *Options) {
+	_, _, err = compose.Build(context.Background(), illustrated(func(o *compose.Options) {
 		o.ISL, o.Images.Source = recipe.Normal{}, folder
 	}),
 		nil)
@@ -226,13 +229,13 @@ func TestFailureOfMediaEndsTheBuild(t *testing.T) {
 
 // TestMediaAreMadeForWhatIsPlayedAlone compares a dataset for two sessions with a whole one.
 func TestMediaAreMadeForWhatIsPlayedAlone(t *testing.T) {
-	for _, change := range []func(*Options){
-		func(*Options) {},
-		func(o *Options) { o.Sampling = dataset.Random },
-		func(o *Options) { o.Images.Source, o.Images.Sampling = SceneSource, shuffleCycle },
+	for _, change := range []func(*compose.Options){
+		func(*compose.Options) {},
+		func(o *compose.Options) { o.Sampling = dataset.Random },
+		func(o *compose.Options) { o.Images.Source, o.Images.Sampling = compose.SceneSource, "shuffle-cycle" },
 	} {
 		whole := build(t, illustrated(change))
-		part := build(t, illustrated(change, func(o *Options) { o.Sessions = 2 }))
+		part := build(t, illustrated(change, func(o *compose.Options) { o.Sessions = 2 }))
 		made := 0
 		for i := range part.All() {
 			c := part.At(i)
@@ -261,7 +264,7 @@ func TestMediaAreMadeForWhatIsPlayedAlone(t *testing.T) {
 		}
 	}
 	// Text is made for all, since inputs.json lists it.
-	if d := build(t, defaults(func(o *Options) {
+	if d := build(t, defaults(func(o *compose.Options) {
 		o.Entries, o.ISL, o.Sessions = 5, recipe.Normal{Mean: 5},
 			1
 	})); d.At(4).Broken != nil || d.Sampler != nil {

@@ -1,4 +1,4 @@
-package compose
+package compose_test
 
 import (
 	"math"
@@ -6,14 +6,15 @@ import (
 	"runtime"
 	"testing"
 
+	"aiperf/internal/workload/compose"
 	"aiperf/internal/workload/recipe"
 )
 
 // ofMix is a mix of chats, of pictures of two sizes without text, and of sound with text.
-func ofMix(o *Options) {
+func ofMix(o *compose.Options) {
 	fixed := func(v float64) recipe.Sizes { return recipe.Distribution{Kind: recipe.Fixed, Value: v} }
 	picture := func(side float64) *recipe.Images {
-		return &recipe.Images{Width: fixed(side), Height: fixed(side), Format: "png", Source: NoiseSource}
+		return &recipe.Images{Width: fixed(side), Height: fixed(side), Format: "png", Source: compose.NoiseSource}
 	}
 	o.Entries, o.ISL, o.Turns = 600, recipe.Normal{Mean: 12}, recipe.Normal{Mean: 2}
 	o.MediaMix = []recipe.Archetype{
@@ -60,7 +61,7 @@ func TestTurnsOfAMixHaveTheirShape(t *testing.T) {
 }
 
 func TestAMixIsTheSameOnAnyCores(t *testing.T) {
-	o := defaults(ofMix, func(o *Options) { o.Entries = 60 })
+	o := defaults(ofMix, func(o *compose.Options) { o.Entries = 60 })
 	want := build(t, o)
 	before := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(before)

@@ -1,4 +1,4 @@
-package compose
+package compose_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/workload/compose"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/loader"
 	"aiperf/internal/workload/recipe"
@@ -21,7 +22,9 @@ func traceOf(t *testing.T, rows ...string) *dataset.Dataset {
 	if err := os.WriteFile(path, []byte(strings.Join(rows, "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return build(t, defaults(func(o *Options) { o.Kind, o.Path, o.Reading = File, path, loader.Options{} }))
+	return build(t, defaults(func(o *compose.Options) {
+		o.Kind, o.Path, o.Reading = compose.File, path, loader.Options{}
+	}))
 }
 
 // written is the text of each turn.
@@ -71,7 +74,9 @@ func TestPromptsOfATraceNeedATokenizer(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"input_length":5}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := Build(context.Background(), defaults(func(o *Options) { o.Kind, o.Path = File, path }), nil)
+	_, _, err := compose.Build(context.Background(), defaults(func(o *compose.Options) {
+		o.Kind, o.Path = compose.File, path
+	}), nil)
 	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "needs a tokenizer") {
 		t.Errorf("error %v", err)
 	}
@@ -84,7 +89,7 @@ func TestLimitOfATraceRowWins(t *testing.T) {
 		t.Fatal(err)
 	}
 	nine := recipe.Normal{Mean: 9}
-	d := build(t, defaults(func(o *Options) { o.Kind, o.Path, o.OSL = File, path, &nine }))
+	d := build(t, defaults(func(o *compose.Options) { o.Kind, o.Path, o.OSL = compose.File, path, &nine }))
 	c := d.InMemory()
 	if *c[0].Turns[0].MaxTokens != 3 || *c[1].Turns[0].MaxTokens != 9 || c[2].Turns[0].MaxTokens != nil {
 		t.Errorf("limits %v, %v, %v, want 3, 9 and none", *c[0].Turns[0].MaxTokens, *c[1].Turns[0].MaxTokens,

@@ -1,14 +1,15 @@
-package compose
+package compose_test
 
 import (
 	"slices"
 	"testing"
 
+	"aiperf/internal/workload/compose"
 	"aiperf/internal/workload/recipe"
 )
 
 func TestRankings(t *testing.T) {
-	o := defaults(func(o *Options) {
+	o := defaults(func(o *compose.Options) {
 		o.Entries, o.ISL = 30, recipe.Normal{}
 		o.Rankings = &recipe.Rankings{
 			Passages: recipe.Normal{Mean: 4, Stddev: 2}, PassageTokens: recipe.Normal{Mean: 30},

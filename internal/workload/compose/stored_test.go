@@ -1,4 +1,4 @@
-package compose
+package compose_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"aiperf/internal/base/random"
+	"aiperf/internal/workload/compose"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/loader"
 	"aiperf/internal/workload/recipe"
@@ -52,8 +53,8 @@ func traceRows(n int) string {
 func traceDataset(t *testing.T, path string, o loader.Options, seed random.Seed) (*dataset.Dataset, []string) {
 	t.Helper()
 	osl := recipe.Normal{Mean: 20, Stddev: 5}
-	d, warnings, err := Build(context.Background(), Options{
-		Kind: File, Path: path, Format: "mooncake_trace", Reading: o, OSL: osl, Models: []string{"a", "b", "c"},
+	d, warnings, err := compose.Build(context.Background(), compose.Options{
+		Kind: compose.File, Path: path, Format: "mooncake_trace", Reading: o, OSL: osl, Models: []string{"a", "b", "c"},
 		Seed: seed, UserContextLength: 3,
 	}, tokenizer.Builtin())
 	if err != nil {
@@ -278,8 +279,8 @@ func TestAnIndexIsTheSameDatasetInEveryFormat(t *testing.T) {
 func sameIndexed(t *testing.T, path, format string, o loader.Options) {
 	build := func() (*dataset.Dataset, []string) {
 		osl := recipe.Normal{Mean: 20, Stddev: 5}
-		d, warnings, err := Build(context.Background(), Options{
-			Kind: File, Path: path, Format: format, Reading: o, OSL: osl, Models: []string{"a", "b", "c"},
+		d, warnings, err := compose.Build(context.Background(), compose.Options{
+			Kind: compose.File, Path: path, Format: format, Reading: o, OSL: osl, Models: []string{"a", "b", "c"},
 			Seed: random.Root(3), UserContextLength: 3,
 		}, tokenizer.Builtin())
 		if err != nil {
@@ -384,18 +385,24 @@ func TestFaultsBetweenIndexedRows(t *testing.T) {
 }
 
 func TestAnIndexedTraceWithoutASeedKeepsItsIDs(t *testing.T) {
+	const keptTurns = 1 << 13 // of each of the two generations of conversations that are kept
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Repeat(`{"input_length":5}`+"\n", 3*keptTurns)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d, _ := traceDataset(t, path, loader.Options{IndexFrom: 1}, random.Seed{})
-	first := d.At(0).SessionID
+	kept := d.At(0)
+	first := kept.SessionID
 	ids := map[string]bool{}
 	for i := range d.Len() {
 		ids[d.At(i).SessionID] = true
 	}
-	if len(ids) != d.Len() || d.At(0).SessionID != first {
+	again := d.At(0)
+	if len(ids) != d.Len() || again.SessionID != first {
 		t.Errorf("%d ids of %d conversations, %s", len(ids), d.Len(), first)
+	}
+	if again == kept {
+		t.Error("the first conversation was kept, not made again")
 	}
 }
 
@@ -435,9 +442,10 @@ func TestRootsOfChatsInAnyOrder(t *testing.T) {
 	}
 	want := []string{}
 	for _, from := range []int64{1 << 40, 1} {
-		d, _, err := Build(context.Background(),
-			Options{Kind: File, Path: path, Format: "bailian_trace", Reading: loader.Options{IndexFrom: from},
-				Seed: random.Root(1)}, tokenizer.Builtin())
+		d, _, err := compose.Build(context.Background(),
+			compose.Options{Kind: compose.File, Path: path, Format: "bailian_trace",
+				Reading: loader.Options{IndexFrom: from},
+				Seed:    random.Root(1)}, tokenizer.Builtin())
 		if err != nil {
 			t.Fatal(err)
 		}

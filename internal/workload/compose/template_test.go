@@ -1,9 +1,10 @@
-package compose
+package compose_test
 
 import (
 	"encoding/json"
 	"testing"
 
+	"aiperf/internal/workload/compose"
 	"aiperf/internal/workload/recipe"
 	"aiperf/internal/workload/tokenizer"
 )
@@ -30,7 +31,7 @@ func (t template) CountMessages(messages []byte) (int, bool) {
 // With what the template and the mark add, each request has the asked length.
 func TestTextsLeaveRoomForTheChatTemplate(t *testing.T) {
 	for _, c := range []struct {
-		template ChatCounter
+		template compose.ChatCounter
 		isl      float64
 		want     []int
 	}{
@@ -41,7 +42,7 @@ func TestTextsLeaveRoomForTheChatTemplate(t *testing.T) {
 		{template{fixed: 9, wrap: 5, refuses: true}, 100, []int{100, 100}},
 		{nil, 100, []int{100, 100}},
 	} {
-		o := defaults(func(o *Options) {
+		o := defaults(func(o *compose.Options) {
 			o.Entries, o.Template = 3, c.template
 			o.ISL, o.Turns = recipe.Normal{Mean: c.isl}, recipe.Normal{Mean: 2}
 		})
@@ -51,17 +52,13 @@ func TestTextsLeaveRoomForTheChatTemplate(t *testing.T) {
 			}
 		}
 	}
-	o := defaults(func(o *Options) {
+	o := defaults(func(o *compose.Options) {
 		o.ISL, o.Turns = recipe.Normal{Mean: 1000}, recipe.Normal{Mean: 2}
 		o.Entries, o.Template, o.CacheBust = 2, template{fixed: 9, wrap: 5},
 			"first_turn_prefix"
 	})
-	b, err := newBuilder(o, tokenizer.Builtin())
-	if err != nil {
-		t.Fatal(err)
-	}
 	for i, n := range counts(prompts(build(t, o))) {
-		if want := 1000 - 5 - (9+b.markTokens())*((i+1)%2); n != want {
+		if want := 1000 - 5 - (9+prefixCost)*((i+1)%2); n != want {
 			t.Errorf("text %d has %d tokens, want %d", i, n, want)
 		}
 	}
@@ -69,10 +66,10 @@ func TestTextsLeaveRoomForTheChatTemplate(t *testing.T) {
 
 // A template writes the special tokens itself: they are subtracted once.
 func TestSpecialTokensOfATemplateAreNotSubtractedTwice(t *testing.T) {
-	o := defaults(func(o *Options) {
+	o := defaults(func(o *compose.Options) {
 		o.Entries, o.ISL, o.Template = 2, recipe.Normal{Mean: 100}, template{fixed: 2, wrap: 3}
 	})
-	d, _, err := Build(t.Context(), o, addsOne{tokenizer.Builtin()})
+	d, _, err := compose.Build(t.Context(), o, addsOne{tokenizer.Builtin()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,14 +137,14 @@ func (b *builder) drawPairs(k uint64, n int) []lengths {
 	r := b.streams.pairs.At(k)
 	drawn := make([]lengths, n)
 	for i := range drawn {
-		p := choosePair(b.SeqDist, r.Float64())
+		p := ChoosePair(b.SeqDist, r.Float64())
 		drawn[i] = lengths{isl: p.ISL.Draw(&r), osl: p.OSL.Draw(&r)}
 	}
 	return drawn
 }
 
-// choosePair returns the first pair whose cumulative share exceeds u.
-func choosePair(pairs []recipe.LengthPair, u float64) recipe.LengthPair {
+// ChoosePair returns the first pair whose cumulative share exceeds u, from 0 to 1; the last one if none does.
+func ChoosePair(pairs []recipe.LengthPair, u float64) recipe.LengthPair {
 	percent := 0.0
 	for _, p := range pairs {
 		if percent += p.Percent; percent/100 > u {

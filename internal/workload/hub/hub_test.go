@@ -1,4 +1,4 @@
-package hub
+package hub_test
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"aiperf/internal/workload/hub"
 )
 
 const commit = "0123456789abcdef0123456789abcdef01234567"
@@ -65,14 +67,14 @@ func server(t *testing.T, large string) (*httptest.Server, *atomic.Int64) {
 	return s, &requests
 }
 
-func client(t *testing.T, endpoint string) *Client {
-	return &Client{Endpoint: endpoint, Token: "secret", Dir: t.TempDir(), HTTP: http.DefaultClient}
+func client(t *testing.T, endpoint string) *hub.Client {
+	return &hub.Client{Endpoint: endpoint, Token: "secret", Dir: t.TempDir(), HTTP: http.DefaultClient}
 }
 
 func TestFetchResumesAndFillsTheCacheInTheHubsLayout(t *testing.T) {
 	large := strings.Repeat("0123456789\n", 1000)
 	s, requests := server(t, large)
-	c, repo := client(t, s.URL), Repo{Kind: "datasets", ID: "o/n"}
+	c, repo := client(t, s.URL), hub.Repo{Kind: "datasets", ID: "o/n"}
 	listing, err := c.List(context.Background(), repo)
 	if err != nil || listing.Commit != commit || len(listing.Files) != 2 {
 		t.Fatalf("List: %v, %v", listing, err)
@@ -84,7 +86,7 @@ func TestFetchResumesAndFillsTheCacheInTheHubsLayout(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "data", "train.jsonl")); err != nil || string(text) != large {
 		t.Errorf("the file is not what the hub has: %d bytes, %v", len(text), err)
 	}
-	if found, ok := Snapshot(c.Dir, repo); !ok || found != dir {
+	if found, ok := hub.Snapshot(c.Dir, repo); !ok || found != dir {
 		t.Errorf("Snapshot: %s, %v; want %s", found, ok, dir)
 	}
 	kept := []string{"refs/main"}
@@ -106,11 +108,11 @@ func TestTrapOfflineAsksNobody(t *testing.T) {
 	s, requests := server(t, "x")
 	for _, name := range []string{"HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE"} {
 		env := map[string]string{name: "1", "HF_ENDPOINT": s.URL, "HF_HOME": t.TempDir()}
-		c := FromEnv(func(n string) (string, bool) { v, ok := env[n]; return v, ok }, Datasets)
-		_, listed := c.List(context.Background(), Repo{Kind: "datasets", ID: "o/n"})
+		c := hub.FromEnv(func(n string) (string, bool) { v, ok := env[n]; return v, ok }, hub.Datasets)
+		_, listed := c.List(context.Background(), hub.Repo{Kind: "datasets", ID: "o/n"})
 		fetched := c.Download(context.Background(), s.URL+"/page", filepath.Join(t.TempDir(), "f"), "")
 		for _, err := range []error{listed, fetched} {
-			if !errors.Is(err, ErrOffline) || !strings.Contains(err.Error(), name) {
+			if !errors.Is(err, hub.ErrOffline) || !strings.Contains(err.Error(), name) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -154,7 +156,7 @@ func TestRefusalsNameTheToken(t *testing.T) {
 	defer s.Close()
 	c := client(t, s.URL)
 	c.Token = ""
-	if _, err := c.List(context.Background(), Repo{Kind: "datasets", ID: "o/n"}); err == nil ||
+	if _, err := c.List(context.Background(), hub.Repo{Kind: "datasets", ID: "o/n"}); err == nil ||
 		!strings.Contains(err.Error(), "HF_TOKEN") {
 		t.Errorf("got %v", err)
 	}
@@ -166,36 +168,37 @@ func TestPlacesOfTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	type places struct{ Dir, Token, Endpoint, Offline string }
+	const public = "https://huggingface.co" // the endpoint unless another one is given
 	for name, test := range map[string]struct {
 		env  map[string]string
 		kind string
 		want places
 	}{
-		"home": {map[string]string{"HF_HOME": home, "HF_TOKEN": "t"}, Models,
-			places{filepath.Join(home, "hub"), "t", defaultEndpoint, ""}},
-		"the token's file": {map[string]string{"HF_HOME": home, "HF_ENDPOINT": "http://mirror/"}, Models,
+		"home": {map[string]string{"HF_HOME": home, "HF_TOKEN": "t"}, hub.Models,
+			places{filepath.Join(home, "hub"), "t", public, ""}},
+		"the token's file": {map[string]string{"HF_HOME": home, "HF_ENDPOINT": "http://mirror/"}, hub.Models,
 			places{filepath.Join(home, "hub"), "of-file", "http://mirror", ""}},
-		"another file": {map[string]string{"HF_HOME": "/h", "HF_TOKEN_PATH": filepath.Join(home, "token")}, Models,
-			places{filepath.Join("/h", "hub"), "of-file", defaultEndpoint, ""}},
-		"cache": {map[string]string{"HF_HOME": "/h", "HF_HUB_CACHE": "/c"}, Models,
-			places{"/c", "", defaultEndpoint, ""}},
+		"another file": {map[string]string{"HF_HOME": "/h", "HF_TOKEN_PATH": filepath.Join(home, "token")}, hub.Models,
+			places{filepath.Join("/h", "hub"), "of-file", public, ""}},
+		"cache": {map[string]string{"HF_HOME": "/h", "HF_HUB_CACHE": "/c"}, hub.Models,
+			places{"/c", "", public, ""}},
 		"older names": {map[string]string{"HF_HOME": "/h", "HUGGINGFACE_HUB_CACHE": "/c",
-			"HUGGING_FACE_HUB_TOKEN": "o"}, Models, places{"/c", "o", defaultEndpoint, ""}},
+			"HUGGING_FACE_HUB_TOKEN": "o"}, hub.Models, places{"/c", "o", public, ""}},
 		"newer before older": {map[string]string{"HF_HOME": "/h", "HF_HUB_CACHE": "/n", "HUGGINGFACE_HUB_CACHE": "/c",
-			"HF_TOKEN": "n", "HUGGING_FACE_HUB_TOKEN": "o"}, Models,
-			places{"/n", "n", defaultEndpoint, ""}},
-		"caches of the user": {map[string]string{"XDG_CACHE_HOME": "/x"}, Models,
-			places{filepath.Join("/x", "huggingface", "hub"), "", defaultEndpoint, ""}},
-		"offline": {map[string]string{"HF_HOME": "/h", "TRANSFORMERS_OFFLINE": "yes"}, Datasets,
-			places{filepath.Join("/h", "hub"), "", defaultEndpoint, "TRANSFORMERS_OFFLINE"}},
-		"not offline": {map[string]string{"HF_HOME": "/h", "HF_HUB_OFFLINE": "0"}, Models,
-			places{filepath.Join("/h", "hub"), "", defaultEndpoint, ""}},
-		"data sets offline": {map[string]string{"HF_HOME": "/h", "HF_DATASETS_OFFLINE": "1"}, Datasets,
-			places{filepath.Join("/h", "hub"), "", defaultEndpoint, "HF_DATASETS_OFFLINE"}},
-		"which says no more than": {map[string]string{"HF_HOME": "/h", "HF_DATASETS_OFFLINE": "1"}, Models,
-			places{filepath.Join("/h", "hub"), "", defaultEndpoint, ""}},
+			"HF_TOKEN": "n", "HUGGING_FACE_HUB_TOKEN": "o"}, hub.Models,
+			places{"/n", "n", public, ""}},
+		"caches of the user": {map[string]string{"XDG_CACHE_HOME": "/x"}, hub.Models,
+			places{filepath.Join("/x", "huggingface", "hub"), "", public, ""}},
+		"offline": {map[string]string{"HF_HOME": "/h", "TRANSFORMERS_OFFLINE": "yes"}, hub.Datasets,
+			places{filepath.Join("/h", "hub"), "", public, "TRANSFORMERS_OFFLINE"}},
+		"not offline": {map[string]string{"HF_HOME": "/h", "HF_HUB_OFFLINE": "0"}, hub.Models,
+			places{filepath.Join("/h", "hub"), "", public, ""}},
+		"data sets offline": {map[string]string{"HF_HOME": "/h", "HF_DATASETS_OFFLINE": "1"}, hub.Datasets,
+			places{filepath.Join("/h", "hub"), "", public, "HF_DATASETS_OFFLINE"}},
+		"which says no more than": {map[string]string{"HF_HOME": "/h", "HF_DATASETS_OFFLINE": "1"}, hub.Models,
+			places{filepath.Join("/h", "hub"), "", public, ""}},
 	} {
-		c := FromEnv(func(n string) (string, bool) { v, ok := test.env[n]; return v, ok }, test.kind)
+		c := hub.FromEnv(func(n string) (string, bool) { v, ok := test.env[n]; return v, ok }, test.kind)
 		if got := (places{c.Dir, c.Token, c.Endpoint, c.Offline}); got != test.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
@@ -238,11 +241,11 @@ func TestACacheIsReadAtItsRevision(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(snapshots, commit), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	repo := func(revision string) Repo { return Repo{Kind: Models, ID: "o/n", Revision: revision} }
+	repo := func(revision string) hub.Repo { return hub.Repo{Kind: hub.Models, ID: "o/n", Revision: revision} }
 	for revision, want := range map[string][2]bool{commit: {true, true}, "": {false, true}, "v1": {false, true},
 		"../..": {false, true}} {
-		_, exact := Snapshot(dir, repo(revision))
-		_, any := AnySnapshot(dir, repo(revision))
+		_, exact := hub.Snapshot(dir, repo(revision))
+		_, any := hub.AnySnapshot(dir, repo(revision))
 		if exact != want[0] || any != want[1] {
 			t.Errorf("%q: found %v, as the only one %v; want %v", revision, exact, any, want)
 		}
@@ -256,10 +259,10 @@ func TestACacheIsReadAtItsRevision(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if found, ok := Snapshot(dir, repo("main")); !ok || found != filepath.Join(snapshots, commit) {
+	if found, ok := hub.Snapshot(dir, repo("main")); !ok || found != filepath.Join(snapshots, commit) {
 		t.Errorf("main: %s, %v", found, ok)
 	}
-	if found, ok := Snapshot(dir, repo("evil")); ok {
+	if found, ok := hub.Snapshot(dir, repo("evil")); ok {
 		t.Errorf("a revision leads out of the cache: %s", found)
 	}
 }

@@ -22,14 +22,16 @@ const (
 	budgetName    = " budget"
 )
 
-// What a template may use.
+// DefaultSteps is the number of bodies of loops, choices and macros that a template may use, see [Options].
+const DefaultSteps = 500_000
+
+// What a template may use besides.
 const (
 	maxSource  = 256 << 10 // bytes of a template's tags; published ones have some 20,000 in all
 	maxDepth   = 200       // brackets within brackets
 	maxWords   = 1_000     // names, values and signs without a comma; the engine's work grows with their cube
 	maxText    = 64 << 20  // bytes of a text
 	maxTexts   = 4 << 30   // bytes of all texts that are put together
-	maxSteps   = 500_000   // bodies of loops, choices and macros
 	maxLorem   = 1_000     // paragraphs of random text, and words of one
 	maxFrames  = 6_000     // calls within calls of the program
 	maxSpan    = 1_000_000 // numbers of a range
@@ -91,6 +93,7 @@ var ErrEndless = errors.New("the template does not end by itself")
 // budget is what is left to one rendering.
 type budget struct {
 	steps int
+	limit int // of steps
 	bytes int
 	end   time.Time
 	spent error // why nothing is left
@@ -108,7 +111,7 @@ func (b *budget) take() error {
 
 func (b *budget) step() error {
 	if b.steps--; b.steps < 0 {
-		return fmt.Errorf("it takes more than %d steps", maxSteps)
+		return fmt.Errorf("it takes more than %d steps", b.limit)
 	}
 	if b.steps%checkEvery != 0 {
 		return nil

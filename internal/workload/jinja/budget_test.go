@@ -1,19 +1,24 @@
-package jinja
+package jinja_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"aiperf/internal/workload/jinja"
 )
 
 // TestHostileTemplatesEnd renders what would not end, or not fit, without the bounds.
 func TestHostileTemplatesEnd(t *testing.T) {
+	if jinja.DefaultSteps != 500_000 {
+		t.Errorf("without a bound of its own a template may take %d steps", jinja.DefaultSteps)
+	}
 	for name, c := range map[string]struct {
 		source, want string
 		chatOnly     bool
 	}{
 		"loops in loops": {"{% for a in range(99999) %}{% for b in range(99999) %}{% set c = 1 %}{% " +
-			"endfor %}{% endfor %}", "does not end by itself: it takes more than 500000 steps", false},
+			"endfor %}{% endfor %}", "does not end by itself: it takes more than 20000 steps", false},
 		"a long range": {"{% for a in range(10000000000) %}{% endfor %}", "more than 1000000 numbers",
 			false},
 		"a macro that calls itself": {"{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "without end", false},
@@ -53,9 +58,9 @@ func TestHostileTemplatesEnd(t *testing.T) {
 			"longer than 64 MiB", false},
 		"brackets": {"{{ " + strings.Repeat("(", 100000) + "1" + strings.Repeat(")", 100000) + " }}",
 			"nested brackets", false},
-		"a long template": {strings.Repeat("x", maxText+1), "the limit is", false},
-		"long tags":       {strings.Repeat("{% set a = [1, 2, 3] %}", maxSource/20), "the limit is", false},
-		"a long expression": {"{{ a" + strings.Repeat(".a", maxWords) + " }}", "names, values and operators",
+		"a long template": {strings.Repeat("x", 64<<20+1), "bytes; the limit is 67108864", false},
+		"long tags":       {strings.Repeat("{% set a = [1, 2, 3] %}", 256<<10/20), "bytes; the limit is 262144", false},
+		"a long expression": {"{{ a" + strings.Repeat(".a", 1000) + " }}", "more than 1000 names, values and operators",
 			false},
 		"a default that calls":      {"{% macro f(a=f()) %}x{% endmacro %}{{ f() }}", "without end", false},
 		"a block that calls itself": {"{% macro f() %}{% filter upper %}{{ f() }}{% endfilter %}{% endmacro %}{{ f() }}", "without end", false},
@@ -66,13 +71,12 @@ func TestHostileTemplatesEnd(t *testing.T) {
 		"itself as its base": {`{% extends "/template" %}`, "cannot read files", false},
 		"a file":             {`{% include "/etc/passwd" %}`, "cannot read files", false},
 	} {
-		for _, o := range []Options{{Chat: true}, {Escape: true}} {
+		for _, o := range []jinja.Options{{Chat: true, Steps: 20_000}, {Escape: true, Steps: 20_000}} {
 			if c.chatOnly && !o.Chat {
 				continue
 			}
-			tmpl, err := Compile(c.source, o)
+			tmpl, err := jinja.Compile(c.source, o)
 			if err == nil {
-				tmpl.steps = 20_000
 				_, err = tmpl.Render(variables())
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -98,8 +102,8 @@ func TestRandomTextIsBounded(t *testing.T) {
 }
 
 func TestABudgetSufficesForALongConversation(t *testing.T) {
-	tmpl, err := Compile("{% macro say(m) %}{% if m %}<{{ m }}>{% endif %}{% endmacro %}{% for m in range(10000) "+
-		"%}{{ say(m + 1) }}{% endfor %}", Options{Chat: true})
+	tmpl, err := jinja.Compile("{% macro say(m) %}{% if m %}<{{ m }}>{% endif %}{% endmacro %}"+
+		"{% for m in range(10000) %}{{ say(m + 1) }}{% endfor %}", jinja.Options{Chat: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +130,7 @@ func TestOperatorsAreThoseOfPython(t *testing.T) {
 		"{{ d.get('b') }}|{{ d.get('z') is none }}|{{ d.get('z', 5) }}|{{ d|length }}|{{ 'a' in d }}":                                    "1|True|5|2|True",
 		"a\n  {% if true %}\nb\n  {% endif %}\n{# c #}d":                                                                                 "a\nb\nd",
 	} {
-		tmpl, err := Compile(source, Options{Chat: true})
+		tmpl, err := jinja.Compile(source, jinja.Options{Chat: true})
 		if err != nil {
 			t.Errorf("%s: %v", source, err)
 			continue
@@ -147,9 +151,9 @@ func FuzzChat(f *testing.F) {
 		if len(source) > 200 {
 			return
 		}
-		if tmpl, err := Compile(source, Options{Chat: true}); err == nil {
+		if tmpl, err := jinja.Compile(source, jinja.Options{Chat: true}); err == nil {
 			_, _ = tmpl.Render(variables())
 		}
-		_ = fmt.Sprint(trimmed(source), inline(source))
+		_ = fmt.Sprint(jinja.Options{Chat: true}.Rewrite(source), jinja.Options{}.Rewrite(source))
 	})
 }

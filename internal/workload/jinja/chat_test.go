@@ -1,10 +1,12 @@
-package jinja
+package jinja_test
 
 import (
 	"encoding/json"
 	"os"
 	"strings"
 	"testing"
+
+	"aiperf/internal/workload/jinja"
 )
 
 const conversation = `[{"role":"system","content":" Be brief. "},{"role":"user","content":"a <b> & 'c'"},
@@ -43,7 +45,7 @@ func TestRender(t *testing.T) {
 		"break": {"{% for m in messages %}{% if loop.index > 2 %}{% break %}{% endif " +
 			"%}{{ loop.index }}{% endfor %}", "12"},
 	} {
-		template, err := ParseChat(c.template, "^", "$")
+		template, err := jinja.ParseChat(c.template, "^", "$")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -55,7 +57,7 @@ func TestRender(t *testing.T) {
 }
 
 func TestTheDateCanBeAsked(t *testing.T) {
-	template, err := ParseChat("{{ strftime_now('%Y-%m-%d') }}", "", "")
+	template, err := jinja.ParseChat("{{ strftime_now('%Y-%m-%d') }}", "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ func TestTextPartsAreJoinedForTemplatesThatKnowNone(t *testing.T) {
 		"{{ messages[0].content | trim }}": "a\nb",
 		"{% for p in messages[0].content %}{% if p['type'] == 'text' %}[{{ p.text }}]{% endif %}{% endfor %}": "[a][b]",
 	} {
-		template, err := ParseChat(source, "", "")
+		template, err := jinja.ParseChat(source, "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +83,7 @@ func TestTextPartsAreJoinedForTemplatesThatKnowNone(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	template, err := ParseChat("{{ raise_exception('roles must alternate') }}", "", "")
+	template, err := jinja.ParseChat("{{ raise_exception('roles must alternate') }}", "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +94,7 @@ func TestRefusals(t *testing.T) {
 		t.Error("messages that are no list were taken")
 	}
 	for _, source := range []string{"{% if %}", "{{ 'a }}", "{% for x in y %}", "{% include '/etc/passwd' %}"} {
-		if template, err := ParseChat(source, "", ""); err == nil {
+		if template, err := jinja.ParseChat(source, "", ""); err == nil {
 			if text, err := template.Render([]byte("[]")); err == nil {
 				t.Errorf("%s: no error, but %q", source, text)
 			}
@@ -119,7 +121,7 @@ func TestOracle(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, c := range list {
-		template, err := ParseChat(c.Template, c.BOS, c.EOS)
+		template, err := jinja.ParseChat(c.Template, c.BOS, c.EOS)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue

@@ -15,6 +15,7 @@
 package jinja
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -49,6 +50,8 @@ type Options struct {
 	// Chat reads a template as model templates are read: with trim_blocks and lstrip_blocks, and a tojson that
 	// escapes nothing.
 	Chat bool
+	// Steps bounds the bodies of loops, choices and macros of a rendering; 0 is [DefaultSteps].
+	Steps int
 	// Strict has undefined names end the rendering, and numbers computed as Python does.
 	Strict bool
 }
@@ -63,13 +66,9 @@ func Compile(source string, o Options) (t *Template, err error) {
 	if err := checkSource(source); err != nil {
 		return nil, err
 	}
-	text := inline
-	if o.Chat {
-		text = trimmed
-	}
 	c := config.New()
 	c.AutoEscape, c.StrictUndefined = o.Escape, o.Strict
-	rewritten := text(source)
+	rewritten := o.Rewrite(source)
 	parsed, err := exec.NewTemplate(home, c, &onlyTemplate{text: rewritten}, environments[o.Chat]())
 	if err != nil {
 		text := strings.TrimPrefix(err.Error(), "failed to parse template '"+rewritten+"': ")
@@ -80,7 +79,16 @@ func Compile(source string, o Options) (t *Template, err error) {
 	}
 	a := amender{seen: map[uintptr]bool{}, strict: o.Strict}
 	a.amend(reflect.ValueOf(parsed.Root()))
-	return &Template{parsed, maxSteps, a.names}, nil
+	return &Template{parsed, cmp.Or(o.Steps, DefaultSteps), a.names}, nil
+}
+
+// Rewrite returns a template as the engine reads it: with the choices inside brackets as calls and, of a chat, with the
+// blanks of trim_blocks and lstrip_blocks and the comments gone.
+func (o Options) Rewrite(source string) string {
+	if o.Chat {
+		return trimmed(source)
+	}
+	return inline(source)
 }
 
 // Names returns the names and attributes of names in the template, such as "a" and "a.b"; some may be its own.
@@ -118,7 +126,7 @@ func (t *Template) Render(variables map[string]any) (text string, err error) {
 	maps.Copy(all, variables)
 	all["none"], all["None"], all["pick"] = None, None, pick
 	out := &output{limit: maxText}
-	left := &budget{steps: t.steps, end: time.Now().Add(maxTime)}
+	left := &budget{steps: t.steps, limit: t.steps, end: time.Now().Add(maxTime)}
 	all[budgetName] = left
 	if err := t.parsed.Execute(out, exec.NewContext(all)); err != nil {
 		if left.spent != nil {

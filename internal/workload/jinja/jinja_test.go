@@ -1,4 +1,4 @@
-package jinja
+package jinja_test
 
 import (
 	"bufio"
@@ -7,16 +7,19 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"aiperf/internal/workload/jinja"
 )
 
 // variables returns those of every vector; testdata/vectors.jsonl was made with the same ones.
 func variables() map[string]any {
 	return map[string]any{
-		"text": "a \"q\" <b> & 'c' é\n", "stream": true, "max_tokens": None, "xs": []string{"x", "y"}, "n": 3, "f": 1.0,
+		"text": "a \"q\" <b> & 'c' é\n", "stream": true, "max_tokens": jinja.None,
+		"xs": []string{"x", "y"}, "n": 3, "f": 1.0,
 		"none_list": []string{},
-		"d":         map[string]any{"b": 1, "a": []any{1.0, true, None}}, "emoji": "😀\x7f",
+		"d":         map[string]any{"b": 1, "a": []any{1.0, true, jinja.None}}, "emoji": "😀\x7f",
 		"turn": map[string]any{"texts": []any{map[string]any{"name": "q", "contents": []string{"c0", "c1"}}},
-			"max_tokens": 7, "role": None},
+			"max_tokens": 7, "role": jinja.None},
 	}
 }
 
@@ -51,7 +54,7 @@ func TestVectors(t *testing.T) {
 }
 
 func render(source string) (string, error) {
-	tmpl, err := Compile(source, Options{Escape: true})
+	tmpl, err := jinja.Compile(source, jinja.Options{Escape: true})
 	if err != nil {
 		return "", err
 	}
@@ -88,7 +91,7 @@ func TestErrorsNameLineAndVariable(t *testing.T) {
 }
 
 func TestPlainTextIsNotEscaped(t *testing.T) {
-	tmpl, err := Compile("{{ text }}", Options{})
+	tmpl, err := jinja.Compile("{{ text }}", jinja.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +101,8 @@ func TestPlainTextIsNotEscaped(t *testing.T) {
 }
 
 func TestOneTemplateServesManyGoroutines(t *testing.T) {
-	tmpl, err := Compile(`{% set a = n + 1 %}{% for x in xs %}{{ loop.index }}{{ x }}{{ a }}{% endfor %}`,
-		Options{Escape: true})
+	tmpl, err := jinja.Compile(`{% set a = n + 1 %}{% for x in xs %}{{ loop.index }}{{ x }}{{ a }}{% endfor %}`,
+		jinja.Options{Escape: true})
 	if err != nil {
 		t.Fatal(err)
 	}

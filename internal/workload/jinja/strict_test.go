@@ -1,16 +1,18 @@
-package jinja
+package jinja_test
 
 import (
 	"strings"
 	"testing"
+
+	"aiperf/internal/workload/jinja"
 )
 
 func strictVariables() map[string]any {
 	return map[string]any{
-		"a": 512, "f": 2.5, "s": "12", "yes": true, "n": None, "list": []any{1, 2, "q"},
-		"map": Dict([]string{"x", "y"}, []any{1, map[string]any{"z": 3}}),
-		"phases": Named([]any{Dict([]string{"name", "rate"}, []any{"warmup", 5}),
-			Dict([]string{"name", "rate"}, []any{"main", 7})}),
+		"a": 512, "f": 2.5, "s": "12", "yes": true, "n": jinja.None, "list": []any{1, 2, "q"},
+		"map": jinja.Dict([]string{"x", "y"}, []any{1, map[string]any{"z": 3}}),
+		"phases": jinja.Named([]any{jinja.Dict([]string{"name", "rate"}, []any{"warmup", 5}),
+			jinja.Dict([]string{"name", "rate"}, []any{"main", 7})}),
 	}
 }
 
@@ -32,7 +34,7 @@ func TestStrictTemplatesComputeAsPython(t *testing.T) {
 		"{% set b = a + 1 %}{{ b }}":                                          "513", "{{ 1 in list }} {{ 5 in list }}": "True False", "{{ n is none }}": "True",
 		"{{ 'x' if a > 600 else 'y' }}": "y", "{{ [2, 1] | max }}": "2",
 	} {
-		tmpl, err := Compile(source, Options{Strict: true})
+		tmpl, err := jinja.Compile(source, jinja.Options{Strict: true})
 		if err != nil {
 			t.Errorf("%s: %v", source, err)
 			continue
@@ -70,7 +72,7 @@ func TestStrictTemplatesEndAtWhatIsUndefined(t *testing.T) {
 		"{{ 10.0 ** 400 }}":                 "the result is too large",
 		"{{ 's' | round }}":                 "round takes a number",
 	} {
-		tmpl, err := Compile(source, Options{Strict: true})
+		tmpl, err := jinja.Compile(source, jinja.Options{Strict: true})
 		if err == nil {
 			_, err = tmpl.Render(strictVariables())
 		}
@@ -84,8 +86,9 @@ func TestStrictTemplatesEndAtWhatIsUndefined(t *testing.T) {
 }
 
 func TestNamesAreThoseOfTheTemplate(t *testing.T) {
-	tmpl, err := Compile("{{ a + b.c | default(d) }}{% for x in e['f'] %}{{ x }}{% endfor %}{% if 'g' == h %}{% endif %}",
-		Options{Strict: true})
+	tmpl, err := jinja.Compile("{{ a + b.c | default(d) }}{% for x in e['f'] %}{{ x }}{% endfor %}"+
+		"{% if 'g' == h %}{% endif %}",
+		jinja.Options{Strict: true})
 	if err != nil {
 		t.Fatal(err)
 	}

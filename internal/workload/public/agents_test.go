@@ -1,4 +1,4 @@
-package public
+package public_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/public"
 	"aiperf/internal/workload/recipe"
 )
 
@@ -35,7 +36,7 @@ func sessionRow(harness, id, model string, spans ...string) string {
 		model, strings.Join(spans, ","))
 }
 
-func loadAgents(t *testing.T, o Options, rows ...string) *Result {
+func loadAgents(t *testing.T, o public.Options, rows ...string) *public.Result {
 	t.Helper()
 	r, err := tryAgents(t, o, rows...)
 	if err != nil {
@@ -44,7 +45,7 @@ func loadAgents(t *testing.T, o Options, rows ...string) *Result {
 	return r
 }
 
-func tryAgents(t *testing.T, o Options, rows ...string) (*Result, error) {
+func tryAgents(t *testing.T, o public.Options, rows ...string) (*public.Result, error) {
 	t.Helper()
 	if o.Name == "" {
 		o.Name = "exgentic"
@@ -59,7 +60,7 @@ func tryAgents(t *testing.T, o Options, rows ...string) (*Result, error) {
 			t.Fatal(err)
 		}
 	}
-	return Load(context.Background(), o)
+	return public.Load(context.Background(), o)
 }
 
 // played are the conversations with the times or waits of their requests.
@@ -97,7 +98,7 @@ func TestSessionsOfAgentsWaitAsRecorded(t *testing.T) {
 			spanAt("09.5", "10", `"gen_ai.request.max_tokens":64`)),
 		sessionRow("tool_calling", "b", "Kimi-K2.5", spanAt("30", "31")),
 	}
-	r := loadAgents(t, Options{}, rows...)
+	r := loadAgents(t, public.Options{}, rows...)
 	sameText(t, "waits", played(r.Dataset), "a →7 +0→7 +1500→64; b →7")
 	if !strings.Contains(r.Notes[0], "2 sessions with 4 requests") ||
 		!strings.Contains(r.Notes[0], "1 requests began before") {
@@ -108,26 +109,27 @@ func TestSessionsOfAgentsWaitAsRecorded(t *testing.T) {
 		c.Headers[0] != (dataset.Header{Name: "x-dynamo-session-id", Value: "a"}) {
 		t.Errorf("%s, %v", r.Dataset.Mode(c), c.Headers)
 	}
-	r = loadAgents(t, Options{Scheduled: true}, rows...)
+	r = loadAgents(t, public.Options{Scheduled: true}, rows...)
 	sameText(t, "schedule", played(r.Dataset), "a:1 @0→7; a:0 @3000→7; a:2 @9500→64; b:0 @0→7")
 	sameText(t, "header", fmt.Sprint(r.Dataset.At(1).Headers), "[{x-dynamo-session-id a}]")
-	sameText(t, "limit", played(loadAgents(t, Options{Limit: 1}, rows...).Dataset), "a →7 +0→7 +1500→64")
+	sameText(t, "limit", played(loadAgents(t, public.Options{Limit: 1}, rows...).Dataset), "a →7 +0→7 +1500→64")
 }
 
 // Two overlapping spans: no negative wait, and two conversations at their own times in a schedule.
 func TestOverlappingSpans(t *testing.T) {
 	row := sessionRow("claude_code", "a", "gpt-4.1", spanAt("00", "05"), spanAt("03", "08"))
-	r := loadAgents(t, Options{}, row)
+	r := loadAgents(t, public.Options{}, row)
 	sameText(t, "waits", played(r.Dataset), "a →7 +0→7")
 	if !strings.Contains(r.Notes[0], "; 1 requests began before") {
 		t.Errorf("note %q", r.Notes[0])
 	}
-	sameText(t, "schedule", played(loadAgents(t, Options{Scheduled: true}, row).Dataset), "a:0 @0→7; a:1 @3000→7")
+	sameText(t, "schedule", played(loadAgents(t, public.Options{Scheduled: true}, row).Dataset),
+		"a:0 @0→7; a:1 @3000→7")
 }
 
 func TestSpansThatAreNoRequests(t *testing.T) {
 	good := spanAt("00", "05")
-	r := loadAgents(t, Options{}, sessionRow("claude_code", "a", "gpt-4.1",
+	r := loadAgents(t, public.Options{}, sessionRow("claude_code", "a", "gpt-4.1",
 		strings.Replace(good, `"type":"llm_call"`, `"type":"tool_call"`, 1),
 		strings.Replace(good, `"type":"llm_call",`, ``, 1),
 		strings.Replace(strings.Replace(good, `"type":"llm_call",`, ``, 1), `"attributes":{`,
@@ -167,7 +169,7 @@ func TestMessagesOfSpans(t *testing.T) {
 		"a text":       {system, `"gen_ai.input.messages":` + string(asText)},
 		"plain system": {`"gen_ai.system_instructions":"rules"`, messages},
 	} {
-		r := loadAgents(t, Options{}, sessionRow("claude_code", "a", "gpt-4.1",
+		r := loadAgents(t, public.Options{}, sessionRow("claude_code", "a", "gpt-4.1",
 			spanAt("00", "01", append(attributes, more...)...)))
 		turn := r.Dataset.At(0).Turns[0]
 		got := make([]string, len(turn.RawMessages))
@@ -234,7 +236,7 @@ func TestSpansInParquet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := loadAgents(t, Options{Path: structures,
+	r := loadAgents(t, public.Options{Path: structures,
 		Filters: []recipe.Filter{{Column: "Source_Model", Value: "GEMINI-3-pro-preview"}}})
 	sameText(t, "structures", played(r.Dataset), "a →9 +1000→6")
 	sameText(t, "extra", fmt.Sprintf("%s", r.Dataset.At(0).Turns[0].Extra), "[{temperature 0.5}]")
@@ -242,11 +244,25 @@ func TestSpansInParquet(t *testing.T) {
 		[]textRow{{"tool_calling", "a", []string{"m"}, "[" + spanAt("00", "01") + "]"}}); err != nil {
 		t.Fatal(err)
 	}
-	sameText(t, "texts", played(loadAgents(t, Options{Path: texts}).Dataset), "a →7")
-	o, ok := asObject([]any{map[string]any{"key": "a", "value": "1"}})
-	if !ok || o["a"] != "1" {
-		t.Errorf("pairs: %v", o)
+	sameText(t, "texts", played(loadAgents(t, public.Options{Path: texts}).Dataset), "a →7")
+	// A list of keys and values stands for an object, of the attributes as of the span itself.
+	pairs := func(o map[string]any) (list []any) {
+		for key, value := range o {
+			list = append(list, map[string]any{"key": key, "value": value})
+		}
+		return list
 	}
+	var one map[string]any
+	if err := json.Unmarshal([]byte(spanAt("00", "01")), &one); err != nil {
+		t.Fatal(err)
+	}
+	one["attributes"] = pairs(one["attributes"].(map[string]any))
+	text, err := json.Marshal(pairs(one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r = loadAgents(t, public.Options{}, sessionRow("tool_calling", "a", "m", string(text)))
+	sameText(t, "pairs", played(r.Dataset), "a →7")
 }
 
 func TestFiltersOfAgents(t *testing.T) {
@@ -264,7 +280,8 @@ func TestFiltersOfAgents(t *testing.T) {
 		{"exgentic_v2", "Benchmark=APPWORLD", "c →7"},
 	} {
 		column, value, _ := strings.Cut(c.filter, "=")
-		r := loadAgents(t, Options{Name: c.name, Filters: []recipe.Filter{{Column: column, Value: value}}}, rows...)
+		r := loadAgents(t, public.Options{Name: c.name, Filters: []recipe.Filter{{Column: column, Value: value}}},
+			rows...)
 		sameText(t, c.name+" "+c.filter, played(r.Dataset), c.want)
 	}
 }
@@ -289,7 +306,7 @@ func TestFiltersOfAgentsThatNoSessionHas(t *testing.T) {
 		{"exgentic_v2", "benchmark=tau2",
 			"there are appworld, browsecompplus, swebench, tau2_airline, tau2_retail, tau2_telecom"},
 	} {
-		o := Options{Name: c.name}
+		o := public.Options{Name: c.name}
 		for f := range strings.FieldsSeq(c.filters) {
 			column, value, _ := strings.Cut(f, "=")
 			o.Filters = append(o.Filters, recipe.Filter{Column: column, Value: value})
@@ -299,16 +316,17 @@ func TestFiltersOfAgentsThatNoSessionHas(t *testing.T) {
 			t.Errorf("%s %s: %v, want %q", c.name, c.filters, err, c.want)
 		}
 	}
-	o := Options{Name: "exgentic", Limit: -1}
+	o := public.Options{Name: "exgentic", Limit: -1}
 	if _, err := tryAgents(t, o); err == nil ||
 		!strings.Contains(err.Error(), "--num-conversations, --num-dataset-entries or --request-count") {
 		t.Errorf("no limit: %v", err)
 	}
-	if _, err := load(t, Options{Name: "sharegpt", Filters: []recipe.Filter{{Column: "id", Value: "b"}}}); err == nil ||
+	if _, err := load(t, public.Options{Name: "sharegpt",
+		Filters: []recipe.Filter{{Column: "id", Value: "b"}}}); err == nil ||
 		!strings.Contains(err.Error(), "--dataset-filter has no meaning for sharegpt") {
 		t.Errorf("sharegpt: %v", err)
 	}
-	if _, err := load(t, Options{Name: "aimo", Scheduled: true}); err == nil ||
+	if _, err := load(t, public.Options{Name: "aimo", Scheduled: true}); err == nil ||
 		!strings.Contains(err.Error(), "rows have no times") {
 		t.Errorf("schedule: %v", err)
 	}
@@ -339,7 +357,7 @@ func TestFaultsOfSessions(t *testing.T) {
 		{strings.Replace(good, `llm_call`, `other`, 1),
 			`1 have no successful call of a model; the rows are of claude_code with m`},
 	} {
-		if _, err := tryAgents(t, Options{}, c.row); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := tryAgents(t, public.Options{}, c.row); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
@@ -347,14 +365,18 @@ func TestFaultsOfSessions(t *testing.T) {
 
 // Files of a hub are fetched one after the other, at one revision, until there are as many sessions as asked for.
 func TestSessionsAreFetchedAsFarAsNeeded(t *testing.T) {
-	s, _ := lookup("exgentic")
+	o := public.Options{Name: "exgentic"}
+	repo := o.Source().Repo
+	const revision = "70036b93a04e61b0ea2706a68b962f4f26774587" // the only one of the data set that is read
 	asked := map[string]int{}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/api/datasets/"+s.repo+"/", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/api/datasets/"+repo+"/", func(w http.ResponseWriter, r *http.Request) {
 		asked[r.URL.Path]++
-		fmt.Fprintf(w, `{"sha":%q,"siblings":[{"rfilename":"data/train-0.jsonl","blobId":"a0"},{"rfilename":"data/train-1.jsonl","blobId":"a1"},{"rfilename":"data/train-2.jsonl","blobId":"a2"}]}`, s.revision)
+		fmt.Fprintf(w, `{"sha":%q,"siblings":[{"rfilename":"data/train-0.jsonl","blobId":"a0"},`+
+			`{"rfilename":"data/train-1.jsonl","blobId":"a1"},{"rfilename":"data/train-2.jsonl","blobId":"a2"}]}`,
+			revision)
 	})
-	mux.HandleFunc("/datasets/"+s.repo+"/resolve/"+s.revision+"/data/", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/datasets/"+repo+"/resolve/"+revision+"/data/", func(w http.ResponseWriter, r *http.Request) {
 		asked[r.URL.Path]++
 		id := strings.TrimSuffix(filepath.Base(r.URL.Path), ".jsonl")
 		harness := map[string]string{"train-0": "claude_code"}[id]
@@ -366,8 +388,8 @@ func TestSessionsAreFetchedAsFarAsNeeded(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	client := &hub.Client{Endpoint: server.URL, Dir: t.TempDir(), HTTP: http.DefaultClient}
-	r, err := Load(context.Background(),
-		Options{Name: "exgentic", Hub: client, CacheDir: t.TempDir(), Limit: 1,
+	r, err := public.Load(context.Background(),
+		public.Options{Name: "exgentic", Hub: client, CacheDir: t.TempDir(), Limit: 1,
 			Filters: []recipe.Filter{{Column: "harness", Value: "tool_calling"}}})
 	if err != nil {
 		t.Fatal(err)

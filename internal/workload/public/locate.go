@@ -151,7 +151,7 @@ func (s *set) local(place string) ([]string, error) {
 	if s.file != "" && slices.Contains(names, s.file) {
 		names = []string{s.file}
 	}
-	chosen, err := s.choose(names)
+	chosen, err := s.part().Choose(names)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", place, err)
 	}
@@ -161,9 +161,21 @@ func (s *set) local(place string) ([]string, error) {
 	return chosen, nil
 }
 
-// choose picks, among the files of a repository, those of the subset and the split. Names say what files are: a split
-// stands in the name or is a folder, a subset is a folder. Where nothing says it, all files are meant.
-func (s *set) choose(names []string) ([]string, error) {
+func (s *set) part() Part { return Part{s.subset, s.split, s.table, s.original} }
+
+// Part is a part of a repository of the hub.
+type Part struct {
+	// Subset and Split name the part; an empty subset is the whole.
+	Subset, Split string
+	// Table is set for rows that are read as they are; Original, that its files are as the repository has them.
+	Table    *Table
+	Original bool
+}
+
+// Choose returns, of the names of the files of a repository, those of the part, or an error where there are none. Names
+// say what files are: a split stands in the name or is a folder, a subset is a folder. Where nothing says it, all files
+// are meant.
+func (p Part) Choose(names []string) ([]string, error) {
 	var tables []string
 	for _, name := range names {
 		if rows.Kind(name) != "" && !slices.Contains([]string{"dataset_infos.json", "dataset_info.json", "config.json"},
@@ -182,40 +194,42 @@ func (s *set) choose(names []string) ([]string, error) {
 		return slices.DeleteFunc(slices.Clone(from), func(name string) bool { return !match(name) })
 	}
 	inSplit := func(name string) bool {
-		return slices.ContainsFunc(words(name), func(word string) bool { return split(word) == split(s.split) })
+		return slices.ContainsFunc(words(name), func(word string) bool { return split(word) == split(p.Split) })
 	}
-	inSubset := func(name string) bool { return hasSubset(name, s.subset) }
-	ofSubset := keep(tables, s.subset, inSubset)
-	if t := s.table; t != nil && t.Files != nil && len(ofSubset) == 0 {
+	inSubset := func(name string) bool { return hasSubset(name, p.Subset) }
+	ofSubset := keep(tables, p.Subset, inSubset)
+	if t := p.Table; t != nil && t.Files != nil && len(ofSubset) == 0 {
 		if of := t.filesIn(tables); of != nil {
 			return of, nil
 		}
-		if s.original {
-			return nil, fmt.Errorf("%w %s; there are %s", ErrNoPart, s.part(), strings.Join(tables, ", "))
+		if p.Original {
+			return nil, fmt.Errorf("%w %s; there are %s", ErrNoPart, p, strings.Join(tables, ", "))
 		}
 	}
-	chosen := keep(ofSubset, s.split, inSplit)
-	if len(chosen) == 0 && s.subset != "" && !anyFolders(tables) && (s.table == nil || len(ofSubset) == 0) {
-		chosen = keep(tables, s.split, inSplit) // a copy of one subset alone
+	chosen := keep(ofSubset, p.Split, inSplit)
+	if len(chosen) == 0 && p.Subset != "" && !anyFolders(tables) && (p.Table == nil || len(ofSubset) == 0) {
+		chosen = keep(tables, p.Split, inSplit) // a copy of one subset alone
 	}
-	unnamed := s.table == nil || !s.table.Named
-	if len(chosen) == 0 && unnamed && s.table != nil && !slices.ContainsFunc(ofSubset, saysSplit) {
+	unnamed := p.Table == nil || !p.Table.Named
+	if len(chosen) == 0 && unnamed && p.Table != nil && !slices.ContainsFunc(ofSubset, saysSplit) {
 		chosen = ofSubset
 	}
-	if len(chosen) == 0 && unnamed && !slices.ContainsFunc(tables, saysSplit) && (s.subset == "" || !anyFolders(tables)) {
+	if len(chosen) == 0 && unnamed && !slices.ContainsFunc(tables, saysSplit) &&
+		(p.Subset == "" || !anyFolders(tables)) {
 		chosen = tables
 	}
 	if len(chosen) == 0 {
-		return nil, fmt.Errorf("%w %s; there are %s", ErrNoPart, s.part(), strings.Join(tables, ", "))
+		return nil, fmt.Errorf("%w %s; there are %s", ErrNoPart, p, strings.Join(tables, ", "))
 	}
 	return oneKind(chosen), nil
 }
 
-func (s *set) part() string {
-	if s.subset == "" {
-		return "split " + s.split
+// String returns what errors call the part.
+func (p Part) String() string {
+	if p.Subset == "" {
+		return "split " + p.Split
 	}
-	return fmt.Sprintf("split %s of the subset %s", s.split, s.subset)
+	return fmt.Sprintf("split %s of the subset %s", p.Split, p.Subset)
 }
 
 // words returns the parts of a path between other characters than letters and digits.
@@ -322,7 +336,7 @@ func (o *Options) fetch(ctx context.Context, s set, repo hub.Repo) (*files, erro
 		byName[f.Path] = f
 		names = append(names, f.Path)
 	}
-	chosen, err := s.choose(names)
+	chosen, err := s.part().Choose(names)
 	if err != nil {
 		return nil, fmt.Errorf("%s at %s: %w", o.Hub.Page(repo), repo.Revision, err)
 	}
@@ -357,7 +371,7 @@ func (o *Options) fetch(ctx context.Context, s set, repo hub.Repo) (*files, erro
 func (o *Options) unreachable(s set, cause error) error {
 	source, files, looked := s.url, s.file, filepath.Join(o.CacheDir, s.file)
 	if s.repo != "" {
-		source, files = o.Hub.Page(s.repository()), "the files of the "+s.part()
+		source, files = o.Hub.Page(s.repository()), "the files of the "+s.part().String()
 		looked = filepath.Join(o.CacheDir, s.name+".parquet") + " (or .arrow, .jsonl, .json, .csv, or a folder " +
 			s.name + ")"
 		if o.Hub.Dir != "" {

@@ -1,4 +1,4 @@
-package public
+package public_test
 
 import (
 	"bytes"
@@ -24,6 +24,7 @@ import (
 
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/public"
 	"aiperf/internal/workload/recipe"
 )
 
@@ -36,7 +37,7 @@ func offline(t *testing.T) *hub.Client {
 }
 
 // load reads a data set from rows that are written as JSON Lines.
-func load(t *testing.T, o Options, rows ...string) (*dataset.Dataset, error) {
+func load(t *testing.T, o public.Options, rows ...string) (*dataset.Dataset, error) {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "rows.jsonl")
 	if err := os.WriteFile(o.Path, []byte(strings.Join(rows, "\n")), 0o600); err != nil {
@@ -45,7 +46,7 @@ func load(t *testing.T, o Options, rows ...string) (*dataset.Dataset, error) {
 	return loadFrom(t, o)
 }
 
-func loadFrom(t *testing.T, o Options) (*dataset.Dataset, error) {
+func loadFrom(t *testing.T, o public.Options) (*dataset.Dataset, error) {
 	t.Helper()
 	if o.Hub == nil {
 		o.Hub = offline(t)
@@ -56,7 +57,7 @@ func loadFrom(t *testing.T, o Options) (*dataset.Dataset, error) {
 	if o.Count == nil {
 		o.Count = countWords
 	}
-	r, err := Load(context.Background(), o)
+	r, err := public.Load(context.Background(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func TestRowsOfEachDataSetOfTexts(t *testing.T) {
 		{"spec_al_mtbench", []string{`{"prompt":["first","second"],"category":"writing"}`},
 			[]string{"first;", "+second;"}},
 	} {
-		d, err := load(t, Options{Name: test.name}, test.rows...)
+		d, err := load(t, public.Options{Name: test.name}, test.rows...)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -148,7 +149,7 @@ func TestRowsOfEachDataSetOfTexts(t *testing.T) {
 }
 
 func TestShareGPTWithTheUsersOwnLimits(t *testing.T) {
-	d, err := load(t, Options{Name: "sharegpt", OwnLimits: true},
+	d, err := load(t, public.Options{Name: "sharegpt", OwnLimits: true},
 		`{"conversations":[{"value":"one two three four"},{"value":"a b"}]}`)
 	if err != nil {
 		t.Fatal(err)
@@ -160,11 +161,11 @@ func TestShareGPTWithTheUsersOwnLimits(t *testing.T) {
 
 func TestStreamedDataSetsEndAtTheLimitAndOthersDoNot(t *testing.T) {
 	row := `{"conversation":[{"content":"a"}],"images":[]}`
-	d, err := load(t, Options{Name: "vision_arena", Limit: 2}, row, row, row)
+	d, err := load(t, public.Options{Name: "vision_arena", Limit: 2}, row, row, row)
 	if err != nil || d.Len() != 2 {
 		t.Errorf("streamed: %v, %v", d, err)
 	}
-	d, err = load(t, Options{Name: "aimo", Limit: 2}, `{"problem":"a"}`, `{"problem":"b"}`, `{"problem":"c"}`)
+	d, err = load(t, public.Options{Name: "aimo", Limit: 2}, `{"problem":"a"}`, `{"problem":"b"}`, `{"problem":"c"}`)
 	if err != nil || d.Len() != 3 {
 		t.Errorf("whole: %v, %v", d, err)
 	}
@@ -181,34 +182,37 @@ func TestRepositoriesOfRecordedAgents(t *testing.T) {
 		"_061326":                     "061326",
 		"_062126_256k":                "062126-256k",
 	} {
-		s, ok := lookup("semianalysis_cc_traces_weka" + name)
-		if want = "semianalysisai/cc-traces-weka-" + want; !ok || s.repo != want || !s.weka || s.split != "train" {
-			t.Errorf("%q: %+v, want %s", name, s, want)
+		o := public.Options{Name: "semianalysis_cc_traces_weka" + name}
+		s := o.Source()
+		if want = "semianalysisai/cc-traces-weka-" + want; s.Repo != want || !public.IsWeka(o.Name) ||
+			s.Split != "train" {
+			t.Errorf("%q: %+v, weka %v, want %s", name, s, public.IsWeka(o.Name), want)
 		}
 	}
 }
 
 func TestFaultsOfRowsNameFileAndRow(t *testing.T) {
 	for _, test := range []struct {
-		o    Options
+		o    public.Options
 		row  string
 		want []string
 	}{
-		{Options{Name: "aimo"}, `{"question":"q","answer":"a"}`,
+		{public.Options{Name: "aimo"}, `{"question":"q","answer":"a"}`,
 			[]string{"rows.jsonl: row 1", `no column "problem"`, "answer, question"}},
-		{Options{Name: "aimo"}, `{"problem":5}`, []string{"row 1", "does not hold text"}},
-		{Options{Name: "aimo"}, `{"problem":""}`, []string{"no request can be made", "1 rows are empty"}},
-		{Options{Name: "aimo", Filters: []recipe.Filter{{Column: "kind", Value: "x"}}}, `{"problem":"p"}`,
+		{public.Options{Name: "aimo"}, `{"problem":5}`, []string{"row 1", "does not hold text"}},
+		{public.Options{Name: "aimo"}, `{"problem":""}`, []string{"no request can be made", "1 rows are empty"}},
+		{public.Options{Name: "aimo", Filters: []recipe.Filter{{Column: "kind", Value: "x"}}}, `{"problem":"p"}`,
 			[]string{"--dataset-filter", "kind", "problem"}},
-		{Options{Name: "aimo", Filters: []recipe.Filter{{Column: "kind", Value: "x"}}}, `{"problem":"p","kind":"y"}`,
+		{public.Options{Name: "aimo", Filters: []recipe.Filter{{Column: "kind", Value: "x"}}},
+			`{"problem":"p","kind":"y"}`,
 			[]string{"1 are left out by filters"}},
-		{Options{Name: "nothing"}, `{}`, []string{"no public data set", "sharegpt"}},
-		{Options{Name: "weka_hf"}, `{}`, []string{"--hf-weka-dataset"}},
-		{Options{Name: "sharegpt", Filters: []recipe.Filter{{Column: "id", Value: "x"}}}, `{"id":"x"}`,
+		{public.Options{Name: "nothing"}, `{}`, []string{"no public data set", "sharegpt"}},
+		{public.Options{Name: "weka_hf"}, `{}`, []string{"--hf-weka-dataset"}},
+		{public.Options{Name: "sharegpt", Filters: []recipe.Filter{{Column: "id", Value: "x"}}}, `{"id":"x"}`,
 			[]string{"--dataset-filter has no meaning for sharegpt"}},
-		{Options{Name: "weka_hf", WekaRepo: "a/b", Filters: []recipe.Filter{{Column: "id", Value: "x"}}}, `{}`,
+		{public.Options{Name: "weka_hf", WekaRepo: "a/b", Filters: []recipe.Filter{{Column: "id", Value: "x"}}}, `{}`,
 			[]string{"--dataset-filter has no meaning for weka_hf"}},
-		{Options{Name: "spec_bench", Subset: "x"}, `{}`, []string{"--hf-subset"}},
+		{public.Options{Name: "spec_bench", Subset: "x"}, `{}`, []string{"--hf-subset"}},
 	} {
 		_, err := load(t, test.o, test.row)
 		if err == nil {
@@ -246,7 +250,7 @@ func TestPicturesOfParquetRowsBecomeJPEG(t *testing.T) {
 	if err := parquet.WriteFile(path, []row{{"What?", mediaBytes{Bytes: picture(t)}}}); err != nil {
 		t.Fatal(err)
 	}
-	d, err := loadFrom(t, Options{Name: "mmstar", Path: path})
+	d, err := loadFrom(t, public.Options{Name: "mmstar", Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,15 +296,6 @@ func recording(t *testing.T) ([]byte, []int32) {
 
 func TestSpeechBecomesWAVWithItsSeconds(t *testing.T) {
 	packed, samples := recording(t)
-	wav, seconds, err := unpackFLAC(packed)
-	if err != nil || seconds != 0.5 || len(wav) != 44+2*len(samples) {
-		t.Fatalf("%d bytes, %v s, %v", len(wav), seconds, err)
-	}
-	for i, want := range samples {
-		if got := int16(uint16(wav[44+2*i]) | uint16(wav[45+2*i])<<8); int32(got) != want {
-			t.Fatalf("sample %d: %d, want %d", i, got, want)
-		}
-	}
 	type row struct {
 		File  string     `parquet:"file"`
 		Audio mediaBytes `parquet:"audio"`
@@ -309,15 +304,29 @@ func TestSpeechBecomesWAVWithItsSeconds(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := parquet.WriteFile(path,
-		[]row{{"a", mediaBytes{Bytes: packed}}, {"b", mediaBytes{Bytes: wav}}}); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"librispeech", "voxpopuli", "gigaspeech", "ami", "spgispeech"} {
-		d, err := loadFrom(t, Options{Name: name, Path: path, Limit: 10})
-		if err != nil || d.Len() != 2 {
+	read := func(name string, rows ...row) *dataset.Dataset {
+		if err := parquet.WriteFile(path, rows); err != nil {
+			t.Fatal(err)
+		}
+		d, err := loadFrom(t, public.Options{Name: name, Path: path, Limit: 10})
+		if err != nil || d.Len() != len(rows) {
 			t.Fatalf("%s: %v, %v", name, d, err)
 		}
+		return d
+	}
+	turn := read("librispeech", row{"a", mediaBytes{Bytes: packed}}).At(0).Turns[0]
+	text, isWAV := strings.CutPrefix(turn.Audios[0].Contents[0], "wav,")
+	wav, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || !isWAV || turn.AudioSeconds != 0.5 || len(wav) != 44+2*len(samples) {
+		t.Fatalf("%d bytes, %v s, %v", len(wav), turn.AudioSeconds, err)
+	}
+	for i, want := range samples {
+		if got := int16(uint16(wav[44+2*i]) | uint16(wav[45+2*i])<<8); int32(got) != want {
+			t.Fatalf("sample %d: %d, want %d", i, got, want)
+		}
+	}
+	for _, name := range []string{"librispeech", "voxpopuli", "gigaspeech", "ami", "spgispeech"} {
+		d := read(name, row{"a", mediaBytes{Bytes: packed}}, row{"b", mediaBytes{Bytes: wav}})
 		for i, c := range d.All() {
 			turn := c.Turns[0]
 			if want := "wav," + base64.StdEncoding.EncodeToString(wav); turn.Audios[0].Contents[0] != want ||
@@ -350,8 +359,8 @@ func TestFilesOfASubsetAndASplit(t *testing.T) {
 		{"", "test", "train.parquet", ""},
 		{"", "test", "README.md", ""},
 	} {
-		s := set{subset: test.subset, split: test.split}
-		got, err := s.choose(strings.Fields(test.names))
+		p := public.Part{Subset: test.subset, Split: test.split}
+		got, err := p.Choose(strings.Fields(test.names))
 		if (err != nil) != (test.want == "") || strings.Join(got, " ") != test.want {
 			t.Errorf("%s/%s of %s: %v, %v", test.subset, test.split, test.names, got, err)
 		}
@@ -371,28 +380,31 @@ func TestPlacesOfCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, prepare := range map[string]func(*Options){
-		"folder": func(o *Options) { o.Path = t.TempDir(); put(o.Path, "data", "train-0.jsonl") },
-		"hub cache": func(o *Options) {
+	for name, prepare := range map[string]func(*public.Options){
+		"folder": func(o *public.Options) { o.Path = t.TempDir(); put(o.Path, "data", "train-0.jsonl") },
+		"hub cache": func(o *public.Options) {
 			o.Path = t.TempDir()
 			put(o.Path, "datasets--AI-MO--NuminaMath-TIR", "snapshots", commit, "train.jsonl")
 		},
-		"hub home": func(o *Options) {
+		"hub home": func(o *public.Options) {
 			o.Path = t.TempDir()
 			put(o.Path, "hub", "datasets--AI-MO--NuminaMath-TIR", "snapshots", commit, "train.jsonl")
 		},
-		"own folder":     func(o *Options) { o.Path = t.TempDir(); put(o.Path, "snapshots", commit, "train.jsonl") },
-		"download cache": func(o *Options) { o.CacheDir = t.TempDir(); put(o.CacheDir, "aimo.jsonl") },
-		"cache folder": func(o *Options) {
+		"own folder": func(o *public.Options) {
+			o.Path = t.TempDir()
+			put(o.Path, "snapshots", commit, "train.jsonl")
+		},
+		"download cache": func(o *public.Options) { o.CacheDir = t.TempDir(); put(o.CacheDir, "aimo.jsonl") },
+		"cache folder": func(o *public.Options) {
 			o.CacheDir = t.TempDir()
 			put(o.CacheDir, "NuminaMath-TIR",
 				"train.jsonl")
 		},
-		"system cache": func(o *Options) {
+		"system cache": func(o *public.Options) {
 			put(o.Hub.Dir, "datasets--AI-MO--NuminaMath-TIR", "snapshots", commit, "data", "train.jsonl")
 		},
 	} {
-		o := Options{Name: "aimo", Hub: offline(t)}
+		o := public.Options{Name: "aimo", Hub: offline(t)}
 		prepare(&o)
 		if d, err := loadFrom(t, o); err != nil || d.Len() != 1 {
 			t.Errorf("%s: %v", name, err)
@@ -404,7 +416,7 @@ func TestTrapOfflineSaysWhatToFetchAndWhereToPutIt(t *testing.T) {
 	for name, source := range map[string]string{"sharegpt": "ShareGPT_V3_unfiltered_cleaned_split.json",
 		"mmstar": "http://hub.invalid/datasets/Lin-Chen/MMStar"} {
 		cache := t.TempDir()
-		_, err := loadFrom(t, Options{Name: name, CacheDir: cache})
+		_, err := loadFrom(t, public.Options{Name: name, CacheDir: cache})
 		if !errors.Is(err, hub.ErrOffline) {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -442,7 +454,7 @@ func TestDownloadFromTheHub(t *testing.T) {
 	defer server.Close()
 	client := &hub.Client{Endpoint: server.URL, Dir: t.TempDir(), HTTP: http.DefaultClient}
 	for _, name := range []string{"spec_al_gsm8k", "spec_al_humaneval", "spec_al_gsm8k"} {
-		if d, err := loadFrom(t, Options{Name: name, Hub: client}); err != nil || d.Len() != 1 {
+		if d, err := loadFrom(t, public.Options{Name: name, Hub: client}); err != nil || d.Len() != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -451,7 +463,8 @@ func TestDownloadFromTheHub(t *testing.T) {
 			t.Errorf("%s was asked for %d times", path, n)
 		}
 	}
-	if _, err := loadFrom(t, Options{Name: "aimo", Hub: client}); err == nil || !strings.Contains(err.Error(), "404") {
+	if _, err := loadFrom(t, public.Options{Name: "aimo", Hub: client}); err == nil ||
+		!strings.Contains(err.Error(), "404") {
 		t.Errorf("a repository that is gone: %v", err)
 	}
 }
@@ -471,8 +484,8 @@ func TestWekaRowsOfParquetBecomeLines(t *testing.T) {
 		[]trace{{"x", []request{{T: 1, In: 2}}}}); err != nil {
 		t.Fatal(err)
 	}
-	path, err := WekaPath(context.Background(),
-		Options{Name: "weka_hf", WekaRepo: "o/n", Path: dir, CacheDir: t.TempDir(), Hub: offline(t)})
+	path, err := public.WekaPath(context.Background(),
+		public.Options{Name: "weka_hf", WekaRepo: "o/n", Path: dir, CacheDir: t.TempDir(), Hub: offline(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

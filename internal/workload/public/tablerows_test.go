@@ -1,4 +1,4 @@
-package public
+package public_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/public"
 	"aiperf/internal/workload/rows"
 )
 
@@ -40,8 +41,9 @@ func TestFilesOfBenchmarks(t *testing.T) {
 		{"v4_v5", "test", v4, false, false, "test.jsonl", "test.jsonl"},
 		{"v4_v5", "test", v4, false, false, "v4_v5/test.jsonl v6/test.jsonl", "v4_v5/test.jsonl"},
 	} {
-		s := set{subset: c.subset, split: c.split, original: c.original, table: &Table{Files: c.files, Named: c.named}}
-		got, err := s.choose(strings.Fields(c.names))
+		p := public.Part{Subset: c.subset, Split: c.split, Original: c.original,
+			Table: &public.Table{Files: c.files, Named: c.named}}
+		got, err := p.Choose(strings.Fields(c.names))
 		if (err != nil) != (c.want == "") || strings.Join(got, " ") != c.want {
 			t.Errorf("%s/%s of %s: %v, %v, want %s", c.subset, c.split, c.names, got, err, c.want)
 		}
@@ -49,13 +51,14 @@ func TestFilesOfBenchmarks(t *testing.T) {
 }
 
 // askedFor is the table of these tests.
-func askedFor(download bool) Table {
-	return Table{Source: Source{"o/gated", "diamond", "train"}, PathOption: "--accuracy-data", DownloadOption: "--accuracy-download", Download: download}
+func askedFor(download bool) public.Table {
+	return public.Table{Source: public.Source{"o/gated", "diamond", "train"}, PathOption: "--accuracy-data",
+		DownloadOption: "--accuracy-download", Download: download}
 }
 
-func read(t *testing.T, o Options, table Table) (list []string, err error) {
+func read(t *testing.T, o public.Options, table public.Table) (list []string, err error) {
 	t.Helper()
-	err = Each(context.Background(), o, table, func(n int, row rows.Row) error {
+	err = public.Each(context.Background(), o, table, func(n int, row rows.Row) error {
 		list = append(list, fmt.Sprint(n, row["q"]))
 		return nil
 	})
@@ -63,7 +66,7 @@ func read(t *testing.T, o Options, table Table) (list []string, err error) {
 }
 
 func TestRowsOfATableAreThoseOfAllItsFiles(t *testing.T) {
-	o := Options{Path: t.TempDir(), Hub: offline(t)}
+	o := public.Options{Path: t.TempDir(), Hub: offline(t)}
 	for name, text := range map[string]string{
 		"diamond/train-0.jsonl": `{"q":"a"}` + "\n" + `{"q":"b"}`, "diamond/train-1.jsonl": `{"q":"c"}`, "main/train.jsonl": `{"q":"d"}`,
 	} {
@@ -74,7 +77,7 @@ func TestRowsOfATableAreThoseOfAllItsFiles(t *testing.T) {
 	}
 	table := askedFor(false)
 	table.Subset = "other"
-	if _, err := read(t, o, table); !errors.Is(err, ErrNoPart) || !strings.Contains(err.Error(),
+	if _, err := read(t, o, table); !errors.Is(err, public.ErrNoPart) || !strings.Contains(err.Error(),
 		"there are diamond/train-0.jsonl, diamond/train-1.jsonl, main/train.jsonl") {
 		t.Error(err)
 	}
@@ -104,7 +107,7 @@ func TestDataThatAreNotThere(t *testing.T) {
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	t.Cleanup(server.Close)
-	o := Options{Hub: &hub.Client{Endpoint: server.URL, Dir: t.TempDir(), HTTP: server.Client()}}
+	o := public.Options{Hub: &hub.Client{Endpoint: server.URL, Dir: t.TempDir(), HTTP: server.Client()}}
 	cache := filepath.Join(o.Hub.Dir, "datasets--o--gated")
 	for _, c := range []struct {
 		download bool
@@ -134,7 +137,7 @@ func TestDataThatAreNotThere(t *testing.T) {
 	}
 	table := askedFor(false)
 	table.Split, table.Named = "test", true
-	if _, err := read(t, o, table); !errors.Is(err, ErrNoPart) || !strings.Contains(err.Error(), "diamond.csv") {
+	if _, err := read(t, o, table); !errors.Is(err, public.ErrNoPart) || !strings.Contains(err.Error(), "diamond.csv") {
 		t.Error(err)
 	}
 }

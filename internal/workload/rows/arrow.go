@@ -13,13 +13,6 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// arrowColumn is a column of a table.
-type arrowColumn struct {
-	Name string
-	// Plain reports that it holds values or lists of values, and nothing deeper.
-	Plain bool
-}
-
 const (
 	mark = "ARROW1"
 	// maxMetadata and maxBody bound a message and what it unpacks to.
@@ -27,11 +20,12 @@ const (
 	maxBody     = 2 << 30
 )
 
-// eachArrowRow calls f with the columns and every row of a table of a size. Values are nil, bool, int64, float64, json.Number,
-// string, []byte, []any and map[string]any; instants are the numbers that they are stored as. An error of f ends the
-// reading.
-func eachArrowRow(in io.ReaderAt, size int64, f func([]arrowColumn, map[string]any) error) error {
-	r := &reader{limit: maxBody, left: size}
+// EachArrow calls f with the columns and every row of an Arrow table of size bytes, a file or a stream. Values are nil,
+// bool, int64, float64, json.Number, string, []byte, []any and map[string]any; instants are the numbers that they are
+// stored as. An error of f ends the reading and is returned, ErrEnough too. A batch of more than maxBatch bytes, as it
+// is stored or unpacked, is an error.
+func EachArrow(in io.ReaderAt, size, maxBatch int64, f func([]Column, Row) error) error {
+	r := &reader{limit: maxBatch, left: size}
 	start, err := r.bounds(in, size)
 	if err != nil {
 		return err
@@ -75,8 +69,8 @@ func (r *reader) open(in io.ReaderAt, start int64) {
 	r.in = bufio.NewReaderSize(io.NewSectionReader(in, start, r.left), int(min(1<<18, r.left)))
 }
 
-func (r *reader) each(f func([]arrowColumn, map[string]any) error) error {
-	var columns []arrowColumn
+func (r *reader) each(f func([]Column, Row) error) error {
+	var columns []Column
 	for {
 		m, body, err := r.message()
 		if err != nil || m.at == 0 {
@@ -92,7 +86,7 @@ func (r *reader) each(f func([]arrowColumn, map[string]any) error) error {
 				return err
 			}
 			for _, field := range r.schema.fields {
-				columns = append(columns, arrowColumn{field.name, field.plain()})
+				columns = append(columns, Column{field.name, field.plain()})
 			}
 		case r.schema == nil:
 			return errors.New("it does not begin with a schema")
@@ -198,7 +192,7 @@ func (r *reader) define(t table, body []byte) error {
 }
 
 // rows hands out the rows of a batch.
-func (r *reader) rows(t table, body []byte, columns []arrowColumn, f func([]arrowColumn, map[string]any) error) error {
+func (r *reader) rows(t table, body []byte, columns []Column, f func([]Column, Row) error) error {
 	b, err := r.batch(t, body)
 	if err != nil {
 		return err
@@ -216,7 +210,7 @@ func (r *reader) rows(t table, body []byte, columns []arrowColumn, f func([]arro
 		return nil
 	}
 	for i := range int(b.length) {
-		row := make(map[string]any, len(all))
+		row := make(Row, len(all))
 		for _, c := range all {
 			row[c.name] = c.value(i)
 		}

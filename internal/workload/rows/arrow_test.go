@@ -1,7 +1,8 @@
-package rows
+package rows_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"aiperf/internal/workload/rows"
 )
 
 // folder holds what another implementation wrote; AIPERF_TEST_ARROW names another one.
@@ -74,12 +77,14 @@ func readFixture(t testing.TB, name string) []byte {
 	return data
 }
 
-func rowsOf(data []byte) (columns []arrowColumn, rows []map[string]any, err error) {
-	err = eachArrowRow(bytes.NewReader(data), int64(len(data)), func(c []arrowColumn, row map[string]any) error {
-		columns, rows = c, append(rows, row)
+const maxBatch = 2 << 30 // bytes, as of files
+
+func rowsOf(data []byte) (columns []rows.Column, list []rows.Row, err error) {
+	err = rows.EachArrow(bytes.NewReader(data), int64(len(data)), maxBatch, func(c []rows.Column, row rows.Row) error {
+		columns, list = c, append(list, row)
 		return nil
 	})
-	return columns, rows, err
+	return columns, list, err
 }
 
 // Files and streams of another implementation, with and without compression, hold the rows that it says.
@@ -89,14 +94,14 @@ func TestFilesOfAnotherImplementation(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range fixtures(t) {
-		columns, rows, err := rowsOf(readFixture(t, name))
-		if err != nil || len(rows) != len(want) {
-			t.Errorf("%s: %v, %d rows", name, err, len(rows))
+		columns, list, err := rowsOf(readFixture(t, name))
+		if err != nil || len(list) != len(want) {
+			t.Errorf("%s: %v, %d rows", name, err, len(list))
 			continue
 		}
-		for i := range rows {
+		for i := range list {
 			for column, value := range want[i] {
-				if got := comparable(t, rows[i][column]); !reflect.DeepEqual(got, value) {
+				if got := comparable(t, list[i][column]); !reflect.DeepEqual(got, value) {
 					t.Errorf("%s: row %d, column %q: %v, want %v", name, i, column, got, value)
 				}
 			}
@@ -115,14 +120,14 @@ func TestFilesOfAnotherImplementation(t *testing.T) {
 
 func TestReadingEndsWithTheCallersError(t *testing.T) {
 	enough := errors.New("enough")
-	rows := 0
+	n := 0
 	data := readFixture(t, fixtures(t)[0])
-	err := eachArrowRow(bytes.NewReader(data), int64(len(data)), func([]arrowColumn, map[string]any) error {
-		rows++
+	err := rows.EachArrow(bytes.NewReader(data), int64(len(data)), maxBatch, func([]rows.Column, rows.Row) error {
+		n++
 		return enough
 	})
-	if !errors.Is(err, enough) || rows != 1 {
-		t.Errorf("%v after %d rows", err, rows)
+	if !errors.Is(err, enough) || n != 1 {
+		t.Errorf("%v after %d rows", err, n)
 	}
 }
 
@@ -136,9 +141,9 @@ func TestFilesThatAreCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		for cut := 0; cut < len(data); cut += 1 + len(data)/40 {
-			_, rows, err := rowsOf(data[:cut])
-			if err == nil && (strings.Contains(name, "file") || len(rows)%2 != 0 && len(rows) != len(all)) {
-				t.Errorf("%s: %d of %d bytes: %d rows and no error", name, cut, len(data), len(rows))
+			_, list, err := rowsOf(data[:cut])
+			if err == nil && (strings.Contains(name, "file") || len(list)%2 != 0 && len(list) != len(all)) {
+				t.Errorf("%s: %d of %d bytes: %d rows and no error", name, cut, len(data), len(list))
 			}
 		}
 	}
@@ -160,6 +165,20 @@ func TestWhatIsNoArrowFile(t *testing.T) {
 }
 
 func TestHalves(t *testing.T) {
+	data := readFixture(t, filepath.Join(folder(), "stream-plain.arrow"))
+	numbers := []byte{0x00, 0x3e, 0x00, 0xc0} // 1.5 and -2, with which the column of halves begins
+	if n := bytes.Count(data, numbers); n != 1 {
+		t.Fatalf("they appear %d times", n)
+	}
+	at := bytes.Index(data, numbers)
+	half := func(bits uint16) any {
+		binary.LittleEndian.PutUint16(data[at:], bits)
+		_, list, err := rowsOf(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list[0]["f16"]
+	}
 	for bits, want := range map[uint16]float64{0: 0, 1: 1. / (1 << 24), 0x3c00: 1, 0xc000: -2, 0x7bff: 65504,
 		0x0400: 1. / (1 << 14)} {
 		if got := half(bits); got != want {
@@ -178,25 +197,19 @@ func FuzzEach(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		const limit = 1 << 20
-		r := &reader{limit: limit, left: int64(len(data))}
-		start, err := r.bounds(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			return
-		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		rows := 0
-		r.open(bytes.NewReader(data), start)
-		_ = r.each(func([]arrowColumn, map[string]any) error {
-			if rows++; rows > 1<<20 {
+		n := 0
+		_ = rows.EachArrow(bytes.NewReader(data), int64(len(data)), limit, func([]rows.Column, rows.Row) error {
+			if n++; n > 1<<20 {
 				return errors.New("enough")
 			}
 			return nil
 		})
 		runtime.ReadMemStats(&after)
 		const each = 4 << 10 // maps and values of a row of some columns
-		if used := after.TotalAlloc - before.TotalAlloc; used > uint64(64*limit+256*len(data)+each*rows) {
-			t.Errorf("%d bytes of memory for %d bytes and %d rows", used, len(data), rows)
+		if used := after.TotalAlloc - before.TotalAlloc; used > uint64(64*limit+256*len(data)+each*n) {
+			t.Errorf("%d bytes of memory for %d bytes and %d rows", used, len(data), n)
 		}
 	})
 }

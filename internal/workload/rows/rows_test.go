@@ -1,4 +1,4 @@
-package rows
+package rows_test
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
+
+	"aiperf/internal/workload/rows"
 )
 
 func write(t testing.TB, name, text string) string {
@@ -24,18 +26,18 @@ func write(t testing.TB, name, text string) string {
 	return path
 }
 
-func all(t testing.TB, path string) []Row {
+func all(t testing.TB, path string) []rows.Row {
 	t.Helper()
-	var rows []Row
-	if err := Each(context.Background(), path,
-		func(_ int, row Row) error { rows = append(rows, row); return nil }); err != nil {
+	var r []rows.Row
+	if err := rows.Each(context.Background(), path,
+		func(_ int, row rows.Row) error { r = append(r, row); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	return rows
+	return r
 }
 
 func TestTextTables(t *testing.T) {
-	want := []Row{{"a": "x", "n": json.Number("1")}, {"a": "y", "n": json.Number("2")}}
+	want := []rows.Row{{"a": "x", "n": json.Number("1")}, {"a": "y", "n": json.Number("2")}}
 	for name, text := range map[string]string{
 		"lines.jsonl":  "\ufeff{\"a\":\"x\",\"n\":1}\r\n\n{\"a\":\"y\",\"n\":2}",
 		"list.json":    ` [ {"a":"x","n":1}, {"a":"y","n":2} ] `,
@@ -47,7 +49,7 @@ func TestTextTables(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if diff := cmp.Diff([]Row{{"a": "x,1", "n": "1"}}, all(t, write(t, "t.csv", "a,n\n\"x,1\",1\n"))); diff != "" {
+	if diff := cmp.Diff([]rows.Row{{"a": "x,1", "n": "1"}}, all(t, write(t, "t.csv", "a,n\n\"x,1\",1\n"))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -62,7 +64,7 @@ func TestPackedLines(t *testing.T) {
 	packed.Write([]byte(`{"a":"x"}` + "\n"))
 	packed.Close()
 	file.Close()
-	if diff := cmp.Diff([]Row{{"a": "x"}}, all(t, path)); diff != "" {
+	if diff := cmp.Diff([]rows.Row{{"a": "x"}}, all(t, path)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -94,15 +96,15 @@ func TestNestedParquetRows(t *testing.T) {
 		Name     string    `parquet:"name,optional"`
 	}
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	rows := []nested{
+	r := []nested{
 		{Name: "a", Score: 1.5, Count: 2, Good: true, Turns: []string{"x", "y"},
 			Images: []picture{{Bytes: []byte{0xff, 1}}, {Path: "p"}}},
 		{Turns: nil, Image: &picture{Bytes: []byte{9}, Path: "q"}},
 	}
-	if err := parquet.WriteFile(path, rows); err != nil {
+	if err := parquet.WriteFile(path, r); err != nil {
 		t.Fatal(err)
 	}
-	want := []Row{
+	want := []rows.Row{
 		{"name": "a", "score": 1.5, "count": int64(2), "good": true, "turns": []any{"x", "y"}, "conversation": []any{},
 			"images": []any{map[string]any{"bytes": []byte{0xff, 1}, "path": nil},
 				map[string]any{"bytes": nil, "path": "p"}}, "image": nil},
@@ -119,7 +121,7 @@ func TestNestedParquetRows(t *testing.T) {
 		[]list{{Messages: []message{{"user", "hi"}, {"assistant", ""}}, Name: "n"}, {Name: "m"}}); err != nil {
 		t.Fatal(err)
 	}
-	want = []Row{
+	want = []rows.Row{
 		{"messages": []any{map[string]any{"role": "user", "content": "hi"},
 			map[string]any{"role": "assistant", "content": nil}}, "name": "n"},
 		{"messages": []any{}, "name": "m"},
@@ -157,7 +159,7 @@ func TestListsOfLists(t *testing.T) {
 	}
 	file.Close()
 	said := func(role string, content any) any { return map[string]any{"role": role, "content": content} }
-	want := []Row{
+	want := []rows.Row{
 		{"c": []any{[]any{said("u", "a"), said("v", nil)}, []any{said("w", "b")}}},
 		{"c": nil},
 		{"c": []any{[]any{}}},
@@ -173,7 +175,7 @@ func TestBrokenTablesAreNamed(t *testing.T) {
 		"empty.csv":      "",
 		"footer.parquet": "PAR1\xff\xff\xff\x7fPAR1",
 	} {
-		err := Each(context.Background(), write(t, name, text), func(int, Row) error { return nil })
+		err := rows.Each(context.Background(), write(t, name, text), func(int, rows.Row) error { return nil })
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -182,9 +184,9 @@ func TestBrokenTablesAreNamed(t *testing.T) {
 
 func TestStopIsNoError(t *testing.T) {
 	n := 0
-	err := Each(context.Background(), write(t, "t.jsonl", "{}\n{}\n{}\n"), func(int, Row) error {
+	err := rows.Each(context.Background(), write(t, "t.jsonl", "{}\n{}\n{}\n"), func(int, rows.Row) error {
 		if n++; n == 2 {
-			return ErrEnough
+			return rows.ErrEnough
 		}
 		return nil
 	})
@@ -199,7 +201,7 @@ func FuzzJSONTables(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		path := write(t, "t.json", text)
-		Each(context.Background(), path, func(n int, row Row) error {
+		rows.Each(context.Background(), path, func(n int, row rows.Row) error {
 			if n < 1 {
 				t.Error(n)
 			}
@@ -237,7 +239,7 @@ func TestCorruptParquetIsNamed(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		err := Each(t.Context(), path, func(int, Row) error { return nil })
+		err := rows.Each(t.Context(), path, func(int, rows.Row) error { return nil })
 		if err == nil {
 			continue
 		}

@@ -45,14 +45,8 @@ func eachArrow(path string, f func([]Column, Row) error) error {
 	if err != nil {
 		return err
 	}
-	var columns []Column
 	var failed error
-	err = eachArrowRow(in, info.Size(), func(all []arrowColumn, row map[string]any) error {
-		if columns == nil {
-			for _, c := range all {
-				columns = append(columns, Column(c))
-			}
-		}
+	err = EachArrow(in, info.Size(), maxBody, func(columns []Column, row Row) error {
 		failed = f(columns, row)
 		return failed
 	})

@@ -1,4 +1,4 @@
-package trace
+package trace_test
 
 import (
 	"context"
@@ -7,8 +7,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/workload/trace"
 )
 
 func traceFile(t *testing.T, lines ...string) string {
@@ -25,7 +28,7 @@ func row(input, output int, ids string) string {
 }
 
 // figures are the values of an analysis that a test names, as text with four decimals.
-func figures(a *Analysis, keys ...string) string {
+func figures(a *trace.Analysis, keys ...string) string {
 	text, err := json.Marshal(a)
 	if err != nil {
 		return err.Error()
@@ -77,7 +80,7 @@ func TestTrapWorkedExamplesOfAnalyzeTrace(t *testing.T) {
 			"total_requests=2 unique_prefixes=0 hit_rate_stats=<nil> isl_stats.mean=3.5 context_length_stats.max=0 " +
 				"unique_prompt_length_stats.max=7 osl_stats.mean=0"},
 	} {
-		a, err := Analyze(context.Background(), traceFile(t, test.rows...), 512)
+		a, err := trace.Analyze(context.Background(), traceFile(t, test.rows...), 512)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -96,22 +99,37 @@ func TestTrapWorkedExamplesOfAnalyzeTrace(t *testing.T) {
 func TestFaultsOfTracesAreNamed(t *testing.T) {
 	for line, want := range map[string]string{"{": "trace.jsonl:2", `{"input_length":-1}`: "input_length",
 		`{"hash_ids":"x"}`: "hash_ids"} {
-		_, err := Analyze(context.Background(), traceFile(t, row(1, 1, "[]"), line), 512)
+		_, err := trace.Analyze(context.Background(), traceFile(t, row(1, 1, "[]"), line), 512)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	if _, err := Analyze(context.Background(), traceFile(t, ""), 512); err == nil ||
+	if _, err := trace.Analyze(context.Background(), traceFile(t, ""), 512); err == nil ||
 		!strings.Contains(err.Error(), "no records") {
 		t.Errorf("empty: %v", err)
 	}
 }
 
 func TestNumbersAreGrouped(t *testing.T) {
-	for v, want := range map[float64]string{0: "0.00", 999.999: "1,000.00", 1234567.5: "1,234,567.50",
-		-1000: "-1,000.00"} {
-		if got := grouped(v); got != want {
-			t.Errorf("%v: %s, want %s", v, got, want)
+	a := trace.Analysis{ISL: &trace.Stats{Mean: 0, StdDev: 999.999, Min: 1234567.5, P25: -1000}}
+	var text strings.Builder
+	a.Print(&text)
+	want := []string{"0.00", "1,000.00", "1,234,567.50", "-1,000.00", "0.00", "0.00", "0.00"}
+	for line := range strings.Lines(text.String()) {
+		_, values, found := strings.Cut(line, "Input Length")
+		if !found {
+			continue
 		}
+		var got []string
+		for _, word := range strings.Fields(values) {
+			if strings.ContainsAny(word, "0123456789") {
+				got = append(got, word)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		return
 	}
+	t.Errorf("no lengths in\n%s", &text)
 }

@@ -147,10 +147,10 @@ func cacheTable(c *SessionConfig, sessions []session) table {
 		return 0
 	})
 	for _, size := range []int{1 << 10, 1 << 13, 1 << 16} {
-		cache := newLRU(size)
+		cache := NewPrefixCache(size)
 		hits, total := 0, 0
 		for _, r := range all {
-			hits += cache.use(r.ids)
+			hits += cache.Use(r.ids)
 			total += len(r.ids)
 		}
 		t.Rows = append(t.Rows, []string{fmt.Sprint(size), grouped(float64(size * c.BlockSize)),
@@ -159,17 +159,20 @@ func cacheTable(c *SessionConfig, sessions []session) table {
 	return t
 }
 
-// lru is a cache of blocks.
-type lru struct {
+// PrefixCache simulates a cache of so many blocks, from which the one that was used longest ago is dropped first.
+type PrefixCache struct {
 	size   int
 	order  list.List
 	places map[int64]*list.Element
 }
 
-func newLRU(size int) *lru { return &lru{size: size, places: map[int64]*list.Element{}} }
+// NewPrefixCache returns an empty cache of a size in blocks.
+func NewPrefixCache(size int) *PrefixCache {
+	return &PrefixCache{size: size, places: map[int64]*list.Element{}}
+}
 
-// use asks for a prompt and returns how many of its leading blocks were there.
-func (c *lru) use(ids []int64) (hits int) {
+// Use asks for a prompt and returns how many of its leading blocks were there.
+func (c *PrefixCache) Use(ids []int64) (hits int) {
 	for _, id := range ids {
 		if c.places[id] == nil {
 			break

@@ -23,8 +23,8 @@ type Lognormal struct {
 	Bias float64 `json:"bias,omitempty"`
 }
 
-// parameters returns those of the normal distribution of the logarithm.
-func (l Lognormal) parameters() (mu, sigma float64) {
+// Parameters returns those of the normal distribution of the logarithm.
+func (l Lognormal) Parameters() (mu, sigma float64) {
 	return math.Log(l.Median), math.Sqrt(2 * math.Log(l.Mean/l.Median))
 }
 
@@ -35,7 +35,7 @@ const DefaultBlockSize = 512
 const boundedTries = 100
 
 func (l Lognormal) draw(r *random.Rand) float64 {
-	mu, sigma := l.parameters()
+	mu, sigma := l.Parameters()
 	bias := l.Bias
 	if bias == 0 {
 		bias = 1

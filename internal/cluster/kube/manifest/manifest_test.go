@@ -1,4 +1,4 @@
-package manifest
+package manifest_test
 
 import (
 	"encoding/json"
@@ -8,30 +8,34 @@ import (
 	"testing"
 
 	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/cluster/kube/manifest"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/file"
 )
 
+// list is a list of a manifest, as in JSON.
+type list = []any
+
 func demo(change func(*crd.Spec)) *crd.Job {
 	j := &crd.Job{Metadata: crd.Metadata{Name: "demo", Namespace: "bench"}, Spec: crd.Spec{
-		Deployment: crd.Deployment{Image: "img:1"}, Benchmark: Object{"model": "m",
-			"endpoint": Object{"urls": list{"http://x:1"}}, "dataset": Object{"type": "synthetic"},
-			"phases": Object{"type": "concurrency", "concurrency": 8, "requests": 40}}}}
+		Deployment: crd.Deployment{Image: "img:1"}, Benchmark: manifest.Object{"model": "m",
+			"endpoint": manifest.Object{"urls": list{"http://x:1"}}, "dataset": manifest.Object{"type": "synthetic"},
+			"phases": manifest.Object{"type": "concurrency", "concurrency": 8, "requests": 40}}}}
 	if change != nil {
 		change(&j.Spec)
 	}
 	return j
 }
 
-func build(t *testing.T, j *crd.Job, o Options) map[string]Object {
+func build(t *testing.T, j *crd.Job, o manifest.Options) map[string]manifest.Object {
 	t.Helper()
-	objects, err := Build(j, o)
+	objects, err := manifest.Build(j, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]Object{}
+	out := map[string]manifest.Object{}
 	for _, x := range objects {
-		out[x["kind"].(string)+" "+x["metadata"].(Object)["name"].(string)] = x
+		out[x["kind"].(string)+" "+x["metadata"].(manifest.Object)["name"].(string)] = x
 	}
 	return out
 }
@@ -41,7 +45,7 @@ func dig(v any, path ...any) any {
 	for _, p := range path {
 		switch p := p.(type) {
 		case string:
-			m, _ := v.(Object)
+			m, _ := v.(manifest.Object)
 			v = m[p]
 		case int:
 			v = v.(list)[p]
@@ -51,20 +55,20 @@ func dig(v any, path ...any) any {
 }
 
 func TestObjectsOfAJob(t *testing.T) {
-	for engine, want := range map[Engine][]string{
-		Jobs: {"Role aiperf-demo-role", "RoleBinding aiperf-demo-binding", "ConfigMap aiperf-demo-config",
+	for engine, want := range map[manifest.Engine][]string{
+		manifest.Jobs: {"Role aiperf-demo-role", "RoleBinding aiperf-demo-binding", "ConfigMap aiperf-demo-config",
 			"Secret aiperf-demo-token", "NetworkPolicy aiperf-demo", "Service aiperf-demo",
 			"Job aiperf-demo-controller-0", "Job aiperf-demo-workers-0"},
-		JobSet: {"Role aiperf-demo-role", "RoleBinding aiperf-demo-binding", "ConfigMap aiperf-demo-config",
+		manifest.JobSet: {"Role aiperf-demo-role", "RoleBinding aiperf-demo-binding", "ConfigMap aiperf-demo-config",
 			"Secret aiperf-demo-token", "NetworkPolicy aiperf-demo", "JobSet aiperf-demo"},
 	} {
-		objects, err := Build(demo(nil), Options{Engine: engine, Token: "t"})
+		objects, err := manifest.Build(demo(nil), manifest.Options{Engine: engine, Token: "t"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, x := range objects {
-			got = append(got, x["kind"].(string)+" "+x["metadata"].(Object)["name"].(string))
+			got = append(got, x["kind"].(string)+" "+x["metadata"].(manifest.Object)["name"].(string))
 			if dig(x, "metadata", "labels", crd.LabelJob) != "demo" || dig(x, "metadata", "labels", "app") != "aiperf" {
 				t.Errorf("%s has the labels %v", x["kind"], dig(x, "metadata", "labels"))
 			}
@@ -77,10 +81,10 @@ func TestObjectsOfAJob(t *testing.T) {
 
 func TestBothEnginesGiveTheControllerOneHostName(t *testing.T) {
 	const host = "aiperf-demo-controller-0-0.aiperf-demo.bench.svc.cluster.local"
-	if got := ControllerHost("demo", "bench"); got != host {
+	if got := manifest.ControllerHost("demo", "bench"); got != host {
 		t.Errorf("host %s", got)
 	}
-	jobs := build(t, demo(nil), Options{})
+	jobs := build(t, demo(nil), manifest.Options{})
 	pod := dig(jobs["Job aiperf-demo-controller-0"], "spec", "template", "spec")
 	if dig(pod, "subdomain") != "aiperf-demo" { // its host name is that of the Job and its index
 		t.Errorf("subdomain %v", dig(pod, "subdomain"))
@@ -89,7 +93,7 @@ func TestBothEnginesGiveTheControllerOneHostName(t *testing.T) {
 	if !strings.Contains(args, "nats://"+host+":4222") {
 		t.Errorf("args %s", args)
 	}
-	set := build(t, demo(nil), Options{Engine: JobSet})["JobSet aiperf-demo"]
+	set := build(t, demo(nil), manifest.Options{Engine: manifest.JobSet})["JobSet aiperf-demo"]
 	if dig(set, "spec", "network", "enableDNSHostnames") != true ||
 		dig(set, "spec", "replicatedJobs", 0, "name") != "controller" {
 		t.Errorf("%v", dig(set, "spec"))
@@ -97,9 +101,10 @@ func TestBothEnginesGiveTheControllerOneHostName(t *testing.T) {
 }
 
 func TestConfigurationIsReadBackAsTheRun(t *testing.T) {
-	j := demo(func(s *crd.Spec) { s.RandomSeed = int64(7); s.Variables = Object{"a": 1.0} })
-	text := dig(build(t, j, Options{})["ConfigMap aiperf-demo-config"], "data", ConfigKey).(string)
-	source, err := file.Open(ConfigKey, []byte(text), env.Lookup(func(string) (string, bool) { return "", false }))
+	j := demo(func(s *crd.Spec) { s.RandomSeed = int64(7); s.Variables = manifest.Object{"a": 1.0} })
+	text := dig(build(t, j, manifest.Options{})["ConfigMap aiperf-demo-config"], "data", manifest.ConfigKey).(string)
+	source, err := file.Open(manifest.ConfigKey, []byte(text),
+		env.Lookup(func(string) (string, bool) { return "", false }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,10 +112,11 @@ func TestConfigurationIsReadBackAsTheRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *r.Phases[0].Requests != 40 || r.InFlight() != 8 || *r.Workers.Max != 1 || r.Artifacts.Dir != ResultsDir {
+	if *r.Phases[0].Requests != 40 || r.InFlight() != 8 || *r.Workers.Max != 1 ||
+		r.Artifacts.Dir != manifest.ResultsDir {
 		t.Errorf("%+v", r)
 	}
-	var o Object
+	var o manifest.Object
 	if err := json.Unmarshal([]byte(text), &o); err != nil || o["benchmark_id"] != "demo" ||
 		o["artifact_dir"] != "/results" || o["random_seed"] != 7.0 {
 		t.Errorf("%v %v", o, err)
@@ -129,13 +135,13 @@ func TestTrapKeepFailedPodsRemovesTheTTL(t *testing.T) {
 		{true, &ten, true, nil}, {true, nil, false, nil},
 	} {
 		j := demo(func(s *crd.Spec) { s.KeepFailedPods, s.TTLSecondsAfterFinished = c.keep, c.ttl })
-		jobs := build(t, j, Options{Operator: c.operator})
+		jobs := build(t, j, manifest.Options{Operator: c.operator})
 		for _, name := range []string{"Job aiperf-demo-controller-0", "Job aiperf-demo-workers-0"} {
 			if got := dig(jobs[name], "spec", "ttlSecondsAfterFinished"); got != c.want {
 				t.Errorf("%+v: %s has %v", c, name, got)
 			}
 		}
-		set := build(t, j, Options{Operator: c.operator, Engine: JobSet})["JobSet aiperf-demo"]
+		set := build(t, j, manifest.Options{Operator: c.operator, Engine: manifest.JobSet})["JobSet aiperf-demo"]
 		inner := dig(set, "spec", "replicatedJobs", 1, "template", "spec", "ttlSecondsAfterFinished")
 		if dig(set, "spec", "ttlSecondsAfterFinished") != c.want || c.keep != (inner == nil) {
 			t.Errorf("%+v: JobSet %v, workers %v", c, dig(set, "spec", "ttlSecondsAfterFinished"), inner)
@@ -145,17 +151,17 @@ func TestTrapKeepFailedPodsRemovesTheTTL(t *testing.T) {
 
 func TestTrapUsersCannotOverrideTheToolsOwn(t *testing.T) {
 	j := demo(func(s *crd.Spec) {
-		s.PodTemplate = &crd.PodTemplate{Env: []Object{{"name": "AIPERF_JOB_ID", "value": "mine"},
+		s.PodTemplate = &crd.PodTemplate{Env: []manifest.Object{{"name": "AIPERF_JOB_ID", "value": "mine"},
 			{"name": "AIPERF_K8S_CONTROLLER_HOST", "value": "mine"}, {"name": "OTHER", "value": "kept"}},
 			Labels:      map[string]string{crd.LabelJob: "mine", "app": "mine", crd.LabelRole: "mine", "team": "a"},
 			Annotations: map[string]string{"prometheus.io/port": "1", "note": "b"}}
 	})
-	for _, x := range build(t, j, Options{}) {
+	for _, x := range build(t, j, manifest.Options{}) {
 		if x["kind"] != "Job" {
 			continue
 		}
 		pod := dig(x, "spec", "template")
-		labels := dig(pod, "metadata", "labels").(Object)
+		labels := dig(pod, "metadata", "labels").(manifest.Object)
 		if labels[crd.LabelJob] != "demo" || labels["app"] != "aiperf" || labels[crd.LabelRole] == "mine" ||
 			labels["team"] != "a" {
 			t.Errorf("labels %v", labels)
@@ -167,8 +173,8 @@ func TestTrapUsersCannotOverrideTheToolsOwn(t *testing.T) {
 			}
 		}
 	}
-	controller := build(t, j, Options{})["Job aiperf-demo-controller-0"]
-	notes := dig(controller, "spec", "template", "metadata", "annotations").(Object)
+	controller := build(t, j, manifest.Options{})["Job aiperf-demo-controller-0"]
+	notes := dig(controller, "spec", "template", "metadata", "annotations").(manifest.Object)
 	if notes["prometheus.io/port"] != "9090" || notes["note"] != "b" {
 		t.Errorf("annotations %v", notes)
 	}
@@ -176,16 +182,16 @@ func TestTrapUsersCannotOverrideTheToolsOwn(t *testing.T) {
 
 func TestTrapAQueueSuspendsTheEngine(t *testing.T) {
 	j := demo(func(s *crd.Spec) { s.Scheduling = &crd.Scheduling{QueueName: "q", PriorityClass: "high"} })
-	for name, x := range map[string]Object{
-		"JobSet": build(t, j, Options{Engine: JobSet})["JobSet aiperf-demo"],
-		"Job":    build(t, j, Options{})["Job aiperf-demo-controller-0"],
+	for name, x := range map[string]manifest.Object{
+		"JobSet": build(t, j, manifest.Options{Engine: manifest.JobSet})["JobSet aiperf-demo"],
+		"Job":    build(t, j, manifest.Options{})["Job aiperf-demo-controller-0"],
 	} {
 		if dig(x, "spec", "suspend") != true || dig(x, "metadata", "labels", crd.LabelQueue) != "q" ||
 			dig(x, "metadata", "labels", crd.LabelPriority) != "high" {
 			t.Errorf("%s: %v", name, x["metadata"])
 		}
 	}
-	if x := build(t, demo(nil), Options{})["Job aiperf-demo-controller-0"]; dig(x, "spec", "suspend") != nil {
+	if x := build(t, demo(nil), manifest.Options{})["Job aiperf-demo-controller-0"]; dig(x, "spec", "suspend") != nil {
 		t.Error("suspended without a queue")
 	}
 }
@@ -195,7 +201,7 @@ func TestResourcesByMode(t *testing.T) {
 		crd.ResourcesGuaranteed: "map[limits:map[cpu:3350m memory:6144Mi] requests:map[cpu:3350m memory:6144Mi]]",
 		crd.ResourcesNone:       "<nil>"} {
 		j := demo(func(s *crd.Spec) { s.ResourceMode = mode })
-		got := fmt.Sprint(dig(build(t, j, Options{})["Job aiperf-demo-workers-0"], "spec", "template", "spec",
+		got := fmt.Sprint(dig(build(t, j, manifest.Options{})["Job aiperf-demo-workers-0"], "spec", "template", "spec",
 			"containers", 0, "resources"))
 		if got != want {
 			t.Errorf("%q: %s", mode, got)
@@ -205,7 +211,7 @@ func TestResourcesByMode(t *testing.T) {
 
 // TestPodsKeepThePolicyRestricted checks what the pod security standard of that name asks for.
 func TestPodsKeepThePolicyRestricted(t *testing.T) {
-	for _, x := range build(t, demo(nil), Options{}) {
+	for _, x := range build(t, demo(nil), manifest.Options{}) {
 		if x["kind"] != "Job" {
 			continue
 		}
@@ -222,7 +228,7 @@ func TestPodsKeepThePolicyRestricted(t *testing.T) {
 			}
 		}
 		for _, v := range dig(pod, "volumes").(list) {
-			for kind := range v.(Object) {
+			for kind := range v.(manifest.Object) {
 				if !slices.Contains([]string{"name", "configMap", "secret", "emptyDir"}, kind) {
 					t.Errorf("volume %v", v)
 				}
@@ -234,10 +240,11 @@ func TestPodsKeepThePolicyRestricted(t *testing.T) {
 func TestBuildRefusesWhatCannotRun(t *testing.T) {
 	for want, change := range map[string]func(*crd.Spec){
 		"spec.image is missing": func(s *crd.Spec) { s.Image = " " },
-		"such as 20 or 30":      func(s *crd.Spec) { s.Benchmark["runtime"] = Object{"workers": 25} },
+		"such as 20 or 30":      func(s *crd.Spec) { s.Benchmark["runtime"] = manifest.Object{"workers": 25} },
 		"is missing":            func(s *crd.Spec) { delete(s.Benchmark, "endpoint") },
 	} {
-		if _, err := Build(demo(change), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := manifest.Build(demo(change), manifest.Options{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
@@ -249,7 +256,7 @@ func TestEstimateCountsWhatPodsHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := EstimateOf(&j.Spec, r)
+	e, err := manifest.EstimateOf(&j.Spec, r)
 	if err != nil {
 		t.Fatal(err)
 	}

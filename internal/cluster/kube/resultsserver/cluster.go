@@ -489,8 +489,9 @@ const (
 	maxReason     = 123
 )
 
-// reasonText is a reason of a closed WebSocket: at most 123 bytes of whole characters.
-func reasonText(text string) string {
+// CloseReason returns the start of a text that fits the reason of a closed WebSocket: at most 123 bytes of whole
+// characters.
+func CloseReason(text string) string {
 	if len(text) > maxReason {
 		text = strings.ToValidUTF8(text[:maxReason], "")
 	}
@@ -505,7 +506,7 @@ func (s *Server) socket(w http.ResponseWriter, r *http.Request) error {
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	code, reason := s.bridge(r.Context(), down, r.PathValue("namespace"), r.PathValue("job"))
-	_ = down.Close(code, reasonText(reason))
+	_ = down.Close(code, CloseReason(reason))
 	return nil
 }
 
@@ -525,7 +526,11 @@ func (s *Server) bridge(ctx context.Context, down *websocket.Conn, namespace, na
 	case engine != manifest.Name(name):
 		return closeBadName, "the job's reference to its JobSet is invalid"
 	}
-	return s.join(ctx, down, s.controllerAddress(ctx, namespace, name))
+	address := s.controllerAddress
+	if s.o.Controller != nil {
+		address = s.o.Controller
+	}
+	return s.join(ctx, down, address(ctx, namespace, name))
 }
 
 // join connects the browser's WebSocket with that of a controller.

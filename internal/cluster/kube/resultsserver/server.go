@@ -15,6 +15,7 @@ package resultsserver
 import (
 	"archive/zip"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -54,7 +55,9 @@ type Options struct {
 	TTLDays  int
 	// Image and PullPolicy are those of submitted benchmarks that name none; "" is none.
 	Image, PullPolicy string
-	Log               *slog.Logger
+	// Controller returns where the API of a job's controller answers, as HOST:PORT. nil asks the cluster for its pod.
+	Controller func(ctx context.Context, namespace, name string) string
+	Log        *slog.Logger
 }
 
 // Server answers requests.

@@ -1,9 +1,10 @@
-package resultsserver
+package resultsserver_test
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -21,12 +22,13 @@ import (
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/operator"
+	"aiperf/internal/cluster/kube/resultsserver"
 )
 
 const epoch = "1795521600000001"
 
 // server serves a volume with one run.
-func server(t *testing.T, o Options, objects ...runtime.Object) *httptest.Server {
+func server(t *testing.T, o resultsserver.Options, objects ...runtime.Object) *httptest.Server {
 	t.Helper()
 	store, err := operator.OpenArchive(t.TempDir(), operator.ArchiveOptions{Compress: true, RetainRuns: 1})
 	if err != nil {
@@ -52,10 +54,11 @@ func server(t *testing.T, o Options, objects ...runtime.Object) *httptest.Server
 	o.Store, o.Log = store, slog.New(slog.DiscardHandler)
 	if objects != nil {
 		o.Client = fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[client.Kind]string{
-			jobsResource: "AIPerfJobList", sweepsResource: "AIPerfSweepList", client.Pods: "PodList",
+			{Group: crd.Group, Version: crd.Version, Resource: crd.Jobs}:   "AIPerfJobList",
+			{Group: crd.Group, Version: crd.Version, Resource: crd.Sweeps}: "AIPerfSweepList", client.Pods: "PodList",
 			client.Nodes: "NodeList", client.Events: "EventList"}, objects...)
 	}
-	s := httptest.NewServer(New(o).Handler())
+	s := httptest.NewServer(resultsserver.New(o).Handler())
 	t.Cleanup(s.Close)
 	return s
 }
@@ -95,7 +98,7 @@ func ask(t *testing.T, s *httptest.Server, method, path string, header http.Head
 }
 
 func TestRoutesAndTheirStatus(t *testing.T) {
-	s := server(t, Options{}, job("j", ""))
+	s := server(t, resultsserver.Options{}, job("j", ""))
 	for path, want := range map[string]int{
 		"/healthz": 200, "/api/v1/results": 200, "/api/v1/results/ns/j": 200, "/api/v1/results/ns/j.zip": 200,
 		"/api/v1/results/ns/j/runs": 200, "/api/v1/results/ns/j/runs/" + epoch: 200,
@@ -150,7 +153,7 @@ func TestRoutesAndTheirStatus(t *testing.T) {
 }
 
 func TestWithoutAClusterItsRoutesAnswer503(t *testing.T) {
-	s := server(t, Options{})
+	s := server(t, resultsserver.Options{})
 	for _, path := range []string{"/api/v1/jobs", "/api/v1/sweeps", "/api/v1/cluster", "/api/v1/jobs/ns/nobody"} {
 		if reply, _ := ask(t, s, http.MethodGet, path, nil, ""); reply.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("%s answers %d", path, reply.StatusCode)
@@ -162,14 +165,15 @@ func TestChangesNeedATokenThatIsSwitchedOn(t *testing.T) {
 	bearer := func(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 	for _, x := range []struct {
 		name   string
-		o      Options
+		o      resultsserver.Options
 		header http.Header
 		want   int
 	}{
-		{"off", Options{}, bearer("t"), 403}, {"no token configured", Options{Mutating: true}, bearer(""), 403},
-		{"none sent", Options{Mutating: true, Token: "t"}, nil, 401},
-		{"wrong", Options{Mutating: true, Token: "t"}, bearer("x"), 401},
-		{"right", Options{Mutating: true, Token: "t"}, bearer("t"), 200},
+		{"off", resultsserver.Options{}, bearer("t"), 403},
+		{"no token configured", resultsserver.Options{Mutating: true}, bearer(""), 403},
+		{"none sent", resultsserver.Options{Mutating: true, Token: "t"}, nil, 401},
+		{"wrong", resultsserver.Options{Mutating: true, Token: "t"}, bearer("x"), 401},
+		{"right", resultsserver.Options{Mutating: true, Token: "t"}, bearer("t"), 200},
 	} {
 		s := server(t, x.o, job("j", ""))
 		for _, path := range []string{"/api/v1/jobs/ns/j/cancel", "/admin/index/rebuild"} {
@@ -178,7 +182,7 @@ func TestChangesNeedATokenThatIsSwitchedOn(t *testing.T) {
 			}
 		}
 	}
-	s := server(t, Options{Mutating: true, Token: "t"}, job("j", ""))
+	s := server(t, resultsserver.Options{Mutating: true, Token: "t"}, job("j", ""))
 	reply, text := ask(t, s, http.MethodPost, "/api/v1/jobs", bearer("t"), `{"manifest": {"kind": "AIPerfJob", "spec": {}}}`)
 	if reply.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("a wrong manifest answers %d: %s", reply.StatusCode, text)
@@ -189,7 +193,7 @@ func TestChangesNeedATokenThatIsSwitchedOn(t *testing.T) {
 }
 
 func TestFilesAreSentAsTheClientReadsThem(t *testing.T) {
-	s := server(t, Options{})
+	s := server(t, resultsserver.Options{})
 	const path = "/api/v1/results/ns/j/runs/" + epoch + "/profile_export"
 	plain, text := ask(t, s, http.MethodGet, path, nil, "")
 	if plain.Header.Get("Content-Encoding") != "" || !json.Valid([]byte(text)) {
@@ -226,7 +230,7 @@ func TestTrap22TheCodesOfAClosedWebSocket(t *testing.T) {
 		{"no controller", "j", true, []runtime.Object{job("j", "aiperf-j")}, 4502},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			s := server(t, Options{Ready: func() bool { return x.ready }}, x.objects...)
+			s := server(t, resultsserver.Options{Ready: func() bool { return x.ready }}, x.objects...)
 			c, _, err := websocket.Dial(t.Context(), strings.Replace(s.URL, "http", "ws", 1)+"/api/v1/jobs/ns/"+x.job+"/ws", nil)
 			if err != nil {
 				t.Fatal(err)
@@ -237,7 +241,7 @@ func TestTrap22TheCodesOfAClosedWebSocket(t *testing.T) {
 			}
 		})
 	}
-	long := reasonText(strings.Repeat("ä", 100))
+	long := resultsserver.CloseReason(strings.Repeat("ä", 100))
 	if len(long) > 123 || !utf8.ValidString(long) || len(long) < 120 {
 		t.Errorf("a long reason has %d bytes", len(long))
 	}
@@ -258,17 +262,14 @@ func TestAWebSocketThatEndsNormally(t *testing.T) {
 		}
 	}))
 	defer up.Close()
-	s := New(Options{Log: slog.New(slog.DiscardHandler)})
-	down := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, err := websocket.Accept(w, r, nil)
-		if err != nil {
-			return
+	down := server(t, resultsserver.Options{Controller: func(_ context.Context, namespace, name string) string {
+		if namespace != "ns" || name != "j" {
+			t.Errorf("asked for the controller of %s/%s", namespace, name)
 		}
-		code, reason := s.join(r.Context(), c, strings.TrimPrefix(up.URL, "http://"))
-		_ = c.Close(code, reason)
-	}))
-	defer down.Close()
-	c, _, err := websocket.Dial(context.Background(), strings.Replace(down.URL, "http", "ws", 1), nil)
+		return strings.TrimPrefix(up.URL, "http://")
+	}}, job("j", "aiperf-j"))
+	c, _, err := websocket.Dial(context.Background(),
+		strings.Replace(down.URL, "http", "ws", 1)+"/api/v1/jobs/ns/j/ws", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +286,7 @@ func TestAWebSocketThatEndsNormally(t *testing.T) {
 }
 
 func TestThePageOfAllBenchmarks(t *testing.T) {
-	s := server(t, Options{ClusterName: "lab"}, job("<b>", "aiperf-j"))
+	s := server(t, resultsserver.Options{ClusterName: "lab"}, job("<b>", "aiperf-j"))
 	reply, text := ask(t, s, "GET", "/", nil, "")
 	if reply.StatusCode != 200 || !strings.HasPrefix(reply.Header.Get("Content-Type"), "text/html") {
 		t.Fatalf("%d %s", reply.StatusCode, text)
@@ -302,23 +303,33 @@ func TestThePageOfAllBenchmarks(t *testing.T) {
 	if reply, _ := ask(t, s, "GET", "/nothing", nil, ""); reply.StatusCode != 404 {
 		t.Errorf("/nothing answers %d", reply.StatusCode)
 	}
-	if reply, text := ask(t, server(t, Options{}), "GET", "/", nil, ""); reply.StatusCode != 200 ||
-		!strings.Contains(text, noCluster.text) {
+	if reply, text := ask(t, server(t, resultsserver.Options{}), "GET", "/", nil, ""); reply.StatusCode != 200 ||
+		!strings.Contains(text, "there is no connection to a cluster") {
 		t.Errorf("without a cluster: %d", reply.StatusCode)
 	}
 }
 
 func TestSubmittedBenchmarksGetTheDefaultImage(t *testing.T) {
-	s := &Server{Options{Image: "registry/aiperf:1", PullPolicy: "Always"}}
-	for _, x := range []struct{ given, image, policy string }{
-		{`{"benchmark": {}}`, "registry/aiperf:1", "Always"}, {`{"image": "own"}`, "own", ""},
-		{`{"imagePullPolicy": "Never"}`, "registry/aiperf:1", "Never"},
+	s := server(t, resultsserver.Options{Image: "registry/aiperf:1", PullPolicy: "Always", Mutating: true, Token: "t"},
+		job("j", ""))
+	for i, x := range []struct{ given, image, policy string }{
+		{`{"benchmark": {}}`, "registry/aiperf:1", "Always"}, {`{"benchmark": {}, "image": "own"}`, "own", ""},
+		{`{"benchmark": {}, "imagePullPolicy": "Never"}`, "registry/aiperf:1", "Never"},
 	} {
-		var spec crd.Object
-		if err := json.Unmarshal([]byte(x.given), &spec); err != nil {
-			t.Fatal(err)
+		name := fmt.Sprint("given-", i)
+		reply, text := ask(t, s, http.MethodPost, "/api/v1/jobs", http.Header{"Authorization": {"Bearer t"}},
+			fmt.Sprintf(
+				`{"manifest": {"apiVersion": %q, "kind": %q, "metadata": {"name": %q, "namespace": "ns"}, "spec": %s}}`,
+				crd.APIVersion, crd.JobKind, name, x.given))
+		if reply.StatusCode != http.StatusCreated {
+			t.Fatalf("%s answers %d: %s", x.given, reply.StatusCode, text)
 		}
-		s.defaults(crd.Object{"spec": spec})
+		_, text = ask(t, s, http.MethodGet, "/api/v1/config/ns/"+name, nil, "")
+		var made struct{ Config crd.Object }
+		if err := json.Unmarshal([]byte(text), &made); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		spec := made.Config
 		if policy, _ := spec["imagePullPolicy"].(string); spec["image"] != x.image || policy != x.policy {
 			t.Errorf("%s became %v", x.given, spec)
 		}

@@ -68,14 +68,26 @@ type Sidecar struct {
 	done, seen, over bool
 }
 
-// RunSidecar serves until the results were fetched, their time is over, or ctx ends.
-func RunSidecar(ctx context.Context, o SidecarOptions) error {
+// NewSidecar returns a sidecar that neither listens nor watches the run yet: [Sidecar.Handler] answers requests,
+// [Sidecar.Follow] watches. Its owner closes it.
+func NewSidecar(o SidecarOptions) (*Sidecar, error) {
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
-		return fmt.Errorf("the results: %w", err)
+		return nil, fmt.Errorf("the results: %w", err)
 	}
-	defer func() { _ = root.Close() }()
-	s := &Sidecar{o: o, root: root, stop: make(chan struct{})}
+	return &Sidecar{o: o, root: root, stop: make(chan struct{})}, nil
+}
+
+// Close lets the folder of the results go.
+func (s *Sidecar) Close() error { return s.root.Close() }
+
+// RunSidecar serves until the results were fetched, their time is over, or ctx ends.
+func RunSidecar(ctx context.Context, o SidecarOptions) error {
+	s, err := NewSidecar(o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Address)
 	if err != nil {
 		return err
@@ -83,7 +95,7 @@ func RunSidecar(ctx context.Context, o SidecarOptions) error {
 	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	err = s.follow(ctx)
+	err = s.Follow(ctx)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	_ = server.Shutdown(closing)
@@ -91,8 +103,9 @@ func RunSidecar(ctx context.Context, o SidecarOptions) error {
 	return err
 }
 
-// follow watches the run until its results were fetched.
-func (s *Sidecar) follow(ctx context.Context) error {
+// Follow watches the run until its results were fetched, their time is over, or ctx ends. [ErrIncomplete] reports a run
+// that has ended without results.
+func (s *Sidecar) Follow(ctx context.Context) error {
 	marked := false
 	began, alive, beat := time.Now(), time.Now(), time.Time{}
 	var completed time.Time

@@ -1,4 +1,4 @@
-package resultsserver
+package resultsserver_test
 
 import (
 	"context"
@@ -17,19 +17,20 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/cluster/kube/resultsserver"
 )
 
 var discard = slog.New(slog.DiscardHandler)
 
-func sidecarOf(t *testing.T, o SidecarOptions) *Sidecar {
+func sidecarOf(t *testing.T, o resultsserver.SidecarOptions) *resultsserver.Sidecar {
 	t.Helper()
-	root, err := os.OpenRoot(o.Dir)
+	o.Log = discard
+	s, err := resultsserver.NewSidecar(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = root.Close() })
-	o.Log = discard
-	return &Sidecar{o: o, root: root, stop: make(chan struct{})}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
 }
 
 func write(t *testing.T, dir, name, text string) {
@@ -42,7 +43,7 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-func get(s *Sidecar, method, path string) (int, string) {
+func get(s *resultsserver.Sidecar, method, path string) (int, string) {
 	w := httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, httptest.NewRequest(method, path, http.NoBody))
 	body, _ := io.ReadAll(w.Body)
@@ -54,7 +55,7 @@ func TestFilesAreServedAndNothingElse(t *testing.T) {
 	write(t, dir, "a/secret", "s")
 	write(t, dir, "results/logs/aiperf.log", "line\n")
 	write(t, dir, "results/.aiperf.lock", "")
-	s := sidecarOf(t, SidecarOptions{Dir: filepath.Join(dir, "results")})
+	s := sidecarOf(t, resultsserver.SidecarOptions{Dir: filepath.Join(dir, "results")})
 	if code, body := get(s, "GET", "/api/results/files/logs/aiperf.log"); code != 200 || body != "line\n" {
 		t.Errorf("the log: %d %q", code, body)
 	}
@@ -65,7 +66,10 @@ func TestFilesAreServedAndNothingElse(t *testing.T) {
 	}
 	_, body := get(s, "GET", "/api/results/list")
 	var list struct {
-		Files []listed
+		Files []struct {
+			Name string
+			Size int64
+		}
 		Ready bool
 	}
 	if err := json.Unmarshal([]byte(body), &list); err != nil || len(list.Files) != 1 || list.Ready {
@@ -80,12 +84,12 @@ func TestTheJobIsMarkedWhenTheResultsAreComplete(t *testing.T) {
 	if err != nil || lock == nil {
 		t.Fatal("no lock: ", err)
 	}
-	write(t, dir, StateFile, `{"status":"finished"}`)
+	write(t, dir, resultsserver.StateFile, `{"status":"finished"}`)
 	synctest.Test(t, func(t *testing.T) {
 		marks := map[string]string{}
 		var mu sync.Mutex
 		refuse := true
-		s := sidecarOf(t, SidecarOptions{
+		s := sidecarOf(t, resultsserver.SidecarOptions{
 			Dir: dir, Stay: 5 * time.Minute, Heartbeat: 10 * time.Second,
 			Alive: func(context.Context) bool { return true },
 			Mark: func(_ context.Context, annotations map[string]string) error {
@@ -102,7 +106,7 @@ func TestTheJobIsMarkedWhenTheResultsAreComplete(t *testing.T) {
 			},
 		})
 		ended := make(chan error, 1)
-		go func() { ended <- s.follow(t.Context()) }()
+		go func() { ended <- s.Follow(t.Context()) }()
 		time.Sleep(5 * time.Second)
 		mu.Lock()
 		first := marks[crd.AnnotationHeartbeat]
@@ -130,6 +134,10 @@ func TestTheJobIsMarkedWhenTheResultsAreComplete(t *testing.T) {
 }
 
 func TestASidecarEndsByItself(t *testing.T) {
+	const (
+		start   = 15 * time.Minute // how long a coordinator may take to show itself
+		silence = time.Minute      // how long one that was there may be gone
+	)
 	for _, c := range []struct {
 		name, state string
 		alive       bool
@@ -137,19 +145,19 @@ func TestASidecarEndsByItself(t *testing.T) {
 		at          time.Duration
 	}{
 		{"results that nobody fetches", `{"status":"finished"}`, false, nil, 31 * time.Second},
-		{"a coordinator that never came", "", false, ErrIncomplete, start},
-		{"a coordinator that was killed", `{"status":"running"}`, true, ErrIncomplete, silence},
+		{"a coordinator that never came", "", false, resultsserver.ErrIncomplete, start},
+		{"a coordinator that was killed", `{"status":"running"}`, true, resultsserver.ErrIncomplete, silence},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			if c.state != "" {
-				write(t, dir, StateFile, c.state)
+				write(t, dir, resultsserver.StateFile, c.state)
 			}
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				s := sidecarOf(t, SidecarOptions{Dir: dir, Stay: 30 * time.Second, Heartbeat: time.Second,
+				s := sidecarOf(t, resultsserver.SidecarOptions{Dir: dir, Stay: 30 * time.Second, Heartbeat: time.Second,
 					Alive: func(context.Context) bool { return c.alive && time.Since(began) < 2*time.Second }})
-				err := s.follow(t.Context())
+				err := s.Follow(t.Context())
 				if took := time.Since(began); !errors.Is(err, c.want) || took < c.at || took > c.at+5*time.Second {
 					t.Errorf("ended after %v with %v, not after %v with %v", took, err, c.at, c.want)
 				}

@@ -43,7 +43,7 @@ type acquisition struct {
 	white  [][][]float64
 	factor []linear.Lower
 	normal [][][]float64
-	boxes  [][]box
+	boxes  [][]Box
 	// scratch
 	w, shared        []float64
 	means, deviation []float64
@@ -55,11 +55,11 @@ func (m *models) plain() *acquisition {
 	values := make([][]float64, len(m.all))
 	for i, g := range m.all {
 		for _, x := range m.observed {
-			mean, _ := g.predict(x)
+			mean, _ := g.Predict(x)
 			values[i] = append(values[i], mean)
 		}
 	}
-	a.boxes = [][]box{m.improvement(values)}
+	a.boxes = [][]Box{m.improvement(values)}
 	return a
 }
 
@@ -96,7 +96,7 @@ func (m *models) noisy(seed uint64) *acquisition {
 			normal[d] = make([]float64, b)
 			value := slices.Clone(means)
 			for j := range b {
-				normal[d][j] = quantile(point[(i*b+j)%len(point)])
+				normal[d][j] = Quantile(point[(i*b+j)%len(point)])
 				for k := range j + 1 {
 					value[j] += lower.Row(j)[k] * normal[d][k]
 				}
@@ -126,14 +126,14 @@ func factorize(covariance linear.Lower, scale float64) linear.Lower {
 
 // improvement returns what would be better than values of the models at some points: where none meets all constraints,
 // what is better than a pessimistic value, so that the search is for a point that does.
-func (m *models) improvement(values [][]float64) []box {
+func (m *models) improvement(values [][]float64) []Box {
 	reference := m.reference
 	var feasible [][]float64
 	worst := math.Inf(1)
 	for j := range values[0] {
 		ok := true
 		for c := m.objectives; c < len(values); c++ {
-			ok = ok && values[c][j] <= m.all[c].standardise(0)
+			ok = ok && values[c][j] <= m.all[c].Standardise(0)
 		}
 		point := make([]float64, m.objectives)
 		for o := range point {
@@ -147,7 +147,7 @@ func (m *models) improvement(values [][]float64) []box {
 	if m.objectives == 1 && len(feasible) == 0 {
 		reference = []float64{worst - 1}
 	}
-	return undominated(thinned(feasible, reference), reference, m.objectives)
+	return Undominated(thinned(feasible, reference), reference, m.objectives)
 }
 
 // thinned returns the values that no other dominates; of several objectives so many that their boxes are not too many,
@@ -180,8 +180,8 @@ func (a *acquisition) at(x []float64) float64 {
 	m := a.models
 	feasible := 0.0
 	for _, g := range m.all[m.objectives:] {
-		mean, variance := g.predict(x)
-		feasible += logProbability((g.standardise(0) - mean) / math.Sqrt(variance))
+		mean, variance := g.Predict(x)
+		feasible += LogProbability((g.Standardise(0) - mean) / math.Sqrt(variance))
 	}
 	b := len(a.base)
 	a.shared = a.shared[:0]
@@ -220,7 +220,7 @@ func (a *acquisition) at(x []float64) float64 {
 	}
 	sum := emptySum()
 	for d, boxes := range a.boxes {
-		sum.add(logGain(boxes, at(d), a.deviation))
+		sum.add(LogGain(boxes, at(d), a.deviation))
 	}
 	return feasible + sum.value() - n
 }

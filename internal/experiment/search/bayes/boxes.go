@@ -6,23 +6,23 @@ import (
 	"slices"
 )
 
-// box is a part of the space of objectives, from lo to hi; hi may be infinite.
-type box struct{ lo, hi []float64 }
+// Box is a part of the space of objectives, from Lo to Hi; Hi may be infinite.
+type Box struct{ Lo, Hi []float64 }
 
-// undominated divides what is better than the reference in all of the first dimensions and dominated by none of the
+// Undominated divides what is better than the reference in all of the first dimensions and dominated by none of the
 // values into boxes that do not overlap. More is better. With one dimension it is what is above the best value.
-func undominated(values [][]float64, reference []float64, dimensions int) []box {
+func Undominated(values [][]float64, reference []float64, dimensions int) []Box {
 	last := dimensions - 1
 	if last == 0 {
 		lo := reference[0]
 		for _, v := range values {
 			lo = max(lo, v[0])
 		}
-		return []box{{[]float64{lo}, []float64{math.Inf(1)}}}
+		return []Box{{[]float64{lo}, []float64{math.Inf(1)}}}
 	}
 	values = slices.Clone(values)
 	slices.SortFunc(values, func(a, b []float64) int { return cmp.Compare(a[last], b[last]) })
-	var boxes []box
+	var boxes []Box
 	lo := reference[last]
 	for i := 0; i <= len(values); i++ {
 		hi := math.Inf(1)
@@ -33,8 +33,8 @@ func undominated(values [][]float64, reference []float64, dimensions int) []box 
 			continue
 		}
 		// Values from the i-th dominate the slab from lo to hi where they do in the other dimensions.
-		for _, b := range undominated(values[i:], reference, last) {
-			boxes = append(boxes, box{append(b.lo, lo), append(b.hi, hi)})
+		for _, b := range Undominated(values[i:], reference, last) {
+			boxes = append(boxes, Box{append(b.Lo, lo), append(b.Hi, hi)})
 		}
 		lo = hi
 	}
@@ -42,15 +42,15 @@ func undominated(values [][]float64, reference []float64, dimensions int) []box 
 }
 
 // gain is the expected hypervolume of independent normal objectives within boxes. It is 0 where that is too small for a
-// float64; [logGain] is not.
-func gain(boxes []box, mean, deviation []float64) float64 {
+// float64; [LogGain] is not.
+func gain(boxes []Box, mean, deviation []float64) float64 {
 	sum := 0.0
 	for _, b := range boxes {
 		product := 1.0
 		for o, m := range mean {
-			part := improvement((m - b.lo[o]) / deviation[o])
-			if b.hi[o] < math.MaxFloat64 {
-				part -= improvement((m - b.hi[o]) / deviation[o])
+			part := improvement((m - b.Lo[o]) / deviation[o])
+			if b.Hi[o] < math.MaxFloat64 {
+				part -= improvement((m - b.Hi[o]) / deviation[o])
 			}
 			product *= max(0, part) * deviation[o]
 		}
@@ -59,15 +59,15 @@ func gain(boxes []box, mean, deviation []float64) float64 {
 	return sum
 }
 
-// logGain is the logarithm of [gain].
-func logGain(boxes []box, mean, deviation []float64) float64 {
+// LogGain is the logarithm of the expected hypervolume of independent normal objectives within boxes.
+func LogGain(boxes []Box, mean, deviation []float64) float64 {
 	sum := emptySum()
 	for _, b := range boxes {
 		product := 0.0
 		for o, m := range mean {
-			part := logImprovement((m - b.lo[o]) / deviation[o])
-			if b.hi[o] < math.MaxFloat64 {
-				part = logDifference(part, logImprovement((m-b.hi[o])/deviation[o]))
+			part := LogImprovement((m - b.Lo[o]) / deviation[o])
+			if b.Hi[o] < math.MaxFloat64 {
+				part = logDifference(part, LogImprovement((m-b.Hi[o])/deviation[o]))
 			}
 			product += part + math.Log(deviation[o])
 		}

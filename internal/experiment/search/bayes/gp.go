@@ -20,16 +20,16 @@ const (
 	noiseFloor = 1e-6
 )
 
-// theta are the hyperparameters as the fit moves them: the logarithms of the length scales, of the variance of the signal
-// and of that of the noise above its floor.
-type theta []float64
+// Theta are the hyperparameters of a [Process] as the fit moves them: the logarithms of the length scales, of the
+// variance of the signal and of that of the noise above its floor.
+type Theta []float64
 
-func (t theta) signal() float64 { return math.Exp(t[len(t)-2]) }
-func (t theta) noise() float64  { return noiseFloor + math.Exp(t[len(t)-1]) }
+func (t Theta) signal() float64 { return math.Exp(t[len(t)-2]) }
+func (t Theta) noise() float64  { return noiseFloor + math.Exp(t[len(t)-1]) }
 
 // defaults returns the hyperparameters from which a first fit starts.
-func defaults(dimensions int) theta {
-	t := make(theta, dimensions+2)
+func defaults(dimensions int) Theta {
+	t := make(Theta, dimensions+2)
 	for i := range dimensions {
 		t[i] = math.Log(0.5) + 0.5*math.Log(float64(dimensions))
 	}
@@ -37,14 +37,14 @@ func defaults(dimensions int) theta {
 	return t
 }
 
-// gp is a Gaussian process with a Matérn 5/2 kernel, a length scale for each input, a constant mean and equal noise at
-// all points, given observations. Outputs are standardised within: middle and spread lead back.
-type gp struct {
+// Process is a Gaussian process with a Matérn 5/2 kernel, a length scale for each input, a constant mean and equal
+// noise at all points, given observations. Outputs are standardised within: middle and spread lead back.
+type Process struct {
 	x              [][]float64
 	y              []float64
 	middle, spread float64
 
-	theta theta
+	theta Theta
 	// inverse are the inverse squares of the length scales.
 	inverse      []float64
 	signal, mean float64
@@ -52,9 +52,10 @@ type gp struct {
 	alpha        []float64
 }
 
-// observe returns a process that has seen outputs at points, with hyperparameters that fit has yet to choose.
-func observe(x [][]float64, outputs []float64) *gp {
-	g := &gp{x: x, y: make([]float64, len(outputs))}
+// Observe returns a process that has seen outputs at points. Its hyperparameters are yet to be chosen: by
+// [Process.Use], or by a fit.
+func Observe(x [][]float64, outputs []float64) *Process {
+	g := &Process{x: x, y: make([]float64, len(outputs))}
 	g.middle = floats.Sum(outputs) / float64(len(outputs))
 	g.spread = floats.Distance(outputs, constant(len(outputs), g.middle), 2) / math.Sqrt(float64(len(outputs)))
 	if !(g.spread > 1e-12*math.Abs(g.middle)) {
@@ -81,7 +82,7 @@ func matern(square float64) (correlation, slope float64) {
 	return (1 + r + r*r/3) * e, 5. / 3 * (1 + r) * e
 }
 
-func (g *gp) kernel(a, b []float64) float64 {
+func (g *Process) kernel(a, b []float64) float64 {
 	var square float64
 	for i, w := range g.inverse {
 		d := a[i] - b[i]
@@ -93,7 +94,7 @@ func (g *gp) kernel(a, b []float64) float64 {
 
 // condition computes the posterior under hyperparameters; false if their covariance is not positive definite. slopes,
 // if it is not nil, receives the slope of [matern] for each pair of points.
-func (g *gp) condition(t theta, slopes []float64) bool {
+func (g *Process) condition(t Theta, slopes []float64) bool {
 	n := len(g.x)
 	g.theta, g.signal = t, t.signal()
 	g.inverse = make([]float64, len(t)-2)
@@ -131,9 +132,9 @@ func (g *gp) condition(t theta, slopes []float64) bool {
 	return true
 }
 
-// loss returns the negative logarithm of the posterior density of hyperparameters, up to a constant, and fills its
+// Loss returns the negative logarithm of the posterior density of hyperparameters, up to a constant, and fills its
 // gradient.
-func (g *gp) loss(t theta, gradient []float64) float64 {
+func (g *Process) Loss(t Theta, gradient []float64) float64 {
 	n, d := len(g.x), len(t)-2
 	slopes := make([]float64, n*n)
 	for _, v := range t {
@@ -180,11 +181,11 @@ func (g *gp) loss(t theta, gradient []float64) float64 {
 }
 
 // fit chooses the most probable hyperparameters by descent from each of the starts, and conditions the process on them.
-func (g *gp) fit(evaluations int, starts ...theta) {
-	best, chosen := math.Inf(1), theta(nil)
+func (g *Process) fit(evaluations int, starts ...Theta) {
+	best, chosen := math.Inf(1), Theta(nil)
 	for _, start := range starts {
-		at, value, ok := linear.Minimize(func(x, gradient []float64) float64 { return g.loss(theta(x), gradient) }, start,
-			evaluations)
+		at, value, ok := linear.Minimize(func(x, gradient []float64) float64 { return g.Loss(Theta(x), gradient) },
+			start, evaluations)
 		if ok && value < best {
 			best, chosen = value, at
 		}
@@ -192,20 +193,20 @@ func (g *gp) fit(evaluations int, starts ...theta) {
 	if chosen == nil {
 		chosen = starts[0]
 	}
-	g.use(chosen)
+	g.Use(chosen)
 }
 
-// use conditions the process on hyperparameters.
-func (g *gp) use(t theta) {
+// Use conditions the process on hyperparameters.
+func (g *Process) Use(t Theta) {
 	for !g.condition(t, nil) {
-		t = append(theta(nil), t...)
+		t = append(Theta(nil), t...)
 		t[len(t)-1] += 1
 	}
 }
 
 // whiten returns the covariances of a point with the observations, solved with the factor of their covariance: the
 // inner product of two is the covariance that the observations explain. It appends to buffer.
-func (g *gp) whiten(x []float64, buffer []float64) (white []float64, mean float64) {
+func (g *Process) whiten(x []float64, buffer []float64) (white []float64, mean float64) {
 	mean = g.mean
 	for i, o := range g.x {
 		k := g.kernel(x, o)
@@ -216,11 +217,11 @@ func (g *gp) whiten(x []float64, buffer []float64) (white []float64, mean float6
 	return buffer, mean
 }
 
-// predict returns the mean and the variance of the process at a point, without noise, in standardised units.
-func (g *gp) predict(x []float64) (mean, variance float64) {
+// Predict returns the mean and the variance of the process at a point, without noise, in standardised units.
+func (g *Process) Predict(x []float64) (mean, variance float64) {
 	w, mean := g.whiten(x, nil)
 	return mean, max(g.signal-floats.Dot(w, w), 1e-12*g.signal)
 }
 
-// standardise returns a value in the unit of the process.
-func (g *gp) standardise(v float64) float64 { return (v - g.middle) / g.spread }
+// Standardise returns a value in the unit of the process.
+func (g *Process) Standardise(v float64) float64 { return (v - g.middle) / g.spread }

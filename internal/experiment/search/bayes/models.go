@@ -11,7 +11,7 @@ import (
 // models are the processes that describe what was observed up to a result: of the objectives, such that more is better,
 // then of the constraints that were measured, at most 0 where they are met.
 type models struct {
-	all        []*gp
+	all        []*Process
 	objectives int
 	// x are the points of the results, observed the distinct ones; feasible are the indices of the results that are scored
 	// and meet all constraints.
@@ -28,7 +28,7 @@ type history struct {
 	// initial is the number of results from which there are models.
 	initial int
 	results []search.Result
-	chosen  map[int]theta
+	chosen  map[int]Theta
 	// fitted is the number of results that the last models have seen.
 	fitted int
 	last   *models
@@ -36,7 +36,7 @@ type history struct {
 }
 
 func newHistory(p *search.Problem, o Options) history {
-	return history{problem: p, initial: max(o.Initial, 1), chosen: map[int]theta{},
+	return history{problem: p, initial: max(o.Initial, 1), chosen: map[int]Theta{},
 		end: terminator{kind: o.Terminator, space: p.Space}}
 }
 
@@ -91,7 +91,7 @@ func (h *history) describe(n int) *models {
 	for o, objective := range p.Objectives {
 		g := h.model(o, n, x, gains(h.results[:n], o, objective))
 		m.all = append(m.all, g)
-		m.reference[o] = g.standardise(better(objective, reference[o]))
+		m.reference[o] = g.Standardise(better(objective, reference[o]))
 	}
 	if m.objectives == 1 {
 		m.reference[0] = math.Inf(-1)
@@ -105,14 +105,14 @@ func (h *history) describe(n int) *models {
 }
 
 // model returns the process of one output. number is its key among the hyperparameters.
-func (h *history) model(number, n int, x [][]float64, y []float64) *gp {
-	g := observe(x, y)
+func (h *history) model(number, n int, x [][]float64, y []float64) *Process {
+	g := Observe(x, y)
 	before, known := h.chosen[number]
 	switch {
 	case !known:
 		g.fit(60, defaults(len(x[0])))
 	case !due(n):
-		g.use(before)
+		g.Use(before)
 		return g
 	case n <= 20, n%10 == 0 && n <= 100:
 		g.fit(60, before, defaults(len(x[0])))

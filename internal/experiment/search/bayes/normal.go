@@ -20,17 +20,17 @@ func tail(z float64) float64 {
 	return c
 }
 
-// logProbability is the logarithm of the probability that a standard normal variable is below z.
-func logProbability(z float64) float64 {
+// LogProbability is the logarithm of the probability that a standard normal variable is below z.
+func LogProbability(z float64) float64 {
 	if z > -5 {
 		return math.Log(0.5 * math.Erfc(-z/math.Sqrt2))
 	}
 	return logDensity(z) - math.Log(-z+tail(-z))
 }
 
-// logImprovement is the logarithm of φ(z)+zΦ(z), which is the expected improvement of a normal variable of standard
+// LogImprovement is the logarithm of φ(z)+zΦ(z), which is the expected improvement of a normal variable of standard
 // deviation 1 whose mean is z above the best. Below −5, where its terms cancel out, it is φ(z)·c/(−z+c).
-func logImprovement(z float64) float64 {
+func LogImprovement(z float64) float64 {
 	if z > -5 {
 		return math.Log(improvement(z))
 	}
@@ -77,7 +77,7 @@ func (s *logSum) add(v float64) {
 
 func (s *logSum) value() float64 { return s.most + math.Log(s.sum) }
 
-// quantile is that of the standard normal distribution.
-func quantile(p float64) float64 {
+// Quantile is that of the standard normal distribution, for probabilities that are at least 1e-9 from 0 and from 1.
+func Quantile(p float64) float64 {
 	return math.Sqrt2 * math.Erfinv(2*max(1e-9, min(1-1e-9, p))-1)
 }

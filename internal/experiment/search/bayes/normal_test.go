@@ -1,4 +1,4 @@
-package bayes
+package bayes_test
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"aiperf/internal/experiment/search"
+	"aiperf/internal/experiment/search/bayes"
 )
 
 // The values were computed with 60 digits.
@@ -29,8 +30,8 @@ func TestLogarithmsOfTheNormalDistribution(t *testing.T) {
 				t.Errorf("%s of %v: %.17g, want %.17g", what, c.z, got, want)
 			}
 		}
-		near("probability", logProbability(c.z), c.probability)
-		near("improvement", logImprovement(c.z), c.improvement)
+		near("probability", bayes.LogProbability(c.z), c.probability)
+		near("improvement", bayes.LogImprovement(c.z), c.improvement)
 	}
 }
 
@@ -38,7 +39,7 @@ func TestLogarithmsOfTheNormalDistribution(t *testing.T) {
 func TestLogImprovementGrowsEverywhere(t *testing.T) {
 	before := math.Inf(-1)
 	for z := -60.; z < 10; z += 1. / 64 {
-		v := logImprovement(z)
+		v := bayes.LogImprovement(z)
 		if !(v > before) {
 			t.Fatalf("at %v: %v after %v", z, v, before)
 		}
@@ -66,10 +67,10 @@ func TestBoxesFillWhatIsNotDominated(t *testing.T) {
 				want *= 6 - v
 			}
 			want -= search.Hypervolume(values, reference, objectives)
-			for _, b := range undominated(values, reference, dimensions) {
+			for _, b := range bayes.Undominated(values, reference, dimensions) {
 				part := 1.0
 				for d := range dimensions {
-					part *= min(b.hi[d], 6) - b.lo[d]
+					part *= min(b.Hi[d], 6) - b.Lo[d]
 				}
 				got += part
 			}
@@ -89,24 +90,24 @@ func TestExpectedHypervolumeIsTheMeanOfDraws(t *testing.T) {
 		for i, v := range front {
 			values[i] = v[:dimensions]
 		}
-		boxes := undominated(values, make([]float64, dimensions), dimensions)
+		boxes := bayes.Undominated(values, make([]float64, dimensions), dimensions)
 		// A fine grid of quantiles stands for draws.
 		const side = 60
 		sum, n := 0.0, int(math.Pow(side, float64(dimensions)))
 		for cell := range n {
 			at := make([]float64, dimensions)
 			for d, rest := 0, cell; d < dimensions; d, rest = d+1, rest/side {
-				at[d] = mean[d] + deviation[d]*quantile((float64(rest%side)+0.5)/side)
+				at[d] = mean[d] + deviation[d]*bayes.Quantile((float64(rest%side)+0.5)/side)
 			}
 			for _, b := range boxes {
 				product := 1.0
 				for d := range at {
-					product *= max(0, min(at[d], b.hi[d])-b.lo[d])
+					product *= max(0, min(at[d], b.Hi[d])-b.Lo[d])
 				}
 				sum += product
 			}
 		}
-		got := math.Exp(logGain(boxes, mean[:dimensions], deviation[:dimensions]))
+		got := math.Exp(bayes.LogGain(boxes, mean[:dimensions], deviation[:dimensions]))
 		if want := sum / float64(n); math.Abs(got-want) > 0.03*want {
 			t.Errorf("%d objectives: %v, by draws %v", dimensions, got, want)
 		}

@@ -1,4 +1,4 @@
-package bayes
+package bayes_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/experiment/search"
+	"aiperf/internal/experiment/search/bayes"
 )
 
 // server is a function with a known optimum: figures of a run at a point, with the noise of r.
@@ -130,27 +131,27 @@ func atRandom(p *search.Problem, n int, seed uint64, s server) []search.Result {
 	r := rand.New(rand.NewPCG(seed, 8))
 	var results []search.Result
 	for range n {
-		u := make([]float64, len(p.Space))
-		for i := range u {
-			u[i] = r.Float64()
+		at := make(search.Point, len(p.Space))
+		for i, d := range p.Space {
+			at[i] = d.At(r.Float64())
 		}
-		results = append(results, visit(p, place(p.Space, u), r, s))
+		results = append(results, visit(p, at, r, s))
 	}
 	return results
 }
 
-func gaussian(t testing.TB, p *search.Problem, o Options) search.Planner {
+func gaussian(t testing.TB, p *search.Problem, o bayes.Options) search.Planner {
 	t.Helper()
-	b, err := New(p, o)
+	b, err := bayes.New(p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-func estimator(t testing.TB, p *search.Problem, o Options) search.Planner {
+func estimator(t testing.TB, p *search.Problem, o bayes.Options) search.Planner {
 	t.Helper()
-	b, err := NewParzen(p, o)
+	b, err := bayes.NewParzen(p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func TestPlannersFindKnownOptima(t *testing.T) {
 				seeds = 8 // costs next to nothing
 			}
 			found := regrets(t, seeds, c.p, c.optimum, func(seed uint64) []search.Result {
-				o := Options{Initial: 5, Seed: seed}
+				o := bayes.Options{Initial: 5, Seed: seed}
 				planner := gaussian(t, c.p, o)
 				if c.parzen {
 					planner = estimator(t, c.p, o)
@@ -236,7 +237,7 @@ func TestNoiseDoesNotHideThePeak(t *testing.T) {
 			})
 			return 100 - peakAt(results[i].Point[0])
 		}
-		planner := gaussian(t, &peakProblem, Options{Initial: 5, Seed: seed})
+		planner := gaussian(t, &peakProblem, bayes.Options{Initial: 5, Seed: seed})
 		found = append(found, at(explore(t, &peakProblem, planner, 30, seed, peak)))
 		random = append(random, at(atRandom(&peakProblem, 30, seed, peak)))
 	}
@@ -265,8 +266,8 @@ func TestFrontOfTwoObjectives(t *testing.T) {
 		return search.Hypervolume(values, []float64{corner, corner}, p.Objectives)
 	}
 	for seed := range uint64(testkit.Seeds(1, 2)) {
-		found := volume(explore(t, p, gaussian(t, p, Options{Initial: 5, Seed: seed}), 25, seed, front))
-		parzen := volume(explore(t, p, estimator(t, p, Options{Initial: 5, Seed: seed}), 25, seed, front))
+		found := volume(explore(t, p, gaussian(t, p, bayes.Options{Initial: 5, Seed: seed}), 25, seed, front))
+		parzen := volume(explore(t, p, estimator(t, p, bayes.Options{Initial: 5, Seed: seed}), 25, seed, front))
 		random := volume(atRandom(p, 25, seed, front))
 		t.Logf("hypervolume %.4f, Parzen %.4f, at random %.4f", found, parzen, random)
 		if found < 0.84 || random > 0.7 || parzen <= random {
@@ -283,7 +284,7 @@ func TestThreeObjectives(t *testing.T) {
 	s := func(at search.Point, _ *rand.Rand) map[string]float64 {
 		return map[string]float64{"a": at[0] * (1 - at[1]), "b": at[0], "c": (at[1] - 0.5) * (at[1] - 0.5)}
 	}
-	results := explore(t, p, gaussian(t, p, Options{Initial: 4}), 14, 0, s)
+	results := explore(t, p, gaussian(t, p, bayes.Options{Initial: 4}), 14, 0, s)
 	feasible := 0
 	for _, r := range results[4:] {
 		if r.Feasible {
@@ -298,12 +299,12 @@ func TestThreeObjectives(t *testing.T) {
 // A search is resumed by telling its history, whether or not the planner was asked in between; asking twice changes
 // nothing.
 func TestHistoryAloneDecidesTheProposals(t *testing.T) {
-	for name, make := range map[string]func(testing.TB, *search.Problem, Options) search.Planner{
+	for name, make := range map[string]func(testing.TB, *search.Problem, bayes.Options) search.Planner{
 		"Gaussian process": gaussian, "Parzen": estimator} {
-		o := Options{Initial: 5, Seed: 3, Terminator: EMMR}
+		o := bayes.Options{Initial: 5, Seed: 3, Terminator: bayes.EMMR}
 		results := explore(t, &saturatingProblem, make(t, &saturatingProblem, o), 20, 1, saturating)
 		asked, told := make(t, &saturatingProblem, o), make(t, &saturatingProblem, o)
-		other := make(t, &saturatingProblem, Options{Initial: 5, Seed: 4})
+		other := make(t, &saturatingProblem, bayes.Options{Initial: 5, Seed: 4})
 		same := true
 		for i, r := range results {
 			first, _ := asked.Ask()
@@ -333,9 +334,9 @@ func TestHistoryAloneDecidesTheProposals(t *testing.T) {
 }
 
 func TestTerminatorsEndASearch(t *testing.T) {
-	for kind, reason := range map[string]string{Regret: "posterior_regret_bound", EMMR: "emmr"} {
+	for kind, reason := range map[string]string{bayes.Regret: "posterior_regret_bound", bayes.EMMR: "emmr"} {
 		for seed := range uint64(4) {
-			planner := gaussian(t, &saturatingProblem, Options{Initial: 5, Seed: seed, Terminator: kind})
+			planner := gaussian(t, &saturatingProblem, bayes.Options{Initial: 5, Seed: seed, Terminator: kind})
 			results := explore(t, &saturatingProblem, planner, 40, seed, saturating)
 			if n := len(results); n == 40 || n < 6 || planner.Reason() != reason {
 				t.Errorf("%s: ended after %d results, because of %q", kind, n, planner.Reason())
@@ -360,8 +361,8 @@ func TestFailedPointsAreAvoided(t *testing.T) {
 		}
 		return map[string]float64{"throughput": at[0]}
 	}
-	for name, planner := range map[string]search.Planner{"Gaussian process": gaussian(t, p, Options{Initial: 1}),
-		"Parzen": estimator(t, p, Options{Initial: 1})} {
+	for name, planner := range map[string]search.Planner{"Gaussian process": gaussian(t, p, bayes.Options{Initial: 1}),
+		"Parzen": estimator(t, p, bayes.Options{Initial: 1})} {
 		r := p.Judge(search.Point{900}, nil, nil)
 		planner.Tell(r)
 		results := explore(t, p, planner, 25, 0, crash)
@@ -381,8 +382,8 @@ func TestFailedPointsAreAvoided(t *testing.T) {
 func TestTrapUnmeasurableConstraint(t *testing.T) {
 	p := &search.Problem{Space: peakProblem.Space, Objectives: peakProblem.Objectives,
 		Filters: []search.Filter{{Metric: "missing", Op: search.LT, Threshold: 1}}}
-	for name, planner := range map[string]search.Planner{"Gaussian process": gaussian(t, p, Options{Initial: 3}),
-		"Parzen": estimator(t, p, Options{Initial: 3})} {
+	for name, planner := range map[string]search.Planner{"Gaussian process": gaussian(t, p, bayes.Options{Initial: 3}),
+		"Parzen": estimator(t, p, bayes.Options{Initial: 3})} {
 		results := explore(t, p, planner, 20, 0, peak)
 		near := 0
 		for _, r := range results[10:] {
@@ -404,8 +405,8 @@ func TestOddValues(t *testing.T) {
 	for _, v := range []float64{0, 5, 1e300, -1e300, math.Inf(1), math.NaN(), 1e-300} {
 		p := &search.Problem{Space: []search.Dimension{{Lo: 1, Hi: 64, Int: true, LogUniform: true}, {Hi: 1}},
 			Objectives: []search.Objective{{Metric: "f"}}, Filters: []search.Filter{{Metric: "f", Op: search.LT}}}
-		for _, planner := range []search.Planner{gaussian(t, p, Options{Initial: 3, Terminator: Regret}),
-			estimator(t, p, Options{Initial: 3, Terminator: EMMR})} {
+		for _, planner := range []search.Planner{gaussian(t, p, bayes.Options{Initial: 3, Terminator: bayes.Regret}),
+			estimator(t, p, bayes.Options{Initial: 3, Terminator: bayes.EMMR})} {
 			results := explore(t, p, planner, 10, 0, func(at search.Point, _ *rand.Rand) map[string]float64 {
 				return map[string]float64{"f": v * float64(1+int(at[0])%2)}
 			})
@@ -425,7 +426,7 @@ func TestManyObjectives(t *testing.T) {
 	s := func(at search.Point, _ *rand.Rand) map[string]float64 {
 		return map[string]float64{"a": at[0], "b": at[1], "c": at[2], "d": at[3], "e": 4 - at[0] - at[1] - at[2] - at[3]}
 	}
-	for _, planner := range []search.Planner{gaussian(t, p, Options{}), estimator(t, p, Options{})} {
+	for _, planner := range []search.Planner{gaussian(t, p, bayes.Options{}), estimator(t, p, bayes.Options{})} {
 		results := atRandom(p, testkit.Seeds(40, 100), 0, s)
 		for _, r := range results {
 			planner.Tell(r)
@@ -443,7 +444,8 @@ func TestProposalsStayInTheSpace(t *testing.T) {
 		{{Lo: -5, Hi: 1e9, Int: true}, {Lo: 1e-3, Hi: 1e3, LogUniform: true}, {Lo: 0, Hi: 1, Int: true}},
 	} {
 		p := &search.Problem{Space: space, Objectives: []search.Objective{{Metric: "f"}}}
-		for _, planner := range []search.Planner{gaussian(t, p, Options{Initial: 4}), estimator(t, p, Options{})} {
+		for _, planner := range []search.Planner{gaussian(t, p, bayes.Options{Initial: 4}),
+			estimator(t, p, bayes.Options{})} {
 			if n := len(explore(t, p, planner, 12, 0, func(at search.Point, r *rand.Rand) map[string]float64 {
 				return map[string]float64{"f": at[0] + r.NormFloat64()}
 			})); n != 12 {
@@ -458,10 +460,10 @@ func TestOptionsThatDoNotFit(t *testing.T) {
 	for _, c := range []struct {
 		p          *search.Problem
 		terminator string
-	}{{&search.Problem{}, ""}, {&peakProblem, "gap"}, {two, EMMR},
+	}{{&search.Problem{}, ""}, {&peakProblem, "gap"}, {two, bayes.EMMR},
 		{&search.Problem{Space: make([]search.Dimension, 65), Objectives: make([]search.Objective, 1)}, ""}} {
-		_, err := New(c.p, Options{Terminator: c.terminator})
-		if _, other := NewParzen(c.p, Options{Terminator: c.terminator}); err == nil || other == nil {
+		_, err := bayes.New(c.p, bayes.Options{Terminator: c.terminator})
+		if _, other := bayes.NewParzen(c.p, bayes.Options{Terminator: c.terminator}); err == nil || other == nil {
 			t.Errorf("%+v with terminator %q is accepted", c.p, c.terminator)
 		}
 	}
@@ -476,7 +478,7 @@ func Benchmark200Iterations(b *testing.B) {
 	}{{"branin", &braninProblem, branin}, {"concurrency", &saturatingProblem, saturating}} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				explore(b, c.problem, gaussian(b, c.problem, Options{Initial: 5}), 200, 0, c.server)
+				explore(b, c.problem, gaussian(b, c.problem, bayes.Options{Initial: 5}), 200, 0, c.server)
 			}
 		})
 	}

@@ -73,22 +73,22 @@ func (t *terminator) see(m *models) {
 
 // regret returns an upper bound, with a probability of 90 %, on how much better than the best observed point any point
 // is that may meet the constraints.
-func (t *terminator) regret(m *models, g *gp) float64 {
+func (t *terminator) regret(m *models, g *Process) float64 {
 	n, d := float64(len(g.x)), float64(len(t.space))
 	width := math.Sqrt(2 * math.Log(d*n*n*math.Pi*math.Pi/(6*0.1)) / 5)
 	least, most := math.Inf(-1), math.Inf(-1)
 	upper := func(x []float64) {
 		for _, c := range m.all[m.objectives:] {
-			if mean, variance := c.predict(x); mean-width*math.Sqrt(variance) > c.standardise(0) {
+			if mean, variance := c.Predict(x); mean-width*math.Sqrt(variance) > c.Standardise(0) {
 				return
 			}
 		}
-		mean, variance := g.predict(x)
+		mean, variance := g.Predict(x)
 		most = max(most, mean+width*math.Sqrt(variance))
 	}
 	for _, i := range m.feasible {
 		if i < len(g.x) {
-			mean, variance := g.predict(g.x[i])
+			mean, variance := g.Predict(g.x[i])
 			least = max(least, mean-width*math.Sqrt(variance))
 			upper(g.x[i])
 		}
@@ -102,15 +102,15 @@ func (t *terminator) regret(m *models, g *gp) float64 {
 // gap returns the bound on the change of the expected minimum regret by the last result.
 func (t *terminator) gap(m *models) float64 {
 	g, last := m.all[0], len(m.x)-1
-	before := &gp{x: g.x[:last], y: g.y[:last], middle: g.middle, spread: g.spread}
-	before.use(g.theta)
-	best := func(g *gp) (x []float64, mean float64) {
+	before := &Process{x: g.x[:last], y: g.y[:last], middle: g.middle, spread: g.spread}
+	before.Use(g.theta)
+	best := func(g *Process) (x []float64, mean float64) {
 		mean = math.Inf(-1)
 		for _, i := range m.feasible {
 			if i >= len(g.x) {
 				break
 			}
-			if v, _ := g.predict(g.x[i]); v > mean {
+			if v, _ := g.Predict(g.x[i]); v > mean {
 				x, mean = g.x[i], v
 			}
 		}
@@ -127,11 +127,11 @@ func (t *terminator) gap(m *models) float64 {
 	spread := math.Sqrt(max(0, 2*g.signal-2*g.kernel(now, then)-floats.Dot(w, w)-floats.Dot(v, v)+2*floats.Dot(w, v)))
 	gain := max(0, a-b)
 	if spread > 0 {
-		gain = spread * math.Exp(logImprovement((a-b)/spread))
+		gain = spread * math.Exp(LogImprovement((a-b)/spread))
 	}
 	// The divergence of the process of now from that of then is that of the last observation.
 	noise := g.theta.noise()
-	mean, variance := before.predict(g.x[last])
+	mean, variance := before.Predict(g.x[last])
 	total := variance + noise
 	miss := g.y[last] - mean
 	divergence := 0.5 * (math.Log(total/noise) - variance/total + variance*miss*miss/(total*total))

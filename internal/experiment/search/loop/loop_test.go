@@ -1,4 +1,4 @@
-package loop
+package loop_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/document"
 	"aiperf/internal/experiment/search"
+	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/sweep"
 )
 
@@ -21,7 +22,7 @@ const body = "\nbenchmark:\n  model: m\n  endpoint: {url: http://a}\n" +
 	"  dataset: {type: synthetic}\n  phases:\n    - {name: profiling, type: concurrency, concurrency: 8, requests: 10}\n"
 
 // spec reads a block as a run would.
-func spec(t *testing.T, block string) *Spec {
+func spec(t *testing.T, block string) *loop.Spec {
 	t.Helper()
 	file, err := document.Read("f.yaml", []byte("sweep: "+block+body))
 	if err != nil {
@@ -31,7 +32,7 @@ func spec(t *testing.T, block string) *Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _ := Read(plan.Block)
+	s, _ := loop.Read(plan.Block)
 	return s
 }
 
@@ -42,22 +43,22 @@ const (
 )
 
 // figures is a successful run with these figures, as metric.stat and value.
-func figures(pairs ...any) Trial {
-	t := Trial{Label: "trial_0001", Dir: "d"}
+func figures(pairs ...any) loop.Trial {
+	t := loop.Trial{Label: "trial_0001", Dir: "d"}
 	for i := 0; i < len(pairs); i += 2 {
 		metric, stat, _ := strings.Cut(pairs[i].(string), ".")
-		t.Metrics = append(t.Metrics, Metric{Tag: metric, Unit: "ms",
+		t.Metrics = append(t.Metrics, loop.Metric{Tag: metric, Unit: "ms",
 			Stats: artifact.Object{{Key: stat, Value: pairs[i+1].(float64)}}})
 	}
 	return t
 }
 
-func failed() Trial { return Trial{Label: "trial_0001", Err: "All 10 requests failed"} }
+func failed() loop.Trial { return loop.Trial{Label: "trial_0001", Err: "All 10 requests failed"} }
 
 // server is a server whose limit is 311: below it the p95 of the time to first token is below 200 ms.
-func server(p Proposal) []Trial {
+func server(p loop.Proposal) []loop.Trial {
 	c := p.Point[0]
-	return []Trial{figures("time_to_first_token.p95", 200*c/311.5, "output_token_throughput.avg", 10*c)}
+	return []loop.Trial{figures("time_to_first_token.p95", 200*c/311.5, "output_token_throughput.avg", 10*c)}
 }
 
 // listed is a planner that proposes points one after the other, again and again.
@@ -74,9 +75,9 @@ func (l *listed) Tell(r search.Result) { l.asked++; l.told = append(l.told, r) }
 func (l *listed) Reason() string       { return "" }
 
 // begun makes a search of a spec that writes into a folder.
-func begun(t *testing.T, s *Spec, dir string) *Search {
+func begun(t *testing.T, s *loop.Spec, dir string) *loop.Search {
 	t.Helper()
-	search, err := New(s, Options{Dir: dir})
+	search, err := loop.New(s, loop.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func begun(t *testing.T, s *Spec, dir string) *Search {
 }
 
 // finish runs a search to its end and returns its proposals.
-func finish(t *testing.T, s *Search, run func(Proposal) []Trial) (points []float64) {
+func finish(t *testing.T, s *loop.Search, run func(loop.Proposal) []loop.Trial) (points []float64) {
 	t.Helper()
 	for range 500 {
 		p, more := s.Ask()
@@ -103,6 +104,19 @@ func finish(t *testing.T, s *Search, run func(Proposal) []Trial) (points []float
 	return nil
 }
 
+// boundaryOf returns the boundary that the history of a search says.
+func boundaryOf(t *testing.T, s *loop.Search) *loop.BoundarySummary {
+	t.Helper()
+	h, err := loop.ParseHistory(s.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Boundary == nil {
+		t.Fatal("the history has no boundary")
+	}
+	return h.Boundary
+}
+
 // TestTrapTwoOutcomesDecideAPoint: with the limit 311 the 15 points take 30 iterations, so that 20 end the search early.
 func TestTrapTwoOutcomesDecideAPoint(t *testing.T) {
 	block := `{type: adaptive_search, planner: monotonic_sla, max_iterations: %d, ` + oneDimension + `, ` + throughput +
@@ -114,8 +128,7 @@ func TestTrapTwoOutcomesDecideAPoint(t *testing.T) {
 			t.Errorf("%d iterations: %s, want %s", iterations, got, want)
 		}
 		if iterations == 40 {
-			b, _ := s.Document().Get("boundary_summary")
-			summary := boundaryOf(b.(artifact.Object))
+			summary := boundaryOf(t, s)
 			if summary.Pass != 304 || summary.Fail != 312 || summary.Breach.Metric != "time_to_first_token" {
 				t.Errorf("the boundary is %+v", summary)
 			}
@@ -139,7 +152,7 @@ func TestTrapHistoryParsesAfterEveryIteration(t *testing.T) {
 			t.Fatal(err)
 		}
 		n++
-		h, err := ReadHistory(filepath.Join(dir, HistoryFile))
+		h, err := loop.ReadHistory(filepath.Join(dir, loop.HistoryFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +169,7 @@ func TestTrapHistoryParsesAfterEveryIteration(t *testing.T) {
 	if err := s.Finish(""); err != nil {
 		t.Fatal(err)
 	}
-	h, err := ReadHistory(filepath.Join(dir, HistoryFile))
+	h, err := loop.ReadHistory(filepath.Join(dir, loop.HistoryFile))
 	if err != nil || h.Reason != s.Reason() || h.Reason == "" {
 		t.Errorf("the reason is %q, not %q: %v", h.Reason, s.Reason(), err)
 	}
@@ -178,19 +191,20 @@ func TestHistoryOfACancelledSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Ask()
-	if err := s.Finish(Cancelled); err != nil {
+	if err := s.Finish(loop.Cancelled); err != nil {
 		t.Fatal(err)
 	}
-	h, err := ReadHistory(filepath.Join(dir, HistoryFile))
-	if err != nil || h.Reason != Cancelled || len(h.Iterations) != 1 {
+	h, err := loop.ReadHistory(filepath.Join(dir, loop.HistoryFile))
+	if err != nil || h.Reason != loop.Cancelled || len(h.Iterations) != 1 {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
 
 // TestTrapAnInfeasiblePointIsNeverBest, and there is one best point with one objective.
 func TestTrapAnInfeasiblePointIsNeverBest(t *testing.T) {
-	s, err := New(spec(t, `{type: adaptive_search, max_iterations: 10, `+oneDimension+`, `+throughput+`, `+latency+`}`),
-		Options{Planner: &listed{points: []search.Point{{100}, {900}, {200}}}})
+	s, err := loop.New(spec(t,
+		`{type: adaptive_search, max_iterations: 10, `+oneDimension+`, `+throughput+`, `+latency+`}`),
+		loop.Options{Planner: &listed{points: []search.Point{{100}, {900}, {200}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,12 +232,12 @@ func TestTrapAnInfeasiblePointIsNeverBest(t *testing.T) {
 func TestTrapOneTrialMustPassAllConditions(t *testing.T) {
 	s := spec(t, `{type: adaptive_search, max_iterations: 10, `+oneDimension+`, `+throughput+`, sla_filters: [`+
 		`{metric_tag: a, op: lt, threshold: 10}, {metric_tag: b, op: lt, threshold: 10}]}`)
-	for want, trials := range map[bool][]Trial{
+	for want, trials := range map[bool][]loop.Trial{
 		true:  {figures("a.avg", 1.0, "b.avg", 20.0), figures("a.avg", 1.0, "b.avg", 2.0)},
 		false: {figures("a.avg", 1.0, "b.avg", 20.0), figures("a.avg", 20.0, "b.avg", 2.0)},
 	} {
 		l := &listed{points: []search.Point{{5}}}
-		one, err := New(s, Options{Planner: l})
+		one, err := loop.New(s, loop.Options{Planner: l})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,9 +254,9 @@ func TestTrapOneTrialMustPassAllConditions(t *testing.T) {
 // TestTrapAMetricThatNoRunHas is never feasible, and warned about once with what the runs have.
 func TestTrapAMetricThatNoRunHas(t *testing.T) {
 	var log bytes.Buffer
-	s, err := New(spec(t, `{type: adaptive_search, planner: monotonic_sla, max_iterations: 10, `+oneDimension+`, `+
+	s, err := loop.New(spec(t, `{type: adaptive_search, planner: monotonic_sla, max_iterations: 10, `+oneDimension+`, `+
 		throughput+`, sla_filters: [{metric_tag: no_such, op: lt, threshold: 10}]}`),
-		Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		loop.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,8 +268,7 @@ func TestTrapAMetricThatNoRunHas(t *testing.T) {
 		"time_to_first_token, output_token_throughput") {
 		t.Errorf("%d warnings: %s", n, &log)
 	}
-	b, _ := s.Document().Get("boundary_summary")
-	if summary := boundaryOf(b.(artifact.Object)); !math.IsNaN(summary.Observed) || summary.Breach.Metric != "no_such" {
+	if summary := boundaryOf(t, s); !math.IsNaN(summary.Observed) || summary.Breach.Metric != "no_such" {
 		t.Errorf("the breach is %+v", summary)
 	}
 }
@@ -263,9 +276,10 @@ func TestTrapAMetricThatNoRunHas(t *testing.T) {
 // scored tells a search of one objective a list of values; NaN is a failed iteration. It returns why it ended.
 func scored(t *testing.T, block string, values ...float64) string {
 	t.Helper()
-	l := &listed{points: []search.Point{{5}}}
-	s := spec(t, block)
-	one := &Search{spec: s, planner: l, options: Options{Log: slog.New(slog.DiscardHandler)}, warned: map[string]bool{}}
+	one, err := loop.New(spec(t, block), loop.Options{}) // a planner of its own would end a search itself
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, v := range values {
 		if _, more := one.Ask(); !more {
 			return fmt.Sprint(one.Reason(), " after ", i)
@@ -274,7 +288,7 @@ func scored(t *testing.T, block string, values ...float64) string {
 		if math.IsNaN(v) {
 			trial = failed()
 		}
-		if err := one.Tell([]Trial{trial}, nil); err != nil {
+		if err := one.Tell([]loop.Trial{trial}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -322,27 +336,44 @@ func TestPatience(t *testing.T) {
 
 // TestTrapGrowthOfTheHypervolume: below a millionth it is no improvement.
 func TestTrapGrowthOfTheHypervolume(t *testing.T) {
+	objectives := `objectives: [{metric: a, direction: maximize, threshold: 0}, {metric: b, direction: minimize, ` +
+		`threshold: 100}]`
+	const block = `{type: adaptive_search, max_iterations: 50, improvement_patience: %d, ` + oneDimension + `, %s}`
+	// The hypervolume of a point is a·(100−b). With a patience of two, the search goes on after the third iteration,
+	// which is as good as the second one, only if that was an improvement.
 	for _, c := range []struct {
 		before, now float64
 		want        bool
 	}{{1000, 1000.0005, false}, {1000, 1000.002, true}, {0, 1e-9, true}, {0, 0, false}} {
-		if got := grown(c.before, c.now); got != c.want {
-			t.Errorf("%v → %v: %v", c.before, c.now, got)
+		one, err := loop.New(spec(t, fmt.Sprintf(block, 2, objectives)), loop.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, volume := range []float64{c.before, c.now, c.now} {
+			one.Ask()
+			if err := one.Tell([]loop.Trial{figures("a.avg", volume/100, "b.avg", 0.0)}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, got := one.Ask(); got != c.want || !got && one.Reason() != loop.ImprovementPatience {
+			t.Errorf("%v → %v: goes on %v, %q", c.before, c.now, got, one.Reason())
 		}
 	}
-	objectives := `objectives: [{metric: a, direction: maximize, threshold: 0}, {metric: b, direction: minimize, ` +
-		`threshold: 100}]`
-	s := spec(t, `{type: adaptive_search, max_iterations: 50, improvement_patience: 3, `+oneDimension+`, `+objectives+`}`)
-	l := &listed{points: []search.Point{{5}}}
-	one := &Search{spec: s, planner: l, options: Options{Log: slog.New(slog.DiscardHandler)}, warned: map[string]bool{}}
+	one, err := loop.New(spec(t, fmt.Sprintf(block, 3, objectives)), loop.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It ends three iterations after the last improvement, the first one.
 	for _, v := range [][2]float64{{10, 0}, {10.000005, 0}, {1, 90}, {5, 50}} {
-		one.Ask()
-		if err := one.Tell([]Trial{figures("a.avg", v[0], "b.avg", v[1])}, nil); err != nil {
+		if _, more := one.Ask(); !more {
+			t.Fatalf("%q before %v", one.Reason(), v)
+		}
+		if err := one.Tell([]loop.Trial{figures("a.avg", v[0], "b.avg", v[1])}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, more := one.Ask(); more || one.Reason() != ImprovementPatience || one.improved != 1 {
-		t.Errorf("%q, the last improvement was iteration %d", one.Reason(), one.improved)
+	if _, more := one.Ask(); more || one.Reason() != loop.ImprovementPatience {
+		t.Errorf("%q, more %v", one.Reason(), more)
 	}
 }
 
@@ -356,13 +387,13 @@ func TestTrapACheckpointOfAnotherSearchIsRefused(t *testing.T) {
 		p, _ := s.Ask()
 		trials := server(p)
 		if p.Iteration == 2 {
-			trials = []Trial{failed()}
+			trials = []loop.Trial{failed()}
 		}
 		if err := s.Tell(trials, artifact.Object{{Key: "note", Value: "x"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(filepath.Join(dir, HistoryFile))
+	want, err := os.ReadFile(filepath.Join(dir, loop.HistoryFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +407,7 @@ func TestTrapACheckpointOfAnotherSearchIsRefused(t *testing.T) {
 	if err := again.Write(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile(filepath.Join(dir, HistoryFile))
+	got, err := os.ReadFile(filepath.Join(dir, loop.HistoryFile))
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("the history is another one after resuming:\n%s\n%s", got, want)
 	}
@@ -395,7 +426,7 @@ func TestTrapACheckpointOfAnotherSearchIsRefused(t *testing.T) {
 	for name, text := range map[string]string{"cut": `{"iterations": [`, "shape": `{"a": 1}`,
 		"results": `{"iterations": [{"variation_values": {"phases.profiling.concurrency": 1}}]}`} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, CheckpointFile), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, loop.CheckpointFile), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := begun(t, spec(t, fmt.Sprintf(block, 1)), dir).Restore(); err == nil {
@@ -408,8 +439,9 @@ func TestTrapACheckpointOfAnotherSearchIsRefused(t *testing.T) {
 // one at which the server fell behind is infeasible.
 func TestTrialsOfTheClientDecideNothing(t *testing.T) {
 	l := &listed{points: []search.Point{{100}, {200}, {300}}}
-	s, err := New(spec(t, `{type: adaptive_search, max_iterations: 10, `+oneDimension+`, `+throughput+`, `+latency+`}`),
-		Options{Planner: l})
+	s, err := loop.New(spec(t,
+		`{type: adaptive_search, max_iterations: 10, `+oneDimension+`, `+throughput+`, `+latency+`}`),
+		loop.Options{Planner: l})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +461,7 @@ func TestTrialsOfTheClientDecideNothing(t *testing.T) {
 	if l.told[1].Feasible || !math.IsNaN(l.told[1].Margins[0][0]) {
 		t.Errorf("saturated: %+v", l.told[1])
 	}
-	h, err := history(s.Document())
+	h, err := loop.ParseHistory(s.Document())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -474,8 +506,7 @@ func TestTrapTiersOfASearch(t *testing.T) {
 		t.Errorf("the figures at the limit are %v", metrics)
 	}
 	// A point is feasible where one tier is: the largest one is beyond the limit of gold.
-	summary, _ := o.Get("boundary_summary")
-	if b := boundaryOf(summary.(artifact.Object)); !(b.Pass > 100) {
+	if b := boundaryOf(t, s); !(b.Pass > 100) {
 		t.Errorf("the largest feasible value is %v", b.Pass)
 	}
 }
@@ -492,11 +523,11 @@ func TestHistoriesOfTheOriginal(t *testing.T) {
 			`"iterations": [{"iteration_idx": 0, "variation_values": {"p.x": 1}, "objective_value": 5.0, "feasible": true, ` +
 			`"non_monotonic_warning": null}], "best": {"iteration_idx": 0}, "convergence_reason": "max_iterations"}`,
 	} {
-		path := filepath.Join(t.TempDir(), HistoryFile)
+		path := filepath.Join(t.TempDir(), loop.HistoryFile)
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		h, err := ReadHistory(path)
+		h, err := loop.ReadHistory(path)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -506,7 +537,7 @@ func TestHistoriesOfTheOriginal(t *testing.T) {
 			t.Errorf("%s: %+v", name, h)
 		}
 	}
-	if _, err := history(artifact.Object{}); err == nil {
+	if _, err := loop.ParseHistory(artifact.Object{}); err == nil {
 		t.Error("an empty object was read")
 	}
 }
@@ -514,25 +545,26 @@ func TestHistoriesOfTheOriginal(t *testing.T) {
 // TestLengthsOfProbes: the first probe of a point warms up longer than its replicates; other planners leave the load
 // alone.
 func TestLengthsOfProbes(t *testing.T) {
-	p := Probing{Warmup: 30e9, FirstFloor: 60e9, Floor: 15e9, Requests: map[string]int64{"normal": 1000, "tight": 10000}}
+	p := loop.Probing{Warmup: 30e9, FirstFloor: 60e9, Floor: 15e9,
+		Requests: map[string]int64{"normal": 1000, "tight": 10000}}
 	zero, ninety, five := 0.0, 90.0, 5.0
 	for _, c := range []struct {
 		warmup *float64
 		want   string
 	}{{nil, "1m0s 30s"}, {&zero, "0s 0s"}, {&ninety, "1m30s 1m30s"}, {&five, "1m0s 15s"}} {
-		s := &Spec{Planner: SmoothIsotonic, Warmup: c.warmup}
+		s := &loop.Spec{Planner: loop.SmoothIsotonic, Warmup: c.warmup}
 		if got := fmt.Sprint(s.ProbeWarmup(p, true), " ", s.ProbeWarmup(p, false)); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
-	if got := (&Spec{Planner: MonotonicSLA}).ProbeWarmup(p, true); got != 0 {
+	if got := (&loop.Spec{Planner: loop.MonotonicSLA}).ProbeWarmup(p, true); got != 0 {
 		t.Errorf("monotonic_sla warms up for %v", got)
 	}
-	if got := (&Spec{Planner: MonotonicSLA, Warmup: &five}).ProbeWarmup(p, true); got != p.FirstFloor {
+	if got := (&loop.Spec{Planner: loop.MonotonicSLA, Warmup: &five}).ProbeWarmup(p, true); got != p.FirstFloor {
 		t.Errorf("monotonic_sla warms up for %v", got)
 	}
-	s := &Spec{Planner: SmoothIsotonic, Precision: "tight"}
-	b := &Spec{Planner: Bayesian}
+	s := &loop.Spec{Planner: loop.SmoothIsotonic, Precision: "tight"}
+	b := &loop.Spec{Planner: loop.Bayesian}
 	if got := fmt.Sprint(s.ProbeRequests(p), b.ProbeRequests(p), b.ProbeWarmup(p, true)); got != "10000 0 0s" {
 		t.Error(got)
 	}

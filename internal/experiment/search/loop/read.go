@@ -70,14 +70,15 @@ func ReadHistory(path string) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	h, err := history(o)
+	h, err := ParseHistory(o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return h, nil
 }
 
-func history(o artifact.Object) (*History, error) {
+// ParseHistory returns the history that the object of search_history.json says; its error says why it is none.
+func ParseHistory(o artifact.Object) (*History, error) {
 	config := objectAt(o, "config")
 	if config == nil {
 		return nil, errors.New("it is not the history of a search: it has no config")

@@ -39,7 +39,7 @@ func (a *amdSMI) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.known, err = parseAMDStatic(text); err != nil {
+	if a.known, err = ParseAMDStatic(text); err != nil {
 		return err
 	}
 	if len(a.known) == 0 {
@@ -57,7 +57,7 @@ func (a *amdSMI) read(ctx context.Context) error {
 		}
 		return err
 	}
-	readings, err := parseAMDMetric(a.owner.options.Catalog, text, a.known)
+	readings, err := ParseAMDMetric(a.owner.options.Catalog, text, a.known)
 	if err == nil {
 		a.owner.deliver(readings)
 	}
@@ -83,8 +83,8 @@ func amdList(text []byte) ([]map[string]any, error) {
 	return newer.GPUs, nil
 }
 
-// parseAMDStatic reads what GPUs there are.
-func parseAMDStatic(text []byte) (map[int]gpu.Device, error) {
+// ParseAMDStatic reads what GPUs there are, by their index, from the JSON of amd-smi static.
+func ParseAMDStatic(text []byte) (map[int]gpu.Device, error) {
 	list, err := amdList(text)
 	if err != nil {
 		return nil, err
@@ -132,8 +132,8 @@ var amdPaths = []struct {
 	{"amd_ecc_uncorrectable", 1, [][]string{{"ecc", "total_uncorrectable_count"}, {"ecc", "total_uncorrectable"}}},
 }
 
-// parseAMDMetric reads one reading of all GPUs.
-func parseAMDMetric(c *gpu.Catalog, text []byte, known map[int]gpu.Device) ([]gpu.Reading, error) {
+// ParseAMDMetric reads one reading of all GPUs that are known, from the JSON of amd-smi metric.
+func ParseAMDMetric(c *gpu.Catalog, text []byte, known map[int]gpu.Device) ([]gpu.Reading, error) {
 	list, err := amdList(text)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package collect
+package collect_test
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"aiperf/internal/watch/gpu"
+	"aiperf/internal/watch/gpu/collect"
 )
 
 // helperMode makes the test program behave like aiperf-gpu.
@@ -99,16 +100,22 @@ func (h *heard) count() int {
 }
 
 // newLocalTest returns a collector whose helper is this program in a mode; there is nothing else.
-func newLocalTest(t *testing.T, mode string) (Collector, *heard) {
+func newLocalTest(t *testing.T, mode string) (collect.Collector, *heard) {
+	t.Helper()
+	return newTimedTest(t, mode, 5*time.Second)
+}
+
+// newTimedTest is newLocalTest with a bound of the helper's start.
+func newTimedTest(t *testing.T, mode string, start time.Duration) (collect.Collector, *heard) {
 	t.Helper()
 	t.Setenv(helperMode, mode)
 	h := &heard{}
-	c := NewLocal(LocalOptions{
-		Vendor: "pynvml", Interval: time.Hour, OpenTimeout: 5 * time.Second, CloseTimeout: 5 * time.Second,
+	c := collect.NewLocal(collect.LocalOptions{
+		Vendor: "pynvml", Interval: time.Hour, OpenTimeout: start, CloseTimeout: 5 * time.Second,
 		Catalog: gpu.NewCatalog(nil, false), Sink: h, WallNS: time.Time.UnixNano,
 		Log: slog.New(slog.NewTextHandler(h, nil)),
 		LookPath: func(name string) (string, error) {
-			if name == helperName {
+			if name == "aiperf-gpu" {
 				return os.Executable()
 			}
 			return "", errors.New("not here")
@@ -233,8 +240,7 @@ func TestAMissingDriverIsAnErrorOfTheConfiguration(t *testing.T) {
 }
 
 func TestAHelperThatNeverStartsIsLeft(t *testing.T) {
-	c, _ := newLocalTest(t, "silent")
-	c.(*local).options.OpenTimeout = 100 * time.Millisecond
+	c, _ := newTimedTest(t, "silent", 100*time.Millisecond)
 	if _, err := c.Probe(context.Background()); err == nil || !strings.Contains(err.Error(), "did not start in time") {
 		t.Errorf("got %v", err)
 	}

@@ -12,31 +12,36 @@ import (
 	"aiperf/internal/watch/gpu"
 )
 
-// smiColumn is a column of nvidia-smi --query-gpu and the field it becomes; "" for those of identity.
-type smiColumn struct {
-	query, field string
-	scale        float64
+// SMIColumn is a column of nvidia-smi --query-gpu.
+type SMIColumn struct {
+	Query string
+	// Field is what it becomes, "" for those of identity; Scale turns its unit into that of the field.
+	Field string
+	Scale float64
 }
 
-// smiColumns are understood by every nvidia-smi of the last decade, smiNewer by those that know about codecs.
-var (
-	smiColumns = []smiColumn{
-		{query: "index"}, {query: "uuid"}, {query: "name"}, {query: "pci.bus_id"},
+// SMIColumns returns the columns that every nvidia-smi of the last decade understands.
+func SMIColumns() []SMIColumn {
+	return []SMIColumn{
+		{Query: "index"}, {Query: "uuid"}, {Query: "name"}, {Query: "pci.bus_id"},
 		{"power.draw", "gpu_power_usage", 1},
 		{"utilization.gpu", "gpu_utilization", 1},
 		{"utilization.memory", "mem_utilization", 1},
 		{"memory.used", "gpu_memory_used", 0.001048576},
 		{"temperature.gpu", "gpu_temperature", 1},
 	}
-	smiNewer = []smiColumn{
-		{"utilization.encoder", "encoder_utilization", 1},
-		{"utilization.decoder", "decoder_utilization", 1},
-		{"utilization.jpeg", "jpg_utilization", 1},
-	}
-)
+}
 
-// parseSMI reads a line of nvidia-smi with the given columns. What the GPU does not support is left out.
-func parseSMI(c *gpu.Catalog, columns []smiColumn, line []byte) (gpu.Reading, error) {
+// smiNewer are the columns of those that know about codecs.
+var smiNewer = []SMIColumn{
+	{"utilization.encoder", "encoder_utilization", 1},
+	{"utilization.decoder", "decoder_utilization", 1},
+	{"utilization.jpeg", "jpg_utilization", 1},
+}
+
+// ParseSMI reads a line of nvidia-smi with the given columns into fields of the catalog. What the GPU does not support
+// is left out.
+func ParseSMI(c *gpu.Catalog, columns []SMIColumn, line []byte) (gpu.Reading, error) {
 	rows := csv.NewReader(strings.NewReader(string(line)))
 	rows.TrimLeadingSpace = true
 	rows.LazyQuotes = true
@@ -54,7 +59,7 @@ func parseSMI(c *gpu.Catalog, columns []smiColumn, line []byte) (gpu.Reading, er
 		if strings.HasPrefix(text, "[") || strings.EqualFold(text, "N/A") {
 			continue
 		}
-		switch column.query {
+		switch column.Query {
 		case "uuid":
 			r.UUID = text
 		case "name":
@@ -62,8 +67,8 @@ func parseSMI(c *gpu.Catalog, columns []smiColumn, line []byte) (gpu.Reading, er
 		case "pci.bus_id":
 			r.PCIBusID = text
 		}
-		if v, err := strconv.ParseFloat(text, 64); err == nil && column.field != "" && !math.IsNaN(v) {
-			c.Set(r.Values, column.field, v*column.scale)
+		if v, err := strconv.ParseFloat(text, 64); err == nil && column.Field != "" && !math.IsNaN(v) {
+			c.Set(r.Values, column.Field, v*column.Scale)
 		}
 	}
 	return r, nil
@@ -89,24 +94,24 @@ func (n *nvidiaSMI) open(ctx context.Context) error {
 	if err != nil {
 		return errors.New("it is not installed")
 	}
-	columns := append(append([]smiColumn{}, smiColumns...), smiNewer...)
-	query := func(c []smiColumn) []string {
+	columns := append(SMIColumns(), smiNewer...)
+	query := func(c []SMIColumn) []string {
 		var names []string
 		for _, column := range c {
-			names = append(names, column.query)
+			names = append(names, column.Query)
 		}
 		return []string{"--query-gpu=" + strings.Join(names, ","), "--format=csv,noheader,nounits"}
 	}
 	text, err := output(ctx, path, query(columns)...)
 	if err != nil {
-		columns = smiColumns
+		columns = SMIColumns()
 		if text, err = output(ctx, path, query(columns)...); err != nil {
 			return err
 		}
 	}
 	gpus := 0
 	for line := range strings.Lines(string(text)) {
-		if r, err := parseSMI(n.owner.options.Catalog, columns, []byte(line)); err == nil {
+		if r, err := ParseSMI(n.owner.options.Catalog, columns, []byte(line)); err == nil {
 			gpus++
 			n.highest = max(n.highest, r.Index)
 		}
@@ -128,8 +133,8 @@ func (n *nvidiaSMI) open(ctx context.Context) error {
 	return nil
 }
 
-func (n *nvidiaSMI) take(columns []smiColumn, line []byte) {
-	r, err := parseSMI(n.owner.options.Catalog, columns, line)
+func (n *nvidiaSMI) take(columns []SMIColumn, line []byte) {
+	r, err := ParseSMI(n.owner.options.Catalog, columns, line)
 	if err != nil {
 		return
 	}

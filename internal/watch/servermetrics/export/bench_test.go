@@ -1,4 +1,4 @@
-package export
+package export_test
 
 import (
 	"context"
@@ -14,8 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parquet-go/parquet-go"
+
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/servermetrics/export"
 )
 
 // hour is an hour of scrapes, one each 333 ms.
@@ -42,7 +45,7 @@ func benchSeries(changing, constant int) []*prom.Series {
 }
 
 // benchRun returns a run of that many scrapes.
-func benchRun(scrapes, changing, constant int) *Run {
+func benchRun(scrapes, changing, constant int) *export.Run {
 	store := servermetrics.NewStore(servermetrics.Options{})
 	series := benchSeries(changing, constant)
 	samples := make([]prom.Sample, len(series))
@@ -57,10 +60,8 @@ func benchRun(scrapes, changing, constant int) *Run {
 		}
 		e.Add(servermetrics.Scrape{TimestampNS: int64(n) * 333e6, LatencyNS: 1e6, Samples: samples})
 	}
-	run := &Run{Store: store, Info: Info{Window: servermetrics.Window{StartNS: 100 * 333e6,
-		EndNS: int64(scrapes) * 333e6}}}
-	run.Results = servermetrics.Compute(store, run.Info.settings())
-	return run
+	return export.NewRun(store, export.Info{Window: servermetrics.Window{StartNS: 100 * 333e6,
+		EndNS: int64(scrapes) * 333e6}})
 }
 
 // peak watches the heap while do runs, and returns by how much it grew at most.
@@ -98,8 +99,7 @@ func BenchmarkParquet(b *testing.B) {
 	}
 	run := benchRun(scrapes, 1000, 4000)
 	debug.FreeOSMemory()
-	p := Parquet{Path: filepath.Join(b.TempDir(), "x.parquet"), Run: run}
-	rows := newTable(run).total
+	p := export.Parquet{Path: filepath.Join(b.TempDir(), "x.parquet"), Run: run}
 	var grown int64
 	for b.Loop() {
 		grown = max(grown, peak(func() {
@@ -108,13 +108,24 @@ func BenchmarkParquet(b *testing.B) {
 			}
 		}))
 	}
-	perSecond := float64(rows) * float64(b.N) / b.Elapsed().Seconds()
+	file, err := os.Open(p.Path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		b.Fatal(err)
+	}
+	written, err := parquet.OpenFile(file, info.Size())
+	if err != nil {
+		b.Fatal(err)
+	}
+	perSecond := float64(written.NumRows()) * float64(b.N) / b.Elapsed().Seconds()
 	b.ReportMetric(perSecond, "rows/s")
 	b.ReportMetric(perSecond/float64(runtime.GOMAXPROCS(0)), "rows/s/core")
 	b.ReportMetric(float64(grown)/(1<<20), "MiB-beside-store")
-	if info, err := os.Stat(p.Path); err == nil {
-		b.ReportMetric(float64(info.Size())/(1<<20), "MiB-file")
-	}
+	b.ReportMetric(float64(info.Size())/(1<<20), "MiB-file")
 }
 
 // BenchmarkJSONAndCSV computes and writes an hour of 5,000 series.
@@ -125,11 +136,11 @@ func BenchmarkJSONAndCSV(b *testing.B) {
 	}
 	run := benchRun(scrapes, 1000, 4000)
 	for b.Loop() {
-		run.Results = servermetrics.Compute(run.Store, run.Info.settings())
-		if err := writeJSON(context.Background(), io.Discard, run); err != nil {
+		run = export.NewRun(run.Store, run.Info)
+		if err := (export.JSON{Run: run}).Write(context.Background(), io.Discard); err != nil {
 			b.Fatal(err)
 		}
-		if err := (CSV{Run: run}).write(context.Background(), io.Discard); err != nil {
+		if err := (export.CSV{Run: run}).Write(context.Background(), io.Discard); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -138,7 +149,8 @@ func BenchmarkJSONAndCSV(b *testing.B) {
 // BenchmarkRecorder writes lines of 5,000 series, of which 1,000 change.
 func BenchmarkRecorder(b *testing.B) {
 	dir := b.TempDir()
-	r, err := NewRecorder(filepath.Join(dir, "x.jsonl"), filepath.Join(dir, "x.json"), Info{}, RecorderOptions{})
+	r, err := export.NewRecorder(filepath.Join(dir, "x.jsonl"), filepath.Join(dir, "x.json"), export.Info{},
+		export.RecorderOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

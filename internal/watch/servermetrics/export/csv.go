@@ -34,7 +34,7 @@ func (c CSV) Export(ctx context.Context) error {
 	if c.Run.empty() {
 		return nil
 	}
-	return artifact.WriteStream(c.Path, func(w *bufio.Writer) error { return c.write(ctx, w) })
+	return artifact.WriteStream(c.Path, func(w *bufio.Writer) error { return c.Write(ctx, w) })
 }
 
 // section is one table of series.
@@ -64,7 +64,8 @@ func (c CSV) sections() []section {
 	}
 }
 
-func (c CSV) write(ctx context.Context, w io.Writer) error {
+// Write writes the file to w.
+func (c CSV) Write(ctx context.Context, w io.Writer) error {
 	if c.Comments {
 		if _, err := w.Write(c.comments()); err != nil {
 			return err

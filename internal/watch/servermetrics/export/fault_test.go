@@ -1,4 +1,4 @@
-package export
+package export_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"aiperf/internal/watch/servermetrics/export"
 )
 
 func empty(t *testing.T, dir string) {
@@ -38,13 +40,14 @@ func (f *fullAfter) Write(p []byte) (int, error) {
 func TestEveryWriterReportsAFullDisk(t *testing.T) {
 	c := vllm(t)
 	run := c.run()
-	plan := newTable(run)
 	for name, write := range map[string]func(io.Writer) error{
-		"JSON":    func(w io.Writer) error { return writeJSON(context.Background(), w, run) },
-		"legacy":  func(w io.Writer) error { return writeLegacy(context.Background(), w, run) },
-		"CSV":     func(w io.Writer) error { return CSV{Run: run, Comments: true}.write(context.Background(), w) },
-		"Parquet": func(w io.Writer) error { return plan.write(context.Background(), w, footer(run, plan)) },
-		"sidecar": (&Sidecar{Info: run.Info, Complete: true}).write,
+		"JSON":   func(w io.Writer) error { return export.JSON{Run: run}.Write(context.Background(), w) },
+		"legacy": func(w io.Writer) error { return export.LegacyJSON{Run: run}.Write(context.Background(), w) },
+		"CSV": func(w io.Writer) error {
+			return export.CSV{Run: run, Comments: true}.Write(context.Background(), w)
+		},
+		"Parquet": func(w io.Writer) error { return export.Parquet{Run: run}.Write(context.Background(), w) },
+		"sidecar": (&export.Sidecar{Info: run.Info, Complete: true}).Write,
 	} {
 		var whole bytes.Buffer
 		if err := write(&whole); err != nil {
@@ -69,7 +72,7 @@ func TestFailedExportStopsNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	var done []string
-	err := All(t.Context(), list, func(e Exporter) { done = append(done, filepath.Base(e.Target())) },
+	err := export.All(t.Context(), list, func(e export.Exporter) { done = append(done, filepath.Base(e.Target())) },
 		func(m string) { t.Error(m) })
 	if err == nil || !strings.Contains(err.Error(), taken) || !strings.Contains(err.Error(), "CSV") {
 		t.Errorf("error is %v", err)
@@ -87,20 +90,21 @@ func TestFailedExportStopsNoOther(t *testing.T) {
 func TestRecorderFailsEarlyAndCleansUp(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "server_metrics_export.jsonl")
-	if err := os.Mkdir(SidecarPath(path), 0o755); err != nil {
+	if err := os.Mkdir(export.SidecarPath(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(SidecarPath(path), "x"), nil, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(export.SidecarPath(path), "x"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewRecorder(path, SidecarPath(path), Info{}, RecorderOptions{}); err == nil ||
-		!strings.Contains(err.Error(), SidecarPath(path)) {
+	if _, err := export.NewRecorder(path, export.SidecarPath(path), export.Info{},
+		export.RecorderOptions{}); err == nil || !strings.Contains(err.Error(), export.SidecarPath(path)) {
 		t.Errorf("error is %v", err)
 	}
 	if _, err := os.Stat(path); err == nil {
 		t.Error("the file of lines is left")
 	}
-	if _, err := NewRecorder(filepath.Join(dir, "no", "x.jsonl"), "y", Info{}, RecorderOptions{}); err == nil {
+	if _, err := export.NewRecorder(filepath.Join(dir, "no", "x.jsonl"), "y", export.Info{},
+		export.RecorderOptions{}); err == nil {
 		t.Error("a missing directory is no error")
 	}
 }
@@ -109,7 +113,7 @@ func TestRecordingWithoutLinesIsRemoved(t *testing.T) {
 	c := newCollection(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "server_metrics_export.jsonl")
-	r, err := NewRecorder(path, SidecarPath(path), c.info, RecorderOptions{})
+	r, err := export.NewRecorder(path, export.SidecarPath(path), c.info, export.RecorderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

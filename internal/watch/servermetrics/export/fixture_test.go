@@ -1,4 +1,4 @@
-package export
+package export_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/servermetrics/export"
 )
 
 const (
@@ -22,17 +23,17 @@ const (
 type collection struct {
 	t        *testing.T
 	store    *servermetrics.Store
-	recorder *Recorder
+	recorder *export.Recorder
 	parsers  map[string]*prom.Parser
 	bodies   map[string]string
-	info     Info
+	info     export.Info
 }
 
 func newCollection(t *testing.T) *collection {
 	return &collection{
 		t: t, store: servermetrics.NewStore(servermetrics.Options{}),
 		parsers: map[string]*prom.Parser{}, bodies: map[string]string{},
-		info: Info{
+		info: export.Info{
 			AIPerfVersion: "1.0.0", BenchmarkID: "2900a136-3c1a-4520-adaa-5719822b729b",
 			Configured: []string{url}, Successful: []string{url},
 			Window: servermetrics.Window{StartNS: start, EndNS: start + 10*second},
@@ -71,14 +72,14 @@ func (c *collection) page(url string, after time.Duration, body string) {
 	}
 }
 
-func (c *collection) run() *Run {
-	return NewRun(c.store, c.info)
+func (c *collection) run() *export.Run {
+	return export.NewRun(c.store, c.info)
 }
 
 func (c *collection) json() string {
 	c.t.Helper()
 	var out bytes.Buffer
-	if err := writeJSON(context.Background(), &out, c.run()); err != nil {
+	if err := (export.JSON{Run: c.run()}).Write(context.Background(), &out); err != nil {
 		c.t.Fatal(err)
 	}
 	return out.String()
@@ -87,7 +88,7 @@ func (c *collection) json() string {
 func (c *collection) csv() string {
 	c.t.Helper()
 	var out bytes.Buffer
-	if err := (CSV{Run: c.run()}).write(context.Background(), &out); err != nil {
+	if err := (export.CSV{Run: c.run()}).Write(context.Background(), &out); err != nil {
 		c.t.Fatal(err)
 	}
 	return out.String()

@@ -1,6 +1,6 @@
 //go:build unix
 
-package export
+package export_test
 
 import (
 	"os"
@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aiperf/internal/watch/servermetrics/export"
 )
 
 // A limit on the size of files is what comes closest to a full disk without being root. It holds for a whole
@@ -52,8 +54,8 @@ func fullDisk(t *testing.T, dir string) {
 	path := filepath.Join(dir, "server_metrics_export.jsonl")
 	var heard []error
 	var err error
-	if c.recorder, err = NewRecorder(path, SidecarPath(path), c.info,
-		RecorderOptions{OnError: func(err error) { heard = append(heard, err) }}); err != nil {
+	if c.recorder, err = export.NewRecorder(path, export.SidecarPath(path), c.info,
+		export.RecorderOptions{OnError: func(err error) { heard = append(heard, err) }}); err != nil {
 		t.Fatal(err)
 	}
 	const room = 3500 // more than the sidecar, the CSV and the legacy JSON, less than the others
@@ -69,7 +71,7 @@ func fullDisk(t *testing.T, dir string) {
 		len(heard) != 1 {
 		t.Errorf("the recording: %v, heard %v", err, heard)
 	}
-	err = All(t.Context(), exporters(dir, c.run()), func(Exporter) {}, func(m string) { t.Error(m) })
+	err = export.All(t.Context(), exporters(dir, c.run()), func(export.Exporter) {}, func(m string) { t.Error(m) })
 	for _, name := range []string{"server_metrics_export.json", "server_metrics_export.parquet"} {
 		if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, name)) {
 			t.Errorf("the error does not name %s: %v", name, err)

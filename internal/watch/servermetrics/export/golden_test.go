@@ -1,4 +1,4 @@
-package export
+package export_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/testkit"
+	"aiperf/internal/watch/servermetrics/export"
 )
 
 func TestGoldenFiles(t *testing.T) {
@@ -17,7 +18,8 @@ func TestGoldenFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "server_metrics_export.jsonl")
 	var err error
-	if c.recorder, err = NewRecorder(path, SidecarPath(path), c.info, RecorderOptions{}); err != nil {
+	c.recorder, err = export.NewRecorder(path, export.SidecarPath(path), c.info, export.RecorderOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	c.pages()
@@ -34,7 +36,7 @@ func TestGoldenFiles(t *testing.T) {
 		testkit.Golden(t, "testdata/"+name, data)
 	}
 	var legacy bytes.Buffer
-	if err := writeLegacy(context.Background(), &legacy, c.run()); err != nil {
+	if err := (export.LegacyJSON{Run: c.run()}).Write(context.Background(), &legacy); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Golden(t, "testdata/legacy.json", legacy.Bytes())
@@ -49,7 +51,7 @@ func TestCSVCommentsComeOnlyWhenAskedFor(t *testing.T) {
 		t.Error("comments without being asked for")
 	}
 	var out bytes.Buffer
-	if err := (CSV{Run: c.run(), Comments: true}).write(context.Background(), &out); err != nil {
+	if err := (export.CSV{Run: c.run(), Comments: true}).Write(context.Background(), &out); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(out.String(), "\n")

@@ -30,10 +30,12 @@ func (j JSON) Export(ctx context.Context) error {
 	if j.Run.empty() {
 		return nil
 	}
-	return artifact.WriteStream(j.Path, func(w *bufio.Writer) error { return writeJSON(ctx, w, j.Run) })
+	return artifact.WriteStream(j.Path, func(w *bufio.Writer) error { return j.Write(ctx, w) })
 }
 
-func writeJSON(ctx context.Context, w io.Writer, r *Run) error {
+// Write writes the file to w.
+func (j JSON) Write(ctx context.Context, w io.Writer) error {
+	r := j.Run
 	d := &document{ctx: ctx, w: w}
 	d.open('{')
 	d.text("schema_version", jsonVersion)

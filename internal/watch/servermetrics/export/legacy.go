@@ -29,10 +29,12 @@ func (j LegacyJSON) Export(ctx context.Context) error {
 	if j.Run.empty() {
 		return nil
 	}
-	return artifact.WriteStream(j.Path, func(w *bufio.Writer) error { return writeLegacy(ctx, w, j.Run) })
+	return artifact.WriteStream(j.Path, func(w *bufio.Writer) error { return j.Write(ctx, w) })
 }
 
-func writeLegacy(ctx context.Context, w io.Writer, r *Run) error {
+// Write writes the file to w.
+func (j LegacyJSON) Write(ctx context.Context, w io.Writer) error {
+	r := j.Run
 	d := &document{ctx: ctx, w: w}
 	d.open('{')
 	d.key("summary")

@@ -3,6 +3,7 @@ package export
 import (
 	"bufio"
 	"context"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -38,6 +39,12 @@ func (p Parquet) Export(ctx context.Context) error {
 		return errNoRows
 	}
 	return artifact.WriteStream(p.Path, func(w *bufio.Writer) error { return t.write(ctx, w, footer(p.Run, t)) })
+}
+
+// Write writes the file to w, one without rows too.
+func (p Parquet) Write(ctx context.Context, w io.Writer) error {
+	t := newTable(p.Run)
+	return t.write(ctx, w, footer(p.Run, t))
 }
 
 // footer returns the file's key/value metadata.

@@ -1,4 +1,4 @@
-package export
+package export_test
 
 import (
 	"bytes"
@@ -16,17 +16,30 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"aiperf/internal/base/testkit"
+	"aiperf/internal/watch/servermetrics/export"
 )
 
 // parquetText returns the file of a run.
-func parquetText(t *testing.T, r *Run) []byte {
+func parquetText(t *testing.T, r *export.Run) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	plan := newTable(r)
-	if err := plan.write(context.Background(), &out, footer(r, plan)); err != nil {
+	if err := (export.Parquet{Run: r}).Write(context.Background(), &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// footerOf returns a function that returns a value of the metadata of a run's file.
+func footerOf(t *testing.T, r *export.Run) func(key string) string {
+	t.Helper()
+	file := openParquet(t, parquetText(t, r))
+	return func(key string) string {
+		v, ok := file.Lookup(key)
+		if !ok {
+			t.Errorf("the footer lacks %s", key)
+		}
+		return v
+	}
 }
 
 func openParquet(t *testing.T, data []byte) *parquet.File {
@@ -39,7 +52,7 @@ func openParquet(t *testing.T, data []byte) *parquet.File {
 }
 
 // parquetRows reads all rows back: by column, nil for null.
-func parquetRows(t *testing.T, r *Run) []map[string]any {
+func parquetRows(t *testing.T, r *export.Run) []map[string]any {
 	t.Helper()
 	file := openParquet(t, parquetText(t, r))
 	var names []string
@@ -155,6 +168,7 @@ func TestLastParquetRowOfACounterIsItsTotal(t *testing.T) {
 }
 
 func TestParquetRowGroupsAreBoundedAndInOrder(t *testing.T) {
+	const rowGroupRows = 10_000 // the largest number of rows in a row group
 	run := benchRun(1000, 30, 3)
 	file := openParquet(t, parquetText(t, run))
 	rows := int64(0)

@@ -1,4 +1,4 @@
-package export
+package export_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/servermetrics/export"
 )
 
 // warmedUp returns a collection with a warm-up of two seconds before the phase: a request in the warm-up, three after
@@ -46,9 +47,9 @@ func stat(t *testing.T, doc any, family, key string) any {
 
 func TestTrapWarmupHasFiguresOfItsOwn(t *testing.T) {
 	c := warmedUp(t)
-	run := NewRun(c.store, c.info)
+	run := export.NewRun(c.store, c.info)
 	path := filepath.Join(t.TempDir(), "server_metrics_export.json")
-	if err := (JSON{Path: path, Run: run}).Export(context.Background()); err != nil {
+	if err := (export.JSON{Path: path, Run: run}).Export(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -125,7 +126,7 @@ func TestTrapARangeThatDoesNotEndAfterItsStartIsLeftOut(t *testing.T) {
 func TestTrapAWarmupWithoutAScrapeHasNoFigures(t *testing.T) {
 	c := warmedUp(t)
 	c.info.Warmup = servermetrics.Window{StartNS: start - 3*second + 1, EndNS: start - second - 1}
-	if run := NewRun(c.store, c.info); run.Warmup != nil {
+	if run := export.NewRun(c.store, c.info); run.Warmup != nil {
 		t.Errorf("%+v", run.Warmup)
 	}
 }
@@ -134,8 +135,8 @@ func TestPhaseFileIsSortedByKey(t *testing.T) {
 	c := vllm(t)
 	c.info.SliceNS = 3 * second
 	c.page("https://localhost:8000/metrics", time.Second, "# TYPE x gauge\nx{b=\"1\",a=\"2\"} 1\n")
-	run := NewRun(c.store, c.info)
-	phase := &Phase{
+	run := export.NewRun(c.store, c.info)
+	phase := &export.Phase{
 		Phase:  servermetrics.Phase{Index: 1, Name: "profiling", Kind: "profiling"},
 		Object: artifact.Object{{Key: "phase_index", Value: 1}, {Key: "end_ns", Value: c.info.Window.EndNS}},
 		Window: c.info.Window, Results: run.Results,
@@ -143,7 +144,7 @@ func TestPhaseFileIsSortedByKey(t *testing.T) {
 			Value: artifact.Object{{Key: "type", Value: "T"}, {Key: "code", Value: 500}}}, {Key: "count", Value: 2}}},
 	}
 	path := filepath.Join(t.TempDir(), "server_metrics.json")
-	if err := WritePhase(context.Background(), path, run, phase); err != nil {
+	if err := export.WritePhase(context.Background(), path, run, phase); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)

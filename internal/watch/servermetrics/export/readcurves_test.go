@@ -1,4 +1,4 @@
-package export
+package export_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/servermetrics/export"
 )
 
 // What a chart shows is the same from the store and from the Parquet file, within the window that the file has.
@@ -29,12 +30,12 @@ h_seconds_count %d
 `, i%5, i, 100*i*i, i, 2*i, 3*i*i, 2*i))
 	}
 	c.info.Window = servermetrics.Window{StartNS: start, EndNS: start + 20*second}
-	run := &Run{Store: c.store, Results: servermetrics.Compute(c.store, c.info.settings()), Info: c.info}
+	run := export.NewRun(c.store, c.info)
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	if err := (Parquet{Path: path, Run: run}).Export(context.Background()); err != nil {
+	if err := (export.Parquet{Path: path, Run: run}).Export(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadCurves(path)
+	got, err := export.ReadCurves(path)
 	if err != nil {
 		t.Fatal(err)
 	}

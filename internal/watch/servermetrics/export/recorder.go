@@ -324,7 +324,7 @@ func (r *Recorder) writeSidecar(complete bool) error {
 	for _, e := range r.endpoints {
 		s.Endpoints = append(s.Endpoints, e.Endpoint)
 	}
-	return artifact.WriteStream(r.sidecar, func(w *bufio.Writer) error { return s.write(w) })
+	return artifact.WriteStream(r.sidecar, func(w *bufio.Writer) error { return s.Write(w) })
 }
 
 // SidecarPath returns where the sidecar of a recording stands.

@@ -87,8 +87,8 @@ func (v Values) add(n int, value float64) Values {
 	return append(v, Value{n, n, value})
 }
 
-// write writes the sidecar; lists of numbers and series stand on one line each.
-func (s *Sidecar) write(w io.Writer) error {
+// Write writes the sidecar to w; lists of numbers and series stand on one line each.
+func (s *Sidecar) Write(w io.Writer) error {
 	d := &document{ctx: context.Background(), w: w}
 	d.open('{')
 	d.text("recording_version", sidecarVersion)

@@ -1,4 +1,4 @@
-package export
+package export_test
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/servermetrics/export"
 )
 
 func wants(t *testing.T, where, text string, parts ...string) {
@@ -47,7 +47,8 @@ func TestTrap18ConstantServer(t *testing.T) {
 	c := newCollection(t)
 	path := filepath.Join(t.TempDir(), "server_metrics_export.jsonl")
 	var err error
-	if c.recorder, err = NewRecorder(path, SidecarPath(path), c.info, RecorderOptions{}); err != nil {
+	c.recorder, err = export.NewRecorder(path, export.SidecarPath(path), c.info, export.RecorderOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range 60 {
@@ -101,9 +102,9 @@ func TestTrap22ReservedLabelsGetNoColumn(t *testing.T) {
 	if got := rows[0]; got["count"] != nil || got["value"] != 1.0 || got["metric_name"] != "g" || got["z"] != "" {
 		t.Errorf("Parquet row is %v", got)
 	}
-	m := footer(c.run(), newTable(c.run()))
-	if m["aiperf.label_columns"] != `["z"]` || m["aiperf.label_count"] != "1" {
-		t.Errorf("label columns %s, count %s", m["aiperf.label_columns"], m["aiperf.label_count"])
+	m := footerOf(t, c.run())
+	if m("aiperf.label_columns") != `["z"]` || m("aiperf.label_count") != "1" {
+		t.Errorf("label columns %s, count %s", m("aiperf.label_columns"), m("aiperf.label_count"))
 	}
 }
 
@@ -137,9 +138,9 @@ func TestTrap25TimesAreLocalWithoutZone(t *testing.T) {
 		{whole + 999, time.UTC, "2025-12-10T16:07:13"},
 		{whole + 1000, time.FixedZone("", -3600), "2025-12-10T15:07:13.000001"},
 	} {
-		if got := localTime(c.ns, c.zone); got != c.want {
-			t.Errorf("localTime(%d) = %s, want %s", c.ns, got, c.want)
-		}
+		run := newCollection(t)
+		run.info.Window, run.info.Location = servermetrics.Window{StartNS: c.ns, EndNS: c.ns}, c.zone
+		wants(t, "JSON", run.json(), `"start_time": "`+c.want+`",`, `"end_time": "`+c.want+`",`)
 	}
 }
 
@@ -169,11 +170,10 @@ func TestTrap28MetricCountIsOfNames(t *testing.T) {
 	body += "# TYPE d counter\nd_total{x=\"1\"} 1\nd_total{x=\"2\"} 2\n"
 	c.page(url, time.Second, body)
 	c.page("http://b/metrics", time.Second, body)
-	run := c.run()
-	m := footer(run, newTable(run))
-	if m["aiperf.metric_count"] != "4" ||
-		m["aiperf.metric_type_counts"] != `{"gauge":3,"counter":1,"histogram":0,"unknown":0}` {
-		t.Errorf("count %s, types %s", m["aiperf.metric_count"], m["aiperf.metric_type_counts"])
+	m := footerOf(t, c.run())
+	if m("aiperf.metric_count") != "4" ||
+		m("aiperf.metric_type_counts") != `{"gauge":3,"counter":1,"histogram":0,"unknown":0}` {
+		t.Errorf("count %s, types %s", m("aiperf.metric_count"), m("aiperf.metric_type_counts"))
 	}
 	var out struct {
 		Metrics map[string]struct{ Series []any }
@@ -195,8 +195,8 @@ func TestNothingIsWrittenWithoutASample(t *testing.T) {
 	c := newCollection(t)
 	c.store.Endpoint(url)
 	dir := t.TempDir()
-	if err := All(t.Context(), exporters(dir, c.run()), func(e Exporter) { t.Errorf("%s written", e.Name()) },
-		func(m string) { t.Error(m) }); err != nil {
+	if err := export.All(t.Context(), exporters(dir, c.run()),
+		func(e export.Exporter) { t.Errorf("%s written", e.Name()) }, func(m string) { t.Error(m) }); err != nil {
 		t.Fatal(err)
 	}
 	if files, _ := os.ReadDir(dir); len(files) > 0 {
@@ -204,11 +204,12 @@ func TestNothingIsWrittenWithoutASample(t *testing.T) {
 	}
 }
 
-func exporters(dir string, r *Run) []Exporter {
+func exporters(dir string, r *export.Run) []export.Exporter {
 	base := filepath.Join(dir, "server_metrics_export")
-	return []Exporter{
-		JSON{Path: base + ".json", Run: r}, CSV{Path: base + ".csv", Run: r}, Parquet{Path: base + ".parquet", Run: r},
-		LegacyJSON{Path: base + "_legacy.json", Run: r},
+	return []export.Exporter{
+		export.JSON{Path: base + ".json", Run: r}, export.CSV{Path: base + ".csv", Run: r},
+		export.Parquet{Path: base + ".parquet", Run: r},
+		export.LegacyJSON{Path: base + "_legacy.json", Run: r},
 	}
 }
 
@@ -217,7 +218,7 @@ func TestParquetWithoutRowsIsAWarning(t *testing.T) {
 	c.page(url, -time.Second, "# TYPE g gauge\ng 1\n")
 	dir := t.TempDir()
 	var warnings []string
-	if err := All(t.Context(), exporters(dir, c.run()), func(Exporter) {},
+	if err := export.All(t.Context(), exporters(dir, c.run()), func(export.Exporter) {},
 		func(m string) { warnings = append(warnings, m) }); err != nil {
 		t.Fatal(err)
 	}
@@ -237,15 +238,15 @@ func TestLabelColumnOrder(t *testing.T) {
 		{"a c a,c b", "a c b"},
 		{"", ""},
 	} {
-		var list []csvSeries
-		for _, set := range strings.Fields(c.series) {
-			var labels []prom.Label
-			for _, name := range strings.Split(set, ",") {
-				labels = append(labels, prom.Label{Name: name, Value: "v"})
-			}
-			list = append(list, csvSeries{stats: &servermetrics.SeriesStats{Labels: labels}})
+		page := "# TYPE g gauge\ng 1\n"
+		for i, set := range strings.Fields(c.series) {
+			page += fmt.Sprintf("# TYPE g%d gauge\ng%d{%s=\"v\"} 1\n", i, i, strings.ReplaceAll(set, ",", `="v",`))
 		}
-		if got := strings.Join(labelColumns(list), " "); got != c.want {
+		run := newCollection(t)
+		run.page(url, time.Second, page)
+		header, _, _ := strings.Cut(run.csv(), ",Description\r\n")
+		_, labels, found := strings.Cut(header, ",p99")
+		if got := strings.TrimPrefix(strings.ReplaceAll(labels, ",", " "), " "); !found || got != c.want {
 			t.Errorf("%s: %s, want %s", c.series, got, c.want)
 		}
 	}
@@ -280,9 +281,9 @@ func TestShortEndpoint(t *testing.T) {
 		"http://localhost:8000/metrics": "localhost:8000", "https://h:8000/v1/metrics": "h:8000/v1",
 		"http://h:8000/prometheus/metrics": "h:8000/prometheus", "http://<redacted>@h/metrics": "<redacted>@h",
 	} {
-		if got := shortEndpoint(url); got != want {
-			t.Errorf("%s: %s, want %s", url, got, want)
-		}
+		c := newCollection(t)
+		c.page(url, time.Second, "# TYPE g gauge\ng 1\n")
+		wants(t, "CSV of "+url, c.csv(), "Description\r\n"+want+",gauge,g,")
 	}
 }
 
@@ -292,7 +293,7 @@ func TestSidecarPath(t *testing.T) {
 		"P_server_metrics.jsonl":        "P_server_metrics_recording.json",
 		"x.jsonl":                       "x_recording.json",
 	} {
-		if got := SidecarPath(recording); got != want {
+		if got := export.SidecarPath(recording); got != want {
 			t.Errorf("%s: %s, want %s", recording, got, want)
 		}
 	}

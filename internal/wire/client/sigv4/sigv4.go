@@ -32,7 +32,6 @@ type Signer struct {
 	options     Options
 	credentials aws.CredentialsProvider
 	signer      *v4.Signer
-	now         func() time.Time
 }
 
 // findLimit bounds the first search for credentials, renewLimit each later one.
@@ -57,11 +56,7 @@ func New(ctx context.Context, o Options) (*Signer, error) {
 		return nil, fmt.Errorf("no AWS credentials were found: %w; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "+
 			"or give --aws-profile", err)
 	}
-	return newSigner(o, c.Credentials), nil
-}
-
-func newSigner(o Options, credentials aws.CredentialsProvider) *Signer {
-	return &Signer{options: o, credentials: credentials, signer: v4.NewSigner(), now: time.Now}
+	return &Signer{options: o, credentials: c.Credentials, signer: v4.NewSigner()}, nil
 }
 
 // Sign returns the headers that a request needs besides its own.
@@ -84,7 +79,7 @@ func (s *Signer) Sign(method string, u *url.URL, headers []record.Header, body [
 	}
 	sum := sha256.Sum256(body)
 	if err := s.signer.SignHTTP(ctx, credentials, r, hex.EncodeToString(sum[:]), s.options.Service, s.options.Region,
-		s.now()); err != nil {
+		time.Now()); err != nil {
 		return nil, fmt.Errorf("the request cannot be signed: %w", err)
 	}
 	var signed []record.Header

@@ -1,4 +1,4 @@
-package sigv4
+package sigv4_test
 
 import (
 	"net/url"
@@ -6,20 +6,42 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/credentials"
-
 	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/client/sigv4"
 )
 
-// suite is AWS's published test suite of signature version 4: key, instant and scope are its own, and so
-// are the signatures.
-func suite(token string) *Signer {
-	s := newSigner(Options{Region: "us-east-1", Service: "service"},
-		credentials.NewStaticCredentialsProvider("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", token))
-	s.now = func() time.Time { return time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC) }
-	return s
+// alone keeps the credentials of this machine away.
+func alone(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE",
+		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+		"AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	none := filepath.Join(t.TempDir(), "none")
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", none)
+	t.Setenv("AWS_CONFIG_FILE", none)
+}
+
+// suite runs a test with the signer of AWS's published test suite of signature version 4, at its instant: key, instant
+// and scope are its own, and so are the signatures.
+func suite(t *testing.T, token string, test func(t *testing.T, s *sigv4.Signer)) {
+	alone(t)
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
+	t.Setenv("AWS_SESSION_TOKEN", token)
+	synctest.Test(t, func(t *testing.T) {
+		s, err := sigv4.New(t.Context(), sigv4.Options{Region: "us-east-1", Service: "service"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Until(time.Date(2015, 8, 30, 12, 36, 0, 0, time.UTC)))
+		test(t, s)
+	})
 }
 
 func headerOf(list []record.Header, name string) string {
@@ -50,15 +72,17 @@ func TestPublishedSignatures(t *testing.T) {
 				t.Fatal(err)
 			}
 			headers := []record.Header{{Name: "Host", Value: "example.amazonaws.com"}}
-			got, err := suite("").Sign(c.method, u, headers, []byte(c.body))
-			if err != nil {
-				t.Fatal(err)
-			}
 			want := "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=" +
 				c.signed + ", Signature=" + c.signature
-			if a := headerOf(got, "Authorization"); a != want || headerOf(got, "X-Amz-Date") != "20150830T123600Z" {
-				t.Errorf("signed as\n%s\nwant\n%s", a, want)
-			}
+			suite(t, "", func(t *testing.T, s *sigv4.Signer) {
+				got, err := s.Sign(c.method, u, headers, []byte(c.body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a := headerOf(got, "Authorization"); a != want || headerOf(got, "X-Amz-Date") != "20150830T123600Z" {
+					t.Errorf("signed as\n%s\nwant\n%s", a, want)
+				}
+			})
 		})
 	}
 }
@@ -66,38 +90,42 @@ func TestPublishedSignatures(t *testing.T) {
 // What the signature covers changes it: body, headers, path and Host; what goes its own way does not.
 func TestTrapSignatureCoversTheExactBytes(t *testing.T) {
 	u, _ := url.Parse("https://h/v1/chat")
-	sign := func(path, body string, headers ...record.Header) string {
-		target := *u
-		target.Path = path
-		got, err := suite("").Sign("POST", &target, headers, []byte(body))
-		if err != nil {
-			t.Fatal(err)
+	suite(t, "", func(t *testing.T, s *sigv4.Signer) {
+		sign := func(path, body string, headers ...record.Header) string {
+			target := *u
+			target.Path = path
+			got, err := s.Sign("POST", &target, headers, []byte(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return headerOf(got, "Authorization")
 		}
-		return headerOf(got, "Authorization")
-	}
-	plain := sign("/v1/chat", "{}")
-	for name, other := range map[string]string{
-		"body":   sign("/v1/chat", "{ }"),
-		"path":   sign("/v1/chat2", "{}"),
-		"host":   sign("/v1/chat", "{}", record.Header{Name: "Host", Value: "other"}),
-		"header": sign("/v1/chat", "{}", record.Header{Name: "X-Request-ID", Value: "1"}),
-	} {
-		if other == plain {
-			t.Errorf("the %s is not signed", name)
+		plain := sign("/v1/chat", "{}")
+		for name, other := range map[string]string{
+			"body":   sign("/v1/chat", "{ }"),
+			"path":   sign("/v1/chat2", "{}"),
+			"host":   sign("/v1/chat", "{}", record.Header{Name: "Host", Value: "other"}),
+			"header": sign("/v1/chat", "{}", record.Header{Name: "X-Request-ID", Value: "1"}),
+		} {
+			if other == plain {
+				t.Errorf("the %s is not signed", name)
+			}
 		}
-	}
-	if sign("/v1/chat", "{}", record.Header{Name: "Authorization", Value: "Bearer x"}) != plain {
-		t.Error("credentials of another kind are signed")
-	}
+		if sign("/v1/chat", "{}", record.Header{Name: "Authorization", Value: "Bearer x"}) != plain {
+			t.Error("credentials of another kind are signed")
+		}
+	})
 }
 
 func TestSessionTokenIsSentAndSigned(t *testing.T) {
 	u, _ := url.Parse("https://h/")
-	got, err := suite("the-token").Sign("POST", u, nil, nil)
-	if err != nil || headerOf(got, "X-Amz-Security-Token") != "the-token" ||
-		!strings.Contains(headerOf(got, "Authorization"), "x-amz-security-token") {
-		t.Errorf("%v %v", got, err)
-	}
+	suite(t, "the-token", func(t *testing.T, s *sigv4.Signer) {
+		got, err := s.Sign("POST", u, nil, nil)
+		if err != nil || headerOf(got, "X-Amz-Security-Token") != "the-token" ||
+			!strings.Contains(headerOf(got, "Authorization"), "x-amz-security-token") {
+			t.Errorf("%v %v", got, err)
+		}
+	})
 }
 
 // The credentials come from a shared file by its profile, or from nowhere.
@@ -107,15 +135,9 @@ func TestCredentialsOfAProfile(t *testing.T) {
 		"secret-of-mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE",
-		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
-		"AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"} {
-		t.Setenv(name, "")
-	}
-	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	alone(t)
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", file)
-	t.Setenv("AWS_CONFIG_FILE", file+".none")
-	s, err := New(t.Context(), Options{Region: "r", Service: "s", Profile: "mine"})
+	s, err := sigv4.New(t.Context(), sigv4.Options{Region: "r", Service: "s", Profile: "mine"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,11 +146,11 @@ func TestCredentialsOfAProfile(t *testing.T) {
 		!strings.Contains(headerOf(got, "Authorization"), "Credential=AKIDMINE/") {
 		t.Errorf("%v %v", got, err)
 	}
-	if _, err := New(t.Context(), Options{Region: "r", Service: "s", Profile: "other"}); err == nil ||
+	if _, err := sigv4.New(t.Context(), sigv4.Options{Region: "r", Service: "s", Profile: "other"}); err == nil ||
 		!strings.Contains(err.Error(), "--aws-profile") || strings.Contains(err.Error(), "secret-of-mine") {
 		t.Errorf("a profile that is not there: %v", err)
 	}
-	if _, err := New(t.Context(), Options{Region: "r", Service: "s"}); err == nil ||
+	if _, err := sigv4.New(t.Context(), sigv4.Options{Region: "r", Service: "s"}); err == nil ||
 		!strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID") {
 		t.Errorf("no credentials: %v", err)
 	}

@@ -1,4 +1,4 @@
-package sse
+package sse_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"aiperf/internal/wire/client/sse"
 )
 
 // seen is an event as a test compares it; read is the number of the read that completed it.
@@ -22,9 +24,9 @@ func show(b []byte) string {
 }
 
 // scanAll feeds reads one by one; the leftover at the end counts as completed by the read after the last.
-func scanAll(s *Scanner, reads ...string) []seen {
+func scanAll(s *sse.Scanner, reads ...string) []seen {
 	var out []seen
-	add := func(ev Event, read int) {
+	add := func(ev sse.Event, read int) {
 		out = append(out, seen{show(ev.Name), show(ev.Data), show(ev.Comment), show(ev.Text), read})
 	}
 	for i, r := range reads {
@@ -80,7 +82,7 @@ func TestEvents(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := data(scanAll(new(Scanner), tt.reads...)); got != tt.want {
+			if got := data(scanAll(new(sse.Scanner), tt.reads...)); got != tt.want {
 				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
 		})
@@ -88,18 +90,22 @@ func TestEvents(t *testing.T) {
 }
 
 func TestFieldsOfAnEvent(t *testing.T) {
-	got := scanAll(new(Scanner), "event: message_start\nid: 7\n: first\n:second\ndata: {}\nretry\n\n")
-	want := []seen{{"message_start", "{}", "first", "event: message_start\nid: 7\n: first\n:second\ndata: {}\nretry",
+	got := scanAll(new(sse.Scanner), "event: message_start\nid: 7\n: first\n:second\ndata: {}\nretry\n\n")
+	whole := []seen{{"message_start", "{}", "first", "event: message_start\nid: 7\n: first\n:second\ndata: {}\nretry",
 		1}}
-	if d := cmp.Diff(want, got); d != "" {
+	if d := cmp.Diff(whole, got); d != "" {
 		t.Error(d)
 	}
 	var lines []string
-	for _, line := range []string{"event: x", ": hello", "novalue", "data: a:b", "data:"} {
-		f := splitField([]byte(line))
-		lines = append(lines, string(f.name)+"="+show(f.value))
+	for _, line := range []string{"event: x", ": hello", "novalue", "data: a:b", "data:", "data", "event", "x: {}"} {
+		// The field of another name before it has the line taken apart as one of several.
+		for _, e := range scanAll(new(sse.Scanner), "id: 7\n"+line+"\n\n") {
+			lines = append(lines, line+" → "+e.Name+" "+e.Data+" "+e.Comment)
+		}
 	}
-	if d := cmp.Diff([]string{"event=x", "comment=hello", "novalue=∅", "data=a:b", "data="}, lines); d != "" {
+	want := []string{"event: x → x ∅ ∅", ": hello → ∅ ∅ hello", "novalue → ∅ ∅ ∅", "data: a:b → ∅ a:b ∅",
+		"data: → ∅  ∅", "data → ∅ ∅ ∅", "event → ∅ ∅ ∅", "x: {} → ∅ ∅ ∅"}
+	if d := cmp.Diff(want, lines); d != "" {
 		t.Error(d)
 	}
 }
@@ -107,10 +113,12 @@ func TestFieldsOfAnEvent(t *testing.T) {
 // An event of lines without end is given up once it has too many, with every kind of line end, however
 // it comes in; the events before it are handed out, none after it.
 func TestLinesOfAnEventAreBounded(t *testing.T) {
+	const maxLines = 65536 // the limit of the package
+	const first = "data: first\n\n"
 	for _, line := range []string{"a:\n", "a\n", "a\r", "a\r\n", ":\n", "data:\n", "x: {\n"} {
 		for _, size := range []int{100, 1 << 20} {
-			var s Scanner
-			stream := "data: first\n\n" + strings.Repeat(line, maxLines+2) + "\n\ndata: never\n\n"
+			var s sse.Scanner
+			stream := first + strings.Repeat(line, maxLines+2) + "\n\ndata: never\n\n"
 			events, most := 0, 0
 			for stream != "" && s.Err() == nil {
 				n := copy(s.Space(size), stream[:min(size, len(stream))])
@@ -119,9 +127,11 @@ func TestLinesOfAnEventAreBounded(t *testing.T) {
 				for ev := s.Next(); ev != nil; ev = s.Next() {
 					events++
 				}
-				most = max(most, len(s.buf))
+				// The memory is that of what came before the event, of the event, and what is free.
+				most = max(most, len(first)+s.Pending()+len(s.Space(0)))
 			}
-			if s.Err() != errLines || events != 1 || s.Next() != nil {
+			if err := s.Err(); err == nil || err.Error() != "an event of more than 65536 lines" || events != 1 ||
+				s.Next() != nil {
 				t.Errorf("%q in reads of %d: %d events, error %v", line, size, events, s.Err())
 			}
 			if most > 4*maxLines*len(line)+4*size {
@@ -136,7 +146,7 @@ func TestLinesOfAnEventAreBounded(t *testing.T) {
 			}
 		}
 	}
-	var s Scanner
+	var s sse.Scanner
 	if got := scanAll(&s, strings.Repeat("data:\n", maxLines)+"\n"); len(got) != 1 || len(got[0].Data) != maxLines-1 {
 		t.Errorf("an event of as many lines as may be: %d events", len(got))
 	}
@@ -144,7 +154,7 @@ func TestLinesOfAnEventAreBounded(t *testing.T) {
 
 // Many lines of one event need no memory of their own.
 func TestFieldsDoNotAllocate(t *testing.T) {
-	var s Scanner
+	var s sse.Scanner
 	stream := strings.Repeat("a: b\ndata: c\n", 1000) + "\n"
 	scan := func() {
 		s.Filled(copy(s.Space(len(stream)), stream))
@@ -158,7 +168,7 @@ func TestFieldsDoNotAllocate(t *testing.T) {
 }
 
 func TestTrapEventsAreStampedWithTheReadThatCompletedThem(t *testing.T) {
-	got := data(scanAll(new(Scanner), "data: {\"a\":1}\n", "\ndata: {\"b\":2}\n\ndata: [DO", "NE]"))
+	got := data(scanAll(new(sse.Scanner), "data: {\"a\":1}\n", "\ndata: {\"b\":2}\n\ndata: [DO", "NE]"))
 	if want := `{"a":1}@2 | {"b":2}@2 | [DONE]@4`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -174,7 +184,7 @@ func TestTrapRepairOfBrokenJSON(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := data(scanAll(new(Scanner), tt.in)); got != tt.want {
+			if got := data(scanAll(new(sse.Scanner), tt.in)); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -182,7 +192,7 @@ func TestTrapRepairOfBrokenJSON(t *testing.T) {
 }
 
 func TestTrapCharactersSplitOverReads(t *testing.T) {
-	got := data(scanAll(new(Scanner), "data: \xE2\x82", "\xAC\n\ndata: {\"t\":\"a\u2028b\u0085c\"}\n\n"))
+	got := data(scanAll(new(sse.Scanner), "data: \xE2\x82", "\xAC\n\ndata: {\"t\":\"a\u2028b\u0085c\"}\n\n"))
 	if want := "€@2 | {\"t\":\"a\u2028b\u0085c\"}@2"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -199,18 +209,18 @@ func TestIllFormedUTF8IsReplaced(t *testing.T) {
 		{"ok €", "ok €"},
 	}
 	for _, tt := range tests {
-		got := scanAll(new(Scanner), "data: "+tt.in+"\n\n")
+		got := scanAll(new(sse.Scanner), "data: "+tt.in+"\n\n")
 		if len(got) != 1 || got[0].Data != tt.want {
 			t.Errorf("%q: got %+v, want %+q", tt.in, got, tt.want)
 		}
-		if got := string(ToValid([]byte(tt.in))); got != tt.want {
+		if got := string(sse.ToValid([]byte(tt.in))); got != tt.want {
 			t.Errorf("ToValid(%q) = %+q, want %+q", tt.in, got, tt.want)
 		}
 	}
 }
 
 func TestScannerIsReusable(t *testing.T) {
-	var s Scanner
+	var s sse.Scanner
 	scanAll(&s, "\xEF\xBB\xBFdata: a\n\ndata: left over\r")
 	s.Reset(1 << 16)
 	if got := data(scanAll(&s, "\xEF\xBB\xBFdata: b\n\n")); got != "b@1" {
@@ -219,7 +229,7 @@ func TestScannerIsReusable(t *testing.T) {
 }
 
 func TestPendingCountsTheOpenEvent(t *testing.T) {
-	var s Scanner
+	var s sse.Scanner
 	s.Filled(copy(s.Space(20), "data: a\n\ndata: 12345"))
 	if s.Next() == nil {
 		t.Fatal("no event")
@@ -230,7 +240,7 @@ func TestPendingCountsTheOpenEvent(t *testing.T) {
 }
 
 func TestCommonEventsDoNotAllocate(t *testing.T) {
-	var s Scanner
+	var s sse.Scanner
 	stream := strings.Repeat("data: {\"choices\":[{\"delta\":{\"content\":\" word\"}}]}\n\n", 20) +
 		strings.Repeat("event: delta\ndata: {}\n\n", 20)
 	scan := func() {
@@ -260,7 +270,7 @@ func FuzzSplitsDoNotChangeEvents(f *testing.F) {
 			}
 			return out
 		}
-		whole := text(scanAll(new(Scanner), string(stream)))
+		whole := text(scanAll(new(sse.Scanner), string(stream)))
 		var reads []string
 		rest := string(stream)
 		for i := 0; rest != ""; i++ {
@@ -271,7 +281,7 @@ func FuzzSplitsDoNotChangeEvents(f *testing.F) {
 			reads = append(reads, rest[:n])
 			rest = rest[n:]
 		}
-		if d := cmp.Diff(whole, text(scanAll(new(Scanner), reads...))); d != "" {
+		if d := cmp.Diff(whole, text(scanAll(new(sse.Scanner), reads...))); d != "" {
 			t.Errorf("split %q:\n%s", reads, d)
 		}
 	})
@@ -292,7 +302,7 @@ func BenchmarkEventOfSeveralFields(b *testing.B) {
 // benchmarkScan scans a stream of one event over and over; an operation is an event.
 func benchmarkScan(b *testing.B, event string) {
 	stream := strings.Repeat(event, 16)
-	var s Scanner
+	var s sse.Scanner
 	b.SetBytes(int64(len(event)))
 	for i := 0; i < b.N; {
 		s.Filled(copy(s.Space(len(stream)), stream))

@@ -1,10 +1,13 @@
-package load
+package load_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aiperf/internal/workload/tokenizer/load"
 )
 
 func TestFilesThatAreNoTokenizersSayWhy(t *testing.T) {
@@ -36,11 +39,9 @@ func TestFilesThatAreNoTokenizersSayWhy(t *testing.T) {
 		"digits": "not a SentencePiece model", "ranks": "tokenization_odd.Odd, is not run",
 		"pattern": "tokenizer_config.json: pat_str", "nothing": "nothing",
 	} {
-		b, err := openPath(filepath.Join(dir, name))
-		if err == nil {
-			_, err = b.tokenizer()
-		}
-		if err == nil || !strings.Contains(err.Error(), want) {
+		_, _, err := load.Load(t.Context(), load.Options{Name: filepath.Join(dir, name)})
+		var f *load.Failure
+		if !errors.As(err, &f) || !strings.Contains(f.Err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}

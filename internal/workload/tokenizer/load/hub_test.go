@@ -1,4 +1,4 @@
-package load
+package load_test
 
 import (
 	"context"
@@ -16,6 +16,18 @@ import (
 
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/workload/hub"
+	"aiperf/internal/workload/tokenizer/load"
+)
+
+// The files of tokenizers.
+const (
+	tokenizerJSON = "tokenizer.json"
+	tekkenJSON    = "tekken.json"
+	modelFile     = "tokenizer.model"
+	configJSON    = "tokenizer_config.json"
+	vocabJSON     = "vocab.json"
+	mergesTXT     = "merges.txt"
+	vocabTXT      = "vocab.txt"
 )
 
 const (
@@ -105,14 +117,14 @@ func (h *fakeHub) file(w http.ResponseWriter, r *http.Request, name string) {
 	http.ServeContent(w, r, name, time.Time{}, strings.NewReader(h.files[name]))
 }
 
-func (h *fakeHub) options(t *testing.T, name string) Options {
-	return Options{Name: name, Hub: &hub.Client{Endpoint: h.URL, Dir: t.TempDir(), HTTP: &http.Client{},
+func (h *fakeHub) options(t *testing.T, name string) load.Options {
+	return load.Options{Name: name, Hub: &hub.Client{Endpoint: h.URL, Dir: t.TempDir(), HTTP: &http.Client{},
 		Token: "secret"}}
 }
 
-func mustLoad(t *testing.T, o Options) *Bundle {
+func mustLoad(t *testing.T, o load.Options) *load.Bundle {
 	t.Helper()
-	tok, b, err := Load(context.Background(), o)
+	tok, b, err := load.Load(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +188,7 @@ func TestADownloadThatKeepsBreakingOffLeavesNoFile(t *testing.T) {
 	h := newFakeHub(t)
 	o := h.options(t, "org/model")
 	h.cut, h.always = 20, true
-	_, _, err := Load(context.Background(), o)
+	_, _, err := load.Load(context.Background(), o)
 	if err == nil || !strings.Contains(err.Error(), "broke off") || !strings.Contains(err.Error(), "4 attempts") {
 		t.Fatalf("got %v", err)
 	}
@@ -214,14 +226,14 @@ func TestTrapOfflineAsksNobody(t *testing.T) {
 	}
 }
 
-func wantFailure(t *testing.T, o Options, title string) error {
+func wantFailure(t *testing.T, o load.Options, title string) error {
 	t.Helper()
-	_, _, err := Load(context.Background(), o)
+	_, _, err := load.Load(context.Background(), o)
 	var titled interface{ PanelTitle() string }
 	if !errors.As(err, &titled) || titled.PanelTitle() != title {
 		t.Fatalf("%s: got %v, want %q", o.Name, err, title)
 	}
-	var f *Failure
+	var f *load.Failure
 	if errors.As(err, &f) && !strings.HasSuffix(err.Error(),
 		"Skip tokenizer (non-synthetic data only): --use-server-token-count") {
 		t.Errorf("%s: the way out is missing:\n%v", o.Name, err)
@@ -259,8 +271,8 @@ func TestASlowHubIsATimeout(t *testing.T) {
 	h := newFakeHub(t)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Nanosecond)
 	defer cancel()
-	_, _, err := Load(ctx, h.options(t, "org/model"))
-	var f *Failure
+	_, _, err := load.Load(ctx, h.options(t, "org/model"))
+	var f *load.Failure
 	if !errors.As(err, &f) || f.Title != "Network Timeout" {
 		t.Errorf("got %v", err)
 	}

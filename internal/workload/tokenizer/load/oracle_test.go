@@ -1,4 +1,4 @@
-package load
+package load_test
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"aiperf/internal/workload/tokenizer"
+	"aiperf/internal/workload/tokenizer/load"
 )
 
 // TestOracle checks the ids that interop/tokenizers/engines.py took from the libraries that define them.
@@ -36,7 +37,7 @@ func TestOracle(t *testing.T) {
 	t.Logf("%d tokenizers, %d texts", len(paths), total)
 }
 
-func caseTokenizer(t *testing.T, dir string) (tokenizer.Tokenizer, *Bundle) {
+func caseTokenizer(t *testing.T, dir string) (tokenizer.Tokenizer, *load.Bundle) {
 	if name, err := os.ReadFile(filepath.Join(dir, "builtin")); err == nil {
 		tok, ok := tokenizer.Named(string(name))
 		if !ok {

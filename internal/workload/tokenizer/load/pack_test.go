@@ -1,4 +1,4 @@
-package load
+package load_test
 
 import (
 	"archive/zip"
@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"maps"
@@ -17,6 +18,7 @@ import (
 	"testing"
 
 	"aiperf/internal/workload/tokenizer"
+	"aiperf/internal/workload/tokenizer/load"
 	"aiperf/internal/workload/tokenizer/table"
 )
 
@@ -126,13 +128,9 @@ func folder(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-func mustOpen(t testing.TB, path string) (*Bundle, tokenizer.Tokenizer) {
+func mustOpen(t testing.TB, path string) (*load.Bundle, tokenizer.Tokenizer) {
 	t.Helper()
-	b, err := openPath(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tok, err := b.tokenizer()
+	tok, b, err := load.Load(t.Context(), load.Options{Name: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +138,7 @@ func mustOpen(t testing.TB, path string) (*Bundle, tokenizer.Tokenizer) {
 }
 
 // repacked returns the tokenizer of a bundle out of its packed file.
-func repacked(t testing.TB, b *Bundle) (*Bundle, tokenizer.Tokenizer) {
+func repacked(t testing.TB, b *load.Bundle) (*load.Bundle, tokenizer.Tokenizer) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.tokenizer")
 	if err := b.Pack(path); err != nil {
@@ -178,7 +176,7 @@ func TestAPackedTokenizerIsTheSame(t *testing.T) {
 			}
 			bos, eos := b.SpecialTokens()
 			template, has := b.ChatTemplate()
-			for _, p := range []*Bundle{pb, again} {
+			for _, p := range []*load.Bundle{pb, again} {
 				gotBOS, gotEOS := p.SpecialTokens()
 				gotTemplate, gotHas := p.ChatTemplate()
 				if gotBOS != bos || gotEOS != eos || gotTemplate != template || gotHas != has {
@@ -216,8 +214,12 @@ func TestPacksOfEarlierReleasesAreRead(t *testing.T) {
 
 func packedBytes(t testing.TB, files map[string]string) []byte {
 	t.Helper()
-	b, tok := mustOpen(t, folder(t, files))
-	data, err := b.image(tok)
+	b, _ := mustOpen(t, folder(t, files))
+	path := filepath.Join(t.TempDir(), "x.tokenizer")
+	if err := b.Pack(path); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,11 +247,10 @@ func TestDamagedPacksSayWhy(t *testing.T) {
 		}(),
 		`lacks the section`: (&table.Writer{}).File(),
 	} {
-		b, err := openPacked("x.tokenizer", data)
-		if err == nil {
-			_, err = b.tokenizer()
-		}
-		if err == nil || !strings.Contains(err.Error(), want) {
+		path := filepath.Join(folder(t, map[string]string{"x.tokenizer": string(data)}), "x.tokenizer")
+		_, _, err := load.Load(t.Context(), load.Options{Name: path})
+		var f *load.Failure
+		if !errors.As(err, &f) || !strings.Contains(f.Err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
 	}
@@ -268,15 +269,16 @@ func FuzzPacked(f *testing.F) {
 		f.Add(uint8(i), uint32(40), []byte{0xff, 0xff, 0xff, 0xff})
 		f.Add(uint8(i), uint32(700), []byte{1, 0, 0, 0x80})
 	}
+	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, which uint8, at uint32, patch []byte) {
 		data := slices.Clone(files[int(which)%len(files)])
 		copy(data[24+int(at)%(len(data)-24):], patch)
 		binary.LittleEndian.PutUint32(data[12:], crc32.Checksum(data[16:], crc32.MakeTable(crc32.Castagnoli)))
-		b, err := openPacked("x", data)
-		if err != nil {
-			return
+		path := filepath.Join(dir, "x")
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
 		}
-		tok, err := b.tokenizer()
+		tok, b, err := load.Load(t.Context(), load.Options{Name: path})
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package load
+package load_test
 
 import (
 	"encoding/base64"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"aiperf/internal/workload/tokenizer"
+	"aiperf/internal/workload/tokenizer/load"
 )
 
 // ranks writes n ranks: the bytes, then generated tokens.
@@ -34,10 +35,10 @@ func TestTheNumberOfRanksTellsTheVocabulary(t *testing.T) {
 		151643: {"<|im_start|>1", []int{151644, '1'}, 151643},
 	} {
 		data := ranks(n)
-		if !IsRankFile(data) {
+		if !load.IsRankFile(data) {
 			t.Errorf("%d ranks are not recognised", n)
 		}
-		tok, err := Tiktoken("file", data, TiktokenConfig{})
+		tok, err := load.Tiktoken("file", data, load.TiktokenConfig{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,10 @@ func TestTheNumberOfRanksTellsTheVocabulary(t *testing.T) {
 			t.Errorf("%d ranks: %v, %+v", n, got, tok.Specials())
 		}
 	}
-	if s := func() int { tok, _ := Tiktoken("x", ranks(128000), TiktokenConfig{}); return tok.Specials().Added }(); s != 1 {
+	if s := func() int {
+		tok, _ := load.Tiktoken("x", ranks(128000), load.TiktokenConfig{})
+		return tok.Specials().Added
+	}(); s != 1 {
 		t.Errorf("Llama 3 adds %d", s)
 	}
 }
@@ -60,11 +64,12 @@ func TestRankFilesThatCannotBeUsedSayWhy(t *testing.T) {
 		"YQ== 99999999":  "line 1: the rank",
 		"YQ== 0\n":       "1 ranks are those of no known vocabulary",
 	} {
-		if _, err := Tiktoken("x", []byte(data), TiktokenConfig{}); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := load.Tiktoken("x", []byte(data), load.TiktokenConfig{})
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", data, err, want)
 		}
 	}
-	if IsRankFile([]byte(`{"a": 1}`)) || IsRankFile(nil) {
+	if load.IsRankFile([]byte(`{"a": 1}`)) || load.IsRankFile(nil) {
 		t.Error("not a rank file, but taken for one")
 	}
 }
@@ -84,7 +89,7 @@ func tekkenFile(size int, pattern string) []byte {
 }
 
 func TestTekken(t *testing.T) {
-	tok, err := Tekken("file", tekkenFile(267, tekkenPattern)) // 257 of the 258 tokens
+	tok, err := load.Tekken("file", tekkenFile(267, tekkenPattern)) // 257 of the 258 tokens
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +109,7 @@ func TestTekken(t *testing.T) {
 		"not closed":        tekkenFile(267, "("),
 		"cannot be taken":   tekkenFile(5, tekkenPattern),
 	} {
-		if _, err := Tekken("x", data); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := load.Tekken("x", data); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
 	}
@@ -113,7 +118,7 @@ func TestTekken(t *testing.T) {
 func FuzzTekken(f *testing.F) {
 	f.Add(tekkenFile(267, tekkenPattern))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if tok, err := Tekken("x", data); err == nil {
+		if tok, err := load.Tekken("x", data); err == nil {
 			tok.Decode(tok.Encode(nil, "Hello wörld\n 12"))
 		}
 	})
@@ -122,8 +127,8 @@ func FuzzTekken(f *testing.F) {
 func FuzzTiktoken(f *testing.F) {
 	f.Add(ranks(300))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		IsRankFile(data)
-		if tok, err := Tiktoken("x", data, TiktokenConfig{}); err == nil {
+		load.IsRankFile(data)
+		if tok, err := load.Tiktoken("x", data, load.TiktokenConfig{}); err == nil {
 			tok.Decode(tok.Encode(nil, "Hello wörld\n 12"))
 		}
 	})
@@ -133,21 +138,23 @@ func TestWhatIsBesideARankFileSaysHowToReadIt(t *testing.T) {
 	no := false
 	special := []tokenizer.Special{{Text: "[BOS]", ID: 300}, {Text: "[EOS]", ID: 301}, {Text: "two words", ID: 310}}
 	for name, c := range map[string]struct {
-		config TiktokenConfig
+		config load.TiktokenConfig
 		text   string
 		want   []int
 		s      tokenizer.Specials
 	}{
-		"code that is known": {TiktokenConfig{Code: "tokenization_kimi.TikTokenTokenizer", Specials: special, BOS: "[BOS]",
+		"code that is known": {load.TiktokenConfig{Code: "tokenization_kimi.TikTokenTokenizer", Specials: special,
+			BOS: "[BOS]",
 			EOS: "[EOS]"},
 			"中a[BOS]1<|reserved_token_302|>", []int{228, 184, 173, 'a', 300, '1', 302},
 			tokenizer.Specials{BOS: 300, EOS: 301}},
-		"an expression": {TiktokenConfig{Pattern: `\w+|[^\w\s]+`, Specials: special, BOS: "[BOS]"},
+		"an expression": {load.TiktokenConfig{Pattern: `\w+|[^\w\s]+`, Specials: special, BOS: "[BOS]"},
 			"a, two words b", []int{'a', ',', 310, 'b'}, tokenizer.Specials{BOS: 300, EOS: -1}},
-		"one that a scanner knows, and no BOS": {TiktokenConfig{Pattern: `\p{N}{1,3}`, AddBOS: &no, AddEOS: &no}, "a12",
+		"one that a scanner knows, and no BOS": {load.TiktokenConfig{Pattern: `\p{N}{1,3}`, AddBOS: &no, AddEOS: &no},
+			"a12",
 			[]int{'1', '2'}, tokenizer.Specials{BOS: -1, EOS: -1}},
 	} {
-		tok, err := Tiktoken("x", ranks(300), c.config)
+		tok, err := load.Tiktoken("x", ranks(300), c.config)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -156,13 +163,13 @@ func TestWhatIsBesideARankFileSaysHowToReadIt(t *testing.T) {
 			t.Errorf("%s: got %v, %+v; want %v, %+v", name, got, tok.Specials(), c.want, c.s)
 		}
 	}
-	for want, config := range map[string]TiktokenConfig{
+	for want, config := range map[string]load.TiktokenConfig{
 		"tokenization_odd.Odd, is not run": {Code: "tokenization_odd.Odd"},
 		`as "pat_str"`:                     {},
 		"not closed":                       {Pattern: "("},
 		"is not below":                     {Pattern: "x", Specials: []tokenizer.Special{{Text: "[X]", ID: 1 << 30}}},
 	} {
-		if _, err := Tiktoken("x", ranks(300), config); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := load.Tiktoken("x", ranks(300), config); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
 	}

@@ -1,10 +1,13 @@
-package load
+package load_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aiperf/internal/workload/tokenizer"
+	"aiperf/internal/workload/tokenizer/load"
 )
 
 // BenchmarkSpeed is our side of interop/tokenizers/speed.sh, which makes the tokenizers and the prose.
@@ -21,20 +24,17 @@ func BenchmarkSpeed(b *testing.B) {
 	for from := 0; from < 400_000; from += 4000 {
 		texts = append(texts, strings.ToValidUTF8(string(prose[from:from+4000]), ""))
 	}
-	open := func(b *testing.B, path string) *Bundle {
-		bundle, err := openPath(path)
+	open := func(b *testing.B, path string) (tokenizer.Tokenizer, *load.Bundle) {
+		tok, bundle, err := load.Load(b.Context(), load.Options{Name: path})
 		if err != nil {
 			b.Fatal(err)
 		}
-		return bundle
+		return tok, bundle
 	}
 	for _, name := range []string{"bytelevel", "wordpiece", "unigram"} {
 		path := filepath.Join(root, name)
 		b.Run("encode/"+name, func(b *testing.B) {
-			tok, err := open(b, path).tokenizer()
-			if err != nil {
-				b.Fatal(err)
-			}
+			tok, _ := open(b, path)
 			var ids []int
 			b.SetBytes(400_000)
 			for b.Loop() {
@@ -45,22 +45,19 @@ func BenchmarkSpeed(b *testing.B) {
 		})
 		b.Run("load/"+name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := open(b, path).tokenizer(); err != nil {
-					b.Fatal(err)
-				}
+				open(b, path)
 			}
 		})
 	}
 	for _, name := range []string{"bytelevel", "wordpiece", "unigram"} {
 		packed := filepath.Join(b.TempDir(), "packed.tokenizer")
-		if err := open(b, filepath.Join(root, name)).Pack(packed); err != nil {
+		_, bundle := open(b, filepath.Join(root, name))
+		if err := bundle.Pack(packed); err != nil {
 			b.Fatal(err)
 		}
 		b.Run("packed/"+name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := open(b, packed).tokenizer(); err != nil {
-					b.Fatal(err)
-				}
+				open(b, packed)
 			}
 		})
 	}

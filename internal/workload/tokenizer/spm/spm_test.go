@@ -1,4 +1,4 @@
-package spm
+package spm_test
 
 import (
 	"encoding/binary"
@@ -7,6 +7,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/workload/tokenizer/spm"
+)
+
+// The types of pieces, and those of models, as sentencepiece_model.proto numbers them.
+const (
+	normal      = 1
+	unknown     = 2
+	control     = 3
+	userDefined = 4
+	unused      = 5
+	byteKind    = 6
+
+	unigramModel = 1
+	bpeModel     = 2
+	wordModel    = 3
+	charModel    = 4
 )
 
 // model writes a model file by hand.
@@ -23,12 +40,12 @@ func (m *model) number(number int, n uint64) {
 	m.out = binary.AppendUvarint(m.out, n)
 }
 
-func (m *model) piece(text string, score float32, k kind) {
+func (m *model) piece(text string, score float32, kind uint64) {
 	var p model
 	p.field(1, []byte(text))
 	p.out = append(p.out, 2<<3|5)
 	p.out = binary.LittleEndian.AppendUint32(p.out, math.Float32bits(score))
-	p.number(3, uint64(k))
+	p.number(3, kind)
 	m.field(1, p.out)
 }
 
@@ -61,9 +78,9 @@ func small(modelType uint64, fallback bool, words ...string) []byte {
 	return m.out
 }
 
-func mustNew(t testing.TB, data []byte) *Tokenizer {
+func mustNew(t testing.TB, data []byte) *spm.Tokenizer {
 	t.Helper()
-	tok, err := New("small", data, -1)
+	tok, err := spm.New("small", data, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +164,7 @@ func TestFilesThatCannotBeUsedSayWhy(t *testing.T) {
 			return m.out
 		}(),
 	} {
-		if _, err := New("x", data, -1); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := spm.New("x", data, -1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
 	}
@@ -159,7 +176,7 @@ func FuzzModel(f *testing.F) {
 		f.Add(small(kind+1, kind%2 == 0, "▁", "a", "!ab", "-bc", "▁a"), "abc a\u00e9 ab")
 	}
 	f.Fuzz(func(t *testing.T, data []byte, text string) {
-		tok, err := New("x", data, -1)
+		tok, err := spm.New("x", data, -1)
 		if err != nil {
 			return
 		}

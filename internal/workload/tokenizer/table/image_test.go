@@ -1,18 +1,28 @@
-package table
+package table_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/workload/tokenizer/table"
+)
+
+// The layout of a file: a head, and for each section its name and more.
+const (
+	headSize = 32
+	nameSize = 16
+	rowSize  = nameSize + 16
 )
 
 func sample() []byte {
-	w := &Writer{}
+	w := &table.Writer{}
 	w.Bytes("text", []byte("hello"))
-	Words(w, "words", []uint32{1, 1 << 31, 3})
-	Words(w, "scores", []float64{-1.5, 2})
+	table.Words(w, "words", []uint32{1, 1 << 31, 3})
+	table.Words(w, "scores", []float64{-1.5, 2})
 	w.Bytes("nothing", nil)
 	return w.File()
 }
@@ -20,17 +30,18 @@ func sample() []byte {
 func TestSectionsComeBack(t *testing.T) {
 	for shift := range 8 { // wherever the file lies in memory
 		data := append(make([]byte, shift, 1024), sample()...)[shift:]
-		f, err := Open(data)
+		f, err := table.Open(data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if text, err := f.Text("text"); err != nil || text != "hello" {
 			t.Errorf("got %q, %v", text, err)
 		}
-		if words, err := Numbers[uint32](f, "words"); err != nil || !slices.Equal(words, []uint32{1, 1 << 31, 3}) {
+		if words, err := table.Numbers[uint32](f, "words"); err != nil ||
+			!slices.Equal(words, []uint32{1, 1 << 31, 3}) {
 			t.Errorf("got %v, %v", words, err)
 		}
-		if scores, err := Numbers[float64](f, "scores"); err != nil || !slices.Equal(scores, []float64{-1.5, 2}) {
+		if scores, err := table.Numbers[float64](f, "scores"); err != nil || !slices.Equal(scores, []float64{-1.5, 2}) {
 			t.Errorf("got %v, %v", scores, err)
 		}
 		if text, err := f.Text("nothing"); err != nil || text != "" {
@@ -39,7 +50,8 @@ func TestSectionsComeBack(t *testing.T) {
 		if _, err := f.Text("other"); err == nil || !strings.Contains(err.Error(), `lacks the section "other"`) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := Numbers[uint64](f, "text"); err == nil || !strings.Contains(err.Error(), "numbers of 8 bytes") {
+		if _, err := table.Numbers[uint64](f, "text"); err == nil ||
+			!strings.Contains(err.Error(), "numbers of 8 bytes") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -47,7 +59,7 @@ func TestSectionsComeBack(t *testing.T) {
 
 // resealed gives a changed file the right checksum.
 func resealed(data []byte) []byte {
-	binary.LittleEndian.PutUint32(data[12:], crc32.Checksum(data[16:], castagnoli))
+	binary.LittleEndian.PutUint32(data[12:], crc32.Checksum(data[16:], crc32.MakeTable(crc32.Castagnoli)))
 	return data
 }
 
@@ -68,7 +80,7 @@ func TestDamagedFilesSayWhy(t *testing.T) {
 		},
 		"extended: it has 1": func(d []byte) []byte { return append(d, make([]byte, 1000)...) },
 	} {
-		if _, err := Open(change(sample())); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := table.Open(change(sample())); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
 	}
@@ -78,19 +90,22 @@ func TestDamagedFilesSayWhy(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	f.Add(sample()[16:])
 	f.Fuzz(func(t *testing.T, rest []byte) {
-		data := append([]byte(Magic), make([]byte, 8)...)
-		data = append(data, rest...)
-		binary.LittleEndian.PutUint32(data[8:], version)
+		data := append(sample()[:16], rest...) // the magic, the version and what is the checksum
 		if len(data) >= headSize {
 			binary.LittleEndian.PutUint64(data[16:], uint64(len(data)))
 			resealed(data)
 		}
-		file, err := Open(data)
+		file, err := table.Open(data)
 		if err != nil {
 			return
 		}
-		for name := range file.sections {
-			if words, err := Numbers[uint64](file, name); err == nil {
+		rows := data[headSize:]
+		for range binary.LittleEndian.Uint32(data[24:]) {
+			name := string(bytes.TrimRight(rows[:nameSize], "\x00"))
+			if rows = rows[rowSize:]; !file.Has(name) {
+				t.Fatalf("the section %q is not found", name)
+			}
+			if words, err := table.Numbers[uint64](file, name); err == nil {
 				_ = slices.Max(append(words, 0))
 			}
 		}

@@ -1,4 +1,4 @@
-package table
+package table_test
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 func TestItemsComeInOrder(t *testing.T) {
@@ -15,11 +17,11 @@ func TestItemsComeInOrder(t *testing.T) {
 		at    int32
 	}
 	var want []pair
-	var q MergeQueue
+	var q table.MergeQueue
 	for at := range int32(500) {
 		p := pair{[]float32{0, float32(math.Copysign(0, -1)), 1.5, -2, -1e30, 3e9, r.Float32() - 0.5}[r.IntN(7)], at}
 		want = append(want, p)
-		q.Push(MergePair{ScoredKey(p.score, at), uint32(at)})
+		q.Push(table.MergePair{table.ScoredKey(p.score, at), uint32(at)})
 	}
 	slices.SortFunc(want, func(a, b pair) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.at, b.at)) })
 	for i, p := range want {
@@ -27,7 +29,7 @@ func TestItemsComeInOrder(t *testing.T) {
 			t.Fatalf("pair %d: %+v, want %+v", i, got, p)
 		}
 	}
-	if RankedKey(1, 9) >= RankedKey(2, 0) || RankedKey(1, 1) >= RankedKey(1, 2) {
+	if table.RankedKey(1, 9) >= table.RankedKey(2, 0) || table.RankedKey(1, 1) >= table.RankedKey(1, 2) {
 		t.Error("ranks come before places")
 	}
 }
@@ -36,20 +38,29 @@ func TestItemsComeInOrder(t *testing.T) {
 // sorted list has them.
 func TestManyItemsComeInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for _, ranks := range []int{1, 3, 2 * maxRows} {
-		var q MergeQueue
+	// So many pairs are in a heap alone, and so many rows are beside it: those of the package.
+	const fewPairs, maxRows = 4096, 16
+	for _, ranks := range []int{1, 3, 2 * maxRows, 3 * fewPairs} {
+		var q table.MergeQueue
 		var held []uint64 // sorted
 		push := func(rank, at int) {
-			pair := MergePair{RankedKey(uint32(rank), int32(at)), uint32(at)}
+			pair := table.MergePair{table.RankedKey(uint32(rank), int32(at)), uint32(at)}
 			i, _ := slices.BinarySearch(held, pair.Order)
 			held = slices.Insert(held, i, pair.Order)
 			q.Push(pair)
 		}
+		// A heap that has held as many pairs needs no more memory for them. Rows have some of their own each time.
+		if n := testing.AllocsPerRun(2, func() {
+			q.Reset()
+			for at := range 3 * fewPairs {
+				q.Push(table.MergePair{table.RankedKey(uint32(at%ranks), int32(at)), uint32(at)})
+			}
+		}); n == 0 {
+			t.Fatal("no pair is in a row")
+		}
+		q.Reset()
 		for at := range 3 * fewPairs {
 			push(at%ranks, at)
-		}
-		if q.used == 0 {
-			t.Fatal("no pair is in a row")
 		}
 		for n := 0; !q.Empty(); n++ {
 			got := q.Pop()
@@ -65,14 +76,14 @@ func TestManyItemsComeInOrder(t *testing.T) {
 			t.Fatalf("%d pairs are missing", len(held))
 		}
 	}
-	var q MergeQueue
+	var q table.MergeQueue
 	for at := range int32(3 * fewPairs) {
-		q.Push(MergePair{RankedKey(1, at), 0})
+		q.Push(table.MergePair{table.RankedKey(1, at), 0})
 	}
 	if q.Reset(); !q.Empty() {
 		t.Error("pairs are left after a reset")
 	}
-	q.Push(MergePair{RankedKey(7, 7), 7})
+	q.Push(table.MergePair{table.RankedKey(7, 7), 7})
 	if got := q.Pop(); got.Note != 7 || !q.Empty() {
 		t.Errorf("after a reset: %+v", got)
 	}

@@ -1,13 +1,15 @@
-package table
+package table_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"aiperf/internal/workload/tokenizer/table"
 )
 
 func TestEveryStringIsFound(t *testing.T) {
-	tree := NewTrie()
+	tree := table.NewTrie()
 	if !tree.Empty() {
 		t.Error("a new trie is not empty")
 	}

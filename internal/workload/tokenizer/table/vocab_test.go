@@ -1,10 +1,14 @@
-package table
+package table_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"aiperf/internal/workload/tokenizer/table"
 )
+
+const none = -1 // what is found for a text that is not a token
 
 // put is an entry of a vocabulary as a file lists it.
 type put struct {
@@ -12,8 +16,8 @@ type put struct {
 	id    int32
 }
 
-func built(list ...put) *Vocab {
-	b := NewVocabBuilder(0, 0)
+func built(list ...put) *table.Vocab {
+	b := table.NewVocabBuilder(0, 0)
 	for _, p := range list {
 		b.Put(p.token, p.id)
 	}
@@ -21,17 +25,17 @@ func built(list ...put) *Vocab {
 }
 
 // reloaded returns the same table out of a packed file.
-func reloaded(t *testing.T, v *Vocab) *Vocab {
+func reloaded(t *testing.T, v *table.Vocab) *table.Vocab {
 	t.Helper()
-	w := &Writer{}
+	w := &table.Writer{}
 	if err := v.Save(w, "v"); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open(w.File())
+	f, err := table.Open(w.File())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err = LoadVocab(f, "v"); err != nil {
+	if v, err = table.LoadVocab(f, "v"); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -59,7 +63,7 @@ func TestTokensAreFoundEitherWay(t *testing.T) {
 		"nothing": {nil, map[string]int32{"a": none, "": none}, nil},
 	} {
 		v := built(c.list...)
-		for _, v := range []*Vocab{v, reloaded(t, v)} {
+		for _, v := range []*table.Vocab{v, reloaded(t, v)} {
 			for token, want := range c.found {
 				if got := v.Find(token); got != want {
 					t.Errorf("%s: Find(%q) is %d, want %d", name, token, got, want)
@@ -86,12 +90,12 @@ func TestTokensAreFoundEitherWay(t *testing.T) {
 }
 
 func TestManyTokens(t *testing.T) {
-	b := NewVocabBuilder(0, 0)
+	b := table.NewVocabBuilder(0, 0)
 	for id := range int32(5000) {
 		b.Put(fmt.Sprintf("%d%s", id, strings.Repeat("x", int(id%40))), id)
 	}
 	v := b.Vocab()
-	for _, v := range []*Vocab{v, reloaded(t, v)} {
+	for _, v := range []*table.Vocab{v, reloaded(t, v)} {
 		for id := range int32(5000) {
 			if got := v.Find(v.Text(id)); got != id {
 				t.Fatalf("Find(%q) is %d, want %d", v.Text(id), got, id)

@@ -142,7 +142,10 @@ func starve(ctx context.Context, o options, out io.Writer) (failed bool, err err
 		all.runs, all.failures = all.runs+r.runs, all.failures+r.failures
 		all.wall, all.cpu = all.wall+r.wall, all.cpu+r.cpu
 	}
-	fmt.Fprintf(out, "%-44s %s; a busy thread of this priority got %.2f of a core\n", "all", all, share())
+	fmt.Fprintf(out, "%-44s %s\n", "all", all)
+	if part := share(); o.loops > 0 {
+		fmt.Fprintf(out, "A busy thread of this priority got %.2f of a core.\n", part)
+	}
 	return all.failures > 0, context.Cause(ctx)
 }
 

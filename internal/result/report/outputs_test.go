@@ -215,13 +215,13 @@ func FuzzParseOutput(f *testing.F) {
 	f.Add([]byte(`{"key":[],"entry":{}}`))
 	f.Add([]byte(`{"key":[0,9223372036854775807,-9223372036854775808],"entry":{"a":1}}` + "\n" + around))
 	f.Add([]byte(`{"key":[1,0,0],"entry":{"a":1}}` + "\n" + `{"key":[1,-5,0],"entry":{"b":2}}` + "\n" +
-		`{"key":[0,1,0],"entry":{"c":3}}` + "\n" + `{"key":[0,1,-5],"entry":{"d":4}}`))
+		`{"key":[0,1,0],"entry":{"c":3}}` + "\n" + `{"key":[0,1,-5],"entry":{"d":4}}` + "\n" + around))
 	f.Add([]byte(around + "\n" + `{"key":[0,12,3],"entry":{"a":1}}` + "\n" + around))
 	// A line is parsed, and written again for parts of the spool: with parts of one line the file is the same.
 	f.Fuzz(func(t *testing.T, lines []byte) {
 		dir := t.TempDir()
 		spool := filepath.Join(dir, "spool")
-		if err := os.WriteFile(spool, append(lines, '\n'), 0o644); err != nil {
+		if err := os.WriteFile(spool, append(bytes.Clone(lines), '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		made := func(sortBytes int64) (string, error) {

@@ -64,7 +64,7 @@ func OpenCompressed(path string) (*CompressedFile, error) {
 // Compressed reports whether the file is.
 func (f *CompressedFile) Compressed() bool { return f.text != nil }
 
-// StatCompressed returns the size and time of the file as it is on the disk.
+// Stat returns the size and time of the file as it is on the disk.
 func (f *CompressedFile) Stat() (os.FileInfo, error) { return f.file.Stat() }
 
 // Close implements io.Closer.

@@ -40,7 +40,7 @@ func AppendValue(dst []byte, v any) ([]byte, error) { return new(Codec).Append(d
 // DecodeValue sets what v points to from bytes that [Append] made of a value of the same type. All bytes must be used up.
 func DecodeValue(data []byte, v any) error { return new(Codec).Decode(data, v) }
 
-// AppendValue appends a value to dst, as the function does.
+// Append appends a value to dst, as the function does.
 func (c *Codec) Append(dst []byte, v any) ([]byte, error) {
 	x := reflect.ValueOf(v)
 	for x.Kind() == reflect.Pointer && !x.IsNil() {
@@ -49,7 +49,7 @@ func (c *Codec) Append(dst []byte, v any) ([]byte, error) {
 	return c.value(dst, x)
 }
 
-// DecodeValue sets what v points to from bytes that Append of an equal Codec made, as the function does.
+// Decode sets what v points to from bytes that Append of an equal Codec made, as the function does.
 func (c *Codec) Decode(data []byte, v any) error {
 	d := decoder{data, c}
 	if err := d.value(reflect.ValueOf(v).Elem()); err != nil {

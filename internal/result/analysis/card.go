@@ -261,7 +261,7 @@ func name(m answer.Metric) string {
 	return m.Header + " " + m.Stat
 }
 
-// shareRun fills the card of a run.
+// run fills the card of a run.
 func (c *Card) run(d *library.Folder, f *library.Facts) error {
 	if d.File == "" {
 		return fmt.Errorf("%s has no summary: aiperf report %s computes it from the records", d.Path, d.Path)

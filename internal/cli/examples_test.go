@@ -107,6 +107,10 @@ var smaller = []string{
 	"duration: 6s ", "duration: 3s ", "duration: 6s\n", "duration: 3s\n",
 }
 
+// long are the pages with the most to run: only where tests run in their long versions.
+var long = []string{"docs/capacity.md", "docs/configuration.md", "docs/datasets.md", "docs/plugins.md", "docs/results.md",
+	"docs/sweeps.md"}
+
 // TestDocumentedCommands runs the commands that stand in code blocks of the documents, page by page and in their order.
 func TestDocumentedCommands(t *testing.T) {
 	root, err := filepath.Abs("../..")
@@ -148,6 +152,9 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
 			t.Parallel()
+			if !testkit.Full() && slices.Contains(long, name) {
+				t.Skip("runs with AIPERF_TEST_FULL=1")
+			}
 			runDocumented(t, string(text), runnable, blocks)
 		})
 	}

@@ -39,6 +39,7 @@ type clientHealth struct {
 	withoutDescriptor, withoutPort        int64
 	resent                                int64
 	gaps, sharedInstants                  int64
+	replies                               trust.Replies
 	first                                 []firstRequest // by number
 }
 
@@ -121,6 +122,7 @@ func (h *clientHealth) record(r *record.Record) {
 	defer h.mu.Unlock()
 	h.gaps += int64(len(r.GapsNS))
 	h.sharedInstants += shared
+	h.replies.Count(&r.Facts, !client.AcknowledgesAtOnce)
 	if n := r.SessionNum; r.ProfilingIndex == 0 && n < firstRequests && !r.IsError() {
 		for int64(len(h.first)) <= n {
 			h.first = append(h.first, firstRequest{-1, -1})
@@ -165,7 +167,7 @@ func (h *clientHealth) requestsResent() int64 {
 // inputs returns what is known without the results; the lock is held.
 func (h *clientHealth) inputs(counts *summary.Counts, barrier load.Barrier) *trust.Inputs {
 	in := &trust.Inputs{
-		TimestampSource: h.source(), TimestampNote: h.e.client.StampSource().Reason, StampError: client.StampError,
+		TimestampSource: h.source(), TimestampNote: h.e.client.StampSource().Reason, StampError: record.InstantError,
 		Requests:   counts.Completed(),
 		TargetRate: counts.TargetRate, DeliveredRate: counts.DeliveredRate,
 		SkippedArrivals: counts.SkippedArrivals, DroppedByCatchup: counts.DroppedByCatchup,
@@ -200,6 +202,7 @@ func (h *clientHealth) judge(
 	defer h.mu.Unlock()
 	in := h.inputs(&r.Counts, barrier)
 	in.ConcurrencyLimited, in.Course = plan.Limited(h.e.cfg), course
+	in.Course.Replies = h.replies
 	if m, ok := r.Find("benchmark_duration"); ok {
 		in.Duration = time.Duration(m.Stats.Avg * float64(time.Second))
 	}

@@ -97,11 +97,15 @@ func fullResponseInterTokenLatency(f *record.Facts) (float64, bool) {
 	return perToken(fullDecodeDuration, f)
 }
 
-// rateOf returns the formula of 1 / latency, the latency in seconds.
-func rateOf(latency floatFormula) floatFormula {
+// measurable reports whether a duration is long enough to divide by: one below the error of an instant is noise, and so
+// would the rate be.
+func measurable(ns int64) bool { return ns >= int64(record.InstantError) }
+
+// rateOf returns the formula of 1 / latency, the latency in seconds, which is a part of a duration.
+func rateOf(latency floatFormula, whole integerFormula) floatFormula {
 	return func(f *record.Facts) (float64, bool) {
 		ns, ok := latency(f)
-		if !ok || ns == 0 {
+		if all, timed := whole(f); !ok || !timed || !measurable(all) {
 			return 0, false
 		}
 		return 1 / (ns * nsToSeconds), true
@@ -113,7 +117,7 @@ func perSecond(count, duration integerFormula) floatFormula {
 	return func(f *record.Facts) (float64, bool) {
 		n, counted := count(f)
 		ns, timed := duration(f)
-		if !counted || !timed || ns == 0 {
+		if !counted || !timed || !measurable(ns) {
 			return 0, false
 		}
 		return float64(n) / (float64(ns) * nsToSeconds), true

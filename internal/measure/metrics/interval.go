@@ -25,7 +25,7 @@ func (r *interval) hasFirst() bool { return r.first != noFirst }
 
 // prefillRate returns the tokens per second in [start, first).
 func (r *interval) prefillRate() float64 {
-	if r.first <= r.start {
+	if !measurable(r.first - r.start) {
 		return 0
 	}
 	return r.input / seconds(r.first-r.start)
@@ -33,7 +33,7 @@ func (r *interval) prefillRate() float64 {
 
 // decodeRate returns the tokens per second in [first, end).
 func (r *interval) decodeRate() float64 {
-	if r.output == 0 || r.end <= r.first {
+	if r.output == 0 || !measurable(r.end-r.first) {
 		return 0
 	}
 	return (r.output - 1) / seconds(r.end-r.first)
@@ -56,7 +56,7 @@ func newInterval(f *record.Facts) (interval, bool) {
 	if n, ok := inputLength(f); ok {
 		r.input = float64(n)
 	}
-	if n, ok := imageCount(f); ok && r.end > r.start {
+	if n, ok := imageCount(f); ok && measurable(r.end-r.start) {
 		r.imageRate = float64(n) / seconds(r.end-r.start)
 	}
 	ttft, ok := timeToFirstToken(f)
@@ -64,6 +64,9 @@ func newInterval(f *record.Facts) (interval, bool) {
 		return r, true
 	}
 	r.first = min(start+ttft, r.end)
+	if !measurable(r.end - r.first) {
+		r.first = r.end // it arrived at once: there was no decoding that could be seen
+	}
 	if n, ok := outputLength(f); ok && n > 0 {
 		r.output = float64(n)
 	}

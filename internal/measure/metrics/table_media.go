@@ -32,7 +32,7 @@ func mediaTable() []Definition {
 			Flags:    SupportsImageOnly,
 			Doc:      "Images of a request over its whole latency.",
 			Formula:  "num_images / request_latency in seconds",
-			Absent:   "no images, or the latency is 0",
+			Absent:   "no images, or the latency is below 20 µs",
 			Requires: []string{"num_images", "request_latency"},
 			reads:    []record.Field{record.Images, record.LastContent}, float: perSecond(imageCount, requestLatency),
 		},

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/record"
 )
@@ -82,12 +84,49 @@ func TestRecordMetricsReadWhatTheyDeclare(t *testing.T) {
 	}
 }
 
+// No rate is a quotient of noise: none has more in a second than all of it in the error of an instant.
+func TestNoRateIsAQuotientOfNoise(t *testing.T) {
+	perSecond := map[Unit]bool{TokensPerSecond: true, TokensPerSecondPerUser: true, ImagesPerSecond: true,
+		ImagesPerSecondPerUser: true}
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := chatConfig()
+		cfg.SupportsImage, cfg.ProducesImages = true, true
+		set, err := NewSet(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := set.NewEngine()
+		gap := rapid.SampledFrom([]int64{0, 1, 7, 1000, int64(record.InstantError) - 1, int64(record.InstantError), ms})
+		most := 0.0
+		for range rapid.IntRange(1, 8).Draw(t, "requests") {
+			first := gap.Draw(t, "first")
+			second := first + gap.Draw(t, "second")
+			last := second + gap.Draw(t, "last")
+			r := success(rapid.Int64Range(0, 3*ms).Draw(t, "start"), last+gap.Draw(t, "end"), first, second, last)
+			n := rapid.Int64Range(0, 1000)
+			r.Facts[record.InputTokens], r.Facts[record.OutputTokens] = n.Draw(t, "input"), n.Draw(t, "output")
+			r.Facts[record.Images] = n.Draw(t, "images")
+			most += float64(r.Facts[record.InputTokens] + r.Facts[record.OutputTokens] + r.Facts[record.Images])
+			e.Add(r)
+		}
+		limit := most / record.InstantError.Seconds() * (1 + 1e-9)
+		for _, r := range e.Results() {
+			if perSecond[Unit(r.Unit)] && max(r.Stats.Avg, r.Stats.Max) > limit {
+				t.Fatalf("%s is %v, of %v at once", r.Tag, r.Stats, most)
+			}
+		}
+	})
+}
+
 // randomFacts draws small numbers, so that ties, zeros and contradictions occur.
 func randomFacts(rng *rand.Rand) record.Facts {
 	f := record.NewFacts()
 	for i := range f {
 		if rng.IntN(4) > 0 {
 			f[i] = rng.Int64N(6)
+			if record.Field(i) < record.Contents {
+				f[i] *= tick
+			}
 		}
 	}
 	return f

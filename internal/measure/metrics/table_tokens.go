@@ -47,7 +47,7 @@ func tokenTable() []Definition {
 			Order: 510, Group: GroupDefault, Flags: ProducesTokensOnly | LargerIsBetter,
 			Doc:      "Output tokens of a request over its whole latency.",
 			Formula:  "output_sequence_length / request_latency in seconds",
-			Absent:   "either is missing, or the latency is 0",
+			Absent:   "either is missing, or the latency is below 20 µs",
 			Requires: []string{"output_sequence_length", "request_latency"},
 			reads:    []record.Field{record.OutputTokens, record.ReasoningTokens, record.LastContent},
 			float:    perSecond(outputLength, requestLatency),
@@ -144,7 +144,7 @@ func total(tag, header, short, of string, flags Flags) Definition {
 func ratePerSecond(totals ...string) func(*scalars) (float64, bool) {
 	return func(s *scalars) (float64, bool) {
 		ns, ok := s.rateDuration()
-		if !ok || ns == 0 {
+		if !ok || !measurable(int64(ns)) {
 			return 0, false
 		}
 		var amount float64

@@ -130,7 +130,7 @@ func TestSweepEqualsTheDefinition(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		list := randomIntervals(rng, 1+rng.IntN(60))
-		window := span{1000, 1000 + 1 + rng.Int64N(400)}
+		window := span{1000 * tick, (1000 + 1 + rng.Int64N(400)) * tick}
 		var instants []int64
 		for _, r := range list {
 			window.include(r.start, r.end)
@@ -159,20 +159,23 @@ func TestSweepEqualsTheDefinition(t *testing.T) {
 	}
 }
 
+// tick is the grain of random instants: one and two of them are too short to divide by, and just long enough.
+const tick = int64(record.InstantError / 2)
+
 func randomIntervals(rng *rand.Rand, n int) []interval {
 	list := make([]interval, n)
 	for i := range list {
 		f := record.NewFacts()
-		f[record.StartWall] = 1000 + rng.Int64N(300)
-		f[record.LastResponse] = rng.Int64N(200)
+		f[record.StartWall] = (1000 + rng.Int64N(300)) * tick
+		f[record.LastResponse] = rng.Int64N(200) * tick
 		f[record.InputTokens] = rng.Int64N(50)
 		f[record.OutputTokens] = rng.Int64N(50)
 		switch rng.IntN(5) {
 		case 0:
-			f[record.Failed], f[record.End] = 1, rng.Int64N(200)
+			f[record.Failed], f[record.End] = 1, rng.Int64N(200)*tick
 		case 1:
 		default:
-			f[record.FirstContent] = rng.Int64N(f[record.LastResponse] + 1)
+			f[record.FirstContent] = rng.Int64N(f[record.LastResponse]/tick+1) * tick
 		}
 		list[i], _ = newInterval(&f)
 	}
@@ -192,7 +195,9 @@ func levelAt(list []interval, from, to int64) (l level) {
 		case !r.hasFirst():
 		case from < r.first:
 			l.prefill++
-			l.prefillRate += r.input / (float64(r.first-r.start) * 1e-9)
+			if r.first-r.start >= 2*tick {
+				l.prefillRate += r.input / (float64(r.first-r.start) * 1e-9)
+			}
 		default:
 			l.decode++
 			if r.output > 0 {

@@ -1,9 +1,17 @@
 package record
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // Absent marks a fact that the request did not yield. Absent is not zero.
 const Absent int64 = math.MinInt64
+
+// InstantError bounds the error of an instant: the conversion of a kernel stamp to the run's clock is exact to that, and
+// mostly to a tenth of a microsecond. Instants that are less apart are one as far as anyone can know, and nothing is
+// divided by their distance.
+const InstantError = 20 * time.Microsecond
 
 // Field numbers one fact of a request.
 type Field uint8
@@ -140,6 +148,13 @@ func (f *Facts) Ended() int64 {
 	}
 	at, _ := f.First(first, second)
 	return at
+}
+
+// InOnePiece reports whether several content responses arrived at one instant, as far as instants can tell.
+func (f *Facts) InOnePiece() bool {
+	first, hasFirst := f.Get(FirstContent)
+	last, hasLast := f.Get(LastContent)
+	return f[Contents] > 1 && hasFirst && hasLast && last-first < int64(InstantError)
 }
 
 // IsError reports whether the request failed.

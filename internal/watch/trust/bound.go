@@ -52,6 +52,7 @@ func boolean(b bool) float64 {
 //
 //	time_to_first_token      s + l₁ + ε             it starts before the send and ends with a stamp
 //	request_latency          s + l + ε
+//	                         + 45 ms · h              h = 1 if 1 % of the replies were held back by acknowledgements
 //	inter_token_latency      (l + 2ε) / max(1, n−1)  both ends are stamps, over n−1 gaps
 //
 // and for the rates, as a part of the value:
@@ -64,6 +65,7 @@ func boolean(b bool) float64 {
 func bounds(h *Health, in *Inputs, report *Report) []Bound {
 	late, exact := in.late(report.ReadLag, h)
 	first, _ := in.late(report.firstReadLag, h)
+	first += in.heldBack()
 	send := report.SendTime.P99 + report.ConnectionWait.P99
 	gaps := max(1, in.OutputLength-1)
 	rate := in.rateError(report, send+late+exact)
@@ -83,6 +85,14 @@ func bounds(h *Health, in *Inputs, report *Report) []Bound {
 		}
 	}
 	return out
+}
+
+// heldBack returns how much later the first token came, in milliseconds, because this system delayed acknowledgements.
+func (in *Inputs) heldBack() float64 {
+	if r := &in.Course.Replies; r.HeldBack > 0 && many(r.HeldBack, r.Streamed) {
+		return longestDelay.Seconds() * 1e3
+	}
+	return 0
 }
 
 // rateError returns the part by which the client may have distorted the rates; ends is what it may have added to the

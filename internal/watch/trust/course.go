@@ -3,6 +3,8 @@ package trust
 import (
 	"fmt"
 	"time"
+
+	"aiperf/internal/measure/record"
 )
 
 // The thresholds of the findings on a run's course.
@@ -24,6 +26,8 @@ type Course struct {
 	// First are the first requests in the order of sending, in milliseconds of the metric First.Tag; a negative value
 	// is a request that has none.
 	First FirstRequests
+	// Replies are the streamed ones with several content responses.
+	Replies Replies
 	// Prompts is nil where it does not matter how often each of them is sent.
 	Prompts *Prompts
 	// Totals is nil where this run and the server counted the same, or nothing was compared.
@@ -34,6 +38,39 @@ type Course struct {
 type FirstRequests struct {
 	Tag    string
 	Values []float64
+}
+
+// Replies count streamed replies with several content responses.
+type Replies struct {
+	Streamed int64
+	// InOnePiece arrived at one instant: they have no rate.
+	InOnePiece int64
+	// HeldBack brought the first two tokens together, as long after the head as this system delays an acknowledgement:
+	// so does a server with Nagle's algorithm. Where acknowledgements are not delayed there are none.
+	HeldBack int64
+}
+
+// The time from the head of a reply to its first token that is likely the delay of an acknowledgement.
+const (
+	shortestDelay = 35 * time.Millisecond
+	longestDelay  = 45 * time.Millisecond
+)
+
+// Count adds the reply of a request. delayed reports whether this system may delay acknowledgements.
+func (r *Replies) Count(f *record.Facts, delayed bool) {
+	if f[record.Contents] < 2 || f.IsError() {
+		return
+	}
+	r.Streamed++
+	if f.InOnePiece() {
+		r.InOnePiece++
+	}
+	head, hasHead := f.Get(record.Ack)
+	first, second := f[record.FirstContent], f[record.SecondContent]
+	waited := time.Duration(first - head)
+	if delayed && hasHead && shortestDelay <= waited && waited <= longestDelay && second-first < int64(record.InstantError) {
+		r.HeldBack++
+	}
 }
 
 // Prompts count how often prompts were sent.
@@ -58,6 +95,8 @@ var courseRules = [...]struct {
 }{
 	{"server_away", serverAway},
 	{"cold_start", coldStart},
+	{"held_back", heldBack},
+	{"in_one_piece", inOnePiece},
 	{"repeated_prompts", repeatedPrompts},
 	{TotalsDiffer, totalsDiffer},
 }
@@ -78,7 +117,8 @@ func (r *Report) judgeCourse() {
 		if message, advice, found := rule.find(r); found {
 			c := &r.Inputs.Course
 			told := rule.code == "repeated_prompts" && c.Prompts.Announced ||
-				rule.code == TotalsDiffer && c.Totals.Quiet
+				rule.code == TotalsDiffer && c.Totals.Quiet ||
+				rule.code == "in_one_piece" && !many(c.Replies.InOnePiece, c.Replies.Streamed)
 			r.Reasons = append(r.Reasons, Reason{Code: rule.code, Leads: Valid, Message: message, Advice: advice,
 				course: true, quiet: told})
 		}
@@ -114,6 +154,24 @@ func coldStart(r *Report) (message, advice string, found bool) {
 	return fmt.Sprintf("the first %s took %s × the median (%s %s ms on average, median %s ms)", requests,
 			short(sum/float64(n)/m.P50), first.Tag, short(sum/float64(n)), short(m.P50)),
 		fmt.Sprintf("keep them out of the figures with a warm-up: --warmup-request-count %d", n), true
+}
+
+// many reports whether a part of the replies is one that changes figures.
+func many(n, of int64) bool { return n*100 >= of }
+
+func heldBack(r *Report) (message, advice string, found bool) {
+	n, of := r.Inputs.Course.Replies.HeldBack, r.Inputs.Course.Replies.Streamed
+	return fmt.Sprintf("%d of %d replies brought their first two tokens together, 35 to 45 ms after the head: as a server "+
+			"with Nagle's algorithm does while this system delays its acknowledgement", n, of),
+		"their time to first token is up to 40 ms too long: --connection-reuse-strategy never avoids the delay, or let " +
+			"the server set TCP_NODELAY", n > 0 && many(n, of)
+}
+
+func inOnePiece(r *Report) (message, advice string, found bool) {
+	n, of := r.Inputs.Course.Replies.InOnePiece, r.Inputs.Course.Replies.Streamed
+	return fmt.Sprintf("%d of %d replies arrived in one piece: they have no rate of tokens, and are not in the rates per user",
+			n, of),
+		"a server, a proxy or a busy client that collects tokens does that: see inter_chunk_latency", n > 0
 }
 
 func repeatedPrompts(r *Report) (message, advice string, found bool) {

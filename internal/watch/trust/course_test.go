@@ -25,6 +25,9 @@ func TestCourse(t *testing.T) {
 		{"slow throughout", Course{First: ttft(900, 900)}, ""},
 		{"slower, but by little", Course{First: ttft(60, 20)}, ""},
 		{"the first one failed", Course{First: ttft(-1, 900, 20)}, ""},
+		{"replies in one piece", Course{Replies: Replies{Streamed: 200, InOnePiece: 35}},
+			"in_one_piece 35 of 200 replies arrived in one piece"},
+		{"a reply held back", Course{Replies: Replies{Streamed: 200, HeldBack: 1}}, ""},
 		{"prompts once each", Course{Prompts: &Prompts{Distinct: 10, Sent: 10, Max: 1}}, ""},
 		{"prompts again", Course{Prompts: &Prompts{Distinct: 100, Sent: 300, Max: 4,
 			Remedy: "--num-dataset-entries 300"}},
@@ -54,6 +57,16 @@ func TestCourse(t *testing.T) {
 		}
 	}
 	h, in := calm()
+	in.Course.Replies = Replies{Streamed: 200, HeldBack: 180}
+	r := Judge(h, in)
+	if notes := r.Notes(); len(notes) != 1 ||
+		!strings.Contains(notes[0], "180 of 200 replies brought their first two tokens together, 35 to 45 ms after the head") {
+		t.Errorf("replies held back: %q", notes)
+	}
+	if b := r.Bounds[0]; b.Tag != TTFT || b.Value < 45 {
+		t.Errorf("replies held back: %+v", b)
+	}
+	h, in = calm()
 	in.Course.Prompts = &Prompts{Distinct: 1, Sent: 2, Max: 2, Announced: true}
 	if r := Judge(h, in); len(r.Warnings()) != 0 || len(r.Notes()) != 1 {
 		t.Errorf("announced before the load: warnings %q, notes %q", r.Warnings(), r.Notes())

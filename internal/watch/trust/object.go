@@ -42,6 +42,11 @@ func (r *Report) Object() artifact.Object {
 	o.lags("send_time", r.SendTime)
 	o.lags("read_lag", r.ReadLag)
 	o.number("coalesced_share", in.CoalescedShare)
+	if replies := &in.Course.Replies; replies.InOnePiece > 0 {
+		o.add("replies_in_one_piece", artifact.Object{
+			{Key: "replies", Value: replies.InOnePiece}, {Key: "of", Value: replies.Streamed},
+		})
+	}
 	o.add("error_bound", r.boundObject())
 	o.lags("scheduler_delay", h.Probe)
 	o.lags("runnable_wait", h.Runnable)

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"syscall"
 	"time"
 
 	"aiperf/internal/wire/client/stamp"
@@ -27,7 +26,6 @@ type connection struct {
 	received, mark int64
 
 	peek      func(fd uintptr) bool
-	raw       syscall.RawConn
 	readable  bool // what peek found
 	reused    bool
 	idleSince int64
@@ -41,13 +39,10 @@ func newConnection(o *origin, w *wire, top net.Conn) *connection {
 	c := &connection{origin: o, wire: w, top: top}
 	c.in.conn = c
 	c.local, c.remote = addrPort(w.LocalAddr()), addrPort(w.RemoteAddr())
-	if sc, ok := w.Conn.(syscall.Conn); ok {
-		if raw, err := sc.SyscallConn(); err == nil {
-			c.raw = raw
-			c.peek = func(fd uintptr) bool {
-				c.readable = idleReadable(fd)
-				return true
-			}
+	if w.raw != nil {
+		c.peek = func(fd uintptr) bool {
+			c.readable = idleReadable(fd)
+			return true
 		}
 	}
 	return c
@@ -79,11 +74,11 @@ func (c *connection) stale() bool {
 	if c.readAhead() {
 		return true
 	}
-	if c.raw == nil {
+	if c.wire.raw == nil {
 		return false
 	}
 	c.readable = true
-	if err := c.raw.Read(c.peek); err != nil {
+	if err := c.wire.raw.Read(c.peek); err != nil {
 		return true
 	}
 	return c.readable

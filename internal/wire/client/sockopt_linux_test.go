@@ -1,8 +1,16 @@
 package client
 
 import (
+	"bufio"
+	"context"
+	"io"
 	"net"
+	"net/http"
+	"sync"
 	"testing"
+	"time"
+
+	"aiperf/internal/base/clock"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,7 +47,7 @@ func TestSocketOptionsAreSet(t *testing.T) {
 		{"SO_TIMESTAMPING", unix.SOL_SOCKET, unix.SO_TIMESTAMPING,
 			unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE},
 	}
-	err = conn.raw.Control(func(fd uintptr) {
+	err = conn.wire.raw.Control(func(fd uintptr) {
 		for _, o := range options {
 			if got, err := unix.GetsockoptInt(int(fd), o.level, o.opt); err != nil || got != o.want {
 				t.Errorf("%s is %d (%v), want %d", o.name, got, err, o.want)
@@ -61,4 +69,126 @@ func queuedBytes(t *testing.T, c net.Conn) (n int) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// sockets collects those that a dialer opens.
+func sockets(d *dialer) func() []net.Conn {
+	var mu sync.Mutex
+	var all []net.Conn
+	open := d.open
+	d.open = func(ctx context.Context, network, address string) (net.Conn, error) {
+		nc, err := open(ctx, network, address)
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, nc)
+		return nc, err
+	}
+	return func() []net.Conn {
+		mu.Lock()
+		defer mu.Unlock()
+		return all
+	}
+}
+
+// acknowledges waits until a socket acknowledges at once what it receives.
+func acknowledges(c net.Conn) bool {
+	raw, err := c.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		return false
+	}
+	quick := 0
+	for end := time.Now().Add(5 * time.Second); quick != 1 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		_ = raw.Control(func(fd uintptr) { quick, _ = unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_QUICKACK) })
+	}
+	return quick == 1
+}
+
+// A connection that is used again sends soon after it received, and the kernel then delays its acknowledgements.
+func TestAcknowledgementsAreNotDelayedWhileAReplyIsAwaited(t *testing.T) {
+	cert, roots := certificate(t)
+	for name, tt := range map[string]struct {
+		secure, http2 bool
+	}{
+		"plain": {}, "TLS": {secure: true}, "HTTP/2": {http2: true}, "HTTP/2 and TLS": {secure: true, http2: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked, goOn := make(chan struct{}), make(chan struct{})
+			handler := func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.ReadAll(r.Body)
+				asked <- struct{}{}
+				<-goOn
+				_, _ = io.WriteString(w, "answer")
+			}
+			var base string
+			switch {
+			case tt.http2 && tt.secure:
+				base, _ = serveHTTP2(t, &cert, handler)
+			case tt.http2:
+				base, _ = serveHTTP2(t, nil, handler)
+			default:
+				serve := func(c net.Conn, _ int64) {
+					br := bufio.NewReader(c)
+					for {
+						if _, _, ok := readRequest(br); !ok {
+							return
+						}
+						asked <- struct{}{}
+						<-goOn
+						_, _ = io.WriteString(c, text("200 OK", "text/plain", "answer"))
+					}
+				}
+				base = "http://"
+				if tt.secure {
+					serve, base = secured(cert, serve), "https://"
+				}
+				base += newRawServer(t, serve).addr
+			}
+			c := newTestClient(t, func(o *Options) { o.RootCAs, o.HTTP2 = roots, tt.http2 })
+			opened := sockets(c.dialer)
+			for i := range 5 {
+				done := make(chan Exchange)
+				go func() {
+					_, x := send(c, post(base))
+					done <- x
+				}()
+				<-asked
+				if !acknowledges(opened()[0]) {
+					t.Errorf("request %d: acknowledgements are delayed", i+1)
+				}
+				goOn <- struct{}{}
+				if x := <-done; x.Err != nil {
+					t.Fatal(x.Err)
+				}
+			}
+			if n := len(opened()); n != 1 {
+				t.Errorf("%d connections", n)
+			}
+		})
+	}
+}
+
+func TestAcknowledgementsAreNotDelayedForALibrary(t *testing.T) {
+	s := newRawServer(t, func(c net.Conn, _ int64) { _, _ = io.Copy(c, c) })
+	host, port, _ := net.SplitHostPort(s.addr)
+	d, err := NewDialer(DefaultOptions(), clock.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := sockets(d.d)
+	c, err := d.Dial(t.Context(), false, host, port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i := range 5 {
+		if _, err := io.WriteString(c, "x"); err != nil {
+			t.Fatal(err)
+		}
+		if !acknowledges(opened()[0]) {
+			t.Errorf("write %d: acknowledgements are delayed", i+1)
+		}
+		if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

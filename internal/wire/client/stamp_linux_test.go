@@ -17,6 +17,8 @@ import (
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/neterr"
 	"aiperf/internal/measure/record"
+
+	"pgregory.net/rapid"
 )
 
 // A scene is a stream of which the events come while the client is not reading.
@@ -402,4 +404,27 @@ func TestAnInboxThatWaitsHasNoMemory(t *testing.T) {
 	if w.held {
 		t.Error("the inbox waited with memory")
 	}
+}
+
+// The clocks are read one after the other, so that two readings differ by the time between them.
+func TestBytesOfOneStampHaveOneInstant(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const offset = 1_700_000_000_000_000_000
+		late := rapid.Int64Range(0, pairTolerance)
+		w := &wire{wallOffset: offset - late.Draw(t, "first reading")}
+		wall, now, last := int64(offset), int64(0), int64(0)
+		for range 50 {
+			passed := rapid.SampledFrom([]int64{0, 0, 1, 100, 100_000}).Draw(t, "time between stamps")
+			wall += passed
+			now = max(now, wall-offset) + rapid.Int64Range(0, 1000).Draw(t, "read lag")
+			at := w.arrived(wall, offset-late.Draw(t, "reading"), now)
+			switch {
+			case passed == 0 && last != 0 && at != last:
+				t.Fatalf("one stamp became %d and %d", last, at)
+			case at < last || at > now || at-(wall-offset) > pairTolerance:
+				t.Fatalf("%d after %d, read at %d, arrived at %d", at, last, now, wall-offset)
+			}
+			last = at
+		}
+	})
 }

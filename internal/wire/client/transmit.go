@@ -103,6 +103,7 @@ func (x *exchange) write(h *hop) error {
 		}
 	}
 	if err == nil {
+		x.conn.wire.awaitReply()
 		x.t.SendEnd = now
 		x.Sent()
 	}

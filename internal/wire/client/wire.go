@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client/stamp"
 )
 
@@ -29,14 +31,19 @@ type wire struct {
 	// head counts down the bytes that a response head may still take; negative = not in a head.
 	head int
 
+	raw syscall.RawConn // nil if it is no socket of the system
+
 	kernel *stamp.Reader // nil if the kernel gives no stamps
 	// stamped reports whether the kernel stamped the last read, lagNS is how long before the return of the read its
 	// stamp is.
 	stamped bool
 	lagNS   int64
+	// stampNS is the last stamp, on the wall clock.
+	stampNS int64
 	// floorNS is an instant before which nothing that is read from now on can have come.
 	floorNS int64
-	// wallOffset is what the wall clock was ahead of the run's at the last stamp.
+	// wallOffset is what the wall clock is ahead of the run's: the most of all readings since it was last set. The clocks
+	// are read one after the other, which makes a reading too small by the time between them, and never too large.
 	wallOffset int64
 	// closed is called when the socket is closed; nil = nothing is.
 	closed func()
@@ -48,6 +55,11 @@ type wire struct {
 
 func newWire(nc net.Conn, clk *clock.Clock, src *sources) *wire {
 	w := &wire{Conn: nc, clock: clk, sources: src, head: -1}
+	if sc, ok := nc.(syscall.Conn); ok {
+		if raw, err := sc.SyscallConn(); err == nil {
+			w.raw = raw
+		}
+	}
 	if !src.measured() {
 		return w
 	}
@@ -64,6 +76,16 @@ func newWire(nc net.Conn, clk *clock.Clock, src *sources) *wire {
 	}
 	_, w.wallOffset = w.bothClocks()
 	return w
+}
+
+// awaitReply makes the kernel acknowledge at once what comes from now on. It is called when a request was written: the
+// kernel takes a socket that sends soon after it received for one end of a dialogue, and holds its acknowledgements
+// back, for 40 ms, to send them with the next data. A server with Nagle's algorithm holds the first token of a reply
+// back for as long, until the head of the reply is acknowledged.
+func (w *wire) awaitReply() {
+	if w.raw != nil && AcknowledgesAtOnce {
+		_ = w.raw.Control(acknowledgeAtOnce)
+	}
 }
 
 // Close implements net.Conn.
@@ -133,20 +155,25 @@ func (w *wire) stamp(n int) {
 		w.floorNS = now
 		return
 	}
-	// The conversion is exact to the time between two readings of a clock, which may not turn the order
-	// of things round.
-	arrived := min(max(wall-lead, w.floorNS), now)
-	w.floorNS, w.stamped, w.lagNS = arrived, true, now-arrived
+	arrived := w.arrived(wall, lead, now)
+	w.stamped, w.lagNS = true, now-arrived
 	if w.sources.kernel {
 		w.readNS = arrived
 	}
 }
 
-// StampError bounds the error of the conversion of a kernel stamp: two clocks read together must not
-// differ by more from how they differed before. Mostly it is a tenth of a microsecond.
-const StampError = 20 * time.Microsecond
+// arrived converts a stamp to the run's clock, by a lead of the wall clock that was read at now. Bytes of one stamp have
+// one instant, whatever the clocks say at each read.
+func (w *wire) arrived(wall, lead, now int64) int64 {
+	w.wallOffset = max(w.wallOffset, lead)
+	if wall != w.stampNS {
+		w.stampNS, w.floorNS = wall, min(max(wall-w.wallOffset, w.floorNS), now)
+	}
+	return w.floorNS
+}
 
-const pairTolerance = int64(StampError)
+// pairTolerance is by how much two clocks that are read together may differ from how they differed before.
+const pairTolerance = int64(record.InstantError)
 
 func near(a, b int64) bool { return a-b <= pairTolerance && b-a <= pairTolerance }
 

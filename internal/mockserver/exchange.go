@@ -203,7 +203,7 @@ func (h *handler) answer(body []byte) error {
 		return err
 	}
 	if invalid == nil {
-		h.account.Admit(len(body), s.batch.limit > 0)
+		h.account.Admit(len(body), s.batch.limit > 0 || h.scheduled())
 	}
 	start := r.Arrival + int64(x.fault.Delay)
 	if err := c.Wait(start); err != nil {
@@ -234,9 +234,9 @@ func (h *handler) answer(body []byte) error {
 	due := s.latency.schedule(start, r.Plan.PromptTokens, r.Sequence)
 	if work := s.opts.work(r); work >= 0 {
 		due = s.latency.fixed(start, work)
-	} else if s.scheduler.opts.Enabled && r.Plan.Tokens() > 0 {
-		due.job = s.scheduler.add(c, r.Plan.PromptTokens, r.Plan.Tokens())
-		defer s.scheduler.remove(due.job)
+	} else if h.scheduled() {
+		due.job = h.schedule()
+		defer h.leave(due.job)
 	}
 	if httpd.Bodiless(x.fault.Status) {
 		return h.send(x.fault.Status, api.JSONType, nil)
@@ -245,6 +245,12 @@ func (h *handler) answer(body []byte) error {
 		return h.stream(due)
 	}
 	return h.whole(due)
+}
+
+// scheduled reports whether the scheduler makes the tokens of the reply.
+func (h *handler) scheduled() bool {
+	s := h.srv
+	return s.scheduler.opts.Enabled && h.reply.Plan.Tokens() > 0 && s.opts.work(&h.reply) < 0
 }
 
 // read parses the body and plans the reply, so that the record knows both whatever happens next.

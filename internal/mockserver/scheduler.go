@@ -52,6 +52,12 @@ type job struct {
 	chunks  int // of the prompt, still to be worked on
 	tokens  int // of the reply, still to be made
 	granted atomic.Int64
+	// placed is set when the reply has its place: it is one of the oldest, as many as the batch holds.
+	placed atomic.Bool
+
+	// waits reports that the account has the reply in the queue, since fromNS. It belongs to the goroutine of the reply.
+	waits  bool
+	fromNS int64
 }
 
 // add enters a reply of some tokens, at least one, to a prompt.
@@ -60,6 +66,7 @@ func (s *scheduler) add(c *httpd.Conn, promptTokens, tokens int) *job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prefill = append(s.prefill, j)
+	s.place()
 	if !s.running {
 		s.running = true
 		go s.run()
@@ -74,6 +81,22 @@ func (s *scheduler) remove(j *job) {
 	gone := func(other *job) bool { return other == j }
 	s.prefill = slices.DeleteFunc(s.prefill, gone)
 	s.decode = slices.DeleteFunc(s.decode, gone)
+	s.place()
+}
+
+// place gives the oldest replies their place. Replies in decode are older than those in prefill.
+func (s *scheduler) place() {
+	batch := s.opts.effectiveBatch(max(0, len(s.decode)-s.opts.MaxBatch))
+	for _, list := range [...][]*job{s.decode, s.prefill} {
+		for _, j := range list {
+			if batch--; batch < 0 {
+				return
+			}
+			if !j.placed.Swap(true) && j.conn != nil {
+				j.conn.Wake()
+			}
+		}
+	}
 }
 
 // run takes steps at fixed instants until nothing is left to do.
@@ -108,6 +131,7 @@ func (s *scheduler) step() bool {
 			s.decode = append(s.decode, j)
 		}
 	}
+	s.place()
 	s.running = len(s.prefill)+len(s.decode) > 0
 	return s.running
 }
@@ -117,6 +141,13 @@ func (h *handler) await(due *schedule, k int) error {
 	if due.job == nil {
 		return h.conn.Wait(due.at(k))
 	}
+	for due.job.waits {
+		if due.job.placed.Load() {
+			h.seat(due.job, true)
+		} else if err := h.conn.Listen(time.Minute, due.job.placed.Load); err != nil {
+			return err
+		}
+	}
 	made := func() bool { return due.job.granted.Load() > int64(k) }
 	for !made() {
 		if err := h.conn.Listen(time.Minute, made); err != nil {
@@ -124,4 +155,34 @@ func (h *handler) await(due *schedule, k int) error {
 		}
 	}
 	return nil
+}
+
+// schedule enters the reply in the scheduler, and in the queue of the account unless it has its place at once.
+func (h *handler) schedule() *job {
+	s, r := h.srv, &h.reply
+	j := s.scheduler.add(h.conn, r.Plan.PromptTokens, r.Plan.Tokens())
+	if s.batch.limit > 0 { // whose places are those that count
+		return j
+	}
+	h.account.Queue()
+	if j.placed.Load() {
+		h.account.Dequeue(0, true)
+		return j
+	}
+	j.waits, j.fromNS = true, s.clock.NowNS()
+	return j
+}
+
+// seat ends the wait of a reply in the account.
+func (h *handler) seat(j *job, placed bool) {
+	if j.waits {
+		j.waits = false
+		h.account.Dequeue(h.srv.clock.NowNS()-j.fromNS, placed)
+	}
+}
+
+// leave takes a reply out of the scheduler.
+func (h *handler) leave(j *job) {
+	h.srv.scheduler.remove(j)
+	h.seat(j, false)
 }

@@ -3,6 +3,7 @@ package mockserver
 import (
 	"fmt"
 	"io"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -105,6 +106,31 @@ func TestClientThatLeavesGivesItsPlaceInTheBatchUp(t *testing.T) {
 		if took := <-done; took < 5500*time.Millisecond || took > 5520*time.Millisecond {
 			t.Errorf("the second reply took %v, want 1000 steps after the first one's client left", took)
 		}
+		s.stop()
+	})
+}
+
+func TestPagesShowTheQueueOfTheScheduler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := servePipe(t, Options{OutputTokens: 4, MaxQueue: -1, Scheduler: SchedulerOptions{Enabled: true,
+			Step: 100 * time.Millisecond, MaxBatch: 2, PrefillChunk: 512, PrefillChunks: 8}})
+		var clients sync.WaitGroup
+		for range 5 {
+			clients.Go(func() { s.post(chatPath, chat("one two three", true)) })
+			synctest.Wait()
+		}
+		queue := func(running, waiting float64) {
+			t.Helper()
+			s.page("/vllm/metrics").want(t, map[string]float64{"vllm:num_requests_running": running,
+				"vllm:num_requests_waiting": waiting})
+		}
+		queue(2, 3)
+		time.Sleep(650 * time.Millisecond) // a step for the prompts and four for the tokens; then the next two
+		queue(2, 1)
+		clients.Wait()
+		queue(0, 0)
+		s.page("/vllm/metrics").want(t, map[string]float64{"vllm:request_queue_time_seconds|count": 5,
+			"vllm:request_queue_time_seconds|sum": 2*0.5 + 0.9, "vllm:kv_cache_usage_perc": 0})
 		s.stop()
 	})
 }

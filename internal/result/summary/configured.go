@@ -20,6 +20,8 @@ type Configured struct {
 	// RampSeconds is how long it took to get there.
 	Concurrency float64
 	RampSeconds float64
+	// PrefillConcurrency is the limit of requests that wait for their first token, 0 if there is none.
+	PrefillConcurrency float64
 	// EndpointType is the name of the API; Streaming reports whether replies are streamed.
 	EndpointType string
 	Streaming    bool
@@ -71,6 +73,8 @@ func ParseConfigured(text []byte) Configured {
 		return c
 	}
 	c.Concurrency = firstNumber(phase["concurrency"], follow(o, "loadgen", "concurrency"), o["concurrency"])
+	c.PrefillConcurrency = firstNumber(phase["prefill_concurrency"], follow(o, "loadgen", "prefill_concurrency"),
+		o["prefill_concurrency"])
 	c.RampSeconds = firstNumber(phase["concurrency_ramp"], follow(phase, "concurrency_ramp", "duration"),
 		phase["concurrency_ramp_duration"],
 		phase["rate_ramp"], follow(phase, "rate_ramp", "duration"),

@@ -21,4 +21,6 @@ type Finding struct {
 	Title  string `json:"title"`
 	Text   string `json:"text"`
 	Advice string `json:"advice,omitempty"`
+	// Brief is the text for one line, without a full stop; "" where there is nothing to say.
+	Brief string `json:"-"`
 }

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
@@ -35,6 +36,7 @@ const (
 	Queue         = "queue"
 	Cap           = "concurrency_cap"
 	Concurrency   = "concurrency"
+	Prefill       = "prefill_concurrency"
 	Rate          = "rate"
 	NotKnown      = "not_known"
 	Interrupted   = "interrupted"
@@ -43,6 +45,7 @@ const (
 	ClientShare   = "client_share"
 	Intervals     = "intervals"
 	TooFew        = "too_few"
+	Objectives    = "objectives_missed"
 	NotObserved   = "not_observed"
 	Contradiction = "totals_differ"
 )
@@ -57,8 +60,13 @@ const (
 	// queued is the least average of waiting requests that is a queue, and queuedPart their least part of the running
 	// ones.
 	queued, queuedPart = 1, 0.05
+	// mostlyMissed is the share of good requests below which the objectives are the first thing to say, someMissed that
+	// below which the server does not hold them with more load.
+	mostlyMissed, someMissed = 0.5, 0.95
 	// kept is the part of a concurrency that was on average in flight if the load was that concurrency.
 	kept = 0.75
+	// delivered is the part of a planned rate from which it was sent.
+	delivered = 0.98
 )
 
 // Explain returns what limited a run, the weightiest first; there is always one line.
@@ -67,11 +75,21 @@ func Explain(r *summary.Result) []Line {
 	if r.Counts.AllFailed() {
 		return []Line{f.allFailed()}
 	}
-	out := found(f.mostErrors, f.client, f.overload, f.cache, f.queue, f.cap)
-	if len(out) == 0 {
-		out = append(out, f.load())
+	causes := found(f.mostErrors, f.client, f.overload, f.cache, f.queue, f.cap, f.prefill)
+	if len(causes) == 0 {
+		causes = append(causes, f.load())
 	}
-	return append(out, found(f.someErrors)...)
+	return slices.Concat(found(f.objectives), causes, found(f.someErrors))
+}
+
+// Brief says on one line what limited a run; "" if nothing shows it.
+func Brief(r *summary.Result) string {
+	for _, line := range Explain(r) {
+		if line.Brief != "" {
+			return line.Brief
+		}
+	}
+	return ""
 }
 
 // found returns the lines of the rules that find something.
@@ -149,9 +167,21 @@ func (f *facts) errorShare() float64 {
 
 func (f *facts) mostErrors() (Line, bool) {
 	return Line{Code: ManyErrors, Level: summary.Bad, Title: "Most requests failed",
+		Brief: fmt.Sprintf("errors: %s of %s requests failed, most with %s", count(f.Counts.Errors),
+			count(f.Counts.Completed()), f.commonError()),
 		Text: fmt.Sprintf("%s of %s requests failed (%s), most with %s; the figures are of the others.",
 			count(f.Counts.Errors), count(f.Counts.Completed()), percent(f.errorShare()), f.commonError()),
 		Advice: "remove the errors before you read the figures"}, f.errorShare() >= mostlyFailed
+}
+
+// good is the share of requests that met the service level objectives, if there are any.
+func (f *facts) good() (float64, bool) { return f.Value("good_request_fraction") }
+
+func (f *facts) objectives() (Line, bool) {
+	good, asked := f.good()
+	text := percent(good) + " of the requests met the service level objectives"
+	return Line{Code: Objectives, Level: summary.Bad, Title: "Objectives missed", Text: "Only " + text + ".",
+		Advice: "lower the load; aiperf capacity finds the largest one within limits"}, asked && good < mostlyMissed
 }
 
 func (f *facts) someErrors() (Line, bool) {
@@ -178,7 +208,7 @@ func (f *facts) tooMany() bool {
 
 func (f *facts) client() (Line, bool) {
 	l := Line{Code: Client, Level: summary.Bad, Title: "This client", Text: "The client was the bottleneck; the server " +
-		"may be faster than the figures say."}
+		"may be faster than the figures say.", Brief: "this client: the server may be faster than the figures"}
 	for _, why := range f.health.Reasons {
 		if why.Leads == trust.ClientLimited {
 			l.Text = "The client was the bottleneck, so that the server may be faster than the figures say: " +
@@ -200,6 +230,8 @@ func (f *facts) overload() (Line, bool) {
 	l.Text = fmt.Sprintf("It completed %s of %s requests/s, and the requests in flight grew from %s to %s while "+
 		"requests were sent; %s rose from %s to %s ms with them.", short(g.completed), short(g.sent),
 		count(g.from), count(g.to), f.waitName(), short(g.early), short(g.late))
+	l.Brief = fmt.Sprintf("the server: it completed %s of %s req/s, and the requests in flight grew", short(g.completed),
+		short(g.sent))
 	l.Text += f.because()
 	l.Advice = fmt.Sprintf("latencies depend on how long such a run lasts: send less than %s requests/s, or let "+
 		"aiperf capacity find what the server takes", short(g.completed))
@@ -253,6 +285,7 @@ func (f *facts) cache() (Line, bool) {
 	full, ok := f.fullCache()
 	l := Line{Code: KVCache, Level: summary.Warn, Title: "KV cache", Text: "The server's KV cache was full: " + full +
 		". Requests then wait, or are computed again.",
+		Brief:  "the server's KV cache: " + full,
 		Advice: "lower the concurrency or the lengths, or give the server more memory for its cache"}
 	return l, ok && !f.growth.grows // which names the cache as the cause
 }
@@ -271,6 +304,7 @@ func (f *facts) queue() (Line, bool) {
 	if s.WaitingMax != nil {
 		l.Text += fmt.Sprintf(", %s at most", short(*s.WaitingMax))
 	}
+	l.Brief = "the server's queue: " + l.Text
 	if running >= 1 {
 		l.Text += fmt.Sprintf(", while %s ran", short(running))
 	}
@@ -281,10 +315,29 @@ func (f *facts) queue() (Line, bool) {
 
 // cap is an open load that the cap of its concurrency held back.
 func (f *facts) cap() (Line, bool) {
-	return Line{Code: Cap, Level: summary.Warn, Title: "Cap on the concurrency",
-		Text: fmt.Sprintf("%s arrivals found no free slot and were skipped, so that %s of %s requests/s were sent.",
-			count(f.Counts.SkippedArrivals), short(f.Counts.DeliveredRate), short(f.Counts.TargetRate)),
-		Advice: "raise --concurrency if the rate is to be reached"}, f.Counts.SkippedArrivals > 0
+	l := Line{Code: Cap, Level: summary.Warn, Title: "Cap on the concurrency",
+		Advice: "raise --concurrency if the rate is to be reached"}
+	sent := fmt.Sprintf("%s of %s requests/s were sent", short(f.Counts.DeliveredRate), short(f.Counts.TargetRate))
+	l.Brief = "the cap on the concurrency: " + sent
+	if n := f.Counts.SkippedArrivals; n > 0 {
+		l.Text = count(n) + " arrivals found no free slot and were skipped, so that " + sent + "."
+		return l, true
+	}
+	busy, known := f.Value("effective_concurrency")
+	l.Text = fmt.Sprintf("%s requests were in flight on average, of %s at most, so that %s.", short(busy),
+		short(f.asked.Concurrency), sent)
+	return l, f.asked.Concurrency > 0 && known && busy >= kept*f.asked.Concurrency &&
+		f.Counts.DeliveredRate < delivered*f.Counts.TargetRate
+}
+
+// prefill is a limit of the requests that wait for their first token, which held the others back.
+func (f *facts) prefill() (Line, bool) {
+	limit := f.asked.PrefillConcurrency
+	waiting, known := f.Value("effective_prefill_concurrency")
+	text := fmt.Sprintf("%s of at most %s requests waited for their first token on average", short(waiting), short(limit))
+	return Line{Code: Prefill, Level: summary.Warn, Title: "Limit of prefills", Brief: "--prefill-concurrency: " + text,
+		Text:   text + ", which kept the others from being sent.",
+		Advice: "raise --prefill-concurrency if the server is to have more to do"}, limit > 0 && known && waiting >= kept*limit
 }
 
 // load says that the load itself was the limit, as far as that is known.
@@ -297,15 +350,21 @@ func (f *facts) load() Line {
 	case f.Counts.TargetRate > 0:
 		l.Code, more = Rate, "a higher --request-rate"
 		l.Text = short(f.Counts.TargetRate) + " requests/s were asked for"
+		l.Brief = "the request rate: " + short(f.Counts.TargetRate) + " req/s were asked for"
+		if f.Counts.DeliveredRate >= delivered*f.Counts.TargetRate {
+			l.Brief = "the request rate: all of " + short(f.Counts.TargetRate) + " req/s was sent"
+		}
 		if f.growth.known {
 			l.Text = "The server kept up with the " + short(f.Counts.TargetRate) + " requests/s that were asked for"
 		}
 	case asked > 0 && known && avg >= kept*asked:
 		l.Code, more = Concurrency, "a higher --concurrency"
 		l.Text = "A concurrency of " + short(asked) + " was kept up all the time"
+		l.Brief = "concurrency " + short(asked) + ", always in use; aiperf capacity finds the largest load within limits"
 	case asked > 0 && known:
 		notKnown.Text = fmt.Sprintf("On average %s requests were in flight, of a concurrency of %s: pauses between turns, "+
 			"or the end of the run, left the server idle.", short(avg), short(asked))
+		notKnown.Brief = fmt.Sprintf("too few requests for concurrency %s: %s in flight on average", short(asked), short(avg))
 		notKnown.Advice = "send more requests, or without pauses, to see the server's limit"
 		return notKnown
 	default:
@@ -313,12 +372,18 @@ func (f *facts) load() Line {
 		return notKnown
 	}
 	l.Advice = "try " + more + ", or let aiperf capacity find the server's limit"
+	if good, asked := f.good(); asked && good < someMissed {
+		l.Level, l.Advice = summary.Plain, "let aiperf capacity find the largest load within limits"
+		l.Text += "; " + percent(1-good) + " of the requests missed the service level objectives."
+		return l
+	}
 	switch {
 	case f.Servers != nil && f.Servers.Waiting != nil:
 		l.Text += ", and the server had no queue: it may take more."
 	case l.Code == Rate && f.growth.known:
 		l.Text += "; it may take more."
 	default:
+		notKnown.Brief = l.Brief
 		notKnown.Text = l.Text + "; no metrics of the server say whether requests waited there."
 		return notKnown
 	}

@@ -205,6 +205,33 @@ func TestExplain(t *testing.T) {
 			r.Counts.SkippedArrivals, r.Counts.DeliveredRate = 40, 50
 			return r
 		}, verdict.Cap, []string{"40 arrivals found no free slot", "50 of 90 requests/s"}},
+		"a cap that arrivals waited for": {func(t *testing.T) *summary.Result {
+			r := rate(resultOf(t, loop(8, 100, second), 0, broken, concurrency(8)), 90)
+			r.Counts.DeliveredRate = 8
+			return r
+		}, verdict.Cap, []string{"of 8 at most", "8 of 90 requests/s"}},
+		"a limit of prefills": {func(t *testing.T) *summary.Result {
+			list := loop(8, 100, second)
+			for i := range list {
+				list[i].first = second / 2
+			}
+			config := concurrency(16)
+			phase := config[0].Value.([]any)[0].(artifact.Object)
+			config[0].Value = []any{append(phase, artifact.Member{Key: "prefill_concurrency", Value: 4})}
+			return resultOf(t, list, 0, broken, config)
+		}, verdict.Prefill, []string{"3.85 of at most 4 requests waited for their first token"}},
+		"objectives that most requests miss": {func(t *testing.T) *summary.Result {
+			r := resultOf(t, loop(32, 100, second), 0, broken, concurrency(32))
+			r.Servers = &servermetrics.Load{Waiting: value(14), WaitingMax: value(16), Running: value(16)}
+			r.Metrics = append(r.Metrics, share(0.08))
+			return r
+		}, verdict.Objectives + " " + verdict.Queue, []string{"Only 8 % of the requests met"}},
+		"objectives that some requests miss": {func(t *testing.T) *summary.Result {
+			r := resultOf(t, loop(8, 100, second), 0, broken, concurrency(8))
+			r.Servers = &servermetrics.Load{Waiting: value(0.2), Running: value(8)}
+			r.Metrics = append(r.Metrics, share(0.8))
+			return r
+		}, verdict.Concurrency, []string{"kept up all the time; 20 % of the requests missed"}},
 		"a schedule": {func(t *testing.T) *summary.Result {
 			return resultOf(t, steady.answer(poisson(100, 50)), 0, broken, nil)
 		}, verdict.NotKnown, []string{"Nothing shows that the server could not keep up"}},
@@ -229,8 +256,30 @@ func TestExplain(t *testing.T) {
 					t.Errorf("no %q in\n%s", part, text)
 				}
 			}
+			cause := lines[0].Code
+			if cause == verdict.Objectives {
+				cause = lines[1].Code
+			}
+			if got := verdict.Brief(c.result(t)); !strings.Contains(got, brief[cause]) ||
+				(got == "") != (cause == verdict.AllFailed || strings.Contains(text, "Nothing shows")) {
+				t.Errorf("in brief %q, of %s", got, cause)
+			}
 		})
 	}
+}
+
+// share is the metric of the requests that met the objectives.
+func share(v float64) metrics.Result {
+	return metrics.Result{Tag: "good_request_fraction", Stats: metrics.Stats{Avg: v}}
+}
+
+// brief is a part of the line of the first cause.
+var brief = map[string]string{
+	verdict.ManyErrors: "errors: 60 of 100 requests failed", verdict.Client: "this client",
+	verdict.Overload: "the server: it completed", verdict.KVCache: "KV cache: up to 97.4 %",
+	verdict.Queue: "the server's queue: 14 requests waited at the server on average, 16 at most",
+	verdict.Cap:   "the cap on the concurrency", verdict.Rate: "all of ", verdict.Concurrency: "always in use",
+	verdict.Prefill: "--prefill-concurrency: 3.85 of at most 4 requests",
 }
 
 func TestSure(t *testing.T) {

@@ -101,11 +101,11 @@ func fullResponseInterTokenLatency(f *record.Facts) (float64, bool) {
 // would the rate be.
 func measurable(ns int64) bool { return ns >= int64(record.InstantError) }
 
-// rateOf returns the formula of 1 / latency, the latency in seconds, which is a part of a duration.
+// rateOf returns the formula of 1 / latency, the latency in seconds, which is a part of the time between responses.
 func rateOf(latency floatFormula, whole integerFormula) floatFormula {
 	return func(f *record.Facts) (float64, bool) {
 		ns, ok := latency(f)
-		if all, timed := whole(f); !ok || !timed || !measurable(all) {
+		if all, timed := whole(f); !ok || !timed || !f.Tells(all) {
 			return 0, false
 		}
 		return 1 / (ns * nsToSeconds), true

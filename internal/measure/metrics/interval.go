@@ -33,7 +33,7 @@ func (r *interval) prefillRate() float64 {
 
 // decodeRate returns the tokens per second in [first, end).
 func (r *interval) decodeRate() float64 {
-	if r.output == 0 || !measurable(r.end-r.first) {
+	if r.output == 0 || r.end <= r.first {
 		return 0
 	}
 	return (r.output - 1) / seconds(r.end-r.first)
@@ -41,7 +41,7 @@ func (r *interval) decodeRate() float64 {
 
 // intervalFields are the facts that newInterval uses.
 var intervalFields = [...]record.Field{record.StartWall, record.FirstContent, record.LastResponse, record.End,
-	record.Failed, record.InputTokens, record.OutputTokens, record.ReasoningTokens, record.Images}
+	record.Failed, record.InputTokens, record.OutputTokens, record.ReasoningTokens, record.Images, record.ReadLag}
 
 // newInterval returns false for a row that never started.
 func newInterval(f *record.Facts) (interval, bool) {
@@ -64,7 +64,7 @@ func newInterval(f *record.Facts) (interval, bool) {
 		return r, true
 	}
 	r.first = min(start+ttft, r.end)
-	if !measurable(r.end - r.first) {
+	if !f.Tells(r.end - r.first) {
 		r.first = r.end // it arrived at once: there was no decoding that could be seen
 	}
 	if n, ok := outputLength(f); ok && n > 0 {

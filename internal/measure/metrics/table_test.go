@@ -124,7 +124,7 @@ func randomFacts(rng *rand.Rand) record.Facts {
 	for i := range f {
 		if rng.IntN(4) > 0 {
 			f[i] = rng.Int64N(6)
-			if record.Field(i) < record.Contents {
+			if record.Field(i) < record.Contents || record.Field(i) == record.ReadLag {
 				f[i] *= tick
 			}
 		}

@@ -150,11 +150,18 @@ func (f *Facts) Ended() int64 {
 	return at
 }
 
+// Tells reports whether the times between the responses of the request tell a duration: they are exact to the error of an
+// instant, and bytes that lay in the kernel until they were read may have been merged, which moves their instants by as
+// long.
+func (f *Facts) Tells(durationNS int64) bool {
+	return durationNS >= max(int64(InstantError), f[ReadLag])
+}
+
 // InOnePiece reports whether several content responses arrived at one instant, as far as instants can tell.
 func (f *Facts) InOnePiece() bool {
 	first, hasFirst := f.Get(FirstContent)
 	last, hasLast := f.Get(LastContent)
-	return f[Contents] > 1 && hasFirst && hasLast && last-first < int64(InstantError)
+	return f[Contents] > 1 && hasFirst && hasLast && !f.Tells(last-first)
 }
 
 // IsError reports whether the request failed.

@@ -19,6 +19,10 @@ func TestRepliesAreCounted(t *testing.T) {
 		}
 		return &f
 	}
+	late := func(lag int64, f *record.Facts) *record.Facts {
+		f[record.ReadLag] = lag
+		return f
+	}
 	failed := reply(ms, 41*ms, 41*ms)
 	failed[record.Failed] = 1
 	for _, c := range []struct {
@@ -30,6 +34,8 @@ func TestRepliesAreCounted(t *testing.T) {
 		{"one content", reply(ms, 20*ms), trust.Replies{}},
 		{"failed", failed, trust.Replies{}},
 		{"within the error of a stamp", reply(ms, 20*ms, 20*ms, 20*ms+19*us), trust.Replies{Streamed: 1, InOnePiece: 1}},
+		{"within its read lag", late(2*ms, reply(ms, 20*ms, 20*ms, 21*ms)), trust.Replies{Streamed: 1, InOnePiece: 1}},
+		{"beyond its read lag", late(ms, reply(ms, 20*ms, 20*ms, 21*ms)), trust.Replies{Streamed: 1}},
 		{"just beyond it", reply(ms, 20*ms, 20*ms, 20*ms+20*us), trust.Replies{Streamed: 1}},
 		{"held back", reply(ms, 41*ms, 41*ms, 46*ms), trust.Replies{Streamed: 1, HeldBack: 1}},
 		{"late, and alone", reply(ms, 41*ms, 42*ms), trust.Replies{Streamed: 1}},

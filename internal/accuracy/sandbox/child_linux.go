@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -47,11 +48,18 @@ func enter() error {
 	if err := json.Unmarshal(text, &o); err != nil {
 		return err
 	}
-	_ = unix.Close(3)
+	if err := closeOnExec(); err != nil {
+		return err
+	}
 	if err := files(&o); err != nil {
 		return err
 	}
 	_ = unix.Sethostname([]byte("sandbox"))
+	if o.Mapped {
+		if err := unprivileged(); err != nil {
+			return err
+		}
+	}
 	if err := surrender(); err != nil {
 		return err
 	}
@@ -61,6 +69,25 @@ func enter() error {
 		return err
 	}
 	return fmt.Errorf("%s: %w", o.Python.Program, unix.Exec(o.Python.Program, args, env))
+}
+
+// closeOnExec leaves the program the three descriptors that it is given. Others may come from whoever started aiperf: a
+// lock, a job server, a folder of a terminal; an open folder is a way out.
+func closeOnExec() error {
+	const first, most = 3, 1 << 20
+	err := unix.CloseRange(first, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
+	if err == nil {
+		return nil
+	}
+	// A kernel before 5.11 has no such call: no descriptor is beyond the limit that it had when it was opened.
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return step("descriptors", err)
+	}
+	for fd := first; fd < int(min(max(limit.Max, 1<<16), most)); fd++ {
+		unix.CloseOnExec(fd)
+	}
+	return nil
 }
 
 // step is a part of the set-up with its name.
@@ -186,6 +213,32 @@ func bind(root, place string) error {
 		}
 	}
 	return unix.Mount("", target, "", flags, "")
+}
+
+// programID is the user inside who runs the program where there are two: the limit of tasks binds every user of the
+// machine but root.
+const programID = 1
+
+// unprivileged becomes that user and keeps the capabilities, of which surrender disposes.
+func unprivileged() error {
+	if err := unix.Prctl(unix.PR_SET_KEEPCAPS, 1, 0, 0, 0); err != nil {
+		return step("user", err)
+	}
+	for _, call := range [...]uintptr{unix.SYS_SETRESGID, unix.SYS_SETRESUID} {
+		if _, _, errno := unix.RawSyscall(call, programID, programID, programID); errno != 0 {
+			return step("user", errno)
+		}
+	}
+	// The effective set was emptied, the permitted one was kept.
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if err := unix.Capget(&header, &sets[0]); err != nil {
+		return step("user", err)
+	}
+	for i := range sets {
+		sets[i].Effective = sets[i].Permitted
+	}
+	return step("user", unix.Capset(&header, &sets[0]))
 }
 
 // surrender gives up all capabilities for good.

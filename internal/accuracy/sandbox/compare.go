@@ -55,7 +55,7 @@ func sameFraction(a, b string) bool {
 }
 
 func sameNumber(x, y float64) bool {
-	return x == y || math.Abs(x-y) <= near*max(1, math.Abs(y))
+	return x == y || !math.IsInf(y, 0) && math.Abs(x-y) <= near*max(1, math.Abs(y))
 }
 
 func sameJSON(a, b any) bool {

@@ -57,6 +57,9 @@ func filter() error {
 		jump(equal, uint32(unix.SYS_CLONE), 0, 4),
 		stmt(load, atArg0), jump(anyBit, unix.CLONE_THREAD, 1, 0), stmt(end, refuse), stmt(end, seccompAllow),
 	}
+	// The program ends with the run, and may not change that.
+	program = append(program, jump(equal, uint32(unix.SYS_PRCTL), 0, 4), stmt(load, atArg0),
+		jump(equal, unix.PR_SET_PDEATHSIG, 0, 1), stmt(end, refuse), stmt(end, seccompAllow))
 	for _, number := range append(forks, refused...) {
 		program = append(program, jump(equal, uint32(number), 0, 1), stmt(end, refuse))
 	}

@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,11 @@ func TestMain(m *testing.M) {
 		os.Exit(sandbox.Child(os.Args[2:]))
 	}
 	os.Setenv("AIPERF_TEST_SECRET", "x")
+	// What whoever starts aiperf leaves open: a folder is a way out.
+	if err := leaveOpen("/etc"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
 
@@ -39,7 +45,7 @@ func escapes(secret string) map[string]string {
 	try := func(code string) string {
 		return "import os, sys\ntry:\n  " + strings.ReplaceAll(code, "\n", "\n  ") + "\n  print('OUT')\nexcept BaseException as e:\n  print(type(e).__name__)\n"
 	}
-	return map[string]string{
+	list := map[string]string{
 		"a file of the machine":        try("open('/etc/passwd').read()"),
 		"a file by its name":           try("open('" + secret + "').read()"),
 		"a file through the parent":    try("open('../../../../../.." + secret + "').read()"),
@@ -79,9 +85,35 @@ func escapes(secret string) map[string]string {
 		"a descriptor that is open":    try("os.read(3, 1)"),
 		"a program in memory":          try("os.memfd_create('x')"),
 		"a program in the folder":      try("open('/tmp/p', 'w').write('#!/tmp/p')\nos.chmod('/tmp/p', 0o755)\nos.execv('/tmp/p', ['p'])"),
+		"a folder that was left open":  try("fd = [f for f in range(3, 2000) if is_open(f)][0]\nos.open('passwd', os.O_RDONLY, dir_fd=fd)"),
+		"a descriptor that was left":   try("assert [f for f in range(3, 2000) if is_open(f)]"),
+		"its end with the run":         syscall + try("assert libc.prctl(1, 0, 0, 0, 0) == 0"),
+		"another end with the run":     syscall + try("assert libc.prctl(1, 15, 0, 0, 0) == 0"),
+		"more threads than it may":     try("import _thread, time\n_thread.stack_size(32768)\nfor i in range(100): _thread.start_new_thread(time.sleep, (3,))"),
+		"the first user":               try("os.setresuid(0, 0, 0)\nopen('/new', 'w')"),
+		"all capabilities":             syscall + try("assert libc.prctl(24, 21, 0, 0, 0) == 0 and libc.prctl(23, 21, 0, 0, 0) == 1"),
+		"new privileges":               syscall + try("assert libc.prctl(39, 0, 0, 0, 0) == 0"),
+		"a writable root":              syscall + try("assert libc.mount(None, b'/', None, 4096 | 32, None) == 0"),
+		"a hard link to a library":     try("os.link(os.__file__, '/tmp/os.py')\nopen('/tmp/os.py', 'a').write('x')"),
+		"a file by its handle":         syscall + try("assert libc.open_by_handle_at(-100, b'x' * 16, 0) >= 0"),
+		"the memory of the machine":    try("open('/dev/mem', 'rb').read(1)"),
+		"a terminal":                   try("open('/dev/tty', 'w').write('x')"),
+		"a pseudo-terminal":            try("os.openpty()"),
+		"shared memory":                try("open('/dev/shm/x', 'w').write('x')"),
+		"a queue of messages":          syscall + try("assert libc.msgget(0, 0o1600) >= 0"),
+		"a priority":                   try("os.nice(-5)"),
+		"the clock":                    try("import time\ntime.clock_settime(time.CLOCK_REALTIME, 0)"),
+		"the name of the domain":       syscall + try("assert libc.setdomainname(b'x', 1) == 0"),
+		"io_uring":                     syscall + try("assert libc.syscall(425, 8, b'\\0' * 120) >= 0"),
+		"a signal to all":              try("os.kill(-1, 9)"),
 		"the environment":              try("assert 'AIPERF_TEST_SECRET' in os.environ"),
 		"the name of the machine":      try("assert os.uname().nodename != 'sandbox'"),
 	}
+	const isOpen = "def is_open(f):\n  import os\n  try: os.fstat(f)\n  except OSError: return False\n  return True\n"
+	for name, program := range list {
+		list[name] = isOpen + program
+	}
+	return list
 }
 
 func TestNothingLeavesTheSandbox(t *testing.T) {
@@ -120,6 +152,16 @@ func TestTrapProgramsEndInTime(t *testing.T) {
 				t.Errorf("%d bytes", len(r.Out))
 			}
 		})
+	}
+}
+
+func TestAFloodIsNoTimeout(t *testing.T) {
+	t.Parallel()
+	b := box(t)
+	b.TestTime = time.Minute
+	r := b.Run(t.Context(), "while True: print('x' * 100000)", "")
+	if r.Late || r.Err == nil || r.Err.Error() != "it printed too much" {
+		t.Errorf("late %v, %v", r.Late, r.Err)
 	}
 }
 
@@ -211,7 +253,8 @@ func TestOutputsAreCompared(t *testing.T) {
 		want bool
 	}{
 		{"1\n2\n", " 1 \n2", true}, {"0.3333333333", "0.33333333334", true}, {"1", "1.0", true}, {"1 2", "1  2", true},
-		{"1\n2", "1", false}, {"a", "b", false}, {"100000000", "100000001", false}, {"", "", true},
+		{"5.0", "inf", false}, {"1e3", "-inf", false}, {"inf", "5.0", false}, {"1e400", "inf", false}, {"inf", "inf", true},
+		{"-inf", "inf", false}, {"nan", "1.0", false}, {"1\n2", "1", false}, {"a", "b", false}, {"100000000", "100000001", false}, {"", "", true},
 	} {
 		if got := sandbox.SameLines(c.a, c.b); got != c.want {
 			t.Errorf("%q, %q: %v", c.a, c.b, got)

@@ -63,6 +63,9 @@ func (o *agentOptions) table() *flags.Table {
 			flags.Text(&o.Dir)),
 		flags.Value("cache-dir", "PATH", "folder of data sets that were fetched [default: aiperf/fleet in the user's cache]",
 			flags.Text(&o.CacheDir)),
+		flags.Switch("allow-programs", "start the program of a run with --endpoint-plugin here", &o.Programs),
+		flags.Value("allow-path", "PATHS", "files, or folders of files, that a run may name here, separated by commas:\n"+
+			"a Unix socket, certificates, keys", flags.List(&o.Paths)),
 		flags.Value("read-journal", "PATH", "print what a journal counts, and end", flags.Text(&o.journal)),
 		flags.Switch("keep-journals", "leave the journals of runs that ended in order", &o.KeepJournals),
 		flags.Switch("verbose -v", "show the log of the runs", &o.verbose),

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/bounded"
 	"aiperf/internal/config"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/file"
@@ -106,7 +107,7 @@ func (e *experiment) savePlots(dir string) error {
 		text = document.AppendYAML(nil, e.plots.node, 0)
 	} else {
 		var err error
-		if text, err = os.ReadFile(e.plots.path); err != nil {
+		if text, err = bounded.ReadFile(e.plots.path); err != nil {
 			return err
 		}
 	}

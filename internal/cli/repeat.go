@@ -20,7 +20,16 @@ const bannerWidth = 80
 
 // repeat makes the runs of a series and reports what they say together.
 func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts *interrupts) int {
-	lock, err := series.Prepare(cfg.Artifacts, cfg.Dataset.Path)
+	log := options.Log.Logger("series")
+	plan := series.NewRepeats(cfg, log)
+	var kept []string
+	if cfg.Asked.Bool("resume") {
+		var err error
+		if kept, err = series.Complete(plan); err != nil {
+			return a.fail(err)
+		}
+	}
+	lock, err := series.Prepare(cfg.Artifacts, cfg.Dataset.Path, kept...)
 	if err != nil {
 		return a.fail(err)
 	}
@@ -28,9 +37,7 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 	if err := options.Log.OpenFile(cfg.Artifacts.Path(config.LogFile)); err != nil {
 		return a.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
 	}
-	log := options.Log.Logger("series")
 	a.terminal.block(announcement(&cfg.Series))
-	plan := series.NewRepeats(cfg, log)
 	options.Tokenizers, options.Problems = new(run.Tokenizers), new(run.Problems)
 	course := series.NewCourse(progress.RepeatsKind, cfg.Series.Runs, options.Observers, nil)
 	runs, stopped, err := a.runAll(plan, runAll{total: cfg.Series.Runs, resume: cfg.Asked.Bool("resume"),

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"aiperf/internal/base/bounded"
 	"aiperf/internal/config"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/tokenizer/load"
@@ -56,5 +57,5 @@ func packed(b *load.Bundle) ([]byte, error) {
 	if err := b.Pack(path); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	return bounded.ReadFile(path)
 }

@@ -61,13 +61,17 @@ func ReadFileUpTo(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
+	tooLarge := fmt.Errorf("%s is larger than %d bytes", path, limit)
 	var text bytes.Buffer
-	if info, err := file.Stat(); err == nil && info.Size() <= limit {
+	if info, err := file.Stat(); err == nil {
+		if info.Size() > limit {
+			return nil, tooLarge // without reading up to there first
+		}
 		text.Grow(int(info.Size()) + bytes.MinRead)
 	}
 	n, err := text.ReadFrom(io.LimitReader(file, limit+1))
 	if err == nil && n > limit {
-		err = fmt.Errorf("%s is larger than %d bytes", path, limit)
+		err = tooLarge
 	}
 	return text.Bytes(), err
 }

@@ -3,8 +3,14 @@ package suggest
 
 import "strings"
 
+// longest is the length of the longest word that may be a slip, in bytes: the time grows with the length.
+const longest = 100
+
 // Nearest returns the candidate closest to word by edit distance, empty when none is close enough to be meant.
 func Nearest(word string, candidates []string) string {
+	if len(word) > longest {
+		return ""
+	}
 	best, bestDistance := "", max(2, len(word)/3)+1
 	for _, c := range candidates {
 		if d := distance(word, c, bestDistance); d < bestDistance {

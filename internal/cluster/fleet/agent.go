@@ -32,6 +32,10 @@ type AgentOptions struct {
 	Dir string
 	// CacheDir is the folder of data sets; empty for that of the user.
 	CacheDir string
+	// Programs allows runs whose endpoint is a program, which is then started here. Paths are the files, and the folders
+	// with their files, that a run may name here: a Unix socket, certificates and keys. A local agent allows everything.
+	Programs bool
+	Paths    []string
 	// KeepJournals leaves the journals of runs that ended in order.
 	KeepJournals bool
 	// Clock is that of the agent, Wall what the machine's clock says; nil for those of this process and its machine.
@@ -378,6 +382,9 @@ func (a *agent) obey(c *command) error {
 func (a *agent) begin(c *command) error {
 	if c.Work == nil {
 		return errors.New("a share without its work")
+	}
+	if err := a.options.allows(c.Work); err != nil {
+		return err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

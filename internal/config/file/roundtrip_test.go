@@ -326,6 +326,7 @@ var hidden = []string{"tls-client-cert", "tls-client-key", "nats-cert-file", "na
 
 // noRoundTrip are the options whose value is not in the file of a run, with the reason.
 var noRoundTrip = map[string]string{
+	"endpoint-plugin":          "a file does not make aiperf run a program",
 	"model-selection-strategy": "weighted needs weights, which flags do not have",
 	"seq-dist":                 "the file has the distributions written out",
 	"input-file":               "the file names the format that flags find out",

@@ -38,6 +38,10 @@ func (ep *endpoint) decide() {
 	ep.models = ep.p.Texts("model-names")
 	ep.endpointType = ep.p.Text("endpoint-type")
 	facts, _ := api.Lookup(ep.endpointType)
+	if ep.p.Origin("endpoint-plugin").Source == settings.FromFile {
+		ep.fault("", "%s: a file cannot make aiperf run a program; give --endpoint-plugin on the command line as well",
+			ep.flag("endpoint-plugin"))
+	}
 	if ep.given("endpoint-plugin") || ep.plugins.endpoint != nil {
 		// What the program can do it says when it is started.
 		ep.endpointType = PluginType

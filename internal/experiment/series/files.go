@@ -18,8 +18,9 @@ var trialFolder = regexp.MustCompile(`^(trial|run)_\d{4}$`)
 
 // Prepare makes the folder of an experiment and removes the files of an earlier one: its aggregates, and the known
 // files of its runs, which could be taken for those of this one. The data of the experiment must not be among them. The
-// lock keeps other programs out of the folder until it is released.
-func Prepare(a config.Artifacts, data string) (*artifact.Lock, error) {
+// folders in kept, which hold complete runs that this experiment takes over, stay as they are. The lock keeps other
+// programs out of the folder until it is released.
+func Prepare(a config.Artifacts, data string, kept ...string) (*artifact.Lock, error) {
 	if err := os.MkdirAll(a.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
 	}
@@ -27,7 +28,7 @@ func Prepare(a config.Artifacts, data string) (*artifact.Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w with --artifact-dir", err)
 	}
-	if err := clearFolder(a, data); err != nil {
+	if err := clearFolder(a, data, kept); err != nil {
 		lock.Release()
 		return nil, err
 	}
@@ -58,8 +59,8 @@ func PrepareCells(a config.Artifacts) (*artifact.Lock, error) {
 	return lock, nil
 }
 
-// clearFolder removes the files of an earlier experiment.
-func clearFolder(a config.Artifacts, data string) error {
+// clearFolder removes the files of an earlier experiment, but for those in the folders that are kept.
+func clearFolder(a config.Artifacts, data string, kept []string) error {
 	stale := []string{a.Path(config.AggregateJSON), a.Path(config.AggregateCSV), a.Path(config.CollatedJSON)}
 	folders, _ := os.ReadDir(filepath.Join(a.Dir, RunsDir)) // none when it cannot be read
 	var emptied []string
@@ -69,6 +70,9 @@ func clearFolder(a config.Artifacts, data string) error {
 		}
 		own := a
 		own.Dir = filepath.Join(a.Dir, RunsDir, folder.Name())
+		if slices.Contains(kept, own.Dir) {
+			continue
+		}
 		for _, own.Prefix = range []string{"", a.Prefix} {
 			for _, kind := range config.ArtifactKinds() {
 				stale = append(stale, own.Path(kind))

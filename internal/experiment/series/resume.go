@@ -34,6 +34,22 @@ func Restored(step *Step) (r Run, done bool, err error) {
 	return r, lack(r.Metrics) == "", nil
 }
 
+// Complete returns the folders of the planned runs that [Restored] takes over. The error is that of a folder with a run of
+// another configuration.
+func Complete(plan Planned) (dirs []string, err error) {
+	steps := plan.Planned()
+	for i := range steps {
+		_, done, err := Restored(&steps[i])
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			dirs = append(dirs, steps[i].Config.Artifacts.Dir)
+		}
+	}
+	return dirs, nil
+}
+
 // Recorded returns a run with the metrics of its summary file, as the run itself would have reported them.
 func Recorded(r Run, file []byte) (Run, error) {
 	f, err := summary.ParseFigures(file)

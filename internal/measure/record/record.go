@@ -5,6 +5,8 @@
 // that the request did not yield is [Absent], not zero. The package must never know who fills a record or reads it.
 package record
 
+import "slices"
+
 // Phase kinds as they appear in files.
 const (
 	PhaseWarmup    = "warmup"
@@ -102,7 +104,13 @@ func (e *Error) Published(redact func(string) string, whole bool) *Error {
 	}
 	p := *e
 	if redact != nil {
-		p.Message, p.Cause, p.Details = redact(e.Message), redact(e.Cause), redact(e.Details)
+		for _, text := range [...]*string{&p.Type, &p.Message, &p.Cause, &p.Details} {
+			*text = redact(*text)
+		}
+		p.CauseChain = slices.Clone(e.CauseChain)
+		for i, name := range p.CauseChain {
+			p.CauseChain[i] = redact(name)
+		}
 	}
 	n := 0
 	for i := range p.Message {

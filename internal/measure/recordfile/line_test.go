@@ -1,6 +1,7 @@
 package recordfile
 
 import (
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -261,5 +262,18 @@ func TestErrorObjectHasWhatIsThere(t *testing.T) {
 		if got, _ := artifact.AppendJSON(nil, ErrorObject(&c.err)); string(got) != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
+	}
+}
+
+// What a server says of an error hides in none of its members.
+func TestNoMemberOfAnErrorKeepsASecret(t *testing.T) {
+	const secret = "sk-0123456789abcdef"
+	hide := artifact.NewRedactor(secret).Text
+	e := record.Error{Type: secret, Message: "m " + secret, Cause: secret, CauseChain: []string{"a", secret}, Details: secret}
+	if text := fmt.Sprintf("%+v", *e.Published(hide, true)); strings.Contains(text, secret) {
+		t.Error(text)
+	}
+	if e.CauseChain[1] != secret {
+		t.Error("the error itself was changed")
 	}
 }

@@ -34,7 +34,7 @@ func appendRequestTrace(m *artifact.Members, t *record.Trace, redactor *artifact
 
 func appendResponseTrace(m *artifact.Members, t *record.Trace, redactor *artifact.Redactor) {
 	appendStamp(m, "response_status_code", int64(t.ResponseStatus))
-	appendText(m, "response_reason", t.ResponseReason)
+	appendText(m, "response_reason", redactor.Text(t.ResponseReason))
 	appendHeaders(m, "response_headers", t.ResponseHeaders, redactor)
 	appendStamp(m, "response_headers_received_ns", t.ResponseHeadersReceivedNS)
 	appendStamp(m, "response_receive_start_ns", t.ResponseReceiveStartNS)

@@ -197,6 +197,10 @@ func (v *View) resultFile(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "no run has begun")
 		return
 	}
+	if strings.HasSuffix("/"+r.PathValue("path"), "/"+artifact.LockName) {
+		refuse(w, http.StatusNotFound, "there is no such file")
+		return
+	}
 	webserver.ServeFile(w, r, run.Dir, r.PathValue("path"), webserver.Presentation{Refuse: refuse})
 }
 
@@ -206,11 +210,16 @@ func uploadName(name string) bool {
 		!strings.ContainsAny(name, `/\`) && !strings.Contains(name, "..")
 }
 
+// uploadPeek is how much of a form is read to see whether it is one.
+const uploadPeek = 64 << 10
+
 func (v *View) upload(w http.ResponseWriter, r *http.Request) {
 	if !uploadName(r.PathValue("name")) {
 		refuse(w, http.StatusBadRequest, "only raw_records_*.jsonl of worker pods is taken")
 		return
 	}
+	// Nothing is taken, so that little is read: what is longer is refused by its size.
+	r.Body = http.MaxBytesReader(w, r.Body, uploadPeek)
 	_, _, err := r.FormFile("file")
 	if errors.Is(err, http.ErrNotMultipart) || errors.Is(err, http.ErrMissingFile) ||
 		errors.Is(err, multipart.ErrMessageTooLarge) {

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -524,6 +525,38 @@ func TestTrapUploads(t *testing.T) {
 			t.Errorf("%s: %s %s", c.path, reply.Status, body)
 		}
 	}
+}
+
+// What is longer than a form for nothing is refused before it has come.
+func TestLongUploadsAreNotRead(t *testing.T) {
+	v := open(t)
+	reader := &endless{head: "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\n"}
+	reply, body := ask(t, v, "POST", "/api/results/upload/raw_records_1.jsonl", func(r *http.Request) {
+		r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
+		r.Body, r.ContentLength = io.NopCloser(reader), 1<<30
+	})
+	if reply.StatusCode != http.StatusConflict {
+		t.Errorf("%s %s", reply.Status, body)
+	}
+	if n := reader.read.Load(); n > 64<<20 { // what lies in sockets, and some
+		t.Errorf("%d bytes were taken", n)
+	}
+}
+
+// endless is a body that goes on.
+type endless struct {
+	head string
+	read atomic.Int64
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.head)
+	e.head = e.head[n:]
+	for i := range p[n:] {
+		p[n+i] = 'x'
+	}
+	e.read.Add(int64(len(p)))
+	return len(p), nil
 }
 
 func TestAnOpenedPageGetsEverythingSoFarAndThenWhatIsNew(t *testing.T) {

@@ -3,11 +3,11 @@ package endpoint
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/jmespath-community/go-jmespath"
 
+	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/jinja"
@@ -60,7 +60,7 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 	where := "--extra-inputs " + templateKey
 	if named, ok := namedTemplates[e.source]; ok {
 		e.source = named
-	} else if text, err := os.ReadFile(e.source); err == nil {
+	} else if text, err := bounded.ReadFile(e.source); err == nil {
 		where, e.file, e.source = e.source, e.source, string(text)
 	} else if !strings.Contains(e.source, "{") && !jsonscan.Valid([]byte(e.source)) {
 		// No values make JSON of it: it is probably the name of a file.

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"aiperf/internal/base/bounded"
 )
 
 // Kind is a modality that is not text.
@@ -42,7 +44,7 @@ func Resolve(kind Kind, text string) (string, error) {
 	case scheme != "" || host != "":
 		return "", errors.New("this is neither a URL with a scheme and a host nor the name of a file")
 	}
-	data, err := os.ReadFile(text)
+	data, err := bounded.ReadFile(text)
 	if err != nil {
 		return "", fmt.Errorf("the %s file cannot be read: %w", kind, err)
 	}
@@ -117,7 +119,7 @@ func ReadPictures(folder string) ([]*image.RGBA, error) {
 			continue
 		}
 		path := filepath.Join(folder, e.Name())
-		data, err := os.ReadFile(path)
+		data, err := bounded.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}

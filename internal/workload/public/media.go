@@ -11,12 +11,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/mewkiz/flac"
 
+	"aiperf/internal/base/bounded"
 	"aiperf/internal/workload/media"
 )
 
@@ -52,7 +52,7 @@ func (c *converter) content(v any) (data []byte, address string, err error) {
 		if !filepath.IsLocal(filepath.FromSlash(v)) {
 			return nil, v, nil
 		}
-		data, err := os.ReadFile(filepath.Join(filepath.Dir(c.reading.file), filepath.FromSlash(v)))
+		data, err := bounded.ReadFile(filepath.Join(filepath.Dir(c.reading.file), filepath.FromSlash(v)))
 		if err != nil {
 			return nil, v, nil // c name that means something to the server alone
 		}

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/parquet-go/parquet-go"
+
+	"aiperf/internal/base/bounded"
 )
 
 // parquetBatch is how many rows are in memory beside what is made of them.
@@ -21,7 +22,7 @@ func eachParquet(path string, f func([]Column, Row) error) (err error) {
 			err = fmt.Errorf("%s is not a Parquet file that can be read: %s", path, where())
 		}
 	}()
-	in, err := os.Open(path)
+	in, err := bounded.Open(path)
 	if err != nil {
 		return err
 	}

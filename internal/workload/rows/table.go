@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+
+	"aiperf/internal/base/bounded"
 )
 
 // Column is a column of a file that names the types of its columns.
@@ -36,7 +37,7 @@ func EachTyped(ctx context.Context, path string, f func(number int, columns []Co
 
 // eachArrow calls f with the columns of an Arrow file and every row.
 func eachArrow(path string, f func([]Column, Row) error) error {
-	in, err := os.Open(path)
+	in, err := bounded.Open(path)
 	if err != nil {
 		return err
 	}

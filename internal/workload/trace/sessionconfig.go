@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/random"
 )
 
@@ -137,7 +137,7 @@ func readConfig(from string) (c SessionConfig, name string, err error) {
 	if from == "" || from == bundledName {
 		return bundledConfig(), bundledName, nil
 	}
-	text, err := os.ReadFile(from)
+	text, err := bounded.ReadFile(from)
 	if err != nil {
 		return c, "", fmt.Errorf("--config: there is no bundled configuration %q and no such file: %w", from, err)
 	}

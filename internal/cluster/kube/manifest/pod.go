@@ -133,7 +133,8 @@ func ControllerArgs(agents int) []string {
 // AgentArgs are the arguments of an agent.
 func AgentArgs(job, namespace string) []string {
 	return []string{"agent", "--join", fmt.Sprintf("nats://%s:%d", ControllerHost(job, namespace), PortNATS),
-		"--token-file", TokenDir + "/" + TokenKey, "--name", "$(AIPERF_POD_NAME)", "--cache-dir", DatasetsDir}
+		"--token-file", TokenDir + "/" + TokenKey, "--name", "$(AIPERF_POD_NAME)", "--cache-dir", DatasetsDir,
+		"--allow-programs", "--allow-path", "/"} // the pod is the job's, as its image and its volumes are
 }
 
 // SidecarArgs are the arguments of the sidecar that serves results for a number of seconds after the run.

@@ -82,7 +82,7 @@ func openPath(name string) (*Bundle, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return &Bundle{Name: name, Where: "the folder " + name, files: os.DirFS(name)}, nil
+		return &Bundle{Name: name, Where: "the folder " + name, files: folder{os.DirFS(name)}}, nil
 	}
 	if err := fits(info); err != nil {
 		return nil, fmt.Errorf("%s %w", name, err)
@@ -103,7 +103,21 @@ func openPath(name string) (*Bundle, error) {
 	}
 	// A single file: those next to it (tokenizer_config.json, a chat template) belong to it.
 	return &Bundle{Name: name, Where: "the file " + name,
-		files: single{os.DirFS(filepath.Dir(name)), data, info, kindOf(data)}}, nil
+		files: single{folder{os.DirFS(filepath.Dir(name))}, data, info, kindOf(data)}}, nil
+}
+
+// folder opens regular files only: a pipe would keep its reader waiting for ever.
+type folder struct{ fs.FS }
+
+func (f folder) Open(name string) (fs.File, error) {
+	info, err := fs.Stat(f.FS, name)
+	if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("is not a regular file")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.FS.Open(name)
 }
 
 // fits refuses a file that is no tokenizer by its size alone.

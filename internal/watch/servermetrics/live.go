@@ -6,10 +6,12 @@ import (
 	"aiperf/internal/watch/prom"
 )
 
-// Mark is the state of some counters at one instant, to tell their growth since.
+// Mark is the state of some counters at one instant, to tell their growth since. A counter that the page of an endpoint
+// did not have then was 0; of one that had not been scraped nothing is known.
 type Mark struct {
-	timestampNS int64
+	timestampNS int64 // of the newest scrape
 	counters    map[*Series]float64
+	scraped     map[*EndpointStore]bool
 }
 
 // Live is what servers say of themselves while the load goes on; nil is unknown. Shares are percentages.
@@ -45,11 +47,14 @@ var (
 
 // Mark returns the state of the counters of the newest scrapes. It may be called during the collection.
 func (s *Store) Mark() *Mark {
-	m := &Mark{counters: map[*Series]float64{}}
-	s.newest(liveCounters, true, func(series *Series, timestampNS int64, v float64) {
-		m.counters[series] = v
-		m.timestampNS = max(m.timestampNS, timestampNS)
-	})
+	m := &Mark{counters: map[*Series]float64{}, scraped: map[*EndpointStore]bool{}}
+	for _, e := range s.ByFirstScrape() {
+		e.mu.Lock()
+		m.scraped[e] = true
+		m.timestampNS = max(m.timestampNS, e.times[len(e.times)-1])
+		e.mu.Unlock()
+	}
+	s.newest(liveCounters, true, func(series *Series, _ int64, v float64) { m.counters[series] = v })
 	return m
 }
 
@@ -60,6 +65,9 @@ func (s *Store) Live(since *Mark) Live {
 	var elapsed float64
 	if since != nil {
 		s.newest(liveCounters, false, func(series *Series, timestampNS int64, v float64) {
+			if !since.scraped[series.endpoint] { // what it counted before is not known
+				return
+			}
 			elapsed = max(elapsed, seconds(timestampNS-since.timestampNS))
 			if before := since.counters[series]; before <= v { // else the server was restarted
 				v -= before

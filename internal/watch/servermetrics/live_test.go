@@ -61,6 +61,18 @@ func TestLiveSumsOverEndpointsAndTakesTheFullestCache(t *testing.T) {
 	wantLive(t, "kv without a mark", unmarked.KVUsage, 42)
 }
 
+// A counter that an endpoint did not have at the mark was 0 then, at the instant of its scrape; of an endpoint that had not
+// answered nothing is known.
+func TestLiveOfWhatBeganAfterTheMark(t *testing.T) {
+	store := NewStore(Options{})
+	out, up := counterOf("vllm:generation_tokens"), gaugeOf("up")
+	store.Endpoint("a").Add(scrapeOf(10, map[*prom.Series]float64{up: 1}))
+	mark := store.Mark()
+	store.Endpoint("a").Add(scrapeOf(20, map[*prom.Series]float64{up: 1, out: 50}))
+	store.Endpoint("b").Add(scrapeOf(20, map[*prom.Series]float64{counterOf("vllm:generation_tokens"): 1e6}))
+	wantLive(t, "output", store.Live(mark).OutputRate, 5)
+}
+
 func TestLiveOfSGLang(t *testing.T) {
 	store := NewStore(Options{})
 	device, total := labelled(counterOf("sglang:cached_tokens"), "cache_source", "device"),

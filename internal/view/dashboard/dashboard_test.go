@@ -94,7 +94,7 @@ func hasNone(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// A server that is known and has no figures has had no requests; a remark stands with the figures that there are.
+// A server that is known may have no figures before its first request; a remark stands with the figures that there are.
 func TestServersWithoutRequestsAndWithARemark(t *testing.T) {
 	const turns = "answered by 2 servers in turn: no totals; name the page of each"
 	d := New(Options{Title: "aiperf top", Watch: true})
@@ -103,9 +103,9 @@ func TestServersWithoutRequestsAndWithARemark(t *testing.T) {
 		{URL: "http://127.0.0.1:8001/metrics"},
 		{URL: "http://127.0.0.1:8002/metrics", Kind: "vLLM", Remark: turns,
 			Figures: []progress.Figure{{Name: "server_kv_cache_usage_percent", Value: 42}}}}})
-	has(t, drawn(d, 100, 30), "No requests yet.", "none that aiperf reads", turns, "KV cache")
+	has(t, drawn(d, 100, 30), "No figures yet", "none that aiperf reads", turns, "KV cache")
 	lines := strings.Join(Lines(d.state.observed), "\n")
-	has(t, lines, "Dynamo  no requests yet", "8001/metrics  no metrics that aiperf reads", "vLLM  "+turns+"  KV cache 42 %")
+	has(t, lines, "Dynamo  no figures yet", "8001/metrics  no metrics that aiperf reads", "vLLM  "+turns+"  KV cache 42 %")
 }
 
 func TestTheLogFillsTheScreenUntilTheFirstProgress(t *testing.T) {

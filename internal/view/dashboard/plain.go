@@ -23,7 +23,7 @@ func Lines(o *progress.Observed) (list []string) {
 		case s.Remark != "":
 			line += "  " + clean(s.Remark)
 		case len(s.Figures) == 0 && s.Kind != "":
-			line += "  no requests yet"
+			line += "  no figures yet"
 		case len(s.Figures) == 0:
 			line += "  no metrics that aiperf reads"
 		}

@@ -127,7 +127,7 @@ func observedLines(f *frame, columns int) (lines []line) {
 			}
 			lines = append(lines, line{{"  It is tried again.", dim}})
 		case len(s.Figures) == 0 && s.Kind != "":
-			lines = append(lines, remark("  No requests yet.", columns)...)
+			lines = append(lines, remark("  No figures yet: many servers have none before their first request.", columns)...)
 		case len(s.Figures) == 0:
 			lines = append(lines, remark("  Nothing is known of its metrics yet, or they are none that aiperf reads.", columns)...)
 		default:

@@ -150,7 +150,7 @@ func readLedger(e *EndpointStore, prefix string, rows []counted, phase Window, m
 			continue
 		}
 		page.found = true
-		total.Metric = prefix + row.names[at]
+		total.Metric, total.Absent = prefix+row.names[at], r.info.NoTotals
 		r.add(total, row, ofModels(families[row.names[at]], models))
 		if more := families[row.plus]; more != nil {
 			total.Metric += " + " + prefix + row.plus
@@ -211,9 +211,6 @@ func (r *ledgerReader) addOne(total *Total, row *counted, series *Series) {
 	series.Read(s, r.window)
 	last := s.Len() - 1
 	switch {
-	case r.info.NoTotals != "":
-		total.Absent = r.info.NoTotals
-		return
 	case r.info.FirstFetchNS >= r.phase.StartNS:
 		total.Absent = noFirstScrape
 		return

@@ -247,7 +247,7 @@ func observed(m *monitor.Monitor) *progress.Observed {
 	o := &progress.Observed{At: time.Now()}
 	for _, s := range m.Servers() {
 		o.Servers = append(o.Servers, progress.Server{URL: s.URL, Kind: s.Now.Kind, Error: s.Error,
-			Figures: run.FiguresNow(&s.Now)})
+			Remark: s.Now.Remark, Figures: run.FiguresNow(&s.Now)})
 	}
 	gpus, searched := m.GPUs()
 	o.Searched = searched

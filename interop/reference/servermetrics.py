@@ -24,7 +24,10 @@ BOTH = [
     r"^CSV (counter|gauge): order",  # a label with an empty value counts as filled there
 ]
 EXPLAINED = {
-    "constant": BOTH,
+    "constant": BOTH + [
+        # These names have no unit there.
+        r"(prefix_cache_(queries|hits)|_tokens_cached|_tokens_by_source|_requests_started)(\.unit: | .*\.Unit: |\")",
+    ],
     "steps": BOTH + [
         # Samples that do not stand directly below their header lose their type there.
         r"\b(apart|between|between_total)\b",

@@ -17,6 +17,8 @@ type Server struct {
 	URL, Kind string
 	// Error is why it has no figures; "" where it has.
 	Error string
+	// Remark is what to know of the figures; "" is nothing.
+	Remark string
 	// Figures are its newest ones, server_….
 	Figures []Figure
 }

@@ -94,6 +94,20 @@ func hasNone(t *testing.T, text string, parts ...string) {
 	}
 }
 
+// A server that is known may have no figures before its first request; a remark stands with the figures that there are.
+func TestServersWithoutRequestsAndWithARemark(t *testing.T) {
+	const turns = "answered by 2 servers in turn: no totals; name the page of each"
+	d := New(Options{Title: "aiperf top", Watch: true})
+	d.Observe(&progress.Observed{At: noon, Servers: []progress.Server{
+		{URL: "http://127.0.0.1:8000/metrics", Kind: "Dynamo"},
+		{URL: "http://127.0.0.1:8001/metrics"},
+		{URL: "http://127.0.0.1:8002/metrics", Kind: "vLLM", Remark: turns,
+			Figures: []progress.Figure{{Name: "server_kv_cache_usage_percent", Value: 42}}}}})
+	has(t, drawn(d, 100, 30), "No figures yet", "none that aiperf reads", turns, "KV cache")
+	lines := strings.Join(Lines(d.state.observed), "\n")
+	has(t, lines, "Dynamo  no figures yet", "8001/metrics  no metrics that aiperf reads", "vLLM  "+turns+"  KV cache 42 %")
+}
+
 func TestTheLogFillsTheScreenUntilTheFirstProgress(t *testing.T) {
 	d := begun(t, Options{Every: time.Second})
 	fmt.Fprintln(d.LogWriter(io.Discard, true), "12:00:00.000 INFO     Dataset ready")
@@ -233,7 +247,8 @@ func TestHostileTexts(t *testing.T) {
 			checkSafe(t, drawn(d, size[0], size[1], key))
 		}
 		w := watching(t)
-		w.Observe(&progress.Observed{Servers: []progress.Server{{URL: hostile, Kind: hostile, Error: hostile}}})
+		w.Observe(&progress.Observed{Servers: []progress.Server{{URL: hostile, Kind: hostile, Error: hostile},
+			{URL: "http://127.0.0.1:8000/metrics", Remark: hostile}}})
 		checkSafe(t, drawn(w, size[0], size[1]))
 		for _, line := range Lines(w.state.observed) {
 			checkSafe(t, line)

@@ -20,6 +20,10 @@ func Lines(o *progress.Observed) (list []string) {
 		switch {
 		case s.Error != "":
 			line += "  error: " + clean(s.Error)
+		case s.Remark != "":
+			line += "  " + clean(s.Remark)
+		case len(s.Figures) == 0 && s.Kind != "":
+			line += "  no figures yet"
 		case len(s.Figures) == 0:
 			line += "  no metrics that aiperf reads"
 		}

@@ -115,6 +115,9 @@ func observedLines(f *frame, columns int) (lines []line) {
 			head = append(head, span{" · " + clean(s.Kind), bold})
 		}
 		lines = append(lines, cut(head, columns))
+		if s.Remark != "" && s.Error == "" {
+			lines = append(lines, remark("  "+clean(s.Remark), columns)...)
+		}
 		switch {
 		case s.Error != "":
 			for k, part := range wrapped(clean(s.Error), columns-2) {
@@ -123,6 +126,8 @@ func observedLines(f *frame, columns int) (lines []line) {
 				}
 			}
 			lines = append(lines, line{{"  It is tried again.", dim}})
+		case len(s.Figures) == 0 && s.Kind != "":
+			lines = append(lines, remark("  No figures yet: many servers have none before their first request.", columns)...)
 		case len(s.Figures) == 0:
 			lines = append(lines, remark("  Nothing is known of its metrics yet, or they are none that aiperf reads.", columns)...)
 		default:

@@ -63,6 +63,9 @@ var phrases = sync.OnceValue(func() []wording {
 		{regexp.MustCompile(`(?i)` + inOr + `tokens?/s(?:ec(?:onds?)?)?\b`), "tokens/s"},
 		{regexp.MustCompile(`(?i)` + inOr + `requests?/s(?:ec(?:onds?)?)?\b`), "requests/s"},
 		{regexp.MustCompile(`(?i)\bin\s+tokens?\b`), "tokens"},
+		// As vLLM describes what it looks up in its caches.
+		{regexp.MustCompile(`(?i)\bin terms of number of \w+ tokens\b`), "tokens"},
+		{regexp.MustCompile(`(?i)\bin terms of number of \w+ blocks\b`), "blocks"},
 	}
 })
 
@@ -81,6 +84,13 @@ var suffixes = map[string]string{
 	"_total": "count", "_count": "count",
 	"_gb_s": "gb/s", "_ratio": "ratio", "_percent": "percent", "_perc": "percent",
 	"_celsius": "celsius", "_joules": "joule", "_watts": "watt",
+	// Names of vLLM and Dynamo that say more behind the unit. A colon ends the prefix of the server: caches with another
+	// name before theirs may count in other units.
+	"_bytes_sent": "bytes", "_bytes_received": "bytes", "_bytes_per_gpu": "bytes",
+	"_tokens_cached": "tokens", "_tokens_by_source": "tokens", "_tokens_cached_by_source": "tokens",
+	"_tokens_per_pos": "tokens", ":prefix_cache_queries": "tokens", ":prefix_cache_hits": "tokens",
+	":external_prefix_cache_queries": "tokens", ":external_prefix_cache_hits": "tokens",
+	"_requests_started": "requests", "_blocks_lost": "blocks",
 }
 
 // InferUnit returns the unit of a metric by its exported name and its description, "" if neither names it. The

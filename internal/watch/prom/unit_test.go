@@ -73,6 +73,22 @@ func TestInferUnit(t *testing.T) {
 		{"foo_total", "", "count"}, {"x_count", "", "count"}, {"kv_transfer_speed_gb_s", "", "gb/s"},
 		{"x_ratio", "", "ratio"}, {"x_percent", "", "percent"}, {"x_perc", "", "percent"},
 		{"x_celsius", "", "celsius"}, {"x_joules", "", "joule"}, {"x_watts", "", "watt"},
+		// Names and descriptions of vLLM 0.32 and Dynamo 1.6.1.
+		{"vllm:prefix_cache_hits", "Prefix cache hits, in terms of number of cached tokens.", "tokens"},
+		{"vllm:gpu_prefix_cache_hits", "GPU prefix cache hits, in terms of number of cached blocks.", "blocks"},
+		{"vllm:mm_cache_hits", "Multi-modal cache hits, in terms of number of cached items.", ""},
+		{"vllm:prefix_cache_queries", "", "tokens"}, {"vllm:external_prefix_cache_hits", "", "tokens"},
+		{"vllm:gpu_prefix_cache_queries", "", ""},
+		{"vllm:prompt_tokens_cached", "Number of cached prompt tokens (local + external).", "tokens"},
+		{"vllm:prompt_tokens_by_source", "Number of prompt tokens by source.", "tokens"},
+		{"vllm:prompt_tokens_cached_by_source", "Prefix-cache hit tokens by the cache tier.", "tokens"},
+		{"vllm:spec_decode_num_accepted_tokens_per_pos", "Accepted tokens per draft position.", "tokens"},
+		{"vllm:estimated_read_bytes_per_gpu", "Estimated number of bytes read from memory per GPU.", "bytes"},
+		{"vllm:request_num_preemptions", "Histogram of the number of times a request was preempted.", ""},
+		{"dynamo_transport_tcp_bytes_sent", "", "bytes"}, {"dynamo_transport_tcp_bytes_received", "", "bytes"},
+		{"dynamo_frontend_requests_started", "", "requests"},
+		{"dynamo_component_router_requests_started", "", "requests"},
+		{"dynamo_component_router_overlap_blocks_lost", "", "blocks"},
 		{"process_open_fds", "fds", ""}, {"seconds", "", ""}, {"x", "", ""},
 	} {
 		if got := prom.InferUnit(c.name, c.description); got != c.want {

@@ -23,6 +23,11 @@ type Settings struct {
 // Compute returns the statistics of a phase. It wants the collection to be over.
 func Compute(store *Store, o Settings) *Results {
 	families, warnings := store.Families()
+	for _, e := range store.Endpoints() {
+		if why := e.NoTotals(); why != "" {
+			warnings = append(warnings, "Server metrics: "+why+"; there are no figures of its counters and histograms")
+		}
+	}
 	jobs := plan(store, families, o)
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -48,7 +53,7 @@ func summaries(store *Store, o Settings) []FamilyStats {
 	for i := range jobs {
 		s := &jobs[i].stats
 		s.Series.Read(&samples, s.window)
-		jobs[i].present = samples.Len() > 0
+		jobs[i].present = samples.Len() > 0 && !s.mixed
 	}
 	return collect(families, jobs, nil).Families
 }
@@ -62,7 +67,7 @@ type job struct {
 }
 
 func plan(store *Store, families []Family, o Settings) []job {
-	windows := map[*EndpointStore]Window{}
+	windows, mixed := map[*EndpointStore]Window{}, store.mixed()
 	for _, e := range store.Endpoints() {
 		windows[e] = o.Phase
 		if !o.Closed {
@@ -78,7 +83,7 @@ func plan(store *Store, families []Family, o Settings) []job {
 		for _, s := range f.Series {
 			jobs = append(jobs, job{bounds: o.Bounds, stats: SeriesStats{
 				Series: s, EndpointURL: s.endpoint.url, Labels: s.Labels,
-				window: windows[s.endpoint], sliceNS: o.SliceNS,
+				window: windows[s.endpoint], sliceNS: o.SliceNS, mixed: mixed[s.endpoint],
 			}})
 		}
 	}
@@ -113,6 +118,9 @@ type worker struct {
 
 func (w *worker) do(j *job) {
 	s := &j.stats
+	if s.mixed && s.Series.Grows() {
+		return
+	}
 	s.Series.Read(&w.samples, s.window)
 	switch s.Series.Family.Type {
 	case prom.Histogram:

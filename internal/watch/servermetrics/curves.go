@@ -1,7 +1,6 @@
 package servermetrics
 
 import (
-	"math"
 	"strings"
 
 	"aiperf/internal/measure/timeline"
@@ -9,16 +8,17 @@ import (
 )
 
 // Curves returns the series of a store over time: gauges as they were, counters as rates, histograms as the mean of
-// what was observed between scrapes. Families are in the order of their names.
+// what was observed between scrapes. Of pages that several servers answered in turn there are only gauges. Families are in the order of their names.
 func Curves(s *Store) []timeline.Curve {
 	families, _ := s.Families()
+	mixed := s.mixed()
 	var out []timeline.Curve
 	var samples Samples
 	for i := range families {
 		f := &families[i]
 		for _, series := range f.Series {
-			series.Read(&samples, Window{StartNS: math.MinInt64, EndNS: math.MaxInt64 - 1})
-			if samples.Len() == 0 {
+			series.Read(&samples, everything)
+			if samples.Len() == 0 || mixed[series.endpoint] && series.Grows() {
 				continue
 			}
 			c := NewCurve(series.endpoint.url, f.Name, f.Type, prom.InferUnit(f.Name, f.Help))

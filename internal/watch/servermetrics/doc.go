@@ -4,7 +4,8 @@
 // Vocabulary: a scrape is one successful, non-empty response of an endpoint; a series is one label set of a
 // family at one endpoint; a sample is the value of a series in one scrape; an update is a scrape whose body
 // differs from the one before; the window is the profiling phase, widened per endpoint to its last update;
-// the reference of a series is its last sample before the window; a slice is a stretch of the window of the
+// the reference of a series is its last sample before the window, 0 of a counter or histogram that a page before did
+// not have; a slice is a stretch of the window of the
 // asked-for length.
 //
 // The invariant: every result is a function of the samples in order of time (equal times: of arrival), as if

@@ -17,12 +17,16 @@ func (e *EndpointStore) LegacyInfo() artifact.Object {
 	if i.TotalFetches > 1 {
 		period = duration * 1000 / float64(i.TotalFetches-1)
 	}
-	return artifact.Object{
+	info := artifact.Object{
 		{Key: "duration_seconds", Value: duration},
 		{Key: "scrape_count", Value: i.TotalFetches},
 		{Key: "avg_scrape_latency_ms", Value: i.AvgFetchLatencyMS},
 		{Key: "avg_scrape_period_ms", Value: period},
 	}
+	if i.NoTotals != "" {
+		info = append(info, artifact.Member{Key: "no_totals", Value: i.NoTotals})
+	}
+	return info
 }
 
 // Legacy returns the statistics in the legacy schema, where they stand flat in the series. They are those of

@@ -6,17 +6,20 @@ import (
 	"aiperf/internal/watch/prom"
 )
 
-// Mark is the state of some counters at one instant, to tell their growth since.
+// Mark is the state of some counters at one instant, to tell their growth since. A counter that the page of an endpoint
+// did not have then was 0; of one that had not been scraped nothing is known.
 type Mark struct {
-	timestampNS int64
+	timestampNS int64 // of the newest scrape
 	counters    map[*Series]float64
+	scraped     map[*EndpointStore]bool
 }
 
 // Live is what servers say of themselves while the load goes on; nil is unknown. Shares are percentages.
 type Live struct {
 	// PrefixCacheHit, UniqueTokens, ExternalCacheHit and the rates are since the mark.
 	PrefixCacheHit, UniqueTokens, ExternalCacheHit *float64
-	// KVUsage, CPUKVUsage, Running and Waiting are of the newest scrapes, the largest of all endpoints.
+	// The others are of the newest scrapes: KVUsage and CPUKVUsage the largest of all engines, Running and Waiting their
+	// sums, as in [Load].
 	KVUsage, CPUKVUsage, Running, Waiting *float64
 	// InputRate and OutputRate are tokens per second.
 	InputRate, OutputRate *float64
@@ -34,20 +37,24 @@ var (
 		"vllm:prefix_cache_hits", "vllm:prefix_cache_queries", "vllm:external_prefix_cache_hits",
 		"vllm:external_prefix_cache_queries", "sglang:cached_tokens",
 	})
-	// A Dynamo worker has no gauge of its own of the requests that run: its frontend does.
-	liveRunning = append(slices.Clone(runningGauges), "dynamo_frontend_inflight_requests")
-	liveGauges  = slices.Concat(liveRunning, waitingGauges, kvGauges, hitRateGauges, []string{
+	// A frontend of Dynamo has no gauge of the requests that run: those that are at its workers have to do.
+	liveRunning = names{runningGauges.engines, []string{"dynamo_frontend_inflight_requests"}}
+	liveCaches  = slices.Concat(kvGauges, hitRateGauges, []string{
 		"vllm:cpu_cache_usage_perc", "sglang:hicache_host_used_tokens", "sglang:hicache_host_total_tokens",
 	})
+	liveRequests = slices.Concat(liveRunning.all(), waitingGauges.all())
 )
 
 // Mark returns the state of the counters of the newest scrapes. It may be called during the collection.
 func (s *Store) Mark() *Mark {
-	m := &Mark{counters: map[*Series]float64{}}
-	s.newest(liveCounters, func(series *Series, timestampNS int64, v float64) {
-		m.counters[series] = v
-		m.timestampNS = max(m.timestampNS, timestampNS)
-	})
+	m := &Mark{counters: map[*Series]float64{}, scraped: map[*EndpointStore]bool{}}
+	for _, e := range s.ByFirstScrape() {
+		e.mu.Lock()
+		m.scraped[e] = true
+		m.timestampNS = max(m.timestampNS, e.times[len(e.times)-1])
+		e.mu.Unlock()
+	}
+	s.newest(liveCounters, true, func(series *Series, _ int64, v float64) { m.counters[series] = v })
 	return m
 }
 
@@ -57,7 +64,10 @@ func (s *Store) Live(since *Mark) Live {
 	growth, gauges := map[string]float64{}, map[string]float64{}
 	var elapsed float64
 	if since != nil {
-		s.newest(liveCounters, func(series *Series, timestampNS int64, v float64) {
+		s.newest(liveCounters, false, func(series *Series, timestampNS int64, v float64) {
+			if !since.scraped[series.endpoint] { // what it counted before is not known
+				return
+			}
 			elapsed = max(elapsed, seconds(timestampNS-since.timestampNS))
 			if before := since.counters[series]; before <= v { // else the server was restarted
 				v -= before
@@ -65,7 +75,11 @@ func (s *Store) Live(since *Mark) Live {
 			growth[series.Family.Name] += v
 		})
 	}
-	s.newest(liveGauges, func(series *Series, _ int64, v float64) {
+	var requests sums
+	s.newest(liveRequests, false, func(series *Series, _ int64, v float64) {
+		requests.add(series.endpoint, series.Family.Name, v)
+	})
+	s.newest(liveCaches, true, func(series *Series, _ int64, v float64) {
 		if known, has := gauges[series.Family.Name]; !has || v > known {
 			gauges[series.Family.Name] = v
 		}
@@ -79,7 +93,7 @@ func (s *Store) Live(since *Mark) Live {
 		KVUsage:          percent(gauges, kvGauges),
 		CPUKVUsage: first(percent(gauges, []string{"vllm:cpu_cache_usage_perc"}),
 			share(gauges, "sglang:hicache_host_used_tokens", "sglang:hicache_host_total_tokens")),
-		Running: anyOf(gauges, liveRunning), Waiting: anyOf(gauges, waitingGauges),
+		Running: requests.total(liveRunning), Waiting: requests.total(waitingGauges),
 	}
 	if elapsed > 0 {
 		l.InputRate, l.OutputRate = anyOf(growth, promptCounters), anyOf(growth, generatedCounters)
@@ -93,10 +107,15 @@ func (s *Store) Live(since *Mark) Live {
 }
 
 // newest visits the series of scalars with one of the names that are in the newest scrape of their endpoint. The
-// series for the total of others of its name is left out: they are summed.
-func (s *Store) newest(names []string, visit func(series *Series, timestampNS int64, v float64)) {
+// series for the total of others of its name is left out: they are summed. Endpoints at which several servers answer in
+// turn, each for itself, are visited only if mixed.
+func (s *Store) newest(names []string, mixed bool, visit func(series *Series, timestampNS int64, v float64)) {
 	for _, e := range s.ByFirstScrape() {
 		e.mu.Lock()
+		if _, answered := e.inTurnSoFar(); answered && !mixed {
+			e.mu.Unlock()
+			continue
+		}
 		slot := int32(len(e.times)) - 1
 		for _, series := range e.series {
 			total := slices.Contains(series.Labels, prom.Label{Name: "cache_source", Value: "total"})

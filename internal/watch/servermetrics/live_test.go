@@ -32,7 +32,7 @@ func wantLive(t *testing.T, name string, got *float64, want float64) {
 	}
 }
 
-func TestLiveSumsGrowthOverEndpointsAndTakesTheLargestGauge(t *testing.T) {
+func TestLiveSumsOverEndpointsAndTakesTheFullestCache(t *testing.T) {
 	store := NewStore(Options{})
 	hits, queries, in := counterOf("vllm:prefix_cache_hits"), counterOf("vllm:prefix_cache_queries"),
 		counterOf("vllm:prompt_tokens")
@@ -49,7 +49,7 @@ func TestLiveSumsGrowthOverEndpointsAndTakesTheLargestGauge(t *testing.T) {
 	wantLive(t, "hit", l.PrefixCacheHit, 100*32.0/53)
 	wantLive(t, "unique", l.UniqueTokens, 21)
 	wantLive(t, "kv", l.KVUsage, 42)
-	wantLive(t, "running", l.Running, 4)
+	wantLive(t, "running", l.Running, 7)
 	wantLive(t, "waiting", l.Waiting, 1)
 	wantLive(t, "input", l.InputRate, 20)
 	for name, v := range map[string]*float64{"external": l.ExternalCacheHit, "cpu": l.CPUKVUsage,
@@ -59,6 +59,18 @@ func TestLiveSumsGrowthOverEndpointsAndTakesTheLargestGauge(t *testing.T) {
 	unmarked := store.Live(nil)
 	wantLive(t, "hit without a mark", unmarked.PrefixCacheHit, -1)
 	wantLive(t, "kv without a mark", unmarked.KVUsage, 42)
+}
+
+// A counter that an endpoint did not have at the mark was 0 then, at the instant of its scrape; of an endpoint that had not
+// answered nothing is known.
+func TestLiveOfWhatBeganAfterTheMark(t *testing.T) {
+	store := NewStore(Options{})
+	out, up := counterOf("vllm:generation_tokens"), gaugeOf("up")
+	store.Endpoint("a").Add(scrapeOf(10, map[*prom.Series]float64{up: 1}))
+	mark := store.Mark()
+	store.Endpoint("a").Add(scrapeOf(20, map[*prom.Series]float64{up: 1, out: 50}))
+	store.Endpoint("b").Add(scrapeOf(20, map[*prom.Series]float64{counterOf("vllm:generation_tokens"): 1e6}))
+	wantLive(t, "output", store.Live(mark).OutputRate, 5)
 }
 
 func TestLiveOfSGLang(t *testing.T) {
@@ -108,4 +120,68 @@ func TestLiveForgetsWhatIsNotInTheNewestScrape(t *testing.T) {
 	l := store.Live(nil)
 	wantLive(t, "kv", l.KVUsage, -1)
 	wantLive(t, "running", l.Running, 1)
+}
+
+// The requests of a data-parallel vLLM are those of all its engines.
+func TestLiveSumsTheEnginesOfAPage(t *testing.T) {
+	store := NewStore(Options{})
+	gauge := func(name, engine string) *prom.Series { return labelled(gaugeOf(name), "engine", engine) }
+	store.Endpoint("a").Add(scrapeOf(1, map[*prom.Series]float64{
+		gauge("vllm:num_requests_running", "0"): 3, gauge("vllm:num_requests_running", "1"): 5,
+		gauge("vllm:num_requests_waiting", "0"): 7, gauge("vllm:num_requests_waiting", "1"): 2,
+		gauge("vllm:kv_cache_usage_perc", "0"): 0.25, gauge("vllm:kv_cache_usage_perc", "1"): 0.5,
+	}))
+	l := store.Live(nil)
+	wantLive(t, "running", l.Running, 8)
+	wantLive(t, "waiting", l.Waiting, 9)
+	wantLive(t, "kv", l.KVUsage, 50)
+}
+
+// A queue that a front end and its engines both show is one queue, wherever it is looked at; several engines have
+// several, whatever they are called.
+func TestOneQueueOnSeveralPages(t *testing.T) {
+	type page map[string]float64
+	for _, c := range []struct {
+		name             string
+		pages            map[string]page
+		waiting, running float64
+	}{
+		{"a front end and its engine", map[string]page{"front": {"dynamo_frontend_queued_requests": 10},
+			"worker": {"vllm:num_requests_waiting": 10, "vllm:num_requests_running": 2}}, 10, 2},
+		{"a front end alone", map[string]page{"front": {"dynamo_frontend_queued_requests": 10}}, 10, -1},
+		{"two engines of one kind", map[string]page{"a": {"vllm:num_requests_waiting": 4, "vllm:num_requests_running": 1},
+			"b": {"vllm:num_requests_waiting": 3, "vllm:num_requests_running": 2}}, 7, 3},
+		{"two engines of two kinds", map[string]page{"a": {"vllm:num_requests_waiting": 4},
+			"b": {"sglang:num_queue_reqs": 3, "sglang:num_running_reqs": 5}}, 7, 5},
+		{"one engine under two names", map[string]page{"a": {"vllm:num_requests_waiting": 4,
+			"nv_inference_pending_request_count": 4}}, 4, -1},
+		{"a simulated TensorRT-LLM of Dynamo", map[string]page{"a": {"trtllm:num_requests_waiting": 1,
+			"trtllm:num_requests_running": 2, "trtllm:kv_cache_usage_perc": 0.5}}, 1, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			store := NewStore(Options{})
+			for _, second := range []int64{1, 2} {
+				for _, url := range []string{"front", "worker", "a", "b"} {
+					values := map[*prom.Series]float64{}
+					for name, v := range c.pages[url] {
+						values[gaugeOf(name)] = v
+					}
+					if len(values) > 0 {
+						store.Endpoint(url).Add(scrapeOf(second, values))
+					}
+				}
+			}
+			live := store.Live(nil)
+			wantLive(t, "waiting", live.Waiting, c.waiting)
+			wantLive(t, "running", live.Running, c.running)
+			load := LoadOf(Compute(store, Settings{Phase: Window{StartNS: 1e9, EndNS: 2e9}}))
+			wantLive(t, "waiting on average", load.Waiting, c.waiting)
+			wantLive(t, "most waiting", load.WaitingMax, c.waiting)
+			wantLive(t, "running on average", load.Running, c.running)
+			if c.pages["a"]["trtllm:kv_cache_usage_perc"] > 0 {
+				wantLive(t, "cache", load.KVUsageMax, 50)
+				wantLive(t, "live cache", live.KVUsage, 50)
+			}
+		})
+	}
 }

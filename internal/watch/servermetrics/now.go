@@ -12,11 +12,13 @@ type Now struct {
 	Live
 	// Kind is the name of the server, such as vLLM; "" where its metrics are not known.
 	Kind string
+	// Remark is what to know of the figures; "" is nothing.
+	Remark string
 	// RequestRate is finished requests per second.
 	RequestRate *float64
 	// TTFT, ITL and Latency are those of the requests that the servers finished within the stretch.
 	TTFT, ITL, Latency Quantiles
-	// FromNS and ToNS are the instants of the scrapes between which rates are taken; 0 is unknown.
+	// FromNS and ToNS are the instants of the scrapes between which rates are taken: the same while there is only one.
 	FromNS, ToNS int64
 }
 
@@ -46,14 +48,48 @@ func (s *Store) Now(stretchNS int64) Now {
 	if window.StartNS > window.EndNS { // a single scrape: no rates, but the kind of server
 		window.StartNS = window.EndNS
 	}
+	n.Kind, n.FromNS, n.ToNS = s.kind(), s.lastBefore(window), window.EndNS
+	for _, e := range s.Endpoints() {
+		if how := e.answeredInTurn(); how != "" {
+			n.Remark = how + ": no totals; name the page of each"
+		}
+	}
 	if server := Totals(s, window, nil); server != nil {
-		n.Kind, n.FromNS, n.ToNS = server.Kind, server.FromNS, server.ToNS
+		n.Kind = server.Kind
 		n.rates(server)
 	}
 	for i, to := range []*Quantiles{&n.TTFT, &n.ITL, &n.Latency} {
 		*to = s.quantiles(latencyNames[i], window)
 	}
 	return n
+}
+
+// lastBefore returns the instant of the last scrape before a window, or its end where there is none.
+func (s *Store) lastBefore(window Window) int64 {
+	last := int64(0)
+	for _, e := range s.Endpoints() {
+		for _, ns := range e.times {
+			if ns < window.StartNS {
+				last = max(last, ns)
+			}
+		}
+	}
+	if last == 0 {
+		return window.EndNS
+	}
+	return last
+}
+
+// kind names the servers by the prefix of any of their metrics: one that has had no request yet may have no counter.
+func (s *Store) kind() string {
+	for i := range ledgers {
+		for _, e := range s.Endpoints() {
+			if slices.ContainsFunc(e.series, func(series *Series) bool { return ledgers[i].owns(series.Family.Name) }) {
+				return ledgers[i].kind
+			}
+		}
+	}
+	return ""
 }
 
 // rates reads the growth of the servers' counters.
@@ -86,9 +122,10 @@ func (n *Now) rates(server *ServerTotals) {
 // quantiles estimates those of the histograms of a name; of several series the slowest counts.
 func (s *Store) quantiles(names []string, window Window) (q Quantiles) {
 	var w worker
+	mixed := s.mixed()
 	for _, e := range s.Endpoints() {
 		for _, series := range e.series {
-			if series.Family.Type != prom.Histogram || !slices.Contains(names, bareName(series.Family.Name)) {
+			if mixed[e] || series.Family.Type != prom.Histogram || !slices.Contains(names, bareName(series.Family.Name)) {
 				continue
 			}
 			j := job{stats: SeriesStats{Series: series, EndpointURL: e.url, Labels: series.Labels, window: window}}
@@ -114,13 +151,27 @@ func (s *Store) quantiles(names []string, window Window) (q Quantiles) {
 // bareName returns a name without the prefix of the server's kind.
 func bareName(name string) string {
 	for i := range ledgers {
-		for _, prefix := range ledgers[i].prefixes {
-			// A ledger may be about a part of the names of its kind.
-			kind, _, _ := strings.Cut(prefix, "frontend_")
-			if bare, ours := strings.CutPrefix(name, kind); ours {
-				return bare
-			}
+		if bare, ours := ledgers[i].bare(name); ours {
+			return bare
 		}
 	}
 	return ""
+}
+
+// bare returns a name without the prefix of the kind, if it has one.
+func (l *ledger) bare(name string) (string, bool) {
+	for _, prefix := range l.prefixes {
+		// A ledger may be about a part of the names of its kind.
+		kind, _, _ := strings.Cut(prefix, "frontend_")
+		if bare, ours := strings.CutPrefix(name, kind); ours {
+			return bare, true
+		}
+	}
+	return "", false
+}
+
+// owns reports whether a metric is one of the kind.
+func (l *ledger) owns(name string) bool {
+	_, ours := l.bare(name)
+	return ours
 }

@@ -89,6 +89,29 @@ func TestNowOfOneScrape(t *testing.T) {
 	}
 }
 
+// The metrics of a server that has had no request yet name it, and its first requests have a rate.
+func TestNowOfAServerWithoutRequests(t *testing.T) {
+	store := NewStore(Options{})
+	idle, done := gaugeOf("dynamo_frontend_disconnected_clients"),
+		labelled(counterOf("dynamo_frontend_requests"), "status", "success")
+	for second := range int64(5) {
+		store.Endpoint("a").Add(scrapeOf(100+second, map[*prom.Series]float64{idle: 0}))
+	}
+	now := store.Now(10e9)
+	wantLive(t, "requests of none", now.RequestRate, -1)
+	if now.Kind != "Dynamo" || now.FromNS != 100e9 || now.ToNS != 104e9 {
+		t.Errorf("%q from %d to %d", now.Kind, now.FromNS, now.ToNS)
+	}
+	for second := range int64(5) {
+		store.Endpoint("a").Add(scrapeOf(105+second, map[*prom.Series]float64{idle: 0, done: 18 * float64(second+1)}))
+	}
+	now = store.Now(10e9)
+	wantLive(t, "requests", now.RequestRate, 10) // 90 in nine seconds
+	if now.FromNS != 100e9 || now.ToNS != 109e9 {
+		t.Errorf("from %d to %d", now.FromNS, now.ToNS)
+	}
+}
+
 // BenchmarkNow is a look at a page of a server in use, which aiperf top does once a second.
 func BenchmarkNow(b *testing.B) {
 	store := NewStore(Options{})

@@ -39,6 +39,7 @@ type SeriesStats struct {
 
 	window  Window
 	sliceNS int64
+	mixed   bool // several servers answered at the endpoint in turn
 }
 
 // CounterStats describe the growth since the reference.

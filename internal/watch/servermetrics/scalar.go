@@ -23,11 +23,7 @@ func (w *worker) gauge(j *job) {
 
 // inWindow appends the values of the samples in the window.
 func inWindow(dst []float64, s *Samples) []float64 {
-	first := 0
-	if s.Reference {
-		first = 1
-	}
-	for i := first; i < s.Len(); i++ {
+	for i := s.First(); i < s.Len(); i++ {
 		dst = append(dst, s.Value(i))
 	}
 	return dst

@@ -115,10 +115,7 @@ func between(s *Samples, first, last int, w Window, lengthNS int64) iter.Seq2[Sl
 
 func gaugeSlices(s *Samples, w Window, lengthNS int64) iter.Seq[Slice] {
 	return func(yield func(Slice) bool) {
-		first, last := 0, s.Len()-1
-		if s.Reference {
-			first = 1
-		}
+		first, last := s.First(), s.Len()-1
 		if last-first < 1 {
 			return
 		}

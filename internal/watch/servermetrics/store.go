@@ -136,6 +136,12 @@ type EndpointStore struct {
 	byKey     map[string]*Series
 	sources   map[*prom.Series]source
 
+	// turns is whether several servers answered in turn by so many pages, some of which came late.
+	turns struct {
+		pages, servers int
+		answered       bool
+	}
+
 	resolved []source // scratch of Add
 	row      []float64
 }
@@ -200,7 +206,9 @@ func (e *EndpointStore) keep(slot int32, samples []prom.Sample) {
 		if src.series == nil || src.series.counts != i {
 			continue
 		}
-		src.series.values.push(slot, e.rowOf(src, &samples[i]))
+		row := e.rowOf(src, &samples[i])
+		src.series.follow(slot, row)
+		src.series.values.push(slot, row)
 	}
 }
 

@@ -23,13 +23,16 @@ type counted struct {
 	whole bool
 }
 
-// ledgers are the counters of each kind of server. Where pages of several kinds are scraped the first one counts: a
-// front end before its workers.
-var ledgers = []struct {
+// ledger is where a kind of server counts.
+type ledger struct {
 	kind     string
 	prefixes []string
 	rows     []counted
-}{
+}
+
+// ledgers are the counters of each kind of server. Where pages of several kinds are scraped the first one counts: a
+// front end before its workers.
+var ledgers = []ledger{
 	{"Dynamo", []string{"dynamo_frontend_"}, []counted{
 		{quantity: Requests, names: []string{"requests"},
 			label: "status", values: []string{"success"}},
@@ -109,6 +112,10 @@ func Totals(store *Store, phase Window, models []string) *ServerTotals {
 				}
 			}
 		}
+		// A page that several servers answer in turn counts for nothing beside the pages of each.
+		if slices.ContainsFunc(pages, func(p ledgerPage) bool { return !p.mixed }) {
+			pages = slices.DeleteFunc(pages, func(p ledgerPage) bool { return p.mixed })
+		}
 		if len(pages) > 0 {
 			return sumLedgers(ledger.kind, ledger.rows, pages)
 		}
@@ -119,6 +126,7 @@ func Totals(store *Store, phase Window, models []string) *ServerTotals {
 // ledgerPage is what one endpoint counted, by row; the metric of a row is "" where the page lacks it.
 type ledgerPage struct {
 	found        bool
+	mixed        bool // several servers answered it in turn
 	totals       []Total
 	fromNS, toNS int64
 }
@@ -132,7 +140,7 @@ func readLedger(e *EndpointStore, prefix string, rows []counted, phase Window, m
 		}
 	}
 	r := ledgerReader{info: e.Info(), window: e.Window(phase), phase: phase}
-	page := ledgerPage{totals: make([]Total, len(rows))}
+	page := ledgerPage{totals: make([]Total, len(rows)), mixed: r.info.NoTotals != ""}
 	for i := range rows {
 		row := &rows[i]
 		total := &page.totals[i]
@@ -142,7 +150,7 @@ func readLedger(e *EndpointStore, prefix string, rows []counted, phase Window, m
 			continue
 		}
 		page.found = true
-		total.Metric = prefix + row.names[at]
+		total.Metric, total.Absent = prefix+row.names[at], r.info.NoTotals
 		r.add(total, row, ofModels(families[row.names[at]], models))
 		if more := families[row.plus]; more != nil {
 			total.Metric += " + " + prefix + row.plus
@@ -228,8 +236,7 @@ func (r *ledgerReader) addOne(total *Total, row *counted, series *Series) {
 	}
 	r.toNS = max(r.toNS, s.TimestampNS(last))
 	grown, observed := value(last), count(last)
-	// A series that is not in the scrape before the phase began at 0.
-	if s.Reference {
+	if s.Reference { // else it is of no type, and began at 0: there was a scrape before the phase
 		grown, observed = grown-value(0), observed-count(0)
 		if r.fromNS == 0 || s.TimestampNS(0) < r.fromNS {
 			r.fromNS = s.TimestampNS(0)

@@ -15,7 +15,7 @@ import (
 var ledgerPhase = Window{StartNS: 10e9, EndNS: 20e9}
 
 // ledgerOf returns the totals of pages: lines "ENDPOINT SECOND: NAME{LABEL="VALUE"} VALUE …", where a value SUM/COUNT
-// is that of a histogram.
+// is that of a histogram, and a name that begins with gauge: that of a gauge.
 func ledgerOf(t *testing.T, models []string, lines ...string) *ServerTotals {
 	t.Helper()
 	store := NewStore(Options{})
@@ -37,6 +37,9 @@ func ledgerOf(t *testing.T, models []string, lines ...string) *ServerTotals {
 				known[key] = counterOf(name)
 				if histogram {
 					known[key] = histogramOf(name, inf)
+				}
+				if name, ours := strings.CutPrefix(name, "gauge:"); ours {
+					known[key] = gaugeOf(name)
 				}
 				if name, value, _ := strings.Cut(label, "="); labelled {
 					known[key].Labels = []prom.Label{{Name: name, Value: strings.Trim(value, `"`)}}

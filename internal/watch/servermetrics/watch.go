@@ -160,7 +160,7 @@ func (w watched) of(backend string, f *FamilyStats) []Highlight {
 	for i := range f.Series {
 		s := &f.Series[i]
 		field, ok := s.Get(w.stat)
-		if !ok {
+		if !ok || s.mixed && w.combine == summed { // of one server of several
 			continue
 		}
 		at := slices.IndexFunc(list, func(h Highlight) bool { return h.Endpoint == s.EndpointURL })

@@ -32,6 +32,8 @@ type Info struct {
 	AvgUpdateIntervalMS         float64
 	// MedianUpdateIntervalMS is nil with fewer than two gaps between updates.
 	MedianUpdateIntervalMS *float64
+	// NoTotals is why there are no statistics of counters and histograms; "" where there are.
+	NoTotals string
 }
 
 // Info describes the scrapes of the whole run.
@@ -41,7 +43,7 @@ func (e *EndpointStore) Info() Info {
 
 // InfoWithin describes the scrapes of the endpoint in a window; it is zero without one.
 func (e *EndpointStore) InfoWithin(w Window) Info {
-	info := Info{FirstFetchNS: math.MaxInt64, LastFetchNS: math.MinInt64}
+	info := Info{FirstFetchNS: math.MaxInt64, LastFetchNS: math.MinInt64, NoTotals: e.NoTotals()}
 	latencyNS, latencies := 0.0, 0
 	for slot, ns := range e.times {
 		if ns < w.StartNS || ns > w.EndNS {

@@ -27,3 +27,14 @@ func TestWorkIsThatOfAllServersRunningAndWaiting(t *testing.T) {
 		}
 	}
 }
+
+func TestWorkOfAFrontEndAndItsEngines(t *testing.T) {
+	store := NewStore(Options{})
+	store.Endpoint("front").Add(scrapeOf(1, map[*prom.Series]float64{gaugeOf("dynamo_frontend_inflight_requests"): 12,
+		gaugeOf("dynamo_frontend_queued_requests"): 10}))
+	store.Endpoint("worker").Add(scrapeOf(1, map[*prom.Series]float64{gaugeOf("vllm:num_requests_waiting"): 9,
+		gaugeOf("vllm:num_requests_running"): 2}))
+	if n, _ := store.Work(); n != 12 { // one has not reached the engine yet
+		t.Errorf("%v requests, want 12", n)
+	}
+}

@@ -55,7 +55,7 @@ func benchRun(scrapes, changing, constant int) *export.Run {
 		for i, s := range series {
 			samples[i].Series = s
 			if n == 0 || i < changing {
-				samples[i].Value = float64(n*(i%7+1)) + float64(r.IntN(10))
+				samples[i].Value = float64(10*n*(i%7+1)) + float64(r.IntN(10)) // a counter never falls
 			}
 		}
 		e.Add(servermetrics.Scrape{TimestampNS: int64(n) * 333e6, LatencyNS: 1e6, Samples: samples})

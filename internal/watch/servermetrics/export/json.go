@@ -123,6 +123,9 @@ func (d *document) endpointInfo(i servermetrics.Info) {
 	if i.MedianUpdateIntervalMS != nil {
 		d.float("median_update_interval_ms", *i.MedianUpdateIntervalMS)
 	}
+	if i.NoTotals != "" {
+		d.text("no_totals", i.NoTotals)
+	}
 }
 
 func (d *document) family(f *servermetrics.FamilyStats) {

@@ -89,6 +89,15 @@ func footer(r *Run, t *table) map[string]string {
 		"aiperf.schema_note": "Label columns vary by endpoint/model. Use union_by_name=true for " +
 			"cross-file queries.",
 	}
+	without := artifact.Object{}
+	for _, e := range t.endpoints {
+		if why := e.NoTotals(); why != "" {
+			without = append(without, artifact.Member{Key: e.URL(), Value: why})
+		}
+	}
+	if len(without) > 0 {
+		m["aiperf.no_totals"] = compact(without)
+	}
 	if i.Concurrency != nil {
 		m["aiperf.concurrency"] = strconv.Itoa(*i.Concurrency)
 	}
@@ -161,8 +170,9 @@ func newTable(r *Run) *table {
 	}
 	for _, e := range t.endpoints {
 		window := e.Window(r.Info.Window)
+		_, mixed := e.InTurn()
 		for _, s := range e.Series() {
-			if f := kept[s]; f != nil {
+			if f := kept[s]; f != nil && !(mixed && s.Grows()) {
 				t.series = append(t.series, tableSeries{series: s, family: f, unit: units[f], window: window})
 			}
 		}
@@ -187,7 +197,7 @@ func (t *table) count() {
 
 func (s *tableSeries) countRows(samples *servermetrics.Samples) int64 {
 	s.series.Read(samples, s.window)
-	return int64(samples.Len()-firstInWindow(samples)) * int64(s.perSample())
+	return int64(samples.Len()-samples.First()) * int64(s.perSample())
 }
 
 // perSample returns the number of rows that a sample gives.
@@ -196,11 +206,4 @@ func (s *tableSeries) perSample() int {
 		return len(s.series.Bounds)
 	}
 	return 1
-}
-
-func firstInWindow(s *servermetrics.Samples) int {
-	if s.Reference {
-		return 1
-	}
-	return 0
 }

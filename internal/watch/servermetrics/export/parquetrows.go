@@ -185,7 +185,7 @@ func (f *filler) scalar(t prom.Type, from, to int) {
 	if t == prom.Counter {
 		base = f.samples.Value(0)
 	}
-	first := firstInWindow(&f.samples)
+	first := f.samples.First()
 	at := f.trailing(columnValue)
 	times, values := f.columns[columnTimestamp], f.columns[at]
 	for i := first + from; i < first+to; i++ {
@@ -205,7 +205,7 @@ func (f *filler) scalar(t prom.Type, from, to int) {
 // histogram appends rows, of which each sample has one for each bucket.
 func (f *filler) histogram(from, to int) {
 	s := &f.samples
-	first := firstInWindow(s)
+	first := s.First()
 	width := len(f.bounds)
 	sum, count, bucket, buckets := f.trailing(columnSum), f.trailing(columnCount), f.trailing(columnBucket),
 		f.trailing(columnBucketCount)

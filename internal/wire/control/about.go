@@ -3,9 +3,6 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-
-	"aiperf/internal/wire/client"
 )
 
 // About is what a server says of itself.
@@ -72,6 +69,6 @@ func (o Options) AskAbout(ctx context.Context, base string) (About, error) {
 
 // page reads a JSON document of a server; false if there is none.
 func (o Options) page(ctx context.Context, address string, to any) bool {
-	got := o.send(ctx, &client.Request{Method: http.MethodGet, URL: address, Headers: o.Headers(false, "")}, listLimit)
+	got := o.get(ctx, address)
 	return got.ok() && json.Unmarshal([]byte(got.body), to) == nil
 }

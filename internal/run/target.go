@@ -204,7 +204,7 @@ func (t *target) shownURLs() []string {
 // remarkMissingPage warns of a server that publishes metrics, by what it calls itself, where none were found.
 func (t *target) remarkMissingPage(ctx context.Context) {
 	if t.cfg.Endpoint.GRPC {
-		return // it has no list of models
+		return // it does not say what it is
 	}
 	o, own, err := t.control()
 	if err != nil {
@@ -213,9 +213,34 @@ func (t *target) remarkMissingPage(ctx context.Context) {
 	defer own.Close()
 	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
 	defer cancel()
-	if text := collect.MissingPage(o.ServerKind(ctx, t.cfg.Endpoint.URLs[0])); text != "" {
+	base := t.cfg.Endpoint.URLs[0]
+	about, _ := o.AskAbout(ctx, base)
+	if o.IsRouter(ctx, base) {
+		about.Owner = collect.RouterOwner
+	}
+	if text := collect.MissingPage(about.Owner); text != "" {
 		t.log.Warn(text)
 	}
+}
+
+// pages are the options of a collector of the servers' metrics: where to look for them and how to ask.
+func (t *target) pages() collect.Options {
+	return collect.Options{
+		URLs: t.cfg.Endpoint.URLs, Models: t.cfg.Models, IsTriton: t.isTriton, Extra: t.cfg.ServerMetrics.URLs,
+		ScrapeTimeout: t.cfg.Env.ServerMetrics.ScrapeTimeout, Fetch: t.fetchOptions(),
+	}
+}
+
+// isTriton asks a server whether it is Triton.
+func (t *target) isTriton(ctx context.Context, base string) bool {
+	o, own, err := t.control()
+	if err != nil {
+		return false
+	}
+	defer own.Close()
+	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
+	defer cancel()
+	return o.IsTriton(ctx, base)
 }
 
 // FindModel returns the only model that the first server of a run offers, for a run whose user named none, and a line

@@ -26,16 +26,6 @@ func (o Options) ListModels(ctx context.Context, base string) (names []string, f
 	return models.names(), from, err
 }
 
-// ServerKind asks a server what it calls itself: the owner of the first model that it lists, such as "vllm"; "" if it
-// does not say.
-func (o Options) ServerKind(ctx context.Context, base string) string {
-	models, _, _ := o.listModels(ctx, base)
-	if len(models) == 0 {
-		return ""
-	}
-	return models[0].Owner
-}
-
 func (o Options) listModels(ctx context.Context, base string) (models modelList, from string, err error) {
 	addresses, err := modelLists(base)
 	if err != nil {

@@ -21,9 +21,9 @@ type endpoint struct {
 	// inference is the URL for requests that the page was looked for beside, "" where the page was named.
 	inference string
 	// guessed: nobody named the page, it may be that of a Triton.
-	guessed    bool
-	slots      chan struct{} // one for each scrape under way
-	step       chan struct{} // holds a token while a step has the endpoint to itself: ticks leave it out
+	guessed bool
+	slots   chan struct{} // one for each scrape under way
+	step    chan struct{} // holds a token while a step has the endpoint to itself: ticks leave it out
 
 	// Guarded by the collector's mu.
 	url, shown  string // what is scraped, and how exports show it

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/view/runlog"
 )
 
 func TestKServeRuns(t *testing.T) {
@@ -48,6 +50,14 @@ func TestKServeRuns(t *testing.T) {
 					at(doc, "output_sequence_length", "avg"))
 			}
 		})
+	}
+	for _, custom := range []string{"/v2/models/{model}/infer", "/own"} {
+		e := &target{base: newBase(resolve(t, t.TempDir(), "http://127.0.0.1:1", "--endpoint-type", "kserve_v2_infer",
+			"--custom-endpoint", custom), Options{Log: runlog.New(runlog.Options{Console: io.Discard})}, clock.New())}
+		want := "http://127.0.0.1:1" + strings.ReplaceAll(custom, "{model}", "mock-model")
+		if err := e.bind(t.Context(), nil); err != nil || e.urls[0] != want {
+			t.Errorf("%s: %v, %v", custom, e.urls, err)
+		}
 	}
 	if _, err := execute(t, resolve(t, t.TempDir(), "http://127.0.0.1:1", "--model", "b", "--endpoint-type",
 		"kserve_v2_infer"), Options{}); err == nil || !strings.Contains(err.Error(), "one --model") {

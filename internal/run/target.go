@@ -60,10 +60,11 @@ func (t *target) bind(ctx context.Context, encode func([]int, string) []int) err
 		return err
 	}
 	t.descriptor = t.endpoint.Descriptor()
-	if err := t.nameModelInPath(); err != nil {
+	custom, err := t.nameModelInPath()
+	if err != nil {
 		return err
 	}
-	if t.urls, err = session.URLs(t.descriptor, c.URLs, c.Streaming, c.CustomPath); err != nil {
+	if t.urls, err = session.URLs(t.descriptor, c.URLs, c.Streaming, custom); err != nil {
 		return fmt.Errorf("--url: %w", err)
 	}
 	return nil
@@ -98,18 +99,22 @@ func (t *target) startPlugin(ctx context.Context, o endpoint.Options) error {
 	return nil
 }
 
-// nameModelInPath puts the model into the path of an API that has it there.
-func (t *target) nameModelInPath() error {
+// nameModelInPath puts the model into the path of an API that has it there, or into that of the user, which is returned.
+func (t *target) nameModelInPath() (custom *string, err error) {
 	const place = "{model}"
-	d := &t.descriptor
-	if !strings.Contains(d.Path, place) || t.cfg.Endpoint.CustomPath != nil {
-		return nil
+	path, named := &t.descriptor.Path, "--endpoint-type "+t.descriptor.Name
+	if custom = t.cfg.Endpoint.CustomPath; custom != nil {
+		own := *custom
+		path, named, custom = &own, "--custom-endpoint", &own
+	}
+	if !strings.Contains(*path, place) {
+		return custom, nil
 	}
 	if len(t.cfg.Models) > 1 {
-		return fmt.Errorf("--endpoint-type %s has the model in its path: give one --model", d.Name)
+		return nil, fmt.Errorf("%s has the model in its path: give one --model", named)
 	}
-	d.Path = strings.ReplaceAll(d.Path, place, url.PathEscape(t.cfg.Models[0]))
-	return nil
+	*path = strings.ReplaceAll(*path, place, url.PathEscape(t.cfg.Models[0]))
+	return custom, nil
 }
 
 func (t *target) close() {

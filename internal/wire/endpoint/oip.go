@@ -183,6 +183,13 @@ func (d *inferenceDecoder) take(data []byte, atNS int64) {
 	d.reply.lacks(data)
 }
 
+// The status and the type of an error within a stream of messages, which has none of its own: the status is that of an
+// error event over HTTP.
+const (
+	streamFault = 502
+	typeStream  = "StreamResponseError"
+)
+
 // messageIn reads a gRPC message in place. The status of the call says whether it is complete.
 func (d *inferenceDecoder) messageIn(data []byte, atNS int64) {
 	r, m := &d.reply, &d.message
@@ -199,7 +206,7 @@ func (d *inferenceDecoder) messageIn(data []byte, atNS int64) {
 		return
 	}
 	if len(fault) > 0 && r.Err == nil {
-		r.Err = &record.Error{Message: string(fault)}
+		r.Err = &record.Error{Code: streamFault, HasCode: true, Type: typeStream, Message: string(fault)}
 	}
 	t := d.pick(m)
 	if t == nil {

@@ -26,6 +26,18 @@ func (o Options) ListModels(ctx context.Context, base string) (names []string, f
 	return models.names(), from, err
 }
 
+// ModelRoot asks a server where a model comes from that it serves under another name: a path, or a name on the hub; "" if
+// it does not say.
+func (o Options) ModelRoot(ctx context.Context, base, model string) string {
+	models, _, _ := o.listModels(ctx, base)
+	for _, m := range models {
+		if m.ID == model && m.Root != model {
+			return m.Root
+		}
+	}
+	return ""
+}
+
 func (o Options) listModels(ctx context.Context, base string) (models modelList, from string, err error) {
 	addresses, err := modelLists(base)
 	if err != nil {
@@ -110,6 +122,7 @@ func Listed(names []string) string {
 type modelList []struct {
 	ID    string `json:"id"`
 	Owner string `json:"owned_by"`
+	Root  string `json:"root"`
 }
 
 func (l modelList) names() []string {

@@ -60,12 +60,11 @@ func (h grpcHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case oip.ServerReady:
 		h.ready(out, r, "/v2/health/ready")
 	case oip.ModelReady:
-		model, err := oip.ParseModelReady(message)
-		if err != nil {
-			out.end(invalidArgument, err.Error())
-			return
-		}
-		h.ready(out, r, api.OIPModels+url.PathEscape(model)+api.OIPReady)
+		h.ofModel(out, message, func(path string) { h.ready(out, r, path+api.OIPReady) })
+	case oip.ModelMetadata:
+		h.ofModel(out, message, func(path string) { h.describe(out, r, path, (*oip.Model).AppendModelMetadata) })
+	case oip.ModelConfig:
+		h.ofModel(out, message, func(path string) { h.describe(out, r, path, (*oip.Model).AppendModelConfig) })
 	case oip.ModelInfer, oip.ModelStreamInfer:
 		h.inference(out, r, message)
 	default:
@@ -115,6 +114,28 @@ func (h grpcHandler) ready(out *grpcReply, r *http.Request, path string) {
 	default:
 		out.refuse(resp)
 	}
+}
+
+// ofModel answers a question about a model, given its path.
+func (h grpcHandler) ofModel(out *grpcReply, message []byte, answer func(path string)) {
+	model, err := oip.ParseModelName(message)
+	if err != nil {
+		out.end(invalidArgument, err.Error())
+		return
+	}
+	answer(api.OIPModels + url.PathEscape(model))
+}
+
+// describe answers a question about the inputs of a model.
+func (h grpcHandler) describe(out *grpcReply, r *http.Request, path string, form func(*oip.Model, []byte) []byte) {
+	resp := h.Server.Forward(r, http.MethodGet, path, metadataOf(r.Header), nil)
+	defer resp.Close()
+	if resp.StatusCode != http.StatusOK {
+		out.refuse(resp)
+		return
+	}
+	out.message(form(api.OIPInputs(api.OIPModel(path)), nil))
+	out.end(ok, "")
 }
 
 // inference answers a request for an inference.

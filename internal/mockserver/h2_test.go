@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -250,10 +251,10 @@ func TestReadinessOfCalls(t *testing.T) {
 		ready   bool
 	}{
 		{serve(t, Options{}), oip.ServerReady, nil, nil, "0", true},
-		{serve(t, Options{}), oip.ModelReady, oip.AppendModelReady(nil, "m"), nil, "0", true},
-		{serve(t, Options{Models: []string{"org/a b"}}), oip.ModelReady, oip.AppendModelReady(nil, "org/a b"), nil, "0",
+		{serve(t, Options{}), oip.ModelReady, oip.AppendModelName(nil, "m"), nil, "0", true},
+		{serve(t, Options{Models: []string{"org/a b"}}), oip.ModelReady, oip.AppendModelName(nil, "org/a b"), nil, "0",
 			true},
-		{serve(t, Options{Models: []string{"a"}}), oip.ModelReady, oip.AppendModelReady(nil, "b"), nil, "5", false},
+		{serve(t, Options{Models: []string{"a"}}), oip.ModelReady, oip.AppendModelName(nil, "b"), nil, "5", false},
 		{late, oip.ServerReady, nil, nil, "0", false},
 		{late, oip.ModelInfer, inference("m"), nil, "14", false},
 		{serve(t, Options{APIKey: "k"}), oip.ServerReady, nil, nil, "16", false},
@@ -267,6 +268,34 @@ func TestReadinessOfCalls(t *testing.T) {
 		if a.status != c.status || ready != c.ready || a.err != nil {
 			t.Errorf("%s: %+v, ready %v", c.path, a, ready)
 		}
+	}
+}
+
+// The inputs of a model are the same over HTTP and as calls, and the length in one of them counts.
+func TestInputsOfAModel(t *testing.T) {
+	s, named := serve(t, Options{Fast: true}), serve(t, Options{Models: []string{"a"}})
+	asked := oip.ModelFromJSON([]byte(s.get("/v2/models/m").body))
+	asked.ConfigureFromJSON([]byte(s.get("/v2/models/m/config").body))
+	metadata := call(t, s.http2(nil), t.Context(), s.url, oip.ModelMetadata, oip.AppendModelName(nil, "m"))
+	config := call(t, s.http2(nil), t.Context(), s.url, oip.ModelConfig, oip.AppendModelName(nil, "m"))
+	called, err := oip.ParseModelMetadata(metadata.messages[0])
+	if err != nil || called.ParseModelConfig(config.messages[0]) != nil || !reflect.DeepEqual(asked, called) ||
+		!called.Configured || called.Input("text_input") == nil {
+		t.Errorf("%v: %+v and %+v", err, asked, called)
+	}
+	for _, path := range []string{"/v2/models/b", "/v2/models/b/config"} {
+		if got := named.get(path); got.status != 404 {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+	if got := s.get("/v2/models/m/stats"); got.status != 404 {
+		t.Errorf("a question that it does not know: %+v", got)
+	}
+	reply := s.post("/v2/models/m/infer", `{"inputs":[{"name":"text_input","shape":[1,1],"datatype":"BYTES","data":["a"]},`+
+		`{"name":"max_tokens","shape":[1,1],"datatype":"INT32","data":[7]}],"parameters":{"ignore_eos":true}}`)
+	text, _ := value(t, reply.body, "outputs", 0, "data", 0).(string)
+	if n := o200k.Count(text); n != 7 {
+		t.Errorf("%d tokens of %q", n, reply.body)
 	}
 }
 

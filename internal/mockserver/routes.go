@@ -99,10 +99,11 @@ func (h *handler) models() error {
 	return h.send(http.StatusOK, api.JSONType, h.text)
 }
 
-// health answers the open inference protocol's requests for liveness and readiness, if the path is one of them.
+// health answers the open inference protocol's requests for liveness and readiness and for the inputs of a model, if the
+// path is one of them.
 func (h *handler) health(path string) (known bool, err error) {
 	s := h.srv
-	model := strings.HasPrefix(path, api.OIPModels) && strings.HasSuffix(path, api.OIPReady)
+	question, model := api.OIPQuestion(path)
 	switch {
 	case path == "/v2/health/live":
 		return true, h.sendText("{}")
@@ -123,6 +124,12 @@ func (h *handler) health(path string) (known bool, err error) {
 	}
 	if refusal := s.ready(delay); refusal != nil {
 		return true, h.refuse(refusal)
+	}
+	switch m := api.OIPInputs(api.OIPModel(path)); {
+	case model && question == "":
+		return true, h.sendText(string(m.AppendMetadataJSON(nil)))
+	case model && question == api.OIPConfig:
+		return true, h.sendText(string(m.AppendConfigJSON(nil)))
 	}
 	return true, h.sendText("{}")
 }

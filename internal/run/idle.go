@@ -44,10 +44,9 @@ func WatchIdle(ctx context.Context, cfg *config.Run, o Options) (*IdleWatch, err
 	if err := t.identify(ctx); err != nil {
 		return nil, err
 	}
-	collector, err := collect.New(collect.Options{
-		URLs: cfg.Endpoint.URLs, Extra: cfg.ServerMetrics.URLs, Interval: idleInterval,
-		ScrapeTimeout: cfg.Env.ServerMetrics.ScrapeTimeout, Fetch: t.fetchOptions(),
-	})
+	options := t.pages()
+	options.Interval = idleInterval
+	collector, err := collect.New(options)
 	if err != nil {
 		return nil, err
 	}

@@ -61,8 +61,8 @@ type Options struct {
 	// Clock is the clock of the run; nil for a new one. All its wall times are those of the clock.
 	Clock *clock.Clock
 	// Share is the part of the run that is made here; the zero value is the whole of it. The configuration is that of
-	// the whole run, and has a random seed. A share does nothing but send and record: it asks nothing else of servers,
-	// collects no metrics of them, calls no exporters, and an error rate ends it only with the whole run.
+	// the whole run, and has a random seed. A share does nothing but send and record: it asks nothing else of servers
+	// but the inputs of their models where requests take their form from them, collects no metrics of them, calls no exporters, and an error rate ends it only with the whole run.
 	Share load.Share
 	// Join is called before each phase but the first, once the phase before is complete here, or has sent its last
 	// credit if this one is seamless. It gets what this share has used so far and returns the [load.Used.Max] of all

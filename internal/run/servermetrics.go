@@ -53,13 +53,10 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	w := &serverWatch{e: e, firstProfiling: e.firstProfiling(), phases: serverPhases(e.cfg.Phases)}
 	env := &e.cfg.Env.ServerMetrics
 	var err error
-	w.collector, err = collect.New(collect.Options{
-		URLs: e.cfg.Endpoint.URLs, Extra: s.URLs,
-		Interval: env.CollectionInterval, FlushPeriod: env.CollectionFlushPeriod, ScrapeTimeout: env.ScrapeTimeout,
-		Summaries: env.LegacyJSON,
-		Fetch:     e.target.fetchOptions(), Sink: w, Log: e.options.Log.Logger("server_metrics"),
-	})
-	if err != nil {
+	options := e.target.pages()
+	options.Interval, options.FlushPeriod, options.Summaries = env.CollectionInterval, env.CollectionFlushPeriod, env.LegacyJSON
+	options.Sink, options.Log = w, e.options.Log.Logger("server_metrics")
+	if w.collector, err = collect.New(options); err != nil {
 		return nil, err
 	}
 	w.collector.Discover(ctx)

@@ -60,10 +60,11 @@ func (t *target) bind(ctx context.Context, encode func([]int, string) []int) err
 		return err
 	}
 	t.descriptor = t.endpoint.Descriptor()
-	if err := t.nameModelInPath(); err != nil {
+	custom, err := t.nameModelInPath()
+	if err != nil {
 		return err
 	}
-	if t.urls, err = session.URLs(t.descriptor, c.URLs, c.Streaming, c.CustomPath); err != nil {
+	if t.urls, err = session.URLs(t.descriptor, c.URLs, c.Streaming, custom); err != nil {
 		return fmt.Errorf("--url: %w", err)
 	}
 	return nil
@@ -98,18 +99,22 @@ func (t *target) startPlugin(ctx context.Context, o endpoint.Options) error {
 	return nil
 }
 
-// nameModelInPath puts the model into the path of an API that has it there.
-func (t *target) nameModelInPath() error {
+// nameModelInPath puts the model into the path of an API that has it there, or into that of the user, which is returned.
+func (t *target) nameModelInPath() (custom *string, err error) {
 	const place = "{model}"
-	d := &t.descriptor
-	if !strings.Contains(d.Path, place) || t.cfg.Endpoint.CustomPath != nil {
-		return nil
+	path, named := &t.descriptor.Path, "--endpoint-type "+t.descriptor.Name
+	if custom = t.cfg.Endpoint.CustomPath; custom != nil {
+		own := *custom
+		path, named, custom = &own, "--custom-endpoint", &own
+	}
+	if !strings.Contains(*path, place) {
+		return custom, nil
 	}
 	if len(t.cfg.Models) > 1 {
-		return fmt.Errorf("--endpoint-type %s has the model in its path: give one --model", d.Name)
+		return nil, fmt.Errorf("%s has the model in its path: give one --model", named)
 	}
-	d.Path = strings.ReplaceAll(d.Path, place, url.PathEscape(t.cfg.Models[0]))
-	return nil
+	*path = strings.ReplaceAll(*path, place, url.PathEscape(t.cfg.Models[0]))
+	return custom, nil
 }
 
 func (t *target) close() {
@@ -204,7 +209,7 @@ func (t *target) shownURLs() []string {
 // remarkMissingPage warns of a server that publishes metrics, by what it calls itself, where none were found.
 func (t *target) remarkMissingPage(ctx context.Context) {
 	if t.cfg.Endpoint.GRPC {
-		return // it has no list of models
+		return // it does not say what it is
 	}
 	o, own, err := t.control()
 	if err != nil {
@@ -213,9 +218,34 @@ func (t *target) remarkMissingPage(ctx context.Context) {
 	defer own.Close()
 	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
 	defer cancel()
-	if text := collect.MissingPage(o.ServerKind(ctx, t.cfg.Endpoint.URLs[0])); text != "" {
+	base := t.cfg.Endpoint.URLs[0]
+	about, _ := o.AskAbout(ctx, base)
+	if o.IsRouter(ctx, base) {
+		about.Owner = collect.RouterOwner
+	}
+	if text := collect.MissingPage(about.Owner); text != "" {
 		t.log.Warn(text)
 	}
+}
+
+// pages are the options of a collector of the servers' metrics: where to look for them and how to ask.
+func (t *target) pages() collect.Options {
+	return collect.Options{
+		URLs: t.cfg.Endpoint.URLs, Models: t.cfg.Models, IsTriton: t.isTriton, Extra: t.cfg.ServerMetrics.URLs,
+		ScrapeTimeout: t.cfg.Env.ServerMetrics.ScrapeTimeout, Fetch: t.fetchOptions(),
+	}
+}
+
+// isTriton asks a server whether it is Triton.
+func (t *target) isTriton(ctx context.Context, base string) bool {
+	o, own, err := t.control()
+	if err != nil {
+		return false
+	}
+	defer own.Close()
+	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
+	defer cancel()
+	return o.IsTriton(ctx, base)
 }
 
 // FindModel returns the only model that the first server of a run offers, for a run whose user named none, and a line

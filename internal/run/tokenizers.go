@@ -39,11 +39,14 @@ func (c *content) loadTokenizers(ctx context.Context) error {
 			c.counters[c.cfg.Models[i]] = counter
 			continue
 		}
-		tok, bundle, err := c.options.Tokenizers.load(ctx,
-			load.Options{Name: name, Revision: t.Revision, Hub: h, AsNamed: asNamed, Info: func(message string) {
-				c.log.Info(message)
-				resolved++
-			}})
+		options := load.Options{Name: name, Revision: t.Revision, Hub: h, AsNamed: asNamed, Info: func(message string) {
+			c.log.Info(message)
+			resolved++
+		}}
+		tok, bundle, err := c.options.Tokenizers.load(ctx, options)
+		if err != nil && name == c.cfg.Models[i] {
+			tok, bundle, err = c.loadRoot(ctx, options, err)
+		}
 		if err != nil {
 			return err
 		}
@@ -65,6 +68,35 @@ func (c *content) loadTokenizers(ctx context.Context) error {
 			time.Since(begin).Seconds()))
 	}
 	return nil
+}
+
+// loadRoot loads the tokenizer of a model whose own name is not that of one: the server may say where the model comes
+// from, as vLLM does of a model with --served-model-name. That is a folder of this machine or a name in its cache, or the
+// error stays the one that the model's name gave: what a server says is not a reason to fetch anything.
+func (c *content) loadRoot(ctx context.Context, o load.Options, failure error) (tokenizer.Tokenizer, *load.Bundle, error) {
+	if c.cfg.Endpoint.GRPC || ctx.Err() != nil {
+		return nil, nil, failure
+	}
+	k, own, err := c.target.control()
+	if err != nil {
+		return nil, nil, failure
+	}
+	defer own.Close()
+	asking, cancel := context.WithTimeout(ctx, modelsTimeout)
+	defer cancel()
+	root, model := k.ModelRoot(asking, c.cfg.Endpoint.URLs[0], o.Name), o.Name
+	if root == "" {
+		return nil, nil, failure
+	}
+	offline := *o.Hub
+	offline.Offline = "the choice of the server"
+	o.Name, o.Hub, o.AsNamed = root, &offline, true
+	tok, bundle, err := c.options.Tokenizers.load(ctx, o)
+	if err != nil {
+		return nil, nil, failure
+	}
+	c.log.Info("There is no tokenizer " + model + ": taking that of " + root + ", which the server names as the root of the model")
+	return tok, bundle, nil
 }
 
 // tokenizersFailed reports that a tokenizer counts wrongly.

@@ -55,15 +55,15 @@ func (e *execution) prepare(ctx context.Context) error {
 	}
 	steps := []func(context.Context) error{
 		e.checkPlugins, e.target.identify, e.renderUserFiles, e.content.loadTokenizers, e.openDirectory,
-		e.content.build, e.askAll, e.clearDirectory, e.writeUserFiles, e.content.writeInputs, e.records.openSinks,
-		e.openGrading, e.openControls,
+		e.content.build, e.askAll, e.clearDirectory, e.writeUserFiles, e.writeInputs, e.records.openSinks,
+		e.openGrading, e.openControls, e.describeModels,
 		e.watchNetwork,
 		e.watchBeside, e.assemble,
 	}
 	if e.options.isShare() {
 		steps = []func(context.Context) error{
 			e.target.identify, e.content.loadTokenizers, e.openDirectory, e.content.build, e.askAll, e.clearDirectory,
-			e.content.writeInputs, e.records.openSinks, e.markPhases, e.assemble,
+			e.writeInputs, e.records.openSinks, e.describeModels, e.markPhases, e.assemble,
 		}
 	}
 	for _, step := range steps {

@@ -62,7 +62,6 @@ func (r *resolution) checkRequirements() {
 func exclusions() []struct{ rule, a, b, hint string } {
 	return []struct{ rule, a, b, hint string }{
 		{"V6", "public-dataset", "custom-dataset-type", ""},
-		{"V10", "request-count", "num-sessions", "use either, not both"},
 		{"V11", "warmup-request-count", "num-warmup-sessions", "use either, not both"},
 		{"V16", "user-centric-rate", "request-rate", ""},
 		{"V16", "user-centric-rate", "arrival-pattern", ""},
@@ -97,7 +96,7 @@ func exclusions() []struct{ rule, a, b, hint string } {
 
 func (r *resolution) checkExclusions() {
 	for _, x := range exclusions() {
-		if !r.active(x.a) || !r.active(x.b) || r.phases != nil && x.rule == "V10" { // a file may bound both
+		if !r.active(x.a) || !r.active(x.b) {
 			continue
 		}
 		hint := x.hint

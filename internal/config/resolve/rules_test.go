@@ -49,8 +49,6 @@ func TestRules(t *testing.T) {
 			"-m m --custom-dataset-type single_turn --input-file FILE --synthesis-speedup-ratio 1"},
 		{"V9", "-m m --goodput nonsense:1", "--goodput nonsense", "-m m --goodput request_latency:1"},
 		{"V9", "-m m --goodput request_latency", "--goodput request_latency", "-m m --goodput request_latency:1.5"},
-		{"V10", "-m m --request-count 5 --num-conversations 5", "--request-count --num-conversations",
-			"-m m --request-count 5"},
 		{"V11", "-m m --warmup-request-count 5 --num-warmup-sessions 5", "--warmup-request-count --num-warmup-sessions",
 			"-m m --num-warmup-sessions 5"},
 		{"V13", "-m m --prefill-concurrency 1", "--prefill-concurrency --streaming",

@@ -70,8 +70,8 @@ func (ti *timing) checkConcurrency() {
 	}
 	for _, c := range concurrencies {
 		bounds, what := ti.intValues("num-sessions"), ti.flag("num-sessions")
-		if len(bounds) == 0 {
-			bounds, what = ti.intValues("request-count"), ti.flag("request-count")
+		if n := ti.intValues("request-count"); len(bounds) == 0 || len(n) > 0 && slices.Min(n) < slices.Min(bounds) {
+			bounds, what = n, ti.flag("request-count")
 		}
 		if len(bounds) == 0 && ti.roots > 0 {
 			bounds, what = []int64{ti.roots}, "the derived --num-sessions, one for each root session of the file,"

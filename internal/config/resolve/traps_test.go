@@ -200,9 +200,20 @@ func TestTrapSmoothness(t *testing.T) {
 	}
 }
 
-func TestTrapCountAndSessionsExclude(t *testing.T) {
-	if faults := resolveError(t, "-m m --num-sessions 5 --request-count 5"); !faults.Has("V10") {
-		t.Errorf("%v, want V10", faults)
+// A run ends with the first of its limits.
+func TestTrapCountAndSessionsBothLimit(t *testing.T) {
+	run, _ := mustResolve(t, "-m m --conversation-num 5 --request-count 7")
+	p := run.Profiling()
+	if p.Sessions == nil || *p.Sessions != 5 || p.Requests == nil || *p.Requests != 7 {
+		t.Errorf("sessions %v, requests %v", p.Sessions, p.Requests)
+	}
+	for args, says := range map[string]string{
+		"-m m --concurrency 6 --num-sessions 5 --request-count 9": "beyond 5, which is --num-sessions",
+		"-m m --concurrency 6 --num-sessions 9 --request-count 5": "beyond 5, which is --request-count",
+	} {
+		if d := check(t, args); !strings.Contains(configtest.Texting(d.warnings), says) {
+			t.Errorf("%s: %q", args, configtest.Texting(d.warnings))
+		}
 	}
 }
 

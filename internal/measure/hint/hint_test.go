@@ -22,7 +22,11 @@ func TestEachKindOfFailureHasItsAdvice(t *testing.T) {
 		try  string
 	}{
 		{status(401, `{"error":"invalid key"}`), "credentials", "--api-key"},
+		{status(401, `{"error":"Unauthorized"}`), "bearer", "Authorization: Bearer"},
 		{status(403, ""), "credentials", "--header"},
+		{status(404, `{"error":"Request for unknown model: 'm' is not found"}`), "unknown model of Triton",
+			"/v2/repository/index"},
+		{&record.Error{Code: 502, HasCode: true, Type: "StreamResponseError", Message: "x"}, "event", "its own log"},
 		{status(404, "The model `m` does not exist."), hint.UnknownModel, "--model"},
 		{status(404, `{"error":{"message":"model \"m\" not found, try pulling it first"}}`), hint.UnknownModel,
 			"--model"},

@@ -32,9 +32,20 @@ var rows = []Row{
 			"wrong version number", "http response to https client"},
 	},
 	{
+		Hint: Hint{"bearer", "The server rejects the credentials",
+			"give the key with --api-key; for --endpoint-type messages, whose key is sent as x-api-key, vLLM takes it only " +
+				"with --header 'Authorization: Bearer KEY'"},
+		Codes: []int{401}, Says: []string{`{"error":"unauthorized"}`, `{"error": "unauthorized"}`},
+	},
+	{
 		Hint: Hint{"credentials", "The server rejects the credentials",
 			"give the key with --api-key, or the header that the server expects with --header NAME:VALUE"},
 		Codes: []int{401, 403},
+	},
+	{
+		Hint: Hint{"unknown model of Triton", "The server has no model with this name, or has not loaded it",
+			"--model must be one of the names that POST /v2/repository/index gives"},
+		Codes: []int{400, 404}, Says: []string{"request for unknown model"},
 	},
 	{
 		Hint: Hint{UnknownModel, "The server has no model with this name",
@@ -88,7 +99,7 @@ var rows = []Row{
 	{
 		Hint: Hint{"event", "The server reported a failure in the middle of its reply",
 			"its own log says why"},
-		Types: []string{"SSEResponseError"},
+		Types: []string{"SSEResponseError", "StreamResponseError"},
 	},
 	{
 		Hint: Hint{"server failed", "The server failed",

@@ -18,6 +18,7 @@ import (
 const (
 	OIPModels = "/v2/models/"
 	OIPReady  = "/ready"
+	OIPConfig = "/config"
 	oipInfer  = "/infer"
 	oipPath   = OIPModels + "{model}" + oipInfer
 )
@@ -28,17 +29,46 @@ func isInfer(path string) bool {
 		path == oip.ModelStreamInfer
 }
 
+// OIPQuestion returns the question about a model that a path asks with GET: OIPReady, OIPConfig, or "" for its metadata;
+// false if the path asks none.
+func OIPQuestion(path string) (question string, ok bool) {
+	name, ok := strings.CutPrefix(path, OIPModels)
+	if !ok || name == "" {
+		return "", false
+	}
+	for _, q := range []string{OIPReady, OIPConfig} {
+		if rest, found := strings.CutSuffix(name, q); found {
+			name, question = rest, q
+		}
+	}
+	name, version, _ := strings.Cut(name, "/versions/")
+	return question, name != "" && !strings.Contains(name+version, "/")
+}
+
 // OIPModel returns the model in a path, "" where the body names it.
 func OIPModel(path string) string {
 	name, found := strings.CutPrefix(path, OIPModels)
 	if !found {
 		return ""
 	}
-	name, _, _ = strings.Cut(strings.TrimSuffix(strings.TrimSuffix(name, oipInfer), OIPReady), "/versions/")
+	for _, what := range []string{oipInfer, OIPReady, OIPConfig} {
+		name = strings.TrimSuffix(name, what)
+	}
+	name, _, _ = strings.Cut(name, "/versions/")
 	if plain, err := url.PathUnescape(name); err == nil {
 		return plain
 	}
 	return name
+}
+
+// OIPInputs are the inputs of a model: each serves all kinds of requests, and none needs all of them.
+func OIPInputs(model string) *oip.Model {
+	m := &oip.Model{Name: model}
+	for _, name := range []string{"text_input", "image", "prompt", "query", "passages"} {
+		m.Inputs = append(m.Inputs, oip.Input{Name: name, Datatype: oip.Bytes, Shape: []int64{-1}, Optional: true})
+	}
+	m.Inputs = append(m.Inputs, oip.Input{Name: "max_tokens", Datatype: "INT32", Shape: []int64{1}, Optional: true})
+	return m
 }
 
 // inferOutputs are the outputs of the kinds of models, unless a request asks for another name.
@@ -80,6 +110,11 @@ func (r *Request) infer(path string, body []byte) (API, error) {
 			kind = InferRankings
 			for _, text := range t.Texts {
 				r.passages = append(r.passages, AppendString(nil, string(text)))
+			}
+		case name == "max_tokens" && len(t.Numbers) > 0:
+			number := strconv.AppendFloat(nil, t.Numbers[0], 'f', -1, 64)
+			if err := r.inferParameter(name, number); err != nil {
+				return Infer, err
 			}
 		case name == "query" && len(t.Texts) > 0:
 			r.query = AppendString(nil, string(t.Texts[0]))

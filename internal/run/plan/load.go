@@ -128,18 +128,22 @@ func sessionLimit(cfg *config.Run) int64 {
 	sum := int64(0)
 	for i := range cfg.Phases {
 		p := &cfg.Phases[i]
-		switch {
-		case p.Schedule != nil || p.Lanes != nil || p.Users > 0:
-			return 0
-		case p.Sessions != nil:
-			sum += *p.Sessions
-		case p.Requests != nil:
-			sum += *p.Requests
-		default:
+		n := sessionsOf(p)
+		if n == 0 || p.Schedule != nil || p.Lanes != nil || p.Users > 0 {
 			return 0
 		}
+		sum += n
 	}
 	return sum
+}
+
+// sessionsOf is the number of sessions that the limits of a phase allow: each sends a request or more. 0 means no limit.
+func sessionsOf(p *config.Phase) int64 {
+	n := Limit(p.Requests)
+	if sessions := Limit(p.Sessions); sessions > 0 && (n == 0 || sessions < n) {
+		return sessions
+	}
+	return n
 }
 
 // MeasuredSessions returns how many sessions the profiling phases start as far as that is known, at most one for each
@@ -149,11 +153,7 @@ func MeasuredSessions(cfg *config.Run) (sum int64, given bool) {
 		if p.Schedule != nil || p.Lanes != nil {
 			continue
 		}
-		n := Limit(p.Requests)
-		if sessions := Limit(p.Sessions); sessions > 0 && (n == 0 || sessions < n) {
-			n = sessions
-		}
-		sum, given = sum+n, given || p.Sessions != nil
+		sum, given = sum+sessionsOf(p), given || p.Sessions != nil
 	}
 	return sum, given
 }

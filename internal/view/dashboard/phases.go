@@ -85,13 +85,17 @@ func progressText(p *progress.Phase) []string {
 		return []string{fmt.Sprintf("%s / %s %s (%s)", count(done), count(of), unit, share),
 			fmt.Sprintf("%s/%s (%s)", count(done), count(of), share), share}
 	}
+	requests, sessions := p.RequestsCompleted+p.RequestsCancelled, p.CompletedSessions+p.CancelledSessions
+	// Of two limits the one that is nearer ends the phase.
+	ofSessions := p.ExpectedSessions > 0 && (p.ExpectedRequests == 0 ||
+		float64(sessions)/float64(p.ExpectedSessions) > float64(requests)/float64(p.ExpectedRequests))
 	switch {
 	case inGrace(p):
-		return ratio(p.RequestsCompleted+p.RequestsCancelled, p.RequestsSent, "requests returned")
+		return ratio(requests, p.RequestsSent, "requests returned")
+	case ofSessions:
+		return ratio(sessions, p.ExpectedSessions, "user sessions")
 	case p.ExpectedRequests > 0:
-		return ratio(p.RequestsCompleted+p.RequestsCancelled, p.ExpectedRequests, "requests")
-	case p.ExpectedSessions > 0:
-		return ratio(p.CompletedSessions+p.CancelledSessions, p.ExpectedSessions, "user sessions")
+		return ratio(requests, p.ExpectedRequests, "requests")
 	case p.ExpectedDuration > 0:
 		share := percent(p.Elapsed.Seconds() / p.ExpectedDuration.Seconds())
 		now, of := min(p.Elapsed, p.ExpectedDuration).Seconds(), p.ExpectedDuration.Seconds()

@@ -123,6 +123,8 @@ func (f *Fetcher) describeRequest(ctx context.Context, endpoint string, err erro
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		strings.Contains(err.Error(), "server closed idle connection"):
 		e.Type, e.Message = neterr.ServerDisconnected, host+" closed the connection without an answer"
+	case strings.Contains(err.Error(), "malformed HTTP response"): // its text quotes the bytes, which are no text
+		e.Type, e.Message = neterr.Payload, host+" does not answer in HTTP/1.1"
 	default:
 		e.Type, e.Message = neterr.Payload, fmt.Sprintf("%s: %s", host, describe(err))
 	}

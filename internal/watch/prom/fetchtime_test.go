@@ -106,6 +106,8 @@ func TestGaps(t *testing.T) {
 			_ = say(conn, time.Second, "a 1\n")
 			_ = say(conn, 3*time.Second, "b 1\n")
 		}, prom.ErrorKey{0, "TimeoutError", "h sent nothing for 2s in the middle of the page"}, 4 * time.Second},
+		{"a port for gRPC", func(conn net.Conn) { io.WriteString(conn, "\x00\x00\x18\x04\x00\x00\x00\x00\x00") },
+			prom.ErrorKey{0, "ClientPayloadError", "h does not answer in HTTP/1.1"}, 0},
 		{"closed without an answer", func(conn net.Conn) { time.Sleep(time.Second) },
 			prom.ErrorKey{0, "ServerDisconnectedError", "h closed the connection without an answer"}, time.Second},
 		{"closed in the middle", func(conn net.Conn) {
@@ -113,7 +115,7 @@ func TestGaps(t *testing.T) {
 		}, prom.ErrorKey{0, "ClientPayloadError", "h: connection closed by server while the page was read"},
 			time.Second},
 		{"no HTTP", func(conn net.Conn) { _ = say(conn, time.Second, "SSH-2.0-OpenSSH\r\n\r\n") },
-			prom.ErrorKey{0, "ClientPayloadError", "h: "}, time.Second},
+			prom.ErrorKey{0, "ClientPayloadError", "h does not answer in HTTP/1.1"}, time.Second},
 		{"an endless head", func(conn net.Conn) {
 			_ = say(conn, time.Second, "HTTP/1.1 200 OK\r\n")
 			for say(conn, 0, "X: "+strings.Repeat("x", 1000)+"\r\n") == nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/base/neterr"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client/sse"
@@ -255,7 +256,7 @@ func (x *exchange) receiveRefusal(resp *http.Response, mediaType, charset string
 	}
 	body := decode(text, charset)
 	x.keep(mediaType, false, body)
-	return &statusError{code: resp.StatusCode, reason: reason(resp), body: string(body), more: more,
+	return &statusError{code: resp.StatusCode, reason: kindOf(resp, body), body: string(body), more: more,
 		retryAfter: retryAfter(resp)}
 }
 
@@ -270,10 +271,29 @@ func retryAfter(resp *http.Response) string {
 	return v
 }
 
-// reason is the reason phrase that the server sent, else the usual one.
+// kindOf is the type of the error that a refusal becomes: its reason phrase, else what its body says, else its number.
+func kindOf(resp *http.Response, body []byte) string {
+	if phrase := reason(resp); phrase != "" {
+		return phrase
+	}
+	if jsonscan.Valid(body) {
+		for _, object := range [][]byte{jsonscan.Find(body, "error"), body} {
+			if kind := jsonscan.FindText(object, "type"); kind != "" && len(kind) <= maxKind {
+				return kind
+			}
+		}
+	}
+	return "HTTP " + strconv.Itoa(resp.StatusCode)
+}
+
+// maxKind is the longest type of an error that is taken from a body.
+const maxKind = 60
+
+// reason is the reason phrase that the server sent, else the usual one; "" if the status has none. Servers that are
+// made with hyper send "<none>" instead of none.
 func reason(resp *http.Response) string {
 	_, phrase, _ := strings.Cut(resp.Status, " ")
-	if phrase = strings.TrimSpace(phrase); phrase != "" {
+	if phrase = strings.TrimSpace(phrase); phrase != "" && phrase != "<none>" {
 		return phrase
 	}
 	return http.StatusText(resp.StatusCode)

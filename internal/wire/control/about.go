@@ -3,9 +3,6 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-
-	"aiperf/internal/wire/client"
 )
 
 // About is what a server says of itself.
@@ -31,11 +28,8 @@ func (o Options) AskAbout(ctx context.Context, base string) (About, error) {
 	}
 	models, _, err := o.listModels(ctx, base)
 	if err != nil {
-		var triton struct {
-			Name string `json:"name"`
-		}
-		if o.page(ctx, origin+"/v2", &triton) && triton.Name != "" {
-			return About{Owner: triton.Name}, nil
+		if name := o.protocolName(ctx, origin); name != "" {
+			return About{Owner: name}, nil
 		}
 		return About{}, err
 	}
@@ -70,8 +64,34 @@ func (o Options) AskAbout(ctx context.Context, base string) (About, error) {
 	return a, nil
 }
 
+// protocolName is what a server of the open inference protocol calls itself; "" if it is none.
+func (o Options) protocolName(ctx context.Context, origin string) string {
+	var server struct {
+		Name string `json:"name"`
+	}
+	o.page(ctx, origin+"/v2", &server)
+	return server.Name
+}
+
+// IsTriton reports whether a server calls itself Triton.
+func (o Options) IsTriton(ctx context.Context, base string) bool {
+	origin, err := Origin(base)
+	return err == nil && o.protocolName(ctx, origin) == "triton"
+}
+
+// IsRouter reports whether a server is SGLang's router, or one that was made from it: it lists its workers.
+func (o Options) IsRouter(ctx context.Context, base string) bool {
+	var list struct {
+		Workers []struct {
+			URL string `json:"url"`
+		} `json:"workers"`
+	}
+	origin, err := Origin(base)
+	return err == nil && o.page(ctx, origin+"/workers", &list) && len(list.Workers) > 0 && list.Workers[0].URL != ""
+}
+
 // page reads a JSON document of a server; false if there is none.
 func (o Options) page(ctx context.Context, address string, to any) bool {
-	got := o.send(ctx, &client.Request{Method: http.MethodGet, URL: address, Headers: o.Headers(false, "")}, listLimit)
+	got := o.get(ctx, address)
 	return got.ok() && json.Unmarshal([]byte(got.body), to) == nil
 }

@@ -164,7 +164,7 @@ func TestTrapCacheResetIsRetriedOnlyWhileTheServerIsBusy(t *testing.T) {
 		{"done", []string{"200"}, []time.Duration{0}, ""},
 		{"busy, then done", []string{"409", "423", "429", "503", "503", "200"}, []time.Duration{0, 1, 3, 7, 15, 23},
 			""},
-		{"not there", []string{"404"}, []time.Duration{0}, "404 Not Found"},
+		{"not there", []string{"404"}, []time.Duration{0}, "404 Not Found; vLLM has this path only with VLLM_SERVER_DEV_MODE=1"},
 		{"broken", []string{"500 oops"}, []time.Duration{0}, "oops"},
 		{"busy for ever: 55 + 8 would be too late", []string{"503"},
 			[]time.Duration{0, 1, 3, 7, 15, 23, 31, 39, 47, 55}, "within 1m0s"},

@@ -17,7 +17,7 @@ func (w *waiting) saysReady(ctx context.Context, left time.Duration) (verdict, s
 		if v != isReady {
 			break
 		}
-		v, why = w.isReady(ctx, oip.ModelReady, oip.AppendModelReady(nil, model), left-time.Since(begun),
+		v, why = w.isReady(ctx, oip.ModelReady, oip.AppendModelName(nil, model), left-time.Since(begun),
 			"the server says that the model "+model+" is not ready")
 	}
 	return v, why

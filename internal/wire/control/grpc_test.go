@@ -22,7 +22,7 @@ type calls struct {
 
 func (c *calls) Send(_ context.Context, r *client.Request, sink client.Sink) client.Exchange {
 	call := r.URL[strings.LastIndexByte(r.URL, '/')+1:]
-	if model, err := oip.ParseModelReady(r.Body); err == nil && model != "" && call == "ModelReady" {
+	if model, err := oip.ParseModelName(r.Body); err == nil && model != "" && call == "ModelReady" {
 		call += " " + model
 	}
 	c.asked = append(c.asked, call)

@@ -30,7 +30,17 @@ func (o Options) post(ctx context.Context, origin, path string, limit time.Durat
 }
 
 func failed(what, origin, path string, r *reply) error {
-	return fmt.Errorf("%s: POST %s%s: %s", what, shown(origin), path, r)
+	way := ""
+	if r.status == http.StatusNotFound {
+		way = vllmHooks[path]
+	}
+	return fmt.Errorf("%s: POST %s%s: %s%s", what, shown(origin), path, r, way)
+}
+
+// vllmHooks are what a vLLM has to be started with for its hooks, by path.
+var vllmHooks = map[string]string{
+	"/reset_prefix_cache": "; vLLM has this path only with VLLM_SERVER_DEV_MODE=1 in its environment",
+	"/start_profile":      "; vLLM has this path only with --profiler-config",
 }
 
 // ResetCache has every server forget its prefix cache; the first failure ends it.

@@ -26,14 +26,16 @@ func (o Options) ListModels(ctx context.Context, base string) (names []string, f
 	return models.names(), from, err
 }
 
-// ServerKind asks a server what it calls itself: the owner of the first model that it lists, such as "vllm"; "" if it
-// does not say.
-func (o Options) ServerKind(ctx context.Context, base string) string {
+// ModelRoot asks a server where a model comes from that it serves under another name: a path, or a name on the hub; "" if
+// it does not say.
+func (o Options) ModelRoot(ctx context.Context, base, model string) string {
 	models, _, _ := o.listModels(ctx, base)
-	if len(models) == 0 {
-		return ""
+	for _, m := range models {
+		if m.ID == model && m.Root != model {
+			return m.Root
+		}
 	}
-	return models[0].Owner
+	return ""
 }
 
 func (o Options) listModels(ctx context.Context, base string) (models modelList, from string, err error) {
@@ -120,6 +122,7 @@ func Listed(names []string) string {
 type modelList []struct {
 	ID    string `json:"id"`
 	Owner string `json:"owned_by"`
+	Root  string `json:"root"`
 }
 
 func (l modelList) names() []string {

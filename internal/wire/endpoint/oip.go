@@ -18,6 +18,8 @@ type inference struct {
 	kind     inferenceKind
 	tensors  tensorNames
 	asks     bool // the output was named, and is requested
+	named    bool // the input for texts was named
+	models   map[string]*modelForm
 	decoders sync.Pool
 
 	others, queries2, passages0 once
@@ -62,7 +64,9 @@ func newInference(d Descriptor, o Options) Endpoint {
 		names = map[string]*string{"v2_query_name": &n.query, "v2_passages_name": &n.passages,
 			"v2_output_name": &output}
 	}
+	input := n.input
 	e.over = newOverrides(takeNames(o.Extra, names))
+	e.named = n.input != input
 	if output != "" {
 		n.output, e.asks = output, true
 	}
@@ -78,8 +82,12 @@ func (e *inference) Encode(c *Context) (*Body, error) {
 	if len(c.Turns) != 1 || turn == nil {
 		return nil, valueError("KServe inference only supports one turn.")
 	}
-	m := &oip.Message{Model: []byte(modelOf(turn.Model, e.options.Model))}
-	text, images, err := e.inputs(m, turn)
+	model := modelOf(turn.Model, e.options.Model)
+	m, names, form := &oip.Message{Model: []byte(model)}, &e.tensors, e.models[model]
+	if form != nil {
+		names = &form.names
+	}
+	text, images, err := e.inputs(m, names, turn)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +98,16 @@ func (e *inference) Encode(c *Context) (*Body, error) {
 	if !e.descriptor.ProducesTokens {
 		limit = nil
 	}
-	if err := extend(m, parameters(limit, e.over.with(turn.Extra))); err != nil {
+	fields := parameters(limit, e.over.with(turn.Extra))
+	if form != nil {
+		if err := form.shape(e.kind, m); err != nil {
+			return nil, err
+		}
+		if fields, err = form.fields(m, fields, e.options.Streaming); err != nil {
+			return nil, err
+		}
+	}
+	if err := extend(m, fields); err != nil {
 		return nil, err
 	}
 	body := e.body(m, m.AppendRequestJSON(make([]byte, 0, sizeHint(c))))
@@ -166,6 +183,13 @@ func (d *inferenceDecoder) take(data []byte, atNS int64) {
 	d.reply.lacks(data)
 }
 
+// The status and the type of an error within a stream of messages, which has none of its own: the status is that of an
+// error event over HTTP.
+const (
+	streamFault = 502
+	typeStream  = "StreamResponseError"
+)
+
 // messageIn reads a gRPC message in place. The status of the call says whether it is complete.
 func (d *inferenceDecoder) messageIn(data []byte, atNS int64) {
 	r, m := &d.reply, &d.message
@@ -182,7 +206,7 @@ func (d *inferenceDecoder) messageIn(data []byte, atNS int64) {
 		return
 	}
 	if len(fault) > 0 && r.Err == nil {
-		r.Err = &record.Error{Message: string(fault)}
+		r.Err = &record.Error{Code: streamFault, HasCode: true, Type: typeStream, Message: string(fault)}
 	}
 	t := d.pick(m)
 	if t == nil {

@@ -245,7 +245,8 @@ func TestAStreamOfMessages(t *testing.T) {
 	}
 	d.Event(nil, oip.AppendStreamReply(nil, nil, "out of memory"), 5)
 	d.Event(nil, []byte{0xff}, 6)
-	if r := d.Reply(); r.Err == nil || r.Err.Message != "out of memory" || r.Malformed != 1 {
+	if r := d.Reply(); r.Err == nil || r.Err.Message != "out of memory" || r.Err.Code != 502 ||
+		r.Err.Type == "" || r.Malformed != 1 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -7,9 +7,8 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// inputs makes the tensors of a turn. text is what is counted.
-func (e *inference) inputs(m *oip.Message, turn *dataset.Turn) (text string, images int, err error) {
-	n := &e.tensors
+// inputs makes the tensors of a turn, each a list. text is what is counted.
+func (e *inference) inputs(m *oip.Message, n *tensorNames, turn *dataset.Turn) (text string, images int, err error) {
 	switch e.kind {
 	case infersEmbeddings:
 		inputs := filled(turn.Texts)

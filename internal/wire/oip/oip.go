@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,6 +24,8 @@ const (
 	service          = "/inference.GRPCInferenceService/"
 	ServerReady      = service + "ServerReady"
 	ModelReady       = service + "ModelReady"
+	ModelMetadata    = service + "ModelMetadata"
+	ModelConfig      = service + "ModelConfig"
 	ModelInfer       = service + "ModelInfer"
 	ModelStreamInfer = service + "ModelStreamInfer"
 )
@@ -68,6 +71,14 @@ func Text(name string, texts ...string) Tensor {
 		t.Texts = append(t.Texts, []byte(text))
 	}
 	return t
+}
+
+// Repeat gives the tensor the elements of so many equal rows. The shape is the caller's to set.
+func (t *Tensor) Repeat(rows int) {
+	if rows < 1 {
+		return
+	}
+	t.Texts, t.Numbers = slices.Repeat(t.Texts, rows), slices.Repeat(t.Numbers, rows)
 }
 
 // Elements is the number of elements that the tensor holds, as far as it is known.
@@ -174,8 +185,8 @@ func AppendStreamReply(dst []byte, m *Message, fault string) []byte {
 	return dst
 }
 
-// AppendModelReady appends the question whether a model is ready.
-func AppendModelReady(dst []byte, model string) []byte { return appendText(dst, fName, []byte(model)) }
+// AppendModelName appends the question about a model: whether it is ready, its metadata or its configuration.
+func AppendModelName(dst []byte, model string) []byte { return appendText(dst, fName, []byte(model)) }
 
 // AppendReady appends the answer to a question for readiness.
 func AppendReady(dst []byte, ready bool) []byte {

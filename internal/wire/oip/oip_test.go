@@ -147,10 +147,10 @@ func TestStreamRepliesAndReadiness(t *testing.T) {
 		len(m.Tensors) != 1 {
 		t.Error(string(fault), err, m)
 	}
-	if got := parsed(t, message("ModelReadyRequest"), oip.AppendModelReady(nil, "m")); got != `{"name":"m"}` {
+	if got := parsed(t, message("ModelReadyRequest"), oip.AppendModelName(nil, "m")); got != `{"name":"m"}` {
 		t.Error(got)
 	}
-	if model, err := oip.ParseModelReady(oip.AppendModelReady(nil, "m")); model != "m" || err != nil {
+	if model, err := oip.ParseModelName(oip.AppendModelName(nil, "m")); model != "m" || err != nil {
 		t.Error(model, err)
 	}
 	if got := parsed(t, message("ServerReadyResponse"), oip.AppendReady(nil, true)); got != `{"ready":true}` {

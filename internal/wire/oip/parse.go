@@ -44,8 +44,8 @@ func (m *Message) ParseStreamReply(data []byte) (fault []byte, err error) {
 	return fault, err
 }
 
-// ParseModelReady reads the name of the requested model.
-func ParseModelReady(data []byte) (model string, err error) {
+// ParseModelName reads the name of the model that a question is about.
+func ParseModelName(data []byte) (model string, err error) {
 	err = texts(data, func(n protowire.Number, value []byte) error {
 		if n == fName {
 			model = string(value)

@@ -60,6 +60,11 @@ type Discovery struct {
 type Options struct {
 	// URLs are those of the inference servers; each has a metrics page next to it.
 	URLs []string
+	// Models are those of the run.
+	Models []string
+	// IsTriton reports whether the inference server at a URL calls itself Triton, whose page is on another port; nil =
+	// never. It is called where a server answered and no page is next to its URL.
+	IsTriton func(ctx context.Context, url string) bool
 	// Extra are further metrics endpoints.
 	Extra     []string
 	Discovery Discovery

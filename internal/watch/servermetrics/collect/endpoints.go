@@ -18,8 +18,12 @@ type endpoint struct {
 	// configured is the normalised URL; others are those to try instead, in order, if no metrics are found there.
 	configured string
 	others     []string
-	slots      chan struct{} // one for each scrape under way
-	step       chan struct{} // holds a token while a step has the endpoint to itself: ticks leave it out
+	// inference is the URL for requests that the page was looked for beside, "" where the page was named.
+	inference string
+	// guessed: nobody named the page, it may be that of a Triton.
+	guessed bool
+	slots   chan struct{} // one for each scrape under way
+	step    chan struct{} // holds a token while a step has the endpoint to itself: ticks leave it out
 
 	// Guarded by the collector's mu.
 	url, shown  string // what is scraped, and how exports show it
@@ -61,12 +65,18 @@ func (e *endpoint) move(to string) {
 func (o *Options) endpoints() ([]*endpoint, error) {
 	var list []*endpoint
 	for _, raw := range o.URLs {
+		if callPort(raw) {
+			if e := newCallEndpoint(raw); e != nil {
+				list, _ = appendNew(list, e)
+			}
+			continue
+		}
 		normal, err := prom.NormalizeURL(raw)
 		if err != nil {
 			return nil, fmt.Errorf("no metrics endpoint can be made of the URL %q: %w", prom.RedactURL(raw), err)
 		}
 		e := newEndpoint(normal)
-		e.others = originOf(normal)
+		e.others, e.inference = originOf(normal), raw
 		list, _ = appendNew(list, e)
 	}
 	for _, raw := range o.Extra {

@@ -12,9 +12,16 @@ var knownServers = []struct{ owner, name, remedy string }{
 	{"nvidia", "Dynamo", "its page is /metrics of the frontend's port"},
 	{"library", "Ollama", ""},
 	{"organization_owner", "LM Studio", ""},
-	{"triton", "Triton", ""},
+	{"triton", "Triton", "it is on a port of its own, " + tritonPort + " unless --metrics-port says another"},
+	{RouterOwner, "SGLang's router", "it is on a port of its own, 29000 unless --prometheus-port says another"},
 	{"aiperf", "the mock server", ""},
 }
+
+// RouterOwner stands for the owner of the models of SGLang's router, which shows that of its workers.
+const RouterOwner = "sglang-router"
+
+// pageFlag names a page.
+const pageFlag = "--server-metrics URL"
 
 // ServerName returns the usual name of a server by the owner in its list of models; that owner where it is not known.
 func ServerName(owner string) string {
@@ -34,7 +41,7 @@ func MissingPage(owner string) string {
 		if strings.EqualFold(k.owner, strings.TrimSpace(owner)) && k.remedy != "" {
 			return "The server calls itself " + k.name + ", which publishes metrics, but no page was found: " +
 				k.remedy +
-				", or name the page with --server-metrics URL"
+				", or name the page with " + pageFlag
 		}
 	}
 	return ""

@@ -56,7 +56,7 @@ var retries = [...]time.Duration{250 * time.Millisecond, 750 * time.Millisecond}
 // they run or they do not, and where none runs, which is usual, no run should wait for them.
 func (c *Collector) probe(ctx context.Context, e *endpoint) probeResult {
 	f := c.probeOnce(ctx, e)
-	if c.options.Exporters {
+	if c.options.Exporters || e.guessed {
 		return f
 	}
 	for _, pause := range retries {
@@ -86,6 +86,22 @@ func mayBecomeReady(err error) bool {
 }
 
 func (c *Collector) probeOnce(ctx context.Context, e *endpoint) probeResult {
+	if e.guessed {
+		at, err := c.probeTriton(ctx, append([]string{e.configured}, e.others...))
+		return probeResult{reachable: at != "", at: at, err: err}
+	}
+	f := c.probePage(ctx, e)
+	if f.reachable || e.inference == "" || prom.KeyOf(f.err).Code == 0 || c.options.IsTriton == nil ||
+		!c.options.IsTriton(ctx, e.inference) {
+		return f
+	}
+	if at, _ := c.probeTriton(ctx, tritonPages(e.inference)); at != "" {
+		return probeResult{reachable: true, at: at}
+	}
+	return f
+}
+
+func (c *Collector) probePage(ctx context.Context, e *endpoint) probeResult {
 	if len(e.others) == 0 {
 		err := c.pages.Probe(ctx, e.configured)
 		return probeResult{reachable: err == nil, err: err}
@@ -131,7 +147,10 @@ func (c *Collector) conclude(endpoints []*endpoint, found []probeResult) (enable
 	c.mu.Lock()
 	kept := c.endpoints[:0:0]
 	for i, e := range endpoints {
-		if to := found[i].at; to != "" {
+		if e.guessed && !found[i].reachable {
+			continue
+		}
+		if to := found[i].at; to != "" && to != e.configured {
 			before := e.shown
 			e.configured = to
 			e.move(to)
@@ -156,6 +175,9 @@ func (c *Collector) conclude(endpoints []*endpoint, found []probeResult) (enable
 	}
 	reachable := len(kept) - len(unreachable)
 	if reachable == 0 {
+		if len(kept) == 0 {
+			unreachable = append(unreachable, "a port for gRPC has none; name the page with "+pageFlag)
+		}
 		c.announce("Server metrics disabled - no Prometheus endpoints reachable: " + strings.Join(unreachable, ", "))
 		return false
 	}

@@ -263,11 +263,13 @@ func (statsHandler) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	case *stats.OutPayload:
 		x.wireSent.Add(int64(s.WireLength))
 	case *stats.InHeader:
+		x.target.spoke.Store(true)
 		x.ackNS.CompareAndSwap(0, x.client.clock.NowNS())
 		x.wireReceived.Add(int64(s.WireLength))
 	case *stats.InPayload:
 		x.wireReceived.Add(int64(s.WireLength))
 	case *stats.InTrailer:
+		x.target.spoke.Store(true)
 		x.trailers.Store(true)
 		x.wireReceived.Add(int64(s.WireLength))
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/neterr"
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client"
@@ -424,6 +426,48 @@ func TestServersThatSpeakSomethingElse(t *testing.T) {
 				t.Errorf("%+v", x.Err)
 			}
 		})
+	}
+}
+
+// hangsUp ends each connection at once from a moment on, as a server does that is being killed.
+type hangsUp struct {
+	net.Listener
+	dead atomic.Bool
+}
+
+func (l *hangsUp) Accept() (net.Conn, error) {
+	for {
+		nc, err := l.Listener.Accept()
+		if err != nil || !l.dead.Load() {
+			return nc, err
+		}
+		nc.Close()
+	}
+}
+
+// A server that answered calls speaks gRPC: when its connections break, that is what the errors say.
+func TestAServerThatAnsweredSpeaksGRPC(t *testing.T) {
+	for _, reuse := range []client.Reuse{client.ReusePooled, client.ReuseNever} {
+		open := listen(t)
+		ln := &hangsUp{Listener: open}
+		s := newServer(say("x"))
+		done := make(chan struct{})
+		go func() { defer close(done); s.Serve(ln) }()
+		t.Cleanup(func() { s.Stop(); <-done })
+		c := newClient(t, func(o *client.Options) { o.Reuse, o.Timeout = reuse, 10*time.Second })
+		if x, _ := send(c, request(ln, "q")); x.Err != nil {
+			t.Fatal(x.Err)
+		}
+		ln.dead.Store(true)
+		open.breakAll(false)
+		// The library may notice the loss only with the first of these.
+		for range 3 {
+			x, _ := send(c, request(ln, "q"))
+			if x.Err == nil || x.Err.Type != neterr.ServerDisconnected && x.Err.Type != neterr.OS ||
+				strings.Contains(x.Err.Message, "does not speak gRPC") {
+				t.Errorf("%v: %+v", reuse, x.Err)
+			}
+		}
 	}
 }
 

@@ -71,7 +71,8 @@ func (x *call) broken(code codes.Code, text string) *record.Error {
 	switch _, reset, isReset := strings.Cut(text, "RST_STREAM with error code: "); {
 	case isReset:
 		cause = errors.New("the server reset the call: " + reset)
-	case x.headersNS.Load() == 0 && code == codes.Unavailable: // the connection was opened, and no HTTP/2 came of it
+	case x.headersNS.Load() == 0 && code == codes.Unavailable && !x.target.spoke.Load():
+		// the connection was opened, and no HTTP/2 came of it
 		cause = errNoGRPC
 	case strings.HasPrefix(text, "unexpected HTTP status"):
 		cause = fmt.Errorf("%w: %s", errNoGRPC, text)

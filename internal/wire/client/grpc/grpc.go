@@ -115,6 +115,8 @@ type target struct {
 	host, port, method string
 	secure             bool
 	user               *url.Userinfo
+	// spoke reports that a server has answered here in gRPC.
+	spoke atomic.Bool
 }
 
 func (t *target) address() string { return net.JoinHostPort(t.host, t.port) }

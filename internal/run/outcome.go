@@ -299,6 +299,10 @@ func (o *outcome) course() trust.Course {
 			c.Totals = &trust.Totals{Message: message, Advice: advice, Quiet: r.Reconciliation.Quiet()}
 		}
 	}
+	if cached := r.Cached; cached.Warm() {
+		c.WarmCache = &trust.WarmCache{Share: cached.Share, Repeats: cached.Repeats, Remedy: o.content.freshCache(),
+			Quiet: o.options.Info.RunLabel != ""}
+	}
 	if o.content.repeatsMatter(o.content.data) {
 		p := &o.prompts
 		p.mu.Lock()

@@ -26,6 +26,8 @@ type Course struct {
 	First FirstRequests
 	// Prompts is nil where it does not matter how often each of them is sent.
 	Prompts *Prompts
+	// WarmCache is nil where the server's prefix cache held no more than this run's own repeats.
+	WarmCache *WarmCache
 	// Totals is nil where this run and the server counted the same, or nothing was compared.
 	Totals *Totals
 }
@@ -44,6 +46,17 @@ type Prompts struct {
 	Announced bool
 }
 
+// WarmCache says how much of the prompts came from the server's prefix cache though this run had not put it there.
+type WarmCache struct {
+	// Share and Repeats are parts of the prompt tokens, from 0 to 1: what came from the cache, and the most of that which
+	// the run had sent before.
+	Share, Repeats float64
+	// Remedy is how a run does without it.
+	Remedy string
+	// Quiet: the report of the experiment that the run belongs to warns of it.
+	Quiet bool
+}
+
 // Totals say how the server's totals differ from those of the run.
 type Totals struct {
 	Message, Advice string
@@ -59,6 +72,7 @@ var courseRules = [...]struct {
 	{"server_away", serverAway},
 	{"cold_start", coldStart},
 	{"repeated_prompts", repeatedPrompts},
+	{"warm_cache", warmCache},
 	{TotalsDiffer, totalsDiffer},
 }
 
@@ -78,7 +92,7 @@ func (r *Report) judgeCourse() {
 		if message, advice, found := rule.find(r); found {
 			c := &r.Inputs.Course
 			told := rule.code == "repeated_prompts" && c.Prompts.Announced ||
-				rule.code == TotalsDiffer && c.Totals.Quiet
+				rule.code == "warm_cache" && c.WarmCache.Quiet || rule.code == TotalsDiffer && c.Totals.Quiet
 			r.Reasons = append(r.Reasons, Reason{Code: rule.code, Leads: Valid, Message: message, Advice: advice,
 				course: true, quiet: told})
 		}
@@ -124,6 +138,15 @@ func repeatedPrompts(r *Report) (message, advice string, found bool) {
 	return fmt.Sprintf("%d requests sent %d different prompts, each %s times on average and at most %d times; a "+
 		"prefix cache can answer repeats",
 		p.Sent, p.Distinct, short(float64(p.Sent)/float64(p.Distinct)), p.Max), p.Remedy, true
+}
+
+func warmCache(r *Report) (message, advice string, found bool) {
+	c := r.Inputs.Course.WarmCache
+	if c == nil {
+		return "", "", false
+	}
+	return fmt.Sprintf("%.0f %% of the prompt tokens came from the server's prefix cache, more than this run's repeats "+
+		"explain (%.0f %%): an earlier run probably sent the same prompts", 100*c.Share, 100*c.Repeats), c.Remedy, true
 }
 
 func totalsDiffer(r *Report) (message, advice string, found bool) {

@@ -29,6 +29,10 @@ func TestCourse(t *testing.T) {
 		{"prompts again", Course{Prompts: &Prompts{Distinct: 100, Sent: 300, Max: 4,
 			Remedy: "--num-dataset-entries 300"}},
 			"repeated_prompts 300 requests sent 100 different prompts, each 3.00 times on average and at most 4 times"},
+		{"prompts of an earlier run in the server's cache", Course{WarmCache: &WarmCache{Share: 0.98, Repeats: 0.02,
+			Remedy: "--reset-kv-cache"}},
+			"warm_cache 98 % of the prompt tokens came from the server's prefix cache, more than this run's repeats " +
+				"explain (2 %): an earlier run probably sent the same prompts"},
 	} {
 		h, in := calm()
 		for i := range in.Metrics {
@@ -57,5 +61,10 @@ func TestCourse(t *testing.T) {
 	in.Course.Prompts = &Prompts{Distinct: 1, Sent: 2, Max: 2, Announced: true}
 	if r := Judge(h, in); len(r.Warnings()) != 0 || len(r.Notes()) != 1 {
 		t.Errorf("announced before the load: warnings %q, notes %q", r.Warnings(), r.Notes())
+	}
+	h, in = calm()
+	in.Course.WarmCache = &WarmCache{Share: 1, Quiet: true}
+	if r := Judge(h, in); len(r.Warnings()) != 0 || len(r.Notes()) != 1 {
+		t.Errorf("a run of an experiment: warnings %q, notes %q", r.Warnings(), r.Notes())
 	}
 }

@@ -344,12 +344,24 @@ func (p *page) shareLines(r *summary.Result) {
 		}
 		p.row("goodput", only(line))
 	}
-	if share, ok := r.Value("overall_usage_prompt_cache_read_pct"); ok && r.CacheReported {
-		p.row("prompt cache", only(artifact.Trimmed(share, 1)+" % of the prompt tokens came from the server's cache"))
+	if share, by, ok := promptCache(r); ok {
+		p.row("prompt cache", only(artifact.Trimmed(share, 1)+" % of the prompt tokens came from the server's cache"+by))
 	}
 	if v, ok := r.Value("cost_per_million_output_tokens"); ok {
 		p.row("cost", only(significant(v)+" for a million output tokens"))
 	}
+}
+
+// promptCache returns which percentage of the prompt tokens came from the server's cache: by its replies, or where they
+// do not say so by its counters, if these found anything there.
+func promptCache(r *summary.Result) (share float64, by string, ok bool) {
+	if share, ok := r.Value("overall_usage_prompt_cache_read_pct"); ok && r.CacheReported {
+		return share, "", true
+	}
+	if r.Cached == nil || !(r.Cached.Share > 0) {
+		return 0, "", false
+	}
+	return 100 * r.Cached.Share, ", by its counters", true
 }
 
 // doubts appends the verdict on the client unless it is valid.

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/servermetrics"
 )
 
 func shortText(t *testing.T, r *summary.Result, o Options) string {
@@ -151,5 +152,23 @@ func TestTablesFitTheScreen(t *testing.T) {
 	scalars.Metrics = scalars.Metrics[1:2]
 	if got := text(t, scalars, Options{Width: 140, Screen: true}); strings.Contains(got, "N/A") || !strings.Contains(got, "3.00") {
 		t.Errorf("columns without a value:\n%s", got)
+	}
+}
+
+// A server whose replies do not say what was cached says so by its counters.
+func TestPromptCacheByCounters(t *testing.T) {
+	r := measuredRun()
+	r.CacheReported = false
+	if text := shortText(t, r, Options{}); strings.Contains(text, "prompt cache") {
+		t.Error(text)
+	}
+	r.Cached = &servermetrics.Cached{Share: 0.98, Metric: "hits"}
+	if text := shortText(t, r, Options{}); !strings.Contains(text,
+		"98 % of the prompt tokens came from the server's cache, by its counters") {
+		t.Error(text)
+	}
+	r.CacheReported = true
+	if text := shortText(t, r, Options{}); !strings.Contains(text, "12.3 % of the prompt tokens came from the server's cache\n") {
+		t.Error(text)
 	}
 }

@@ -45,7 +45,7 @@ func TestCachedShareAndWhatExplainsIt(t *testing.T) {
 		t.Errorf("without a counter: %+v", got)
 	}
 	others := server(9800)
-	others.Totals[0].Value, others.Totals[1].Value = 200, 10000
+	others.Totals[0].Value, others.Totals[1].Value, others.Totals[2].Value = 200, 10000, 4000
 	if got := Reconcile(others, run()).Cached(0); got != nil {
 		t.Errorf("with other clients: %+v", got)
 	}

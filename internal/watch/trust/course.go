@@ -21,6 +21,9 @@ type Course struct {
 	// Unreached requests had no connection; the longest row of them lasted Outage.
 	Unreached int64
 	Outage    time.Duration
+	// UnreachedBefore and UnreachedAfter of them failed before the first success and after the last one, where no
+	// duration and no rate has them.
+	UnreachedBefore, UnreachedAfter int64
 	// First are the first requests in the order of sending, in milliseconds of the metric First.Tag; a negative value
 	// is a request that has none.
 	First FirstRequests
@@ -103,7 +106,25 @@ func serverAway(r *Report) (message, advice string, found bool) {
 	c := &r.Inputs.Course
 	return fmt.Sprintf("%d requests failed for lack of a connection, for up to %s s in a row; credits were held back "+
 			"meanwhile", c.Unreached, short(c.Outage.Seconds())),
-		"check the server's log of that time; rates and durations include the outage", c.Unreached >= fewUnreached
+		"check the server's log of that time; " + c.outageInRates(), c.Unreached >= fewUnreached
+}
+
+// outageInRates says whether rates and durations, which reach from the first success to the last one, include the time
+// without a connection.
+func (c *Course) outageInRates() string {
+	const neither = ", and neither rates nor durations include it"
+	switch outside := c.UnreachedBefore + c.UnreachedAfter; {
+	case outside == 0:
+		return "rates and durations include the outage"
+	case outside < c.Unreached:
+		return fmt.Sprintf("rates and durations include the outage only between successes: %d of the failures came "+
+			"before the first one or after the last one", outside)
+	case c.UnreachedAfter == 0:
+		return "the outage was before the first success" + neither
+	case c.UnreachedBefore == 0:
+		return "the outage was after the last success" + neither
+	}
+	return "the outage was before the first success and after the last one" + neither
 }
 
 func coldStart(r *Report) (message, advice string, found bool) {

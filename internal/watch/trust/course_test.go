@@ -6,6 +6,28 @@ import (
 	"time"
 )
 
+// Durations and rates reach from the first success to the last one: only what lies between is in them.
+func TestOutagesInRates(t *testing.T) {
+	for _, c := range []struct {
+		before, after int64
+		want          string
+	}{
+		{0, 0, "; rates and durations include the outage"},
+		{0, 40, "; the outage was after the last success, and neither rates nor durations include it"},
+		{40, 0, "; the outage was before the first success, and neither rates nor durations include it"},
+		{10, 30, "; the outage was before the first success and after the last one, and neither rates nor durations " +
+			"include it"},
+		{0, 25, "; rates and durations include the outage only between successes: 25 of the failures came before the " +
+			"first one or after the last one"},
+	} {
+		h, in := calm()
+		in.Course = Course{Unreached: 40, Outage: time.Second, UnreachedBefore: c.before, UnreachedAfter: c.after}
+		if got := Judge(h, in).Warnings(); len(got) != 1 || !strings.HasSuffix(got[0], c.want) {
+			t.Errorf("%d before, %d after: %q", c.before, c.after, got)
+		}
+	}
+}
+
 func TestCourse(t *testing.T) {
 	ttft := func(values ...float64) FirstRequests { return FirstRequests{Tag: TTFT, Values: values} }
 	for _, c := range []struct {

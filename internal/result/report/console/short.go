@@ -215,16 +215,16 @@ func (p *page) state(r *summary.Result) {
 
 // errorLines appends the most frequent errors and what to try.
 func (p *page) errorLines(r *summary.Result, urls []string) {
-	list := slices.Clone(r.Errors)
-	slices.SortStableFunc(list, func(a, b summary.ErrorCount) int { return cmp.Compare(b.Count, a.Count) })
+	list := r.ErrorKinds()
+	slices.SortStableFunc(list, func(a, b summary.ErrorKind) int { return cmp.Compare(b.Count, a.Count) })
 	name := "errors"
+	for i := range list[:min(len(list), shortErrors)] {
+		p.row(name, []span{{shortError(&list[i]), red}})
+		name = ""
+	}
 	var failures []*record.Error
-	for i := range list {
-		failures = append(failures, &list[i].Error)
-		if i < shortErrors {
-			p.row(name, []span{{shortError(&list[i]), red}})
-			name = ""
-		}
+	for i := range r.Errors {
+		failures = append(failures, &r.Errors[i].Error)
 	}
 	if more := len(list) - shortErrors; more > 0 {
 		p.row("", only(fmt.Sprintf("and %s; all are in the files", count(int64(more), "other kind"))))
@@ -241,7 +241,7 @@ func (p *page) errorLines(r *summary.Result, urls []string) {
 }
 
 // shortError describes a kind of errors on one line.
-func shortError(e *summary.ErrorCount) string {
+func shortError(e *summary.ErrorKind) string {
 	parts := []string{integer(e.Count) + " ×"}
 	if e.Error.HasCode {
 		parts = append(parts, strconv.Itoa(e.Error.Code))
@@ -257,7 +257,7 @@ func shortError(e *summary.ErrorCount) string {
 	if message != "" && len(parts) > 1 {
 		kind += ":"
 	}
-	return strings.TrimSpace(kind + " " + message)
+	return strings.TrimSpace(strings.TrimSpace(kind+" "+message) + " " + e.Texts())
 }
 
 // rates are the metrics of the line of throughput with their units.

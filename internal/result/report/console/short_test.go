@@ -104,6 +104,28 @@ func TestShortReportOfFailedRequestsHasOnlyTheErrorsAndTheHint(t *testing.T) {
 	}
 }
 
+// Errors that differ in a number alone are one row, in the short report and in the table.
+func TestErrorsOfOneKindAreOneRow(t *testing.T) {
+	r := measuredRun()
+	r.Errors = nil
+	for i := range 23 {
+		r.Errors = append(r.Errors, summary.ErrorCount{Count: 2, Error: record.Error{Code: 400, HasCode: true,
+			Type: "Bad Request", Message: fmt.Sprintf("bad body at column %d", 900+i)}})
+	}
+	want := "46 × 400 Bad Request: bad body at column 900 (23 texts that differ in numbers, ids or form)"
+	if got := strings.Join(strings.Fields(shortText(t, r, Options{Width: 200})), " "); !strings.Contains(got, want) ||
+		strings.Contains(got, "other kind") {
+		t.Error(got)
+	}
+	var table bytes.Buffer
+	if err := Render(&table, r, Options{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	if text := table.String(); strings.Count(text, "bad body") != 1 || !strings.Contains(text, "23 texts that differ") {
+		t.Error(text)
+	}
+}
+
 func TestTrapTheShortReportMovesNoCursor(t *testing.T) {
 	r := measuredRun()
 	r.InputConfig = artifact.Object{{Key: "models", Value: []any{"\x1b[2Jm\r\nx"}}}

@@ -142,6 +142,9 @@ func (o *mockServerOptions) flags() []flags.Flag {
 			"decode; triton); 0 takes free ones and prints them",
 			o.SetMetricsPorts),
 		set("metrics-fault", "SPEC", "", "distort the metrics pages", o.SetMetricsFault),
+		set("prefix-cache-share", "SHARE", "0", "share of the prompt tokens that the metrics pages show as served by the "+
+			"prefix cache (0-1); latencies do not change",
+			number(&o.CachedShare, 0, 1)),
 		set("metrics-series", "N", "0", "further series on each metrics page, one in five of which moves",
 			integer(&o.MetricsSeries, 0, 1<<20)),
 		set("openmetrics", "", "false", "metrics pages in the OpenMetrics format, also for clients that do not ask "+

@@ -72,6 +72,10 @@ func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) in
 	whole := series.NewAggregate(Version, runs, cfg.Series.Confidence, cfg.Series.Cooldown)
 	collated := cfg.Series.Convergence != nil && cfg.Artifacts.ExportLevel != "summary"
 	paths, warnings, err := whole.Write(cfg.Artifacts, collated)
+	cache := series.WarmNote(runs)
+	if cache != "" {
+		warnings = append(warnings, "Prompt cache: "+cache)
+	}
 	for _, w := range warnings {
 		log.Warn(w)
 	}
@@ -85,7 +89,7 @@ func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) in
 	}
 	o.Dir, o.More = cfg.Artifacts.Dir, views(cfg.Artifacts.Dir)
 	short := console.Repeats{Input: inputconfig.Of(cfg), Runs: len(runs), Good: len(series.Successes(runs)),
-		Level: whole.Level, Rows: rows}
+		Level: whole.Level, Rows: rows, Cache: cache}
 	for _, r := range runs {
 		if !r.Succeeded() {
 			short.Failed = append(short.Failed, r.Info.RunLabel+": "+firstLine(r.Err))

@@ -317,6 +317,9 @@ func (s *several) conclude(runs []series.Run) int {
 	if full || s.whole.Empty() {
 		s.aggregates(append(paths, more...))
 	}
+	if shown != nil && shown.Cache != "" {
+		failed = append(failed, "Prompt cache: "+shown.Cache)
+	}
 	for _, w := range failed {
 		s.log.Warn(w)
 	}

@@ -68,11 +68,14 @@ type Options struct {
 	// a single 0 stands for one free port each.
 	MetricsPorts  []int
 	MetricsFault  string
-	MetricsSeries int  // further series on each page
-	OpenMetrics   bool // whatever the client accepts
-	GPU           GPUOptions
-	AccessLogs    bool
-	LogLevel      slog.Level
+	MetricsSeries int // further series on each page
+	// CachedShare is the part of the prompt tokens that the pages show as served by the prefix cache; latencies do not
+	// change.
+	CachedShare float64
+	OpenMetrics bool // whatever the client accepts
+	GPU         GPUOptions
+	AccessLogs  bool
+	LogLevel    slog.Level
 	// Log takes the log lines; nil = nowhere.
 	Log io.Writer
 	// ShutdownGrace bounds how long running requests may go on after the stop; 0 = 5 s.
@@ -237,7 +240,7 @@ func (o *Options) generator() api.Options {
 // exporter returns what the metrics pages show.
 func (o *Options) exporter() page.Options {
 	p := page.Options{
-		Backend: o.Backend, SpecTokens: o.SpecTokens, Series: o.MetricsSeries, OpenMetrics: o.OpenMetrics,
+		Backend: o.Backend, SpecTokens: o.SpecTokens, CachedShare: o.CachedShare, Series: o.MetricsSeries, OpenMetrics: o.OpenMetrics,
 		Ports: len(o.MetricsPorts) > 0, Fault: o.MetricsFault, GPU: o.GPU,
 	}
 	if len(o.Models) > 0 {

@@ -15,7 +15,7 @@ import (
 )
 
 func TestPagesShowWhatTheClientsGot(t *testing.T) {
-	s := serve(t, Options{Fast: true})
+	s := serve(t, Options{Fast: true, CachedShare: 0.3})
 	var mu sync.Mutex
 	var replies, streams, prompt, completion, gaps, wholeStops int
 	var clients sync.WaitGroup

@@ -181,10 +181,27 @@ func (c *content) uniquePrompts(requests int64) string {
 	if c.cfg.Dataset.Path == "" {
 		remedy = fmt.Sprintf("--num-dataset-entries %d", requests)
 	}
-	if c.descriptor.Name == "chat" || c.descriptor.Name == "responses" {
+	if c.canBust() {
 		remedy += " or --cache-bust first_turn_prefix"
 	}
 	return remedy
+}
+
+// canBust reports whether requests of the endpoint can be marked against caches.
+func (c *content) canBust() bool {
+	return c.descriptor.Name == "chat" || c.descriptor.Name == "responses"
+}
+
+// freshCache says how a run does without what a server's prefix cache knows of earlier runs.
+func (c *content) freshCache() string {
+	remedies := "--reset-kv-cache empties the cache before the run"
+	if c.cfg.Dataset.Path == "" {
+		remedies += "; another --random-seed makes other prompts"
+	}
+	if c.canBust() {
+		remedies += "; --cache-bust first_turn_prefix marks them"
+	}
+	return remedies
 }
 
 // datasetHash is the hash of inputs.json, which holds every payload; of a dataset file where that is
@@ -202,12 +219,15 @@ func (c *content) datasetHash() (string, bool) {
 }
 
 // promptTally counts how often the first prompt of each conversation was sent in the profiling phases, in four bytes a
-// conversation.
+// conversation, and which of them a warm-up sent.
 type promptTally struct {
 	mu    sync.Mutex
 	times []uint32
 	// named counts by the ids of the conversations, where only these are known.
-	named               map[string]uint32
+	named map[string]uint32
+	// warmed and warmedNames are the conversations of a warm-up.
+	warmed              map[int]struct{}
+	warmedNames         map[string]struct{}
 	sent, distinct, max int64
 }
 
@@ -228,6 +248,35 @@ func (p *promptTally) addNamed(id string) {
 	}
 	p.named[id]++
 	p.count(p.named[id])
+}
+
+// warm notes that a warm-up sent a conversation.
+func (p *promptTally) warm(conversation int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.warmed == nil {
+		p.warmed = map[int]struct{}{}
+	}
+	p.warmed[conversation] = struct{}{}
+}
+
+// warmNamed notes the same by the conversation's id.
+func (p *promptTally) warmNamed(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.warmedNames == nil {
+		p.warmedNames = map[string]struct{}{}
+	}
+	p.warmedNames[id] = struct{}{}
+}
+
+// sends returns how often the profiling phases sent a conversation, and whether a warm-up did so before.
+func (p *promptTally) sends(conversation int, id string) (times uint32, warm bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, byIndex := p.warmed[conversation]
+	_, byName := p.warmedNames[id]
+	return p.times[conversation] + p.named[id], byIndex || byName
 }
 
 // count counts a prompt that has now been sent so many times.

@@ -30,7 +30,7 @@ type dispatcher struct {
 	reach *reachability
 	// zero places recorded times of all phases on the clock of the first one with a schedule.
 	zero scheduleZero
-	// prompts counts what is sent in profiling phases.
+	// prompts counts what is sent.
 	prompts *promptTally
 	// hearsContent is false when no phase limits prefill: then first contents are not reported.
 	hearsContent bool
@@ -74,8 +74,11 @@ func (d *dispatcher) exchange(s *sending) {
 	}
 	job := d.newJob(c, t, p, decoder)
 	job.PickedUpNS = pickedUpNS
-	if c.Turn == 0 && c.Depth == 0 && d.phases[c.Phase].Profiling >= 0 {
+	switch first := c.Turn == 0 && c.Depth == 0; {
+	case first && d.phases[c.Phase].Profiling >= 0:
 		d.prompts.add(t.root)
+	case first:
+		d.prompts.warm(t.root)
 	}
 	d.send(s.ctx, job, p)
 	d.workers.give(t.worker)

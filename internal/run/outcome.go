@@ -292,12 +292,17 @@ func (o *outcome) branches() *summary.Branches {
 func (o *outcome) course() trust.Course {
 	r := &o.Result
 	away := o.reach.outage()
-	c := trust.Course{Unreached: away.Failures, Outage: away.Longest,
-		First: o.health.firstRequests(o.cfg.Endpoint.Streaming)}
+	c := trust.Course{Unreached: away.Failures, Outage: away.Longest, UnreachedBefore: away.Before,
+		UnreachedAfter: away.After,
+		First:          o.health.firstRequests(o.cfg.Endpoint.Streaming)}
 	if r.Reconciliation != nil {
 		if message, advice, found := r.Reconciliation.Finding(); found {
 			c.Totals = &trust.Totals{Message: message, Advice: advice, Quiet: r.Reconciliation.Quiet()}
 		}
+	}
+	if cached := r.Cached; cached.Warm() {
+		c.WarmCache = &trust.WarmCache{Share: cached.Share, Repeats: cached.Repeats, Remedy: o.content.freshCache(),
+			Quiet: o.options.Info.RunLabel != ""}
 	}
 	if o.content.repeatsMatter(o.content.data) {
 		p := &o.prompts

@@ -38,12 +38,17 @@ type reachability struct {
 	// them.
 	failuresInRow, sinceNS int64
 	outages                outage
+	succeeded              bool  // some exchange had a whole reply
+	sinceSuccess           int64 // requests without a connection since the last one that had
 }
 
 // outage is what is said about a server that could not be reached for a while.
 type outage struct {
 	Failures int64 // requests without a connection, of the whole run
 	Longest  time.Duration
+	// Before and After of them failed before the first whole reply and after the last one: durations and rates are
+	// between these two.
+	Before, After int64
 }
 
 // unreached reports whether an exchange failed for lack of a connection. A connection that breaks before the reply
@@ -103,6 +108,7 @@ func (r *reachability) judge(x *client.Exchange) (pause time.Duration, reason er
 		r.sinceNS = x.EndNS
 	}
 	r.failuresInRow++
+	r.sinceSuccess++
 	r.outages.Failures++
 	lasted := time.Duration(x.EndNS - r.sinceNS)
 	r.outages.Longest = max(r.outages.Longest, lasted)
@@ -127,6 +133,13 @@ func (r *reachability) connected(x *client.Exchange) {
 		r.outages.Longest = max(r.outages.Longest, time.Duration(x.EndNS-r.sinceNS))
 	}
 	r.failuresInRow = 0
+	if x.Err != nil {
+		return
+	}
+	if !r.succeeded {
+		r.outages.Before = r.sinceSuccess
+	}
+	r.succeeded, r.sinceSuccess = true, 0
 }
 
 // outage is what was seen so far.
@@ -136,7 +149,9 @@ func (r *reachability) outage() outage {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.outages
+	o := r.outages
+	o.After = r.sinceSuccess
+	return o
 }
 
 // unreachedError reports that no connection to a server came about.

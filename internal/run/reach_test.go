@@ -116,12 +116,32 @@ func TestServerThatGoesAwayDoesNotEndTheRun(t *testing.T) {
 		}
 	}
 	r.observe(&client.Exchange{EndNS: int64(31 * time.Second), Status: 200, SentNS: 1, Responses: 1})
-	if o := r.outage(); len(reasons) != 0 || o.Failures != 300 || o.Longest != 31*time.Second {
+	if o := r.outage(); len(reasons) != 0 || o != (outage{Failures: 300, Longest: 31 * time.Second}) {
 		t.Errorf("%+v, %v", o, reasons)
 	}
 	r.held = 0
 	if pause := r.observe(refusal(40 * time.Second)); pause != firstPause {
 		t.Errorf("the next outage begins with a pause of %v", pause)
+	}
+	r.observe(&client.Exchange{EndNS: int64(41 * time.Second), Status: 503, SentNS: 1, Responses: 1,
+		Err: &record.Error{HasCode: true, Code: 503}})
+	r.observe(refusal(42 * time.Second))
+	if o := r.outage(); o.After != 2 || o.Before != 0 {
+		t.Errorf("the server does not come back: %+v", o)
+	}
+}
+
+// A server that is not there at first is away before the first success.
+func TestServerThatComesLate(t *testing.T) {
+	t.Parallel()
+	var reasons []error
+	r := newReachability(&reasons)
+	r.observe(refusal(time.Second))
+	r.observe(refusal(2 * time.Second))
+	r.observe(&client.Exchange{EndNS: int64(3 * time.Second), Status: 200, SentNS: 1, Responses: 1})
+	r.observe(refusal(4 * time.Second))
+	if o := r.outage(); o.Failures != 3 || o.Before != 2 || o.After != 1 {
+		t.Errorf("%+v", o)
 	}
 }
 

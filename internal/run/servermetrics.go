@@ -277,5 +277,8 @@ func (w *serverWatch) ledger(r *summary.Result, phases []load.Stats) *summary.Le
 			l.WarmUp += phases[i].RequestsSent // all of them: nobody knows how many had ended by then
 		}
 	}
+	if share, _ := server.CachedShare(); share > fewCached {
+		l.Repeats = w.e.repeats(r)
+	}
 	return l
 }

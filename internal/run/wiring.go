@@ -196,9 +196,16 @@ func (e *execution) takeRecord(r *record.Record) {
 	if r.Answer != nil {
 		e.grading.take(r, r.Answer.Content, r.Answer.Thinking)
 	}
-	if r.Phase != record.PhaseWarmup && (r.Raw == nil || !r.Raw.CutOff) {
+	first := r.TurnIndex == 0 && r.AgentDepth == 0
+	switch {
+	case r.Raw != nil && r.Raw.CutOff:
+	case r.Phase == record.PhaseWarmup:
+		if first {
+			e.prompts.warmNamed(r.ConversationID)
+		}
+	default:
 		e.health.fact(r)
-		if r.TurnIndex == 0 && r.AgentDepth == 0 {
+		if first {
 			e.prompts.addNamed(r.ConversationID)
 		}
 	}

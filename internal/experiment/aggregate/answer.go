@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/search"
+	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/result/answer"
 )
@@ -15,7 +16,7 @@ import (
 // Answer returns what the cells say as a page shows it that lies in the folder from, cells in the order of their
 // plan. A cell links to the page of its first run, or to the text of its report if the run has no page.
 func (s *Sweep) Answer(from string) *answer.Sweep {
-	out := &answer.Sweep{Kind: "Sweep", Version: s.Version}
+	out := &answer.Sweep{Kind: "Sweep", Version: s.Version, Cache: series.WarmNote(s.runs)}
 	several := s.trials() > 1
 	if several {
 		out.Level = s.Level

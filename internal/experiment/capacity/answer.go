@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -107,6 +108,9 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 	if math.IsNaN(a.Fail) && c.Outcome == answer.Undecided {
 		c.Value = a.Pass // what lies beyond is an estimate without a measurement
 	}
+	if len(a.Disputed) > 0 && whole != nil {
+		c.Notes = append(c.Notes, s.disputed(a.Disputed, whole))
+	}
 	s.sides(c, whole)
 	s.curve(c, whole)
 	if math.IsNaN(a.Fail) && c.Outcome != answer.NotEvenSmallest {
@@ -116,6 +120,29 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 		c.Price = whole.PriceAt(0, c.Curve.Points[at].Load)
 	}
 	return c
+}
+
+// disputed says that the probes of loads contradict each other.
+func (s *Study) disputed(loads []float64, whole *answer.Sweep) string {
+	var parts []string
+	for _, load := range loads {
+		within, all := 0, 0
+		for i := range whole.Cells {
+			cell := &whole.Cells[i]
+			if at, isNumber := cell.Number(0); !isNumber || at != load {
+				continue
+			}
+			switch cell.Verdict {
+			case answer.Feasible:
+				within, all = within+1, all+1
+			case answer.Infeasible:
+				all++
+			}
+		}
+		parts = append(parts, fmt.Sprintf("%s %s (%d of %d within the limits)", s.Over, artifact.Short(load), within, all))
+	}
+	return "probes of one load contradict each other: " + strings.Join(parts, ", ") + "; the interval reaches to the next " +
+		"loads whose probes agree, and longer probes (--probe) or a quieter machine narrow it"
 }
 
 // load is what is searched.
@@ -133,7 +160,8 @@ func limitOf(f search.Filter) answer.Limit {
 	return answer.Limit{Metric: f.Metric, Stat: f.Stat, Op: f.Op, Threshold: f.Threshold, Unit: string(m.Display)}
 }
 
-// sides adds to each limit its figures at the largest load that holds and at the smallest that does not.
+// sides adds to each limit its figures at the largest load that holds and at the smallest that does not, on the two
+// sides of the answer: probes that contradict it say nothing of either.
 func (s *Study) sides(c *answer.Capacity, whole *answer.Sweep) {
 	if whole == nil || len(whole.Parameters) == 0 {
 		return
@@ -148,9 +176,9 @@ func (s *Study) sides(c *answer.Capacity, whole *answer.Sweep) {
 			f, known := cell.Figure(key)
 			switch v := f.Mean; {
 			case !isNumber || !known:
-			case cell.Verdict == answer.Feasible && load >= passing:
+			case cell.Verdict == answer.Feasible && load >= passing && !(load > c.Value):
 				passing, l.Passing = load, &v
-			case cell.Verdict == answer.Infeasible && load <= failing:
+			case cell.Verdict == answer.Infeasible && load <= failing && !(load <= c.Value):
 				failing, l.Failing = load, &v
 			}
 		}

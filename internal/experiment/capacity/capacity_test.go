@@ -245,3 +245,50 @@ func TestRunsWithoutResultsEndASearch(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The two sides of a limit are those of the answer, also where a load beyond it held once.
+func TestSidesOfTheAnswerAreDifferentLoads(t *testing.T) {
+	q := question(t)
+	q.Max = 32
+	s, err := capacity.New(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem := search.Problem{Filters: q.Limits}
+	shown := &answer.Sweep{Parameters: []answer.Parameter{{Name: capacity.Concurrency, Path: q.Path()}}}
+	seen := map[float64]int{}
+	for {
+		at, more := s.Planner().Ask()
+		if !more {
+			break
+		}
+		load := at[0]
+		ttft, verdict := 200+load, answer.Feasible
+		if load >= 9 {
+			ttft, verdict = 450+10*load, answer.Infeasible
+		}
+		if load == 9 && seen[load]%2 == 0 {
+			ttft, verdict = 150, answer.Feasible
+		}
+		seen[load]++
+		trial := func(metric, stat string) (float64, bool) {
+			return map[string]float64{"time_to_first_token": ttft}[metric], true
+		}
+		margin := ttft - 300
+		told(s, "probe", capacity.Verdict{Filters: []capacity.FilterVerdict{{Margin: &margin}}})
+		s.Planner().Tell(problem.Judge(at, []search.Trial{trial}, nil))
+		shown.Cells = append(shown.Cells, answer.Cell{Values: []any{load}, Verdict: verdict, Figures: map[string]answer.Figure{
+			"time_to_first_token_p95": answer.Single(ttft)}})
+	}
+	a := s.Answer(shown, time.Minute, "aiperf capacity")
+	l := a.Limits[0]
+	if l.Passing == nil || l.Failing == nil || *l.Passing == 150 {
+		t.Fatalf("%v, %+v", seen, a)
+	}
+	if seen[9] > 1 && !(a.Low <= 8 && a.High >= 9) {
+		t.Errorf("%v, %v to %v", seen, a.Low, a.High)
+	}
+	if seen[9] > 1 && !strings.Contains(strings.Join(a.Notes, "\n"), "probes of one load contradict each other: concurrency 9") {
+		t.Errorf("%v: %q", seen, a.Notes)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // longestError bounds the error text of a failed run, in bytes; its end is kept.
@@ -24,6 +25,8 @@ type Run struct {
 	Cancelled bool
 	// Metrics are those of the run in the order of its summary; nil unless it succeeded.
 	Metrics []metrics.Result
+	// Cached is how much of the prompts came from the server's prefix cache; nil where that is not known.
+	Cached *servermetrics.Cached
 }
 
 // Succeeded reports whether the run counts.
@@ -44,7 +47,7 @@ func judge(step *Step, f Finished, stop <-chan struct{}) Run {
 	}
 	r.Err = fault(f, r.Cancelled)
 	if r.Err == "" {
-		r.Metrics = measured(&f.Outcome.Result)
+		r.Metrics, r.Cached = measured(&f.Outcome.Result), f.Outcome.Result.Cached
 		r.Err = lack(r.Metrics)
 	}
 	if r.Err != "" {

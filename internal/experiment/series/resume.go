@@ -65,6 +65,7 @@ func Recorded(r Run, file []byte) (Run, error) {
 			r.Metrics = append(r.Metrics, m)
 		}
 	}
+	r.Cached = f.Cached
 	r.Metrics = measured(&summary.Result{Metrics: r.Metrics})
 	if why := lack(r.Metrics); why != "" {
 		r.Err = why

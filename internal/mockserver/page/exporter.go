@@ -28,17 +28,18 @@ const (
 
 // Exporter writes the metrics pages.
 type Exporter struct {
-	clock   *clock.Clock
-	tally   *Tally
-	pages   []page
-	bounds  *[quantities][]int64
-	backend *backend
-	apart   bool // the backend's page is only on a port of its own
-	fault   httpd.PageFault
-	open    bool // OpenMetrics whatever the client accepts
-	model   string
-	padding int
-	gpus    *gpuPages
+	clock       *clock.Clock
+	tally       *Tally
+	pages       []page
+	bounds      *[quantities][]int64
+	backend     *backend
+	apart       bool // the backend's page is only on a port of its own
+	fault       httpd.PageFault
+	open        bool // OpenMetrics whatever the client accepts
+	model       string
+	padding     int
+	cachedShare float64
+	gpus        *gpuPages
 
 	mu              sync.Mutex
 	compiled        map[pageKey]*compiledPage
@@ -73,12 +74,13 @@ type compiledPage struct {
 
 // Options configures an [Exporter].
 type Options struct {
-	Backend     string // whose metrics /metrics shows; "" = vllm
-	Model       string // "" = that of requests which name none
-	SpecTokens  int    // tokens that each step drafts
-	Series      int    // further series on each page
-	OpenMetrics bool   // whatever the client accepts
-	Ports       bool   // pages that the backend has on ports of their own are on such ports
+	Backend     string  // whose metrics /metrics shows; "" = vllm
+	Model       string  // "" = that of requests which name none
+	SpecTokens  int     // tokens that each step drafts
+	CachedShare float64 // of the prompt tokens, served by the prefix cache
+	Series      int     // further series on each page
+	OpenMetrics bool    // whatever the client accepts
+	Ports       bool    // pages that the backend has on ports of their own are on such ports
 	Fault       string
 	GPU         GPUOptions
 }
@@ -105,7 +107,8 @@ func NewExporter(o Options, c *clock.Clock) (*Exporter, error) {
 	return &Exporter{
 		clock: c, tally: newTally(bounds), pages: pages, bounds: bounds, backend: b, apart: b.apart && o.Ports,
 		fault: fault, open: o.OpenMetrics, model: cmp.Or(o.Model, api.DefaultModel), padding: o.Series, gpus: gpus,
-		compiled: map[pageKey]*compiledPage{}, frozen: map[pageKey][]byte{},
+		cachedShare: o.CachedShare,
+		compiled:    map[pageKey]*compiledPage{}, frozen: map[pageKey][]byte{},
 	}, nil
 }
 
@@ -231,6 +234,7 @@ func (e *Exporter) totals(f *httpd.PageFault) *totals {
 	now := e.clock.NowNS()
 	t := e.tally.collect()
 	t.elapsedNS = now
+	t.cachedShare = e.cachedShare
 	t.startedAt = float64(e.clock.WallNS(1)/int64(time.Millisecond)) / 1e3
 	e.mu.Lock()
 	defer e.mu.Unlock()

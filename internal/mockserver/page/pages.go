@@ -215,5 +215,5 @@ func hitRate(t *totals) float64 {
 	if t.count[cPrompt] == 0 {
 		return 0
 	}
-	return 0.3
+	return t.cachedShare
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"aiperf/internal/mockserver/api"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -176,7 +177,9 @@ type totals struct {
 	throughput float64 // tokens generated per second, lately
 	uptime     float64 // seconds
 	startedAt  float64 // of the counters: seconds since the Unix epoch
-	elapsedNS  int64
+	// cachedShare is the part of the prompt tokens that the prefix cache serves.
+	cachedShare float64
+	elapsedNS   int64
 }
 
 // collect adds the shards up.
@@ -241,8 +244,9 @@ func (t *totals) since(before *totals) {
 
 func (t *totals) running() float64 { return float64(t.level[lActive] - t.level[lWaiting]) }
 
-// cached returns the prompt tokens that the prefix cache served: always 30 %.
-func (t *totals) cached() float64 { return float64(t.count[cPrompt] * 3 / 10) }
+// cached returns the prompt tokens that the prefix cache served, whole ones: 0.3 of 10 are 3, although the product is
+// not exact.
+func (t *totals) cached() float64 { return math.Floor(t.cachedShare*float64(t.count[cPrompt]) + 1e-6) }
 
 func (t *totals) succeeded() float64 { return float64(t.count[cStop] + t.count[cLength]) }
 

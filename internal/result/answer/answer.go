@@ -173,6 +173,8 @@ type Sweep struct {
 	Front *Axes
 	// Failures are runs that failed, of all cells.
 	Failures []Failure
+	// Cache warns that runs found prompts of earlier ones in the server's cache; "" where they did not.
+	Cache string
 	// Skipped are the labels of cells without any result.
 	Skipped []string
 	// Level is that of the confidence intervals, 0 if there are none.

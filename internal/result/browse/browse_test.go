@@ -241,8 +241,8 @@ func TestChangedFoldersAreSeen(t *testing.T) {
 	}
 }
 
-// record is a line of the per-request file.
-func record(i int, failure string) string {
+// recordLine is a line of the per-request file.
+func recordLine(i int, failure string) string {
 	rest := `"metrics":{"request_latency":{"value":` + fmt.Sprint(10+i) + `,"unit":"ms"}}}`
 	if failure != "" {
 		text, _ := json.Marshal(failure)
@@ -261,7 +261,7 @@ func TestRequestsAreFound(t *testing.T) {
 		if i == 17 {
 			failure = hostile
 		}
-		files["art/a/profile_export.jsonl"] += record(i, failure)
+		files["art/a/profile_export.jsonl"] += recordLine(i, failure)
 	}
 	files["art/a/profile_export_raw.jsonl"] = `{"metadata":{"x_request_id":"r-17"},"payload":{"text":"asked"},"responses":[]}` +
 		"\n"

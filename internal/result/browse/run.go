@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/result/library"
 	"aiperf/internal/result/summary"
 )
@@ -275,11 +278,22 @@ func errorsOf(data []byte) []errorRow {
 	if json.Unmarshal(jsonscan.Find(data, "error_summary"), &list) != nil {
 		return nil
 	}
-	var out []errorRow
-	for _, e := range list[:min(len(list), maxErrors)] {
-		row := errorRow{Count: artifact.Short(float64(e.Count)), Type: e.Details.Type, Message: e.Details.Message}
+	var errors []summary.ErrorCount
+	for _, e := range list {
+		one := summary.ErrorCount{Error: record.Error{Type: e.Details.Type, Message: e.Details.Message}, Count: e.Count}
 		if e.Details.Code != nil {
-			row.Code = artifact.Trimmed(float64(*e.Details.Code), 0)
+			one.Error.Code, one.Error.HasCode = *e.Details.Code, true
+		}
+		errors = append(errors, one)
+	}
+	var out []errorRow
+	kinds := summary.ErrorKinds(errors)
+	for i := range kinds[:min(len(kinds), maxErrors)] {
+		k := &kinds[i]
+		row := errorRow{Count: artifact.Short(float64(k.Count)), Type: k.Error.Type,
+			Message: strings.TrimSpace(k.Error.Message + " " + k.Texts())}
+		if k.Error.HasCode {
+			row.Code = strconv.Itoa(k.Error.Code)
 		}
 		out = append(out, row)
 	}

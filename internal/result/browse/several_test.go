@@ -38,8 +38,8 @@ func (s *served) ids(names ...string) string {
 func TestRunsStandSideBySide(t *testing.T) {
 	files := usual()
 	for i := range 120 {
-		files["art/a/profile_export.jsonl"] += record(i, "")
-		files["art/b/profile_export.jsonl"] += record(3*i, "")
+		files["art/a/profile_export.jsonl"] += recordLine(i, "")
+		files["art/b/profile_export.jsonl"] += recordLine(3*i, "")
 	}
 	s := serve(t, folders(t, files))
 	status, body := s.page("/compare?runs=" + s.ids("a", "b"))
@@ -173,7 +173,7 @@ func contents(t *testing.T, dir string) (out []string) {
 func TestNothingIsWrittenOrRemoved(t *testing.T) {
 	files := usual()
 	for i := range 20 {
-		files["art/a/profile_export.jsonl"] += record(i, "")
+		files["art/a/profile_export.jsonl"] += recordLine(i, "")
 	}
 	dir := folders(t, files)
 	before := contents(t, dir)

@@ -284,3 +284,28 @@ func TestTables(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Runs of which one found its prompts in the server's cache did not do the same work.
+func TestPrefixCachesAreNoted(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, more string) string {
+		writeRun(t, filepath.Join(dir, name), latencies(1, 50, 1), 10, more)
+		return filepath.Join(dir, name)
+	}
+	cold := write("cold", `, "prefix_cache": {"share": 0.02, "server_metric": "m", "repeats_share": 0}`)
+	warm := write("warm", `, "prefix_cache": {"share": 0.98, "server_metric": "m", "repeats_share": 0}`)
+	usage := write("usage", `, "overall_usage_prompt_cache_read_pct": {"unit": "%", "avg": 97.0}`)
+	none := write("none", `, "was_cancelled": false`)
+	for _, c := range []struct {
+		base, next, want string
+	}{
+		{cold, warm, "2 % of the prompt tokens of " + cold + " and 98 % of those of " + warm + " came from the server's"},
+		{cold, usage, "97 % of those"},
+		{warm, usage, ""}, {cold, cold, ""}, {none, warm, ""}, {warm, none, ""},
+	} {
+		notes := strings.Join(compared(t, c.base, c.next, Options{}).Notes, "\n")
+		if got := strings.Contains(notes, "prefix cache"); got != (c.want != "") || !strings.Contains(notes, c.want) {
+			t.Errorf("%s, %s: %q", c.base, c.next, notes)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -164,7 +165,45 @@ func notes(base, next *System, configuration []Difference) []string {
 			out = append(out, differInNote(base, next, kind))
 		}
 	}
+	if note := cacheNote(base, next); note != "" {
+		out = append(out, note)
+	}
 	return out
+}
+
+// cacheMargin is the difference in the part of the prompts that came from a prefix cache from which on two systems did
+// other work.
+const cacheMargin = 0.1
+
+// cacheNote says that different parts of the prompts came from the servers' prefix caches; "" where they do not.
+func cacheNote(base, next *System) string {
+	a, okA := cachedShare(base)
+	b, okB := cachedShare(next)
+	if !okA || !okB || math.Abs(a-b) < cacheMargin {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %% of the prompt tokens of %s and %.0f %% of those of %s came from the server's prefix cache: "+
+		"times to the first token and throughputs are not those of the same work; give --reset-kv-cache to both", 100*a,
+		base.Name, 100*b, next.Name)
+}
+
+// cachedShare returns the part of the prompt tokens that came from a cache, from 0 to 1: the mean of the runs, by the
+// server's counters, or by its replies where these are not known. ok is false unless all runs have it.
+func cachedShare(s *System) (share float64, ok bool) {
+	for i := range s.Runs {
+		f := &s.Runs[i].Figures
+		one, known := 0.0, f.Cached != nil
+		if known {
+			one = f.Cached.Share
+		} else if b, found := f.Find("overall_usage_prompt_cache_read_pct"); found {
+			one, known = b.Stats["avg"]/100, true
+		}
+		if !known {
+			return 0, false
+		}
+		share += one / float64(len(s.Runs))
+	}
+	return share, len(s.Runs) > 0
 }
 
 func differInNote(base, next *System, kind string) string {

@@ -51,13 +51,27 @@ func appendCount(o artifact.Object, key string, n int64) artifact.Object {
 	return append(o, artifact.Member{Key: key, Value: n})
 }
 
+// prefixCache is how much of the prompts came from the server's prefix cache.
+func prefixCache(c *servermetrics.Cached) artifact.Object {
+	o := artifact.Object{{Key: "share", Value: c.Share}, {Key: "server_metric", Value: c.Metric}}
+	if c.Repeats >= 0 {
+		o = append(o, artifact.Member{Key: "repeats_share", Value: c.Repeats})
+	}
+	return o
+}
+
 func reconciliationRow(row *servermetrics.Row) artifact.Object {
 	o := artifact.Object{
 		{Key: "quantity", Value: string(row.Quantity)}, {Key: "unit", Value: row.Unit},
 		{Key: "status", Value: string(row.Status)},
 	}
 	if row.Status == servermetrics.Absent {
-		return append(o, artifact.Member{Key: "reason", Value: row.Reason})
+		o = append(o, artifact.Member{Key: "reason", Value: row.Reason})
+		if row.ServerMetric != "" {
+			o = append(o, artifact.Member{Key: "server", Value: row.Server},
+				artifact.Member{Key: "server_metric", Value: row.ServerMetric})
+		}
+		return o
 	}
 	o = append(o,
 		artifact.Member{Key: "client", Value: row.Client}, artifact.Member{Key: "server", Value: row.Server},

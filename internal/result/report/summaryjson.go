@@ -73,6 +73,9 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 	if r.Reconciliation != nil {
 		doc = append(doc, artifact.Member{Key: "reconciliation", Value: reconciliation(r.Reconciliation)})
 	}
+	if r.Cached != nil {
+		doc = append(doc, artifact.Member{Key: "prefix_cache", Value: prefixCache(r.Cached)})
+	}
 	doc = append(doc, artifact.Member{Key: "limited_by", Value: findings(verdict.Explain(r))})
 	if bounds := PercentileBounds(r.Metrics); len(bounds) > 0 {
 		doc = append(doc, artifact.Member{Key: "percentile_bounds", Value: bounds})

@@ -4,6 +4,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // Figures are the numbers of one run as its files have them, which thresholds and comparisons use: of a run that has
@@ -22,6 +23,8 @@ type Figures struct {
 	// Config is the configuration and what else decides what was measured, by the names of the file: input_config and
 	// provenance; without what the file lacks, and empty for a run that has just ended.
 	Config artifact.Object
+	// Cached is how much of the prompts came from the server's prefix cache; nil where the file does not say so.
+	Cached *servermetrics.Cached
 	// Blocks are in the order of the file.
 	Blocks []Block
 }
@@ -48,7 +51,7 @@ func (f *Figures) Find(tag string) (Block, bool) {
 
 // FiguresOf returns the figures of a result.
 func FiguresOf(r *Result) Figures {
-	f := Figures{BenchmarkID: r.BenchmarkID, Incomplete: r.Incomplete, WasCancelled: r.WasCancelled}
+	f := Figures{BenchmarkID: r.BenchmarkID, Incomplete: r.Incomplete, WasCancelled: r.WasCancelled, Cached: r.Cached}
 	for i := range r.Metrics {
 		f.Blocks = append(f.Blocks, blockOf(&r.Metrics[i]))
 	}

@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/measure/stats"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // finite returns v, or NaN if it is not finite.
@@ -53,6 +54,8 @@ func ParseFigures(data []byte) (Figures, error) {
 			var health struct{ Verdict string }
 			err = json.Unmarshal(m.value, &health)
 			f.Verdict = health.Verdict
+		case "prefix_cache":
+			f.Cached, err = cachedOf(m.value)
 		case "limited_by":
 			err = json.Unmarshal(m.value, &f.Limits)
 		case "provenance":
@@ -115,6 +118,23 @@ func (f *Figures) addKinds(text []byte) error {
 		}
 	}
 	return nil
+}
+
+// cachedOf reads how much of the prompts came from a prefix cache.
+func cachedOf(text []byte) (*servermetrics.Cached, error) {
+	var c struct {
+		Share   *float64 `json:"share"`
+		Repeats *float64 `json:"repeats_share"`
+		Metric  string   `json:"server_metric"`
+	}
+	if err := json.Unmarshal(text, &c); err != nil || c.Share == nil {
+		return nil, err
+	}
+	out := &servermetrics.Cached{Metric: c.Metric, Share: *c.Share, Repeats: -1}
+	if c.Repeats != nil {
+		out.Repeats = *c.Repeats
+	}
+	return out, nil
 }
 
 // ended returns the error in words if the text is truncated.

@@ -16,6 +16,9 @@ type Ledger struct {
 	WarmUp   int64 `json:"warmup_requests,omitempty"`
 	// Resent requests were sent again on another connection.
 	Resent int64 `json:"requests_resent,omitempty"`
+	// Repeats is the part of the prompts' text, from 0 to 1, that the run had sent before; nil where that is not known,
+	// and where it does not matter because the server took little from a cache.
+	Repeats *float64 `json:"prompt_repeats,omitempty"`
 }
 
 // gaveUp lists the types of errors with which this client, not the server, ended a request that was sent.
@@ -50,6 +53,11 @@ func (r *Result) Reconcile(l *Ledger) {
 		r.sum(servermetrics.Latency, "request_latency", 1e-3),
 	}
 	r.Reconciliation = servermetrics.Reconcile(&l.Server, &c)
+	repeats := -1.0
+	if l.Repeats != nil {
+		repeats = *l.Repeats
+	}
+	r.Cached = r.Reconciliation.Cached(repeats)
 }
 
 // tokens are those that the server reported in its replies if all of them have the count, else those that the client

@@ -63,6 +63,9 @@ type Result struct {
 	Servers *servermetrics.Load
 	// Reconciliation compares the totals with the server's; nil where its counters were not scraped.
 	Reconciliation *servermetrics.Reconciliation
+	// Cached is how much of the prompts came from the server's prefix cache by its counters; nil where they do not say
+	// so.
+	Cached *servermetrics.Cached
 }
 
 // Run is what is known of a run apart from its records.

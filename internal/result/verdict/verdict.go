@@ -144,10 +144,11 @@ func (f *facts) commonError() string {
 	if len(f.Result.Errors) == 0 {
 		return "the errors are not known"
 	}
-	most := &f.Result.Errors[0]
-	for i := range f.Result.Errors {
-		if f.Result.Errors[i].Count > most.Count {
-			most = &f.Result.Errors[i]
+	kinds := f.Result.ErrorKinds()
+	most := &kinds[0]
+	for i := range kinds {
+		if kinds[i].Count > most.Count {
+			most = &kinds[i]
 		}
 	}
 	name := most.Error.Type

@@ -206,28 +206,27 @@ func (r *Reconciliation) strangers(row *Row) bool {
 }
 
 // severalPerRequest takes requests back that the server counts by their inputs or choices: a whole multiple, with the
-// same tokens.
+// same tokens. Servers that work on each choice as a request count its prompt, too: these tokens are the same multiple
+// then, while those generated agree.
 func (r *Reconciliation) severalPerRequest() {
 	row := r.Row(Requests)
 	if row.Status != Differs || row.Client == 0 || row.Difference < 0 || r.Pages > 1 {
 		return
 	}
-	if times := row.Server / row.Client; times != math.Trunc(times) {
+	times := row.Server / row.Client
+	if times != math.Trunc(times) {
 		return
 	}
-	same := false
-	for _, q := range []Quantity{PromptTokens, GeneratedTokens} {
-		tokens := r.Row(q)
-		if tokens.Status == Absent {
-			continue
-		}
-		if tokens.Status != Agrees {
-			return
-		}
-		same = true
-	}
-	if same {
+	prompt, generated := r.Row(PromptTokens), r.Row(GeneratedTokens)
+	agrees := func(row *Row) bool { return row.Status == Absent || row.Status == Agrees }
+	switch {
+	case !agrees(generated):
+	case agrees(prompt) && (prompt.Status == Agrees || generated.Status == Agrees):
 		row.Status, row.Cause = Explained, Several
+	case generated.Status == Agrees && math.Abs(prompt.Server-times*prompt.Client) < 0.5+times*prompt.Tolerance:
+		for _, several := range []*Row{row, prompt} {
+			several.Status, several.Cause = Explained, Several
+		}
 	}
 }
 

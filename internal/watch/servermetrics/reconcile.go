@@ -120,7 +120,8 @@ type Row struct {
 	Quantity Quantity
 	Unit     string
 	Status   ReconcileStatus
-	// ClientTotals and Server are the counts, ClientMetric and ServerMetric where they come from.
+	// Client and Server are the counts, ClientMetric and ServerMetric where they come from. An absent row has that of
+	// the server where only the client's is missing.
 	Client, Server             float64
 	ClientMetric, ServerMetric string
 	// Tokenized: the client counted tokens with its own tokenizer. Own is its count where Client is what the server
@@ -187,10 +188,12 @@ func (r *Reconciliation) onePage() bool {
 	return false
 }
 
-func (r *Reconciliation) total(q Quantity) *Total {
-	for i := range r.Server.Totals {
-		if r.Server.Totals[i].Quantity == q {
-			return &r.Server.Totals[i]
+func (r *Reconciliation) total(q Quantity) *Total { return r.Server.total(q) }
+
+func (s *ServerTotals) total(q Quantity) *Total {
+	for i := range s.Totals {
+		if s.Totals[i].Quantity == q {
+			return &s.Totals[i]
 		}
 	}
 	return nil
@@ -228,6 +231,12 @@ func (r *Reconciliation) fill(row *Row) {
 	case !Countable(t.Value) || !Countable(t.Count):
 		row.absent(Uncountable)
 		return
+	}
+	row.Server, row.ServerMetric = t.Value, t.Metric
+	if r.Pages != r.Server.Pages {
+		row.Server *= float64(r.Pages) / float64(r.Server.Pages)
+	}
+	switch {
 	case f == nil:
 		row.absent("the client has no such figure")
 		return
@@ -236,10 +245,6 @@ func (r *Reconciliation) fill(row *Row) {
 		return
 	}
 	row.Client, row.ClientMetric, row.Tokenized, row.Own = f.Value, f.Metric, f.Tokenized, f.Own
-	row.Server, row.ServerMetric = t.Value, t.Metric
-	if r.Pages != r.Server.Pages {
-		row.Server *= float64(r.Pages) / float64(r.Server.Pages)
-	}
 	if t.WithoutCached && row.Quantity == PromptTokens {
 		if cached := r.figure(CachedTokens); cached != nil && cached.Absent == "" {
 			row.Client -= cached.Value

@@ -112,6 +112,11 @@ func TestCausesOfDifferences(t *testing.T) {
 			VerdictExplained, []Cause{WarmUp}, ""},
 		{"counted too late", counting(99, 4950, 1980), run(), VerdictAgree, nil, "the rest after the last scrape"},
 		{"several inputs in each request", counting(400, 5000, -1), run(), VerdictExplained, []Cause{Several}, ""},
+		{"several choices, each with its prompt", counting(200, 10000, 2000), run(), VerdictExplained, []Cause{Several},
+			"counted 200 requests, this client 100: one request of this client is several for the server: inputs of a " +
+				"batch, or choices; generated tokens agree; prompt tokens +100 %"},
+		{"another client that gets no tokens", counting(200, 9900, 2000), run(), VerdictDiffer, []Cause{OtherClients}, ""},
+		{"another client that does the same", counting(200, 10000, 4000), run(), VerdictDiffer, []Cause{OtherClients}, ""},
 		{"pages of one server", pages(counting(200, 10000, 4000), 2), run(), VerdictAgree, nil,
 			"counted 100 of 100 requests"},
 		{"two replicas that did the same", pages(counting(100, 5000, 2000), 2), run(), VerdictAgree, nil, ""},

@@ -23,6 +23,9 @@ type Course struct {
 	// Unreached requests had no connection; the longest row of them lasted Outage.
 	Unreached int64
 	Outage    time.Duration
+	// UnreachedBefore and UnreachedAfter of them failed before the first success and after the last one, where no
+	// duration and no rate has them.
+	UnreachedBefore, UnreachedAfter int64
 	// First are the first requests in the order of sending, in milliseconds of the metric First.Tag; a negative value
 	// is a request that has none.
 	First FirstRequests
@@ -30,6 +33,8 @@ type Course struct {
 	Replies Replies
 	// Prompts is nil where it does not matter how often each of them is sent.
 	Prompts *Prompts
+	// WarmCache is nil where the server's prefix cache held no more than this run's own repeats.
+	WarmCache *WarmCache
 	// Totals is nil where this run and the server counted the same, or nothing was compared.
 	Totals *Totals
 }
@@ -81,6 +86,17 @@ type Prompts struct {
 	Announced bool
 }
 
+// WarmCache says how much of the prompts came from the server's prefix cache though this run had not put it there.
+type WarmCache struct {
+	// Share and Repeats are parts of the prompt tokens, from 0 to 1: what came from the cache, and the most of that which
+	// the run had sent before.
+	Share, Repeats float64
+	// Remedy is how a run does without it.
+	Remedy string
+	// Quiet: the report of the experiment that the run belongs to warns of it.
+	Quiet bool
+}
+
 // Totals say how the server's totals differ from those of the run.
 type Totals struct {
 	Message, Advice string
@@ -98,6 +114,7 @@ var courseRules = [...]struct {
 	{"held_back", heldBack},
 	{"in_one_piece", inOnePiece},
 	{"repeated_prompts", repeatedPrompts},
+	{"warm_cache", warmCache},
 	{TotalsDiffer, totalsDiffer},
 }
 
@@ -117,7 +134,7 @@ func (r *Report) judgeCourse() {
 		if message, advice, found := rule.find(r); found {
 			c := &r.Inputs.Course
 			told := rule.code == "repeated_prompts" && c.Prompts.Announced ||
-				rule.code == TotalsDiffer && c.Totals.Quiet ||
+				rule.code == "warm_cache" && c.WarmCache.Quiet || rule.code == TotalsDiffer && c.Totals.Quiet ||
 				rule.code == "in_one_piece" && !many(c.Replies.InOnePiece, c.Replies.Streamed)
 			r.Reasons = append(r.Reasons, Reason{Code: rule.code, Leads: Valid, Message: message, Advice: advice,
 				course: true, quiet: told})
@@ -129,7 +146,25 @@ func serverAway(r *Report) (message, advice string, found bool) {
 	c := &r.Inputs.Course
 	return fmt.Sprintf("%d requests failed for lack of a connection, for up to %s s in a row; credits were held back "+
 			"meanwhile", c.Unreached, short(c.Outage.Seconds())),
-		"check the server's log of that time; rates and durations include the outage", c.Unreached >= fewUnreached
+		"check the server's log of that time; " + c.outageInRates(), c.Unreached >= fewUnreached
+}
+
+// outageInRates says whether rates and durations, which reach from the first success to the last one, include the time
+// without a connection.
+func (c *Course) outageInRates() string {
+	const neither = ", and neither rates nor durations include it"
+	switch outside := c.UnreachedBefore + c.UnreachedAfter; {
+	case outside == 0:
+		return "rates and durations include the outage"
+	case outside < c.Unreached:
+		return fmt.Sprintf("rates and durations include the outage only between successes: %d of the failures came "+
+			"before the first one or after the last one", outside)
+	case c.UnreachedAfter == 0:
+		return "the outage was before the first success" + neither
+	case c.UnreachedBefore == 0:
+		return "the outage was after the last success" + neither
+	}
+	return "the outage was before the first success and after the last one" + neither
 }
 
 func coldStart(r *Report) (message, advice string, found bool) {
@@ -182,6 +217,15 @@ func repeatedPrompts(r *Report) (message, advice string, found bool) {
 	return fmt.Sprintf("%d requests sent %d different prompts, each %s times on average and at most %d times; a "+
 		"prefix cache can answer repeats",
 		p.Sent, p.Distinct, short(float64(p.Sent)/float64(p.Distinct)), p.Max), p.Remedy, true
+}
+
+func warmCache(r *Report) (message, advice string, found bool) {
+	c := r.Inputs.Course.WarmCache
+	if c == nil {
+		return "", "", false
+	}
+	return fmt.Sprintf("%.0f %% of the prompt tokens came from the server's prefix cache, more than this run's repeats "+
+		"explain (%.0f %%): an earlier run probably sent the same prompts", 100*c.Share, 100*c.Repeats), c.Remedy, true
 }
 
 func totalsDiffer(r *Report) (message, advice string, found bool) {

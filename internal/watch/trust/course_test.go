@@ -6,6 +6,28 @@ import (
 	"time"
 )
 
+// Durations and rates reach from the first success to the last one: only what lies between is in them.
+func TestOutagesInRates(t *testing.T) {
+	for _, c := range []struct {
+		before, after int64
+		want          string
+	}{
+		{0, 0, "; rates and durations include the outage"},
+		{0, 40, "; the outage was after the last success, and neither rates nor durations include it"},
+		{40, 0, "; the outage was before the first success, and neither rates nor durations include it"},
+		{10, 30, "; the outage was before the first success and after the last one, and neither rates nor durations " +
+			"include it"},
+		{0, 25, "; rates and durations include the outage only between successes: 25 of the failures came before the " +
+			"first one or after the last one"},
+	} {
+		h, in := calm()
+		in.Course = Course{Unreached: 40, Outage: time.Second, UnreachedBefore: c.before, UnreachedAfter: c.after}
+		if got := Judge(h, in).Warnings(); len(got) != 1 || !strings.HasSuffix(got[0], c.want) {
+			t.Errorf("%d before, %d after: %q", c.before, c.after, got)
+		}
+	}
+}
+
 func TestCourse(t *testing.T) {
 	ttft := func(values ...float64) FirstRequests { return FirstRequests{Tag: TTFT, Values: values} }
 	for _, c := range []struct {
@@ -32,6 +54,10 @@ func TestCourse(t *testing.T) {
 		{"prompts again", Course{Prompts: &Prompts{Distinct: 100, Sent: 300, Max: 4,
 			Remedy: "--num-dataset-entries 300"}},
 			"repeated_prompts 300 requests sent 100 different prompts, each 3.00 times on average and at most 4 times"},
+		{"prompts of an earlier run in the server's cache", Course{WarmCache: &WarmCache{Share: 0.98, Repeats: 0.02,
+			Remedy: "--reset-kv-cache"}},
+			"warm_cache 98 % of the prompt tokens came from the server's prefix cache, more than this run's repeats " +
+				"explain (2 %): an earlier run probably sent the same prompts"},
 	} {
 		h, in := calm()
 		for i := range in.Metrics {
@@ -70,5 +96,10 @@ func TestCourse(t *testing.T) {
 	in.Course.Prompts = &Prompts{Distinct: 1, Sent: 2, Max: 2, Announced: true}
 	if r := Judge(h, in); len(r.Warnings()) != 0 || len(r.Notes()) != 1 {
 		t.Errorf("announced before the load: warnings %q, notes %q", r.Warnings(), r.Notes())
+	}
+	h, in = calm()
+	in.Course.WarmCache = &WarmCache{Share: 1, Quiet: true}
+	if r := Judge(h, in); len(r.Warnings()) != 0 || len(r.Notes()) != 1 {
+		t.Errorf("a run of an experiment: warnings %q, notes %q", r.Warnings(), r.Notes())
 	}
 }

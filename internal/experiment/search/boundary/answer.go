@@ -25,8 +25,63 @@ type Answer struct {
 	// Probes and Seconds are the cost so far; Limited are the probes that the client limited.
 	Probes, Limited int
 	Seconds         float64
+	// Disputed are the loads near the boundary whose probes contradict each other: some hold and some do not, both by
+	// much.
+	Disputed []float64
 	// Reason says why the search ended; empty while it goes on.
 	Reason string
+}
+
+const (
+	// disputedMargin is how far probes of a load must be on both sides of a limit, as a logarithm, to contradict each
+	// other: nearer ones are noise around a load that just holds.
+	disputedMargin = 0.2
+	// outvoted is the share up to which the smaller side is taken for outliers.
+	outvoted = 0.25
+)
+
+// sides counts the probes of a load that hold and that do not, by much.
+func sides(at []probe) (within, beyond int) {
+	for i := range at {
+		switch worst := at[i].worst(); {
+		case worst < -disputedMargin && !at[i].failed && at[i].verdict != Saturated:
+			within++
+		case worst > disputedMargin || at[i].failed || at[i].verdict == Saturated:
+			beyond++
+		}
+	}
+	return within, beyond
+}
+
+// widen takes into account that probes of a load contradict each other: what holds for a while at one load may hold for
+// a while at those around, too, up to the next ones of which all probes say the same.
+func (c *Capacity) widen(a *Answer) {
+	us, at := c.reached()
+	b := &c.belief
+	for i, u := range us {
+		within, beyond := sides(at[i])
+		fewer := min(within, beyond)
+		if fewer == 0 || float64(fewer) <= outvoted*float64(within+beyond) || b.pass > u || b.fail < u {
+			continue
+		}
+		a.Disputed = append(a.Disputed, at[i][0].load)
+		a.Sureness *= float64(max(within, beyond)) / float64(within+beyond)
+		low, high := 0.0, c.dim.Hi
+		for k := range us {
+			switch within, beyond := sides(at[k]); {
+			case k < i && beyond == 0 && within > 0:
+				low = at[k][0].load
+			case k > i && within == 0 && beyond > 0 && high == c.dim.Hi:
+				if high = at[k][0].load; c.dim.Int {
+					high--
+				}
+			}
+		}
+		if low == 0 && c.dim.Lo < at[i][0].load {
+			low = c.dim.Lo
+		}
+		a.Low, a.High = min(a.Low, low), max(a.High, high)
+	}
 }
 
 // bounds returns the quantiles of the boundary at the tails and the middle, as logarithms; infinite outside of the
@@ -111,5 +166,6 @@ func (c *Capacity) Answer() Answer {
 			a.Limited++
 		}
 	}
+	c.widen(&a)
 	return a
 }

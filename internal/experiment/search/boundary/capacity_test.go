@@ -486,3 +486,38 @@ func TestArrivalsWidenTheErrorsOfARate(t *testing.T) {
 		}
 	}
 }
+
+// Probes of one load that contradict each other leave open what holds there: the interval reaches to the loads whose
+// probes agree, and the limit is less sure. One outlier among many is outvoted.
+func TestContradictoryProbesWidenTheInterval(t *testing.T) {
+	observe := func(values map[float64][]float64, order ...float64) *Capacity {
+		problem := search.Problem{Filters: []search.Filter{{Metric: latency.Metric, Stat: latency.Stat, Op: search.LE,
+			Threshold: 1500}}}
+		c, err := NewCapacity(search.Dimension{Path: "phases.profiling.concurrency", Lo: 1, Hi: 32, Int: true},
+			problem.Filters, CapacityOptions{Budget: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, load := range order {
+			v := values[load][0]
+			values[load] = values[load][1:]
+			c.next, c.asked, c.reason = load, true, ""
+			trial := search.Trial(func(string, string) (float64, bool) { return v, true })
+			c.Observe(problem.Judge(search.Point{load}, []search.Trial{trial}, nil), Evidence{Seconds: 8})
+		}
+		return c
+	}
+	a := observe(map[float64][]float64{6: {900}, 8: {1151}, 9: {733, 2259, 2233}, 13: {4000}}, 6, 13, 9, 9, 9, 8).Answer()
+	if a.Low > 8 || a.High < 12 || len(a.Disputed) != 1 || a.Disputed[0] != 9 || a.Sureness > 0.67 {
+		t.Errorf("contradictory: %+v", a)
+	}
+	a = observe(map[float64][]float64{6: {900}, 8: {1151}, 9: {733, 2259, 2233, 2241, 2250}, 13: {4000}},
+		6, 13, 9, 9, 9, 9, 9, 8).Answer()
+	if len(a.Disputed) != 0 || a.Sureness < 0.9 {
+		t.Errorf("one outlier: %+v", a)
+	}
+	a = observe(map[float64][]float64{6: {900}, 8: {1151}, 9: {1450, 1550}, 13: {4000}}, 6, 13, 9, 9, 8).Answer()
+	if len(a.Disputed) != 0 {
+		t.Errorf("a load that just holds: %+v", a)
+	}
+}

@@ -14,7 +14,7 @@ import (
 // be a whole page. The files have all of it.
 const maxMessage = 4096
 
-// errorTable appends the distinct errors of the run with their counts.
+// errorTable appends the kinds of errors of the run with their counts.
 func (p *page) errorTable(r *summary.Result) {
 	if len(r.Errors) == 0 {
 		return
@@ -28,8 +28,9 @@ func (p *page) errorTable(r *summary.Result) {
 			{header: "Count", style: yellow},
 		},
 	}
-	for i := range r.Errors {
-		e := &r.Errors[i].Error
+	kinds := r.ErrorKinds()
+	for i := range kinds {
+		e := &kinds[i].Error
 		code, kind := cell{notAvailable, dim}, cell{notAvailable, dim}
 		if e.HasCode {
 			code = cell{text: strconv.Itoa(e.Code)}
@@ -37,8 +38,8 @@ func (p *page) errorTable(r *summary.Result) {
 		if e.Type != "" {
 			kind = cell{text: strings.ReplaceAll(safe(e.Type), "\n", " ")}
 		}
-		t.rows = append(t.rows, []cell{code, kind, {text: errorMessage(e.Message) + errorDetails(e.Details)},
-			{text: integer(r.Errors[i].Count)}})
+		t.rows = append(t.rows, []cell{code, kind, {text: errorMessage(e.Message) + errorDetails(e.Details) +
+			errorDetails(kinds[i].Texts())}, {text: integer(kinds[i].Count)}})
 	}
 	t.print(p)
 	p.errorLatency(r)

@@ -37,8 +37,8 @@ func (p *page) footer(r *summary.Result, files *Files) {
 		}
 		p.fact("Benchmark Duration", text)
 	}
-	if share, ok := r.Value("overall_usage_prompt_cache_read_pct"); ok && r.CacheReported {
-		p.fact("Prompt Cache", oneDecimal(share)+"% of the prompt tokens came from the server's cache")
+	if share, by, ok := promptCache(r); ok {
+		p.fact("Prompt Cache", oneDecimal(share)+"% of the prompt tokens came from the server's cache"+by)
 	}
 	for _, f := range [...]struct{ label, path string }{
 		{"CSV Export", files.CSV},

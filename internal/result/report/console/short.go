@@ -216,16 +216,16 @@ func (p *page) state(r *summary.Result) {
 
 // errorLines appends the most frequent errors and what to try.
 func (p *page) errorLines(r *summary.Result, urls []string) {
-	list := slices.Clone(r.Errors)
-	slices.SortStableFunc(list, func(a, b summary.ErrorCount) int { return cmp.Compare(b.Count, a.Count) })
+	list := r.ErrorKinds()
+	slices.SortStableFunc(list, func(a, b summary.ErrorKind) int { return cmp.Compare(b.Count, a.Count) })
 	name := "errors"
+	for i := range list[:min(len(list), shortErrors)] {
+		p.row(name, []span{{shortError(&list[i]), red}})
+		name = ""
+	}
 	var failures []*record.Error
-	for i := range list {
-		failures = append(failures, &list[i].Error)
-		if i < shortErrors {
-			p.row(name, []span{{shortError(&list[i]), red}})
-			name = ""
-		}
+	for i := range r.Errors {
+		failures = append(failures, &r.Errors[i].Error)
 	}
 	if more := len(list) - shortErrors; more > 0 {
 		p.row("", only(fmt.Sprintf("and %s; all are in the files", count(int64(more), "other kind"))))
@@ -242,7 +242,7 @@ func (p *page) errorLines(r *summary.Result, urls []string) {
 }
 
 // shortError describes a kind of errors on one line.
-func shortError(e *summary.ErrorCount) string {
+func shortError(e *summary.ErrorKind) string {
 	parts := []string{integer(e.Count) + " ×"}
 	if e.Error.HasCode {
 		parts = append(parts, strconv.Itoa(e.Error.Code))
@@ -258,7 +258,7 @@ func shortError(e *summary.ErrorCount) string {
 	if message != "" && len(parts) > 1 {
 		kind += ":"
 	}
-	return strings.TrimSpace(kind + " " + message)
+	return strings.TrimSpace(strings.TrimSpace(kind+" "+message) + " " + e.Texts())
 }
 
 // rates are the metrics of the line of throughput with their units.
@@ -345,12 +345,24 @@ func (p *page) shareLines(r *summary.Result) {
 		}
 		p.row("goodput", only(line))
 	}
-	if share, ok := r.Value("overall_usage_prompt_cache_read_pct"); ok && r.CacheReported {
-		p.row("prompt cache", only(artifact.Trimmed(share, 1)+" % of the prompt tokens came from the server's cache"))
+	if share, by, ok := promptCache(r); ok {
+		p.row("prompt cache", only(artifact.Trimmed(share, 1)+" % of the prompt tokens came from the server's cache"+by))
 	}
 	if v, ok := r.Value("cost_per_million_output_tokens"); ok {
 		p.row("cost", only(significant(v)+" for a million output tokens"))
 	}
+}
+
+// promptCache returns which percentage of the prompt tokens came from the server's cache: by its replies, or where they
+// do not say so by its counters, if these found anything there.
+func promptCache(r *summary.Result) (share float64, by string, ok bool) {
+	if share, ok := r.Value("overall_usage_prompt_cache_read_pct"); ok && r.CacheReported {
+		return share, "", true
+	}
+	if r.Cached == nil || !(r.Cached.Share > 0) {
+		return 0, "", false
+	}
+	return 100 * r.Cached.Share, ", by its counters", true
 }
 
 // doubts appends the verdict on the client unless it is valid.

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/servermetrics"
 )
 
 func shortText(t *testing.T, r *summary.Result, o Options) string {
@@ -103,6 +104,28 @@ func TestShortReportOfFailedRequestsHasOnlyTheErrorsAndTheHint(t *testing.T) {
 	}
 }
 
+// Errors that differ in a number alone are one row, in the short report and in the table.
+func TestErrorsOfOneKindAreOneRow(t *testing.T) {
+	r := measuredRun()
+	r.Errors = nil
+	for i := range 23 {
+		r.Errors = append(r.Errors, summary.ErrorCount{Count: 2, Error: record.Error{Code: 400, HasCode: true,
+			Type: "Bad Request", Message: fmt.Sprintf("bad body at column %d", 900+i)}})
+	}
+	want := "46 × 400 Bad Request: bad body at column 900 (23 texts that differ in numbers, ids or form)"
+	if got := strings.Join(strings.Fields(shortText(t, r, Options{Width: 200})), " "); !strings.Contains(got, want) ||
+		strings.Contains(got, "other kind") {
+		t.Error(got)
+	}
+	var table bytes.Buffer
+	if err := Render(&table, r, Options{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	if text := table.String(); strings.Count(text, "bad body") != 1 || !strings.Contains(text, "23 texts that differ") {
+		t.Error(text)
+	}
+}
+
 func TestTrapTheShortReportMovesNoCursor(t *testing.T) {
 	r := measuredRun()
 	r.InputConfig = artifact.Object{{Key: "models", Value: []any{"\x1b[2Jm\r\nx"}}}
@@ -151,5 +174,23 @@ func TestTablesFitTheScreen(t *testing.T) {
 	scalars.Metrics = scalars.Metrics[1:2]
 	if got := text(t, scalars, Options{Width: 140, Screen: true}); strings.Contains(got, "N/A") || !strings.Contains(got, "3.00") {
 		t.Errorf("columns without a value:\n%s", got)
+	}
+}
+
+// A server whose replies do not say what was cached says so by its counters.
+func TestPromptCacheByCounters(t *testing.T) {
+	r := measuredRun()
+	r.CacheReported = false
+	if text := shortText(t, r, Options{}); strings.Contains(text, "prompt cache") {
+		t.Error(text)
+	}
+	r.Cached = &servermetrics.Cached{Share: 0.98, Metric: "hits"}
+	if text := shortText(t, r, Options{}); !strings.Contains(text,
+		"98 % of the prompt tokens came from the server's cache, by its counters") {
+		t.Error(text)
+	}
+	r.CacheReported = true
+	if text := shortText(t, r, Options{}); !strings.Contains(text, "12.3 % of the prompt tokens came from the server's cache\n") {
+		t.Error(text)
 	}
 }

@@ -19,6 +19,8 @@ type Repeats struct {
 	Rows       []SeriesRow
 	// Failed are the labels of the runs that failed, each with its error.
 	Failed []string
+	// Cache warns that runs found prompts of earlier ones in the server's cache; "" where they did not.
+	Cache string
 }
 
 // repeated are the figures of repeated runs in the short report. Of a figure that is not there the next one is not
@@ -63,6 +65,7 @@ func RenderRepeatsShort(w io.Writer, r *Repeats, o Options) error {
 		}
 	}
 	p.failures(r.Failed)
+	p.warned("prompt cache", r.Cache)
 	p.fileLines(&o)
 	p.more(o.More)
 	_, err := w.Write(p.bytes(o.Styles))
@@ -86,6 +89,13 @@ func (p *page) failures(list []string) {
 			break
 		}
 		p.row("failed", []span{{safe(text), red}})
+	}
+}
+
+// warned appends a warning; nothing for "".
+func (p *page) warned(name, text string) {
+	if text != "" {
+		p.row(name, []span{{safe(text), yellow}})
 	}
 }
 
@@ -127,6 +137,7 @@ func RenderSweepShort(w io.Writer, s *answer.Sweep, o Options) error {
 		}
 	}
 	p.failures(list)
+	p.warned("prompt cache", s.Cache)
 	p.fileLines(&o)
 	p.more(o.More)
 	_, err := w.Write(p.bytes(o.Styles))

@@ -484,7 +484,7 @@ func TestThePageStaysSmall(t *testing.T) {
 	}
 	r.Errors = nil
 	for i := range 10_000 {
-		r.Errors = append(r.Errors, summary.ErrorCount{Error: record.Error{Type: "T", Code: i,
+		r.Errors = append(r.Errors, summary.ErrorCount{Error: record.Error{Type: "T", Code: i, HasCode: true,
 			Message: strings.Repeat("m", 4096)}, Count: 1})
 	}
 	page := render(t, r, run)

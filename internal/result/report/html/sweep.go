@@ -154,6 +154,7 @@ func sweepFacts(s *answer.Sweep) []answer.Fact {
 	for i, p := range s.Parameters {
 		add(p.Name, rangeOf(s, i))
 	}
+	add("Prompt cache", s.Cache)
 	return append(out, s.Facts...)
 }
 

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 )
@@ -205,8 +206,8 @@ const (
 
 // errors lists the errors, the most frequent first.
 func (v *view) errors(r *summary.Result, run *Run) {
-	list := slices.Clone(r.Errors)
-	slices.SortStableFunc(list, func(a, b summary.ErrorCount) int { return cmp.Compare(b.Count, a.Count) })
+	list := r.ErrorKinds()
+	slices.SortStableFunc(list, func(a, b summary.ErrorKind) int { return cmp.Compare(b.Count, a.Count) })
 	var more int64
 	for i := range list {
 		e := &list[i]
@@ -214,7 +215,8 @@ func (v *view) errors(r *summary.Result, run *Run) {
 			more += e.Count
 			continue
 		}
-		f := failure{Type: e.Error.Type, Message: shorten(e.Error.Message, longestMessage), Count: integer(e.Count)}
+		f := failure{Type: e.Error.Type, Count: integer(e.Count),
+			Message: strings.TrimSpace(shorten(e.Error.Message, longestMessage) + " " + e.Texts())}
 		if total := r.Counts.Completed(); total > 0 {
 			f.Share = short(100*float64(e.Count)/float64(total)) + " %"
 		}
@@ -222,10 +224,7 @@ func (v *view) errors(r *summary.Result, run *Run) {
 			f.Code = fmt.Sprint(e.Error.Code)
 		}
 		if run.Requests != nil {
-			for _, s := range run.Requests.Samples(e.Error.Key()) {
-				f.Samples = append(f.Samples, fmt.Sprintf("%s s: %s (%s, turn %d)", trimmed(float64(s.AtNS)/1e9, 3),
-					s.RequestID, s.ConversationID, s.Turn))
-			}
+			f.Samples = samples(run.Requests, e.Keys)
 		}
 		v.Errors = append(v.Errors, f)
 	}
@@ -233,6 +232,23 @@ func (v *view) errors(r *summary.Result, run *Run) {
 	if n := len(list) - mostErrors; n > 0 {
 		v.MoreErrors, v.MoreFailed = integer(int64(n)), integer(more)
 	}
+}
+
+// mostSamples is how many requests are named as examples of a kind of errors.
+const mostSamples = 3
+
+// samples name the first requests that failed with errors of some texts.
+func samples(requests *timeline.Recorder, texts []record.Key) (list []string) {
+	for _, key := range texts {
+		for _, s := range requests.Samples(key) {
+			if len(list) == mostSamples {
+				return list
+			}
+			list = append(list, fmt.Sprintf("%s s: %s (%s, turn %d)", trimmed(float64(s.AtNS)/1e9, 3), s.RequestID,
+				s.ConversationID, s.Turn))
+		}
+	}
+	return list
 }
 
 // hints returns what to try against the errors.

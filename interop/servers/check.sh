@@ -2,7 +2,7 @@
 # Benchmarks servers that nobody here wrote, with tiny random models made here, and compares the program's figures with
 # the servers' own, with another tokenizer library and with a plain client. See check.py for what is asserted.
 #
-#   bash check.sh [NAME...]          the servers of the table below; llama to litserve without arguments
+#   bash check.sh [NAME...]          the servers that are named; all of them without arguments
 #   bash check.sh quick [NAME...]    a part of each; llama's without arguments
 #
 #   llama, llama-embeddings    llama.cpp's HTTP server
@@ -122,7 +122,7 @@ if [ "${1:-}" = quick ]; then
     shift
     [ $# -gt 0 ] || set -- llama
 fi
-[ $# -gt 0 ] || set -- llama llama-embeddings transformers litellm litserve
+[ $# -gt 0 ] || set -- llama llama-embeddings transformers litellm litserve dynamo triton routers vllm infinity
 for name; do
     echo "$name"
     port=$(free_port)

@@ -35,7 +35,7 @@ routers() {
     two_mocks
     route vllm-router /v1/models "$bin/vllm-router"
     judge 'vllm-router: a page that two servers answer in turn' "$python" routers_cases.py turns --aiperf "$cache/aiperf" \
-        --url "127.0.0.1:$port" --tokenizer "$cache/tiny" --work "$cache/runs" "${router_pages[@]}"
+        --url "127.0.0.1:$port" --tokenizer "$cache/tiny" --work "$cache/runs" "${router_pages[@]}" $brief
     judge vllm-router compare vllm-router "${router_pages[@]}" $brief
     stop
 }

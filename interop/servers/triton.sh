@@ -28,13 +28,14 @@ start_triton() {
 }
 
 triton() {
+    # The last of them kills the server.
     local case cases=(infer stream generate queue cache batch embed rank killed)
+    [ -z "$brief" ] || cases=(infer stream generate queue batch killed)
     requirements triton
     start_triton || {
         failed+=(triton)
         return 0
     }
-    # The last of them kills the server.
     for case in "${cases[@]}"; do
         judge "triton: $case" "$python" triton_cases.py "$case" --aiperf "$cache/aiperf" --http "127.0.0.1:$port" \
             --grpc "127.0.0.1:$grpc" --page "http://127.0.0.1:$metrics/metrics" --pid "$server" --work "$cache/runs" $brief

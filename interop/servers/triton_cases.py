@@ -61,7 +61,7 @@ def both(args):
 def infer(args):
     said = []
     for scheme, url in both(args):
-        for concurrency, count in ((1, 10), (8, 32)) if args.brief else ((1, 20), (8, 48), (64, 128)):
+        for concurrency, count in ((1, 10), (8, 32))[scheme == "grpc" :] if args.brief else ((1, 20), (8, 48), (64, 128)):
             said.append(again(lambda: infer_one(args, f"infer-{scheme}-{concurrency}", url, concurrency, count, scheme == "http")))
     return "; ".join(said)
 

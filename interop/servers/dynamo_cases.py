@@ -53,7 +53,8 @@ def nagle(args):
 def queue(args):
     run = chat(args, "queue", "--concurrency", 16, "--request-count", 160)
     text, average, most = run.queued()
-    expect(8 <= average <= 14 and 13 <= most <= 14, f"16 requests and a batch of 2: {text}")
+    # A batch that is being changed runs less than 2 for a moment.
+    expect(8 <= average <= 14 and 13 <= most <= 16, f"16 requests and a batch of 2: {text}")
     run.expect_pages()
     return text
 

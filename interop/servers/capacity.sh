@@ -12,7 +12,7 @@ export OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1
 all=$cache
 cache=$all/llama
 mkdir -p "$cache"
-venv xllamacpp==2026.10.11549 gguf==0.19.0 tokenizers==0.23.3
+venv xllamacpp==2026.10.11549 gguf==0.19.0 tokenizers==0.23.3 pyarrow
 python=$cache/venv/bin/python
 cache=$all
 [ -f "$cache/tiny.gguf" ] || {

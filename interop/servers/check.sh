@@ -2,8 +2,19 @@
 # Benchmarks servers that nobody here wrote, with tiny random models made here, and compares the program's figures with
 # the servers' own, with another tokenizer library and with a plain client. See check.py for what is asserted.
 #
-#   bash check.sh [llama llama-embeddings transformers litellm litserve]    all of them without arguments
-#   bash check.sh quick                                                     a part of llama's, in a minute
+#   bash check.sh [NAME...]          the servers that are named; all of them without arguments
+#   bash check.sh quick [NAME...]    a part of each; llama's without arguments
+#
+#   llama, llama-embeddings    llama.cpp's HTTP server
+#   transformers               transformers serve
+#   litellm, litserve          a proxy and an application server
+#   dynamo                     NVIDIA Dynamo: frontend, KV router, prefill and decode apart, with its simulated engine
+#   triton                     NVIDIA Triton over HTTP and gRPC
+#   routers                    the routers of SGLang and vLLM in front of mock servers
+#   vllm                       vLLM on the processor (Python 3.12; 6 GB)
+#   infinity                   embeddings and rerankers (6 GB)
+#
+# Python packages are those of requirements/, in exactly these versions.
 #
 #   INTEROP_CACHE=DIR  where environments and models are kept (default: a directory that is removed)
 set -euo pipefail
@@ -28,11 +39,27 @@ serve() {
     wait_for answers "http://127.0.0.1:$port$ready"
 }
 
+# requirements NAME installs the packages of requirements/NAME.txt, those and no others, into $cache/NAME/venv.
+requirements() {
+    local packages
+    mapfile -t packages < <(grep -v '^#' "requirements/$1.txt")
+    environment "$1" --no-deps "${packages[@]}"
+}
+
+# judge NAME COMMAND... runs a check. One that fails does not stop those after it: $failed has its name.
+failed=()
+judge() {
+    "${@:2}" || failed+=("$1")
+}
+
+# lists_model URL reports whether a list of models has the tiny one.
+lists_model() { python3 -c 'import sys, urllib.request; assert b"tiny" in urllib.request.urlopen(sys.argv[1], timeout=2).read()' "$1"; }
+
 # compare NAME [OPTION...] runs the check against the server on $port.
 compare() {
     rm -rf "$cache/runs/$1"
     mkdir -p "$cache/runs/$1"
-    "$cache/llama/venv/bin/python" check.py "$1" --aiperf "$cache/aiperf" --url "127.0.0.1:$port" --tokenizer "$cache/tiny" \
+    "$python" check.py "$1" --aiperf "$cache/aiperf" --url "127.0.0.1:$port" --tokenizer "$cache/tiny" \
         --work "$cache/runs/$1" "${@:2}"
 }
 
@@ -75,10 +102,11 @@ PYTHON
 }
 
 # The environment of llama.cpp also makes the tokenizer and runs the check.
-environment llama xllamacpp==2026.10.11549 gguf==0.19.0 tokenizers==0.23.3
+environment llama xllamacpp==2026.10.11549 gguf==0.19.0 tokenizers==0.23.3 pyarrow
+python=$cache/llama/venv/bin/python
 [ -f "$cache/tiny.gguf" ] || {
-    "$cache/llama/venv/bin/python" make_tokenizer.py "$cache/tiny"
-    "$cache/llama/venv/bin/python" make_gguf.py "$cache/tiny" "$cache/tiny.gguf"
+    "$python" make_tokenizer.py "$cache/tiny"
+    "$python" make_gguf.py "$cache/tiny" "$cache/tiny.gguf"
 }
 build
 
@@ -88,7 +116,13 @@ model() {
     [ -f "$cache/tiny/model.safetensors" ] || "$cache/transformers/venv/bin/python" make_llama.py "$cache/tiny"
 }
 
-[ $# -gt 0 ] || set -- llama llama-embeddings transformers litellm litserve
+brief=
+if [ "${1:-}" = quick ]; then
+    brief=--brief
+    shift
+    [ $# -gt 0 ] || set -- llama
+fi
+[ $# -gt 0 ] || set -- llama llama-embeddings transformers litellm litserve dynamo triton routers vllm infinity
 for name; do
     echo "$name"
     port=$(free_port)
@@ -96,13 +130,8 @@ for name; do
     case $name in
     llama)
         serve llama "$cache/llama/venv/bin/python" llama.py "$cache/tiny.gguf" "$port"
-        compare llama
-        compare llama --accept
-        phased llama
-        ;;
-    quick)
-        serve llama "$cache/llama/venv/bin/python" llama.py "$cache/tiny.gguf" "$port"
-        compare llama --brief
+        compare llama $brief
+        [ -n "$brief" ] || compare llama --accept
         phased llama
         ;;
     llama-embeddings)
@@ -135,9 +164,18 @@ EOF
         serve litserve "$cache/litserve/venv/bin/python" litserve_app.py "$port"
         compare litserve
         ;;
+    dynamo | triton | routers | vllm | infinity)
+        # shellcheck source=/dev/null
+        . "./$name.sh"
+        "$name"
+        ;;
     *)
         echo "there is no server $name" >&2
         exit 2
         ;;
     esac
 done
+if [ ${#failed[@]} != 0 ]; then
+    printf 'failed: %s\n' "${failed[@]}" >&2
+    exit 1
+fi

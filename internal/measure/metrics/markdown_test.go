@@ -13,6 +13,7 @@ func Markdown() string {
 	var b strings.Builder
 	b.WriteString(markdownIntroduction())
 	b.WriteString(markdownAliases())
+	b.WriteString(markdownBench())
 	for _, s := range sections {
 		fmt.Fprintf(&b, "\n## %s\n\n", s.title)
 		b.WriteString("| Tag and header | Kind | Unit | Order, group | Flags | Meaning | Formula | No value when |\n")
@@ -96,6 +97,42 @@ only tags.
 `)
 	for _, a := range aliases {
 		fmt.Fprintf(&b, "| `%s` | `%s` |\n", a.Name, a.Tag)
+	}
+	return b.String()
+}
+
+// benchNames maps what "vllm bench serve" prints to the tags of this program. The third column says where they differ.
+var benchNames = [][3]string{
+	{"Successful requests, Failed requests", "request_count, error_request_count", ""},
+	{"Benchmark duration (s)", "benchmark_duration", "from the first successful request's start to the last content; theirs lasts to the end of all requests"},
+	{"Total input tokens", "total_usage_prompt_tokens", "the server's count, chat template included; `total_isl` counts the content with the client's tokenizer"},
+	{"Total generated tokens", "total_usage_completion_tokens", "`total_osl` counts the text of the reply with the client's tokenizer; with --use-server-token-count both are equal"},
+	{"Request throughput (req/s)", "request_throughput", ""},
+	{"Output token throughput (tok/s)", "output_token_throughput", "theirs counts as the server does: --use-server-token-count"},
+	{"Total token throughput (tok/s)", "total_token_throughput", "the same, and the input without the template"},
+	{"Mean, Median, P99 TTFT (ms)", "time_to_first_token", "avg, p50, p99"},
+	{"TPOT (ms)", "inter_token_latency", "of one request (latency − TTFT) / (output tokens − 1) in both; output tokens as above"},
+	{"ITL (ms)", "inter_chunk_latency", "gaps between chunks, of all requests; **not** inter_token_latency, which this program calls ITL"},
+	{"E2EL (ms)", "request_latency", ""},
+}
+
+func markdownBench() string {
+	var b strings.Builder
+	b.WriteString(`
+## From vllm bench serve
+
+| vllm bench serve (0.32) | Tag | Difference |
+|---|---|---|
+`)
+	for _, row := range benchNames {
+		tags := strings.Split(row[1], ", ")
+		for i, tag := range tags {
+			if _, ok := Lookup(tag); !ok {
+				panic("there is no metric " + tag)
+			}
+			tags[i] = "`" + tag + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", row[0], strings.Join(tags, ", "), row[2])
 	}
 	return b.String()
 }

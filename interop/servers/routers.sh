@@ -1,10 +1,12 @@
 # The routers of SGLang and of vLLM, each in front of two mock servers. Sourced by check.sh.
 
-# two_mocks starts two mock servers; $workers has their addresses, $router_pages their pages.
+# two_mocks starts two mock servers; $workers has their addresses, $router_pages their pages. They start three seconds apart:
+# the start of its process is what tells a page from that of another server.
 two_mocks() {
     local n
     workers=() router_pages=()
     for n in 1 2; do
+        [ $n = 1 ] || sleep 3
         mock_server "$cache/router-mock$n.log" --ttft 20 --itl 5 --model tiny
         workers+=("$url")
         router_pages+=(--page "$url/metrics")

@@ -27,8 +27,9 @@ import reference
 from check import expect
 from runs import again, main, profile
 
-# Milliseconds by which a figure may differ from what the model makes, or from the server's own, at concurrency 1.
-NEAR = 8
+# Milliseconds by which a figure may exceed what the model makes, or the server's own, at concurrency 1: on a busy machine
+# the model's sleeps last longer. A delayed acknowledgement costs 40.
+NEAR = 15
 OSL = 12
 
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -81,7 +82,50 @@ func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
 	}
 	w.collector.Baseline(ctx)
 	w.collector.Start()
+	if err := w.remarkWorkers(ctx); err != nil {
+		e.log.Debug("The workers of Dynamo are not known", "error", err)
+	}
 	return w, nil
+}
+
+// remarkWorkers names the workers of a Dynamo of which no page is scraped: their queue and cache are not in the figures.
+func (w *serverWatch) remarkWorkers(ctx context.Context) error {
+	store, e := w.collector.Store(), w.e
+	if !store.HasFamily("dynamo_frontend_") || e.cfg.Endpoint.GRPC {
+		return nil
+	}
+	o, own, err := e.target.control()
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
+	defer cancel()
+	known := store.LabelValues("worker_id")
+	var missing []string
+	all := o.Workers(ctx, e.cfg.Endpoint.URLs[0])
+	for _, worker := range all {
+		if !slices.Contains(known, worker.ID) {
+			missing = append(missing, fmt.Sprintf("%s (requests at %s)", worker.ID, worker.Address))
+		}
+	}
+	if len(missing) > 0 {
+		e.log.Info(fmt.Sprintf("Workers of Dynamo without a page among the server metrics, %d of %d: %s; name each with "+
+			"--server-metrics, at its DYN_SYSTEM_PORT, for its queue and KV cache", len(missing), len(all),
+			listed(missing, mostWorkersNamed)))
+	}
+	return nil
+}
+
+// mostWorkersNamed is how many workers a line names.
+const mostWorkersNamed = 8
+
+// listed joins the first of some names.
+func listed(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // serverPhases are the phases of a run as recordings name them.

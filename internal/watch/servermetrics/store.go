@@ -335,3 +335,28 @@ func (e *EndpointStore) slotsByTime() []int32 {
 	})
 	return e.order
 }
+
+// HasFamily reports whether a page has a metric whose name begins with a prefix.
+func (s *Store) HasFamily(prefix string) bool {
+	return slices.ContainsFunc(s.Endpoints(), func(e *EndpointStore) bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return slices.ContainsFunc(e.series, func(series *Series) bool { return strings.HasPrefix(series.Family.Name, prefix) })
+	})
+}
+
+// LabelValues returns the values that a label has on all pages, each once.
+func (s *Store) LabelValues(label string) (values []string) {
+	for _, e := range s.Endpoints() {
+		e.mu.Lock()
+		for _, series := range e.series {
+			for _, l := range series.Labels {
+				if l.Name == label && !slices.Contains(values, l.Value) {
+					values = append(values, l.Value)
+				}
+			}
+		}
+		e.mu.Unlock()
+	}
+	return values
+}

@@ -3,6 +3,8 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"strconv"
+	"strings"
 )
 
 // About is what a server says of itself.
@@ -18,6 +20,7 @@ type About struct {
 const (
 	ollamaOwner   = "library"
 	lmStudioOwner = "organization_owner"
+	dynamoOwner   = "nvidia"
 )
 
 // AskAbout asks a server what it is. The error is that of the list of models, if nothing else is known.
@@ -71,6 +74,37 @@ func (o Options) protocolName(ctx context.Context, origin string) string {
 	}
 	o.page(ctx, origin+"/v2", &server)
 	return server.Name
+}
+
+// Worker is a process behind Dynamo's frontend.
+type Worker struct {
+	// ID is its number, in hexadecimal digits as on its metrics page. Address is host:port of its requests.
+	ID, Address string
+}
+
+// maxWorkers bounds those that are read of a list.
+const maxWorkers = 10_000
+
+// Workers returns the workers that a frontend of Dynamo knows, in its order; none of other servers.
+func (o Options) Workers(ctx context.Context, base string) (list []Worker) {
+	var health struct {
+		Instances []struct {
+			Endpoint  string            `json:"endpoint"`
+			ID        uint64            `json:"instance_id"`
+			Transport map[string]string `json:"transport"`
+		} `json:"instances"`
+	}
+	origin, err := Origin(base)
+	if err != nil || !o.page(ctx, origin+"/health", &health) {
+		return nil
+	}
+	for _, i := range health.Instances[:min(len(health.Instances), maxWorkers)] {
+		if i.Endpoint == "generate" && i.ID != 0 {
+			address, _, _ := strings.Cut(i.Transport["tcp"], "/")
+			list = append(list, Worker{ID: strconv.FormatUint(i.ID, 16), Address: address})
+		}
+	}
+	return list
 }
 
 // IsTriton reports whether a server calls itself Triton.

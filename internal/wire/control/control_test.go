@@ -66,6 +66,7 @@ const (
 
 func TestWaitingForAServer(t *testing.T) {
 	list := `200 {"data":[{"id":"m"}]}`
+	const dynamo, ready = `200 {"data":[{"id":"m","owned_by":"nvidia"}]}`, models + "/m/ready"
 	for _, c := range []struct {
 		name    string
 		mode    control.Mode
@@ -100,6 +101,14 @@ func TestWaitingForAServer(t *testing.T) {
 			[]string{models, infer}, 0, ""},
 		{"no list of this shape", control.Models, map[string][]string{models: {"200 hello"}},
 			slices.Repeat([]string{models}, 5), 20 * time.Second, "does not answer with a list of models"},
+		{"a model of Dynamo that has no worker yet", control.Models, map[string][]string{models: {dynamo},
+			ready: {`200 {"model":"m","ready":false}`, "503 {}", `200 {"model":"m","ready":true}`}},
+			[]string{models, ready, models, ready, models, ready}, 10 * time.Second, ""},
+		{"a model of Dynamo without workers", control.Models, map[string][]string{models: {dynamo},
+			ready: {`200 {"model":"m","ready":false}`}}, slices.Repeat([]string{models, ready}, 5), 20 * time.Second,
+			"is not ready"},
+		{"a Dynamo that does not say", control.Models, map[string][]string{models: {dynamo}, ready: {"404 {}"}},
+			[]string{models, ready}, 0, ""},
 		{"both in turn", control.Both, map[string][]string{models: {"503", list}, infer: {"503", "200"}},
 			[]string{models, models, infer, infer}, 10 * time.Second, ""},
 		{"both with no list", control.Both, map[string][]string{models: {"404"}, infer: {"200"}}, []string{models, infer}, 0,
@@ -237,5 +246,24 @@ func TestSecretsOfAnswersAreHidden(t *testing.T) {
 	err := o.StopProfiler(t.Context(), control.Hook{Origins: []string{"http://a"}, Path: "/stop", Timeout: time.Second})
 	if err == nil || !strings.Contains(err.Error(), "bad key <redacted>") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What a frontend of Dynamo 1.6 says of its workers.
+func TestWorkersOfDynamo(t *testing.T) {
+	const health = `{"status":"healthy","instances":[` +
+		`{"component":"backend","endpoint":"generate","instance_id":16277008725155304460,"transport":{"tcp":"h:43937/e1/x/generate"}},` +
+		`{"component":"backend","endpoint":"worker_kv_query_source_1","instance_id":16277008725155304460,"transport":{"tcp":"h:4/e1"}},` +
+		`{"component":"backend","endpoint":"generate","instance_id":10,"transport":{"nats":"x"}}]}`
+	s := &script{replies: map[string][]string{"GET http://h:1/health": {"200 " + health}}}
+	got := options(s).Workers(t.Context(), "http://h:1/v1")
+	if want := []control.Worker{{ID: "e1e38d323cd0d40c", Address: "h:43937"}, {ID: "a"}}; !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	for _, reply := range []string{"200 OK", "404", `200 {"status":"ok"}`} {
+		s = &script{replies: map[string][]string{"GET http://h:1/health": {reply}}}
+		if got := options(s).Workers(t.Context(), "http://h:1"); got != nil {
+			t.Errorf("%s: %v", reply, got)
+		}
 	}
 }

@@ -136,6 +136,16 @@ func (l modelList) names() []string {
 	return names
 }
 
+// owner is the owner of a model; "" if the list has none.
+func (l modelList) owner(name string) string {
+	for i := range l {
+		if l[i].ID == name {
+			return l[i].Owner
+		}
+	}
+	return ""
+}
+
 // readModels reads {"data":[{"id":…}]}; false if the text is nothing of the kind.
 func readModels(text string) (modelList, bool) {
 	var list struct {

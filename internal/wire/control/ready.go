@@ -2,8 +2,10 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -221,8 +223,24 @@ func (w *waiting) listed(ctx context.Context, left time.Duration) (verdict, stri
 			return notYet, fmt.Sprintf("%s does not list the model %s but %s", shown(address), name,
 				shorten(orNone(known), 200))
 		}
+		if models.owner(name) == dynamoOwner && w.unready(ctx, address, name, min(left, listLimit)) {
+			return notYet, fmt.Sprintf("%s lists the model %s, of which it says that it is not ready: it has too few workers",
+				shown(address), name)
+		}
 	}
 	return isReady, ""
+}
+
+// unready reports whether Dynamo says of a model in its list that it cannot serve it: the list goes on for models whose
+// workers are gone.
+func (w *waiting) unready(ctx context.Context, list, model string, limit time.Duration) bool {
+	got := w.send(ctx, &client.Request{Method: http.MethodGet, URL: list + "/" + url.PathEscape(model) + "/ready",
+		Headers: w.Headers(false, "")}, limit)
+	var says struct{ Ready *bool }
+	if got.err != nil || json.Unmarshal([]byte(got.body), &says) != nil {
+		return false // an older one, which does not say
+	}
+	return got.status == http.StatusServiceUnavailable || got.ok() && says.Ready != nil && !*says.Ready
 }
 
 func orNone(names []string) string {

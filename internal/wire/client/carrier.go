@@ -43,20 +43,8 @@ func (d *Dialer) Dial(ctx context.Context, secure bool, host, port string) (net.
 		c.close()
 		return nil, &dialError{origin: o, step: stepTLS, err: err}
 	}
-	return &carrier{Conn: c.top, wire: c.wire}, nil
-}
-
-// carrier is a connection over which a library sends requests: mostly each in one write.
-type carrier struct {
-	net.Conn
-	wire *wire
-}
-
-// Write implements net.Conn.
-func (c *carrier) Write(p []byte) (int, error) {
-	n, err := c.Conn.Write(p)
-	c.wire.awaitReply()
-	return n, err
+	c.wire.shared = true
+	return c.top, nil
 }
 
 // Describe makes the error of a record of an error of a Dialer.

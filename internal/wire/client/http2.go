@@ -49,7 +49,6 @@ type progress struct {
 	sealed        bool
 	t             Stamps
 	local, remote net.Addr
-	wire          *wire // that carries the exchange
 }
 
 func (p *progress) note(f func(t *Stamps)) {
@@ -181,7 +180,6 @@ func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) *http.
 					t.ConnectStart, t.ConnectEnd = d.ConnectStart, d.ConnectEnd
 				}
 				t.SendStart, t.BytesSent = now(), 0
-				p.wire = w
 				p.local, p.remote = info.Conn.LocalAddr(), info.Conn.RemoteAddr()
 			})
 		},
@@ -195,12 +193,7 @@ func (x *exchange) http2Request(ctx context.Context, h *hop, p *progress) *http.
 		WroteHeaders: func() { p.note(func(t *Stamps) { t.HeadersSent = now() }) },
 		WroteRequest: func(info httptrace.WroteRequestInfo) {
 			if info.Err == nil {
-				p.note(func(t *Stamps) {
-					t.SendEnd = now()
-					if p.wire != nil {
-						p.wire.awaitReply()
-					}
-				})
+				p.note(func(t *Stamps) { t.SendEnd = now() })
 				// Also when the reply came before this report, and its stamps are taken.
 				x.Sent()
 			}

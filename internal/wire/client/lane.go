@@ -141,7 +141,7 @@ func (l *lane) dial(ctx context.Context, d *dialer, o *origin) (net.Conn, error)
 		return nil, &dialError{origin: o, step: stepTLS,
 			err: errors.New("the server does not offer HTTP/2: omit --http2")}
 	}
-	c.wire.dialled = t
+	c.wire.dialled, c.wire.shared = t, true
 	c.wire.closed = func() { l.forget(c.top) }
 	l.mu.Lock()
 	over := l.over

@@ -49,6 +49,8 @@ type wire struct {
 	closed func()
 	// dialled is how the connection came about, where its exchanges did not open it themselves.
 	dialled *Stamps
+	// shared reports that a library writes to the connection, requests and what its protocol needs between them.
+	shared bool
 	// silent counts the reads without a stamp up to the first with one; negative once there was one.
 	silent int
 }
@@ -78,14 +80,23 @@ func newWire(nc net.Conn, clk *clock.Clock, src *sources) *wire {
 	return w
 }
 
-// awaitReply makes the kernel acknowledge at once what comes from now on. It is called when a request was written: the
-// kernel takes a socket that sends soon after it received for one end of a dialogue, and holds its acknowledgements
-// back, for 40 ms, to send them with the next data. A server with Nagle's algorithm holds the first token of a reply
-// back for as long, until the head of the reply is acknowledged.
+// awaitReply makes the kernel acknowledge at once what comes from now on. It is called when a request was written, and on
+// a shared connection when anything was: the kernel takes a socket that sends soon after it received for one end of a
+// dialogue, and holds its acknowledgements back, for 40 ms, to send them with the next data. A server with Nagle's
+// algorithm holds the first token of a reply back for as long, until the head of the reply is acknowledged.
 func (w *wire) awaitReply() {
 	if w.raw != nil && AcknowledgesAtOnce {
 		_ = w.raw.Control(acknowledgeAtOnce)
 	}
+}
+
+// Write implements net.Conn.
+func (w *wire) Write(p []byte) (int, error) {
+	n, err := w.Conn.Write(p)
+	if w.shared {
+		w.awaitReply()
+	}
+	return n, err
 }
 
 // Close implements net.Conn.

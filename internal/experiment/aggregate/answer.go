@@ -41,7 +41,7 @@ func (s *Sweep) Answer(from string) *answer.Sweep {
 	out.Metrics = answer.Metrics(units)
 	out.Judge()
 	for _, b := range s.Best() {
-		out.Best = append(out.Best, answer.Best{Key: b.Key, Title: b.Name, Metric: answer.Metric{Unit: b.Unit}, Value: b.Value,
+		out.Best = append(out.Best, answer.Best{Key: b.Key, Title: b.Title(), Metric: answer.Metric{Unit: b.Unit}, Value: b.Value,
 			Cell: index[b.Cell]})
 	}
 	return out

@@ -18,11 +18,11 @@ const (
 
 // Best is the best cell by one figure.
 type Best struct {
-	// Key is its name in files, Name that for people.
-	Key, Name string
-	Cell      *Cell
-	Value     float64
-	Unit      string
+	// Key is its name in files, Name that in tables of files, Metric what it is the best of.
+	Key, Name, Metric string
+	Cell              *Cell
+	Value             float64
+	Unit              string
 }
 
 // feasible returns those of the cells that meet all filters.
@@ -68,6 +68,17 @@ func all(list []*Cell, metric, stat string) bool {
 	return len(list) > 0
 }
 
+// Title returns the name for people. "Latency" of the files is the time to the first token where all cells have it.
+func (b *Best) Title() string {
+	if b.Key == bestLatency && b.Metric == firstToken {
+		return "Best TTFT P99"
+	}
+	return b.Name
+}
+
+// bestLatency is the key of the lowest latency.
+const bestLatency = "best_latency_p99"
+
 // Best returns the best configurations: that of the highest throughput and that of the lowest latency among the
 // feasible cells, or among all if none is feasible. A figure that a cell lacks has no best. Axes that were asked for
 // have one each, too.
@@ -79,7 +90,7 @@ func (s *Sweep) Best() []Best {
 	}
 	var out []Best
 	add := func(key, name, unit string, o search.Objective) {
-		b := Best{Key: key, Name: name}
+		b := Best{Key: key, Name: name, Metric: o.Metric}
 		for _, c := range list {
 			if _, ok := s.value(c, o); !ok {
 				return
@@ -103,7 +114,7 @@ func (s *Sweep) Best() []Best {
 		search.Objective{Metric: throughput, Stat: "avg", Maximize: true})
 	metric := latencyKey(list)
 	if metric != "" {
-		add("best_latency_p99", "Best Latency P99", "ms", search.Objective{Metric: metric, Stat: slowestShare})
+		add(bestLatency, "Best Latency P99", "ms", search.Objective{Metric: metric, Stat: slowestShare})
 	}
 	if s.Axes == nil {
 		return out

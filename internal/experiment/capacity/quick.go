@@ -206,18 +206,31 @@ func users(n int) string {
 // speed describes what one user sees.
 func speed(s *Stage) string {
 	text := "first token after " + milliseconds(s.TTFT)
-	if s.PerUser > 0 {
-		text += fmt.Sprintf(", then %s tokens/s (one every %s)", number(s.PerUser), milliseconds(s.ITL))
+	if rate := s.perUser(); rate > 0 {
+		text += fmt.Sprintf(", then %s tokens/s (one every %s)", number(rate), milliseconds(1000/rate))
 	}
 	return text
 }
 
+// perUser returns the tokens per second that a user sees, from the mean time between two: the mean of the requests' own
+// rates is drawn up by those whose tokens come at once. 0 where all tokens of a reply did.
+func (s *Stage) perUser() float64 {
+	switch {
+	case !(s.PerUser > 0):
+		return 0
+	case s.ITL > 0:
+		return 1000 / s.ITL
+	}
+	return s.PerUser
+}
+
 // shared describes what all users of a stage get.
 func shared(s *Stage) string {
-	if !(s.PerUser > 0) { // all tokens of a reply came at once
+	rate := s.perUser()
+	if rate == 0 { // all tokens of a reply came at once
 		return fmt.Sprintf("%s tokens/s in total", number(s.Total))
 	}
-	return fmt.Sprintf("%s tokens/s each, %s in total", number(s.PerUser), number(s.Total))
+	return fmt.Sprintf("%s tokens/s each, %s in total", number(rate), number(s.Total))
 }
 
 // beyond describes the smallest stage that fails, and why.

@@ -139,3 +139,13 @@ func TestQuickLimits(t *testing.T) {
 		}
 	}
 }
+
+// Tokens per second and the time between two are one figure: the mean of the requests' own rates is higher.
+func TestSpeedOfAUserIsOneFigure(t *testing.T) {
+	s := served(1, 1)
+	s.ITL, s.PerUser = 6.25, 289
+	text := strings.Join(capacity.QuickAnswer([]capacity.Stage{s}, capacity.QuickFacts{Limits: usual}), "\n")
+	if !strings.Contains(text, "then 160 tokens/s (one every 6.25 ms)") || strings.Contains(text, "289") {
+		t.Error(text)
+	}
+}

@@ -30,7 +30,8 @@ func reconciliation(r *servermetrics.Reconciliation) artifact.Object {
 		key string
 		n   int64
 	}{
-		{"requests_given_up", c.Dropped}, {"requests_failed", c.Failed}, {"requests_cut_off", c.CutOff},
+		{"requests_given_up", c.Dropped}, {"requests_cancelled", c.Cancelled},
+		{"requests_failed", c.Failed}, {"requests_cut_off", c.CutOff},
 		{"requests_resent", c.Resent}, {"warmup_in_flight", c.InFlight}, {"warmup_requests", c.WarmUp},
 	} {
 		client = appendCount(client, of.key, of.n)

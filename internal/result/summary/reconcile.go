@@ -1,8 +1,6 @@
 package summary
 
 import (
-	"slices"
-
 	"aiperf/internal/base/neterr"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -21,9 +19,6 @@ type Ledger struct {
 	Repeats *float64 `json:"prompt_repeats,omitempty"`
 }
 
-// gaveUp lists the types of errors with which this client, not the server, ended a request that was sent.
-var gaveUp = []string{neterr.Cancelled, neterr.Timeout}
-
 // Reconcile compares the result's totals with those of the server; without a ledger there is nothing to compare.
 func (r *Result) Reconcile(l *Ledger) {
 	if l == nil {
@@ -35,13 +30,16 @@ func (r *Result) Reconcile(l *Ledger) {
 		Failed: r.Counts.Skipped, // the server refused them
 	}
 	for i := range r.Errors {
-		if slices.Contains(gaveUp, r.Errors[i].Error.Type) {
-			c.Dropped += r.Errors[i].Count
-		} else {
-			c.Failed += r.Errors[i].Count
+		switch n := r.Errors[i].Count; r.Errors[i].Error.Type {
+		case neterr.Cancelled: // simulated: nothing else cancels a request whose record is an error
+			c.Cancelled += n
+		case neterr.Timeout:
+			c.Dropped += n
+		default:
+			c.Failed += n
 		}
 	}
-	aborted := float64(c.Dropped + c.CutOff)
+	aborted := float64(c.Dropped + c.Cancelled + c.CutOff)
 	c.Figures = []servermetrics.Figure{
 		{Quantity: servermetrics.Requests, Metric: "request_count", Value: float64(c.Succeeded), Max: 1},
 		{Quantity: servermetrics.AbortedRequests, Metric: "cancelled + timed out + cut off requests", Value: aborted,

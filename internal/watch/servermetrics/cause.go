@@ -14,9 +14,11 @@ const (
 	Replicas      Cause = "replicas"
 	WarmUp        Cause = "warm_up"
 	Dropped       Cause = "dropped"
+	Cancelled     Cause = "cancelled"
 	Resent        Cause = "resent"
 	Failed        Cause = "failed"
 	Several       Cause = "several_per_request"
+	Truncated     Cause = "truncated"
 	Template      Cause = "chat_template"
 	Tokenizer     Cause = "tokenizer"
 	CachedPrompts Cause = "cached_prompts"
@@ -44,8 +46,13 @@ var causes = [...]struct {
 		false},
 	{Resent, "requests sent again after their connection ended, served twice",
 		"raise the server's keep-alive timeout, or use --connection-reuse-strategy never", false},
+	{Truncated, "the server cut the prompts, as truncate_prompt_tokens asks for, or has quite another tokenizer",
+		"lengths and rates of the input are this client's count, not what the server worked on; " +
+			"--use-server-token-count takes the server's counts", false},
 	{Failed, "requests that failed at this client and not at the server",
 		"see error_summary in the JSON summary", false},
+	{Cancelled, "requests that this client cancelled, as it was asked to", "their work is in the server's figures and not " +
+		"in these", true},
 	{CachedPrompts, "prompt tokens from a cache, which the counter leaves out",
 		"turn the prefix cache off to compare", true},
 	{Late, "the rest after the last scrape", "", true},
@@ -95,7 +102,22 @@ func (r *Reconciliation) judge() {
 		}
 	}
 	r.severalPerRequest()
+	if row := r.Row(PromptTokens); row.truncated() {
+		row.Status, row.Cause = Explained, Truncated
+	}
 	r.conclude()
+}
+
+// truncated reports that prompts are so much shorter for the server than for the client that another tokenizer does not
+// explain it, though nothing is wrong with the number of requests.
+func (row *Row) truncated() bool {
+	switch {
+	case row.Server == 0 || row.Status != Agrees && row.Cause != Tokenizer:
+		return false
+	case row.Tokenized:
+		return row.Server < (1-generous)*row.Client
+	}
+	return row.Client < (1-generous)*row.Own
 }
 
 // within reports whether the difference is from low to high, half a unit apart at most: servers keep floats.
@@ -108,7 +130,8 @@ func (r *Reconciliation) extras() (n int64, cause Cause) {
 	for _, of := range []struct {
 		n     int64
 		cause Cause
-	}{{r.Client.WarmUp, WarmUp}, {r.Client.Dropped, Dropped}, {r.Client.Resent, Resent}, {r.Client.Failed, Failed}} {
+	}{{r.Client.WarmUp, WarmUp}, {r.Client.Dropped, Dropped},
+		{r.Client.Cancelled, Cancelled}, {r.Client.Resent, Resent}, {r.Client.Failed, Failed}} {
 		if of.n > 0 && cause == "" {
 			cause = of.cause
 		}

@@ -70,9 +70,9 @@ func Countable(v float64) bool { return v >= 0 && v < 1e15 }
 
 // ClientTotals is what the run counted, and what it knows of its course.
 type ClientTotals struct {
-	// Succeeded requests had a whole reply. Of the others the client gave up Dropped (cancelled or out of time), and
-	// Failed did in another way. CutOff are those that the end of the run cut off.
-	Succeeded, Dropped, Failed, CutOff int64
+	// Succeeded requests had a whole reply. Of the others Dropped ran out of time at the client, Cancelled it cancelled
+	// because the run is meant to, and Failed did in another way. CutOff are those that the end of the run cut off.
+	Succeeded, Dropped, Cancelled, Failed, CutOff int64
 	// Resent requests were sent once more on another connection.
 	Resent int64
 	// InFlight requests of the warm-up were out when the profiling phase began. WarmUp requests may have ended after

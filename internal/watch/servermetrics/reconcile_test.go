@@ -83,6 +83,14 @@ func TestCausesOfDifferences(t *testing.T) {
 			with(run(), func(c *ClientTotals) { c.Figures[2].Own = 4100 }), VerdictAgree, nil,
 			"counted 100 of 100 requests; prompt and generated tokens agree; prompt tokens +9 a request over this " +
 				"client's count: its chat template"},
+		{"truncated prompts", counting(100, 5000, 2000),
+			with(run(), func(c *ClientTotals) { c.Figures[2].Own = 30000 }), VerdictExplained, []Cause{Truncated},
+			"counted 100 of 100 requests; generated tokens agree; prompt tokens -250 a request under this client's count: " +
+				"the server cut the prompts"},
+		{"truncated prompts, without usage", counting(100, 1000, 2000), tokenized(), VerdictExplained, []Cause{Truncated},
+			"prompt tokens -40 a request under this client's count: the server cut the prompts"},
+		{"a somewhat shorter tokenizer", counting(100, 5000, 2000),
+			with(run(), func(c *ClientTotals) { c.Figures[2].Own = 6000 }), VerdictAgree, nil, "prompt and generated tokens agree"},
 		{"another tokenizer", counting(100, 4800, 2350), tokenized(), VerdictExplained, []Cause{Tokenizer},
 			"prompt tokens -2 a request: another tokenizer"},
 		{"requests sent again", counting(103, 5150, 2060), with(run(), func(c *ClientTotals) { c.Resent = 3 }),
@@ -98,6 +106,11 @@ func TestCausesOfDifferences(t *testing.T) {
 		{"requests that the client gave up", counting(110, 5500, 2200), with(run(), func(c *ClientTotals) { c.Dropped = 12 }),
 			VerdictExplained, []Cause{Dropped},
 			"counted 110 requests, this client 100: requests that this client gave up"},
+		{"requests that the client cancelled on purpose", counting(110, 5500, 2200),
+			with(run(), func(c *ClientTotals) { c.Cancelled = 12 }), VerdictExplained, []Cause{Cancelled},
+			"counted 110 requests, this client 100: requests that this client cancelled, as it was asked to"},
+		{"some on purpose and some out of time", counting(110, 5500, 2200),
+			with(run(), func(c *ClientTotals) { c.Cancelled, c.Dropped = 8, 4 }), VerdictExplained, []Cause{Dropped}, ""},
 		{"prompts of requests that the client gave up", counting(100, 5500, 2100),
 			with(run(), func(c *ClientTotals) { c.Dropped = 12 }), VerdictExplained, []Cause{Dropped}, ""},
 		{"requests that failed here", counting(101, 5050, 2020), with(run(), func(c *ClientTotals) { c.Failed = 1 }),
@@ -151,6 +164,11 @@ func TestPagesThatDidNotAnswerAreNamed(t *testing.T) {
 }
 
 func TestCausesThatMatterLittleAreQuiet(t *testing.T) {
+	cancelled := run()
+	cancelled.Cancelled = 12
+	if !Reconcile(counting(110, 5500, 2200), cancelled).Quiet() {
+		t.Error("cancellations that were asked for are a warning")
+	}
 	if !Reconcile(counting(100, 5900, 2000), tokenized()).Quiet() || Reconcile(counting(150, 7500, 3000), run()).Quiet() {
 		t.Error("a chat template is a warning, or other clients are none")
 	}

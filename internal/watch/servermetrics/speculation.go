@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"aiperf/internal/watch/prom"
 )
 
-// Speculation is one row about speculative decoding: what a gauge of SGLang said in the window. All values are finite.
+// Speculation is one row about speculative decoding: what a gauge of SGLang said in the window, or what vLLM's counters
+// grew by in it. All values are finite.
 type Speculation struct {
 	// Label is the metric, with what distinguishes the series from the others of its metric.
 	Label string  `json:"label"`
@@ -18,6 +20,8 @@ type Speculation struct {
 	Max   float64 `json:"max"`
 	P50   float64 `json:"p50"`
 	P90   float64 `json:"p90"`
+	// Single: only Mean is known, the ratio of two counters over the whole window.
+	Single bool `json:"single,omitempty"`
 	// Decimals is how many of them print.
 	Decimals int `json:"decimals"`
 }
@@ -26,11 +30,23 @@ const (
 	acceptRate   = "sglang:spec_accept_rate"
 	acceptLength = "sglang:spec_accept_length"
 	modelLabel   = "model_name"
+
+	draftCounter    = "vllm:spec_decode_num_drafts"
+	draftedCounter  = "vllm:spec_decode_num_draft_tokens"
+	acceptedCounter = "vllm:spec_decode_num_accepted_tokens"
+	perPlaceCounter = "vllm:spec_decode_num_accepted_tokens_per_pos"
+	placeLabel      = "position"
 )
 
 // Speculations returns the rows for the benchmarked models, rates first; none when nothing was accepted. Warnings
 // name the rows that are left out because a statistic is not finite.
 func Speculations(r *Results, models []string) (rows []Speculation, warnings []string) {
+	gauges, warnings := gaugeRows(r, models)
+	return append(counterRows(r, models), gauges...), warnings
+}
+
+// gaugeRows returns the rows of SGLang, which publishes the figures themselves.
+func gaugeRows(r *Results, models []string) (rows []Speculation, warnings []string) {
 	rates, lengths := speculating(r, acceptRate, models), speculating(r, acceptLength, models)
 	shown := lengths
 	if len(lengths) == 0 {
@@ -62,6 +78,93 @@ func Speculations(r *Results, models []string) (rows []Speculation, warnings []s
 		}
 	}
 	return rows, warnings
+}
+
+// drafts are the tokens that vLLM drafted for a model over the window, of all its engines.
+type drafts struct {
+	model                    string
+	steps, drafted, accepted float64
+	// perPlace are the accepted ones by their place in a draft.
+	perPlace []float64
+}
+
+// counterRows returns the rows of vLLM: of the tokens drafted, and of the drafts, which part was accepted, and how many
+// tokens a step made with its own. A place of the draft is accepted only if those before it are.
+func counterRows(r *Results, models []string) (rows []Speculation) {
+	all := draftsOf(r, models)
+	for i := range all {
+		d, suffix := &all[i], ""
+		if len(all) > 1 {
+			suffix = " (" + modelLabel + "=" + d.model + ")"
+		}
+		add := func(label string, value float64, decimals int) {
+			if !notFinite(value) {
+				rows = append(rows, Speculation{Label: label + suffix, Mean: value, Single: true, Decimals: decimals})
+			}
+		}
+		if !(d.steps > 0) || !(d.drafted > 0) {
+			continue
+		}
+		add("Accept Rate (%)", 100*d.accepted/d.drafted, 1)
+		add("Accept Length", 1+d.accepted/d.steps, 2)
+		for place, accepted := range d.perPlace {
+			add(fmt.Sprintf("Accept Rate at Place %d (%%)", place+1), 100*accepted/d.steps, 1)
+		}
+	}
+	return rows
+}
+
+// mostPlaces bounds the places of a draft that are read from labels.
+const mostPlaces = 64
+
+// draftsOf sums the counters of each of the models, in the order of their series; of all models where the server has none
+// of the benchmarked ones: it may know them as adapters of another.
+func draftsOf(r *Results, models []string) (all []drafts) {
+	var list []namedSeries
+	r.each([]string{draftCounter, draftedCounter, acceptedCounter, perPlaceCounter}, "total",
+		func(s *SeriesStats, name string, v float64) { list = append(list, namedSeries{name, s, v}) })
+	others := func(s namedSeries) bool {
+		model, _ := s.stats.label(modelLabel)
+		return !slices.ContainsFunc(models, func(m string) bool { return strings.EqualFold(m, model) })
+	}
+	if ours := slices.DeleteFunc(slices.Clone(list), others); len(ours) > 0 {
+		list = ours
+	}
+	for _, s := range list {
+		model, _ := s.stats.label(modelLabel)
+		at := slices.IndexFunc(all, func(d drafts) bool { return d.model == model })
+		if at < 0 {
+			at = len(all)
+			all = append(all, drafts{model: model})
+		}
+		d := &all[at]
+		switch s.family {
+		case draftCounter:
+			d.steps += s.total
+		case draftedCounter:
+			d.drafted += s.total
+		case acceptedCounter:
+			d.accepted += s.total
+		default:
+			text, _ := s.stats.label(placeLabel)
+			place, err := strconv.Atoi(text)
+			if err != nil || place < 0 || place >= mostPlaces {
+				continue
+			}
+			for len(d.perPlace) <= place {
+				d.perPlace = append(d.perPlace, 0)
+			}
+			d.perPlace[place] += s.total
+		}
+	}
+	return all
+}
+
+// namedSeries is a series with the name of its family and what it grew by.
+type namedSeries struct {
+	family string
+	stats  *SeriesStats
+	total  float64
 }
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

@@ -1,6 +1,7 @@
 package servermetrics
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -48,8 +49,8 @@ func TestSpeculationRows(t *testing.T) {
 		},
 	), []string{"m"})
 	want := []Speculation{
-		{"Accept Rate (%)", 50, 25, 75, 50, 70, 1},
-		{"Accept Length", 2.5, 1, 4, 2, 3.5, 2},
+		{Label: "Accept Rate (%)", Mean: 50, Min: 25, Max: 75, P50: 50, P90: 70, Decimals: 1},
+		{Label: "Accept Length", Mean: 2.5, Min: 1, Max: 4, P50: 2, P90: 3.5, Decimals: 2},
 	}
 	if !slices.Equal(rows, want) || warnings != nil {
 		t.Errorf("%+v, %q", rows, warnings)
@@ -109,5 +110,48 @@ func TestSpeculationRowThatIsNotFinite(t *testing.T) {
 	}
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "Accept Rate (%)") {
 		t.Errorf("%q", warnings)
+	}
+}
+
+// The counters of vLLM 0.32 after a run with n-grams, shared among two engines, and what follows from them.
+func TestSpeculationByCounters(t *testing.T) {
+	series := func(total float64, labels ...string) SeriesStats {
+		s := speculative(metricsURL, metrics.Stats{}, labels...)
+		s.Gauge, s.Counter = nil, &CounterStats{Total: total}
+		return s
+	}
+	at := func(total float64, place string) SeriesStats {
+		return series(total, "model_name", "tiny", "engine", "0", "position", place)
+	}
+	r := &Results{Families: []FamilyStats{
+		{Family: prom.Family{Name: "vllm:spec_decode_num_drafts", Type: prom.Counter}, Series: []SeriesStats{
+			series(500, "model_name", "tiny", "engine", "0"), series(42, "model_name", "tiny", "engine", "1"),
+			series(1000, "model_name", "other", "engine", "0")}},
+		{Family: prom.Family{Name: "vllm:spec_decode_num_draft_tokens", Type: prom.Counter}, Series: []SeriesStats{
+			series(1400, "model_name", "tiny", "engine", "0"), series(81, "model_name", "tiny", "engine", "1")}},
+		{Family: prom.Family{Name: "vllm:spec_decode_num_accepted_tokens", Type: prom.Counter}, Series: []SeriesStats{
+			series(1253, "model_name", "tiny", "engine", "0")}},
+		{Family: prom.Family{Name: "vllm:spec_decode_num_accepted_tokens_per_pos", Type: prom.Counter},
+			Series: []SeriesStats{at(360, "2"), at(487, "0"), at(406, "1"), at(9, "x"), at(9, "-1")}},
+	}}
+	rows, warnings := Speculations(r, []string{"Tiny"})
+	var got []string
+	for _, row := range rows {
+		if !row.Single {
+			t.Errorf("%+v", row)
+		}
+		got = append(got, fmt.Sprintf("%s %.*f", row.Label, row.Decimals, row.Mean))
+	}
+	want := []string{"Accept Rate (%) 84.6", "Accept Length 3.31", "Accept Rate at Place 1 (%) 89.9",
+		"Accept Rate at Place 2 (%) 74.9", "Accept Rate at Place 3 (%) 66.4"}
+	if !slices.Equal(got, want) || warnings != nil {
+		t.Errorf("%q, %q", got, warnings)
+	}
+	if rows, _ := Speculations(r, []string{"an-adapter"}); len(rows) != 5 || rows[0].Label != "Accept Rate (%) (model_name=tiny)" {
+		t.Errorf("without the model: %+v", rows)
+	}
+	r.Families[0].Series = r.Families[0].Series[2:]
+	if rows, _ := Speculations(r, []string{"Tiny"}); len(rows) != 0 {
+		t.Errorf("without a draft: %+v", rows)
 	}
 }

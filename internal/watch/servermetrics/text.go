@@ -36,6 +36,9 @@ func (r *Reconciliation) Sentence() string {
 		row := r.Row(of.quantity)
 		switch {
 		case row.Status == Absent:
+		case row.Cause == Truncated:
+			others = append(others, of.name+" tokens "+signed(r.cut(row))+" a request under this client's count: "+
+				Truncated.Words())
 		case row.Status == Agrees && math.Abs(row.Difference) < 0.5:
 			agreeing = append(agreeing, of.name)
 			if more := r.template(row); more != 0 {
@@ -79,6 +82,14 @@ func (r *Reconciliation) Summary() string {
 func (r *Reconciliation) template(row *Row) float64 {
 	if row.Quantity != PromptTokens || row.Own == 0 || row.Own >= row.Client || r.Client.Succeeded == 0 {
 		return 0
+	}
+	return (row.Client - row.Own) / float64(r.Client.Succeeded)
+}
+
+// cut returns by how many tokens a request is shorter for the server than for the client's tokenizer, below 0.
+func (r *Reconciliation) cut(row *Row) float64 {
+	if row.Tokenized || r.Client.Succeeded == 0 {
+		return row.PerRequest
 	}
 	return (row.Client - row.Own) / float64(r.Client.Succeeded)
 }

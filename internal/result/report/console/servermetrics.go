@@ -38,7 +38,11 @@ func (p *page) speculationTable(rows []servermetrics.Speculation) {
 	}
 	for _, r := range rows {
 		cells := []cell{{text: safe(r.Label)}}
-		for _, v := range []float64{r.Mean, r.Min, r.Max, r.P50, r.P90} {
+		for i, v := range []float64{r.Mean, r.Min, r.Max, r.P50, r.P90} {
+			if r.Single && i > 0 {
+				cells = append(cells, cell{notAvailable, dim})
+				continue
+			}
 			cells = append(cells, cell{text: strconv.FormatFloat(v, 'f', r.Decimals, 64)})
 		}
 		t.rows = append(t.rows, cells)

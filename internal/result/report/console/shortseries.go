@@ -162,8 +162,7 @@ func (p *page) sweepRows(s *answer.Sweep) {
 		if b.Cell >= 0 && b.Cell < len(s.Cells) {
 			where = s.Cells[b.Cell].Label
 		}
-		title := strings.ToLower(b.Title)
-		p.row("best", only(strings.TrimPrefix(title, "best ")+" "+artifact.Significant(b.Value)+" "+b.Metric.Unit+" at "+where))
+		p.row("best", only(strings.TrimPrefix(lowered(b.Title), "best ")+" "+artifact.Significant(b.Value)+" "+b.Metric.Unit+" at "+where))
 	}
 	for i, finding := range s.AccuracyFindings() {
 		name := "accuracy"
@@ -182,6 +181,17 @@ func (p *page) sweepRows(s *answer.Sweep) {
 		front = append(front[:mostOfFront], fmt.Sprintf("and %d others", len(front)-mostOfFront))
 	}
 	p.row("Pareto front", only(strings.Join(front, "; ")))
+}
+
+// lowered writes a title as the words of a sentence; abbreviations such as TTFT stay.
+func lowered(title string) string {
+	words := strings.Fields(title)
+	for i, word := range words {
+		if len(word) < 2 || strings.ToUpper(word) != word || strings.ContainsAny(word, "0123456789") {
+			words[i] = strings.ToLower(word)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // mostOfFront is the number of cells of the front that are named.

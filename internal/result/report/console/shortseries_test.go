@@ -69,3 +69,12 @@ func TestAnswerOfASearchIsWhatItLookedFor(t *testing.T) {
 		}
 	}
 }
+
+func TestLoweredTitlesKeepAbbreviations(t *testing.T) {
+	for title, want := range map[string]string{"Best TTFT P99": "best TTFT p99", "Best Latency P99": "best latency p99",
+		"Best Throughput": "best throughput", "": ""} {
+		if got := lowered(title); got != want {
+			t.Errorf("%q: %q", title, got)
+		}
+	}
+}

@@ -179,8 +179,8 @@ func TestCausesOfServerTotalsThatDiffer(t *testing.T) {
 					})
 			},
 			check: func(r *servermetrics.Reconciliation) bool { return r.Row(servermetrics.Requests).Server == 20 }},
-		{name: "requests that the client gave up", cause: servermetrics.Dropped, verdict: servermetrics.VerdictExplained,
-			warned: 1,
+		{name: "requests that the client cancelled on purpose", cause: servermetrics.Cancelled,
+			verdict: servermetrics.VerdictExplained,
 			args: []string{"--request-cancellation-rate", "50", "--request-cancellation-delay", "0", "--random-seed",
 				"1"},
 			at: func(t *testing.T) string {

@@ -40,6 +40,12 @@ type target struct {
 	plugin *plugin.Host
 }
 
+// secure reports whether a URL asks for TLS.
+func secure(url string) bool {
+	scheme, _, _ := strings.Cut(strings.ToLower(url), "://")
+	return scheme == "https" || scheme == "grpcs"
+}
+
 // bind finds the endpoint that the configuration asks for. Those that take token ids get them from encode.
 func (t *target) bind(ctx context.Context, encode func([]int, string) []int) error {
 	c := &t.cfg.Endpoint
@@ -48,6 +54,9 @@ func (t *target) bind(ctx context.Context, encode func([]int, string) []int) err
 		return fmt.Errorf("--extra-inputs: %w", err)
 	}
 	options.Warn = func(message string) { t.log.Warn(message) }
+	if !t.cfg.Env.HTTP.SSLVerify && !t.options.isShare() && slices.ContainsFunc(c.URLs, secure) {
+		t.log.Warn("AIPERF_HTTP_SSL_VERIFY is false: certificates are not checked, so that anyone on the way can be the server")
+	}
 	if known, _ := api.Lookup(c.Type); known.TokenIDs {
 		options.Encode = encode
 	}

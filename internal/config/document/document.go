@@ -53,6 +53,8 @@ type Node struct {
 	Scalar any
 	// Written is how a scalar was written, without quotes.
 	Written string
+	// Data reports that what looks like a template in the text is none: it is the value of a variable of the environment.
+	Data bool
 	// Items are those of a List, Members those of a Map.
 	Items   []*Node
 	Members []Member

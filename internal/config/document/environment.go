@@ -37,7 +37,8 @@ const maxSubstituted = MaxBytes
 
 // Environment replaces the references ${NAME} and ${NAME:default} in all texts of the file; keys stay as they are. A
 // text that is nothing but one reference gets the type of its value, and keeps the value as Written; in other texts it
-// is a part. f.Variables lists what was used.
+// is a part. Values are data, not templates: a text whose own words are no template stays as it is, and one that is a
+// template takes no value that looks like one. f.Variables lists what was used.
 func Environment(f *File, lookup func(name string) (string, bool)) error {
 	e := &environment{file: f, lookup: lookup}
 	e.walk(f.Root, "")
@@ -62,13 +63,14 @@ func (e *environment) walk(n *Node, path string) {
 		return
 	}
 	text := n.Scalar.(string)
-	whole := reference.FindString(text) == text
+	whole, own := reference.FindString(text) == text, reference.ReplaceAllString(text, "")
 	if text, ok := e.replaced(n, text, path); ok {
 		if whole {
 			n.coerce(text)
 		} else {
 			n.Scalar, n.Written = text, text
 		}
+		n.Data = !isTemplate(own)
 	}
 }
 
@@ -100,6 +102,11 @@ func (e *environment) replaced(n *Node, text, path string) (string, bool) {
 		default:
 			e.fault(n, path, "the environment variable %s is not set: set it, or give a default, ${%[1]s:default}",
 				m[1])
+			ok = false
+		}
+		if set && isTemplate(value) && isTemplate(reference.ReplaceAllString(n.Scalar.(string), "")) {
+			e.fault(n, path, "the value of the environment variable %s contains {{ or {%%, and values are no templates: "+
+				"give the reference a text of its own", m[1])
 			ok = false
 		}
 		b.WriteString(value)

@@ -117,3 +117,33 @@ func TestLongVariablesAreBounded(t *testing.T) {
 		t.Errorf("got %.300v", err)
 	}
 }
+
+// The values of variables are data: a key may hold anything.
+func TestValuesOfVariablesAreNoTemplates(t *testing.T) {
+	set := lookup(map[string]string{"KEY": "sk-{{ 7*7 }}xyz", "HALF": "sk-a{%b", "PEEK": "{{ secret }}", "N": "7"})
+	for _, c := range []struct{ text, want string }{
+		{`"${KEY}"`, `"sk-{{ 7*7 }}xyz"`},
+		{`"Bearer ${KEY}"`, `"Bearer sk-{{ 7*7 }}xyz"`},
+		{`"${HALF}"`, `"sk-a{%b"`},
+		{`["${PEEK}", {k: "${PEEK}"}]`, `["{{ secret }}",{"k":"{{ secret }}"}]`},
+		{`"{{ ${N} * 2 }}"`, `14`},
+		{`"{{ secret }} ${N}"`, `"top 7"`},
+		{`"{{ other }}"`, `"sk-{{ 7*7 }}xyz"`},
+		{`"{{ secret }} ${KEY}"`, ""},
+	} {
+		f := read(t, "secret: top\nother: ${KEY}\na: "+c.text+"\n")
+		err := document.Environment(f, set)
+		if err == nil {
+			var root *document.Node
+			if root, err = document.Render(f, f.Root); err == nil {
+				if got := asJSON(root.Get("a")); got != c.want {
+					t.Errorf("%s: got %s, want %s", c.text, got, c.want)
+				}
+			}
+		}
+		if (err != nil) != (c.want == "") ||
+			err != nil && !strings.Contains(err.Error(), "the environment variable KEY contains {{ or {%, and values are no templates") {
+			t.Errorf("%s: %v", c.text, err)
+		}
+	}
+}

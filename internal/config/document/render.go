@@ -119,7 +119,7 @@ func (r *renderer) collect(n *Node, path, key string, list *[]*template) {
 	for _, m := range n.Members {
 		r.collect(m.Value, Path(path, m.Key), m.Key, list)
 	}
-	if n.Kind != Text || n.Origin != "" || slices.Contains(notRendered, key) || !isTemplate(n.Scalar.(string)) {
+	if n.Kind != Text || n.Data || n.Origin != "" || slices.Contains(notRendered, key) || !isTemplate(n.Scalar.(string)) {
 		return
 	}
 	text := n.Scalar.(string)
@@ -184,7 +184,7 @@ func (r *renderer) await(n *Node) {
 	for _, m := range n.Members {
 		r.await(m.Value)
 	}
-	if n.Kind == Text && isTemplate(n.Scalar.(string)) {
+	if n.Kind == Text && !n.Data && isTemplate(n.Scalar.(string)) {
 		r.pending[n] = true
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,21 +13,30 @@ import (
 	"aiperf/internal/publish/progress"
 )
 
-// needy asks for errors and GPUs and keeps the last snapshot.
-type needy struct{ last *progress.Snapshot }
+// needy asks for errors and GPUs and keeps the last snapshot. It ends the run when there are errors, and readings of GPUs
+// during the load.
+type needy struct {
+	last *progress.Snapshot
+	seen chan struct{}
+	once sync.Once
+}
 
 func (n *needy) Begin(*progress.Run) progress.Needs { return progress.Needs{Errors: true, GPUs: true} }
-func (n *needy) Show(s *progress.Snapshot)          {}
-func (n *needy) End(e *progress.Ending)             { n.last = e.Last }
+func (n *needy) Show(s *progress.Snapshot) {
+	if len(s.Errors) > 0 && len(s.GPUs) == 2 && !math.IsNaN(s.GPUs[0].Values[0].Avg) && !math.IsNaN(s.GPUs[0].Values[1].Avg) {
+		n.once.Do(func() { close(n.seen) })
+	}
+}
+func (n *needy) End(e *progress.Ending) { n.last = e.Last }
 
 func TestSnapshotsHaveErrorsAndGPUs(t *testing.T) {
 	t.Parallel()
 	gpuEnv(t)
 	url := serve(t, mockserver.Options{TTFT: 20 * time.Millisecond, ErrorRate: 40, Seed: 3,
 		GPU: mockserver.GPUOptions{Load: &mockserver.LoadCurve{{Load: 0.5}}}})
-	n := &needy{}
-	w := watch(t, url, Options{Observers: []progress.Observer{n}}, "--no-server-metrics", "--gpu-telemetry",
-		url+"/dcgm1/metrics", "--concurrency", "2", "--request-count", "40")
+	n := &needy{seen: make(chan struct{})}
+	w := watch(t, url, Options{Observers: []progress.Observer{n}, Stop: n.seen}, "--no-server-metrics", "--gpu-telemetry",
+		url+"/dcgm1/metrics", "--concurrency", "2", "--benchmark-duration", "60")
 	failed := int64(0)
 	for _, k := range n.last.Errors {
 		if k.Message == "" || k.Type == "" {

@@ -103,7 +103,7 @@ func listen(t *testing.T, network, address string, config *tls.Config, h http.Ha
 	if err != nil {
 		t.Skipf("%s %s: %v", network, address, err)
 	}
-	s := &http.Server{Handler: h, TLSConfig: config, Protocols: new(http.Protocols), ErrorLog: nil}
+	s := &http.Server{Handler: h, TLSConfig: config.Clone(), Protocols: new(http.Protocols), ErrorLog: nil}
 	set(s.Protocols)
 	done := make(chan struct{})
 	go func() {

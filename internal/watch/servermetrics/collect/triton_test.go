@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"aiperf/internal/base/neterr"
@@ -15,6 +16,8 @@ import (
 type hosts struct {
 	pages map[string]string
 	none  map[string]bool
+
+	mu    sync.Mutex
 	asked []string
 }
 
@@ -24,7 +27,9 @@ func (h *hosts) Probe(ctx context.Context, url string) error {
 }
 
 func (h *hosts) Fetch(_ context.Context, url string, _ []byte) (prom.Body, error) {
+	h.mu.Lock()
 	h.asked = append(h.asked, url)
+	h.mu.Unlock()
 	if text, ok := h.pages[url]; ok {
 		return prom.Body{Text: []byte(text)}, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -34,6 +35,8 @@ const exitSetUp = 125
 // Child makes the inside of the sandbox and becomes the program. It returns only if that fails.
 func Child([]string) int {
 	runtime.LockOSThread() // capabilities and filters belong to a thread
+	// A collection would start threads, whose stacks do not fit once the memory is limited.
+	debug.SetGCPercent(-1)
 	fmt.Fprintln(os.Stderr, "the sandbox could not be made:", enter())
 	return exitSetUp
 }

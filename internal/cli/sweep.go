@@ -196,13 +196,8 @@ func (s *several) checkResume(cells []series.Cell) error {
 		return nil
 	}
 	if s.search == nil {
-		steps := series.NewCells(cells, s.layout, nil).Planned()
-		for i := range steps {
-			if _, _, err := series.Restored(&steps[i]); err != nil {
-				return err
-			}
-		}
-		return nil
+		_, err := series.Complete(series.NewCells(cells, s.layout, nil))
+		return err
 	}
 	// What is complete is taken over run by run, if the search would choose these points again for these runs.
 	again, err := loop.New(s.spec, loop.Options{Dir: s.layout.Dir})

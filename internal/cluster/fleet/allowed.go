@@ -21,11 +21,9 @@ func (o *AgentOptions) allows(w *work) error {
 		return nil
 	}
 	endpoint := &w.Config.Endpoint
-	if endpoint.Plugin != "" || endpoint.Program != nil {
-		if !o.Programs {
-			return errors.New("the run's endpoint is a program, which this agent would have to start: " +
-				"aiperf agent --allow-programs lets it")
-		}
+	if !o.Programs && (endpoint.Plugin != "" || endpoint.Program != nil) {
+		return errors.New("the run's endpoint is a program, which this agent would have to start: " +
+			"aiperf agent --allow-programs lets it")
 	}
 	for _, path := range [...]string{endpoint.UnixSocket, endpoint.TLS.CAFile, endpoint.TLS.CertFile, endpoint.TLS.KeyFile} {
 		if path != "" && !o.allowsPath(path) {

@@ -63,19 +63,19 @@ func (e *environment) walk(n *Node, path string) {
 		return
 	}
 	text := n.Scalar.(string)
-	whole, own := reference.FindString(text) == text, reference.ReplaceAllString(text, "")
-	if text, ok := e.replaced(n, text, path); ok {
+	whole, ofTemplate := reference.FindString(text) == text, isTemplate(reference.ReplaceAllString(text, ""))
+	if text, ok := e.replaced(n, text, path, ofTemplate); ok {
 		if whole {
 			n.coerce(text)
 		} else {
 			n.Scalar, n.Written = text, text
 		}
-		n.Data = !isTemplate(own)
+		n.Data = !ofTemplate
 	}
 }
 
-// replaced is a text with the values of its references.
-func (e *environment) replaced(n *Node, text, path string) (string, bool) {
+// replaced is a text with the values of its references; ofTemplate says that its own words are a template.
+func (e *environment) replaced(n *Node, text, path string, ofTemplate bool) (string, bool) {
 	var b strings.Builder
 	ok := true
 	for text != "" {
@@ -104,7 +104,7 @@ func (e *environment) replaced(n *Node, text, path string) (string, bool) {
 				m[1])
 			ok = false
 		}
-		if set && isTemplate(value) && isTemplate(reference.ReplaceAllString(n.Scalar.(string), "")) {
+		if set && ofTemplate && isTemplate(value) {
 			e.fault(n, path, "the value of the environment variable %s contains {{ or {%%, and values are no templates: "+
 				"give the reference a text of its own", m[1])
 			ok = false

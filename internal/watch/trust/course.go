@@ -108,14 +108,16 @@ type Totals struct {
 var courseRules = [...]struct {
 	code string
 	find func(r *Report) (message, advice string, found bool)
+	// quiet reports whether what was found is no warning; nil = it always is one.
+	quiet func(c *Course) bool
 }{
-	{"server_away", serverAway},
-	{"cold_start", coldStart},
-	{"held_back", heldBack},
-	{"in_one_piece", inOnePiece},
-	{"repeated_prompts", repeatedPrompts},
-	{"warm_cache", warmCache},
-	{TotalsDiffer, totalsDiffer},
+	{"server_away", serverAway, nil},
+	{"cold_start", coldStart, nil},
+	{"held_back", heldBack, nil},
+	{"in_one_piece", inOnePiece, func(c *Course) bool { return !many(c.Replies.InOnePiece, c.Replies.Streamed) }},
+	{"repeated_prompts", repeatedPrompts, func(c *Course) bool { return c.Prompts.Announced }},
+	{"warm_cache", warmCache, func(c *Course) bool { return c.WarmCache.Quiet }},
+	{TotalsDiffer, totalsDiffer, func(c *Course) bool { return c.Totals.Quiet }},
 }
 
 // OfCourse reports whether a code is that of a finding on the run's course.
@@ -132,12 +134,8 @@ func OfCourse(code string) bool {
 func (r *Report) judgeCourse() {
 	for _, rule := range courseRules {
 		if message, advice, found := rule.find(r); found {
-			c := &r.Inputs.Course
-			told := rule.code == "repeated_prompts" && c.Prompts.Announced ||
-				rule.code == "warm_cache" && c.WarmCache.Quiet || rule.code == TotalsDiffer && c.Totals.Quiet ||
-				rule.code == "in_one_piece" && !many(c.Replies.InOnePiece, c.Replies.Streamed)
 			r.Reasons = append(r.Reasons, Reason{Code: rule.code, Leads: Valid, Message: message, Advice: advice,
-				course: true, quiet: told})
+				course: true, quiet: rule.quiet != nil && rule.quiet(&r.Inputs.Course)})
 		}
 	}
 }

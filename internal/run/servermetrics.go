@@ -171,7 +171,7 @@ func (w *serverWatch) gates(next load.Gates) load.Gates {
 		},
 		AfterLastReturn: func(ctx context.Context, phase int) {
 			if int(w.ended.Add(1)) == len(w.phases) { // a seamless phase may end before the one ahead of it
-				w.collector.Finish(ctx)
+				w.collector.Final(ctx)
 				return
 			}
 			w.collector.Boundary(ctx)
@@ -201,10 +201,11 @@ func (w *serverWatch) closeRecording(info export.Info) error {
 // finish ends the collection, computes the statistics of the profiling phase and writes the files.
 func (w *serverWatch) finish(o *outcome) error {
 	ctx, phase := context.Background(), servermetrics.Window{StartNS: o.Result.StartNS, EndNS: o.Result.EndNS}
-	w.collector.Finish(ctx)
+	w.collector.Final(ctx)
 	if !o.Result.WasCancelled && len(w.collector.Successful()) > 0 {
-		w.collector.WaitFlush(ctx, time.Unix(0, phase.EndNS))
+		w.collector.Settle(ctx, time.Unix(0, phase.EndNS))
 	}
+	w.collector.Finish(ctx)
 	if err := w.collector.Close(); err != nil {
 		w.e.log.Warn(err.Error())
 	}

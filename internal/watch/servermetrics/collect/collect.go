@@ -5,7 +5,7 @@
 // scrape is one more just before the first profiling request, so that every series has a reference close to
 // the phase's start; the fallback is the second path of an endpoint whose page is not Prometheus.
 //
-// The order of a run is Discover, Probe, Baseline, Start, Boundary, Finish, WaitFlush, Close. Each step has a
+// The order of a run is Discover, Probe, Baseline, Start, Boundary, Final, Settle, Finish, Close. Each step has a
 // bound, and any of them may be left out: what a missing step would have done is not done, no more. Nothing
 // that an endpoint does is an error of a step: failures are counted, logged once, and never delay the run
 // longer than the step's bound.
@@ -73,7 +73,7 @@ type Options struct {
 	// ScrapeTimeout bounds the scrapes that something waits for: the first, that at the boundary, the last; 0 is the
 	// usual bound of each.
 	ScrapeTimeout time.Duration
-	// FlushPeriod is how long after the last request results may still change; 0 is none.
+	// FlushPeriod is how long after the last request servers may still count; 0 is not at all.
 	FlushPeriod time.Duration
 	// Fetch says how pages are fetched, with the timeouts of the probe and of gaps in an answer.
 	Fetch prom.FetchOptions
@@ -143,6 +143,7 @@ type Collector struct {
 
 	mu        sync.Mutex // guards what follows, and the endpoints where they say so
 	endpoints []*endpoint
+	final     bool // the final scrape was made
 	over      bool // nothing is stored any more
 	failures  failures
 	notices   notices

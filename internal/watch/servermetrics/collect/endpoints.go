@@ -38,6 +38,7 @@ type endpoint struct {
 	late        bool   // it was logged that ticks are skipped
 	told        map[prom.ErrorKey]bool
 	asked       int64                        // pages asked for
+	kept        int                          // pages that were stored
 	givenUp     int64                        // pages asked for up to this one are not waited for any more
 	destination *servermetrics.EndpointStore // nil until the first scrape
 

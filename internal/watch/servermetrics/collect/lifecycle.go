@@ -112,7 +112,7 @@ func (c *Collector) tickEndpoint(e *endpoint) {
 		<-e.slots
 		return
 	}
-	c.begin(e, false, func() {})
+	c.begin(e, scheduled, func() {})
 }
 
 // warnLate logs once that an endpoint is slow.
@@ -128,7 +128,7 @@ func (c *Collector) warnLate(e *endpoint) {
 }
 
 // begin scrapes an endpoint in a goroutine; the slot that the caller holds is given back at its end.
-func (c *Collector) begin(e *endpoint, step bool, done func()) {
+func (c *Collector) begin(e *endpoint, r reason, done func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over { // Close may be waiting already
@@ -139,7 +139,7 @@ func (c *Collector) begin(e *endpoint, step bool, done func()) {
 	c.running.Go(func() {
 		defer done()
 		defer func() { <-e.slots }()
-		c.scrape(e, step)
+		c.scrape(e, r)
 	})
 }
 
@@ -149,21 +149,25 @@ func (c *Collector) Boundary(ctx context.Context) {
 	c.scrapeAll(ctx, "boundary", cmp.Or(c.options.ScrapeTimeout, boundaryBudget))
 }
 
-// Finish stops the schedule, scrapes each endpoint a last time, waits for it, 10 s at most, and ends whatever
-// is still under way. Call it also when the run is interrupted, with a context that the interruption did not
-// end. Afterwards the store does not change any more, and the sink hears of nothing, unless it hangs.
-func (c *Collector) Finish(ctx context.Context) {
+// Final stops the schedule, scrapes each endpoint a last time and waits for it, 10 s at most. Once is enough; further
+// calls do nothing.
+func (c *Collector) Final(ctx context.Context) {
 	c.stopSchedule()
 	c.mu.Lock()
-	over := c.over
+	done := c.over || c.final
+	c.final = true
 	c.mu.Unlock()
-	if over {
-		return
-	}
-	if len(c.actives()) > 0 {
+	if !done && len(c.actives()) > 0 {
 		c.log.Info(c.options.Words.Title + ": Profiling complete, capturing final metrics...")
 		c.scrapeAll(ctx, "final", cmp.Or(c.options.ScrapeTimeout, finalBudget))
 	}
+}
+
+// Finish does what Final does, and ends whatever is still under way. Call it also when the run is interrupted, with a
+// context that the interruption did not end. Afterwards the store does not change any more, and the sink hears of
+// nothing, unless it hangs.
+func (c *Collector) Finish(ctx context.Context) {
+	c.Final(ctx)
 	timer := time.NewTimer(sinkBudget)
 	defer timer.Stop()
 	select {
@@ -191,17 +195,6 @@ func (c *Collector) stopSchedule() {
 		c.schedule.stop = nil
 	}
 	c.schedule.started = true // it does not start any more
-}
-
-// WaitFlush waits until what happens on the servers within the flush period after the last request could have
-// been seen.
-func (c *Collector) WaitFlush(ctx context.Context, lastRequestEnd time.Time) {
-	timer := time.NewTimer(time.Until(lastRequestEnd.Add(c.options.FlushPeriod)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // Close ends everything that is still under way and waits for it. It fails if the sink does not return.
@@ -234,7 +227,7 @@ func (c *Collector) scrapeAll(ctx context.Context, what string, budget time.Dura
 	var steps sync.WaitGroup
 	defer steps.Wait()
 	for _, e := range endpoints {
-		steps.Go(func() { c.scrapeAlone(bounded, e, budget/2, func() { done <- e }) })
+		steps.Go(func() { c.scrapeAlone(bounded, e, asked, budget/2, func() { done <- e }) })
 	}
 	pending := slices.Clone(endpoints)
 	for len(pending) > 0 {
@@ -254,7 +247,7 @@ func (c *Collector) scrapeAll(ctx context.Context, what string, budget time.Dura
 // scrapeAlone scrapes an endpoint when no other scrape of it is under way, and lets no other begin before it
 // is complete or ctx is over. Scrapes that are under way have a while to end: if one of them hangs, what it brings
 // later is dropped. It returns after done was called or when ctx is over.
-func (c *Collector) scrapeAlone(ctx context.Context, e *endpoint, while time.Duration, done func()) {
+func (c *Collector) scrapeAlone(ctx context.Context, e *endpoint, r reason, while time.Duration, done func()) {
 	select {
 	case e.step <- struct{}{}:
 		defer func() { <-e.step }()
@@ -277,7 +270,7 @@ func (c *Collector) scrapeAlone(ctx context.Context, e *endpoint, while time.Dur
 		c.mu.Unlock()
 	}
 	complete := make(chan struct{})
-	c.begin(e, true, func() {
+	c.begin(e, r, func() {
 		close(complete)
 		done()
 	})

@@ -258,23 +258,75 @@ func TestEmptyPagesAreNoScrapes(t *testing.T) {
 	})
 }
 
-func TestWaitFlush(t *testing.T) {
+// Without a page the end of the flush period is waited for.
+func TestSettleWithoutPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{FlushPeriod: 2 * time.Second}, newScripted(counting))
 		end := time.Now()
 		time.Sleep(500 * time.Millisecond)
-		r.WaitFlush(context.Background(), end)
+		r.Settle(context.Background(), end)
 		if got := time.Since(end); got != 2*time.Second {
 			t.Errorf("waited until %s after the end", got)
 		}
-		r.WaitFlush(context.Background(), end)
+		r.Settle(context.Background(), end)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		r.WaitFlush(ctx, time.Now())
+		r.Settle(ctx, time.Now())
 		if got := time.Since(end); got != 3*time.Second {
 			t.Errorf("waited until %s after the end", got)
 		}
 	})
+}
+
+// Requests that a server counts after their replies belong to the run; a server that is done is asked once more, and
+// what it says then is dropped.
+func TestSettleWaitsForLateCounters(t *testing.T) {
+	for _, c := range []struct {
+		name, series string
+		late         []float64 // what the pages say from the final one on
+		kept         []float64
+		pages        int
+	}{
+		{"all late", "vllm:request_success_total", []float64{14, 16, 16, 17}, []float64{14, 16}, 3},
+		{"for long", "http_requests_total{handler=\"/v1/completions\"}", []float64{1, 2, 3, 4, 5},
+			[]float64{1, 2, 3, 4}, 4},
+		{"done", "vllm:request_success_total", []float64{16, 16, 17}, []float64{16}, 2},
+		{"processor time", "process_cpu_seconds_total", []float64{1, 2, 3}, []float64{1}, 2},
+		{"the page itself", "http_requests_total{handler=\"/metrics\"}", []float64{1, 2, 3}, []float64{1}, 2},
+		{"the page among others", "http_requests_total", []float64{1, 2, 3}, []float64{1}, 2},
+		{"a queue", "vllm:num_requests_running", []float64{1, 2, 3}, []float64{1}, 2},
+		{"restarted", "vllm:request_success_total", []float64{16, 0, 1}, []float64{16}, 2},
+		{"tokens", "llamacpp:tokens_predicted_total", []float64{5, 9, 9}, []float64{5, 9}, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kind := "counter"
+				if c.name == "a queue" {
+					kind = "gauge"
+				}
+				family, _, _ := strings.Cut(c.series, "{")
+				asked := 0
+				r := newRig(t, Options{URLs: []string{"h"}, FlushPeriod: 2 * time.Second},
+					newScripted(func(_ context.Context, _ string, n int) (string, error) {
+						asked++
+						return fmt.Sprintf("# TYPE %s %s\n%s %g\n", family, kind, c.series, c.late[n]), nil
+					}))
+				end := time.Now()
+				r.Final(context.Background())
+				r.Settle(context.Background(), end)
+				if got := time.Since(end); got != 2*time.Second {
+					t.Errorf("waited until %s after the end", got)
+				}
+				r.Finish(context.Background())
+				if got := r.values("http://h/metrics"); !slices.Equal(got, c.kept) || asked != c.pages {
+					t.Errorf("kept %v of %d pages, want %v of %d", got, asked, c.kept, c.pages)
+				}
+				if got := r.Store().Endpoints()[0].Info().TotalFetches; got != int64(len(c.kept)) {
+					t.Errorf("%d fetches in the store", got)
+				}
+			})
+		})
+	}
 }
 
 type hangingSink struct{ release chan struct{} }

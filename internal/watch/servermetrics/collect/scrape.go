@@ -16,11 +16,20 @@ import (
 // page is an answer of an endpoint.
 type page struct {
 	url    string // that it was asked at
-	step   bool   // a step of the run asked
-	number int64  // among those of its endpoint
+	reason reason
+	number int64 // among those of its endpoint
 	body   prom.Body
 	err    error
 }
+
+// reason is why a page is asked for.
+type reason uint8
+
+const (
+	scheduled reason = iota
+	asked            // a step of the run asked
+	settling         // a server may count more requests after their replies have left; see [Collector.Settle]
+)
 
 // notPrometheus is a page that is not Prometheus text.
 type notPrometheus struct {
@@ -30,14 +39,14 @@ type notPrometheus struct {
 }
 
 // scrape gets a page of an endpoint and keeps what it says; the caller holds a slot of the endpoint.
-func (c *Collector) scrape(e *endpoint, step bool) {
+func (c *Collector) scrape(e *endpoint, r reason) {
 	url, ok := c.address(e)
 	if !ok {
 		return
 	}
 	got, release := c.get(c.life, e, url)
 	defer release()
-	got.step = step
+	got.reason = r
 	if f := c.take(e, got); f != nil {
 		c.divert(e, f)
 	}
@@ -101,6 +110,7 @@ func (c *Collector) read(e *endpoint, got page) *notPrometheus {
 	if len(bytes.TrimSpace(got.body.Text)) == 0 {
 		return nil
 	}
+	before := requestsCounted(e.samples) // parsing writes over the samples
 	duplicate := e.duplicates.Same(got.body.Text) && e.samples != nil
 	if !duplicate {
 		samples, err := e.parser.Parse(got.body.Text, got.body.OpenMetrics())
@@ -116,6 +126,9 @@ func (c *Collector) read(e *endpoint, got page) *notPrometheus {
 	}
 	if len(e.samples) == 0 {
 		e.samples = nil
+		return nil
+	}
+	if got.reason == settling && requestsCounted(e.samples) <= before {
 		return nil
 	}
 	c.keep(e, &got, duplicate)
@@ -142,7 +155,7 @@ func (c *Collector) keep(e *endpoint, got *page, duplicate bool) {
 	}
 	shown, stored := c.add(e, sc)
 	if stored && c.options.Sink != nil {
-		c.options.Sink.Scraped(Scrape{URL: shown, Step: got.step, Scrape: sc})
+		c.options.Sink.Scraped(Scrape{URL: shown, Step: got.reason != scheduled, Scrape: sc})
 	}
 }
 
@@ -155,6 +168,7 @@ func (c *Collector) add(e *endpoint, sc servermetrics.Scrape) (shown string, sto
 	}
 	c.prepare(e)
 	e.delivered = true
+	e.kept++
 	if sc.Duplicate {
 		sc.Samples = nil // as in the scrape before; the store repeats it at no cost
 	}

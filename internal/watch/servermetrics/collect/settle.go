@@ -1,0 +1,99 @@
+package collect
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"aiperf/internal/watch/prom"
+)
+
+// settleFirst is how long after the final scrape the pages are looked at again. Each look waits twice as long as the
+// one before.
+const settleFirst = 250 * time.Millisecond
+
+// Settle waits until the flush period after the last request is over. Servers count a request after its reply has left,
+// some by a tenth of a second: the pages are scraped meanwhile as long as they count more requests. A page that counts
+// no more is dropped, so that the window of a server that is done does not grow. Call it between Final and Finish.
+func (c *Collector) Settle(ctx context.Context, lastRequestEnd time.Time) {
+	ctx, cancel := context.WithDeadline(ctx, lastRequestEnd.Add(c.options.FlushPeriod))
+	defer cancel()
+	growing := c.actives()
+	for gap := settleFirst; len(growing) > 0 && wait(ctx, gap); gap *= 2 {
+		number := make([]int, len(growing))
+		for i, e := range growing {
+			number[i] = c.keptPages(e)
+		}
+		var looks sync.WaitGroup
+		for _, e := range growing {
+			looks.Go(func() { c.scrapeAlone(ctx, e, settling, gap, func() {}) })
+		}
+		looks.Wait()
+		var still []*endpoint
+		for i, e := range growing {
+			if c.keptPages(e) > number[i] {
+				still = append(still, e)
+			}
+		}
+		growing = still
+	}
+	<-ctx.Done()
+}
+
+// keptPages returns how many pages of an endpoint were kept.
+func (c *Collector) keptPages(e *endpoint) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return e.kept
+}
+
+// wait waits for a while and reports whether ctx lasted.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// requestsCounted returns a number that grows with each request, or token of one, that a page counts.
+func requestsCounted(samples []prom.Sample) (sum float64) {
+	for i := range samples {
+		s := &samples[i]
+		v := s.Value
+		switch {
+		case !countsRequests(s.Series):
+			continue
+		case s.Series.Family.Type.Bucketed():
+			v = s.Count
+		}
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			sum += v
+		}
+	}
+	return sum
+}
+
+// countsRequests reports whether a series counts requests that a load sends. The counters of a web server take in
+// those for the page itself, unless their labels name the path.
+func countsRequests(s *prom.Series) bool {
+	name := s.Family.Name
+	grows := s.Family.Type == prom.Counter || s.Family.Type == prom.Histogram ||
+		s.Family.Type == prom.Unknown && strings.HasSuffix(name, "_total")
+	if !grows || !strings.Contains(name, "request") && !strings.Contains(name, "token") {
+		return false
+	}
+	if slices.ContainsFunc(s.Labels, func(l prom.Label) bool { return strings.Contains(l.Value, "metrics") }) {
+		return false
+	}
+	if !strings.HasPrefix(name, "http") && !strings.HasPrefix(name, "promhttp") {
+		return true
+	}
+	return slices.ContainsFunc(s.Labels, func(l prom.Label) bool { return strings.HasPrefix(l.Value, "/") })
+}

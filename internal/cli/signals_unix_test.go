@@ -232,7 +232,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stdout.Close()
-	cmd := profileCommand(mock(t, "--fault", "never"), t.TempDir(), "--request-count", "2")
+	cmd := profileCommand(mock(t), t.TempDir(), "--benchmark-duration", "600", "--osl", "2", "--log-level", "trace")
 	cmd.Stdout = stdout
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -244,6 +244,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	hung := time.AfterFunc(patience, func() { cmd.Process.Kill() })
 	defer hung.Stop()
 	readUntil(t, reader, "AIPerf System is PROFILING")
+	readUntil(t, stderr, "Request finished") // there is something to report, which nobody reads
 	fill(t, fifo)
 	for _, panel := range []string{"Cancellation in Progress", "Force Quit"} {
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {

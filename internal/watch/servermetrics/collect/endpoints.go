@@ -38,12 +38,12 @@ type endpoint struct {
 	late        bool   // it was logged that ticks are skipped
 	told        map[prom.ErrorKey]bool
 	asked       int64                        // pages asked for
-	kept        int                          // pages that were stored
 	givenUp     int64                        // pages asked for up to this one are not waited for any more
 	destination *servermetrics.EndpointStore // nil until the first scrape
 
 	// Guarded by the collector's work; the parser is replaced with mu held as well.
 	parser     *prom.Parser
+	counted    float64 // requests, on the last page that a step asked for and that was kept
 	duplicates *prom.Duplicates
 	samples    []prom.Sample // of the last page kept
 }

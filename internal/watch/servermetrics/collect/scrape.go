@@ -110,7 +110,6 @@ func (c *Collector) read(e *endpoint, got page) *notPrometheus {
 	if len(bytes.TrimSpace(got.body.Text)) == 0 {
 		return nil
 	}
-	before := requestsCounted(e.samples) // parsing writes over the samples
 	duplicate := e.duplicates.Same(got.body.Text) && e.samples != nil
 	if !duplicate {
 		samples, err := e.parser.Parse(got.body.Text, got.body.OpenMetrics())
@@ -128,8 +127,12 @@ func (c *Collector) read(e *endpoint, got page) *notPrometheus {
 		e.samples = nil
 		return nil
 	}
-	if got.reason == settling && requestsCounted(e.samples) <= before {
-		return nil
+	if got.reason != scheduled {
+		counted := requestsCounted(e.samples)
+		if got.reason == settling && counted <= e.counted {
+			return nil
+		}
+		e.counted = counted
 	}
 	c.keep(e, &got, duplicate)
 	return nil
@@ -168,7 +171,6 @@ func (c *Collector) add(e *endpoint, sc servermetrics.Scrape) (shown string, sto
 	}
 	c.prepare(e)
 	e.delivered = true
-	e.kept++
 	if sc.Duplicate {
 		sc.Samples = nil // as in the scrape before; the store repeats it at no cost
 	}

@@ -16,38 +16,19 @@ import (
 const settleFirst = 250 * time.Millisecond
 
 // Settle waits until the flush period after the last request is over. Servers count a request after its reply has left,
-// some by a tenth of a second: the pages are scraped meanwhile as long as they count more requests. A page that counts
-// no more is dropped, so that the window of a server that is done does not grow. Call it between Final and Finish.
+// some only once a second: the pages are scraped again meanwhile. A page that counts no more requests than the one that
+// was kept before is dropped, so that the window of a server that is done does not grow. Call it between Final and
+// Finish.
 func (c *Collector) Settle(ctx context.Context, lastRequestEnd time.Time) {
 	ctx, cancel := context.WithDeadline(ctx, lastRequestEnd.Add(c.options.FlushPeriod))
 	defer cancel()
-	growing := c.actives()
-	for gap := settleFirst; len(growing) > 0 && wait(ctx, gap); gap *= 2 {
-		number := make([]int, len(growing))
-		for i, e := range growing {
-			number[i] = c.keptPages(e)
-		}
+	for gap := settleFirst; wait(ctx, gap); gap *= 2 {
 		var looks sync.WaitGroup
-		for _, e := range growing {
+		for _, e := range c.actives() {
 			looks.Go(func() { c.scrapeAlone(ctx, e, settling, gap, func() {}) })
 		}
 		looks.Wait()
-		var still []*endpoint
-		for i, e := range growing {
-			if c.keptPages(e) > number[i] {
-				still = append(still, e)
-			}
-		}
-		growing = still
 	}
-	<-ctx.Done()
-}
-
-// keptPages returns how many pages of an endpoint were kept.
-func (c *Collector) keptPages(e *endpoint) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return e.kept
 }
 
 // wait waits for a while and reports whether ctx lasted.

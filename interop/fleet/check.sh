@@ -74,10 +74,12 @@ if ip netns add aiperf-near 2>/dev/null && ip netns add aiperf-far; then
     export AIPERF_SERVICE_HEARTBEAT_INTERVAL=1 AIPERF_NATS_TOKEN=one-of-the-check
     start coordinator.log ip netns exec aiperf-near "$aiperf" profile --model m --url http://10.99.0.1:8000 --tokenizer \
         builtin --request-rate 50 --benchmark-duration 6 --osl 4 --isl 16 --ui none --no-server-metrics \
-        --no-gpu-telemetry --random-seed 1 --artifact-dir netns --wait-for-agents 2 --nats-listen 10.99.0.1:4222
+        --no-gpu-telemetry --random-seed 1 --artifact-dir netns --wait-for-agents 2 --nats-listen 10.99.0.1:4222 \
+        --nats-allow-clear-text
     coordinator=$server
-    start far.log ip netns exec aiperf-far "$aiperf" agent --join nats://10.99.0.1:4222 --name far
-    start close.log ip netns exec aiperf-near "$aiperf" agent --join nats://10.99.0.1:4222 --name close
+    start far.log ip netns exec aiperf-far "$aiperf" agent --join nats://10.99.0.1:4222 --allow-clear-text --name far
+    start close.log ip netns exec aiperf-near "$aiperf" agent --join nats://10.99.0.1:4222 --allow-clear-text \
+        --name close
     if ip netns exec aiperf-far tc qdisc add dev far0 root netem delay 5ms loss 1% 2>/dev/null; then
         echo 'delay of 5 ms and loss of 1 % on the link'
     else

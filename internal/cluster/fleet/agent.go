@@ -22,6 +22,8 @@ type AgentOptions struct {
 	// Join is the NATS server, Fleet the name of the fleet there.
 	Join, Fleet string
 	Security    Security
+	// ClearText lets the agent connect to another machine without encryption.
+	ClearText bool
 	// Name is how reports call the agent; empty for the host and the process.
 	Name string
 	// Local agents were started by their coordinator.
@@ -100,6 +102,10 @@ func Agent(ctx context.Context, o AgentOptions) error {
 	o.Fleet, o.Wait = cmp.Or(o.Fleet, DefaultName), cmp.Or(o.Wait, 5*time.Minute)
 	if err := CheckURL(o.Join); err != nil {
 		return fmt.Errorf("--join: %w", err)
+	}
+	if !o.Local && !o.ClearText && !o.Security.encrypts(o.Join) { // the coordinator of a local one was asked already
+		return fmt.Errorf("--join %s: the token and the work would be sent in clear text; join with tls://, and --ca-file if "+
+			"the server's certificate is your own, or allow this with --allow-clear-text", hostOf(o.Join))
 	}
 	a := &agent{options: o, prefix: subjects(o.Fleet), clock: cmp.Or(o.Clock, clock.New()), left: make(chan struct{}),
 		gone: make(chan error, 1)}

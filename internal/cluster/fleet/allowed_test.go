@@ -41,3 +41,39 @@ func TestAgentsDoOnlyWhatTheirCommandLineAllows(t *testing.T) {
 		}
 	}
 }
+
+// What leaves the machine in clear text is refused on both sides unless it is asked for, and the command that a
+// coordinator shows says so.
+func TestClearTextIsAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		join     string
+		security Security
+		clear    bool
+		shown    string
+	}{
+		{"nats://127.0.0.1:4222", Security{}, false, "--join nats://127.0.0.1:4222"},
+		{"nats://[::1]:4222", Security{}, false, "--join nats://[::1]:4222"},
+		{"nats://localhost:4222", Security{}, false, "--join nats://localhost:4222"},
+		{"nats://host.example:4222", Security{}, true, "--join nats://host.example:4222 --allow-clear-text"},
+		{"nats://user:word@host.example:4222", Security{}, true, "--join nats://host.example:4222 --allow-clear-text"},
+		{"nats://host.example:4222", Security{CAFile: "ca"}, false, "--join nats://host.example:4222 --ca-file CA.pem"},
+		{"tls://user:word@host.example:4222", Security{}, false, "--join tls://host.example:4222"},
+		{"ws://host.example", Security{CAFile: "ca"}, true, "--join ws://host.example --ca-file CA.pem --allow-clear-text"},
+		{"wss://host.example", Security{}, false, "--join wss://host.example"},
+	} {
+		f := &Fleet{options: Options{Name: DefaultName, URL: c.join, Security: c.security}}
+		if got := f.command(); got != "aiperf agent "+c.shown {
+			t.Errorf("%s: %s", c.join, got)
+		}
+		if got := !c.security.encrypts(c.join); got != c.clear {
+			t.Errorf("%s with %+v: in clear text %v", c.join, c.security, got)
+		}
+		if !c.clear {
+			continue
+		}
+		err := Agent(t.Context(), AgentOptions{Join: c.join, Security: c.security})
+		if err == nil || !strings.Contains(err.Error(), "--allow-clear-text") || strings.Contains(err.Error(), "word") {
+			t.Errorf("%s: %v", c.join, err)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/config/env"
+	"aiperf/internal/config/parse"
 )
 
 // Options configure the coordinator's side.
@@ -195,10 +196,10 @@ func (f *Fleet) command() string {
 	for _, all := range []string{"0.0.0.0", "[::]"} {
 		address = strings.Replace(address, "//"+all+":", "//THIS-HOST:", 1)
 	}
-	text := "aiperf agent --join " + address
-	if f.options.URL != "" {
-		text = "aiperf agent --join nats://" + hostOf(f.options.URL)
+	if f.options.URL != "" { // without user information
+		address = parse.SchemeOf(address) + "://" + hostOf(address)
 	}
+	text := "aiperf agent --join " + address
 	switch {
 	case s.Drawn:
 		text = TokenVariable + "=" + s.Token + " " + text
@@ -213,6 +214,9 @@ func (f *Fleet) command() string {
 	}
 	if s.tls() {
 		text += " --ca-file CA.pem"
+	}
+	if !s.encrypts(address) {
+		text += " --allow-clear-text"
 	}
 	if f.options.Name != DefaultName {
 		text += " --fleet-name " + f.options.Name

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"aiperf/internal/base/neterr"
+	"aiperf/internal/config/parse"
 )
 
 // Security is what a process proves itself with to a NATS server, and what it checks the server by. Empty = none.
@@ -34,6 +35,12 @@ type Security struct {
 
 // tls reports whether the links are encrypted.
 func (s *Security) tls() bool { return s.CAFile != "" || s.CertFile != "" }
+
+// encrypts reports whether what a client sends to a server is encrypted or stays on this machine. A client that has
+// certificates encrypts nats:// as well.
+func (s *Security) encrypts(address string) bool {
+	return parse.Confidential(address) || s.tls() && parse.SchemeOf(address) == "nats"
+}
 
 // clientOptions are those of a connection to a server.
 func (s *Security) clientOptions() (list []nats.Option, err error) {

@@ -15,7 +15,7 @@ func fleetOptions() []Option {
 			"tls://HOST:PORT; it needs JetStream).", derived("a server within this program"),
 			yaml(fleet+"nats.url")),
 		opt("nats-listen", String, "127.0.0.1:0", 2, "Address of the NATS server within this program: HOST:PORT; "+
-			"0.0.0.0:4222 lets agents of other machines join.", yaml(fleet+"nats.listen")),
+			"0.0.0.0:4222 with --nats-cert-file lets agents of other machines join.", yaml(fleet+"nats.listen")),
 		opt("nats-token-file", Path, "", 2, "File with the token that agents must have.",
 			derived("AIPERF_NATS_TOKEN, else a new one, which is shown"), mustExist, yaml(fleet+"nats.token_file")),
 		opt("nats-nkey-file", Path, "", 3, "File with the seed of the nkey that agents must have, instead of a token.",
@@ -28,6 +28,8 @@ func fleetOptions() []Option {
 			"are then encrypted; with --nats-url that of this client.", mustExist, yaml(fleet+"nats.cert_file")),
 		opt("nats-key-file", Path, "", 3, "PEM file of the key of that certificate.", mustExist,
 			yaml(fleet+"nats.key_file")),
+		opt("nats-allow-clear-text", Bool, "false", 3, "Let the links to agents of other machines carry the token, prompts "+
+			"and the API key without encryption.", yaml(fleet+"nats.allow_clear_text")),
 		opt("fleet-name", String, "default", 3, "Name of the fleet, where several share a NATS server.", yaml(fleet+"name")),
 		opt("fleet-records", Enum, "here", 3, "Where the raw exchanges of --export-level raw are written.",
 			yaml(fleet+"records"), choices("here", "Agents send them, and they are written to the folder of the run.",

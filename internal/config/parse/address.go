@@ -53,14 +53,14 @@ func IsLoopback(text string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// confidential reports whether what is sent to an address is encrypted or stays on this machine.
-func confidential(text string) bool {
+// Confidential reports whether what is sent to an address is encrypted or stays on this machine.
+func Confidential(text string) bool {
 	u, err := url.Parse(WithScheme(text))
 	if err != nil {
 		return false
 	}
 	switch strings.ToLower(u.Scheme) {
-	case "https", "grpcs":
+	case "https", "grpcs", "tls", "wss":
 		return true
 	}
 	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))

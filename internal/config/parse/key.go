@@ -45,7 +45,7 @@ func FindKey(flag string, urls []string, lookup env.Lookup) (Key, error) {
 		}
 		if variable == env.OpenAIKeyVariable {
 			for _, u := range urls {
-				if !confidential(u) {
+				if !Confidential(u) {
 					return Key{Variable: variable, Withheld: true}, nil
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/config/option"
+	"aiperf/internal/config/parse"
 )
 
 // fleet decides which processes make the load.
@@ -15,7 +16,7 @@ type fleet struct{ *asked }
 // ofFleet are the options that mean nothing without agents.
 var ofFleet = []string{
 	"agents-timeout", "nats-url", "nats-listen", "nats-token-file", "nats-nkey-file", "nats-creds-file", "nats-ca-file",
-	"nats-cert-file", "nats-key-file", "fleet-name", "fleet-records",
+	"nats-cert-file", "nats-key-file", "nats-allow-clear-text", "fleet-name", "fleet-records",
 }
 
 // wanted reports whether there are agents.
@@ -23,8 +24,8 @@ func (fl *fleet) wanted() bool { return fl.p.IsSet("agents") || fl.p.IsSet("wait
 
 func (fl *fleet) check() {
 	if !fl.wanted() {
-		for _, name := range fl.givenOf(ofFleet...) {
-			fl.fault("", "%s needs --agents or --wait-for-agents", fl.flag(name))
+		for _, flag := range fl.activeOf(ofFleet...) {
+			fl.fault("", "%s needs --agents or --wait-for-agents", flag)
 		}
 		return
 	}
@@ -51,10 +52,8 @@ func (fl *fleet) checkServer() {
 				fl.p.Text("nats-listen"))
 			return
 		}
-		ip := net.ParseIP(host)
-		if beyond := host != "localhost" && (ip == nil || !ip.IsLoopback()); beyond && !fl.given("nats-cert-file") {
-			fl.warn("%s %s: the links to the agents are not encrypted; --nats-cert-file encrypts them",
-				fl.flag("nats-listen"), fl.p.Text("nats-listen"))
+		if !fl.given("nats-cert-file") && !parse.Confidential("nats://"+net.JoinHostPort(host, port)) {
+			fl.refuseClearText("nats-listen", "encrypt them with --nats-cert-file and --nats-key-file")
 		}
 		if fl.p.IsSet("wait-for-agents") && number == 0 && !fl.given("nats-listen") {
 			fl.warn("%s without --nats-listen: only agents of this machine can join; --nats-listen 0.0.0.0:4222 lets those "+
@@ -69,6 +68,21 @@ func (fl *fleet) checkServer() {
 	u, err := url.Parse(fl.p.Text("nats-url"))
 	if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss" {
 		fl.fault("", "%s is not an address of a NATS server: want nats://HOST:PORT or tls://HOST:PORT", fl.flag("nats-url"))
+		return
+	}
+	// The client encrypts nats://, too, when it has certificates.
+	encrypts := u.Scheme == "nats" && (fl.given("nats-ca-file") || fl.given("nats-cert-file"))
+	if !encrypts && !parse.Confidential(fl.p.Text("nats-url")) {
+		fl.refuseClearText("nats-url", "encrypt them with tls://HOST:PORT, and --nats-ca-file if the server's certificate is "+
+			"your own")
+	}
+}
+
+// refuseClearText refuses links beyond this machine that are not encrypted, unless they are asked for.
+func (fl *fleet) refuseClearText(name, instead string) {
+	if !fl.p.Bool("nats-allow-clear-text") {
+		fl.fault("", "%s: the links to the agents would carry the token, prompts and the API key in clear text; %s, or allow "+
+			"this with --nats-allow-clear-text", fl.flag(name), instead)
 	}
 }
 

@@ -115,7 +115,8 @@ func fleetKeys() Key {
 		section("nats", "The server at which they meet.", opt("url", "nats-url", nil), opt("listen", "nats-listen", nil),
 			opt("token_file", "nats-token-file", nil), opt("nkey_file", "nats-nkey-file", nil),
 			opt("creds_file", "nats-creds-file", nil), opt("ca_file", "nats-ca-file", nil),
-			opt("cert_file", "nats-cert-file", nil), opt("key_file", "nats-key-file", nil)))
+			opt("cert_file", "nats-cert-file", nil), opt("key_file", "nats-key-file", nil),
+			opt("allow_clear_text", "nats-allow-clear-text", nil)))
 }
 
 func endpointKeys() []Key {

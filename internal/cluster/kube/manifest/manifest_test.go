@@ -90,8 +90,11 @@ func TestBothEnginesGiveTheControllerOneHostName(t *testing.T) {
 		t.Errorf("subdomain %v", dig(pod, "subdomain"))
 	}
 	args := fmt.Sprint(dig(jobs["Job aiperf-demo-workers-0"], "spec", "template", "spec", "containers", 0, "args"))
-	if !strings.Contains(args, "nats://"+host+":4222") {
+	if !strings.Contains(args, "nats://"+host+":4222") || !strings.Contains(args, " --allow-clear-text ") {
 		t.Errorf("args %s", args)
+	}
+	if args := manifest.ControllerArgs(2); !slices.Contains(args, "--nats-allow-clear-text") {
+		t.Errorf("the controller listens for pods of the cluster with %q", args)
 	}
 	set := build(t, demo(nil), manifest.Options{Engine: manifest.JobSet})["JobSet aiperf-demo"]
 	if dig(set, "spec", "network", "enableDNSHostnames") != true ||

@@ -127,14 +127,14 @@ const runAs = 1000
 func ControllerArgs(agents int) []string {
 	return []string{"profile", "--config", ConfigDir + "/" + ConfigKey, "--wait-for-agents", strconv.Itoa(agents),
 		"--nats-listen", fmt.Sprintf("0.0.0.0:%d", PortNATS), "--nats-token-file", TokenDir + "/" + TokenKey,
-		"--ui", "none"}
+		"--nats-allow-clear-text", "--ui", "none"} // within the cluster's network
 }
 
 // AgentArgs are the arguments of an agent.
 func AgentArgs(job, namespace string) []string {
 	return []string{"agent", "--join", fmt.Sprintf("nats://%s:%d", ControllerHost(job, namespace), PortNATS),
 		"--token-file", TokenDir + "/" + TokenKey, "--name", "$(AIPERF_POD_NAME)", "--cache-dir", DatasetsDir,
-		"--allow-programs", "--allow-path", "/"} // the pod is the job's, as its image and its volumes are
+		"--allow-clear-text", "--allow-programs", "--allow-path", "/"} // the pod is the job's, as its image and its volumes are
 }
 
 // SidecarArgs are the arguments of the sidecar that serves results for a number of seconds after the run.

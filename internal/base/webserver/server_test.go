@@ -276,8 +276,16 @@ func TestFilesAreDownloads(t *testing.T) {
 	}
 }
 
-func TestConnectionsBeyondTheLimitAreClosed(t *testing.T) {
-	s := serve(t, webserver.Options{Connections: 1})
+func TestConnectionsBeyondTheLimit(t *testing.T) {
+	began, end := make(chan struct{}), make(chan struct{})
+	s := serve(t, webserver.Options{Connections: 2, Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/stay" {
+				began <- struct{}{}
+				<-end
+			}
+			io.WriteString(w, "hello")
+		})})
 	dial := func() (net.Conn, *bufio.Reader) {
 		c, err := net.Dial("tcp", s.Host())
 		if err != nil {
@@ -292,14 +300,23 @@ func TestConnectionsBeyondTheLimitAreClosed(t *testing.T) {
 		_, err := http.ReadResponse(r, nil)
 		return err
 	}
-	first, reader := dial()
-	if err := get(first, reader); err != nil {
-		t.Fatal(err)
+	// Those that say nothing, and those that keep their connection, make room.
+	for range 10 {
+		dial()
+		if kept, reader := dial(); get(kept, reader) != nil {
+			t.Fatal("silent connections shut others out")
+		}
 	}
-	if second, reader := dial(); get(second, reader) == nil {
-		t.Error("a second connection was answered")
+	// Those that have a request do not.
+	for range 2 {
+		c, _ := dial()
+		fmt.Fprint(c, "GET /stay HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		<-began
 	}
-	first.Close()
+	if c, reader := dial(); get(c, reader) == nil {
+		t.Error("a connection beyond the limit was answered")
+	}
+	close(end)
 	for {
 		if again, reader := dial(); get(again, reader) == nil {
 			return

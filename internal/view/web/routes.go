@@ -113,7 +113,7 @@ func init() {
 		{Method: "GET", Path: "/readyz", Summary: "ok from the start of the first run to the end of the last.",
 			Media: textMedia, Errors: []int{503}, answer: (*View).ready},
 		{Method: "GET", Path: "/ws", Summary: "WebSocket: messages of the types that are subscribed to.",
-			Errors: []int{426}, answer: (*View).socket},
+			Errors: []int{426, 503}, answer: (*View).socket},
 		{Method: "GET", Path: "/openapi.json", Summary: "This table as an OpenAPI document.", Media: jsonMedia,
 			answer: func(v *View, w http.ResponseWriter, _ *http.Request) {
 				reply(w, http.StatusOK, openAPI(v.o.Version))

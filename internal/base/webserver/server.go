@@ -50,7 +50,7 @@ const (
 )
 
 // DefaultPolicy is the content security policy of replies that set none.
-const DefaultPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const DefaultPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; " + unframed
 
 // Options configures a server.
 type Options struct {

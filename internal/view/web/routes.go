@@ -180,8 +180,7 @@ func (v *View) report(w http.ResponseWriter, r *http.Request) {
 	v.mu.Unlock()
 	for _, f := range list {
 		if strconv.Itoa(f.number) == r.PathValue("run") && f.name == r.PathValue("name") {
-			webserver.ServeFile(w, r, f.dir, f.name, webserver.Presentation{Type: pageMedia,
-				Policy: webserver.ReportPolicy, Refuse: refuse})
+			webserver.ServeFile(w, r, f.dir, f.name, webserver.Presentation{Report: true, Refuse: refuse})
 			return
 		}
 	}

@@ -79,6 +79,9 @@ type served struct {
 func serve(t testing.TB, dir string) *served {
 	t.Helper()
 	s, err := New(Options{Paths: []string{filepath.Join(dir, "art")}, Version: "test"})
+	if err == nil {
+		err = s.Search()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,8 +213,24 @@ func TestWhatIsNotThere(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := New(Options{Paths: []string{dir}}); err == nil || !strings.Contains(err.Error(), dir) {
+	empty, err := New(Options{Paths: []string{dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Close()
+	for path, want := range map[string]int{"/": http.StatusOK, "/r/x": http.StatusOK,
+		"/api/runs": http.StatusServiceUnavailable} {
+		reply := httptest.NewRecorder()
+		empty.Handler().ServeHTTP(reply, httptest.NewRequest(http.MethodGet, path, nil))
+		if reply.Code != want || !strings.Contains(reply.Body.String(), "being searched") {
+			t.Errorf("%s before the search: %d %s", path, reply.Code, reply.Body)
+		}
+	}
+	if err := empty.Search(); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("a folder without runs: %v", err)
+	}
+	if _, err := New(Options{Paths: []string{filepath.Join(dir, "gone")}}); err == nil {
+		t.Error("there is no folder")
 	}
 }
 

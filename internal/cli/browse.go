@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -96,6 +97,23 @@ func (a *app) browse(paths []string, o browseOptions) int {
 	}
 	address := server.URL(start)
 	out := a.terminal.out
+	// The address comes first: large folders take their time.
+	if o.dashboard {
+		fmt.Fprintf(out, "Dashboard ready: %s\n", address)
+	} else {
+		fmt.Fprintf(out, "Serving %s: %s\n", strings.Join(paths, ", "), address)
+	}
+	searched := make(chan error, 1)
+	go func() { searched <- runs.Search() }()
+	select {
+	case err = <-searched:
+	case <-ctx.Done():
+		fmt.Fprintln(out, "Stopped")
+		return ExitOK
+	}
+	if err != nil {
+		return a.fail(err)
+	}
 	for _, note := range runs.Notes() {
 		fmt.Fprintln(a.terminal.err, "Warning: "+note)
 	}
@@ -104,11 +122,10 @@ func (a *app) browse(paths []string, o browseOptions) int {
 		if runs.Runs() > 1 {
 			mode = "multi-run"
 		}
-		fmt.Fprintf(out, "Dashboard ready: %s\nMode: %s (%s), Theme: %s\nPress Ctrl+C to stop\n", address, mode,
+		fmt.Fprintf(out, "Mode: %s (%s), Theme: %s\nPress Ctrl+C to stop\n", mode,
 			fmt.Sprintf("%d %s", runs.Runs(), plural(runs.Runs(), "run", "runs")), o.theme)
 	} else {
-		fmt.Fprintf(out, "Serving %d %s: %s\nPress Ctrl+C to stop\n", runs.Runs(), plural(runs.Runs(), "run", "runs"),
-			address)
+		fmt.Fprintf(out, "%d %s. Press Ctrl+C to stop\n", runs.Runs(), plural(runs.Runs(), "run", "runs"))
 	}
 	if o.open {
 		if err := openBrowser(address); err != nil {

@@ -141,7 +141,7 @@ func (a *app) topConfig(o *topOptions, urls []string) (*config.Run, error) {
 // watching are the options of a monitor.
 func watching(o *topOptions, cfg *config.Run, log *slog.Logger) monitor.Options {
 	fetch, g, env := plan.Fetch(cfg, Version), &cfg.GPU, &cfg.Env.GPU
-	fetch.Redact = cfg.Redactor().Bytes
+	fetch.Redactor = cfg.Redactor()
 	m := monitor.Options{URLs: cfg.Endpoint.URLs, Interval: o.interval, Fetch: fetch, Log: log,
 		Catalog: gpu.NewCatalog(nil, env.VendorScoped)}
 	if !g.Enabled {

@@ -157,7 +157,7 @@ func (t *target) clientOptions(workers int) client.Options {
 // fetchOptions are how metrics pages are asked for.
 func (t *target) fetchOptions() prom.FetchOptions {
 	o := plan.Fetch(t.cfg, t.options.Version)
-	o.RootCAs, o.Certificates, o.Redact = t.identity.roots, t.identity.certificates, t.redactor.Bytes
+	o.RootCAs, o.Certificates, o.Redactor = t.identity.roots, t.identity.certificates, t.redactor
 	o.WallNS = func(at time.Time) int64 { return t.clock.WallNS(t.clock.MonoNS(at)) }
 	if socket := t.cfg.Endpoint.UnixSocket; socket != "" {
 		o.Dial = throughSocket(socket, t.cfg.Endpoint.URLs)

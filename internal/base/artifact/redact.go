@@ -98,10 +98,7 @@ var rules = []rule{
 // Text hides secrets in free text: an error message, a log line, a command line. In a JSON document, such as
 // the body of a refusal, texts are also searched for what they say behind their escapes.
 func (r *Redactor) Text(s string) string {
-	if r != nil && strings.HasPrefix(s, "{") && json.Valid([]byte(s)) {
-		s = string(r.JSON([]byte(s)))
-	}
-	s = RedactURLs(r.Values(s))
+	s = r.URL(r.behindEscapes(s))
 	lower := strings.ToLower(s)
 	for _, rule := range rules {
 		if !strings.Contains(lower, rule.cue) {
@@ -110,6 +107,14 @@ func (r *Redactor) Text(s string) string {
 		s = rule.pattern.ReplaceAllString(s, rule.with)
 	}
 	return s
+}
+
+// behindEscapes hides known values in the texts of s where it is a JSON document.
+func (r *Redactor) behindEscapes(s string) string {
+	if r == nil || !isDocument(s) || !strings.Contains(s, `\`) || !json.Valid([]byte(s)) {
+		return s
+	}
+	return string(r.JSON([]byte(s)))
 }
 
 // Values hides only the values that the run knows: for texts that are data, in which names such as
@@ -137,12 +142,61 @@ func (r *Redactor) Bytes(b []byte) []byte {
 	return []byte(r.replace.Replace(string(b)))
 }
 
-// Header returns the value of a header as it may be written.
-func (r *Redactor) Header(name, value string) string {
-	if IsSensitiveName(name) {
-		return Redacted
+// Said does what Bytes does for what a server said, or what it was sent: in a JSON document, texts are also searched
+// for what they say behind their escapes. Data without a secret is returned itself.
+func (r *Redactor) Said(b []byte) []byte {
+	if isDocument(b) && r.mayHold(b) && json.Valid(b) {
+		b = r.JSON(b)
 	}
-	return r.URL(value)
+	return r.Bytes(b)
+}
+
+// minNamed is the length in bytes of the shortest value that is hidden within a name: a shorter key is often a word
+// that names have, too, as "ollama" or "sglang".
+const minNamed = 12
+
+// Name hides known values in names of metrics and labels, which then are still names; figures are found by them. It
+// changes no others, and returns b itself then.
+func (r *Redactor) Name(b []byte) []byte {
+	if r == nil {
+		return b
+	}
+	for _, v := range r.values { // the longest first
+		if len(v) >= minNamed && bytes.Contains(b, []byte(v)) {
+			b = bytes.ReplaceAll(b, []byte(v), []byte("redacted"))
+		}
+	}
+	return b
+}
+
+// isDocument reports whether b may be a JSON document that holds others.
+func isDocument[T string | []byte](b T) bool {
+	for i := range len(b) {
+		switch b[i] {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return b[i] == '{' || b[i] == '['
+		}
+	}
+	return false
+}
+
+// Header returns a field of a header as it may be written. Names have lost the case that they were sent with: one
+// that holds a known value in any case is hidden.
+func (r *Redactor) Header(name, value string) (shownName, shownValue string) {
+	shownName, shownValue = name, Redacted
+	if !IsSensitiveName(name) {
+		shownValue = r.URL(value)
+	}
+	if r != nil {
+		lower := strings.ToLower(name)
+		for secret := range r.plain {
+			if strings.Contains(lower, strings.ToLower(secret)) {
+				shownName = Redacted
+			}
+		}
+	}
+	return shownName, shownValue
 }
 
 // Strings hides known values in the texts of a JSON value; names and numbers stay.
@@ -189,7 +243,7 @@ func (r *Redactor) JSON(b []byte) []byte {
 	switch {
 	case !json.Valid(b):
 		return AppendString(nil, r.Bytes(b))
-	case r == nil || len(r.members) == 0 && !r.mayHold(b):
+	case !r.mayHold(b) && (r == nil || len(r.members) == 0):
 		return b
 	}
 	s := jsonRedactor{r: r, in: b, out: make([]byte, 0, len(b))}
@@ -200,7 +254,7 @@ func (r *Redactor) JSON(b []byte) []byte {
 
 // mayHold reports whether a document may hold a known value: as it is, or behind escapes.
 func (r *Redactor) mayHold(b []byte) bool {
-	return len(r.values) > 0 && (bytes.IndexByte(b, '\\') >= 0 || r.knows(b))
+	return r != nil && len(r.values) > 0 && (bytes.IndexByte(b, '\\') >= 0 || r.knows(b))
 }
 
 // jsonRedactor copies a valid document.
@@ -225,7 +279,7 @@ func (s *jsonRedactor) text() string {
 	literal := s.in[s.at:end]
 	s.at = end
 	said := jsonscan.Text(literal)
-	if hidden := s.r.Values(said); hidden != said {
+	if hidden := s.r.Values(s.r.behindEscapes(said)); hidden != said {
 		s.out = AppendString(s.out, hidden)
 	} else {
 		s.out = append(s.out, literal...)

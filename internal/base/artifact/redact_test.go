@@ -55,18 +55,45 @@ func TestRedactHeaderNamesIgnoreCase(t *testing.T) {
 		"authorization", "Proxy-Authorization", "X-API-KEY", "api-key", "Ocp-Apim-Subscription-Key",
 		"x-goog-api-key", "X-Functions-Key", "aeg-sas-key", "X-Amz-Security-Token",
 	} {
-		if got := r.Header(name, "anything"); got != artifact.Redacted {
+		if _, got := r.Header(name, "anything"); got != artifact.Redacted {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 	for _, c := range []struct{ name, value, want string }{
+		{"X-SK-Live-1234567890", "x", "x"},
 		{"Content-Type", "application/json", "application/json"},
 		{"X-Custom", "key sk-live-1234567890", "key <redacted>"},
 		{"Location", "https://u:p@h/x", "https://<redacted>@h/x"},
 	} {
-		if got := r.Header(c.name, c.value); got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		name, value := r.Header(c.name, c.value)
+		if value != c.want || (name == c.name) == strings.Contains(c.name, "1234567890") {
+			t.Errorf("%s: %s: %s, want %s", c.name, name, value, c.want)
 		}
+	}
+}
+
+func TestWhatServersSayBehindEscapes(t *testing.T) {
+	r := artifact.NewRedactor("sk-live-1234567890")
+	const hidden = `\u0073k-live-1234567890`
+	again := strings.ReplaceAll(hidden, `\`, `\\`)
+	for _, c := range []struct{ in, want string }{
+		{"x sk-live-1234567890", "x <redacted>"},
+		{`{"a":"` + hidden + `"}`, `{"a":"<redacted>"}`},
+		{` [["` + hidden + `"]]`, ` [["<redacted>"]]`},
+		{`{"a":"{\"b\":\"` + again + `\"}"}`, `{"a":"{\"b\":\"<redacted>\"}"}`},
+		{`{"a":"` + hidden, `{"a":"` + hidden},
+		{`{"a":"\n"}`, `{"a":"\n"}`},
+	} {
+		if got := string(r.Said([]byte(c.in))); got != c.want {
+			t.Errorf("%s: %s, want %s", c.in, got, c.want)
+		}
+		if got := r.Text(c.in); got != c.want {
+			t.Errorf("%s: the text %s, want %s", c.in, got, c.want)
+		}
+	}
+	var none *artifact.Redactor
+	if got := string(none.Said([]byte(`{"a":"\n"}`))); got != `{"a":"\n"}` {
+		t.Error(got)
 	}
 }
 
@@ -75,8 +102,8 @@ func TestNilRedactorHidesByName(t *testing.T) {
 	if got := r.Text("api_key=abc"); got != "api_key=<redacted>" {
 		t.Error(got)
 	}
-	if got := r.Header("Authorization", "x"); got != artifact.Redacted {
-		t.Error(got)
+	if name, got := r.Header("Authorization", "x"); got != artifact.Redacted || name != "Authorization" {
+		t.Error(name, got)
 	}
 	if got := string(r.JSON([]byte(`{"a":1}`))); got != `{"a":1}` {
 		t.Error(got)

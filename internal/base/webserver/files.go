@@ -2,6 +2,7 @@ package webserver
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -29,19 +30,11 @@ func MediaType(name string) string {
 
 // Presentation is how a file is sent. The zero value sends it as a download with its media type.
 type Presentation struct {
-	// Type replaces the media type.
-	Type string
-	// Policy is a content security policy: the file is shown in the browser within it.
-	Policy string
+	// Report shows the file in the browser: it is a report that this program wrote as one HTML file.
+	Report bool
 	// Refuse answers where there is no file to send; nil answers with a line of text.
 	Refuse func(w http.ResponseWriter, status int, why string)
 }
-
-// ReportPolicy is the policy of a report that this program wrote as one HTML file: its scripts and styles stand in it,
-// nothing is requested, and it has no part in the origin of the server.
-const ReportPolicy = "sandbox allow-scripts allow-downloads allow-modals allow-popups; default-src 'none'; " +
-	"script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
-	"frame-ancestors 'none'"
 
 // Files serves the regular files below a folder, by the rest of the path behind the prefix. A path that leads out of
 // the folder, by .. or by a symbolic link, is 400, one that does not exist 404.
@@ -80,14 +73,19 @@ func ServeFile(w http.ResponseWriter, r *http.Request, dir, name string, p Prese
 	}
 	defer file.Close()
 	head, base := w.Header(), path.Base(name)
-	kind := p.Type
-	if kind == "" {
-		kind = MediaType(base)
-	}
-	head.Set("Content-Type", kind)
-	if p.Policy != "" {
-		head.Set("Content-Security-Policy", p.Policy)
+	if p.Report {
+		policy, err := reportPolicy(file)
+		if err == nil {
+			_, err = file.Seek(0, io.SeekStart)
+		}
+		if err != nil {
+			refuse(w, http.StatusForbidden, "the file cannot be read")
+			return
+		}
+		head.Set("Content-Type", "text/html; charset=utf-8")
+		head.Set("Content-Security-Policy", policy)
 	} else {
+		head.Set("Content-Type", MediaType(base))
 		head.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": base}))
 		head.Set("X-Filename", printable(base))
 	}

@@ -30,7 +30,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -51,7 +50,7 @@ const (
 )
 
 // DefaultPolicy is the content security policy of replies that set none.
-const DefaultPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const DefaultPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; " + unframed
 
 // Options configures a server.
 type Options struct {
@@ -65,7 +64,8 @@ type Options struct {
 	Open bool
 	// Refuse answers a request that is not for the handler; nil answers with a line of text.
 	Refuse func(w http.ResponseWriter, status int, why string)
-	// Connections is the number of connections at one time; those beyond are closed at once. 0 is 512.
+	// Connections is the number of connections at one time, 0 is 512. One beyond takes the place of the connection
+	// that has been without a request for longest, or is closed at once where all have one.
 	Connections int
 	// Origins may read replies from their own pages: scheme://host[:port], or * for all.
 	Origins []string
@@ -130,9 +130,11 @@ func Listen(o Options) (*Server, error) {
 		WriteTimeout: WriteTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerBytes,
 		ErrorLog: nothing,
 	}
+	places := &bounded{Listener: listener, most: cmp.Or(o.Connections, connections)}
+	s.server.ConnState = places.state
 	go func() {
 		defer close(s.served)
-		_ = s.server.Serve(&bounded{Listener: listener, free: make(chan struct{}, cmp.Or(o.Connections, connections))})
+		_ = s.server.Serve(places)
 	}()
 	return s, nil
 }
@@ -205,36 +207,4 @@ func shrinks(kind string) bool {
 		return true
 	}
 	return strings.HasPrefix(kind, "text/")
-}
-
-// bounded closes connections beyond a number at once.
-type bounded struct {
-	net.Listener
-	free chan struct{}
-}
-
-func (b *bounded) Accept() (net.Conn, error) {
-	for {
-		c, err := b.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case b.free <- struct{}{}:
-			return &counted{Conn: c, leave: sync.OnceFunc(func() { <-b.free })}, nil
-		default:
-			c.Close()
-		}
-	}
-}
-
-// counted is a connection that makes room for another when it is closed.
-type counted struct {
-	net.Conn
-	leave func()
-}
-
-func (c *counted) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
 }

@@ -276,8 +276,46 @@ func TestFilesAreDownloads(t *testing.T) {
 	}
 }
 
-func TestConnectionsBeyondTheLimitAreClosed(t *testing.T) {
-	s := serve(t, webserver.Options{Connections: 1})
+func TestReportsRunTheirOwnScripts(t *testing.T) {
+	dir := t.TempDir()
+	const page = "<html><style>a{}</style><script type=\"application/json\">{}</script>\r\n<SCRIPT defer>alert(1)\r\n</SCRIPT>" +
+		"<p onclick=\"alert(2)\"></p><script>alert(3)</script ></html>"
+	for name, text := range map[string]string{"a.html": page, "empty.html": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, sources := range map[string]string{
+		"/a.html": " style-src " + webserver.Source("a{}") + "; script-src " + webserver.Source("alert(1)\n") + " " +
+			webserver.Source("alert(3)") + ";",
+		"/empty.html": "",
+	} {
+		s := serve(t, webserver.Options{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			webserver.ServeFile(w, r, dir, r.URL.Path, webserver.Presentation{Report: true})
+		})})
+		reply, body := ask(t, s, name, nil)
+		want := "sandbox allow-scripts allow-downloads allow-modals allow-popups; default-src 'none';" + sources +
+			" base-uri 'none'; form-action 'none'; img-src data:; frame-ancestors 'none'"
+		if got := reply.Header.Get("Content-Security-Policy"); got != want {
+			t.Errorf("%s has the policy\n%s, want\n%s", name, got, want)
+		}
+		if reply.StatusCode != http.StatusOK || reply.Header.Get("Content-Disposition") != "" ||
+			(name == "/a.html") != (body == page) {
+			t.Errorf("%s: %s %v %q", name, reply.Status, reply.Header, body)
+		}
+	}
+}
+
+func TestConnectionsBeyondTheLimit(t *testing.T) {
+	began, end := make(chan struct{}), make(chan struct{})
+	s := serve(t, webserver.Options{Connections: 2, Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/stay" {
+				began <- struct{}{}
+				<-end
+			}
+			io.WriteString(w, "hello")
+		})})
 	dial := func() (net.Conn, *bufio.Reader) {
 		c, err := net.Dial("tcp", s.Host())
 		if err != nil {
@@ -292,14 +330,23 @@ func TestConnectionsBeyondTheLimitAreClosed(t *testing.T) {
 		_, err := http.ReadResponse(r, nil)
 		return err
 	}
-	first, reader := dial()
-	if err := get(first, reader); err != nil {
-		t.Fatal(err)
+	// Those that say nothing, and those that keep their connection, make room.
+	for range 10 {
+		dial()
+		if kept, reader := dial(); get(kept, reader) != nil {
+			t.Fatal("silent connections shut others out")
+		}
 	}
-	if second, reader := dial(); get(second, reader) == nil {
-		t.Error("a second connection was answered")
+	// Those that have a request do not.
+	for range 2 {
+		c, _ := dial()
+		fmt.Fprint(c, "GET /stay HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		<-began
 	}
-	first.Close()
+	if c, reader := dial(); get(c, reader) == nil {
+		t.Error("a connection beyond the limit was answered")
+	}
+	close(end)
 	for {
 		if again, reader := dial(); get(again, reader) == nil {
 			return

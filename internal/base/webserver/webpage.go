@@ -1,14 +1,14 @@
 package webserver
 
 import (
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"encoding/json"
 	"html/template"
 	"io"
 	"io/fs"
 	"strings"
+
+	"aiperf/internal/base/terminal"
 )
 
 //go:generate bash assets/fetch.sh
@@ -34,7 +34,8 @@ type Frame struct {
 	License               string
 }
 
-// NewFrame returns the frame of a page with its data, its own script, which runs after common.js, and its own styles.
+// NewFrame returns the frame of a page with charts: with its data, its own script, which runs after common.js, and its
+// own styles.
 func NewFrame(of any, script string, styles ...string) (Frame, error) {
 	data, err := json.Marshal(of)
 	if err != nil {
@@ -45,16 +46,34 @@ func NewFrame(of any, script string, styles ...string) (Frame, error) {
 	script = "\"use strict\";\n(() => {\n" + Asset("common.js") + script + "})();\n"
 	return Frame{
 		Style: template.CSS(style), Library: template.JS(library), Script: template.JS(script), Data: template.JS(data),
-		Policy: "default-src 'none'; style-src " + Source(style) + "; script-src " + Source(library) + " " +
-			Source(script) + "; base-uri 'none'; form-action 'none'",
-		License: Asset("uPlot.LICENSE"),
+		Policy: policy([]string{style}, []string{library, script}), License: Asset("uPlot.LICENSE"),
 	}, nil
 }
 
-// Allow adds a directive to the policy, such as connect-src 'self' of a page that a server keeps up to date.
-func (f *Frame) Allow(directive string) { f.Policy += "; " + directive }
+// NewPlainFrame returns the frame of a page without charts: with its data, its script and its style.
+func NewPlainFrame(of any, script, style string) (Frame, error) {
+	data, err := json.Marshal(of)
+	if err != nil {
+		return Frame{}, err
+	}
+	return Frame{Style: template.CSS(style), Script: template.JS(script), Data: template.JS(data),
+		Policy: policy([]string{style}, []string{script})}, nil
+}
+
+// StyledFrame returns the frame of a page that has no script.
+func StyledFrame(style string) Frame {
+	return Frame{Style: template.CSS(style), Policy: policy([]string{style}, nil)}
+}
+
+// Allow adds a directive to the policy, in place of one of its name, such as connect-src 'self' of a page that a server
+// keeps up to date.
+func (f *Frame) Allow(directive string) { f.Policy = allow(f.Policy, directive) }
+
+// Header returns the policy for the header of a reply with the page.
+func (f *Frame) Header() string { return allow(f.Policy, unframed) }
 
 // ExecutePage writes the page of a template of files. The template may use those of parts.html, and the functions.
+// Control characters in texts of servers and programs become escapes such as \x1b.
 func ExecutePage(w io.Writer, files fs.FS, path string, functions template.FuncMap, view any) error {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	page, err := template.New(name).Funcs(template.FuncMap{"dict": dict}).Funcs(functions).ParseFS(files, path)
@@ -64,7 +83,11 @@ func ExecutePage(w io.Writer, files fs.FS, path string, functions template.FuncM
 	if page, err = page.ParseFS(assets, "assets/parts.html"); err != nil {
 		return err
 	}
-	return page.Execute(w, view)
+	out := terminal.NewWriter(w)
+	if err := page.Execute(out, view); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // dict makes a map of pairs, for a template that calls another one.
@@ -74,10 +97,4 @@ func dict(pairs ...any) map[string]any {
 		out[pairs[i].(string)] = pairs[i+1]
 	}
 	return out
-}
-
-// Source returns the source expression of the policy for an element: the hash of its content.
-func Source(content string) string {
-	sum := sha256.Sum256([]byte(content))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

@@ -210,7 +210,7 @@ func TestPacketsOfAnEvent(t *testing.T) {
 		{"\n\n", `[]`},
 		{"", `[]`},
 	} {
-		if got := string(appendPackets(nil, []byte(c.in))); got != c.want {
+		if got := string(appendPackets(nil, []byte(c.in), nil)); got != c.want {
 			t.Errorf("%q: got %s, want %s", c.in, got, c.want)
 		}
 	}

@@ -74,25 +74,25 @@ func (f RawFormat) appendResponse(m *artifact.Members, r *record.RawResponse) {
 	m.Int("perf_ns", r.PerfNS)
 	if r.IsEvent {
 		m.Key("packets")
-		m.Dst = appendPackets(m.Dst, f.Redactor.Bytes(r.Bytes))
+		m.Dst = appendPackets(m.Dst, r.Bytes, f.Redactor)
 		m.Close()
 		return
 	}
 	if r.IsBinary {
 		m.Key("raw_bytes")
-		m.Dst = appendBase64(m.Dst, r.Bytes)
+		m.Dst = appendBase64(m.Dst, f.Redactor.Bytes(r.Bytes))
 	} else {
 		m.Key("text")
-		m.Dst = artifact.AppendString(m.Dst, f.Redactor.Bytes(r.Bytes))
+		m.Dst = artifact.AppendString(m.Dst, f.Redactor.Said(r.Bytes))
 	}
-	appendText(m, "content_type", r.ContentType)
+	appendText(m, "content_type", f.Redactor.Values(r.ContentType))
 	m.Close()
 }
 
 // appendPackets appends the fields of one server-sent event, from its bytes as received, in their
 // order: lines end with CR, LF or both, one space after the colon does not count, and a comment is a
 // field of that name.
-func appendPackets(dst, event []byte) []byte {
+func appendPackets(dst, event []byte, redactor *artifact.Redactor) []byte {
 	dst = append(dst, '[')
 	n := 0
 	for len(event) > 0 {
@@ -114,9 +114,9 @@ func appendPackets(dst, event []byte) []byte {
 		}
 		n++
 		dst = append(dst, `{"name":`...)
-		dst = artifact.AppendString(dst, name)
+		dst = artifact.AppendString(dst, redactor.Bytes(name))
 		dst = append(dst, `,"value":`...)
-		dst = artifact.AppendString(dst, bytes.TrimPrefix(value, []byte{' '}))
+		dst = artifact.AppendString(dst, redactor.Said(bytes.TrimPrefix(value, []byte{' '})))
 		dst = append(dst, '}')
 	}
 	return append(dst, ']')

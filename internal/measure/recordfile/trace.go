@@ -122,13 +122,13 @@ func appendHeaders(m *artifact.Members, key string, headers []record.Header, red
 	o := make(artifact.Object, 0, len(headers))
 	index := make(map[string]int, len(headers))
 	for _, h := range headers {
-		value := redactor.Header(h.Name, h.Value)
-		if i, ok := index[h.Name]; ok {
+		name, value := redactor.Header(h.Name, h.Value)
+		if i, ok := index[name]; ok {
 			o[i].Value = o[i].Value.(string) + ", " + value
 			continue
 		}
-		index[h.Name] = len(o)
-		o = append(o, artifact.Member{Key: h.Name, Value: value})
+		index[name] = len(o)
+		o = append(o, artifact.Member{Key: name, Value: value})
 	}
 	m.Key(key)
 	m.Dst, _ = artifact.AppendJSON(m.Dst, o) // strings can always be written

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testkit"
 )
 
 // line is a request of a session, in milliseconds.
@@ -182,12 +184,13 @@ func has(picture image.Image, shade color.NRGBA) bool {
 
 func TestPageNeedsNothingElse(t *testing.T) {
 	c := example(t)
-	c.Title = "<i>run</i>"
+	c.Title = "<i>run</i>\x1b[31m\u0085"
 	var out bytes.Buffer
 	if err := c.WriteHTML(&out); err != nil {
 		t.Fatal(err)
 	}
 	page := out.String()
+	testkit.Page(t, "the chart", page)
 	for _, bad := range []string{"http://", "https://", "<i>run", "</script><b>no", "src=", "@import"} {
 		if strings.Contains(page, bad) {
 			t.Errorf("the page holds %q", bad)

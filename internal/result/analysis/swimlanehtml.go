@@ -1,33 +1,44 @@
 package analysis
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
-	"html/template"
 	"io"
+
+	"aiperf/internal/base/webserver"
 )
 
-//go:embed swimlanepage.html
-var pageText string
+//go:embed swimlanepage.html swimlane.js swimlane.css transcriptpage.html transcript.js transcript.css
+var pages embed.FS
+
+// frameOf returns the frame of a page with a script and a style of its own, which are named alike.
+func frameOf(name string, data any) (webserver.Frame, error) {
+	script, err := pages.ReadFile(name + ".js")
+	if err != nil {
+		return webserver.Frame{}, err
+	}
+	style, err := pages.ReadFile(name + ".css")
+	if err != nil {
+		return webserver.Frame{}, err
+	}
+	return webserver.NewPlainFrame(data, string(script), string(style))
+}
 
 // maxFailure bounds the text of an error in the page.
 const maxFailure = 300
 
 // WriteHTML writes the chart as a self-contained page: it can be zoomed, and shows the details of each request.
 func (c *Swimlane) WriteHTML(w io.Writer) error {
-	page, err := template.New("swim lane").Parse(pageText)
+	frame, err := frameOf("swimlane", c.pageData())
 	if err != nil {
 		return err
 	}
-	var shades []string
-	for _, s := range palette {
-		shades = append(shades, fmt.Sprintf("#%02x%02x%02x", s.R, s.G, s.B))
-	}
-	return page.Execute(w, map[string]any{
-		"Heading": c.heading(), "Data": c.pageData(), "Palette": shades,
-		"PeakRequests": c.PeakRequests, "PeakActive": c.PeakActive,
-		"Concurrency": c.Concurrency, "RampSeconds": float64(c.RampNS) / 1e9,
-	})
+	return webserver.ExecutePage(w, pages, "swimlanepage.html", nil, struct {
+		webserver.Frame
+		Heading                  string
+		PeakRequests, PeakActive int
+		Concurrency, RampSeconds float64
+	}{frame, c.heading(), c.PeakRequests, c.PeakActive, c.Concurrency, float64(c.RampNS) / 1e9})
 }
 
 // pageData is the chart in rows of numbers, in microseconds: what the page's script reads.
@@ -53,8 +64,13 @@ func (c *Swimlane) pageData() map[string]any {
 		}
 		return out
 	}
+	var shades []string
+	for _, s := range palette {
+		shades = append(shades, fmt.Sprintf("#%02x%02x%02x", s.R, s.G, s.B))
+	}
 	return map[string]any{
-		"lanes": c.Lanes, "sessions": sessions, "bars": bars, "end": max(c.EndNS/1000, 1),
+		"palette": shades,
+		"lanes":   c.Lanes, "sessions": sessions, "bars": bars, "end": max(c.EndNS/1000, 1),
 		"peak":     max(c.PeakRequests, c.PeakActive),
 		"requests": pairs(c.Requests), "active": pairs(c.Active), "concurrency": c.Concurrency, "ramp": c.RampNS / 1000,
 	}

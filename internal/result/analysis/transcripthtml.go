@@ -1,20 +1,13 @@
 package analysis
 
 import (
-	_ "embed"
-	"html/template"
 	"io"
-)
 
-//go:embed transcriptpage.html
-var transcriptPageText string
+	"aiperf/internal/base/webserver"
+)
 
 // WriteHTML writes the page.
 func (b *Book) WriteHTML(w io.Writer) error {
-	page, err := template.New("turn messages").Parse(transcriptPageText)
-	if err != nil {
-		return err
-	}
 	conversations := make([]map[string]any, len(b.Conversations))
 	for i, c := range b.Conversations {
 		turns := make([]map[string]any, len(c.Turns))
@@ -36,8 +29,13 @@ func (b *Book) WriteHTML(w io.Writer) error {
 	for i, body := range b.Bodies {
 		bodies[i] = [2]any{body.Text, body.Rest}
 	}
-	return page.Execute(w, map[string]any{
-		"Title": b.Title, "Hidden": b.Hidden, "Shown": len(b.Conversations),
-		"Data": map[string]any{"conversations": conversations, "bodies": bodies},
-	})
+	frame, err := frameOf("transcript", map[string]any{"conversations": conversations, "bodies": bodies})
+	if err != nil {
+		return err
+	}
+	return webserver.ExecutePage(w, pages, "transcriptpage.html", nil, struct {
+		webserver.Frame
+		Title         string
+		Hidden, Shown int
+	}{frame, b.Title, b.Hidden, len(b.Conversations)})
 }

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testkit"
 )
 
 func raw(session string, turn int, at int64, payload, more string) string {
@@ -154,7 +156,7 @@ func TestMessagesOfBodies(t *testing.T) {
 }
 
 func TestPageHoldsTextsAsTexts(t *testing.T) {
-	book, err := ReadBook(file(t, raw("a", 0, 1, `{"prompt":"</script><script>alert(1)</script>"}`, plain)), "none", "<b>",
+	book, err := ReadBook(file(t, raw("a", 0, 1, `{"prompt":"</script><script>alert(1)</script>\u009b"}`, plain)), "none", "<b>\x1b\u009b",
 		DefaultBookLimits())
 	if err != nil {
 		t.Fatal(err)
@@ -163,6 +165,7 @@ func TestPageHoldsTextsAsTexts(t *testing.T) {
 	if err := book.WriteHTML(&out); err != nil {
 		t.Fatal(err)
 	}
+	testkit.Page(t, "the page", out.String())
 	for _, bad := range []string{"</script><script>", "<b>", "http://", "https://", "src="} {
 		if strings.Contains(out.String(), bad) {
 			t.Errorf("the page holds %q", bad)

@@ -1,6 +1,6 @@
 // Package browse shows the folders of finished runs in the browser: a list with search, the report of one run, several
 // runs side by side, charts over many runs, sweeps and searches, the requests of a run one by one, and all files for
-// download. [New] searches the folders; [Server.Handler] answers.
+// download. [Server.Search] searches the folders; [Server.Handler] answers.
 //
 // Vocabulary: a shelf is what was found at one time; an item of it has an id, which is the same whenever the same files
 // are found. Pages name items by id alone, so that no address contains a path of this machine.
@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/result/library"
@@ -55,6 +56,8 @@ type Server struct {
 	reports     *reports
 	indexes     *indexes
 	figuresRead figuresOf
+	// searched is set when there is something to show.
+	searched atomic.Bool
 
 	mu      sync.Mutex
 	shelf   *shelf
@@ -62,21 +65,32 @@ type Server struct {
 	took    time.Duration
 }
 
-// New searches the folders. It is an error if there is nothing to show.
+// New makes a server, which answers with a page that asks for patience until [Server.Search] is done. It is an error if
+// a path is not a folder.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, reports: newReports(o), indexes: newIndexes(o)}
-	if err := s.scan(); err != nil {
+	if err := library.Check(o.Paths...); err != nil {
 		return nil, err
+	}
+	return &Server{o: o, reports: newReports(o), indexes: newIndexes(o)}, nil
+}
+
+// Search searches the folders. It is an error if there is nothing to show.
+func (s *Server) Search() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.scan(); err != nil {
+		return err
 	}
 	if len(s.shelf.items) == 0 {
 		err := fmt.Errorf("there is no finished run below %s: a run's folder holds profile_export_aiperf.json",
-			strings.Join(o.Paths, ", "))
+			strings.Join(s.o.Paths, ", "))
 		for _, f := range s.shelf.found.Faults {
-			err = errors.Join(err, f.Err)
+			err = errors.Join(err, fmt.Errorf("%s is left out: %w", f.Path, f.Err))
 		}
-		return nil, err
+		return err
 	}
-	return s, nil
+	s.searched.Store(true)
+	return nil
 }
 
 // Close ends what is being computed.
@@ -263,7 +277,16 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/r/{id}/requests/{number}", s.with(s.oneRequest))
 	mux.HandleFunc("GET /api/r/{id}/timeline", s.with(s.timeline))
 	mux.HandleFunc("GET /api/r/{id}/report", s.with(s.reportState))
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case s.searched.Load():
+			mux.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, "/api/"):
+			s.fail(w, r, http.StatusServiceUnavailable, "Please wait", "The folders are being searched.")
+		default:
+			s.waiting(w, r, "The folders are being searched")
+		}
+	})
 }
 
 // with finds the item that an address names.

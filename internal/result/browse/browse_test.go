@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testkit"
 )
 
 // hostile is a name that runs, if a page does not escape it.
-const hostile = `</script><img src=x onerror=alert(1)>"'<b>`
+const hostile = `</script><img src=x onerror=alert(1)>"'<b>` + "\x1b[31m\u0085\x7f"
 
 // summaryText is the summary of a run as the program writes it.
 func summaryText(model string, concurrency int, ttft float64) string {
@@ -77,6 +79,9 @@ type served struct {
 func serve(t testing.TB, dir string) *served {
 	t.Helper()
 	s, err := New(Options{Paths: []string{filepath.Join(dir, "art")}, Version: "test"})
+	if err == nil {
+		err = s.Search()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,10 +166,13 @@ func TestTextsOfRunsAreEscaped(t *testing.T) {
 		if strings.Contains(body, "<img src=x") || strings.Contains(body, "</script><img") {
 			t.Errorf("%s contains a text of a run as markup", path)
 		}
-		if !strings.Contains(head.Get("Content-Security-Policy"), "default-src 'none'") {
-			t.Errorf("%s: policy %q", path, head.Get("Content-Security-Policy"))
-		}
+		testkit.Page(t, path, body, head.Get("Content-Security-Policy"))
 	}
+	status, body, head := s.get("/r/nothing/figures")
+	if status != http.StatusNotFound {
+		t.Errorf("status %d", status)
+	}
+	testkit.Page(t, "the page of an error", body, head.Get("Content-Security-Policy"))
 }
 
 func TestTrapPathsThatLeadOutAreRefused(t *testing.T) {
@@ -205,8 +213,24 @@ func TestWhatIsNotThere(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := New(Options{Paths: []string{dir}}); err == nil || !strings.Contains(err.Error(), dir) {
+	empty, err := New(Options{Paths: []string{dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Close()
+	for path, want := range map[string]int{"/": http.StatusOK, "/r/x": http.StatusOK,
+		"/api/runs": http.StatusServiceUnavailable} {
+		reply := httptest.NewRecorder()
+		empty.Handler().ServeHTTP(reply, httptest.NewRequest(http.MethodGet, path, nil))
+		if reply.Code != want || !strings.Contains(reply.Body.String(), "being searched") {
+			t.Errorf("%s before the search: %d %s", path, reply.Code, reply.Body)
+		}
+	}
+	if err := empty.Search(); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("a folder without runs: %v", err)
+	}
+	if _, err := New(Options{Paths: []string{filepath.Join(dir, "gone")}}); err == nil {
+		t.Error("there is no folder")
 	}
 }
 

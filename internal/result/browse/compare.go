@@ -62,7 +62,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, http.StatusUnprocessableEntity, title, m.err.Error())
 		return
 	}
-	s.send(w, s.within(r, m.page, compareNavigation(items)))
+	send(w, http.StatusOK, s.within(r, m.page, compareNavigation(items)))
 }
 
 // compareNavigation is the bar of a comparison: each of the runs can be the base.

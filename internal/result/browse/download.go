@@ -114,6 +114,5 @@ func (s *Server) saved(w http.ResponseWriter, r *http.Request, _ *shelf, it *ite
 		http.Error(w, "there is no such file", http.StatusNotFound)
 		return
 	}
-	webserver.ServeFile(w, r, it.folder.Path, filepath.Base(name), webserver.Presentation{
-		Type: "text/html; charset=utf-8", Policy: webserver.ReportPolicy})
+	webserver.ServeFile(w, r, it.folder.Path, filepath.Base(name), webserver.Presentation{Report: true})
 }

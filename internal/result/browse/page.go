@@ -46,10 +46,12 @@ func sizeText(n int64) string {
 	return ""
 }
 
-// pagePolicy allows of a page that is made here its own scripts and data of this server. Its meta element names the
-// scripts by their hashes; both policies hold.
-const pagePolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; " +
-	"img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+// allow adds to the policy of a page what the pages here need: data of this server, their images and forms.
+func allow(f *webserver.Frame) {
+	for _, directive := range []string{"form-action 'self'", "connect-src 'self'", "img-src 'self' data: blob:"} {
+		f.Allow(directive)
+	}
+}
 
 // show writes a page of a template. The view is a pointer to a struct with a frame.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, f *frame, data any, view any) {
@@ -58,22 +60,22 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, f *fr
 		s.fail(w, r, http.StatusInternalServerError, "The page cannot be made", err.Error())
 		return
 	}
-	own.Policy = strings.Replace(own.Policy, "form-action 'none'", "form-action 'self'", 1)
-	own.Allow("connect-src 'self'")
-	own.Allow("img-src 'self' data: blob:")
+	allow(&own)
 	f.Frame, f.Version, f.Theme = own, s.o.Version, s.theme(r)
 	var out bytes.Buffer
 	if err := webserver.ExecutePage(&out, assets, "assets/"+name+".html", functions, view); err != nil {
 		s.fail(w, r, http.StatusInternalServerError, "The page cannot be made", err.Error())
 		return
 	}
-	s.send(w, out.Bytes())
+	send(w, http.StatusOK, out.Bytes())
 }
 
-func (s *Server) send(w http.ResponseWriter, page []byte) {
+// send answers with a page within the policy that it names.
+func send(w http.ResponseWriter, status int, page []byte) {
 	head := w.Header()
-	head.Set("Content-Security-Policy", pagePolicy)
+	head.Set("Content-Security-Policy", webserver.HeaderOf(page))
 	head.Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
 	_, _ = w.Write(page)
 }
 
@@ -109,18 +111,15 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, title,
 }
 
 func (s *Server) short(w http.ResponseWriter, r *http.Request, status int, v shortView, title string) {
-	v.Frame = webserver.Frame{Style: template.CSS(webserver.Asset("page.css") + asset("site.css"))}
+	v.Frame = webserver.StyledFrame(webserver.Asset("page.css") + asset("site.css"))
+	allow(&v.Frame)
 	v.Title, v.Version, v.Theme, v.Nav = title, s.o.Version, s.theme(r), navigation(nil, nil, "")
 	var out bytes.Buffer
 	if err := webserver.ExecutePage(&out, assets, "assets/fail.html", functions, &v); err != nil {
 		http.Error(w, title, status)
 		return
 	}
-	head := w.Header()
-	head.Set("Content-Security-Policy", pagePolicy)
-	head.Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes())
+	send(w, status, out.Bytes())
 }
 
 // answer writes data as JSON.

@@ -39,7 +39,7 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, sh *shelf, it *item
 		s.overview(w, r, sh, it, overviewNotes{fault: m.err.Error()})
 		return
 	}
-	s.send(w, s.within(r, m.page, navigation(sh, it, "report")))
+	send(w, http.StatusOK, s.within(r, m.page, navigation(sh, it, "report")))
 }
 
 // reportState answers whether the report of a run is ready.

@@ -231,6 +231,9 @@ func BenchmarkListOf200Runs(b *testing.B) {
 	dir := folders(b, files)
 	for b.Loop() {
 		s, err := New(Options{Paths: []string{filepath.Join(dir, "art")}})
+		if err == nil {
+			err = s.Search()
+		}
 		if err != nil || s.Runs() != 200 {
 			b.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func (s *Server) sweep(w http.ResponseWriter, r *http.Request, sh *shelf, it *it
 		s.fail(w, r, http.StatusInternalServerError, "The page cannot be made", err.Error())
 		return
 	}
-	s.send(w, s.within(r, page.Bytes(), navigation(sh, it, "report")))
+	send(w, http.StatusOK, s.within(r, page.Bytes(), navigation(sh, it, "report")))
 }
 
 // link gives the cells of a sweep the addresses of their pages.

@@ -6,8 +6,8 @@
 // folder that was given as --artifact-dir. The parent of a folder is the repeats, the sweep or the search that it is a
 // part of. A shadow is a folder whose figures another one has too, so that plots would show them twice.
 //
-// Invariants: a folder is found once, whatever links lead to it; the order is that of the paths; nothing is written; a
-// damaged file is named and never ends the search.
+// Invariants: a folder is found once, whatever links lead to it; no link leads out of the paths that were given; the
+// order is that of the paths; nothing is written; a damaged file is named and never ends the search.
 //
 // It also finds single requests among the records of a run: by number, by id, by session, by error, the slowest
 // by a metric. [Build] reads a per-request file once and keeps of each line its place and some ninety bytes; a query
@@ -90,25 +90,50 @@ type Found struct {
 // maxFolders bounds a search: a path such as / is a mistake.
 const maxFolders = 200_000
 
-// Find searches paths, which must be folders. It returns an error for one that is not; one without results is none,
-// see [Found.Empty].
-func Find(paths ...string) (*Found, error) {
-	f := &Found{}
-	w := walk{found: f, seen: map[string]bool{}}
+// Check returns an error for the first of paths that is not a folder.
+func Check(paths ...string) error {
 	for _, path := range paths {
 		path = filepath.Clean(path)
 		info, err := os.Stat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("there is no folder %s", path)
+			return fmt.Errorf("there is no folder %s", path)
 		case err != nil:
-			return nil, err
+			return err
 		case !info.IsDir():
-			return nil, fmt.Errorf("%s is not a folder; give the folder that holds it", path)
+			return fmt.Errorf("%s is not a folder; give the folder that holds it", path)
 		}
-		w.root = len(f.Roots)
-		f.Roots = append(f.Roots, path)
+	}
+	return nil
+}
+
+// Find searches paths, which must be folders. It returns an error for one that is not; one without results is none,
+// see [Found.Empty]. Links are followed to what is below one of the paths; others are left out.
+func Find(paths ...string) (*Found, error) {
+	if err := Check(paths...); err != nil {
+		return nil, err
+	}
+	f := &Found{}
+	w := walk{found: f, seen: map[string]bool{}}
+	for _, path := range paths {
+		f.Roots = append(f.Roots, filepath.Clean(path))
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return nil, err
+		}
+		w.within = append(w.within, real)
+	}
+	for i, path := range f.Roots {
+		w.root, w.outside, w.example = i, 0, ""
 		w.folder(path, false)
+		if w.outside > 0 {
+			more := ""
+			if w.outside > 1 {
+				more = fmt.Sprintf(", as do %d others", w.outside-1)
+			}
+			w.fault(w.example, fmt.Errorf("the link leads out of the folders that are searched%s: give the folder that it "+
+				"leads to as well", more))
+		}
 	}
 	slices.SortFunc(f.Folders, func(a, b Folder) int {
 		return cmp.Or(cmp.Compare(a.Home, b.Home), cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.File, b.File))
@@ -149,6 +174,10 @@ type walk struct {
 	root  int
 	seen  map[string]bool // real paths
 	full  bool
+	// within are the real paths of the roots; outside links lead elsewhere, of which example is one.
+	within  []string
+	outside int
+	example string
 }
 
 // skipped are folders within results that hold none.
@@ -178,12 +207,11 @@ func (w *walk) folder(path string, again bool) {
 		name, mode := entry.Name(), entry.Type()
 		into := &folders
 		if mode&fs.ModeSymlink != 0 {
-			into = &links
-			info, err := os.Stat(filepath.Join(path, name))
-			if err != nil {
-				continue // broken
+			var ok bool
+			if mode, ok = w.follow(filepath.Join(path, name)); !ok {
+				continue
 			}
-			mode = info.Mode().Type()
+			into = &links
 		}
 		switch {
 		case mode.IsRegular():
@@ -201,6 +229,25 @@ func (w *walk) folder(path string, again bool) {
 	for _, name := range append(folders, links...) { // a folder rather than a link to it
 		w.folder(filepath.Join(path, name), isRun && name == reportFolder)
 	}
+}
+
+// follow returns what a link leads to, if that is below one of the roots.
+func (w *walk) follow(link string) (fs.FileMode, bool) {
+	real, err := filepath.EvalSymlinks(link)
+	if err != nil {
+		return 0, false // broken, or in a circle
+	}
+	if !slices.ContainsFunc(w.within, func(root string) bool { return below(root, real) }) {
+		if w.outside++; w.outside == 1 {
+			w.example = link
+		}
+		return 0, false
+	}
+	info, err := os.Lstat(real)
+	if err != nil {
+		return 0, false
+	}
+	return info.Mode().Type(), true
 }
 
 func (w *walk) fault(path string, err error) {

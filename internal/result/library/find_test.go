@@ -190,6 +190,47 @@ func TestLinksAreFollowedOnce(t *testing.T) {
 	equal(t, listed(t, dir, find(t, dir, filepath.Join(dir, "D")).Folders), "run D/r", "run linked", "run real")
 }
 
+func TestNoLinkLeadsOut(t *testing.T) {
+	files := map[string]string{}
+	run("D/r", files)
+	run("D/linked", files)
+	run("other", files)
+	dir := tree(t, files)
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	for _, name := range []string{"D/linked/profile_export_aiperf.json", "D/linked/profile_export.jsonl"} {
+		if err := os.Remove(at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{
+		"D/root": string(filepath.Separator), "D/other": at("other"), "D/up": filepath.Join("..", "other"),
+		"D/linked/profile_export_aiperf.json": at("other/profile_export_aiperf.json"),
+		"D/self":                              ".", "D/a": "b", "D/b": "a", "D/r/above": "..", "D/again": "r",
+		"D/out": "up",
+	} {
+		if err := os.Symlink(to, at(name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	found := find(t, at("D"))
+	equal(t, listed(t, dir, found.Folders), "run D/r")
+	if len(found.Faults) != 1 || found.Faults[0].Path != at("D/other") ||
+		!strings.Contains(found.Faults[0].Error(), "leads out") || !strings.Contains(found.Faults[0].Error(), "4 others") {
+		t.Errorf("%+v", found.Faults)
+	}
+	// The folder that they lead to, given as well, is within; it is named by its own path.
+	if err := os.Remove(at("D/root")); err != nil {
+		t.Fatal(err)
+	}
+	found = find(t, at("D"), at("other"))
+	equal(t, listed(t, dir, found.Folders), "run D/linked", "run D/other", "run D/r")
+	if len(found.Faults) != 0 {
+		t.Errorf("%+v", found.Faults)
+	}
+	// A path that is a link itself is one that was given.
+	equal(t, listed(t, dir, find(t, at("D/other")).Folders), "run D/other")
+}
+
 func TestPathsThatAreNoFolders(t *testing.T) {
 	dir := tree(t, map[string]string{"file": "x", "empty/x": ""})
 	for _, path := range []string{filepath.Join(dir, "gone"), filepath.Join(dir, "file")} {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/result/chart"
 	"aiperf/internal/result/plot"
 )
@@ -421,7 +422,9 @@ func TestFilesOfPlots(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "Generated 1 plot:") {
 		t.Errorf("%v: %s", err, text)
 	}
-	if page, _ := os.ReadFile(filepath.Join(out, plot.PageName)); bytes.Contains(page, []byte(`src="http`)) {
+	page, _ := os.ReadFile(filepath.Join(out, plot.PageName))
+	testkit.Page(t, "the page", string(page))
+	if bytes.Contains(page, []byte(`src="http`)) {
 		t.Error("the page loads something")
 	}
 }

@@ -188,10 +188,7 @@ func writePage(w io.Writer, made *Made, o Output) error {
 	if err != nil {
 		return err
 	}
-	frame, err := webserver.NewFrame(map[string]any{}, "", string(style))
-	if err != nil {
-		return err
-	}
+	frame := webserver.StyledFrame(webserver.Asset("page.css") + string(style))
 	frame.Allow("img-src data:")
 	view := struct {
 		webserver.Frame

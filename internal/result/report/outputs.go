@@ -50,7 +50,7 @@ func (s OutputsSpool) appendEntry(dst []byte, r *record.Record) []byte {
 	m.Dst = s.Metrics(m.Dst, r)
 	m.Key("response_text")
 	if len(r.Text) > 0 {
-		m.Dst = artifact.AppendString(m.Dst, s.Redactor.Bytes(r.Text))
+		m.Dst = artifact.AppendString(m.Dst, s.Redactor.Said(r.Text))
 	} else {
 		m.Dst = append(m.Dst, "null"...)
 	}

@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"embed"
-	"html/template"
 	"net/http"
 	"strconv"
 	"strings"
@@ -70,8 +69,7 @@ func livePage(version string) (page []byte, policy string, err error) {
 	v.Allow("connect-src 'self'")
 	var out bytes.Buffer
 	err = webserver.ExecutePage(&out, assets, "assets/live.html", nil, v)
-	// A policy in the page itself cannot say who may frame it.
-	return out.Bytes(), v.Policy + "; frame-ancestors 'none'", err
+	return out.Bytes(), v.Header(), err
 }
 
 // docs answers with the table of routes as a page.
@@ -89,18 +87,16 @@ func (v *View) docs(w http.ResponseWriter, _ *http.Request) {
 		}
 		rows = append(rows, line)
 	}
-	style := webserver.Asset("page.css")
-	policy := "default-src 'none'; style-src " + webserver.Source(style) + "; base-uri 'none'; form-action 'none'; " +
-		"frame-ancestors 'none'"
+	frame := webserver.StyledFrame(webserver.Asset("page.css"))
 	var out bytes.Buffer
 	err := webserver.ExecutePage(&out, assets, "assets/docs.html", nil, map[string]any{
-		"Style": template.CSS(style), "Version": v.o.Version, "Rows": rows, "Messages": messages,
+		"Policy": frame.Policy, "Style": frame.Style, "Version": v.o.Version, "Rows": rows, "Messages": messages,
 	})
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "the page cannot be made")
 		return
 	}
 	w.Header().Set("Content-Type", pageMedia)
-	w.Header().Set("Content-Security-Policy", policy)
+	w.Header().Set("Content-Security-Policy", frame.Header())
 	_, _ = w.Write(out.Bytes())
 }

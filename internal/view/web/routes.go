@@ -113,7 +113,7 @@ func init() {
 		{Method: "GET", Path: "/readyz", Summary: "ok from the start of the first run to the end of the last.",
 			Media: textMedia, Errors: []int{503}, answer: (*View).ready},
 		{Method: "GET", Path: "/ws", Summary: "WebSocket: messages of the types that are subscribed to.",
-			Errors: []int{426}, answer: (*View).socket},
+			Errors: []int{426, 503}, answer: (*View).socket},
 		{Method: "GET", Path: "/openapi.json", Summary: "This table as an OpenAPI document.", Media: jsonMedia,
 			answer: func(v *View, w http.ResponseWriter, _ *http.Request) {
 				reply(w, http.StatusOK, openAPI(v.o.Version))
@@ -180,8 +180,7 @@ func (v *View) report(w http.ResponseWriter, r *http.Request) {
 	v.mu.Unlock()
 	for _, f := range list {
 		if strconv.Itoa(f.number) == r.PathValue("run") && f.name == r.PathValue("name") {
-			webserver.ServeFile(w, r, f.dir, f.name, webserver.Presentation{Type: pageMedia,
-				Policy: webserver.ReportPolicy, Refuse: refuse})
+			webserver.ServeFile(w, r, f.dir, f.name, webserver.Presentation{Report: true, Refuse: refuse})
 			return
 		}
 	}

@@ -28,9 +28,11 @@ const (
 // socketHub are the WebSocket clients.
 type socketHub struct {
 	hub
-	told    time.Time
-	figures *progress.Figures
-	gpus    *progress.GPU
+	// farewells are the clients that are being turned away.
+	farewells atomic.Int32
+	told      time.Time
+	figures   *progress.Figures
+	gpus      *progress.GPU
 }
 
 // subscriber is a WebSocket client.
@@ -146,8 +148,14 @@ func (v *View) acceptOptions() *websocket.AcceptOptions {
 	return o
 }
 
-// turnAway closes the connection of a client that is one too many.
+// turnAway closes the connection of a client that is one too many: with a status of the protocol, for which it waits for
+// the client, or by a refusal where many are waited for.
 func (v *View) turnAway(w http.ResponseWriter, r *http.Request) {
+	defer v.sockets.farewells.Add(-1)
+	if v.sockets.farewells.Add(1) > maxFarewells {
+		tooMany(w, "too many clients")
+		return
+	}
 	conn, err := websocket.Accept(w, r, v.acceptOptions())
 	if err != nil {
 		return

@@ -1,9 +1,11 @@
 package web
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -109,6 +111,54 @@ func TestTrapABadSubscriptionIsAnErrorFrameAndNoDisconnect(t *testing.T) {
 	b.say(`{"type":"ping"}`)
 	if o := b.hear(); o["type"] != "pong" {
 		t.Errorf("%v", o)
+	}
+}
+
+func TestSilentReadersShutNobodyOut(t *testing.T) {
+	v := open(t, func(o *Options) { o.Sockets = 20 })
+	host := v.servers[0].Host()
+	const upgrade = "GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+	for _, c := range []struct {
+		request           string
+		taken, most, seen int
+	}{
+		{"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n", http.StatusOK, maxPages, 0},
+		// A client that is turned away is accepted and closed by the protocol.
+		{upgrade, http.StatusSwitchingProtocols, 20 + maxFarewells, 0},
+	} {
+		for range c.most + 50 {
+			nc, err := net.Dial("tcp", host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer nc.Close()
+			nc.SetDeadline(time.Now().Add(time.Minute))
+			io.WriteString(nc, c.request)
+			in := bufio.NewReader(nc)
+			reply, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reply.StatusCode == c.taken {
+				c.seen++
+				continue
+			}
+			if reply.StatusCode != http.StatusServiceUnavailable || reply.Header.Get("Retry-After") == "" {
+				t.Fatalf("%s: %s %v", c.request, reply.Status, reply.Header)
+			}
+			io.Copy(io.Discard, reply.Body)
+			if _, err := in.ReadByte(); err != io.EOF {
+				t.Fatalf("a refused client keeps its connection: %v", err)
+			}
+		}
+		// On a slow machine clients that are turned away are gone before others come.
+		if c.seen < c.most || c.taken == http.StatusOK && c.seen != c.most {
+			t.Errorf("%d of %d clients: %s", c.seen, c.most+50, c.request)
+		}
+		if reply, _ := ask(t, v, "GET", "/api/progress"); reply.StatusCode != http.StatusOK {
+			t.Error(reply.Status)
+		}
 	}
 }
 

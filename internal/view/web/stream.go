@@ -12,6 +12,10 @@ const (
 	mailbox = 32
 	// maxPages bounds the open pages.
 	maxPages = 100
+	// maxFarewells bounds the WebSocket clients that are being closed as those that are too many.
+	maxFarewells = 16
+	// maxOthers are the connections for all other requests, which pages and WebSocket clients cannot take.
+	maxOthers = 512 - 2*maxPages
 	// writePatience bounds each write to a client, keepAlive is the time between two signs of life.
 	writePatience = 10 * time.Second
 	keepAlive     = 15 * time.Second
@@ -122,6 +126,13 @@ func (h *hub) wait(limit time.Duration) {
 	}
 }
 
+// tooMany refuses a client that would keep its connection. It loses it, so that it cannot keep others out.
+func tooMany(w http.ResponseWriter, why string) {
+	w.Header().Set("Retry-After", "10")
+	w.Header().Set("Connection", "close")
+	refuse(w, http.StatusServiceUnavailable, why)
+}
+
 // stream sends the events of the live page.
 func (v *View) stream(w http.ResponseWriter, r *http.Request) {
 	// The lock of the view comes before that of the hub, as in all that is sent.
@@ -129,7 +140,7 @@ func (v *View) stream(w http.ResponseWriter, r *http.Request) {
 	c := v.events.join(maxPages, v.hello)
 	v.mu.Unlock()
 	if c == nil {
-		refuse(w, http.StatusServiceUnavailable, "too many pages are open")
+		tooMany(w, "too many pages are open")
 		return
 	}
 	defer v.events.leave(c)

@@ -133,6 +133,7 @@ func Listen(o Options) (*View, error) {
 		s, err := webserver.Listen(webserver.Options{
 			Flag: a.Flag, Address: a.Address, Open: a.Open, Numbered: a.Numbered,
 			Refuse: refuse, Origins: o.Origins, Handler: routes,
+			Connections: maxPages + o.Sockets + maxFarewells + maxOthers,
 		})
 		if err != nil {
 			v.Close(0)

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
@@ -681,7 +682,8 @@ func TestHostileTextsNeverBecomeMarkup(t *testing.T) {
 func TestThePageAsksNobodyElse(t *testing.T) {
 	v := open(t)
 	for _, path := range []string{"/", "/docs"} {
-		_, page := ask(t, v, "GET", path)
+		reply, page := ask(t, v, "GET", path)
+		testkit.Page(t, path, page, reply.Header.Get("Content-Security-Policy"))
 		for _, mark := range []string{"src=\"http", "href=\"http", "url(http", "@import", "//cdn"} {
 			if strings.Contains(page, mark) {
 				t.Errorf("%s has %s", path, mark)

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/neterr"
 )
 
@@ -55,9 +56,8 @@ type FetchOptions struct {
 	// WallNS is the wall clock of an instant, Unix nanoseconds; nil = the system's. A run gives its own, which no
 	// step of the system's clock moves.
 	WallNS func(time.Time) int64
-	// Redact hides secrets in the texts of a page: its comments and labels. It returns its argument itself where there
-	// is nothing to hide; nil hides nothing.
-	Redact func([]byte) []byte
+	// Redactor hides secrets in a page, see [RedactPage].
+	Redactor *artifact.Redactor
 }
 
 // networks are the networks of the IP versions.
@@ -227,9 +227,7 @@ func (f *Fetcher) Fetch(ctx context.Context, endpoint string, buf []byte) (Body,
 		b.Text = nil
 		return b, f.describeRead(ctx, endpoint, err)
 	}
-	if f.options.Redact != nil {
-		b.Text = RedactPage(b.Text, f.options.Redact)
-	}
+	b.Text = RedactPage(b.Text, f.options.Redactor)
 	return b, nil
 }
 

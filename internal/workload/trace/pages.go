@@ -3,12 +3,13 @@ package trace
 import (
 	"bytes"
 	"container/list"
+	"embed"
 	"fmt"
-	"html/template"
 	"maps"
 	"os"
 	"slices"
-	"strings"
+
+	"aiperf/internal/base/webserver"
 )
 
 // page is a file that a person reads.
@@ -193,23 +194,20 @@ func (c *PrefixCache) Use(ids []int64) (hits int) {
 	return hits
 }
 
-var layout = template.Must(template.New("page").Parse(strings.TrimSpace(`
-<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{{.Title}}</title><style>
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem;color-scheme:light dark}
-table{border-collapse:collapse;margin:.5rem 0 2rem}th,td{padding:.25rem .75rem;text-align:right;border-bottom:1px solid #8884}
-th:first-child,td:first-child{text-align:left}
-</style></head><body><h1>{{.Title}}</h1>
-{{range .Tables}}<h2>{{.Title}}</h2>{{with .Note}}<p>{{.}}</p>{{end}}
-<table><thead><tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr></thead><tbody>
-{{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
-{{end}}</tbody></table>
-{{end}}</body></html>
-`)))
+//go:embed page.html page.css
+var pageFiles embed.FS
 
 func writePage(path, title string, tables []table) error {
+	style, err := pageFiles.ReadFile("page.css")
+	if err != nil {
+		return err
+	}
 	var text bytes.Buffer
-	if err := layout.Execute(&text, map[string]any{"Title": title, "Tables": tables}); err != nil {
+	if err := webserver.ExecutePage(&text, pageFiles, "page.html", nil, struct {
+		webserver.Frame
+		Title  string
+		Tables []table
+	}{webserver.StyledFrame(string(style)), title, tables}); err != nil {
 		return err
 	}
 	return os.WriteFile(path, text.Bytes(), 0o644)

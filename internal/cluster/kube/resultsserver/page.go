@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
-	"html/template"
 	"net/http"
 	"slices"
 	"strings"
@@ -42,13 +41,11 @@ func plainCell(text string) []cell {
 
 // page answers a page with the benchmarks of the cluster and the stored runs, which a browser reads anew by itself.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
-	style := webserver.Asset("page.css")
 	view := struct {
-		Policy, Cluster, Note string
-		Style                 template.CSS
-		Tables                []pageTable
-	}{Policy: "default-src 'none'; style-src " + webserver.Source(style) + "; base-uri 'none'; form-action 'none'",
-		Cluster: s.o.ClusterName, Style: template.CSS(style)}
+		webserver.Frame
+		Cluster, Note string
+		Tables        []pageTable
+	}{Frame: webserver.StyledFrame(webserver.Asset("page.css")), Cluster: s.o.ClusterName}
 	if s.o.Client == nil {
 		view.Note = noCluster.text
 	} else {
@@ -70,6 +67,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", view.Header())
 	_, err := text.WriteTo(w)
 	return err
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic/fake"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/operator"
@@ -291,6 +292,7 @@ func TestThePageOfAllBenchmarks(t *testing.T) {
 	if reply.StatusCode != 200 || !strings.HasPrefix(reply.Header.Get("Content-Type"), "text/html") {
 		t.Fatalf("%d %s", reply.StatusCode, text)
 	}
+	testkit.Page(t, "the page", text, reply.Header.Get("Content-Security-Policy"))
 	for _, want := range []string{"lab", "ns/&lt;b&gt;", "Running", "10.50 requests/sec",
 		`href="/api/v1/results/ns/j/runs/` + epoch + `.zip"`} {
 		if !strings.Contains(text, want) {

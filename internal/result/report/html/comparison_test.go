@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/library"
 )
@@ -83,6 +84,7 @@ func comparisonPage(t *testing.T, list ...compare.System) string {
 	if err := Compare(&out, c); err != nil {
 		t.Fatal(err)
 	}
+	testkit.Page(t, "the comparison", out.String())
 	return out.String()
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testkit"
 	"aiperf/internal/result/answer"
 )
 
@@ -144,6 +145,7 @@ func pageOf(t *testing.T, name string, s *answer.Sweep) string {
 			t.Fatal(err)
 		}
 	}
+	testkit.Page(t, name, out.String())
 	return out.String()
 }
 

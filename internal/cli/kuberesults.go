@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -204,9 +205,13 @@ func (a *app) kubeDashboard(args []string) int {
 		return a.fail(kubeError(err))
 	}
 	defer f.Close()
-	fmt.Fprintln(a.terminal.out, f.URL("/"))
+	page := f.URL("/")
+	if f.Token != "" {
+		page += "?token=" + url.QueryEscape(f.Token)
+	}
+	fmt.Fprintln(a.terminal.out, page)
 	if !o.noBrowser {
-		if err := openBrowser(f.URL("/")); err != nil {
+		if err := openBrowser(page); err != nil {
 			fmt.Fprintf(a.terminal.err, "No browser was opened: %v\n", err)
 		}
 	}

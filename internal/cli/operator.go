@@ -41,7 +41,7 @@ Options:
 type operatorOptions struct {
 	kubeconfig, context, namespace, watch, id, resultsDir, host, engine, pods string
 	port, metricsPort                                                         int
-	crds                                                                      bool
+	open, crds                                                                bool
 }
 
 func (o *operatorOptions) table() *flags.Table {
@@ -61,6 +61,9 @@ func (o *operatorOptions) table() *flags.Table {
 			integer(&o.port, 0, 65535)),
 		flags.Value("metrics-port", "N", "port of the operator's own figures for Prometheus, at /metrics; 0 for none "+
 			"[default: AIPERF_OPERATOR_METRICS_PORT, else 9090]", integer(&o.metricsPort, 0, 65535)),
+		flags.Switch("open-results", "let everybody read who reaches the results server; else it asks for the token in the "+
+			"secret "+crd.ResultsSecret+", which the operator makes if it is missing [default: "+
+			"AIPERF_OPERATOR_RESULTS_OPEN]", &o.open),
 		flags.Choice("engine", "NAME", "jobs or jobset: what runs the pods; auto is jobset where the cluster has it "+
 			"[default: auto]", &o.engine, "auto", "jobs", "jobset"),
 		flags.Choice("pod-access", "WAY", "direct or proxy, by way of the API server: how pods are reached "+
@@ -176,8 +179,15 @@ func (a *app) runOperator(ctx context.Context, o *operatorOptions, values *env.V
 	if own == "" {
 		identity += "-" + strconv.Itoa(os.Getpid())
 	}
+	token := ""
+	if !o.open && !v.ResultsOpen {
+		if token, err = operator.ResultsToken(ctx, dynamicClient, o.namespace); err != nil {
+			return fmt.Errorf("%w; --open-results does without", err)
+		}
+	}
 	op := operator.New(operator.Options{
-		Client: dynamicClient, Pods: pods, Store: store, Prober: operator.Network{}, Engine: engine,
+		ResultsToken: token,
+		Client:       dynamicClient, Pods: pods, Store: store, Prober: operator.Network{}, Engine: engine,
 		Identity: identity, Namespace: o.namespace, Watch: o.watch, ID: o.id, Log: log, Settings: operatorSettings(v),
 		Preflight: func(ctx context.Context, needs deployed.PreflightOptions) *deployed.PreflightResults {
 			return deployed.Preflight(ctx, api, needs)
@@ -188,7 +198,7 @@ func (a *app) runOperator(ctx context.Context, o *operatorOptions, values *env.V
 	}
 	results := resultsserver.New(resultsserver.Options{
 		Store: store, Client: dynamicClient, API: api, Pods: pods, Ready: op.Ready,
-		ClusterName: v.ClusterName, Mutating: v.MutatingRoutes, Token: v.Token, TTLDays: v.ResultsTTLDays, Log: log,
+		ClusterName: v.ClusterName, Mutating: v.MutatingRoutes, Token: v.Token, ReadToken: token, TTLDays: v.ResultsTTLDays, Log: log,
 		Image: values.Cluster.Image, PullPolicy: values.Cluster.PullPolicy,
 	})
 	server, err := webserver.Listen(webserver.Options{
@@ -318,7 +328,7 @@ func (a *app) sweepController(ctx context.Context, o *sidecarOptions, v *env.Ope
 	return operator.RunSweep(ctx, operator.SweepOptions{
 		Client: d, Name: a.variable("AIPERF_SWEEP_NAME"), Namespace: a.variable("AIPERF_SWEEP_NAMESPACE"),
 		UID: a.variable("AIPERF_SWEEP_UID"), Epoch: a.variable("AIPERF_SWEEP_EPOCH"), Dir: o.dir,
-		Results: resultsserver.NewReader(v.BaseURL), Version: Version, Log: log, BaseURL: v.BaseURL,
+		Results: resultsserver.NewReader(v.BaseURL, a.variable(manifest.ResultsTokenVariable)), Version: Version, Log: log, BaseURL: v.BaseURL,
 		ChildPoll: v.ChildPoll, CancelPoll: v.CancelPoll, CancelGrace: v.CancelGrace, ChildMissing: v.ChildMissing,
 		StaleDeletion: v.StaleChildDeletion, SummaryRetries: v.SummaryRetries, SummaryRetryDelay: v.SummaryRetryDelay,
 	})

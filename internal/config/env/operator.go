@@ -9,7 +9,7 @@ import (
 // Operator tunes the operator in Kubernetes, its results server and the controllers of sweeps.
 type Operator struct {
 	ID, ClusterName, BaseURL, Token string
-	MutatingRoutes                  bool
+	MutatingRoutes, ResultsOpen     bool
 
 	ClaimLease, JobTimeout, EndpointTimeout, PreflightTimeout, ClaimTrust, MonitorInterval, InitialDelay time.Duration
 	RestartThreshold                                                                                     int
@@ -56,6 +56,8 @@ func operatorVariables(e *Values) []Variable {
 			"shows.").to(&o.ClusterName),
 		vText("OPERATOR_BASE_URL", VarString, "http://aiperf-operator.aiperf-system:8081",
 			"Address of the results server within the cluster.").to(&o.BaseURL),
+		vBool("OPERATOR_RESULTS_OPEN", "false", "Let everybody read who reaches the results server; else it asks for the "+
+			"token in the secret aiperf-operator-results.").to(&o.ResultsOpen),
 		vBool("OPERATOR_MUTATING_ROUTES_ENABLED", "false",
 			"Let the results server create and cancel jobs.").to(&o.MutatingRoutes),
 		vText("OPERATOR_MUTATING_ROUTES_TOKEN", VarString, "", "Bearer token that these requests need; without one "+

@@ -17,8 +17,10 @@ type Forward struct {
 	Port int
 	// Proxied reports that requests go through the API server's proxy, since the node refused to forward the port.
 	Proxied bool
-	stop    func()
-	done    chan struct{}
+	// Token is what requests to the port need; "" for none.
+	Token string
+	stop  func()
+	done  chan struct{}
 }
 
 // URL is a path at the port.

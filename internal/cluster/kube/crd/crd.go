@@ -37,6 +37,7 @@ const (
 	LabelTrialIndex      = Group + "/trial-index"
 	LabelQueue           = "kueue.x-k8s.io/queue-name"
 	LabelPriority        = "kueue.x-k8s.io/priority-class"
+	LabelAccount         = Group + "/for-benchmarks"
 	AnnotationValues     = Group + "/variation-values"
 	AnnotationIdentity   = Group + "/run-identity"
 	AnnotationModel      = Group + "/model"
@@ -51,6 +52,7 @@ const (
 	DefaultNamespace     = "aiperf-benchmarks"
 	OperatorNamespace    = "aiperf-system"
 	OperatorName         = "aiperf-operator"
+	ResultsSecret        = OperatorName + "-results"
 	DefaultImage         = "nvcr.io/nvidia/aiperf:latest"
 	DefaultTTLSeconds    = 300
 	DirectTTLSeconds     = 28800

@@ -86,16 +86,18 @@ func deployment() []field {
 		f("scheduling", section, "The queue in Kueue.").with(
 			f("queueName", text, "Name of the LocalQueue."),
 			f("priorityClass", text, "Name of the WorkloadPriorityClass.")),
-		f("podTemplate", section, "What is added to the pods; values as in the Kubernetes API.").with(
+		f("podTemplate", section, "What is added to the pods, as far as the Pod Security Standard restricted "+
+			"allows it; values as in the Kubernetes API.").with(
 			f("env", list, "Variables of the environment; those that the tool sets win."),
-			f("volumes", list, "Volumes."), f("volumeMounts", list, "Where they are mounted, in all containers."),
+			f("volumes", list, "Volumes of the kinds that restricted allows."), f("volumeMounts", list, "Where they are mounted, in all containers."),
 			f("nodeSelector", texts, "Labels of the nodes."), f("tolerations", list, "Taints that are tolerated."),
 			f("affinity", free, "Rules of placement."), f("annotations", texts, "Annotations of the pods."),
 			f("labels", texts, "Labels of the pods; those of the tool win."),
 			f("imagePullSecrets", mixed, "Secrets of the registry: names, or mappings with a name."),
-			f("serviceAccountName", text, "Service account of the pods."),
-			f("containerSecurityContext", free, "Over the security context of each container."),
-			f("podSecurityContext", free, "Over that of the pods."),
+			f("serviceAccountName", text, "Service account of the pods. The operator uses it if it has the label "+
+				LabelAccount+": \"true\"."),
+			f("containerSecurityContext", free, "Over the security context of each container, within restricted."),
+			f("podSecurityContext", free, "Over that of the pods, within restricted."),
 			f("shareProcessNamespace", boolean, "Containers of a pod see each other's processes."),
 			f("priorityClassName", text, "Priority class of the pods."), f("runtimeClassName", text, "Runtime class."),
 			f("schedulerName", text, "Scheduler."), f("topologySpreadConstraints", list, "How pods are spread."),
@@ -103,8 +105,9 @@ func deployment() []field {
 			f("dnsConfig", free, "DNS settings."),
 			f("terminationGracePeriodSeconds", whole, "Seconds between the request to end and the kill.").
 				from(0, none()),
-			f("initContainers", list, "Containers that run first."),
-			f("extraPodSpec", free, "Any other fields of a pod's specification.")),
+			f("initContainers", list, "Containers that run first; they get the security context of the others."),
+			f("extraPodSpec", free, "Other fields of a pod's specification, but for those that the tool or the "+
+				"template sets.")),
 		f("childMetadata", section, "Metadata of the jobs of a sweep.").onlySweep().with(
 			f("labels", texts, "Labels; those by which the sweep knows its jobs win."),
 			f("annotations", texts, "Annotations.")),

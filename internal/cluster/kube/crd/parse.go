@@ -140,6 +140,9 @@ func (p *Parsed) spec(spec Object, l *faults) {
 		if err := fromObject(c, &p.Spec); err != nil {
 			l.add("spec", "%v", err)
 		}
+		if p.Spec.PodTemplate != nil {
+			p.Spec.PodTemplate.restricted(l)
+		}
 	}
 	p.rules(c, l)
 }

@@ -228,6 +228,29 @@ func TestResultsComeFromTheOperatorOrFromThePod(t *testing.T) {
 	}
 }
 
+func TestTheTokenOfTheOperatorIsSent(t *testing.T) {
+	s, c := cluster(t)
+	s.Put(jobs+"one", resource(crd.JobKind, crd.Completed))
+	s.Put("/api/v1/namespaces/aiperf-system/pods/op", object{"metadata": object{
+		"labels": object{crd.LabelApp: crd.OperatorName}}, "status": object{"phase": "Running"}})
+	served := files(`{"files": ["a.csv"]}`, map[string]string{"a.csv": "1"})
+	s.Ports["op:8081"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/healthz" && r.Header.Get(deployed.TokenHeader) != "secret" {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		served.ServeHTTP(w, r)
+	})
+	o := deployed.FetchOptions{Dir: t.TempDir()}
+	if _, err := find(t, c, "one").Fetch(t.Context(), c, o); err == nil || !strings.Contains(err.Error(), crd.ResultsSecret) {
+		t.Errorf("without the right to read the secret: %v", err)
+	}
+	s.Put("/api/v1/namespaces/aiperf-system/secrets/"+crd.ResultsSecret, object{"data": object{"token": "c2VjcmV0"}})
+	if got, err := find(t, c, "one").Fetch(t.Context(), c, o); err != nil || len(got) != 1 {
+		t.Errorf("with it: %v, %v", got, err)
+	}
+}
+
 func TestTrapShutdownOnlyAfterASuccessfulRetrieval(t *testing.T) {
 	s, c := cluster(t)
 	s.Put(jobs+"one", resource(crd.JobKind, crd.Completed))

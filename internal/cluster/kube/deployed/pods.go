@@ -185,26 +185,44 @@ func copyLines(out io.Writer, in io.Reader, prefix string, mu *sync.Mutex) {
 // httpClient asks pods and the results server; it bounds the wait for an answer, not its body.
 var httpClient = &http.Client{Transport: &http.Transport{ResponseHeaderTimeout: 30 * time.Second}}
 
+// TokenHeader is the header with the token of the results server. The proxy of the API server keeps Authorization to
+// itself.
+const TokenHeader = "X-Aiperf-Token"
+
+// send makes a request over a forwarded port, with the token of what answers there.
+func send(ctx context.Context, method string, f *client.Forward, path string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, f.URL(path), nil)
+	if err != nil {
+		return nil, err
+	}
+	if f.Token != "" {
+		r.Header.Set(TokenHeader, f.Token)
+	}
+	reply, err := httpClient.Do(r)
+	if err == nil && reply.StatusCode == http.StatusUnauthorized {
+		_ = reply.Body.Close()
+		return nil, fmt.Errorf("the results server asks for its token: have an administrator let this account read the "+
+			"secret %s in the operator's namespace", crd.ResultsSecret)
+	}
+	return reply, err
+}
+
 // get reads a small document.
-func get(ctx context.Context, url string) ([]byte, error) {
-	return call(ctx, http.MethodGet, url)
+func get(ctx context.Context, f *client.Forward, path string) ([]byte, error) {
+	return call(ctx, http.MethodGet, f, path)
 }
 
 const maxDocument = 16 << 20
 
-func call(ctx context.Context, method, url string) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, method, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	reply, err := httpClient.Do(r)
+func call(ctx context.Context, method string, f *client.Forward, path string) ([]byte, error) {
+	reply, err := send(ctx, method, f, path)
 	if err != nil {
 		return nil, err
 	}
 	defer reply.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(reply.Body, maxDocument))
 	if err == nil && reply.StatusCode >= 300 {
-		err = fmt.Errorf("%s answered %s: %s", r.URL.Path, reply.Status, strings.TrimSpace(string(data[:min(len(data), 200)])))
+		err = fmt.Errorf("%s answered %s: %s", path, reply.Status, strings.TrimSpace(string(data[:min(len(data), 200)])))
 	}
 	return data, err
 }
@@ -277,6 +295,6 @@ func (b *Benchmark) post(ctx context.Context, c *client.Client, pod string, port
 		return err
 	}
 	defer f.Close()
-	_, err = call(ctx, http.MethodPost, f.URL("/api/shutdown"))
+	_, err = call(ctx, http.MethodPost, f, "/api/shutdown")
 	return err
 }

@@ -2,6 +2,7 @@ package deployed
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func (b *Benchmark) Fetch(ctx context.Context, c *client.Client, o FetchOptions)
 	if o.FromPods {
 		list, one = "/api/results/list", "/api/results/files/"
 	}
-	data, err := get(ctx, f.URL(list))
+	data, err := get(ctx, f, list)
 	if err != nil {
 		return nil, fmt.Errorf("the results of %s cannot be listed: %w", b.Name, err)
 	}
@@ -124,7 +125,7 @@ func (b *Benchmark) Fetch(ctx context.Context, c *client.Client, o FetchOptions)
 	var failed []error
 	for _, file := range all {
 		name := strings.TrimSuffix(file.Name, ".zst")
-		err := download(ctx, f.URL(one+escaped(name)), o.Dir, name)
+		err := download(ctx, f, one+escaped(name), o.Dir, name)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", name, err))
 		} else {
@@ -196,7 +197,25 @@ func OpenOperator(ctx context.Context, c *client.Client, namespace string, port 
 	if err != nil {
 		return nil, err
 	}
-	return c.Forward(ctx, in, pod, ResultsPort, port)
+	f, err := c.Forward(ctx, in, pod, ResultsPort, port)
+	if err == nil {
+		f.Token = operatorToken(ctx, c, in)
+	}
+	return f, err
+}
+
+// operatorToken is the token of the results server of an operator; "" where it cannot be read, which an open server does
+// not mind.
+func operatorToken(ctx context.Context, c *client.Client, namespace string) string {
+	secret, err := c.Get(ctx, client.Secrets, namespace, crd.ResultsSecret)
+	if err != nil {
+		return ""
+	}
+	token, err := base64.StdEncoding.DecodeString(text(secret, "data", manifest.TokenKey))
+	if err != nil {
+		return ""
+	}
+	return string(token)
 }
 
 func escaped(name string) string {
@@ -208,15 +227,11 @@ func escaped(name string) string {
 }
 
 // download writes a file of a server below a folder.
-func download(ctx context.Context, from, dir, name string) error {
+func download(ctx context.Context, f *client.Forward, from, dir, name string) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return errors.New("its name leads out of the folder")
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
-	if err != nil {
-		return err
-	}
-	reply, err := httpClient.Do(r)
+	reply, err := send(ctx, http.MethodGet, f, from)
 	if err != nil {
 		return err
 	}
@@ -260,7 +275,7 @@ func (b *Benchmark) Runs(ctx context.Context, f *client.Forward) (runs []Run, do
 	if b.Kind == crd.SweepKind {
 		path = "/api/v1/sweeps/" + b.Namespace + "/" + b.Name + "/epochs"
 	}
-	document, err = get(ctx, f.URL(path))
+	document, err = get(ctx, f, path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -279,7 +294,7 @@ type Retention struct {
 
 // ReadRetention asks the results server for its limits.
 func ReadRetention(ctx context.Context, f *client.Forward) (*Retention, error) {
-	data, err := get(ctx, f.URL("/api/v1/config/retention"))
+	data, err := get(ctx, f, "/api/v1/config/retention")
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -59,6 +60,9 @@ const (
 	ContainerAgent      = "agent"
 	ContainerSweep      = "sweep-controller"
 )
+
+// DefaultAccount is the service account of pods that name none.
+const DefaultAccount = "default"
 
 // JobSetAPI is the version of JobSet that is written.
 const JobSetAPI = "jobset.x-k8s.io/v1alpha2"
@@ -122,6 +126,9 @@ func Build(job *crd.Job, o Options) ([]Object, error) {
 	}
 	if strings.TrimSpace(job.Spec.Image) == "" {
 		return nil, fmt.Errorf("spec.image is missing: name the image of aiperf")
+	}
+	if err := job.Spec.PodTemplate.Restricted(); err != nil {
+		return nil, err
 	}
 	b := &builder{job: job, o: o, run: o.Run, name: Name(job.Metadata.Name)}
 	if b.run == nil {
@@ -201,7 +208,7 @@ func (b *builder) serviceAccount() string {
 	if t := b.job.Spec.PodTemplate; t != nil && t.ServiceAccountName != "" {
 		return t.ServiceAccountName
 	}
-	return "default"
+	return DefaultAccount
 }
 
 // configMap holds the run as the coordinator reads it.
@@ -245,26 +252,69 @@ func orEmpty(o Object) Object {
 	return o
 }
 
+// secretName is the name of a secret of the job. With an owner it holds the owner's UID: the operator, which may not
+// read secrets, so knows that one which exists already is from an earlier try.
+func (b *builder) secretName(suffix string) string {
+	if b.o.Owner == nil {
+		return b.name + suffix
+	}
+	return b.name + suffix + "-" + b.o.Owner.UID
+}
+
 // secret holds what coordinator and agents know each other by.
 func (b *builder) secret() Object {
-	s := b.object("v1", "Secret", b.name+"-token")
+	s := b.object("v1", "Secret", b.secretName("-token"))
 	s["type"] = "Opaque"
 	s["stringData"] = Object{TokenKey: b.o.Token}
 	return s
 }
 
-// networkPolicy lets only the job's own agents reach the coordinator's message server, and nobody the agents. The API
-// and the results can be read from everywhere, by Prometheus too.
+// networkPolicy opens each port to those who need it: the coordinator's message server to the job's own agents, its API
+// to the pods of the namespace and to the operator, and the results to the operator. Nobody reaches the agents. Policies
+// add up: one of the user's own can let Prometheus in.
 func (b *builder) networkPolicy() Object {
+	agents := Labels(b.job.Metadata.Name)
+	agents[crd.LabelRole] = crd.RoleWorker
+	return b.policy(Labels(b.job.Metadata.Name),
+		ingress(PortNATS, pods(agents)),
+		ingress(PortAPI, append(list{pods(Object{})}, b.operator()...)...),
+		ingress(PortResults, b.operator()...))
+}
+
+// policy is a NetworkPolicy for the pods with some labels. Rules that let nobody in are left out: as the API reads them,
+// they let everybody in.
+func (b *builder) policy(selected Object, rules ...Object) Object {
 	n := b.object("networking.k8s.io/v1", "NetworkPolicy", b.name)
-	port := func(p int) Object { return Object{"protocol": "TCP", "port": p} }
-	n["spec"] = Object{"podSelector": Object{"matchLabels": Labels(b.job.Metadata.Name)},
-		"policyTypes": strs("Ingress"),
-		"ingress": list{
-			Object{"from": list{Object{"podSelector": Object{"matchLabels": Labels(b.job.Metadata.Name)}}},
-				"ports": list{port(PortNATS)}},
-			Object{"ports": list{port(PortAPI), port(PortResults)}}}}
+	open := list{}
+	for _, r := range rules {
+		if len(r["from"].(list)) > 0 {
+			open = append(open, r)
+		}
+	}
+	n["spec"] = Object{"podSelector": Object{"matchLabels": selected}, "policyTypes": strs("Ingress"), "ingress": open}
 	return n
+}
+
+func ingress(port int, from ...any) Object {
+	return Object{"from": append(list{}, from...), "ports": list{Object{"protocol": "TCP", "port": port}}}
+}
+
+func pods(labels Object) Object {
+	if len(labels) == 0 {
+		return Object{"podSelector": Object{}}
+	}
+	return Object{"podSelector": Object{"matchLabels": labels}}
+}
+
+// operator is where connections of the operator come from; nowhere for a job without one.
+func (b *builder) operator() list {
+	if !b.o.Operator {
+		return nil
+	}
+	peer := pods(Object{"app.kubernetes.io/name": crd.AppName, "app.kubernetes.io/component": "operator"})
+	peer["namespaceSelector"] = Object{"matchLabels": Object{
+		"kubernetes.io/metadata.name": cmp.Or(b.o.OperatorNamespace, crd.OperatorNamespace)}}
+	return list{peer}
 }
 
 // service gives the pods of indexed Jobs their host names.

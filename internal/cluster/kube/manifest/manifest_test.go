@@ -271,3 +271,121 @@ func TestEstimateCountsWhatPodsHold(t *testing.T) {
 		}
 	}
 }
+
+// TestHardeningWins has a template that changes what it may, next to what it would take away.
+func TestHardeningWins(t *testing.T) {
+	j := demo(func(s *crd.Spec) {
+		s.PodTemplate = &crd.PodTemplate{
+			ContainerSecurityContext: manifest.Object{"runAsUser": 2000, "readOnlyRootFilesystem": false,
+				"runAsNonRoot": nil, "allowPrivilegeEscalation": nil, "seccompProfile": nil,
+				"capabilities": manifest.Object{"add": list{"NET_BIND_SERVICE"}, "drop": list{}}},
+			PodSecurityContext: manifest.Object{"fsGroup": 7, "runAsNonRoot": nil, "seccompProfile": nil},
+			InitContainers: []manifest.Object{{"name": "bare", "image": "i"},
+				{"name": "own", "image": "i", "securityContext": manifest.Object{"runAsUser": 5, "capabilities": nil}}},
+			ExtraPodSpec: manifest.Object{"enableServiceLinks": false},
+		}
+	})
+	for name, x := range build(t, j, manifest.Options{}) {
+		if !strings.HasPrefix(name, "Job ") {
+			continue
+		}
+		pod := dig(x, "spec", "template", "spec")
+		if got := fmt.Sprint(dig(pod, "securityContext")); got != "map[fsGroup:7 runAsGroup:1000 runAsNonRoot:true "+
+			"runAsUser:1000 seccompProfile:map[type:RuntimeDefault]]" {
+			t.Errorf("%s: pod %s", name, got)
+		}
+		if dig(pod, "enableServiceLinks") != false {
+			t.Errorf("%s: the extra field is missing", name)
+		}
+		for _, c := range slices.Concat(dig(pod, "containers").(list), dig(pod, "initContainers").(list)) {
+			s := dig(c, "securityContext")
+			if dig(s, "allowPrivilegeEscalation") != false || dig(s, "runAsNonRoot") != true ||
+				fmt.Sprint(dig(s, "capabilities", "drop")) != "[ALL]" || dig(s, "seccompProfile", "type") != "RuntimeDefault" {
+				t.Errorf("%s: container %v", name, s)
+			}
+		}
+		first := dig(pod, "containers", 0, "securityContext")
+		if dig(first, "runAsUser") != 2000 || fmt.Sprint(dig(first, "capabilities", "add")) != "[NET_BIND_SERVICE]" ||
+			dig(first, "readOnlyRootFilesystem") != false || dig(pod, "initContainers", 1, "securityContext", "runAsUser") != 5 {
+			t.Errorf("%s: what is allowed is missing: %v", name, first)
+		}
+	}
+}
+
+func TestNoPodIsMadeOfAForbiddenTemplate(t *testing.T) {
+	forbidden := &crd.PodTemplate{Volumes: []manifest.Object{{"name": "v", "hostPath": manifest.Object{"path": "/"}}}}
+	j := demo(func(s *crd.Spec) { s.PodTemplate = forbidden })
+	if _, err := manifest.Build(j, manifest.Options{}); err == nil || !strings.Contains(err.Error(), "volumes[0].hostPath") {
+		t.Errorf("a job: %v", err)
+	}
+	sweep := &crd.Sweep{Metadata: j.Metadata, Spec: j.Spec}
+	if _, err := manifest.BuildSweep(sweep, manifest.SweepOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "volumes[0].hostPath") {
+		t.Errorf("a sweep: %v", err)
+	}
+}
+
+// TestEachPortIsOpenToThoseWhoNeedIt reads the policies: port, then who may connect.
+func TestEachPortIsOpenToThoseWhoNeedIt(t *testing.T) {
+	const agents = "map[podSelector:map[matchLabels:map[aiperf.nvidia.com/job-id:demo aiperf.nvidia.com/role:worker app:aiperf]]]"
+	const namespace = "map[podSelector:map[]]"
+	const operator = "map[namespaceSelector:map[matchLabels:map[kubernetes.io/metadata.name:ops]] " +
+		"podSelector:map[matchLabels:map[app.kubernetes.io/component:operator app.kubernetes.io/name:aiperf]]]"
+	rules := func(x manifest.Object) map[string]string {
+		out := map[string]string{}
+		for _, r := range dig(x, "spec", "ingress").(list) {
+			var from []string
+			for _, peer := range dig(r, "from").(list) {
+				from = append(from, fmt.Sprint(peer))
+			}
+			out[fmt.Sprint(dig(r, "ports", 0, "port"))] = strings.Join(from, " ")
+		}
+		return out
+	}
+	with := build(t, demo(nil), manifest.Options{Operator: true, OperatorNamespace: "ops"})["NetworkPolicy aiperf-demo"]
+	if got, want := fmt.Sprint(rules(with)), fmt.Sprint(map[string]string{"4222": agents, "9090": namespace + " " + operator,
+		"9091": operator}); got != want {
+		t.Errorf("with the operator:\n%s\nnot\n%s", got, want)
+	}
+	without := build(t, demo(nil), manifest.Options{})["NetworkPolicy aiperf-demo"]
+	if got, want := fmt.Sprint(rules(without)), fmt.Sprint(map[string]string{"4222": agents, "9090": namespace}); got != want {
+		t.Errorf("without the operator:\n%s\nnot\n%s", got, want)
+	}
+}
+
+func TestSecretsOfTheOperatorAreNamedByTheirOwner(t *testing.T) {
+	owner := &crd.Owner{Kind: crd.JobKind, Name: "demo", UID: "0a1b"}
+	objects := build(t, demo(nil), manifest.Options{Operator: true, Owner: owner})
+	if objects["Secret aiperf-demo-token-0a1b"] == nil {
+		t.Fatal("the secret has another name")
+	}
+	for _, name := range []string{"Job aiperf-demo-controller-0", "Job aiperf-demo-workers-0"} {
+		mounted := ""
+		for _, v := range dig(objects[name], "spec", "template", "spec", "volumes").(list) {
+			if dig(v, "name") == "token" {
+				mounted, _ = dig(v, "secret", "secretName").(string)
+			}
+		}
+		if mounted != "aiperf-demo-token-0a1b" {
+			t.Errorf("%s mounts %q", name, mounted)
+		}
+	}
+	j := demo(nil)
+	made, err := manifest.BuildSweep(&crd.Sweep{Metadata: j.Metadata, Spec: j.Spec},
+		manifest.SweepOptions{Owner: owner, ResultsToken: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range made {
+		switch x["kind"] {
+		case "Secret":
+			if dig(x, "metadata", "name") != "aiperf-demo-results-0a1b" || dig(x, "stringData", manifest.TokenKey) != "secret" {
+				t.Errorf("the secret of a sweep: %v", x)
+			}
+		default:
+			if strings.Contains(manifest.JSON(x), `"secret"`+"\n") {
+				t.Errorf("the token is in %s", x["kind"])
+			}
+		}
+	}
+}

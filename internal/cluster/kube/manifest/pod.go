@@ -101,11 +101,15 @@ func probe(path string, port int, startup bool) Object {
 	return p
 }
 
-// container has the security that the policy "restricted" asks for, and a read-only root.
-func (b *builder) container(name string, args []string, cpu, memory int) Object {
-	security := Object{"runAsNonRoot": true, "runAsUser": runAs, "runAsGroup": runAs,
-		"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": Object{"drop": strs("ALL")},
+// containerSecurity is what the standard "restricted" asks for, and a read-only root.
+func containerSecurity() Object {
+	return Object{"runAsNonRoot": true, "runAsUser": runAs, "runAsGroup": runAs, "allowPrivilegeEscalation": false,
+		"readOnlyRootFilesystem": true, "capabilities": Object{"drop": strs("ALL")},
 		"seccompProfile": Object{"type": "RuntimeDefault"}}
+}
+
+func (b *builder) container(name string, args []string, cpu, memory int) Object {
+	security := clone(b.job.Spec.PodTemplate.ContainerSecurity(containerSecurity()))
 	c := Object{"name": name, "image": b.job.Spec.Image, "command": strs("aiperf"), "args": strs(args...),
 		"securityContext": security, "terminationMessagePolicy": "FallbackToLogsOnError"}
 	if p := b.job.Spec.ImagePullPolicy; p != "" {
@@ -113,9 +117,6 @@ func (b *builder) container(name string, args []string, cpu, memory int) Object 
 	}
 	if r := b.resources(cpu, memory); len(r) > 0 {
 		c["resources"] = r
-	}
-	if t := b.job.Spec.PodTemplate; t != nil {
-		maps.Copy(security, clone(orEmpty(t.ContainerSecurityContext)))
 	}
 	return c
 }
@@ -230,10 +231,10 @@ func (b *builder) pod(role, restart string, containers list) Object {
 	labels[crd.LabelRole] = role
 	empty := func(name string) Object { return Object{"name": name, "emptyDir": Object{}} }
 	volumes := list{Object{"name": "config", "configMap": Object{"name": b.name + "-config"}},
-		Object{"name": "token", "secret": Object{"secretName": b.name + "-token"}},
+		Object{"name": "token", "secret": Object{"secretName": b.secretName("-token")}},
 		empty("results"), empty("datasets"), empty("tokenizer-cache"), empty("tmp")}
-	security := Object{"runAsNonRoot": true, "runAsUser": runAs, "runAsGroup": runAs, "fsGroup": runAs,
-		"seccompProfile": Object{"type": "RuntimeDefault"}}
+	security := clone(b.job.Spec.PodTemplate.PodSecurity(Object{"runAsNonRoot": true, "runAsUser": runAs,
+		"runAsGroup": runAs, "fsGroup": runAs, "seccompProfile": Object{"type": "RuntimeDefault"}}))
 	spec := Object{"restartPolicy": restart, "containers": containers, "securityContext": security}
 	if t := b.job.Spec.PodTemplate; t != nil {
 		for k, v := range t.Labels {
@@ -244,7 +245,6 @@ func (b *builder) pod(role, restart string, containers list) Object {
 		for _, v := range t.Volumes {
 			volumes = append(volumes, clone(v))
 		}
-		maps.Copy(security, clone(orEmpty(t.PodSecurityContext)))
 		b.template(spec, t)
 	}
 	spec["volumes"] = volumes
@@ -268,13 +268,11 @@ func (b *builder) template(spec Object, t *crd.PodTemplate) {
 			}
 		}
 	}
-	extra := asObject(fields["extraPodSpec"])
-	delete(fields, "extraPodSpec")
-	for k, v := range extra {
-		if _, set := spec[k]; !set {
-			spec[k] = v
-		}
+	for i, c := range t.InitContainers {
+		fields["initContainers"].(list)[i] = crd.InitContainer(clone(c), containerSecurity())
 	}
+	maps.Copy(spec, asObject(fields["extraPodSpec"])) // nothing that is set here: crd.PodTemplate.Restricted
+	delete(fields, "extraPodSpec")
 	maps.Copy(spec, fields)
 }
 

@@ -13,9 +13,14 @@ type SweepOptions struct {
 	Owner *crd.Owner
 	// Epoch names the run of the sweep, BaseURL is where results are served.
 	Epoch, BaseURL, OperatorNamespace string
+	// ResultsToken lets the controller read the results of its namespace from the results server.
+	ResultsToken string
 	// Marker is the file that says that the results are complete.
 	Marker string
 }
+
+// ResultsTokenVariable is the variable with the token for the results server in the controller of a sweep.
+const ResultsTokenVariable = "AIPERF_SWEEP_RESULTS_TOKEN"
 
 const (
 	sweepCPU    = 75
@@ -40,11 +45,14 @@ func SweepRules(sweep string) []any {
 	}
 }
 
-// BuildSweep returns the objects of a sweep in the order in which they are created: access, a headless Service, and the
-// Job of the controller.
+// BuildSweep returns the objects of a sweep in the order in which they are created: access, the token for the results
+// server, a NetworkPolicy, a headless Service, and the Job of the controller.
 func BuildSweep(sweep *crd.Sweep, o SweepOptions) ([]Object, error) {
 	if strings.TrimSpace(sweep.Spec.Image) == "" {
 		return nil, fmt.Errorf("spec.image is missing: name the image of aiperf")
+	}
+	if err := sweep.Spec.PodTemplate.Restricted(); err != nil {
+		return nil, err
 	}
 	// The pod is that of a job with this deployment.
 	b := &builder{job: &crd.Job{Metadata: sweep.Metadata, Spec: sweep.Spec}, name: Name(sweep.Metadata.Name),
@@ -66,7 +74,10 @@ func BuildSweep(sweep *crd.Sweep, o SweepOptions) ([]Object, error) {
 	spec := b.jobSpec(1, sweepBackOff, b.sweepPod(name, namespace, o))
 	b.ttl(spec)
 	job["spec"] = spec
-	objects := []Object{role, binding, service, job}
+	policy := labels(b.policy(SweepLabels(name), ingress(PortResults, b.operator()...)))
+	secret := labels(b.object("v1", "Secret", b.secretName("-results")))
+	secret["type"], secret["stringData"] = "Opaque", Object{TokenKey: o.ResultsToken}
+	objects := []Object{role, binding, secret, policy, service, job}
 	for _, x := range objects {
 		b.own(x)
 	}
@@ -86,14 +97,15 @@ func SweepLabels(sweep string) Object {
 const sweepStay = 86400
 
 func (b *builder) sweepPod(name, namespace string, o SweepOptions) Object {
-	env := func() list {
-		return b.env(variable("AIPERF_SWEEP_NAME", name), variable("AIPERF_SWEEP_NAMESPACE", namespace),
+	env := func(own ...Object) list {
+		return b.env(append(own, variable("AIPERF_SWEEP_NAME", name), variable("AIPERF_SWEEP_NAMESPACE", namespace),
 			variable("AIPERF_SWEEP_EPOCH", o.Epoch), variable("AIPERF_SWEEP_UID", b.job.Metadata.UID),
-			variable("AIPERF_OPERATOR_BASE_URL", o.BaseURL))
+			variable("AIPERF_OPERATOR_BASE_URL", o.BaseURL))...)
 	}
 	controller := b.container(ContainerSweep, []string{"service", ContainerSweep, "--results-dir", ResultsDir}, sweepCPU,
 		sweepMemory)
-	controller["env"] = env()
+	controller["env"] = env(Object{"name": ResultsTokenVariable, "valueFrom": Object{"secretKeyRef": Object{
+		"name": b.secretName("-results"), "key": TokenKey}}})
 	controller["volumeMounts"] = b.mounts(mount("results", ResultsDir, false), mount("tmp", "/tmp", false))
 	sidecar := b.container(ContainerResults, []string{"service", ContainerResults, "--results-dir", ResultsDir, "--port",
 		strconv.Itoa(PortResults), "--stay", strconv.Itoa(sweepStay), "--marker", o.Marker}, sidecarCPU, sidecarMemory)

@@ -136,16 +136,15 @@ func TestChecksBeforeAJob(t *testing.T) {
 				"optional": true}}}},
 		"volumes": []any{crd.Object{"name": "v", "secret": crd.Object{"secretName": "mounted"}}}}}
 	for _, x := range []struct {
-		name            string
-		found           deployed.PreflightCheck
-		phase, reason   string
-		warned          bool
-		secrets, pulled []string
+		name          string
+		found         deployed.PreflightCheck
+		phase, reason string
+		warned        bool
 	}{
-		{"a failure", deployed.PreflightCheck{Name: "Secrets", Status: deployed.Fail, Message: "needed is missing"},
-			crd.Failed, "PreflightFailed", false, []string{"needed", "mounted"}, []string{"pull", "other"}},
+		{"a failure", deployed.PreflightCheck{Name: "Resource Quotas", Status: deployed.Fail, Message: "none is left"},
+			crd.Failed, "PreflightFailed", false},
 		{"a warning", deployed.PreflightCheck{Name: "Node Resources", Status: deployed.Warn, Message: "no room"}, crd.Pending,
-			"PreflightPassed", true, []string{"needed", "mounted"}, []string{"pull", "other"}},
+			"PreflightPassed", true},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -162,7 +161,7 @@ func TestChecksBeforeAJob(t *testing.T) {
 					t.Errorf("the status is %+v", h.Status)
 				}
 				if !asked.Job || asked.Workers != 1 || !asked.NoResources || asked.NodeSelector["disk"] != "fast" ||
-					!slices.Equal(asked.Secrets, x.secrets) || !slices.Equal(asked.PullSecrets, x.pulled) {
+					asked.Secrets != nil || asked.PullSecrets != nil { // it may not read secrets
 					t.Errorf("asked for %+v", asked)
 				}
 			})

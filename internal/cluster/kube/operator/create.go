@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +57,10 @@ func (o *Operator) create(ctx context.Context, k key, u *unstructured.Unstructur
 		return permanent{err}
 	}
 	checks := o.preflight(ctx, job, topology.Pods)
+	var again retry
+	if errors.As(checks.err, &again) {
+		return again
+	}
 	if _, err := o.updateJob(ctx, k, uid, func(h *jobHead) {
 		s := &h.Status
 		identify(h)
@@ -296,19 +299,7 @@ func (c checks) report(s *crd.JobStatus) {
 func (o *Operator) preflight(ctx context.Context, job *crd.Job, pods int) (c checks) {
 	ctx, cancel := context.WithTimeout(ctx, o.o.PreflightTimeout)
 	defer cancel()
-	namespace := job.Metadata.Namespace
-	if t := job.Spec.PodTemplate; t != nil && t.ServiceAccountName != "" {
-		_, err := o.o.Client.Resource(accountsResource).Namespace(namespace).Get(ctx, t.ServiceAccountName, metav1.GetOptions{})
-		switch {
-		case apierrors.IsNotFound(err):
-			c.err = fmt.Errorf("the service account %s does not exist in the namespace %s: create it, or leave "+
-				"podTemplate.serviceAccountName out", t.ServiceAccountName, namespace)
-			return c
-		case err != nil:
-			c.warnings = append(c.warnings, "the service account cannot be read: "+err.Error())
-		}
-	}
-	if o.o.Preflight == nil {
+	if c.err = o.account(ctx, job.Metadata.Namespace, job.Spec.PodTemplate); c.err != nil || o.o.Preflight == nil {
 		return c
 	}
 	for _, x := range o.o.Preflight(ctx, needsOf(job, o.o.Engine, pods)).Checks {
@@ -326,36 +317,34 @@ func (o *Operator) preflight(ctx context.Context, job *crd.Job, pods int) (c che
 	return c
 }
 
-// needsOf is what a job with a number of pods of workers needs of the cluster.
+// account returns an error unless pods of a template may have its service account. Who may create benchmarks need not be
+// one who may create pods, with any account of the namespace: an account has a label that lets benchmarks have it.
+func (o *Operator) account(ctx context.Context, namespace string, t *crd.PodTemplate) error {
+	if t == nil || t.ServiceAccountName == "" || t.ServiceAccountName == manifest.DefaultAccount {
+		return nil
+	}
+	name := t.ServiceAccountName
+	u, err := o.o.Client.Resource(accountsResource).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return permanent{fmt.Errorf("the service account %s does not exist in the namespace %s: create it, or leave "+
+			"podTemplate.serviceAccountName out", name, namespace)}
+	case err != nil:
+		return retry{apiRetry, fmt.Errorf("the service account %s: %w", name, err)}
+	case u.GetLabels()[crd.LabelAccount] != "true":
+		return permanent{fmt.Errorf("podTemplate.serviceAccountName: the account %s is not for benchmarks; who owns it "+
+			"allows it by kubectl label serviceaccount %s -n %s %s=true", name, name, namespace, crd.LabelAccount)}
+	}
+	return nil
+}
+
+// needsOf is what a job with a number of pods of workers needs of the cluster. Secrets are not among it: the operator
+// may not read them. The pods say which one is missing.
 func needsOf(job *crd.Job, engine manifest.Engine, pods int) deployed.PreflightOptions {
 	needs := deployed.PreflightOptions{Job: true, Namespace: job.Metadata.Namespace, Image: job.Spec.Image, Workers: pods,
 		JobSet: engine == manifest.JobSet, NoResources: job.Spec.ResourceMode == crd.ResourcesNone}
-	t := job.Spec.PodTemplate
-	if t == nil {
-		return needs
-	}
-	needs.NodeSelector, needs.Tolerations = t.NodeSelector, t.Tolerations
-	for _, secret := range t.ImagePullSecrets {
-		if o, ok := secret.(crd.Object); ok {
-			secret = o["name"]
-		}
-		if name, ok := secret.(string); ok {
-			needs.PullSecrets = append(needs.PullSecrets, name)
-		}
-	}
-	add := func(ref crd.Object, name string, where ...string) {
-		for _, key := range where {
-			ref, _ = ref[key].(crd.Object)
-		}
-		if secret, ok := ref[name].(string); ok && ref["optional"] != true && !slices.Contains(needs.Secrets, secret) {
-			needs.Secrets = append(needs.Secrets, secret)
-		}
-	}
-	for _, e := range t.Env {
-		add(e, "name", "valueFrom", "secretKeyRef")
-	}
-	for _, v := range t.Volumes {
-		add(v, "secretName", "secret")
+	if t := job.Spec.PodTemplate; t != nil {
+		needs.NodeSelector, needs.Tolerations = t.NodeSelector, t.Tolerations
 	}
 	return needs
 }

@@ -209,6 +209,9 @@ func (o *Operator) ensure(ctx context.Context, object crd.Object, uid string) er
 	if !apierrors.IsAlreadyExists(err) {
 		return apiError(u, err)
 	}
+	if kind == client.Secrets { // which cannot be read: its name, with the UID, says whose it is
+		return nil
+	}
 	existing, err := resources.Get(ctx, u.GetName(), metav1.GetOptions{})
 	switch {
 	case err != nil:

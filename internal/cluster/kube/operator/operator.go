@@ -62,6 +62,8 @@ type Options struct {
 	Namespace, Watch string
 	// ID claims the namespaces in which jobs are for this operator alone; "" leaves claimed ones to their operators.
 	ID string
+	// ResultsToken is what the results server asks for; "" if it is open.
+	ResultsToken string
 	// Preflight checks whether the cluster can run a job; nil checks nothing beside the service account.
 	Preflight func(context.Context, deployed.PreflightOptions) *deployed.PreflightResults
 	Log       *slog.Logger

@@ -106,11 +106,15 @@ func (o *Operator) createSweep(ctx context.Context, k key, u *unstructured.Unstr
 	if err != nil {
 		return permanent{fmt.Errorf("the specification is invalid: %w", err)}
 	}
+	if err := o.account(ctx, k.namespace, parsed.Spec.PodTemplate); err != nil {
+		return err
+	}
 	epoch := EpochOf(&h.Metadata)
 	objects, err := manifest.BuildSweep(parsed.Sweep(), manifest.SweepOptions{
 		Owner: &crd.Owner{APIVersion: crd.APIVersion, Kind: crd.SweepKind, Name: k.name, UID: h.Metadata.UID,
 			Controller: true, BlockOwnerDeletion: true},
 		Epoch: epoch, BaseURL: o.o.BaseURL, OperatorNamespace: o.o.Namespace, Marker: Marker,
+		ResultsToken: NamespaceToken(o.o.ResultsToken, k.namespace),
 	})
 	if err != nil {
 		return permanent{err}

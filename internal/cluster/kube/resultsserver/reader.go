@@ -10,10 +10,10 @@ import (
 )
 
 // Reader reads stored results from a results server.
-type Reader struct{ base string }
+type Reader struct{ base, token string }
 
-// NewReader returns a reader of the server at an address.
-func NewReader(base string) *Reader { return &Reader{strings.TrimSuffix(base, "/")} }
+// NewReader returns a reader of the server at an address, which sends a token unless that is "".
+func NewReader(base, token string) *Reader { return &Reader{strings.TrimSuffix(base, "/"), token} }
 
 // maxSummary bounds a summary, in bytes.
 const maxSummary = 64 << 20
@@ -25,6 +25,9 @@ func (r *Reader) Summary(ctx context.Context, namespace, job, epoch string) ([]b
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
+	}
+	if r.token != "" {
+		request.Header.Set("Authorization", "Bearer "+r.token)
 	}
 	reply, err := http.DefaultClient.Do(request)
 	if err != nil {

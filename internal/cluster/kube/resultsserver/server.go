@@ -1,8 +1,8 @@
 // Package resultsserver serves what the operator knows over HTTP: the jobs and sweeps of the cluster, their stored
 // results, and figures over many runs.
 //
-// Reading is open to whoever reaches the port. Requests that change something are refused unless they are switched on,
-// and then need a bearer token. No path leads out of the volume. Without a cluster the routes about it answer 503. The
+// Reading needs a token unless the server is open. Requests that change something are refused unless they are switched
+// on, and then need a bearer token of their own. No path leads out of the volume. Without a cluster the routes about it answer 503. The
 // package must never know how a benchmark runs.
 //
 // It also runs beside the coordinator of a benchmark in its pod: it serves the files of the results, reports to
@@ -17,7 +17,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -52,7 +51,9 @@ type Options struct {
 	// Mutating switches on what changes the cluster; Token must then be sent.
 	Mutating bool
 	Token    string
-	TTLDays  int
+	// ReadToken must be sent to read, but for /healthz; "" lets everybody read who reaches the port.
+	ReadToken string
+	TTLDays   int
 	// Image and PullPolicy are those of submitted benchmarks that name none; "" is none.
 	Image, PullPolicy string
 	// Controller returns where the API of a job's controller answers, as HOST:PORT. nil asks the cluster for its pod.
@@ -73,7 +74,12 @@ const maxBody = 4 << 20
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	get := func(path string, h func(http.ResponseWriter, *http.Request) error) {
-		mux.Handle("GET "+path, s.answer(h))
+		mux.Handle("GET "+path, s.answer(func(w http.ResponseWriter, r *http.Request) error {
+			if err := s.readable(w, r); err != nil {
+				return err
+			}
+			return h(w, r)
+		}))
 	}
 	post := func(path string, h func(http.ResponseWriter, *http.Request) error) {
 		mux.Handle("POST "+path, s.answer(func(w http.ResponseWriter, r *http.Request) error {
@@ -84,14 +90,17 @@ func (s *Server) Handler() http.Handler {
 			return h(w, r)
 		}))
 	}
-	get("/healthz", func(w http.ResponseWriter, _ *http.Request) error {
+	mux.Handle("GET /healthz", s.answer(func(w http.ResponseWriter, _ *http.Request) error {
 		return reply(w, object{"status": "ok"})
-	})
+	}))
 	get("/{$}", s.page)
 	s.resultRoutes(get)
 	s.clusterRoutes(get, post)
 	s.analyticsRoutes(get)
 	mux.Handle("POST /api/v1/validate", s.answer(func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.readable(w, r); err != nil {
+			return err
+		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		return s.validate(w, r)
 	}))
@@ -157,9 +166,7 @@ func (s *Server) authorized(r *http.Request) error {
 	case s.o.Token == "":
 		return fault{http.StatusForbidden, "changes need a token: set AIPERF_OPERATOR_MUTATING_ROUTES_TOKEN"}
 	}
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	want, got := sha256.Sum256([]byte(s.o.Token)), sha256.Sum256([]byte(token))
-	if !ok || subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
+	if !equal(s.o.Token, bearer(r)) {
 		return fault{http.StatusUnauthorized, "the bearer token is missing or wrong"}
 	}
 	return nil

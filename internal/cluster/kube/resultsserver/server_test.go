@@ -22,6 +22,7 @@ import (
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
+	"aiperf/internal/cluster/kube/deployed"
 	"aiperf/internal/cluster/kube/operator"
 	"aiperf/internal/cluster/kube/resultsserver"
 )
@@ -335,5 +336,50 @@ func TestSubmittedBenchmarksGetTheDefaultImage(t *testing.T) {
 		if policy, _ := spec["imagePullPolicy"].(string); spec["image"] != x.image || policy != x.policy {
 			t.Errorf("%s became %v", x.given, spec)
 		}
+	}
+}
+
+func TestReadingNeedsTheToken(t *testing.T) {
+	s := server(t, resultsserver.Options{ReadToken: "r", Mutating: true, Token: "w"}, job("j", ""))
+	const stored, all = "/api/v1/results/ns/j", "/api/v1/results"
+	bearer := func(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
+	for _, x := range []struct {
+		name, path string
+		header     http.Header
+		want       int
+	}{
+		{"no token", stored, nil, 401}, {"no token for the page", "/", nil, 401},
+		{"no token for a file", stored + "/profile_export_aiperf.json", nil, 401}, {"a wrong one", stored, bearer("x"), 401},
+		{"an empty one", stored, bearer(""), 401}, {"no token for the pods' logs", "/api/v1/jobs/ns/j/logs", nil, 401},
+		{"no token for the index", "/admin/index/stats", nil, 401},
+		{"a probe", "/healthz", nil, 200}, {"the token", stored, bearer("r"), 200}, {"the token for all", all, bearer("r"), 200},
+		{"that of changes", stored, bearer("w"), 200},
+		{"by the API server's proxy", stored, http.Header{deployed.TokenHeader: {"r"}}, 200},
+		{"that of the namespace", stored, bearer(operator.NamespaceToken("r", "ns")), 200},
+		{"that of another one", stored, bearer(operator.NamespaceToken("r", "other")), 401},
+		{"that of the namespace for all", all, bearer(operator.NamespaceToken("r", "ns")), 401},
+		{"that of no namespace", all, bearer(operator.NamespaceToken("r", "")), 401},
+		{"a cookie", stored, http.Header{"Cookie": {"aiperf_token=r"}}, 200},
+	} {
+		if reply, text := ask(t, s, http.MethodGet, x.path, x.header, ""); reply.StatusCode != x.want {
+			t.Errorf("%s: %s answers %d: %s", x.name, x.path, reply.StatusCode, text)
+		}
+	}
+	page, _ := ask(t, s, http.MethodGet, "/?token=r", nil, "")
+	if cookies := page.Cookies(); page.StatusCode != 200 || len(cookies) != 1 || cookies[0].Value != "r" || !cookies[0].HttpOnly ||
+		cookies[0].SameSite != http.SameSiteStrictMode || page.Header.Get("Referrer-Policy") != "no-referrer" {
+		t.Errorf("a browser with the token gets %d, %v", page.StatusCode, cookies)
+	}
+	if reply, _ := ask(t, s, http.MethodPost, "/api/v1/jobs/ns/j/cancel", bearer("r"), ""); reply.StatusCode != 401 {
+		t.Errorf("a change with the token for reading answers %d", reply.StatusCode)
+	}
+	if reply, _ := ask(t, s, http.MethodPost, "/api/v1/validate", nil, "kind: AIPerfJob\n"); reply.StatusCode != 401 {
+		t.Errorf("validating without a token answers %d", reply.StatusCode)
+	}
+	if _, err := resultsserver.NewReader(s.URL, operator.NamespaceToken("r", "ns")).Summary(t.Context(), "ns", "j", epoch); err != nil {
+		t.Errorf("the controller of a sweep: %v", err)
+	}
+	if _, err := resultsserver.NewReader(s.URL, "").Summary(t.Context(), "ns", "j", epoch); err == nil {
+		t.Error("a summary without a token")
 	}
 }

@@ -41,6 +41,7 @@ func (l *load) chunkSize() int {
 func (l *load) newGrouping(rows rowSource) *grouping {
 	return &grouping{
 		Indexed: &Indexed{rows: rows, format: l.format, options: l.options, path: l.path}, faults: &l.faults,
+		earliest: noTime,
 	}
 }
 

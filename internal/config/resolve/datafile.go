@@ -3,7 +3,6 @@ package resolve
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"io"
@@ -139,11 +138,12 @@ func (t *traceFacts) read(path string) {
 		return
 	}
 	defer file.Close()
-	var in io.Reader = file
-	if filepath.Ext(path) == ".gz" {
-		if in, err = gzip.NewReader(file); err != nil {
-			return
-		}
+	in, err := bounded.Unpack(file, path)
+	if err != nil {
+		return
+	}
+	if packed, ok := in.(io.Closer); ok {
+		defer packed.Close()
 	}
 	reader := bufio.NewReader(in)
 	probed := t.rows > 0

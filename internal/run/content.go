@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"sync"
+	"time"
 
 	"aiperf/internal/accuracy/task"
 	"aiperf/internal/config"
@@ -51,7 +53,50 @@ func (c *content) build(ctx context.Context) error {
 	if err := c.tokenizersFailed(); err != nil {
 		return err
 	}
+	if err := c.checkStart(); err != nil {
+		return err
+	}
 	return c.fitDataset(ctx)
+}
+
+// latestStart is the longest wait for the first request of a schedule that is taken for intended.
+const latestStart = time.Hour
+
+// checkStart refuses a schedule whose first request is a long time away: such times count from another instant than the
+// start of the run, unless the user names the instant.
+func (c *content) checkStart() error {
+	for _, p := range c.cfg.Phases {
+		s := p.Schedule
+		if s == nil || s.AutoOffset || s.StartMS != nil {
+			continue
+		}
+		first := math.Inf(1)
+		for i := range c.data.Len() {
+			if at, _ := c.data.Time(i, 0); at != nil {
+				first = min(first, *at)
+			}
+		}
+		if wait := first / 1000; wait > latestStart.Seconds() && !math.IsInf(first, 1) {
+			return fmt.Errorf("the first request of the schedule would be sent %s after the start: "+
+				"--fixed-schedule-auto-offset makes the first recorded time the start, "+
+				"--fixed-schedule-start-offset %d another one, and 0 keeps the wait", waitText(wait), int64(first))
+		}
+	}
+	return nil
+}
+
+// waitText returns a long wait in the largest unit of which there are at least two.
+func waitText(seconds float64) string {
+	const day = 24 * 3600
+	switch {
+	case seconds >= 730*day:
+		return fmt.Sprintf("%.0f years", seconds/(365.25*day))
+	case seconds >= 2*day:
+		return fmt.Sprintf("%.0f days", seconds/day)
+	case seconds >= 7200:
+		return fmt.Sprintf("%.1f hours", seconds/3600)
+	}
+	return fmt.Sprintf("%.0f minutes", seconds/60)
 }
 
 // encode makes token ids for endpoints whose requests carry them; the tokenizer is loaded by the time it is called.

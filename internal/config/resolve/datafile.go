@@ -3,7 +3,6 @@ package resolve
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"io"
@@ -19,14 +18,32 @@ import (
 // datafile decides what is known of the input file before it is loaded.
 type datafile struct {
 	*asked
-	plugins *plugins
+	plugins   *plugins
+	published *published
 	// branching reports that sessions of the file branch, recorded that they are those of recorded agents, coders of
 	// such at work on code.
 	branching, recorded, coders, ofBaseten bool
 }
 
-// format is the format that the user names or the file shows.
+// source is the input file, or the published data set that is read as a file would be; empty: data of another kind.
+func (f *datafile) source() string {
+	if name := f.published.name(); name != "" {
+		if f.published.ofWeka() {
+			return name
+		}
+		return ""
+	}
+	return f.p.Text("input-file")
+}
+
+// generated reports that conversations are made, not read.
+func (f *datafile) generated() bool { return !f.given("input-file") && f.published.name() == "" }
+
+// format is the format that the user names or the file shows, and that of a published data set which has one.
 func (f *datafile) format(file string) string {
+	if f.published.ofWeka() {
+		return option.WekaTrace
+	}
 	if loader := f.plugins.loader; loader != nil {
 		return loader.Format
 	}
@@ -39,11 +56,26 @@ func (f *datafile) format(file string) string {
 // classify finds out whether sessions of the file branch. At recorded times the sub-agents of some traces begin by
 // themselves.
 func (f *datafile) classify(scheduled bool) {
-	format := f.format(f.p.Text("input-file"))
+	format := f.format(f.source())
 	f.coders, f.ofBaseten = format == option.WekaTrace || format == option.TraceLab, format == "baseten_trace"
 	f.recorded = f.coders || format == option.DynamoTrace
 	timed := scheduled && (format == option.TraceLab || format == option.DynamoTrace)
 	f.branching = (f.recorded || format == option.DAGJSONL) && !timed
+}
+
+// madeOfLengths reports that texts of requests are made: of generated data, and of recordings that hold lengths.
+func (f *datafile) madeOfLengths() bool {
+	file := f.source()
+	if file == "" {
+		return true // published rows are chosen by their lengths
+	}
+	switch format := f.format(file); format {
+	case option.WekaTrace, option.TraceLab, option.DynamoTrace, "bailian_trace", "burst_gpt_trace":
+		return true
+	case "mooncake_trace":
+		return f.rows(file, format).lengths
+	}
+	return false
 }
 
 func (f *datafile) rows(file, format string) traceFacts {
@@ -64,15 +96,15 @@ func (f *datafile) rows(file, format string) traceFacts {
 type traceFacts struct {
 	// rows is the number of lines that are not blank.
 	rows int64
-	// timed reports that the first row that is JSON has a timestamp.
-	timed bool
+	// timed reports that the first row that is JSON has a timestamp, lengths that it has a length instead of a text.
+	timed, lengths bool
 }
 
 // recordFacts are those of lines that stand in the configuration.
 func recordFacts(written []recipe.Records) (facts traceFacts) {
 	for _, r := range written {
 		if facts.rows == 0 && len(r.Lines) > 0 {
-			facts.timed, _ = hasTimestamp([]byte(r.Lines[0].Text))
+			facts.first([]byte(r.Lines[0].Text))
 		}
 		facts.rows += int64(len(r.Lines))
 	}
@@ -106,11 +138,12 @@ func (t *traceFacts) read(path string) {
 		return
 	}
 	defer file.Close()
-	var in io.Reader = file
-	if filepath.Ext(path) == ".gz" {
-		if in, err = gzip.NewReader(file); err != nil {
-			return
-		}
+	in, err := bounded.Unpack(file, path)
+	if err != nil {
+		return
+	}
+	if packed, ok := in.(io.Closer); ok {
+		defer packed.Close()
 	}
 	reader := bufio.NewReader(in)
 	probed := t.rows > 0
@@ -119,7 +152,7 @@ func (t *traceFacts) read(path string) {
 		if !blank {
 			t.rows++
 			if !probed {
-				t.timed, probed = hasTimestamp(line)
+				probed = t.first(line)
 			}
 		}
 		if err != nil {
@@ -149,14 +182,15 @@ func readLine(r *bufio.Reader, wanted bool) (line []byte, blank bool, err error)
 	}
 }
 
-// hasTimestamp reports whether a row has a timestamp, and whether it is JSON at all.
-func hasTimestamp(line []byte) (timed, parsed bool) {
+// first notes what the first row has, and reports whether it is JSON at all.
+func (t *traceFacts) first(line []byte) (parsed bool) {
 	var row map[string]json.RawMessage
 	if json.Unmarshal(bytes.TrimPrefix(line, []byte("\ufeff")), &row) != nil {
-		return false, false
+		return false
 	}
-	stamp, ok := row["timestamp"]
-	return ok && string(stamp) != "null", true
+	has := func(key string) bool { value, ok := row[key]; return ok && string(value) != "null" }
+	t.timed, t.lengths = has("timestamp"), has("input_length")
+	return true
 }
 
 // timedByType are the formats whose every row has a time, so that no row is looked at.

@@ -59,11 +59,13 @@ func (ds *dataset) build() config.Dataset {
 	if own := p.Dataset.ISL; own != nil {
 		data.ISL = own
 	}
+	recordings := ds.given("num-dataset-entries") && ds.file.recorded
+	if recordings {
+		data.MaxTraces = data.Entries
+	}
 	if data.Path != "" {
 		data.Kind = config.FileDataset
-		if ds.given("num-dataset-entries") && ds.file.recorded {
-			data.MaxTraces = data.Entries
-		} else {
+		if !recordings {
 			data.Limit = p.Dataset.Limit
 		}
 	}
@@ -109,7 +111,7 @@ const maxPromptBytes = 16 << 20
 
 // rankings is nil for endpoints that rank nothing and for conversations of a file.
 func (ds *dataset) rankings() *recipe.Rankings {
-	if !ds.endpoint.isRankings() || ds.given("input-file") {
+	if !ds.endpoint.isRankings() || !ds.file.generated() {
 		return nil
 	}
 	return &recipe.Rankings{

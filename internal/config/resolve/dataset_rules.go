@@ -117,7 +117,7 @@ func (ds *dataset) checkCacheBust() {
 			"--warmup-duration", flag)
 	}
 	system := len(ds.givenOf("system-prompt", "system-prompt-file", "shared-system-prompt-length")) > 0
-	if target == "warmup_isolation_system" && !system && !ds.given("input-file") && ds.published.name() == "" {
+	if target == "warmup_isolation_system" && !system && ds.file.generated() {
 		ds.fault("", "%s needs a system prompt: give --system-prompt, --system-prompt-file or "+
 			"--shared-system-prompt-length", flag)
 	}

@@ -14,6 +14,7 @@ import (
 type media struct {
 	*asked
 	endpoint *endpoint
+	file     *datafile
 }
 
 // mp3Rates are the sample rates in Hz that MP3 knows.
@@ -173,8 +174,12 @@ func (md *media) checkModalities() {
 				md.endpoint.endpointType,
 				m.what)
 		}
-		if md.given("input-file") {
-			md.warn("%s has no effect on the conversations of %s", flags, md.flag("input-file"))
+		if !md.file.generated() {
+			from := "input-file"
+			if !md.given(from) {
+				from = "public-dataset"
+			}
+			md.warn("%s has no effect on the conversations of %s", flags, md.flag(from))
 		}
 	}
 }

@@ -26,6 +26,12 @@ func (pu *published) name() string {
 	return ""
 }
 
+// ofWeka reports that the data set consists of recorded agents, which are read as files of them are.
+func (pu *published) ofWeka() bool {
+	name := pu.name()
+	return name == option.WekaHub || slices.Contains(option.WekaSets(), name)
+}
+
 func (pu *published) build() config.Public {
 	p := pu.p
 	out := config.Public{Name: pu.name(), Subset: p.Text("hf-subset"), WekaRepo: p.Text("hf-weka-dataset"),

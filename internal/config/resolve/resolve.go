@@ -45,9 +45,9 @@ type resolution struct {
 func newResolution(a *asked) *resolution {
 	r := &resolution{asked: a}
 	ep, f, sc, ti := &r.endpoint, &r.file, &r.scenario, &r.timing
-	r.plugins = plugins{asked: a}
+	r.plugins, r.published = plugins{asked: a}, published{asked: a}
 	*ep = endpoint{asked: a, plugins: &r.plugins}
-	*f = datafile{asked: a, plugins: &r.plugins}
+	*f = datafile{asked: a, plugins: &r.plugins, published: &r.published}
 	*sc = scenario{asked: a, endpoint: ep, file: f}
 	*ti = timing{asked: a, endpoint: ep, file: f, scenario: sc}
 	r.transport = transport{asked: a, endpoint: ep}
@@ -55,9 +55,8 @@ func newResolution(a *asked) *resolution {
 	r.serve = serve{asked: a}
 	r.fleet = fleet{asked: a}
 	r.traces = traces{asked: a, file: f}
-	r.published = published{asked: a}
-	r.tokens = tokens{asked: a, endpoint: ep}
-	r.media = media{asked: a, endpoint: ep}
+	r.tokens = tokens{asked: a, endpoint: ep, file: f}
+	r.media = media{asked: a, endpoint: ep, file: f}
 	r.dataset = dataset{asked: a, endpoint: ep, file: f, scenario: sc, timing: ti, media: &r.media, traces: &r.traces,
 		published: &r.published}
 	r.telemetry = telemetry{asked: a, endpoint: ep}

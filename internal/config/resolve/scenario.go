@@ -179,7 +179,7 @@ func (sc *scenario) agentX() (violations []violation) {
 // agentXData checks where the recorded sessions come from.
 func (sc *scenario) agentXData() []violation {
 	required := orList(agentXDatasets()) + ", or one of the semianalysis_cc_traces_weka sets with subagents"
-	if public := sc.p.Text("public-dataset"); public != "" {
+	if public := sc.file.published.name(); public != "" {
 		if slices.Contains(agentXPublic(), public) {
 			return nil
 		}

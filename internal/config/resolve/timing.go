@@ -116,7 +116,7 @@ func (ti *timing) decide() {
 
 // decideRoots looks for a file of branching sessions. Without a count each root of a dag_jsonl file is played once.
 func (ti *timing) decideRoots() {
-	path := ti.p.Text("input-file")
+	path := ti.file.source()
 	if path == "" {
 		return
 	}

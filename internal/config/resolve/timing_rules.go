@@ -114,7 +114,7 @@ func (ti *timing) checkAtMost(part, whole string) {
 }
 
 func (ti *timing) checkUsers() {
-	if ti.given("user-centric-rate") && !ti.given("input-file") { // a file has the turns that it has
+	if ti.given("user-centric-rate") && ti.file.generated() { // other data has the turns that it has
 		if turns := ti.intValues("session-turns-mean"); len(turns) == 0 || slices.Min(turns) < 2 {
 			if ti.inFile { // whose schema lets it be
 				ti.warn("%s: conversations have one turn, so that each user sends one request",
@@ -233,7 +233,7 @@ func (ti *timing) checkRoots() {
 		mode = "a fixed schedule"
 	}
 	ti.fault("", "%s cannot be used with the branching sessions of %s: give --concurrency or --request-rate", mode,
-		ti.p.Text("input-file"))
+		ti.file.source())
 }
 
 // agenticOnly are the options that only agentic replay knows.

@@ -13,6 +13,7 @@ const BuiltinTokenizer = "builtin"
 type tokens struct {
 	*asked
 	endpoint *endpoint
+	file     *datafile
 }
 
 func (tk *tokens) build() config.Tokenizer {
@@ -43,7 +44,7 @@ func (tk *tokens) build() config.Tokenizer {
 // needed is false where the server counts, no text is generated and none is sent as ids.
 func (tk *tokens) needed() bool {
 	p := tk.p
-	return tk.endpoint.facts.TokenIDs || !tk.endpoint.serverCounts() || p.Text("input-file") == "" ||
+	return tk.endpoint.facts.TokenIDs || !tk.endpoint.serverCounts() || tk.file.madeOfLengths() ||
 		intOr0(p.Int("shared-system-prompt-length")) > 0 || intOr0(p.Int("user-context-prompt-length")) > 0 ||
 		*p.Int("prompt-prefix-length") > 0
 }

@@ -71,7 +71,15 @@ func (tr *traces) check() {
 			flags = append(flags, tr.flag(o.Name))
 		}
 	}
-	fromFile := tr.given("input-file") || tr.given("public-dataset")
+	fromFile := !tr.file.generated()
+	if name := tr.file.published.name(); name != "" && !tr.file.published.ofWeka() {
+		flags = append(flags, tr.activeOf("isl-block-size")...)
+		if len(flags) > 0 {
+			tr.fault("V8", "%s cannot be used with the data set %s, which is no trace of lengths and blocks",
+				strings.Join(flags, ", "), name)
+		}
+		return
+	}
 	switch {
 	case len(flags) > 0 && format != "" && !slices.Contains(option.TraceFormats(), format):
 		tr.fault("V8", "%s require a trace dataset type, not %s %s", strings.Join(flags, ", "),

@@ -46,15 +46,12 @@ func bailianRow(o *object) (r row, err error) {
 	}
 	r.chat.chat, r.chat.parent = number("chat_id", 0), number("parent_chat_id", -1)
 	r.chat.order = int32(min(max(number("turn", 1), math.MinInt32), math.MaxInt32))
-	output := number("output_length", 0)
-	if err == nil && (output < 0 || output > math.MaxInt32) {
-		err = o.wrong("output_length", "a whole number of at least 0")
-	}
 	if err != nil {
 		return r, err
 	}
-	limit := max(1, int(output))
-	r.turn.MaxTokens = &limit
+	if r.turn.MaxTokens, err = o.outputLength("output_length"); err != nil {
+		return r, err
+	}
 	var seconds float64
 	if json.Unmarshal(o.members["timestamp"], &seconds) != nil || seconds < 0 || seconds > maxMS/1000 {
 		return r, o.wrong("timestamp", "a number of seconds of at least 0")
@@ -65,7 +62,7 @@ func bailianRow(o *object) (r row, err error) {
 		return r, err
 	}
 	r.tokens = *n
-	r.ids, err = o.integers("hash_ids")
+	r.ids, err = o.blockIDs("hash_ids")
 	return r, err
 }
 

@@ -133,7 +133,7 @@ func readBasetenRow(b *recipe.Baseten, o *object) (r basetenRow, tokens int, err
 	if b.NoHints {
 		return r, tokens, err
 	}
-	hashes, e := o.integers("total_hashes")
+	hashes, e := o.blockIDs("total_hashes")
 	keep(e)
 	if hashes != nil {
 		r.turn.Extra = append(r.turn.Extra, dataset.Field{Name: "hash_ids", Value: o.members["total_hashes"]})

@@ -7,18 +7,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"aiperf/internal/workload/rows"
 )
 
-// dataNames are the ends of names of files that hold records.
-var dataNames = []string{".jsonl", ".json", ".jsonl.gz", ".json.gz"}
+// dataNames are the ends of names of files that hold records, which may be compressed.
+var dataNames = []string{".jsonl", ".json"}
 
 func isData(name string, ends ...string) bool {
-	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
+	plain := rows.UnpackedName(name)
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(plain, end) })
 }
 
 // baseName returns the name of a file without folder and extension.
 func baseName(path string) string {
 	name := filepath.Base(path)
+	name = name[:len(rows.UnpackedName(name))]
 	for _, end := range dataNames {
 		if rest, ok := strings.CutSuffix(name, end); ok && rest != "" {
 			name = rest

@@ -3,6 +3,7 @@ package loader
 import (
 	"math"
 	"slices"
+	"time"
 )
 
 // grouping finds the conversations of rows, which are added in their order.
@@ -29,6 +30,9 @@ type grouping struct {
 func (x *grouping) add(n *notedRow) {
 	row := x.count
 	x.count++
+	if math.IsNaN(x.earliest) || n.at < x.earliest {
+		x.earliest = n.at
+	}
 	if x.format.order == fileOrder {
 		x.addRow(row, n)
 		return
@@ -44,10 +48,6 @@ func (x *grouping) add(n *notedRow) {
 		x.chatIDs.Add(n.chat.chat)
 		x.parents.Add(n.chat.parent)
 		x.orders.Add(int64(n.chat.order))
-	case timeOrder:
-		if row == 0 || n.at < x.earliest {
-			x.earliest = n.at
-		}
 	}
 }
 
@@ -67,8 +67,29 @@ func (x *grouping) finish() {
 		}
 	}
 	if x.faults.mistaken == 0 {
+		x.countFromFirst()
 		x.checkTimes()
 	}
+}
+
+// unixMS is the time from which times in milliseconds are those of the clock: no recording is three years long.
+const unixMS = 1e11
+
+// countFromFirst lets the times of the clock count from the earliest, as a schedule needs them, unless the user's
+// window says where it begins.
+func (x *grouping) countFromFirst() {
+	if !x.options.Scheduled || x.options.IgnoreTimes || !x.options.Window.open() || x.origin != 0 ||
+		!(x.earliest >= unixMS) {
+		return
+	}
+	x.faults.notef("the times of %s are those of the clock: they count from the earliest, %s", x.path,
+		time.UnixMilli(int64(x.earliest)).UTC().Format(time.RFC3339))
+	x.zero = x.timeOf(x.earliest)
+	var times Floats
+	for i := range x.Len() {
+		times.Add(x.times.At(i) - x.zero)
+	}
+	x.times = times
 }
 
 // countContents adds what the turns of a row hold.

@@ -6,9 +6,9 @@ import (
 	"hash/maphash"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 
+	"aiperf/internal/base/bounded"
 	"aiperf/internal/workload/dataset"
 )
 
@@ -26,7 +26,7 @@ func (l *load) indexable() bool {
 	}
 	info, err := os.Stat(l.path)
 	return l.format.row != nil && err == nil && info.Mode().IsRegular() && info.Size() >= least &&
-		!strings.HasSuffix(l.path, ".gz") && !l.options.Reshape.changesPrompts()
+		!bounded.IsPacked(l.path) && !l.options.Reshape.changesPrompts()
 }
 
 // chunkSize returns the size of a chunk: a small one where small files are indexed.
@@ -41,6 +41,7 @@ func (l *load) chunkSize() int {
 func (l *load) newGrouping(rows rowSource) *grouping {
 	return &grouping{
 		Indexed: &Indexed{rows: rows, format: l.format, options: l.options, path: l.path}, faults: &l.faults,
+		earliest: noTime,
 	}
 }
 

@@ -21,9 +21,10 @@ type Indexed struct {
 	count   int // rows
 	// contents are those of the turns.
 	contents dataset.Contents
-	// times are those of first turns, NaN where there is none; origin is taken off the times of rows.
-	times  Floats
-	origin float64
+	// times are those of first turns, NaN where there is none; origin is taken off the times of rows, zero off what a
+	// speed-up makes of them.
+	times        Floats
+	origin, zero float64
 	// The rows of conversation i are list[starts[i]:starts[i+1]]; without a list row i is conversation i.
 	starts, list []uint32
 	// turnStarts are the turns before each conversation, where rows have several.
@@ -212,6 +213,10 @@ func (x *Indexed) adjust(t *dataset.Turn) {
 		t.TimestampMS = &at
 	}
 	x.options.Reshape.scaleTurn(t)
+	if x.zero != 0 && t.TimestampMS != nil {
+		at := *t.TimestampMS - x.zero
+		t.TimestampMS = &at
+	}
 	if x.options.IgnoreTimes {
 		t.TimestampMS, t.DelayMS = nil, nil
 	}

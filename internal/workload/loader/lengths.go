@@ -54,7 +54,7 @@ func looseLengths(line []byte) (row Lengths, err error) {
 			return row, o.wrong(x.key, "a whole number of at least 0")
 		}
 	}
-	row.IDs, err = o.integers("hash_ids")
+	row.IDs, err = o.blockIDs("hash_ids")
 	return row, err
 }
 

@@ -40,7 +40,7 @@ func (r *row) mooncakeFields(o *object) error {
 	keep(e)
 	r.turn.DelayMS, e = o.milliseconds("delay")
 	keep(e)
-	r.turn.MaxTokens, e = o.positive("output_length")
+	r.turn.MaxTokens, e = o.outputLength("output_length")
 	keep(e)
 	r.turn.Extra, e = o.fields("extra")
 	keep(e)
@@ -74,7 +74,7 @@ func (r *row) mooncakeContent(o *object, key string) error {
 			return err
 		}
 		r.tokens = *n
-		r.ids, err = o.integers("hash_ids")
+		r.ids, err = o.blockIDs("hash_ids")
 		return err
 	case "text_input":
 		text, err := o.text(key)

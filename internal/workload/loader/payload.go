@@ -15,7 +15,7 @@ import (
 // rawPayloads reads lines that are whole request bodies. The lines of a file are conversations of one
 // turn each; in a folder each file is one conversation.
 func (l *load) rawPayloads() error {
-	files, others, err := filesAt(l.path, ".jsonl", ".jsonl.gz")
+	files, others, err := filesAt(l.path, ".jsonl")
 	if err != nil {
 		return err
 	}

@@ -12,11 +12,12 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/rows"
 )
 
 // nameEnding returns the ending of a file's name in lower case, without that of compression.
 func nameEnding(path string) string {
-	return strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz")))
+	return filepath.Ext(rows.UnpackedName(path))
 }
 
 // formatOfText recognises prompts without JSON, by the name of the file and what it begins with.

@@ -3,6 +3,7 @@ package loader
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"aiperf/internal/base/random"
 	"aiperf/internal/workload/dataset"
@@ -92,6 +93,7 @@ func (s *Reshape) prompts(rows []*prompt, blockSize int, seed random.Seed) error
 	if err := s.checkSize(rows, blockSize); err != nil {
 		return err
 	}
+	renumber(rows)
 	shared := sharedIDs(rows)
 	whole := int64(max(1, s.PrefixLen)) // an id of a prefix becomes that many
 	fresh := int64(1)                   // ids above are free
@@ -108,6 +110,26 @@ func (s *Reshape) prompts(rows []*prompt, blockSize int, seed random.Seed) error
 		spread(rows, s.PrefixRoots, fresh+1, seed)
 	}
 	return nil
+}
+
+// smallID bounds the ids that are reckoned with: what multipliers make of smaller ones fits 64 bits.
+const smallID = 1 << 40
+
+// renumber gives the ids of a trace small numbers, in the order in which they are met, if some are hashes.
+func renumber(rows []*prompt) {
+	large := func(id int64) bool { return id < 0 || id >= smallID }
+	if !slices.ContainsFunc(rows, func(r *prompt) bool { return slices.ContainsFunc(r.ids, large) }) {
+		return
+	}
+	numbers := map[int64]int64{}
+	for _, r := range rows {
+		for i, id := range r.ids {
+			if _, met := numbers[id]; !met {
+				numbers[id] = int64(len(numbers))
+			}
+			r.ids[i] = numbers[id]
+		}
+	}
 }
 
 func sharedIDs(rows []*prompt) map[int64]bool {

@@ -4,12 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"aiperf/internal/base/bounded"
 )
@@ -19,30 +17,35 @@ const byteOrderMark = "\ufeff"
 // Text is an open file of text.
 type Text struct {
 	io.Reader
-	file *os.File
+	file   *os.File
+	packed io.Closer // nil: a plain file
 }
 
 // Close closes the file.
-func (t *Text) Close() error { return t.file.Close() }
+func (t *Text) Close() error {
+	if t.packed != nil {
+		t.packed.Close()
+	}
+	return t.file.Close()
+}
 
-// Open opens a file or a pipe, unpacks it if it ends in .gz, and removes a byte order mark.
+// Open opens a file or a pipe, unpacks it if it is compressed, and removes a byte order mark.
 func Open(path string) (*Text, error) {
 	file, err := bounded.OpenStream(path)
 	if err != nil {
 		return nil, err
 	}
-	var in io.Reader = file
-	if strings.HasSuffix(path, ".gz") {
-		if in, err = gzip.NewReader(file); err != nil {
-			file.Close()
-			return nil, fmt.Errorf("%s is not gzip data, which its name says: %w", path, err)
-		}
+	in, err := bounded.Unpack(file, path)
+	if err != nil {
+		file.Close()
+		return nil, err
 	}
+	packed, _ := in.(io.Closer)
 	buffered := bufio.NewReaderSize(in, 1<<16)
 	if mark, _ := buffered.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		buffered.Discard(len(byteOrderMark))
 	}
-	return &Text{buffered, file}, nil
+	return &Text{buffered, file, packed}, nil
 }
 
 // Limit is the largest size of a line in bytes; 0 is the usual one.

@@ -329,6 +329,16 @@ func TestTrapSpeedup(t *testing.T) {
 		func(s *Reshape) { s.OutputLen = 0.5 }), "(5→2) (5→1)")
 }
 
+// Hashes as ids are renumbered, so that what multipliers make of them fits; which blocks are shared stays.
+func TestReshapingOfHashes(t *testing.T) {
+	const hash = 18446744073709551000
+	rows := fmt.Sprintf("{\"input_length\":1200,\"hash_ids\":[%d,%d,%d]}\n{\"input_length\":1800,\"hash_ids\":[%d,%d,%d,%d]}\n"+
+		"{\"input_length\":1300,\"hash_ids\":[%d,%d,%d]}\n", uint64(hash), uint64(hash)+1, 2, uint64(hash), 3, uint64(hash)+4, 5,
+		uint64(hash)+1, uint64(hash)+4, 6)
+	same(t, "P=2", reshaped(t, rows, func(s *Reshape) { s.PrefixLen = 2 }),
+		"(2224[0 1 2 3 11]) (2312[0 1 12 13 14]) (2324[2 3 8 9 15])")
+}
+
 func TestReshapingIsBounded(t *testing.T) {
 	s := unchanged
 	s.PrefixLen = 1e12

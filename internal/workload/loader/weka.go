@@ -97,8 +97,7 @@ func wekaFiles(path string) ([]string, error) {
 	}
 	var files []string
 	err = filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
-		plain := strings.TrimSuffix(name, ".gz")
-		if err == nil && !entry.IsDir() && (filepath.Ext(plain) == ".json" || filepath.Ext(plain) == ".jsonl") &&
+		if err == nil && !entry.IsDir() && isData(name, dataNames...) &&
 			!strings.HasPrefix(entry.Name(), ".") {
 			files = append(files, name)
 		}

@@ -40,7 +40,7 @@ func (w *wekaFile) request(o *object) (r recordedRequest, err error) {
 			return r, o.wrong("out", "a whole number of at least 0")
 		}
 	}
-	ids, err := o.integers("hash_ids")
+	ids, err := o.blockIDs("hash_ids")
 	if err != nil {
 		return r, err
 	}

@@ -1,5 +1,5 @@
 // Package rows reads tables: the rows of Parquet, Arrow, JSON, JSON Lines and CSV files, one after the other, as nested
-// values. Files that end in .gz are unpacked on the way.
+// values. Compressed files are unpacked on the way.
 //
 // One row, or one batch of rows, is in memory at a time. A value is nil, a bool, a number, a string, bytes, a list or a
 // map, whatever the format. The package knows nothing of what the columns mean.
@@ -14,7 +14,7 @@ package rows
 
 import (
 	"bufio"
-	"compress/gzip"
+	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -24,6 +24,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"aiperf/internal/base/bounded"
 )
 
 // Row is one row. Values are nil, bool, json.Number, int64, float64, string, []byte, []any and map[string]any. A row
@@ -37,7 +39,7 @@ const arrowKind = "arrow"
 
 // Kind returns the table format that a file's name states, "" if it is none.
 func Kind(path string) string {
-	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")) {
+	switch filepath.Ext(UnpackedName(path)) {
 	case ".parquet":
 		return "parquet"
 	case ".arrow", ".ipc", ".feather":
@@ -46,10 +48,19 @@ func Kind(path string) string {
 		return "jsonl"
 	case ".json":
 		return "json"
-	case ".csv":
+	case ".csv", ".tsv":
 		return "csv"
 	}
 	return ""
+}
+
+// UnpackedName returns a file's name in lower case, without what says that it is compressed.
+func UnpackedName(path string) string {
+	name := strings.ToLower(path)
+	for _, suffix := range []string{".gz", ".zst", ".bz2", ".xz"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	return name
 }
 
 // checked is after how many rows it is looked whether the reading shall end.
@@ -80,11 +91,12 @@ func eachText(path, kind string, f func(Row) error) error {
 		return err
 	}
 	defer file.Close()
-	var in io.Reader = file
-	if strings.HasSuffix(strings.ToLower(path), ".gz") {
-		if in, err = gzip.NewReader(file); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
+	in, err := bounded.Unpack(file, path)
+	if err != nil {
+		return err
+	}
+	if packed, ok := in.(io.Closer); ok {
+		defer packed.Close()
 	}
 	buffered := bufio.NewReaderSize(in, 1<<18)
 	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" {
@@ -96,12 +108,13 @@ func eachText(path, kind string, f func(Row) error) error {
 	case "json", "jsonl":
 		return eachJSON(path, buffered, f)
 	}
-	return fmt.Errorf("%s: want a file that ends in .parquet, .arrow, .jsonl, .json or .csv, each also with .gz", path)
+	return fmt.Errorf("%s: want a file that ends in .parquet, .arrow, .jsonl, .json or .csv, each also compressed", path)
 }
 
 func eachCSV(path string, in io.Reader, f func(Row) error) error {
-	table := csv.NewReader(in)
-	table.LazyQuotes = true
+	buffered := bufio.NewReaderSize(in, 1<<16)
+	table := csv.NewReader(buffered)
+	table.LazyQuotes, table.Comma = true, separator(buffered)
 	header, err := table.Read()
 	if err != nil {
 		return fmt.Errorf("%s: the header cannot be read: %w", path, err)
@@ -122,6 +135,18 @@ func eachCSV(path string, in io.Reader, f func(Row) error) error {
 			return err
 		}
 	}
+}
+
+// separator returns what parts the columns: a tab or a semicolon where the header has no comma.
+func separator(in *bufio.Reader) rune {
+	header, _ := in.Peek(1 << 12)
+	header, _, _ = bytes.Cut(header, []byte("\n"))
+	for _, c := range ",\t;" {
+		if bytes.ContainsRune(header, c) {
+			return c
+		}
+	}
+	return ','
 }
 
 // eachJSON reads objects one after the other, or a list of them, or the list in the member "data" or "rows" of one.

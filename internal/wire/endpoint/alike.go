@@ -89,8 +89,8 @@ func isASCII(b []byte) bool {
 // onlyContent reports whether a chunk, of which m was read, has no effect but that its content is added.
 func (c *chunk) onlyContent(m *spans) bool {
 	return c.err == nil && string(c.object) != "error" && jsonscan.IsNull(c.usage) && !c.foreignUsage &&
-		len(c.choice.speculation) == 0 && len(c.metrics) == 0 && c.others == 0 && jsonscan.IsNull(c.choice.finish) &&
-		jsonscan.IsText(m.content) && !jsonscan.IsText(m.reasoningContent) && !jsonscan.IsText(m.reasoning) &&
+		len(c.choice.speculation) == 0 && len(c.metrics) == 0 && c.others == 0 && saysNothing(c.choice.finish) &&
+		jsonscan.IsNull(c.choice.usage) && len(m.raw) == 0 && jsonscan.IsText(m.content) && !jsonscan.IsText(m.reasoningContent) && !jsonscan.IsText(m.reasoning) &&
 		!startsWith(m.toolCalls, '[') && !startsWith(m.functionCall, '{')
 }
 

@@ -120,28 +120,50 @@ func (a *anthropicReader) reset() {
 }
 
 func (a *anthropicReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
-	switch string(name(r.kind)) {
+	switch kind := d.kind(); string(kind) {
 	case "message":
 		a.whole(d, r, atNS)
 	case "message_start":
 		d.reply.Usage.Fold(jsonscan.Find(r.message, "usage"))
 	case "content_block_start":
-		a.start(d, r)
+		a.start(d, r, atNS)
 	case "content_block_delta":
 		a.delta(d, r, atNS)
 	case "message_delta":
-		d.reply.Finished = d.reply.Finished || !jsonscan.IsNull(jsonscan.Find(r.delta, "stop_reason"))
+		d.reply.end(jsonscan.Find(r.delta, "stop_reason"))
 	case "message_stop":
 		d.reply.Finished = true
+	case "":
+		if startsWith(r.content, '[') {
+			a.whole(d, r, atNS)
+		}
 	}
 }
 
-// start notes the name and id of a tool call; a block starts without content of its own.
-func (a *anthropicReader) start(d *documentDecoder, r *root) {
-	if jsonscan.FindText(r.contentBlock, "type") == "tool_use" {
+// start notes the name and id of a tool call, and the text with which a block begins: most begin without any.
+func (a *anthropicReader) start(d *documentDecoder, r *root, atNS int64) {
+	block := r.contentBlock
+	switch jsonscan.FindText(block, "type") {
+	case "tool_use":
 		call := d.reply.tools.at(blockIndex(r))
-		call.id = jsonscan.FindText(r.contentBlock, "id")
-		call.name = jsonscan.FindText(r.contentBlock, "name")
+		call.id = jsonscan.FindText(block, "id")
+		call.name = jsonscan.FindText(block, "name")
+		if input := jsonscan.Find(block, "input"); startsWith(input, '{') && carries(input) {
+			call.arguments = jsonscan.AppendCompact(call.arguments, input)
+			d.reply.Output = append(d.reply.Output, call.arguments...)
+			d.content(atNS, true)
+		}
+	case "text":
+		a.say(d, jsonscan.Find(block, "text"), atNS)
+	case "thinking":
+		d.reasoning(jsonscan.Find(block, "thinking"), atNS)
+	}
+}
+
+// say adds text.
+func (a *anthropicReader) say(d *documentDecoder, text []byte, atNS int64) {
+	if d.output(text, atNS) {
+		a.text = jsonscan.AppendText(a.text, text)
 	}
 }
 
@@ -151,11 +173,10 @@ func blockIndex(r *root) int {
 }
 
 func (a *anthropicReader) delta(d *documentDecoder, r *root, atNS int64) {
-	var kind, text, thinking, partial, signature []byte
+	var text, thinking, partial, signature, other []byte
 	for m := range jsonscan.Members(r.delta) {
 		switch string(m.Key) {
 		case "type":
-			kind = name(m.Value)
 		case "text":
 			text = m.Value
 		case "thinking":
@@ -164,24 +185,27 @@ func (a *anthropicReader) delta(d *documentDecoder, r *root, atNS int64) {
 			partial = m.Value
 		case "signature":
 			signature = m.Value
+		case "citation":
+			// where a text comes from
+		default:
+			if carries(m.Value) {
+				other = m.Key
+			}
 		}
 	}
-	switch string(kind) {
-	case "text_delta":
-		if d.output(text, atNS) {
-			a.text = jsonscan.AppendText(a.text, text)
-		}
-	case "thinking_delta":
+	switch {
+	case jsonscan.IsText(text):
+		a.say(d, text, atNS)
+	case jsonscan.IsText(thinking):
 		d.reasoning(thinking, atNS)
-	case "signature_delta":
-		if jsonscan.IsText(signature) {
-			a.signature = jsonscan.AppendText(a.signature, signature)
-		}
-	case "input_json_delta":
-		if d.output(partial, atNS) {
-			call := d.reply.tools.at(blockIndex(r))
-			call.arguments = jsonscan.AppendText(call.arguments, partial)
-		}
+	case jsonscan.IsText(signature):
+		a.signature = jsonscan.AppendText(a.signature, signature)
+	case jsonscan.IsText(partial):
+		d.output(partial, atNS)
+		call := d.reply.tools.at(blockIndex(r))
+		call.arguments = jsonscan.AppendText(call.arguments, partial)
+	case other != nil:
+		d.reply.leave("delta." + string(other))
 	}
 }
 
@@ -208,9 +232,14 @@ func (a *anthropicReader) whole(d *documentDecoder, r *root, atNS int64) {
 			call.arguments = jsonscan.AppendCompact(call.arguments, jsonscan.Find(block, "input"))
 			a.scratch = append(append(a.scratch, call.name...), call.arguments...)
 			hasTool = true
+		case "redacted_thinking":
+			// not to be read
+		default:
+			reply.leave("content." + jsonscan.FindText(block, "type"))
 		}
 		index++
 	}
+	reply.end(r.stopReason)
 	if len(a.text) == 0 && len(reply.Reasoning) == thought && !hasTool {
 		return
 	}

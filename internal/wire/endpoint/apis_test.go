@@ -105,7 +105,7 @@ func TestWholeReplies(t *testing.T) {
 		{"chat_embeddings", Options{}, `{"embeddings":[[1,2]]}`, "at=[10]"},
 		{"chat_embeddings", Options{}, `{"text":"a"}`, ""},
 		{"sglang_generate", Options{}, `{"output_ids":[1,2,3],"meta_info":{"prompt_tokens":4,"completion_tokens":3,"finish_reason":{"type":"stop"}}}`, "at=[10] ids=3 usage=prompt=4 completion=3"},
-		{"raw", Options{}, `plain text`, "out=plain text at=[10]"},
+		{"raw", Options{}, `plain text`, "malformed=1"},
 		{"raw", Options{}, `{}`, "out={} at=[10]"},
 		{"raw", Options{}, `[]`, "out=[] at=[10]"},
 		{"raw", Options{}, `0`, "out=0 at=[10]"},

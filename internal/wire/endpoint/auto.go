@@ -14,20 +14,49 @@ type autoReader struct{ field jmespath.JMESPath }
 
 func (autoReader) reset() {}
 
-// plain takes a reply that is not JSON for its text.
-func (autoReader) plain(d *documentDecoder, text []byte, atNS int64) {
+// plain takes a reply that is not JSON for its text, but not one that calls itself something else.
+func (autoReader) plain(d *documentDecoder, contentType string, text []byte, atNS int64) bool {
+	if contentType != "" && contentType != "text/plain" {
+		return false
+	}
 	d.reply.Finished = true
 	d.reply.Output = append(d.reply.Output, text...)
 	d.content(atNS, true)
+	return true
 }
 
 func (a autoReader) read(d *documentDecoder, r *root, data []byte, atNS int64) {
 	d.reply.Finished = true // nothing is known of how such streams end
 	switch string(data) {
 	case "{}", "[]", "0", `""`, "null", "false":
-		a.plain(d, data, atNS)
+		a.plain(d, "", data, atNS)
 		return
 	}
+	output := len(d.reply.Output)
+	a.answer(d, r, data, atNS)
+	if !d.reply.Whole {
+		d.reply.grow(output, len(d.reply.Reasoning), atNS)
+	}
+	a.notes(&d.reply, r)
+}
+
+// notes reads what common servers say of a reply besides its text.
+func (autoReader) notes(reply *Reply, r *root) {
+	if startsWith(r.metaInfo, '{') {
+		reply.Usage.Fold(r.metaInfo)
+		reply.end(jsonscan.Find(r.metaInfo, "finish_reason"))
+	}
+	for choice := range jsonscan.Elements(r.choices) {
+		reply.end(jsonscan.Find(choice, "finish_reason"))
+		break
+	}
+	reply.end(r.finish)
+	reply.end(r.doneReason)
+	reply.details(r.details)
+}
+
+// answer adds what the document answers.
+func (a autoReader) answer(d *documentDecoder, r *root, data []byte, atNS int64) {
 	if a.field != nil && a.search(d, data, atNS) {
 		return
 	}
@@ -39,7 +68,9 @@ func (a autoReader) read(d *documentDecoder, r *root, data []byte, atNS int64) {
 	case holdsEmbeddings(r), isList(r.rankings), isList(r.results):
 		d.content(atNS, true)
 	default:
-		a.text(d, r, atNS)
+		if !a.text(d, r, atNS) && listsEmbeddings(r) {
+			d.content(atNS, true)
+		}
 	}
 }
 
@@ -111,12 +142,23 @@ func holdsEmbeddings(r *root) bool {
 	return isList(r.embeddings) || isList(r.embedding)
 }
 
-// text takes the first member that is a text, or else the first choice's.
-func (autoReader) text(d *documentDecoder, r *root, atNS int64) {
+// listsEmbeddings reports whether the list of data has embeddings, whatever its elements call themselves.
+func listsEmbeddings(r *root) bool {
+	for first := range jsonscan.Elements(r.data) {
+		return !jsonscan.IsNull(jsonscan.Find(first, "embedding"))
+	}
+	return false
+}
+
+// text takes the first member that is a text, or else the first choice's; false if there is none.
+func (autoReader) text(d *documentDecoder, r *root, atNS int64) bool {
 	for _, raw := range [...][]byte{r.text, r.content, r.response, r.output, r.result} {
 		if d.output(raw, atNS) || d.joined(raw, atNS) {
-			return
+			return true
 		}
+	}
+	if startsWith(r.message, '{') && d.output(jsonscan.Find(r.message, "content"), atNS) {
+		return true
 	}
 	for choice := range jsonscan.Elements(r.choices) {
 		message, delta := jsonscan.Find(choice, "message"), jsonscan.Find(choice, "delta")
@@ -124,11 +166,12 @@ func (autoReader) text(d *documentDecoder, r *root, atNS int64) {
 			jsonscan.Find(choice, "text"), jsonscan.Find(message, "content"), jsonscan.Find(delta, "content"),
 		} {
 			if d.output(raw, atNS) {
-				return
+				return true
 			}
 		}
-		return
+		break
 	}
+	return false
 }
 
 // joined takes a list of strings as one text.

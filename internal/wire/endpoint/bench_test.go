@@ -32,6 +32,22 @@ func BenchmarkChatChunk(b *testing.B) {
 	}
 }
 
+// A chunk that is not like the one before: of a delta with a role, and of reasoning.
+func BenchmarkScannedChunk(b *testing.B) {
+	d := decoder(b, "chat").(*openAIDecoder)
+	first := []byte(strings.Replace(string(benchChunk), `{"content"`, `{"role":"assistant","content"`, 1))
+	thought := []byte(strings.Replace(string(benchChunk), `{"content":" hello"}`, `{"content":null,"reasoning_content":" hello"}`, 1))
+	b.SetBytes(int64(len(first) + len(thought)))
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if i%256 == 255 {
+			d.reply.reset()
+		}
+		d.Event(nil, first, int64(i+1))
+		d.Event(nil, thought, int64(i+1))
+	}
+}
+
 func BenchmarkUsageChunk(b *testing.B) {
 	data := []byte(`{"id":"x","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120,"prompt_tokens_details":{"cached_tokens":64}}}`)
 	d := decoder(b, "chat")

@@ -13,7 +13,7 @@ type chat struct {
 }
 
 func newChat(d Descriptor, o Options) Endpoint {
-	return &chat{newOpenAI(d, o, readChat)}
+	return &chat{newOpenAI(d, o)}
 }
 
 func (e *chat) Encode(c *Context) (*Body, error) {
@@ -116,15 +116,4 @@ func splitAudio(content string) (format, data string, ok bool) {
 		}
 	}
 	return format, data, true
-}
-
-// readChat finds the message of a reply of the chat API, which its object names.
-func readChat(c *chunk) *spans {
-	switch string(c.object) {
-	case "chat.completion.chunk":
-		return &c.choice.delta
-	case "chat.completion":
-		return &c.choice.message
-	}
-	return nil
 }

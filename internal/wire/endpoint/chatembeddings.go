@@ -21,7 +21,7 @@ type embeddingFinder struct{}
 func (embeddingFinder) reset() {}
 
 func (embeddingFinder) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
-	if holdsEmbeddings(r) || kindOf(r.array) == someEmbeddings {
+	if holdsEmbeddings(r) || listsEmbeddings(r) || kindOf(r.array) == someEmbeddings {
 		d.content(atNS, true)
 	}
 }

@@ -12,14 +12,18 @@ type chunk struct {
 	object, usage, err, metrics []byte
 	// foreignUsage reports that token counts are at the root, where some vendors put them.
 	foreignUsage bool
-	choice       choice
+	// chosen reports that there is a list of choices.
+	chosen bool
+	choice choice
 	// others counts the choices that are not the first one; they are not read.
 	others int
+	// stray reports that no choice has the index 0: choice is the first of the list then.
+	stray bool
 }
 
 // choice is the choice of index 0.
 type choice struct {
-	index, finish []byte
+	index, finish, usage []byte
 	// speculation is the server's record of its speculative decoding.
 	speculation          []byte
 	message, delta, text spans
@@ -28,6 +32,36 @@ type choice struct {
 // spans are the parts of a message or of a delta.
 type spans struct {
 	content, reasoningContent, reasoning, toolCalls, functionCall []byte
+	// raw is the whole of it if it has further members that may be output.
+	raw []byte
+}
+
+// says reports whether the parts may hold output.
+func (s *spans) says() bool {
+	return jsonscan.IsText(s.content) || startsWith(s.content, '[') || carries(s.reasoningContent) ||
+		carries(s.reasoning) || startsWith(s.toolCalls, '[') || startsWith(s.functionCall, '{') || len(s.raw) > 0
+}
+
+// inParts reports whether a text is a list of parts.
+func (s *spans) inParts() bool {
+	return startsWith(s.content, '[') || startsWith(s.reasoningContent, '[') || startsWith(s.reasoning, '[') ||
+		startsWith(s.reasoning, '{')
+}
+
+// said is where the choice has its output, whatever the document calls itself: a delta, a message or a text. A
+// document can have several of them: the others repeat the one, or are empty.
+func (c *choice) said(whole bool) *spans {
+	first, second := &c.delta, &c.message
+	if whole {
+		first, second = second, first
+	}
+	switch {
+	case first.says():
+		return first
+	case c.text.says():
+		return &c.text
+	}
+	return second
 }
 
 // scan reads a whole document; false if it is not JSON.
@@ -61,8 +95,8 @@ func (c *chunk) scan(b []byte) bool {
 			c.err = b[at:i]
 		case "metrics":
 			c.metrics = b[at:i]
-		case "usageMetadata", "meta", "input_token_count", "generated_token_count":
-			c.foreignUsage = true
+		default:
+			c.foreignUsage = c.foreignUsage || holdsUsage(key)
 		}
 		i, more = jsonscan.Next(b, i, '}')
 	}
@@ -81,11 +115,12 @@ func name(raw []byte) []byte {
 }
 
 func (c *chunk) scanChoices(b []byte, i int) int {
-	c.choice, c.others = choice{}, 0
+	c.choice, c.others, c.stray = choice{}, 0, false
 	if i >= len(b) || b[i] != '[' {
 		return jsonscan.Value(b, i, 1)
 	}
-	found := false
+	c.chosen = true
+	found, stray := false, 0
 	i, more := jsonscan.Open(b, i, ']', 2)
 	for more {
 		i = jsonscan.Space(b, i)
@@ -97,10 +132,13 @@ func (c *chunk) scanChoices(b []byte, i int) int {
 			c.others++
 		} else {
 			c.choice = choice{}
+			start := i
 			i = c.choice.scan(b, i)
 			if found = c.choice.first(); !found {
+				if c.others++; c.others == 1 {
+					stray = start
+				}
 				c.choice = choice{}
-				c.others++
 			}
 		}
 		if i < 0 {
@@ -108,12 +146,17 @@ func (c *chunk) scanChoices(b []byte, i int) int {
 		}
 		i, more = jsonscan.Next(b, i, ']')
 	}
+	if !found && c.others > 0 && i > 0 {
+		c.choice.scan(b, stray)
+		c.stray = true
+		c.others--
+	}
 	return i
 }
 
 // first reports whether the choice is the one of index 0; servers may leave the index out.
 func (c *choice) first() bool {
-	return jsonscan.IsNull(c.index) || len(c.index) == 1 && c.index[0] == '0'
+	return jsonscan.IsNull(c.index) || len(c.index) == 1 && c.index[0] == '0' || string(c.index) == `"0"`
 }
 
 func (c *choice) scan(b []byte, i int) int {
@@ -141,6 +184,8 @@ func (c *choice) scan(b []byte, i int) int {
 			c.index = b[at:i]
 		case "finish_reason":
 			c.finish = b[at:i]
+		case "usage":
+			c.usage = b[at:i]
 		case "speculative_decoding_stats":
 			c.speculation = b[at:i]
 		}
@@ -154,6 +199,7 @@ func (s *spans) scan(b []byte, i int) int {
 	if i >= len(b) || b[i] != '{' {
 		return jsonscan.Value(b, i, 3)
 	}
+	start, further := i, false
 	i, more := jsonscan.Open(b, i, '}', 4)
 	for more {
 		key, at := jsonscan.Key(b, i)
@@ -174,8 +220,14 @@ func (s *spans) scan(b []byte, i int) int {
 			s.toolCalls = b[at:i]
 		case "function_call":
 			s.functionCall = b[at:i]
+		case "role":
+		default:
+			further = further || carries(b[at:i])
 		}
 		i, more = jsonscan.Next(b, i, '}')
+	}
+	if further && i > 0 {
+		s.raw = b[start:i]
 	}
 	return i
 }

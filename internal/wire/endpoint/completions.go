@@ -12,7 +12,7 @@ type completions struct {
 }
 
 func newCompletions(d Descriptor, o Options) Endpoint {
-	return &completions{newOpenAI(d, o, readCompletion)}
+	return &completions{newOpenAI(d, o)}
 }
 
 // Encode takes exactly one turn; the API has neither history nor system messages.
@@ -54,13 +54,4 @@ func appendPrompts(dst []byte, prompts []string) []byte {
 		dst = jsonscan.AppendString(dst, p)
 	}
 	return append(dst, ']')
-}
-
-// readCompletion finds the text of a reply of the completions API.
-func readCompletion(c *chunk) *spans {
-	switch string(c.object) {
-	case "text_completion", "completion":
-		return &c.choice.text
-	}
-	return nil
 }

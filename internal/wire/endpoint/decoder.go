@@ -8,15 +8,17 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// openAIDecoder decodes replies of the OpenAI shape; read finds the message in a scanned chunk, nil
-// where its object is not one of the API.
+// openAIDecoder decodes replies of the OpenAI shape: what a document is, its members say.
 type openAIDecoder struct {
 	home    *sync.Pool
-	read    func(*chunk) *spans
 	last    alike
 	reply   Reply
 	first   func()
 	scratch []byte
+	// chosen is the raw index of the choice that is read, empty while that is the one of index 0.
+	chosen []byte
+	// zero reports that a choice of index 0 was seen, deltas that a delta was read.
+	zero, deltas bool
 }
 
 // chunks are what events are scanned into. Streams that wait share them.
@@ -31,9 +33,9 @@ type openAI struct {
 	decoders *sync.Pool
 }
 
-func newOpenAI(d Descriptor, o Options, read func(*chunk) *spans) openAI {
+func newOpenAI(d Descriptor, o Options) openAI {
 	home := &sync.Pool{}
-	home.New = func() any { return &openAIDecoder{home: home, read: read} }
+	home.New = func() any { return &openAIDecoder{home: home} }
 	return openAI{newShared(d, o), home}
 }
 
@@ -41,15 +43,18 @@ func (e *openAI) NewDecoder() Decoder { return e.decoders.Get().(*openAIDecoder)
 
 func (d *openAIDecoder) OnFirstContent(f func()) { d.first = f }
 
-func (d *openAIDecoder) Reply() *Reply { return &d.reply }
+func (d *openAIDecoder) Reply() *Reply {
+	d.reply.settle()
+	return &d.reply
+}
 
 func (d *openAIDecoder) Release() {
 	r := &d.reply
 	if cap(r.Output)+cap(r.Reasoning)+cap(r.text)+8*cap(r.ContentNS)+cap(d.scratch) > maxKept {
-		*d = openAIDecoder{home: d.home, read: d.read}
+		*d = openAIDecoder{home: d.home}
 	} else {
 		r.reset()
-		d.first = nil
+		d.first, d.chosen, d.zero, d.deltas = nil, d.chosen[:0], false, false
 		d.last.text = d.last.text[:0]
 	}
 	d.home.Put(d)
@@ -79,7 +84,8 @@ func (d *openAIDecoder) Body(contentType string, binary bool, body []byte, atNS 
 
 func (d *openAIDecoder) document(data []byte, atNS int64) {
 	if raw := d.last.content(data); raw != nil {
-		d.message(&spans{content: raw}, atNS)
+		d.appendText(raw, false)
+		d.arrived(atNS, true)
 		return
 	}
 	c := chunks.Get().(*chunk)
@@ -95,6 +101,8 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 	switch {
 	case len(c.usage) > 2:
 		d.reply.Usage.Fold(c.usage)
+	case len(c.choice.usage) > 2:
+		d.reply.Usage.Fold(c.choice.usage)
 	case c.foreignUsage:
 		d.reply.Usage.Fold(data)
 	}
@@ -102,27 +110,75 @@ func (d *openAIDecoder) document(data []byte, atNS int64) {
 		d.reply.keepSpecDecode(c.choice.speculation, c.metrics)
 	}
 	d.reply.OtherChoices += c.others
-	if !jsonscan.IsNull(c.choice.finish) {
-		d.reply.Finished = true
+	switch {
+	case !c.chosen:
+		if d.reply.Err == nil {
+			d.foreign(data, atNS)
+		}
+	case d.reads(c):
+		if !jsonscan.IsNull(c.choice.finish) {
+			d.reply.end(c.choice.finish)
+		}
+		d.choice(c, data, atNS)
 	}
-	if m := d.read(c); m != nil {
-		before := len(d.reply.ContentNS)
-		d.message(m, atNS)
+	d.reply.lacks(data)
+}
+
+// reads reports whether the choice of a chunk is the one that is read: that of index 0, or of the first index that came
+// while there is none. What was read of another choice before that of index 0 is dropped.
+func (d *openAIDecoder) reads(c *chunk) bool {
+	switch {
+	case !c.stray && !d.zero && len(d.chosen) > 0:
+		r := &d.reply
+		r.OtherChoices += len(r.ContentNS)
+		r.ContentNS, r.FirstOutputNS, r.Output, r.Reasoning = r.ContentNS[:0], 0, r.Output[:0], r.Reasoning[:0]
+		r.tools, r.text, r.growth, d.deltas = nil, r.text[:0], growth{}, false
+		d.last.text, d.chosen, d.zero = d.last.text[:0], d.chosen[:0], true
+	case !c.stray:
+		d.zero = true
+	case d.zero || len(d.chosen) > 0 && !bytes.Equal(d.chosen, c.choice.index):
+		d.reply.OtherChoices++
+		return false
+	case len(d.chosen) == 0:
+		d.chosen = append(d.chosen, c.choice.index...)
+	}
+	return true
+}
+
+// choice reads the output of the choice of a chunk.
+func (d *openAIDecoder) choice(c *chunk, data []byte, atNS int64) {
+	r := &d.reply
+	m := c.choice.said(r.Whole)
+	before, output, reasoning := len(r.ContentNS), len(r.Output), len(r.Reasoning)
+	soFar := m == &c.choice.message && !r.Whole // the message of an event may be all that was said so far
+	if soFar && d.deltas {
+		return
+	}
+	d.message(m, atNS)
+	switch {
+	case len(r.ContentNS) == before:
+	case soFar:
+		r.grow(output, reasoning, atNS)
+	default:
+		d.deltas = true
 		if c.onlyContent(m) {
 			d.last.keep(data, m.content)
 		}
-		if len(c.usage) > 2 && !d.reply.chunkUsage && len(d.reply.ContentNS) > before {
-			d.reply.chunkUsage = true
-			d.reply.FirstChunkTokens, _ = d.reply.Usage.Value(record.UsageCompletion) // usage of chunks is cumulative
-		}
 	}
-	d.reply.lacks(data)
+	if len(c.usage) > 2 && !r.chunkUsage && len(r.ContentNS) > before {
+		r.chunkUsage = true
+		r.FirstChunkTokens, _ = r.Usage.Value(record.UsageCompletion) // usage of chunks is cumulative
+	}
 }
 
 // message reads the data of a message: reasoning before tool calls before text. Content goes
 // along with the former two.
 func (d *openAIDecoder) message(m *spans, atNS int64) {
 	r := &d.reply
+	if len(m.raw) > 0 || m.inParts() {
+		d.rich(m, atNS)
+		return
+	}
 	reasoning := m.reasoningContent
 	if !jsonscan.IsText(reasoning) {
 		reasoning = m.reasoning

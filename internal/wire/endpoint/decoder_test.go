@@ -32,6 +32,11 @@ func delta(members string) string {
 		`},"finish_reason":null}]}`
 }
 
+// soFar is an event that repeats the message so far.
+func soFar(text string) string {
+	return `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"` + text + `"}}]}`
+}
+
 func TestDecodeStream(t *testing.T) {
 	const usage = `{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}`
 	for _, c := range []struct {
@@ -98,10 +103,58 @@ func TestDecodeStream(t *testing.T) {
 			events: []string{`{"object":"chat.completion.chunk","choices":[{"index":1,"delta":{"content":"B"}}]}`,
 				`{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"A"}},{"index":1,"delta":{"content":"B"}}]}`},
 			output: "A", content: []int64{20}, firstOutput: 20},
-		{name: "another object yields no data",
-			events: []string{`{"object":"text_completion","choices":[{"index":0,"delta":{"content":"x"}}]}`,
-				`{"choices":[{"index":0,"delta":{"content":"x"}}]}`,
-				`{"object":"chat.completion","choices":[{"index":0,"delta":{"content":"x"}}]}`}},
+		{name: "the object's name changes nothing",
+			events: []string{`{"object":"text_completion","choices":[{"index":0,"delta":{"content":"a"}}]}`,
+				`{"choices":[{"index":0,"delta":{"content":"b"}}]}`,
+				`{"object":null,"choices":[{"index":0,"delta":{"content":"c"}}]}`,
+				`{"object":"","choices":[{"index":0,"text":"d"}]}`,
+				`{"object":"chat.completion","choices":[{"index":0,"delta":{"content":"e"}}]}`},
+			output: "abcde", content: []int64{10, 20, 30, 40, 50}, firstOutput: 10},
+		{name: "a lone choice of another index",
+			events: []string{`{"choices":[{"index":1,"delta":{"content":"a"}}]}`, `{"choices":[{"index":1,"delta":{"content":"b"}}]}`,
+				`{"choices":[{"index":2,"delta":{"content":"other"}}]}`}, output: "ab", content: []int64{10, 20}, firstOutput: 10},
+		{name: "an index in quotes", events: []string{`{"choices":[{"index":"0","delta":{"content":"a"}}]}`}, output: "a",
+			content: []int64{10}, firstOutput: 10},
+		{name: "a finish reason that says nothing",
+			events: []string{`{"choices":[{"delta":{"content":"a"},"finish_reason":""}]}`}, output: "a", content: []int64{10},
+			firstOutput: 10},
+		{name: "a delta beside the message so far",
+			events: []string{`{"choices":[{"delta":{"content":"a"},"message":{"content":"a"}}]}`,
+				`{"choices":[{"delta":{"content":"b"},"message":{"content":"ab"}}]}`,
+				`{"choices":[{"delta":{"content":""},"message":{"content":"ab"},"finish_reason":"stop"}]}`},
+			output: "ab", content: []int64{10, 20}, firstOutput: 10, finished: true},
+		{name: "the message so far",
+			events: []string{soFar("a"), soFar("ab"), soFar("abc"), soFar("abcd"), soFar("abcd")},
+			output: "abcd", content: []int64{10, 20, 30, 40}, firstOutput: 10},
+		{name: "the message so far, often",
+			events: []string{soFar("a"), soFar("ab"), soFar("abc"), soFar("abcd"), soFar("abcde"), soFar("abcdef"), soFar("abcdefg"),
+				soFar("abcdefgh"), soFar("abcdefghi"), soFar("abcdefghi")},
+			output: "abcdefghi", content: []int64{10, 20, 30, 40, 50, 60, 70, 80, 90}, firstOutput: 10},
+		{name: "messages that repeat nothing",
+			events: []string{soFar("a"), soFar("ab"), soFar("abc"), soFar("abc"), soFar("d")},
+			output: "aababcabcd", content: []int64{10, 20, 30, 40, 50}, firstOutput: 10},
+		{name: "deltas that seem to repeat",
+			events: []string{delta(`"content":"1"`), delta(`"content":"10"`), delta(`"content":"100"`)},
+			output: "110100", content: []int64{10, 20, 30}, firstOutput: 10},
+		{name: "parts of a content",
+			events: []string{delta(`"content":["a",{"type":"text","text":"b"},{"type":"thinking","thinking":[{"type":"text","text":"T"}]}]`)},
+			output: "ab", reasoning: "T", content: []int64{10}, firstOutput: 10},
+		{name: "a refusal", events: []string{delta(`"content":null,"refusal":"no"`), delta(`"refusal":null`)}, output: "no",
+			content: []int64{10}, firstOutput: 10},
+		{name: "reasoning under further names",
+			events: []string{delta(`"content":"","reasoning_details":[{"type":"reasoning.text","text":"a"}]`),
+				delta(`"reasoning_details":[{"type":"reasoning.summary","summary":"b"}]`), delta(`"thinking":"c"`),
+				delta(`"reasoning":"d","reasoning_details":[{"text":"d"}]`), delta(`"reasoning":[{"text":"e"}]`),
+				delta(`"content":"f","extra_content":{"google":{"thought":true}}`),
+				delta(`"thinking_blocks":[{"type":"thinking","thinking":"g"}]`), delta(`"reasoning_details":[{"type":"reasoning.encrypted","data":"x"}]`)},
+			reasoning: "abcdefg", content: []int64{10, 20, 30, 40, 50, 60, 70}},
+		{name: "sound", events: []string{delta(`"audio":{"id":"x"}`), delta(`"audio":{"data":"AAAA"}`), delta(`"audio":{"transcript":"hi"}`)},
+			output: "hi", content: []int64{20, 30}, firstOutput: 20},
+		{name: "Ollama's native reply",
+			events: []string{`{"model":"m","message":{"role":"assistant","content":"a"},"done":false}`,
+				`{"model":"m","response":"b","done":false}`,
+				`{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","eval_count":4}`},
+			output: "ab", content: []int64{10, 20}, firstOutput: 10, finished: true},
 		{name: "a message in an event",
 			events: []string{`{"object":"chat.completion","choices":[{"message":{"content":"x"}}]}`}, output: "x",
 			content: []int64{10}, firstOutput: 10},
@@ -121,8 +174,9 @@ func TestDecodeStream(t *testing.T) {
 			events: []string{`{"object":"text_completion","choices":[{"index":0,"text":"a"}]}`,
 				`{"object":"completion","choices":[{"index":0,"text":"b"}]}`,
 				`{"object":"chat.completion.chunk","choices":[{"index":0,"text":"c"}]}`,
-				`{"object":"text_completion","choices":[]}`, `{"object":"text_completion","choices":[{"text":""}]}`},
-			output: "ab", content: []int64{10, 20}, firstOutput: 10},
+				`{"object":"text_completion","choices":[]}`, `{"object":"text_completion","choices":[{"text":""}]}`,
+				`{"choices":[{"text":"d"}]}`},
+			output: "abcd", content: []int64{10, 20, 30, 60}, firstOutput: 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.endpoint == "" {

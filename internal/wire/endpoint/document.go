@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"bytes"
+	"strings"
 	"sync"
 
 	"aiperf/internal/base/jsonscan"
@@ -16,9 +18,10 @@ type reader interface {
 	reset()
 }
 
-// plainReader is a reader that also takes replies that are not JSON.
+// plainReader is a reader that also takes replies that are not JSON. contentType is that of a whole reply, "" for an
+// event; false refuses the text.
 type plainReader interface {
-	plain(d *documentDecoder, text []byte, atNS int64)
+	plain(d *documentDecoder, contentType string, text []byte, atNS int64) bool
 }
 
 // replayer is a reader whose API represents replies in a form of its own.
@@ -34,6 +37,9 @@ type documentDecoder struct {
 	root  root
 	reply Reply
 	first func()
+	// event is the name of the event that is read, contentType that of the body.
+	event       []byte
+	contentType string
 }
 
 // newDecoders is a pool of decoders, each with a reader of its own.
@@ -61,7 +67,10 @@ func (e *documents) NewDecoder() Decoder { return e.decoders.Get().(*documentDec
 
 func (d *documentDecoder) OnFirstContent(f func()) { d.first = f }
 
-func (d *documentDecoder) Reply() *Reply { return &d.reply }
+func (d *documentDecoder) Reply() *Reply {
+	d.reply.settle()
+	return &d.reply
+}
 
 func (d *documentDecoder) Release() {
 	r := &d.reply
@@ -71,29 +80,30 @@ func (d *documentDecoder) Release() {
 		r.reset()
 	}
 	d.api.reset()
-	d.first, d.root = nil, root{}
+	d.first, d.root, d.event, d.contentType = nil, root{}, nil, ""
 	d.home.Put(d)
 }
 
 // Event decodes the data of one server-sent event.
-func (d *documentDecoder) Event(_, data []byte, atNS int64) {
+func (d *documentDecoder) Event(name, data []byte, atNS int64) {
+	d.event = name
 	d.reply.event(data, atNS, d.document)
 }
 
 // Body decodes a whole reply.
 func (d *documentDecoder) Body(contentType string, binary bool, body []byte, atNS int64) {
+	d.contentType = contentType
 	d.reply.body(contentType, binary, body, atNS, d.document)
 }
 
 func (d *documentDecoder) document(data []byte, atNS int64) {
 	r := &d.root
 	if !r.scan(data) {
-		if p, ok := d.api.(plainReader); ok {
-			p.plain(d, data, atNS)
-		} else {
-			d.reply.Malformed++
-			d.reply.lacks(data)
+		if p, ok := d.api.(plainReader); ok && !isPage(data) && p.plain(d, d.contentType, data, atNS) {
+			return
 		}
+		d.reply.Malformed++
+		d.reply.lacks(data)
 		return
 	}
 	failed := !jsonscan.IsNull(r.err) || string(name(r.object)) == "error" || string(name(r.kind)) == "error"
@@ -108,6 +118,25 @@ func (d *documentDecoder) document(data []byte, atNS int64) {
 	}
 	d.api.read(d, r, data, atNS)
 	d.reply.lacks(data)
+}
+
+// kind is the type of the document, or else the name of its event.
+func (d *documentDecoder) kind() []byte {
+	if kind := name(d.root.kind); len(kind) > 0 {
+		return kind
+	}
+	return d.event
+}
+
+// isPage reports whether a text is a page for people, which no API answers with: that of a login, or of a proxy.
+func isPage(text []byte) bool {
+	text = bytes.TrimSpace(text[:min(len(text), 256)])
+	for _, start := range [...]string{"<!doctype html", "<html", "<head", "<body", "<?xml"} {
+		if len(text) >= len(start) && strings.EqualFold(string(text[:len(start)]), start) {
+			return true
+		}
+	}
+	return false
 }
 
 // failure is the error that a document reports; nil if there is none.

@@ -103,7 +103,7 @@ func (vectorReader) reset() {}
 func (vectorReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 	n := 0
 	for e := range jsonscan.Elements(r.data) {
-		if jsonscan.FindText(e, "object") != "embedding" || jsonscan.IsNull(jsonscan.Find(e, "embedding")) {
+		if jsonscan.IsNull(jsonscan.Find(e, "embedding")) {
 			d.fail("ValueError", "Received invalid list in response: "+clip(string(r.data), 100))
 			return
 		}

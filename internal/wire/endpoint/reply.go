@@ -26,6 +26,14 @@ type Reply struct {
 	Err *record.Error
 	// Finished is true when a finish reason, [DONE] or a whole body was seen.
 	Finished bool
+	// Ending is the finish or stop reason that the server gave, the last one; "" if it gave none.
+	Ending string
+	// Whole reports that the reply came as one body instead of events.
+	Whole bool
+	// Cumulative reports that each event of the stream repeated the text so far; Output has it once.
+	Cumulative bool
+	// Unread are the names of members that carried output which nobody reads, at most maxUnread.
+	Unread []string
 	// Malformed counts the events whose JSON could not be read.
 	Malformed int
 	// OtherChoices counts the choices after the first; they are not read.
@@ -52,6 +60,7 @@ type Reply struct {
 	form  replayer
 	// chunkUsage reports that a content response with usage was seen.
 	chunkUsage bool
+	growth     growth
 }
 
 // AppendAssistant appends the JSON message by which the next turn's history repeats this reply (several
@@ -147,7 +156,7 @@ func (r *Reply) body(contentType string, binary bool, body []byte, atNS int64, d
 		return
 	}
 	if body = bytes.TrimSpace(body); len(body) > 0 {
-		r.Finished = true
+		r.Finished, r.Whole = true, true
 		document(body, atNS)
 	}
 }

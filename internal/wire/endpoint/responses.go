@@ -1,8 +1,10 @@
 package endpoint
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 
 	"aiperf/internal/base/jsonscan"
 )
@@ -114,37 +116,61 @@ func (p *responsesReader) reset() {
 }
 
 func (p *responsesReader) read(d *documentDecoder, r *root, data []byte, atNS int64) {
-	if string(name(r.object)) == "response" {
+	kind := d.kind()
+	if string(name(r.object)) == "response" || len(kind) == 0 && startsWith(r.output, '[') {
 		p.whole(d, r, atNS)
 		return
 	}
-	switch string(name(r.kind)) {
-	case "response.output_text.delta":
+	switch string(kind) {
+	case "response.output_text.delta", "response.refusal.delta":
 		if d.output(r.delta, atNS) {
 			p.say(r)
 		}
-	case "response.reasoning_text.delta":
+	case "response.reasoning_text.delta", "response.reasoning_summary_text.delta":
 		d.reasoning(r.delta, atNS)
-	case "response.function_call_arguments.delta":
+	case "response.function_call_arguments.delta", "response.custom_tool_call_input.delta",
+		"response.mcp_call_arguments.delta", "response.code_interpreter_call_code.delta",
+		"response.audio.transcript.delta", "response.output_audio_transcript.delta":
 		d.output(r.delta, atNS)
-	case "response.output_text.done":
-		// The whole text of a part, once more if it came in deltas: then only the instant counts.
-		switch {
-		case !jsonscan.IsText(r.text):
-		case slices.Contains(p.said, partOf(r)):
+	case "response.audio.delta", "response.output_audio.delta":
+		if jsonscan.IsText(r.delta) { // sound
 			d.content(atNS, true)
-		default:
-			d.output(r.text, atNS)
 		}
+	case "response.output_text.done":
+		p.done(d, r, r.text, atNS)
+	case "response.refusal.done":
+		p.done(d, r, r.refusal, atNS)
 	case "response.output_item.done":
 		p.keep(r.item)
-	case "response.completed", "response.incomplete", "response.failed":
+	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
 		d.reply.Finished = true
 		d.reply.Usage.Fold(jsonscan.Find(r.response, "usage"))
 		p.end(d, r.response)
 		if err := jsonscan.Find(r.response, "error"); !jsonscan.IsNull(err) && d.reply.Err == nil {
 			d.reply.Err = readError(&chunk{err: err}, data)
 		}
+		if d.reply.Ending == "" {
+			d.reply.Ending = strings.TrimPrefix(string(kind), "response.")
+		}
+		var all root
+		if len(d.reply.ContentNS) == 0 && startsWith(r.response, '{') && all.scan(r.response) { // nothing came in deltas
+			p.whole(d, &all, atNS)
+		}
+	default:
+		if bytes.HasSuffix(kind, []byte(".delta")) && carries(r.delta) {
+			d.reply.leave(string(kind))
+		}
+	}
+}
+
+// done reads the whole text of a part, once more if it came in deltas: then only the instant counts.
+func (p *responsesReader) done(d *documentDecoder, r *root, text []byte, atNS int64) {
+	switch {
+	case !jsonscan.IsText(text):
+	case slices.Contains(p.said, partOf(r)):
+		d.content(atNS, true)
+	default:
+		d.output(text, atNS)
 	}
 }
 
@@ -161,14 +187,25 @@ func partOf(r *root) [2]int {
 	return [2]int{output, content}
 }
 
-// end notes by which id the reply can be referred to.
+// end notes how the reply ended, and by which id it can be referred to.
 func (p *responsesReader) end(d *documentDecoder, response []byte) {
-	if status := jsonscan.FindText(response, "status"); status == "failed" || status == "incomplete" {
+	if !d.reply.ended(jsonscan.Find(response, "status"), jsonscan.Find(response, "incomplete_details")) {
 		return
 	}
 	if p.chains || p.mayChain && string(jsonscan.Find(response, "store")) == "true" {
 		d.reply.ID = jsonscan.FindText(response, "id")
 	}
+}
+
+// ended notes the status of a response, or why it is incomplete; false if the next request cannot refer to it.
+func (r *Reply) ended(status, details []byte) bool {
+	r.end(status)
+	r.end(jsonscan.Find(details, "reason"))
+	switch string(name(status)) {
+	case "failed", "incomplete", "cancelled":
+		return false
+	}
+	return true
 }
 
 // whole reads a reply that did not stream.
@@ -188,13 +225,21 @@ func (p *responsesReader) whole(d *documentDecoder, r *root, atNS int64) {
 			}
 		case "message":
 			for part := range jsonscan.Elements(jsonscan.Find(item, "content")) {
-				if jsonscan.FindText(part, "type") == "output_text" {
+				switch kind := jsonscan.FindText(part, "type"); {
+				case kind == "refusal":
+					reply.Output = append(reply.Output, jsonscan.FindText(part, "refusal")...)
+				case jsonscan.IsText(jsonscan.Find(part, "text")):
 					reply.Output = append(reply.Output, jsonscan.FindText(part, "text")...)
+				default:
+					reply.leave("content." + kind)
 				}
 			}
 		case "function_call":
 			reply.Output = append(reply.Output, jsonscan.FindText(item, "name")...)
 			reply.Output = append(reply.Output, jsonscan.FindText(item, "arguments")...)
+		case "custom_tool_call":
+			reply.Output = append(reply.Output, jsonscan.FindText(item, "name")...)
+			reply.Output = append(reply.Output, jsonscan.FindText(item, "input")...)
 		}
 	}
 	if len(reply.Output) == output && len(reply.Reasoning) == reasoning && jsonscan.IsText(r.outputText) {
@@ -203,7 +248,7 @@ func (p *responsesReader) whole(d *documentDecoder, r *root, atNS int64) {
 	if len(reply.Output) > output || len(reply.Reasoning) > reasoning {
 		d.content(atNS, len(reply.Output) > output)
 	}
-	if status := string(name(r.status)); status == "failed" || status == "incomplete" {
+	if !reply.ended(r.status, r.incomplete) {
 		return
 	}
 	if p.chains || p.mayChain && string(r.store) == "true" {

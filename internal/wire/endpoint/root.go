@@ -18,6 +18,7 @@ type root struct {
 	outputText, generatedText, token, details                            []byte
 	delta, item, message, contentBlock, index, outputIndex, contentIndex []byte
 	metaInfo, outputIDs                                                  []byte
+	done, doneReason, finish, stopReason, incomplete, refusal            []byte
 	b64, url, inferenceTime, peakMemory                                  []byte
 }
 
@@ -88,6 +89,18 @@ func (r *root) place(key []byte) *[]byte {
 		return &r.metaInfo
 	case "output_ids":
 		return &r.outputIDs
+	case "done":
+		return &r.done
+	case "done_reason":
+		return &r.doneReason
+	case "finish_reason":
+		return &r.finish
+	case "stop_reason":
+		return &r.stopReason
+	case "incomplete_details":
+		return &r.incomplete
+	case "refusal":
+		return &r.refusal
 	case "b64_json":
 		return &r.b64
 	case "url":
@@ -123,10 +136,7 @@ func (r *root) scan(b []byte) bool {
 		if place := r.place(key); place != nil {
 			*place = b[at:i]
 		}
-		switch string(key) {
-		case "usageMetadata", "meta", "input_token_count", "generated_token_count":
-			r.foreignUsage = true
-		}
+		r.foreignUsage = r.foreignUsage || holdsUsage(key)
 		i, more = jsonscan.Next(b, i, '}')
 	}
 	return i >= 0 && jsonscan.End(b, i) >= 0

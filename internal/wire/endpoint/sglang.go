@@ -135,7 +135,7 @@ func (s *sglangReader) reset() {
 
 func (s *sglangReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 	d.reply.Usage.Fold(r.metaInfo)
-	d.reply.Finished = d.reply.Finished || !jsonscan.IsNull(jsonscan.Find(r.metaInfo, "finish_reason"))
+	d.reply.end(jsonscan.Find(r.metaInfo, "finish_reason"))
 	n := 0
 	for id := range jsonscan.Elements(r.outputIDs) {
 		if len(s.ids) > 0 {

@@ -39,6 +39,14 @@ type tgiReader struct{}
 func (tgiReader) reset() {}
 
 func (tgiReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
+	details := r.details
+	if r.array != nil {
+		for first := range jsonscan.Elements(r.array) {
+			details = jsonscan.Find(first, "details")
+			break
+		}
+	}
+	d.reply.details(details)
 	if !jsonscan.IsNull(r.token) {
 		d.output(jsonscan.Find(r.token, "text"), atNS)
 		// The last event repeats the whole text.
@@ -51,4 +59,13 @@ func (tgiReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 		break
 	}
 	d.output(text, atNS)
+}
+
+// details reads what the server says of a reply: token counts, and why it ended.
+func (r *Reply) details(raw []byte) {
+	if !startsWith(raw, '{') {
+		return
+	}
+	r.Usage.Fold(raw)
+	r.end(jsonscan.Find(raw, "finish_reason"))
 }

@@ -56,9 +56,10 @@ type transcriptReader struct{}
 
 func (transcriptReader) reset() {}
 
-func (transcriptReader) plain(d *documentDecoder, text []byte, atNS int64) {
+func (transcriptReader) plain(d *documentDecoder, _ string, text []byte, atNS int64) bool {
 	d.reply.Output = append(d.reply.Output, text...)
 	d.content(atNS, true)
+	return true
 }
 
 func (t transcriptReader) read(d *documentDecoder, r *root, data []byte, atNS int64) {
@@ -68,6 +69,6 @@ func (t transcriptReader) read(d *documentDecoder, r *root, data []byte, atNS in
 	case data[0] == '"':
 		d.output(data, atNS)
 	default: // a text that looks like JSON
-		t.plain(d, data, atNS)
+		t.plain(d, "", data, atNS)
 	}
 }

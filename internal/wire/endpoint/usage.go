@@ -49,15 +49,22 @@ const (
 	outputRejected
 	toolUsePromptTokenCount
 	promptAudioSeconds
+	promptEvalCount
+	evalCount
+	inputLength
+	generatedTokens
+	tokensEvaluated
+	tokensPredicted
 	numUsageKeys
 	noUsageKey = numUsageKeys
 )
 
 // factKeys are the keys of every usage fact; the first one present wins.
 var factKeys = [...][]usageKey{
-	record.UsagePrompt: {promptTokens, inputTokens, promptTokenCount, inputTokensCamel, inputTokenCount},
+	record.UsagePrompt: {promptTokens, inputTokens, promptTokenCount, inputTokensCamel, inputTokenCount,
+		promptEvalCount, inputLength, tokensEvaluated},
 	record.UsageCompletion: {completionTokens, outputTokens, candidatesTokenCount, outputTokensCamel,
-		generatedTokenCount},
+		generatedTokenCount, evalCount, generatedTokens, tokensPredicted},
 	record.UsageTotal:     {totalTokens, totalTokenCount, totalTokensCamel},
 	record.UsageReasoning: {completionReasoning, outputReasoning, thoughtsTokenCount},
 	record.UsageCacheRead: {promptCached, inputCached, cacheReadInputTokens, promptCacheHit, cachedContentTokenCount,
@@ -122,6 +129,18 @@ func topKey(key []byte) usageKey {
 		return toolUsePromptTokenCount
 	case "prompt_audio_seconds":
 		return promptAudioSeconds
+	case "prompt_eval_count":
+		return promptEvalCount
+	case "eval_count":
+		return evalCount
+	case "input_length":
+		return inputLength
+	case "generated_tokens":
+		return generatedTokens
+	case "tokens_evaluated":
+		return tokensEvaluated
+	case "tokens_predicted":
+		return tokensPredicted
 	}
 	return noUsageKey
 }
@@ -198,6 +217,17 @@ type Usage struct {
 // Present reports whether any usage object held anything.
 func (u *Usage) Present() bool { return u.present }
 
+// holdsUsage reports whether a member at the root of a document has token counts, or is one: vendors that have no usage
+// object put them there.
+func holdsUsage(key []byte) bool {
+	switch string(key) {
+	case "usageMetadata", "meta", "x_groq", "input_token_count", "generated_token_count", "prompt_eval_count", "eval_count",
+		"tokens_evaluated", "tokens_predicted", "prompt_tokens", "completion_tokens", "input_tokens", "output_tokens":
+		return true
+	}
+	return false
+}
+
 // Fold merges one usage object; anything else is ignored.
 func (u *Usage) Fold(raw []byte) {
 	for m := range jsonscan.Members(raw) {
@@ -208,6 +238,8 @@ func (u *Usage) Fold(raw []byte) {
 			u.foldMembers(m.Value, inUsageMetadata)
 		case key == "tokens":
 			u.foldMembers(m.Value, inTokens)
+		case key == "x_groq":
+			u.foldMembers(jsonscan.Find(m.Value, "usage"), inUsageMetadata)
 		case key == "meta":
 			u.foldMembers(jsonscan.Find(m.Value, "tokens"), inMetaTokens)
 			u.set(cachedTokens, jsonscan.Find(m.Value, "cached_tokens"), inMeta)
@@ -237,6 +269,9 @@ func (u *Usage) foldMember(m jsonscan.Member, from level) {
 func (u *Usage) set(k usageKey, raw []byte, from level) {
 	if k == noUsageKey || u.levels[k] != absent && u.levels[k] < from {
 		return
+	}
+	if jsonscan.IsText(raw) { // some servers put numbers in quotes
+		raw = raw[1 : len(raw)-1]
 	}
 	n, f, ok := number(raw)
 	if !ok {

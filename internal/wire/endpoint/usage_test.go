@@ -61,7 +61,12 @@ func TestUsage(t *testing.T) {
 				`{"prompt_tokens":null,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":null,"audio_tokens":1}}`, `{"prompt_tokens_details":null}`},
 			"prompt=1 completion=7 read=5 prompt_audio=1"},
 		{"an integral float", []string{`{"prompt_tokens":12.0}`}, "prompt=12"},
-		{"no number", []string{`{"prompt_tokens":"12","input_tokens":true,"total_tokens":[1]}`}, ""},
+		{"no number", []string{`{"prompt_tokens":"twelve","input_tokens":true,"total_tokens":[1]}`}, ""},
+		{"a number in quotes", []string{`{"prompt_tokens":"12"}`}, "prompt=12"},
+		{"Groq", []string{`{"x_groq":{"id":"r","usage":{"prompt_tokens":8,"completion_tokens":4}}}`}, "prompt=8 completion=4"},
+		{"Ollama", []string{`{"prompt_eval_count":8,"eval_count":4}`}, "prompt=8 completion=4"},
+		{"llama.cpp", []string{`{"tokens_evaluated":8,"tokens_predicted":4}`}, "prompt=8 completion=4"},
+		{"text-generation-inference", []string{`{"input_length":8,"generated_tokens":4}`}, "prompt=8 completion=4"},
 		{"nothing", []string{`{}`, `null`, `[]`, `"x"`}, ""},
 	} {
 		if got := shown(fold(c.objects...)); got != c.want {

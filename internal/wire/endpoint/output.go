@@ -1,0 +1,188 @@
+package endpoint
+
+import (
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/jsonscan"
+)
+
+// carries reports whether a raw value may hold output: a string, list or object that is not empty.
+func carries(raw []byte) bool {
+	return len(raw) > 2 && (raw[0] == '"' || raw[0] == '[' || raw[0] == '{')
+}
+
+// appendParts appends the text of a value that is a string, a list of parts or a part, which vendors use for one another.
+func appendParts(dst, raw []byte) []byte {
+	switch {
+	case jsonscan.IsText(raw):
+		return jsonscan.AppendText(dst, raw)
+	case startsWith(raw, '['):
+		for part := range jsonscan.Elements(raw) {
+			dst = appendParts(dst, part)
+		}
+	case startsWith(raw, '{'):
+		start := len(dst)
+		for _, key := range [...]string{"text", "thinking", "summary", "content"} {
+			if dst = appendParts(dst, jsonscan.Find(raw, key)); len(dst) > start {
+				return dst
+			}
+		}
+	}
+	return dst
+}
+
+// further are the parts of a message that few replies have.
+type further struct {
+	// thinking and details are reasoning under other names.
+	thinking, details, refusal, audio []byte
+	// thought reports that the content is reasoning.
+	thought bool
+}
+
+// further reads the members of a message that its spans do not have. A name that nobody knows is noted if it carries
+// output.
+func (r *Reply) further(message []byte) (f further) {
+	for m := range jsonscan.Members(message) {
+		switch key := string(m.Key); key {
+		case "thinking", "thinking_content", "reasoning_text", "thought":
+			if len(f.thinking) == 0 && carries(m.Value) {
+				f.thinking = m.Value
+			}
+		case "reasoning_details", "thinking_blocks":
+			f.details = m.Value
+		case "refusal":
+			f.refusal = m.Value
+		case "audio":
+			f.audio = m.Value
+		case "extra_content":
+			f.thought = string(jsonscan.Find(jsonscan.Find(m.Value, "google"), "thought")) == "true"
+		case "content", "reasoning_content", "reasoning", "tool_calls", "function_call":
+			// read as spans
+		case "role", "name", "id", "type", "object", "model", "created", "status", "logprobs", "token_ids",
+			"prompt_token_ids", "finish_reason", "stop_reason", "matched_stop", "tool_call_id", "annotations", "citations",
+			"context", "signature", "thought_signature", "provider_specific_fields":
+			// no output
+		default:
+			if carries(m.Value) {
+				r.leave("message." + key)
+			}
+		}
+	}
+	return f
+}
+
+// maxUnread bounds the names of a reply that nobody reads.
+const maxUnread = 4
+
+// leave notes that output under a name was left unread.
+func (r *Reply) leave(name string) {
+	if name = plainName(name); len(r.Unread) < maxUnread && !slices.Contains(r.Unread, name) {
+		r.Unread = append(r.Unread, name)
+	}
+}
+
+// maxName bounds a name that a server chose.
+const maxName = 60
+
+// plainName is a name as messages may show it: it comes from the server.
+func plainName(name string) string {
+	name = strings.Map(func(c rune) rune {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.ContainsRune("_.-: ", c):
+			return c
+		}
+		return '?'
+	}, name)
+	return name[:min(len(name), maxName)]
+}
+
+// rich reads a message whose output is not in strings alone, or under further names.
+func (d *openAIDecoder) rich(m *spans, atNS int64) {
+	r := &d.reply
+	f := r.further(m.raw)
+	thoughts, start, heard := len(r.Reasoning), len(r.Output), false
+	for _, raw := range [...][]byte{m.reasoningContent, m.reasoning, f.thinking, f.details} {
+		if r.Reasoning = appendParts(r.Reasoning, raw); len(r.Reasoning) > thoughts {
+			break
+		}
+	}
+	if d.collectTools(m) && len(r.Reasoning) == thoughts {
+		r.Output = append(r.Output, d.scratch...)
+	}
+	switch {
+	case f.thought:
+		r.Reasoning = appendParts(r.Reasoning, m.content)
+	case startsWith(m.content, '['):
+		for part := range jsonscan.Elements(m.content) {
+			d.part(part)
+		}
+	case jsonscan.IsText(m.content):
+		d.appendText(m.content, false)
+	}
+	for _, raw := range [...][]byte{f.refusal, jsonscan.Find(f.audio, "transcript")} {
+		if jsonscan.IsText(raw) {
+			d.appendText(raw, false)
+		}
+	}
+	heard = jsonscan.IsText(jsonscan.Find(f.audio, "data"))
+	if output := len(r.Output) > start || heard; output || len(r.Reasoning) > thoughts {
+		d.arrived(atNS, output)
+	}
+}
+
+// part reads one part of a content that is a list.
+func (d *openAIDecoder) part(raw []byte) {
+	r := &d.reply
+	if raw[0] != '{' {
+		if jsonscan.IsText(raw) {
+			d.appendText(raw, false)
+		}
+		return
+	}
+	kind := jsonscan.FindText(raw, "type")
+	switch {
+	case kind == "thinking" || kind == "reasoning" || string(jsonscan.Find(raw, "thought")) == "true":
+		r.Reasoning = appendParts(r.Reasoning, raw)
+		return
+	case kind == "refusal":
+		if text := jsonscan.Find(raw, "refusal"); jsonscan.IsText(text) {
+			d.appendText(text, false)
+		}
+		return
+	}
+	for _, key := range [...]string{"text", "content"} {
+		if text := jsonscan.Find(raw, key); jsonscan.IsText(text) {
+			d.appendText(text, false)
+			return
+		}
+	}
+	for m := range jsonscan.Members(raw) {
+		if string(m.Key) != "type" && carries(m.Value) {
+			r.leave("content." + kind)
+			return
+		}
+	}
+}
+
+// foreign reads a document without choices: the native replies of servers that also take this API's requests.
+func (d *openAIDecoder) foreign(data []byte, atNS int64) {
+	var r root
+	if !r.scan(data) {
+		return
+	}
+	var message spans
+	if startsWith(r.message, '{') {
+		message.scan(r.message, 0)
+	}
+	for _, raw := range [...][]byte{r.response, r.content, r.text} {
+		if !message.says() && jsonscan.IsText(raw) {
+			message.content = raw
+		}
+	}
+	if string(r.done) == "true" {
+		d.reply.end(r.doneReason)
+		d.reply.Finished = true
+	}
+	d.message(&message, atNS)
+}

@@ -13,6 +13,8 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,7 +36,7 @@ func gpuVariables(defaults ...string) map[string]string {
 		list = "http://127.0.0.1:1/metrics"
 	}
 	return map[string]string{
-		"AIPERF_GPU_COLLECTION_INTERVAL": "0.02", "AIPERF_GPU_REACHABILITY_TIMEOUT": "2",
+		"AIPERF_GPU_COLLECTION_INTERVAL": "0.02", "AIPERF_GPU_REACHABILITY_TIMEOUT": "60",
 		"AIPERF_GPU_DEFAULT_DCGM_ENDPOINTS": list,
 	}
 }
@@ -349,30 +351,11 @@ func TestFaultsOfExporters(t *testing.T) {
 				t.Errorf("got %+v", m)
 			}
 		}},
-		{"a GPU that disappears", "gpu_gone_after_s=2", func(t *testing.T, w *watchedRun) {
-			gpus := only(t, w)
-			readings := func(gpu string) float64 { return gpus[gpu].Metrics["gpu_power_usage"]["count"].(float64) }
-			if len(gpus) != 2 || readings("gpu_0") <= readings("gpu_1") {
-				t.Errorf("got %v", gpus)
-			}
-		}},
 		{"no energy counter", "no_energy", func(t *testing.T, w *watchedRun) {
 			m, _ := w.outcome.Result.Find("total_gpu_energy")
 			want := 770 * float64(w.outcome.Result.EndNS-w.outcome.Result.StartNS) / 1e9
 			if m.Header != "Total GPU Energy (2 GPUs) (integrated)" || math.Abs(m.Stats.Avg-want) > 1e-6 {
 				t.Errorf("got %+v, want %v", m, want)
-			}
-		}},
-		{"an exporter that dies and comes back", "die_after_s=3;back_after_s=4.5", func(t *testing.T, w *watchedRun) {
-			e := w.gpus(t)
-			if e.Telemetry == nil {
-				t.Fatal("the exporter was not there at the start")
-			}
-			if len(e.Telemetry.Errors) == 0 || w.warnings("GPU telemetry: scraping") != 1 {
-				t.Errorf("errors %+v", e.Telemetry.Errors)
-			}
-			if len(only(t, w)) != 2 {
-				t.Error("what was read is lost")
 			}
 		}},
 		{"half a page now and then", "truncated;rate=0.5", func(t *testing.T, w *watchedRun) {
@@ -389,23 +372,77 @@ func TestFaultsOfExporters(t *testing.T) {
 			env := maps.Clone(scrapeEnv)
 			maps.Copy(env, gpuVariables(url+"/dcgm1/metrics"))
 			if strings.Contains(x.fault, "never") {
-				env["AIPERF_GPU_REACHABILITY_TIMEOUT"] = "1"
+				env["AIPERF_GPU_REACHABILITY_TIMEOUT"], env["AIPERF_HTTP_METRICS_SCRAPE_READ_TIMEOUT"] = "1", "1"
 			}
 			began := time.Now()
-			requests := int64(12)
-			if strings.Contains(x.fault, "_after_s") { // counted from the start of the server: a busy machine needs a while
-				requests = 90 // some 3 s
-			}
-			if strings.Contains(x.fault, "back_after") {
-				requests = 170 // long enough without it for a busy machine to notice, and longer than that
-			}
 			w := watchConfig(t, watchingIn(t, env, t.TempDir(), url, "--no-server-metrics", "--concurrency", "1",
-				"--request-count", strconv.FormatInt(requests, 10)), Options{})
+				"--request-count", "12"), Options{})
 			w.whole(t)
 			if took := time.Since(began); took > 2*time.Minute {
 				t.Errorf("the run took %s", took)
 			}
-			if w.outcome.Result.Counts.Successes != requests {
+			if w.outcome.Result.Counts.Successes != 12 {
+				t.Errorf("counts %+v", w.outcome.Result.Counts)
+			}
+			x.check(t, w)
+		})
+	}
+}
+
+// Exporters change while the load goes on: the number of requests so far says what their page is.
+func TestExportersThatChangeDuringTheLoad(t *testing.T) {
+	t.Parallel()
+	exporter := func(gpus int) http.Handler {
+		at, err := url.Parse(serve(t, mockserver.Options{
+			GPU: mockserver.GPUOptions{Count: gpus, Load: &mockserver.LoadCurve{{Load: 0.5}}}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return httputil.NewSingleHostReverseProxy(at)
+	}
+	both, one := exporter(2), exporter(1)
+	dead := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	for _, x := range []struct {
+		name  string
+		page  func(requests int) http.Handler
+		check func(*testing.T, *watchedRun)
+	}{
+		{"a GPU that disappears", func(requests int) http.Handler {
+			if requests > 30 {
+				return one
+			}
+			return both
+		}, func(t *testing.T, w *watchedRun) {
+			gpus := only(t, w)
+			readings := func(gpu string) float64 { return gpus[gpu].Metrics["gpu_power_usage"]["count"].(float64) }
+			if len(gpus) != 2 || readings("gpu_0") <= readings("gpu_1") {
+				t.Errorf("got %v", gpus)
+			}
+		}},
+		{"an exporter that dies and comes back", func(requests int) http.Handler {
+			if requests > 20 && requests < 40 {
+				return dead
+			}
+			return both
+		}, func(t *testing.T, w *watchedRun) {
+			if e := w.gpus(t); e.Telemetry == nil || len(e.Telemetry.Errors) == 0 ||
+				w.warnings("GPU telemetry: scraping") != 1 {
+				t.Errorf("telemetry %+v", e.Telemetry)
+			}
+			if len(only(t, w)) != 2 {
+				t.Error("what was read is lost")
+			}
+		}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			const path = "/v1/chat/completions"
+			var f *front
+			f = before(t, serve(t, mockserver.Options{TTFT: 30 * time.Millisecond}), map[string]http.HandlerFunc{
+				"/dcgm1/metrics": func(w http.ResponseWriter, r *http.Request) { x.page(f.asked(path)).ServeHTTP(w, r) }})
+			gpuEnv(t, f.URL+"/dcgm1/metrics")
+			w := watch(t, f.URL, Options{}, "--no-server-metrics", "--concurrency", "1", "--request-count", "60")
+			if w.outcome.Result.Counts.Successes != 60 {
 				t.Errorf("counts %+v", w.outcome.Result.Counts)
 			}
 			x.check(t, w)

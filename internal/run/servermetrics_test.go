@@ -35,8 +35,8 @@ import (
 var scrapeEnv = map[string]string{
 	"AIPERF_SERVER_METRICS_COLLECTION_INTERVAL":     "0.005",
 	"AIPERF_SERVER_METRICS_COLLECTION_FLUSH_PERIOD": "0",
-	"AIPERF_SERVER_METRICS_REACHABILITY_TIMEOUT":    "2",
-	"AIPERF_HTTP_METRICS_SCRAPE_READ_TIMEOUT":       "1",
+	"AIPERF_SERVER_METRICS_REACHABILITY_TIMEOUT":    "60",
+	"AIPERF_HTTP_METRICS_SCRAPE_READ_TIMEOUT":       "60",
 }
 
 // ownEnv has the variables that a test sets beside [scrapeEnv], by its *testing.T.

@@ -47,7 +47,7 @@ func (md *media) wantsVideo() bool {
 }
 
 func (md *media) images() *recipe.Images {
-	if !md.wantsImages() {
+	if !md.wantsImages() || !md.endpoint.facts.SupportsImage {
 		return nil
 	}
 	p := md.p
@@ -59,7 +59,7 @@ func (md *media) images() *recipe.Images {
 }
 
 func (md *media) audio() *recipe.Audio {
-	if !md.wantsAudio() {
+	if !md.wantsAudio() || !md.endpoint.facts.SupportsAudio {
 		return nil
 	}
 	p := md.p
@@ -74,7 +74,7 @@ func (md *media) audio() *recipe.Audio {
 }
 
 func (md *media) video() *config.Video {
-	if !md.wantsVideo() {
+	if !md.wantsVideo() || !md.endpoint.facts.SupportsVideo {
 		return nil
 	}
 	p := md.p
@@ -152,7 +152,7 @@ func (md *media) checkClips(name string, a *recipe.Audio) {
 	}
 }
 
-// checkModalities refuses media where requests cannot carry them.
+// checkModalities names media that no request will carry.
 func (md *media) checkModalities() {
 	for _, m := range []struct {
 		wanted, taken bool
@@ -169,9 +169,9 @@ func (md *media) checkModalities() {
 		}
 		flags := strings.Join(md.givenOf(m.flags...), ", ")
 		if !m.taken {
-			md.fault("", "%s cannot be used with --endpoint-type %s, whose requests contain no %s", flags,
-				md.endpoint.endpointType,
-				m.what)
+			md.warn("%s has no effect with --endpoint-type %s, whose requests contain no %s", flags,
+				md.endpoint.endpointType, m.what)
+			continue
 		}
 		if md.given("input-file") {
 			md.warn("%s has no effect on the conversations of %s", flags, md.flag("input-file"))

@@ -143,8 +143,7 @@ func TestTrapFailedTurnLeavesNoReply(t *testing.T) {
 func TestSingleTurnTypesSendTheTurnsOfConversationsAlone(t *testing.T) {
 	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
-	for _, name := range []string{"completions", "embeddings", "cohere_rankings", "hf_tei_rankings", "nim_rankings",
-		"huggingface_generate", "nim_embeddings"} {
+	for _, name := range []string{"completions", "embeddings", "huggingface_generate", "nim_embeddings"} {
 		dir := t.TempDir()
 		_, log, err := executeOn(t, conversation("", "a", "b"), dir, url, "--endpoint-type", name, "--request-count", "2",
 			"--export-level", "raw")

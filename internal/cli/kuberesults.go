@@ -111,7 +111,7 @@ func (o *kubeRunsOptions) table() *flags.Table {
 	o.target, o.format = newTarget(), "text"
 	own := append([]flags.Flag{o.jobFlag(),
 		flags.Choice("output -o", "FORMAT", "text or json", &o.format, "text", "json"),
-		flags.Switch("preview", "show which runs the limits of the operator would delete", &o.preview),
+		either("preview", "show which runs the limits of the operator would delete", &o.preview),
 		flags.Value("operator-namespace", "NAME", "where the operator runs [default: all are searched]",
 			nonEmpty(&o.operator)),
 	}, o.cellFlags("variation -v")...)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,7 +34,19 @@ type mockServerOptions struct {
 // table returns the flags of the server with their defaults.
 func (o *mockServerOptions) table() *flags.Table {
 	return &flags.Table{Command: "mock-server", About: mockServerHelp, Footer: mockserver.FaultsHelp,
-		Column: 42, Aligned: true, Clustered: true, Flags: o.flags()}
+		Column: 42, Aligned: true, Clustered: true, Flags: negated(o.flags())}
+}
+
+// negated gives each switch a name that turns it off, unless that is an option of its own.
+func negated(list []flags.Flag) []flags.Flag {
+	for i := range list {
+		off := "no-" + list[i].Name
+		if list[i].Value == "" && !strings.HasPrefix(list[i].Name, "no-") &&
+			!slices.ContainsFunc(list, func(f flags.Flag) bool { return f.Name == off }) {
+			list[i].Negation = off
+		}
+	}
+	return list
 }
 
 func (o *mockServerOptions) flags() []flags.Flag {
@@ -53,10 +66,16 @@ func (o *mockServerOptions) flags() []flags.Flag {
 		set("fast -f", "", "false", "no latencies: answer at once, flood streams", flags.Bool(&o.Fast)),
 		set("ttft -t", "MS", "20", "time to the first token", millis(&o.TTFT)),
 		set("itl", "MS", "5", "time between two tokens", millis(&o.ITL)),
-		set("ttft-per-input-token", "MS", "0", "added to the time to the first token for each prompt token",
+		set("ttft-per-input-token ttft-per-isl-token-ms", "MS", "0", "added to the time to the first token for each prompt token",
 			millis(&o.TTFTPerInputToken)),
 		set("itl-per-input-token", "MS", "0", "added to the time between two tokens for each prompt token",
 			millis(&o.ITLPerInputToken)),
+		set("itl-per-osl-token-ms", "MS", "0", "added to the time between two tokens for each token of the reply",
+			millis(&o.ITLPerOutputToken)),
+		set("ttft-concurrency-quad-ms", "MS", "0", "added to the time to the first token for the square of the requests "+
+			"in flight", millis(&o.TTFTPerSquare)),
+		set("itl-concurrency-lin-ms", "MS", "0", "added to the time between two tokens for each request in flight",
+			millis(&o.ITLPerRequest)),
 		set("embedding-base-latency", "MS", "10", "time to answer an embeddings request", millis(&o.EmbeddingBase)),
 		set("embedding-per-input-latency", "MS", "2", "added to that for each text", millis(&o.EmbeddingPerInput)),
 		set("ranking-base-latency", "MS", "10", "time to answer a rankings request", millis(&o.RankingBase)),
@@ -84,13 +103,13 @@ func (o *mockServerOptions) flags() []flags.Flag {
 			integer(&o.Scheduler.PrefillChunk, 1, 1<<20)),
 		set("scheduler-max-prefill-chunks-per-step", "N", "8", "such pieces in a step",
 			integer(&o.Scheduler.PrefillChunks, 1, 1<<20)),
-		set("scheduler-goodput-collapse", "", "false", "let a long queue make the batch smaller",
+		set("scheduler-goodput-collapse scheduler-goodput-collapse-enabled", "", "false", "let a long queue make the batch smaller",
 			flags.Bool(&o.Scheduler.Collapse)),
-		set("scheduler-collapse-threshold", "X", "1.5", "waiting replies, in batches, from which on it shrinks",
+		set("scheduler-collapse-threshold scheduler-goodput-collapse-threshold", "X", "1.5", "waiting replies, in batches, from which on it shrinks",
 			number(&o.Scheduler.Threshold, 0, 1e6)),
-		set("scheduler-collapse-slope", "X", "0.5", "share of the batch that each further waiting batch takes away",
+		set("scheduler-collapse-slope scheduler-goodput-collapse-slope", "X", "0.5", "share of the batch that each further waiting batch takes away",
 			number(&o.Scheduler.Slope, 0, 1e6)),
-		set("scheduler-collapse-floor", "X", "0.3", "share of the batch that always remains (0-1)",
+		set("scheduler-collapse-floor scheduler-goodput-collapse-floor", "X", "0.3", "share of the batch that always remains (0-1)",
 			number(&o.Scheduler.Floor, 0, 1)),
 		set("output-tokens", "N", "0", "length of a reply where the request gives no limit (0 = about the prompt's "+
 			"length)",
@@ -116,7 +135,7 @@ func (o *mockServerOptions) flags() []flags.Flag {
 		set("tokenizer-trust-remote-code", "", "false", "no effect: code of a repository is never run",
 			truth(func(bool) {})),
 		set("no-tokenizer", "", "false", "count one token per four characters", flags.Bool(&o.NoTokenizer)),
-		set("model", "NAMES", "mock-model", "models that /v1/models lists, separated by commas; requests may name any",
+		set("model default-model", "NAMES", "mock-model", "models that /v1/models lists, separated by commas; requests may name any",
 			o.SetModels),
 		set("models-ready-delay-seconds", "S", "0", "/v1/models answers 503 for that long after the start",
 			seconds(&o.ModelsReadyDelay)),
@@ -268,10 +287,12 @@ func (o *mockServerOptions) parse(args []string, env func(string) (string, bool)
 		}
 	}
 	for _, f := range t.Flags {
-		name := "MOCK_SERVER_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		if v, ok := env(name); ok && v != "" {
-			if err := f.Set(v); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+		for _, flag := range append(slices.Clone(f.Aliases), f.Name) {
+			name := "MOCK_SERVER_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+			if v, ok := env(name); ok && v != "" {
+				if err := f.Set(v); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
 			}
 		}
 	}

@@ -43,6 +43,31 @@ func TestMockServerDefaults(t *testing.T) {
 	}
 }
 
+// The names of the original for the same, and the negations of switches.
+func TestMockServerOptionsOfTheOriginal(t *testing.T) {
+	env := map[string]string{"MOCK_SERVER_SCHEDULER_GOODPUT_COLLAPSE_SLOPE": "0.25", "MOCK_SERVER_FAST": "true"}
+	got, err := parseMockServer([]string{"--default-model", "m", "--ttft-per-isl-token-ms", "0.5",
+		"--ttft-concurrency-quad-ms", "1", "--itl-per-osl-token-ms", "0.25", "--itl-concurrency-lin-ms", "2",
+		"--scheduler-goodput-collapse-enabled", "--scheduler-goodput-collapse-threshold", "2",
+		"--scheduler-goodput-collapse-floor", "0.5", "--no-fast", "--access-logs", "--no-access-logs"},
+		func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := parseMockServer(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Models, want.TTFTPerInputToken = []string{"m"}, 500*time.Microsecond
+	want.TTFTPerSquare, want.ITLPerRequest = time.Millisecond, 2*time.Millisecond
+	want.ITLPerOutputToken = 250 * time.Microsecond
+	want.Scheduler.Collapse, want.Scheduler.Threshold = true, 2
+	want.Scheduler.Slope, want.Scheduler.Floor = 0.25, 0.5
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(mockserver.Options{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestMockServerFlagsOverEnvironment(t *testing.T) {
 	env := map[string]string{"MOCK_SERVER_TTFT": "1.5", "MOCK_SERVER_ITL": "2", "MOCK_SERVER_FAST": "true",
 		"MOCK_SERVER_RANDOM_SEED": "9",

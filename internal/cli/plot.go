@@ -141,6 +141,9 @@ func (a *app) plot(args []string) int {
 	return ExitOK
 }
 
+// foundRuns is the line that scripts read to learn how many runs are plotted, in the words of the original.
+const foundRuns = "Found %d unique run directories"
+
 // draw draws the plots of runs, says where they are, and returns the files of the plots.
 func (a *app) draw(o *plotOptions) ([]string, error) {
 	t := a.terminal
@@ -177,6 +180,7 @@ func (a *app) draw(o *plotOptions) ([]string, error) {
 	for _, s := range made.Skipped {
 		fmt.Fprintf(t.out, "Not drawn: %s: %s\n", s.Name, s.Reason)
 	}
+	fmt.Fprintf(t.out, foundRuns+"\n", len(made.Runs))
 	fmt.Fprintf(t.out, "\nSaved %d %s to: %s\nLogs: %s\n", len(made.Figures), plural(len(made.Figures), "plot", "plots"),
 		o.output, logPath)
 	return files, nil
@@ -211,6 +215,7 @@ func (a *app) makePlots(o *plotOptions, source plot.ConfigSource) (*plot.Made, *
 	if err != nil {
 		return nil, nil, err
 	}
+	log.Add("INFO", foundRuns, found.Len())
 	for _, path := range found.Paths() {
 		log.Add("INFO", "run %s", path)
 	}

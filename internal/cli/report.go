@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -15,8 +16,10 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/library"
 	"aiperf/internal/result/recompute"
 	"aiperf/internal/run"
 )
@@ -114,6 +117,9 @@ func (a *app) reportAgain(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
+	if _, given := a.env(option.EnvPrefix + "UI_CONSOLE_GROUPS"); given {
+		o.Groups = env.UI.ConsoleGroups
+	}
 	limitMemory(a.env, reportMemory)
 	o.Dir, o.Version, o.ExportWidth, o.GPUGrace = runs[0], Version, env.UI.ConsoleExportWidth, env.GPU.FinalGrace
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -122,8 +128,38 @@ func (a *app) reportAgain(args []string) int {
 	if result != nil && options != nil {
 		a.render(result, *options, rendering{dir: o.Dir, full: o.ui.Full(a.terminal.outTTY), exportWidth: o.ExportWidth})
 	}
+	if result == nil && err != nil {
+		if several := severalRuns(o.Dir); several != nil {
+			err = several
+		}
+	}
 	if err != nil {
 		return a.fail(err)
 	}
 	return ExitOK
+}
+
+// severalRuns is the error of a folder that has those of several runs below it, nil if it has none.
+func severalRuns(dir string) error {
+	const most = 5
+	found, err := library.Find(dir)
+	if err != nil {
+		return nil
+	}
+	var runs []string
+	for _, f := range found.Folders {
+		if f.Kind == library.Run && filepath.Clean(f.Path) != filepath.Clean(dir) && (f.HasRecords || f.HasState) {
+			runs = append(runs, f.Path)
+		}
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	more := ""
+	if len(runs) > most {
+		more = fmt.Sprintf(" and %d more", len(runs)-most)
+	}
+	return fmt.Errorf("%s holds %d %s; aiperf report takes the folder of one: %s%s. aiperf plot and aiperf serve show "+
+		"all of them, and aiperf compare compares the whole with another", dir, len(runs), plural(len(runs), "run", "runs"),
+		strings.Join(runs[:min(most, len(runs))], ", "), more)
 }

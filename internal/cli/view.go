@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/term"
 
 	"aiperf/internal/config"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/view/dashboard"
@@ -51,6 +53,11 @@ func newView(t *terminal, cfg *config.Run, several bool) view {
 	return v
 }
 
+// liveGroups are the groups of metrics on the dashboard: what the server counted itself is for the report.
+func liveGroups(groups []string) []string {
+	return slices.DeleteFunc(slices.Clone(groups), func(g string) bool { return g == string(metrics.GroupUsage) })
+}
+
 func newDashboard(t *terminal, cfg *config.Run) *dashboard.Dashboard {
 	title := "AIPerf"
 	if cfg.Env.Dev.Mode {
@@ -59,7 +66,7 @@ func newDashboard(t *terminal, cfg *config.Run) *dashboard.Dashboard {
 	o := dashboard.Options{
 		Out: t.outFile, Colour: t.colour, Title: title, Every: dashboardInterval, GPUs: cfg.GPU.Dashboard,
 		Frame: min(cfg.Env.UI.LogRefresh, cfg.Env.UI.SpinnerRefresh), Notice: cfg.Env.UI.Notice,
-		Groups: cfg.Env.UI.ConsoleGroups, Dir: cfg.Artifacts.Dir, Interrupt: t.interrupted,
+		Groups: liveGroups(cfg.Env.UI.ConsoleGroups), Dir: cfg.Artifacts.Dir, Interrupt: t.interrupted,
 	}
 	if every := cmp.Or(cfg.UI.StatsInterval, cfg.Env.UI.RealtimeMetricsInterval); every != nil {
 		o.Every = *every

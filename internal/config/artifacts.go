@@ -89,6 +89,8 @@ const (
 	SweepHTML
 	RunConfigJSON
 	FleetJSON
+	// ResultsReady is written last: all other files of the run are complete.
+	ResultsReady
 	artifactCount
 )
 
@@ -135,6 +137,7 @@ func artifactNames() [artifactCount]artifactName {
 		SweepHTML:               {"sweep_aggregate/profile_export_aiperf_sweep.html", ""},
 		RunConfigJSON:           {"run_config.json", ""},
 		FleetJSON:               {"fleet.json", "_fleet.json"},
+		ResultsReady:            {".aiperf_results_ready.json", ""},
 	}
 }
 
@@ -175,6 +178,7 @@ func (k Artifact) About() string {
 		SweepHTML:               "The page of a sweep, a search or a capacity.",
 		SamplingDesign:          "The points that a sampled sweep tries.",
 		FleetJSON:               "The agents of a run: what each sent, its clock, what was lost.",
+		ResultsReady:            "The mark that all files of the run are complete; written last.",
 	}[k]
 }
 

@@ -231,7 +231,7 @@ func (h *handler) answer(body []byte) error {
 		defer s.batch.leave()
 		start = max(start, s.clock.NowNS())
 	}
-	due := s.latency.schedule(start, r.Plan.PromptTokens, r.Sequence)
+	due := s.latency.schedule(start, size{r.Plan.PromptTokens, r.Plan.Tokens(), int(x.inFlight)}, r.Sequence)
 	if work := s.opts.work(r); work >= 0 {
 		due = s.latency.fixed(start, work)
 	} else if h.scheduled() {

@@ -12,6 +12,8 @@ import (
 type latency struct {
 	ttft, itl                         time.Duration
 	ttftPerInput, itlPerInput         time.Duration
+	ttftPerSquare, itlPerRequest      time.Duration // of the requests in flight, and for each of them
+	itlPerOutput                      time.Duration
 	ttftSigma, itlSigma               float64 // of the logarithm; 0 = no jitter
 	ttftJitterStream, itlJitterStream random.Stream
 }
@@ -23,6 +25,7 @@ func newLatency(o *Options, seed random.Seed) latency {
 	return latency{
 		ttft: o.TTFT, itl: o.ITL,
 		ttftPerInput: o.TTFTPerInputToken, itlPerInput: o.ITLPerInputToken,
+		ttftPerSquare: o.TTFTPerSquare, itlPerRequest: o.ITLPerRequest, itlPerOutput: o.ITLPerOutputToken,
 		ttftSigma: logSigma(o.TTFTJitterCV), itlSigma: logSigma(o.ITLJitterCV),
 		ttftJitterStream: seed.Stream("mockserver.ttft"), itlJitterStream: seed.Stream("mockserver.itl"),
 	}
@@ -50,16 +53,21 @@ type schedule struct {
 	job   *job    // set where the scheduler decides instead
 }
 
+// size is what the latencies of a reply depend on: its tokens, and the requests in flight, its own included.
+type size struct{ prompt, output, inFlight int }
+
 // schedule returns the schedule of a reply from an instant on; sequence makes equal requests differ.
-func (l *latency) schedule(start int64, promptTokens int, sequence uint64) schedule {
-	first := l.ttft + time.Duration(promptTokens)*l.ttftPerInput
+func (l *latency) schedule(start int64, of size, sequence uint64) schedule {
+	first := l.ttft + time.Duration(of.prompt)*l.ttftPerInput +
+		time.Duration(of.inFlight)*time.Duration(of.inFlight)*l.ttftPerSquare
 	if l.ttftSigma != 0 {
 		rng := l.ttftJitterStream.At(sequence)
 		first = time.Duration(float64(first) * jitter(&rng, l.ttftSigma))
 	}
 	s := schedule{
 		first: start + int64(first),
-		gap:   int64(l.itl + time.Duration(promptTokens)*l.itlPerInput),
+		gap: int64(l.itl + time.Duration(of.prompt)*l.itlPerInput + time.Duration(of.output)*l.itlPerOutput +
+			time.Duration(of.inFlight)*l.itlPerRequest),
 		sigma: l.itlSigma,
 	}
 	if s.sigma != 0 {

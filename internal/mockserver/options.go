@@ -32,13 +32,16 @@ type Options struct {
 	Fast                                bool
 	TTFT, ITL                           time.Duration
 	TTFTPerInputToken, ITLPerInputToken time.Duration
-	TTFTJitterCV, ITLJitterCV           float64
-	MaxBatch                            int // requests served at a time; 0 = any number
-	MaxQueue                            int // requests waiting for that; -1 = any number
-	Scheduler                           SchedulerOptions
-	scripted                            []api.Scripted // of SetReplies
-	OutputTokens                        int            // length where the request gives none; 0 = by the prompt
-	Seed                                uint64
+	// ITLPerOutputToken is for each token of the reply; TTFTPerSquare for the square of the requests in flight,
+	// ITLPerRequest for each of them.
+	ITLPerOutputToken, TTFTPerSquare, ITLPerRequest time.Duration
+	TTFTJitterCV, ITLJitterCV                       float64
+	MaxBatch                                        int // requests served at a time; 0 = any number
+	MaxQueue                                        int // requests waiting for that; -1 = any number
+	Scheduler                                       SchedulerOptions
+	scripted                                        []api.Scripted // of SetReplies
+	OutputTokens                                    int            // length where the request gives none; 0 = by the prompt
+	Seed                                            uint64
 	// SpecTokens is how many tokens each step drafts, 0 = none; SpecAcceptance the share of them that is accepted where
 	// those before it were; SpecStats where replies report it.
 	SpecTokens     int

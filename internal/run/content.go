@@ -145,11 +145,10 @@ func (c *content) buildDataset(ctx context.Context) error {
 	return nil
 }
 
-// fitDataset refuses conversations that the endpoint cannot carry, before the first request, and brings
-// media into the form it takes.
+// fitDataset brings conversations and media into the form that the endpoint takes, before the first request.
 func (c *content) fitDataset(ctx context.Context) error {
-	if err := checkHistories(c.data, c.descriptor); err != nil {
-		return err
+	if w := sendAlone(c.data, c.descriptor); w != "" {
+		c.log.Warn(w)
 	}
 	if c.descriptor.InlineMedia {
 		return inlineImages(ctx, c.data, c.cfg.Env.Dataset.MediaTimeout, c.cfg.Env.Dataset.MediaParallel)

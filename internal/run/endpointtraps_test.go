@@ -139,16 +139,28 @@ func TestTrapFailedTurnLeavesNoReply(t *testing.T) {
 	}
 }
 
-// APIs without a place for a history refuse conversations before the first request.
-func TestSingleTurnTypesRefuseConversations(t *testing.T) {
+// APIs without a place for a history get each turn of a conversation alone, and the log says so.
+func TestSingleTurnTypesSendTheTurnsOfConversationsAlone(t *testing.T) {
 	t.Parallel()
 	url := serve(t, mockserver.Options{Fast: true})
-	for _, name := range []string{"completions", "embeddings", "cohere_rankings", "hf_tei_rankings", "nim_rankings",
-		"huggingface_generate", "nim_embeddings"} {
-		_, _, err := executeOn(t, conversation("", "a", "b"), t.TempDir(), url, "--endpoint-type", name)
-		if err == nil || !strings.Contains(err.Error(), "single turns") ||
-			!strings.Contains(err.Error(), "conversation s") {
-			t.Errorf("%s: %v", name, err)
+	for _, name := range []string{"completions", "embeddings", "huggingface_generate", "nim_embeddings"} {
+		dir := t.TempDir()
+		_, log, err := executeOn(t, conversation("", "a", "b"), dir, url, "--endpoint-type", name, "--request-count", "2",
+			"--export-level", "raw")
+		if err != nil || !strings.Contains(log, "Each turn is sent alone") {
+			t.Errorf("%s: %v %s", name, err, log)
+			continue
+		}
+		var bodies []string
+		for line := range bytes.Lines(fileOf(t, dir, "profile_export_raw.jsonl")) {
+			var r struct{ Payload json.RawMessage }
+			if err := json.Unmarshal(line, &r); err != nil {
+				t.Fatal(err)
+			}
+			bodies = append(bodies, string(r.Payload))
+		}
+		if len(bodies) != 2 || strings.Contains(bodies[0], `"b"`) || strings.Contains(bodies[1], `"a"`) {
+			t.Errorf("%s: %s", name, bodies)
 		}
 	}
 	// Turns that stand for themselves are no history.

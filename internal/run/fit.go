@@ -112,26 +112,40 @@ func redactURL(address string) string {
 	return address
 }
 
-// checkHistories refuses conversations whose history an endpoint of single turns has no place for. Those of a file that
-// is larger than memory are looked at up to a number; a later one fails when it is sent.
-func checkHistories(data *dataset.Dataset, d endpoint.Descriptor) error {
+// sendAlone has the turns of conversations sent without their history where requests have no place for one, and returns
+// what the user should know; "" where there is no such conversation. Those of a file that is larger than memory are
+// looked at up to a number.
+func sendAlone(data *dataset.Dataset, d endpoint.Descriptor) string {
 	const enough = 10_000
-	inMemory := data.InMemory() != nil
-	if !d.SingleTurn || !inMemory && data.DefaultContextMode == dataset.MessageArrayWithResponses {
-		return nil
+	memory := data.InMemory()
+	if !d.SingleTurn || memory == nil && data.DefaultContextMode == dataset.MessageArrayWithResponses {
+		return ""
 	}
-	for i, looked := 0, 0; i < data.Len() && (inMemory || looked < enough); i++ {
+	first := ""
+	for i, looked := 0, 0; i < data.Len() && (memory != nil || looked < enough && first == ""); i++ {
 		if data.TurnsOf(i) < 2 {
 			continue
 		}
 		looked++
-		if c := data.At(i); data.Mode(c) != dataset.MessageArrayWithResponses {
-			return fmt.Errorf("--endpoint-type %s takes single turns, but conversation %s has %d: its requests "+
-				"cannot carry a history; "+
-				"use --session-turns-mean 1, or data with one turn each", d.Name, c.SessionID, len(c.Turns))
+		c := data.At(i)
+		if data.Mode(c) == dataset.MessageArrayWithResponses {
+			continue
+		}
+		if first == "" {
+			first = fmt.Sprintf("conversation %s has %d turns", c.SessionID, len(c.Turns))
+		}
+		if memory != nil {
+			memory[i].ContextMode = dataset.MessageArrayWithResponses
 		}
 	}
-	return nil
+	if first == "" {
+		return ""
+	}
+	if memory == nil {
+		data.DefaultContextMode = dataset.MessageArrayWithResponses
+	}
+	return fmt.Sprintf("Each turn is sent alone: the requests of --endpoint-type %s cannot carry a history, and %s", d.Name,
+		first)
 }
 
 // unsentMedia warns of media of a dataset that the endpoint's requests cannot hold.

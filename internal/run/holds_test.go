@@ -23,13 +23,12 @@ func TestAFileOutsideOfMemoryIsHeldAgainstTheEndpoint(t *testing.T) {
 	t.Parallel()
 	completions, _ := api.Lookup("completions")
 	stored := &dataset.Dataset{Conversations: &talks{endless{n: 5}}}
-	if err := checkHistories(stored, completions); err == nil ||
-		!strings.Contains(err.Error(), "takes single turns, but conversation s has 2") {
-		t.Errorf("histories: %v", err)
+	if w := sendAlone(stored, completions); !strings.Contains(w, "conversation s has 2 turns") ||
+		stored.DefaultContextMode != dataset.MessageArrayWithResponses {
+		t.Errorf("histories: %q, %s", w, stored.DefaultContextMode)
 	}
-	stored.DefaultContextMode = dataset.MessageArrayWithResponses
-	if err := checkHistories(stored, completions); err != nil {
-		t.Errorf("turns that are sent alone: %v", err)
+	if w := sendAlone(stored, completions); w != "" {
+		t.Errorf("turns that are sent alone: %s", w)
 	}
 	payload := dataset.Conversation{Turns: []dataset.Turn{{RawPayload: []byte(`{"stream":true}`)},
 		{RawPayload: []byte(`{}`)}, {Images: texts("", "x")}}}

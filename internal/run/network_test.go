@@ -41,7 +41,7 @@ func TestNetworkIsMeasuredBesideTheLoad(t *testing.T) {
 	}
 	doc := summaryOf(t, dir)
 	rtt, _ := at(doc, "network_rtt", "avg").(float64)
-	if rtt <= 0 || at(doc, "network_rtt", "unit") != "ms" || at(doc, "network_rtt", "p50") != nil {
+	if rtt <= 0 || at(doc, "network_rtt", "unit") != "ms" || at(doc, "network_rtt", "p50") != rtt {
 		t.Errorf("network_rtt %v", doc["network_rtt"])
 	}
 	var sums, counts [2]float64

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/metrics"
@@ -89,8 +89,21 @@ func (o *outcome) write(problems []error) {
 	o.writePhases(state)
 	o.exportOutside()
 	if o.Problem == nil {
+		o.Problem = o.markReady()
+	}
+	if o.Problem == nil {
 		o.log.Info("Results written", "directory", o.cfg.Artifacts.Dir)
 	}
+}
+
+// markReady writes the mark that programs wait for: all files of the run are complete, those of a cancelled run too.
+func (o *outcome) markReady() error {
+	text, err := artifact.AppendJSON(nil, artifact.Object{{Key: "ready", Value: true},
+		{Key: "was_cancelled", Value: o.Result.WasCancelled}, {Key: "partial", Value: o.Result.Incomplete != ""}})
+	if err != nil {
+		return err
+	}
+	return artifact.WriteFile(o.cfg.Artifacts.Path(config.ResultsReady), text)
 }
 
 // judge makes of the result only what the verdict on the client depends on: all figures with their bounds take as much
@@ -197,7 +210,7 @@ func (o *outcome) facts() summary.Run {
 		AIPerfVersion: o.options.Version,
 		BenchmarkID:   o.id,
 		RunInfo:       o.options.Info,
-		InputConfig:   inputconfig.Of(o.cfg),
+		InputConfig:   o.inputConfig(),
 		Provenance:    o.origin,
 		WasCancelled:  cancelled(o.Phases),
 		EndpointTitle: o.target.descriptor.MetricsTitle,

@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/config/file"
 	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/watch/trust"
 	"aiperf/internal/workload/tokenizer"
@@ -53,12 +54,22 @@ func (c *content) provenance() artifact.Object {
 	)
 }
 
+// inputConfig is the configuration as the files of the run carry it. In a run of a series or a sweep every default is
+// written out, as the original does there, which starts such a run from its whole configuration.
+func (b *base) inputConfig() artifact.Object {
+	given := inputconfig.Of(b.cfg)
+	if b.options.Info.RunLabel == "" {
+		return given
+	}
+	return file.CompleteBody(given)
+}
+
 // runConfig is the document of run_config.json: which run of a series it is, and its configuration.
 func (b *base) runConfig() artifact.Object {
 	info := b.options.Info
 	out := artifact.Object{
 		{Key: "benchmark_id", Value: b.id},
-		{Key: "cfg", Value: inputconfig.Of(b.cfg)},
+		{Key: "cfg", Value: b.inputConfig()},
 		{Key: "trial", Value: info.Trial},
 		{Key: "artifact_dir", Value: b.cfg.Artifacts.Dir},
 		{Key: "label", Value: info.RunLabel},

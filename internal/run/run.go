@@ -180,14 +180,15 @@ type base struct {
 
 func newBase(cfg *config.Run, o Options, c *clock.Clock) *base {
 	if o.ID == "" {
-		o.ID = newBenchmarkID()
+		o.ID = NewID()
 	}
 	return &base{
 		cfg: cfg, options: o, log: o.Log.Logger("run"), clock: c, id: o.ID, redactor: cfg.Redactor(),
 	}
 }
 
-func newBenchmarkID() string {
+// NewID returns a random identifier (UUID, version 4) for a run or for several that belong together.
+func NewID() string {
 	var b [16]byte
 	crand.Read(b[:]) // never fails: crypto/rand ends the program if the system has no entropy
 	b[6] = b[6]&0x0f | 0x40

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -213,6 +214,39 @@ func TestStopKeepsWhatIsFinished(t *testing.T) {
 	}
 	if n := int64(len(records(t, dir))); n != c.Successes {
 		t.Errorf("%d lines, %d successes", n, c.Successes)
+	}
+	if mark := string(fileOf(t, dir, ".aiperf_results_ready.json")); mark !=
+		`{"ready":true,"was_cancelled":true,"partial":false}` {
+		t.Errorf("the mark is %s", mark)
+	}
+}
+
+// A run that has no results takes the mark of the earlier one away with its files.
+func TestTheMarkOfCompleteFilesGoesWithThem(t *testing.T) {
+	t.Parallel()
+	url := serve(t, mockserver.Options{TTFT: time.Millisecond})
+	dir := t.TempDir()
+	args := []string{"--concurrency", "2", "--isl", "10", "--osl", "1", "--warmup-duration", "100"}
+	mark := filepath.Join(dir, ".aiperf_results_ready.json")
+	if _, err := execute(t, resolve(t, dir, url, append(args[:6:6], "--request-count", "4")...), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(fileOf(t, dir, filepath.Base(mark))); got != `{"ready":true,"was_cancelled":false,"partial":false}` {
+		t.Errorf("the mark is %s", got)
+	}
+	stop := make(chan struct{})
+	var once sync.Once
+	_, err := execute(t, resolve(t, dir, url, append(args, "--request-count", "10")...), Options{Stop: stop,
+		Observers: observed(func(s *progress.Snapshot) {
+			if len(s.Phases) > 0 {
+				once.Do(func() { close(stop) })
+			}
+		})})
+	if err == nil {
+		t.Fatal("a run that was stopped in its warm-up has results")
+	}
+	if _, err := os.Stat(mark); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the mark is still there: %v", err)
 	}
 }
 

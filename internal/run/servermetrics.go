@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/load"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
@@ -271,9 +270,9 @@ func (w *serverWatch) info(phase servermetrics.Window) export.Info {
 	cfg := w.e.cfg
 	host, _ := os.Hostname() // a machine without a name has none in the files
 	info := export.Info{
-		AIPerfVersion: w.e.options.Version, BenchmarkID: w.e.id,
+		AIPerfVersion: w.e.options.Version, BenchmarkID: w.e.id, CLICommand: cfg.CLICommand,
 		Configured: w.collector.Configured(), Successful: w.collector.Successful(),
-		Window: phase, InputConfig: inputconfig.Of(cfg), Models: cfg.Models,
+		Window: phase, InputConfig: w.e.inputConfig(), Models: cfg.Models,
 		ExportTime: time.Now(), Hostname: host,
 		SliceNS: int64(cfg.Artifacts.SliceDuration), Bounds: cfg.Env.ServerMetrics.Bounds,
 	}

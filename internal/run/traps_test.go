@@ -711,7 +711,7 @@ func TestTrapExportLevelDecidesTheFiles(t *testing.T) {
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
-		if got := strings.Join(names, " "); got != want {
+		if got, want := strings.Join(names, " "), ".aiperf_results_ready.json "+want; got != want {
 			t.Errorf("%s: files %s, want %s", level, got, want)
 		}
 		if level != "raw" {

@@ -48,7 +48,7 @@ assert first["Request Latency (ms)"]["p99.9"] == f"{summary['request_latency']['
 # Time slices: the same figures in both files; their requests are those of the run.
 slices = json.load(open(f"{run}/profile_export_aiperf_timeslices.json"))["timeslices"]
 tidy = pd.read_csv(f"{run}/profile_export_aiperf_timeslices.csv")
-assert list(tidy.columns) == ["Timeslice", "Metric", "Unit", "Stat", "Value"]
+assert list(tidy.columns) == ["Timeslice", "Start_NS", "End_NS", "Metric", "Unit", "Stat", "Value"]
 counts = tidy[(tidy["Metric"] == "Request Count") & (tidy["Stat"] == "avg")]
 assert counts["Value"].sum() == summary["request_count"]["avg"] == sum(s.get("request_count", {"avg": 0})["avg"] for s in slices)
 for s in slices:

@@ -8,6 +8,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
+	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/schema"
@@ -57,6 +58,14 @@ func Complete(tree *document.Node, flags *settings.Settings) *document.Node {
 		}
 	}
 	return out
+}
+
+// CompleteBody is a "benchmark:" body, as exports carry it, with every default of the original's format in it.
+func CompleteBody(body artifact.Object) artifact.Object {
+	tree := Complete(document.Of(artifact.Object{{Key: "benchmark", Value: body}}), nil)
+	whole, _ := tree.Get("benchmark").Any().(artifact.Object)
+	known, _ := inputconfig.Split(whole)
+	return known
 }
 
 // always are the sections that a complete configuration has whatever the file says.

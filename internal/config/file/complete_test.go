@@ -48,3 +48,28 @@ func TestCompleteWritesShortFormsOut(t *testing.T) {
 		t.Error("a profiler that is off is there")
 	}
 }
+
+// What exports carry of a run is completed with the defaults of the format; keys that the original does not know stay out.
+func TestCompleteBodyHasEveryDefault(t *testing.T) {
+	body := artifact.Object{
+		{Key: "models", Value: artifact.Object{{Key: "items", Value: []any{artifact.Object{{Key: "name", Value: "m"}}}}}},
+		{Key: "endpoint", Value: artifact.Object{{Key: "urls", Value: []any{"http://h:1"}}, {Key: "timeout", Value: 5.0}}},
+		{Key: "datasets", Value: []any{artifact.Object{{Key: "name", Value: "main"}, {Key: "type", Value: "synthetic"},
+			{Key: "prompts", Value: artifact.Object{{Key: "isl", Value: artifact.Object{{Key: "mean", Value: 16.0}}}}}}}},
+		{Key: "phases", Value: []any{artifact.Object{{Key: "name", Value: "profiling"}, {Key: "kind", Value: "profiling"},
+			{Key: "type", Value: "concurrency"}, {Key: "concurrency", Value: 2}}}},
+	}
+	data, err := artifact.AppendJSON(nil, file.CompleteBody(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"timeout":5.0`, `"url_strategy":"round_robin"`, `"isl":{"mean":16.0,"stddev":0.0}`,
+		`"connection_reuse":"pooled"`, `"concurrency":2`, `"seamless":false`, `"formats":[`, `"ping_interval":1.0`} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("%s is not in %s", want, data)
+		}
+	}
+	if strings.Contains(string(data), "fail_fast") {
+		t.Errorf("a key of ours in %s", data)
+	}
+}

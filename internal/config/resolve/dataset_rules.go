@@ -91,9 +91,9 @@ func (ds *dataset) checkRankings() {
 			strings.Join(types, ", "))
 	}
 	lengths := ds.givenOf("isl", "isl-stddev")
-	if len(lengths) > 0 && (ds.endpoint.isRankings() || len(tokens) > 0) {
-		ds.fault("V30", "%s cannot be used for rankings; use one set of options: "+
-			"--rankings-passages-prompt-token-mean and --rankings-query-prompt-token-mean", strings.Join(lengths, ", "))
+	if len(lengths) > 0 && ds.endpoint.isRankings() {
+		ds.warn("%s has no effect with --endpoint-type %s: --rankings-passages-prompt-token-mean and "+
+			"--rankings-query-prompt-token-mean set the lengths", strings.Join(lengths, ", "), ds.endpoint.endpointType)
 	}
 }
 

@@ -48,7 +48,7 @@ func (md *media) wantsVideo() bool {
 }
 
 func (md *media) images() *recipe.Images {
-	if !md.wantsImages() {
+	if !md.wantsImages() || !md.endpoint.facts.SupportsImage {
 		return nil
 	}
 	p := md.p
@@ -60,7 +60,7 @@ func (md *media) images() *recipe.Images {
 }
 
 func (md *media) audio() *recipe.Audio {
-	if !md.wantsAudio() {
+	if !md.wantsAudio() || !md.endpoint.facts.SupportsAudio {
 		return nil
 	}
 	p := md.p
@@ -75,7 +75,7 @@ func (md *media) audio() *recipe.Audio {
 }
 
 func (md *media) video() *config.Video {
-	if !md.wantsVideo() {
+	if !md.wantsVideo() || !md.endpoint.facts.SupportsVideo {
 		return nil
 	}
 	p := md.p
@@ -153,7 +153,7 @@ func (md *media) checkClips(name string, a *recipe.Audio) {
 	}
 }
 
-// checkModalities refuses media where requests cannot carry them.
+// checkModalities names media that no request will carry.
 func (md *media) checkModalities() {
 	for _, m := range []struct {
 		wanted, taken bool
@@ -170,9 +170,9 @@ func (md *media) checkModalities() {
 		}
 		flags := strings.Join(md.givenOf(m.flags...), ", ")
 		if !m.taken {
-			md.fault("", "%s cannot be used with --endpoint-type %s, whose requests contain no %s", flags,
-				md.endpoint.endpointType,
-				m.what)
+			md.warn("%s has no effect with --endpoint-type %s, whose requests contain no %s", flags,
+				md.endpoint.endpointType, m.what)
+			continue
 		}
 		if !md.file.generated() {
 			from := "input-file"

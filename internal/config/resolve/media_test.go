@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"aiperf/internal/config"
@@ -53,6 +54,29 @@ func TestRankingsOptions(t *testing.T) {
 		PassageTokens: recipe.Normal{Mean: 550, Stddev: 0},
 		QueryTokens:   recipe.Normal{Mean: 550, Stddev: 3}}); !reflect.DeepEqual(r, want) {
 		t.Errorf("%+v, want %+v", r, want)
+	}
+}
+
+// What the requests of an endpoint have no place for is not made, and a warning names the options.
+func TestMediaAndLengthsThatRequestsDoNotCarryAreNamed(t *testing.T) {
+	for args, want := range map[string]string{
+		"--endpoint-type completions --image-width-mean 9 --image-height-mean 9": "--image-width-mean, --image-height-mean " +
+			"has no effect with --endpoint-type completions, whose requests contain no images",
+		"--endpoint-type completions --audio-length-mean 1": "--audio-length-mean has no effect with --endpoint-type " +
+			"completions, whose requests contain no audio",
+		"--endpoint-type completions --video-width 8 --video-height 8": "--video-width, --video-height has no effect with " +
+			"--endpoint-type completions, whose requests contain no video",
+		"--endpoint-type cohere_rankings --isl 5": "--isl has no effect with --endpoint-type cohere_rankings: " +
+			"--rankings-passages-prompt-token-mean and --rankings-query-prompt-token-mean set the lengths",
+	} {
+		c := check(t, "-m m "+args)
+		d := c.dataset.build()
+		if len(c.faults) > 0 || d.Images != nil || d.Audio != nil || d.Video != nil {
+			t.Errorf("%s: %+v, faults %v", args, d, c.faults)
+		}
+		if !slices.Contains(c.warnings, fault.Warning{Level: fault.LevelWarning, Text: want}) {
+			t.Errorf("%s: warnings %v", args, c.warnings)
+		}
 	}
 }
 

@@ -72,7 +72,7 @@ func section(b *strings.Builder, k schema.Key, path, note string) {
 	}
 	b.WriteByte('\n')
 	for _, f := range k.Fields {
-		if f.Holds() != schema.Section && f.Holds() != schema.Sections {
+		if f.Holds() != schema.Section && f.Holds() != schema.Sections && len(f.Fields) == 0 {
 			continue
 		}
 		below := strings.TrimPrefix(path+"."+f.Name, ".")

@@ -165,6 +165,10 @@ func keyJSON(k Key) artifact.Object {
 		return either(object{{Key: "type", Value: "object"}, {Key: "additionalProperties", Value: text}})
 	case Word:
 		return either(text)
+	case Anything:
+		if k.Fields != nil {
+			return either(sectionJSON(k))
+		}
 	}
 	return out
 }

@@ -55,7 +55,7 @@ func envelopeKeys() []Key {
 	return []Key{
 		{Name: "schema_version", Kind: Choice, Values: []string{"2.0"}, Help: "Version of the format."},
 		body,
-		{Name: "sweep", Kind: Anything, Help: "Which parameters are varied, and how."},
+		sweepSection(),
 		section("multi_run", "Repetitions of the benchmark and how their results are combined.",
 			opt("num_runs", "num-profile-runs", 1), opt("cooldown_seconds", "profile-run-cooldown-seconds", 0.0).
 				within(option.Between(0, 86400)),

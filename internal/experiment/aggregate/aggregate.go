@@ -7,7 +7,8 @@
 //
 // Invariants: everything is a pure function of the cells, of the runs that were added, in any order of the cells, and of
 // their graded answers;
-// a figure that is not known is null, nan or empty, never 0. The package never knows how a run is made.
+// a figure that is not known is null, nan or empty, never 0, except in the form of the original beside it (one trial of
+// each cell: a spread of 0). The package never knows how a run is made.
 package aggregate
 
 import (

@@ -216,6 +216,32 @@ func TestTrap17OneTrialHasNoSpread(t *testing.T) {
 	}
 }
 
+// Scripts for the original find a metric of a single trial under its tag, with its own statistics and without a spread.
+func TestOneTrialHasTheMetricsAsWholesToo(t *testing.T) {
+	s := sweepOf(aggregate.Options{}, cellsOf(10, 20), figuresOf(96, 120), figuresOf(180, 140))
+	figures := at(t, parsed(t, s), "per_combination_metrics", 1, "metrics")
+	if got, want := textOf(t, at(t, figures, "request_throughput")), `{"mean":180.0,"std":0.0,"min":180.0,"max":180.0,`+
+		`"cv":0.0,"ci_low":180.0,"ci_high":180.0,"unit":"requests/sec","avg":180.0}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := textOf(t, at(t, figures, "time_to_first_token", "p99")); got != "140.0" {
+		t.Errorf("p99 %s", got)
+	}
+	for name, want := range map[string]string{"mean": "180.00", "std": "0.00", "cv": "0.0000"} {
+		if got := rowsOf(t, s)[2][columnOf(t, s, "request_throughput_"+name)]; got != want {
+			t.Errorf("%s in CSV is %q, want %q", name, got, want)
+		}
+	}
+	twice := aggregate.New(cellsOf(10), aggregate.Options{Trials: 2, Level: 0.95})
+	for trial := range 2 {
+		twice.Add(runOf(&cellsOf(10)[0], trial, figuresOf(96, 120)...))
+	}
+	if keys := keysOf(at(t, parsed(t, twice), "per_combination_metrics", 0, "metrics")); slices.Contains(keys,
+		"request_throughput") {
+		t.Errorf("with two trials too: %v", keys)
+	}
+}
+
 func TestTrap18LatencyOfTheWholeSweep(t *testing.T) {
 	with := append(figuresOf(10, 1), distributionOf("request_latency", 200))
 	without := []metrics.Result{scalarOf("request_throughput", "requests/sec", 20),
@@ -314,7 +340,7 @@ func columnOf(t *testing.T, s *aggregate.Sweep, name string) int {
 func TestSectionsOfTheCSV(t *testing.T) {
 	s := sweepOf(aggregate.Options{}, cellsOf(2, 4), figuresOf(10, 1),
 		[]metrics.Result{scalarOf("goodput", "requests/sec", 3)})
-	want := "concurrency,goodput_avg_mean,"
+	want := "concurrency,goodput_mean,"
 	text := string(s.CSV())
 	if !strings.HasPrefix(text, want) {
 		t.Errorf("%s, want %s first", text, want)

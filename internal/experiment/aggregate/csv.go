@@ -57,13 +57,20 @@ func (s *Sweep) CSV() []byte {
 	return s.accuracyCSV(out)
 }
 
-// table appends a row for each cell: its values, then the columns of all figures that any cell has, by their names.
+// table appends a row for each cell: its values, then the columns of all figures that any cell has, by their names. With
+// one trial of each cell the metrics as wholes are among them (request_throughput_mean beside
+// request_throughput_avg_mean).
 func (s *Sweep) table(out []byte) []byte {
-	list := s.listed()
+	list, single := s.listed(), s.trials() == 1
 	at := map[string]int{}
 	for _, c := range list {
 		for i := range c.shape.keys {
 			at[c.shape.keys[i].name] = 0
+		}
+		if single {
+			for w := range c.wholes() {
+				at[w.tag] = 0
+			}
 		}
 	}
 	header := slices.Clone(s.names)
@@ -81,8 +88,8 @@ func (s *Sweep) table(out []byte) []byte {
 	for _, c := range list {
 		clear(row)
 		copy(row, s.texts(c))
-		s.figures(c, func(k *key, e *stats.Estimate) {
-			to := row[len(s.names)+shown*at[k.name]:]
+		fill := func(name string, e *stats.Estimate) {
+			to := row[len(s.names)+shown*at[name]:]
 			for _, col := range columns {
 				if col.decimals < 0 {
 					continue
@@ -90,7 +97,13 @@ func (s *Sweep) table(out []byte) []byte {
 				to[0] = fixed(col.of(e), col.decimals, e.N)
 				to = to[1:]
 			}
-		})
+		}
+		s.figures(c, func(k *key, e *stats.Estimate) { fill(k.name, e) })
+		if single {
+			for w := range c.wholes() {
+				fill(w.tag, &w.Estimate)
+			}
+		}
 		out = artifact.AppendCSVRow(out, row...)
 	}
 	return out

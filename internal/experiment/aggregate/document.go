@@ -66,7 +66,8 @@ func parametersOf(cells []*Cell) []any {
 	return list
 }
 
-// blocks returns the figures of a cell.
+// blocks returns the figures of a cell; with one trial of each also its metrics as wholes, by their tags, as the original
+// writes those.
 func (s *Sweep) blocks(c *Cell) artifact.Object {
 	out := make(artifact.Object, 0, len(c.shape.keys))
 	s.figures(c, func(k *key, e *stats.Estimate) {
@@ -81,6 +82,22 @@ func (s *Sweep) blocks(c *Cell) artifact.Object {
 		block = append(block, artifact.Member{Key: "unit", Value: k.unit})
 		out = append(out, artifact.Member{Key: k.name, Value: block})
 	})
+	if s.trials() > 1 {
+		return out
+	}
+	for w := range c.wholes() {
+		block := make(artifact.Object, 0, len(columns)+len(w.values)+1)
+		for _, col := range columns {
+			block = append(block, artifact.Member{Key: col.name, Value: col.of(&w.Estimate)})
+		}
+		block = append(block, artifact.Member{Key: "unit", Value: w.unit})
+		for i, v := range w.values {
+			if stat := w.keys[i].stat; !slices.ContainsFunc(columns, func(col column) bool { return col.name == stat }) {
+				block = append(block, artifact.Member{Key: stat, Value: v})
+			}
+		}
+		out = append(out, artifact.Member{Key: w.tag, Value: block})
+	}
 	return out
 }
 

@@ -1,6 +1,8 @@
 package aggregate
 
 import (
+	"iter"
+	"math"
 	"slices"
 
 	"aiperf/internal/experiment/series"
@@ -137,5 +139,44 @@ func (s *Sweep) figures(c *Cell, yield func(*key, *stats.Estimate)) {
 		}
 		e := stats.ConfidenceAt(buffer, t)
 		yield(&c.shape.keys[i], &e)
+	}
+}
+
+// whole is a metric of a cell with one trial, as the original writes it: what it has in the run, with a spread of 0 around
+// its average.
+type whole struct {
+	tag, unit string
+	keys      []key
+	values    []float64
+	stats.Estimate
+}
+
+// wholes returns the metrics of a cell with one trial that have an average.
+func (c *Cell) wholes() iter.Seq[whole] {
+	return func(yield func(whole) bool) {
+		only := c.trials[0]
+		for from := 0; from < len(only.keys); {
+			to := from + 1
+			for to < len(only.keys) && only.keys[to].tag == only.keys[from].tag {
+				to++
+			}
+			w := whole{tag: only.keys[from].tag, unit: only.keys[from].unit, keys: only.keys[from:to],
+				values: only.values[from:to]}
+			from = to
+			stat := func(name string, otherwise float64) float64 {
+				if i := slices.IndexFunc(w.keys, func(k key) bool { return k.stat == name }); i >= 0 {
+					return w.values[i]
+				}
+				return otherwise
+			}
+			avg := stat("avg", math.NaN())
+			if math.IsNaN(avg) {
+				continue
+			}
+			w.Estimate = stats.Estimate{N: 1, Mean: avg, Min: stat("min", avg), Max: stat("max", avg), Low: avg, High: avg}
+			if !yield(w) {
+				return
+			}
+		}
 	}
 }

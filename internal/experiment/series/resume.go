@@ -66,6 +66,12 @@ func Recorded(r Run, file []byte) (Run, error) {
 		}
 	}
 	r.Cached = f.Cached
+	var info struct {
+		SweepID string `json:"sweep_id"`
+	}
+	if json.Unmarshal(members["run_info"], &info) == nil && info.SweepID != "" {
+		r.Info.SweepID = info.SweepID
+	}
 	r.Metrics = measured(&summary.Result{Metrics: r.Metrics})
 	if why := lack(r.Metrics); why != "" {
 		r.Err = why

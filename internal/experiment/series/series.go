@@ -9,6 +9,7 @@
 package series
 
 import (
+	"cmp"
 	"context"
 	"runtime/debug"
 	"time"
@@ -65,18 +66,21 @@ type Options struct {
 // of its plan. The error is that of Restore.
 func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped bool, err error) {
 	o.Course.begin(plan)
+	id := run.NewID()
 	for {
 		step, more := plan.Next(runs)
 		if !more {
 			o.Course.over()
 			return runs, false, nil
 		}
+		step.Info.SweepID = id
 		if o.Restore != nil {
 			r, done, err := o.Restore(&step)
 			if err != nil {
 				return runs, false, err
 			}
 			if done {
+				id = cmp.Or(r.Info.SweepID, id)
 				runs = append(runs, r)
 				o.Course.done(&step, &r, true)
 				o.done(runs)

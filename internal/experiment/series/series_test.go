@@ -36,6 +36,9 @@ func TestRepeats(t *testing.T) {
 		if s.Info.Trial != i {
 			t.Errorf("run %d is trial %d", i, s.Info.Trial)
 		}
+		if id := s.Info.SweepID; len(id) != 36 || id != m.steps[0].Info.SweepID {
+			t.Errorf("run %d belongs to %q, the first to %q", i, id, m.steps[0].Info.SweepID)
+		}
 	}
 	if len(cfg.Phases) != 2 || filepath.Base(cfg.Artifacts.Dir) != "out" {
 		t.Error("the plan changed the configuration that it was given")

@@ -90,6 +90,8 @@ type Definition struct {
 	increment func(*occurrence) (int64, bool)
 	// A derived metric reads results.
 	derive func(*scalars) (float64, bool)
+	// flat has a single value shown as a distribution of it, as the original does.
+	flat bool
 	// parts are what a share shows of itself; nil: nothing.
 	parts *parts
 	// A timeline metric reads the curves; where during is set, only as long as that one is above 0.

@@ -31,7 +31,7 @@ func RestoreResult(tag string, block []byte) (Result, error) {
 		return r, fmt.Errorf("metric %s has no unit", tag)
 	}
 	r.Stats.Avg = number("avg")
-	if !m.hasDistribution() {
+	if _, spread := members["min"]; !m.hasDistribution() && !(m.flat && spread) {
 		if n, err := strconv.ParseInt(string(members["avg"]), 10, 64); err == nil {
 			r.EpochNS, r.Stats.Avg = n, float64(n)
 		}

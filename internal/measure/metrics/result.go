@@ -21,8 +21,8 @@ type Result struct {
 	// ShortHidesUnit reports that Short already implies the unit.
 	ShortHidesUnit bool
 	Flags          Flags
-	// Distribution is true for record, timeline and adjusted metrics; aggregate and derived ones carry
-	// only Avg, a share of counts also their Sum and Count.
+	// Distribution is true for record, timeline and adjusted metrics, and for network_rtt; other aggregate and derived ones
+	// carry only Avg, a share of counts also their Sum and Count.
 	Distribution bool
 	Stats        Stats
 	// Method says how the statistics of a distribution were made; "" for scalars.
@@ -34,6 +34,19 @@ type Result struct {
 	Bounds []Bound
 	// EpochNS is the exact value of a metric that is a wall instant, else 0; Avg is its nearest float.
 	EpochNS int64
+}
+
+// spread makes of a scalar a distribution of that one value.
+func (r *Result) spread(ranks []float64) {
+	v := r.Stats.Avg
+	r.Distribution, r.Method = true, MethodExact
+	r.Stats = Stats{Avg: v, Min: v, Max: v, Sum: v}
+	for i := range r.Stats.Percentiles {
+		r.Stats.Percentiles[i] = v
+	}
+	for _, rank := range ranks[min(len(ranks), len(PercentileRanks)):] {
+		r.Further = append(r.Further, Percentile{rank, v})
+	}
 }
 
 // IsShown reports whether the table of the metric's group shows it.

@@ -52,6 +52,9 @@ func (s *Set) assemble(wanted func(*metric) bool, distributions map[string]stats
 				r.Stats.Sum = scalars.orZero(p.sum)
 				r.Stats.Count, _ = scalars.exact(p.count)
 			}
+			if m.flat {
+				r.spread(ranks)
+			}
 			out = append(out, r)
 		}
 	}

@@ -38,6 +38,7 @@ func networkTable(all []Definition) []Definition {
 		Doc:     "Mean round trip time between this machine and the server.",
 		Formula: "mean of the probes, or --network-latency-mean",
 		Absent:  "not calibrated",
+		flat:    true,
 		derive: func(s *scalars) (float64, bool) {
 			if s.networkRTT == nil {
 				return 0, false

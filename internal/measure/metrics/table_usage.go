@@ -33,7 +33,7 @@ var usageRows = []usageRow{
 	{"usage_reasoning_tokens", "Usage Reasoning Tokens", "Usage Reasoning", 1110,
 		ProducesTokensOnly | LargerIsBetter, record.UsageReasoning, "Reasoning tokens of the completion"},
 	{"usage_completion_audio_tokens", "Usage Completion Audio Tokens", "Usage Completion Audio", 1120,
-		SupportsAudioOnly | LargerIsBetter, record.UsageCompletionAudio, "Audio tokens of the completion"},
+		ProducesTokensOnly | SupportsAudioOnly | LargerIsBetter, record.UsageCompletionAudio, "Audio tokens of the completion"},
 	{"usage_accepted_prediction_tokens", "Usage Accepted Prediction Tokens", "Usage Accepted Prediction", 1130,
 		ProducesTokensOnly | LargerIsBetter, record.UsageAcceptedPrediction,
 		"Tokens of the predicted output that were used"},

@@ -84,9 +84,8 @@ func TestUsageByEndpoint(t *testing.T) {
 		"chat":             {chatConfig(), [][]string{always, text}},
 		"embeddings":       {input, [][]string{always, {"usage_prompt_tokens"}}},
 		"image_generation": {images, [][]string{always, {"usage_prompt_tokens", "usage_completion_tokens"}}},
-		"transcription": {audio, [][]string{always, {"usage_prompt_audio_tokens", "usage_prompt_audio_seconds",
-			"usage_completion_audio_tokens"}}},
-		"accuracy": {func() Config { c := chatConfig(); c.Accuracy = true; return c }(), [][]string{always, text}},
+		"transcription":    {audio, [][]string{always, {"usage_prompt_audio_tokens", "usage_prompt_audio_seconds"}}},
+		"accuracy":         {func() Config { c := chatConfig(); c.Accuracy = true; return c }(), [][]string{always, text}},
 	} {
 		base := DefaultConfig()
 		c.cfg.MaxRecords, c.cfg.MaxGaps = base.MaxRecords, base.MaxGaps

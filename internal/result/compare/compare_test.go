@@ -309,3 +309,20 @@ func TestPrefixCachesAreNoted(t *testing.T) {
 		}
 	}
 }
+
+// A run of a series writes defaults that a run of its own leaves out: no difference. Other values are one.
+func TestDefaultsThatAreLeftOutAreNoDifference(t *testing.T) {
+	dir := t.TempDir()
+	base, next := filepath.Join(dir, "base"), filepath.Join(dir, "next")
+	const kind = `, "provenance": {"config_sha256": "%s"}, "input_config": {"endpoint": {"urls": ["http://h:1"]%s}}`
+	writeRun(t, base, []float64{200}, 10, fmt.Sprintf(kind, "a", ""))
+	writeRun(t, next, []float64{200}, 10, fmt.Sprintf(kind, "a", `, "timeout": 21600.0, "url_strategy": "round_robin"`))
+	if notes := compared(t, base, next, Options{}).Notes; strings.Contains(strings.Join(notes, "\n"), "configuration") {
+		t.Errorf("notes %q", notes)
+	}
+	writeRun(t, next, []float64{200}, 10, fmt.Sprintf(kind, "a", `, "timeout": 5.0, "url_strategy": "round_robin"`))
+	all := strings.Join(compared(t, base, next, Options{}).Notes, "\n")
+	if !strings.Contains(all, "endpoint.timeout") || strings.Contains(all, "url_strategy") {
+		t.Errorf("notes %q", all)
+	}
+}

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/schema"
 )
 
 // Difference is a key of the configuration, or of what else decides what is measured, whose values differ. A value is
@@ -36,7 +39,7 @@ func differences(base, next *System) (list []Difference) {
 		}
 	}
 	for _, key := range keys {
-		if a[key] != b[key] {
+		if a[key] != b[key] && !leftOut(key, a, b) {
 			list = append(list, Difference{Key: shortKey(key), Base: a[key], New: b[key]})
 		}
 	}
@@ -45,6 +48,41 @@ func differences(base, next *System) (list []Difference) {
 			strings.Count(y.Key, "host.")+strings.Count(y.Key, "aiperf_version"))
 	})
 	return list
+}
+
+// indices are those in a path.
+var indices = regexp.MustCompile(`\[(\d+)\]`)
+
+// leftOut reports whether one of two configurations leaves a key out whose default the other writes, as runs of a series
+// do.
+func leftOut(key string, a, b map[string]string) bool {
+	x, inA := a[key]
+	y, inB := b[key]
+	path, ofInput := strings.CutPrefix(key, "input_config.")
+	if inA == inB || !ofInput {
+		return false
+	}
+	value := cmp.Or(x, y)
+	if strings.HasSuffix(path, ".stddev") {
+		return value == "0"
+	}
+	k, ok := schema.Find("benchmark." + indices.ReplaceAllString(path, ""))
+	if !ok || k.Default == nil {
+		return false
+	}
+	preset := k.Default
+	if list, isList := preset.([]any); isList {
+		at := indices.FindAllStringSubmatch(path, -1)
+		if len(at) == 0 {
+			return false
+		}
+		i, err := strconv.Atoi(at[len(at)-1][1])
+		if err != nil || i >= len(list) {
+			return false
+		}
+		preset = list[i]
+	}
+	return valueText(path, preset) == value
 }
 
 // shortKey leaves out the name of the member that holds the whole configuration.

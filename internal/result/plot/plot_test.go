@@ -258,6 +258,27 @@ func TestOutliersOfSlices(t *testing.T) {
 	}
 }
 
+// The CSV file of slices is read with the bounds of the slices and, as of older versions, without them.
+func TestBothHeadersOfTheTableOfSlices(t *testing.T) {
+	for _, table := range []string{
+		"Timeslice,Metric,Unit,Stat,Value\n0,Time to First Token,ms,avg,5.00\n1,Time to First Token,ms,avg,7.00\n",
+		"Timeslice,Start_NS,End_NS,Metric,Unit,Stat,Value\n0,100,200,Time to First Token,ms,avg,5.00\n" +
+			"1,200,300,Time to First Token,ms,avg,7.00\n",
+	} {
+		dir := t.TempDir()
+		madeRun(t, dir, 1, request{0, 2, 0.5, 100})
+		write(t, filepath.Join(dir, "profile_export_aiperf_timeslices.csv"), table)
+		f := figure(t, made(t, one("{type: timeslice, x: Timeslice, y: {metric: time_to_first_token, source: timeslices}}"), dir))
+		var got []float64
+		for _, l := range f.Layers {
+			if l.Kind == chart.Points {
+				got = append(got, l.Y...)
+			}
+		}
+		near(t, table, got, 5, 7)
+	}
+}
+
 func TestTheFrontKeepsTies(t *testing.T) {
 	// front returns the figure of runs with the points, each run of one request.
 	front := func(axes string, requestOf func(x, y float64) request, points ...[2]float64) *chart.Figure {

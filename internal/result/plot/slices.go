@@ -98,11 +98,17 @@ func parseSlices(data []byte) (*sliceTable, error) {
 	return t, nil
 }
 
+// sliceColumns are the columns of the CSV file by their names. The two of the bounds may be missing.
+var sliceColumns = [...]string{sliceColumn, "Metric", "Unit", "Stat", "Value", "Start_NS", "End_NS"}
+
+// parseSliceTable reads the CSV file, with or without the bounds of the slices. A file without a header has none.
 func parseSliceTable(in io.Reader) (*sliceTable, error) {
+	const needed = 5
 	r := csv.NewReader(in)
 	r.FieldsPerRecord = -1
 	t := &sliceTable{units: map[string]string{}}
 	at := map[int]int{}
+	columns := [len(sliceColumns)]int{0, 1, 2, 3, 4, -1, -1}
 	for number := 1; ; number++ {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -112,13 +118,20 @@ func parseSliceTable(in io.Reader) (*sliceTable, error) {
 			return nil, err
 		}
 		if number == 1 && len(row) > 0 && row[0] == sliceColumn {
+			for i, name := range sliceColumns {
+				columns[i] = slices.Index(row, name)
+				if columns[i] < 0 && i < needed {
+					return nil, fmt.Errorf("the header has no column %s", name)
+				}
+			}
 			continue
 		}
-		if len(row) < 5 {
-			return nil, fmt.Errorf("line %d has %d columns, not 5", number, len(row))
+		if last := slices.Max(columns[:]); len(row) <= last {
+			return nil, fmt.Errorf("line %d has %d columns, not %d", number, len(row), last+1)
 		}
-		index, errIndex := strconv.Atoi(row[0])
-		value, errValue := strconv.ParseFloat(row[4], 64)
+		cell := func(i int) string { return row[columns[i]] }
+		index, errIndex := strconv.Atoi(cell(0))
+		value, errValue := strconv.ParseFloat(cell(4), 64)
 		if errIndex != nil || errValue != nil {
 			continue // a cell without a value
 		}
@@ -126,16 +139,24 @@ func parseSliceTable(in io.Reader) (*sliceTable, error) {
 		if !ok {
 			place = len(t.slices)
 			at[index] = place
-			t.slices = append(t.slices, slice{number: index, stats: map[string]map[string]float64{}})
+			s := slice{number: index, stats: map[string]map[string]float64{}}
+			if columns[5] >= 0 && columns[6] >= 0 {
+				start, errStart := strconv.ParseInt(cell(5), 10, 64)
+				end, errEnd := strconv.ParseInt(cell(6), 10, 64)
+				if errStart == nil && errEnd == nil {
+					s.seconds = float64(end-start) / 1e9
+				}
+			}
+			t.slices = append(t.slices, s)
 		}
-		tag := headerTag(row[1])
+		tag := headerTag(cell(1))
 		if tag == "" {
-			tag = row[1]
+			tag = cell(1)
 		}
 		if t.slices[place].stats[tag] == nil {
 			t.slices[place].stats[tag] = map[string]float64{}
 		}
-		t.slices[place].stats[tag][row[3]], t.units[tag] = value, row[2]
+		t.slices[place].stats[tag][cell(3)], t.units[tag] = value, cell(2)
 	}
 }
 

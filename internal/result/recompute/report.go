@@ -51,6 +51,8 @@ type ReportOptions struct {
 	GPUGrace time.Duration
 	// ExportWidth is the width of the console's text; 0 is the default.
 	ExportWidth int
+	// Groups are the groups of metrics in the console's text; nil means those of the run.
+	Groups []string
 }
 
 // Report recomputes the summaries of a run from its records and writes them. Without changes they equal those of the
@@ -130,6 +132,11 @@ func findRun(dir string) (config.Artifacts, *summary.State, *original, error) {
 		switch len(matches) {
 		case 0:
 			orig, state, err := findOriginal(dir)
+			var none *summary.NoSummaryError
+			if errors.As(err, &none) {
+				return usual, nil, nil, fmt.Errorf("%s holds no %s, and no %s of the original", dir,
+					usual.Name(config.RunState), usual.Name(config.SummaryJSON))
+			}
 			if err != nil {
 				return usual, nil, nil, fmt.Errorf("%s holds no %s, and no run of the original: %w", dir,
 					usual.Name(config.RunState), err)
@@ -448,6 +455,9 @@ func (r *recomputation) export(
 func (r *recomputation) shown() *summary.State {
 	state := *r.state
 	state.Config = r.config
+	if r.o.Groups != nil {
+		state.Console.Groups = r.o.Groups
+	}
 	if r.selects() {
 		state.GPU = nil // it is that of the whole run
 	}

@@ -237,9 +237,11 @@ func runInfo(r *summary.Result) artifact.Object {
 	i := &r.RunInfo
 	o := artifact.Object{
 		{Key: "benchmark_id", Value: r.BenchmarkID},
-		{Key: "random_seed", Value: i.RandomSeed},
-		{Key: "trial", Value: i.Trial},
 	}
+	if i.SweepID != "" {
+		o = append(o, artifact.Member{Key: "sweep_id", Value: i.SweepID})
+	}
+	o = append(o, artifact.Member{Key: "random_seed", Value: i.RandomSeed}, artifact.Member{Key: "trial", Value: i.Trial})
 	if i.RunLabel != "" {
 		o = append(o, artifact.Member{Key: "run_label", Value: i.RunLabel})
 	}

@@ -23,7 +23,7 @@ func (t TimeslicesCSV) Export(_ context.Context, r *summary.Result) error {
 		return nil
 	}
 	return artifact.WriteStream(t.Path, func(out *bufio.Writer) error {
-		row := artifact.AppendCSVRow(nil, "Timeslice", "Metric", "Unit", "Stat", "Value")
+		row := artifact.AppendCSVRow(nil, "Timeslice", "Start_NS", "End_NS", "Metric", "Unit", "Stat", "Value")
 		_, _ = out.Write(row)
 		for i := range r.Slices {
 			row = appendTimesliceRows(row[:0], &r.Slices[i])
@@ -35,11 +35,12 @@ func (t TimeslicesCSV) Export(_ context.Context, r *summary.Result) error {
 
 // appendTimesliceRows appends the figures of a slice, by tag; a figure that is not finite is absent.
 func appendTimesliceRows(dst []byte, s *metrics.Slice) []byte {
-	index := strconv.Itoa(s.Index)
+	index, start, end := strconv.Itoa(s.Index), strconv.FormatInt(s.StartNS, 10), strconv.FormatInt(s.EndNS, 10)
 	for _, m := range summary.ByTag(s.Results) {
 		for _, stat := range figures(&m) {
 			if artifact.Finite(stat.Value) {
-				dst = artifact.AppendCSVRow(dst, index, m.Header, m.Unit, stat.Key, artifact.Fixed2(stat.Value))
+				dst = artifact.AppendCSVRow(dst, index, start, end, m.Header, m.Unit, stat.Key,
+					artifact.Fixed2(stat.Value))
 			}
 		}
 	}

@@ -118,6 +118,8 @@ func (e *EarlyEnd) String() string {
 
 // RunInfo identifies the run within its series.
 type RunInfo struct {
+	// SweepID is that of all runs of a series, a sweep or a search; empty for a run of its own.
+	SweepID         string          `json:"sweep_id,omitempty"`
 	RandomSeed      *uint64         `json:"random_seed,omitempty"`
 	Trial           int             `json:"trial"`
 	RunLabel        string          `json:"run_label,omitempty"`

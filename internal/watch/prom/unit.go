@@ -91,6 +91,12 @@ var suffixes = map[string]string{
 	"_tokens_per_pos": "tokens", ":prefix_cache_queries": "tokens", ":prefix_cache_hits": "tokens",
 	":external_prefix_cache_queries": "tokens", ":external_prefix_cache_hits": "tokens",
 	"_requests_started": "requests", "_blocks_lost": "blocks",
+	// Gauges of SGLang, TensorRT-LLM and Dynamo whose names do not say the unit, or another one: the share of 100 % is a
+	// ratio.
+	":gen_throughput": "tokens/s", ":token_usage": "ratio", "_token_usage": "ratio", ":mamba_usage": "ratio",
+	":cache_hit_rate": "ratio", "_cache_hit_rate": "ratio", "_kv_hit_rate": "ratio", ":spec_accept_rate": "ratio",
+	":spec_accept_length": "tokens", "_kv_cache_utilization": "ratio", "_kv_cache_host_utilization": "ratio",
+	"_kv_cache_iter_reuse_rate": "ratio", "gpu_cache_usage_percent": "ratio",
 }
 
 // InferUnit returns the unit of a metric by its exported name and its description, "" if neither names it. The

@@ -89,6 +89,12 @@ func TestInferUnit(t *testing.T) {
 		{"dynamo_frontend_requests_started", "", "requests"},
 		{"dynamo_component_router_requests_started", "", "requests"},
 		{"dynamo_component_router_overlap_blocks_lost", "", "blocks"},
+		{"sglang:gen_throughput", "", "tokens/s"}, {"sglang:token_usage", "", "ratio"},
+		{"sglang:swa_token_usage", "", "ratio"}, {"sglang:cache_hit_rate", "", "ratio"},
+		{"sglang:spec_accept_length", "", "tokens"}, {"trtllm_kv_cache_hit_rate", "", "ratio"},
+		{"trtllm_kv_cache_utilization", "", "ratio"}, {"kvbm_host_cache_hit_rate", "", "ratio"},
+		{"dynamo_component_router_kv_hit_rate", "", "ratio"},
+		{"dynamo_component_gpu_cache_usage_percent", "", "ratio"},
 		{"process_open_fds", "fds", ""}, {"seconds", "", ""}, {"x", "", ""},
 	} {
 		if got := prom.InferUnit(c.name, c.description); got != c.want {

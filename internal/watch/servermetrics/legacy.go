@@ -1,6 +1,9 @@
 package servermetrics
 
 import (
+	"math"
+	"strconv"
+
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/watch/prom"
@@ -137,7 +140,9 @@ func legacySummary(quantiles []string, s *Samples) artifact.Object {
 		return out // none, or the server was restarted
 	}
 	sum := s.Sum(final) - s.Sum(0)
-	out = append(out, artifact.Member{Key: "avg", Value: sum / count}, artifact.Member{Key: "delta", Value: sum})
+	out = append(out, artifact.Member{Key: "avg", Value: sum / count})
+	out = appendSaidPercentiles(out, quantiles, s.Buckets(final))
+	out = append(out, artifact.Member{Key: "delta", Value: sum})
 	if from, to := s.TimestampNS(0), s.TimestampNS(final); from != to {
 		out = append(out,
 			artifact.Member{Key: "rate_per_second", Value: perSecond(sum, from, to)},
@@ -153,6 +158,24 @@ func legacySummary(quantiles []string, s *Samples) artifact.Object {
 		out = append(out, artifact.Member{Key: "quantiles", Value: said})
 	}
 	return out
+}
+
+// appendSaidPercentiles appends those of legacyRanks that the server said of a summary.
+func appendSaidPercentiles(dst artifact.Object, quantiles []string, values []float64) artifact.Object {
+	n := len(dst)
+	for _, rank := range legacyRanks {
+		for i, v := range values {
+			if q, err := strconv.ParseFloat(quantiles[i], 64); err == nil && artifact.Finite(v) &&
+				math.Abs(100*q-rank) < 1e-9 {
+				dst = append(dst, artifact.Member{Key: metrics.RankKey(rank), Value: v})
+				break
+			}
+		}
+	}
+	if len(dst) > n {
+		dst = append(dst, artifact.Member{Key: "estimated_percentiles", Value: true})
+	}
+	return dst
 }
 
 func appendLegacyPercentiles(dst artifact.Object, p *metrics.Percentiles) artifact.Object {

@@ -88,7 +88,7 @@ func TestLegacySummaries(t *testing.T) {
 		t.Fatalf("%d families, %d summaries", len(r.Families), len(r.Summaries))
 	}
 	for i, want := range []string{
-		`{"observation_count":8,"avg":3.0,"delta":24.0,"rate_per_second":8.0,"observations_per_second":2.6666666666666665,"quantiles":{"0.5":3.0}}`,
+		`{"observation_count":8,"avg":3.0,"p50":3.0,"estimated_percentiles":true,"delta":24.0,"rate_per_second":8.0,"observations_per_second":2.6666666666666665,"quantiles":{"0.5":3.0}}`,
 		`{"observation_count":0}`,
 	} {
 		if got := jsonOf(t, r.Summaries[i].Series[0].Legacy()); got != want {

@@ -33,9 +33,9 @@ func (w *waiting) isReady(ctx context.Context, call string, message []byte, left
 	case got.err == nil && got.status == http.StatusNotImplemented:
 		return noList, ""
 	case got.err == nil && got.status == http.StatusNotFound:
-		return notYet, shown(address) + " answers " + got.String()
+		return notYet, shown(address) + " returned " + got.String()
 	case !got.ok():
-		return judge(&got, address)
+		return w.judge(&got, address)
 	}
 	ready, err := oip.ParseReady([]byte(got.body))
 	switch {

@@ -108,6 +108,10 @@ func (w *waiting) server(ctx context.Context) error {
 		if last == noList {
 			w.log("%s has no list of models; a request is sent instead", shown(w.origin))
 			probe = true
+		} else {
+			for _, name := range w.r.Models {
+				w.log("Model '%s' ready at %s", name, shown(w.origin))
+			}
 		}
 	}
 	if !probe {
@@ -121,6 +125,7 @@ func (w *waiting) server(ctx context.Context) error {
 		}); err != nil {
 			return err
 		}
+		w.log("Inference probe ready: %s (model %s)", shown(w.inference), p.Model)
 	}
 	return nil
 }
@@ -162,8 +167,8 @@ func (w *waiting) until(ctx context.Context, ask func(context.Context, time.Dura
 			if w.answer != "" {
 				why = w.answer // not that the last question had no time left
 			}
-			return v, fmt.Errorf("the server %s was not ready within %s: %s; raise --wait-for-model-timeout or check "+
-				"the server", shown(w.origin), w.r.Timeout, why)
+			return v, fmt.Errorf("Timed out: the server %s was not ready within %s: %s; raise --wait-for-model-timeout "+
+				"or check the server", shown(w.origin), w.r.Timeout, why)
 		case left <= next:
 			// The last question leaves some time for its answer.
 			lastCall, next = true, max(left/2, left-time.Second)
@@ -174,9 +179,18 @@ func (w *waiting) until(ctx context.Context, ask func(context.Context, time.Dura
 	}
 }
 
+// judge is the verdict on a status, as [judge] says. A status that is no success is named in the log.
+func (w *waiting) judge(r *reply, address string) (verdict, string) {
+	v, why := judge(r, address)
+	if v == isReady && !r.ok() {
+		w.log("%s returned %s; accepting as ready", shown(address), r)
+	}
+	return v, why
+}
+
 // judge is the verdict on a status; what a missing page means is the caller's.
 func judge(r *reply, address string) (verdict, string) {
-	why := shown(address) + " answers " + r.String()
+	why := shown(address) + " returned " + r.String()
 	switch {
 	case r.err != nil:
 		return notYet, shown(address) + ": " + r.String()
@@ -211,7 +225,7 @@ func (w *waiting) listed(ctx context.Context, left time.Duration) (verdict, stri
 	case got.err == nil && got.status == http.StatusNotFound:
 		return noList, ""
 	case !got.ok():
-		return judge(&got, address)
+		return w.judge(&got, address)
 	}
 	models, ok := readModels(got.body)
 	if !ok {
@@ -220,7 +234,7 @@ func (w *waiting) listed(ctx context.Context, left time.Duration) (verdict, stri
 	known := models.names()
 	for _, name := range w.r.Models {
 		if !slices.Contains(known, name) {
-			return notYet, fmt.Sprintf("%s does not list the model %s but %s", shown(address), name,
+			return notYet, fmt.Sprintf("model '%s' not yet in %s, which lists %s", name, shown(address),
 				shorten(orNone(known), 200))
 		}
 		if models.owner(name) == dynamoOwner && w.unready(ctx, address, name, min(left, listLimit)) {
@@ -255,7 +269,7 @@ func (w *waiting) probed(ctx context.Context, p *Probe, left time.Duration) (ver
 	got := w.send(ctx, &client.Request{Method: http.MethodPost, URL: w.inference,
 		Headers: w.Headers(p.Stream, p.ContentType), Body: p.Body}, min(left, probeLimit))
 	w.cut = got.cut && left < probeLimit
-	v, why := judge(&got, w.inference)
+	v, why := w.judge(&got, w.inference)
 	if why != "" && len(w.r.Probes) > 1 {
 		why += " (model " + p.Model + ")"
 	}

@@ -83,11 +83,11 @@ type Thresholds struct {
 	OSLTokens  int64
 }
 
-// DefaultGroups are the groups printed unless the user names others: all but usage.
+// DefaultGroups are the groups printed unless the user names others: all of them.
 func DefaultGroups() []metrics.Group {
 	return []metrics.Group{
-		metrics.GroupEffective, metrics.GroupActive, metrics.GroupCache, metrics.GroupPrediction,
-		metrics.GroupAudio, metrics.GroupReasoning, metrics.GroupDefault,
+		metrics.GroupEffective, metrics.GroupActive, metrics.GroupUsage, metrics.GroupCache,
+		metrics.GroupPrediction, metrics.GroupAudio, metrics.GroupReasoning, metrics.GroupDefault,
 	}
 }
 

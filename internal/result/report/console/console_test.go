@@ -123,7 +123,7 @@ func TestReportGolden(t *testing.T) {
 	testkit.Golden(t, "testdata/everything.txt", []byte(got))
 	order := []string{
 		"Unsupported Parameter", "Error Summary", "Experimental Metrics", "HTTP Trace Timing", "Internal Metrics",
-		"LLM Metrics: Reasoning", "LLM Metrics\n", "Token Count Discrepancy", "Output Sequence Length Mismatch",
+		"LLM Metrics: Usage", "LLM Metrics: Reasoning", "LLM Metrics\n", "Token Count Discrepancy", "Output Sequence Length Mismatch",
 		"CLI Command:",
 	}
 	at := -1
@@ -138,7 +138,10 @@ func TestReportGolden(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	got := text(t, everything(), Options{})
-	for _, absent := range []string{"LLM Metrics: Usage", "HTTP Trace Timing", "Discrepancy Count",
+	if !strings.Contains(got, "LLM Metrics: Usage") {
+		t.Error("what the server counted is missing")
+	}
+	for _, absent := range []string{"HTTP Trace Timing", "Discrepancy Count",
 		"│ Benchmark Duration"} {
 		if strings.Contains(got, absent) {
 			t.Errorf("%s is shown by default", absent)

@@ -26,6 +26,8 @@ type Info struct {
 	AIPerfVersion string
 	// BenchmarkID is left out of the files if empty.
 	BenchmarkID string
+	// CLICommand is the command line of the run, without secrets; left out of the files if empty.
+	CLICommand string
 	// Configured are the URLs of all endpoints in the order of the configuration, Successful those that were
 	// reachable; normalised and redacted, as the store shows them.
 	Configured, Successful []string

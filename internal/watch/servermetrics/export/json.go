@@ -65,6 +65,15 @@ func (j JSON) Write(ctx context.Context, w io.Writer) error {
 		d.families("warmup_metrics", r.Warmup)
 	}
 	d.value("input_config", r.Info.InputConfig)
+	if r.Info.CLICommand != "" {
+		d.key("run_info")
+		d.open('{')
+		if r.Info.BenchmarkID != "" {
+			d.text("benchmark_id", r.Info.BenchmarkID)
+		}
+		d.text("cli_command", r.Info.CLICommand)
+		d.close('}')
+	}
 	d.close('}')
 	return d.finish()
 }

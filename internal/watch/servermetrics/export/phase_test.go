@@ -74,7 +74,7 @@ func TestTrapWarmupHasFiguresOfItsOwn(t *testing.T) {
 	for _, m := range order {
 		keys = append(keys, m.Key)
 	}
-	if got, _ := json.Marshal(keys); string(got) != `["schema_version","aiperf_version","benchmark_id","summary","metrics_phase","metrics","warmup_metrics","input_config"]` {
+	if got, _ := json.Marshal(keys); string(got) != `["schema_version","aiperf_version","benchmark_id","summary","metrics_phase","metrics","warmup_metrics","input_config","run_info"]` {
 		t.Errorf("order %s", got)
 	}
 	wants(t, "JSON", string(text), `"schema_version": "1.1"`, `"metrics_phase": "profiling"`, `"phase_time_ranges": {

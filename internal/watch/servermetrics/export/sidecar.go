@@ -95,6 +95,9 @@ func (s *Sidecar) Write(w io.Writer) error {
 	d.value("complete", s.Complete)
 	d.text("aiperf_version", s.AIPerfVersion)
 	d.text("benchmark_id", s.BenchmarkID)
+	if s.CLICommand != "" {
+		d.text("cli_command", s.CLICommand)
+	}
 	d.text("hostname", s.Hostname)
 	d.text("runtime_version", s.runtimeVersion())
 	d.text("parquet_version", s.parquetVersion())
@@ -222,6 +225,7 @@ type sidecarJSON struct {
 	Complete         bool   `json:"complete"`
 	AIPerfVersion    string `json:"aiperf_version"`
 	BenchmarkID      string `json:"benchmark_id"`
+	CLICommand       string `json:"cli_command"`
 	Hostname         string `json:"hostname"`
 	RuntimeVersion   string `json:"runtime_version"`
 	ParquetVersion   string `json:"parquet_version"`
@@ -280,7 +284,7 @@ func ParseSidecar(data []byte) (*Sidecar, error) {
 		return nil, fmt.Errorf("input_config: %w", err)
 	}
 	s := &Sidecar{Complete: in.Complete, Info: Info{
-		AIPerfVersion: in.AIPerfVersion, BenchmarkID: in.BenchmarkID, Hostname: in.Hostname,
+		AIPerfVersion: in.AIPerfVersion, BenchmarkID: in.BenchmarkID, CLICommand: in.CLICommand, Hostname: in.Hostname,
 		RuntimeVersion: in.RuntimeVersion, ParquetVersion: in.ParquetVersion,
 		Configured: in.Configured, Successful: in.Successful,
 		Window: servermetrics.Window{StartNS: in.Window.StartNS, EndNS: in.Window.EndNS},

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -123,6 +124,7 @@ func (h *clientHealth) record(r *record.Record) {
 	h.gaps += int64(len(r.GapsNS))
 	h.sharedInstants += shared
 	h.replies.Count(&r.Facts, !client.AcknowledgesAtOnce)
+	h.replies.Come(&r.Reply, &r.Facts)
 	if n := r.SessionNum; r.ProfilingIndex == 0 && n < firstRequests && !r.IsError() {
 		for int64(len(h.first)) <= n {
 			h.first = append(h.first, firstRequest{-1, -1})
@@ -155,6 +157,13 @@ func (h *clientHealth) firstRequests(streaming bool) trust.FirstRequests {
 		first.Values = append(first.Values, value)
 	}
 	return first
+}
+
+// endings returns how many replies ended for each reason so far.
+func (h *clientHealth) endings() map[string]int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return maps.Clone(h.replies.Endings)
 }
 
 // requestsResent returns how many requests were sent again on another connection.

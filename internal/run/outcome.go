@@ -230,6 +230,7 @@ func (o *outcome) facts() summary.Run {
 	run.StartNS = o.clock.WallNS(p.StartNS)
 	run.Branches = o.branches()
 	run.Dataset, run.Source = o.prompts.summary(), plan.Source(o.cfg)
+	run.FinishReasons = o.health.endings()
 	run.Counts = countsOf(o.Phases, o.clock.NowNS())
 	return run
 }

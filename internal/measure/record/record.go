@@ -32,8 +32,24 @@ type Record struct {
 	SpecDecode *SpecDecode
 	// Text is the generated text, reasoning first; set when the run exports outputs and there is some.
 	Text []byte
+	// Reply is how the reply came and ended.
+	Reply Reply
 	// Answer is what the server replied to a problem; set in a share of a run that grades the answers of all.
 	Answer *Answer
+}
+
+// Reply is how a reply came and ended, apart from its times and its text.
+type Reply struct {
+	// Ending is the finish or stop reason that the server gave; "" if it gave none.
+	Ending string
+	// Unfinished streams ended after content with neither a reason nor an end mark.
+	Unfinished bool
+	// Unstreamed replies came as one body although a stream was asked for.
+	Unstreamed bool
+	// Cumulative streams repeated the text so far in each event.
+	Cumulative bool
+	// Unread are the names under which the reply carried output that nobody reads; few.
+	Unread []string
 }
 
 // Answer is the reply to a problem.

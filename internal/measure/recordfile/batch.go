@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"aiperf/internal/measure/record"
 )
@@ -21,6 +22,14 @@ const (
 	recordbatchFailed
 	rare // an identity with more than most have
 	extra
+	unlike // a reply that did not come as most do
+)
+
+// How an odd reply came, as bits.
+const (
+	unfinished = 1 << iota
+	unstreamed
+	cumulative
 )
 
 // texts are what repeats within a batch, by its number there.
@@ -109,10 +118,30 @@ func (w *BatchWriter) Add(r *record.Record) error {
 		}
 		w.dst = binary.AppendUvarint(w.dst, uint64(id.AgentDepth))
 	}
+	w.text(r.Reply.Ending)
+	if isOdd(&r.Reply) {
+		w.dst = append(w.dst, oddBits(&r.Reply))
+		w.text(strings.Join(r.Reply.Unread, "\n"))
+	}
 	if parts != nil {
 		w.dst = append(binary.AppendUvarint(w.dst, uint64(len(parts))), parts...)
 	}
 	return nil
+}
+
+func isOdd(r *record.Reply) bool { return oddBits(r) != 0 || len(r.Unread) > 0 }
+
+func oddBits(r *record.Reply) (b byte) {
+	if r.Unfinished {
+		b |= unfinished
+	}
+	if r.Unstreamed {
+		b |= unstreamed
+	}
+	if r.Cumulative {
+		b |= cumulative
+	}
+	return b
 }
 
 // extras are the parts of a record that few have.
@@ -130,7 +159,7 @@ func flagsOf(r *record.Record, parts []byte) (f byte) {
 		bit byte
 	}{
 		{r.WasCancelled, cancelled}, {r.ContextOverflowSkip, skipped}, {len(r.GapsNS) > 0, gaps}, {r.Err != nil, recordbatchFailed},
-		{hasRare(&r.Identity), rare}, {parts != nil, extra},
+		{hasRare(&r.Identity), rare}, {parts != nil, extra}, {isOdd(&r.Reply), unlike},
 	} {
 		if x.is {
 			f |= x.bit
@@ -301,12 +330,21 @@ func (d *reader) row(r *record.Record) error {
 		id.ParentCorrelationID, id.RootCorrelationID = d.text(), d.text()
 		id.AgentDepth = int(d.uvarint())
 	}
+	r.Reply.Ending = d.text()
+	if flags&unlike != 0 {
+		bits := d.byte()
+		r.Reply.Unfinished, r.Reply.Unstreamed, r.Reply.Cumulative = bits&unfinished != 0, bits&unstreamed != 0, bits&cumulative != 0
+		if names := d.text(); names != "" {
+			r.Reply.Unread = strings.Split(names, "\n")
+		}
+		d.bad = d.bad || bits >= cumulative<<1 || !isOdd(&r.Reply)
+	}
 	if flags&extra != 0 {
 		var x extras
 		d.carried(d.bytes(), &x)
 		r.Trace, r.Raw, r.SpecDecode, r.Text, r.Answer = x.Trace, x.Raw, x.SpecDecode, x.Text, x.Answer
 	}
-	if d.bad || flags >= extra<<1 {
+	if d.bad || flags >= unlike<<1 {
 		return errDamaged
 	}
 	return nil

@@ -68,8 +68,10 @@ func odd() []*record.Record {
 				ResponseChunks: []record.Chunk{{AtNS: 1, Bytes: 2}}, RemoteIP: "127.0.0.1", RemotePort: 9},
 			Raw:        &record.Raw{Payload: []byte("{}"), Responses: []record.RawResponse{{Bytes: []byte{0}, IsEvent: true}}},
 			SpecDecode: &record.SpecDecode{MeanAcceptanceLength: &zero, Histogram: []record.AcceptedSteps{{Accepted: 1}}},
+			Reply:      record.Reply{Ending: "e", Unfinished: true, Cumulative: true, Unread: []string{"a", "b"}},
 			Text:       []byte("text"), Answer: &record.Answer{Content: []byte("c"), Thinking: []byte("t")}},
 		{Facts: f, Identity: record.Identity{RequestID: "0123456789ABCDEF0123456789abcdef0123"}, Text: []byte{}},
+		{Facts: f, Reply: record.Reply{Ending: "stop"}}, {Facts: f, Reply: record.Reply{Unstreamed: true}},
 	}
 }
 

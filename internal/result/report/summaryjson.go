@@ -67,6 +67,9 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 			{Key: "mean_repeats", Value: d.MeanRepeats}, {Key: "max_repeats", Value: d.MaxRepeats},
 		}})
 	}
+	if len(r.FinishReasons) > 0 {
+		doc = append(doc, artifact.Member{Key: "finish_reasons", Value: artifact.Counts(r.FinishReasons)})
+	}
 	if r.Accuracy != nil {
 		doc = append(doc, artifact.Member{Key: "accuracy", Value: accuracyObject(r.Accuracy)})
 	}

@@ -96,6 +96,9 @@ type Run struct {
 	Branches *Branches `json:"branch_stats,omitempty"`
 	// Dataset counts how often prompts were sent; nil before the first request, and where it is not known.
 	Dataset *Dataset `json:"dataset,omitempty"`
+	// FinishReasons count the replies of the profiling phases by the reason that the server gave for their end; nil where
+	// it gave none.
+	FinishReasons map[string]int64 `json:"finish_reasons,omitempty"`
 	// Source is the public data set that was sent; nil for other data.
 	Source *Source `json:"source,omitempty"`
 	// Accuracy is nil where no answers were graded.

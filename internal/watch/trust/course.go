@@ -2,6 +2,9 @@ package trust
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"aiperf/internal/measure/record"
@@ -45,14 +48,39 @@ type FirstRequests struct {
 	Values []float64
 }
 
-// Replies count streamed replies with several content responses.
+// Replies count replies by how they came and ended.
 type Replies struct {
+	// Streamed are the streamed ones with several content responses.
 	Streamed int64
 	// InOnePiece arrived at one instant: they have no rate.
 	InOnePiece int64
 	// HeldBack brought the first two tokens together, as long after the head as this system delays an acknowledgement:
 	// so does a server with Nagle's algorithm. Where acknowledgements are not delayed there are none.
 	HeldBack int64
+	// Unstreamed came as one body, or with one event of several tokens, although a stream was asked for.
+	Unstreamed int64
+	// Valid are the successful ones; of them Unfinished ended with neither a reason nor an end mark, and Cumulative
+	// repeated the text so far in each event.
+	Valid, Unfinished, Cumulative int64
+	// Endings count the finish reasons of all replies, failed ones included; Unread the names of output that nobody reads.
+	Endings, Unread map[string]int64
+}
+
+// maxNames bounds the names that are counted apart: they come from the server. All others count as otherNames.
+const (
+	maxNames   = 24
+	otherNames = "other"
+)
+
+// countName adds one to the count of a name.
+func countName(counts *map[string]int64, name string) {
+	if *counts == nil {
+		*counts = map[string]int64{}
+	}
+	if _, known := (*counts)[name]; !known && len(*counts) >= maxNames {
+		name = otherNames
+	}
+	(*counts)[name]++
 }
 
 // The time from the head of a reply to its first token that is likely the delay of an acknowledgement.
@@ -61,7 +89,30 @@ const (
 	longestDelay  = 45 * time.Millisecond
 )
 
-// Count adds the reply of a request. delayed reports whether this system may delay acknowledgements.
+// Come adds how the reply of a request came and ended.
+func (r *Replies) Come(reply *record.Reply, f *record.Facts) {
+	if reply.Ending != "" {
+		countName(&r.Endings, reply.Ending)
+	}
+	for _, name := range reply.Unread {
+		countName(&r.Unread, name)
+	}
+	if f.IsError() {
+		return
+	}
+	r.Valid++
+	if reply.Unfinished {
+		r.Unfinished++
+	}
+	if reply.Unstreamed {
+		r.Unstreamed++
+	}
+	if reply.Cumulative {
+		r.Cumulative++
+	}
+}
+
+// Count adds the times of the reply of a request. delayed reports whether this system may delay acknowledgements.
 func (r *Replies) Count(f *record.Facts, delayed bool) {
 	if f[record.Contents] < 2 || f.IsError() {
 		return
@@ -114,7 +165,11 @@ var courseRules = [...]struct {
 	{"server_away", serverAway, nil},
 	{"cold_start", coldStart, nil},
 	{"held_back", heldBack, nil},
-	{"in_one_piece", inOnePiece, func(c *Course) bool { return !many(c.Replies.InOnePiece, c.Replies.Streamed) }},
+	{"in_one_piece", inOnePiece, func(c *Course) bool { return !many(c.Replies.pieces()) }},
+	{"unusual_endings", unusualEndings, func(c *Course) bool { return !many(c.Replies.unusual(), c.Replies.Valid) }},
+	{"closed_early", closedEarly, func(c *Course) bool { return !many(c.Replies.Unfinished, c.Replies.Valid) }},
+	{"unread_output", unreadOutput, nil},
+	{"cumulative_stream", cumulativeStream, nil},
 	{"repeated_prompts", repeatedPrompts, func(c *Course) bool { return c.Prompts.Announced }},
 	{"warm_cache", warmCache, func(c *Course) bool { return c.WarmCache.Quiet }},
 	{TotalsDiffer, totalsDiffer, func(c *Course) bool { return c.Totals.Quiet }},
@@ -200,11 +255,70 @@ func heldBack(r *Report) (message, advice string, found bool) {
 			"the server set TCP_NODELAY", n > 0 && many(n, of)
 }
 
+// pieces returns how many replies came in one piece, and of how many.
+func (r *Replies) pieces() (n, of int64) {
+	return r.InOnePiece + r.Unstreamed, r.Streamed + r.Unstreamed
+}
+
 func inOnePiece(r *Report) (message, advice string, found bool) {
-	n, of := r.Inputs.Course.Replies.InOnePiece, r.Inputs.Course.Replies.Streamed
-	return fmt.Sprintf("%d of %d replies arrived in one piece: they have no rate of tokens, and are not in the rates per user",
-			n, of),
+	replies := &r.Inputs.Course.Replies
+	n, of := replies.pieces()
+	message = fmt.Sprintf("%d of %d replies arrived in one piece", n, of)
+	if replies.Unstreamed > 0 {
+		message += fmt.Sprintf(", %d of them not streamed although a stream was asked for", replies.Unstreamed)
+	}
+	return message + ": they have no rate of tokens, and are not in the rates per user",
 		"a server, a proxy or a busy client that collects tokens does that: see inter_chunk_latency", n > 0
+}
+
+// usualEndings are the reasons with which a reply is complete, or as long as it may be, in the words of the vendors in
+// lower case.
+var usualEndings = []string{"stop", "length", "tool_calls", "function_call", "tool_use", "end_turn", "max_tokens",
+	"stop_sequence", "eos_token", "eos", "completed", "complete", "max_output_tokens", "pause_turn", "tool_call"}
+
+// unusual returns how many replies ended for another reason.
+func (r *Replies) unusual() (n int64) {
+	for name, count := range r.Endings {
+		if !slices.Contains(usualEndings, strings.ToLower(name)) {
+			n += count
+		}
+	}
+	return n
+}
+
+func unusualEndings(r *Report) (message, advice string, found bool) {
+	replies := &r.Inputs.Course.Replies
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(replies.Endings)) {
+		if !slices.Contains(usualEndings, strings.ToLower(name)) {
+			names = append(names, fmt.Sprintf("%s %d", name, replies.Endings[name]))
+		}
+	}
+	return fmt.Sprintf("%d replies ended for another reason than that they were complete or long enough: %s",
+			replies.unusual(), strings.Join(names, ", ")),
+		"those with content count as successes, with what came of them", len(names) > 0
+}
+
+func closedEarly(r *Report) (message, advice string, found bool) {
+	replies := &r.Inputs.Course.Replies
+	return fmt.Sprintf("%d of %d replies ended with neither a finish reason nor [DONE]", replies.Unfinished, replies.Valid),
+		"they may be cut short: check the server's log, and proxies with a limit of time", replies.Unfinished > 0
+}
+
+func unreadOutput(r *Report) (message, advice string, found bool) {
+	unread := r.Inputs.Course.Replies.Unread
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(unread)) {
+		names = append(names, fmt.Sprintf("%s in %d replies", name, unread[name]))
+	}
+	return "replies carried output that is not read: " + strings.Join(names, ", "),
+		"output lengths are short of it, and times to the first token may be long: --endpoint-type template reads any member",
+		len(names) > 0
+}
+
+func cumulativeStream(r *Report) (message, advice string, found bool) {
+	n := r.Inputs.Course.Replies.Cumulative
+	return fmt.Sprintf("each event of %d replies repeated the text so far", n), "what each added is counted", n > 0
 }
 
 func repeatedPrompts(r *Report) (message, advice string, found bool) {

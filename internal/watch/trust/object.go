@@ -42,10 +42,24 @@ func (r *Report) Object() artifact.Object {
 	o.lags("send_time", r.SendTime)
 	o.lags("read_lag", r.ReadLag)
 	o.number("coalesced_share", in.CoalescedShare)
-	if replies := &in.Course.Replies; replies.InOnePiece > 0 {
-		o.add("replies_in_one_piece", artifact.Object{
-			{Key: "replies", Value: replies.InOnePiece}, {Key: "of", Value: replies.Streamed},
-		})
+	replies := &in.Course.Replies
+	if n, of := replies.pieces(); n > 0 {
+		pieces := artifact.Object{{Key: "replies", Value: n}, {Key: "of", Value: of}}
+		if replies.Unstreamed > 0 {
+			pieces = append(pieces, artifact.Member{Key: "not_streamed", Value: replies.Unstreamed})
+		}
+		o.add("replies_in_one_piece", pieces)
+	}
+	for _, count := range []struct {
+		key string
+		n   int64
+	}{{"replies_closed_early", replies.Unfinished}, {"replies_cumulative", replies.Cumulative}} {
+		if count.n > 0 {
+			o.add(count.key, count.n)
+		}
+	}
+	if len(replies.Unread) > 0 {
+		o.add("unread_output", artifact.Counts(replies.Unread))
 	}
 	o.add("error_bound", r.boundObject())
 	o.lags("scheduler_delay", h.Probe)

@@ -1,6 +1,8 @@
 package trust_test
 
 import (
+	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -44,11 +46,27 @@ func TestRepliesAreCounted(t *testing.T) {
 	} {
 		var delayed, atOnce trust.Replies
 		delayed.Count(c.facts, true)
-		if delayed != c.want {
+		if !reflect.DeepEqual(delayed, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.name, delayed, c.want)
 		}
 		if atOnce.Count(c.facts, false); atOnce.HeldBack != 0 {
 			t.Errorf("%s: held back by a system that delays nothing", c.name)
 		}
+	}
+}
+
+// Names come from servers: a bounded number of them is counted apart.
+func TestEndingsAreCounted(t *testing.T) {
+	var r trust.Replies
+	valid, failed := record.NewFacts(), record.NewFacts()
+	failed[record.Failed] = 1
+	for i := range 100 {
+		r.Come(&record.Reply{Ending: fmt.Sprint("e", i), Unread: []string{fmt.Sprint("u", i)}}, &valid)
+	}
+	r.Come(&record.Reply{Ending: "e0", Unfinished: true, Cumulative: true, Unstreamed: true}, &valid)
+	r.Come(&record.Reply{Ending: "e0", Unfinished: true, Cumulative: true, Unstreamed: true}, &failed)
+	if r.Endings["e0"] != 3 || r.Endings["other"] == 0 || len(r.Endings) > 30 || len(r.Unread) > 30 || r.Valid != 101 ||
+		r.Unfinished != 1 || r.Cumulative != 1 || r.Unstreamed != 1 {
+		t.Errorf("%+v", r)
 	}
 }

@@ -273,6 +273,16 @@ func (x *exchange) readCoded(p []byte) (int, error) {
 
 // readAll reads the body to its end behind buf.
 func (x *exchange) readAll(buf []byte) ([]byte, error) {
+	buf, err := x.readUntil(buf, func([]byte) bool { return false })
+	if err == io.EOF {
+		err = nil
+	}
+	return buf, err
+}
+
+// readUntil reads the body behind buf, to its end or until enough says after a read that this is enough. Its error is
+// io.EOF where the body ended with what was read.
+func (x *exchange) readUntil(buf []byte, enough func([]byte) bool) ([]byte, error) {
 	limit := x.opts.MaxBody
 	if x.body.framing == framedByLength {
 		if x.body.left > limit {
@@ -289,9 +299,9 @@ func (x *exchange) readAll(buf []byte) ([]byte, error) {
 		switch {
 		case int64(len(buf)) > limit:
 			return buf, tooLarge(limit)
-		case err == io.EOF:
-			return buf, nil
-		case err != nil:
+		case err != nil && err != io.EOF:
+			return buf, err
+		case n > 0 && enough(buf) || err == io.EOF:
 			return buf, err
 		}
 	}

@@ -118,7 +118,7 @@ func TestAStreamThatWaitsHasNoScannerMemory(t *testing.T) {
 		t.Helper()
 		x.body.in = inboxOf(strings.NewReader(text))
 		x.conn = x.body.in.conn
-		if n, err := x.readStream(nil, streamRoom); n != len(text) || err != nil {
+		if n, err := x.readStream(nil, streamRoom, nil); n != len(text) || err != nil {
 			t.Fatalf("%d bytes, %v", n, err)
 		}
 		for x.scanner.Next() != nil {

@@ -209,14 +209,16 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	x.out.AckNS = x.t.HeadersReceived
 	switch {
 	case mediaType == MediaType:
-		return x.receiveStream(h, &frames{x: x})
+		return x.receiveStream(h, &frames{x: x}, nil)
 	case streamed:
-		return x.receiveStream(h, nil)
+		return x.receiveStream(h, nil, nil)
+	case h.method == http.MethodPost && !isBinary(mediaType):
+		return x.receiveText(h, mediaType, charset, beginning{}, 0)
 	}
 	return x.receiveBody(h, mediaType, charset)
 }
 
-// receiveBody reads a reply that is not a stream. It is apart from receive, whose frame lies below every open stream.
+// receiveBody reads a reply that can only be a whole body. It is apart from receive, whose frame lies below every open stream.
 func (x *exchange) receiveBody(h *hop, mediaType, charset string) error {
 	pooled := x.client.bodies.Get().(*[]byte)
 	text, err := x.readAll((*pooled)[:0])
@@ -226,25 +228,11 @@ func (x *exchange) receiveBody(h *hop, mediaType, charset string) error {
 			x.client.bodies.Put(pooled)
 		}
 	}()
-	binary := isBinary(mediaType)
 	if err != nil {
-		x.keep(mediaType, binary, text)
+		x.keep(mediaType, isBinary(mediaType), text)
 		return x.broken(h, neterr.Payload, "reading the response body", err, false)
 	}
-	lag := x.conn.wire.lagNS
-	if !x.conclude() {
-		x.keep(mediaType, binary, text)
-		return ErrEnded
-	}
-	body := text
-	if !binary {
-		body = decode(text, charset)
-	}
-	x.keep(mediaType, binary, body)
-	x.out.Responses, x.out.LastResponseNS = 1, x.out.EndNS
-	x.out.FirstReadLagNS = lag
-	x.sink.Body(mediaType, binary, body, x.out.EndNS)
-	return nil
+	return x.concludeBody(mediaType, charset, text)
 }
 
 // receiveRefusal makes an error of a reply that is not 2xx; what could be read of its body is the message.
@@ -318,8 +306,8 @@ const maxStreamed = 4
 const eventsPerCheck = 1024
 
 // receiveStream passes the events of a stream to the sink as they come; framed is what cuts the body where it is not
-// server-sent events itself.
-func (x *exchange) receiveStream(h *hop, framed *frames) error {
+// server-sent events itself, begun what has just been read of it.
+func (x *exchange) receiveStream(h *hop, framed *frames, begun *beginning) error {
 	sc := x.client.scanners.Get().(*sse.Scanner)
 	x.scanner = sc
 	defer func() {
@@ -334,12 +322,22 @@ func (x *exchange) receiveStream(h *hop, framed *frames) error {
 	}
 	limit := x.opts.MaxBody
 	room := streamRoom
+	held := int64(0) // when a line came that may be an event by itself
+	labelled := framed == nil && begun == nil
 	for total := int64(0); ; {
-		n, err := x.readStream(framed, room)
+		n, err := x.readStream(framed, room, begun)
 		if room = streamRoom; n >= floodRead {
 			room = floodRoom
 		}
 		at := x.conn.wire.readNS
+		if labelled {
+			first := sc.First()
+			if first == '{' || first == '[' { // no field of an event begins so
+				return x.receiveUnstreamed(h, sc, at, err)
+			}
+			labelled = first == 0
+		}
+		begun = nil
 		total += int64(n)
 		for i := 1; ; i++ {
 			if again != nil && sc.Repeat(again, at) {
@@ -347,7 +345,15 @@ func (x *exchange) receiveStream(h *hop, framed *frames) error {
 				x.arrived(at)
 				x.out.Responses++
 			} else if ev := sc.Next(); ev == nil {
+				if held == 0 && sc.Held() {
+					held = at
+				}
 				break
+			} else if held != 0 && sc.Apart() {
+				if err := x.event(ev, held); err != nil {
+					return err
+				}
+				held = 0
 			} else if err := x.event(ev, at); err != nil {
 				return err
 			}
@@ -375,10 +381,22 @@ func (x *exchange) receiveStream(h *hop, framed *frames) error {
 	}
 }
 
-// readStream reads into at least room bytes of the scanner's memory.
-func (x *exchange) readStream(framed *frames, room int) (n int, err error) {
+// receiveUnstreamed reads a reply that is labelled as a stream of events and is JSON: err is what ended the read of what
+// the scanner has.
+func (x *exchange) receiveUnstreamed(h *hop, sc *sse.Scanner, at int64, err error) error {
+	begun := bytes.Clone(sc.Unread())
+	sc.End()
+	if err != nil && err != io.EOF {
+		x.keep("application/json", false, begun)
+		return x.broken(h, neterr.Payload, "reading the response body", err, false)
+	}
+	return x.receiveText(h, "application/json", "", beginning{begun, err}, at)
+}
+
+// readStream reads into at least room bytes of the scanner's memory; what has begun was read before.
+func (x *exchange) readStream(framed *frames, room int, begun *beginning) (n int, err error) {
 	// A stream that floods hardly waits, and is read past the inbox.
-	if room == streamRoom && framed == nil && x.decoder == nil && x.body.framing != framedNone {
+	if room == streamRoom && framed == nil && begun == nil && x.decoder == nil && x.body.framing != framedNone {
 		in := &x.conn.in
 		in.waiting = x
 		in.await()
@@ -388,10 +406,16 @@ func (x *exchange) readStream(framed *frames, room int) (n int, err error) {
 		x.room = x.client.rooms.Get().(*[]byte)
 		x.scanner.Use(*x.room)
 	}
+	if begun != nil {
+		room = max(room, len(begun.text))
+	}
 	space := x.scanner.Space(room)
-	if framed != nil {
+	switch {
+	case begun != nil:
+		n, err = copy(space, begun.text), begun.end
+	case framed != nil:
 		n, err = framed.read(space)
-	} else {
+	default:
 		n, err = x.readBody(space)
 	}
 	x.scanner.Filled(n)

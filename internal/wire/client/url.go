@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// JoinURL appends an endpoint's path to a base URL. A base without http:// or https:// gets http://;
-// a base that already ends in the path stays as it is, and the v1 of a base is not repeated. The query
-// of the base is kept, the first value of a repeated key winning.
+// JoinURL appends an endpoint's path to a base URL. A base without http:// or https:// gets http://; a base that already
+// ends in the path, with the vendor's version of it or without any, stays as it is; the version of a base takes the
+// place of the path's. The query of the base is kept, the first value of a repeated key winning.
 func JoinURL(base, path string) (string, error) {
 	u, err := parseBase(base)
 	if err != nil {
@@ -18,10 +18,12 @@ func JoinURL(base, path string) (string, error) {
 	path, pathQuery, _ := strings.Cut(path, "?")
 	sub := strings.TrimLeft(path, "/")
 	have := strings.TrimRight(u.EscapedPath(), "/")
+	own, versioned := strings.CutPrefix(sub, "v1/")
 	switch {
 	case sub == "" || strings.HasSuffix(have, "/"+sub):
-	case strings.HasSuffix(have, "/v1") && strings.HasPrefix(sub, "v1/"):
-		have += strings.TrimPrefix(sub, "v1")
+	case versioned && strings.HasSuffix(have, "/"+own):
+	case versioned && bringsVersion(u.Hostname(), have):
+		have += "/" + own
 	default:
 		have += "/" + sub
 	}
@@ -37,6 +39,39 @@ func JoinURL(base, path string) (string, error) {
 		return "", fmt.Errorf("path %q cannot be appended to %s: %w", path, u.Redacted(), err)
 	}
 	return out, nil
+}
+
+// bringsVersion reports whether a base URL stands in the place of the version of OpenAI's API, /v1: it ends in a version,
+// or it is one of those that vendors print without.
+func bringsVersion(host, path string) bool {
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	last := segments[len(segments)-1]
+	if isVersion(last) {
+		return true
+	}
+	switch last {
+	case "openai", "openapi", "compat": // an API among others of a vendor, below its version
+		return slices.ContainsFunc(segments, isVersion)
+	case "serving-endpoints": // Databricks
+		return true
+	case "inference": // GitHub
+		return host == "models.github.ai"
+	case "":
+		return host == "api.perplexity.ai"
+	}
+	// A deployment of Azure.
+	return len(segments) > 2 && segments[len(segments)-2] == "deployments" && segments[len(segments)-3] == "openai"
+}
+
+// isVersion reports whether a segment of a path is a version: v1, v3, v1beta, v1alpha2.
+func isVersion(segment string) bool {
+	rest, found := strings.CutPrefix(segment, "v")
+	number := strings.TrimLeft(rest, "0123456789")
+	if !found || number == rest {
+		return false
+	}
+	stage := strings.TrimRight(number, "0123456789")
+	return stage == "" && number == "" || stage == "alpha" || stage == "beta"
 }
 
 // parseBase reads what the user gave as URL.

@@ -179,17 +179,29 @@ type objectWriter struct {
 	generated []string
 	// chunkUsage asks for usage with every chunk, where usage is asked for.
 	chunkUsage bool
+	// authored: the generated members are the user's own, so that a null replaces one instead of taking it away.
+	authored bool
 }
 
-// key begins a generated member; false reports that the overrides' value was written instead.
+// key begins a generated member; false reports that the overrides' value was written instead, or that they take the
+// member away: null is how the user says that there is to be none.
 func (w *objectWriter) key(name string) bool {
 	w.generated = append(w.generated, name)
+	if !w.authored && w.removed(name) {
+		return false
+	}
 	w.name(name)
 	if value, ok := w.over.get(name); ok {
 		w.buf = append(w.buf, value...)
 		return false
 	}
 	return true
+}
+
+// removed reports whether the overrides take a generated member away.
+func (w *objectWriter) removed(name string) bool {
+	value, given := w.over.get(name)
+	return given && jsonscan.IsNull(value)
 }
 
 func (w *objectWriter) name(name string) {
@@ -236,12 +248,20 @@ func (w *objectWriter) finish(streaming bool) *Body { return w.end(streaming, tr
 
 // end is finish for the APIs that report usage unasked, unless askUsage.
 func (w *objectWriter) end(streaming, askUsage bool) *Body {
-	if value, ok := w.over.get("stream"); ok {
+	asked := !askUsage
+	switch value, ok := w.over.get("stream"); {
+	case !ok:
+	case w.removed("stream"): // the server decides; without it, nobody takes its options
+		asked = true
+	default:
 		streaming = string(value) == "true"
 	}
-	asked := !askUsage
 	for _, m := range w.over {
 		if w.wrote(m.Name) {
+			continue
+		}
+		if m.Name == "stream_options" && askUsage && w.removed(m.Name) {
+			asked = true
 			continue
 		}
 		w.name(m.Name)
@@ -267,10 +287,10 @@ func (w *objectWriter) wrote(key string) bool {
 	return slices.Contains(w.generated, key)
 }
 
-// appendStreamOptions completes the author's stream options: what they say of usage stays, a value that is
-// no object stays as it is, null counts as none.
+// appendStreamOptions completes the author's stream options, nil for none: what they say of usage stays, a value that is
+// no object stays as it is.
 func appendStreamOptions(dst, authored []byte, chunkUsage bool) []byte {
-	if jsonscan.IsNull(authored) {
+	if authored == nil {
 		authored = []byte("{}")
 	}
 	if authored[0] != '{' {

@@ -169,6 +169,29 @@ func TestImageIDs(t *testing.T) {
 	}
 }
 
+// A null takes away what the program adds; of what it does not add, it is sent.
+func TestNullTakesAMemberAway(t *testing.T) {
+	turn := limited(text("a"), 4)
+	for _, c := range []struct {
+		api   string
+		extra []dataset.Field
+		want  string
+	}{
+		{"chat", extra("max_completion_tokens", "null", "model", "null", "stream", "null", "d", "null"),
+			`{"messages":[{"role":"user","content":"a"}],"d":null}`},
+		{"completions", extra("max_tokens", "null"), `{"prompt":"a","model":"m","stream":false}`},
+		{"messages", extra("max_tokens", "null"), `{"model":"m","messages":[{"role":"user","content":"a"}]}`},
+		{"responses", extra("stream", "null", "max_output_tokens", "null"),
+			`{"input":[{"role":"user","content":"a","type":"message"}],"model":"m"}`},
+		{"huggingface_generate", extra("max_new_tokens", "null"), `{"inputs":"a","parameters":{}}`},
+		{"template", extra("payload_template", `"{\"a\": 1}"`, "a", "null"), `{"a":null}`},
+	} {
+		if got := string(encode(t, c.api, Options{Extra: c.extra}, turns(turn)).Bytes); got != c.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.api, got, c.want)
+		}
+	}
+}
+
 func TestStreamOptions(t *testing.T) {
 	const start = `{"messages":[{"role":"user","content":"a"}],"model":"m","stream":true`
 	for _, c := range []struct {
@@ -177,8 +200,7 @@ func TestStreamOptions(t *testing.T) {
 		want  string
 	}{
 		{"absent", nil, start + `,"stream_options":{"include_usage":true}}`},
-		{"null counts as absent", extra("stream_options", "null", "seed", "1"),
-			start + `,"stream_options":{"include_usage":true},"seed":1}`},
+		{"null takes them away", extra("stream_options", "null", "seed", "1"), start + `,"seed":1}`},
 		{"other keys stay", extra("stream_options", `{"a":1}`),
 			start + `,"stream_options":{"a":1,"include_usage":true}}`},
 		{"empty object", extra("stream_options", `{ }`), start + `,"stream_options":{"include_usage":true}}`},
@@ -194,8 +216,9 @@ func TestStreamOptions(t *testing.T) {
 		{"no object is left alone", extra("stream_options", `"x"`), start + `,"stream_options":"x"}`},
 		{"stream switched off", extra("stream", "false"),
 			`{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false}`},
-		{"stream switched off keeps the author's", extra("stream", "false", "stream_options", "null"),
-			`{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false,"stream_options":null}`},
+		{"stream switched off keeps the author's", extra("stream", "false", "stream_options", "{}"),
+			`{"messages":[{"role":"user","content":"a"}],"model":"m","stream":false,"stream_options":{}}`},
+		{"no stream, so no options of one", extra("stream", "null"), `{"messages":[{"role":"user","content":"a"}],"model":"m"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := Options{Streaming: true, Extra: c.extra, ChunkUsage: strings.HasPrefix(c.name, "each chunk")}

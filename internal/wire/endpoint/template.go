@@ -97,7 +97,7 @@ func (e *template) Encode(c *Context) (*Body, error) {
 	}
 	e.lookForEntities(text, turn)
 	over := e.over.with(turn.Extra)
-	w := objectWriter{buf: make([]byte, 0, len(rendered)), over: over}
+	w := objectWriter{buf: make([]byte, 0, len(rendered)), over: over, authored: true}
 	object := rendered[jsonscan.Space(rendered, 0)] == '{'
 	switch {
 	case object:

@@ -7,6 +7,7 @@
 package intake
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -135,6 +136,9 @@ func (in *Intake) Record(j *Job) *record.Record {
 		r.Facts[record.Audio] = j.AudioNS
 	}
 	in.tokens(r, j, reply)
+	r.Reply = record.Reply{Ending: reply.Ending, Cumulative: reply.Cumulative, Unread: slices.Clone(reply.Unread),
+		Unfinished: r.Err == nil && !reply.Finished,
+		Unstreamed: r.Err == nil && j.Body != nil && j.Body.Stream && atOnce(&r.Facts, reply)}
 	if r.Err == nil {
 		in.made(&r.Facts, reply)
 		if s, ok := record.ParseSpecDecode(reply.SpecDecode); ok {
@@ -154,4 +158,13 @@ func (in *Intake) Record(j *Job) *record.Record {
 	}
 	in.oddities(r, reply)
 	return r
+}
+
+// severalTokens are more than one step of a server yields, also with speculative decoding.
+const severalTokens = 8
+
+// atOnce reports whether a reply came as one body, or with one event of several tokens.
+func atOnce(f *record.Facts, reply *endpoint.Reply) bool {
+	n := max(f[record.OutputTokens], 0) + max(f[record.ReasoningTokens], 0)
+	return reply.Whole || len(reply.ContentNS) == 1 && n >= severalTokens
 }

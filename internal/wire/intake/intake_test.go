@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -447,7 +448,7 @@ func TestOddities(t *testing.T) {
 		events []event
 	}{
 		{"", []event{{1, delta(`"content":"x"`)}, {2, "[DONE]"}}},
-		{"stream_unfinished", []event{{1, delta(`"content":"x"`)}}},
+		{"", []event{{1, delta(`"content":"x"`)}}},
 		{"malformed_events", []event{{1, delta(`"content":"x"`)}, {2, "{"}, {3, "[DONE]"}}},
 		{"other_choices", []event{{1, delta(`"content":"x"`)}, {2, `{"choices":[{"index":1}]}`}, {3, "[DONE]"}}},
 		{"", []event{{1, delta(`"content":""`)}}}, // the record's error says enough
@@ -472,6 +473,44 @@ func TestOddities(t *testing.T) {
 		}
 	}
 }
+
+// A record has how its reply came and ended.
+func TestHowRepliesCameAndEnded(t *testing.T) {
+	long := delta(`"content":"` + strings.Repeat("word ", 8) + `"`)
+	stop := `{"choices":[{"delta":{},"finish_reason":"stop"}]}`
+	for _, c := range []struct {
+		name string
+		job  *intake.Job
+		want record.Reply
+	}{
+		{"as most do", streamed(t, event{1, delta(`"content":"x"`)}, event{2, stop}), record.Reply{Ending: "stop"}},
+		{"unfinished", streamed(t, event{1, delta(`"content":"x"`)}), record.Reply{Unfinished: true}},
+		{"without content", streamed(t, event{1, `{"choices":[{"delta":{},"finish_reason":"content_filter"}]}`}),
+			record.Reply{Ending: "content_filter"}},
+		{"unread", streamed(t, event{1, delta(`"content":"x","dance":"y"`)}, event{2, stop}),
+			record.Reply{Ending: "stop", Unread: []string{"message.dance"}}},
+		{"in one event", streamed(t, event{1, long}, event{2, stop}), record.Reply{Ending: "stop", Unstreamed: true}},
+		{"in one body", whole(t, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`),
+			record.Reply{Ending: "stop", Unstreamed: true}},
+	} {
+		for _, stream := range []bool{true, false} {
+			job := *c.job
+			job.Body = &endpoint.Body{Bytes: []byte("{}"), Stream: stream}
+			want := c.want
+			want.Unstreamed = want.Unstreamed && stream
+			decoder := job.Decoder
+			job.Decoder = keptDecoder{decoder}
+			if got := intake.New(options()).Record(&job).Reply; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, stream %v: %+v, want %+v", c.name, stream, got, want)
+			}
+		}
+	}
+}
+
+// keptDecoder is not given back, so that its reply can be looked at again.
+type keptDecoder struct{ endpoint.Decoder }
+
+func (keptDecoder) Release() {}
 
 func TestEndpointsWithoutTokens(t *testing.T) {
 	for _, server := range []bool{false, true} {

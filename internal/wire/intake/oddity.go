@@ -13,7 +13,6 @@ type oddity uint8
 const (
 	reasoningExceedsCompletion oddity = iota
 	usageMissing
-	streamUnfinished
 	malformedEvents
 	otherChoices
 	chunkUsageMissing
@@ -26,8 +25,6 @@ var oddityTexts = [numOddities]struct{ kind, message string }{
 			"is set to 0."},
 	usageMissing: {"usage_missing",
 		"The server reported no usage for a request; with --use-server-token-count its token metrics will be missing."},
-	streamUnfinished: {"stream_unfinished",
-		"A stream ended after content without a finish reason or [DONE]; its reply may be cut short."},
 	malformedEvents: {"malformed_events",
 		"A response held data that is not valid JSON; it was skipped."},
 	otherChoices: {"other_choices",
@@ -64,9 +61,6 @@ func (in *Intake) oddities(r *record.Record, reply *endpoint.Reply) {
 	}
 	if r.Err != nil {
 		return
-	}
-	if !reply.Finished {
-		in.warn(streamUnfinished)
 	}
 	if in.options.ServerTokens && !reply.Usage.Present() {
 		in.warn(usageMissing)

@@ -42,6 +42,7 @@ type Scanner struct {
 	afterCRLF  bool
 	skipLF     bool
 	begun      bool // the place of a byte order mark has passed
+	apart      bool // lines of data are events by themselves: no blank line divides them
 
 	event   Event  // returned last
 	several bool   // joined holds the data of event
@@ -146,9 +147,17 @@ func (s *Scanner) Next() *Event {
 		if i < 0 {
 			return nil
 		}
-		blank := i == s.line
+		line, blank := s.line, i == s.line
 		s.afterCRLF = next == i+2 && !blank
 		s.line, s.scan = next, next
+		if !blank && (s.lines > 0 || s.apart) {
+			if ev := s.divide(line, i, next); ev != nil {
+				return ev
+			}
+			if s.start == next {
+				continue
+			}
+		}
 		if !blank {
 			if s.lines++; s.lines > maxLines {
 				return nil
@@ -165,6 +174,77 @@ func (s *Scanner) Next() *Event {
 		}
 	}
 }
+
+// divide is the event that ends before the line from i to end, or with it: some servers forget the blank line between
+// events. Data that is a whole object has no further lines. Once that was seen an event ends with its own line.
+func (s *Scanner) divide(i, end, next int) *Event {
+	begins := isData(s.buf[i:end]) || bytes.HasPrefix(s.buf[i:end], []byte("event:"))
+	if before := trim(s.buf[s.start:i]); begins && s.lines > 0 && isWhole(before[bytes.LastIndexAny(before, "\r\n")+1:]) {
+		lines := s.lines
+		s.start, s.lines, s.apart = i, 0, true
+		s.line, s.scan = i, i // the line is read again, as the first of its event
+		s.parse(before, lines)
+		return &s.event
+	}
+	if !s.apart || !isWhole(trim(s.buf[i:end])) {
+		return nil
+	}
+	text, lines := s.buf[s.start:end], s.lines+1
+	s.start, s.lines = next, 0
+	if s.parse(text, lines) {
+		return &s.event
+	}
+	return nil
+}
+
+// isWhole reports whether a line is data that is an object from its first to its last bracket, or the end mark.
+func isWhole(line []byte) bool {
+	if !isData(line) {
+		return false
+	}
+	data := trim(line[len(dataColon):])
+	if len(data) < 2 || data[0] != '{' || data[len(data)-1] != '}' {
+		return string(data) == "[DONE]"
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 && i < len(data)-1 {
+				return false
+			}
+		}
+	}
+	return depth == 0 && !quoted
+}
+
+// Held reports that the last line that came may be an event, if the next one shows that no blank line follows it.
+func (s *Scanner) Held() bool { return s.lines > 0 && s.line == s.end && !s.apart }
+
+// Apart reports that lines of data are events by themselves in this stream.
+func (s *Scanner) Apart() bool { return s.apart }
+
+// First is the first byte that is not white space of what has come and was not returned; 0 if there is none.
+func (s *Scanner) First() byte {
+	for _, c := range s.Unread() {
+		switch c {
+		case ' ', '\t', '\r', '\n', 0xEF, 0xBB, 0xBF:
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// Unread is what has come and was not returned.
+func (s *Scanner) Unread() []byte { return s.buf[s.start:s.end] }
 
 // Repeater knows events by their beginning.
 type Repeater interface {

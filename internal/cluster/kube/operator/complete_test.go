@@ -171,8 +171,10 @@ func TestChecksBeforeAJob(t *testing.T) {
 
 func TestThePageForPrometheus(t *testing.T) {
 	c := newCluster(t, job(crd.Object{"cancel": true}))
-	c.op.step(t.Context(), jobKey)
-	c.op.step(t.Context(), jobKey)
+	queue := newQueue()
+	defer queue.ShutDown()
+	c.op.step(t.Context(), queue, jobKey)
+	c.op.step(t.Context(), queue, jobKey)
 	w := httptest.NewRecorder()
 	c.op.Metrics("1.2").ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	for _, want := range []string{`aiperf_operator_info{version="1.2"} 1`, "aiperf_operator_leader 0",

@@ -101,5 +101,9 @@ func (o *Operator) writeMetrics(w io.Writer, version string) {
 		}
 	}
 	family("aiperf_operator_queue", "gauge", "Resources that wait for a look.")
-	fmt.Fprintf(w, "aiperf_operator_queue %d\n", o.queue.Len())
+	waiting := 0
+	if o.queue != nil {
+		waiting = o.queue.Len()
+	}
+	fmt.Fprintf(w, "aiperf_operator_queue %d\n", waiting)
 }

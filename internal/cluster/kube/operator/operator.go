@@ -31,6 +31,7 @@ package operator
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -38,7 +39,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
 	"aiperf/internal/cluster/kube/client"
@@ -114,7 +118,7 @@ const (
 	persistenceRetry = 10 * time.Second
 	// firstCleanup is when results are first looked at for their age.
 	firstCleanup = 3600 * time.Second
-	// resync is the pause between two full lists, which catch what a watch has missed.
+	// resync is how often all resources are looked at, whatever has changed.
 	resync = 5 * time.Minute
 	// workers is the number of resources that are looked at at a time.
 	workers = 4
@@ -139,10 +143,11 @@ func (k key) String() string { return k.kind + " " + k.namespace + "/" + k.name 
 
 // Operator is a running operator.
 type Operator struct {
-	o     Options
-	queue workqueue.TypedRateLimitingInterface[key]
+	o Options
 
 	mu sync.Mutex
+	// queue holds what is to be looked at. Each time that this operator leads has its own.
+	queue workqueue.TypedRateLimitingInterface[key]
 	// beats are the heartbeats of controllers as they were first seen, by the UID of the job.
 	beats map[string]beat
 	// claims are the namespaces whose claim was looked at lately.
@@ -153,11 +158,7 @@ type Operator struct {
 
 // New returns an operator that has not started.
 func New(o Options) *Operator {
-	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[key](time.Second, apiRetry)
-	return &Operator{
-		o: o, queue: workqueue.NewTypedRateLimitingQueue[key](limiter), beats: map[string]beat{},
-		claims: map[string]claimSeen{}, counters: newCounters(),
-	}
+	return &Operator{o: o, beats: map[string]beat{}, claims: map[string]claimSeen{}, counters: newCounters()}
 }
 
 // Ready reports whether this operator leads and has seen all resources once.
@@ -169,79 +170,82 @@ func (o *Operator) Ready() bool {
 
 // Run leads whenever it holds the lease, until ctx ends.
 func (o *Operator) Run(ctx context.Context) error {
-	defer o.queue.ShutDown()
 	return o.elect(ctx, o.lead)
 }
 
-// lead watches and works until ctx ends.
+// lead watches and works until ctx ends, and returns when all that it has begun has ended.
 func (o *Operator) lead(ctx context.Context) {
+	queue := newQueue()
+	o.mu.Lock()
+	o.queue = queue
+	o.mu.Unlock()
 	var running sync.WaitGroup
+	synced := []cache.InformerSynced{}
 	for _, w := range []struct {
 		kind     string
 		resource client.Kind
 	}{{crd.JobKind, jobsResource}, {crd.SweepKind, sweepsResource}} {
-		running.Go(func() { o.watch(ctx, w.kind, w.resource) })
+		informer := o.informer(w.kind, w.resource, queue)
+		synced = append(synced, informer.HasSynced)
+		running.Go(func() { informer.RunWithContext(ctx) })
 	}
 	running.Go(func() { o.cleanup(ctx) })
 	running.Go(func() { o.keepClaims(ctx) })
-	work := make(chan key)
-	go func() { // Get cannot be interrupted but by the end of the queue
-		defer close(work)
-		for {
-			k, ended := o.queue.Get()
-			if ended {
-				return
-			}
-			select {
-			case work <- k:
-			case <-ctx.Done():
-				o.queue.Done(k)
-				o.queue.Add(k) // for the next time that this operator leads
-				return
-			}
-		}
-	}()
 	for range workers {
 		running.Go(func() {
 			for {
-				select {
-				case <-ctx.Done():
+				k, ended := queue.Get()
+				if ended {
 					return
-				case k, ok := <-work:
-					if !ok {
-						return
-					}
-					o.step(ctx, k)
 				}
+				o.step(ctx, queue, k)
 			}
 		})
 	}
+	if cache.WaitForCacheSync(ctx.Done(), synced...) {
+		o.setReady(true)
+	}
+	<-ctx.Done()
+	queue.ShutDown()
 	running.Wait()
-	o.mu.Lock()
-	o.ready = false
-	o.mu.Unlock()
+	o.setReady(false)
 }
 
-// step brings one resource a step further and says when to look again.
-func (o *Operator) step(ctx context.Context, k key) {
-	defer o.queue.Done(k)
+// newQueue returns a queue in which what fails waits for longer each time.
+func newQueue() workqueue.TypedRateLimitingInterface[key] {
+	return workqueue.NewTypedRateLimitingQueue(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[key](time.Second, apiRetry))
+}
+
+func (o *Operator) setReady(ready bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ready = ready
+}
+
+// step brings one resource a step further and says when to look again. What is not done when ctx ends is found anew by
+// whoever leads next.
+func (o *Operator) step(ctx context.Context, queue workqueue.TypedRateLimitingInterface[key], k key) {
+	defer queue.Done(k)
+	if ctx.Err() != nil {
+		return
+	}
 	after, err := o.reconcile(ctx, k)
 	o.looked(k, err)
 	var r retry
 	switch {
 	case ctx.Err() != nil:
-		o.queue.Add(k)
 	case errors.As(err, &r):
 		o.o.Log.Warn(k.String()+": "+err.Error(), "again in", r.after)
-		o.queue.Forget(k)
-		o.queue.AddAfter(k, r.after)
+		queue.Forget(k)
+		queue.AddAfter(k, r.after)
 	case err != nil:
 		o.o.Log.Warn(k.String() + ": " + err.Error())
-		o.queue.AddRateLimited(k)
+		queue.AddRateLimited(k)
 	default:
-		o.queue.Forget(k)
+		queue.Forget(k)
 		if after > 0 {
-			o.queue.AddAfter(k, after)
+			queue.AddAfter(k, after)
 		}
 	}
 }
@@ -275,59 +279,51 @@ type permanent struct{ err error }
 func (p permanent) Error() string { return p.err.Error() }
 func (p permanent) Unwrap() error { return p.err }
 
-// watch enqueues every resource that exists or changes, until ctx ends.
-func (o *Operator) watch(ctx context.Context, kind string, resource client.Kind) {
+// informer enqueues every resource of a kind that exists, changes or goes, and all of them again after each resync. It
+// keeps no more than their names: a step reads the resource itself, as it is then.
+func (o *Operator) informer(kind string, resource client.Kind, queue workqueue.TypedInterface[key]) cache.SharedIndexInformer {
 	resources := o.o.Client.Resource(resource).Namespace(o.o.Watch)
-	pause := time.Second
-	for ctx.Err() == nil {
-		err := o.watchOnce(ctx, kind, resources)
-		if ctx.Err() != nil {
-			return
+	source := cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return resources.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return resources.Watch(ctx, options)
+		},
+	}, o.o.Client)
+	informer := cache.NewSharedIndexInformerWithOptions(source, &unstructured.Unstructured{},
+		cache.SharedIndexInformerOptions{ResyncPeriod: resync, ObjectDescription: resource.String()})
+	// None of these can fail on an informer that has not started.
+	_ = informer.SetTransform(nameOnly)
+	_ = informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
+		if !errors.Is(err, io.EOF) && !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) { // else it is time to list anew
+			o.o.Log.Warn("watching " + kind + ": " + err.Error())
 		}
-		if err != nil {
-			o.o.Log.Warn("watching "+kind+": "+err.Error(), "again in", pause)
-			wait(ctx, pause)
-			pause = min(2*pause, apiRetry)
-			continue
+	})
+	add := func(x any) {
+		if name, err := cache.DeletionHandlingObjectToName(x); err == nil {
+			queue.Add(key{kind, name.Namespace, name.Name})
 		}
-		pause = time.Second
 	}
+	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: add, UpdateFunc: func(_, x any) { add(x) }, DeleteFunc: add,
+	})
+	return informer
 }
 
-func (o *Operator) watchOnce(ctx context.Context, kind string, resources dynamic.ResourceInterface) error {
-	list, err := resources.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
+// nameOnly leaves of a resource what tells it from others and from its earlier states.
+func nameOnly(x any) (any, error) {
+	u, ok := x.(*unstructured.Unstructured)
+	if !ok {
+		return x, nil
 	}
-	add := func(u *unstructured.Unstructured) { o.queue.Add(key{kind, u.GetNamespace(), u.GetName()}) }
-	for i := range list.Items {
-		add(&list.Items[i])
-	}
-	o.mu.Lock()
-	o.ready = true
-	o.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, resync)
-	defer cancel()
-	w, err := resources.Watch(ctx, metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
-	if err != nil {
-		return err
-	}
-	defer w.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case event, ok := <-w.ResultChan():
-			if !ok {
-				return errors.New("the watch has ended")
-			}
-			if u, isObject := event.Object.(*unstructured.Unstructured); isObject {
-				add(u)
-				continue
-			}
-			return apierrors.FromObject(event.Object)
-		}
-	}
+	short := &unstructured.Unstructured{Object: crd.Object{}}
+	short.SetGroupVersionKind(u.GroupVersionKind())
+	short.SetNamespace(u.GetNamespace())
+	short.SetName(u.GetName())
+	short.SetUID(u.GetUID())
+	short.SetResourceVersion(u.GetResourceVersion())
+	return short, nil
 }
 
 // wait waits for a time, or until ctx ends.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic/fake"
+	k8stesting "k8s.io/client-go/testing"
 
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
@@ -83,10 +85,8 @@ func newCluster(t *testing.T, objects ...runtime.Object) *cluster {
 }
 
 func (c *cluster) operator(identity string) *Operator {
-	o := New(Options{Client: c.client, Pods: c.pods, Store: c.store, Prober: c.probe, Engine: manifest.Jobs,
+	return New(Options{Client: c.client, Pods: c.pods, Store: c.store, Prober: c.probe, Engine: manifest.Jobs,
 		Identity: identity, Namespace: "system", Log: slog.New(slog.DiscardHandler), Settings: Defaults()})
-	c.t.Cleanup(o.queue.ShutDown)
-	return o
 }
 
 var jobKey = key{crd.JobKind, "ns", "j"}
@@ -748,6 +748,96 @@ func TestOneOperatorLeadsAndAnotherTakesOver(t *testing.T) {
 		endTwo()
 		running.Wait()
 	})
+}
+
+// run has the operator work until the test, or the returned function, ends it.
+func (c *cluster) run() (end func()) {
+	ctx, cancel := context.WithCancel(c.t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = c.op.Run(ctx) })
+	return func() { cancel(); running.Wait() }
+}
+
+func TestWhatIsMadeAndChangedIsLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		end := c.run()
+		defer end()
+		time.Sleep(time.Second)
+		if _, err := c.client.Resource(jobsResource).Namespace("ns").Create(t.Context(), job(nil), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got := c.head().Status.Phase; got != crd.Pending {
+			t.Errorf("a second after it was made the job is %q", got)
+		}
+		c.patch(jobsResource, "j", `{"spec":{"cancel":true}}`)
+		time.Sleep(time.Second)
+		if got := c.head().Status.Phase; got != crd.Cancelled {
+			t.Errorf("a second after it was cancelled the job is %q", got)
+		}
+	})
+}
+
+func TestAnOperatorIsReadyOnceItHasSeenAllResources(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, job(nil))
+		var refused atomic.Bool
+		refused.Store(true)
+		c.client.PrependReactor("list", "aiperfsweeps", func(k8stesting.Action) (bool, runtime.Object, error) {
+			if refused.Load() {
+				return true, nil, errors.New("no")
+			}
+			return false, nil, nil
+		})
+		end := c.run()
+		time.Sleep(2 * time.Minute)
+		if c.op.Ready() {
+			t.Error("it is ready though sweeps cannot be listed")
+		}
+		if got := c.head().Status.Phase; got != crd.Pending {
+			t.Errorf("the job waits for the list of sweeps: %q", got)
+		}
+		refused.Store(false)
+		time.Sleep(2 * time.Minute)
+		if !c.op.Ready() {
+			t.Error("it is not ready")
+		}
+		end()
+		if c.op.Ready() {
+			t.Error("it is ready after its end")
+		}
+	})
+}
+
+func TestAllResourcesAreLookedAtAgainAfterATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, job(nil))
+		c.patch(jobsResource, "j", `{"status":{"phase":"Completed"}}`) // nothing asks for another look
+		end := c.run()
+		defer end()
+		looks := func() int {
+			c.op.mu.Lock()
+			defer c.op.mu.Unlock()
+			return c.op.counters.looks[crd.JobKind]
+		}
+		time.Sleep(time.Minute)
+		if got := looks(); got != 1 {
+			t.Errorf("%d looks at first", got)
+		}
+		time.Sleep(3 * resync)
+		if got := looks(); got < 3 || got > 5 {
+			t.Errorf("%d looks after three resyncs", got)
+		}
+	})
+}
+
+func TestAnInformerKeepsNamesOnly(t *testing.T) {
+	short, err := nameOnly(job(nil))
+	if u, ok := short.(*unstructured.Unstructured); err != nil || !ok || u.GetName() != "j" || u.GetNamespace() != "ns" ||
+		u.GetUID() != "u-1" || u.GetKind() != crd.JobKind || u.Object["spec"] != nil {
+		t.Errorf("%v, %v", short, err)
+	}
 }
 
 func TestAnOperatorWithAnIDClaimsNamespaces(t *testing.T) {

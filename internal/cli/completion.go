@@ -32,7 +32,7 @@ func tables() []*flags.Table {
 		[]*flags.Table{new(selftestOptions).table(), new(reportOptions).table(), new(gateOptions).table(),
 			new(compareOptions).table(), new(browseOptions).table(), new(plotOptions).table(), new(shareOptions).table(),
 			new(speedBenchOptions).table(), new(swimLaneOptions).table(), new(turnMessagesOptions).table(), new(replayOptions).table(),
-			new(analyzeTraceOptions).table(), new(synthesizeOptions).table(), new(validateOptions).table()},
+			new(dataOptions).table(), new(analyzeTraceOptions).table(), new(synthesizeOptions).table(), new(validateOptions).table()},
 		tokenizerTables(),
 		[]*flags.Table{new(pluginsOptions).table(), new(chatOptions).table()},
 		kubeTables(),

@@ -92,6 +92,7 @@ func commands() []command {
 		{"speed-bench-report", "show runs of SPEED-Bench categories as a matrix", (*app).speedBenchReport},
 		{"analyze", "draw the sessions of a run, or show the content of its requests", (*app).analyze},
 		{"server-metrics", "recompute the server metrics of a run from its recording", (*app).serverMetrics},
+		{"data", "show what a data file holds and what would be sent of it", (*app).data},
 		{"analyze-trace", "describe a trace: lengths, shared prefixes, hit rates", (*app).analyzeTrace},
 		{"synthesize", "generate a trace of coding sessions", (*app).synthesize},
 		{"validate", "validate a trace against its format", (*app).validate},

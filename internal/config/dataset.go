@@ -39,6 +39,8 @@ type Dataset struct {
 	Path, Format string
 	// Loaded is the file from which a program made Path; nil where Path is that of the user.
 	Loaded *Loaded
+	// Columns are those of a table that the user names.
+	Columns []recipe.Column
 	// Public names the published data set, where that is the kind.
 	Public Public
 	// BlockSize is the number of tokens of a hash id of a trace; 0 is the format's own.

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/run/plan"
 	"aiperf/internal/wire/api"
 	"aiperf/internal/workload/loader"
+	"aiperf/internal/workload/recipe"
 )
 
 // Catalog tells resolve what the metric table and the loader know.
@@ -66,6 +67,18 @@ func (Catalog) DatasetRoots(path string) int64 {
 	}
 	return int64(r.Dataset.RootCount())
 }
+
+// Table implements the Catalog of config/resolve. What is wrong with a table the loader says.
+func (Catalog) Table(path string, columns []recipe.Column) (rows int64, timed, lengths bool) {
+	facts, err := loader.LookAtTable(context.Background(), path, columns)
+	if err != nil {
+		return 0, false, false
+	}
+	return facts.Rows, facts.Timed, facts.Lengths
+}
+
+// TableRoles implements the Catalog of config/resolve.
+func (Catalog) TableRoles() []string { return loader.TableRoles() }
 
 // Lacks returns why the runs of a configuration cannot have a metric; empty where they may have it.
 func Lacks(cfg *config.Run, tag string) string {

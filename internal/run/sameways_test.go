@@ -258,3 +258,54 @@ func TestAScheduleThatBeginsHoursLaterIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Own data as users have it is sent as it says: a log at its times with its lengths, chat messages as a stream.
+func TestOwnDataIsSentAsItSays(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file, text, flags string
+		bodies            []string
+		scheduled         bool
+	}{
+		{"log.csv", "ts,prompt,completion_tokens\n2026-11-01T10:00:00.050Z,b,6\n2026-11-01T10:00:00Z,a,5\n", "",
+			[]string{`"content":"a"`, `"max_completion_tokens":5`, `"content":"b"`, `"max_completion_tokens":6`}, true},
+		{"chat.jsonl", `{"messages":[{"role":"user","content":"Hi"}]}`, "--request-count 1", []string{`"stream":true`, `"content":"Hi"`}, false},
+		{"chat.jsonl", `{"messages":[{"role":"user","content":"Hi"}],"stream":false}`, "--request-count 1", []string{`"stream":false`}, false},
+		{"arrivals.csv", "time\n2026-11-01 10:00:00\n2026-11-01 10:00:00.02\n", "--custom-dataset-type table --isl 7 --osl 3",
+			[]string{`"max_completion_tokens":3`}, true},
+		{"own.csv", "when,what\n0,x\n", "--map text=what,timestamp= --request-count 1", []string{`"content":"x"`}, false},
+	} {
+		path := filepath.Join(t.TempDir(), c.file)
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		url, arrivals := recordedServer(t, mockserver.Options{Fast: true})
+		dir := t.TempDir()
+		cfg := resolve(t, dir, url, append([]string{"--streaming", "--input-file", path}, strings.Fields(c.flags)...)...)
+		if scheduled := cfg.Phases[0].Schedule != nil; scheduled != c.scheduled {
+			t.Errorf("%s %s: at its times %v", c.file, c.flags, scheduled)
+		}
+		if outcome, err := execute(t, cfg, Options{}); err != nil || outcome.Problem != nil {
+			t.Errorf("%s %s: %v %+v", c.file, c.flags, err, outcome)
+			continue
+		}
+		sent := ""
+		for _, a := range arrivals() {
+			sent += a.Body
+		}
+		for _, want := range c.bodies {
+			at := strings.Index(sent, want)
+			if at < 0 {
+				t.Errorf("%s %s: no %s in %s", c.file, c.flags, want, sent)
+			}
+		}
+		if strings.HasPrefix(c.file, "arrivals") {
+			for _, r := range records(t, dir) {
+				isl := r["metrics"].(map[string]any)["input_sequence_length"].(map[string]any)["value"]
+				if isl != 7.0 {
+					t.Errorf("a prompt of %v tokens", isl)
+				}
+			}
+		}
+	}
+}

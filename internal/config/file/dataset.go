@@ -73,6 +73,9 @@ func (r *reader) dataset(body *document.Node) {
 			_ = r.base.Set(anyPath("input-file"), []string{fmt.Sprintf("%s:%d: records", r.Name, records.Pos.Line)},
 				r.origin(records, document.Path(at, "records")))
 		}
+		if r.base.Given("map") {
+			r.preset(t, "custom-dataset-type", option.Table)
+		}
 		r.preset(t, "custom-dataset-type", "single_turn")
 		for _, name := range []string{"prompt_batch_size", "image_batch_size", "audio_batch_size", "video_batch_size"} {
 			if n := d.Get(name); n != nil && n.Kind != document.Null && r.base.Text("custom-dataset-type") != "random_pool" {
@@ -162,6 +165,7 @@ func datasetEffects() map[string]effect {
 		"prompts.sequence_distribution": (*reader).sequences,
 		"prompts.random_range_ratio":    (*reader).rangeRatio,
 		"filters":                       items("dataset-filter"),
+		"map":                           items("map"),
 		"media_mix":                     (*reader).mediaMix,
 	}
 	for _, s := range spreads() {

@@ -213,6 +213,7 @@ var companions = []struct{ prefix, args string }{
 	{"hf-subset", "--public-dataset sharegpt"},
 	{"hf-weka-dataset", "--public-dataset weka_hf --hf-weka-dataset=a/b"},
 	{"dataset-filter", "--public-dataset sharegpt --dataset-filter=a=b"},
+	{"map", "--custom-dataset-type table --input-file DATA --map=text=text,timestamp="},
 	{"dataset-path", "--public-dataset sharegpt"},
 	{"custom-dataset-type", "--input-file TRACE --custom-dataset-type=mooncake_trace"},
 	{"random-range-ratio-mode", "--isl 10 --osl 5 --random-range-ratio 0.5"},

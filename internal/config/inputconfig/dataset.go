@@ -90,6 +90,11 @@ func readConfig(out Object, r *config.Run) Object {
 		out = append(out, Member{Key: "osl", Value: distribution(d.OSL)})
 	}
 	out = addGiven(out, p, "isl-block-size", "block_size", int64(d.BlockSize))
+	var columns Object
+	for _, c := range d.Columns {
+		columns = append(columns, Member{Key: c.Role, Value: c.Column})
+	}
+	out = setNonEmpty(out, "map", columns)
 	out = setNonEmpty(out, "prompts", addGiven(nil, p, "prompt-corpus", "corpus", d.Corpus))
 	out = setNonEmpty(out, "cache_bust", cacheBustConfig(d.CacheBust))
 	if d.Format == "random_pool" {

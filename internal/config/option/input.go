@@ -11,6 +11,9 @@ const (
 	DynamoTrace = "dynamo_trace"
 )
 
+// Table is the format of rows whose columns have any names.
+const Table = "table"
+
 // MultiTurn is the format of files that hold conversations turn by turn.
 const MultiTurn = "multi_turn"
 
@@ -18,7 +21,7 @@ const MultiTurn = "multi_turn"
 func TraceFormats() []string {
 	return []string{
 		"mooncake_trace", "bailian_trace", "burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", "weka_trace",
-		TraceLab, DynamoTrace,
+		TraceLab, DynamoTrace, Table,
 	}
 }
 
@@ -135,6 +138,10 @@ func inputOptions() []Option {
 		opt("dataset-filter", String, "", 3,
 			"Use only the rows of a public dataset that have this value: column=value. Columns of exgentic sessions "+
 				"are harness, source_model and benchmark.", multi, yaml("datasets.default.filters")),
+		opt("map", String, "", 1,
+			"Columns of a table by what they mean: text, messages, input_length, output_length, timestamp, session_id or "+
+				"delay = the name of the column, or of a member of it as body.prompt; nothing after = for none.",
+			multi, derived("known by their usual names"), yaml("datasets.default.map")),
 		opt("trace-session-sample-ratio", Float, "", 3, "Share of the sessions of a baseten trace that is kept.",
 			limits(AboveUpTo(0, 1))),
 		opt("inter-turn-delay-cap-seconds", Float, "", 3, "Longest delay between turns of a trace in seconds.", seconds,

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/config/configtest"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/workload/recipe"
 )
 
 // fakeCatalog describes a few metrics.
@@ -40,6 +41,13 @@ func (fakeCatalog) DatasetRoots(path string) (n int64) {
 	fmt.Sscanf(filepath.Base(path), "roots%d", &n)
 	return n
 }
+
+// Table knows no tables.
+func (fakeCatalog) Table(string, []recipe.Column) (rows int64, timed, lengths bool) {
+	return 0, false, false
+}
+
+func (fakeCatalog) TableRoles() []string { return []string{"text", "timestamp"} }
 
 // Threshold refuses those that begin with an exclamation mark.
 func (fakeCatalog) Threshold(text string, _ []float64) error {

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/config/option"
@@ -36,6 +38,52 @@ func (f *datafile) source() string {
 	return f.p.Text("input-file")
 }
 
+// named is the format that the user names, openly or by columns of a table.
+func (f *datafile) named() string {
+	if format := f.p.Text("custom-dataset-type"); format != "" || !f.given("map") {
+		return format
+	}
+	return option.Table
+}
+
+// columns are those of a table that the user names.
+func (f *datafile) columns() (columns []recipe.Column) {
+	for _, text := range f.p.Texts("map") {
+		role, column, _ := strings.Cut(text, "=")
+		columns = append(columns, recipe.Column{Role: strings.TrimSpace(role), Column: strings.TrimSpace(column)})
+	}
+	return columns
+}
+
+// checkColumns refuses columns of no table, and those without a known meaning.
+func (f *datafile) checkColumns() {
+	if !f.active("map") {
+		return
+	}
+	flag := f.flag("map")
+	switch format := f.p.Text("custom-dataset-type"); {
+	case f.p.Text("input-file") == "":
+		f.fault("", "%s names columns of a file: give one with --input-file", flag)
+	case len(f.p.Dataset.Records) > 0:
+		f.fault("", "%s names columns of a file, and the data stands in the configuration", flag)
+	case format != "" && format != option.Table:
+		f.fault("", "%s can only be used with --custom-dataset-type %s, not with %s", flag, option.Table, format)
+	}
+	roles := f.catalog.TableRoles()
+	seen := map[string]bool{}
+	for i, c := range f.columns() {
+		switch {
+		case !strings.Contains(f.p.Texts("map")[i], "="):
+			f.fault("", "%s: want MEANING=COLUMN, got %q", flag, f.p.Texts("map")[i])
+		case !slices.Contains(roles, c.Role):
+			f.fault("", "%s: there is no meaning %q; there are %s", flag, c.Role, orList(roles))
+		case seen[c.Role]:
+			f.fault("", "%s: %s is given twice", flag, c.Role)
+		}
+		seen[c.Role] = true
+	}
+}
+
 // generated reports that conversations are made, not read.
 func (f *datafile) generated() bool { return !f.given("input-file") && f.published.name() == "" }
 
@@ -47,7 +95,7 @@ func (f *datafile) format(file string) string {
 	if loader := f.plugins.loader; loader != nil {
 		return loader.Format
 	}
-	if format := f.p.Text("custom-dataset-type"); format != "" {
+	if format := f.named(); format != "" {
 		return format
 	}
 	return f.catalog.DatasetFormat(file)
@@ -72,7 +120,7 @@ func (f *datafile) madeOfLengths() bool {
 	switch format := f.format(file); format {
 	case option.WekaTrace, option.TraceLab, option.DynamoTrace, "bailian_trace", "burst_gpt_trace":
 		return true
-	case "mooncake_trace":
+	case "mooncake_trace", option.Table:
 		return f.rows(file, format).lengths
 	}
 	return false
@@ -84,6 +132,10 @@ func (f *datafile) rows(file, format string) traceFacts {
 	}
 	if format == "baseten_trace" && filepath.Ext(file) != ".jsonl" {
 		return traceFacts{} // no lines to count
+	}
+	if format == option.Table {
+		rows, timed, lengths := f.catalog.Table(file, f.columns())
+		return traceFacts{rows, timed, lengths}
 	}
 	trace := readTrace(file)
 	if format == "burst_gpt_trace" {

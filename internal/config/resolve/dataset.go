@@ -25,9 +25,10 @@ func (ds *dataset) build() config.Dataset {
 	data := config.Dataset{
 		Kind:                     config.SyntheticDataset,
 		Path:                     p.Text("input-file"),
-		Format:                   p.Text("custom-dataset-type"),
+		Format:                   ds.file.named(),
 		Entries:                  int(*p.Int("num-dataset-entries")),
 		Sessions:                 ds.timing.sessions,
+		Columns:                  ds.file.columns(),
 		BlockSize:                intOr0(p.Int("isl-block-size")),
 		IgnoreTimes:              p.Bool("ignore-trace-delays"),
 		Synthesis:                ds.traces.synthesis(),

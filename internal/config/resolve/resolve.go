@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/workload/recipe"
 )
 
 // resolution holds the subjects in the order in which they are decided. A subject knows only those above it.
@@ -107,7 +108,7 @@ func (r *resolution) rules() []func() {
 	ep, tr, ti, ds := &r.endpoint, &r.transport, &r.timing, &r.dataset
 	te, op, se := &r.telemetry, &r.outputs, &r.series
 	return []func(){
-		r.plugins.check, ep.checkModels, tr.checkURLs, ep.checkWeights, ep.checkHeaders, tr.checkConnections,
+		r.plugins.check, r.file.checkColumns, ep.checkModels, tr.checkURLs, ep.checkWeights, ep.checkHeaders, tr.checkConnections,
 		te.checkListen, r.checkRequirements, r.checkExclusions,
 		ti.checkSchedule, ti.checkSimultaneousStart, op.checkGoodput, op.checkResults,
 		ti.checkConcurrency, ti.checkPrefill, ti.checkUsers, ti.checkUsersFile, ti.checkArrivals, ti.checkStop,
@@ -200,4 +201,9 @@ type Catalog interface {
 	DatasetFormat(path string) string
 	// DatasetRoots is the number of sessions of a dag_jsonl file that no other one refers to, 0 if it cannot be read.
 	DatasetRoots(path string) int64
+	// Table counts the rows of a table, and says whether they have the times and the lengths of requests, and whether
+	// their texts have to be made.
+	Table(path string, columns []recipe.Column) (rows int64, timed, lengths bool)
+	// TableRoles are the meanings that a column of a table can have.
+	TableRoles() []string
 }

@@ -270,6 +270,7 @@ func datasetKeys() []Key {
 			opt("open_loop_strict", "open-loop-strict", false), opt("omit_kv_hints", "omit-kv-hints", false),
 			opt("force_min_tokens", "force-min-tokens", true)),
 		ours(of(public, Key{Name: "path", Option: "dataset-path"}, opt("block_size", "isl-block-size", nil))...),
+		ours(of(file, opt("map", "map", artifact.Object{}).as(TextTable))...),
 		ours(of(synthetic, Key{Name: "media_mix", Kind: Anything,
 			Help: "List of weighted kinds of request with media of their own."})...),
 	)

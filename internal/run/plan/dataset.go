@@ -88,7 +88,9 @@ func reading(cfg *config.Run, d *endpoint.Descriptor) loader.Options {
 	c := &cfg.Dataset
 	o := loader.Options{
 		Entries: c.MaxTraces, MaxContext: c.MaxContext, ThinkOnly: c.ThinkOnly, MaxDelayMS: c.MaxDelayMS,
-		Models: cfg.Models,
+		Models: cfg.Models, Columns: c.Columns,
+		// The lines of a file that the user calls bodies are sent as they are.
+		Stream: cfg.Endpoint.Streaming && !cfg.Endpoint.GRPC && c.Format == "",
 		Weka:   cfg.Env.Weka, TraceLab: cfg.Env.Dataset.TraceLab,
 		BlockSize: c.BlockSize, IgnoreTimes: c.IgnoreTimes, MaxISL: c.Synthesis.MaxISL, MaxOSL: c.Synthesis.MaxOSL,
 		Reshape: reshape(cfg),

@@ -236,7 +236,7 @@ func (b *builder) conversations(ctx context.Context) error {
 			}
 		}
 		b.setLimits(k, c.Turns)
-		b.setWriter(c.Turns)
+		b.setWriter(k, c.Turns)
 		if b.system != nil {
 			c.SystemMessage = b.system
 		}

@@ -40,9 +40,25 @@ func (b *builder) promptWriter(blockSize int) error {
 	return nil
 }
 
-func (b *builder) setWriter(turns []dataset.Turn) {
+// drawnLength draws the length of the prompt of turn i of conversation k, one of so many turns.
+func (b *builder) drawnLength(k uint64, i, turns int) int {
+	if pairs := b.drawPairs(k, turns); pairs != nil {
+		return pairs[i].isl
+	}
+	r := b.streams.lengths.At(k)
+	n := 0
+	for range i + 1 {
+		n = b.promptLength(&r)
+	}
+	return n
+}
+
+func (b *builder) setWriter(k uint64, turns []dataset.Turn) {
 	for i := range turns {
 		if p := turns[i].Prompt; p != nil {
+			if p.Tokens == 0 { // a recorded arrival alone
+				p.Tokens = b.drawnLength(k, i, len(turns))
+			}
 			p.By = b.writer
 		}
 	}

@@ -74,7 +74,7 @@ func (s *stored) keep(i int, c *dataset.Conversation) {
 func (s *stored) make(i int) *dataset.Conversation {
 	b, c := s.builder, s.Indexed.At(i)
 	b.setLimits(uint64(i), c.Turns)
-	b.setWriter(c.Turns)
+	b.setWriter(uint64(i), c.Turns)
 	c.SystemMessage = b.system
 	if b.UserContextLength > 0 {
 		text := b.text(b.first+uint64(s.Len())+uint64(i), b.UserContextLength)

@@ -38,7 +38,7 @@ type unknownKey struct {
 }
 
 // dropped counts what the filters left out or changed.
-type dropped struct{ outside, long, capped, contexts, agents int }
+type dropped struct{ outside, long, capped, contexts, agents, streams int }
 
 func (f *faults) notef(format string, args ...any) {
 	f.notes = append(f.notes, fmt.Sprintf(format, args...))
@@ -115,6 +115,7 @@ func (f *faults) merge(part *faults) {
 	}
 	f.dropped.long += part.dropped.long
 	f.dropped.capped += part.dropped.capped
+	f.dropped.streams += part.dropped.streams
 	f.skipped += part.skipped
 	f.skippedLines = append(f.skippedLines,
 		part.skippedLines[:min(len(part.skippedLines), maxErrors-len(f.skippedLines))]...)
@@ -130,6 +131,7 @@ func (d dropped) filterNotes(what string) (notes []string) {
 		{d.long, "%d " + what + " with more input than --synthesis-max-isl left out"},
 		{d.capped, "%d " + what + " had their output lowered to --synthesis-max-osl"},
 		{d.contexts, "%d recordings with a context longer than --max-context-length left out"},
+		{d.streams, "%d request bodies that do not say whether to stream follow --streaming"},
 		{d.agents, "%d agents without requests, or called before the first request, left out"},
 	} {
 		if x.n > 0 {

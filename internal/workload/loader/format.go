@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/rows"
 )
 
 const (
@@ -102,6 +102,8 @@ func formats() []format {
 			read: readShareGPT},
 		{name: textLines, about: "A prompt on each line of a text file.",
 			read: (*load).textLines},
+		{name: tableFormat, about: "Rows of prompts, or a log of requests, whatever their columns are called.",
+			read: readTable, mode: dataset.MessageArrayWithResponses, blockSize: 512},
 		{name: textCSV, about: "A prompt in a column of a CSV file.",
 			read: (*load).textCSV},
 	}
@@ -187,8 +189,8 @@ func detectPath(path string, limit Limit) (string, error) {
 
 // detect returns the format by the first record.
 func detect(path string, limit Limit) (string, error) {
-	if format := formatByName(path); format != "" {
-		return format, nil
+	if kind := rows.Kind(path); kind == "parquet" || kind == "arrow" {
+		return formatOfColumns(path), nil
 	}
 	number, first := 0, ""
 	err := Each(context.Background(), path, limit, func(n int, line []byte) error {
@@ -212,17 +214,31 @@ func detect(path string, limit Limit) (string, error) {
 		if format := formatOfWhole(path, first); format != "" {
 			return format, nil
 		}
+		if !strings.HasPrefix(first, "{") && isTable(path) {
+			return tableFormat, nil
+		}
+		if kind := rows.Kind(path); kind == "csv" {
+			if columns, err := lookAtTable(context.Background(), path, nil); err == nil {
+				return "", columns.check(path)
+			}
+		}
 		if strings.HasPrefix(first, "[") {
-			return "", fmt.Errorf("%s:%d: the file is a JSON array, which only %s conversations may be: write one "+
-				"object a line", path, number, shareGPT)
+			return "", fmt.Errorf("%s:%d: the file is a JSON array, and its items are neither texts nor rows with a column that "+
+				"is known as a prompt: name it, as in --map text=COLUMN", path, number)
 		}
 		return "", fmt.Errorf("%s:%d: %w; a file of records has one JSON object a line", path, number, err)
 	}
 	formats := formatsOf(record)
 	switch len(formats) {
 	case 1:
+		if betterAsTable(record, formats[0]) && isTable(path) {
+			return tableFormat, nil
+		}
 		return formats[0], nil
 	case 0:
+		if isTable(path) {
+			return tableFormat, nil
+		}
 		return "", fmt.Errorf("%s:%d: cannot tell the format from the first record%s, pass --custom-dataset-type", path,
 			number, unknownKeys(record))
 	}
@@ -230,12 +246,16 @@ func detect(path string, limit Limit) (string, error) {
 		strings.Join(formats, " or "))
 }
 
-func formatByName(path string) string {
-	switch filepath.Ext(path) {
-	case ".parquet", ".arrow", ".ipc", ".feather":
-		return basetenTrace
-	}
-	return ""
+// formatOfColumns returns the format of a Parquet or Arrow file.
+func formatOfColumns(path string) string {
+	format := basetenTrace
+	_ = rows.Each(context.Background(), path, func(_ int, row rows.Row) error { // the reader says what is wrong
+		if _, recorded := row["timestamp_start_unix_ms"]; !recorded && isTable(path) {
+			format = tableFormat
+		}
+		return rows.ErrEnough
+	})
+	return format
 }
 
 // detectLimit is how many bytes of a document are read to recognise it.

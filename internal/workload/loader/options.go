@@ -40,6 +40,10 @@ type Options struct {
 	Baseten recipe.Baseten
 	// StripImages sends an image that has an id without its content when an earlier turn of the session sent it.
 	StripImages bool
+	// Stream adds to request bodies that they ask for a stream, where they do not say it themselves.
+	Stream bool
+	// Columns are those of a table that the user names.
+	Columns []recipe.Column
 	// IndexFrom is the size from which a trace stays in its file; 0 is the usual one.
 	IndexFrom int64
 	// MaxLine bounds a line in bytes; 0 is the usual bound.

@@ -52,7 +52,12 @@ func (l *lineReader) payloadLine(line []byte) (r row) {
 		l.errorf("%v", err)
 		return r
 	}
-	r.turn = dataset.Turn{RawPayload: bytes.Clone(line), MaxTokens: outputLimit(o)}
+	body := bytes.Clone(line)
+	if _, says := o.members["stream"]; !says && l.options.Stream && o.isList("messages") {
+		body = withMember(line, `"stream":true`)
+		l.dropped.streams++
+	}
+	r.turn = dataset.Turn{RawPayload: body, MaxTokens: outputLimit(o)}
 	return r
 }
 
@@ -69,8 +74,12 @@ func WithModel(body []byte, model string) ([]byte, bool) {
 	if err != nil {
 		return body, false
 	}
-	rest := bytes.TrimLeft(body, " \t\r\n")[1:]
-	return slices.Concat([]byte(`{"model":`), name, []byte(","), rest), true
+	return withMember(body, `"model":`+string(name)), true
+}
+
+// withMember returns an object that is not empty with a member before its own.
+func withMember(object []byte, member string) []byte {
+	return slices.Concat([]byte("{"+member+","), bytes.TrimLeft(object, " \t\r\n")[1:])
 }
 
 // outputLimit returns the limit that a request body asks for, nil if it asks for none.

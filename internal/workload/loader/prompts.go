@@ -28,11 +28,22 @@ func formatOfText(path, first string) string {
 			return textLines
 		}
 	case ".csv":
-		if header, err := csv.NewReader(strings.NewReader(first)).Read(); err == nil && promptColumn(header) >= 0 {
+		if header, err := csv.NewReader(strings.NewReader(first)).Read(); err == nil && promptColumn(header) >= 0 &&
+			!slices.ContainsFunc(header, foreignColumn) {
 			return textCSV
 		}
 	}
 	return ""
+}
+
+// foreignColumn reports whether a column of a CSV file is one that text_csv does not read and a table does.
+func foreignColumn(name string) bool {
+	if slices.Contains([]string{"text", "prompt", limitColumn}, columnName(name)) {
+		return false
+	}
+	return slices.ContainsFunc(tableRoles(), func(r tableRole) bool {
+		return r.name != roleText && r.name != roleMessages && r.name != roleInput && slices.Contains(r.names, plainName(name))
+	})
 }
 
 // textLines reads lines that are prompts.

@@ -20,6 +20,8 @@ type row struct {
 	more    []dataset.Turn // those behind the first
 	prompt
 	chat chatRow
+	// arrival rows have a time and nothing else: their prompts have the lengths that the user asks for.
+	arrival bool
 	// absent rows are left out; of them only the time is known.
 	absent bool
 }
@@ -60,7 +62,7 @@ func sameKind(first, next contentKind) bool {
 // turns appends the turns of the row; a text to make stays a plan.
 func (r *row) turns(to []dataset.Turn) []dataset.Turn {
 	first := r.turn
-	if r.tokens > 0 {
+	if r.tokens > 0 || r.arrival {
 		first.Prompt = &dataset.Prompt{Tokens: r.tokens, Blocks: r.ids, Row: uint64(r.line)}
 	}
 	return append(append(to, first), r.more...)
@@ -116,7 +118,7 @@ func (r *row) contents() *dataset.Contents {
 	for i := range r.more {
 		c.Add(&r.more[i], mode)
 	}
-	if r.tokens > 0 {
+	if r.tokens > 0 || r.arrival {
 		c.Prompts++
 	}
 	switch c {

@@ -37,6 +37,9 @@ type Rankings struct {
 	PassageTokens, QueryTokens Sizes
 }
 
+// Column is the column of a table that has a role; an empty one says that none has it.
+type Column struct{ Role, Column string }
+
 // Filter is a column and the value it must have.
 type Filter struct{ Column, Value string }
 

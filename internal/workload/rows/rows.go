@@ -54,6 +54,33 @@ func Kind(path string) string {
 	return ""
 }
 
+// kindOf is [Kind], or what a file of another name begins like.
+func kindOf(path string) string {
+	if kind := Kind(path); kind != "" {
+		return kind
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	in, err := bounded.Unpack(file, path)
+	if err != nil {
+		return ""
+	}
+	if packed, ok := in.(io.Closer); ok {
+		defer packed.Close()
+	}
+	buffered := bufio.NewReader(in)
+	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" {
+		buffered.Discard(3)
+	}
+	if b := firstByte(buffered); b == '{' || b == '[' {
+		return "jsonl"
+	}
+	return ""
+}
+
 // UnpackedName returns a file's name in lower case, without what says that it is compressed.
 func UnpackedName(path string) string {
 	name := strings.ToLower(path)
@@ -68,7 +95,7 @@ const checked = 256
 
 // Each calls f with every row and its number, from 1 on. An error of f ends the reading; ErrEnough is none.
 func Each(ctx context.Context, path string, f func(number int, row Row) error) error {
-	kind := Kind(path)
+	kind := kindOf(path)
 	if kind == "parquet" || kind == arrowKind {
 		return EachTyped(ctx, path, func(number int, _ []Column, row Row) error { return f(number, row) })
 	}
@@ -165,9 +192,16 @@ func eachJSON(path string, in *bufio.Reader, f func(Row) error) error {
 			return wrong(err)
 		}
 		for dec.More() {
-			var row Row
-			if err := dec.Decode(&row); err != nil {
+			var item any
+			if err := dec.Decode(&item); err != nil {
 				return wrong(err)
+			}
+			row, ok := item.(map[string]any)
+			if text, isText := item.(string); isText {
+				row, ok = Row{"text": text}, true
+			}
+			if !ok {
+				return fmt.Errorf("%s: an item of the list is neither an object nor a text", path)
 			}
 			if err := f(row); err != nil {
 				return err

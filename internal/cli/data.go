@@ -120,6 +120,9 @@ func (a *app) survey(parsed *settings.Settings, args []string) (*trace.Survey, e
 			s.Warnings = append(s.Warnings, strings.TrimSpace(text))
 		}
 	}
+	if look.Warning != "" {
+		s.Warnings = append(s.Warnings, look.Warning)
+	}
 	if look.Refusal != nil {
 		s.Warnings = append(s.Warnings, "a run would end before its first request: "+look.Refusal.Error())
 	}

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
@@ -17,6 +16,8 @@ type Preview struct {
 	First []byte
 	// Count counts tokens as the run would; nil without a tokenizer.
 	Count func(text string) int
+	// Warning is what a run would say of conversations that do not fit the endpoint; "" for nothing.
+	Warning string
 	// Refusal is why the run would end before its first request; nil if it would not.
 	Refusal error
 }
@@ -34,11 +35,11 @@ func Look(ctx context.Context, cfg *config.Run, o Options) (*Preview, error) {
 	if err := e.content.buildDataset(ctx); err != nil {
 		return nil, err
 	}
-	p := &Preview{Dataset: e.content.data}
+	p := &Preview{Dataset: e.content.data, Warning: sendAlone(e.content.data, e.content.descriptor)}
 	if t := e.content.tokenizer; t != nil {
 		p.Count = t.Count
 	}
-	p.Refusal = errors.Join(e.content.checkStart(), checkHistories(e.content.data, e.content.descriptor))
+	p.Refusal = e.content.checkStart()
 	for i := range p.Dataset.Len() {
 		c := p.Dataset.At(i)
 		if len(c.Turns) == 0 || c.Turns[0].Silent || c.Broken != nil {

@@ -186,11 +186,11 @@ func TestALeaderStopsBeforeItsLeaseIsOver(t *testing.T) {
 			broken = true
 			mu.Unlock()
 			time.Sleep(time.Minute)
+			end()
+			running.Wait()
 			if took := stopped.Sub(renewed); stopped.IsZero() || took >= c.op.o.LeaderLease {
 				t.Errorf("requests fail after %v: it led until %v after its last renewal", slow, took)
 			}
-			end()
-			running.Wait()
 		})
 	}
 }

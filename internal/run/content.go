@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
+	"aiperf/internal/watch/trust"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/session"
 	"aiperf/internal/workload/compose"
@@ -111,6 +112,9 @@ func (c *content) buildDataset(ctx context.Context) error {
 	if t, ok := c.counter().(*templated); ok && c.descriptor.Name == "chat" {
 		options.Template = t
 	}
+	if err := fitsMemory(options.LeastMemory(), trust.MachineMemory()); err != nil && c.cfg.Accuracy == nil {
+		return err
+	}
 	build := func() (*dataset.Dataset, []string, error) { return compose.Build(ctx, options, c.tokenizer) }
 	if c.cfg.Accuracy != nil {
 		build = func() (*dataset.Dataset, []string, error) {
@@ -143,6 +147,16 @@ func (c *content) buildDataset(ctx context.Context) error {
 	c.log.Info("Dataset ready", "conversations", data.Len(), "turns", data.Turns())
 	c.data = data
 	return nil
+}
+
+// fitsMemory refuses a dataset that this machine cannot hold: without it, the system ends the program.
+func fitsMemory(least float64, memory int64) error {
+	if memory == 0 || least <= float64(memory) {
+		return nil
+	}
+	const gb = 1e9
+	return fmt.Errorf("the generated conversations need at least %.1f GB of memory, and this machine has %.1f GB: lower "+
+		"--num-dataset-entries, --isl, the number of turns, or --num-prefix-prompts", least/gb, float64(memory)/gb)
 }
 
 // fitDataset brings conversations and media into the form that the endpoint takes, before the first request.

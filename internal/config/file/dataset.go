@@ -189,6 +189,14 @@ func (r *reader) sizes(t target, n *document.Node, path, mean, stddev string, fi
 	if !ok {
 		return
 	}
+	// A distribution of its own would escape the limits of the options.
+	for name, v := range map[string]float64{mean: d.Expected(), stddev: d.Stddev} {
+		if most, ok := option.Named(name).Limits.Most(); ok && v > most {
+			r.fault(n, path, "has a mean or a deviation of %s; it must be at most %s", option.PlainNumber(v),
+				option.PlainNumber(most))
+			return
+		}
+	}
 	set := func(name string, v float64) bool {
 		return t.Set(option.Named(name), []string{plain(v)}, r.origin(n, path)) == nil
 	}

@@ -5,6 +5,23 @@ import (
 	"strconv"
 )
 
+// What nobody means, so that it is refused before memory is: far above the largest models, machines and data sets of
+// 2026.
+const (
+	// MaxTokens is the greatest length of a text in tokens: a hundred times the longest contexts.
+	MaxTokens = 100_000_000
+	// maxEntries is the largest number of conversations, or prefixes, to generate.
+	maxEntries = 100_000_000
+	// maxItems is the largest number of turns of a conversation, and of texts or media of a request.
+	maxItems = 1_000_000
+	// maxAtATime is the largest number of sessions, requests or users at a time: hundreds of machines' worth of ports.
+	maxAtATime = 100_000_000
+	// maxRequests is the largest number of requests or sessions: a million a second for eleven days.
+	maxRequests = 1_000_000_000_000
+	// MaxSize is the greatest value of a distribution of sizes.
+	MaxSize = 1_000_000_000
+)
+
 // Limits is the range of a number. The zero value allows every finite number.
 type Limits struct {
 	set            bool

@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
+	"aiperf/internal/config/option"
 	"aiperf/internal/workload/recipe"
 )
 
@@ -199,13 +200,16 @@ func (d *distribution) checkKeys(s shape) bool {
 type bound struct {
 	holds func(float64) bool
 	text  string
+	// clamps is set for what limits a draw, and may be as far away as it likes.
+	clamps bool
 }
 
 var (
-	anything    = bound{func(float64) bool { return true }, "a finite number"}
-	notNegative = bound{func(v float64) bool { return v >= 0 }, "a number of at least 0"}
-	positive    = bound{func(v float64) bool { return v > 0 }, "a number above 0"}
-	aboveOne    = bound{func(v float64) bool { return v > 1 }, "a number above 1"}
+	anything    = bound{holds: func(float64) bool { return true }, text: "a finite number"}
+	notNegative = bound{holds: func(v float64) bool { return v >= 0 }, text: "a number of at least 0"}
+	positive    = bound{holds: func(v float64) bool { return v > 0 }, text: "a number above 0"}
+	aboveOne    = bound{holds: func(v float64) bool { return v > 1 }, text: "a number above 1"}
+	clamping    = bound{holds: anything.holds, text: anything.text, clamps: true}
 )
 
 // number reads a member, or the node itself for the key "".
@@ -222,6 +226,9 @@ func (d *distribution) number(key string, otherwise float64, b bound) float64 {
 		d.report(n, path, "must be %s, not %s", b.text, cmp.Or(fault.Shorten(n.Written), n.Kind.String()))
 		return otherwise
 	}
+	if v > option.MaxSize && key != "weight" && !b.clamps {
+		d.report(n, path, "must be at most %d, not %s", option.MaxSize, fault.Shorten(n.Written))
+	}
 	return v
 }
 
@@ -232,7 +239,7 @@ func (d *distribution) limit(out *recipe.Distribution) {
 		into **float64
 	}{{"min", &out.Min}, {"max", &out.Max}} {
 		if d.node.Get(end.key) != nil {
-			v := d.number(end.key, 0, anything)
+			v := d.number(end.key, 0, clamping)
 			*end.into = &v
 		}
 	}

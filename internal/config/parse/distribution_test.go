@@ -163,6 +163,8 @@ func TestMistakesInDistributions(t *testing.T) {
 	for text, want := range map[string]string{
 		"{}":            "1:6: isl: does not say which distribution it is",
 		"[1, 2]":        "isl: is a list; it must be a number, or a mapping",
+		"5000000000":    "isl: must be at most 1000000000, not 5000000000",
+		"{mean: 5e9}":   "isl.mean: must be at most 1000000000, not 5e9",
 		"true":          "isl: is a boolean; it must be a number",
 		"{mean: abc}":   "1:13: isl.mean: must be a number of at least 0, not abc",
 		"{mean: -1}":    "isl.mean: must be a number of at least 0, not -1",

@@ -60,6 +60,9 @@ func checkPairs(pairs []recipe.LengthPair) error {
 		switch {
 		case isl.Mean < 1 || osl.Mean < 1:
 			return fmt.Errorf("pair %v,%v: lengths must be at least 1", isl.Mean, osl.Mean)
+		case max(isl.Mean, isl.Stddev, osl.Mean, osl.Stddev) > option.MaxTokens:
+			return fmt.Errorf("pair %s,%s: lengths and their standard deviations must be at most %d",
+				option.FormatFloat(isl.Mean), option.FormatFloat(osl.Mean), option.MaxTokens)
 		case isl.Stddev < 0 || osl.Stddev < 0:
 			return fmt.Errorf("pair %v,%v: standard deviations must be at least 0", isl.Mean, osl.Mean)
 		case p.Percent < 0 || p.Percent > 100:

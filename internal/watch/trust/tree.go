@@ -184,6 +184,14 @@ func (t tree) readMemoryLimit(r *reading) {
 	}
 }
 
+// MachineMemory returns how many bytes this process may use: those of the machine, or of its control group; 0 where
+// that is not known.
+func MachineMemory() int64 {
+	var r reading
+	thisTree().readMemoryLimit(&r)
+	return r.memoryLimit
+}
+
 // availableMemory returns what may still be used without swapping, in bytes.
 func (t tree) availableMemory() int64 {
 	if words := fieldsAfter(t.file("proc/meminfo"), "MemAvailable:"); len(words) > 0 {

@@ -9,6 +9,7 @@ package compose
 
 import (
 	"fmt"
+	"reflect"
 
 	"aiperf/internal/base/random"
 	"aiperf/internal/workload/dataset"
@@ -117,6 +118,22 @@ func mean(s recipe.Sizes) float64 {
 		return 0
 	}
 	return s.Expected()
+}
+
+// bytesPerToken is what a token of a text takes at least; English takes four.
+const bytesPerToken = 2
+
+// LeastMemory returns how many bytes the conversations take at least that are generated; 0 for others. Media are left
+// out.
+func (o *Options) LeastMemory() float64 {
+	if o.Kind != Synthetic {
+		return 0
+	}
+	text := float64(o.BatchSize) * mean(o.ISL) * bytesPerToken
+	turn := float64(reflect.TypeFor[dataset.Turn]().Size()) + text
+	conversation := float64(reflect.TypeFor[dataset.Conversation]().Size()) + max(1, mean(o.Turns))*turn +
+		float64(o.UserContextLength)*bytesPerToken
+	return float64(o.Entries)*conversation + float64(o.PrefixPool)*float64(o.PrefixLength)*bytesPerToken
 }
 
 // hasText reports whether turns of a synthetic conversation have text.

@@ -17,7 +17,7 @@ import (
 )
 
 // openFleet opens the fleet that the runs ask for, if they do.
-func (a *app) openFleet(cfg *config.Run, log *runlog.Log) error {
+func (a *app) openFleet(ctx context.Context, cfg *config.Run, log *runlog.Log) error {
 	asked := cfg.Fleet
 	if asked == nil {
 		return nil
@@ -44,7 +44,7 @@ func (a *app) openFleet(cfg *config.Run, log *runlog.Log) error {
 		}
 		o.LocalDir = dir
 	}
-	a.fleet, err = fleet.Open(context.Background(), o)
+	a.fleet, err = fleet.Open(ctx, o)
 	return err
 }
 

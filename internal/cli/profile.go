@@ -175,8 +175,11 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 		options.Observers = append(options.Observers, wandb)
 	}
 	defer a.endServer(log.Logger("server"))
-	if err := a.openFleet(cfg, log); err != nil {
-		return a.fail(err)
+	ctx, release := withStop(context.Background(), interrupts.Stop)
+	err = a.openFleet(ctx, cfg, log)
+	release()
+	if err != nil {
+		return interrupts.exit(a.fail(err))
 	}
 	defer a.endFleet()
 	if view.screen != nil {

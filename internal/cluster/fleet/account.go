@@ -157,7 +157,7 @@ func (r *running) corrected(reported []load.Stats, sent, completed, failed []int
 // Close implements [run.Remote].
 func (r *running) Close(ctx context.Context) (parts []run.Part) {
 	f := r.fleet
-	f.compareClocks(r.going())
+	f.compareClocks(ctx, r.going())
 	_ = f.await(ctx, func() bool {
 		return !slices.ContainsFunc(r.shares, func(m *member) bool {
 			e := m.report.Ended // one that ended its share early is waited for until it counts as lost
@@ -182,7 +182,7 @@ func (r *running) Close(ctx context.Context) (parts []run.Part) {
 		r.account = append(r.account, a)
 	}
 	f.mu.Unlock()
-	f.tellAll(r.going(), func(*member) *command { return &command{Kind: finish, Run: r.id} })
+	f.tellAll(ctx, r.going(), func(*member) *command { return &command{Kind: finish, Run: r.id} })
 	if r.stored {
 		deleteObjects(ctx, f.link, r.work.Bucket)
 	}

@@ -83,6 +83,9 @@ type agent struct {
 	clock     *clock.Clock
 	heartbeat time.Duration
 	dir       string
+	// alongside owns the goroutines, deliveries are those of the connection, which call the functions below.
+	alongside  *goroutines
+	deliveries sync.WaitGroup
 
 	mu          sync.Mutex
 	coordinator string
@@ -129,24 +132,25 @@ func Agent(ctx context.Context, o AgentOptions) error {
 	return a.run(ctx)
 }
 
+// run does what the coordinator asks for. Nothing of the agent is left when it returns.
 func (a *agent) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
+	a.alongside = newGoroutines(ctx)
+	defer a.close()
+	ctx = a.alongside.ctx
+	a.alongside.start(func(ctx context.Context) {
 		select {
 		case <-a.options.Stop:
 			if s := a.current(); s != nil {
 				s.drain()
 			} else {
-				cancel()
+				a.alongside.cancel()
 			}
 		case <-ctx.Done():
 		}
-	}()
+	})
 	if err := a.enter(ctx); err != nil {
 		return err
 	}
-	defer a.link.Close()
 	ticks := time.NewTicker(min(time.Second, a.heartbeat/2))
 	defer ticks.Stop()
 	for {
@@ -171,6 +175,21 @@ func (a *agent) run(ctx context.Context) error {
 			a.endShare(nil)
 			return errDrained
 		}
+	}
+}
+
+// close ends what is left: nothing but after an error, or where a share began while the agent was leaving.
+func (a *agent) close() {
+	if a.link != nil {
+		a.link.Close()
+		a.deliveries.Wait()
+	}
+	left := a.alongside.end(endPatience)
+	if s := a.current(); s != nil {
+		a.settle(s, false)
+	}
+	if left > 0 {
+		a.options.Say("Something of this agent does not end")
 	}
 }
 
@@ -216,14 +235,14 @@ var errNoCoordinator = errors.New("the NATS server has no coordinator yet")
 // try connects, subscribes and asks for admission.
 func (a *agent) try(ctx context.Context) (err error) {
 	if a.link == nil {
-		if a.link, err = connect(a.options.Join, "aiperf agent "+a.Name, &a.options.Security); err != nil {
+		if a.link, err = connect(ctx, a.options.Join, "aiperf agent "+a.Name, &a.options.Security); err != nil {
 			return err
 		}
 		for subject, take := range map[string]func(*nats.Msg){
 			orderSubject + a.ID: a.takeCommand, orderSubject + a.ID + confirmSuffix: a.takeConfirmation,
 			beatSubject: a.takeBeat,
 		} {
-			if _, err := a.link.Subscribe(a.prefix+subject, take); err != nil {
+			if _, err := subscribe(a.link, a.prefix+subject, take, &a.deliveries); err != nil {
 				return err
 			}
 		}
@@ -400,8 +419,12 @@ func (a *agent) begin(c *command) error {
 		}
 		return errors.New("it still makes a share of another run")
 	}
-	a.share = newShare(a, c.Work)
-	go a.share.execute()
+	s := newShare(a, c.Work)
+	if !a.alongside.start(s.execute) {
+		s.close(true)
+		return errLeftEarly
+	}
+	a.share = s
 	return nil
 }
 
@@ -425,9 +448,9 @@ func (a *agent) endShare(why error) {
 		return
 	}
 	s.stop()
-	select {
-	case <-s.over:
-	case <-time.After(endPatience):
+	if !s.ends(endPatience) {
+		a.alongside.cancel()
+		s.ends(endPatience)
 	}
 	var abandoned *abandonedError
 	if why == nil || errors.As(why, &abandoned) {

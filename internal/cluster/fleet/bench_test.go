@@ -126,7 +126,7 @@ func BenchmarkThousandAgents(b *testing.B) {
 		f.running = on
 		f.mu.Unlock()
 		for i := range links {
-			if links[i], err = connect(f.Address(), "agent", &f.options.Security); err != nil {
+			if links[i], err = connect(b.Context(), f.Address(), "agent", &f.options.Security); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -61,8 +61,9 @@ type Fleet struct {
 	locals  locals
 	// localDir is the folder of the local agents.
 	localDir string
-	done     chan struct{}
-	loops    sync.WaitGroup
+	// alongside owns the goroutines, deliveries are those of the connection, which call the functions below.
+	alongside  *goroutines
+	deliveries sync.WaitGroup
 
 	mu      sync.Mutex
 	members []*member
@@ -103,12 +104,13 @@ type member struct {
 	journal  *ledger
 }
 
-// Open starts the server, connects to it and starts the agents that are to run here.
+// Open starts the server, connects to it and starts the agents that are to run here. The context bounds that; the fleet
+// itself lasts until it is closed.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	o.Name, o.Heartbeat = cmp.Or(o.Name, DefaultName), cmp.Or(o.Heartbeat, 5*time.Second)
 	o.Return, o.Clocks = cmp.Or(o.Return, returnPatience), cmp.Or(o.Clocks, clockRules())
-	f := &Fleet{options: o, id: NewToken(), prefix: subjects(o.Name), done: make(chan struct{}),
-		changed: make(chan struct{})}
+	f := &Fleet{options: o, id: NewToken(), prefix: subjects(o.Name),
+		alongside: newGoroutines(context.WithoutCancel(ctx)), changed: make(chan struct{})}
 	if err := f.open(ctx); err != nil {
 		f.Close()
 		return nil, err
@@ -119,10 +121,10 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 // DefaultName is the name of a fleet that has none.
 const DefaultName = "default"
 
-func (f *Fleet) open(context.Context) (err error) {
+func (f *Fleet) open(ctx context.Context) (err error) {
 	o := &f.options
 	if o.URL == "" {
-		if f.server, err = startServer(o.Listen, &o.Security); err != nil {
+		if f.server, err = startServer(ctx, o.Listen, &o.Security); err != nil {
 			return err
 		}
 	}
@@ -133,23 +135,23 @@ func (f *Fleet) open(context.Context) (err error) {
 		where, more = "", append(more, nats.InProcessServer(f.server))
 		own.CAFile, own.CertFile, own.KeyFile = "", "", ""
 	}
-	if f.link, err = connect(where, "aiperf coordinator", &own, more...); err != nil {
+	if f.link, err = connect(ctx, where, "aiperf coordinator", &own, more...); err != nil {
 		return err
 	}
 	for subject, take := range map[string]func(*nats.Msg){
 		joinSubject: f.takeJoin, reportSubject + "*": f.takeReport, rowSubject + "*": f.takeRows,
 	} {
-		s, err := f.link.Subscribe(f.prefix+subject, take)
+		s, err := subscribe(f.link, f.prefix+subject, take, &f.deliveries)
 		if err != nil {
 			return err
 		}
 		_ = s.SetPendingLimits(-1, 512<<20)
 	}
-	if err := f.link.Flush(); err != nil {
+	if err := flush(ctx, f.link, connectWait); err != nil {
 		return fmt.Errorf("the NATS server: %w", explained(err))
 	}
-	f.loops.Go(f.beat)
-	f.loops.Go(f.look)
+	f.alongside.start(f.beat)
+	f.alongside.start(f.look)
 	if o.Local {
 		return f.startLocals()
 	}
@@ -319,7 +321,7 @@ func (f *Fleet) takeReport(msg *nats.Msg) {
 	if m.lost != nil {
 		if r.Run != "" && !m.abandoning {
 			m.abandoning = true
-			go f.abandon(m, r.Run)
+			f.alongside.start(func(ctx context.Context) { f.abandon(ctx, m, r.Run) })
 		}
 		if f.running == nil || r.Run != f.running.id || m.journal != nil {
 			return
@@ -333,11 +335,11 @@ func (f *Fleet) takeReport(msg *nats.Msg) {
 }
 
 // abandon has a member that was lost end its share, and hand over what it knows.
-func (f *Fleet) abandon(m *member, run string) {
+func (f *Fleet) abandon(ctx context.Context, m *member, run string) {
 	f.mu.Lock()
 	c := &command{Kind: abandon, Run: run, Reason: m.lost.Error()}
 	f.mu.Unlock()
-	_ = f.tell(m, c)
+	_ = f.tell(ctx, m, c)
 	f.mu.Lock()
 	m.abandoning = false
 	f.mu.Unlock()
@@ -358,18 +360,12 @@ func (f *Fleet) takeRows(msg *nats.Msg) {
 	}
 	m.heard, m.silent = time.Now(), 0
 	f.mu.Unlock()
-	var err error
-	m.taking.Lock()
-	if b.number == m.batches+1 {
-		err = on.take(m, &b)
-	}
-	m.taking.Unlock()
+	last, err := on.next(m, &b)
 	if err != nil {
 		f.lose(m, fmt.Errorf("its records are damaged: %w", err))
 		return
 	}
-	// The batches of one member come one after the other: nobody else changes the number.
-	text, _ := codec.Append(nil, &confirmation{run, m.batches})
+	text, _ := codec.Append(nil, &confirmation{run, last})
 	_ = f.link.Publish(f.prefix+orderSubject+id+confirmSuffix, text)
 }
 
@@ -380,13 +376,13 @@ type confirmation struct {
 }
 
 // beat lets the agents know that the coordinator is there.
-func (f *Fleet) beat() {
+func (f *Fleet) beat(ctx context.Context) {
 	ticks := time.NewTicker(time.Second)
 	defer ticks.Stop()
 	for {
 		_ = f.link.Publish(f.prefix+beatSubject, []byte(f.id))
 		select {
-		case <-f.done:
+		case <-ctx.Done():
 			return
 		case <-ticks.C:
 		}
@@ -400,14 +396,14 @@ const (
 )
 
 // look finds members that say nothing any more.
-func (f *Fleet) look() {
+func (f *Fleet) look(ctx context.Context) {
 	interval := min(time.Second, f.options.Heartbeat/2)
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
 	last := time.Now()
 	for {
 		select {
-		case <-f.done:
+		case <-ctx.Done():
 			return
 		case <-ticks.C:
 		}
@@ -432,7 +428,7 @@ func (f *Fleet) look() {
 		}
 		f.mu.Unlock()
 		if unprobed != nil {
-			f.loops.Go(func() { _ = f.compareClocks(unprobed) })
+			f.alongside.start(func(ctx context.Context) { _ = f.compareClocks(ctx, unprobed) })
 		}
 		for m, since := range silent {
 			f.lose(m, fmt.Errorf("nothing was heard of it for %s", since.Round(time.Second)))
@@ -506,15 +502,35 @@ const (
 // errLost means that a member was lost while it was asked for something.
 var errLost = errors.New("the agent is lost")
 
-// tell has a member carry out a command, and repeats it until the member has answered.
-func (f *Fleet) tell(m *member, c *command) error {
+// ask sends a member a command once and returns its answer; the error is [nats.ErrTimeout] if it takes too long.
+func (f *Fleet) ask(ctx context.Context, m *member, text []byte, most time.Duration) (*nats.Msg, error) {
+	once, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	reply, err := f.link.RequestWithContext(once, f.prefix+orderSubject+m.ID, text)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = nats.ErrTimeout
+	}
+	return reply, err
+}
+
+// within returns a context that ends with the fleet, too.
+func (f *Fleet) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	detach := context.AfterFunc(f.alongside.ctx, cancel)
+	return ctx, func() { detach(); cancel() }
+}
+
+// tell has a member carry out a command, and repeats it until the member has answered. It ends with the fleet.
+func (f *Fleet) tell(ctx context.Context, m *member, c *command) error {
 	text, err := codec.Append(nil, c)
 	if err != nil {
 		return err
 	}
+	ctx, cancel := f.within(ctx)
+	defer cancel()
 	deadline := time.Now().Add(commandPatience)
 	for {
-		reply, err := f.link.Request(f.prefix+orderSubject+m.ID, text, commandTimeout)
+		reply, err := f.ask(ctx, m, text, commandTimeout)
 		if err == nil {
 			var a answer
 			if err := codec.Decode(reply.Data, &a); err != nil {
@@ -535,30 +551,32 @@ func (f *Fleet) tell(m *member, c *command) error {
 			return fmt.Errorf("the agent %s does not answer: %w", m.Name, err)
 		}
 		select {
-		case <-f.done:
-			return context.Canceled
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
 
 // tellAll has members carry out a command, each its own, at the same time.
-func (f *Fleet) tellAll(list []*member, of func(*member) *command) []error {
+func (f *Fleet) tellAll(ctx context.Context, list []*member, of func(*member) *command) []error {
 	out := make([]error, len(list))
 	var all sync.WaitGroup
 	for i, m := range list {
-		all.Go(func() { out[i] = f.tell(m, of(m)) })
+		all.Go(func() { out[i] = f.tell(ctx, m, of(m)) })
 	}
 	all.Wait()
 	return out
 }
 
-// probe compares the clock of a member with that of the coordinator.
-func (f *Fleet) probe(m *member) error {
+// probe compares the clock of a member with that of the coordinator. It ends with the fleet.
+func (f *Fleet) probe(ctx context.Context, m *member) error {
 	text, err := codec.Append(nil, &command{Kind: probe})
 	if err != nil {
 		return err
 	}
+	ctx, cancel := f.within(ctx)
+	defer cancel()
 	c := f.options.Clock
 	var list []sample
 	var last error
@@ -567,9 +585,9 @@ func (f *Fleet) probe(m *member) error {
 	before := len(m.clock.samples)
 	f.mu.Unlock()
 	least, until := min(rules.MinSamples, rules.Window)-before, time.Now().Add(rules.ProbeBudget)
-	for n := 0; (n < rules.Probes || len(list) < least) && time.Now().Before(until); n++ {
+	for n := 0; (n < rules.Probes || len(list) < least) && time.Now().Before(until) && ctx.Err() == nil; n++ {
 		asked := c.NowNS()
-		reply, err := f.link.Request(f.prefix+orderSubject+m.ID, text, rules.ProbeTimeout)
+		reply, err := f.ask(ctx, m, text, rules.ProbeTimeout)
 		answered := c.NowNS()
 		var a answer
 		if err == nil {
@@ -587,6 +605,9 @@ func (f *Fleet) probe(m *member) error {
 		}
 		list = append(list, s)
 	}
+	if err := ctx.Err(); err != nil && list == nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m.clock.add(list...)
@@ -602,47 +623,39 @@ func (f *Fleet) probe(m *member) error {
 }
 
 // compareClocks probes members at the same time.
-func (f *Fleet) compareClocks(list []*member) error {
+func (f *Fleet) compareClocks(ctx context.Context, list []*member) error {
 	problems := make([]error, len(list))
 	var all sync.WaitGroup
 	for i, m := range list {
-		all.Go(func() { problems[i] = f.probe(m) })
+		all.Go(func() { problems[i] = f.probe(ctx, m) })
 	}
 	all.Wait()
 	return errors.Join(problems...)
 }
 
-// Close lets the agents go and ends everything. No agent is waited for longer than a moment.
+// Close lets the agents go and ends everything: no goroutine of the fleet is left. No agent is waited for longer than a
+// moment.
 func (f *Fleet) Close() {
 	f.mu.Lock()
 	f.closing = true
+	all := slices.Clone(f.members)
 	f.mu.Unlock()
 	if f.link != nil && f.link.IsConnected() {
-		f.mu.Lock()
-		all := slices.Clone(f.members)
-		f.mu.Unlock()
-		left := make(chan struct{})
-		go func() {
-			defer close(left)
-			f.tellAll(all, func(*member) *command { return &command{Kind: leave} })
-		}()
-		select {
-		case <-left:
-		case <-time.After(closePatience):
-		}
+		ctx, cancel := context.WithTimeout(f.alongside.ctx, closePatience)
+		f.tellAll(ctx, all, func(*member) *command { return &command{Kind: leave} })
+		cancel()
 		_ = f.link.FlushTimeout(time.Second)
 	}
-	select {
-	case <-f.done:
-	default:
-		close(f.done)
-	}
-	f.loops.Wait()
+	left := f.alongside.end(endPatience)
 	f.locals.end(f.localDir)
 	if f.link != nil {
 		f.link.Close()
+		f.deliveries.Wait()
 	}
 	f.server.close()
+	if left > 0 {
+		f.options.Log.Warn("Something of the fleet does not end", "goroutines", left)
+	}
 }
 
 // closePatience bounds the wait for the answers of agents that are let go.

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -99,7 +100,7 @@ type embedded struct {
 }
 
 // startServer starts the embedded server; listen is HOST:PORT.
-func startServer(listen string, s *Security) (*embedded, error) {
+func startServer(ctx context.Context, listen string, s *Security) (*embedded, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return nil, fmt.Errorf("--nats-listen %s: %w", listen, err)
@@ -138,7 +139,7 @@ func startServer(listen string, s *Security) (*embedded, error) {
 	}
 	e := &embedded{n, dir, s.CertFile != ""}
 	if host != "" || number > 0 { // an address that is taken would end the program within the server
-		probe, err := net.Listen("tcp", net.JoinHostPort(host, port))
+		probe, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
 		if err != nil {
 			e.close()
 			text, _ := neterr.Describe(err)
@@ -146,7 +147,7 @@ func startServer(listen string, s *Security) (*embedded, error) {
 		}
 		probe.Close()
 	}
-	go n.Start()
+	n.Start()
 	if !n.ReadyForConnections(serverStart) {
 		e.close()
 		return nil, fmt.Errorf("the NATS server on %s was not ready within %s", listen, serverStart)
@@ -208,8 +209,12 @@ const (
 	reconnectBuffer = 1 << 20
 )
 
-// connect connects to a server and keeps the connection up for as long as it is open.
-func connect(address, name string, s *Security, more ...nats.Option) (*nats.Conn, error) {
+// connect connects to a server and keeps the connection up for as long as it is open. An attempt under way, which takes
+// connectWait at most, is not broken off by the context.
+func connect(ctx context.Context, address, name string, s *Security, more ...nats.Option) (*nats.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	options, err := s.clientOptions()
 	if err != nil {
 		return nil, err
@@ -223,6 +228,24 @@ func connect(address, name string, s *Security, more ...nats.Option) (*nats.Conn
 		return nil, fmt.Errorf("the NATS server %s: %w", hostOf(address), explained(err))
 	}
 	return c, nil
+}
+
+// subscribe has a function take the messages of a subject, one after the other. The goroutine that calls it is counted
+// until it has ended, after the connection is closed.
+func subscribe(c *nats.Conn, subject string, take func(*nats.Msg), ends *sync.WaitGroup) (*nats.Subscription, error) {
+	s, err := c.Subscribe(subject, take)
+	if err == nil {
+		ends.Add(1)
+		s.SetClosedHandler(func(string) { ends.Done() })
+	}
+	return s, err
+}
+
+// flush waits until the server has got everything so far.
+func flush(ctx context.Context, c *nats.Conn, most time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	return c.FlushWithContext(ctx)
 }
 
 // explained adds the way out to errors of connections.

@@ -68,10 +68,8 @@ func (f *Fleet) follow(name string, p *self.Process) {
 	for lines.Scan() {
 		f.options.Log.Debug(name + ": " + lines.Text())
 	}
-	select {
-	case <-f.done:
+	if f.alongside.ctx.Err() != nil {
 		return
-	default:
 	}
 	f.mu.Lock()
 	var ours *member

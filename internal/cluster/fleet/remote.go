@@ -63,7 +63,7 @@ func (r *running) Stock(_ context.Context, cfg *config.Run, id string, c *run.Co
 func (r *running) Start(ctx context.Context, plan load.Plan, sink run.Sink) (int, error) {
 	f := r.fleet
 	r.sink, r.plan = sink, plan
-	r.done, r.end = context.WithCancel(context.Background())
+	r.done, r.end = context.WithCancel(f.alongside.ctx)
 	if err := f.gather(ctx); err != nil {
 		return 0, err
 	}
@@ -83,12 +83,12 @@ func (r *running) Start(ctx context.Context, plan load.Plan, sink run.Sink) (int
 		return 0, err
 	}
 	r.content = nil
-	if err := f.compareClocks(r.shares); err != nil {
+	if err := f.compareClocks(ctx, r.shares); err != nil {
 		return 0, err
 	}
 	plan.Share = load.Share{Of: len(r.shares)}
 	r.work.Residues = plan.KeepsResidues()
-	for i, err := range f.tellAll(r.shares, func(m *member) *command {
+	for i, err := range f.tellAll(ctx, r.shares, func(m *member) *command {
 		own := r.work
 		own.Share = load.Share{Index: m.share, Of: len(r.shares)}
 		return &command{Kind: start, Run: r.id, Work: &own}
@@ -124,9 +124,9 @@ const (
 // Begin implements [run.Remote].
 func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
 	f := r.fleet
-	ctx, cancel := context.WithTimeout(ctx, r.work.Config.Env.Service.ProfileConfigureTimeout)
+	ready, cancel := context.WithTimeout(ctx, r.work.Config.Env.Service.ProfileConfigureTimeout)
 	defer cancel()
-	err := f.await(ctx, func() bool {
+	err := f.await(ready, func() bool {
 		return !slices.ContainsFunc(r.shares, func(m *member) bool {
 			return m.lost == nil && (m.report.Run != r.id || m.report.Ready <= phase)
 		})
@@ -139,7 +139,7 @@ func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
 		return time.Time{}, errors.New("all agents are lost")
 	}
 	if phase > 0 {
-		f.compareClocks(list)
+		f.compareClocks(ctx, list)
 	}
 	f.mu.Lock()
 	for _, m := range list {
@@ -148,7 +148,7 @@ func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
 	f.mu.Unlock()
 	c := f.options.Clock
 	atNS := c.WallNS(c.NowNS()) + int64(lead)
-	late := f.tellAll(list, func(m *member) *command {
+	late := f.tellAll(ctx, list, func(m *member) *command {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return &command{Kind: begin, Run: r.id, Phase: phase, AtNS: m.clock.theirs(atNS)}
@@ -156,6 +156,9 @@ func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
 	if by := c.WallNS(c.NowNS()) - atNS; by > 0 {
 		f.options.Log.Warn(fmt.Sprintf("A phase was announced %s too late to some agents: their first requests are late",
 			time.Duration(by).Round(time.Microsecond)))
+	}
+	if ctx.Err() != nil { // the run is ended, which is no fault of the agents
+		return time.Time{}, ctx.Err()
 	}
 	for i, err := range late {
 		if err != nil && !errors.Is(err, errLost) {
@@ -191,7 +194,7 @@ func (r *running) report(m *member) {
 	share := m.share
 	r.forward(share, phases)
 	if e := rep.Ended; e != nil && e.Error != "" && m.lost == nil {
-		go r.part(m, &rep)
+		r.fleet.alongside.start(func(context.Context) { r.part(m, &rep) })
 	}
 }
 
@@ -242,7 +245,8 @@ func (r *running) joins() {
 	r.told[waiting] = true
 	for _, m := range r.shares {
 		if m.lost == nil {
-			go r.fleet.tell(m, &command{Kind: joined, Run: r.id, Phase: waiting, Used: used})
+			c := &command{Kind: joined, Run: r.id, Phase: waiting, Used: used}
+			r.fleet.alongside.start(func(ctx context.Context) { _ = r.fleet.tell(ctx, m, c) })
 		}
 	}
 }
@@ -262,7 +266,24 @@ func (r *running) agreed() (phase int, used load.Used) {
 	return phase, used
 }
 
-// take takes the next batch of records of a member.
+// next takes a batch of records of a member if it is the one after those that have come, and returns the number of the
+// last one that has.
+func (r *running) next(m *member, b *batch) (last uint64, err error) {
+	m.taking.Lock()
+	defer m.taking.Unlock()
+	came := func() uint64 {
+		r.fleet.mu.Lock()
+		defer r.fleet.mu.Unlock()
+		return m.batches
+	}
+	if last = came(); b.number != last+1 {
+		return last, nil
+	}
+	err = r.take(m, b)
+	return came(), err
+}
+
+// take takes the next batch of records of a member; its taking is locked.
 func (r *running) take(m *member, b *batch) (err error) {
 	r.fleet.mu.Lock()
 	by, share := m.clock, m.share
@@ -284,9 +305,12 @@ func (r *running) take(m *member, b *batch) (err error) {
 		return nil
 	}
 	r.fleet.mu.Lock()
+	defer r.fleet.mu.Unlock()
+	if on := r.fleet.running; on != nil && on != r { // the member is in the next run
+		return err
+	}
 	m.batches, m.rows, m.records = b.number, m.rows+rows, m.records+rows-cut
 	r.fleet.change()
-	r.fleet.mu.Unlock()
 	return err
 }
 
@@ -331,10 +355,14 @@ func (r *running) lose(m *member, why error) {
 	}
 	r.joins()
 	share := float64(left) / float64(len(r.shares))
-	r.losses.Go(func() {
+	r.losses.Add(1)
+	if !r.fleet.alongside.start(func(context.Context) {
+		defer r.losses.Done()
 		r.readJournal(m)
 		r.use(func() { r.passOn(i, m, why, left, share) })
-	})
+	}) {
+		r.losses.Done()
+	}
 }
 
 // passOn passes on that a member is lost, and ends the run if too few are left.
@@ -351,11 +379,11 @@ func (r *running) passOn(i int, m *member, why error, left int, share float64) {
 
 // EndPhase implements [run.Remote].
 func (r *running) EndPhase(phase int, grace time.Duration) {
-	go func() {
-		r.fleet.tellAll(r.going(), func(*member) *command {
+	r.fleet.alongside.start(func(ctx context.Context) {
+		r.fleet.tellAll(ctx, r.going(), func(*member) *command {
 			return &command{Kind: endPhase, Run: r.id, Phase: phase, Grace: grace}
 		})
-	}()
+	})
 }
 
 // Stop implements [run.Remote].
@@ -364,5 +392,7 @@ func (r *running) Stop(reason error) {
 	if reason != nil {
 		c.Reason = reason.Error()
 	}
-	go func() { r.fleet.tellAll(r.going(), func(*member) *command { return c }) }()
+	r.fleet.alongside.start(func(ctx context.Context) {
+		r.fleet.tellAll(ctx, r.going(), func(*member) *command { return c })
+	})
 }

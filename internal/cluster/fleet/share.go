@@ -25,13 +25,13 @@ type runLog = *runlog.Log
 
 // share is a share of a run at work in an agent.
 type share struct {
-	agent   *agent
-	work    *work
-	dir     string
-	courier *courier
-	stops   chan struct{}
-	stopped sync.Once
-	ends    chan run.End
+	agent     *agent
+	work      *work
+	dir       string
+	courier   *courier
+	stops     chan struct{}
+	stopped   sync.Once
+	phaseEnds chan run.End
 	// over is closed when the share has ended, whatever the coordinator knows of it.
 	over chan struct{}
 
@@ -46,13 +46,15 @@ type share struct {
 	notes    []string
 	ended    *ended
 	draining bool
-	told     time.Time
+	// late ends a share that is drained for too long; nil for none.
+	late *time.Timer
+	told time.Time
 }
 
 func newShare(a *agent, w *work) *share {
 	s := &share{
 		agent: a, work: w, dir: shareDir(a.dir, w.ID, w.Share.Index),
-		stops: make(chan struct{}), ends: make(chan run.End, 16), over: make(chan struct{}),
+		stops: make(chan struct{}), phaseEnds: make(chan run.End, 16), over: make(chan struct{}),
 		changed: make(chan struct{}), begun: map[int]int64{}, all: map[int]load.Used{},
 	}
 	journal := openJournal(journalPath(a.dir, w.ID, w.Share.Index))
@@ -73,10 +75,10 @@ func newShare(a *agent, w *work) *share {
 var errNotConnected = errors.New("the NATS server cannot be reached")
 
 // execute makes the share.
-func (s *share) execute() {
+func (s *share) execute(ctx context.Context) {
 	defer close(s.over)
 	s.courier.begin()
-	out, err := s.run()
+	out, err := s.run(ctx)
 	s.courier.flush()
 	problem, count := "", s.courier.journal.ledger()
 	s.mu.Lock()
@@ -106,16 +108,19 @@ func (s *share) execute() {
 	s.agent.report()
 }
 
-func (s *share) run() (*run.Outcome, error) {
-	ctx, cancel := context.WithCancel(context.Background())
+// run makes the run of the share. It is ended in order by stops; the context, which ends with the agent, breaks it off.
+func (s *share) run(life context.Context) (*run.Outcome, error) {
+	ctx, cancel := context.WithCancel(life)
+	var watch sync.WaitGroup
+	defer watch.Wait()
 	defer cancel()
-	go func() {
+	watch.Go(func() {
 		select {
 		case <-s.stops:
 			cancel()
 		case <-ctx.Done():
 		}
-	}()
+	})
 	log := s.agent.options.Log(s.work.Secrets)
 	defer log.Close()
 	cfg := s.work.Config
@@ -124,8 +129,8 @@ func (s *share) run() (*run.Outcome, error) {
 		return nil, err
 	}
 	own := s.ownConfig(&cfg)
-	return run.Execute(context.Background(), own, run.Options{
-		Version: s.agent.options.Version, Log: log, Stop: s.stops, Ends: s.ends, ID: s.work.ID, Share: s.work.Share,
+	return run.Execute(life, own, run.Options{
+		Version: s.agent.options.Version, Log: log, Stop: s.stops, Ends: s.phaseEnds, ID: s.work.ID, Share: s.work.Share,
 		Clock: s.agent.clock, Content: content, WithoutFiles: !s.work.RawStays, LogInterval: new(time.Duration),
 		Begin: s.waitBegin, Join: s.waitJoin, Records: s.record, Sent: s.courier.journal.sent, Phases: s.phase,
 	})
@@ -276,7 +281,7 @@ func (s *share) join(phase int, used load.Used) {
 
 func (s *share) endPhase(phase int, grace time.Duration) {
 	select {
-	case s.ends <- run.End{Phase: phase, Grace: grace, Reason: "the coordinator ended the phase"}:
+	case s.phaseEnds <- run.End{Phase: phase, Grace: grace, Reason: "the coordinator ended the phase"}:
 	default: // ended often enough
 	}
 }
@@ -297,7 +302,21 @@ func (s *share) drain() {
 	for i := range s.work.Config.Phases {
 		s.endPhase(i, 0)
 	}
-	time.AfterFunc(drainPatience, s.stop)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late = time.AfterFunc(drainPatience, s.stop)
+}
+
+// ends waits until the share is over, no longer than given.
+func (s *share) ends(most time.Duration) bool {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-s.over:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // drainPatience is how long replies are waited for at most when a signal ended the process.
@@ -351,6 +370,11 @@ func (s *share) waitConfirmed(most time.Duration) {
 
 // close releases what the share has, and removes its files unless they are to stay.
 func (s *share) close(remove bool) {
+	s.mu.Lock()
+	if s.late != nil {
+		s.late.Stop()
+	}
+	s.mu.Unlock()
 	s.courier.end()
 	s.courier.journal.close(remove)
 	if remove && !s.work.RawStays {

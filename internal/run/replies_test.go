@@ -54,7 +54,8 @@ func deltas(object string, choices ...string) (list []string) {
 	for _, c := range choices {
 		list = append(list, fmt.Sprintf(`{%s"choices":[{"index":0,%s}]}`, object, c))
 	}
-	return append(list, fmt.Sprintf(`{%s"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":4,"total_tokens":11}}`, object))
+	const usage = `"usage":{"prompt_tokens":7,"completion_tokens":4,"total_tokens":11}`
+	return append(list, fmt.Sprintf(`{%s"choices":[],%s}`, object, usage))
 }
 
 const (
@@ -150,11 +151,12 @@ func TestRepliesAreReadByWhatTheyAre(t *testing.T) {
 			if c.reasoning > 0 {
 				want = 1
 			}
-			if outcome.Result.Counts.Successes != 2 || output != want || reasoning != c.reasoning {
-				t.Errorf("%d successes, %v output and %v reasoning tokens; want 2, %v, %v\n%s", outcome.Result.Counts.Successes,
-					output, reasoning, want, c.reasoning, log)
+			if n := outcome.Result.Counts.Successes; n != 2 || output != want || reasoning != c.reasoning {
+				t.Errorf("%d successes, %v output and %v reasoning tokens; want 2, %v, %v\n%s", n, output, reasoning,
+					want, c.reasoning, log)
 			}
-			for _, code := range []string{"in_one_piece", "cumulative_stream", "closed_early", "unusual_endings", "unread_output"} {
+			for _, code := range []string{"in_one_piece", "cumulative_stream", "closed_early", "unusual_endings",
+				"unread_output"} {
 				message := finding(sum, code)
 				if code == c.finding && (message == "" || !strings.Contains(log, message)) ||
 					code != c.finding && code != "in_one_piece" && message != "" {
@@ -169,15 +171,17 @@ func TestRepliesAreReadByWhatTheyAre(t *testing.T) {
 func TestPageIsNoReply(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"chat", "template"} {
-		front := httptest.NewServer(&replier{contentType: "text/plain", pieces: []string{"<!DOCTYPE html><html>log in</html>"}})
+		page := &replier{contentType: "text/plain", pieces: []string{"<!DOCTYPE html><html>log in</html>"}}
+		front := httptest.NewServer(page)
 		dir := t.TempDir()
-		outcome, log, err := executeOn(t, conversation("", "a"), dir, front.URL, "--endpoint-type", name, "--request-count", "2",
-			"--extra-inputs", `{"payload_template":"{}"}`)
+		outcome, log, err := executeOn(t, conversation("", "a"), dir, front.URL, "--endpoint-type", name,
+			"--request-count", "2", "--extra-inputs", `{"payload_template":"{}"}`)
 		front.Close()
 		if err != nil || outcome.Result.Counts.Errors != 2 {
 			t.Fatalf("%s: %v %s", name, err, log)
 		}
-		if details, _ := at(summaryOf(t, dir)["error_summary"].([]any)[0], "error_details", "details").(string); !strings.Contains(details, "log in") {
+		first := summaryOf(t, dir)["error_summary"].([]any)[0]
+		if details, _ := at(first, "error_details", "details").(string); !strings.Contains(details, "log in") {
 			t.Errorf("%s: details %q", name, details)
 		}
 	}
@@ -214,14 +218,15 @@ func TestStreamWithoutStreamOptions(t *testing.T) {
 // The base URLs of vendors lead to their own paths.
 func TestBaseURLsOfVendorsAreUsed(t *testing.T) {
 	t.Parallel()
+	const azure = "/openai/deployments/d/chat/completions?api-version=2024-10-21"
 	for base, want := range map[string]string{
 		"/v1beta/openai": "/v1beta/openai/chat/completions", "/v1beta/openai/": "/v1beta/openai/chat/completions",
-		"/api/v3": "/api/v3/chat/completions",
-		"/openai/deployments/d/chat/completions?api-version=2024-10-21": "/openai/deployments/d/chat/completions?api-version=2024-10-21",
+		"/api/v3": "/api/v3/chat/completions", azure: azure,
 	} {
 		s := &replier{contentType: "text/event-stream", pieces: events(deltas("", said("a")...)...)}
 		front := httptest.NewServer(s)
-		_, log, err := executeOn(t, conversation("", "a"), t.TempDir(), front.URL+base, "--streaming", "--request-count", "1")
+		_, log, err := executeOn(t, conversation("", "a"), t.TempDir(), front.URL+base, "--streaming",
+			"--request-count", "1")
 		front.Close()
 		if err != nil || !slices.Equal(s.paths, []string{want}) {
 			t.Errorf("%s: sent to %q, %v %s", base, s.paths, err, log)

@@ -85,7 +85,8 @@ const WekaHub = "weka_hf"
 
 func inputOptions() []Option {
 	return []Option{
-		opt("extra-inputs", Pairs, "", 1, "Fields merged into every request body: key:value items or a JSON object; name:null takes away one that is added.",
+		opt("extra-inputs", Pairs, "", 1,
+			"Fields merged into every request body: key:value items or a JSON object; key:null removes one.",
 			multi, yaml("endpoint.extra")),
 		opt("header -H", Headers, "", 1, "Further request headers: name:value items.", multi, yaml("endpoint.headers")),
 		opt("input-file", Path, "", 1, "File or folder with the conversations to send, instead of generated ones.",

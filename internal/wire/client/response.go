@@ -322,7 +322,7 @@ func (x *exchange) receiveStream(h *hop, framed *frames, begun *beginning) error
 	}
 	limit := x.opts.MaxBody
 	room := streamRoom
-	held := int64(0) // when a line came that may be an event by itself
+	lines, lineNS := 0, int64(0) // of an open event, and when the last one came
 	labelled := framed == nil && begun == nil
 	for total := int64(0); ; {
 		n, err := x.readStream(framed, room, begun)
@@ -345,17 +345,19 @@ func (x *exchange) receiveStream(h *hop, framed *frames, begun *beginning) error
 				x.arrived(at)
 				x.out.Responses++
 			} else if ev := sc.Next(); ev == nil {
-				if held == 0 && sc.Held() {
-					held = at
+				if n := sc.Lines(); n != lines {
+					lines, lineNS = n, at
 				}
 				break
-			} else if held != 0 && sc.Apart() {
-				if err := x.event(ev, held); err != nil {
+			} else {
+				when := at
+				if lines > 0 && sc.Cut() {
+					when = lineNS
+				}
+				lines = 0
+				if err := x.event(ev, when); err != nil {
 					return err
 				}
-				held = 0
-			} else if err := x.event(ev, at); err != nil {
-				return err
 			}
 			if i%eventsPerCheck == 0 && x.Ended() {
 				return ErrEnded

@@ -67,6 +67,8 @@ func TestInstantsOfUnlabelledStreams(t *testing.T) {
 		"events":                       {"application/json", []string{"data: {\"a\":1}\n\n", "data: {\"b\":2}\n\n", "data: {\"c\":3}\n\n"}},
 		"lines":                        {"application/json", []string{"{\"a\":1}\n", "{\"b\":2}\n", "{\"c\":3}\n"}},
 		"events without an empty line": {"text/event-stream", []string{"data: {\"a\":1}\n", "data: {\"b\":2}\n", "data: {\"c\":3}\n"}},
+		"names without an empty line": {"text/event-stream", []string{"event: x\ndata: {\"a\":1}\nevent: y\n",
+			"data: {\"b\":2}\n", "event: z\ndata: {\"c\":3}\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var stamps, written []int64

@@ -90,7 +90,8 @@ func isASCII(b []byte) bool {
 func (c *chunk) onlyContent(m *spans) bool {
 	return c.err == nil && string(c.object) != "error" && jsonscan.IsNull(c.usage) && !c.foreignUsage &&
 		len(c.choice.speculation) == 0 && len(c.metrics) == 0 && c.others == 0 && saysNothing(c.choice.finish) &&
-		jsonscan.IsNull(c.choice.usage) && len(m.raw) == 0 && jsonscan.IsText(m.content) && !jsonscan.IsText(m.reasoningContent) && !jsonscan.IsText(m.reasoning) &&
+		jsonscan.IsNull(c.choice.usage) && len(m.raw) == 0 && jsonscan.IsText(m.content) &&
+		!jsonscan.IsText(m.reasoningContent) && !jsonscan.IsText(m.reasoning) &&
 		!startsWith(m.toolCalls, '[') && !startsWith(m.functionCall, '{')
 }
 

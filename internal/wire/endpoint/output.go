@@ -61,7 +61,7 @@ func (r *Reply) further(message []byte) (f further) {
 			// read as spans
 		case "role", "name", "id", "type", "object", "model", "created", "status", "logprobs", "token_ids",
 			"prompt_token_ids", "finish_reason", "stop_reason", "matched_stop", "tool_call_id", "annotations", "citations",
-			"context", "signature", "thought_signature", "provider_specific_fields":
+			"context", "signature", "thought_signature", "provider_specific_fields", "channel", "recipient":
 			// no output
 		default:
 			if carries(m.Value) {

@@ -43,6 +43,7 @@ type Scanner struct {
 	skipLF     bool
 	begun      bool // the place of a byte order mark has passed
 	apart      bool // lines of data are events by themselves: no blank line divides them
+	cut        bool // the event returned last ended before the line that showed it
 
 	event   Event  // returned last
 	several bool   // joined holds the data of event
@@ -117,6 +118,7 @@ func (s *Scanner) Pending() int { return s.end - s.start }
 // Next is the next complete event, valid until the next call; nil when more bytes are needed or the
 // stream is over because of [Scanner.Err].
 func (s *Scanner) Next() *Event {
+	s.cut = false
 	if s.Err() != nil {
 		return nil
 	}
@@ -178,10 +180,13 @@ func (s *Scanner) Next() *Event {
 // divide is the event that ends before the line from i to end, or with it: some servers forget the blank line between
 // events. Data that is a whole object has no further lines. Once that was seen an event ends with its own line.
 func (s *Scanner) divide(i, end, next int) *Event {
-	begins := isData(s.buf[i:end]) || bytes.HasPrefix(s.buf[i:end], []byte("event:"))
-	if before := trim(s.buf[s.start:i]); begins && s.lines > 0 && isWhole(before[bytes.LastIndexAny(before, "\r\n")+1:]) {
+	line, before := s.buf[i:end], s.buf[s.start:i]
+	// A second object, or a second name, is that of another event.
+	begins := isData(line) && (isWhole(trim(line)) || bytes.HasPrefix(trim(line[len(dataColon):]), []byte("{"))) ||
+		bytes.HasPrefix(line, eventColon) && bytes.HasPrefix(before, eventColon)
+	if before = trim(before); begins && s.lines > 0 && isWhole(before[bytes.LastIndexAny(before, "\r\n")+1:]) {
 		lines := s.lines
-		s.start, s.lines, s.apart = i, 0, true
+		s.start, s.lines, s.apart, s.cut = i, 0, true, true
 		s.line, s.scan = i, i // the line is read again, as the first of its event
 		s.parse(before, lines)
 		return &s.event
@@ -196,6 +201,8 @@ func (s *Scanner) divide(i, end, next int) *Event {
 	}
 	return nil
 }
+
+var eventColon = []byte("event:")
 
 // isWhole reports whether a line is data that is an object from its first to its last bracket, or the end mark.
 func isWhole(line []byte) bool {
@@ -225,11 +232,11 @@ func isWhole(line []byte) bool {
 	return depth == 0 && !quoted
 }
 
-// Held reports that the last line that came may be an event, if the next one shows that no blank line follows it.
-func (s *Scanner) Held() bool { return s.lines > 0 && s.line == s.end && !s.apart }
+// Lines is how many lines of the event that is not complete yet have come.
+func (s *Scanner) Lines() int { return s.lines }
 
-// Apart reports that lines of data are events by themselves in this stream.
-func (s *Scanner) Apart() bool { return s.apart }
+// Cut reports that the event returned last ended before the line that showed it, which may have come later.
+func (s *Scanner) Cut() bool { return s.cut }
 
 // First is the first byte that is not white space of what has come and was not returned; 0 if there is none.
 func (s *Scanner) First() byte {

@@ -78,6 +78,13 @@ func TestEvents(t *testing.T) {
 		{"byte order mark in pieces", []string{"\xEF", "\xBB", "\xBFdata: a\n\n"}, "a@3"},
 		{"no mark but its first byte", []string{"\xEF\xBF\xBDx\n\n"}, "∅@1"},
 		{"one byte at a time", strings.Split("data: a\n\ndata: b\r\n\r\n", ""), "a@9 | b@20"},
+		{"no blank lines", []string{"data: {\"a\":1}\n", "data: {\"b\":2}\n", "data: [DONE]\n"},
+			`{"a":1}@2 | {"b":2}@2 | [DONE]@3`},
+		{"no blank lines, but names", []string{"event: x\ndata: {}\nevent: y\ndata: {\"b\":2}\n"}, `{}@1 | {"b":2}@1`},
+		{"no blank lines, CRLF", []string{"data: {}\r\ndata: {\"}\\\"{\":2}\r\n\r\ndata: {}\r\n"}, `{}@1 | {"}\"{":2}@1 | {}@1`},
+		{"an object over lines of data", []string{"data: {\"a\":\ndata: {}}\ndata: \n\n"}, "{\"a\":\n{}}\n@1"},
+		{"an object and a text", []string{"data: {}\ndata: x\n\n"}, "{}\nx@1"},
+		{"a name behind the data", []string{"data: {}\nevent: x\n\n"}, "{}@1"},
 		{"CR inside a line of data splits it", []string{"data: a\rdata: b\n\n"}, "a\nb@1"},
 	}
 	for _, tt := range tests {
@@ -112,6 +119,25 @@ func TestFieldsOfAnEvent(t *testing.T) {
 
 // An event of lines without end is given up once it has too many, with every kind of line end, however
 // it comes in; the events before it are handed out, none after it.
+// The first event of a stream without blank lines is known by the second one; when its last line came can be noted
+// before.
+func TestLinesOfAnOpenEventAreCounted(t *testing.T) {
+	s := new(sse.Scanner)
+	feed := func(text string) *sse.Event {
+		s.Filled(copy(s.Space(len(text)), text))
+		return s.Next()
+	}
+	if ev := feed("data: {}\n"); ev != nil || s.Lines() != 1 || s.Cut() || s.First() != 'd' || string(s.Unread()) != "data: {}\n" {
+		t.Fatalf("%v, %d lines, cut %v", ev, s.Lines(), s.Cut())
+	}
+	if ev := feed("data: {"); ev != nil || s.Lines() != 1 {
+		t.Fatalf("%v, %d lines and part of one", ev, s.Lines())
+	}
+	if ev := feed("}\n"); ev == nil || !s.Cut() {
+		t.Fatalf("%v, cut %v", ev, s.Cut())
+	}
+}
+
 func TestLinesOfAnEventAreBounded(t *testing.T) {
 	const maxLines = 65536 // the limit of the package
 	const first = "data: first\n\n"

@@ -12,7 +12,7 @@ import (
 // profileHelp prints the flags of profile, group by group.
 func (a *app) profileHelp() {
 	w := a.terminal.out
-	fmt.Fprint(w, `Usage: aiperf profile [flags]
+	fmt.Fprint(w, `Usage: aiperf profile [URL] [flags]
 
 Runs a benchmark against an inference server and writes its reports. For example:
   aiperf profile --model M --url localhost:8000 --streaming --concurrency 10 --request-count 100

@@ -179,6 +179,9 @@ func TestTracesAreTheSameWhoeverCountsTheirTokens(t *testing.T) {
 		add("mooncake_trace", `{"timestamp":%d,"input_length":600,"output_length":%d,"hash_ids":[1,%s]}`, clockMS+i*2, 2*i, big)
 		add("bailian_trace", `{"chat_id":%d,"timestamp":%d.%d,"input_length":20,"output_length":%d,"hash_ids":[1,%s]}`, i, clockMS/1000, i*2, 2*i, big)
 		add("burst_gpt_trace", "%d.%d,m,40,%d", clockMS/1000, i, 2*i)
+		add("otel_spans", `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"t%d","startTimeUnixNano":"%d000000","attributes":[`+
+			`{"key":"gen_ai.usage.input_tokens","value":{"intValue":30}},{"key":"gen_ai.usage.output_tokens","value":{"intValue":%d}}]}]}]}]}`, i, clockMS+i, 2*i)
+		add("table", `{"ts":"2026-11-01T10:00:00.00%dZ","prompt_tokens":30,"completion_tokens":%d}`, i, 2*i)
 		add("weka_trace", `{"id":"a%d","models":["big"],"block_size":64,"hash_id_scope":"local","requests":[`+
 			`{"t":0,"type":"s","model":"big","in":70,"out":%d,"hash_ids":[1,%s]}]}`, i, 2*i, big)
 		add("tracelab", `{"session_id":"s%d","round_index":0,"input_tokens_total":70,"prefix_tokens":0,"newly_append_tokens":70,"output_tokens":%d,`+

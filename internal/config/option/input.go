@@ -19,16 +19,19 @@ const MultiTurn = "multi_turn"
 
 // TraceFormats are the dataset formats whose rows may carry timestamps.
 func TraceFormats() []string {
-	return []string{
+	return append([]string{
 		"mooncake_trace", "bailian_trace", "burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", "weka_trace",
 		TraceLab, DynamoTrace, Table,
-	}
+	}, Exports()...)
 }
+
+// Exports are the formats of what other tools record of requests, all with times.
+func Exports() []string { return []string{"otel_spans", "langfuse", "langsmith", "har", "access_log"} }
 
 // datasetFormats are the formats of --input-file.
 func datasetFormats() []string {
 	formats := []string{"single_turn", "multi_turn", "random_pool", "raw_payload", "inputs_json", "dag_jsonl",
-		"sharegpt", "text_lines", "text_csv"}
+		"sharegpt", "text_lines", "text_csv", "openai_batch"}
 	return append(append(formats, TraceFormats()...), SpeedBenchNames()...)
 }
 

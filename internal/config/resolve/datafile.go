@@ -117,7 +117,11 @@ func (f *datafile) madeOfLengths() bool {
 	if file == "" {
 		return true // published rows are chosen by their lengths
 	}
-	switch format := f.format(file); format {
+	format := f.format(file)
+	if slices.Contains(option.Exports(), format) {
+		return true // some of their requests are lengths
+	}
+	switch format {
 	case option.WekaTrace, option.TraceLab, option.DynamoTrace, "bailian_trace", "burst_gpt_trace":
 		return true
 	case "mooncake_trace", option.Table:
@@ -129,6 +133,9 @@ func (f *datafile) madeOfLengths() bool {
 func (f *datafile) rows(file, format string) traceFacts {
 	if written := f.p.Dataset.Records; len(written) > 0 {
 		return recordFacts(written)
+	}
+	if slices.Contains(option.Exports(), format) {
+		return traceFacts{} // a record may hold any number of requests
 	}
 	if format == "baseten_trace" && filepath.Ext(file) != ".jsonl" {
 		return traceFacts{} // no lines to count
@@ -247,5 +254,6 @@ func (t *traceFacts) first(line []byte) (parsed bool) {
 
 // timedByType are the formats whose every row has a time, so that no row is looked at.
 func timedByType() []string {
-	return []string{"burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", option.TraceLab, option.DynamoTrace}
+	return append([]string{"burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", option.TraceLab,
+		option.DynamoTrace}, option.Exports()...)
 }

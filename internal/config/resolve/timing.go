@@ -108,7 +108,11 @@ func (ti *timing) decide() {
 	if ti.requests == nil {
 		ti.requests = ti.defaultRequests(ti.concurrency)
 		if ti.requests != nil && ti.mode != config.FixedSchedule {
-			ti.warn("no stop condition given: running with --request-count %d", *ti.requests)
+			meant := ""
+			if ti.flag("num-dataset-entries") == "--num-prompts" {
+				meant = "; --num-prompts is the number of different prompts, not that of requests"
+			}
+			ti.warn("no stop condition given: running with --request-count %d%s", *ti.requests, meant)
 		}
 	}
 	ti.decidePattern()

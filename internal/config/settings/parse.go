@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -38,15 +39,33 @@ type scanner struct {
 	faults fault.List
 	// lastRepeat is the Repeat flag that has just got its one token; a bare word after it is a likely slip.
 	lastRepeat string
+	// url reports that the server was named by a word.
+	url bool
 }
 
-// Word refuses an argument that belongs to no flag.
+// serverWord is a word that names a server: a URL, or a host with a port.
+var serverWord = regexp.MustCompile(`^([a-z][a-z0-9+]*://\S+|localhost|[A-Za-z0-9.-]+:[0-9]{1,5}(/\S*)?|\[[0-9a-fA-F:]+\]:[0-9]{1,5}(/\S*)?)$`)
+
+// Word takes a word that names a server for --url, and refuses any other argument that belongs to no flag.
 func (s *scanner) Word(word string) error {
+	if serverWord.MatchString(word) {
+		o := option.Named("url")
+		switch given := s.parsed.settings[o.Name]; {
+		case given == nil || s.url:
+			s.url = true
+			s.collect(o, "--url", []string{word})
+		default:
+			s.faults.Add("", "%s and the word %q both name servers: give all of them with %[1]s", given.origin.Name,
+				artifact.RedactAddress(word))
+		}
+		s.lastRepeat = ""
+		return nil
+	}
 	hint := ""
 	if s.lastRepeat != "" {
 		hint = fmt.Sprintf("; to give %s several values repeat the flag or separate them by commas", s.lastRepeat)
 	}
-	s.faults.Add("", "unexpected argument %q: profile takes flags only%s", fault.Shorten(word), hint)
+	s.faults.Add("", "unexpected argument %q: profile takes flags, and the URL of the server%s", fault.Shorten(word), hint)
 	s.lastRepeat = ""
 	return nil
 }
@@ -54,6 +73,10 @@ func (s *scanner) Word(word string) error {
 // Unknown says which flag was probably meant.
 func (s *scanner) Unknown(typed string) error {
 	s.lastRepeat = ""
+	if instead := option.Foreign(typed); instead != "" {
+		s.faults.Add("", "unknown flag %s; aiperf calls this %s", fault.Shorten(typed), instead)
+		return nil
+	}
 	hint := "aiperf profile --help lists all flags"
 	if near := option.Flags().Nearest(typed); near != "" {
 		hint = "did you mean " + near + "?"
@@ -72,6 +95,9 @@ func (s *scanner) NoValue(u flags.Use) error {
 // Use keeps the values of a flag.
 func (s *scanner) Use(u flags.Use) error {
 	s.lastRepeat = ""
+	if o, _ := option.Find(u.Typed); o.Name == "url" && s.url {
+		s.faults.Add("", "%s and a word both name servers: give all of them with %[1]s", u.Typed)
+	}
 	switch o, _ := option.Find(u.Typed); {
 	case o.Type == option.Bool:
 		s.boolean(o, u)

@@ -94,7 +94,11 @@ func TestGrammarFaults(t *testing.T) {
 		{"--conc 5", "unknown flag --conc; did you mean --concurrency?"},
 		{"--no-streaming", "unknown flag --no-streaming"},
 		{"-x", "unknown flag -x"},
-		{"model-a", `unexpected argument "model-a": profile takes flags only`},
+		{"-c 10", "unknown flag -c; aiperf calls this --concurrency"},
+		{"--target http://a:1", "unknown flag --target; aiperf calls this --url"},
+		{"http://a:1 --url http://b:1", "--url and a word both name servers"},
+		{"--url http://b:1 --streaming http://a:1", `both name servers: give all of them with --url`},
+		{"model-a", `unexpected argument "model-a": profile takes flags, and the URL of the server`},
 		{"--model a b", "repeat the flag or separate them by commas"},
 		{"-- x", "unexpected argument"},
 		{"--streaming yes", `unexpected argument "yes"`},
@@ -301,5 +305,20 @@ func TestSettingsOfAFile(t *testing.T) {
 	err := p.Set(option.Named("request-count"), []string{"x"}, place)
 	if err == nil || !p.Given("request-count") || p.Int("request-count") != nil {
 		t.Errorf("error %v, given %v, value %v", err, p.Given("request-count"), p.Int("request-count"))
+	}
+}
+
+// The server may be named by a word, as in other tools.
+func TestAWordNamesTheServer(t *testing.T) {
+	for line, want := range map[string]string{
+		"http://a:1/v1 --streaming":                 "http://a:1/v1",
+		"--streaming localhost:8000":                "localhost:8000",
+		"localhost":                                 "localhost",
+		"[::1]:80 --request-count 1 grpc://b:8001/": "[::1]:80 grpc://b:8001/",
+	} {
+		p := mustParse(t, line)
+		if got := strings.Join(p.Texts("url"), " "); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
 	}
 }

@@ -202,7 +202,7 @@ func (b *builder) conversations(ctx context.Context) error {
 		b.dataset = loaded.Dataset
 		b.dataset.Notes = loaded.Notes
 		b.warnings = append(b.warnings, loaded.Warnings...)
-		if b.bodies = loaded.Format == "raw_payload"; b.bodies {
+		if b.bodies = loaded.Format == "raw_payload" || loaded.Format == "openai_batch"; b.bodies {
 			b.noteModels()
 		}
 		if x, ok := b.dataset.Conversations.(*loader.Indexed); ok {

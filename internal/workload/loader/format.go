@@ -104,6 +104,18 @@ func formats() []format {
 			read: (*load).textLines},
 		{name: tableFormat, about: "Rows of prompts, or a log of requests, whatever their columns are called.",
 			read: readTable, mode: dataset.MessageArrayWithResponses, blockSize: 512},
+		{name: openAIBatch, about: "Requests of OpenAI's batch API.",
+			read: (*load).lines, row: (*lineReader).batchLine, mode: dataset.MessageArrayWithResponses},
+		{name: otelSpans, about: "Spans of generative AI as OpenTelemetry's file exporter writes them.",
+			read: readExport(otelCalls), mode: dataset.MessageArrayWithResponses, blockSize: 512},
+		{name: langfuse, about: "Observations exported from Langfuse.",
+			read: readExport(langfuseCalls), mode: dataset.MessageArrayWithResponses, blockSize: 512},
+		{name: langSmith, about: "Runs exported from LangSmith.",
+			read: readExport(langSmithCalls), mode: dataset.MessageArrayWithResponses, blockSize: 512},
+		{name: harFile, about: "An archive of HTTP requests: their times.",
+			read: readExport(harCalls), mode: dataset.MessageArrayWithResponses, blockSize: 512},
+		{name: accessLog, about: "The log of a web server: the times of its lines.",
+			read: readAccessLog, mode: dataset.MessageArrayWithResponses, blockSize: 512},
 		{name: textCSV, about: "A prompt in a column of a CSV file.",
 			read: (*load).textCSV},
 	}
@@ -267,8 +279,14 @@ func formatOfWhole(path, first string) string {
 		strings.Contains(first, "Response tokens") {
 		return burstGPTTrace
 	}
+	if accessLine.MatchString(first) {
+		return accessLog
+	}
 	if startsInputsJSON(path) {
 		return inputsJSON
+	}
+	if export := exportOfArray(path); export != "" {
+		return export
 	}
 	if startsShareGPT(path) {
 		return shareGPT
@@ -286,6 +304,9 @@ func formatOfWhole(path, first string) string {
 		return ""
 	}
 	o := &object{members: document}
+	if export := isExport(o); export != "" {
+		return export
+	}
 	for _, f := range wholeFormats {
 		if f.accepts(o) {
 			return f.name
@@ -350,6 +371,9 @@ func formatsOf(o *object) []string {
 	var named string
 	if json.Unmarshal(o.members["type"], &named) == nil && isFormat(named) {
 		return []string{named}
+	}
+	if export := isExport(o); export != "" {
+		return []string{export}
 	}
 	for _, f := range specific {
 		if f.accepts(o) {

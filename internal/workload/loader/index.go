@@ -39,10 +39,13 @@ func (l *load) chunkSize() int {
 }
 
 func (l *load) newGrouping(rows rowSource) *grouping {
-	return &grouping{
+	x := &grouping{
 		Indexed: &Indexed{rows: rows, format: l.format, options: l.options, path: l.path}, faults: &l.faults,
 		earliest: noTime,
 	}
+	// Ids that go on from those of the turn before hold the conversation so far, in whichever trace.
+	x.cumulative = l.format.name == mooncakeTrace
+	return x
 }
 
 // notedChunk is what is kept of a chunk.
@@ -92,7 +95,7 @@ func (l *load) index() (*Indexed, error) {
 		return groups.Indexed, nil
 	}
 	l.warnSkipped()
-	if groups.cumulative {
+	if groups.cumulative && l.format.order == chatOrder {
 		l.notef("conversations are sent without the history of earlier turns where the hash ids of their turns hold " +
 			"it already")
 	}

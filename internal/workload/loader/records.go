@@ -18,7 +18,7 @@ import (
 )
 
 // notOfObjects are the formats whose files are no lines of JSON objects.
-var notOfObjects = []string{burstGPTTrace, shareGPT, textLines, textCSV}
+var notOfObjects = []string{burstGPTTrace, shareGPT, textLines, textCSV, harFile, accessLog}
 
 // isPoolName reports whether a name is one of a file on every system.
 func isPoolName(name string) bool {

@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,7 +51,7 @@ func tableRoles() []tableRole {
 			"generatedtokens", "responsetokens", "maxnewtokens", "completionlength", "outputlen", "numgeneratedtokens",
 			"tokensout"}, isCount},
 		{roleTime, []string{"timestamp", "ts", "time", "createdat", "created", "starttime", "requesttime", "datetime",
-			"timestampms", "timems", "arrivaltime", "arrivedat", "date"}, isTime},
+			"timestampms", "timems", "arrivaltime", "arrivedat", "timeiso8601", "timelocal", "msec", "date"}, isTime},
 		{roleSession, []string{"sessionid", "session", "conversationid", "chatid", "threadid"}, isName},
 		{roleDelay, []string{"delay"}, isCount},
 	}
@@ -356,14 +355,7 @@ func readTable(l *load) error {
 		l.notef("%d recorded replies at the end of messages of %s are not sent", answers, l.path)
 	}
 	l.warnSkipped()
-	if timed { // a log has its lines in the order of the replies
-		slices.SortStableFunc(read, func(a, b row) int { return cmp.Compare(a.at(), b.at()) })
-	}
-	kept := &memoryRows{}
-	for _, r := range read {
-		kept.add(r)
-	}
-	return l.group(kept)
+	return l.groupLog(read, timed)
 }
 
 // errNoRequest is the error of a row that holds none.

@@ -424,3 +424,20 @@ func FuzzTraces(f *testing.F) {
 }
 
 var unchanged = Reshape{Speedup: 1, PrefixLen: 1, PromptLen: 1, OutputLen: 1, PrefixRoots: 1}
+
+// Turns whose ids go on from those of the turn before are sent alone, in mooncake traces as in those of Bailian: their
+// lengths hold the history already.
+func TestMooncakeTurnsThatHoldTheHistoryAreSentAlone(t *testing.T) {
+	for rows, want := range map[string]dataset.ContextMode{
+		`{"session_id":"a","input_length":1024,"hash_ids":[1,2]}` + "\n" + `{"session_id":"a","input_length":1536,"hash_ids":[1,2,3]}`: dataset.MessageArrayWithResponses,
+		`{"session_id":"a","input_length":1024,"hash_ids":[1,2]}` + "\n" + `{"session_id":"a","input_length":512,"hash_ids":[3]}`:      "",
+		`{"session_id":"a","input_length":1024}` + "\n" + `{"session_id":"a","input_length":512}`:                                      "",
+		`{"session_id":"a","input_length":1024,"hash_ids":[1,2]}`:                                                                      "",
+	} {
+		for _, from := range []int64{0, 1} {
+			if got := loadWith(t, rows, "mooncake_trace", Options{IndexFrom: from}).Dataset.At(0).ContextMode; got != want {
+				t.Errorf("%s, indexed from %d: %q, want %q", rows, from, got, want)
+			}
+		}
+	}
+}

@@ -224,8 +224,10 @@ func TestOneTrialHasTheMetricsAsWholesToo(t *testing.T) {
 		`"cv":0.0,"ci_low":180.0,"ci_high":180.0,"unit":"requests/sec","avg":180.0}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := textOf(t, at(t, figures, "time_to_first_token", "p99")); got != "140.0" {
-		t.Errorf("p99 %s", got)
+	for name, want := range map[string]string{"p99": "140.0", "count": "9"} {
+		if got := textOf(t, at(t, figures, "time_to_first_token", name)); got != want {
+			t.Errorf("%s %s", name, got)
+		}
 	}
 	for name, want := range map[string]string{"mean": "180.00", "std": "0.00", "cv": "0.0000"} {
 		if got := rowsOf(t, s)[2][columnOf(t, s, "request_throughput_"+name)]; got != want {

@@ -96,6 +96,9 @@ func (s *Sweep) blocks(c *Cell) artifact.Object {
 				block = append(block, artifact.Member{Key: stat, Value: v})
 			}
 		}
+		if w.count > 0 {
+			block = append(block, artifact.Member{Key: "count", Value: w.count})
+		}
 		out = append(out, artifact.Member{Key: w.tag, Value: block})
 	}
 	return out

@@ -28,30 +28,37 @@ func newShape(keys []key) *shape {
 	return s
 }
 
-// trial has the values of one run, in the order of its shape.
+// trial has the values of one run, in the order of its shape, and the number of values behind each of its metrics, 0 where
+// there is none.
 type trial struct {
 	*shape
 	values []float64
+	counts []int64
 }
 
 // trialOf keeps the figures of a run.
 func (s *Sweep) trialOf(r *series.Run) trial {
 	values := make([]float64, 0, s.most())
 	var keys []key
+	var counts []int64
+	var last *metrics.Result
 	r.Figures(func(m *metrics.Result, stat string, v float64) {
+		if m != last {
+			counts, last = append(counts, m.Stats.Count), m
+		}
 		keys, values = append(keys, key{tag: m.Tag, stat: stat, unit: m.Unit}), append(values, v)
 	})
 	same := func(a, b key) bool { return a.tag == b.tag && a.stat == b.stat && a.unit == b.unit }
 	for _, known := range slices.Backward(s.shapes) {
 		if slices.EqualFunc(known.keys, keys, same) {
-			return trial{known, values}
+			return trial{known, values, counts}
 		}
 	}
 	for i := range keys {
 		keys[i].name = keys[i].tag + "_" + keys[i].stat
 	}
 	s.shapes = append(s.shapes, newShape(keys))
-	return trial{s.shapes[len(s.shapes)-1], values}
+	return trial{s.shapes[len(s.shapes)-1], values, counts}
 }
 
 // most is the number of figures of the last run.
@@ -148,6 +155,7 @@ type whole struct {
 	tag, unit string
 	keys      []key
 	values    []float64
+	count     int64
 	stats.Estimate
 }
 
@@ -155,13 +163,13 @@ type whole struct {
 func (c *Cell) wholes() iter.Seq[whole] {
 	return func(yield func(whole) bool) {
 		only := c.trials[0]
-		for from := 0; from < len(only.keys); {
+		for from, n := 0, 0; from < len(only.keys); n++ {
 			to := from + 1
 			for to < len(only.keys) && only.keys[to].tag == only.keys[from].tag {
 				to++
 			}
 			w := whole{tag: only.keys[from].tag, unit: only.keys[from].unit, keys: only.keys[from:to],
-				values: only.values[from:to]}
+				values: only.values[from:to], count: only.counts[n]}
 			from = to
 			stat := func(name string, otherwise float64) float64 {
 				if i := slices.IndexFunc(w.keys, func(k key) bool { return k.stat == name }); i >= 0 {

@@ -30,6 +30,9 @@ func dynamoFrontendFamilies() []family {
 			where("migration_type", "new_request", constant(0)),
 			where("migration_type", "ongoing_request", constant(0))),
 		total("dynamo_frontend_model_cancellation", "Requests that were cancelled.", sum(cAbort)),
+		hist("dynamo_frontend_event_loop_delay_seconds", "Delay of the runtime.", qNever,
+			[]float64{0.001, 0.005, 0.01, 0.05, 0.1}).with(labels{}),
+		total("dynamo_frontend_event_loop_stall", "Delays of the runtime above 5 ms.", constant(0)).with(labels{}),
 	}
 }
 
@@ -91,6 +94,10 @@ func dynamoComponentFamilies(duration quantity, inflight func(*totals) float64) 
 		gauge("dynamo_component_kvstats_active_blocks", "Blocks in use.", active),
 		gauge("dynamo_component_kvstats_total_blocks", "Older name of total_blocks.", constant(dynamoBlocks)),
 		gauge("dynamo_component_kvstats_gpu_cache_usage_percent", "Older name of gpu_cache_usage_percent.", usage),
+		total("dynamo_component_embedding_cache_hits", "Embeddings found in the cache.", constant(0)),
+		total("dynamo_component_embedding_cache_misses", "Embeddings that were computed.", constant(0)),
+		split("dynamo_component_kv_publisher_zmq_events", kCounter, "Events of the KV cache that were published.",
+			where("event_type", "stored", constant(0)), where("event_type", "removed", constant(0))),
 		gauge("dynamo_component_uptime_seconds", "Time since the start.", func(t *totals) float64 { return t.uptime }),
 		gauge("dynamo_tokio_global_queue_depth", "Tasks that wait for a thread.", constant(0)).with(
 			labels{{"worker", strconv.Itoa(0)}}),

@@ -5,6 +5,7 @@ import (
 	"aiperf/internal/mockserver/httpd"
 	"aiperf/internal/watch/prom"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -31,6 +32,36 @@ func TestEveryPageInBothFormats(t *testing.T) {
 			if samples, err := prom.NewParser(prom.Options{}).Parse(body, open); err != nil || len(samples) < 10 {
 				t.Errorf("%s: %d series, %v", p.path, len(samples), err)
 			}
+		}
+	}
+}
+
+// Names that workers, runtime and block manager add are on the pages and in the catalogue.
+func TestNamesThatWorkersAddAreShownAndDocumented(t *testing.T) {
+	docs, err := os.ReadFile("../../../docs/server-metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, catalogue, _ := strings.Cut(string(docs), "\n## Catalogue\n")
+	e := exporter(t, Options{})
+	all := ""
+	for _, p := range e.pages {
+		if at, ok := e.Find([]byte(p.path), ""); ok && p.path != "" {
+			none := httpd.NoPageFault()
+			body, _, _ := e.Append(nil, at, false, &none)
+			all += string(body)
+		}
+	}
+	for _, name := range []string{"trtllm:num_aborted_requests", "trtllm:kv_transfer_latency_seconds",
+		"trtllm:kv_transfer_bytes", "trtllm:kv_transfer_speed_gb_s", "dynamo_component_embedding_cache_hits",
+		"dynamo_component_embedding_cache_misses", "dynamo_component_kv_publisher_zmq_events",
+		"dynamo_frontend_event_loop_delay_seconds", "dynamo_frontend_event_loop_stall", "nv_cache_num_hits_per_model",
+		"nv_cache_num_misses_per_model"} {
+		if !strings.Contains(all, "# TYPE "+name) {
+			t.Errorf("%s is on no page", name)
+		}
+		if short := strings.TrimPrefix(name, "trtllm:"); !strings.Contains(catalogue, "`"+short+"`") {
+			t.Errorf("%s is not in the catalogue", short)
 		}
 	}
 }

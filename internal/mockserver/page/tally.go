@@ -65,6 +65,7 @@ const (
 	qPrefill                   // from there to the first token
 	qDecode                    // first to last token
 	qInference                 // from the place in the batch to the end
+	qNever                     // what this server does not do, such as sending its KV cache to another one
 	qPrompt                    // tokens from here on
 	qOutput
 	qLimit // of the reply, where the request gives one

@@ -68,7 +68,7 @@ func leftOut(key string, a, b map[string]string) bool {
 	}
 	k, ok := schema.Find("benchmark." + indices.ReplaceAllString(path, ""))
 	if !ok || k.Default == nil {
-		return false
+		return ok && k.Holds() == schema.Switch && value == "false"
 	}
 	preset := k.Default
 	if list, isList := preset.([]any); isList {

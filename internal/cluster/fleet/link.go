@@ -117,7 +117,8 @@ func startServer(listen string, s *Security) (*embedded, error) {
 		}
 	}()
 	o := &server.Options{
-		ServerName: "aiperf", Host: host, Port: number, NoSigs: true, NoLog: true, JetStream: true, StoreDir: temporary.Dir,
+		ServerName: "aiperf", Host: host, Port: number, NoSigs: true, NoLog: true, JetStream: true,
+		StoreDir:   temporary.Dir,
 		MaxPayload: largestMessage, MaxPending: 256 << 20, Authorization: s.Token, DisableJetStreamBanner: true,
 		PingInterval: 5 * time.Second, MaxPingsOut: 3,
 	}

@@ -78,8 +78,8 @@ func (ti *timing) followsTrace() bool {
 	if trace.timed {
 		ti.info("%s contains timestamps, so requests follow its schedule; --no-fixed-schedule prevents this", file)
 	} else { // what is in it is not known yet
-		ti.info("requests follow the schedule of %s, as files of the format %s have timestamps; --no-fixed-schedule prevents "+
-			"this", file, format)
+		ti.info("files of the format %s have timestamps, as %s should have, so requests follow its schedule; "+
+			"--no-fixed-schedule prevents this", format, file)
 	}
 	return true
 }

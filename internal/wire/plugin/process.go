@@ -255,7 +255,8 @@ type teller struct {
 	told, left int
 }
 
-// maxPerSecond is how many lines of a program's standard error are passed on in a second: a program that floods it would
+// maxPerSecond is how many lines of a program's standard error are passed on in a second: a program that floods it
+// would
 // fill the log and the screen. Lines beyond are counted.
 const maxPerSecond = 50
 

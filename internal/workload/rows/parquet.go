@@ -51,7 +51,8 @@ func eachParquet(path string, f func([]Column, Row) error) (err error) {
 			return f(columns, shape.row(row))
 		})
 		if broken, ok := errors.AsType[unreadable](err); ok {
-			return fmt.Errorf("%s: row %d cannot be read%s: %w", path, number+1, corruptColumn(file, i), brief{broken.error})
+			return fmt.Errorf("%s: row %d cannot be read%s: %w", path, number+1, corruptColumn(file, i),
+				brief{broken.error})
 		}
 		if err != nil {
 			return err
@@ -60,7 +61,8 @@ func eachParquet(path string, f func([]Column, Row) error) (err error) {
 	return nil
 }
 
-// brief cuts what the library says: of a corrupt footer it repeats the path of every field, and what stands in a file can
+// brief cuts what the library says: of a corrupt footer it repeats the path of every field, and what stands in a file
+// can
 // be of any length.
 type brief struct{ error }
 

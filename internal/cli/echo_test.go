@@ -95,7 +95,8 @@ func echoReplies(streaming bool) []string {
 		head("200 OK", "application/json") + "Transfer-Encoding: " + echoed + "\r\n\r\n{}",
 		head("200 OK", "application/json") + "Transfer-Encoding: chunked\r\n\r\n" + echoed + "\r\n{}",
 		head("200 OK", "application/json") + "Content-Length: 400\r\n\r\n" + echoed,
-		head("307 "+echoed, "text/plain") + "Location: ftp://" + echoed + "/" + echoed + "\r\nContent-Length: 0\r\n\r\n",
+		head("307 "+echoed, "text/plain") + "Location: ftp://" + echoed + "/" + echoed +
+			"\r\nContent-Length: 0\r\n\r\n",
 		head("308 "+echoed, "text/plain") + "Location: http://[" + echoed + "\r\nContent-Length: 0\r\n\r\n",
 		head("200 OK", "application/json") + echoed + "\r\n\r\n",
 		"HTTP/1.1 " + echoed + "\r\n\r\n",
@@ -147,7 +148,8 @@ func echoServer(t *testing.T, replies []string) string {
 				"# TYPE %[1]s_seen counter\n%[1]s_seen_total{%[1]s=\"1\"} %[2]d\n"+
 				"# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{block_size=\"%[1]s\",%[1]s=\"%[1]s\"} 1\n"+
 				"# TYPE h histogram\nh_bucket{%[1]s=\"%[1]s\",le=\"1\"} %[2]d\n"+
-				"h_bucket{%[1]s=\"%[1]s\",le=\"+Inf\"} %[2]d\nh_sum{%[1]s=\"%[1]s\"} 1\nh_count{%[1]s=\"%[1]s\"} %[2]d\n"+
+				"h_bucket{%[1]s=\"%[1]s\",le=\"+Inf\"} %[2]d\nh_sum{%[1]s=\"%[1]s\"} 1\nh_count{%[1]s=\"%[1]s\"} "+
+				"%[2]d\n"+
 				"# TYPE DCGM_FI_DEV_GPU_UTIL gauge\nDCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-1\","+
 				"modelName=\"%[1]s\",Hostname=\"%[1]s\",namespace=\"%[1]s\",pod=\"%[1]s\"} 50\n", echoed, turn.Load())
 		case strings.HasSuffix(r.URL.Path, "/models"):
@@ -178,7 +180,8 @@ func echoGRPC(t *testing.T) string {
 	field := func(n int, data string) string {
 		return string(binary.AppendUvarint([]byte{byte(n<<3 | 2)}, uint64(len(data)))) + data
 	}
-	tensor := field(1, "text_output") + field(2, "BYTES") + string([]byte{3 << 3, 1}) + field(5, field(8, "it is "+echoed))
+	tensor := field(1, "text_output") + field(2, "BYTES") + string([]byte{3 << 3, 1}) + field(5, field(8,
+		"it is "+echoed))
 	reply := field(1, echoed) + field(2, echoed) + field(3, echoed) +
 		field(4, field(1, echoed)+field(2, field(3, echoed))) + field(5, tensor)
 	var turn atomic.Int64
@@ -261,7 +264,8 @@ func TestWhatServersEchoIsNowhere(t *testing.T) {
 			if name != "no model" {
 				args = append(args, "--model", "m")
 			}
-			code, screen := runProfile(t, map[string]string{"AIPERF_SERVER_METRICS_COLLECTION_INTERVAL": "0.1"}, args...)
+			code, screen := runProfile(t, map[string]string{"AIPERF_SERVER_METRICS_COLLECTION_INTERVAL": "0.1"},
+				args...)
 			seek(t, "the screen", []byte(screen))
 			if name == "no model" {
 				return // two models to choose from

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"aiperf/internal/accuracy/sandbox"
@@ -124,10 +125,16 @@ func limitMemory(env func(string) (string, bool), bytes int64) {
 	}
 }
 
+// temporaryCommands are those that put files among the temporary ones.
+var temporaryCommands = []string{"profile", "capacity", "agent", "selftest"}
+
 // Main runs the program with its arguments and returns the exit code.
 func Main(args []string, stdout, stderr *os.File) int {
 	limitHeap(os.LookupEnv)
 	a := &app{terminal: newTerminal(stdout, stderr, os.LookupEnv), env: os.LookupEnv}
+	if len(args) > 0 && slices.Contains(temporaryCommands, args[0]) {
+		artifact.RemoveAbandoned() // what processes left that were killed
+	}
 	return a.profiled(func() int { return a.main(args) })
 }
 

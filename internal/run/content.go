@@ -155,7 +155,8 @@ func fitsMemory(least float64, memory int64) error {
 		return nil
 	}
 	const gb = 1e9
-	return fmt.Errorf("the generated conversations need at least %.1f GB of memory, and this machine has %.1f GB: lower "+
+	return fmt.Errorf("the generated conversations need at least %.1f GB of memory, and this machine has %.1f GB: "+
+		"lower "+
 		"--num-dataset-entries, --isl, the number of turns, or --num-prefix-prompts", least/gb, float64(memory)/gb)
 }
 

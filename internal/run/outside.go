@@ -70,12 +70,12 @@ func LoadFile(ctx context.Context, asked *settings.Settings, p *pluginfile.Progr
 	}
 	defer h.Close()
 	defer context.AfterFunc(ctx, h.Close)() // a call does not wait for its own limit then
-	dir, err := os.MkdirTemp("", "aiperf-dataset-")
+	temporary, err := artifact.NewTemporary("dataset")
 	if err != nil {
 		return "", remove, err
 	}
-	remove = func() { _ = os.RemoveAll(dir) }
-	path = filepath.Join(dir, filepath.Base(file)+".jsonl")
+	remove = temporary.Remove
+	path = filepath.Join(temporary.Dir, filepath.Base(file)+".jsonl")
 	if err = writeLoaded(ctx, path, h, file, p.Format); err != nil {
 		remove()
 		switch ctx.Err() {

@@ -2,9 +2,9 @@ package run
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/config"
 	"aiperf/internal/workload/dataset"
@@ -48,12 +48,12 @@ func (e *execution) stock(ctx context.Context) error {
 
 // packed returns a tokenizer as one file.
 func packed(b *load.Bundle) ([]byte, error) {
-	dir, err := os.MkdirTemp("", "aiperf-tokenizer-")
+	temporary, err := artifact.NewTemporary("tokenizer")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "tokenizer")
+	defer temporary.Remove()
+	path := filepath.Join(temporary.Dir, "tokenizer")
 	if err := b.Pack(path); err != nil {
 		return nil, err
 	}

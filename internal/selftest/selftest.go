@@ -14,10 +14,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"aiperf/internal/watch/trust"
+
+	"aiperf/internal/base/artifact"
 )
 
 // Options are what a test needs.
@@ -68,12 +69,13 @@ type tester struct {
 
 // Run tests this program on this machine. With an error there is no report.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	dir, err := os.MkdirTemp("", "aiperf-selftest-")
+	temporary, err := artifact.NewTemporary("selftest")
 	if err != nil {
 		return nil, fmt.Errorf(
 			"the self-test needs a directory for its files: %w; set TMPDIR to a writable one", err)
 	}
-	defer os.RemoveAll(dir)
+	defer temporary.Remove()
+	dir := temporary.Dir
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
 	if o.Streams == 0 {

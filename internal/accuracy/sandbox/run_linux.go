@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"aiperf/internal/base/artifact"
 )
 
 // order is what the inside of the sandbox gets, over descriptor 3.
@@ -34,11 +36,12 @@ func (b *Box) Run(ctx context.Context, program, input string) (r Result) {
 	ctx, cancel := context.WithTimeout(ctx, b.TestTime)
 	defer cancel()
 	defer context.AfterFunc(b.ctx, cancel)()
-	root, err := os.MkdirTemp("", "aiperf-sandbox-")
+	folder, err := artifact.NewTemporary("sandbox")
 	if err != nil {
 		return Result{Err: err}
 	}
-	defer os.RemoveAll(root) // the mounts on it end with their namespace
+	defer folder.Remove() // the mounts on it end with their namespace
+	root := folder.Dir
 	mapped := b.second
 	text, err := json.Marshal(order{*b.python, root, program, mapped})
 	if err != nil {

@@ -278,7 +278,8 @@ func TestFilesAreDownloads(t *testing.T) {
 
 func TestReportsRunTheirOwnScripts(t *testing.T) {
 	dir := t.TempDir()
-	const page = "<html><style>a{}</style><script type=\"application/json\">{}</script>\r\n<SCRIPT defer>alert(1)\r\n</SCRIPT>" +
+	const page = "<html><style>a{}</style><script type=\"application/json\">{}</script>\r\n<SCRIPT " +
+		"defer>alert(1)\r\n</SCRIPT>" +
 		"<p onclick=\"alert(2)\"></p><script>alert(3)</script ></html>"
 	for name, text := range map[string]string{"a.html": page, "empty.html": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

@@ -14,6 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"aiperf/internal/base/clock"
+
+	"aiperf/internal/base/artifact"
 )
 
 // AgentOptions configure an agent.
@@ -120,14 +122,17 @@ func Agent(ctx context.Context, o AgentOptions) error {
 	}
 	a.step.begin(a.clock)
 	if a.dir = o.Dir; a.dir == "" {
-		dir, err := os.MkdirTemp("", "aiperf-agent-")
+		temporary, err := artifact.NewTemporary("agent")
 		if err != nil {
 			return err
 		}
-		a.dir = dir
-	}
-	if o.Dir == "" || o.Local {
-		defer os.Remove(a.dir) // journals that are needed stay
+		a.dir = temporary.Dir
+		defer temporary.Leave() // journals that are needed stay
+	} else if o.Local {
+		// The folder is the coordinator's, which may be killed before the agents.
+		lock := artifact.HoldTemporary(a.dir, o.Name)
+		defer os.Remove(a.dir)
+		defer lock.Release()
 	}
 	return a.run(ctx)
 }

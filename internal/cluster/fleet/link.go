@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/neterr"
 	"aiperf/internal/config/parse"
 )
@@ -95,7 +96,7 @@ const largestMessage = 32 << 20
 // embedded is a NATS server in this process.
 type embedded struct {
 	*server.Server
-	dir      string
+	dir      *artifact.Temporary
 	encrypts bool
 }
 
@@ -112,12 +113,19 @@ func startServer(ctx context.Context, listen string, s *Security) (*embedded, er
 	if number == 0 {
 		number = server.RANDOM_PORT
 	}
-	dir, err := os.MkdirTemp("", "aiperf-fleet-")
+	temporary, err := artifact.NewTemporary("fleet")
 	if err != nil {
 		return nil, err
 	}
+	started := false
+	defer func() {
+		if !started {
+			temporary.Remove()
+		}
+	}()
 	o := &server.Options{
-		ServerName: "aiperf", Host: host, Port: number, NoSigs: true, NoLog: true, JetStream: true, StoreDir: dir,
+		ServerName: "aiperf", Host: host, Port: number, NoSigs: true, NoLog: true, JetStream: true,
+		StoreDir:   temporary.Dir,
 		MaxPayload: largestMessage, MaxPending: 256 << 20, Authorization: s.Token, DisableJetStreamBanner: true,
 		PingInterval: 5 * time.Second, MaxPingsOut: 3,
 	}
@@ -137,7 +145,7 @@ func startServer(ctx context.Context, listen string, s *Security) (*embedded, er
 	if err != nil {
 		return nil, fmt.Errorf("the NATS server cannot be made: %w", err)
 	}
-	e := &embedded{n, dir, s.CertFile != ""}
+	e := &embedded{n, temporary, s.CertFile != ""}
 	if host != "" || number > 0 { // an address that is taken would end the program within the server
 		probe, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, port))
 		if err != nil {
@@ -152,6 +160,7 @@ func startServer(ctx context.Context, listen string, s *Security) (*embedded, er
 		e.close()
 		return nil, fmt.Errorf("the NATS server on %s was not ready within %s", listen, serverStart)
 	}
+	started = true
 	return e, nil
 }
 
@@ -176,7 +185,7 @@ func (e *embedded) close() {
 	if e != nil {
 		e.Shutdown()
 		e.WaitForShutdown()
-		os.RemoveAll(e.dir)
+		e.dir.Remove()
 	}
 }
 

@@ -10,12 +10,16 @@ import (
 	"time"
 
 	"aiperf/internal/base/self"
+
+	"aiperf/internal/base/artifact"
 )
 
 // locals are the agents that the coordinator started.
 type locals struct {
 	list []*self.Process
 	all  sync.WaitGroup
+	// folder is that of the agents, nil where it was given.
+	folder *artifact.Temporary
 }
 
 // localName is the name of a local agent.
@@ -33,11 +37,11 @@ func (f *Fleet) endLocal(name string) {
 // startLocals starts the agents that run on this machine.
 func (f *Fleet) startLocals() error {
 	if f.localDir = f.options.LocalDir; f.localDir == "" {
-		dir, err := os.MkdirTemp("", "aiperf-agents-")
+		temporary, err := artifact.NewTemporary("agents")
 		if err != nil {
 			return err
 		}
-		f.localDir = dir
+		f.localDir, f.locals.folder = temporary.Dir, temporary
 	}
 	env := append(os.Environ(), TokenVariable+"="+f.options.Security.Token,
 		"GOMAXPROCS="+strconv.Itoa(cores(f.options.Agents)))
@@ -97,7 +101,8 @@ func (l *locals) end(dir string) {
 	}
 	all.Wait()
 	l.all.Wait()
+	l.folder.Leave() // journals that are needed stay
 	if dir != "" {
-		os.Remove(dir) // journals that are needed stay
+		os.Remove(dir)
 	}
 }

@@ -75,7 +75,12 @@ func (ti *timing) followsTrace() bool {
 		return false
 	}
 	ti.lines = trace.rows
-	ti.info("%s contains timestamps, so requests follow its schedule; --no-fixed-schedule prevents this", file)
+	if trace.timed {
+		ti.info("%s contains timestamps, so requests follow its schedule; --no-fixed-schedule prevents this", file)
+	} else { // what is in it is not known yet
+		ti.info("files of the format %s have timestamps, as %s should have, so requests follow its schedule; "+
+			"--no-fixed-schedule prevents this", format, file)
+	}
 	return true
 }
 

@@ -156,7 +156,8 @@ func TestMessagesOfBodies(t *testing.T) {
 }
 
 func TestPageHoldsTextsAsTexts(t *testing.T) {
-	book, err := ReadBook(file(t, raw("a", 0, 1, `{"prompt":"</script><script>alert(1)</script>\u009b"}`, plain)), "none", "<b>\x1b\u009b",
+	book, err := ReadBook(file(t, raw("a", 0, 1, `{"prompt":"</script><script>alert(1)</script>\u009b"}`, plain)),
+		"none", "<b>\x1b\u009b",
 		DefaultBookLimits())
 	if err != nil {
 		t.Fatal(err)

@@ -131,7 +131,8 @@ func Find(paths ...string) (*Found, error) {
 			if w.outside > 1 {
 				more = fmt.Sprintf(", as do %d others", w.outside-1)
 			}
-			w.fault(w.example, fmt.Errorf("the link leads out of the folders that are searched%s: give the folder that it "+
+			w.fault(w.example, fmt.Errorf("the link leads out of the folders that are searched%s: give the folder "+
+				"that it "+
 				"leads to as well", more))
 		}
 	}

@@ -215,7 +215,8 @@ func TestNoLinkLeadsOut(t *testing.T) {
 	found := find(t, at("D"))
 	equal(t, listed(t, dir, found.Folders), "run D/r")
 	if len(found.Faults) != 1 || found.Faults[0].Path != at("D/other") ||
-		!strings.Contains(found.Faults[0].Error(), "leads out") || !strings.Contains(found.Faults[0].Error(), "4 others") {
+		!strings.Contains(found.Faults[0].Error(), "leads out") || !strings.Contains(found.Faults[0].Error(),
+		"4 others") {
 		t.Errorf("%+v", found.Faults)
 	}
 	// The folder that they lead to, given as well, is within; it is named by its own path.

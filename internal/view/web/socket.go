@@ -148,7 +148,8 @@ func (v *View) acceptOptions() *websocket.AcceptOptions {
 	return o
 }
 
-// turnAway closes the connection of a client that is one too many: with a status of the protocol, for which it waits for
+// turnAway closes the connection of a client that is one too many: with a status of the protocol, for which it waits
+// for
 // the client, or by a refusal where many are waited for.
 func (v *View) turnAway(w http.ResponseWriter, r *http.Request) {
 	defer v.sockets.farewells.Add(-1)

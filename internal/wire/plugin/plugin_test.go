@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// flood is how many lines a plugin that floods its standard error writes.
+const flood = 20_000
+
 // behave is a plugin. Its behaviours are words separated by blanks.
 func behave(behaviour string) {
 	is := func(word string) bool { return slices.Contains(strings.Fields(behaviour), word) }
@@ -46,6 +49,11 @@ func behave(behaviour string) {
 	case is("gone"):
 		fmt.Fprintln(os.Stderr, "no licence")
 		os.Exit(3)
+	case is("floods"):
+		for i := range flood {
+			fmt.Fprintln(os.Stderr, "line", i)
+		}
+		fmt.Println(`{"aiperf_plugin":1}`)
 	case is("talks"):
 		fmt.Println("Welcome to the plugin!")
 	case is("future"):
@@ -208,6 +216,35 @@ func TestTrapPluginFailuresAreThoseOfTheirRequests(t *testing.T) {
 				t.Error("a call after the end is answered")
 			}
 		})
+	}
+}
+
+func TestAFloodOfStandardErrorIsBounded(t *testing.T) {
+	var mu sync.Mutex
+	shown, left, notices := 0, 0, 0
+	begun := time.Now()
+	h, err := start(t, "floods", func(o *plugin.Options) {
+		o.Log = func(line string) {
+			mu.Lock()
+			defer mu.Unlock()
+			var n int
+			if _, err := fmt.Sscanf(line, "(%d further lines are left out", &n); err == nil {
+				left += n
+				notices++
+			} else {
+				shown++
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Close()
+	seconds := int(time.Since(begun)/time.Second) + 1
+	mu.Lock()
+	defer mu.Unlock()
+	if shown+left != flood || shown > 50*(seconds+1) || notices > seconds+1 {
+		t.Errorf("%d lines are shown and %d left out in %d s, with %d notices", shown, left, seconds, notices)
 	}
 }
 

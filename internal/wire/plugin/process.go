@@ -237,7 +237,10 @@ func (p *process) end(grace time.Duration) {
 	_ = p.in.Close()
 	timer := time.AfterFunc(grace, p.kill)
 	defer timer.Stop()
-	p.waited.Do(func() { _ = p.cmd.Wait() }) // killed or not: its end is all that counts
+	p.waited.Do(func() {
+		_ = p.cmd.Wait() // killed or not: its end is all that counts
+		p.stderr.end()
+	})
 }
 
 // teller hands whole lines on and keeps the last ones.
@@ -247,7 +250,15 @@ type teller struct {
 
 	mu   sync.Mutex
 	kept []string
+	// A second began at since; told lines were passed on in it, left were not.
+	since      time.Time
+	told, left int
 }
+
+// maxPerSecond is how many lines of a program's standard error are passed on in a second: a program that floods it
+// would
+// fill the log and the screen. Lines beyond are counted.
+const maxPerSecond = 50
 
 // maxKept is how many lines of the program's standard error an error repeats.
 const maxKept = 5
@@ -265,10 +276,45 @@ func (t *teller) line(text string) {
 		t.kept = append(t.kept[:0], t.kept[1:]...)
 	}
 	t.kept = append(t.kept, clip(text))
+	at, missing := time.Now(), ""
+	if at.Sub(t.since) >= time.Second {
+		missing = t.missing()
+		t.since, t.told = at, 0
+	}
+	t.told++
+	over := t.told > maxPerSecond
+	if over {
+		t.left++
+	}
 	t.mu.Unlock()
-	if t.tell != nil {
+	t.say(missing)
+	if !over {
+		t.say(text)
+	}
+}
+
+func (t *teller) say(text string) {
+	if t.tell != nil && text != "" {
 		t.tell(text)
 	}
+}
+
+// missing says how many lines were left out; t is locked.
+func (t *teller) missing() string {
+	n := t.left
+	t.left = 0
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("(%d further lines are left out: no more than %d a second are shown)", n, maxPerSecond)
+}
+
+// end says what was left out last.
+func (t *teller) end() {
+	t.mu.Lock()
+	missing := t.missing()
+	t.mu.Unlock()
+	t.say(missing)
 }
 
 func (t *teller) Write(b []byte) (int, error) {

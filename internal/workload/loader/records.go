@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/workload/recipe"
+
+	"aiperf/internal/base/artifact"
 )
 
 // notOfObjects are the formats whose files are no lines of JSON objects.
@@ -38,11 +40,12 @@ func LoadRecords(ctx context.Context, place string, all []recipe.Records, format
 			place,
 			format)
 	}
-	dir, err := os.MkdirTemp("", "aiperf-records-")
+	temporary, err := artifact.NewTemporary("records")
 	if err != nil {
 		return nil, fmt.Errorf("%s: the records cannot be put into a temporary file: %w", place, err)
 	}
-	defer os.RemoveAll(dir)
+	defer temporary.Remove()
+	dir := temporary.Dir
 	written := writtenRecords{place: place, dir: dir, lines: map[string][]recipe.Line{}}
 	path := dir
 	for _, r := range all {

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"aiperf/internal/base/random"
+
+	"aiperf/internal/base/artifact"
 )
 
 // VideoClip says how videos are made.
@@ -54,11 +56,12 @@ func FFmpeg() (string, error) {
 
 // Make encodes a video with the ffmpeg at path, as requests carry it.
 func (f VideoClip) Make(ctx context.Context, ffmpeg string, pictures, sound *random.Rand) (string, error) {
-	folder, err := os.MkdirTemp("", "aiperf-video-")
+	temporary, err := artifact.NewTemporary("video")
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(folder)
+	defer temporary.Remove()
+	folder := temporary.Dir
 	out := filepath.Join(folder, "video."+f.Format)
 	track := ""
 	if f.Sound.Channels > 0 {

@@ -18,7 +18,7 @@ func corruptColumn(file *parquet.File, group int) (words string) {
 		if readable(chunk) {
 			continue
 		}
-		words = fmt.Sprintf(", in the column %q", strings.Join(paths[i], "."))
+		words = fmt.Sprintf(", in the column %.*q", maxWords, strings.Join(paths[i], "."))
 		meta := &file.Metadata().RowGroups[group].Columns[i].MetaData
 		at := meta.DataPageOffset
 		if meta.DictionaryPageOffset > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -32,11 +33,11 @@ func eachParquet(path string, f func([]Column, Row) error) (err error) {
 		return err
 	}
 	if err := checkFooter(in, info.Size()); err != nil {
-		return fmt.Errorf("%s is not a Parquet file that can be read: %w", path, err)
+		return fmt.Errorf("%s is not a Parquet file that can be read: %w", path, brief{err})
 	}
 	file, err := parquet.OpenFile(in, info.Size())
 	if err != nil {
-		return fmt.Errorf("%s is not a Parquet file that can be read: %w", path, err)
+		return fmt.Errorf("%s is not a Parquet file that can be read: %w", path, brief{err})
 	}
 	shape := newShape(file.Root())
 	columns := shape.columns()
@@ -50,7 +51,8 @@ func eachParquet(path string, f func([]Column, Row) error) (err error) {
 			return f(columns, shape.row(row))
 		})
 		if broken, ok := errors.AsType[unreadable](err); ok {
-			return fmt.Errorf("%s: row %d cannot be read%s: %w", path, number+1, corruptColumn(file, i), broken.error)
+			return fmt.Errorf("%s: row %d cannot be read%s: %w", path, number+1, corruptColumn(file, i),
+				brief{broken.error})
 		}
 		if err != nil {
 			return err
@@ -58,6 +60,24 @@ func eachParquet(path string, f func([]Column, Row) error) (err error) {
 	}
 	return nil
 }
+
+// brief cuts what the library says: of a corrupt footer it repeats the path of every field, and what stands in a file
+// can
+// be of any length.
+type brief struct{ error }
+
+// maxWords is how much of it is shown, in bytes.
+const maxWords = 200
+
+func (b brief) Error() string {
+	text := b.error.Error()
+	if len(text) <= maxWords {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxWords], "") + "…"
+}
+
+func (b brief) Unwrap() error { return b.error }
 
 // unreadable is an error of the file, not of the caller.
 type unreadable struct{ error }

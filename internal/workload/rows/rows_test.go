@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"math/rand/v2"
 	"os"
@@ -208,6 +209,50 @@ func FuzzJSONTables(f *testing.F) {
 			return nil
 		})
 	})
+}
+
+// A footer that is wrong makes the library repeat the path of every field.
+func TestCorruptFootersAreSaidInFewWords(t *testing.T) {
+	type leaf struct {
+		Value []int64 `parquet:"a_value_with_a_rather_long_name,list"`
+	}
+	type branch struct {
+		Leaves []leaf `parquet:"leaves_of_a_branch_with_a_long_name,list"`
+	}
+	type row struct {
+		Branches []branch `parquet:"branches_of_a_tree_with_a_long_name,list"`
+		Other    []branch `parquet:"other_branches_of_a_tree_with_a_long_name,list"`
+	}
+	path := filepath.Join(t.TempDir(), "f.parquet")
+	if err := parquet.WriteFile(path, []row{{Branches: []branch{{[]leaf{{[]int64{1}}}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	footer := int(binary.LittleEndian.Uint32(whole[len(whole)-8:]))
+	random, cut := rand.New(rand.NewPCG(1, 2)), 0
+	for range 1500 {
+		text := bytes.Clone(whole)
+		text[len(text)-8-footer+random.IntN(footer)] = byte(random.IntN(256))
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		err := rows.Each(t.Context(), path, func(int, rows.Row) error { return nil })
+		if err == nil {
+			continue
+		}
+		if strings.Contains(err.Error(), "…") {
+			cut++
+		}
+		if n := len(err.Error()) - len(path); n > 700 {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+	}
+	if cut == 0 {
+		t.Error("no message is cut: the test does not reach what it is about")
+	}
 }
 
 // Whatever bytes of a Parquet file are wrong, the error names the file and speaks of it, not of the program.

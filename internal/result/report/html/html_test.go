@@ -29,7 +29,8 @@ const (
 	origin = int64(1_700_000_000_000_000_000)
 	second = int64(1e9)
 	// hostile ends every context that it could be in.
-	hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)>'</script><!--]]>&amp;` + "\u2028`${alert(3)}`\x1b[31m\x7f\u0085"
+	hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)>'</script><!--]]>&amp;` +
+		"\u2028`${alert(3)}`\x1b[31m\x7f\u0085"
 )
 
 // result computes the result of n requests, of which every tenth failed, and what the page shows of them.

@@ -85,8 +85,9 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 func (o *outcome) write(problems []error) {
 	o.measure()
 	state := o.finalState()
-	o.Problem = errors.Join(append(problems, o.writeState(state), o.export(state))...)
-	o.writePhases(state)
+	problems = append(problems, o.writeState(state))
+	o.writePhases(state) // before the summary of the run, by which --resume takes the run for complete
+	o.Problem = errors.Join(append(problems, o.export(state))...)
 	o.exportOutside()
 	if o.Problem == nil {
 		o.Problem = o.markReady()

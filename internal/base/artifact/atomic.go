@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 )
 
 // AtomicFile is written under a temporary name in the directory of its target and takes the target's
@@ -105,8 +107,10 @@ func WriteFile(path string, data []byte) error {
 	return a.Commit()
 }
 
-// RemoveStale removes the outputs of an earlier run. Empty paths and missing files are fine.
+// RemoveStale removes the outputs of an earlier run, and what a killed process left of them: the temporary files of
+// [CreateAtomic]. Empty paths and missing files are fine.
 func RemoveStale(paths ...string) error {
+	removeTemporary(paths)
 	var first error
 	var of string
 	more := 0
@@ -129,6 +133,27 @@ func RemoveStale(paths ...string) error {
 		of += fmt.Sprintf(" and %d more files", more)
 	}
 	return fmt.Errorf("cannot remove %s left by an earlier run: %w", of, first)
+}
+
+// temporary matches the names of temporary files; the group is that of the file they were to become.
+var temporary = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{12}\.tmp$`)
+
+// removeTemporary removes the temporary files of some files.
+func removeTemporary(paths []string) {
+	names := map[string][]string{}
+	for _, path := range paths {
+		if path != "" {
+			names[filepath.Dir(path)] = append(names[filepath.Dir(path)], filepath.Base(path))
+		}
+	}
+	for dir, of := range names {
+		entries, _ := os.ReadDir(dir) // none where it cannot be read
+		for _, e := range entries {
+			if m := temporary.FindStringSubmatch(e.Name()); m != nil && slices.Contains(of, m[1]) {
+				_ = os.Remove(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
 }
 
 // reason strips the operation and the path from a file error: the message around it names the path

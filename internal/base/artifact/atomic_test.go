@@ -108,3 +108,24 @@ func TestRemoveStale(t *testing.T) {
 		t.Error("a directory with contents was removed")
 	}
 }
+
+// What a killed process left of a file that is removed goes as well; other files stay.
+func TestTemporaryFilesOfStaleOnesAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.json", ".a.json.0123456789ab.tmp", ".b.json.0123456789ab.tmp", ".a.json.mine.tmp"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := artifact.RemoveStale("", filepath.Join(dir, "a.json"), filepath.Join(dir, "none", "a.json")); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if err != nil || strings.Join(left, " ") != ".a.json.mine.tmp .b.json.0123456789ab.tmp" {
+		t.Errorf("left: %q, %v", left, err)
+	}
+}

@@ -43,9 +43,6 @@ func Write(ctx context.Context, r *summary.Result, s *summary.State, o Options) 
 		report.TimeslicesCSV{Path: o.To.Path(config.TimeslicesCSV)},
 		report.AccuracyCSV{Path: o.To.Path(config.AccuracyCSV)},
 	}
-	if !o.To.NoSummaryJSON {
-		exporters = append(exporters, report.SummaryJSON{Path: o.To.Path(config.SummaryJSON)})
-	}
 	outputs := o.From
 	if o.Outputs != nil {
 		exporters = append(exporters, *o.Outputs)
@@ -69,7 +66,14 @@ func Write(ctx context.Context, r *summary.Result, s *summary.State, o Options) 
 	if text == nil {
 		shown.Files.Text = o.To.Path(config.ConsoleText)
 	}
-	return shown, errors.Join(tables, text)
+	var whole error
+	if !o.To.NoSummaryJSON { // the last one: whoever finds it takes the run for complete
+		whole = report.ExportAll(ctx, r, report.SummaryJSON{Path: o.To.Path(config.SummaryJSON)})
+		if whole != nil {
+			shown.Files.JSON = ""
+		}
+	}
+	return shown, errors.Join(tables, text, whole)
 }
 
 // Page returns the HTML report, of which run holds what was collected alongside the requests, and writes nothing. From is
@@ -122,7 +126,9 @@ func (o *Options) footer(outputs config.Artifacts, sliced bool) console.Files {
 		}
 	}
 	name(&f.CSV, o.To, config.SummaryCSV)
-	name(&f.JSON, o.To, config.SummaryJSON)
+	if f.JSON = o.To.Path(config.SummaryJSON); o.To.NoSummaryJSON && !exists(f.JSON) { // otherwise it is about to be written
+		f.JSON = ""
+	}
 	if o.Page != nil {
 		name(&f.HTML, o.To, config.HTMLReport)
 	}

@@ -118,7 +118,7 @@ func BuildPhase(run Run, p Phase, engine *metrics.Engine) Result {
 	run.StartNS, run.WasCancelled, run.Incomplete = p.StartNS, p.WasCancelled, ""
 	run.EndedEarly, run.WarmupEndedEarly = nil, nil
 	run.Counts = p.Counts
-	run.Submission, run.Branches, run.Dataset = nil, nil, nil
+	run.Submission, run.Branches, run.Dataset, run.FinishReasons = nil, nil, nil, nil
 	return Build(run, engine, nil)
 }
 

@@ -12,9 +12,9 @@ type chunk struct {
 	object, usage, err, metrics []byte
 	// foreignUsage reports that token counts are at the root, where some vendors put them.
 	foreignUsage bool
-	// chosen reports that there is a list of choices.
-	chosen bool
-	choice choice
+	// chosen reports that there is a list of choices, picked that choice is one of them.
+	chosen, picked bool
+	choice         choice
 	// others counts the choices that are not the first one; they are not read.
 	others int
 	// stray reports that no choice has the index 0: choice is the first of the list then.
@@ -25,8 +25,8 @@ type chunk struct {
 type choice struct {
 	index, finish, usage []byte
 	// speculation is the server's record of its speculative decoding.
-	speculation          []byte
-	message, delta, text spans
+	speculation, text []byte
+	message, delta    spans
 }
 
 // spans are the parts of a message or of a delta.
@@ -58,8 +58,9 @@ func (c *choice) said(whole bool) *spans {
 	switch {
 	case first.says():
 		return first
-	case c.text.says():
-		return &c.text
+	case jsonscan.IsText(c.text) || startsWith(c.text, '['):
+		*first = spans{content: c.text}
+		return first
 	}
 	return second
 }
@@ -115,7 +116,7 @@ func name(raw []byte) []byte {
 }
 
 func (c *chunk) scanChoices(b []byte, i int) int {
-	c.choice, c.others, c.stray = choice{}, 0, false
+	c.choice, c.others, c.picked, c.stray = choice{}, 0, false, false
 	if i >= len(b) || b[i] != '[' {
 		return jsonscan.Value(b, i, 1)
 	}
@@ -134,7 +135,8 @@ func (c *chunk) scanChoices(b []byte, i int) int {
 			c.choice = choice{}
 			start := i
 			i = c.choice.scan(b, i)
-			if found = c.choice.first(); !found {
+			found = c.choice.first()
+			if c.picked = true; !found {
 				if c.others++; c.others == 1 {
 					stray = start
 				}
@@ -179,7 +181,7 @@ func (c *choice) scan(b []byte, i int) int {
 		}
 		switch string(key) {
 		case "text":
-			c.text.content = b[at:i]
+			c.text = b[at:i]
 		case "index":
 			c.index = b[at:i]
 		case "finish_reason":

@@ -312,3 +312,27 @@ func TestOwnDataIsSentAsItSays(t *testing.T) {
 		}
 	}
 }
+
+// Equal ids of 64 bits are equal text, neighbouring ones are not.
+func TestBlocksOfHashesAreTheTextOfTheirIDs(t *testing.T) {
+	t.Parallel()
+	var lines strings.Builder
+	for i, id := range []string{"18446744073709551615", "18446744073709551614", "18446744073709551615"} {
+		fmt.Fprintf(&lines, "{\"timestamp\":%d,\"input_length\":1024,\"output_length\":4,\"hash_ids\":[1,%s]}\n", i*20, id)
+	}
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	if err := os.WriteFile(path, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url, arrivals := recordedServer(t, mockserver.Options{Fast: true})
+	cfg := resolve(t, t.TempDir(), url, "--streaming", "--no-fixed-schedule", "--concurrency", "1", "--request-count", "3",
+		"--custom-dataset-type", "mooncake_trace", "--input-file", path)
+	if outcome, err := execute(t, cfg, Options{}); err != nil || outcome.Problem != nil {
+		t.Fatal(err, outcome)
+	}
+	sent := arrivals()
+	if len(sent) != 3 || sent[0].Body != sent[2].Body || sent[0].Body == sent[1].Body {
+		t.Errorf("%d requests; the first and the third alike %v, the first and the second %v", len(sent),
+			sent[0].Body == sent[2].Body, sent[0].Body == sent[1].Body)
+	}
+}

@@ -160,6 +160,6 @@ func severalRuns(dir string) error {
 		more = fmt.Sprintf(" and %d more", len(runs)-most)
 	}
 	return fmt.Errorf("%s holds %d %s; aiperf report takes the folder of one: %s%s. aiperf plot and aiperf serve show "+
-		"all of them, and aiperf compare compares the whole with another", dir, len(runs), plural(len(runs), "run", "runs"),
-		strings.Join(runs[:min(most, len(runs))], ", "), more)
+		"all of them, and aiperf compare compares the whole with another", dir, len(runs),
+		plural(len(runs), "run", "runs"), strings.Join(runs[:min(most, len(runs))], ", "), more)
 }

@@ -144,8 +144,8 @@ func sendAlone(data *dataset.Dataset, d endpoint.Descriptor) string {
 	if memory == nil {
 		data.DefaultContextMode = dataset.MessageArrayWithResponses
 	}
-	return fmt.Sprintf("Each turn is sent alone: the requests of --endpoint-type %s cannot carry a history, and %s", d.Name,
-		first)
+	return fmt.Sprintf("Each turn is sent alone: the requests of --endpoint-type %s cannot carry a history, and %s",
+		d.Name, first)
 }
 
 // unsentMedia warns of media of a dataset that the endpoint's requests cannot hold.

@@ -49,7 +49,8 @@ func TestCompleteWritesShortFormsOut(t *testing.T) {
 	}
 }
 
-// What exports carry of a run is completed with the defaults of the format; keys that the original does not know stay out.
+// What exports carry of a run is completed with the defaults of the format; keys that the original does not know stay
+// out.
 func TestCompleteBodyHasEveryDefault(t *testing.T) {
 	body := artifact.Object{
 		{Key: "models", Value: artifact.Object{{Key: "items", Value: []any{artifact.Object{{Key: "name", Value: "m"}}}}}},

@@ -60,12 +60,12 @@ func TestRankingsOptions(t *testing.T) {
 // What the requests of an endpoint have no place for is not made, and a warning names the options.
 func TestMediaAndLengthsThatRequestsDoNotCarryAreNamed(t *testing.T) {
 	for args, want := range map[string]string{
-		"--endpoint-type completions --image-width-mean 9 --image-height-mean 9": "--image-width-mean, --image-height-mean " +
-			"has no effect with --endpoint-type completions, whose requests contain no images",
+		"--endpoint-type completions --image-width-mean 9 --image-height-mean 9": "--image-width-mean, " +
+			"--image-height-mean has no effect with --endpoint-type completions, whose requests contain no images",
 		"--endpoint-type completions --audio-length-mean 1": "--audio-length-mean has no effect with --endpoint-type " +
 			"completions, whose requests contain no audio",
-		"--endpoint-type completions --video-width 8 --video-height 8": "--video-width, --video-height has no effect with " +
-			"--endpoint-type completions, whose requests contain no video",
+		"--endpoint-type completions --video-width 8 --video-height 8": "--video-width, --video-height has no " +
+			"effect with --endpoint-type completions, whose requests contain no video",
 		"--endpoint-type cohere_rankings --isl 5": "--isl has no effect with --endpoint-type cohere_rankings: " +
 			"--rankings-passages-prompt-token-mean and --rankings-query-prompt-token-mean set the lengths",
 	} {

@@ -35,7 +35,8 @@ func sweepKeys() []Key {
 	sampled, search := []string{"sobol", "latin_hypercube"}, []string{"adaptive_search"}
 	conditions := func(name, help string) Key {
 		return section(name, help, word("metric_tag", "The tag of the metric."),
-			choice("stat", "Its statistic.", "avg", "min", "max", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99"),
+			choice("stat", "Its statistic.", "avg", "min", "max", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95",
+				"p99"),
 			choice("op", "The comparison.", "lt", "le", "gt", "ge"),
 			number("threshold", "The limit, in the display unit of the metric.")).list()
 	}
@@ -47,7 +48,8 @@ func sweepKeys() []Key {
 		{Name: "same_seed", Kind: Switch, Help: "All variations have the random seed of the benchmark."},
 		conditions("sla_filters", "What a cell must meet to be feasible."),
 		section("post_process", "A computation over all cells at the end.", word("handler", "Its name."),
-			anything("params", "Its parameters."), word("output_filename", "The file of its result, a name that ends in .json.")),
+			anything("params", "Its parameters."),
+			word("output_filename", "The file of its result, a name that ends in .json.")),
 		word("recipe_name", "The recipe that the block was made of."),
 	}, of([]string{"grid", "zip"},
 		Key{Name: "parameters", Kind: Table, Help: "Path of each parameter below benchmark, and its list of values."}),
@@ -94,7 +96,8 @@ func searchKeys(conditions func(name, help string) Key) []Key {
 		whole("sla_replicates", "Further runs at the boundary.", option.AtLeast(0)),
 		choice("sla_precision", "How narrow the answer becomes.", "tight", "normal", "coarse"),
 		{Name: "sla_warmup_seconds", Kind: Number, Limits: option.AtLeast(0), Help: "Seconds of warm-up of each point."},
-		section("sla_tiers", "Sets of conditions, of which each gets its own answer.", word("label", "The name of the tier."),
+		section("sla_tiers", "Sets of conditions, of which each gets its own answer.",
+			word("label", "The name of the tier."),
 			conditions("filters", "Its conditions."), whole("ordering_rank", "Its place.", option.AtLeast(0))).list(),
 		choice("optuna_sampler", "The model of planner optuna.", "tpe", "gp", "botorch"),
 		choice("optuna_acquisition", "How it chooses points.", "logei", "qlogei", "qnei", "qlognei", "qehvi", "qnehvi",

@@ -66,8 +66,8 @@ func parametersOf(cells []*Cell) []any {
 	return list
 }
 
-// blocks returns the figures of a cell; with one trial of each also its metrics as wholes, by their tags, as the original
-// writes those.
+// blocks returns the figures of a cell; with one trial of each also its metrics as wholes, by their tags, as the
+// original writes those.
 func (s *Sweep) blocks(c *Cell) artifact.Object {
 	out := make(artifact.Object, 0, len(c.shape.keys))
 	s.figures(c, func(k *key, e *stats.Estimate) {

@@ -28,8 +28,8 @@ func newShape(keys []key) *shape {
 	return s
 }
 
-// trial has the values of one run, in the order of its shape, and the number of values behind each of its metrics, 0 where
-// there is none.
+// trial has the values of one run, in the order of its shape, and the number of values behind each of its metrics, 0
+// where there is none.
 type trial struct {
 	*shape
 	values []float64
@@ -149,8 +149,8 @@ func (s *Sweep) figures(c *Cell, yield func(*key, *stats.Estimate)) {
 	}
 }
 
-// whole is a metric of a cell with one trial, as the original writes it: what it has in the run, with a spread of 0 around
-// its average.
+// whole is a metric of a cell with one trial, as the original writes it: what it has in the run, with a spread of 0
+// around its average.
 type whole struct {
 	tag, unit string
 	keys      []key
@@ -181,7 +181,8 @@ func (c *Cell) wholes() iter.Seq[whole] {
 			if math.IsNaN(avg) {
 				continue
 			}
-			w.Estimate = stats.Estimate{N: 1, Mean: avg, Min: stat("min", avg), Max: stat("max", avg), Low: avg, High: avg}
+			w.Estimate = stats.Estimate{N: 1, Mean: avg, Min: stat("min", avg), Max: stat("max", avg), Low: avg,
+				High: avg}
 			if !yield(w) {
 				return
 			}

@@ -21,8 +21,8 @@ type Result struct {
 	// ShortHidesUnit reports that Short already implies the unit.
 	ShortHidesUnit bool
 	Flags          Flags
-	// Distribution is true for record, timeline and adjusted metrics, and for network_rtt; other aggregate and derived ones
-	// carry only Avg, a share of counts also their Sum and Count.
+	// Distribution is true for record, timeline and adjusted metrics, and for network_rtt; other aggregate and derived
+	// ones carry only Avg, a share of counts also their Sum and Count.
 	Distribution bool
 	Stats        Stats
 	// Method says how the statistics of a distribution were made; "" for scalars.

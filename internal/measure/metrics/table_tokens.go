@@ -28,8 +28,8 @@ func tokenTable() []Definition {
 		{
 			Tag: "input_sequence_length", Header: "Input Sequence Length", Short: "ISL",
 			Kind: KindRecord, Unit: Tokens, Display: Tokens, Order: 700, Group: GroupDefault,
-			Flags:   TokenizesInputOnly | LargerIsBetter,
-			Doc:     "Tokens of all texts of the request, earlier turns of the conversation included, joined by spaces and " +
+			Flags: TokenizesInputOnly | LargerIsBetter,
+			Doc: "Tokens of all texts of the request, earlier turns of the conversation included, joined by spaces and " +
 				"counted once: a server that counts each text apart may count some fewer.",
 			Formula: "input tokens",
 			Absent:  "the request has no text",

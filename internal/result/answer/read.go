@@ -183,7 +183,8 @@ func (c *cellFile) cell(parameters []Parameter, trials int, level float64, units
 		if m.Mean == nil {
 			continue
 		}
-		// A plain tag, as the original writes it for cells of one run, is the average. Beside its figures it says nothing new.
+		// A plain tag, as the original writes it for cells of one run, is the average. Beside its figures it says nothing
+		// new.
 		if _, stat := splitKey(key); stat == "" {
 			if _, flattened := c.Metrics[key+"_avg"]; flattened {
 				continue

@@ -268,7 +268,8 @@ func TestBothHeadersOfTheTableOfSlices(t *testing.T) {
 		dir := t.TempDir()
 		madeRun(t, dir, 1, request{0, 2, 0.5, 100})
 		write(t, filepath.Join(dir, "profile_export_aiperf_timeslices.csv"), table)
-		f := figure(t, made(t, one("{type: timeslice, x: Timeslice, y: {metric: time_to_first_token, source: timeslices}}"), dir))
+		f := figure(t, made(t, one("{type: timeslice, x: Timeslice, "+
+			"y: {metric: time_to_first_token, source: timeslices}}"), dir))
 		var got []float64
 		for _, l := range f.Layers {
 			if l.Kind == chart.Points {

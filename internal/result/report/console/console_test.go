@@ -123,7 +123,8 @@ func TestReportGolden(t *testing.T) {
 	testkit.Golden(t, "testdata/everything.txt", []byte(got))
 	order := []string{
 		"Unsupported Parameter", "Error Summary", "Experimental Metrics", "HTTP Trace Timing", "Internal Metrics",
-		"LLM Metrics: Usage", "LLM Metrics: Reasoning", "LLM Metrics\n", "Token Count Discrepancy", "Output Sequence Length Mismatch",
+		"LLM Metrics: Usage", "LLM Metrics: Reasoning", "LLM Metrics\n", "Token Count Discrepancy",
+		"Output Sequence Length Mismatch",
 		"CLI Command:",
 	}
 	at := -1

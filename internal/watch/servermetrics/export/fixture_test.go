@@ -34,7 +34,8 @@ func newCollection(t *testing.T) *collection {
 		t: t, store: servermetrics.NewStore(servermetrics.Options{}),
 		parsers: map[string]*prom.Parser{}, bodies: map[string]string{},
 		info: export.Info{
-			AIPerfVersion: "1.0.0", BenchmarkID: "2900a136-3c1a-4520-adaa-5719822b729b", CLICommand: "aiperf profile --model m",
+			AIPerfVersion: "1.0.0", BenchmarkID: "2900a136-3c1a-4520-adaa-5719822b729b",
+			CLICommand: "aiperf profile --model m",
 			Configured: []string{url}, Successful: []string{url},
 			Window: servermetrics.Window{StartNS: start, EndNS: start + 10*second},
 			InputConfig: artifact.Object{

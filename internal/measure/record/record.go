@@ -52,6 +52,19 @@ type Reply struct {
 	Unread []string
 }
 
+// Publish makes r as files and screens may show it: without the secrets that redact hides; nil hides none.
+func (r *Reply) Publish(redact func(string) string) {
+	if redact == nil {
+		return
+	}
+	if r.Ending != "" {
+		r.Ending = redact(r.Ending)
+	}
+	for i, name := range r.Unread {
+		r.Unread[i] = redact(name)
+	}
+}
+
 // Answer is the reply to a problem.
 type Answer struct {
 	// Content is the text that is graded, Thinking the reasoning apart.

@@ -85,16 +85,16 @@ func (r *Reply) leave(name string) {
 // maxName bounds a name that a server chose.
 const maxName = 60
 
-// plainName is a name as messages may show it: it comes from the server.
+// plainName is a name that a server chose, as messages may show it. What is no name is not shown in part: a piece of a
+// secret would pass the redactor.
 func plainName(name string) string {
-	name = strings.Map(func(c rune) rune {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.ContainsRune("_.-: ", c):
-			return c
-		}
-		return '?'
-	}, name)
-	return name[:min(len(name), maxName)]
+	strange := strings.ContainsFunc(name, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("_.-: ", c)
+	})
+	if strange || len(name) > maxName {
+		return "unreadable"
+	}
+	return name
 }
 
 // rich reads a message whose output is not in strings alone, or under further names.

@@ -38,7 +38,7 @@ type Options struct {
 	Answer func(r *record.Record, content, reasoning []byte)
 	// WallNS converts an instant of the run's clock.
 	WallNS func(monoNS int64) int64
-	// Redact hides secrets in an error message; nil leaves messages as they are.
+	// Redact hides secrets in what the server said of errors and of the end of a reply; nil leaves it as it is.
 	Redact func(string) string
 	// Warn gets the first oddity of each kind; nil drops warnings. It may be called from any goroutine.
 	Warn func(kind, message string)
@@ -139,6 +139,7 @@ func (in *Intake) Record(j *Job) *record.Record {
 	r.Reply = record.Reply{Ending: reply.Ending, Cumulative: reply.Cumulative, Unread: slices.Clone(reply.Unread),
 		Unfinished: r.Err == nil && !reply.Finished,
 		Unstreamed: r.Err == nil && j.Body != nil && j.Body.Stream && atOnce(&r.Facts, reply)}
+	r.Reply.Publish(in.options.Redact)
 	if r.Err == nil {
 		in.made(&r.Facts, reply)
 		if s, ok := record.ParseSpecDecode(reply.SpecDecode); ok {

@@ -9,7 +9,7 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
+	"github.com/xi2/xz"
 )
 
 // packings are the compressions of files, by what they begin with. Names of files say nothing: what a log or a download
@@ -19,7 +19,7 @@ func packings() []packing {
 		{"gzip", []byte{0x1f, 0x8b, 8}, func(in io.Reader) (io.Reader, error) { return gzip.NewReader(in) }},
 		{"bzip2", []byte("BZh"), func(in io.Reader) (io.Reader, error) { return bzip2.NewReader(in), nil }},
 		{"xz", []byte("\xfd7zXZ\x00"), func(in io.Reader) (io.Reader, error) {
-			return xz.ReaderConfig{SingleStream: false, DictCap: maxWindow}.NewReader(in)
+			return xz.NewReader(in, maxWindow)
 		}},
 		{"zstd", []byte{0x28, 0xb5, 0x2f, 0xfd}, func(in io.Reader) (io.Reader, error) {
 			decoder, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))

@@ -52,7 +52,7 @@ func eachParquet(path string, f func([]Column, Row) error) (err error) {
 		})
 		if broken, ok := errors.AsType[unreadable](err); ok {
 			return fmt.Errorf("%s: row %d cannot be read%s: %w", path, number+1, corruptColumn(file, i),
-				brief{broken.error})
+				brief(broken))
 		}
 		if err != nil {
 			return err
@@ -62,8 +62,7 @@ func eachParquet(path string, f func([]Column, Row) error) (err error) {
 }
 
 // brief cuts what the library says: of a corrupt footer it repeats the path of every field, and what stands in a file
-// can
-// be of any length.
+// can be of any length.
 type brief struct{ error }
 
 // maxWords is how much of it is shown, in bytes.

@@ -16,9 +16,8 @@ import (
 	"fmt"
 	"time"
 
-	"aiperf/internal/watch/trust"
-
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/watch/trust"
 )
 
 // Options are what a test needs.

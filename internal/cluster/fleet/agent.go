@@ -13,9 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"aiperf/internal/base/clock"
-
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/clock"
 )
 
 // AgentOptions configure an agent.

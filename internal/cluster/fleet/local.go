@@ -9,9 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"aiperf/internal/base/self"
-
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/self"
 )
 
 // locals are the agents that the coordinator started.

@@ -1,9 +1,8 @@
 package endpoint
 
 import (
-	"aiperf/internal/workload/dataset"
-
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/workload/dataset"
 )
 
 type mediaKind uint8

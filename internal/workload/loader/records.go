@@ -14,9 +14,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/recipe"
-
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/workload/recipe"
 )
 
 // notOfObjects are the formats whose files are no lines of JSON objects.

@@ -13,9 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/base/random"
-
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/random"
 )
 
 // VideoClip says how videos are made.

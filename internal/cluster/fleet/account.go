@@ -182,9 +182,12 @@ func (r *running) Close(ctx context.Context) (parts []run.Part) {
 		r.account = append(r.account, a)
 	}
 	f.mu.Unlock()
-	f.tellAll(ctx, r.going(), func(*member) *command { return &command{Kind: finish, Run: r.id} })
+	// The agents hear that they are done however long the lost ones were waited for.
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), commandPatience)
+	defer cancel()
+	f.tellAll(last, r.going(), func(*member) *command { return &command{Kind: finish, Run: r.id} })
 	if r.stored {
-		deleteObjects(ctx, f.link, r.work.Bucket)
+		deleteObjects(last, f.link, r.work.Bucket)
 	}
 	return parts
 }

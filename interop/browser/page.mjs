@@ -19,9 +19,25 @@ export async function open(browser, view, wrong, allowed) {
   return page;
 }
 
-// inspect reports what no page may have, and returns its numbers of figures, charts and canvases.
+// inspect reports what no page may have, and returns its numbers of figures, charts and canvases. A live page has a while
+// for its charts: one with a single point has no line yet.
 export async function inspect(page, wrong) {
-  const seen = await page.evaluate(() => {
+  let seen = await numbers(page);
+  for (let i = 0; i < 40 && seen.blank.length; i++) {
+    await page.waitForTimeout(250);
+    seen = await numbers(page);
+  }
+  if (seen.scrollWidth > seen.clientWidth) wrong(`the page is ${seen.scrollWidth} pixels wide in a window of ${seen.clientWidth}`);
+  if (seen.blank.length) wrong(`blank charts: ${seen.blank}`);
+  if (seen.unnamed) wrong(`${seen.unnamed} regions without a name`);
+  if (seen.ids.length) wrong(`ids used twice: ${seen.ids}`);
+  if (!seen.policy.startsWith("default-src 'none'")) wrong(`policy ${seen.policy}`);
+  return seen;
+}
+
+// numbers is what a page has at one time.
+function numbers(page) {
+  return page.evaluate(() => {
     // Lines are coloured, axes are grey: a chart without a line has next to no colour.
     const inked = c => {
       // Reading the canvas itself slows it down, of which the browser warns.
@@ -44,10 +60,4 @@ export async function inspect(page, wrong) {
       policy: document.querySelector("meta[http-equiv]").content,
     };
   });
-  if (seen.scrollWidth > seen.clientWidth) wrong(`the page is ${seen.scrollWidth} pixels wide in a window of ${seen.clientWidth}`);
-  if (seen.blank.length) wrong(`blank charts: ${seen.blank}`);
-  if (seen.unnamed) wrong(`${seen.unnamed} regions without a name`);
-  if (seen.ids.length) wrong(`ids used twice: ${seen.ids}`);
-  if (!seen.policy.startsWith("default-src 'none'")) wrong(`policy ${seen.policy}`);
-  return seen;
 }

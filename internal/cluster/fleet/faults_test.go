@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"aiperf/internal/mockserver"
+	"aiperf/internal/run"
 )
 
 // begun waits until the agents have sent something.
@@ -55,6 +57,45 @@ func TestWorkerLossIsCountedUnderItsName(t *testing.T) {
 	var gone *GoneError
 	if !errors.As(x.agents[1].err, &gone) {
 		t.Errorf("the lost agent ended with %v", x.agents[1].err)
+	}
+}
+
+// hurried gives Close less time than a lost agent is waited for.
+type hurried struct{ *Run }
+
+func (h hurried) Close(ctx context.Context) []run.Part {
+	short, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer cancel()
+	return h.Run.Close(short)
+}
+
+// The others hear that their shares are over, although a lost agent was waited for longer than closing may take.
+func TestAgentsAreDoneWhenALostOneWasWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := startMock(t, mockserver.Options{TTFT: 5 * time.Millisecond})
+	x := assemble(t, 3, func(o *Options) { o.Return = time.Second })
+	go func() {
+		x.begun(t)
+		x.Fleet.mu.Lock()
+		m := x.members[1]
+		x.Fleet.mu.Unlock()
+		x.agents[1].end()
+		<-x.agents[1].done
+		x.lose(m, errors.New("pulled out"))
+	}()
+	r := x.Remote()
+	if _, err := x.executeWith(configOf(t, t.TempDir(), s.url, "--concurrency", "3", "--benchmark-duration", "1"), nil,
+		hurried{r}); err != nil {
+		t.Fatal(err)
+	}
+	if accounts := r.Accounts(); accounts[1].Lost == "" || accounts[0].Lost != "" || accounts[2].Lost != "" {
+		t.Errorf("accounts %+v", accounts)
+	}
+	x.Fleet.Close()
+	for _, i := range []int{0, 2} {
+		if <-x.agents[i].done; x.agents[i].err != nil {
+			t.Errorf("the agent %d ended with %v", i, x.agents[i].err)
+		}
 	}
 }
 

@@ -456,6 +456,7 @@ func (a *app) runAll(plan series.Plan, r runAll, options run.Options, view view,
 			own, done, err := series.Restored(step)
 			if done {
 				log.Info("The run is complete from an earlier start", "label", step.Info.RunLabel)
+				err = errors.Join(err, run.MarkComplete(step.Config.Artifacts))
 			}
 			return own, done, err
 		}

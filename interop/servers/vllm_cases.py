@@ -27,7 +27,7 @@ def queue(args):
 
 def cancelled(args):
     options = ["--isl", 50, "--osl", 64, "--concurrency", 4, "--request-count", 40]
-    run = chat(args, "cancelled", *options, "--request-cancellation-rate", 50, "--request-cancellation-delay", 0.3, fails=True)
+    run = chat(args, "cancelled", *options, "--request-cancellation-rate", 50, "--request-cancellation-delay", 0.03, fails=True)
     good = len(run.records) - len(run.errors)
     expect(run.code == 0 and 5 <= good <= 39, f"exit code {run.code}, {good} of {len(run.records)} succeeded")
     finished = run.grown("vllm:request_success_total") - run.grown("vllm:request_success_total", finished_reason="abort")

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/watch/gpu"
 	gpucollect "aiperf/internal/watch/gpu/collect"
 	"aiperf/internal/watch/prom"
@@ -168,7 +169,7 @@ func (s *server) watch(ctx context.Context) {
 				told = reason
 			}
 			_ = c.Close()
-			wait(ctx, retryPause)
+			clock.Wait(ctx, retryPause)
 			continue
 		}
 		told = ""
@@ -183,7 +184,7 @@ func (s *server) watch(ctx context.Context) {
 // follow returns when no page has come for a while.
 func (s *server) follow(ctx context.Context, c *collect.Collector) {
 	lost := max(leastLost, lostAfter*s.monitor.options.Interval)
-	for wait(ctx, s.monitor.options.Interval) {
+	for clock.Wait(ctx, s.monitor.options.Interval) {
 		s.mu.Lock()
 		silent := time.Since(s.arrived) > lost
 		s.mu.Unlock()
@@ -196,18 +197,6 @@ func (s *server) follow(ctx context.Context, c *collect.Collector) {
 		}
 		s.monitor.options.Log.Warn(s.name() + ": " + s.fail(reason))
 		return
-	}
-}
-
-// wait reports whether a time has passed before ctx ended.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -218,7 +218,8 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	return x.receiveBody(h, mediaType, charset)
 }
 
-// receiveBody reads a reply that can only be a whole body. It is apart from receive, whose frame lies below every open stream.
+// receiveBody reads a reply that can only be a whole body. It is apart from receive, whose frame lies below every open
+// stream.
 func (x *exchange) receiveBody(h *hop, mediaType, charset string) error {
 	pooled := x.client.bodies.Get().(*[]byte)
 	text, err := x.readAll((*pooled)[:0])

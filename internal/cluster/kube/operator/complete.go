@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/manifest"
 )
@@ -185,7 +186,7 @@ func (o *Operator) download(ctx context.Context, controller *podObject, r Archiv
 	var err error
 	for try := range o.o.ResultsRetries {
 		if try > 0 {
-			wait(ctx, delay)
+			clock.Wait(ctx, delay)
 			delay = min(2*delay, maxRetryDelay)
 		}
 		if err = o.downloadOnce(ctx, controller, r); err == nil || ctx.Err() != nil {

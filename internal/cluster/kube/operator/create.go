@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
@@ -187,7 +188,7 @@ func (o *Operator) readable(ctx context.Context, object crd.Object) error {
 		if err == nil {
 			return nil
 		}
-		wait(within, time.Second)
+		clock.Wait(within, time.Second)
 		if within.Err() != nil {
 			return retry{apiRetry, fmt.Errorf("the ConfigMap %s cannot be read: %w", u.GetName(), err)}
 		}

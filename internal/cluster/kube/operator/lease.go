@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/cluster/kube/crd"
 )
 
@@ -161,7 +162,7 @@ func (o *Operator) elect(ctx context.Context, lead func(context.Context)) error 
 			o.hold(ctx, l, sent, lead)
 			continue
 		}
-		wait(ctx, l.validity/5)
+		clock.Wait(ctx, l.validity/5)
 	}
 	return nil
 }
@@ -183,7 +184,7 @@ func (o *Operator) hold(ctx context.Context, l *lease, renewed time.Time, lead f
 		lead(leading)
 	}()
 	for leading.Err() == nil {
-		wait(leading, l.validity/5)
+		clock.Wait(leading, l.validity/5)
 		if leading.Err() != nil {
 			break
 		}
@@ -256,7 +257,7 @@ func (o *Operator) keepClaims(ctx context.Context) {
 		return
 	}
 	for ctx.Err() == nil {
-		wait(ctx, o.o.NamespaceLease/3)
+		clock.Wait(ctx, o.o.NamespaceLease/3)
 		o.mu.Lock()
 		held := make(map[string]claimSeen, len(o.claims))
 		for namespace, c := range o.claims {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/manifest"
@@ -271,7 +272,7 @@ func failureOf(code int, message string) string {
 // missing fails a job whose engine does not exist: it is looked for again after a pause, and not while an operator
 // stores the results of the job.
 func (o *Operator) missing(ctx context.Context, k key, h *jobHead) (time.Duration, error) {
-	wait(ctx, rereadAfter)
+	clock.Wait(ctx, rereadAfter)
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}

@@ -45,6 +45,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
@@ -326,19 +327,9 @@ func nameOnly(x any) (any, error) {
 	return short, nil
 }
 
-// wait waits for a time, or until ctx ends.
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
 // cleanup removes results that are older than they need to be.
 func (o *Operator) cleanup(ctx context.Context) {
-	wait(ctx, firstCleanup)
+	clock.Wait(ctx, firstCleanup)
 	for ctx.Err() == nil {
 		days := func(r ArchivedRun) int {
 			if e, ok := o.o.Store.Entry(r); ok && e.ResultsTTLDays > 0 {
@@ -356,7 +347,7 @@ func (o *Operator) cleanup(ctx context.Context) {
 				o.o.Log.Info("removed old results", "runs", len(removed))
 			}
 		}
-		wait(ctx, o.o.CleanupInterval)
+		clock.Wait(ctx, o.o.CleanupInterval)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"aiperf/internal/base/clock"
 )
 
 // Prober asks whether servers can be reached.
@@ -95,7 +97,7 @@ func withoutURL(err error) error {
 func (o *Operator) lookUp(ctx context.Context, host string) (err error) {
 	for i := range lookups {
 		if i > 0 {
-			wait(ctx, lookupPause)
+			clock.Wait(ctx, lookupPause)
 		}
 		within, cancel := context.WithTimeout(ctx, o.o.EndpointTimeout)
 		err = o.o.Prober.Resolve(within, host)

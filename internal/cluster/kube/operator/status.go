@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 )
@@ -188,7 +189,7 @@ func (o *Operator) event(ctx context.Context, k key, uid, name, kind, reason, me
 		if err == nil || apierrors.IsAlreadyExists(err) || ctx.Err() != nil {
 			return
 		}
-		wait(ctx, time.Second)
+		clock.Wait(ctx, time.Second)
 	}
 	o.o.Log.Warn("an event could not be recorded: " + message)
 }

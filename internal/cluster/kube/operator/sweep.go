@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/manifest"
 )
@@ -161,7 +162,7 @@ func (o *Operator) monitorSweep(ctx context.Context, k key, h *sweepHead) (time.
 	}
 	switch {
 	case e.missing:
-		if wait(ctx, rereadAfter); ctx.Err() != nil {
+		if clock.Wait(ctx, rereadAfter); ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
 		if e, err = o.engine(ctx, k, uid); err != nil {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/manifest"
@@ -51,7 +52,7 @@ func ResultsToken(ctx context.Context, c dynamic.Interface, namespace string) (s
 			return "", fmt.Errorf("the secret %s/%s with the token of the results server: %w", namespace,
 				crd.ResultsSecret, err)
 		}
-		wait(ctx, time.Second)
+		clock.Wait(ctx, time.Second)
 	}
 }
 

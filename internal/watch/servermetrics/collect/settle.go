@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/watch/prom"
 )
 
@@ -22,24 +23,12 @@ const settleFirst = 250 * time.Millisecond
 func (c *Collector) Settle(ctx context.Context, lastRequestEnd time.Time) {
 	ctx, cancel := context.WithDeadline(ctx, lastRequestEnd.Add(c.options.FlushPeriod))
 	defer cancel()
-	for gap := settleFirst; wait(ctx, gap); gap *= 2 {
+	for gap := settleFirst; clock.Wait(ctx, gap); gap *= 2 {
 		var looks sync.WaitGroup
 		for _, e := range c.actives() {
 			looks.Go(func() { c.scrapeAlone(ctx, e, settling, gap, func() {}) })
 		}
 		looks.Wait()
-	}
-}
-
-// wait waits for a while and reports whether ctx lasted.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -20,13 +20,20 @@ TEMPLATE = (
 )
 
 
+# The mock server answers in common English words, and asks of a tokenizer that some of them are tokens.
+ENGLISH = (
+    "the time people year way day thing man woman life child world school state family student group country problem hand part "
+    "place case week company system question work number night point home water room area money story fact month book word side"
+)
+
+
 def sentences(count):
-    """Sentences of words that are made of syllables, so that there is something to merge."""
+    """Sentences of words that are made of syllables, so that there is something to merge, and between them common words."""
     draw = random.Random(1)
     syllables = [a + b for a in "bcdfghklmnprstvw" for b in ("a", "e", "i", "o", "u", "an", "er", "is")]
     words = ["".join(draw.choice(syllables) for _ in range(draw.randint(1, 3))) for _ in range(1500)]
     for _ in range(count):
-        yield " ".join(draw.choice(words) for _ in range(12)).capitalize() + "."
+        yield " ".join(draw.choice(words) for _ in range(12)).capitalize() + ". " + ENGLISH
 
 
 def main(directory):

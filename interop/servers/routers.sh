@@ -7,7 +7,8 @@ two_mocks() {
     workers=() router_pages=()
     for n in 1 2; do
         [ $n = 1 ] || sleep 3
-        mock_server "$cache/router-mock$n.log" --ttft 20 --itl 5 --model tiny
+        mock_server "$cache/router-mock$n.log" --ttft 20 --itl 5 --model tiny \
+            --tokenizer "$cache/tiny"
         workers+=("$url")
         router_pages+=(--page "$url/metrics")
     done

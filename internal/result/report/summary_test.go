@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -205,6 +206,40 @@ Request Throughput (requests/sec),4.11
 `, "\n", "\r\n")
 	if got := string(report.AppendSummaryCSV(nil, scalars)); got != want {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
+
+func TestCSVCountsFinishReasonsThatAreNotTheUsual(t *testing.T) {
+	for _, c := range []struct {
+		endings map[string]int64
+		rows    []string
+	}{
+		{map[string]int64{"stop": 9, "Length": 4}, nil},
+		{map[string]int64{"stop": 9, "content_filter": 1},
+			[]string{"Finish Reason stop,9.00", "Finish Reason content_filter,1.00"}},
+		{map[string]int64{"=cmd": 1}, []string{"Finish Reason =cmd,1.00"}},
+	} {
+		r := result()
+		r.FinishReasons = c.endings
+		path := filepath.Join(t.TempDir(), "summary.csv")
+		if err := (report.SummaryCSV{Path: path}).Export(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, values, _ := strings.Cut(string(data), "\r\n\r\nMetric,Value\r\n")
+		values, _, _ = strings.Cut(values, "\r\n\r\n")
+		var got []string
+		for line := range strings.Lines(values) {
+			if strings.HasPrefix(line, "Finish Reason") {
+				got = append(got, strings.TrimSpace(line))
+			}
+		}
+		if !slices.Equal(got, c.rows) {
+			t.Errorf("%v: %q, want %q", c.endings, got, c.rows)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/trust"
 )
 
 // SummaryCSV writes profile_export_aiperf.csv.
@@ -17,7 +18,7 @@ func (SummaryCSV) Name() string { return "CSV summary" }
 
 // Export implements Exporter.
 func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
-	text := AppendSummaryCSV(nil, r.Metrics)
+	text := appendSections(nil, r.Metrics, endingRows(r.FinishReasons))
 	if r.Telemetry != nil {
 		text = appendTelemetryCSV(text, r.Telemetry)
 	}
@@ -26,7 +27,10 @@ func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
 
 // AppendSummaryCSV appends the two sections: distributions and single values, each by tag, with an
 // empty line between them when both exist.
-func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
+func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte { return appendSections(dst, results, nil) }
+
+// appendSections appends the two sections, with further rows at the end of the second.
+func appendSections(dst []byte, results []metrics.Result, more [][]string) []byte {
 	sorted := summary.ByTag(results)
 	further := furtherKeys(results)
 	start := len(dst)
@@ -41,21 +45,38 @@ func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
 		}
 		dst = artifact.AppendCSVRow(dst, distributionCells(&m, further)...)
 	}
-	scalars := false
+	var scalars [][]string
 	for _, m := range sorted {
-		if m.Distribution || !artifact.Finite(m.Stats.Avg) {
-			continue
+		if !m.Distribution && artifact.Finite(m.Stats.Avg) {
+			scalars = append(scalars, []string{csvLabel(&m), artifact.Fixed2(m.Stats.Avg)})
 		}
-		if !scalars {
-			if len(dst) > start {
-				dst = artifact.AppendCSVRow(dst)
-			}
-			dst = artifact.AppendCSVRow(dst, "Metric", "Value")
-			scalars = true
-		}
-		dst = artifact.AppendCSVRow(dst, csvLabel(&m), artifact.Fixed2(m.Stats.Avg))
+	}
+	if scalars = append(scalars, more...); len(scalars) == 0 {
+		return dst
+	}
+	if len(dst) > start {
+		dst = artifact.AppendCSVRow(dst)
+	}
+	dst = artifact.AppendCSVRow(dst, "Metric", "Value")
+	for _, row := range scalars {
+		dst = artifact.AppendCSVRow(dst, row...)
 	}
 	return dst
+}
+
+// endingRows are single values: how many replies ended for each reason, the most frequent first. There are none if all of
+// them ended as usual, so that the file of an ordinary run has the rows that AIPerf writes.
+func endingRows(endings map[string]int64) [][]string {
+	var rows [][]string
+	unusual := false
+	for _, of := range artifact.Counts(endings) {
+		unusual = unusual || !trust.UsualEnding(of.Key)
+		rows = append(rows, []string{"Finish Reason " + of.Key, artifact.Fixed2(float64(endings[of.Key]))})
+	}
+	if !unusual {
+		return nil
+	}
+	return rows
 }
 
 // furtherKeys returns the percentiles in addition to the usual ones. A timeline has none.

@@ -276,10 +276,13 @@ func inOnePiece(r *Report) (message, advice string, found bool) {
 var usualEndings = []string{"stop", "length", "tool_calls", "function_call", "tool_use", "end_turn", "max_tokens",
 	"stop_sequence", "eos_token", "eos", "completed", "complete", "max_output_tokens", "pause_turn", "tool_call"}
 
+// UsualEnding reports whether a reply that ended for the reason is complete, or as long as it may be.
+func UsualEnding(reason string) bool { return slices.Contains(usualEndings, strings.ToLower(reason)) }
+
 // unusual returns how many replies ended for another reason.
 func (r *Replies) unusual() (n int64) {
 	for name, count := range r.Endings {
-		if !slices.Contains(usualEndings, strings.ToLower(name)) {
+		if !UsualEnding(name) {
 			n += count
 		}
 	}
@@ -290,7 +293,7 @@ func unusualEndings(r *Report) (message, advice string, found bool) {
 	replies := &r.Inputs.Course.Replies
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(replies.Endings)) {
-		if !slices.Contains(usualEndings, strings.ToLower(name)) {
+		if !UsualEnding(name) {
 			names = append(names, fmt.Sprintf("%s %d", name, replies.Endings[name]))
 		}
 	}

@@ -191,8 +191,8 @@ func (e *execution) openGrading(ctx context.Context) error {
 	for range judges {
 		g.judges.Go(g.judge)
 	}
-	e.grading, e.records.grading = g, g
-	e.watches = append(e.watches, g)
+	e.grading = g
+	e.parts = append(e.parts, g)
 	return nil
 }
 
@@ -240,9 +240,9 @@ func keepAnswer(r *record.Record, content, thinking []byte) {
 	}
 }
 
-// failed counts a request without an answer. A reply without any text is an answer.
-func (g *grading) failed(r *record.Record) {
-	if g == nil || r.Err == nil || r.Empty || r.Phase == record.PhaseWarmup {
+// record counts a request without an answer. A reply without any text is an answer.
+func (g *grading) record(r *record.Record) {
+	if r.Err == nil || r.Empty || r.Phase == record.PhaseWarmup {
 		return
 	}
 	g.mu.Lock()
@@ -344,10 +344,10 @@ func (g *grading) giveUp() {
 	}
 }
 
-// finish implements watcher.
+// finish implements part.
 func (g *grading) finish(*outcome) error { return g.lines.Close() }
 
-// close implements watcher.
+// close implements part.
 func (g *grading) close() {
 	g.giveUp() // nothing is left to stop where there is an outcome
 	g.judges.Wait()

@@ -37,7 +37,7 @@ func (e *execution) openControls(ctx context.Context) error {
 		return err
 	}
 	k := &controls{e: e, client: own, Options: options, firstProfiling: e.firstProfiling()}
-	e.watches = append(e.watches, k)
+	e.parts = append(e.parts, k)
 	return k.prepare(ctx)
 }
 

@@ -33,6 +33,25 @@ type errorKinds struct {
 	list    []progress.ErrorKind
 }
 
+// news tells the observers of each finished request.
+type news struct {
+	passive
+	followers []*progress.Follower
+	kinds     errorKinds
+}
+
+func (n *news) record(r *record.Record) {
+	if r.ContextOverflowSkip {
+		return
+	}
+	if r.Phase != record.PhaseWarmup {
+		n.kinds.add(r.Err)
+	}
+	for _, f := range n.followers {
+		f.Record(r)
+	}
+}
+
 type errorKind struct {
 	code int
 	name string

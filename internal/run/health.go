@@ -111,8 +111,11 @@ func (h *clientHealth) fact(r *record.Record) {
 	}
 }
 
-// record adds a profiling record.
+// record adds a record of the profiling phases.
 func (h *clientHealth) record(r *record.Record) {
+	if r.Phase == record.PhaseWarmup {
+		return
+	}
 	shared := int64(0)
 	for _, gap := range r.GapsNS {
 		if gap == 0 {

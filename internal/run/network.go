@@ -27,7 +27,7 @@ type networkWatch struct {
 func (e *execution) watchNetwork(context.Context) error {
 	n, env := &e.cfg.Network, &e.cfg.Env.Network
 	w := &networkWatch{e: e}
-	e.watches = append(e.watches, w)
+	e.parts = append(e.parts, w)
 	if !n.Automatic {
 		return nil
 	}

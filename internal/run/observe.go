@@ -57,8 +57,8 @@ func (f *followers) begin() {
 		f.needs = f.needs.And(follower.Needs())
 	}
 	f.figuresDueNS = f.startNS + int64(f.needs.Every)
-	f.records.kinds.wanted.Store(f.needs.Errors)
-	f.records.followers = f.list
+	f.news.kinds.wanted.Store(f.needs.Errors)
+	f.news.followers = f.list
 }
 
 // settle waits until the observers have heard of all that happened so far.
@@ -125,7 +125,7 @@ func (f *followers) snapshot(phases []load.Stats) *progress.Snapshot {
 		GPUs: f.gpuValues, Warnings: f.options.Log.Warnings(), Accuracy: accuracyOf(f.grading.result()),
 	}
 	if f.needs.Errors {
-		s.Errors = f.records.kinds.newest()
+		s.Errors = f.news.kinds.newest()
 	}
 	searches := f.engine.Searches()
 	for i := range phases {
@@ -236,7 +236,7 @@ func (e *execution) phaseChanged(event load.PhaseEvent) {
 	s := &event.Stats
 	if s.State == load.Started {
 		if s.Index == e.firstProfiling() {
-			for _, w := range e.watches {
+			for _, w := range e.parts {
 				w.begin()
 			}
 		}

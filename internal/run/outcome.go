@@ -48,7 +48,7 @@ type outcome struct {
 func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	// The last probes and the reports may need the descriptors and ports of idle connections.
 	e.client.CloseIdle()
-	unwritten := e.watches.each(watcher.stop)
+	unwritten := e.parts.each(part.stop)
 	e.log.Info("Processing the records")
 	e.drain(phases)
 	phases = e.remote.settled(phases)
@@ -134,7 +134,7 @@ func (o *outcome) judge() error {
 	}
 	o.Result = o.headlineResult(o.Phases, o.clock.NowNS(), o.records.profiling.ResultsOf(headlines...))
 	o.Result.WasCancelled = cancelled(o.Phases)
-	unwritten := o.watches.each(func(w watcher) error { return w.finish(o) })
+	unwritten := o.parts.each(func(p part) error { return p.finish(o) })
 	o.Aborted = o.ending.reason(o.Result.WasCancelled)
 	return unwritten
 }
@@ -148,7 +148,7 @@ func (e *execution) headlineResult(phases []load.Stats, nowNS int64, headline []
 	return result
 }
 
-// compute makes the result. Its error joins the failures to write the watches' own files.
+// compute makes the result. Its error joins the failures to write the parts' own files.
 func (o *outcome) compute() error {
 	o.setFacts(o.records.profiling, load.Profiling)
 	if o.records.warmup != nil {
@@ -164,7 +164,7 @@ func (o *outcome) compute() error {
 	o.settleSubmission()
 	o.ran = summary.PhasesRun(o.phaseStates(), o.clock.WallNS(o.clock.NowNS()))
 	o.addParts()
-	unwritten := o.watches.each(func(w watcher) error { return w.finish(o) })
+	unwritten := o.parts.each(func(p part) error { return p.finish(o) })
 	o.noteSkipped()
 	o.advise()
 	o.Aborted = o.ending.reason(o.Result.WasCancelled)
@@ -180,7 +180,7 @@ func (o *outcome) export(state *summary.State) error {
 		to.Outputs = &outputs
 	}
 	if a.HTMLReport {
-		to.Page = o.records.page.run(o)
+		to.Page = o.page.run(o)
 	}
 	var err error
 	if o.Console, err = files.Write(context.Background(), &o.Result, state, to); err != nil {
@@ -376,24 +376,22 @@ func (o *outcome) advise() {
 	o.shown.Notes = append(slices.Clip(o.shown.Notes), note)
 }
 
-// pageData collects the requests for the HTML report during the run, so that no file has to be read again. A nil one
-// does nothing.
+// pageData collects the requests for the HTML report during the run, so that no file has to be read again.
 type pageData struct {
+	passive
 	startNS  func() int64
 	once     sync.Once
 	requests *timeline.Recorder
 }
 
-// add adds a profiling record; it may be called from several goroutines at once.
-func (p *pageData) add(r *record.Record) {
-	if p == nil {
+// record adds a request of the profiling phases.
+func (p *pageData) record(r *record.Record) {
+	if r.Phase == record.PhaseWarmup || r.ContextOverflowSkip {
 		return
 	}
-	p.once.Do(p.begin)
+	p.once.Do(func() { p.requests = timeline.New(p.startNS()) })
 	p.requests.Add(r)
 }
-
-func (p *pageData) begin() { p.requests = timeline.New(p.startNS()) }
 
 // run returns the collected data of the page.
 func (p *pageData) run(o *outcome) *html.Run {

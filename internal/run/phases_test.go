@@ -356,7 +356,7 @@ func TestScrapeTimeoutBoundsTheScrapesAtTheEndsOfPhases(t *testing.T) {
 		cfg := &config.Run{}
 		cfg.Env.ServerMetrics.ScrapeTimeout = c.timeout
 		w := &serverWatch{e: &execution{base: &base{cfg: cfg}}}
-		if got := (watches{w, &gpuWatch{}}).gates().Timeout; got != c.want {
+		if got := (parts{w, &gpuWatch{}}).gates().Timeout; got != c.want {
 			t.Errorf("a scrape of at most %s: the phase waits %s, want %s", c.timeout, got, c.want)
 		}
 	}

@@ -15,21 +15,17 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/recordfile"
-	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/view/runlog"
 	"aiperf/internal/wire/endpoint"
 )
 
-// recorder turns finished requests into values of metrics, lines of files, and news for those who follow the run.
+// recorder turns finished requests into values of metrics and lines of files, and hands them to the parts of the run.
 type recorder struct {
 	*base
 	ending *ending
-	health *clientHealth
-	// followers take each record, too; kinds are the errors that they are shown.
-	followers []*progress.Follower
-	kinds     errorKinds
+	parts  *parts
 
 	set               *metrics.Set
 	profiling, warmup *metrics.Engine
@@ -37,16 +33,10 @@ type recorder struct {
 	slicing           sync.Once // before the first profiling record
 	warmupRows        warmupRows
 	sinks             []*recordfile.Writer
-	// page gathers what the HTML report shows; nil where none is asked for.
-	page *pageData
 	// outputs is nil when generated texts are not exported.
 	outputs *recordfile.Writer
-	// searches take each record, too; nil for none. So is grading, which counts the requests without an answer.
-	searches *searches
-	grading  *grading
 	// sealed has further records left out, as the results are made.
-	sealed     atomic.Bool
-	thresholds thresholds
+	sealed atomic.Bool
 }
 
 // measure makes the engines of the metrics that the configuration asks for: one for each kind of phase, and one for
@@ -70,7 +60,6 @@ func (rs *recorder) measure(d *endpoint.Descriptor) (err error) {
 	for i := range rs.cfg.Phases {
 		count[rs.cfg.Phases[i].Kind]++
 	}
-	rs.thresholds = newThresholds(rs.cfg)
 	rs.apart = make(phaseEngines, len(rs.cfg.Phases))
 	for i := range rs.cfg.Phases {
 		if kind := rs.cfg.Phases[i].Kind; count[kind] > 1 {
@@ -87,9 +76,6 @@ func (rs *recorder) openSinks(context.Context) error {
 		return nil
 	}
 	a, lines := &rs.cfg.Artifacts, artifact.LinesOptions{FlushInterval: rs.cfg.Env.Metrics.ExportFlushInterval}
-	if a.HTMLReport {
-		rs.page = &pageData{startNS: rs.profilingStartNS}
-	}
 	lines.OnError = func(err error) { // before the first request at the earliest, once per file
 		rs.log.Error("Records cannot be written any more, the run ends here", "error", err)
 		rs.ending.cannotWrite(err)
@@ -169,29 +155,15 @@ func (rs *recorder) count(r *record.Record) {
 	rs.set.Judge(r)
 	r.ContextOverflowSkip = rs.set.Skips(r)
 	rs.apart.add(r)
-	rs.searches.add(r)
-	rs.grading.failed(r)
-	profiling := r.Phase != record.PhaseWarmup
-	if profiling {
-		rs.slicing.Do(func() { rs.profiling.SliceFrom(rs.profilingStartNS()) })
-		rs.profiling.Add(r)
-		rs.health.record(r)
-	} else {
+	if r.Phase == record.PhaseWarmup {
 		rs.warmup.Add(r)
 		rs.warmupRows.add(r)
+	} else {
+		rs.slicing.Do(func() { rs.profiling.SliceFrom(rs.profilingStartNS()) })
+		rs.profiling.Add(r)
 	}
-	if r.ContextOverflowSkip {
-		return
-	}
-	if reason := rs.thresholds.exceeded(r); reason != nil && !rs.options.isShare() {
-		rs.ending.abort(reason)
-	}
-	if profiling {
-		rs.page.add(r)
-		rs.kinds.add(r.Err)
-	}
-	for _, o := range rs.followers {
-		o.Record(r)
+	for _, p := range *rs.parts {
+		p.record(r)
 	}
 }
 

@@ -203,8 +203,8 @@ type execution struct {
 	content *content
 	records *recorder
 	ending  ending
-	// watches are all that goes on alongside the load.
-	watches watches
+	// parts are all that goes on alongside the load.
+	parts parts
 	// folder keeps other runs out of the artifact directory.
 	folder    *artifact.Lock
 	userFiles []document.RenderedFile
@@ -239,6 +239,10 @@ type execution struct {
 	// rtt is the network's round trip, nil as long as it is not known.
 	rtt       *time.Duration
 	followers followers
+	// news is the part through which they hear of finished requests.
+	news news
+	// page is nil where no HTML report is written.
+	page *pageData
 	// reporting keeps the numbers of phases in order that Options.Phases gets.
 	reporting sync.Mutex
 }
@@ -247,7 +251,7 @@ func newExecution(b *base) *execution {
 	t := &target{base: b}
 	e := &execution{base: b, target: t, content: &content{target: t}}
 	e.followers.execution = e
-	e.records = &recorder{base: b, ending: &e.ending}
+	e.records = &recorder{base: b, ending: &e.ending, parts: &e.parts}
 	return e
 }
 
@@ -286,7 +290,7 @@ func (e *execution) close() {
 		e.pool.Close(ctx)
 		cancel()
 	}
-	for _, w := range e.watches {
+	for _, w := range e.parts {
 		w.close()
 	}
 	e.target.close()

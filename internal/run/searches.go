@@ -80,9 +80,9 @@ func (s *searches) TakeWindow(phase int) load.Window {
 	return taken
 }
 
-// add takes a record, from several goroutines at once.
-func (s *searches) add(r *record.Record) {
-	if s == nil || s.windows[r.PhaseIndex] == nil || r.ContextOverflowSkip {
+// record implements part: the sample goes into the window of its phase.
+func (s *searches) record(r *record.Record) {
+	if s.windows[r.PhaseIndex] == nil || r.ContextOverflowSkip {
 		return
 	}
 	w := s.windows[r.PhaseIndex]
@@ -217,7 +217,7 @@ func numberOrNull(n *int) any {
 	return *n
 }
 
-// stop implements watcher: the load is over, and with it the searches.
+// stop implements part: the load is over, and with it the searches.
 func (s *searches) stop() error {
 	s.write()
 	var errs []error
@@ -236,7 +236,7 @@ func (s *searches) stop() error {
 	return errors.Join(errs...)
 }
 
-// finish implements watcher.
+// finish implements part.
 func (s *searches) finish(o *outcome) error {
 	for _, r := range s.e.engine.Searches() {
 		o.shown.Searches = append(o.shown.Searches, foundBy(&r, o.cfg.Phases[r.Phase].Adaptive.SLA))

@@ -81,5 +81,5 @@ func (e *execution) watchRecords() {
 		}
 	}()
 	e.stall = &recordWatch{going: going, end: func() { unwatch(); <-ended }}
-	e.watches = append(e.watches, e.stall)
+	e.parts = append(e.parts, e.stall)
 }

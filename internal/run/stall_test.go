@@ -127,7 +127,7 @@ func TestRecordsThatComeTooLateAreLeftOut(t *testing.T) {
 	late := &stuck{at: -1}
 	f := progress.Follow(late, &progress.Run{})
 	defer f.End(&progress.Ending{})
-	r := &recorder{followers: []*progress.Follower{f}}
+	r := &recorder{parts: &parts{&news{followers: []*progress.Follower{f}}}}
 	r.sealed.Store(true)
 	r.deliver(&record.Record{}) // which has nowhere to go in a recorder without metrics
 	if n := late.seen.Load(); n != 0 {

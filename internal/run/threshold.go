@@ -48,6 +48,22 @@ func newThresholds(cfg *config.Run) thresholds {
 	return list
 }
 
+// failureLimits end the run once too many requests have failed.
+type failureLimits struct {
+	passive
+	thresholds thresholds
+	abort      func(reason error)
+}
+
+func (f *failureLimits) record(r *record.Record) {
+	if r.ContextOverflowSkip {
+		return
+	}
+	if reason := f.thresholds.exceeded(r); reason != nil {
+		f.abort(reason)
+	}
+}
+
 // exceeded counts a record, and returns an error if too many requests of its phase have failed by now.
 func (list thresholds) exceeded(r *record.Record) error {
 	t := list[r.PhaseIndex]

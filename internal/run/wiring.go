@@ -84,10 +84,10 @@ func (e *execution) watchBeside(ctx context.Context) error {
 	gpus.Wait()
 	_ = e.markPhases(ctx)
 	if e.servers != nil {
-		e.watches = append(e.watches, e.servers)
+		e.parts = append(e.parts, e.servers)
 	}
 	if e.gpus != nil {
-		e.watches = append(e.watches, e.gpus)
+		e.parts = append(e.parts, e.gpus)
 	}
 	return errors.Join(ofServers, ofGPUs)
 }
@@ -95,7 +95,7 @@ func (e *execution) watchBeside(ctx context.Context) error {
 // markPhases has the ends of phases noted.
 func (e *execution) markPhases(context.Context) error {
 	e.marks = phaseMarks{e: e, begun: map[int]phaseMark{}, ended: map[int]phaseMark{}}
-	e.watches = append(e.watches, &e.marks)
+	e.parts = append(e.parts, &e.marks)
 	return nil
 }
 
@@ -129,12 +129,11 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 		}
 	}
 	e.health = &clientHealth{e: e, watch: trust.Start(e.clock)}
-	e.records.health = e.health
-	e.watches = append(e.watches, e.health)
+	e.parts = append(e.parts, e.health)
 	if e.searches = newSearches(e); e.searches != nil {
-		e.records.searches = e.searches
-		e.watches = append(e.watches, e.searches)
+		e.parts = append(e.parts, e.searches)
 	}
+	e.followRecords()
 	if err := e.content.checkLanes(); err != nil {
 		return err
 	}
@@ -169,7 +168,7 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 	e.dispatcher.senders = newSenders(e.dispatcher.prepareFirst, e.dispatcher.exchange, e.options.Sent)
 	engine := load.New(phases, source, e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup,
-		CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout, Observe: e.phaseChanged, Gates: e.watches.gates(),
+		CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout, Observe: e.phaseChanged, Gates: e.parts.gates(),
 		Windows: e.searches.source(), Join: e.options.Join, Begin: e.beginPhase(),
 	})
 	e.engine, e.dispatcher.events, e.ending.engine = engine, engine, engine
@@ -177,10 +176,22 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 	return nil
 }
 
+// followRecords adds the parts that do nothing but take finished requests.
+func (e *execution) followRecords() {
+	if !e.options.isShare() { // whose failures count with those of the other shares
+		e.parts = append(e.parts, &failureLimits{thresholds: newThresholds(e.cfg), abort: e.ending.abort})
+	}
+	if e.cfg.Artifacts.HTMLReport && !e.options.WithoutFiles {
+		e.page = &pageData{startNS: e.records.profilingStartNS}
+		e.parts = append(e.parts, e.page)
+	}
+	e.parts = append(e.parts, &e.news)
+}
+
 // assembleRemote connects the rooms to a load that is made elsewhere.
 func (e *execution) assembleRemote(phases load.Plan) {
 	r := newRemoteLoad(e.options.Remote, phases, e.clock)
-	r.gates, r.observe, r.deliver = e.watches.gates(), e.phaseChanged, e.takeRecord
+	r.gates, r.observe, r.deliver = e.parts.gates(), e.phaseChanged, e.takeRecord
 	r.abort, r.drainTimeout = e.ending.abort, e.cfg.Env.Timing.CancelDrainTimeout
 	r.lost = func(share int, reason error) {
 		e.log.Error("A share of the run is lost, its requests in flight count as cut off", "share", share,

@@ -4,14 +4,17 @@ import (
 	"errors"
 
 	"aiperf/internal/load"
+	"aiperf/internal/measure/record"
 )
 
-// watcher goes on alongside the load and sees the whole run. One that needs only some of these steps embeds passive.
-type watcher interface {
-	// gates returns the gates next, extended by what this watcher has phases wait for at their two ends.
+// part goes on alongside the load and sees the whole run. One that needs only some of these steps embeds passive.
+type part interface {
+	// gates returns the gates next, extended by what this part has phases wait for at their two ends.
 	gates(next load.Gates) load.Gates
 	// begin is called at the start of the first profiling phase.
 	begin()
+	// record takes each finished request after its metrics, from several goroutines at once.
+	record(*record.Record)
 	// stop is called once the load is over, before the results are computed.
 	stop() error
 	// finish adds what was seen to the outcome of the run.
@@ -20,19 +23,20 @@ type watcher interface {
 	close()
 }
 
-// passive is a watcher that does nothing.
+// passive is a part that does nothing.
 type passive struct{}
 
 func (passive) gates(next load.Gates) load.Gates { return next }
 func (passive) begin()                           {}
+func (passive) record(*record.Record)            {}
 func (passive) stop() error                      { return nil }
 func (passive) finish(*outcome) error            { return nil }
 func (passive) close()                           {}
 
-// watches are the watchers of a run. The gates of the first surround those of the others.
-type watches []watcher
+// parts are those of a run. The gates of the first surround those of the others.
+type parts []part
 
-func (list watches) gates() (g load.Gates) {
+func (list parts) gates() (g load.Gates) {
 	for i := len(list) - 1; i >= 0; i-- {
 		g = list[i].gates(g)
 	}
@@ -40,9 +44,9 @@ func (list watches) gates() (g load.Gates) {
 }
 
 // each takes all of them through a step and joins what goes wrong.
-func (list watches) each(step func(watcher) error) (err error) {
-	for _, w := range list {
-		err = errors.Join(err, step(w))
+func (list parts) each(step func(part) error) (err error) {
+	for _, p := range list {
+		err = errors.Join(err, step(p))
 	}
 	return err
 }

@@ -121,31 +121,10 @@ func (c *content) conversation(p *task.Problem, set *task.Set) dataset.Conversat
 	return out
 }
 
-// askAll has phases that end with the dataset ask each of its conversations, once the dataset is known.
-func (e *execution) askAll(context.Context) error {
-	if !slices.ContainsFunc(e.cfg.Phases, func(p config.Phase) bool { return p.Whole }) {
-		return nil
-	}
-	n := int64(e.content.data.RootCount())
-	if a := e.cfg.Accuracy; a != nil {
-		n *= int64(max(1, a.Repeats))
-	}
-	cfg := *e.cfg
-	cfg.Phases = slices.Clone(cfg.Phases)
-	for i := range cfg.Phases {
-		if p := &cfg.Phases[i]; p.Whole {
-			p.Requests, p.Whole = &n, false
-		}
-	}
-	e.cfg = &cfg // all parts of the run see it
-	e.log.Info(fmt.Sprintf("Asking %d problems", n))
-	return nil
-}
-
 // grading grades the answers of a run while it goes on, on goroutines of its own. It is nil where nothing is graded.
 type grading struct {
 	passive
-	e     *execution
+	*content
 	grade grade.Func
 	lines *artifact.Lines
 	// box grades programs; nil where there are none. Judges take the answers that are waiting.
@@ -162,38 +141,37 @@ type grading struct {
 	late int64
 }
 
-// openGrading opens the file of graded answers and starts the judges.
-func (e *execution) openGrading(ctx context.Context) error {
-	a := e.cfg.Accuracy
+// newGrading opens the file of graded answers and starts the judges; nil where nothing is graded. A file that cannot be
+// written any more ends the run.
+func newGrading(ctx context.Context, c *content, cannotWrite func(error)) (*grading, error) {
+	a := c.cfg.Accuracy
 	if a == nil {
-		return nil
+		return nil, nil
 	}
-	g := &grading{e: e, waiting: newQueue(waitingMemory)}
+	g := &grading{content: c, waiting: newQueue(waitingMemory)}
 	judges := 1
 	of, _ := grade.Named(a.Grader)
 	if g.grade = of.Grade; g.grade == nil {
 		var err error
-		if g.box, err = sandbox.New(ctx, e.cfg.Env.Accuracy.MaxGrade); err != nil {
-			return fmt.Errorf("--accuracy-benchmark %s: %w", a.Benchmark, err)
+		if g.box, err = sandbox.New(ctx, c.cfg.Env.Accuracy.MaxGrade); err != nil {
+			return nil, fmt.Errorf("--accuracy-benchmark %s: %w", a.Benchmark, err)
 		}
 		g.grade, judges = g.box.Grade, sandbox.Parallel
 	}
-	lines, err := artifact.CreateLines(e.cfg.Artifacts.Path(config.AccuracyJSONL), artifact.LinesOptions{
-		FlushInterval: e.cfg.Env.Metrics.ExportFlushInterval,
+	lines, err := artifact.CreateLines(c.cfg.Artifacts.Path(config.AccuracyJSONL), artifact.LinesOptions{
+		FlushInterval: c.cfg.Env.Metrics.ExportFlushInterval,
 		OnError: func(err error) {
-			e.log.Error("Graded answers cannot be written any more, the run ends here", "error", err)
-			e.ending.cannotWrite(err)
+			c.log.Error("Graded answers cannot be written any more, the run ends here", "error", err)
+			cannotWrite(err)
 		}})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	g.lines = lines
 	for range judges {
 		g.judges.Go(g.judge)
 	}
-	e.grading = g
-	e.parts = append(e.parts, g)
-	return nil
+	return g, nil
 }
 
 // judge grades what is waiting until there will be no more.
@@ -204,7 +182,7 @@ func (g *grading) judge() {
 			return
 		}
 		if err != nil {
-			g.e.log.Error("An answer that waited to be graded is lost", "problem", one.problem.ID, "error", err)
+			g.log.Error("An answer that waited to be graded is lost", "problem", one.problem.ID, "error", err)
 			g.miss(1)
 			continue
 		}
@@ -224,7 +202,7 @@ func (g *grading) miss(n int64) {
 
 // take takes the answer of a request, from several goroutines at once.
 func (g *grading) take(r *record.Record, content, thinking []byte) {
-	problem := g.e.content.gold[r.ConversationID]
+	problem := g.gold[r.ConversationID]
 	if problem == nil || r.Phase == record.PhaseWarmup {
 		return
 	}
@@ -256,7 +234,7 @@ func (g *grading) add(one answer, v grade.Verdict) {
 	g.tally.Add(one.problem.ID, one.problem.Task, v.Extracted, v.Correct, v.Unparsed)
 	g.mu.Unlock()
 	_ = g.lines.Add(g.line(&one, &v)) // reported once, by OnError
-	if g.e.cfg.Accuracy.Verbose {
+	if g.cfg.Accuracy.Verbose {
 		g.say(&one, &v)
 	}
 }
@@ -264,7 +242,7 @@ func (g *grading) add(one answer, v grade.Verdict) {
 // line returns the line of a graded answer.
 func (g *grading) line(one *answer, v *grade.Verdict) []byte {
 	var m artifact.Members
-	redact := g.e.redactor.Text
+	redact := g.redactor.Text
 	m.Open()
 	m.Int("session_num", one.SessionNum)
 	m.String("conversation_id", one.ConversationID)
@@ -273,7 +251,7 @@ func (g *grading) line(one *answer, v *grade.Verdict) []byte {
 	m.String("benchmark_phase", one.Phase)
 	m.Int("timestamp_ns", one.atNS)
 	m.String("task", one.problem.Task)
-	m.String("grader_name", g.e.cfg.Accuracy.Grader)
+	m.String("grader_name", g.cfg.Accuracy.Grader)
 	m.Bool("passed", v.Correct)
 	m.Bool("unparsed", v.Unparsed)
 	m.Key("confidence")
@@ -297,17 +275,17 @@ func (g *grading) say(one *answer, v *grade.Verdict) {
 	if len(text) > shownAnswer {
 		text = append(text[:shownAnswer], '…')
 	}
-	g.e.log.Info("Graded", "problem", one.problem.ID, "correct", v.Correct, "unparsed", v.Unparsed,
-		"extracted", g.e.redactor.Text(v.Extracted), "expected", g.e.redactor.Text(v.Gold),
-		"answer", g.e.redactor.Text(string(text)))
+	g.log.Info("Graded", "problem", one.problem.ID, "correct", v.Correct, "unparsed", v.Unparsed,
+		"extracted", g.redactor.Text(v.Extracted), "expected", g.redactor.Text(v.Gold),
+		"answer", g.redactor.Text(string(text)))
 }
 
 // gradingLimit is how long the end of a run waits for answers that are still to be graded.
-func (e *execution) gradingLimit(phases []load.Stats) time.Duration {
+func (b *base) gradingLimit(phases []load.Stats) time.Duration {
 	if cancelled(phases) {
-		return e.cfg.Env.Accuracy.CancelWait
+		return b.cfg.Env.Accuracy.CancelWait
 	}
-	return e.cfg.Env.Record.ProcessRecordsTimeout
+	return b.cfg.Env.Record.ProcessRecordsTimeout
 }
 
 // drain waits until all answers are graded, or ctx is done: what is not graded then is left out.
@@ -331,7 +309,7 @@ func (g *grading) drain(ctx context.Context) {
 	late := g.late
 	g.mu.Unlock()
 	if late > 0 {
-		g.e.log.Warn(fmt.Sprintf("%d answers could not be graded in time and are left out of the accuracy", late))
+		g.log.Warn(fmt.Sprintf("%d answers could not be graded in time and are left out of the accuracy", late))
 	}
 }
 
@@ -362,9 +340,30 @@ func (g *grading) result() *summary.Accuracy {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	a := g.e.cfg.Accuracy
-	out := &summary.Accuracy{Benchmark: a.Benchmark, Grader: a.Grader, Problems: int64(len(g.e.content.gold)),
+	a := g.cfg.Accuracy
+	out := &summary.Accuracy{Benchmark: a.Benchmark, Grader: a.Grader, Problems: int64(len(g.gold)),
 		Ungraded: g.ungraded, Late: g.late}
 	g.tally.Fill(out)
 	return out
+}
+
+// askAll has phases that end with the dataset ask each of its conversations, once the dataset is known.
+func (c *content) askAll(context.Context) error {
+	if !slices.ContainsFunc(c.cfg.Phases, func(p config.Phase) bool { return p.Whole }) {
+		return nil
+	}
+	n := int64(c.data.RootCount())
+	if a := c.cfg.Accuracy; a != nil {
+		n *= int64(max(1, a.Repeats))
+	}
+	cfg := *c.cfg
+	cfg.Phases = slices.Clone(cfg.Phases)
+	for i := range cfg.Phases {
+		if p := &cfg.Phases[i]; p.Whole {
+			p.Requests, p.Whole = &n, false
+		}
+	}
+	c.cfg = &cfg // all parts of the run see it
+	c.log.Info(fmt.Sprintf("Asking %d problems", n))
+	return nil
 }

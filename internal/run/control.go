@@ -17,7 +17,8 @@ import (
 type controls struct {
 	passive
 	control.Options
-	e                           *execution
+	content                     *content
+	engine                      *engine
 	client                      transport
 	profilerStart, profilerStop control.Hook
 	firstProfiling              int
@@ -25,33 +26,30 @@ type controls struct {
 	profiling bool
 }
 
-// openControls does what the run asks of its servers before the load. It has a client of its own: what it does leaves
-// no warm connection to the load.
-func (e *execution) openControls(ctx context.Context) error {
-	c := &e.cfg.Endpoint
-	if c.Ready == nil && c.ResetCache == nil && c.Profiler == nil {
-		return nil
+// newControls makes what the run asks of its servers besides the load; nil for nothing. It has a client of its own: what it
+// does leaves no warm connection to the load.
+func newControls(c *content, engine *engine) (*controls, error) {
+	if asked := &c.cfg.Endpoint; asked.Ready == nil && asked.ResetCache == nil && asked.Profiler == nil {
+		return nil, nil
 	}
-	options, own, err := e.target.control()
+	options, own, err := c.control()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	k := &controls{e: e, client: own, Options: options, firstProfiling: e.firstProfiling()}
-	e.parts = append(e.parts, k)
-	return k.prepare(ctx)
+	return &controls{content: c, engine: engine, client: own, Options: options, firstProfiling: c.firstProfiling()}, nil
 }
 
 // prepare waits for the servers and has them forget their caches.
 func (k *controls) prepare(ctx context.Context) error {
-	c := &k.e.cfg.Endpoint
+	c := &k.content.cfg.Endpoint
 	if r := c.Ready; r != nil {
-		probes, err := k.e.target.probes(k.e.content.data.At(0).Turns[0].Whole())
+		probes, err := k.content.probes(k.content.firstTurn())
 		if err != nil {
 			return err
 		}
 		err = k.WaitReady(ctx, control.Readiness{
 			Mode: control.Mode(r.Mode), Timeout: r.Timeout, Interval: r.Interval,
-			Bases: c.URLs, Inference: k.e.target.urls, Models: k.e.cfg.Models, Probes: probes, GRPC: c.GRPC,
+			Bases: c.URLs, Inference: k.content.urls, Models: k.content.cfg.Models, Probes: probes, GRPC: c.GRPC,
 		})
 		if err != nil {
 			return err
@@ -175,7 +173,7 @@ func probeTexts(name string) []dataset.Media {
 
 // gates has the profilers started before the first profiling phase.
 func (k *controls) gates(next load.Gates) load.Gates {
-	if k.e.cfg.Endpoint.Profiler == nil {
+	if k.content.cfg.Endpoint.Profiler == nil {
 		return next
 	}
 	out := next
@@ -187,7 +185,7 @@ func (k *controls) gates(next load.Gates) load.Gates {
 			case err == nil:
 				k.profiling = true
 			case ctx.Err() == nil:
-				k.e.engine.Abort(err)
+				k.engine.Abort(err)
 				return
 			}
 		}
@@ -205,7 +203,7 @@ func (k *controls) stop() error {
 	}
 	k.profiling = false
 	if err := k.StopProfiler(context.Background(), k.profilerStop); err != nil {
-		k.e.options.Log.Logger("control").Warn(k.e.redactor.Text(err.Error()))
+		k.content.options.Log.Logger("control").Warn(k.content.redactor.Text(err.Error()))
 	}
 	return nil
 }

@@ -23,12 +23,15 @@ type End struct {
 
 // earlyEnds are the ends that were asked for, by the index of the phase; the first of each counts.
 type earlyEnds struct {
+	*base
+	engine *engine
+
 	mu    sync.Mutex
 	asked map[int]summary.EarlyEnd
 }
 
-// endPhase passes a request to the load and notes what it saves.
-func (e *execution) endPhase(x End) {
+// end passes a request to the load and notes what it saves.
+func (e *earlyEnds) end(x End) {
 	grace := x.Grace
 	if grace <= 0 {
 		grace = load.Infinite
@@ -40,27 +43,27 @@ func (e *execution) endPhase(x End) {
 			early.SavedSeconds = left.Seconds()
 		}
 	}
-	e.early.mu.Lock()
-	_, again := e.early.asked[x.Phase]
+	e.mu.Lock()
+	_, again := e.asked[x.Phase]
 	if !again {
-		if e.early.asked == nil {
-			e.early.asked = map[int]summary.EarlyEnd{}
+		if e.asked == nil {
+			e.asked = map[int]summary.EarlyEnd{}
 		}
-		e.early.asked[x.Phase] = early
+		e.asked[x.Phase] = early
 	}
-	e.early.mu.Unlock()
+	e.mu.Unlock()
 	if !again {
 		e.log.Info("A phase ends early: "+x.Reason, "phase", x.Phase, "saved_seconds", early.SavedSeconds)
 		e.engine.EndPhase(x.Phase, grace)
 	}
 }
 
-// earlyEnd returns how the first phase of a kind that was ended early came to its end; nil if none was.
-func (e *execution) earlyEnd(phases []load.Stats, kind load.Kind) *summary.EarlyEnd {
-	e.early.mu.Lock()
-	defer e.early.mu.Unlock()
+// of returns how the first phase of a kind that was ended early came to its end; nil if none was.
+func (e *earlyEnds) of(phases []load.Stats, kind load.Kind) *summary.EarlyEnd {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	for i := range phases {
-		if early, asked := e.early.asked[phases[i].Index]; asked && phases[i].EndedEarly && phases[i].Kind == kind {
+		if early, asked := e.asked[phases[i].Index]; asked && phases[i].EndedEarly && phases[i].Kind == kind {
 			return &early
 		}
 	}

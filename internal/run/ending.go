@@ -8,7 +8,7 @@ import (
 
 // ending knows why a run ends before its load is over. What it has by then is reported.
 type ending struct {
-	engine generator
+	engine *engine
 	// remote is the load if it is made elsewhere, else nil.
 	remote *remoteLoad
 	// aborted is the decision of the run itself, unwritable why records could not be written; the first reasons stand.

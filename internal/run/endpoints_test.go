@@ -29,7 +29,7 @@ func executeOn(t *testing.T, data *dataset.Dataset, dir, url string, args ...str
 	e := newExecution(newBase(resolveBare(t, dir, url, args...), o, clock.New()))
 	e.content.data, e.content.tokenizer = data, tokenizer.Builtin()
 	defer e.close()
-	if err := e.prepareUntilStopped(context.Background()); err != nil {
+	if err := untilStopped(context.Background(), e.options.Stop, e.prepare); err != nil {
 		return nil, lines.String(), err
 	}
 	phases, err := e.generate(context.Background())

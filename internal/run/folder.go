@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/config/document"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 )
@@ -70,27 +71,35 @@ func provenanceHash(s *summary.State) string {
 	return ""
 }
 
-// openDirectory makes the artifact directory, keeps other runs out of it and opens the log file.
-func (e *execution) openDirectory(context.Context) error {
-	a := &e.cfg.Artifacts
+// folder is the artifact directory of a run.
+type folder struct {
+	*base
+	lock *artifact.Lock // keeps other runs out of it; nil before it is open
+	// userFiles are those that the configuration asks for, filled in.
+	userFiles []document.RenderedFile
+}
+
+// open makes the directory, keeps other runs out of it and opens the log file.
+func (f *folder) open(context.Context) error {
+	a := &f.cfg.Artifacts
 	if err := os.MkdirAll(filepath.Dir(a.Path(config.SummaryJSON)), 0o755); err != nil {
 		return fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
 	}
 	var err error
-	if e.folder, err = artifact.LockFolder(a.Dir); err != nil {
+	if f.lock, err = artifact.LockFolder(a.Dir); err != nil {
 		return fmt.Errorf("%w with --artifact-dir", err)
 	}
-	if err := e.options.Log.OpenFile(a.Path(config.LogFile)); err != nil {
+	if err := f.options.Log.OpenFile(a.Path(config.LogFile)); err != nil {
 		return fmt.Errorf("%w; choose another directory with --artifact-dir", err)
 	}
-	e.log.Info("Starting the benchmark", "version", e.options.Version, "benchmark_id", e.id)
+	f.log.Info("Starting the benchmark", "version", f.options.Version, "benchmark_id", f.id)
 	return nil
 }
 
-// clearDirectory removes what an earlier run left under the same names. That is done when the dataset is known: a
+// clear removes what an earlier run left under the same names. That is done when the dataset is known: a
 // mistake in it must not cost older results, and it may be made of one of them.
-func (e *execution) clearDirectory(context.Context) error {
-	a := &e.cfg.Artifacts
+func (f *folder) clear(context.Context) error {
+	a := &f.cfg.Artifacts
 	replaced, err := summary.ReadFigures(a.Path(config.SummaryJSON))
 	var stale []string
 	for _, kind := range config.ArtifactKinds() {
@@ -108,12 +117,12 @@ func (e *execution) clearDirectory(context.Context) error {
 		_ = os.Remove(folder) // which fails, as it should, when it holds anything else
 	}
 	if err == nil && replaced.BenchmarkID != "" {
-		e.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them "+
+		f.log.Warn("The results of an earlier run in the artifact directory are replaced; --artifact-dir keeps them "+
 			"apart",
 			"directory", a.Dir, "benchmark_id", replaced.BenchmarkID)
 	}
-	if e.options.Info.RunLabel == "" {
+	if f.options.Info.RunLabel == "" {
 		return nil
 	}
-	return artifact.WriteObject(a.Path(config.RunConfigJSON), e.runConfig())
+	return artifact.WriteObject(a.Path(config.RunConfigJSON), f.runConfig())
 }

@@ -21,7 +21,7 @@ import (
 // gpuWatch collects GPU telemetry alongside the load of one run.
 type gpuWatch struct {
 	passive
-	e         *execution
+	*target
 	catalog   *gpu.Catalog
 	collector collect.Collector
 	enabled   bool
@@ -42,18 +42,18 @@ type gpuWatch struct {
 	runningCost time.Duration
 }
 
-// watchGPUs finds out which exporters answer, or opens the driver, and takes the first reading. It returns nil when
+// newGPUWatch finds out which exporters answer, or opens the driver, and takes the first reading. It returns nil when
 // nothing is to be collected; only a setting that is wrong is an error.
-func (e *execution) watchGPUs(ctx context.Context) (*gpuWatch, error) {
-	if !e.cfg.GPU.Enabled {
+func newGPUWatch(ctx context.Context, t *target) (*gpuWatch, error) {
+	if !t.cfg.GPU.Enabled {
 		return nil, nil
 	}
-	custom, err := e.customMetrics()
+	custom, err := t.customMetrics()
 	if err != nil {
 		return nil, err
 	}
-	catalog := gpu.NewCatalog(custom, e.cfg.Env.GPU.VendorScoped)
-	w := &gpuWatch{e: e, catalog: catalog, store: gpu.NewStore(catalog)}
+	catalog := gpu.NewCatalog(custom, t.cfg.Env.GPU.VendorScoped)
+	w := &gpuWatch{target: t, catalog: catalog, store: gpu.NewStore(catalog)}
 	if w.collector, err = w.newCollector(); err != nil {
 		return nil, err
 	}
@@ -63,12 +63,12 @@ func (e *execution) watchGPUs(ctx context.Context) (*gpuWatch, error) {
 	if !w.enabled {
 		return w, nil
 	}
-	lines, err := artifact.CreateLines(e.cfg.Artifacts.Path(config.GPUTelemetryJSONL), artifact.LinesOptions{
-		OnError: func(err error) { e.log.Error("GPU telemetry cannot be recorded any more", "error", err) },
+	lines, err := artifact.CreateLines(t.cfg.Artifacts.Path(config.GPUTelemetryJSONL), artifact.LinesOptions{
+		OnError: func(err error) { t.log.Error("GPU telemetry cannot be recorded any more", "error", err) },
 	})
 	if err != nil {
 		lines, w.unrecorded = nil, fmt.Errorf("GPU telemetry cannot be recorded: %w", err)
-		e.log.Error("GPU telemetry cannot be recorded; the run goes on without the recording", "error", err)
+		t.log.Error("GPU telemetry cannot be recorded; the run goes on without the recording", "error", err)
 	}
 	w.mu.Lock() // a program of a driver tells its readings already
 	w.lines = lines
@@ -104,9 +104,8 @@ func (w *gpuWatch) newest(startNS int64) []progress.GPU {
 }
 
 func (w *gpuWatch) newCollector() (collect.Collector, error) {
-	e := w.e
-	g, env, log := &e.cfg.GPU, &e.cfg.Env.GPU, e.options.Log.Logger("gpu_telemetry")
-	fetch := e.target.fetchOptions()
+	g, env, log := &w.cfg.GPU, &w.cfg.Env.GPU, w.options.Log.Logger("gpu_telemetry")
+	fetch := w.fetchOptions()
 	fetch.ReachabilityTimeout = env.ReachabilityTimeout
 	if g.Collector != "" {
 		return collect.NewLocal(collect.LocalOptions{
@@ -172,7 +171,7 @@ func (w *gpuWatch) gates(next load.Gates) load.Gates {
 	return bothGates(next, load.Gates{
 		BeforeFirstCredit: func(ctx context.Context, _ int) { w.collector.Boundary(ctx) },
 		AfterLastReturn: func(ctx context.Context, _ int) {
-			if int(w.ended.Add(1)) == len(w.e.cfg.Phases) {
+			if int(w.ended.Add(1)) == len(w.cfg.Phases) {
 				w.collector.Finish(ctx)
 			} else {
 				w.collector.Boundary(ctx)
@@ -207,7 +206,7 @@ func bothGates(a, b load.Gates) load.Gates {
 // close ends the collection of a run that has no results; its recording stays.
 func (w *gpuWatch) close() {
 	if err := w.end(); err != nil {
-		w.e.log.Error("GPU telemetry could not be recorded", "error", err)
+		w.log.Error("GPU telemetry could not be recorded", "error", err)
 	}
 }
 
@@ -217,7 +216,7 @@ func (w *gpuWatch) end() error {
 		return nil
 	}
 	if err := w.collector.Close(); err != nil {
-		w.e.log.Warn(err.Error())
+		w.log.Warn(err.Error())
 	}
 	w.mu.Lock()
 	lines := w.lines
@@ -247,7 +246,7 @@ func (w *gpuWatch) soFar(startNS, nowNS int64) *summary.GPUState {
 	w.mu.Unlock()
 	t.SetSources(w.collector.Configured(), w.collector.Successful())
 	t.Errors, t.EndNS = w.collector.Errors(), nowNS
-	w.running = &summary.GPUState{Telemetry: t, Shown: w.e.cfg.GPU.Given}
+	w.running = &summary.GPUState{Telemetry: t, Shown: w.cfg.GPU.Given}
 	w.runningAt, w.runningCost = began, time.Since(began)
 	return w.running
 }
@@ -261,28 +260,28 @@ func (w *gpuWatch) finish(o *outcome) error {
 	}
 	err := errors.Join(w.unrecorded, w.end())
 	if err != nil {
-		w.e.log.Error("GPU telemetry could not be recorded", "error", err)
+		w.log.Error("GPU telemetry could not be recorded", "error", err)
 	}
-	window := gpu.Window{StartNS: result.StartNS, EndNS: result.EndNS, GraceNS: int64(w.e.cfg.Env.GPU.FinalGrace)}
+	window := gpu.Window{StartNS: result.StartNS, EndNS: result.EndNS, GraceNS: int64(w.cfg.Env.GPU.FinalGrace)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t := w.store.Telemetry(window)
 	t.SetSources(w.collector.Configured(), w.collector.Successful())
 	t.Errors = w.collector.Errors()
 	t.EndNS = time.Now().UnixNano()
-	w.state = &summary.GPUState{Telemetry: t, Shown: w.e.cfg.GPU.Given}
+	w.state = &summary.GPUState{Telemetry: t, Shown: w.cfg.GPU.Given}
 	if len(t.Endpoints) == 0 {
 		return err
 	}
-	for _, d := range w.store.Late(window, max(3*int64(w.e.cfg.Env.GPU.CollectionInterval), int64(time.Second))) {
-		w.e.log.Warn(fmt.Sprintf("GPU telemetry: the last reading of GPU %d (%s) at %s came before the end of the "+
+	for _, d := range w.store.Late(window, max(3*int64(w.cfg.Env.GPU.CollectionInterval), int64(time.Second))) {
+		w.log.Warn(fmt.Sprintf("GPU telemetry: the last reading of GPU %d (%s) at %s came before the end of the "+
 			"load; its energy is that up to then",
 			d.Index, d.UUID, gpu.DisplaySource(d.Source)))
 	}
 	w.state.Efficiency = w.store.Efficiency(window, w.load(result))
 	for _, f := range w.state.Efficiency {
 		if f.Tag == "total_gpu_energy" && f.Value == 0 {
-			w.e.log.Warn("GPU telemetry: the energy counters did not move during the run; an exporter that reads its " +
+			w.log.Warn("GPU telemetry: the energy counters did not move during the run; an exporter that reads its " +
 				"GPUs at intervals longer than the run cannot measure its energy (dcgm-exporter: " +
 				"--collect-interval=1000)")
 		}
@@ -295,7 +294,7 @@ func (w *gpuWatch) finish(o *outcome) error {
 func (w *gpuWatch) load(result *summary.Result) gpu.Load {
 	l := result.GPULoad()
 	var list []*float64
-	for _, p := range w.e.cfg.PhasesOf(config.ProfilingPhase) {
+	for _, p := range w.cfg.PhasesOf(config.ProfilingPhase) {
 		switch {
 		case p.Concurrency != nil:
 			list = append(list, new(float64(*p.Concurrency)))

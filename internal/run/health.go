@@ -30,8 +30,12 @@ var (
 // read. Its methods take profiling exchanges, from any goroutine.
 type clientHealth struct {
 	passive
-	e     *execution
-	watch *trust.Watch
+	*base
+	// stamps says where the instants of responses come from, as far as that is known by then.
+	stamps func() client.StampSource
+	// remote is the load where it is made elsewhere, nil where it is made here.
+	remote *remoteLoad
+	watch  *trust.Watch
 
 	mu                                    sync.Mutex
 	schedule, admission, tool, wait, send stats.Histogram
@@ -179,7 +183,7 @@ func (h *clientHealth) requestsResent() int64 {
 // inputs returns what is known without the results; the lock is held.
 func (h *clientHealth) inputs(counts *summary.Counts, barrier load.Barrier) *trust.Inputs {
 	in := &trust.Inputs{
-		TimestampSource: h.source(), TimestampNote: h.e.client.StampSource().Reason, StampError: record.InstantError,
+		TimestampSource: h.source(), TimestampNote: h.stamps().Reason, StampError: record.InstantError,
 		Requests:   counts.Completed(),
 		TargetRate: counts.TargetRate, DeliveredRate: counts.DeliveredRate,
 		SkippedArrivals: counts.SkippedArrivals, DroppedByCatchup: counts.DroppedByCatchup,
@@ -207,13 +211,13 @@ func (h *clientHealth) soFar(r *summary.Run, barrier load.Barrier) *trust.Report
 func (h *clientHealth) judge(
 	seen trust.Health, r *summary.Result, barrier load.Barrier, course trust.Course,
 ) *trust.Report {
-	if h.e.remote != nil {
+	if h.remote != nil {
 		seen = trust.Unobserved(seen.Duration)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	in := h.inputs(&r.Counts, barrier)
-	in.ConcurrencyLimited, in.Course = plan.Limited(h.e.cfg), course
+	in.ConcurrencyLimited, in.Course = plan.Limited(h.cfg), course
 	in.Course.Replies = h.replies
 	if m, ok := r.Find("benchmark_duration"); ok {
 		in.Duration = time.Duration(m.Stats.Avg * float64(time.Second))
@@ -252,14 +256,13 @@ func (h *clientHealth) close() { h.watch.Stop() }
 
 // finish adds the report on the client to the result.
 func (h *clientHealth) finish(out *outcome) error {
-	e := h.e
 	report := h.judge(h.watch.Stop(), &out.Result, together(out.Phases), out.course())
-	for _, p := range e.remote.judged() {
+	for _, p := range h.remote.judged() {
 		report.Include(p.Name, p.Reasons, p.Bounds)
 	}
-	if !e.options.isShare() { // the run that it belongs to says it
+	if !h.options.isShare() { // the run that it belongs to says it
 		for _, w := range report.Warnings() {
-			e.log.Warn(w)
+			h.log.Warn(w)
 		}
 	}
 	out.Result.ClientHealth = report.Object()

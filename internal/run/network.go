@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
@@ -18,39 +19,40 @@ import (
 // networkWatch knows the network's round trip: as given, or by probes alongside the load.
 type networkWatch struct {
 	passive
-	e      *execution
+	*target
 	prober *control.Prober
 	file   *report.NetworkLatency
+	// rtt is the round trip, nil as long as it is not known.
+	rtt *time.Duration
 }
 
-// watchNetwork makes the probes ready.
-func (e *execution) watchNetwork(context.Context) error {
-	n, env := &e.cfg.Network, &e.cfg.Env.Network
-	w := &networkWatch{e: e}
-	e.parts = append(e.parts, w)
+// newNetworkWatch makes the probes ready.
+func newNetworkWatch(t *target) (*networkWatch, error) {
+	n, env := &t.cfg.Network, &t.cfg.Env.Network
+	w := &networkWatch{target: t}
 	if !n.Automatic {
-		return nil
+		return w, nil
 	}
-	probes, err := client.NewProber(e.target.clientOptions(1), e.clock)
+	probes, err := client.NewProber(t.clientOptions(1), t.clock)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w.file, err = report.OpenNetworkLatency(e.cfg.Artifacts.Path(config.NetworkLatencyJSONL),
-		artifact.LinesOptions{FlushInterval: e.cfg.Env.Metrics.ExportFlushInterval})
+	w.file, err = report.OpenNetworkLatency(t.cfg.Artifacts.Path(config.NetworkLatencyJSONL),
+		artifact.LinesOptions{FlushInterval: t.cfg.Env.Metrics.ExportFlushInterval})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w.prober = control.NewProber(control.RoundTripOptions{
-		Targets:  servers(e.target.urls),
+		Targets:  servers(t.urls),
 		Interval: n.Interval, Timeout: env.ConnectTimeout, MinSamples: env.MinSamples, TopUp: env.TopUpTimeout,
 		Connect: func(ctx context.Context, target string) (control.RoundTripProbe, error) {
 			h, err := probes.Handshake(ctx, overHTTP(target))
 			return control.RoundTripProbe{Remote: h.Remote.String(), RTT: h.RTT, Kernel: h.Kernel}, err
 		},
 		Sample: w.write,
-		Warn:   func(message string) { e.log.Warn(e.redactor.Text(message)) },
+		Warn:   func(message string) { t.log.Warn(t.redactor.Text(message)) },
 	})
-	return nil
+	return w, nil
 }
 
 // overHTTP is the URL of a server with the scheme of HTTP that opens the same connections.
@@ -94,6 +96,14 @@ func hostPort(target string) (host string, port int64) {
 	return u.Hostname(), 80
 }
 
+// roundTrip returns the round trip, nil as long as it is not known.
+func (w *networkWatch) roundTrip() *time.Duration {
+	if w == nil {
+		return nil
+	}
+	return w.rtt
+}
+
 func (w *networkWatch) write(s control.RoundTripSample) {
 	line := report.NetworkProbe{URL: s.Target, Remote: s.Remote, StartNS: s.At.UnixNano(), RTTNS: int64(s.RTT),
 		Source: "client"}
@@ -117,11 +127,11 @@ func (w *networkWatch) begin() {
 // stop ends the probing. From then on the run knows the round trip, if it came to be known.
 func (w *networkWatch) stop() error {
 	if w.prober == nil {
-		w.e.rtt = w.e.cfg.Network.Mean
+		w.rtt = w.cfg.Network.Mean
 		return nil
 	}
 	if mean, ok := w.prober.Finish(context.Background()); ok {
-		w.e.rtt = &mean
+		w.rtt = &mean
 	}
 	if err := w.file.Close(); err != nil {
 		return fmt.Errorf("the probes of the network could not be written: %w", err)

@@ -177,7 +177,7 @@ func (f *followers) judgeClient(phases []load.Stats, nowNS int64) {
 		f.headline, f.countedRecords = f.records.profiling.ResultsOf(headlines...), records
 		f.headlineDueNS = f.affordable(nowNS)
 	}
-	result := f.headlineResult(phases, nowNS, f.headline)
+	result := f.records.headlineResult(phases, nowNS, f.headline)
 	f.client = clientOf(f.health.judge(f.health.watch.SoFar(), &result, together(phases), trust.Course{}), false)
 }
 
@@ -221,7 +221,7 @@ func (e *execution) watch(done <-chan struct{}) <-chan struct{} {
 					ends = nil
 					continue
 				}
-				e.endPhase(end)
+				e.early.end(end)
 			case <-snapshots.C:
 				e.followers.show()
 				e.report()
@@ -266,9 +266,9 @@ func (e *execution) report() {
 const lateStart = 10 * time.Second
 
 // warnLateStart reports that a recording begins late.
-func (e *execution) warnLateStart(s *load.Stats) {
+func (b *base) warnLateStart(s *load.Stats) {
 	if first := time.Duration(s.FirstDueNS); first > lateStart {
-		e.log.Warn(fmt.Sprintf("The first request of the schedule is due %.1f s after the start: "+
+		b.log.Warn(fmt.Sprintf("The first request of the schedule is due %.1f s after the start: "+
 			"--fixed-schedule-auto-offset lets the first recorded time be the start", first.Seconds()))
 	}
 }

@@ -132,7 +132,7 @@ func (o *outcome) judge() error {
 	for _, w := range o.intake.Oddities() {
 		o.log.Warn(w)
 	}
-	o.Result = o.headlineResult(o.Phases, o.clock.NowNS(), o.records.profiling.ResultsOf(headlines...))
+	o.Result = o.records.headlineResult(o.Phases, o.clock.NowNS(), o.records.profiling.ResultsOf(headlines...))
 	o.Result.WasCancelled = cancelled(o.Phases)
 	unwritten := o.parts.each(func(p part) error { return p.finish(o) })
 	o.Aborted = o.ending.reason(o.Result.WasCancelled)
@@ -140,9 +140,9 @@ func (o *outcome) judge() error {
 }
 
 // headlineResult is a result with the counts, and with those metrics that the verdict on the client depends on.
-func (e *execution) headlineResult(phases []load.Stats, nowNS int64, headline []metrics.Result) summary.Result {
+func (rs *recorder) headlineResult(phases []load.Stats, nowNS int64, headline []metrics.Result) summary.Result {
 	result := summary.Result{Metrics: headline}
-	c, seen := &result.Counts, e.records.profiling.Snapshot()
+	c, seen := &result.Counts, rs.profiling.Snapshot()
 	*c = countsOf(phases, nowNS)
 	c.Successes, c.Errors, c.Skipped = seen.Successes, seen.Errors, seen.Skipped
 	return result
@@ -233,7 +233,7 @@ func (o *outcome) facts() summary.Run {
 		Provenance:    o.origin,
 		WasCancelled:  cancelled(o.Phases),
 		EndpointTitle: o.target.descriptor.MetricsTitle,
-		EndedEarly:    o.earlyEnd(o.Phases, load.Profiling), WarmupEndedEarly: o.earlyEnd(o.Phases, load.Warmup),
+		EndedEarly:    o.early.of(o.Phases, load.Profiling), WarmupEndedEarly: o.early.of(o.Phases, load.Warmup),
 	}
 	run.RunInfo.RandomSeed, run.RunInfo.CLICommand = o.cfg.RandomSeed, o.cfg.CLICommand
 	run.RunInfo.VariationLabel = cmp.Or(run.RunInfo.VariationLabel, "base")

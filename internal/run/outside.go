@@ -104,10 +104,10 @@ func writeLoaded(ctx context.Context, path string, h *plugin.Host, file, format 
 }
 
 // checkPlugins makes sure that the programs that get the results can be started, before there are any.
-func (e *execution) checkPlugins(ctx context.Context) error {
-	for _, list := range [][]pluginfile.Program{e.cfg.Plugins.Metrics, e.cfg.Plugins.Exporters} {
+func (b *base) checkPlugins(ctx context.Context) error {
+	for _, list := range [][]pluginfile.Program{b.cfg.Plugins.Metrics, b.cfg.Plugins.Exporters} {
 		for i := range list {
-			if err := CheckProgram(ctx, &list[i], &e.cfg.Env.Plugin); err != nil {
+			if err := CheckProgram(ctx, &list[i], &b.cfg.Env.Plugin); err != nil {
 				return err
 			}
 		}

@@ -29,7 +29,10 @@ func (p phaseEngines) add(r *record.Record) {
 // phaseMarks are what was known of what is collected alongside the load at the two ends of phases.
 type phaseMarks struct {
 	passive
-	e            *execution
+	*base
+	// servers and gpus are nil where nothing is collected of them.
+	servers      *serverWatch
+	gpus         *gpuWatch
 	mu           sync.Mutex
 	begun, ended map[int]phaseMark
 }
@@ -56,7 +59,7 @@ func (m *phaseMarks) of(phase int) (begun, ended phaseMark) {
 func (m *phaseMarks) gates(next load.Gates) load.Gates {
 	out := next
 	out.BeforeFirstCredit = func(ctx context.Context, phase int) {
-		m.put(m.begun, phase, m.e.mark())
+		m.put(m.begun, phase, m.now())
 		if next.BeforeFirstCredit != nil {
 			next.BeforeFirstCredit(ctx, phase)
 		}
@@ -65,13 +68,13 @@ func (m *phaseMarks) gates(next load.Gates) load.Gates {
 		if next.AfterLastReturn != nil {
 			next.AfterLastReturn(ctx, phase)
 		}
-		m.put(m.ended, phase, m.e.mark())
+		m.put(m.ended, phase, m.now())
 	}
 	return out
 }
 
-func (e *execution) mark() phaseMark {
-	return phaseMark{atNS: e.clock.WallNS(e.clock.NowNS()), servers: e.servers.failures(), gpus: e.gpus.failures()}
+func (m *phaseMarks) now() phaseMark {
+	return phaseMark{atNS: m.clock.WallNS(m.clock.NowNS()), servers: m.servers.failures(), gpus: m.gpus.failures()}
 }
 
 // since are the failures after others; both lists have them in the order of their first.
@@ -118,7 +121,7 @@ func (o *outcome) writePhases(state *summary.State) {
 		}
 		begun, ended := o.marks.of(p.Index)
 		if i == len(o.ran)-1 {
-			ended = o.mark()
+			ended = o.marks.now()
 		}
 		until := o.untilNS(i)
 		f.SetGPUs(o.gpus.ofPhase(gpu.Window{StartNS: p.StartNS, EndNS: endNS}, until, since(begun.gpus, ended.gpus)))

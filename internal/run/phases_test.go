@@ -355,7 +355,7 @@ func TestScrapeTimeoutBoundsTheScrapesAtTheEndsOfPhases(t *testing.T) {
 		{time.Second, load.DefaultGateTimeout}} {
 		cfg := &config.Run{}
 		cfg.Env.ServerMetrics.ScrapeTimeout = c.timeout
-		w := &serverWatch{e: &execution{base: &base{cfg: cfg}}}
+		w := &serverWatch{content: &content{target: &target{base: &base{cfg: cfg}}}}
 		if got := (parts{w, &gpuWatch{}}).gates().Timeout; got != c.want {
 			t.Errorf("a scrape of at most %s: the phase waits %s, want %s", c.timeout, got, c.want)
 		}

@@ -10,34 +10,34 @@ import (
 )
 
 // compareCapacity warns when the run asks for more than this machine was measured to carry.
-func (e *execution) compareCapacity() {
-	c := e.options.Capacity
+func (t *target) compareCapacity() {
+	c := t.options.Capacity
 	if c == nil {
 		return
 	}
-	for _, d := range plan.Demands(e.cfg) {
-		d.Rate, d.Streams = e.part(d.Rate), int(e.options.Share.Part(int64(d.Streams)))
+	for _, d := range plan.Demands(t.cfg) {
+		d.Rate, d.Streams = t.part(d.Rate), int(t.options.Share.Part(int64(d.Streams)))
 		for _, text := range c.Exceeded(d) {
-			e.log.Warn(text)
+			t.log.Warn(text)
 		}
 	}
 }
 
 // portsOfClosed warns when connections that serve one request each use ports up faster than the system frees them.
-func (e *execution) portsOfClosed() {
-	if e.cfg.Endpoint.ConnectionReuse != "never" {
+func (t *target) portsOfClosed() {
+	if t.cfg.Endpoint.ConnectionReuse != "never" {
 		return
 	}
-	for i := range e.cfg.Phases {
-		p := &e.cfg.Phases[i]
-		total, rate := e.part(float64(plan.Limit(p.Requests))), e.part(p.PlannedRate())
+	for i := range t.cfg.Phases {
+		p := &t.cfg.Phases[i]
+		total, rate := t.part(float64(plan.Limit(p.Requests))), t.part(p.PlannedRate())
 		if p.Duration != nil {
 			if most := rate * p.Duration.Seconds(); total == 0 || most < total {
 				total = most
 			}
 		}
 		if a, found := trust.PreflightClosed(rate, int64(total)); found {
-			e.warnAdvice(a)
+			t.warnAdvice(a)
 		}
 	}
 }
@@ -54,32 +54,32 @@ func (b *base) warnAdvice(a trust.Advice) {
 }
 
 // preflight warns when the run asks for more than the system's limits allow.
-func (e *execution) preflight(workers int) {
-	e.compareCapacity()
-	e.portsOfClosed()
-	requests := int(e.options.Share.Part(int64(e.cfg.InFlight())))
+func (t *target) preflight(workers int) {
+	t.compareCapacity()
+	t.portsOfClosed()
+	requests := int(t.options.Share.Part(int64(t.cfg.InFlight())))
 	if requests == 0 {
 		return
 	}
-	open, servers := workers*e.cfg.Env.HTTP.ConnectionLimit, len(servers(e.target.urls))
+	open, servers := workers*t.cfg.Env.HTTP.ConnectionLimit, len(servers(t.urls))
 	connections := min(requests, open)
-	shared := sharesConnections(e.cfg)
+	shared := sharesConnections(t.cfg)
 	if open < requests {
 		places := "connections"
 		if shared {
 			places = "places on their connections"
 		}
-		e.log.Warn(fmt.Sprintf("%d requests at a time share %d %s (workers: %d, AIPERF_HTTP_CONNECTION_LIMIT: %d): "+
+		t.log.Warn(fmt.Sprintf("%d requests at a time share %d %s (workers: %d, AIPERF_HTTP_CONNECTION_LIMIT: %d): "+
 			"the others wait, which their latency shows; leave --workers-max out or raise it",
-			requests, open, places, workers, e.cfg.Env.HTTP.ConnectionLimit))
+			requests, open, places, workers, t.cfg.Env.HTTP.ConnectionLimit))
 	}
 	if shared {
 		connections = min(connections, servers)
 	}
 	for _, a := range trust.Preflight(trust.Asked{
-		Requests: requests, Connections: connections, Sources: len(e.cfg.Endpoint.SourceAddresses), Servers: servers,
+		Requests: requests, Connections: connections, Sources: len(t.cfg.Endpoint.SourceAddresses), Servers: servers,
 	}) {
-		e.warnAdvice(a)
+		t.warnAdvice(a)
 	}
 }
 

@@ -34,8 +34,7 @@ func TestPreflightCountsConnectionsNotStreams(t *testing.T) {
 			cfg.Env.HTTP.ConnectionLimit = many
 			var log bytes.Buffer
 			b := &base{cfg: cfg, log: slog.New(slog.NewTextHandler(&log, nil))}
-			e := &execution{base: b, target: &target{base: b, urls: cfg.Endpoint.URLs}}
-			e.preflight(1)
+			(&target{base: b, urls: cfg.Endpoint.URLs}).preflight(1)
 			if told := strings.Contains(log.String(), "file descriptors") ||
 				strings.Contains(log.String(), "need a port each"); told == c.want {
 				t.Errorf("warnings:\n%s", &log)

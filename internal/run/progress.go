@@ -20,30 +20,30 @@ import (
 )
 
 // described returns what observers learn of the run before its first request.
-func (e *execution) described() *progress.Run {
-	cfg, hide := e.cfg, e.redactor.Values
+func (f *followers) described() *progress.Run {
+	cfg, hide := f.cfg, f.redactor.Values
 	run := &progress.Run{
-		Label: e.options.Info.RunLabel, BenchmarkID: e.id, Version: e.options.Version, Command: hide(cfg.CLICommand),
+		Label: f.options.Info.RunLabel, BenchmarkID: f.id, Version: f.options.Version, Command: hide(cfg.CLICommand),
 		EndpointType: cfg.Endpoint.Type, Streaming: cfg.Endpoint.Streaming, Dir: cfg.Artifacts.Dir,
-		Metrics: e.records.set, Log: e.options.Log.Logger, Config: inputconfig.Of(cfg),
+		Metrics: f.records.set, Log: f.options.Log.Logger, Config: inputconfig.Of(cfg),
 	}
-	if e.content != nil && e.content.data != nil {
-		run.Conversations = e.content.data.Len()
+	if f.content != nil && f.content.data != nil {
+		run.Conversations = f.content.data.Len()
 	}
-	if e.servers != nil {
-		c := e.servers.collector
+	if f.servers != nil {
+		c := f.servers.collector
 		run.Servers = progress.Sources{Configured: c.Configured(), Reachable: c.Successful()}
 	}
-	if e.gpus != nil {
-		c := e.gpus.collector
+	if f.gpus != nil {
+		c := f.gpus.collector
 		run.GPUs = progress.Sources{Configured: c.Configured(), Reachable: c.Successful()}
 	}
 	if cfg.Artifacts.HTMLReport {
 		run.Report = filepath.Base(cfg.Artifacts.Path(config.HTMLReport))
 	}
-	run.Info = artifact.Object{{Key: "benchmark_id", Value: e.id}, {Key: "trial", Value: e.options.Info.Trial},
+	run.Info = artifact.Object{{Key: "benchmark_id", Value: f.id}, {Key: "trial", Value: f.options.Info.Trial},
 		{Key: "random_seed", Value: cfg.RandomSeed}, {Key: "cli_command", Value: run.Command}}
-	if i := &e.options.Info; i.RunLabel != "" {
+	if i := &f.options.Info; i.RunLabel != "" {
 		run.Info = append(run.Info, artifact.Member{Key: "run_label", Value: i.RunLabel},
 			artifact.Member{Key: "variation_label", Value: cmp.Or(i.VariationLabel, "base")},
 			artifact.Member{Key: "variation_index", Value: i.VariationIndex},
@@ -55,7 +55,7 @@ func (e *execution) described() *progress.Run {
 	for _, u := range cfg.Endpoint.URLs {
 		run.BaseURLs = append(run.BaseURLs, hide(artifact.RedactURLs(u)))
 	}
-	for _, u := range e.target.urls {
+	for _, u := range f.target.urls {
 		run.URLs = append(run.URLs, hide(artifact.RedactURLs(u)))
 	}
 	for i := range cfg.Phases {

@@ -24,12 +24,12 @@ const (
 
 // repeats returns which part of the text of the run's prompts, from 0 to 1, the run itself had sent before: what a
 // prefix cache that was empty at the start and had no bounds would have held. nil: it is not known.
-func (e *execution) repeats(r *summary.Result) *float64 {
-	data := e.content.data
+func (c *content) repeats(sent *promptTally, r *summary.Result) *float64 {
+	data := c.data
 	if data == nil {
 		return nil
 	}
-	if data.Branches() || e.cfg.AnyProfiling(hasLanes) {
+	if data.Branches() || c.cfg.AnyProfiling(hasLanes) {
 		// Sessions begin with the history of others: only recordings with blocks say how much of it is shared.
 		hit, known := r.Value("theoretical_prefix_cache_hit")
 		if !known {
@@ -43,10 +43,10 @@ func (e *execution) repeats(r *summary.Result) *float64 {
 		x.reply = int(bytesPerToken * length)
 	}
 	for i := range data.Len() {
-		c := data.At(i)
-		times, warm := e.prompts.sends(i, c.SessionID)
-		if times > 0 && c.Broken == nil {
-			x.add(c, data.Mode(c), times, warm)
+		conversation := data.At(i)
+		times, warm := sent.sends(i, conversation.SessionID)
+		if times > 0 && conversation.Broken == nil {
+			x.add(conversation, data.Mode(conversation), times, warm)
 		}
 		if x.examined > mostExamined {
 			break

@@ -18,7 +18,6 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/config/document"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/record"
@@ -151,7 +150,7 @@ func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) 
 	}
 	e := newExecution(newBase(cfg, o, c))
 	defer e.close()
-	if err := e.prepareUntilStopped(ctx); err != nil {
+	if err := untilStopped(ctx, e.options.Stop, e.prepare); err != nil {
 		return nil, err
 	}
 	if e.options.Ready != nil {
@@ -196,6 +195,9 @@ func NewID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
+// engine is the load generator. The parts of a run know it before it is made: their gates are part of it.
+type engine struct{ generator }
+
 // execution is one run on its way: it connects its parts, has load run, and ends them.
 type execution struct {
 	*base
@@ -204,17 +206,15 @@ type execution struct {
 	records *recorder
 	ending  ending
 	// parts are all that goes on alongside the load.
-	parts parts
-	// folder keeps other runs out of the artifact directory.
-	folder    *artifact.Lock
-	userFiles []document.RenderedFile
+	parts  parts
+	folder folder
 	// origin is the provenance of the results.
 	origin artifact.Object
 
 	client transport
 	intake *intake.Intake
 	pool   recordMaker
-	engine generator
+	engine *engine
 	// dispatcher is nil where the load is made elsewhere, remote where it is made here.
 	dispatcher *dispatcher
 	remote     *remoteLoad
@@ -236,8 +236,8 @@ type execution struct {
 	// stall is the watch over the making of records.
 	stall *recordWatch
 	early earlyEnds
-	// rtt is the network's round trip, nil as long as it is not known.
-	rtt       *time.Duration
+	// network is nil in a share, which does not ask for the round trip.
+	network   *networkWatch
 	followers followers
 	// news is the part through which they hear of finished requests.
 	news news
@@ -249,7 +249,8 @@ type execution struct {
 
 func newExecution(b *base) *execution {
 	t := &target{base: b}
-	e := &execution{base: b, target: t, content: &content{target: t}}
+	e := &execution{base: b, target: t, content: &content{target: t}, folder: folder{base: b}, engine: &engine{}}
+	e.early.base, e.early.engine, e.ending.engine = b, e.engine, e.engine
 	e.followers.execution = e
 	e.records = &recorder{base: b, ending: &e.ending, parts: &e.parts}
 	return e
@@ -258,8 +259,10 @@ func newExecution(b *base) *execution {
 // generate lets the load run from the first phase to the last.
 func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 	done := make(chan struct{})
-	e.watchRecords()
-	watched, kept := e.watch(done), e.keepState(done)
+	e.stall = newRecordWatch(e.base, e.pool, e.ending.abort)
+	e.parts = append(e.parts, e.stall)
+	state := &outcome{execution: e}
+	watched, kept := e.watch(done), state.keep(done)
 	result, err := e.engine.Run(ctx)
 	e.report()
 	close(done)
@@ -300,7 +303,7 @@ func (e *execution) close() {
 	for _, s := range e.records.sinks {
 		s.Close()
 	}
-	e.folder.Release()
+	e.folder.lock.Release()
 }
 
 // drain waits until the finished requests have become records, or these stall.

@@ -23,7 +23,8 @@ import (
 // without such a phase.
 type searches struct {
 	passive
-	e *execution
+	*base
+	engine *engine
 	// windows are those of the phases by index, nil for a phase without a search.
 	windows []*window
 	// The metrics that limits may be on; one that the run does not have is nil.
@@ -39,11 +40,12 @@ type window struct {
 }
 
 // newSearches returns the searches of a run, nil for none.
-func newSearches(e *execution) *searches {
-	s := &searches{e: e, windows: make([]*window, len(e.cfg.Phases)), files: make([]*searchFile, len(e.cfg.Phases))}
+func newSearches(b *base, engine *engine, set *metrics.Set) *searches {
+	s := &searches{base: b, engine: engine, windows: make([]*window, len(b.cfg.Phases)),
+		files: make([]*searchFile, len(b.cfg.Phases))}
 	any := false
-	for i := range e.cfg.Phases {
-		if e.cfg.Phases[i].Adaptive != nil {
+	for i := range b.cfg.Phases {
+		if b.cfg.Phases[i].Adaptive != nil {
 			s.windows[i], any = &window{}, true
 		}
 	}
@@ -55,7 +57,7 @@ func newSearches(e *execution) *searches {
 		into **metrics.Sample
 	}{{"request_latency", &s.latency}, {"time_to_first_token", &s.ttft}, {"inter_token_latency", &s.itl},
 		{"output_sequence_length", &s.tokens}} {
-		if sample, ok := e.records.set.Sample(m.tag); ok {
+		if sample, ok := set.Sample(m.tag); ok {
 			*m.into = &sample
 		}
 	}
@@ -136,7 +138,7 @@ func (s *searches) write() {
 	if s == nil {
 		return
 	}
-	for _, r := range s.e.engine.Searches() {
+	for _, r := range s.engine.Searches() {
 		f := s.files[r.Phase]
 		if f == nil {
 			f = &searchFile{}
@@ -146,7 +148,7 @@ func (s *searches) write() {
 		}
 		for _, event := range r.Events[f.written:] {
 			f.add(&event)
-			s.log(&event)
+			s.say(&event)
 		}
 	}
 }
@@ -171,11 +173,11 @@ func createBelow(path string) (*os.File, error) {
 }
 
 func (s *searches) path(phase int, name string) string {
-	return report.PhasePath(s.e.cfg.Artifacts.Dir, s.e.cfg.Phases[phase].Name, name)
+	return report.PhasePath(s.cfg.Artifacts.Dir, s.cfg.Phases[phase].Name, name)
 }
 
-// log reports a decision to people who follow the log.
-func (s *searches) log(e *load.AdaptiveEvent) {
+// say reports a decision to people who follow the log.
+func (s *searches) say(e *load.AdaptiveEvent) {
 	switch e.Event {
 	case "adaptive_phase_started", "adaptive_decision", "sustain_started":
 	default:
@@ -190,13 +192,13 @@ func (s *searches) log(e *load.AdaptiveEvent) {
 		attributes = append(attributes, "result", *e.Reason)
 	}
 	attributes = append(attributes, "next", e.ControlValueAfter)
-	s.e.log.Info("Search of the load", attributes...)
+	s.log.Info("Search of the load", attributes...)
 }
 
 // writeManifest lists the files of the searches that have begun.
 func (s *searches) writeManifest() error {
 	list := []any{}
-	for _, r := range s.e.engine.Searches() {
+	for _, r := range s.engine.Searches() {
 		of := &r.Summary
 		below := func(name string) string { return path.Join(report.PhasesDir, of.PhaseName, name) }
 		list = append(list, artifact.Object{
@@ -206,7 +208,7 @@ func (s *searches) writeManifest() error {
 			{Key: "summary_path", Value: below(report.SearchSummary)},
 		})
 	}
-	return artifact.WriteObject(s.e.cfg.Artifacts.Path(config.SearchManifest),
+	return artifact.WriteObject(s.cfg.Artifacts.Path(config.SearchManifest),
 		artifact.Object{{Key: "adaptive_phases", Value: list}, {Key: "schema_version", Value: load.AdaptiveSchema}})
 }
 
@@ -221,7 +223,7 @@ func numberOrNull(n *int) any {
 func (s *searches) stop() error {
 	s.write()
 	var errs []error
-	for _, r := range s.e.engine.Searches() {
+	for _, r := range s.engine.Searches() {
 		f := s.files[r.Phase]
 		errs = append(errs, f.err)
 		if f.out != nil {
@@ -238,7 +240,7 @@ func (s *searches) stop() error {
 
 // finish implements part.
 func (s *searches) finish(o *outcome) error {
-	for _, r := range s.e.engine.Searches() {
+	for _, r := range s.engine.Searches() {
 		o.shown.Searches = append(o.shown.Searches, foundBy(&r, o.cfg.Phases[r.Phase].Adaptive.SLA))
 	}
 	return nil

@@ -22,7 +22,9 @@ import (
 // serverWatch collects the servers' own metrics alongside the load of one run.
 type serverWatch struct {
 	passive
-	e         *execution
+	*content
+	engine    *engine
+	prompts   *promptTally
 	collector *collect.Collector
 	recorder  *export.Recorder
 	// unrecorded is why there is no recording though there should be one.
@@ -43,57 +45,60 @@ type serverWatch struct {
 	borderNS, inFlight atomic.Int64
 }
 
-// watchServers finds out which endpoints answer and takes the first scrape of each. It returns nil when
+// newServerWatch finds out which endpoints answer and takes the first scrape of each. It returns nil when
 // nothing is to be collected; only a setting that is wrong is an error.
-func (e *execution) watchServers(ctx context.Context) (*serverWatch, error) {
-	s := &e.cfg.ServerMetrics
+func newServerWatch(
+	ctx context.Context, c *content, engine *engine, prompts *promptTally,
+) (*serverWatch, error) {
+	s := &c.cfg.ServerMetrics
 	if !s.Enabled {
 		return nil, nil
 	}
-	w := &serverWatch{e: e, firstProfiling: e.firstProfiling(), phases: serverPhases(e.cfg.Phases)}
-	env := &e.cfg.Env.ServerMetrics
+	w := &serverWatch{content: c, engine: engine, prompts: prompts, firstProfiling: c.firstProfiling(),
+		phases: serverPhases(c.cfg.Phases)}
+	env := &c.cfg.Env.ServerMetrics
 	var err error
-	options := e.target.pages()
+	options := c.pages()
 	options.Interval, options.FlushPeriod, options.Summaries = env.CollectionInterval, env.CollectionFlushPeriod, env.LegacyJSON
-	options.Sink, options.Log = w, e.options.Log.Logger("server_metrics")
+	options.Sink, options.Log = w, c.options.Log.Logger("server_metrics")
 	if w.collector, err = collect.New(options); err != nil {
 		return nil, err
 	}
 	w.collector.Discover(ctx)
 	if !w.collector.Probe(ctx) {
 		if w.collector.Answered() {
-			e.target.remarkMissingPage(ctx)
+			c.remarkMissingPage(ctx)
 		}
 		return nil, w.collector.Close()
 	}
 	if slices.Contains(s.Formats, "jsonl") {
-		path := e.cfg.Artifacts.Path(config.ServerMetricsJSONL)
-		w.recorder, err = export.NewRecorder(path, e.cfg.Artifacts.Path(config.ServerMetricsRecording),
+		path := c.cfg.Artifacts.Path(config.ServerMetricsJSONL)
+		w.recorder, err = export.NewRecorder(path, c.cfg.Artifacts.Path(config.ServerMetricsRecording),
 			w.info(servermetrics.Window{}), export.RecorderOptions{
-				OnError: func(err error) { e.log.Error("Server metrics cannot be recorded any more", "error", err) },
+				OnError: func(err error) { c.log.Error("Server metrics cannot be recorded any more", "error", err) },
 			})
 		if err == nil {
-			e.log.Info("Server metrics JSONL export enabled: " + path)
+			c.log.Info("Server metrics JSONL export enabled: " + path)
 		} else {
 			w.recorder, w.unrecorded = nil, fmt.Errorf("server metrics cannot be recorded: %w", err)
-			e.log.Error("Server metrics cannot be recorded; the run goes on without the recording", "error", err)
+			c.log.Error("Server metrics cannot be recorded; the run goes on without the recording", "error", err)
 		}
 	}
 	w.collector.Baseline(ctx)
 	w.collector.Start()
 	if err := w.remarkWorkers(ctx); err != nil {
-		e.log.Debug("The workers of Dynamo are not known", "error", err)
+		c.log.Debug("The workers of Dynamo are not known", "error", err)
 	}
 	return w, nil
 }
 
 // remarkWorkers names the workers of a Dynamo of which no page is scraped: their queue and cache are not in the figures.
 func (w *serverWatch) remarkWorkers(ctx context.Context) error {
-	store, e := w.collector.Store(), w.e
-	if !store.HasFamily("dynamo_frontend_") || e.cfg.Endpoint.GRPC {
+	store := w.collector.Store()
+	if !store.HasFamily("dynamo_frontend_") || w.cfg.Endpoint.GRPC {
 		return nil
 	}
-	o, own, err := e.target.control()
+	o, own, err := w.control()
 	if err != nil {
 		return err
 	}
@@ -102,14 +107,14 @@ func (w *serverWatch) remarkWorkers(ctx context.Context) error {
 	defer cancel()
 	known := store.LabelValues("worker_id")
 	var missing []string
-	all := o.Workers(ctx, e.cfg.Endpoint.URLs[0])
+	all := o.Workers(ctx, w.cfg.Endpoint.URLs[0])
 	for _, worker := range all {
 		if !slices.Contains(known, worker.ID) {
 			missing = append(missing, fmt.Sprintf("%s (requests at %s)", worker.ID, worker.Address))
 		}
 	}
 	if len(missing) > 0 {
-		e.log.Info(fmt.Sprintf("Workers of Dynamo without a page among the server metrics, %d of %d: %s; name each with "+
+		w.log.Info(fmt.Sprintf("Workers of Dynamo without a page among the server metrics, %d of %d: %s; name each with "+
 			"--server-metrics, at its DYN_SYSTEM_PORT, for its queue and KV cache", len(missing), len(all),
 			listed(missing, mostWorkersNamed)))
 	}
@@ -159,12 +164,12 @@ func (w *serverWatch) Scraped(s collect.Scrape) {
 // never that of two phases.
 func (w *serverWatch) gates(next load.Gates) load.Gates {
 	return bothGates(next, load.Gates{
-		Timeout: max(load.DefaultGateTimeout, w.e.cfg.Env.ServerMetrics.ScrapeTimeout),
+		Timeout: max(load.DefaultGateTimeout, w.cfg.Env.ServerMetrics.ScrapeTimeout),
 		BeforeFirstCredit: func(ctx context.Context, phase int) {
 			w.markBorder(phase)
 			w.now.Store(&w.phases[phase])
 			w.collector.Boundary(ctx)
-			if phase == w.firstProfiling && plan.StatsInterval(w.e.cfg) > 0 {
+			if phase == w.firstProfiling && plan.StatsInterval(w.cfg) > 0 {
 				w.mark.Store(w.collector.Store().Mark())
 			}
 		},
@@ -183,7 +188,7 @@ func (w *serverWatch) gates(next load.Gates) load.Gates {
 func (w *serverWatch) close() {
 	w.collector.Close()
 	if err := w.closeRecording(w.info(servermetrics.Window{})); err != nil {
-		w.e.log.Error("Server metrics could not be recorded", "error", err)
+		w.log.Error("Server metrics could not be recorded", "error", err)
 	}
 }
 
@@ -206,33 +211,33 @@ func (w *serverWatch) finish(o *outcome) error {
 	}
 	w.collector.Finish(ctx)
 	if err := w.collector.Close(); err != nil {
-		w.e.log.Warn(err.Error())
+		w.log.Warn(err.Error())
 	}
 	info := w.info(phase)
 	info.Warmup = o.warmupWindow(w.collector.Store())
 	run := export.NewRun(w.collector.Store(), info)
 	w.run = run
 	for _, text := range run.Results.Warnings {
-		w.e.log.Warn(text)
+		w.log.Warn(text)
 	}
 	for _, failure := range w.collector.Errors() {
-		w.e.log.Debug("Server metrics: failed scrapes", "count", failure.Count, "error", failure.Message)
+		w.log.Debug("Server metrics: failed scrapes", "count", failure.Count, "error", failure.Message)
 	}
-	err := export.All(ctx, w.exporters(run), func(x export.Exporter) { w.e.log.Info(written(x)) },
-		func(text string) { w.e.log.Warn(text) })
+	err := export.All(ctx, w.exporters(run), func(x export.Exporter) { w.log.Info(written(x)) },
+		func(text string) { w.log.Warn(text) })
 	err = errors.Join(err, w.closeRecording(info))
 	if err != nil {
-		w.e.log.Error("Server metrics could not be written", "error", err)
+		w.log.Error("Server metrics could not be written", "error", err)
 	}
-	o.ledger = w.ledger(&o.Result, o.Phases)
+	o.ledger = w.ledger(&o.Result, o.Phases, o.health.requestsResent())
 	o.Result.Reconcile(o.ledger)
 	o.Result.Servers = servermetrics.LoadOf(run.Results)
-	if w.e.cfg.ServerMetrics.Given {
+	if w.cfg.ServerMetrics.Given {
 		o.shown.ServerMetrics = servermetrics.Highlights(run.Results)
 	}
-	rows, warnings := servermetrics.Speculations(run.Results, w.e.cfg.Models)
+	rows, warnings := servermetrics.Speculations(run.Results, w.cfg.Models)
 	for _, text := range warnings {
-		w.e.log.Warn(text)
+		w.log.Warn(text)
 	}
 	o.shown.Speculation = rows
 	return errors.Join(w.unrecorded, err)
@@ -247,9 +252,9 @@ func written(x export.Exporter) string {
 }
 
 func (w *serverWatch) exporters(run *export.Run) []export.Exporter {
-	a, env := &w.e.cfg.Artifacts, &w.e.cfg.Env.ServerMetrics
+	a, env := &w.cfg.Artifacts, &w.cfg.Env.ServerMetrics
 	var list []export.Exporter
-	for _, format := range w.e.cfg.ServerMetrics.Formats {
+	for _, format := range w.cfg.ServerMetrics.Formats {
 		switch format {
 		case "json":
 			list = append(list, export.JSON{Path: a.Path(config.ServerMetricsJSON), Run: run})
@@ -267,12 +272,12 @@ func (w *serverWatch) exporters(run *export.Run) []export.Exporter {
 
 // info is what the files say of the run.
 func (w *serverWatch) info(phase servermetrics.Window) export.Info {
-	cfg := w.e.cfg
+	cfg := w.cfg
 	host, _ := os.Hostname() // a machine without a name has none in the files
 	info := export.Info{
-		AIPerfVersion: w.e.options.Version, BenchmarkID: w.e.id, CLICommand: cfg.CLICommand,
+		AIPerfVersion: w.options.Version, BenchmarkID: w.id, CLICommand: cfg.CLICommand,
 		Configured: w.collector.Configured(), Successful: w.collector.Successful(),
-		Window: phase, InputConfig: w.e.inputConfig(), Models: cfg.Models,
+		Window: phase, InputConfig: w.inputConfig(), Models: cfg.Models,
 		ExportTime: time.Now(), Hostname: host,
 		SliceNS: int64(cfg.Artifacts.SliceDuration), Bounds: cfg.Env.ServerMetrics.Bounds,
 	}
@@ -294,35 +299,35 @@ func (w *serverWatch) markBorder(phase int) {
 		return
 	}
 	n := int64(0)
-	phases := w.e.engine.Snapshot()
+	phases := w.engine.Snapshot()
 	for i := range phases {
 		n += phases[i].RequestsSent - phases[i].RequestsCompleted - phases[i].RequestsCancelled
 	}
-	w.borderNS.Store(w.e.clock.WallNS(w.e.clock.NowNS()))
+	w.borderNS.Store(w.clock.WallNS(w.clock.NowNS()))
 	w.inFlight.Store(n)
 }
 
 // ledger is what the server counted over the profiling phases; nil where its counters were not scraped, and where a
-// warm-up ran between the phases, which they count, too.
-func (w *serverWatch) ledger(r *summary.Result, phases []load.Stats) *summary.Ledger {
+// warm-up ran between the phases, which they count, too. resent are the requests that were sent again.
+func (w *serverWatch) ledger(r *summary.Result, phases []load.Stats, resent int64) *summary.Ledger {
 	first := slices.IndexFunc(phases, func(p load.Stats) bool { return p.Kind == load.Profiling })
 	if slices.ContainsFunc(phases[first+1:], func(p load.Stats) bool { return p.Kind == load.Warmup }) {
 		return nil
 	}
 	window := servermetrics.Window{StartNS: r.StartNS, EndNS: r.EndNS}
-	server := servermetrics.Totals(w.collector.Store(), window, w.e.cfg.Models)
+	server := servermetrics.Totals(w.collector.Store(), window, w.cfg.Models)
 	if server == nil {
 		return nil
 	}
 	server.Silent = max(len(w.collector.Configured())-len(w.collector.Successful()), 0)
-	l := &summary.Ledger{Server: *server, InFlight: w.inFlight.Load(), Resent: w.e.health.requestsResent()}
+	l := &summary.Ledger{Server: *server, InFlight: w.inFlight.Load(), Resent: resent}
 	for i := range phases {
 		if phases[i].Kind == load.Warmup && server.FromNS != 0 && server.FromNS < w.borderNS.Load() {
 			l.WarmUp += phases[i].RequestsSent // all of them: nobody knows how many had ended by then
 		}
 	}
 	if share, _ := server.CachedShare(); share > fewCached {
-		l.Repeats = w.e.repeats(r)
+		l.Repeats = w.repeats(w.prompts, r)
 	}
 	return l
 }

@@ -30,20 +30,20 @@ type Stocker interface {
 }
 
 // stock gives a Remote what its shares need.
-func (e *execution) stock(ctx context.Context) error {
-	s, ok := e.options.Remote.(Stocker)
+func (c *content) stock(ctx context.Context) error {
+	s, ok := c.options.Remote.(Stocker)
 	if !ok {
 		return nil
 	}
-	c := &Content{Data: e.content.data}
-	for name, b := range e.content.bundles {
+	out := &Content{Data: c.data}
+	for name, b := range c.bundles {
 		data, err := packed(b)
 		if err != nil {
 			return err
 		}
-		c.Tokenizers = append(c.Tokenizers, PackedTokenizer{Name: name, Data: data})
+		out.Tokenizers = append(out.Tokenizers, PackedTokenizer{Name: name, Data: data})
 	}
-	return s.Stock(ctx, e.cfg, e.id, c)
+	return s.Stock(ctx, c.cfg, c.id, out)
 }
 
 // packed returns a tokenizer as one file.

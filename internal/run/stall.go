@@ -63,11 +63,11 @@ type recordWatch struct {
 
 func (r *recordWatch) close() { r.end() }
 
-// watchRecords ends the run when its records stall.
-func (e *execution) watchRecords() {
-	env := &e.cfg.Env.Record
+// newRecordWatch starts a watch that ends the run when its records stall.
+func newRecordWatch(b *base, pool recordMaker, abort func(error)) *recordWatch {
+	env := &b.cfg.Env.Record
 	w := stallWatch{
-		progress: e.pool.Progress, timeout: env.CompletionStallTimeout, interval: env.CompletionStallCheckInterval,
+		progress: pool.Progress, timeout: env.CompletionStallTimeout, interval: env.CompletionStallCheckInterval,
 	}
 	going, stalled := context.WithCancel(context.Background())
 	watched, unwatch := context.WithCancel(context.Background())
@@ -76,10 +76,9 @@ func (e *execution) watchRecords() {
 		defer close(ended)
 		defer stalled()
 		if err := w.wait(watched); err != nil {
-			e.log.Error("Records have stalled, the run ends here", "error", err)
-			e.ending.abort(err)
+			b.log.Error("Records have stalled, the run ends here", "error", err)
+			abort(err)
 		}
 	}()
-	e.stall = &recordWatch{going: going, end: func() { unwatch(); <-ended }}
-	e.parts = append(e.parts, e.stall)
+	return &recordWatch{going: going, end: func() { unwatch(); <-ended }}
 }

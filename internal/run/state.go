@@ -17,11 +17,10 @@ import (
 // often, it is what remains of a run that is killed.
 const stateInterval = time.Second
 
-// keepState writes the state of the run each second until done is closed. The returned channel is closed when it has
-// ended.
-func (e *execution) keepState(done <-chan struct{}) <-chan struct{} {
+// keep writes the state of the run each second until done is closed. The returned channel is closed when it has ended.
+func (o *outcome) keep(done <-chan struct{}) <-chan struct{} {
 	ended := make(chan struct{})
-	if e.options.WithoutFiles {
+	if o.options.WithoutFiles {
 		close(ended)
 		return ended
 	}
@@ -29,13 +28,13 @@ func (e *execution) keepState(done <-chan struct{}) <-chan struct{} {
 		defer close(ended)
 		ticker := time.NewTicker(stateInterval)
 		defer ticker.Stop()
-		warned, now := false, &outcome{execution: e}
+		warned := false
 		for {
-			e.searches.write()
-			err := e.writeState(now.runningState())
+			o.searches.write()
+			err := o.writeState(o.runningState())
 			if err != nil && !warned {
 				warned = true
-				e.log.Warn("The state of the run cannot be written; aiperf report needs it if the run is killed",
+				o.log.Warn("The state of the run cannot be written; aiperf report needs it if the run is killed",
 					"error", err)
 			}
 			select {
@@ -48,12 +47,12 @@ func (e *execution) keepState(done <-chan struct{}) <-chan struct{} {
 	return ended
 }
 
-func (e *execution) writeState(s *summary.State) error {
+func (b *base) writeState(s *summary.State) error {
 	text, err := s.Encode(report.Blocks)
 	if err != nil {
 		return fmt.Errorf("state of the run: %w", err)
 	}
-	return artifact.WriteFile(e.cfg.Artifacts.Path(config.RunState), text)
+	return artifact.WriteFile(b.cfg.Artifacts.Path(config.RunState), text)
 }
 
 // runningState returns the state during the run.
@@ -149,7 +148,7 @@ func (o *outcome) window(kind load.Kind) summary.Window {
 
 // runFacts are the facts that hold for all phases: the network's round trip and, for the cost, the number of GPUs.
 func (o *outcome) runFacts() summary.Window {
-	facts := summary.Window{NetworkRTT: o.rtt}
+	facts := summary.Window{NetworkRTT: o.network.roundTrip()}
 	if o.cfg.GPU.PricePerHour > 0 {
 		facts.GPUs = cmp.Or(o.cfg.GPU.Count, o.gpus.count())
 	}

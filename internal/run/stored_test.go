@@ -117,7 +117,7 @@ func sentFrom(t *testing.T, indexFrom int64, args []string) []string {
 	e := newExecution(newBase(resolveBare(t, dir, url, args...), o, clock.New()))
 	e.id, e.content.tokenizer, e.content.indexFrom = "id", tokenizer.Builtin(), indexFrom
 	defer e.close()
-	if err := e.prepareUntilStopped(context.Background()); err != nil {
+	if err := untilStopped(context.Background(), e.options.Stop, e.prepare); err != nil {
 		t.Fatalf("%v %s", err, lines.String())
 	}
 	if inMemory := e.content.data.InMemory() != nil; inMemory == (indexFrom > 0) {

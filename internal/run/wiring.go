@@ -23,18 +23,18 @@ const recordQueue = 4096
 
 func cpus() int { return runtime.GOMAXPROCS(0) }
 
-// prepareUntilStopped prepares the run unless it is asked to stop: a large dataset takes its time.
-func (e *execution) prepareUntilStopped(ctx context.Context) error {
+// untilStopped prepares a run unless it is asked to stop: a large dataset takes its time.
+func untilStopped(ctx context.Context, stop <-chan struct{}, prepare func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
 		select {
-		case <-e.options.Stop:
+		case <-stop:
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
-	err := e.prepare(ctx)
+	err := prepare(ctx)
 	if errors.Is(err, context.Canceled) {
 		return &NoResultsError{Reason: "the run was cancelled before the first request"}
 	}
@@ -54,16 +54,15 @@ func (e *execution) prepare(ctx context.Context) error {
 		return err
 	}
 	steps := []func(context.Context) error{
-		e.checkPlugins, e.target.identify, e.renderUserFiles, e.content.loadTokenizers, e.openDirectory,
-		e.content.build, e.askAll, e.clearDirectory, e.writeUserFiles, e.writeInputs, e.records.openSinks,
-		e.openGrading, e.openControls, e.describeModels,
-		e.watchNetwork,
-		e.watchBeside, e.assemble,
+		e.checkPlugins, e.target.identify, e.folder.renderUserFiles, e.content.loadTokenizers, e.folder.open,
+		e.content.build, e.content.askAll, e.folder.clear, e.folder.writeUserFiles, e.content.writeKnownInputs,
+		e.records.openSinks, e.openParts, e.assemble,
 	}
 	if e.options.isShare() {
 		steps = []func(context.Context) error{
-			e.target.identify, e.content.loadTokenizers, e.openDirectory, e.content.build, e.askAll, e.clearDirectory,
-			e.writeInputs, e.records.openSinks, e.describeModels, e.markPhases, e.assemble,
+			e.target.identify, e.content.loadTokenizers, e.folder.open, e.content.build, e.content.askAll, e.folder.clear,
+			e.content.writeKnownInputs, e.records.openSinks, e.content.describeModels,
+			e.markPhases, e.assemble,
 		}
 	}
 	for _, step := range steps {
@@ -74,29 +73,44 @@ func (e *execution) prepare(ctx context.Context) error {
 	return nil
 }
 
-// watchBeside starts what is collected alongside the load. Servers and GPUs are asked at the same time: either may take
-// as long as its reachability timeout.
+// openParts starts what goes on alongside the load, in the order in which it surrounds it.
+func (e *execution) openParts(ctx context.Context) (err error) {
+	if e.grading, err = newGrading(ctx, e.content, e.ending.cannotWrite); err != nil {
+		return err
+	}
+	if e.grading != nil {
+		e.parts = append(e.parts, e.grading)
+	}
+	k, err := newControls(e.content, e.engine)
+	if err != nil {
+		return err
+	}
+	if k != nil {
+		e.parts = append(e.parts, k)
+		if err := k.prepare(ctx); err != nil {
+			return err
+		}
+	}
+	if err := e.content.describeModels(ctx); err != nil {
+		return err
+	}
+	if e.network, err = newNetworkWatch(e.target); err != nil {
+		return err
+	}
+	e.parts = append(e.parts, e.network)
+	return e.watchBeside(ctx)
+}
+
+// watchBeside starts what is collected of servers and GPUs. They are asked at the same time: either may take as long as
+// its reachability timeout.
 func (e *execution) watchBeside(ctx context.Context) error {
 	var gpus sync.WaitGroup
 	var ofGPUs, ofServers error
-	gpus.Go(func() { e.gpus, ofGPUs = e.watchGPUs(ctx) })
-	e.servers, ofServers = e.watchServers(ctx)
+	gpus.Go(func() { e.gpus, ofGPUs = newGPUWatch(ctx, e.target) })
+	e.servers, ofServers = newServerWatch(ctx, e.content, e.engine, &e.prompts)
 	gpus.Wait()
 	_ = e.markPhases(ctx)
-	if e.servers != nil {
-		e.parts = append(e.parts, e.servers)
-	}
-	if e.gpus != nil {
-		e.parts = append(e.parts, e.gpus)
-	}
 	return errors.Join(ofServers, ofGPUs)
-}
-
-// markPhases has the ends of phases noted.
-func (e *execution) markPhases(context.Context) error {
-	e.marks = phaseMarks{e: e, begun: map[int]phaseMark{}, ended: map[int]phaseMark{}}
-	e.parts = append(e.parts, &e.marks)
-	return nil
 }
 
 // assemble connects the rooms.
@@ -128,9 +142,9 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	e.health = &clientHealth{e: e, watch: trust.Start(e.clock)}
+	e.health = &clientHealth{base: e.base, stamps: e.client.StampSource, watch: trust.Start(e.clock)}
 	e.parts = append(e.parts, e.health)
-	if e.searches = newSearches(e); e.searches != nil {
+	if e.searches = newSearches(e.base, e.engine, e.records.set); e.searches != nil {
 		e.parts = append(e.parts, e.searches)
 	}
 	e.followRecords()
@@ -145,13 +159,13 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 		}
 	}
 	if e.options.Remote != nil {
-		if err := e.stock(ctx); err != nil {
+		if err := e.content.stock(ctx); err != nil {
 			return err
 		}
 		e.assembleRemote(phases)
 		return nil
 	}
-	e.preflight(workers)
+	e.target.preflight(workers)
 	phases.Share = e.options.Share
 	pool := intake.NewPool(e.intake, plan.Processors(e.cfg, cpus()), recordQueue, e.records.deliver)
 	e.pool = pool
@@ -171,8 +185,22 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 		CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout, Observe: e.phaseChanged, Gates: e.parts.gates(),
 		Windows: e.searches.source(), Join: e.options.Join, Begin: e.beginPhase(),
 	})
-	e.engine, e.dispatcher.events, e.ending.engine = engine, engine, engine
-	e.logSetup(workers)
+	e.engine.generator, e.dispatcher.events = engine, engine
+	t.logSetup(workers)
+	return nil
+}
+
+// markPhases has the ends of phases noted, around the gates of what is collected.
+func (e *execution) markPhases(context.Context) error {
+	e.marks = phaseMarks{base: e.base, servers: e.servers, gpus: e.gpus, begun: map[int]phaseMark{},
+		ended: map[int]phaseMark{}}
+	e.parts = append(e.parts, &e.marks)
+	if e.servers != nil {
+		e.parts = append(e.parts, e.servers)
+	}
+	if e.gpus != nil {
+		e.parts = append(e.parts, e.gpus)
+	}
 	return nil
 }
 
@@ -197,8 +225,8 @@ func (e *execution) assembleRemote(phases load.Plan) {
 		e.log.Error("A share of the run is lost, its requests in flight count as cut off", "share", share,
 			"reason", reason)
 	}
-	e.remote, e.pool, e.engine = r, r, r
-	e.ending.engine, e.ending.remote = r, r
+	e.remote, e.pool, e.engine.generator = r, r, r
+	e.ending.remote, e.health.remote = r, r
 }
 
 // takeRecord takes a record that was made elsewhere: what is known of a request here before its record, is learnt from
@@ -224,27 +252,27 @@ func (e *execution) takeRecord(r *record.Record) {
 }
 
 // beginPhase returns what load asks for the start of a phase, nil if phases start when they are ready.
-func (e *execution) beginPhase() func(ctx context.Context, phase int) (int64, error) {
-	begin := e.options.Begin
+func (b *base) beginPhase() func(ctx context.Context, phase int) (int64, error) {
+	begin := b.options.Begin
 	if begin == nil {
 		return nil
 	}
 	return func(ctx context.Context, phase int) (int64, error) {
 		at, err := begin(ctx, phase)
-		return monoNS(e.clock, at.UnixNano()), err
+		return monoNS(b.clock, at.UnixNano()), err
 	}
 }
 
 // logSetup writes at debug level what the run is about to do.
-func (e *execution) logSetup(workers int) {
-	if !e.log.Enabled(context.Background(), slog.LevelDebug) {
+func (t *target) logSetup(workers int) {
+	if !t.log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
-	text, err := artifact.AppendJSON(nil, e.runConfig())
+	text, err := artifact.AppendJSON(nil, t.runConfig())
 	if err != nil {
 		text = []byte(err.Error())
 	}
-	e.log.Debug("Configuration: " + string(text))
-	e.log.Debug("Requests go to " + strings.Join(e.target.urls, ", "))
-	e.log.Debug("Ready", "workers", workers, "record_processors", plan.Processors(e.cfg, cpus()), "cores", cpus())
+	t.log.Debug("Configuration: " + string(text))
+	t.log.Debug("Requests go to " + strings.Join(t.urls, ", "))
+	t.log.Debug("Ready", "workers", workers, "record_processors", plan.Processors(t.cfg, cpus()), "cores", cpus())
 }

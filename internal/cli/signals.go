@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// interrupts turns signals into a request to stop: the first one asks, the second one ends the program.
+// interrupts turns signals into a request to stop: the first one asks, the second one ends the program. The same signal again
+// right after the first is that one: GNU timeout sends it to the program, and then to the group of which it is part.
 type interrupts struct {
 	// Stop is closed by the first signal.
 	Stop chan struct{}
@@ -77,9 +78,13 @@ func (i *interrupts) exit(code int) int {
 	return code
 }
 
+// oneSignal is how long the first signal counts as the same one when it comes again.
+const oneSignal = time.Second
+
 func (i *interrupts) watch() {
 	defer close(i.ended)
-	asked := false
+	var asked os.Signal // the first one, nil before it
+	var said time.Time
 	for {
 		select {
 		case <-i.done:
@@ -90,15 +95,19 @@ func (i *interrupts) watch() {
 				(*skip)()
 				continue
 			}
-			if asked {
+			if asked != nil {
+				if s == asked && time.Since(said) < oneSignal {
+					continue
+				}
 				i.say("Force Quit", "The benchmark ends at once. Files may be incomplete.")
 				os.Exit(ExitForced)
 			}
-			asked = true
+			asked = s
 			i.code.Store(int32(exitCodes[s]))
 			i.say("Cancellation in Progress",
 				"The benchmark was cancelled: no new requests, requests in flight are cut off.",
 				"The results so far are being written. Press Ctrl-C again to quit at once.")
+			said = time.Now()
 			close(i.Stop)
 		}
 	}

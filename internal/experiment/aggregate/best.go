@@ -70,11 +70,14 @@ func all(list []*Cell, metric, stat string) bool {
 
 // Title returns the name for people. "Latency" of the files is the time to the first token where all cells have it.
 func (b *Best) Title() string {
-	if b.Key == bestLatency && b.Metric == firstToken {
+	if b.ofFirstToken() {
 		return "Best TTFT P99"
 	}
 	return b.Name
 }
+
+// ofFirstToken reports whether what the files name latency is the time to the first token.
+func (b *Best) ofFirstToken() bool { return b.Key == bestLatency && b.Metric == firstToken }
 
 // bestLatency is the key of the lowest latency.
 const bestLatency = "best_latency_p99"

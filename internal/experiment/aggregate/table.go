@@ -215,7 +215,11 @@ func (s *Sweep) Summary() []string {
 	for _, b := range best {
 		name := strings.ToUpper(b.Name[:1]) + strings.ToLower(b.Name[1:])
 		value := strings.TrimSpace(artifact.Fixed2(b.Value) + " " + b.Unit)
-		lines = append(lines, fmt.Sprintf("  %s: %s (%s)", name, value, s.describe(b.Cell)))
+		line := fmt.Sprintf("  %s: %s (%s)", name, value, s.describe(b.Cell))
+		if b.ofFirstToken() {
+			line += ", of the time to first token"
+		}
+		lines = append(lines, line)
 	}
 	if len(best) == 0 {
 		lines = append(lines, "  None: no figure to compare by is in all cells")

@@ -1,8 +1,4 @@
-// Package linear has the numerical methods that a search needs: factors of covariances, a descent along gradients, and
-// a monotone curve through points.
-//
-// Of gonum only its vectors are used: its matrices link the whole of LAPACK, 3 MB.
-package linear
+package search
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package linear_test
+package search_test
 
 import (
 	"math"
@@ -10,16 +10,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
-	"aiperf/internal/base/linear"
+	"aiperf/internal/experiment/search"
 )
 
 // symmetric returns a positive definite matrix, for this package and for gonum.
-func symmetric(r *rand.Rand, n int) (linear.Lower, *mat.SymDense) {
+func symmetric(r *rand.Rand, n int) (search.Lower, *mat.SymDense) {
 	points := make([]float64, n)
 	for i := range points {
 		points[i] = r.Float64()
 	}
-	l, s := linear.NewLower(n), mat.NewSymDense(n, nil)
+	l, s := search.NewLower(n), mat.NewSymDense(n, nil)
 	for i := range n {
 		for j := range i + 1 {
 			d := (points[i] - points[j]) / 0.3
@@ -45,7 +45,7 @@ func TestFactorsAreThoseOfGonum(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 2, 3, 5, 8, 17, 60} {
 		a, s := symmetric(r, n)
-		l, ok := linear.Cholesky(a)
+		l, ok := search.Cholesky(a)
 		var want mat.Cholesky
 		if !ok || !want.Factorize(s) {
 			t.Fatalf("%d rows: %v", n, ok)
@@ -86,11 +86,11 @@ func TestSingularMatricesHaveNoFactor(t *testing.T) {
 		"equal rows": {{1}, {1, 1}}, "negative": {{1}, {0, -1}}, "no number": {{math.NaN()}}, "zero": {{0}},
 		"infinite": {{math.Inf(1)}}, "scales": {{1e20}, {0, 1}},
 	} {
-		m := linear.NewLower(len(rows))
+		m := search.NewLower(len(rows))
 		for i, row := range rows {
 			copy(m.Row(i), row)
 		}
-		if _, ok := linear.Cholesky(m); ok {
+		if _, ok := search.Cholesky(m); ok {
 			t.Errorf("%s: a factor", name)
 		}
 	}
@@ -114,7 +114,7 @@ func TestMinimizeReachesTheLowestPointAsSoonAsGonum(t *testing.T) {
 	for _, start := range [][]float64{{-1.2, 1}, {3, -4}, {0, 0, 0, 0}, {2, 2, 2, 2, 2, 2}} {
 		calls := 0
 		counted := func(x, gradient []float64) float64 { calls++; return rosenbrock(x, gradient) }
-		x, value, ok := linear.Minimize(counted, start, 1000)
+		x, value, ok := search.Minimize(counted, start, 1000)
 		if !ok || value > 1e-5 {
 			t.Errorf("from %v: %v at %v, %v", start, value, x, ok)
 		}
@@ -138,7 +138,7 @@ func TestMinimizeKeepsToItsEvaluations(t *testing.T) {
 		start := []float64{-1.2, 1}
 		first := rosenbrock(start, make([]float64, 2))
 		counted := func(x, gradient []float64) float64 { calls++; return rosenbrock(x, gradient) }
-		_, value, ok := linear.Minimize(counted, start, limit)
+		_, value, ok := search.Minimize(counted, start, limit)
 		if !ok || calls > limit || value > first {
 			t.Errorf("%d of %d evaluations, %v from %v", calls, limit, value, first)
 		}
@@ -154,11 +154,11 @@ func TestMinimizeWhereThereIsNoValue(t *testing.T) {
 		gradient[0] = -1
 		return -x[0]
 	}
-	x, _, ok := linear.Minimize(wall, []float64{0}, 200)
+	x, _, ok := search.Minimize(wall, []float64{0}, 200)
 	if !ok || x[0] >= 1 || x[0] < 0.5 {
 		t.Errorf("%v, %v", x, ok)
 	}
-	if _, _, ok := linear.Minimize(wall, []float64{2}, 200); ok {
+	if _, _, ok := search.Minimize(wall, []float64{2}, 200); ok {
 		t.Error("a value where there is none")
 	}
 }
@@ -174,7 +174,7 @@ func TestMonotoneIsThatOfGonum(t *testing.T) {
 				ys[i] = ys[i-1] + r.Float64()
 			}
 		}
-		m, ok := linear.NewMonotone(xs, ys)
+		m, ok := search.NewMonotone(xs, ys)
 		var want interp.FritschButland
 		if err := want.Fit(xs, ys); err != nil || !ok {
 			t.Fatal(err, ok)
@@ -184,7 +184,7 @@ func TestMonotoneIsThatOfGonum(t *testing.T) {
 			near(t, "curve", m.At(x), want.Predict(x))
 		}
 	}
-	if _, ok := linear.NewMonotone([]float64{1, 1}, []float64{0, 1}); ok {
+	if _, ok := search.NewMonotone([]float64{1, 1}, []float64{0, 1}); ok {
 		t.Error("a curve through two values at one place")
 	}
 }

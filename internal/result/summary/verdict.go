@@ -1,14 +1,4 @@
-// Package verdict says in words what the figures of a run mean: what limited them ([Explain]) and how sure they are
-// ([Sure]). The HTML page, the terminal's report and the JSON summary show the same lines.
-//
-// Vocabulary: a load is open where requests are sent by a plan of arrivals, whatever the server does; it is closed where
-// a number of requests is kept in flight. A server is overloaded if the requests in flight grow as long as an open load
-// goes on.
-//
-// Invariants: the lines are a function of the result alone, so that the same records and the same state give the same
-// lines. A cause is named only if a figure shows it; where none does, the line says what is not known and what would
-// show it. Texts of servers have no control characters.
-package verdict
+package summary
 
 import (
 	"encoding/json"
@@ -19,35 +9,31 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/terminal"
-	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/trust"
 )
 
-// Line is one finding, in words.
-type Line = summary.Finding
-
-// The codes of what limited a run.
+// The codes of findings: what limited a run ([Explain]) and how sure its figures are ([Sure]).
 const (
-	AllFailed     = "all_failed"
-	Client        = "client"
-	Errors        = "errors"
-	Overload      = "overload"
-	KVCache       = "kv_cache"
-	Queue         = "queue"
-	Cap           = "concurrency_cap"
-	Concurrency   = "concurrency"
-	Prefill       = "prefill_concurrency"
-	Rate          = "rate"
-	NotKnown      = "not_known"
-	Interrupted   = "interrupted"
-	Doubtful      = "doubtful"
-	ManyErrors    = "many_errors"
-	ClientShare   = "client_share"
-	Intervals     = "intervals"
-	TooFew        = "too_few"
-	Objectives    = "objectives_missed"
-	NotObserved   = "not_observed"
-	Contradiction = "totals_differ"
+	CodeAllFailed     = "all_failed"
+	CodeClient        = "client"
+	CodeErrors        = "errors"
+	CodeOverload      = "overload"
+	CodeKVCache       = "kv_cache"
+	CodeQueue         = "queue"
+	CodeCap           = "concurrency_cap"
+	CodeConcurrency   = "concurrency"
+	CodePrefill       = "prefill_concurrency"
+	CodeRate          = "rate"
+	CodeNotKnown      = "not_known"
+	CodeInterrupted   = "interrupted"
+	CodeDoubtful      = "doubtful"
+	CodeManyErrors    = "many_errors"
+	CodeClientShare   = "client_share"
+	CodeIntervals     = "intervals"
+	CodeTooFew        = "too_few"
+	CodeObjectives    = "objectives_missed"
+	CodeNotObserved   = "not_observed"
+	CodeContradiction = "totals_differ"
 )
 
 // The thresholds.
@@ -70,10 +56,10 @@ const (
 )
 
 // Explain returns what limited a run, the weightiest first; there is always one line.
-func Explain(r *summary.Result) []Line {
+func Explain(r *Result) []Finding {
 	f := factsOf(r)
 	if r.Counts.AllFailed() {
-		return []Line{f.allFailed()}
+		return []Finding{f.allFailed()}
 	}
 	causes := found(f.mostErrors, f.client, f.overload, f.cache, f.queue, f.cap, f.prefill)
 	if len(causes) == 0 {
@@ -83,7 +69,7 @@ func Explain(r *summary.Result) []Line {
 }
 
 // Brief says on one line what limited a run; "" if nothing shows it.
-func Brief(r *summary.Result) string {
+func Brief(r *Result) string {
 	for _, line := range Explain(r) {
 		if line.Brief != "" {
 			return line.Brief
@@ -93,8 +79,8 @@ func Brief(r *summary.Result) string {
 }
 
 // found returns the lines of the rules that find something.
-func found(rules ...func() (Line, bool)) []Line {
-	var out []Line
+func found(rules ...func() (Finding, bool)) []Finding {
+	var out []Finding
 	for _, rule := range rules {
 		if line, ok := rule(); ok {
 			out = append(out, line)
@@ -105,9 +91,9 @@ func found(rules ...func() (Line, bool)) []Line {
 
 // facts are what the rules read.
 type facts struct {
-	*summary.Result
+	*Result
 	health health
-	asked  summary.Configured
+	asked  Configured
 	growth growth
 }
 
@@ -122,10 +108,10 @@ type health struct {
 	Bounds map[string]struct{ Value float64 } `json:"error_bound"`
 }
 
-func factsOf(r *summary.Result) *facts {
+func factsOf(r *Result) *facts {
 	f := &facts{Result: r, growth: growthOf(r)}
 	if text, err := artifact.AppendJSON(nil, r.InputConfig); err == nil {
-		f.asked = summary.ParseConfigured(text)
+		f.asked = ParseConfigured(text)
 	}
 	if text, err := artifact.AppendJSON(nil, r.ClientHealth); err != nil || json.Unmarshal(text, &f.health) != nil {
 		f.health = health{} // nothing can be said of what has another shape
@@ -133,8 +119,8 @@ func factsOf(r *summary.Result) *facts {
 	return f
 }
 
-func (f *facts) allFailed() Line {
-	l := Line{Code: AllFailed, Level: summary.Bad, Title: "All requests failed"}
+func (f *facts) allFailed() Finding {
+	l := Finding{Code: CodeAllFailed, Level: Bad, Title: "All requests failed"}
 	l.Text = fmt.Sprintf("None of %s requests succeeded: %s.", count(f.Counts.Completed()), f.commonError())
 	return l
 }
@@ -166,8 +152,8 @@ func (f *facts) errorShare() float64 {
 	return float64(f.Counts.Errors) / float64(all)
 }
 
-func (f *facts) mostErrors() (Line, bool) {
-	return Line{Code: ManyErrors, Level: summary.Bad, Title: "Most requests failed",
+func (f *facts) mostErrors() (Finding, bool) {
+	return Finding{Code: CodeManyErrors, Level: Bad, Title: "Most requests failed",
 		Brief: fmt.Sprintf("errors: %s of %s requests failed, most with %s", count(f.Counts.Errors),
 			count(f.Counts.Completed()), f.commonError()),
 		Text: fmt.Sprintf("%s of %s requests failed (%s), most with %s; the figures are of the others.",
@@ -178,16 +164,16 @@ func (f *facts) mostErrors() (Line, bool) {
 // good is the share of requests that met the service level objectives, if there are any.
 func (f *facts) good() (float64, bool) { return f.Value("good_request_fraction") }
 
-func (f *facts) objectives() (Line, bool) {
+func (f *facts) objectives() (Finding, bool) {
 	good, asked := f.good()
 	text := percent(good) + " of the requests met the service level objectives"
-	return Line{Code: Objectives, Level: summary.Bad, Title: "Objectives missed", Text: "Only " + text + ".",
+	return Finding{Code: CodeObjectives, Level: Bad, Title: "Objectives missed", Text: "Only " + text + ".",
 		Advice: "lower the load; aiperf capacity finds the largest one within limits"}, asked && good < mostlyMissed
 }
 
-func (f *facts) someErrors() (Line, bool) {
+func (f *facts) someErrors() (Finding, bool) {
 	share := f.errorShare()
-	l := Line{Code: Errors, Level: summary.Warn, Title: "Errors",
+	l := Finding{Code: CodeErrors, Level: Warn, Title: "Errors",
 		Text: fmt.Sprintf("%s of %s requests failed (%s), most with %s.", count(f.Counts.Errors),
 			count(f.Counts.Completed()), percent(share), f.commonError())}
 	if f.tooMany() {
@@ -207,9 +193,10 @@ func (f *facts) tooMany() bool {
 	return false
 }
 
-func (f *facts) client() (Line, bool) {
-	l := Line{Code: Client, Level: summary.Bad, Title: "This client", Text: "The client was the bottleneck; the server " +
-		"may be faster than the figures say.", Brief: "this client: the server may be faster than the figures"}
+func (f *facts) client() (Finding, bool) {
+	l := Finding{Code: CodeClient, Level: Bad, Title: "This client",
+		Text:  "The client was the bottleneck; the server may be faster than the figures say.",
+		Brief: "this client: the server may be faster than the figures"}
 	for _, why := range f.health.Reasons {
 		if why.Leads == trust.ClientLimited {
 			l.Text = "The client was the bottleneck, so that the server may be faster than the figures say: " +
@@ -222,9 +209,9 @@ func (f *facts) client() (Line, bool) {
 }
 
 // overload is an open load beyond what the server can take.
-func (f *facts) overload() (Line, bool) {
+func (f *facts) overload() (Finding, bool) {
 	g := &f.growth
-	l := Line{Code: Overload, Level: summary.Bad, Title: "Server overloaded"}
+	l := Finding{Code: CodeOverload, Level: Bad, Title: "Server overloaded"}
 	if !g.grows {
 		return l, false
 	}
@@ -282,25 +269,25 @@ func (f *facts) fullCache() (string, bool) {
 	return strings.Join(parts, ", "), len(parts) > 0
 }
 
-func (f *facts) cache() (Line, bool) {
+func (f *facts) cache() (Finding, bool) {
 	full, ok := f.fullCache()
-	l := Line{Code: KVCache, Level: summary.Warn, Title: "KV cache", Text: "The server's KV cache was full: " + full +
+	l := Finding{Code: CodeKVCache, Level: Warn, Title: "KV cache", Text: "The server's KV cache was full: " + full +
 		". Requests then wait, or are computed again.",
 		Brief:  "the server's KV cache: " + full,
 		Advice: "lower the concurrency or the lengths, or give the server more memory for its cache"}
 	return l, ok && !f.growth.grows // which names the cache as the cause
 }
 
-func (f *facts) queue() (Line, bool) {
+func (f *facts) queue() (Finding, bool) {
 	s := f.Servers
 	if s == nil || s.Waiting == nil || f.growth.grows {
-		return Line{}, false
+		return Finding{}, false
 	}
 	running := 0.0
 	if s.Running != nil {
 		running = *s.Running
 	}
-	l := Line{Code: Queue, Level: summary.Warn, Title: "Server queue"}
+	l := Finding{Code: CodeQueue, Level: Warn, Title: "Server queue"}
 	l.Text = fmt.Sprintf("%s requests waited at the server on average", short(*s.Waiting))
 	if s.WaitingMax != nil {
 		l.Text += fmt.Sprintf(", %s at most", short(*s.WaitingMax))
@@ -315,8 +302,8 @@ func (f *facts) queue() (Line, bool) {
 }
 
 // cap is an open load that the cap of its concurrency held back.
-func (f *facts) cap() (Line, bool) {
-	l := Line{Code: Cap, Level: summary.Warn, Title: "Cap on the concurrency",
+func (f *facts) cap() (Finding, bool) {
+	l := Finding{Code: CodeCap, Level: Warn, Title: "Cap on the concurrency",
 		Advice: "raise --concurrency if the rate is to be reached"}
 	sent := fmt.Sprintf("%s of %s requests/s were sent", short(f.Counts.DeliveredRate), short(f.Counts.TargetRate))
 	l.Brief = "the cap on the concurrency: " + sent
@@ -332,24 +319,24 @@ func (f *facts) cap() (Line, bool) {
 }
 
 // prefill is a limit of the requests that wait for their first token, which held the others back.
-func (f *facts) prefill() (Line, bool) {
+func (f *facts) prefill() (Finding, bool) {
 	limit := f.asked.PrefillConcurrency
 	waiting, known := f.Value("effective_prefill_concurrency")
 	text := fmt.Sprintf("%s of at most %s requests waited for their first token on average", short(waiting), short(limit))
-	return Line{Code: Prefill, Level: summary.Warn, Title: "Limit of prefills", Brief: "--prefill-concurrency: " + text,
+	return Finding{Code: CodePrefill, Level: Warn, Title: "Limit of prefills", Brief: "--prefill-concurrency: " + text,
 		Text:   text + ", which kept the others from being sent.",
 		Advice: "raise --prefill-concurrency if the server is to have more to do"}, limit > 0 && known && waiting >= kept*limit
 }
 
 // load says that the load itself was the limit, as far as that is known.
-func (f *facts) load() Line {
-	notKnown := Line{Code: NotKnown, Level: summary.Plain, Title: "The limit is not known", Advice: find}
-	l := Line{Level: summary.Good, Title: "The load that was asked for"}
+func (f *facts) load() Finding {
+	notKnown := Finding{Code: CodeNotKnown, Level: Plain, Title: "The limit is not known", Advice: find}
+	l := Finding{Level: Good, Title: "The load that was asked for"}
 	avg, known := f.Value("effective_concurrency")
 	more := ""
 	switch asked := f.asked.Concurrency; {
 	case f.Counts.TargetRate > 0:
-		l.Code, more = Rate, "a higher --request-rate"
+		l.Code, more = CodeRate, "a higher --request-rate"
 		l.Text = short(f.Counts.TargetRate) + " requests/s were asked for"
 		l.Brief = "the request rate: " + short(f.Counts.TargetRate) + " req/s were asked for"
 		if f.Counts.DeliveredRate >= delivered*f.Counts.TargetRate {
@@ -359,7 +346,7 @@ func (f *facts) load() Line {
 			l.Text = "The server kept up with the " + short(f.Counts.TargetRate) + " requests/s that were asked for"
 		}
 	case asked > 0 && known && avg >= kept*asked:
-		l.Code, more = Concurrency, "a higher --concurrency"
+		l.Code, more = CodeConcurrency, "a higher --concurrency"
 		l.Text = "A concurrency of " + short(asked) + " was kept up all the time"
 		l.Brief = "concurrency " + short(asked) + ", always in use; aiperf capacity finds the largest load within limits"
 	case asked > 0 && known:
@@ -374,14 +361,14 @@ func (f *facts) load() Line {
 	}
 	l.Advice = "try " + more + ", or let aiperf capacity find the server's limit"
 	if good, asked := f.good(); asked && good < someMissed {
-		l.Level, l.Advice = summary.Plain, "let aiperf capacity find the largest load within limits"
+		l.Level, l.Advice = Plain, "let aiperf capacity find the largest load within limits"
 		l.Text += "; " + percent(1-good) + " of the requests missed the service level objectives."
 		return l
 	}
 	switch {
 	case f.Servers != nil && f.Servers.Waiting != nil:
 		l.Text += ", and the server had no queue: it may take more."
-	case l.Code == Rate && f.growth.known:
+	case l.Code == CodeRate && f.growth.known:
 		l.Text += "; it may take more."
 	default:
 		notKnown.Brief = l.Brief

@@ -1,10 +1,9 @@
-package verdict
+package summary
 
 import (
 	"math"
 
 	"aiperf/internal/measure/metrics"
-	"aiperf/internal/result/summary"
 )
 
 // growth is whether the requests in flight grew as long as an open load went on.
@@ -34,7 +33,7 @@ const (
 )
 
 // growthOf judges the trend of a run with one phase at one rate.
-func growthOf(r *summary.Result) growth {
+func growthOf(r *Result) growth {
 	t := r.Trend
 	if t == nil || r.Counts.TargetRate <= 0 || len(r.Parts) > 0 {
 		return growth{}

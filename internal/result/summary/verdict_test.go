@@ -1,4 +1,4 @@
-package verdict_test
+package summary_test
 
 import (
 	"math/rand/v2"
@@ -9,7 +9,6 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/summary"
-	"aiperf/internal/result/verdict"
 	"aiperf/internal/watch/servermetrics"
 )
 
@@ -136,80 +135,80 @@ func TestExplain(t *testing.T) {
 			r := rate(resultOf(t, steady.answer(poisson(1000, 120)), 0, broken, nil), 120)
 			r.Servers = &servermetrics.Load{Waiting: value(100), WaitingMax: value(300), RunningMax: value(16)}
 			return r
-		}, verdict.Overload, []string{"requests in flight grew from", "the time to the first token rose from",
+		}, summary.CodeOverload, []string{"requests in flight grew from", "the time to the first token rose from",
 			"Up to 300 requests waited at the server, which ran 16 at most"}},
 		"a rate beyond the server's, whose cache is full": {func(t *testing.T) *summary.Result {
 			r := rate(resultOf(t, steady.answer(poisson(1000, 120)), 0, broken, nil), 120)
 			r.Servers = &servermetrics.Load{Waiting: value(100), KVUsageMax: value(99), Preemptions: value(3)}
 			return r
-		}, verdict.Overload, []string{"The KV cache was full (up to 99 % in use, 3 preemptions)"}},
+		}, summary.CodeOverload, []string{"The KV cache was full (up to 99 % in use, 3 preemptions)"}},
 		"a rate that the server keeps up with": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, steady.answer(poisson(1000, 50)), 0, broken, nil), 50)
-		}, verdict.Rate, []string{"The server kept up with the 50 requests/s"}},
+		}, summary.CodeRate, []string{"The server kept up with the 50 requests/s"}},
 		"a rate close to the server's": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, steady.answer(poisson(2000, 76)), 0, broken, nil), 76)
-		}, verdict.Rate, nil},
+		}, summary.CodeRate, nil},
 		"long replies are no queue": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, endless.answer(poisson(600, 50)), 0, broken, nil), 50)
-		}, verdict.Rate, nil},
+		}, summary.CodeRate, nil},
 		"some long replies are no queue": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, mixed.answer(poisson(600, 50)), 0, broken, nil), 50)
-		}, verdict.Rate, nil},
+		}, summary.CodeRate, nil},
 		"too few requests": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, steady.answer(poisson(30, 1000)), 0, broken, nil), 1000)
-		}, verdict.NotKnown, []string{"1,000 requests/s were asked for; no metrics of the server"}},
+		}, summary.CodeNotKnown, []string{"1,000 requests/s were asked for; no metrics of the server"}},
 		"the client": {func(t *testing.T) *summary.Result {
 			r := rate(resultOf(t, steady.answer(poisson(1000, 50)), 0, broken, nil), 50)
 			r.ClientHealth = healthOf("client_limited", "cpu", "the client used 99 % of its 2 cores")
 			return r
-		}, verdict.Client, []string{"the client used 99 % of its 2 cores", "do this"}},
+		}, summary.CodeClient, []string{"the client used 99 % of its 2 cores", "do this"}},
 		"all failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 100, broken, concurrency(8))
-		}, verdict.AllFailed, []string{"None of 100 requests succeeded: 100 × 503 Service Unavailable"}},
+		}, summary.CodeAllFailed, []string{"None of 100 requests succeeded: 100 × 503 Service Unavailable"}},
 		"most failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 60, broken, concurrency(8))
-		}, verdict.ManyErrors, []string{"60 of 100 requests failed (60 %)"}},
+		}, summary.CodeManyErrors, []string{"60 of 100 requests failed (60 %)"}},
 		"some failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 5, refused, concurrency(8))
-		}, verdict.NotKnown + " " + verdict.Errors, []string{"The server refused requests: 5 of 100",
+		}, summary.CodeNotKnown + " " + summary.CodeErrors, []string{"The server refused requests: 5 of 100",
 			`429 Too Many\x1b[2J Requests`}},
 		"a concurrency, of a server that is not known": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 0, broken, concurrency(8))
-		}, verdict.NotKnown, []string{"A concurrency of 8 was kept up all the time; no metrics of the server",
+		}, summary.CodeNotKnown, []string{"A concurrency of 8 was kept up all the time; no metrics of the server",
 			"aiperf capacity"}},
 		"a concurrency, of a server without a queue": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(8, 100, second), 0, broken, concurrency(8))
 			r.Servers = &servermetrics.Load{Waiting: value(0.2), Running: value(8), KVUsageMax: value(40)}
 			return r
-		}, verdict.Concurrency, []string{"the server had no queue"}},
+		}, summary.CodeConcurrency, []string{"the server had no queue"}},
 		"a concurrency that was not kept up": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 0, broken, concurrency(64))
-		}, verdict.NotKnown, []string{"of a concurrency of 64"}},
+		}, summary.CodeNotKnown, []string{"of a concurrency of 64"}},
 		"a queue": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(32, 100, second), 0, broken, concurrency(32))
 			r.Servers = &servermetrics.Load{Waiting: value(14), WaitingMax: value(16), Running: value(16)}
 			return r
-		}, verdict.Queue, []string{"14 requests waited at the server on average, 16 at most, while 16 ran"}},
+		}, summary.CodeQueue, []string{"14 requests waited at the server on average, 16 at most, while 16 ran"}},
 		"a few that wait of many": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(32, 100, second), 0, broken, concurrency(32))
 			r.Servers = &servermetrics.Load{Waiting: value(1.2), Running: value(200)}
 			return r
-		}, verdict.Concurrency, nil},
+		}, summary.CodeConcurrency, nil},
 		"a full cache": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(32, 100, second), 0, broken, concurrency(32))
 			r.Servers = &servermetrics.Load{KVUsageMax: value(97.4), Waiting: value(3), Running: value(16)}
 			return r
-		}, verdict.KVCache + " " + verdict.Queue, []string{"up to 97.4 % in use"}},
+		}, summary.CodeKVCache + " " + summary.CodeQueue, []string{"up to 97.4 % in use"}},
 		"a cap": {func(t *testing.T) *summary.Result {
 			r := rate(resultOf(t, steady.answer(poisson(1000, 50)), 0, broken, nil), 90)
 			r.Counts.SkippedArrivals, r.Counts.DeliveredRate = 40, 50
 			return r
-		}, verdict.Cap, []string{"40 arrivals found no free slot", "50 of 90 requests/s"}},
+		}, summary.CodeCap, []string{"40 arrivals found no free slot", "50 of 90 requests/s"}},
 		"a cap that arrivals waited for": {func(t *testing.T) *summary.Result {
 			r := rate(resultOf(t, loop(8, 100, second), 0, broken, concurrency(8)), 90)
 			r.Counts.DeliveredRate = 8
 			return r
-		}, verdict.Cap, []string{"of 8 at most", "8 of 90 requests/s"}},
+		}, summary.CodeCap, []string{"of 8 at most", "8 of 90 requests/s"}},
 		"a limit of prefills": {func(t *testing.T) *summary.Result {
 			list := loop(8, 100, second)
 			for i := range list {
@@ -219,25 +218,25 @@ func TestExplain(t *testing.T) {
 			phase := config[0].Value.([]any)[0].(artifact.Object)
 			config[0].Value = []any{append(phase, artifact.Member{Key: "prefill_concurrency", Value: 4})}
 			return resultOf(t, list, 0, broken, config)
-		}, verdict.Prefill, []string{"3.85 of at most 4 requests waited for their first token"}},
+		}, summary.CodePrefill, []string{"3.85 of at most 4 requests waited for their first token"}},
 		"objectives that most requests miss": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(32, 100, second), 0, broken, concurrency(32))
 			r.Servers = &servermetrics.Load{Waiting: value(14), WaitingMax: value(16), Running: value(16)}
 			r.Metrics = append(r.Metrics, share(0.08))
 			return r
-		}, verdict.Objectives + " " + verdict.Queue, []string{"Only 8 % of the requests met"}},
+		}, summary.CodeObjectives + " " + summary.CodeQueue, []string{"Only 8 % of the requests met"}},
 		"objectives that some requests miss": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(8, 100, second), 0, broken, concurrency(8))
 			r.Servers = &servermetrics.Load{Waiting: value(0.2), Running: value(8)}
 			r.Metrics = append(r.Metrics, share(0.8))
 			return r
-		}, verdict.Concurrency, []string{"kept up all the time; 20 % of the requests missed"}},
+		}, summary.CodeConcurrency, []string{"kept up all the time; 20 % of the requests missed"}},
 		"a schedule": {func(t *testing.T) *summary.Result {
 			return resultOf(t, steady.answer(poisson(100, 50)), 0, broken, nil)
-		}, verdict.NotKnown, []string{"Nothing shows that the server could not keep up"}},
+		}, summary.CodeNotKnown, []string{"Nothing shows that the server could not keep up"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines := verdict.Explain(c.result(t))
+			lines := summary.Explain(c.result(t))
 			var codes []string
 			text := ""
 			for _, l := range lines {
@@ -257,11 +256,11 @@ func TestExplain(t *testing.T) {
 				}
 			}
 			cause := lines[0].Code
-			if cause == verdict.Objectives {
+			if cause == summary.CodeObjectives {
 				cause = lines[1].Code
 			}
-			if got := verdict.Brief(c.result(t)); !strings.Contains(got, brief[cause]) ||
-				(got == "") != (cause == verdict.AllFailed || strings.Contains(text, "Nothing shows")) {
+			if got := summary.Brief(c.result(t)); !strings.Contains(got, brief[cause]) ||
+				(got == "") != (cause == summary.CodeAllFailed || strings.Contains(text, "Nothing shows")) {
 				t.Errorf("in brief %q, of %s", got, cause)
 			}
 		})
@@ -275,11 +274,12 @@ func share(v float64) metrics.Result {
 
 // brief is a part of the line of the first cause.
 var brief = map[string]string{
-	verdict.ManyErrors: "errors: 60 of 100 requests failed", verdict.Client: "this client",
-	verdict.Overload: "the server: it completed", verdict.KVCache: "KV cache: up to 97.4 %",
-	verdict.Queue: "the server's queue: 14 requests waited at the server on average, 16 at most",
-	verdict.Cap:   "the cap on the concurrency", verdict.Rate: "all of ", verdict.Concurrency: "always in use",
-	verdict.Prefill: "--prefill-concurrency: 3.85 of at most 4 requests",
+	summary.CodeManyErrors: "errors: 60 of 100 requests failed", summary.CodeClient: "this client",
+	summary.CodeOverload: "the server: it completed", summary.CodeKVCache: "KV cache: up to 97.4 %",
+	summary.CodeQueue: "the server's queue: 14 requests waited at the server on average, 16 at most",
+	summary.CodeCap:   "the cap on the concurrency", summary.CodeRate: "all of ",
+	summary.CodeConcurrency: "always in use",
+	summary.CodePrefill:     "--prefill-concurrency: 3.85 of at most 4 requests",
 }
 
 func TestSure(t *testing.T) {
@@ -293,10 +293,11 @@ func TestSure(t *testing.T) {
 		codes  string
 		parts  []string
 	}{
-		"nobody looked": {func(*summary.Result) {}, 1000, verdict.NotObserved + " " + verdict.Intervals,
+		"nobody looked": {func(*summary.Result) {}, 1000, summary.CodeNotObserved + " " + summary.CodeIntervals,
 			[]string{"1,000 requests: TTFT is within p50 ± ", "p99 ± ", "95 % confidence"}},
 		"valid": {func(r *summary.Result) { r.ClientHealth = healthOf("valid", "", "") }, 1000,
-			verdict.ClientShare + " " + verdict.Intervals, []string{"Client valid: Its own share is ≤ 0.21 ms of TTFT."}},
+			summary.CodeClientShare + " " + summary.CodeIntervals,
+			[]string{"Client valid: Its own share is ≤ 0.21 ms of TTFT."}},
 		"read from a file": {func(r *summary.Result) {
 			text, err := artifact.AppendJSON(nil, healthOf("valid", "", ""))
 			if err != nil {
@@ -305,25 +306,28 @@ func TestSure(t *testing.T) {
 			if r.ClientHealth, err = artifact.ParseObject(text); err != nil {
 				t.Fatal(err)
 			}
-		}, 1000, verdict.ClientShare + " " + verdict.Intervals, []string{"≤ 0.21 ms"}},
+		}, 1000, summary.CodeClientShare + " " + summary.CodeIntervals, []string{"≤ 0.21 ms"}},
 		"inconclusive": {func(r *summary.Result) {
 			r.ClientHealth = healthOf("inconclusive", "steal", "the hypervisor gave 20 % away")
-		}, 1000, verdict.Doubtful + " " + verdict.Intervals, []string{"The hypervisor gave 20 % away. Its own share", "do this"}},
-		"few requests": {func(*summary.Result) {}, 100, verdict.NotObserved + " " + verdict.TooFew, []string{"p99 needs 368"}},
+		}, 1000, summary.CodeDoubtful + " " + summary.CodeIntervals,
+			[]string{"The hypervisor gave 20 % away. Its own share", "do this"}},
+		"few requests": {func(*summary.Result) {}, 100, summary.CodeNotObserved + " " + summary.CodeTooFew,
+			[]string{"p99 needs 368"}},
 		"cancelled": {func(r *summary.Result) { r.WasCancelled = true }, 1000,
-			verdict.Interrupted + " " + verdict.NotObserved + " " + verdict.Intervals, nil},
+			summary.CodeInterrupted + " " + summary.CodeNotObserved + " " + summary.CodeIntervals, nil},
 		"incomplete": {func(r *summary.Result) { r.Incomplete = "the disk is full" }, 1000,
-			verdict.Interrupted + " " + verdict.NotObserved + " " + verdict.Intervals, []string{"the disk is full. The figures cover only"}},
+			summary.CodeInterrupted + " " + summary.CodeNotObserved + " " + summary.CodeIntervals,
+			[]string{"the disk is full. The figures cover only"}},
 		"the server counted otherwise": {func(r *summary.Result) {
 			r.ClientHealth = healthOf("valid", "totals_differ", "the server counted 3 requests more")
-		}, 1000, verdict.ClientShare + " " + verdict.Intervals + " " + verdict.Contradiction, nil},
+		}, 1000, summary.CodeClientShare + " " + summary.CodeIntervals + " " + summary.CodeContradiction, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(c.n)
 			c.change(r)
 			var codes []string
 			text := ""
-			for _, l := range verdict.Sure(r) {
+			for _, l := range summary.Sure(r) {
 				codes = append(codes, l.Code)
 				text += l.Title + ": " + l.Text + " " + l.Advice + "\n"
 			}

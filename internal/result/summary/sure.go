@@ -1,4 +1,4 @@
-package verdict
+package summary
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
-	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/trust"
 )
 
@@ -20,29 +19,29 @@ var headline = []struct{ tag, name string }{
 // Sure returns how far the figures can be relied on: whether the run is whole, what the client itself added, how wide
 // the intervals of percentiles are, whether the server counted the same. Nothing is said of what is not known, but that
 // nobody observed the client.
-func Sure(r *summary.Result) []Line {
+func Sure(r *Result) []Finding {
 	f := factsOf(r)
 	return found(f.whole, f.clientShare, f.intervals, f.totals)
 }
 
 // whole says that a run is not.
-func (f *facts) whole() (Line, bool) {
+func (f *facts) whole() (Finding, bool) {
 	switch {
 	case f.Incomplete != "":
-		return Line{Code: Interrupted, Level: summary.Bad, Title: "Run incomplete",
-			Text: f.Incomplete + ". " + summary.PartOnly}, true
+		return Finding{Code: CodeInterrupted, Level: Bad, Title: "Run incomplete",
+			Text: f.Incomplete + ". " + PartOnly}, true
 	case f.WasCancelled:
-		return Line{Code: Interrupted, Level: summary.Warn, Title: "Run cancelled",
+		return Finding{Code: CodeInterrupted, Level: Warn, Title: "Run cancelled",
 			Text: "It was stopped early; the figures cover the requests up to then."}, true
 	case f.EndedEarly != nil:
-		return Line{Code: Interrupted, Level: summary.Plain, Title: "Run ended early",
+		return Finding{Code: CodeInterrupted, Level: Plain, Title: "Run ended early",
 			Text: upper(f.EndedEarly.String()) + "."}, true
 	}
-	return Line{}, false
+	return Finding{}, false
 }
 
 // clientShare says what the client itself may have added.
-func (f *facts) clientShare() (Line, bool) {
+func (f *facts) clientShare() (Finding, bool) {
 	var shares []string
 	for _, m := range headline {
 		if b, ok := f.health.Bounds[m.tag]; ok {
@@ -55,14 +54,14 @@ func (f *facts) clientShare() (Line, bool) {
 	}
 	switch f.health.Verdict {
 	case "":
-		return Line{Code: NotObserved, Level: summary.Plain, Title: "Client not observed",
+		return Finding{Code: CodeNotObserved, Level: Plain, Title: "Client not observed",
 			Text: "What this program itself added to the figures is not known."}, true
 	case trust.Valid:
-		return Line{Code: ClientShare, Level: summary.Good, Title: "Client valid", Text: share}, true
+		return Finding{Code: CodeClientShare, Level: Good, Title: "Client valid", Text: share}, true
 	}
-	l := Line{Code: Doubtful, Level: summary.Warn, Title: "Client inconclusive", Text: share}
+	l := Finding{Code: CodeDoubtful, Level: Warn, Title: "Client inconclusive", Text: share}
 	if f.health.Verdict == trust.ClientLimited {
-		l.Level, l.Title = summary.Bad, "Client limited"
+		l.Level, l.Title = Bad, "Client limited"
 	}
 	for _, why := range f.health.Reasons {
 		if why.Leads == f.health.Verdict {
@@ -75,7 +74,7 @@ func (f *facts) clientShare() (Line, bool) {
 }
 
 // intervals says how wide those of the percentiles are.
-func (f *facts) intervals() (Line, bool) {
+func (f *facts) intervals() (Finding, bool) {
 	for _, h := range headline {
 		m, ok := f.Find(h.tag)
 		if !ok || m.Stats.Count == 0 || len(m.Bounds) == 0 {
@@ -94,19 +93,19 @@ func (f *facts) intervals() (Line, bool) {
 				parts = append(parts, name+" ± "+short(100*width)+" %")
 			}
 		}
-		l := Line{Code: Intervals, Level: summary.Good, Title: count(m.Stats.Count) + " requests"}
+		l := Finding{Code: CodeIntervals, Level: Good, Title: count(m.Stats.Count) + " requests"}
 		if len(parts) > 0 {
 			l.Text = fmt.Sprintf("%s is within %s of the true value (%.0f %% confidence; other runs may differ by more).",
 				upper(h.name), strings.Join(parts, ", "), 100*metrics.BoundsConfidence)
 		}
 		if len(few) > 0 {
-			l.Code, l.Level = TooFew, summary.Warn
+			l.Code, l.Level = CodeTooFew, Warn
 			l.Text = strings.TrimSpace(l.Text + " Too few requests for bounds: " + strings.Join(few, ", ") + ".")
 			l.Advice = "raise --request-count or --benchmark-duration"
 		}
 		return l, l.Text != ""
 	}
-	return Line{}, false
+	return Finding{}, false
 }
 
 // width returns the larger side of the interval of a percentile, as a part of it: infinite where a side has no bound,
@@ -129,12 +128,12 @@ func width(m *metrics.Result, rank float64) float64 {
 }
 
 // totals says that the server counted otherwise.
-func (f *facts) totals() (Line, bool) {
+func (f *facts) totals() (Finding, bool) {
 	for _, why := range f.health.Reasons {
 		if why.Code == "totals_differ" {
-			return Line{Code: Contradiction, Level: summary.Warn, Title: "Server's totals differ",
+			return Finding{Code: CodeContradiction, Level: Warn, Title: "Server's totals differ",
 				Text: upper(why.Message) + ".", Advice: why.Advice}, true
 		}
 	}
-	return Line{}, false
+	return Finding{}, false
 }

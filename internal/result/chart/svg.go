@@ -1,4 +1,4 @@
-package picture
+package chart
 
 import (
 	"bufio"
@@ -211,9 +211,9 @@ func (i textItem) svg(w *svgWriter) {
 	w.attribute("font-size", i.font.Size)
 	w.colour("fill", i.font.Colour)
 	switch i.font.Align {
-	case Middle:
+	case AlignMiddle:
 		w.texts(` text-anchor="middle"`)
-	case End:
+	case AlignEnd:
 		w.texts(` text-anchor="end"`)
 	}
 	if i.font.Bold {

@@ -1,4 +1,4 @@
-package picture_test
+package chart_test
 
 import (
 	"bytes"
@@ -9,34 +9,34 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/picture"
+	"aiperf/internal/result/chart"
 )
 
 // example uses everything that a scene can hold.
-func example() *picture.Scene {
-	s := picture.New(400, 200)
+func example() *chart.Scene {
+	s := chart.NewScene(400, 200)
 	s.Title, s.Description, s.Metadata = "An <example>", "Shapes & texts", `{"a":[1,2]}`
-	s.Background = picture.Hex("#ffffff")
-	s.Rect(10, 10, 100, 50, 0, picture.Paint{Fill: picture.Hex("#ff0000")})
-	s.Rect(120, 10, 100, 50, 12, picture.Paint{Fill: picture.Hex("#00ff00"), Stroke: picture.Hex("#000000"), Width: 2})
+	s.Background = chart.Hex("#ffffff")
+	s.Rect(10, 10, 100, 50, 0, chart.Paint{Fill: chart.Hex("#ff0000")})
+	s.Rect(120, 10, 100, 50, 12, chart.Paint{Fill: chart.Hex("#00ff00"), Stroke: chart.Hex("#000000"), Width: 2})
 	s.Open("a group", "name", `"quoted"`)
 	s.Clip(0, 100, 200, 100)
-	s.Line(0, 150, 400, 150, picture.Paint{Stroke: picture.Hex("#0000ff"), Width: 10})
+	s.Line(0, 150, 400, 150, chart.Paint{Stroke: chart.Hex("#0000ff"), Width: 10})
 	s.Unclip()
 	s.Close()
-	path := new(picture.Path).Move(230, 10).Line(280, 10).Quad(300, 35, 280, 60).Cubic(260, 70, 250, 70, 230, 60)
-	s.Path(path.Close(), picture.Paint{Fill: picture.Opacity(picture.Hex("#0000ff"), 0.5)})
-	s.Line(220, 120, 390, 120, picture.Paint{Stroke: picture.Hex("#000000"), Width: 4, Dash: []float64{10, 10}})
-	for i := 0; i == 0 || picture.ShapeOf(i) != picture.ShapeOf(0); i++ { // every shape
-		s.Markers([]picture.Point{{240 + 20*float64(i), 150}}, picture.ShapeOf(i), 12,
-			picture.Paint{Fill: picture.Hex("#8b3fb8")})
+	path := new(chart.Path).Move(230, 10).Line(280, 10).Quad(300, 35, 280, 60).Cubic(260, 70, 250, 70, 230, 60)
+	s.Path(path.Close(), chart.Paint{Fill: chart.Opacity(chart.Hex("#0000ff"), 0.5)})
+	s.Line(220, 120, 390, 120, chart.Paint{Stroke: chart.Hex("#000000"), Width: 4, Dash: []float64{10, 10}})
+	for i := 0; i == 0 || chart.ShapeOf(i) != chart.ShapeOf(0); i++ { // every shape
+		s.Markers([]chart.Point{{240 + 20*float64(i), 150}}, chart.ShapeOf(i), 12,
+			chart.Paint{Fill: chart.Hex("#8b3fb8")})
 	}
-	font := picture.Font{Size: 16, Colour: picture.Hex("#1a2230")}
+	font := chart.Font{Size: 16, Colour: chart.Hex("#1a2230")}
 	s.Text(10, 90, "Zeit <ms> αβγ 中文 👍", font)
-	font.Align, font.Bold = picture.End, true
+	font.Align, font.Bold = chart.AlignEnd, true
 	s.Text(390, 90, "right", font)
-	s.Text(395, 195, "turned", picture.Font{Size: 12, Colour: picture.Hex("#000000"), Turned: true})
-	s.Text(230, 190, "│ mono │", picture.Font{Size: 14, Mono: true, Colour: picture.Hex("#000000")})
+	s.Text(395, 195, "turned", chart.Font{Size: 12, Colour: chart.Hex("#000000"), Turned: true})
+	s.Text(230, 190, "│ mono │", chart.Font{Size: 14, Mono: true, Colour: chart.Hex("#000000")})
 	return s
 }
 
@@ -70,7 +70,7 @@ func TestBothFilesShowTheScene(t *testing.T) {
 		{250, 30, "#7f7fff"}, {225, 120, "#000000"}, {235, 120, "#ffffff"}, {240, 150, "#8b3fb8"},
 	} {
 		got := color.NRGBAModel.Convert(p.At(2*c.x, 2*c.y)).(color.NRGBA)
-		want := picture.Hex(c.want)
+		want := chart.Hex(c.want)
 		if near := func(a, b uint8) bool { return max(a, b)-min(a, b) <= 1 }; !near(got.R, want.R) || !near(got.G, want.G) ||
 			!near(got.B, want.B) {
 			t.Errorf("at %d, %d: %v, not %s", c.x, c.y, got, c.want)
@@ -79,11 +79,11 @@ func TestBothFilesShowTheScene(t *testing.T) {
 }
 
 func TestHostileTextsStayTexts(t *testing.T) {
-	s := picture.New(100, 100)
+	s := chart.NewScene(100, 100)
 	s.Title = `</title><script>alert(1)</script>` + "\x1b[2J\x00\u202e"
 	s.Metadata = "]]></metadata><script/>"
 	s.Open(`"><script/>`, "name", `" onload="x`)
-	s.Text(0, 10, "<script>&\x07\xff\ufffe</text>", picture.Font{Size: 10})
+	s.Text(0, 10, "<script>&\x07\xff\ufffe</text>", chart.Font{Size: 10})
 	s.Close()
 	var out bytes.Buffer
 	if err := s.WriteSVG(&out); err != nil {
@@ -120,8 +120,8 @@ func TestHostileTextsStayTexts(t *testing.T) {
 // have glyphs.
 func hasGlyph(t *testing.T, c rune) bool {
 	t.Helper()
-	s := picture.New(400, 60)
-	s.Text(10, 45, strings.Repeat(string(c), 8), picture.Font{Size: 40, Colour: picture.Hex("#000000")})
+	s := chart.NewScene(400, 60)
+	s.Text(10, 45, strings.Repeat(string(c), 8), chart.Font{Size: 40, Colour: chart.Hex("#000000")})
 	var file strings.Builder
 	if err := s.WriteSVG(&file); err != nil {
 		t.Fatal(err)
@@ -130,12 +130,12 @@ func hasGlyph(t *testing.T, c rune) bool {
 }
 
 func TestCharactersWithoutGlyphAreBoxes(t *testing.T) {
-	font := picture.Font{Size: 40, Colour: picture.Hex("#000000")}
+	font := chart.Font{Size: 40, Colour: chart.Hex("#000000")}
 	if !hasGlyph(t, 'A') {
 		t.Fatal("no A")
 	}
 	for _, c := range []rune{'中', '👍', 'ש'} {
-		s := picture.New(60, 60)
+		s := chart.NewScene(60, 60)
 		s.Text(10, 45, string(c), font)
 		var file bytes.Buffer
 		if err := s.WritePNG(&file, 1); err != nil {
@@ -168,7 +168,7 @@ func TestCharactersWithoutGlyphAreBoxes(t *testing.T) {
 }
 
 func TestFitAndWrap(t *testing.T) {
-	f := picture.Font{Size: 20}
+	f := chart.Font{Size: 20}
 	text := "a rather long title of a figure with averyveryverylongwordwithoutanyspaceinit at its end"
 	if got := f.Fit(text, 200); f.Measure(got) > 200 || !strings.HasSuffix(got, "…") {
 		t.Errorf("%q is %g wide", got, f.Measure(got))
@@ -209,7 +209,7 @@ func TestEqualScenesGiveEqualBytes(t *testing.T) {
 }
 
 func TestHugePicturesAreReduced(t *testing.T) {
-	s := picture.New(20_000, 10_000)
+	s := chart.NewScene(20_000, 10_000)
 	file, out := io.Pipe()
 	written := make(chan struct{})
 	go func() {

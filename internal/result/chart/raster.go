@@ -1,4 +1,4 @@
-package picture
+package chart
 
 import (
 	"image"
@@ -225,9 +225,9 @@ func (i textItem) draw(r *raster) {
 	size := i.font.Size
 	pen := 0.0
 	switch i.font.Align {
-	case Middle:
+	case AlignMiddle:
 		pen = -i.font.measure(i.text) / 2
-	case End:
+	case AlignEnd:
 		pen = -i.font.measure(i.text)
 	}
 	place := func(p Point) Point {

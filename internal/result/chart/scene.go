@@ -1,23 +1,4 @@
-// Package picture holds a drawing of rectangles, lines, paths, markers and texts, and writes it as SVG and as PNG
-// without a browser. Both files show the same: a [Scene] is built once and written by [Scene.WriteSVG] and
-// [Scene.WritePNG].
-//
-//	s := picture.New(1200, 630)
-//	s.Title, s.Background = "Throughput", picture.Hex("#ffffff")
-//	s.Rect(40, 40, 1120, 80, 12, picture.Paint{Fill: picture.Hex("#eef0f4")})
-//	title := picture.Font{Size: 32, Bold: true, Colour: picture.Hex("#1a2230")}
-//	s.Text(60, 92, title.Fit(name, 1080), title)
-//	s.Path(new(picture.Path).Move(60, 300).Line(600, 200).Line(1140, 280), picture.Paint{Stroke: blue, Width: 3})
-//	err := s.WriteSVG(file)      // or s.WritePNG(file, 2): 2400 by 1260 pixels
-//
-// Coordinates are points from the top left corner; a text stands with its baseline at y. Texts may come from anywhere:
-// control characters are shown as escapes, everything is escaped in the SVG. The PNG has glyphs of the embedded Go
-// fonts (Latin, Greek, Cyrillic); another character is a box with its code point, while the SVG keeps the text and
-// leaves the choice of fonts to its viewer.
-//
-// Invariants: an SVG has no script, no style sheet, no style attribute, no id and no reference, so that it may stand in
-// any page under any policy; equal scenes give equal bytes.
-package picture
+package chart
 
 import (
 	"image/color"
@@ -33,8 +14,8 @@ type Scene struct {
 	items                        []item
 }
 
-// New returns an empty scene of so many points.
-func New(width, height float64) *Scene { return &Scene{Width: width, Height: height} }
+// NewScene returns an empty scene of so many points.
+func NewScene(width, height float64) *Scene { return &Scene{Width: width, Height: height} }
 
 // Paint is how a shape is filled and outlined. Colours without opacity are not drawn.
 type Paint struct {
@@ -68,9 +49,9 @@ type Align uint8
 
 // The alignments.
 const (
-	Start Align = iota
-	Middle
-	End
+	AlignStart Align = iota
+	AlignMiddle
+	AlignEnd
 )
 
 // Point is a place.

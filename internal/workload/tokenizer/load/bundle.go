@@ -30,7 +30,6 @@ import (
 	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/hf"
 	"aiperf/internal/workload/tokenizer/spm"
-	"aiperf/internal/workload/tokenizer/table"
 )
 
 // Bundle is the files of a tokenizer.
@@ -42,7 +41,7 @@ type Bundle struct {
 	Commit  string
 	files   fs.FS
 	builtin tokenizer.Tokenizer
-	packed  *table.File // in place of files
+	packed  *tokenizer.TableFile // in place of files
 	label   label
 }
 
@@ -91,7 +90,7 @@ func openPath(name string) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(data, []byte(table.Magic[:6])) {
+	if bytes.HasPrefix(data, []byte(tokenizer.TablesMagic[:6])) {
 		return openPacked(name, data)
 	}
 	if bytes.HasPrefix(data, []byte("PK")) { // as earlier releases packed

@@ -3,7 +3,7 @@ package spm
 import (
 	"errors"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // packed is what a packed file holds in addition to the tables.
@@ -14,13 +14,13 @@ type packed struct {
 }
 
 // Save adds the tokenizer to a packed file.
-func (t *Tokenizer) Save(w *table.Writer) error {
+func (t *Tokenizer) Save(w *tokenizer.TableWriter) error {
 	if err := w.JSON("spm", packed{t.p, t.wordCuts, t.added}); err != nil {
 		return err
 	}
 	w.Bytes("charsmap", t.p.charsmap)
 	w.Bytes("kinds", t.kinds)
-	table.Words(w, "scores", t.scores)
+	tokenizer.WriteNumbers(w, "scores", t.scores)
 	if err := t.pieces.Save(w, "pieces"); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (t *Tokenizer) Save(w *table.Writer) error {
 }
 
 // Load takes a tokenizer out of a packed file.
-func Load(f *table.File, name string) (*Tokenizer, error) {
+func Load(f *tokenizer.TableFile, name string) (*Tokenizer, error) {
 	p := packed{Model: &proto{}}
 	err := f.JSON("spm", &p)
 	if err != nil {
@@ -50,20 +50,20 @@ func Load(f *table.File, name string) (*Tokenizer, error) {
 	if t.kinds, err = f.Bytes("kinds"); err != nil {
 		return nil, err
 	}
-	if t.scores, err = table.Numbers[float32](f, "scores"); err != nil {
+	if t.scores, err = tokenizer.Numbers[float32](f, "scores"); err != nil {
 		return nil, err
 	}
-	if t.pieces, err = table.LoadVocab(f, "pieces"); err != nil {
+	if t.pieces, err = tokenizer.LoadVocab(f, "pieces"); err != nil {
 		return nil, err
 	}
-	if t.reserved, err = table.LoadVocab(f, "reserved"); err != nil {
+	if t.reserved, err = tokenizer.LoadVocab(f, "reserved"); err != nil {
 		return nil, err
 	}
 	if n := len(t.kinds); len(t.scores) != n || t.pieces.Len() > n || t.reserved.Len() > n {
 		return nil, errors.New("the pieces of the packed file are wrong: their numbers do not fit")
 	}
 	if t.p.ModelType == unigramModel {
-		if t.all, err = table.LoadTrie(f, "tree", len(t.kinds)); err != nil {
+		if t.all, err = tokenizer.LoadTrie(f, "tree", len(t.kinds)); err != nil {
 			return nil, err
 		}
 	}

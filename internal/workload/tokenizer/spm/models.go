@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // unknownPenalty is how much less than the worst piece an unknown character scores.
@@ -176,7 +176,7 @@ func (t *Tokenizer) offer(w *worker, text string, left, right int32) {
 	if t.kind(id) == unused {
 		w.split[joined] = [2]string{text[l.start:l.end], text[r.start:r.end]}
 	}
-	w.pairs.Push(table.MergePair{Order: table.ScoredKey(t.scores[id], left), Note: uint32(r.end - l.start)})
+	w.pairs.Push(tokenizer.MergePair{Order: tokenizer.ScoredKey(t.scores[id], left), Note: uint32(r.end - l.start)})
 }
 
 // resegment adds a piece; an unused one is taken apart again.

@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/workload/tokenizer"
-	"aiperf/internal/workload/tokenizer/table"
 )
 
 // blank is the character that stands for white space in pieces.
@@ -26,16 +25,16 @@ const blank = "▁"
 type Tokenizer struct {
 	name     string
 	p        *proto
-	chars    *table.Charsmap
-	pieces   *table.Vocab // normal, user-defined and unused pieces
-	reserved *table.Vocab // the others
+	chars    *tokenizer.Charsmap
+	pieces   *tokenizer.Vocab // normal, user-defined and unused pieces
+	reserved *tokenizer.Vocab // the others
 	scores   []float32
 	kinds    []byte
-	user     *table.Trie // user-defined pieces
-	bytes    [256]int32  // ids of the byte pieces, -1 without
-	least    float32     // the worst score of a normal piece
-	all      *table.Trie // for unigram models: every one of pieces
-	wordCuts bool        // blanks stand only at the start of pieces, so that words can be merged one by one
+	user     *tokenizer.Trie // user-defined pieces
+	bytes    [256]int32      // ids of the byte pieces, -1 without
+	least    float32         // the worst score of a normal piece
+	all      *tokenizer.Trie // for unigram models: every one of pieces
+	wordCuts bool            // blanks stand only at the start of pieces, so that words can be merged one by one
 	added    int
 	workers  sync.Pool
 }
@@ -57,8 +56,8 @@ func New(name string, data []byte, added int) (*Tokenizer, error) {
 
 // sortPieces makes the tables.
 func (t *Tokenizer) sortPieces(list []piece) error {
-	pieces, reserved := table.NewVocabBuilder(len(list), 8*len(list)), table.NewVocabBuilder(0, 0)
-	t.all = table.NewTrie()
+	pieces, reserved := tokenizer.NewVocabBuilder(len(list), 8*len(list)), tokenizer.NewVocabBuilder(0, 0)
+	t.all = tokenizer.NewTrie()
 	t.wordCuts = !t.p.WhitespaceSuffix && t.p.EscapeWhitespace
 	for i, piece := range list {
 		id := int32(i)
@@ -93,10 +92,10 @@ func (t *Tokenizer) prepare() (err error) {
 	if t.p.ModelType < unigramModel || t.p.ModelType > charModel {
 		return fmt.Errorf("the SentencePiece model type %d is not known", t.p.ModelType)
 	}
-	if t.chars, err = table.ParseCharsmap(t.p.charsmap); err != nil {
+	if t.chars, err = tokenizer.ParseCharsmap(t.p.charsmap); err != nil {
 		return err
 	}
-	t.user = table.NewTrie()
+	t.user = tokenizer.NewTrie()
 	for i := range t.bytes {
 		t.bytes[i] = -1
 	}
@@ -203,7 +202,7 @@ type worker struct {
 	path       []node
 	ends       []int32
 	symbols    []symbol
-	pairs      table.MergeQueue
+	pairs      tokenizer.MergeQueue
 	split      map[string][2]string
 	cache      map[string][]int
 }

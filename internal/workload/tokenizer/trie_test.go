@@ -1,15 +1,15 @@
-package table_test
+package tokenizer_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 func TestEveryStringIsFound(t *testing.T) {
-	tree := table.NewTrie()
+	tree := tokenizer.NewTrie()
 	if !tree.Empty() {
 		t.Error("a new trie is not empty")
 	}

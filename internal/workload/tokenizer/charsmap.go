@@ -1,4 +1,4 @@
-package table
+package tokenizer
 
 import (
 	"encoding/base64"

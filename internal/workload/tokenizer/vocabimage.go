@@ -1,4 +1,4 @@
-package table
+package tokenizer
 
 import (
 	"fmt"
@@ -13,19 +13,19 @@ type rest struct {
 }
 
 // Save adds the table to a packed file. Its sections start with the name, which has at most ten bytes.
-func (v *Vocab) Save(w *Writer, name string) error {
+func (v *Vocab) Save(w *TableWriter, name string) error {
 	if err := w.JSON(name+".rest", rest{v.empty, v.longest, v.more}); err != nil {
 		return err
 	}
 	w.Bytes(name+".text", []byte(v.blob))
-	Words(w, name+".ends", v.ends)
-	Words(w, name+".slots", v.slots)
+	WriteNumbers(w, name+".ends", v.ends)
+	WriteNumbers(w, name+".slots", v.slots)
 	return nil
 }
 
 // LoadVocab takes a table out of a packed file. What it says of ids below Len holds for any file; whether the tokens are
 // found is up to the file.
-func LoadVocab(f *File, name string) (*Vocab, error) {
+func LoadVocab(f *TableFile, name string) (*Vocab, error) {
 	wrong := func(what string) error { return fmt.Errorf("the table %q of the packed file is wrong: %s", name, what) }
 	var r rest
 	err := f.JSON(name+".rest", &r)

@@ -1,4 +1,4 @@
-package table
+package tokenizer
 
 // Trie is a set of byte strings. Node 0 is the root.
 type Trie struct {

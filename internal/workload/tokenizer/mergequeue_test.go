@@ -1,4 +1,4 @@
-package table_test
+package tokenizer_test
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 func TestItemsComeInOrder(t *testing.T) {
@@ -17,11 +17,11 @@ func TestItemsComeInOrder(t *testing.T) {
 		at    int32
 	}
 	var want []pair
-	var q table.MergeQueue
+	var q tokenizer.MergeQueue
 	for at := range int32(500) {
 		p := pair{[]float32{0, float32(math.Copysign(0, -1)), 1.5, -2, -1e30, 3e9, r.Float32() - 0.5}[r.IntN(7)], at}
 		want = append(want, p)
-		q.Push(table.MergePair{table.ScoredKey(p.score, at), uint32(at)})
+		q.Push(tokenizer.MergePair{tokenizer.ScoredKey(p.score, at), uint32(at)})
 	}
 	slices.SortFunc(want, func(a, b pair) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.at, b.at)) })
 	for i, p := range want {
@@ -29,7 +29,8 @@ func TestItemsComeInOrder(t *testing.T) {
 			t.Fatalf("pair %d: %+v, want %+v", i, got, p)
 		}
 	}
-	if table.RankedKey(1, 9) >= table.RankedKey(2, 0) || table.RankedKey(1, 1) >= table.RankedKey(1, 2) {
+	if tokenizer.RankedKey(1, 9) >= tokenizer.RankedKey(2, 0) ||
+		tokenizer.RankedKey(1, 1) >= tokenizer.RankedKey(1, 2) {
 		t.Error("ranks come before places")
 	}
 }
@@ -41,10 +42,10 @@ func TestManyItemsComeInOrder(t *testing.T) {
 	// So many pairs are in a heap alone, and so many rows are beside it: those of the package.
 	const fewPairs, maxRows = 4096, 16
 	for _, ranks := range []int{1, 3, 2 * maxRows, 3 * fewPairs} {
-		var q table.MergeQueue
+		var q tokenizer.MergeQueue
 		var held []uint64 // sorted
 		push := func(rank, at int) {
-			pair := table.MergePair{table.RankedKey(uint32(rank), int32(at)), uint32(at)}
+			pair := tokenizer.MergePair{tokenizer.RankedKey(uint32(rank), int32(at)), uint32(at)}
 			i, _ := slices.BinarySearch(held, pair.Order)
 			held = slices.Insert(held, i, pair.Order)
 			q.Push(pair)
@@ -53,7 +54,7 @@ func TestManyItemsComeInOrder(t *testing.T) {
 		if n := testing.AllocsPerRun(2, func() {
 			q.Reset()
 			for at := range 3 * fewPairs {
-				q.Push(table.MergePair{table.RankedKey(uint32(at%ranks), int32(at)), uint32(at)})
+				q.Push(tokenizer.MergePair{tokenizer.RankedKey(uint32(at%ranks), int32(at)), uint32(at)})
 			}
 		}); n == 0 {
 			t.Fatal("no pair is in a row")
@@ -76,14 +77,14 @@ func TestManyItemsComeInOrder(t *testing.T) {
 			t.Fatalf("%d pairs are missing", len(held))
 		}
 	}
-	var q table.MergeQueue
+	var q tokenizer.MergeQueue
 	for at := range int32(3 * fewPairs) {
-		q.Push(table.MergePair{table.RankedKey(1, at), 0})
+		q.Push(tokenizer.MergePair{tokenizer.RankedKey(1, at), 0})
 	}
 	if q.Reset(); !q.Empty() {
 		t.Error("pairs are left after a reset")
 	}
-	q.Push(table.MergePair{table.RankedKey(7, 7), 7})
+	q.Push(tokenizer.MergePair{tokenizer.RankedKey(7, 7), 7})
 	if got := q.Pop(); got.Note != 7 || !q.Empty() {
 		t.Errorf("after a reset: %+v", got)
 	}

@@ -1,11 +1,11 @@
-package table_test
+package tokenizer_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 const none = -1 // what is found for a text that is not a token
@@ -16,8 +16,8 @@ type put struct {
 	id    int32
 }
 
-func built(list ...put) *table.Vocab {
-	b := table.NewVocabBuilder(0, 0)
+func built(list ...put) *tokenizer.Vocab {
+	b := tokenizer.NewVocabBuilder(0, 0)
 	for _, p := range list {
 		b.Put(p.token, p.id)
 	}
@@ -25,17 +25,17 @@ func built(list ...put) *table.Vocab {
 }
 
 // reloaded returns the same table out of a packed file.
-func reloaded(t *testing.T, v *table.Vocab) *table.Vocab {
+func reloaded(t *testing.T, v *tokenizer.Vocab) *tokenizer.Vocab {
 	t.Helper()
-	w := &table.Writer{}
+	w := &tokenizer.TableWriter{}
 	if err := v.Save(w, "v"); err != nil {
 		t.Fatal(err)
 	}
-	f, err := table.Open(w.File())
+	f, err := tokenizer.OpenTables(w.File())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err = table.LoadVocab(f, "v"); err != nil {
+	if v, err = tokenizer.LoadVocab(f, "v"); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -63,7 +63,7 @@ func TestTokensAreFoundEitherWay(t *testing.T) {
 		"nothing": {nil, map[string]int32{"a": none, "": none}, nil},
 	} {
 		v := built(c.list...)
-		for _, v := range []*table.Vocab{v, reloaded(t, v)} {
+		for _, v := range []*tokenizer.Vocab{v, reloaded(t, v)} {
 			for token, want := range c.found {
 				if got := v.Find(token); got != want {
 					t.Errorf("%s: Find(%q) is %d, want %d", name, token, got, want)
@@ -90,12 +90,12 @@ func TestTokensAreFoundEitherWay(t *testing.T) {
 }
 
 func TestManyTokens(t *testing.T) {
-	b := table.NewVocabBuilder(0, 0)
+	b := tokenizer.NewVocabBuilder(0, 0)
 	for id := range int32(5000) {
 		b.Put(fmt.Sprintf("%d%s", id, strings.Repeat("x", int(id%40))), id)
 	}
 	v := b.Vocab()
-	for _, v := range []*table.Vocab{v, reloaded(t, v)} {
+	for _, v := range []*tokenizer.Vocab{v, reloaded(t, v)} {
 		for id := range int32(5000) {
 			if got := v.Find(v.Text(id)); got != id {
 				t.Fatalf("Find(%q) is %d, want %d", v.Text(id), got, id)

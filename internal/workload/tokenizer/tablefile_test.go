@@ -1,4 +1,4 @@
-package table_test
+package tokenizer_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // The layout of a file: a head, and for each section its name and more.
@@ -19,10 +19,10 @@ const (
 )
 
 func sample() []byte {
-	w := &table.Writer{}
+	w := &tokenizer.TableWriter{}
 	w.Bytes("text", []byte("hello"))
-	table.Words(w, "words", []uint32{1, 1 << 31, 3})
-	table.Words(w, "scores", []float64{-1.5, 2})
+	tokenizer.WriteNumbers(w, "words", []uint32{1, 1 << 31, 3})
+	tokenizer.WriteNumbers(w, "scores", []float64{-1.5, 2})
 	w.Bytes("nothing", nil)
 	return w.File()
 }
@@ -30,18 +30,19 @@ func sample() []byte {
 func TestSectionsComeBack(t *testing.T) {
 	for shift := range 8 { // wherever the file lies in memory
 		data := append(make([]byte, shift, 1024), sample()...)[shift:]
-		f, err := table.Open(data)
+		f, err := tokenizer.OpenTables(data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if text, err := f.Text("text"); err != nil || text != "hello" {
 			t.Errorf("got %q, %v", text, err)
 		}
-		if words, err := table.Numbers[uint32](f, "words"); err != nil ||
+		if words, err := tokenizer.Numbers[uint32](f, "words"); err != nil ||
 			!slices.Equal(words, []uint32{1, 1 << 31, 3}) {
 			t.Errorf("got %v, %v", words, err)
 		}
-		if scores, err := table.Numbers[float64](f, "scores"); err != nil || !slices.Equal(scores, []float64{-1.5, 2}) {
+		scores, err := tokenizer.Numbers[float64](f, "scores")
+		if err != nil || !slices.Equal(scores, []float64{-1.5, 2}) {
 			t.Errorf("got %v, %v", scores, err)
 		}
 		if text, err := f.Text("nothing"); err != nil || text != "" {
@@ -50,7 +51,7 @@ func TestSectionsComeBack(t *testing.T) {
 		if _, err := f.Text("other"); err == nil || !strings.Contains(err.Error(), `lacks the section "other"`) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := table.Numbers[uint64](f, "text"); err == nil ||
+		if _, err := tokenizer.Numbers[uint64](f, "text"); err == nil ||
 			!strings.Contains(err.Error(), "numbers of 8 bytes") {
 			t.Errorf("got %v", err)
 		}
@@ -80,14 +81,14 @@ func TestDamagedFilesSayWhy(t *testing.T) {
 		},
 		"extended: it has 1": func(d []byte) []byte { return append(d, make([]byte, 1000)...) },
 	} {
-		if _, err := table.Open(change(sample())); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := tokenizer.OpenTables(change(sample())); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
 	}
 }
 
 // FuzzOpen reads any bytes behind a right head.
-func FuzzOpen(f *testing.F) {
+func FuzzOpenTables(f *testing.F) {
 	f.Add(sample()[16:])
 	f.Fuzz(func(t *testing.T, rest []byte) {
 		data := append(sample()[:16], rest...) // the magic, the version and what is the checksum
@@ -95,7 +96,7 @@ func FuzzOpen(f *testing.F) {
 			binary.LittleEndian.PutUint64(data[16:], uint64(len(data)))
 			resealed(data)
 		}
-		file, err := table.Open(data)
+		file, err := tokenizer.OpenTables(data)
 		if err != nil {
 			return
 		}
@@ -105,7 +106,7 @@ func FuzzOpen(f *testing.F) {
 			if rows = rows[rowSize:]; !file.Has(name) {
 				t.Fatalf("the section %q is not found", name)
 			}
-			if words, err := table.Numbers[uint64](file, name); err == nil {
+			if words, err := tokenizer.Numbers[uint64](file, name); err == nil {
 				_ = slices.Max(append(words, 0))
 			}
 		}

@@ -1,18 +1,18 @@
-package table
+package tokenizer
 
 import (
 	"fmt"
 )
 
 // Save adds the trie to a packed file. Its sections start with the name, which has at most nine bytes.
-func (t *Trie) Save(w *Writer, name string) {
-	Words(w, name+".edges", t.slots)
-	Words(w, name+".values", t.values)
-	Words(w, name+".roots", t.roots[:])
+func (t *Trie) Save(w *TableWriter, name string) {
+	WriteNumbers(w, name+".edges", t.slots)
+	WriteNumbers(w, name+".values", t.values)
+	WriteNumbers(w, name+".roots", t.roots[:])
 }
 
 // LoadTrie takes a trie with values below limit out of a packed file.
-func LoadTrie(f *File, name string, limit int) (*Trie, error) {
+func LoadTrie(f *TableFile, name string, limit int) (*Trie, error) {
 	wrong := func(what string) error { return fmt.Errorf("the trie %q of the packed file is wrong: %s", name, what) }
 	t := &Trie{}
 	var err error

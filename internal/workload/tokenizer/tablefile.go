@@ -1,4 +1,4 @@
-package table
+package tokenizer
 
 import (
 	"encoding/binary"
@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// Magic is what a file starts with. A transfer that changes line ends or the eighth bit damages it.
-const Magic = "\x89AITOK\r\n"
+// TablesMagic is what a file starts with. A transfer that changes line ends or the eighth bit damages it.
+const TablesMagic = "\x89AITOK\r\n"
 
 // version is that of the tables: a file of another one cannot be read.
 const version = 1
@@ -33,22 +33,22 @@ type word interface {
 	~uint32 | ~int32 | ~uint64 | ~float32 | ~float64
 }
 
-// Writer gathers sections.
-type Writer struct {
+// TableWriter gathers sections.
+type TableWriter struct {
 	names    []string
 	contents [][]byte
 }
 
 // Bytes adds a section. A name has at most 16 bytes.
-func (w *Writer) Bytes(name string, data []byte) {
+func (w *TableWriter) Bytes(name string, data []byte) {
 	if len(name) == 0 || len(name) > nameSize {
-		panic("image: the name of a section must have 1 to 16 bytes: " + name)
+		panic("the name of a section must have 1 to 16 bytes: " + name)
 	}
 	w.names, w.contents = append(w.names, name), append(w.contents, data)
 }
 
 // JSON adds a section with a value.
-func (w *Writer) JSON(name string, v any) error {
+func (w *TableWriter) JSON(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err == nil {
 		w.Bytes(name, data)
@@ -56,13 +56,13 @@ func (w *Writer) JSON(name string, v any) error {
 	return err
 }
 
-// Words adds a section of numbers.
-func Words[T word](w *Writer, name string, words []T) {
+// WriteNumbers adds a section of numbers.
+func WriteNumbers[T word](w *TableWriter, name string, words []T) {
 	w.Bytes(name, turned[T](bytesOf(words)))
 }
 
-// File returns the whole file.
-func (w *Writer) File() []byte {
+// TableFile returns the whole file.
+func (w *TableWriter) File() []byte {
 	size := headSize + rowSize*len(w.names)
 	starts := make([]int, len(w.names))
 	for i, c := range w.contents {
@@ -70,7 +70,7 @@ func (w *Writer) File() []byte {
 		size = starts[i] + len(c)
 	}
 	out := make([]byte, size)
-	copy(out, Magic)
+	copy(out, TablesMagic)
 	le := binary.LittleEndian
 	le.PutUint32(out[8:], version)
 	le.PutUint64(out[16:], uint64(size))
@@ -86,12 +86,12 @@ func (w *Writer) File() []byte {
 	return out
 }
 
-// File is the sections of a file that was read.
-type File struct{ sections map[string][]byte }
+// TableFile is the sections of a file that was read.
+type TableFile struct{ sections map[string][]byte }
 
-// Open checks a file and finds its sections, which stay parts of data: it must not change any more.
-func Open(data []byte) (*File, error) {
-	if len(data) < headSize || string(data[:8]) != Magic {
+// OpenTables checks a file and finds its sections, which stay parts of data: it must not change any more.
+func OpenTables(data []byte) (*TableFile, error) {
+	if len(data) < headSize || string(data[:8]) != TablesMagic {
 		return nil, errors.New("it is not a packed tokenizer, or its first bytes are damaged")
 	}
 	le := binary.LittleEndian
@@ -110,7 +110,7 @@ func Open(data []byte) (*File, error) {
 	if count > (len(data)-headSize)/rowSize {
 		return nil, errors.New("the packed file lists more sections than it holds")
 	}
-	f := &File{make(map[string][]byte, count)}
+	f := &TableFile{make(map[string][]byte, count)}
 	for i := range count {
 		row := data[headSize+rowSize*i:]
 		name := string(row[:nameSize])
@@ -127,7 +127,7 @@ func Open(data []byte) (*File, error) {
 }
 
 // Bytes returns the contents of a section.
-func (f *File) Bytes(name string) ([]byte, error) {
+func (f *TableFile) Bytes(name string) ([]byte, error) {
 	data, ok := f.sections[name]
 	if !ok {
 		return nil, fmt.Errorf("the packed file lacks the section %q", name)
@@ -136,7 +136,7 @@ func (f *File) Bytes(name string) ([]byte, error) {
 }
 
 // JSON reads the value in a section into v.
-func (f *File) JSON(name string, v any) error {
+func (f *TableFile) JSON(name string, v any) error {
 	data, err := f.Bytes(name)
 	if err == nil {
 		err = json.Unmarshal(data, v)
@@ -148,13 +148,13 @@ func (f *File) JSON(name string, v any) error {
 }
 
 // Has reports whether there is a section.
-func (f *File) Has(name string) bool {
+func (f *TableFile) Has(name string) bool {
 	_, ok := f.sections[name]
 	return ok
 }
 
 // Text returns the contents of a section.
-func (f *File) Text(name string) (string, error) {
+func (f *TableFile) Text(name string) (string, error) {
 	data, err := f.Bytes(name)
 	if err != nil || len(data) == 0 {
 		return "", err
@@ -163,7 +163,7 @@ func (f *File) Text(name string) (string, error) {
 }
 
 // Numbers returns the contents of a section of numbers.
-func Numbers[T word](f *File, name string) ([]T, error) {
+func Numbers[T word](f *TableFile, name string) ([]T, error) {
 	data, err := f.Bytes(name)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 
 	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/hf"
-	"aiperf/internal/workload/tokenizer/spm"
 )
 
 // label describes a packed file, in addition to the tokenizer's own tables.
@@ -55,7 +54,7 @@ func (b *Bundle) image(t tokenizer.Tokenizer) ([]byte, error) {
 	switch t.(type) {
 	case *hf.Tokenizer:
 		l.Kind = "hf"
-	case *spm.Tokenizer:
+	case *SentencePiece:
 		l.Kind = "spm"
 	case *tokenizer.Ranked:
 		l.Kind = "ranks"
@@ -96,7 +95,7 @@ func (b *Bundle) unpacked() (tokenizer.Tokenizer, error) {
 	case "hf":
 		return some(hf.Load(b.packed, b.Name))
 	case "spm":
-		return some(spm.Load(b.packed, b.Name))
+		return some(loadSentencePiece(b.packed, b.Name))
 	case "ranks":
 		return some(tokenizer.LoadRanks(b.packed, b.Name, RankSplitter))
 	}

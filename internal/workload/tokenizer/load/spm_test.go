@@ -1,4 +1,4 @@
-package spm_test
+package load_test
 
 import (
 	"encoding/binary"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/workload/tokenizer/spm"
+	"aiperf/internal/workload/tokenizer/load"
 )
 
 // The types of pieces, and those of models, as sentencepiece_model.proto numbers them.
@@ -49,7 +49,7 @@ func (m *model) piece(text string, score float32, kind uint64) {
 	m.field(1, p.out)
 }
 
-// small returns a model of a few pieces: unknown, BOS, EOS, then the words with falling scores.
+// smallPieces returns a model of a few pieces: unknown, BOS, EOS, then the words with falling scores.
 func small(modelType uint64, fallback bool, words ...string) []byte {
 	var m, trainer, normalizer model
 	m.piece("<unk>", 0, unknown)
@@ -78,9 +78,9 @@ func small(modelType uint64, fallback bool, words ...string) []byte {
 	return m.out
 }
 
-func mustNew(t testing.TB, data []byte) *spm.Tokenizer {
+func smallSentencePiece(t testing.TB, data []byte) *load.SentencePiece {
 	t.Helper()
-	tok, err := spm.New("small", data, -1)
+	tok, err := load.NewSentencePiece("small", data, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func mustNew(t testing.TB, data []byte) *spm.Tokenizer {
 }
 
 // The ids were worked out by hand from the rules of the library, which interop/tokenizers checks at length.
-func TestModels(t *testing.T) {
+func TestSentencePieceModels(t *testing.T) {
 	letters := []string{"▁", "a", "b", "c"} // 3 4 5 6
 	for _, c := range []struct {
 		name, text string
@@ -118,7 +118,7 @@ func TestModels(t *testing.T) {
 		{"nothing", "", small(bpeModel, false, letters...), nil, ""},
 		{"blanks alone", "   ", small(unigramModel, false, letters...), nil, ""},
 	} {
-		tok := mustNew(t, c.data)
+		tok := smallSentencePiece(t, c.data)
 		got := tok.Encode(nil, c.text)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
@@ -132,8 +132,8 @@ func TestModels(t *testing.T) {
 	}
 }
 
-func TestSpecials(t *testing.T) {
-	tok := mustNew(t, small(bpeModel, false, "▁", "a"))
+func TestSentencePieceSpecials(t *testing.T) {
+	tok := smallSentencePiece(t, small(bpeModel, false, "▁", "a"))
 	if s := tok.Specials(); s.BOS != 1 || s.EOS != 2 || s.Added != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -142,7 +142,7 @@ func TestSpecials(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBeUsedSayWhy(t *testing.T) {
+func TestSentencePieceFilesThatCannotBeUsedSayWhy(t *testing.T) {
 	for want, data := range map[string][]byte{
 		"truncated":        {0x0a, 0x7f, 0x01},
 		"no pieces":        {},
@@ -164,19 +164,19 @@ func TestFilesThatCannotBeUsedSayWhy(t *testing.T) {
 			return m.out
 		}(),
 	} {
-		if _, err := spm.New("x", data, -1); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := load.NewSentencePiece("x", data, -1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
 	}
 }
 
-// FuzzModel reads any bytes as a model; what can be read must encode.
-func FuzzModel(f *testing.F) {
+// FuzzSentencePiece reads any bytes as a model; what can be read must encode.
+func FuzzSentencePiece(f *testing.F) {
 	for kind := range uint64(4) {
 		f.Add(small(kind+1, kind%2 == 0, "▁", "a", "!ab", "-bc", "▁a"), "abc a\u00e9 ab")
 	}
 	f.Fuzz(func(t *testing.T, data []byte, text string) {
-		tok, err := spm.New("x", data, -1)
+		tok, err := load.NewSentencePiece("x", data, -1)
 		if err != nil {
 			return
 		}

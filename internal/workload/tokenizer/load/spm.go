@@ -1,11 +1,4 @@
-// Package spm is an engine for SentencePiece models (tokenizer.model): it gives the ids of that library for BPE,
-// unigram, word and character models.
-//
-// Invariant: text that spells a control piece, such as <s>, is text: only the program that makes a prompt puts control
-// ids in.
-//
-// The package must never know where the file comes from.
-package spm
+package load
 
 import (
 	"errors"
@@ -21,10 +14,10 @@ import (
 // blank is the character that stands for white space in pieces.
 const blank = "▁"
 
-// Tokenizer is a model made ready. It is safe for concurrent use.
-type Tokenizer struct {
+// SentencePiece is a model made ready. It is safe for concurrent use.
+type SentencePiece struct {
 	name     string
-	p        *proto
+	p        *pieceModel
 	chars    *tokenizer.Charsmap
 	pieces   *tokenizer.Vocab // normal, user-defined and unused pieces
 	reserved *tokenizer.Vocab // the others
@@ -39,14 +32,14 @@ type Tokenizer struct {
 	workers  sync.Pool
 }
 
-// New makes a tokenizer of the content of a model file. added is the number of special tokens that the
+// NewSentencePiece makes a tokenizer of the content of a model file. added is the number of special tokens that the
 // model's own pipeline puts around a sequence; a negative one takes the usual: its BOS, or without that its EOS.
-func New(name string, data []byte, added int) (*Tokenizer, error) {
-	p, err := readProto(data)
+func NewSentencePiece(name string, data []byte, added int) (*SentencePiece, error) {
+	p, err := readPieceModel(data)
 	if err != nil {
 		return nil, err
 	}
-	t := &Tokenizer{name: name, p: p, added: added}
+	t := &SentencePiece{name: name, p: p, added: added}
 	if err := t.sortPieces(p.pieces); err != nil {
 		return nil, err
 	}
@@ -55,7 +48,7 @@ func New(name string, data []byte, added int) (*Tokenizer, error) {
 }
 
 // sortPieces makes the tables.
-func (t *Tokenizer) sortPieces(list []piece) error {
+func (t *SentencePiece) sortPieces(list []piece) error {
 	pieces, reserved := tokenizer.NewVocabBuilder(len(list), 8*len(list)), tokenizer.NewVocabBuilder(0, 0)
 	t.all = tokenizer.NewTrie()
 	t.wordCuts = !t.p.WhitespaceSuffix && t.p.EscapeWhitespace
@@ -88,7 +81,7 @@ func (t *Tokenizer) sortPieces(list []piece) error {
 }
 
 // prepare makes what follows from the tables.
-func (t *Tokenizer) prepare() (err error) {
+func (t *SentencePiece) prepare() (err error) {
 	if t.p.ModelType < unigramModel || t.p.ModelType > charModel {
 		return fmt.Errorf("the SentencePiece model type %d is not known", t.p.ModelType)
 	}
@@ -102,7 +95,7 @@ func (t *Tokenizer) prepare() (err error) {
 	t.least = math.MaxFloat32
 	foundUnknown := false
 	for i, k := range t.kinds {
-		switch kind(k) {
+		switch pieceKind(k) {
 		case normal:
 			t.least = min(t.least, t.scores[i])
 		case userDefined:
@@ -132,17 +125,17 @@ func (t *Tokenizer) prepare() (err error) {
 			t.added = 1
 		}
 	}
-	t.workers.New = func() any { return &worker{} }
+	t.workers.New = func() any { return &pieceWorker{} }
 	return nil
 }
 
 // kind returns the type of a piece.
-func (t *Tokenizer) kind(id int32) kind { return kind(t.kinds[id]) }
+func (t *SentencePiece) kind(id int32) pieceKind { return pieceKind(t.kinds[id]) }
 
 // text returns the text of a piece.
-func (t *Tokenizer) text(id int) string {
+func (t *SentencePiece) text(id int) string {
 	table := t.reserved
-	switch kind(t.kinds[id]) {
+	switch pieceKind(t.kinds[id]) {
 	case normal, userDefined, unused:
 		table = t.pieces
 	}
@@ -153,13 +146,13 @@ func (t *Tokenizer) text(id int) string {
 }
 
 // Name returns what the user asked for.
-func (t *Tokenizer) Name() string { return t.name }
+func (t *SentencePiece) Name() string { return t.name }
 
 // VocabSize returns one more than the largest id.
-func (t *Tokenizer) VocabSize() int { return len(t.kinds) }
+func (t *SentencePiece) VocabSize() int { return len(t.kinds) }
 
 // Specials lists the special tokens.
-func (t *Tokenizer) Specials() tokenizer.Specials {
+func (t *SentencePiece) Specials() tokenizer.Specials {
 	s := tokenizer.Specials{BOS: -1, EOS: -1, Added: t.added}
 	if t.isControl(t.p.BOS) {
 		s.BOS = t.p.BOS
@@ -170,13 +163,13 @@ func (t *Tokenizer) Specials() tokenizer.Specials {
 	return s
 }
 
-func (t *Tokenizer) isControl(id int) bool {
+func (t *SentencePiece) isControl(id int) bool {
 	return id >= 0 && id < len(t.kinds) && t.kind(int32(id)) == control
 }
 
 // Encode appends the ids of text to dst.
-func (t *Tokenizer) Encode(dst []int, text string) []int {
-	w := t.workers.Get().(*worker)
+func (t *SentencePiece) Encode(dst []int, text string) []int {
+	w := t.workers.Get().(*pieceWorker)
 	w.out = dst
 	t.run(w, text)
 	dst, w.out = w.out, nil
@@ -185,8 +178,8 @@ func (t *Tokenizer) Encode(dst []int, text string) []int {
 }
 
 // Count returns the number of tokens of text.
-func (t *Tokenizer) Count(text string) int {
-	w := t.workers.Get().(*worker)
+func (t *SentencePiece) Count(text string) int {
+	w := t.workers.Get().(*pieceWorker)
 	w.out = w.spare[:0]
 	t.run(w, text)
 	n := len(w.out)
@@ -195,11 +188,11 @@ func (t *Tokenizer) Count(text string) int {
 	return n
 }
 
-// worker is the room that encoding needs. It serves one call at a time.
-type worker struct {
+// pieceWorker is the room that encoding needs. It serves one call at a time.
+type pieceWorker struct {
 	out, spare []int
 	afterUnk   bool // the last id is an unknown one, which joins a following one
-	path       []node
+	path       []pieceNode
 	ends       []int32
 	symbols    []symbol
 	pairs      tokenizer.MergeQueue
@@ -207,7 +200,7 @@ type worker struct {
 	cache      map[string][]int
 }
 
-func (t *Tokenizer) run(w *worker, text string) {
+func (t *SentencePiece) run(w *pieceWorker, text string) {
 	text = t.normalize(tokenizer.Lossy(text))
 	w.afterUnk = false
 	switch t.p.ModelType {
@@ -230,7 +223,7 @@ func (t *Tokenizer) run(w *worker, text string) {
 }
 
 // id returns the id of a piece's text, the unknown one if there is none.
-func (t *Tokenizer) id(text string) int32 {
+func (t *SentencePiece) id(text string) int32 {
 	if id := t.reserved.Find(text); id >= 0 {
 		return id
 	}
@@ -242,7 +235,7 @@ func (t *Tokenizer) id(text string) int32 {
 
 // emit adds an id; an unknown piece becomes its bytes if the model has them, else unknown ones in a row
 // are one.
-func (t *Tokenizer) emit(w *worker, text string, id int32) {
+func (t *SentencePiece) emit(w *pieceWorker, text string, id int32) {
 	isUnk := int(id) == t.p.Unk
 	switch {
 	case isUnk && t.p.ByteFallback:
@@ -256,7 +249,7 @@ func (t *Tokenizer) emit(w *worker, text string, id int32) {
 }
 
 // words cuts at white space; the blank begins a word, or ends it where it is a suffix.
-func (t *Tokenizer) words(text string, word func(string)) {
+func (t *SentencePiece) words(text string, word func(string)) {
 	start, inBlanks := 0, false
 	for i, r := range text {
 		isBlank := string(r) == blank

@@ -1,4 +1,4 @@
-package spm
+package load
 
 import (
 	"encoding/binary"
@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// kind is the type of a piece.
-type kind uint8
+// pieceKind is the type of a piece.
+type pieceKind uint8
 
 const (
-	normal      kind = 1
-	unknown     kind = 2
-	control     kind = 3
-	userDefined kind = 4
-	unused      kind = 5
-	byteKind    kind = 6
+	normal      pieceKind = 1
+	unknown     pieceKind = 2
+	control     pieceKind = 3
+	userDefined pieceKind = 4
+	unused      pieceKind = 5
+	byteKind    pieceKind = 6
 )
 
 // The types of models.
@@ -31,11 +31,11 @@ const (
 type piece struct {
 	text  string
 	score float32
-	kind  kind
+	kind  pieceKind
 }
 
-// proto is what is read of a model file.
-type proto struct {
+// pieceModel is what is read of a model file.
+type pieceModel struct {
 	pieces   []piece
 	charsmap []byte
 
@@ -50,22 +50,22 @@ type proto struct {
 	Denormalizes             bool
 }
 
-// readProto reads a ModelProto. Fields that do not bear on the ids are skipped.
-func readProto(data []byte) (*proto, error) {
-	p := &proto{ModelType: unigramModel, Unk: 0, BOS: 1, EOS: 2, UnkSurface: " \u2047 ", DummyPrefix: true,
+// readPieceModel reads a ModelProto. Fields that do not bear on the ids are skipped.
+func readPieceModel(data []byte) (*pieceModel, error) {
+	p := &pieceModel{ModelType: unigramModel, Unk: 0, BOS: 1, EOS: 2, UnkSurface: " \u2047 ", DummyPrefix: true,
 		RemoveExtra: true, EscapeWhitespace: true}
-	err := fields(data, func(number, _ uint64, value []byte) error {
+	err := protoFields(data, func(number, _ uint64, value []byte) error {
 		switch number {
 		case 1:
 			one := piece{kind: normal}
-			err := fields(value, func(number, n uint64, value []byte) error {
+			err := protoFields(value, func(number, n uint64, value []byte) error {
 				switch number {
 				case 1:
 					one.text = string(value)
 				case 2:
 					one.score = math.Float32frombits(uint32(n))
 				case 3:
-					one.kind = kind(n)
+					one.kind = pieceKind(n)
 				}
 				return nil
 			})
@@ -79,7 +79,7 @@ func readProto(data []byte) (*proto, error) {
 		case 3:
 			return p.normalizer(value)
 		case 5:
-			return fields(value, func(number, _ uint64, value []byte) error {
+			return protoFields(value, func(number, _ uint64, value []byte) error {
 				p.Denormalizes = p.Denormalizes || number == 2 && len(value) > 0
 				return nil
 			})
@@ -95,8 +95,8 @@ func readProto(data []byte) (*proto, error) {
 	return p, nil
 }
 
-func (p *proto) trainer(data []byte) error {
-	return fields(data, func(number, n uint64, value []byte) error {
+func (p *pieceModel) trainer(data []byte) error {
+	return protoFields(data, func(number, n uint64, value []byte) error {
 		switch number {
 		case 3:
 			p.ModelType = n
@@ -119,8 +119,8 @@ func (p *proto) trainer(data []byte) error {
 	})
 }
 
-func (p *proto) normalizer(data []byte) error {
-	return fields(data, func(number, n uint64, value []byte) error {
+func (p *pieceModel) normalizer(data []byte) error {
+	return protoFields(data, func(number, n uint64, value []byte) error {
 		switch number {
 		case 2:
 			p.charsmap = value
@@ -135,14 +135,14 @@ func (p *proto) normalizer(data []byte) error {
 	})
 }
 
-var errCut = errors.New("a field is truncated")
+var errFieldCut = errors.New("a field is truncated")
 
-// fields walks over the fields of a message: n is the value of a number, value that of the others.
-func fields(data []byte, field func(number, n uint64, value []byte) error) error {
+// protoFields walks over the fields of a message: n is the value of a number, value that of the others.
+func protoFields(data []byte, field func(number, n uint64, value []byte) error) error {
 	for len(data) > 0 {
 		tag, size := binary.Uvarint(data)
 		if size <= 0 {
-			return errCut
+			return errFieldCut
 		}
 		data = data[size:]
 		var n uint64
@@ -150,23 +150,23 @@ func fields(data []byte, field func(number, n uint64, value []byte) error) error
 		switch tag & 7 {
 		case 0:
 			if n, size = binary.Uvarint(data); size <= 0 {
-				return errCut
+				return errFieldCut
 			}
 		case 1:
 			if size = 8; len(data) < size {
-				return errCut
+				return errFieldCut
 			}
 			n = binary.LittleEndian.Uint64(data)
 		case 2:
 			length, head := binary.Uvarint(data)
 			if head <= 0 || length > uint64(len(data)-head) {
-				return errCut
+				return errFieldCut
 			}
 			size = head + int(length)
 			value = data[head:size]
 		case 5:
 			if size = 4; len(data) < size {
-				return errCut
+				return errFieldCut
 			}
 			n = uint64(binary.LittleEndian.Uint32(data))
 		default:

@@ -1,4 +1,4 @@
-package spm
+package load
 
 import (
 	"errors"
@@ -6,16 +6,16 @@ import (
 	"aiperf/internal/workload/tokenizer"
 )
 
-// packed is what a packed file holds in addition to the tables.
-type packed struct {
-	Model    *proto
+// packedPieces is what a packed file holds in addition to the tables.
+type packedPieces struct {
+	Model    *pieceModel
 	WordCuts bool
 	Added    int
 }
 
 // Save adds the tokenizer to a packed file.
-func (t *Tokenizer) Save(w *tokenizer.TableWriter) error {
-	if err := w.JSON("spm", packed{t.p, t.wordCuts, t.added}); err != nil {
+func (t *SentencePiece) Save(w *tokenizer.TableWriter) error {
+	if err := w.JSON("spm", packedPieces{t.p, t.wordCuts, t.added}); err != nil {
 		return err
 	}
 	w.Bytes("charsmap", t.p.charsmap)
@@ -33,9 +33,9 @@ func (t *Tokenizer) Save(w *tokenizer.TableWriter) error {
 	return nil
 }
 
-// Load takes a tokenizer out of a packed file.
-func Load(f *tokenizer.TableFile, name string) (*Tokenizer, error) {
-	p := packed{Model: &proto{}}
+// loadSentencePiece takes a tokenizer out of a packed file.
+func loadSentencePiece(f *tokenizer.TableFile, name string) (*SentencePiece, error) {
+	p := packedPieces{Model: &pieceModel{}}
 	err := f.JSON("spm", &p)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func Load(f *tokenizer.TableFile, name string) (*Tokenizer, error) {
 	if p.Model == nil {
 		return nil, errors.New("the section \"spm\" of the packed file is not whole")
 	}
-	t := &Tokenizer{name: name, p: p.Model, wordCuts: p.WordCuts, added: max(0, p.Added)}
+	t := &SentencePiece{name: name, p: p.Model, wordCuts: p.WordCuts, added: max(0, p.Added)}
 	if t.p.charsmap, err = f.Bytes("charsmap"); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package spm
+package load
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 // normalize replaces characters by the model's table, joins and trims white space, and marks where words
 // begin, as the model asks.
-func (t *Tokenizer) normalize(text string) string {
+func (t *SentencePiece) normalize(text string) string {
 	if t.p.RemoveExtra {
 		for text != "" {
 			part, n := t.normalPrefix(text)
@@ -60,7 +60,7 @@ func (t *Tokenizer) normalize(text string) string {
 }
 
 // normalPrefix returns what the start of text becomes and how much of text that is. User-defined pieces stay.
-func (t *Tokenizer) normalPrefix(text string) (string, int) {
+func (t *SentencePiece) normalPrefix(text string) (string, int) {
 	if n, _ := t.user.Longest(text); n > 0 {
 		return text[:n], n
 	}

@@ -1,4 +1,4 @@
-package spm
+package load
 
 import (
 	"strings"
@@ -10,28 +10,28 @@ import (
 // unknownPenalty is how much less than the worst piece an unknown character scores.
 const unknownPenalty = 10
 
-// node is the best way to a place of the text.
-type node struct {
+// pieceNode is the best way to a place of the text.
+type pieceNode struct {
 	score float32
 	start int32 // -1 if there is no way yet
 	id    int32
 }
 
-func (n *node) offer(score float32, start int, id int32) {
+func (n *pieceNode) offer(score float32, start int, id int32) {
 	if n.start < 0 || score > n.score {
-		*n = node{score, int32(start), id}
+		*n = pieceNode{score, int32(start), id}
 	}
 }
 
 // unigram takes the pieces whose scores have the highest sum, in single precision as the library: ties
 // depend on it.
-func (t *Tokenizer) unigram(w *worker, text string) {
+func (t *SentencePiece) unigram(w *pieceWorker, text string) {
 	if cap(w.path) <= len(text) {
-		w.path = make([]node, 2*len(text)+16)
+		w.path = make([]pieceNode, 2*len(text)+16)
 	}
 	path := w.path[:len(text)+1]
 	for i := range path {
-		path[i] = node{start: -1}
+		path[i] = pieceNode{start: -1}
 	}
 	path[0].start = 0
 	unk := t.least - unknownPenalty
@@ -82,7 +82,7 @@ const (
 )
 
 // bpe merges neighbours that form a piece, the one of the highest score first.
-func (t *Tokenizer) bpe(w *worker, text string) {
+func (t *SentencePiece) bpe(w *pieceWorker, text string) {
 	if !t.wordCuts || !t.user.Empty() {
 		t.merge(w, text)
 		return
@@ -114,7 +114,7 @@ func (t *Tokenizer) bpe(w *worker, text string) {
 	}
 }
 
-func (t *Tokenizer) merge(w *worker, text string) {
+func (t *SentencePiece) merge(w *pieceWorker, text string) {
 	w.symbols = w.symbols[:0]
 	w.pairs.Reset()
 	if w.split == nil {
@@ -163,7 +163,7 @@ func (t *Tokenizer) merge(w *worker, text string) {
 	}
 }
 
-func (t *Tokenizer) offer(w *worker, text string, left, right int32) {
+func (t *SentencePiece) offer(w *pieceWorker, text string, left, right int32) {
 	if left < 0 || right < 0 || w.symbols[left].frozen || w.symbols[right].frozen {
 		return
 	}
@@ -180,7 +180,7 @@ func (t *Tokenizer) offer(w *worker, text string, left, right int32) {
 }
 
 // resegment adds a piece; an unused one is taken apart again.
-func (t *Tokenizer) resegment(w *worker, text string, depth int) {
+func (t *SentencePiece) resegment(w *pieceWorker, text string, depth int) {
 	id := t.id(text)
 	if t.kind(id) == unused && depth < 100 {
 		if parts, ok := w.split[text]; ok {

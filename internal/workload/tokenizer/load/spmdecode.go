@@ -1,4 +1,4 @@
-package spm
+package load
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 )
 
 // Decode returns the text of ids; control pieces appear as their text.
-func (t *Tokenizer) Decode(ids []int) string {
+func (t *SentencePiece) Decode(ids []int) string {
 	var b strings.Builder
 	atStart := true
 	for i := 0; i < len(ids); i++ {
@@ -26,7 +26,7 @@ func (t *Tokenizer) Decode(ids []int) string {
 }
 
 // surface returns the text of one piece; at the start of the text the blank of a word is removed.
-func (t *Tokenizer) surface(id int, atStart bool) (text string, sawBlank bool) {
+func (t *SentencePiece) surface(id int, atStart bool) (text string, sawBlank bool) {
 	if id < 0 || id >= len(t.kinds) {
 		return string(utf8.RuneError), false
 	}
@@ -47,7 +47,7 @@ func (t *Tokenizer) surface(id int, atStart bool) (text string, sawBlank bool) {
 }
 
 // byteRow returns the bytes of the byte pieces that ids start with.
-func (t *Tokenizer) byteRow(ids []int) []byte {
+func (t *SentencePiece) byteRow(ids []int) []byte {
 	var row []byte
 	for _, id := range ids {
 		if id < 0 || id >= len(t.kinds) || t.kind(int32(id)) != byteKind {

@@ -1,11 +1,10 @@
-package manifest
+package crd
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 
-	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/config"
 )
 
@@ -23,16 +22,16 @@ const processorFactor = 1
 
 // TopologyOf returns the topology of a job. A number of workers that the specification names is taken as it is; one that
 // follows from the concurrency is rounded up to full pods.
-func TopologyOf(spec *crd.Spec, r *config.Run) (Topology, error) {
-	perPod := crd.WorkersPerPod
-	runtime, _ := spec.Benchmark["runtime"].(crd.Object)
-	if n, ok := whole(runtime["workersPerPod"]); ok {
+func TopologyOf(spec *Spec, r *config.Run) (Topology, error) {
+	perPod := WorkersPerPod
+	runtime, _ := spec.Benchmark["runtime"].(Object)
+	if n, ok := wholeNumber(runtime["workersPerPod"]); ok {
 		if n < 1 {
 			return Topology{}, fmt.Errorf("runtime.workersPerPod is %d; it must be at least 1", n)
 		}
 		perPod = n
 	}
-	connections := crd.DefaultConnections
+	connections := DefaultConnections
 	if spec.ConnectionsPerWorker != nil {
 		connections = *spec.ConnectionsPerWorker
 	}
@@ -68,7 +67,7 @@ func TopologyOf(spec *crd.Spec, r *config.Run) (Topology, error) {
 
 func ceil(n, by int) int { return (n + by - 1) / by }
 
-func whole(v any) (int, bool) {
+func wholeNumber(v any) (int, bool) {
 	switch n := v.(type) {
 	case int:
 		return n, true

@@ -1,4 +1,4 @@
-package manifest
+package crd
 
 import (
 	"encoding/json"
@@ -6,15 +6,13 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-
-	"aiperf/internal/cluster/kube/crd"
 )
 
 func variable(name, value string) Object { return Object{"name": name, "value": value} }
 
 // env are the variables of all containers that the tool sets; those of users with the same names are dropped.
-func (b *builder) env(own ...Object) list {
-	out := list{
+func (b *builder) env(own ...Object) values {
+	out := values{
 		variable("AIPERF_JOB_ID", b.job.Metadata.Name),
 		variable("AIPERF_JOB_UID", b.job.Metadata.UID),
 		variable("AIPERF_NAMESPACE", b.job.Metadata.Namespace),
@@ -47,8 +45,8 @@ func copied(v any) any {
 			out[k] = copied(x)
 		}
 		return out
-	case list:
-		out := make(list, len(v))
+	case values:
+		out := make(values, len(v))
 		for i, x := range v {
 			out[i] = copied(x)
 		}
@@ -65,8 +63,8 @@ func mount(name, path string, readOnly bool) Object {
 	return m
 }
 
-func (b *builder) mounts(own ...Object) list {
-	var out list
+func (b *builder) mounts(own ...Object) values {
+	var out values
 	for _, m := range own {
 		out = append(out, m)
 	}
@@ -84,9 +82,9 @@ func (b *builder) resources(cpu, memory int) Object {
 		return Object{"cpu": strconv.Itoa(cpu) + "m", "memory": strconv.Itoa(memory) + "Mi"}
 	}
 	switch b.job.Spec.ResourceMode {
-	case crd.ResourcesNone:
+	case ResourcesNone:
 		return Object{}
-	case crd.ResourcesGuaranteed:
+	case ResourcesGuaranteed:
 		return Object{"requests": amounts(), "limits": amounts()}
 	}
 	return Object{"requests": amounts()}
@@ -101,15 +99,15 @@ func probe(path string, port int, startup bool) Object {
 	return p
 }
 
-// containerSecurity is what the standard "restricted" asks for, and a read-only root.
-func containerSecurity() Object {
+// toolSecurity is what the standard "restricted" asks for, and a read-only root.
+func toolSecurity() Object {
 	return Object{"runAsNonRoot": true, "runAsUser": runAs, "runAsGroup": runAs, "allowPrivilegeEscalation": false,
 		"readOnlyRootFilesystem": true, "capabilities": Object{"drop": strs("ALL")},
 		"seccompProfile": Object{"type": "RuntimeDefault"}}
 }
 
 func (b *builder) container(name string, args []string, cpu, memory int) Object {
-	security := clone(b.job.Spec.PodTemplate.ContainerSecurity(containerSecurity()))
+	security := clone(b.job.Spec.PodTemplate.ContainerSecurity(toolSecurity()))
 	c := Object{"name": name, "image": b.job.Spec.Image, "command": strs("aiperf"), "args": strs(args...),
 		"securityContext": security, "terminationMessagePolicy": "FallbackToLogsOnError"}
 	if p := b.job.Spec.ImagePullPolicy; p != "" {
@@ -148,7 +146,7 @@ func (b *builder) controllerPod() Object {
 	job := b.job.Metadata.Name
 	coordinator := b.container(ContainerController, ControllerArgs(b.t.Pods), controllerCPU, controllerMemory)
 	coordinator["env"] = b.env(variable("AIPERF_CONTROLLER_POD", "1"))
-	coordinator["ports"] = list{Object{"name": "api", "containerPort": PortAPI},
+	coordinator["ports"] = values{Object{"name": "api", "containerPort": PortAPI},
 		Object{"name": "nats", "containerPort": PortNATS}}
 	coordinator["volumeMounts"] = b.mounts(mount("config", ConfigDir, true), mount("token", TokenDir, true),
 		mount("results", ResultsDir, false), mount("datasets", DatasetsDir, false),
@@ -156,28 +154,28 @@ func (b *builder) controllerPod() Object {
 	coordinator["startupProbe"] = probe("/healthz", PortAPI, true)
 	coordinator["livenessProbe"] = probe("/healthz", PortAPI, false)
 
-	stay, ok := b.job.Spec.TTL(crd.DirectTTLSeconds)
+	stay, ok := b.job.Spec.TTL(DirectTTLSeconds)
 	if b.o.Operator {
-		stay, ok = b.job.Spec.TTL(crd.DefaultTTLSeconds)
+		stay, ok = b.job.Spec.TTL(DefaultTTLSeconds)
 	}
 	if !ok { // the pods are kept, not the process
-		stay = crd.DefaultTTLSeconds
+		stay = DefaultTTLSeconds
 	}
 	sidecar := b.container(ContainerResults, SidecarArgs(stay), sidecarCPU, sidecarMemory)
 	sidecar["env"] = b.env()
-	sidecar["ports"] = list{Object{"name": "results", "containerPort": PortResults}}
+	sidecar["ports"] = values{Object{"name": "results", "containerPort": PortResults}}
 	sidecar["volumeMounts"] = b.mounts(mount("results", ResultsDir, false), mount("tmp", "/tmp", false))
 	sidecar["startupProbe"] = probe("/healthz", PortResults, true)
 	sidecar["livenessProbe"] = probe("/healthz", PortResults, false)
 	sidecar["readinessProbe"] = probe("/healthz", PortResults, false)
 
-	pod := b.pod(crd.RoleController, "Never", list{coordinator, sidecar})
+	pod := b.pod(RoleController, "Never", values{coordinator, sidecar})
 	pod["metadata"].(Object)["annotations"] = b.podAnnotations(Object{"prometheus.io/scrape": "true",
 		"prometheus.io/port": strconv.Itoa(PortAPI), "prometheus.io/path": "/metrics"})
 	spec := pod["spec"].(Object)
 	spec["automountServiceAccountToken"] = true
-	if b.o.Engine != JobSet {
-		spec["subdomain"] = Name(job)
+	if b.o.Engine != EngineJobSet {
+		spec["subdomain"] = EngineName(job)
 	}
 	return pod
 }
@@ -185,7 +183,7 @@ func (b *builder) controllerPod() Object {
 func (b *builder) workerPod() Object {
 	job := b.job.Metadata
 	index := "metadata.annotations['batch.kubernetes.io/job-completion-index']"
-	if b.o.Engine == JobSet {
+	if b.o.Engine == EngineJobSet {
 		index = "metadata.labels['jobset.sigs.k8s.io/job-index']"
 	}
 	agent := b.container(ContainerAgent, AgentArgs(job.Name, job.Namespace), workerCPU, workerMemory)
@@ -194,21 +192,21 @@ func (b *builder) workerPod() Object {
 		Object{"name": "AIPERF_POD_NAME", "valueFrom": Object{"fieldRef": Object{"fieldPath": "metadata.name"}}},
 		variable("AIPERF_SERVICE_HEALTH_ENABLED", "true"), variable("AIPERF_SERVICE_HEALTH_HOST", "0.0.0.0"),
 		variable("AIPERF_SERVICE_HEALTH_PORT", strconv.Itoa(PortHealth)))
-	agent["ports"] = list{Object{"name": "health", "containerPort": PortHealth}}
+	agent["ports"] = values{Object{"name": "health", "containerPort": PortHealth}}
 	agent["startupProbe"] = probe("/healthz", PortHealth, true)
 	agent["livenessProbe"] = probe("/healthz", PortHealth, false)
 	agent["readinessProbe"] = probe("/readyz", PortHealth, false)
 	agent["volumeMounts"] = b.mounts(mount("config", ConfigDir, true), mount("token", TokenDir, true),
 		mount("results", ResultsDir, false), mount("datasets", DatasetsDir, false),
 		mount("tokenizer-cache", HubDir, false), mount("tmp", "/tmp", false))
-	pod := b.pod(crd.RoleWorker, "OnFailure", list{agent})
+	pod := b.pod(RoleWorker, "OnFailure", values{agent})
 	if a := b.podAnnotations(nil); len(a) > 0 {
 		pod["metadata"].(Object)["annotations"] = a
 	}
 	spec := pod["spec"].(Object)
 	spec["automountServiceAccountToken"] = false
-	if b.o.Engine != JobSet {
-		spec["subdomain"] = Name(job.Name)
+	if b.o.Engine != EngineJobSet {
+		spec["subdomain"] = EngineName(job.Name)
 	}
 	return pod
 }
@@ -226,11 +224,11 @@ func (b *builder) podAnnotations(own Object) Object {
 }
 
 // pod is a pod template with what the user adds.
-func (b *builder) pod(role, restart string, containers list) Object {
-	labels := Labels(b.job.Metadata.Name)
-	labels[crd.LabelRole] = role
+func (b *builder) pod(role, restart string, containers values) Object {
+	labels := JobLabels(b.job.Metadata.Name)
+	labels[LabelRole] = role
 	empty := func(name string) Object { return Object{"name": name, "emptyDir": Object{}} }
-	volumes := list{Object{"name": "config", "configMap": Object{"name": b.name + "-config"}},
+	volumes := values{Object{"name": "config", "configMap": Object{"name": b.name + "-config"}},
 		Object{"name": "token", "secret": Object{"secretName": b.secretName("-token")}},
 		empty("results"), empty("datasets"), empty("tokenizer-cache"), empty("tmp")}
 	security := clone(b.job.Spec.PodTemplate.PodSecurity(Object{"runAsNonRoot": true, "runAsUser": runAs,
@@ -252,8 +250,8 @@ func (b *builder) pod(role, restart string, containers list) Object {
 }
 
 // template copies the other fields of the user's template.
-func (b *builder) template(spec Object, t *crd.PodTemplate) {
-	fields, err := crd.ToObject(t)
+func (b *builder) template(spec Object, t *PodTemplate) {
+	fields, err := ToObject(t)
 	if err != nil {
 		panic(err) // it was read from JSON
 	}
@@ -261,7 +259,7 @@ func (b *builder) template(spec Object, t *crd.PodTemplate) {
 		"podSecurityContext"} {
 		delete(fields, key)
 	}
-	if secrets, ok := fields["imagePullSecrets"].(list); ok {
+	if secrets, ok := fields["imagePullSecrets"].(values); ok {
 		for i, s := range secrets {
 			if name, ok := s.(string); ok {
 				secrets[i] = Object{"name": name}
@@ -269,15 +267,15 @@ func (b *builder) template(spec Object, t *crd.PodTemplate) {
 		}
 	}
 	for i, c := range t.InitContainers {
-		fields["initContainers"].(list)[i] = crd.InitContainer(clone(c), containerSecurity())
+		fields["initContainers"].(values)[i] = InitContainer(clone(c), toolSecurity())
 	}
 	maps.Copy(spec, asObject(fields["extraPodSpec"])) // nothing that is set here: crd.PodTemplate.Restricted
 	delete(fields, "extraPodSpec")
 	maps.Copy(spec, fields)
 }
 
-// JSON is an object as indented JSON.
-func JSON(o Object) string {
+// ObjectJSON is an object as indented JSON.
+func ObjectJSON(o Object) string {
 	data, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
 		panic(err) // objects hold values of JSON only

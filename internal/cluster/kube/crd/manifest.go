@@ -1,10 +1,4 @@
-// Package manifest makes of a job the objects that a cluster runs: Role, RoleBinding, ConfigMap, Secret, NetworkPolicy,
-// and as the engine either a JobSet or indexed Jobs of Kubernetes with a headless Service.
-//
-// A job has one controller pod, in which the coordinator of a fleet runs beside the sidecar that serves its results,
-// and pods of workers with one agent each. All names and host names are the same with both engines. [Build] is a pure
-// function; the package must never know a cluster.
-package manifest
+package crd
 
 import (
 	"cmp"
@@ -13,25 +7,21 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/config"
 	"aiperf/internal/config/schema"
 )
 
-// Object is an object as the API carries it: what unstructured.Unstructured wraps.
-type Object = crd.Object
-
-type list = []any
+type values = []any
 
 // Engine runs the pods of a job.
 type Engine string
 
 // The engines.
 const (
-	// Jobs are indexed Jobs of Kubernetes itself.
-	Jobs Engine = "jobs"
-	// JobSet is the JobSet of sigs.k8s.io/jobset, where the cluster has it.
-	JobSet Engine = "jobset"
+	// EngineJobs are indexed Jobs of Kubernetes itself.
+	EngineJobs Engine = "jobs"
+	// EngineJobSet is the JobSet of sigs.k8s.io/jobset, where the cluster has it.
+	EngineJobSet Engine = "jobset"
 )
 
 // Ports of the pods.
@@ -67,8 +57,8 @@ const DefaultAccount = "default"
 // JobSetAPI is the version of JobSet that is written.
 const JobSetAPI = "jobset.x-k8s.io/v1alpha2"
 
-// Options says how a job is deployed.
-type Options struct {
+// BuildOptions says how a job is deployed.
+type BuildOptions struct {
 	Engine Engine
 	// Token is the shared secret of coordinator and agents.
 	Token string
@@ -76,49 +66,49 @@ type Options struct {
 	// else stores the results.
 	Operator bool
 	// Owner is the resource with which the objects are deleted; nil for none.
-	Owner *crd.Owner
+	Owner *Owner
 	// Run is the resolved benchmark; nil has Build resolve it.
 	Run *config.Run
 	// OperatorNamespace is where the operator's pods may connect from; "" is crd.OperatorNamespace.
 	OperatorNamespace string
 }
 
-// Name is the name of a job's engine, and of its headless Service.
-func Name(job string) string { return crd.AppName + "-" + job }
+// EngineName is the name of a job's engine, and of its headless Service.
+func EngineName(job string) string { return AppName + "-" + job }
 
 // ControllerJob and WorkersJob are the names of the Jobs of a job, with both engines.
-func ControllerJob(job string) string { return Name(job) + "-controller-0" }
+func ControllerJob(job string) string { return EngineName(job) + "-controller-0" }
 
 // WorkersJob is the name of the first Job of the workers; with indexed Jobs it is the only one.
-func WorkersJob(job string) string { return Name(job) + "-workers-0" }
+func WorkersJob(job string) string { return EngineName(job) + "-workers-0" }
 
 // ControllerHost is the host name of the controller pod.
 func ControllerHost(job, namespace string) string {
-	return ControllerJob(job) + "-0." + Name(job) + "." + namespace + ".svc.cluster.local"
+	return ControllerJob(job) + "-0." + EngineName(job) + "." + namespace + ".svc.cluster.local"
 }
 
-// Labels are those of all objects of a job.
-func Labels(job string) Object {
-	return Object{crd.LabelApp: crd.AppName, crd.LabelJob: job}
+// JobLabels are those of all objects of a job.
+func JobLabels(job string) Object {
+	return Object{LabelApp: AppName, LabelJob: job}
 }
 
-// Selector selects the pods of a job.
-func Selector(job string) string {
-	return crd.LabelApp + "=" + crd.AppName + "," + crd.LabelJob + "=" + job
+// JobSelector selects the pods of a job.
+func JobSelector(job string) string {
+	return LabelApp + "=" + AppName + "," + LabelJob + "=" + job
 }
 
 // builder makes the objects of one job.
 type builder struct {
-	job  *crd.Job
-	o    Options
+	job  *Job
+	o    BuildOptions
 	run  *config.Run
 	t    Topology
 	name string
 }
 
 // Build returns the objects of a job in the order in which they are created. The engine comes last.
-func Build(job *crd.Job, o Options) ([]Object, error) {
-	if err := crd.ValidJobName(job.Metadata.Name); err != nil {
+func Build(job *Job, o BuildOptions) ([]Object, error) {
+	if err := ValidJobName(job.Metadata.Name); err != nil {
 		return nil, fmt.Errorf("the name of the job: %w", err)
 	}
 	if job.Metadata.Namespace == "" {
@@ -130,7 +120,7 @@ func Build(job *crd.Job, o Options) ([]Object, error) {
 	if err := job.Spec.PodTemplate.Restricted(); err != nil {
 		return nil, err
 	}
-	b := &builder{job: job, o: o, run: o.Run, name: Name(job.Metadata.Name)}
+	b := &builder{job: job, o: o, run: o.Run, name: EngineName(job.Metadata.Name)}
 	if b.run == nil {
 		r, _, err := job.Spec.Resolve("spec", nil)
 		if err != nil {
@@ -150,7 +140,7 @@ func Build(job *crd.Job, o Options) ([]Object, error) {
 		return nil, err
 	}
 	objects := append(b.access(), config, b.secret(), b.networkPolicy())
-	if o.Engine == JobSet {
+	if o.Engine == EngineJobSet {
 		objects = append(objects, b.jobSet())
 	} else {
 		objects = append(objects, b.service(), b.controllerJob(), b.workersJob())
@@ -164,23 +154,23 @@ func Build(job *crd.Job, o Options) ([]Object, error) {
 // own names the owner of an object.
 func (b *builder) own(x Object) {
 	if b.o.Owner != nil {
-		x["metadata"].(Object)["ownerReferences"] = list{OwnerReference(*b.o.Owner)}
+		x["metadata"].(Object)["ownerReferences"] = values{OwnerReference(*b.o.Owner)}
 	}
 }
 
 // OwnerReference is an owner as metadata have it.
-func OwnerReference(o crd.Owner) Object {
+func OwnerReference(o Owner) Object {
 	return Object{"apiVersion": o.APIVersion, "kind": o.Kind, "name": o.Name, "uid": o.UID,
 		"controller": o.Controller, "blockOwnerDeletion": o.BlockOwnerDeletion}
 }
 
 func (b *builder) object(apiVersion, kind, name string) Object {
 	return Object{"apiVersion": apiVersion, "kind": kind, "metadata": Object{"name": name,
-		"namespace": b.job.Metadata.Namespace, "labels": Labels(b.job.Metadata.Name)}}
+		"namespace": b.job.Metadata.Namespace, "labels": JobLabels(b.job.Metadata.Name)}}
 }
 
-func strs(texts ...string) list {
-	out := make(list, len(texts))
+func strs(texts ...string) values {
+	out := make(values, len(texts))
 	for i, t := range texts {
 		out[i] = t
 	}
@@ -192,13 +182,13 @@ func strs(texts ...string) list {
 func (b *builder) access() []Object {
 	role := b.object("rbac.authorization.k8s.io/v1", "Role", b.name+"-role")
 	read := strs("get", "list", "watch")
-	role["rules"] = list{
-		Object{"apiGroups": strs(crd.Group), "resources": strs(crd.Jobs), "verbs": strs("get", "patch"),
+	role["rules"] = values{
+		Object{"apiGroups": strs(Group), "resources": strs(Jobs), "verbs": strs("get", "patch"),
 			"resourceNames": strs(b.job.Metadata.Name)},
 		Object{"apiGroups": strs(""), "resources": strs("pods", "services", "endpoints"), "verbs": read},
 	}
 	binding := b.object("rbac.authorization.k8s.io/v1", "RoleBinding", b.name+"-binding")
-	binding["subjects"] = list{Object{"kind": "ServiceAccount", "name": b.serviceAccount(),
+	binding["subjects"] = values{Object{"kind": "ServiceAccount", "name": b.serviceAccount(),
 		"namespace": b.job.Metadata.Namespace}}
 	binding["roleRef"] = Object{"kind": "Role", "name": b.name + "-role", "apiGroup": "rbac.authorization.k8s.io"}
 	return []Object{role, binding}
@@ -213,7 +203,7 @@ func (b *builder) serviceAccount() string {
 
 // configMap holds the run as the coordinator reads it.
 func (b *builder) configMap() (Object, error) {
-	cfg := crd.SnakeKeys(schema.Body(), b.job.Spec.Benchmark)
+	cfg := SnakeKeys(schema.Body(), b.job.Spec.Benchmark)
 	runtime := Object{}
 	for k, v := range asObject(cfg["runtime"]) {
 		runtime[k] = v
@@ -243,8 +233,6 @@ func (b *builder) configMap() (Object, error) {
 	return c, nil
 }
 
-func asObject(v any) Object { o, _ := v.(Object); return o }
-
 func orEmpty(o Object) Object {
 	if o == nil {
 		return Object{}
@@ -273,11 +261,11 @@ func (b *builder) secret() Object {
 // to the pods of the namespace and to the operator, and the results to the operator. Nobody reaches the agents. Policies
 // add up: one of the user's own can let Prometheus in.
 func (b *builder) networkPolicy() Object {
-	agents := Labels(b.job.Metadata.Name)
-	agents[crd.LabelRole] = crd.RoleWorker
-	return b.policy(Labels(b.job.Metadata.Name),
+	agents := JobLabels(b.job.Metadata.Name)
+	agents[LabelRole] = RoleWorker
+	return b.policy(JobLabels(b.job.Metadata.Name),
 		ingress(PortNATS, pods(agents)),
-		ingress(PortAPI, append(list{pods(Object{})}, b.operator()...)...),
+		ingress(PortAPI, append(values{pods(Object{})}, b.operator()...)...),
 		ingress(PortResults, b.operator()...))
 }
 
@@ -285,9 +273,9 @@ func (b *builder) networkPolicy() Object {
 // they let everybody in.
 func (b *builder) policy(selected Object, rules ...Object) Object {
 	n := b.object("networking.k8s.io/v1", "NetworkPolicy", b.name)
-	open := list{}
+	open := values{}
 	for _, r := range rules {
-		if len(r["from"].(list)) > 0 {
+		if len(r["from"].(values)) > 0 {
 			open = append(open, r)
 		}
 	}
@@ -296,7 +284,7 @@ func (b *builder) policy(selected Object, rules ...Object) Object {
 }
 
 func ingress(port int, from ...any) Object {
-	return Object{"from": append(list{}, from...), "ports": list{Object{"protocol": "TCP", "port": port}}}
+	return Object{"from": append(values{}, from...), "ports": values{Object{"protocol": "TCP", "port": port}}}
 }
 
 func pods(labels Object) Object {
@@ -307,21 +295,22 @@ func pods(labels Object) Object {
 }
 
 // operator is where connections of the operator come from; nowhere for a job without one.
-func (b *builder) operator() list {
+func (b *builder) operator() values {
 	if !b.o.Operator {
 		return nil
 	}
-	peer := pods(Object{"app.kubernetes.io/name": crd.AppName, "app.kubernetes.io/component": "operator"})
+	peer := pods(Object{"app.kubernetes.io/name": AppName, "app.kubernetes.io/component": "operator"})
 	peer["namespaceSelector"] = Object{"matchLabels": Object{
-		"kubernetes.io/metadata.name": cmp.Or(b.o.OperatorNamespace, crd.OperatorNamespace)}}
-	return list{peer}
+		"kubernetes.io/metadata.name": cmp.Or(b.o.OperatorNamespace, OperatorNamespace)}}
+	return values{peer}
 }
 
 // service gives the pods of indexed Jobs their host names.
 func (b *builder) service() Object {
 	s := b.object("v1", "Service", b.name)
-	s["spec"] = Object{"clusterIP": "None", "selector": Labels(b.job.Metadata.Name), "publishNotReadyAddresses": true,
-		"ports": list{Object{"name": "api", "port": PortAPI, "targetPort": PortAPI},
+	s["spec"] = Object{"clusterIP": "None", "selector": JobLabels(b.job.Metadata.Name),
+		"publishNotReadyAddresses": true,
+		"ports": values{Object{"name": "api", "port": PortAPI, "targetPort": PortAPI},
 			Object{"name": "results", "port": PortResults, "targetPort": PortResults},
 			Object{"name": "nats", "port": PortNATS, "targetPort": PortNATS}}}
 	return s
@@ -329,7 +318,7 @@ func (b *builder) service() Object {
 
 // annotations say at a glance what a job measures.
 func (b *builder) annotations() Object {
-	return Object{crd.AnnotationModel: strings.Join(b.run.Models, ","), crd.AnnotationEndpoint: b.endpoints()}
+	return Object{AnnotationModel: strings.Join(b.run.Models, ","), AnnotationEndpoint: b.endpoints()}
 }
 
 func (b *builder) endpoints() string {
@@ -337,7 +326,7 @@ func (b *builder) endpoints() string {
 	switch urls := endpoint["urls"].(type) {
 	case string:
 		return urls
-	case list:
+	case values:
 		texts := make([]string, len(urls))
 		for i, u := range urls {
 			texts[i] = fmt.Sprint(u)
@@ -358,19 +347,19 @@ func (b *builder) queue(x Object) {
 	}
 	labels := x["metadata"].(Object)["labels"].(Object)
 	if s.PriorityClass != "" {
-		labels[crd.LabelPriority] = s.PriorityClass
+		labels[LabelPriority] = s.PriorityClass
 	}
 	if b.job.Spec.Queue() != "" {
-		labels[crd.LabelQueue] = s.QueueName
+		labels[LabelQueue] = s.QueueName
 		x["spec"].(Object)["suspend"] = true
 	}
 }
 
 // ttl sets how long a finished engine stays.
 func (b *builder) ttl(spec Object) {
-	def := crd.DirectTTLSeconds
+	def := DirectTTLSeconds
 	if b.o.Operator {
-		def = crd.DefaultTTLSeconds
+		def = DefaultTTLSeconds
 	}
 	if seconds, ok := b.job.Spec.TTL(def); ok {
 		spec["ttlSecondsAfterFinished"] = seconds
@@ -431,7 +420,7 @@ func (b *builder) jobSet() Object {
 	j["metadata"].(Object)["annotations"] = b.annotations()
 	spec := Object{"network": Object{"enableDNSHostnames": true},
 		"successPolicy": Object{"operator": "All", "targetReplicatedJobs": strs("controller")},
-		"replicatedJobs": list{
+		"replicatedJobs": values{
 			Object{"name": "controller", "replicas": 1, "template": Object{"spec": controller}},
 			Object{"name": "workers", "replicas": b.t.Pods, "template": Object{"spec": workers}}}}
 	b.ttl(spec)
@@ -440,6 +429,6 @@ func (b *builder) jobSet() Object {
 	return j
 }
 
-var ownLabels = []string{crd.LabelApp, crd.LabelJob, crd.LabelName, crd.LabelRole}
+var ownLabels = []string{LabelApp, LabelJob, LabelName, LabelRole}
 
 func reserved(name string) bool { return slices.Contains(ownLabels, name) }

@@ -1,10 +1,9 @@
-package manifest
+package crd
 
 import (
 	"fmt"
 	"strings"
 
-	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/config"
 )
 
@@ -48,7 +47,7 @@ const (
 )
 
 // EstimateOf estimates the memory of a job.
-func EstimateOf(spec *crd.Spec, r *config.Run) (*Estimate, error) {
+func EstimateOf(spec *Spec, r *config.Run) (*Estimate, error) {
 	t, err := TopologyOf(spec, r)
 	if err != nil {
 		return nil, err
@@ -112,8 +111,8 @@ func (e *Estimate) Lines() []string {
 	rule := strings.Repeat("-", width)
 	lines := []string{"Memory Estimation for AIPerf Kubernetes Deployment", strings.Repeat("=", width), "",
 		fmt.Sprintf("Topology: 1 controller + %d worker pod(s) (%d workers/pod)", e.Pods, e.PerPod),
-		fmt.Sprintf("Total requests: %s | Max concurrency: %s | Duration: %s", number(e.Requests),
-			number(int64(e.Concurrency)), e.Duration), ""}
+		fmt.Sprintf("Total requests: %s | Max concurrency: %s | Duration: %s", estimated(e.Requests),
+			estimated(int64(e.Concurrency)), e.Duration), ""}
 	pod := func(title string, parts []Component, limit int) {
 		lines = append(lines, title, fmt.Sprintf("  %-42s %7s %7s", "Component", "Steady", "Peak"), rule)
 		for _, c := range parts {
@@ -140,7 +139,7 @@ func (e *Estimate) Lines() []string {
 	return lines
 }
 
-func number(n int64) string {
+func estimated(n int64) string {
 	if n == 0 {
 		return "not known"
 	}

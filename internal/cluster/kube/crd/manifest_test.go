@@ -1,4 +1,4 @@
-package manifest_test
+package crd_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/file"
 )
@@ -18,24 +17,24 @@ type list = []any
 
 func demo(change func(*crd.Spec)) *crd.Job {
 	j := &crd.Job{Metadata: crd.Metadata{Name: "demo", Namespace: "bench"}, Spec: crd.Spec{
-		Deployment: crd.Deployment{Image: "img:1"}, Benchmark: manifest.Object{"model": "m",
-			"endpoint": manifest.Object{"urls": list{"http://x:1"}}, "dataset": manifest.Object{"type": "synthetic"},
-			"phases": manifest.Object{"type": "concurrency", "concurrency": 8, "requests": 40}}}}
+		Deployment: crd.Deployment{Image: "img:1"}, Benchmark: crd.Object{"model": "m",
+			"endpoint": crd.Object{"urls": list{"http://x:1"}}, "dataset": crd.Object{"type": "synthetic"},
+			"phases": crd.Object{"type": "concurrency", "concurrency": 8, "requests": 40}}}}
 	if change != nil {
 		change(&j.Spec)
 	}
 	return j
 }
 
-func build(t *testing.T, j *crd.Job, o manifest.Options) map[string]manifest.Object {
+func build(t *testing.T, j *crd.Job, o crd.BuildOptions) map[string]crd.Object {
 	t.Helper()
-	objects, err := manifest.Build(j, o)
+	objects, err := crd.Build(j, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]manifest.Object{}
+	out := map[string]crd.Object{}
 	for _, x := range objects {
-		out[x["kind"].(string)+" "+x["metadata"].(manifest.Object)["name"].(string)] = x
+		out[x["kind"].(string)+" "+x["metadata"].(crd.Object)["name"].(string)] = x
 	}
 	return out
 }
@@ -45,7 +44,7 @@ func dig(v any, path ...any) any {
 	for _, p := range path {
 		switch p := p.(type) {
 		case string:
-			m, _ := v.(manifest.Object)
+			m, _ := v.(crd.Object)
 			v = m[p]
 		case int:
 			v = v.(list)[p]
@@ -55,20 +54,20 @@ func dig(v any, path ...any) any {
 }
 
 func TestObjectsOfAJob(t *testing.T) {
-	for engine, want := range map[manifest.Engine][]string{
-		manifest.Jobs: {"Role aiperf-demo-role", "RoleBinding aiperf-demo-binding", "ConfigMap aiperf-demo-config",
+	for engine, want := range map[crd.Engine][]string{
+		crd.EngineJobs: {"Role aiperf-demo-role", "RoleBinding aiperf-demo-binding", "ConfigMap aiperf-demo-config",
 			"Secret aiperf-demo-token", "NetworkPolicy aiperf-demo", "Service aiperf-demo",
 			"Job aiperf-demo-controller-0", "Job aiperf-demo-workers-0"},
-		manifest.JobSet: {"Role aiperf-demo-role", "RoleBinding aiperf-demo-binding", "ConfigMap aiperf-demo-config",
+		crd.EngineJobSet: {"Role aiperf-demo-role", "RoleBinding aiperf-demo-binding", "ConfigMap aiperf-demo-config",
 			"Secret aiperf-demo-token", "NetworkPolicy aiperf-demo", "JobSet aiperf-demo"},
 	} {
-		objects, err := manifest.Build(demo(nil), manifest.Options{Engine: engine, Token: "t"})
+		objects, err := crd.Build(demo(nil), crd.BuildOptions{Engine: engine, Token: "t"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, x := range objects {
-			got = append(got, x["kind"].(string)+" "+x["metadata"].(manifest.Object)["name"].(string))
+			got = append(got, x["kind"].(string)+" "+x["metadata"].(crd.Object)["name"].(string))
 			if dig(x, "metadata", "labels", crd.LabelJob) != "demo" || dig(x, "metadata", "labels", "app") != "aiperf" {
 				t.Errorf("%s has the labels %v", x["kind"], dig(x, "metadata", "labels"))
 			}
@@ -81,10 +80,10 @@ func TestObjectsOfAJob(t *testing.T) {
 
 func TestBothEnginesGiveTheControllerOneHostName(t *testing.T) {
 	const host = "aiperf-demo-controller-0-0.aiperf-demo.bench.svc.cluster.local"
-	if got := manifest.ControllerHost("demo", "bench"); got != host {
+	if got := crd.ControllerHost("demo", "bench"); got != host {
 		t.Errorf("host %s", got)
 	}
-	jobs := build(t, demo(nil), manifest.Options{})
+	jobs := build(t, demo(nil), crd.BuildOptions{})
 	pod := dig(jobs["Job aiperf-demo-controller-0"], "spec", "template", "spec")
 	if dig(pod, "subdomain") != "aiperf-demo" { // its host name is that of the Job and its index
 		t.Errorf("subdomain %v", dig(pod, "subdomain"))
@@ -93,10 +92,10 @@ func TestBothEnginesGiveTheControllerOneHostName(t *testing.T) {
 	if !strings.Contains(args, "nats://"+host+":4222") || !strings.Contains(args, " --allow-clear-text ") {
 		t.Errorf("args %s", args)
 	}
-	if args := manifest.ControllerArgs(2); !slices.Contains(args, "--nats-allow-clear-text") {
+	if args := crd.ControllerArgs(2); !slices.Contains(args, "--nats-allow-clear-text") {
 		t.Errorf("the controller listens for pods of the cluster with %q", args)
 	}
-	set := build(t, demo(nil), manifest.Options{Engine: manifest.JobSet})["JobSet aiperf-demo"]
+	set := build(t, demo(nil), crd.BuildOptions{Engine: crd.EngineJobSet})["JobSet aiperf-demo"]
 	if dig(set, "spec", "network", "enableDNSHostnames") != true ||
 		dig(set, "spec", "replicatedJobs", 0, "name") != "controller" {
 		t.Errorf("%v", dig(set, "spec"))
@@ -104,9 +103,9 @@ func TestBothEnginesGiveTheControllerOneHostName(t *testing.T) {
 }
 
 func TestConfigurationIsReadBackAsTheRun(t *testing.T) {
-	j := demo(func(s *crd.Spec) { s.RandomSeed = int64(7); s.Variables = manifest.Object{"a": 1.0} })
-	text := dig(build(t, j, manifest.Options{})["ConfigMap aiperf-demo-config"], "data", manifest.ConfigKey).(string)
-	source, err := file.Open(manifest.ConfigKey, []byte(text),
+	j := demo(func(s *crd.Spec) { s.RandomSeed = int64(7); s.Variables = crd.Object{"a": 1.0} })
+	text := dig(build(t, j, crd.BuildOptions{})["ConfigMap aiperf-demo-config"], "data", crd.ConfigKey).(string)
+	source, err := file.Open(crd.ConfigKey, []byte(text),
 		env.Lookup(func(string) (string, bool) { return "", false }))
 	if err != nil {
 		t.Fatal(err)
@@ -116,10 +115,10 @@ func TestConfigurationIsReadBackAsTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *r.Phases[0].Requests != 40 || r.InFlight() != 8 || *r.Workers.Max != 1 ||
-		r.Artifacts.Dir != manifest.ResultsDir {
+		r.Artifacts.Dir != crd.ResultsDir {
 		t.Errorf("%+v", r)
 	}
-	var o manifest.Object
+	var o crd.Object
 	if err := json.Unmarshal([]byte(text), &o); err != nil || o["benchmark_id"] != "demo" ||
 		o["artifact_dir"] != "/results" || o["random_seed"] != 7.0 {
 		t.Errorf("%v %v", o, err)
@@ -138,13 +137,13 @@ func TestTrapKeepFailedPodsRemovesTheTTL(t *testing.T) {
 		{true, &ten, true, nil}, {true, nil, false, nil},
 	} {
 		j := demo(func(s *crd.Spec) { s.KeepFailedPods, s.TTLSecondsAfterFinished = c.keep, c.ttl })
-		jobs := build(t, j, manifest.Options{Operator: c.operator})
+		jobs := build(t, j, crd.BuildOptions{Operator: c.operator})
 		for _, name := range []string{"Job aiperf-demo-controller-0", "Job aiperf-demo-workers-0"} {
 			if got := dig(jobs[name], "spec", "ttlSecondsAfterFinished"); got != c.want {
 				t.Errorf("%+v: %s has %v", c, name, got)
 			}
 		}
-		set := build(t, j, manifest.Options{Operator: c.operator, Engine: manifest.JobSet})["JobSet aiperf-demo"]
+		set := build(t, j, crd.BuildOptions{Operator: c.operator, Engine: crd.EngineJobSet})["JobSet aiperf-demo"]
 		inner := dig(set, "spec", "replicatedJobs", 1, "template", "spec", "ttlSecondsAfterFinished")
 		if dig(set, "spec", "ttlSecondsAfterFinished") != c.want || c.keep != (inner == nil) {
 			t.Errorf("%+v: JobSet %v, workers %v", c, dig(set, "spec", "ttlSecondsAfterFinished"), inner)
@@ -154,17 +153,17 @@ func TestTrapKeepFailedPodsRemovesTheTTL(t *testing.T) {
 
 func TestTrapUsersCannotOverrideTheToolsOwn(t *testing.T) {
 	j := demo(func(s *crd.Spec) {
-		s.PodTemplate = &crd.PodTemplate{Env: []manifest.Object{{"name": "AIPERF_JOB_ID", "value": "mine"},
+		s.PodTemplate = &crd.PodTemplate{Env: []crd.Object{{"name": "AIPERF_JOB_ID", "value": "mine"},
 			{"name": "AIPERF_K8S_CONTROLLER_HOST", "value": "mine"}, {"name": "OTHER", "value": "kept"}},
 			Labels:      map[string]string{crd.LabelJob: "mine", "app": "mine", crd.LabelRole: "mine", "team": "a"},
 			Annotations: map[string]string{"prometheus.io/port": "1", "note": "b"}}
 	})
-	for _, x := range build(t, j, manifest.Options{}) {
+	for _, x := range build(t, j, crd.BuildOptions{}) {
 		if x["kind"] != "Job" {
 			continue
 		}
 		pod := dig(x, "spec", "template")
-		labels := dig(pod, "metadata", "labels").(manifest.Object)
+		labels := dig(pod, "metadata", "labels").(crd.Object)
 		if labels[crd.LabelJob] != "demo" || labels["app"] != "aiperf" || labels[crd.LabelRole] == "mine" ||
 			labels["team"] != "a" {
 			t.Errorf("labels %v", labels)
@@ -176,8 +175,8 @@ func TestTrapUsersCannotOverrideTheToolsOwn(t *testing.T) {
 			}
 		}
 	}
-	controller := build(t, j, manifest.Options{})["Job aiperf-demo-controller-0"]
-	notes := dig(controller, "spec", "template", "metadata", "annotations").(manifest.Object)
+	controller := build(t, j, crd.BuildOptions{})["Job aiperf-demo-controller-0"]
+	notes := dig(controller, "spec", "template", "metadata", "annotations").(crd.Object)
 	if notes["prometheus.io/port"] != "9090" || notes["note"] != "b" {
 		t.Errorf("annotations %v", notes)
 	}
@@ -185,16 +184,16 @@ func TestTrapUsersCannotOverrideTheToolsOwn(t *testing.T) {
 
 func TestTrapAQueueSuspendsTheEngine(t *testing.T) {
 	j := demo(func(s *crd.Spec) { s.Scheduling = &crd.Scheduling{QueueName: "q", PriorityClass: "high"} })
-	for name, x := range map[string]manifest.Object{
-		"JobSet": build(t, j, manifest.Options{Engine: manifest.JobSet})["JobSet aiperf-demo"],
-		"Job":    build(t, j, manifest.Options{})["Job aiperf-demo-controller-0"],
+	for name, x := range map[string]crd.Object{
+		"JobSet": build(t, j, crd.BuildOptions{Engine: crd.EngineJobSet})["JobSet aiperf-demo"],
+		"Job":    build(t, j, crd.BuildOptions{})["Job aiperf-demo-controller-0"],
 	} {
 		if dig(x, "spec", "suspend") != true || dig(x, "metadata", "labels", crd.LabelQueue) != "q" ||
 			dig(x, "metadata", "labels", crd.LabelPriority) != "high" {
 			t.Errorf("%s: %v", name, x["metadata"])
 		}
 	}
-	if x := build(t, demo(nil), manifest.Options{})["Job aiperf-demo-controller-0"]; dig(x, "spec", "suspend") != nil {
+	if x := build(t, demo(nil), crd.BuildOptions{})["Job aiperf-demo-controller-0"]; dig(x, "spec", "suspend") != nil {
 		t.Error("suspended without a queue")
 	}
 }
@@ -204,7 +203,7 @@ func TestResourcesByMode(t *testing.T) {
 		crd.ResourcesGuaranteed: "map[limits:map[cpu:3350m memory:6144Mi] requests:map[cpu:3350m memory:6144Mi]]",
 		crd.ResourcesNone:       "<nil>"} {
 		j := demo(func(s *crd.Spec) { s.ResourceMode = mode })
-		got := fmt.Sprint(dig(build(t, j, manifest.Options{})["Job aiperf-demo-workers-0"], "spec", "template", "spec",
+		got := fmt.Sprint(dig(build(t, j, crd.BuildOptions{})["Job aiperf-demo-workers-0"], "spec", "template", "spec",
 			"containers", 0, "resources"))
 		if got != want {
 			t.Errorf("%q: %s", mode, got)
@@ -214,7 +213,7 @@ func TestResourcesByMode(t *testing.T) {
 
 // TestPodsKeepThePolicyRestricted checks what the pod security standard of that name asks for.
 func TestPodsKeepThePolicyRestricted(t *testing.T) {
-	for _, x := range build(t, demo(nil), manifest.Options{}) {
+	for _, x := range build(t, demo(nil), crd.BuildOptions{}) {
 		if x["kind"] != "Job" {
 			continue
 		}
@@ -231,7 +230,7 @@ func TestPodsKeepThePolicyRestricted(t *testing.T) {
 			}
 		}
 		for _, v := range dig(pod, "volumes").(list) {
-			for kind := range v.(manifest.Object) {
+			for kind := range v.(crd.Object) {
 				if !slices.Contains([]string{"name", "configMap", "secret", "emptyDir"}, kind) {
 					t.Errorf("volume %v", v)
 				}
@@ -243,10 +242,10 @@ func TestPodsKeepThePolicyRestricted(t *testing.T) {
 func TestBuildRefusesWhatCannotRun(t *testing.T) {
 	for want, change := range map[string]func(*crd.Spec){
 		"spec.image is missing": func(s *crd.Spec) { s.Image = " " },
-		"such as 20 or 30":      func(s *crd.Spec) { s.Benchmark["runtime"] = manifest.Object{"workers": 25} },
+		"such as 20 or 30":      func(s *crd.Spec) { s.Benchmark["runtime"] = crd.Object{"workers": 25} },
 		"is missing":            func(s *crd.Spec) { delete(s.Benchmark, "endpoint") },
 	} {
-		if _, err := manifest.Build(demo(change), manifest.Options{}); err == nil ||
+		if _, err := crd.Build(demo(change), crd.BuildOptions{}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
@@ -259,7 +258,7 @@ func TestEstimateCountsWhatPodsHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := manifest.EstimateOf(&j.Spec, r)
+	e, err := crd.EstimateOf(&j.Spec, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,16 +275,16 @@ func TestEstimateCountsWhatPodsHold(t *testing.T) {
 func TestHardeningWins(t *testing.T) {
 	j := demo(func(s *crd.Spec) {
 		s.PodTemplate = &crd.PodTemplate{
-			ContainerSecurityContext: manifest.Object{"runAsUser": 2000, "readOnlyRootFilesystem": false,
+			ContainerSecurityContext: crd.Object{"runAsUser": 2000, "readOnlyRootFilesystem": false,
 				"runAsNonRoot": nil, "allowPrivilegeEscalation": nil, "seccompProfile": nil,
-				"capabilities": manifest.Object{"add": list{"NET_BIND_SERVICE"}, "drop": list{}}},
-			PodSecurityContext: manifest.Object{"fsGroup": 7, "runAsNonRoot": nil, "seccompProfile": nil},
-			InitContainers: []manifest.Object{{"name": "bare", "image": "i"},
-				{"name": "own", "image": "i", "securityContext": manifest.Object{"runAsUser": 5, "capabilities": nil}}},
-			ExtraPodSpec: manifest.Object{"enableServiceLinks": false},
+				"capabilities": crd.Object{"add": list{"NET_BIND_SERVICE"}, "drop": list{}}},
+			PodSecurityContext: crd.Object{"fsGroup": 7, "runAsNonRoot": nil, "seccompProfile": nil},
+			InitContainers: []crd.Object{{"name": "bare", "image": "i"},
+				{"name": "own", "image": "i", "securityContext": crd.Object{"runAsUser": 5, "capabilities": nil}}},
+			ExtraPodSpec: crd.Object{"enableServiceLinks": false},
 		}
 	})
-	for name, x := range build(t, j, manifest.Options{}) {
+	for name, x := range build(t, j, crd.BuildOptions{}) {
 		if !strings.HasPrefix(name, "Job ") {
 			continue
 		}
@@ -313,13 +312,13 @@ func TestHardeningWins(t *testing.T) {
 }
 
 func TestNoPodIsMadeOfAForbiddenTemplate(t *testing.T) {
-	forbidden := &crd.PodTemplate{Volumes: []manifest.Object{{"name": "v", "hostPath": manifest.Object{"path": "/"}}}}
+	forbidden := &crd.PodTemplate{Volumes: []crd.Object{{"name": "v", "hostPath": crd.Object{"path": "/"}}}}
 	j := demo(func(s *crd.Spec) { s.PodTemplate = forbidden })
-	if _, err := manifest.Build(j, manifest.Options{}); err == nil || !strings.Contains(err.Error(), "volumes[0].hostPath") {
+	if _, err := crd.Build(j, crd.BuildOptions{}); err == nil || !strings.Contains(err.Error(), "volumes[0].hostPath") {
 		t.Errorf("a job: %v", err)
 	}
 	sweep := &crd.Sweep{Metadata: j.Metadata, Spec: j.Spec}
-	if _, err := manifest.BuildSweep(sweep, manifest.SweepOptions{}); err == nil ||
+	if _, err := crd.BuildSweep(sweep, crd.SweepOptions{}); err == nil ||
 		!strings.Contains(err.Error(), "volumes[0].hostPath") {
 		t.Errorf("a sweep: %v", err)
 	}
@@ -331,7 +330,7 @@ func TestEachPortIsOpenToThoseWhoNeedIt(t *testing.T) {
 	const namespace = "map[podSelector:map[]]"
 	const operator = "map[namespaceSelector:map[matchLabels:map[kubernetes.io/metadata.name:ops]] " +
 		"podSelector:map[matchLabels:map[app.kubernetes.io/component:operator app.kubernetes.io/name:aiperf]]]"
-	rules := func(x manifest.Object) map[string]string {
+	rules := func(x crd.Object) map[string]string {
 		out := map[string]string{}
 		for _, r := range dig(x, "spec", "ingress").(list) {
 			var from []string
@@ -342,12 +341,12 @@ func TestEachPortIsOpenToThoseWhoNeedIt(t *testing.T) {
 		}
 		return out
 	}
-	with := build(t, demo(nil), manifest.Options{Operator: true, OperatorNamespace: "ops"})["NetworkPolicy aiperf-demo"]
+	with := build(t, demo(nil), crd.BuildOptions{Operator: true, OperatorNamespace: "ops"})["NetworkPolicy aiperf-demo"]
 	if got, want := fmt.Sprint(rules(with)), fmt.Sprint(map[string]string{"4222": agents, "9090": namespace + " " + operator,
 		"9091": operator}); got != want {
 		t.Errorf("with the operator:\n%s\nnot\n%s", got, want)
 	}
-	without := build(t, demo(nil), manifest.Options{})["NetworkPolicy aiperf-demo"]
+	without := build(t, demo(nil), crd.BuildOptions{})["NetworkPolicy aiperf-demo"]
 	if got, want := fmt.Sprint(rules(without)), fmt.Sprint(map[string]string{"4222": agents, "9090": namespace}); got != want {
 		t.Errorf("without the operator:\n%s\nnot\n%s", got, want)
 	}
@@ -355,7 +354,7 @@ func TestEachPortIsOpenToThoseWhoNeedIt(t *testing.T) {
 
 func TestSecretsOfTheOperatorAreNamedByTheirOwner(t *testing.T) {
 	owner := &crd.Owner{Kind: crd.JobKind, Name: "demo", UID: "0a1b"}
-	objects := build(t, demo(nil), manifest.Options{Operator: true, Owner: owner})
+	objects := build(t, demo(nil), crd.BuildOptions{Operator: true, Owner: owner})
 	if objects["Secret aiperf-demo-token-0a1b"] == nil {
 		t.Fatal("the secret has another name")
 	}
@@ -371,19 +370,19 @@ func TestSecretsOfTheOperatorAreNamedByTheirOwner(t *testing.T) {
 		}
 	}
 	j := demo(nil)
-	made, err := manifest.BuildSweep(&crd.Sweep{Metadata: j.Metadata, Spec: j.Spec},
-		manifest.SweepOptions{Owner: owner, ResultsToken: "secret"})
+	made, err := crd.BuildSweep(&crd.Sweep{Metadata: j.Metadata, Spec: j.Spec},
+		crd.SweepOptions{Owner: owner, ResultsToken: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range made {
 		switch x["kind"] {
 		case "Secret":
-			if dig(x, "metadata", "name") != "aiperf-demo-results-0a1b" || dig(x, "stringData", manifest.TokenKey) != "secret" {
+			if dig(x, "metadata", "name") != "aiperf-demo-results-0a1b" || dig(x, "stringData", crd.TokenKey) != "secret" {
 				t.Errorf("the secret of a sweep: %v", x)
 			}
 		default:
-			if strings.Contains(manifest.JSON(x), `"secret"`+"\n") {
+			if strings.Contains(crd.ObjectJSON(x), `"secret"`+"\n") {
 				t.Errorf("the token is in %s", x["kind"])
 			}
 		}

@@ -1,16 +1,14 @@
-package manifest
+package crd
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"aiperf/internal/cluster/kube/crd"
 )
 
 // SweepOptions says how the controller of a sweep is deployed.
 type SweepOptions struct {
-	Owner *crd.Owner
+	Owner *Owner
 	// Epoch names the run of the sweep, BaseURL is where results are served.
 	Epoch, BaseURL, OperatorNamespace string
 	// ResultsToken lets the controller read the results of its namespace from the results server.
@@ -29,17 +27,17 @@ const (
 
 // SweepHost is the host name of a sweep's controller.
 func SweepHost(sweep, namespace string) string {
-	return Name(sweep) + "-0." + Name(sweep) + "." + namespace + ".svc.cluster.local"
+	return EngineName(sweep) + "-0." + EngineName(sweep) + "." + namespace + ".svc.cluster.local"
 }
 
 // SweepRules are what the controller of a sweep may do.
 func SweepRules(sweep string) []any {
-	return list{
-		Object{"apiGroups": strs(crd.Group), "resources": strs(crd.Jobs),
+	return values{
+		Object{"apiGroups": strs(Group), "resources": strs(Jobs),
 			"verbs": strs("create", "delete", "get", "list", "patch", "update", "watch")},
-		Object{"apiGroups": strs(crd.Group), "resources": strs(crd.Jobs + "/status"),
+		Object{"apiGroups": strs(Group), "resources": strs(Jobs + "/status"),
 			"verbs": strs("get", "patch", "update")},
-		Object{"apiGroups": strs(crd.Group), "resources": strs(crd.Sweeps, crd.Sweeps+"/status"),
+		Object{"apiGroups": strs(Group), "resources": strs(Sweeps, Sweeps+"/status"),
 			"verbs": strs("get", "patch", "update"), "resourceNames": strs(sweep)},
 		Object{"apiGroups": strs(""), "resources": strs("events"), "verbs": strs("create", "patch")},
 	}
@@ -47,7 +45,7 @@ func SweepRules(sweep string) []any {
 
 // BuildSweep returns the objects of a sweep in the order in which they are created: access, the token for the results
 // server, a NetworkPolicy, a headless Service, and the Job of the controller.
-func BuildSweep(sweep *crd.Sweep, o SweepOptions) ([]Object, error) {
+func BuildSweep(sweep *Sweep, o SweepOptions) ([]Object, error) {
 	if strings.TrimSpace(sweep.Spec.Image) == "" {
 		return nil, fmt.Errorf("spec.image is missing: name the image of aiperf")
 	}
@@ -55,8 +53,8 @@ func BuildSweep(sweep *crd.Sweep, o SweepOptions) ([]Object, error) {
 		return nil, err
 	}
 	// The pod is that of a job with this deployment.
-	b := &builder{job: &crd.Job{Metadata: sweep.Metadata, Spec: sweep.Spec}, name: Name(sweep.Metadata.Name),
-		o: Options{Engine: Jobs, Operator: true, Owner: o.Owner, OperatorNamespace: o.OperatorNamespace}}
+	b := &builder{job: &Job{Metadata: sweep.Metadata, Spec: sweep.Spec}, name: EngineName(sweep.Metadata.Name),
+		o: BuildOptions{Engine: EngineJobs, Operator: true, Owner: o.Owner, OperatorNamespace: o.OperatorNamespace}}
 	name, namespace := sweep.Metadata.Name, sweep.Metadata.Namespace
 	labels := func(x Object) Object {
 		x["metadata"].(Object)["labels"] = SweepLabels(name)
@@ -65,11 +63,11 @@ func BuildSweep(sweep *crd.Sweep, o SweepOptions) ([]Object, error) {
 	role := labels(b.object("rbac.authorization.k8s.io/v1", "Role", b.name+"-role"))
 	role["rules"] = SweepRules(name)
 	binding := labels(b.object("rbac.authorization.k8s.io/v1", "RoleBinding", b.name+"-binding"))
-	binding["subjects"] = list{Object{"kind": "ServiceAccount", "name": b.serviceAccount(), "namespace": namespace}}
+	binding["subjects"] = values{Object{"kind": "ServiceAccount", "name": b.serviceAccount(), "namespace": namespace}}
 	binding["roleRef"] = Object{"kind": "Role", "name": b.name + "-role", "apiGroup": "rbac.authorization.k8s.io"}
 	service := labels(b.object("v1", "Service", b.name))
 	service["spec"] = Object{"clusterIP": "None", "selector": SweepLabels(name), "publishNotReadyAddresses": true,
-		"ports": list{Object{"name": "results", "port": PortResults, "targetPort": PortResults}}}
+		"ports": values{Object{"name": "results", "port": PortResults, "targetPort": PortResults}}}
 	job := labels(b.object("batch/v1", "Job", b.name))
 	spec := b.jobSpec(1, sweepBackOff, b.sweepPod(name, namespace, o))
 	b.ttl(spec)
@@ -89,7 +87,7 @@ const sweepBackOff = 20
 
 // SweepLabels are those of the objects of a sweep.
 func SweepLabels(sweep string) Object {
-	return Object{crd.LabelApp: crd.AppName, crd.LabelSweep: sweep, crd.LabelRole: crd.RoleSweepController}
+	return Object{LabelApp: AppName, LabelSweep: sweep, LabelRole: RoleSweepController}
 }
 
 // sweepStay is for how many seconds the results of a sweep are served: until the operator has fetched them, which it
@@ -97,7 +95,7 @@ func SweepLabels(sweep string) Object {
 const sweepStay = 86400
 
 func (b *builder) sweepPod(name, namespace string, o SweepOptions) Object {
-	env := func(own ...Object) list {
+	env := func(own ...Object) values {
 		return b.env(append(own, variable("AIPERF_SWEEP_NAME", name), variable("AIPERF_SWEEP_NAMESPACE", namespace),
 			variable("AIPERF_SWEEP_EPOCH", o.Epoch), variable("AIPERF_SWEEP_UID", b.job.Metadata.UID),
 			variable("AIPERF_OPERATOR_BASE_URL", o.BaseURL))...)
@@ -110,13 +108,13 @@ func (b *builder) sweepPod(name, namespace string, o SweepOptions) Object {
 	sidecar := b.container(ContainerResults, []string{"service", ContainerResults, "--results-dir", ResultsDir, "--port",
 		strconv.Itoa(PortResults), "--stay", strconv.Itoa(sweepStay), "--marker", o.Marker}, sidecarCPU, sidecarMemory)
 	sidecar["env"] = env()
-	sidecar["ports"] = list{Object{"name": "results", "containerPort": PortResults}}
+	sidecar["ports"] = values{Object{"name": "results", "containerPort": PortResults}}
 	sidecar["volumeMounts"] = b.mounts(mount("results", ResultsDir, false), mount("tmp", "/tmp", false))
 	sidecar["livenessProbe"] = probe("/healthz", PortResults, false)
 	sidecar["readinessProbe"] = probe("/healthz", PortResults, false)
-	pod := b.pod(crd.RoleSweepController, "OnFailure", list{controller, sidecar})
+	pod := b.pod(RoleSweepController, "OnFailure", values{controller, sidecar})
 	labels := pod["metadata"].(Object)["labels"].(Object)
-	delete(labels, crd.LabelJob)
+	delete(labels, LabelJob)
 	for k, v := range SweepLabels(name) {
 		labels[k] = v
 	}
@@ -125,10 +123,10 @@ func (b *builder) sweepPod(name, namespace string, o SweepOptions) Object {
 	}
 	spec := pod["spec"].(Object)
 	spec["automountServiceAccountToken"] = true
-	spec["subdomain"] = Name(name)
+	spec["subdomain"] = EngineName(name)
 	// The configuration and the token are those of jobs.
-	var volumes list
-	for _, v := range spec["volumes"].(list) {
+	var volumes values
+	for _, v := range spec["volumes"].(values) {
 		if n := v.(Object)["name"]; n != "config" && n != "token" {
 			volumes = append(volumes, v)
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/config/option"
@@ -149,7 +148,7 @@ func (c *completer) value(k schema.Key, n *document.Node, path, kind string) *do
 				own = schema.Synthetic
 			}
 			if k.Name == "phases" {
-				item = adaptive.Flat(item)
+				item = parse.FlatAdaptive(item)
 			}
 			done := c.section(k, item, document.Index(path, i), own)
 			if k.Name == "phases" {

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/parse"
 	"aiperf/internal/load"
 )
 
@@ -25,7 +25,7 @@ func TestSearchIsReadBackAsItWasWritten(t *testing.T) {
 		report := func(_ *document.Node, path, format string, args ...any) {
 			t.Errorf("%s: %s", path, fmt.Sprintf(format, args...))
 		}
-		back := adaptive.Parse(document.Of(phase(t, &a)), "", report)
+		back := parse.Adaptive(document.Of(phase(t, &a)), "", report)
 		if want := a.WithDefaults(); back == nil || !reflect.DeepEqual(*back, want) {
 			t.Errorf("read back as %+v, want %+v", back, want)
 		}

@@ -1,4 +1,4 @@
-package adaptive_test
+package parse_test
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
+	"aiperf/internal/config/parse"
 	"aiperf/internal/load"
 )
 
@@ -24,11 +24,12 @@ func object(pairs ...any) artifact.Object {
 	return o
 }
 
-// parse reads a phase of keys and values in turn.
-func parse(pairs ...any) (a *load.Adaptive, faults []string) {
-	a = adaptive.Parse(document.Of(object(pairs...)), "phases.0", func(_ *document.Node, path, format string, args ...any) {
+// adaptive reads a phase of keys and values in turn.
+func adaptive(pairs ...any) (a *load.Adaptive, faults []string) {
+	report := func(_ *document.Node, path, format string, args ...any) {
 		faults = append(faults, path+": "+fmt.Sprintf(format, args...))
-	})
+	}
+	a = parse.Adaptive(document.Of(object(pairs...)), "phases.0", report)
 	return a, faults
 }
 
@@ -66,7 +67,7 @@ func TestTrapEveryAliasOfASettingMeansTheSame(t *testing.T) {
 	} {
 		read := func(pairs ...any) {
 			t.Helper()
-			a, faults := parse(pairs...)
+			a, faults := adaptive(pairs...)
 			if len(faults) > 0 || a == nil || !reflect.DeepEqual(*a, same.want) {
 				t.Errorf("%v: %+v %v, want %+v", pairs, a, faults, same.want)
 			}
@@ -75,13 +76,13 @@ func TestTrapEveryAliasOfASettingMeansTheSame(t *testing.T) {
 		for _, block := range same.nested {
 			read("adaptive_scale", block)
 		}
-		if !slices.Contains(adaptive.Keys(), flat) {
+		if !slices.Contains(parse.AdaptiveKeys(), flat) {
 			t.Errorf("%s is not among the keys of a phase", flat)
 		}
 	}
 }
 
-func TestSwitchOfTheSearch(t *testing.T) {
+func TestSwitchOfTheAdaptiveSearch(t *testing.T) {
 	for _, test := range []struct {
 		value any
 		on    bool
@@ -90,17 +91,18 @@ func TestSwitchOfTheSearch(t *testing.T) {
 		{int64(0), false}, {nil, false}, {object(), true}, {object("enabled", false), false},
 		{object("enabled", "yes"), true},
 	} {
-		a, faults := parse("adaptive_scale", test.value, "sla", latencyBelow500)
+		a, faults := adaptive("adaptive_scale", test.value, "sla", latencyBelow500)
 		if (a != nil) != test.on || len(faults) > 0 {
 			t.Errorf("%v: %+v %v", test.value, a, faults)
 		}
 	}
-	if a, faults := parse("sla", latencyBelow500, "adaptive_sustain_duration", int64(5)); a != nil || len(faults) > 0 {
+	a, faults := adaptive("sla", latencyBelow500, "adaptive_sustain_duration", int64(5))
+	if a != nil || len(faults) > 0 {
 		t.Errorf("without a switch: %+v %v", a, faults)
 	}
 }
 
-func TestLimitsAsAListAndAsAMap(t *testing.T) {
+func TestAdaptiveLimitsAsAListAndAsAMap(t *testing.T) {
 	want := []load.SLA{{Metric: "ttft", Stat: "p95", Op: "le", Threshold: 200},
 		{Metric: "error_rate", Stat: "avg", Op: "lt", Threshold: 1.5}}
 	asMap := object("ttft", object("p95", object("le", int64(200))), "error_rate", object("avg", object("lt", 1.5)))
@@ -110,17 +112,17 @@ func TestLimitsAsAListAndAsAMap(t *testing.T) {
 		{"adaptive_scale", true, "sla", asMap}, {"adaptive_scale", true, "sla", asList},
 		{"adaptive_scale", object("sla", asMap)}, {"adaptive_scale", object("sla", asList)},
 	} {
-		if a, faults := parse(pairs...); len(faults) > 0 || !slices.Equal(a.SLA, want) {
+		if a, faults := adaptive(pairs...); len(faults) > 0 || !slices.Equal(a.SLA, want) {
 			t.Errorf("%v: %v %v", pairs, a, faults)
 		}
 	}
 	two := object("ttft", object("p95", object("le", int64(200), "gt", int64(1))))
-	if a, faults := parse("adaptive_scale", true, "sla", two); len(faults) > 0 || len(a.SLA) != 2 {
+	if a, faults := adaptive("adaptive_scale", true, "sla", two); len(faults) > 0 || len(a.SLA) != 2 {
 		t.Errorf("two comparisons: %+v %v", a, faults)
 	}
 }
 
-func TestFaultsOfABlock(t *testing.T) {
+func TestFaultsOfAnAdaptiveBlock(t *testing.T) {
 	limit := func(metric, stat, op string, threshold any) artifact.Object {
 		return object("sla", object(metric, object(stat, object(op, threshold))))
 	}
@@ -154,16 +156,16 @@ func TestFaultsOfABlock(t *testing.T) {
 		"sla.ttft.p95: must be a mapping comparison: number": object("sla",
 			object("ttft", object("p95", int64(5)))),
 	} {
-		_, faults := parse("adaptive_scale", block)
+		_, faults := adaptive("adaptive_scale", block)
 		if !strings.Contains(strings.Join(faults, "\n"), want) {
 			t.Errorf("faults %q, want %q", faults, want)
 		}
 	}
-	_, faults := parse("adaptive_scale", object("sla", latencyBelow500), "sla", latencyBelow500)
+	_, faults := adaptive("adaptive_scale", object("sla", latencyBelow500), "sla", latencyBelow500)
 	if len(faults) != 1 || !strings.Contains(faults[0], "the phase has an sla of its own") {
 		t.Errorf("limits in two places: %q", faults)
 	}
-	if _, faults = parse("adaptive_scale", object("windw", int64(4), "enabled", false)); len(faults) != 1 {
+	if _, faults = adaptive("adaptive_scale", object("windw", int64(4), "enabled", false)); len(faults) != 1 {
 		t.Errorf("unknown key beside a switch that is off: %q", faults)
 	}
 }
@@ -177,10 +179,10 @@ func searched() *config.Phase {
 			{Metric: "request_latency", Stat: "avg", Op: "le", Threshold: 1}}}}
 }
 
-func TestTrapChecksComeInTheirOrder(t *testing.T) {
+func TestTrapAdaptiveChecksComeInTheirOrder(t *testing.T) {
 	check := func(p *config.Phase, streaming bool) (all []string) {
 		phase := document.Of(object("adaptive_scale", true))
-		adaptive.Check(phase, "phases.0", p, streaming, func(n *document.Node, path, format string, args ...any) {
+		parse.CheckAdaptive(phase, "phases.0", p, streaming, func(n *document.Node, path, format string, args ...any) {
 			all = append(all, path+": "+fmt.Sprintf(format, args...))
 			if n == nil {
 				t.Errorf("%s: no node", path)
@@ -233,7 +235,7 @@ func TestTrapChecksComeInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestVariablesAndTheirPhases(t *testing.T) {
+func TestAdaptiveVariablesAndTheirPhases(t *testing.T) {
 	for want, change := range map[string]func(*config.Phase){
 		"request_rate is searched in phases of the types constant": func(p *config.Phase) {
 			p.Adaptive.Variable = load.ControlRequestRate
@@ -263,7 +265,7 @@ func TestVariablesAndTheirPhases(t *testing.T) {
 		p := searched()
 		change(p)
 		var faults []string
-		adaptive.Check(nil, "", p, true, func(_ *document.Node, path, format string, args ...any) {
+		parse.CheckAdaptive(nil, "", p, true, func(_ *document.Node, path, format string, args ...any) {
 			faults = append(faults, path+": "+fmt.Sprintf(format, args...))
 		})
 		if got := strings.Join(faults, "\n"); !strings.Contains(got, want) || (want == "") != (got == "") {

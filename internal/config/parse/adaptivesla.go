@@ -1,4 +1,4 @@
-package adaptive
+package parse
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 )
 
 // limits returns the limits of a phase and of its block.
-func (r *reader) limits(phase *document.Node) (all []load.SLA) {
+func (r *adaptiveReader) limits(phase *document.Node) (all []load.SLA) {
 	own, inBlock := phase.Get(keySLA), r.block.Get(keySLA)
 	if given(own) && given(inBlock) {
 		r.report(inBlock, document.Path(r.blockPath, keySLA), "the phase has an sla of its own, %s: give one of them",
@@ -49,7 +49,7 @@ var itemKeys = []string{"metric_tag", "stat", "op", "threshold"}
 const defaultStat = "p95"
 
 // appendItem reads a limit of a list.
-func (r *reader) appendItem(all []load.SLA, n *document.Node, path string) []load.SLA {
+func (r *adaptiveReader) appendItem(all []load.SLA, n *document.Node, path string) []load.SLA {
 	if n.Kind != document.Map {
 		r.report(n, path, "must be a mapping with the keys %s, got %s", strings.Join(itemKeys, ", "), n.Kind)
 		return all
@@ -93,7 +93,7 @@ func wordOf(m document.Member) *document.Node {
 }
 
 // appendMetric reads the limits of a metric of a map.
-func (r *reader) appendMetric(all []load.SLA, metric document.Member, path string) []load.SLA {
+func (r *adaptiveReader) appendMetric(all []load.SLA, metric document.Member, path string) []load.SLA {
 	if metric.Value.Kind != document.Map {
 		r.report(metric.Value, path, "must be a mapping statistic: {comparison: number}, such as {p95: {le: 500}}, "+
 			"got %s", metric.Value.Kind)
@@ -115,10 +115,10 @@ func (r *reader) appendMetric(all []load.SLA, metric document.Member, path strin
 }
 
 // appendLimit adds a limit whose words and number are right.
-func (r *reader) appendLimit(
+func (r *adaptiveReader) appendLimit(
 	all []load.SLA, sla load.SLA, threshold *document.Node, at words, path string,
 ) []load.SLA {
-	v := &value{r, threshold, path}
+	v := &adaptiveValue{r, threshold, path}
 	var ok bool
 	if sla.Threshold, ok = v.number(); !ok {
 		return all

@@ -1,4 +1,4 @@
-package adaptive
+package parse
 
 import (
 	"fmt"
@@ -7,13 +7,13 @@ import (
 	"aiperf/internal/config/document"
 )
 
-// Flat is a phase with all settings of its search in flat keys: the block becomes a switch, the limits become a list.
-// What is wrong in them stays as it is: [Parse] reports it.
-func Flat(phase *document.Node) *document.Node {
+// FlatAdaptive is a phase with all settings of its search in flat keys: the block becomes a switch, the limits become a
+// list. What is wrong in them stays as it is: [Adaptive] reports it.
+func FlatAdaptive(phase *document.Node) *document.Node {
 	out := phase.Clone()
 	faulty := false
-	r := &reader{report: func(*document.Node, string, string, ...any) { faulty = true }}
-	block := phase.Get(keyBlock)
+	r := &adaptiveReader{report: func(*document.Node, string, string, ...any) { faulty = true }}
+	block := phase.Get(keyAdaptive)
 	if given(block) {
 		on := true
 		switch n := block.Get("enabled"); {
@@ -25,10 +25,10 @@ func Flat(phase *document.Node) *document.Node {
 		if block.Kind == document.Map {
 			r.block = block
 		}
-		out.Set(keyBlock, &document.Node{Kind: document.Bool, Pos: block.Pos, Origin: block.Origin, Scalar: on,
+		out.Set(keyAdaptive, &document.Node{Kind: document.Bool, Pos: block.Pos, Origin: block.Origin, Scalar: on,
 			Written: fmt.Sprint(on)})
 	}
-	for _, k := range keys {
+	for _, k := range adaptiveKeys {
 		if v := r.find(phase, k); v != nil {
 			out.Set(k.flat, v.node.Clone())
 		}

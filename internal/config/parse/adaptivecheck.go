@@ -1,4 +1,4 @@
-package adaptive
+package parse
 
 import (
 	"cmp"
@@ -11,9 +11,9 @@ import (
 	"aiperf/internal/load"
 )
 
-// Check reports the first thing that keeps a resolved phase from being searched; nothing for a phase without a search.
-// The node is that of the phase, which may be nil, path its path; streaming is that of the endpoint.
-func Check(phase *document.Node, path string, p *config.Phase, streaming bool, report Report) {
+// CheckAdaptive reports the first thing that keeps a resolved phase from being searched; nothing for a phase without a
+// search. The node is that of the phase, which may be nil, path its path; streaming is that of the endpoint.
+func CheckAdaptive(phase *document.Node, path string, p *config.Phase, streaming bool, report Report) {
 	if p.Adaptive == nil {
 		return
 	}
@@ -22,7 +22,7 @@ func Check(phase *document.Node, path string, p *config.Phase, streaming bool, r
 		func(p *config.Phase) (key, text string) { return observable(p.Adaptive, streaming) },
 	} {
 		if key, text := find(p); text != "" {
-			report(cmp.Or(phase.Get(key), phase.Get(keyBlock), phase), document.Path(path, key), "%s", text)
+			report(cmp.Or(phase.Get(key), phase.Get(keyAdaptive), phase), document.Path(path, key), "%s", text)
 			return
 		}
 	}
@@ -35,11 +35,11 @@ func required(p *config.Phase) (key, text string) {
 	a := p.Adaptive
 	switch {
 	case p.Duration == nil:
-		return keyBlock, "a search needs a duration of the phase, which bounds it: add duration, such as 10m"
+		return keyAdaptive, "a search needs a duration of the phase, which bounds it: add duration, such as 10m"
 	case a.Sustain == 0:
-		return keyBlock, "needs sustain_duration: how long the load that was found is held, such as 60"
+		return keyAdaptive, "needs sustain_duration: how long the load that was found is held, such as 60"
 	case len(a.SLA) == 0:
-		return keyBlock, "needs limits that the load is searched for: add sla, such as " +
+		return keyAdaptive, "needs limits that the load is searched for: add sla, such as " +
 			"{request_latency: {p95: {le: 500}}}"
 	}
 	return "", ""
@@ -49,12 +49,12 @@ func required(p *config.Phase) (key, text string) {
 func mode(p *config.Phase) (key, text string) {
 	switch v := p.Adaptive.Variable; {
 	case p.Mode == config.FixedSchedule || p.Mode == config.AgenticReplay:
-		return keyBlock, "a phase that replays a recording (" + string(p.Mode) + ") cannot be searched"
+		return keyAdaptive, "a phase that replays a recording (" + string(p.Mode) + ") cannot be searched"
 	case v == load.ControlRequestRate && p.Mode != config.Rate:
-		return keyBlock, "request_rate is searched in phases of the types constant, poisson and gamma only, this one " +
-			"is " + p.YAMLType()
+		return keyAdaptive, "request_rate is searched in phases of the types constant, poisson and gamma only, this " +
+			"one is " + p.YAMLType()
 	case v == load.ControlUsers && p.Mode != config.UserCentric:
-		return keyBlock, "users are searched in phases of the type user_centric only, this one is " + p.YAMLType()
+		return keyAdaptive, "users are searched in phases of the type user_centric only, this one is " + p.YAMLType()
 	}
 	return "", ""
 }
@@ -62,7 +62,7 @@ func mode(p *config.Phase) (key, text string) {
 // largest finds a search without an end.
 func largest(p *config.Phase) (key, text string) {
 	if _, high := limits(p); high == 0 || math.IsInf(high, 0) {
-		return keyBlock, "the phase has no " + p.Adaptive.Variable.String() +
+		return keyAdaptive, "the phase has no " + p.Adaptive.Variable.String() +
 			" of its own: give the largest value of the search as control.max"
 	}
 	return "", ""
@@ -72,7 +72,7 @@ func largest(p *config.Phase) (key, text string) {
 func alone(p *config.Phase) (key, text string) {
 	switch v := p.Adaptive.Variable; {
 	case v == load.ControlConcurrency && p.Simultaneous:
-		return keyBlock, "a search of the concurrency excludes a simultaneous start"
+		return keyAdaptive, "a search of the concurrency excludes a simultaneous start"
 	case v == load.ControlConcurrency && p.ConcurrencyRamp != 0:
 		return "concurrency_ramp", "excludes a search of the concurrency: it would change the same value"
 	case v == load.ControlPrefill && p.PrefillRamp != 0:
@@ -102,17 +102,17 @@ func bounds(p *config.Phase) (key, text string) {
 	whole, concurrency := a.Variable != load.ControlRequestRate, count(p.Concurrency)
 	switch {
 	case !(high > low):
-		return keyBlock, "the largest " + name + " of the search, " + number(high) +
+		return keyAdaptive, "the largest " + name + " of the search, " + number(high) +
 			", must be above the smallest one, " + number(low) + ": raise control.max or the phase's own value"
 	case whole && low != math.Trunc(low):
-		return keyBlock, "control.min must be whole for " + name + ", got " + number(low)
+		return keyAdaptive, "control.min must be whole for " + name + ", got " + number(low)
 	case whole && high != math.Trunc(high):
-		return keyBlock, "control.max must be whole for " + name + ", got " + number(high)
+		return keyAdaptive, "control.max must be whole for " + name + ", got " + number(high)
 	case a.Variable == load.ControlConcurrency && concurrency > 0 && low > concurrency:
-		return keyBlock, "control.min " + number(low) + " must not be above the concurrency of the phase, " +
+		return keyAdaptive, "control.min " + number(low) + " must not be above the concurrency of the phase, " +
 			number(concurrency)
 	case a.Variable == load.ControlPrefill && concurrency > 0 && high > concurrency:
-		return keyBlock, "control.max " + number(high) + " must not be above the concurrency of the phase, " +
+		return keyAdaptive, "control.max " + number(high) + " must not be above the concurrency of the phase, " +
 			number(concurrency) + ": no more requests than that are under way"
 	}
 	return "", ""
@@ -141,7 +141,7 @@ func count(n *int) float64 {
 // observable finds what cannot be seen in the replies: limits that no window could meet, and the end of a prefill.
 func observable(a *load.Adaptive, streaming bool) (key, text string) {
 	if a.Variable == load.ControlPrefill && !streaming {
-		return keyBlock, "a search of prefill_concurrency needs replies that are streamed: add streaming: true to " +
+		return keyAdaptive, "a search of prefill_concurrency needs replies that are streamed: add streaming: true to " +
 			"the endpoint"
 	}
 	latency := slices.ContainsFunc(a.SLA, load.SLA.OfRequests)

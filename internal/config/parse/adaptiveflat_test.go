@@ -1,11 +1,11 @@
-package adaptive_test
+package parse_test
 
 import (
 	"reflect"
 	"testing"
 
-	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
+	"aiperf/internal/config/parse"
 )
 
 // The flat form says the same as the block.
@@ -22,8 +22,8 @@ func TestFlatKeysSayWhatTheBlockSays(t *testing.T) {
 		report := func(_ *document.Node, path, format string, args ...any) {
 			t.Errorf("%s: "+format, append([]any{path}, args...)...)
 		}
-		want, flat := adaptive.Parse(phase, "p", report), adaptive.Flat(phase)
-		if got := adaptive.Parse(flat, "p", report); !reflect.DeepEqual(got, want) {
+		want, flat := parse.Adaptive(phase, "p", report), parse.FlatAdaptive(phase)
+		if got := parse.Adaptive(flat, "p", report); !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 		if n := flat.Get("adaptive_scale"); n != nil && n.Kind != document.Bool {

@@ -1,9 +1,4 @@
-// Package adaptive reads the search for a load out of a phase of a configuration file: the block adaptive_scale, the
-// flat keys that say the same, and the limits under sla. What they mean together with the rest of the phase is checked
-// once the phase is resolved.
-//
-// Keys must be in snake case; faults are reported, all of them, with the node they are about.
-package adaptive
+package parse
 
 import (
 	"cmp"
@@ -18,74 +13,70 @@ import (
 	"aiperf/internal/load"
 )
 
-// Report takes a fault: the node it is about, which may be nil, the path of the node, and what is wrong with it.
-type Report = func(n *document.Node, path, format string, args ...any)
-
 // The keys of a phase that are no numbers of the table below.
 const (
-	keyBlock = "adaptive_scale"
-	keySLA   = "sla"
+	keyAdaptive = "adaptive_scale"
+	keySLA      = "sla"
 )
 
-// key is one setting of the search.
-type key struct {
+// adaptiveKey is one setting of the search.
+type adaptiveKey struct {
 	// flat is the key on the phase, nested are those in the block: the first one is what messages name.
 	flat   string
 	nested []string
-	set    func(*load.Adaptive, *value)
+	set    func(*load.Adaptive, *adaptiveValue)
 }
 
-// keys are the settings of the search besides its switch and its limits.
-var keys = []key{
-	{"adaptive_control_variable", []string{"control.variable", "control_variable"}, func(a *load.Adaptive, v *value) {
-		a.Variable = load.Variable(v.oneOf(load.VariableNames()))
-	}},
+// adaptiveKeys are the settings of the search besides its switch and its limits.
+var adaptiveKeys = []adaptiveKey{
+	{"adaptive_control_variable", []string{"control.variable", "control_variable"},
+		func(a *load.Adaptive, v *adaptiveValue) { a.Variable = load.Variable(v.oneOf(load.VariableNames())) }},
 	{"adaptive_control_min", []string{"control.min", "control_min", "min_concurrency"},
-		func(a *load.Adaptive, v *value) { a.Min = v.above(0) }},
+		func(a *load.Adaptive, v *adaptiveValue) { a.Min = v.above(0) }},
 	{"adaptive_control_max", []string{"control.max", "control_max", "max_concurrency"},
-		func(a *load.Adaptive, v *value) { a.Max = v.above(0) }},
-	{"adaptive_assessment_period", []string{"window", "assessment_period"}, func(a *load.Adaptive, v *value) {
+		func(a *load.Adaptive, v *adaptiveValue) { a.Max = v.above(0) }},
+	{"adaptive_assessment_period", []string{"window", "assessment_period"}, func(a *load.Adaptive, v *adaptiveValue) {
 		a.Period = v.duration()
 		if a.Period != 0 && a.Period < time.Second {
 			v.fault("must be at least 1 second, got %s", v.node.Written)
 		}
 	}},
-	{"adaptive_min_completed_requests", []string{"min_completed_requests"}, func(a *load.Adaptive, v *value) {
+	{"adaptive_min_completed_requests", []string{"min_completed_requests"}, func(a *load.Adaptive, v *adaptiveValue) {
 		a.MinCompleted = int64(v.whole())
 	}},
 	{"adaptive_sustain_duration", []string{"sustain_duration"},
-		func(a *load.Adaptive, v *value) { a.Sustain = v.duration() }},
-	{"adaptive_scale_strategy_type", []string{"strategy.type"}, func(_ *load.Adaptive, v *value) {
+		func(a *load.Adaptive, v *adaptiveValue) { a.Sustain = v.duration() }},
+	{"adaptive_scale_strategy_type", []string{"strategy.type"}, func(_ *load.Adaptive, v *adaptiveValue) {
 		v.oneOf([]string{load.StrategyRampUntilFail})
 	}},
-	{"adaptive_scale_step_policy", []string{"strategy.step_policy"}, func(a *load.Adaptive, v *value) {
+	{"adaptive_scale_step_policy", []string{"strategy.step_policy"}, func(a *load.Adaptive, v *adaptiveValue) {
 		a.Policy = load.StepPolicy(v.oneOf(load.StepPolicyNames()))
 	}},
 	{"adaptive_scale_base_step", []string{"strategy.base_step"},
-		func(a *load.Adaptive, v *value) { a.BaseStep = v.whole() }},
+		func(a *load.Adaptive, v *adaptiveValue) { a.BaseStep = v.whole() }},
 	{"adaptive_scale_max_step_multiplier", []string{"strategy.max_step_multiplier"},
-		func(a *load.Adaptive, v *value) { a.MaxMultiplier = v.whole() }},
+		func(a *load.Adaptive, v *adaptiveValue) { a.MaxMultiplier = v.whole() }},
 	{"adaptive_scale_step_percent", []string{"strategy.step_percent"},
-		func(a *load.Adaptive, v *value) { a.StepPercent = v.above(0) }},
+		func(a *load.Adaptive, v *adaptiveValue) { a.StepPercent = v.above(0) }},
 }
 
-// Keys returns the keys of a phase that belong to the search.
-func Keys() []string {
-	list := []string{keyBlock, keySLA}
-	for _, k := range keys {
+// AdaptiveKeys returns the keys of a phase that belong to the search.
+func AdaptiveKeys() []string {
+	list := []string{keyAdaptive, keySLA}
+	for _, k := range adaptiveKeys {
 		list = append(list, k.flat)
 	}
 	return list
 }
 
-// Parse returns the search that a phase asks for, nil where it asks for none: then its other keys about a search have
-// no effect. The phase is a map at path. After a fault the result is incomplete.
-func Parse(phase *document.Node, path string, report Report) *load.Adaptive {
-	block := phase.Get(keyBlock)
+// Adaptive returns the search that a phase asks for, nil where it asks for none: then its other keys about a search
+// have no effect. The phase is a map at path. After a fault the result is incomplete.
+func Adaptive(phase *document.Node, path string, report Report) *load.Adaptive {
+	block := phase.Get(keyAdaptive)
 	if block == nil || block.Kind == document.Null {
 		return nil
 	}
-	r := &reader{report: report, path: path, blockPath: document.Path(path, keyBlock)}
+	r := &adaptiveReader{report: report, path: path, blockPath: document.Path(path, keyAdaptive)}
 	switch block.Kind {
 	case document.Map:
 		r.block = block
@@ -102,7 +93,7 @@ func Parse(phase *document.Node, path string, report Report) *load.Adaptive {
 		}
 	}
 	a := &load.Adaptive{}
-	for _, k := range keys {
+	for _, k := range adaptiveKeys {
 		if v := r.find(phase, k); v != nil {
 			k.set(a, v)
 		}
@@ -111,15 +102,15 @@ func Parse(phase *document.Node, path string, report Report) *load.Adaptive {
 	return a
 }
 
-// reader reads one phase. The block is nil if there is only a switch.
-type reader struct {
+// adaptiveReader reads one phase. The block is nil if there is only a switch.
+type adaptiveReader struct {
 	report          Report
 	block           *document.Node
 	path, blockPath string
 }
 
 // enabled reads a switch.
-func (r *reader) enabled(n *document.Node, path string) bool {
+func (r *adaptiveReader) enabled(n *document.Node, path string) bool {
 	if b, ok := n.Scalar.(bool); ok {
 		return b
 	}
@@ -131,9 +122,9 @@ func (r *reader) enabled(n *document.Node, path string) bool {
 }
 
 // checkKeys reports unknown keys of the block and of the maps in it.
-func (r *reader) checkKeys() {
+func (r *adaptiveReader) checkKeys() {
 	known := map[string][]string{"": {"enabled", keySLA}}
-	for _, k := range keys {
+	for _, k := range adaptiveKeys {
 		for _, name := range k.nested {
 			group, inner, nested := strings.Cut(name, ".")
 			if !nested {
@@ -157,7 +148,7 @@ func (r *reader) checkKeys() {
 	}
 }
 
-func (r *reader) checkMembers(n *document.Node, path string, known []string) {
+func (r *adaptiveReader) checkMembers(n *document.Node, path string, known []string) {
 	if n == nil {
 		return
 	}
@@ -182,7 +173,7 @@ func listed(words []string) string {
 }
 
 // find returns the value of a setting, nil without one. Given in two ways it must be the same.
-func (r *reader) find(phase *document.Node, k key) (found *value) {
+func (r *adaptiveReader) find(phase *document.Node, k adaptiveKey) (found *adaptiveValue) {
 	for i, name := range append([]string{k.flat}, k.nested...) {
 		n, path := phase.Get(name), document.Path(r.path, name)
 		if i > 0 {
@@ -191,7 +182,7 @@ func (r *reader) find(phase *document.Node, k key) (found *value) {
 		switch {
 		case n == nil || n.Kind == document.Null:
 		case found == nil:
-			found = &value{r, n, path}
+			found = &adaptiveValue{r, n, path}
 		case found.node.Written != n.Written:
 			r.report(n, path, "is %s, but %s, which is the same setting, is %s: give one of them", n.Written,
 				found.path, found.node.Written)
@@ -201,7 +192,7 @@ func (r *reader) find(phase *document.Node, k key) (found *value) {
 }
 
 // inBlock returns the value of a key of the block; a dot leads into a map.
-func (r *reader) inBlock(name string) *document.Node {
+func (r *adaptiveReader) inBlock(name string) *document.Node {
 	group, inner, nested := strings.Cut(name, ".")
 	n := r.block.Get(group)
 	if nested {
@@ -210,17 +201,19 @@ func (r *reader) inBlock(name string) *document.Node {
 	return n
 }
 
-// value is a node that is about to be read.
-type value struct {
-	r    *reader
+// adaptiveValue is a node that is about to be read.
+type adaptiveValue struct {
+	r    *adaptiveReader
 	node *document.Node
 	path string
 }
 
-func (v *value) fault(format string, args ...any) { v.r.report(v.node, v.path, format, args...) }
+func (v *adaptiveValue) fault(format string, args ...any) {
+	v.r.report(v.node, v.path, format, args...)
+}
 
 // number returns a finite number; ok is false after a fault.
-func (v *value) number() (x float64, ok bool) {
+func (v *adaptiveValue) number() (x float64, ok bool) {
 	switch x, ok = v.node.Number(); {
 	case !ok && v.node.Kind == document.Text:
 		v.fault("must be a number, got %q", v.node.Written)
@@ -234,7 +227,7 @@ func (v *value) number() (x float64, ok bool) {
 }
 
 // above returns a number above a bound.
-func (v *value) above(bound float64) float64 {
+func (v *adaptiveValue) above(bound float64) float64 {
 	x, ok := v.number()
 	if ok && x <= bound {
 		v.fault("must be above %v, got %s", bound, v.node.Written)
@@ -243,7 +236,7 @@ func (v *value) above(bound float64) float64 {
 }
 
 // whole returns a whole number of at least 1.
-func (v *value) whole() float64 {
+func (v *adaptiveValue) whole() float64 {
 	x, ok := v.number()
 	if ok && (x < 1 || x != math.Trunc(x) || x >= 1<<53) {
 		v.fault("must be a whole number of at least 1, got %s", v.node.Written)
@@ -252,7 +245,7 @@ func (v *value) whole() float64 {
 }
 
 // duration returns a time above 0: a number of seconds, or a text with units.
-func (v *value) duration() time.Duration {
+func (v *adaptiveValue) duration() time.Duration {
 	var seconds float64
 	if text, ok := v.node.Scalar.(string); ok {
 		var err error
@@ -271,20 +264,12 @@ func (v *value) duration() time.Duration {
 }
 
 // oneOf returns the index of a word among those allowed.
-func (v *value) oneOf(allowed []string) int {
+func (v *adaptiveValue) oneOf(allowed []string) int {
 	text, _ := v.node.Scalar.(string)
 	i := slices.Index(allowed, strings.ToLower(text))
 	if i < 0 {
 		v.fault("must be one of %s, got %s%s", strings.Join(allowed, ", "),
-			cmp.Or(v.node.Written, v.node.Kind.String()), meant(text, allowed))
+			cmp.Or(v.node.Written, v.node.Kind.String()), meant(strings.ToLower(text), allowed))
 	}
 	return max(0, i)
-}
-
-// meant asks for the nearest of the known words, if there is one.
-func meant(word string, known []string) string {
-	if near := suggest.Nearest(strings.ToLower(word), known); near != "" {
-		return " (did you mean " + near + "?)"
-	}
-	return ""
 }

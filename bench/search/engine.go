@@ -1,12 +1,4 @@
-// Package simulated holds inference servers in virtual time whose answer is known: the largest load under given limits.
-//
-// Vocabulary: a server is a table of figures ([Server]); a session is its life during one search ([Session]), with its
-// clock, its speed, its cache; a probe is one load for a while ([Session.Probe]), which yields a record for each request
-// in the order in which they end. The engine batches continuously: all replies of the batch advance at one speed, which
-// falls with their number; prompts are worked on one after the other and take their share of that speed.
-//
-// Invariant: a session is a function of the server, the seed and the probes made so far.
-package simulated
+package main
 
 import (
 	"math"

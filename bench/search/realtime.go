@@ -1,8 +1,4 @@
-// Package realtime serves a simulated server over HTTP in real time, for searches of other programs.
-//
-// It speaks enough of the OpenAI API for load generators: /v1/models, and chat and completions as streams with one token
-// in each event and a last event with the usage. The length of a reply is the request's max_tokens.
-package realtime
+package main
 
 import (
 	"encoding/json"
@@ -14,35 +10,34 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"aiperf/bench/search/simulated"
 )
 
-// Handler is a server of [simulated.Server], of which it has the speed, the batch and the prompts.
-type Handler struct {
-	server simulated.Server
+// handler serves a [Server] over HTTP in real time, for searches of other programs: with its speed, its batch and its
+// prompts.
+type handler struct {
+	server Server
 	mu     sync.Mutex
 	random *rand.Rand
-	queue  []*reply
-	batch  []*reply
+	queue  []*streamed
+	batch  []*streamed
 	wake   chan struct{}
 }
 
-type reply struct {
+type streamed struct {
 	prompt float64 // seconds of work on it that are left
 	tokens int     // still to be made
 	events chan int
 }
 
-// New returns a handler whose engine runs as long as the program.
-func New(s simulated.Server) *Handler {
-	h := &Handler{server: s, random: rand.New(rand.NewPCG(1, 1)), wake: make(chan struct{}, 1)}
+// newHandler returns a handler whose engine runs as long as the program.
+func newHandler(s Server) *handler {
+	h := &handler{server: s, random: rand.New(rand.NewPCG(1, 1)), wake: make(chan struct{}, 1)}
 	go h.run()
 	return h
 }
 
 // run takes steps: each reply of the batch gets a token, and the prompts the time of the step.
-func (h *Handler) run() {
+func (h *handler) run() {
 	due := time.Now()
 	for {
 		h.mu.Lock()
@@ -61,7 +56,7 @@ func (h *Handler) run() {
 }
 
 // stepTime is the time of the next step.
-func (h *Handler) stepTime() float64 {
+func (h *handler) stepTime() float64 {
 	s, n := &h.server, len(h.batch)
 	t := s.Step + s.Each*float64(n) + s.Beyond*float64(max(0, n-s.Knee))
 	if s.Cliff > 0 && n >= s.Cliff {
@@ -73,14 +68,14 @@ func (h *Handler) stepTime() float64 {
 	return t
 }
 
-func (h *Handler) step(seconds float64) {
+func (h *handler) step(seconds float64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range h.batch {
 		r.tokens--
 		r.events <- r.tokens
 	}
-	h.batch = slices.DeleteFunc(h.batch, func(r *reply) bool { return r.tokens == 0 })
+	h.batch = slices.DeleteFunc(h.batch, func(r *streamed) bool { return r.tokens == 0 })
 	for len(h.queue) > 0 && len(h.batch) < h.server.Batch && seconds > 0 {
 		r := h.queue[0]
 		done := min(seconds, r.prompt)
@@ -97,8 +92,8 @@ func (h *Handler) step(seconds float64) {
 	}
 }
 
-func (h *Handler) add(tokens int) *reply {
-	r := &reply{tokens: tokens, events: make(chan int, tokens)}
+func (h *handler) add(tokens int) *streamed {
+	r := &streamed{tokens: tokens, events: make(chan int, tokens)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	v := math.Log1p(h.server.PrefillCV * h.server.PrefillCV)
@@ -112,7 +107,7 @@ func (h *Handler) add(tokens int) *reply {
 }
 
 // ServeHTTP answers a request.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+func (h *handler) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	switch {
 	case strings.HasSuffix(q.URL.Path, "/models"):
 		w.Header().Set("Content-Type", "application/json")
@@ -140,7 +135,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	h.reply(w, h.add(tokens), tokens, body.Stream, strings.HasSuffix(q.URL.Path, "/chat/completions"))
 }
 
-func (h *Handler) reply(w http.ResponseWriter, r *reply, tokens int, stream, chat bool) {
+func (h *handler) reply(w http.ResponseWriter, r *streamed, tokens int, stream, chat bool) {
 	usage := fmt.Sprintf(`"usage":{"prompt_tokens":16,"completion_tokens":%d,"total_tokens":%d}`, tokens, tokens+16)
 	object, choice := "text_completion", `{"index":0,"text":" a"`
 	if chat {

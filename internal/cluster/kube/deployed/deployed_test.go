@@ -18,10 +18,7 @@ import (
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
-	"aiperf/internal/cluster/kube/kubetest"
 )
-
-type object = kubetest.Object
 
 const (
 	jobKind   = "aiperf.nvidia.com/v1alpha1/aiperfjobs"
@@ -32,12 +29,12 @@ const (
 )
 
 // cluster is a server with our kinds, and a client of it.
-func cluster(t *testing.T, kinds ...string) (*kubetest.Server, *client.Client) {
+func cluster(t *testing.T, kinds ...string) (*server, *client.Client) {
 	t.Helper()
 	if kinds == nil {
 		kinds = []string{jobKind, sweepKind}
 	}
-	s := kubetest.New(t, kinds...)
+	s := newServer(t, kinds...)
 	c, err := client.Connect(client.Options{Kubeconfig: s.Kubeconfig(t, "bench")})
 	if err != nil {
 		t.Fatal(err)

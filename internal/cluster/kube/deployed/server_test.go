@@ -1,6 +1,4 @@
-// Package kubetest is a small API server of Kubernetes for tests: it keeps objects, answers lists by labels and merge
-// patches, and serves logs and ports of pods. It has no schemas, no controllers and no watches.
-package kubetest
+package deployed_test
 
 import (
 	"encoding/json"
@@ -15,11 +13,12 @@ import (
 	"testing"
 )
 
-// Object is an object as the API carries it.
-type Object = map[string]any
+// object is an object as the API carries it.
+type object = map[string]any
 
-// Server is the API of one cluster.
-type Server struct {
+// server is a small API server of Kubernetes: it keeps objects, answers lists by labels and merge patches, and serves
+// logs and ports of pods. It has no schemas, no controllers and no watches.
+type server struct {
 	// Version is what /version answers, as 1.34.
 	Major, Minor string
 	// Denied are verbs with resources, such as "create jobs", that access reviews refuse.
@@ -31,28 +30,28 @@ type Server struct {
 
 	http    *httptest.Server
 	mu      sync.Mutex
-	objects map[string]Object
+	objects map[string]object
 	kinds   []string
 	calls   []string
 	uid     int
 }
 
-// New starts a server that ends with the test. It has the kinds of Kubernetes itself, and those of the groups that are
-// named, as GROUP/VERSION/RESOURCE.
-func New(t *testing.T, kinds ...string) *Server {
+// newServer starts a server that ends with the test. It has the kinds of Kubernetes itself, and those of the groups
+// that are named, as GROUP/VERSION/RESOURCE.
+func newServer(t *testing.T, kinds ...string) *server {
 	t.Helper()
-	s := &Server{Major: "1", Minor: "34", Logs: map[string]string{}, Ports: map[string]http.Handler{},
-		objects: map[string]Object{}, kinds: kinds}
+	s := &server{Major: "1", Minor: "34", Logs: map[string]string{}, Ports: map[string]http.Handler{},
+		objects: map[string]object{}, kinds: kinds}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.http.Close)
 	return s
 }
 
 // URL is the address of the server.
-func (s *Server) URL() string { return s.http.URL }
+func (s *server) URL() string { return s.http.URL }
 
 // Kubeconfig writes a kubeconfig file for the server with a context of the namespace.
-func (s *Server) Kubeconfig(t *testing.T, namespace string) string {
+func (s *server) Kubeconfig(t *testing.T, namespace string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`apiVersion: v1
@@ -69,16 +68,16 @@ contexts: [{name: test, context: {cluster: test, user: test, namespace: %q}}]
 }
 
 // Put adds an object at a path of the API, such as /api/v1/namespaces/NS/pods/NAME.
-func (s *Server) Put(path string, o Object) {
+func (s *server) Put(path string, o object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.put(path, o)
 }
 
-func (s *Server) put(path string, o Object) {
-	meta, _ := o["metadata"].(Object)
+func (s *server) put(path string, o object) {
+	meta, _ := o["metadata"].(object)
 	if meta == nil {
-		meta = Object{}
+		meta = object{}
 		o["metadata"] = meta
 	}
 	parts := strings.Split(strings.Trim(path, "/"), "/")
@@ -100,14 +99,14 @@ func (s *Server) put(path string, o Object) {
 }
 
 // Object is the object at a path; nil if there is none.
-func (s *Server) Object(path string) Object {
+func (s *server) Object(path string) object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.objects[path]
 }
 
 // Paths are the paths of all objects, in order.
-func (s *Server) Paths() (paths []string) {
+func (s *server) Paths() (paths []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for p := range s.objects {
@@ -118,7 +117,7 @@ func (s *Server) Paths() (paths []string) {
 }
 
 // Calls are the requests so far that changed something, as METHOD PATH.
-func (s *Server) Calls() []string {
+func (s *server) Calls() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.calls)
@@ -127,7 +126,7 @@ func (s *Server) Calls() []string {
 func fail(w http.ResponseWriter, code int, reason, format string, args ...any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(Object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code,
+	_ = json.NewEncoder(w).Encode(object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code,
 		"reason": reason, "message": fmt.Sprintf(format, args...)})
 }
 
@@ -137,7 +136,7 @@ func answer(w http.ResponseWriter, code int, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if at := slices.Index(parts, "pods"); at >= 0 && at+2 < len(parts) {
 		s.pod(w, r, parts[at+1], parts[at+2:])
@@ -150,7 +149,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case r.URL.Path == "/version":
-		answer(w, 200, Object{"major": s.Major, "minor": s.Minor, "gitVersion": "v" + s.Major + "." + s.Minor + ".0"})
+		answer(w, 200, object{"major": s.Major, "minor": s.Minor, "gitVersion": "v" + s.Major + "." + s.Minor + ".0"})
 	case parts[0] == "apis" && len(parts) == 3:
 		s.group(w, parts[1]+"/"+parts[2])
 	case strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews"):
@@ -161,21 +160,21 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // group lists the kinds of a group.
-func (s *Server) group(w http.ResponseWriter, group string) {
+func (s *server) group(w http.ResponseWriter, group string) {
 	list := []any{}
 	for _, k := range s.kinds {
 		if name, ok := strings.CutPrefix(k, group+"/"); ok {
-			list = append(list, Object{"name": name})
+			list = append(list, object{"name": name})
 		}
 	}
 	if len(list) == 0 {
 		fail(w, 404, "NotFound", "the server could not find the requested resource")
 		return
 	}
-	answer(w, 200, Object{"kind": "APIResourceList", "resources": list})
+	answer(w, 200, object{"kind": "APIResourceList", "resources": list})
 }
 
-func (s *Server) review(w http.ResponseWriter, r *http.Request) {
+func (s *server) review(w http.ResponseWriter, r *http.Request) {
 	var o struct {
 		Spec struct {
 			ResourceAttributes struct{ Verb, Resource, Subresource string }
@@ -186,12 +185,12 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := o.Spec.ResourceAttributes
-	answer(w, 201, Object{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
-		"status": Object{"allowed": !slices.Contains(s.Denied, a.Verb+" "+a.Resource)}})
+	answer(w, 201, object{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+		"status": object{"allowed": !slices.Contains(s.Denied, a.Verb+" "+a.Resource)}})
 }
 
 // resource answers for objects and their lists.
-func (s *Server) resource(w http.ResponseWriter, r *http.Request, parts []string) {
+func (s *server) resource(w http.ResponseWriter, r *http.Request, parts []string) {
 	kind, name, collection := split(parts)
 	if parts[0] == "apis" && strings.Contains(parts[1], ".x-k8s.io") || parts[0] == "apis" && strings.HasSuffix(parts[1],
 		"nvidia.com") {
@@ -215,9 +214,9 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request, parts []string
 		answer(w, 200, o)
 	case http.MethodDelete:
 		delete(s.objects, path)
-		answer(w, 200, Object{"kind": "Status", "apiVersion": "v1", "status": "Success"})
+		answer(w, 200, object{"kind": "Status", "apiVersion": "v1", "status": "Success"})
 	case http.MethodPatch:
-		var patch Object
+		var patch object
 		if err := json.NewDecoder(r.Body).Decode(&patch); err != nil {
 			fail(w, 400, "BadRequest", "%v", err)
 			return
@@ -245,14 +244,14 @@ func split(parts []string) (kind, name, collection string) {
 	return kind, name, "/" + strings.Join(parts[:at+1], "/")
 }
 
-func (s *Server) collection(w http.ResponseWriter, r *http.Request, kind, path string) {
+func (s *server) collection(w http.ResponseWriter, r *http.Request, kind, path string) {
 	if r.Method == http.MethodPost {
-		var o Object
+		var o object
 		if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
 			fail(w, 400, "BadRequest", "%v", err)
 			return
 		}
-		name, _ := o["metadata"].(Object)["name"].(string)
+		name, _ := o["metadata"].(object)["name"].(string)
 		if s.objects[path+"/"+name] != nil {
 			fail(w, 409, "AlreadyExists", "%s %q already exists", kind, name)
 			return
@@ -272,10 +271,10 @@ func (s *Server) collection(w http.ResponseWriter, r *http.Request, kind, path s
 			items = append(items, o)
 		}
 	}
-	answer(w, 200, Object{"kind": "List", "apiVersion": "v1", "metadata": Object{}, "items": items})
+	answer(w, 200, object{"kind": "List", "apiVersion": "v1", "metadata": object{}, "items": items})
 }
 
-func (s *Server) sorted() []string {
+func (s *server) sorted() []string {
 	paths := make([]string, 0, len(s.objects))
 	for p := range s.objects {
 		paths = append(paths, p)
@@ -285,9 +284,9 @@ func (s *Server) sorted() []string {
 }
 
 // selected reports whether an object has the labels of a selector.
-func selected(o Object, selector string) bool {
-	meta, _ := o["metadata"].(Object)
-	labels, _ := meta["labels"].(Object)
+func selected(o object, selector string) bool {
+	meta, _ := o["metadata"].(object)
+	labels, _ := meta["labels"].(object)
 	for part := range strings.SplitSeq(selector, ",") {
 		key, value, ok := strings.Cut(part, "=")
 		if ok && labels[key] != value {
@@ -298,10 +297,10 @@ func selected(o Object, selector string) bool {
 }
 
 // merge is a merge patch.
-func merge(o, patch Object) {
+func merge(o, patch object) {
 	for k, v := range patch {
-		inner, isMap := v.(Object)
-		before, wasMap := o[k].(Object)
+		inner, isMap := v.(object)
+		before, wasMap := o[k].(object)
 		switch {
 		case v == nil:
 			delete(o, k)
@@ -314,7 +313,7 @@ func merge(o, patch Object) {
 }
 
 // pod answers for logs and ports.
-func (s *Server) pod(w http.ResponseWriter, r *http.Request, pod string, rest []string) {
+func (s *server) pod(w http.ResponseWriter, r *http.Request, pod string, rest []string) {
 	switch {
 	case rest[0] == "log":
 		s.mu.Lock()
@@ -338,10 +337,10 @@ func (s *Server) pod(w http.ResponseWriter, r *http.Request, pod string, rest []
 	}
 }
 
-// Unreachable writes a kubeconfig file of a cluster that does not answer.
-func Unreachable(t *testing.T) string {
+// unreachable writes a kubeconfig file of a cluster that does not answer.
+func unreachable(t *testing.T) string {
 	t.Helper()
-	s := &Server{http: httptest.NewServer(http.NotFoundHandler())}
+	s := &server{http: httptest.NewServer(http.NotFoundHandler())}
 	path := s.Kubeconfig(t, "bench")
 	s.http.Close()
 	return path

@@ -8,7 +8,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/file"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
@@ -25,7 +25,7 @@ func (e *execution) described() *progress.Run {
 	run := &progress.Run{
 		Label: e.options.Info.RunLabel, BenchmarkID: e.id, Version: e.options.Version, Command: hide(cfg.CLICommand),
 		EndpointType: cfg.Endpoint.Type, Streaming: cfg.Endpoint.Streaming, Dir: cfg.Artifacts.Dir,
-		Metrics: e.records.set, Log: e.options.Log.Logger, Config: inputconfig.Of(cfg),
+		Metrics: e.records.set, Log: e.options.Log.Logger, Config: file.Exported(cfg),
 	}
 	if e.content != nil && e.content.data != nil {
 		run.Conversations = e.content.data.Len()

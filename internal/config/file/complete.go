@@ -7,7 +7,6 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/document"
-	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/schema"
@@ -63,7 +62,7 @@ func Complete(tree *document.Node, flags *settings.Settings) *document.Node {
 func CompleteBody(body artifact.Object) artifact.Object {
 	tree := Complete(document.Of(artifact.Object{{Key: "benchmark", Value: body}}), nil)
 	whole, _ := tree.Get("benchmark").Any().(artifact.Object)
-	known, _ := inputconfig.Split(whole)
+	known, _ := SplitBody(whole)
 	return known
 }
 

@@ -1,4 +1,4 @@
-package inputconfig
+package file
 
 import (
 	"slices"
@@ -6,13 +6,13 @@ import (
 	"aiperf/internal/config/schema"
 )
 
-// Split separates the members of a "benchmark:" body that the original's schema has a key for from the others, at any
-// depth: its readers refuse other keys. What is split off a list is kept under the names of its items. A mapping
+// SplitBody separates the members of a "benchmark:" body that the original's schema has a key for from the others, at
+// any depth: its readers refuse other keys. What is split off a list is kept under the names of its items. A mapping
 // without remaining members is left out.
-func Split(body Object) (known, further Object) { return split(body, schema.Body(), "") }
+func SplitBody(body Object) (known, further Object) { return splitBody(body, schema.Body(), "") }
 
-// split is Split for a section. kind is the type of dataset or phase that the section belongs to.
-func split(o Object, k schema.Key, kind string) (known, further Object) {
+// splitBody is [SplitBody] for a section. kind is the type of dataset or phase that the section belongs to.
+func splitBody(o Object, k schema.Key, kind string) (known, further Object) {
 	for _, m := range o {
 		f, ok := k.FieldOf(m.Key, kind)
 		if !ok || f.Ours {
@@ -25,7 +25,7 @@ func split(o Object, k schema.Key, kind string) (known, further Object) {
 				known = append(known, m)
 				continue
 			}
-			inner, others := split(v, f, kind)
+			inner, others := splitBody(v, f, kind)
 			known, further = setNonEmpty(known, m.Key, inner), setNonEmpty(further, m.Key, others)
 		case []any:
 			list, others := splitList(v, f)
@@ -48,18 +48,18 @@ func splitList(list []any, k schema.Key) (known []any, further Object) {
 		}
 		kind := ""
 		if k.Name == "datasets" {
-			kind = textOf(o, "type")
+			kind = textMember(o, "type")
 		}
 		if !slices.Contains(schema.DatasetTypes(), kind) {
 			kind = ""
 		}
-		inner, others := split(o, k, kind)
-		known[i], further = inner, setNonEmpty(further, textOf(o, "name"), others)
+		inner, others := splitBody(o, k, kind)
+		known[i], further = inner, setNonEmpty(further, textMember(o, "name"), others)
 	}
 	return known, further
 }
 
-func textOf(o Object, key string) string {
+func textMember(o Object, key string) string {
 	v, _ := o.Get(key)
 	text, _ := v.(string)
 	return text

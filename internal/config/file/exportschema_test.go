@@ -1,23 +1,23 @@
-package inputconfig_test
+package file_test
 
 import (
 	"testing"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/file"
 	"aiperf/internal/config/settings"
 )
 
 func TestUnknownKeysAreSplitOffAtAnyDepth(t *testing.T) {
-	known, further := inputconfig.Split(inputconfig.Object{
+	known, further := file.SplitBody(file.Object{
 		{Key: "new", Value: int64(1)},
-		{Key: "endpoint", Value: inputconfig.Object{{Key: "type", Value: "chat"},
-			{Key: "tls", Value: inputconfig.Object{{Key: "a", Value: "b"}}},
-			{Key: "extra", Value: inputconfig.Object{{Key: "any", Value: int64(2)}}}}},
+		{Key: "endpoint", Value: file.Object{{Key: "type", Value: "chat"},
+			{Key: "tls", Value: file.Object{{Key: "a", Value: "b"}}},
+			{Key: "extra", Value: file.Object{{Key: "any", Value: int64(2)}}}}},
 		{Key: "phases", Value: []any{
-			inputconfig.Object{{Key: "name", Value: "warmup"}, {Key: "type", Value: "poisson"}},
-			inputconfig.Object{{Key: "name", Value: "profiling"}, {Key: "own", Value: true}}}},
+			file.Object{{Key: "name", Value: "warmup"}, {Key: "type", Value: "poisson"}},
+			file.Object{{Key: "name", Value: "profiling"}, {Key: "own", Value: true}}}},
 	})
 	if got, want := jsonText(t, known),
 		`{"endpoint":{"type":"chat","extra":{"any":2}},"phases":[{"name":"warmup","type":"poisson"},{"name":"profiling"}]}`; got != want {
@@ -30,7 +30,7 @@ func TestUnknownKeysAreSplitOffAtAnyDepth(t *testing.T) {
 }
 
 func TestTemplateStandsApartFromTheExtraInputs(t *testing.T) {
-	extra := inputconfig.Object{{Key: "response_field", Value: "a.b"}, {Key: "k", Value: int64(1)},
+	extra := file.Object{{Key: "response_field", Value: "a.b"}, {Key: "k", Value: int64(1)},
 		{Key: "payload_template", Value: "{{ text }}"}}
 	for kind, want := range map[string]string{
 		"template": `{"urls":[],"type":"template","template":{"body":"{{ text }}","response_field":"a.b"},` +
@@ -39,8 +39,8 @@ func TestTemplateStandsApartFromTheExtraInputs(t *testing.T) {
 			`"payload_template":"{{ text }}"}}`,
 	} {
 		r := asked(config.Run{Endpoint: config.Endpoint{Type: kind, Extra: extra}})
-		endpoint, _ := inputconfig.Of(r).Get("endpoint")
-		if got := jsonText(t, endpoint.(inputconfig.Object)); got != want {
+		endpoint, _ := file.Exported(r).Get("endpoint")
+		if got := jsonText(t, endpoint.(file.Object)); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
@@ -52,7 +52,7 @@ func asked(r config.Run) *config.Run {
 	return &r
 }
 
-func jsonText(t *testing.T, o inputconfig.Object) string {
+func jsonText(t *testing.T, o file.Object) string {
 	t.Helper()
 	text, err := artifact.AppendJSON(nil, o)
 	if err != nil {

@@ -1,9 +1,4 @@
-// Package inputconfig writes a config.Run as exports carry it: in the shape of the "benchmark:" body of a configuration
-// file, with what was given or derived, without secrets.
-//
-// The schema of that body is fixed by its readers, which refuse other keys. [Of] has the keys of the schema only,
-// [Further] the settings that the schema has no key for.
-package inputconfig
+package file
 
 import (
 	"strings"
@@ -13,24 +8,24 @@ import (
 	"aiperf/internal/config/settings"
 )
 
-// Of is the configuration as exports carry it: the shape of the "benchmark:" body, what was
-// given or derived, without secrets. Settings without a key in the schema are in [Further].
-func Of(r *config.Run) Object {
-	known, _ := exportedConfig(r)
+// Exported is the configuration as exports carry it: the shape of the "benchmark:" body, what was given or derived,
+// without secrets. Settings without a key in the schema are in [ExportedFurther].
+func Exported(r *config.Run) Object {
+	known, _ := separate(r)
 	return known
 }
 
-// Further holds the settings that the schema of the "benchmark:" body has no key for, in mappings as there;
+// ExportedFurther holds the settings that the schema of the "benchmark:" body has no key for, in mappings as there;
 // datasets and phases are under their names. It is empty where there are none.
-func Further(r *config.Run) Object {
-	_, further := exportedConfig(r)
+func ExportedFurther(r *config.Run) Object {
+	_, further := separate(r)
 	return further
 }
 
-// exportedConfig separates the settings that the schema has keys for from the others.
-func exportedConfig(r *config.Run) (known, further Object) {
+// separate returns the settings that the schema has keys for, and the others.
+func separate(r *config.Run) (known, further Object) {
 	clean, _ := r.Redactor().Strings(resolvedConfig(r)).(Object)
-	return Split(clean)
+	return SplitBody(clean)
 }
 
 // resolvedConfig is everything that was given or derived, in the order of the "benchmark:" body.
@@ -114,8 +109,8 @@ func modelsConfig(r *config.Run) Object {
 	return append(out, Member{Key: "items", Value: items})
 }
 
-// secondsOf is a duration in seconds, "inf" for one without end.
-func secondsOf(d time.Duration) any {
+// secondsValue is a duration in seconds, "inf" for one without end.
+func secondsValue(d time.Duration) any {
 	if d == config.Unlimited {
 		return "inf"
 	}
@@ -163,8 +158,9 @@ func runtimeConfig(r *config.Run) Object {
 	return out
 }
 
-// Whole is everything that was given or derived, without secrets: what [Of] and [Further] hold apart.
-func Whole(r *config.Run) Object {
+// ExportedWhole is everything that was given or derived, without secrets: what [Exported] and [ExportedFurther] hold
+// apart.
+func ExportedWhole(r *config.Run) Object {
 	clean, _ := r.Redactor().Strings(resolvedConfig(r)).(Object)
 	return clean
 }

@@ -1,4 +1,4 @@
-package inputconfig
+package file
 
 import (
 	"aiperf/internal/base/artifact"

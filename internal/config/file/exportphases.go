@@ -1,4 +1,4 @@
-package inputconfig
+package file
 
 import (
 	"time"
@@ -23,7 +23,7 @@ func phaseConfig(ph *config.Phase, r *config.Run) Object {
 		out = append(out, Member{Key: "requests", Value: ph.Schedule.Rows})
 	}
 	if ph.Duration != nil {
-		out = append(out, Member{Key: "duration", Value: secondsOf(*ph.Duration)})
+		out = append(out, Member{Key: "duration", Value: secondsValue(*ph.Duration)})
 	}
 	if ph.Sessions != nil {
 		out = append(out, Member{Key: "sessions", Value: *ph.Sessions})
@@ -81,14 +81,14 @@ func phaseConfig(ph *config.Phase, r *config.Run) Object {
 		out = append(out, Member{Key: "smoothness", Value: ph.Smoothness})
 	}
 	if ph.Duration != nil {
-		out = append(out, Member{Key: "grace_period", Value: secondsOf(ph.Grace)})
+		out = append(out, Member{Key: "grace_period", Value: secondsValue(ph.Grace)})
 	}
 	if ph.Simultaneous {
 		out = append(out, Member{Key: "simultaneous_start", Value: true})
 	}
 	if c := ph.Cancellation; c != nil {
 		out = append(out, Member{Key: "cancellation",
-			Value: Object{{Key: "rate", Value: c.Percent}, {Key: "delay", Value: secondsOf(c.Delay)}}})
+			Value: Object{{Key: "rate", Value: c.Percent}, {Key: "delay", Value: secondsValue(c.Delay)}}})
 	}
 	if ph.Seamless {
 		out = append(out, Member{Key: "seamless", Value: true})

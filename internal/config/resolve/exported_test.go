@@ -6,7 +6,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/configtest"
-	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/file"
 )
 
 func TestInputConfigHasOnlyKeysOfTheSchema(t *testing.T) {
@@ -51,7 +51,7 @@ func TestInputConfigHasOnlyKeysOfTheSchema(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run, _ := mustResolve(t, "-m m '"+strings.Join(c.args, "' '")+"'")
-			text := jsonText(t, inputconfig.Of(run))
+			text := jsonText(t, file.Exported(run))
 			configtest.WantText(t, "input_config", text, c.want...)
 			for _, key := range []string{"cli_command", "benchmark_id", "simultaneous_start"} {
 				if strings.Contains(text, `"`+key+`"`) {
@@ -61,7 +61,7 @@ func TestInputConfigHasOnlyKeysOfTheSchema(t *testing.T) {
 			if strings.HasSuffix(text, `"random_seed":7}`) {
 				t.Errorf("a seed beside the datasets: %s", text)
 			}
-			if further := inputconfig.Further(run); c.further != "" && jsonText(t, further) != c.further ||
+			if further := file.ExportedFurther(run); c.further != "" && jsonText(t, further) != c.further ||
 				c.further == "" &&
 					len(further) > 0 {
 				t.Errorf("further %s, want %s", jsonText(t, further), c.further)

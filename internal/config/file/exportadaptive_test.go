@@ -1,4 +1,4 @@
-package inputconfig_test
+package file_test
 
 import (
 	"fmt"
@@ -9,17 +9,18 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/config/document"
-	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/file"
 	"aiperf/internal/config/parse"
-	"aiperf/internal/load"
+	schedule "aiperf/internal/load"
 )
 
 func TestSearchIsReadBackAsItWasWritten(t *testing.T) {
-	limits := []load.SLA{{Metric: "ttft", Stat: "p95", Op: "le", Threshold: 200.5}}
-	for _, a := range []load.Adaptive{
+	limits := []schedule.SLA{{Metric: "ttft", Stat: "p95", Op: "le", Threshold: 200.5}}
+	for _, a := range []schedule.Adaptive{
 		{Sustain: time.Minute, SLA: limits},
-		{Variable: load.ControlRequestRate, Min: 0.5, Max: 12.5, Period: 2500 * time.Millisecond, Sustain: time.Second,
-			MinCompleted: 7, Policy: load.FixedPercentStep, BaseStep: 3, MaxMultiplier: 2, StepPercent: 12.5,
+		{Variable: schedule.ControlRequestRate, Min: 0.5, Max: 12.5, Period: 2500 * time.Millisecond,
+			Sustain:      time.Second,
+			MinCompleted: 7, Policy: schedule.FixedPercentStep, BaseStep: 3, MaxMultiplier: 2, StepPercent: 12.5,
 			SLA: limits},
 	} {
 		report := func(_ *document.Node, path, format string, args ...any) {
@@ -38,10 +39,10 @@ func TestSearchIsReadBackAsItWasWritten(t *testing.T) {
 }
 
 // phase returns a phase with a search as exports carry it.
-func phase(t *testing.T, a *load.Adaptive) inputconfig.Object {
+func phase(t *testing.T, a *schedule.Adaptive) file.Object {
 	t.Helper()
 	r := asked(config.Run{Phases: []config.Phase{{Name: "profiling", Kind: config.ProfilingPhase, Mode: config.Burst,
 		Adaptive: a}}})
-	phases, _ := inputconfig.Whole(r).Get("phases")
-	return phases.([]any)[0].(inputconfig.Object)
+	phases, _ := file.ExportedWhole(r).Get("phases")
+	return phases.([]any)[0].(file.Object)
 }

@@ -1,11 +1,11 @@
-package inputconfig_test
+package file_test
 
 import (
 	"testing"
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/file"
 )
 
 func TestTrapAllPhasesAreExportedWithWhatOnlyAFileCanSay(t *testing.T) {
@@ -18,9 +18,9 @@ func TestTrapAllPhasesAreExportedWithWhatOnlyAFileCanSay(t *testing.T) {
 		{Name: "hold", Kind: config.ProfilingPhase, Mode: config.Rate, Rate: 5, Pattern: config.PatternConstant,
 			RateRamp: time.Second, RateRampShape: "poisson", FailedRequestThreshold: &tenth},
 	}})
-	phases, _ := inputconfig.Of(r).Get("phases")
-	if _, apart := inputconfig.Further(r).Get("phases"); apart || len(phases.([]any)) != len(r.Phases) {
-		t.Fatalf("%v, further %s", phases, jsonText(t, inputconfig.Further(r)))
+	phases, _ := file.Exported(r).Get("phases")
+	if _, apart := file.ExportedFurther(r).Get("phases"); apart || len(phases.([]any)) != len(r.Phases) {
+		t.Fatalf("%v, further %s", phases, jsonText(t, file.ExportedFurther(r)))
 	}
 	for i, want := range []string{
 		`{"name":"pre","kind":"warmup","type":"concurrency","exclude_from_results":true,"failed_request_threshold":0.1}`,
@@ -29,7 +29,7 @@ func TestTrapAllPhasesAreExportedWithWhatOnlyAFileCanSay(t *testing.T) {
 		`{"name":"hold","kind":"profiling","type":"constant","rate":5.0,"rate_ramp":{"duration":1.0,` +
 			`"strategy":"poisson"},"failed_request_threshold":0.1}`,
 	} {
-		if got := jsonText(t, phases.([]any)[i].(inputconfig.Object)); got != want {
+		if got := jsonText(t, phases.([]any)[i].(file.Object)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package inputconfig
+package file
 
 import (
 	"cmp"
@@ -50,10 +50,10 @@ func datasetConfig(r *config.Run) Object {
 		out = append(out, Member{Key: "system_prompt", Value: *d.SystemPrompt})
 	}
 	if p.IsSet("conversation-turn-mean") || p.IsSet("conversation-turn-stddev") {
-		out = append(out, Member{Key: "turns", Value: spread(d.Turns)})
+		out = append(out, Member{Key: "turns", Value: spreadObject(d.Turns)})
 	}
 	if p.IsSet("conversation-turn-delay-mean") || p.IsSet("conversation-turn-delay-stddev") {
-		out = append(out, Member{Key: "turn_delay", Value: spread(d.TurnDelayMS)})
+		out = append(out, Member{Key: "turn_delay", Value: spreadObject(d.TurnDelayMS)})
 	}
 	out = addGiven(out, p, "conversation-turn-delay-ratio", "turn_delay_ratio", d.TurnDelayRatio)
 	if k := d.Rankings; k != nil {
@@ -188,7 +188,7 @@ func synthesisConfig(r *config.Run) Object {
 func distribution(s recipe.Sizes) Object {
 	n, ok := s.(recipe.Normal)
 	if !ok {
-		return written(s.(recipe.Distribution))
+		return writtenDistribution(s.(recipe.Distribution))
 	}
 	out := Object{{Key: "mean", Value: n.Mean}}
 	if n.Stddev != 0 {
@@ -197,8 +197,8 @@ func distribution(s recipe.Sizes) Object {
 	return out
 }
 
-// spread is a mapping of the mean and the standard deviation, 0 too.
-func spread(s recipe.Sizes) Object {
+// spreadObject is a mapping of the mean and the standard deviation, 0 too.
+func spreadObject(s recipe.Sizes) Object {
 	n, ok := s.(recipe.Normal)
 	if !ok {
 		return distribution(s)
@@ -206,8 +206,8 @@ func spread(s recipe.Sizes) Object {
 	return Object{{Key: "mean", Value: n.Mean}, {Key: "stddev", Value: n.Stddev}}
 }
 
-// written is a distribution in the form of a configuration file.
-func written(d recipe.Distribution) Object {
+// writtenDistribution is a distribution in the form of a configuration file.
+func writtenDistribution(d recipe.Distribution) Object {
 	out := Object{{Key: "type", Value: string(d.Kind)}}
 	add := func(key string, value any) { out = append(out, Member{Key: key, Value: value}) }
 	switch d.Kind {
@@ -231,7 +231,7 @@ func written(d recipe.Distribution) Object {
 	case recipe.Multimodal:
 		peaks := []any{}
 		for _, p := range d.Peaks {
-			peaks = append(peaks, Object{{Key: "distribution", Value: written(p.Distribution)},
+			peaks = append(peaks, Object{{Key: "distribution", Value: writtenDistribution(p.Distribution)},
 				{Key: "weight", Value: p.Weight}})
 		}
 		add("peaks", peaks)

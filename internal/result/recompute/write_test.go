@@ -1,4 +1,4 @@
-package files_test
+package recompute_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package suggest_test
+package flags_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/base/suggest"
 )
 
-func TestNearest(t *testing.T) {
+func TestNearestName(t *testing.T) {
 	names := []string{"concurrency", "request-rate", "url"}
 	for word, want := range map[string]string{
 		"concurency": "concurrency", "conucrrency": "concurrency", "request-rat": "request-rate", "ulr": "url",

@@ -14,7 +14,7 @@ packages=("$@")
     wire/client wire/control wire/chat wire/plugin mockserver mockserver/httpd publish/page publish/progress publish/upload
     result/report result/recompute config/parse config/resolve config/file config/document workload/loader
     workload/hub workload/tokenizer/load experiment/server experiment/series view/web view/dashboard watch/trust
-    watch/gpu/collect watch/servermetrics/collect cluster/fleet)
+    watch/collect cluster/fleet)
 mkdir -p "$cache/tests"
 : >"$cache/tests.txt"
 bad=0

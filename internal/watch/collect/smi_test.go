@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"aiperf/internal/watch/collect"
 	"aiperf/internal/watch/gpu"
-	"aiperf/internal/watch/gpu/collect"
 )
 
 func value(t *testing.T, c *gpu.Catalog, r gpu.Reading, field string) float64 {

@@ -1,6 +1,7 @@
-// Package collect scrapes the metrics pages of the servers under test while a run goes on.
+// Package collect reads what goes on around a load: the metrics pages of the servers under test ([Collector]) and the
+// GPUs ([GPUCollector]) while a run goes on, and both without a load ([Monitor]).
 //
-// Vocabulary: an endpoint is one metrics URL; the probe finds out which endpoints answer; the baseline is the
+// Vocabulary of pages: an endpoint is one metrics URL; the probe finds out which endpoints answer; the baseline is the
 // first scrape of each, before the warm-up; the schedule scrapes all of them at a fixed interval; a boundary
 // scrape is one more just before the first profiling request, so that every series has a reference close to
 // the phase's start; the fallback is the second path of an endpoint whose page is not Prometheus.
@@ -14,6 +15,11 @@
 // they were asked for, the same scrapes to both; after Finish there are none, unless the sink hung for so long
 // that it was given up. Scrapes of one endpoint never overlap, so that its pages are those of successive instants; the
 // page of a scrape that hangs when a step needs the endpoint is dropped.
+//
+// GPUs are read from exporters over HTTP, and from the drivers of this machine through a program of its own, so that
+// what happens in a driver's library never touches the run. Their order is Probe, Baseline, Start, Boundary, Finish,
+// Close, each with a bound. Nothing that an exporter or a driver does is an error of a step; failures are counted and
+// logged once. The invariant: readings reach the sink one at a time; after Finish there are none.
 package collect
 
 import (

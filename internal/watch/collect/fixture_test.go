@@ -12,12 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"aiperf/internal/watch/prom"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // logbook keeps log lines, each with its level in front.
 type logbook struct {

@@ -1,4 +1,4 @@
-package monitor
+package collect
 
 import (
 	"context"
@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"aiperf/internal/watch/gpu"
-	gpucollect "aiperf/internal/watch/gpu/collect"
 )
 
-// gpus follows the GPUs that one of several collectors finds.
-type gpus struct {
+// monitoredGPUs follows the GPUs that one of several collectors finds.
+type monitoredGPUs struct {
 	catalog *gpu.Catalog
 	keep    time.Duration
 
@@ -22,7 +21,7 @@ type gpus struct {
 }
 
 // watch tries the collectors in turn and follows the first that finds GPUs.
-func (g *gpus) watch(ctx context.Context, collectors []func(gpucollect.Sink) (gpucollect.Collector, error),
+func (g *monitoredGPUs) watch(ctx context.Context, collectors []func(GPUSink) (GPUCollector, error),
 	log *slog.Logger) {
 	for _, open := range collectors {
 		if ctx.Err() != nil {
@@ -48,14 +47,14 @@ func (g *gpus) watch(ctx context.Context, collectors []func(gpucollect.Sink) (gp
 	g.found()
 }
 
-func (g *gpus) found() {
+func (g *monitoredGPUs) found() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.searched = true
 }
 
-// Read implements collect.Sink of GPUs.
-func (g *gpus) Read(readings []gpu.Reading) {
+// Read implements [GPUSink].
+func (g *monitoredGPUs) Read(readings []gpu.Reading) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, r := range readings {
@@ -66,7 +65,7 @@ func (g *gpus) Read(readings []gpu.Reading) {
 	}
 }
 
-func (g *gpus) newest() (list []gpu.DeviceNewest, searched bool) {
+func (g *monitoredGPUs) newest() (list []gpu.DeviceNewest, searched bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.store == nil {

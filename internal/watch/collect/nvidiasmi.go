@@ -77,14 +77,14 @@ func ParseSMI(c *gpu.Catalog, columns []SMIColumn, line []byte) (gpu.Reading, er
 // nvidiaSMI reads the GPUs by nvidia-smi, which repeats by itself: starting it for each reading would cost more than
 // the reading.
 type nvidiaSMI struct {
-	owner *local
+	owner *localGPUs
 
 	held
 	highest int
 	round   chan struct{} // closed and replaced after each reading of the last GPU
 }
 
-func newNvidiaSMI(owner *local) source { return &nvidiaSMI{owner: owner} }
+func newNvidiaSMI(owner *localGPUs) gpuSource { return &nvidiaSMI{owner: owner} }
 
 func (n *nvidiaSMI) name() string          { return "nvidia-smi" }
 func (n *nvidiaSMI) period() time.Duration { return 0 }

@@ -1,4 +1,4 @@
-package monitor_test
+package collect_test
 
 import (
 	"context"
@@ -14,9 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"aiperf/internal/watch/collect"
 	"aiperf/internal/watch/gpu"
-	gpucollect "aiperf/internal/watch/gpu/collect"
-	"aiperf/internal/watch/monitor"
 	"aiperf/internal/watch/prom"
 )
 
@@ -76,7 +75,7 @@ func (p *page) begin() {
 }
 
 // inBubble runs a test of a monitor of one page within fake time.
-func inBubble(t *testing.T, text func(time.Duration) string, test func(*testing.T, *page, *monitor.Monitor)) {
+func inBubble(t *testing.T, text func(time.Duration) string, test func(*testing.T, *page, *collect.Monitor)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &page{accepted: make(chan net.Conn), begun: time.Now(), text: text}
 		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -92,7 +91,8 @@ func inBubble(t *testing.T, text func(time.Duration) string, test func(*testing.
 			defer close(served)
 			_ = s.Serve(p)
 		}()
-		m, err := monitor.New(monitor.Options{URLs: []string{"127.0.0.1:8000"}, Fetch: prom.FetchOptions{Dial: p.dial}})
+		m, err := collect.NewMonitor(collect.MonitorOptions{URLs: []string{"127.0.0.1:8000"},
+			Fetch: prom.FetchOptions{Dial: p.dial}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,8 +139,8 @@ func near(t *testing.T, name string, got *float64, want, tolerance float64) {
 	}
 }
 
-func TestFiguresOfAServer(t *testing.T) {
-	inBubble(t, vllm, func(t *testing.T, _ *page, m *monitor.Monitor) {
+func TestMonitoredFiguresOfAServer(t *testing.T) {
+	inBubble(t, vllm, func(t *testing.T, _ *page, m *collect.Monitor) {
 		time.Sleep(20*time.Second + time.Millisecond)
 		s := m.Servers()[0]
 		if s.Error != "" || s.URL != "http://127.0.0.1:8000/metrics" || s.Now.Kind != "vLLM" {
@@ -161,7 +161,7 @@ func TestFiguresOfAServer(t *testing.T) {
 
 // A server that goes away is an error, is looked for, and is watched again with rates of its own.
 func TestAServerGoesAndComesBack(t *testing.T) {
-	inBubble(t, vllm, func(t *testing.T, p *page, m *monitor.Monitor) {
+	inBubble(t, vllm, func(t *testing.T, p *page, m *collect.Monitor) {
 		time.Sleep(5*time.Second + time.Millisecond)
 		if s := m.Servers()[0]; s.Error != "" {
 			t.Fatalf("%+v", s)
@@ -181,8 +181,8 @@ func TestAServerGoesAndComesBack(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsNotThere(t *testing.T) {
-	inBubble(t, vllm, func(t *testing.T, p *page, m *monitor.Monitor) {
+func TestMonitorOfAServerThatIsNotThere(t *testing.T) {
+	inBubble(t, vllm, func(t *testing.T, p *page, m *collect.Monitor) {
 		p.end()
 		time.Sleep(10 * time.Second)
 		if s := m.Servers()[0]; !strings.Contains(s.Error, "refused") {
@@ -192,8 +192,8 @@ func TestAServerThatIsNotThere(t *testing.T) {
 }
 
 // However long it goes on, pages of a few stretches are kept, and rates are known without a gap.
-func TestMemoryIsBounded(t *testing.T) {
-	inBubble(t, vllm, func(t *testing.T, _ *page, m *monitor.Monitor) {
+func TestMemoryOfAMonitorIsBounded(t *testing.T) {
+	inBubble(t, vllm, func(t *testing.T, _ *page, m *collect.Monitor) {
 		time.Sleep(3*time.Second + time.Millisecond)
 		const stretch = 10 * time.Second
 		const stretches = 6 // are kept before what is older is forgotten
@@ -213,9 +213,9 @@ func TestMemoryIsBounded(t *testing.T) {
 	})
 }
 
-func TestAPageWithoutKnownMetrics(t *testing.T) {
+func TestMonitorOfAPageWithoutKnownMetrics(t *testing.T) {
 	up := func(time.Duration) string { return "# TYPE up gauge\nup 1\n" }
-	inBubble(t, up, func(t *testing.T, _ *page, m *monitor.Monitor) {
+	inBubble(t, up, func(t *testing.T, _ *page, m *collect.Monitor) {
 		time.Sleep(3 * time.Second)
 		if s := m.Servers()[0]; s.Error != "" || s.Now.Kind != "" || s.AtNS == 0 {
 			t.Errorf("%+v", s)
@@ -223,16 +223,16 @@ func TestAPageWithoutKnownMetrics(t *testing.T) {
 	})
 }
 
-func TestABadURL(t *testing.T) {
-	if _, err := monitor.New(monitor.Options{URLs: []string{"http://"}}); err == nil {
+func TestMonitorOfABadURL(t *testing.T) {
+	if _, err := collect.NewMonitor(collect.MonitorOptions{URLs: []string{"http://"}}); err == nil {
 		t.Error("it was taken")
 	}
 }
 
 // fakeGPUs is a collector of GPUs.
 type fakeGPUs struct {
-	gpucollect.Collector
-	sink    gpucollect.Sink
+	collect.GPUCollector
+	sink    collect.GPUSink
 	catalog *gpu.Catalog
 	none    bool
 	closed  *int
@@ -248,17 +248,17 @@ func (f *fakeGPUs) Start() {
 }
 
 // The first collector that finds GPUs is used; without one, it is known that there are none.
-func TestGPUs(t *testing.T) {
+func TestMonitorFollowsGPUs(t *testing.T) {
 	for _, found := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			catalog, closed := gpu.NewCatalog(nil, false), 0
-			open := func(none bool) func(gpucollect.Sink) (gpucollect.Collector, error) {
-				return func(s gpucollect.Sink) (gpucollect.Collector, error) {
+			open := func(none bool) func(collect.GPUSink) (collect.GPUCollector, error) {
+				return func(s collect.GPUSink) (collect.GPUCollector, error) {
 					return &fakeGPUs{sink: s, catalog: catalog, none: none, closed: &closed}, nil
 				}
 			}
-			collectors := []func(gpucollect.Sink) (gpucollect.Collector, error){open(true), open(!found)}
-			m, err := monitor.New(monitor.Options{Catalog: catalog, GPUs: collectors})
+			collectors := []func(collect.GPUSink) (collect.GPUCollector, error){open(true), open(!found)}
+			m, err := collect.NewMonitor(collect.MonitorOptions{Catalog: catalog, GPUs: collectors})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,11 +1,4 @@
-// Package monitor watches servers and GPUs without a load, for as long as somebody looks.
-//
-// Vocabulary: a watched server is one metrics page; it is connected once its page was found, and lost when no page has
-// come for a while; the stretch is the newest time over which rates and latencies are taken.
-//
-// Invariants: memory is bounded however long it goes on: what is older than a few stretches is forgotten. A server that
-// is lost is looked for again, until the monitor is closed.
-package monitor
+package collect
 
 import (
 	"cmp"
@@ -16,14 +9,12 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/watch/gpu"
-	gpucollect "aiperf/internal/watch/gpu/collect"
 	"aiperf/internal/watch/prom"
 	"aiperf/internal/watch/servermetrics"
-	"aiperf/internal/watch/servermetrics/collect"
 )
 
-// Options configure a monitor.
-type Options struct {
+// MonitorOptions configure a monitor.
+type MonitorOptions struct {
 	// URLs are those of the servers, or of their metrics pages.
 	URLs []string
 	// Interval is the time between two scrapes of a page; 0 is a second.
@@ -32,14 +23,14 @@ type Options struct {
 	Stretch time.Duration
 	Fetch   prom.FetchOptions
 	// GPUs are collectors to try in turn, each with the sink that it gets; the first that finds GPUs is used.
-	GPUs    []func(gpucollect.Sink) (gpucollect.Collector, error)
+	GPUs    []func(GPUSink) (GPUCollector, error)
 	Catalog *gpu.Catalog
 	// Log takes lines for the user; nil discards them.
 	Log *slog.Logger
 }
 
-// Server is what a watched server said last.
-type Server struct {
+// MonitoredServer is what a watched server said last.
+type MonitoredServer struct {
 	// URL is where its page is, without secrets.
 	URL string
 	// Error is why there is no page, "" while there is one.
@@ -54,8 +45,8 @@ type Server struct {
 }
 
 const (
-	defaultInterval = time.Second
-	defaultStretch  = 10 * time.Second
+	monitorInterval = time.Second
+	monitorStretch  = 10 * time.Second
 	leastIntervals  = 4
 	// retryPause is the time between two looks for a server that is not there.
 	retryPause = 2 * time.Second
@@ -68,28 +59,35 @@ const (
 	stretches = 6
 )
 
-// Monitor watches. Its methods are safe for concurrent use.
+// Monitor watches servers and GPUs without a load, for as long as somebody looks.
+//
+// A watched server is one metrics page; it is connected once its page was found, and lost when no page has come for a
+// while; the stretch is the newest time over which rates and latencies are taken. Memory is bounded however long it
+// goes on: what is older than a few stretches is forgotten. A server that is lost is looked for again, until the
+// monitor is closed.
+//
+// Its methods are safe for concurrent use.
 type Monitor struct {
-	options Options
-	servers []*server
-	gpus    *gpus
+	options MonitorOptions
+	servers []*monitoredServer
+	gpus    *monitoredGPUs
 	stop    context.CancelFunc
 	running sync.WaitGroup
 }
 
-// New returns a monitor that watches until it is closed. It fails on a URL that is none.
-func New(o Options) (*Monitor, error) {
-	o.Interval = cmp.Or(o.Interval, defaultInterval)
-	o.Stretch = max(cmp.Or(o.Stretch, defaultStretch), leastIntervals*o.Interval)
+// NewMonitor returns a monitor that watches until it is closed. It fails on a URL that is none.
+func NewMonitor(o MonitorOptions) (*Monitor, error) {
+	o.Interval = cmp.Or(o.Interval, monitorInterval)
+	o.Stretch = max(cmp.Or(o.Stretch, monitorStretch), leastIntervals*o.Interval)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Catalog == nil {
 		o.Catalog = gpu.NewCatalog(nil, false)
 	}
-	m := &Monitor{options: o, gpus: &gpus{catalog: o.Catalog, keep: stretches * o.Stretch}}
+	m := &Monitor{options: o, gpus: &monitoredGPUs{catalog: o.Catalog, keep: stretches * o.Stretch}}
 	for _, url := range o.URLs {
-		s := &server{monitor: m, url: url}
+		s := &monitoredServer{monitor: m, url: url}
 		c, err := s.collector()
 		if err != nil {
 			return nil, err
@@ -108,7 +106,7 @@ func New(o Options) (*Monitor, error) {
 }
 
 // Servers returns what the servers said last, in the order of their URLs.
-func (m *Monitor) Servers() (list []Server) {
+func (m *Monitor) Servers() (list []MonitoredServer) {
 	for _, s := range m.servers {
 		list = append(list, s.newest())
 	}
@@ -125,15 +123,15 @@ func (m *Monitor) Close() {
 	m.running.Wait()
 }
 
-// server is a watched server.
-type server struct {
+// monitoredServer is a watched server.
+type monitoredServer struct {
 	monitor *Monitor
 	url     string
 
 	mu    sync.Mutex
 	shown string
 	// kept are stores of pages, the one with the most of them first: the next one takes its place once it spans a stretch.
-	kept []kept
+	kept []keptPages
 	last int64 // the instant of the newest page
 	// arrived is when the newest page came.
 	arrived time.Time
@@ -141,20 +139,20 @@ type server struct {
 }
 
 // collector returns a collector of the server's page.
-func (s *server) collector() (*collect.Collector, error) {
+func (s *monitoredServer) collector() (*Collector, error) {
 	o := &s.monitor.options
 	fetch := o.Fetch
 	fetch.ReachabilityTimeout = reachable
 	// A page that hangs is lost, and the next one is asked for.
 	fetch.ReadTimeout = max(leastLost, lostAfter*o.Interval)
-	return collect.New(collect.Options{
-		URLs: []string{s.url}, Discovery: collect.Discovery{Mode: collect.Disabled}, Interval: o.Interval, Fetch: fetch,
+	return New(Options{
+		URLs: []string{s.url}, Discovery: Discovery{Mode: Disabled}, Interval: o.Interval, Fetch: fetch,
 		Sink: s, SinkOnly: true, ScrapeTimeout: reachable,
 	})
 }
 
 // watch looks for the server's page, and follows it until it is lost, again and again.
-func (s *server) watch(ctx context.Context) {
+func (s *monitoredServer) watch(ctx context.Context) {
 	log := s.monitor.options.Log
 	for told := ""; ctx.Err() == nil; {
 		c, err := s.collector()
@@ -182,7 +180,7 @@ func (s *server) watch(ctx context.Context) {
 }
 
 // follow returns when no page has come for a while.
-func (s *server) follow(ctx context.Context, c *collect.Collector) {
+func (s *monitoredServer) follow(ctx context.Context, c *Collector) {
 	lost := max(leastLost, lostAfter*s.monitor.options.Interval)
 	for clock.Wait(ctx, s.monitor.options.Interval) {
 		s.mu.Lock()
@@ -201,40 +199,40 @@ func (s *server) follow(ctx context.Context, c *collect.Collector) {
 }
 
 // name is the address of the server's page.
-func (s *server) name() string {
+func (s *monitoredServer) name() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.shown
 }
 
 // connected forgets what was: the server may have been restarted meanwhile.
-func (s *server) connected(shown string) {
+func (s *monitoredServer) connected(shown string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.shown, s.kept, s.problem, s.arrived = shown, nil, "", time.Now()
 }
 
 // fail notes why there is no page, and returns it.
-func (s *server) fail(reason string) string {
+func (s *monitoredServer) fail(reason string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.problem = cmp.Or(reason, "there is no metrics page")
 	return s.problem
 }
 
-// kept are the pages since an instant.
-type kept struct {
+// keptPages are the pages since an instant.
+type keptPages struct {
 	begun int64
 	store *servermetrics.Store
 }
 
-// Scraped implements collect.Sink.
-func (s *server) Scraped(page collect.Scrape) {
+// Scraped implements [Sink].
+func (s *monitoredServer) Scraped(page Scrape) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stretch, now := int64(s.monitor.options.Stretch), page.TimestampNS
 	if n := len(s.kept); n == 0 || now-s.kept[n-1].begun > stretches*stretch {
-		s.kept = append(s.kept, kept{now, servermetrics.NewStore(servermetrics.Options{})})
+		s.kept = append(s.kept, keptPages{now, servermetrics.NewStore(servermetrics.Options{})})
 	}
 	for _, k := range s.kept {
 		own := page.Scrape
@@ -247,10 +245,10 @@ func (s *server) Scraped(page collect.Scrape) {
 	s.last, s.arrived = now, time.Now()
 }
 
-func (s *server) newest() Server {
+func (s *monitoredServer) newest() MonitoredServer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := Server{URL: s.shown, Error: s.problem, AtNS: s.last}
+	out := MonitoredServer{URL: s.shown, Error: s.problem, AtNS: s.last}
 	for _, k := range s.kept {
 		out.Kept = append(out.Kept, time.Duration(s.last-k.begun))
 	}

@@ -9,12 +9,12 @@ import (
 	"aiperf/internal/watch/gpu"
 )
 
-// helperName is the program that loads the drivers' libraries.
-const helperName = "aiperf-gpu"
+// gpuHelperName is the program that loads the drivers' libraries.
+const gpuHelperName = "aiperf-gpu"
 
-// helper is that program: it reads the GPUs on request.
-type helper struct {
-	owner  *local
+// gpuHelper is that program: it reads the GPUs on request.
+type gpuHelper struct {
+	owner  *localGPUs
 	vendor string
 
 	held
@@ -24,13 +24,15 @@ type helper struct {
 	pending []gpu.Reading
 }
 
-func newHelper(owner *local, vendor string) source { return &helper{owner: owner, vendor: vendor} }
+func newGPUHelper(owner *localGPUs, vendor string) gpuSource {
+	return &gpuHelper{owner: owner, vendor: vendor}
+}
 
-func (h *helper) name() string          { return helperName }
-func (h *helper) period() time.Duration { return 0 }
+func (h *gpuHelper) name() string          { return gpuHelperName }
+func (h *gpuHelper) period() time.Duration { return 0 }
 
-func (h *helper) open(ctx context.Context) error {
-	path, err := h.owner.options.LookPath(helperName)
+func (h *gpuHelper) open(ctx context.Context) error {
+	path, err := h.owner.options.LookPath(gpuHelperName)
 	if err != nil {
 		return errors.New("it is not installed")
 	}
@@ -62,7 +64,7 @@ func (h *helper) open(ctx context.Context) error {
 }
 
 // take reads a line of the helper.
-func (h *helper) take(text []byte, ready chan error, rounds chan int64) {
+func (h *gpuHelper) take(text []byte, ready chan error, rounds chan int64) {
 	line, err := gpu.ParseHelperLine(text)
 	if err != nil {
 		return // what a library prints is not a line of ours
@@ -101,7 +103,7 @@ func offer(c chan error, err error) {
 	}
 }
 
-func (h *helper) read(ctx context.Context) error {
+func (h *gpuHelper) read(ctx context.Context) error {
 	h.mu.Lock()
 	p, rounds := h.process, h.rounds
 	h.number++

@@ -15,31 +15,31 @@ import (
 // Bounds of a local collection.
 const (
 	// hangBudget is how long a driver may take for one reading of all GPUs.
-	hangBudget     = 5 * time.Second
-	baselineBudget = 10 * time.Second
-	boundaryBudget = 2 * time.Second
+	hangBudget        = 5 * time.Second
+	gpuBaselineBudget = 10 * time.Second
+	gpuBoundaryBudget = 2 * time.Second
 	// maxRestarts is how often a program that ended or hung is started again.
 	maxRestarts  = 3
 	restartPause = time.Second
 )
 
-// LocalOptions shape the collection from the drivers of this machine.
-type LocalOptions struct {
+// LocalGPUOptions shape the collection from the drivers of this machine.
+type LocalGPUOptions struct {
 	// Vendor is "pynvml" or "amdsmi".
 	Vendor   string
 	Interval time.Duration
 	// OpenTimeout bounds the start of a program, CloseTimeout its end.
 	OpenTimeout, CloseTimeout time.Duration
 	Catalog                   *gpu.Catalog
-	Sink                      Sink
+	Sink                      GPUSink
 	WallNS                    func(time.Time) int64
 	Log                       *slog.Logger
 	// LookPath finds a program; nil searches next to this one and on PATH.
 	LookPath func(name string) (path string, err error)
 }
 
-// source is a program that reads GPUs.
-type source interface {
+// gpuSource is a program that reads GPUs.
+type gpuSource interface {
 	// open starts it and waits until it has found the GPUs.
 	open(ctx context.Context) error
 	// read waits for one reading of all GPUs. After an error the source is of no use until it is opened again.
@@ -50,11 +50,11 @@ type source interface {
 	name() string
 }
 
-// local collects from one source.
-type local struct {
-	options LocalOptions
-	sources []source // in the order of preference
-	current source
+// localGPUs collects from one source.
+type localGPUs struct {
+	options LocalGPUOptions
+	sources []gpuSource // in the order of preference
+	current gpuSource
 	turn    chan struct{} // holds a token while the source is asked
 
 	mu        sync.Mutex // guards what follows and serializes the sink
@@ -69,26 +69,26 @@ type local struct {
 	stop, stopped chan struct{}
 }
 
-// NewLocal returns a collector of this machine's GPUs.
-func NewLocal(o LocalOptions) Collector {
+// NewLocalGPUs returns a collector of this machine's GPUs.
+func NewLocalGPUs(o LocalGPUOptions) GPUCollector {
 	if o.LookPath == nil {
 		o.LookPath = findProgram
 	}
-	l := &local{options: o, turn: make(chan struct{}, 1), failures: map[string]int64{}}
-	vendor := vendors[o.Vendor]
-	l.sources = []source{newHelper(l, vendor.helper), vendor.smi(l)}
+	l := &localGPUs{options: o, turn: make(chan struct{}, 1), failures: map[string]int64{}}
+	vendor := gpuVendors[o.Vendor]
+	l.sources = []gpuSource{newGPUHelper(l, vendor.helper), vendor.smi(l)}
 	return l
 }
 
-// vendor says how a maker's GPUs are read.
-type vendor struct {
+// gpuVendor says how a maker's GPUs are read.
+type gpuVendor struct {
 	id, platform string
 	helper       string // argument of the helper
 	library      string
-	smi          func(*local) source
+	smi          func(*localGPUs) gpuSource
 }
 
-var vendors = map[string]vendor{
+var gpuVendors = map[string]gpuVendor{
 	"pynvml": {"pynvml://localhost", gpu.NVIDIA, "nvml", "the NVIDIA driver (libnvidia-ml)", newNvidiaSMI},
 	"amdsmi": {"amdsmi://localhost", gpu.AMD, "amdsmi", "AMD SMI (libamd_smi)", newAMDSMI},
 }
@@ -96,8 +96,8 @@ var vendors = map[string]vendor{
 // errNoGPUs reports that the driver works and has nothing to read.
 var errNoGPUs = errors.New("no GPUs found")
 
-// Probe implements Collector: the first source that finds GPUs is used.
-func (l *local) Probe(ctx context.Context) (bool, error) {
+// Probe implements [GPUCollector]: the first source that finds GPUs is used.
+func (l *localGPUs) Probe(ctx context.Context) (bool, error) {
 	var reasons []string
 	empty := false
 	for _, s := range l.sources {
@@ -119,20 +119,20 @@ func (l *local) Probe(ctx context.Context) (bool, error) {
 	}
 	return false, fmt.Errorf("--gpu-telemetry %s: the GPUs of this machine cannot be read (%s); install %s and "+
 		"aiperf-gpu next to aiperf or on PATH, or omit the option",
-		l.options.Vendor, strings.Join(reasons, "; "), vendors[l.options.Vendor].library)
+		l.options.Vendor, strings.Join(reasons, "; "), gpuVendors[l.options.Vendor].library)
 }
 
-// Baseline implements Collector.
-func (l *local) Baseline(ctx context.Context) {
+// Baseline implements [GPUCollector].
+func (l *localGPUs) Baseline(ctx context.Context) {
 	l.options.Log.Info("GPU Telemetry: Capturing baseline metrics...")
-	l.step(ctx, baselineBudget)
+	l.step(ctx, gpuBaselineBudget)
 }
 
-// Boundary implements Collector.
-func (l *local) Boundary(ctx context.Context) { l.step(ctx, boundaryBudget) }
+// Boundary implements [GPUCollector].
+func (l *localGPUs) Boundary(ctx context.Context) { l.step(ctx, gpuBoundaryBudget) }
 
-// Finish implements Collector.
-func (l *local) Finish(ctx context.Context) {
+// Finish implements [GPUCollector].
+func (l *localGPUs) Finish(ctx context.Context) {
 	l.stopSchedule()
 	l.mu.Lock()
 	over := l.over || l.current == nil
@@ -147,8 +147,8 @@ func (l *local) Finish(ctx context.Context) {
 	l.mu.Unlock()
 }
 
-// Close implements Collector.
-func (l *local) Close() error {
+// Close implements [GPUCollector].
+func (l *localGPUs) Close() error {
 	l.stopSchedule()
 	l.mu.Lock()
 	l.over = true
@@ -171,8 +171,8 @@ func (l *local) Close() error {
 	}
 }
 
-// Start implements Collector: one reading at once, then one at every interval.
-func (l *local) Start() {
+// Start implements [GPUCollector]: one reading at once, then one at every interval.
+func (l *localGPUs) Start() {
 	if l.current == nil || l.stop != nil {
 		return
 	}
@@ -180,7 +180,7 @@ func (l *local) Start() {
 	go l.tick()
 }
 
-func (l *local) stopSchedule() {
+func (l *localGPUs) stopSchedule() {
 	if l.stop == nil {
 		return
 	}
@@ -193,7 +193,7 @@ func (l *local) stopSchedule() {
 }
 
 // tick runs the schedule on its own goroutine.
-func (l *local) tick() {
+func (l *localGPUs) tick() {
 	defer close(l.stopped)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -201,7 +201,7 @@ func (l *local) tick() {
 		select {
 		case <-l.stop:
 			// A reading under way may end by itself; what hangs is left to the final step.
-			time.AfterFunc(boundaryBudget, cancel)
+			time.AfterFunc(gpuBoundaryBudget, cancel)
 		case <-ctx.Done():
 		}
 	}()
@@ -223,7 +223,7 @@ func (l *local) tick() {
 }
 
 // step reads all GPUs once, within a budget.
-func (l *local) step(ctx context.Context, budget time.Duration) {
+func (l *localGPUs) step(ctx context.Context, budget time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	select {
@@ -253,7 +253,7 @@ func (l *local) step(ctx context.Context, budget time.Duration) {
 }
 
 // reopen starts a source again that was closed after a failure; an open one stays.
-func (l *local) reopen(ctx context.Context) bool {
+func (l *localGPUs) reopen(ctx context.Context) bool {
 	if r, ok := l.current.(interface{ running() bool }); !ok || r.running() {
 		return true
 	}
@@ -275,7 +275,7 @@ func (l *local) reopen(ctx context.Context) bool {
 }
 
 // fail counts a failure and logs the first of its kind.
-func (l *local) fail(err error) {
+func (l *localGPUs) fail(err error) {
 	text := l.current.name() + ": " + err.Error()
 	l.mu.Lock()
 	first := l.failures[text] == 0
@@ -291,8 +291,8 @@ func (l *local) fail(err error) {
 }
 
 // deliver passes readings on, with source and platform filled in.
-func (l *local) deliver(readings []gpu.Reading) {
-	v := vendors[l.options.Vendor]
+func (l *localGPUs) deliver(readings []gpu.Reading) {
+	v := gpuVendors[l.options.Vendor]
 	ns := l.options.WallNS(time.Now())
 	for i := range readings {
 		r := &readings[i]
@@ -306,19 +306,19 @@ func (l *local) deliver(readings []gpu.Reading) {
 	}
 }
 
-// Configured implements Collector.
-func (l *local) Configured() []string { return []string{vendors[l.options.Vendor].id} }
+// Configured implements [GPUCollector].
+func (l *localGPUs) Configured() []string { return []string{gpuVendors[l.options.Vendor].id} }
 
-// Successful implements Collector.
-func (l *local) Successful() []string {
+// Successful implements [GPUCollector].
+func (l *localGPUs) Successful() []string {
 	if !l.found {
 		return nil
 	}
 	return l.Configured()
 }
 
-// Errors implements Collector.
-func (l *local) Errors() []gpu.Failure {
+// Errors implements [GPUCollector].
+func (l *localGPUs) Errors() []gpu.Failure {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var list []gpu.Failure

@@ -1,10 +1,3 @@
-// Package collect reads GPUs while a run goes on: exporters over HTTP, and the drivers of this machine through a
-// program of its own, so that what happens in a driver's library never touches the run.
-//
-// The order of a run is Probe, Baseline, Start, Boundary, Finish, Close, each with a bound. Nothing that an exporter
-// or a driver does is an error of a step; failures are counted and logged once.
-//
-// The invariant: readings reach the sink one at a time; after Finish there are none.
 package collect
 
 import (
@@ -16,16 +9,15 @@ import (
 
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/prom"
-	"aiperf/internal/watch/servermetrics/collect"
 )
 
-// Sink takes readings, one call at a time.
-type Sink interface {
+// GPUSink takes readings, one call at a time.
+type GPUSink interface {
 	Read(readings []gpu.Reading)
 }
 
-// Collector collects from all sources of a run.
-type Collector interface {
+// GPUCollector collects from all sources of a run.
+type GPUCollector interface {
 	// Probe finds out whether there is anything to collect. Its error is one of the configuration.
 	Probe(ctx context.Context) (enabled bool, err error)
 	// Baseline reads before the load, Boundary at the ends of phases, Finish after the last one.
@@ -40,37 +32,37 @@ type Collector interface {
 	Errors() []gpu.Failure
 }
 
-// Exporter is an address of an exporter.
-type Exporter struct {
+// GPUExporter is an address of an exporter.
+type GPUExporter struct {
 	URL     string
 	Dialect gpu.Dialect
 }
 
-// ExporterOptions shape the collection over HTTP.
-type ExporterOptions struct {
+// GPUExporterOptions shape the collection over HTTP.
+type GPUExporterOptions struct {
 	// Defaults are tried although they were not requested, and not named unless they answer.
 	Defaults []string
 	// Given are those that the user named.
-	Given    []Exporter
+	Given    []GPUExporter
 	Interval time.Duration
 	Fetch    prom.FetchOptions
 	Catalog  *gpu.Catalog
-	Sink     Sink
+	Sink     GPUSink
 	Log      *slog.Logger
 }
 
-// exporters collects over HTTP.
-type exporters struct {
-	*collect.Collector
-	options  ExporterOptions
+// gpuExporters collects over HTTP.
+type gpuExporters struct {
+	*Collector
+	options  GPUExporterOptions
 	dialects map[string]gpu.Dialect
 	// unasked are the defaults that the user did not name.
 	unasked []string
 }
 
-// NewExporters returns a collector of exporters, each once. It fails on a value that is not an address.
-func NewExporters(o ExporterOptions) (Collector, error) {
-	x := &exporters{options: o, dialects: map[string]gpu.Dialect{}}
+// NewGPUExporters returns a collector of exporters, each once. It fails on a value that is not an address.
+func NewGPUExporters(o GPUExporterOptions) (GPUCollector, error) {
+	x := &gpuExporters{options: o, dialects: map[string]gpu.Dialect{}}
 	var given, addresses []string
 	for _, e := range o.Given {
 		shown, err := showAddress(e.URL)
@@ -94,10 +86,10 @@ func NewExporters(o ExporterOptions) (Collector, error) {
 		addresses = append(addresses, e.URL)
 	}
 	var err error
-	x.Collector, err = collect.New(collect.Options{
-		Extra: addresses, Discovery: collect.Discovery{Mode: collect.Disabled},
+	x.Collector, err = New(Options{
+		Extra: addresses, Discovery: Discovery{Mode: Disabled},
 		Interval: o.Interval, Fetch: o.Fetch, Sink: x, SinkOnly: true, Exporters: true, Log: o.Log,
-		Words: collect.Words{Title: "GPU Telemetry", Subject: "GPU telemetry", Flag: "--no-gpu-telemetry"},
+		Words: Words{Title: "GPU Telemetry", Subject: "GPU telemetry", Flag: "--no-gpu-telemetry"},
 	})
 	if err != nil {
 		return nil, err
@@ -111,9 +103,9 @@ func showAddress(raw string) (string, error) {
 	return prom.RedactURL(normal), err
 }
 
-// Scraped implements collect.Sink: a page that says nothing new is no reading, but for those that stand at the ends
+// Scraped implements [Sink]: a page that says nothing new is no reading, but for those that stand at the ends
 // of a phase.
-func (x *exporters) Scraped(s collect.Scrape) {
+func (x *gpuExporters) Scraped(s Scrape) {
 	if s.Duplicate && !s.Step {
 		return
 	}
@@ -122,8 +114,8 @@ func (x *exporters) Scraped(s collect.Scrape) {
 	}
 }
 
-// Probe implements Collector.
-func (x *exporters) Probe(ctx context.Context) (bool, error) {
+// Probe implements [GPUCollector].
+func (x *gpuExporters) Probe(ctx context.Context) (bool, error) {
 	x.Collector.Probe(ctx)
 	configured, successful := x.Configured(), x.Successful()
 	if len(successful) == 0 {
@@ -147,8 +139,8 @@ func (x *exporters) Probe(ctx context.Context) (bool, error) {
 	return len(successful) > 0, nil
 }
 
-// Configured implements Collector: what the user named, then the defaults that answer.
-func (x *exporters) Configured() []string {
+// Configured implements [GPUCollector]: what the user named, then the defaults that answer.
+func (x *gpuExporters) Configured() []string {
 	var list, found []string
 	reachable := x.Collector.Successful()
 	for _, shown := range x.Collector.Configured() {
@@ -162,14 +154,14 @@ func (x *exporters) Configured() []string {
 	return append(list, found...)
 }
 
-// Successful implements Collector, in the order of Configured.
-func (x *exporters) Successful() []string {
+// Successful implements [GPUCollector], in the order of Configured.
+func (x *gpuExporters) Successful() []string {
 	reachable := x.Collector.Successful()
 	return slices.DeleteFunc(x.Configured(), func(c string) bool { return !slices.Contains(reachable, c) })
 }
 
-// Errors implements Collector.
-func (x *exporters) Errors() []gpu.Failure {
+// Errors implements [GPUCollector].
+func (x *gpuExporters) Errors() []gpu.Failure {
 	var list []gpu.Failure
 	for _, e := range x.Collector.Errors() {
 		list = append(list, gpu.Failure{Code: e.Code, Type: e.Type, Message: e.Message, Count: e.Count})

@@ -18,12 +18,12 @@ const amdSMIPeriod = 2 * time.Second
 
 // amdSMI reads the GPUs by running amd-smi once for each reading.
 type amdSMI struct {
-	owner *local
+	owner *localGPUs
 	path  string
 	known map[int]gpu.Device
 }
 
-func newAMDSMI(owner *local) source { return &amdSMI{owner: owner} }
+func newAMDSMI(owner *localGPUs) gpuSource { return &amdSMI{owner: owner} }
 
 func (a *amdSMI) name() string          { return "amd-smi" }
 func (a *amdSMI) period() time.Duration { return amdSMIPeriod }
@@ -91,21 +91,21 @@ func ParseAMDStatic(text []byte) (map[int]gpu.Device, error) {
 	}
 	known := map[int]gpu.Device{}
 	for _, g := range list {
-		index, ok := number(g["gpu"])
+		index, ok := smiNumber(g["gpu"])
 		if !ok || index < 0 {
 			continue
 		}
 		i := int(index)
 		d := gpu.Device{Index: i, UUID: "amd-gpu-" + strconv.Itoa(i), Model: "Unknown AMD GPU",
-			Device: "amd" + strconv.Itoa(i), PCIBusID: word(at(g, "bus", "bdf"))}
+			Device: "amd" + strconv.Itoa(i), PCIBusID: smiWord(memberAt(g, "bus", "bdf"))}
 		for _, path := range [][]string{{"board", "product_name"}, {"asic", "market_name"}} {
-			if name := word(at(g, path...)); name != "" {
+			if name := smiWord(memberAt(g, path...)); name != "" {
 				d.Model = name
 				break
 			}
 		}
 		for _, path := range [][]string{{"asic", "asic_serial"}, {"board", "product_serial"}} {
-			if serial := word(at(g, path...)); serial != "" {
+			if serial := smiWord(memberAt(g, path...)); serial != "" {
 				d.UUID = serial
 				break
 			}
@@ -140,7 +140,7 @@ func ParseAMDMetric(c *gpu.Catalog, text []byte, known map[int]gpu.Device) ([]gp
 	}
 	var readings []gpu.Reading
 	for _, g := range list {
-		index, ok := number(g["gpu"])
+		index, ok := smiNumber(g["gpu"])
 		d, found := known[int(index)]
 		if !ok || !found {
 			continue
@@ -149,7 +149,7 @@ func ParseAMDMetric(c *gpu.Catalog, text []byte, known map[int]gpu.Device) ([]gp
 		some := false
 		for _, p := range amdPaths {
 			for _, path := range p.paths {
-				if v, ok := number(at(g, path...)); ok {
+				if v, ok := smiNumber(memberAt(g, path...)); ok {
 					some = c.Set(r.Values, p.field, v*p.scale) || some
 					break
 				}
@@ -162,8 +162,8 @@ func ParseAMDMetric(c *gpu.Catalog, text []byte, known map[int]gpu.Device) ([]gp
 	return readings, nil
 }
 
-// at returns a member of a member.
-func at(v any, path ...string) any {
+// memberAt returns a member of a member.
+func memberAt(v any, path ...string) any {
 	for _, key := range path {
 		m, ok := v.(map[string]any)
 		if !ok {
@@ -174,13 +174,13 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// number returns a number, bare or as {"value": 12, "unit": "W"}; "N/A" is none.
-func number(v any) (float64, bool) {
+// smiNumber returns a number, bare or as {"value": 12, "unit": "W"}; "N/A" is none.
+func smiNumber(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:
 		return v, true
 	case map[string]any:
-		return number(v["value"])
+		return smiNumber(v["value"])
 	case string:
 		n, err := strconv.ParseFloat(v, 64)
 		return n, err == nil
@@ -188,8 +188,8 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// word returns a text that says something.
-func word(v any) string {
+// smiWord returns a text that says something.
+func smiWord(v any) string {
 	s, _ := v.(string)
 	if s = strings.TrimSpace(s); s == "N/A" {
 		return ""

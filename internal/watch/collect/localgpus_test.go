@@ -14,8 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"aiperf/internal/watch/collect"
 	"aiperf/internal/watch/gpu"
-	"aiperf/internal/watch/gpu/collect"
 )
 
 // helperMode makes the test program behave like aiperf-gpu.
@@ -100,17 +100,17 @@ func (h *heard) count() int {
 }
 
 // newLocalTest returns a collector whose helper is this program in a mode; there is nothing else.
-func newLocalTest(t *testing.T, mode string) (collect.Collector, *heard) {
+func newLocalTest(t *testing.T, mode string) (collect.GPUCollector, *heard) {
 	t.Helper()
 	return newTimedTest(t, mode, 5*time.Second)
 }
 
 // newTimedTest is newLocalTest with a bound of the helper's start.
-func newTimedTest(t *testing.T, mode string, start time.Duration) (collect.Collector, *heard) {
+func newTimedTest(t *testing.T, mode string, start time.Duration) (collect.GPUCollector, *heard) {
 	t.Helper()
 	t.Setenv(helperMode, mode)
 	h := &heard{}
-	c := collect.NewLocal(collect.LocalOptions{
+	c := collect.NewLocalGPUs(collect.LocalGPUOptions{
 		Vendor: "pynvml", Interval: time.Hour, OpenTimeout: start, CloseTimeout: 5 * time.Second,
 		Catalog: gpu.NewCatalog(nil, false), Sink: h, WallNS: time.Time.UnixNano,
 		Log: slog.New(slog.NewTextHandler(h, nil)),

@@ -11,7 +11,7 @@ cd "$(dirname "$0")"
 . wine.sh
 packages=("$@")
 [ $# != 0 ] || packages=(base/artifact base/bounded base/clock base/neterr base/terminal base/webserver cli run load
-    wire/client wire/control wire/chat wire/plugin mockserver mockserver/httpd publish/page publish/progress publish/upload
+    wire/client wire/control wire/plugin mockserver mockserver/httpd publish/page publish/progress publish/upload
     result/report result/recompute config/parse config/resolve config/file config/document workload/loader
     workload/hub workload/tokenizer/load experiment/server experiment/series view/web view/dashboard watch/trust
     watch/collect cluster/fleet)

@@ -1,4 +1,4 @@
-package chat
+package cli
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/base/terminal"
+	safe "aiperf/internal/base/terminal"
 	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client"
@@ -17,15 +17,17 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// Sender carries out one exchange.
-type Sender interface {
+// chatSender carries out one exchange.
+type chatSender interface {
 	Send(ctx context.Context, r *client.Request, sink client.Sink) client.Exchange
 }
 
-// Session is a conversation.
-type Session struct {
-	Arguments *Arguments
-	Sender    Sender
+// chatSession is an interactive conversation with a model: it sends what the user types, prints the reply as it streams
+// and reports its latency and throughput. It measures single replies and writes no files: a benchmark is the business
+// of package run.
+type chatSession struct {
+	Arguments *chatArguments
+	Sender    chatSender
 	Headers   []record.Header
 	// Count counts the tokens of a text, for servers that do not report them.
 	Count func(text string) int
@@ -39,11 +41,11 @@ type Session struct {
 	history []endpoint.Turn
 }
 
-// errSilent is the error of a reply that stalled.
-var errSilent = errors.New("the server was silent for too long")
+// errChatSilent is the error of a reply that stalled.
+var errChatSilent = errors.New("the server was silent for too long")
 
-// printer prints a reply as it comes and keeps its figures.
-type printer struct {
+// chatPrinter prints a reply as it comes and keeps its figures.
+type chatPrinter struct {
 	endpoint.Decoder
 	out              io.Writer
 	reasoning, shown int
@@ -51,18 +53,18 @@ type printer struct {
 }
 
 // Event implements client.Sink.
-func (p *printer) Event(name, data []byte, atNS int64) {
+func (p *chatPrinter) Event(name, data []byte, atNS int64) {
 	p.Decoder.Event(name, data, atNS)
 	p.print()
 }
 
 // Body implements client.Sink.
-func (p *printer) Body(contentType string, binary bool, body []byte, atNS int64) {
+func (p *chatPrinter) Body(contentType string, binary bool, body []byte, atNS int64) {
 	p.Decoder.Body(contentType, binary, body, atNS)
 	p.print()
 }
 
-func (p *printer) print() {
+func (p *chatPrinter) print() {
 	p.alive()
 	r := p.Reply()
 	if n := len(r.Reasoning); n > p.reasoning {
@@ -79,7 +81,7 @@ func (p *printer) print() {
 }
 
 // Say sends a message, prints the reply and its figures (all of them if detailed).
-func (s *Session) Say(ctx context.Context, message string, detailed bool) error {
+func (s *chatSession) Say(ctx context.Context, message string, detailed bool) error {
 	api, err := endpoint.New("chat", endpoint.Options{Model: s.Arguments.Model, Streaming: true})
 	if err != nil {
 		return err
@@ -93,10 +95,10 @@ func (s *Session) Say(ctx context.Context, message string, detailed bool) error 
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(s.ReadGap, func() { cancel(errSilent) })
+	watch := time.AfterFunc(s.ReadGap, func() { cancel(errChatSilent) })
 	defer watch.Stop()
-	out := terminal.NewWriter(s.Out)
-	p := &printer{Decoder: api.NewDecoder(), out: out, alive: func() { watch.Reset(s.ReadGap) }}
+	out := safe.NewWriter(s.Out)
+	p := &chatPrinter{Decoder: api.NewDecoder(), out: out, alive: func() { watch.Reset(s.ReadGap) }}
 	defer p.Release()
 	ex := s.Sender.Send(ctx, &client.Request{Method: "POST", URL: s.Arguments.URL, Headers: s.Headers, Body: body.Bytes,
 		CancelAfterNS: -1}, p)
@@ -107,17 +109,17 @@ func (s *Session) Say(ctx context.Context, message string, detailed bool) error 
 	}
 	s.flush()
 	switch {
-	case ex.CutOff && errors.Is(context.Cause(ctx), errSilent):
-		return fmt.Errorf("%w (%s)", errSilent, s.ReadGap)
+	case ex.CutOff && errors.Is(context.Cause(ctx), errChatSilent):
+		return fmt.Errorf("%w (%s)", errChatSilent, s.ReadGap)
 	case ex.CutOff:
 		return errors.New("interrupted")
 	case ex.Err != nil:
 		e := ex.Err.Published(s.Redact, ex.ErrIsBody)
-		return errors.New(terminal.Text(errorText(e, ex.ErrIsBody) + advice(e)))
+		return errors.New(safe.Text(chatErrorText(e, ex.ErrIsBody) + chatAdvice(e)))
 	case reply.Err != nil:
-		return errors.New(terminal.Text("the server reports: " + reply.Err.Published(s.Redact, false).Message))
+		return errors.New(safe.Text("the server reports: " + reply.Err.Published(s.Redact, false).Message))
 	}
-	figures := measure(&ex, reply, s.Count)
+	figures := measureReply(&ex, reply, s.Count)
 	figures.write(s.Out, detailed)
 	s.flush()
 	if s.Arguments.History {
@@ -130,54 +132,54 @@ func (s *Session) Say(ctx context.Context, message string, detailed bool) error 
 }
 
 // flush writes what Out still buffers.
-func (s *Session) flush() {
+func (s *chatSession) flush() {
 	if w, ok := s.Out.(interface{ Flush() error }); ok {
 		_ = w.Flush()
 	}
 }
 
-// flags are those of advice that a conversation has.
-var flags = []string{"--url", "--api-key", "--model"}
+// chatAdvisable are those of advice that a conversation has.
+var chatAdvisable = []string{"--url", "--api-key", "--model"}
 
-// advice returns what to try against an error, on a line of its own: the part of a benchmark's advice that applies
+// chatAdvice returns what to try against an error, on a line of its own: the part of a benchmark's advice that applies
 // here.
-func advice(e *record.Error) string {
+func chatAdvice(e *record.Error) string {
 	h, ok := hint.For(e)
 	if !ok {
 		return ""
 	}
 	for word := range strings.FieldsSeq(h.Try) {
-		if strings.HasPrefix(word, "--") && !slices.Contains(flags, strings.TrimRight(word, ",;.")) {
+		if strings.HasPrefix(word, "--") && !slices.Contains(chatAdvisable, strings.TrimRight(word, ",;.")) {
 			return "\n" + h.Cause
 		}
 	}
 	return "\n" + h.String()
 }
 
-// maxBody is how much of a refusal's body a message repeats, in characters.
-const maxBody = 500
+// maxChatError is how much of a refusal's body a message repeats, in characters.
+const maxChatError = 500
 
-func errorText(e *record.Error, isBody bool) string {
+func chatErrorText(e *record.Error, isBody bool) string {
 	if !isBody {
 		return e.Message
 	}
 	text := []rune(strings.TrimSpace(e.Message))
-	if len(text) > maxBody {
-		text = append(text[:maxBody], '…')
+	if len(text) > maxChatError {
+		text = append(text[:maxChatError], '…')
 	}
 	return fmt.Sprintf("HTTP %d %s: %s", e.Code, e.Type, string(text))
 }
 
-// figures are the latency and the throughput of a reply.
-type figures struct {
+// chatFigures are the latency and the throughput of a reply.
+type chatFigures struct {
 	ttft, latency          time.Duration
 	tokens, reasoning      int64
 	cached, prompt         int64
 	hasContent, knowsCache bool
 }
 
-func measure(ex *client.Exchange, r *endpoint.Reply, count func(string) int) figures {
-	f := figures{}
+func measureReply(ex *client.Exchange, r *endpoint.Reply, count func(string) int) chatFigures {
+	f := chatFigures{}
 	n := len(r.ContentNS)
 	if n == 0 {
 		return f
@@ -200,7 +202,7 @@ func measure(ex *client.Exchange, r *endpoint.Reply, count func(string) int) fig
 	return f
 }
 
-func (f *figures) write(w io.Writer, detailed bool) {
+func (f *chatFigures) write(w io.Writer, detailed bool) {
 	if !f.hasContent || f.tokens == 0 {
 		fmt.Fprintln(w, "(no tokens received)")
 		return

@@ -1,7 +1,4 @@
-// Package chat is an interactive conversation with a model: it sends what the user types, prints the reply as it
-// streams and reports its latency and throughput. It measures single replies and writes no files: a benchmark is the
-// business of package run.
-package chat
+package cli
 
 import (
 	"errors"
@@ -9,8 +6,8 @@ import (
 	"strings"
 )
 
-// Arguments configure a conversation.
-type Arguments struct {
+// chatArguments configure a conversation.
+type chatArguments struct {
 	Model, URL   string
 	SystemPrompt *string
 	// Quick is the only message; nil: messages are read from the input.
@@ -21,25 +18,25 @@ type Arguments struct {
 	Tokenizer string
 }
 
-// DefaultURL is the address unless one is given.
-const DefaultURL = "http://localhost:8000"
+// chatDefaultURL is the address unless one is given.
+const chatDefaultURL = "http://localhost:8000"
 
-const path = "/v1/chat/completions"
+const chatPath = "/v1/chat/completions"
 
 // Complete makes the URL the whole address of the API and returns an error that names what is missing.
-func (a *Arguments) Complete() (err error) {
+func (a *chatArguments) Complete() (err error) {
 	switch {
 	case strings.TrimSpace(a.Model) == "":
 		return errors.New("--model is required: give the name of the model to talk to, for example --model my-model")
 	case a.Quick != nil && strings.TrimSpace(*a.Quick) == "":
 		return errors.New("--quick needs a message")
 	}
-	a.URL, err = address(a.URL)
+	a.URL, err = chatAddress(a.URL)
 	return err
 }
 
-// address is the whole address of the API below a URL as it was typed.
-func address(text string) (string, error) {
+// chatAddress is the whole address of the API below a URL as it was typed.
+func chatAddress(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -48,9 +45,9 @@ func address(text string) (string, error) {
 	switch {
 	case strings.HasSuffix(text, "/chat/completions"):
 	case strings.HasSuffix(text, "/v1"):
-		text += strings.TrimPrefix(path, "/v1")
+		text += strings.TrimPrefix(chatPath, "/v1")
 	default:
-		text += path
+		text += chatPath
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {

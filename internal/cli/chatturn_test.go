@@ -1,4 +1,4 @@
-package chat_test
+package cli
 
 import (
 	"context"
@@ -11,14 +11,13 @@ import (
 	"time"
 
 	"aiperf/internal/measure/record"
-	"aiperf/internal/wire/chat"
 	"aiperf/internal/wire/client"
 )
 
 const ms = int64(time.Millisecond)
 
-// server is a sender that answers with events 10 ms apart, the first after 20 ms.
-type server struct {
+// chatServer is a sender that answers with events 10 ms apart, the first after 20 ms.
+type chatServer struct {
 	events []string
 	err    *record.Error
 	status int
@@ -26,7 +25,7 @@ type server struct {
 	hang   bool
 }
 
-func (s *server) Send(ctx context.Context, r *client.Request, sink client.Sink) client.Exchange {
+func (s *chatServer) Send(ctx context.Context, r *client.Request, sink client.Sink) client.Exchange {
 	s.bodies = append(s.bodies, string(r.Body))
 	if s.hang {
 		<-ctx.Done()
@@ -39,19 +38,19 @@ func (s *server) Send(ctx context.Context, r *client.Request, sink client.Sink) 
 	return ex
 }
 
-func delta(field, text string) string {
+func chatDelta(field, text string) string {
 	value, _ := json.Marshal(text)
 	return fmt.Sprintf(`{"object":"chat.completion.chunk","choices":[{"delta":{"%s":%s}}]}`, field, value)
 }
 
-func session(s *server, a chat.Arguments) (*chat.Session, *strings.Builder, *strings.Builder) {
+func newChat(s *chatServer, a chatArguments) (*chatSession, *strings.Builder, *strings.Builder) {
 	a.Model, a.URL = "m", "http://h/v1/chat/completions"
 	out, errs := new(strings.Builder), new(strings.Builder)
-	return &chat.Session{Arguments: &a, Sender: s, Out: out, Err: errs,
+	return &chatSession{Arguments: &a, Sender: s, Out: out, Err: errs,
 		Count: func(t string) int { return len(strings.Fields(t)) }, ReadGap: 300 * time.Second}, out, errs
 }
 
-func TestReplyAndItsFigures(t *testing.T) {
+func TestChatReplyAndItsFigures(t *testing.T) {
 	usage := `{"object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":128,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":96},"completion_tokens_details":{"reasoning_tokens":2}}}`
 	for _, c := range []struct {
 		name     string
@@ -59,21 +58,21 @@ func TestReplyAndItsFigures(t *testing.T) {
 		detailed bool
 		want     string
 	}{
-		{"counted by the server", []string{delta("reasoning_content", "hm"), delta("content", "Hel"),
-			delta("content", "lo"), usage, "[DONE]"}, true,
+		{"counted by the server", []string{chatDelta("reasoning_content", "hm"), chatDelta("content", "Hel"),
+			chatDelta("content", "lo"), usage, "[DONE]"}, true,
 			"hm\n\nHello\nTTFT: 20.00 ms\nTPS:  125.00 tokens/s (5 tokens, 2 reasoning in 0.04s)\nITL:  5.00 " +
 				"ms/token (decode 200.00 tokens/s)\nCache: 96/128 prompt tokens cached (75.0%)\n"},
-		{"briefly", []string{delta("content", "Hello"), usage}, false,
+		{"briefly", []string{chatDelta("content", "Hello"), usage}, false,
 			"Hello\nTTFT: 20.00 ms\nTPS:  250.00 tokens/s (5 tokens, 2 reasoning in 0.02s)\n"},
-		{"counted here", []string{delta("content", "a b"), delta("content", " c")}, true,
+		{"counted here", []string{chatDelta("content", "a b"), chatDelta("content", " c")}, true,
 			"a b c\nTTFT: 20.00 ms\nTPS:  100.00 tokens/s (3 tokens in 0.03s)\nITL:  5.00 ms/token (decode 200.00 " +
 				"tokens/s)\n"},
-		{"nothing", []string{delta("content", ""), "[DONE]"}, true, "(no tokens received)\n"},
-		{"what would steer the terminal", []string{delta("content", "a\x1b[2J\tb")}, false,
+		{"nothing", []string{chatDelta("content", ""), "[DONE]"}, true, "(no tokens received)\n"},
+		{"what would steer the terminal", []string{chatDelta("content", "a\x1b[2J\tb")}, false,
 			"a\\x1b[2J\tb\nTTFT: 20.00 ms\nTPS:  100.00 tokens/s (2 tokens in 0.02s)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, out, _ := session(&server{events: c.events}, chat.Arguments{})
+			s, out, _ := newChat(&chatServer{events: c.events}, chatArguments{})
 			if err := s.Say(t.Context(), "hi", c.detailed); err != nil || out.String() != c.want {
 				t.Errorf("%v\n%s\nwant\n%s", err, out, c.want)
 			}
@@ -81,8 +80,8 @@ func TestReplyAndItsFigures(t *testing.T) {
 	}
 }
 
-// roles are the messages of each body as role:content.
-func roles(t *testing.T, bodies []string) []string {
+// chatRoles are the messages of each body as role:content.
+func chatRoles(t *testing.T, bodies []string) []string {
 	t.Helper()
 	var list []string
 	for _, body := range bodies {
@@ -105,42 +104,42 @@ func roles(t *testing.T, bodies []string) []string {
 	return list
 }
 
-func TestHistory(t *testing.T) {
+func TestChatHistory(t *testing.T) {
 	system := "be brief"
 	for _, c := range []struct {
 		name      string
-		arguments chat.Arguments
+		arguments chatArguments
 		events    []string
 		want      []string
 	}{
-		{"kept", chat.Arguments{History: true, SystemPrompt: &system}, []string{delta("content", "A")},
+		{"kept", chatArguments{History: true, SystemPrompt: &system}, []string{chatDelta("content", "A")},
 			[]string{"system:be brief user:one", "system:be brief user:one assistant:A user:two"}},
-		{"not kept", chat.Arguments{}, []string{delta("content", "A")}, []string{"user:one", "user:two"}},
-		{"of visible text alone", chat.Arguments{History: true},
-			[]string{delta("reasoning_content", "hm"), delta("content", "A")},
+		{"not kept", chatArguments{}, []string{chatDelta("content", "A")}, []string{"user:one", "user:two"}},
+		{"of visible text alone", chatArguments{History: true},
+			[]string{chatDelta("reasoning_content", "hm"), chatDelta("content", "A")},
 			[]string{"user:one", "user:one assistant:A user:two"}},
-		{"of reasoning where there is no text", chat.Arguments{History: true},
-			[]string{delta("reasoning_content", "hm")},
+		{"of reasoning where there is no text", chatArguments{History: true},
+			[]string{chatDelta("reasoning_content", "hm")},
 			[]string{"user:one", "user:one assistant:hm user:two"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			server := &server{events: c.events}
-			s, _, errs := session(server, c.arguments)
+			server := &chatServer{events: c.events}
+			s, _, errs := newChat(server, c.arguments)
 			if err := s.Run(t.Context(), strings.NewReader("one\n\n  \ntwo\n"), nil); err != nil || errs.Len() > 0 {
 				t.Fatal(err, errs)
 			}
-			if got := roles(t, server.bodies); !slices.Equal(got, c.want) {
+			if got := chatRoles(t, server.bodies); !slices.Equal(got, c.want) {
 				t.Errorf("%q", got)
 			}
 		})
 	}
 }
 
-func TestFailedRequestsAreToldAndForgotten(t *testing.T) {
+func TestFailedRequestsOfAChatAreToldAndForgotten(t *testing.T) {
 	long := strings.Repeat("x", 600)
-	server := &server{status: 500, err: &record.Error{Code: 500, HasCode: true, Type: "Internal Server Error",
+	server := &chatServer{status: 500, err: &record.Error{Code: 500, HasCode: true, Type: "Internal Server Error",
 		Message: long + " sk-secret"}}
-	s, out, errs := session(server, chat.Arguments{History: true})
+	s, out, errs := newChat(server, chatArguments{History: true})
 	s.Redact = func(text string) string { return strings.ReplaceAll(text, "sk-secret", "") }
 	if err := s.Run(t.Context(), strings.NewReader("one\ntwo"), nil); err != nil {
 		t.Fatal(err)
@@ -149,22 +148,22 @@ func TestFailedRequestsAreToldAndForgotten(t *testing.T) {
 	if errs.String() != want+want || strings.Count(out.String(), "> ") != 3 {
 		t.Errorf("out %q\nerr %q", out, errs)
 	}
-	if got := roles(t, server.bodies); !slices.Equal(got, []string{"user:one", "user:two"}) {
+	if got := chatRoles(t, server.bodies); !slices.Equal(got, []string{"user:one", "user:two"}) {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestSilenceAndInterrupts(t *testing.T) {
+func TestSilenceAndInterruptsOfAChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, _, _ := session(&server{hang: true}, chat.Arguments{})
+		s, _, _ := newChat(&chatServer{hang: true}, chatArguments{})
 		begun := time.Now()
 		if err := s.Say(t.Context(), "hi", true); err == nil || !strings.Contains(err.Error(), "5m0s") ||
 			time.Since(begun) != s.ReadGap {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 		interrupts := make(chan struct{})
-		in := &held{done: make(chan struct{})}
-		s, _, errs := session(&server{hang: true}, chat.Arguments{})
+		in := &heldInput{done: make(chan struct{})}
+		s, _, errs := newChat(&chatServer{hang: true}, chatArguments{})
 		ended := make(chan error)
 		go func() { ended <- s.Run(t.Context(), in, interrupts) }()
 		synctest.Wait()
@@ -181,13 +180,13 @@ func TestSilenceAndInterrupts(t *testing.T) {
 	})
 }
 
-// held is an input of one line whose end does not come.
-type held struct {
+// heldInput is an input of one line whose end does not come.
+type heldInput struct {
 	said bool
 	done chan struct{}
 }
 
-func (h *held) Read(p []byte) (int, error) {
+func (h *heldInput) Read(p []byte) (int, error) {
 	if !h.said {
 		h.said = true
 		return copy(p, "hello\n"), nil
@@ -196,7 +195,7 @@ func (h *held) Read(p []byte) (int, error) {
 	return 0, context.Canceled
 }
 
-func TestAddresses(t *testing.T) {
+func TestChatAddresses(t *testing.T) {
 	for in, want := range map[string]string{
 		"localhost:8000":                  "http://localhost:8000/v1/chat/completions",
 		"https://h/":                      "https://h/v1/chat/completions",
@@ -205,13 +204,13 @@ func TestAddresses(t *testing.T) {
 		"http://h/x/chat/completions":     "http://h/x/chat/completions",
 		"http://h/openai/deployments/a//": "http://h/openai/deployments/a/v1/chat/completions",
 	} {
-		a := chat.Arguments{Model: "m", URL: in}
+		a := chatArguments{Model: "m", URL: in}
 		if err := a.Complete(); err != nil || a.URL != want {
 			t.Errorf("%s: %s %v", in, a.URL, err)
 		}
 	}
 	for _, in := range []string{"", "ftp://h", "http://"} {
-		a := chat.Arguments{Model: "m", URL: in}
+		a := chatArguments{Model: "m", URL: in}
 		if err := a.Complete(); err == nil {
 			t.Errorf("%q: %s", in, a.URL)
 		}

@@ -3,16 +3,15 @@ package main
 import (
 	"math"
 
-	"aiperf/bench/search/simulated"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/boundary"
 )
 
 // capacity searches with [boundary.Capacity]; a probe ends when early returns true.
 func capacity(precision, warmup, seconds float64,
-	early func(s *simulated.Server, f *simulated.Figures) bool,
-) func(*simulated.Session) outcome {
-	return func(s *simulated.Session) outcome {
+	early func(s *Server, f *Figures) bool,
+) func(*Session) outcome {
+	return func(s *Session) outcome {
 		o := outcome{low: math.NaN(), high: math.NaN()}
 		planner, err := boundary.NewCapacity(s.Dimension(), s.Filters, boundary.CapacityOptions{Precision: precision})
 		if err != nil {
@@ -23,11 +22,11 @@ func capacity(precision, warmup, seconds float64,
 			if !more {
 				break
 			}
-			var certain func(*simulated.Figures) bool
+			var certain func(*Figures) bool
 			if early != nil {
-				certain = func(f *simulated.Figures) bool { return early(&s.Server, f) }
+				certain = func(f *Figures) bool { return early(&s.Server, f) }
 			}
-			f := s.Measure(simulated.Probe{Load: at[0], Warmup: warmup, Seconds: seconds, Steady: true, Fresh: true}, certain)
+			f := s.Measure(Probe{Load: at[0], Warmup: warmup, Seconds: seconds, Steady: true, Fresh: true}, certain)
 			o.probes++
 			o.seconds += f.Seconds
 			e := evidence(s.Filters, f)
@@ -54,7 +53,7 @@ func capacity(precision, warmup, seconds float64,
 	}
 }
 
-func evidence(filters []search.Filter, f *simulated.Figures) boundary.Evidence {
+func evidence(filters []search.Filter, f *Figures) boundary.Evidence {
 	e := boundary.Evidence{Seconds: f.Seconds}
 	for _, filter := range filters {
 		e.Errors = append(e.Errors, f.Error(filter.Metric, filter.Stat))
@@ -68,8 +67,8 @@ func evidence(filters []search.Filter, f *simulated.Figures) boundary.Evidence {
 // decided returns a rule that ends a probe when one filter is violated, or all are met, by z standard errors and by a
 // share of the threshold, after at least so many seconds if all are met. It looks whenever there are a tenth more records,
 // from 100 on.
-func decided(z, violated, met, least float64) func(*simulated.Server, *simulated.Figures) bool {
-	return func(s *simulated.Server, f *simulated.Figures) bool {
+func decided(z, violated, met, least float64) func(*Server, *Figures) bool {
+	return func(s *Server, f *Figures) bool {
 		n := len(f.Records)
 		if n < 100 || !look(n) {
 			return false

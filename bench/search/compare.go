@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 	"text/tabwriter"
-
-	"aiperf/bench/search/simulated"
 )
 
 // outcome is what a search answered and what it cost.
@@ -28,7 +26,7 @@ type outcome struct {
 // method is a way to search.
 type method struct {
 	name   string
-	search func(*simulated.Session) outcome
+	search func(*Session) outcome
 }
 
 // score is how good an outcome is.
@@ -39,7 +37,7 @@ type score struct {
 	covered bool
 }
 
-func judge(o outcome, t simulated.Truth, now float64) score {
+func judge(o outcome, t Truth, now float64) score {
 	s := score{outcome: o, wrong: math.Inf(1)}
 	for _, truth := range []float64{t.At(now), t.Other} {
 		switch {
@@ -72,7 +70,7 @@ func judge(o outcome, t simulated.Truth, now float64) score {
 
 // compare prints a table of the methods.
 func compare(seeds int, only, methodsOnly []string, each bool) error {
-	truths, err := simulated.Truths()
+	truths, err := Truths()
 	if err != nil {
 		return err
 	}
@@ -83,7 +81,7 @@ func compare(seeds int, only, methodsOnly []string, each bool) error {
 			continue
 		}
 		var total []score
-		for _, server := range simulated.Servers() {
+		for _, server := range Servers() {
 			if !chosen(only, server.Name) {
 				continue
 			}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strings"
 
-	"aiperf/bench/search/simulated"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/bayes"
 	"aiperf/internal/experiment/search/boundary"
@@ -12,8 +11,8 @@ import (
 
 // documented searches with a planner of the documented recipes: 1000 requests a probe, a warm-up of 60 s at a new load
 // and of 30 s at a known one. Its answer is the largest load that passed below the smallest one that failed.
-func documented(iterations int, plan func(*simulated.Session) search.Planner) func(*simulated.Session) outcome {
-	return func(s *simulated.Session) outcome {
+func documented(iterations int, plan func(*Session) search.Planner) func(*Session) outcome {
+	return func(s *Session) outcome {
 		o := outcome{low: math.NaN(), high: math.NaN()}
 		planner := plan(s)
 		votes := map[float64]int{}
@@ -22,7 +21,7 @@ func documented(iterations int, plan func(*simulated.Session) search.Planner) fu
 			if !more {
 				break
 			}
-			p := simulated.Probe{Load: at[0], Warmup: 60, Seconds: math.Inf(1), Requests: 1000, Fresh: true}
+			p := Probe{Load: at[0], Warmup: 60, Seconds: math.Inf(1), Requests: 1000, Fresh: true}
 			if _, known := votes[at[0]]; known {
 				p.Warmup = 30
 			}
@@ -59,14 +58,14 @@ func documented(iterations int, plan func(*simulated.Session) search.Planner) fu
 	}
 }
 
-func monotonic(s *simulated.Session) search.Planner { return boundary.NewMonotonic(whole(s), 0) }
+func monotonic(s *Session) search.Planner { return boundary.NewMonotonic(whole(s), 0) }
 
-func isotonic(s *simulated.Session) search.Planner {
+func isotonic(s *Session) search.Planner {
 	return boundary.NewIsotonic(whole(s), s.Filters, boundary.IsotonicOptions{Seed: 1})
 }
 
 // gaussian searches the load with the largest throughput under the limits, as the documented Bayesian planner does.
-func gaussian(s *simulated.Session) search.Planner {
+func gaussian(s *Session) search.Planner {
 	p := s.Problem()
 	p.Space[0].Int = true
 	planner, err := bayes.New(&p, bayes.Options{Initial: 5, Seed: uint64(s.Seed)})
@@ -77,7 +76,7 @@ func gaussian(s *simulated.Session) search.Planner {
 }
 
 // parzen is the same with the tree of Parzen estimators.
-func parzen(s *simulated.Session) search.Planner {
+func parzen(s *Session) search.Planner {
 	p := s.Problem()
 	p.Space[0].Int = true
 	planner, err := bayes.NewParzen(&p, bayes.Options{Initial: 5, Seed: uint64(s.Seed)})
@@ -88,7 +87,7 @@ func parzen(s *simulated.Session) search.Planner {
 }
 
 // whole returns the load of a session in whole numbers, the only ones that these planners search.
-func whole(s *simulated.Session) search.Dimension {
+func whole(s *Session) search.Dimension {
 	d := s.Dimension()
 	d.Int = true
 	return d

@@ -1,8 +1,21 @@
 // Command search compares planners on servers in virtual time whose answer is known.
 //
 //	go run ./bench/search [-seeds 500] [-servers NAME,…] [-methods NAME,…]
-//	go run ./bench/search -truth >bench/search/simulated/truth.csv
+//	go run ./bench/search -truth >bench/search/truth.csv
 //	go run ./bench/search -serve real-knee -port 8000
+//
+// It holds inference servers in virtual time whose answer is known: the largest load under given limits.
+//
+// Vocabulary: a server is a table of figures ([Server]); a session is its life during one search ([Session]), with its
+// clock, its speed, its cache; a probe is one load for a while ([Session.Probe]), which yields a record for each
+// request in the order in which they end. The engine batches continuously: all replies of the batch advance at one
+// speed, which falls with their number; prompts are worked on one after the other and take their share of that speed.
+//
+// Invariant: a session is a function of the server, the seed and the probes made so far.
+//
+// With -serve a server speaks enough of the OpenAI API for load generators: /v1/models, and chat and completions as
+// streams with one token in each event and a last event with the usage. The length of a reply is the request's
+// max_tokens.
 package main
 
 import (
@@ -14,9 +27,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"aiperf/bench/search/realtime"
-	"aiperf/bench/search/simulated"
 )
 
 func main() {
@@ -56,9 +66,9 @@ func split(list string) []string {
 func chosen(list []string, name string) bool { return len(list) == 0 || slices.Contains(list, name) }
 
 func printTruths(only []string) {
-	servers := slices.DeleteFunc(append(simulated.Servers(), simulated.Real()...),
-		func(s simulated.Server) bool { return !chosen(only, s.Name) })
-	answers := make([]simulated.Truth, len(servers))
+	servers := slices.DeleteFunc(append(Servers(), Real()...),
+		func(s Server) bool { return !chosen(only, s.Name) })
+	answers := make([]Truth, len(servers))
 	var wait sync.WaitGroup
 	for i := range servers {
 		wait.Go(func() { answers[i] = servers[i].Truth(300_000) })
@@ -71,7 +81,7 @@ func printTruths(only []string) {
 }
 
 func serveHTTP(name string, port int) error {
-	for _, s := range simulated.Real() {
+	for _, s := range Real() {
 		if s.Name != name {
 			continue
 		}
@@ -80,7 +90,7 @@ func serveHTTP(name string, port int) error {
 			return err
 		}
 		fmt.Printf("listening on http://%s\n", l.Addr())
-		return http.Serve(l, realtime.New(s))
+		return http.Serve(l, newHandler(s))
 	}
 	return fmt.Errorf("-serve: no server %q", name)
 }

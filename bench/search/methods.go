@@ -2,8 +2,6 @@ package main
 
 import (
 	"math"
-
-	"aiperf/bench/search/simulated"
 )
 
 func methods() []method {
@@ -20,12 +18,12 @@ func methods() []method {
 }
 
 // fixed is a probe of constant length, as a script around a load generator makes it.
-func fixed(load float64) simulated.Probe {
-	return simulated.Probe{Load: load, Warmup: 15, Seconds: 60, Fresh: true}
+func fixed(load float64) Probe {
+	return Probe{Load: load, Warmup: 15, Seconds: 60, Fresh: true}
 }
 
 // holds runs a probe and decides by its figures.
-func holds(s *simulated.Session, p simulated.Probe, o *outcome) bool {
+func holds(s *Session, p Probe, o *outcome) bool {
 	f := s.Measure(p, nil)
 	o.probes++
 	o.seconds += f.Seconds
@@ -33,7 +31,7 @@ func holds(s *simulated.Session, p simulated.Probe, o *outcome) bool {
 }
 
 // bisection doubles the load until a probe fails, then halves the bracket down to 5 %.
-func bisection(s *simulated.Session) outcome {
+func bisection(s *Session) outcome {
 	o := outcome{low: math.NaN(), high: math.NaN()}
 	var pass, fail float64
 	for x := s.Lo; ; x = min(2*x, s.Hi) {
@@ -65,7 +63,7 @@ func bisection(s *simulated.Session) outcome {
 }
 
 // grid probes eight loads, evenly spread on a logarithmic scale, and takes the largest below the first failure.
-func grid(s *simulated.Session) outcome {
+func grid(s *Session) outcome {
 	o := outcome{low: math.NaN(), high: math.NaN(), load: math.Inf(1)}
 	pass := 0.0
 	for i := range 8 {

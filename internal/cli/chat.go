@@ -15,7 +15,6 @@ import (
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
-	"aiperf/internal/wire/chat"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/session"
 )
@@ -29,7 +28,7 @@ Chats with a model and shows how fast it answers. For example:
 `
 
 type chatOptions struct {
-	chat.Arguments
+	chatArguments
 	with, without *bool
 }
 
@@ -39,11 +38,11 @@ func (o *chatOptions) table() *flags.Table {
 		Flags: []flags.Flag{
 			flags.Value("model -m", "NAME", "model that requests ask for (required)", flags.Text(&o.Model)),
 			flags.Value("url -u", "URL",
-				"address of the server [default: "+chat.DefaultURL+"]; /v1/chat/completions is\n"+
+				"address of the server [default: "+chatDefaultURL+"]; /v1/chat/completions is\n"+
 					"appended unless it is there", flags.Text(&o.URL)),
 			flags.Value("system-prompt", "TEXT", "system message of the conversation", text(&o.SystemPrompt)),
 			flags.Value("quick -q", "MESSAGE", "send this one message and end; a failure is exit code 1",
-				text(&o.Arguments.Quick)),
+				text(&o.chatArguments.Quick)),
 			flags.Value("history", "", "send the conversation so far with each message (the default)",
 				truth(func(v bool) { o.with = &v })),
 			flags.Value("no-history", "", "send each message alone", truth(func(v bool) { o.without = &v })),
@@ -69,13 +68,13 @@ func (o *chatOptions) complete(words []string) error {
 		return errors.New("--history and --no-history cannot be used together")
 	}
 	o.History = (o.with == nil || *o.with) && (o.without == nil || !*o.without)
-	return o.Arguments.Complete()
+	return o.chatArguments.Complete()
 }
 
 // chat talks to a model.
 func (a *app) chat(args []string) int {
 	a.hideSecrets(args)
-	o := chatOptions{Arguments: chat.Arguments{URL: chat.DefaultURL}}
+	o := chatOptions{chatArguments: chatArguments{URL: chatDefaultURL}}
 	words, code, ended := a.parse(o.table(), args)
 	if ended {
 		return code
@@ -83,7 +82,7 @@ func (a *app) chat(args []string) int {
 	if err := o.complete(words); err != nil {
 		return a.fail(err)
 	}
-	arguments := &o.Arguments
+	arguments := &o.chatArguments
 	key, err := parse.FindKey(arguments.APIKey, []string{arguments.URL}, a.env)
 	if err != nil {
 		return a.fail(fmt.Errorf("--api-key: %w", err))
@@ -108,7 +107,7 @@ func (a *app) chat(args []string) int {
 	}
 	defer own.Close()
 	headers := session.Headers{Version: Version, APIKey: key.Value}
-	s := &chat.Session{
+	s := &chatSession{
 		Arguments: arguments, Sender: own, Headers: headers.List(true, "application/json"),
 		Count: count, Out: redactor.Writer(a.terminal.styledOut), Err: a.terminal.err, Redact: redactor.Text,
 		ReadGap: env.Chat.ReadTimeout,

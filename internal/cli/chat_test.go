@@ -2,17 +2,15 @@ package cli
 
 import (
 	"testing"
-
-	"aiperf/internal/wire/chat"
 )
 
-func parseChat(args ...string) (*chat.Arguments, error) {
-	o := chatOptions{Arguments: chat.Arguments{URL: chat.DefaultURL}}
+func parseChat(args ...string) (*chatArguments, error) {
+	o := chatOptions{chatArguments: chatArguments{URL: chatDefaultURL}}
 	words, err := o.table().Parse(args)
 	if err == nil {
 		err = o.complete(words)
 	}
-	return &o.Arguments, err
+	return &o.chatArguments, err
 }
 
 func TestChatFlags(t *testing.T) {

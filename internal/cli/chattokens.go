@@ -8,7 +8,6 @@ import (
 
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/resolve"
-	"aiperf/internal/wire/chat"
 	"aiperf/internal/workload/hub"
 	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/load"
@@ -17,7 +16,7 @@ import (
 // chatCounter counts the tokens of replies whose server does not. A tokenizer that was asked for must be
 // there; the model's own, which is the default, is looked for when the first count is due, since most
 // servers report their counts, and the built-in one replaces it.
-func (a *app) chatCounter(arguments *chat.Arguments, env *env.Values) (func(text string) int, error) {
+func (a *app) chatCounter(arguments *chatArguments, env *env.Values) (func(text string) int, error) {
 	find := func(name string) (tokenizer.Tokenizer, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), env.Service.TokenizerPreloadTimeout)
 		defer cancel()

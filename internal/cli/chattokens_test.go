@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"aiperf/internal/config/env"
-	"aiperf/internal/wire/chat"
 )
 
 // Tokens that a server does not count are those of the tokenizer that was asked for, else of the model's own,
@@ -41,7 +40,7 @@ func TestTokenizerOfAChat(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			count, err := a.chatCounter(&chat.Arguments{Model: c.model, Tokenizer: c.tokenizer}, &env)
+			count, err := a.chatCounter(&chatArguments{Model: c.model, Tokenizer: c.tokenizer}, &env)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,6 @@ import (
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
-	"aiperf/internal/cluster/kube/manifest"
 	"aiperf/internal/config/flags"
 )
 
@@ -117,7 +116,7 @@ func (a *app) kubeDebug(args []string) int {
 			return a.fail(kubeError(err))
 		}
 		namespace = b.Namespace
-		if selector = manifest.Selector(b.Name); b.Kind == crd.SweepKind {
+		if selector = crd.JobSelector(b.Name); b.Kind == crd.SweepKind {
 			selector = crd.LabelSweep + "=" + b.Name
 		}
 		state := b.Name + " is " + b.Phase()

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 	"aiperf/internal/config"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
@@ -42,8 +41,8 @@ type kubeDeploy struct {
 func (o *kubeDeploy) deployment() []flags.Flag {
 	o.ttl = -1
 	engine := flags.Choice("engine", "ENGINE", "without the operator: jobs are Kubernetes' own, jobset needs JobSet "+
-		"[default: jobset where the cluster has it, else jobs]", &o.engine, string(manifest.Jobs),
-		string(manifest.JobSet))
+		"[default: jobset where the cluster has it, else jobs]", &o.engine, string(crd.EngineJobs),
+		string(crd.EngineJobSet))
 	return []flags.Flag{
 		flags.Value("name", "NAME", "name of the benchmark: a DNS label of at most 40 characters [default: made up]",
 			nonEmpty(&o.name)),
@@ -541,7 +540,7 @@ func (a *app) kubeGenerate(args []string) int {
 			return a.fail(needsOperator("aiperf kube generate --operator prints an AIPerfSweep, aiperf kube sweep creates " +
 				"it"))
 		}
-		objects, err := manifest.Build(b.job(namespace), manifest.Options{Engine: o.engineOf(false),
+		objects, err := crd.Build(b.job(namespace), crd.BuildOptions{Engine: o.engineOf(false),
 			Token: newToken(), Run: b.run})
 		if err != nil {
 			return a.fail(err)
@@ -599,19 +598,19 @@ func help(args []string) []string {
 }
 
 // engineOf is the engine of the flag, else the best one of the cluster.
-func (o *kubeDeploy) engineOf(jobSet bool) manifest.Engine {
+func (o *kubeDeploy) engineOf(jobSet bool) crd.Engine {
 	switch {
 	case o.engine != "":
-		return manifest.Engine(o.engine)
+		return crd.Engine(o.engine)
 	case jobSet:
-		return manifest.JobSet
+		return crd.EngineJobSet
 	}
-	return manifest.Jobs
+	return crd.EngineJobs
 }
 
 // kubeEstimate prints how much memory the pods of a benchmark take.
 func (a *app) kubeEstimate(b *kubeBenchmark) {
-	e, err := manifest.EstimateOf(&b.spec, b.run)
+	e, err := crd.EstimateOf(&b.spec, b.run)
 	if err != nil {
 		fmt.Fprintf(a.terminal.err, "The memory of the pods was not estimated: %v\n", err)
 		return

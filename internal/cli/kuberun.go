@@ -13,7 +13,6 @@ import (
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // newToken is a secret that coordinator and agents share.
@@ -112,7 +111,7 @@ func (a *app) kubeSubmit(o *kubeDeploy, b *kubeBenchmark,
 // kubeDryRun prints what would be created.
 func (a *app) kubeDryRun(o *kubeDeploy, b *kubeBenchmark, namespace string) int {
 	if o.direct {
-		objects, err := manifest.Build(b.job(namespace), manifest.Options{Engine: o.engineOf(false), Token: newToken(),
+		objects, err := crd.Build(b.job(namespace), crd.BuildOptions{Engine: o.engineOf(false), Token: newToken(),
 			Run: b.run})
 		if err != nil {
 			return a.fail(err)
@@ -123,7 +122,7 @@ func (a *app) kubeDryRun(o *kubeDeploy, b *kubeBenchmark, namespace string) int 
 		if err != nil {
 			return a.fail(err)
 		}
-		fmt.Fprintln(a.terminal.out, manifest.JSON(object))
+		fmt.Fprintln(a.terminal.out, crd.ObjectJSON(object))
 	}
 	a.kubeEstimate(b)
 	return ExitOK
@@ -154,12 +153,12 @@ func (a *app) kubeCreate(ctx context.Context, c *client.Client, o *kubeDeploy, b
 		}
 	}
 	engine := o.engineOf(jobSet)
-	if direct && engine == manifest.Jobs && b.spec.Queue() != "" {
+	if direct && engine == crd.EngineJobs && b.spec.Queue() != "" {
 		return nil, errors.New("a queue without the operator needs JobSet: Kueue admits the Jobs of the controller and of " +
 			"the workers one by one; install the operator or JobSet, or leave out --queue-name")
 	}
 	checks := deployed.PreflightOptions{Namespace: namespace, Quick: true, Direct: direct,
-		JobSet: direct && engine == manifest.JobSet, Workers: 1}
+		JobSet: direct && engine == crd.EngineJobSet, Workers: 1}
 	if !o.skipEndpoint && len(b.run.Endpoint.URLs) > 0 {
 		checks.Endpoint = b.run.Endpoint.URLs[0]
 	}
@@ -172,7 +171,7 @@ func (a *app) kubeCreate(ctx context.Context, c *client.Client, o *kubeDeploy, b
 	}
 	objects := []client.Object{}
 	if direct {
-		built, err := manifest.Build(b.job(namespace), manifest.Options{Engine: engine, Token: newToken(), Run: b.run})
+		built, err := crd.Build(b.job(namespace), crd.BuildOptions{Engine: engine, Token: newToken(), Run: b.run})
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // fill adds the flags of the deployment to a specification.
@@ -126,7 +125,7 @@ func (o *kubeDeploy) pods(pods crd.Object) error {
 		name, _ := m["name"].(string)
 		path, _ := m["mountPath"].(string)
 		if name == "" || path == "" {
-			return fmt.Errorf("--secret-mounts: %s lacks name or mountPath", manifest.JSON(m))
+			return fmt.Errorf("--secret-mounts: %s lacks name or mountPath", crd.ObjectJSON(m))
 		}
 		for key := range m {
 			if !slices.Contains([]string{"name", "mountPath", "subPath"}, key) {

@@ -22,7 +22,6 @@ import (
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
-	"aiperf/internal/cluster/kube/manifest"
 	"aiperf/internal/cluster/kube/operator"
 	"aiperf/internal/cluster/kube/resultsserver"
 	"aiperf/internal/config/env"
@@ -250,19 +249,19 @@ func operatorSettings(v *env.Operator) operator.Settings {
 }
 
 // engineOf is what runs the pods: a JobSet where the cluster has it, unless another was asked for.
-func engineOf(ctx context.Context, asked string, api *client.Client) (manifest.Engine, error) {
+func engineOf(ctx context.Context, asked string, api *client.Client) (crd.Engine, error) {
 	if asked == "jobs" {
-		return manifest.Jobs, nil
+		return crd.EngineJobs, nil
 	}
 	for {
 		has, err := api.Has(ctx, client.JobSets)
 		switch {
 		case has:
-			return manifest.JobSet, nil
+			return crd.EngineJobSet, nil
 		case err == nil && asked == "jobset":
 			return "", errors.New("the cluster has no JobSet: install it, or use --engine jobs")
 		case err == nil:
-			return manifest.Jobs, nil
+			return crd.EngineJobs, nil
 		}
 		select { // the API server may come up later than the operator
 		case <-ctx.Done():
@@ -308,7 +307,7 @@ func controllerAlive(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
-		"http://127.0.0.1:"+strconv.Itoa(manifest.PortAPI)+"/healthz", nil)
+		"http://127.0.0.1:"+strconv.Itoa(crd.PortAPI)+"/healthz", nil)
 	if err != nil {
 		return false
 	}
@@ -328,7 +327,7 @@ func (a *app) sweepController(ctx context.Context, o *sidecarOptions, v *env.Ope
 	return operator.RunSweep(ctx, operator.SweepOptions{
 		Client: d, Name: a.variable("AIPERF_SWEEP_NAME"), Namespace: a.variable("AIPERF_SWEEP_NAMESPACE"),
 		UID: a.variable("AIPERF_SWEEP_UID"), Epoch: a.variable("AIPERF_SWEEP_EPOCH"), Dir: o.dir,
-		Results: resultsserver.NewReader(v.BaseURL, a.variable(manifest.ResultsTokenVariable)), Version: Version, Log: log, BaseURL: v.BaseURL,
+		Results: resultsserver.NewReader(v.BaseURL, a.variable(crd.ResultsTokenVariable)), Version: Version, Log: log, BaseURL: v.BaseURL,
 		ChildPoll: v.ChildPoll, CancelPoll: v.CancelPoll, CancelGrace: v.CancelGrace, ChildMissing: v.ChildMissing,
 		StaleDeletion: v.StaleChildDeletion, SummaryRetries: v.SummaryRetries, SummaryRetryDelay: v.SummaryRetryDelay,
 	})

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
-	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/file"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report/console"
@@ -88,7 +88,7 @@ func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) in
 		a.aggregates(paths)
 	}
 	o.Dir, o.More = cfg.Artifacts.Dir, views(cfg.Artifacts.Dir)
-	short := console.Repeats{Input: inputconfig.Of(cfg), Runs: len(runs), Good: len(series.Successes(runs)),
+	short := console.Repeats{Input: file.Exported(cfg), Runs: len(runs), Good: len(series.Successes(runs)),
 		Level: whole.Level, Rows: rows, Cache: cache}
 	for _, r := range runs {
 		if !r.Succeeded() {

@@ -25,9 +25,8 @@ import (
 	"aiperf/internal/run/plan"
 	"aiperf/internal/view/dashboard"
 	"aiperf/internal/view/runlog"
+	"aiperf/internal/watch/collect"
 	"aiperf/internal/watch/gpu"
-	gpucollect "aiperf/internal/watch/gpu/collect"
-	"aiperf/internal/watch/monitor"
 )
 
 const topHelp = `Usage: aiperf top [URL …] [flags]
@@ -107,7 +106,7 @@ func (a *app) top(args []string) int {
 	if note := t.lacks(); note == "" && !o.once {
 		return a.topScreen(ctx, release, &o, cfg)
 	}
-	m, err := monitor.New(watching(&o, cfg, slog.New(slog.DiscardHandler)))
+	m, err := collect.NewMonitor(watching(&o, cfg, slog.New(slog.DiscardHandler)))
 	if err != nil {
 		return a.fail(err)
 	}
@@ -139,17 +138,17 @@ func (a *app) topConfig(o *topOptions, urls []string) (*config.Run, error) {
 }
 
 // watching are the options of a monitor.
-func watching(o *topOptions, cfg *config.Run, log *slog.Logger) monitor.Options {
+func watching(o *topOptions, cfg *config.Run, log *slog.Logger) collect.MonitorOptions {
 	fetch, g, env := plan.Fetch(cfg, Version), &cfg.GPU, &cfg.Env.GPU
 	fetch.Redactor = cfg.Redactor()
-	m := monitor.Options{URLs: cfg.Endpoint.URLs, Interval: o.interval, Fetch: fetch, Log: log,
+	m := collect.MonitorOptions{URLs: cfg.Endpoint.URLs, Interval: o.interval, Fetch: fetch, Log: log,
 		Catalog: gpu.NewCatalog(nil, env.VendorScoped)}
 	if !g.Enabled {
 		return m
 	}
-	local := func(vendor string) func(gpucollect.Sink) (gpucollect.Collector, error) {
-		return func(sink gpucollect.Sink) (gpucollect.Collector, error) {
-			return gpucollect.NewLocal(gpucollect.LocalOptions{Vendor: vendor, Interval: o.interval,
+	local := func(vendor string) func(collect.GPUSink) (collect.GPUCollector, error) {
+		return func(sink collect.GPUSink) (collect.GPUCollector, error) {
+			return collect.NewLocalGPUs(collect.LocalGPUOptions{Vendor: vendor, Interval: o.interval,
 				OpenTimeout: env.ReachabilityTimeout, CloseTimeout: env.ShutdownTimeout, Catalog: m.Catalog, Sink: sink,
 				WallNS: time.Time.UnixNano, Log: log}), nil
 		}
@@ -158,15 +157,15 @@ func watching(o *topOptions, cfg *config.Run, log *slog.Logger) monitor.Options 
 		m.GPUs = append(m.GPUs, local(g.Collector))
 		return m
 	}
-	m.GPUs = append(m.GPUs, func(sink gpucollect.Sink) (gpucollect.Collector, error) {
+	m.GPUs = append(m.GPUs, func(sink collect.GPUSink) (collect.GPUCollector, error) {
 		fetch := fetch
 		fetch.ReachabilityTimeout = env.ReachabilityTimeout
 		dialects := map[string]gpu.Dialect{"dcgm": gpu.DCGM, "amd_dme": gpu.DeviceMetricsExporter}
-		var given []gpucollect.Exporter
+		var given []collect.GPUExporter
 		for _, x := range g.Exporters {
-			given = append(given, gpucollect.Exporter{URL: x.URL, Dialect: dialects[x.Collector]})
+			given = append(given, collect.GPUExporter{URL: x.URL, Dialect: dialects[x.Collector]})
 		}
-		return gpucollect.NewExporters(gpucollect.ExporterOptions{Defaults: env.Endpoints, Given: given,
+		return collect.NewGPUExporters(collect.GPUExporterOptions{Defaults: env.Endpoints, Given: given,
 			Interval: o.interval, Fetch: fetch, Catalog: m.Catalog, Sink: sink, Log: log})
 	})
 	if len(g.Exporters) == 0 {
@@ -189,7 +188,7 @@ func (a *app) pagesOfThisMachine(ctx context.Context, o *topOptions) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	m, err := monitor.New(watching(&topOptions{interval: time.Second}, cfg, nil))
+	m, err := collect.NewMonitor(watching(&topOptions{interval: time.Second}, cfg, nil))
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +214,7 @@ const (
 )
 
 // settled waits until each server was reached or was not, and its rates are over so many nanoseconds; 0 is for no rates.
-func settled(ctx context.Context, m *monitor.Monitor, rates int64) []monitor.Server {
+func settled(ctx context.Context, m *collect.Monitor, rates int64) []collect.MonitoredServer {
 	ctx, cancel := context.WithTimeout(ctx, topPatience+2*time.Duration(rates))
 	defer cancel()
 	ticker := time.NewTicker(topPoll)
@@ -243,7 +242,7 @@ func settled(ctx context.Context, m *monitor.Monitor, rates int64) []monitor.Ser
 }
 
 // observed is what a monitor says as views see it.
-func observed(m *monitor.Monitor) *progress.Observed {
+func observed(m *collect.Monitor) *progress.Observed {
 	o := &progress.Observed{At: time.Now()}
 	for _, s := range m.Servers() {
 		o.Servers = append(o.Servers, progress.Server{URL: s.URL, Kind: s.Now.Kind, Error: s.Error,
@@ -271,7 +270,7 @@ func (a *app) topScreen(ctx context.Context, stop func(), o *topOptions, cfg *co
 	log := runlog.New(runlog.Options{Level: slog.LevelInfo, Console: screen.LogWriter(t.styledErr, !t.errTTY),
 		Redactor: cfg.Redactor()})
 	defer log.Close()
-	m, err := monitor.New(watching(o, cfg, log.Logger("top")))
+	m, err := collect.NewMonitor(watching(o, cfg, log.Logger("top")))
 	if err != nil {
 		return a.fail(err)
 	}
@@ -294,7 +293,7 @@ func (a *app) topScreen(ctx context.Context, stop func(), o *topOptions, cfg *co
 }
 
 // topLines prints a line for each server and GPU at each interval.
-func (a *app) topLines(ctx context.Context, o *topOptions, m *monitor.Monitor) int {
+func (a *app) topLines(ctx context.Context, o *topOptions, m *collect.Monitor) int {
 	settled(ctx, m, int64(o.interval)/2)
 	ticker := time.NewTicker(o.interval)
 	defer ticker.Stop()

@@ -9,7 +9,7 @@
 //	config/settings     arguments, environment   → settings.Settings: a value and its origin for each option
 //	config/parse        a text with a grammar    → a typed value
 //	config/resolve      Settings                 → Run: defaults, rules, cross checks
-//	config/inputconfig  Run                      → the configuration as exports carry it
+//	config/file         a configuration file     → settings.Settings, and a Run → the body that exports carry
 //
 // Vocabulary: an option is a row of the table, a flag is one of its spellings, a value is given when a flag or a file
 // set it (an environment variable or a default does not count as given), a fault is one line about something that the

@@ -5,7 +5,7 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/watch/servermetrics/collect"
+	"aiperf/internal/watch/collect"
 )
 
 // Server is what the first server of a run says of itself.

@@ -14,8 +14,8 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/collect"
 	"aiperf/internal/watch/gpu"
-	"aiperf/internal/watch/gpu/collect"
 )
 
 // gpuWatch collects GPU telemetry alongside the load of one run.
@@ -23,7 +23,7 @@ type gpuWatch struct {
 	passive
 	*target
 	catalog   *gpu.Catalog
-	collector collect.Collector
+	collector collect.GPUCollector
 	enabled   bool
 	// ended counts the phases that are over: a seamless one may end before the one ahead of it.
 	ended atomic.Int32
@@ -103,23 +103,23 @@ func (w *gpuWatch) newest(startNS int64) []progress.GPU {
 	return list
 }
 
-func (w *gpuWatch) newCollector() (collect.Collector, error) {
+func (w *gpuWatch) newCollector() (collect.GPUCollector, error) {
 	g, env, log := &w.cfg.GPU, &w.cfg.Env.GPU, w.options.Log.Logger("gpu_telemetry")
 	fetch := w.fetchOptions()
 	fetch.ReachabilityTimeout = env.ReachabilityTimeout
 	if g.Collector != "" {
-		return collect.NewLocal(collect.LocalOptions{
+		return collect.NewLocalGPUs(collect.LocalGPUOptions{
 			Vendor: g.Collector, Interval: env.CollectionInterval, OpenTimeout: env.ReachabilityTimeout,
 			CloseTimeout: env.ShutdownTimeout,
 			Catalog:      w.catalog, Sink: w, WallNS: fetch.WallNS, Log: log,
 		}), nil
 	}
 	dialects := map[string]gpu.Dialect{"dcgm": gpu.DCGM, "amd_dme": gpu.DeviceMetricsExporter}
-	var given []collect.Exporter
+	var given []collect.GPUExporter
 	for _, x := range g.Exporters {
-		given = append(given, collect.Exporter{URL: x.URL, Dialect: dialects[x.Collector]})
+		given = append(given, collect.GPUExporter{URL: x.URL, Dialect: dialects[x.Collector]})
 	}
-	return collect.NewExporters(collect.ExporterOptions{
+	return collect.NewGPUExporters(collect.GPUExporterOptions{
 		Defaults: env.Endpoints, Given: given, Interval: env.CollectionInterval, Fetch: fetch, Catalog: w.catalog,
 		Sink: w, Log: log,
 	})

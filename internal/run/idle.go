@@ -6,7 +6,7 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/watch/servermetrics/collect"
+	"aiperf/internal/watch/collect"
 )
 
 // IdleWatch asks the servers of a configuration, between runs, whether they still work on requests. It is kept over the

@@ -8,7 +8,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/file"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
@@ -25,7 +25,7 @@ func (f *followers) described() *progress.Run {
 	run := &progress.Run{
 		Label: f.options.Info.RunLabel, BenchmarkID: f.id, Version: f.options.Version, Command: hide(cfg.CLICommand),
 		EndpointType: cfg.Endpoint.Type, Streaming: cfg.Endpoint.Streaming, Dir: cfg.Artifacts.Dir,
-		Metrics: f.records.set, Log: f.options.Log.Logger, Config: inputconfig.Of(cfg),
+		Metrics: f.records.set, Log: f.options.Log.Logger, Config: file.Exported(cfg),
 	}
 	if f.content != nil && f.content.data != nil {
 		run.Conversations = f.content.data.Len()

@@ -13,7 +13,6 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/config/file"
-	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/watch/trust"
 	"aiperf/internal/workload/tokenizer"
 )
@@ -21,11 +20,11 @@ import (
 // provenance says what measured what, so that two results can be told to be of the same kind: the
 // versions, hashes of what was asked and of what was sent, the machine and its clock.
 func (c *content) provenance() artifact.Object {
-	further := inputconfig.Further(c.cfg)
+	further := file.ExportedFurther(c.cfg)
 	out := artifact.Object{
 		{Key: "aiperf_version", Value: c.options.Version},
 		{Key: "go_version", Value: runtime.Version()},
-		{Key: "config_sha256", Value: configHash(inputconfig.Of(c.cfg), further)},
+		{Key: "config_sha256", Value: configHash(file.Exported(c.cfg), further)},
 	}
 	if len(further) > 0 {
 		out = append(out, artifact.Member{Key: "further_config", Value: further})
@@ -57,7 +56,7 @@ func (c *content) provenance() artifact.Object {
 // inputConfig is the configuration as the files of the run carry it. In a run of a series or a sweep every default is
 // written out, as the original does there, which starts such a run from its whole configuration.
 func (b *base) inputConfig() artifact.Object {
-	given := inputconfig.Of(b.cfg)
+	given := file.Exported(b.cfg)
 	if b.options.Info.RunLabel == "" {
 		return given
 	}
@@ -86,7 +85,7 @@ var ownMembers = []string{"artifacts", "runtime"}
 
 // ConfigHash is the hash under which the summary of a run names its configuration.
 func ConfigHash(cfg *config.Run) string {
-	return configHash(inputconfig.Of(cfg), inputconfig.Further(cfg))
+	return configHash(file.Exported(cfg), file.ExportedFurther(cfg))
 }
 
 // configHash is the hash of what the benchmark is: where its files go and how it is shown are left out.

@@ -14,8 +14,8 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
+	"aiperf/internal/watch/collect"
 	"aiperf/internal/watch/servermetrics"
-	"aiperf/internal/watch/servermetrics/collect"
 	"aiperf/internal/watch/servermetrics/export"
 )
 

@@ -11,10 +11,10 @@ cd "$(dirname "$0")"
 . wine.sh
 packages=("$@")
 [ $# != 0 ] || packages=(base/artifact base/bounded base/clock base/neterr base/terminal base/webserver cli run load
-    wire/client wire/control wire/chat wire/plugin mockserver mockserver/httpd publish/page publish/progress publish/upload
-    result/report result/files result/recompute config/parse config/resolve config/file config/document workload/loader
+    wire/client wire/control wire/plugin mockserver mockserver/httpd publish/page publish/progress publish/upload
+    result/report result/recompute config/parse config/resolve config/file config/document workload/loader
     workload/hub workload/tokenizer/load experiment/server experiment/series view/web view/dashboard watch/trust
-    watch/gpu/collect watch/servermetrics/collect cluster/fleet)
+    watch/collect cluster/fleet)
 mkdir -p "$cache/tests"
 : >"$cache/tests.txt"
 bad=0

@@ -6,9 +6,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
-	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/schema"
@@ -64,7 +62,7 @@ func Complete(tree *document.Node, flags *settings.Settings) *document.Node {
 func CompleteBody(body artifact.Object) artifact.Object {
 	tree := Complete(document.Of(artifact.Object{{Key: "benchmark", Value: body}}), nil)
 	whole, _ := tree.Get("benchmark").Any().(artifact.Object)
-	known, _ := inputconfig.Split(whole)
+	known, _ := SplitBody(whole)
 	return known
 }
 
@@ -149,7 +147,7 @@ func (c *completer) value(k schema.Key, n *document.Node, path, kind string) *do
 				own = schema.Synthetic
 			}
 			if k.Name == "phases" {
-				item = adaptive.Flat(item)
+				item = parse.FlatAdaptive(item)
 			}
 			done := c.section(k, item, document.Index(path, i), own)
 			if k.Name == "phases" {

@@ -7,6 +7,10 @@
 //
 // Rules that hold for flags too are those of config/resolve. The package must never know how a run works.
 //
+// It also writes a config.Run as exports carry it: in the shape of the "benchmark:" body of a file, with what was given
+// or derived, without secrets. The schema of that body is fixed by its readers, which refuse other keys: [Exported] has
+// the keys of the schema only, [ExportedFurther] the settings that the schema has no key for.
+//
 // It also is the catalogue of configuration files to start from: each a complete file for a purpose, with
 // comments, and the data files that some of them read.
 //

@@ -6,7 +6,6 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/config/document"
-	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/schema"
 	"aiperf/internal/config/settings"
@@ -15,7 +14,7 @@ import (
 // FromRun is the file that describes the run of a command line. In the place of secrets are references to variables of
 // the environment, which it lists.
 func FromRun(r *config.Run) (tree *document.Node, variables []string) {
-	body := document.Of(inputconfig.Whole(r))
+	body := document.Of(ExportedWhole(r))
 	p := r.Asked
 	keep(body.Get("artifacts"), "dir", p.Given("output-artifact-dir"))
 	if !p.Given("tokenizer") {

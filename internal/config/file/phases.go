@@ -8,7 +8,6 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/suggest"
-	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
@@ -147,7 +146,7 @@ func (r *reader) readPhase(p *phase, first bool) {
 	if len(r.faults) == before {
 		r.checkPhase(t, p, first)
 	}
-	if a := adaptive.Parse(n, p.path, r.fault); a != nil {
+	if a := parse.Adaptive(n, p.path, r.fault); a != nil {
 		t.Put("phase-adaptive", a, r.origin(orSelf(n.Get("adaptive_scale"), n),
 			document.Path(p.path, "adaptive_scale")))
 	}
@@ -267,7 +266,7 @@ func phaseEffects() map[string]effect {
 	}
 	for _, f := range func() []schema.Key { k, _ := schema.Body().Field("phases"); return k.Fields }() {
 		if strings.HasPrefix(f.Name, "adaptive_") {
-			all[f.Name] = ignore // read by config/adaptive
+			all[f.Name] = ignore // read by parse.Adaptive
 		}
 	}
 	return all

@@ -10,7 +10,6 @@ import (
 	"aiperf/internal/config/configtest"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/file"
-	"aiperf/internal/config/inputconfig"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/run"
@@ -114,7 +113,7 @@ func check(t *testing.T, traps []trap) {
 // exported is the whole configuration of a run.
 func exported(t *testing.T, r *config.Run) string {
 	t.Helper()
-	text, err := artifact.AppendJSON(nil, inputconfig.Whole(r))
+	text, err := artifact.AppendJSON(nil, file.ExportedWhole(r))
 	if err != nil {
 		t.Fatal(err)
 	}

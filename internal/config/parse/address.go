@@ -3,6 +3,11 @@
 //
 // Its functions see one text. They know neither the option's name nor other options: their errors say what is wrong
 // with the text, and the caller names the flag. Errors never repeat secrets.
+//
+// Two parts of configuration files are read here, too, as they have several forms: distributions ([Distribution]), and
+// the search for a load in a phase ([Adaptive]): the block adaptive_scale, the flat keys that say the same, and the
+// limits under sla. What these mean together with the rest of the phase is checked once the phase is resolved
+// ([CheckAdaptive]). Keys must be in snake case; all faults are reported, with the node they are about.
 package parse
 
 import (

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"aiperf/internal/config"
-	"aiperf/internal/config/adaptive"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
+	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/load"
 )
@@ -70,7 +70,7 @@ func (f filePhases) check() {
 			continue
 		}
 		built := ph.build()
-		adaptive.Check(nil, "", &built, ti.endpoint.streaming,
+		parse.CheckAdaptive(nil, "", &built, ti.endpoint.streaming,
 			func(_ *document.Node, path, format string, args ...any) {
 				ti.fault("", "%s: "+path+": "+format, append([]any{ph.Place}, args...)...)
 			})

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config/configtest"
-	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/file"
 	"aiperf/internal/config/settings"
 )
 
@@ -58,7 +58,7 @@ func FuzzParse(f *testing.F) {
 			strings.Count(text, key) == 1 {
 			t.Errorf("the command line holds the key: %s", run.CLICommand)
 		}
-		if len(inputconfig.Of(run)) == 0 {
+		if len(file.Exported(run)) == 0 {
 			t.Error("no exported configuration")
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/config/configtest"
-	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/file"
 	"aiperf/internal/load"
 	"aiperf/internal/workload/recipe"
 )
@@ -121,7 +121,7 @@ func TestInputConfig(t *testing.T) {
 		{Key: "server_metrics", Value: artifact.Object{{Key: "enabled", Value: false}}},
 		{Key: "network_latency", Value: artifact.Object{{Key: "enabled", Value: false}}},
 	}
-	configtest.WantObject(t, inputconfig.Of(run), want)
+	configtest.WantObject(t, file.Exported(run), want)
 	if run.Endpoint.Extra[1].Value != "zz" {
 		t.Error("redaction changed what is sent")
 	}
@@ -131,7 +131,7 @@ func TestInputConfigDistributions(t *testing.T) {
 	run, _ := mustResolve(t, "-m a,b --model-selection-strategy random --isl 100 --isl-stddev 5 --request-rate 5 "+
 		"--arrival-smoothness 2 --benchmark-duration 9 --benchmark-grace-period inf --export-level raw --seq-dist "+
 		"5,6|1:100")
-	out := inputconfig.Of(run)
+	out := file.Exported(run)
 	models, _ := out.Get("models")
 	configtest.WantObject(t, models.(artifact.Object), artifact.Object{{Key: "strategy", Value: "random"},
 		{Key: "items", Value: []any{artifact.Object{{Key: "name", Value: "a"}}, artifact.Object{{Key: "name",

@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/config/configtest"
-	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/file"
 )
 
 func TestTrapDetectedTracesTurnTheScheduleOn(t *testing.T) {
@@ -86,7 +86,7 @@ func TestScheduleInTheExportedConfiguration(t *testing.T) {
 
 func inputConfigText(t *testing.T, run *config.Run) string {
 	t.Helper()
-	text, err := artifact.AppendJSON(nil, inputconfig.Of(run))
+	text, err := artifact.AppendJSON(nil, file.Exported(run))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/config/configtest"
 	"aiperf/internal/config/fault"
-	"aiperf/internal/config/inputconfig"
+	"aiperf/internal/config/file"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/workload/recipe"
@@ -359,7 +359,7 @@ func TestTrapStreamingForcedOff(t *testing.T) {
 	}
 	configtest.WantText(t, "warnings", configtest.Texting(d.warnings),
 		"WARNING Streaming is not supported for --endpoint-type embeddings, setting streaming to False")
-	endpoint, _ := inputconfig.Of(d.run()).Get("endpoint")
+	endpoint, _ := file.Exported(d.run()).Get("endpoint")
 	if streaming, ok := endpoint.(artifact.Object).Get("streaming"); !ok || streaming != false {
 		t.Errorf("exported streaming %v", streaming)
 	}

@@ -8,6 +8,10 @@
 // Invariants: everything here and every planner is a pure function of its configuration, its seed and the results that
 // it was told, in their order, so that a search is resumed by telling its history again. The package never knows how a
 // run is made.
+//
+// It also has the numerical methods that planners share: factors of covariances ([Cholesky]), a descent along gradients
+// ([Minimize]), and a monotone curve through points ([Monotone]). Of gonum only its vectors are used: its matrices link
+// the whole of LAPACK, 3 MB.
 package search
 
 import (

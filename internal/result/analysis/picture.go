@@ -4,7 +4,7 @@ import (
 	"image/color"
 	"strings"
 
-	"aiperf/internal/base/picture"
+	"aiperf/internal/result/chart"
 	"aiperf/internal/result/summary"
 )
 
@@ -22,40 +22,40 @@ type sharePalette struct {
 }
 
 var light, dark = sharePalette{
-	paper: picture.Hex("#ffffff"), panel: picture.Hex("#f4f6f8"), line: picture.Hex("#dfe3e8"),
-	text: picture.Hex("#11161d"), soft: picture.Hex("#5a6472"), accent: picture.Hex("#2062ce"),
-	levels: map[summary.Level]color.NRGBA{summary.Good: picture.Hex("#1d7f4e"), summary.Warn: picture.Hex("#b26a00"),
-		summary.Bad: picture.Hex("#c2321d"), summary.Plain: picture.Hex("#5a6472")},
+	paper: chart.Hex("#ffffff"), panel: chart.Hex("#f4f6f8"), line: chart.Hex("#dfe3e8"),
+	text: chart.Hex("#11161d"), soft: chart.Hex("#5a6472"), accent: chart.Hex("#2062ce"),
+	levels: map[summary.Level]color.NRGBA{summary.Good: chart.Hex("#1d7f4e"), summary.Warn: chart.Hex("#b26a00"),
+		summary.Bad: chart.Hex("#c2321d"), summary.Plain: chart.Hex("#5a6472")},
 }, sharePalette{
-	paper: picture.Hex("#16191e"), panel: picture.Hex("#20252c"), line: picture.Hex("#333a44"),
-	text: picture.Hex("#eceff3"), soft: picture.Hex("#a3adb9"), accent: picture.Hex("#73b6fa"),
-	levels: map[summary.Level]color.NRGBA{summary.Good: picture.Hex("#55c98d"), summary.Warn: picture.Hex("#e6a23c"),
-		summary.Bad: picture.Hex("#ff7a66"), summary.Plain: picture.Hex("#a3adb9")},
+	paper: chart.Hex("#16191e"), panel: chart.Hex("#20252c"), line: chart.Hex("#333a44"),
+	text: chart.Hex("#eceff3"), soft: chart.Hex("#a3adb9"), accent: chart.Hex("#73b6fa"),
+	levels: map[summary.Level]color.NRGBA{summary.Good: chart.Hex("#55c98d"), summary.Warn: chart.Hex("#e6a23c"),
+		summary.Bad: chart.Hex("#ff7a66"), summary.Plain: chart.Hex("#a3adb9")},
 }
 
 // drawing is a card that is being drawn.
 type drawing struct {
-	*picture.Scene
+	*chart.Scene
 	sharePalette
 }
 
-func (d *drawing) font(size float64, bold bool, c color.NRGBA) picture.Font {
-	return picture.Font{Size: size, Bold: bold, Colour: c}
+func (d *drawing) font(size float64, bold bool, c color.NRGBA) chart.Font {
+	return chart.Font{Size: size, Bold: bold, Colour: c}
 }
 
 // Scene returns the card as a drawing of 1200 by 630 points.
-func (c *Card) Scene(darkTheme bool) *picture.Scene {
-	d := &drawing{picture.New(width, height), light}
+func (c *Card) Scene(darkTheme bool) *chart.Scene {
+	d := &drawing{chart.NewScene(width, height), light}
 	if darkTheme {
 		d.sharePalette = dark
 	}
 	d.Title, d.Background = c.Kind+": "+c.Title, d.paper
 	d.Description = strings.Join(c.Facts, ", ")
-	d.Rect(0, 0, width, 10, 0, picture.Paint{Fill: d.accent})
+	d.Rect(0, 0, width, 10, 0, chart.Paint{Fill: d.accent})
 
 	title := d.font(40, true, d.text)
 	kind := d.font(21, false, d.soft)
-	kind.Align = picture.End
+	kind.Align = chart.AlignEnd
 	d.Text(margin, 78, title.Fit(c.Title, inner-kind.Measure(c.Kind)-30), title)
 	d.Text(width-margin, 76, c.Kind, kind)
 	facts := d.font(22, false, d.soft)
@@ -84,7 +84,7 @@ func (c *Card) drawFigures(d *drawing, y float64) float64 {
 	w := (inner - gap*float64(n-1)) / float64(n)
 	for i, f := range c.Figures {
 		x := margin + float64(i)*(w+gap)
-		d.Rect(x, y, w, high, 10, picture.Paint{Fill: d.panel})
+		d.Rect(x, y, w, high, 10, chart.Paint{Fill: d.panel})
 		name := d.font(19, false, d.soft)
 		for name.Measure(f.Name) > w-40 && name.Size > 16 {
 			name.Size--
@@ -117,7 +117,7 @@ func (c *Card) drawFindings(d *drawing, y, bottom float64) float64 {
 			break
 		}
 		y += 28
-		d.Markers([]picture.Point{{X: margin + 8, Y: y - 7}}, picture.Circle, 14, picture.Paint{Fill: d.levels[f.Level]})
+		d.Markers([]chart.Point{{X: margin + 8, Y: y - 7}}, chart.Circle, 14, chart.Paint{Fill: d.levels[f.Level]})
 		for i, line := range bold.Wrap(f.Title, inner-30, 2) {
 			if i > 0 {
 				y += 27
@@ -148,25 +148,25 @@ func (c *Card) drawTable(d *drawing, y, bottom float64) {
 		first = inner * 0.4
 	}
 	column := (inner - first) / float64(len(c.Head)-1)
-	line := func(cells []string, f picture.Font) {
+	line := func(cells []string, f chart.Font) {
 		for i, cell := range cells {
-			if f.Align = picture.End; i > 0 && f.Measure(cell) > column-14 {
+			if f.Align = chart.AlignEnd; i > 0 && f.Measure(cell) > column-14 {
 				cell, _, _ = strings.Cut(cell, " (") // the unit of a head
 			}
 			if i == 0 {
-				if f.Align = picture.Start; f.Measure(cell) > first-12 {
+				if f.Align = chart.AlignStart; f.Measure(cell) > first-12 {
 					cell, _, _ = strings.Cut(cell, " (")
 				}
 				d.Text(margin, y, f.Fit(cell, first-12), f)
 				continue
 			}
-			f.Align = picture.End
+			f.Align = chart.AlignEnd
 			d.Text(margin+first+float64(i)*column, y, f.Fit(cell, column-14), f)
 		}
 	}
 	y += 30
 	line(c.Head, d.font(18, false, d.soft))
-	d.Line(margin, y+9, width-margin, y+9, picture.Paint{Stroke: d.line, Width: 1.5})
+	d.Line(margin, y+9, width-margin, y+9, chart.Paint{Stroke: d.line, Width: 1.5})
 	shown := min(fits, len(c.Rows))
 	for i := range shown {
 		r := c.Rows[i]
@@ -183,7 +183,7 @@ func (c *Card) drawCommand(d *drawing, bottom float64) float64 {
 	if c.Command == "" {
 		return bottom
 	}
-	mono := picture.Font{Size: 17, Mono: true, Colour: d.text}
+	mono := chart.Font{Size: 17, Mono: true, Colour: d.text}
 	most := 3
 	if c.several() {
 		most = 1 // the room is for the table
@@ -191,7 +191,7 @@ func (c *Card) drawCommand(d *drawing, bottom float64) float64 {
 	lines := mono.Wrap("$ "+c.Command, inner-40, most)
 	high := 20 + 24*float64(len(lines))
 	top := bottom - high
-	d.Rect(margin, top, inner, high, 8, picture.Paint{Fill: d.panel})
+	d.Rect(margin, top, inner, high, 8, chart.Paint{Fill: d.panel})
 	for i, line := range lines {
 		d.Text(margin+20, top+28+24*float64(i), line, mono)
 	}

@@ -25,8 +25,8 @@ func line(session string, turn int, start, end int64, more string) string {
 
 const good = `},"metrics":{}}`
 
-// chart reads lines of a per-request file.
-func chart(t *testing.T, lines ...string) *Swimlane {
+// swimlane reads lines of a per-request file.
+func swimlane(t *testing.T, lines ...string) *Swimlane {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "profile_export.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
@@ -40,7 +40,7 @@ func chart(t *testing.T, lines ...string) *Swimlane {
 }
 
 func example(t *testing.T) *Swimlane {
-	return chart(t,
+	return swimlane(t,
 		line("b", 0, 20, 60, good),
 		line("a", 0, 0, 50, `},"metrics":{"time_to_first_token":{"value":10.0,"unit":"ms"},"input_sequence_length":{"value":7,"unit":"tokens"},"output_sequence_length":{"value":3,"unit":"tokens"}}}`),
 		line("c", 0, 30, 40, `,"agent_depth":1,"root_correlation_id":"a","parent_correlation_id":"a"},"metrics":{},"error":{"code":500,"type":"Internal Server Error","message":"</script><b>no"}}`),
@@ -84,7 +84,7 @@ func TestChartOfARun(t *testing.T) {
 }
 
 func TestOneRequestFollowsAnotherAtTheSameInstant(t *testing.T) {
-	c := chart(t, line("a", 0, 0, 10, good), line("b", 0, 10, 20, good), line("c", 0, 20, 20, good))
+	c := swimlane(t, line("a", 0, 0, 10, good), line("b", 0, 10, 20, good), line("c", 0, 20, 20, good))
 	if c.PeakRequests != 1 || len(c.Requests) != 2 {
 		t.Errorf("%+v", c.Requests)
 	}
@@ -96,7 +96,7 @@ func TestManySessionsShareLanes(t *testing.T) {
 		at := int64(i/3) * 10
 		lines = append(lines, line(fmt.Sprint("s", i), 0, at, at+10, good))
 	}
-	c := chart(t, lines...)
+	c := swimlane(t, lines...)
 	if c.Lanes != 3 || len(c.Sessions) != 3*ownLanes || c.PeakActive != 3 {
 		t.Errorf("%d lanes, %d sessions, peak %d", c.Lanes, len(c.Sessions), c.PeakActive)
 	}

@@ -2,21 +2,19 @@ package chart
 
 import (
 	"math"
-
-	"aiperf/internal/base/picture"
 )
 
 // axes draws the plot's background, its grid, and the ticks with their labels.
 func (p *painter) axes() {
 	u, c := p.unit, p.colours
 	if c.plot != c.paper {
-		p.Rect(p.left, p.top, p.right-p.left, p.bottom-p.top, 0, picture.Paint{Fill: c.plot})
+		p.Rect(p.left, p.top, p.right-p.left, p.bottom-p.top, 0, Paint{Fill: c.plot})
 	}
-	grid := picture.Paint{Stroke: c.grid, Width: 1}
-	faint := picture.Paint{Stroke: picture.Opacity(c.grid, 0.5), Width: 1}
+	grid := Paint{Stroke: c.grid, Width: 1}
+	faint := Paint{Stroke: Opacity(c.grid, 0.5), Width: 1}
 	p.Open("", "part", "axes")
 	font := p.softFont(tickSize)
-	font.Align = picture.End
+	font.Align = AlignEnd
 	last := math.Inf(1)
 	for _, t := range p.y.ticks {
 		y := sharp(p.y.at(t.value))
@@ -35,32 +33,32 @@ func (p *painter) axes() {
 	}
 	p.horizontal(grid, faint)
 	if p.y2 != nil {
-		font.Align = picture.Start
+		font.Align = AlignStart
 		last = math.Inf(1)
 		for _, t := range p.y2.ticks {
 			y := sharp(p.y2.at(t.value))
 			if t.label == "" || math.IsNaN(y) || math.Abs(last-y) < 20*u || y < p.top-1 || y > p.bottom+1 {
 				continue
 			}
-			p.Line(p.right, y, p.right+5*u, y, picture.Paint{Stroke: c.axis, Width: 1})
+			p.Line(p.right, y, p.right+5*u, y, Paint{Stroke: c.axis, Width: 1})
 			p.Text(p.right+9*u, y+6.5*u, t.label, font)
 			last = y
 		}
-		p.Line(sharp(p.right), p.top, sharp(p.right), p.bottom, picture.Paint{Stroke: c.axis, Width: 1})
+		p.Line(sharp(p.right), p.top, sharp(p.right), p.bottom, Paint{Stroke: c.axis, Width: 1})
 	}
 	if !p.y.log && p.y.lo < 0 && p.y.hi > 0 {
 		zero := sharp(p.y.at(0))
-		p.Line(p.left, zero, p.right, zero, picture.Paint{Stroke: c.axis, Width: 1})
+		p.Line(p.left, zero, p.right, zero, Paint{Stroke: c.axis, Width: 1})
 	}
-	p.Line(p.left, sharp(p.bottom), p.right, sharp(p.bottom), picture.Paint{Stroke: c.axis, Width: 1.4})
+	p.Line(p.left, sharp(p.bottom), p.right, sharp(p.bottom), Paint{Stroke: c.axis, Width: 1.4})
 	p.Close()
 }
 
 // horizontal draws the ticks of the x axis; labels that would touch are left out.
-func (p *painter) horizontal(grid, faint picture.Paint) {
+func (p *painter) horizontal(grid, faint Paint) {
 	u := p.unit
 	font := p.softFont(tickSize)
-	font.Align = picture.Middle
+	font.Align = AlignMiddle
 	named := len(p.figure.X.Categories) > 0
 	every, step := 1, 0.0
 	if named {
@@ -80,7 +78,7 @@ func (p *painter) horizontal(grid, faint picture.Paint) {
 		if !named {
 			p.Line(x, p.top, x, p.bottom, grid)
 		}
-		p.Line(x, p.bottom, x, p.bottom+5*u, picture.Paint{Stroke: p.colours.axis, Width: 1})
+		p.Line(x, p.bottom, x, p.bottom+5*u, Paint{Stroke: p.colours.axis, Width: 1})
 		if named {
 			if i%every == 0 {
 				for k, line := range font.Wrap(t.label, step*float64(every)*0.92, 2) {

@@ -8,8 +8,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"aiperf/internal/base/picture"
 )
 
 func svgOf(t testing.TB, f *Figure) string {
@@ -52,7 +50,7 @@ func TestPicturesHaveTwiceThePixels(t *testing.T) {
 	if err != nil || p.Bounds().Dx() != 3200 || p.Bounds().Dy() != 1600 {
 		t.Fatalf("%v, %v", p.Bounds(), err)
 	}
-	if got := color.NRGBAModel.Convert(p.At(1, 1)); got != picture.Hex("#252525") {
+	if got := color.NRGBAModel.Convert(p.At(1, 1)); got != Hex("#252525") {
 		t.Errorf("the paper is %v", got)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/picture"
 )
 
 // SVG writes the figure as an SVG of Width by Height points; Scale has no effect. The file has no script, no style
@@ -31,10 +30,10 @@ const (
 )
 
 // Scene returns the drawing that both files are written from, with the points as metadata if that is asked for.
-func (f *Figure) Scene(t Theme, s Size, metadata bool) *picture.Scene {
+func (f *Figure) Scene(t Theme, s Size, metadata bool) *Scene {
 	side := func(v int) float64 { return float64(min(max(v, minSide), maxSide)) }
 	p := &painter{
-		Scene: picture.New(side(s.Width), side(s.Height)), figure: f, colours: coloursOf(t),
+		Scene: NewScene(side(s.Width), side(s.Height)), figure: f, colours: coloursOf(t),
 	}
 	p.looks = f.looks(p.colours)
 	p.unit = min(max(0.35+0.65*min(p.Width/1600, p.Height/800), 0.6), 2.5)
@@ -51,7 +50,7 @@ func (f *Figure) Scene(t Theme, s Size, metadata bool) *picture.Scene {
 
 // painter draws a figure on a scene.
 type painter struct {
-	*picture.Scene
+	*Scene
 	figure  *Figure
 	colours *colours
 	looks   []look
@@ -78,12 +77,12 @@ func (p *painter) vertical(l *Layer) *scale {
 	return p.y
 }
 
-func (p *painter) font(size float64) picture.Font {
-	return picture.Font{Size: size * p.unit, Colour: p.colours.text}
+func (p *painter) font(size float64) Font {
+	return Font{Size: size * p.unit, Colour: p.colours.text}
 }
 
-func (p *painter) softFont(size float64) picture.Font {
-	return picture.Font{Size: size * p.unit, Colour: p.colours.soft}
+func (p *painter) softFont(size float64) Font {
+	return Font{Size: size * p.unit, Colour: p.colours.soft}
 }
 
 // description is the figure in words, for readers of screens.

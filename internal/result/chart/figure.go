@@ -1,5 +1,24 @@
 // Package chart draws figures of measured values: axes, lines, points, areas, bars and bands as SVG and as PNG, without
 // a browser. What a figure shows is data; how it looks is decided here, once for every file.
+//
+// Figures are drawn on a [Scene]: a drawing of rectangles, lines, paths, markers and texts, which other pictures use,
+// too. Its two files show the same: it is built once and written by [Scene.WriteSVG] and [Scene.WritePNG].
+//
+//	s := chart.NewScene(1200, 630)
+//	s.Title, s.Background = "Throughput", chart.Hex("#ffffff")
+//	s.Rect(40, 40, 1120, 80, 12, chart.Paint{Fill: chart.Hex("#eef0f4")})
+//	title := chart.Font{Size: 32, Bold: true, Colour: chart.Hex("#1a2230")}
+//	s.Text(60, 92, title.Fit(name, 1080), title)
+//	s.Path(new(chart.Path).Move(60, 300).Line(600, 200).Line(1140, 280), chart.Paint{Stroke: blue, Width: 3})
+//	err := s.WriteSVG(file)      // or s.WritePNG(file, 2): 2400 by 1260 pixels
+//
+// Coordinates are points from the top left corner; a text stands with its baseline at y. Texts may come from anywhere:
+// control characters are shown as escapes, everything is escaped in the SVG. The PNG has glyphs of the embedded Go
+// fonts (Latin, Greek, Cyrillic); another character is a box with its code point, while the SVG keeps the text and
+// leaves the choice of fonts to its viewer.
+//
+// Invariants: an SVG has no script, no style sheet, no style attribute, no id and no reference, so that it may stand in
+// any page under any policy; equal scenes give equal bytes.
 package chart
 
 // Figure is one chart.

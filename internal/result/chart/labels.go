@@ -1,19 +1,15 @@
 package chart
 
-import (
-	"aiperf/internal/base/picture"
-)
-
 // box is a rectangle that is taken.
 type box struct{ x0, y0, x1, y1 float64 }
 
-func around(at picture.Point, r float64) box { return box{at.X - r, at.Y - r, at.X + r, at.Y + r} }
+func around(at Point, r float64) box { return box{at.X - r, at.Y - r, at.X + r, at.Y + r} }
 
 func (a box) meets(b box) bool { return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1 }
 
 // pointLabel is a text beside a point.
 type pointLabel struct {
-	at     picture.Point
+	at     Point
 	text   string
 	radius float64
 }
@@ -39,13 +35,13 @@ func (p *painter) labels() {
 			if side[0] != 0 && side[1] != 0 {
 				near *= 0.7
 			}
-			middle := picture.Point{X: l.at.X + side[0]*(near+w/2), Y: l.at.Y + side[1]*(near+h/2)}
+			middle := Point{X: l.at.X + side[0]*(near+w/2), Y: l.at.Y + side[1]*(near+h/2)}
 			b := box{middle.X - w/2, middle.Y - h/2, middle.X + w/2, middle.Y + h/2}
 			if b.x0 < p.left || b.x1 > p.right || b.y0 < p.top || b.y1 > p.bottom || p.meets(b, taken) {
 				continue
 			}
 			taken = append(taken, b)
-			p.Rect(b.x0-1, b.y0, w+2, h, 3*u, picture.Paint{Fill: picture.Opacity(p.colours.plot, 0.7)})
+			p.Rect(b.x0-1, b.y0, w+2, h, 3*u, Paint{Fill: Opacity(p.colours.plot, 0.7)})
 			p.Text(b.x0, b.y1-3.5*u, text, font)
 			break
 		}

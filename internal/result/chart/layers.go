@@ -3,15 +3,13 @@ package chart
 import (
 	"math"
 	"slices"
-
-	"aiperf/internal/base/picture"
 )
 
 // layers draws the values.
 func (p *painter) layers() {
 	if p.empty {
 		font := p.softFont(titleSize)
-		font.Align = picture.Middle
+		font.Align = AlignMiddle
 		p.Text((p.left+p.right)/2, (p.top+p.bottom)/2+8*p.unit, "No data", font)
 	}
 	p.Clip(p.left, p.top-1, p.right-p.left+1, p.bottom-p.top+2)
@@ -38,8 +36,8 @@ func (p *painter) layer(i int, l *Layer, y *scale) {
 	case Area, StairArea:
 		base := y.base()
 		for _, chain := range p.chains(l.X, l.Y, y, l.Kind == StairArea) {
-			area := append(slices.Clone(chain), picture.Point{X: chain[len(chain)-1].X, Y: base},
-				picture.Point{X: chain[0].X, Y: base})
+			area := append(slices.Clone(chain), Point{X: chain[len(chain)-1].X, Y: base},
+				Point{X: chain[0].X, Y: base})
 			p.Path(pathOf(area).Close(), p.surface(l.Kind, k))
 			p.Path(pathOf(chain), p.pen(k))
 		}
@@ -64,11 +62,11 @@ func (p *painter) layer(i int, l *Layer, y *scale) {
 			p.Line(p.left, at, p.right, at, p.pen(k))
 			if len(l.Labels) > 0 && l.Labels[0] != "" {
 				font := p.font(labelSize - 3)
-				font.Colour, font.Align = k.colour, picture.End
+				font.Colour, font.Align = k.colour, AlignEnd
 				text := font.Fit(l.Labels[0], (p.right-p.left)*0.6)
 				w := font.Measure(text)
 				p.Rect(p.right-w-8*p.unit, at-22*p.unit, w+8*p.unit, 21*p.unit, 0,
-					picture.Paint{Fill: picture.Opacity(p.colours.plot, 0.75)})
+					Paint{Fill: Opacity(p.colours.plot, 0.75)})
 				p.Text(p.right-4*p.unit, at-6*p.unit, text, font)
 			}
 		}
@@ -83,19 +81,19 @@ func (p *painter) layer(i int, l *Layer, y *scale) {
 }
 
 // place returns where a point of a layer is.
-func (p *painter) place(l *Layer, n int, y *scale) (picture.Point, bool) {
-	at := picture.Point{X: p.x.at(value(l.X, n)), Y: y.at(value(l.Y, n))}
+func (p *painter) place(l *Layer, n int, y *scale) (Point, bool) {
+	at := Point{X: p.x.at(value(l.X, n)), Y: y.at(value(l.Y, n))}
 	return at, !math.IsNaN(at.X) && !math.IsNaN(at.Y)
 }
 
 // chains returns the points of a line between its gaps, with the corners of its steps. A point alone between gaps is a
 // short dash, or it would not show.
-func (p *painter) chains(xs, ys []float64, y *scale, stair bool) (out [][]picture.Point) {
-	var chain []picture.Point
+func (p *painter) chains(xs, ys []float64, y *scale, stair bool) (out [][]Point) {
+	var chain []Point
 	end := func() {
 		if len(chain) == 1 {
 			at := chain[0]
-			chain = []picture.Point{{X: at.X - 2*p.unit, Y: at.Y}, {X: at.X + 2*p.unit, Y: at.Y}}
+			chain = []Point{{X: at.X - 2*p.unit, Y: at.Y}, {X: at.X + 2*p.unit, Y: at.Y}}
 		}
 		if len(chain) > 0 {
 			out = append(out, chain)
@@ -103,14 +101,14 @@ func (p *painter) chains(xs, ys []float64, y *scale, stair bool) (out [][]pictur
 		chain = nil
 	}
 	for n := range xs {
-		at := picture.Point{X: p.x.at(xs[n]), Y: y.at(value(ys, n))}
+		at := Point{X: p.x.at(xs[n]), Y: y.at(value(ys, n))}
 		if math.IsNaN(at.X) || math.IsNaN(at.Y) {
 			end()
 			continue
 		}
 		if stair && len(chain) > 0 {
 			if before := chain[len(chain)-1]; before.Y != at.Y {
-				chain = append(chain, picture.Point{X: at.X, Y: before.Y})
+				chain = append(chain, Point{X: at.X, Y: before.Y})
 			}
 		}
 		chain = append(chain, at)
@@ -119,8 +117,8 @@ func (p *painter) chains(xs, ys []float64, y *scale, stair bool) (out [][]pictur
 	return out
 }
 
-func pathOf(chain []picture.Point) *picture.Path {
-	path := new(picture.Path)
+func pathOf(chain []Point) *Path {
+	path := new(Path)
 	for i, at := range chain {
 		if i == 0 {
 			path.Move(at.X, at.Y)
@@ -132,8 +130,8 @@ func pathOf(chain []picture.Point) *picture.Path {
 }
 
 // pen is how the lines of a look are drawn.
-func (p *painter) pen(k look) picture.Paint {
-	paint := picture.Paint{Stroke: picture.Opacity(k.colour, k.opacity), Width: k.width * p.unit}
+func (p *painter) pen(k look) Paint {
+	paint := Paint{Stroke: Opacity(k.colour, k.opacity), Width: k.width * p.unit}
 	if k.dashed {
 		paint.Dash = []float64{8 * p.unit, 6 * p.unit}
 	}
@@ -141,35 +139,35 @@ func (p *painter) pen(k look) picture.Paint {
 }
 
 // surface is how the filled shapes of a look are drawn.
-func (p *painter) surface(kind Kind, k look) picture.Paint {
+func (p *painter) surface(kind Kind, k look) Paint {
 	switch kind {
 	case Bars, Spans:
-		return picture.Paint{Fill: picture.Opacity(k.colour, or(k.fill, 1)*k.opacity)}
+		return Paint{Fill: Opacity(k.colour, or(k.fill, 1)*k.opacity)}
 	case Polygon:
 		paint := p.pen(k)
 		paint.Width *= 0.7
-		paint.Fill = picture.Opacity(k.colour, or(k.fill, 0.15)*k.opacity)
+		paint.Fill = Opacity(k.colour, or(k.fill, 0.15)*k.opacity)
 		return paint
 	case Band:
-		return picture.Paint{Fill: picture.Opacity(k.colour, or(k.fill, 0.18)*k.opacity)}
+		return Paint{Fill: Opacity(k.colour, or(k.fill, 0.18)*k.opacity)}
 	}
-	return picture.Paint{Fill: picture.Opacity(k.colour, or(k.fill, 0.25)*k.opacity)}
+	return Paint{Fill: Opacity(k.colour, or(k.fill, 0.25)*k.opacity)}
 }
 
 // crowd is the number of markers from which on they are smaller and translucent and have no outline.
 const crowd = 400
 
 func (p *painter) markers(l *Layer, k look, y *scale) {
-	var at []picture.Point
+	var at []Point
 	for n := range l.X {
 		if q, ok := p.place(l, n, y); ok {
 			at = append(at, q)
 		}
 	}
-	size, paint := k.size*p.unit, picture.Paint{Fill: picture.Opacity(k.colour, k.opacity)}
+	size, paint := k.size*p.unit, Paint{Fill: Opacity(k.colour, k.opacity)}
 	if len(at) > crowd {
 		if k.opacity == 1 {
-			paint.Fill = picture.Opacity(k.colour, 0.6)
+			paint.Fill = Opacity(k.colour, 0.6)
 		}
 		size = min(size, 7*p.unit)
 	} else if k.opacity == 1 {
@@ -225,7 +223,7 @@ func (p *painter) band(l *Layer, k look, y *scale) {
 		}
 		return
 	}
-	var upper, lower []picture.Point
+	var upper, lower []Point
 	end := func() {
 		if len(upper) == 1 {
 			at := upper[0]
@@ -242,15 +240,15 @@ func (p *painter) band(l *Layer, k look, y *scale) {
 			end()
 			continue
 		}
-		upper, lower = append(upper, picture.Point{X: x, Y: high}), append(lower, picture.Point{X: x, Y: low})
+		upper, lower = append(upper, Point{X: x, Y: high}), append(lower, Point{X: x, Y: low})
 	}
 	end()
 }
 
 func (p *painter) errors(l *Layer, k look, y *scale) {
-	pen := picture.Paint{Stroke: picture.Opacity(k.colour, k.opacity), Width: or(0.7*k.width, 1.5) * p.unit}
+	pen := Paint{Stroke: Opacity(k.colour, k.opacity), Width: or(0.7*k.width, 1.5) * p.unit}
 	cap := min(5*p.unit, max(1, (p.right-p.left)/float64(len(l.X)+1)/3))
-	path := new(picture.Path)
+	path := new(Path)
 	for n := range l.X {
 		x, low, high := p.x.at(l.X[n]), y.at(value(l.Low, n)), y.at(value(l.High, n))
 		if math.IsNaN(x) || math.IsNaN(low) || math.IsNaN(high) {

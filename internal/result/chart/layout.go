@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/picture"
 )
 
 // The sizes of texts in a figure of the default size: legible at half of it, as pages show it.
@@ -64,7 +63,7 @@ func (p *painter) layout() {
 		p.Text(p.left, y, label.Fit(f.Y.Label, half), p.axisFont(false))
 		if f.Y2 != nil {
 			font := p.axisFont(true)
-			font.Align = picture.End
+			font.Align = AlignEnd
 			p.Text(p.right, y, label.Fit(f.Y2.Label, half), font)
 		}
 		y += 4 * u
@@ -72,7 +71,7 @@ func (p *painter) layout() {
 	p.top = y + 10*u
 	if f.X.Label != "" {
 		font, at := label, bottom-5*u
-		font.Align = picture.Middle
+		font.Align = AlignMiddle
 		defer func() { // when the plot's edges are known
 			p.Text((p.left+p.right)/2, at, label.Fit(f.X.Label, p.right-p.left), font)
 		}()
@@ -91,7 +90,7 @@ func (p *painter) layout() {
 }
 
 // axisFont is the font of the label of a vertical axis: where two axes have one colour of layers each, it has that.
-func (p *painter) axisFont(right bool) picture.Font {
+func (p *painter) axisFont(right bool) Font {
 	font := p.softFont(labelSize)
 	if p.figure.Y2 == nil {
 		return font
@@ -101,7 +100,7 @@ func (p *painter) axisFont(right bool) picture.Font {
 		if p.figure.Layers[i].Right != right {
 			continue
 		}
-		if c := picture.Opacity(p.looks[i].colour, 1); first {
+		if c := Opacity(p.looks[i].colour, 1); first {
 			font.Colour, first = c, false
 		} else if c != font.Colour {
 			return p.softFont(labelSize)

@@ -2,8 +2,6 @@ package chart
 
 import (
 	"fmt"
-
-	"aiperf/internal/base/picture"
 )
 
 // entry is a name in the legend with the layers that have it.
@@ -106,11 +104,11 @@ func (p *painter) key(e entry, x, y, width float64) {
 		case Line, Stair, Level:
 			p.Line(x, y, x+width, y, p.pen(k))
 		case Points:
-			p.Markers([]picture.Point{{X: middle, Y: y}}, k.shape, min(k.size, 12)*u, picture.Paint{Fill: k.colour})
+			p.Markers([]Point{{X: middle, Y: y}}, k.shape, min(k.size, 12)*u, Paint{Fill: k.colour})
 		case Errors:
-			p.Line(middle, y-8*u, middle, y+8*u, picture.Paint{Stroke: k.colour, Width: 1.6 * u})
-			p.Line(middle-5*u, y-8*u, middle+5*u, y-8*u, picture.Paint{Stroke: k.colour, Width: 1.6 * u})
-			p.Line(middle-5*u, y+8*u, middle+5*u, y+8*u, picture.Paint{Stroke: k.colour, Width: 1.6 * u})
+			p.Line(middle, y-8*u, middle, y+8*u, Paint{Stroke: k.colour, Width: 1.6 * u})
+			p.Line(middle-5*u, y-8*u, middle+5*u, y-8*u, Paint{Stroke: k.colour, Width: 1.6 * u})
+			p.Line(middle-5*u, y+8*u, middle+5*u, y+8*u, Paint{Stroke: k.colour, Width: 1.6 * u})
 		default:
 			paint := p.surface(kind, k)
 			p.Rect(x+2*u, y-7*u, width-4*u, 14*u, 0, paint)

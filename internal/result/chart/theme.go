@@ -2,8 +2,6 @@ package chart
 
 import (
 	"image/color"
-
-	"aiperf/internal/base/picture"
 )
 
 // colours are those of a theme.
@@ -18,7 +16,7 @@ type colours struct {
 
 func hexes(texts ...string) (out []color.NRGBA) {
 	for _, t := range texts {
-		out = append(out, picture.Hex(t))
+		out = append(out, Hex(t))
 	}
 	return out
 }
@@ -28,17 +26,17 @@ func hexes(texts ...string) (out []color.NRGBA) {
 // differ in brightness too, for print. Tests check it.
 var themes = map[Theme]*colours{
 	Light: {
-		paper: picture.Hex("#ffffff"), plot: picture.Hex("#ffffff"),
-		text: picture.Hex("#0a0a0a"), soft: picture.Hex("#555b66"),
-		grid: picture.Hex("#e1e4e8"), axis: picture.Hex("#999999"),
-		grey: picture.Hex("#8a8a8a"), outlier: picture.Hex("#d9341f"),
+		paper: Hex("#ffffff"), plot: Hex("#ffffff"),
+		text: Hex("#0a0a0a"), soft: Hex("#555b66"),
+		grid: Hex("#e1e4e8"), axis: Hex("#999999"),
+		grey: Hex("#8a8a8a"), outlier: Hex("#d9341f"),
 		series: hexes("#2062ce", "#d17a1c", "#245240", "#9c2d8b", "#089ac3", "#481705", "#20204c", "#746711"),
 	},
 	Dark: {
-		paper: picture.Hex("#252525"), plot: picture.Hex("#1a1a1a"),
-		text: picture.Hex("#e0e0e0"), soft: picture.Hex("#b4b4b4"),
-		grid: picture.Hex("#333333"), axis: picture.Hex("#777777"),
-		grey: picture.Hex("#999999"), outlier: picture.Hex("#ff6b5a"),
+		paper: Hex("#252525"), plot: Hex("#1a1a1a"),
+		text: Hex("#e0e0e0"), soft: Hex("#b4b4b4"),
+		grid: Hex("#333333"), axis: Hex("#777777"),
+		grey: Hex("#999999"), outlier: Hex("#ff6b5a"),
 		series: hexes("#73b6fa", "#fac131", "#27786b", "#fa7ba7", "#a3f5fe", "#c03710", "#9260da", "#e9f4a6"),
 	},
 }
@@ -53,7 +51,7 @@ func coloursOf(t Theme) *colours {
 // look is how a layer is drawn: its Look with the usual values of its kind.
 type look struct {
 	colour color.NRGBA
-	shape  picture.Shape
+	shape  Shape
 	dashed bool
 	// width and size are in points, opacity and fill are 0 to 1; fill 0 is the usual one.
 	width, size, opacity, fill float64
@@ -68,7 +66,7 @@ func (f *Figure) looks(c *colours) []look {
 		}
 	}
 	next := 1
-	shapes := map[color.NRGBA]picture.Shape{}
+	shapes := map[color.NRGBA]Shape{}
 	out := make([]look, len(f.Layers))
 	for i := range f.Layers {
 		l := &f.Layers[i]
@@ -76,7 +74,7 @@ func (f *Figure) looks(c *colours) []look {
 			dashed: l.Look.Dashed, width: or(l.Look.Width, 2.6), size: or(l.Look.Size, 10),
 			opacity: min(or(l.Look.Opacity, 1), 1), fill: min(l.Look.Fill, 1),
 		}
-		explicit, ok := picture.ParseHex(l.Look.Colour)
+		explicit, ok := ParseHex(l.Look.Colour)
 		switch series := l.Look.Series; {
 		case ok:
 			k.colour = explicit
@@ -99,7 +97,7 @@ func (f *Figure) looks(c *colours) []look {
 		if l.Kind == Points {
 			shape, known := shapes[k.colour]
 			if !known {
-				shape = picture.ShapeOf(len(shapes))
+				shape = ShapeOf(len(shapes))
 				shapes[k.colour] = shape
 			}
 			k.shape = shape

@@ -2,7 +2,8 @@
 // again. Both go through [Write], so that the same result and state give the same bytes.
 //
 // It decides which files there are, and which ones the footer of the console's report names. It must never know whether
-// the result comes from a live run or from recordings.
+// the result comes from a live run or from recordings. Its tests are in package recompute, beside those of the whole
+// way from recordings to files.
 package files
 
 import (

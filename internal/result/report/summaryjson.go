@@ -9,7 +9,6 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/result/summary"
-	"aiperf/internal/result/verdict"
 )
 
 // SchemaVersion is the version of the summary's shape. It changes when fields change.
@@ -79,7 +78,7 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 	if r.Cached != nil {
 		doc = append(doc, artifact.Member{Key: "prefix_cache", Value: prefixCache(r.Cached)})
 	}
-	doc = append(doc, artifact.Member{Key: "limited_by", Value: findings(verdict.Explain(r))})
+	doc = append(doc, artifact.Member{Key: "limited_by", Value: findings(summary.Explain(r))})
 	if bounds := PercentileBounds(r.Metrics); len(bounds) > 0 {
 		doc = append(doc, artifact.Member{Key: "percentile_bounds", Value: bounds})
 	}
@@ -120,7 +119,7 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 }
 
 // findings are what limited the run, in words.
-func findings(lines []verdict.Line) []any {
+func findings(lines []summary.Finding) []any {
 	out := make([]any, 0, len(lines))
 	for _, l := range lines {
 		o := artifact.Object{{Key: "code", Value: l.Code}, {Key: "level", Value: string(l.Level)},

@@ -11,7 +11,7 @@ const (
 	Bad   Level = "bad"
 )
 
-// Finding is what the figures of a run mean, in words (package verdict).
+// Finding is what the figures of a run mean, in words: see [Explain] and [Sure].
 type Finding struct {
 	// Code names the kind of the finding; it does not change.
 	Code  string `json:"code"`

@@ -1,7 +1,5 @@
 package tokenizer
 
-import "aiperf/internal/workload/tokenizer/table"
-
 // Pieces up to this length are merged by searching the smallest rank in a row; beyond, where that
 // would be quadratic, by a heap.
 const maxLinear = 64
@@ -22,7 +20,7 @@ func (m *merger) piece(s string) []uint32 {
 	if len(s) > m.ranks.Longest() {
 		return m.merge(s)
 	}
-	h := table.Hash(s)
+	h := Hash(s)
 	if rank := uint32(m.ranks.FindHashed(s, h)); rank != noRank {
 		m.out = append(m.out, rank)
 		return m.out

@@ -8,8 +8,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-
-	"aiperf/internal/workload/tokenizer/table"
 )
 
 //go:embed data/o200k_base.bin
@@ -110,7 +108,7 @@ var p50k = sync.OnceValue(func() *ranks {
 	for n := 2; n <= 25; n++ {
 		tokens = append(tokens, strings.Repeat(" ", n))
 	}
-	return &ranks{table.VocabOf(tokens)}
+	return &ranks{VocabOf(tokens)}
 })
 
 // harmonySpecials returns the special tokens of o200k_harmony; the numbers between the named ones are

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"aiperf/internal/workload/tokenizer/table"
 )
 
 // Special is a token that stands outside the merges and is found in the text before it is split. Its
@@ -28,7 +26,7 @@ type byteLevel struct {
 	// match cuts in place of split where that is nil.
 	match func(text string, match func(start, end int))
 	// tree finds special tokens if they have any other form than <|name|>.
-	tree *table.Trie
+	tree *Trie
 	// blankSpecials reports that one of them holds a blank.
 	blankSpecials bool
 }
@@ -42,7 +40,7 @@ func newByteLevel(r *ranks, pieces SplitFunc, specials []Special) *byteLevel {
 		}
 		t.longest = max(t.longest, len(s.Text))
 		if !strings.HasPrefix(s.Text, "<|") || strings.Index(s.Text, "|>") != len(s.Text)-2 {
-			t.tree = table.NewTrie()
+			t.tree = NewTrie()
 		}
 		t.blankSpecials = t.blankSpecials || strings.Contains(s.Text, " ")
 		t.size = max(t.size, s.ID+1)

@@ -2,15 +2,13 @@ package tokenizer
 
 import (
 	"slices"
-
-	"aiperf/internal/workload/tokenizer/table"
 )
 
 // queueMerger merges long pieces: the parts are a linked list, the joinable pairs a heap.
 type queueMerger struct {
 	parts []part
 	// pairs are noted with the end of the joint stretch: one is out of date when that has changed.
-	pairs table.MergeQueue
+	pairs MergeQueue
 }
 
 // part is a stretch of the piece: [its index, end). prev and next are indices of its neighbours;
@@ -64,6 +62,6 @@ func (m *queueMerger) offer(r *ranks, s string, i int32) {
 	}
 	end := m.parts[next].end
 	if rank := r.rank(s[i:end]); rank != noRank {
-		m.pairs.Push(table.MergePair{Order: table.RankedKey(rank, i), Note: uint32(end)})
+		m.pairs.Push(MergePair{Order: RankedKey(rank, i), Note: uint32(end)})
 	}
 }

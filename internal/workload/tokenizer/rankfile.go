@@ -2,8 +2,6 @@ package tokenizer
 
 import (
 	"fmt"
-
-	"aiperf/internal/workload/tokenizer/table"
 )
 
 // Splitter cuts a text into pieces, by Split or by Match.
@@ -36,7 +34,7 @@ type RankOptions struct {
 
 // FromRanks makes a tokenizer of ranked byte strings.
 func FromRanks(o RankOptions) (*Ranked, error) {
-	r := &ranks{table.VocabOf(o.Tokens)}
+	r := &ranks{VocabOf(o.Tokens)}
 	o.Tokens = nil
 	return newRanked(r, o)
 }
@@ -87,7 +85,7 @@ func (r *Ranked) Err() error {
 }
 
 // Save adds the tokenizer to a packed file.
-func (r *Ranked) Save(w *table.Writer) error {
+func (r *Ranked) Save(w *TableWriter) error {
 	if err := w.JSON("ranks", r.o); err != nil {
 		return err
 	}
@@ -95,7 +93,7 @@ func (r *Ranked) Save(w *table.Writer) error {
 }
 
 // LoadRanks takes a tokenizer out of a packed file. splitter makes the one of a pattern.
-func LoadRanks(f *table.File, name string, splitter func(pattern string) (Splitter, error)) (*Ranked, error) {
+func LoadRanks(f *TableFile, name string, splitter func(pattern string) (Splitter, error)) (*Ranked, error) {
 	var o RankOptions
 	err := f.JSON("ranks", &o)
 	if err != nil {
@@ -113,7 +111,7 @@ func LoadRanks(f *table.File, name string, splitter func(pattern string) (Splitt
 	if o.Splitter, err = splitter(o.Pattern); err != nil {
 		return nil, err
 	}
-	v, err := table.LoadVocab(f, "ranks")
+	v, err := LoadVocab(f, "ranks")
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,6 @@ package tokenizer
 
 import (
 	"encoding/binary"
-
-	"aiperf/internal/workload/tokenizer/table"
 )
 
 // noRank is the rank of a byte string that is not a token.
@@ -11,13 +9,13 @@ const noRank = ^uint32(0)
 
 // ranks is the table of the mergeable tokens: byte string → rank and back. In the vocabularies
 // held in this form the rank of a token is its id.
-type ranks struct{ *table.Vocab }
+type ranks struct{ *Vocab }
 
 // newRanks reads the packed form that the pack command writes.
 func newRanks(packed string) *ranks {
 	n := int(binary.LittleEndian.Uint32([]byte(packed[:4])))
 	lengths := packed[4 : 4+n]
-	return &ranks{table.VocabFromLengths(packed[4+n:], n, func(i int) int { return int(lengths[i]) })}
+	return &ranks{VocabFromLengths(packed[4+n:], n, func(i int) int { return int(lengths[i]) })}
 }
 
 // all lists the tokens by rank.

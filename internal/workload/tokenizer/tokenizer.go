@@ -4,7 +4,7 @@
 // Invariants: special tokens are never added by Encode and Count, so that a count is the number of tokens of the text
 // alone; a Tokenizer is safe for concurrent use; time grows with the length of a text, not with its square.
 //
-// The package must never know files, names of models and the network: package load finds a tokenizer.
+// The package must never know where files are, names of models and the network: package load finds a tokenizer.
 //
 // It also cuts text into the pieces that a vocabulary's splitting pattern matches, without a regular expression
 // engine: one scanner for each family of published patterns.
@@ -12,7 +12,24 @@
 // Invariants: the pieces are those of the pattern, in order and without gaps; a scanner takes linear time and allocates
 // nothing.
 //
-// The package must never know vocabularies: it is a function of the text.
+// The scanners must never know vocabularies: they are functions of the text.
+//
+// It also holds the tables that all engines share. None of them knows how a text is cut into tokens.
+//
+//   - [TableFile] and [TableWriter]: files of tables that are laid out as they stand in memory. Opening one is a check,
+//     nothing is parsed or built again. The unit is the section, a name and its contents; what a section holds is up to
+//     the caller.
+//   - [Vocab]: byte strings and their ids, found either way. It is a few arrays without pointers, so that a packed one
+//     is used as it is in the file.
+//   - [Trie]: byte strings with a value each; finds those that a text starts with.
+//   - [MergeQueue]: the priority queue of byte-pair merging: the pairs of neighbours that can be merged, the best pair
+//     first, the leftmost of equals. Adding and taking a pair takes logarithmic time at the most, whatever the text. A
+//     pair is an order and a number of the caller's.
+//   - [Charsmap]: the replacements by which SentencePiece normalizes text, which tokenizer.json files carry, too.
+//
+// A file has 8 bytes of magic, the version, the CRC-32C of all that follows it, the length of the file, the number of
+// sections; for each its name (16 bytes), offset and length; then the contents, each at a multiple of 64 bytes. Numbers
+// are little-endian.
 package tokenizer
 
 // Tokenizer is the interface that every engine implements.

@@ -4,6 +4,11 @@
 // A specification is an envelope of config/schema with the fields of a deployment beside it. Keys are written in
 // camelCase and read in both spellings; unknown ones are faults. The package must never know a cluster: it reads and
 // writes mappings.
+//
+// It also makes of a job the objects that a cluster runs: Role, RoleBinding, ConfigMap, Secret, NetworkPolicy, and as
+// the engine either a JobSet or indexed Jobs of Kubernetes with a headless Service. A job has one controller pod, in
+// which the coordinator of a fleet runs beside the sidecar that serves its results, and pods of workers with one agent
+// each. All names and host names are the same with both engines. [Build] is a pure function.
 package crd
 
 import (

@@ -12,7 +12,7 @@ const templatePath = "spec.podTemplate"
 
 // Restricted returns an error that names each field by which pods of the template would not keep the Pod Security
 // Standard "restricted", or which the tool sets itself. What the standard allows passes. It is the only judgement of
-// templates: [Parse], which commands and the operator use, and package manifest, which makes the pods, ask it. The error
+// templates: [Parse], which commands and the operator use, and [Build], which makes the pods, ask it. The error
 // is a [Faults].
 //
 // The pods have what the standard demands already: see [PodTemplate.ContainerSecurity] and [PodTemplate.PodSecurity].

@@ -1,7 +1,7 @@
 // Package deployed is the benchmarks of a cluster as people name and see them: finding, listing, creating, cancelling
 // and deleting them, their pods and logs, their results.
 //
-// A benchmark is an AIPerfJob, an AIPerfSweep, or, without the operator, the objects of package manifest. The package
+// A benchmark is an AIPerfJob, an AIPerfSweep, or, without the operator, the objects of [crd.Build]. The package
 // must never know a terminal.
 //
 // It also checks before a benchmark whether a cluster can run it: each check passes, warns, fails, is skipped
@@ -23,7 +23,6 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // The kinds of our resources.
@@ -125,7 +124,7 @@ func findDirect(ctx context.Context, c *client.Client, namespace, name string) (
 	for _, e := range []struct {
 		kind client.Kind
 		name string
-	}{{client.JobSets, manifest.Name(name)}, {client.Jobs, manifest.ControllerJob(name)}} {
+	}{{client.JobSets, crd.EngineName(name)}, {client.Jobs, crd.ControllerJob(name)}} {
 		o, err := c.Get(ctx, e.kind, namespace, e.name)
 		if err == nil && text(o, "metadata", "labels", crd.LabelApp) == crd.AppName {
 			b := &Benchmark{Name: name, Namespace: namespace, Object: o}
@@ -231,7 +230,7 @@ func adopt(ctx context.Context, c *client.Client, made []client.Object) error {
 		return nil
 	}
 	engine := made[at]
-	owner := manifest.OwnerReference(crd.Owner{APIVersion: engine["apiVersion"].(string), Kind: engine["kind"].(string),
+	owner := crd.OwnerReference(crd.Owner{APIVersion: engine["apiVersion"].(string), Kind: engine["kind"].(string),
 		Name: text(engine, "metadata", "name"), UID: text(engine, "metadata", "uid")})
 	for i, o := range made {
 		if i == at {
@@ -270,7 +269,7 @@ func (b *Benchmark) Delete(ctx context.Context, c *client.Client) error {
 	var failed []error
 	for _, k := range []client.Kind{client.JobSets, client.Jobs, client.Services, client.NetworkPolicies,
 		client.Secrets, client.ConfigMaps, client.RoleBindings, client.Roles} {
-		list, err := c.List(ctx, k, b.Namespace, manifest.Selector(b.Name))
+		list, err := c.List(ctx, k, b.Namespace, crd.JobSelector(b.Name))
 		if err != nil {
 			if !client.IsNotFound(err) {
 				failed = append(failed, err)

@@ -18,11 +18,7 @@ import (
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
-	"aiperf/internal/cluster/kube/kubetest"
-	"aiperf/internal/cluster/kube/manifest"
 )
-
-type object = kubetest.Object
 
 const (
 	jobKind   = "aiperf.nvidia.com/v1alpha1/aiperfjobs"
@@ -33,12 +29,12 @@ const (
 )
 
 // cluster is a server with our kinds, and a client of it.
-func cluster(t *testing.T, kinds ...string) (*kubetest.Server, *client.Client) {
+func cluster(t *testing.T, kinds ...string) (*server, *client.Client) {
 	t.Helper()
 	if kinds == nil {
 		kinds = []string{jobKind, sweepKind}
 	}
-	s := kubetest.New(t, kinds...)
+	s := newServer(t, kinds...)
 	c, err := client.Connect(client.Options{Kubeconfig: s.Kubeconfig(t, "bench")})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +48,7 @@ func resource(kind, phase string) object {
 }
 
 func controllerPod(job string) object {
-	labels := manifest.Labels(job)
+	labels := crd.JobLabels(job)
 	labels[crd.LabelRole] = crd.RoleController
 	return object{"metadata": object{"labels": labels}, "status": object{"phase": "Running"},
 		"spec": object{"containers": []any{object{"name": "control-plane"}, object{"name": "results-sidecar"}}}}
@@ -126,10 +122,10 @@ func TestListOfAllKinds(t *testing.T) {
 	s.Put(jobs+"one", o)
 	s.Put(sweeps+"grid", object{"spec": object{}, "status": object{"phase": crd.Running, "completedRuns": 2,
 		"failedRuns": 1, "maxTotalRuns": 8}})
-	direct := object{"metadata": object{"labels": manifest.Labels("plain")}, "status": object{"active": 1}}
+	direct := object{"metadata": object{"labels": crd.JobLabels("plain")}, "status": object{"active": 1}}
 	s.Put("/apis/batch/v1/namespaces/bench/jobs/aiperf-plain-controller-0", direct)
 	s.Put("/apis/batch/v1/namespaces/bench/jobs/aiperf-plain-workers-0",
-		object{"metadata": object{"labels": manifest.Labels("plain")}})
+		object{"metadata": object{"labels": crd.JobLabels("plain")}})
 	list, err := deployed.List(context.Background(), c, "")
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +148,7 @@ func TestObjectsAreTiedToTheirEngineAndDeletedTogether(t *testing.T) {
 		Deployment: crd.Deployment{Image: "img:1"}, Benchmark: object{"model": "m",
 			"endpoint": object{"url": "http://x:1"}, "dataset": object{"type": "synthetic"},
 			"phases": object{"type": "concurrency", "concurrency": 2, "requests": 4}}}}
-	objects, err := manifest.Build(job, manifest.Options{Token: "t"})
+	objects, err := crd.Build(job, crd.BuildOptions{Token: "t"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -436,7 +432,7 @@ func TestDiagnosisNamesWhatIsWrong(t *testing.T) {
 	s.Put("/api/v1/namespaces/bench/events/e", object{"type": "Warning", "reason": "Failed", "message": "pull",
 		"count": 3, "involvedObject": object{"kind": "Pod", "name": "one-pod"}})
 	s.Logs["one-pod/results-sidecar"] = "fine\nError: boom\n│ (Success + Error) │ 1 │ N/A │\n40 requests in 1 s · 0 failed\n"
-	d, err := deployed.Diagnose(context.Background(), c, "bench", manifest.Selector("one"), false)
+	d, err := deployed.Diagnose(context.Background(), c, "bench", crd.JobSelector("one"), false)
 	if err != nil {
 		t.Fatal(err)
 	}

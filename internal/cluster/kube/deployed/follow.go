@@ -10,7 +10,6 @@ import (
 
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // Event is a line about a benchmark that is followed.
@@ -78,7 +77,7 @@ func (b *Benchmark) look(ctx context.Context, c *client.Client) error {
 	for _, p := range pods {
 		for _, s := range items(p, "status", "containerStatuses") {
 			code, over := integer(s, "state", "terminated", "exitCode")
-			if over && s["name"] == manifest.ContainerController {
+			if over && s["name"] == crd.ContainerController {
 				if b.ended = crd.Completed; code != 0 {
 					b.ended = crd.Failed
 				}
@@ -121,7 +120,7 @@ func (b *Benchmark) WaitForController(ctx context.Context, c *client.Client) (po
 
 // Stream follows a benchmark by the WebSocket of its controller until it is complete.
 func (b *Benchmark) Stream(ctx context.Context, c *client.Client, pod string, port int, tell func(Event)) error {
-	f, err := c.Forward(ctx, b.Namespace, pod, manifest.PortAPI, port)
+	f, err := c.Forward(ctx, b.Namespace, pod, crd.PortAPI, port)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // List returns the benchmarks of a namespace, "" is all, in the order of their age, newest first.
@@ -43,7 +42,7 @@ func List(ctx context.Context, c *client.Client, namespace string) ([]*Benchmark
 		for _, o := range list {
 			job := text(o, "metadata", "labels", crd.LabelJob)
 			if len(items(o, "metadata", "ownerReferences")) > 0 || job == "" ||
-				k == client.Jobs && text(o, "metadata", "name") != manifest.ControllerJob(job) {
+				k == client.Jobs && text(o, "metadata", "name") != crd.ControllerJob(job) {
 				continue // the operator's, a JobSet's, or workers
 			}
 			b := &Benchmark{Name: job, Namespace: text(o, "metadata", "namespace"), Object: withKind(o, k)}

@@ -16,12 +16,11 @@ import (
 
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // Pods are the pods of a benchmark: the controller's first, then by name.
 func (b *Benchmark) Pods(ctx context.Context, c *client.Client) ([]client.Object, error) {
-	selector := manifest.Selector(b.Name)
+	selector := crd.JobSelector(b.Name)
 	if b.Kind == crd.SweepKind {
 		selector = crd.LabelSweep + "=" + b.Name
 	}
@@ -267,9 +266,9 @@ func (b *Benchmark) Shutdown(ctx context.Context, c *client.Client, local int) (
 		}
 		return false, fmt.Errorf("the controller pod of %s is not running", b.Name)
 	}
-	api := b.post(ctx, c, pod, manifest.PortAPI, local) // it fails where the coordinator has ended already
+	api := b.post(ctx, c, pod, crd.PortAPI, local) // it fails where the coordinator has ended already
 	for waited := time.Duration(0); ; waited += shutdownPause {
-		results := b.post(ctx, c, pod, manifest.PortResults, local)
+		results := b.post(ctx, c, pod, crd.PortResults, local)
 		switch {
 		case results == nil:
 			return true, nil

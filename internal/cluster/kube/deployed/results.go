@@ -17,7 +17,6 @@ import (
 
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // File is a file of results.
@@ -160,7 +159,7 @@ func (b *Benchmark) openResults(ctx context.Context, c *client.Client, o *FetchO
 			return nil, "", fmt.Errorf("the controller pod of %s does not run (the benchmark is %s), and without the "+
 				"operator nothing else has its results", b.Name, b.Phase())
 		}
-		f, err := c.Forward(ctx, b.Namespace, pod, manifest.PortResults, o.Port)
+		f, err := c.Forward(ctx, b.Namespace, pod, crd.PortResults, o.Port)
 		return f, "", err
 	}
 	if o.Run == "" {
@@ -211,7 +210,7 @@ func operatorToken(ctx context.Context, c *client.Client, namespace string) stri
 	if err != nil {
 		return ""
 	}
-	token, err := base64.StdEncoding.DecodeString(text(secret, "data", manifest.TokenKey))
+	token, err := base64.StdEncoding.DecodeString(text(secret, "data", crd.TokenKey))
 	if err != nil {
 		return ""
 	}

@@ -21,7 +21,6 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // maxRetryDelay bounds the pause between two downloads.
@@ -128,7 +127,7 @@ func (o *Operator) finish(ctx context.Context, k key, h *jobHead, controller *po
 		return 0, err
 	}
 	o.counted(phase)
-	o.shutdown(ctx, controller, manifest.PortResults)
+	o.shutdown(ctx, controller, crd.PortResults)
 	return lingering, nil
 }
 
@@ -209,7 +208,7 @@ func (o *Operator) downloadOnce(ctx context.Context, controller *podObject, r Ar
 	ctx, cancel := context.WithTimeout(ctx, o.o.DownloadTimeout)
 	defer cancel()
 	var list listing
-	if err := o.ask(ctx, controller, manifest.PortResults, "/api/results/list", &list); err != nil {
+	if err := o.ask(ctx, controller, crd.PortResults, "/api/results/list", &list); err != nil {
 		return err
 	}
 	if !list.Ready || list.Partial {
@@ -246,7 +245,7 @@ func (o *Operator) fetch(ctx context.Context, pod *podObject, r ArchivedRun, fil
 
 func (o *Operator) fetchFile(ctx context.Context, pod *podObject, r ArchivedRun, f File) error {
 	path := (&url.URL{Path: "/api/results/files/" + f.Name}).EscapedPath()
-	reply, err := o.o.Pods.Do(ctx, http.MethodGet, pod.ref(), manifest.PortResults, path)
+	reply, err := o.o.Pods.Do(ctx, http.MethodGet, pod.ref(), crd.PortResults, path)
 	if err != nil {
 		return err
 	}
@@ -296,7 +295,7 @@ func (o *Operator) controllerFailed(ctx context.Context, k key, h *jobHead, cont
 	o.counted(crd.Failed)
 	o.note(k, h)
 	o.event(ctx, k, uid, "controller-failed", "Warning", "ControllerFailed", reason)
-	o.shutdown(ctx, controller, manifest.PortResults)
+	o.shutdown(ctx, controller, crd.PortResults)
 	return nil
 }
 
@@ -306,7 +305,7 @@ func (o *Operator) recover(ctx context.Context, controller *podObject, r Archive
 		var list listing
 		within, cancel := context.WithTimeout(ctx, o.o.DownloadTimeout)
 		defer cancel()
-		if err := o.ask(within, controller, manifest.PortResults, "/api/results/list", &list); err == nil && len(list.Files) > 0 {
+		if err := o.ask(within, controller, crd.PortResults, "/api/results/list", &list); err == nil && len(list.Files) > 0 {
 			err := o.fetch(within, controller, r, list.Files)
 			if err == nil {
 				return "PartialCheckpointRecovered", fmt.Sprintf("%d files of the last checkpoint", len(list.Files))

@@ -13,13 +13,12 @@ import (
 
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // coordinator is the state of a controller pod by that of its coordinator.
 func coordinator(state crd.Object) crd.Object {
 	return crd.Object{"phase": "Running", "podIP": "10.0.0.1", "containerStatuses": []any{
-		crd.Object{"name": manifest.ContainerController, "state": state}}}
+		crd.Object{"name": crd.ContainerController, "state": state}}}
 }
 
 // A coordinator whose results are complete stays for the clients of its API: it is asked to end, and then its exit code

@@ -18,7 +18,6 @@ import (
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
-	"aiperf/internal/cluster/kube/manifest"
 	"aiperf/internal/config"
 )
 
@@ -53,7 +52,7 @@ func (o *Operator) create(ctx context.Context, k key, u *unstructured.Unstructur
 	if !job.Spec.SkipEndpointCheck {
 		found = o.probe(ctx, run.Endpoint.URLs)
 	}
-	topology, err := manifest.TopologyOf(&job.Spec, run)
+	topology, err := crd.TopologyOf(&job.Spec, run)
 	if err != nil {
 		return permanent{err}
 	}
@@ -90,7 +89,7 @@ func (o *Operator) create(ctx context.Context, k key, u *unstructured.Unstructur
 		o.event(ctx, k, uid, "endpoint-unreachable", "Warning", "EndpointUnreachable",
 			"The server did not answer; the job starts all the same: "+found.unreachable.Error())
 	}
-	objects, err := manifest.Build(job, manifest.Options{
+	objects, err := crd.Build(job, crd.BuildOptions{
 		Engine: o.o.Engine, Token: rand.Text(), Operator: true, Run: run, OperatorNamespace: o.o.Namespace,
 		Owner: &crd.Owner{APIVersion: crd.APIVersion, Kind: crd.JobKind, Name: k.name, UID: uid,
 			Controller: true, BlockOwnerDeletion: true},
@@ -105,7 +104,7 @@ func (o *Operator) create(ctx context.Context, k key, u *unstructured.Unstructur
 	_, err = o.updateJob(ctx, k, uid, func(h *jobHead) {
 		now := time.Now().UTC().Truncate(time.Second)
 		s := &h.Status
-		s.JobSetName = manifest.Name(k.name)
+		s.JobSetName = crd.EngineName(k.name)
 		s.StartTime = &now
 		s.Workers = &crd.Workers{Total: total}
 		days := o.o.ResultsTTLDays
@@ -321,7 +320,7 @@ func (o *Operator) preflight(ctx context.Context, job *crd.Job, pods int) (c che
 // account returns an error unless pods of a template may have its service account. Who may create benchmarks need not be
 // one who may create pods, with any account of the namespace: an account has a label that lets benchmarks have it.
 func (o *Operator) account(ctx context.Context, namespace string, t *crd.PodTemplate) error {
-	if t == nil || t.ServiceAccountName == "" || t.ServiceAccountName == manifest.DefaultAccount {
+	if t == nil || t.ServiceAccountName == "" || t.ServiceAccountName == crd.DefaultAccount {
 		return nil
 	}
 	name := t.ServiceAccountName
@@ -341,9 +340,9 @@ func (o *Operator) account(ctx context.Context, namespace string, t *crd.PodTemp
 
 // needsOf is what a job with a number of pods of workers needs of the cluster. Secrets are not among it: the operator
 // may not read them. The pods say which one is missing.
-func needsOf(job *crd.Job, engine manifest.Engine, pods int) deployed.PreflightOptions {
+func needsOf(job *crd.Job, engine crd.Engine, pods int) deployed.PreflightOptions {
 	needs := deployed.PreflightOptions{Job: true, Namespace: job.Metadata.Namespace, Image: job.Spec.Image, Workers: pods,
-		JobSet: engine == manifest.JobSet, NoResources: job.Spec.ResourceMode == crd.ResourcesNone}
+		JobSet: engine == crd.EngineJobSet, NoResources: job.Spec.ResourceMode == crd.ResourcesNone}
 	if t := job.Spec.PodTemplate; t != nil {
 		needs.NodeSelector, needs.Tolerations = t.NodeSelector, t.Tolerations
 	}

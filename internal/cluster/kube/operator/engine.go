@@ -12,7 +12,6 @@ import (
 
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // engine is the state of what runs the pods of a job.
@@ -34,7 +33,7 @@ type engine struct {
 
 // engine reads the state of a job's engine.
 func (o *Operator) engine(ctx context.Context, k key, uid string) (engine, error) {
-	if k.kind == crd.JobKind && o.o.Engine == manifest.JobSet {
+	if k.kind == crd.JobKind && o.o.Engine == crd.EngineJobSet {
 		return o.jobSet(ctx, k, uid)
 	}
 	e := engine{kind: client.Jobs, missing: true}
@@ -75,7 +74,7 @@ func (o *Operator) engine(ctx context.Context, k key, uid string) (engine, error
 // release lets the controller of a job begin whose workers were admitted. It is in no queue of its own: admitted one by
 // one, the controllers of several jobs could take the room that the workers of each of them wait for.
 func (o *Operator) release(ctx context.Context, k key) error {
-	_, err := o.o.Client.Resource(client.Jobs).Namespace(k.namespace).Patch(ctx, manifest.ControllerJob(k.name),
+	_, err := o.o.Client.Resource(client.Jobs).Namespace(k.namespace).Patch(ctx, crd.ControllerJob(k.name),
 		types.MergePatchType, []byte(`{"spec":{"suspend":false}}`), metav1.PatchOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return retry{apiRetry, fmt.Errorf("the Job of the controller: %w", err)}
@@ -91,15 +90,15 @@ type role struct {
 // rolesOf are the Jobs of a job or a sweep.
 func rolesOf(k key) []role {
 	if k.kind == crd.SweepKind {
-		return []role{{manifest.Name(k.name), true}}
+		return []role{{crd.EngineName(k.name), true}}
 	}
-	return []role{{manifest.ControllerJob(k.name), true}, {manifest.WorkersJob(k.name), false}}
+	return []role{{crd.ControllerJob(k.name), true}, {crd.WorkersJob(k.name), false}}
 }
 
 // jobSet reads the state of a JobSet.
 func (o *Operator) jobSet(ctx context.Context, k key, uid string) (engine, error) {
 	e := engine{kind: client.JobSets}
-	u, err := o.o.Client.Resource(client.JobSets).Namespace(k.namespace).Get(ctx, manifest.Name(k.name), metav1.GetOptions{})
+	u, err := o.o.Client.Resource(client.JobSets).Namespace(k.namespace).Get(ctx, crd.EngineName(k.name), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && (!ownedBy(u, uid) || u.GetDeletionTimestamp() != nil) {
 		e.missing = true
 		return e, nil

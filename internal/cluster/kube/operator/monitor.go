@@ -14,7 +14,6 @@ import (
 	"aiperf/internal/base/clock"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 const (
@@ -148,7 +147,7 @@ func phaseOf(e *engine, controller *podObject, s *crd.JobStatus, p progress) str
 
 // pods lists the pods of a job or a sweep.
 func (o *Operator) pods(ctx context.Context, k key) ([]podObject, error) {
-	selector := manifest.Selector(k.name)
+	selector := crd.JobSelector(k.name)
 	if k.kind == crd.SweepKind {
 		selector = crd.LabelApp + "=" + crd.AppName + "," + crd.LabelSweep + "=" + k.name + "," +
 			crd.LabelRole + "=" + crd.RoleSweepController
@@ -212,7 +211,7 @@ func (o *Operator) close(ctx context.Context, k key, h *jobHead, e *engine, pods
 		if _, err := o.look(ctx, k, h.Metadata.UID, e, pods, controller, p); err != nil {
 			return 0, err
 		}
-		o.shutdown(ctx, controller, manifest.PortAPI)
+		o.shutdown(ctx, controller, crd.PortAPI)
 	}
 	return min(time.Second, o.o.MonitorInterval), nil
 }
@@ -224,7 +223,7 @@ func coordinatorOf(controller *podObject) *containerStatus {
 	}
 	for i := range controller.Status.ContainerStatuses {
 		c := &controller.Status.ContainerStatuses[i]
-		if c.Name == manifest.ContainerController || c.Name == manifest.ContainerSweep {
+		if c.Name == crd.ContainerController || c.Name == crd.ContainerSweep {
 			return c
 		}
 	}

@@ -49,7 +49,6 @@ import (
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // Options configures an operator.
@@ -59,7 +58,7 @@ type Options struct {
 	Store  *Store
 	Prober Prober
 	// Engine is what runs the pods of new jobs.
-	Engine manifest.Engine
+	Engine crd.Engine
 	// Identity names this process among the operators: the name of its pod.
 	Identity string
 	// Namespace is the operator's own, which holds the lease of the leader. Watch is the namespace that is watched, ""

@@ -27,7 +27,6 @@ import (
 
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // cluster is a cluster in memory with an operator that does one step at a time.
@@ -85,7 +84,7 @@ func newCluster(t *testing.T, objects ...runtime.Object) *cluster {
 }
 
 func (c *cluster) operator(identity string) *Operator {
-	return New(Options{Client: c.client, Pods: c.pods, Store: c.store, Prober: c.probe, Engine: manifest.Jobs,
+	return New(Options{Client: c.client, Pods: c.pods, Store: c.store, Prober: c.probe, Engine: crd.EngineJobs,
 		Identity: identity, Namespace: "system", Log: slog.New(slog.DiscardHandler), Settings: Defaults()})
 }
 
@@ -607,7 +606,7 @@ func TestADownloadIsTriedFiveTimes(t *testing.T) {
 
 func TestAFailedControllerLeavesWhatCanBeHad(t *testing.T) {
 	dead := crd.Object{"phase": "Running", "podIP": "10.0.0.1", "containerStatuses": []any{
-		crd.Object{"name": manifest.ContainerController, "state": crd.Object{"terminated": crd.Object{"exitCode": int64(137)}}}}}
+		crd.Object{"name": crd.ContainerController, "state": crd.Object{"terminated": crd.Object{"exitCode": int64(137)}}}}}
 	for _, x := range []struct {
 		name, want string
 		prepare    func(c *cluster)

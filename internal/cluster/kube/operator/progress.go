@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // maxReply bounds what is read of a controller's replies, in bytes.
@@ -72,7 +71,7 @@ func (o *Operator) progress(ctx context.Context, controller *podObject) (p progr
 		Exported bool                  `json:"results_exported"`
 		Current  string                `json:"current_phase"`
 	}
-	if err := o.ask(ctx, controller, manifest.PortAPI, "/api/progress", &reply); err != nil {
+	if err := o.ask(ctx, controller, crd.PortAPI, "/api/progress", &reply); err != nil {
 		return p
 	}
 	p = progress{answered: true, state: reply.State, exported: reply.Exported, current: reply.Current,
@@ -88,7 +87,7 @@ func (o *Operator) progress(ctx context.Context, controller *podObject) (p progr
 	var live struct {
 		Metrics map[string]crd.Object `json:"metrics"`
 	}
-	if err := o.ask(ctx, controller, manifest.PortAPI, "/api/metrics", &live); err == nil {
+	if err := o.ask(ctx, controller, crd.PortAPI, "/api/metrics", &live); err == nil {
 		p.metrics = liveMetrics(live.Metrics, p.phases)
 	}
 	return p

@@ -15,7 +15,6 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // resultsPort is the port of the results server in addresses.
@@ -111,7 +110,7 @@ func (o *Operator) createSweep(ctx context.Context, k key, u *unstructured.Unstr
 		return err
 	}
 	epoch := EpochOf(&h.Metadata)
-	objects, err := manifest.BuildSweep(parsed.Sweep(), manifest.SweepOptions{
+	objects, err := crd.BuildSweep(parsed.Sweep(), crd.SweepOptions{
 		Owner: &crd.Owner{APIVersion: crd.APIVersion, Kind: crd.SweepKind, Name: k.name, UID: h.Metadata.UID,
 			Controller: true, BlockOwnerDeletion: true},
 		Epoch: epoch, BaseURL: o.o.BaseURL, OperatorNamespace: o.o.Namespace, Marker: Marker,
@@ -139,9 +138,9 @@ func (o *Operator) createSweep(ctx context.Context, k key, u *unstructured.Unstr
 			s.Phase = crd.Pending
 		}
 		s.RunEpoch = epoch
-		s.RuntimeRef = &crd.RuntimeRef{JobSetName: manifest.Name(k.name),
-			SweepControllerHost: manifest.SweepHost(k.name, k.namespace)}
-		s.APIURL = "http://" + manifest.SweepHost(k.name, k.namespace) + ":" + strconv.Itoa(manifest.PortResults)
+		s.RuntimeRef = &crd.RuntimeRef{JobSetName: crd.EngineName(k.name),
+			SweepControllerHost: crd.SweepHost(k.name, k.namespace)}
+		s.APIURL = "http://" + crd.SweepHost(k.name, k.namespace) + ":" + strconv.Itoa(crd.PortResults)
 	})
 }
 
@@ -249,7 +248,7 @@ func (o *Operator) storeSweep(ctx context.Context, k key, h *sweepHead, controll
 	}); err != nil {
 		return 0, err
 	}
-	o.shutdown(ctx, controller, manifest.PortResults)
+	o.shutdown(ctx, controller, crd.PortResults)
 	if available {
 		return 0, nil
 	}

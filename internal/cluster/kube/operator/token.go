@@ -18,7 +18,6 @@ import (
 	"aiperf/internal/base/clock"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 )
 
 // tokenWait bounds the time in which the secret of the results server is read or made.
@@ -41,7 +40,7 @@ func ResultsToken(ctx context.Context, c dynamic.Interface, namespace string) (s
 				"metadata": crd.Object{"name": crd.ResultsSecret, "namespace": namespace,
 					"labels": crd.Object{crd.LabelApp: crd.AppName}},
 				"type": "Opaque", "data": crd.Object{
-					manifest.TokenKey: base64.StdEncoding.EncodeToString([]byte(token))},
+					crd.TokenKey: base64.StdEncoding.EncodeToString([]byte(token))},
 			}}, metav1.CreateOptions{})
 			if err == nil {
 				return token, nil
@@ -57,11 +56,11 @@ func ResultsToken(ctx context.Context, c dynamic.Interface, namespace string) (s
 }
 
 func tokenOf(u *unstructured.Unstructured) (string, error) {
-	encoded, _, _ := unstructured.NestedString(u.Object, "data", manifest.TokenKey)
+	encoded, _, _ := unstructured.NestedString(u.Object, "data", crd.TokenKey)
 	token, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || len(token) == 0 {
 		return "", fmt.Errorf("the secret %s/%s has no key %s: write the token of the results server into it, or delete it",
-			u.GetNamespace(), u.GetName(), manifest.TokenKey)
+			u.GetNamespace(), u.GetName(), crd.TokenKey)
 	}
 	return string(token), nil
 }

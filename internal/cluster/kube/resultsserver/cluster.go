@@ -21,7 +21,6 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
-	"aiperf/internal/cluster/kube/manifest"
 	"aiperf/internal/cluster/kube/operator"
 	"aiperf/internal/config/document"
 )
@@ -215,7 +214,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, kind client.Kind
 		e := list.Items[i].Object
 		about, _ := e["involvedObject"].(object)
 		target, _ := about["name"].(string)
-		if target != name && target != manifest.Name(name) && !strings.HasPrefix(target, manifest.Name(name)+"-") {
+		if target != name && target != crd.EngineName(name) && !strings.HasPrefix(target, crd.EngineName(name)+"-") {
 			continue
 		}
 		rows = append(rows, object{"type": e["type"], "reason": e["reason"], "message": e["message"],
@@ -244,7 +243,7 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request, kind client.Kind) 
 		}
 		tail = n
 	}
-	selector := manifest.Selector(name)
+	selector := crd.JobSelector(name)
 	if kind == sweepsResource {
 		selector = crd.LabelSweep + "=" + name + "," + crd.LabelRole + "=" + crd.RoleSweepController
 	}
@@ -523,7 +522,7 @@ func (s *Server) bridge(ctx context.Context, down *websocket.Conn, namespace, na
 	switch {
 	case !found || engine == "":
 		return closeNoEngine, "the job has no JobSet yet"
-	case engine != manifest.Name(name):
+	case engine != crd.EngineName(name):
 		return closeBadName, "the job's reference to its JobSet is invalid"
 	}
 	address := s.controllerAddress
@@ -573,9 +572,9 @@ func (s *Server) join(ctx context.Context, down *websocket.Conn, host string) (w
 
 // controllerAddress is where the API of a job's controller answers.
 func (s *Server) controllerAddress(ctx context.Context, namespace, name string) string {
-	port := strconv.Itoa(manifest.PortAPI)
+	port := strconv.Itoa(crd.PortAPI)
 	list, err := s.o.Client.Resource(client.Pods).Namespace(namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: manifest.Selector(name) + "," + crd.LabelRole + "=" + crd.RoleController,
+		LabelSelector: crd.JobSelector(name) + "," + crd.LabelRole + "=" + crd.RoleController,
 	})
 	if err == nil {
 		for i := range list.Items {
@@ -584,5 +583,5 @@ func (s *Server) controllerAddress(ctx context.Context, namespace, name string) 
 			}
 		}
 	}
-	return manifest.ControllerHost(name, namespace) + ":" + port
+	return crd.ControllerHost(name, namespace) + ":" + port
 }

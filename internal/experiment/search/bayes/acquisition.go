@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"aiperf/internal/base/linear"
 	"aiperf/internal/base/random"
 	"aiperf/internal/experiment/search"
 )
@@ -41,7 +40,7 @@ type acquisition struct {
 	// Of each model and base point: its covariances with the data, whitened. Of each model: the factor of the base
 	// points' posterior covariance, and the standard normal variables of each draw.
 	white  [][][]float64
-	factor []linear.Lower
+	factor []search.Lower
 	normal [][][]float64
 	boxes  [][]Box
 	// scratch
@@ -83,7 +82,7 @@ func (m *models) noisy(seed uint64) *acquisition {
 	values := make([][][]float64, n)
 	for i, g := range m.all {
 		white, means := make([][]float64, b), make([]float64, b)
-		covariance := linear.NewLower(b)
+		covariance := search.NewLower(b)
 		for j, x := range a.base {
 			white[j], means[j] = g.whiten(x, nil)
 			for k := range j + 1 {
@@ -113,9 +112,9 @@ func (m *models) noisy(seed uint64) *acquisition {
 }
 
 // factorize returns the factor of a covariance that may be almost singular.
-func factorize(covariance linear.Lower, scale float64) linear.Lower {
+func factorize(covariance search.Lower, scale float64) search.Lower {
 	for more := jitter * scale; ; more *= 10 {
-		if factor, ok := linear.Cholesky(covariance); ok {
+		if factor, ok := search.Cholesky(covariance); ok {
 			return factor
 		}
 		for i := range covariance.Size() {

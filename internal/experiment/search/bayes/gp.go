@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"aiperf/internal/base/linear"
+	"aiperf/internal/experiment/search"
 )
 
 // The priors of the hyperparameters, for inputs in the unit cube and standardised outputs. The logarithms of the length
@@ -48,7 +48,7 @@ type Process struct {
 	// inverse are the inverse squares of the length scales.
 	inverse      []float64
 	signal, mean float64
-	factor       linear.Lower
+	factor       search.Lower
 	alpha        []float64
 }
 
@@ -101,7 +101,7 @@ func (g *Process) condition(t Theta, slopes []float64) bool {
 	for i := range g.inverse {
 		g.inverse[i] = math.Exp(-2 * t[i])
 	}
-	k := linear.NewLower(n)
+	k := search.NewLower(n)
 	for i := range n {
 		row := k.Row(i)
 		for j := range i {
@@ -119,7 +119,7 @@ func (g *Process) condition(t Theta, slopes []float64) bool {
 		row[i] = g.signal + t.noise()
 	}
 	var ok bool
-	if g.factor, ok = linear.Cholesky(k); !ok {
+	if g.factor, ok = search.Cholesky(k); !ok {
 		return false
 	}
 	// The constant mean is the most probable one under a standard normal prior.
@@ -184,7 +184,7 @@ func (g *Process) Loss(t Theta, gradient []float64) float64 {
 func (g *Process) fit(evaluations int, starts ...Theta) {
 	best, chosen := math.Inf(1), Theta(nil)
 	for _, start := range starts {
-		at, value, ok := linear.Minimize(func(x, gradient []float64) float64 { return g.Loss(Theta(x), gradient) },
+		at, value, ok := search.Minimize(func(x, gradient []float64) float64 { return g.Loss(Theta(x), gradient) },
 			start, evaluations)
 		if ok && value < best {
 			best, chosen = value, at

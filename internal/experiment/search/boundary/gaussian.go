@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"aiperf/internal/base/linear"
+	"aiperf/internal/experiment/search"
 )
 
 // datum is a margin z at the logarithm u of a load, with its variance.
@@ -70,7 +70,7 @@ type fit struct {
 	weights []float64
 	// data, with the Cholesky factor and the weights of the data for each hypothesis.
 	data   []datum
-	factor []linear.Lower
+	factor []search.Lower
 	alpha  [][]float64
 	middle float64
 }
@@ -89,7 +89,7 @@ func fitted(data []datum, middle float64, known bool) fit {
 		y[i] = d.z - slopeMean*(d.u-middle)
 	}
 	for _, k := range kernels(known) {
-		covariance := linear.NewLower(n)
+		covariance := search.NewLower(n)
 		for i := range n {
 			row := covariance.Row(i)
 			for j := range row {
@@ -97,7 +97,7 @@ func fitted(data []datum, middle float64, known bool) fit {
 			}
 			row[i] += data[i].variance + k.noise*k.noise
 		}
-		factor, ok := linear.Cholesky(covariance)
+		factor, ok := search.Cholesky(covariance)
 		if !ok {
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"aiperf/internal/base/linear"
 	"aiperf/internal/experiment/search"
 )
 
@@ -309,7 +308,7 @@ func crossing(xs, ys []float64, from, to float64) (root float64, ok bool) {
 		return 0, false
 	}
 	ys = strict(isotonic(ys))
-	curve, ok := linear.NewMonotone(xs, ys)
+	curve, ok := search.NewMonotone(xs, ys)
 	if !ok {
 		return 0, false
 	}

@@ -19,7 +19,6 @@ import (
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/summary"
-	"aiperf/internal/result/verdict"
 	"aiperf/internal/watch/trust"
 )
 
@@ -67,7 +66,7 @@ func RenderShort(w io.Writer, r *summary.Result, o Options) error {
 		p.latencyLines(r, true)
 		p.shareLines(r)
 		p.accuracyLines(r.Accuracy)
-		p.row("limited by", only(verdict.Brief(r)))
+		p.row("limited by", only(summary.Brief(r)))
 		p.clientLine(r)
 		p.warningLines(r, &o)
 	}

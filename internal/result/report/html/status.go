@@ -9,7 +9,6 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/summary"
-	"aiperf/internal/result/verdict"
 )
 
 // The levels of a judgement.
@@ -23,15 +22,15 @@ const (
 // status adds the judgements of the run: how sure its figures are, what limited it, and whether it is within its
 // thresholds and objectives.
 func (v *view) status(r *summary.Result, run *Run) {
-	for _, line := range verdict.Explain(r) {
+	for _, line := range summary.Explain(r) {
 		v.Limits = append(v.Limits, statusOf(line))
 	}
-	said := slices.ContainsFunc(verdict.Explain(r), func(l verdict.Line) bool {
-		return l.Code == verdict.Errors || l.Code == verdict.ManyErrors
+	said := slices.ContainsFunc(summary.Explain(r), func(l summary.Finding) bool {
+		return l.Code == summary.CodeErrors || l.Code == summary.CodeManyErrors
 	})
 	v.Sure = append(v.Sure, completeness(r, said)...)
-	for _, line := range verdict.Sure(r) {
-		if line.Code != verdict.Interrupted || r.Incomplete == "" && !r.WasCancelled { // which completeness says
+	for _, line := range summary.Sure(r) {
+		if line.Code != summary.CodeInterrupted || r.Incomplete == "" && !r.WasCancelled { // which completeness says
 			v.Sure = append(v.Sure, statusOf(line))
 		}
 	}
@@ -84,7 +83,7 @@ func completeness(r *summary.Result, said bool) []status {
 }
 
 // statusOf is a finding as the page shows it.
-func statusOf(line verdict.Line) status {
+func statusOf(line summary.Finding) status {
 	s := status{Level: string(line.Level), Title: line.Title, Text: line.Text}
 	if line.Advice != "" {
 		s.Items = []string{line.Advice}

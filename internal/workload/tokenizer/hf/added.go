@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // addedToken is an entry of "added_tokens": text that becomes one id before the model is asked.
@@ -20,11 +20,11 @@ type addedToken struct {
 
 // added finds added tokens, the longest of those that start first.
 type added struct {
-	tree   *table.Trie
+	tree   *tokenizer.Trie
 	tokens []addedToken
 }
 
-func newAdded() *added { return &added{tree: table.NewTrie()} }
+func newAdded() *added { return &added{tree: tokenizer.NewTrie()} }
 
 // add enters content as the text of the token.
 func (a *added) add(content string, token addedToken) {

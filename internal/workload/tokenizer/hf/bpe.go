@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // modelSpec is the "model" of a tokenizer.json, whatever its type.
@@ -24,7 +24,7 @@ type modelSpec struct {
 
 // bpe merges the symbols of a piece pair by pair.
 type bpe struct {
-	vocab          *table.Vocab
+	vocab          *tokenizer.Vocab
 	pairs          *pairTable
 	prefix, suffix string
 	unk            int32 // -1 without
@@ -46,7 +46,7 @@ func (s *modelSpec) canBeRaw() bool {
 }
 
 // newBPE makes the model but for its merges. raw says that the pieces are bytes.
-func newBPE(s *modelSpec, v *table.Vocab, raw bool) (*bpe, error) {
+func newBPE(s *modelSpec, v *tokenizer.Vocab, raw bool) (*bpe, error) {
 	b := &bpe{
 		vocab: v, prefix: or(s.ContinuingSubwordPrefix, ""), suffix: or(s.EndOfWordSuffix, ""), unk: -1,
 		fuseUnk: s.FuseUnk, ignoreMerges: s.IgnoreMerges, raw: raw,
@@ -125,7 +125,7 @@ func (b *bpe) isJoined(id int32, left, rest string) bool {
 }
 
 // byteTokens returns the ids of <0x00> to <0xFF>, -1 for a missing one.
-func byteTokens(v *table.Vocab) *[256]int32 {
+func byteTokens(v *tokenizer.Vocab) *[256]int32 {
 	ids := new([256]int32)
 	for i := range ids {
 		ids[i] = v.Find(fmt.Sprintf("<0x%02X>", i))

@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"aiperf/internal/workload/tokenizer"
-	"aiperf/internal/workload/tokenizer/table"
 )
 
 // Tokenizer is a tokenizer.json made ready. It is safe for concurrent use.
@@ -31,7 +30,7 @@ type Tokenizer struct {
 	cuts      bool // see CutsAtBlanks
 	model     model
 	decode    []decoder
-	vocab     *table.Vocab
+	vocab     *tokenizer.Vocab
 	over      map[int]string // texts of added tokens, before those of the vocabulary
 	overFrom  int            // the lowest id of over
 	size      int

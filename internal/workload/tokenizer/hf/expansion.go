@@ -1,6 +1,6 @@
 package hf
 
-import "aiperf/internal/workload/tokenizer/table"
+import "aiperf/internal/workload/tokenizer"
 
 // maxExpansion bounds how many times as long as a text what is made of it may be. A file can chain replacements, each
 // of which makes a text a hundred times as long; those of published tokenizers together stay below 100.
@@ -44,7 +44,7 @@ func expansionOf(s *spec, form *bool) float64 {
 	case "Prepend":
 		by = max(1, float64(len(s.Prepend))/maxExpansion)
 	case "Precompiled":
-		if m, err := table.CharsmapFromBase64(s.Charsmap); err == nil {
+		if m, err := tokenizer.CharsmapFromBase64(s.Charsmap); err == nil {
 			by = max(1, float64(m.LongestText()))
 		}
 	}

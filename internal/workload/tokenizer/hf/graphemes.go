@@ -4,14 +4,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
 // applyCharsmap replaces grapheme by grapheme where a short one has a replacement as a whole, else code point by
 // code point: what the reference engine makes of these tables.
-func applyCharsmap(m *table.Charsmap, s string) string {
+func applyCharsmap(m *tokenizer.Charsmap, s string) string {
 	if m.Empty() {
 		return s
 	}

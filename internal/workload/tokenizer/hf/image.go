@@ -3,7 +3,7 @@ package hf
 import (
 	"fmt"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // packed is what a packed file holds in addition to the tables.
@@ -15,7 +15,7 @@ type packed struct {
 }
 
 // Save adds the tokenizer to a packed file.
-func (t *Tokenizer) Save(w *table.Writer) error {
+func (t *Tokenizer) Save(w *tokenizer.TableWriter) error {
 	if err := w.JSON("hf", packed{t.file, t.spec, t.options.BOS, t.options.EOS, t.options.Guess}); err != nil {
 		return err
 	}
@@ -24,13 +24,13 @@ func (t *Tokenizer) Save(w *table.Writer) error {
 	}
 	switch m := t.model.(type) {
 	case *bpe:
-		table.Words(w, "merges.slots", m.pairs.slots)
-		table.Words(w, "merges.into", m.pairs.into)
+		tokenizer.WriteNumbers(w, "merges.slots", m.pairs.slots)
+		tokenizer.WriteNumbers(w, "merges.into", m.pairs.into)
 		if m.cuts != nil {
-			table.Words(w, "cuts", m.cuts.merging.slots)
+			tokenizer.WriteNumbers(w, "cuts", m.cuts.merging.slots)
 		}
 	case *unigram:
-		table.Words(w, "scores", m.scores)
+		tokenizer.WriteNumbers(w, "scores", m.scores)
 		m.tree.Save(w, "tree")
 	case *wordPiece:
 		m.tree.Save(w, "tree")
@@ -39,7 +39,7 @@ func (t *Tokenizer) Save(w *table.Writer) error {
 }
 
 // Load takes a tokenizer out of a packed file.
-func Load(f *table.File, name string) (*Tokenizer, error) {
+func Load(f *tokenizer.TableFile, name string) (*Tokenizer, error) {
 	var p packed
 	if err := f.JSON("hf", &p); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func Load(f *table.File, name string) (*Tokenizer, error) {
 	if p.File == nil || p.Model == nil {
 		return nil, fmt.Errorf("the section \"hf\" of the packed file is not whole")
 	}
-	v, err := table.LoadVocab(f, "vocab")
+	v, err := tokenizer.LoadVocab(f, "vocab")
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func Load(f *table.File, name string) (*Tokenizer, error) {
 	case "Unigram":
 		t.model, err = loadUnigram(f, t)
 	case "WordPiece":
-		var tree *table.Trie
-		if tree, err = table.LoadTrie(f, "tree", v.Len()); err == nil {
+		var tree *tokenizer.Trie
+		if tree, err = tokenizer.LoadTrie(f, "tree", v.Len()); err == nil {
 			t.model = newWordPiece(p.Model, v, tree)
 		}
 	case "WordLevel":
@@ -76,23 +76,23 @@ func Load(f *table.File, name string) (*Tokenizer, error) {
 	return t, nil
 }
 
-func loadBPE(f *table.File, t *Tokenizer) (*bpe, error) {
+func loadBPE(f *tokenizer.TableFile, t *Tokenizer) (*bpe, error) {
 	b, err := newBPE(t.spec, t.vocab, t.raw)
 	if err != nil {
 		return nil, err
 	}
 	b.pairs = &pairTable{}
-	if b.pairs.slots, err = table.Numbers[uint64](f, "merges.slots"); err != nil {
+	if b.pairs.slots, err = tokenizer.Numbers[uint64](f, "merges.slots"); err != nil {
 		return nil, err
 	}
-	if b.pairs.into, err = table.Numbers[uint32](f, "merges.into"); err != nil {
+	if b.pairs.into, err = tokenizer.Numbers[uint32](f, "merges.into"); err != nil {
 		return nil, err
 	}
 	if err := b.pairs.check(t.vocab.Len()); err != nil {
 		return nil, err
 	}
 	if f.Has("cuts") && !t.raw {
-		slots, err := table.Numbers[uint64](f, "cuts")
+		slots, err := tokenizer.Numbers[uint64](f, "cuts")
 		if err != nil {
 			return nil, err
 		}
@@ -105,12 +105,12 @@ func loadBPE(f *table.File, t *Tokenizer) (*bpe, error) {
 	return b, nil
 }
 
-func loadUnigram(f *table.File, t *Tokenizer) (*unigram, error) {
-	scores, err := table.Numbers[float64](f, "scores")
+func loadUnigram(f *tokenizer.TableFile, t *Tokenizer) (*unigram, error) {
+	scores, err := tokenizer.Numbers[float64](f, "scores")
 	if err != nil {
 		return nil, err
 	}
-	tree, err := table.LoadTrie(f, "tree", min(len(scores), t.vocab.Len()))
+	tree, err := tokenizer.LoadTrie(f, "tree", min(len(scores), t.vocab.Len()))
 	if err != nil {
 		return nil, err
 	}

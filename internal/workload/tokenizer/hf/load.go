@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"aiperf/internal/workload/tokenizer"
-	"aiperf/internal/workload/tokenizer/table"
 )
 
 // Options say what a tokenizer.json does not.
@@ -46,7 +45,7 @@ func New(data []byte, o Options) (*Tokenizer, error) {
 }
 
 // newTokenizer makes all but the model.
-func newTokenizer(f *file, s *modelSpec, v *table.Vocab, o Options) (*Tokenizer, error) {
+func newTokenizer(f *file, s *modelSpec, v *tokenizer.Vocab, o Options) (*Tokenizer, error) {
 	t := &Tokenizer{name: o.Name, verbatim: newAdded(), inNormal: newAdded(), file: f, spec: s, vocab: v, options: o}
 	t.workers.New = t.newWorker
 	for name, s := range map[string]*spec{"normalizer": f.Normalizer, "pre_tokenizer": f.PreTokenizer,

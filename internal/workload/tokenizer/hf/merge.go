@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // pairTable holds the merges: a pair of ids → its rank, and the id that it becomes. Open addressing in single words:
@@ -76,7 +76,7 @@ type merger struct {
 	ranks []uint32 // of each symbol with the next one
 	parts []part
 	// heap has the pairs noted with what they become: one is out of date when that has changed.
-	heap  table.MergeQueue
+	heap  tokenizer.MergeQueue
 	cache []cachedWord
 	spare []int
 	// spelled is a piece of bytes in byte characters.
@@ -171,7 +171,7 @@ func (m *merger) offer(pairs *pairTable, at, n int32) {
 		return
 	}
 	if rank := pairs.rank(m.parts[at].id, m.parts[next].id); rank != noRank {
-		m.heap.Push(table.MergePair{Order: table.RankedKey(rank, at), Note: pairs.into[rank]})
+		m.heap.Push(tokenizer.MergePair{Order: tokenizer.RankedKey(rank, at), Note: pairs.into[rank]})
 	}
 }
 

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // source is a model as its file has it.
 type source struct {
 	spec   modelSpec
-	vocab  *table.Vocab
+	vocab  *tokenizer.Vocab
 	scores []float64 // of the tokens of a Unigram model; else nil
 	merges []byte    // as they are spelled
 }
@@ -46,7 +46,7 @@ func (r *reader) model() (*source, error) {
 		return nil, fmt.Errorf("the model %q is not known", m.spec.Type)
 	}
 	if m.vocab == nil {
-		m.vocab = table.VocabOf(nil)
+		m.vocab = tokenizer.VocabOf(nil)
 	}
 	if (m.spec.Type == "Unigram") != (m.scores != nil) {
 		return nil, fmt.Errorf("model.vocab does not fit the model %q", m.spec.Type)
@@ -78,7 +78,7 @@ func (m *source) ready(raw bool) (model, error) {
 	case "Unigram":
 		return newUnigram(&m.spec, m.vocab, m.scores)
 	case "WordPiece":
-		tree := table.NewTrie()
+		tree := tokenizer.NewTrie()
 		m.vocab.Each(tree.Put)
 		return newWordPiece(&m.spec, m.vocab, tree), nil
 	}
@@ -87,11 +87,11 @@ func (m *source) ready(raw bool) (model, error) {
 
 // wordLevel knows whole pieces only.
 type wordLevel struct {
-	vocab *table.Vocab
+	vocab *tokenizer.Vocab
 	unk   int32
 }
 
-func newWordLevel(s *modelSpec, v *table.Vocab) *wordLevel {
+func newWordLevel(s *modelSpec, v *tokenizer.Vocab) *wordLevel {
 	return &wordLevel{v, v.Find(or(s.UnkToken, "<unk>"))}
 }
 
@@ -106,14 +106,14 @@ func (m *wordLevel) encode(w *worker, piece string) {
 // wordPiece takes the longest token from the left, again and again; behind the first one only tokens
 // with the prefix fit. A piece that cannot be covered is unknown as a whole.
 type wordPiece struct {
-	tree  *table.Trie
+	tree  *tokenizer.Trie
 	rest  uint32 // node of the prefix; 0 if no token has it
 	bare  bool   // there is no prefix
 	unk   int32
 	limit int
 }
 
-func newWordPiece(s *modelSpec, v *table.Vocab, tree *table.Trie) *wordPiece {
+func newWordPiece(s *modelSpec, v *tokenizer.Vocab, tree *tokenizer.Trie) *wordPiece {
 	m := &wordPiece{tree: tree, unk: v.Find(or(s.UnkToken, "[UNK]")), limit: or(s.MaxInputCharsPerWord, 100)}
 	prefix := or(s.ContinuingSubwordPrefix, "##")
 	m.bare = prefix == ""

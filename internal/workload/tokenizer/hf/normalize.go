@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // normalizer changes a text. dropped reports whether its first characters were removed.
@@ -58,7 +58,7 @@ func newNormalizer(s *spec) (normalizer, error) {
 	case "BertNormalizer":
 		return newBert(s), nil
 	case "Precompiled":
-		m, err := table.CharsmapFromBase64(s.Charsmap)
+		m, err := tokenizer.CharsmapFromBase64(s.Charsmap)
 		if err != nil {
 			return nil, err
 		}

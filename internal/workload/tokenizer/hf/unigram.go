@@ -5,7 +5,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // unknownPenalty is how much less than the worst token an unknown character scores.
@@ -13,9 +13,9 @@ const unknownPenalty = 10
 
 // unigram takes the way through a piece whose tokens have the highest sum of scores.
 type unigram struct {
-	tree     *table.Trie
+	tree     *tokenizer.Trie
 	scores   []float64
-	vocab    *table.Vocab
+	vocab    *tokenizer.Vocab
 	unk      int32
 	least    float64
 	fallback *[256]int32
@@ -28,14 +28,14 @@ type pathNode struct {
 	id    int32
 }
 
-func newUnigram(s *modelSpec, v *table.Vocab, scores []float64) (*unigram, error) {
-	tree := table.NewTrie()
+func newUnigram(s *modelSpec, v *tokenizer.Vocab, scores []float64) (*unigram, error) {
+	tree := tokenizer.NewTrie()
 	v.Each(tree.Put)
 	return unigramOf(s, v, scores, tree)
 }
 
 // unigramOf is newUnigram where the trie is there.
-func unigramOf(s *modelSpec, v *table.Vocab, scores []float64, tree *table.Trie) (*unigram, error) {
+func unigramOf(s *modelSpec, v *tokenizer.Vocab, scores []float64, tree *tokenizer.Trie) (*unigram, error) {
 	m := &unigram{tree: tree, vocab: v, scores: scores, unk: -1, least: math.Inf(1)}
 	for _, score := range scores {
 		m.least = min(m.least, score)

@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"aiperf/internal/base/jsonscan"
-	"aiperf/internal/workload/tokenizer/table"
+	"aiperf/internal/workload/tokenizer"
 )
 
 // maxID bounds the ids of a file; tables are made as long as the largest id.
 const maxID = 1 << 21
 
 // tokens takes an object of tokens and their ids.
-func (r *reader) tokens() (*table.Vocab, error) {
+func (r *reader) tokens() (*tokenizer.Vocab, error) {
 	if err := r.take('{'); err != nil {
 		return nil, fmt.Errorf("model.vocab: %w", err)
 	}
 	left := len(r.b) - r.at
-	b := table.NewVocabBuilder(left/40, left/6)
+	b := tokenizer.NewVocabBuilder(left/40, left/6)
 	for n := 0; ; n++ {
 		more, err := r.more(n, '}')
 		if err == nil && !more {
@@ -54,12 +54,12 @@ func (r *reader) tokens() (*table.Vocab, error) {
 }
 
 // pieces takes an array of tokens and their scores: [["a", -1.5], …].
-func (r *reader) pieces() (*table.Vocab, []float64, error) {
+func (r *reader) pieces() (*tokenizer.Vocab, []float64, error) {
 	if err := r.take('['); err != nil {
 		return nil, nil, fmt.Errorf("model.vocab: %w", err)
 	}
 	left := len(r.b) - r.at
-	b := table.NewVocabBuilder(left/40, left/4)
+	b := tokenizer.NewVocabBuilder(left/40, left/4)
 	var scores []float64
 	for n := 0; ; n++ {
 		more, err := r.more(n, ']')

@@ -13,6 +13,12 @@
 // It also reads files of ranked byte strings: tekken.json of Mistral and the rank files of tiktoken.
 //
 // The package must never know where the file comes from.
+//
+// It also is the engine for SentencePiece models (tokenizer.model): [SentencePiece] gives the ids of that library for
+// BPE, unigram, word and character models.
+//
+// Invariant: text that spells a control piece, such as <s>, is text: only the program that makes a prompt puts control
+// ids in.
 package load
 
 import (
@@ -29,8 +35,6 @@ import (
 
 	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/hf"
-	"aiperf/internal/workload/tokenizer/spm"
-	"aiperf/internal/workload/tokenizer/table"
 )
 
 // Bundle is the files of a tokenizer.
@@ -42,7 +46,7 @@ type Bundle struct {
 	Commit  string
 	files   fs.FS
 	builtin tokenizer.Tokenizer
-	packed  *table.File // in place of files
+	packed  *tokenizer.TableFile // in place of files
 	label   label
 }
 
@@ -91,7 +95,7 @@ func openPath(name string) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(data, []byte(table.Magic[:6])) {
+	if bytes.HasPrefix(data, []byte(tokenizer.TablesMagic[:6])) {
 		return openPacked(name, data)
 	}
 	if bytes.HasPrefix(data, []byte("PK")) { // as earlier releases packed
@@ -275,7 +279,7 @@ func (b *Bundle) tokenizer() (tokenizer.Tokenizer, error) {
 			if IsRankFile(data) {
 				return b.ranked(data, config)
 			}
-			return some(spm.New(b.Name, data, config.added()))
+			return some(NewSentencePiece(b.Name, data, config.added()))
 		}
 	case ranks != "":
 		file, make = ranks, func(data []byte) (tokenizer.Tokenizer, error) {

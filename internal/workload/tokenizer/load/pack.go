@@ -7,8 +7,6 @@ import (
 
 	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/hf"
-	"aiperf/internal/workload/tokenizer/spm"
-	"aiperf/internal/workload/tokenizer/table"
 )
 
 // label describes a packed file, in addition to the tokenizer's own tables.
@@ -20,7 +18,7 @@ type label struct {
 
 // saver is a tokenizer that can be packed.
 type saver interface {
-	Save(w *table.Writer) error
+	Save(w *tokenizer.TableWriter) error
 }
 
 // Pack writes the tokenizer as one file that Open reads, with its tables as they are used. The same files give the
@@ -56,12 +54,12 @@ func (b *Bundle) image(t tokenizer.Tokenizer) ([]byte, error) {
 	switch t.(type) {
 	case *hf.Tokenizer:
 		l.Kind = "hf"
-	case *spm.Tokenizer:
+	case *SentencePiece:
 		l.Kind = "spm"
 	case *tokenizer.Ranked:
 		l.Kind = "ranks"
 	}
-	w := &table.Writer{}
+	w := &tokenizer.TableWriter{}
 	if err := w.JSON("label", l); err != nil {
 		return nil, err
 	}
@@ -77,7 +75,7 @@ func (b *Bundle) image(t tokenizer.Tokenizer) ([]byte, error) {
 
 // openPacked returns the bundle of a packed file.
 func openPacked(name string, data []byte) (*Bundle, error) {
-	f, err := table.Open(data)
+	f, err := tokenizer.OpenTables(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -97,7 +95,7 @@ func (b *Bundle) unpacked() (tokenizer.Tokenizer, error) {
 	case "hf":
 		return some(hf.Load(b.packed, b.Name))
 	case "spm":
-		return some(spm.Load(b.packed, b.Name))
+		return some(loadSentencePiece(b.packed, b.Name))
 	case "ranks":
 		return some(tokenizer.LoadRanks(b.packed, b.Name, RankSplitter))
 	}

@@ -19,7 +19,6 @@ import (
 
 	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/load"
-	"aiperf/internal/workload/tokenizer/table"
 )
 
 // texts are what every tokenizer is asked.
@@ -234,18 +233,18 @@ func TestDamagedPacksSayWhy(t *testing.T) {
 		"is not a packed":      whole[:9],
 		"this release reads 1": append(slices.Clone(whole[:8]), append([]byte{9}, whole[9:]...)...),
 		"unknown kind": func() []byte {
-			w := &table.Writer{}
+			w := &tokenizer.TableWriter{}
 			w.Bytes("label",
 				[]byte(`{"Kind":"odd"}`))
 			return w.File()
 		}(),
 		`section "label"`: func() []byte {
-			w := &table.Writer{}
+			w := &tokenizer.TableWriter{}
 			w.Bytes("label",
 				[]byte(`{"Kind":`))
 			return w.File()
 		}(),
-		`lacks the section`: (&table.Writer{}).File(),
+		`lacks the section`: (&tokenizer.TableWriter{}).File(),
 	} {
 		path := filepath.Join(folder(t, map[string]string{"x.tokenizer": string(data)}), "x.tokenizer")
 		_, _, err := load.Load(t.Context(), load.Options{Name: path})

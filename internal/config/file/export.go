@@ -1,0 +1,166 @@
+package file
+
+import (
+	"strings"
+	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/config/settings"
+)
+
+// Exported is the configuration as exports carry it: the shape of the "benchmark:" body, what was given or derived,
+// without secrets. Settings without a key in the schema are in [ExportedFurther].
+func Exported(r *config.Run) Object {
+	known, _ := separate(r)
+	return known
+}
+
+// ExportedFurther holds the settings that the schema of the "benchmark:" body has no key for, in mappings as there;
+// datasets and phases are under their names. It is empty where there are none.
+func ExportedFurther(r *config.Run) Object {
+	_, further := separate(r)
+	return further
+}
+
+// separate returns the settings that the schema has keys for, and the others.
+func separate(r *config.Run) (known, further Object) {
+	clean, _ := r.Redactor().Strings(resolvedConfig(r)).(Object)
+	return SplitBody(clean)
+}
+
+// resolvedConfig is everything that was given or derived, in the order of the "benchmark:" body.
+func resolvedConfig(r *config.Run) Object {
+	p := r.Asked
+	out := Object{{Key: "models", Value: modelsConfig(r)}, {Key: "endpoint", Value: endpointConfig(r)},
+		{Key: "datasets", Value: []any{datasetConfig(r)}}}
+	phases := []any{}
+	for i := range r.Phases {
+		phases = append(phases, phaseConfig(&r.Phases[i], r))
+	}
+	out = append(out, Member{Key: "phases", Value: phases}, Member{Key: "artifacts", Value: artifactsConfig(r)})
+	if len(r.SLOs) > 0 {
+		slos := Object{}
+		for _, s := range r.SLOs {
+			slos = append(slos, Member{Key: s.Tag, Value: s.Value})
+		}
+		out = append(out, Member{Key: "slos", Value: slos})
+	}
+	if s := r.Serve; s != nil {
+		out = append(out, Member{Key: "server", Value: Object{{Key: "command", Value: s.Command},
+			{Key: "reset", Value: s.Reset}, {Key: "params", Value: append(Object{}, s.Params...)}}})
+	}
+	if r.Tokenizer.Name != "" {
+		tokenizer := addGiven(Object{{Key: "name", Value: r.Tokenizer.Name}}, p, "tokenizer-revision", "revision",
+			r.Tokenizer.Revision)
+		out = append(out, Member{Key: "tokenizer",
+			Value: addGiven(tokenizer, p, "apply-chat-template", "apply_chat_template", r.Tokenizer.ChatTemplate)})
+	}
+	out = append(out, Member{Key: "server_metrics", Value: serverMetricsConfig(r)})
+	out = setNonEmpty(out, "gpu_telemetry", gpuConfig(r))
+	out = append(out, Member{Key: "network_latency", Value: networkConfig(r)})
+	out = setNonEmpty(out, "otel", otelConfig(r))
+	out = setNonEmpty(out, "mlflow", mlflowConfig(r))
+	out = setNonEmpty(out, "wandb", wandbConfig(r))
+	out = setNonEmpty(out, "runtime", runtimeConfig(r))
+	if p.Given("log-level") || r.UI.Verbose {
+		out = append(out, Member{Key: "logging", Value: Object{{Key: "level", Value: r.LogLevel}}})
+	}
+	if s := r.Submission; s != nil {
+		out = append(out, Member{Key: "scenario", Value: s.Scenario})
+		out = addGiven(out, p, "unsafe-override", "unsafe_override", p.Bool("unsafe-override"))
+	}
+	return out
+}
+
+// setNonEmpty appends an object unless it is empty.
+func setNonEmpty(o Object, key string, value Object) Object {
+	if len(value) == 0 {
+		return o
+	}
+	return append(o, Member{Key: key, Value: value})
+}
+
+// addGiven appends a member if its option was set.
+func addGiven(o Object, p *settings.Settings, name, key string, value any) Object {
+	if !p.IsSet(name) {
+		return o
+	}
+	return append(o, Member{Key: key, Value: value})
+}
+
+func texts(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+func modelsConfig(r *config.Run) Object {
+	out := addGiven(nil, r.Asked, "model-selection-strategy", "strategy", r.ModelSelection)
+	items := []any{}
+	for i, name := range r.Models {
+		item := Object{{Key: "name", Value: name}}
+		if r.ModelWeights != nil {
+			item = append(item, Member{Key: "weight", Value: r.ModelWeights[i]})
+		}
+		items = append(items, item)
+	}
+	return append(out, Member{Key: "items", Value: items})
+}
+
+// secondsValue is a duration in seconds, "inf" for one without end.
+func secondsValue(d time.Duration) any {
+	if d == config.Unlimited {
+		return "inf"
+	}
+	return d.Seconds()
+}
+
+func artifactsConfig(r *config.Run) Object {
+	a := r.Artifacts
+	out := Object{{Key: "dir", Value: a.Dir}}
+	if a.Prefix != "" {
+		out = append(out, Member{Key: "prefix", Value: a.Prefix})
+	}
+	switch a.ExportLevel {
+	case "summary":
+		out = append(out, Member{Key: "records", Value: false})
+	case "raw":
+		out = append(out, Member{Key: "records", Value: []any{"jsonl"}}, Member{Key: "raw", Value: true})
+	}
+	if a.SliceDuration > 0 {
+		out = append(out, Member{Key: "slice_duration", Value: a.SliceDuration.Seconds()})
+	}
+	if len(a.Percentiles) > 0 {
+		out = append(out, Member{Key: "percentiles", Value: a.Percentiles})
+	}
+	for _, name := range [...]string{"auto_plot", "plot_required"} {
+		flag := strings.ReplaceAll(name, "_", "-")
+		out = addGiven(out, r.Asked, flag, name, r.Asked.Bool(flag))
+	}
+	out = addGiven(out, r.Asked, "export-http-trace", "trace", a.HTTPTrace)
+	out = addGiven(out, r.Asked, "export-outputs-json", "export_outputs_json", a.Outputs)
+	return addGiven(out, r.Asked, "show-trace-timing", "show_trace_timing", a.ShowTraceTiming)
+}
+
+func runtimeConfig(r *config.Run) Object {
+	out := addGiven(nil, r.Asked, "ui-type", "ui", r.UI.Mode)
+	if r.Workers.Max != nil {
+		out = append(out, Member{Key: "workers", Value: int64(*r.Workers.Max)})
+	}
+	if r.Workers.Min != nil {
+		out = append(out, Member{Key: "workers_min", Value: int64(*r.Workers.Min)})
+	}
+	if r.Workers.RecordProcessors != nil {
+		out = append(out, Member{Key: "record_processors", Value: int64(*r.Workers.RecordProcessors)})
+	}
+	return out
+}
+
+// ExportedWhole is everything that was given or derived, without secrets: what [Exported] and [ExportedFurther] hold
+// apart.
+func ExportedWhole(r *config.Run) Object {
+	clean, _ := r.Redactor().Strings(resolvedConfig(r)).(Object)
+	return clean
+}

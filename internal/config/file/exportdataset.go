@@ -1,0 +1,308 @@
+package file
+
+import (
+	"cmp"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+	"aiperf/internal/workload/recipe"
+)
+
+// datasetName is the name of the only dataset of a run in exports.
+const datasetName = "main"
+
+func datasetConfig(r *config.Run) Object {
+	p, d := r.Asked, r.Dataset
+	out := Object{{Key: "name", Value: datasetName}, {Key: "type", Value: string(d.Kind)}}
+	if d.Kind == config.FileDataset {
+		if from := d.Loaded; from != nil {
+			out = append(out, Member{Key: "path", Value: from.Path}, Member{Key: "format", Value: from.By})
+		} else {
+			out = append(out, source(d))
+			out = addGiven(out, p, "custom-dataset-type", "format", d.Format)
+		}
+	}
+	if d.Kind == config.PublicDataset {
+		out = append(out, publicConfig(d.Public)...)
+	}
+	if d.Kind == config.SyntheticDataset {
+		out = append(out, Member{Key: "entries", Value: int64(d.Entries)})
+	} else {
+		out = addGiven(out, p, "num-dataset-entries", "entries", int64(d.Entries))
+	}
+	if seed := cmp.Or(d.Seed, r.RandomSeed); seed != nil {
+		out = append(out, Member{Key: "random_seed", Value: int64(*seed)})
+	}
+	out = addGiven(out, p, "dataset-sampling-strategy", "sampling", d.Sampling)
+	if d.Kind == config.SyntheticDataset {
+		out = setNonEmpty(out, "prompts", promptsConfig(r))
+	} else {
+		out = setNonEmpty(readConfig(out, r), "synthesis", synthesisConfig(r))
+	}
+	var prefix Object
+	prefix = addGiven(prefix, p, "prompt-prefix-pool-size", "pool_size", int64(d.PrefixPoolSize))
+	prefix = addGiven(prefix, p, "prompt-prefix-length", "length", int64(d.PrefixLength))
+	prefix = addGiven(prefix, p, "shared-system-prompt-length", "shared_system_length",
+		int64(d.SharedSystemPromptLength))
+	prefix = addGiven(prefix, p, "user-context-prompt-length", "user_context_length", int64(d.UserContextPromptLength))
+	out = setNonEmpty(out, "prefix_prompts", prefix)
+	if d.SystemPrompt != nil {
+		out = append(out, Member{Key: "system_prompt", Value: *d.SystemPrompt})
+	}
+	if p.IsSet("conversation-turn-mean") || p.IsSet("conversation-turn-stddev") {
+		out = append(out, Member{Key: "turns", Value: spreadObject(d.Turns)})
+	}
+	if p.IsSet("conversation-turn-delay-mean") || p.IsSet("conversation-turn-delay-stddev") {
+		out = append(out, Member{Key: "turn_delay", Value: spreadObject(d.TurnDelayMS)})
+	}
+	out = addGiven(out, p, "conversation-turn-delay-ratio", "turn_delay_ratio", d.TurnDelayRatio)
+	if k := d.Rankings; k != nil {
+		out = append(out, Member{Key: "rankings", Value: Object{{Key: "passages", Value: distribution(k.Passages)},
+			{Key: "passage_tokens", Value: distribution(k.PassageTokens)},
+			{Key: "query_tokens", Value: distribution(k.QueryTokens)}}})
+	}
+	return mediaConfig(out, r)
+}
+
+// source is the path of a file, or its lines where they were written in the configuration.
+func source(d config.Dataset) Member {
+	if len(d.Records) == 0 {
+		return Member{Key: "path", Value: d.Path}
+	}
+	var pools Object
+	for _, r := range d.Records {
+		lines := make([]any, len(r.Lines))
+		for i, l := range r.Lines {
+			lines[i], _ = artifact.ParseObject([]byte(l.Text)) // a line is an object
+		}
+		if r.Pool == "" {
+			return Member{Key: "records", Value: lines}
+		}
+		pools = append(pools, Member{Key: r.Pool, Value: lines})
+	}
+	return Member{Key: "records", Value: pools}
+}
+
+// readConfig adds what concerns data that is read instead of generated.
+func readConfig(out Object, r *config.Run) Object {
+	p, d := r.Asked, r.Dataset
+	if d.OSL != nil {
+		out = append(out, Member{Key: "osl", Value: distribution(d.OSL)})
+	}
+	out = addGiven(out, p, "isl-block-size", "block_size", int64(d.BlockSize))
+	var columns Object
+	for _, c := range d.Columns {
+		columns = append(columns, Member{Key: c.Role, Value: c.Column})
+	}
+	out = setNonEmpty(out, "map", columns)
+	out = setNonEmpty(out, "prompts", addGiven(nil, p, "prompt-corpus", "corpus", d.Corpus))
+	out = setNonEmpty(out, "cache_bust", cacheBustConfig(d.CacheBust))
+	if d.Format == "random_pool" {
+		for _, b := range []struct {
+			name, key string
+			n         int
+		}{
+			{"prompt-batch-size", "prompt_batch_size", d.Batches.Text},
+			{"image-batch-size", "image_batch_size", d.Batches.Image},
+			{"audio-batch-size", "audio_batch_size", d.Batches.Audio},
+			{"video-batch-size", "video_batch_size", d.Batches.Video},
+		} {
+			out = addGiven(out, p, b.name, b.key, int64(b.n))
+		}
+	}
+	for _, ph := range r.PhasesOf(config.ProfilingPhase) {
+		if l := ph.Lanes; l != nil && l.TreeIdle != config.Unlimited {
+			out = append(out, Member{Key: "trace_idle_gap_cap_seconds", Value: l.TreeIdle.Seconds()})
+			break
+		}
+	}
+	if d.MaxContext > 0 {
+		out = append(out, Member{Key: "max_context_length", Value: int64(d.MaxContext)})
+	}
+	for _, b := range []struct {
+		key string
+		set bool
+	}{{"ignore_trace_delays", d.IgnoreTimes}, {"use_think_time_only", d.ThinkOnly}} {
+		if b.set {
+			out = append(out, Member{Key: b.key, Value: true})
+		}
+	}
+	if d.MaxDelayMS != nil {
+		out = append(out, Member{Key: "inter_turn_delay_cap_seconds", Value: *d.MaxDelayMS / 1000})
+	}
+	return out
+}
+
+func cacheBustConfig(target string) Object {
+	if target == "" {
+		return nil
+	}
+	return Object{{Key: "target", Value: target}}
+}
+
+func promptsConfig(r *config.Run) Object {
+	p, d := r.Asked, r.Dataset
+	out := Object{}
+	if p.IsSet("isl") || p.IsSet("isl-stddev") {
+		out = append(out, Member{Key: "isl", Value: distribution(d.ISL)})
+	}
+	if d.OSL != nil {
+		out = append(out, Member{Key: "osl", Value: distribution(d.OSL)})
+	}
+	out = addGiven(out, p, "prompt-batch-size", "batch_size", int64(d.Batches.Text))
+	out = addGiven(out, p, "isl-block-size", "block_size", int64(d.BlockSize))
+	out = addGiven(out, p, "prompt-corpus", "corpus", d.Corpus)
+	if d.Range != nil {
+		out = append(out, Member{Key: "random_range_ratio", Value: p.Text("random-range-ratio")})
+		out = addGiven(out, p, "random-range-ratio-mode", "random_range_ratio_mode", d.Range.Mode)
+	}
+	out = addGiven(out, p, "random-corpus-style", "random_corpus_style", p.Text("random-corpus-style"))
+	out = setNonEmpty(out, "cache_bust", cacheBustConfig(d.CacheBust))
+	if len(d.SequenceDistribution) > 0 {
+		pairs := []any{}
+		for _, pair := range d.SequenceDistribution {
+			pairs = append(pairs, Object{
+				{Key: "isl", Value: distribution(pair.ISL)},
+				{Key: "osl", Value: distribution(pair.OSL)},
+				{Key: "probability", Value: pair.Percent},
+			})
+		}
+		out = append(out, Member{Key: "sequence_distribution", Value: pairs})
+	}
+	return out
+}
+
+func synthesisConfig(r *config.Run) Object {
+	p, s := r.Asked, r.Dataset.Synthesis
+	out := addGiven(nil, p, "synthesis-speedup-ratio", "speedup_ratio", s.SpeedupRatio)
+	out = addGiven(out, p, "synthesis-prefix-len-multiplier", "prefix_len_multiplier", s.PrefixLenMultiplier)
+	out = addGiven(out, p, "synthesis-prefix-root-multiplier", "prefix_root_multiplier", int64(s.PrefixRootMultiplier))
+	out = addGiven(out, p, "synthesis-prompt-len-multiplier", "prompt_len_multiplier", s.PromptLenMultiplier)
+	out = addGiven(out, p, "synthesis-output-len-multiplier", "output_len_multiplier", s.OutputLenMultiplier)
+	out = addGiven(out, p, "synthesis-max-isl", "max_isl", int64(s.MaxISL))
+	return addGiven(out, p, "synthesis-max-osl", "max_osl", int64(s.MaxOSL))
+}
+
+// distribution is a mapping of the mean and, unless it is 0, the standard deviation; of what a file asked for as it
+// can be written there.
+func distribution(s recipe.Sizes) Object {
+	n, ok := s.(recipe.Normal)
+	if !ok {
+		return writtenDistribution(s.(recipe.Distribution))
+	}
+	out := Object{{Key: "mean", Value: n.Mean}}
+	if n.Stddev != 0 {
+		out = append(out, Member{Key: "stddev", Value: n.Stddev})
+	}
+	return out
+}
+
+// spreadObject is a mapping of the mean and the standard deviation, 0 too.
+func spreadObject(s recipe.Sizes) Object {
+	n, ok := s.(recipe.Normal)
+	if !ok {
+		return distribution(s)
+	}
+	return Object{{Key: "mean", Value: n.Mean}, {Key: "stddev", Value: n.Stddev}}
+}
+
+// writtenDistribution is a distribution in the form of a configuration file.
+func writtenDistribution(d recipe.Distribution) Object {
+	out := Object{{Key: "type", Value: string(d.Kind)}}
+	add := func(key string, value any) { out = append(out, Member{Key: key, Value: value}) }
+	switch d.Kind {
+	case recipe.Fixed:
+		add("value", d.Value)
+	case recipe.Gaussian:
+		add("mean", d.Mean)
+		add("stddev", d.Stddev)
+	case recipe.LogNormal:
+		add("mean", d.Mean)
+		add("median", d.Median)
+	case recipe.Uniform:
+		add("min", d.Low)
+		add("max", d.High)
+	case recipe.Exponential:
+		add("mean", d.Mean)
+	case recipe.Zipf:
+		add("alpha", d.Alpha)
+		add("scale", d.Scale)
+		add("offset", d.Offset)
+	case recipe.Multimodal:
+		peaks := []any{}
+		for _, p := range d.Peaks {
+			peaks = append(peaks, Object{{Key: "distribution", Value: writtenDistribution(p.Distribution)},
+				{Key: "weight", Value: p.Weight}})
+		}
+		add("peaks", peaks)
+	case recipe.Empirical:
+		points := []any{}
+		for _, p := range d.Points {
+			points = append(points, Object{{Key: "value", Value: p.Value}, {Key: "weight", Value: p.Weight}})
+		}
+		add("points", points)
+	}
+	if d.Kind == recipe.Uniform && (d.Min != nil || d.Max != nil) { // its own ends have the names of the limits
+		out = Object{{Key: "type", Value: "clamped"}, {Key: "distribution", Value: out}}
+	}
+	if d.Min != nil {
+		add("min", *d.Min)
+	}
+	if d.Max != nil {
+		add("max", *d.Max)
+	}
+	return out
+}
+
+func publicConfig(p config.Public) Object {
+	out := Object{{Key: "dataset", Value: p.Name}}
+	for _, x := range []struct{ key, value string }{{"hf_subset", p.Subset}, {"hf_weka_dataset", p.WekaRepo},
+		{"path", p.Path}} {
+		if x.value != "" {
+			out = append(out, Member{Key: x.key, Value: x.value})
+		}
+	}
+	var filters Object
+	for _, f := range p.Filters {
+		filters = append(filters, Member{Key: f.Column, Value: f.Value})
+	}
+	return setNonEmpty(out, "filters", filters)
+}
+
+// mediaConfig adds what was said of media to the exported configuration of the dataset.
+func mediaConfig(out Object, r *config.Run) Object {
+	p, d := r.Asked, r.Dataset
+	if i := d.Images; i != nil {
+		o := Object{{Key: "batch_size", Value: int64(d.Batches.Image)}, {Key: "width", Value: distribution(i.Width)},
+			{Key: "height", Value: distribution(i.Height)}}
+		o = append(o, Member{Key: "format", Value: i.Format})
+		o = addGiven(o, p, "image-source", "source", i.Source)
+		out = append(out, Member{Key: "images",
+			Value: addGiven(o, p, "image-source-sampling", "source_sampling", i.Sampling)})
+	}
+	if a := d.Audio; a != nil {
+		out = append(out, Member{Key: "audio", Value: Object{
+			{Key: "batch_size", Value: int64(d.Batches.Audio)}, {Key: "length", Value: distribution(a.Seconds)},
+			{Key: "format", Value: a.Format}, {Key: "depths", Value: p.Value("audio-depths")},
+			{Key: "sample_rates", Value: p.Value("audio-sample-rates")}, {Key: "channels", Value: int64(a.Channels)},
+		}})
+	}
+	if v := d.Video; v != nil {
+		o := Object{
+			{Key: "batch_size", Value: int64(d.Batches.Video)}, {Key: "duration", Value: v.Seconds},
+			{Key: "fps", Value: int64(v.FPS)},
+			{Key: "width", Value: int64(v.Width)}, {Key: "height", Value: int64(v.Height)},
+			{Key: "synth_type", Value: v.Show},
+			{Key: "format", Value: v.Format}, {Key: "codec", Value: v.Codec},
+		}
+		if v.AudioChannels > 0 {
+			o = append(o, Member{Key: "audio", Value: Object{
+				{Key: "sample_rate", Value: float64(v.AudioRateHz) / 1000},
+				{Key: "channels", Value: int64(v.AudioChannels)},
+				{Key: "codec", Value: v.AudioCodec}, {Key: "depth", Value: int64(v.AudioDepth)},
+			}})
+		}
+		out = append(out, Member{Key: "video", Value: o})
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package file
+
+import (
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
+)
+
+func endpointConfig(r *config.Run) Object {
+	p, e := r.Asked, r.Endpoint
+	urls := make([]string, len(e.URLs))
+	for i, u := range e.URLs {
+		urls[i] = artifact.RedactURLs(u)
+	}
+	out := Object{{Key: "urls", Value: texts(urls)}, {Key: "type", Value: e.Type}}
+	out = addGiven(out, p, "url-strategy", "url_strategy", e.URLStrategy)
+	if e.CustomPath != nil {
+		out = append(out, Member{Key: "path", Value: *e.CustomPath})
+	}
+	if e.APIKey != "" {
+		out = append(out, Member{Key: "api_key", Value: artifact.Redacted})
+	}
+	out = addGiven(out, p, "request-timeout-seconds", "timeout", e.TimeoutSeconds)
+	if p.IsSet("streaming") || e.Streaming { // a scenario streams unasked
+		out = append(out, Member{Key: "streaming", Value: e.Streaming})
+	}
+	if e.GRPC {
+		out = append(out, Member{Key: "grpc", Value: true})
+	}
+	out = addGiven(out, p, "connection-reuse-strategy", "connection_reuse", e.ConnectionReuse)
+	if len(e.SourceAddresses) > 0 {
+		out = append(out, Member{Key: "source_addresses", Value: texts(p.Texts("source-address"))})
+	}
+	out = addGiven(out, p, "use-legacy-max-tokens", "use_legacy_max_tokens", e.UseLegacyMaxTokens)
+	out = addGiven(out, p, "use-server-token-count", "use_server_token_count", e.UseServerTokenCount)
+	out = addGiven(out, p, "uuid-and-strip", "uuid_and_strip", p.Bool("uuid-and-strip"))
+	out = addGiven(out, p, "per-chunk-usage", "per_chunk_usage", e.ChunkUsage)
+	headers := Object{}
+	for _, h := range e.Headers {
+		value := artifact.RedactURLs(h.Value)
+		if artifact.IsSensitiveName(h.Name) {
+			value = artifact.Redacted
+		}
+		headers = append(headers, Member{Key: h.Name, Value: value})
+	}
+	out = setNonEmpty(out, "headers", headers)
+	extra, _ := artifact.HideSensitive(e.Extra).(Object)
+	template, extra := templateConfig(e.Type, extra)
+	out = setNonEmpty(out, "template", template)
+	out = setNonEmpty(out, "extra", extra)
+	out = addGiven(out, p, "request-content-type", "request_content_type", p.Text("request-content-type"))
+	out = addGiven(out, p, "download-video-content", "download_video_content", e.DownloadVideo)
+	out = addGiven(out, p, "session-header", "session_header", e.SessionHeader)
+	return controlConfig(transportConfig(out, &e), &e)
+}
+
+// templateConfig takes what makes the bodies of a template endpoint out of the extra inputs.
+func templateConfig(kind string, extra Object) (template, rest Object) {
+	if kind != "template" {
+		return nil, extra
+	}
+	for _, m := range extra {
+		switch m.Key {
+		case "payload_template":
+			template = append(Object{{Key: "body", Value: m.Value}}, template...)
+		case "response_field":
+			template = append(template, m)
+		default:
+			rest = append(rest, m)
+		}
+	}
+	return template, rest
+}
+
+// controlConfig is what input_config says of the hooks.
+func controlConfig(out Object, e *config.Endpoint) Object {
+	if r := e.Ready; r != nil {
+		out = append(out, Member{Key: "wait_for_model_timeout", Value: r.Timeout.Seconds()},
+			Member{Key: "wait_for_model_mode", Value: r.Mode},
+			Member{Key: "wait_for_model_interval", Value: r.Interval.Seconds()})
+	}
+	if r := e.ResetCache; r != nil {
+		out = append(out, Member{Key: "reset_kv_cache",
+			Value: Object{{Key: "path", Value: r.Path}, {Key: "timeout_seconds", Value: r.Timeout.Seconds()},
+				{Key: "max_retry_seconds", Value: r.Retry.Seconds()}}})
+	}
+	if p := e.Profiler; p != nil {
+		out = append(out, Member{Key: "server_profiler", Value: Object{
+			{Key: "start_path", Value: p.StartPath}, {Key: "stop_path", Value: p.StopPath},
+			{Key: "timeout_seconds", Value: p.Timeout.Seconds()}}})
+	}
+	return out
+}
+
+// transportConfig is what input_config says of it.
+func transportConfig(out Object, e *config.Endpoint) Object {
+	if e.Plugin != "" {
+		out = append(out, Member{Key: "plugin", Value: e.Plugin})
+	}
+	if e.HTTP2 {
+		out = append(out, Member{Key: "http2", Value: true})
+	}
+	for _, m := range []struct{ key, value string }{
+		{"uds_path", e.UnixSocket}, {"tls_ca_file", e.TLS.CAFile}, {"tls_client_cert", e.TLS.CertFile},
+		{"tls_client_key", e.TLS.KeyFile},
+	} {
+		if m.value != "" {
+			out = append(out, Member{Key: m.key, Value: m.value})
+		}
+	}
+	if s := e.Signing; s != nil {
+		auth := Object{{Key: "type", Value: "sigv4"}, {Key: "region", Value: s.Region},
+			{Key: "service", Value: s.Service}}
+		if s.Profile != "" {
+			auth = append(auth, Member{Key: "profile", Value: s.Profile})
+		}
+		out = append(out, Member{Key: "auth", Value: auth})
+	}
+	if s := e.SageMaker; s != nil {
+		sm := Object{{Key: "endpoint_name", Value: s.EndpointName}}
+		for _, m := range []struct{ key, value string }{
+			{"target_model", s.TargetModel}, {"inference_component_name", s.InferenceComponent},
+			{"target_variant", s.TargetVariant},
+		} {
+			if m.value != "" {
+				sm = append(sm, Member{Key: m.key, Value: m.value})
+			}
+		}
+		out = append(out, Member{Key: "sagemaker", Value: sm})
+	}
+	return out
+}

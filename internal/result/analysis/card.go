@@ -308,6 +308,10 @@ func (c *Card) run(d *library.Folder, f *library.Facts) error {
 	for _, l := range figures.Limits {
 		c.Findings = append(c.Findings, CardFinding{l.Level, l.Title, l.Text})
 	}
+	worst := []summary.Level{summary.Bad, summary.Warn}
+	slices.SortStableFunc(c.Findings, func(a, b CardFinding) int {
+		return cmp.Compare(uint(slices.Index(worst, a.Level)), uint(slices.Index(worst, b.Level)))
+	})
 	switch {
 	case figures.Incomplete != "":
 		c.Notes = append(c.Notes, "The run is incomplete: "+figures.Incomplete)

@@ -65,6 +65,30 @@ measured with aiperf 0.1.0, 24 November 2026
 	}
 }
 
+func TestFailedRequestsComeFirstOnACard(t *testing.T) {
+	dir := t.TempDir()
+	shareRun(t, dir, 100, "m", "aiperf profile")
+	path := filepath.Join(dir, "profile_export_aiperf.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, strings.Replace(string(text), `"was_cancelled"`, `"limited_by":[{"code":"errors","level":"bad",
+"title":"30 % of the requests failed","text":"43 of 143."},{"code":"rate","level":"plain","title":"The load","text":"."}],
+"was_cancelled"`, 1))
+	c, err := ReadCard(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for _, f := range c.Findings {
+		titles = append(titles, f.Title)
+	}
+	if got := strings.Join(titles, ", "); got != "30 % of the requests failed, Client valid, The load" {
+		t.Errorf("the card says %s", got)
+	}
+}
+
 func TestCardsShowWhatTheBlockSays(t *testing.T) {
 	dir := t.TempDir()
 	shareRun(t, dir, 100, "a model", "aiperf profile --api-key sk-1234567890")

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"aiperf/internal/result/library"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -115,6 +116,35 @@ func (s *served) id(name string) string {
 	}
 	s.t.Fatalf("there is no %s", name)
 	return ""
+}
+
+// A run is first what went wrong with it, whatever the verdict on its client.
+func TestStateOfARunWhoseRequestsFailed(t *testing.T) {
+	for _, c := range []struct {
+		failed, succeeded  float64
+		incomplete         string
+		state, why, status string
+	}{
+		{0, 100, "", "valid", "", "good The client did not distort the figures"},
+		{1, 199, "", "valid", "", "good The client did not distort the figures; plain 1 request failed (0.5 %)"},
+		{2, 98, "", "some_failed", "2 requests failed (2 %)", "warn 2 requests failed (2 %)"},
+		{5, 95, "", "failed", "5 requests failed (5 %)", "bad 5 requests failed (5 %)"},
+		{50, 0, "", "failed", "50 requests failed (100 %)", "bad 50 requests failed (100 %)"},
+		{50, 50, "killed", "incomplete", "killed", "warn The run is not complete; bad 50 requests failed (50 %)"},
+	} {
+		f := library.Facts{Verdict: "valid", Incomplete: c.incomplete, Figures: map[string]float64{
+			"error_request_count_avg": c.failed, "request_count_avg": c.succeeded}}
+		if got, why := state(&f); got != c.state || why != c.why {
+			t.Errorf("%v failed, %v succeeded: %s, %s, want %s, %s", c.failed, c.succeeded, got, why, c.state, c.why)
+		}
+		var list []string
+		for _, s := range statusOf(&f) {
+			list = append(list, s.Level+" "+s.Title)
+		}
+		if got := strings.Join(list, "; "); got != c.status {
+			t.Errorf("%v failed, %v succeeded: %s, want %s", c.failed, c.succeeded, got, c.status)
+		}
+	}
 }
 
 func TestListHasAllFolders(t *testing.T) {

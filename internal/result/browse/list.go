@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"aiperf/internal/result/library"
+	"aiperf/internal/result/summary"
 )
 
 // listed is an item as the list shows it.
@@ -92,8 +93,10 @@ func (s *Server) data(sh *shelf) listData {
 	return d
 }
 
-// state returns how far the figures of an item can be trusted, and why.
+// state returns what is to be known first of an item: what is wrong with it, or how far the client may have distorted its
+// figures. why says more; "" for nothing.
 func state(f *library.Facts) (state, why string) {
+	failed, share := f.FailedRequests()
 	switch {
 	case f.Fault != "":
 		return "damaged", f.Fault
@@ -101,6 +104,12 @@ func state(f *library.Facts) (state, why string) {
 		return "cancelled", "it was cancelled early"
 	case f.Incomplete != "":
 		return "incomplete", f.Incomplete
+	case summary.FailedLevel(share) != summary.Good:
+		state = "failed"
+		if summary.FailedLevel(share) == summary.Warn {
+			state = "some_failed"
+		}
+		return state, failedText(failed, share)
 	}
 	return f.Verdict, ""
 }

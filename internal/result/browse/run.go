@@ -2,6 +2,7 @@ package browse
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -188,15 +189,28 @@ func statusOf(f *library.Facts) []statusView {
 			Text: why + ". " + summary.PartOnly})
 	case "valid":
 		out = append(out, statusView{Level: "good", Title: "The client did not distort the figures"})
-	case "":
+	case "", "failed", "some_failed":
 	default:
 		out = append(out, statusView{Level: "warn", Title: "The client may have distorted the figures",
 			Text: "Its verdict is " + words(state) + "; the report says why."})
 	}
-	if n := f.Figures["error_request_count_avg"]; n > 0 {
-		out = append(out, statusView{Level: "warn", Title: artifact.Short(n) + " requests failed"})
+	if n, share := f.FailedRequests(); n > 0 {
+		s := statusView{Level: string(summary.FailedLevel(share)), Title: failedText(n, share)}
+		if s.Level == string(summary.Good) {
+			s.Level = string(summary.Plain)
+		}
+		out = append(out, s)
 	}
 	return out
+}
+
+// failedText says how many requests failed.
+func failedText(n, share float64) string {
+	of := "requests"
+	if n == 1 {
+		of = "request"
+	}
+	return fmt.Sprintf("%s %s failed (%s %%)", artifact.Short(n), of, artifact.Short(100*share))
 }
 
 // cardsOf are the key figures.

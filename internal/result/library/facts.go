@@ -60,6 +60,15 @@ type Facts struct {
 	Fault string
 }
 
+// FailedRequests returns how many requests failed, and which share of all that is, from 0 to 1.
+func (f *Facts) FailedRequests() (failed, share float64) {
+	failed = f.Figures["error_request_count_avg"]
+	if failed > 0 {
+		share = failed / (failed + f.Figures["request_count_avg"])
+	}
+	return failed, share
+}
+
 // KeyFigures are the figures that lists show, in their order: a figure of several runs is the mean.
 var KeyFigures = []answer.Metric{
 	figure("output_token_throughput", "avg"), figure("request_throughput", "avg"), figure(metrics.AccuracyOverall, "avg"),

@@ -27,7 +27,9 @@ func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
 
 // AppendSummaryCSV appends the two sections: distributions and single values, each by tag, with an
 // empty line between them when both exist.
-func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte { return appendSections(dst, results, nil) }
+func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
+	return appendSections(dst, results, nil)
+}
 
 // appendSections appends the two sections, with further rows at the end of the second.
 func appendSections(dst []byte, results []metrics.Result, more [][]string) []byte {

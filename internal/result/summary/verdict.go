@@ -38,9 +38,9 @@ const (
 
 // The thresholds.
 const (
-	// mostlyFailed is the share of failed requests from which they are the first thing to say, someFailed that from
-	// which they are said at all as a limit.
-	mostlyFailed, someFailed = 0.5, 0.01
+	// mostlyFailed is the share of failed requests from which they are what limited the run, manyFailed that from which
+	// they are the first thing to say, someFailed that from which they are said at all.
+	mostlyFailed, manyFailed, someFailed = 0.5, 0.05, 0.01
 	// fullCache is the use of the KV cache, in percent, from which it is full.
 	fullCache = 95
 	// queued is the least average of waiting requests that is a queue, and queuedPart their least part of the running
@@ -61,11 +61,23 @@ func Explain(r *Result) []Finding {
 	if r.Counts.AllFailed() {
 		return []Finding{f.allFailed()}
 	}
-	causes := found(f.mostErrors, f.client, f.overload, f.cache, f.queue, f.cap, f.prefill)
-	if len(causes) == 0 {
+	failures := found(f.mostErrors, f.manyErrors)
+	causes := found(f.client, f.overload, f.cache, f.queue, f.cap, f.prefill)
+	if len(causes) == 0 && f.errorShare() < mostlyFailed {
 		causes = append(causes, f.load())
 	}
-	return slices.Concat(found(f.objectives), causes, found(f.someErrors))
+	return slices.Concat(failures, found(f.objectives), causes, found(f.someErrors))
+}
+
+// FailedLevel is how a share of failed requests is to be taken, from 0 to 1.
+func FailedLevel(share float64) Level {
+	switch {
+	case share >= manyFailed:
+		return Bad
+	case share >= someFailed:
+		return Warn
+	}
+	return Good
 }
 
 // Brief says on one line what limited a run; "" if nothing shows it.
@@ -171,16 +183,28 @@ func (f *facts) objectives() (Finding, bool) {
 		Advice: "lower the load; aiperf capacity finds the largest one within limits"}, asked && good < mostlyMissed
 }
 
+func (f *facts) manyErrors() (Finding, bool) {
+	l := f.errors()
+	l.Brief = fmt.Sprintf("errors: %s of the requests failed, most with %s", percent(f.errorShare()), f.commonError())
+	return l, l.Level == Bad && f.errorShare() < mostlyFailed
+}
+
 func (f *facts) someErrors() (Finding, bool) {
+	l := f.errors()
+	return l, l.Level == Warn
+}
+
+// errors says which part of the requests failed.
+func (f *facts) errors() Finding {
 	share := f.errorShare()
-	l := Finding{Code: CodeErrors, Level: Warn, Title: "Errors",
+	l := Finding{Code: CodeErrors, Level: FailedLevel(share), Title: percent(share) + " of the requests failed",
 		Text: fmt.Sprintf("%s of %s requests failed (%s), most with %s.", count(f.Counts.Errors),
 			count(f.Counts.Completed()), percent(share), f.commonError())}
 	if f.tooMany() {
 		l.Title, l.Text = "Refused requests", "The server refused requests: "+l.Text
 		l.Advice = "lower --request-rate or --concurrency: 429 says that the server takes no more"
 	}
-	return l, share >= someFailed && share < mostlyFailed
+	return l
 }
 
 // tooMany reports whether the server said that there were too many requests.
@@ -365,8 +389,12 @@ func (f *facts) load() Finding {
 		l.Text += "; " + percent(1-good) + " of the requests missed the service level objectives."
 		return l
 	}
+	known = f.Servers != nil && f.Servers.Waiting != nil
 	switch {
-	case f.Servers != nil && f.Servers.Waiting != nil:
+	case (known || l.Code == CodeRate && f.growth.known) && FailedLevel(f.errorShare()) != Good:
+		l.Level, l.Advice = Plain, "find out why requests fail before you raise the load"
+		l.Text += "."
+	case known:
 		l.Text += ", and the server had no queue: it may take more."
 	case l.Code == CodeRate && f.growth.known:
 		l.Text += "; it may take more."

@@ -170,8 +170,17 @@ func TestExplain(t *testing.T) {
 		}, summary.CodeManyErrors, []string{"60 of 100 requests failed (60 %)"}},
 		"some failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 5, refused, concurrency(8))
-		}, summary.CodeNotKnown + " " + summary.CodeErrors, []string{"The server refused requests: 5 of 100",
+		}, summary.CodeErrors + " " + summary.CodeNotKnown, []string{"The server refused requests: 5 of 100",
 			`429 Too Many\x1b[2J Requests`}},
+		"a few failed": {func(t *testing.T) *summary.Result {
+			return resultOf(t, loop(8, 100, second), 2, broken, concurrency(8))
+		}, summary.CodeNotKnown + " " + summary.CodeErrors, []string{"2 of 100 requests failed (2 %)"}},
+		"some failed at a server without a queue": {func(t *testing.T) *summary.Result {
+			r := resultOf(t, loop(8, 100, second), 30, broken, concurrency(8))
+			r.Servers = &servermetrics.Load{Waiting: value(0.2), Running: value(8)}
+			return r
+		}, summary.CodeErrors + " " + summary.CodeConcurrency, []string{"30 of 100 requests failed (30 %)",
+			"kept up all the time.", "find out why requests fail before you raise the load"}},
 		"a concurrency, of a server that is not known": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 0, broken, concurrency(8))
 		}, summary.CodeNotKnown, []string{"A concurrency of 8 was kept up all the time; no metrics of the server",

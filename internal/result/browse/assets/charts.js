@@ -200,7 +200,7 @@
   async function open(r) {
     el("pointtitle").textContent = r.name;
     el("pointlink").href = "/r/" + r.id;
-    const facts = [["Kind", r.kind], ["Client", r.state && r.state.replaceAll("_", " ")], ["Started (UTC)", r.started ? new Date(r.started).toISOString().replace("T", " ").slice(0, 19) : ""], ...all.columns.slice(0, 8).map(c => [c, textOf(r, c)])];
+    const facts = [["Kind", r.kind], ["State", r.state && r.state.replaceAll("_", " ")], ["Started (UTC)", r.started ? new Date(r.started).toISOString().replace("T", " ").slice(0, 19) : ""], ...all.columns.slice(0, 8).map(c => [c, textOf(r, c)])];
     for (const tag of ["output_token_throughput", "request_throughput", "time_to_first_token", "inter_token_latency", "request_latency"]) for (const stat of ["avg", "p50", "p99"]) if (known(value(r, tag, stat)) && (stat !== "avg" || metric(tag).stats.length === 1)) facts.push([nameOf(tag, stat), short(value(r, tag, stat)) + " " + metric(tag).unit]);
     el("pointfacts").replaceChildren(...facts.filter(f => f[1]).map(f => make("div", {}, make("dt", {textContent: f[0]}), make("dd", {textContent: f[1]}))));
     el("pointconfig").textContent = "…";

@@ -8,7 +8,7 @@
     {key: "name", title: "Run", text: true, value: i => i.name},
     {key: "model", title: "Model", text: true, value: i => i.model || "", cls: "model"},
     {key: "load", title: "Load", value: i => i.concurrency || i.rate || i.load || "", cls: "load"},
-    {key: "state", title: "Client", text: true, value: i => i.state || ""},
+    {key: "state", title: "State", text: true, value: i => i.state || ""},
   ];
   const last = [
     {key: "started", title: "Started (UTC)", value: i => i.started || null, cls: "when minorcol"},

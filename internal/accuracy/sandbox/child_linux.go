@@ -14,6 +14,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -68,10 +70,7 @@ func enter() error {
 	}
 	args := []string{"python3", "-I", "-B", "-X", "utf8", "/tmp/solution.py"}
 	env := []string{"PATH=/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8", "PYTHONHASHSEED=0"}
-	if err := limit(); err != nil {
-		return err
-	}
-	return fmt.Errorf("%s: %w", o.Python.Program, unix.Exec(o.Python.Program, args, env))
+	return become(o.Python.Program, args, env)
 }
 
 // closeOnExec leaves the program the three descriptors that it is given. Others may come from whoever started aiperf: a
@@ -268,19 +267,41 @@ func surrender() error {
 	return step("filter", filter())
 }
 
-// limit sets the limits of the process, that of memory last: this program itself needs more.
-func limit() error {
-	for _, l := range [...]struct {
-		resource int
-		most     uint64
+// become sets the limits of the process and becomes a program. It returns only if that fails. From the first limit on, this
+// program itself no longer fits: a thread that its scheduler starts, as it does when a system call takes long, would end it.
+// Raw calls are not seen by the scheduler, and all memory is there before them.
+func become(path string, args, env []string) error {
+	program, err := unix.BytePtrFromString(path)
+	if err != nil {
+		return err
+	}
+	argv, err := syscall.SlicePtrFromStrings(args)
+	if err != nil {
+		return err
+	}
+	environment, err := syscall.SlicePtrFromStrings(env)
+	if err != nil {
+		return err
+	}
+	limits := [...]struct {
+		resource uintptr
+		most     unix.Rlimit
 	}{
-		{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_CPU, maxCPU}, {unix.RLIMIT_FSIZE, maxFile}, {unix.RLIMIT_NOFILE, maxFiles},
-		{unix.RLIMIT_NPROC, maxThreads}, {unix.RLIMIT_MEMLOCK, 0}, {unix.RLIMIT_STACK, maxStack},
-		{unix.RLIMIT_AS, maxMemory},
-	} {
-		if err := unix.Prlimit(0, l.resource, &unix.Rlimit{Cur: l.most, Max: l.most}, nil); err != nil {
-			return step("limits", err)
+		{unix.RLIMIT_CORE, unix.Rlimit{}}, {unix.RLIMIT_CPU, unix.Rlimit{Cur: maxCPU, Max: maxCPU}},
+		{unix.RLIMIT_FSIZE, unix.Rlimit{Cur: maxFile, Max: maxFile}},
+		{unix.RLIMIT_NOFILE, unix.Rlimit{Cur: maxFiles, Max: maxFiles}},
+		{unix.RLIMIT_NPROC, unix.Rlimit{Cur: maxThreads, Max: maxThreads}}, {unix.RLIMIT_MEMLOCK, unix.Rlimit{}},
+		{unix.RLIMIT_STACK, unix.Rlimit{Cur: maxStack, Max: maxStack}},
+		{unix.RLIMIT_AS, unix.Rlimit{Cur: maxMemory, Max: maxMemory}},
+	}
+	for i := range limits {
+		l := &limits[i]
+		if _, _, errno := unix.RawSyscall6(unix.SYS_PRLIMIT64, 0, l.resource, uintptr(unsafe.Pointer(&l.most)), 0, 0,
+			0); errno != 0 {
+			return step("limits", errno)
 		}
 	}
-	return nil
+	_, _, errno := unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(program)), uintptr(unsafe.Pointer(&argv[0])),
+		uintptr(unsafe.Pointer(&environment[0])))
+	return fmt.Errorf("%s: %w", path, errno)
 }

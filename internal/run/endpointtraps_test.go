@@ -439,6 +439,8 @@ func TestConsoleTitles(t *testing.T) {
 		want := map[string]string{
 			"embeddings": "Embeddings Metrics", "chat_embeddings": "Embeddings Metrics",
 			"nim_embeddings": "NIM Embeddings Metrics", "cohere_rankings": "Ranking Metrics",
+			"voyage_rankings": "Ranking Metrics", "vllm_score": "Score Metrics", "vllm_pooling": "Pooling Metrics",
+			"vllm_classify":   "Classification Metrics",
 			"hf_tei_rankings": "Ranking Metrics", "nim_rankings": "Rankings Metrics",
 			"image_generation": "Image Generation Metrics", "image_edit": "Image Edit Metrics",
 			"video_generation": "Video Generation Metrics", "image_retrieval": "Image Retrieval Metrics",

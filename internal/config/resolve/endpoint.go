@@ -80,7 +80,7 @@ func (ep *endpoint) whyNoStreaming() string {
 }
 
 // isRankings reports whether the endpoint type ranks passages.
-func (ep *endpoint) isRankings() bool { return strings.Contains(ep.endpointType, "rankings") }
+func (ep *endpoint) isRankings() bool { return ep.facts.Ranks }
 
 // serverCounts reports whether token counts are those of the server; per-chunk usage implies it.
 func (ep *endpoint) serverCounts() bool {

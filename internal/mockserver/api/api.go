@@ -25,6 +25,10 @@ const (
 	Videos
 	Solido
 	Multimodal
+	Voyage
+	Score
+	Pooling
+	Classify
 	Infer // tensors of text; the kinds below follow from the tensors and names of a request
 	InferEmbeddings
 	InferRankings
@@ -96,6 +100,13 @@ func init() { // some of them refer to the table
 			event: answerEvent},
 		Multimodal: {path: "/v1/custom-multimodal", name: "custom_multimodal", idPrefix: "mm-",
 			whole: wholeMultimodal, event: answerEvent},
+		Voyage: {path: "/v1/rerank", name: "voyage_rerank", idPrefix: "rank-", output: noTokens,
+			whole: wholeRanking},
+		Score: {path: "/score", name: "score", idPrefix: "score-", output: noTokens, whole: wholeScores},
+		Pooling: {path: "/pooling", name: "pooling", idPrefix: "pool-", output: noTokens,
+			whole: wholePooling},
+		Classify: {path: "/classify", name: "classify", idPrefix: "classify-", output: noTokens,
+			whole: wholeClasses},
 		Infer: {path: oipPath, name: "oip_infer", idPrefix: "oip-", whole: wholeInferText,
 			event: inferEvent},
 		InferEmbeddings: {path: oipPath, name: "oip_embeddings", idPrefix: "oip-", output: noTokens,

@@ -40,10 +40,13 @@ type Request struct {
 	media bool
 
 	// Inputs counts what an API answers one by one: texts to embed, passages, images; n the images to
-	// make. query and passages are those of a ranking, as JSON texts.
+	// make, or the passages to return. query and passages are those of a ranking, as JSON texts; firsts are what
+	// passages are scored with.
 	Inputs, n int
 	query     []byte
 	passages  [][]byte
+	firsts    [][]byte
+	repeats   bool // a ranking repeats its passages
 	// dimensions and base64 shape embeddings; seconds is the length of an audio.
 	dimensions int
 	base64     bool

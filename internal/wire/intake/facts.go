@@ -127,8 +127,14 @@ func (in *Intake) made(f *record.Facts, reply *endpoint.Reply) {
 // the vendors that count them apart.
 func (in *Intake) serverTokens(f *record.Facts, reply *endpoint.Reply, failed bool) {
 	u := &reply.Usage
-	if prompt, ok := u.Value(record.UsagePrompt); ok && in.options.CountsInput {
-		f[record.InputTokens] = prompt
+	if in.options.CountsInput {
+		prompt, ok := u.Value(record.UsagePrompt)
+		if made, _ := u.Value(record.UsageCompletion); !ok && made == 0 && !in.options.CountsOutput {
+			prompt, ok = u.Value(record.UsageTotal) // of an API that writes nothing
+		}
+		if ok {
+			f[record.InputTokens] = prompt
+		}
 	}
 	if failed || !in.options.CountsOutput {
 		return

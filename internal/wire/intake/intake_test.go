@@ -224,6 +224,18 @@ func TestTrapServerTokens(t *testing.T) {
 	}
 }
 
+// A reranker may report the total alone, which is then that of the prompt.
+func TestServerTokensOfATypeThatWritesNothing(t *testing.T) {
+	for _, writes := range []bool{false, true} {
+		o := options()
+		o.ServerTokens, o.Tokenizer, o.CountsInput, o.CountsOutput = true, nil, true, writes
+		want := map[bool]int64{false: 26, true: absent}[writes]
+		r := intake.New(o).Record(whole(t,
+			`{"object":"chat.completion","choices":[{"message":{"content":"x"}}],"usage":{"total_tokens":26}}`))
+		wantFacts(t, r, map[record.Field]int64{record.InputTokens: want})
+	}
+}
+
 func TestUsageFacts(t *testing.T) {
 	r := intake.New(options()).Record(whole(t,
 		`{"object":"chat.completion","choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":10,"completion_tokens":9,"total_tokens":19,`+

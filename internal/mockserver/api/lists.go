@@ -153,7 +153,8 @@ func wholeRanking(r *Reply, b []byte) []byte {
 		list = append(list, ranked{i, r.score(r.Request.query, passage)})
 	}
 	slices.SortStableFunc(list, func(a, b ranked) int { return int(b.score) - int(a.score) })
-	key := map[API]string{Cohere: "relevance_score", Voyage: "relevance_score", TEI: "score", NIMRanking: "logit"}[r.API]
+	key := map[API]string{Cohere: "relevance_score", Voyage: "relevance_score", TEI: "score",
+		NIMRanking: "logit"}[r.API]
 	if n := r.Request.n; r.API == Voyage && n > 0 {
 		list = list[:min(n, len(list))]
 	}

@@ -180,6 +180,60 @@ func TestEmbeddings(t *testing.T) {
 	}
 }
 
+// Speech is a tone of 50 ms for each token of the text, as a body or in events.
+func TestSpeech(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	const request = `{"model":"m","input":%q,"voice":"alloy"%s}`
+	pieces := int(asked)
+	wav := s.post("/v1/audio/speech", fmt.Sprintf(request, ask, `,"response_format":"wav"`))
+	if wav.contentType != "audio/wav" || len(wav.body) != 44+2400*pieces || wav.body[:4] != "RIFF" || wav.body[36:40] != "data" ||
+		binary.LittleEndian.Uint32([]byte(wav.body[24:])) != 24000 || binary.LittleEndian.Uint32([]byte(wav.body[28:])) != 48000 {
+		t.Errorf("%s, %d bytes, %q", wav.contentType, len(wav.body), wav.body[:min(44, len(wav.body))])
+	}
+	if pcm := s.post("/v1/audio/speech", fmt.Sprintf(request, ask, `,"response_format":"pcm"`)); pcm.contentType != "audio/pcm" ||
+		pcm.body != wav.body[44:] {
+		t.Errorf("%s, %d bytes", pcm.contentType, len(pcm.body))
+	}
+	if mp3 := s.post("/v1/audio/speech", fmt.Sprintf(request, ask, "")); mp3.contentType != "audio/mpeg" ||
+		len(mp3.body) != 400*pieces || mp3.body[0] != 0xff {
+		t.Errorf("%s, %d bytes", mp3.contentType, len(mp3.body))
+	}
+	var sound []byte
+	events := s.post("/v1/audio/speech", fmt.Sprintf(request, ask, `,"response_format":"wav","stream_format":"sse"`)).events
+	for _, e := range events[:len(events)-1] {
+		b, err := base64.StdEncoding.DecodeString(pieceOf(t, e.data, "speech.audio.delta", "audio"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound = append(sound, b...)
+	}
+	last := events[len(events)-1].data
+	if string(sound) != wav.body || len(events) != pieces+1 || value(t, last, "type") != "speech.audio.done" ||
+		value(t, last, "usage", "input_tokens") != asked || value(t, last, "usage", "output_tokens") != asked {
+		t.Errorf("%d events, %d bytes, %s", len(events), len(sound), last)
+	}
+	for _, body := range []string{`{"input":"a"}`, `{"voice":"alloy"}`, `{"input":["a"],"voice":"alloy"}`,
+		`{"input":"a","voice":"alloy","response_format":"midi"}`} {
+		if a := s.post("/v1/audio/speech", body); a.status != 400 {
+			t.Errorf("%s: %d", body, a.status)
+		}
+	}
+}
+
+// The pieces of a sound come at the instants of tokens, whatever they are wrapped in.
+func TestSpeechStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := servePipe(t, Options{TTFT: 40 * time.Millisecond, ITL: 10 * time.Millisecond})
+		for _, format := range []string{"audio", "sse"} {
+			start := time.Now()
+			a := s.post("/v1/audio/speech", fmt.Sprintf(`{"input":%q,"voice":"alloy","stream_format":%q}`, ask, format))
+			if took := time.Since(start); took != 40*time.Millisecond+time.Duration(asked-1)*10*time.Millisecond || a.err != nil {
+				t.Errorf("%s: %v, error %v", format, took, a.err)
+			}
+		}
+	})
+}
+
 // Of the reranker that returns a few of the passages, these are the best ones, with their texts if asked for.
 func TestRankingOfTheBest(t *testing.T) {
 	s := serve(t, Options{Fast: true})

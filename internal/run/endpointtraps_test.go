@@ -444,7 +444,7 @@ func TestConsoleTitles(t *testing.T) {
 			"hf_tei_rankings": "Ranking Metrics", "nim_rankings": "Rankings Metrics",
 			"image_generation": "Image Generation Metrics", "image_edit": "Image Edit Metrics",
 			"video_generation": "Video Generation Metrics", "image_retrieval": "Image Retrieval Metrics",
-			"audio_transcription": "Audio Transcription Metrics", "solido_rag": "SOLIDO RAG Metrics",
+			"audio_transcription": "Audio Transcription Metrics", "audio_speech": "Audio Speech Metrics", "solido_rag": "SOLIDO RAG Metrics",
 			"kserve_v2_embeddings": "Embeddings Metrics", "kserve_v2_rankings": "Rankings Metrics",
 			"kserve_v2_images": "Image Generation Metrics",
 		}[c.name]

@@ -29,6 +29,7 @@ const (
 	Score
 	Pooling
 	Classify
+	Speech
 	Infer // tensors of text; the kinds below follow from the tensors and names of a request
 	InferEmbeddings
 	InferRankings
@@ -44,6 +45,7 @@ const (
 	tokenOutput output = iota // by the prompt and the limits
 	noTokens
 	transcript // by the length of the audio
+	spoken     // a piece of sound for each token of the prompt
 )
 
 // info describes an API.
@@ -107,6 +109,8 @@ func init() { // some of them refer to the table
 			whole: wholePooling},
 		Classify: {path: "/classify", name: "classify", idPrefix: "classify-", output: noTokens,
 			whole: wholeClasses},
+		Speech: {path: "/v1/audio/speech", name: "speech", idPrefix: "speech-", output: spoken,
+			event: speechEvent, ends: []int{SpeechEnd}},
 		Infer: {path: oipPath, name: "oip_infer", idPrefix: "oip-", whole: wholeInferText,
 			event: inferEvent},
 		InferEmbeddings: {path: oipPath, name: "oip_embeddings", idPrefix: "oip-", output: noTokens,

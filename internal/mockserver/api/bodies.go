@@ -14,7 +14,7 @@ import (
 // fields are the members of a body that hold something to count or to obey.
 type fields struct {
 	messages, input, prompt, query, inputs, inputIDs, tools, instructions, system []byte
-	passages, parameters                                                          []byte
+	passages, parameters, voice, responseFormat, streamFormat                     []byte
 }
 
 func (f *fields) place(key []byte) *[]byte {
@@ -41,6 +41,12 @@ func (f *fields) place(key []byte) *[]byte {
 		return &f.passages
 	case "parameters", "sampling_params":
 		return &f.parameters
+	case "voice":
+		return &f.voice
+	case "response_format":
+		return &f.responseFormat
+	case "stream_format":
+		return &f.streamFormat
 	}
 	return nil
 }
@@ -181,6 +187,8 @@ func (r *Request) take(a API, f *fields) error {
 		return r.ranking(f)
 	case Score:
 		return r.pairs(f)
+	case Speech:
+		return r.speech(f)
 	case ImageInfer, ImageInferClient:
 		if !isList(f.input) {
 			return errors.New("input must be a list of images")

@@ -51,7 +51,8 @@ type Request struct {
 	dimensions int
 	base64     bool
 	seconds    float64
-	format     string // of a transcription
+	format     string // of a transcription or of speech
+	sse        bool   // speech comes in events
 	asked      string // name of the output, "" for the usual one
 }
 

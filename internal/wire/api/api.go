@@ -21,6 +21,7 @@ type Descriptor struct {
 	Ranks                                       bool // these are a query and passages
 	SupportsImage, SupportsAudio, SupportsVideo bool // as input
 	ProducesImages, ProducesVideo               bool
+	ProducesAudio                               bool // replies are sound
 	FormData                                    bool // multipart bodies are possible
 	FormDataOnly                                bool // bodies are never JSON
 	Polls                                       bool // the result is polled for
@@ -30,6 +31,8 @@ type Descriptor struct {
 	SystemMessage                               bool // requests may begin with a system message
 	Marks                                       bool // a message may carry a cache-bust marker
 	GRPC, GRPCStreams                           bool // gRPC carries it as well, and streams
+	// Accept is what requests accept; empty: JSON, or events where the reply is to be streamed.
+	Accept string
 	// KeyHeader carries the API key instead of Authorization.
 	KeyHeader string
 	// Headers go with every request unless the user sets them.
@@ -96,6 +99,8 @@ func All() []Descriptor {
 		input.with("vllm_score", "/score", "Score Metrics", singleTurn, ranks),
 		input.with("vllm_pooling", "/pooling", "Pooling Metrics", singleTurn),
 		input.with("vllm_classify", "/classify", "Classification Metrics", singleTurn),
+		input.with("audio_speech", "/v1/audio/speech", "Audio Speech Metrics", singleTurn,
+			func(d *Descriptor) { d.Streams, d.ProducesAudio, d.Accept = true, true, "*/*" }),
 	}
 }
 

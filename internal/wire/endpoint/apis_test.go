@@ -126,6 +126,10 @@ func TestWholeReplies(t *testing.T) {
 		{"audio_transcription", Options{}, "1\n00:00 --> 00:01\nhello", "out=1\n00:00 --> 00:01\nhello at=[10]"},
 		{"audio_transcription", Options{}, `{"text":""}`, ""},
 		{"audio_transcription", Options{}, "42", "out=42 at=[10]"},
+		{"audio_speech", Options{}, `{"audio":"AAAA","usage":{"input_tokens":3,"output_tokens":9}}`, "at=[10] usage=prompt=3 completion=9"},
+		{"audio_speech", Options{}, `{"error":{"message":"no","type":"bad","code":400}}`, "err=400/bad/no"},
+		{"audio_speech", Options{}, `{"detail":"no"}`, ""},
+		{"audio_speech", Options{}, "Internal Server Error", "malformed=1"},
 		{"solido_rag", Options{}, `{"content":"a","sources":[]}`, "out=a at=[10]"},
 		{"chat_embeddings", Options{}, `{"data":[` + embedding + `]}`, "at=[10]"},
 		{"chat_embeddings", Options{}, `{"embeddings":[[1,2]]}`, "at=[10]"},
@@ -484,6 +488,7 @@ func TestInputOfBodiesWithMedia(t *testing.T) {
 		{"nim_embeddings", turns(&dataset.Turn{Images: media(pngURI)}), ""},
 		{"image_edit", turns(&dataset.Turn{Texts: media("add a hat"), Images: media(pngURI)}), "add a hat"},
 		{"solido_rag", turns(text("a", "b")), "a b"},
+		{"audio_speech", turns(text("a", "b")), "a b"},
 		{"cohere_rankings", turns(&dataset.Turn{Texts: namedTexts("query", "q", "passages", "p1|p2")}), "q p1 p2"},
 		{"vllm_score", turns(&dataset.Turn{Texts: namedTexts("query", "q", "passages", "p1|p2")}), "q p1 p2"},
 	} {

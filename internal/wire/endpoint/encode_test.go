@@ -342,7 +342,7 @@ func TestRequestPath(t *testing.T) {
 
 func TestRegistry(t *testing.T) {
 	names := api.Names()
-	if len(names) != 33 || names[0] != "chat" {
+	if len(names) != 34 || names[0] != "chat" {
 		t.Errorf("registry: %d names, first %s", len(names), names[0])
 	}
 	if len(builders()) != len(names) {

@@ -51,6 +51,7 @@ func builders() map[string]func(Descriptor, Options) (Endpoint, error) {
 		"video_generation":     always(newVideoGeneration),
 		"image_retrieval":      always(newImageRetrieval),
 		"audio_transcription":  always(newTranscription),
+		"audio_speech":         always(newSpeech),
 		"solido_rag":           always(newSolido),
 		"sglang_generate":      always(newSGLang),
 	}

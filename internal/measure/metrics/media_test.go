@@ -58,3 +58,20 @@ func TestSpeech(t *testing.T) {
 	absent(t, engineOf(t, chatConfig(), streams).Results(), "time_to_first_audio", "real_time_factor", "output_audio_bytes",
 		"total_output_audio_bytes", "output_audio_byte_rate", "output_audio_throughput")
 }
+
+// The tokens of a spoken reply, which its server counts, are no difference to the text that the client counts.
+func TestTokensOfSoundAreNoDifference(t *testing.T) {
+	cfg := chatConfig()
+	cfg.SupportsAudio = true
+	reply := func(completion, sound int64) *record.Record {
+		return with(success(0, 90*ms, 40*ms), map[record.Field]int64{record.OutputTokens: 5, record.InputTokens: 2, record.UsagePrompt: 2,
+			record.UsageCompletion: completion, record.UsageCompletionAudio: sound})
+	}
+	for _, c := range []struct {
+		record *record.Record
+		want   float64
+	}{{reply(30, 25), 0}, {reply(6, 0), 20}, {reply(6, record.Absent), 20}, {reply(3, 25), 100}} {
+		results := engineOf(t, cfg, c.record).Results()
+		scalar(t, results, "usage_completion_tokens_diff_pct", c.want)
+	}
+}

@@ -125,6 +125,7 @@ func endpoints() (list []capability) {
 			{d.SupportsVideo, &takes, "video"},
 			{d.ProducesTokens, &gives, "tokens"},
 			{d.ProducesImages, &gives, "images"}, {d.ProducesVideo, &gives, "video"},
+			{d.ProducesAudio, &gives, "audio"},
 			{d.Streams, &can, "streaming"}, {d.GRPC, &can, "gRPC"}, {d.FormData, &can, "multipart bodies"},
 			{d.Polls, &can, "polling"}, {d.SystemMessage, &can, "system messages"}, {d.Marks, &can, "cache-bust marks"},
 		} {

@@ -180,6 +180,135 @@ func TestEmbeddings(t *testing.T) {
 	}
 }
 
+// Speech is a tone of 50 ms for each token of the text, as a body or in events.
+func TestSpeech(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	const request = `{"model":"m","input":%q,"voice":"alloy"%s}`
+	pieces := int(asked)
+	wav := s.post("/v1/audio/speech", fmt.Sprintf(request, ask, `,"response_format":"wav"`))
+	if wav.contentType != "audio/wav" || len(wav.body) != 44+2400*pieces || wav.body[:4] != "RIFF" || wav.body[36:40] != "data" ||
+		binary.LittleEndian.Uint32([]byte(wav.body[24:])) != 24000 || binary.LittleEndian.Uint32([]byte(wav.body[28:])) != 48000 {
+		t.Errorf("%s, %d bytes, %q", wav.contentType, len(wav.body), wav.body[:min(44, len(wav.body))])
+	}
+	if pcm := s.post("/v1/audio/speech", fmt.Sprintf(request, ask, `,"response_format":"pcm"`)); pcm.contentType != "audio/pcm" ||
+		pcm.body != wav.body[44:] {
+		t.Errorf("%s, %d bytes", pcm.contentType, len(pcm.body))
+	}
+	if mp3 := s.post("/v1/audio/speech", fmt.Sprintf(request, ask, "")); mp3.contentType != "audio/mpeg" ||
+		len(mp3.body) != 400*pieces || mp3.body[0] != 0xff {
+		t.Errorf("%s, %d bytes", mp3.contentType, len(mp3.body))
+	}
+	var sound []byte
+	events := s.post("/v1/audio/speech", fmt.Sprintf(request, ask, `,"response_format":"wav","stream_format":"sse"`)).events
+	for _, e := range events[:len(events)-1] {
+		b, err := base64.StdEncoding.DecodeString(pieceOf(t, e.data, "speech.audio.delta", "audio"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound = append(sound, b...)
+	}
+	last := events[len(events)-1].data
+	if string(sound) != wav.body || len(events) != pieces+1 || value(t, last, "type") != "speech.audio.done" ||
+		value(t, last, "usage", "input_tokens") != asked || value(t, last, "usage", "output_tokens") != asked {
+		t.Errorf("%d events, %d bytes, %s", len(events), len(sound), last)
+	}
+	for _, body := range []string{`{"input":"a"}`, `{"voice":"alloy"}`, `{"input":["a"],"voice":"alloy"}`,
+		`{"input":"a","voice":"alloy","response_format":"midi"}`} {
+		if a := s.post("/v1/audio/speech", body); a.status != 400 {
+			t.Errorf("%s: %d", body, a.status)
+		}
+	}
+}
+
+// The pieces of a sound come at the instants of tokens, whatever they are wrapped in.
+func TestSpeechStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := servePipe(t, Options{TTFT: 40 * time.Millisecond, ITL: 10 * time.Millisecond})
+		for _, format := range []string{"audio", "sse"} {
+			start := time.Now()
+			a := s.post("/v1/audio/speech", fmt.Sprintf(`{"input":%q,"voice":"alloy","stream_format":%q}`, ask, format))
+			if took := time.Since(start); took != 40*time.Millisecond+time.Duration(asked-1)*10*time.Millisecond || a.err != nil {
+				t.Errorf("%s: %v, error %v", format, took, a.err)
+			}
+		}
+	})
+}
+
+// Of the reranker that returns a few of the passages, these are the best ones, with their texts if asked for.
+func TestRankingOfTheBest(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	const request = `{"model":"m","query":"rain?","documents":["water","ice","light"]%s}`
+	all := s.post("/v1/rerank", fmt.Sprintf(request, "")).body
+	best := s.post("/v1/rerank", fmt.Sprintf(request, `,"top_k":1,"return_documents":true`)).body
+	list, _ := value(t, best, "data").([]any)
+	index, _ := value(t, all, "data", 0, "index").(float64)
+	if len(list) != 1 || value(t, best, "data", 0, "index") != index ||
+		value(t, best, "data", 0, "document") != []string{"water", "ice", "light"}[int(index)] ||
+		value(t, all, "data", 0, "document") != nil {
+		t.Errorf("%s of %s", best, all)
+	}
+}
+
+// Scores are those that the rankings have, in the order of the texts, whatever the fields are called.
+func TestScores(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	ranked := s.post("/rerank", `{"query":"rain?","texts":["water","ice"]}`).body
+	scores := map[any]any{}
+	for i := range 2 {
+		scores[value(t, ranked, i, "index")] = value(t, ranked, i, "score")
+	}
+	for _, body := range []string{`{"model":"m","text_1":"rain?","text_2":["water","ice"]}`,
+		`{"model":"m","queries":"rain?","documents":["water","ice"]}`,
+		`{"model":"m","text_1":["rain?","rain?"],"text_2":["water","ice"]}`} {
+		got := s.post("/score", body).body
+		for i := range 2 {
+			if value(t, got, "data", i, "score") != scores[float64(i)] || value(t, got, "data", i, "object") != "score" {
+				t.Errorf("%s: %s, want %v", body, got, scores)
+			}
+		}
+	}
+	if a := s.post("/score", `{"model":"m","text_1":"rain?","text_2":"water"}`); value(t, a.body, "data", 0, "score") !=
+		scores[0.0] || value(t, a.body, "usage", "prompt_tokens") != float64(o200k.Count("rain? water")) {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	for _, body := range []string{`{"text_1":"a"}`, `{"text_1":["a","b"],"text_2":["c"]}`, `{"text_1":1,"text_2":"a"}`} {
+		if a := s.post("/score", body); a.status != 400 {
+			t.Errorf("%s: %d %s", body, a.status, a.body)
+		}
+	}
+}
+
+func TestPoolingAndClassification(t *testing.T) {
+	s := serve(t, Options{Fast: true})
+	const body = `{"model":"m","input":["one","two three"]%s}`
+	pooled := s.post("/pooling", fmt.Sprintf(body, "")).body
+	rows, _ := value(t, pooled, "data", 1, "data").([]any)
+	row, _ := value(t, pooled, "data", 1, "data", 7).([]any)
+	if len(rows) != 8 || len(row) != 96 || value(t, pooled, "data", 1, "object") != "pooling" ||
+		value(t, pooled, "usage", "prompt_tokens") != float64(o200k.Count("one two three")) {
+		t.Errorf("%d rows of %d: %s", len(rows), len(row), pooled)
+	}
+	coded, _ := value(t, s.post("/pooling", fmt.Sprintf(body, `,"encoding_format":"base64"`)).body, "data", 1,
+		"data").(string)
+	if b, err := base64.StdEncoding.DecodeString(coded); err != nil || len(b) != 4*768 {
+		t.Errorf("%v, %d bytes", err, len(b))
+	}
+	classified := s.post("/classify", fmt.Sprintf(body, "")).body
+	for i := range 2 {
+		sum, best := 0.0, 0
+		for class := range 3 {
+			p, _ := value(t, classified, "data", i, "probs", class).(float64)
+			if sum += p; p > value(t, classified, "data", i, "probs", best).(float64) {
+				best = class
+			}
+		}
+		if math.Abs(sum-1) > 1e-9 || value(t, classified, "data", i, "label") != fmt.Sprint("LABEL_", best) ||
+			value(t, classified, "data", i, "num_classes") != 3.0 {
+			t.Errorf("text %d: %s", i, classified)
+		}
+	}
+}
+
 func TestRankings(t *testing.T) {
 	s := serve(t, Options{Fast: true})
 	tokens := float64(o200k.Count("rain? water ice light"))
@@ -192,6 +321,8 @@ func TestRankings(t *testing.T) {
 			[]any{"meta", "tokens", "input_tokens"}, "relevance_score"},
 		{"/rerank", `{"query":"rain?","texts":["water","ice","light"]}`, nil, nil, "score"},
 		{"/rerank", `{"query":"rain?","documents":["water","ice","light"]}`, nil, nil, "score"},
+		{"/v1/rerank", `{"model":"m","query":"rain?","documents":["water","ice","light"]}`, []any{"data"},
+			[]any{"usage", "total_tokens"}, "relevance_score"},
 		{"/v1/ranking", `{"model":"m","query":{"text":"rain?"},"passages":[{"text":"water"},{"text":"ice"},{"text":"light"}]}`, []any{"rankings"}, []any{"usage", "prompt_tokens"}, "logit"},
 	} {
 		a := s.post(c.path, c.body)

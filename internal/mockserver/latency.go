@@ -99,9 +99,9 @@ func (s *schedule) floods() bool { return s.gap == 0 && s.job == nil }
 func (o *Options) work(r *api.Reply) time.Duration {
 	work := time.Duration(-1)
 	switch r.API {
-	case api.Embeddings, api.InferEmbeddings:
+	case api.Embeddings, api.InferEmbeddings, api.Pooling, api.Classify:
 		work = o.EmbeddingBase + time.Duration(r.Request.Inputs)*o.EmbeddingPerInput
-	case api.Cohere, api.TEI, api.NIMRanking, api.InferRankings:
+	case api.Cohere, api.TEI, api.NIMRanking, api.Voyage, api.Score, api.InferRankings:
 		work = o.RankingBase + time.Duration(r.Request.Inputs)*o.RankingPerPassage
 	case api.ImageInfer, api.ImageInferClient:
 		work = o.ImageInferBase + time.Duration(r.Request.Inputs)*o.ImageInferPer

@@ -20,7 +20,7 @@ type stream struct {
 func (h *handler) stream(due schedule) error {
 	c := h.conn
 	s := stream{handler: h, events: h.reply.Events(), floods: due.floods()}
-	c.BeginHead(h.status(), api.StreamType, -1)
+	c.BeginHead(h.status(), h.reply.StreamType(), -1)
 	switch {
 	case c.SlowHead > 0:
 		if err := c.WriteSlowHead(); err != nil {

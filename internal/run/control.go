@@ -147,11 +147,11 @@ func (t *target) probeTurn(first *dataset.Turn) *dataset.Turn {
 		turn := *first
 		return &turn
 	case d.TakesText && t.cfg.Endpoint.Type != "image_edit":
-		return &dataset.Turn{Texts: probeTexts(d.Name)}
+		return &dataset.Turn{Texts: probeTexts(d)}
 	}
 	turn := &dataset.Turn{}
 	if d.TakesText {
-		turn.Texts = probeTexts(d.Name)
+		turn.Texts = probeTexts(d)
 	}
 	if d.SupportsImage {
 		turn.Images = []dataset.Media{{Contents: []string{probePicture}}}
@@ -162,9 +162,8 @@ func (t *target) probeTurn(first *dataset.Turn) *dataset.Turn {
 	return turn
 }
 
-func probeTexts(name string) []dataset.Media {
-	switch name {
-	case "cohere_rankings", "hf_tei_rankings", "nim_rankings", "kserve_v2_rankings":
+func probeTexts(d *endpoint.Descriptor) []dataset.Media {
+	if d.Ranks {
 		return []dataset.Media{{Name: "query", Contents: []string{"Hello"}},
 			{Name: "passages", Contents: []string{"Hello"}}}
 	}

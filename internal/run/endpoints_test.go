@@ -83,6 +83,8 @@ type apiCase struct {
 	usage    bool
 	// otherUsage: the server counts otherwise than the client.
 	otherUsage bool
+	// streamedUsage: it reports it in streams only.
+	streamedUsage bool
 	// completion is the server's count of what it made, where the client has none; 0: that is osl.
 	completion int
 	streams    bool
@@ -130,6 +132,16 @@ func apiCases() []apiCase {
 		{name: "cohere_rankings", turn: ranking, isl: ranked, usage: true},
 		{name: "hf_tei_rankings", turn: ranking, isl: ranked},
 		{name: "nim_rankings", turn: ranking, isl: ranked, usage: true},
+		{name: "voyage_rankings", turn: ranking, isl: ranked},
+		{name: "vllm_score", turn: ranking, isl: ranked, usage: true},
+		{name: "vllm_score", args: []string{"--extra-inputs", "score_query_field:queries", "--extra-inputs",
+			"score_documents_field:documents"}, turn: ranking, isl: ranked, usage: true},
+		{name: "vllm_pooling", turn: with(prompt, func(t *dataset.Turn) { t.MaxTokens = nil }), isl: isl, usage: true},
+		{name: "vllm_classify", turn: with(prompt, func(t *dataset.Turn) { t.MaxTokens = nil }), isl: isl, usage: true},
+		{name: "audio_speech", turn: prompt, isl: isl, streamedUsage: true, completion: isl, streams: true,
+			metrics: []string{"time_to_first_audio", "real_time_factor", "output_audio_duration", "output_audio_bytes"}},
+		{name: "audio_speech", args: []string{"--extra-inputs", "response_format:mp3"}, turn: prompt, isl: isl, streamedUsage: true,
+			completion: isl, streams: true, metrics: []string{"time_to_first_audio", "output_audio_bytes"}},
 		{name: "image_generation", turn: prompt, isl: isl, usage: true, completion: 256,
 			metrics: []string{"num_images", "image_throughput", "image_latency"}},
 		{name: "image_edit", turn: with(prompt, func(t *dataset.Turn) { t.Images = image }), isl: isl, usage: true,
@@ -231,11 +243,12 @@ func (c *apiCase) check(t *testing.T, r map[string]any, streaming bool) {
 	}
 	want("output_sequence_length", c.osl, c.osl > 0)
 	want("input_sequence_length", c.isl, c.isl > 0)
+	usage := c.usage || c.streamedUsage && streaming
 	if !c.otherUsage {
-		want("usage_prompt_tokens", c.isl, c.usage)
+		want("usage_prompt_tokens", c.isl, usage)
 	}
 	made := max(c.osl, c.completion)
-	want("usage_completion_tokens", made, c.usage && made > 0)
+	want("usage_completion_tokens", made, usage && made > 0)
 	for _, tag := range append([]string{"request_latency"}, c.metrics...) {
 		if v, ok := metric(r, tag); !ok || v <= 0 {
 			t.Errorf("%s: %v, %v", tag, v, ok)
@@ -246,7 +259,8 @@ func (c *apiCase) check(t *testing.T, r map[string]any, streaming bool) {
 			t.Errorf("%s: %v", tag, ok)
 		}
 	}
-	for _, tag := range []string{"num_images", "audio_duration", "video_inference_time"} {
+	for _, tag := range []string{"num_images", "audio_duration", "video_inference_time", "output_audio_bytes",
+		"output_audio_duration", "time_to_first_audio"} {
 		if _, ok := metric(r, tag); ok && !slices.Contains(c.metrics, tag) {
 			t.Errorf("%s is made up", tag)
 		}
@@ -275,7 +289,7 @@ func TestEveryEndpointTypeFails(t *testing.T) {
 	} {
 		url := serve(t, mockserver.Options{Fault: f.fault, TTFT: time.Millisecond, ITL: time.Millisecond})
 		for _, c := range apiCases() {
-			if f.name == "malformed" && slices.Contains([]string{"audio_transcription", "raw", "template"}, c.name) {
+			if f.name == "malformed" && slices.Contains([]string{"audio_transcription", "audio_speech", "raw", "template"}, c.name) {
 				continue // their replies may be any text
 			}
 			modes := c.modes()
@@ -300,7 +314,7 @@ func TestEveryEndpointTypeFails(t *testing.T) {
 							t.Errorf("error %v", at(r, "error"))
 						}
 						for _, tag := range []string{"request_latency", "output_sequence_length", "usage_prompt_tokens",
-							"num_images"} {
+							"num_images", "output_audio_bytes", "time_to_first_audio"} {
 							if v, ok := metric(r, tag); ok {
 								t.Errorf("%s of a failed request: %v", tag, v)
 							}

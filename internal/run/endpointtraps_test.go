@@ -439,10 +439,12 @@ func TestConsoleTitles(t *testing.T) {
 		want := map[string]string{
 			"embeddings": "Embeddings Metrics", "chat_embeddings": "Embeddings Metrics",
 			"nim_embeddings": "NIM Embeddings Metrics", "cohere_rankings": "Ranking Metrics",
+			"voyage_rankings": "Ranking Metrics", "vllm_score": "Score Metrics", "vllm_pooling": "Pooling Metrics",
+			"vllm_classify":   "Classification Metrics",
 			"hf_tei_rankings": "Ranking Metrics", "nim_rankings": "Rankings Metrics",
 			"image_generation": "Image Generation Metrics", "image_edit": "Image Edit Metrics",
 			"video_generation": "Video Generation Metrics", "image_retrieval": "Image Retrieval Metrics",
-			"audio_transcription": "Audio Transcription Metrics", "solido_rag": "SOLIDO RAG Metrics",
+			"audio_transcription": "Audio Transcription Metrics", "audio_speech": "Audio Speech Metrics", "solido_rag": "SOLIDO RAG Metrics",
 			"kserve_v2_embeddings": "Embeddings Metrics", "kserve_v2_rankings": "Rankings Metrics",
 			"kserve_v2_images": "Image Generation Metrics",
 		}[c.name]

@@ -86,7 +86,7 @@ func (ds *dataset) checkRankings() {
 		"rankings-query-prompt-token-mean", "rankings-query-prompt-token-stddev")
 	all := append(ds.givenOf("rankings-passages-mean", "rankings-passages-stddev"), tokens...)
 	if len(all) > 0 && !ds.endpoint.isRankings() {
-		types := typesThat(func(f api.Descriptor) bool { return strings.Contains(f.Name, "rankings") })
+		types := typesThat(func(f api.Descriptor) bool { return f.Ranks })
 		ds.fault("V29", "%s can only be used with rankings endpoints: %s", strings.Join(all, ", "),
 			strings.Join(types, ", "))
 	}

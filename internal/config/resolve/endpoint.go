@@ -80,7 +80,7 @@ func (ep *endpoint) whyNoStreaming() string {
 }
 
 // isRankings reports whether the endpoint type ranks passages.
-func (ep *endpoint) isRankings() bool { return strings.Contains(ep.endpointType, "rankings") }
+func (ep *endpoint) isRankings() bool { return ep.facts.Ranks }
 
 // serverCounts reports whether token counts are those of the server; per-chunk usage implies it.
 func (ep *endpoint) serverCounts() bool {
@@ -226,7 +226,7 @@ func (ep *endpoint) warnStream() {
 	value, given := ep.p.Pairs("extra-inputs").Get("stream")
 	asked, isBool := value.(bool)
 	switch {
-	case !given || !isBool || asked == ep.streaming:
+	case !given || !isBool || asked == ep.streaming || ep.facts.ProducesAudio: // sound is timed as it comes, in any case
 	case asked:
 		ep.warn("%s stream:true asks for streams whose metrics are not computed: use --streaming instead",
 			ep.flag("extra-inputs"))

@@ -50,6 +50,9 @@ func TestRankingsOptions(t *testing.T) {
 	}
 	r := check(t, "-m m --endpoint-type cohere_rankings --rankings-passages-mean 5 "+
 		"--rankings-query-prompt-token-stddev 3").dataset.build().Rankings
+	if r := check(t, "-m m --endpoint-type vllm_score").dataset.build().Rankings; r == nil {
+		t.Error("texts to score are no query and passages")
+	}
 	if want := (&recipe.Rankings{Passages: recipe.Normal{Mean: 5, Stddev: 0},
 		PassageTokens: recipe.Normal{Mean: 550, Stddev: 0},
 		QueryTokens:   recipe.Normal{Mean: 550, Stddev: 3}}); !reflect.DeepEqual(r, want) {

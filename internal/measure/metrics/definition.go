@@ -47,11 +47,12 @@ const (
 	OpenLoopOnly
 	// DisableOnAccuracy leaves the metric out where the answers are what is measured.
 	DisableOnAccuracy
-	// OrProducesImages has ProducesTokensOnly hold for endpoints that produce images too: their servers may
-	// count tokens, which the client cannot.
-	OrProducesImages
+	// OrProducesMedia has ProducesTokensOnly hold for endpoints that produce images or sound too: their servers
+	// may count tokens, which the client cannot.
+	OrProducesMedia
 	// PricedOnly needs the price of a GPU.
 	PricedOnly
+	ProducesAudioOnly
 
 	StreamingTokensOnly = StreamingOnly | ProducesTokensOnly
 )

@@ -165,9 +165,18 @@ func differencePercent(reported, counted integerFormula) floatFormula {
 
 var (
 	promptDifference     = differencePercent(usagePrompt, inputLength)
-	completionDifference = differencePercent(usageCompletion, outputLength)
+	completionDifference = differencePercent(textCompletion, outputLength)
 	reasoningDifference  = differencePercent(usageReasoning, reasoningTokens)
 )
+
+// textCompletion is the server's count of completion tokens without those of sound, which the client cannot count.
+func textCompletion(f *record.Facts) (int64, bool) {
+	n, ok := usageCompletion(f)
+	if sound, heard := f.Get(record.UsageCompletionAudio); heard {
+		n = max(0, n-sound)
+	}
+	return n, ok
+}
 
 func lengthMismatch(f *record.Facts) (float64, bool) {
 	got, ok := outputLength(f)

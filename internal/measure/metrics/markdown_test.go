@@ -187,8 +187,9 @@ var flagNames = [...]string{
 	"FIXED_SCHEDULE_ONLY",
 	"OPEN_LOOP_ONLY",
 	"DISABLE_ON_ACCURACY",
-	"OR_PRODUCES_IMAGES",
+	"OR_PRODUCES_MEDIA",
 	"PRICED_ONLY",
+	"PRODUCES_AUDIO_ONLY",
 }
 
 // flagsOf lists the flags by their documented names.

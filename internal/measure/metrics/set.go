@@ -20,8 +20,8 @@ type Config struct {
 	Streaming                                                  bool
 	ProducesTokens, TokenizesInput                             bool
 	SupportsAudio, SupportsImage, SupportsVideo, ProducesVideo bool
-	// ProducesImages reports that the replies are images.
-	ProducesImages bool
+	// ProducesImages reports that the replies are images, ProducesAudio that they are sound.
+	ProducesImages, ProducesAudio bool
 	// UseServerTokens reports that token counts come from usage, so that there is nothing to compare.
 	UseServerTokens bool
 	FixedSchedule   bool
@@ -197,12 +197,13 @@ func (c *Config) applies(f Flags) bool {
 		met  bool
 	}{
 		{StreamingOnly, c.Streaming},
-		{ProducesTokensOnly, c.ProducesTokens || f.Has(OrProducesImages) && c.ProducesImages},
+		{ProducesTokensOnly, c.ProducesTokens || f.Has(OrProducesMedia) && (c.ProducesImages || c.ProducesAudio)},
 		{TokenizesInputOnly, c.TokenizesInput},
 		{SupportsAudioOnly, c.SupportsAudio},
 		{SupportsImageOnly, c.SupportsImage},
 		{SupportsVideoOnly, c.SupportsVideo},
 		{ProducesVideoOnly, c.ProducesVideo},
+		{ProducesAudioOnly, c.ProducesAudio},
 		{Experimental, c.ShowExperimental},
 		{GoodputOnly, len(c.SLOs) > 0},
 		{UsageDiffOnly, !c.UseServerTokens},

@@ -7,6 +7,8 @@ import (
 var (
 	imageCount = fact(record.Images)
 	audioNS    = fact(record.Audio)
+	audioBytes = fact(record.AudioBytes)
+	madeNS     = fact(record.AudioMade)
 )
 
 // mediaTable holds what requests show and play to the model, and what it shows in return.
@@ -14,6 +16,12 @@ func mediaTable() []Definition {
 	images := total("total_num_images", "Total Number of Images", "Total Images", "num_images",
 		SupportsImageOnly|LargerIsBetter)
 	images.Unit, images.Display = Images, Images
+	sent := total("total_output_audio_bytes", "Total Output Audio Bytes", "Total Audio Bytes", "output_audio_bytes",
+		ProducesAudioOnly|LargerIsBetter)
+	sent.Unit, sent.Display = Bytes, Kilobytes
+	made := total("total_output_audio_duration", "Total Output Audio Duration", "Total Audio Out",
+		"output_audio_duration", ProducesAudioOnly|LargerIsBetter)
+	made.Unit, made.Display = Nanoseconds, Seconds
 	return []Definition{
 		{
 			Tag: "num_images", Header: "Number of Images", Short: "Num Images", ShortHidesUnit: true,
@@ -79,6 +87,85 @@ func mediaTable() []Definition {
 			reads:    []record.Field{record.Audio, record.LastContent}, float: realTimeFactor,
 		},
 		{
+			Tag: "time_to_first_audio", Header: "Time to First Audio", Short: "TTFA",
+			Kind: KindRecord, Unit: Nanoseconds, Display: Milliseconds, Order: 105, Group: GroupDefault,
+			Flags: ProducesAudioOnly | PercentileIncludesFailedRequests,
+			Doc: "Time from sending the request to the first bytes of sound, streaming or not; the header of a WAV " +
+				"file is none.",
+			Formula: "first content − start",
+			Absent:  "no sound",
+			reads:   []record.Field{record.FirstContent}, integer: timeToFirstToken,
+		},
+		{
+			Tag: "real_time_factor", Header: "Real-Time Factor (RTF)", Short: "RTF", ShortHidesUnit: true,
+			Kind: KindRecord, Unit: Ratio, Display: Ratio, Order: 851, Group: GroupDefault,
+			Flags:    ProducesAudioOnly,
+			Doc:      "Seconds of latency per second of the sound that was made; below 1 is faster than real time.",
+			Formula:  "request_latency in seconds / output_audio_duration",
+			Absent:   "either is missing",
+			Requires: []string{"request_latency", "output_audio_duration"},
+			reads:    []record.Field{record.LastContent, record.AudioMade}, float: latencyPerSound,
+		},
+		{
+			Tag: "output_audio_duration", Header: "Output Audio Duration", Short: "Audio Out",
+			Kind: KindRecord, Unit: Nanoseconds, Display: Seconds, Order: 871, Group: GroupDefault,
+			Flags:   ProducesAudioOnly,
+			Doc:     "Length of the sound that was made.",
+			Formula: "bytes of samples / bytes of a second, by the header of a WAV file or the rate of PCM",
+			Absent:  "no sound, or of another format",
+			reads:   []record.Field{record.AudioMade}, integer: madeNS,
+		},
+		{
+			Tag: "output_audio_bytes", Header: "Output Audio Size", Short: "Audio Size",
+			Kind: KindRecord, Unit: Bytes, Display: Kilobytes, Order: 872, Group: GroupDefault,
+			Flags:   ProducesAudioOnly,
+			Doc:     "Bytes of the sound that was received, its header included, without base64.",
+			Formula: "bytes of the file",
+			Absent:  "no sound",
+			reads:   []record.Field{record.AudioBytes}, integer: audioBytes,
+		},
+		{
+			Tag: "output_audio_byte_rate", Header: "Output Audio Byte Rate", Short: "Audio Byte Rate",
+			Kind: KindRecord, Unit: BytesPerSecond, Display: KilobytesPerSecond, Order: 873, Group: GroupDefault,
+			Flags:    ProducesAudioOnly | LargerIsBetter,
+			Doc:      "Bytes of sound per second while it streams, from the first to the last of them.",
+			Formula:  "(output_audio_bytes − those that came with the first) / (last − first content) in seconds",
+			Absent:   "no sound, or it came at once: within 20 µs, or the read lag",
+			Requires: []string{"output_audio_bytes"},
+			reads: []record.Field{record.AudioBytes, record.FirstAudioBytes, record.FirstContent, record.LastContent,
+				record.ReadLag},
+			float: audioByteRate,
+		},
+		sent,
+		made,
+		{
+			Tag: "output_audio_byte_throughput", Header: "Output Audio Byte Throughput", Short: "Audio Bytes/s",
+			ShortHidesUnit: true,
+			Kind:           KindDerived, Unit: BytesPerSecond, Display: KilobytesPerSecond, Order: 874,
+			Group:    GroupDefault,
+			Flags:    ProducesAudioOnly | LargerIsBetter,
+			Doc:      "Bytes of sound of all requests per second of the benchmark.",
+			Formula:  "total_output_audio_bytes / benchmark_duration in seconds",
+			Absent:   "either is missing",
+			Requires: []string{"total_output_audio_bytes", "benchmark_duration"},
+			derive:   ratePerSecond("total_output_audio_bytes"),
+		},
+		{
+			Tag: "output_audio_throughput", Header: "Output Audio Throughput", Short: "Audio s/s",
+			ShortHidesUnit: true,
+			Kind:           KindDerived, Unit: Ratio, Display: Ratio, Order: 875,
+			Group:    GroupDefault,
+			Flags:    ProducesAudioOnly | LargerIsBetter,
+			Doc:      "Seconds of sound of all requests per second of the benchmark: how many listeners keep up.",
+			Formula:  "total_output_audio_duration / benchmark_duration",
+			Absent:   "either is missing",
+			Requires: []string{"total_output_audio_duration", "benchmark_duration"},
+			derive: func(s *scalars) (float64, bool) {
+				perSecond, ok := ratePerSecond("total_output_audio_duration")(s)
+				return perSecond * nsToSeconds, ok
+			},
+		},
+		{
 			Tag: "video_inference_time", Header: "Video Inference Time", Short: "Inference Time",
 			Kind: KindRecord, Unit: Seconds, Display: Milliseconds, Order: 310, Group: GroupDefault,
 			Flags:   ProducesVideoOnly,
@@ -115,4 +202,24 @@ func realTimeFactor(f *record.Facts) (float64, bool) {
 		return 0, false
 	}
 	return float64(played) / float64(ns), true
+}
+
+func latencyPerSound(f *record.Facts) (float64, bool) {
+	made, ok := madeNS(f)
+	ns, timed := requestLatency(f)
+	if !ok || !timed || made == 0 {
+		return 0, false
+	}
+	return float64(ns) / float64(made), true
+}
+
+// audioByteRate leaves out what came with the first bytes: there was no time in which it came.
+func audioByteRate(f *record.Facts) (float64, bool) {
+	all, ok := audioBytes(f)
+	first, begun := f.Get(record.FirstAudioBytes)
+	ns, timed := decodeDuration(f)
+	if !ok || !begun || !timed || all <= first || !f.Tells(ns) {
+		return 0, false
+	}
+	return float64(all-first) / (float64(ns) * nsToSeconds), true
 }

@@ -9,7 +9,8 @@ import (
 // mismatchTable compares the client's token counts with the server's and with what was asked for.
 func mismatchTable() []Definition {
 	promptFields := []record.Field{record.UsagePrompt, record.InputTokens}
-	completionFields := []record.Field{record.UsageCompletion, record.OutputTokens, record.ReasoningTokens}
+	completionFields := []record.Field{record.UsageCompletion, record.UsageCompletionAudio, record.OutputTokens,
+		record.ReasoningTokens}
 	return []Definition{
 		{
 			Tag: "usage_prompt_tokens_diff_pct", Header: "Usage Prompt Diff %", Short: "Prompt Diff %",
@@ -27,8 +28,8 @@ func mismatchTable() []Definition {
 			ShortHidesUnit: true,
 			Kind:           KindRecord, Unit: Percent, Display: Percent, Group: GroupNone,
 			Flags:    ProducesTokensOnly | UsageDiffOnly,
-			Doc:      "Difference between the server's and the client's count of completion tokens.",
-			Formula:  "|usage_completion_tokens − output_sequence_length| / output_sequence_length × 100",
+			Doc:      "Difference between the server's and the client's count of completion tokens, those of sound left out.",
+			Formula:  "|usage_completion_tokens − its audio tokens − output_sequence_length| / output_sequence_length × 100",
 			Absent:   "either is missing, or the length is 0",
 			Requires: []string{"usage_completion_tokens", "output_sequence_length"},
 			reads:    completionFields, float: completionDifference,

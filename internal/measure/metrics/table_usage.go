@@ -29,7 +29,7 @@ var usageRows = []usageRow{
 	{"usage_prompt_audio_seconds", "Usage Prompt Audio Seconds", "Usage Audio Seconds", 1040,
 		SupportsAudioOnly | LargerIsBetter, record.UsagePromptAudioSeconds, "Seconds of audio in the prompt"},
 	{"usage_completion_tokens", "Usage Completion Tokens", "Usage Completion", 1100,
-		ProducesTokensOnly | OrProducesImages | LargerIsBetter, record.UsageCompletion, "Completion tokens"},
+		ProducesTokensOnly | OrProducesMedia | LargerIsBetter, record.UsageCompletion, "Completion tokens"},
 	{"usage_reasoning_tokens", "Usage Reasoning Tokens", "Usage Reasoning", 1110,
 		ProducesTokensOnly | LargerIsBetter, record.UsageReasoning, "Reasoning tokens of the completion"},
 	{"usage_completion_audio_tokens", "Usage Completion Audio Tokens", "Usage Completion Audio", 1120,

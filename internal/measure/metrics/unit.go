@@ -37,6 +37,8 @@ const (
 	ImagesPerSecondPerUser Unit = "images/sec/user"
 	MillisecondsPerImage   Unit = "ms/image"
 	MillisecondsPerVideo   Unit = "ms/video"
+	BytesPerSecond         Unit = "B/sec"
+	KilobytesPerSecond     Unit = "KB/sec"
 	MegabytesPerSecond     Unit = "MB/sec"
 	GigabytesPerSecond     Unit = "GB/sec"
 
@@ -76,6 +78,8 @@ var scales = map[Unit]scale{
 	Gigabytes: {"size", 0, 1 << 30},
 	Terabytes: {"size", 0, 1 << 40},
 
+	BytesPerSecond:     {"data rate", 0, 1},
+	KilobytesPerSecond: {"data rate", 0, 1 << 10},
 	MegabytesPerSecond: {"data rate", 0, 1 << 20},
 	GigabytesPerSecond: {"data rate", 0, 1 << 30},
 

@@ -72,6 +72,7 @@ func TestUsageByEndpoint(t *testing.T) {
 	input := Config{TokenizesInput: true}
 	images := Config{TokenizesInput: true, SupportsImage: true, ProducesImages: true}
 	audio := Config{SupportsAudio: true}
+	speech := Config{TokenizesInput: true, ProducesAudio: true}
 	always := []string{"usage_prompt_cache_read_tokens", "usage_prompt_cache_write_tokens",
 		"usage_prompt_cache_miss_tokens",
 		"usage_tool_use_prompt_tokens"}
@@ -84,6 +85,7 @@ func TestUsageByEndpoint(t *testing.T) {
 		"chat":             {chatConfig(), [][]string{always, text}},
 		"embeddings":       {input, [][]string{always, {"usage_prompt_tokens"}}},
 		"image_generation": {images, [][]string{always, {"usage_prompt_tokens", "usage_completion_tokens"}}},
+		"audio_speech":     {speech, [][]string{always, {"usage_prompt_tokens", "usage_completion_tokens"}}},
 		"transcription":    {audio, [][]string{always, {"usage_prompt_audio_tokens", "usage_prompt_audio_seconds"}}},
 		"accuracy":         {func() Config { c := chatConfig(); c.Accuracy = true; return c }(), [][]string{always, text}},
 	} {

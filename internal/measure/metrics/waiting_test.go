@@ -45,8 +45,8 @@ func TestErrorAdjustedNeedsSuccessesAndErrors(t *testing.T) {
 		"adj_full_response_inter_token_latency") {
 		found(t, results, tag)
 	}
-	if got := len(errorAdjustedTable(table)); got != 7 {
-		t.Errorf("%d metrics are adjusted for errors, want 7", got)
+	if got := len(errorAdjustedTable(table)); got != 8 {
+		t.Errorf("%d metrics are adjusted for errors, want 8", got)
 	}
 }
 

@@ -64,6 +64,11 @@ const (
 	// sound sent in nanoseconds; absent for none.
 	Images
 	Audio
+	// AudioBytes are those of the sound that the server made, FirstAudioBytes those of them that had come with the first
+	// content response, AudioMade is its length in nanoseconds; absent for none, or where the length is not known.
+	AudioBytes
+	FirstAudioBytes
+	AudioMade
 	// The usage facts are what the server reported.
 	UsagePrompt
 	UsageCompletion

@@ -13,12 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 )
 
 func TestRecordsAreReadBackAsTheyWere(t *testing.T) {
 	for name, want := range map[string]*record.Record{"valid": streamed(), "speculative": speculated(),
-		"failed": broken(), "of a mix": mixed()} {
+		"failed": broken(), "of a mix": mixed(), "speech": spoken()} {
 		line := linesOf(t, want)
 		want.RootCorrelationID = want.CorrelationID // as files have it for a session of its own
 		got, err := Parse([]byte(line))
@@ -27,6 +29,34 @@ func TestRecordsAreReadBackAsTheyWere(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s\n%s", name, diff, line)
+		}
+	}
+}
+
+// spoken is a record of a request for speech.
+func spoken() *record.Record {
+	r := streamed()
+	r.Facts[record.AudioBytes], r.Facts[record.FirstAudioBytes], r.Facts[record.AudioMade] = 120_044, 2444, 2_500_000_001
+	return r
+}
+
+// Among the metrics of speech are those facts, in other units: a whole number of kilobytes, and one that is not.
+func TestSpeechIsReadBackAsItWas(t *testing.T) {
+	cfg := metrics.DefaultConfig()
+	cfg.TokenizesInput, cfg.ProducesAudio = true, true
+	set, err := metrics.NewSet(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int64{120_044, 117 << 10, 1} {
+		want := spoken()
+		want.Facts[record.AudioBytes] = n
+		format := Format{Metrics: set.AppendRecordMetrics, Facts: set.AppendRecordFacts, Redactor: artifact.NewRedactor()}
+		line := drained(t, format.AppendLine, []*record.Record{want})
+		want.RootCorrelationID = want.CorrelationID
+		got, err := Parse([]byte(line))
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v %s\n%s", err, diff, line)
 		}
 	}
 }

@@ -25,6 +25,11 @@ const (
 	Videos
 	Solido
 	Multimodal
+	Voyage
+	Score
+	Pooling
+	Classify
+	Speech
 	Infer // tensors of text; the kinds below follow from the tensors and names of a request
 	InferEmbeddings
 	InferRankings
@@ -40,6 +45,7 @@ const (
 	tokenOutput output = iota // by the prompt and the limits
 	noTokens
 	transcript // by the length of the audio
+	spoken     // a piece of sound for each token of the prompt
 )
 
 // info describes an API.
@@ -96,6 +102,15 @@ func init() { // some of them refer to the table
 			event: answerEvent},
 		Multimodal: {path: "/v1/custom-multimodal", name: "custom_multimodal", idPrefix: "mm-",
 			whole: wholeMultimodal, event: answerEvent},
+		Voyage: {path: "/v1/rerank", name: "voyage_rerank", idPrefix: "rank-", output: noTokens,
+			whole: wholeRanking},
+		Score: {path: "/score", name: "score", idPrefix: "score-", output: noTokens, whole: wholeScores},
+		Pooling: {path: "/pooling", name: "pooling", idPrefix: "pool-", output: noTokens,
+			whole: wholePooling},
+		Classify: {path: "/classify", name: "classify", idPrefix: "classify-", output: noTokens,
+			whole: wholeClasses},
+		Speech: {path: "/v1/audio/speech", name: "speech", idPrefix: "speech-", output: spoken,
+			event: speechEvent, ends: []int{SpeechEnd}},
 		Infer: {path: oipPath, name: "oip_infer", idPrefix: "oip-", whole: wholeInferText,
 			event: inferEvent},
 		InferEmbeddings: {path: oipPath, name: "oip_embeddings", idPrefix: "oip-", output: noTokens,

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"aiperf/internal/base/jsonscan"
@@ -13,7 +14,7 @@ import (
 // fields are the members of a body that hold something to count or to obey.
 type fields struct {
 	messages, input, prompt, query, inputs, inputIDs, tools, instructions, system []byte
-	passages, parameters                                                          []byte
+	passages, parameters, voice, responseFormat, streamFormat                     []byte
 }
 
 func (f *fields) place(key []byte) *[]byte {
@@ -24,7 +25,7 @@ func (f *fields) place(key []byte) *[]byte {
 		return &f.input
 	case "prompt", "text":
 		return &f.prompt
-	case "query":
+	case "query", "queries", "text_1":
 		return &f.query
 	case "inputs":
 		return &f.inputs
@@ -36,10 +37,16 @@ func (f *fields) place(key []byte) *[]byte {
 		return &f.instructions
 	case "system":
 		return &f.system
-	case "passages", "documents", "texts":
+	case "passages", "documents", "texts", "text_2":
 		return &f.passages
 	case "parameters", "sampling_params":
 		return &f.parameters
+	case "voice":
+		return &f.voice
+	case "response_format":
+		return &f.responseFormat
+	case "stream_format":
+		return &f.streamFormat
 	}
 	return nil
 }
@@ -97,6 +104,10 @@ func (r *Request) otherMember(key, value []byte) (err error) {
 		return r.member([]byte("model"), value)
 	case "n":
 		r.n, err = count(key, value)
+	case "top_k":
+		r.n, err = count(key, value)
+	case "return_documents":
+		r.repeats, err = boolean(key, value)
 	case "dimensions":
 		r.dimensions, err = count(key, value)
 	case "encoding_format":
@@ -149,7 +160,7 @@ func (r *Request) take(a API, f *fields) error {
 		}
 		r.items(f.input)
 		r.functions(f.tools, "name", "description", "parameters")
-	case Embeddings:
+	case Embeddings, Pooling, Classify:
 		if f.messages != nil {
 			r.Inputs = 1
 			return r.messages(f.messages)
@@ -172,8 +183,12 @@ func (r *Request) take(a API, f *fields) error {
 			return errors.New("inputs is required")
 		}
 		r.list(f.inputs)
-	case Cohere, TEI, NIMRanking:
+	case Cohere, TEI, NIMRanking, Voyage:
 		return r.ranking(f)
+	case Score:
+		return r.pairs(f)
+	case Speech:
+		return r.speech(f)
 	case ImageInfer, ImageInferClient:
 		if !isList(f.input) {
 			return errors.New("input must be a list of images")
@@ -251,6 +266,34 @@ func (r *Request) ranking(f *fields) error {
 		r.passages = append(r.passages, passage)
 	}
 	r.Inputs = len(r.passages)
+	return nil
+}
+
+// pairs reads one text or several, and what each is scored with: all of the others if there is one, else its own.
+func (r *Request) pairs(f *fields) error {
+	texts := func(value []byte) (list [][]byte) {
+		if !isList(value) {
+			value = append(append([]byte{'['}, value...), ']')
+		}
+		for element := range jsonscan.Elements(value) {
+			list = append(list, textOf(element))
+		}
+		return list
+	}
+	if f.query == nil || f.passages == nil {
+		return errors.New("text_1 and text_2 are required, or queries and documents")
+	}
+	firsts, seconds := texts(f.query), texts(f.passages)
+	if len(firsts) != 1 && len(firsts) != len(seconds) {
+		return errors.New("text_1 must be one text, or as many as text_2")
+	}
+	for _, text := range slices.Concat(firsts, seconds) {
+		if len(text) == 0 || text[0] != '"' {
+			return errors.New("the texts to score must be strings")
+		}
+		r.content(text)
+	}
+	r.firsts, r.passages, r.Inputs = firsts, seconds, len(seconds)
 	return nil
 }
 

@@ -40,15 +40,19 @@ type Request struct {
 	media bool
 
 	// Inputs counts what an API answers one by one: texts to embed, passages, images; n the images to
-	// make. query and passages are those of a ranking, as JSON texts.
+	// make, or the passages to return. query and passages are those of a ranking, as JSON texts; firsts are what
+	// passages are scored with.
 	Inputs, n int
 	query     []byte
 	passages  [][]byte
+	firsts    [][]byte
+	repeats   bool // a ranking repeats its passages
 	// dimensions and base64 shape embeddings; seconds is the length of an audio.
 	dimensions int
 	base64     bool
 	seconds    float64
-	format     string // of a transcription
+	format     string // of a transcription or of speech
+	sse        bool   // speech comes in events
 	asked      string // name of the output, "" for the usual one
 }
 

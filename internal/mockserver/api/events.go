@@ -10,6 +10,8 @@ const (
 	// A preview of an image, and the image.
 	PartialEvent = -4
 	ImageEvent   = -5
+	// SpeechEnd is the event after the last piece of a sound.
+	SpeechEnd = -6
 )
 
 // The events after the tokens of a stream.
@@ -39,13 +41,16 @@ func (e *Events) Count() int { return e.count }
 // Ends returns the events after the tokens; usage says whether they may include the usage.
 func (e *Events) Ends(usage bool) []int {
 	a := &apis[e.reply.API]
+	if e.reply.isSound() {
+		return nil
+	}
 	if a.event == nil && e.reply.Request.includeUsage && usage {
 		return endUsageAndDone
 	}
 	return a.ends
 }
 
-// Append appends the event of a token, or one of those without.
+// Append appends the event of a token, or one of those without; of sound it appends the next bytes.
 func (e *Events) Append(b []byte, kind int) []byte {
 	r := e.reply
 	if write := apis[r.API].event; write != nil {
@@ -54,6 +59,9 @@ func (e *Events) Append(b []byte, kind int) []byte {
 		b = e.appendChoice(b, kind)
 	}
 	e.count++
+	if r.isSound() {
+		return b
+	}
 	return append(b, "\n\n"...)
 }
 

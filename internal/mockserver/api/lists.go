@@ -19,6 +19,16 @@ func wholeEmbeddings(r *Reply, b []byte) []byte {
 	if dimensions <= 0 || dimensions > 1<<16 {
 		dimensions = embeddingDimensions
 	}
+	return r.appendItems(b, "embedding", func(b []byte, i int) []byte {
+		b = append(b, `,"embedding":`...)
+		draws := r.draws(i)
+		return appendVector(b, &draws, dimensions, r.Request.base64)
+	})
+}
+
+// appendItems appends a list with an object for each input, and the usage; fill appends the members of one that it has
+// besides its index and kind.
+func (r *Reply) appendItems(b []byte, kind string, fill func(b []byte, i int) []byte) []byte {
 	b = append(b, `{"object":"list","id":"`...)
 	b = r.AppendID(b)
 	b = append(b, `","model":`...)
@@ -28,11 +38,13 @@ func wholeEmbeddings(r *Reply, b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, `{"object":"embedding","index":`...)
+		b = append(b, '{')
+		if kind != "" {
+			b = append(append(append(b, `"object":"`...), kind...), `",`...)
+		}
+		b = append(b, `"index":`...)
 		b = strconv.AppendInt(b, int64(i), 10)
-		b = append(b, `,"embedding":`...)
-		b = appendVector(b, r.gen.words.At(r.Plan.draw+uint64(i)), dimensions, r.Request.base64)
-		b = append(b, '}')
+		b = append(fill(b, i), '}')
 	}
 	b = append(b, `],"usage":{"prompt_tokens":`...)
 	b = strconv.AppendInt(b, int64(r.Plan.PromptTokens), 10)
@@ -41,8 +53,72 @@ func wholeEmbeddings(r *Reply, b []byte) []byte {
 	return append(b, "}}"...)
 }
 
+// draws are the random numbers of an input.
+func (r *Reply) draws(i int) random.Rand { return r.gen.words.At(r.Plan.draw + uint64(i)) }
+
+// poolingRows are the vectors of a text, as of a model that has one for each token.
+const poolingRows = 8
+
+func wholePooling(r *Reply, b []byte) []byte {
+	const width = embeddingDimensions / poolingRows
+	return r.appendItems(b, "pooling", func(b []byte, i int) []byte {
+		b = append(b, `,"data":`...)
+		draws := r.draws(i)
+		if r.Request.base64 {
+			return appendVector(b, &draws, embeddingDimensions, true)
+		}
+		for row := range poolingRows {
+			b = appendVector(append(b, "[,"[min(row, 1)]), &draws, width, false)
+		}
+		return append(b, ']')
+	})
+}
+
+// classes are what texts are classified into.
+const classes = 3
+
+func wholeClasses(r *Reply, b []byte) []byte {
+	return r.appendItems(b, "", func(b []byte, i int) []byte {
+		draws := r.draws(i)
+		first := 1 + draws.IntN(998)
+		second := draws.IntN(999 - first)
+		shares := [classes]int{first, second, 1000 - first - second}
+		best := 0
+		for class, share := range shares {
+			if share > shares[best] {
+				best = class
+			}
+		}
+		b = strconv.AppendInt(append(b, `,"label":"LABEL_`...), int64(best), 10)
+		b = append(b, `","probs":`...)
+		for class, share := range shares {
+			b = strconv.AppendFloat(append(b, "[,"[min(class, 1)]), float64(share)/1000, 'f', 3, 64)
+		}
+		return strconv.AppendInt(append(b, `],"num_classes":`...), classes, 10)
+	})
+}
+
+// wholeScores appends a score for each pair of texts.
+func wholeScores(r *Reply, b []byte) []byte {
+	return r.appendItems(b, "score", func(b []byte, i int) []byte {
+		first := r.Request.firsts[min(i, len(r.Request.firsts)-1)]
+		b = append(b, `,"score":`...)
+		return appendScore(b, r.score(first, r.Request.passages[i]))
+	})
+}
+
+// score is that of two texts, in thousandths: a hash of them.
+func (r *Reply) score(query, passage []byte) uint64 {
+	pair := append(append(slices.Clone(query), '|'), passage...)
+	return hashBytes(r.gen.opts.Seed, pair) % 1000
+}
+
+func appendScore(b []byte, thousandths uint64) []byte {
+	return strconv.AppendFloat(b, float64(thousandths)/1000, 'f', 3, 64)
+}
+
 // appendVector appends numbers from -0.5 to 0.5 with three digits.
-func appendVector(b []byte, r random.Rand, dimensions int, coded bool) []byte {
+func appendVector(b []byte, r *random.Rand, dimensions int, coded bool) []byte {
 	var bytes []byte
 	if !coded {
 		b = append(b, '[')
@@ -74,12 +150,17 @@ func wholeRanking(r *Reply, b []byte) []byte {
 	}
 	var list []ranked
 	for i, passage := range r.Request.passages {
-		pair := append(append(slices.Clone(r.Request.query), '|'), passage...)
-		list = append(list, ranked{i, hashBytes(r.gen.opts.Seed, pair) % 1000})
+		list = append(list, ranked{i, r.score(r.Request.query, passage)})
 	}
 	slices.SortStableFunc(list, func(a, b ranked) int { return int(b.score) - int(a.score) })
-	key := map[API]string{Cohere: "relevance_score", TEI: "score", NIMRanking: "logit"}[r.API]
+	key := map[API]string{Cohere: "relevance_score", Voyage: "relevance_score", TEI: "score",
+		NIMRanking: "logit"}[r.API]
+	if n := r.Request.n; r.API == Voyage && n > 0 {
+		list = list[:min(n, len(list))]
+	}
 	switch r.API {
+	case Voyage:
+		b = append(b, `{"object":"list","data":[`...)
 	case Cohere:
 		b = append(b, `{"id":"`...)
 		b = append(r.AppendID(b), `","results":[`...)
@@ -88,14 +169,17 @@ func wholeRanking(r *Reply, b []byte) []byte {
 	default:
 		b = append(b, '[')
 	}
-	for i, r := range list {
+	for i, one := range list {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(b, `{"index":`...)
-		b = strconv.AppendInt(b, int64(r.index), 10)
+		b = strconv.AppendInt(b, int64(one.index), 10)
 		b = append(append(append(b, `,"`...), key...), `":`...)
-		b = strconv.AppendFloat(b, float64(r.score)/1000, 'f', 3, 64)
+		b = appendScore(b, one.score)
+		if r.Request.repeats {
+			b = append(append(b, `,"document":`...), r.Request.passages[one.index]...)
+		}
 		b = append(b, '}')
 	}
 	tokens := strconv.Itoa(r.Plan.PromptTokens)
@@ -103,6 +187,9 @@ func wholeRanking(r *Reply, b []byte) []byte {
 	case Cohere:
 		return append(b, `],"meta":{"api_version":{"version":"2"},"billed_units":{"search_units":1},`+
 			`"tokens":{"input_tokens":`+tokens+`}}}`...)
+	case Voyage:
+		b = append(append(b, `],"model":`...), r.Request.Model...)
+		return append(b, `,"usage":{"total_tokens":`+tokens+`}}`...)
 	case NIMRanking:
 		return append(b, `],"usage":{"prompt_tokens":`+tokens+`,"total_tokens":`+tokens+`}}`...)
 	}

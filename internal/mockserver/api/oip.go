@@ -201,7 +201,8 @@ func wholeInferEmbeddings(r *Reply, b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendVector(b, r.gen.words.At(r.Plan.draw+uint64(i)), embeddingDimensions, false)
+		draws := r.draws(i)
+		b = appendVector(b, &draws, embeddingDimensions, false)
 	}
 	return append(b, "]}]}"...)
 }

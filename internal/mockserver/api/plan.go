@@ -32,6 +32,9 @@ func newPlan(a API, r *Request, promptTokens, defaultLength int, draw uint64) Pl
 	case transcript:
 		p.Content = transcriptTokens(r.seconds)
 		return p
+	case spoken:
+		p.Content = max(1, promptTokens)
+		return p
 	}
 	if promptTokens == 0 && !r.media {
 		return p

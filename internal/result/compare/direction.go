@@ -12,9 +12,11 @@ var directions = map[string]int{
 	"goodput": 1, "good_request_count": 1, "image_throughput": 1,
 	"request_error_rate": -1, "error_request_count": -1, "context_overflow_count": -1,
 	"osl_mismatch_count": -1, "usage_discrepancy_count": -1, "video_peak_memory": -1,
+	"real_time_factor":             -1,
 	"usage_prompt_tokens_diff_pct": -1, "usage_completion_tokens_diff_pct": -1, "usage_reasoning_tokens_diff_pct": -1,
 	// What was asked, and for how long; how a server fails.
 	"benchmark_duration": 0, "audio_duration": 0, "usage_prompt_audio_seconds": 0,
+	"output_audio_duration": 0, "total_output_audio_duration": 0, "total_output_audio_bytes": 0,
 	"total_usage_prompt_audio_seconds": 0,
 	"error_latency":                    0,
 	"cost_per_million_output_tokens":   -1, "cost_per_thousand_requests": -1,

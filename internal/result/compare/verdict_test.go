@@ -192,6 +192,8 @@ func TestDirections(t *testing.T) {
 		"output_token_throughput_per_user": 1,
 		"goodput":                          1, "good_request_count": 1, "good_request_fraction": 1,
 		"image_throughput": 1, "image_latency": -1, "rtfx": 1, "effective_decode_throughput": 1,
+		"real_time_factor": -1, "time_to_first_audio": -1, "output_audio_byte_rate": 1, "output_audio_throughput": 1,
+		"output_audio_duration": 0, "output_audio_bytes": 0, "total_output_audio_bytes": 0,
 		"overall_usage_prompt_cache_read_pct": 1, "request_error_rate": -1, "error_request_count": -1,
 		"osl_mismatch_count": -1, "usage_prompt_tokens_diff_pct": -1,
 		"output_sequence_length": 0, "request_count": 0, "benchmark_duration": 0, "audio_duration": 0,

@@ -66,7 +66,8 @@ func Client(cfg *config.Run, workers int) client.Options {
 func Headers(cfg *config.Run, d *endpoint.Descriptor, version string) session.Headers {
 	c, h := &cfg.Endpoint, &cfg.Env.HTTP
 	s := session.Headers{
-		Version: version, APIKey: c.APIKey, KeyName: d.KeyHeader, Usual: d.Headers, SessionName: c.SessionHeader,
+		Version: version, APIKey: c.APIKey, KeyName: d.KeyHeader, Usual: d.Headers, Accept: d.Accept,
+		SessionName:     c.SessionHeader,
 		SessionAffinity: h.XSessionAffinity, SessionID: h.XSessionID, SMGRoutingKey: h.XSMGRoutingKey,
 		DynamoSessionID: h.XDynamoSessionID,
 	}

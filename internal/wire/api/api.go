@@ -18,8 +18,10 @@ type Descriptor struct {
 
 	ProducesTokens, TokenizesInput              bool
 	TakesText                                   bool // requests are made from texts
+	Ranks                                       bool // these are a query and passages
 	SupportsImage, SupportsAudio, SupportsVideo bool // as input
 	ProducesImages, ProducesVideo               bool
+	ProducesAudio                               bool // replies are sound
 	FormData                                    bool // multipart bodies are possible
 	FormDataOnly                                bool // bodies are never JSON
 	Polls                                       bool // the result is polled for
@@ -29,6 +31,8 @@ type Descriptor struct {
 	SystemMessage                               bool // requests may begin with a system message
 	Marks                                       bool // a message may carry a cache-bust marker
 	GRPC, GRPCStreams                           bool // gRPC carries it as well, and streams
+	// Accept is what requests accept; empty: JSON, or events where the reply is to be streamed.
+	Accept string
 	// KeyHeader carries the API key instead of Authorization.
 	KeyHeader string
 	// Headers go with every request unless the user sets them.
@@ -59,9 +63,9 @@ func All() []Descriptor {
 		input.with("embeddings", "/v1/embeddings", titleEmbeddings, singleTurn),
 		input.with("chat_embeddings", "/v1/embeddings", titleEmbeddings, images, system),
 		input.with("nim_embeddings", "/v1/embeddings", "NIM Embeddings Metrics", images, singleTurn),
-		input.with("cohere_rankings", "/v2/rerank", "Ranking Metrics", singleTurn),
-		input.with("hf_tei_rankings", "/rerank", "Ranking Metrics", singleTurn),
-		input.with("nim_rankings", "/v1/ranking", "Rankings Metrics", singleTurn),
+		input.with("cohere_rankings", "/v2/rerank", "Ranking Metrics", singleTurn, ranks),
+		input.with("hf_tei_rankings", "/rerank", "Ranking Metrics", singleTurn, ranks),
+		input.with("nim_rankings", "/v1/ranking", "Rankings Metrics", singleTurn, ranks),
 		llm.with("huggingface_generate", "/generate", "", singleTurn, streamingPath("/generate_stream")),
 		input.with("image_generation", "/v1/images/generations", "Image Generation Metrics",
 			func(d *Descriptor) { d.Streams, d.ProducesImages = true, true }),
@@ -87,10 +91,16 @@ func All() []Descriptor {
 		llm.with("kserve_v1_predict", "/v1/models/{model}:predict", "", noStream, singleTurn),
 		llm.with("kserve_v2_infer", kserveV2Path, "", noStream, singleTurn, grpcStreams),
 		input.with("kserve_v2_embeddings", kserveV2Path, titleEmbeddings, singleTurn, grpc),
-		input.with("kserve_v2_rankings", kserveV2Path, "Rankings Metrics", singleTurn, grpc),
+		input.with("kserve_v2_rankings", kserveV2Path, "Rankings Metrics", singleTurn, ranks, grpc),
 		llm.with("kserve_v2_vlm", kserveV2Path, "", noStream, images, singleTurn, grpcStreams),
 		input.with("kserve_v2_images", kserveV2Path, "Image Generation Metrics", singleTurn, grpc,
 			func(d *Descriptor) { d.ProducesImages = true }),
+		input.with("voyage_rankings", "/v1/rerank", "Ranking Metrics", singleTurn, ranks),
+		input.with("vllm_score", "/score", "Score Metrics", singleTurn, ranks),
+		input.with("vllm_pooling", "/pooling", "Pooling Metrics", singleTurn),
+		input.with("vllm_classify", "/classify", "Classification Metrics", singleTurn),
+		input.with("audio_speech", "/v1/audio/speech", "Audio Speech Metrics", singleTurn,
+			func(d *Descriptor) { d.Streams, d.ProducesAudio, d.Accept = true, true, "*/*" }),
 	}
 }
 
@@ -99,6 +109,7 @@ func audios(d *Descriptor)     { d.SupportsAudio = true }
 func videos(d *Descriptor)     { d.SupportsVideo = true }
 func noStream(d *Descriptor)   { d.Streams = false }
 func singleTurn(d *Descriptor) { d.SingleTurn = true }
+func ranks(d *Descriptor)      { d.Ranks = true }
 func system(d *Descriptor)     { d.SystemMessage = true }
 func marks(d *Descriptor)      { d.Marks = true }
 

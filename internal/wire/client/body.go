@@ -271,15 +271,6 @@ func (x *exchange) readCoded(p []byte) (int, error) {
 	return n, err
 }
 
-// readAll reads the body to its end behind buf.
-func (x *exchange) readAll(buf []byte) ([]byte, error) {
-	buf, err := x.readUntil(buf, func([]byte) bool { return false })
-	if err == io.EOF {
-		err = nil
-	}
-	return buf, err
-}
-
 // readUntil reads the body behind buf, to its end or until enough says after a read that this is enough. Its error is
 // io.EOF where the body ended with what was read.
 func (x *exchange) readUntil(buf []byte, enough func([]byte) bool) ([]byte, error) {

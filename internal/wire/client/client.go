@@ -65,6 +65,14 @@ type Sink interface {
 	Body(contentType string, binary bool, body []byte, atNS int64)
 }
 
+// Listener is a Sink that is told of a body that is no text while it comes: of media, by the Content-Type or, where there
+// is none, by the first bytes.
+type Listener interface {
+	// Coming gets all that has come of the body so far after each read that brought more of it, and the whole header
+	// Content-Type. The whole body follows.
+	Coming(contentType string, body []byte, atNS int64)
+}
+
 // Exchange is what happened on the wire. Instants are monotonic nanoseconds of the run's clock; 0 = did not happen.
 type Exchange struct {
 	// StartNS is taken immediately before the request is passed to the transport; for a request that was sent

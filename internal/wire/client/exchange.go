@@ -29,6 +29,7 @@ type exchange struct {
 	resending     bool     // the hop is on its second connection
 	seenRead      int64    // the network read that the last body chunk came with
 	eventNS       int64    // the instant of the last event
+	heard         bool     // a Listener was told of the body
 	coalesced     bool     // the last event shares its instant with one before
 	response      *http.Response
 	usual         *usualHead // what the head was read into, until it is not needed any more

@@ -191,7 +191,8 @@ func isSuccess(status int) bool { return status >= 200 && status <= 299 }
 // receive reads the reply and passes it to the sink.
 func (x *exchange) receive(h *hop, resp *http.Response) error {
 	x.out.Status = resp.StatusCode
-	mediaType, charset := contentType(resp.Header.Get("Content-Type"))
+	header := resp.Header.Get("Content-Type")
+	mediaType, charset := contentType(header)
 	streamed := mediaType == "text/event-stream" && h.method == http.MethodPost || mediaType == MediaType
 	switch x.codedLimit = x.opts.MaxBody; {
 	case !isSuccess(resp.StatusCode):
@@ -215,25 +216,42 @@ func (x *exchange) receive(h *hop, resp *http.Response) error {
 	case h.method == http.MethodPost && !isBinary(mediaType):
 		return x.receiveText(h, mediaType, charset, beginning{}, 0)
 	}
-	return x.receiveBody(h, mediaType, charset)
+	return x.receiveBody(h, header, mediaType, charset)
 }
 
 // receiveBody reads a reply that can only be a whole body. It is apart from receive, whose frame lies below every open
 // stream.
-func (x *exchange) receiveBody(h *hop, mediaType, charset string) error {
+func (x *exchange) receiveBody(h *hop, header, mediaType, charset string) error {
 	pooled := x.client.bodies.Get().(*[]byte)
-	text, err := x.readAll((*pooled)[:0])
+	text, err := x.readUntil((*pooled)[:0], func(b []byte) bool {
+		if h.method == http.MethodPost {
+			x.tell(header, b)
+		}
+		return false
+	})
 	defer func() {
 		if cap(text) <= maxPooled {
 			*pooled = text[:0]
 			x.client.bodies.Put(pooled)
 		}
 	}()
-	if err != nil {
+	if err != nil && err != io.EOF {
 		x.keep(mediaType, isBinary(mediaType), text)
 		return x.broken(h, neterr.Payload, "reading the response body", err, false)
 	}
-	return x.concludeBody(mediaType, charset, text)
+	return x.concludeBody(mediaType, charset, isBinary(mediaType), text)
+}
+
+// tell passes what has come of a body to a sink that listens.
+func (x *exchange) tell(header string, body []byte) {
+	l, ok := x.sink.(Listener)
+	if !ok {
+		return
+	}
+	if !x.heard {
+		x.heard, x.out.FirstReadLagNS = true, x.conn.wire.lagNS
+	}
+	l.Coming(header, body, x.conn.wire.readNS)
 }
 
 // receiveRefusal makes an error of a reply that is not 2xx; what could be read of its body is the message.

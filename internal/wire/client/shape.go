@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/base/neterr"
@@ -46,6 +47,24 @@ func (s *shaper) look(text []byte, atNS int64) {
 	default:
 		s.shape = s.events(head)
 	}
+}
+
+// isMedia reports whether a body without a Content-Type is none of the texts that servers reply with: no JSON, and no
+// characters at its beginning.
+func (s *shaper) isMedia(text []byte) bool {
+	if s.shape != oneBody || text[0] == '{' || text[0] == '[' {
+		return false
+	}
+	head := text[:min(len(text), 64)]
+	if bytes.IndexByte(head, 0) >= 0 {
+		return true
+	}
+	for cut := range min(utf8.UTFMax, len(head)) { // the last character may be cut
+		if utf8.Valid(head[:len(head)-cut]) {
+			return false
+		}
+	}
+	return true
 }
 
 // streams reports that the body is known to be a stream.
@@ -126,9 +145,14 @@ func (x *exchange) receiveText(h *hop, mediaType, charset string, begun beginnin
 		}
 	}()
 	s := shaper{mediaType: mediaType}
+	_, listens := x.sink.(Listener)
+	listens = listens && mediaType == ""
 	if s.look(text, atNS); err == nil && !s.streams() {
 		text, err = x.readUntil(text, func(b []byte) bool {
 			s.look(b, x.conn.wire.readNS)
+			if listens && s.isMedia(b) {
+				x.tell("", b)
+			}
 			return s.streams()
 		})
 	}
@@ -141,12 +165,12 @@ func (x *exchange) receiveText(h *hop, mediaType, charset string, begun beginnin
 	case s.shape == jsonLines:
 		return x.receiveLines(h, mediaType, beginning{text, err}, s.lineNS)
 	}
-	return x.concludeBody(mediaType, charset, text)
+	return x.concludeBody(mediaType, charset, isBinary(mediaType) || listens && s.isMedia(text), text)
 }
 
 // concludeBody passes a whole body to the sink.
-func (x *exchange) concludeBody(mediaType, charset string, text []byte) error {
-	lag, binary := x.conn.wire.lagNS, isBinary(mediaType)
+func (x *exchange) concludeBody(mediaType, charset string, binary bool, text []byte) error {
+	lag := x.conn.wire.lagNS
 	if !x.conclude() {
 		x.keep(mediaType, binary, text)
 		return ErrEnded
@@ -157,7 +181,9 @@ func (x *exchange) concludeBody(mediaType, charset string, text []byte) error {
 	}
 	x.keep(mediaType, binary, body)
 	x.out.Responses, x.out.LastResponseNS = 1, x.out.EndNS
-	x.out.FirstReadLagNS = lag
+	if !x.heard {
+		x.out.FirstReadLagNS = lag
+	}
 	x.sink.Body(mediaType, binary, body, x.out.EndNS)
 	return nil
 }

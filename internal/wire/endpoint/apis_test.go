@@ -65,6 +65,26 @@ func TestWholeReplies(t *testing.T) {
 		{"embeddings", Options{}, `{"error":{"message":"no","code":400,"type":"bad"}}`, "err=400/bad/no"},
 		{"embeddings", Options{}, `{"data":`, "malformed=1"},
 		{"cohere_rankings", Options{}, `{"results":[{"index":1,"relevance_score":0.5}],"meta":{"tokens":{"input_tokens":7},"billed_units":{"search_units":1}}}`, "at=[10] usage=prompt=7"},
+		{"voyage_rankings", Options{}, `{"object":"list","data":[{"index":1,"relevance_score":0.5,"document":"d"}],"model":"rerank-2.5","usage":{"total_tokens":26}}`, "at=[10] usage=total=26"},
+		{"voyage_rankings", Options{}, `{"object":"list","data":[]}`, ""},
+		{"voyage_rankings", Options{}, `{"data":[{"index":0}]}`,
+			`err=0/ValueError/Received invalid list in response: [{"index":0}]`},
+		{"voyage_rankings", Options{}, `{"detail":"Model is not supported."}`, ""},
+		{"vllm_score", Options{}, `{"id":"score-1","object":"list","model":"m","data":[{"index":0,"object":"score","score":0.99},{"index":1,"object":"score","score":-3}],"usage":{"prompt_tokens":9,"total_tokens":9}}`,
+			"at=[10] usage=prompt=9 total=9"},
+		{"vllm_score", Options{}, `{"data":[{"index":0,"score":null}]}`,
+			`err=0/ValueError/Received invalid list in response: [{"index":0,"score":null}]`},
+		{"vllm_score", Options{}, `{"object":"error","message":"no score","type":"BadRequestError","code":400}`,
+			"err=400/BadRequestError/no score"},
+		{"vllm_pooling", Options{}, `{"object":"list","data":[{"index":0,"object":"pooling","data":[[0.1,0.2],[0.3,0.4]]}],"usage":{"prompt_tokens":2,"total_tokens":2}}`,
+			"at=[10] usage=prompt=2 total=2"},
+		{"vllm_pooling", Options{}, `{"data":[{"index":0,"data":"AAAA"}]}`, "at=[10]"},
+		{"vllm_pooling", Options{}, `{"data":[{"index":0,"data":[]}]}`,
+			`err=0/ValueError/Received invalid list in response: [{"index":0,"data":[]}]`},
+		{"vllm_classify", Options{}, `{"id":"c","object":"list","data":[{"index":0,"label":"Default","probs":[0.6,0.4],"num_classes":2}],"usage":{"prompt_tokens":7,"total_tokens":7,"completion_tokens":0}}`,
+			"at=[10] usage=prompt=7 completion=0 total=7"},
+		{"vllm_classify", Options{}, `{"data":[{"index":0,"label":"x"}]}`,
+			`err=0/ValueError/Received invalid list in response: [{"index":0,"label":"x"}]`},
 		{"cohere_rankings", Options{}, `{"results":[]}`, ""},
 		{"cohere_rankings", Options{}, `[{"index":1}]`, ""},
 		{"hf_tei_rankings", Options{}, `[{"index":1,"score":0.5}]`, "at=[10]"},
@@ -81,6 +101,12 @@ func TestWholeReplies(t *testing.T) {
 			"out=T think=R at=[10] usage=prompt=2 completion=3"},
 		{"responses", Options{}, `{"object":"response","output":[{"type":"function_call","name":"f","arguments":"{}"}]}`, "out=f{} at=[10]"},
 		{"responses", Options{}, `{"object":"response","output":[],"output_text":"T"}`, "out=T at=[10]"},
+		{"responses", Options{}, `{"object":"response","output":[{"type":"message","content":[{"type":"output_audio","data":"AAAA","transcript":"T"}]}]}`, "out=T at=[10]"},
+		{"responses", Options{}, `{"object":"response","output":[{"type":"message","content":[{"type":"output_audio","data":"AAAA"}]}]}`, "at=[10]"},
+		{"chat", Options{}, `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":null,"refusal":null,"audio":{"id":"audio_1","data":"UklGRg==","expires_at":1,"transcript":"T"}},"finish_reason":"stop"}],"usage":{"prompt_tokens":2,"completion_tokens":30,"completion_tokens_details":{"text_tokens":5,"audio_tokens":25}}}`,
+			"out=T at=[10] usage=prompt=2 completion=30 completion_audio=25"},
+		{"chat", Options{}, `{"object":"chat.completion","choices":[{"index":0,"message":{"content":null,"audio":{"id":"audio_1","data":"UklGRg==","transcript":null}}}]}`, "at=[10]"},
+		{"chat", Options{}, `{"object":"chat.completion","choices":[{"index":0,"message":{"content":null,"audio":{"id":"audio_1","data":"","transcript":""}}}]}`, ""},
 		{"responses", Options{}, `{"object":"response","status":"failed","error":{"code":"server_error","message":"m"},"output":[]}`, "err=0/server_error/m"},
 		{"responses", Options{}, `{"object":"other","output_text":"T"}`, ""},
 		{"messages", Options{}, `{"type":"message","content":[{"type":"thinking","thinking":"R","signature":"s"},{"type":"text","text":"T"}],"usage":{"input_tokens":2,"output_tokens":3}}`,
@@ -100,6 +126,10 @@ func TestWholeReplies(t *testing.T) {
 		{"audio_transcription", Options{}, "1\n00:00 --> 00:01\nhello", "out=1\n00:00 --> 00:01\nhello at=[10]"},
 		{"audio_transcription", Options{}, `{"text":""}`, ""},
 		{"audio_transcription", Options{}, "42", "out=42 at=[10]"},
+		{"audio_speech", Options{}, `{"audio":"AAAA","usage":{"input_tokens":3,"output_tokens":9}}`, "at=[10] usage=prompt=3 completion=9"},
+		{"audio_speech", Options{}, `{"error":{"message":"no","type":"bad","code":400}}`, "err=400/bad/no"},
+		{"audio_speech", Options{}, `{"detail":"no"}`, ""},
+		{"audio_speech", Options{}, "Internal Server Error", "malformed=1"},
 		{"solido_rag", Options{}, `{"content":"a","sources":[]}`, "out=a at=[10]"},
 		{"chat_embeddings", Options{}, `{"data":[` + embedding + `]}`, "at=[10]"},
 		{"chat_embeddings", Options{}, `{"embeddings":[[1,2]]}`, "at=[10]"},
@@ -458,10 +488,19 @@ func TestInputOfBodiesWithMedia(t *testing.T) {
 		{"nim_embeddings", turns(&dataset.Turn{Images: media(pngURI)}), ""},
 		{"image_edit", turns(&dataset.Turn{Texts: media("add a hat"), Images: media(pngURI)}), "add a hat"},
 		{"solido_rag", turns(text("a", "b")), "a b"},
+		{"audio_speech", turns(text("a", "b")), "a b"},
 		{"cohere_rankings", turns(&dataset.Turn{Texts: namedTexts("query", "q", "passages", "p1|p2")}), "q p1 p2"},
+		{"vllm_score", turns(&dataset.Turn{Texts: namedTexts("query", "q", "passages", "p1|p2")}), "q p1 p2"},
 	} {
 		if got, _ := encode(t, c.endpoint, Options{}, c.context).input(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.endpoint, got, c.want)
+		}
+	}
+	score := turns(&dataset.Turn{Texts: namedTexts("query", "q", "passages", "p1|p2")})
+	for _, names := range [][2]string{{`"queries"`, `"documents"`}, {`"data_1"`, `"data_2"`}} {
+		o := Options{Extra: extra("score_query_field", names[0], "score_documents_field", names[1])}
+		if got, _ := encode(t, "vllm_score", o, score).input(); got != "q p1 p2" {
+			t.Errorf("fields %v: %q", names, got)
 		}
 	}
 	o := Options{Extra: extra("payload_template", `"{\"strange\": {{ text|tojson }}}"`)}

@@ -3,7 +3,6 @@ package endpoint
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 	"strings"
 
 	"aiperf/internal/base/jsonscan"
@@ -76,28 +75,13 @@ func wavSeconds(encoded string) float64 {
 		head = head[:limit]
 	}
 	b, err := base64.StdEncoding.DecodeString(head)
-	if err != nil || len(b) < 12 || string(b[8:12]) != "WAVE" {
+	if err != nil {
 		return 0
 	}
-	var bytesPerSecond uint32
-	for at := 12; at+8 <= len(b); {
-		size := int(binary.LittleEndian.Uint32(b[at+4:]))
-		switch string(b[at : at+4]) {
-		case "fmt ":
-			if at+20 <= len(b) {
-				bytesPerSecond = binary.LittleEndian.Uint32(b[at+16:])
-			}
-		case "data":
-			if bytesPerSecond == 0 {
-				return 0
-			}
-			// A writer that streams does not know the size and leaves a large one.
-			return float64(min(size, total-at-8)) / float64(bytesPerSecond)
-		}
-		if size < 0 || size > len(b) {
-			return 0
-		}
-		at += 8 + size + size%2
+	start, perSecond, promised, ok := wavFormat(b)
+	if !ok || perSecond == 0 {
+		return 0
 	}
-	return 0
+	// A writer that streams does not know the size and leaves a large one.
+	return float64(min(int64(promised), int64(total-start))) / float64(perSecond)
 }

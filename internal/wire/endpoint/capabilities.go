@@ -7,5 +7,5 @@ func Capabilities(d *Descriptor, c *metrics.Config) {
 	c.ProducesTokens, c.TokenizesInput = d.ProducesTokens, d.TokenizesInput
 	c.SupportsAudio, c.SupportsImage, c.SupportsVideo = d.SupportsAudio, d.SupportsImage || d.ProducesImages,
 		d.SupportsVideo
-	c.ProducesVideo, c.ProducesImages = d.ProducesVideo, d.ProducesImages
+	c.ProducesVideo, c.ProducesImages, c.ProducesAudio = d.ProducesVideo, d.ProducesImages, d.ProducesAudio
 }

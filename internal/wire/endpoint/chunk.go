@@ -10,6 +10,8 @@ import (
 // object's name. The last value of a duplicate key counts.
 type chunk struct {
 	object, usage, err, metrics []byte
+	// modality is what the content is, where the server says so: the text of sound is its data.
+	modality []byte
 	// foreignUsage reports that token counts are at the root, where some vendors put them.
 	foreignUsage bool
 	// chosen reports that there is a list of choices, picked that choice is one of them.
@@ -96,12 +98,23 @@ func (c *chunk) scan(b []byte) bool {
 			c.err = b[at:i]
 		case "metrics":
 			c.metrics = b[at:i]
+		case "modality":
+			c.modality = name(b[at:i])
 		default:
 			c.foreignUsage = c.foreignUsage || holdsUsage(key)
 		}
 		i, more = jsonscan.Next(b, i, '}')
 	}
 	return i >= 0 && jsonscan.End(b, i) >= 0
+}
+
+// isData reports whether the text of a choice is the data of sound or pictures, as in the streams of vLLM-Omni.
+func (c *chunk) isData() bool {
+	switch string(c.modality) {
+	case "audio", "image", "video":
+		return true
+	}
+	return false
 }
 
 // name is the text of a raw string, in place where it can be; any other value is not a name.

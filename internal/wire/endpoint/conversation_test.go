@@ -138,6 +138,9 @@ func decoded(r *Reply) string {
 	if r.Images > 0 {
 		line("images", r.Images)
 	}
+	if r.AudioBytes > 0 {
+		line("sound", fmt.Sprintf("%d bytes, %d with the first, %v s", r.AudioBytes, r.FirstAudioBytes, r.AudioSeconds))
+	}
 	if r.InferenceSeconds != nil {
 		line("inference", *r.InferenceSeconds)
 	}

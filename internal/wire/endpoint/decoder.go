@@ -155,6 +155,11 @@ func (d *openAIDecoder) choice(c *chunk, data []byte, atNS int64) {
 	if soFar && d.deltas {
 		return
 	}
+	if len(c.modality) > 0 && c.isData() && jsonscan.IsText(m.content) {
+		d.deltas = true
+		d.arrived(atNS, true)
+		return
+	}
 	d.message(m, atNS)
 	switch {
 	case len(r.ContentNS) == before:

@@ -73,6 +73,12 @@ func (d *documentDecoder) Reply() *Reply {
 }
 
 func (d *documentDecoder) Release() {
+	d.clear()
+	d.home.Put(d)
+}
+
+// clear forgets the exchange.
+func (d *documentDecoder) clear() {
 	r := &d.reply
 	if cap(r.Output)+cap(r.Reasoning)+cap(r.text)+8*cap(r.ContentNS) > maxKept {
 		d.reply = Reply{form: r.form}
@@ -81,7 +87,6 @@ func (d *documentDecoder) Release() {
 	}
 	d.api.reset()
 	d.first, d.root, d.event, d.contentType = nil, root{}, nil, ""
-	d.home.Put(d)
 }
 
 // Event decodes the data of one server-sent event.

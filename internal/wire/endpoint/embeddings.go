@@ -11,22 +11,36 @@ import (
 // embeddings is the OpenAI embeddings API and the one of NIM, which takes images as well.
 type embeddings struct {
 	documents
+	what    string // of the API, in messages
 	limited once
 }
 
 func newEmbeddings(d Descriptor, o Options) Endpoint {
-	return &embeddings{limited: once{warn: o.Warn},
-		documents: newDocuments(d, o, func() reader { return vectorReader{} })}
+	return newListed(d, o, "Embeddings", "embedding")
+}
+
+// newPooling is vLLM's API of the output of its poolers: the reply has a matrix, a vector or base64 for each text.
+func newPooling(d Descriptor, o Options) Endpoint { return newListed(d, o, "Pooling", "data") }
+
+// newClassification is vLLM's API of classifiers.
+func newClassification(d Descriptor, o Options) Endpoint {
+	return newListed(d, o, "Classification", "probs")
+}
+
+// newListed is an API that takes a list of texts and replies with a list of items, each of which has a member.
+func newListed(d Descriptor, o Options, what, member string) Endpoint {
+	return &embeddings{what: what, limited: once{warn: o.Warn},
+		documents: newDocuments(d, o, func() reader { return itemReader{member} })}
 }
 
 // Encode takes exactly one turn; its texts are always a list.
 func (e *embeddings) Encode(c *Context) (*Body, error) {
 	turn := c.current()
 	if len(c.Turns) != 1 || turn == nil {
-		return nil, valueError("Embeddings endpoint only supports one turn.")
+		return nil, valueError(e.what + " endpoint only supports one turn.")
 	}
 	if turn.MaxTokens != nil {
-		e.limited.say("Max_tokens is provided but is not supported for embeddings.")
+		e.limited.say("Max_tokens is provided but is not supported for " + strings.ToLower(e.what) + ".")
 	}
 	inputs := filled(turn.Texts)
 	images := 0
@@ -95,15 +109,15 @@ func appendStrings(dst []byte, values []string) []byte {
 	return append(dst, ']')
 }
 
-// vectorReader takes a reply that is a list of embeddings.
-type vectorReader struct{}
+// itemReader takes a reply that is a list of objects with a member of this name.
+type itemReader struct{ member string }
 
-func (vectorReader) reset() {}
+func (itemReader) reset() {}
 
-func (vectorReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
+func (k itemReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 	n := 0
 	for e := range jsonscan.Elements(r.data) {
-		if jsonscan.IsNull(jsonscan.Find(e, "embedding")) {
+		if value := jsonscan.Find(e, k.member); jsonscan.IsNull(value) || isEmpty(value) {
 			d.fail("ValueError", "Received invalid list in response: "+clip(string(r.data), 100))
 			return
 		}
@@ -113,6 +127,9 @@ func (vectorReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 		d.content(atNS, true)
 	}
 }
+
+// isEmpty reports whether a raw value is an empty list or an empty string.
+func isEmpty(raw []byte) bool { return string(raw) == "[]" || string(raw) == `""` }
 
 // clip keeps the first n characters of a text that goes into a message.
 func clip(s string, n int) string {

@@ -342,7 +342,7 @@ func TestRequestPath(t *testing.T) {
 
 func TestRegistry(t *testing.T) {
 	names := api.Names()
-	if len(names) != 29 || names[0] != "chat" {
+	if len(names) != 34 || names[0] != "chat" {
 		t.Errorf("registry: %d names, first %s", len(names), names[0])
 	}
 	if len(builders()) != len(names) {
@@ -377,6 +377,7 @@ func TestRegistry(t *testing.T) {
 		{"embeddings", false, true, false, "Embeddings Metrics"},
 		{"image_retrieval", false, false, true, "Image Retrieval Metrics"},
 		{"nim_rankings", false, true, false, "Rankings Metrics"},
+		{"vllm_score", false, true, false, "Score Metrics"},
 		{"messages", true, true, true, "LLM Metrics"},
 	} {
 		d, _ := api.Lookup(c.name)

@@ -76,9 +76,9 @@ func (f *bodyFields) note(m jsonscan.Member) {
 		f.system = m.Value
 	case "prompt":
 		f.prompt = m.Value
-	case "query":
+	case "query", "queries", "text_1":
 		f.query = m.Value
-	case "passages":
+	case "passages", "text_2":
 		f.passages = m.Value
 	case "documents":
 		f.documents = m.Value

@@ -115,54 +115,91 @@ func (d *openAIDecoder) rich(m *spans, atNS int64) {
 		r.Reasoning = appendParts(r.Reasoning, m.content)
 	case startsWith(m.content, '['):
 		for part := range jsonscan.Elements(m.content) {
-			d.part(part)
+			heard = d.part(part) || heard
 		}
 	case jsonscan.IsText(m.content):
 		d.appendText(m.content, false)
 	}
-	for _, raw := range [...][]byte{f.refusal, jsonscan.Find(f.audio, "transcript")} {
-		if jsonscan.IsText(raw) {
-			d.appendText(raw, false)
-		}
+	if jsonscan.IsText(f.refusal) {
+		d.appendText(f.refusal, false)
 	}
-	heard = jsonscan.IsText(jsonscan.Find(f.audio, "data"))
+	transcript, sounds := sound(f.audio)
+	if heard = heard || sounds; transcript != nil {
+		d.appendText(transcript, false)
+	}
 	if output := len(r.Output) > start || heard; output || len(r.Reasoning) > thoughts {
 		d.arrived(atNS, output)
 	}
 }
 
-// part reads one part of a content that is a list.
-func (d *openAIDecoder) part(raw []byte) {
+// sound is the raw transcript of a piece of sound, nil if it has none, and whether there is sound: data, or where to
+// fetch it.
+func sound(raw []byte) (transcript []byte, sounds bool) {
+	if !startsWith(raw, '{') {
+		return nil, false
+	}
+	for m := range jsonscan.Members(raw) {
+		switch string(m.Key) {
+		case "transcript":
+			if jsonscan.IsText(m.Value) {
+				transcript = m.Value
+			}
+		case "data", "url":
+			sounds = sounds || jsonscan.IsText(m.Value)
+		case "audio", "audio_url": // of a part, which may hold it in an object of its own
+			inner, more := sound(m.Value)
+			if sounds = sounds || more; inner != nil {
+				transcript = inner
+			}
+		}
+	}
+	return transcript, sounds
+}
+
+// isSound reports whether a part of this type is sound.
+func isSound(kind string) bool {
+	return kind == "audio" || kind == "output_audio" || kind == "audio_url"
+}
+
+// part reads one part of a content that is a list, and reports whether it is sound.
+func (d *openAIDecoder) part(raw []byte) (heard bool) {
 	r := &d.reply
 	if raw[0] != '{' {
 		if jsonscan.IsText(raw) {
 			d.appendText(raw, false)
 		}
-		return
+		return false
 	}
 	kind := jsonscan.FindText(raw, "type")
 	switch {
 	case kind == "thinking" || kind == "reasoning" || string(jsonscan.Find(raw, "thought")) == "true":
 		r.Reasoning = appendParts(r.Reasoning, raw)
-		return
+		return false
 	case kind == "refusal":
 		if text := jsonscan.Find(raw, "refusal"); jsonscan.IsText(text) {
 			d.appendText(text, false)
 		}
-		return
+		return false
+	case isSound(kind):
+		transcript, sounds := sound(raw)
+		if transcript != nil {
+			d.appendText(transcript, false)
+		}
+		return sounds
 	}
 	for _, key := range [...]string{"text", "content"} {
 		if text := jsonscan.Find(raw, key); jsonscan.IsText(text) {
 			d.appendText(text, false)
-			return
+			return false
 		}
 	}
 	for m := range jsonscan.Members(raw) {
 		if string(m.Key) != "type" && carries(m.Value) {
 			r.leave("content." + kind)
-			return
+			return false
 		}
 	}
+	return false
 }
 
 // foreign reads a document without choices: the native replies of servers that also take this API's requests.

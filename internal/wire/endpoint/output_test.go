@@ -23,6 +23,11 @@ func TestOutputOfTheAPIs(t *testing.T) {
 		{"a summary of reasoning", "responses", []string{`{"type":"response.reasoning_summary_text.delta","delta":"R"}`}, "", "R",
 			[]int64{10}, nil},
 		{"sound", "responses", []string{`{"type":"response.output_audio.delta","delta":"AAAA"}`}, "", "", []int64{10}, nil},
+		{"sound of a chat", "chat", []string{delta(`"audio":{"id":"i","data":"AAAA","expires_at":1}`),
+			delta(`"audio":{"transcript":"hi"}`), delta(`"content":[{"type":"output_audio","data":"AAAA"}]`)}, "hi", "",
+			[]int64{10, 20, 30}, nil},
+		{"sound at the end", "responses", []string{`{"type":"response.completed","response":{"object":"response","output":[` +
+			`{"type":"message","content":[{"type":"output_audio","data":"AAAA","transcript":"hi"}]}]}}`}, "hi", "", []int64{10}, nil},
 		{"deltas of an unknown kind", "responses", []string{`{"type":"response.dance.delta","delta":"x"}`,
 			`{"type":"response.dance.delta","delta":"y"}`, `{"type":"response.dance.delta","delta":""}`}, "", "", nil,
 			[]string{"response.dance.delta"}},

@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"strings"
+
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/workload/dataset"
 )
@@ -16,21 +18,34 @@ type rankings struct {
 // rankingShape is how the ranking APIs differ.
 type rankingShape struct {
 	sendsModel bool
+	query      string // key of the query
 	passages   string // key of the passages
 	objects    bool   // texts are in objects
 	results    string // key of the reply
+	score      string // key of the number that each element of data has; "" for the replies that have other lists
 }
 
 // rankingShapes are the shapes by endpoint type.
 var rankingShapes = map[string]rankingShape{
-	"nim_rankings":    {sendsModel: true, passages: "passages", objects: true, results: "rankings"},
-	"cohere_rankings": {sendsModel: true, passages: "documents", results: "results"},
-	"hf_tei_rankings": {passages: "texts", results: "results"},
+	"nim_rankings":    {sendsModel: true, query: "query", passages: "passages", objects: true, results: "rankings"},
+	"cohere_rankings": {sendsModel: true, query: "query", passages: "documents", results: "results"},
+	"hf_tei_rankings": {query: "query", passages: "texts", results: "results"},
+	"voyage_rankings": {sendsModel: true, query: "query", passages: "documents", score: "relevance_score"},
+	"vllm_score":      {sendsModel: true, query: "text_1", passages: "text_2", score: "score"},
 }
 
 func newRankings(d Descriptor, o Options) Endpoint {
 	e := &rankings{shape: rankingShapes[d.Name]}
-	e.documents = newDocuments(d, o, func() reader { return rankReader{e.shape} })
+	if d.Name == "vllm_score" { // later servers prefer queries and documents, and name media otherwise
+		o.Extra = takeNames(o.Extra, map[string]*string{"score_query_field": &e.shape.query,
+			"score_documents_field": &e.shape.passages})
+	}
+	e.documents = newDocuments(d, o, func() reader {
+		if e.shape.score != "" {
+			return itemReader{e.shape.score}
+		}
+		return rankReader{e.shape}
+	})
 	e.others.warn, e.queries2.warn, e.passages0.warn = o.Warn, o.Warn, o.Warn
 	return e
 }
@@ -49,7 +64,7 @@ func (e *rankings) Encode(c *Context) (*Body, error) {
 	if e.shape.sendsModel {
 		w.text("model", modelOf(turn.Model, e.options.Model))
 	}
-	if w.key("query") {
+	if w.key(e.shape.query) {
 		w.buf = e.appendText(w.buf, query)
 	}
 	if w.key(e.shape.passages) {
@@ -62,7 +77,12 @@ func (e *rankings) Encode(c *Context) (*Body, error) {
 		}
 		w.buf = append(w.buf, ']')
 	}
-	return w.end(false, false), nil
+	body := w.end(false, false)
+	if e.shape.score == "score" { // whatever the fields are called
+		text := strings.Join(append([]string{query}, passages...), " ")
+		body.fallback = text
+	}
+	return body, nil
 }
 
 func (e *rankings) appendText(dst []byte, text string) []byte {

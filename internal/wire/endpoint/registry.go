@@ -40,6 +40,10 @@ func builders() map[string]func(Descriptor, Options) (Endpoint, error) {
 		"cohere_rankings":      always(newRankings),
 		"hf_tei_rankings":      always(newRankings),
 		"nim_rankings":         always(newRankings),
+		"voyage_rankings":      always(newRankings),
+		"vllm_score":           always(newRankings),
+		"vllm_pooling":         always(newPooling),
+		"vllm_classify":        always(newClassification),
 		"chat_embeddings":      always(newChatEmbeddings),
 		"nim_embeddings":       always(newEmbeddings),
 		"image_generation":     always(newImageGeneration),
@@ -47,6 +51,7 @@ func builders() map[string]func(Descriptor, Options) (Endpoint, error) {
 		"video_generation":     always(newVideoGeneration),
 		"image_retrieval":      always(newImageRetrieval),
 		"audio_transcription":  always(newTranscription),
+		"audio_speech":         always(newSpeech),
 		"solido_rag":           always(newSolido),
 		"sglang_generate":      always(newSGLang),
 	}

@@ -41,6 +41,10 @@ type Reply struct {
 
 	// Images counts the images that the server made.
 	Images int
+	// AudioBytes are those of the sound that the server made, FirstAudioBytes those of them that had come with the first
+	// content response; AudioSeconds is its length, 0 where that is not known.
+	AudioBytes, FirstAudioBytes int64
+	AudioSeconds                float64
 	// InferenceSeconds and PeakMemoryMB are what the server reports of its work; nil if it does not.
 	InferenceSeconds, PeakMemoryMB *float64
 	// SpecDecode is the server's record of speculative decoding, as JSON; the last one counts. Empty if there is none.

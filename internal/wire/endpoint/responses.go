@@ -211,7 +211,7 @@ func (r *Reply) ended(status, details []byte) bool {
 // whole reads a reply that did not stream.
 func (p *responsesReader) whole(d *documentDecoder, r *root, atNS int64) {
 	reply := &d.reply
-	output, reasoning := len(reply.Output), len(reply.Reasoning)
+	output, reasoning, heard := len(reply.Output), len(reply.Reasoning), false
 	for item := range jsonscan.Elements(r.output) {
 		p.keep(item)
 		switch jsonscan.FindText(item, "type") {
@@ -230,6 +230,11 @@ func (p *responsesReader) whole(d *documentDecoder, r *root, atNS int64) {
 					reply.Output = append(reply.Output, jsonscan.FindText(part, "refusal")...)
 				case jsonscan.IsText(jsonscan.Find(part, "text")):
 					reply.Output = append(reply.Output, jsonscan.FindText(part, "text")...)
+				case isSound(kind):
+					transcript, sounds := sound(part)
+					if heard = heard || sounds; transcript != nil {
+						reply.Output = jsonscan.AppendText(reply.Output, transcript)
+					}
 				default:
 					reply.leave("content." + kind)
 				}
@@ -245,8 +250,8 @@ func (p *responsesReader) whole(d *documentDecoder, r *root, atNS int64) {
 	if len(reply.Output) == output && len(reply.Reasoning) == reasoning && jsonscan.IsText(r.outputText) {
 		reply.Output = jsonscan.AppendText(reply.Output, r.outputText)
 	}
-	if len(reply.Output) > output || len(reply.Reasoning) > reasoning {
-		d.content(atNS, len(reply.Output) > output)
+	if said := len(reply.Output) > output || heard; said || len(reply.Reasoning) > reasoning {
+		d.content(atNS, said)
 	}
 	if !reply.ended(r.status, r.incomplete) {
 		return

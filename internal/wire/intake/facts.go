@@ -110,10 +110,16 @@ func (in *Intake) tokens(r *record.Record, j *Job, reply *endpoint.Reply) {
 	}
 }
 
-// made fills what is known of the images and the video of the reply.
+// made fills what is known of the images, the sound and the video of the reply.
 func (in *Intake) made(f *record.Facts, reply *endpoint.Reply) {
 	if in.options.MakesImages && reply.Images > 0 {
 		f[record.Images] = int64(reply.Images)
+	}
+	if reply.AudioBytes > 0 {
+		f[record.AudioBytes], f[record.FirstAudioBytes] = reply.AudioBytes, reply.FirstAudioBytes
+	}
+	if reply.AudioSeconds > 0 {
+		f[record.AudioMade] = int64(math.Round(reply.AudioSeconds * 1e9))
 	}
 	if v := reply.InferenceSeconds; v != nil {
 		f[record.InferenceSeconds] = int64(math.Float64bits(*v))
@@ -127,8 +133,14 @@ func (in *Intake) made(f *record.Facts, reply *endpoint.Reply) {
 // the vendors that count them apart.
 func (in *Intake) serverTokens(f *record.Facts, reply *endpoint.Reply, failed bool) {
 	u := &reply.Usage
-	if prompt, ok := u.Value(record.UsagePrompt); ok && in.options.CountsInput {
-		f[record.InputTokens] = prompt
+	if in.options.CountsInput {
+		prompt, ok := u.Value(record.UsagePrompt)
+		if made, _ := u.Value(record.UsageCompletion); !ok && made == 0 && !in.options.CountsOutput {
+			prompt, ok = u.Value(record.UsageTotal) // of an API that writes nothing
+		}
+		if ok {
+			f[record.InputTokens] = prompt
+		}
 	}
 	if failed || !in.options.CountsOutput {
 		return

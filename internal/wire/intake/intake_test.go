@@ -224,6 +224,54 @@ func TestTrapServerTokens(t *testing.T) {
 	}
 }
 
+// A reranker may report the total alone, which is then that of the prompt.
+func TestServerTokensOfATypeThatWritesNothing(t *testing.T) {
+	for _, writes := range []bool{false, true} {
+		o := options()
+		o.ServerTokens, o.Tokenizer, o.CountsInput, o.CountsOutput = true, nil, true, writes
+		want := map[bool]int64{false: 26, true: absent}[writes]
+		r := intake.New(o).Record(whole(t,
+			`{"object":"chat.completion","choices":[{"message":{"content":"x"}}],"usage":{"total_tokens":26}}`))
+		wantFacts(t, r, map[record.Field]int64{record.InputTokens: want})
+	}
+}
+
+// The bytes of a sound are no text: a request for speech has its input length, and what is known of the sound.
+func TestFactsOfSpeech(t *testing.T) {
+	speech := func(kind, body string, reads ...int) *intake.Job {
+		e, err := endpoint.New("audio_speech", endpoint.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := streamed(t)
+		j.Decoder, j.Body = e.NewDecoder(), &endpoint.Body{Bytes: []byte(`{"input":"a b c"}`)}
+		for k, n := range reads {
+			j.Decoder.(client.Listener).Coming(kind, []byte(body[:n]), at(int64(k+1)))
+		}
+		j.Decoder.Body(kind, true, []byte(body), at(9))
+		j.Exchange.Responses, j.Exchange.LastResponseNS, j.Exchange.EndNS = 1, at(9), at(9)
+		return j
+	}
+	o := options()
+	o.CountsOutput = false
+	r := intake.New(o).Record(speech("audio/pcm", strings.Repeat("\x00", 48000), 100, 4800, 48000))
+	if r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	millisecond := at(1) - at(0)
+	wantFacts(t, r, map[record.Field]int64{record.InputTokens: 3, record.OutputTokens: absent, record.AudioBytes: 48000,
+		record.FirstAudioBytes: 100, record.AudioMade: 1e9, record.FirstContent: millisecond, record.LastContent: 3 * millisecond,
+		record.Contents: 2})
+	for kind, body := range map[string]string{"audio/wav": "", "audio/mpeg": `{"error":{"message":"no such voice"}}`,
+		"application/octet-stream": "Bad Gateway"} {
+		r := intake.New(o).Record(speech(kind, body, len(body)))
+		if r.Err == nil {
+			t.Errorf("%q is sound", body)
+		}
+		wantFacts(t, r, map[record.Field]int64{record.AudioBytes: absent, record.FirstAudioBytes: absent, record.AudioMade: absent})
+	}
+}
+
 func TestUsageFacts(t *testing.T) {
 	r := intake.New(options()).Record(whole(t,
 		`{"object":"chat.completion","choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":10,"completion_tokens":9,"total_tokens":19,`+

@@ -18,6 +18,8 @@ type Headers struct {
 	APIKey, KeyName string
 	// Usual are those of the API, which the user's own replace.
 	Usual []dataset.Header
+	// Accept is what the requests accept; empty: events of those that ask for a stream, else JSON.
+	Accept string
 	// SessionName names the header of the session's id; empty: X-Correlation-ID.
 	SessionName string
 	// RequestIDNames carry the request's id besides; Fixed are the service's own headers.
@@ -98,9 +100,12 @@ func (h *Headers) template(stream bool, contentType string) *headerTemplate {
 	default:
 		l.set("Authorization", "Bearer "+h.APIKey, fixed)
 	}
-	if stream {
+	switch {
+	case h.Accept != "":
+		l.set("Accept", h.Accept, fixed)
+	case stream:
 		l.set("Accept", "text/event-stream", fixed)
-	} else {
+	default:
 		l.set("Accept", "application/json", fixed)
 	}
 	l.set("Content-Type", contentType, fixed)

@@ -222,6 +222,8 @@ func TestHeaders(t *testing.T) {
 		{"streaming with a key", Headers{Version: "9", APIKey: "k", SessionAffinity: true}, true,
 			"User-Agent=aiperf/9 X-Request-ID=REQ X-Correlation-ID=SES Authorization=Bearer k " +
 				"Accept=text/event-stream Content-Type=application/json X-Session-Affinity=SES"},
+		{"what is no JSON", Headers{Version: "9", Accept: "*/*"}, true,
+			"User-Agent=aiperf/9 X-Request-ID=REQ X-Correlation-ID=SES Accept=*/* Content-Type=application/json"},
 		{"custom headers keep their values, the key beats theirs",
 			Headers{Version: "9", APIKey: "k",
 				Custom: []record.Header{{Name: "authorization", Value: "mine"}, {Name: "X-Num", Value: "1,2:true"}}},

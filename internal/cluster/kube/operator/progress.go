@@ -195,7 +195,8 @@ func init() {
 		usage_completion_tokens usage_total_tokens usage_reasoning_tokens total_usage_prompt_tokens
 		total_usage_completion_tokens total_usage_total_tokens benchmark_duration benchmark_token_count
 		image_throughput image_latency num_images video_inference_time video_peak_memory stream_setup_latency
-		stream_prefill_latency credit_drop_latency thinking_efficiency`) {
+		stream_prefill_latency credit_drop_latency thinking_efficiency time_to_first_audio real_time_factor
+		output_audio_duration output_audio_byte_rate output_audio_byte_throughput output_audio_throughput`) {
 		liveTags[tag] = true
 	}
 }

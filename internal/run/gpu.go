@@ -150,7 +150,7 @@ func (b *base) customMetrics() ([]gpu.Custom, error) {
 	return custom, nil
 }
 
-// Read implements collect.Sink.
+// Read implements collect.GPUSink.
 func (w *gpuWatch) Read(readings []gpu.Reading) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -61,7 +61,7 @@ func WriteNumbers[T word](w *TableWriter, name string, words []T) {
 	w.Bytes(name, turned[T](bytesOf(words)))
 }
 
-// TableFile returns the whole file.
+// File returns the whole file.
 func (w *TableWriter) File() []byte {
 	size := headSize + rowSize*len(w.names)
 	starts := make([]int, len(w.names))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/header"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/fault"
@@ -216,7 +217,6 @@ var (
 	// nextPair is a comma with a key and its colon behind it; nextHeader the same with a header name.
 	NextPair   = regexp.MustCompile(`,\s*([^\s,:"'{}\[\]]+)\s*:`)
 	nextHeader = regexp.MustCompile(`,\s*([!#$%&'*+\-.^_` + "`" + `|~0-9A-Za-z]+)\s*:`)
-	HeaderName = regexp.MustCompile(`^[!#$%&'*+\-.^_` + "`" + `|~0-9A-Za-z]+$`)
 )
 
 // Coerce turns the value of a key:value item into the JSON type it is written as.
@@ -310,7 +310,7 @@ func ParseHeaders(tokens []string) (artifact.Object, error) {
 		}
 		for _, m := range items {
 			value := headerText(m.Value)
-			if !HeaderName.MatchString(m.Key) {
+			if !header.IsToken(m.Key) {
 				return nil, fmt.Errorf("item %d: the name of a header is letters, digits and dashes", i+1)
 			}
 			if strings.ContainsAny(value, "\r\n\x00") {

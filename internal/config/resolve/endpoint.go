@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/header"
 	"aiperf/internal/config"
 	"aiperf/internal/config/fault"
-	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/wire/api"
@@ -158,7 +158,7 @@ func (ep *endpoint) checkHeaders() {
 		ep.fault("", "%s contains a line break, which a header cannot contain; check how the key was read",
 			ep.flag("api-key"))
 	}
-	if name := ep.p.Text("session-header"); name != "" && !option.HeaderName.MatchString(name) {
+	if name := ep.p.Text("session-header"); name != "" && !header.IsToken(name) {
 		ep.fault("", "%s %s: the name of a header is letters, digits and dashes", ep.flag("session-header"),
 			fault.Shorten(name))
 	}

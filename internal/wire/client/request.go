@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/header"
 	"aiperf/internal/measure/record"
 )
 
@@ -67,13 +68,13 @@ func namesOf(headers []record.Header) []string {
 // encode writes the head, headers in the order given. Host and Content-Length are the client's own
 // unless the request names a Host.
 func (h *hop) encode() error {
-	if !isToken(h.method) {
+	if !header.IsToken(h.method) {
 		return fmt.Errorf("method %q is not a valid token", h.method)
 	}
 	host, auth := h.target.host, h.target.auth
 	for i := range h.headers {
 		hd := &h.headers[i]
-		if !isToken(hd.Name) {
+		if !header.IsToken(hd.Name) {
 			return fmt.Errorf("header name %q is not a valid token", hd.Name)
 		}
 		if strings.ContainsAny(hd.Value, "\r\n\x00") {
@@ -172,16 +173,4 @@ func hasToken(list, word string) bool {
 		}
 	}
 	return false
-}
-
-func isToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
-		digit := '0' <= c && c <= '9'
-		if !letter && !digit && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
-			return false
-		}
-	}
-	return s != ""
 }

@@ -18,7 +18,9 @@ type hop struct {
 	target  *target
 	method  string
 	headers []record.Header
-	body    []byte
+	// given are the headers without what a Keeper adds.
+	given []record.Header
+	body  []byte
 	// wire is the head as sent, with the body behind it if it is short.
 	wire    []byte
 	buffer  *[]byte // what wire is made of, if it is to be given back
@@ -29,13 +31,19 @@ type hop struct {
 
 func (x *exchange) firstHop(buffer *[]byte) error {
 	h := &x.hop
-	*h = hop{method: x.req.Method, headers: x.req.Headers, body: x.req.Body, wire: *buffer, buffer: buffer}
+	*h = hop{method: x.req.Method, headers: x.req.Headers, given: x.req.Headers, body: x.req.Body, wire: *buffer,
+		buffer: buffer}
+	x.headers = h.headers
 	if h.method == "" {
 		h.method = http.MethodPost
 	}
 	var err error
 	if h.target, err = x.client.target(x.req.URL); err != nil {
 		return err
+	}
+	if k := x.req.Keeper; k != nil {
+		h.headers = k.Carry(PlaceOf(h.target.url, h.given), h.given, true)
+		x.headers = h.headers
 	}
 	if sign := x.opts.Sign; sign != nil {
 		extra, err := sign(h.method, h.target.url, h.signable(), h.body)

@@ -31,6 +31,8 @@ func (o Option) Parse(tokens []string) (value any, swept []any, err error) {
 		value, err = parsePairs(tokens)
 	case o.Type == Headers:
 		value, err = ParseHeaders(tokens)
+	case o.Type == URLHeaders:
+		value, err = o.ParseItems(tokens)
 	case o.Arity != One:
 		value, err = parseList(o, tokens)
 	case o.Sweep && strings.Contains(tokens[0], ","):
@@ -171,6 +173,9 @@ func parseList(o Option, tokens []string) (any, error) {
 
 // ParseItems reads the items of a list that are known as such: none is split at commas.
 func (o Option) ParseItems(items []string) (any, error) {
+	if o.Type == URLHeaders {
+		return checkURLHeaders(items)
+	}
 	texts, numbers := []string{}, []any{}
 	for _, item := range items {
 		value, err := parseOne(o, item)

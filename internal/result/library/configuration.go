@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -35,7 +36,7 @@ func (f *Facts) configuration(raw []byte) {
 	for _, key := range []string{"urls", "url"} {
 		value := jsonscan.Find(endpoint, key)
 		for url := range jsonscan.Elements(value) {
-			f.URLs = append(f.URLs, jsonscan.Text(url))
+			f.URLs = append(f.URLs, cmp.Or(jsonscan.Text(url), jsonscan.FindText(url, "url")))
 		}
 		if url := jsonscan.Text(value); url != "" {
 			f.URLs = append(f.URLs, url)

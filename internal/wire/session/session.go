@@ -273,7 +273,7 @@ func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
 // and of the turn, of which the later ones win.
 func (s *Session) headers(p *Prepared, at int) []record.Header {
 	list := s.store.template(p.Body).fill(p.Identity.RequestID, s.correlationID)
-	if of := s.store.options.URLHeaders; of != nil {
+	if of := s.store.options.URLHeaders; at < len(of) {
 		list = WithHeaders(list, of[at])
 	}
 	list = WithHeaders(list, s.conversation.Headers)

@@ -1,7 +1,6 @@
 package library
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 
@@ -36,7 +35,7 @@ func (f *Facts) configuration(raw []byte) {
 	for _, key := range []string{"urls", "url"} {
 		value := jsonscan.Find(endpoint, key)
 		for url := range jsonscan.Elements(value) {
-			f.URLs = append(f.URLs, cmp.Or(jsonscan.Text(url), jsonscan.FindText(url, "url")))
+			f.URLs = append(f.URLs, jsonscan.Text(url))
 		}
 		if url := jsonscan.Text(value); url != "" {
 			f.URLs = append(f.URLs, url)

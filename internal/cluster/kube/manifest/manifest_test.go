@@ -54,6 +54,25 @@ func dig(v any, path ...any) any {
 	return v
 }
 
+// A URL with headers of its own is shown without them.
+func TestHeadersOfURLsAreInNoAnnotation(t *testing.T) {
+	objects := build(t, demo(func(s *crd.Spec) {
+		s.Benchmark["endpoint"] = manifest.Object{"urls": list{"http://x:1", manifest.Object{"url": "http://y:1",
+			"headers": manifest.Object{"Authorization": "Bearer hunter2"}}}}
+	}), manifest.Options{})
+	shown := 0
+	for name, o := range objects {
+		if url := dig(o, "metadata", "annotations", crd.AnnotationEndpoint); url != nil {
+			if shown++; url != "http://x:1,http://y:1" {
+				t.Errorf("%s names the endpoint %v", name, url)
+			}
+		}
+	}
+	if shown == 0 {
+		t.Error("no object names its endpoint")
+	}
+}
+
 func TestObjectsOfAJob(t *testing.T) {
 	for engine, want := range map[manifest.Engine][]string{
 		manifest.Jobs: {"Role aiperf-demo-role", "RoleBinding aiperf-demo-binding", "ConfigMap aiperf-demo-config",

@@ -152,9 +152,6 @@ func (v *view) identify(r *summary.Result) {
 			urls, _ := o.Get("urls")
 			if urls, ok := urls.([]any); ok {
 				for _, url := range urls {
-					if item, ok := url.(artifact.Object); ok { // with headers of its own
-						url, _ = item.Get("url")
-					}
 					v.Endpoints = append(v.Endpoints, text(url))
 				}
 			}

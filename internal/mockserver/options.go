@@ -65,8 +65,8 @@ type Options struct {
 	Fault                             string  // a fault specification
 	RecordRequests                    string  // path
 	RecordBodies, RecordEvents        bool
-	// Sessions: replies set a cookie and a header with a token, as routers with sticky sessions do; the record says which
-	// of them a request brought back.
+	// Sessions: replies set a cookie and a header with a token, as routers with sticky sessions do; the record says
+	// which of them a request brought back.
 	Sessions bool
 	// Backend is the server whose metrics /metrics shows; "" = vllm.
 	Backend string

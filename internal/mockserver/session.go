@@ -18,8 +18,8 @@ const (
 // session is what a request brought back of an earlier reply.
 type session struct{ cookie, token string }
 
-// begin reads what the request brought, and sets what its reply brings: the next number of the session, or the first one
-// of a new session, which has the id in X-Correlation-ID, or the number of the request.
+// begin reads what the request brought, and sets what its reply brings: the next number of the session, or the first
+// one of a new session, which has the id in X-Correlation-ID, or the number of the request.
 func (s *session) begin(h *handler) {
 	*s = session{}
 	id, n := strconv.FormatUint(h.reply.Sequence, 10), 0

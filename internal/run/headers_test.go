@@ -68,13 +68,14 @@ func writeData(t *testing.T, dir, content string) string {
 	return path
 }
 
-// Every turn brings back the cookie and the token of the turn before it, and those of no other session; each URL gets its
-// own headers, and each turn those of its row.
+// Every turn brings back the cookie and the token of the turn before it, and those of no other session; each URL gets
+// its own headers, and each turn those of its row.
 func TestSessionsBringBackWhatRepliesSet(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--streaming"}, {"--http2"}, {"--connection-reuse-strategy", "never"}} {
 		dir := t.TempDir()
-		data := writeData(t, dir, `{"session_id":"a","headers":{"X-Tenant":"row"},"turns":[{"text":"1"},{"text":"2","headers":{"X-Turn":"2"}},{"text":"3"}]}
+		data := writeData(t, dir, `{"session_id":"a","headers":{"X-Tenant":"row"},"turns":`+
+			`[{"text":"1"},{"text":"2","headers":{"X-Turn":"2"}},{"text":"3"}]}
 {"session_id":"b","turns":[{"text":"1"},{"text":"2"},{"text":"3"}]}
 `)
 		var urls []string
@@ -113,7 +114,8 @@ func TestSessionsBringBackWhatRepliesSet(t *testing.T) {
 				}
 				row := s.Headers["x-tenant"] == "row"
 				if (s.Headers["x-turn"] == "2") != (row && turns[id] == 2) {
-					t.Errorf("%v: turn %d of tenant %s has X-Turn %q", args, turns[id], s.Headers["x-tenant"], s.Headers["x-turn"])
+					t.Errorf("%v: turn %d of tenant %s has X-Turn %q", args, turns[id], s.Headers["x-tenant"],
+						s.Headers["x-turn"])
 				}
 			}
 		}
@@ -124,8 +126,10 @@ func TestSessionsBringBackWhatRepliesSet(t *testing.T) {
 // nothing is brought back.
 func TestForksStartWithoutCookies(t *testing.T) {
 	t.Parallel()
-	const tree = `{"session_id":"root","turns":[{"messages":[{"role":"user","content":"a"}],"forks":[{"child":"child","background":true}]},{"messages":[{"role":"user","content":"b"}]}]}
-{"session_id":"child","turns":[{"messages":[{"role":"user","content":"c"}]},{"messages":[{"role":"user","content":"d"}]}]}
+	const tree = `{"session_id":"root","turns":[{"messages":[{"role":"user","content":"a"}],` +
+		`"forks":[{"child":"child","background":true}]},{"messages":[{"role":"user","content":"b"}]}]}
+{"session_id":"child","turns":[{"messages":[{"role":"user","content":"c"}]},` +
+		`{"messages":[{"role":"user","content":"d"}]}]}
 `
 	for _, c := range []struct {
 		args []string
@@ -133,7 +137,8 @@ func TestForksStartWithoutCookies(t *testing.T) {
 	}{{[]string{"--session-cookies"}, "1 1 none none"}, {nil, "none none none none"}} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "seen.jsonl")
-		url, stop := serveUntil(t, mockserver.Options{Fast: true, Sessions: true, RecordRequests: path, RecordBodies: true})
+		url, stop := serveUntil(t, mockserver.Options{Fast: true, Sessions: true, RecordRequests: path,
+			RecordBodies: true})
 		cfg := resolve(t, filepath.Join(dir, "out"), url, append([]string{"--input-file", writeData(t, dir, tree),
 			"--num-sessions", "1", "--concurrency", "1"}, c.args...)...)
 		if _, err := execute(t, cfg, Options{}); err != nil {
@@ -170,8 +175,10 @@ func TestCredentialsOfRowsStaySecret(t *testing.T) {
 	}))
 	defer s.Close()
 	dir := t.TempDir()
-	data := writeData(t, t.TempDir(), `{"text":"hello","headers":{"Authorization":"Bearer `+key+`","X-Tenant":"visible"}}`+"\n")
-	cfg := resolve(t, dir, s.URL, "--input-file", data, "--request-count", "2", "--export-level", "raw", "--export-http-trace")
+	data := writeData(t, t.TempDir(),
+		`{"text":"hello","headers":{"Authorization":"Bearer `+key+`","X-Tenant":"visible"}}`+"\n")
+	cfg := resolve(t, dir, s.URL, "--input-file", data, "--request-count", "2", "--export-level", "raw",
+		"--export-http-trace")
 	var lines bytes.Buffer
 	log := runlog.New(runlog.Options{Console: &lines})
 	defer log.Close()
@@ -220,14 +227,15 @@ func TestControlRequestsCarryTheHeadersOfTheirURL(t *testing.T) {
 				return
 			}
 			w.Header().Set("Content-Type", "application/json")
-			io.WriteString(w, `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"x"}}]}`)
+			io.WriteString(w, `{"object":"chat.completion","choices":`+
+				`[{"index":0,"message":{"role":"assistant","content":"x"}}]}`)
 		}))
 		t.Cleanup(s.Close)
 		return s.URL
 	}
 	one, two := server("one"), server("two")
-	cfg := resolve(t, t.TempDir(), one, "--url", two, "--request-count", "4", "--api-key", "of-the-run", "--reset-kv-cache",
-		"--url-header", one+"=Authorization: Bearer first", "--url-header", "1=Authorization: Bearer second",
+	cfg := resolve(t, t.TempDir(), one, "--url", two, "--request-count", "4", "--api-key", "of-the-run",
+		"--reset-kv-cache", "--url-header", one+"=Authorization: Bearer first", "--url-header", "1=Authorization: Bearer second",
 		"--wait-for-model-timeout", "10", "--wait-for-model-mode", "both")
 	if _, err := execute(t, cfg, Options{}); err != nil {
 		t.Fatal(err)

@@ -38,13 +38,14 @@ func CheckName(name string) error {
 	case !IsToken(name):
 		return errName
 	case owned[strings.ToLower(name)]:
-		return fmt.Errorf("the header %s describes the connection or the body, and is written by the client alone", name)
+		return fmt.Errorf("the header %s describes the connection or the body, and is written by the client alone",
+			name)
 	}
 	return nil
 }
 
-// Check returns why a header cannot be given for some of the requests of a run; nil if it can. The error does not repeat
-// the value, which may be a secret.
+// Check returns why a header cannot be given for some of the requests of a run; nil if it can. The error does not
+// repeat the value, which may be a secret.
 func Check(name, value string) error {
 	if err := CheckName(name); err != nil {
 		return err

@@ -183,7 +183,8 @@ func (r *reader) urls(t target, k schema.Key, n *document.Node, path string) {
 		if item.Kind != document.Map {
 			urls = append(urls, item.Written)
 			if item.Scalar == nil {
-				r.fault(item, document.Index(path, i), "is %v; it must be a text, or a mapping with url and headers", item.Kind)
+				r.fault(item, document.Index(path, i), "is %v; it must be a text, or a mapping with url and headers",
+					item.Kind)
 			}
 			continue
 		}

@@ -150,13 +150,15 @@ func (ep *endpoint) urlHeaders() ([][]config.Header, error) {
 				continue
 			}
 			found = true
-			all[at] = slices.DeleteFunc(all[at], func(o config.Header) bool { return strings.EqualFold(o.Name, h.Name) })
+			same := func(o config.Header) bool { return strings.EqualFold(o.Name, h.Name) }
+			all[at] = slices.DeleteFunc(all[at], same)
 			all[at] = append(all[at], config.Header{Name: h.Name, Value: h.Value})
 		}
 		switch {
 		case found:
 		case notNumber == nil:
-			return nil, fmt.Errorf("item %d: there is no URL number %d: the first of the %d is number 0", i+1, number, len(urls))
+			return nil, fmt.Errorf("item %d: there is no URL number %d: the first of the %d is number 0", i+1, number,
+				len(urls))
 		default:
 			return nil, fmt.Errorf("item %d: %s is none of the URLs of the run", i+1,
 				fault.Shorten(artifact.RedactAddress(h.At)))

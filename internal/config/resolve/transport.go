@@ -136,7 +136,8 @@ func (tr *transport) checkGRPC() {
 func (tr *transport) checkMetadata(flag, name, value string) {
 	switch {
 	case strings.HasSuffix(strings.ToLower(name), "-bin"):
-		tr.fault("", "%s %s: gRPC reserves names that end in -bin for binary values", tr.flag(flag), fault.Shorten(name))
+		tr.fault("", "%s %s: gRPC reserves names that end in -bin for binary values", tr.flag(flag),
+			fault.Shorten(name))
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
 		tr.fault("", "%s %s: values in gRPC have printable ASCII characters only", tr.flag(flag), fault.Shorten(name))
 	}

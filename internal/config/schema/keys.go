@@ -165,7 +165,8 @@ func endpointKeys() []Key {
 func urlsKey() Key {
 	k := opt("urls", "url", nil).required()
 	k.Fields = ours(Key{Name: "url", Kind: Word, Required: true, Help: "The URL."},
-		Key{Name: "headers", Kind: TextTable, Default: artifact.Object{}, Help: "Headers of the requests to this URL alone."})
+		Key{Name: "headers", Kind: TextTable, Default: artifact.Object{},
+			Help: "Headers of the requests to this URL alone."})
 	return k
 }
 

@@ -102,7 +102,8 @@ func (w *inputsWriter) add(input Input) error {
 	return err
 }
 
-// keepHeaders keeps the headers of a payload for the end of its session, where the place in the list says whose they are.
+// keepHeaders keeps the headers of a payload for the end of its session, where the place in the list says whose they
+// are.
 func (w *inputsWriter) keepHeaders(list []record.Header) {
 	if w.payloads++; len(list) == 0 {
 		return

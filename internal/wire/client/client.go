@@ -60,8 +60,8 @@ type Request struct {
 	limit time.Duration
 }
 
-// Keeper keeps what replies ask later requests to carry, such as cookies. Its methods are called on the goroutine of Send,
-// by exchanges of one conversation at the same time.
+// Keeper keeps what replies ask later requests to carry, such as cookies. Its methods are called on the goroutine of
+// Send; exchanges of one conversation may be under way at the same time.
 type Keeper interface {
 	// Keep takes the head of a reply from an address, whose host is that of the request's Host header. Values returns
 	// the values of a field, in their order.

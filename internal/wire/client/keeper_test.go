@@ -53,8 +53,8 @@ func keeperAPI(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%q", r.Header.Values("X-Token"))
 }
 
-// What a reply brings goes along with the next request, that of a redirect included, over both versions of HTTP and with
-// or without the whole head being kept for an export.
+// What a reply brings goes along with the next request, that of a redirect included, over both versions of HTTP and
+// with or without the whole head being kept for an export.
 func TestKeeperOfHeads(t *testing.T) {
 	http1 := httptest.NewServer(http.HandlerFunc(keeperAPI))
 	defer http1.Close()
@@ -80,12 +80,13 @@ func TestKeeperOfHeads(t *testing.T) {
 			if len(r.Headers) != sent {
 				t.Errorf("the request's own headers are changed: %v", r.Headers)
 			}
-			if c.raw && s.path == "/b" && !slices.Contains(x.Raw.RequestHeaders, record.Header{Name: "X-Token", Value: "of /a"}) {
+			carried := record.Header{Name: "X-Token", Value: "of /a"}
+			if c.raw && s.path == "/b" && !slices.Contains(x.Raw.RequestHeaders, carried) {
 				t.Errorf("the raw exchange lacks what was carried: %v", x.Raw.RequestHeaders)
 			}
 		}
-		want := "carry /a true virtual, keep /a of /a, carry /b true virtual, keep /b of /b, carry /to/c true virtual, " +
-			"keep /to/c of /to/c, carry /c true virtual, keep /c of /c"
+		want := "carry /a true virtual, keep /a of /a, carry /b true virtual, keep /b of /b, " +
+			"carry /to/c true virtual, keep /to/c of /to/c, carry /c true virtual, keep /c of /c"
 		if got := strings.Join(k.log, ", "); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", c.base, got, want)
 		}
@@ -105,7 +106,8 @@ func TestKeeperHearsThatARedirectLeavesTheServer(t *testing.T) {
 	if _, x := send(newTestClient(t, nil), r); x.Err != nil {
 		t.Fatal(x.Err)
 	}
-	if got := strings.Join(k.log, ", "); !strings.Contains(got, "carry /end false "+strings.TrimPrefix(other.URL, "http://")) {
+	want := "carry /end false " + strings.TrimPrefix(other.URL, "http://")
+	if got := strings.Join(k.log, ", "); !strings.Contains(got, want) {
 		t.Error(got)
 	}
 }

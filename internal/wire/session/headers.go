@@ -151,7 +151,8 @@ func (t *headerTemplate) fill(request, correlation string) []record.Header {
 // WithHeaders adds headers to a list, in place of others of their names. It changes the list.
 func WithHeaders(list []record.Header, own []dataset.Header) []record.Header {
 	for _, h := range own {
-		if i := slices.IndexFunc(list, func(o record.Header) bool { return strings.EqualFold(o.Name, h.Name) }); i >= 0 {
+		named := func(o record.Header) bool { return strings.EqualFold(o.Name, h.Name) }
+		if i := slices.IndexFunc(list, named); i >= 0 {
 			list[i].Value = h.Value
 			continue
 		}

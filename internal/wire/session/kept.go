@@ -76,7 +76,8 @@ func (k *kept) Carry(to *url.URL, headers []record.Header, home bool) []record.H
 		if !copied {
 			list, copied = append(make([]record.Header, 0, len(headers)+1+len(k.names)), headers...), true
 		}
-		if at := slices.IndexFunc(list, func(h record.Header) bool { return strings.EqualFold(h.Name, name) }); at >= 0 {
+		named := func(h record.Header) bool { return strings.EqualFold(h.Name, name) }
+		if at := slices.IndexFunc(list, named); at >= 0 {
 			list[at].Value = value
 			return
 		}

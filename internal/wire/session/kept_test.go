@@ -50,11 +50,13 @@ func listed(headers []record.Header) string {
 
 func TestCookiesGoWhereTheirAttributesSay(t *testing.T) {
 	k := newKept(&Keep{Cookies: true})
-	if got := carried(t, k, "http://api.example.com/v1/chat", true, record.Header{Name: "A", Value: "b"}); got != "A: b" {
+	own := record.Header{Name: "A", Value: "b"}
+	if got := carried(t, k, "http://api.example.com/v1/chat", true, own); got != "A: b" {
 		t.Errorf("before any reply: %s", got)
 	}
-	k.Keep(place(t, "http://api.example.com/v1/chat"), heads("Set-Cookie: route=r1; Path=/", "Set-Cookie: deep=1; Path=/v1/other",
-		"Set-Cookie: all=2; Domain=example.com; Path=/", "Set-Cookie: tls=3; Secure; Path=/", "Set-Cookie: strange=4; Domain=other.org",
+	k.Keep(place(t, "http://api.example.com/v1/chat"), heads("Set-Cookie: route=r1; Path=/",
+		"Set-Cookie: deep=1; Path=/v1/other", "Set-Cookie: all=2; Domain=example.com; Path=/",
+		"Set-Cookie: tls=3; Secure; Path=/", "Set-Cookie: strange=4; Domain=other.org",
 		`Set-Cookie: quoted="a b"; Path=/`, "Set-Cookie: =broken"))
 	for _, c := range []struct{ to, want string }{
 		{"http://api.example.com/v1/chat", `Cookie: route=r1; all=2; quoted="a b"`},
@@ -66,7 +68,8 @@ func TestCookiesGoWhereTheirAttributesSay(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", c.to, got, c.want)
 		}
 	}
-	k.Keep(place(t, "http://api.example.com/v1/chat"), heads("Set-Cookie: route=r2; Path=/", "Set-Cookie: all=; Max-Age=0; Domain=example.com; Path=/",
+	k.Keep(place(t, "http://api.example.com/v1/chat"), heads("Set-Cookie: route=r2; Path=/",
+		"Set-Cookie: all=; Max-Age=0; Domain=example.com; Path=/",
 		`Set-Cookie: quoted=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT`))
 	if got := carried(t, k, "http://api.example.com/x", true); got != "Cookie: route=r2" {
 		t.Errorf("replaced and expired: %s", got)
@@ -76,7 +79,8 @@ func TestCookiesGoWhereTheirAttributesSay(t *testing.T) {
 func TestUsersOwnCookiesStay(t *testing.T) {
 	k := newKept(&Keep{Cookies: true})
 	k.Keep(place(t, "http://h/"), heads("Set-Cookie: route=r1"))
-	got := carried(t, k, "http://h/", true, record.Header{Name: "cookie", Value: "me=1; route=mine; x"}, record.Header{Name: "B", Value: "c"})
+	got := carried(t, k, "http://h/", true, record.Header{Name: "cookie", Value: "me=1; route=mine; x"},
+		record.Header{Name: "B", Value: "c"})
 	if want := "cookie: me=1; x; route=r1 | B: c"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -129,7 +133,8 @@ func TestHeadersOfTurnsConversationsAndURLs(t *testing.T) {
 	c.Turns[1].Headers = []dataset.Header{{Name: "x-b", Value: "turn"}, {Name: "X-C", Value: "turn"}}
 	for _, urls := range []bool{false, true} {
 		s := store(t, "chat", c)
-		s.options.Headers.Custom = []record.Header{{Name: "X-A", Value: "run"}, {Name: "X-D", Value: "run"}, {Name: "X-C", Value: "run"}}
+		s.options.Headers.Custom = []record.Header{{Name: "X-A", Value: "run"}, {Name: "X-D", Value: "run"},
+			{Name: "X-C", Value: "run"}}
 		d := []string{"run", "run"}
 		if urls {
 			s.options.URLHeaders = [][]dataset.Header{{{Name: "X-C", Value: "url"}, {Name: "x-d", Value: "first"}},

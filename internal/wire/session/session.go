@@ -269,8 +269,8 @@ func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
 	p.Request.CancelAfterNS = cancelAfterNS
 }
 
-// headers makes the headers of a prepared turn to an address: those of all requests, of the address, of the conversation
-// and of the turn, of which the later ones win.
+// headers makes the headers of a prepared turn to an address: those of all requests, of the address, of the
+// conversation and of the turn, of which the later ones win.
 func (s *Session) headers(p *Prepared, at int) []record.Header {
 	list := s.store.template(p.Body).fill(p.Identity.RequestID, s.correlationID)
 	if of := s.store.options.URLHeaders; at < len(of) {

@@ -29,8 +29,8 @@ type Dataset struct {
 	NoInputs bool
 	// Notes say how the source was read, for the log.
 	Notes []string
-	// Credentials are headers of turns and conversations that hold secrets by their names, each once, as far as they are
-	// few: to hide their values wherever they appear.
+	// Credentials are headers of turns and conversations that hold secrets by their names, each once, as far as they
+	// are few: to hide their values wherever they appear.
 	Credentials []Header
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"aiperf/internal/base/artifact"
@@ -62,8 +61,8 @@ func addHeader(list []dataset.Header, name, value string) ([]dataset.Header, err
 	case slices.ContainsFunc(list, func(h dataset.Header) bool { return strings.EqualFold(h.Name, name) }):
 		return nil, fmt.Errorf("the header %s occurs twice", name)
 	case value == artifact.Redacted:
-		return nil, fmt.Errorf("the value of header %s was hidden when the file was written: put it in, or leave the header "+
-			"out and give it with --header", name)
+		return nil, fmt.Errorf("the value of header %s was hidden when the file was written: put it in, or leave the "+
+			"header out and give it with --header", name)
 	}
 	return append(list, dataset.Header{Name: name, Value: value}), nil
 }
@@ -149,7 +148,7 @@ func (c *credentials) add(headers []dataset.Header) {
 // note says what is not hidden everywhere.
 func (c *credentials) note(f *faults) {
 	if c.more {
-		f.notef("%s holds more than %s different credentials in headers: those behind them are hidden as values of their "+
-			"headers, and not where a server repeats them", f.path, strconv.Itoa(maxCredentials))
+		f.notef("%s holds more than %d different credentials in headers: those behind them are hidden as values of "+
+			"their headers, and not where a server repeats them", f.path, maxCredentials)
 	}
 }

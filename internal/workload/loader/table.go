@@ -413,7 +413,8 @@ func (c *tableColumns) row(from rows.Row) (r row, answer bool, err error) {
 	}
 	if v := c.value(from, roleHeaders); v != nil && v != "" {
 		if r.turn.Headers, err = headersOfValue(v); err != nil {
-			return r, answer, fmt.Errorf("the column %q: %w; --map %s= leaves it out", c.of[roleHeaders], err, roleHeaders)
+			return r, answer, fmt.Errorf("the column %q: %w; --map %s= leaves it out", c.of[roleHeaders], err,
+				roleHeaders)
 		}
 	}
 	r.session, _ = nameOf(c.value(from, roleSession))

@@ -21,9 +21,10 @@ var modalities = []struct{ singular, plural string }{
 
 var (
 	contentKeys = []string{"text", "texts", "image", "images", "audio", "audios", "video", "videos"}
-	turnKeys    = append([]string{"type", "timestamp", "delay", "role", "output_length", "extra", headersKey}, contentKeys...)
-	singleKeys  = append([]string{"session_id"}, turnKeys...)
-	multiKeys   = []string{"type", "session_id", "turns", headersKey}
+	turnKeys    = append([]string{"type", "timestamp", "delay", "role", "output_length", "extra", headersKey},
+		contentKeys...)
+	singleKeys = append([]string{"session_id"}, turnKeys...)
+	multiKeys  = []string{"type", "session_id", "turns", headersKey}
 )
 
 // singleTurn reads a line that is one turn. Lines with the same session id are one conversation.

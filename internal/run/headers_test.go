@@ -72,7 +72,8 @@ func writeData(t *testing.T, dir, content string) string {
 // its own headers, and each turn those of its row.
 func TestSessionsBringBackWhatRepliesSet(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"--streaming"}, {"--http2"}, {"--connection-reuse-strategy", "never"}} {
+	for _, args := range [][]string{{}, {"--streaming"}, {"--http2"}, {"--connection-reuse-strategy", "never"},
+		{"--endpoint-type", "kserve_v2_infer"}} {
 		dir := t.TempDir()
 		data := writeData(t, dir, `{"session_id":"a","headers":{"X-Tenant":"row"},"turns":`+
 			`[{"text":"1"},{"text":"2","headers":{"X-Turn":"2"}},{"text":"3"}]}
@@ -83,6 +84,9 @@ func TestSessionsBringBackWhatRepliesSet(t *testing.T) {
 		for i := range 2 {
 			url, stop := serveUntil(t, mockserver.Options{Fast: true, Sessions: true, RecordBodies: true,
 				RecordRequests: filepath.Join(dir, fmt.Sprintf("seen%d.jsonl", i))})
+			if slices.Contains(args, "kserve_v2_infer") {
+				url = "grpc" + strings.TrimPrefix(url, "http")
+			}
 			urls, stops = append(urls, url), append(stops, stop)
 		}
 		cfg := resolve(t, filepath.Join(dir, "out"), urls[0], append([]string{"--url", urls[1], "--input-file", data,

@@ -159,6 +159,8 @@ func (o *mockServerOptions) flags() []flags.Flag {
 			flags.Bool(&o.RecordBodies)),
 		set("record-events", "", "false", "add the instant of each stream event to the record",
 			flags.Bool(&o.RecordEvents)),
+		set("sessions", "", "false", "replies set the cookie mock-session and the header X-Session-Token; the record "+
+			"says which of them a request brought back", flags.Bool(&o.Sessions)),
 		among(mockserver.Backends(), "backend", "NAME", "vllm", "whose metrics /metrics shows: vllm, sglang, "+
 			"trtllm, dynamo or triton",
 			o.SetBackend),

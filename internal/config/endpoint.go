@@ -33,6 +33,12 @@ type Endpoint struct {
 	APIKey string
 	// Headers are the user's own, unique by name ignoring case; values may be secret.
 	Headers []Header
+	// URLHeaders are further headers of the requests to each of the URLs; nil: there are none.
+	URLHeaders [][]Header
+	// SessionCookies: later requests of a session carry the cookies that replies set, and of the headers in EchoHeaders
+	// the last value that a reply had.
+	SessionCookies bool
+	EchoHeaders    []string
 	// Extra is merged into every body.
 	Extra               artifact.Object
 	UseLegacyMaxTokens  bool

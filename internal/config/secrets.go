@@ -24,6 +24,11 @@ func (r *Run) Secrets() []string {
 	for _, h := range r.Endpoint.Headers {
 		c.Header(h.Name, h.Value)
 	}
+	for _, list := range r.Endpoint.URLHeaders {
+		for _, h := range list {
+			c.Header(h.Name, h.Value)
+		}
+	}
 	c.Members(r.Endpoint.Extra)
 	for _, u := range r.Endpoint.URLs {
 		c.Address(u)

@@ -20,6 +20,7 @@ type handler struct {
 	fields  fields
 	reply   api.Reply // to the current inference request
 	x       exchange
+	session session     // with Options.Sessions
 	text    []byte      // for building a body
 	granted atomic.Bool // has its place in the batch
 }
@@ -158,6 +159,9 @@ func (h *handler) infer(a api.API, body []byte) error {
 	x.inference = true
 	h.reply.Begin(s.generator, a, s.sequence.Add(1), s.clock.NowNS())
 	h.account.Begin(&h.reply)
+	if s.opts.Sessions {
+		h.session.begin(h)
+	}
 	x.inFlight = s.inFlight.Add(1)
 	h.reply.InFlight = x.inFlight
 	err := h.answer(body)

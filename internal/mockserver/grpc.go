@@ -151,6 +151,11 @@ func (h grpcHandler) inference(out *grpcReply, r *http.Request, message []byte) 
 	header.Set("Content-Type", api.JSONType)
 	resp := h.Server.Forward(r, http.MethodPost, r.URL.Path, header, body)
 	defer resp.Close()
+	for _, name := range []string{"Set-Cookie", http.CanonicalHeaderKey(sessionHeader)} {
+		for _, value := range resp.Header.Values(name) {
+			out.w.Header().Add(name, value)
+		}
+	}
 	contentType := resp.Header.Get("Content-Type")
 	switch {
 	case resp.StatusCode != http.StatusOK:

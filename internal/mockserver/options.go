@@ -65,6 +65,9 @@ type Options struct {
 	Fault                             string  // a fault specification
 	RecordRequests                    string  // path
 	RecordBodies, RecordEvents        bool
+	// Sessions: replies set a cookie and a header with a token, as routers with sticky sessions do; the record says
+	// which of them a request brought back.
+	Sessions bool
 	// Backend is the server whose metrics /metrics shows; "" = vllm.
 	Backend string
 	// MetricsPorts are ports for the pages that the backend has on ports of their own, in turn;

@@ -180,6 +180,9 @@ func (r *recorder) appendLine(b []byte, h *handler, body []byte) []byte {
 	if x.fault.Spec != "" {
 		b = api.AppendText(b, "fault", x.fault.Spec)
 	}
+	if h.srv.opts.Sessions {
+		b = h.session.append(b)
+	}
 	if r.events && q.Stream && x.parsed {
 		b = append(b, `,"event_ns":[`...)
 		for i, ns := range x.eventNS {

@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/accuracy/task"
 	"aiperf/internal/config"
+	"aiperf/internal/config/settings"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/watch/trust"
@@ -58,6 +59,18 @@ func (c *content) build(ctx context.Context) error {
 		return err
 	}
 	return c.fitDataset(ctx)
+}
+
+// hideCredentials has the values of headers that the data brings hidden in all that is written and logged.
+func (c *content) hideCredentials(list []dataset.Header) {
+	var secrets settings.Secrets
+	for _, h := range list {
+		secrets.Header(h.Name, h.Value)
+	}
+	if len(secrets.List) > 0 {
+		c.redactor.Learn(secrets.List...)
+		c.options.Log.Hide(secrets.List...)
+	}
 }
 
 // latestStart is the longest wait for the first request of a schedule that is taken for intended.
@@ -130,6 +143,7 @@ func (c *content) buildDataset(ctx context.Context) error {
 		}
 		return err
 	}
+	c.hideCredentials(data.Credentials)
 	warnings = append(append(warnings, unsentMedia(data, c.descriptor)...), verbatimWarnings(data, c.cfg)...)
 	for _, w := range warnings {
 		c.log.Warn(w)

@@ -59,7 +59,8 @@ func (c *content) inputs() iter.Seq2[report.Input, error] {
 				if !ok {
 					continue
 				}
-				if !yield(report.Input{SessionID: conversation.SessionID, Payload: payload}, err) {
+				if !yield(report.Input{SessionID: conversation.SessionID, Payload: payload,
+					Headers: session.DataHeaders(conversation, turn)}, err) {
 					return
 				}
 			}

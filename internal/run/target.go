@@ -188,11 +188,14 @@ func (t *target) control() (control.Options, transport, error) {
 	options.Reuse, options.Timeout = client.ReuseNever, 0
 	own, err := t.newTransport(options)
 	log, headers := t.options.Log.Logger("control"), plan.Headers(t.cfg, &t.descriptor, t.options.Version)
+	ofURLs := session.HeadersOf{URLs: t.cfg.Endpoint.URLs, Headers: plan.URLHeaders(t.cfg)}
 	return control.Options{
-		Sender:  own,
-		Headers: func(stream bool, contentType string) []record.Header { return headers.List(stream, contentType) },
-		Redact:  t.redactor.Text,
-		Log:     func(message string) { log.Info(t.redactor.Text(message)) },
+		Sender: own,
+		Headers: func(address string, stream bool, contentType string) []record.Header {
+			return session.WithHeaders(headers.List(stream, contentType), ofURLs.For(address))
+		},
+		Redact: t.redactor.Text,
+		Log:    func(message string) { log.Info(t.redactor.Text(message)) },
 	}, own, err
 }
 

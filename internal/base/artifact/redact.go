@@ -3,9 +3,11 @@ package artifact
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"aiperf/internal/base/jsonscan"
 )
@@ -17,9 +19,14 @@ const Redacted = "<redacted>"
 // and by value for those that the run knows. A nil Redactor knows no values but hides by name. It is
 // safe for concurrent use.
 type Redactor struct {
+	known   atomic.Pointer[knownSecrets]
+	members map[string]bool
+}
+
+// knownSecrets are values to hide, as they are found in texts.
+type knownSecrets struct {
 	values  []string // all spellings, longest first
 	plain   map[string]bool
-	members map[string]bool
 	replace *strings.Replacer
 }
 
@@ -31,30 +38,65 @@ const minSecret = 6
 // NewRedactor returns a redactor that also replaces the given values, such as API keys, wherever they
 // appear, in every spelling that spellings lists.
 func NewRedactor(secrets ...string) *Redactor {
-	r := &Redactor{plain: map[string]bool{}}
+	r := &Redactor{}
+	r.Learn(secrets...)
+	return r
+}
+
+// Learn has the redactor replace further values: those that are known only when the run has begun, such as credentials
+// in the rows of a data set. It is not meant for many: every text is searched for each value.
+func (r *Redactor) Learn(secrets ...string) {
+	for before := r.known.Load(); ; before = r.known.Load() {
+		if r.known.CompareAndSwap(before, before.with(secrets)) {
+			return
+		}
+	}
+}
+
+// with returns what is known with further secrets; k may be nil.
+func (k *knownSecrets) with(secrets []string) *knownSecrets {
+	all := &knownSecrets{plain: map[string]bool{}}
+	if k != nil {
+		all.values = slices.Clone(k.values)
+		maps.Copy(all.plain, k.plain)
+	}
 	for _, s := range secrets {
 		s = strings.TrimSpace(s)
-		if len(s) < minSecret || s == Redacted {
+		if len(s) < minSecret || s == Redacted || all.plain[s] {
 			continue
 		}
-		r.plain[s] = true
-		r.values = append(r.values, spellings(s)...)
+		all.plain[s] = true
+		all.values = append(all.values, spellings(s)...)
 	}
-	slices.SortFunc(r.values, func(a, b string) int {
+	slices.SortFunc(all.values, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(b) - len(a) // a secret may contain another one
 		}
 		return strings.Compare(a, b)
 	})
-	r.values = slices.Compact(r.values)
+	all.values = slices.Compact(all.values)
 	var pairs []string
-	for _, v := range r.values {
+	for _, v := range all.values {
 		pairs = append(pairs, v, Redacted)
 	}
 	if len(pairs) > 0 {
-		r.replace = strings.NewReplacer(pairs...)
+		all.replace = strings.NewReplacer(pairs...)
 	}
-	return r
+	return all
+}
+
+// nothingKnown is what a nil Redactor knows.
+var nothingKnown = &knownSecrets{}
+
+// knowledge is what the redactor knows by now.
+func (r *Redactor) knowledge() *knownSecrets {
+	if r == nil {
+		return nothingKnown
+	}
+	if k := r.known.Load(); k != nil {
+		return k
+	}
+	return nothingKnown
 }
 
 // WithMembers has JSON hide the values of the members with these names, too: those that the user gave
@@ -120,26 +162,28 @@ func (r *Redactor) behindEscapes(s string) string {
 // Values hides only the values that the run knows: for texts that are data, in which names such as
 // token mean something else.
 func (r *Redactor) Values(s string) string {
-	if r == nil || r.replace == nil {
+	k := r.knowledge()
+	if k.replace == nil {
 		return s
 	}
-	return r.replace.Replace(s)
+	return k.replace.Replace(s)
 }
 
 // URL hides the credentials in every URL in s, and known values.
 func (r *Redactor) URL(s string) string { return RedactURLs(r.Values(s)) }
 
 // knows reports whether b holds a known value.
-func (r *Redactor) knows(b []byte) bool {
-	return slices.ContainsFunc(r.values, func(v string) bool { return bytes.Contains(b, []byte(v)) })
+func (k *knownSecrets) knows(b []byte) bool {
+	return slices.ContainsFunc(k.values, func(v string) bool { return bytes.Contains(b, []byte(v)) })
 }
 
 // Bytes does what Values does for data that mostly holds no secret: without one it returns b itself.
 func (r *Redactor) Bytes(b []byte) []byte {
-	if r == nil || !r.knows(b) {
+	k := r.knowledge()
+	if !k.knows(b) {
 		return b
 	}
-	return []byte(r.replace.Replace(string(b)))
+	return []byte(k.replace.Replace(string(b)))
 }
 
 // Said does what Bytes does for what a server said, or what it was sent: in a JSON document, texts are also searched
@@ -158,10 +202,7 @@ const minNamed = 12
 // Name hides known values in names of metrics and labels, which then are still names; figures are found by them. It
 // changes no others, and returns b itself then.
 func (r *Redactor) Name(b []byte) []byte {
-	if r == nil {
-		return b
-	}
-	for _, v := range r.values { // the longest first
+	for _, v := range r.knowledge().values { // the longest first
 		if len(v) >= minNamed && bytes.Contains(b, []byte(v)) {
 			b = bytes.ReplaceAll(b, []byte(v), []byte("redacted"))
 		}
@@ -188,9 +229,9 @@ func (r *Redactor) Header(name, value string) (shownName, shownValue string) {
 	if !IsSensitiveName(name) {
 		shownValue = r.URL(value)
 	}
-	if r != nil {
+	if plain := r.knowledge().plain; len(plain) > 0 {
 		lower := strings.ToLower(name)
-		for secret := range r.plain {
+		for secret := range plain {
 			if strings.Contains(lower, strings.ToLower(secret)) {
 				shownName = Redacted
 			}
@@ -254,7 +295,8 @@ func (r *Redactor) JSON(b []byte) []byte {
 
 // mayHold reports whether a document may hold a known value: as it is, or behind escapes.
 func (r *Redactor) mayHold(b []byte) bool {
-	return r != nil && len(r.values) > 0 && (bytes.IndexByte(b, '\\') >= 0 || r.knows(b))
+	k := r.knowledge()
+	return len(k.values) > 0 && (bytes.IndexByte(b, '\\') >= 0 || k.knows(b))
 }
 
 // jsonRedactor copies a valid document.
@@ -297,7 +339,7 @@ func (s *jsonRedactor) value() {
 	default:
 		start := s.at
 		s.at = jsonscan.Word(s.in, start)
-		if scalar := s.in[start:s.at]; s.r.plain[string(scalar)] {
+		if scalar := s.in[start:s.at]; s.r.knowledge().plain[string(scalar)] {
 			s.out = AppendString(s.out, Redacted)
 		} else {
 			s.out = append(s.out, scalar...)

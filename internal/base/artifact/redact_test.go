@@ -97,6 +97,18 @@ func TestWhatServersSayBehindEscapes(t *testing.T) {
 	}
 }
 
+func TestRedactorLearns(t *testing.T) {
+	r := artifact.NewRedactor("sk-live-1234567890")
+	r.Learn("tenant-key-1", "tenant-key-12", "tenant-key-1", "short")
+	got := r.Text("sk-live-1234567890, tenant-key-12/tenant-key-1 short")
+	if got != "<redacted>, <redacted>/<redacted> short" {
+		t.Error(got)
+	}
+	if got := string(r.JSON([]byte(`{"a":"tenant-key-1"}`))); got != `{"a":"<redacted>"}` {
+		t.Error(got)
+	}
+}
+
 func TestNilRedactorHidesByName(t *testing.T) {
 	var r *artifact.Redactor
 	if got := r.Text("api_key=abc"); got != "api_key=<redacted>" {

@@ -45,11 +45,9 @@ func (w *RedactingWriter) Flush() error {
 // open returns the length of the end of text that cannot be judged yet: a known value may begin there and reach
 // into what follows.
 func (r *Redactor) open(text string) int {
-	if r == nil {
-		return 0
-	}
+	values := r.knowledge().values
 	start := len(text)
-	for _, v := range r.values {
+	for _, v := range values {
 		for n := min(len(v)-1, len(text)); n > len(text)-start; n-- {
 			if strings.HasPrefix(v, text[len(text)-n:]) {
 				start = len(text) - n
@@ -58,7 +56,7 @@ func (r *Redactor) open(text string) int {
 	}
 	for moved := true; moved; { // a whole value is not cut either
 		moved = false
-		for _, v := range r.values {
+		for _, v := range values {
 			from := max(0, start-len(v)+1)
 			if i := strings.Index(text[from:min(len(text), start+len(v)-1)], v); i >= 0 && from+i < start {
 				start, moved = from+i, true

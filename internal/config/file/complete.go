@@ -184,6 +184,14 @@ func (c *completer) value(k schema.Key, n *document.Node, path, kind string) *do
 // completeEndpoint writes the scheme of addresses, and the settings of switches that are on as mappings.
 func completeEndpoint(endpoint *document.Node) {
 	for i, u := range orNull(endpoint.Get("urls")).Items {
+		if url := u.Get("url"); url != nil {
+			if text, ok := textOf(url); ok && !strings.Contains(text, "://") {
+				full := document.Of("http://" + text)
+				full.Pos, full.Origin = url.Pos, url.Origin
+				u.Set("url", full)
+			}
+			continue
+		}
 		if text, ok := textOf(u); ok && !strings.Contains(text, "://") {
 			full := document.Of("http://" + text)
 			full.Pos, full.Origin = u.Pos, u.Origin

@@ -35,6 +35,7 @@ func allEffects() map[string]effect {
 		"benchmark.models.items":                        (*reader).modelItems,
 		"benchmark.slos":                                (*reader).slos,
 		"benchmark.endpoint.template":                   (*reader).template,
+		"benchmark.endpoint.urls":                       (*reader).urls,
 		"benchmark.endpoint.reset_kv_cache":             hook("reset-kv-cache"),
 		"benchmark.endpoint.server_profiler":            hook("server-profiler"),
 		"benchmark.endpoint.path":                       (*reader).rooted,
@@ -168,6 +169,45 @@ func (r *reader) template(t target, k schema.Key, n *document.Node, path string)
 		}
 		t.Put("endpoint-template", artifact.Object{{Key: "payload_template", Value: body},
 			{Key: "response_field", Value: field}}, r.origin(n, path))
+	}
+}
+
+// urls reads texts, and mappings of a URL and the headers of the requests to it.
+func (r *reader) urls(t target, k schema.Key, n *document.Node, path string) {
+	if n.Kind != document.List {
+		r.set(t, k, n, path)
+		return
+	}
+	var urls, headers []string
+	for i, item := range n.Items {
+		if item.Kind != document.Map {
+			urls = append(urls, item.Written)
+			if item.Scalar == nil {
+				r.fault(item, document.Index(path, i), "is %v; it must be a text, or a mapping with url and headers",
+					item.Kind)
+			}
+			continue
+		}
+		below, before := document.Index(path, i), len(r.faults)
+		r.section(target{Settings: t.Copy()}, schema.Key{Fields: k.Fields}, item, below)
+		if len(r.faults) > before {
+			continue
+		}
+		url, _ := textOf(item.Get("url"))
+		urls = append(urls, url)
+		for _, m := range orNull(item.Get("headers")).Members {
+			text, _ := textOf(m.Value)
+			header := option.URLHeader{At: strconv.Itoa(i), Name: m.Key, Value: text}.String()
+			if _, err := option.ParseURLHeader(header); err != nil {
+				r.fault(m.Value, document.Path(below, "headers"), "%v", err)
+				continue
+			}
+			headers = append(headers, header)
+		}
+	}
+	r.apply(t, option.Named("url"), k, urls, n, path)
+	if len(headers) > 0 {
+		r.apply(t, option.Named("url-header"), schema.Key{}, headers, n, path)
 	}
 }
 

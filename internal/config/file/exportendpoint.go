@@ -7,11 +7,14 @@ import (
 
 func endpointConfig(r *config.Run) Object {
 	p, e := r.Asked, r.Endpoint
-	urls := make([]string, len(e.URLs))
+	urls := make([]any, len(e.URLs))
 	for i, u := range e.URLs {
 		urls[i] = artifact.RedactURLs(u)
+		if i < len(e.URLHeaders) && len(e.URLHeaders[i]) > 0 {
+			urls[i] = Object{{Key: "url", Value: urls[i]}, {Key: "headers", Value: headers(e.URLHeaders[i])}}
+		}
 	}
-	out := Object{{Key: "urls", Value: texts(urls)}, {Key: "type", Value: e.Type}}
+	out := Object{{Key: "urls", Value: urls}, {Key: "type", Value: e.Type}}
 	out = addGiven(out, p, "url-strategy", "url_strategy", e.URLStrategy)
 	if e.CustomPath != nil {
 		out = append(out, Member{Key: "path", Value: *e.CustomPath})
@@ -34,15 +37,7 @@ func endpointConfig(r *config.Run) Object {
 	out = addGiven(out, p, "use-server-token-count", "use_server_token_count", e.UseServerTokenCount)
 	out = addGiven(out, p, "uuid-and-strip", "uuid_and_strip", p.Bool("uuid-and-strip"))
 	out = addGiven(out, p, "per-chunk-usage", "per_chunk_usage", e.ChunkUsage)
-	headers := Object{}
-	for _, h := range e.Headers {
-		value := artifact.RedactURLs(h.Value)
-		if artifact.IsSensitiveName(h.Name) {
-			value = artifact.Redacted
-		}
-		headers = append(headers, Member{Key: h.Name, Value: value})
-	}
-	out = setNonEmpty(out, "headers", headers)
+	out = setNonEmpty(out, "headers", headers(e.Headers))
 	extra, _ := artifact.HideSensitive(e.Extra).(Object)
 	template, extra := templateConfig(e.Type, extra)
 	out = setNonEmpty(out, "template", template)
@@ -50,7 +45,22 @@ func endpointConfig(r *config.Run) Object {
 	out = addGiven(out, p, "request-content-type", "request_content_type", p.Text("request-content-type"))
 	out = addGiven(out, p, "download-video-content", "download_video_content", e.DownloadVideo)
 	out = addGiven(out, p, "session-header", "session_header", e.SessionHeader)
+	out = addGiven(out, p, "session-cookies", "session_cookies", e.SessionCookies)
+	out = addGiven(out, p, "echo-header", "echo_headers", texts(e.EchoHeaders))
 	return controlConfig(transportConfig(out, &e), &e)
+}
+
+// headers are those of requests without their secrets.
+func headers(list []config.Header) Object {
+	out := Object{}
+	for _, h := range list {
+		value := artifact.RedactURLs(h.Value)
+		if artifact.IsSensitiveName(h.Name) {
+			value = artifact.Redacted
+		}
+		out = append(out, Member{Key: h.Name, Value: value})
+	}
+	return out
 }
 
 // templateConfig takes what makes the bodies of a template endpoint out of the extra inputs.

@@ -2,13 +2,14 @@ package file
 
 import (
 	"slices"
+	"strconv"
 
 	"aiperf/internal/config/schema"
 )
 
-// SplitBody separates the members of a "benchmark:" body that the original's schema has a key for from the others, at
-// any depth: its readers refuse other keys. What is split off a list is kept under the names of its items. A mapping
-// without remaining members is left out.
+// SplitBody separates the members of a "benchmark:" body that the original's schema has a key for from the others, at any
+// depth: its readers refuse other keys. What is split off a list is kept under the names of its items, of URLs under
+// their numbers. A mapping without remaining members is left out.
 func SplitBody(body Object) (known, further Object) { return splitBody(body, schema.Body(), "") }
 
 // splitBody is [SplitBody] for a section. kind is the type of dataset or phase that the section belongs to.
@@ -43,6 +44,10 @@ func splitList(list []any, k schema.Key) (known []any, further Object) {
 	for i, item := range list {
 		known[i] = item
 		o, ok := item.(Object)
+		if ok && k.Name == "urls" { // a URL with headers of its own, which the original does not know
+			known[i], _ = o.Get("url")
+			further = append(further, Member{Key: strconv.Itoa(i), Value: o})
+		}
 		if !ok || k.Holds() != schema.Sections {
 			continue
 		}

@@ -13,6 +13,8 @@ func TestUnknownKeysAreSplitOffAtAnyDepth(t *testing.T) {
 	known, further := file.SplitBody(file.Object{
 		{Key: "new", Value: int64(1)},
 		{Key: "endpoint", Value: file.Object{{Key: "type", Value: "chat"},
+			{Key: "urls", Value: []any{"a", file.Object{{Key: "url", Value: "b"},
+				{Key: "headers", Value: file.Object{{Key: "X", Value: "y"}}}}}},
 			{Key: "tls", Value: file.Object{{Key: "a", Value: "b"}}},
 			{Key: "extra", Value: file.Object{{Key: "any", Value: int64(2)}}}}},
 		{Key: "phases", Value: []any{
@@ -20,11 +22,11 @@ func TestUnknownKeysAreSplitOffAtAnyDepth(t *testing.T) {
 			file.Object{{Key: "name", Value: "profiling"}, {Key: "own", Value: true}}}},
 	})
 	if got, want := jsonText(t, known),
-		`{"endpoint":{"type":"chat","extra":{"any":2}},"phases":[{"name":"warmup","type":"poisson"},{"name":"profiling"}]}`; got != want {
+		`{"endpoint":{"type":"chat","urls":["a","b"],"extra":{"any":2}},"phases":[{"name":"warmup","type":"poisson"},{"name":"profiling"}]}`; got != want {
 		t.Errorf("known %s, want %s", got, want)
 	}
 	if got, want := jsonText(t, further),
-		`{"new":1,"endpoint":{"tls":{"a":"b"}},"phases":{"profiling":{"own":true}}}`; got != want {
+		`{"new":1,"endpoint":{"urls":{"1":{"url":"b","headers":{"X":"y"}}},"tls":{"a":"b"}},"phases":{"profiling":{"own":true}}}`; got != want {
 		t.Errorf("further %s, want %s", got, want)
 	}
 }

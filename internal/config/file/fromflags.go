@@ -1,6 +1,7 @@
 package file
 
 import (
+	"regexp"
 	"strings"
 
 	"aiperf/internal/base/artifact"
@@ -108,6 +109,9 @@ func elsewhere(name string) bool {
 	return false
 }
 
+// urlIndex is the number of a URL in the path of its headers.
+var urlIndex = regexp.MustCompile(`\bendpoint\.urls\[(\d+)\]`)
+
 // withheld puts references to variables in the place of secrets.
 type withheld struct{ variables []string }
 
@@ -130,6 +134,9 @@ func (w *withheld) replace(n *document.Node, path string) {
 			}
 			return '_'
 		}, last))
+		if of := urlIndex.FindStringSubmatch(path); of != nil {
+			name += "_" + of[1] // each URL has its own
+		}
 	}
 	w.variables = append(w.variables, name)
 	text := strings.ReplaceAll(n.Written, artifact.Redacted, "${"+name+"}")

@@ -64,6 +64,8 @@ func (r *reader) overlay() {
 			_ = r.base.Set(o, []string{r.base.Text(o.Name) + " " + f.Text(o.Name)}, f.Origin(o.Name)) // both were read
 		case f.Given(o.Name) && (o.Type == option.Pairs || o.Type == option.Headers) && r.base.Given(o.Name):
 			r.merge(o, f)
+		case f.Given(o.Name) && o.Type == option.URLHeaders && r.base.Given(o.Name):
+			r.base.Put(o.Name, append(r.base.Texts(o.Name), f.Texts(o.Name)...), f.Origin(o.Name)) // the later ones win
 		case f.Given(o.Name), f.IsSet(o.Name) && !r.base.Given(o.Name):
 			r.base.Take(f, o.Name)
 			r.forget(o.Name)
@@ -97,6 +99,8 @@ func (r *reader) forget(name string) {
 		d.SequenceDistribution = nil
 	case "input-file":
 		d.Records = nil
+	case "url":
+		r.base.Unset("url-header")
 	case "model-names":
 		r.base.Unset("model-weights")
 		r.base.Unset("model-tokenizers")

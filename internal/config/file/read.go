@@ -244,7 +244,7 @@ func (r *reader) apply(t target, o option.Option, k schema.Key, texts []string, 
 
 // shown repeats a scalar in a message unless it may be a secret.
 func shown(o option.Option, n *document.Node) string {
-	if o.Secret || o.Address || o.Type == option.Headers || n.Scalar == nil {
+	if o.Secret || o.Address || o.Type == option.Headers || o.Type == option.URLHeaders || n.Scalar == nil {
 		return ""
 	}
 	return fault.Shorten(n.Written) + " "

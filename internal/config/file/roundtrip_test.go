@@ -332,3 +332,35 @@ var noRoundTrip = map[string]string{
 	"seq-dist":                 "the file has the distributions written out",
 	"input-file":               "the file names the format that flags find out",
 }
+
+// The headers of single URLs are in the file of a run beside their URLs, each secret as a variable of its own, and are
+// hidden where a file is shown.
+func TestHeadersOfURLsMakeARoundTrip(t *testing.T) {
+	parsed, err := settings.Parse(configtest.Words("--model m --url http://a:1 http://b:2 --url-header 0=X-A:x "+
+		"--url-header 0=Authorization:"+word+" --url-header 1=Authorization:"+word), configtest.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _, err := resolve.Resolve(parsed, run.Catalog{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, variables := file.FromRun(want)
+	if want := []string{"BENCH_AUTHORIZATION_0", "BENCH_AUTHORIZATION_1"}; !slices.Equal(variables, want) {
+		t.Errorf("the variables are %q, want %q", variables, want)
+	}
+	text := document.AppendYAML(nil, tree, 0)
+	if strings.Contains(string(text), word) {
+		t.Errorf("the file has the secret:\n%s", text)
+	}
+	got, err := again(text, variables)
+	if err != nil {
+		t.Fatalf("%v\nof:\n%s", err, text)
+	}
+	if diff := cmp.Diff(want.Endpoint.URLHeaders, got.Endpoint.URLHeaders); diff != "" {
+		t.Errorf("%s\nof:\n%s", diff, text)
+	}
+	if shown := string(shown(t, text, variables)); strings.Contains(shown, word) || !strings.Contains(shown, "X-A: x") {
+		t.Errorf("the file is shown as\n%s", shown)
+	}
+}

@@ -655,6 +655,39 @@ func TestTrapFlagsOverAFile(t *testing.T) {
 			parts: []string{`"a":"z"`, `"B":"y"`, `!"A":"x"`},
 		},
 		{
+			name:  "headers of URLs",
+			text:  bench(`endpoint: {urls: [{url: "h:1", headers: {X-A: x, Authorization: Bearer k}}, "http://h:2"]}`),
+			parts: []string{`"urls":[{"url":"http://h:1","headers":{"X-A":"x","Authorization":"<redacted>"}},"http://h:2"]`},
+		},
+		{
+			name:  "headers of URLs by a flag",
+			text:  bench(`endpoint: {urls: [{url: "http://h:1", headers: {X-A: x, X-B: y}}, "http://h:2"]}`),
+			flags: "--url-header 0=x-a:z --url-header 1=X-C:c",
+			parts: []string{`{"url":"http://h:1","headers":{"X-B":"y","x-a":"z"}},{"url":"http://h:2","headers":{"X-C":"c"}}`},
+		},
+		{
+			name:  "URLs by a flag have no headers of the file's",
+			text:  bench(`endpoint: {urls: [{url: "http://h:1", headers: {X-A: x}}, "http://h:2"]}`),
+			flags: "--url http://other:1",
+			parts: []string{`"urls":["http://other:1"]`},
+		},
+		{
+			name: "a single URL with headers",
+			text: bench(`endpoint: {url: {url: "http://h:1", headers: {X-A: x}}, session_cookies: true, echo_headers: [X-T]}`),
+			parts: []string{`"urls":[{"url":"http://h:1","headers":{"X-A":"x"}}]`, `"session_cookies":true`,
+				`"echo_headers":["X-T"]`},
+		},
+		{
+			name:  "a URL without a url",
+			text:  bench(`endpoint: {urls: [{headers: {X-A: x}}]}`),
+			fault: "benchmark.endpoint.urls[0].url: is missing",
+		},
+		{
+			name:  "a header of a URL that cannot be sent",
+			text:  bench(`endpoint: {urls: [{url: "http://h:1", headers: {Content-Length: hunter2}}]}`),
+			fault: "benchmark.endpoint.urls[0].headers: the header Content-Length describes",
+		},
+		{
 			name: "a flag wins over a template",
 			text: bench("phases: {type: concurrency, concurrency: '{{ n }}', requests: 5}",
 				"/variables: {n: 4}"),

@@ -14,6 +14,10 @@ func endpointOptions() []Option {
 		opt("url -u", String, "http://localhost:8000", 1,
 			"Base URL or URLs of the server; http:// is added if the scheme is missing. grpc:// and grpcs:// use "+
 				"gRPC, for endpoint types that support it.", multi, address, yaml("endpoint.urls")),
+		opt("url-header", URLHeaders, "", 2,
+			"Header of the requests to one of several URLs: the URL as --url has it, or its number from 0, then = and "+
+				"name:value, as in '1=Authorization: Bearer KEY'. It replaces a --header of the name.", whole,
+			yaml("endpoint.urls.headers")),
 		opt("url-strategy", Enum, "round_robin", 2, "How sessions are distributed over several URLs.",
 			choices("round_robin", "One URL after the other."),
 			yaml("endpoint.url_strategy")),
@@ -66,6 +70,12 @@ func endpointOptions() []Option {
 			seconds, limits(Above(0)), yaml("endpoint.wait_for_model_interval")),
 		opt("session-header", String, "X-Correlation-ID", 3,
 			"Name of the header whose value is the same for all turns of a session.", yaml("endpoint.session_header")),
+		opt("session-cookies", Bool, "false", 2,
+			"Send the cookies that replies set with the later requests of the same session, as browsers do.",
+			yaml("endpoint.session_cookies")),
+		opt("echo-header", String, "", 2,
+			"Names of headers whose last value in a reply goes with the later requests of the same session.", repeat,
+			yaml("endpoint.echo_headers")),
 		opt("reset-kv-cache", Bool, "false", 3, "Ask the server to reset its prefix cache before each run."),
 		opt("reset-kv-cache-path", String, "/reset_prefix_cache", 3, "Path of that request."),
 		opt("reset-kv-cache-timeout-seconds", Float, "30", 3, "Limit on that request in seconds.", seconds,

@@ -143,8 +143,9 @@ func inputOptions() []Option {
 			"Use only the rows of a public dataset that have this value: column=value. Columns of exgentic sessions "+
 				"are harness, source_model and benchmark.", multi, yaml("datasets.default.filters")),
 		opt("map", String, "", 1,
-			"Columns of a table by what they mean: text, messages, input_length, output_length, timestamp, session_id or "+
-				"delay = the name of the column, or of a member of it as body.prompt; nothing after = for none.",
+			"Columns of a table by what they mean: text, messages, input_length, output_length, timestamp, "+
+				"session_id, delay or headers = the name of the column, or of a member of it as body.prompt; nothing "+
+				"after = for none.",
 			multi, derived("known by their usual names"), yaml("datasets.default.map")),
 		opt("trace-session-sample-ratio", Float, "", 3, "Share of the sessions of a baseten trace that is kept.",
 			limits(AboveUpTo(0, 1))),

@@ -29,6 +29,8 @@ const (
 	Pairs
 	// Headers are name:value items whose values stay text.
 	Headers
+	// URLHeaders are URL=name:value items, each a token of its own; the value is a list of them as texts.
+	URLHeaders
 	// Number is an int, or a float when written with a point or exponent.
 	Number
 	// Any is a value that only a configuration file gives; no text stands for it.
@@ -37,7 +39,8 @@ const (
 
 // String names the type in help and documentation.
 func (t ValueType) String() string {
-	return [...]string{"bool", "string", "int", "float", "enum", "path", "key:value", "name:value", "number", "any"}[t]
+	return [...]string{"bool", "string", "int", "float", "enum", "path", "key:value", "name:value",
+		"url=name:value", "number", "any"}[t]
 }
 
 // Arity is how often an option is given and how many tokens it takes.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/header"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/fault"
@@ -30,6 +31,8 @@ func (o Option) Parse(tokens []string) (value any, swept []any, err error) {
 		value, err = parsePairs(tokens)
 	case o.Type == Headers:
 		value, err = ParseHeaders(tokens)
+	case o.Type == URLHeaders:
+		value, err = o.ParseItems(tokens)
 	case o.Arity != One:
 		value, err = parseList(o, tokens)
 	case o.Sweep && strings.Contains(tokens[0], ","):
@@ -170,6 +173,9 @@ func parseList(o Option, tokens []string) (any, error) {
 
 // ParseItems reads the items of a list that are known as such: none is split at commas.
 func (o Option) ParseItems(items []string) (any, error) {
+	if o.Type == URLHeaders {
+		return checkURLHeaders(items)
+	}
 	texts, numbers := []string{}, []any{}
 	for _, item := range items {
 		value, err := parseOne(o, item)
@@ -216,7 +222,6 @@ var (
 	// nextPair is a comma with a key and its colon behind it; nextHeader the same with a header name.
 	NextPair   = regexp.MustCompile(`,\s*([^\s,:"'{}\[\]]+)\s*:`)
 	nextHeader = regexp.MustCompile(`,\s*([!#$%&'*+\-.^_` + "`" + `|~0-9A-Za-z]+)\s*:`)
-	HeaderName = regexp.MustCompile(`^[!#$%&'*+\-.^_` + "`" + `|~0-9A-Za-z]+$`)
 )
 
 // Coerce turns the value of a key:value item into the JSON type it is written as.
@@ -310,7 +315,7 @@ func ParseHeaders(tokens []string) (artifact.Object, error) {
 		}
 		for _, m := range items {
 			value := headerText(m.Value)
-			if !HeaderName.MatchString(m.Key) {
+			if !header.IsToken(m.Key) {
 				return nil, fmt.Errorf("item %d: the name of a header is letters, digits and dashes", i+1)
 			}
 			if strings.ContainsAny(value, "\r\n\x00") {

@@ -3,9 +3,11 @@ package resolve
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/header"
 	"aiperf/internal/config"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
@@ -104,6 +106,8 @@ func (ep *endpoint) build(ignoreEOS bool) config.Endpoint {
 		SessionHeader:       p.Text("session-header"),
 		Form:                p.Text("request-content-type") == formType,
 		DownloadVideo:       p.Bool("download-video-content"),
+		SessionCookies:      p.Bool("session-cookies"),
+		EchoHeaders:         p.Texts("echo-header"),
 	}
 	if program := ep.plugins.endpoint; program != nil && e.Plugin == "" {
 		e.Plugin, e.Program = program.Command, program
@@ -122,7 +126,61 @@ func (ep *endpoint) build(ignoreEOS bool) config.Endpoint {
 	for _, h := range p.Pairs("header") {
 		e.Headers = append(e.Headers, config.Header{Name: h.Key, Value: h.Value.(string)})
 	}
+	e.URLHeaders, _ = ep.urlHeaders() // checked before
 	return e
+}
+
+// urlHeaders are the headers of each URL; nil: none has any. The error says of which item the URL is none of the run's.
+func (ep *endpoint) urlHeaders() ([][]config.Header, error) {
+	urls, texts := ep.p.Texts("url"), ep.p.Texts("url-header")
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	plain := func(url string) string { return strings.TrimRight(parse.WithScheme(url), "/") }
+	all := make([][]config.Header, len(urls))
+	for i, text := range texts {
+		h, err := option.ParseURLHeader(text)
+		if err != nil {
+			return nil, fmt.Errorf("item %d: %w", i+1, err)
+		}
+		number, notNumber := strconv.Atoi(h.At)
+		found := false
+		for at, url := range urls {
+			if notNumber == nil && number != at || notNumber != nil && plain(url) != plain(h.At) {
+				continue
+			}
+			found = true
+			same := func(o config.Header) bool { return strings.EqualFold(o.Name, h.Name) }
+			all[at] = slices.DeleteFunc(all[at], same)
+			all[at] = append(all[at], config.Header{Name: h.Name, Value: h.Value})
+		}
+		switch {
+		case found:
+		case notNumber == nil:
+			return nil, fmt.Errorf("item %d: there is no URL number %d: the first of the %d is number 0", i+1, number,
+				len(urls))
+		default:
+			return nil, fmt.Errorf("item %d: %s is none of the URLs of the run", i+1,
+				fault.Shorten(artifact.RedactAddress(h.At)))
+		}
+	}
+	return all, nil
+}
+
+// checkKept refuses what cannot be given for single URLs, and what is no header to be echoed.
+func (ep *endpoint) checkKept() {
+	if _, err := ep.urlHeaders(); err != nil {
+		ep.fault("", "%s: %v", ep.flag("url-header"), err)
+	}
+	for _, name := range ep.p.Texts("echo-header") {
+		switch err := header.CheckName(name); {
+		case err != nil:
+			ep.fault("", "%s %s: %v", ep.flag("echo-header"), fault.Shorten(name), err)
+		case strings.EqualFold(name, "Set-Cookie") || strings.EqualFold(name, "Cookie"):
+			ep.fault("", "%s %s: cookies are sent back under another name, and not everywhere; use --session-cookies",
+				ep.flag("echo-header"), name)
+		}
+	}
 }
 
 func (ep *endpoint) checkModels() {
@@ -158,7 +216,7 @@ func (ep *endpoint) checkHeaders() {
 		ep.fault("", "%s contains a line break, which a header cannot contain; check how the key was read",
 			ep.flag("api-key"))
 	}
-	if name := ep.p.Text("session-header"); name != "" && !option.HeaderName.MatchString(name) {
+	if name := ep.p.Text("session-header"); name != "" && !header.IsToken(name) {
 		ep.fault("", "%s %s: the name of a header is letters, digits and dashes", ep.flag("session-header"),
 			fault.Shorten(name))
 	}

@@ -108,7 +108,8 @@ func (r *resolution) rules() []func() {
 	ep, tr, ti, ds := &r.endpoint, &r.transport, &r.timing, &r.dataset
 	te, op, se := &r.telemetry, &r.outputs, &r.series
 	return []func(){
-		r.plugins.check, r.file.checkColumns, ep.checkModels, tr.checkURLs, ep.checkWeights, ep.checkHeaders, tr.checkConnections,
+		r.plugins.check, r.file.checkColumns, ep.checkModels, tr.checkURLs, ep.checkWeights, ep.checkHeaders,
+		ep.checkKept, tr.checkConnections,
 		te.checkListen, r.checkRequirements, r.checkExclusions,
 		ti.checkSchedule, ti.checkSimultaneousStart, op.checkGoodput, op.checkResults,
 		ti.checkConcurrency, ti.checkPrefill, ti.checkUsers, ti.checkUsersFile, ti.checkArrivals, ti.checkStop,

@@ -1,9 +1,13 @@
 package resolve
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"aiperf/internal/config"
 	"aiperf/internal/config/configtest"
 )
 
@@ -49,6 +53,42 @@ func TestEndpointTypesAndTheirOptions(t *testing.T) {
 		t.Errorf("%+v", run.Endpoint)
 	}
 	configtest.WantText(t, "warnings", configtest.Texting(warnings), "--download-video-content has no effect")
+}
+
+func TestHeadersOfURLs(t *testing.T) {
+	for line, want := range map[string]string{
+		"--url-header 1=X-A:hunter2":                                                    "--url-header: item 1: there is no URL number 1: the first of the 1 is number 0",
+		"--url a b --url-header 0=X-A:x --url-header c=X-A:y":                           "--url-header: item 2: c is none of the URLs of the run",
+		"--url-header http://u:hunter2@c=X-A:y":                                         "--url-header: item 1: http://<redacted>@c is none of the URLs",
+		"--url grpc://h:1 --endpoint-type kserve_v2_infer --url-header 0=X-bin:hunter2": "--url-header X-bin: gRPC reserves names that end in -bin",
+		"--url grpc://h:1 --endpoint-type kserve_v2_infer --echo-header X-T-bin":        "--echo-header X-T-bin: gRPC reserves names",
+		"--echo-header Connection":                                                      "--echo-header Connection: the header Connection describes",
+		"--echo-header set-cookie":                                                      "--echo-header set-cookie: cookies are sent back under another name",
+		"--echo-header 'a b'":                                                           "--echo-header a b: the name of a header",
+	} {
+		text := resolveError(t, "-m m "+line).Error()
+		if !strings.Contains(text, want) || strings.Contains(text, "hunter2") {
+			t.Errorf("%s: %s", line, text)
+		}
+	}
+	run, _ := mustResolve(t, "-m m --url http://a:1/v1?k=v b:2 http://a:1/v1?k=v --session-cookies "+
+		"--echo-header X-T,X-U --url-header 'http://a:1/v1?k=v=Authorization: Bearer a=b:c' "+
+		"--url-header 'b:2/=X-Of: b' --url-header '1=x-of: second' --url-header '2=X-Third: 3, 4' "+
+		"--url-header 2=X-Empty:")
+	want := [][]config.Header{{{Name: "Authorization", Value: "Bearer a=b:c"}}, {{Name: "x-of", Value: "second"}},
+		{{Name: "Authorization", Value: "Bearer a=b:c"}, {Name: "X-Third", Value: "3, 4"}, {Name: "X-Empty"}}}
+	if diff := cmp.Diff(want, run.Endpoint.URLHeaders); diff != "" {
+		t.Error(diff)
+	}
+	if !run.Endpoint.SessionCookies || len(run.Endpoint.EchoHeaders) != 2 {
+		t.Errorf("%+v", run.Endpoint)
+	}
+	if hidden := run.Secrets(); !slices.Contains(hidden, "a=b:c") {
+		t.Errorf("the key of a URL is no secret: %q", hidden)
+	}
+	if run, _ := mustResolve(t, "-m m"); run.Endpoint.URLHeaders != nil || run.Endpoint.SessionCookies {
+		t.Errorf("%+v", run.Endpoint)
+	}
 }
 
 // What no header can hold is told before the run, and a key is not repeated.

@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/config/fault"
+	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/wire/api"
 )
@@ -119,14 +120,26 @@ func (tr *transport) checkGRPC() {
 	}
 	for _, h := range tr.p.Pairs("header") {
 		value, _ := h.Value.(string)
-		switch {
-		case strings.HasSuffix(strings.ToLower(h.Key), "-bin"):
-			tr.fault("", "%s %s: gRPC reserves names that end in -bin for binary values", tr.flag("header"),
-				fault.Shorten(h.Key))
-		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
-			tr.fault("", "%s %s: values in gRPC have printable ASCII characters only", tr.flag("header"),
-				fault.Shorten(h.Key))
+		tr.checkMetadata("header", h.Key, value)
+	}
+	for _, text := range tr.p.Texts("url-header") {
+		if h, err := option.ParseURLHeader(text); err == nil {
+			tr.checkMetadata("url-header", h.Name, h.Value)
 		}
+	}
+	for _, name := range tr.p.Texts("echo-header") {
+		tr.checkMetadata("echo-header", name, "")
+	}
+}
+
+// checkMetadata refuses headers that gRPC cannot carry.
+func (tr *transport) checkMetadata(flag, name, value string) {
+	switch {
+	case strings.HasSuffix(strings.ToLower(name), "-bin"):
+		tr.fault("", "%s %s: gRPC reserves names that end in -bin for binary values", tr.flag(flag),
+			fault.Shorten(name))
+	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
+		tr.fault("", "%s %s: values in gRPC have printable ASCII characters only", tr.flag(flag), fault.Shorten(name))
 	}
 }
 

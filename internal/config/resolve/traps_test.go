@@ -330,6 +330,10 @@ func TestTrapRecordedCommandLine(t *testing.T) {
 		"-H Authorization:abc X-A:b":             "aiperf profile -H '<redacted>' 'X-A:b'",
 		"--header=x-api-key:abc authorization:d": "aiperf profile --header='<redacted>' '<redacted>'",
 		"-H A:1,Authorization:x":                 "aiperf profile -H '<redacted>'",
+		"--url-header '0=Authorization: Bearer abc' --url-header 1=X-A:b": "aiperf profile --url-header " +
+			"'0=Authorization: <redacted>' --url-header '1=X-A:b'",
+		"--url-header=http://u:p@h=X-A:b --url-header nonsense": "aiperf profile --url-header='http://<redacted>@h=X-A: b' " +
+			"--url-header '<redacted>'",
 		"--extra-inputs api_key:abc,t:1 max_tokens:5": "aiperf profile --extra-inputs 'api_key:<redacted>,t:1' " +
 			"'max_tokens:5'",
 		"--extra-inputs a:b,password:abc":            "aiperf profile --extra-inputs 'a:b,password:<redacted>'",

@@ -94,6 +94,7 @@ func shortForms(path string) string {
 	return map[string]string{
 		"benchmark": "Short forms: `model` for `models`; `dataset: {…}` for a list of one dataset; `phases: {…}` or " +
 			"`profiling: {…}`, with\n`warmup: {…}` before it, for a list of phases.",
+		"benchmark.endpoint.urls":  "An item is a URL, or a mapping with these keys.",
 		"benchmark.endpoint":       "`url` is short for `urls` with one URL. `http://` may be omitted.",
 		"benchmark.gpu_telemetry":  "Short forms: a URL, true or false.",
 		"benchmark.server_metrics": "Short forms: a URL, true or false.",

@@ -142,6 +142,9 @@ func keyJSON(k Key) artifact.Object {
 		if k.Values != nil {
 			item = object{{Key: "enum", Value: anys(k.Values)}}
 		}
+		if k.Fields != nil {
+			item = object{{Key: "anyOf", Value: []any{text, sectionJSON(k)}}}
+		}
 		return either(object{{Key: "type", Value: "array"}, {Key: "items", Value: item}}, text)
 	case Numbers:
 		return either(object{{Key: "type", Value: "array"}, {Key: "items", Value: object{{Key: "type",

@@ -121,7 +121,7 @@ func fleetKeys() Key {
 
 func endpointKeys() []Key {
 	return fields([]Key{
-		opt("urls", "url", nil).required(),
+		urlsKey(),
 		opt("url_strategy", "url-strategy", "round_robin"), opt("type", "endpoint-type", "chat"),
 		opt("path", "custom-endpoint", nil), opt("api_key", "api-key", nil),
 		opt("timeout", "request-timeout-seconds", 21600.0), opt("streaming", "streaming", false),
@@ -148,7 +148,8 @@ func endpointKeys() []Key {
 		section("server_profiler", "Run the server's profiler during the load: true, or its settings.",
 			opt("timeout_seconds", "server-profiler-timeout-seconds", nil),
 			opt("start_path", "server-profiler-start-path", nil), opt("stop_path", "server-profiler-stop-path", nil)),
-	}, ours(opt("plugin", "endpoint-plugin", nil), opt("http2", "http2", nil), opt("uds_path", "unix-socket", nil),
+	}, ours(opt("session_cookies", "session-cookies", nil), opt("echo_headers", "echo-header", nil),
+		opt("plugin", "endpoint-plugin", nil), opt("http2", "http2", nil), opt("uds_path", "unix-socket", nil),
 		opt("source_addresses", "source-address", nil), opt("tls_ca_file", "tls-ca-file", nil),
 		opt("tls_client_cert", "tls-client-cert", nil), opt("tls_client_key", "tls-client-key", nil),
 		section("auth", "Requests signed for AWS.", opt("type", "auth-type", nil), opt("region", "aws-region", nil),
@@ -158,6 +159,15 @@ func endpointKeys() []Key {
 			opt("inference_component_name", "sagemaker-inference-component-name", nil),
 			opt("target_variant", "sagemaker-target-variant", nil)),
 	))
+}
+
+// urlsKey are URLs, each a text, or a mapping where the requests to it have headers of their own.
+func urlsKey() Key {
+	k := opt("urls", "url", nil).required()
+	k.Fields = ours(Key{Name: "url", Kind: Word, Required: true, Help: "The URL."},
+		Key{Name: "headers", Kind: TextTable, Default: artifact.Object{},
+			Help: "Headers of the requests to this URL alone."})
+	return k
 }
 
 func (k Key) required() Key { k.Required = true; return k }

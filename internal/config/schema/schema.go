@@ -53,7 +53,7 @@ type Key struct {
 	Kind Kind
 	// Option is the row of config/option whose grammar, limits, help and effect the key has.
 	Option string
-	// Fields are the keys of a Section and of each item of Sections.
+	// Fields are the keys of a Section and of each item of Sections, and of those items of Words that are mappings.
 	Fields []Key
 	Values []string
 	Limits option.Limits

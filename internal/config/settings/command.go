@@ -95,6 +95,8 @@ func redactArgument(o *option.Option, arg string) string {
 			return artifact.Redacted
 		}
 		return artifact.RedactURLs(arg)
+	case o.Type == option.URLHeaders:
+		return redactURLHeader(arg)
 	case o.Type == option.Pairs:
 		return redactPairs(arg)
 	case o.Address:
@@ -106,6 +108,20 @@ func redactArgument(o *option.Option, arg string) string {
 	default:
 		return artifact.RedactURLs(arg)
 	}
+}
+
+// redactURLHeader hides the value of a header of a URL, if its name says that it is a secret.
+func redactURLHeader(token string) string {
+	h, err := option.ParseURLHeader(token)
+	switch at := artifact.RedactAddress(h.At); {
+	case err != nil:
+		return artifact.Redacted // not understood, so not known to be harmless
+	case artifact.IsSensitiveName(h.Name):
+		return option.URLHeader{At: at, Name: h.Name, Value: artifact.Redacted}.String()
+	case at != h.At || artifact.RedactURLs(h.Value) != h.Value:
+		return option.URLHeader{At: at, Name: h.Name, Value: artifact.RedactURLs(h.Value)}.String()
+	}
+	return token
 }
 
 func hasSensitiveHeader(token string) bool {

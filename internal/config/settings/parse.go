@@ -207,7 +207,7 @@ func (s *scanner) fromEnvironment(lookup env.Lookup) {
 // echo repeats a value in a message unless it is a secret.
 func echo(o option.Option, token string) string {
 	switch {
-	case o.Secret || o.Type == option.Headers:
+	case o.Secret || o.Type == option.Headers || o.Type == option.URLHeaders:
 		return ""
 	case o.Address:
 		token = artifact.RedactAddress(token)

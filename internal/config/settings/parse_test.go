@@ -106,6 +106,11 @@ func TestGrammarFaults(t *testing.T) {
 		{"--input-file /does/not/exist", "'/does/not/exist' is not a valid file or directory"},
 		{"--extra-inputs foo", "each item must be in 'key:value' format"},
 		{"--header foo", "each item must be in 'key:value' format"},
+		{"--url-header 0=Content-Type:hunter2", "--url-header: item 1: the header Content-Type describes"},
+		{"--url-header 0=A:b --url-header 'X-A: hunter2'", "--url-header: item 2: want URL=name:value"},
+		{"--url-header '=X-A: hunter2'", "--url-header: item 1: want URL=name:value"},
+		{"--url-header '0=X A: hunter2'", "--url-header: item 1: want URL=name:value"},
+		{"--url-header '0=X-A: hunter2\nx'", "--url-header: item 1: the value of header X-A contains a line break"},
 		{"--tokenizer ''", "the value is empty"},
 		{"--server-metrics-formats json,xml", "xml must be one of json, csv, jsonl, parquet"},
 	} {
@@ -113,6 +118,9 @@ func TestGrammarFaults(t *testing.T) {
 		configtest.WantText(t, c.line, faults.Error(), c.want)
 		if len(faults) != 1 {
 			t.Errorf("%s: %d faults: %v", c.line, len(faults), faults)
+		}
+		if strings.Contains(faults.Error(), "hunter2") {
+			t.Errorf("%s: the value of a header is repeated: %v", c.line, faults)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (c *Secrets) argument(o *option.Option, value string) {
 	switch {
 	case o.Secret:
 		c.Add(value)
-	case o.Type == option.Headers || o.Type == option.Pairs:
+	case o.Type == option.Headers || o.Type == option.URLHeaders || o.Type == option.Pairs:
 		value, _, err := o.Parse([]string{value})
 		if err != nil {
 			return // messages do not repeat it
@@ -82,6 +82,10 @@ func (c *Secrets) setting(o *option.Option, value any) {
 		}
 	case []string:
 		for _, text := range v {
+			if o.Type == option.URLHeaders {
+				c.urlHeader(text)
+				continue
+			}
 			c.Address(text)
 		}
 	case artifact.Object:
@@ -93,6 +97,13 @@ func (c *Secrets) setting(o *option.Option, value any) {
 			text, _ := m.Value.(string)
 			c.Header(m.Key, text)
 		}
+	}
+}
+
+func (c *Secrets) urlHeader(text string) {
+	if h, err := option.ParseURLHeader(text); err == nil {
+		c.Address(h.At)
+		c.Header(h.Name, h.Value)
 	}
 }
 

@@ -27,6 +27,7 @@ type Reply struct {
 	Distortion
 	Encoding string // of the body
 	Allow    string // the method that the route takes, for status 405; "" = no such header
+	Fields   string // further header fields, each with the end of the line before it
 	Status   int    // 0 = no head was built
 	Sent     int    // bytes
 }
@@ -73,6 +74,7 @@ func (c *Conn) BeginHead(status int, contentType string, length int) {
 	if c.Allow != "" {
 		b = append(append(b, "\r\nAllow: "...), c.Allow...)
 	}
+	b = append(b, c.Fields...)
 	c.Out = append(b, "\r\n\r\n"...)
 }
 

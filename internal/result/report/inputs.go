@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/measure/record"
 )
 
 // Input is one turn's request body, formatted as the endpoint sends that turn on its own.
@@ -17,6 +18,8 @@ type Input struct {
 	SessionID string
 	// Payload is compact JSON; it is read before the next Input is asked for.
 	Payload []byte
+	// Headers are those that the data gives the turn; they are written without secrets.
+	Headers []record.Header
 }
 
 // PayloadError reports that a turn could not be formatted: that is fatal to a run, while inputs.json
@@ -51,7 +54,8 @@ func WriteInputs(path string, redactor *artifact.Redactor, maxBytes int64, input
 			}
 		}
 		if w.open {
-			w.text("\n      ]\n    }\n  ")
+			w.endSession()
+			w.text("\n  ")
 		}
 		w.text("]\n}\n")
 		return nil
@@ -66,6 +70,9 @@ type inputsWriter struct {
 	scratch  bytes.Buffer
 	open     bool
 	session  string
+	// payloads are those of the session so far, headers what the data gives them; it stays empty where that is nothing.
+	payloads int
+	headers  []artifact.Object
 	// written counts the bytes of the payloads, which are nearly all of the file.
 	written int64
 }
@@ -77,7 +84,8 @@ func (w *inputsWriter) add(input Input) error {
 	case !w.open:
 		w.startSession(input.SessionID)
 	case w.session != input.SessionID:
-		w.text("\n      ]\n    },")
+		w.endSession()
+		w.text(",")
 		w.startSession(input.SessionID)
 	default:
 		w.text(",")
@@ -90,7 +98,46 @@ func (w *inputsWriter) add(input Input) error {
 	}
 	n, err := w.out.Write(bytes.ToValidUTF8(w.scratch.Bytes(), []byte("\uFFFD")))
 	w.written += int64(n)
+	w.keepHeaders(input.Headers)
 	return err
+}
+
+// keepHeaders keeps the headers of a payload for the end of its session, where the place in the list says whose they
+// are.
+func (w *inputsWriter) keepHeaders(list []record.Header) {
+	if w.payloads++; len(list) == 0 {
+		return
+	}
+	w.headers = append(w.headers, make([]artifact.Object, w.payloads-len(w.headers))...)
+	for _, h := range list {
+		name, value := w.redactor.Header(h.Name, h.Value)
+		w.headers[w.payloads-1] = append(w.headers[w.payloads-1], artifact.Member{Key: name, Value: value})
+	}
+}
+
+// endSession closes the entry of a session, with an object of headers for each payload if one has any.
+func (w *inputsWriter) endSession() {
+	w.text("\n      ]")
+	if len(w.headers) > 0 {
+		w.text(",\n      \"headers\": [")
+		for i := range w.payloads {
+			if i > 0 {
+				w.text(",")
+			}
+			w.text("\n        ")
+			one := artifact.Object{}
+			if i < len(w.headers) && w.headers[i] != nil {
+				one = w.headers[i]
+			}
+			text, _ := artifact.AppendJSON(nil, one) // texts can always be written
+			w.scratch.Reset()
+			_ = json.Indent(&w.scratch, text, "        ", "  ") // is JSON
+			_, _ = w.out.Write(bytes.ToValidUTF8(w.scratch.Bytes(), []byte("\uFFFD")))
+		}
+		w.text("\n      ]")
+	}
+	w.text("\n    }")
+	w.payloads, w.headers = 0, w.headers[:0]
 }
 
 func (w *inputsWriter) startSession(id string) {

@@ -11,6 +11,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/testkit"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/result/report"
 )
 
@@ -42,10 +43,14 @@ func inputsText(t *testing.T, redactor *artifact.Redactor, inputs ...report.Inpu
 
 func TestInputsGolden(t *testing.T) {
 	got := inputsText(t, artifact.NewRedactor("sk-secret-1"),
-		report.Input{"s 0", []byte(`{"messages":[{"role":"user","content":"Zürich <1>"}],"stop":null,"big":12345678901234567890,"f":1e-3,"empty":[],"o":{"a":null}}`)},
-		report.Input{"s 0", []byte(`{"messages":[],"list":[null,1]}`)},
-		report.Input{"s \"1\"", []byte(`{"key":"sk-secret-1"}`)},
-		report.Input{"form", []byte("--boundary\r\n")},
+		report.Input{SessionID: "s 0", Payload: []byte(`{"messages":[{"role":"user","content":"Zürich <1>"}],"stop":null,"big":12345678901234567890,"f":1e-3,"empty":[],"o":{"a":null}}`)},
+		report.Input{SessionID: "s 0", Payload: []byte(`{"messages":[],"list":[null,1]}`)},
+		report.Input{SessionID: "s \"1\"", Payload: []byte(`{"key":"sk-secret-1"}`)},
+		report.Input{SessionID: "t", Payload: []byte(`{}`)},
+		report.Input{SessionID: "t", Payload: []byte(`{}`), Headers: []record.Header{{Name: "X-Tenant", Value: "<t>"},
+			{Name: "Authorization", Value: "Bearer k"}, {Name: "X-Note", Value: "of sk-secret-1"}}},
+		report.Input{SessionID: "t", Payload: []byte(`{}`)},
+		report.Input{SessionID: "form", Payload: []byte("--boundary\r\n")},
 	)
 	testkit.Golden(t, "testdata/inputs.json", []byte(got))
 }
@@ -59,7 +64,7 @@ func TestInputsOfAnEmptyDataset(t *testing.T) {
 // TestInputsAreLaidOutLikeTheOtherDocuments compares the streamed layout with that of the encoder.
 func TestInputsAreLaidOutLikeTheOtherDocuments(t *testing.T) {
 	payload := json.RawMessage(`{"a":[1,{"b":{}}],"c":"d"}`)
-	got := inputsText(t, nil, report.Input{"s0", payload}, report.Input{"s0", payload}, report.Input{"s1", payload})
+	got := inputsText(t, nil, report.Input{SessionID: "s0", Payload: payload}, report.Input{SessionID: "s0", Payload: payload}, report.Input{SessionID: "s1", Payload: payload})
 	want, err := artifact.AppendIndented(nil, artifact.Object{{Key: "data", Value: []any{
 		artifact.Object{{Key: "session_id", Value: "s0"}, {Key: "payloads", Value: []any{payload, payload}}},
 		artifact.Object{{Key: "session_id", Value: "s1"}, {Key: "payloads", Value: []any{payload}}},
@@ -76,7 +81,7 @@ func TestFormattingErrorIsTellable(t *testing.T) {
 	dir := t.TempDir()
 	bad := errors.New("turn 3 has no text")
 	err := report.WriteInputs(filepath.Join(dir, "inputs.json"), nil, 0, func(yield func(report.Input, error) bool) {
-		if yield(report.Input{"s", []byte("{}")}, nil) {
+		if yield(report.Input{SessionID: "s", Payload: []byte("{}")}, nil) {
 			yield(report.Input{}, bad)
 		}
 	})
@@ -96,7 +101,7 @@ func TestFormattingErrorIsTellable(t *testing.T) {
 func TestInputsBeyondTheLimitAreLeftOut(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "inputs.json")
-	big := report.Input{"s", []byte(`"` + strings.Repeat("x", 100) + `"`)}
+	big := report.Input{SessionID: "s", Payload: []byte(`"` + strings.Repeat("x", 100) + `"`)}
 	if err := report.WriteInputs(path, nil, 300, inputsOf(big, big)); err != nil {
 		t.Fatal(err)
 	}

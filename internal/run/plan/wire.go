@@ -89,11 +89,26 @@ func Headers(cfg *config.Run, d *endpoint.Descriptor, version string) session.He
 	return s
 }
 
+// URLHeaders returns the headers of the requests to each URL; nil: none has any.
+func URLHeaders(cfg *config.Run) [][]dataset.Header {
+	var all [][]dataset.Header
+	for _, list := range cfg.Endpoint.URLHeaders {
+		var own []dataset.Header
+		for _, h := range list {
+			own = append(own, dataset.Header(h))
+		}
+		all = append(all, own)
+	}
+	return all
+}
+
 // Session returns what sessions keep of requests and which headers these have, but for what they say.
 func Session(cfg *config.Run, d *endpoint.Descriptor, version string) session.Options {
 	a := &cfg.Artifacts
 	return session.Options{
-		Headers: Headers(cfg, d, version), KeepTrace: a.HTTPTrace, KeepRaw: a.ExportLevel == "raw",
+		Headers: Headers(cfg, d, version), URLHeaders: URLHeaders(cfg), KeepTrace: a.HTTPTrace,
+		KeepRaw: a.ExportLevel == "raw",
+		Keep:    session.Keep{Cookies: cfg.Endpoint.SessionCookies, Echo: cfg.Endpoint.EchoHeaders},
 	}
 }
 

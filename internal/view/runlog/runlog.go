@@ -79,7 +79,12 @@ const maxWarnings = 20
 const maxEarly = 1 << 20
 
 // New returns a log that writes to the console only, until OpenFile.
-func New(o Options) *Log { return &Log{options: o, console: o.Console} }
+func New(o Options) *Log {
+	if o.Redactor == nil {
+		o.Redactor = artifact.NewRedactor()
+	}
+	return &Log{options: o, console: o.Console}
+}
 
 // OpenFile appends the lines so far and all later ones to the file at path. It creates missing directories.
 func (l *Log) OpenFile(path string) error {
@@ -122,6 +127,9 @@ func (l *Log) SetConsole(w io.Writer) io.Writer {
 func (l *Log) Logger(component string) *slog.Logger {
 	return slog.New(&handler{log: l, component: component})
 }
+
+// Hide has further secrets hidden in the lines that follow.
+func (l *Log) Hide(secrets ...string) { l.options.Redactor.Learn(secrets...) }
 
 // Err returns the first error of writing the file.
 func (l *Log) Err() error {

@@ -26,6 +26,8 @@
 package client
 
 import (
+	"net/url"
+	"strings"
 	"time"
 
 	"aiperf/internal/base/neterr"
@@ -50,9 +52,34 @@ type Request struct {
 	KeepRaw bool
 	// FollowUp decides which requests follow the reply; nil: none.
 	FollowUp FollowUp
+	// Keeper takes the heads of replies, those of redirects included, and adds to the headers of every request of the
+	// exchange; nil: nobody does.
+	Keeper Keeper
 
 	// limit replaces Options.Timeout; 0 = that.
 	limit time.Duration
+}
+
+// Keeper keeps what replies ask later requests to carry, such as cookies. Its methods are called on the goroutine of
+// Send; exchanges of one conversation may be under way at the same time.
+type Keeper interface {
+	// Keep takes the head of a reply from an address, whose host is that of the request's Host header. Values returns
+	// the values of a field, in their order.
+	Keep(from *url.URL, values func(name string) []string)
+	// Carry returns the headers of a request to an address with what was kept for it; it leaves the list as it is.
+	// Home reports that the request goes to the server that the caller named, and not to where a redirect led.
+	Carry(to *url.URL, headers []record.Header, home bool) []record.Header
+}
+
+// PlaceOf returns the address for a Keeper: u with the host that headers name, if they do, and without secrets.
+func PlaceOf(u *url.URL, headers []record.Header) *url.URL {
+	place := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
+	for i := range headers {
+		if strings.EqualFold(headers[i].Name, "Host") && headers[i].Value != "" {
+			place.Host = headers[i].Value
+		}
+	}
+	return place
 }
 
 // Sink receives the responses of one exchange in order, on one goroutine. Byte slices are valid only

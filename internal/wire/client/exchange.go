@@ -20,6 +20,7 @@ type exchange struct {
 	t             Stamps
 	conn          *connection
 	hop           hop
+	headers       []record.Header // of the first hop
 	body          body
 	decoder       io.Reader // of the body, nil if it is not compressed
 	codedLimit    int64     // bounds the compressed body

@@ -165,6 +165,9 @@ func (f *follower) ask(ctx context.Context, address string, reply *bodySink, dis
 		Method: http.MethodGet, URL: address, Headers: f.headers(address), Session: f.req.Session,
 		CancelAfterNS: -1, KeepRaw: f.req.KeepRaw && !discard,
 	}
+	if sameOrigin(f.req.URL, address) {
+		one.Keeper = f.req.Keeper
+	}
 	if left, limited := f.left(); limited {
 		one.limit = max(left, 1)
 	}

@@ -162,6 +162,7 @@ func (x *exchange) stream(ctx context.Context, h *hop, l *lane) (*http.Response,
 		return nil, ErrEnded
 	}
 	x.body = body{in: &conn.in, framing: framedByClose, closes: true}
+	x.keepHead(h, resp)
 	return resp, nil
 }
 

@@ -40,13 +40,17 @@ func (x *exchange) redirected(h *hop, resp *http.Response) (bool, error) {
 		return false, err
 	}
 	if to.origin != h.target.origin {
-		h.headers = only(h.headers, portable)
+		h.given = only(h.given, portable)
 	}
 	if resp.StatusCode == 303 && h.method != http.MethodHead || resp.StatusCode < 303 && h.method == http.MethodPost {
 		h.method, h.body = http.MethodGet, nil
-		h.headers = without(h.headers, []string{"Content-Type", "Content-Encoding"})
+		h.given = without(h.given, []string{"Content-Type", "Content-Encoding"})
 	}
-	h.target = to
+	h.target, h.headers = to, h.given
+	if k := x.req.Keeper; k != nil {
+		first, err := x.client.target(x.req.URL)
+		h.headers = k.Carry(PlaceOf(to.url, h.given), h.given, err == nil && to.origin == first.origin)
+	}
 	h.closes = false
 	if x.writing != nil {
 		h.wire, h.buffer = nil, nil // the writer may still use it

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/header"
 	"aiperf/internal/measure/record"
 )
 
@@ -17,7 +18,9 @@ type hop struct {
 	target  *target
 	method  string
 	headers []record.Header
-	body    []byte
+	// given are the headers without what a Keeper adds.
+	given []record.Header
+	body  []byte
 	// wire is the head as sent, with the body behind it if it is short.
 	wire    []byte
 	buffer  *[]byte // what wire is made of, if it is to be given back
@@ -28,13 +31,19 @@ type hop struct {
 
 func (x *exchange) firstHop(buffer *[]byte) error {
 	h := &x.hop
-	*h = hop{method: x.req.Method, headers: x.req.Headers, body: x.req.Body, wire: *buffer, buffer: buffer}
+	*h = hop{method: x.req.Method, headers: x.req.Headers, given: x.req.Headers, body: x.req.Body, wire: *buffer,
+		buffer: buffer}
+	x.headers = h.headers
 	if h.method == "" {
 		h.method = http.MethodPost
 	}
 	var err error
 	if h.target, err = x.client.target(x.req.URL); err != nil {
 		return err
+	}
+	if k := x.req.Keeper; k != nil {
+		h.headers = k.Carry(PlaceOf(h.target.url, h.given), h.given, true)
+		x.headers = h.headers
 	}
 	if sign := x.opts.Sign; sign != nil {
 		extra, err := sign(h.method, h.target.url, h.signable(), h.body)
@@ -67,13 +76,13 @@ func namesOf(headers []record.Header) []string {
 // encode writes the head, headers in the order given. Host and Content-Length are the client's own
 // unless the request names a Host.
 func (h *hop) encode() error {
-	if !isToken(h.method) {
+	if !header.IsToken(h.method) {
 		return fmt.Errorf("method %q is not a valid token", h.method)
 	}
 	host, auth := h.target.host, h.target.auth
 	for i := range h.headers {
 		hd := &h.headers[i]
-		if !isToken(hd.Name) {
+		if !header.IsToken(hd.Name) {
 			return fmt.Errorf("header name %q is not a valid token", hd.Name)
 		}
 		if strings.ContainsAny(hd.Value, "\r\n\x00") {
@@ -172,16 +181,4 @@ func hasToken(list, word string) bool {
 		}
 	}
 	return false
-}
-
-func isToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
-		digit := '0' <= c && c <= '9'
-		if !letter && !digit && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
-			return false
-		}
-	}
-	return s != ""
 }

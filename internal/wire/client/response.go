@@ -86,14 +86,22 @@ func (x *exchange) readHead(h *hop) (*http.Response, error) {
 			}
 			x.body = newBody(&x.conn.in, resp, h)
 			x.conn.idleLimit = keepAliveLimit(resp.Header)
+			x.keepHead(h, resp)
 			return resp, nil
 		}
 	}
 }
 
-// nextHead reads one head. A trace and the raw exchange hold all of it.
+// keepHead gives the head of a reply to the one who keeps it.
+func (x *exchange) keepHead(h *hop, resp *http.Response) {
+	if k := x.req.Keeper; k != nil {
+		k.Keep(PlaceOf(h.target.url, h.given), resp.Header.Values)
+	}
+}
+
+// nextHead reads one head. A trace, the raw exchange and who keeps heads need all of it.
 func (x *exchange) nextHead(h *hop) (*http.Response, error) {
-	if h.method == http.MethodPost && !x.req.KeepTrace && !x.req.KeepRaw {
+	if h.method == http.MethodPost && !x.req.KeepTrace && !x.req.KeepRaw && x.req.Keeper == nil {
 		if x.usual == nil {
 			x.usual = x.client.usual.Get().(*usualHead)
 		}

@@ -113,7 +113,7 @@ func (x *exchange) account(h *hop) {
 		x.out.Trace = x.trace(h)
 	}
 	if x.req.KeepRaw {
-		raw := &record.Raw{StartPerfNS: x.out.StartNS, Payload: x.req.Body, RequestHeaders: x.req.Headers,
+		raw := &record.Raw{StartPerfNS: x.out.StartNS, Payload: x.req.Body, RequestHeaders: x.headers,
 			Status: x.out.Status, Responses: x.responses, CutOff: x.out.CutOff}
 		if x.response != nil {
 			raw.ResponseHeaders = HeaderList(x.response.Header)

@@ -30,8 +30,8 @@ type Sender interface {
 // Options are what every request of a run's control needs.
 type Options struct {
 	Sender Sender
-	// Headers are those of one request; a fresh list at each call.
-	Headers func(stream bool, contentType string) []record.Header
+	// Headers are those of one request to an address; a fresh list at each call.
+	Headers func(address string, stream bool, contentType string) []record.Header
 	// Redact hides secrets in what servers answer to a failed request; nil leaves them.
 	Redact func(string) string
 	// Log gets lines about the progress; nil drops them.

@@ -56,7 +56,7 @@ func (s *script) Send(ctx context.Context, r *client.Request, sink client.Sink) 
 }
 
 func options(s *script) control.Options {
-	return control.Options{Sender: s, Headers: func(bool, string) []record.Header { return nil }}
+	return control.Options{Sender: s, Headers: func(string, bool, string) []record.Header { return nil }}
 }
 
 const (

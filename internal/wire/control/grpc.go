@@ -27,7 +27,7 @@ func (w *waiting) saysReady(ctx context.Context, left time.Duration) (verdict, s
 func (w *waiting) isReady(ctx context.Context, call string, message []byte, left time.Duration, not string) (verdict,
 	string) {
 	address := w.origin + call
-	got := w.send(ctx, &client.Request{URL: address, Headers: w.Headers(false, ""), Body: message},
+	got := w.send(ctx, &client.Request{URL: address, Headers: w.Headers(address, false, ""), Body: message},
 		min(left, listLimit))
 	switch {
 	case got.err == nil && got.status == http.StatusNotImplemented:

@@ -75,7 +75,7 @@ func TestWaitingForAServerOverGRPC(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &calls{replies: c.replies}
-				o := control.Options{Sender: s, Headers: func(bool, string) []record.Header { return nil }}
+				o := control.Options{Sender: s, Headers: func(string, bool, string) []record.Header { return nil }}
 				begun := time.Now()
 				err := o.WaitReady(t.Context(), control.Readiness{
 					Mode: c.mode, Timeout: 20 * time.Second, Interval: 5 * time.Second, GRPC: true,

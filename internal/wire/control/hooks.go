@@ -26,7 +26,7 @@ const jsonType = "application/json"
 // post sends one request to one origin.
 func (o Options) post(ctx context.Context, origin, path string, limit time.Duration) reply {
 	return o.send(ctx, &client.Request{Method: http.MethodPost, URL: origin + path,
-		Headers: o.Headers(false, jsonType)}, limit)
+		Headers: o.Headers(origin+path, false, jsonType)}, limit)
 }
 
 func failed(what, origin, path string, r *reply) error {

@@ -38,7 +38,8 @@ func (o *Options) noMetadata(address string, got *reply) {
 }
 
 func (o Options) get(ctx context.Context, address string) reply {
-	return o.send(ctx, &client.Request{Method: http.MethodGet, URL: address, Headers: o.Headers(false, "")}, listLimit)
+	return o.send(ctx, &client.Request{Method: http.MethodGet, URL: address,
+		Headers: o.Headers(address, false, "")}, listLimit)
 }
 
 // modelAddress is the address of a model's metadata; false if that of its inference is not one of the protocol.
@@ -76,7 +77,8 @@ func (o Options) modelInputsByCall(ctx context.Context, inference, model string)
 	}
 	question := oip.AppendModelName(nil, model)
 	call := func(name string) reply {
-		return o.send(ctx, &client.Request{URL: origin + name, Headers: o.Headers(false, ""), Body: question}, listLimit)
+		return o.send(ctx, &client.Request{URL: origin + name, Headers: o.Headers(origin+name, false, ""),
+			Body: question}, listLimit)
 	}
 	got := call(oip.ModelMetadata)
 	m, err := oip.ParseModelMetadata([]byte(got.body))

@@ -44,8 +44,8 @@ func (o Options) listModels(ctx context.Context, base string) (models modelList,
 		return nil, "", err
 	}
 	for _, address := range addresses {
-		got := o.send(ctx, &client.Request{Method: http.MethodGet, URL: address, Headers: o.Headers(false, "")},
-			listLimit)
+		got := o.send(ctx, &client.Request{Method: http.MethodGet, URL: address,
+			Headers: o.Headers(address, false, "")}, listLimit)
 		if models, ok := readModels(got.body); got.ok() && ok {
 			return models, shown(address), nil
 		}

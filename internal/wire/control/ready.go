@@ -218,7 +218,7 @@ func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 // listed asks for the list of models.
 func (w *waiting) listed(ctx context.Context, left time.Duration) (verdict, string) {
 	address := w.origin + "/v1/models"
-	got := w.send(ctx, &client.Request{Method: http.MethodGet, URL: address, Headers: w.Headers(false, "")},
+	got := w.send(ctx, &client.Request{Method: http.MethodGet, URL: address, Headers: w.Headers(address, false, "")},
 		min(left, listLimit))
 	w.cut = got.cut && left < listLimit
 	switch {
@@ -249,7 +249,7 @@ func (w *waiting) listed(ctx context.Context, left time.Duration) (verdict, stri
 // workers are gone.
 func (w *waiting) unready(ctx context.Context, list, model string, limit time.Duration) bool {
 	got := w.send(ctx, &client.Request{Method: http.MethodGet, URL: list + "/" + url.PathEscape(model) + "/ready",
-		Headers: w.Headers(false, "")}, limit)
+		Headers: w.Headers(list, false, "")}, limit)
 	var says struct{ Ready *bool }
 	if got.err != nil || json.Unmarshal([]byte(got.body), &says) != nil {
 		return false // an older one, which does not say
@@ -267,7 +267,7 @@ func orNone(names []string) string {
 // probed sends the minimal request.
 func (w *waiting) probed(ctx context.Context, p *Probe, left time.Duration) (verdict, string) {
 	got := w.send(ctx, &client.Request{Method: http.MethodPost, URL: w.inference,
-		Headers: w.Headers(p.Stream, p.ContentType), Body: p.Body}, min(left, probeLimit))
+		Headers: w.Headers(w.inference, p.Stream, p.ContentType), Body: p.Body}, min(left, probeLimit))
 	w.cut = got.cut && left < probeLimit
 	v, why := w.judge(&got, w.inference)
 	if why != "" && len(w.r.Probes) > 1 {

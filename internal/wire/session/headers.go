@@ -153,17 +153,20 @@ func (t *headerTemplate) fill(request, correlation string) []record.Header {
 	return list
 }
 
-// withHeaders adds the headers of a conversation to those of a request, in place of others of their names.
-func withHeaders(list []record.Header, own []dataset.Header) []record.Header {
+// WithHeaders adds headers to a list, in place of others of their names. It changes the list.
+func WithHeaders(list []record.Header, own []dataset.Header) []record.Header {
 	for _, h := range own {
-		if i := slices.IndexFunc(list, func(o record.Header) bool {
-			return strings.EqualFold(o.Name,
-				h.Name)
-		}); i >= 0 {
+		named := func(o record.Header) bool { return strings.EqualFold(o.Name, h.Name) }
+		if i := slices.IndexFunc(list, named); i >= 0 {
 			list[i].Value = h.Value
 			continue
 		}
-		list = append(list, record.Header{Name: h.Name, Value: h.Value})
+		list = append(list, record.Header(h))
 	}
 	return list
+}
+
+// DataHeaders returns the headers that the data gives the request of a turn; nil: none.
+func DataHeaders(c *dataset.Conversation, turn int) []record.Header {
+	return WithHeaders(WithHeaders(nil, c.Headers), c.Turns[turn].Headers)
 }

@@ -4,7 +4,7 @@
 // A session is one run of a conversation; a turn is one request of it. The capture of a turn's reply must have returned
 // before the next turn is prepared. A request body depends on the replies captured so far only where the conversation's
 // context mode says so; all other bodies are encoded once and shared by every session that plays the conversation.
-// The package sends nothing and reads no clock.
+// The package sends nothing and reads no clock, but for the expiry of cookies.
 package session
 
 import (
@@ -26,6 +26,11 @@ type Options struct {
 	// URLs are the whole addresses; a session uses one of them for all its turns.
 	URLs    []string
 	Headers Headers
+	// URLHeaders are further headers of the requests to each of the addresses; nil: there are none. Those of the data
+	// replace them.
+	URLHeaders [][]dataset.Header
+	// Keep says what later requests of a session carry of earlier replies.
+	Keep Keep
 	// KeepTrace and KeepRaw are set in every request.
 	KeepTrace, KeepRaw bool
 	// CacheBust is nil where requests are not marked.
@@ -81,6 +86,7 @@ func (s *Store) start(k uint64, conversation int) *Session {
 		seed:          c,
 		mode:          s.options.Dataset.Mode(c),
 		correlationID: s.ids.next(),
+		kept:          newKept(&s.options.Keep),
 	}
 	if b := s.options.CacheBust; b != nil && b.plays() {
 		started.playMark = b.playMark(k, conversation, s.options.Dataset.Len(), c.SessionID)
@@ -118,6 +124,8 @@ type Session struct {
 	warm     bool
 	// replies are the captured replies by turn.
 	replies []captured
+	// kept is nil where nothing is kept of the heads of replies.
+	kept *kept
 	// past are the turns that have been sent, as the history of later requests carries them.
 	past   []pastTurn
 	pastMu sync.Mutex
@@ -182,7 +190,7 @@ type Prepared struct {
 	// Err is set if the turn cannot be sent; the request then fails with it.
 	Err *record.Error
 
-	store *Store
+	session *Session
 }
 
 // Prepare makes the request of a turn as it is profiled. Address and cancellation are the credit's and set by Aim.
@@ -192,7 +200,7 @@ func (s *Session) Prepare(turn int) *Prepared { return s.PrepareFor(turn, Play{}
 func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 	o := &s.store.options
 	p := &Prepared{
-		store:           s.store,
+		session:         s,
 		RequestedTokens: record.Absent,
 		Identity: record.Identity{
 			RequestID:      s.store.ids.next(),
@@ -229,9 +237,8 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 	p.Body = body
 	p.Images, p.AudioNS = s.shown(turn, body)
 	p.Request = client.Request{
-		Method: "POST",
-		Headers: withHeaders(s.store.template(body).fill(p.Identity.RequestID, s.correlationID),
-			s.conversation.Headers),
+		Method:        "POST",
+		Headers:       s.headers(p, 0),
 		Body:          body.Bytes,
 		Session:       s.correlationID,
 		FinalTurn:     turn == len(s.conversation.Turns)-1,
@@ -242,16 +249,35 @@ func (s *Session) PrepareFor(turn int, play Play) *Prepared {
 	if poller, ok := o.Endpoint.(endpoint.Poller); ok {
 		p.Request.FollowUp = followUp{poller.NewJob()}
 	}
+	if s.kept != nil {
+		p.Request.Keeper = s.kept
+	}
 	p.Aim(0, -1)
 	return p
 }
 
 // Aim sets the address by its index among the run's and the simulated cancellation (negative: none).
 func (p *Prepared) Aim(urlIndex int, cancelAfterNS int64) {
-	if urls := p.store.options.URLs; len(urls) > 0 {
-		p.Request.URL = urls[urlIndex%len(urls)]
+	o := &p.session.store.options
+	if urls := o.URLs; len(urls) > 0 {
+		at := urlIndex % len(urls)
+		p.Request.URL = urls[at]
+		if o.URLHeaders != nil && p.Err == nil {
+			p.Request.Headers = p.session.headers(p, at)
+		}
 	}
 	p.Request.CancelAfterNS = cancelAfterNS
+}
+
+// headers makes the headers of a prepared turn to an address: those of all requests, of the address, of the
+// conversation and of the turn, of which the later ones win.
+func (s *Session) headers(p *Prepared, at int) []record.Header {
+	list := s.store.template(p.Body).fill(p.Identity.RequestID, s.correlationID)
+	if of := s.store.options.URLHeaders; at < len(of) {
+		list = WithHeaders(list, of[at])
+	}
+	list = WithHeaders(list, s.conversation.Headers)
+	return WithHeaders(list, s.conversation.Turns[p.Identity.TurnIndex].Headers)
 }
 
 // body encodes a turn, or takes what was encoded for another session.

@@ -264,7 +264,7 @@ func TestTrapCustomHeaders(t *testing.T) {
 // The headers of a conversation go with each of its requests, in place of others of their names.
 func TestHeadersOfAConversation(t *testing.T) {
 	h := Headers{Version: "9", DynamoSessionID: true}
-	got := withHeaders(h.template(false, "x/y").fill("R", "S"),
+	got := WithHeaders(h.template(false, "x/y").fill("R", "S"),
 		[]dataset.Header{{Name: "x-dynamo-session-id", Value: "own"}, {Name: "X-More", Value: "1"}})
 	if header(&Prepared{Request: client.Request{Headers: got}}, "X-Dynamo-Session-ID") != "own" ||
 		got[len(got)-1] != (record.Header{Name: "X-More", Value: "1"}) {

@@ -29,6 +29,9 @@ type Dataset struct {
 	NoInputs bool
 	// Notes say how the source was read, for the log.
 	Notes []string
+	// Credentials are headers of turns and conversations that hold secrets by their names, each once, as far as they
+	// are few: to hide their values wherever they appear.
+	Credentials []Header
 }
 
 // Mode returns the context mode of a conversation of this dataset.
@@ -68,7 +71,7 @@ type Conversation struct {
 	UserContext   *string
 	// Broken says why the conversation cannot be sent: it could not be read any more, or it is ErrNotPlayed.
 	Broken error `json:"-" carry:"-"`
-	// Headers are sent with every request.
+	// Headers are sent with every request, below those of its turn.
 	Headers []Header `json:",omitempty"`
 	// Before are children, by index, that begin before the first turn; nothing waits for them.
 	Before []int
@@ -101,6 +104,8 @@ type Turn struct {
 	Archetype string `json:",omitempty"`
 	// AudioSeconds is the length of all sound of the turn; 0: unknown or none.
 	AudioSeconds float64 `json:",omitempty"`
+	// Headers are sent with the request.
+	Headers []Header `json:",omitempty"`
 	// Prefix is what a cache without bounds would know of the prompt; nil: that is not known.
 	Prefix *Prefix `json:",omitempty"`
 	// Silent turns send nothing, they only branch; Think is a random wait before one.

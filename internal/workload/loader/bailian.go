@@ -8,7 +8,7 @@ import (
 )
 
 var bailianKeys = []string{"chat_id", "parent_chat_id", "timestamp", "input_length", "output_length", "type", "turn",
-	"hash_ids"}
+	"hash_ids", headersKey}
 
 // bailian reads one request. Its session is found when all rows are known, through the parents.
 func (l *lineReader) bailian(line []byte) row {
@@ -17,6 +17,9 @@ func (l *lineReader) bailian(line []byte) row {
 		return row{}
 	}
 	r, err := bailianRow(o)
+	if err == nil {
+		r.turn.Headers, err = l.headers(o)
+	}
 	switch {
 	case err == nil:
 	case o.has("chat_id"):

@@ -14,13 +14,13 @@ const dagJSONL = "dag_jsonl"
 
 // The closed sets of keys of dag_jsonl.
 var (
-	dagSessionKeys      = []string{"type", "session_id", "turns", "pre_session_spawns", "context_mode"}
+	dagSessionKeys      = []string{"type", "session_id", "turns", "pre_session_spawns", "context_mode", headersKey}
 	dagOrchestratorKeys = []string{
 		"type", "session_id", "orchestrator", "spawns", "rounds",
 		"think_time_ms", "think_time_sigma", "think_time_min_ms", "think_time_max_ms",
 	}
 	dagRoundKeys = []string{"spawns", "think_time_ms"}
-	dagTurnKeys  = []string{"messages", "model", "max_tokens", "tools", "extra", "delay", "forks", "spawns"}
+	dagTurnKeys  = []string{"messages", "model", "max_tokens", "tools", "extra", "delay", "forks", "spawns", headersKey}
 )
 
 // dag is a dag_jsonl file being read. Children are named before they are known: references are resolved at the end.
@@ -91,6 +91,9 @@ func (d *dag) session(o *object) (c dataset.Conversation, branches []dagBranch, 
 	if c.ContextMode, err = contextMode(o); err != nil {
 		return c, nil, err
 	}
+	if c.Headers, err = d.headers(o); err != nil {
+		return c, nil, err
+	}
 	if o.has("pre_session_spawns") {
 		ids, err := o.ids("pre_session_spawns")
 		if err != nil {
@@ -103,7 +106,7 @@ func (d *dag) session(o *object) (c dataset.Conversation, branches []dagBranch, 
 		return c, nil, err
 	}
 	for i, text := range turns {
-		turn, own, err := dagTurn(text, i, len(turns))
+		turn, own, err := d.turn(text, i, len(turns))
 		if err != nil {
 			return c, nil, fmt.Errorf("turns[%d]: %w", i, err)
 		}
@@ -127,8 +130,8 @@ func contextMode(o *object) (dataset.ContextMode, error) {
 			dataset.MessageArrayWithResponses))
 }
 
-// dagTurn reads turn i of n.
-func dagTurn(text []byte, i, n int) (t dataset.Turn, branches []dagBranch, err error) {
+// turn reads turn i of n.
+func (d *dag) turn(text []byte, i, n int) (t dataset.Turn, branches []dagBranch, err error) {
 	o, err := parseObject(text)
 	if err != nil {
 		return t, nil, err
@@ -144,7 +147,7 @@ func dagTurn(text []byte, i, n int) (t dataset.Turn, branches []dagBranch, err e
 			return t, nil, fmt.Errorf("messages[%d]: %w", j, err)
 		}
 	}
-	var errs [6]error
+	var errs [7]error
 	t.Model, errs[0] = o.text("model")
 	t.MaxTokens, errs[1] = o.positive("max_tokens")
 	t.DelayMS, errs[2] = o.milliseconds("delay")
@@ -153,6 +156,7 @@ func dagTurn(text []byte, i, n int) (t dataset.Turn, branches []dagBranch, err e
 		errs[4] = o.wrong("tools", "a list of tools")
 	}
 	branches, errs[5] = dagBranches(o, i, n)
+	t.Headers, errs[6] = d.headers(o)
 	for _, err := range errs {
 		if err != nil {
 			return t, nil, err

@@ -2,7 +2,6 @@ package loader
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"regexp"
@@ -367,7 +366,7 @@ func readAccessLog(l *load) error {
 	return l.groupLog(read, true)
 }
 
-var batchKeys = []string{"custom_id", "method", "url", "body"}
+var batchKeys = []string{"custom_id", "method", "url", "body", headersKey}
 
 // batchLine reads a line of a batch, whose body is sent as it is.
 func (l *lineReader) batchLine(line []byte) (r row) {
@@ -381,7 +380,7 @@ func (l *lineReader) batchLine(line []byte) (r row) {
 		l.errorOf(o, o.wrong("body", "an object, the body of a request"))
 		return r
 	}
-	return l.payloadLine(bytes.TrimSpace(o.members["body"]))
+	return l.bodyIn(o, "body")
 }
 
 // isExport returns which tool a record is of; empty: none.

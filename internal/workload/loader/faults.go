@@ -29,6 +29,7 @@ type faults struct {
 	skipped      int
 	skippedLines []string
 	dropped      dropped
+	credentials  credentials
 }
 
 type unknownKey struct {
@@ -113,6 +114,8 @@ func (f *faults) merge(part *faults) {
 		f.line = u.line
 		f.warnUnknown(u.key, u.known)
 	}
+	f.credentials.add(part.credentials.list)
+	f.credentials.more = f.credentials.more || part.credentials.more
 	f.dropped.long += part.dropped.long
 	f.dropped.capped += part.dropped.capped
 	f.dropped.streams += part.dropped.streams

@@ -81,12 +81,14 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		return nil, l.empty(&o)
 	}
 	conversations = l.limit(conversations)
+	l.credentials.note(&l.faults)
 	return &Result{
 		Dataset: &dataset.Dataset{
 			Conversations: conversations, Roots: l.roots,
 			Sampling:           cmp.Or(f.sampling, dataset.Sequential),
 			DefaultContextMode: cmp.Or(f.mode, dataset.DeltasWithoutResponses),
 			NoInputs:           f.name == basetenTrace,
+			Credentials:        l.credentials.list,
 		},
 		Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.filterNotes(f.unit())...),
 		BlockSize: l.blockSize,

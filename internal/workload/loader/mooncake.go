@@ -7,7 +7,7 @@ import (
 
 var mooncakeKeys = []string{
 	"type", "session_id", "timestamp", "delay", "output_length", "extra",
-	"input_length", "hash_ids", "text_input", "messages", "tools", "message_mode", "payload",
+	"input_length", "hash_ids", "text_input", "messages", "tools", "message_mode", "payload", headersKey,
 }
 
 // mooncake reads one request: its content is a length, a text, messages or a whole payload.
@@ -17,7 +17,11 @@ func (l *lineReader) mooncake(line []byte) (r row) {
 		return r
 	}
 	r.session = session
-	if err := r.mooncakeFields(o); err != nil {
+	err := r.mooncakeFields(o)
+	if err == nil {
+		r.turn.Headers, err = l.headers(o)
+	}
+	if err != nil {
 		l.errorOf(o, err)
 		return r
 	}

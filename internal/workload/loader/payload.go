@@ -45,13 +45,42 @@ func (l *load) rawPayloads() error {
 	return nil
 }
 
-// payloadLine reads a turn that is sent exactly as the line says.
+// payloadKey is the member with the body where a line of request bodies has headers beside it.
+const payloadKey = "payload"
+
+// payloadLine reads a turn whose body is the line, or stands in it with the headers that go along, and nothing else.
 func (l *lineReader) payloadLine(line []byte) (r row) {
 	o, err := parseObject(line)
 	if err != nil {
 		l.errorf("%v", err)
 		return r
 	}
+	if len(o.keys) == 2 && o.hasAll(payloadKey, headersKey) && o.members[payloadKey][0] == '{' {
+		return l.bodyIn(o, payloadKey)
+	}
+	return l.body(line, o)
+}
+
+// bodyIn reads a turn whose body is a member of a record, which may have headers beside it.
+func (l *lineReader) bodyIn(record *object, key string) (r row) {
+	line := bytes.TrimSpace(record.members[key])
+	headers, err := l.headers(record)
+	if err != nil {
+		l.errorf("%v", err)
+		return r
+	}
+	o, err := parseObject(line)
+	if err != nil {
+		l.errorf("%v", err)
+		return r
+	}
+	r = l.body(line, o)
+	r.turn.Headers = headers
+	return r
+}
+
+// body reads a turn that is sent exactly as the text of an object says.
+func (l *lineReader) body(line []byte, o *object) (r row) {
 	body := bytes.Clone(line)
 	if _, says := o.members["stream"]; !says && l.options.Stream && o.isList("messages") {
 		body = withMember(line, `"stream":true`)
@@ -207,14 +236,40 @@ func (l inputsReader) session(item []byte, at int64) {
 		}
 		turns = append(turns, dataset.Turn{RawPayload: compact.Bytes(), MaxTokens: outputLimit(body)})
 	}
+	if err := l.turnHeaders(o, turns); err != nil {
+		fault(fmt.Errorf("the session %q: %w", shorten(id), err))
+		return
+	}
 	for _, key := range o.keys {
-		if key != "session_id" && key != "payloads" {
+		if key != "session_id" && key != "payloads" && key != headersKey {
 			l.line = LineAt(l.path, at)
 			l.warnUnknown(key, nil)
 		}
 	}
 	l.line = 0 // the line of a session without times is never reported
 	l.conversation(id).Turns = turns
+}
+
+// turnHeaders gives the turns of a session its headers: an object for all of them, or a list with one for each.
+func (l inputsReader) turnHeaders(o *object, turns []dataset.Turn) error {
+	if !o.isList(headersKey) {
+		all, err := l.headers(o)
+		withHeaders(turns, all)
+		return err
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(o.members[headersKey], &list) != nil || len(list) != len(turns) {
+		return fmt.Errorf("field %q: want an object, or a list with an object for each of the %d payloads", headersKey,
+			len(turns))
+	}
+	for i, text := range list {
+		one := &object{members: map[string]json.RawMessage{headersKey: text}}
+		var err error
+		if turns[i].Headers, err = l.headers(one); err != nil {
+			return fmt.Errorf("payloads[%d]: %w", i, err)
+		}
+	}
+	return nil
 }
 
 // faultOffset returns the place at which the file stops being JSON. A decoder does not report it, so the file

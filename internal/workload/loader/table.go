@@ -38,6 +38,7 @@ const (
 	roleTime     = "timestamp"
 	roleSession  = "session_id"
 	roleDelay    = "delay"
+	roleHeaders  = headersKey
 )
 
 func tableRoles() []tableRole {
@@ -54,6 +55,7 @@ func tableRoles() []tableRole {
 			"timestampms", "timems", "arrivaltime", "arrivedat", "timeiso8601", "timelocal", "msec", "date"}, isTime},
 		{roleSession, []string{"sessionid", "session", "conversationid", "chatid", "threadid"}, isName},
 		{roleDelay, []string{"delay"}, isCount},
+		{roleHeaders, []string{"headers"}, isHeaders},
 	}
 }
 
@@ -342,6 +344,7 @@ func readTable(l *load) error {
 		default:
 			r.line = l.line
 			timed = timed && r.turn.TimestampMS != nil
+			l.credentials.add(r.turn.Headers)
 			if l.admit(&r) {
 				read = append(read, r)
 			}
@@ -407,6 +410,12 @@ func (c *tableColumns) row(from rows.Row) (r row, answer bool, err error) {
 				shorten(fmt.Sprint(v)))
 		}
 		r.turn.DelayMS = &ms
+	}
+	if v := c.value(from, roleHeaders); v != nil && v != "" {
+		if r.turn.Headers, err = headersOfValue(v); err != nil {
+			return r, answer, fmt.Errorf("the column %q: %w; --map %s= leaves it out", c.of[roleHeaders], err,
+				roleHeaders)
+		}
 	}
 	r.session, _ = nameOf(c.value(from, roleSession))
 	if v := c.value(from, roleTime); v != nil && v != "" {

@@ -21,9 +21,10 @@ var modalities = []struct{ singular, plural string }{
 
 var (
 	contentKeys = []string{"text", "texts", "image", "images", "audio", "audios", "video", "videos"}
-	turnKeys    = append([]string{"type", "timestamp", "delay", "role", "output_length", "extra"}, contentKeys...)
-	singleKeys  = append([]string{"session_id"}, turnKeys...)
-	multiKeys   = []string{"type", "session_id", "turns"}
+	turnKeys    = append([]string{"type", "timestamp", "delay", "role", "output_length", "extra", headersKey},
+		contentKeys...)
+	singleKeys = append([]string{"session_id"}, turnKeys...)
+	multiKeys  = []string{"type", "session_id", "turns", headersKey}
 )
 
 // singleTurn reads a line that is one turn. Lines with the same session id are one conversation.
@@ -65,6 +66,12 @@ func (l *lineReader) multiTurn(line []byte) (r row) {
 			return r
 		}
 	}
+	all, err := l.headers(o)
+	if err != nil {
+		l.errorf("%v", err)
+		return r
+	}
+	withHeaders(turns, all)
 	r.turn, r.more = turns[0], turns[1:]
 	return r
 }
@@ -148,6 +155,8 @@ func (l *lineReader) turnOf(o *object) (dataset.Turn, error) {
 	t.MaxTokens, e = o.positive("output_length")
 	keep(e)
 	t.Extra, e = o.fields("extra")
+	keep(e)
+	t.Headers, e = l.headers(o)
 	keep(e)
 	keep(l.contents(o, &t))
 	if err == nil && t.TimestampMS != nil && t.DelayMS != nil {

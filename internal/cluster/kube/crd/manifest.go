@@ -330,6 +330,9 @@ func (b *builder) endpoints() string {
 		texts := make([]string, len(urls))
 		for i, u := range urls {
 			texts[i] = fmt.Sprint(u)
+			if item, ok := u.(map[string]any); ok { // with headers of its own, which are nobody's business here
+				texts[i], _ = item["url"].(string)
+			}
 		}
 		return strings.Join(texts, ",")
 	}

@@ -53,6 +53,25 @@ func dig(v any, path ...any) any {
 	return v
 }
 
+// A URL with headers of its own is shown without them.
+func TestHeadersOfURLsAreInNoAnnotation(t *testing.T) {
+	objects := build(t, demo(func(s *crd.Spec) {
+		s.Benchmark["endpoint"] = crd.Object{"urls": list{"http://x:1", crd.Object{"url": "http://y:1",
+			"headers": crd.Object{"Authorization": "Bearer hunter2"}}}}
+	}), crd.BuildOptions{})
+	shown := 0
+	for name, o := range objects {
+		if url := dig(o, "metadata", "annotations", crd.AnnotationEndpoint); url != nil {
+			if shown++; url != "http://x:1,http://y:1" {
+				t.Errorf("%s names the endpoint %v", name, url)
+			}
+		}
+	}
+	if shown == 0 {
+		t.Error("no object names its endpoint")
+	}
+}
+
 func TestObjectsOfAJob(t *testing.T) {
 	for engine, want := range map[crd.Engine][]string{
 		crd.EngineJobs: {"Role aiperf-demo-role", "RoleBinding aiperf-demo-binding", "ConfigMap aiperf-demo-config",

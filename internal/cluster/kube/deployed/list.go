@@ -167,6 +167,9 @@ func (b *Benchmark) endpoint() string {
 			return u
 		case []any:
 			if len(u) > 0 {
+				if item, ok := u[0].(map[string]any); ok { // with headers of its own
+					return fmt.Sprint(item["url"])
+				}
 				return fmt.Sprint(u[0])
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"strings"
 	"sync/atomic"
 
@@ -107,10 +108,13 @@ func (x *call) transfer() (err error) {
 			break
 		}
 	}
-	if x.req.KeepRaw || x.req.KeepTrace {
+	if x.req.KeepRaw || x.req.KeepTrace || x.req.Keeper != nil {
 		if head, headErr := stream.Header(); headErr == nil {
 			x.gotMD = metadata.Join(head, stream.Trailer())
 		}
+	}
+	if k := x.req.Keeper; k != nil {
+		k.Keep(x.place(), x.gotMD.Get)
 	}
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -118,11 +122,24 @@ func (x *call) transfer() (err error) {
 	return err
 }
 
+// place is the address of the call for a Keeper.
+func (x *call) place() *url.URL {
+	u := &url.URL{Scheme: "http", Host: x.target.address(), Path: x.target.method}
+	if x.target.secure {
+		u.Scheme = "https"
+	}
+	return client.PlaceOf(u, x.req.Headers)
+}
+
 // metadata makes the call's metadata of the request's headers: names in lower case, without those that
 // belong to HTTP or to the framing.
 func (x *call) metadata() (md metadata.MD, agent, authority string) {
-	md = make(metadata.MD, len(x.req.Headers))
-	for _, h := range x.req.Headers {
+	headers := x.req.Headers
+	if k := x.req.Keeper; k != nil {
+		headers = k.Carry(x.place(), headers, true)
+	}
+	md = make(metadata.MD, len(headers))
+	for _, h := range headers {
 		name := strings.ToLower(h.Name)
 		switch name {
 		case "user-agent":

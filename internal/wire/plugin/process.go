@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -320,7 +321,7 @@ func (t *teller) end() {
 func (t *teller) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
-		line, rest, whole := strings.Cut(string(b), "\n")
+		line, rest, whole := bytes.Cut(b, []byte("\n"))
 		if room := maxLogged - len(t.buf); room > 0 {
 			t.buf = append(t.buf, line[:min(len(line), room)]...)
 		}
@@ -330,7 +331,7 @@ func (t *teller) Write(b []byte) (int, error) {
 		if text := strings.TrimSpace(string(t.buf)); text != "" {
 			t.line(text)
 		}
-		t.buf, b = t.buf[:0], []byte(rest)
+		t.buf, b = t.buf[:0], rest
 	}
 	return n, nil
 }

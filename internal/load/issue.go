@@ -21,9 +21,7 @@ func (p *phaseRun) mayStart(nowNS int64) bool {
 
 // send issues every credit that is due and has its slots. It reports whether it stopped before it was through.
 func (p *phaseRun) send(nowNS int64) (more bool) {
-	if p.barrier != nil {
-		p.openBarrier(nowNS)
-	}
+	p.openBarrier(nowNS)
 	p.admitArrived()
 	for p.delayed.len() > 0 && p.delayed.dueNS() <= nowNS {
 		if due, any := p.nextStart(); any && due < p.delayed.dueNS() {
@@ -243,7 +241,7 @@ func (p *phaseRun) issue(t turn, nowNS int64) {
 
 // sendCredit passes a credit to the sender, or adds it to those that a barrier sends together.
 func (p *phaseRun) sendCredit(c Credit) {
-	if p.barrier != nil {
+	if p.barrier.size > 0 {
 		if p.barrier.gathers {
 			p.barrier.credits = append(p.barrier.credits, c)
 			return

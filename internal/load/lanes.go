@@ -61,10 +61,21 @@ type lane struct {
 	planned int64
 }
 
-func (p *Phase) stageIs(s LaneStage) bool { return p.Lanes != nil && p.Lanes.Stage == s }
+// replay returns how the trees of a phase are played. A phase without lanes plays them like a replay that does not bound
+// the time in which nothing is in flight; nor do the stages before the replay, which fill caches.
+func (p *Phase) replay() Lanes {
+	if p.Lanes == nil {
+		return Lanes{Stage: ReplayLanes, TreeIdle: Infinite, SystemIdle: Infinite}
+	}
+	l := *p.Lanes
+	if l.parks() {
+		l.TreeIdle, l.SystemIdle = Infinite, Infinite
+	}
+	return l
+}
 
 // parks reports whether the sessions of the phase go on in a later one.
-func (p *Phase) parks() bool { return p.Lanes != nil && p.Lanes.Stage != ReplayLanes }
+func (l *Lanes) parks() bool { return l.Stage != ReplayLanes }
 
 // park leaves a turn for the next phase.
 func (n *node) park(index int) { n.parked, n.next = true, index }
@@ -103,7 +114,7 @@ func (p *phaseRun) nextTrace(l *lane) *node {
 
 // startLanes continues the lanes from where they are.
 func (p *phaseRun) startLanes(nowNS int64) {
-	switch p.phase.Lanes.Stage {
+	switch p.replay.Stage {
 	case SeedLanes:
 		p.seedLanes(nowNS)
 	case FillLanes:
@@ -167,7 +178,7 @@ func (p *phaseRun) replayLanes(nowNS int64) {
 		l.place(parked)
 		for _, n := range parked {
 			s := start{offset: l.offset(n), node: n}
-			if p.phase.Lanes.Together {
+			if p.replay.Together {
 				s.offset = 0
 			}
 			if len(starts) == 0 || s.offset < smallest {
@@ -176,7 +187,7 @@ func (p *phaseRun) replayLanes(nowNS int64) {
 			starts = append(starts, s)
 		}
 	}
-	if offset, any := p.smallestElsewhere(); any && !p.phase.Lanes.Together {
+	if offset, any := p.smallestElsewhere(); any && !p.replay.Together {
 		smallest = min(smallest, offset)
 	}
 	for _, s := range starts {
@@ -220,7 +231,7 @@ func (p *phaseRun) adoptTree(tr *tree, requests int64) {
 	p.stats.TotalSessionTurns += requests
 	p.unsent += requests
 	tr.unsent = requests
-	if p.phase.stageIs(SeedLanes) {
+	if p.replay.Stage == SeedLanes {
 		return
 	}
 	for _, n := range tr.nodes {
@@ -254,10 +265,7 @@ func (p *phaseRun) freeLane(l *lane) {
 // laneFull reports whether a turn is left to the next phase because its lane has sent enough; it counts the turn if
 // not.
 func (p *phaseRun) laneFull(n *node, next NodeTurn) bool {
-	most := int64(0)
-	if p.phase.stageIs(FillLanes) {
-		most = p.phase.Lanes.PerLane
-	}
+	most := p.replay.PerLane
 	if most == 0 || next.Silent {
 		return false
 	}
@@ -310,7 +318,7 @@ func (e *Engine) laneRequests(phase Phase) int64 {
 
 // prepareSeeds announces the warm-up requests to the sender.
 func (p *phaseRun) prepareSeeds() {
-	if !p.phase.stageIs(SeedLanes) || p.stage != opening {
+	if p.replay.Stage != SeedLanes || p.stage != opening {
 		return
 	}
 	for _, l := range p.e.lanes {

@@ -26,7 +26,7 @@ func (p *phaseRun) smallestElsewhere() (offset int64, any bool) {
 		return 0, false
 	}
 	for _, before := range e.plan.Phases[:p.stats.Index] {
-		if before.stageIs(FillLanes) {
+		if before.replay().Stage == FillLanes {
 			return 0, true
 		}
 	}
@@ -67,7 +67,7 @@ func (p *Phase) needsWhole() error {
 	switch {
 	case p.Adaptive != nil:
 		return errors.New("a search of the load needs the whole run in one process")
-	case p.stageIs(ReplayLanes) && p.Lanes.SystemIdle != Infinite:
+	case p.replay().SystemIdle != Infinite:
 		return errors.New("a limit of the time in which nothing is in flight needs the whole run in one process")
 	}
 	return nil

@@ -14,6 +14,8 @@ type phaseRun struct {
 	// counts.
 	phase         Phase
 	share, taking Share
+	// replay is how trees are played.
+	replay Lanes
 	// idle phases have nothing to send here: other shares have all of it.
 	idle  bool
 	stats Stats
@@ -36,7 +38,7 @@ type phaseRun struct {
 	sessions, prefill *slots
 	ramps             []limitRamp
 	adaptive          *controller
-	barrier           *barrier
+	barrier           barrier
 	inFlight          map[int64]flight
 	trees             map[*tree]struct{}
 	// unsent counts the turns of started sessions that were not sent yet; opened the first turns that a timetable
@@ -123,7 +125,7 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 		}
 		phase.Requests = e.laneRequests(phase)
 	}
-	p.phase = phase
+	p.phase, p.replay = phase, phase.replay()
 	p.idle = !takesPart || whole.Requests > 0 && phase.Requests == 0 || whole.Sessions > 0 && phase.Sessions == 0 ||
 		phase.Schedule != nil && phase.Sessions == 0
 	if p.idle {

@@ -26,7 +26,7 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 		return
 	}
 	delete(p.inFlight, m.id)
-	if p.phase.stageIs(SeedLanes) {
+	if p.replay.Stage == SeedLanes {
 		f.turn.node.tree.inFlight--
 		p.seedReturned(f.turn, m.outcome)
 	}
@@ -50,7 +50,7 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 
 // continueSession goes on with a session after one of its turns has returned; a failed turn does not end it.
 func (p *phaseRun) continueSession(t turn, nowNS int64) {
-	if p.phase.stageIs(SeedLanes) {
+	if p.replay.Stage == SeedLanes {
 		return
 	}
 	if t.node != nil {
@@ -90,7 +90,7 @@ func (p *phaseRun) queueAfter(delayNS int64, t turn, nowNS int64) {
 
 // dropCutOff ends a session one of whose credits was cut off.
 func (p *phaseRun) dropCutOff(f flight, nowNS int64) {
-	if p.phase.stageIs(SeedLanes) {
+	if p.replay.Stage == SeedLanes {
 		return
 	}
 	if f.turn.node != nil {
@@ -117,10 +117,10 @@ func (p *phaseRun) finishSending(nowNS int64) {
 		p.stats.TargetRate = rate / p.share.width()
 	}
 	p.dropWaiting()
-	if !p.phase.parks() {
+	if !p.replay.parks() {
 		p.truncateTrees()
 	}
-	if p.phase.stageIs(SeedLanes) && p.phase.Grace < Infinite {
+	if p.replay.Stage == SeedLanes && p.phase.Grace < Infinite {
 		p.stats.GraceEndNS = addNS(nowNS, p.phase.Grace)
 	}
 	if p.timetable != nil {
@@ -162,7 +162,7 @@ func (p *phaseRun) dropWaiting() {
 		p.e.sender.Forget(p.arrived.pop().session)
 	}
 	drop := func(t turn) {
-		if p.phase.stageIs(FillLanes) {
+		if p.replay.Stage == FillLanes {
 			t.node.park(t.index)
 		} else if t.node == nil {
 			p.sessions.release()
@@ -231,7 +231,7 @@ func (p *phaseRun) forceReturns() {
 		if f.prefill {
 			p.prefill.release()
 		}
-		if p.phase.stageIs(SeedLanes) {
+		if p.replay.Stage == SeedLanes {
 			f.turn.node.tree.inFlight--
 			p.seedReturned(f.turn, CutOff)
 			continue
@@ -257,7 +257,7 @@ func (p *phaseRun) endAtOnce(nowNS int64) {
 }
 
 func (p *phaseRun) complete(nowNS int64) {
-	if p.phase.parks() {
+	if p.replay.parks() {
 		p.leaveLanes()
 	}
 	p.stats.RequestsEndNS = nowNS

@@ -157,7 +157,7 @@ func (n *node) waitFor(child *node, turn int) {
 // queueTurn queues a turn that waits for no child, after its delay; lanes that are filled have no delays.
 func (p *phaseRun) queueTurn(n *node, index int, nowNS int64) {
 	delay := n.turns()[index].DelayNS
-	if p.phase.stageIs(FillLanes) {
+	if p.replay.Stage == FillLanes {
 		delay = 0
 	}
 	p.queueTurnAfter(n, index, delay, nowNS)
@@ -166,7 +166,7 @@ func (p *phaseRun) queueTurn(n *node, index int, nowNS int64) {
 // queueTurnAfter queues a turn after a delay.
 func (p *phaseRun) queueTurnAfter(n *node, index int, delayNS, nowNS int64) {
 	next := n.turns()[index]
-	if p.phase.parks() && (!p.maySend(nowNS) || p.laneFull(n, next)) {
+	if p.replay.parks() && (!p.maySend(nowNS) || p.laneFull(n, next)) {
 		n.park(index)
 		return
 	}
@@ -208,7 +208,7 @@ func (p *phaseRun) nodeReturned(t turn, nowNS int64) {
 		p.queueTurn(n, next, nowNS)
 	}
 	p.finishAfterFinalCredit(nowNS)
-	if !p.sending() && !p.phase.parks() {
+	if !p.sending() && !p.replay.parks() {
 		p.truncateTree(n.tree)
 	}
 	p.capTreeIdle(n.tree, nowNS)

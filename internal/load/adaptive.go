@@ -97,7 +97,7 @@ func (a Adaptive) ofPhase(p Phase) float64 {
 	case ControlRequestRate:
 		return p.Arrivals.Rate
 	case ControlUsers:
-		if p.Users != nil {
+		if p.mode() == byUsers {
 			return float64(p.Users.Count)
 		}
 		return 0
@@ -114,7 +114,7 @@ func (a Adaptive) validate(p Phase) error {
 		return fmt.Errorf("an adaptive phase needs its own value of %s", a.Variable)
 	case p.Duration == 0:
 		return errors.New("an adaptive phase needs a duration")
-	case p.Schedule != nil:
+	case p.mode() == bySchedule:
 		return errors.New("a phase with a schedule cannot be adaptive")
 	case p.Barrier:
 		return errors.New("an adaptive phase has no barrier")

@@ -36,8 +36,7 @@ type phaseRun struct {
 	timetable timetable
 	// sessions and prefill are shared with the phases before a seamless one.
 	sessions, prefill *slots
-	ramps             []limitRamp
-	adaptive          *controller
+	controls          []control
 	barrier           barrier
 	inFlight          map[int64]flight
 	trees             map[*tree]struct{}
@@ -110,8 +109,8 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 		p.timetable = replayed
 	case phase.Users != nil:
 		users := *phase.Users
-		if phase.Adaptive != nil && phase.Adaptive.Variable == ControlUsers {
-			users.Count = int(phase.Adaptive.withDefaults(phase).Min)
+		if from, adapts := phase.adaptsFrom(ControlUsers); adapts {
+			users.Count = int(from)
 		}
 		all := newUserTimetable(users, e.used.Sessions, e.source.Turns)
 		if p.timetable = all; !p.share.Whole() {
@@ -139,10 +138,6 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 	if phase.Schedule != nil && !p.idle {
 		p.stats.FirstDueNS, _ = p.timetable.next()
 	}
-	if phase.Adaptive != nil {
-		p.adaptive = newController(phase, e.opt.Windows, e.clock, index)
-		p.adaptive.result.Summary.ProfilingIndex = e.plan.profilingIndex(index)
-	}
 	return p
 }
 
@@ -166,19 +161,14 @@ func (p *phaseRun) start(now int64) {
 		p.finishSending(now)
 		return
 	}
-	p.startLimits()
+	p.startControls(now)
 	changing := newRateIntegral(p.phase.Arrivals, p.e.plan.Seed)
-	if p.adaptive != nil && p.phase.Adaptive.Variable == ControlRequestRate {
-		changing = rateSegments{}.then(0, p.adaptive.value, 0)
+	if from, adapts := p.phase.adaptsFrom(ControlRequestRate); adapts {
+		changing = rateSegments{}.then(0, from, 0)
 	}
 	p.pacer = p.phase.Arrivals.pacer(changing, p.e.plan.Seed, now, p.taking)
 	if p.timetable != nil {
 		p.timetable.start(now)
-	}
-	if p.adaptive != nil {
-		p.adaptive.start(now)
-		p.setControl(now)
-		p.publishSearch()
 	}
 	if p.phase.Duration > 0 {
 		p.durationEndNS = addNS(now, p.phase.Duration)
@@ -190,29 +180,6 @@ func (p *phaseRun) start(now int64) {
 	if p.phase.Lanes != nil {
 		p.startLanes(now)
 	}
-}
-
-// startLimits applies the limits of the phase, or the first ones of their ramps.
-func (p *phaseRun) startLimits() {
-	p.sessions.limit, p.prefill.limit = slotLimit(p.phase.Concurrency), slotLimit(p.phase.Prefill)
-	seed, whole := p.e.plan.Seed, &p.e.plan.Phases[p.stats.Index]
-	for _, r := range []limitRamp{
-		{p.sessions, p.share, p.phase.ConcurrencyRamp.steps(whole.Concurrency, rampDraws(seed, concurrencyDraws))},
-		{p.prefill, p.share, p.phase.PrefillRamp.steps(whole.Prefill, rampDraws(seed, prefillDraws))},
-	} {
-		if len(r.steps) > 0 {
-			p.ramps = append(p.ramps, r)
-		}
-	}
-	p.ramp(p.stats.StartNS)
-}
-
-// ramp applies the steps of the limits that are due.
-func (p *phaseRun) ramp(nowNS int64) {
-	for i := range p.ramps {
-		p.ramps[i].apply(nowNS - p.stats.StartNS)
-	}
-	p.ramps = slices.DeleteFunc(p.ramps, func(r limitRamp) bool { return len(r.steps) == 0 })
 }
 
 // addNS adds without overflow.
@@ -293,8 +260,7 @@ func (p *phaseRun) stepRunning(ctx context.Context) (more bool) {
 		p.finishSending(now)
 	}
 	if p.sending() {
-		p.ramp(now)
-		p.assess(now)
+		p.control(now)
 	}
 	if p.sending() {
 		more = p.send(now)
@@ -341,11 +307,8 @@ func (p *phaseRun) deadlineNS() int64 {
 	if p.delayed.len() > 0 {
 		consider(p.delayed.dueNS())
 	}
-	for _, r := range p.ramps {
-		consider(p.stats.StartNS + r.steps[0].atNS)
-	}
-	if p.adaptive != nil {
-		consider(p.adaptive.dueNS)
+	for _, c := range p.controls {
+		consider(c.dueNS())
 	}
 	return earliest
 }

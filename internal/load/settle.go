@@ -134,9 +134,8 @@ func (p *phaseRun) finishSending(nowNS int64) {
 	if p.phase.Lanes != nil {
 		p.keepNumbers()
 	}
-	if p.adaptive != nil {
-		p.adaptive.end(nowNS, p.stats.tally())
-		p.publishSearch()
+	for _, c := range p.controls {
+		c.end(nowNS)
 	}
 	p.setState(SendingComplete)
 }

@@ -112,9 +112,9 @@ func (s *loadSearch) set(nowNS int64) {
 	case ControlPrefill:
 		s.p.prefill.limit = int(s.value)
 	case ControlRequestRate:
-		s.p.pacer.setRate(nowNS, s.value)
+		s.p.mode.(*openLoop).pacer.setRate(nowNS, s.value)
 	case ControlUsers:
-		s.p.timetable.(*userTimetable).resize(int(s.value), nowNS)
+		s.p.mode.(*timetabled).timetable.(*userTimetable).resize(int(s.value), nowNS)
 		s.p.lookAhead()
 	}
 }

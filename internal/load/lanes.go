@@ -103,100 +103,12 @@ func (p *phaseRun) nextTrace(l *lane) *node {
 	l.trace, e.traces = e.traces[0], e.traces[1:]
 	session := p.numbers.take()
 	e.used.Sessions = max(e.used.Sessions, session+1)
-	p.prepared = p.numbers.next
 	l.tree = &tree{shape: e.source.(Trees).Trace(l.trace, session), lane: l, open: 1,
 		url: e.urlOf(p.begun.take())}
 	e.opener.Open(Opening{Session: session, Conversation: l.trace, Root: session})
 	root := &node{tree: l.tree, session: session}
 	l.tree.nodes = append(l.tree.nodes, root)
 	return root
-}
-
-// startLanes continues the lanes from where they are.
-func (p *phaseRun) startLanes(nowNS int64) {
-	switch p.replay.Stage {
-	case SeedLanes:
-		p.seedLanes(nowNS)
-	case FillLanes:
-		for _, l := range p.e.lanes {
-			l.atNS = unplaced
-			if l.tree == nil {
-				p.startTrace(l, nowNS)
-				continue
-			}
-			p.adoptTree(l.tree, l.tree.remaining())
-			for _, n := range l.tree.parked() {
-				n.parked = false
-				p.queueTurn(n, n.next, nowNS)
-			}
-		}
-	case ReplayLanes:
-		p.replayLanes(nowNS)
-	}
-}
-
-// seedLanes sends the warm-up requests.
-func (p *phaseRun) seedLanes(nowNS int64) {
-	for _, l := range p.e.lanes {
-		seeds := l.tree.seeds()
-		p.adoptTree(l.tree, int64(len(seeds)))
-		for _, n := range seeds {
-			p.admitted.push(turn{session: n.session, index: n.next - 1, count: len(n.turns()), url: l.tree.url,
-				node: n})
-		}
-	}
-	if p.phase.Requests == 0 {
-		p.finishSending(nowNS)
-	}
-}
-
-// seedReturned is called when a warm-up request has returned: its session waits for the next phase. A stop that was
-// requested before takes precedence over the requests that it cut off.
-func (p *phaseRun) seedReturned(t turn, outcome Outcome) {
-	t.node.inFlight = false
-	if t.node.parent == nil && outcome != Success {
-		p.e.Abort(ErrLaneWarmup)
-	}
-}
-
-// replayLanes continues each session at the distance that its next turn has from the start of its lane, less the
-// smallest of these distances.
-func (p *phaseRun) replayLanes(nowNS int64) {
-	type start struct {
-		offset int64
-		node   *node
-	}
-	var starts []start
-	smallest := int64(0)
-	for _, l := range p.e.lanes {
-		if l.tree == nil {
-			p.startTrace(l, nowNS)
-			continue
-		}
-		p.adoptTree(l.tree, l.tree.remaining())
-		parked := l.tree.parked()
-		l.place(parked)
-		for _, n := range parked {
-			s := start{offset: l.offset(n), node: n}
-			if p.replay.Together {
-				s.offset = 0
-			}
-			if len(starts) == 0 || s.offset < smallest {
-				smallest = s.offset
-			}
-			starts = append(starts, s)
-		}
-	}
-	if offset, any := p.smallestElsewhere(); any && !p.replay.Together {
-		smallest = min(smallest, offset)
-	}
-	for _, s := range starts {
-		s.node.parked = false
-		p.queueTurnAfter(s.node, s.node.next, s.offset-smallest, nowNS)
-	}
-	for _, l := range p.e.lanes {
-		p.capTreeIdle(l.tree, nowNS)
-	}
 }
 
 // unplaced is the instant of a lane that went on since it was placed.
@@ -314,16 +226,4 @@ func (e *Engine) laneRequests(phase Phase) int64 {
 		}
 	}
 	return phase.Requests
-}
-
-// prepareSeeds announces the warm-up requests to the sender.
-func (p *phaseRun) prepareSeeds() {
-	if p.replay.Stage != SeedLanes || p.stage != opening {
-		return
-	}
-	for _, l := range p.e.lanes {
-		for _, n := range l.tree.seeds() {
-			p.e.sender.Prepare(p.stats.Index, n.session, n.next-1)
-		}
-	}
 }

@@ -1,5 +1,65 @@
 package load
 
+// mode is how the sessions of a phase begin and go on. The loop has what all phases have in common: slots, queues, stop
+// conditions and the drain. For the rest it asks the mode, and never which one it is.
+type mode interface {
+	// start is called at the start of the phase, from when on turns may be sent.
+	start(nowNS int64)
+	// dueNS returns the instant of the next arrival, 0 = none that is known.
+	dueNS() int64
+	// startDue queues the next session that starts at an instant of its own, if that is byNS or before. It reports
+	// whether there was one.
+	startDue(byNS int64) bool
+	// issueNew issues what an arrival or a free slot allows, and reports whether it stopped before it was through.
+	issueNew() (more bool)
+	// queue puts a turn whose think time is over into the queue for what it needs next.
+	queue(t turn)
+	// follow queues the next turn of a session that is no tree, when the turn before has returned.
+	follow(next turn, nowNS int64)
+	// returned goes on with the session of a credit that has returned, or ends it.
+	returned(t turn, o Outcome, nowNS int64)
+	// announce tells the sender which sessions begin next.
+	announce()
+	// endSending takes back what was announced and did not begin, when sending is complete.
+	endSending(nowNS int64)
+}
+
+// newMode returns the mode of a phase. What a mode knows of the end of the phase becomes its limits. A share that takes no
+// part gets a mode that is never started.
+func (p *phaseRun) newMode(whole *Phase, takesPart bool) mode {
+	e, phase := p.e, &p.phase
+	kind := whole.mode()
+	switch {
+	case kind == byLanes:
+		if takesPart {
+			if e.lanes == nil {
+				p.makeLanes(*phase)
+			}
+			phase.Requests = e.laneRequests(*phase)
+		}
+		return p.newLaneMode()
+	case kind == atRate:
+		return &openLoop{numbered{p, p.numbers.next}, &pacer{}}
+	case kind == asBurst || !takesPart:
+		return &closedLoop{numbered{p, p.numbers.next}}
+	case kind == bySchedule:
+		replayed := newRecording(e.entries, *phase.Schedule, e.used.Sessions, p.share)
+		phase.Sessions, phase.Requests = replayed.limits(whole.Sessions, whole.Requests)
+		return &timetabled{p: p, timetable: replayed}
+	}
+	users := *phase.Users
+	if from, adapts := phase.adaptsFrom(ControlUsers); adapts {
+		users.Count = int(from)
+	}
+	all := newUserTimetable(users, e.used.Sessions, e.source.Turns)
+	if p.share.Whole() {
+		return &timetabled{p: p, timetable: all}
+	}
+	ofShare := newSharedUsers(all, p.share, *whole)
+	phase.Sessions, phase.Requests = ofShare.sessions, ofShare.requests
+	return &timetabled{p: p, timetable: ofShare}
+}
+
 // modeKind names how the sessions of a phase begin.
 type modeKind uint8
 

@@ -70,7 +70,7 @@ func (p *pacer) processTime(ns int64) float64 {
 
 // meanRate returns the mean number of arrivals per second up to an instant, if the rate changes; otherwise false.
 func (p *pacer) meanRate(nowNS int64) (perSecond float64, changes bool) {
-	if p == nil || p.rate == nil || nowNS <= p.startNS {
+	if p.rate == nil || nowNS <= p.startNS {
 		return 0, false
 	}
 	elapsed := float64(nowNS - p.startNS)

@@ -25,24 +25,20 @@ type phaseRun struct {
 	beginning *beginning
 
 	// numbers are those of the sessions of the source, begun those of the sessions that begin, credits those of the
-	// requests in the phase; drawsFrom is that of the draws of credit 0. Sessions up to prepared, exclusive, are
-	// announced to the sender.
+	// requests in the phase; drawsFrom is that of the draws of credit 0.
 	numbers, begun, credits numbering
-	drawsFrom, prepared     uint64
+	drawsFrom               uint64
 
-	// pacer says when the arrivals of a rate are due, timetable those of a recording or of users; neither is set in a
-	// burst.
-	pacer     *pacer
-	timetable timetable
+	// mode is how sessions begin and go on.
+	mode mode
 	// sessions and prefill are shared with the phases before a seamless one.
 	sessions, prefill *slots
 	controls          []control
 	barrier           barrier
 	inFlight          map[int64]flight
 	trees             map[*tree]struct{}
-	// unsent counts the turns of started sessions that were not sent yet; opened the first turns that a timetable
-	// has given.
-	unsent, opened int64
+	// unsent counts the turns of started sessions that were not sent yet.
+	unsent int64
 
 	// delayed turns wait for their time, ready ones for an arrival (in a burst for a prefill slot), arrived ones
 	// for a session slot; admitted ones lack only a prefill slot.
@@ -99,44 +95,20 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 	var takesPart bool
 	p.share, takesPart = e.plan.shareOf(index)
 	p.takeFrom(e.used.Sessions)
-	phase := whole.part(p.share, p.taking)
+	p.phase = whole.part(p.share, p.taking)
+	p.replay = p.phase.replay()
 	p.number()
-	switch {
-	case !takesPart:
-	case phase.Schedule != nil:
-		replayed := newRecording(e.entries, *phase.Schedule, e.used.Sessions, p.share)
-		phase.Sessions, phase.Requests = replayed.limits(whole.Sessions, whole.Requests)
-		p.timetable = replayed
-	case phase.Users != nil:
-		users := *phase.Users
-		if from, adapts := phase.adaptsFrom(ControlUsers); adapts {
-			users.Count = int(from)
-		}
-		all := newUserTimetable(users, e.used.Sessions, e.source.Turns)
-		if p.timetable = all; !p.share.Whole() {
-			ofShare := newSharedUsers(all, p.share, whole)
-			phase.Sessions, phase.Requests = ofShare.sessions, ofShare.requests
-			p.timetable = ofShare
-		}
-	case phase.Lanes != nil:
-		if e.lanes == nil {
-			p.makeLanes(phase)
-		}
-		phase.Requests = e.laneRequests(phase)
-	}
-	p.phase, p.replay = phase, phase.replay()
+	p.mode = p.newMode(&whole, takesPart)
+	phase := &p.phase
 	p.idle = !takesPart || whole.Requests > 0 && phase.Requests == 0 || whole.Sessions > 0 && phase.Sessions == 0 ||
-		phase.Schedule != nil && phase.Sessions == 0
-	if p.idle {
-		p.timetable = nil
-	}
-	p.stats = newStats(index, phase, e.plan.URLs)
+		whole.mode() == bySchedule && phase.Sessions == 0
+	p.stats = newStats(index, *phase, e.plan.URLs)
 	p.stats.TargetRate /= p.share.width()
-	if p.idle {
+	switch {
+	case p.idle:
 		p.stats.TargetRate, p.stats.ExpectedRequests, p.stats.ExpectedSessions = 0, 0, 0
-	}
-	if phase.Schedule != nil && !p.idle {
-		p.stats.FirstDueNS, _ = p.timetable.next()
+	case whole.mode() == bySchedule:
+		p.stats.FirstDueNS = p.mode.dueNS()
 	}
 	return p
 }
@@ -149,7 +121,7 @@ func (p *phaseRun) number() {
 	if made := &p.e.lanesMade; p.e.lanes != nil && made.until == p.stats.Index-1 {
 		p.numbers, p.begun = made.numbers, made.begun
 	}
-	p.drawsFrom, p.prepared = used.Credits, p.numbers.next
+	p.drawsFrom = used.Credits
 }
 
 // start starts the clock of the phase, at an instant that may lie a little in the past.
@@ -162,14 +134,6 @@ func (p *phaseRun) start(now int64) {
 		return
 	}
 	p.startControls(now)
-	changing := newRateIntegral(p.phase.Arrivals, p.e.plan.Seed)
-	if from, adapts := p.phase.adaptsFrom(ControlRequestRate); adapts {
-		changing = rateSegments{}.then(0, from, 0)
-	}
-	p.pacer = p.phase.Arrivals.pacer(changing, p.e.plan.Seed, now, p.taking)
-	if p.timetable != nil {
-		p.timetable.start(now)
-	}
 	if p.phase.Duration > 0 {
 		p.durationEndNS = addNS(now, p.phase.Duration)
 		if p.phase.Grace < Infinite {
@@ -177,9 +141,7 @@ func (p *phaseRun) start(now int64) {
 		}
 	}
 	p.setState(Started)
-	if p.phase.Lanes != nil {
-		p.startLanes(now)
-	}
+	p.mode.start(now)
 }
 
 // addNS adds without overflow.
@@ -298,12 +260,7 @@ func (p *phaseRun) deadlineNS() int64 {
 		return earliest
 	}
 	consider(p.durationEndNS)
-	if p.pacer != nil {
-		consider(p.pacer.dueNS())
-	}
-	if due, any := p.nextStart(); any {
-		consider(due)
-	}
+	consider(p.mode.dueNS())
 	if p.delayed.len() > 0 {
 		consider(p.delayed.dueNS())
 	}

@@ -9,21 +9,6 @@ import (
 	"time"
 )
 
-// timetable determines when the sessions of a phase start and when their turns follow, whatever the service does.
-type timetable interface {
-	// start sets the instant of the phase's start.
-	start(nowNS int64)
-	// next returns when the next session starts, if one does; pop gives its first turn.
-	next() (dueNS int64, any bool)
-	pop() turn
-	// follow returns when a turn goes out whose predecessor has returned now, and when it was intended to.
-	follow(t turn, nowNS int64) (dueNS, intendedNS int64)
-	// announce reports sessions that will start soon and were not announced.
-	announce(ahead int64, to func(Opening))
-	// drop reports the sessions that were announced and did not start.
-	drop(to func(session uint64))
-}
-
 // entries are the conversations of a recording in the order of their first times. There may be many millions: what is
 // kept of each is its number, and not even that where they stand in order.
 type entries struct {

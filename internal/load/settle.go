@@ -26,21 +26,17 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 		return
 	}
 	delete(p.inFlight, m.id)
-	if p.replay.Stage == SeedLanes {
-		f.turn.node.tree.inFlight--
-		p.seedReturned(f.turn, m.outcome)
-	}
 	switch m.outcome {
 	case CutOff:
 		p.stats.RequestsCancelled++
-		p.dropCutOff(f, nowNS)
+		p.mode.returned(f.turn, CutOff, nowNS)
 		return
 	case Failure:
 		p.stats.RequestErrors++
 		f.turn.node.failed()
 	}
 	p.stats.RequestsCompleted++
-	p.continueSession(f.turn, nowNS)
+	p.mode.returned(f.turn, m.outcome, nowNS)
 	if m.outcome == Failure && p.e.plan.FailFast && f.turn.node.depth() > 0 {
 		p.stats.Branches.ParentsFailed++
 		p.e.Abort(ErrChildFailed)
@@ -48,9 +44,11 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 	}
 }
 
-// continueSession goes on with a session after one of its turns has returned; a failed turn does not end it.
-func (p *phaseRun) continueSession(t turn, nowNS int64) {
-	if p.replay.Stage == SeedLanes {
+// goOn goes on with a session after one of its turns has returned; a failed turn does not end it, one that was cut off
+// does.
+func (p *phaseRun) goOn(t turn, o Outcome, nowNS int64) {
+	if o == CutOff {
+		p.dropCutOff(t, nowNS)
 		return
 	}
 	if t.node != nil {
@@ -69,14 +67,7 @@ func (p *phaseRun) continueSession(t turn, nowNS int64) {
 	next := t
 	next.index++
 	p.e.sender.Prepare(p.stats.Index, t.session, next.index)
-	if p.timetable != nil {
-		due, intended := p.timetable.follow(next, nowNS)
-		next.intendedNS = intended
-		p.delayed.push(due, next)
-		return
-	}
-	next.intendedNS = 0
-	p.queueAfter(p.e.source.DelayNS(t.session, next.index), next, nowNS)
+	p.mode.follow(next, nowNS)
 }
 
 // queueAfter queues a turn that waits for its delay first.
@@ -89,18 +80,15 @@ func (p *phaseRun) queueAfter(delayNS int64, t turn, nowNS int64) {
 }
 
 // dropCutOff ends a session one of whose credits was cut off.
-func (p *phaseRun) dropCutOff(f flight, nowNS int64) {
-	if p.replay.Stage == SeedLanes {
-		return
-	}
-	if f.turn.node != nil {
-		f.turn.node.tree.inFlight--
-		p.cancelTree(f.turn)
+func (p *phaseRun) dropCutOff(t turn, nowNS int64) {
+	if t.node != nil {
+		t.node.tree.inFlight--
+		p.cancelTree(t)
 	} else {
 		p.stats.CancelledSessions++
 		p.sessions.release()
-		p.unsent -= int64(f.turn.count - f.turn.index - 1)
-		p.e.sender.Forget(f.turn.session)
+		p.unsent -= int64(t.count - t.index - 1)
+		p.e.sender.Forget(t.session)
 	}
 	p.finishAfterFinalCredit(nowNS)
 }
@@ -113,27 +101,11 @@ func (p *phaseRun) finishSending(nowNS int64) {
 	p.stats.SentEndNS = nowNS
 	p.stats.FinalSent = &SentTotals{Requests: p.stats.RequestsSent, Sessions: p.stats.SentSessions}
 	p.stats.State = SendingComplete
-	if rate, changes := p.pacer.meanRate(nowNS); changes {
-		p.stats.TargetRate = rate / p.share.width()
-	}
 	p.dropWaiting()
 	if !p.replay.parks() {
 		p.truncateTrees()
 	}
-	if p.replay.Stage == SeedLanes && p.phase.Grace < Infinite {
-		p.stats.GraceEndNS = addNS(nowNS, p.phase.Grace)
-	}
-	if p.timetable != nil {
-		p.timetable.drop(p.e.sender.Forget)
-	}
-	for p.timetable == nil && p.prepared > p.numbers.next {
-		p.prepared -= p.numbers.step
-		p.e.sender.Forget(p.prepared)
-	}
-	p.prepared = p.numbers.next
-	if p.phase.Lanes != nil {
-		p.keepNumbers()
-	}
+	p.mode.endSending(nowNS)
 	for _, c := range p.controls {
 		c.end(nowNS)
 	}
@@ -184,7 +156,7 @@ func (p *phaseRun) drain(nowNS int64) {
 	case len(p.inFlight) == 0:
 		p.complete(nowNS)
 	case p.drainEndNS != 0 && nowNS >= p.drainEndNS:
-		p.forceReturns()
+		p.forceReturns(nowNS)
 		p.complete(nowNS)
 	case p.drainEndNS == 0 && p.stats.GraceEndNS != 0 && nowNS >= p.stats.GraceEndNS:
 		p.stats.GracePeriodTimeoutTriggered = true
@@ -222,7 +194,7 @@ func (p *phaseRun) cutOff(nowNS int64) {
 }
 
 // forceReturns counts the credits that did not return as cut off. What still comes of them is ignored.
-func (p *phaseRun) forceReturns() {
+func (p *phaseRun) forceReturns(nowNS int64) {
 	for id, f := range p.inFlight {
 		delete(p.inFlight, id)
 		p.stats.ForcedReturns++
@@ -230,19 +202,7 @@ func (p *phaseRun) forceReturns() {
 		if f.prefill {
 			p.prefill.release()
 		}
-		if p.replay.Stage == SeedLanes {
-			f.turn.node.tree.inFlight--
-			p.seedReturned(f.turn, CutOff)
-			continue
-		}
-		if f.turn.node != nil {
-			f.turn.node.tree.inFlight--
-			p.cancelTree(f.turn)
-			continue
-		}
-		p.stats.CancelledSessions++
-		p.sessions.release()
-		p.e.sender.Forget(f.turn.session)
+		p.mode.returned(f.turn, CutOff, nowNS)
 	}
 }
 
@@ -251,7 +211,7 @@ func (p *phaseRun) endAtOnce(nowNS int64) {
 	p.stats.WasCancelled = true
 	p.finishSending(nowNS)
 	p.cutOff(nowNS)
-	p.forceReturns()
+	p.forceReturns(nowNS)
 	p.complete(nowNS)
 }
 

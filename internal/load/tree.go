@@ -83,9 +83,9 @@ func (t *Tree) sendsFirst() bool {
 	return !t.Nodes[0].Turns[0].Silent && len(t.Nodes[0].Before) == 0
 }
 
-// shape returns the tree of a session, nil for a plain one. Timetables play conversations as lists of turns.
+// shape returns the tree of a session, nil for a plain one.
 func (p *phaseRun) shape(session uint64) *Tree {
-	if p.e.branching == nil || p.timetable != nil {
+	if p.e.branching == nil {
 		return nil
 	}
 	return p.e.branching.Tree(session)

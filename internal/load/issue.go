@@ -53,7 +53,7 @@ func (p *phaseRun) queueDue(t turn, nowNS int64) {
 		p.nodeReturned(t, nowNS)
 		return
 	}
-	p.mode.queue(t)
+	p.mode.queue(t.node != nil && t.node.parent != nil && t.index == 0).push(t)
 }
 
 // issueAdmitted issues the turns that lack only a prefill slot, and reports whether it stopped before it was through.

@@ -4,14 +4,14 @@ package load
 // is free, and all of whose turns come from the trees: nothing arrives.
 type laned struct{ p *phaseRun }
 
-func (*laned) dueNS() int64                              { return 0 }
-func (*laned) startDue(int64) bool                       { return false }
-func (*laned) issueNew() (more bool)                     { return false }
-func (m *laned) queue(t turn)                            { m.p.admitted.push(t) }
-func (*laned) follow(turn, int64)                        {}
-func (*laned) announce()                                 {}
-func (m *laned) endSending(int64)                        { m.p.keepNumbers() }
-func (m *laned) returned(t turn, o Outcome, nowNS int64) { m.p.goOn(t, o, nowNS) }
+func (*laned) dueNS() int64                                    { return 0 }
+func (*laned) startDue(int64) bool                             { return false }
+func (*laned) issueNew() (more bool)                           { return false }
+func (m *laned) queue(bool) *fifo                              { return &m.p.admitted }
+func (*laned) follow(uint64, int, int64, int64) (int64, int64) { return 0, 0 }
+func (*laned) keeps(*node, Outcome) bool                       { return false }
+func (*laned) announce()                                       {}
+func (m *laned) endSending(int64)                              { m.p.keepNumbers() }
 
 // newLaneMode returns the mode of the stage of a phase.
 func (p *phaseRun) newLaneMode() mode {
@@ -48,14 +48,14 @@ func (m *seedStage) announce() {
 	}
 }
 
-// returned lets the session of a warm-up request wait for the next phase. A stop that was requested before takes
+// keeps lets all sessions wait. A warm-up request that fails ends the run; a stop that was requested before takes
 // precedence over the requests that it cut off.
-func (m *seedStage) returned(t turn, o Outcome, _ int64) {
-	t.node.tree.inFlight--
-	t.node.inFlight = false
-	if t.node.parent == nil && o != Success {
+func (m *seedStage) keeps(n *node, o Outcome) bool {
+	n.inFlight = false
+	if n.parent == nil && o != Success {
 		m.p.e.Abort(ErrLaneWarmup)
 	}
+	return true
 }
 
 // endSending gives the warm-up requests the grace of the phase to return, as there is no duration after which it would

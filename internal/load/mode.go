@@ -12,12 +12,14 @@ type mode interface {
 	startDue(byNS int64) bool
 	// issueNew issues what an arrival or a free slot allows, and reports whether it stopped before it was through.
 	issueNew() (more bool)
-	// queue puts a turn whose think time is over into the queue for what it needs next.
-	queue(t turn)
-	// follow queues the next turn of a session that is no tree, when the turn before has returned.
-	follow(next turn, nowNS int64)
-	// returned goes on with the session of a credit that has returned, or ends it.
-	returned(t turn, o Outcome, nowNS int64)
+	// queue returns the queue for what a turn needs next whose think time is over. It may be the first one of a child.
+	queue(child bool) *fifo
+	// follow returns when a turn of a session that is no tree is due, 0 = at once, and its arrival by the plan. The turn
+	// before it, which has returned now, had its own at beforeNS.
+	follow(session uint64, turn int, beforeNS, nowNS int64) (dueNS, intendedNS int64)
+	// keeps reports whether a session of a tree waits for the next phase when a credit of it has returned, instead of
+	// going on.
+	keeps(n *node, o Outcome) bool
 	// announce tells the sender which sessions begin next.
 	announce()
 	// endSending takes back what was announced and did not begin, when sending is complete.

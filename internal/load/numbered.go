@@ -1,5 +1,7 @@
 package load
 
+import "time"
+
 // numbered is what closedLoop and openLoop have in common: sessions begin in the order of their numbers in the source,
 // and a turn follows the return of the one before after its think time.
 type numbered struct {
@@ -14,20 +16,22 @@ func (*numbered) startDue(int64) bool { return false }
 
 // queue lets a continuation wait for an arrival, or in a closed loop for a prefill slot. The first turn of a child needs
 // no arrival: its tree has used one.
-func (m *numbered) queue(t turn) {
-	if t.node != nil && t.node.parent != nil && t.index == 0 {
-		m.p.admitted.push(t)
-	} else {
-		m.p.ready.push(t)
+func (m *numbered) queue(child bool) *fifo {
+	if child {
+		return &m.p.admitted
 	}
+	return &m.p.ready
 }
 
-func (m *numbered) follow(next turn, nowNS int64) {
-	next.intendedNS = 0
-	m.p.queueAfter(m.p.e.source.DelayNS(next.session, next.index), next, nowNS)
+// follow waits for the think time of the source. Which arrival the turn takes is not known before that.
+func (m *numbered) follow(session uint64, turn int, _, nowNS int64) (dueNS, intendedNS int64) {
+	if delay := m.p.e.source.DelayNS(session, turn); delay > 0 {
+		return addNS(nowNS, time.Duration(delay)), 0
+	}
+	return 0, 0
 }
 
-func (m *numbered) returned(t turn, o Outcome, nowNS int64) { m.p.goOn(t, o, nowNS) }
+func (*numbered) keeps(*node, Outcome) bool { return false }
 
 // announce announces the sessions that may begin soon, but none that the stop conditions leave no room for.
 func (m *numbered) announce() {

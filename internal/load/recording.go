@@ -168,7 +168,7 @@ func (r *recording) next() (int64, bool) {
 
 func (r *recording) pop() turn {
 	t := turn{
-		session: r.sessionOf(r.started), entry: r.started,
+		session:    r.sessionOf(r.started),
 		count:      r.entries.turns(r.started),
 		intendedNS: r.dueNS(r.entries.atNS(r.started)),
 	}
@@ -178,8 +178,9 @@ func (r *recording) pop() turn {
 
 func (r *recording) sessionOf(entry int) uint64 { return r.session + uint64(entry-r.first) }
 
-func (r *recording) follow(t turn, nowNS int64) (dueNS, intendedNS int64) {
-	recorded := r.entries.source.TurnTime(r.entries.conversation(t.entry), t.index)
+func (r *recording) follow(session uint64, turn int, _, nowNS int64) (dueNS, intendedNS int64) {
+	entry := r.first + int(session-r.session)
+	recorded := r.entries.source.TurnTime(r.entries.conversation(entry), turn)
 	switch {
 	case recorded.Timed:
 		intendedNS = r.dueNS(recorded.AtNS)

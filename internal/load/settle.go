@@ -29,14 +29,14 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 	switch m.outcome {
 	case CutOff:
 		p.stats.RequestsCancelled++
-		p.mode.returned(f.turn, CutOff, nowNS)
+		p.goOn(f.turn, CutOff, nowNS)
 		return
 	case Failure:
 		p.stats.RequestErrors++
 		f.turn.node.failed()
 	}
 	p.stats.RequestsCompleted++
-	p.mode.returned(f.turn, m.outcome, nowNS)
+	p.goOn(f.turn, m.outcome, nowNS)
 	if m.outcome == Failure && p.e.plan.FailFast && f.turn.node.depth() > 0 {
 		p.stats.Branches.ParentsFailed++
 		p.e.Abort(ErrChildFailed)
@@ -44,15 +44,19 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 	}
 }
 
-// goOn goes on with a session after one of its turns has returned; a failed turn does not end it, one that was cut off
-// does.
+// goOn goes on with the session of a credit that has returned. A failed turn does not end it, one that was cut off does.
 func (p *phaseRun) goOn(t turn, o Outcome, nowNS int64) {
-	if o == CutOff {
-		p.dropCutOff(t, nowNS)
-		return
-	}
 	if t.node != nil {
 		t.node.tree.inFlight--
+		if p.mode.keeps(t.node, o) {
+			return
+		}
+	}
+	switch {
+	case o == CutOff:
+		p.dropCutOff(t, nowNS)
+		return
+	case t.node != nil:
 		p.nodeReturned(t, nowNS)
 		return
 	}
@@ -64,10 +68,14 @@ func (p *phaseRun) goOn(t turn, o Outcome, nowNS int64) {
 		p.e.sender.Forget(t.session)
 		return
 	}
-	next := t
-	next.index++
-	p.e.sender.Prepare(p.stats.Index, t.session, next.index)
-	p.mode.follow(next, nowNS)
+	t.index++
+	p.e.sender.Prepare(p.stats.Index, t.session, t.index)
+	var due int64
+	if due, t.intendedNS = p.mode.follow(t.session, t.index, t.intendedNS, nowNS); due == 0 {
+		p.queueDue(t, nowNS)
+	} else {
+		p.delayed.push(due, t)
+	}
 }
 
 // queueAfter queues a turn that waits for its delay first.
@@ -82,7 +90,6 @@ func (p *phaseRun) queueAfter(delayNS int64, t turn, nowNS int64) {
 // dropCutOff ends a session one of whose credits was cut off.
 func (p *phaseRun) dropCutOff(t turn, nowNS int64) {
 	if t.node != nil {
-		t.node.tree.inFlight--
 		p.cancelTree(t)
 	} else {
 		p.stats.CancelledSessions++
@@ -202,7 +209,7 @@ func (p *phaseRun) forceReturns(nowNS int64) {
 		if f.prefill {
 			p.prefill.release()
 		}
-		p.mode.returned(f.turn, CutOff, nowNS)
+		p.goOn(f.turn, CutOff, nowNS)
 	}
 }
 

@@ -7,8 +7,9 @@ type timetable interface {
 	// next returns when the next session starts, if one does; pop gives its first turn.
 	next() (dueNS int64, any bool)
 	pop() turn
-	// follow returns when a turn goes out whose predecessor has returned now, and when it was intended to.
-	follow(t turn, nowNS int64) (dueNS, intendedNS int64)
+	// follow returns when a turn is due, and its arrival by the plan. The turn before it, which has returned now, had its
+	// own at beforeNS.
+	follow(session uint64, turn int, beforeNS, nowNS int64) (dueNS, intendedNS int64)
 	// announce reports sessions that will start soon and were not announced.
 	announce(ahead int64, to func(Opening))
 	// drop reports the sessions that were announced and did not start.
@@ -60,17 +61,15 @@ func (m *timetabled) issueNew() (more bool) {
 	return m.p.sending() && any && due <= m.p.e.clock.NowNS()
 }
 
-func (m *timetabled) queue(t turn) { m.p.admitted.push(t) }
+func (m *timetabled) queue(bool) *fifo { return &m.p.admitted }
 
 // follow lets a turn wait even if it is due, so that turns and the starts of sessions are queued in the order of their
 // times.
-func (m *timetabled) follow(next turn, nowNS int64) {
-	due, intended := m.timetable.follow(next, nowNS)
-	next.intendedNS = intended
-	m.p.delayed.push(due, next)
+func (m *timetabled) follow(session uint64, turn int, beforeNS, nowNS int64) (dueNS, intendedNS int64) {
+	return m.timetable.follow(session, turn, beforeNS, nowNS)
 }
 
-func (m *timetabled) returned(t turn, o Outcome, nowNS int64) { m.p.goOn(t, o, nowNS) }
+func (*timetabled) keeps(*node, Outcome) bool { return false }
 
 func (m *timetabled) announce() { m.timetable.announce(m.p.phase.lookAheadSize(), m.prepare) }
 

@@ -105,6 +105,8 @@ func (a Adaptive) ofPhase(p Phase) float64 {
 	return float64(p.Concurrency)
 }
 
+// validate returns an error for a search without an end, or whose variable the phase does not have or changes by
+// itself.
 func (a Adaptive) validate(p Phase) error {
 	ramps := [...]Ramp{p.ConcurrencyRamp, p.PrefillRamp, p.Arrivals.Ramp.Ramp, {}}
 	d := a.withDefaults(p)

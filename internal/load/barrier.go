@@ -15,7 +15,9 @@ type barrier struct {
 	credits []Credit
 }
 
-// prepareBarrier asks the sender to make the first requests of a phase with a barrier ready.
+// prepareBarrier asks the sender to make the first requests of a phase with a barrier ready. That is done before the
+// clock of the phase starts, so that making them does not spread them. A session whose first request is not the first
+// turn of its root is not waited for: that request is prepared when the tree has started.
 func (p *phaseRun) prepareBarrier() {
 	if !p.phase.Barrier {
 		return

@@ -104,7 +104,8 @@ func (s *loadSearch) publish() {
 	e.searches = append(e.searches, s.result)
 }
 
-// set gives the variable its value. Validation has seen to it that the phase has the mode to which the variable belongs.
+// set gives the variable its value. Validation has seen to it that the phase has the mode to which the variable
+// belongs.
 func (s *loadSearch) set(nowNS int64) {
 	switch s.opt.Variable {
 	case ControlConcurrency:

@@ -225,7 +225,8 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	return res, nil
 }
 
-// check validates the plan and checks that source, sender and options offer what it needs.
+// check validates the plan and checks that source, sender and options offer what it needs, so that no phase fails for
+// the want of it after others have run. It reads the recording of a schedule, which is shared by the phases.
 func (e *Engine) check() error {
 	if err := e.plan.Validate(); err != nil {
 		return err

@@ -61,8 +61,8 @@ type lane struct {
 	planned int64
 }
 
-// replay returns how the trees of a phase are played. A phase without lanes plays them like a replay that does not bound
-// the time in which nothing is in flight; nor do the stages before the replay, which fill caches.
+// replay returns how the trees of a phase are played. A phase without lanes plays them like a replay that does not
+// bound the time in which nothing is in flight; nor do the stages before the replay, which fill caches.
 func (p *Phase) replay() Lanes {
 	if p.Lanes == nil {
 		return Lanes{Stage: ReplayLanes, TreeIdle: Infinite, SystemIdle: Infinite}

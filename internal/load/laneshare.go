@@ -20,6 +20,7 @@ func (p *phaseRun) keepNumbers() {
 
 // smallestElsewhere returns the smallest distance that a first request of another share's lanes has from the point at
 // which its lane begins. It is 0 where lanes have gone on since they were made: each begins with its next turn then.
+// Shares exchange nothing during a phase; but the lanes of each are a function of the plan, and are made here again.
 func (p *phaseRun) smallestElsewhere() (offset int64, any bool) {
 	e := p.e
 	if p.share.Whole() {

@@ -1,7 +1,7 @@
 package load
 
-// laned is what the stages of lanes have in common. Their sessions are trees, which begin with the phase or in a lane that
-// is free, and all of whose turns come from the trees: nothing arrives.
+// laned is what the stages of lanes have in common. Their sessions are trees, which begin with the phase or in a lane
+// that is free, and all of whose turns come from the trees: nothing arrives.
 type laned struct{ p *phaseRun }
 
 func (*laned) dueNS() int64                                    { return 0 }
@@ -20,9 +20,11 @@ func (p *phaseRun) newLaneMode() mode {
 	}[p.replay.Stage]
 }
 
-// seedStage sends the warm-up requests of the lanes.
+// seedStage sends the warm-up requests of the lanes, one of each session that goes on, so that the service has their
+// contexts in its caches. Sessions do not go on when these return.
 type seedStage struct{ laned }
 
+// start queues the requests without regard to their times: the turns before them count as sent.
 func (m *seedStage) start(nowNS int64) {
 	p := m.p
 	for _, l := range p.e.lanes {
@@ -90,8 +92,9 @@ func (m *fillStage) start(nowNS int64) {
 // replayStage plays the trees with the gaps of the recording.
 type replayStage struct{ laned }
 
-// start continues each session at the distance that its next turn has from the start of its lane, less the
-// smallest of these distances.
+// start continues each session at the distance that its next turn has from the start of its lane, less the smallest of
+// these distances: the sessions keep the offsets of the recording to each other, and the phase does not begin with a
+// wait in which nothing is in flight.
 func (m *replayStage) start(nowNS int64) {
 	p := m.p
 	type start struct {

@@ -49,7 +49,7 @@ func (s *Stats) clone() Stats {
 }
 
 // add adds the numbers of another share. The state is the one that comes first, but that a phase has started which has
-// in any share.
+// in any share. Counts add up; of instants the first start and the last end count, as the shares run at the same time.
 func (s *Stats) add(o *Stats) {
 	s.State = together(s.State, o.State)
 	s.StartNS, s.FirstDueNS = earlier(s.StartNS, o.StartNS), earlier(s.FirstDueNS, o.FirstDueNS)

@@ -5,17 +5,17 @@ package load
 type mode interface {
 	// start is called at the start of the phase, from when on turns may be sent.
 	start(nowNS int64)
-	// dueNS returns the instant of the next arrival, 0 = none that is known.
+	// dueNS returns the instant of the next arrival, of a request or a session, 0 = none that is known.
 	dueNS() int64
 	// startDue queues the next session that starts at an instant of its own, if that is byNS or before. It reports
-	// whether there was one.
+	// whether there was one. The loop calls it between turns that wait for their times, to keep the order of all.
 	startDue(byNS int64) bool
 	// issueNew issues what an arrival or a free slot allows, and reports whether it stopped before it was through.
 	issueNew() (more bool)
 	// queue returns the queue for what a turn needs next whose think time is over. It may be the first one of a child.
 	queue(child bool) *fifo
-	// follow returns when a turn of a session that is no tree is due, 0 = at once, and its arrival by the plan. The turn
-	// before it, which has returned now, had its own at beforeNS.
+	// follow returns when a turn of a session that is no tree is due, 0 = at once, and its arrival by the plan. The
+	// turn before it, which has returned now, had its own at beforeNS.
 	follow(session uint64, turn int, beforeNS, nowNS int64) (dueNS, intendedNS int64)
 	// keeps reports whether a session of a tree waits for the next phase when a credit of it has returned, instead of
 	// going on.
@@ -26,8 +26,9 @@ type mode interface {
 	endSending(nowNS int64)
 }
 
-// newMode returns the mode of a phase. What a mode knows of the end of the phase becomes its limits. A share that takes no
-// part gets a mode that is never started.
+// newMode returns the mode of a phase, and the limits that only the mode knows: a recording ends with its last session.
+// A share without a part in the phase gets a mode that begins nothing; that of lanes is kept, as it passes the numbers
+// of their sessions on to the next phase.
 func (p *phaseRun) newMode(whole *Phase, takesPart bool) mode {
 	e, phase := p.e, &p.phase
 	kind := whole.mode()
@@ -65,8 +66,8 @@ func (p *phaseRun) newMode(whole *Phase, takesPart bool) mode {
 // modeKind names how the sessions of a phase begin.
 type modeKind uint8
 
-// The kinds. Only asBurst is a closed loop, in which a session begins when another one is over; the others are open
-// loops, whose arrivals do not wait for the service, and lanes replay the waits of a recording.
+// The kinds. A burst is a closed loop, and so are lanes, which begin a tree when the one before is done. Rates,
+// schedules and users are open loops. The first in this order counts where an invalid phase asks for several.
 const (
 	asBurst modeKind = iota
 	bySchedule

@@ -14,8 +14,8 @@ func (*numbered) start(int64)         {}
 func (*numbered) dueNS() int64        { return 0 }
 func (*numbered) startDue(int64) bool { return false }
 
-// queue lets a continuation wait for an arrival, or in a closed loop for a prefill slot. The first turn of a child needs
-// no arrival: its tree has used one.
+// queue lets a continuation wait for an arrival, or in a closed loop for a prefill slot. The first turn of a child
+// needs no arrival: its tree has used one.
 func (m *numbered) queue(child bool) *fifo {
 	if child {
 		return &m.p.admitted
@@ -82,8 +82,8 @@ func (m *closedLoop) fill(nowNS int64) bool {
 	return p.mayStart(nowNS) && p.startSession(0, nowNS)
 }
 
-// openLoop is a rate: arrivals come at the instants of a pacer, whether or not the service has answered. Each is for one
-// turn, of a session that waits for it or of a new one.
+// openLoop is a rate: arrivals come at the instants of a pacer, whether or not the service has answered. Each is for
+// one turn, of a session that waits for it or of a new one.
 type openLoop struct {
 	numbered
 	// pacer is empty until the start.

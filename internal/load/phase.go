@@ -72,8 +72,8 @@ type flight struct {
 // cannot keep the loop from hearing a stop.
 const maxIssues = 256
 
-// firstSession returns the number of the first session, if that of the next one would be another: of a phase that begins a
-// pass, the next one that plays the first conversation.
+// firstSession returns the number of the first session, if that of the next one would be another: of a phase that
+// begins a pass, the next one that plays the first conversation.
 func (p *Phase) firstSession(next uint64) uint64 {
 	if n := uint64(p.Pass); n > 0 {
 		next = (next + n - 1) / n * n
@@ -81,6 +81,8 @@ func (p *Phase) firstSession(next uint64) uint64 {
 	return next
 }
 
+// newPhaseRun returns the part of a phase that this engine makes. The order matters: the numbers depend on the share,
+// the mode on the numbers, the limits on the mode, and whether there is anything to send on the limits.
 func newPhaseRun(e *Engine, index int) *phaseRun {
 	p := &phaseRun{
 		e:        e,
@@ -124,7 +126,8 @@ func (p *phaseRun) number() {
 	p.drawsFrom = used.Credits
 }
 
-// start starts the clock of the phase, at an instant that may lie a little in the past.
+// start starts the clock of the phase, at an instant that may lie a little in the past. The mode comes last: it may
+// queue turns, which only a phase that has started may send.
 func (p *phaseRun) start(now int64) {
 	p.stage = running
 	p.stats.StartNS = now
@@ -211,6 +214,8 @@ func (p *phaseRun) mayBegin(ctx context.Context) (startNS int64, begins bool) {
 	return at, at != 0 && at <= now
 }
 
+// stepRunning does what is due in a phase that has started: limits change before credits are issued under them, and the
+// end of the duration comes before both.
 func (p *phaseRun) stepRunning(ctx context.Context) (more bool) {
 	now := p.e.clock.NowNS()
 	if ctx.Err() != nil {
@@ -235,7 +240,8 @@ func (p *phaseRun) stepRunning(ctx context.Context) (more bool) {
 	return more
 }
 
-// deadlineNS returns the earliest instant at which something is to be done without mail.
+// deadlineNS returns the earliest instant at which something is to be done without mail. What waits for a slot or for a
+// return has no deadline: mail brings these.
 func (p *phaseRun) deadlineNS() int64 {
 	earliest := int64(math.MaxInt64)
 	consider := func(ns int64) {

@@ -39,7 +39,8 @@ func (e *entries) turns(i int) int { return e.source.ConversationTurns(e.convers
 
 func (e *entries) atNS(i int) int64 { return e.source.TurnTime(e.conversation(i), 0).AtNS }
 
-// readRecording sorts the conversations of a source by time.
+// readRecording sorts the conversations of a source by time. It keeps no order where they are sorted and complete
+// already: there may be many millions.
 func readRecording(source Recorded) (*entries, error) {
 	e := &entries{source: source}
 	n := source.Conversations()

@@ -3,7 +3,7 @@ package load
 import "time"
 
 // receive takes a message about a credit. It ignores what does not belong to a credit in flight: late returns and
-// second ones.
+// second ones. Counters change before the session goes on, as that may complete the sending and publish them.
 func (p *phaseRun) receive(m message, nowNS int64) {
 	if m.kind == started {
 		p.stats.Barrier.released(m.startNS)
@@ -44,7 +44,8 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 	}
 }
 
-// goOn goes on with the session of a credit that has returned. A failed turn does not end it, one that was cut off does.
+// goOn goes on with the session of a credit that has returned. A failed turn does not end it, one that was cut off
+// does. This is the one way by which a credit in flight ends: by a return, a cut-off or a drain that was given up.
 func (p *phaseRun) goOn(t turn, o Outcome, nowNS int64) {
 	if t.node != nil {
 		t.node.tree.inFlight--
@@ -134,7 +135,8 @@ func (p *phaseRun) endEarly(grace time.Duration, nowNS int64) {
 	p.finishSending(nowNS)
 }
 
-// dropWaiting drops the turns that wait for anything; those of trees are dropped with their trees.
+// dropWaiting drops the turns that wait for anything; those of trees are dropped with their trees, or parked where the
+// next phase goes on with them. Turns that have arrived hold no session slot yet; the others do.
 func (p *phaseRun) dropWaiting() {
 	for p.arrived.len() > 0 {
 		p.e.sender.Forget(p.arrived.pop().session)
@@ -157,7 +159,8 @@ func (p *phaseRun) dropWaiting() {
 	}
 }
 
-// drain brings a phase that has sent its last credit to its end.
+// drain brings a phase that has sent its last credit to its end: when nothing is in flight, at the latest when the
+// grace is over and what was cut off had its time to return.
 func (p *phaseRun) drain(nowNS int64) {
 	switch {
 	case len(p.inFlight) == 0:

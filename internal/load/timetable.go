@@ -7,8 +7,8 @@ type timetable interface {
 	// next returns when the next session starts, if one does; pop gives its first turn.
 	next() (dueNS int64, any bool)
 	pop() turn
-	// follow returns when a turn is due, and its arrival by the plan. The turn before it, which has returned now, had its
-	// own at beforeNS.
+	// follow returns when a turn is due, and its arrival by the plan. The turn before it, which has returned now, had
+	// its own at beforeNS.
 	follow(session uint64, turn int, beforeNS, nowNS int64) (dueNS, intendedNS int64)
 	// announce reports sessions that will start soon and were not announced.
 	announce(ahead int64, to func(Opening))
@@ -16,9 +16,9 @@ type timetable interface {
 	drop(to func(session uint64))
 }
 
-// timetabled is the mode of a recording and of users: an open loop of sessions rather than of requests. A session has its
-// arrival from a timetable and waits for a session slot; its turns follow by the timetable and need no arrival. It is a
-// list of turns: branches of the source are not played.
+// timetabled is the mode of a recording and of users: an open loop of sessions rather than of requests. A session has
+// its arrival from a timetable and waits for a session slot; its turns follow by the timetable and need no arrival. It
+// is a list of turns: branches of the source are not played.
 type timetabled struct {
 	p         *phaseRun
 	timetable timetable

@@ -184,7 +184,8 @@ func (p *phaseRun) queueTurnAfter(n *node, index int, delayNS, nowNS int64) {
 	p.queueAfter(delayNS, t, nowNS)
 }
 
-// nodeReturned goes on with a tree after one of its turns has returned, or was silent.
+// nodeReturned goes on with a tree after one of its turns has returned, or was silent. Children are spawned before the
+// next turn is looked at, as that turn may wait for them.
 func (p *phaseRun) nodeReturned(t turn, nowNS int64) {
 	n := t.node
 	n.inFlight = false
@@ -214,7 +215,8 @@ func (p *phaseRun) nodeReturned(t turn, nowNS int64) {
 	p.capTreeIdle(n.tree, nowNS)
 }
 
-// finishNode reports what waits for a node that it is done, if it is.
+// finishNode reports what waits for a node that it is done, if it is: the tree, then a turn of the parent that joins
+// it, and then, up the tree, whatever waits for the parent.
 func (p *phaseRun) finishNode(n *node, nowNS int64) {
 	if !n.returned || n.openChildren > 0 {
 		return

@@ -30,6 +30,7 @@ func (p Plan) Validate() error {
 	return nil
 }
 
+// validate returns an error for a phase that cannot run. A search is validated last, as it relies on a valid mode.
 func (p Phase) validate() error {
 	switch {
 	case p.Concurrency < 0 || p.Prefill < 0 || p.Requests < 0 || p.Sessions < 0 || p.Duration < 0 || p.Grace < 0:

@@ -97,7 +97,7 @@ func (a Adaptive) ofPhase(p Phase) float64 {
 	case ControlRequestRate:
 		return p.Arrivals.Rate
 	case ControlUsers:
-		if p.Users != nil {
+		if p.mode() == byUsers {
 			return float64(p.Users.Count)
 		}
 		return 0
@@ -105,6 +105,8 @@ func (a Adaptive) ofPhase(p Phase) float64 {
 	return float64(p.Concurrency)
 }
 
+// validate returns an error for a search without an end, or whose variable the phase does not have or changes by
+// itself.
 func (a Adaptive) validate(p Phase) error {
 	ramps := [...]Ramp{p.ConcurrencyRamp, p.PrefillRamp, p.Arrivals.Ramp.Ramp, {}}
 	d := a.withDefaults(p)
@@ -114,7 +116,7 @@ func (a Adaptive) validate(p Phase) error {
 		return fmt.Errorf("an adaptive phase needs its own value of %s", a.Variable)
 	case p.Duration == 0:
 		return errors.New("an adaptive phase needs a duration")
-	case p.Schedule != nil:
+	case p.mode() == bySchedule:
 		return errors.New("a phase with a schedule cannot be adaptive")
 	case p.Barrier:
 		return errors.New("an adaptive phase has no barrier")
@@ -332,51 +334,4 @@ func (a Adaptive) step(current, margin float64) float64 {
 		return max(1, math.Ceil(current*a.StepPercent/100))
 	}
 	return a.BaseStep * max(1, min(a.MaxMultiplier, math.Trunc(max(0, margin)*a.MaxMultiplier)))
-}
-
-// assess makes an adaptive phase decide when its window is over.
-func (p *phaseRun) assess(nowNS int64) {
-	if p.adaptive == nil || nowNS < p.adaptive.dueNS {
-		return
-	}
-	before := p.adaptive.value
-	over := p.adaptive.assess(nowNS, p.stats.tally())
-	p.publishSearch()
-	if over {
-		p.finishSending(nowNS)
-		return
-	}
-	if p.adaptive.value != before {
-		p.setControl(nowNS)
-	}
-}
-
-// publishSearch makes the search visible to [Engine.Searches].
-func (p *phaseRun) publishSearch() {
-	p.e.mu.Lock()
-	defer p.e.mu.Unlock()
-	list := &p.e.searches
-	for i := range *list {
-		if (*list)[i].Phase == p.stats.Index {
-			(*list)[i] = p.adaptive.result
-			return
-		}
-	}
-	*list = append(*list, p.adaptive.result)
-}
-
-// setControl applies the value of an adaptive phase.
-func (p *phaseRun) setControl(nowNS int64) {
-	value := p.adaptive.value
-	switch p.phase.Adaptive.Variable {
-	case ControlConcurrency:
-		p.sessions.limit = int(value)
-	case ControlPrefill:
-		p.prefill.limit = int(value)
-	case ControlRequestRate:
-		p.pacer.setRate(nowNS, value)
-	case ControlUsers:
-		p.timetable.(*userTimetable).resize(int(value), nowNS)
-		p.lookAhead()
-	}
 }

@@ -210,6 +210,8 @@ func (c *controller) control() AdaptiveControl {
 	return AdaptiveControl{Actual: c.value, Target: c.value}
 }
 
+// addEvent adds what happened at an instant to the list of events. Each repeats the state of the whole search, so that
+// it can be read by itself.
 func (c *controller) addEvent(name string, nowNS int64, a assessment, reason string) {
 	wall := c.clock.WallNS(nowNS)
 	bound := c.bound(a)
@@ -249,7 +251,7 @@ func (c *controller) addEvent(name string, nowNS int64, a assessment, reason str
 	c.result.Events = append(c.result.Events, e)
 }
 
-// addCandidate adds a window to the summary.
+// addCandidate adds a window to the summary. Values that are not finite are left out, as JSON has none.
 func (c *controller) addCandidate(nowNS int64, a assessment) {
 	latency, ttft, itl := a.latencies("request_latency"), a.latencies("ttft"), a.latencies("itl")
 	of := func(values []float64, stat string) *float64 { return finite(statistic(values, stat)) }

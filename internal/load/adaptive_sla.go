@@ -184,7 +184,9 @@ type assessment struct {
 	discovered bool
 }
 
-// measureWindow takes the window that ends now and judges it.
+// measureWindow takes the window that ends now and judges it. Requests that were sent before the value was changed say
+// nothing about it and are left out; without enough others the window is inconclusive, unless nothing but failures
+// came back: a longer wait would not make it pass.
 func (c *controller) measureWindow(nowNS int64, t tally) assessment {
 	a := assessment{
 		Window: c.windows.TakeWindow(c.phase), before: c.value,

@@ -2,8 +2,9 @@ package load
 
 import "aiperf/internal/base/random"
 
-// process is an arrival process. It is a pure function: gap returns the time between arrival k and the one before it
-// in nanoseconds; arrival 0 comes one gap after the start of the phase.
+// process is an arrival process. gap returns the inter-arrival time before arrival k in nanoseconds; arrival 0 comes
+// one such time after the start of the phase. It is a pure function, so that a share can draw the arrivals of the
+// others and a plan can be computed without a run.
 type process interface {
 	gap(k uint64) float64
 }

@@ -2,8 +2,10 @@ package load
 
 import "sync/atomic"
 
-// barrier is the wait for the requests that leave together.
+// barrier is the wait for the first requests of a phase, which leave together. The zero value is no barrier: it holds
+// nothing up, and credits pass through it.
 type barrier struct {
+	// size is the number of sessions that wait, 0 once they have left.
 	size int
 	// ready is set by the sender; after endNS it is not waited for.
 	ready atomic.Bool
@@ -13,14 +15,16 @@ type barrier struct {
 	credits []Credit
 }
 
-// prepareBarrier asks the sender to make the first requests of a phase with a barrier ready.
+// prepareBarrier asks the sender to make the first requests of a phase with a barrier ready. That is done before the
+// clock of the phase starts, so that making them does not spread them. A session whose first request is not the first
+// turn of its root is not waited for: that request is prepared when the tree has started.
 func (p *phaseRun) prepareBarrier() {
 	if !p.phase.Barrier {
 		return
 	}
 	size := p.phase.barrierSize()
-	b := &barrier{size: int(size)}
-	p.barrier = b
+	b := &p.barrier
+	b.size = int(size)
 	p.stats.Barrier.Size = int(size)
 	gatherer, ok := p.e.sender.(Gatherer)
 	if !ok {
@@ -54,9 +58,12 @@ func (p *Phase) barrierSize() int64 {
 	return size
 }
 
-// openBarrier issues the first credits together.
+// openBarrier issues the first credits together, if there are any that wait.
 func (p *phaseRun) openBarrier(nowNS int64) {
-	b := p.barrier
+	b := &p.barrier
+	if b.size == 0 {
+		return
+	}
 	for range b.size {
 		if !p.mayStart(nowNS) || !p.startSession(nowNS, nowNS) {
 			break
@@ -65,20 +72,21 @@ func (p *phaseRun) openBarrier(nowNS int64) {
 			nowNS = p.e.clock.NowNS()
 		}
 	}
-	p.barrier = nil
+	b.size = 0
 	if len(b.credits) > 0 {
 		p.e.sender.(Gatherer).SendAll(b.credits)
+		b.credits = nil
 	}
 }
 
-// mayOpen reports whether nothing waits for the barrier any longer; a nil one holds nothing up.
+// mayOpen reports whether the barrier need not be waited for any longer.
 func (b *barrier) mayOpen(nowNS int64) bool {
-	return b == nil || b.ready.Load() || nowNS >= b.endNS
+	return b.size == 0 || b.ready.Load() || nowNS >= b.endNS
 }
 
 // deadlineNS returns when the wait is given up, 0 = never.
 func (b *barrier) deadlineNS() int64 {
-	if b == nil || b.ready.Load() {
+	if b.size == 0 || b.ready.Load() {
 		return 0
 	}
 	return b.endNS

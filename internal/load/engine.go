@@ -225,7 +225,8 @@ func (e *Engine) Run(ctx context.Context) (Result, error) {
 	return res, nil
 }
 
-// check validates the plan and checks that source, sender and options offer what it needs.
+// check validates the plan and checks that source, sender and options offer what it needs, so that no phase fails for
+// the want of it after others have run. It reads the recording of a schedule, which is shared by the phases.
 func (e *Engine) check() error {
 	if err := e.plan.Validate(); err != nil {
 		return err
@@ -237,28 +238,30 @@ func (e *Engine) check() error {
 	trees, _ := e.source.(Trees)
 	_, cuts := e.sender.(PhaseCutter)
 	for _, p := range e.plan.Phases {
+		mode := p.mode()
 		switch {
-		case p.Schedule != nil && (recorded == nil || e.opener == nil):
+		case mode == bySchedule && (recorded == nil || e.opener == nil):
 			return errors.New("a schedule needs a source with recorded times and a sender that plays them")
-		case p.Lanes != nil && (trees == nil || trees.Traces() == 0 || e.opener == nil):
+		case mode == byLanes && (trees == nil || trees.Traces() == 0 || e.opener == nil):
 			return errors.New("lanes need a source with recorded trees and a sender that plays them")
-		case p.Users != nil && e.opener == nil:
+		case mode == byUsers && e.opener == nil:
 			return errors.New("users need a sender that supports them")
 		case p.Seamless && !cuts:
 			return errors.New("a seamless phase needs a sender that can cut off one phase alone")
 		case p.Adaptive != nil && e.opt.Windows == nil:
 			return errors.New("an adaptive phase needs windows of metrics")
 		}
-		if p.Schedule != nil && e.entries == nil {
+		if mode != bySchedule {
+			continue
+		}
+		if e.entries == nil {
 			var err error
 			if e.entries, err = readRecording(recorded); err != nil {
 				return err
 			}
 		}
-		if p.Schedule != nil {
-			if first, end := e.entries.window(*p.Schedule); first >= end {
-				return fmt.Errorf("phase %s: its part of the recording contains no conversation", p.Name)
-			}
+		if first, end := e.entries.window(*p.Schedule); first >= end {
+			return fmt.Errorf("phase %s: its part of the recording contains no conversation", p.Name)
 		}
 	}
 	return nil

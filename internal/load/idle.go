@@ -2,21 +2,21 @@ package load
 
 // capTreeIdle shortens the delays of a tree that has nothing in flight, so that it waits no longer than it may.
 func (p *phaseRun) capTreeIdle(tr *tree, nowNS int64) {
-	if !p.phase.stageIs(ReplayLanes) || p.phase.Lanes.TreeIdle == Infinite || tr == nil || tr.released ||
+	if p.replay.TreeIdle == Infinite || tr == nil || tr.released ||
 		tr.inFlight > 0 || p.admitted.any(tr) {
 		return
 	}
 	mine := func(t turn) bool { return t.node != nil && t.node.tree == tr }
-	p.delayed.pullForward(addNS(nowNS, p.phase.Lanes.TreeIdle), mine)
+	p.delayed.pullForward(addNS(nowNS, p.replay.TreeIdle), mine)
 }
 
 // capSystemIdle shortens all delays when nothing is in flight.
 func (p *phaseRun) capSystemIdle(nowNS int64) {
-	if !p.phase.stageIs(ReplayLanes) || p.phase.Lanes.SystemIdle == Infinite || len(p.inFlight) > 0 ||
+	if p.replay.SystemIdle == Infinite || len(p.inFlight) > 0 ||
 		p.admitted.len() > 0 {
 		return
 	}
-	p.delayed.pullForward(addNS(nowNS, p.phase.Lanes.SystemIdle), func(turn) bool { return true })
+	p.delayed.pullForward(addNS(nowNS, p.replay.SystemIdle), func(turn) bool { return true })
 }
 
 // any reports whether a turn of a tree is in the queue.

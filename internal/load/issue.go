@@ -21,27 +21,23 @@ func (p *phaseRun) mayStart(nowNS int64) bool {
 
 // send issues every credit that is due and has its slots. It reports whether it stopped before it was through.
 func (p *phaseRun) send(nowNS int64) (more bool) {
-	if p.barrier != nil {
-		p.openBarrier(nowNS)
-	}
+	p.openBarrier(nowNS)
 	p.admitArrived()
 	for p.delayed.len() > 0 && p.delayed.dueNS() <= nowNS {
-		if due, any := p.nextStart(); any && due < p.delayed.dueNS() {
-			p.queueNextStart()
+		if p.mode.startDue(p.delayed.dueNS() - 1) {
 			p.admitArrived()
 			continue
 		}
 		p.queueDue(p.delayed.pop(), nowNS)
 	}
 	for range maxIssues {
-		if due, any := p.nextStart(); !any || due > nowNS {
+		if !p.mode.startDue(nowNS) {
 			break
 		}
-		p.queueNextStart()
 	}
 	p.admitArrived()
 	// A new session may have children that lack only a prefill slot.
-	return p.issueAdmitted() || p.issueNew() || p.sending() && p.admitted.len() > 0 && p.prefill.free()
+	return p.issueAdmitted() || p.mode.issueNew() || p.sending() && p.admitted.len() > 0 && p.prefill.free()
 }
 
 // admitArrived gives session slots to the turns that wait for one, in the order of their time.
@@ -51,33 +47,13 @@ func (p *phaseRun) admitArrived() {
 	}
 }
 
-// queueDue puts a turn whose time has come into the queue for what it needs next.
+// queueDue puts a turn whose time has come into the queue for what it needs next; a silent one needs nothing.
 func (p *phaseRun) queueDue(t turn, nowNS int64) {
-	switch {
-	case t.node != nil && t.node.silent(t.index):
+	if t.node != nil && t.node.silent(t.index) {
 		p.nodeReturned(t, nowNS)
-	case p.timetable != nil || p.phase.Lanes != nil || t.node != nil && t.node.parent != nil && t.index == 0:
-		p.admitted.push(t)
-	default:
-		p.ready.push(t)
+		return
 	}
-}
-
-// nextStart returns when the next session of the timetable starts, if one does.
-func (p *phaseRun) nextStart() (dueNS int64, any bool) {
-	if p.timetable == nil || p.phase.Sessions > 0 && p.opened >= p.phase.Sessions {
-		return 0, false
-	}
-	return p.timetable.next()
-}
-
-// queueNextStart puts the next session of the timetable into the queue for its slots.
-func (p *phaseRun) queueNextStart() {
-	p.opened++
-	t := p.timetable.pop()
-	p.e.used.Sessions = max(p.e.used.Sessions, t.session+1)
-	p.arrived.push(t)
-	p.lookAhead()
+	p.mode.queue(t.node != nil && t.node.parent != nil && t.index == 0).push(t)
 }
 
 // issueAdmitted issues the turns that lack only a prefill slot, and reports whether it stopped before it was through.
@@ -102,18 +78,8 @@ func (p *phaseRun) issueAdmitted() (more bool) {
 	return true
 }
 
-// issueNew issues what an arrival or a free slot allows, and reports whether it stopped before it was through.
-func (p *phaseRun) issueNew() (more bool) {
-	step := p.arrive
-	switch {
-	case p.phase.Lanes != nil:
-		return false
-	case p.timetable != nil:
-		due, any := p.nextStart()
-		return p.sending() && any && due <= p.e.clock.NowNS()
-	case p.pacer == nil:
-		step = p.fill
-	}
+// issueEach calls a step, which issues at most one credit, until it reports that no other one can follow now.
+func (p *phaseRun) issueEach(step func(nowNS int64) bool) (more bool) {
 	for range maxIssues {
 		now := p.e.clock.NowNS()
 		if !p.sending() || p.expired(now) {
@@ -132,45 +98,6 @@ func (p *phaseRun) anyReady() bool {
 		p.ready.pop()
 	}
 	return p.ready.len() > 0
-}
-
-// fill issues one credit of a burst phase if a slot is free: continuations first, then new sessions.
-func (p *phaseRun) fill(nowNS int64) bool {
-	if p.anyReady() {
-		if !p.prefill.acquire() {
-			return false
-		}
-		p.issue(p.ready.pop(), nowNS)
-		return true
-	}
-	return p.mayStart(nowNS) && p.startSession(0, nowNS)
-}
-
-// arrive uses one arrival of the pacer if it is due: for the oldest continuation, else for a new session. A
-// continuation keeps its arrival while it waits for a prefill slot, without holding up the pacer; a session
-// without a slot loses it. No new session overtakes a waiting continuation, since it would need a prefill slot too.
-func (p *phaseRun) arrive(nowNS int64) bool {
-	due := p.pacer.dueNS()
-	if due > nowNS {
-		return false
-	}
-	p.pacer.advance()
-	switch {
-	case p.anyReady():
-		t := p.ready.pop()
-		t.intendedNS = due
-		if p.prefill.acquire() {
-			p.issue(t, nowNS)
-		} else {
-			p.admitted.push(t)
-		}
-	case p.mayStart(nowNS):
-		if !p.startSession(due, nowNS) {
-			p.stats.SkippedArrivals++
-		}
-	}
-	p.stats.DroppedByCatchup += p.pacer.catchUp(p.e.clock.NowNS(), int64(p.e.opt.MaxCatchup))
-	return true
 }
 
 // startSession issues the first turn of the next session and reports whether it did. Without both slots nothing
@@ -218,7 +145,7 @@ func (p *phaseRun) countSession(turns int) {
 func (p *phaseRun) issue(t turn, nowNS int64) {
 	switch {
 	case t.index > 0 || t.node != nil:
-	case t.place.shared:
+	case t.place.of != nil:
 		t.url = p.e.urlOf(p.begun.base + t.place.start)
 		p.countSession(t.count)
 	default:
@@ -243,7 +170,7 @@ func (p *phaseRun) issue(t turn, nowNS int64) {
 
 // sendCredit passes a credit to the sender, or adds it to those that a barrier sends together.
 func (p *phaseRun) sendCredit(c Credit) {
-	if p.barrier != nil {
+	if p.barrier.size > 0 {
 		if p.barrier.gathers {
 			p.barrier.credits = append(p.barrier.credits, c)
 			return
@@ -264,8 +191,8 @@ func (p *phaseRun) finishAfterFinalCredit(nowNS int64) {
 
 // creditID returns the number of the next credit in the phase.
 func (p *phaseRun) creditID(t *turn) int64 {
-	if t.place.shared {
-		return p.timetable.(*sharedUsers).number(t)
+	if t.place.of != nil {
+		return t.place.of.number(t)
 	}
 	return int64(p.credits.take())
 }
@@ -287,41 +214,9 @@ func (p *phaseRun) cancelAfterNS(credit uint64) int64 {
 
 // lookAhead announces the next sessions to the sender.
 func (p *phaseRun) lookAhead() {
-	if p.stats.State > Started {
-		return
+	if p.stats.State <= Started {
+		p.mode.announce()
 	}
-	if p.phase.Lanes != nil {
-		p.prepareSeeds()
-		return
-	}
-	if p.timetable != nil {
-		p.timetable.announce(p.phase.lookAheadSize(), p.prepare)
-		return
-	}
-	ahead := p.phase.lookAheadSize()
-	if p.phase.Sessions > 0 {
-		ahead = min(ahead, p.phase.Sessions-p.stats.SentSessions)
-	}
-	if p.phase.Requests > 0 {
-		ahead = min(ahead, p.phase.Requests-p.stats.RequestsSent)
-	}
-	end := p.numbers.after(max(0, ahead))
-	for ; p.prepared < end; p.prepared += p.numbers.step {
-		k := p.prepared
-		if shape := p.shape(k); shape != nil {
-			p.e.opener.Open(Opening{Session: k, Conversation: -1, Root: k})
-			if shape.Nodes[0].Turns[0].Silent {
-				continue
-			}
-		}
-		p.e.sender.Prepare(p.stats.Index, k, 0)
-	}
-}
-
-// prepare announces a session of a timetable.
-func (p *phaseRun) prepare(o Opening) {
-	p.e.opener.Open(o)
-	p.e.sender.Prepare(p.stats.Index, o.Session, 0)
 }
 
 // lookAheadSize returns how many sessions are kept prepared: what starts at once in a burst, some time's worth of a

@@ -14,7 +14,8 @@ type meeting struct {
 }
 
 // joined reports whether the shares have agreed on where a phase begins, and asks for that the first time. It changes
-// what is used to what all shares have used.
+// what is used to what all shares have used. The wait is on a goroutine of its own, as the loop still has the returns
+// of the phases before to take.
 func (e *Engine) joined(ctx context.Context, phase int) bool {
 	if e.opt.Join == nil || phase == 0 {
 		return true

@@ -61,10 +61,21 @@ type lane struct {
 	planned int64
 }
 
-func (p *Phase) stageIs(s LaneStage) bool { return p.Lanes != nil && p.Lanes.Stage == s }
+// replay returns how the trees of a phase are played. A phase without lanes plays them like a replay that does not
+// bound the time in which nothing is in flight; nor do the stages before the replay, which fill caches.
+func (p *Phase) replay() Lanes {
+	if p.Lanes == nil {
+		return Lanes{Stage: ReplayLanes, TreeIdle: Infinite, SystemIdle: Infinite}
+	}
+	l := *p.Lanes
+	if l.parks() {
+		l.TreeIdle, l.SystemIdle = Infinite, Infinite
+	}
+	return l
+}
 
 // parks reports whether the sessions of the phase go on in a later one.
-func (p *Phase) parks() bool { return p.Lanes != nil && p.Lanes.Stage != ReplayLanes }
+func (l *Lanes) parks() bool { return l.Stage != ReplayLanes }
 
 // park leaves a turn for the next phase.
 func (n *node) park(index int) { n.parked, n.next = true, index }
@@ -92,100 +103,12 @@ func (p *phaseRun) nextTrace(l *lane) *node {
 	l.trace, e.traces = e.traces[0], e.traces[1:]
 	session := p.numbers.take()
 	e.used.Sessions = max(e.used.Sessions, session+1)
-	p.prepared = p.numbers.next
 	l.tree = &tree{shape: e.source.(Trees).Trace(l.trace, session), lane: l, open: 1,
 		url: e.urlOf(p.begun.take())}
 	e.opener.Open(Opening{Session: session, Conversation: l.trace, Root: session})
 	root := &node{tree: l.tree, session: session}
 	l.tree.nodes = append(l.tree.nodes, root)
 	return root
-}
-
-// startLanes continues the lanes from where they are.
-func (p *phaseRun) startLanes(nowNS int64) {
-	switch p.phase.Lanes.Stage {
-	case SeedLanes:
-		p.seedLanes(nowNS)
-	case FillLanes:
-		for _, l := range p.e.lanes {
-			l.atNS = unplaced
-			if l.tree == nil {
-				p.startTrace(l, nowNS)
-				continue
-			}
-			p.adoptTree(l.tree, l.tree.remaining())
-			for _, n := range l.tree.parked() {
-				n.parked = false
-				p.queueTurn(n, n.next, nowNS)
-			}
-		}
-	case ReplayLanes:
-		p.replayLanes(nowNS)
-	}
-}
-
-// seedLanes sends the warm-up requests.
-func (p *phaseRun) seedLanes(nowNS int64) {
-	for _, l := range p.e.lanes {
-		seeds := l.tree.seeds()
-		p.adoptTree(l.tree, int64(len(seeds)))
-		for _, n := range seeds {
-			p.admitted.push(turn{session: n.session, index: n.next - 1, count: len(n.turns()), url: l.tree.url,
-				node: n})
-		}
-	}
-	if p.phase.Requests == 0 {
-		p.finishSending(nowNS)
-	}
-}
-
-// seedReturned is called when a warm-up request has returned: its session waits for the next phase. A stop that was
-// requested before takes precedence over the requests that it cut off.
-func (p *phaseRun) seedReturned(t turn, outcome Outcome) {
-	t.node.inFlight = false
-	if t.node.parent == nil && outcome != Success {
-		p.e.Abort(ErrLaneWarmup)
-	}
-}
-
-// replayLanes continues each session at the distance that its next turn has from the start of its lane, less the
-// smallest of these distances.
-func (p *phaseRun) replayLanes(nowNS int64) {
-	type start struct {
-		offset int64
-		node   *node
-	}
-	var starts []start
-	smallest := int64(0)
-	for _, l := range p.e.lanes {
-		if l.tree == nil {
-			p.startTrace(l, nowNS)
-			continue
-		}
-		p.adoptTree(l.tree, l.tree.remaining())
-		parked := l.tree.parked()
-		l.place(parked)
-		for _, n := range parked {
-			s := start{offset: l.offset(n), node: n}
-			if p.phase.Lanes.Together {
-				s.offset = 0
-			}
-			if len(starts) == 0 || s.offset < smallest {
-				smallest = s.offset
-			}
-			starts = append(starts, s)
-		}
-	}
-	if offset, any := p.smallestElsewhere(); any && !p.phase.Lanes.Together {
-		smallest = min(smallest, offset)
-	}
-	for _, s := range starts {
-		s.node.parked = false
-		p.queueTurnAfter(s.node, s.node.next, s.offset-smallest, nowNS)
-	}
-	for _, l := range p.e.lanes {
-		p.capTreeIdle(l.tree, nowNS)
-	}
 }
 
 // unplaced is the instant of a lane that went on since it was placed.
@@ -220,7 +143,7 @@ func (p *phaseRun) adoptTree(tr *tree, requests int64) {
 	p.stats.TotalSessionTurns += requests
 	p.unsent += requests
 	tr.unsent = requests
-	if p.phase.stageIs(SeedLanes) {
+	if p.replay.Stage == SeedLanes {
 		return
 	}
 	for _, n := range tr.nodes {
@@ -254,10 +177,7 @@ func (p *phaseRun) freeLane(l *lane) {
 // laneFull reports whether a turn is left to the next phase because its lane has sent enough; it counts the turn if
 // not.
 func (p *phaseRun) laneFull(n *node, next NodeTurn) bool {
-	most := int64(0)
-	if p.phase.stageIs(FillLanes) {
-		most = p.phase.Lanes.PerLane
-	}
+	most := p.replay.PerLane
 	if most == 0 || next.Silent {
 		return false
 	}
@@ -306,16 +226,4 @@ func (e *Engine) laneRequests(phase Phase) int64 {
 		}
 	}
 	return phase.Requests
-}
-
-// prepareSeeds announces the warm-up requests to the sender.
-func (p *phaseRun) prepareSeeds() {
-	if !p.phase.stageIs(SeedLanes) || p.stage != opening {
-		return
-	}
-	for _, l := range p.e.lanes {
-		for _, n := range l.tree.seeds() {
-			p.e.sender.Prepare(p.stats.Index, n.session, n.next-1)
-		}
-	}
 }

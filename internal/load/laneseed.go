@@ -54,7 +54,8 @@ func (t *Tree) lastStarts() []int64 {
 }
 
 // seedNode brings a session to an instant of its recording: the turns that began before it count as sent, and the
-// children of these turns as begun, if anything of them is left.
+// children of these turns as begun, if anything of them is left. A session whose next turn waits for such a child is
+// suspended rather than parked: the child will resume it.
 func (e *Engine) seedNode(n *node, atNS int64, last []int64) {
 	turns := n.turns()
 	sent := 0
@@ -124,7 +125,9 @@ func (tr *tree) parked() (all []*node) {
 	return all
 }
 
-// remaining counts the requests that are left of a tree whose sessions are parked or wait for children.
+// remaining counts the requests that are left of a tree whose sessions are parked or wait for children: those that a
+// limit of sessions must still let through. Children that have begun are nodes and count by themselves, those of later
+// turns by the shape.
 func (tr *tree) remaining() (requests int64) {
 	var whole func(at int)
 	from := func(at, first int) {

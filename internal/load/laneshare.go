@@ -20,13 +20,14 @@ func (p *phaseRun) keepNumbers() {
 
 // smallestElsewhere returns the smallest distance that a first request of another share's lanes has from the point at
 // which its lane begins. It is 0 where lanes have gone on since they were made: each begins with its next turn then.
+// Shares exchange nothing during a phase; but the lanes of each are a function of the plan, and are made here again.
 func (p *phaseRun) smallestElsewhere() (offset int64, any bool) {
 	e := p.e
 	if p.share.Whole() {
 		return 0, false
 	}
 	for _, before := range e.plan.Phases[:p.stats.Index] {
-		if before.stageIs(FillLanes) {
+		if before.replay().Stage == FillLanes {
 			return 0, true
 		}
 	}
@@ -67,7 +68,7 @@ func (p *Phase) needsWhole() error {
 	switch {
 	case p.Adaptive != nil:
 		return errors.New("a search of the load needs the whole run in one process")
-	case p.stageIs(ReplayLanes) && p.Lanes.SystemIdle != Infinite:
+	case p.replay().SystemIdle != Infinite:
 		return errors.New("a limit of the time in which nothing is in flight needs the whole run in one process")
 	}
 	return nil

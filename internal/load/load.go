@@ -5,10 +5,16 @@
 // only on its timer, on events and on its context. Invariants: a credit is returned exactly once, and the random draws
 // of arrival k are a function of the seed and k alone.
 //
+// A phase is a closed loop, where a request is sent when another one has returned, or an open loop, where arrivals do
+// not wait for the service: the mode of the phase (mode.go) is the one place that knows which.
+//
 // Vocabulary: a session is one run of a conversation; a turn is one request of it; a continuation is any turn after the
-// first; a session slot is held from a session's first credit to the return of its last, a prefill slot from a credit
-// to the first content of its response. A session may branch into child sessions; together they are a tree, which holds
-// one session slot until all of it is done.
+// first, due when its think time after the return of the one before is over; a session slot is held from a session's
+// first credit to the return of its last, a prefill slot from a credit to the first content of its response. A session
+// may branch into child sessions; together they are a tree, which holds one session slot until all of it is done. An
+// arrival is the instant at which the plan wants a request, or a session, to begin; the time between two is their
+// inter-arrival time. When a phase has sent its last credit it drains: what is in flight returns or, after the grace, is
+// cut off.
 package load
 
 // Credit is the permission to send one request. Instants are monotonic nanoseconds of the run's clock.

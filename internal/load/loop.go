@@ -7,7 +7,8 @@ import (
 )
 
 // loop runs the phases one after the other: it takes the mail, does what is due and waits. Where a phase is
-// seamless, those before it are still active until their last return. It returns with all of them complete.
+// seamless, those before it are still active until their last return. It returns with all of them complete. It is the
+// only goroutine that touches phases, which is why nothing of them has a lock.
 func (e *Engine) loop(ctx context.Context) {
 	for next := 0; ; {
 		e.readMail()

@@ -17,7 +17,7 @@ func (p Plan) Merge(phase int, parts []Stats) Stats {
 	// Not all parts may have begun. What a schedule or lanes expect is known by the parts alone.
 	sum.Index, sum.Name, sum.Kind, sum.TargetRate = whole.Index, whole.Name, whole.Kind, whole.TargetRate
 	sum.ExpectedDuration, sum.ExpectedGrace = whole.ExpectedDuration, whole.ExpectedGrace
-	if plan.Schedule == nil && plan.Lanes == nil {
+	if mode := plan.mode(); mode != bySchedule && mode != byLanes {
 		sum.ExpectedRequests, sum.ExpectedSessions = whole.ExpectedRequests, whole.ExpectedSessions
 	}
 	if sum.State < SendingComplete {
@@ -26,7 +26,7 @@ func (p Plan) Merge(phase int, parts []Stats) Stats {
 	if sum.State < Complete {
 		sum.RequestsEndNS, sum.FinalReturned = 0, nil
 	}
-	if a := plan.Arrivals; sum.SentEndNS != 0 {
+	if a := plan.Arrivals; plan.mode() == atRate && sum.SentEndNS != 0 {
 		pacer := a.pacer(newRateIntegral(a, p.Seed), p.Seed, sum.StartNS, Share{})
 		if rate, changes := pacer.meanRate(sum.SentEndNS); changes {
 			sum.TargetRate = rate
@@ -49,7 +49,7 @@ func (s *Stats) clone() Stats {
 }
 
 // add adds the numbers of another share. The state is the one that comes first, but that a phase has started which has
-// in any share.
+// in any share. Counts add up; of instants the first start and the last end count, as the shares run at the same time.
 func (s *Stats) add(o *Stats) {
 	s.State = together(s.State, o.State)
 	s.StartNS, s.FirstDueNS = earlier(s.StartNS, o.StartNS), earlier(s.FirstDueNS, o.FirstDueNS)

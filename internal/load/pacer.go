@@ -6,8 +6,8 @@ import (
 	"aiperf/internal/base/random"
 )
 
-// pacer says when the arrivals of a rate are due, in closed form: it waits for nothing and reads no clock. Arrival 0
-// comes one interval after the start.
+// pacer says when the arrivals of a rate are due, in closed form: it waits for nothing and reads no clock, so that
+// arrivals do not drift with the lateness of the loop. Arrival 0 comes one inter-arrival time after the start.
 type pacer struct {
 	process process
 	// step is the distance of the arrivals that are taken: 1 for all of them, else that of those of a share.
@@ -16,8 +16,8 @@ type pacer struct {
 	rate    rateIntegral
 	startNS int64
 	k       uint64
-	// at is the awaited arrival from the start of the phase, in the time of the process; due is its instant. lost is what
-	// rounding has added to at: without it a day of 7,000 arrivals a second ends 0.6 ms early.
+	// at is the awaited arrival from the start of the phase, in the time of the process; due is its instant. lost is
+	// what rounding has added to at: without it a day of 7,000 arrivals a second ends 0.6 ms early.
 	at, lost float64
 	due      int64
 }
@@ -70,7 +70,7 @@ func (p *pacer) processTime(ns int64) float64 {
 
 // meanRate returns the mean number of arrivals per second up to an instant, if the rate changes; otherwise false.
 func (p *pacer) meanRate(nowNS int64) (perSecond float64, changes bool) {
-	if p == nil || p.rate == nil || nowNS <= p.startNS {
+	if p.rate == nil || nowNS <= p.startNS {
 		return 0, false
 	}
 	elapsed := float64(nowNS - p.startNS)
@@ -78,7 +78,7 @@ func (p *pacer) meanRate(nowNS int64) (perSecond float64, changes bool) {
 }
 
 // setRate changes the rate of a pacer that has a changing one from an instant on; what has passed of the awaited
-// interval counts.
+// inter-arrival time counts.
 func (p *pacer) setRate(nowNS int64, perSecond float64) {
 	units := p.processTime(nowNS) / second
 	p.rate = rateSegments{{fromNS: float64(nowNS - p.startNS), fromUnits: units, rate: perSecond * perNS}}

@@ -14,6 +14,8 @@ type phaseRun struct {
 	// counts.
 	phase         Phase
 	share, taking Share
+	// replay is how trees are played.
+	replay Lanes
 	// idle phases have nothing to send here: other shares have all of it.
 	idle  bool
 	stats Stats
@@ -23,25 +25,20 @@ type phaseRun struct {
 	beginning *beginning
 
 	// numbers are those of the sessions of the source, begun those of the sessions that begin, credits those of the
-	// requests in the phase; drawsFrom is that of the draws of credit 0. Sessions up to prepared, exclusive, are
-	// announced to the sender.
+	// requests in the phase; drawsFrom is that of the draws of credit 0.
 	numbers, begun, credits numbering
-	drawsFrom, prepared     uint64
+	drawsFrom               uint64
 
-	// pacer says when the arrivals of a rate are due, timetable those of a recording or of users; neither is set in a
-	// burst.
-	pacer     *pacer
-	timetable timetable
+	// mode is how sessions begin and go on.
+	mode mode
 	// sessions and prefill are shared with the phases before a seamless one.
 	sessions, prefill *slots
-	ramps             []limitRamp
-	adaptive          *controller
-	barrier           *barrier
+	controls          []control
+	barrier           barrier
 	inFlight          map[int64]flight
 	trees             map[*tree]struct{}
-	// unsent counts the turns of started sessions that were not sent yet; opened the first turns that a timetable
-	// has given.
-	unsent, opened int64
+	// unsent counts the turns of started sessions that were not sent yet.
+	unsent int64
 
 	// delayed turns wait for their time, ready ones for an arrival (in a burst for a prefill slot), arrived ones
 	// for a session slot; admitted ones lack only a prefill slot.
@@ -75,8 +72,8 @@ type flight struct {
 // cannot keep the loop from hearing a stop.
 const maxIssues = 256
 
-// firstSession returns the number of the first session, if that of the next one would be another: of a phase that begins a
-// pass, the next one that plays the first conversation.
+// firstSession returns the number of the first session, if that of the next one would be another: of a phase that
+// begins a pass, the next one that plays the first conversation.
 func (p *Phase) firstSession(next uint64) uint64 {
 	if n := uint64(p.Pass); n > 0 {
 		next = (next + n - 1) / n * n
@@ -84,6 +81,8 @@ func (p *Phase) firstSession(next uint64) uint64 {
 	return next
 }
 
+// newPhaseRun returns the part of a phase that this engine makes. The order matters: the numbers depend on the share,
+// the mode on the numbers, the limits on the mode, and whether there is anything to send on the limits.
 func newPhaseRun(e *Engine, index int) *phaseRun {
 	p := &phaseRun{
 		e:        e,
@@ -98,48 +97,20 @@ func newPhaseRun(e *Engine, index int) *phaseRun {
 	var takesPart bool
 	p.share, takesPart = e.plan.shareOf(index)
 	p.takeFrom(e.used.Sessions)
-	phase := whole.part(p.share, p.taking)
+	p.phase = whole.part(p.share, p.taking)
+	p.replay = p.phase.replay()
 	p.number()
-	switch {
-	case !takesPart:
-	case phase.Schedule != nil:
-		replayed := newRecording(e.entries, *phase.Schedule, e.used.Sessions, p.share)
-		phase.Sessions, phase.Requests = replayed.limits(whole.Sessions, whole.Requests)
-		p.timetable = replayed
-	case phase.Users != nil:
-		users := *phase.Users
-		if phase.Adaptive != nil && phase.Adaptive.Variable == ControlUsers {
-			users.Count = int(phase.Adaptive.withDefaults(phase).Min)
-		}
-		all := newUserTimetable(users, e.used.Sessions, e.source.Turns)
-		if p.timetable = all; !p.share.Whole() {
-			ofShare := newSharedUsers(all, p.share, whole)
-			phase.Sessions, phase.Requests = ofShare.sessions, ofShare.requests
-			p.timetable = ofShare
-		}
-	case phase.Lanes != nil:
-		if e.lanes == nil {
-			p.makeLanes(phase)
-		}
-		phase.Requests = e.laneRequests(phase)
-	}
-	p.phase = phase
+	p.mode = p.newMode(&whole, takesPart)
+	phase := &p.phase
 	p.idle = !takesPart || whole.Requests > 0 && phase.Requests == 0 || whole.Sessions > 0 && phase.Sessions == 0 ||
-		phase.Schedule != nil && phase.Sessions == 0
-	if p.idle {
-		p.timetable = nil
-	}
-	p.stats = newStats(index, phase, e.plan.URLs)
+		whole.mode() == bySchedule && phase.Sessions == 0
+	p.stats = newStats(index, *phase, e.plan.URLs)
 	p.stats.TargetRate /= p.share.width()
-	if p.idle {
+	switch {
+	case p.idle:
 		p.stats.TargetRate, p.stats.ExpectedRequests, p.stats.ExpectedSessions = 0, 0, 0
-	}
-	if phase.Schedule != nil && !p.idle {
-		p.stats.FirstDueNS, _ = p.timetable.next()
-	}
-	if phase.Adaptive != nil {
-		p.adaptive = newController(phase, e.opt.Windows, e.clock, index)
-		p.adaptive.result.Summary.ProfilingIndex = e.plan.profilingIndex(index)
+	case whole.mode() == bySchedule:
+		p.stats.FirstDueNS = p.mode.dueNS()
 	}
 	return p
 }
@@ -152,10 +123,11 @@ func (p *phaseRun) number() {
 	if made := &p.e.lanesMade; p.e.lanes != nil && made.until == p.stats.Index-1 {
 		p.numbers, p.begun = made.numbers, made.begun
 	}
-	p.drawsFrom, p.prepared = used.Credits, p.numbers.next
+	p.drawsFrom = used.Credits
 }
 
-// start starts the clock of the phase, at an instant that may lie a little in the past.
+// start starts the clock of the phase, at an instant that may lie a little in the past. The mode comes last: it may
+// queue turns, which only a phase that has started may send.
 func (p *phaseRun) start(now int64) {
 	p.stage = running
 	p.stats.StartNS = now
@@ -164,20 +136,7 @@ func (p *phaseRun) start(now int64) {
 		p.finishSending(now)
 		return
 	}
-	p.startLimits()
-	changing := newRateIntegral(p.phase.Arrivals, p.e.plan.Seed)
-	if p.adaptive != nil && p.phase.Adaptive.Variable == ControlRequestRate {
-		changing = rateSegments{}.then(0, p.adaptive.value, 0)
-	}
-	p.pacer = p.phase.Arrivals.pacer(changing, p.e.plan.Seed, now, p.taking)
-	if p.timetable != nil {
-		p.timetable.start(now)
-	}
-	if p.adaptive != nil {
-		p.adaptive.start(now)
-		p.setControl(now)
-		p.publishSearch()
-	}
+	p.startControls(now)
 	if p.phase.Duration > 0 {
 		p.durationEndNS = addNS(now, p.phase.Duration)
 		if p.phase.Grace < Infinite {
@@ -185,32 +144,7 @@ func (p *phaseRun) start(now int64) {
 		}
 	}
 	p.setState(Started)
-	if p.phase.Lanes != nil {
-		p.startLanes(now)
-	}
-}
-
-// startLimits applies the limits of the phase, or the first ones of their ramps.
-func (p *phaseRun) startLimits() {
-	p.sessions.limit, p.prefill.limit = slotLimit(p.phase.Concurrency), slotLimit(p.phase.Prefill)
-	seed, whole := p.e.plan.Seed, &p.e.plan.Phases[p.stats.Index]
-	for _, r := range []limitRamp{
-		{p.sessions, p.share, p.phase.ConcurrencyRamp.steps(whole.Concurrency, rampDraws(seed, concurrencyDraws))},
-		{p.prefill, p.share, p.phase.PrefillRamp.steps(whole.Prefill, rampDraws(seed, prefillDraws))},
-	} {
-		if len(r.steps) > 0 {
-			p.ramps = append(p.ramps, r)
-		}
-	}
-	p.ramp(p.stats.StartNS)
-}
-
-// ramp applies the steps of the limits that are due.
-func (p *phaseRun) ramp(nowNS int64) {
-	for i := range p.ramps {
-		p.ramps[i].apply(nowNS - p.stats.StartNS)
-	}
-	p.ramps = slices.DeleteFunc(p.ramps, func(r limitRamp) bool { return len(r.steps) == 0 })
+	p.mode.start(now)
 }
 
 // addNS adds without overflow.
@@ -280,6 +214,8 @@ func (p *phaseRun) mayBegin(ctx context.Context) (startNS int64, begins bool) {
 	return at, at != 0 && at <= now
 }
 
+// stepRunning does what is due in a phase that has started: limits change before credits are issued under them, and the
+// end of the duration comes before both.
 func (p *phaseRun) stepRunning(ctx context.Context) (more bool) {
 	now := p.e.clock.NowNS()
 	if ctx.Err() != nil {
@@ -291,8 +227,7 @@ func (p *phaseRun) stepRunning(ctx context.Context) (more bool) {
 		p.finishSending(now)
 	}
 	if p.sending() {
-		p.ramp(now)
-		p.assess(now)
+		p.control(now)
 	}
 	if p.sending() {
 		more = p.send(now)
@@ -305,7 +240,8 @@ func (p *phaseRun) stepRunning(ctx context.Context) (more bool) {
 	return more
 }
 
-// deadlineNS returns the earliest instant at which something is to be done without mail.
+// deadlineNS returns the earliest instant at which something is to be done without mail. What waits for a slot or for a
+// return has no deadline: mail brings these.
 func (p *phaseRun) deadlineNS() int64 {
 	earliest := int64(math.MaxInt64)
 	consider := func(ns int64) {
@@ -330,20 +266,12 @@ func (p *phaseRun) deadlineNS() int64 {
 		return earliest
 	}
 	consider(p.durationEndNS)
-	if p.pacer != nil {
-		consider(p.pacer.dueNS())
-	}
-	if due, any := p.nextStart(); any {
-		consider(due)
-	}
+	consider(p.mode.dueNS())
 	if p.delayed.len() > 0 {
 		consider(p.delayed.dueNS())
 	}
-	for _, r := range p.ramps {
-		consider(p.stats.StartNS + r.steps[0].atNS)
-	}
-	if p.adaptive != nil {
-		consider(p.adaptive.dueNS)
+	for _, c := range p.controls {
+		consider(c.dueNS())
 	}
 	return earliest
 }

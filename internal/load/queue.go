@@ -11,10 +11,9 @@ type turn struct {
 	intendedNS int64
 	// url is chosen when the session begins.
 	url int
-	// entry is the session's place in a recording, user its user, node its place in a tree; each if it has one.
-	entry int
-	user  uint64
-	node  *node
+	// user is the session's user, node its place in a tree; each if it has one.
+	user uint64
+	node *node
 	// place is that of a user's first turn, in a share of users.
 	place userPlace
 }

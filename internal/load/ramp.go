@@ -124,17 +124,27 @@ func (r Ramp) steps(target int, draw random.Rand) []limitStep {
 	return steps
 }
 
-// limitRamp applies the steps of a ramp to slots that belong to a share.
+// limitRamp is the [control] that applies the steps of a ramp to slots that belong to a share.
 type limitRamp struct {
 	slots *slots
 	share Share
 	steps []limitStep
+	// startNS is the start of the phase.
+	startNS int64
 }
 
-// apply sets what is due, atNS from the start of the phase.
-func (l *limitRamp) apply(atNS int64) {
-	for len(l.steps) > 0 && l.steps[0].atNS <= atNS {
+func (l *limitRamp) dueNS() int64 {
+	if len(l.steps) == 0 {
+		return 0
+	}
+	return l.startNS + l.steps[0].atNS
+}
+
+func (l *limitRamp) apply(nowNS int64) {
+	for len(l.steps) > 0 && l.steps[0].atNS <= nowNS-l.startNS {
 		l.slots.limit = int(l.share.Part(int64(l.steps[0].limit)))
 		l.steps = l.steps[1:]
 	}
 }
+
+func (*limitRamp) end(int64) {}

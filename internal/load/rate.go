@@ -7,8 +7,9 @@ import (
 	"aiperf/internal/base/random"
 )
 
-// rateIntegral is a rate that changes, as its integral over time: units returns how many arrivals of unit mean gap the
-// time up to an instant holds, instant is the inverse. Instants are nanoseconds from the start of the phase.
+// rateIntegral is a rate that changes, as its integral over time: units returns how many arrivals of unit mean
+// inter-arrival time the time up to an instant holds, instant is the inverse. Instants are nanoseconds from the start
+// of the phase.
 type rateIntegral interface {
 	units(ns float64) float64
 	instant(units float64) float64

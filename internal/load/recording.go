@@ -9,21 +9,6 @@ import (
 	"time"
 )
 
-// timetable determines when the sessions of a phase start and when their turns follow, whatever the service does.
-type timetable interface {
-	// start sets the instant of the phase's start.
-	start(nowNS int64)
-	// next returns when the next session starts, if one does; pop gives its first turn.
-	next() (dueNS int64, any bool)
-	pop() turn
-	// follow returns when a turn goes out whose predecessor has returned now, and when it was intended to.
-	follow(t turn, nowNS int64) (dueNS, intendedNS int64)
-	// announce reports sessions that will start soon and were not announced.
-	announce(ahead int64, to func(Opening))
-	// drop reports the sessions that were announced and did not start.
-	drop(to func(session uint64))
-}
-
 // entries are the conversations of a recording in the order of their first times. There may be many millions: what is
 // kept of each is its number, and not even that where they stand in order.
 type entries struct {
@@ -54,7 +39,8 @@ func (e *entries) turns(i int) int { return e.source.ConversationTurns(e.convers
 
 func (e *entries) atNS(i int) int64 { return e.source.TurnTime(e.conversation(i), 0).AtNS }
 
-// readRecording sorts the conversations of a source by time.
+// readRecording sorts the conversations of a source by time. It keeps no order where they are sorted and complete
+// already: there may be many millions.
 func readRecording(source Recorded) (*entries, error) {
 	e := &entries{source: source}
 	n := source.Conversations()
@@ -183,7 +169,7 @@ func (r *recording) next() (int64, bool) {
 
 func (r *recording) pop() turn {
 	t := turn{
-		session: r.sessionOf(r.started), entry: r.started,
+		session:    r.sessionOf(r.started),
 		count:      r.entries.turns(r.started),
 		intendedNS: r.dueNS(r.entries.atNS(r.started)),
 	}
@@ -193,8 +179,9 @@ func (r *recording) pop() turn {
 
 func (r *recording) sessionOf(entry int) uint64 { return r.session + uint64(entry-r.first) }
 
-func (r *recording) follow(t turn, nowNS int64) (dueNS, intendedNS int64) {
-	recorded := r.entries.source.TurnTime(r.entries.conversation(t.entry), t.index)
+func (r *recording) follow(session uint64, turn int, _, nowNS int64) (dueNS, intendedNS int64) {
+	entry := r.first + int(session-r.session)
+	recorded := r.entries.source.TurnTime(r.entries.conversation(entry), turn)
 	switch {
 	case recorded.Timed:
 		intendedNS = r.dueNS(recorded.AtNS)

@@ -3,7 +3,7 @@ package load
 import "time"
 
 // receive takes a message about a credit. It ignores what does not belong to a credit in flight: late returns and
-// second ones.
+// second ones. Counters change before the session goes on, as that may complete the sending and publish them.
 func (p *phaseRun) receive(m message, nowNS int64) {
 	if m.kind == started {
 		p.stats.Barrier.released(m.startNS)
@@ -26,21 +26,17 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 		return
 	}
 	delete(p.inFlight, m.id)
-	if p.phase.stageIs(SeedLanes) {
-		f.turn.node.tree.inFlight--
-		p.seedReturned(f.turn, m.outcome)
-	}
 	switch m.outcome {
 	case CutOff:
 		p.stats.RequestsCancelled++
-		p.dropCutOff(f, nowNS)
+		p.goOn(f.turn, CutOff, nowNS)
 		return
 	case Failure:
 		p.stats.RequestErrors++
 		f.turn.node.failed()
 	}
 	p.stats.RequestsCompleted++
-	p.continueSession(f.turn, nowNS)
+	p.goOn(f.turn, m.outcome, nowNS)
 	if m.outcome == Failure && p.e.plan.FailFast && f.turn.node.depth() > 0 {
 		p.stats.Branches.ParentsFailed++
 		p.e.Abort(ErrChildFailed)
@@ -48,13 +44,20 @@ func (p *phaseRun) receive(m message, nowNS int64) {
 	}
 }
 
-// continueSession goes on with a session after one of its turns has returned; a failed turn does not end it.
-func (p *phaseRun) continueSession(t turn, nowNS int64) {
-	if p.phase.stageIs(SeedLanes) {
-		return
-	}
+// goOn goes on with the session of a credit that has returned. A failed turn does not end it, one that was cut off
+// does. This is the one way by which a credit in flight ends: by a return, a cut-off or a drain that was given up.
+func (p *phaseRun) goOn(t turn, o Outcome, nowNS int64) {
 	if t.node != nil {
 		t.node.tree.inFlight--
+		if p.mode.keeps(t.node, o) {
+			return
+		}
+	}
+	switch {
+	case o == CutOff:
+		p.dropCutOff(t, nowNS)
+		return
+	case t.node != nil:
 		p.nodeReturned(t, nowNS)
 		return
 	}
@@ -66,17 +69,14 @@ func (p *phaseRun) continueSession(t turn, nowNS int64) {
 		p.e.sender.Forget(t.session)
 		return
 	}
-	next := t
-	next.index++
-	p.e.sender.Prepare(p.stats.Index, t.session, next.index)
-	if p.timetable != nil {
-		due, intended := p.timetable.follow(next, nowNS)
-		next.intendedNS = intended
-		p.delayed.push(due, next)
-		return
+	t.index++
+	p.e.sender.Prepare(p.stats.Index, t.session, t.index)
+	var due int64
+	if due, t.intendedNS = p.mode.follow(t.session, t.index, t.intendedNS, nowNS); due == 0 {
+		p.queueDue(t, nowNS)
+	} else {
+		p.delayed.push(due, t)
 	}
-	next.intendedNS = 0
-	p.queueAfter(p.e.source.DelayNS(t.session, next.index), next, nowNS)
 }
 
 // queueAfter queues a turn that waits for its delay first.
@@ -89,18 +89,14 @@ func (p *phaseRun) queueAfter(delayNS int64, t turn, nowNS int64) {
 }
 
 // dropCutOff ends a session one of whose credits was cut off.
-func (p *phaseRun) dropCutOff(f flight, nowNS int64) {
-	if p.phase.stageIs(SeedLanes) {
-		return
-	}
-	if f.turn.node != nil {
-		f.turn.node.tree.inFlight--
-		p.cancelTree(f.turn)
+func (p *phaseRun) dropCutOff(t turn, nowNS int64) {
+	if t.node != nil {
+		p.cancelTree(t)
 	} else {
 		p.stats.CancelledSessions++
 		p.sessions.release()
-		p.unsent -= int64(f.turn.count - f.turn.index - 1)
-		p.e.sender.Forget(f.turn.session)
+		p.unsent -= int64(t.count - t.index - 1)
+		p.e.sender.Forget(t.session)
 	}
 	p.finishAfterFinalCredit(nowNS)
 }
@@ -113,30 +109,13 @@ func (p *phaseRun) finishSending(nowNS int64) {
 	p.stats.SentEndNS = nowNS
 	p.stats.FinalSent = &SentTotals{Requests: p.stats.RequestsSent, Sessions: p.stats.SentSessions}
 	p.stats.State = SendingComplete
-	if rate, changes := p.pacer.meanRate(nowNS); changes {
-		p.stats.TargetRate = rate / p.share.width()
-	}
 	p.dropWaiting()
-	if !p.phase.parks() {
+	if !p.replay.parks() {
 		p.truncateTrees()
 	}
-	if p.phase.stageIs(SeedLanes) && p.phase.Grace < Infinite {
-		p.stats.GraceEndNS = addNS(nowNS, p.phase.Grace)
-	}
-	if p.timetable != nil {
-		p.timetable.drop(p.e.sender.Forget)
-	}
-	for p.timetable == nil && p.prepared > p.numbers.next {
-		p.prepared -= p.numbers.step
-		p.e.sender.Forget(p.prepared)
-	}
-	p.prepared = p.numbers.next
-	if p.phase.Lanes != nil {
-		p.keepNumbers()
-	}
-	if p.adaptive != nil {
-		p.adaptive.end(nowNS, p.stats.tally())
-		p.publishSearch()
+	p.mode.endSending(nowNS)
+	for _, c := range p.controls {
+		c.end(nowNS)
 	}
 	p.setState(SendingComplete)
 }
@@ -156,13 +135,14 @@ func (p *phaseRun) endEarly(grace time.Duration, nowNS int64) {
 	p.finishSending(nowNS)
 }
 
-// dropWaiting drops the turns that wait for anything; those of trees are dropped with their trees.
+// dropWaiting drops the turns that wait for anything; those of trees are dropped with their trees, or parked where the
+// next phase goes on with them. Turns that have arrived hold no session slot yet; the others do.
 func (p *phaseRun) dropWaiting() {
 	for p.arrived.len() > 0 {
 		p.e.sender.Forget(p.arrived.pop().session)
 	}
 	drop := func(t turn) {
-		if p.phase.stageIs(FillLanes) {
+		if p.replay.Stage == FillLanes {
 			t.node.park(t.index)
 		} else if t.node == nil {
 			p.sessions.release()
@@ -179,13 +159,14 @@ func (p *phaseRun) dropWaiting() {
 	}
 }
 
-// drain brings a phase that has sent its last credit to its end.
+// drain brings a phase that has sent its last credit to its end: when nothing is in flight, at the latest when the
+// grace is over and what was cut off had its time to return.
 func (p *phaseRun) drain(nowNS int64) {
 	switch {
 	case len(p.inFlight) == 0:
 		p.complete(nowNS)
 	case p.drainEndNS != 0 && nowNS >= p.drainEndNS:
-		p.forceReturns()
+		p.forceReturns(nowNS)
 		p.complete(nowNS)
 	case p.drainEndNS == 0 && p.stats.GraceEndNS != 0 && nowNS >= p.stats.GraceEndNS:
 		p.stats.GracePeriodTimeoutTriggered = true
@@ -223,7 +204,7 @@ func (p *phaseRun) cutOff(nowNS int64) {
 }
 
 // forceReturns counts the credits that did not return as cut off. What still comes of them is ignored.
-func (p *phaseRun) forceReturns() {
+func (p *phaseRun) forceReturns(nowNS int64) {
 	for id, f := range p.inFlight {
 		delete(p.inFlight, id)
 		p.stats.ForcedReturns++
@@ -231,19 +212,7 @@ func (p *phaseRun) forceReturns() {
 		if f.prefill {
 			p.prefill.release()
 		}
-		if p.phase.stageIs(SeedLanes) {
-			f.turn.node.tree.inFlight--
-			p.seedReturned(f.turn, CutOff)
-			continue
-		}
-		if f.turn.node != nil {
-			f.turn.node.tree.inFlight--
-			p.cancelTree(f.turn)
-			continue
-		}
-		p.stats.CancelledSessions++
-		p.sessions.release()
-		p.e.sender.Forget(f.turn.session)
+		p.goOn(f.turn, CutOff, nowNS)
 	}
 }
 
@@ -252,12 +221,12 @@ func (p *phaseRun) endAtOnce(nowNS int64) {
 	p.stats.WasCancelled = true
 	p.finishSending(nowNS)
 	p.cutOff(nowNS)
-	p.forceReturns()
+	p.forceReturns(nowNS)
 	p.complete(nowNS)
 }
 
 func (p *phaseRun) complete(nowNS int64) {
-	if p.phase.parks() {
+	if p.replay.parks() {
 		p.leaveLanes()
 	}
 	p.stats.RequestsEndNS = nowNS

@@ -74,7 +74,7 @@ func (p Plan) shareOf(index int) (s Share, takesPart bool) {
 	width := p.Share.Of
 	first, end := p.chain(index)
 	for i := range p.Phases {
-		if i >= first && i < end || p.Phases[i].Lanes != nil && p.Phases[index].Lanes != nil {
+		if i >= first && i < end || p.Phases[i].mode() == byLanes && p.Phases[index].mode() == byLanes {
 			width = min(width, p.Phases[i].places())
 		}
 	}
@@ -101,14 +101,14 @@ func (p *Phase) places() int {
 			places = min(places, limit)
 		}
 	}
-	if p.Users != nil {
+	if p.mode() == byUsers {
 		places = min(places, p.Users.Count)
 	}
 	return places
 }
 
 // plain reports whether the sessions of a phase begin in the order of their numbers.
-func (p *Phase) plain() bool { return p.Schedule == nil && p.Users == nil && p.Lanes == nil }
+func (p *Phase) plain() bool { return p.burst() || p.mode() == atRate }
 
 // KeepsResidues reports whether, in all phases, a share takes only sessions whose numbers are its index modulo the
 // number of shares. Otherwise it may take any.

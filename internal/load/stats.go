@@ -105,10 +105,10 @@ func newStats(index int, p Phase, urls int) Stats {
 		ExpectedDuration: p.Duration, ExpectedGrace: p.Grace,
 		RequestsPerURL: make([]int64, max(1, urls)),
 	}
-	switch {
-	case p.Users != nil:
+	switch p.mode() {
+	case byUsers:
 		s.TargetRate = p.Users.Rate
-	case p.Arrivals.Pattern != Burst:
+	case atRate:
 		s.TargetRate = p.Arrivals.Rate
 	}
 	return s

@@ -83,9 +83,9 @@ func (t *Tree) sendsFirst() bool {
 	return !t.Nodes[0].Turns[0].Silent && len(t.Nodes[0].Before) == 0
 }
 
-// shape returns the tree of a session, nil for a plain one. Timetables play conversations as lists of turns.
+// shape returns the tree of a session, nil for a plain one.
 func (p *phaseRun) shape(session uint64) *Tree {
-	if p.e.branching == nil || p.timetable != nil {
+	if p.e.branching == nil {
 		return nil
 	}
 	return p.e.branching.Tree(session)
@@ -157,7 +157,7 @@ func (n *node) waitFor(child *node, turn int) {
 // queueTurn queues a turn that waits for no child, after its delay; lanes that are filled have no delays.
 func (p *phaseRun) queueTurn(n *node, index int, nowNS int64) {
 	delay := n.turns()[index].DelayNS
-	if p.phase.stageIs(FillLanes) {
+	if p.replay.Stage == FillLanes {
 		delay = 0
 	}
 	p.queueTurnAfter(n, index, delay, nowNS)
@@ -166,7 +166,7 @@ func (p *phaseRun) queueTurn(n *node, index int, nowNS int64) {
 // queueTurnAfter queues a turn after a delay.
 func (p *phaseRun) queueTurnAfter(n *node, index int, delayNS, nowNS int64) {
 	next := n.turns()[index]
-	if p.phase.parks() && (!p.maySend(nowNS) || p.laneFull(n, next)) {
+	if p.replay.parks() && (!p.maySend(nowNS) || p.laneFull(n, next)) {
 		n.park(index)
 		return
 	}
@@ -184,7 +184,8 @@ func (p *phaseRun) queueTurnAfter(n *node, index int, delayNS, nowNS int64) {
 	p.queueAfter(delayNS, t, nowNS)
 }
 
-// nodeReturned goes on with a tree after one of its turns has returned, or was silent.
+// nodeReturned goes on with a tree after one of its turns has returned, or was silent. Children are spawned before the
+// next turn is looked at, as that turn may wait for them.
 func (p *phaseRun) nodeReturned(t turn, nowNS int64) {
 	n := t.node
 	n.inFlight = false
@@ -208,13 +209,14 @@ func (p *phaseRun) nodeReturned(t turn, nowNS int64) {
 		p.queueTurn(n, next, nowNS)
 	}
 	p.finishAfterFinalCredit(nowNS)
-	if !p.sending() && !p.phase.parks() {
+	if !p.sending() && !p.replay.parks() {
 		p.truncateTree(n.tree)
 	}
 	p.capTreeIdle(n.tree, nowNS)
 }
 
-// finishNode reports what waits for a node that it is done, if it is.
+// finishNode reports what waits for a node that it is done, if it is: the tree, then a turn of the parent that joins
+// it, and then, up the tree, whatever waits for the parent.
 func (p *phaseRun) finishNode(n *node, nowNS int64) {
 	if !n.returned || n.openChildren > 0 {
 		return

@@ -114,8 +114,8 @@ func (u *userTimetable) pop() turn {
 }
 
 // follow spaces the turns of a user evenly; a late response moves all that come after it.
-func (u *userTimetable) follow(t turn, nowNS int64) (dueNS, intendedNS int64) {
-	due := max(nowNS, t.intendedNS+int64(math.Round(u.gap())))
+func (u *userTimetable) follow(_ uint64, _ int, beforeNS, nowNS int64) (dueNS, intendedNS int64) {
+	due := max(nowNS, beforeNS+int64(math.Round(u.gap())))
 	return due, due
 }
 

@@ -6,8 +6,8 @@ import "slices"
 // user each; tick counts these distances up to the user's first turn, start the users who started before.
 type userPlace struct {
 	start, tick uint64
-	// shared is set in a share of the users, whose credits are numbered by their ticks.
-	shared bool
+	// of is the share of the users, whose credits are numbered by their ticks; nil where the users are not shared.
+	of *sharedUsers
 }
 
 // sharedUsers is the [timetable] of a share of the users. A user and all who take that place later belong to the same
@@ -82,7 +82,7 @@ func (u *sharedUsers) fill(some int) bool {
 	for len(u.coming) < some && (u.most == 0 || u.starts < u.most) {
 		fromStart := u.waiting.dueNS()
 		if t := u.userTimetable.pop(); u.takes(t) {
-			t.place.shared = true
+			t.place.of = u
 			u.coming = append(u.coming, userStart{fromStart, t})
 		}
 	}

@@ -30,11 +30,12 @@ func (p Plan) Validate() error {
 	return nil
 }
 
+// validate returns an error for a phase that cannot run. A search is validated last, as it relies on a valid mode.
 func (p Phase) validate() error {
 	switch {
 	case p.Concurrency < 0 || p.Prefill < 0 || p.Requests < 0 || p.Sessions < 0 || p.Duration < 0 || p.Grace < 0:
 		return errors.New("a limit is negative")
-	case p.Schedule == nil && !p.endsItself() && p.Requests == 0 && p.Sessions == 0 && p.Duration == 0:
+	case p.mode() != bySchedule && !p.endsItself() && p.Requests == 0 && p.Sessions == 0 && p.Duration == 0:
 		return errors.New("no stop condition: give a number of requests, a number of sessions or a duration")
 	case p.burst() && p.Concurrency == 0 && p.Prefill == 0 && p.Requests == 0 && p.Sessions == 0:
 		return errors.New("without a rate a concurrency, a prefill concurrency, a number of requests or of sessions " +
@@ -60,13 +61,12 @@ func (p Phase) validate() error {
 }
 
 // burst reports whether requests go out as soon as a slot is free.
-func (p Phase) burst() bool {
-	return p.Arrivals.Pattern == Burst && p.Schedule == nil && p.Users == nil && p.Lanes == nil
-}
+func (p Phase) burst() bool { return p.mode() == asBurst }
 
 // endsItself reports whether the stage of the lanes has an end of its own.
 func (p Phase) endsItself() bool {
-	return p.Lanes != nil && (p.Lanes.Stage == SeedLanes || p.Lanes.Stage == FillLanes && p.Lanes.PerLane > 0)
+	stage := p.replay()
+	return stage.Stage == SeedLanes || stage.Stage == FillLanes && stage.PerLane > 0
 }
 
 func (l *Lanes) validate(p Phase) error {
@@ -87,24 +87,20 @@ func (l *Lanes) validate(p Phase) error {
 }
 
 func (p Phase) validateMode() error {
-	modes := 0
-	for _, given := range []bool{p.Arrivals.Pattern != Burst, p.Schedule != nil, p.Users != nil, p.Lanes != nil} {
-		if given {
-			modes++
-		}
-	}
-	switch {
-	case modes > 1:
+	if len(p.modes()) > 1 {
 		return errors.New("give one of a rate, a schedule, users and lanes")
-	case p.Lanes != nil:
+	}
+	mode := p.mode()
+	switch {
+	case mode == byLanes:
 		return p.Lanes.validate(p)
-	case p.Users != nil:
+	case mode == byUsers:
 		return p.Users.validate()
-	case p.Arrivals.Pattern != Burst:
+	case mode == atRate:
 		return p.Arrivals.validate()
 	case len(p.Arrivals.Series) > 0 || p.Arrivals.Ramp.Duration != 0:
 		return errors.New("a rate series or ramp needs an arrival pattern")
-	case p.Schedule != nil && p.Schedule.AutoOffset && p.Schedule.StartOffset != 0:
+	case mode == bySchedule && p.Schedule.AutoOffset && p.Schedule.StartOffset != 0:
 		return errors.New("a schedule has an automatic offset or a start offset, not both")
 	}
 	return nil

@@ -80,6 +80,9 @@ func (Catalog) Table(path string, columns []recipe.Column) (rows int64, timed, l
 // TableRoles implements the Catalog of config/resolve.
 func (Catalog) TableRoles() []string { return loader.TableRoles() }
 
+// TableRole implements the Catalog of config/resolve.
+func (Catalog) TableRole(name string) (role string, known bool) { return loader.TableRole(name) }
+
 // Lacks returns why the runs of a configuration cannot have a metric; empty where they may have it.
 func Lacks(cfg *config.Run, tag string) string {
 	if slices.ContainsFunc(cfg.Plugins.Metrics, func(p pluginfile.Program) bool { return p.Name == tag }) {

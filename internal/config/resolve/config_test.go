@@ -49,6 +49,13 @@ func (fakeCatalog) Table(string, []recipe.Column) (rows int64, timed, lengths bo
 
 func (fakeCatalog) TableRoles() []string { return []string{"text", "timestamp"} }
 
+func (fakeCatalog) TableRole(name string) (role string, known bool) {
+	if name == "prompt" {
+		name = "text"
+	}
+	return name, name == "text" || name == "timestamp"
+}
+
 // Threshold refuses those that begin with an exclamation mark.
 func (fakeCatalog) Threshold(text string, _ []float64) error {
 	if strings.HasPrefix(text, "!") {

@@ -46,11 +46,15 @@ func (f *datafile) named() string {
 	return option.Table
 }
 
-// columns are those of a table that the user names.
+// columns are those of a table that the user names, whose meanings may have any of their usual names.
 func (f *datafile) columns() (columns []recipe.Column) {
 	for _, text := range f.p.Texts("map") {
 		role, column, _ := strings.Cut(text, "=")
-		columns = append(columns, recipe.Column{Role: strings.TrimSpace(role), Column: strings.TrimSpace(column)})
+		c := recipe.Column{Role: strings.TrimSpace(role), Column: strings.TrimSpace(column)}
+		if known, ok := f.catalog.TableRole(c.Role); ok {
+			c.Role = known
+		}
+		columns = append(columns, c)
 	}
 	return columns
 }

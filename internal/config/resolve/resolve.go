@@ -207,4 +207,6 @@ type Catalog interface {
 	Table(path string, columns []recipe.Column) (rows int64, timed, lengths bool)
 	// TableRoles are the meanings that a column of a table can have.
 	TableRoles() []string
+	// TableRole is the meaning of which a name is one of the usual names.
+	TableRole(name string) (role string, known bool)
 }

@@ -67,6 +67,16 @@ func TableRoles() (names []string) {
 	return names
 }
 
+// TableRole returns what a name means as that of a column: itself, or the meaning of which it is a usual name.
+func TableRole(name string) (role string, known bool) {
+	for _, r := range tableRoles() {
+		if r.name == name || slices.Contains(r.names, plainName(name)) {
+			return r.name, true
+		}
+	}
+	return "", false
+}
+
 func plainName(column string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {

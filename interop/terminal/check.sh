@@ -108,6 +108,7 @@ grep -q 'Streaming metrics to' "$cache/run-200/logs/aiperf.log"
 touch "$cache/held"
 keys t200 C-c
 sees t200 'Cancellation in Progress'
+sleep 1.5 # until then it would be the same one
 keys t200 C-c
 for t in t80 t100 t140; do
     [ "$t" = t80 ] || sees "$t" '^code=0' # its shell went on when it was stopped

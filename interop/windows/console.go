@@ -61,7 +61,7 @@ func run(keys, file, output string, command []string) (int, error) {
 		_ = cmd.Wait() // the state has the code
 		close(ended)
 	}()
-	press := func(file, text string) error {
+	press := func(file, text string, after time.Duration) error {
 		for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 			data, _ := os.ReadFile(file)
 			select {
@@ -71,17 +71,19 @@ func run(keys, file, output string, command []string) (int, error) {
 			}
 			switch {
 			case bytes.Contains(data, []byte(text)):
+				time.Sleep(after)
 				return windows.GenerateConsoleCtrlEvent(windows.CTRL_C_EVENT, 0)
 			case time.Now().After(end):
 				return fmt.Errorf("%s has no %q", file, text)
 			}
 		}
 	}
-	if err := press(file, "\n"); err != nil {
+	if err := press(file, "\n", 0); err != nil {
 		return 0, err
 	}
 	if keys == "cc" {
-		if err := press(output, "Cancellation in Progress"); err != nil {
+		const another = 1500 * time.Millisecond // sooner it would be the same one
+		if err := press(output, "Cancellation in Progress", another); err != nil {
 			return 0, err
 		}
 	}

@@ -169,6 +169,7 @@ func (a *app) capacity(args []string) int {
 		parsed.Put("num-dataset-entries", int64(prompts), settings.Origin{Source: settings.FromFlag,
 			Name: "--num-dataset-entries"})
 	}
+	parsed.Sized = true
 	if q.Over == capacity.Rate {
 		if err := parsed.Set(option.Named("request-rate"), []string{fmt.Sprint(q.Min)},
 			settings.Origin{Source: settings.FromFlag, Name: "--min"}); err != nil {

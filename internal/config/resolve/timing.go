@@ -112,7 +112,7 @@ func (ti *timing) decide() {
 	}
 	if ti.requests == nil {
 		ti.requests = ti.defaultRequests(ti.concurrency)
-		if ti.requests != nil && ti.mode != config.FixedSchedule {
+		if ti.requests != nil && ti.mode != config.FixedSchedule && !p.Sized {
 			meant := ""
 			if ti.flag("num-dataset-entries") == "--num-prompts" {
 				meant = "; --num-prompts is the number of different prompts, not that of requests"

@@ -62,6 +62,8 @@ type Settings struct {
 	// Args are the arguments as they were given.
 	Args     []string
 	Warnings []fault.Warning
+	// Sized reports that each run gets its stop condition from who makes the runs, so that none needs to be given.
+	Sized bool
 
 	// Hidden are values that variables of the environment give to a configuration file and that are secrets by the
 	// variables' names, whatever they are used for.

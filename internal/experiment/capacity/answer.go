@@ -46,12 +46,14 @@ func (s *spent) add(f *series.Finished, saved time.Duration) (measured time.Dura
 // Members are the answer as further members of boundary_summary in search_history.json.
 func (s *Study) Members() artifact.Object {
 	a := s.planner.Answer()
-	o := artifact.Object{{Key: "estimate", Value: orNull(a.Estimate)},
+	_, value := outcome(&a)
+	o := artifact.Object{{Key: "answer", Value: orNull(value)}, {Key: "estimate", Value: orNull(a.Estimate)},
 		{Key: "interval", Value: artifact.Object{{Key: "lo", Value: orNull(a.Low)}, {Key: "hi", Value: orNull(a.High)},
 			{Key: "level", Value: a.Level}}},
 		{Key: "bound_first", Value: nil}, {Key: "sureness", Value: a.Sureness},
 		{Key: "probes", Value: a.Probes}, {Key: "client_limited_probes", Value: a.Limited},
-		{Key: "measured_seconds", Value: a.Seconds}, {Key: "saved_seconds", Value: s.spent.Saved.Seconds()}}
+		{Key: "measured_seconds", Value: a.Seconds}, {Key: "saved_seconds", Value: s.spent.Saved.Seconds()},
+		{Key: "command", Value: s.Command}}
 	switch {
 	case a.Saturated:
 		o = o.Set("bound_first", "saturation")
@@ -68,6 +70,23 @@ func orNull(v float64) any {
 	return v
 }
 
+// outcome returns what a search came to, and its answer.
+func outcome(a *boundary.Answer) (o answer.Outcome, value float64) {
+	o, value = answer.Undecided, a.Estimate
+	switch {
+	case a.Reason == boundary.CapacityNoPass:
+		o = answer.NotEvenSmallest
+	case a.Reason == boundary.CapacityNoFailure:
+		o = answer.WholeRange
+	case a.Reason == boundary.CapacityPrecision, !math.IsNaN(a.Pass) && !math.IsNaN(a.Fail):
+		o = answer.Found
+	}
+	if math.IsNaN(a.Fail) && o == answer.Undecided {
+		value = a.Pass // what lies beyond is an estimate without a measurement
+	}
+	return o, value
+}
+
 // Answer returns what was found; whole are the cells of the search with their figures, took is its whole time.
 func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) *answer.Capacity {
 	a := s.planner.Answer()
@@ -79,15 +98,7 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 	for _, f := range s.Limits {
 		c.Limits = append(c.Limits, limitOf(f))
 	}
-	c.Outcome = answer.Undecided
-	switch {
-	case a.Reason == boundary.CapacityNoPass:
-		c.Outcome = answer.NotEvenSmallest
-	case a.Reason == boundary.CapacityNoFailure:
-		c.Outcome = answer.WholeRange
-	case a.Reason == boundary.CapacityPrecision, !math.IsNaN(a.Pass) && !math.IsNaN(a.Fail):
-		c.Outcome = answer.Found
-	}
+	c.Outcome, c.Value = outcome(&a)
 	if math.IsInf(a.High, 1) {
 		c.High = math.NaN()
 	}
@@ -104,9 +115,6 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 	}
 	if a.Reason == boundary.CapacityBudget || a.Reason == boundary.CapacityMaxProbes {
 		c.Notes = append(c.Notes, "the search ended before the interval was as narrow as asked: give it a larger --budget")
-	}
-	if math.IsNaN(a.Fail) && c.Outcome == answer.Undecided {
-		c.Value = a.Pass // what lies beyond is an estimate without a measurement
 	}
 	if len(a.Disputed) > 0 && whole != nil {
 		c.Notes = append(c.Notes, s.disputed(a.Disputed, whole))

@@ -88,8 +88,12 @@ func (c *Card) sweep(d *library.Folder, f *library.Facts) error {
 	if s.Search != nil && f.Planner == "capacity" {
 		c.Kind = "Capacity"
 	}
-	if s.Command != "" {
-		c.Command = artifact.NewRedactor().Text(s.Command)
+	command := s.Command
+	if h := s.Search; h != nil && h.Boundary != nil && h.Boundary.Command != "" {
+		command = h.Boundary.Command
+	}
+	if command != "" {
+		c.Command = artifact.NewRedactor().Text(command)
 	}
 	var names []string
 	for _, p := range s.Parameters {
@@ -175,15 +179,18 @@ func (c *Card) boundary(s *answer.Sweep) {
 	}
 	within := strings.Join(limits, ", ")
 	f := CardFigure{Name: "Largest " + strings.ReplaceAll(p.Name, "_", " ") + " within the limits", Unit: p.Unit}
-	switch {
-	case b.FeasibleMax == nil:
+	switch largest, ok := b.Largest(); {
+	case !ok:
 		f.Value, f.Detail = "none", within
 		c.Findings = append(c.Findings, CardFinding{summary.Bad, "No load meets the limits", within})
 	default:
-		f.Value, f.Detail = artifact.Short(*b.FeasibleMax), within
+		f.Value, f.Detail = artifact.Short(largest), within
+		if interval := b.Interval(); interval != "" {
+			f.Detail = interval
+		}
 		text := within
 		if b.InfeasibleMin != nil {
-			text = fmt.Sprintf("%s meets them, %s does not", artifact.Short(*b.FeasibleMax),
+			text = fmt.Sprintf("Of the probes, %s met them, %s did not", artifact.Short(*b.FeasibleMax),
 				artifact.Short(*b.InfeasibleMin))
 			if b.Breach != "" {
 				text += ": " + b.Breach

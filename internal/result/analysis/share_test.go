@@ -89,6 +89,30 @@ func TestFailedRequestsComeFirstOnACard(t *testing.T) {
 	}
 }
 
+func TestCardOfACapacityHasItsAnswerAndItsCommand(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "search_history.json"), `{"config":{"planner":"capacity","objectives":[],
+"search_space":[{"path":"phases.profiling.concurrency","lo":1,"hi":100}],"sla_filters":[{"metric_tag":"time_to_first_token",
+"stat":"p95","op":"le","threshold":300}]},"iterations":[{"variation_values":{"phases.profiling.concurrency":27},
+"feasible":true}],"best_trials":[],"boundary_summary":{"feasible_max":{"value":27},"infeasible_min":{"value":23},
+"answer":23,"interval":{"lo":21,"hi":30,"level":0.95},"command":"aiperf capacity --url http://joe:pw-secret@h --ttft 300"},
+"convergence_reason":"capacity_precision_reached"}`)
+	write(t, filepath.Join(dir, "sweep_aggregate", "profile_export_aiperf_sweep.json"), `{"aggregation_type":"sweep",
+"metadata":{"sweep_parameters":[{"name":"concurrency","values":[27]}]},"per_combination_metrics":[{"parameters":
+{"concurrency":27},"metrics":{"request_throughput_avg":{"mean":30.5,"unit":"requests/sec"}}}],"best_configurations":{},
+"pareto_optimal":[]}`)
+	c, err := ReadCard(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := c.Figures[0]; f.Value != "23" || f.Detail != "95 %: 21–30" {
+		t.Errorf("%+v", f)
+	}
+	if want := "aiperf capacity --url http://<redacted>@h --ttft 300"; c.Command != want {
+		t.Errorf("the card says %s, want %s", c.Command, want)
+	}
+}
+
 func TestCardsShowWhatTheBlockSays(t *testing.T) {
 	dir := t.TempDir()
 	shareRun(t, dir, 100, "a model", "aiperf profile --api-key sk-1234567890")

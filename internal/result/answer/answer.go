@@ -242,6 +242,33 @@ type Boundary struct {
 	Type, Binding string
 	// MarginLow and MarginHigh are the interval of the margin at the boundary; NaN if there is none.
 	MarginLow, MarginHigh float64
+	// Estimate is the answer where all probes together give one; nil where the largest value that met the limits is it.
+	Estimate *Estimate
+	// Command repeats the search; "" if it is not known.
+	Command string
+}
+
+// Estimate is a value with its interval at a level; the interval is NaN if it is not known.
+type Estimate struct{ Value, Low, High, Level float64 }
+
+// Largest returns the answer: the largest value within the limits; false if there is none.
+func (b *Boundary) Largest() (v float64, ok bool) {
+	switch {
+	case b.FeasibleMax == nil:
+		return 0, false
+	case b.Estimate != nil:
+		return b.Estimate.Value, true
+	}
+	return *b.FeasibleMax, true
+}
+
+// Interval says how sure the answer is, such as "95 %: 21–30"; "" if that is not known.
+func (b *Boundary) Interval() string {
+	e := b.Estimate
+	if e == nil || !artifact.Finite(e.Low) || !artifact.Finite(e.High) {
+		return ""
+	}
+	return Percent(e.Level) + ": " + Between(e.Low, e.High)
 }
 
 // Outcome says what the search for a capacity came to.

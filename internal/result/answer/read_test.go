@@ -136,11 +136,38 @@ func TestASearchPutsItsCellsInOrder(t *testing.T) {
 		b.Breach != "Time to First Token p99 was 250, limit < 200 ms" || s.Search.Best[0] != 1 || s.Kind != "Search" {
 		t.Errorf("%+v", b)
 	}
+	if v, ok := b.Largest(); !ok || v != 10 || b.Interval() != "" || b.Command != "" {
+		t.Errorf("the answer is %v (%s), repeated by %q", v, b.Interval(), b.Command)
+	}
 	curve := answer.NewCurve(s, 0, answer.NewMetric("time_to_first_token", "p99", ""),
 		answer.NewMetric("request_throughput", "avg", ""),
 		answer.Metric{})
 	if len(curve.Points) != 3 || curve.Points[0].Load != 10 || curve.Points[2].Verdict != answer.Infeasible {
 		t.Errorf("%+v", curve.Points)
+	}
+}
+
+// The answer of a capacity search is that of all its probes together, which one probe may contradict.
+func TestTheAnswerOfACapacitySearch(t *testing.T) {
+	of := func(more string) *answer.Boundary {
+		s, err := answer.ReadSearch([]byte(strings.Replace(history, `"boundary_type":"smooth"`, `"boundary_type":"smooth",`+more, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Search.Boundary
+	}
+	b := of(`"answer":23,"estimate":23.4,"interval":{"lo":21,"hi":30,"level":0.95},"command":"aiperf capacity --ttft 300"`)
+	if v, ok := b.Largest(); !ok || v != 23 || *b.FeasibleMax != 10 || b.Interval() != "95 %: 21–30" ||
+		b.Command != "aiperf capacity --ttft 300" {
+		t.Errorf("%v, %s, %+v", v, b.Interval(), b)
+	}
+	b = of(`"answer":null,"interval":{"lo":null,"hi":null,"level":0.95}`)
+	if v, ok := b.Largest(); !ok || v != 10 || b.Interval() != "" {
+		t.Errorf("%v, %s", v, b.Interval())
+	}
+	b.FeasibleMax = nil
+	if v, ok := b.Largest(); ok {
+		t.Errorf("no value met the limits, and %v is the answer", v)
 	}
 }
 

@@ -50,6 +50,10 @@ type historyFile struct {
 		Type    string                     `json:"boundary_type"`
 		Binding string                     `json:"binding_constraint"`
 		CI      *struct{ Lo, Hi *float64 } `json:"boundary_ci"`
+		// The others are of aiperf capacity.
+		Answer   *float64                          `json:"answer"`
+		Interval *struct{ Lo, Hi, Level *float64 } `json:"interval"`
+		Command  string                            `json:"command"`
 	} `json:"boundary_summary"`
 	Reason *string `json:"convergence_reason"`
 }
@@ -228,6 +232,13 @@ func (f *historyFile) boundary() *Boundary {
 	}
 	if b.CI != nil && b.CI.Lo != nil && b.CI.Hi != nil {
 		out.MarginLow, out.MarginHigh = *b.CI.Lo, *b.CI.Hi
+	}
+	out.Command = b.Command
+	if b.Answer != nil {
+		out.Estimate = &Estimate{Value: *b.Answer, Low: math.NaN(), High: math.NaN()}
+		if i := b.Interval; i != nil && i.Lo != nil && i.Hi != nil && i.Level != nil {
+			out.Estimate.Low, out.Estimate.High, out.Estimate.Level = *i.Lo, *i.Hi, *i.Level
+		}
 	}
 	return out
 }

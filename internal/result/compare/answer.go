@@ -193,10 +193,11 @@ func (s *Sweep) met() (list []*SweepCell) {
 func (a *Answer) extreme(s *Sweep) (v found, unit, why string) {
 	if b := s.search; a.parameter && b != nil && b.Search.Boundary != nil && b.Parameters[0].Name == a.name &&
 		a.kind == "max" {
-		if b.Search.Boundary.FeasibleMax == nil {
+		largest, ok := b.Search.Boundary.Largest()
+		if !ok {
 			return v, "", "not even the smallest value met the limits"
 		}
-		return found{value: *b.Search.Boundary.FeasibleMax}, "", ""
+		return found{value: largest}, "", ""
 	}
 	list := s.met()
 	if len(list) == 0 {

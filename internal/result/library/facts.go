@@ -380,10 +380,12 @@ func (f *Facts) readSearch(d *Folder) error {
 	}
 	f.Runs, f.Planner = len(s.Cells), s.Search.Planner
 	f.Outcome = strings.ReplaceAll(s.Search.Reason, "_", " ")
-	if b := s.Search.Boundary; b != nil && b.FeasibleMax != nil {
-		f.Outcome = "up to " + answer.Label(*b.FeasibleMax)
-		if len(f.Varied) == 1 {
-			f.Outcome = f.Varied[0] + " " + f.Outcome
+	if b := s.Search.Boundary; b != nil {
+		if largest, ok := b.Largest(); ok {
+			f.Outcome = "up to " + answer.Label(largest)
+			if len(f.Varied) == 1 {
+				f.Outcome = f.Varied[0] + " " + f.Outcome
+			}
 		}
 	}
 	if f.Outcome == "" {

@@ -314,6 +314,13 @@ func searchStatus(s *answer.Search) status {
 		return st
 	}
 	name := s.Ranges[0].Parameter
+	if e := b.Estimate; e != nil && b.FeasibleMax != nil {
+		text := "answer: " + name.Value(e.Value)
+		if interval := b.Interval(); interval != "" {
+			text += ", " + interval
+		}
+		st.Items = append(st.Items, text)
+	}
 	if b.FeasibleMax != nil {
 		st.Items = append(st.Items, "largest within the limits: "+name.Value(*b.FeasibleMax))
 	}

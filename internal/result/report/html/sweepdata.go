@@ -173,13 +173,19 @@ func boundaryOf(s *answer.Sweep) *boundaryData {
 	c := s.Capacity
 	if c == nil {
 		h := s.Search
-		if h == nil || h.Boundary == nil || h.Boundary.FeasibleMax == nil {
+		if h == nil || h.Boundary == nil {
+			return nil
+		}
+		largest, ok := h.Boundary.Largest()
+		if !ok {
 			return nil
 		}
 		unknown := number(math.NaN())
-		b := &boundaryData{Value: number(*h.Boundary.FeasibleMax), Low: unknown, High: unknown, Knee: unknown,
-			Recommended: unknown}
-		if h.Boundary.InfeasibleMin != nil {
+		b := &boundaryData{Value: number(largest), Low: unknown, High: unknown, Knee: unknown, Recommended: unknown}
+		switch e := h.Boundary.Estimate; {
+		case e != nil:
+			b.Low, b.High = number(e.Low), number(e.High)
+		case h.Boundary.InfeasibleMin != nil:
 			b.Low, b.High = b.Value, number(*h.Boundary.InfeasibleMin)
 		}
 		return b

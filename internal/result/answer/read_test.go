@@ -71,6 +71,16 @@ func TestReadOfASweep(t *testing.T) {
 	}
 }
 
+func TestTheBestLatencySaysWhichItIs(t *testing.T) {
+	for metric, title := range map[string]string{"120": "Best TTFT p99", "900": "Best latency p99"} {
+		s := read(t, strings.Replace(aggregate, `"best_configurations":{`, `"best_configurations":{"best_latency_p99":`+
+			`{"parameters":{"concurrency":10},"metric":`+metric+`,"unit":"ms"},`, 1))
+		if got := s.Best[0]; got.Key != "best_latency_p99" || got.Title != title {
+			t.Errorf("%s: %+v", metric, got)
+		}
+	}
+}
+
 // One trial of a cell: the original writes plain tags, and intervals that are none.
 func TestReadOfPlainTags(t *testing.T) {
 	s := read(t, `{"aggregation_type":"sweep","metadata":{"num_trials_per_value":1,"confidence_level":0.95},

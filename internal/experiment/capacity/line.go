@@ -20,7 +20,7 @@ func (s *Study) Opening() string {
 		limits = append(limits, answer.LimitText(limitOf(f)))
 	}
 	p := s.load()
-	return fmt.Sprintf("Searching the largest %s from %s to %s; probes of at most %s, %s in all\nLimits: %s", p.Name,
+	return fmt.Sprintf("Searching the largest %s from %s to %s; probes of at most %s, %s measured in all\nLimits: %s", p.Name,
 		artifact.Short(s.Min), strings.TrimSpace(artifact.Short(s.Max)+" "+p.Unit), answer.Took(s.Question.Probe),
 		answer.Took(s.Budget), strings.Join(limits, ", "))
 }

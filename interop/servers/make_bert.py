@@ -26,7 +26,7 @@ def main(tokenizer_dir, out, kind):
     torch.manual_seed(1)
     config = BertConfig(
         vocab_size=len(tokenizer),
-        hidden_size=32,
+        hidden_size=128,  # vLLM on the processor ends at the first request of a model whose heads have 16
         num_hidden_layers=1,
         num_attention_heads=2,
         intermediate_size=64,
@@ -43,7 +43,7 @@ def main(tokenizer_dir, out, kind):
             {"idx": 1, "name": "1", "path": "1_Pooling", "type": module + "Pooling"},
         ]
         write(f"{out}/modules.json", modules)
-        write(f"{out}/1_Pooling/config.json", {"word_embedding_dimension": 32, "pooling_mode_mean_tokens": True})
+        write(f"{out}/1_Pooling/config.json", {"word_embedding_dimension": config.hidden_size, "pooling_mode_mean_tokens": True})
         write(f"{out}/sentence_bert_config.json", {"max_seq_length": 512, "do_lower_case": False})
 
 

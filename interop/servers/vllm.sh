@@ -43,4 +43,20 @@ vllm() {
     done
     [ -n "$brief" ] || judge 'vllm: 1,600 requests' compare vllm --accept
     stop
+    pooler rerank classifier
+    [ -n "$brief" ] || pooler embed embedder
+}
+
+# pooler KIND CASE starts vLLM with a tiny BERT of make_bert.py, which generates nothing, and runs a case against it.
+pooler() {
+    local model=$cache/vllm/$1
+    [ -f "$model/config.json" ] ||
+        logged "$cache/vllm-$1.log" "$cache/vllm/venv/bin/python" make_bert.py "$cache/tiny" "$model" "$1"
+    start "$cache/vllm-$1.log" env PATH="$cache/vllm/venv/bin:$PATH" "$cache/vllm/venv/bin/vllm" serve "$model" \
+        --runner pooling --served-model-name tiny --host 127.0.0.1 --port "$port" --dtype float32 --max-num-seqs 16 \
+        --enforce-eager
+    patience=900 wait_for answers "http://127.0.0.1:$port/health"
+    judge "vllm: $2" "$python" vllm_cases.py "$2" --aiperf "$cache/aiperf" --url "127.0.0.1:$port" \
+        --tokenizer "$cache/tiny" --work "$cache/runs" --page "http://127.0.0.1:$port/metrics"
+    stop
 }

@@ -20,6 +20,7 @@ const (
 	Several       Cause = "several_per_request"
 	Truncated     Cause = "truncated"
 	Template      Cause = "chat_template"
+	Added         Cause = "added_tokens"
 	Tokenizer     Cause = "tokenizer"
 	CachedPrompts Cause = "cached_prompts"
 	Late          Cause = "late"
@@ -56,9 +57,11 @@ var causes = [...]struct {
 	{CachedPrompts, "prompt tokens from a cache, which the counter leaves out",
 		"turn the prefix cache off to compare", true},
 	{Late, "the rest after the last scrape", "", true},
-	{Several, "one request of this client is several for the server: inputs of a batch, or choices",
+	{Several, "one request of this client is several for the server: inputs of a batch, passages, or choices",
 		"compare the token rows instead", true},
 	{Template, "its chat template", "--use-server-token-count takes the server's counts", true},
+	{Added, "special tokens, or the query once more with each passage",
+		"--use-server-token-count takes the server's counts", true},
 	{Tokenizer, "another tokenizer, or tokens without text", "--use-server-token-count takes the server's counts",
 		true},
 }
@@ -196,9 +199,23 @@ func (r *Reconciliation) ofTokens(row *Row) (ReconcileStatus, Cause) {
 	case row.Server == 0:
 		return Differs, Replicas
 	case row.Quantity == PromptTokens && row.Difference > 0:
-		return Explained, Template
+		return Explained, r.addition()
 	}
 	return Explained, Tokenizer
+}
+
+// addition is what makes prompts longer for the server: the APIs that generate nothing have no chat template.
+func (r *Reconciliation) addition() Cause {
+	if r.generates() {
+		return Template
+	}
+	return Added
+}
+
+// generates reports whether the run has generated tokens.
+func (r *Reconciliation) generates() bool {
+	f := r.figure(GeneratedTokens)
+	return f == nil || f.Absent == ""
 }
 
 // ofReported judges a row whose tokens the server itself reported in its replies: they should be the same.
@@ -228,19 +245,24 @@ func (r *Reconciliation) strangers(row *Row) bool {
 	return generated.Difference > generous*generated.Client+float64(r.Client.Succeeded)
 }
 
-// severalPerRequest takes requests back that the server counts by their inputs or choices: a whole multiple, with the
-// same tokens. Servers that work on each choice as a request count its prompt, too: these tokens are the same multiple
-// then, while those generated agree.
+// severalPerRequest takes requests back that the server counts by their inputs, passages or choices: with the same
+// tokens, and a whole multiple where something is generated. Requests that generate nothing may each have another number
+// of inputs; that the server reported all prompt tokens that it counted excludes other clients. Servers that work on each
+// choice as a request count its prompt, too: these tokens are the same multiple then, while those generated agree.
 func (r *Reconciliation) severalPerRequest() {
 	row := r.Row(Requests)
 	if row.Status != Differs || row.Client == 0 || row.Difference < 0 || r.Pages > 1 {
+		return
+	}
+	prompt, generated := r.Row(PromptTokens), r.Row(GeneratedTokens)
+	if !r.generates() && prompt.Status == Agrees && !prompt.Tokenized {
+		row.Status, row.Cause = Explained, Several
 		return
 	}
 	times := row.Server / row.Client
 	if times != math.Trunc(times) {
 		return
 	}
-	prompt, generated := r.Row(PromptTokens), r.Row(GeneratedTokens)
 	agrees := func(row *Row) bool { return row.Status == Absent || row.Status == Agrees }
 	switch {
 	case !agrees(generated):

@@ -125,9 +125,22 @@ func TestCausesOfDifferences(t *testing.T) {
 			VerdictExplained, []Cause{WarmUp}, ""},
 		{"counted too late", counting(99, 4950, 1980), run(), VerdictAgree, nil, "the rest after the last scrape"},
 		{"several inputs in each request", counting(400, 5000, -1), run(), VerdictExplained, []Cause{Several}, ""},
+		{"another number of passages in each request", counting(437, 5000, 0),
+			with(run(), func(c *ClientTotals) { c.Figures[2].Own, c.Figures[4].Absent = 4000, "none" }),
+			VerdictExplained, []Cause{Several}, "several for the server: inputs of a batch, passages, or choices; prompt " +
+				"tokens agree; prompt tokens +10 a request over this client's count: special tokens, or the query once " +
+				"more with each passage"},
+		{"passages, until the time is over", counting(450, 5200, 0),
+			with(run(), func(c *ClientTotals) { c.CutOff, c.Figures[4].Absent = 8, "none" }),
+			VerdictExplained, []Cause{Several}, ""},
+		{"passages, and another client", counting(537, 6000, 0),
+			with(run(), func(c *ClientTotals) { c.Figures[4].Absent = "none" }), VerdictDiffer, []Cause{OtherClients}, ""},
+		{"special tokens", counting(100, 5200, 0),
+			with(tokenized(), func(c *ClientTotals) { c.Figures[4].Absent = "none" }), VerdictExplained, []Cause{Added},
+			"prompt tokens +2 a request: special tokens"},
 		{"several choices, each with its prompt", counting(200, 10000, 2000), run(), VerdictExplained, []Cause{Several},
 			"counted 200 requests, this client 100: one request of this client is several for the server: inputs of a " +
-				"batch, or choices; generated tokens agree; prompt tokens +100 %"},
+				"batch, passages, or choices; generated tokens agree; prompt tokens +100 %"},
 		{"another client that gets no tokens", counting(200, 9900, 2000), run(), VerdictDiffer, []Cause{OtherClients}, ""},
 		{"another client that does the same", counting(200, 10000, 4000), run(), VerdictDiffer, []Cause{OtherClients}, ""},
 		{"pages of one server", pages(counting(200, 10000, 4000), 2), run(), VerdictAgree, nil,

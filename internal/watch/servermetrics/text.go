@@ -43,7 +43,7 @@ func (r *Reconciliation) Sentence() string {
 			agreeing = append(agreeing, of.name)
 			if more := r.template(row); more != 0 {
 				text := of.name + " tokens " + signed(more) + " a request over this client's count: "
-				others = append(others, text+Template.Words())
+				others = append(others, text+r.addition().Words())
 			}
 		case row.Cause != "" && r.Row(Requests).Cause == row.Cause && row.Client > 0: // said there
 			others = append(others, of.name+" tokens "+signed(100*row.Difference/row.Client)+" %")

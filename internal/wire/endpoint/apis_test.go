@@ -43,6 +43,33 @@ func told(r *Reply) string {
 	return strings.Join(parts, " ")
 }
 
+// vLLM sends vectors as bytes if it is asked to. Other replies, and other bytes, are no content.
+func TestVectorsAsBytes(t *testing.T) {
+	for _, c := range []struct {
+		endpoint, contentType, body string
+		content                     bool
+	}{
+		{"embeddings", "application/octet-stream", "\x96\x32\xc7\x3f", true},
+		{"vllm_pooling", "application/octet-stream", "\x96\x32\xc7\x3f", true},
+		{"chat_embeddings", "application/octet-stream", "\x96\x32\xc7\x3f", true},
+		{"embeddings", "application/octet-stream", "", false},
+		{"embeddings", "image/png", "\x89PNG", false},
+		{"vllm_score", "application/octet-stream", "\x96\x32\xc7\x3f", false},
+		{"vllm_classify", "application/octet-stream", "\x96\x32\xc7\x3f", false},
+		{"cohere_rankings", "application/octet-stream", "\x96\x32\xc7\x3f", false},
+	} {
+		e, err := New(c.endpoint, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := e.NewDecoder()
+		d.Body(c.contentType, true, []byte(c.body), 10)
+		if r := d.Reply(); (len(r.ContentNS) == 1) != c.content || r.Finished != c.content {
+			t.Errorf("%s, %d bytes of %s: content at %v", c.endpoint, len(c.body), c.contentType, r.ContentNS)
+		}
+	}
+}
+
 func TestWholeReplies(t *testing.T) {
 	const embedding = `{"object":"embedding","index":0,"embedding":[0.1,-2]}`
 	field := func(expression string) Options {
@@ -85,6 +112,17 @@ func TestWholeReplies(t *testing.T) {
 			"at=[10] usage=prompt=7 completion=0 total=7"},
 		{"vllm_classify", Options{}, `{"data":[{"index":0,"label":"x"}]}`,
 			`err=0/ValueError/Received invalid list in response: [{"index":0,"label":"x"}]`},
+		// As vLLM 0.32 sends them.
+		{"vllm_score", Options{}, `{"id":"score-9b5e444ff09522b2","object":"list","created":1795985158,"model":"tiny","data":[{"index":0,"object":"score","score":0.5234253406524658},{"index":1,"object":"score","score":0.5233742594718933}],"usage":{"prompt_tokens":24,"total_tokens":24,"completion_tokens":0,"prompt_tokens_details":null,"completion_tokens_details":null}}`,
+			"at=[10] usage=prompt=24 completion=0 total=24"},
+		{"vllm_classify", Options{}, `{"id":"classify-802bbe778bc41fad","object":"list","created":1795985159,"model":"tiny","data":[{"index":0,"label":"LABEL_0","probs":[0.5141035914421082],"num_classes":1}],"usage":{"prompt_tokens":4,"total_tokens":4,"completion_tokens":0,"prompt_tokens_details":null,"completion_tokens_details":null}}`,
+			"at=[10] usage=prompt=4 completion=0 total=4"},
+		{"vllm_pooling", Options{}, `{"id":"pooling-8a9cd4a2652719c3","object":"list","created":1795985159,"model":"tiny","data":[{"index":0,"object":"pooling","data":[0.5141035914421082]},{"index":1,"object":"pooling","data":"4JgFPw=="}],"usage":{"prompt_tokens":8,"total_tokens":8,"completion_tokens":0,"prompt_tokens_details":null,"completion_tokens_details":null}}`,
+			"at=[10] usage=prompt=8 completion=0 total=8"},
+		{"vllm_classify", Options{}, `{"error":{"message":"You must pass at least one prompt","type":"BadRequestError","param":null,"code":400}}`,
+			"err=400/BadRequestError/You must pass at least one prompt"},
+		{"cohere_rankings", Options{}, `{"id":"score-9cca626b3132f463","model":"tiny","usage":{"prompt_tokens":24,"total_tokens":24},"results":[{"index":0,"document":{"text":"cat dog","multi_modal":null},"relevance_score":0.5234253406524658}]}`,
+			"at=[10] usage=prompt=24 total=24"},
 		{"cohere_rankings", Options{}, `{"results":[]}`, ""},
 		{"cohere_rankings", Options{}, `[{"index":1}]`, ""},
 		{"hf_tei_rankings", Options{}, `[{"index":1,"score":0.5}]`, "at=[10]"},

@@ -20,6 +20,8 @@ type embeddingFinder struct{}
 
 func (embeddingFinder) reset() {}
 
+func (embeddingFinder) takesBinary() bool { return true }
+
 func (embeddingFinder) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 	if holdsEmbeddings(r) || listsEmbeddings(r) || kindOf(r.array) == someEmbeddings {
 		d.content(atNS, true)

@@ -24,6 +24,12 @@ type plainReader interface {
 	plain(d *documentDecoder, contentType string, text []byte, atNS int64) bool
 }
 
+// binaryReader is a reader of vectors, which some servers send as bytes if they are asked to: the reply has no usage.
+type binaryReader interface {
+	// takesBinary reports whether a whole reply of octets is content.
+	takesBinary() bool
+}
+
 // replayer is a reader whose API represents replies in a form of its own.
 type replayer interface {
 	// replay appends what the next turn's history carries for the reply.
@@ -98,8 +104,16 @@ func (d *documentDecoder) Event(name, data []byte, atNS int64) {
 // Body decodes a whole reply.
 func (d *documentDecoder) Body(contentType string, binary bool, body []byte, atNS int64) {
 	d.contentType = contentType
+	if b, ok := d.api.(binaryReader); ok && binary && len(body) > 0 && contentType == octets && b.takesBinary() {
+		d.reply.Finished, d.reply.Whole = true, true
+		d.content(atNS, true)
+		return
+	}
 	d.reply.body(contentType, binary, body, atNS, d.document)
 }
+
+// octets is the media type of bytes that are anything.
+const octets = "application/octet-stream"
 
 func (d *documentDecoder) document(data []byte, atNS int64) {
 	r := &d.root

@@ -114,6 +114,10 @@ type itemReader struct{ member string }
 
 func (itemReader) reset() {}
 
+// takesBinary holds for embeddings and poolers: vLLM sends their vectors as bytes with encoding_format bytes and
+// bytes_only.
+func (k itemReader) takesBinary() bool { return k.member == "embedding" || k.member == "data" }
+
 func (k itemReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 	n := 0
 	for e := range jsonscan.Elements(r.data) {

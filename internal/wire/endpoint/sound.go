@@ -80,7 +80,7 @@ func pcmRate(contentType string, assumed bool) int64 {
 	}
 	switch mediaType {
 	case "audio/pcm", "audio/x-pcm", "audio/l16", "audio/raw":
-	case "", "application/octet-stream":
+	case "", octets:
 		if !assumed {
 			return 0
 		}

@@ -52,6 +52,7 @@ func TestVectorsAsBytes(t *testing.T) {
 		{"embeddings", "application/octet-stream", "\x96\x32\xc7\x3f", true},
 		{"vllm_pooling", "application/octet-stream", "\x96\x32\xc7\x3f", true},
 		{"chat_embeddings", "application/octet-stream", "\x96\x32\xc7\x3f", true},
+		{"embeddings", "application/octet-stream", "<html>Log in</html>", false},
 		{"embeddings", "application/octet-stream", "", false},
 		{"embeddings", "image/png", "\x89PNG", false},
 		{"vllm_score", "application/octet-stream", "\x96\x32\xc7\x3f", false},

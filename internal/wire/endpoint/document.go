@@ -104,7 +104,7 @@ func (d *documentDecoder) Event(name, data []byte, atNS int64) {
 // Body decodes a whole reply.
 func (d *documentDecoder) Body(contentType string, binary bool, body []byte, atNS int64) {
 	d.contentType = contentType
-	if b, ok := d.api.(binaryReader); ok && binary && len(body) > 0 && contentType == octets && b.takesBinary() {
+	if b, ok := d.api.(binaryReader); ok && binary && contentType == octets && b.takesBinary() && !isProse(body) {
 		d.reply.Finished, d.reply.Whole = true, true
 		d.content(atNS, true)
 		return

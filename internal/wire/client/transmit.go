@@ -103,7 +103,6 @@ func (x *exchange) write(h *hop) error {
 		}
 	}
 	if err == nil {
-		x.conn.wire.awaitReply()
 		x.t.SendEnd = now
 		x.Sent()
 	}
@@ -133,6 +132,7 @@ func (x *exchange) send(h *hop) error {
 	if err := x.connect(h.target.origin); err != nil {
 		return err
 	}
+	x.conn.wire.ask()
 	var err error
 	if x.mayBlock(h) {
 		x.conn.wire.floorNS = max(x.t.Reused, x.t.ConnectEnd)

@@ -51,6 +51,8 @@ type wire struct {
 	dialled *Stamps
 	// shared reports that a library writes to the connection, requests and what its protocol needs between them.
 	shared bool
+	// begun reports that something was read since the last request, quick that acknowledgements are not delayed since then.
+	begun, quick bool
 	// silent counts the reads without a stamp up to the first with one; negative once there was one.
 	silent int
 }
@@ -80,13 +82,26 @@ func newWire(nc net.Conn, clk *clock.Clock, src *sources) *wire {
 	return w
 }
 
-// awaitReply makes the kernel acknowledge at once what comes from now on. It is called when a request was written, and on
-// a shared connection when anything was: the kernel takes a socket that sends soon after it received for one end of a
-// dialogue, and holds its acknowledgements back, for 40 ms, to send them with the next data. A server with Nagle's
-// algorithm holds the first token of a reply back for as long, until the head of the reply is acknowledged.
-func (w *wire) awaitReply() {
+// acknowledge makes the kernel acknowledge at once what has come and what comes from now on, until the next write. The
+// kernel takes a socket that sends soon after it received for one end of a dialogue, and holds its acknowledgements back,
+// for 40 ms, to send them with the next data. A server with Nagle's algorithm holds the first token of a reply back for as
+// long, until the head of the reply is acknowledged.
+func (w *wire) acknowledge() {
 	if w.raw != nil && AcknowledgesAtOnce {
 		_ = w.raw.Control(acknowledgeAtOnce)
+	}
+}
+
+// ask is called before a request is written, while nobody reads.
+func (w *wire) ask() { w.begun, w.quick = false, false }
+
+// beforeRead ends the delay of acknowledgements where a reply goes on after its first part: a reply that comes in one
+// part needs none of its own, the next request has it. On a shared connection nobody knows what belongs to what: each
+// write ends the delay.
+func (w *wire) beforeRead() {
+	if w.begun && !w.quick && !w.shared {
+		w.quick = true
+		w.acknowledge()
 	}
 }
 
@@ -94,7 +109,7 @@ func (w *wire) awaitReply() {
 func (w *wire) Write(p []byte) (int, error) {
 	n, err := w.Conn.Write(p)
 	if w.shared {
-		w.awaitReply()
+		w.acknowledge()
 	}
 	return n, err
 }
@@ -111,6 +126,7 @@ func (w *wire) Read(p []byte) (n int, err error) {
 	if w.readErr != nil {
 		return 0, w.readErr
 	}
+	w.beforeRead()
 	if w.kernel == nil {
 		n, err = w.Conn.Read(p)
 		w.readNS = w.clock.NowNS()
@@ -126,6 +142,7 @@ func (w *wire) readInto(m stamp.Memory) (int, error) {
 	if w.readErr != nil {
 		return 0, w.readErr
 	}
+	w.beforeRead()
 	n, err := w.kernel.ReadInto(m)
 	w.stamp(n)
 	return n, w.account(n, err)
@@ -134,6 +151,7 @@ func (w *wire) readInto(m stamp.Memory) (int, error) {
 // account counts a read of n bytes and returns its error.
 func (w *wire) account(n int, err error) error {
 	w.reads++
+	w.begun = w.begun || n > 0
 	if err == nil && w.head >= 0 {
 		if w.head -= n; w.head < 0 {
 			err = errHeadTooLarge

@@ -43,6 +43,7 @@ func (x *exchange) writeConcurrently(h *hop) error {
 	go func() {
 		defer close(w.done)
 		if w.err = x.write(&request); w.err == nil {
+			c.wire.acknowledge() // the reply may have begun before the last write
 			return
 		}
 		mu.Lock()

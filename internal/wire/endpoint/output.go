@@ -133,8 +133,11 @@ func (d *openAIDecoder) rich(m *spans, atNS int64) {
 }
 
 // sound is the raw transcript of a piece of sound, nil if it has none, and whether there is sound: data, or where to
-// fetch it.
-func sound(raw []byte) (transcript []byte, sounds bool) {
+// fetch it. A part may hold it in an object of its own; what lies deeper is not looked for: each level is read once more.
+func sound(raw []byte) (transcript []byte, sounds bool) { return soundIn(raw, 1) }
+
+// soundIn looks for sound in an object, and so many levels below it.
+func soundIn(raw []byte, levels int) (transcript []byte, sounds bool) {
 	if !startsWith(raw, '{') {
 		return nil, false
 	}
@@ -146,8 +149,11 @@ func sound(raw []byte) (transcript []byte, sounds bool) {
 			}
 		case "data", "url":
 			sounds = sounds || jsonscan.IsText(m.Value)
-		case "audio", "audio_url": // of a part, which may hold it in an object of its own
-			inner, more := sound(m.Value)
+		case "audio", "audio_url":
+			if levels == 0 {
+				continue
+			}
+			inner, more := soundIn(m.Value, levels-1)
 			if sounds = sounds || more; inner != nil {
 				transcript = inner
 			}

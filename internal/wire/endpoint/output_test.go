@@ -171,3 +171,17 @@ func TestCumulativeTemplate(t *testing.T) {
 		d.Release()
 	}
 }
+
+// Each level is read once more, so that deep nesting with a long text at its end would take hours.
+func TestSoundIsNotLookedForAtAnyDepth(t *testing.T) {
+	for raw, want := range map[string]bool{
+		`{"data":"QUJD"}`: true, `{"type":"audio","audio":{"data":"QUJD"}}`: true,
+		`{"type":"audio_url","audio_url":{"url":"http://h/a.wav"}}`:                                                     true,
+		`{"audio":{"audio":{"data":"QUJD"}}}`:                                                                           false,
+		strings.Repeat(`{"audio":`, 9000) + `{"data":"` + strings.Repeat("A", 1<<20) + `"}` + strings.Repeat("}", 9000): false,
+	} {
+		if _, got := sound([]byte(raw)); got != want {
+			t.Errorf("%.60s: sound %v", raw, got)
+		}
+	}
+}

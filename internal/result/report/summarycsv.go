@@ -18,7 +18,7 @@ func (SummaryCSV) Name() string { return "CSV summary" }
 
 // Export implements Exporter.
 func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
-	text := appendSections(nil, r.Metrics, endingRows(r.FinishReasons))
+	text := AppendSummaryCSV(nil, r.Metrics, endingRows(r.FinishReasons)...)
 	if r.Telemetry != nil {
 		text = appendTelemetryCSV(text, r.Telemetry)
 	}
@@ -26,13 +26,8 @@ func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
 }
 
 // AppendSummaryCSV appends the two sections: distributions and single values, each by tag, with an
-// empty line between them when both exist.
-func AppendSummaryCSV(dst []byte, results []metrics.Result) []byte {
-	return appendSections(dst, results, nil)
-}
-
-// appendSections appends the two sections, with further rows at the end of the second.
-func appendSections(dst []byte, results []metrics.Result, more [][]string) []byte {
+// empty line between them when both exist. more are rows at the end of the second.
+func AppendSummaryCSV(dst []byte, results []metrics.Result, more ...[]string) []byte {
 	sorted := summary.ByTag(results)
 	further := furtherKeys(results)
 	start := len(dst)

@@ -163,16 +163,16 @@ func (a *app) capacity(args []string) int {
 		}
 	}
 	if (o.ttft != "" || o.itl != "") && !parsed.Given("streaming") {
-		parsed.Put("streaming", true, settings.Origin{Source: settings.FromFlag, Name: "--ttft, --itl"})
+		parsed.Put("streaming", true, option.Origin{Source: option.FromFlag, Name: "--ttft, --itl"})
 	}
 	if !parsed.Given("num-dataset-entries") && !parsed.Given("input-file") && !parsed.Given("public-dataset") {
-		parsed.Put("num-dataset-entries", int64(prompts), settings.Origin{Source: settings.FromFlag,
+		parsed.Put("num-dataset-entries", int64(prompts), option.Origin{Source: option.FromFlag,
 			Name: "--num-dataset-entries"})
 	}
 	parsed.Sized = true
 	if q.Over == capacity.Rate {
 		if err := parsed.Set(option.Named("request-rate"), []string{fmt.Sprint(q.Min)},
-			settings.Origin{Source: settings.FromFlag, Name: "--min"}); err != nil {
+			option.Origin{Source: option.FromFlag, Name: "--min"}); err != nil {
 			return a.fail(err)
 		}
 	}

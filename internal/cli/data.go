@@ -15,6 +15,7 @@ import (
 	safe "aiperf/internal/base/terminal"
 	"aiperf/internal/config"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/run"
@@ -86,7 +87,7 @@ func (a *app) data(args []string) int {
 func (a *app) survey(parsed *settings.Settings, args []string) (*trace.Survey, error) {
 	counted := parsed.Text("tokenizer")
 	if !parsed.Given("tokenizer") {
-		parsed.Put("tokenizer", resolve.BuiltinTokenizer, settings.Origin{Source: settings.FromFlag, Name: "--tokenizer"})
+		parsed.Put("tokenizer", resolve.BuiltinTokenizer, option.Origin{Source: option.FromFlag, Name: "--tokenizer"})
 		counted = "the built-in tokenizer, an estimate: --tokenizer NAME counts exactly"
 	}
 	command := []string{"--url", "URL"}

@@ -109,11 +109,7 @@ func TestRecordsInTheConfigurationAreSent(t *testing.T) {
 			{Text: `{"text":"third, left out","output_length":4}`, Place: "bench.yaml:7:7"},
 		}}}
 		p.Dataset.Limit = 2
-		file := option.Named("input-file")
-		file.MustExist = false
-		if err := p.Set(file, []string{place}, settings.Origin{Source: settings.FromFile, Name: place}); err != nil {
-			t.Fatal(err)
-		}
+		p.InputFile.Put(place, option.Origin{Source: option.FromFile, Name: place})
 	}, "--request-count", "4", "--concurrency", "1", "--custom-dataset-type", "single_turn", "--extra-inputs",
 		"ignore_eos:true", "--export-level", "raw")
 	if outcome, err := execute(t, cfg, Options{}); err != nil || outcome.Problem != nil {

@@ -57,7 +57,7 @@ func CheckProgram(ctx context.Context, p *pluginfile.Program, limits *env.Plugin
 func LoadFile(ctx context.Context, asked *settings.Settings, p *pluginfile.Program) (path string, remove func(),
 	err error) {
 	remove = func() {}
-	file, err := filepath.Abs(asked.Text("input-file"))
+	file, err := filepath.Abs(asked.InputFile.Get())
 	if err != nil {
 		return "", remove, err
 	}
@@ -85,7 +85,7 @@ func LoadFile(ctx context.Context, asked *settings.Settings, p *pluginfile.Progr
 		case context.Canceled:
 			err = errors.New("it was interrupted")
 		}
-		return "", func() {}, fmt.Errorf("%s cannot load %s: %w", p, asked.Text("input-file"), err)
+		return "", func() {}, fmt.Errorf("%s cannot load %s: %w", p, asked.InputFile.Get(), err)
 	}
 	return path, remove, nil
 }

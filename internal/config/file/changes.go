@@ -35,12 +35,12 @@ type changes struct {
 func (c *changes) section(k schema.Key, before, after, tree *document.Node, path []string) {
 	seen := map[string]bool{}
 	for _, f := range k.Fields {
-		if f.Name == "phases" || seen[f.Name] || f.Name == "models" && !c.flags.Given("model-names") {
+		if f.Name == "phases" || seen[f.Name] || f.Name == "models" && !c.flags.ModelNames.Given() {
 			continue
 		}
 		seen[f.Name] = true
 		a, b, have := before.Get(f.Name), after.Get(f.Name), orNull(tree.Get(f.Name))
-		if o, ok := f.Row(); ok && f.Kind == schema.ByOption && c.flags.Given(o.Name) && !elsewhere(o.Name) &&
+		if o := f.Option; o != nil && f.Kind == schema.ByOption && c.flags.Field(o).Given() && !elsewhere(o) &&
 			have.Kind != document.Null {
 			continue
 		}

@@ -75,12 +75,16 @@ var always = []string{"benchmark.artifacts", "benchmark.tokenizer", "benchmark.g
 
 // flag is the value that a flag gives a key, other than one of a phase, whose tree has it already.
 func (c *completer) flag(k schema.Key) (*document.Node, bool) {
-	o, ok := k.Row()
-	if !ok || c.flags == nil || !c.flags.Given(o.Name) || k.Kind != schema.ByOption {
+	o := k.Option
+	if o == nil || c.flags == nil || k.Kind != schema.ByOption {
 		return nil, false
 	}
-	n := document.Of(plainValue(c.flags.Value(o.Name)))
-	n.Origin = c.flags.Flag(o.Name)
+	given := c.flags.Field(o)
+	if !given.Given() {
+		return nil, false
+	}
+	n := document.Of(plainValue(given.Value()))
+	n.Origin = given.Flag()
 	if o.Secret {
 		n = &document.Node{Kind: document.Text, Scalar: artifact.Redacted, Written: artifact.Redacted, Origin: n.Origin}
 	}
@@ -385,10 +389,9 @@ func distributionForm(n *document.Node) *document.Node {
 
 // hide replaces secrets: values of secret keys and of sensitive names, and credentials in addresses.
 func hide(k schema.Key, name string, n *document.Node) *document.Node {
-	o, _ := k.Row()
 	if n.Scalar != nil {
 		text := n.Written
-		if o.Secret || artifact.IsSensitiveName(name) && k.Holds() != schema.Switch && k.Holds() != schema.Whole {
+		if k.Option != nil && k.Option.Secret || artifact.IsSensitiveName(name) && k.Holds() != schema.Switch && k.Holds() != schema.Whole {
 			text = artifact.Redacted
 		} else if n.Kind == document.Text {
 			text = artifact.RedactURLs(text)

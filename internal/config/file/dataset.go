@@ -12,16 +12,16 @@ import (
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/schema"
-	"aiperf/internal/config/settings"
 	"aiperf/internal/workload/recipe"
 )
 
 // fileDefault is the origin of defaults that files have and flags do not.
-var fileDefault = settings.Origin{Source: settings.FromDefault, Name: "default of configuration files"}
+var fileDefault = option.Origin{Source: option.FromDefault, Name: "default of configuration files"}
 
-func (r *reader) preset(t target, name, value string) {
-	if !t.IsSet(name) {
-		_ = t.Set(option.Named(name), []string{value}, fileDefault) // values of the table
+// preset gives an option that is not set a default of files.
+func preset(f option.Field, value string) {
+	if !f.IsSet() {
+		_ = f.Set([]string{value}, fileDefault) // values of the table
 	}
 }
 
@@ -55,95 +55,95 @@ func (r *reader) dataset(body *document.Node) {
 	if name := d.Get("name"); name != nil && strings.TrimSpace(name.Written) == "" {
 		r.fault(name, document.Path(at, "name"), "is empty")
 	}
-	r.preset(t, "dataset-sampling-strategy", "sequential")
+	preset(&t.DatasetSamplingStrategy, "sequential")
 	switch kind {
 	case schema.Synthetic:
-		for batch := range mediaDefaults() {
-			if r.asksFor(batch) {
-				r.presetMedia(t, batch)
+		for _, m := range medias() {
+			if r.asksFor(m) {
+				m.preset(t)
 			}
 		}
 	case schema.File:
-		hasPath, hasRecords := r.base.IsSet("input-file"), len(r.base.Dataset.Records) > 0
+		hasPath, hasRecords := r.base.InputFile.IsSet(), len(r.base.Dataset.Records) > 0
 		records := d.Get("records")
-		if hasPath == (records != nil) && !r.flagged("input-file") {
+		if hasPath == (records != nil) && !r.flags().InputFile.Given() {
 			r.fault(d, at, "needs exactly one of path and records")
 		}
 		if hasRecords {
-			_ = r.base.Set(anyPath("input-file"), []string{fmt.Sprintf("%s:%d: records", r.Name, records.Pos.Line)},
+			r.base.InputFile.Put(fmt.Sprintf("%s:%d: records", r.Name, records.Pos.Line),
 				r.origin(records, document.Path(at, "records")))
 		}
-		if r.base.Given("map") {
-			r.preset(t, "custom-dataset-type", option.Table)
+		if r.base.Map.Given() {
+			preset(&t.CustomDatasetType, option.Table)
 		}
-		r.preset(t, "custom-dataset-type", "single_turn")
+		preset(&t.CustomDatasetType, "single_turn")
 		for _, name := range []string{"prompt_batch_size", "image_batch_size", "audio_batch_size", "video_batch_size"} {
-			if n := d.Get(name); n != nil && n.Kind != document.Null && r.base.Text("custom-dataset-type") != "random_pool" {
+			if n := d.Get(name); n != nil && n.Kind != document.Null && r.base.CustomDatasetType.Get() != "random_pool" {
 				r.fault(n, document.Path(at, name), "belongs to the format random_pool, not to %s",
-					r.base.Text("custom-dataset-type"))
+					r.base.CustomDatasetType.Get())
 			}
 		}
-		if n := r.base.Int("num-dataset-entries"); n != nil && r.base.Given("num-dataset-entries") {
+		if n := r.base.NumDatasetEntries.Pointer(); n != nil && r.base.NumDatasetEntries.Given() {
 			r.base.Dataset.Limit = int(min(*n, math.MaxInt32))
 		}
 	case schema.Public:
 		if n := d.Get("hf_weka_dataset"); n != nil && n.Kind != document.Null &&
-			r.base.Text("public-dataset") != option.WekaHub {
+			r.base.PublicDataset.Get() != option.WekaHub {
 			r.fault(n, document.Path(at, "hf_weka_dataset"), "belongs to the dataset %s alone", option.WekaHub)
 		}
-		if !r.base.Given("public-dataset") {
+		if !r.base.PublicDataset.Given() {
 			r.fault(d, document.Path(at, "dataset"), "is missing: name the published data set")
 		}
 	}
 }
 
-// anyPath is a path option whose value need not exist.
-func anyPath(name string) option.Option {
-	o := option.Named(name)
-	o.MustExist = false
-	return o
+// flags are the options that were given with the file.
+func (r *reader) flags() *option.Tree {
+	if r.options.Flags == nil {
+		return option.Rows()
+	}
+	return &r.options.Flags.Tree
 }
 
-func (r *reader) flagged(name string) bool {
-	return r.options.Flags != nil && r.options.Flags.Given(name)
-}
-
-// spread is a distribution of a dataset: its keys, the options that say its mean and deviation, whose names begin alike,
-// and where it is kept if they cannot say it.
+// spread is a distribution of a dataset: its keys, the options that say its mean and deviation, and where it is kept if
+// they cannot say it.
 type spread struct {
-	keys    []string
-	options string
+	keys []string
 	// of are the types of dataset that have it.
-	of    []string
-	field func(*recipe.FileOnly) *recipe.Sizes
+	of           []string
+	mean, stddev option.Field
+	field        func(*recipe.FileOnly) *recipe.Sizes
 }
 
 // spreads are all distributions of a dataset.
 func spreads() []spread {
 	type only = recipe.FileOnly
-	synthetic := func(key, options string, field func(*only) *recipe.Sizes) spread {
-		return spread{[]string{key}, options, []string{schema.Synthetic}, field}
+	t := option.Rows()
+	synthetic := func(key string, mean, stddev option.Field, field func(*only) *recipe.Sizes) spread {
+		return spread{[]string{key}, []string{schema.Synthetic}, mean, stddev, field}
 	}
 	return []spread{
-		synthetic("prompts.isl", "prompt-input-tokens", func(d *only) *recipe.Sizes { return &d.ISL }),
-		{[]string{"prompts.osl", "osl"}, "prompt-output-tokens", schema.DatasetTypes(),
+		synthetic("prompts.isl", &t.ISL, &t.ISLStddev, func(d *only) *recipe.Sizes { return &d.ISL }),
+		{[]string{"prompts.osl", "osl"}, schema.DatasetTypes(), &t.OSL, &t.OSLStddev,
 			func(d *only) *recipe.Sizes { return &d.OSL }},
-		synthetic("turns", "conversation-turn", func(d *only) *recipe.Sizes { return &d.Turns }),
-		synthetic("turn_delay", "conversation-turn-delay", func(d *only) *recipe.Sizes { return &d.TurnDelayMS }),
-		synthetic("images.width", "image-width", func(d *only) *recipe.Sizes { return &d.ImageWidth }),
-		synthetic("images.height", "image-height", func(d *only) *recipe.Sizes { return &d.ImageHeight }),
-		synthetic("audio.length", "audio-length", func(d *only) *recipe.Sizes { return &d.AudioSeconds }),
-		synthetic("rankings.passages", "rankings-passages", func(d *only) *recipe.Sizes { return &d.Passages }),
-		synthetic("rankings.passage_tokens", "rankings-passages-prompt-token",
+		synthetic("turns", &t.ConversationTurnMean, &t.ConversationTurnStddev,
+			func(d *only) *recipe.Sizes { return &d.Turns }),
+		synthetic("turn_delay", &t.ConversationTurnDelayMean, &t.ConversationTurnDelayStddev,
+			func(d *only) *recipe.Sizes { return &d.TurnDelayMS }),
+		synthetic("images.width", &t.ImageWidthMean, &t.ImageWidthStddev,
+			func(d *only) *recipe.Sizes { return &d.ImageWidth }),
+		synthetic("images.height", &t.ImageHeightMean, &t.ImageHeightStddev,
+			func(d *only) *recipe.Sizes { return &d.ImageHeight }),
+		synthetic("audio.length", &t.AudioLengthMean, &t.AudioLengthStddev,
+			func(d *only) *recipe.Sizes { return &d.AudioSeconds }),
+		synthetic("rankings.passages", &t.RankingsPassagesMean, &t.RankingsPassagesStddev,
+			func(d *only) *recipe.Sizes { return &d.Passages }),
+		synthetic("rankings.passage_tokens", &t.RankingsPassagesPromptTokenMean, &t.RankingsPassagesPromptTokenStddev,
 			func(d *only) *recipe.Sizes { return &d.PassageTokens }),
-		synthetic("rankings.query_tokens", "rankings-query-prompt-token",
+		synthetic("rankings.query_tokens", &t.RankingsQueryPromptTokenMean, &t.RankingsQueryPromptTokenStddev,
 			func(d *only) *recipe.Sizes { return &d.QueryTokens }),
 	}
 }
-
-// mean and stddev are the options of a distribution.
-func (s *spread) mean() string   { return s.options + "-mean" }
-func (s *spread) stddev() string { return s.options + "-stddev" }
 
 // datasetEffects are those of keys of a dataset.
 func datasetEffects() map[string]effect {
@@ -158,20 +158,20 @@ func datasetEffects() map[string]effect {
 			}
 		},
 		"records":                       (*reader).recordLines,
-		"images":                        media("image-batch-size"),
-		"audio":                         media("audio-batch-size"),
-		"video":                         media("video-batch-size"),
 		"rankings":                      (*reader).rankings,
 		"prompts.sequence_distribution": (*reader).sequences,
 		"prompts.random_range_ratio":    (*reader).rangeRatio,
-		"filters":                       items("dataset-filter"),
-		"map":                           items("map"),
+		"filters":                       items(&option.Rows().DatasetFilter),
+		"map":                           items(&option.Rows().Map),
 		"media_mix":                     (*reader).mediaMix,
+	}
+	for _, m := range medias() {
+		all[m.key] = m.effect
 	}
 	for _, s := range spreads() {
 		for _, key := range s.keys {
 			all[key] = func(r *reader, t target, _ schema.Key, n *document.Node, path string) {
-				r.sizes(t, n, path, s.mean(), s.stddev(), s.field(&t.Dataset))
+				r.sizes(n, path, t.Field(s.mean.Row()), t.Field(s.stddev.Row()), s.field(&t.Dataset))
 				if turns := t.Dataset.Turns; key == "turns" && turns != nil && turns.Expected() < 1 {
 					r.fault(n, path, "the distribution has %s turns on average; a conversation has at least 1",
 						option.FormatFloat(turns.Expected()))
@@ -184,22 +184,20 @@ func datasetEffects() map[string]effect {
 
 // sizes reads a distribution: into the options of mean and deviation where they can say it, else, and then too for
 // checks that look at the mean, into its own place.
-func (r *reader) sizes(t target, n *document.Node, path, mean, stddev string, field *recipe.Sizes) {
+func (r *reader) sizes(n *document.Node, path string, mean, stddev option.Field, field *recipe.Sizes) {
 	d, ok := r.distribution(n, path)
 	if !ok {
 		return
 	}
 	// A distribution of its own would escape the limits of the options.
-	for name, v := range map[string]float64{mean: d.Expected(), stddev: d.Stddev} {
-		if most, ok := option.Named(name).Limits.Most(); ok && v > most {
+	for f, v := range map[option.Field]float64{mean: d.Expected(), stddev: d.Stddev} {
+		if most, ok := f.Row().Limits.Most(); ok && v > most {
 			r.fault(n, path, "has a mean or a deviation of %s; it must be at most %s", option.PlainNumber(v),
 				option.PlainNumber(most))
 			return
 		}
 	}
-	set := func(name string, v float64) bool {
-		return t.Set(option.Named(name), []string{plain(v)}, r.origin(n, path)) == nil
-	}
+	set := func(f option.Field, v float64) bool { return f.Set([]string{plain(v)}, r.origin(n, path)) == nil }
 	// Flags round the mean and cut that of a delay, distributions are rounded up.
 	plainKind := d.Min == nil && d.Max == nil && (d.Kind == recipe.Fixed || d.Kind == recipe.Gaussian)
 	center := d.Mean
@@ -209,57 +207,66 @@ func (r *reader) sizes(t target, n *document.Node, path, mean, stddev string, fi
 	if plainKind && center == math.Trunc(center) && set(mean, center) && (d.Stddev == 0 || set(stddev, d.Stddev)) {
 		return
 	}
-	t.Unset(stddev)
+	stddev.Unset()
 	if !set(mean, math.Ceil(d.Expected())) {
-		t.Unset(mean)
+		mean.Unset()
 	}
 	*field = d
 }
 
-// mediaDefaults are what files have for media that are sent, by the option of their number.
-func mediaDefaults() map[string]map[string]string {
-	return map[string]map[string]string{
-		"image-batch-size": {"image-width-mean": "512", "image-height-mean": "512", "image-format": "jpeg"},
-		"audio-batch-size": {"audio-length-mean": "10"},
-		"video-batch-size": {"video-duration": "1"},
+// media is a section of media, which are off unless batch_size is at least 1: the option of their number, and the
+// defaults that files have where they are sent.
+type media struct {
+	key      string
+	batch    option.Field
+	defaults map[option.Field]string
+}
+
+// medias are all sections of media.
+func medias() []media {
+	t := option.Rows()
+	return []media{
+		{"images", &t.ImageBatchSize,
+			map[option.Field]string{&t.ImageWidthMean: "512", &t.ImageHeightMean: "512", &t.ImageFormat: "jpeg"}},
+		{"audio", &t.AudioBatchSize, map[option.Field]string{&t.AudioLengthMean: "10"}},
+		{"video", &t.VideoBatchSize, map[option.Field]string{&t.VideoDuration: "1"}},
 	}
 }
 
-// media reads a section of media, which are off unless batch_size is at least 1.
-func media(batch string) effect {
-	return func(r *reader, t target, k schema.Key, n *document.Node, path string) {
-		size, written := n.Get("batch_size").Number()
-		if (!written || size < 1) && !r.asksFor(batch) {
-			r.section(target{Settings: t.Copy(), kind: t.kind}, k, n, path) // only checked
-			return
+func (m media) effect(r *reader, t target, k schema.Key, n *document.Node, path string) {
+	size, written := n.Get("batch_size").Number()
+	if (!written || size < 1) && !r.asksFor(m) {
+		r.section(target{Settings: t.Copy(), kind: t.kind}, k, n, path) // only checked
+		return
+	}
+	r.section(t, k, n, path)
+	m.preset(t)
+}
+
+// preset sets the defaults of media that are sent.
+func (m media) preset(t target) {
+	preset(t.Field(m.batch.Row()), "1")
+	for f, value := range m.defaults {
+		preset(t.Field(f.Row()), value)
+	}
+}
+
+// asksFor reports whether a flag gives an option of the media, whose names begin alike.
+func (r *reader) asksFor(m media) bool {
+	prefix := strings.TrimSuffix(m.batch.Row().Name, "batch-size")
+	for f := range r.flags().Fields() {
+		if strings.HasPrefix(f.Row().Name, prefix) && f.Given() {
+			return true
 		}
-		r.section(t, k, n, path)
-		r.presetMedia(t, batch)
 	}
-}
-
-// presetMedia sets the defaults of media that are sent.
-func (r *reader) presetMedia(t target, batch string) {
-	r.preset(t, batch, "1")
-	for name, value := range mediaDefaults()[batch] {
-		r.preset(t, name, value)
-	}
-}
-
-// asksFor reports whether a flag gives an option of the media whose number an option is.
-func (r *reader) asksFor(batch string) bool {
-	prefix := strings.TrimSuffix(batch, "batch-size")
-	return slices.ContainsFunc(option.All(), func(o option.Option) bool {
-		return strings.HasPrefix(o.Name, prefix) && r.flagged(o.Name)
-	})
+	return false
 }
 
 func (r *reader) rankings(t target, k schema.Key, n *document.Node, path string) {
 	r.section(t, k, n, path)
-	for name, value := range map[string]string{"rankings-passages-mean": "10",
-		"rankings-passages-prompt-token-mean": "128", "rankings-query-prompt-token-mean": "32"} {
-		r.preset(t, name, value)
-	}
+	preset(&t.RankingsPassagesMean, "10")
+	preset(&t.RankingsPassagesPromptTokenMean, "128")
+	preset(&t.RankingsQueryPromptTokenMean, "32")
 }
 
 // maxInlineRecords is the number of records from which on a file of their own is the better place.
@@ -312,7 +319,7 @@ func (r *reader) recordLines(t target, _ schema.Key, n *document.Node, path stri
 // sequences reads a mix of lengths.
 func (r *reader) sequences(t target, k schema.Key, n *document.Node, path string) {
 	if text, ok := textOf(n); ok {
-		r.apply(t, option.Named("seq-dist"), k, []string{text}, n, path)
+		r.apply(&t.SeqDist, []string{text}, n, path)
 		return
 	}
 	if n.Kind != document.List || len(n.Items) == 0 {
@@ -354,7 +361,7 @@ func (r *reader) sequences(t target, k schema.Key, n *document.Node, path string
 		r.fault(n, path, "the probabilities add up to %s; they must add up to 100", plain(sum))
 		return
 	}
-	if t.Given("random-range-ratio") {
+	if t.RandomRangeRatio.Given() {
 		r.fault(n, path, "cannot be used with random_range_ratio; keep one of them")
 	}
 	t.Dataset.SequenceDistribution = pairs
@@ -373,10 +380,13 @@ func (r *reader) rangeRatio(t target, k schema.Key, n *document.Node, path strin
 		return
 	}
 	prompts := Body(r.root).Get("datasets").Items[0].Get("prompts")
-	for _, name := range []string{"isl", "osl"} {
-		if prompts.Get(name) == nil && !r.flagged(name) {
-			r.fault(n, path, "needs %s of at least 1", name)
+	for _, length := range []struct {
+		key string
+		of  option.Field
+	}{{"isl", &r.flags().ISL}, {"osl", &r.flags().OSL}} {
+		if prompts.Get(length.key) == nil && !length.of.Given() {
+			r.fault(n, path, "needs %s of at least 1", length.key)
 		}
 	}
-	r.apply(t, option.Named("random-range-ratio"), k, []string{text}, n, path)
+	r.apply(&t.RandomRangeRatio, []string{text}, n, path)
 }

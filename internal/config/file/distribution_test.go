@@ -34,10 +34,10 @@ func settingsFrom(t *testing.T, text string) *settings.Settings {
 func TestSizesOfADataset(t *testing.T) {
 	p := settingsFrom(t, withDataset("{isl: {mean: 200, stddev: 9}, osl: {mean: 20, median: 15}, turn_delay: 12.5, "+
 		"prompts: {sequence_distribution: [{isl: 5, isl_stddev: 2, osl: {points: [{value: 3}]}, probability: 100}]}}"))
-	if n := p.Int("isl"); n == nil || *n != 200 || p.Real("isl-stddev") != 9 || p.Dataset.ISL != nil {
-		t.Errorf("isl %v, deviation %v, distribution %v", n, p.Real("isl-stddev"), p.Dataset.ISL)
+	if n := p.ISL.Pointer(); n == nil || *n != 200 || p.ISLStddev.Get() != 9 || p.Dataset.ISL != nil {
+		t.Errorf("isl %v, deviation %v, distribution %v", n, p.ISLStddev.Get(), p.Dataset.ISL)
 	}
-	if n := p.Int("osl"); n == nil || *n != 20 ||
+	if n := p.OSL.Pointer(); n == nil || *n != 20 ||
 		!reflect.DeepEqual(p.Dataset.OSL, recipe.Distribution{Kind: recipe.LogNormal, Mean: 20, Median: 15}) {
 		t.Errorf("osl %v, distribution %+v", n, p.Dataset.OSL)
 	}

@@ -36,8 +36,8 @@ func allEffects() map[string]effect {
 		"benchmark.slos":                                (*reader).slos,
 		"benchmark.endpoint.template":                   (*reader).template,
 		"benchmark.endpoint.urls":                       (*reader).urls,
-		"benchmark.endpoint.reset_kv_cache":             hook("reset-kv-cache"),
-		"benchmark.endpoint.server_profiler":            hook("server-profiler"),
+		"benchmark.endpoint.reset_kv_cache":             hook(&option.Rows().ResetKVCache),
+		"benchmark.endpoint.server_profiler":            hook(&option.Rows().ServerProfiler),
 		"benchmark.endpoint.path":                       (*reader).rooted,
 		"benchmark.endpoint.reset_kv_cache.path":        (*reader).rooted,
 		"benchmark.endpoint.server_profiler.start_path": (*reader).rooted,
@@ -47,11 +47,11 @@ func allEffects() map[string]effect {
 		"benchmark.artifacts.raw":                       (*reader).raw,
 		"benchmark.artifacts.user_files":                (*reader).userFiles,
 		"benchmark.gpu_telemetry":                       (*reader).gpu,
-		"benchmark.server_metrics.enabled":              off("no-server-metrics"),
+		"benchmark.server_metrics.enabled":              off(&option.Rows().NoServerMetrics),
 		"benchmark.server_metrics.discovery.mode":       (*reader).discovery,
 		"benchmark.otel.stream_metrics_enabled":         (*reader).checked,
 		"benchmark.otel.stream_timing_enabled":          (*reader).checked,
-		"benchmark.otel.custom_resource_attributes":     items("otel-resource-attributes"),
+		"benchmark.otel.custom_resource_attributes":     items(&option.Rows().OTelResourceAttributes),
 		"benchmark.network_latency.enabled":             (*reader).latency,
 	}
 	for path, effect := range datasetEffects() {
@@ -100,24 +100,24 @@ func (r *reader) modelItems(t target, k schema.Key, n *document.Node, path strin
 		r.fault(n, path, "is empty: name at least one model")
 		return
 	}
-	if err := t.SetItems(option.Named("model-names"), names, r.origin(n, path)); err != nil {
+	if err := t.ModelNames.Row().SetItems(&t.ModelNames, names, r.origin(n, path)); err != nil {
 		r.fault(n, path, "%v", err)
 	}
 	if len(weights) > 0 {
-		t.Put("model-weights", weights, r.origin(n, path))
+		t.ModelWeights.Put(weights, r.origin(n, path))
 	}
 	if strings.Join(tokenizers, "") != "" {
-		t.Put("model-tokenizers", tokenizers, r.origin(n, path))
+		t.ModelTokenizers.Put(tokenizers, r.origin(n, path))
 	}
 }
 
 // models checks that a choice by weight has all weights.
 func (r *reader) models(body *document.Node) {
 	models := body.Get("models")
-	if models == nil || r.base.Text("model-selection-strategy") != "weighted" {
+	if models == nil || r.base.ModelSelectionStrategy.Get() != "weighted" {
 		return
 	}
-	weights, _ := r.base.Value("model-weights").([]float64)
+	weights := r.base.ModelWeights.Get()
 	items := models.Get("items")
 	sum := 0.0
 	for _, w := range weights {
@@ -155,7 +155,7 @@ func (r *reader) slos(t target, k schema.Key, n *document.Node, path string) {
 		items = append(items, m.Key+":"+plain(v))
 	}
 	if len(items) > 0 {
-		r.apply(t, option.Named("goodput"), k, []string{strings.Join(items, " ")}, n, path)
+		r.apply(&t.Goodput, []string{strings.Join(items, " ")}, n, path)
 	}
 }
 
@@ -167,7 +167,7 @@ func (r *reader) template(t target, k schema.Key, n *document.Node, path string)
 		if !given {
 			field = "text"
 		}
-		t.Put("endpoint-template", artifact.Object{{Key: "payload_template", Value: body},
+		t.EndpointTemplate.Put(artifact.Object{{Key: "payload_template", Value: body},
 			{Key: "response_field", Value: field}}, r.origin(n, path))
 	}
 }
@@ -205,24 +205,24 @@ func (r *reader) urls(t target, k schema.Key, n *document.Node, path string) {
 			headers = append(headers, header)
 		}
 	}
-	r.apply(t, option.Named("url"), k, urls, n, path)
+	r.apply(&t.URL, urls, n, path)
 	if len(headers) > 0 {
-		r.apply(t, option.Named("url-header"), schema.Key{}, headers, n, path)
+		r.apply(&t.URLHeader, headers, n, path)
 	}
 }
 
 // hook reads a hook: true, false or its settings.
-func hook(name string) effect {
+func hook(of option.Field) effect {
 	return func(r *reader, t target, k schema.Key, n *document.Node, path string) {
 		if b, ok := boolean(n); ok {
-			r.apply(t, option.Named(name), k, []string{strconv.FormatBool(b)}, n, path)
+			r.apply(t.Field(of.Row()), []string{strconv.FormatBool(b)}, n, path)
 			return
 		}
 		if n.Kind != document.Map {
 			r.fault(n, path, "is %v; it must be true, false or a mapping", n.Kind)
 			return
 		}
-		r.apply(t, option.Named(name), k, []string{"true"}, n, path)
+		r.apply(t.Field(of.Row()), []string{"true"}, n, path)
 		r.section(t, k, n, path)
 	}
 }
@@ -238,7 +238,7 @@ func (r *reader) rooted(t target, k schema.Key, n *document.Node, path string) {
 // summary is [json] or false.
 func (r *reader) summary(t target, _ schema.Key, n *document.Node, path string) {
 	if on, ok := r.listed(n, path, "json"); ok {
-		t.Put("export-summary", on, r.origin(n, path))
+		t.ExportSummary.Put(on, r.origin(n, path))
 	}
 }
 
@@ -257,14 +257,14 @@ func (r *reader) listed(n *document.Node, path, word string) (on, ok bool) {
 // records and raw make up the level of the exports: raw wins.
 func (r *reader) records(t target, _ schema.Key, n *document.Node, path string) {
 	on, ok := r.listed(n, path, "jsonl")
-	if !ok || t.Text("export-level") == "raw" && t.Given("export-level") {
+	if !ok || t.ExportLevel.Get() == "raw" && t.ExportLevel.Given() {
 		return
 	}
 	level := "records"
 	if !on {
 		level = "summary"
 	}
-	r.apply(t, option.Named("export-level"), schema.Key{}, []string{level}, n, path)
+	r.apply(&t.ExportLevel, []string{level}, n, path)
 }
 
 func (r *reader) raw(t target, k schema.Key, n *document.Node, path string) {
@@ -274,7 +274,7 @@ func (r *reader) raw(t target, k schema.Key, n *document.Node, path string) {
 		return
 	}
 	if on {
-		r.apply(t, option.Named("export-level"), schema.Key{}, []string{"raw"}, n, path)
+		r.apply(&t.ExportLevel, []string{"raw"}, n, path)
 	}
 }
 
@@ -300,7 +300,7 @@ func (r *reader) userFiles(t target, k schema.Key, n *document.Node, path string
 		}
 		files = append(files, f)
 	})
-	t.Put("user-files", files, r.origin(n, path))
+	t.UserFiles.Put(files, r.origin(n, path))
 }
 
 // gpu makes the items of the flag of the settings, and passes on the price, which is one of no items.
@@ -313,12 +313,11 @@ func (r *reader) gpu(t target, k schema.Key, n *document.Node, path string) {
 	for _, name := range []string{"price_per_gpu_hour", "num_gpus"} {
 		if of := n.Get(name); of != nil && of.Kind != document.Null {
 			key, _ := k.Field(name)
-			o, _ := key.Row()
-			r.apply(t, o, key, []string{of.Written}, of, document.Path(path, name))
+			r.apply(t.Field(key.Option), []string{of.Written}, of, document.Path(path, name))
 		}
 	}
 	if on, ok := boolean(orNull(n.Get("enabled"))); ok && !on {
-		r.apply(t, option.Named("no-gpu-telemetry"), k, []string{"true"}, n.Get("enabled"), path+".enabled")
+		r.apply(&t.NoGPUTelemetry, []string{"true"}, n.Get("enabled"), path+".enabled")
 		return
 	}
 	var items []string
@@ -344,7 +343,7 @@ func (r *reader) gpu(t target, k schema.Key, n *document.Node, path string) {
 		items = append(items, r.locate(file))
 	}
 	if len(items) > 0 {
-		r.apply(t, option.Named("gpu-telemetry"), schema.Key{}, items, n, path)
+		r.apply(&t.GPUTelemetry, items, n, path)
 	}
 }
 
@@ -356,13 +355,13 @@ func orNull(n *document.Node) *document.Node {
 }
 
 // off sets an option that says no where the key says yes.
-func off(name string) effect {
+func off(of option.Field) effect {
 	return func(r *reader, t target, k schema.Key, n *document.Node, path string) {
 		on, ok := boolean(n)
 		if !ok {
 			r.checked(t, k, n, path)
 		} else if !on {
-			r.apply(t, option.Named(name), k, []string{"true"}, n, path)
+			r.apply(t.Field(of.Row()), []string{"true"}, n, path)
 		}
 	}
 }
@@ -382,12 +381,12 @@ func (r *reader) latency(t target, k schema.Key, n *document.Node, path string) 
 		return
 	}
 	if mean := Body(r.root).Get("network_latency").Get("mean_ms"); on && (mean == nil || mean.Kind == document.Null) {
-		r.apply(t, option.Named("network-latency-automatic"), k, []string{"true"}, n, path)
+		r.apply(&t.NetworkLatencyAutomatic, []string{"true"}, n, path)
 	}
 }
 
 // items reads a mapping as the name=value items of an option.
-func items(name string) effect {
+func items(of option.Field) effect {
 	return func(r *reader, t target, k schema.Key, n *document.Node, path string) {
 		if _, err := r.tokens(k, n); err != nil {
 			r.fault(n, path, "%v", err)
@@ -398,7 +397,7 @@ func items(name string) effect {
 			list = append(list, m.Key+"="+m.Value.Written)
 		}
 		if len(list) > 0 {
-			r.apply(t, option.Named(name), schema.Key{}, list, n, path)
+			r.apply(t.Field(of.Row()), list, n, path)
 		}
 	}
 }
@@ -406,34 +405,33 @@ func items(name string) effect {
 // defaults sets what a file leaves out and what follows from several of its keys.
 func (r *reader) defaults() {
 	b, body := r.base, Body(r.root)
-	file := func(name, value string) { r.preset(target{Settings: b}, name, value) }
 	if body.Get("endpoint").Get("template") != nil && body.Get("endpoint").Get("type") == nil {
-		file("endpoint-type", "template")
+		preset(&b.EndpointType, "template")
 	}
-	t, ok := b.Value("endpoint-template").(artifact.Object)
-	if ok && b.Text("endpoint-type") != "template" {
-		r.warn(fault.LevelWarning, "%s: without effect: the endpoint has the type %s", b.Origin("endpoint-template"),
-			b.Text("endpoint-type"))
-	} else if ok {
-		extra := b.Pairs("extra-inputs")
+	t := b.EndpointTemplate.Get()
+	if t != nil && b.EndpointType.Get() != "template" {
+		r.warn(fault.LevelWarning, "%s: without effect: the endpoint has the type %s", b.EndpointTemplate.Origin(),
+			b.EndpointType.Get())
+	} else if t != nil {
+		extra := b.ExtraInputs.Get()
 		for _, m := range t {
 			extra = extra.Set(m.Key, m.Value)
 		}
-		b.Put("extra-inputs", extra, b.Origin("endpoint-template"))
+		b.ExtraInputs.Put(extra, b.EndpointTemplate.Origin())
 	}
 	if r.root.Get("multi_run").Get("convergence") != nil {
-		file("convergence-min-runs", "2")
+		preset(&b.ConvergenceMinRuns, "2")
 	}
-	if otel := body.Get("otel"); b.Given("otel-url") && otel != nil {
+	if otel := body.Get("otel"); b.OTelURL.Given() && otel != nil {
 		metrics, m := boolean(orNull(otel.Get("stream_metrics_enabled")))
 		timing, t := boolean(orNull(otel.Get("stream_timing_enabled")))
 		metrics, timing = metrics || !m, timing || !t
 		switch {
 		case metrics && timing:
 		case metrics:
-			file("stream", "metrics")
+			preset(&b.Stream, "metrics")
 		case timing:
-			file("stream", "timing")
+			preset(&b.Stream, "timing")
 		default:
 			r.fault(otel, "benchmark.otel", "sends nothing: set stream_metrics_enabled or stream_timing_enabled")
 		}
@@ -444,20 +442,20 @@ func (r *reader) defaults() {
 // relations are the rules between keys that hold for files alone: flags have no such combination, or let it be.
 func (r *reader) relations(body *document.Node) {
 	b, endpoint := r.base, body.Get("endpoint")
-	if kind := endpoint.Get("type"); kind != nil && b.Text("endpoint-type") == "template" {
-		if _, ok := b.Pairs("extra-inputs").Get("payload_template"); !ok {
+	if kind := endpoint.Get("type"); kind != nil && b.EndpointType.Get() == "template" {
+		if _, ok := b.ExtraInputs.Get().Get("payload_template"); !ok {
 			r.fault(kind, "benchmark.endpoint.type", "template needs endpoint.template with the body of the requests")
 		}
 	}
-	store, _ := b.Pairs("extra-inputs").Get("store")
-	if b.Text("endpoint-type") == "responses" && store == true && !b.Bool("use-server-token-count") &&
+	store, _ := b.ExtraInputs.Get().Get("store")
+	if b.EndpointType.Get() == "responses" && store == true && !b.UseServerTokenCount.Get() &&
 		endpoint.Get("extra") != nil {
 		r.fault(endpoint.Get("extra"), "benchmark.endpoint.extra", "store: true needs use_server_token_count: true")
 	}
-	if outputs := body.Get("artifacts").Get("export_outputs_json"); b.Bool("export-outputs-json") && outputs != nil &&
-		strings.TrimSuffix(b.Text("profile-export-prefix"), ".json") == "outputs" {
+	if outputs := body.Get("artifacts").Get("export_outputs_json"); b.ExportOutputsJSON.Get() && outputs != nil &&
+		strings.TrimSuffix(b.ProfileExportPrefix.Get(), ".json") == "outputs" {
 		r.fault(orSelf(body.Get("artifacts").Get("prefix"), outputs), "benchmark.artifacts.prefix",
 			"%s would give another file the name outputs.json, which export_outputs_json writes",
-			fault.Shorten(b.Text("profile-export-prefix")))
+			fault.Shorten(b.ProfileExportPrefix.Get()))
 	}
 }

@@ -1,11 +1,10 @@
 package file
 
 import (
-	"strings"
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/config/settings"
+	"aiperf/internal/config/option"
 )
 
 // Exported is the configuration as exports carry it: the shape of the "benchmark:" body, what was given or derived,
@@ -50,10 +49,10 @@ func resolvedConfig(r *config.Run) Object {
 			{Key: "reset", Value: s.Reset}, {Key: "params", Value: append(Object{}, s.Params...)}}})
 	}
 	if r.Tokenizer.Name != "" {
-		tokenizer := addGiven(Object{{Key: "name", Value: r.Tokenizer.Name}}, p, "tokenizer-revision", "revision",
+		tokenizer := addGiven(Object{{Key: "name", Value: r.Tokenizer.Name}}, &p.TokenizerRevision, "revision",
 			r.Tokenizer.Revision)
 		out = append(out, Member{Key: "tokenizer",
-			Value: addGiven(tokenizer, p, "apply-chat-template", "apply_chat_template", r.Tokenizer.ChatTemplate)})
+			Value: addGiven(tokenizer, &p.ApplyChatTemplate, "apply_chat_template", r.Tokenizer.ChatTemplate)})
 	}
 	out = append(out, Member{Key: "server_metrics", Value: serverMetricsConfig(r)})
 	out = setNonEmpty(out, "gpu_telemetry", gpuConfig(r))
@@ -62,12 +61,12 @@ func resolvedConfig(r *config.Run) Object {
 	out = setNonEmpty(out, "mlflow", mlflowConfig(r))
 	out = setNonEmpty(out, "wandb", wandbConfig(r))
 	out = setNonEmpty(out, "runtime", runtimeConfig(r))
-	if p.Given("log-level") || r.UI.Verbose {
+	if p.LogLevel.Given() || r.UI.Verbose {
 		out = append(out, Member{Key: "logging", Value: Object{{Key: "level", Value: r.LogLevel}}})
 	}
 	if s := r.Submission; s != nil {
 		out = append(out, Member{Key: "scenario", Value: s.Scenario})
-		out = addGiven(out, p, "unsafe-override", "unsafe_override", p.Bool("unsafe-override"))
+		out = addGiven(out, &p.UnsafeOverride, "unsafe_override", p.UnsafeOverride.Get())
 	}
 	return out
 }
@@ -81,8 +80,8 @@ func setNonEmpty(o Object, key string, value Object) Object {
 }
 
 // addGiven appends a member if its option was set.
-func addGiven(o Object, p *settings.Settings, name, key string, value any) Object {
-	if !p.IsSet(name) {
+func addGiven(o Object, f option.Field, key string, value any) Object {
+	if !f.IsSet() {
 		return o
 	}
 	return append(o, Member{Key: key, Value: value})
@@ -97,7 +96,7 @@ func texts(list []string) []any {
 }
 
 func modelsConfig(r *config.Run) Object {
-	out := addGiven(nil, r.Asked, "model-selection-strategy", "strategy", r.ModelSelection)
+	out := addGiven(nil, &r.Asked.ModelSelectionStrategy, "strategy", r.ModelSelection)
 	items := []any{}
 	for i, name := range r.Models {
 		item := Object{{Key: "name", Value: name}}
@@ -135,17 +134,15 @@ func artifactsConfig(r *config.Run) Object {
 	if len(a.Percentiles) > 0 {
 		out = append(out, Member{Key: "percentiles", Value: a.Percentiles})
 	}
-	for _, name := range [...]string{"auto_plot", "plot_required"} {
-		flag := strings.ReplaceAll(name, "_", "-")
-		out = addGiven(out, r.Asked, flag, name, r.Asked.Bool(flag))
-	}
-	out = addGiven(out, r.Asked, "export-http-trace", "trace", a.HTTPTrace)
-	out = addGiven(out, r.Asked, "export-outputs-json", "export_outputs_json", a.Outputs)
-	return addGiven(out, r.Asked, "show-trace-timing", "show_trace_timing", a.ShowTraceTiming)
+	out = addGiven(out, &r.Asked.AutoPlot, "auto_plot", r.Asked.AutoPlot.Get())
+	out = addGiven(out, &r.Asked.PlotRequired, "plot_required", r.Asked.PlotRequired.Get())
+	out = addGiven(out, &r.Asked.ExportHTTPTrace, "trace", a.HTTPTrace)
+	out = addGiven(out, &r.Asked.ExportOutputsJSON, "export_outputs_json", a.Outputs)
+	return addGiven(out, &r.Asked.ShowTraceTiming, "show_trace_timing", a.ShowTraceTiming)
 }
 
 func runtimeConfig(r *config.Run) Object {
-	out := addGiven(nil, r.Asked, "ui-type", "ui", r.UI.Mode)
+	out := addGiven(nil, &r.Asked.UI, "ui", r.UI.Mode)
 	if r.Workers.Max != nil {
 		out = append(out, Member{Key: "workers", Value: int64(*r.Workers.Max)})
 	}

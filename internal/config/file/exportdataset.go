@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/config/option"
 	"aiperf/internal/workload/recipe"
 )
 
@@ -19,7 +20,7 @@ func datasetConfig(r *config.Run) Object {
 			out = append(out, Member{Key: "path", Value: from.Path}, Member{Key: "format", Value: from.By})
 		} else {
 			out = append(out, source(d))
-			out = addGiven(out, p, "custom-dataset-type", "format", d.Format)
+			out = addGiven(out, &p.CustomDatasetType, "format", d.Format)
 		}
 	}
 	if d.Kind == config.PublicDataset {
@@ -28,34 +29,34 @@ func datasetConfig(r *config.Run) Object {
 	if d.Kind == config.SyntheticDataset {
 		out = append(out, Member{Key: "entries", Value: int64(d.Entries)})
 	} else {
-		out = addGiven(out, p, "num-dataset-entries", "entries", int64(d.Entries))
+		out = addGiven(out, &p.NumDatasetEntries, "entries", int64(d.Entries))
 	}
 	if seed := cmp.Or(d.Seed, r.RandomSeed); seed != nil {
 		out = append(out, Member{Key: "random_seed", Value: int64(*seed)})
 	}
-	out = addGiven(out, p, "dataset-sampling-strategy", "sampling", d.Sampling)
+	out = addGiven(out, &p.DatasetSamplingStrategy, "sampling", d.Sampling)
 	if d.Kind == config.SyntheticDataset {
 		out = setNonEmpty(out, "prompts", promptsConfig(r))
 	} else {
 		out = setNonEmpty(readConfig(out, r), "synthesis", synthesisConfig(r))
 	}
 	var prefix Object
-	prefix = addGiven(prefix, p, "prompt-prefix-pool-size", "pool_size", int64(d.PrefixPoolSize))
-	prefix = addGiven(prefix, p, "prompt-prefix-length", "length", int64(d.PrefixLength))
-	prefix = addGiven(prefix, p, "shared-system-prompt-length", "shared_system_length",
+	prefix = addGiven(prefix, &p.PromptPrefixPoolSize, "pool_size", int64(d.PrefixPoolSize))
+	prefix = addGiven(prefix, &p.PromptPrefixLength, "length", int64(d.PrefixLength))
+	prefix = addGiven(prefix, &p.SharedSystemPromptLength, "shared_system_length",
 		int64(d.SharedSystemPromptLength))
-	prefix = addGiven(prefix, p, "user-context-prompt-length", "user_context_length", int64(d.UserContextPromptLength))
+	prefix = addGiven(prefix, &p.UserContextPromptLength, "user_context_length", int64(d.UserContextPromptLength))
 	out = setNonEmpty(out, "prefix_prompts", prefix)
 	if d.SystemPrompt != nil {
 		out = append(out, Member{Key: "system_prompt", Value: *d.SystemPrompt})
 	}
-	if p.IsSet("conversation-turn-mean") || p.IsSet("conversation-turn-stddev") {
+	if p.ConversationTurnMean.IsSet() || p.ConversationTurnStddev.IsSet() {
 		out = append(out, Member{Key: "turns", Value: spreadObject(d.Turns)})
 	}
-	if p.IsSet("conversation-turn-delay-mean") || p.IsSet("conversation-turn-delay-stddev") {
+	if p.ConversationTurnDelayMean.IsSet() || p.ConversationTurnDelayStddev.IsSet() {
 		out = append(out, Member{Key: "turn_delay", Value: spreadObject(d.TurnDelayMS)})
 	}
-	out = addGiven(out, p, "conversation-turn-delay-ratio", "turn_delay_ratio", d.TurnDelayRatio)
+	out = addGiven(out, &p.ConversationTurnDelayRatio, "turn_delay_ratio", d.TurnDelayRatio)
 	if k := d.Rankings; k != nil {
 		out = append(out, Member{Key: "rankings", Value: Object{{Key: "passages", Value: distribution(k.Passages)},
 			{Key: "passage_tokens", Value: distribution(k.PassageTokens)},
@@ -89,25 +90,26 @@ func readConfig(out Object, r *config.Run) Object {
 	if d.OSL != nil {
 		out = append(out, Member{Key: "osl", Value: distribution(d.OSL)})
 	}
-	out = addGiven(out, p, "isl-block-size", "block_size", int64(d.BlockSize))
+	out = addGiven(out, &p.ISLBlockSize, "block_size", int64(d.BlockSize))
 	var columns Object
 	for _, c := range d.Columns {
 		columns = append(columns, Member{Key: c.Role, Value: c.Column})
 	}
 	out = setNonEmpty(out, "map", columns)
-	out = setNonEmpty(out, "prompts", addGiven(nil, p, "prompt-corpus", "corpus", d.Corpus))
+	out = setNonEmpty(out, "prompts", addGiven(nil, &p.PromptCorpus, "corpus", d.Corpus))
 	out = setNonEmpty(out, "cache_bust", cacheBustConfig(d.CacheBust))
 	if d.Format == "random_pool" {
 		for _, b := range []struct {
-			name, key string
-			n         int
+			of  option.Field
+			key string
+			n   int
 		}{
-			{"prompt-batch-size", "prompt_batch_size", d.Batches.Text},
-			{"image-batch-size", "image_batch_size", d.Batches.Image},
-			{"audio-batch-size", "audio_batch_size", d.Batches.Audio},
-			{"video-batch-size", "video_batch_size", d.Batches.Video},
+			{&p.PromptBatchSize, "prompt_batch_size", d.Batches.Text},
+			{&p.ImageBatchSize, "image_batch_size", d.Batches.Image},
+			{&p.AudioBatchSize, "audio_batch_size", d.Batches.Audio},
+			{&p.VideoBatchSize, "video_batch_size", d.Batches.Video},
 		} {
-			out = addGiven(out, p, b.name, b.key, int64(b.n))
+			out = addGiven(out, b.of, b.key, int64(b.n))
 		}
 	}
 	for _, ph := range r.PhasesOf(config.ProfilingPhase) {
@@ -143,20 +145,20 @@ func cacheBustConfig(target string) Object {
 func promptsConfig(r *config.Run) Object {
 	p, d := r.Asked, r.Dataset
 	out := Object{}
-	if p.IsSet("isl") || p.IsSet("isl-stddev") {
+	if p.ISL.IsSet() || p.ISLStddev.IsSet() {
 		out = append(out, Member{Key: "isl", Value: distribution(d.ISL)})
 	}
 	if d.OSL != nil {
 		out = append(out, Member{Key: "osl", Value: distribution(d.OSL)})
 	}
-	out = addGiven(out, p, "prompt-batch-size", "batch_size", int64(d.Batches.Text))
-	out = addGiven(out, p, "isl-block-size", "block_size", int64(d.BlockSize))
-	out = addGiven(out, p, "prompt-corpus", "corpus", d.Corpus)
+	out = addGiven(out, &p.PromptBatchSize, "batch_size", int64(d.Batches.Text))
+	out = addGiven(out, &p.ISLBlockSize, "block_size", int64(d.BlockSize))
+	out = addGiven(out, &p.PromptCorpus, "corpus", d.Corpus)
 	if d.Range != nil {
-		out = append(out, Member{Key: "random_range_ratio", Value: p.Text("random-range-ratio")})
-		out = addGiven(out, p, "random-range-ratio-mode", "random_range_ratio_mode", d.Range.Mode)
+		out = append(out, Member{Key: "random_range_ratio", Value: p.RandomRangeRatio.Get()})
+		out = addGiven(out, &p.RandomRangeRatioMode, "random_range_ratio_mode", d.Range.Mode)
 	}
-	out = addGiven(out, p, "random-corpus-style", "random_corpus_style", p.Text("random-corpus-style"))
+	out = addGiven(out, &p.RandomCorpusStyle, "random_corpus_style", p.RandomCorpusStyle.Get())
 	out = setNonEmpty(out, "cache_bust", cacheBustConfig(d.CacheBust))
 	if len(d.SequenceDistribution) > 0 {
 		pairs := []any{}
@@ -174,13 +176,13 @@ func promptsConfig(r *config.Run) Object {
 
 func synthesisConfig(r *config.Run) Object {
 	p, s := r.Asked, r.Dataset.Synthesis
-	out := addGiven(nil, p, "synthesis-speedup-ratio", "speedup_ratio", s.SpeedupRatio)
-	out = addGiven(out, p, "synthesis-prefix-len-multiplier", "prefix_len_multiplier", s.PrefixLenMultiplier)
-	out = addGiven(out, p, "synthesis-prefix-root-multiplier", "prefix_root_multiplier", int64(s.PrefixRootMultiplier))
-	out = addGiven(out, p, "synthesis-prompt-len-multiplier", "prompt_len_multiplier", s.PromptLenMultiplier)
-	out = addGiven(out, p, "synthesis-output-len-multiplier", "output_len_multiplier", s.OutputLenMultiplier)
-	out = addGiven(out, p, "synthesis-max-isl", "max_isl", int64(s.MaxISL))
-	return addGiven(out, p, "synthesis-max-osl", "max_osl", int64(s.MaxOSL))
+	out := addGiven(nil, &p.SynthesisSpeedupRatio, "speedup_ratio", s.SpeedupRatio)
+	out = addGiven(out, &p.SynthesisPrefixLenMultiplier, "prefix_len_multiplier", s.PrefixLenMultiplier)
+	out = addGiven(out, &p.SynthesisPrefixRootMultiplier, "prefix_root_multiplier", int64(s.PrefixRootMultiplier))
+	out = addGiven(out, &p.SynthesisPromptLenMultiplier, "prompt_len_multiplier", s.PromptLenMultiplier)
+	out = addGiven(out, &p.SynthesisOutputLenMultiplier, "output_len_multiplier", s.OutputLenMultiplier)
+	out = addGiven(out, &p.SynthesisMaxISL, "max_isl", int64(s.MaxISL))
+	return addGiven(out, &p.SynthesisMaxOSL, "max_osl", int64(s.MaxOSL))
 }
 
 // distribution is a mapping of the mean and, unless it is 0, the standard deviation; of what a file asked for as it
@@ -276,15 +278,15 @@ func mediaConfig(out Object, r *config.Run) Object {
 		o := Object{{Key: "batch_size", Value: int64(d.Batches.Image)}, {Key: "width", Value: distribution(i.Width)},
 			{Key: "height", Value: distribution(i.Height)}}
 		o = append(o, Member{Key: "format", Value: i.Format})
-		o = addGiven(o, p, "image-source", "source", i.Source)
+		o = addGiven(o, &p.ImageSource, "source", i.Source)
 		out = append(out, Member{Key: "images",
-			Value: addGiven(o, p, "image-source-sampling", "source_sampling", i.Sampling)})
+			Value: addGiven(o, &p.ImageSourceSampling, "source_sampling", i.Sampling)})
 	}
 	if a := d.Audio; a != nil {
 		out = append(out, Member{Key: "audio", Value: Object{
 			{Key: "batch_size", Value: int64(d.Batches.Audio)}, {Key: "length", Value: distribution(a.Seconds)},
-			{Key: "format", Value: a.Format}, {Key: "depths", Value: p.Value("audio-depths")},
-			{Key: "sample_rates", Value: p.Value("audio-sample-rates")}, {Key: "channels", Value: int64(a.Channels)},
+			{Key: "format", Value: a.Format}, {Key: "depths", Value: p.AudioDepths.Value()},
+			{Key: "sample_rates", Value: p.AudioSampleRates.Value()}, {Key: "channels", Value: int64(a.Channels)},
 		}})
 	}
 	if v := d.Video; v != nil {

@@ -15,38 +15,38 @@ func endpointConfig(r *config.Run) Object {
 		}
 	}
 	out := Object{{Key: "urls", Value: urls}, {Key: "type", Value: e.Type}}
-	out = addGiven(out, p, "url-strategy", "url_strategy", e.URLStrategy)
+	out = addGiven(out, &p.URLStrategy, "url_strategy", e.URLStrategy)
 	if e.CustomPath != nil {
 		out = append(out, Member{Key: "path", Value: *e.CustomPath})
 	}
 	if e.APIKey != "" {
 		out = append(out, Member{Key: "api_key", Value: artifact.Redacted})
 	}
-	out = addGiven(out, p, "request-timeout-seconds", "timeout", e.TimeoutSeconds)
-	if p.IsSet("streaming") || e.Streaming { // a scenario streams unasked
+	out = addGiven(out, &p.RequestTimeoutSeconds, "timeout", e.TimeoutSeconds)
+	if p.Streaming.IsSet() || e.Streaming { // a scenario streams unasked
 		out = append(out, Member{Key: "streaming", Value: e.Streaming})
 	}
 	if e.GRPC {
 		out = append(out, Member{Key: "grpc", Value: true})
 	}
-	out = addGiven(out, p, "connection-reuse-strategy", "connection_reuse", e.ConnectionReuse)
+	out = addGiven(out, &p.ConnectionReuseStrategy, "connection_reuse", e.ConnectionReuse)
 	if len(e.SourceAddresses) > 0 {
-		out = append(out, Member{Key: "source_addresses", Value: texts(p.Texts("source-address"))})
+		out = append(out, Member{Key: "source_addresses", Value: texts(p.SourceAddress.Get())})
 	}
-	out = addGiven(out, p, "use-legacy-max-tokens", "use_legacy_max_tokens", e.UseLegacyMaxTokens)
-	out = addGiven(out, p, "use-server-token-count", "use_server_token_count", e.UseServerTokenCount)
-	out = addGiven(out, p, "uuid-and-strip", "uuid_and_strip", p.Bool("uuid-and-strip"))
-	out = addGiven(out, p, "per-chunk-usage", "per_chunk_usage", e.ChunkUsage)
+	out = addGiven(out, &p.UseLegacyMaxTokens, "use_legacy_max_tokens", e.UseLegacyMaxTokens)
+	out = addGiven(out, &p.UseServerTokenCount, "use_server_token_count", e.UseServerTokenCount)
+	out = addGiven(out, &p.UUIDAndStrip, "uuid_and_strip", p.UUIDAndStrip.Get())
+	out = addGiven(out, &p.PerChunkUsage, "per_chunk_usage", e.ChunkUsage)
 	out = setNonEmpty(out, "headers", headers(e.Headers))
 	extra, _ := artifact.HideSensitive(e.Extra).(Object)
 	template, extra := templateConfig(e.Type, extra)
 	out = setNonEmpty(out, "template", template)
 	out = setNonEmpty(out, "extra", extra)
-	out = addGiven(out, p, "request-content-type", "request_content_type", p.Text("request-content-type"))
-	out = addGiven(out, p, "download-video-content", "download_video_content", e.DownloadVideo)
-	out = addGiven(out, p, "session-header", "session_header", e.SessionHeader)
-	out = addGiven(out, p, "session-cookies", "session_cookies", e.SessionCookies)
-	out = addGiven(out, p, "echo-header", "echo_headers", texts(e.EchoHeaders))
+	out = addGiven(out, &p.RequestContentType, "request_content_type", p.RequestContentType.Get())
+	out = addGiven(out, &p.DownloadVideoContent, "download_video_content", e.DownloadVideo)
+	out = addGiven(out, &p.SessionHeader, "session_header", e.SessionHeader)
+	out = addGiven(out, &p.SessionCookies, "session_cookies", e.SessionCookies)
+	out = addGiven(out, &p.EchoHeader, "echo_headers", texts(e.EchoHeaders))
 	return controlConfig(transportConfig(out, &e), &e)
 }
 

@@ -56,10 +56,10 @@ func priceConfig(g *config.GPU) (out Object) {
 
 func networkConfig(r *config.Run) Object {
 	out := Object{{Key: "enabled", Value: r.Network.Automatic || r.Network.Mean != nil}}
-	if mean := r.Asked.Float("network-latency-mean"); mean != nil {
+	if mean := r.Asked.NetworkLatencyMean.Pointer(); mean != nil {
 		out = append(out, Member{Key: "mean_ms", Value: *mean})
 	}
-	return addGiven(out, r.Asked, "network-latency-ping-interval", "ping_interval", r.Network.Interval.Seconds())
+	return addGiven(out, &r.Asked.NetworkLatencyPingInterval, "ping_interval", r.Network.Interval.Seconds())
 }
 
 // otelConfig is the part of the configuration that exports carry.
@@ -69,8 +69,8 @@ func otelConfig(r *config.Run) Object {
 		return nil
 	}
 	out := Object{{Key: "metrics_url", Value: artifact.RedactAddress(strings.TrimPrefix(o.URL.String(), "//"))}}
-	out = addGiven(out, r.Asked, "stream", "stream_metrics_enabled", o.Metrics)
-	out = addGiven(out, r.Asked, "stream", "stream_timing_enabled", o.Timing)
+	out = addGiven(out, &r.Asked.Stream, "stream_metrics_enabled", o.Metrics)
+	out = addGiven(out, &r.Asked.Stream, "stream_timing_enabled", o.Timing)
 	if len(o.Attributes) > 0 {
 		attributes := Object{}
 		for _, a := range o.Attributes {
@@ -78,7 +78,7 @@ func otelConfig(r *config.Run) Object {
 		}
 		out = append(out, Member{Key: "custom_resource_attributes", Value: artifact.HideSensitive(attributes)})
 	}
-	return addGiven(out, r.Asked, "gen-ai-provider", "gen_ai_provider", o.Provider)
+	return addGiven(out, &r.Asked.GenAIProvider, "gen_ai_provider", o.Provider)
 }
 
 // mlflowConfig is the part of the configuration that exports carry.
@@ -89,7 +89,7 @@ func mlflowConfig(r *config.Run) Object {
 	}
 	out := Object{{Key: "tracking_uri", Value: artifact.RedactURLs(m.URI.String())},
 		{Key: "experiment", Value: m.Experiment}}
-	out = addGiven(out, r.Asked, "mlflow-run-name", "run_name", m.RunName)
+	out = addGiven(out, &r.Asked.MLflowRunName, "run_name", m.RunName)
 	if len(m.Tags) > 0 {
 		tags := Object{}
 		for _, t := range m.Tags {
@@ -97,8 +97,8 @@ func mlflowConfig(r *config.Run) Object {
 		}
 		out = append(out, Member{Key: "tags", Value: artifact.HideSensitive(tags)})
 	}
-	out = addGiven(out, r.Asked, "mlflow-parent-run-id", "parent_run_id", m.ParentRunID)
-	return addGiven(out, r.Asked, "mlflow-artifact-glob", "artifact_globs", texts(m.Globs))
+	out = addGiven(out, &r.Asked.MLflowParentRunID, "parent_run_id", m.ParentRunID)
+	return addGiven(out, &r.Asked.MLflowArtifactGlob, "artifact_globs", texts(m.Globs))
 }
 
 // wandbConfig is the part of the configuration that exports carry.
@@ -107,7 +107,7 @@ func wandbConfig(r *config.Run) Object {
 	if w.Project == "" {
 		return nil
 	}
-	out := addGiven(Object{{Key: "project", Value: w.Project}}, r.Asked, "wandb-entity", "entity", w.Entity)
-	out = addGiven(out, r.Asked, "wandb-run-name", "run_name", w.RunName)
-	return addGiven(out, r.Asked, "wandb-tag", "tags", texts(w.Tags))
+	out := addGiven(Object{{Key: "project", Value: w.Project}}, &r.Asked.WandBEntity, "entity", w.Entity)
+	out = addGiven(out, &r.Asked.WandBRunName, "run_name", w.RunName)
+	return addGiven(out, &r.Asked.WandBTag, "tags", texts(w.Tags))
 }

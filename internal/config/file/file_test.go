@@ -41,20 +41,20 @@ func TestMinimalFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Texts("model-names"); len(got) != 1 || got[0] != "my/model" {
+	if got := p.ModelNames.Get(); len(got) != 1 || got[0] != "my/model" {
 		t.Errorf("models %q", got)
 	}
 	if len(p.Phases) != 1 || p.Phases[0].Name != "profiling" {
 		t.Fatalf("phases %+v", p.Phases)
 	}
 	ph := p.Phases[0]
-	if n := ph.Int("concurrency"); n == nil || *n != 8 {
+	if n := ph.Concurrency.Pointer(); n == nil || *n != 8 {
 		t.Errorf("concurrency %v", n)
 	}
-	if n := ph.Int("isl"); n == nil || *n != 512 {
+	if n := ph.ISL.Pointer(); n == nil || *n != 512 {
 		t.Errorf("isl %v", n)
 	}
-	if from := ph.Origin("concurrency").Name; !strings.HasPrefix(from, "bench.yaml:5:") {
+	if from := ph.Concurrency.Origin().Name; !strings.HasPrefix(from, "bench.yaml:5:") {
 		t.Errorf("concurrency is of %q", from)
 	}
 }

@@ -2,6 +2,7 @@ package file
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
@@ -17,13 +18,13 @@ import (
 func FromRun(r *config.Run) (tree *document.Node, variables []string) {
 	body := document.Of(ExportedWhole(r))
 	p := r.Asked
-	keep(body.Get("artifacts"), "dir", p.Given("output-artifact-dir"))
-	if !p.Given("tokenizer") {
+	keep(body.Get("artifacts"), "dir", p.ArtifactDir.Given())
+	if !p.Tokenizer.Given() {
 		body.Delete("tokenizer")
 	}
 	endpoint := body.Get("endpoint")
-	keep(endpoint, "type", !p.Given("endpoint-plugin"))
-	keep(endpoint, "path", !p.Given("sagemaker-endpoint-name"))
+	keep(endpoint, "type", !p.EndpointPlugin.Given())
+	keep(endpoint, "path", !p.SageMakerEndpointName.Given())
 	phases := body.Get("phases")
 	if r.Submission != nil { // the scenario makes the phases before it
 		phases.Items = phases.Items[len(phases.Items)-1:]
@@ -37,7 +38,7 @@ func FromRun(r *config.Run) (tree *document.Node, variables []string) {
 	}
 	data := body.Get("datasets").Items[0]
 	data.Delete("random_seed")
-	keep(data, "system_prompt", !p.Given("system-prompt-file"))
+	keep(data, "system_prompt", !p.SystemPromptFile.Given())
 	if r.Dataset.Format == "random_pool" && data.Get("sampling") == nil {
 		data.Set("sampling", document.Of("shuffle")) // what flags leave to the format; files are sequential
 	}
@@ -89,9 +90,9 @@ func complement(k schema.Key, n *document.Node, kind string, p *settings.Setting
 			if there == nil && len(section.Members) > 0 {
 				n.Set(f.Name, section)
 			}
-		case there != nil || f.Option == "" || f.Kind != schema.ByOption || !p.Given(f.Option):
+		case there != nil || f.Option == nil || f.Kind != schema.ByOption || !p.Field(f.Option).Given():
 		default:
-			if v := plainValue(p.Value(f.Option)); v != nil && !elsewhere(f.Option) {
+			if v := plainValue(p.Field(f.Option).Value()); v != nil && !elsewhere(f.Option) {
 				n.Set(f.Name, document.Of(v))
 			}
 		}
@@ -99,14 +100,11 @@ func complement(k schema.Key, n *document.Node, kind string, p *settings.Setting
 }
 
 // elsewhere reports whether an option is in the tree under another key, or where its value is not what the key holds.
-func elsewhere(name string) bool {
-	switch option.Named(name).Name {
-	case "export-level", "gpu-telemetry", "stream", "otel-resource-attributes", "seq-dist", "random-range-ratio",
-		"network-latency-automatic", "fixed-schedule-auto-offset", "extra-inputs", "input-file", "dataset-filter",
-		"arrival-pattern", "request-rate", "reset-kv-cache", "goodput", "model-names":
-		return true
-	}
-	return false
+func elsewhere(o *option.Option) bool {
+	t := option.Rows()
+	return slices.Contains([]option.Field{&t.ExportLevel, &t.GPUTelemetry, &t.Stream, &t.OTelResourceAttributes, &t.SeqDist,
+		&t.RandomRangeRatio, &t.NetworkLatencyAutomatic, &t.FixedScheduleAutoOffset, &t.ExtraInputs, &t.InputFile,
+		&t.DatasetFilter, &t.ArrivalPattern, &t.RequestRate, &t.ResetKVCache, &t.Goodput, &t.ModelNames}, t.Field(o))
 }
 
 // urlIndex is the number of a URL in the path of its headers.

@@ -160,18 +160,18 @@ func settingsOf(t target) target { return target{Settings: t.Copy()} }
 
 func (r *reader) mixImages(t target, n *document.Node, path string) *recipe.Images {
 	own := settingsOf(t)
-	own.Unset("image-source")
-	own.Unset("image-format")
+	own.ImageSource.Unset()
+	own.ImageFormat.Unset()
 	r.section(own, schema.Key{Fields: []schema.Key{weightKey(), anyKey("width"), anyKey("height"),
-		{Name: "format", Option: "image-format"},
-		{Name: "source", Kind: schema.Choice, Values: []string{"noise", "assets"}, Option: "image-source"}}}, n, path)
+		{Name: "format", Option: t.ImageFormat.Row()},
+		{Name: "source", Kind: schema.Choice, Values: []string{"noise", "assets"}, Option: t.ImageSource.Row()}}}, n, path)
 	side := recipe.Distribution{Kind: recipe.Fixed, Value: 512}
 	out := &recipe.Images{Width: side, Height: side, Format: "jpeg", Source: "noise"}
-	if own.IsSet("image-format") {
-		out.Format = own.Text("image-format")
+	if own.ImageFormat.IsSet() {
+		out.Format = own.ImageFormat.Get()
 	}
-	if own.IsSet("image-source") {
-		out.Source = own.Text("image-source")
+	if own.ImageSource.IsSet() {
+		out.Source = own.ImageSource.Get()
 	}
 	r.sizesIn(n, "width", path, &out.Width)
 	r.sizesIn(n, "height", path, &out.Height)
@@ -180,29 +180,30 @@ func (r *reader) mixImages(t target, n *document.Node, path string) *recipe.Imag
 
 func (r *reader) mixAudio(t target, n *document.Node, path string) *recipe.Audio {
 	own := settingsOf(t)
-	names := map[string]string{"format": "audio-format", "sample_rates": "audio-sample-rates", "depths": "audio-depths",
-		"channels": "audio-num-channels"}
 	fields := []schema.Key{weightKey(), anyKey("length")}
-	for _, key := range []string{"format", "sample_rates", "depths", "channels"} {
-		own.Unset(names[key])
-		fields = append(fields, schema.Key{Name: key, Option: names[key]})
+	for _, k := range []struct {
+		name string
+		of   option.Field
+	}{{"format", &own.AudioFormat}, {"sample_rates", &own.AudioSampleRates}, {"depths", &own.AudioDepths},
+		{"channels", &own.AudioNumChannels}} {
+		k.of.Unset()
+		fields = append(fields, schema.Key{Name: k.name, Option: k.of.Row()})
 	}
 	r.section(own, schema.Key{Fields: fields}, n, path)
-	out := &recipe.Audio{Seconds: recipe.Distribution{Kind: recipe.Fixed, Value: 10}, Format: own.Text("audio-format"),
+	out := &recipe.Audio{Seconds: recipe.Distribution{Kind: recipe.Fixed, Value: 10}, Format: own.AudioFormat.Get(),
 		Channels: 1}
-	if c := own.Int("audio-num-channels"); c != nil {
+	if c := own.AudioNumChannels.Pointer(); c != nil {
 		out.Channels = int(*c)
 	}
-	numbers := func(name string, factor float64) (list []int) {
-		values, _ := own.Value(name).([]any)
-		for _, v := range values {
+	numbers := func(of *option.Opt[[]any], factor float64) (list []int) {
+		for _, v := range of.Get() {
 			if x, ok := document.Of(v).Number(); ok {
 				list = append(list, int(math.Round(min(x*factor, math.MaxInt32))))
 			}
 		}
 		return list
 	}
-	out.RatesHz, out.Depths = numbers("audio-sample-rates", 1000), numbers("audio-depths", 1)
+	out.RatesHz, out.Depths = numbers(&own.AudioSampleRates, 1000), numbers(&own.AudioDepths, 1)
 	r.sizesIn(n, "length", path, &out.Seconds)
 	return out
 }

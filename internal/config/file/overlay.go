@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
@@ -13,22 +14,23 @@ import (
 )
 
 // lost are flags that a file leaves no place for: they would be ignored.
-func lost() []string {
-	return []string{"public-dataset", "hf-weka-dataset", "sweep-type", "no-fixed-schedule", "variant",
-		"parameter-sweep-mode", "parameter-sweep-cooldown-seconds", "parameter-sweep-same-seed",
-		"convergence-mode", "convergence-stat"}
+func lost(f *option.Tree) []option.Field {
+	return []option.Field{&f.PublicDataset, &f.HFWekaDataset, &f.SweepType, &f.NoFixedSchedule, &f.Variant,
+		&f.ParameterSweepMode, &f.ParameterSweepCooldownSeconds, &f.ParameterSweepSameSeed, &f.ConvergenceMode,
+		&f.ConvergenceStat}
 }
 
 // ofPhase maps an option of load to the key of a phase that it sets.
-var ofPhase = sync.OnceValue(func() map[string]string {
-	keys := map[string]string{"user-centric-rate": "rate", "request-rate-series": "rate_series",
-		"fixed-schedule": "type", "arrival-pattern": "type"}
+var ofPhase = sync.OnceValue(func() map[*option.Option]string {
+	t := option.Rows()
+	keys := map[*option.Option]string{t.UserCentricRate.Row(): "rate", t.RequestRateSeries.Row(): "rate_series",
+		t.FixedSchedule.Row(): "type", t.ArrivalPattern.Row(): "type"}
 	k, _ := schema.Body().Field("phases")
 	var add func(fields []schema.Key)
 	add = func(fields []schema.Key) {
 		for _, f := range fields {
-			if o, ok := f.Row(); ok {
-				keys[o.Name] = f.Name
+			if f.Option != nil {
+				keys[f.Option] = f.Name
 			}
 			add(f.Fields)
 		}
@@ -44,73 +46,75 @@ func (r *reader) overlay() {
 		return
 	}
 	var refused []string
-	for _, name := range lost() {
-		if f.Given(name) {
-			refused = append(refused, f.Flag(name))
+	for _, o := range lost(&f.Tree) {
+		if o.Given() {
+			refused = append(refused, o.Flag())
 		}
 	}
 	if len(refused) > 0 {
 		r.faults.Add("", "%s: cannot be used with --config, where it would have no effect: write it in %s",
 			strings.Join(refused, ", "), r.Name)
 	}
-	phases := ofPhase()
-	r.checkDatasetFlags(f)
-	for _, o := range option.All() {
-		if _, isPhase := phases[o.Name]; isPhase || strings.HasPrefix(o.YAML, "phases.warmup.") {
+	r.checkDatasetFlags(&f.Tree)
+	for flag := range f.Fields() {
+		o := flag.Row()
+		if _, isPhase := ofPhase()[o]; isPhase || strings.HasPrefix(o.YAML, "phases.warmup.") {
 			continue
 		}
+		own := r.base.Field(o)
+		both := flag.Given() && own.Given()
 		switch {
-		case o.Name == "goodput" && f.Given(o.Name) && r.base.Given(o.Name):
-			_ = r.base.Set(o, []string{r.base.Text(o.Name) + " " + f.Text(o.Name)}, f.Origin(o.Name)) // both were read
-		case f.Given(o.Name) && (o.Type == option.Pairs || o.Type == option.Headers) && r.base.Given(o.Name):
-			r.merge(o, f)
-		case f.Given(o.Name) && o.Type == option.URLHeaders && r.base.Given(o.Name):
-			r.base.Put(o.Name, append(r.base.Texts(o.Name), f.Texts(o.Name)...), f.Origin(o.Name)) // the later ones win
-		case f.Given(o.Name), f.IsSet(o.Name) && !r.base.Given(o.Name):
-			r.base.Take(f, o.Name)
-			r.forget(o.Name)
+		case both && flag == &f.Goodput:
+			_ = own.Set([]string{r.base.Goodput.Get() + " " + f.Goodput.Get()}, flag.Origin()) // both were read
+		case both && (o.Type == option.Pairs || o.Type == option.Headers):
+			merge(own.(*option.Opt[artifact.Object]), flag.(*option.Opt[artifact.Object]))
+		case both && flag == &f.URLHeader: // the later ones win
+			r.base.URLHeader.Put(append(r.base.URLHeader.Get(), f.URLHeader.Get()...), flag.Origin())
+		case flag.Given(), flag.IsSet() && !own.Given():
+			own.Take(flag)
+			r.forget(o)
 		}
 	}
 }
 
 // merge puts the members that a flag gives over those of the file.
-func (r *reader) merge(o option.Option, f *settings.Settings) {
-	both := r.base.Pairs(o.Name)
-	for _, m := range f.Pairs(o.Name) {
-		if o.Type == option.Headers {
+func merge(file, flag *option.Opt[artifact.Object]) {
+	both := file.Get()
+	for _, m := range flag.Get() {
+		if file.Row().Type == option.Headers {
 			both = option.SetHeader(both, m.Key, m.Value.(string))
 		} else {
 			both = both.Set(m.Key, m.Value)
 		}
 	}
-	r.base.Put(o.Name, both, f.Origin(o.Name))
+	file.Put(both, flag.Origin())
 }
 
 // forget drops what a file says in another form than the flag that was just taken over.
-func (r *reader) forget(name string) {
+func (r *reader) forget(o *option.Option) {
 	d := &r.base.Dataset
 	for _, s := range spreads() {
-		if name == s.mean() {
+		if o == s.mean.Row() {
 			*s.field(d) = nil
 		}
 	}
-	switch name {
-	case "prompt-input-tokens-mean", "seq-dist":
+	switch r.base.Field(o) {
+	case &r.base.ISL, &r.base.SeqDist:
 		d.SequenceDistribution = nil
-	case "input-file":
+	case &r.base.InputFile:
 		d.Records = nil
-	case "url":
-		r.base.Unset("url-header")
-	case "model-names":
-		r.base.Unset("model-weights")
-		r.base.Unset("model-tokenizers")
-	case "random-seed":
+	case &r.base.URL:
+		r.base.URLHeader.Unset()
+	case &r.base.ModelNames:
+		r.base.ModelWeights.Unset()
+		r.base.ModelTokenizers.Unset()
+	case &r.base.RandomSeed:
 		d.Seed = nil
 	}
 }
 
 // checkDatasetFlags refuses flags that do nothing for data of the file's type.
-func (r *reader) checkDatasetFlags(f *settings.Settings) {
+func (r *reader) checkDatasetFlags(f *option.Tree) {
 	list := Body(r.root).Get("datasets")
 	if list == nil || list.Kind != document.List || len(list.Items) != 1 {
 		return
@@ -120,7 +124,7 @@ func (r *reader) checkDatasetFlags(f *settings.Settings) {
 		kind = schema.Synthetic
 	}
 	k, _ := schema.Body().Field("datasets")
-	types := map[string][]string{} // of an option
+	types := map[*option.Option][]string{}
 	var add func(fields []schema.Key, of []string)
 	add = func(fields []schema.Key, of []string) {
 		for _, field := range fields {
@@ -128,24 +132,24 @@ func (r *reader) checkDatasetFlags(f *settings.Settings) {
 			if own == nil {
 				own = field.Of
 			}
-			if o, ok := field.Row(); ok {
+			if o := field.Option; o != nil {
 				if own == nil {
-					types[o.Name] = schema.DatasetTypes()
+					types[o] = schema.DatasetTypes()
 				}
-				types[o.Name] = append(types[o.Name], own...)
+				types[o] = append(types[o], own...)
 			}
 			add(field.Fields, own)
 		}
 	}
 	add(k.Fields, nil)
 	for _, s := range spreads() {
-		types[s.mean()], types[s.stddev()] = s.of, s.of
+		types[s.mean.Row()], types[s.stddev.Row()] = s.of, s.of
 	}
 	var refused []string
-	for _, o := range option.All() {
-		of, known := types[o.Name]
-		if known && f.Given(o.Name) && !slices.Contains(of, kind) && !slices.Contains(lost(), o.Name) {
-			refused = append(refused, f.Flag(o.Name))
+	for flag := range f.Fields() {
+		of, known := types[flag.Row()]
+		if known && flag.Given() && !slices.Contains(of, kind) && !slices.Contains(lost(f), flag) {
+			refused = append(refused, flag.Flag())
 		}
 	}
 	if len(refused) > 0 {
@@ -162,12 +166,11 @@ func (r *reader) phaseFlags(all []*phase) []*phase {
 		return all
 	}
 	all = r.warmupFlags(f, all)
-	var given []option.Option
+	var given []option.Field
 	var flags []string
-	for _, o := range option.All() {
-		if _, isPhase := ofPhase()[o.Name]; isPhase && f.Given(o.Name) {
-			given = append(given, o)
-			flags = append(flags, f.Flag(o.Name))
+	for flag := range f.Fields() {
+		if _, isPhase := ofPhase()[flag.Row()]; isPhase && flag.Given() {
+			given, flags = append(given, flag), append(flags, flag.Flag())
 		}
 	}
 	if len(given) == 0 {
@@ -191,7 +194,7 @@ func (r *reader) phaseFlags(all []*phase) []*phase {
 			return all
 		}
 		for _, o := range given {
-			r.phaseFlag(f, o, n)
+			phaseFlag(f, o, n)
 		}
 	}
 	return all
@@ -206,17 +209,17 @@ func (r *reader) keepLists(all []*phase) {
 	if i < 0 {
 		return
 	}
-	for _, o := range option.All() {
-		if r.options.Flags.Swept(o.Name) != nil {
-			all[i].Take(r.options.Flags, o.Name)
+	for flag := range r.options.Flags.Fields() {
+		if flag.Swept() != nil {
+			all[i].Field(flag.Row()).Take(flag)
 		}
 	}
 }
 
 // written is a node with the value of a flag.
-func written(f *settings.Settings, name string) *document.Node {
-	n := document.Of(f.Value(name))
-	n.Origin = f.Flag(name)
+func written(flag option.Field) *document.Node {
+	n := document.Of(flag.Value())
+	n.Origin = flag.Flag()
 	return n
 }
 
@@ -226,40 +229,40 @@ func (r *reader) retype(f *settings.Settings, n *document.Node) bool {
 	before, _ := textOf(n.Get("type"))
 	rates := []string{schema.Constant, schema.Poisson, schema.Gamma}
 	kind, flag := before, ""
-	rated := f.Given("request-rate") || f.Given("request-rate-series")
-	if f.Given("user-centric-rate") && rated {
-		r.faults.Add("", "%s and %s set the same key, rate: keep one", f.Flag("user-centric-rate"),
-			f.Flag(firstGiven(f, "request-rate", "request-rate-series")))
+	rated := f.RequestRate.Given() || f.RequestRateSeries.Given()
+	if f.UserCentricRate.Given() && rated {
+		r.faults.Add("", "%s and %s set the same key, rate: keep one", f.UserCentricRate.Flag(),
+			firstGiven(&f.RequestRate, &f.RequestRateSeries).Flag())
 		return false
 	}
-	if f.Given("fixed-schedule") && f.Bool("fixed-schedule") {
-		kind, flag = schema.FixedSchedule, f.Flag("fixed-schedule")
-		if name := firstGiven(f, "request-rate", "request-rate-series", "user-centric-rate"); name != "" {
-			r.faults.Add("", "%s and %s exclude each other: a fixed schedule has no rate", flag, f.Flag(name))
+	if f.FixedSchedule.Given() && f.FixedSchedule.Get() {
+		kind, flag = schema.FixedSchedule, f.FixedSchedule.Flag()
+		if rate := firstGiven(&f.RequestRate, &f.RequestRateSeries, &f.UserCentricRate); rate != nil {
+			r.faults.Add("", "%s and %s exclude each other: a fixed schedule has no rate", flag, rate.Flag())
 			return false
 		}
 	}
 	switch {
-	case f.Given("user-centric-rate"):
-		kind, flag = schema.UserCentric, f.Flag("user-centric-rate")
-	case rated && !slices.Contains(rates, before) && (before != schema.UserCentric || f.Given("request-rate-series")):
-		kind, flag = schema.Poisson, f.Flag(firstGiven(f, "request-rate", "request-rate-series"))
-	case f.Given("request-rate-series"):
-		flag = f.Flag("request-rate-series")
+	case f.UserCentricRate.Given():
+		kind, flag = schema.UserCentric, f.UserCentricRate.Flag()
+	case rated && !slices.Contains(rates, before) && (before != schema.UserCentric || f.RequestRateSeries.Given()):
+		kind, flag = schema.Poisson, firstGiven(&f.RequestRate, &f.RequestRateSeries).Flag()
+	case f.RequestRateSeries.Given():
+		flag = f.RequestRateSeries.Flag()
 	}
-	if f.Given("arrival-pattern") {
+	if f.ArrivalPattern.Given() {
 		if !slices.Contains(rates, kind) {
-			r.faults.Add("", "%s needs a phase with a rate, not one of type %s", f.Flag("arrival-pattern"), kind)
+			r.faults.Add("", "%s needs a phase with a rate, not one of type %s", f.ArrivalPattern.Flag(), kind)
 			return false
 		}
-		kind, flag = f.Text("arrival-pattern"), f.Flag("arrival-pattern")
+		kind, flag = f.ArrivalPattern.Get(), f.ArrivalPattern.Flag()
 	}
-	if f.Given("arrival-smoothness") {
+	if f.ArrivalSmoothness.Given() {
 		if !slices.Contains(rates, kind) {
-			r.faults.Add("", "%s needs a phase with a rate, not one of type %s", f.Flag("arrival-smoothness"), kind)
+			r.faults.Add("", "%s needs a phase with a rate, not one of type %s", f.ArrivalSmoothness.Flag(), kind)
 			return false
 		}
-		kind, flag = schema.Gamma, f.Flag("arrival-smoothness")
+		kind, flag = schema.Gamma, f.ArrivalSmoothness.Flag()
 	}
 	if kind == before {
 		return true
@@ -276,70 +279,70 @@ func (r *reader) retype(f *settings.Settings, n *document.Node) bool {
 	if kind != schema.UserCentric && !slices.Contains(rates, kind) {
 		return true
 	}
-	if f.Given("request-rate") || f.Given("user-centric-rate") {
+	if f.RequestRate.Given() || f.UserCentricRate.Given() {
 		n.Delete("rate_series")
 	}
 	return true
 }
 
-func firstGiven(f *settings.Settings, names ...string) string {
-	for _, name := range names {
-		if f.Given(name) {
-			return name
+// firstGiven is the first of the options that was given, nil if none was.
+func firstGiven(options ...option.Field) option.Field {
+	for _, o := range options {
+		if o.Given() {
+			return o
 		}
 	}
-	return ""
+	return nil
 }
 
 // phaseFlag writes the value of a flag into the mapping of a phase.
-func (r *reader) phaseFlag(f *settings.Settings, o option.Option, n *document.Node) {
-	value := written(f, o.Name)
-	switch o.Name {
-	case "fixed-schedule", "arrival-pattern":
-	case "request-cancellation-rate", "request-cancellation-delay":
+func phaseFlag(f *settings.Settings, flag option.Field, n *document.Node) {
+	value, key := written(flag), ofPhase()[flag.Row()]
+	switch flag {
+	case &f.FixedSchedule, &f.ArrivalPattern:
+	case &f.RequestCancellationRate, &f.RequestCancellationDelay:
 		c := n.Get("cancellation")
 		if c == nil || c.Kind != document.Map {
 			c = &document.Node{Kind: document.Map, Origin: value.Origin}
 			n.Set("cancellation", c)
 		}
-		c.Set(strings.TrimPrefix(o.Name, "request-cancellation-"), value)
-	case "concurrency-ramp-duration", "prefill-concurrency-ramp-duration", "request-rate-ramp-duration":
-		key := ofPhase()[o.Name]
+		c.Set(key, value)
+	case &f.ConcurrencyRampDuration, &f.PrefillConcurrencyRampDuration, &f.RequestRateRampDuration:
 		if ramp := n.Get(key); ramp != nil && ramp.Kind == document.Map {
 			ramp.Set("duration", value)
 		} else {
 			n.Set(key, value)
 		}
-	case "benchmark-duration":
-		n.Set("duration", value)
-		if n.Get("grace_period") == nil && !f.Given("benchmark-grace-period") {
+	case &f.BenchmarkDuration:
+		n.Set(key, value)
+		if n.Get("grace_period") == nil && !f.BenchmarkGracePeriod.Given() {
 			n.Set("grace_period", &document.Node{Kind: document.Float, Scalar: 30.0, Written: "30",
 				Origin: value.Origin})
 		}
-	case "fixed-schedule-start-offset":
-		n.Set("start_offset", value)
+	case &f.FixedScheduleStartOffset:
+		n.Set(key, value)
 		if n.Get("auto_offset") == nil {
 			n.Set("auto_offset", &document.Node{Kind: document.Bool, Scalar: false, Written: "false",
 				Origin: value.Origin})
 		}
-	case "request-rate", "user-centric-rate":
+	case &f.RequestRate, &f.UserCentricRate:
 		n.Set("rate", value)
 		n.Delete("rate_series")
-	case "request-rate-series":
+	case &f.RequestRateSeries:
 		n.Set("rate_series", value)
 		n.Delete("rate")
 	default:
-		n.Set(ofPhase()[o.Name], value)
+		n.Set(key, value)
 	}
 }
 
 // warmupFlags applies the flags of a warm-up: to the first phase of that kind, or to a new one in front.
 func (r *reader) warmupFlags(f *settings.Settings, all []*phase) []*phase {
 	var flags []string
-	var given []option.Option
-	for _, o := range option.All() {
-		if strings.HasPrefix(o.YAML, "phases.warmup.") && f.Given(o.Name) {
-			given, flags = append(given, o), append(flags, f.Flag(o.Name))
+	var given []option.Field
+	for flag := range f.Fields() {
+		if strings.HasPrefix(flag.Row().YAML, "phases.warmup.") && flag.Given() {
+			given, flags = append(given, flag), append(flags, flag.Flag())
 		}
 	}
 	if len(given) == 0 {
@@ -348,7 +351,7 @@ func (r *reader) warmupFlags(f *settings.Settings, all []*phase) []*phase {
 	i := slices.IndexFunc(all, func(p *phase) bool { return p.Kind == warmup })
 	fresh := i < 0
 	if fresh {
-		if firstGiven(f, "warmup-request-count", "num-warmup-sessions", "warmup-duration") == "" {
+		if firstGiven(&f.WarmupRequestCount, &f.NumWarmupSessions, &f.WarmupDuration) == nil {
 			r.faults.Add("", "%s: %s has no warm-up phase; --warmup-request-count, --num-warmup-sessions or "+
 				"--warmup-duration adds one", strings.Join(flags, ", "), r.Name)
 			return all
@@ -364,27 +367,27 @@ func (r *reader) warmupFlags(f *settings.Settings, all []*phase) []*phase {
 	all[i].node = n
 	kind, _ := textOf(n.Get("type"))
 	rated := slices.Contains([]string{schema.Constant, schema.Poisson, schema.Gamma, schema.UserCentric}, kind)
-	switch rate, pattern := f.Given("warmup-request-rate"), f.Given("warmup-arrival-pattern"); {
+	switch rate, pattern := f.WarmupRequestRate.Given(), f.WarmupArrivalPattern.Given(); {
 	case fresh && rate:
 		n.Set("type", document.Of(schema.Poisson)) // the pattern of a flag follows
 	case fresh && pattern:
-		r.warn(fault.LevelWarning, "%s has no effect without --warmup-request-rate", f.Flag("warmup-arrival-pattern"))
-		given = slices.DeleteFunc(given, func(o option.Option) bool { return o.Name == "warmup-arrival-pattern" })
+		r.warn(fault.LevelWarning, "%s has no effect without --warmup-request-rate", f.WarmupArrivalPattern.Flag())
+		given = slices.DeleteFunc(given, func(flag option.Field) bool { return flag == &f.WarmupArrivalPattern })
 	case rate && !pattern && !rated:
 		r.faults.Add("", "%s: the warm-up phase has the type %s; give --warmup-arrival-pattern too",
-			f.Flag("warmup-request-rate"), kind)
+			f.WarmupRequestRate.Flag(), kind)
 		return all
 	case pattern && !rate && !rated:
-		r.faults.Add("", "%s needs a rate: give --warmup-request-rate too", f.Flag("warmup-arrival-pattern"))
+		r.faults.Add("", "%s needs a rate: give --warmup-request-rate too", f.WarmupArrivalPattern.Flag())
 		return all
 	}
-	for _, o := range given {
-		key := strings.TrimPrefix(o.YAML, "phases.warmup.")
-		if o.Name == "warmup-duration" && n.Get("grace_period") == nil && !f.Given("warmup-grace-period") {
+	for _, flag := range given {
+		key := strings.TrimPrefix(flag.Row().YAML, "phases.warmup.")
+		if flag == &f.WarmupDuration && n.Get("grace_period") == nil && !f.WarmupGracePeriod.Given() {
 			n.Set("grace_period", &document.Node{Kind: document.Text, Scalar: "inf", Written: "inf",
-				Origin: f.Flag(o.Name)})
+				Origin: flag.Flag()})
 		}
-		n.Set(key, written(f, o.Name))
+		n.Set(key, written(flag))
 	}
 	return all
 }

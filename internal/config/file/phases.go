@@ -147,43 +147,40 @@ func (r *reader) readPhase(p *phase, first bool) {
 		r.checkPhase(t, p, first)
 	}
 	if a := parse.Adaptive(n, p.path, r.fault); a != nil {
-		t.Put("phase-adaptive", a, r.origin(orSelf(n.Get("adaptive_scale"), n),
+		t.PhaseAdaptive.Put(a, r.origin(orSelf(n.Get("adaptive_scale"), n),
 			document.Path(p.path, "adaptive_scale")))
 	}
 }
 
 // ofType sets what the type of a phase stands for.
 func (r *reader) ofType(t target, p *phase) {
-	set := func(name, value string, from settings.Origin) {
-		_ = t.Set(option.Named(name), []string{value}, from) // values of the table
-	}
 	from := r.origin(p.node.Get("type"), document.Path(p.path, "type"))
-	set("no-fixed-schedule", "true", fileDefault)
+	t.NoFixedSchedule.Put(true, fileDefault)
 	switch p.Type {
 	case schema.Concurrency:
-		set("concurrency", "1", fileDefault)
+		t.Concurrency.Put(1, fileDefault)
 	case schema.Constant, schema.Poisson, schema.Gamma:
-		set("arrival-pattern", p.Type, from)
+		t.ArrivalPattern.Put(p.Type, from)
 	case schema.FixedSchedule:
-		set("fixed-schedule", "true", from)
-		set("no-fixed-schedule", "false", fileDefault)
-		set("fixed-schedule-auto-offset", "true", fileDefault)
+		t.FixedSchedule.Put(true, from)
+		t.NoFixedSchedule.Put(false, fileDefault)
+		t.FixedScheduleAutoOffset.Put(true, fileDefault)
 	}
 }
 
 // checkPhase holds the rules of a phase that no rule for options says.
 func (r *reader) checkPhase(t target, p *phase, first bool) {
 	n, at := p.node, func(key string) string { return document.Path(p.path, key) }
-	stops := t.Given("request-count") || t.Given("benchmark-duration") || t.Given("num-sessions") ||
-		p.Kind == profiling && t.Text("accuracy-benchmark") != "" // all problems
+	stops := t.RequestCount.Given() || t.BenchmarkDuration.Given() || t.NumSessions.Given() ||
+		p.Kind == profiling && t.AccuracyBenchmark.Get() != "" // all problems
 	if !stops && p.Type != schema.FixedSchedule {
 		r.fault(n, p.path, "has no stop condition: add requests, duration or sessions")
 	}
-	if grace := n.Get("grace_period"); grace != nil && t.Given("benchmark-grace-period") &&
-		!t.Given("benchmark-duration") {
+	if grace := n.Get("grace_period"); grace != nil && t.BenchmarkGracePeriod.Given() &&
+		!t.BenchmarkDuration.Given() {
 		r.fault(grace, at("grace_period"), "needs duration: without one all replies are waited for")
 	}
-	if seamless := n.Get("seamless"); seamless != nil && first && t.Bool("phase-seamless") {
+	if seamless := n.Get("seamless"); seamless != nil && first && t.PhaseSeamless.Get() {
 		r.fault(seamless, at("seamless"), "the first phase has none before it")
 	}
 	if out := n.Get("exclude_from_results"); out != nil {
@@ -193,37 +190,37 @@ func (r *reader) checkPhase(t target, p *phase, first bool) {
 	}
 	switch p.Type {
 	case schema.Constant, schema.Poisson, schema.Gamma:
-		if t.Given("request-rate") == t.Given("phase-rate-series") && !t.Given("request-rate-series") {
+		if t.RequestRate.Given() == t.PhaseRateSeries.Given() && !t.RequestRateSeries.Given() {
 			r.fault(n, p.path, "type %s needs exactly one of rate and rate_series", p.Type)
 		}
 	case schema.UserCentric:
-		if !t.Given("user-centric-rate") {
+		if !t.UserCentricRate.Given() {
 			r.fault(n, at("rate"), "is missing: requests per second of all users together")
 		}
-		users := t.Int("num-users")
-		for key, name := range map[string]string{"sessions": "num-sessions", "requests": "request-count"} {
-			if v := t.Int(name); v != nil && users != nil && *v < *users {
+		users := t.NumUsers.Pointer()
+		for key, f := range map[string]*option.Opt[int64]{"sessions": &t.NumSessions, "requests": &t.RequestCount} {
+			if v := f.Pointer(); v != nil && users != nil && *v < *users {
 				r.fault(orSelf(n.Get(key), n), at(key), "%d is less than users, %d: each user sends at least one", *v,
 					*users)
 			}
 		}
 	case schema.FixedSchedule:
 		start := n.Get("start_offset")
-		if start != nil && t.Given("fixed-schedule-start-offset") && t.Bool("fixed-schedule-auto-offset") {
+		if start != nil && t.FixedScheduleStartOffset.Given() && t.FixedScheduleAutoOffset.Get() {
 			r.fault(start, at("start_offset"),
 				"cannot be used with auto_offset, which is true unless the file says false")
 		}
-		if order := t.Text("dataset-sampling-strategy"); order != "sequential" && order != "" {
+		if order := t.DatasetSamplingStrategy.Get(); order != "sequential" && order != "" {
 			r.fault(n, p.path, "type fixed_schedule needs the dataset's sampling sequential, not %s", order)
 		}
 	}
 	if mode := n.Get("timing_mode"); mode != nil {
 		r.checkTimingMode(t, p, mode)
 	}
-	if limit := t.Int("prefill-concurrency"); limit != nil && t.Int("concurrency") != nil &&
-		*limit > *t.Int("concurrency") {
+	if limit := t.PrefillConcurrency.Pointer(); limit != nil && t.Concurrency.Pointer() != nil &&
+		*limit > t.Concurrency.Get() {
 		r.fault(orSelf(n.Get("prefill_concurrency"), n), at("prefill_concurrency"), "%d is more than concurrency, %d",
-			*limit, *t.Int("concurrency"))
+			*limit, t.Concurrency.Get())
 	}
 }
 
@@ -241,7 +238,7 @@ func (r *reader) checkTimingMode(t target, p *phase, mode *document.Node) {
 		schema.FixedSchedule: "fixed_schedule"}[p.Type]
 	switch got := mode.Written; {
 	case got == want, got == "adaptive_scale" && p.node.Get("adaptive_scale") != nil:
-	case got == "agentic_replay" && t.Given("scenario"):
+	case got == "agentic_replay" && t.Scenario.Given():
 	case got == "agentic_replay":
 		r.fault(mode, document.Path(p.path, "timing_mode"), "agentic_replay needs scenario: inferencex-agentx-mvp")
 	default:
@@ -252,15 +249,16 @@ func (r *reader) checkTimingMode(t target, p *phase, mode *document.Node) {
 
 // phaseEffects are those of keys of a phase.
 func phaseEffects() map[string]effect {
-	ramp := func(shape string) effect {
+	ramp := func(shape option.Field) effect {
 		return func(r *reader, t target, k schema.Key, n *document.Node, path string) { r.ramp(t, k, n, path, shape) }
 	}
+	rows := option.Rows()
 	ignore := func(*reader, target, schema.Key, *document.Node, string) {}
 	all := map[string]effect{
 		"name": (*reader).checked, "kind": (*reader).checked, "type": (*reader).checked,
 		"exclude_from_results": (*reader).checked, "timing_mode": (*reader).checked,
-		"concurrency_ramp": ramp("concurrency-ramp-shape"), "prefill_ramp": ramp("prefill-concurrency-ramp-shape"),
-		"rate_ramp": ramp("request-rate-ramp-shape"), "rate": (*reader).rate, "rate_series": (*reader).series,
+		"concurrency_ramp": ramp(&rows.ConcurrencyRampShape), "prefill_ramp": ramp(&rows.PrefillConcurrencyRampShape),
+		"rate_ramp": ramp(&rows.RequestRateRampShape), "rate": (*reader).rate, "rate_series": (*reader).series,
 		"cancellation.rate": (*reader).cancellation, "duration": (*reader).stopAfter,
 		"adaptive_scale": ignore, "sla": ignore,
 	}
@@ -281,7 +279,7 @@ func (r *reader) stopAfter(t target, k schema.Key, n *document.Node, path string
 }
 
 // ramp is a duration, or a mapping with a shape.
-func (r *reader) ramp(t target, k schema.Key, n *document.Node, path, shape string) {
+func (r *reader) ramp(t target, k schema.Key, n *document.Node, path string, shape option.Field) {
 	length := k
 	length.Kind = schema.Duration
 	if n.Kind != document.Map {
@@ -290,14 +288,14 @@ func (r *reader) ramp(t target, k schema.Key, n *document.Node, path, shape stri
 	}
 	fields := schema.Key{Fields: []schema.Key{{Name: "duration", Kind: schema.Duration, Option: k.Option,
 		Required: true},
-		{Name: "strategy", Option: shape}}}
+		{Name: "strategy", Option: shape.Row()}}}
 	r.section(target{Settings: t.Settings}, fields, n, path)
 }
 
 // rate is that of users or of requests, by the type.
 func (r *reader) rate(t target, k schema.Key, n *document.Node, path string) {
 	if t.kind == schema.UserCentric {
-		k.Option = "user-centric-rate"
+		k.Option = t.UserCentricRate.Row()
 	}
 	r.set(t, k, n, path)
 }
@@ -328,7 +326,7 @@ func (r *reader) series(t target, k schema.Key, n *document.Node, path string) {
 			r.fault(n, path, "%s: %v", fault.Shorten(text), err)
 			return
 		}
-		t.Put(k.Option, series, r.origin(n, path))
+		t.PhaseRateSeries.Put(series, r.origin(n, path))
 		return
 	}
 	text, err := artifact.AppendJSON(nil, n.Any())
@@ -341,7 +339,7 @@ func (r *reader) series(t target, k schema.Key, n *document.Node, path string) {
 		r.fault(n, path, "%v", err)
 		return
 	}
-	t.Put(k.Option, series, r.origin(n, path))
+	t.PhaseRateSeries.Put(series, r.origin(n, path))
 }
 
 // cancellation of 0 percent is none.

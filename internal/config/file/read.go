@@ -65,7 +65,7 @@ func (r *reader) read() {
 		case !ok, m.Key == "benchmark", m.Key == "sweep", m.Key == "plot":
 		case m.Key == "variables":
 			if o, ok := m.Value.Any().(artifact.Object); ok {
-				r.base.Put("template-variables", o, r.origin(m.Value, "variables"))
+				r.base.TemplateVariables.Put(o, r.origin(m.Value, "variables"))
 			} else if m.Value.Kind != document.Null {
 				r.fault(m.Value, "variables", "is %v; it must be a mapping", m.Value.Kind)
 			}
@@ -83,8 +83,8 @@ func (r *reader) read() {
 			r.member(target{Settings: r.base}, k, m, "benchmark")
 		}
 	}
-	if r.base.Bool("no-server-metrics") && len(r.base.Texts("server-metrics")) == 0 {
-		r.base.Unset("server-metrics") // an empty list names no servers
+	if r.base.NoServerMetrics.Get() && len(r.base.ServerMetrics.Get()) == 0 {
+		r.base.ServerMetrics.Unset() // an empty list names no servers
 	}
 	r.models(body)
 	r.require(target{}, k, body, "benchmark")
@@ -122,11 +122,11 @@ func (r *reader) byFlag(k schema.Key) bool {
 	}
 	switch k.Name {
 	case "models", "items":
-		return f.Given("model-names")
+		return f.ModelNames.Given()
 	case "endpoint", "urls":
-		return f.IsSet("url")
+		return f.URL.IsSet()
 	}
-	return k.Option != "" && f.Given(k.Option)
+	return k.Option != nil && f.Field(k.Option).Given()
 }
 
 // section reads the members of a section.
@@ -184,10 +184,7 @@ func (r *reader) value(t target, k schema.Key, n *document.Node, path string) {
 		r.section(t, k, n, path)
 	case schema.Sections:
 		r.each(n, path, func(item *document.Node, path string) { r.section(t, k, item, path) })
-	case schema.Anything:
-		if k.Option != "" {
-			t.Put(k.Option, n.Any(), r.origin(n, path))
-		}
+	case schema.Anything: // checked by the room that it is for
 	default:
 		r.set(t, k, n, path)
 	}
@@ -206,8 +203,8 @@ func (r *reader) each(n *document.Node, path string, f func(item *document.Node,
 	}
 }
 
-func (r *reader) origin(n *document.Node, path string) settings.Origin {
-	return settings.Origin{Source: settings.FromFile, Name: at(r.File, n, path)}
+func (r *reader) origin(n *document.Node, path string) option.Origin {
+	return option.Origin{Source: option.FromFile, Name: at(r.File, n, path)}
 }
 
 // set gives the key's option its value, or only checks it where the key has none.
@@ -217,13 +214,14 @@ func (r *reader) set(t target, k schema.Key, n *document.Node, path string) {
 		r.fault(n, path, "%v", err)
 		return
 	}
-	if o, ok := k.Row(); ok {
-		r.apply(t, o, k, texts, n, path)
+	if k.Option != nil {
+		r.apply(t.Field(k.Option), texts, n, path)
 	}
 }
 
 // apply sets an option; texts are the tokens of a single value, or the items of a list.
-func (r *reader) apply(t target, o option.Option, k schema.Key, texts []string, n *document.Node, path string) {
+func (r *reader) apply(f option.Field, texts []string, n *document.Node, path string) {
+	o := *f.Row()
 	if o.Type == option.Path && len(texts) == 1 {
 		texts[0] = r.locate(texts[0])
 		if r.options.NoFiles {
@@ -233,17 +231,17 @@ func (r *reader) apply(t target, o option.Option, k schema.Key, texts []string, 
 	o.Sweep = false
 	var err error
 	if o.Arity != option.One && o.Type != option.Pairs && o.Type != option.Headers {
-		err = t.SetItems(o, texts, r.origin(n, path))
+		err = o.SetItems(f, texts, r.origin(n, path))
 	} else {
-		err = t.Set(o, texts, r.origin(n, path))
+		err = o.Set(f, texts, r.origin(n, path))
 	}
 	if err != nil {
-		r.fault(n, path, "%s%v", shown(o, n), err)
+		r.fault(n, path, "%s%v", shown(&o, n), err)
 	}
 }
 
 // shown repeats a scalar in a message unless it may be a secret.
-func shown(o option.Option, n *document.Node) string {
+func shown(o *option.Option, n *document.Node) string {
 	if o.Secret || o.Address || o.Type == option.Headers || o.Type == option.URLHeaders || n.Scalar == nil {
 		return ""
 	}
@@ -321,7 +319,7 @@ func scalarToken(k schema.Key, n *document.Node) ([]string, error) {
 	case schema.Whole, schema.Number:
 		v, ok := n.Number()
 		if !ok || k.Holds() == schema.Whole && v != math.Trunc(v) {
-			if o, isRow := k.Row(); isRow && o.Unit > 0 && n.Kind == document.Text {
+			if k.Option != nil && k.Option.Unit > 0 && n.Kind == document.Text {
 				return []string{n.Written}, nil // a time with its unit
 			}
 			return nil, fmt.Errorf("%s is not %s", fault.Shorten(n.Written), wanted(k))
@@ -334,7 +332,7 @@ func scalarToken(k schema.Key, n *document.Node) ([]string, error) {
 		}
 		return []string{plain(v)}, nil
 	case schema.Choice:
-		if _, ok := option.MatchEnum(n.Written, k.Choices()); !ok && k.Option == "" {
+		if _, ok := option.MatchEnum(n.Written, k.Choices()); !ok && k.Option == nil {
 			return nil, fmt.Errorf("%s %s", fault.Shorten(n.Written), suggest.OneOf(n.Written, k.Choices()))
 		}
 	}

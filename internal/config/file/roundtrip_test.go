@@ -132,8 +132,8 @@ func optionsOfKeys() (names []string) {
 	var walk func(k schema.Key)
 	walk = func(k schema.Key) {
 		for _, f := range k.Fields {
-			if f.Option != "" && !slices.Contains(names, f.Option) {
-				names = append(names, f.Option)
+			if f.Option != nil && !slices.Contains(names, f.Option.Name) {
+				names = append(names, f.Option.Name)
 			}
 			walk(f)
 		}

@@ -227,7 +227,7 @@ func TestTrapBothSpellingsMeanTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := exported(t, r)
-		if r.Asked.Int("num-profile-runs") == nil || *r.Asked.Int("num-profile-runs") != 3 || last != "" && got != last {
+		if r.Asked.NumProfileRuns.Pointer() == nil || r.Asked.NumProfileRuns.Get() != 3 || last != "" && got != last {
 			t.Errorf("%s\n%s\n%s", text, got, last)
 		}
 		last = got

@@ -1,26 +1,50 @@
 package option
 
-import "aiperf/internal/load"
+import (
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/load"
+)
+
+type fileFields struct {
+	ConcurrencyRampShape, PrefillConcurrencyRampShape, RequestRateRampShape Opt[string]
+	ModelTokenizers                                                         Opt[[]string]
+	PhaseSeamless, ExportSummary                                            Opt[bool]
+	ConvergenceMinRuns                                                      Opt[int64]
+	ResetKVCacheRetrySeconds                                                Opt[float64]
+	PhaseAdaptive                                                           Opt[*load.Adaptive]
+	ModelWeights                                                            Opt[[]float64]
+	PhaseRateSeries, UserFiles                                              Opt[any]
+	EndpointTemplate, TemplateVariables                                     Opt[artifact.Object]
+}
 
 // fileOnly are the rows that no flag gives, only a configuration file. Values of the type Any are set by its reader.
-func fileOnly() []Option {
+func (f *fileFields) rows() []Option {
 	return []Option{
-		opt("model-weights", Any, "", 2, "Shares of the models, in their order."),
-		opt("model-tokenizers", Any, "", 2, "Tokenizers of the models, in their order."),
-		opt("phase-seamless", Bool, "false", 2, "Start when the phase before has sent its last request."),
-		opt("phase-rate-series", Any, "", 2, "A rate that changes over time: points of time_s and qps."),
-		opt("phase-adaptive", Any, "", 3, "Search the highest load that meets all limits: true, or its settings."),
-		opt("concurrency-ramp-shape", Enum, "linear", 2, "How the concurrency grows.", values(RampShapes()...)),
-		opt("prefill-concurrency-ramp-shape", Enum, "linear", 2, "How the prefill concurrency grows.",
+		opt(&f.ModelWeights, "model-weights", "", 2, "Shares of the models, in their order."),
+		opt(&f.ModelTokenizers, "model-tokenizers", "", 2, "Tokenizers of the models, in their order.", structured),
+		opt(&f.PhaseSeamless, "phase-seamless", "false", 2, "Start when the phase before has sent its last request."),
+		opt(&f.PhaseRateSeries, "phase-rate-series", "", 2, "A rate that changes over time: points of time_s and qps."),
+		opt(&f.PhaseAdaptive, "phase-adaptive", "", 3,
+			"Search the highest load that meets all limits: true, or its settings."),
+		opt(&f.ConcurrencyRampShape, "concurrency-ramp-shape", "linear", 2,
+			"How the concurrency grows.", values(RampShapes()...)),
+		opt(&f.PrefillConcurrencyRampShape, "prefill-concurrency-ramp-shape", "linear", 2,
+			"How the prefill concurrency grows.",
 			values(RampShapes()...)),
-		opt("request-rate-ramp-shape", Enum, "linear", 2, "How the rate grows.", values(RampShapes()...)),
-		opt("convergence-min-runs", Int, "", 3, "Runs before the criterion is looked at.", limits(AtLeast(2))),
-		opt("reset-kv-cache-retry-seconds", Float, "60", 3, "Seconds in which a busy server is asked again.", seconds,
+		opt(&f.RequestRateRampShape, "request-rate-ramp-shape", "linear", 2,
+			"How the rate grows.", values(RampShapes()...)),
+		opt(&f.ConvergenceMinRuns, "convergence-min-runs", "", 3,
+			"Runs before the criterion is looked at.", limits(AtLeast(2))),
+		opt(&f.ResetKVCacheRetrySeconds, "reset-kv-cache-retry-seconds", "60", 3,
+			"Seconds in which a busy server is asked again.", seconds,
 			limits(AtLeast(0))),
-		opt("export-summary", Bool, "true", 1, "The summary as JSON: [json], or false; the CSV is always written."),
-		opt("endpoint-template", Any, "", 2, "Body of the requests of a template endpoint."),
-		opt("user-files", Any, "", 2, "Text files that are written into the folder of the run."),
-		opt("template-variables", Any, "", 2, "The variables of the file, for user files."),
+		opt(&f.ExportSummary, "export-summary", "true", 1,
+			"The summary as JSON: [json], or false; the CSV is always written."),
+		opt(&f.EndpointTemplate, "endpoint-template", "", 2,
+			"Body of the requests of a template endpoint.", structured),
+		opt(&f.UserFiles, "user-files", "", 2, "Text files that are written into the folder of the run."),
+		opt(&f.TemplateVariables, "template-variables", "", 2,
+			"The variables of the file, for user files.", structured),
 	}
 }
 

@@ -1,6 +1,10 @@
 package option
 
-import "slices"
+import (
+	"slices"
+
+	"aiperf/internal/base/artifact"
+)
 
 // The formats whose sessions branch.
 const (
@@ -86,88 +90,117 @@ func AgentSets() []string { return []string{"exgentic", "exgentic_v2"} }
 // WekaHub is the public data set whose repository the user names.
 const WekaHub = "weka_hf"
 
-func inputOptions() []Option {
+type inputFields struct {
+	InputFile, CustomDatasetType, PublicDataset, HFSubset, DatasetPath, DatasetSamplingStrategy, Goodput, Config,
+	HFWekaDataset, CacheBust, SystemPrompt, SystemPromptFile, PromptCorpus, RandomCorpusStyle Opt[string]
+	DatasetFilter, Map Opt[[]string]
+	FixedSchedule, NoFixedSchedule, FixedScheduleAutoOffset, IgnoreTraceDelays, UseThinkTimeOnly, AllowDatasetWrap,
+	OpenLoopReplay, OpenLoopStrict, OmitKVHints, ForceMinTokens Opt[bool]
+	RandomSeed, FixedScheduleStartOffset, FixedScheduleEndOffset, MaxContextLength         Opt[int64]
+	TraceSessionSampleRatio, InterTurnDelayCapSeconds, MaxIdleGapCapSeconds, ReplaySpeedup Opt[float64]
+	ExtraInputs, Header                                                                    Opt[artifact.Object]
+}
+
+func (in *inputFields) rows() []Option {
 	return []Option{
-		opt("extra-inputs", Pairs, "", 1,
+		opt(&in.ExtraInputs, "extra-inputs", "", 1,
 			"Fields merged into every request body: key:value items or a JSON object; key:null removes one.",
 			multi, yaml("endpoint.extra")),
-		opt("header -H", Headers, "", 1, "Further request headers: name:value items.", multi, yaml("endpoint.headers")),
-		opt("input-file", Path, "", 1, "File or folder with the conversations to send, instead of generated ones.",
+		opt(&in.Header, "header -H", "", 1,
+			"Further request headers: name:value items.", multi, yaml("endpoint.headers"), headers),
+		opt(&in.InputFile, "input-file", "", 1,
+			"File or folder with the conversations to send, instead of generated ones.",
 			mustExist, yaml("datasets.default.path")),
-		opt("custom-dataset-type", Enum, "", 1,
+		opt(&in.CustomDatasetType, "custom-dataset-type", "", 1,
 			"Format of --input-file; a part of SPEED-Bench without --input-file selects the published dataset.",
 			derived("detected from the file"), values(datasetFormats()...), extensible,
 			yaml("datasets.default.format")),
-		opt("public-dataset", Enum, "", 2, "Send a published data set, from a copy on this machine or downloaded.",
+		opt(&in.PublicDataset, "public-dataset", "", 2,
+			"Send a published data set, from a copy on this machine or downloaded.",
 			values(publicDatasets()...), builtOnly(publicDatasets()...), yaml("datasets.default.dataset")),
-		opt("hf-subset", String, "", 3, "Subset of the public data set.", derived("the data set's own"),
+		opt(&in.HFSubset, "hf-subset", "", 3, "Subset of the public data set.", derived("the data set's own"),
 			yaml("datasets.default.hf_subset")),
-		opt("dataset-path", Path, "", 3, "File, folder or hub cache that holds the public data set.",
+		opt(&in.DatasetPath, "dataset-path", "", 3, "File, folder or hub cache that holds the public data set.",
 			derived("the caches, then a download"), mustExist),
-		opt("dataset-sampling-strategy", Enum, "", 2, "Order in which sessions use conversations.",
+		opt(&in.DatasetSamplingStrategy, "dataset-sampling-strategy", "", 2,
+			"Order in which sessions use conversations.",
 			derived("shuffle for generated data, sequential for files"),
 			choices("sequential", "In the order of the data, again and again.",
 				"random", "Drawn with replacement.",
 				"shuffle", "In a random order that is drawn anew each time all were used."),
 			yaml("datasets.default.sampling")),
-		opt("random-seed", Int, "", 1, "Seed of all random choices; the same seed gives the same data, order and "+
-			"arrivals.", limits(AtLeast(0)), yaml("/random_seed")),
-		opt("fixed-schedule", Bool, "false", 1,
+		opt(&in.RandomSeed, "random-seed", "", 1,
+			"Seed of all random choices; the same seed gives the same data, order and "+
+				"arrivals.", limits(AtLeast(0)), yaml("/random_seed")),
+		opt(&in.FixedSchedule, "fixed-schedule", "false", 1,
 			"Send each request at its recorded time. Traces with timestamps turn this on automatically."),
-		opt("no-fixed-schedule", Bool, "false", 2, "Do not follow recorded times even if a trace has them."),
-		opt("fixed-schedule-auto-offset", Bool, "false", 1, "Take the first recorded time as the start of the run.",
+		opt(&in.NoFixedSchedule, "no-fixed-schedule", "false", 2,
+			"Do not follow recorded times even if a trace has them."),
+		opt(&in.FixedScheduleAutoOffset, "fixed-schedule-auto-offset", "false", 1,
+			"Take the first recorded time as the start of the run.",
 			yaml("phases.profiling.auto_offset")),
-		opt("fixed-schedule-start-offset", Int, "", 1, "Skip rows before this time, in milliseconds.",
+		opt(&in.FixedScheduleStartOffset, "fixed-schedule-start-offset", "", 1,
+			"Skip rows before this time, in milliseconds.",
 			milliseconds, limits(AtLeast(0)), yaml("phases.profiling.start_offset")),
-		opt("fixed-schedule-end-offset", Int, "", 1, "Skip rows after this time, in milliseconds.", milliseconds,
+		opt(&in.FixedScheduleEndOffset, "fixed-schedule-end-offset", "", 1,
+			"Skip rows after this time, in milliseconds.", milliseconds,
 			limits(AtLeast(0)), yaml("phases.profiling.end_offset")),
-		opt("goodput", String, "", 1,
+		opt(&in.Goodput, "goodput", "", 1,
 			`Service levels as "tag:value tag:value" in display units; goodput counts the requests that meet `+
 				"all of them.",
 			yaml("slos")),
-		opt("config -f", Path, "", 1, "Configuration file in YAML or JSON, which "+
-			"other options override; - reads the standard input. aiperf config init writes one."),
-		opt("ignore-trace-delays", Bool, "false", 3, "Ignore the recorded times and delays of a trace."),
-		opt("use-think-time-only", Bool, "false", 3,
+		opt(&in.Config, "config -f", "", 1, "Configuration file in YAML or JSON, which "+
+			"other options override; - reads the standard input. aiperf config init writes one.", path),
+		opt(&in.IgnoreTraceDelays, "ignore-trace-delays", "false", 3,
+			"Ignore the recorded times and delays of a trace."),
+		opt(&in.UseThinkTimeOnly, "use-think-time-only", "false", 3,
 			"Use only the think time of recorded agents (weka_trace, tracelab) as the delay."),
-		opt("max-context-length", Int, "", 3,
+		opt(&in.MaxContextLength, "max-context-length", "", 3,
 			"Skip recordings of agents (weka_trace, tracelab) whose context is longer than this, in tokens.",
 			limits(AtLeast(1))),
-		opt("allow-dataset-wrap", Bool, "false", 3,
+		opt(&in.AllowDatasetWrap, "allow-dataset-wrap", "false", 3,
 			"Allow agentic replay to use a trace in several lanes at the same time if there are more lanes than "+
 				"traces.",
 			negated),
-		opt("hf-weka-dataset", String, "", 3, "Hub repository in weka format; implies --public-dataset weka_hf.",
+		opt(&in.HFWekaDataset, "hf-weka-dataset", "", 3,
+			"Hub repository in weka format; implies --public-dataset weka_hf.",
 			yaml("datasets.default.hf_weka_dataset")),
-		opt("dataset-filter", String, "", 3,
+		opt(&in.DatasetFilter, "dataset-filter", "", 3,
 			"Use only the rows of a public dataset that have this value: column=value. Columns of exgentic sessions "+
 				"are harness, source_model and benchmark.", multi, yaml("datasets.default.filters")),
-		opt("map", String, "", 1,
+		opt(&in.Map, "map", "", 1,
 			"Columns of a table by what they mean: text, messages, input_length, output_length, timestamp, "+
 				"session_id, delay or headers = the name of the column, or of a member of it as body.prompt; nothing "+
 				"after = for none.",
 			multi, derived("known by their usual names"), yaml("datasets.default.map")),
-		opt("trace-session-sample-ratio", Float, "", 3, "Share of the sessions of a baseten trace that is kept.",
+		opt(&in.TraceSessionSampleRatio, "trace-session-sample-ratio", "", 3,
+			"Share of the sessions of a baseten trace that is kept.",
 			limits(AboveUpTo(0, 1))),
-		opt("inter-turn-delay-cap-seconds", Float, "", 3, "Longest delay between turns of a trace in seconds.", seconds,
+		opt(&in.InterTurnDelayCapSeconds, "inter-turn-delay-cap-seconds", "", 3,
+			"Longest delay between turns of a trace in seconds.", seconds,
 			limits(AtLeast(0))),
-		opt("max-idle-gap-cap-seconds", Float, "", 3, "Longest idle gap of a trace in seconds.", seconds,
+		opt(&in.MaxIdleGapCapSeconds, "max-idle-gap-cap-seconds", "", 3,
+			"Longest idle gap of a trace in seconds.", seconds,
 			limits(Above(0))),
-		opt("replay-speedup", Float, "", 3, "Factor by which recorded times are shortened.", limits(Above(0))),
-		opt("open-loop-replay", Bool, "true", 3, "Send recorded requests without waiting for earlier replies.",
+		opt(&in.ReplaySpeedup, "replay-speedup", "", 3,
+			"Factor by which recorded times are shortened.", limits(Above(0))),
+		opt(&in.OpenLoopReplay, "open-loop-replay", "true", 3,
+			"Send recorded requests without waiting for earlier replies.",
 			negated),
-		opt("open-loop-strict", Bool, "false", 3, "Never wait for an earlier reply in open-loop replay."),
-		opt("omit-kv-hints", Bool, "false", 3, "Omit the cache hints of a trace."),
-		opt("force-min-tokens", Bool, "true", 3, "Ask for the recorded output length as a minimum.", negated),
-		opt("cache-bust", Enum, "none", 3, "Add a unique mark to each conversation so that no cached prefix matches.",
+		opt(&in.OpenLoopStrict, "open-loop-strict", "false", 3, "Never wait for an earlier reply in open-loop replay."),
+		opt(&in.OmitKVHints, "omit-kv-hints", "false", 3, "Omit the cache hints of a trace."),
+		opt(&in.ForceMinTokens, "force-min-tokens", "true", 3,
+			"Ask for the recorded output length as a minimum.", negated),
+		opt(&in.CacheBust, "cache-bust", "none", 3,
+			"Add a unique mark to each conversation so that no cached prefix matches.",
 			values("none", "system_prefix", "system_suffix", "first_turn_prefix", "first_turn_suffix",
 				"warmup_isolation_system", "warmup_isolation_first_turn"),
 			yaml("datasets.default.prompts.cache_bust.target")),
-		opt("system-prompt", String, "", 2, "System text sent word for word with every request."),
-		opt("system-prompt-file", Path, "", 2, "File with the system text.", mustExist),
-		opt("prompt-corpus", Enum, "sonnet", 2, "Source text of generated prompts.",
+		opt(&in.SystemPrompt, "system-prompt", "", 2, "System text sent word for word with every request."),
+		opt(&in.SystemPromptFile, "system-prompt-file", "", 2, "File with the system text.", mustExist),
+		opt(&in.PromptCorpus, "prompt-corpus", "sonnet", 2, "Source text of generated prompts.",
 			values("sonnet", "coding", "random"), yaml("datasets.default.prompts.corpus")),
-		opt("random-corpus-style", Enum, "vllm", 3,
+		opt(&in.RandomCorpusStyle, "random-corpus-style", "vllm", 3,
 			"Whose method of generating random prompts is used, for the range of lengths and for the tokens.",
 			values("vllm", "sglang")),
 	}

@@ -13,16 +13,18 @@ func Named(name string) Option {
 }
 
 // Find finds the option of a flag as it was typed.
-func Find(typed string) (o Option, ok bool) {
+func Find(typed string) (o *Option, ok bool) {
 	i, _ := Flags().Find(typed)
 	if i < 0 {
-		return Option{}, false
+		return nil, false
 	}
-	return table().options[i], true
+	return &table().options[i], true
 }
 
-// DefaultValue is the default as a value, nil without one.
-func (o Option) DefaultValue() any {
+// DefaultValue is the default as a value, nil without one. It is shared: callers only read it.
+func (o *Option) DefaultValue() any { return o.preset }
+
+func (o *Option) parseDefault() any {
 	if o.Default == "" {
 		return nil
 	}

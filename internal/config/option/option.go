@@ -6,6 +6,7 @@
 package option
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -116,6 +117,14 @@ type Option struct {
 	Meanings map[string]string
 	// BuiltValues are the choices that this release has, where it lacks some.
 	BuiltValues []string
+
+	// usual is the long name by which pages and messages call the option, where that is not the canonical one.
+	usual string
+	// field is that of the tree which the table was made with, path its place in any tree.
+	field Field
+	path  []int
+	// preset is the default as a value, nil without one.
+	preset any
 }
 
 // ManyValues reports whether the values are too many to follow the flag in the help text.
@@ -146,6 +155,9 @@ func (o Option) valueName() string {
 	return name
 }
 
+// Usual is the long name, without dashes, by which pages and messages call the option.
+func (o *Option) Usual() string { return cmp.Or(o.usual, o.Name) }
+
 // EnvPrefix begins the name of every variable of the table.
 const EnvPrefix = "AIPERF_"
 
@@ -161,6 +173,8 @@ func Flags() *flags.Table { return &table().flags }
 
 // optionTable is the table with an index over its long names.
 type optionTable struct {
+	// tree is the one without values; the fields of all others are copies of its fields.
+	tree Tree
 	// options are those of flags, up to flagged, and those of configuration files alone.
 	options []Option
 	flagged int
@@ -170,51 +184,42 @@ type optionTable struct {
 
 var table = sync.OnceValue(func() *optionTable {
 	t := &optionTable{byName: map[string]int{}, flags: flags.Table{Command: "profile"}}
-	for _, group := range [][]Option{
-		inGroup(GroupEndpoint, endpointOptions()), inGroup(GroupTokenizer, tokenizerOptions()),
-		inGroup(GroupInput, inputOptions()), inGroup(GroupPrompts, promptOptions()),
-		inGroup(GroupMedia, mediaOptions()), inGroup(GroupLoad, loadOptions()),
-		inGroup(GroupSeries, seriesOptions()), inGroup(GroupServer, serverOptions()),
-		inGroup(GroupFleet, fleetOptions()), inGroup(GroupOutput, outputOptions()),
-	} {
-		t.options = append(t.options, group...)
-	}
+	t.options, t.flagged = t.tree.rows()
+	paths := t.tree.paths()
 	for i := range t.options {
 		o := &t.options[i]
+		o.path, o.preset = paths[o.field], o.parseDefault()
+		o.field.bind(o)
+		for _, name := range o.Long() {
+			t.byName[name] = i
+		}
+		if i >= t.flagged {
+			continue
+		}
 		o.Value = o.valueName()
 		o.Optional = o.Bare != ""
 		if o.Arity == Multi {
 			o.Optional, o.More = true, func(arg string) bool { return !strings.HasPrefix(arg, "-") }
 		}
-		for _, name := range o.Long() {
-			t.byName[name] = i
-		}
 		t.flags.Flags = append(t.flags.Flags, o.Flag)
-	}
-	t.flagged = len(t.options)
-	t.options = append(t.options, fileOnly()...)
-	for i, o := range t.options[t.flagged:] {
-		t.byName[o.Name] = t.flagged + i
 	}
 	return t
 })
 
-func inGroup(g Group, options []Option) []Option {
-	for i := range options {
-		options[i].Group = g
-	}
-	return options
-}
-
 // mark fills further columns of a row.
 type mark func(*Option)
 
-// opt makes a row; the names are written as for [flags.Value].
-func opt(names string, t ValueType, def string, tier int, help string, marks ...mark) Option {
-	o := Option{Flag: flags.Flag{Default: def, Help: help}, Type: t, Tier: tier}
+// opt makes the row of a field, whose type says that of the values as far as no mark does; the names are written as for
+// [flags.Value].
+func opt(field Field, names, def string, tier int, help string, marks ...mark) Option {
+	o := Option{Flag: flags.Flag{Default: def, Help: help}, Tier: tier, field: field}
+	o.Type, o.Arity = field.grammar()
 	o.SetNames(names)
 	for _, m := range marks {
 		m(&o)
+	}
+	if o.Type == String && o.Values != nil {
+		o.Type = Enum
 	}
 	return o
 }
@@ -237,17 +242,21 @@ func yaml(path string) mark      { return func(o *Option) { o.YAML = path } }
 func env(name string) mark       { return func(o *Option) { o.Env = EnvPrefix + name } }
 func derived(note string) mark   { return func(o *Option) { o.DefaultNote = note } }
 func negation(name string) mark  { return func(o *Option) { o.Negation = name } }
-func repeat(o *Option)           { o.Arity = Repeat }
+func headers(o *Option)          { o.Type = Headers }
+func urlHeaders(o *Option)       { o.Type = URLHeaders }
+func path(o *Option)             { o.Type = Path }
+func structured(o *Option)       { o.Type, o.Arity = Any, One }
 func whole(o *Option)            { o.Arity, o.Whole = Repeat, true }
 func multi(o *Option)            { o.Arity = Multi }
 func sweep(o *Option)            { o.Sweep = true }
 func seconds(o *Option)          { o.Unit = time.Second }
 func milliseconds(o *Option)     { o.Unit = time.Millisecond }
 func infinite(o *Option)         { o.Infinite = true }
-func mustExist(o *Option)        { o.MustExist = true }
+func mustExist(o *Option)        { o.Type, o.MustExist = Path, true }
 func bare(value string) mark     { return func(o *Option) { o.Bare = value } }
 func mayBeEmpty(o *Option)       { o.MayBeEmpty = true }
 func extensible(o *Option)       { o.Extensible = true }
 func secret(o *Option)           { o.Secret = true }
 func address(o *Option)          { o.Address = true }
+func usual(name string) mark     { return func(o *Option) { o.usual = name } }
 func negated(o *Option)          { o.Negation = "no-" + o.Name }

@@ -1,19 +1,25 @@
 package option
 
+type serverFields struct {
+	ServeCmd, ResetCmd Opt[string]
+	ServeParams        Opt[[]string]
+	ServeTimeout       Opt[float64]
+}
+
 // serverOptions are those of a server that is started for the benchmark.
-func serverOptions() []Option {
+func (s *serverFields) rows() []Option {
 	return []Option{
-		opt("serve-cmd", String, "", 2,
+		opt(&s.ServeCmd, "serve-cmd", "", 2,
 			"Command, for the system's shell, that starts the server before the first run and stays in the foreground. "+
 				"It is ended after the last run with all that it has started."),
-		opt("serve-params", String, "", 2,
+		opt(&s.ServeParams, "serve-params", "", 2,
 			"Parameters of --serve-cmd: key=value, or key=v1,v2 to sweep them, or a JSON or YAML file with a list of "+
 				"mappings. {key} in the command is replaced by the value; else --key value is appended. Several flags "+
 				"combine as a grid. The server is restarted when its parameters change.", whole),
-		opt("reset-cmd", String, "", 2,
+		opt(&s.ResetCmd, "reset-cmd", "", 2,
 			"Command that is run between two runs of a sweep or series that use the same server, such as one that "+
 				"clears its cache. {key} is replaced as in --serve-cmd."),
-		opt("serve-timeout", Float, "600", 2,
+		opt(&s.ServeTimeout, "serve-timeout", "600", 2,
 			"Seconds within which the server must be ready after its start, and --reset-cmd must end.", seconds,
 			limits(Above(0))),
 	}

@@ -45,6 +45,27 @@ func (o Option) Parse(tokens []string) (value any, swept []any, err error) {
 	return value, swept, err
 }
 
+// Set gives a field of the option, whose row this may be with other limits, the value that tokens stand for, as
+// [Field.Set] does.
+func (o Option) Set(f Field, tokens []string, from Origin) error {
+	value, swept, err := o.Parse(tokens)
+	if err != nil {
+		value, swept = nil, nil
+	}
+	f.set(value, swept, from)
+	return err
+}
+
+// SetItems gives a field a list whose items are not split at commas, as Set does otherwise.
+func (o Option) SetItems(f Field, items []string, from Origin) error {
+	value, err := o.ParseItems(items)
+	if err != nil {
+		value = nil
+	}
+	f.set(value, nil, from)
+	return err
+}
+
 // parseOne reads a single value.
 func parseOne(o Option, text string) (any, error) {
 	switch o.Type {

@@ -199,7 +199,7 @@ func (r *reader) metadata(p *Program, program *document.Node) {
 	switch p.Category {
 	case Loader:
 		p.Format = r.text(n, "format", false)
-		formats := option.Named("custom-dataset-type").Values
+		formats := option.Rows().CustomDatasetType.Row().Values
 		switch at := n.Get("format"); {
 		case at == nil:
 			r.fault(program.Pos, "metadata.format is missing: the format of the lines that the loader makes, such as "+

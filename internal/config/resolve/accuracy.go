@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/accuracy/grade"
 	"aiperf/internal/accuracy/task"
 	"aiperf/internal/config"
-	"aiperf/internal/config/settings"
+	"aiperf/internal/config/option"
 )
 
 // accuracy decides which problems are sent, and how their answers are graded.
@@ -20,49 +20,54 @@ type accuracy struct {
 }
 
 // graded reports whether answers are graded.
-func (a *asked) graded() bool { return a.p.Text("accuracy-benchmark") != "" }
+func (a *asked) graded() bool { return a.p.AccuracyBenchmark.Get() != "" }
 
 // otherData are the options of other data than a benchmark's.
-var otherData = []string{"input-file", "custom-dataset-type", "public-dataset", "dataset-path"}
-
-// replaced are the options of made-up prompts, which a benchmark replaces.
-var replaced = []string{
-	"isl", "isl-stddev", "seq-dist",
-	"conversation-turn-mean", "conversation-turn-stddev", "shared-system-prompt-length",
-	"user-context-prompt-length", "prompt-prefix-length", "prompt-prefix-pool-size", "system-prompt", "system-prompt-file",
-	"random-range-ratio", "image-width-mean", "image-height-mean", "audio-length-mean", "video-width",
+func otherData(p *option.Tree) []option.Field {
+	return []option.Field{&p.InputFile, &p.CustomDatasetType, &p.PublicDataset, &p.DatasetPath}
 }
 
-var outputLengths = []string{"osl", "osl-stddev"}
+// replaced are the options of made-up prompts, which a benchmark replaces.
+func replaced(p *option.Tree) []option.Field {
+	return []option.Field{&p.ISL, &p.ISLStddev, &p.SeqDist, &p.ConversationTurnMean, &p.ConversationTurnStddev,
+		&p.SharedSystemPromptLength, &p.UserContextPromptLength, &p.PromptPrefixLength, &p.PromptPrefixPoolSize,
+		&p.SystemPrompt, &p.SystemPromptFile, &p.RandomRangeRatio, &p.ImageWidthMean, &p.ImageHeightMean,
+		&p.AudioLengthMean, &p.VideoWidth}
+}
 
 func (ac *accuracy) check() {
 	if !ac.graded() {
-		flags := ac.givenOf("accuracy-tasks", "accuracy-n-shots", "accuracy-enable-cot", "accuracy-grader",
-			"accuracy-system-prompt", "accuracy-verbose", "accuracy-data", "accuracy-download", "accuracy-repeats",
-			"accuracy-allow-code-execution")
+		flags := givenOf(&ac.p.AccuracyTasks, &ac.p.AccuracyNShots, &ac.p.AccuracyEnableCoT, &ac.p.AccuracyGrader,
+			&ac.p.AccuracySystemPrompt, &ac.p.AccuracyVerbose, &ac.p.AccuracyData, &ac.p.AccuracyDownload, &ac.p.AccuracyRepeats,
+			&ac.p.AccuracyAllowCodeExecution)
 		if len(flags) > 0 {
 			ac.fault("", "%s can only be used together with --accuracy-benchmark", strings.Join(flags, ", "))
 		}
 		return
 	}
-	b, _ := task.Named(ac.p.Text("accuracy-benchmark"))
-	of := ac.flag("accuracy-benchmark") + " " + b.Name
+	b, _ := task.Named(ac.p.AccuracyBenchmark.Get())
+	of := ac.p.AccuracyBenchmark.Flag() + " " + b.Name
 	var filed []string // a file has to have a data set
-	for _, name := range slices.Concat(otherData, replaced, outputLengths) {
+	other := otherData(&ac.p.Tree)
+	for _, o := range slices.Concat(other, replaced(&ac.p.Tree)) {
 		switch {
-		case !ac.given(name):
-		case ac.fromFile(name) && !slices.Contains(otherData, name):
-			filed = append(filed, ac.flag(name))
-		case slices.Contains(outputLengths, name): // the limit of tokens
+		case !o.Given():
+		case fromFile(o) && !slices.Contains(other, o):
+			filed = append(filed, o.Flag())
 		default:
-			ac.fault("", "%s and %s cannot be used together: the benchmark says what is sent", of, ac.flag(name))
+			ac.fault("", "%s and %s cannot be used together: the benchmark says what is sent", of, o.Flag())
+		}
+	}
+	for _, o := range []option.Field{&ac.p.OSL, &ac.p.OSLStddev} { // on a command line the limit of tokens
+		if fromFile(o) {
+			filed = append(filed, o.Flag())
 		}
 	}
 	if len(filed) > 0 {
 		ac.warn("%s has no effect: %s says what is sent", strings.Join(filed, ", "), of)
 	}
-	if ac.given("num-dataset-entries") && !ac.fromFile("num-dataset-entries") {
-		ac.warn("%s has no effect on %s; --request-count asks the first problems only", ac.flag("num-dataset-entries"), of)
+	if ac.p.NumDatasetEntries.Given() && !fromFile(&ac.p.NumDatasetEntries) {
+		ac.warn("%s has no effect on %s; --request-count asks the first problems only", ac.p.NumDatasetEntries.Flag(), of)
 	}
 	if ac.timing.mode == config.FixedSchedule {
 		ac.fault("", "%s cannot be used with a fixed schedule: its problems have no times", of)
@@ -70,57 +75,54 @@ func (ac *accuracy) check() {
 	if f := ac.endpoint.facts; !f.ProducesTokens || !f.TakesText {
 		ac.fault("", "%s needs an endpoint type that answers with text, such as chat or completions", of)
 	}
-	if ac.p.Text("dataset-sampling-strategy") != "sequential" && ac.given("dataset-sampling-strategy") &&
+	if ac.p.DatasetSamplingStrategy.Get() != "sequential" && ac.p.DatasetSamplingStrategy.Given() &&
 		ac.timing.requestsGiven {
 		ac.info("%s: the problems are drawn, so some may be asked twice and others not at all",
-			ac.flag("dataset-sampling-strategy"))
+			ac.p.DatasetSamplingStrategy.Flag())
 	}
 	ac.checkTasks(b)
 	ac.checkForm(b, of)
-	if grader(b, ac.p.Text("accuracy-grader")) == grade.CodeExecution && !ac.p.Bool("accuracy-allow-code-execution") {
+	if grader(b, ac.p.AccuracyGrader.Get()) == grade.CodeExecution && !ac.p.AccuracyAllowCodeExecution.Get() {
 		ac.fault("", "%s runs programs that the model writes: allow that with --accuracy-allow-code-execution", of)
 	}
-	if ac.given("accuracy-data") && ac.p.Bool("accuracy-download") {
-		ac.warn("%s has no effect with --accuracy-data", ac.flag("accuracy-download"))
+	if ac.p.AccuracyData.Given() && ac.p.AccuracyDownload.Get() {
+		ac.warn("%s has no effect with --accuracy-data", ac.p.AccuracyDownload.Flag())
 	}
 	ac.warnTemperature()
 }
 
-// fromFile reports whether a configuration file sets the option.
-func (ac *accuracy) fromFile(name string) bool { return ac.p.Origin(name).Source == settings.FromFile }
-
 func (ac *accuracy) checkTasks(b *task.Benchmark) {
 	if _, err := b.Choose(ac.tasks()); err != nil {
-		ac.fault("", "%s: %v", ac.flag("accuracy-tasks"), err)
+		ac.fault("", "%s: %v", ac.p.AccuracyTasks.Flag(), err)
 	}
 }
 
 // checkForm checks the worked examples and the reasoning.
 func (ac *accuracy) checkForm(b *task.Benchmark, of string) {
-	shots := ac.p.Int("accuracy-n-shots")
+	shots := ac.p.AccuracyNShots.Pointer()
 	switch {
 	case shots == nil:
 	case b.Name == "lcb_codegeneration" && *shots != 0:
-		ac.fault("", "%s: %s has no worked examples", ac.flag("accuracy-n-shots"), b.Name)
+		ac.fault("", "%s: %s has no worked examples", ac.p.AccuracyNShots.Flag(), b.Name)
 	case !b.HasShots():
 		if *shots > 0 {
-			ac.warn("%s has no effect: %s has no worked examples", ac.flag("accuracy-n-shots"), b.Name)
+			ac.warn("%s has no effect: %s has no worked examples", ac.p.AccuracyNShots.Flag(), b.Name)
 		}
 	case *shots > int64(b.MostShots):
-		ac.fault("", "%s %d: %s has at most %d worked examples", ac.flag("accuracy-n-shots"), *shots, b.Name, b.MostShots)
+		ac.fault("", "%s %d: %s has at most %d worked examples", ac.p.AccuracyNShots.Flag(), *shots, b.Name, b.MostShots)
 	}
-	if ac.given("accuracy-enable-cot") && !b.Choice {
-		if b.Name == "lcb_codegeneration" && ac.p.Bool("accuracy-enable-cot") {
+	if ac.p.AccuracyEnableCoT.Given() && !b.Choice {
+		if b.Name == "lcb_codegeneration" && ac.p.AccuracyEnableCoT.Get() {
 			ac.fault("", "%s cannot ask for reasoning", of)
 		} else {
-			ac.warn("%s has no effect on %s", ac.flag("accuracy-enable-cot"), b.Name)
+			ac.warn("%s has no effect on %s", ac.p.AccuracyEnableCoT.Flag(), b.Name)
 		}
 	}
 }
 
 // warnTemperature warns where the server may answer differently each time.
 func (ac *accuracy) warnTemperature() {
-	if t, ok := ac.p.Pairs("extra-inputs").Get("temperature"); ok {
+	if t, ok := ac.p.ExtraInputs.Get().Get("temperature"); ok {
 		if f, err := strconv.ParseFloat(fmt.Sprint(t), 64); err == nil && f == 0 {
 			return
 		}
@@ -129,7 +131,7 @@ func (ac *accuracy) warnTemperature() {
 }
 
 func (ac *accuracy) tasks() (list []string) {
-	for _, text := range ac.p.Texts("accuracy-tasks") {
+	for _, text := range ac.p.AccuracyTasks.Get() {
 		for name := range strings.SplitSeq(text, ",") {
 			if name = strings.TrimSpace(name); name != "" {
 				list = append(list, name)
@@ -153,21 +155,21 @@ func (ac *accuracy) build() *config.Accuracy {
 		return nil
 	}
 	p := ac.p
-	b, _ := task.Named(p.Text("accuracy-benchmark"))
-	c := &config.Accuracy{Benchmark: b.Name, Grader: grader(b, p.Text("accuracy-grader")), Data: p.Text("accuracy-data"),
-		Download: p.Bool("accuracy-download"),
-		Shots:    smallInt(p.Int("accuracy-n-shots")), Repeats: int(*p.Int("accuracy-repeats")),
-		Verbose: p.Bool("accuracy-verbose"), AllowCode: p.Bool("accuracy-allow-code-execution")}
+	b, _ := task.Named(p.AccuracyBenchmark.Get())
+	c := &config.Accuracy{Benchmark: b.Name, Grader: grader(b, p.AccuracyGrader.Get()), Data: p.AccuracyData.Get(),
+		Download: p.AccuracyDownload.Get(),
+		Shots:    smallInt(p.AccuracyNShots.Pointer()), Repeats: int(p.AccuracyRepeats.Get()),
+		Verbose: p.AccuracyVerbose.Get(), AllowCode: p.AccuracyAllowCodeExecution.Get()}
 	c.Tasks, _ = b.Choose(ac.tasks()) // checked before
-	if ac.given("osl") && !ac.fromFile("osl") {
-		c.MaxTokens = smallInt(p.Int("osl"))
+	if ac.p.OSL.Given() && !fromFile(&ac.p.OSL) {
+		c.MaxTokens = smallInt(p.OSL.Pointer())
 	}
-	if ac.given("accuracy-enable-cot") {
-		yes := p.Bool("accuracy-enable-cot")
+	if ac.p.AccuracyEnableCoT.Given() {
+		yes := p.AccuracyEnableCoT.Get()
 		c.Reasons = &yes
 	}
-	if ac.given("accuracy-system-prompt") {
-		text := p.Text("accuracy-system-prompt")
+	if ac.p.AccuracySystemPrompt.Given() {
+		text := p.AccuracySystemPrompt.Get()
 		c.System = &text
 	}
 	return c

@@ -47,16 +47,12 @@ func (a *asked) unavailable(what, why string) {
 	a.fault(fault.Unavailable, "%s is not available in this release: %s", what, why)
 }
 
-func (a *asked) given(name string) bool { return a.p.Given(name) }
-
-func (a *asked) flag(name string) string { return a.p.Flag(name) }
-
 // givenOf lists the flags, as typed, of those options that were given.
-func (a *asked) givenOf(names ...string) []string {
+func givenOf(options ...option.Field) []string {
 	var flags []string
-	for _, name := range names {
-		if a.given(name) {
-			flags = append(flags, a.flag(name))
+	for _, o := range options {
+		if o.Given() {
+			flags = append(flags, o.Flag())
 		}
 	}
 	return flags
@@ -64,59 +60,51 @@ func (a *asked) givenOf(names ...string) []string {
 
 // active reports whether an option was given and asks for something: a Bool must be true, and what a file says must be
 // more than the default, so that a complete configuration can be read again.
-func (a *asked) active(name string) bool {
-	o := option.Named(name)
-	if a.p.Origin(name).Source == settings.FromFile && reflect.DeepEqual(a.p.Value(name), o.DefaultValue()) {
+func active(o option.Field) bool {
+	if fromFile(o) && reflect.DeepEqual(o.Value(), o.Row().DefaultValue()) {
 		return false
 	}
-	return a.given(name) && (o.Type != option.Bool || a.p.Bool(name))
+	return o.Given() && (o.Row().Type != option.Bool || o.Value() == true)
 }
 
 // activeOf lists those options that were given and ask for something.
-func (a *asked) activeOf(names ...string) (flags []string) {
-	for _, name := range names {
-		if a.active(name) {
-			flags = append(flags, a.flag(name))
+func activeOf(options ...option.Field) (flags []string) {
+	for _, o := range options {
+		if active(o) {
+			flags = append(flags, o.Flag())
 		}
 	}
 	return flags
 }
 
-func (a *asked) positive(name string) bool {
-	switch v := a.p.Value(name).(type) {
+// fromFile reports whether a configuration file sets the option.
+func fromFile(o option.Field) bool { return o.Origin().Source == option.FromFile }
+
+// real is the value of a number, 0 without one.
+func real(o option.Field) float64 {
+	switch v := o.Value().(type) {
 	case int64:
-		return v > 0
+		return float64(v)
 	case float64:
-		return v > 0
+		return v
 	}
-	return false
+	return 0
 }
 
-// intValues are all values of an Int that may be swept.
-func (a *asked) intValues(name string) []int64 {
-	var all []int64
-	for _, v := range a.p.Swept(name) {
-		all = append(all, v.(int64))
-	}
-	if v := a.p.Int(name); all == nil && v != nil {
-		all = []int64{*v}
-	}
-	return all
-}
+func positive(o option.Field) bool { return real(o) > 0 }
 
-// sizes is the distribution that a file gives, else that of the options name-mean and name-stddev.
-func (a *asked) sizes(own recipe.Sizes, name string) recipe.Sizes {
+// sizes is the distribution that a file gives, else that of the options of its mean and deviation.
+func sizes(own recipe.Sizes, mean, stddev option.Field) recipe.Sizes {
 	if own != nil {
 		return own
 	}
-	return recipe.Normal{Mean: a.p.Real(name + "-mean"), Stddev: a.p.Real(name + "-stddev")}
+	return recipe.Normal{Mean: real(mean), Stddev: real(stddev)}
 }
 
 // numbers are the values of a list of numbers.
-func (a *asked) numbers(name string) []float64 {
+func numbers(o *option.Opt[[]any]) []float64 {
 	var list []float64
-	values, _ := a.p.Value(name).([]any)
-	for _, v := range values {
+	for _, v := range o.Get() {
 		switch n := v.(type) {
 		case int64:
 			list = append(list, float64(n))

@@ -9,59 +9,62 @@ import (
 )
 
 // Settings of a hook apart from its switch; a given one switches the hook on.
-var (
-	resetSettings    = []string{"reset-kv-cache-path", "reset-kv-cache-timeout-seconds"}
-	profilerSettings = []string{"server-profiler-start-path", "server-profiler-stop-path",
-		"server-profiler-timeout-seconds"}
-)
+func resetSettings(p *option.Tree) []option.Field {
+	return []option.Field{&p.ResetKVCachePath, &p.ResetKVCacheTimeoutSeconds}
+}
+
+func profilerSettings(p *option.Tree) []option.Field {
+	return []option.Field{&p.ServerProfilerStartPath, &p.ServerProfilerStopPath, &p.ServerProfilerTimeoutSeconds}
+}
 
 // control decides what is asked of the server alongside the load.
 type control struct{ *asked }
 
 // hooked reports whether a hook is on: by its switch, else by one of its settings.
-func (co *control) hooked(name string, settings []string) bool {
-	if co.given(name) {
-		return co.p.Bool(name)
+func hooked(hook *option.Opt[bool], settings []option.Field) bool {
+	if hook.Given() {
+		return hook.Get()
 	}
-	return len(co.givenOf(settings...)) > 0
+	return len(givenOf(settings...)) > 0
 }
 
 // fill fills in what is asked of the server alongside the load.
 func (co *control) fill(e *config.Endpoint) {
 	p := co.p
-	if timeout := *p.Float("wait-for-model-timeout"); timeout > 0 {
-		e.Ready = &config.Readiness{Mode: p.Text("wait-for-model-mode"), Timeout: option.Seconds(timeout),
-			Interval: option.Seconds(*p.Float("wait-for-model-interval"))}
+	if timeout := p.WaitForModelTimeout.Get(); timeout > 0 {
+		e.Ready = &config.Readiness{Mode: p.WaitForModelMode.Get(), Timeout: option.Seconds(timeout),
+			Interval: option.Seconds(p.WaitForModelInterval.Get())}
 	}
-	if co.hooked("reset-kv-cache", resetSettings) {
-		e.ResetCache = &config.CacheReset{Path: p.Text("reset-kv-cache-path"),
-			Timeout: option.Seconds(*p.Float("reset-kv-cache-timeout-seconds")),
-			Retry:   option.Seconds(*p.Float("reset-kv-cache-retry-seconds"))}
+	if hooked(&p.ResetKVCache, resetSettings(&p.Tree)) {
+		e.ResetCache = &config.CacheReset{Path: p.ResetKVCachePath.Get(),
+			Timeout: option.Seconds(p.ResetKVCacheTimeoutSeconds.Get()),
+			Retry:   option.Seconds(p.ResetKVCacheRetrySeconds.Get())}
 	}
-	if co.hooked("server-profiler", profilerSettings) {
-		e.Profiler = &config.Profiler{StartPath: p.Text("server-profiler-start-path"),
-			StopPath: p.Text("server-profiler-stop-path"),
-			Timeout:  option.Seconds(*p.Float("server-profiler-timeout-seconds"))}
+	if hooked(&p.ServerProfiler, profilerSettings(&p.Tree)) {
+		e.Profiler = &config.Profiler{StartPath: p.ServerProfilerStartPath.Get(),
+			StopPath: p.ServerProfilerStopPath.Get(),
+			Timeout:  option.Seconds(p.ServerProfilerTimeoutSeconds.Get())}
 	}
 }
 
 // check checks the paths of hooks, and settings that contradict their switch.
 func (co *control) check() {
-	for _, name := range []string{"reset-kv-cache-path", "server-profiler-start-path", "server-profiler-stop-path"} {
-		if path := co.p.Text(name); !strings.HasPrefix(path, "/") || strings.Contains(path, "://") ||
+	p := &co.p.Tree
+	for _, o := range []*option.Opt[string]{&p.ResetKVCachePath, &p.ServerProfilerStartPath, &p.ServerProfilerStopPath} {
+		if path := o.Get(); !strings.HasPrefix(path, "/") || strings.Contains(path, "://") ||
 			strings.ContainsAny(path, " \r\n") {
-			co.fault("", "%s %s: must be a path that starts with / and contains no host, such as %s", co.flag(name),
-				fault.Shorten(path), option.Named(name).Default)
+			co.fault("", "%s %s: must be a path that starts with / and contains no host, such as %s", o.Flag(),
+				fault.Shorten(path), o.Row().Default)
 		}
 	}
-	for name, settings := range map[string][]string{"reset-kv-cache": resetSettings,
-		"server-profiler": profilerSettings} {
-		if flags := co.givenOf(settings...); len(flags) > 0 && co.given(name) && !co.p.Bool(name) {
-			co.fault("", "%s has no effect with %s=false; omit one of them", flags[0], co.flag(name))
+	for hook, settings := range map[*option.Opt[bool]][]option.Field{&p.ResetKVCache: resetSettings(p),
+		&p.ServerProfiler: profilerSettings(p)} {
+		if flags := givenOf(settings...); len(flags) > 0 && hook.Given() && !hook.Get() {
+			co.fault("", "%s has no effect with %s=false; omit one of them", flags[0], hook.Flag())
 		}
 	}
-	if *co.p.Float("wait-for-model-timeout") == 0 {
-		if flags := co.givenOf("wait-for-model-mode", "wait-for-model-interval"); len(flags) > 0 {
+	if co.p.WaitForModelTimeout.Get() == 0 {
+		if flags := givenOf(&co.p.WaitForModelMode, &co.p.WaitForModelInterval); len(flags) > 0 {
 			co.warn("%s has no effect without --wait-for-model-timeout", strings.Join(flags, ", "))
 		}
 	}

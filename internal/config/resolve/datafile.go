@@ -35,12 +35,12 @@ func (f *datafile) source() string {
 		}
 		return ""
 	}
-	return f.p.Text("input-file")
+	return f.p.InputFile.Get()
 }
 
 // named is the format that the user names, openly or by columns of a table.
 func (f *datafile) named() string {
-	if format := f.p.Text("custom-dataset-type"); format != "" || !f.given("map") {
+	if format := f.p.CustomDatasetType.Get(); format != "" || !f.p.Map.Given() {
 		return format
 	}
 	return option.Table
@@ -48,7 +48,7 @@ func (f *datafile) named() string {
 
 // columns are those of a table that the user names, whose meanings may have any of their usual names.
 func (f *datafile) columns() (columns []recipe.Column) {
-	for _, text := range f.p.Texts("map") {
+	for _, text := range f.p.Map.Get() {
 		role, column, _ := strings.Cut(text, "=")
 		c := recipe.Column{Role: strings.TrimSpace(role), Column: strings.TrimSpace(column)}
 		if known, ok := f.catalog.TableRole(c.Role); ok {
@@ -61,12 +61,12 @@ func (f *datafile) columns() (columns []recipe.Column) {
 
 // checkColumns refuses columns of no table, and those without a known meaning.
 func (f *datafile) checkColumns() {
-	if !f.active("map") {
+	if !active(&f.p.Map) {
 		return
 	}
-	flag := f.flag("map")
-	switch format := f.p.Text("custom-dataset-type"); {
-	case f.p.Text("input-file") == "":
+	flag := f.p.Map.Flag()
+	switch format := f.p.CustomDatasetType.Get(); {
+	case f.p.InputFile.Get() == "":
 		f.fault("", "%s names columns of a file: give one with --input-file", flag)
 	case len(f.p.Dataset.Records) > 0:
 		f.fault("", "%s names columns of a file, and the data stands in the configuration", flag)
@@ -77,8 +77,8 @@ func (f *datafile) checkColumns() {
 	seen := map[string]bool{}
 	for i, c := range f.columns() {
 		switch {
-		case !strings.Contains(f.p.Texts("map")[i], "="):
-			f.fault("", "%s: want MEANING=COLUMN, got %q", flag, f.p.Texts("map")[i])
+		case !strings.Contains(f.p.Map.Get()[i], "="):
+			f.fault("", "%s: want MEANING=COLUMN, got %q", flag, f.p.Map.Get()[i])
 		case !slices.Contains(roles, c.Role):
 			f.fault("", "%s: there is no meaning %q; there are %s", flag, c.Role, orList(roles))
 		case seen[c.Role]:
@@ -89,7 +89,7 @@ func (f *datafile) checkColumns() {
 }
 
 // generated reports that conversations are made, not read.
-func (f *datafile) generated() bool { return !f.given("input-file") && f.published.name() == "" }
+func (f *datafile) generated() bool { return !f.p.InputFile.Given() && f.published.name() == "" }
 
 // format is the format that the user names or the file shows, and that of a published data set which has one.
 func (f *datafile) format(file string) string {

@@ -24,16 +24,16 @@ func (ds *dataset) build() config.Dataset {
 	pairs, _ := ds.lengthPairs() // checked before
 	data := config.Dataset{
 		Kind:                     config.SyntheticDataset,
-		Path:                     p.Text("input-file"),
+		Path:                     p.InputFile.Get(),
 		Format:                   ds.file.named(),
-		Entries:                  int(*p.Int("num-dataset-entries")),
+		Entries:                  int(p.NumDatasetEntries.Get()),
 		Sessions:                 ds.timing.sessions,
 		Columns:                  ds.file.columns(),
-		BlockSize:                intOr0(p.Int("isl-block-size")),
-		IgnoreTimes:              p.Bool("ignore-trace-delays"),
+		BlockSize:                intOr0(p.ISLBlockSize.Pointer()),
+		IgnoreTimes:              p.IgnoreTraceDelays.Get(),
 		Synthesis:                ds.traces.synthesis(),
-		Sampling:                 p.Text("dataset-sampling-strategy"),
-		ISL:                      recipe.Normal{Mean: p.Real("isl"), Stddev: p.Real("isl-stddev")},
+		Sampling:                 p.DatasetSamplingStrategy.Get(),
+		ISL:                      recipe.Normal{Mean: float64(p.ISL.Get()), Stddev: p.ISLStddev.Get()},
 		SequenceDistribution:     pairs,
 		Batches:                  ds.media.batches(),
 		Rankings:                 ds.rankings(),
@@ -41,26 +41,26 @@ func (ds *dataset) build() config.Dataset {
 		Audio:                    ds.media.audio(),
 		Video:                    ds.media.video(),
 		Baseten:                  ds.traces.baseten(),
-		StripImages:              ds.p.Bool("uuid-and-strip"),
+		StripImages:              ds.p.UUIDAndStrip.Get(),
 		CacheBust:                ds.scenario.cacheBust(),
 		Corpus:                   ds.corpus(),
 		CorpusStyle:              ds.randomStyle(),
 		Range:                    ds.lengthRange(),
-		Turns:                    ds.sizes(p.Dataset.Turns, "conversation-turn"),
-		TurnDelayMS:              ds.sizes(p.Dataset.TurnDelayMS, "conversation-turn-delay"),
-		TurnDelayRatio:           *p.Float("conversation-turn-delay-ratio"),
-		PrefixPoolSize:           int(*p.Int("prompt-prefix-pool-size")),
-		PrefixLength:             int(*p.Int("prompt-prefix-length")),
-		SharedSystemPromptLength: intOr0(p.Int("shared-system-prompt-length")),
-		UserContextPromptLength:  intOr0(p.Int("user-context-prompt-length")),
+		Turns:                    sizes(p.Dataset.Turns, &p.ConversationTurnMean, &p.ConversationTurnStddev),
+		TurnDelayMS:              sizes(p.Dataset.TurnDelayMS, &p.ConversationTurnDelayMean, &p.ConversationTurnDelayStddev),
+		TurnDelayRatio:           p.ConversationTurnDelayRatio.Get(),
+		PrefixPoolSize:           int(p.PromptPrefixPoolSize.Get()),
+		PrefixLength:             int(p.PromptPrefixLength.Get()),
+		SharedSystemPromptLength: intOr0(p.SharedSystemPromptLength.Pointer()),
+		UserContextPromptLength:  intOr0(p.UserContextPromptLength.Pointer()),
 		SystemPrompt:             ds.systemPrompt(),
-		MaxContext:               intOr0(p.Int("max-context-length")),
-		ThinkOnly:                p.Bool("use-think-time-only"),
+		MaxContext:               intOr0(p.MaxContextLength.Pointer()),
+		ThinkOnly:                p.UseThinkTimeOnly.Get(),
 	}
 	if own := p.Dataset.ISL; own != nil {
 		data.ISL = own
 	}
-	recordings := ds.given("num-dataset-entries") && ds.file.recorded
+	recordings := ds.p.NumDatasetEntries.Given() && ds.file.recorded
 	if recordings {
 		data.MaxTraces = data.Entries
 	}
@@ -70,15 +70,15 @@ func (ds *dataset) build() config.Dataset {
 			data.Limit = p.Dataset.Limit
 		}
 	}
-	if s := p.Float("inter-turn-delay-cap-seconds"); s != nil {
+	if s := p.InterTurnDelayCapSeconds.Pointer(); s != nil {
 		ms := *s * 1000
 		data.MaxDelayMS = &ms
 	}
 	if data.Public = ds.published.build(); data.Public.Name != "" {
 		data.Kind, data.Path, data.Format = config.PublicDataset, "", ""
 	}
-	if osl := p.Int("osl"); osl != nil {
-		data.OSL = recipe.Normal{Mean: float64(*osl), Stddev: p.Real("osl-stddev")}
+	if osl := p.OSL.Pointer(); osl != nil {
+		data.OSL = recipe.Normal{Mean: float64(*osl), Stddev: p.OSLStddev.Get()}
 	}
 	if own := p.Dataset.OSL; own != nil {
 		data.OSL = own
@@ -93,13 +93,13 @@ func (ds *dataset) build() config.Dataset {
 // systemPrompt is the verbatim system text, from the flag or its file.
 func (ds *dataset) systemPrompt() *string {
 	switch {
-	case ds.given("system-prompt"):
-		text := ds.p.Text("system-prompt")
+	case ds.p.SystemPrompt.Given():
+		text := ds.p.SystemPrompt.Get()
 		return &text
-	case ds.given("system-prompt-file"):
-		data, err := parse.ReadText(ds.p.Text("system-prompt-file"), maxPromptBytes)
+	case ds.p.SystemPromptFile.Given():
+		data, err := parse.ReadText(ds.p.SystemPromptFile.Get(), maxPromptBytes)
 		if err != nil {
-			ds.fault("", "%s: the file cannot be read: %v", ds.flag("system-prompt-file"), err)
+			ds.fault("", "%s: the file cannot be read: %v", ds.p.SystemPromptFile.Flag(), err)
 		}
 		text := string(data)
 		return &text
@@ -115,43 +115,45 @@ func (ds *dataset) rankings() *recipe.Rankings {
 	if !ds.endpoint.isRankings() || !ds.file.generated() {
 		return nil
 	}
+	p := ds.p
 	return &recipe.Rankings{
-		Passages:      ds.sizes(ds.p.Dataset.Passages, "rankings-passages"),
-		PassageTokens: ds.sizes(ds.p.Dataset.PassageTokens, "rankings-passages-prompt-token"),
-		QueryTokens:   ds.sizes(ds.p.Dataset.QueryTokens, "rankings-query-prompt-token"),
+		Passages: sizes(p.Dataset.Passages, &p.RankingsPassagesMean, &p.RankingsPassagesStddev),
+		PassageTokens: sizes(p.Dataset.PassageTokens, &p.RankingsPassagesPromptTokenMean,
+			&p.RankingsPassagesPromptTokenStddev),
+		QueryTokens: sizes(p.Dataset.QueryTokens, &p.RankingsQueryPromptTokenMean, &p.RankingsQueryPromptTokenStddev),
 	}
 }
 
 // corpus is what texts are cut from: code for agents that were recorded at work, unless the user names another.
 func (ds *dataset) corpus() string {
-	if ds.file.coders && !ds.given("prompt-corpus") {
+	if ds.file.coders && !ds.p.PromptCorpus.Given() {
 		return "coding"
 	}
-	return ds.p.Text("prompt-corpus")
+	return ds.p.PromptCorpus.Get()
 }
 
 // randomStyle is whose way of making random prompts is followed, for the window of lengths and for the
 // tokens that are drawn.
 func (ds *dataset) randomStyle() string {
-	if ds.given("random-range-ratio-mode") {
-		return ds.p.Text("random-range-ratio-mode")
+	if ds.p.RandomRangeRatioMode.Given() {
+		return ds.p.RandomRangeRatioMode.Get()
 	}
-	return ds.p.Text("random-corpus-style")
+	return ds.p.RandomCorpusStyle.Get()
 }
 
 // lengthRange is nil if no window was asked for.
 func (ds *dataset) lengthRange() *config.LengthRange {
-	if !ds.given("random-range-ratio") {
+	if !ds.p.RandomRangeRatio.Given() {
 		return nil
 	}
-	r, _ := parse.LengthRange(ds.p.Text("random-range-ratio")) // checked before
+	r, _ := parse.LengthRange(ds.p.RandomRangeRatio.Get()) // checked before
 	r.Mode = ds.randomStyle()
 	return &r
 }
 
 func (ds *dataset) lengthPairs() ([]recipe.LengthPair, error) {
-	if !ds.given("seq-dist") {
+	if !ds.p.SeqDist.Given() {
 		return ds.p.Dataset.SequenceDistribution, nil
 	}
-	return parse.SequenceDistribution(ds.p.Text("seq-dist"))
+	return parse.SequenceDistribution(ds.p.SeqDist.Get())
 }

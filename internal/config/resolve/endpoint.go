@@ -37,22 +37,22 @@ const formType = "multipart/form-data"
 
 // decide looks the endpoint type up and switches streaming off where it cannot be.
 func (ep *endpoint) decide() {
-	ep.models = ep.p.Texts("model-names")
-	ep.endpointType = ep.p.Text("endpoint-type")
+	ep.models = ep.p.ModelNames.Get()
+	ep.endpointType = ep.p.EndpointType.Get()
 	facts, _ := api.Lookup(ep.endpointType)
-	if ep.p.Origin("endpoint-plugin").Source == settings.FromFile {
+	if ep.p.EndpointPlugin.Origin().Source == option.FromFile {
 		ep.fault("", "%s: a file cannot make aiperf run a program; give --endpoint-plugin on the command line as well",
-			ep.flag("endpoint-plugin"))
+			ep.p.EndpointPlugin.Flag())
 	}
-	if ep.given("endpoint-plugin") || ep.plugins.endpoint != nil {
+	if ep.p.EndpointPlugin.Given() || ep.plugins.endpoint != nil {
 		// What the program can do it says when it is started.
 		ep.endpointType = PluginType
 		facts = api.Descriptor{Streams: true, ProducesTokens: true, TokenizesInput: true, TakesText: true,
 			SupportsImage: true, SupportsAudio: true, SupportsVideo: true, SystemMessage: true}
 	}
 	ep.facts = facts
-	ep.streaming = ep.p.Bool("streaming")
-	urls := ep.p.Texts("url")
+	ep.streaming = ep.p.Streaming.Get()
+	urls := ep.p.URL.Get()
 	ep.grpc = len(urls) > 0 && parse.IsGRPC(urls[0])
 	switch {
 	case !ep.streaming || ep.canStream():
@@ -75,7 +75,7 @@ func (ep *endpoint) canStream() bool {
 }
 
 func (ep *endpoint) whyNoStreaming() string {
-	if ep.p.Bool("streaming") {
+	if ep.p.Streaming.Get() {
 		return fmt.Sprintf(", which --endpoint-type %s does not support", ep.endpointType)
 	}
 	return ""
@@ -86,44 +86,44 @@ func (ep *endpoint) isRankings() bool { return ep.facts.Ranks }
 
 // serverCounts reports whether token counts are those of the server; per-chunk usage implies it.
 func (ep *endpoint) serverCounts() bool {
-	return ep.p.Bool("use-server-token-count") || ep.p.Bool("per-chunk-usage")
+	return ep.p.UseServerTokenCount.Get() || ep.p.PerChunkUsage.Get()
 }
 
 func (ep *endpoint) build(ignoreEOS bool) config.Endpoint {
 	p := ep.p
 	e := config.Endpoint{
 		Type:                ep.endpointType,
-		Plugin:              p.Text("endpoint-plugin"),
-		URLStrategy:         p.Text("url-strategy"),
+		Plugin:              p.EndpointPlugin.Get(),
+		URLStrategy:         p.URLStrategy.Get(),
 		Streaming:           ep.streaming,
-		TimeoutSeconds:      *p.Float("request-timeout-seconds"),
+		TimeoutSeconds:      p.RequestTimeoutSeconds.Get(),
 		APIKey:              ep.apiKey,
-		Extra:               p.Pairs("extra-inputs"),
-		UseLegacyMaxTokens:  p.Bool("use-legacy-max-tokens"),
+		Extra:               p.ExtraInputs.Get(),
+		UseLegacyMaxTokens:  p.UseLegacyMaxTokens.Get(),
 		UseServerTokenCount: ep.serverCounts(),
-		ChunkUsage:          p.Bool("per-chunk-usage"),
-		ConnectionReuse:     p.Text("connection-reuse-strategy"),
-		SessionHeader:       p.Text("session-header"),
-		Form:                p.Text("request-content-type") == formType,
-		DownloadVideo:       p.Bool("download-video-content"),
-		SessionCookies:      p.Bool("session-cookies"),
-		EchoHeaders:         p.Texts("echo-header"),
+		ChunkUsage:          p.PerChunkUsage.Get(),
+		ConnectionReuse:     p.ConnectionReuseStrategy.Get(),
+		SessionHeader:       p.SessionHeader.Get(),
+		Form:                p.RequestContentType.Get() == formType,
+		DownloadVideo:       p.DownloadVideoContent.Get(),
+		SessionCookies:      p.SessionCookies.Get(),
+		EchoHeaders:         p.EchoHeader.Get(),
 	}
 	if program := ep.plugins.endpoint; program != nil && e.Plugin == "" {
 		e.Plugin, e.Program = program.Command, program
 	}
-	e.SourceAddresses, _ = parse.SourceAddresses(p.Texts("source-address")) // checked before
-	for _, text := range p.Texts("url") {
+	e.SourceAddresses, _ = parse.SourceAddresses(p.SourceAddress.Get()) // checked before
+	for _, text := range p.URL.Get() {
 		e.URLs = append(e.URLs, parse.WithScheme(text))
 	}
-	if p.Given("custom-endpoint") {
-		path := p.Text("custom-endpoint")
+	if p.CustomEndpoint.Given() {
+		path := p.CustomEndpoint.Get()
 		e.CustomPath = &path
 	}
 	if ignoreEOS {
 		e.Extra = append(slices.Clone(e.Extra), artifact.Member{Key: "ignore_eos", Value: true})
 	}
-	for _, h := range p.Pairs("header") {
+	for _, h := range p.Header.Get() {
 		e.Headers = append(e.Headers, config.Header{Name: h.Key, Value: h.Value.(string)})
 	}
 	e.URLHeaders, _ = ep.urlHeaders() // checked before
@@ -132,7 +132,7 @@ func (ep *endpoint) build(ignoreEOS bool) config.Endpoint {
 
 // urlHeaders are the headers of each URL; nil: none has any. The error says of which item the URL is none of the run's.
 func (ep *endpoint) urlHeaders() ([][]config.Header, error) {
-	urls, texts := ep.p.Texts("url"), ep.p.Texts("url-header")
+	urls, texts := ep.p.URL.Get(), ep.p.URLHeader.Get()
 	if len(texts) == 0 {
 		return nil, nil
 	}
@@ -170,15 +170,15 @@ func (ep *endpoint) urlHeaders() ([][]config.Header, error) {
 // checkKept refuses what cannot be given for single URLs, and what is no header to be echoed.
 func (ep *endpoint) checkKept() {
 	if _, err := ep.urlHeaders(); err != nil {
-		ep.fault("", "%s: %v", ep.flag("url-header"), err)
+		ep.fault("", "%s: %v", ep.p.URLHeader.Flag(), err)
 	}
-	for _, name := range ep.p.Texts("echo-header") {
+	for _, name := range ep.p.EchoHeader.Get() {
 		switch err := header.CheckName(name); {
 		case err != nil:
-			ep.fault("", "%s %s: %v", ep.flag("echo-header"), fault.Shorten(name), err)
+			ep.fault("", "%s %s: %v", ep.p.EchoHeader.Flag(), fault.Shorten(name), err)
 		case strings.EqualFold(name, "Set-Cookie") || strings.EqualFold(name, "Cookie"):
 			ep.fault("", "%s %s: cookies are sent back under another name, and not everywhere; use --session-cookies",
-				ep.flag("echo-header"), name)
+				ep.p.EchoHeader.Flag(), name)
 		}
 	}
 }
@@ -193,71 +193,70 @@ func (ep *endpoint) checkModels() {
 
 // checkWeights refuses a choice by weight where there are no weights.
 func (ep *endpoint) checkWeights() {
-	if ep.p.Text("model-selection-strategy") == "weighted" && !ep.p.IsSet("model-weights") {
+	if ep.p.ModelSelectionStrategy.Get() == "weighted" && !ep.p.ModelWeights.IsSet() {
 		ep.fault("", "%s weighted needs a weight for each model, which no flag gives (in YAML it is "+
 			"models.items[].weight): with round_robin or random "+
 			"a model that --model names several times, as in a,a,b, has so many shares",
-			ep.flag("model-selection-strategy"))
+			ep.p.ModelSelectionStrategy.Flag())
 	}
 }
 
 // weights are the shares of the models; nil where they are not chosen by weight.
 func (ep *endpoint) weights() []float64 {
-	if ep.p.Text("model-selection-strategy") != "weighted" {
+	if ep.p.ModelSelectionStrategy.Get() != "weighted" {
 		return nil
 	}
-	weights, _ := ep.p.Value("model-weights").([]float64)
-	return weights
+	return ep.p.ModelWeights.Get()
 }
 
 // checkHeaders refuses what no header can hold; values may be secrets and are not repeated.
 func (ep *endpoint) checkHeaders() {
-	if strings.ContainsAny(ep.p.Text("api-key"), "\r\n\x00") {
+	if strings.ContainsAny(ep.p.APIKey.Get(), "\r\n\x00") {
 		ep.fault("", "%s contains a line break, which a header cannot contain; check how the key was read",
-			ep.flag("api-key"))
+			ep.p.APIKey.Flag())
 	}
-	if name := ep.p.Text("session-header"); name != "" && !header.IsToken(name) {
-		ep.fault("", "%s %s: the name of a header is letters, digits and dashes", ep.flag("session-header"),
+	if name := ep.p.SessionHeader.Get(); name != "" && !header.IsToken(name) {
+		ep.fault("", "%s %s: the name of a header is letters, digits and dashes", ep.p.SessionHeader.Flag(),
 			fault.Shorten(name))
 	}
-	if strings.Contains(ep.p.Text("custom-endpoint"), "://") {
+	if strings.Contains(ep.p.CustomEndpoint.Get(), "://") {
 		ep.fault("", "%s %s: this must be a path; the address is given by --url",
-			ep.flag("custom-endpoint"), fault.Shorten(artifact.RedactAddress(ep.p.Text("custom-endpoint"))))
+			ep.p.CustomEndpoint.Flag(), fault.Shorten(artifact.RedactAddress(ep.p.CustomEndpoint.Get())))
 	}
 }
 
 func (ep *endpoint) checkContentType() {
-	switch asked := ep.p.Text("request-content-type"); {
+	switch asked := ep.p.RequestContentType.Get(); {
 	case asked == formType && !ep.facts.FormData:
 		ep.fault("V33", "%s multipart/form-data is only supported for endpoint types that support form-data encoding "+
 			"(e.g., video_generation), but --endpoint-type %s does not support it.",
-			ep.flag("request-content-type"), ep.endpointType)
-	case asked != formType && ep.given("request-content-type") && ep.facts.FormDataOnly:
+			ep.p.RequestContentType.Flag(), ep.endpointType)
+	case asked != formType && ep.p.RequestContentType.Given() && ep.facts.FormDataOnly:
 		ep.fault("", "%s %s: the requests of --endpoint-type %s are forms; omit the option",
-			ep.flag("request-content-type"), asked, ep.endpointType)
+			ep.p.RequestContentType.Flag(), asked, ep.endpointType)
 	}
-	if ep.active("download-video-content") && ep.endpointType != "video_generation" {
-		ep.warn("%s has no effect: --endpoint-type %s generates no videos", ep.flag("download-video-content"),
+	if active(&ep.p.DownloadVideoContent) && ep.endpointType != "video_generation" {
+		ep.warn("%s has no effect: --endpoint-type %s generates no videos", ep.p.DownloadVideoContent.Flag(),
 			ep.endpointType)
 	}
 	ep.checkTokenIDs()
-	if ep.active("per-chunk-usage") && ep.endpointType != "chat" {
-		ep.fault("", "%s is only supported for --endpoint-type chat", ep.flag("per-chunk-usage"))
+	if active(&ep.p.PerChunkUsage) && ep.endpointType != "chat" {
+		ep.fault("", "%s is only supported for --endpoint-type chat", ep.p.PerChunkUsage.Flag())
 	}
 	ep.checkStrip()
 }
 
 // checkStrip: only the chat API knows ids of images, and only single_turn rows have them ready to strip.
 func (ep *endpoint) checkStrip() {
-	if !ep.active("uuid-and-strip") {
+	if !active(&ep.p.UUIDAndStrip) {
 		return
 	}
-	flag := ep.flag("uuid-and-strip")
+	flag := ep.p.UUIDAndStrip.Flag()
 	if ep.endpointType != "chat" {
 		ep.fault("", "%s is only supported for --endpoint-type chat", flag)
 	}
-	switch format := ep.p.Text("custom-dataset-type"); {
-	case !ep.given("input-file"):
+	switch format := ep.p.CustomDatasetType.Get(); {
+	case !ep.p.InputFile.Given():
 		ep.fault("", "%s needs images with uuids: give single_turn data with --input-file", flag)
 	case format != "" && format != "single_turn":
 		ep.fault("", "%s can only be used with --custom-dataset-type single_turn, not with %s", flag, format)
@@ -272,7 +271,7 @@ func (ep *endpoint) checkTokenIDs() {
 	if !ep.facts.TokenIDs {
 		return
 	}
-	if flags := ep.givenOf("shared-system-prompt-length", "user-context-prompt-length"); len(flags) > 0 {
+	if flags := givenOf(&ep.p.SharedSystemPromptLength, &ep.p.UserContextPromptLength); len(flags) > 0 {
 		ep.fault("", "%s cannot be used with --endpoint-type %s, which sends token ids instead of messages",
 			strings.Join(flags, ", "), ep.endpointType)
 	}
@@ -281,16 +280,16 @@ func (ep *endpoint) checkTokenIDs() {
 // warnStream reports that an extra input and --streaming say different things: the server follows the
 // former, the metrics the latter.
 func (ep *endpoint) warnStream() {
-	value, given := ep.p.Pairs("extra-inputs").Get("stream")
+	value, given := ep.p.ExtraInputs.Get().Get("stream")
 	asked, isBool := value.(bool)
 	switch {
 	case !given || !isBool || asked == ep.streaming || ep.facts.ProducesAudio: // sound is timed as it comes, in any case
 	case asked:
 		ep.warn("%s stream:true asks for streams whose metrics are not computed: use --streaming instead",
-			ep.flag("extra-inputs"))
+			ep.p.ExtraInputs.Flag())
 	default:
 		ep.warn("%s stream:false asks for whole replies: with --streaming the time to first token is that of the "+
-			"whole reply, and there is none between tokens", ep.flag("extra-inputs"))
+			"whole reply, and there is none between tokens", ep.p.ExtraInputs.Flag())
 	}
 }
 
@@ -316,7 +315,7 @@ func (ep *endpoint) allLocal() bool { return len(ep.remoteURLs()) == 0 }
 // remoteURLs are those of servers elsewhere, redacted.
 func (ep *endpoint) remoteURLs() []string {
 	var list []string
-	for _, text := range ep.p.Texts("url") {
+	for _, text := range ep.p.URL.Get() {
 		if !parse.IsLoopback(parse.WithScheme(text)) {
 			list = append(list, artifact.RedactURLs(text))
 		}
@@ -324,17 +323,17 @@ func (ep *endpoint) remoteURLs() []string {
 	return list
 }
 
-func (ep *endpoint) signs() bool { return ep.given("auth-type") || ep.given("sagemaker-endpoint-name") }
+func (ep *endpoint) signs() bool { return ep.p.AuthType.Given() || ep.p.SageMakerEndpointName.Given() }
 
 // LacksModel reports whether no model is named, and the servers are such that they may list theirs: what speaks gRPC, a
 // program, what AWS signs for and what is still to be started do not.
 func LacksModel(p *settings.Settings) bool {
-	for _, name := range []string{"model-names", "endpoint-plugin", "auth-type", "sagemaker-endpoint-name",
-		"serve-cmd"} {
-		if p.IsSet(name) {
+	for _, o := range []option.Field{&p.ModelNames, &p.EndpointPlugin, &p.AuthType, &p.SageMakerEndpointName,
+		&p.ServeCmd} {
+		if o.IsSet() {
 			return false
 		}
 	}
-	urls := p.Texts("url")
+	urls := p.URL.Get()
 	return len(urls) > 0 && !parse.IsGRPC(urls[0])
 }

@@ -8,7 +8,6 @@ import (
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
-	"aiperf/internal/load"
 )
 
 // filePhase is a phase of a configuration file: a timing of its own over the settings of the phase.
@@ -88,13 +87,13 @@ func (f filePhases) build() (phases []config.Phase) {
 func (f filePhase) build() config.Phase {
 	p := f.timing.p
 	ph := f.profiling()
-	ph.Name, ph.Kind, ph.Seamless = f.Name, config.PhaseKind(f.Kind), p.Bool("phase-seamless")
-	ph.ConcurrencyRampShape = p.Text("concurrency-ramp-shape")
-	ph.PrefillRampShape = p.Text("prefill-concurrency-ramp-shape")
-	ph.RateRampShape = p.Text("request-rate-ramp-shape")
-	ph.FailedRequestThreshold = p.Float("failed-request-threshold")
-	ph.Adaptive, _ = p.Value("phase-adaptive").(*load.Adaptive)
-	if ph.Kind == config.WarmupPhase && !p.Given("benchmark-grace-period") {
+	ph.Name, ph.Kind, ph.Seamless = f.Name, config.PhaseKind(f.Kind), p.PhaseSeamless.Get()
+	ph.ConcurrencyRampShape = p.ConcurrencyRampShape.Get()
+	ph.PrefillRampShape = p.PrefillConcurrencyRampShape.Get()
+	ph.RateRampShape = p.RequestRateRampShape.Get()
+	ph.FailedRequestThreshold = p.FailedRequestThreshold.Pointer()
+	ph.Adaptive = p.PhaseAdaptive.Get()
+	if ph.Kind == config.WarmupPhase && !p.BenchmarkGracePeriod.Given() {
 		ph.Grace = config.Unlimited
 	}
 	return ph

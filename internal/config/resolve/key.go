@@ -10,12 +10,12 @@ import (
 
 // findKey sets the key that is sent.
 func (ep *endpoint) findKey() {
-	if strings.ContainsAny(ep.p.Text("api-key"), "\r\n\x00") {
+	if strings.ContainsAny(ep.p.APIKey.Get(), "\r\n\x00") {
 		return // a fault of its own
 	}
 	flag := ""
-	if ep.given("api-key") {
-		flag = ep.p.Text("api-key")
+	if ep.p.APIKey.Given() {
+		flag = ep.p.APIKey.Get()
 	}
 	if flag == "" && (ep.signs() || ep.authenticates()) {
 		return
@@ -24,10 +24,10 @@ func (ep *endpoint) findKey() {
 	if ep.endpointType == "messages" { // the API of another provider
 		lookup = without(lookup, env.OpenAIKeyVariable)
 	}
-	key, err := parse.FindKey(flag, ep.p.Texts("url"), lookup)
+	key, err := parse.FindKey(flag, ep.p.URL.Get(), lookup)
 	switch {
 	case err != nil && flag != "":
-		ep.fault("", "%s: %v", ep.flag("api-key"), err)
+		ep.fault("", "%s: %v", ep.p.APIKey.Flag(), err)
 	case err != nil:
 		ep.fault("", "%v", err)
 	case key.Withheld:
@@ -41,7 +41,7 @@ func (ep *endpoint) findKey() {
 
 // authenticates reports whether a header of the user's own carries a secret.
 func (ep *endpoint) authenticates() bool {
-	for _, h := range ep.p.Pairs("header") {
+	for _, h := range ep.p.Header.Get() {
 		if artifact.IsSensitiveName(h.Key) {
 			return true
 		}

@@ -29,22 +29,22 @@ const maxSide = 1<<16 - 1
 const maxAudio = 3600
 
 func (md *media) batches() config.BatchSizes {
-	size := func(name string) int { return *smallInt(md.p.Int(name)) }
-	return config.BatchSizes{Text: size("prompt-batch-size"), Image: size("image-batch-size"),
-		Audio: size("audio-batch-size"), Video: size("video-batch-size")}
+	size := func(o *option.Opt[int64]) int { return *smallInt(o.Pointer()) }
+	return config.BatchSizes{Text: size(&md.p.PromptBatchSize), Image: size(&md.p.ImageBatchSize),
+		Audio: size(&md.p.AudioBatchSize), Video: size(&md.p.VideoBatchSize)}
 }
 
 // wantsImages reports whether the options ask for images; wantsAudio and wantsVideo do so for the others.
 func (md *media) wantsImages() bool {
-	return md.positive("image-width-mean") && md.positive("image-height-mean") && md.positive("image-batch-size")
+	return positive(&md.p.ImageWidthMean) && positive(&md.p.ImageHeightMean) && positive(&md.p.ImageBatchSize)
 }
 
 func (md *media) wantsAudio() bool {
-	return md.positive("audio-length-mean") && md.positive("audio-batch-size")
+	return positive(&md.p.AudioLengthMean) && positive(&md.p.AudioBatchSize)
 }
 
 func (md *media) wantsVideo() bool {
-	return md.given("video-width") && md.given("video-height") && md.positive("video-batch-size")
+	return md.p.VideoWidth.Given() && md.p.VideoHeight.Given() && positive(&md.p.VideoBatchSize)
 }
 
 func (md *media) images() *recipe.Images {
@@ -53,9 +53,9 @@ func (md *media) images() *recipe.Images {
 	}
 	p := md.p
 	return &recipe.Images{
-		Width:  md.sizes(p.Dataset.ImageWidth, "image-width"),
-		Height: md.sizes(p.Dataset.ImageHeight, "image-height"), BatchSize: md.batches().Image,
-		Format: p.Text("image-format"), Source: p.Text("image-source"), Sampling: p.Text("image-source-sampling"),
+		Width:  sizes(p.Dataset.ImageWidth, &p.ImageWidthMean, &p.ImageWidthStddev),
+		Height: sizes(p.Dataset.ImageHeight, &p.ImageHeightMean, &p.ImageHeightStddev), BatchSize: md.batches().Image,
+		Format: p.ImageFormat.Get(), Source: p.ImageSource.Get(), Sampling: p.ImageSourceSampling.Get(),
 	}
 }
 
@@ -65,10 +65,10 @@ func (md *media) audio() *recipe.Audio {
 	}
 	p := md.p
 	a := &recipe.Audio{
-		Seconds: md.sizes(p.Dataset.AudioSeconds, "audio-length"), BatchSize: md.batches().Audio,
-		Format: p.Text("audio-format"), Channels: int(*p.Int("audio-num-channels")), RatesHz: md.audioRates(),
+		Seconds: sizes(p.Dataset.AudioSeconds, &p.AudioLengthMean, &p.AudioLengthStddev), BatchSize: md.batches().Audio,
+		Format: p.AudioFormat.Get(), Channels: int(p.AudioNumChannels.Get()), RatesHz: md.audioRates(),
 	}
-	for _, depth := range md.numbers("audio-depths") {
+	for _, depth := range numbers(&md.p.AudioDepths) {
 		a.Depths = append(a.Depths, int(depth))
 	}
 	return a
@@ -80,12 +80,12 @@ func (md *media) video() *config.Video {
 	}
 	p := md.p
 	v := &config.Video{
-		Width: *smallInt(p.Int("video-width")), Height: *smallInt(p.Int("video-height")),
-		Seconds: *p.Float("video-duration"), FPS: *smallInt(p.Int("video-fps")), Show: p.Text("video-synth-type"),
-		Format: p.Text("video-format"), Codec: p.Text("video-codec"), AudioCodec: p.Text("video-audio-codec"),
-		AudioChannels: int(*p.Int("video-audio-num-channels")), AudioDepth: int(*p.Int("video-audio-depth")),
+		Width: *smallInt(p.VideoWidth.Pointer()), Height: *smallInt(p.VideoHeight.Pointer()),
+		Seconds: p.VideoDuration.Get(), FPS: *smallInt(p.VideoFPS.Pointer()), Show: p.VideoSynthType.Get(),
+		Format: p.VideoFormat.Get(), Codec: p.VideoCodec.Get(), AudioCodec: p.VideoAudioCodec.Get(),
+		AudioChannels: int(p.VideoAudioNumChannels.Get()), AudioDepth: int(p.VideoAudioDepth.Get()),
 	}
-	rate := *p.Float("video-audio-sample-rate")
+	rate := p.VideoAudioSampleRate.Get()
 	if rate <= 96 {
 		rate *= 1000
 	}
@@ -99,7 +99,7 @@ func (md *media) video() *config.Video {
 // audioRates are the sample rates in Hz.
 func (md *media) audioRates() []int {
 	var rates []int
-	for _, kHz := range md.numbers("audio-sample-rates") {
+	for _, kHz := range numbers(&md.p.AudioSampleRates) {
 		rates = append(rates, int(math.Round(min(kHz*1000, math.MaxInt32))))
 	}
 	return rates
@@ -155,110 +155,114 @@ func (md *media) checkClips(name string, a *recipe.Audio) {
 
 // checkModalities names media that no request will carry.
 func (md *media) checkModalities() {
+	p := md.p
 	for _, m := range []struct {
 		wanted, taken bool
-		flags         []string
+		flags         []option.Field
 		what          string
 	}{
-		{md.wantsImages(), md.endpoint.facts.SupportsImage, []string{"image-width-mean", "image-height-mean"},
+		{md.wantsImages(), md.endpoint.facts.SupportsImage, []option.Field{&p.ImageWidthMean, &p.ImageHeightMean},
 			"images"},
-		{md.wantsAudio(), md.endpoint.facts.SupportsAudio, []string{"audio-length-mean"}, "audio"},
-		{md.wantsVideo(), md.endpoint.facts.SupportsVideo, []string{"video-width", "video-height"}, "video"},
+		{md.wantsAudio(), md.endpoint.facts.SupportsAudio, []option.Field{&p.AudioLengthMean}, "audio"},
+		{md.wantsVideo(), md.endpoint.facts.SupportsVideo, []option.Field{&p.VideoWidth, &p.VideoHeight}, "video"},
 	} {
 		if !m.wanted {
 			continue
 		}
-		flags := strings.Join(md.givenOf(m.flags...), ", ")
+		flags := strings.Join(givenOf(m.flags...), ", ")
 		if !m.taken {
 			md.warn("%s has no effect with --endpoint-type %s, whose requests contain no %s", flags,
 				md.endpoint.endpointType, m.what)
 			continue
 		}
 		if !md.file.generated() {
-			from := "input-file"
-			if !md.given(from) {
-				from = "public-dataset"
+			from := p.InputFile.Flag()
+			if !p.InputFile.Given() {
+				from = p.PublicDataset.Flag()
 			}
-			md.warn("%s has no effect on the conversations of %s", flags, md.flag(from))
+			md.warn("%s has no effect on the conversations of %s", flags, from)
 		}
 	}
 }
 
 func (md *media) checkImages() {
-	width, height := md.positive("image-width-mean"), md.positive("image-height-mean")
+	width, height := positive(&md.p.ImageWidthMean), positive(&md.p.ImageHeightMean)
 	if width != height {
-		given, other := "image-width-mean", "image-height-mean"
+		given, other := &md.p.ImageWidthMean, &md.p.ImageHeightMean
 		if height {
 			given, other = other, given
 		}
-		md.warn("%s has no effect: no images are sent without --%s", md.flag(given), other)
+		md.warn("%s has no effect: no images are sent without --%s", given.Flag(), other.Row().Name)
 	}
-	for _, name := range []string{"image-width-mean", "image-height-mean"} {
-		if *md.p.Float(name) > maxSide {
-			md.fault("", "%s must be at most %d pixels", md.flag(name), maxSide)
-		}
+	for _, side := range []option.Field{&md.p.ImageWidthMean, &md.p.ImageHeightMean} {
+		md.checkSide(side)
 	}
-	if md.p.Text("image-source-sampling") != "random-with-replacement" && md.p.Text("image-source") == "noise" {
+	if md.p.ImageSourceSampling.Get() != "random-with-replacement" && md.p.ImageSource.Get() == "noise" {
 		md.fault("V47", "%s needs a finite source of images: --image-source assets or a folder",
-			md.flag("image-source-sampling"))
+			md.p.ImageSourceSampling.Flag())
+	}
+}
+
+// checkSide refuses the side of a picture that no format has.
+func (md *media) checkSide(side option.Field) {
+	if real(side) > maxSide {
+		md.fault("", "%s must be at most %d pixels", side.Flag(), maxSide)
 	}
 }
 
 func (md *media) checkAudio() {
-	for _, name := range []string{"audio-length-mean", "audio-length-stddev"} {
-		if *md.p.Float(name) > maxAudio {
-			md.fault("", "%s must be at most %d seconds", md.flag(name), maxAudio)
+	for _, length := range []option.Field{&md.p.AudioLengthMean, &md.p.AudioLengthStddev} {
+		if real(length) > maxAudio {
+			md.fault("", "%s must be at most %d seconds", length.Flag(), maxAudio)
 		}
 	}
-	if mean := *md.p.Float("audio-length-mean"); mean > 0 && mean < 0.01 {
-		md.fault("", "%s must be at least 0.01 seconds, or 0 for no audio", md.flag("audio-length-mean"))
+	if mean := md.p.AudioLengthMean.Get(); mean > 0 && mean < 0.01 {
+		md.fault("", "%s must be at least 0.01 seconds, or 0 for no audio", md.p.AudioLengthMean.Flag())
 	}
-	for _, depth := range md.numbers("audio-depths") {
+	for _, depth := range numbers(&md.p.AudioDepths) {
 		if !slices.Contains(bitDepths, int64(depth)) || depth != math.Trunc(depth) {
-			md.fault("", "%s %s: a depth must be 8, 16, 24 or 32", md.flag("audio-depths"), option.FormatFloat(depth))
+			md.fault("", "%s %s: a depth must be 8, 16, 24 or 32", md.p.AudioDepths.Flag(), option.FormatFloat(depth))
 		}
 	}
 	for i, rate := range md.audioRates() {
-		kHz := option.FormatFloat(md.numbers("audio-sample-rates")[i])
-		switch mp3 := md.p.Text("audio-format") == "mp3"; {
+		kHz := option.FormatFloat(numbers(&md.p.AudioSampleRates)[i])
+		switch mp3 := md.p.AudioFormat.Get() == "mp3"; {
 		case mp3 && !slices.Contains(mp3Rates, rate):
 			var list []string
 			for _, r := range mp3Rates {
 				list = append(list, option.FormatFloat(float64(r)/1000))
 			}
-			md.fault("", "%s %s: MP3 supports the rates %s kHz", md.flag("audio-sample-rates"), kHz,
+			md.fault("", "%s %s: MP3 supports the rates %s kHz", md.p.AudioSampleRates.Flag(), kHz,
 				strings.Join(list, ", "))
 		case rate < 1 || rate > 1_000_000:
-			md.fault("", "%s %s: rates are in kHz, from 0.001 to 1000", md.flag("audio-sample-rates"), kHz)
+			md.fault("", "%s %s: rates are in kHz, from 0.001 to 1000", md.p.AudioSampleRates.Flag(), kHz)
 		}
 	}
 }
 
 func (md *media) checkVideo() {
-	if md.given("video-width") != md.given("video-height") {
-		given, other := "video-width", "video-height"
-		if md.given(other) {
+	if md.p.VideoWidth.Given() != md.p.VideoHeight.Given() {
+		given, other := &md.p.VideoWidth, &md.p.VideoHeight
+		if other.Given() {
 			given, other = other, given
 		}
-		md.fault("V36", "%s is specified but --%s is not", md.flag(given), other)
+		md.fault("V36", "%s is specified but --%s is not", given.Flag(), other.Row().Name)
 	}
-	if channels := md.p.Int("video-audio-num-channels"); md.given("video-audio-codec") && *channels == 0 {
+	if channels := md.p.VideoAudioNumChannels.Pointer(); md.p.VideoAudioCodec.Given() && *channels == 0 {
 		md.fault("V37", "%s has no effect: audio is disabled by --video-audio-num-channels 0",
-			md.flag("video-audio-codec"))
+			md.p.VideoAudioCodec.Flag())
 	}
-	if rate := *md.p.Float("video-audio-sample-rate"); rate > 96 && rate < 8000 {
-		md.fault("", "%s must be from 8000 to 96000 Hz, or from 8 to 96 kHz", md.flag("video-audio-sample-rate"))
+	if rate := md.p.VideoAudioSampleRate.Get(); rate > 96 && rate < 8000 {
+		md.fault("", "%s must be from 8000 to 96000 Hz, or from 8 to 96 kHz", md.p.VideoAudioSampleRate.Flag())
 	}
-	if depth := *md.p.Int("video-audio-depth"); !slices.Contains(bitDepths, depth) {
-		md.fault("", "%s must be 8, 16, 24 or 32", md.flag("video-audio-depth"))
+	if depth := md.p.VideoAudioDepth.Get(); !slices.Contains(bitDepths, depth) {
+		md.fault("", "%s must be 8, 16, 24 or 32", md.p.VideoAudioDepth.Flag())
 	}
-	for _, name := range []string{"video-width", "video-height"} {
-		if side := md.p.Int(name); side != nil && *side > maxSide {
-			md.fault("", "%s must be at most %d pixels", md.flag(name), maxSide)
-		}
+	for _, side := range []option.Field{&md.p.VideoWidth, &md.p.VideoHeight} {
+		md.checkSide(side)
 	}
-	if frames := *md.p.Float("video-duration") * float64(*md.p.Int("video-fps")); md.wantsVideo() && frames < 1 {
-		md.fault("", "%s is shorter than one frame at --video-fps %d", md.flag("video-duration"),
-			*md.p.Int("video-fps"))
+	if frames := md.p.VideoDuration.Get() * float64(md.p.VideoFPS.Get()); md.wantsVideo() && frames < 1 {
+		md.fault("", "%s is shorter than one frame at --video-fps %d", md.p.VideoDuration.Flag(),
+			md.p.VideoFPS.Get())
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config"
 	"aiperf/internal/config/document"
@@ -24,30 +23,30 @@ type outputs struct {
 func (op *outputs) artifacts() config.Artifacts {
 	p := op.p
 	a := config.Artifacts{
-		Dir:             p.Text("output-artifact-dir"),
-		ExportLevel:     p.Text("export-level"),
-		HTTPTrace:       p.Bool("export-http-trace"),
-		ShowTraceTiming: p.Bool("show-trace-timing"),
-		RecordsCompress: p.Text("records-compress"),
-		RecordsParquet:  p.Bool("export-records-parquet"),
-		HTMLReport:      p.Bool("html-report") || op.given("web"),
-		NoSummaryJSON:   p.IsSet("export-summary") && !p.Bool("export-summary"),
-		Outputs: p.Bool("export-outputs-json") || !p.Given("export-outputs-json") &&
-			p.Text("export-level") == "raw",
+		Dir:             p.ArtifactDir.Get(),
+		ExportLevel:     p.ExportLevel.Get(),
+		HTTPTrace:       p.ExportHTTPTrace.Get(),
+		ShowTraceTiming: p.ShowTraceTiming.Get(),
+		RecordsCompress: p.RecordsCompress.Get(),
+		RecordsParquet:  p.ExportRecordsParquet.Get(),
+		HTMLReport:      p.HTMLReport.Get() || op.p.Web.Given(),
+		NoSummaryJSON:   p.ExportSummary.IsSet() && !p.ExportSummary.Get(),
+		Outputs: p.ExportOutputsJSON.Get() || !p.ExportOutputsJSON.Given() &&
+			p.ExportLevel.Get() == "raw",
 	}
-	a.UserFiles, _ = p.Value("user-files").([]document.UserFile)
-	a.Variables, _ = p.Value("template-variables").(artifact.Object)
-	if s := p.Float("slice-duration"); s != nil {
+	a.UserFiles, _ = p.UserFiles.Value().([]document.UserFile)
+	a.Variables = p.TemplateVariables.Get()
+	if s := p.SliceDuration.Pointer(); s != nil {
 		a.SliceDuration = max(1, option.Seconds(*s))
 	}
-	a.Percentiles, _ = parse.Percentiles(p.Texts("percentiles")) // checked before
+	a.Percentiles, _ = parse.Percentiles(p.Percentiles.Get()) // checked before
 	if a.Dir == "" {
-		a.Dir, a.Derived = op.artifactDir(), !p.Bool("overwrite")
+		a.Dir, a.Derived = op.artifactDir(), !p.Overwrite.Get()
 	} else {
 		a.Dir = filepath.Clean(a.Dir)
 	}
-	if p.Given("profile-export-prefix") {
-		a.Prefix = config.PrefixStem(p.Text("profile-export-prefix"))
+	if p.ProfileExportPrefix.Given() {
+		a.Prefix = config.PrefixStem(p.ProfileExportPrefix.Get())
 	}
 	return a
 }
@@ -69,13 +68,13 @@ func (op *outputs) stimulus() string {
 		return "fixed_schedule"
 	case config.UserCentric:
 		users := int64(0)
-		if n := op.p.Int("num-users"); n != nil {
+		if n := op.p.NumUsers.Pointer(); n != nil {
 			users = *n
 		}
-		return fmt.Sprintf("user_centric-users%d-qps%s", users, option.FormatFloat(*op.p.Float("user-centric-rate")))
+		return fmt.Sprintf("user_centric-users%d-qps%s", users, option.FormatFloat(op.p.UserCentricRate.Get()))
 	}
 	var parts []string
-	if list := op.p.Swept("concurrency"); list != nil {
+	if list := op.p.Concurrency.Swept(); list != nil {
 		name := "concurrency_sweep"
 		for _, v := range list {
 			name += fmt.Sprintf("_%d", v)
@@ -98,30 +97,30 @@ func (op *outputs) stimulus() string {
 
 func (op *outputs) ui() config.UI {
 	return config.UI{
-		Mode:          op.p.Text("ui-type"),
-		Verbose:       op.p.Bool("verbose") || op.p.Bool("extra-verbose"),
-		Report:        op.p.Text("report"),
-		StatsInterval: durationOf(op.p.Float("stats-interval")),
+		Mode:          op.p.UI.Get(),
+		Verbose:       op.p.Verbose.Get() || op.p.ExtraVerbose.Get(),
+		Report:        op.p.Report.Get(),
+		StatsInterval: durationOf(op.p.StatsInterval.Pointer()),
 	}
 }
 
 func (op *outputs) logLevel() string {
 	switch {
-	case op.p.Bool("extra-verbose"):
+	case op.p.ExtraVerbose.Get():
 		return "TRACE"
-	case op.p.Bool("verbose"):
+	case op.p.Verbose.Get():
 		return "DEBUG"
 	}
-	return op.p.Text("log-level")
+	return op.p.LogLevel.Get()
 }
 
 func (op *outputs) checkGoodput() {
-	if !op.given("goodput") {
+	if !op.p.Goodput.Given() {
 		return
 	}
-	slos, err := parse.SLOs(op.p.Text("goodput"), op.catalog.Metric)
+	slos, err := parse.SLOs(op.p.Goodput.Get(), op.catalog.Metric)
 	if err != nil {
-		op.fault("V9", "%s: %v", op.flag("goodput"), err)
+		op.fault("V9", "%s: %v", op.p.Goodput.Flag(), err)
 	}
 	for _, slo := range slos {
 		facts, known := op.catalog.Metric(slo.Tag)
@@ -131,46 +130,46 @@ func (op *outputs) checkGoodput() {
 			if near := suggest.Nearest(slo.Tag, op.catalog.MetricTags()); near != "" {
 				hint = "; did you mean " + near + "?"
 			}
-			op.fault("V9", "%s: unknown metric tag %s%s", op.flag("goodput"), fault.Shorten(slo.Tag), hint)
+			op.fault("V9", "%s: unknown metric tag %s%s", op.p.Goodput.Flag(), fault.Shorten(slo.Tag), hint)
 		case facts.Derived:
 			op.fault("V9", "%s: %s is a derived metric and cannot be used; use a per-record metric such as "+
-				"request_latency", op.flag("goodput"), slo.Tag)
+				"request_latency", op.p.Goodput.Flag(), slo.Tag)
 		}
 	}
 }
 
 // checkResults checks what is asked of the results.
 func (op *outputs) checkResults() {
-	if op.active("export-records-parquet") && op.p.Text("export-level") == "summary" {
+	if active(&op.p.ExportRecordsParquet) && op.p.ExportLevel.Get() == "summary" {
 		op.fault("", "%s and %s summary cannot be used together: that level keeps no records",
-			op.flag("export-records-parquet"), op.flag("export-level"))
+			op.p.ExportRecordsParquet.Flag(), op.p.ExportLevel.Flag())
 	}
-	if op.given("records-compress") && op.p.Text("export-level") == "summary" {
+	if op.p.RecordsCompress.Given() && op.p.ExportLevel.Get() == "summary" {
 		op.fault("", "%s and %s summary cannot be used together: that level keeps no records",
-			op.flag("records-compress"), op.flag("export-level"))
+			op.p.RecordsCompress.Flag(), op.p.ExportLevel.Flag())
 	}
 	var percentiles []float64
-	if op.given("percentiles") {
+	if op.p.Percentiles.Given() {
 		var err error
-		if percentiles, err = parse.Percentiles(op.p.Texts("percentiles")); err != nil {
-			op.fault("", "%s: %v", op.flag("percentiles"), err)
+		if percentiles, err = parse.Percentiles(op.p.Percentiles.Get()); err != nil {
+			op.fault("", "%s: %v", op.p.Percentiles.Flag(), err)
 		}
 	}
-	for _, text := range op.p.Texts("fail-if") {
+	for _, text := range op.p.FailIf.Get() {
 		if err := op.catalog.Threshold(text, percentiles); err != nil {
-			op.fault("", "%s: %v", op.flag("fail-if"), err)
+			op.fault("", "%s: %v", op.p.FailIf.Flag(), err)
 		}
 	}
 }
 
 func (op *outputs) checkExportPrefix() {
-	if !op.given("profile-export-prefix") {
+	if !op.p.ProfileExportPrefix.Given() {
 		return
 	}
-	stem := filepath.FromSlash(config.PrefixStem(op.p.Text("profile-export-prefix")))
+	stem := filepath.FromSlash(config.PrefixStem(op.p.ProfileExportPrefix.Get()))
 	if base := filepath.Base(stem); base == "." || base == string(filepath.Separator) || !filepath.IsLocal(stem) {
 		op.fault("", "%s %s: the prefix must name a file inside the artifact directory",
-			op.flag("profile-export-prefix"),
-			fault.Shorten(op.p.Text("profile-export-prefix")))
+			op.p.ProfileExportPrefix.Flag(),
+			fault.Shorten(op.p.ProfileExportPrefix.Get()))
 	}
 }

@@ -14,9 +14,9 @@ func (ti *timing) profiling() config.Phase {
 		Name: string(config.ProfilingPhase), Kind: config.ProfilingPhase, Mode: ti.mode,
 		Concurrency: smallInt(ti.concurrency), Prefill: smallInt(ti.prefill),
 		Requests: ti.requests, Sessions: ti.sessions, Duration: durationOf(ti.duration),
-		Grace: option.Seconds(*ti.p.Float("benchmark-grace-period")), Whole: ti.whole,
+		Grace: option.Seconds(ti.p.BenchmarkGracePeriod.Get()), Whole: ti.whole,
 	}
-	if ti.mode == config.UserCentric && ti.duration != nil && !ti.given("benchmark-grace-period") {
+	if ti.mode == config.UserCentric && ti.duration != nil && !ti.p.BenchmarkGracePeriod.Given() {
 		ph.Grace = config.Unlimited
 	}
 	switch ti.mode {
@@ -26,21 +26,21 @@ func (ti *timing) profiling() config.Phase {
 		}
 		setArrivals(&ph, ph.Rate, ti.pattern, ti.smoothness)
 	case config.UserCentric:
-		ph.Rate, ph.Users = *ti.p.Float("user-centric-rate"), int(*ti.p.Int("num-users"))
+		ph.Rate, ph.Users = ti.p.UserCentricRate.Get(), int(ti.p.NumUsers.Get())
 	}
-	ph.Simultaneous = ti.p.Bool("simultaneous-start")
+	ph.Simultaneous = ti.p.SimultaneousStart.Get()
 	if ti.mode == config.FixedSchedule {
 		ph.Schedule = ti.schedule()
 		if !ti.requestsGiven {
 			ph.Requests = nil // the number of rows is only what is expected
 		}
 	}
-	ph.ConcurrencyRamp = secondsOr0(ti.p.Float("concurrency-ramp-duration"))
-	ph.PrefillRamp = secondsOr0(ti.p.Float("prefill-concurrency-ramp-duration"))
-	ph.RateRamp = secondsOr0(ti.p.Float("request-rate-ramp-duration"))
-	if rate := ti.p.Float("request-cancellation-rate"); rate != nil {
+	ph.ConcurrencyRamp = secondsOr0(ti.p.ConcurrencyRampDuration.Pointer())
+	ph.PrefillRamp = secondsOr0(ti.p.PrefillConcurrencyRampDuration.Pointer())
+	ph.RateRamp = secondsOr0(ti.p.RequestRateRampDuration.Pointer())
+	if rate := ti.p.RequestCancellationRate.Pointer(); rate != nil {
 		ph.Cancellation = &load.Cancellation{Percent: *rate,
-			Delay: option.Seconds(*ti.p.Float("request-cancellation-delay"))}
+			Delay: option.Seconds(ti.p.RequestCancellationDelay.Get())}
 	}
 	return ph
 }
@@ -51,26 +51,26 @@ func (ti *timing) warmup() config.Phase {
 	p := ti.p
 	ph := config.Phase{
 		Name: string(config.WarmupPhase), Kind: config.WarmupPhase, Mode: config.Burst,
-		Concurrency: smallInt(first(p.Int("warmup-concurrency"), p.Int("concurrency"))),
-		Prefill:     smallInt(first(p.Int("warmup-prefill-concurrency"), p.Int("prefill-concurrency"))),
-		Requests:    p.Int("warmup-request-count"), Sessions: p.Int("num-warmup-sessions"),
-		Duration: durationOf(p.Float("warmup-duration")),
-		Grace:    option.Seconds(*p.Float("warmup-grace-period")),
+		Concurrency: smallInt(first(p.WarmupConcurrency.Pointer(), p.Concurrency.Pointer())),
+		Prefill:     smallInt(first(p.WarmupPrefillConcurrency.Pointer(), p.PrefillConcurrency.Pointer())),
+		Requests:    p.WarmupRequestCount.Pointer(), Sessions: p.NumWarmupSessions.Pointer(),
+		Duration: durationOf(p.WarmupDuration.Pointer()),
+		Grace:    option.Seconds(p.WarmupGracePeriod.Get()),
 	}
-	rate := first(p.Float("warmup-request-rate"), p.Float("request-rate"))
+	rate := first(p.WarmupRequestRate.Pointer(), p.RequestRate.Pointer())
 	switch {
 	case ti.mode == config.FixedSchedule: // whose --request-rate has no effect
-		rate = p.Float("warmup-request-rate")
+		rate = p.WarmupRequestRate.Pointer()
 	case rate == nil && ti.series != nil:
 		rate = &ti.series[0].Rate
 	}
 	if rate != nil {
-		pattern := p.Text("warmup-arrival-pattern")
+		pattern := p.WarmupArrivalPattern.Get()
 		if pattern == "" {
 			pattern = ti.pattern
 		}
 		if pattern == string(config.Burst) { // profiling has no rate, but the warm-up has one
-			pattern = p.Text("arrival-pattern")
+			pattern = p.ArrivalPattern.Get()
 		}
 		if pattern == string(config.Burst) {
 			pattern = config.PatternPoisson
@@ -78,10 +78,13 @@ func (ti *timing) warmup() config.Phase {
 		ph.Mode = config.Rate
 		setArrivals(&ph, *rate, pattern, ti.smoothness)
 	}
-	ramp := func(name string) time.Duration { return secondsOr0(first(p.Float("warmup-"+name), p.Float(name))) }
-	ph.ConcurrencyRamp, ph.PrefillRamp = ramp("concurrency-ramp-duration"), ramp("prefill-concurrency-ramp-duration")
+	ramp := func(own, profiling *option.Opt[float64]) time.Duration {
+		return secondsOr0(first(own.Pointer(), profiling.Pointer()))
+	}
+	ph.ConcurrencyRamp = ramp(&p.WarmupConcurrencyRampDuration, &p.ConcurrencyRampDuration)
+	ph.PrefillRamp = ramp(&p.WarmupPrefillConcurrencyRampDuration, &p.PrefillConcurrencyRampDuration)
 	if ph.Mode == config.Rate {
-		ph.RateRamp = ramp("request-rate-ramp-duration")
+		ph.RateRamp = ramp(&p.WarmupRequestRateRampDuration, &p.RequestRateRampDuration)
 	}
 	if ph.Mode == config.Burst && ph.Concurrency == nil && ph.Prefill == nil {
 		one := 1
@@ -92,8 +95,8 @@ func (ti *timing) warmup() config.Phase {
 
 func (ti *timing) schedule() *config.Schedule {
 	return &config.Schedule{
-		AutoOffset: ti.p.Bool("fixed-schedule-auto-offset"),
-		StartMS:    ti.p.Int("fixed-schedule-start-offset"), EndMS: ti.p.Int("fixed-schedule-end-offset"),
+		AutoOffset: ti.p.FixedScheduleAutoOffset.Get(),
+		StartMS:    ti.p.FixedScheduleStartOffset.Pointer(), EndMS: ti.p.FixedScheduleEndOffset.Pointer(),
 		Rows: ti.lines,
 	}
 }
@@ -101,13 +104,13 @@ func (ti *timing) schedule() *config.Schedule {
 // agentic makes the phases of agentic replay of the one that is measured.
 func (ti *timing) agentic(profiling config.Phase) []config.Phase {
 	p := ti.p
-	lanes := config.Lanes{Wrap: p.Bool("allow-dataset-wrap"), Lanes: load.Lanes{
+	lanes := config.Lanes{Wrap: p.AllowDatasetWrap.Get(), Lanes: load.Lanes{
 		Stage:    load.ReplayLanes,
 		MinStart: ti.scenario.minStart, MaxStart: ti.scenario.maxStart,
-		Together: p.Bool("burst-phase-starts"),
+		Together: p.BurstPhaseStarts.Get(),
 		TreeIdle: config.Unlimited, SystemIdle: option.Seconds(ti.scenario.systemIdle),
 	}}
-	if idle := p.Float("trace-idle-gap-cap-seconds"); idle != nil {
+	if idle := p.TraceIdleGapCapSeconds.Pointer(); idle != nil {
 		lanes.TreeIdle = option.Seconds(*idle)
 	}
 	stage := func(name string, s load.LaneStage) config.Phase {
@@ -117,13 +120,13 @@ func (ti *timing) agentic(profiling config.Phase) []config.Phase {
 			Name: name, Kind: config.WarmupPhase, Mode: config.AgenticReplay, Lanes: &own,
 			Concurrency: profiling.Concurrency, Prefill: profiling.Prefill, Grace: config.Unlimited,
 		}
-		if p.Given("agentic-warmup-grace-period") {
-			ph.Grace = option.Seconds(*p.Float("agentic-warmup-grace-period"))
+		if p.AgenticWarmupGracePeriod.Given() {
+			ph.Grace = option.Seconds(p.AgenticWarmupGracePeriod.Get())
 		}
 		return ph
 	}
 	phases := []config.Phase{stage(string(config.WarmupPhase), load.SeedLanes)}
-	seconds, perLane := p.Float("agentic-cache-warmup-duration"), p.Int("warmup-requests-per-lane")
+	seconds, perLane := p.AgenticCacheWarmupDuration.Pointer(), p.WarmupRequestsPerLane.Pointer()
 	if seconds != nil || perLane != nil {
 		fill := stage("cache_warmup", load.FillLanes)
 		fill.Duration = durationOf(seconds)

@@ -32,25 +32,25 @@ func PluginFolders(named []string, path string, lookup env.Lookup) []pluginfile.
 
 // Plugins finds the plug-ins that settings give access to.
 func Plugins(p *settings.Settings) *pluginfile.Set {
-	return pluginfile.Find(PluginFolders(p.Texts("plugin-dir"), p.Env.Plugin.Path, p.Environ))
+	return pluginfile.Find(PluginFolders(p.PluginDir.Get(), p.Env.Plugin.Path, p.Environ))
 }
 
 // Loader returns the program that reads the input file, nil where a built-in reader does: the one that
 // --custom-dataset-type names, or without that flag the one for the file's extension.
 func Loader(p *settings.Settings, found *pluginfile.Set) *pluginfile.Program {
-	file := p.Text("input-file")
+	file := p.InputFile.Get()
 	switch {
 	case file == "":
 		return nil
-	case p.Given("custom-dataset-type"):
-		return replacing(found.Lookup(pluginfile.Loader, p.Text("custom-dataset-type")), "custom-dataset-type")
+	case p.CustomDatasetType.Given():
+		return replacing(found.Lookup(pluginfile.Loader, p.CustomDatasetType.Get()), &p.CustomDatasetType)
 	}
 	return found.LoaderOf(file)
 }
 
 // replacing returns a program, nil where the built-in value of its name has the higher priority, which is 0.
-func replacing(p *pluginfile.Program, name string) *pluginfile.Program {
-	if p != nil && p.Priority < 0 && slices.Contains(option.Named(name).Values, p.Name) {
+func replacing(p *pluginfile.Program, named option.Field) *pluginfile.Program {
+	if p != nil && p.Priority < 0 && slices.Contains(named.Row().Values, p.Name) {
 		return nil
 	}
 	return p
@@ -59,18 +59,16 @@ func replacing(p *pluginfile.Program, name string) *pluginfile.Program {
 // decide finds the plug-ins.
 func (pl *plugins) decide() {
 	pl.found = Plugins(pl.p)
-	pl.endpoint = replacing(pl.found.Lookup(pluginfile.Endpoint, pl.p.Text("endpoint-type")), "endpoint-type")
+	pl.endpoint = replacing(pl.found.Lookup(pluginfile.Endpoint, pl.p.EndpointType.Get()), &pl.p.EndpointType)
 	pl.loader = Loader(pl.p, pl.found)
 }
 
 // check reports what is wrong with the plug-ins, and names that none of them has.
 func (pl *plugins) check() {
 	pl.faults = append(pl.faults, pl.found.Faults...)
-	for _, name := range []string{"endpoint-type", "custom-dataset-type"} {
-		category, o, value := pluginfile.Endpoint, option.Named(name), pl.p.Text(name)
-		if name == "custom-dataset-type" {
-			category = pluginfile.Loader
-		}
+	for _, category := range []string{pluginfile.Endpoint, pluginfile.Loader} {
+		named := pl.optionOf(category)
+		o, value := named.Row(), named.Get()
 		if value == "" || slices.Contains(o.Values, value) || pl.found.Lookup(category, value) != nil {
 			continue
 		}
@@ -78,7 +76,7 @@ func (pl *plugins) check() {
 		if names := pl.found.Of(category); len(names) > 0 {
 			others = ", or of plug-ins " + orList(namesOf(names))
 		}
-		pl.fault("", "%s %s: %v%s", pl.flag(name), fault.Shorten(value), o.NoValue(value), others)
+		pl.fault("", "%s %s: %v%s", named.Flag(), fault.Shorten(value), o.NoValue(value), others)
 	}
 	for _, m := range pl.found.Of(pluginfile.Metric) {
 		if known, ok := pl.catalog.Metric(m.Name); ok {
@@ -103,7 +101,7 @@ func (pl *plugins) warn() {
 		if p == nil {
 			continue
 		}
-		if slices.Contains(option.Named(optionOf(p.Category)).Values, p.Name) {
+		if slices.Contains(pl.optionOf(p.Category).Row().Values, p.Name) {
 			pl.asked.warn("The plug-in %s replaces the built-in %s", p, p.Name)
 		}
 	}
@@ -113,11 +111,12 @@ func (pl *plugins) warn() {
 	}
 }
 
-func optionOf(category string) string {
+// optionOf is the option that names plug-ins of a category.
+func (pl *plugins) optionOf(category string) *option.Opt[string] {
 	if category == pluginfile.Loader {
-		return "custom-dataset-type"
+		return &pl.p.CustomDatasetType
 	}
-	return "endpoint-type"
+	return &pl.p.EndpointType
 }
 
 // unnamed are the plug-ins of the working directory that are not among those that were found.

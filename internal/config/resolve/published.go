@@ -14,13 +14,13 @@ type published struct{ *asked }
 
 // name is the data set that is asked for, openly or by a weka repository.
 func (pu *published) name() string {
-	name, format := pu.p.Text("public-dataset"), pu.p.Text("custom-dataset-type")
+	name, format := pu.p.PublicDataset.Get(), pu.p.CustomDatasetType.Get()
 	switch {
 	case name != "":
 		return name
 	case slices.Contains(option.SpeedBenchNames(), format):
 		return format
-	case pu.given("hf-weka-dataset"):
+	case pu.p.HFWekaDataset.Given():
 		return option.WekaHub
 	}
 	return ""
@@ -34,22 +34,22 @@ func (pu *published) ofWeka() bool {
 
 func (pu *published) build() config.Public {
 	p := pu.p
-	out := config.Public{Name: pu.name(), Subset: p.Text("hf-subset"), WekaRepo: p.Text("hf-weka-dataset"),
-		Path: p.Text("dataset-path")}
+	out := config.Public{Name: pu.name(), Subset: p.HFSubset.Get(), WekaRepo: p.HFWekaDataset.Get(),
+		Path: p.DatasetPath.Get()}
 	if out.Name != "" && out.Path == "" {
-		out.Path = p.Text("input-file")
+		out.Path = p.InputFile.Get()
 	}
-	out.Limit = int(*p.Int("num-dataset-entries"))
-	if pu.given("num-dataset-entries") {
-		out.Entries = *p.Int("num-dataset-entries")
+	out.Limit = int(p.NumDatasetEntries.Get())
+	if pu.p.NumDatasetEntries.Given() {
+		out.Entries = p.NumDatasetEntries.Get()
 	}
-	if n := p.Int("request-count"); n != nil {
+	if n := p.RequestCount.Pointer(); n != nil {
 		out.Limit = int(*n)
 	}
 	if slices.Contains(option.AgentSets(), out.Name) {
 		out.Limit = pu.agentLimit()
 	}
-	for _, text := range p.Texts("dataset-filter") {
+	for _, text := range p.DatasetFilter.Get() {
 		column, value, _ := strings.Cut(text, "=")
 		out.Filters = append(out.Filters, recipe.Filter{Column: column, Value: value})
 	}
@@ -58,9 +58,9 @@ func (pu *published) build() config.Public {
 
 // agentLimit is the number of sessions of agents that are read: one that the user gave, else 0.
 func (pu *published) agentLimit() int {
-	for _, name := range []string{"num-dataset-entries", "num-sessions", "request-count"} {
-		if pu.given(name) {
-			return int(*pu.p.Int(name))
+	for _, o := range []*option.Opt[int64]{&pu.p.NumDatasetEntries, &pu.p.NumSessions, &pu.p.RequestCount} {
+		if o.Given() {
+			return int(o.Get())
 		}
 	}
 	return 0
@@ -69,44 +69,44 @@ func (pu *published) agentLimit() int {
 // check refuses what only public data sets know, and what they do not.
 func (pu *published) check() {
 	name := pu.name()
-	if pu.active("custom-dataset-type") && !pu.active("input-file") && name == "" {
-		pu.fault("V7", "%s can only be used together with --input-file", pu.flag("custom-dataset-type"))
+	if active(&pu.p.CustomDatasetType) && !active(&pu.p.InputFile) && name == "" {
+		pu.fault("V7", "%s can only be used together with --input-file", pu.p.CustomDatasetType.Flag())
 	}
-	if pu.given("input-file") && pu.given("dataset-path") {
-		pu.fault("", "%s and %s cannot be used together", pu.flag("dataset-path"), pu.flag("input-file"))
+	if pu.p.InputFile.Given() && pu.p.DatasetPath.Given() {
+		pu.fault("", "%s and %s cannot be used together", pu.p.DatasetPath.Flag(), pu.p.InputFile.Flag())
 	}
-	if flags := pu.givenOf("hf-subset", "dataset-path", "dataset-filter"); name == "" && len(flags) > 0 {
+	if flags := givenOf(&pu.p.HFSubset, &pu.p.DatasetPath, &pu.p.DatasetFilter); name == "" && len(flags) > 0 {
 		pu.fault("", "%s can only be used with --public-dataset", strings.Join(flags, ", "))
 	}
-	if name != "" && pu.given("hf-weka-dataset") {
-		if pu.given("input-file") {
-			pu.fault("", "%s and %s cannot be used together", pu.flag("hf-weka-dataset"), pu.flag("input-file"))
+	if name != "" && pu.p.HFWekaDataset.Given() {
+		if pu.p.InputFile.Given() {
+			pu.fault("", "%s and %s cannot be used together", pu.p.HFWekaDataset.Flag(), pu.p.InputFile.Flag())
 		}
-		if repo := pu.p.Text("hf-weka-dataset"); strings.Count(repo, "/") != 1 {
-			pu.fault("", "%s: want OWNER/NAME, got %q", pu.flag("hf-weka-dataset"), repo)
+		if repo := pu.p.HFWekaDataset.Get(); strings.Count(repo, "/") != 1 {
+			pu.fault("", "%s: want OWNER/NAME, got %q", pu.p.HFWekaDataset.Flag(), repo)
 		}
 	}
-	if name == option.WekaHub && !pu.given("hf-weka-dataset") {
-		pu.fault("", "%s %s needs --hf-weka-dataset OWNER/NAME", pu.flag("public-dataset"), name)
+	if name == option.WekaHub && !pu.p.HFWekaDataset.Given() {
+		pu.fault("", "%s %s needs --hf-weka-dataset OWNER/NAME", pu.p.PublicDataset.Flag(), name)
 	}
-	for _, text := range pu.p.Texts("dataset-filter") {
+	for _, text := range pu.p.DatasetFilter.Get() {
 		if column, _, ok := strings.Cut(text, "="); !ok || column == "" {
-			pu.fault("", "%s: want column=value, got %q", pu.flag("dataset-filter"), text)
+			pu.fault("", "%s: want column=value, got %q", pu.p.DatasetFilter.Flag(), text)
 		}
 	}
 	agents := slices.Contains(option.AgentSets(), name)
 	if agents && pu.agentLimit() == 0 {
 		pu.fault("",
 			"%s %s needs a limit on the number of sessions: give --num-conversations, --num-dataset-entries or "+
-				"--request-count", pu.flag("public-dataset"), name)
+				"--request-count", pu.p.PublicDataset.Flag(), name)
 	}
 	switch {
-	case !pu.active("fixed-schedule") || agents || pu.graded():
+	case !active(&pu.p.FixedSchedule) || agents || pu.graded():
 	case name != "":
-		pu.fault("", "%s cannot be used with the data set %s, whose rows have no timestamps", pu.flag("fixed-schedule"),
+		pu.fault("", "%s cannot be used with the data set %s, whose rows have no timestamps", pu.p.FixedSchedule.Flag(),
 			name)
-	case !pu.active("input-file"):
+	case !active(&pu.p.InputFile):
 		pu.fault("V2", "%s can only be used together with --input-file, or with --public-dataset %s",
-			pu.flag("fixed-schedule"), orList(option.AgentSets()))
+			pu.p.FixedSchedule.Flag(), orList(option.AgentSets()))
 	}
 }

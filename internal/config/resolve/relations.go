@@ -4,118 +4,125 @@ import (
 	"slices"
 
 	"aiperf/internal/config/option"
-	"aiperf/internal/config/settings"
 )
 
-// requirements: the first option is allowed only together with the second.
-func requirements() []struct{ rule, flag, needs string } {
-	return []struct{ rule, flag, needs string }{
-		{"V15", "user-centric-rate", "num-users"},
-		{"V18", "num-users", "user-centric-rate"},
-		{"V22", "benchmark-grace-period", "benchmark-duration"},
-		{"V23", "warmup-grace-period", "warmup-duration"},
-		{"V24", "request-cancellation-delay", "request-cancellation-rate"},
-		{"V25", "request-rate-ramp-duration", "request-rate"},
-		{"", "tls-client-cert", "tls-client-key"},
-		{"", "tls-client-key", "tls-client-cert"},
-		{"", "sagemaker-target-model", "sagemaker-endpoint-name"},
-		{"", "sagemaker-inference-component-name", "sagemaker-endpoint-name"},
-		{"", "sagemaker-target-variant", "sagemaker-endpoint-name"},
-		{"", "serve-params", "serve-cmd"},
-		{"", "per-chunk-usage", "streaming"},
-		{"", "num-gpus", "price-per-gpu-hour"},
-		{"", "stream", "otel-url"},
-		{"", "otel-resource-attributes", "otel-url"},
-		{"", "gen-ai-provider", "otel-url"},
-		{"", "mlflow-experiment", "mlflow-tracking-uri"},
-		{"", "mlflow-run-name", "mlflow-tracking-uri"},
-		{"", "mlflow-tag", "mlflow-tracking-uri"},
-		{"", "mlflow-parent-run-id", "mlflow-tracking-uri"},
-		{"", "mlflow-artifact-glob", "mlflow-tracking-uri"},
-		{"", "wandb-entity", "wandb-project"},
-		{"", "wandb-run-name", "wandb-project"},
-		{"", "wandb-tag", "wandb-project"},
-	}
+// requirement is a rule about an option that does nothing without another one.
+type requirement struct {
+	rule        string
+	flag, needs option.Field
 }
 
-// publishing reports whether an option is the address that results are sent to.
-func publishing(name string) bool {
-	return name == "otel-url" || name == "mlflow-tracking-uri" || name == "wandb-project"
+// requirements: the first option is allowed only together with the second.
+func requirements(p *option.Tree) []requirement {
+	return []requirement{
+		{"V15", &p.UserCentricRate, &p.NumUsers},
+		{"V18", &p.NumUsers, &p.UserCentricRate},
+		{"V22", &p.BenchmarkGracePeriod, &p.BenchmarkDuration},
+		{"V23", &p.WarmupGracePeriod, &p.WarmupDuration},
+		{"V24", &p.RequestCancellationDelay, &p.RequestCancellationRate},
+		{"V25", &p.RequestRateRampDuration, &p.RequestRate},
+		{"", &p.TLSClientCert, &p.TLSClientKey},
+		{"", &p.TLSClientKey, &p.TLSClientCert},
+		{"", &p.SageMakerTargetModel, &p.SageMakerEndpointName},
+		{"", &p.SageMakerInferenceComponentName, &p.SageMakerEndpointName},
+		{"", &p.SageMakerTargetVariant, &p.SageMakerEndpointName},
+		{"", &p.ServeParams, &p.ServeCmd},
+		{"", &p.PerChunkUsage, &p.Streaming},
+		{"", &p.NumGPUs, &p.PricePerGPUHour},
+		{"", &p.Stream, &p.OTelURL},
+		{"", &p.OTelResourceAttributes, &p.OTelURL},
+		{"", &p.GenAIProvider, &p.OTelURL},
+		{"", &p.MLflowExperiment, &p.MLflowTrackingURI},
+		{"", &p.MLflowRunName, &p.MLflowTrackingURI},
+		{"", &p.MLflowTag, &p.MLflowTrackingURI},
+		{"", &p.MLflowParentRunID, &p.MLflowTrackingURI},
+		{"", &p.MLflowArtifactGlob, &p.MLflowTrackingURI},
+		{"", &p.WandBEntity, &p.WandBProject},
+		{"", &p.WandBRunName, &p.WandBProject},
+		{"", &p.WandBTag, &p.WandBProject},
+	}
 }
 
 func (r *resolution) checkRequirements() {
-	for _, q := range requirements() {
-		if r.active(q.flag) && !r.active(q.needs) {
-			if r.p.Origin(q.flag).Source == settings.FromFile && publishing(q.needs) {
-				r.warn("%s has no effect without --%s", r.flag(q.flag), q.needs) // a file may leave the address out
-				continue
-			}
-			r.fault(q.rule, "%s can only be used together with --%s", r.flag(q.flag), q.needs)
+	p := &r.p.Tree
+	publishing := []option.Field{&p.OTelURL, &p.MLflowTrackingURI, &p.WandBProject}
+	for _, q := range requirements(p) {
+		if !active(q.flag) || active(q.needs) {
+			continue
 		}
+		if fromFile(q.flag) && slices.Contains(publishing, q.needs) {
+			r.warn("%s has no effect without --%s", q.flag.Flag(), q.needs.Row().Name) // a file may leave the address out
+			continue
+		}
+		r.fault(q.rule, "%s can only be used together with --%s", q.flag.Flag(), q.needs.Row().Name)
 	}
-	if r.given("api-host") && !r.p.IsSet("api-port") {
-		r.fault("V45", "%s requires a port: give --api-port or set AIPERF_API_SERVER_PORT", r.flag("api-host"))
+	if p.APIHost.Given() && !p.APIPort.IsSet() {
+		r.fault("V45", "%s requires a port: give --api-port or set AIPERF_API_SERVER_PORT", p.APIHost.Flag())
 	}
 }
 
-// exclusions: the two options contradict each other; hint says what to do, if it is not plain.
-func exclusions() []struct{ rule, a, b, hint string } {
-	return []struct{ rule, a, b, hint string }{
-		{"V6", "public-dataset", "custom-dataset-type", ""},
-		{"V11", "warmup-request-count", "num-warmup-sessions", "use either, not both"},
-		{"V16", "user-centric-rate", "request-rate", ""},
-		{"V16", "user-centric-rate", "arrival-pattern", ""},
-		{"V34", "gpu-telemetry", "no-gpu-telemetry", "use only one"},
-		{"V34", "server-metrics", "no-server-metrics", "use only one"},
-		{"", "endpoint-plugin", "endpoint-type", "the program is the endpoint"},
-		{"", "sagemaker-endpoint-name", "custom-endpoint", "the endpoint's name makes the path"},
-		{"", "sagemaker-endpoint-name", "unix-socket", ""},
-		{"", "unix-socket", "network-latency-automatic", "there is no network between the program and a socket"},
-		{"", "unix-socket", "source-address", "a socket has no addresses"},
-		{"", "sagemaker-endpoint-name", "http2", "the service is called over HTTP/1.1"},
-		{"V47", "ignore-trace-delays", "use-think-time-only", ""},
-		{"V47", "network-latency-automatic", "network-latency-mean", ""},
-		{"V47", "request-rate", "request-rate-series", ""},
-		{"V16", "user-centric-rate", "request-rate-series", ""},
-		{"", "request-rate-series", "request-rate-ramp-duration", "the series already defines the rate"},
-		{"", "fixed-schedule", "ignore-trace-delays", "without recorded times there is no schedule"},
-		{"V47", "random-range-ratio", "seq-dist", ""},
-		{"", "fixed-schedule", "no-fixed-schedule", "use only one"},
-		{"", "system-prompt", "system-prompt-file", "use only one"},
-		{"", "system-prompt", "shared-system-prompt-length", "use only one"},
-		{"", "system-prompt-file", "shared-system-prompt-length", "use only one"},
-		{"", "public-dataset", "input-file", "use only one"},
-		{"", "zmq-host", "zmq-ipc-path", "use only one"},
-		{"", "agents", "wait-for-agents", "the first starts agents here, the second waits for those of other machines"},
-		{"", "nats-url", "nats-listen", "the first names a server, the second is for the one within this program"},
-		{"", "nats-token-file", "nats-nkey-file", "use only one"},
-		{"", "nats-token-file", "nats-creds-file", "use only one"},
-		{"", "agentic-cache-warmup-duration", "warmup-requests-per-lane", "use only one"},
+// exclusion is a rule about two options that contradict each other; hint says what to do, if it is not plain.
+type exclusion struct {
+	rule string
+	a, b option.Field
+	hint string
+}
+
+func exclusions(p *option.Tree) []exclusion {
+	return []exclusion{
+		{"V6", &p.PublicDataset, &p.CustomDatasetType, ""},
+		{"V11", &p.WarmupRequestCount, &p.NumWarmupSessions, "use either, not both"},
+		{"V16", &p.UserCentricRate, &p.RequestRate, ""},
+		{"V16", &p.UserCentricRate, &p.ArrivalPattern, ""},
+		{"V34", &p.GPUTelemetry, &p.NoGPUTelemetry, "use only one"},
+		{"V34", &p.ServerMetrics, &p.NoServerMetrics, "use only one"},
+		{"", &p.EndpointPlugin, &p.EndpointType, "the program is the endpoint"},
+		{"", &p.SageMakerEndpointName, &p.CustomEndpoint, "the endpoint's name makes the path"},
+		{"", &p.SageMakerEndpointName, &p.UnixSocket, ""},
+		{"", &p.UnixSocket, &p.NetworkLatencyAutomatic, "there is no network between the program and a socket"},
+		{"", &p.UnixSocket, &p.SourceAddress, "a socket has no addresses"},
+		{"", &p.SageMakerEndpointName, &p.HTTP2, "the service is called over HTTP/1.1"},
+		{"V47", &p.IgnoreTraceDelays, &p.UseThinkTimeOnly, ""},
+		{"V47", &p.NetworkLatencyAutomatic, &p.NetworkLatencyMean, ""},
+		{"V47", &p.RequestRate, &p.RequestRateSeries, ""},
+		{"V16", &p.UserCentricRate, &p.RequestRateSeries, ""},
+		{"", &p.RequestRateSeries, &p.RequestRateRampDuration, "the series already defines the rate"},
+		{"", &p.FixedSchedule, &p.IgnoreTraceDelays, "without recorded times there is no schedule"},
+		{"V47", &p.RandomRangeRatio, &p.SeqDist, ""},
+		{"", &p.FixedSchedule, &p.NoFixedSchedule, "use only one"},
+		{"", &p.SystemPrompt, &p.SystemPromptFile, "use only one"},
+		{"", &p.SystemPrompt, &p.SharedSystemPromptLength, "use only one"},
+		{"", &p.SystemPromptFile, &p.SharedSystemPromptLength, "use only one"},
+		{"", &p.PublicDataset, &p.InputFile, "use only one"},
+		{"", &p.ZMQHost, &p.ZMQIPCPath, "use only one"},
+		{"", &p.Agents, &p.WaitForAgents, "the first starts agents here, the second waits for those of other machines"},
+		{"", &p.NATSURL, &p.NATSListen, "the first names a server, the second is for the one within this program"},
+		{"", &p.NATSTokenFile, &p.NATSNKeyFile, "use only one"},
+		{"", &p.NATSTokenFile, &p.NATSCredsFile, "use only one"},
+		{"", &p.AgenticCacheWarmupDuration, &p.WarmupRequestsPerLane, "use only one"},
 	}
 }
 
 func (r *resolution) checkExclusions() {
-	for _, x := range exclusions() {
-		if !r.active(x.a) || !r.active(x.b) {
+	for _, x := range exclusions(&r.p.Tree) {
+		if !active(x.a) || !active(x.b) {
 			continue
 		}
 		hint := x.hint
 		if hint != "" {
 			hint = "; " + hint
 		}
-		r.fault(x.rule, "%s and %s cannot be used together%s", r.flag(x.a), r.flag(x.b), hint)
+		r.fault(x.rule, "%s and %s cannot be used together%s", x.a.Flag(), x.b.Flag(), hint)
 	}
 }
 
 // checkBuilt refuses the values that this release lacks.
 func (r *resolution) checkBuilt() {
-	for _, o := range option.All() {
-		if !r.given(o.Name) {
-			continue
-		}
-		text, isText := r.p.Value(o.Name).(string)
-		if len(o.BuiltValues) > 0 && isText && !slices.Contains(o.BuiltValues, text) {
-			r.unavailable(r.flag(o.Name)+" "+text, "use "+orList(o.BuiltValues))
+	for f := range r.p.Fields() {
+		text, isText := f.Value().(string)
+		built := f.Row().BuiltValues
+		if f.Given() && len(built) > 0 && isText && !slices.Contains(built, text) {
+			r.unavailable(f.Flag()+" "+text, "use "+orList(built))
 		}
 	}
 }

@@ -132,7 +132,7 @@ func (r *resolution) run() *config.Run {
 	r.transport.fill(&endpoint)
 	run := &config.Run{
 		Models:                 r.endpoint.models,
-		ModelSelection:         p.Text("model-selection-strategy"),
+		ModelSelection:         p.ModelSelectionStrategy.Get(),
 		ModelWeights:           r.endpoint.weights(),
 		Endpoint:               endpoint,
 		Tokenizer:              r.tokens.build(),
@@ -146,19 +146,19 @@ func (r *resolution) run() *config.Run {
 		Web:                    r.telemetry.web,
 		MLflow:                 r.telemetry.mlflow(),
 		WandB:                  r.telemetry.wandb(),
-		Plugins:                r.plugins.build(p.Text("export-level")),
-		TimestampSource:        p.Text("timestamp-source"),
-		RequireValid:           p.Bool("require-valid"),
+		Plugins:                r.plugins.build(p.ExportLevel.Get()),
+		TimestampSource:        p.TimestampSource.Get(),
+		RequireValid:           p.RequireValid.Get(),
 		Serve:                  r.serve.build(),
 		Fleet:                  r.fleet.build(),
 		Accuracy:               r.accuracy.build(),
-		FailIf:                 p.Texts("fail-if"),
+		FailIf:                 p.FailIf.Get(),
 		UI:                     r.outputs.ui(),
 		LogLevel:               r.outputs.logLevel(),
-		FailedRequestThreshold: p.Float("failed-request-threshold"),
-		FailFast:               p.Bool("fail-fast"),
-		Workers: config.Workers{Min: smallInt(p.Int("workers-min")), Max: smallInt(p.Int("workers-max")),
-			RecordProcessors: smallInt(p.Int("record-processors"))},
+		FailedRequestThreshold: p.FailedRequestThreshold.Pointer(),
+		FailFast:               p.FailFast.Get(),
+		Workers: config.Workers{Min: smallInt(p.WorkersMin.Pointer()), Max: smallInt(p.WorkersMax.Pointer()),
+			RecordProcessors: smallInt(p.RecordProcessors.Pointer())},
 		Env:        p.Env,
 		Submission: r.scenario.submission,
 		Asked:      p,
@@ -173,10 +173,10 @@ func (r *resolution) run() *config.Run {
 	} else {
 		run.Phases = append(run.Phases, r.timing.profiling())
 	}
-	if p.Given("goodput") {
-		run.SLOs, _ = parse.SLOs(p.Text("goodput"), r.catalog.Metric) // checked before
+	if p.Goodput.Given() {
+		run.SLOs, _ = parse.SLOs(p.Goodput.Get(), r.catalog.Metric) // checked before
 	}
-	if seed := p.Int("random-seed"); seed != nil {
+	if seed := p.RandomSeed.Pointer(); seed != nil {
 		root := uint64(*seed)
 		run.RandomSeed = &root
 	} else {
@@ -184,8 +184,8 @@ func (r *resolution) run() *config.Run {
 	}
 	run.CLICommand = run.Redactor().Values(settings.CommandLine("profile", p.Args))
 	r.series.repeats(run)
-	if p.Bool("tokenizer-trust-remote-code") {
-		r.warn("%s has no effect: no code of a tokenizer is ever run", r.flag("tokenizer-trust-remote-code"))
+	if p.TokenizerTrustRemoteCode.Get() {
+		r.warn("%s has no effect: no code of a tokenizer is ever run", r.p.TokenizerTrustRemoteCode.Flag())
 	}
 	return run
 }

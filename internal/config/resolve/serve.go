@@ -9,18 +9,18 @@ import (
 // serve decides how the server under test is started.
 type serve struct{ *asked }
 
-// serving are the options of a server that is started for the run.
-var serving = []string{"serve-cmd", "reset-cmd"}
+// given reports whether a server is started for the run, or one that runs is reset.
+func (sv *serve) given() bool { return sv.p.ServeCmd.Given() || sv.p.ResetCmd.Given() }
 
 func (sv *serve) check() {
-	if sv.p.IsSet("serve-cmd") && !sv.p.IsSet("model-names") {
+	if sv.p.ServeCmd.IsSet() && !sv.p.ModelNames.IsSet() {
 		sv.fault("", "%s needs --model: the server cannot be asked for its models before it is started",
-			sv.flag("serve-cmd"))
+			sv.p.ServeCmd.Flag())
 	}
-	if sv.given("serve-timeout") && len(sv.givenOf(serving...)) == 0 {
-		sv.warn("%s has no effect without --serve-cmd", sv.flag("serve-timeout"))
+	if sv.p.ServeTimeout.Given() && !sv.given() {
+		sv.warn("%s has no effect without --serve-cmd", sv.p.ServeTimeout.Flag())
 	}
-	if _, err := parse.ServeParams(sv.p.Texts("serve-params")); err != nil {
+	if _, err := parse.ServeParams(sv.p.ServeParams.Get()); err != nil {
 		sv.fault("", "%v", err)
 	}
 }
@@ -29,12 +29,12 @@ func (sv *serve) check() {
 // each of its runs one.
 func (sv *serve) build() *config.Serve {
 	p := sv.p
-	if len(sv.givenOf(serving...)) == 0 {
+	if !sv.given() {
 		return nil
 	}
-	s := &config.Serve{Command: p.Text("serve-cmd"), Reset: p.Text("reset-cmd"),
-		Timeout: option.Seconds(*p.Float("serve-timeout"))}
-	if sets, err := parse.ServeParams(p.Texts("serve-params")); err == nil && len(sets) == 1 {
+	s := &config.Serve{Command: p.ServeCmd.Get(), Reset: p.ResetCmd.Get(),
+		Timeout: option.Seconds(p.ServeTimeout.Get())}
+	if sets, err := parse.ServeParams(p.ServeParams.Get()); err == nil && len(sets) == 1 {
 		s.Params = sets[0]
 	}
 	return s

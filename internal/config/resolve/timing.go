@@ -40,20 +40,20 @@ type timing struct {
 func (ti *timing) decideMode() {
 	ti.mode, ti.duration = ti.scenario.mode, ti.scenario.duration
 	if ti.p != ti.scenario.p { // another phase of a file than the one that a scenario is about
-		ti.duration = ti.p.Float("benchmark-duration")
+		ti.duration = ti.p.BenchmarkDuration.Pointer()
 	}
 	switch {
 	case ti.mode == config.AgenticReplay:
-	case ti.p.Bool("fixed-schedule"):
+	case ti.p.FixedSchedule.Get():
 		ti.mode = config.FixedSchedule
-		if file := ti.p.Text("input-file"); file != "" {
+		if file := ti.p.InputFile.Get(); file != "" {
 			ti.lines = ti.file.rows(file, ti.file.format(file)).rows
 		}
 	case ti.followsTrace():
 		ti.mode = config.FixedSchedule
-	case ti.given("user-centric-rate"):
+	case ti.p.UserCentricRate.Given():
 		ti.mode = config.UserCentric
-	case ti.given("request-rate") || ti.given("request-rate-series") || ti.given("phase-rate-series"):
+	case ti.p.RequestRate.Given() || ti.p.RequestRateSeries.Given() || ti.p.PhaseRateSeries.Given():
 		ti.mode = config.Rate
 	default:
 		ti.mode = config.Burst
@@ -62,8 +62,8 @@ func (ti *timing) decideMode() {
 
 // followsTrace reports whether a trace with timestamps turns the fixed schedule on by itself.
 func (ti *timing) followsTrace() bool {
-	file := ti.p.Text("input-file")
-	if file == "" || ti.p.Bool("no-fixed-schedule") || ti.p.Bool("ignore-trace-delays") {
+	file := ti.p.InputFile.Get()
+	if file == "" || ti.p.NoFixedSchedule.Get() || ti.p.IgnoreTraceDelays.Get() {
 		return false
 	}
 	format := ti.file.format(file)
@@ -87,17 +87,17 @@ func (ti *timing) followsTrace() bool {
 // decide fills in what the timing mode leaves open.
 func (ti *timing) decide() {
 	p := ti.p
-	ti.concurrency, ti.prefill = p.Int("concurrency"), p.Int("prefill-concurrency")
-	ti.requests, ti.sessions = p.Int("request-count"), p.Int("num-sessions")
+	ti.concurrency, ti.prefill = p.Concurrency.Pointer(), p.PrefillConcurrency.Pointer()
+	ti.requests, ti.sessions = p.RequestCount.Pointer(), p.NumSessions.Pointer()
 	ti.requestsGiven = ti.requests != nil
 	ti.decideRoots()
-	ti.rate = p.Float("request-rate")
+	ti.rate = p.RequestRate.Pointer()
 	if ti.mode == config.FixedSchedule || ti.mode == config.UserCentric || ti.mode == config.AgenticReplay {
 		ti.rate = nil
 	}
-	if points, ok := p.Value("phase-rate-series").([]config.RatePoint); ok && ti.mode == config.Rate {
+	if points, ok := p.PhaseRateSeries.Value().([]config.RatePoint); ok && ti.mode == config.Rate {
 		ti.series = points
-	} else if ti.mode == config.Rate && ti.given("request-rate-series") {
+	} else if ti.mode == config.Rate && ti.p.RequestRateSeries.Given() {
 		ti.readSeries()
 	}
 	if ti.mode == config.AgenticReplay && ti.concurrency == nil {
@@ -114,7 +114,7 @@ func (ti *timing) decide() {
 		ti.requests = ti.defaultRequests(ti.concurrency)
 		if ti.requests != nil && ti.mode != config.FixedSchedule && !p.Sized {
 			meant := ""
-			if ti.flag("num-dataset-entries") == "--num-prompts" {
+			if ti.p.NumDatasetEntries.Flag() == "--num-prompts" {
 				meant = "; --num-prompts is the number of different prompts, not that of requests"
 			}
 			ti.warn("no stop condition given: running with --request-count %d%s", *ti.requests, meant)
@@ -182,31 +182,31 @@ func (ti *timing) decidePattern() {
 	switch {
 	case ti.mode != config.Rate:
 		ti.pattern = string(config.Burst)
-		if ti.mode == config.Burst && ti.given("arrival-pattern") {
-			ti.warn("%s has no effect without --request-rate", ti.flag("arrival-pattern"))
+		if ti.mode == config.Burst && ti.p.ArrivalPattern.Given() {
+			ti.warn("%s has no effect without --request-rate", ti.p.ArrivalPattern.Flag())
 		}
-	case ti.given("arrival-pattern"):
-		ti.pattern = p.Text("arrival-pattern")
-	case ti.given("arrival-smoothness"):
+	case ti.p.ArrivalPattern.Given():
+		ti.pattern = p.ArrivalPattern.Get()
+	case ti.p.ArrivalSmoothness.Given():
 		ti.pattern = config.PatternGamma
-		ti.info("%s is given, so arrivals follow the gamma pattern", ti.flag("arrival-smoothness"))
-	case ti.given("request-rate-series"):
+		ti.info("%s is given, so arrivals follow the gamma pattern", ti.p.ArrivalSmoothness.Flag())
+	case ti.p.RequestRateSeries.Given():
 		ti.pattern = config.PatternConstant
 	default:
-		ti.pattern = p.Text("arrival-pattern")
+		ti.pattern = p.ArrivalPattern.Get()
 	}
 	ti.smoothness = 1
-	if s := p.Float("arrival-smoothness"); s != nil {
+	if s := p.ArrivalSmoothness.Pointer(); s != nil {
 		ti.smoothness = *s
 	}
 }
 
 // readSeries reads the rate series; a file that holds none is a fault.
 func (ti *timing) readSeries() {
-	path := ti.p.Text("request-rate-series")
+	path := ti.p.RequestRateSeries.Get()
 	points, err := parse.RateSeries(path)
 	if err != nil {
-		ti.fault("", "%s %s: %v", ti.flag("request-rate-series"), fault.Shorten(path), err)
+		ti.fault("", "%s %s: %v", ti.p.RequestRateSeries.Flag(), fault.Shorten(path), err)
 	}
 	ti.series = points
 }
@@ -216,5 +216,5 @@ func (ti *timing) warmsUp() bool {
 	if ti.inFile {
 		return ti.fileWarmsUp
 	}
-	return len(ti.givenOf("warmup-request-count", "warmup-duration", "num-warmup-sessions")) > 0
+	return len(givenOf(&ti.p.WarmupRequestCount, &ti.p.WarmupDuration, &ti.p.NumWarmupSessions)) > 0
 }

@@ -20,16 +20,16 @@ func (tk *tokens) build() config.Tokenizer {
 	if !tk.endpoint.facts.ProducesTokens && !tk.endpoint.facts.TokenizesInput || !tk.needed() {
 		return config.Tokenizer{}
 	}
-	t := config.Tokenizer{Given: tk.given("tokenizer"), Revision: tk.p.Text("tokenizer-revision"),
-		ChatTemplate: tk.p.Bool("apply-chat-template")}
-	own, _ := tk.p.Value("model-tokenizers").([]string)
+	t := config.Tokenizer{Given: tk.p.Tokenizer.Given(), Revision: tk.p.TokenizerRevision.Get(),
+		ChatTemplate: tk.p.ApplyChatTemplate.Get()}
+	own := tk.p.ModelTokenizers.Get()
 	for i, model := range tk.endpoint.models {
 		name := model
 		switch {
 		case i < len(own) && own[i] != "":
 			name = own[i]
 		case t.Given:
-			name = tk.p.Text("tokenizer")
+			name = tk.p.Tokenizer.Get()
 		case IsPlaceholder(model):
 			tk.warn("the model %s is a placeholder and --tokenizer is not given: token counts follow %s (o200k_base)",
 				model, BuiltinTokenizer)
@@ -45,8 +45,8 @@ func (tk *tokens) build() config.Tokenizer {
 func (tk *tokens) needed() bool {
 	p := tk.p
 	return tk.endpoint.facts.TokenIDs || !tk.endpoint.serverCounts() || tk.file.madeOfLengths() ||
-		intOr0(p.Int("shared-system-prompt-length")) > 0 || intOr0(p.Int("user-context-prompt-length")) > 0 ||
-		*p.Int("prompt-prefix-length") > 0
+		intOr0(p.SharedSystemPromptLength.Pointer()) > 0 || intOr0(p.UserContextPromptLength.Pointer()) > 0 ||
+		p.PromptPrefixLength.Get() > 0
 }
 
 // IsPlaceholder reports whether the name of a model is a usual placeholder.
@@ -62,8 +62,8 @@ func (tk *tokens) check() {
 	if tk.endpoint.facts.ProducesTokens || tk.endpoint.facts.TokenizesInput {
 		return
 	}
-	if flags := tk.givenOf("tokenizer", "tokenizer-revision", "tokenizer-trust-remote-code",
-		"apply-chat-template"); len(flags) > 0 {
+	if flags := givenOf(&tk.p.Tokenizer, &tk.p.TokenizerRevision, &tk.p.TokenizerTrustRemoteCode,
+		&tk.p.ApplyChatTemplate); len(flags) > 0 {
 		tk.fault("V32", "%s cannot be used with --endpoint-type %s, which counts no tokens", strings.Join(flags, ", "),
 			tk.endpoint.endpointType)
 	}

@@ -18,45 +18,54 @@ type traces struct {
 func (tr *traces) synthesis() config.Synthesis {
 	p := tr.p
 	return config.Synthesis{
-		SpeedupRatio:         *p.Float("synthesis-speedup-ratio"),
-		PrefixLenMultiplier:  *p.Float("synthesis-prefix-len-multiplier"),
-		PromptLenMultiplier:  *p.Float("synthesis-prompt-len-multiplier"),
-		OutputLenMultiplier:  *p.Float("synthesis-output-len-multiplier"),
-		PrefixRootMultiplier: int(*p.Int("synthesis-prefix-root-multiplier")),
-		MaxISL:               intOr0(p.Int("synthesis-max-isl")),
-		MaxOSL:               intOr0(p.Int("synthesis-max-osl")),
+		SpeedupRatio:         p.SynthesisSpeedupRatio.Get(),
+		PrefixLenMultiplier:  p.SynthesisPrefixLenMultiplier.Get(),
+		PromptLenMultiplier:  p.SynthesisPromptLenMultiplier.Get(),
+		OutputLenMultiplier:  p.SynthesisOutputLenMultiplier.Get(),
+		PrefixRootMultiplier: int(p.SynthesisPrefixRootMultiplier.Get()),
+		MaxISL:               intOr0(p.SynthesisMaxISL.Pointer()),
+		MaxOSL:               intOr0(p.SynthesisMaxOSL.Pointer()),
 	}
 }
 
-func basetenFlags() []string {
-	return []string{
-		"trace-session-sample-ratio", "max-idle-gap-cap-seconds", "replay-speedup",
-		"open-loop-replay", "open-loop-strict", "omit-kv-hints", "force-min-tokens",
+// basetenOnly are the options that only traces of Baseten know.
+func basetenOnly(p *option.Tree) []option.Field {
+	return []option.Field{&p.TraceSessionSampleRatio, &p.MaxIdleGapCapSeconds, &p.ReplaySpeedup, &p.OpenLoopReplay,
+		&p.OpenLoopStrict, &p.OmitKVHints, &p.ForceMinTokens}
+}
+
+// synthesizing are the options that change a trace before it is replayed.
+func synthesizing(p *option.Tree) []option.Field {
+	return []option.Field{&p.SynthesisSpeedupRatio, &p.SynthesisPrefixLenMultiplier, &p.SynthesisPrefixRootMultiplier,
+		&p.SynthesisPromptLenMultiplier, &p.SynthesisOutputLenMultiplier, &p.SynthesisMaxISL, &p.SynthesisMaxOSL}
+}
+
+// changedOf lists the flags of those options that were given another value than the default.
+func changedOf(options ...option.Field) (flags []string) {
+	for _, o := range options {
+		if o.Given() && o.Value() != o.Row().DefaultValue() {
+			flags = append(flags, o.Flag())
+		}
 	}
+	return flags
 }
 
 func (tr *traces) baseten() recipe.Baseten {
 	p := tr.p
-	milliseconds := func(name string) float64 {
-		if seconds := p.Float(name); seconds != nil {
-			return *seconds * 1000
-		}
-		return 0
-	}
 	b := recipe.Baseten{
 		SessionColumn: p.Env.Dataset.BasetenSessionColumn,
-		ThinkTimes:    !p.Bool("open-loop-replay"), Alone: p.Bool("open-loop-strict"),
-		IdleCapMS:   milliseconds("max-idle-gap-cap-seconds"),
-		NoMinTokens: !p.Bool("force-min-tokens"), NoHints: p.Bool("omit-kv-hints"),
+		ThinkTimes:    !p.OpenLoopReplay.Get(), Alone: p.OpenLoopStrict.Get(),
+		IdleCapMS:   p.MaxIdleGapCapSeconds.Get() * 1000,
+		NoMinTokens: !p.ForceMinTokens.Get(), NoHints: p.OmitKVHints.Get(),
 	}
-	if p.Float("inter-turn-delay-cap-seconds") != nil && !tr.file.branching {
-		limit := milliseconds("inter-turn-delay-cap-seconds")
+	if seconds := p.InterTurnDelayCapSeconds.Pointer(); seconds != nil && !tr.file.branching {
+		limit := *seconds * 1000
 		b.DelayCapMS = &limit
 	}
-	if speedup := p.Float("replay-speedup"); speedup != nil {
+	if speedup := p.ReplaySpeedup.Pointer(); speedup != nil {
 		b.Speedup = *speedup
 	}
-	if share := p.Float("trace-session-sample-ratio"); share != nil && *share < 1 {
+	if share := p.TraceSessionSampleRatio.Pointer(); share != nil && *share < 1 {
 		b.Share = *share
 	}
 	return b
@@ -64,16 +73,11 @@ func (tr *traces) baseten() recipe.Baseten {
 
 // check refuses what only traces know where the data is none.
 func (tr *traces) check() {
-	format := tr.p.Text("custom-dataset-type")
-	var flags []string
-	for _, o := range option.All() {
-		if strings.HasPrefix(o.Name, "synthesis-") && tr.given(o.Name) && tr.p.Value(o.Name) != o.DefaultValue() {
-			flags = append(flags, tr.flag(o.Name))
-		}
-	}
+	format := tr.p.CustomDatasetType.Get()
+	flags := changedOf(synthesizing(&tr.p.Tree)...)
 	fromFile := !tr.file.generated()
 	if name := tr.file.published.name(); name != "" && !tr.file.published.ofWeka() {
-		flags = append(flags, tr.activeOf("isl-block-size")...)
+		flags = append(flags, activeOf(&tr.p.ISLBlockSize)...)
 		if len(flags) > 0 {
 			tr.fault("V8", "%s cannot be used with the data set %s, which is no trace of lengths and blocks",
 				strings.Join(flags, ", "), name)
@@ -83,38 +87,32 @@ func (tr *traces) check() {
 	switch {
 	case len(flags) > 0 && format != "" && !slices.Contains(option.TraceFormats(), format):
 		tr.fault("V8", "%s require a trace dataset type, not %s %s", strings.Join(flags, ", "),
-			tr.flag("custom-dataset-type"), format)
+			tr.p.CustomDatasetType.Flag(), format)
 	case len(flags) > 0 && !fromFile:
 		tr.fault("V8", "%s require a trace: give one with --input-file", strings.Join(flags, ", "))
 	}
-	if idle := tr.givenOf("isl-block-size", "ignore-trace-delays"); len(idle) > 0 && !fromFile {
+	if idle := givenOf(&tr.p.ISLBlockSize, &tr.p.IgnoreTraceDelays); len(idle) > 0 && !fromFile {
 		tr.warn("%s has no effect without a trace: give one with --input-file", strings.Join(idle, ", "))
 	}
 }
 
 // checkBaseten refuses what only baseten traces know where the data is none.
 func (tr *traces) checkBaseten() {
-	format := tr.p.Text("custom-dataset-type")
-	var flags []string
-	for _, name := range basetenFlags() {
-		if tr.given(name) && tr.p.Value(name) != option.Named(name).DefaultValue() {
-			flags = append(flags, tr.flag(name))
-		}
-	}
-	for _, flag := range flags {
+	format := tr.p.CustomDatasetType.Get()
+	for _, flag := range changedOf(basetenOnly(&tr.p.Tree)...) {
 		if format != "" && format != "baseten_trace" {
 			tr.fault("", "%s can only be used with --custom-dataset-type baseten_trace, not with %s", flag, format)
-		} else if !tr.given("input-file") {
+		} else if !tr.p.InputFile.Given() {
 			tr.fault("", "%s needs a baseten trace: give one with --input-file", flag)
 		}
 	}
 	// Only sessions whose turns wait for replies have a delay to cap.
 	closed := []string{"", "dag_jsonl", "weka_trace", option.TraceLab, option.DynamoTrace}
-	if tr.given("inter-turn-delay-cap-seconds") && tr.p.Bool("open-loop-replay") && !slices.Contains(closed, format) {
+	if tr.p.InterTurnDelayCapSeconds.Given() && tr.p.OpenLoopReplay.Get() && !slices.Contains(closed, format) {
 		tr.warn("%s has no effect without --no-open-loop-replay: recorded times are followed",
-			tr.flag("inter-turn-delay-cap-seconds"))
+			tr.p.InterTurnDelayCapSeconds.Flag())
 	}
-	if tr.active("open-loop-strict") && tr.given("open-loop-replay") && !tr.p.Bool("open-loop-replay") {
-		tr.fault("V47", "%s and %s cannot be used together", tr.flag("open-loop-strict"), tr.flag("open-loop-replay"))
+	if active(&tr.p.OpenLoopStrict) && tr.p.OpenLoopReplay.Given() && !tr.p.OpenLoopReplay.Get() {
+		tr.fault("V47", "%s and %s cannot be used together", tr.p.OpenLoopStrict.Flag(), tr.p.OpenLoopReplay.Flag())
 	}
 }

@@ -24,14 +24,14 @@ type transport struct {
 func (tr *transport) fill(e *config.Endpoint) {
 	p := tr.p
 	e.GRPC = tr.endpoint.grpc
-	e.HTTP2, e.UnixSocket = p.Bool("http2"), p.Text("unix-socket")
-	e.TLS = config.TLS{CAFile: p.Text("tls-ca-file"), CertFile: p.Text("tls-client-cert"),
-		KeyFile: p.Text("tls-client-key")}
+	e.HTTP2, e.UnixSocket = p.HTTP2.Get(), p.UnixSocket.Get()
+	e.TLS = config.TLS{CAFile: p.TLSCAFile.Get(), CertFile: p.TLSClientCert.Get(),
+		KeyFile: p.TLSClientKey.Get()}
 	if tr.endpoint.signs() {
-		e.Signing = &config.Signing{Region: p.Text("aws-region"), Service: p.Text("aws-service"),
-			Profile: p.Text("aws-profile")}
-		if tr.given("api-key") {
-			tr.warn("%s is not sent: requests are signed", tr.flag("api-key"))
+		e.Signing = &config.Signing{Region: p.AWSRegion.Get(), Service: p.AWSService.Get(),
+			Profile: p.AWSProfile.Get()}
+		if tr.p.APIKey.Given() {
+			tr.warn("%s is not sent: requests are signed", tr.p.APIKey.Flag())
 			e.APIKey = ""
 		}
 	}
@@ -39,33 +39,33 @@ func (tr *transport) fill(e *config.Endpoint) {
 }
 
 func (tr *transport) checkURLs() {
-	urls := tr.p.Texts("url")
+	urls := tr.p.URL.Get()
 	if len(urls) == 0 {
-		tr.fault("", "%s needs at least one URL", tr.flag("url"))
+		tr.fault("", "%s needs at least one URL", tr.p.URL.Flag())
 	}
 	for _, text := range urls {
 		if err := parse.CheckURL(parse.WithScheme(text)); err != nil {
-			tr.fault("", "%s %s: %v", tr.flag("url"), fault.Shorten(artifact.RedactAddress(text)), err)
+			tr.fault("", "%s %s: %v", tr.p.URL.Flag(), fault.Shorten(artifact.RedactAddress(text)), err)
 		}
 	}
 }
 
 func (tr *transport) checkTransport() {
-	if path := tr.p.Text("unix-socket"); len(path) > maxSocketPath {
-		tr.fault("", "%s %s: the path of a socket may have %d bytes; this one has %d", tr.flag("unix-socket"),
+	if path := tr.p.UnixSocket.Get(); len(path) > maxSocketPath {
+		tr.fault("", "%s %s: the path of a socket may have %d bytes; this one has %d", tr.p.UnixSocket.Flag(),
 			fault.Shorten(path), maxSocketPath, len(path))
 	}
-	if tr.p.Bool("http2") && tr.p.Text("timestamp-source") == "kernel" {
+	if tr.p.HTTP2.Get() && tr.p.TimestampSource.Get() == "kernel" {
 		tr.fault("", "%s and --timestamp-source kernel cannot be used together: the streams of a connection share "+
-			"its stamps", tr.flag("http2"))
+			"its stamps", tr.p.HTTP2.Flag())
 	}
-	if len(tr.givenOf("tls-ca-file", "tls-client-cert")) == 0 {
+	if len(givenOf(&tr.p.TLSCAFile, &tr.p.TLSClientCert)) == 0 {
 		return
 	}
 	secure := func(text string) bool { return parse.SchemeOf(text) == "https" || parse.SchemeOf(text) == "grpcs" }
-	if !slices.ContainsFunc(tr.p.Texts("url"), secure) && !tr.given("sagemaker-endpoint-name") {
+	if !slices.ContainsFunc(tr.p.URL.Get(), secure) && !tr.p.SageMakerEndpointName.Given() {
 		tr.warn("%s has no effect: no --url begins with https:// or grpcs://",
-			strings.Join(tr.givenOf("tls-ca-file", "tls-client-cert", "tls-client-key"), ", "))
+			strings.Join(givenOf(&tr.p.TLSCAFile, &tr.p.TLSClientCert, &tr.p.TLSClientKey), ", "))
 	}
 }
 
@@ -74,8 +74,8 @@ const maxSocketPath = 103
 
 // checkGRPC checks options that gRPC does not support. Schemes are not mixed: a run has one transport.
 func (tr *transport) checkGRPC() {
-	urls := tr.p.Texts("url")
-	url := tr.flag("url")
+	urls := tr.p.URL.Get()
+	url := tr.p.URL.Flag()
 	if i := slices.IndexFunc(urls, func(u string) bool {
 		return parse.IsGRPC(u) != tr.endpoint.grpc || tr.endpoint.grpc &&
 			parse.SchemeOf(u) != parse.SchemeOf(urls[0])
@@ -84,9 +84,9 @@ func (tr *transport) checkGRPC() {
 			parse.SchemeOf(urls[0])+"://", parse.SchemeOf(urls[i])+"://")
 		return
 	}
-	if tr.given("transport") && (tr.p.Text("transport") == "grpc") != tr.endpoint.grpc {
+	if tr.p.Transport.Given() && (tr.p.Transport.Get() == "grpc") != tr.endpoint.grpc {
 		tr.fault("", "%s %s: this contradicts the scheme of %s; write grpc://host:port or grpcs://host:port for gRPC",
-			tr.flag("transport"), tr.p.Text("transport"), url)
+			tr.p.Transport.Flag(), tr.p.Transport.Get(), url)
 	}
 	if !tr.endpoint.grpc {
 		return
@@ -103,64 +103,67 @@ func (tr *transport) checkGRPC() {
 				"type or of --custom-endpoint", url, fault.Shorten(artifact.RedactAddress(text)))
 		}
 	}
-	for _, o := range []struct{ flag, why string }{
-		{"http2", "gRPC is HTTP/2 already"},
-		{"auth-type", "gRPC calls are not signed"},
-		{"sagemaker-endpoint-name", "the service uses HTTP"},
-		{"reset-kv-cache", "the hook is an HTTP request"},
-		{"server-profiler", "the hook is an HTTP request"},
+	for _, o := range []struct {
+		option option.Field
+		why    string
+	}{
+		{&tr.p.HTTP2, "gRPC is HTTP/2 already"},
+		{&tr.p.AuthType, "gRPC calls are not signed"},
+		{&tr.p.SageMakerEndpointName, "the service uses HTTP"},
+		{&tr.p.ResetKVCache, "the hook is an HTTP request"},
+		{&tr.p.ServerProfiler, "the hook is an HTTP request"},
 	} {
-		if tr.active(o.flag) {
-			tr.fault("", "%s cannot be used with %s://: %s", tr.flag(o.flag), parse.SchemeOf(urls[0]), o.why)
+		if active(o.option) {
+			tr.fault("", "%s cannot be used with %s://: %s", o.option.Flag(), parse.SchemeOf(urls[0]), o.why)
 		}
 	}
-	if tr.p.Text("timestamp-source") == "kernel" {
+	if tr.p.TimestampSource.Get() == "kernel" {
 		tr.fault("", "--timestamp-source kernel cannot be used with %s://: calls share a connection and its stamps",
 			parse.SchemeOf(urls[0]))
 	}
-	for _, h := range tr.p.Pairs("header") {
+	for _, h := range tr.p.Header.Get() {
 		value, _ := h.Value.(string)
-		tr.checkMetadata("header", h.Key, value)
+		tr.checkMetadata(&tr.p.Header, h.Key, value)
 	}
-	for _, text := range tr.p.Texts("url-header") {
+	for _, text := range tr.p.URLHeader.Get() {
 		if h, err := option.ParseURLHeader(text); err == nil {
-			tr.checkMetadata("url-header", h.Name, h.Value)
+			tr.checkMetadata(&tr.p.URLHeader, h.Name, h.Value)
 		}
 	}
-	for _, name := range tr.p.Texts("echo-header") {
-		tr.checkMetadata("echo-header", name, "")
+	for _, name := range tr.p.EchoHeader.Get() {
+		tr.checkMetadata(&tr.p.EchoHeader, name, "")
 	}
 }
 
 // checkMetadata refuses headers that gRPC cannot carry.
-func (tr *transport) checkMetadata(flag, name, value string) {
+func (tr *transport) checkMetadata(o option.Field, name, value string) {
 	switch {
 	case strings.HasSuffix(strings.ToLower(name), "-bin"):
-		tr.fault("", "%s %s: gRPC reserves names that end in -bin for binary values", tr.flag(flag),
+		tr.fault("", "%s %s: gRPC reserves names that end in -bin for binary values", o.Flag(),
 			fault.Shorten(name))
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
-		tr.fault("", "%s %s: values in gRPC have printable ASCII characters only", tr.flag(flag), fault.Shorten(name))
+		tr.fault("", "%s %s: values in gRPC have printable ASCII characters only", o.Flag(), fault.Shorten(name))
 	}
 }
 
 // checkConnections checks the source addresses of connections and the number of workers that share them.
 func (tr *transport) checkConnections() {
-	if least, most := tr.p.Int("workers-min"), tr.p.Int("workers-max"); least != nil && most != nil && *least > *most {
-		tr.fault("", "%s %d is more than %s %d", tr.flag("workers-min"), *least, tr.flag("workers-max"), *most)
+	if least, most := tr.p.WorkersMin.Pointer(), tr.p.WorkersMax.Pointer(); least != nil && most != nil && *least > *most {
+		tr.fault("", "%s %d is more than %s %d", tr.p.WorkersMin.Flag(), *least, tr.p.WorkersMax.Flag(), *most)
 	}
-	if tr.given("network-latency-ping-interval") && !tr.p.Bool("network-latency-automatic") {
-		tr.warn("%s has no effect without --network-latency-automatic", tr.flag("network-latency-ping-interval"))
+	if tr.p.NetworkLatencyPingInterval.Given() && !tr.p.NetworkLatencyAutomatic.Get() {
+		tr.warn("%s has no effect without --network-latency-automatic", tr.p.NetworkLatencyPingInterval.Flag())
 	}
-	if !tr.given("source-address") {
+	if !tr.p.SourceAddress.Given() {
 		return
 	}
-	flag := tr.flag("source-address")
-	sources, err := parse.SourceAddresses(tr.p.Texts("source-address"))
+	flag := tr.p.SourceAddress.Flag()
+	sources, err := parse.SourceAddresses(tr.p.SourceAddress.Get())
 	if err != nil {
 		tr.fault("", "%s: %v", flag, err)
 		return
 	}
-	for _, text := range tr.p.Texts("url") {
+	for _, text := range tr.p.URL.Get() {
 		if four, six := tr.families(text); !reaches(sources, four, six) {
 			tr.fault("", "%s: connections to %s need an address of IP version %s, none is given", flag,
 				fault.Shorten(artifact.RedactAddress(text)), version(four, six))

@@ -255,10 +255,10 @@ func TestTrapExtraInputs(t *testing.T) {
 
 func TestTrapEmptyTelemetryListIsGiven(t *testing.T) {
 	p := mustParse(t, "-m m --gpu-telemetry --streaming")
-	if !p.Given("gpu-telemetry") || len(p.Texts("gpu-telemetry")) != 0 || !p.Bool("streaming") {
+	if !p.GPUTelemetry.Given() || len(p.GPUTelemetry.Get()) != 0 || !p.Streaming.Get() {
 		t.Error("an empty list must count as given")
 	}
-	if mustParse(t, "-m m").Given("gpu-telemetry") {
+	if mustParse(t, "-m m").GPUTelemetry.Given() {
 		t.Error("an absent flag must not count as given")
 	}
 }

@@ -144,10 +144,13 @@ func preset(k schema.Key) string {
 }
 
 func flag(k schema.Key) string {
-	if _, ok := option.Find("--" + k.Option); !ok {
-		return "" // none, or one that only files have
+	if k.Option == nil {
+		return ""
 	}
-	return "`--" + k.Option + "`"
+	if _, ok := option.Find("--" + k.Option.Name); !ok {
+		return "" // one that only files have
+	}
+	return "`--" + k.Option.Usual() + "`"
 }
 
 // meaning is the help of a key, with the types that have it.

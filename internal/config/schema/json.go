@@ -125,7 +125,7 @@ func keyJSON(k Key) artifact.Object {
 			object{{Key: "type", Value: "string"}})
 	case Choice:
 		types := []any{object{{Key: "enum", Value: anys(k.Choices())}}, expression}
-		if row, ok := k.Row(); ok && row.Extensible && k.Values == nil {
+		if k.Option != nil && k.Option.Extensible && k.Values == nil {
 			types = append(types, object{{Key: "type", Value: "string"}, {Key: "description", Value: "A plug-in."}})
 		}
 		return either(types...)

@@ -52,7 +52,7 @@ type Key struct {
 	Name string
 	Kind Kind
 	// Option is the row of config/option whose grammar, limits, help and effect the key has.
-	Option string
+	Option *option.Option
 	// Fields are the keys of a Section and of each item of Sections, and of those items of Words that are mappings.
 	Fields []Key
 	Values []string
@@ -71,18 +71,10 @@ type Key struct {
 	Unused string
 }
 
-// Row is the option of the key; ok is false if it has none.
-func (k Key) Row() (o option.Option, ok bool) {
-	if k.Option == "" {
-		return option.Option{}, false
-	}
-	return option.Named(k.Option), true
-}
-
 // Holds is the kind of the key's value, that of its option where the key names none.
 func (k Key) Holds() Kind {
-	o, ok := k.Row()
-	if k.Kind != ByOption || !ok {
+	o := k.Option
+	if k.Kind != ByOption || o == nil {
 		return k.Kind
 	}
 	switch {
@@ -108,25 +100,24 @@ func (k Key) Holds() Kind {
 
 // Choices are the values of a Choice.
 func (k Key) Choices() []string {
-	if k.Values != nil {
+	if k.Values != nil || k.Option == nil {
 		return k.Values
 	}
-	o, _ := k.Row()
-	return o.Values
+	return k.Option.Values
 }
 
 // Bounds are the limits of a number.
 func (k Key) Bounds() option.Limits {
-	if o, ok := k.Row(); ok && k.Limits == (option.Limits{}) {
-		return o.Limits
+	if k.Option != nil && k.Limits == (option.Limits{}) {
+		return k.Option.Limits
 	}
 	return k.Limits
 }
 
 // Text is the help of the key.
 func (k Key) Text() string {
-	if o, ok := k.Row(); ok && k.Help == "" {
-		return o.Help
+	if k.Option != nil && k.Help == "" {
+		return k.Option.Help
 	}
 	return k.Help
 }
@@ -169,7 +160,7 @@ func Find(path string) (Key, bool) {
 // Envelope is the whole file.
 func Envelope() Key { return envelope() }
 
-var envelope = sync.OnceValue(func() Key { return Key{Kind: Section, Fields: envelopeKeys()} })
+var envelope = sync.OnceValue(func() Key { return Key{Kind: Section, Fields: envelopeKeys(option.Rows())} })
 
 // Body is what "benchmark:" holds.
 func Body() Key {

@@ -4,17 +4,16 @@ import "aiperf/internal/config/option"
 
 // sweepSection describes the block for editors and for the page of keys. The block is read and checked by the room of
 // sweeps, for it depends on the type which keys it may have; a test there compares the names.
-func sweepSection() Key {
-	k := section("sweep", "Which parameters are varied, and how. The type decides which keys there are.", sweepKeys()...)
+func sweepSection(t *option.Tree) Key {
+	k := section("sweep", "Which parameters are varied, and how. The type decides which keys there are.", sweepKeys(t)...)
 	k.Kind = Anything
 	return k
 }
 
 // like is a key with the grammar of an option, but not its effect: the room of sweeps reads it.
-func like(name, optionName string) Key {
-	k := Key{Option: optionName}
-	row, _ := k.Row()
-	return Key{Name: name, Kind: k.Holds(), Values: row.Values, Limits: row.Limits, Help: row.Help}
+func like(name string, f option.Field) Key {
+	k := Key{Option: f.Row()}
+	return Key{Name: name, Kind: k.Holds(), Values: k.Choices(), Limits: k.Bounds(), Help: k.Text()}
 }
 
 func choice(name, help string, values ...string) Key {
@@ -31,7 +30,7 @@ func whole(name, help string, limits option.Limits) Key {
 
 func (k Key) list() Key { k.Kind = Sections; return k }
 
-func sweepKeys() []Key {
+func sweepKeys(t *option.Tree) []Key {
 	sampled, search := []string{"sobol", "latin_hypercube"}, []string{"adaptive_search"}
 	conditions := func(name, help string) Key {
 		return section(name, help, word("metric_tag", "The tag of the metric."),
@@ -43,8 +42,8 @@ func sweepKeys() []Key {
 	keys := fields([]Key{
 		choice("type", "How the variations are made.", "grid", "zip", "scenarios", "sobol", "latin_hypercube",
 			"adaptive_search").required(),
-		like("cooldown_seconds", "parameter-sweep-cooldown-seconds"),
-		like("iteration_order", "parameter-sweep-mode"),
+		like("cooldown_seconds", &t.ParameterSweepCooldownSeconds),
+		like("iteration_order", &t.ParameterSweepMode),
 		{Name: "same_seed", Kind: Switch, Help: "All variations have the random seed of the benchmark."},
 		conditions("sla_filters", "What a cell must meet to be feasible."),
 		section("post_process", "A computation over all cells at the end.", word("handler", "Its name."),
@@ -67,11 +66,11 @@ func sweepKeys() []Key {
 			choice("label_format", "How folders are named.", "index", "kv")),
 		of([]string{"sobol"}, Key{Name: "scramble", Kind: Switch, Help: "Scramble the sequence."}),
 		of([]string{"latin_hypercube"}, choice("optimization", "Make the points more even.", "random-cd", "lloyd")),
-		of(search, searchKeys(conditions)...))
+		of(search, searchKeys(t, conditions)...))
 	return keys
 }
 
-func searchKeys(conditions func(name, help string) Key) []Key {
+func searchKeys(t *option.Tree, conditions func(name, help string) Key) []Key {
 	return []Key{
 		choice("planner", "Who chooses the next point.", "bayesian", "optuna", "monotonic_sla", "smooth_isotonic"),
 		section("search_space", "What is searched.", word("path", "Path of the parameter below benchmark."),
@@ -84,14 +83,14 @@ func searchKeys(conditions func(name, help string) Key) []Key {
 			number("threshold", "The reference point of several objectives.")).list(),
 		section("outcome_constraints", "What the best point must meet.", word("metric", "The tag of the metric."),
 			choice("op", "The comparison.", "<=", ">=", "=="), number("bound", "The limit.")).list(),
-		like("max_iterations", "search-max-iterations"), like("n_initial_points", "search-initial-points"),
-		like("random_seed", "search-random-seed"),
+		like("max_iterations", &t.SearchMaxIterations), like("n_initial_points", &t.SearchInitialPoints),
+		like("random_seed", &t.SearchRandomSeed),
 		whole("improvement_patience", "End after so many points without an improvement.", option.AtLeast(2)),
 		whole("plateau_window", "End when so many points in a row are alike.", option.AtLeast(2)),
 		{Name: "plateau_threshold", Kind: Number, Limits: option.Above(0),
 			Help: "The coefficient of variation below which they are."},
 		choice("objective_pooling", "How percentiles of several trials are made.",
-			option.Named("search-percentile-pooling").Values...),
+			t.SearchPercentilePooling.Row().Values...),
 		whole("monotonic_stability_trials", "Runs of each point of planner monotonic_sla.", option.AtLeast(1)),
 		whole("sla_replicates", "Further runs at the boundary.", option.AtLeast(0)),
 		choice("sla_precision", "How narrow the answer becomes.", "tight", "normal", "coarse"),

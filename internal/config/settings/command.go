@@ -42,7 +42,7 @@ func recordFlag(arg string) (string, *option.Option) {
 		return shellWord(artifact.RedactURLs(arg)), nil
 	}
 	if inline {
-		redacted := redactArgument(&o, value)
+		redacted := redactArgument(o, value)
 		if redacted == value {
 			value = shellWord(value)
 		} else {
@@ -56,7 +56,7 @@ func recordFlag(arg string) (string, *option.Option) {
 	if o.Type == option.Bool {
 		return arg, nil
 	}
-	return arg, &o
+	return arg, o
 }
 
 // recordValue writes an argument that is not a flag.

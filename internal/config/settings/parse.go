@@ -17,8 +17,8 @@ import (
 // Parse reads the arguments after "aiperf profile" and the environment. All faults of single flags and
 // variables are collected in its error, a Faults.
 func Parse(args []string, lookup env.Lookup) (*Settings, error) {
-	s := &scanner{parsed: &Settings{Args: args, settings: map[string]*setting{}, Environ: lookup},
-		tokens: map[string][]string{}}
+	s := &scanner{parsed: &Settings{Tree: option.NewTree(), Args: args, Environ: lookup},
+		tokens: map[option.Field][]string{}}
 	_ = option.Flags().Scan(args, s) // it collects its faults
 	s.finishLists()
 	env, warnings, err := env.Read(lookup)
@@ -33,9 +33,9 @@ func Parse(args []string, lookup env.Lookup) (*Settings, error) {
 // scanner is the reader of the arguments.
 type scanner struct {
 	parsed *Settings
-	// tokens collects what lists were given, by canonical name, until all occurrences are known.
-	tokens map[string][]string
-	lists  []string
+	// tokens collects what lists were given until all occurrences are known.
+	tokens map[option.Field][]string
+	lists  []option.Field
 	faults fault.List
 	// lastRepeat is the Repeat flag that has just got its one token; a bare word after it is a likely slip.
 	lastRepeat string
@@ -49,14 +49,12 @@ var serverWord = regexp.MustCompile(`^([a-z][a-z0-9+]*://\S+|localhost|[A-Za-z0-
 // Word takes a word that names a server for --url, and refuses any other argument that belongs to no flag.
 func (s *scanner) Word(word string) error {
 	if serverWord.MatchString(word) {
-		o := option.Named("url")
-		switch given := s.parsed.settings[o.Name]; {
-		case given == nil || s.url:
-			s.url = true
-			s.collect(o, "--url", []string{word})
-		default:
-			s.faults.Add("", "%s and the word %q both name servers: give all of them with %[1]s", given.origin.Name,
+		if urls := &s.parsed.URL; urls.IsSet() && !s.url {
+			s.faults.Add("", "%s and the word %q both name servers: give all of them with %[1]s", urls.Origin().Name,
 				artifact.RedactAddress(word))
+		} else {
+			s.url = true
+			s.collect(urls, "--url", []string{word})
 		}
 		s.lastRepeat = ""
 		return nil
@@ -95,16 +93,18 @@ func (s *scanner) NoValue(u flags.Use) error {
 // Use keeps the values of a flag.
 func (s *scanner) Use(u flags.Use) error {
 	s.lastRepeat = ""
-	if o, _ := option.Find(u.Typed); o.Name == "url" && s.url {
+	o, _ := option.Find(u.Typed)
+	f := s.parsed.Field(o)
+	if f == &s.parsed.URL && s.url {
 		s.faults.Add("", "%s and a word both name servers: give all of them with %[1]s", u.Typed)
 	}
-	switch o, _ := option.Find(u.Typed); {
+	switch {
 	case o.Type == option.Bool:
-		s.boolean(o, u)
+		s.boolean(f, u)
 	case o.Arity == option.One:
-		s.scalar(o, u.Typed, append(u.Values, o.Bare)[0])
+		s.scalar(f, u.Typed, append(u.Values, o.Bare)[0])
 	default:
-		s.collect(o, u.Typed, u.Values)
+		s.collect(f, u.Typed, u.Values)
 		if o.Arity == option.Repeat {
 			s.lastRepeat = u.Typed
 		}
@@ -125,7 +125,7 @@ func numberLike(token string) bool {
 	return err == nil
 }
 
-func (s *scanner) boolean(o option.Option, u flags.Use) {
+func (s *scanner) boolean(f option.Field, u flags.Use) {
 	value := true
 	if len(u.Values) > 0 {
 		var err error
@@ -134,22 +134,23 @@ func (s *scanner) boolean(o option.Option, u flags.Use) {
 			return
 		}
 	}
-	if s.first(o, u.Typed) {
-		s.parsed.settings[o.Name] = &setting{origin: Origin{FromFlag, u.Typed}, value: value != u.Negative}
+	if s.first(f, u.Typed) {
+		f.(*option.Opt[bool]).Put(value != u.Negative, option.Origin{Source: option.FromFlag, Name: u.Typed})
 	}
 }
 
-func (s *scanner) scalar(o option.Option, typed, token string) {
-	if !s.first(o, typed) {
+func (s *scanner) scalar(f option.Field, typed, token string) {
+	if !s.first(f, typed) {
 		return
 	}
-	if err := s.parsed.Set(o, []string{token}, Origin{FromFlag, typed}); err != nil {
+	o := f.Row()
+	if err := f.Set([]string{token}, option.Origin{Source: option.FromFlag, Name: typed}); err != nil {
 		s.faults.Add(ruleOfList(o, token), "%s%s: %v", typed, echo(o, token), err)
 	}
 }
 
 // ruleOfList attributes a bad comma list of a swept option to its rule.
-func ruleOfList(o option.Option, token string) string {
+func ruleOfList(o *option.Option, token string) string {
 	if o.Sweep && strings.Contains(token, ",") {
 		return "V38"
 	}
@@ -157,55 +158,54 @@ func ruleOfList(o option.Option, token string) string {
 }
 
 // first complains when a flag that takes one value is given again.
-func (s *scanner) first(o option.Option, typed string) bool {
-	before := s.parsed.settings[o.Name]
-	if before == nil {
+func (s *scanner) first(f option.Field, typed string) bool {
+	if !f.IsSet() {
 		return true
 	}
-	if before.origin.Name == typed {
+	if before := f.Origin().Name; before == typed {
 		s.faults.Add("", "%s is given twice", typed)
 	} else {
-		s.faults.Add("", "%s and %s are the same option, given twice", before.origin.Name, typed)
+		s.faults.Add("", "%s and %s are the same option, given twice", before, typed)
 	}
 	return false
 }
 
 // collect keeps the tokens of a list until its last occurrence is known.
-func (s *scanner) collect(o option.Option, typed string, tokens []string) {
-	if s.parsed.settings[o.Name] == nil {
-		s.parsed.settings[o.Name] = &setting{origin: Origin{FromFlag, typed}}
-		s.lists = append(s.lists, o.Name)
+func (s *scanner) collect(f option.Field, typed string, tokens []string) {
+	if !f.IsSet() {
+		f.Claim(option.Origin{Source: option.FromFlag, Name: typed})
+		s.lists = append(s.lists, f)
 	}
-	s.tokens[o.Name] = append(s.tokens[o.Name], tokens...)
+	s.tokens[f] = append(s.tokens[f], tokens...)
 }
 
 func (s *scanner) finishLists() {
-	for _, name := range s.lists {
-		o, given := option.Named(name), s.parsed.settings[name]
-		if err := s.parsed.Set(o, s.tokens[name], given.origin); err != nil {
-			s.faults.Add("", "%s: %v", given.origin.Name, err)
+	for _, f := range s.lists {
+		if err := f.Set(s.tokens[f], f.Origin()); err != nil {
+			s.faults.Add("", "%s: %v", f.Flag(), err)
 		}
 	}
 }
 
 // fromEnvironment fills options that no flag set from their variables, whose values were checked before.
 func (s *scanner) fromEnvironment(lookup env.Lookup) {
-	for _, o := range option.All() {
-		if o.Env == "" || s.parsed.settings[o.Name] != nil {
+	for f := range s.parsed.Fields() {
+		o := f.Row()
+		if o.Env == "" || f.IsSet() {
 			continue
 		}
 		text, ok := lookup(o.Env)
 		if !ok || text == "" {
 			continue
 		}
-		if err := s.parsed.Set(o, []string{text}, Origin{FromEnvironment, o.Env}); err != nil {
-			delete(s.parsed.settings, o.Name) // a fault of the variable
+		if err := f.Set([]string{text}, option.Origin{Source: option.FromEnvironment, Name: o.Env}); err != nil {
+			f.Unset() // a fault of the variable
 		}
 	}
 }
 
 // echo repeats a value in a message unless it is a secret.
-func echo(o option.Option, token string) string {
+func echo(o *option.Option, token string) string {
 	switch {
 	case o.Secret || o.Type == option.Headers || o.Type == option.URLHeaders:
 		return ""

@@ -137,24 +137,24 @@ func TestAllFlagFaultsAreReportedAtOnce(t *testing.T) {
 func TestOrigins(t *testing.T) {
 	p := mustParse(t, "--isl 5 -m a --api-port 80", "AIPERF_UI_REALTIME_METRICS_INTERVAL=7",
 		"AIPERF_API_SERVER_PORT=90")
-	for name, want := range map[string]settings.Origin{
-		"prompt-input-tokens-mean": {settings.FromFlag, "--isl"},
-		"model-names":              {settings.FromFlag, "-m"},
-		"api-port":                 {settings.FromFlag, "--api-port"},
-		"stats-interval":           {settings.FromEnvironment, "AIPERF_UI_REALTIME_METRICS_INTERVAL"},
+	for name, want := range map[string]option.Origin{
+		"prompt-input-tokens-mean": {Source: option.FromFlag, Name: "--isl"},
+		"model-names":              {Source: option.FromFlag, Name: "-m"},
+		"api-port":                 {Source: option.FromFlag, Name: "--api-port"},
+		"stats-interval":           {Source: option.FromEnvironment, Name: "AIPERF_UI_REALTIME_METRICS_INTERVAL"},
 		"concurrency":              {},
 	} {
 		if got := p.Origin(name); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	if *p.Float("stats-interval") != 7 || *p.Int("api-port") != 80 {
-		t.Errorf("values %v, %v", *p.Float("stats-interval"), *p.Int("api-port"))
+	if p.StatsInterval.Get() != 7 || p.APIPort.Get() != 80 {
+		t.Errorf("values %v, %v", p.StatsInterval.Get(), p.APIPort.Get())
 	}
-	if p.Given("stats-interval") || !p.IsSet("stats-interval") {
+	if p.StatsInterval.Given() || !p.StatsInterval.IsSet() {
 		t.Error("a variable sets an option but does not count as given")
 	}
-	if got := p.Origin("concurrency").String(); got != "default" {
+	if got := p.Concurrency.Origin().String(); got != "default" {
 		t.Errorf("default origin is written %q", got)
 	}
 }
@@ -168,12 +168,12 @@ func TestNumbersAsPeopleWriteThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *p.Int("osl") != 100000 || *p.Float("request-rate") != 10.5 || *p.Int("isl") != 1500 ||
-		*p.Int("request-count") != 2000000 {
-		t.Errorf("osl %d, rate %v, isl %d, requests %d", *p.Int("osl"), *p.Float("request-rate"), *p.Int("isl"),
-			*p.Int("request-count"))
+	if p.OSL.Get() != 100000 || p.RequestRate.Get() != 10.5 || p.ISL.Get() != 1500 ||
+		p.RequestCount.Get() != 2000000 {
+		t.Errorf("osl %d, rate %v, isl %d, requests %d", p.OSL.Get(), p.RequestRate.Get(), p.ISL.Get(),
+			p.RequestCount.Get())
 	}
-	if swept := p.Swept("concurrency"); len(swept) != 2 || swept[0] != int64(10) || swept[1] != int64(2000) {
+	if swept := p.Concurrency.Swept(); len(swept) != 2 || swept[0] != int64(10) || swept[1] != int64(2000) {
 		t.Errorf("swept %v", swept)
 	}
 	if p.Env.HTTP.ConnectionLimit != 2000 || p.Env.HTTP.MaxResponseBytes != 64e6 || p.Env.UI.MinUpdatePercent != 10.5 {
@@ -204,7 +204,7 @@ func TestTimesTakeUnits(t *testing.T) {
 			t.Errorf("--%s is %v, want %v", name, got, want)
 		}
 	}
-	if got := *p.Int("fixed-schedule-start-offset"); got != 2000 {
+	if got := p.FixedScheduleStartOffset.Get(); got != 2000 {
 		t.Errorf("start offset %d ms", got)
 	}
 	if p.Env.HTTP.TCPKeepIdle != 2*time.Minute || p.Env.HTTP.TCPUserTimeout != 3*time.Second {
@@ -226,8 +226,8 @@ func TestBooleansInAllSpellings(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if p.Bool("streaming") != want || p.Env.HTTP.TrustEnv != want {
-			t.Errorf("%s: flag %v, environment %v, want %v", text, p.Bool("streaming"), p.Env.HTTP.TrustEnv, want)
+		if p.Streaming.Get() != want || p.Env.HTTP.TrustEnv != want {
+			t.Errorf("%s: flag %v, environment %v, want %v", text, p.Streaming.Get(), p.Env.HTTP.TrustEnv, want)
 		}
 	}
 }
@@ -302,17 +302,17 @@ func parseError(t *testing.T, line string, environment ...string) fault.List {
 // A value of a file is given like one of a flag, and messages name its place.
 func TestSettingsOfAFile(t *testing.T) {
 	p := mustParse(t, "--isl 5")
-	place := settings.Origin{settings.FromFile, "bench.yaml:12"}
-	if err := p.Set(option.Named("concurrency"), []string{"7"}, place); err != nil {
+	place := option.Origin{Source: option.FromFile, Name: "bench.yaml:12"}
+	if err := p.Concurrency.Set([]string{"7"}, place); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Int("concurrency"); got == nil || *got != 7 || !p.Given("concurrency") ||
-		p.Flag("concurrency") != "bench.yaml:12" {
-		t.Errorf("concurrency %v, given %v, named %s", got, p.Given("concurrency"), p.Flag("concurrency"))
+	if got := p.Concurrency.Pointer(); got == nil || *got != 7 || !p.Concurrency.Given() ||
+		p.Concurrency.Flag() != "bench.yaml:12" {
+		t.Errorf("concurrency %v, given %v, named %s", got, p.Concurrency.Given(), p.Concurrency.Flag())
 	}
-	err := p.Set(option.Named("request-count"), []string{"x"}, place)
-	if err == nil || !p.Given("request-count") || p.Int("request-count") != nil {
-		t.Errorf("error %v, given %v, value %v", err, p.Given("request-count"), p.Int("request-count"))
+	err := p.RequestCount.Set([]string{"x"}, place)
+	if err == nil || !p.RequestCount.Given() || p.RequestCount.Pointer() != nil {
+		t.Errorf("error %v, given %v, value %v", err, p.RequestCount.Given(), p.RequestCount.Pointer())
 	}
 }
 
@@ -325,7 +325,7 @@ func TestAWordNamesTheServer(t *testing.T) {
 		"[::1]:80 --request-count 1 grpc://b:8001/": "[::1]:80 grpc://b:8001/",
 	} {
 		p := mustParse(t, line)
-		if got := strings.Join(p.Texts("url"), " "); got != want {
+		if got := strings.Join(p.URL.Get(), " "); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}

@@ -20,7 +20,7 @@ func SecretsOf(args []string, lookup env.Lookup) []string {
 		if looksLikeFlag(arg) {
 			name, value, inline := strings.Cut(arg, "=")
 			if found, ok := option.Find(name); ok {
-				o = &found
+				o = found
 			} else {
 				o = nil
 			}
@@ -67,9 +67,9 @@ func (c *Secrets) argument(o *option.Option, value string) {
 
 // Settings takes every option that was set.
 func (c *Secrets) Settings(p *Settings) {
-	for _, o := range option.All() {
-		if s := p.settings[o.Name]; s != nil {
-			c.setting(&o, s.value)
+	for f := range p.Fields() {
+		if f.IsSet() {
+			c.setting(f.Row(), f.Value())
 		}
 	}
 }

@@ -209,9 +209,9 @@ func (s *Study) Probe(cfg *config.Run) *config.Run {
 	own.Phases = slices.Clone(own.Phases)
 	i := slices.IndexFunc(own.Phases, func(p config.Phase) bool { return p.Kind == config.ProfilingPhase })
 	measured := &own.Phases[i]
-	if !cfg.Asked.Given("request-count") && !cfg.Asked.Given("num-sessions") {
+	if !cfg.Asked.RequestCount.Given() && !cfg.Asked.NumSessions.Given() {
 		measured.Requests, measured.Sessions = nil, nil
-		if !cfg.Asked.Given("benchmark-duration") {
+		if !cfg.Asked.BenchmarkDuration.Given() {
 			measured.Duration, measured.Grace = &s.Question.Probe, s.Question.Probe
 		}
 	}

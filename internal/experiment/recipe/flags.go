@@ -19,39 +19,39 @@ import (
 // space makes the block of --search-space and its companions.
 func (b *builder) space() {
 	p := b.p
-	flag := p.Flag("search-space")
+	flag := p.SearchSpace.Flag()
 	b.alone(flag, true)
-	if given := b.given(recipeFlags...); len(given) > 0 {
+	if given := b.given(recipeFlags(&p.Tree)...); len(given) > 0 {
 		b.fault("%s: no effect with %s, only with --search-recipe", strings.Join(given, ", "), flag)
 	}
-	for _, name := range []string{"search-metric", "search-direction", "search-max-iterations"} {
-		if !p.Given(name) {
-			b.fault("%s needs --%s", flag, name)
+	for _, o := range []option.Field{&p.SearchMetric, &p.SearchDirection, &p.SearchMaxIterations} {
+		if !o.Given() {
+			b.fault("%s needs --%s", flag, o.Row().Name)
 		}
 	}
 	b.begin(sweep.AdaptiveSearch)
 	planner := loop.Bayesian
-	if p.Given("search-planner") {
-		planner = p.Text("search-planner")
-		b.set("planner", b.of("search-planner", planner))
+	if p.SearchPlanner.Given() {
+		planner = p.SearchPlanner.Get()
+		b.set("planner", b.of(&b.p.SearchPlanner, planner))
 	}
 	space := &document.Node{Kind: document.List, Origin: flag}
-	for _, text := range p.Texts("search-space") {
+	for _, text := range p.SearchSpace.Get() {
 		d, err := dimension(text)
 		if err != nil {
 			b.fault("%s %s: %v", flag, fault.Shorten(text), err)
 			continue
 		}
-		space.Items = append(space.Items, b.of("search-space", d))
+		space.Items = append(space.Items, b.of(&b.p.SearchSpace, d))
 	}
 	b.set("search_space", space)
-	metric := metrics.Canonical(p.Text("search-metric"))
-	b.needStreaming(p.Flag("search-metric"), metric)
-	objective := b.of("search-metric", artifact.Object{{Key: "metric", Value: metric}})
-	if p.Given("search-stat") {
-		objective.Set("stat", b.of("search-stat", p.Text("search-stat")))
+	metric := metrics.Canonical(p.SearchMetric.Get())
+	b.needStreaming(p.SearchMetric.Flag(), metric)
+	objective := b.of(&b.p.SearchMetric, artifact.Object{{Key: "metric", Value: metric}})
+	if p.SearchStat.Given() {
+		objective.Set("stat", b.of(&b.p.SearchStat, p.SearchStat.Get()))
 	}
-	objective.Set("direction", b.of("search-direction", p.Text("search-direction")))
+	objective.Set("direction", b.of(&b.p.SearchDirection, p.SearchDirection.Get()))
 	b.set("objectives", &document.Node{Kind: document.List, Items: []*document.Node{objective}})
 	b.conditions(nil)
 	b.tuning(planner)
@@ -119,13 +119,13 @@ func conditionOf(metric, stat, op string, threshold float64) artifact.Object {
 // conditions puts conditions into the block: those of a recipe, then those of --search-sla, and the tiers.
 func (b *builder) conditions(first []*document.Node) {
 	filters := &document.Node{Kind: document.List, Items: first}
-	for _, text := range b.p.Texts("search-sla") {
+	for _, text := range b.p.SearchSLA.Get() {
 		f, err := condition(text)
 		if err != nil {
-			b.fault("%s: %v", b.p.Flag("search-sla"), err)
+			b.fault("%s: %v", b.p.SearchSLA.Flag(), err)
 			continue
 		}
-		filters.Items = append(filters.Items, b.of("search-sla", f))
+		filters.Items = append(filters.Items, b.of(&b.p.SearchSLA, f))
 	}
 	for _, f := range filters.Items {
 		metric, _ := f.Get("metric_tag").Scalar.(string)
@@ -134,7 +134,7 @@ func (b *builder) conditions(first []*document.Node) {
 	if len(filters.Items) > 0 {
 		b.set("sla_filters", filters)
 	}
-	if b.p.Given("search-sla-tier") {
+	if b.p.SearchSLATier.Given() {
 		b.tiers()
 	}
 }
@@ -147,8 +147,8 @@ const (
 
 // tiers puts the tiers of --search-sla-tier into the block.
 func (b *builder) tiers() {
-	flag := b.p.Flag("search-sla-tier")
-	texts := b.p.Texts("search-sla-tier")
+	flag := b.p.SearchSLATier.Flag()
+	texts := b.p.SearchSLATier.Get()
 	if len(texts) < leastTiers || len(texts) > mostTiers {
 		b.fault("%s must be given %d to %d times, not %d", flag, leastTiers, mostTiers, len(texts))
 		return
@@ -165,7 +165,7 @@ func (b *builder) tiers() {
 			continue
 		}
 		taken[label] = true
-		list.Items = append(list.Items, b.of("search-sla-tier", artifact.Object{{Key: "label", Value: label},
+		list.Items = append(list.Items, b.of(&b.p.SearchSLATier, artifact.Object{{Key: "label", Value: label},
 			{Key: "filters", Value: filters}}))
 	}
 	b.set("sla_tiers", list)
@@ -198,45 +198,44 @@ func tier(text string, index int) (label string, filters []any, err error) {
 // tuning puts the options of the search itself into the block.
 func (b *builder) tuning(planner string) {
 	p := b.p
-	b.copyOptions("search-max-iterations", "max_iterations", "search-random-seed", "random_seed",
-		"search-percentile-pooling", "objective_pooling", "bo-constraint-mode", "constraint_mode")
+	b.copyOption(&p.SearchMaxIterations, "max_iterations")
+	b.copyOption(&p.SearchRandomSeed, "random_seed")
+	b.copyOption(&p.SearchPercentilePooling, "objective_pooling")
+	b.copyOption(&p.BOConstraintMode, "constraint_mode")
 	model := planner == loop.Bayesian || planner == loop.Optuna
-	if p.Given("search-initial-points") {
-		b.set("n_initial_points", b.of("search-initial-points", p.Value("search-initial-points")))
+	if p.SearchInitialPoints.Given() {
+		b.set("n_initial_points", b.of(&b.p.SearchInitialPoints, p.SearchInitialPoints.Value()))
 	} else if most, _ := b.asked.Block.Get("max_iterations").Number(); model && most > 0 && most <= 5 {
 		b.fault("%s: %v iterations leave none after the 5 initial points; give more, or --search-initial-points",
-			p.Flag("search-max-iterations"), most)
+			p.SearchMaxIterations.Flag(), most)
 	}
-	if p.Text("search-percentile-pooling") == "pooled" && p.Given("search-stat") && p.Text("search-stat") == "avg" {
+	if p.SearchPercentilePooling.Get() == "pooled" && p.SearchStat.Given() && p.SearchStat.Get() == "avg" {
 		b.fault("%s pooled and %s avg cannot be used together: only percentiles are pooled",
-			p.Flag("search-percentile-pooling"), p.Flag("search-stat"))
+			p.SearchPercentilePooling.Flag(), p.SearchStat.Flag())
 	}
-	if p.Text("search-percentile-pooling") == "pooled" && p.Text("export-level") == "summary" {
+	if p.SearchPercentilePooling.Get() == "pooled" && p.ExportLevel.Get() == "summary" {
 		b.fault("%s pooled needs per-request records, which --export-level summary does not keep",
-			p.Flag("search-percentile-pooling"))
+			p.SearchPercentilePooling.Flag())
 	}
-	if given := b.given("optuna-sampler", "optuna-acquisition", "optuna-terminator"); len(given) > 0 &&
+	if given := b.given(&b.p.OptunaSampler, &b.p.OptunaAcquisition, &b.p.OptunaTerminator); len(given) > 0 &&
 		planner != loop.Optuna {
 		b.fault("%s: no effect with planner %s; add --search-planner optuna", strings.Join(given, ", "), planner)
 	}
-	if sampler := p.Text("optuna-sampler"); p.Given("optuna-acquisition") && sampler != "" && sampler != "botorch" {
-		b.fault("%s only applies to --optuna-sampler botorch, not %s", p.Flag("optuna-acquisition"), sampler)
+	if sampler := p.OptunaSampler.Get(); p.OptunaAcquisition.Given() && sampler != "" && sampler != "botorch" {
+		b.fault("%s only applies to --optuna-sampler botorch, not %s", p.OptunaAcquisition.Flag(), sampler)
 	}
-	if p.Given("bo-constraint-mode") {
-		b.warn("%s has no effect", p.Flag("bo-constraint-mode"))
+	if p.BOConstraintMode.Given() {
+		b.warn("%s has no effect", p.BOConstraintMode.Flag())
 	}
-	b.copyOptions("optuna-sampler", "optuna_sampler", "optuna-acquisition", "optuna_acquisition",
-		"optuna-terminator", "optuna_terminator")
+	b.copyOption(&p.OptunaSampler, "optuna_sampler")
+	b.copyOption(&p.OptunaAcquisition, "optuna_acquisition")
+	b.copyOption(&p.OptunaTerminator, "optuna_terminator")
 }
 
-// number returns the value of an option, given or not.
-func (b *builder) number(name string, def int64) int64 {
-	if v := b.p.Int(name); v != nil && (b.p.Given(name) || def == 0) {
-		return *v
-	}
-	if def != 0 {
+// number returns the value of an option, def if it was not given and def is not 0.
+func number(o *option.Opt[int64], def int64) int64 {
+	if !o.Given() && def != 0 {
 		return def
 	}
-	v, _ := option.Named(name).DefaultValue().(int64)
-	return v
+	return o.Get()
 }

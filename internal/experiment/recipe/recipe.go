@@ -25,6 +25,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
+	"aiperf/internal/config/option"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/sweep"
 	"aiperf/internal/measure/metrics"
@@ -45,36 +46,35 @@ type Asked struct {
 	// recipe is the name of the recipe, empty without one.
 	recipe string
 	// taken are the options whose lists of values are in the block.
-	taken []string
+	taken []*option.Option
 }
 
-// The flags of a search, and those of recipes alone.
-var (
-	searchFlags = []string{"search-metric", "search-stat", "search-direction", "search-max-iterations",
-		"search-initial-points", "search-random-seed", "search-planner", "search-sla", "search-sla-tier",
-		"search-percentile-pooling", "optuna-sampler", "optuna-acquisition", "optuna-terminator", "bo-constraint-mode"}
-	recipeFlags = []string{"ttft-sla-ms", "itl-sla-ms", "tpot-sla-ms", "e2e-sla-ms", "error-rate-sla",
-		"slo-attainment-fraction", "isl-osl-pairs", "search-style", "degradation-threshold", "degradation-metric-tag",
-		"degradation-stat", "isl-min", "isl-max", "isl-steps", "concurrency-min", "concurrency-max",
-		"concurrency-steps", "osl-min", "osl-max", "osl-steps"}
-)
+// searchFlags are the options of a search.
+func searchFlags(p *option.Tree) []option.Field {
+	return []option.Field{&p.SearchMetric, &p.SearchStat, &p.SearchDirection, &p.SearchMaxIterations, &p.SearchInitialPoints, &p.SearchRandomSeed, &p.SearchPlanner, &p.SearchSLA, &p.SearchSLATier, &p.SearchPercentilePooling, &p.OptunaSampler, &p.OptunaAcquisition, &p.OptunaTerminator, &p.BOConstraintMode}
+}
+
+// recipeFlags are those of recipes alone.
+func recipeFlags(p *option.Tree) []option.Field {
+	return []option.Field{&p.TTFTSLAMS, &p.ITLSLAMS, &p.TPOTSLAMS, &p.E2ESLAMS, &p.ErrorRateSLA, &p.SLOAttainmentFraction, &p.ISLOSLPairs, &p.SearchStyle, &p.DegradationThreshold, &p.DegradationMetricTag, &p.DegradationStat, &p.ISLMin, &p.ISLMax, &p.ISLSteps, &p.ConcurrencyMin, &p.ConcurrencyMax, &p.ConcurrencySteps, &p.OSLMin, &p.OSLMax, &p.OSLSteps}
+}
 
 // FromFlags returns what the flags ask for, nil if no flag asks for a search. The error is a [fault.List].
 func FromFlags(p *settings.Settings) (*Asked, error) {
 	b := &builder{p: p}
-	switch space, name := p.Given("search-space"), p.Given("search-recipe"); {
+	switch space, name := p.SearchSpace.Given(), p.SearchRecipe.Given(); {
 	case space && name:
-		b.fault("%s and %s are mutually exclusive: a recipe has its own dimensions", p.Flag("search-space"),
-			p.Flag("search-recipe"))
+		b.fault("%s and %s are mutually exclusive: a recipe has its own dimensions", p.SearchSpace.Flag(),
+			p.SearchRecipe.Flag())
 	case name:
 		b.recipe()
 	case space:
 		b.space()
 	default:
-		if given := b.given(searchFlags...); len(given) > 0 {
+		if given := b.given(searchFlags(&p.Tree)...); len(given) > 0 {
 			b.fault("%s: no effect without --search-space or --search-recipe", strings.Join(given, ", "))
 		}
-		if given := b.given(recipeFlags...); len(given) > 0 {
+		if given := b.given(recipeFlags(&p.Tree)...); len(given) > 0 {
 			b.fault("%s: no effect without --search-recipe", strings.Join(given, ", "))
 		}
 		return nil, b.faults.Err()
@@ -87,7 +87,7 @@ func FromFlags(p *settings.Settings) (*Asked, error) {
 
 // Check names what the runs lack, whose settings are p.
 func (a *Asked) Check(p *settings.Settings) error {
-	if a.streaming != "" && !p.Bool("streaming") {
+	if a.streaming != "" && !p.Streaming.Get() {
 		return fmt.Errorf("%s needs the times of tokens, which only streams have; add --streaming", a.streaming)
 	}
 	return nil
@@ -99,17 +99,17 @@ func (a *Asked) Settings(p *settings.Settings) *settings.Settings {
 	if a.goodput != "" || len(a.taken) > 0 {
 		own = p.Copy()
 	}
-	for _, name := range a.taken {
-		own.Unset(name)
+	for _, o := range a.taken {
+		own.Field(o).Unset()
 	}
 	if a.goodput == "" {
 		return own
 	}
-	from := p.Origin("goodput")
-	if from.Source == settings.FromDefault {
-		from = settings.Origin{Source: settings.FromFlag, Name: "--search-recipe " + a.recipe}
+	from := p.Goodput.Origin()
+	if from.Source == option.FromDefault {
+		from = option.Origin{Source: option.FromFlag, Name: "--search-recipe " + a.recipe}
 	}
-	own.Put("goodput", strings.TrimSpace(p.Text("goodput")+" "+a.goodput), from) // later limits replace earlier ones
+	own.Goodput.Put(strings.TrimSpace(p.Goodput.Get()+" "+a.goodput), from) // later limits replace earlier ones
 	return own
 }
 
@@ -127,19 +127,19 @@ func (b *builder) warn(format string, args ...any) {
 }
 
 // given returns those of the options that were given, as they were typed.
-func (b *builder) given(names ...string) (list []string) {
-	for _, n := range names {
-		if b.p.Given(n) {
-			list = append(list, b.p.Flag(n))
+func (b *builder) given(options ...option.Field) (list []string) {
+	for _, o := range options {
+		if o.Given() {
+			list = append(list, o.Flag())
 		}
 	}
 	return list
 }
 
 // of makes a node of a value that comes from an option.
-func (b *builder) of(option string, v any) *document.Node {
+func (b *builder) of(o option.Field, v any) *document.Node {
 	n := document.Of(v)
-	mark(n, b.p.Flag(option))
+	mark(n, o.Flag())
 	return n
 }
 
@@ -157,12 +157,10 @@ func mark(n *document.Node, origin string) {
 // set puts a key into the block.
 func (b *builder) set(key string, n *document.Node) { b.asked.Block.Set(key, n) }
 
-// copyOptions puts the values of options that were given under keys of the block.
-func (b *builder) copyOptions(optionsAndKeys ...string) {
-	for i := 0; i < len(optionsAndKeys); i += 2 {
-		if o := optionsAndKeys[i]; b.p.Given(o) {
-			b.set(optionsAndKeys[i+1], b.of(o, b.p.Value(o)))
-		}
+// copyOption puts the value of an option that was given under a key of the block.
+func (b *builder) copyOption(o option.Field, key string) {
+	if o.Given() {
+		b.set(key, b.of(o, o.Value()))
 	}
 }
 
@@ -176,29 +174,25 @@ func (b *builder) needStreaming(flag, metric string) {
 // begin starts the block of a sweep.
 func (b *builder) begin(kind string) {
 	b.asked.Block = document.Of(artifact.Object{{Key: "type", Value: kind}})
-	if kind == sweep.AdaptiveSearch {
-		if b.p.Given("parameter-sweep-cooldown-seconds") {
-			b.set("cooldown_seconds", b.of("parameter-sweep-cooldown-seconds",
-				b.p.Value("parameter-sweep-cooldown-seconds")))
-		}
-		return
+	b.copyOption(&b.p.ParameterSweepCooldownSeconds, "cooldown_seconds")
+	if kind != sweep.AdaptiveSearch {
+		b.copyOption(&b.p.ParameterSweepMode, "iteration_order")
+		b.copyOption(&b.p.ParameterSweepSameSeed, "same_seed")
 	}
-	b.copyOptions("parameter-sweep-cooldown-seconds", "cooldown_seconds", "parameter-sweep-mode", "iteration_order",
-		"parameter-sweep-same-seed", "same_seed")
 }
 
 // alone refuses what cannot be part of a search: lists of values, except for the options named, and convergence.
-func (b *builder) alone(by string, adaptive bool, except ...string) {
+func (b *builder) alone(by string, adaptive bool, except ...option.Field) {
 	for _, o := range sweep.Lists(b.p) {
-		if !slices.Contains(except, o.Name) {
-			b.fault("%s and the list of %s are mutually exclusive", by, b.p.Flag(o.Name))
+		if !slices.Contains(except, o) {
+			b.fault("%s and the list of %s are mutually exclusive", by, o.Flag())
 		}
 	}
-	if b.p.Given("variant") {
-		b.fault("%s and %s are mutually exclusive", by, b.p.Flag("variant"))
+	if b.p.Variant.Given() {
+		b.fault("%s and %s are mutually exclusive", by, b.p.Variant.Flag())
 	}
-	if adaptive && b.p.Given("convergence-metric") {
+	if adaptive && b.p.ConvergenceMetric.Given() {
 		b.fault("%s and %s are mutually exclusive: a search decides itself how often it visits a point", by,
-			b.p.Flag("convergence-metric"))
+			b.p.ConvergenceMetric.Flag())
 	}
 }

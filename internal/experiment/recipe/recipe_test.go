@@ -256,8 +256,8 @@ func TestRecipesThatSweep(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		if sweep.Flagged(own) || own.Int("concurrency") == nil {
-			t.Errorf("%s: concurrency %v", line, own.Value("concurrency"))
+		if sweep.Flagged(own) || own.Concurrency.Pointer() == nil {
+			t.Errorf("%s: concurrency %v", line, own.Concurrency.Value())
 		}
 	}
 	plan, _, _ := planned(t, "--streaming --search-recipe pareto-sweep --isl-osl-pairs 128/64,512/256")
@@ -275,8 +275,8 @@ func TestTrapDecodeCurve(t *testing.T) {
 		t.Errorf("%d cells: %v", len(list), list)
 	}
 	own, err := plan.Variations[7].Settings(p, false)
-	if err != nil || *own.Int("osl") != 161 || *own.Int("concurrency") != 3 {
-		t.Errorf("%v, %v, %v", own.Value("osl"), own.Value("concurrency"), err)
+	if err != nil || own.OSL.Get() != 161 || own.Concurrency.Get() != 3 {
+		t.Errorf("%v, %v, %v", own.OSL.Value(), own.Concurrency.Value(), err)
 	}
 }
 
@@ -334,8 +334,8 @@ func TestWhatRecipesNeed(t *testing.T) {
 		"--tpot-sla-ms 20 --e2e-sla-ms 900")
 	own, err := asked.Settings(p), asked.Check(p)
 	const want = "request_count:1 time_to_first_token:200.0 inter_token_latency:20.0 request_latency:900.0"
-	if err != nil || own.Text("goodput") != want || p.Text("goodput") != "request_count:1" {
-		t.Errorf("%q, %v", own.Text("goodput"), err)
+	if err != nil || own.Goodput.Get() != want || p.Goodput.Get() != "request_count:1" {
+		t.Errorf("%q, %v", own.Goodput.Get(), err)
 	}
 	_, asked, p = planned(t, "--streaming --search-recipe pareto-sweep --isl-osl-pairs 1/2 --concurrency 1,2")
 	if own := asked.Settings(p); sweep.Flagged(own) || !sweep.Flagged(p) {

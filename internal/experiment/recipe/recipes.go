@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
+	"aiperf/internal/config/option"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/sweep"
 )
@@ -33,7 +34,7 @@ type Axes struct {
 type recipe struct {
 	name string
 	// uses are the flags of recipes that it takes; needs those of them that must be given.
-	uses, needs []string
+	uses, needs []option.Field
 	// adaptive recipes search; the others are grids or scenarios, which tuning flags do not apply to.
 	adaptive, streaming, curve bool
 	axes                       *Axes
@@ -41,45 +42,66 @@ type recipe struct {
 }
 
 // levels are the flags of service levels.
-var levels = []string{"ttft-sla-ms", "itl-sla-ms", "tpot-sla-ms", "e2e-sla-ms", "error-rate-sla"}
+func levels(p *option.Tree) []option.Field {
+	return []option.Field{&p.TTFTSLAMS, &p.ITLSLAMS, &p.TPOTSLAMS, &p.E2ESLAMS, &p.ErrorRateSLA}
+}
 
-var (
-	concurrencyBounds = []string{"concurrency-min", "concurrency-max"}
-	concurrencyAxis   = []string{"concurrency-min", "concurrency-max", "concurrency-steps"}
-	islAxis           = []string{"isl-min", "isl-max", "isl-steps"}
-	oslAxis           = []string{"osl-min", "osl-max", "osl-steps"}
-)
+// axis is a parameter that recipes vary, with the options of its values.
+type axis struct {
+	name            string
+	min, max, steps *option.Opt[int64]
+}
 
-func recipes() []recipe {
+func concurrencyAxis(p *option.Tree) axis {
+	return axis{"concurrency", &p.ConcurrencyMin, &p.ConcurrencyMax, &p.ConcurrencySteps}
+}
+
+func islAxis(p *option.Tree) axis { return axis{"isl", &p.ISLMin, &p.ISLMax, &p.ISLSteps} }
+
+func oslAxis(p *option.Tree) axis { return axis{"osl", &p.OSLMin, &p.OSLMax, &p.OSLSteps} }
+
+func (a axis) bounds() []option.Field  { return []option.Field{a.min, a.max} }
+func (a axis) options() []option.Field { return []option.Field{a.min, a.max, a.steps} }
+
+// names are the options as they are written in messages.
+func names(options []option.Field) string {
+	list := make([]string, len(options))
+	for i, o := range options {
+		list[i] = "--" + o.Row().Name
+	}
+	return strings.Join(list, ", ")
+}
+
+func recipes(p *option.Tree) []recipe {
+	levels, concurrency := levels(p), concurrencyAxis(p)
 	const throughput = "output_token_throughput"
 	under := func(metric, stat, y string) *Axes { return &Axes{metric, stat, y, "avg", nil} }
 	return []recipe{
 		{name: "max-throughput-ttft-sla", adaptive: true, streaming: true,
-			uses: slices.Concat(levels, concurrencyBounds), needs: []string{"ttft-sla-ms"},
+			uses: slices.Concat(levels, concurrency.bounds()), needs: []option.Field{&p.TTFTSLAMS},
 			axes: under("time_to_first_token", "p99", throughput), build: (*builder).maxThroughput},
 		{name: "max-throughput-itl-sla", adaptive: true, streaming: true,
-			uses: slices.Concat(levels, concurrencyBounds),
+			uses: slices.Concat(levels, concurrency.bounds()),
 			axes: under("inter_token_latency", "p99", throughput), build: func(b *builder) {
-				if len(b.given("itl-sla-ms", "tpot-sla-ms")) == 0 {
-					b.fault("%s max-throughput-itl-sla needs --itl-sla-ms or --tpot-sla-ms", b.p.Flag("search-recipe"))
+				if len(b.given(&b.p.ITLSLAMS, &b.p.TPOTSLAMS)) == 0 {
+					b.fault("%s max-throughput-itl-sla needs --itl-sla-ms or --tpot-sla-ms", b.p.SearchRecipe.Flag())
 				}
 				b.maxThroughput()
 			}},
 		{name: "max-concurrency-under-sla", adaptive: true,
-			uses: slices.Concat(levels, concurrencyAxis, []string{"search-style"}),
+			uses: slices.Concat(levels, concurrency.options(), []option.Field{&p.SearchStyle}),
 			axes: &Axes{"request_latency", "p95", "concurrency", "value", nil}, build: (*builder).maxConcurrency},
 		{name: "max-goodput-under-slo", adaptive: true, streaming: true,
-			uses:  slices.Concat(levels, concurrencyBounds, []string{"slo-attainment-fraction"}),
-			needs: []string{"ttft-sla-ms", "tpot-sla-ms", "e2e-sla-ms"},
+			uses:  slices.Concat(levels, concurrency.bounds(), []option.Field{&p.SLOAttainmentFraction}),
+			needs: []option.Field{&p.TTFTSLAMS, &p.TPOTSLAMS, &p.E2ESLAMS},
 			axes:  under("request_latency", "p95", "goodput"), build: (*builder).maxGoodput},
 		{name: "concurrency-ramp", curve: true,
-			uses: slices.Concat(concurrencyAxis, []string{"degradation-threshold", "degradation-metric-tag",
-				"degradation-stat"}),
+			uses: slices.Concat(concurrency.options(), []option.Field{&p.DegradationThreshold, &p.DegradationMetricTag, &p.DegradationStat}),
 			axes: under("request_latency", "p95", throughput), build: (*builder).ramp},
-		{name: "prefill-ttft-curve", curve: true, streaming: true, uses: islAxis, build: (*builder).prefill},
-		{name: "decode-itl-curve", curve: true, streaming: true, uses: slices.Concat(concurrencyAxis, oslAxis),
+		{name: "prefill-ttft-curve", curve: true, streaming: true, uses: islAxis(p).options(), build: (*builder).prefill},
+		{name: "decode-itl-curve", curve: true, streaming: true, uses: slices.Concat(concurrency.options(), oslAxis(p).options()),
 			build: (*builder).decode},
-		{name: "pareto-sweep", streaming: true, uses: []string{"isl-osl-pairs"}, needs: []string{"isl-osl-pairs"},
+		{name: "pareto-sweep", streaming: true, uses: []option.Field{&p.ISLOSLPairs}, needs: []option.Field{&p.ISLOSLPairs},
 			axes:  &Axes{"time_to_first_token", "p95", throughput, "avg", []string{"isl", "osl"}},
 			build: (*builder).pareto},
 	}
@@ -87,7 +109,7 @@ func recipes() []recipe {
 
 // AxesOf returns the axes of the Pareto front of a recipe; ok is false for recipes without one.
 func AxesOf(name string) (a Axes, ok bool) {
-	for _, r := range recipes() {
+	for _, r := range recipes(option.Rows()) {
 		if r.name == name && r.axes != nil {
 			return *r.axes, true
 		}
@@ -98,8 +120,8 @@ func AxesOf(name string) (a Axes, ok bool) {
 // recipe makes the block of --search-recipe.
 func (b *builder) recipe() {
 	p := b.p
-	flag, name := p.Flag("search-recipe"), p.Text("search-recipe")
-	all := recipes()
+	flag, name := p.SearchRecipe.Flag(), p.SearchRecipe.Get()
+	all := recipes(&p.Tree)
 	i := slices.IndexFunc(all, func(r recipe) bool { return r.name == name })
 	if i < 0 {
 		return // the option's own fault
@@ -107,77 +129,77 @@ func (b *builder) recipe() {
 	r := all[i]
 	by := flag + " " + name
 	b.asked.recipe, b.asked.Curve = name, r.curve
-	grid := !r.adaptive || p.Text("search-style") == "grid"
-	if given := b.given("search-metric", "search-stat", "search-direction", "search-planner",
-		"search-percentile-pooling"); len(given) > 0 {
+	grid := !r.adaptive || p.SearchStyle.Get() == "grid"
+	if given := b.given(&b.p.SearchMetric, &b.p.SearchStat, &b.p.SearchDirection, &b.p.SearchPlanner,
+		&b.p.SearchPercentilePooling); len(given) > 0 {
 		b.fault("%s and %s are mutually exclusive: the recipe defines it", by, strings.Join(given, ", "))
 	}
-	if given := b.given("search-max-iterations", "search-initial-points", "search-random-seed",
-		"optuna-sampler", "optuna-acquisition", "optuna-terminator",
-		"bo-constraint-mode"); grid && len(given) > 0 {
+	if given := b.given(&b.p.SearchMaxIterations, &b.p.SearchInitialPoints, &b.p.SearchRandomSeed,
+		&b.p.OptunaSampler, &b.p.OptunaAcquisition, &b.p.OptunaTerminator,
+		&b.p.BOConstraintMode); grid && len(given) > 0 {
 		b.fault("%s: no effect with %s, which is a grid", strings.Join(given, ", "), by)
 	}
-	if given := b.given("search-sla-tier"); grid && len(given) > 0 {
+	if given := b.given(&b.p.SearchSLATier); grid && len(given) > 0 {
 		b.fault("%s: tiers need a search, and %s is a grid", given[0], by)
 	}
-	for _, f := range recipeFlags {
-		if p.Given(f) && !slices.Contains(r.uses, f) {
-			b.fault("%s: no effect with %s; it takes %s", p.Flag(f), by, "--"+strings.Join(r.uses, ", --"))
+	for _, o := range recipeFlags(&p.Tree) {
+		if o.Given() && !slices.Contains(r.uses, o) {
+			b.fault("%s: no effect with %s; it takes %s", o.Flag(), by, names(r.uses))
 		}
 	}
-	for _, f := range r.needs {
-		if !p.Given(f) {
-			b.fault("%s needs --%s", by, f)
+	for _, o := range r.needs {
+		if !o.Given() {
+			b.fault("%s needs --%s", by, o.Row().Name)
 		}
 	}
 	if r.streaming {
 		b.asked.streaming = by
 	}
-	var except []string
+	var except []option.Field
 	if name == "pareto-sweep" {
-		except = append(except, "concurrency")
-	} else if p.Given("concurrency") && p.Swept("concurrency") == nil {
-		b.warn("%s has no effect: %s sets the concurrency", p.Flag("concurrency"), by)
+		except = append(except, &p.Concurrency)
+	} else if p.Concurrency.Given() && p.Concurrency.Swept() == nil {
+		b.warn("%s has no effect: %s sets the concurrency", p.Concurrency.Flag(), by)
 	}
 	b.alone(by, !grid, except...)
 	r.build(b)
 	if b.asked.Block != nil {
-		b.set("recipe_name", b.of("search-recipe", name))
+		b.set("recipe_name", b.of(&b.p.SearchRecipe, name))
 	}
 }
 
 // level returns the condition of a service level, nil if its flag was not given.
-func (b *builder) level(flag string) *document.Node {
-	v := b.p.Float(flag)
-	if v == nil || !b.p.Given(flag) {
+func (b *builder) level(limit option.Field) *document.Node {
+	v, ok := limit.Value().(float64)
+	if !ok || !limit.Given() {
 		return nil
 	}
-	metric, stat, threshold := "", "p95", *v
-	switch flag {
-	case "ttft-sla-ms":
+	metric, stat, threshold := "", "p95", v
+	switch limit {
+	case &b.p.TTFTSLAMS:
 		metric = "time_to_first_token"
-	case "itl-sla-ms", "tpot-sla-ms":
+	case &b.p.ITLSLAMS, &b.p.TPOTSLAMS:
 		metric = "inter_token_latency"
-	case "e2e-sla-ms":
+	case &b.p.E2ESLAMS:
 		metric, stat = "request_latency", "p99"
-	case "error-rate-sla":
-		metric, stat, threshold = "request_error_rate", "avg", percent(*v)
+	case &b.p.ErrorRateSLA:
+		metric, stat, threshold = "request_error_rate", "avg", percent(v)
 	}
-	return b.of(flag, conditionOf(metric, stat, "lt", threshold))
+	return b.of(limit, conditionOf(metric, stat, "lt", threshold))
 }
 
 // levels returns the conditions of all service levels that were given. Two names of one limit must agree.
 func (b *builder) levels() (list []*document.Node) {
-	itl, tpot := b.p.Float("itl-sla-ms"), b.p.Float("tpot-sla-ms")
+	itl, tpot := b.p.ITLSLAMS.Pointer(), b.p.TPOTSLAMS.Pointer()
 	if itl != nil && tpot != nil && *itl != *tpot {
-		b.fault("%s and %s limit the same metric to different values; give one of them", b.p.Flag("itl-sla-ms"),
-			b.p.Flag("tpot-sla-ms"))
+		b.fault("%s and %s limit the same metric to different values; give one of them", b.p.ITLSLAMS.Flag(),
+			b.p.TPOTSLAMS.Flag())
 	}
-	for _, flag := range levels {
-		if flag == "tpot-sla-ms" && itl != nil {
+	for _, limit := range levels(&b.p.Tree) {
+		if limit == &b.p.TPOTSLAMS && itl != nil {
 			continue
 		}
-		if n := b.level(flag); n != nil {
+		if n := b.level(limit); n != nil {
 			list = append(list, n)
 		}
 	}
@@ -185,18 +207,18 @@ func (b *builder) levels() (list []*document.Node) {
 }
 
 // bounds returns the range of an axis.
-func (b *builder) bounds(axis string, lo, hi int64) (from, to int64) {
-	from, to = b.number(axis+"-min", lo), b.number(axis+"-max", hi)
+func (b *builder) bounds(a axis, lo, hi int64) (from, to int64) {
+	from, to = number(a.min, lo), number(a.max, hi)
 	if to <= from {
-		b.fault("--%s-max (%d) must be above --%s-min (%d)", axis, to, axis, from)
+		b.fault("--%s (%d) must be above --%s (%d)", a.max.Row().Name, to, a.min.Row().Name, from)
 	}
 	return from, to
 }
 
 // axis returns the values of an axis in logarithmic steps.
-func (b *builder) axis(axis string, lo, hi, steps int64) []any {
-	from, to := b.bounds(axis, lo, hi)
-	n := b.number(axis+"-steps", steps)
+func (b *builder) axis(a axis, lo, hi, steps int64) []any {
+	from, to := b.bounds(a, lo, hi)
+	n := number(a.steps, steps)
 	if len(b.faults) > 0 {
 		return nil
 	}
@@ -217,7 +239,7 @@ func logSteps(lo, hi int64, n int) (list []any) {
 
 // adaptive begins the block of a search over concurrency.
 func (b *builder) adaptive(planner, metric string, iterations, initial int64) {
-	lo, hi := b.bounds("concurrency", 1, 1000)
+	lo, hi := b.bounds(concurrencyAxis(&b.p.Tree), 1, 1000)
 	b.begin(sweep.AdaptiveSearch)
 	b.set("planner", document.Of(planner))
 	b.set("search_space", document.Of([]any{artifact.Object{{Key: "path", Value: concurrencyPath}, {Key: "lo", Value: lo},
@@ -236,18 +258,18 @@ func (b *builder) maxThroughput() {
 
 func (b *builder) maxConcurrency() {
 	filters := b.levels()
-	if len(filters) == 0 && !b.p.Given("search-sla-tier") && !b.p.Given("search-sla") {
-		b.fault("%s %s needs at least one limit: --%s", b.p.Flag("search-recipe"), b.asked.recipe,
-			strings.Join(levels, ", --"))
+	if len(filters) == 0 && !b.p.SearchSLATier.Given() && !b.p.SearchSLA.Given() {
+		b.fault("%s %s needs at least one limit: %s", b.p.SearchRecipe.Flag(), b.asked.recipe,
+			names(levels(&b.p.Tree)))
 		return
 	}
-	style := b.p.Text("search-style")
-	if b.p.Given("concurrency-steps") && style != "grid" {
-		b.fault("%s: only --search-style grid has steps", b.p.Flag("concurrency-steps"))
+	style := b.p.SearchStyle.Get()
+	if b.p.ConcurrencySteps.Given() && style != "grid" {
+		b.fault("%s: only --search-style grid has steps", b.p.ConcurrencySteps.Flag())
 	}
 	switch style {
 	case "grid":
-		b.grid(artifact.Object{{Key: concurrencyPath, Value: b.axis("concurrency", 1, 1000, 8)}})
+		b.grid(artifact.Object{{Key: concurrencyPath, Value: b.axis(concurrencyAxis(&b.p.Tree), 1, 1000, 8)}})
 		b.after(Breach, "sla_breach.json", artifact.Object{{Key: "swept_param", Value: concurrencyPath}})
 	case "monotonic":
 		b.adaptive(loop.MonotonicSLA, "output_token_throughput", 20, 1)
@@ -264,16 +286,19 @@ func (b *builder) maxConcurrency() {
 func (b *builder) maxGoodput() {
 	b.adaptive(loop.Bayesian, "goodput", 30, 5)
 	var limits []string
-	for _, l := range [][2]string{{"ttft-sla-ms", "time_to_first_token"}, {"tpot-sla-ms", "inter_token_latency"},
-		{"e2e-sla-ms", "request_latency"}} {
-		if v := b.p.Float(l[0]); v != nil {
-			limits = append(limits, fmt.Sprintf("%s:%s", l[1], artifact.AppendFloat(nil, *v)))
+	for _, l := range []struct {
+		limit  *option.Opt[float64]
+		metric string
+	}{{&b.p.TTFTSLAMS, "time_to_first_token"}, {&b.p.TPOTSLAMS, "inter_token_latency"},
+		{&b.p.E2ESLAMS, "request_latency"}} {
+		if v := l.limit.Pointer(); v != nil {
+			limits = append(limits, fmt.Sprintf("%s:%s", l.metric, artifact.AppendFloat(nil, *v)))
 		}
 	}
 	b.asked.goodput = strings.Join(limits, " ")
-	filters := []*document.Node{b.of("slo-attainment-fraction",
-		conditionOf("good_request_fraction", "avg", "ge", b.p.Real("slo-attainment-fraction")))}
-	if n := b.level("error-rate-sla"); n != nil {
+	filters := []*document.Node{b.of(&b.p.SLOAttainmentFraction,
+		conditionOf("good_request_fraction", "avg", "ge", b.p.SLOAttainmentFraction.Get()))}
+	if n := b.level(&b.p.ErrorRateSLA); n != nil {
 		filters = append(filters, n)
 	}
 	b.conditions(filters)
@@ -296,18 +321,18 @@ const defaultDegradation = 0.2
 
 func (b *builder) ramp() {
 	threshold := defaultDegradation
-	if v := b.p.Float("degradation-threshold"); v != nil {
+	if v := b.p.DegradationThreshold.Pointer(); v != nil {
 		threshold = *v
 	}
-	b.grid(artifact.Object{{Key: concurrencyPath, Value: b.axis("concurrency", 1, 1000, 8)}})
+	b.grid(artifact.Object{{Key: concurrencyPath, Value: b.axis(concurrencyAxis(&b.p.Tree), 1, 1000, 8)}})
 	b.after(Knee, "degradation_knee.json", artifact.Object{
-		{Key: "metric_tag", Value: b.p.Text("degradation-metric-tag")}, {Key: "stat", Value: b.p.Text("degradation-stat")},
+		{Key: "metric_tag", Value: b.p.DegradationMetricTag.Get()}, {Key: "stat", Value: b.p.DegradationStat.Get()},
 		{Key: "threshold", Value: threshold}, {Key: "swept_param", Value: concurrencyPath}})
 	b.conditions(nil)
 }
 
 func (b *builder) prefill() {
-	b.grid(artifact.Object{{Key: islPath, Value: b.axis("isl", 256, 32768, 8)},
+	b.grid(artifact.Object{{Key: islPath, Value: b.axis(islAxis(&b.p.Tree), 256, 32768, 8)},
 		{Key: concurrencyPath, Value: []any{int64(1)}}})
 	b.after(PrefillFit, "prefill_curve.json", artifact.Object{
 		{Key: "metric_tag", Value: "time_to_first_token"}, {Key: "stat", Value: "avg"},
@@ -316,8 +341,8 @@ func (b *builder) prefill() {
 }
 
 func (b *builder) decode() {
-	b.grid(artifact.Object{{Key: oslPath, Value: b.axis("osl", 64, 1024, 4)},
-		{Key: concurrencyPath, Value: b.axis("concurrency", 1, 200, 6)}})
+	b.grid(artifact.Object{{Key: oslPath, Value: b.axis(oslAxis(&b.p.Tree), 64, 1024, 4)},
+		{Key: concurrencyPath, Value: b.axis(concurrencyAxis(&b.p.Tree), 1, 200, 6)}})
 	b.after(DecodeFit, "decode_itl_surface.json", artifact.Object{
 		{Key: "metric_tag", Value: "inter_token_latency"}, {Key: "stat", Value: "avg"}})
 	b.conditions(nil)
@@ -327,9 +352,9 @@ func (b *builder) decode() {
 var paretoLevels = []int64{1, 4, 16, 64, 256}
 
 func (b *builder) pareto() {
-	flag := b.p.Flag("isl-osl-pairs")
+	flag := b.p.ISLOSLPairs.Flag()
 	var pairs [][2]int64
-	for text := range strings.SplitSeq(b.p.Text("isl-osl-pairs"), ",") {
+	for text := range strings.SplitSeq(b.p.ISLOSLPairs.Get(), ",") {
 		isl, osl, ok := strings.Cut(strings.TrimSpace(text), "/")
 		in, err := scalar.Count(strings.TrimSpace(isl))
 		out, err2 := scalar.Count(strings.TrimSpace(osl))
@@ -344,15 +369,8 @@ func (b *builder) pareto() {
 		pairs = append(pairs, [2]int64{in, out})
 	}
 	concurrency := paretoLevels
-	if b.p.Given("concurrency") {
-		concurrency, b.asked.taken = nil, []string{"concurrency"}
-		for _, v := range b.p.Swept("concurrency") {
-			n, _ := v.(int64)
-			concurrency = append(concurrency, n)
-		}
-		if v := b.p.Int("concurrency"); concurrency == nil && v != nil {
-			concurrency = []int64{*v}
-		}
+	if b.p.Concurrency.Given() {
+		concurrency, b.asked.taken = b.p.Concurrency.All(), []*option.Option{b.p.Concurrency.Row()}
 	}
 	if len(pairs)*len(concurrency) < 2 {
 		b.fault("%s with one pair and one concurrency is a single run; give further pairs or --concurrency with a list",
@@ -376,7 +394,7 @@ func (b *builder) pareto() {
 		}
 	}
 	b.begin(sweep.Scenarios)
-	b.set("runs", b.of("isl-osl-pairs", runs))
+	b.set("runs", b.of(&b.p.ISLOSLPairs, runs))
 	b.after(Pareto, "pareto_sweep.json", artifact.Object{
 		{Key: "x_metric", Value: "time_to_first_token"}, {Key: "x_stat", Value: "p95"},
 		{Key: "y_metric", Value: "output_token_throughput"}, {Key: "y_stat", Value: "avg"}})

@@ -19,17 +19,17 @@ const (
 )
 
 // Lists returns the options that flags give several values, in the order of the table.
-func Lists(p *settings.Settings) (list []option.Option) {
-	for _, o := range option.All() {
-		if p.Swept(o.Name) != nil {
-			list = append(list, o)
+func Lists(p *settings.Settings) (list []option.Field) {
+	for f := range p.Fields() {
+		if f.Swept() != nil {
+			list = append(list, f)
 		}
 	}
 	return list
 }
 
 // Flagged reports whether flags describe a sweep of their own.
-func Flagged(p *settings.Settings) bool { return len(Lists(p)) > 0 || p.Given("variant") }
+func Flagged(p *settings.Settings) bool { return len(Lists(p)) > 0 || p.Variant.Given() }
 
 // FromFlags expands the sweep of a command line. block is the "sweep:" that its flags stand for, nil for that of lists
 // and variants. The error is a fault.List, or names the flag.
@@ -38,10 +38,10 @@ func FromFlags(p *settings.Settings, block *document.Node) (*Plan, error) {
 		{Key: "phases", Value: []any{artifact.Object{{Key: "name", Value: flagPhase}}}},
 		{Key: "datasets", Value: []any{artifact.Object{{Key: "name", Value: flagDataset}}}},
 	}}})
-	if seed := p.Int("random-seed"); seed != nil {
+	if seed := p.RandomSeed.Pointer(); seed != nil {
 		envelope.Set("random_seed", document.Of(*seed))
 	}
-	if p.Bool("vary-seed-per-trial") {
+	if p.VarySeedPerTrial.Get() {
 		envelope.Set("multi_run", document.Of(artifact.Object{{Key: "vary_seed_per_trial", Value: true}}))
 	}
 	x := &expansion{file: &document.File{Name: "the flags"}, raw: envelope}
@@ -49,7 +49,7 @@ func FromFlags(p *settings.Settings, block *document.Node) (*Plan, error) {
 	case block != nil:
 		envelope.Set("sweep", block)
 		return x.expand()
-	case p.Given("variant"):
+	case p.Variant.Given():
 		return x.variants(p)
 	}
 	envelope.Set("sweep", document.Of(append(flagCommon(p), listed(p)...)))
@@ -60,24 +60,23 @@ func FromFlags(p *settings.Settings, block *document.Node) (*Plan, error) {
 func listed(p *settings.Settings) artifact.Object {
 	parameters := artifact.Object{}
 	for _, o := range Lists(p) {
-		parameters = append(parameters, artifact.Member{Key: pathOf(o), Value: p.Swept(o.Name)})
+		parameters = append(parameters, artifact.Member{Key: pathOf(o.Row()), Value: o.Swept()})
 	}
-	return artifact.Object{{Key: "type", Value: p.Text("sweep-type")}, {Key: "parameters", Value: parameters}}
+	return artifact.Object{{Key: "type", Value: p.SweepType.Get()}, {Key: "parameters", Value: parameters}}
 }
 
 // Block returns the "sweep:" of a file that is the sweep of a command line, nil for one without a sweep.
 func Block(p *settings.Settings) (*document.Node, error) {
 	switch {
-	case p.Given("variant"):
+	case p.Variant.Given():
 		return nil, fmt.Errorf("%s cannot be written to a file: write a sweep of type scenarios, with a name and the "+
-			"keys that differ under each of its runs", p.Flag("variant"))
+			"keys that differ under each of its runs", p.Variant.Flag())
 	case len(Lists(p)) == 0:
 		return nil, nil
 	}
 	block := listed(p)
-	for i, name := range []string{"parameter-sweep-cooldown-seconds", "parameter-sweep-mode",
-		"parameter-sweep-same-seed"} {
-		if p.Given(name) {
+	for i, o := range []option.Field{&p.ParameterSweepCooldownSeconds, &p.ParameterSweepMode, &p.ParameterSweepSameSeed} {
+		if o.Given() {
 			block = append(block, flagCommon(p)[i])
 		}
 	}
@@ -86,34 +85,32 @@ func Block(p *settings.Settings) (*document.Node, error) {
 
 // flagCommon are the keys of every sweep as flags give them.
 func flagCommon(p *settings.Settings) artifact.Object {
-	return artifact.Object{{Key: "cooldown_seconds", Value: p.Real("parameter-sweep-cooldown-seconds")},
-		{Key: "iteration_order", Value: p.Text("parameter-sweep-mode")},
-		{Key: "same_seed", Value: p.Bool("parameter-sweep-same-seed")}}
+	return artifact.Object{{Key: "cooldown_seconds", Value: p.ParameterSweepCooldownSeconds.Get()},
+		{Key: "iteration_order", Value: p.ParameterSweepMode.Get()},
+		{Key: "same_seed", Value: p.ParameterSweepSameSeed.Get()}}
 }
 
 // datasetPath is what the table of options calls the only dataset.
 const datasetPath = "datasets.default."
 
 // pathOf is the path of an option in the sweep of a command line.
-func pathOf(o option.Option) string {
+func pathOf(o *option.Option) string {
 	if rest, ok := strings.CutPrefix(o.YAML, datasetPath); ok {
 		return "datasets." + flagDataset + "." + rest
 	}
 	return o.YAML
 }
 
-// optionAt finds the option that a path of the sweep of a command line sets.
-func optionAt(path string) (option.Option, bool) {
-	all := option.All()
+// optionAt finds the option that a path of the sweep of a command line sets, nil if there is none.
+func optionAt(path string) *option.Option {
 	for _, whole := range []string{path, path + ".mean"} {
-		if i := slices.IndexFunc(all, func(o option.Option) bool {
-			return o.YAML != "" &&
-				pathOf(o) == whole
-		}); i >= 0 {
-			return all[i], true
+		for f := range option.Rows().Fields() {
+			if o := f.Row(); o.YAML != "" && pathOf(o) == whole {
+				return o
+			}
 		}
 	}
-	return option.Option{}, false
+	return nil
 }
 
 // Over is a file with flags over it, nil for none.
@@ -147,7 +144,7 @@ func (l *Over) withLists() (*document.Node, error) {
 	x := &expansion{file: l.File, raw: raw}
 	var flags []string
 	for _, o := range Lists(l.Flags) {
-		flags = append(flags, l.Flags.Flag(o.Name))
+		flags = append(flags, o.Flag())
 	}
 	parameters := &document.Node{Kind: document.Map}
 	block := raw.Get("sweep")
@@ -166,7 +163,7 @@ func (l *Over) withLists() (*document.Node, error) {
 	}
 	block.Set("parameters", parameters)
 	for _, o := range Lists(l.Flags) {
-		path := o.YAML
+		path := o.Row().YAML
 		if rest, ok := strings.CutPrefix(path, datasetPath); ok {
 			path = "dataset." + rest
 		}
@@ -176,7 +173,7 @@ func (l *Over) withLists() (*document.Node, error) {
 			where, err = x.find(path)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: a list of values needs one place in %s: %s: %w", l.Flags.Flag(o.Name),
+			return nil, fmt.Errorf("%s: a list of values needs one place in %s: %s: %w", o.Flag(),
 				l.File.Name,
 				path, err)
 		}
@@ -185,14 +182,14 @@ func (l *Over) withLists() (*document.Node, error) {
 				parameters.Delete(m.Key)
 			}
 		}
-		values := document.Of(l.Flags.Swept(o.Name))
+		values := document.Of(o.Swept())
 		for _, item := range values.Items {
-			item.Origin = l.Flags.Flag(o.Name)
+			item.Origin = o.Flag()
 		}
 		parameters.Set(path, values)
 		// A list that the file writes at the field itself would be refused, and is replaced.
-		first := document.Of(l.Flags.Swept(o.Name)[0])
-		first.Origin = l.Flags.Flag(o.Name)
+		first := document.Of(o.Swept()[0])
+		first.Origin = o.Flag()
 		assignment{steps: where.steps, value: first}.apply(raw)
 	}
 	return raw, nil
@@ -205,36 +202,36 @@ func (v *Variation) Settings(base *settings.Settings, file bool) (*settings.Sett
 	own.Cell = true
 	lists := Lists(base)
 	for _, o := range lists {
-		own.Unset(o.Name)
+		own.Field(o.Row()).Unset()
 	}
-	for _, name := range []string{"variant", "sweep-type", "parameter-sweep-mode", "parameter-sweep-cooldown-seconds",
-		"parameter-sweep-same-seed", "no-sweep-table"} {
+	for _, o := range []option.Field{&own.Variant, &own.SweepType, &own.ParameterSweepMode,
+		&own.ParameterSweepCooldownSeconds, &own.ParameterSweepSameSeed, &own.NoSweepTable} {
 		if !file {
-			own.Unset(name)
+			o.Unset()
 		}
 	}
 	for _, s := range v.options(base) {
-		if file && !slices.ContainsFunc(lists, func(o option.Option) bool { return o.Name == s.option.Name }) {
+		if file && !slices.ContainsFunc(lists, func(o option.Field) bool { return o.Row() == s.option }) {
 			continue
 		}
-		if s.option.Name == "" {
+		if s.option == nil {
 			return nil, fmt.Errorf("%s: there is no flag for this path; write it in a configuration file, which "+
 				"aiperf config from-flags makes", s.path)
 		}
-		from := base.Origin(s.option.Name)
-		if from.Source != settings.FromFlag {
-			from = settings.Origin{Source: settings.FromFlag, Name: "--" + s.option.Name}
+		from := base.Field(s.option).Origin()
+		if from.Source != option.FromFlag {
+			from = option.Origin{Source: option.FromFlag, Name: "--" + s.option.Name}
 		}
-		if err := own.Set(s.option, []string{s.text}, from); err != nil {
+		if err := own.Field(s.option).Set([]string{s.text}, from); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", from.Name, s.text, err)
 		}
 	}
 	if !file && v.Seed != nil {
-		from := base.Origin("random-seed")
-		if from.Source == settings.FromDefault {
-			from = settings.Origin{Source: settings.FromFlag, Name: "--random-seed"}
+		from := base.RandomSeed.Origin()
+		if from.Source == option.FromDefault {
+			from = option.Origin{Source: option.FromFlag, Name: "--random-seed"}
 		}
-		own.Put("random-seed", *v.Seed, from)
+		own.RandomSeed.Put(*v.Seed, from)
 	}
 	return own, nil
 }
@@ -242,7 +239,7 @@ func (v *Variation) Settings(base *settings.Settings, file bool) (*settings.Sett
 // override is a value for an option, as text.
 type override struct {
 	path   string
-	option option.Option
+	option *option.Option // nil: no option has the path
 	text   string
 }
 
@@ -252,14 +249,13 @@ func (v *Variation) options(base *settings.Settings) (list []override) {
 		return v.given
 	}
 	add := func(path string, n *document.Node) {
-		o, _ := optionAt(path)
-		list = append(list, override{path, o, pythonText(n)})
+		list = append(list, override{path, optionAt(path), pythonText(n)})
 	}
 	for _, s := range v.sets {
 		path := s.path
 		for _, o := range Lists(base) { // of a file its own names stand in the path
-			if s.value.Origin == base.Flag(o.Name) {
-				path = pathOf(o)
+			if s.value.Origin == o.Flag() {
+				path = pathOf(o.Row())
 			}
 		}
 		add(path, s.value)
@@ -299,13 +295,13 @@ func leaves(n *document.Node, path string, f func(path string, n *document.Node)
 // variants makes a variation of each --variant.
 func (x *expansion) variants(p *settings.Settings) (*Plan, error) {
 	x.plan.Type = Scenarios
-	flag := p.Flag("variant")
+	flag := p.Variant.Flag()
 	if lists := Lists(p); len(lists) > 0 {
-		return nil, fmt.Errorf("%s and the list of %s are mutually exclusive", flag, p.Flag(lists[0].Name))
+		return nil, fmt.Errorf("%s and the list of %s are mutually exclusive", flag, lists[0].Flag())
 	}
 	x.common(document.Of(flagCommon(p)))
 	taken := map[string]bool{}
-	for i, text := range p.Texts("variant") {
+	for i, text := range p.Variant.Get() {
 		v, err := variant(text, i)
 		if err != nil {
 			return nil, fmt.Errorf("%s %q: %w", flag, artifact.RedactURLs(text), err)
@@ -355,7 +351,7 @@ func variant(text string, index int) (Variation, error) {
 		if !known {
 			return v, fmt.Errorf("there is no flag --%s", strings.ReplaceAll(name, "_", "-"))
 		}
-		if slices.ContainsFunc(v.given, func(s override) bool { return s.option.Name == o.Name }) {
+		if slices.ContainsFunc(v.given, func(s override) bool { return s.option == o }) {
 			return v, fmt.Errorf("%s is given twice", name)
 		}
 		path := pathOf(o)

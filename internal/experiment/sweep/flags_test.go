@@ -67,10 +67,10 @@ func TestSettingsOfACell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *own.Int("concurrency") != 8 || own.Real("prompt-input-tokens-mean") != 32 || *own.Int("request-count") != 9 ||
-		*own.Int("random-seed") != 45 || !own.Cell || len(sweep.Lists(own)) > 0 {
-		t.Errorf("%v %v %v %v", own.Value("concurrency"), own.Value("prompt-input-tokens-mean"),
-			own.Value("random-seed"), own.Cell)
+	if own.Concurrency.Get() != 8 || float64(own.ISL.Get()) != 32 || own.RequestCount.Get() != 9 ||
+		own.RandomSeed.Get() != 45 || !own.Cell || len(sweep.Lists(own)) > 0 {
+		t.Errorf("%v %v %v %v", own.Concurrency.Value(), own.ISL.Value(),
+			own.RandomSeed.Value(), own.Cell)
 	}
 	if len(sweep.Lists(p)) != 2 || p.Cell {
 		t.Error("the settings of the command line changed")
@@ -172,11 +172,11 @@ func TestListsOverAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	phase := p.Phases[0]
-	if *phase.Int("concurrency") != 8 || phase.Real("request-rate") != 6 || *phase.Int("request-count") != 20 ||
-		p.Real("prompt-input-tokens-mean") != 10 {
-		t.Errorf("concurrency %v, rate %v, requests %v, isl %v", phase.Value("concurrency"),
-			phase.Value("request-rate"),
-			phase.Value("request-count"), p.Value("prompt-input-tokens-mean"))
+	if phase.Concurrency.Get() != 8 || phase.RequestRate.Get() != 6 || phase.RequestCount.Get() != 20 ||
+		float64(p.ISL.Get()) != 10 {
+		t.Errorf("concurrency %v, rate %v, requests %v, isl %v", phase.Concurrency.Value(),
+			phase.RequestRate.Value(),
+			phase.RequestCount.Value(), p.ISL.Value())
 	}
 
 	zipped, err := file.Open("f.yaml", fmt.Appendf(nil, sweptFile, sweep.Zip), none)
@@ -208,7 +208,7 @@ search_space: [{path: concurrency, lo: 1, hi: 4, kind: int}], objectives: [{metr
 	for i, want := range []int64{42, 7270971771351893726, 703869133352063571} {
 		v := plan.Point(i, []any{int64(2)})
 		own, err := v.Settings(p, false)
-		if err != nil || *v.Seed != want || *own.Int("concurrency") != 2 {
+		if err != nil || *v.Seed != want || own.Concurrency.Get() != 2 {
 			t.Errorf("point %d: seed %d, want %d: %v", i, *v.Seed, want, err)
 		}
 	}

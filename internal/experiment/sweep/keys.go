@@ -63,17 +63,19 @@ type key struct {
 }
 
 // common are the keys of all types.
-var common = []key{
-	{name: "type", check: text},
-	{name: "cooldown_seconds", check: byOption("parameter-sweep-cooldown-seconds")},
-	{name: "iteration_order", check: byOption("parameter-sweep-mode")},
-	{name: "same_seed", check: boolean},
-	{name: "sla_filters", check: aList, fields: filterKeys},
-	{name: "post_process", check: aMap, fields: []key{
-		{name: "handler", check: text, required: true}, {name: "params", check: aMap},
-		{name: "output_filename", check: jsonFile, required: true},
-	}},
-	{name: "recipe_name", check: text},
+func common(t *option.Tree) []key {
+	return []key{
+		{name: "type", check: text},
+		{name: "cooldown_seconds", check: byOption(&t.ParameterSweepCooldownSeconds)},
+		{name: "iteration_order", check: byOption(&t.ParameterSweepMode)},
+		{name: "same_seed", check: boolean},
+		{name: "sla_filters", check: aList, fields: filterKeys},
+		{name: "post_process", check: aMap, fields: []key{
+			{name: "handler", check: text, required: true}, {name: "params", check: aMap},
+			{name: "output_filename", check: jsonFile, required: true},
+		}},
+		{name: "recipe_name", check: text},
+	}
 }
 
 // stats are the statistics that a condition may name.
@@ -220,12 +222,12 @@ func inRange(l option.Limits) string {
 }
 
 // byOption checks a scalar with the grammar of an option.
-func byOption(name string) func(*document.Node) string {
+func byOption(of option.Field) func(*document.Node) string {
 	return func(n *document.Node) string {
 		if n.Kind == document.List || n.Kind == document.Map {
 			return "must be a single value"
 		}
-		if _, _, err := option.Named(name).Parse([]string{n.Written}); err != nil {
+		if _, _, err := of.Row().Parse([]string{n.Written}); err != nil {
 			return err.Error()
 		}
 		return ""

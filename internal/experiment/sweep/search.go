@@ -22,6 +22,7 @@ const initialPoints = 5
 
 // searchKeys are the keys of an adaptive search.
 func searchKeys() []key {
+	t := option.Rows()
 	atLeast := func(lo float64) func(*document.Node) string { return whole(option.AtLeast(lo)) }
 	return []key{
 		{name: "planner", check: oneOf(bayesian, optuna, monotonicSLA, smoothIsotonic)},
@@ -41,12 +42,12 @@ func searchKeys() []key {
 			{name: "metric", check: text, required: true}, {name: "op", check: oneOf("<=", ">=", "=="), required: true},
 			{name: "bound", check: number(option.Limits{}), required: true},
 		}},
-		{name: "max_iterations", check: byOption("search-max-iterations"), required: true},
-		{name: "n_initial_points", check: byOption("search-initial-points")},
-		{name: "random_seed", check: byOption("search-random-seed")},
+		{name: "max_iterations", check: byOption(&t.SearchMaxIterations), required: true},
+		{name: "n_initial_points", check: byOption(&t.SearchInitialPoints)},
+		{name: "random_seed", check: byOption(&t.SearchRandomSeed)},
 		{name: "improvement_patience", check: atLeast(2)}, {name: "plateau_window", check: atLeast(2)},
 		{name: "plateau_threshold", check: number(option.Above(0))},
-		{name: "objective_pooling", check: oneOf(option.Named("search-percentile-pooling").Values...)},
+		{name: "objective_pooling", check: oneOf(t.SearchPercentilePooling.Row().Values...)},
 		{name: "monotonic_stability_trials", check: atLeast(1)},
 		{name: "sla_replicates", check: atLeast(0)}, {name: "sla_precision", check: oneOf("tight", "normal", "coarse")},
 		{name: "sla_warmup_seconds", check: number(option.AtLeast(0))},

@@ -194,7 +194,7 @@ func (x *expansion) block(block *document.Node) {
 		return
 	}
 	x.plan.Type = name
-	x.keys(block, "sweep", append(append([]key{}, common...), sweep.keys...))
+	x.keys(block, "sweep", append(common(option.Rows()), sweep.keys...))
 	x.rules(name, block)
 	if len(x.faults) == 0 {
 		x.plan.Block = block

@@ -32,8 +32,8 @@ func (o Origin) String() string {
 	return o.Name
 }
 
-// Opt is the value of an option in a [Tree], and where it comes from. It belongs to a tree that [NewTree] made; the zero
-// value has no row and is not usable.
+// Opt is the value of an option in a [Tree], and where it comes from. It belongs to a tree that [NewTree] made; the
+// zero value has no row and is not usable.
 type Opt[T any] struct {
 	row *Option
 	// given is what was set, nil for nothing. Copies of a tree share it, so it is replaced and never changed.

@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// Tree is the values of all options: a field for each, whose name is that of the option. The fields of a subject stand in
-// the subject's file, and beside them their rows of the table.
+// Tree is the values of all options: a field for each, whose name is that of the option. The fields of a subject stand
+// in the subject's file, and beside them their rows of the table.
 type Tree struct {
 	endpointFields
 	tokenizerFields

@@ -391,7 +391,8 @@ func distributionForm(n *document.Node) *document.Node {
 func hide(k schema.Key, name string, n *document.Node) *document.Node {
 	if n.Scalar != nil {
 		text := n.Written
-		if k.Option != nil && k.Option.Secret || artifact.IsSensitiveName(name) && k.Holds() != schema.Switch && k.Holds() != schema.Whole {
+		if k.Option != nil && k.Option.Secret || artifact.IsSensitiveName(name) && k.Holds() != schema.Switch &&
+			k.Holds() != schema.Whole {
 			text = artifact.Redacted
 		} else if n.Kind == document.Text {
 			text = artifact.RedactURLs(text)

@@ -78,7 +78,8 @@ func (r *reader) dataset(body *document.Node) {
 		}
 		preset(&t.CustomDatasetType, "single_turn")
 		for _, name := range []string{"prompt_batch_size", "image_batch_size", "audio_batch_size", "video_batch_size"} {
-			if n := d.Get(name); n != nil && n.Kind != document.Null && r.base.CustomDatasetType.Get() != "random_pool" {
+			if n := d.Get(name); n != nil && n.Kind != document.Null &&
+				r.base.CustomDatasetType.Get() != "random_pool" {
 				r.fault(n, document.Path(at, name), "belongs to the format random_pool, not to %s",
 					r.base.CustomDatasetType.Get())
 			}

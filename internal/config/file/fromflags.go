@@ -102,7 +102,8 @@ func complement(k schema.Key, n *document.Node, kind string, p *settings.Setting
 // elsewhere reports whether an option is in the tree under another key, or where its value is not what the key holds.
 func elsewhere(o *option.Option) bool {
 	t := option.Rows()
-	return slices.Contains([]option.Field{&t.ExportLevel, &t.GPUTelemetry, &t.Stream, &t.OTelResourceAttributes, &t.SeqDist,
+	return slices.Contains([]option.Field{&t.ExportLevel, &t.GPUTelemetry, &t.Stream, &t.OTelResourceAttributes,
+		&t.SeqDist,
 		&t.RandomRangeRatio, &t.NetworkLatencyAutomatic, &t.FixedScheduleAutoOffset, &t.ExtraInputs, &t.InputFile,
 		&t.DatasetFilter, &t.ArrivalPattern, &t.RequestRate, &t.ResetKVCache, &t.Goodput, &t.ModelNames}, t.Field(o))
 }

@@ -164,7 +164,8 @@ func (r *reader) mixImages(t target, n *document.Node, path string) *recipe.Imag
 	own.ImageFormat.Unset()
 	r.section(own, schema.Key{Fields: []schema.Key{weightKey(), anyKey("width"), anyKey("height"),
 		{Name: "format", Option: t.ImageFormat.Row()},
-		{Name: "source", Kind: schema.Choice, Values: []string{"noise", "assets"}, Option: t.ImageSource.Row()}}}, n, path)
+		{Name: "source", Kind: schema.Choice, Values: []string{"noise", "assets"}, Option: t.ImageSource.Row()}}}, n,
+		path)
 	side := recipe.Distribution{Kind: recipe.Fixed, Value: 512}
 	out := &recipe.Images{Width: side, Height: side, Format: "jpeg", Source: "noise"}
 	if own.ImageFormat.IsSet() {

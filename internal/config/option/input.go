@@ -143,7 +143,8 @@ func (in *inputFields) rows() []Option {
 			"Skip rows after this time, in milliseconds.", milliseconds, limits(AtLeast(0)),
 			yaml("phases.profiling.end_offset")),
 		opt(&in.Goodput, "goodput", "", 1,
-			`Service levels as "tag:value tag:value" in display units; goodput counts the requests that meet `+"all of them.",
+			`Service levels as "tag:value tag:value" in display units; goodput counts the requests that meet `+
+				"all of them.",
 			yaml("slos")),
 		opt(&in.Config, "config -f", "", 1, "Configuration file in YAML or JSON, which other options override; - "+
 			"reads the standard input. aiperf config init writes one.", path),

@@ -7,7 +7,6 @@ package option
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -164,9 +163,6 @@ const EnvPrefix = "AIPERF_"
 // All is the table of "aiperf profile", group by group in the order of the help text. It is the table itself, which
 // callers only read: a configuration looks through it some twenty times, and a copy is 100 kB.
 func All() []Option { return table().options[:table().flagged:table().flagged] }
-
-// FileOnly are the rows without a flag, which only a configuration file gives.
-func FileOnly() []Option { return slices.Clone(table().options[table().flagged:]) }
 
 // Flags are those of "aiperf profile" as a table of flags, in the order of Options.
 func Flags() *flags.Table { return &table().flags }

@@ -38,7 +38,8 @@ func replaced(p *option.Tree) []option.Field {
 func (ac *accuracy) check() {
 	if !ac.graded() {
 		flags := givenOf(&ac.p.AccuracyTasks, &ac.p.AccuracyNShots, &ac.p.AccuracyEnableCoT, &ac.p.AccuracyGrader,
-			&ac.p.AccuracySystemPrompt, &ac.p.AccuracyVerbose, &ac.p.AccuracyData, &ac.p.AccuracyDownload, &ac.p.AccuracyRepeats,
+			&ac.p.AccuracySystemPrompt, &ac.p.AccuracyVerbose, &ac.p.AccuracyData, &ac.p.AccuracyDownload,
+			&ac.p.AccuracyRepeats,
 			&ac.p.AccuracyAllowCodeExecution)
 		if len(flags) > 0 {
 			ac.fault("", "%s can only be used together with --accuracy-benchmark", strings.Join(flags, ", "))
@@ -67,7 +68,8 @@ func (ac *accuracy) check() {
 		ac.warn("%s has no effect: %s says what is sent", strings.Join(filed, ", "), of)
 	}
 	if ac.p.NumDatasetEntries.Given() && !fromFile(&ac.p.NumDatasetEntries) {
-		ac.warn("%s has no effect on %s; --request-count asks the first problems only", ac.p.NumDatasetEntries.Flag(), of)
+		ac.warn("%s has no effect on %s; --request-count asks the first problems only", ac.p.NumDatasetEntries.Flag(),
+			of)
 	}
 	if ac.timing.mode == config.FixedSchedule {
 		ac.fault("", "%s cannot be used with a fixed schedule: its problems have no times", of)
@@ -109,7 +111,8 @@ func (ac *accuracy) checkForm(b *task.Benchmark, of string) {
 			ac.warn("%s has no effect: %s has no worked examples", ac.p.AccuracyNShots.Flag(), b.Name)
 		}
 	case *shots > int64(b.MostShots):
-		ac.fault("", "%s %d: %s has at most %d worked examples", ac.p.AccuracyNShots.Flag(), *shots, b.Name, b.MostShots)
+		ac.fault("", "%s %d: %s has at most %d worked examples", ac.p.AccuracyNShots.Flag(), *shots, b.Name,
+			b.MostShots)
 	}
 	if ac.p.AccuracyEnableCoT.Given() && !b.Choice {
 		if b.Name == "lcb_codegeneration" && ac.p.AccuracyEnableCoT.Get() {

@@ -50,7 +50,8 @@ func (co *control) fill(e *config.Endpoint) {
 // check checks the paths of hooks, and settings that contradict their switch.
 func (co *control) check() {
 	p := &co.p.Tree
-	for _, o := range []*option.Opt[string]{&p.ResetKVCachePath, &p.ServerProfilerStartPath, &p.ServerProfilerStopPath} {
+	for _, o := range []*option.Opt[string]{&p.ResetKVCachePath, &p.ServerProfilerStartPath,
+		&p.ServerProfilerStopPath} {
 		if path := o.Get(); !strings.HasPrefix(path, "/") || strings.Contains(path, "://") ||
 			strings.ContainsAny(path, " \r\n") {
 			co.fault("", "%s %s: must be a path that starts with / and contains no host, such as %s", o.Flag(),

@@ -68,14 +68,15 @@ func (fl *fleet) checkServer() {
 	}
 	u, err := url.Parse(fl.p.NATSURL.Get())
 	if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss" {
-		fl.fault("", "%s is not an address of a NATS server: want nats://HOST:PORT or tls://HOST:PORT", fl.p.NATSURL.Flag())
+		fl.fault("", "%s is not an address of a NATS server: want nats://HOST:PORT or tls://HOST:PORT",
+			fl.p.NATSURL.Flag())
 		return
 	}
 	// The client encrypts nats://, too, when it has certificates.
 	encrypts := u.Scheme == "nats" && (fl.p.NATSCAFile.Given() || fl.p.NATSCertFile.Given())
 	if !encrypts && !parse.Confidential(fl.p.NATSURL.Get()) {
-		fl.refuseClearText(&fl.p.NATSURL, "encrypt them with tls://HOST:PORT, and --nats-ca-file if the server's certificate is "+
-			"your own")
+		fl.refuseClearText(&fl.p.NATSURL, "encrypt them with tls://HOST:PORT, and --nats-ca-file if the server's "+
+			"certificate is your own")
 	}
 }
 

@@ -51,7 +51,8 @@ func (r *resolution) checkRequirements() {
 			continue
 		}
 		if fromFile(q.flag) && slices.Contains(publishing, q.needs) {
-			r.warn("%s has no effect without --%s", q.flag.Flag(), q.needs.Row().Name) // a file may leave the address out
+			// A file may leave the address out.
+			r.warn("%s has no effect without --%s", q.flag.Flag(), q.needs.Row().Name)
 			continue
 		}
 		r.fault(q.rule, "%s can only be used together with --%s", q.flag.Flag(), q.needs.Row().Name)

@@ -146,7 +146,8 @@ func (se *series) checkSweep() {
 func (se *series) checkSeries() {
 	if runs := se.p.NumProfileRuns.Get(); runs == 1 {
 		p := se.p
-		needed := []option.Field{&p.ProfileRunDisableWarmupAfterFirst, &p.ProfileRunCooldownSeconds, &p.ConvergenceMetric}
+		needed := []option.Field{&p.ProfileRunDisableWarmupAfterFirst, &p.ProfileRunCooldownSeconds,
+			&p.ConvergenceMetric}
 		idle := []option.Field{&p.ConfidenceLevel}
 		// A sweep of single runs takes its seed from the same option.
 		if flags, _ := se.sweeps(); len(flags) == 0 && !se.p.Variant.Given() && !se.p.Cell {

@@ -211,7 +211,8 @@ func (te *telemetry) checkWandB() {
 	}
 	for _, tag := range w.Tags {
 		if utf8.RuneCountInString(tag) > maxWandBTag {
-			te.fault("", "%s %s: a tag has at most %d characters", te.p.WandBTag.Flag(), fault.Shorten(tag), maxWandBTag)
+			te.fault("", "%s %s: a tag has at most %d characters", te.p.WandBTag.Flag(), fault.Shorten(tag),
+				maxWandBTag)
 		}
 	}
 }

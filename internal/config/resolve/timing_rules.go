@@ -259,7 +259,8 @@ func (ti *timing) checkAgentic() {
 		ti.fault("", "%s and %s cannot be used together: the caches are filled for a time or with a number of requests",
 			ti.p.WarmupRequestsPerLane.Flag(), ti.p.AgenticCacheWarmupDuration.Flag())
 	}
-	warmups := activeOf(&ti.p.WarmupRequestCount, &ti.p.WarmupDuration, &ti.p.NumWarmupSessions, &ti.p.WarmupConcurrency,
+	warmups := activeOf(&ti.p.WarmupRequestCount, &ti.p.WarmupDuration, &ti.p.NumWarmupSessions,
+		&ti.p.WarmupConcurrency,
 		&ti.p.WarmupPrefillConcurrency, &ti.p.WarmupRequestRate, &ti.p.WarmupArrivalPattern, &ti.p.WarmupGracePeriod,
 		&ti.p.WarmupConcurrencyRampDuration, &ti.p.WarmupPrefillConcurrencyRampDuration,
 		&ti.p.WarmupRequestRateRampDuration)
@@ -274,7 +275,8 @@ func (ti *timing) checkAgentic() {
 		ti.fault("", "%s random cannot be used with agentic replay, which plays every recording in turn: use "+
 			"sequential or shuffle", ti.p.DatasetSamplingStrategy.Flag())
 	}
-	if flags := activeOf(&ti.p.ConcurrencyRampDuration, &ti.p.SimultaneousStart, &ti.p.ConversationTurnMean); len(flags) > 0 {
+	if flags := activeOf(&ti.p.ConcurrencyRampDuration, &ti.p.SimultaneousStart,
+		&ti.p.ConversationTurnMean); len(flags) > 0 {
 		ti.fault("", "%s cannot be used with agentic replay, whose lanes play recorded sessions",
 			strings.Join(flags, ", "))
 	}

@@ -148,7 +148,8 @@ func (tr *transport) checkMetadata(o option.Field, name, value string) {
 
 // checkConnections checks the source addresses of connections and the number of workers that share them.
 func (tr *transport) checkConnections() {
-	if least, most := tr.p.WorkersMin.Pointer(), tr.p.WorkersMax.Pointer(); least != nil && most != nil && *least > *most {
+	if least, most := tr.p.WorkersMin.Pointer(), tr.p.WorkersMax.Pointer(); least != nil && most != nil &&
+		*least > *most {
 		tr.fault("", "%s %d is more than %s %d", tr.p.WorkersMin.Flag(), *least, tr.p.WorkersMax.Flag(), *most)
 	}
 	if tr.p.NetworkLatencyPingInterval.Given() && !tr.p.NetworkLatencyAutomatic.Get() {

@@ -5,7 +5,8 @@ import "aiperf/internal/config/option"
 // sweepSection describes the block for editors and for the page of keys. The block is read and checked by the room of
 // sweeps, for it depends on the type which keys it may have; a test there compares the names.
 func sweepSection(t *option.Tree) Key {
-	k := section("sweep", "Which parameters are varied, and how. The type decides which keys there are.", sweepKeys(t)...)
+	k := section("sweep", "Which parameters are varied, and how. The type decides which keys there are.",
+		sweepKeys(t)...)
 	k.Kind = Anything
 	return k
 }

@@ -1,8 +1,8 @@
 // Package settings holds the values of all options that a user gave, with the environment and the phases of a file.
 //
 // [Parse] reads an argument vector and the environment against the table of config/option. A reader of another source
-// calls [option.Tree.Set] with an [option.Origin] that names its place, such as file:line. Each value is checked by the
-// grammar of its own option here; how options fit together is the business of config/resolve.
+// gives a field its value by [option.Field] with an [option.Origin] that names its place, such as file:line. Each value
+// is checked by the grammar of its own option; how options fit together is the business of config/resolve.
 //
 // The package also knows which parts of arguments, settings and environment are secrets: [Secrets], [SecretsOf] and
 // [CommandLine], the form of a command line that may be written to a file.

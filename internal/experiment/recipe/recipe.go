@@ -51,12 +51,17 @@ type Asked struct {
 
 // searchFlags are the options of a search.
 func searchFlags(p *option.Tree) []option.Field {
-	return []option.Field{&p.SearchMetric, &p.SearchStat, &p.SearchDirection, &p.SearchMaxIterations, &p.SearchInitialPoints, &p.SearchRandomSeed, &p.SearchPlanner, &p.SearchSLA, &p.SearchSLATier, &p.SearchPercentilePooling, &p.OptunaSampler, &p.OptunaAcquisition, &p.OptunaTerminator, &p.BOConstraintMode}
+	return []option.Field{&p.SearchMetric, &p.SearchStat, &p.SearchDirection, &p.SearchMaxIterations,
+		&p.SearchInitialPoints, &p.SearchRandomSeed, &p.SearchPlanner, &p.SearchSLA, &p.SearchSLATier,
+		&p.SearchPercentilePooling, &p.OptunaSampler, &p.OptunaAcquisition, &p.OptunaTerminator, &p.BOConstraintMode}
 }
 
 // recipeFlags are those of recipes alone.
 func recipeFlags(p *option.Tree) []option.Field {
-	return []option.Field{&p.TTFTSLAMS, &p.ITLSLAMS, &p.TPOTSLAMS, &p.E2ESLAMS, &p.ErrorRateSLA, &p.SLOAttainmentFraction, &p.ISLOSLPairs, &p.SearchStyle, &p.DegradationThreshold, &p.DegradationMetricTag, &p.DegradationStat, &p.ISLMin, &p.ISLMax, &p.ISLSteps, &p.ConcurrencyMin, &p.ConcurrencyMax, &p.ConcurrencySteps, &p.OSLMin, &p.OSLMax, &p.OSLSteps}
+	return []option.Field{&p.TTFTSLAMS, &p.ITLSLAMS, &p.TPOTSLAMS, &p.E2ESLAMS, &p.ErrorRateSLA,
+		&p.SLOAttainmentFraction, &p.ISLOSLPairs, &p.SearchStyle, &p.DegradationThreshold, &p.DegradationMetricTag,
+		&p.DegradationStat, &p.ISLMin, &p.ISLMax, &p.ISLSteps, &p.ConcurrencyMin, &p.ConcurrencyMax,
+		&p.ConcurrencySteps, &p.OSLMin, &p.OSLMax, &p.OSLSteps}
 }
 
 // FromFlags returns what the flags ask for, nil if no flag asks for a search. The error is a [fault.List].

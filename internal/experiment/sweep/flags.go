@@ -75,7 +75,8 @@ func Block(p *settings.Settings) (*document.Node, error) {
 		return nil, nil
 	}
 	block := listed(p)
-	for i, o := range []option.Field{&p.ParameterSweepCooldownSeconds, &p.ParameterSweepMode, &p.ParameterSweepSameSeed} {
+	for i, o := range []option.Field{&p.ParameterSweepCooldownSeconds, &p.ParameterSweepMode,
+		&p.ParameterSweepSameSeed} {
 		if o.Given() {
 			block = append(block, flagCommon(p)[i])
 		}

@@ -1,17 +1,14 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/result/analysis"
@@ -202,12 +199,4 @@ func runTitle(dir string) string {
 		dir = whole
 	}
 	return filepath.Base(dir)
-}
-
-// writeDrawn replaces a file by what draw writes, as a whole or not at all.
-func writeDrawn(path string, draw func(io.Writer) error) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return artifact.WriteStream(path, func(out *bufio.Writer) error { return draw(out) })
 }

@@ -47,5 +47,5 @@ func (s *several) failedConditions() int {
 		fmt.Fprintln(s.terminal.err, "--fail-if: there are no results to check")
 		return len(s.conditions)
 	}
-	return s.terminal.judgements(results.Judge(s.conditions))
+	return judgements(s.terminal, results.Judge(s.conditions))
 }

@@ -71,7 +71,7 @@ func (a *app) autoPlot(e *experiment, cfg *config.Run, code int, log *slog.Logge
 		return code
 	}
 	dir := cfg.Artifacts.Dir
-	o := newPlotOptions()
+	o := newPlotting()
 	o.paths, o.output, o.automatic = []string{dir}, filepath.Join(dir, "plots"), true
 	err := e.savePlots(dir)
 	if err == nil {

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -135,21 +133,4 @@ func (a *app) browse(paths []string, o browseOptions) int {
 	<-ctx.Done()
 	fmt.Fprintln(out, "Stopped")
 	return ExitOK
-}
-
-// openBrowser opens an address in the user's browser.
-func openBrowser(address string) error {
-	name, args := "xdg-open", []string{address}
-	switch runtime.GOOS {
-	case "darwin":
-		name = "open"
-	case "windows":
-		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
-	}
-	cmd := exec.Command(name, args...)
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	go func() { _ = cmd.Wait() }() // the browser may stay open for as long as it likes
-	return nil
 }

@@ -78,7 +78,7 @@ func categories() []category {
 		fromOption("search_planner", "Methods of adaptive search.", "search-planner"),
 		fromOption("search_recipe", "Named searches.", "search-recipe"),
 		fromOption("search_recipe_post_process", "What named searches compute at the end.", "search-recipe"),
-		{name: "service", about: "Processes of a run.", lacks: instead("service")},
+		{name: "service", about: "Processes of a run.", lacks: "see aiperf service --help"},
 		{name: "service_manager", about: "What starts the processes of a run.", lacks: oneProcess},
 		{name: "spec_decode_adapter", about: "How servers report speculative decoding.",
 			lacks: "replies and server metrics of all servers have one reader"},
@@ -89,16 +89,6 @@ func categories() []category {
 		fromOption("url_selection_strategy", "How sessions are distributed over URLs.", "url-strategy"),
 		{name: "zmq_proxy", about: "Hubs of message buses.", lacks: oneProcess},
 	}
-}
-
-// instead is what to do without a command that this release lacks.
-func instead(command string) string {
-	for _, c := range missingCommands {
-		if c.name == command {
-			return c.instead
-		}
-	}
-	return "see aiperf " + command + " --help"
 }
 
 // fromOption is the category of the values of an option.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -63,18 +62,6 @@ Exit codes: 0 an answer, or the best known within the budget; 1 an error; 3 not 
 		flags.Value("precision", "SHARE", "width of the interval at which the search ends [default: 0.1]",
 			real(&o.Precision, 0, 1)),
 	}}
-}
-
-// real reads a number between two limits.
-func real(to *float64, lo, hi float64) func(string) error {
-	return func(text string) error {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(v >= lo && v <= hi) {
-			return fmt.Errorf("must be a number from %g to %g", lo, hi)
-		}
-		*to = v
-		return nil
-	}
 }
 
 // lasting reads a time.

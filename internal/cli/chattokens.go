@@ -8,7 +8,6 @@ import (
 
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/resolve"
-	"aiperf/internal/workload/hub"
 	"aiperf/internal/workload/tokenizer"
 	"aiperf/internal/workload/tokenizer/load"
 )
@@ -48,14 +47,6 @@ func (a *app) chatCounter(arguments *chatArguments, env *env.Values) (func(text 
 		}
 		return tok.Count(text)
 	}, nil
-}
-
-// findTokenizer loads a tokenizer by its name; the revision "" is main.
-func (a *app) findTokenizer(ctx context.Context, name, revision string) (tokenizer.Tokenizer, error) {
-	h := hub.FromEnv(a.env, hub.Models)
-	h.UserAgent = "aiperf/" + Version
-	tok, _, err := load.Load(ctx, load.Options{Name: name, Revision: revision, Hub: h})
-	return tok, err
 }
 
 // short is an error without the advice on it.

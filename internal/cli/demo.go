@@ -94,14 +94,3 @@ func spellings(typed string) []string {
 	}
 	return nil
 }
-
-func quoted(args []string) []string {
-	list := make([]string, len(args))
-	for i, arg := range args {
-		if strings.ContainsRune(arg, ' ') {
-			arg = "'" + arg + "'"
-		}
-		list[i] = arg
-	}
-	return list
-}

@@ -118,22 +118,9 @@ func (a *app) planOf(e *experiment, parsed *settings.Settings, block *document.N
 		return e, plan, err
 	}
 	e.plan = plan
-	first := e.first()
+	first := loop.First(e.plan)
 	e.base, err = e.settings(&first)
 	return e, plan, err
-}
-
-// first is the first variation, or the lowest point of a search.
-func (e *experiment) first() sweep.Variation {
-	if len(e.plan.Variations) > 0 {
-		return e.plan.Variations[0]
-	}
-	spec, _ := loop.Read(e.plan.Block)
-	var lowest []any
-	for _, d := range spec.Space {
-		lowest = append(lowest, loop.ValueOf(d, d.Lo))
-	}
-	return e.plan.Point(0, lowest)
 }
 
 // settings are those of a variation.
@@ -176,7 +163,7 @@ func (e *experiment) config(v *sweep.Variation) (*config.Run, []fault.Warning, e
 // yet; its lowest point is resolved.
 func (e *experiment) cells() (cells []series.Cell, warnings []fault.Warning, err error) {
 	if len(e.plan.Variations) == 0 {
-		lowest := e.first()
+		lowest := loop.First(e.plan)
 		if _, warnings, err = e.config(&lowest); err != nil {
 			return nil, warnings, err
 		}

@@ -16,6 +16,7 @@ import (
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/sweep"
 	"aiperf/internal/run"
 )
@@ -378,8 +379,7 @@ func (a *app) kubeFromFile(b *kubeBenchmark, parsed *settings.Settings, alone bo
 	if plan.Type == sweep.None {
 		own, _, err = k.source.Settings(raw, file.Options{Flags: parsed, NoFiles: true})
 	} else {
-		e := &experiment{flags: parsed, source: k.source, plan: plan}
-		first := e.first()
+		first := loop.First(plan)
 		var given *settings.Settings
 		if given, err = first.Settings(parsed, true); err == nil {
 			own, _, err = k.source.Settings(first.Envelope(), file.Options{Flags: given, NoFiles: true})

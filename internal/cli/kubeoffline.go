@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/config/file"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/result/analysis"
 )
 
 // readInput reads a file, or the standard input where it is called "-".
@@ -380,7 +381,12 @@ func (a *app) kubeShow(args []string) int {
 		if err == nil && !info.IsDir() {
 			dir = filepath.Dir(o.path)
 		}
-		return a.share([]string{dir})
+		card, err := analysis.ReadCard(dir)
+		if err != nil {
+			return a.fail(err)
+		}
+		fmt.Fprint(a.terminal.out, card.Markdown())
+		return ExitOK
 	}
 	data, err := a.readInput(o.path)
 	if err != nil {

@@ -220,14 +220,6 @@ func among(values []string, names, value, def, help string, to func(string) erro
 	return f
 }
 
-func integer(to *int, low, high int) func(string) error {
-	return func(v string) error { return scalar.SetInt(to, v, low, high) }
-}
-
-func number(to *float64, low, high float64) func(string) error {
-	return func(v string) error { return scalar.SetFloat(to, v, low, high) }
-}
-
 func millis(to *time.Duration) func(string) error {
 	return func(v string) error { return scalar.SetTime(to, v, time.Millisecond, mockserver.MaxWait) }
 }
@@ -244,17 +236,6 @@ func unsigned(to *uint64) func(string) error {
 		}
 		*to = n
 		return nil
-	}
-}
-
-// truth is what a switch does with its value.
-func truth(do func(bool)) func(string) error {
-	return func(v string) error {
-		b, err := scalar.Bool(v)
-		if err == nil {
-			do(b)
-		}
-		return err
 	}
 }
 

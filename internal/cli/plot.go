@@ -3,16 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"aiperf/internal/config/flags"
-	"aiperf/internal/result/chart"
-	"aiperf/internal/result/plot"
 )
 
 const plotHelp = `Usage: aiperf plot [DIR …] [options]
@@ -29,18 +22,12 @@ Options:
 `
 
 type plotOptions struct {
-	paths []string
-	// automatic reports that the plots are those of --auto-plot.
-	automatic           bool
-	empty, verbose      bool
-	output, theme, file string
-	formats             []string
-	page                string
-	dashboard           bool
-	host                string
-	port                int
-	upload              bool
-	trackingURI, runID  string
+	plotting
+	empty, dashboard   bool
+	host               string
+	port               int
+	upload             bool
+	trackingURI, runID string
 }
 
 func (o *plotOptions) table() *flags.Table {
@@ -68,22 +55,6 @@ func (o *plotOptions) table() *flags.Table {
 	}}
 }
 
-func (o *plotOptions) setFormats(text string) error {
-	o.formats = nil
-	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
-		if !slices.Contains(plot.Formats(), name) {
-			return fmt.Errorf("%q is no format: %s", name, strings.Join(plot.Formats(), ", "))
-		}
-		if !slices.Contains(o.formats, name) {
-			o.formats = append(o.formats, name)
-		}
-	}
-	if o.formats == nil {
-		return fmt.Errorf("name at least one of %s", strings.Join(plot.Formats(), ", "))
-	}
-	return nil
-}
-
 func (o *plotOptions) setPort(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > 65535 {
@@ -94,7 +65,7 @@ func (o *plotOptions) setPort(text string) error {
 }
 
 func newPlotOptions() plotOptions {
-	return plotOptions{theme: "light", host: "127.0.0.1", port: 8050, formats: plot.Formats()}
+	return plotOptions{plotting: newPlotting(), host: "127.0.0.1", port: 8050}
 }
 
 // defaultResults is the folder that is looked at unless one is named.
@@ -131,7 +102,7 @@ func (a *app) plot(args []string) int {
 		return a.fail(errors.New("--mlflow-tracking-uri and --mlflow-run-id can only be used together with " +
 			"--mlflow-upload"))
 	}
-	files, err := a.draw(&o)
+	files, err := a.draw(&o.plotting)
 	if err == nil && upload != nil {
 		err = a.uploadPlots(upload, files)
 	}
@@ -139,99 +110,4 @@ func (a *app) plot(args []string) int {
 		return a.fail(err)
 	}
 	return ExitOK
-}
-
-// foundRuns is the line that scripts read to learn how many runs are plotted, in the words of the original.
-const foundRuns = "Found %d unique run directories"
-
-// draw draws the plots of runs, says where they are, and returns the files of the plots.
-func (a *app) draw(o *plotOptions) ([]string, error) {
-	t := a.terminal
-	source := plot.FindConfig(o.file, o.paths, a.plotHome(), !o.automatic)
-	made, log, err := a.makePlots(o, source)
-	if err != nil {
-		return nil, err
-	}
-	if source.Created {
-		fmt.Fprintf(t.out, "Created plot configuration: %s\n  Edit this file to change the plots of later calls.\n",
-			source.Path)
-	} else if source.Path != "" {
-		fmt.Fprintln(t.out, "Using config: "+source.Path)
-	}
-	if source.Problem != nil {
-		fmt.Fprintln(t.err, "Warning: no plot configuration of your own could be made: "+source.Problem.Error())
-	}
-	out := plot.Output{Dir: o.output, Formats: o.formats, Size: chart.DefaultSize(), Page: o.page, Version: Version,
-		Now: time.Now}
-	if o.theme == "dark" {
-		out.Theme = chart.Dark
-	}
-	files, err := plot.Write(made, out)
-	for _, path := range files {
-		log.Add("INFO", "wrote %s", path)
-	}
-	logPath := filepath.Join(o.output, plot.LogName)
-	if err := errors.Join(err, log.Write(logPath)); err != nil {
-		return nil, err
-	}
-	for _, w := range made.Warnings {
-		fmt.Fprintln(t.err, "Warning: "+w)
-	}
-	for _, s := range made.Skipped {
-		fmt.Fprintf(t.out, "Not drawn: %s: %s\n", s.Name, s.Reason)
-	}
-	fmt.Fprintf(t.out, foundRuns+"\n", len(made.Runs))
-	fmt.Fprintf(t.out, "\nSaved %d %s to: %s\nLogs: %s\n", len(made.Figures), plural(len(made.Figures), "plot", "plots"),
-		o.output, logPath)
-	return files, nil
-}
-
-// plotHome returns the folder of the user's plot configuration, "" if it is not known.
-func (a *app) plotHome() string {
-	home, _ := a.env("HOME")
-	if home == "" {
-		home, _ = os.UserHomeDir()
-	}
-	if home == "" {
-		return ""
-	}
-	return filepath.Join(home, ".aiperf")
-}
-
-// makePlots computes the plots, and sets the folder of the output if it is not given.
-func (a *app) makePlots(o *plotOptions, source plot.ConfigSource) (*plot.Made, *plot.Log, error) {
-	if o.output == "" {
-		o.output = filepath.Join(o.paths[0], "plots")
-	}
-	log := plot.NewLog(time.Now)
-	if o.verbose {
-		log.Also = a.terminal.err
-	}
-	config, err := plot.ReadConfig(source.Path)
-	if err != nil {
-		return nil, nil, err
-	}
-	found, err := plot.Find(o.paths)
-	if err != nil {
-		return nil, nil, err
-	}
-	log.Add("INFO", foundRuns, found.Len())
-	for _, path := range found.Paths() {
-		log.Add("INFO", "run %s", path)
-	}
-	made, err := plot.Make(found, config)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, w := range made.Warnings {
-		log.Add("WARNING", "%s", w)
-	}
-	for _, s := range made.Skipped {
-		level := "INFO"
-		if s.Failed {
-			level = "ERROR"
-		}
-		log.Add(level, "%s is not drawn: %s", s.Name, s.Reason)
-	}
-	return made, log, nil
 }

@@ -1,24 +1,24 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	standardlog "log"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"aiperf/internal/config"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/result/compare"
-	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run"
 	"aiperf/internal/view/runlog"
@@ -283,37 +283,10 @@ func (a *app) report(outcome *run.Outcome, interrupts *interrupts, cfg *config.R
 	return interrupts.exit(code)
 }
 
-// rendering says how a report is printed.
-type rendering struct {
-	// dir is the folder of the run.
-	dir string
-	// part marks a run of a series, whose answer comes at its end.
-	part bool
-	// full asks for all tables before the answer.
-	full bool
-	// exportWidth is the width where there is no terminal; 0 is the default.
-	exportWidth int
-}
-
-// render prints the report of a run, the answer last.
-func (a *app) render(r *summary.Result, o console.Options, how rendering) {
-	t := a.terminal
-	o.Width = console.Width(t.outTTY, t.width(), how.exportWidth)
-	o.Styles, o.Screen = t.outTTY && t.colour, t.outTTY
-	o.Dir, o.Part, o.More = cmp.Or(o.Dir, how.dir), how.part, nextSteps(how.dir, o.Files.HTML != "")
-	// A closed pipe must not cost the files: they are written, so the errors change nothing.
-	if how.full {
-		_ = console.Render(t.styledOut, r, o)
-	}
-	if !how.full || !how.part {
-		_ = console.RenderShort(t.styledOut, r, o)
-	}
-}
-
 // failedThresholds prints a line for each condition of --fail-if, and counts those under which the result is a failure.
 func (a *app) failedThresholds(outcome *run.Outcome, cfg *config.Run) int {
 	figures := summary.FiguresOf(&outcome.Result)
-	return a.terminal.judgements(compare.Judge(cfg.FailIf, cfg.Artifacts.Percentiles, &figures))
+	return judgements(a.terminal, compare.Judge(cfg.FailIf, cfg.Artifacts.Percentiles, &figures))
 }
 
 // faults are the reasons for which a run that has results is not a success.
@@ -340,4 +313,73 @@ func faults(outcome *run.Outcome) []string {
 		}
 	}
 	return list
+}
+
+// profileHelp prints the flags of profile, group by group.
+func (a *app) profileHelp() {
+	w := a.terminal.out
+	fmt.Fprint(w, `Usage: aiperf profile [URL] [flags]
+
+Runs a benchmark against an inference server and writes its reports. For example:
+  aiperf profile --model M --url localhost:8000 --streaming --concurrency 10 --request-count 100
+`)
+	for _, group := range option.Groups() {
+		fmt.Fprintf(w, "\n%s\n", group)
+		for _, o := range option.All() {
+			if o.Group == group {
+				fmt.Fprint(w, flags.Paragraph(o.Head(), o.Help+facts(o), 0))
+			}
+		}
+	}
+	fmt.Fprint(w, `
+Lists: a flag that takes several values takes them separated by commas or spaces, or is repeated.
+Numbers may be written as 100_000; whole numbers also as 100k, 2M or 1G (decimal); times with units,
+as 500ms, 10s, 5m or 1h30m; booleans as true/false, t/f, yes/no, y/n, on/off or 1/0 in any case.
+Metrics have short names, such as ttft, itl, tpot, e2e, tps, rps, isl and osl: docs/metrics.md.
+Underscores and dashes in flag names are the same. docs/cli.md has all this as tables.
+Exit codes: 0 finished (some requests may have failed); 1 usage or start-up error, no
+results, a file that could not be written, or all requests failed; 3 a condition of --fail-if is
+met; 4 --require-valid was given and the verdict is not valid; 130 second Ctrl-C; 143 SIGTERM.
+`)
+}
+
+// facts are the default, the limits and the state of a flag in words.
+func facts(o option.Option) string {
+	var list []string
+	switch {
+	case o.DefaultNote != "":
+		list = append(list, "default: "+o.DefaultNote)
+	case o.Default != "" && (o.Type != option.Bool || o.Default != "false"):
+		list = append(list, "default: "+o.Default)
+	}
+	if limits := o.Limits.String(); limits != "" {
+		list = append(list, limits)
+	}
+	missing := missingValues(o)
+	if o.ManyValues() {
+		list = append(list, "one of "+strings.Join(without(o.Values, missing), ", "))
+	}
+	if o.Env != "" {
+		list = append(list, "environment: "+o.Env)
+	}
+	if len(missing) > 0 {
+		list = append(list, "not in this release: "+strings.Join(missing, ", "))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " [" + strings.Join(list, "; ") + "]"
+}
+
+// missingValues are the values of a flag that this release cannot do.
+func missingValues(o option.Option) []string {
+	if len(o.BuiltValues) == 0 {
+		return nil
+	}
+	return without(o.Values, o.BuiltValues)
+}
+
+// without are the values that the others lack.
+func without(values, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return slices.Contains(others, v) })
 }

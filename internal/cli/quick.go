@@ -137,7 +137,7 @@ func (a *app) quick(args []string) int {
 	// The answer is for people: what the server calls itself and what it says in errors must not steer the terminal.
 	for _, line := range capacity.QuickAnswer(stages, capacity.QuickFacts{Server: found.String(), Limits: limits, Took: took,
 		Command: o.command(found)}) {
-		a.terminal.field(a.redactor.Text(safe.Text(line)))
+		printField(a.terminal, a.redactor.Text(safe.Text(line)))
 	}
 	if stages[0].Requests == 0 || stages[0].Failed == 1 {
 		return ExitFailure
@@ -151,8 +151,8 @@ func (a *app) quick(args []string) int {
 // fieldWidth is the width of the names of an answer's lines.
 const fieldWidth = 11
 
-// field prints a line that begins with a name. On a terminal it goes on below its text.
-func (t *terminal) field(line string) {
+// printField prints a line that begins with a name. On a terminal it goes on below its text.
+func printField(t *terminal, line string) {
 	width := t.width()
 	if width < 2*fieldWidth || len(line) <= fieldWidth {
 		fmt.Fprintln(t.out, line)

@@ -37,7 +37,7 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 	if err := options.Log.OpenFile(cfg.Artifacts.Path(config.LogFile)); err != nil {
 		return a.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
 	}
-	a.terminal.block(announcement(&cfg.Series))
+	printBlock(a.terminal, announcement(&cfg.Series))
 	options.Tokenizers, options.Problems = new(run.Tokenizers), new(run.Problems)
 	course := series.NewCourse(progress.RepeatsKind, cfg.Series.Runs, options.Observers, nil)
 	runs, stopped, err := a.runAll(plan, runAll{total: cfg.Series.Runs, resume: cfg.Asked.Bool("resume"),
@@ -45,7 +45,7 @@ func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts
 	if err != nil {
 		return a.fail(err)
 	}
-	a.terminal.block(conclusion(runs, plan.Converged))
+	printBlock(a.terminal, conclusion(runs, plan.Converged))
 	good := len(series.Successes(runs))
 	code := partial(cfg, runs)
 	if good >= 2 || !stopped {
@@ -169,12 +169,8 @@ func conclusion(runs []series.Run, converged string) []string {
 	return lines
 }
 
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}
-
-func (t *terminal) block(lines []string) {
+// printBlock prints lines between two rules.
+func printBlock(t *terminal, lines []string) {
 	width := bannerWidth
 	if n := t.width(); n > 0 {
 		width = min(width, n)

@@ -5,73 +5,15 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"aiperf/internal/accuracy/sandbox"
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/suggest"
-	"aiperf/internal/cluster/fleet"
-	"aiperf/internal/config/flags"
-	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/server"
 )
-
-// release is the version of the source code.
-const release = "0.1.0"
-
-// Version is the program's version: that of the module where the go command installed it by its version, else the
-// version of the source code with the revision that it was built from, as in 0.1.0+1a2b3c4d5e6f, where that is known.
-// ".modified" follows the revision of a checkout with changes.
-var Version = version(debug.ReadBuildInfo())
-
-func version(info *debug.BuildInfo, ok bool) string {
-	if !ok {
-		return release
-	}
-	settings := map[string]string{}
-	for _, s := range info.Settings {
-		settings[s.Key] = s.Value
-	}
-	revision := settings["vcs.revision"]
-	if revision == "" { // installed from a module proxy, or built without version control
-		if v, isVersion := strings.CutPrefix(info.Main.Version, "v"); isVersion {
-			return v
-		}
-		return release
-	}
-	v := release + "+" + revision[:min(len(revision), 12)]
-	if settings["vcs.modified"] == "true" {
-		v += ".modified"
-	}
-	return v
-}
-
-// app is one call of the program.
-type app struct {
-	terminal *terminal
-	env      func(string) (string, bool)
-	// redactor knows the secrets of the command, as far as they are known so far.
-	redactor *artifact.Redactor
-	// loaded is what a plug-in made of the input file.
-	loaded loadedFile
-	// brief leaves out the reports of single runs: what they say together follows.
-	brief bool
-	// server is that of --serve-cmd; nil until the first run needs it.
-	server *server.Supervisor
-	// fleet makes the load of the runs; nil where this process does.
-	fleet *fleet.Fleet
-}
-
-// command is an entry of the command table.
-type command struct {
-	name    string
-	summary string
-	run     func(*app, []string) int
-}
 
 // commands are what this release has, in the order of the help text.
 func commands() []command {
@@ -110,19 +52,6 @@ func commands() []command {
 var missingCommands = []struct{ name, instead string }{
 	{"proxy", "a run is one process and needs none; start it with aiperf profile; the agents of a run on " +
 		"several machines (aiperf agent) need none either"},
-}
-
-// reportMemory is from how many bytes on a report collects as often as it must to stay there, unless GOMEMLIMIT says
-// otherwise. Nothing waits for a report, and what it keeps of a million requests is less.
-const reportMemory = 320 << 20
-
-// browseMemory is the same for the server of finished runs, which keeps indexes while it makes a report.
-const browseMemory = 250 << 20
-
-func limitMemory(env func(string) (string, bool), bytes int64) {
-	if _, given := env("GOMEMLIMIT"); !given {
-		debug.SetMemoryLimit(bytes)
-	}
 }
 
 // temporaryCommands are those that put files among the temporary ones.
@@ -200,41 +129,4 @@ Flags:
 
 Try it: aiperf demo
 `)
-}
-
-// fail prints an error in a box and returns the exit code for it.
-func (a *app) fail(err error) int {
-	title := "Error"
-	var titled interface{ PanelTitle() string }
-	if errors.As(err, &titled) {
-		title = titled.PanelTitle()
-	}
-	a.terminal.panel(title, a.loaded.named(a.redactor.URL(err.Error())))
-	return ExitFailure
-}
-
-// hideSecrets has errors show none of the secrets among the arguments and in the environment.
-func (a *app) hideSecrets(args []string) {
-	a.redactor = artifact.NewRedactor(settings.SecretsOf(args, a.env)...)
-}
-
-// parse has the flags of a command set and returns the other arguments. Where done, the command ends with the code:
-// help was asked for, or an argument is wrong.
-func (a *app) parse(t *flags.Table, args []string) (words []string, code int, done bool) {
-	if flags.WantsHelp(args) {
-		fmt.Fprint(a.terminal.out, t.Help())
-		return nil, ExitOK, true
-	}
-	words, err := t.Parse(args)
-	if err != nil {
-		return nil, a.fail(err), true
-	}
-	return words, ExitOK, false
-}
-
-// writeLines writes the lines of a list.
-func writeLines(w io.Writer, lines []string) {
-	for _, line := range lines {
-		fmt.Fprintln(w, line)
-	}
 }

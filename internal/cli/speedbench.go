@@ -78,10 +78,3 @@ func (a *app) speedBenchReport(args []string) int {
 	}
 	return ExitOK
 }
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}

@@ -79,7 +79,7 @@ func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, opti
 	if study := s.asked.study; study != nil {
 		fmt.Fprintln(s.terminal.out, study.Opening())
 	} else {
-		s.terminal.block(aggregate.Banner(plan))
+		printBlock(s.terminal, aggregate.Banner(plan))
 	}
 	if s.search != nil {
 		runs, stopped, err = s.runSearch()
@@ -298,7 +298,7 @@ func (s *several) conclude(runs []series.Run) int {
 	}
 	full := s.base.UI.Full(s.terminal.outTTY)
 	if !s.brief && (full || s.whole.Empty()) {
-		s.terminal.block(s.whole.Summary())
+		printBlock(s.terminal, s.whole.Summary())
 	}
 	paths, err := s.whole.Write(s.layout.Dir)
 	more, failed := s.after()

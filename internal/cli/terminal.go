@@ -11,7 +11,6 @@ import (
 	"golang.org/x/term"
 
 	safe "aiperf/internal/base/terminal"
-	"aiperf/internal/view/dashboard"
 )
 
 // terminal is where the program talks to the user.
@@ -48,42 +47,6 @@ func newTerminal(out, err *os.File, env func(string) (string, bool)) *terminal {
 func isCI(env func(string) (string, bool)) bool {
 	v, _ := env("CI")
 	return v != "" && v != "0" && v != "false"
-}
-
-// lacks says what a dashboard lacks here, "" if that is nothing.
-func (t *terminal) lacks() string {
-	const instead = "; progress is shown as with --ui simple"
-	switch {
-	case !t.outTTY:
-		return "--ui dashboard needs a terminal on the standard output" + instead
-	case t.dumb:
-		return "--ui dashboard needs a terminal that can move its cursor, and TERM is dumb" + instead
-	case t.ci:
-		return "--ui dashboard is not shown in the log of a build (CI is set)" + instead
-	}
-	w, h, err := term.GetSize(int(t.outFile.Fd()))
-	if err == nil && (w < dashboard.LeastWidth || h < dashboard.LeastHeight) {
-		return fmt.Sprintf("--ui dashboard needs a terminal of %d columns and %d rows, this one has %d and %d%s",
-			dashboard.LeastWidth, dashboard.LeastHeight, w, h, instead)
-	}
-	return ""
-}
-
-// interrupted does what Ctrl-C does; nothing before a run.
-func (t *terminal) interrupted() {
-	if t.interrupt != nil {
-		t.interrupt()
-	}
-}
-
-// hold has everything that is written on the terminal wait while a dashboard is on the screen.
-func (t *terminal) hold(d *dashboard.Dashboard) {
-	if t.outTTY {
-		t.out, t.styledOut = d.Hold(t.out), d.Hold(t.styledOut)
-	}
-	if t.errTTY {
-		t.err, t.styledErr = d.Hold(t.err), d.Hold(t.styledErr)
-	}
 }
 
 // width is the width of the terminal that the output goes to, in columns; 0 when it goes elsewhere.

@@ -33,17 +33,6 @@ var tokenizerActions = []string{"pack", "count", "encode"}
 
 type tokenizerOptions struct{ load.LinesOptions }
 
-// nonEmpty keeps a value that has at least one character.
-func nonEmpty(to *string) func(string) error {
-	return func(v string) error {
-		if v == "" {
-			return errors.New("the value is empty")
-		}
-		*to = v
-		return nil
-	}
-}
-
 // table is the flags of an action, of all without one.
 func (o *tokenizerOptions) table() *flags.Table {
 	t := &flags.Table{Command: strings.TrimSpace("tokenizer " + o.Action), About: tokenizerHelp, Column: 30,

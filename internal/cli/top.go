@@ -103,7 +103,7 @@ func (a *app) top(args []string) int {
 		return a.fail(err)
 	}
 	t := a.terminal
-	if note := t.lacks(); note == "" && !o.once {
+	if note := lacks(t); note == "" && !o.once {
 		return a.topScreen(ctx, release, &o, cfg)
 	}
 	m, err := collect.NewMonitor(watching(&o, cfg, slog.New(slog.DiscardHandler)))
@@ -266,7 +266,7 @@ func (a *app) topScreen(ctx context.Context, stop func(), o *topOptions, cfg *co
 	}
 	screen := dashboard.New(options)
 	out := t.out
-	t.hold(screen)
+	hold(t, screen)
 	log := runlog.New(runlog.Options{Level: slog.LevelInfo, Console: screen.LogWriter(t.styledErr, !t.errTTY),
 		Redactor: cfg.Redactor()})
 	defer log.Close()

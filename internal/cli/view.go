@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -36,9 +37,9 @@ func newView(t *terminal, cfg *config.Run, several bool) view {
 	mode := cfg.UI.Pick(t.outTTY, several)
 	v := view{errTTY: t.errTTY}
 	if mode == "dashboard" {
-		if v.note = t.lacks(); v.note == "" {
+		if v.note = lacks(t); v.note == "" {
 			v.screen = newDashboard(t, cfg)
-			t.hold(v.screen)
+			hold(t, v.screen)
 			return v
 		}
 		if cfg.UI.Mode == "" {
@@ -66,7 +67,7 @@ func newDashboard(t *terminal, cfg *config.Run) *dashboard.Dashboard {
 	o := dashboard.Options{
 		Out: t.outFile, Colour: t.colour, Title: title, Every: dashboardInterval, GPUs: cfg.GPU.Dashboard,
 		Frame: min(cfg.Env.UI.LogRefresh, cfg.Env.UI.SpinnerRefresh), Notice: cfg.Env.UI.Notice,
-		Groups: liveGroups(cfg.Env.UI.ConsoleGroups), Dir: cfg.Artifacts.Dir, Interrupt: t.interrupted,
+		Groups: liveGroups(cfg.Env.UI.ConsoleGroups), Dir: cfg.Artifacts.Dir, Interrupt: func() { interrupted(t) },
 	}
 	if every := cmp.Or(cfg.UI.StatsInterval, cfg.Env.UI.RealtimeMetricsInterval); every != nil {
 		o.Every = *every
@@ -121,3 +122,39 @@ func (v view) logWriter(out io.Writer) io.Writer {
 
 // wraps reports whether the log wraps and colours its lines for the terminal: the pane of a dashboard does so itself.
 func (v view) wraps(t *terminal) bool { return t.errTTY && v.screen == nil }
+
+// lacks says what a dashboard lacks here, "" if that is nothing.
+func lacks(t *terminal) string {
+	const instead = "; progress is shown as with --ui simple"
+	switch {
+	case !t.outTTY:
+		return "--ui dashboard needs a terminal on the standard output" + instead
+	case t.dumb:
+		return "--ui dashboard needs a terminal that can move its cursor, and TERM is dumb" + instead
+	case t.ci:
+		return "--ui dashboard is not shown in the log of a build (CI is set)" + instead
+	}
+	w, h, err := term.GetSize(int(t.outFile.Fd()))
+	if err == nil && (w < dashboard.LeastWidth || h < dashboard.LeastHeight) {
+		return fmt.Sprintf("--ui dashboard needs a terminal of %d columns and %d rows, this one has %d and %d%s",
+			dashboard.LeastWidth, dashboard.LeastHeight, w, h, instead)
+	}
+	return ""
+}
+
+// hold has everything that is written on the terminal wait while a dashboard is on the screen.
+func hold(t *terminal, d *dashboard.Dashboard) {
+	if t.outTTY {
+		t.out, t.styledOut = d.Hold(t.out), d.Hold(t.styledOut)
+	}
+	if t.errTTY {
+		t.err, t.styledErr = d.Hold(t.err), d.Hold(t.styledErr)
+	}
+}
+
+// interrupted does what Ctrl-C does; nothing before a run.
+func interrupted(t *terminal) {
+	if t.interrupt != nil {
+		t.interrupt()
+	}
+}

@@ -64,7 +64,7 @@ func checkPlots(s *settings.Settings) error {
 
 // autoPlot draws the plots of what was measured, if that is asked for and there is something to draw, and returns the
 // exit code. A failure is a warning unless plots are required.
-func (a *app) autoPlot(e *experiment, cfg *config.Run, code int, log *slog.Logger, i *interrupts) int {
+func (b *bench) autoPlot(e *experiment, cfg *config.Run, code int, log *slog.Logger, i *interrupts) int {
 	several := e.plan != nil || cfg.Several()
 	measured := code == ExitOK || code == ExitThreshold || code == ExitNotValid
 	if !e.wantsPlots(cfg.Asked) || i.stopped() || !measured && !several {
@@ -75,7 +75,7 @@ func (a *app) autoPlot(e *experiment, cfg *config.Run, code int, log *slog.Logge
 	o.paths, o.output, o.automatic = []string{dir}, filepath.Join(dir, "plots"), true
 	err := e.savePlots(dir)
 	if err == nil {
-		_, err = a.draw(&o)
+		_, err = b.draw(&o)
 	}
 	if err == nil {
 		return code
@@ -91,7 +91,7 @@ func (a *app) autoPlot(e *experiment, cfg *config.Run, code int, log *slog.Logge
 		log.Warn(text)
 		return code
 	}
-	if failed := a.fail(errors.New(text)); code == ExitOK {
+	if failed := b.fail(errors.New(text)); code == ExitOK {
 		return failed
 	}
 	return code

@@ -172,6 +172,7 @@ func (a *app) capacity(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	a.brief = !parsed.Bool("verbose") && !parsed.Bool("extra-verbose")
-	return a.prepared(e)
+	b := newBench(a)
+	b.brief = !parsed.Bool("verbose") && !parsed.Bool("extra-verbose")
+	return b.prepared(e)
 }

@@ -61,7 +61,7 @@ func (a *app) demo(args []string) int {
 		return a.fail(err)
 	}
 	loaded.note(cfg)
-	return a.execute(&experiment{}, cfg, nil, warnings)
+	return newBench(a).execute(&experiment{}, cfg, nil, warnings)
 }
 
 // overridden leaves out of base each flag, with its values, that given names too, in whatever spelling.

@@ -5,10 +5,8 @@ import (
 	"fmt"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/cluster/fleet"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/settings"
-	"aiperf/internal/experiment/server"
 )
 
 // app is one call of the program.
@@ -17,14 +15,8 @@ type app struct {
 	env      func(string) (string, bool)
 	// redactor knows the secrets of the command, as far as they are known so far.
 	redactor *artifact.Redactor
-	// loaded is what a plug-in made of the input file.
-	loaded loadedFile
-	// brief leaves out the reports of single runs: what they say together follows.
-	brief bool
-	// server is that of --serve-cmd; nil until the first run needs it.
-	server *server.Supervisor
-	// fleet makes the load of the runs; nil where this process does.
-	fleet *fleet.Fleet
+	// named puts the user's names into a message for those that the program made up; nil leaves it as it is.
+	named func(string) string
 }
 
 // command is an entry of the command table.
@@ -41,7 +33,7 @@ func (a *app) fail(err error) int {
 	if errors.As(err, &titled) {
 		title = titled.PanelTitle()
 	}
-	a.terminal.panel(title, a.loaded.named(a.redactor.URL(err.Error())))
+	a.terminal.panel(title, a.name(a.redactor.URL(err.Error())))
 	return ExitFailure
 }
 
@@ -62,4 +54,12 @@ func (a *app) parse(t *flags.Table, args []string) (words []string, code int, do
 		return nil, a.fail(err), true
 	}
 	return words, ExitOK, false
+}
+
+// name returns a message with the names that the user knows.
+func (a *app) name(text string) string {
+	if a.named == nil {
+		return text
+	}
+	return a.named(text)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // openFleet opens the fleet that the runs ask for, if they do.
-func (a *app) openFleet(ctx context.Context, cfg *config.Run, log *runlog.Log) error {
+func (b *bench) openFleet(ctx context.Context, cfg *config.Run, log *runlog.Log) error {
 	asked := cfg.Fleet
 	if asked == nil {
 		return nil
@@ -26,14 +26,14 @@ func (a *app) openFleet(ctx context.Context, cfg *config.Run, log *runlog.Log) e
 	if err := run.CheckShares(cfg); err != nil {
 		return err
 	}
-	security, err := a.fleetSecurity(asked)
+	security, err := b.fleetSecurity(asked)
 	if err != nil {
 		return err
 	}
 	o := fleet.Options{
 		Version: Version, Log: log.Logger("fleet"), Name: asked.Name, Agents: asked.Agents, Wait: asked.Wait,
 		Local: asked.Local, URL: asked.URL, Listen: asked.Listen, Security: security,
-		Show:      func(line string) { a.terminal.say(line) },
+		Show:      func(line string) { b.terminal.say(line) },
 		Heartbeat: cfg.Env.Service.HeartbeatInterval, MinAlive: cfg.Env.Worker.MinAliveFraction, RawStays: asked.RawStays,
 		Clock: clock.New(), Clocks: &cfg.Env.Worker.Clock,
 	}
@@ -44,7 +44,7 @@ func (a *app) openFleet(ctx context.Context, cfg *config.Run, log *runlog.Log) e
 		}
 		o.LocalDir = dir
 	}
-	a.fleet, err = fleet.Open(ctx, o)
+	b.fleet, err = fleet.Open(ctx, o)
 	return err
 }
 
@@ -67,10 +67,10 @@ func (a *app) fleetSecurity(f *config.Fleet) (s fleet.Security, err error) {
 }
 
 // endFleet lets the agents go.
-func (a *app) endFleet() {
-	if a.fleet != nil {
-		a.fleet.Close()
-		a.fleet = nil
+func (b *bench) endFleet() {
+	if b.fleet != nil {
+		b.fleet.Close()
+		b.fleet = nil
 	}
 }
 
@@ -82,10 +82,10 @@ func seedFor(cfg *config.Run) {
 }
 
 // measureByFleet makes a run whose load the agents make.
-func (a *app) measureByFleet(ctx context.Context, cfg *config.Run, o run.Options) (*run.Outcome, error) {
+func (b *bench) measureByFleet(ctx context.Context, cfg *config.Run, o run.Options) (*run.Outcome, error) {
 	seedFor(cfg)
-	r := a.fleet.Remote()
-	o.Remote, o.Clock = r, a.fleet.Clock()
+	r := b.fleet.Remote()
+	o.Remote, o.Clock = r, b.fleet.Clock()
 	outcome, err := run.Execute(ctx, cfg, o)
 	if err != nil {
 		return nil, err

@@ -47,8 +47,9 @@ func (a *app) loadFile(p *settings.Settings) (*settings.Settings, loadedFile, er
 		return p, none, err
 	}
 	from := &config.Loaded{Path: p.Text("input-file"), By: program.Name}
-	a.loaded = loadedFile{from, path, remove}
-	return p.WithInput(path, program.Format), a.loaded, nil
+	loaded := loadedFile{from, path, remove}
+	a.named = loaded.named
+	return p.WithInput(path, program.Format), loaded, nil
 }
 
 // note puts the user's file into the configuration, for its exports.

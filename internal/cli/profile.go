@@ -40,22 +40,22 @@ func (a *app) profile(args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	return a.prepared(e)
+	return newBench(a).prepared(e)
 }
 
 // prepared resolves and runs what the arguments ask for.
-func (a *app) prepared(e *experiment) int {
-	own, loaded, err := a.loadFile(e.base)
+func (b *bench) prepared(e *experiment) int {
+	own, loaded, err := b.loadFile(e.base)
 	if err != nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	defer loaded.remove()
 	if loaded.from != nil {
 		e.input = own
 	}
-	cfg, warnings, err := a.resolve(own)
+	cfg, warnings, err := b.resolve(own)
 	if err != nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	if resolve.LacksModel(own) {
 		e.model = cfg.Models[0]
@@ -64,13 +64,13 @@ func (a *app) prepared(e *experiment) int {
 	var cells []series.Cell
 	if e.plan != nil {
 		if cells, warnings, err = e.cells(); err != nil {
-			return a.fail(err)
+			return b.fail(err)
 		}
 		for i := range cells {
 			loaded.note(cells[i].Config)
 		}
 	}
-	return a.execute(e, cfg, cells, append(env.Unknown(os.Environ()), warnings...))
+	return b.execute(e, cfg, cells, append(env.Unknown(os.Environ()), warnings...))
 }
 
 // resolve makes the configuration of a run. Where no model is named the server is asked for its only one, after
@@ -94,22 +94,22 @@ func (a *app) resolve(parsed *settings.Settings) (*config.Run, []fault.Warning, 
 }
 
 // execute runs a resolved benchmark, or its cells, and reports it.
-func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warnings []fault.Warning) int {
-	t := a.terminal
-	a.redactor = cfg.Redactor()
+func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, warnings []fault.Warning) int {
+	t := b.terminal
+	b.redactor = cfg.Redactor()
 	if cfg.Env.Cluster.Managed && (e.plan != nil || cfg.Several()) {
-		return a.fail(errors.New("a pod runs one benchmark: a sweep, or several runs, are an AIPerfSweep; " +
+		return b.fail(errors.New("a pod runs one benchmark: a sweep, or several runs, are an AIPerfSweep; " +
 			"aiperf kube sweep --config FILE creates one"))
 	}
 	if err := answerOfOneRun(cfg); err != nil && e.plan == nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	if err := checkPlots(cfg.Asked); err != nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	note, err := run.ChooseFolder(cfg)
 	if err != nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	view := newView(t, cfg, e.plan != nil || cfg.Several())
 	interrupts := watchInterrupts(t, view.logWriter(t.styledErr), view.leave)
@@ -121,7 +121,7 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 	defer adoptStandardLog(log)()
 	logger := log.Logger("config")
 	for _, w := range warnings {
-		logger.Log(context.Background(), warningLevel(w), a.loaded.named(w.Text))
+		logger.Log(context.Background(), warningLevel(w), b.name(w.Text))
 	}
 	for _, text := range []string{note, view.note} {
 		if text != "" {
@@ -133,104 +133,104 @@ func (a *app) execute(e *experiment, cfg *config.Run, cells []series.Cell, warni
 	}
 	options := run.Options{
 		Version: Version, Log: log, Stop: interrupts.Stop, Capacity: measuredCapacity(logger),
-		Ready: func() { a.announce(view, "PROFILING") },
+		Ready: func() { b.announce(view, "PROFILING") },
 	}
 	options.Observers = append(options.Observers, view.observers()...)
 	options.LogInterval = view.logInterval(cfg)
-	otel, err := a.newOTel(cfg)
+	otel, err := b.newOTel(cfg)
 	if err != nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	if otel != nil {
 		options.Observers = append(options.Observers, otel)
 	}
 	live, err := openLivePage(cfg, log.Logger("metrics"))
 	if err != nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	if live != nil {
 		defer closeLivePage(live, cfg, interrupts, log.Logger("metrics"))
 		options.Observers = append(options.Observers, live)
 	}
-	pages, err := a.openWeb(cfg, log)
+	pages, err := b.openWeb(cfg, log)
 	if err != nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	if pages != nil {
 		defer closeWeb(pages, cfg, interrupts, log.Logger("web"))
 		options.Observers = append(options.Observers, pages)
 	}
-	mlflow, err := a.newMLflow(cfg)
+	mlflow, err := b.newMLflow(cfg)
 	if err != nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	if mlflow != nil {
 		options.Observers = append(options.Observers, mlflow)
 	}
-	wandb, err := a.newWandB(cfg)
+	wandb, err := b.newWandB(cfg)
 	if err != nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	if wandb != nil {
 		options.Observers = append(options.Observers, wandb)
 	}
-	defer a.endServer(log.Logger("server"))
+	defer b.endServer(log.Logger("server"))
 	ctx, release := withStop(context.Background(), interrupts.Stop)
-	err = a.openFleet(ctx, cfg, log)
+	err = b.openFleet(ctx, cfg, log)
 	release()
 	if err != nil {
-		return interrupts.exit(a.fail(err))
+		return interrupts.exit(b.fail(err))
 	}
-	defer a.endFleet()
+	defer b.endFleet()
 	if view.screen != nil {
 		view.screen.Start(log.Logger("dashboard"))
 	}
 	var code int
 	switch {
 	case e.plan != nil:
-		code = a.several(e, cfg, cells, options, view, interrupts)
+		code = b.several(e, cfg, cells, options, view, interrupts)
 	case cfg.Several():
-		code = a.repeat(cfg, options, view, interrupts)
+		code = b.repeat(cfg, options, view, interrupts)
 	default:
-		code = a.single(context.Background(), cfg, options, view, interrupts).Code
+		code = b.single(context.Background(), cfg, options, view, interrupts).Code
 	}
-	return a.autoPlot(e, cfg, code, log.Logger("plot"), interrupts)
+	return b.autoPlot(e, cfg, code, log.Logger("plot"), interrupts)
 }
 
 // single makes one run, reports it and says how it ended.
-func (a *app) single(ctx context.Context, cfg *config.Run, options run.Options, view view,
+func (b *bench) single(ctx context.Context, cfg *config.Run, options run.Options, view view,
 	interrupts *interrupts) (f series.Finished) {
-	a.announce(view, "CONFIGURING")
-	f.Outcome, f.Err = a.measure(ctx, cfg, options)
+	b.announce(view, "CONFIGURING")
+	f.Outcome, f.Err = b.measure(ctx, cfg, options)
 	if cfg.Series.Runs <= 1 && options.Info.RunLabel == "" {
 		view.leave()
 	}
 	defer waitForUploads(options.Observers, interrupts) // the report comes first: it may be all that there is
 	if f.Err != nil {
-		f.Code = a.fail(f.Err)
+		f.Code = b.fail(f.Err)
 		if path := options.Log.Path(); path != "" {
-			fmt.Fprintln(a.terminal.err, "Log File:", path)
+			fmt.Fprintln(b.terminal.err, "Log File:", path)
 		}
 		f.Code = interrupts.exit(f.Code)
 		return f
 	}
-	f.Code = a.report(f.Outcome, interrupts, cfg)
+	f.Code = b.report(f.Outcome, interrupts, cfg)
 	if list := faults(f.Outcome); len(list) > 0 {
 		f.Err = errors.New(strings.Join(list, "\n"))
 	} else if cfg.RequireValid && f.Outcome.Verdict != trust.Valid {
 		f.Err = fmt.Errorf("the verdict on the client's own influence is %q", f.Outcome.Verdict)
 	}
 	if err := options.Log.Err(); err != nil && f.Code == ExitOK {
-		f.Code, f.Err = a.fail(err), err
+		f.Code, f.Err = b.fail(err), err
 	}
 	return f
 }
 
 // announce prints the line by which scripts know how far a run is. It is not a line of the log: it is printed whatever
 // the level, and to the standard output.
-func (a *app) announce(v view, state string) {
-	if !a.brief {
-		fmt.Fprintln(v.logWriter(a.terminal.styledOut), "AIPerf System is "+state)
+func (b *bench) announce(v view, state string) {
+	if !b.brief {
+		fmt.Fprintln(v.logWriter(b.terminal.styledOut), "AIPerf System is "+state)
 	}
 }
 
@@ -264,17 +264,17 @@ func warningLevel(w fault.Warning) slog.Level {
 }
 
 // report prints the final report and says how the run ended.
-func (a *app) report(outcome *run.Outcome, interrupts *interrupts, cfg *config.Run) int {
-	if !a.brief {
-		a.render(&outcome.Result, outcome.Console, rendering{dir: cfg.Artifacts.Dir, part: outcome.Result.RunInfo.RunLabel != "",
-			full: cfg.UI.Full(a.terminal.outTTY), exportWidth: cfg.Env.UI.ConsoleExportWidth})
+func (b *bench) report(outcome *run.Outcome, interrupts *interrupts, cfg *config.Run) int {
+	if !b.brief {
+		b.render(&outcome.Result, outcome.Console, rendering{dir: cfg.Artifacts.Dir, part: outcome.Result.RunInfo.RunLabel != "",
+			full: cfg.UI.Full(b.terminal.outTTY), exportWidth: cfg.Env.UI.ConsoleExportWidth})
 	}
 	code := ExitOK
-	thresholds := a.failedThresholds(outcome, cfg)
+	thresholds := b.failedThresholds(outcome, cfg)
 	if faults := faults(outcome); len(faults) > 0 {
-		code = a.fail(errors.New(strings.Join(faults, "\n")))
+		code = b.fail(errors.New(strings.Join(faults, "\n")))
 	} else if cfg.RequireValid && outcome.Verdict != trust.Valid {
-		a.fail(fmt.Errorf("--require-valid: the verdict on the client's own influence is %q; the reasons are above "+
+		b.fail(fmt.Errorf("--require-valid: the verdict on the client's own influence is %q; the reasons are above "+
 			"and in client_health of the JSON summary", outcome.Verdict))
 		code = ExitNotValid
 	} else if thresholds > 0 {

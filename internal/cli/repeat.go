@@ -19,55 +19,55 @@ import (
 const bannerWidth = 80
 
 // repeat makes the runs of a series and reports what they say together.
-func (a *app) repeat(cfg *config.Run, options run.Options, view view, interrupts *interrupts) int {
+func (b *bench) repeat(cfg *config.Run, options run.Options, view view, interrupts *interrupts) int {
 	log := options.Log.Logger("series")
 	plan := series.NewRepeats(cfg, log)
 	var kept []string
 	if cfg.Asked.Bool("resume") {
 		var err error
 		if kept, err = series.Complete(plan); err != nil {
-			return a.fail(err)
+			return b.fail(err)
 		}
 	}
 	lock, err := series.Prepare(cfg.Artifacts, cfg.Dataset.Path, kept...)
 	if err != nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	defer lock.Release()
 	if err := options.Log.OpenFile(cfg.Artifacts.Path(config.LogFile)); err != nil {
-		return a.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
+		return b.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
 	}
-	printBlock(a.terminal, announcement(&cfg.Series))
+	printBlock(b.terminal, announcement(&cfg.Series))
 	options.Tokenizers, options.Problems = new(run.Tokenizers), new(run.Problems)
 	course := series.NewCourse(progress.RepeatsKind, cfg.Series.Runs, options.Observers, nil)
-	runs, stopped, err := a.runAll(plan, runAll{total: cfg.Series.Runs, resume: cfg.Asked.Bool("resume"),
+	runs, stopped, err := b.runAll(plan, runAll{total: cfg.Series.Runs, resume: cfg.Asked.Bool("resume"),
 		course: course}, options, view, interrupts, log)
 	if err != nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
-	printBlock(a.terminal, conclusion(runs, plan.Converged))
+	printBlock(b.terminal, conclusion(runs, plan.Converged))
 	good := len(series.Successes(runs))
 	code := partial(cfg, runs)
 	if good >= 2 || !stopped {
-		if own := a.aggregate(cfg, runs, log); own != ExitOK {
+		if own := b.aggregate(cfg, runs, log); own != ExitOK {
 			code = own
 		}
 	}
 	if stopped {
-		code = a.fail(fmt.Errorf("the series was cancelled: %d of %d runs are complete; an aggregate has only those, "+
+		code = b.fail(fmt.Errorf("the series was cancelled: %d of %d runs are complete; an aggregate has only those, "+
 			"and takes 2", good, cfg.Series.Runs))
 	}
 	return interrupts.exit(code)
 }
 
 // aggregate writes and prints what the successful runs say together.
-func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) int {
+func (b *bench) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) int {
 	if good := len(series.Successes(runs)); good < 2 {
 		message := fmt.Sprintf("%d of %d runs succeeded: confidence intervals need at least 2, so there is no "+
 			"aggregate; the files of each run are in %s",
 			good, len(runs), filepath.Join(cfg.Artifacts.Dir, series.RunsDir))
 		log.Warn(message)
-		return a.fail(fmt.Errorf("%s", message))
+		return b.fail(fmt.Errorf("%s", message))
 	}
 	whole := series.NewAggregate(Version, runs, cfg.Series.Confidence, cfg.Series.Cooldown)
 	collated := cfg.Series.Convergence != nil && cfg.Artifacts.ExportLevel != "summary"
@@ -79,13 +79,13 @@ func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) in
 	for _, w := range warnings {
 		log.Warn(w)
 	}
-	t := a.terminal
+	t := b.terminal
 	// A closed pipe must not cost the files.
-	o, full := a.consoleOptions(cfg), cfg.UI.Full(t.outTTY)
+	o, full := b.consoleOptions(cfg), cfg.UI.Full(t.outTTY)
 	rows := tableRows(whole.Rows)
 	if full {
 		_ = console.RenderSeries(t.styledOut, rows, whole.Level, o)
-		a.aggregates(paths)
+		b.aggregates(paths)
 	}
 	o.Dir, o.More = cfg.Artifacts.Dir, views(cfg.Artifacts.Dir)
 	short := console.Repeats{Input: file.Exported(cfg), Runs: len(runs), Good: len(series.Successes(runs)),
@@ -98,7 +98,7 @@ func (a *app) aggregate(cfg *config.Run, runs []series.Run, log *slog.Logger) in
 	_ = console.RenderRepeatsShort(t.styledOut, &short, o)
 	if err != nil {
 		log.Error("The aggregate could not be written", "error", err)
-		return a.fail(fmt.Errorf("some files could not be written:\n%w", err))
+		return b.fail(fmt.Errorf("some files could not be written:\n%w", err))
 	}
 	return ExitOK
 }

@@ -284,7 +284,7 @@ func runProfile(t *testing.T, environment map[string]string, args ...string) (co
 		terminal: &terminal{out: w, err: w, styledOut: w, styledErr: w},
 		env:      func(name string) (string, bool) { v, ok := environment[name]; return v, ok },
 	}
-	code = a.profile(args)
+	code = a.main(append([]string{"profile"}, args...))
 	return code, said.String()
 }
 

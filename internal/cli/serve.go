@@ -15,20 +15,20 @@ import (
 
 // measure makes one run, by the fleet if there is one, against a server that is started for it where that was asked
 // for. A server that dies ends the run, which has failed then, whatever results it has.
-func (a *app) measure(ctx context.Context, cfg *config.Run, o run.Options) (*run.Outcome, error) {
+func (b *bench) measure(ctx context.Context, cfg *config.Run, o run.Options) (*run.Outcome, error) {
 	execute := run.Execute
-	if a.fleet != nil {
-		execute = a.measureByFleet
+	if b.fleet != nil {
+		execute = b.measureByFleet
 	}
 	if cfg.Serve == nil {
 		return execute(ctx, cfg, o)
 	}
 	started, release := withStop(ctx, o.Stop)
 	defer release()
-	if a.server == nil {
-		a.server = newSupervisor(cfg, &o)
+	if b.server == nil {
+		b.server = newSupervisor(cfg, &o)
 	}
-	took, err := a.server.Ensure(started, server.Cell{
+	took, err := b.server.Ensure(started, server.Cell{
 		Params: cfg.Serve.Params, LogPath: filepath.Join(cfg.Artifacts.Dir, server.LogName),
 		Addresses: addresses(cfg.Endpoint.URLs),
 		Ready:     func(ctx context.Context) error { return run.WaitReady(ctx, cfg, o) },
@@ -41,11 +41,11 @@ func (a *app) measure(ctx context.Context, cfg *config.Run, o run.Options) (*run
 	case cfg.Serve.Command != "":
 		o.ServerStart = &took
 	}
-	alive, end := a.server.Watch(started)
+	alive, end := b.server.Watch(started)
 	defer end()
 	o.Stop = alive.Done()
 	outcome, err := execute(ctx, cfg, o)
-	if died := a.server.Failure(); died != nil && ctx.Err() == nil {
+	if died := b.server.Failure(); died != nil && ctx.Err() == nil {
 		return nil, died
 	}
 	return outcome, err
@@ -62,14 +62,14 @@ func newSupervisor(cfg *config.Run, o *run.Options) *server.Supervisor {
 }
 
 // endServer ends the server that was started for the runs, if any.
-func (a *app) endServer(log *slog.Logger) {
-	if a.server == nil {
+func (b *bench) endServer(log *slog.Logger) {
+	if b.server == nil {
 		return
 	}
-	if err := a.server.Close(); err != nil {
+	if err := b.server.Close(); err != nil {
 		log.Error(err.Error())
 	}
-	a.server = nil
+	b.server = nil
 }
 
 // withStop returns a context that ends when stop is closed.

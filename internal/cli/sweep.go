@@ -32,7 +32,7 @@ import (
 
 // several is an experiment of several cells under way.
 type several struct {
-	*app
+	*bench
 	asked   *experiment
 	base    *config.Run
 	layout  series.Layout
@@ -55,23 +55,23 @@ type several struct {
 }
 
 // several runs the cells of a sweep, or those that a search chooses, and reports what they say together.
-func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, options run.Options, view view,
+func (b *bench) several(e *experiment, base *config.Run, cells []series.Cell, options run.Options, view view,
 	interrupts *interrupts) int {
-	s := &several{app: a, asked: e, base: base, options: options, log: options.Log.Logger("sweep"), view: view,
+	s := &several{bench: b, asked: e, base: base, options: options, log: options.Log.Logger("sweep"), view: view,
 		signals: interrupts, begun: time.Now(),
 		layout: series.Layout{Dir: base.Artifacts.Dir, Trials: base.Series.Runs, Independent: e.plan.Independent,
 			Between: e.plan.Cooldown, Pause: base.Series.Cooldown}}
 	plan, err := s.check(cells)
 	if err != nil {
-		return a.fail(err) // before anything of an earlier start is replaced
+		return b.fail(err) // before anything of an earlier start is replaced
 	}
 	lock, err := series.PrepareCells(base.Artifacts)
 	if err != nil {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	defer lock.Release()
 	if err := options.Log.OpenFile(base.Artifacts.Path(config.LogFile)); err != nil {
-		return a.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
+		return b.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
 	}
 	s.options.Tokenizers, s.options.Problems = new(run.Tokenizers), new(run.Problems)
 	var runs []series.Run
@@ -87,23 +87,23 @@ func (a *app) several(e *experiment, base *config.Run, cells []series.Cell, opti
 		runs, stopped, err = s.runCells(cells)
 	}
 	if err != nil && len(runs) == 0 {
-		return a.fail(err)
+		return b.fail(err)
 	}
 	code := s.conclude(runs)
 	missed := s.failedConditions()
 	good := len(series.Successes(runs))
 	switch {
 	case err != nil:
-		code = a.fail(err)
+		code = b.fail(err)
 	case stopped:
 		why := "cancelled"
 		if n := len(runs); n > 0 && runs[n-1].Cancelled && runs[n-1].Err != series.CancelledRun {
 			why = "ended early, because " + runs[len(runs)-1].Info.RunLabel + " could not be completed,"
 		}
-		code = a.fail(fmt.Errorf("%s with %d complete: the files of the experiment have only these runs; "+
+		code = b.fail(fmt.Errorf("%s with %d complete: the files of the experiment have only these runs; "+
 			"--resume makes the others", why, good))
 	case s.layout.Trials == 1 && s.search == nil && good < len(runs), good < min(2, len(runs)):
-		code = a.fail(fmt.Errorf("%d of %d runs succeeded; the files of each run are in %s", good, len(runs),
+		code = b.fail(fmt.Errorf("%d of %d runs succeeded; the files of each run are in %s", good, len(runs),
 			s.layout.Dir))
 	case partial(base, runs) != ExitOK:
 		code = partial(base, runs)
@@ -419,7 +419,7 @@ type runAll struct {
 }
 
 // runAll makes the runs of a plan. The error is that of a run that cannot be taken over from an earlier start.
-func (a *app) runAll(plan series.Plan, r runAll, options run.Options, view view, interrupts *interrupts,
+func (b *bench) runAll(plan series.Plan, r runAll, options run.Options, view view, interrupts *interrupts,
 	log *slog.Logger) (runs []series.Run, stopped bool, err error) {
 	o := series.Options{
 		Stop: interrupts.Stop, Done: r.done, Course: r.course,
@@ -428,19 +428,19 @@ func (a *app) runAll(plan series.Plan, r runAll, options run.Options, view view,
 			if r.total > 0 {
 				of = fmt.Sprintf(" of %d", r.total)
 			}
-			if !a.brief {
-				writeLines(a.terminal.out, []string{"", fmt.Sprintf("Run %d%s: %s", number, of, step.Info.RunLabel)})
+			if !b.brief {
+				writeLines(b.terminal.out, []string{"", fmt.Sprintf("Run %d%s: %s", number, of, step.Info.RunLabel)})
 			}
 		},
 		Execute: func(ctx context.Context, step *series.Step) series.Finished {
 			own := options
-			own.Info, own.Log = step.Info, newLog(a.terminal, step.Config, view, a.brief)
+			own.Info, own.Log = step.Info, newLog(b.terminal, step.Config, view, b.brief)
 			defer own.Log.Close()
 			own.Log.Follow(options.Log.Follower())
 			if r.judges != nil {
 				r.judges.Observe(step, &own)
 			}
-			f := a.single(ctx, step.Config, own, view, interrupts)
+			f := b.single(ctx, step.Config, own, view, interrupts)
 			if r.judges != nil {
 				r.judges.Done(step, &f)
 			}

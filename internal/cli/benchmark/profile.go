@@ -1,0 +1,356 @@
+package benchmark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	standardlog "log"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+
+	"aiperf/internal/cli/command"
+	"aiperf/internal/cli/show"
+	"aiperf/internal/config"
+	"aiperf/internal/config/env"
+	"aiperf/internal/config/fault"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
+	"aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/series"
+	"aiperf/internal/result/compare"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/run"
+	"aiperf/internal/view/runlog"
+	"aiperf/internal/watch/trust"
+)
+
+// runProfile runs a benchmark.
+func runProfile(here *command.Env, args []string) error {
+	if flags.WantsHelp(args) {
+		profileHelp(here)
+		return nil
+	}
+	here.HideSecrets(args)
+	parsed, err := settings.Parse(args, here.LookupEnv)
+	if err != nil {
+		return err
+	}
+	e, err := readExperiment(here, parsed)
+	if err != nil {
+		return err
+	}
+	return newBench(here).prepared(e)
+}
+
+// prepared resolves and runs what the arguments ask for.
+func (b *bench) prepared(e *experiment) error {
+	own, loaded, err := loadFile(b.Env, e.base)
+	if err != nil {
+		return err
+	}
+	defer loaded.remove()
+	if loaded.from != nil {
+		e.input = own
+	}
+	cfg, warnings, err := resolveRun(b.Env, own)
+	if err != nil {
+		return err
+	}
+	if resolve.LacksModel(own) {
+		e.model = cfg.Models[0]
+	}
+	loaded.note(cfg)
+	var cells []series.Cell
+	if e.plan != nil {
+		if cells, warnings, err = e.cells(); err != nil {
+			return err
+		}
+		for i := range cells {
+			loaded.note(cells[i].Config)
+		}
+	}
+	return command.Exit(b.execute(e, cfg, cells, append(env.Unknown(os.Environ()), warnings...)))
+}
+
+// resolveRun makes the configuration of a run. Where no model is named the server is asked for its only one, after
+// everything else has proved right.
+func resolveRun(e *command.Env, parsed *settings.Settings) (*config.Run, []fault.Warning, error) {
+	if !resolve.LacksModel(parsed) {
+		return resolve.Resolve(parsed, run.Catalog{})
+	}
+	cfg, _, err := resolve.Resolve(parsed.WithModel("unnamed"), run.Catalog{})
+	if err != nil {
+		return resolve.Resolve(parsed, run.Catalog{}) // which says of the model too
+	}
+	log := newLog(e.Terminal, cfg, view{}, false)
+	defer log.Close()
+	model, note, err := run.FindModel(context.Background(), cfg, run.Options{Version: command.Version, Log: log})
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg, warnings, err := resolve.Resolve(parsed.WithModel(model), run.Catalog{})
+	return cfg, append([]fault.Warning{{Level: fault.LevelInfo, Text: note}}, warnings...), err
+}
+
+// execute runs a resolved benchmark, or its cells, and reports it.
+func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, warnings []fault.Warning) int {
+	t := b.Terminal
+	b.Redactor = cfg.Redactor()
+	if cfg.Env.Cluster.Managed && (e.plan != nil || cfg.Several()) {
+		return b.fail(errors.New("a pod runs one benchmark: a sweep, or several runs, are an AIPerfSweep; " +
+			"aiperf kube sweep --config FILE creates one"))
+	}
+	if err := answerOfOneRun(cfg); err != nil && e.plan == nil {
+		return b.fail(err)
+	}
+	if err := checkPlots(cfg.Asked); err != nil {
+		return b.fail(err)
+	}
+	note, err := run.ChooseFolder(cfg)
+	if err != nil {
+		return b.fail(err)
+	}
+	view := newView(t, cfg, e.plan != nil || cfg.Several())
+	interrupts := watchInterrupts(t, view.logWriter(t.StyledErr), view.leave)
+	defer interrupts.close()
+	t.Interrupt = interrupts.interrupt
+	defer view.leave()
+	log := newLog(t, cfg, view, false)
+	defer log.Close()
+	defer adoptStandardLog(log)()
+	logger := log.Logger("config")
+	for _, w := range warnings {
+		logger.Log(context.Background(), warningLevel(w), b.Shown(w.Text))
+	}
+	for _, text := range []string{note, view.note} {
+		if text != "" {
+			logger.Info(text)
+		}
+	}
+	if cfg.Env.Dev.Mode {
+		t.Panel("AIPerf Developer Mode", "Developer mode is on (AIPERF_DEV_MODE).")
+	}
+	options := run.Options{
+		Version: command.Version, Log: log, Stop: interrupts.Stop, Capacity: measuredCapacity(logger),
+		Ready: func() { b.announce(view, "PROFILING") },
+	}
+	options.Observers = append(options.Observers, view.observers()...)
+	options.LogInterval = view.logInterval(cfg)
+	publishers, err := openPublishers(b.Env, cfg, log)
+	defer publishers.end(interrupts)
+	if err != nil {
+		return b.fail(err)
+	}
+	options.Observers = append(options.Observers, publishers...)
+	defer b.endServer(log.Logger("server"))
+	ctx, release := withStop(context.Background(), interrupts.Stop)
+	err = b.openFleet(ctx, cfg, log)
+	release()
+	if err != nil {
+		return interrupts.exit(b.fail(err))
+	}
+	defer b.endFleet()
+	if view.screen != nil {
+		view.screen.Start(log.Logger("dashboard"))
+	}
+	var code int
+	switch {
+	case e.plan != nil:
+		code = b.runSeveral(e, cfg, cells, options, view, interrupts)
+	case cfg.Several():
+		code = b.runRepeats(cfg, options, view, interrupts)
+	default:
+		code = b.runOne(context.Background(), cfg, options, view, interrupts).Code
+	}
+	return b.autoPlot(e, cfg, code, log.Logger("plot"), interrupts)
+}
+
+// runOne makes one run, reports it and says how it ended.
+func (b *bench) runOne(ctx context.Context, cfg *config.Run, options run.Options, view view,
+	interrupts *interrupts) (f series.Finished) {
+	b.announce(view, "CONFIGURING")
+	f.Outcome, f.Err = b.measure(ctx, cfg, options)
+	if cfg.Series.Runs <= 1 && options.Info.RunLabel == "" {
+		view.leave()
+	}
+	defer waitForUploads(options.Observers, interrupts) // the report comes first: it may be all that there is
+	if f.Err != nil {
+		f.Code = b.fail(f.Err)
+		if path := options.Log.Path(); path != "" {
+			fmt.Fprintln(b.Terminal.Err, "Log File:", path)
+		}
+		f.Code = interrupts.exit(f.Code)
+		return f
+	}
+	f.Code = b.reportRun(f.Outcome, interrupts, cfg)
+	if list := faults(f.Outcome); len(list) > 0 {
+		f.Err = errors.New(strings.Join(list, "\n"))
+	} else if cfg.RequireValid && f.Outcome.Verdict != trust.Valid {
+		f.Err = fmt.Errorf("the verdict on the client's own influence is %q", f.Outcome.Verdict)
+	}
+	if err := options.Log.Err(); err != nil && f.Code == command.ExitOK {
+		f.Code, f.Err = b.fail(err), err
+	}
+	return f
+}
+
+// announce prints the line by which scripts know how far a run is. It is not a line of the log: it is printed whatever
+// the level, and to the standard output.
+func (b *bench) announce(v view, state string) {
+	if !b.brief {
+		fmt.Fprintln(v.logWriter(b.Terminal.StyledOut), "AIPerf System is "+state)
+	}
+}
+
+// newLog makes the log of a run. brief leaves to the console only what is at least a warning.
+func newLog(t *command.Terminal, cfg *config.Run, view view, brief bool) *runlog.Log {
+	level, _ := runlog.ParseLevel(cfg.LogLevel)
+	return runlog.New(runlog.Options{
+		Level: level, Brief: brief, Console: view.logWriter(t.StyledErr), Terminal: view.wraps(t), Color: t.Colour,
+		Columns:  t.ErrWidth(),
+		Redactor: cfg.Redactor(),
+	})
+}
+
+// adoptStandardLog makes what libraries say on the standard logger lines of a log: on the terminal they would stand in
+// the midst of the progress. The returned function ends that.
+func adoptStandardLog(l *runlog.Log) (end func()) {
+	to, flags := standardlog.Writer(), standardlog.Flags()
+	standardlog.SetFlags(0)
+	standardlog.SetOutput(slog.NewLogLogger(l.Logger("library").Handler(), slog.LevelDebug).Writer())
+	return func() {
+		standardlog.SetOutput(to)
+		standardlog.SetFlags(flags)
+	}
+}
+
+func warningLevel(w fault.Warning) slog.Level {
+	if w.Level == fault.LevelInfo {
+		return slog.LevelInfo
+	}
+	return slog.LevelWarn
+}
+
+// reportRun prints the final report and says how the run ended.
+func (b *bench) reportRun(outcome *run.Outcome, interrupts *interrupts, cfg *config.Run) int {
+	if !b.brief {
+		show.Run(b.Env, &outcome.Result, outcome.Console, show.Rendering{Dir: cfg.Artifacts.Dir, Part: outcome.Result.RunInfo.RunLabel != "",
+			Full: cfg.UI.Full(b.Terminal.OutTTY), ExportWidth: cfg.Env.UI.ConsoleExportWidth})
+	}
+	code := command.ExitOK
+	thresholds := failedThresholds(b.Env, outcome, cfg)
+	if faults := faults(outcome); len(faults) > 0 {
+		code = b.fail(errors.New(strings.Join(faults, "\n")))
+	} else if cfg.RequireValid && outcome.Verdict != trust.Valid {
+		b.fail(fmt.Errorf("--require-valid: the verdict on the client's own influence is %q; the reasons are above "+
+			"and in client_health of the JSON summary", outcome.Verdict))
+		code = command.ExitNotValid
+	} else if thresholds > 0 {
+		code = command.ExitThreshold
+	}
+	return interrupts.exit(code)
+}
+
+// failedThresholds prints a line for each condition of --fail-if, and counts those under which the result is a failure.
+func failedThresholds(e *command.Env, outcome *run.Outcome, cfg *config.Run) int {
+	figures := summary.FiguresOf(&outcome.Result)
+	return show.Judgements(e.Terminal, compare.Judge(cfg.FailIf, cfg.Artifacts.Percentiles, &figures))
+}
+
+// faults are the reasons for which a run that has results is not a success.
+func faults(outcome *run.Outcome) []string {
+	var list []string
+	if outcome.Aborted != nil {
+		list = append(list, outcome.Aborted.Error())
+	}
+	if outcome.Problem != nil {
+		list = append(list, "some files could not be written:", outcome.Problem.Error())
+	}
+	if outcome.PluginProblem != nil {
+		list = append(list, "a plug-in failed, and AIPERF_RAISE_ON_CALLBACK_ERROR is set:",
+			outcome.PluginProblem.Error())
+	}
+	if counts := &outcome.Result.Counts; counts.AllFailed() {
+		failed := "The only request failed"
+		if n := counts.Completed(); n > 1 {
+			failed = fmt.Sprintf("All %d requests failed", n)
+		}
+		list = append(list, failed+". The errors are above and in the files")
+		for _, h := range outcome.Hints {
+			list = append(list, h.String())
+		}
+	}
+	return list
+}
+
+// profileHelp prints the flags of profile, group by group.
+func profileHelp(e *command.Env) {
+	w := e.Terminal.Out
+	fmt.Fprint(w, `Usage: aiperf profile [URL] [flags]
+
+Runs a benchmark against an inference server and writes its reports. For example:
+  aiperf profile --model M --url localhost:8000 --streaming --concurrency 10 --request-count 100
+`)
+	for _, group := range option.Groups() {
+		fmt.Fprintf(w, "\n%s\n", group)
+		for _, o := range option.All() {
+			if o.Group == group {
+				fmt.Fprint(w, flags.Paragraph(o.Head(), o.Help+facts(o), 0))
+			}
+		}
+	}
+	fmt.Fprint(w, `
+Lists: a flag that takes several values takes them separated by commas or spaces, or is repeated.
+Numbers may be written as 100_000; whole numbers also as 100k, 2M or 1G (decimal); times with units,
+as 500ms, 10s, 5m or 1h30m; booleans as true/false, t/f, yes/no, y/n, on/off or 1/0 in any case.
+Metrics have short names, such as ttft, itl, tpot, e2e, tps, rps, isl and osl: docs/metrics.md.
+Underscores and dashes in flag names are the same. docs/cli.md has all this as tables.
+Exit codes: 0 finished (some requests may have failed); 1 usage or start-up error, no
+results, a file that could not be written, or all requests failed; 3 a condition of --fail-if is
+met; 4 --require-valid was given and the verdict is not valid; 130 second Ctrl-C; 143 SIGTERM.
+`)
+}
+
+// facts are the default, the limits and the state of a flag in words.
+func facts(o option.Option) string {
+	var list []string
+	switch {
+	case o.DefaultNote != "":
+		list = append(list, "default: "+o.DefaultNote)
+	case o.Default != "" && (o.Type != option.Bool || o.Default != "false"):
+		list = append(list, "default: "+o.Default)
+	}
+	if limits := o.Limits.String(); limits != "" {
+		list = append(list, limits)
+	}
+	missing := MissingValues(o)
+	if o.ManyValues() {
+		list = append(list, "one of "+strings.Join(Without(o.Values, missing), ", "))
+	}
+	if o.Env != "" {
+		list = append(list, "environment: "+o.Env)
+	}
+	if len(missing) > 0 {
+		list = append(list, "not in this release: "+strings.Join(missing, ", "))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " [" + strings.Join(list, "; ") + "]"
+}
+
+// MissingValues are the values of a flag that this release cannot do.
+func MissingValues(o option.Option) []string {
+	if len(o.BuiltValues) == 0 {
+		return nil
+	}
+	return Without(o.Values, o.BuiltValues)
+}
+
+// Without are the values that the others lack.
+func Without(values, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return slices.Contains(others, v) })
+}

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/cli/benchmark"
+	"aiperf/internal/cli/chat"
 	"aiperf/internal/cli/command"
 	"aiperf/internal/cli/configure"
 	"aiperf/internal/cli/data"
@@ -25,7 +26,7 @@ import (
 // commands are what this release has, in the order of the help text.
 func commands() []command.Command {
 	return slices.Concat(benchmark.Commands(), configure.Files(), benchmark.Selftest(), look.Commands(), data.Commands(),
-		configure.Plugins(), benchmark.Chat(), kube.Commands(), mock.Commands())
+		configure.Plugins(), chat.Commands(), kube.Commands(), mock.Commands())
 }
 
 // missingCommands are documented commands that this release lacks, and what to do without them.

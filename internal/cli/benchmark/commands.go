@@ -34,14 +34,6 @@ func Selftest() []command.Command {
 	}
 }
 
-// Chat returns the command for a conversation with a model.
-func Chat() []command.Command {
-	return []command.Command{
-		{Name: "chat", Summary: "chat with a model and see how fast it answers",
-			Tables: command.Table(func() *flags.Table { return new(chatOptions).table() }), Run: runChat},
-	}
-}
-
 // demoTable is that of profile, whose flags aiperf demo takes.
 func demoTable() *flags.Table {
 	demo := *option.Flags()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	standardlog "log"
 	"log/slog"
 	"os"
 	"slices"
@@ -120,7 +119,7 @@ func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, war
 	defer view.leave()
 	log := newLog(t, cfg, view, false)
 	defer log.Close()
-	defer adoptStandardLog(log)()
+	defer log.AdoptStandard()()
 	logger := log.Logger("config")
 	for _, w := range warnings {
 		logger.Log(context.Background(), warningLevel(w), b.Shown(w.Text))
@@ -213,18 +212,6 @@ func newLog(t *command.Terminal, cfg *config.Run, view view, brief bool) *runlog
 		Columns:  t.ErrWidth(),
 		Redactor: cfg.Redactor(),
 	})
-}
-
-// adoptStandardLog makes what libraries say on the standard logger lines of a log: on the terminal they would stand in
-// the midst of the progress. The returned function ends that.
-func adoptStandardLog(l *runlog.Log) (end func()) {
-	to, flags := standardlog.Writer(), standardlog.Flags()
-	standardlog.SetFlags(0)
-	standardlog.SetOutput(slog.NewLogLogger(l.Logger("library").Handler(), slog.LevelDebug).Writer())
-	return func() {
-		standardlog.SetOutput(to)
-		standardlog.SetFlags(flags)
-	}
 }
 
 func warningLevel(w fault.Warning) slog.Level {

@@ -1,4 +1,4 @@
-package benchmark
+package chat
 
 import (
 	"errors"
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// chatArguments configure a conversation.
-type chatArguments struct {
+// Arguments configure a conversation.
+type Arguments struct {
 	Model, URL   string
 	SystemPrompt *string
 	// Quick is the only message; nil: messages are read from the input.
@@ -18,25 +18,25 @@ type chatArguments struct {
 	Tokenizer string
 }
 
-// chatDefaultURL is the address unless one is given.
-const chatDefaultURL = "http://localhost:8000"
+// DefaultURL is the address unless one is given.
+const DefaultURL = "http://localhost:8000"
 
-const chatPath = "/v1/chat/completions"
+const apiPath = "/v1/chat/completions"
 
 // Complete makes the URL the whole address of the API and returns an error that names what is missing.
-func (a *chatArguments) Complete() (err error) {
+func (a *Arguments) Complete() (err error) {
 	switch {
 	case strings.TrimSpace(a.Model) == "":
 		return errors.New("--model is required: give the name of the model to talk to, for example --model my-model")
 	case a.Quick != nil && strings.TrimSpace(*a.Quick) == "":
 		return errors.New("--quick needs a message")
 	}
-	a.URL, err = chatAddress(a.URL)
+	a.URL, err = address(a.URL)
 	return err
 }
 
-// chatAddress is the whole address of the API below a URL as it was typed.
-func chatAddress(text string) (string, error) {
+// address is the whole address of the API below a URL as it was typed.
+func address(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -45,9 +45,9 @@ func chatAddress(text string) (string, error) {
 	switch {
 	case strings.HasSuffix(text, "/chat/completions"):
 	case strings.HasSuffix(text, "/v1"):
-		text += strings.TrimPrefix(chatPath, "/v1")
+		text += strings.TrimPrefix(apiPath, "/v1")
 	default:
-		text += chatPath
+		text += apiPath
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {

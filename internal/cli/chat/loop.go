@@ -1,4 +1,4 @@
-package benchmark
+package chat
 
 import (
 	"bufio"
@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// maxChatLine bounds a message in bytes.
-const maxChatLine = 1 << 20
+// maxLine bounds a message in bytes.
+const maxLine = 1 << 20
 
 // Quick sends the one message of the arguments.
-func (s *chatSession) Quick(ctx context.Context) error { return s.Say(ctx, *s.Arguments.Quick, false) }
+func (s *Session) Quick(ctx context.Context) error { return s.Say(ctx, *s.Arguments.Quick, false) }
 
 // Run holds the conversation until the input ends. A value on interrupts ends the current reply, or the conversation
 // if no reply is awaited.
-func (s *chatSession) Run(ctx context.Context, in io.Reader, interrupts <-chan struct{}) error {
+func (s *Session) Run(ctx context.Context, in io.Reader, interrupts <-chan struct{}) error {
 	lines, fault := make(chan string), make(chan error, 1)
 	done := make(chan struct{})
 	defer close(done)
 	go func() {
 		defer close(lines)
 		scan := bufio.NewScanner(in)
-		scan.Buffer(nil, maxChatLine)
+		scan.Buffer(nil, maxLine)
 		for scan.Scan() {
 			select {
 			case lines <- scan.Text():
@@ -63,7 +63,7 @@ func (s *chatSession) Run(ctx context.Context, in io.Reader, interrupts <-chan s
 }
 
 // sayUntil sends a message; an interrupt ends it.
-func (s *chatSession) sayUntil(ctx context.Context, line string, interrupts <-chan struct{}) error {
+func (s *Session) sayUntil(ctx context.Context, line string, interrupts <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {

@@ -1,4 +1,4 @@
-package benchmark
+package chat
 
 import (
 	"context"
@@ -13,10 +13,10 @@ import (
 	"aiperf/internal/workload/tokenizer/load"
 )
 
-// chatCounter counts the tokens of replies whose server does not. A tokenizer that was asked for must be
+// Counter counts the tokens of replies whose server does not. A tokenizer that was asked for must be
 // there; the model's own, which is the default, is looked for when the first count is due, since most
 // servers report their counts, and the built-in one replaces it.
-func chatCounter(e *command.Env, arguments *chatArguments, env *env.Values) (func(text string) int, error) {
+func Counter(e *command.Env, arguments *Arguments, env *env.Values) (func(text string) int, error) {
 	find := func(name string) (tokenizer.Tokenizer, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), env.Service.TokenizerPreloadTimeout)
 		defer cancel()

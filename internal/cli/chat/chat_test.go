@@ -1,22 +1,31 @@
-package benchmark_test
+package chat_test
 
 import (
 	"testing"
 
-	"aiperf/internal/cli/benchmark"
+	"aiperf/internal/cli/chat"
 )
 
+func parseChat(args ...string) (*chat.Arguments, error) {
+	o := chat.Options{Arguments: chat.Arguments{URL: chat.DefaultURL}}
+	words, err := o.Table().Parse(args)
+	if err == nil {
+		err = o.Complete(words)
+	}
+	return &o.Arguments, err
+}
+
 func TestChatFlags(t *testing.T) {
-	a, err := benchmark.ParseChat("-m", "x", "--no_history", "-q", "hi", "--system-prompt", "")
+	a, err := parseChat("-m", "x", "--no_history", "-q", "hi", "--system-prompt", "")
 	if err != nil || a.History || *a.Quick != "hi" || a.APIKey != "" || a.SystemPrompt == nil ||
 		a.URL != "http://localhost:8000/v1/chat/completions" {
 		t.Errorf("%+v %v", a, err)
 	}
-	if a, err := benchmark.ParseChat("--model=x", "--api-key",
+	if a, err := parseChat("--model=x", "--api-key",
 		"mine"); err != nil || !a.History || a.Quick != nil || a.APIKey != "mine" {
 		t.Errorf("%+v %v", a, err)
 	}
-	if a, err := benchmark.ParseChat("-mx", "--history", "--no-history=false"); err != nil || !a.History || a.Model != "x" {
+	if a, err := parseChat("-mx", "--history", "--no-history=false"); err != nil || !a.History || a.Model != "x" {
 		t.Errorf("%+v %v", a, err)
 	}
 	for _, args := range [][]string{
@@ -24,7 +33,7 @@ func TestChatFlags(t *testing.T) {
 			"--nothing"},
 		{"-m", "x", "-u", "ftp://h"},
 	} {
-		if _, err := benchmark.ParseChat(args...); err == nil {
+		if _, err := parseChat(args...); err == nil {
 			t.Errorf("%q is accepted", args)
 		}
 	}

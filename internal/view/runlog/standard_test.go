@@ -1,4 +1,4 @@
-package benchmark_test
+package runlog_test
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/cli/benchmark"
 	"aiperf/internal/view/runlog"
 )
 
@@ -18,7 +17,7 @@ func TestLibrariesSpeakInTheLog(t *testing.T) {
 	defer log.SetOutput(os.Stderr)
 	l := runlog.New(runlog.Options{Level: slog.LevelDebug, Console: &console})
 	defer l.Close()
-	end := benchmark.AdoptStandardLog(l)
+	end := l.AdoptStandard()
 	log.Print("Unsolicited response")
 	end()
 	log.Print("afterwards")

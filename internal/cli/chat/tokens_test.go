@@ -1,4 +1,4 @@
-package benchmark_test
+package chat_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/cli/benchmark"
+	"aiperf/internal/cli/chat"
 	"aiperf/internal/cli/command"
 	"aiperf/internal/config/env"
 )
@@ -42,7 +42,7 @@ func TestTokenizerOfAChat(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			count, err := benchmark.ChatCounter(e, &benchmark.ChatArguments{Model: c.model, Tokenizer: c.tokenizer}, &env)
+			count, err := chat.Counter(e, &chat.Arguments{Model: c.model, Tokenizer: c.tokenizer}, &env)
 			if err != nil {
 				t.Fatal(err)
 			}

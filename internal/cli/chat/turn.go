@@ -1,4 +1,4 @@
-package benchmark
+package chat
 
 import (
 	"context"
@@ -17,17 +17,17 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// chatSender carries out one exchange.
-type chatSender interface {
+// Sender carries out one exchange.
+type Sender interface {
 	Send(ctx context.Context, r *client.Request, sink client.Sink) client.Exchange
 }
 
-// chatSession is an interactive conversation with a model: it sends what the user types, prints the reply as it streams
+// Session is an interactive conversation with a model: it sends what the user types, prints the reply as it streams
 // and reports its latency and throughput. It measures single replies and writes no files: a benchmark is the business
 // of package run.
-type chatSession struct {
-	Arguments *chatArguments
-	Sender    chatSender
+type Session struct {
+	Arguments *Arguments
+	Sender    Sender
 	Headers   []record.Header
 	// Count counts the tokens of a text, for servers that do not report them.
 	Count func(text string) int
@@ -41,11 +41,11 @@ type chatSession struct {
 	history []endpoint.Turn
 }
 
-// errChatSilent is the error of a reply that stalled.
-var errChatSilent = errors.New("the server was silent for too long")
+// errSilent is the error of a reply that stalled.
+var errSilent = errors.New("the server was silent for too long")
 
-// chatPrinter prints a reply as it comes and keeps its figures.
-type chatPrinter struct {
+// printer prints a reply as it comes and keeps its figures.
+type printer struct {
 	endpoint.Decoder
 	out              io.Writer
 	reasoning, shown int
@@ -53,18 +53,18 @@ type chatPrinter struct {
 }
 
 // Event implements client.Sink.
-func (p *chatPrinter) Event(name, data []byte, atNS int64) {
+func (p *printer) Event(name, data []byte, atNS int64) {
 	p.Decoder.Event(name, data, atNS)
 	p.print()
 }
 
 // Body implements client.Sink.
-func (p *chatPrinter) Body(contentType string, binary bool, body []byte, atNS int64) {
+func (p *printer) Body(contentType string, binary bool, body []byte, atNS int64) {
 	p.Decoder.Body(contentType, binary, body, atNS)
 	p.print()
 }
 
-func (p *chatPrinter) print() {
+func (p *printer) print() {
 	p.alive()
 	r := p.Reply()
 	if n := len(r.Reasoning); n > p.reasoning {
@@ -81,7 +81,7 @@ func (p *chatPrinter) print() {
 }
 
 // Say sends a message, prints the reply and its figures (all of them if detailed).
-func (s *chatSession) Say(ctx context.Context, message string, detailed bool) error {
+func (s *Session) Say(ctx context.Context, message string, detailed bool) error {
 	api, err := endpoint.New("chat", endpoint.Options{Model: s.Arguments.Model, Streaming: true})
 	if err != nil {
 		return err
@@ -95,10 +95,10 @@ func (s *chatSession) Say(ctx context.Context, message string, detailed bool) er
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(s.ReadGap, func() { cancel(errChatSilent) })
+	watch := time.AfterFunc(s.ReadGap, func() { cancel(errSilent) })
 	defer watch.Stop()
 	out := safe.NewWriter(s.Out)
-	p := &chatPrinter{Decoder: api.NewDecoder(), out: out, alive: func() { watch.Reset(s.ReadGap) }}
+	p := &printer{Decoder: api.NewDecoder(), out: out, alive: func() { watch.Reset(s.ReadGap) }}
 	defer p.Release()
 	ex := s.Sender.Send(ctx, &client.Request{Method: "POST", URL: s.Arguments.URL, Headers: s.Headers, Body: body.Bytes,
 		CancelAfterNS: -1}, p)
@@ -109,13 +109,13 @@ func (s *chatSession) Say(ctx context.Context, message string, detailed bool) er
 	}
 	s.flush()
 	switch {
-	case ex.CutOff && errors.Is(context.Cause(ctx), errChatSilent):
-		return fmt.Errorf("%w (%s)", errChatSilent, s.ReadGap)
+	case ex.CutOff && errors.Is(context.Cause(ctx), errSilent):
+		return fmt.Errorf("%w (%s)", errSilent, s.ReadGap)
 	case ex.CutOff:
 		return errors.New("interrupted")
 	case ex.Err != nil:
 		e := ex.Err.Published(s.Redact, ex.ErrIsBody)
-		return errors.New(safe.Text(chatErrorText(e, ex.ErrIsBody) + chatAdvice(e)))
+		return errors.New(safe.Text(errorText(e, ex.ErrIsBody) + advice(e)))
 	case reply.Err != nil:
 		return errors.New(safe.Text("the server reports: " + reply.Err.Published(s.Redact, false).Message))
 	}
@@ -132,54 +132,54 @@ func (s *chatSession) Say(ctx context.Context, message string, detailed bool) er
 }
 
 // flush writes what Out still buffers.
-func (s *chatSession) flush() {
+func (s *Session) flush() {
 	if w, ok := s.Out.(interface{ Flush() error }); ok {
 		_ = w.Flush()
 	}
 }
 
-// chatAdvisable are those of advice that a conversation has.
-var chatAdvisable = []string{"--url", "--api-key", "--model"}
+// advisable are those of advice that a conversation has.
+var advisable = []string{"--url", "--api-key", "--model"}
 
-// chatAdvice returns what to try against an error, on a line of its own: the part of a benchmark's advice that applies
+// advice returns what to try against an error, on a line of its own: the part of a benchmark's advice that applies
 // here.
-func chatAdvice(e *record.Error) string {
+func advice(e *record.Error) string {
 	h, ok := hint.For(e)
 	if !ok {
 		return ""
 	}
 	for word := range strings.FieldsSeq(h.Try) {
-		if strings.HasPrefix(word, "--") && !slices.Contains(chatAdvisable, strings.TrimRight(word, ",;.")) {
+		if strings.HasPrefix(word, "--") && !slices.Contains(advisable, strings.TrimRight(word, ",;.")) {
 			return "\n" + h.Cause
 		}
 	}
 	return "\n" + h.String()
 }
 
-// maxChatError is how much of a refusal's body a message repeats, in characters.
-const maxChatError = 500
+// maxError is how much of a refusal's body a message repeats, in characters.
+const maxError = 500
 
-func chatErrorText(e *record.Error, isBody bool) string {
+func errorText(e *record.Error, isBody bool) string {
 	if !isBody {
 		return e.Message
 	}
 	text := []rune(strings.TrimSpace(e.Message))
-	if len(text) > maxChatError {
-		text = append(text[:maxChatError], '…')
+	if len(text) > maxError {
+		text = append(text[:maxError], '…')
 	}
 	return fmt.Sprintf("HTTP %d %s: %s", e.Code, e.Type, string(text))
 }
 
-// chatFigures are the latency and the throughput of a reply.
-type chatFigures struct {
+// figures are the latency and the throughput of a reply.
+type figures struct {
 	ttft, latency          time.Duration
 	tokens, reasoning      int64
 	cached, prompt         int64
 	hasContent, knowsCache bool
 }
 
-func measureReply(ex *client.Exchange, r *endpoint.Reply, count func(string) int) chatFigures {
-	f := chatFigures{}
+func measureReply(ex *client.Exchange, r *endpoint.Reply, count func(string) int) figures {
+	f := figures{}
 	n := len(r.ContentNS)
 	if n == 0 {
 		return f
@@ -202,7 +202,7 @@ func measureReply(ex *client.Exchange, r *endpoint.Reply, count func(string) int
 	return f
 }
 
-func (f *chatFigures) write(w io.Writer, detailed bool) {
+func (f *figures) write(w io.Writer, detailed bool) {
 	if !f.hasContent || f.tokens == 0 {
 		fmt.Fprintln(w, "(no tokens received)")
 		return

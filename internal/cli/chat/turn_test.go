@@ -1,4 +1,4 @@
-package benchmark_test
+package chat_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"aiperf/internal/cli/benchmark"
+	"aiperf/internal/cli/chat"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client"
 )
@@ -44,10 +44,10 @@ func chatDelta(field, text string) string {
 	return fmt.Sprintf(`{"object":"chat.completion.chunk","choices":[{"delta":{"%s":%s}}]}`, field, value)
 }
 
-func newChat(s *chatServer, a benchmark.ChatArguments) (*benchmark.ChatSession, *strings.Builder, *strings.Builder) {
+func newChat(s *chatServer, a chat.Arguments) (*chat.Session, *strings.Builder, *strings.Builder) {
 	a.Model, a.URL = "m", "http://h/v1/chat/completions"
 	out, errs := new(strings.Builder), new(strings.Builder)
-	return &benchmark.ChatSession{Arguments: &a, Sender: s, Out: out, Err: errs,
+	return &chat.Session{Arguments: &a, Sender: s, Out: out, Err: errs,
 		Count: func(t string) int { return len(strings.Fields(t)) }, ReadGap: 300 * time.Second}, out, errs
 }
 
@@ -73,7 +73,7 @@ func TestChatReplyAndItsFigures(t *testing.T) {
 			"a\\x1b[2J\tb\nTTFT: 20.00 ms\nTPS:  100.00 tokens/s (2 tokens in 0.02s)\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, out, _ := newChat(&chatServer{events: c.events}, benchmark.ChatArguments{})
+			s, out, _ := newChat(&chatServer{events: c.events}, chat.Arguments{})
 			if err := s.Say(t.Context(), "hi", c.detailed); err != nil || out.String() != c.want {
 				t.Errorf("%v\n%s\nwant\n%s", err, out, c.want)
 			}
@@ -109,17 +109,17 @@ func TestChatHistory(t *testing.T) {
 	system := "be brief"
 	for _, c := range []struct {
 		name      string
-		arguments benchmark.ChatArguments
+		arguments chat.Arguments
 		events    []string
 		want      []string
 	}{
-		{"kept", benchmark.ChatArguments{History: true, SystemPrompt: &system}, []string{chatDelta("content", "A")},
+		{"kept", chat.Arguments{History: true, SystemPrompt: &system}, []string{chatDelta("content", "A")},
 			[]string{"system:be brief user:one", "system:be brief user:one assistant:A user:two"}},
-		{"not kept", benchmark.ChatArguments{}, []string{chatDelta("content", "A")}, []string{"user:one", "user:two"}},
-		{"of visible text alone", benchmark.ChatArguments{History: true},
+		{"not kept", chat.Arguments{}, []string{chatDelta("content", "A")}, []string{"user:one", "user:two"}},
+		{"of visible text alone", chat.Arguments{History: true},
 			[]string{chatDelta("reasoning_content", "hm"), chatDelta("content", "A")},
 			[]string{"user:one", "user:one assistant:A user:two"}},
-		{"of reasoning where there is no text", benchmark.ChatArguments{History: true},
+		{"of reasoning where there is no text", chat.Arguments{History: true},
 			[]string{chatDelta("reasoning_content", "hm")},
 			[]string{"user:one", "user:one assistant:hm user:two"}},
 	} {
@@ -140,7 +140,7 @@ func TestFailedRequestsOfAChatAreToldAndForgotten(t *testing.T) {
 	long := strings.Repeat("x", 600)
 	server := &chatServer{status: 500, err: &record.Error{Code: 500, HasCode: true, Type: "Internal Server Error",
 		Message: long + " sk-secret"}}
-	s, out, errs := newChat(server, benchmark.ChatArguments{History: true})
+	s, out, errs := newChat(server, chat.Arguments{History: true})
 	s.Redact = func(text string) string { return strings.ReplaceAll(text, "sk-secret", "") }
 	if err := s.Run(t.Context(), strings.NewReader("one\ntwo"), nil); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestFailedRequestsOfAChatAreToldAndForgotten(t *testing.T) {
 
 func TestSilenceAndInterruptsOfAChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, _, _ := newChat(&chatServer{hang: true}, benchmark.ChatArguments{})
+		s, _, _ := newChat(&chatServer{hang: true}, chat.Arguments{})
 		begun := time.Now()
 		if err := s.Say(t.Context(), "hi", true); err == nil || !strings.Contains(err.Error(), "5m0s") ||
 			time.Since(begun) != s.ReadGap {
@@ -164,7 +164,7 @@ func TestSilenceAndInterruptsOfAChat(t *testing.T) {
 		}
 		interrupts := make(chan struct{})
 		in := &heldInput{done: make(chan struct{})}
-		s, _, errs := newChat(&chatServer{hang: true}, benchmark.ChatArguments{})
+		s, _, errs := newChat(&chatServer{hang: true}, chat.Arguments{})
 		ended := make(chan error)
 		go func() { ended <- s.Run(t.Context(), in, interrupts) }()
 		synctest.Wait()
@@ -205,13 +205,13 @@ func TestChatAddresses(t *testing.T) {
 		"http://h/x/chat/completions":     "http://h/x/chat/completions",
 		"http://h/openai/deployments/a//": "http://h/openai/deployments/a/v1/chat/completions",
 	} {
-		a := benchmark.ChatArguments{Model: "m", URL: in}
+		a := chat.Arguments{Model: "m", URL: in}
 		if err := a.Complete(); err != nil || a.URL != want {
 			t.Errorf("%s: %s %v", in, a.URL, err)
 		}
 	}
 	for _, in := range []string{"", "ftp://h", "http://"} {
-		a := benchmark.ChatArguments{Model: "m", URL: in}
+		a := chat.Arguments{Model: "m", URL: in}
 		if err := a.Complete(); err == nil {
 			t.Errorf("%q: %s", in, a.URL)
 		}

@@ -1,4 +1,4 @@
-package benchmark
+package chat
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 	"aiperf/internal/wire/session"
 )
 
-const chatHelp = `Usage: aiperf chat --model NAME [flags]
+const help = `Usage: aiperf chat --model NAME [flags]
 
 Chats with a model and shows how fast it answers. For example:
   aiperf chat -m my-model -u localhost:8000
@@ -28,22 +28,24 @@ Chats with a model and shows how fast it answers. For example:
 
 `
 
-type chatOptions struct {
-	chatArguments
+// Options are the flags of the command.
+type Options struct {
+	Arguments
 	with, without *bool
 }
 
-func (o *chatOptions) table() *flags.Table {
+// Table returns the flags of the command.
+func (o *Options) Table() *flags.Table {
 	text := func(to **string) func(string) error { return func(v string) error { *to = &v; return nil } }
-	return &flags.Table{Command: "chat", About: chatHelp, Column: 28, Aligned: true, Clustered: true,
+	return &flags.Table{Command: "chat", About: help, Column: 28, Aligned: true, Clustered: true,
 		Flags: []flags.Flag{
 			flags.Value("model -m", "NAME", "model that requests ask for (required)", flags.Text(&o.Model)),
 			flags.Value("url -u", "URL",
-				"address of the server [default: "+chatDefaultURL+"]; /v1/chat/completions is\n"+
+				"address of the server [default: "+DefaultURL+"]; /v1/chat/completions is\n"+
 					"appended unless it is there", flags.Text(&o.URL)),
 			flags.Value("system-prompt", "TEXT", "system message of the conversation", text(&o.SystemPrompt)),
 			flags.Value("quick -q", "MESSAGE", "send this one message and end; a failure is exit code 1",
-				text(&o.chatArguments.Quick)),
+				text(&o.Arguments.Quick)),
 			flags.Value("history", "", "send the conversation so far with each message (the default)",
 				command.Truth(func(v bool) { o.with = &v })),
 			flags.Value("no-history", "", "send each message alone", command.Truth(func(v bool) { o.without = &v })),
@@ -60,8 +62,8 @@ Messages are lines of the standard input; Ctrl-D ends. Settings of the connectio
 `}
 }
 
-// complete decides what flags leave open.
-func (o *chatOptions) complete(words []string) error {
+// Complete decides what flags leave open.
+func (o *Options) Complete(words []string) error {
 	switch {
 	case len(words) > 0:
 		return fmt.Errorf("unexpected argument %q: a message is given by --quick, or typed", words[0])
@@ -69,21 +71,21 @@ func (o *chatOptions) complete(words []string) error {
 		return errors.New("--history and --no-history cannot be used together")
 	}
 	o.History = (o.with == nil || *o.with) && (o.without == nil || !*o.without)
-	return o.chatArguments.Complete()
+	return o.Arguments.Complete()
 }
 
-// runChat talks to a model.
-func runChat(e *command.Env, args []string) error {
+// run talks to a model.
+func run(e *command.Env, args []string) error {
 	e.HideSecrets(args)
-	o := chatOptions{chatArguments: chatArguments{URL: chatDefaultURL}}
-	words, err := e.Parse(o.table(), args)
+	o := Options{Arguments: Arguments{URL: DefaultURL}}
+	words, err := e.Parse(o.Table(), args)
 	if err != nil {
 		return err
 	}
-	if err := o.complete(words); err != nil {
+	if err := o.Complete(words); err != nil {
 		return err
 	}
-	arguments := &o.chatArguments
+	arguments := &o.Arguments
 	key, err := parse.FindKey(arguments.APIKey, []string{arguments.URL}, e.LookupEnv)
 	if err != nil {
 		return fmt.Errorf("--api-key: %w", err)
@@ -98,7 +100,7 @@ func runChat(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	count, err := chatCounter(e, arguments, &env)
+	count, err := Counter(e, arguments, &env)
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ func runChat(e *command.Env, args []string) error {
 	}
 	defer own.Close()
 	headers := session.Headers{Version: command.Version, APIKey: key.Value}
-	s := &chatSession{
+	s := &Session{
 		Arguments: arguments, Sender: own, Headers: headers.List(true, "application/json"),
 		Count: count, Out: redactor.Writer(e.Terminal.StyledOut), Err: e.Terminal.Err, Redact: redactor.Text,
 		ReadGap: env.Chat.ReadTimeout,

@@ -201,7 +201,8 @@ func TestAPortThatIsInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "--metrics-listen: cannot listen on 127.0.0.1:" + port + ": "
-	if code != command.ExitFailure || strings.Count(string(text), want) != 1 || strings.Contains(string(text), "benchmark_id") {
+	if code != command.ExitFailure || strings.Count(string(text), want) != 1 ||
+		strings.Contains(string(text), "benchmark_id") {
 		t.Errorf("code %d:\n%s", code, text)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {

@@ -6,6 +6,8 @@ import (
 	"aiperf/internal/cli/show"
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/aggregate"
+	"aiperf/internal/experiment/recipe"
+	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/sweep"
 	"aiperf/internal/result/compare"
 )
@@ -49,4 +51,27 @@ func (s *several) failedConditions() int {
 		return len(s.conditions)
 	}
 	return show.Judgements(s.Terminal, results.Judge(s.conditions))
+}
+
+// axes are those of the Pareto front that were chosen.
+func (s *several) axes(swept []string) (*aggregate.Axes, error) {
+	text := s.base.Asked.Text("pareto-objectives")
+	if text == "" {
+		return recipeAxes(s.asked.plan.Recipe), nil
+	}
+	axes, err := aggregate.ParseAxes(text, swept)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", s.base.Asked.Flag("pareto-objectives"), text, err)
+	}
+	return axes, nil
+}
+
+// recipeAxes are those of the Pareto front of a recipe, nil if it has none.
+func recipeAxes(name string) *aggregate.Axes {
+	own, ok := recipe.AxesOf(name)
+	if !ok {
+		return nil
+	}
+	return &aggregate.Axes{X: search.Objective{Metric: own.XMetric, Stat: own.XStat},
+		Y: search.Objective{Metric: own.YMetric, Stat: own.YStat, Maximize: true}, Series: own.Series}
 }

@@ -123,14 +123,14 @@ func split(t *flags.Table, args []string) (own, rest []string) {
 }
 
 // runCapacity finds how much load a server takes.
-func runCapacity(here *command.Env, args []string) error {
+func runCapacity(env *command.Env, args []string) error {
 	o := newCapacityFlags()
 	table := o.table()
 	if flags.WantsHelp(args) {
-		fmt.Fprint(here.Terminal.Out, table.Help())
+		fmt.Fprint(env.Terminal.Out, table.Help())
 		return nil
 	}
-	here.HideSecrets(args)
+	env.HideSecrets(args)
 	own, rest := split(table, args)
 	if _, err := table.Parse(own); err != nil {
 		return err
@@ -139,7 +139,7 @@ func runCapacity(here *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	parsed, err := settings.Parse(rest, here.LookupEnv)
+	parsed, err := settings.Parse(rest, env.LookupEnv)
 	if err != nil {
 		return err
 	}
@@ -169,11 +169,11 @@ func runCapacity(here *command.Env, args []string) error {
 		return err
 	}
 	study.Command = settings.CommandLine("capacity", args)
-	e, _, err := planOf(here, &experiment{study: study}, parsed, q.Block())
+	e, _, err := planOf(env, &experiment{study: study}, parsed, q.Block())
 	if err != nil {
 		return err
 	}
-	b := newBench(here)
+	b := newBench(env)
 	b.brief = !parsed.Bool("verbose") && !parsed.Bool("extra-verbose")
 	return b.prepared(e)
 }

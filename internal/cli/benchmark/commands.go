@@ -1,5 +1,5 @@
-// Package benchmark has the commands that measure: a benchmark with all that its options ask for, and the shorter ways to
-// one. A [bench] makes the runs of one; what is published of them is a list of observers.
+// Package benchmark has the commands that measure: a benchmark with all that its options ask for, the shorter ways to
+// one, and the test of the program itself. A bench makes the runs of one benchmark.
 package benchmark
 
 import (

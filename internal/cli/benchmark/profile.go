@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 
 	"aiperf/internal/cli/command"
@@ -15,7 +14,6 @@ import (
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/flags"
-	"aiperf/internal/config/option"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/series"
@@ -27,21 +25,21 @@ import (
 )
 
 // runProfile runs a benchmark.
-func runProfile(here *command.Env, args []string) error {
+func runProfile(env *command.Env, args []string) error {
 	if flags.WantsHelp(args) {
-		profileHelp(here)
+		profileHelp(env)
 		return nil
 	}
-	here.HideSecrets(args)
-	parsed, err := settings.Parse(args, here.LookupEnv)
+	env.HideSecrets(args)
+	parsed, err := settings.Parse(args, env.LookupEnv)
 	if err != nil {
 		return err
 	}
-	e, err := readExperiment(here, parsed)
+	e, err := readExperiment(env, parsed)
 	if err != nil {
 		return err
 	}
-	return newBench(here).prepared(e)
+	return newBench(env).prepared(e)
 }
 
 // prepared resolves and runs what the arguments ask for.
@@ -94,18 +92,23 @@ func resolveRun(e *command.Env, parsed *settings.Settings) (*config.Run, []fault
 	return cfg, append([]fault.Warning{{Level: fault.LevelInfo, Text: note}}, warnings...), err
 }
 
+// check returns an error for what cannot be asked for together.
+func (e *experiment) check(cfg *config.Run) error {
+	if cfg.Env.Cluster.Managed && (e.plan != nil || cfg.Several()) {
+		return errors.New("a pod runs one benchmark: a sweep, or several runs, are an AIPerfSweep; " +
+			"aiperf kube sweep --config FILE creates one")
+	}
+	if err := answerOfOneRun(cfg); err != nil && e.plan == nil {
+		return err
+	}
+	return checkPlots(cfg.Asked)
+}
+
 // execute runs a resolved benchmark, or its cells, and reports it.
 func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, warnings []fault.Warning) int {
 	t := b.Terminal
 	b.Redactor = cfg.Redactor()
-	if cfg.Env.Cluster.Managed && (e.plan != nil || cfg.Several()) {
-		return b.fail(errors.New("a pod runs one benchmark: a sweep, or several runs, are an AIPerfSweep; " +
-			"aiperf kube sweep --config FILE creates one"))
-	}
-	if err := answerOfOneRun(cfg); err != nil && e.plan == nil {
-		return b.fail(err)
-	}
-	if err := checkPlots(cfg.Asked); err != nil {
+	if err := e.check(cfg); err != nil {
 		return b.fail(err)
 	}
 	note, err := run.ChooseFolder(cfg)
@@ -224,8 +227,8 @@ func warningLevel(w fault.Warning) slog.Level {
 // reportRun prints the final report and says how the run ended.
 func (b *bench) reportRun(outcome *run.Outcome, interrupts *interrupts, cfg *config.Run) int {
 	if !b.brief {
-		show.Run(b.Env, &outcome.Result, outcome.Console, show.Rendering{Dir: cfg.Artifacts.Dir, Part: outcome.Result.RunInfo.RunLabel != "",
-			Full: cfg.UI.Full(b.Terminal.OutTTY), ExportWidth: cfg.Env.UI.ConsoleExportWidth})
+		show.Report(b.Env, &outcome.Result, outcome.Console, show.Rendering{Dir: cfg.Artifacts.Dir,
+			Part: outcome.Result.RunInfo.RunLabel != "", Full: cfg.UI.Full(b.Terminal.OutTTY), ExportWidth: cfg.Env.UI.ConsoleExportWidth})
 	}
 	code := command.ExitOK
 	thresholds := failedThresholds(b.Env, outcome, cfg)
@@ -271,73 +274,4 @@ func faults(outcome *run.Outcome) []string {
 		}
 	}
 	return list
-}
-
-// profileHelp prints the flags of profile, group by group.
-func profileHelp(e *command.Env) {
-	w := e.Terminal.Out
-	fmt.Fprint(w, `Usage: aiperf profile [URL] [flags]
-
-Runs a benchmark against an inference server and writes its reports. For example:
-  aiperf profile --model M --url localhost:8000 --streaming --concurrency 10 --request-count 100
-`)
-	for _, group := range option.Groups() {
-		fmt.Fprintf(w, "\n%s\n", group)
-		for _, o := range option.All() {
-			if o.Group == group {
-				fmt.Fprint(w, flags.Paragraph(o.Head(), o.Help+facts(o), 0))
-			}
-		}
-	}
-	fmt.Fprint(w, `
-Lists: a flag that takes several values takes them separated by commas or spaces, or is repeated.
-Numbers may be written as 100_000; whole numbers also as 100k, 2M or 1G (decimal); times with units,
-as 500ms, 10s, 5m or 1h30m; booleans as true/false, t/f, yes/no, y/n, on/off or 1/0 in any case.
-Metrics have short names, such as ttft, itl, tpot, e2e, tps, rps, isl and osl: docs/metrics.md.
-Underscores and dashes in flag names are the same. docs/cli.md has all this as tables.
-Exit codes: 0 finished (some requests may have failed); 1 usage or start-up error, no
-results, a file that could not be written, or all requests failed; 3 a condition of --fail-if is
-met; 4 --require-valid was given and the verdict is not valid; 130 second Ctrl-C; 143 SIGTERM.
-`)
-}
-
-// facts are the default, the limits and the state of a flag in words.
-func facts(o option.Option) string {
-	var list []string
-	switch {
-	case o.DefaultNote != "":
-		list = append(list, "default: "+o.DefaultNote)
-	case o.Default != "" && (o.Type != option.Bool || o.Default != "false"):
-		list = append(list, "default: "+o.Default)
-	}
-	if limits := o.Limits.String(); limits != "" {
-		list = append(list, limits)
-	}
-	missing := MissingValues(o)
-	if o.ManyValues() {
-		list = append(list, "one of "+strings.Join(Without(o.Values, missing), ", "))
-	}
-	if o.Env != "" {
-		list = append(list, "environment: "+o.Env)
-	}
-	if len(missing) > 0 {
-		list = append(list, "not in this release: "+strings.Join(missing, ", "))
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	return " [" + strings.Join(list, "; ") + "]"
-}
-
-// MissingValues are the values of a flag that this release cannot do.
-func MissingValues(o option.Option) []string {
-	if len(o.BuiltValues) == 0 {
-		return nil
-	}
-	return Without(o.Values, o.BuiltValues)
-}
-
-// Without are the values that the others lack.
-func Without(values, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return slices.Contains(others, v) })
 }

@@ -3,9 +3,7 @@ package benchmark
 import (
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"aiperf/internal/cli/command"
 	"aiperf/internal/cli/show"
@@ -16,9 +14,6 @@ import (
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/run"
 )
-
-// bannerWidth is the width of the lines that frame what is said about the series as a whole.
-const bannerWidth = 80
 
 // runRepeats makes the runs of a series and reports what they say together.
 func (b *bench) runRepeats(cfg *config.Run, options run.Options, view view, interrupts *interrupts) int {
@@ -105,23 +100,6 @@ func (b *bench) aggregateRuns(cfg *config.Run, runs []series.Run, log *slog.Logg
 	return command.ExitOK
 }
 
-// consoleOptions are how the results of an experiment are shown.
-func consoleOptions(e *command.Env, base *config.Run) console.Options {
-	t := e.Terminal
-	return console.Options{Width: console.Width(t.OutTTY, t.Width(), base.Env.UI.ConsoleExportWidth),
-		Styles: t.OutTTY && t.Colour, Screen: t.OutTTY, ASCII: !console.Braille(os.Getenv)}
-}
-
-// printAggregates prints where the files of an experiment are.
-func printAggregates(e *command.Env, paths []string) {
-	for _, path := range paths {
-		if absolute, err := filepath.Abs(path); err == nil {
-			path = absolute
-		}
-		fmt.Fprintln(e.Terminal.Out, "Aggregate:", path)
-	}
-}
-
 // tableRows are those of the metrics that the report of one run shows: their averages, and the slowest percent.
 func tableRows(rows []series.Row) (list []console.SeriesRow) {
 	for _, r := range rows {
@@ -169,14 +147,4 @@ func conclusion(runs []series.Run, converged string) []string {
 		lines = append(lines, converged)
 	}
 	return lines
-}
-
-// printBlock prints lines between two rules.
-func printBlock(t *command.Terminal, lines []string) {
-	width := bannerWidth
-	if n := t.Width(); n > 0 {
-		width = min(width, n)
-	}
-	rule := strings.Repeat("=", width)
-	command.WriteLines(t.Out, append(append([]string{"", rule}, lines...), rule))
 }

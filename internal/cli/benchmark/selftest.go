@@ -108,7 +108,8 @@ func runSelftest(e *command.Env, args []string) error {
 func finishSelftest(e *command.Env, report *selftest.Report, path string) int {
 	// A closed pipe must not cost the file.
 	_ = report.Render(e.Terminal.Out)
-	code := map[string]int{"pass": command.ExitOK, "fail": command.ExitThreshold, "interrupted": command.ExitFailure}[report.Result()]
+	code := map[string]int{"pass": command.ExitOK, "fail": command.ExitThreshold,
+		"interrupted": command.ExitFailure}[report.Result()]
 	if path != "" {
 		if err := artifact.WriteObject(path, report.JSON()); err != nil {
 			e.Show(fmt.Errorf("--json: %w", err))

@@ -2,7 +2,6 @@ package benchmark
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -225,29 +224,6 @@ func (s *several) checkResume(cells []series.Cell) error {
 	return err
 }
 
-// axes are those of the Pareto front that were chosen.
-func (s *several) axes(swept []string) (*aggregate.Axes, error) {
-	text := s.base.Asked.Text("pareto-objectives")
-	if text == "" {
-		return recipeAxes(s.asked.plan.Recipe), nil
-	}
-	axes, err := aggregate.ParseAxes(text, swept)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", s.base.Asked.Flag("pareto-objectives"), text, err)
-	}
-	return axes, nil
-}
-
-// recipeAxes are those of the Pareto front of a recipe, nil if it has none.
-func recipeAxes(name string) *aggregate.Axes {
-	own, ok := recipe.AxesOf(name)
-	if !ok {
-		return nil
-	}
-	return &aggregate.Axes{X: search.Objective{Metric: own.XMetric, Stat: own.XStat},
-		Y: search.Objective{Metric: own.YMetric, Stat: own.YStat, Maximize: true}, Series: own.Series}
-}
-
 // runCells makes the runs of a sweep.
 func (s *several) runCells(cells []series.Cell) ([]series.Run, bool, error) {
 	if d := s.asked.plan.Design; d != nil {
@@ -404,73 +380,4 @@ func (s *several) after() (paths, warnings []string) {
 		return nil, append(warnings, err.Error())
 	}
 	return []string{path}, warnings
-}
-
-// runAll says how the runs of a plan are made.
-type runAll struct {
-	// total is the number of runs, 0 if it is not known.
-	total int
-	// resume takes over what is complete from an earlier start.
-	resume bool
-	// done is called with all runs so far after each of them; it may be nil.
-	done func([]series.Run)
-	// judges judge the runs while they go on; nil where none does.
-	judges *capacity.Judges
-	// course tells observers where the runs stand; nil tells nobody.
-	course *series.Course
-}
-
-// runAll makes the runs of a plan. The error is that of a run that cannot be taken over from an earlier start.
-func (b *bench) runAll(plan series.Plan, r runAll, options run.Options, view view, interrupts *interrupts,
-	log *slog.Logger) (runs []series.Run, stopped bool, err error) {
-	o := series.Options{
-		Stop: interrupts.Stop, Done: r.done, Course: r.course,
-		Progress: func(number int, step *series.Step) {
-			of := ""
-			if r.total > 0 {
-				of = fmt.Sprintf(" of %d", r.total)
-			}
-			if !b.brief {
-				command.WriteLines(b.Terminal.Out, []string{"", fmt.Sprintf("Run %d%s: %s", number, of, step.Info.RunLabel)})
-			}
-		},
-		Execute: func(ctx context.Context, step *series.Step) series.Finished {
-			own := options
-			own.Info, own.Log = step.Info, newLog(b.Terminal, step.Config, view, b.brief)
-			defer own.Log.Close()
-			own.Log.Follow(options.Log.Follower())
-			if r.judges != nil {
-				r.judges.Observe(step, &own)
-			}
-			f := b.runOne(ctx, step.Config, own, view, interrupts)
-			if r.judges != nil {
-				r.judges.Done(step, &f)
-			}
-			if f.Err == nil && interrupts.code.Load() != 0 {
-				f.Code = command.ExitOK // a signal to the series makes no run that was complete by then a failure
-			}
-			return f
-		},
-		Failed: func(r *series.Run) { log.Error("The run does not count", "label", r.Info.RunLabel, "error", r.Err) },
-	}
-	if r.resume {
-		o.Restore = func(step *series.Step) (series.Run, bool, error) {
-			own, done, err := series.Restored(step)
-			if done {
-				log.Info("The run is complete from an earlier start", "label", step.Info.RunLabel)
-				err = errors.Join(err, run.MarkComplete(step.Config.Artifacts))
-			}
-			return own, done, err
-		}
-	}
-	defer view.leave() // what the runs amount to follows
-	return series.Execute(context.Background(), plan, o)
-}
-
-// partial is the exit code of an experiment of which some runs may have failed.
-func partial(base *config.Run, runs []series.Run) int {
-	if base.Asked.Bool("fail-on-partial") && len(series.Successes(runs)) < len(runs) {
-		return command.ExitFailure
-	}
-	return command.ExitOK
 }

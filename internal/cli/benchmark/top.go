@@ -93,7 +93,7 @@ func runTop(e *command.Env, args []string) error {
 	ctx, release := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer release()
 	if len(urls) == 0 {
-		found, err := pagesOfThisMachine(e, ctx, &o)
+		found, err := pagesOfThisMachine(ctx, e, &o)
 		if err != nil {
 			return err
 		}
@@ -105,14 +105,14 @@ func runTop(e *command.Env, args []string) error {
 	}
 	t := e.Terminal
 	if note := lacks(t); note == "" && !o.once {
-		return topScreen(e, ctx, release, &o, cfg)
+		return topScreen(ctx, e, release, &o, cfg)
 	}
 	m, err := collect.NewMonitor(watching(&o, cfg, slog.New(slog.DiscardHandler)))
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	return topLines(e, ctx, &o, m)
+	return topLines(ctx, e, &o, m)
 }
 
 // topConfig resolves the URLs and the environment.
@@ -176,7 +176,7 @@ func watching(o *topOptions, cfg *config.Run, log *slog.Logger) collect.MonitorO
 }
 
 // pagesOfThisMachine returns the servers on the usual ports that have a metrics page.
-func pagesOfThisMachine(e *command.Env, ctx context.Context, o *topOptions) ([]string, error) {
+func pagesOfThisMachine(ctx context.Context, e *command.Env, o *topOptions) ([]string, error) {
 	ports := usualPorts(o.ports)
 	listening := listeners(ctx, ports)
 	if ctx.Err() != nil {
@@ -258,7 +258,7 @@ func observed(m *collect.Monitor) *progress.Observed {
 }
 
 // topScreen shows servers and GPUs on the whole terminal. What was seen last stays on it.
-func topScreen(e *command.Env, ctx context.Context, stop func(), o *topOptions, cfg *config.Run) error {
+func topScreen(ctx context.Context, e *command.Env, stop func(), o *topOptions, cfg *config.Run) error {
 	t := e.Terminal
 	options := dashboard.Options{Out: t.OutFile, Colour: t.Colour, Title: "aiperf top · every " + o.interval.String(),
 		Watch: true, GPUs: cfg.GPU.Enabled && len(o.gpus) > 0, Notice: cfg.Env.UI.Notice, Interrupt: stop, Dir: "."}
@@ -294,7 +294,7 @@ func topScreen(e *command.Env, ctx context.Context, stop func(), o *topOptions, 
 }
 
 // topLines prints a line for each server and GPU at each interval.
-func topLines(e *command.Env, ctx context.Context, o *topOptions, m *collect.Monitor) error {
+func topLines(ctx context.Context, e *command.Env, o *topOptions, m *collect.Monitor) error {
 	settled(ctx, m, int64(o.interval)/2)
 	ticker := time.NewTicker(o.interval)
 	defer ticker.Stop()

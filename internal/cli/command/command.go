@@ -1,6 +1,6 @@
-// Package command is what all commands of the program have in common: a command is a value, which runs in an
-// environment ([Env]) and returns an error; the error says with which exit code the program ends ([Env.Finish]). What
-// several families of commands need lies here too: the terminal, values of flags, templates and files of configurations.
+// Package command is what all commands of the program have in common. A command is a value; it runs in an environment
+// ([Env]) and returns an error, which says with which exit code the program ends ([Env.Finish]). What several families
+// of commands need lies here too: the terminal, values of flags, templates and sources of configurations.
 // It knows no command.
 package command
 

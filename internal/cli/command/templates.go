@@ -33,12 +33,14 @@ are written beside FILE; those that exist already are kept.
 Exit codes: 0 done; 1 unknown template, or a file that could not be written; 2 nothing to do was given.
 `
 
+// TemplateOptions are the flags of a command that writes a file made of a template.
 type TemplateOptions struct {
 	List, verbose                             bool
 	Search, Category, Template, Model, Output string
 	Servers                                   []string
 }
 
+// Table returns the flags of aiperf config init.
 func (o *TemplateOptions) Table() *flags.Table {
 	names := make([]string, 0, 32)
 	for _, t := range file.Templates() {
@@ -93,7 +95,7 @@ func RunTemplates(e *Env, args []string) error {
 		return errors.New("--template writes a file, --list, --search and --category list templates: " +
 			"give one or the other")
 	case listed:
-		ListTemplates(e, &o)
+		listTemplates(e, &o)
 		return nil
 	case o.Template == "":
 		fmt.Fprintln(e.Terminal.Err, "Nothing to do: give --list, --search WORD or --template NAME. "+
@@ -143,8 +145,8 @@ func WriteTemplate(e *Env, t file.Template, text, path string) error {
 	return nil
 }
 
-// ListTemplates prints templates by category, or what a search found.
-func ListTemplates(e *Env, o *TemplateOptions) {
+// listTemplates prints templates by category, or what a search found.
+func listTemplates(e *Env, o *TemplateOptions) {
 	w := e.Terminal.Out
 	found := file.Templates()
 	if o.Category != "" {
@@ -163,13 +165,13 @@ func ListTemplates(e *Env, o *TemplateOptions) {
 		return
 	case o.Search != "":
 		fmt.Fprintf(w, "%d %s %q\n\n", len(found), Plural(len(found), "template matches", "templates match"), o.Search)
-		TemplateTable(e, found, o.verbose)
+		templateTable(e, found, o.verbose)
 		fmt.Fprintln(w)
 	default:
 		for _, category := range file.TemplateCategories() {
 			if in := file.TemplatesInCategory(found, category); len(in) > 0 {
 				fmt.Fprintln(w, category)
-				TemplateTable(e, in, o.verbose)
+				templateTable(e, in, o.verbose)
 				fmt.Fprintln(w)
 			}
 		}
@@ -177,8 +179,8 @@ func ListTemplates(e *Env, o *TemplateOptions) {
 	fmt.Fprintln(w, "Write one to a file: aiperf config init --template NAME --output FILE")
 }
 
-// TemplateTable prints templates as a table without lines. On a terminal its texts are broken to its width.
-func TemplateTable(e *Env, list []file.Template, verbose bool) {
+// templateTable prints templates as a table without lines. On a terminal its texts are broken to its width.
+func templateTable(e *Env, list []file.Template, verbose bool) {
 	rows := [][]string{{"Name", "Title", "Description"}}
 	if verbose {
 		rows[0] = append(rows[0], "Tags", "Difficulty")

@@ -30,6 +30,7 @@ type Terminal struct {
 	Interrupt func()
 }
 
+// NewTerminal returns the terminal that the standard output and the error output lead to.
 func NewTerminal(out, err *os.File, env func(string) (string, bool)) *Terminal {
 	noColour, _ := env("NO_COLOR")
 	kind, _ := env("TERM")

@@ -59,6 +59,7 @@ func WriteColumns(w io.Writer, rows [][]string, width int) {
 	}
 }
 
+// Plural returns the word for one thing or for several.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -66,6 +67,7 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
+// Quoted returns arguments as a shell takes them: those with spaces in quotes.
 func Quoted(args []string) []string {
 	list := make([]string, len(args))
 	for i, arg := range args {
@@ -84,6 +86,7 @@ func WriteLines(w io.Writer, lines []string) {
 	}
 }
 
+// FirstLine returns the first line of a text.
 func FirstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line

@@ -9,10 +9,12 @@ import (
 	"aiperf/internal/config/flags"
 )
 
+// Integer reads a whole number between two limits.
 func Integer(to *int, low, high int) func(string) error {
 	return func(v string) error { return scalar.SetInt(to, v, low, high) }
 }
 
+// Number reads a number between two limits, with the endings that numbers of options may have.
 func Number(to *float64, low, high float64) func(string) error {
 	return func(v string) error { return scalar.SetFloat(to, v, low, high) }
 }

@@ -13,6 +13,7 @@ const Release = "0.1.0"
 // ".modified" follows the revision of a checkout with changes.
 var Version = VersionOf(debug.ReadBuildInfo())
 
+// VersionOf returns the version of a build.
 func VersionOf(info *debug.BuildInfo, ok bool) string {
 	if !ok {
 		return Release

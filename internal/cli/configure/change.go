@@ -76,7 +76,7 @@ func configExpand(e *command.Env, args []string) error {
 	}
 	if err := plan.Write(e.Terminal.Out, sweep.Output{Format: o.format, Full: o.full, Index: o.index,
 		Body: func(v *sweep.Variation) (*document.Node, error) {
-			tree, _, err := resolveVariation(e, source, v.Envelope())
+			tree, _, err := resolveVariation(source, v.Envelope())
 			if err != nil {
 				return nil, err
 			}

@@ -1,5 +1,5 @@
-// Package kube has the commands about benchmarks in a Kubernetes cluster: those of its users, the operator, and what runs
-// in the pods beside a benchmark.
+// Package kube has the commands about benchmarks in a Kubernetes cluster: those of its users, the operator, and what
+// runs in the pods beside a benchmark.
 package kube
 
 import (

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"aiperf/internal/cli/command"
@@ -20,131 +19,11 @@ import (
 )
 
 // readInput reads a file, or the standard input where it is called "-".
-func readInput(e *command.Env, name string) ([]byte, error) {
+func readInput(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(io.LimitReader(os.Stdin, document.MaxBytes+1))
 	}
 	return command.ReadConfig(name)
-}
-
-// kubeInitOptions are those of aiperf config init and the name of the job.
-type kubeInitOptions struct {
-	command.TemplateOptions
-	job string
-}
-
-func (o *kubeInitOptions) table() *flags.Table {
-	t := o.TemplateOptions.Table()
-	t.Command = "kube init"
-	t.About = `Usage: aiperf kube init [--template] NAME [--job-name NAME] [-o FILE]
-       aiperf kube init --list [-c CATEGORY] [-v]
-       aiperf kube init --search WORD [-v]
-
-Writes an AIPerfJob, or an AIPerfSweep, made of a template of aiperf config init; or lists the templates. For example:
-  aiperf kube init -t minimal --model MODEL --url http://SERVER:8000 -o bench.yaml
-  aiperf kube validate bench.yaml
-  aiperf kube profile --config bench.yaml --image IMAGE -n NAMESPACE
-
-Options:
-`
-	t.Footer = strings.Replace(command.TemplateFooter, "  -h, --help                 this text", "  -h, --help                 this text",
-		1)
-	t.Flags = append(t.Flags, flags.Value("job-name", "NAME", "name of the benchmark [default: my-benchmark]",
-		func(v string) error { o.job = v; return crd.ValidJobName(v) }))
-	return t
-}
-
-// kubeInit lists templates, or writes one as a resource.
-func kubeInit(e *command.Env, args []string) error {
-	o := kubeInitOptions{job: "my-benchmark"}
-	if _, err := e.Parse(o.table(), args); err != nil {
-		return err
-	}
-	if o.List || o.Search != "" || o.Category != "" || o.Template == "" {
-		err := command.RunTemplates(e, slices.DeleteFunc(slices.Clone(args), func(s string) bool {
-			return strings.HasPrefix(s, "--job-name")
-		}))
-		if err == nil {
-			fmt.Fprintln(e.Terminal.Out, "For a cluster: aiperf kube init --template NAME --output FILE")
-		}
-		return err
-	}
-	t, err := file.FindTemplate(o.Template)
-	if err != nil {
-		return err
-	}
-	text, err := wrapped(t, t.Fill(o.Model, o.Servers), o.job)
-	if err != nil {
-		return err
-	}
-	if o.Output == "" || o.Output == "-" {
-		fmt.Fprint(e.Terminal.Out, text)
-		return nil
-	}
-	if err := command.WriteTemplate(e, t, text, o.Output); err != nil {
-		return err
-	}
-	return nil
-}
-
-const kubeInitHead = `# A benchmark for a Kubernetes cluster.
-#
-#   aiperf kube validate FILE                                   checks this file
-#   aiperf kube %-7s --config FILE --image IMAGE -n NAMESPACE   runs it from here
-#   kubectl apply -n NAMESPACE -f FILE                          has the operator run it
-#
-`
-
-const kubeInitFoot = `
-  # Where and how it runs.
-  # connectionsPerWorker: 100
-  # timeoutSeconds: 0
-  # ttlSecondsAfterFinished: 300
-  # resourceMode: burstable     # or guaranteed, none
-  # podTemplate:
-  #   nodeSelector: {kubernetes.io/arch: amd64}
-  #   env:
-  #     - name: AIPERF_API_KEY
-  #       valueFrom: {secretKeyRef: {name: SECRET, key: KEY}}
-  # scheduling:
-  #   queueName: QUEUE          # of Kueue
-`
-
-// wrapped is the text of a template as a resource, with its comments.
-func wrapped(t file.Template, text, job string) (string, error) {
-	f, err := document.Read(t.Name, []byte(text))
-	if err != nil {
-		return "", err
-	}
-	kind, action := crd.JobKind, "profile"
-	if f.Root.Get("sweep") != nil || f.Root.Get("multi_run") != nil || f.Root.Get("multiRun") != nil {
-		kind, action = crd.SweepKind, "sweep"
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, kubeInitHead, action)
-	fmt.Fprintf(&b, "apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:\n  image: %s\n", crd.APIVersion, kind, job,
-		crd.DefaultImage)
-	top := map[string]string{"schema_version": "schemaVersion", "multi_run": "multiRun", "random_seed": "randomSeed",
-		"no_sweep_table": "noSweepTable"}
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		for old, name := range top {
-			if strings.HasPrefix(line, old+":") {
-				line = name + strings.TrimPrefix(line, old)
-			}
-		}
-		if line == "# @template" {
-			continue
-		}
-		if line != "" {
-			line = "  " + line
-		}
-		b.WriteString(line + "\n")
-	}
-	if kind == crd.SweepKind && f.Root.Get("sweep") == nil {
-		b.WriteString("\n  sweep:\n    type: scenarios\n    runs:\n      - name: base\n")
-	}
-	b.WriteString(kubeInitFoot)
-	return b.String(), nil
 }
 
 type kubeValidateOptions struct {
@@ -246,7 +125,7 @@ func verdictOn(e *command.Env, name string, strict bool) kubeVerdict {
 }
 
 func kubeCheck(e *command.Env, name string, strict bool) (warnings []string, errs []error) {
-	data, err := readInput(e, name)
+	data, err := readInput(name)
 	if err != nil {
 		return nil, []error{fmt.Errorf("the file cannot be read: %w", err)}
 	}
@@ -291,7 +170,7 @@ func kubeCheck(e *command.Env, name string, strict bool) (warnings []string, err
 	if err != nil {
 		return warnings, append(errs, err)
 	}
-	more, err := kubeCheckSource(e, source, &parsed.Spec, parsed.Metadata.Name, parsed.Kind)
+	more, err := kubeCheckSource(source, &parsed.Spec, parsed.Metadata.Name, parsed.Kind)
 	if err != nil {
 		errs = append(errs, err)
 	}
@@ -299,7 +178,7 @@ func kubeCheck(e *command.Env, name string, strict bool) (warnings []string, err
 }
 
 // kubeCheckSource checks a benchmark, and the size of a sweep.
-func kubeCheckSource(e *command.Env, source *file.Source, spec *crd.Spec, name, kind string) (warnings []string, err error) {
+func kubeCheckSource(source *file.Source, spec *crd.Spec, name, kind string) (warnings []string, err error) {
 	if len(source.Faults) > 0 {
 		return nil, source.Faults
 	}
@@ -346,7 +225,7 @@ func kubeCheckBare(e *command.Env, doc *document.File) (warnings []string, errs 
 	for _, w := range source.Warnings {
 		warnings = append(warnings, w.Text)
 	}
-	more, err := kubeCheckSource(e, source, nil, "", kind)
+	more, err := kubeCheckSource(source, nil, "", kind)
 	if err != nil {
 		errs = append(errs, err)
 	}
@@ -389,7 +268,7 @@ func kubeShow(e *command.Env, args []string) error {
 		fmt.Fprint(e.Terminal.Out, card.Markdown())
 		return nil
 	}
-	data, err := readInput(e, o.path)
+	data, err := readInput(o.path)
 	if err != nil {
 		return err
 	}

@@ -124,13 +124,13 @@ func operate(e *command.Env, args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := runOperator(e, ctx, &o, &values, log); err != nil {
+	if err := runOperator(ctx, &o, &values, log); err != nil {
 		return err
 	}
 	return nil
 }
 
-func runOperator(e *command.Env, ctx context.Context, o *operatorOptions, values *env.Values, log *slog.Logger) error {
+func runOperator(ctx context.Context, o *operatorOptions, values *env.Values, log *slog.Logger) error {
 	v := &values.Operator
 	api, dynamicClient, err := cluster(o.kubeconfig, o.context)
 	if err != nil {
@@ -277,7 +277,7 @@ func variable(e *command.Env, name string) string {
 	return value
 }
 
-func runSidecar(e *command.Env, ctx context.Context, o *sidecarOptions, v *env.Operator, log *slog.Logger) error {
+func runSidecar(ctx context.Context, e *command.Env, o *sidecarOptions, v *env.Operator, log *slog.Logger) error {
 	options := resultsserver.SidecarOptions{
 		Dir: o.dir, Address: net.JoinHostPort("0.0.0.0", strconv.Itoa(o.port)), Marker: o.marker,
 		Stay: time.Duration(o.stay) * time.Second, Heartbeat: v.HeartbeatPause, Log: log,
@@ -320,7 +320,8 @@ func controllerAlive(ctx context.Context) bool {
 	return reply.StatusCode == http.StatusOK
 }
 
-func runSweepController(e *command.Env, ctx context.Context, o *sidecarOptions, v *env.Operator, log *slog.Logger) error {
+func runSweepController(ctx context.Context, e *command.Env, o *sidecarOptions, v *env.Operator,
+	log *slog.Logger) error {
 	_, d, err := cluster("", "")
 	if err != nil {
 		return err

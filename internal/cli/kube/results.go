@@ -86,7 +86,8 @@ func kubeResults(e *command.Env, args []string) error {
 }
 
 // stored is a benchmark whose resource is gone; the operator may still have its results.
-func (o *kubeResultsOptions) stored(ctx context.Context, e *command.Env, cause error) (*client.Client, *deployed.Benchmark, error) {
+func (o *kubeResultsOptions) stored(ctx context.Context, e *command.Env, cause error) (*client.Client,
+	*deployed.Benchmark, error) {
 	var gone *deployed.NotFoundError
 	if !errors.As(cause, &gone) || o.FromPods {
 		return nil, nil, cause

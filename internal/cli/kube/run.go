@@ -28,7 +28,7 @@ func newToken() string {
 func newName() string { return "aiperf-" + newToken()[:8] }
 
 // kubeDeployment parses the flags of a sub-command that creates a benchmark.
-func kubeDeployment(e *command.Env, o *KubeDeploy, table *flags.Table, args []string) (*kubeBenchmark, error) {
+func kubeDeployment(e *command.Env, o *Deploy, table *flags.Table, args []string) (*kubeBenchmark, error) {
 	own, rest := SplitFlags(table, args)
 	if _, err := e.Parse(table, append(own, help(args)...)); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func kubeDeployment(e *command.Env, o *KubeDeploy, table *flags.Table, args []st
 
 // kubeProfile runs a benchmark in a cluster.
 func kubeProfile(e *command.Env, args []string) error {
-	var o KubeDeploy
+	var o Deploy
 	b, err := kubeDeployment(e, &o, o.ProfileTable(), args)
 	if err != nil {
 		return err
@@ -55,12 +55,12 @@ func kubeProfile(e *command.Env, args []string) error {
 			"several runs")
 	}
 	return kubeSubmit(e, &o, b, func(ctx context.Context, c *client.Client, created *deployed.Benchmark) error {
-		return kubeCreated(e, ctx, c, &o, b, created)
+		return kubeCreated(ctx, e, c, &o, b, created)
 	})
 }
 
 // kubeCreated follows a benchmark that was created, or says how to.
-func kubeCreated(e *command.Env, ctx context.Context, c *client.Client, o *KubeDeploy, b *kubeBenchmark,
+func kubeCreated(ctx context.Context, e *command.Env, c *client.Client, o *Deploy, b *kubeBenchmark,
 	created *deployed.Benchmark) error {
 	fmt.Fprintf(e.Terminal.Out, "Created %s in %s.\n", b.name, created.Namespace)
 	detach := o.Detach != nil && *o.Detach
@@ -74,13 +74,13 @@ func kubeCreated(e *command.Env, ctx context.Context, c *client.Client, o *KubeD
 		return nil
 	}
 	if !created.Direct() {
-		return await(e, ctx, c, created)
+		return await(ctx, e, c, created)
 	}
-	return follow(e, ctx, c, created, o.attachPort)
+	return follow(ctx, e, c, created, o.attachPort)
 }
 
 // kubeSubmit prints what would be created, or creates it and goes on with then.
-func kubeSubmit(e *command.Env, o *KubeDeploy, b *kubeBenchmark,
+func kubeSubmit(e *command.Env, o *Deploy, b *kubeBenchmark,
 	then func(context.Context, *client.Client, *deployed.Benchmark) error) error {
 	namespace, err := o.options().FindNamespace()
 	if err != nil {
@@ -95,7 +95,7 @@ func kubeSubmit(e *command.Env, o *KubeDeploy, b *kubeBenchmark,
 	}
 	ctx, stop := untilInterrupted()
 	defer stop()
-	created, err := kubeCreate(e, ctx, c, o, b, namespace)
+	created, err := kubeCreate(ctx, e, c, o, b, namespace)
 	if err != nil {
 		return kubeError(err)
 	}
@@ -103,7 +103,7 @@ func kubeSubmit(e *command.Env, o *KubeDeploy, b *kubeBenchmark,
 }
 
 // kubeDryRun prints what would be created.
-func kubeDryRun(e *command.Env, o *KubeDeploy, b *kubeBenchmark, namespace string) error {
+func kubeDryRun(e *command.Env, o *Deploy, b *kubeBenchmark, namespace string) error {
 	if o.direct {
 		objects, err := crd.Build(b.job(namespace), crd.BuildOptions{Engine: o.engineOf(false), Token: newToken(),
 			Run: b.run})
@@ -123,7 +123,7 @@ func kubeDryRun(e *command.Env, o *KubeDeploy, b *kubeBenchmark, namespace strin
 }
 
 // kubeCreate checks the cluster and creates a benchmark: by the operator where the cluster has its kinds, or as asked.
-func kubeCreate(e *command.Env, ctx context.Context, c *client.Client, o *KubeDeploy, b *kubeBenchmark, namespace string) (
+func kubeCreate(ctx context.Context, e *command.Env, c *client.Client, o *Deploy, b *kubeBenchmark, namespace string) (
 	*deployed.Benchmark, error) {
 	direct := o.direct
 	kind := deployed.JobKind
@@ -160,7 +160,7 @@ func kubeCreate(e *command.Env, ctx context.Context, c *client.Client, o *KubeDe
 		printChecks(e, r)
 		return nil, errors.New("the cluster cannot run the benchmark; aiperf kube preflight checks all of it")
 	}
-	if err := kubeFree(e, ctx, c, b, namespace); err != nil {
+	if err := kubeFree(ctx, c, b, namespace); err != nil {
 		return nil, err
 	}
 	objects := []client.Object{}
@@ -192,7 +192,7 @@ func kubeCreate(e *command.Env, ctx context.Context, c *client.Client, o *KubeDe
 
 // kubeFree refuses a name that is in use; a finished benchmark must be deleted first, too, so that nobody loses results
 // unasked.
-func kubeFree(e *command.Env, ctx context.Context, c *client.Client, b *kubeBenchmark, namespace string) error {
+func kubeFree(ctx context.Context, c *client.Client, b *kubeBenchmark, namespace string) error {
 	there, err := deployed.Find(ctx, c, namespace, b.name, "", -1, -1)
 	var none *deployed.NotFoundError
 	var two *deployed.AmbiguousError
@@ -210,7 +210,7 @@ func kubeFree(e *command.Env, ctx context.Context, c *client.Client, b *kubeBenc
 
 // kubeSweep has the operator run a sweep.
 func kubeSweep(e *command.Env, args []string) error {
-	var o KubeDeploy
+	var o Deploy
 	table := o.sweepTable()
 	own, rest := SplitFlags(table, args)
 	if _, err := e.Parse(table, append(own, help(args)...)); err != nil {
@@ -258,7 +258,7 @@ func hasFlag(args []string, name string) bool {
 }
 
 // repeat puts the flags about repetitions into a sweep.
-func (o *KubeDeploy) repeat(b *kubeBenchmark) error {
+func (o *Deploy) repeat(b *kubeBenchmark) error {
 	multi := crd.Object{}
 	for k, v := range b.spec.MultiRun {
 		multi[k] = v

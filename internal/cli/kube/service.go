@@ -81,7 +81,7 @@ func runService(e *command.Env, args []string) error {
 		if kind == sweepController {
 			run = runSweepController
 		}
-		return run(e, ctx, &o, &values.Operator, log)
+		return run(ctx, e, &o, &values.Operator, log)
 	case kind == "--help" || kind == "-h":
 		fmt.Fprint(e.Terminal.Out, serviceHelp)
 		return nil

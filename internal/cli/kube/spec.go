@@ -11,7 +11,7 @@ import (
 )
 
 // fill adds the flags of the deployment to a specification.
-func (o *KubeDeploy) fill(spec crd.Object, env func(string) (string, bool)) error {
+func (o *Deploy) fill(spec crd.Object, env func(string) (string, bool)) error {
 	set := func(to crd.Object, key string, value any, given bool) {
 		if given {
 			to[key] = value
@@ -80,7 +80,7 @@ func defaultImage(spec crd.Object, env func(string) (string, bool)) {
 }
 
 // pods adds the flags about pods to a template.
-func (o *KubeDeploy) pods(pods crd.Object) error {
+func (o *Deploy) pods(pods crd.Object) error {
 	add := func(key string, items ...any) {
 		before, _ := pods[key].([]any)
 		pods[key] = append(before, items...)

@@ -128,7 +128,8 @@ func runReport(e *command.Env, args []string) error {
 	defer stop()
 	result, options, err := recompute.Report(ctx, o.ReportOptions)
 	if result != nil && options != nil {
-		show.Run(e, result, *options, show.Rendering{Dir: o.Dir, Full: o.ui.Full(e.Terminal.OutTTY), ExportWidth: o.ExportWidth})
+		show.Report(e, result, *options, show.Rendering{Dir: o.Dir, Full: o.ui.Full(e.Terminal.OutTTY),
+			ExportWidth: o.ExportWidth})
 	}
 	if result == nil && err != nil {
 		if several := severalRuns(o.Dir); several != nil {

@@ -31,8 +31,10 @@ from well-known names and endings such as _total, and all samples count unless a
 Options:
 `
 
+// ReplayOptions are the flags of aiperf server-metrics.
 type ReplayOptions struct{ recompute.Options }
 
+// Table returns the flags of the command.
 func (o *ReplayOptions) Table() *flags.Table {
 	formats := flags.Value("formats", "LIST",
 		"files to write: json, csv, parquet, jsonl (the recordings merged); default: json,csv,parquet", o.AddFormats)

@@ -26,6 +26,7 @@ Serves exact, known answers like an OpenAI-compatible inference server, until it
 Options (each also as MOCK_SERVER_<NAME> in the environment):
 `
 
+// Options are the flags of aiperf mock-server.
 type Options struct {
 	mockserver.Options
 	// tokenizer is the name of the tokenizer, revision its version on the hub.

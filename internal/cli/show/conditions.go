@@ -41,7 +41,8 @@ func ParseConditions(texts, parameters []string) ([]compare.Condition, error) {
 	return conditions, errors.Join(faults...)
 }
 
-// PrintJudgements prints a line for each condition: the mark in colour where that is wanted, the rest as a foreign text.
+// PrintJudgements prints a line for each condition: the mark in colour where that is wanted, the rest as a foreign
+// text.
 func PrintJudgements(t *command.Terminal, out, styled io.Writer, isTerminal bool, list []compare.Judgement) {
 	for _, j := range list {
 		mark, style := "✓", "\x1b[32m"

@@ -63,8 +63,8 @@ func Draw(e *command.Env, o *Plots) ([]string, error) {
 	if source.Problem != nil {
 		fmt.Fprintln(t.Err, "Warning: no plot configuration of your own could be made: "+source.Problem.Error())
 	}
-	out := plot.Output{Dir: o.Output, Formats: o.formats, Size: chart.DefaultSize(), Page: o.Page, Version: command.Version,
-		Now: time.Now}
+	out := plot.Output{Dir: o.Output, Formats: o.formats, Size: chart.DefaultSize(), Page: o.Page,
+		Version: command.Version, Now: time.Now}
 	if o.Theme == "dark" {
 		out.Theme = chart.Dark
 	}
@@ -83,8 +83,8 @@ func Draw(e *command.Env, o *Plots) ([]string, error) {
 		fmt.Fprintf(t.Out, "Not drawn: %s: %s\n", s.Name, s.Reason)
 	}
 	fmt.Fprintf(t.Out, foundRuns+"\n", len(made.Runs))
-	fmt.Fprintf(t.Out, "\nSaved %d %s to: %s\nLogs: %s\n", len(made.Figures), command.Plural(len(made.Figures), "plot", "plots"),
-		o.Output, logPath)
+	fmt.Fprintf(t.Out, "\nSaved %d %s to: %s\nLogs: %s\n", len(made.Figures),
+		command.Plural(len(made.Figures), "plot", "plots"), o.Output, logPath)
 	return files, nil
 }
 

@@ -1,3 +1,5 @@
+// Package show prints results for the commands that measure and for those that look at finished runs: the report of a
+// run, the conditions of --fail-if, and plots.
 package show
 
 import (
@@ -21,8 +23,8 @@ type Rendering struct {
 	ExportWidth int
 }
 
-// Run prints the report of a run, the answer last.
-func Run(e *command.Env, r *summary.Result, o console.Options, how Rendering) {
+// Report prints the report of a run, the answer last.
+func Report(e *command.Env, r *summary.Result, o console.Options, how Rendering) {
 	t := e.Terminal
 	o.Width = console.Width(t.OutTTY, t.Width(), how.ExportWidth)
 	o.Styles, o.Screen = t.OutTTY && t.Colour, t.OutTTY

@@ -27,6 +27,7 @@ func (e *Env) OpenConfig(name string) (*file.Source, error) {
 	return file.Open(name, data, e.LookupEnv)
 }
 
+// ReadConfig reads the text of a configuration file.
 func ReadConfig(name string) ([]byte, error) {
 	in, err := bounded.OpenStream(name)
 	if err != nil {

@@ -66,10 +66,10 @@ func checkPlots(s *settings.Settings) error {
 
 // autoPlot draws the plots of what was measured, if that is asked for and there is something to draw, and returns the
 // exit code. A failure is a warning unless plots are required.
-func (b *bench) autoPlot(e *experiment, cfg *config.Run, code int, log *slog.Logger, i *interrupts) int {
+func (b *bench) autoPlot(e *experiment, cfg *config.Run, code int, log *slog.Logger) int {
 	several := e.plan != nil || cfg.Several()
 	measured := code == command.ExitOK || code == command.ExitThreshold || code == command.ExitNotValid
-	if !e.wantsPlots(cfg.Asked) || i.stopped() || !measured && !several {
+	if !e.wantsPlots(cfg.Asked) || b.interrupts.stopped() || !measured && !several {
 		return code
 	}
 	dir := cfg.Artifacts.Dir

@@ -9,6 +9,9 @@ import (
 // bench makes the runs of one benchmark and reports them.
 type bench struct {
 	*command.Env
+	// view shows the progress; interrupts says whether the user wants an end. They are those of all runs.
+	view       view
+	interrupts *interrupts
 	// brief leaves out the reports of single runs: what they say together follows.
 	brief bool
 	// server is that of --serve-cmd; nil until the first run needs it.
@@ -19,7 +22,8 @@ type bench struct {
 
 func newBench(e *command.Env) *bench { return &bench{Env: e} }
 
-// fail prints an error at once, for what goes on after it, and returns the exit code for it.
+// fail prints an error at once and returns the exit code for it: what pages and logs still say comes after it, and
+// further errors may.
 func (b *bench) fail(err error) int {
 	b.Show(err)
 	return command.ExitFailure

@@ -118,6 +118,7 @@ func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, war
 	view := newView(t, cfg, e.plan != nil || cfg.Several())
 	interrupts := watchInterrupts(t, view.logWriter(t.StyledErr), view.leave)
 	defer interrupts.close()
+	b.view, b.interrupts = view, interrupts
 	t.Interrupt = interrupts.interrupt
 	defer view.leave()
 	log := newLog(t, cfg, view, false)
@@ -137,7 +138,7 @@ func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, war
 	}
 	options := run.Options{
 		Version: command.Version, Log: log, Stop: interrupts.Stop, Capacity: measuredCapacity(logger),
-		Ready: func() { b.announce(view, "PROFILING") },
+		Ready: func() { b.announce("PROFILING") },
 	}
 	options.Observers = append(options.Observers, view.observers()...)
 	options.LogInterval = view.logInterval(cfg)
@@ -161,33 +162,32 @@ func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, war
 	var code int
 	switch {
 	case e.plan != nil:
-		code = b.runSeveral(e, cfg, cells, options, view, interrupts)
+		code = b.runSeveral(e, cfg, cells, options)
 	case cfg.Several():
-		code = b.runRepeats(cfg, options, view, interrupts)
+		code = b.runRepeats(cfg, options)
 	default:
-		code = b.runOne(context.Background(), cfg, options, view, interrupts).Code
+		code = b.runOne(context.Background(), cfg, options).Code
 	}
-	return b.autoPlot(e, cfg, code, log.Logger("plot"), interrupts)
+	return b.autoPlot(e, cfg, code, log.Logger("plot"))
 }
 
 // runOne makes one run, reports it and says how it ended.
-func (b *bench) runOne(ctx context.Context, cfg *config.Run, options run.Options, view view,
-	interrupts *interrupts) (f series.Finished) {
-	b.announce(view, "CONFIGURING")
+func (b *bench) runOne(ctx context.Context, cfg *config.Run, options run.Options) (f series.Finished) {
+	b.announce("CONFIGURING")
 	f.Outcome, f.Err = b.measure(ctx, cfg, options)
 	if cfg.Series.Runs <= 1 && options.Info.RunLabel == "" {
-		view.leave()
+		b.view.leave()
 	}
-	defer waitForUploads(options.Observers, interrupts) // the report comes first: it may be all that there is
+	defer waitForUploads(options.Observers, b.interrupts) // the report comes first: it may be all that there is
 	if f.Err != nil {
 		f.Code = b.fail(f.Err)
 		if path := options.Log.Path(); path != "" {
 			fmt.Fprintln(b.Terminal.Err, "Log File:", path)
 		}
-		f.Code = interrupts.exit(f.Code)
+		f.Code = b.interrupts.exit(f.Code)
 		return f
 	}
-	f.Code = b.reportRun(f.Outcome, interrupts, cfg)
+	f.Code = b.reportRun(f.Outcome, cfg)
 	if list := faults(f.Outcome); len(list) > 0 {
 		f.Err = errors.New(strings.Join(list, "\n"))
 	} else if cfg.RequireValid && f.Outcome.Verdict != trust.Valid {
@@ -201,9 +201,9 @@ func (b *bench) runOne(ctx context.Context, cfg *config.Run, options run.Options
 
 // announce prints the line by which scripts know how far a run is. It is not a line of the log: it is printed whatever
 // the level, and to the standard output.
-func (b *bench) announce(v view, state string) {
+func (b *bench) announce(state string) {
 	if !b.brief {
-		fmt.Fprintln(v.logWriter(b.Terminal.StyledOut), "AIPerf System is "+state)
+		fmt.Fprintln(b.view.logWriter(b.Terminal.StyledOut), "AIPerf System is "+state)
 	}
 }
 
@@ -225,7 +225,7 @@ func warningLevel(w fault.Warning) slog.Level {
 }
 
 // reportRun prints the final report and says how the run ended.
-func (b *bench) reportRun(outcome *run.Outcome, interrupts *interrupts, cfg *config.Run) int {
+func (b *bench) reportRun(outcome *run.Outcome, cfg *config.Run) int {
 	if !b.brief {
 		show.Report(b.Env, &outcome.Result, outcome.Console, show.Rendering{Dir: cfg.Artifacts.Dir,
 			Part: outcome.Result.RunInfo.RunLabel != "", Full: cfg.UI.Full(b.Terminal.OutTTY), ExportWidth: cfg.Env.UI.ConsoleExportWidth})
@@ -241,7 +241,7 @@ func (b *bench) reportRun(outcome *run.Outcome, interrupts *interrupts, cfg *con
 	} else if thresholds > 0 {
 		code = command.ExitThreshold
 	}
-	return interrupts.exit(code)
+	return b.interrupts.exit(code)
 }
 
 // failedThresholds prints a line for each condition of --fail-if, and counts those under which the result is a failure.

@@ -16,7 +16,7 @@ import (
 )
 
 // runRepeats makes the runs of a series and reports what they say together.
-func (b *bench) runRepeats(cfg *config.Run, options run.Options, view view, interrupts *interrupts) int {
+func (b *bench) runRepeats(cfg *config.Run, options run.Options) int {
 	log := options.Log.Logger("series")
 	plan := series.NewRepeats(cfg, log)
 	var kept []string
@@ -38,7 +38,7 @@ func (b *bench) runRepeats(cfg *config.Run, options run.Options, view view, inte
 	options.Tokenizers, options.Problems = new(run.Tokenizers), new(run.Problems)
 	course := series.NewCourse(progress.RepeatsKind, cfg.Series.Runs, options.Observers, nil)
 	runs, stopped, err := b.runAll(plan, runAll{total: cfg.Series.Runs, resume: cfg.Asked.Bool("resume"),
-		course: course}, options, view, interrupts, log)
+		course: course}, options, log)
 	if err != nil {
 		return b.fail(err)
 	}
@@ -54,7 +54,7 @@ func (b *bench) runRepeats(cfg *config.Run, options run.Options, view view, inte
 		code = b.fail(fmt.Errorf("the series was cancelled: %d of %d runs are complete; an aggregate has only those, "+
 			"and takes 2", good, cfg.Series.Runs))
 	}
-	return interrupts.exit(code)
+	return b.interrupts.exit(code)
 }
 
 // aggregateRuns writes and prints what the successful runs say together.

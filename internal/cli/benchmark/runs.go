@@ -32,10 +32,10 @@ type runAll struct {
 }
 
 // runAll makes the runs of a plan. The error is that of a run that cannot be taken over from an earlier start.
-func (b *bench) runAll(plan series.Plan, r runAll, options run.Options, view view, interrupts *interrupts,
-	log *slog.Logger) (runs []series.Run, stopped bool, err error) {
+func (b *bench) runAll(plan series.Plan, r runAll, options run.Options, log *slog.Logger) (
+	runs []series.Run, stopped bool, err error) {
 	o := series.Options{
-		Stop: interrupts.Stop, Done: r.done, Course: r.course,
+		Stop: b.interrupts.Stop, Done: r.done, Course: r.course,
 		Progress: func(number int, step *series.Step) {
 			of := ""
 			if r.total > 0 {
@@ -47,17 +47,17 @@ func (b *bench) runAll(plan series.Plan, r runAll, options run.Options, view vie
 		},
 		Execute: func(ctx context.Context, step *series.Step) series.Finished {
 			own := options
-			own.Info, own.Log = step.Info, newLog(b.Terminal, step.Config, view, b.brief)
+			own.Info, own.Log = step.Info, newLog(b.Terminal, step.Config, b.view, b.brief)
 			defer own.Log.Close()
 			own.Log.Follow(options.Log.Follower())
 			if r.judges != nil {
 				r.judges.Observe(step, &own)
 			}
-			f := b.runOne(ctx, step.Config, own, view, interrupts)
+			f := b.runOne(ctx, step.Config, own)
 			if r.judges != nil {
 				r.judges.Done(step, &f)
 			}
-			if f.Err == nil && interrupts.code.Load() != 0 {
+			if f.Err == nil && b.interrupts.code.Load() != 0 {
 				f.Code = command.ExitOK // a signal to the series makes no run that was complete by then a failure
 			}
 			return f
@@ -74,7 +74,7 @@ func (b *bench) runAll(plan series.Plan, r runAll, options run.Options, view vie
 			return own, done, err
 		}
 	}
-	defer view.leave() // what the runs amount to follows
+	defer b.view.leave() // what the runs amount to follows
 	return series.Execute(context.Background(), plan, o)
 }
 

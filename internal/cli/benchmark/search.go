@@ -64,7 +64,7 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 		plan.Trial = s.judges.Trial
 	}
 	if s.asked.study != nil || s.base.Probes.Isolated {
-		ctx, release := withStop(context.Background(), s.signals.Stop)
+		ctx, release := withStop(context.Background(), s.interrupts.Stop)
 		var err error
 		if s.idle, err = run.WatchIdle(ctx, s.base, s.options); err != nil {
 			s.log.Warn("The search does not wait until the server is idle between runs", "error", err)
@@ -130,7 +130,7 @@ func (s *several) probe(spec *loop.Spec, p *loop.Proposal) (series.Cell, error) 
 		fmt.Fprintf(s.Terminal.Out, "[search iter %d] proposing %s\n", p.Iteration, p)
 	}
 	if s.idle != nil && p.Iteration > 0 {
-		ctx, release := withStop(context.Background(), s.signals.Stop)
+		ctx, release := withStop(context.Background(), s.interrupts.Stop)
 		if found := s.idle.WaitUntilIdle(ctx, capacity.IdleBound); found.Known && found.Requests > 0 {
 			s.log.Warn("The server still has requests of the run before", "requests", found.Requests)
 		}

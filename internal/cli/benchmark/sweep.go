@@ -40,8 +40,6 @@ type several struct {
 	whole   *aggregate.Sweep
 	log     *slog.Logger
 	options run.Options
-	view    view
-	signals *interrupts
 	// conditions are those of --fail-if.
 	conditions []compare.Condition
 	// search is nil for a sweep, spec what it was asked to do.
@@ -56,10 +54,8 @@ type several struct {
 }
 
 // runSeveral runs the cells of a sweep, or those that a search chooses, and reports what they say together.
-func (b *bench) runSeveral(e *experiment, base *config.Run, cells []series.Cell, options run.Options, view view,
-	interrupts *interrupts) int {
-	s := &several{bench: b, asked: e, base: base, options: options, log: options.Log.Logger("sweep"), view: view,
-		signals: interrupts, begun: time.Now(),
+func (b *bench) runSeveral(e *experiment, base *config.Run, cells []series.Cell, options run.Options) int {
+	s := &several{bench: b, asked: e, base: base, options: options, log: options.Log.Logger("sweep"), begun: time.Now(),
 		layout: series.Layout{Dir: base.Artifacts.Dir, Trials: base.Series.Runs, Independent: e.plan.Independent,
 			Between: e.plan.Cooldown, Pause: base.Series.Cooldown}}
 	plan, err := s.check(cells)
@@ -111,7 +107,7 @@ func (b *bench) runSeveral(e *experiment, base *config.Run, cells []series.Cell,
 	case code == command.ExitOK && missed > 0:
 		code = command.ExitThreshold
 	}
-	return interrupts.exit(code)
+	return b.interrupts.exit(code)
 }
 
 // check plans the experiment and makes its aggregate. The error names what cannot be, and nothing is changed then.
@@ -250,7 +246,7 @@ func (s *several) runs(plan series.Plan, total int) ([]series.Run, bool, error) 
 		_ = s.whole.WriteCells(s.layout.Dir) // the end writes what could not be written now, and reports it
 		s.table()
 	}
-	return s.runAll(plan, how, s.options, s.view, s.signals, s.log)
+	return s.runAll(plan, how, s.options, s.log)
 }
 
 // table shows the cells so far.

@@ -132,7 +132,7 @@ func lacks(t *command.Terminal) string {
 		return "--ui dashboard needs a terminal on the standard output" + instead
 	case t.Dumb:
 		return "--ui dashboard needs a terminal that can move its cursor, and TERM is dumb" + instead
-	case t.Ci:
+	case t.CI:
 		return "--ui dashboard is not shown in the log of a build (CI is set)" + instead
 	}
 	w, h, err := term.GetSize(int(t.OutFile.Fd()))

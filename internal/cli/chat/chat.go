@@ -151,10 +151,7 @@ func run(e *command.Env, args []string) error {
 			}
 		}
 	}()
-	if err := s.Run(ctx, os.Stdin, interrupts); err != nil {
-		return err
-	}
-	return nil
+	return s.Run(ctx, os.Stdin, interrupts)
 }
 
 // connectionOptions are those of a connection on which a person waits: no limit in total.

@@ -114,10 +114,7 @@ func RunTemplates(e *Env, args []string) error {
 		}
 		return nil
 	}
-	if err := WriteTemplate(e, t, text, o.Output); err != nil {
-		return err
-	}
-	return nil
+	return WriteTemplate(e, t, text, o.Output)
 }
 
 // WriteTemplate writes a template to a file, and its data beside it.

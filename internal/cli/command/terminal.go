@@ -23,7 +23,7 @@ type Terminal struct {
 	OutTTY, ErrTTY bool
 	Colour         bool
 	// Dumb reports that the terminal cannot move its cursor; ci that it is the log of a build.
-	Dumb, Ci bool
+	Dumb, CI bool
 	// OutFile and errFile are what the writers lead to.
 	OutFile, errFile *os.File
 	// Interrupt does what Ctrl-C does while no signal comes of it; nil before a run.
@@ -40,7 +40,7 @@ func NewTerminal(out, err *os.File, env func(string) (string, bool)) *Terminal {
 		Out: safe.NewWriter(out), Err: safe.NewWriter(err), StyledOut: out, StyledErr: err,
 		OutTTY: term.IsTerminal(int(out.Fd())), ErrTTY: term.IsTerminal(int(err.Fd())),
 		Colour: noColour == "" && !dumb,
-		Dumb:   dumb, Ci: isCI(env), OutFile: out, errFile: err,
+		Dumb:   dumb, CI: isCI(env), OutFile: out, errFile: err,
 	}
 }
 

@@ -177,10 +177,7 @@ func writeDifferences(e *command.Env, list []difference) error {
 	if err == nil {
 		_, err = fmt.Fprintf(e.Terminal.Out, "%s\n", text)
 	}
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }
 
 // inline is a value in one line.

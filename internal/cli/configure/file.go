@@ -236,10 +236,7 @@ func configShow(e *command.Env, args []string) error {
 	} else {
 		_, err = e.Terminal.Out.Write(withOrigins(complete, source.Name))
 	}
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }
 
 func (o *configOptions) schemaTable() *flags.Table {
@@ -267,8 +264,5 @@ func configSchema(e *command.Env, args []string) error {
 	} else {
 		err = artifact.WriteIndented(e.Terminal.Out, schema.JSON())
 	}
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }

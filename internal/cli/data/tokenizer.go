@@ -115,8 +115,5 @@ func runTokenizer(e *command.Env, args []string) error {
 	options.Info = func(message string) { fmt.Fprintln(e.Terminal.Err, message) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := load.Lines(ctx, &options.LinesOptions); err != nil {
-		return err
-	}
-	return nil
+	return load.Lines(ctx, &options.LinesOptions)
 }

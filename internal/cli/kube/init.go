@@ -66,10 +66,7 @@ func kubeInit(e *command.Env, args []string) error {
 		fmt.Fprint(e.Terminal.Out, text)
 		return nil
 	}
-	if err := command.WriteTemplate(e, t, text, o.Output); err != nil {
-		return err
-	}
-	return nil
+	return command.WriteTemplate(e, t, text, o.Output)
 }
 
 const kubeInitHead = `# A benchmark for a Kubernetes cluster.

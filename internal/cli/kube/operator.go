@@ -124,10 +124,7 @@ func operate(e *command.Env, args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := runOperator(ctx, &o, &values, log); err != nil {
-		return err
-	}
-	return nil
+	return runOperator(ctx, &o, &values, log)
 }
 
 func runOperator(ctx context.Context, o *operatorOptions, values *env.Values, log *slog.Logger) error {

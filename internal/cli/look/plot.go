@@ -91,7 +91,7 @@ func runPlot(e *command.Env, args []string) error {
 			return errors.New("--dashboard and --mlflow-upload cannot be used together: the dashboard writes no file")
 		}
 		t := e.Terminal // without one nobody sits before a browser
-		return serveRuns(e, o.Paths, browseOptions{host: o.host, port: o.port, theme: o.Theme, open: t.OutTTY && !t.Ci,
+		return serveRuns(e, o.Paths, browseOptions{host: o.host, port: o.port, theme: o.Theme, open: t.OutTTY && !t.CI,
 			dashboard: true})
 	}
 	var upload *plotUpload
@@ -108,8 +108,5 @@ func runPlot(e *command.Env, args []string) error {
 	if err == nil && upload != nil {
 		err = uploadPlots(e, upload, files)
 	}
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }

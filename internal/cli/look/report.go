@@ -136,10 +136,7 @@ func runReport(e *command.Env, args []string) error {
 			err = several
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }
 
 // severalRuns is the error of a folder that has those of several runs below it, nil if it has none.

@@ -104,8 +104,5 @@ func runServerMetrics(e *command.Env, args []string) error {
 	options.Warn = func(message string) { fmt.Fprintln(e.Terminal.Err, "warning:", message) }
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := recompute.ServerMetrics(ctx, options); err != nil {
-		return err
-	}
-	return nil
+	return recompute.ServerMetrics(ctx, options)
 }

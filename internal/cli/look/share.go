@@ -59,10 +59,7 @@ func runShare(e *command.Env, args []string) error {
 	if err == nil {
 		err = writeCard(e, card, &o)
 	}
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }
 
 // cardScale is the number of pixels for each point of a card.

@@ -328,8 +328,5 @@ func runMockServer(e *command.Env, args []string) error {
 			cancel()
 		}()
 	}
-	if err := mockserver.Run(ctx, options.Options, e.Terminal.Out); err != nil {
-		return err
-	}
-	return nil
+	return mockserver.Run(ctx, options.Options, e.Terminal.Out)
 }

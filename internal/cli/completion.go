@@ -22,12 +22,7 @@ func isCompletion(name string) bool {
 }
 
 // tables are the flags of every command, in the order of the commands.
-func tables() (list []*flags.Table) {
-	for _, c := range commands() {
-		list = append(list, c.Tables()...)
-	}
-	return list
-}
+func tables() []*flags.Table { return command.TablesOf(commands()) }
 
 // completionTree is the command tree as completion scripts see it; parsing is that of the tables.
 func completionTree() *cobra.Command {

@@ -1,17 +1,15 @@
-// Package cli is the command line: it finds the command, parses its arguments, lets a room do the work,
-// and turns errors into messages and exit codes. Every error is printed once, here.
+// Package cli is the command line: it has the table of commands, finds the one that was typed, and prints the error with
+// which it ends. The commands are in families below it, which do not know each other; only this package knows all of
+// them.
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"aiperf/internal/accuracy/sandbox"
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/suggest"
 	"aiperf/internal/cli/benchmark"
 	"aiperf/internal/cli/chat"
 	"aiperf/internal/cli/command"
@@ -76,14 +74,8 @@ func dispatch(e *command.Env, args []string) error {
 	case isCompletion(name):
 		return complete(e, args)
 	}
-	var names []string
-	for _, c := range commands() {
-		if c.Name == args[0] {
-			return c.Run(e, args[1:])
-		}
-		names = append(names, c.Name)
-	}
-	if c := kube.Service(); c.Name == args[0] {
+	list := commands()
+	if c, found := command.Find(append(list, kube.Service()), args); found {
 		return c.Run(e, args[1:])
 	}
 	for _, c := range missingCommands {
@@ -91,11 +83,7 @@ func dispatch(e *command.Env, args []string) error {
 			return fmt.Errorf("the command %q is not available in this release: %s", c.name, c.instead)
 		}
 	}
-	message := fmt.Sprintf("unknown command %q", args[0])
-	if near := suggest.Nearest(args[0], names); near != "" {
-		message += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return errors.New(message + "\nThe commands are: " + strings.Join(names, ", "))
+	return command.Unknown(args[0], list)
 }
 
 func printHelp(e *command.Env) {

@@ -1,78 +1,56 @@
 package configure
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
-	"aiperf/internal/base/suggest"
 	"aiperf/internal/cli/command"
 	"aiperf/internal/config/flags"
 )
 
-// configAction is something that aiperf config does.
-type configAction struct {
-	name, summary string
-	table         func() *flags.Table
-	run           func(*command.Env, []string) error
-}
-
 // configActions are the actions in the order of the help text.
-func configActions() []configAction {
-	return []configAction{
-		{"init", "write a configuration file from a template; list the templates",
-			func() *flags.Table { return new(command.TemplateOptions).Table() }, command.RunTemplates},
-		{"validate", "check a configuration file",
-			func() *flags.Table { return new(configOptions).validateTable() }, configValidate},
-		{"expand", "list the variations of a sweep",
-			func() *flags.Table { return new(expandOptions).table() }, configExpand},
-		{"show", "print a configuration with all defaults and where each value comes from",
-			func() *flags.Table { return new(configOptions).showTable() }, configShow},
-		{"diff", "compare two configuration files",
-			func() *flags.Table { return new(diffOptions).table() }, configDiff},
-		{"from-flags", "print the file that describes the same run as a command line",
-			func() *flags.Table { return new(fromFlagsOptions).table() }, configFromFlags},
-		{"schema", "print the JSON Schema of configuration files, for editors",
-			func() *flags.Table { return new(configOptions).schemaTable() }, configSchema},
+func configActions() []command.Command {
+	return []command.Command{
+		{Name: "init", Summary: "write a configuration file from a template; list the templates",
+			Tables: command.Table(func() *flags.Table { return new(command.TemplateOptions).Table() }), Run: command.RunTemplates},
+		{Name: "validate", Summary: "check a configuration file",
+			Tables: command.Table(func() *flags.Table { return new(configOptions).validateTable() }), Run: configValidate},
+		{Name: "expand", Summary: "list the variations of a sweep",
+			Tables: command.Table(func() *flags.Table { return new(expandOptions).table() }), Run: configExpand},
+		{Name: "show", Summary: "print a configuration with all defaults and where each value comes from",
+			Tables: command.Table(func() *flags.Table { return new(configOptions).showTable() }), Run: configShow},
+		{Name: "diff", Summary: "compare two configuration files",
+			Tables: command.Table(func() *flags.Table { return new(diffOptions).table() }), Run: configDiff},
+		{Name: "from-flags", Summary: "print the file that describes the same run as a command line",
+			Tables: command.Table(func() *flags.Table { return new(fromFlagsOptions).table() }), Run: configFromFlags},
+		{Name: "schema", Summary: "print the JSON Schema of configuration files, for editors",
+			Tables: command.Table(func() *flags.Table { return new(configOptions).schemaTable() }), Run: configSchema},
 	}
 }
 
 // configTables are the flags of each action.
-func configTables() (tables []*flags.Table) {
-	for _, action := range configActions() {
-		tables = append(tables, action.table())
-	}
-	return tables
-}
+func configTables() []*flags.Table { return command.TablesOf(configActions()) }
 
 // runConfig writes, checks and shows configuration files.
 func runConfig(e *command.Env, args []string) error {
-	var names []string
-	for _, action := range configActions() {
-		if len(args) > 0 && args[0] == action.name {
-			return action.run(e, args[1:])
-		}
-		names = append(names, action.name)
+	actions := configActions()
+	if action, found := command.Find(actions, args); found {
+		return action.Run(e, args[1:])
 	}
-	if flags.WantsHelp(args) {
+	switch {
+	case flags.WantsHelp(args):
 		configHelp(e)
 		return nil
+	case len(args) == 0:
+		return fmt.Errorf("aiperf config needs an action: %s", command.Names(actions))
 	}
-	if len(args) == 0 {
-		return fmt.Errorf("aiperf config needs an action: %s", strings.Join(names, ", "))
-	}
-	message := fmt.Sprintf("aiperf config: unknown action %q", args[0])
-	if near := suggest.Nearest(args[0], names); near != "" {
-		message += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return errors.New(message + "\nThe actions are: " + strings.Join(names, ", "))
+	return command.UnknownAction("config", args[0], actions)
 }
 
 func configHelp(e *command.Env) {
 	w := e.Terminal.Out
 	fmt.Fprint(w, "Usage: aiperf config ACTION [options]\n\nActions:\n")
 	for _, action := range configActions() {
-		fmt.Fprintf(w, "  %-12s %s\n", action.name, action.summary)
+		fmt.Fprintf(w, "  %-12s %s\n", action.Name, action.Summary)
 	}
 	fmt.Fprint(w, `
 A configuration file holds a benchmark that is kept. From nothing to a run:

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"aiperf/internal/base/suggest"
 	"aiperf/internal/cli/command"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
@@ -18,93 +17,76 @@ import (
 	"aiperf/internal/config/flags"
 )
 
-// kubeAction is something that aiperf kube does.
-type kubeAction struct {
-	name, summary string
-	table         func() *flags.Table
-	run           func(*command.Env, []string) error
-}
-
 // kubeActions are the sub-commands in the order of the help text.
-func kubeActions() []kubeAction {
-	return []kubeAction{
-		{"init", "write a configuration for a cluster from a template; list the templates",
-			func() *flags.Table { return new(kubeInitOptions).table() }, kubeInit},
-		{"validate", "check files with an AIPerfJob, an AIPerfSweep or a configuration",
-			func() *flags.Table { return new(kubeValidateOptions).table() }, kubeValidate},
-		{"generate", "print the manifests of a benchmark",
-			func() *flags.Table { return new(Deploy).generateTable() }, kubeGenerate},
-		{"show", "print a manifest with its expressions and variables resolved, or results that were fetched",
-			func() *flags.Table { return new(kubeShowOptions).table() }, kubeShow},
-		{"preflight", "check a cluster before a benchmark",
-			func() *flags.Table { return new(kubePreflightOptions).table() }, kubePreflight},
-		{"profile", "run a benchmark in a cluster",
-			func() *flags.Table { return new(Deploy).ProfileTable() }, kubeProfile},
-		{"sweep", "run a sweep, or several runs of a benchmark, in a cluster",
-			func() *flags.Table { return new(Deploy).sweepTable() }, kubeSweep},
-		{"list", "list benchmarks and how far they are",
-			func() *flags.Table { return new(kubeListOptions).table() }, kubeList},
-		{"attach", "follow a running benchmark",
-			func() *flags.Table { return new(kubeAttachOptions).table() }, kubeAttach},
-		{"logs", "print or save the logs of the pods of a benchmark",
-			func() *flags.Table { return new(kubeLogsOptions).table() }, kubeLogs},
-		{"results", "fetch the results of a benchmark; list its runs",
-			func() *flags.Table { return new(kubeResultsOptions).table() }, kubeResults},
-		{"cancel", "cancel a running benchmark",
-			func() *flags.Table { return new(kubeCancelOptions).table() }, kubeCancel},
-		{"shutdown", "end the controller pod of a finished benchmark",
-			func() *flags.Table { return new(kubeShutdownOptions).table() }, kubeShutdown},
-		{"delete", "delete a benchmark with all its objects",
-			func() *flags.Table { return new(kubeDeleteOptions).table() }, kubeDelete},
-		{"cleanup", "delete the finished benchmarks of a namespace",
-			func() *flags.Table { return new(kubeCleanupOptions).table() }, kubeCleanup},
-		{"debug", "say what is wrong with the pods of a benchmark",
-			func() *flags.Table { return new(kubeDebugOptions).table() }, kubeDebug},
-		{"dashboard", "open the pages of the operator's results server",
-			func() *flags.Table { return new(kubeDashboardOptions).table() }, kubeDashboard},
+func kubeActions() []command.Command {
+	return []command.Command{
+		{Name: "init", Summary: "write a configuration for a cluster from a template; list the templates",
+			Tables: command.Table(func() *flags.Table { return new(kubeInitOptions).table() }), Run: kubeInit},
+		{Name: "validate", Summary: "check files with an AIPerfJob, an AIPerfSweep or a configuration",
+			Tables: command.Table(func() *flags.Table { return new(kubeValidateOptions).table() }), Run: kubeValidate},
+		{Name: "generate", Summary: "print the manifests of a benchmark",
+			Tables: command.Table(func() *flags.Table { return new(Deploy).generateTable() }), Run: kubeGenerate},
+		{Name: "show", Summary: "print a manifest with its expressions and variables resolved, or results that were fetched",
+			Tables: command.Table(func() *flags.Table { return new(kubeShowOptions).table() }), Run: kubeShow},
+		{Name: "preflight", Summary: "check a cluster before a benchmark",
+			Tables: command.Table(func() *flags.Table { return new(kubePreflightOptions).table() }), Run: kubePreflight},
+		{Name: "profile", Summary: "run a benchmark in a cluster",
+			Tables: command.Table(func() *flags.Table { return new(Deploy).ProfileTable() }), Run: kubeProfile},
+		{Name: "sweep", Summary: "run a sweep, or several runs of a benchmark, in a cluster",
+			Tables: command.Table(func() *flags.Table { return new(Deploy).sweepTable() }), Run: kubeSweep},
+		{Name: "list", Summary: "list benchmarks and how far they are",
+			Tables: command.Table(func() *flags.Table { return new(kubeListOptions).table() }), Run: kubeList},
+		{Name: "attach", Summary: "follow a running benchmark",
+			Tables: command.Table(func() *flags.Table { return new(kubeAttachOptions).table() }), Run: kubeAttach},
+		{Name: "logs", Summary: "print or save the logs of the pods of a benchmark",
+			Tables: command.Table(func() *flags.Table { return new(kubeLogsOptions).table() }), Run: kubeLogs},
+		{Name: "results", Summary: "fetch the results of a benchmark; list its runs",
+			Tables: resultsTables, Run: kubeResults},
+		{Name: "cancel", Summary: "cancel a running benchmark",
+			Tables: command.Table(func() *flags.Table { return new(kubeCancelOptions).table() }), Run: kubeCancel},
+		{Name: "shutdown", Summary: "end the controller pod of a finished benchmark",
+			Tables: command.Table(func() *flags.Table { return new(kubeShutdownOptions).table() }), Run: kubeShutdown},
+		{Name: "delete", Summary: "delete a benchmark with all its objects",
+			Tables: command.Table(func() *flags.Table { return new(kubeDeleteOptions).table() }), Run: kubeDelete},
+		{Name: "cleanup", Summary: "delete the finished benchmarks of a namespace",
+			Tables: command.Table(func() *flags.Table { return new(kubeCleanupOptions).table() }), Run: kubeCleanup},
+		{Name: "debug", Summary: "say what is wrong with the pods of a benchmark",
+			Tables: command.Table(func() *flags.Table { return new(kubeDebugOptions).table() }), Run: kubeDebug},
+		{Name: "dashboard", Summary: "open the pages of the operator's results server",
+			Tables: command.Table(func() *flags.Table { return new(kubeDashboardOptions).table() }), Run: kubeDashboard},
 	}
 }
 
 // kubeTables are the flags of each sub-command.
-func kubeTables() (tables []*flags.Table) {
-	for _, action := range kubeActions() {
-		tables = append(tables, action.table())
-		if action.name == "results" {
-			tables = append(tables, new(kubeRunsOptions).table())
-		}
-	}
-	return tables
+func kubeTables() []*flags.Table { return command.TablesOf(kubeActions()) }
+
+// resultsTables are the flags of aiperf kube results, and those of its list of runs.
+func resultsTables() []*flags.Table {
+	return []*flags.Table{new(kubeResultsOptions).table(), new(kubeRunsOptions).table()}
 }
 
 // runKube runs benchmarks in a Kubernetes cluster.
 func runKube(e *command.Env, args []string) error {
-	var names []string
-	for _, action := range kubeActions() {
-		if len(args) > 0 && args[0] == action.name {
-			return action.run(e, args[1:])
-		}
-		names = append(names, action.name)
+	actions := kubeActions()
+	if action, found := command.Find(actions, args); found {
+		return action.Run(e, args[1:])
 	}
-	if flags.WantsHelp(args) {
+	switch {
+	case flags.WantsHelp(args):
 		kubeHelp(e)
 		return nil
-	}
-	if len(args) == 0 {
+	case len(args) == 0:
 		kubeHelp(e)
 		return command.Exit(command.ExitFailure)
 	}
-	message := fmt.Sprintf("aiperf kube: unknown action %q", args[0])
-	if near := suggest.Nearest(args[0], names); near != "" {
-		message += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return errors.New(message + "\nThe actions are: " + strings.Join(names, ", "))
+	return command.UnknownAction("kube", args[0], actions)
 }
 
 func kubeHelp(e *command.Env) {
 	w := e.Terminal.Out
 	fmt.Fprint(w, "Usage: aiperf kube ACTION [options]\n\nActions:\n")
 	for _, action := range kubeActions() {
-		fmt.Fprintf(w, "  %-10s %s\n", action.name, action.summary)
+		fmt.Fprintf(w, "  %-10s %s\n", action.Name, action.Summary)
 	}
 	fmt.Fprint(w, `
 From nothing to a result on a cluster:

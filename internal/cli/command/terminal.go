@@ -17,12 +17,12 @@ import (
 type Terminal struct {
 	// Out and err show control characters of foreign texts as escapes.
 	Out, Err io.Writer
-	// StyledOut and styledErr take text that is safe already and may hold styles, and data.
+	// StyledOut and StyledErr take text that is safe already and may hold styles, and data.
 	StyledOut, StyledErr io.Writer
-	// OutTTY and errTTY report whether they are terminals; colour whether styles are wanted there.
+	// OutTTY and ErrTTY report whether they are terminals; Colour whether styles are wanted there.
 	OutTTY, ErrTTY bool
 	Colour         bool
-	// Dumb reports that the terminal cannot move its cursor; ci that it is the log of a build.
+	// Dumb reports that the terminal cannot move its cursor; CI that it is the log of a build.
 	Dumb, CI bool
 	// OutFile and errFile are what the writers lead to.
 	OutFile, errFile *os.File

@@ -37,8 +37,8 @@ func TestEveryOptionOfAFileMakesARoundTrip(t *testing.T) {
 		t.Fatalf("%d options", len(names))
 	}
 	for _, name := range names {
-		o := option.Named(name)
-		if _, ok := option.Find("--" + name); !ok {
+		o, ok := option.Find("--" + name)
+		if !ok {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -151,7 +151,7 @@ func optionsOfKeys() (names []string) {
 const word = "some-word"
 
 // sample is a flag with a value that is not the option's default.
-func sample(o option.Option, data string) string {
+func sample(o *option.Option, data string) string {
 	value := word
 	switch o.Type {
 	case option.Bool:

@@ -2,16 +2,6 @@ package option
 
 import "fmt"
 
-// Named is the option with any of its long names; a name that is not in the table is a programming error and panics.
-func Named(name string) Option {
-	t := table()
-	i, ok := t.byName[name]
-	if !ok {
-		panic("option: no option " + name)
-	}
-	return t.options[i]
-}
-
 // Find finds the option of a flag as it was typed.
 func Find(typed string) (o *Option, ok bool) {
 	i, _ := Flags().Find(typed)

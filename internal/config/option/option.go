@@ -167,7 +167,7 @@ func All() []Option { return table().options[:table().flagged:table().flagged] }
 // Flags are those of "aiperf profile" as a table of flags, in the order of Options.
 func Flags() *flags.Table { return &table().flags }
 
-// optionTable is the table with an index over its long names.
+// optionTable is the table with the tree that its rows are bound to.
 type optionTable struct {
 	// tree is the one without values; the fields of all others are copies of its fields.
 	tree Tree
@@ -175,20 +175,16 @@ type optionTable struct {
 	options []Option
 	flagged int
 	flags   flags.Table
-	byName  map[string]int
 }
 
 var table = sync.OnceValue(func() *optionTable {
-	t := &optionTable{byName: map[string]int{}, flags: flags.Table{Command: "profile"}}
+	t := &optionTable{flags: flags.Table{Command: "profile"}}
 	t.options, t.flagged = t.tree.rows()
 	paths := t.tree.paths()
 	for i := range t.options {
 		o := &t.options[i]
 		o.path, o.preset = paths[o.field], o.parseDefault()
 		o.field.bind(o)
-		for _, name := range o.Long() {
-			t.byName[name] = i
-		}
 		if i >= t.flagged {
 			continue
 		}

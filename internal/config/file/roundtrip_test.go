@@ -76,7 +76,7 @@ func TestEveryOptionOfAFileMakesARoundTrip(t *testing.T) {
 			if err != nil && !slices.Contains(hidden, name) {
 				t.Errorf("%q: what config show prints is not valid: %v", args, err)
 			}
-			if a, b := want.Asked.Value(name), got.Asked.Value(name); !reflect.DeepEqual(a, b) {
+			if a, b := want.Asked.Field(o).Value(), got.Asked.Field(o).Value(); !reflect.DeepEqual(a, b) {
 				t.Errorf("%q: %#v by the flag, %#v by the file\n%s", args, a, b, text)
 			}
 		})

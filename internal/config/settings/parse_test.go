@@ -51,11 +51,12 @@ func TestGrammar(t *testing.T) {
 		{"--osl-stddev 2.5", "osl-stddev", 2.5},
 	} {
 		p := mustParse(t, c.line)
-		got := p.Value(c.option)
+		o := field(t, p, c.option)
+		got := o.Value()
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %#v, want %#v", c.line, got, c.want)
 		}
-		if !p.Given(c.option) {
+		if !o.Given() {
 			t.Errorf("%s: not given", c.line)
 		}
 	}
@@ -134,6 +135,16 @@ func TestAllFlagFaultsAreReportedAtOnce(t *testing.T) {
 		"AIPERF_HTTP_CONNECTION_LIMIT")
 }
 
+// field is the field of the option with a long name.
+func field(t *testing.T, p *settings.Settings, name string) option.Field {
+	t.Helper()
+	o, ok := option.Find("--" + name)
+	if !ok {
+		t.Fatalf("no option %s", name)
+	}
+	return p.Field(o)
+}
+
 func TestOrigins(t *testing.T) {
 	p := mustParse(t, "--isl 5 -m a --api-port 80", "AIPERF_UI_REALTIME_METRICS_INTERVAL=7",
 		"AIPERF_API_SERVER_PORT=90")
@@ -144,7 +155,7 @@ func TestOrigins(t *testing.T) {
 		"stats-interval":           {Source: option.FromEnvironment, Name: "AIPERF_UI_REALTIME_METRICS_INTERVAL"},
 		"concurrency":              {},
 	} {
-		if got := p.Origin(name); got != want {
+		if got := field(t, p, name).Origin(); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
@@ -200,7 +211,7 @@ func TestTimesTakeUnits(t *testing.T) {
 		"benchmark-duration": 300, "benchmark-grace-period": 5400, "slice-duration": 0.5, "warmup-duration": 10,
 		"conversation-turn-delay-mean": 1500, "conversation-turn-delay-stddev": 20, "stats-interval": 0.5,
 	} {
-		if got := *p.Float(name); got != want {
+		if got := field(t, p, name).Value(); got != want {
 			t.Errorf("--%s is %v, want %v", name, got, want)
 		}
 	}

@@ -2,6 +2,7 @@ package option
 
 import "aiperf/internal/wire/api"
 
+// endpointFields are the options of the server and of how it is asked.
 type endpointFields struct {
 	ModelSelectionStrategy, URLStrategy, EndpointType, EndpointPlugin, CustomEndpoint, APIKey, Transport,
 	ConnectionReuseStrategy, RequestContentType, WaitForModelMode, SessionHeader, ResetKVCachePath,
@@ -122,6 +123,7 @@ func (e *endpointFields) rows() []Option {
 	}
 }
 
+// tokenizerFields are the options of counting tokens.
 type tokenizerFields struct {
 	Tokenizer, TokenizerRevision                Opt[string]
 	TokenizerTrustRemoteCode, ApplyChatTemplate Opt[bool]

@@ -5,6 +5,7 @@ import (
 	"aiperf/internal/load"
 )
 
+// fileFields are the values that no flag gives, only a configuration file. Those of the type Any are set by its reader.
 type fileFields struct {
 	ConcurrencyRampShape, PrefillConcurrencyRampShape, RequestRateRampShape Opt[string]
 	ModelTokenizers                                                         Opt[[]string]
@@ -13,11 +14,11 @@ type fileFields struct {
 	ResetKVCacheRetrySeconds                                                Opt[float64]
 	PhaseAdaptive                                                           Opt[*load.Adaptive]
 	ModelWeights                                                            Opt[[]float64]
-	PhaseRateSeries, UserFiles                                              Opt[any]
-	EndpointTemplate, TemplateVariables                                     Opt[artifact.Object]
+	// PhaseRateSeries is a list of config.RatePoint, UserFiles one of document.UserFile.
+	PhaseRateSeries, UserFiles          Opt[any]
+	EndpointTemplate, TemplateVariables Opt[artifact.Object]
 }
 
-// fileOnly are the rows that no flag gives, only a configuration file. Values of the type Any are set by its reader.
 func (f *fileFields) rows() []Option {
 	return []Option{
 		opt(&f.ModelWeights, "model-weights", "", 2, "Shares of the models, in their order."),

@@ -1,5 +1,6 @@
 package option
 
+// fleetFields are the options of a run that several processes make.
 type fleetFields struct {
 	NATSURL, NATSListen, NATSTokenFile, NATSNKeyFile, NATSCredsFile, NATSCAFile, NATSCertFile, NATSKeyFile,
 	FleetName, FleetRecords Opt[string]
@@ -8,7 +9,6 @@ type fleetFields struct {
 	AgentsTimeout         Opt[float64]
 }
 
-// fleetOptions are those of a run that several processes make.
 func (f *fleetFields) rows() []Option {
 	const fleet = "fleet."
 	return []Option{

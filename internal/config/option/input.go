@@ -90,6 +90,7 @@ func AgentSets() []string { return []string{"exgentic", "exgentic_v2"} }
 // WekaHub is the public data set whose repository the user names.
 const WekaHub = "weka_hf"
 
+// inputFields are the options of what is sent, and of the service levels.
 type inputFields struct {
 	InputFile, CustomDatasetType, PublicDataset, HFSubset, DatasetPath, DatasetSamplingStrategy, Goodput, Config,
 	HFWekaDataset, CacheBust, SystemPrompt, SystemPromptFile, PromptCorpus, RandomCorpusStyle Opt[string]

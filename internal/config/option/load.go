@@ -18,6 +18,7 @@ func arrivalPatterns() []string {
 	}
 }
 
+// loadFields are the options of when requests are sent.
 type loadFields struct {
 	ArrivalPattern, RequestRateSeries, WarmupArrivalPattern, Scenario Opt[string]
 	SimultaneousStart, FailFast, UnsafeOverride, BurstPhaseStarts     Opt[bool]

@@ -127,12 +127,12 @@ type Option struct {
 }
 
 // ManyValues reports whether the values are too many to follow the flag in the help text.
-func (o Option) ManyValues() bool {
+func (o *Option) ManyValues() bool {
 	return o.Type == Enum && len(strings.Join(o.Values, "|")) > flags.HelpWidth/2
 }
 
 // valueName is how the help text writes the value.
-func (o Option) valueName() string {
+func (o *Option) valueName() string {
 	name := strings.ToUpper(o.Type.String())
 	switch {
 	case o.Type == Bool:

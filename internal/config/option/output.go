@@ -6,6 +6,7 @@ func logLevels() []string {
 	return []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL"}
 }
 
+// outputFields are the options of results, telemetry and the program itself.
 type outputFields struct {
 	ArtifactDir, ProfileExportPrefix, ExportLevel, RecordsCompress, Report, TimestampSource, MetricsListen,
 	OTelURL, GenAIProvider, MLflowTrackingURI, MLflowExperiment, MLflowRunName, MLflowParentRunID,

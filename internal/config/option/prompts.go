@@ -1,5 +1,6 @@
 package option
 
+// promptFields are the options of generated conversations and prompts.
 type promptFields struct {
 	SeqDist, RandomRangeRatio, RandomRangeRatioMode Opt[string]
 	NumSessions, NumDatasetEntries, ConversationTurnMean, ConversationTurnStddev, PromptBatchSize, ISL,
@@ -68,6 +69,7 @@ func (p *promptFields) rows() []Option {
 	}
 }
 
+// mediaFields are the options of generated media, of rankings and of how traces are changed.
 type mediaFields struct {
 	AudioFormat, ImageFormat, ImageSource, ImageSourceSampling, VideoSynthType, VideoFormat, VideoCodec,
 	VideoAudioCodec Opt[string]

@@ -2,6 +2,7 @@ package option
 
 func statNames() []string { return []string{"avg", "p50", "p90", "p95", "p99", "min", "max"} }
 
+// seriesFields are the options of several runs: series, sweeps and searches.
 type seriesFields struct {
 	ConvergenceMetric, ConvergenceStat, ConvergenceMode, ParameterSweepMode, SweepType, ParetoObjectives,
 	SearchMetric, SearchStat, SearchDirection, SearchPlanner, SearchPercentilePooling, OptunaSampler,

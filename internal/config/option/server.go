@@ -1,12 +1,12 @@
 package option
 
+// serverFields are the options of a server that is started for the benchmark.
 type serverFields struct {
 	ServeCmd, ResetCmd Opt[string]
 	ServeParams        Opt[[]string]
 	ServeTimeout       Opt[float64]
 }
 
-// serverOptions are those of a server that is started for the benchmark.
 func (s *serverFields) rows() []Option {
 	return []Option{
 		opt(&s.ServeCmd, "serve-cmd", "", 2, "Command, for the system's shell, that starts the server before the "+

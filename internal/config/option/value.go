@@ -25,7 +25,7 @@ import (
 // Parse reads the tokens that the option was given, over all its occurrences, and checks its limits. The value is a
 // bool, string, int64, float64, []string, []any (numbers) or artifact.Object, by type and arity. Swept holds all values
 // of a comma list that is a dimension of a sweep; value is then the first.
-func (o Option) Parse(tokens []string) (value any, swept []any, err error) {
+func (o *Option) Parse(tokens []string) (value any, swept []any, err error) {
 	switch {
 	case o.Type == Pairs:
 		value, err = parsePairs(tokens)
@@ -47,7 +47,7 @@ func (o Option) Parse(tokens []string) (value any, swept []any, err error) {
 
 // Set gives a field of the option, whose row this may be with other limits, the value that tokens stand for, as
 // [Field.Set] does.
-func (o Option) Set(f Field, tokens []string, from Origin) error {
+func (o *Option) Set(f Field, tokens []string, from Origin) error {
 	value, swept, err := o.Parse(tokens)
 	if err != nil {
 		value, swept = nil, nil
@@ -57,7 +57,7 @@ func (o Option) Set(f Field, tokens []string, from Origin) error {
 }
 
 // SetItems gives a field a list whose items are not split at commas, as Set does otherwise.
-func (o Option) SetItems(f Field, items []string, from Origin) error {
+func (o *Option) SetItems(f Field, items []string, from Origin) error {
 	value, err := o.ParseItems(items)
 	if err != nil {
 		value = nil
@@ -67,7 +67,7 @@ func (o Option) SetItems(f Field, items []string, from Origin) error {
 }
 
 // parseOne reads a single value.
-func parseOne(o Option, text string) (any, error) {
+func parseOne(o *Option, text string) (any, error) {
 	switch o.Type {
 	case Bool:
 		b, err := scalar.Bool(text)
@@ -105,14 +105,14 @@ func parseOne(o Option, text string) (any, error) {
 }
 
 // NoValue says that a text is none of the values of an Enum, and what they are.
-func (o Option) NoValue(text string) error {
+func (o *Option) NoValue(text string) error {
 	if near := suggest.Nearest(strings.ToLower(text), o.Values); near != "" && len(o.Values) > 8 {
 		return fmt.Errorf("did you mean %s? Allowed are %s", near, strings.Join(o.Values, ", "))
 	}
 	return errors.New(suggest.OneOf(text, o.Values))
 }
 
-func parseInt(o Option, text string) (any, error) {
+func parseInt(o *Option, text string) (any, error) {
 	v, err := scalar.Count(text)
 	if err != nil && o.Unit > 0 {
 		v, err = wholeTime(o.Unit, text)
@@ -141,7 +141,7 @@ func wholeTime(unit time.Duration, text string) (int64, error) {
 	return int64(v), nil
 }
 
-func parseFloat(o Option, text string) (any, error) {
+func parseFloat(o *Option, text string) (any, error) {
 	var v float64
 	var err error
 	if o.Unit > 0 {
@@ -163,7 +163,7 @@ func parseFloat(o Option, text string) (any, error) {
 	return v, nil
 }
 
-func must(o Option) string {
+func must(o *Option) string {
 	if r := o.Limits.String(); r != "" {
 		return "; it must be " + r
 	}
@@ -171,7 +171,7 @@ func must(o Option) string {
 }
 
 // parseList reads a Repeat or Multi option: every token is split at commas and its parts are trimmed.
-func parseList(o Option, tokens []string) (any, error) {
+func parseList(o *Option, tokens []string) (any, error) {
 	var items []string
 	for _, token := range tokens {
 		if strings.TrimSpace(token) == "" {
@@ -193,7 +193,7 @@ func parseList(o Option, tokens []string) (any, error) {
 }
 
 // ParseItems reads the items of a list that are known as such: none is split at commas.
-func (o Option) ParseItems(items []string) (any, error) {
+func (o *Option) ParseItems(items []string) (any, error) {
 	if o.Type == URLHeaders {
 		return checkURLHeaders(items)
 	}
@@ -216,7 +216,7 @@ func (o Option) ParseItems(items []string) (any, error) {
 }
 
 // parseSweep reads a comma list of numbers that becomes a dimension of a sweep.
-func parseSweep(o Option, text string) ([]any, error) {
+func parseSweep(o *Option, text string) ([]any, error) {
 	parts := strings.Split(text, ",")
 	var swept []any
 	for _, part := range parts {

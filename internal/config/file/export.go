@@ -61,9 +61,7 @@ func resolvedConfig(r *config.Run) Object {
 	out = setNonEmpty(out, "mlflow", mlflowConfig(r))
 	out = setNonEmpty(out, "wandb", wandbConfig(r))
 	out = setNonEmpty(out, "runtime", runtimeConfig(r))
-	if p.LogLevel.Given() || r.UI.Verbose {
-		out = append(out, Member{Key: "logging", Value: Object{{Key: "level", Value: r.LogLevel}}})
-	}
+	out = addIf(out, p.LogLevel.Given() || r.UI.Verbose, "logging", Object{{Key: "level", Value: r.LogLevel}})
 	if s := r.Submission; s != nil {
 		out = append(out, Member{Key: "scenario", Value: s.Scenario})
 		out = addGiven(out, &p.UnsafeOverride, "unsafe_override", p.UnsafeOverride.Get())
@@ -73,18 +71,31 @@ func resolvedConfig(r *config.Run) Object {
 
 // setNonEmpty appends an object unless it is empty.
 func setNonEmpty(o Object, key string, value Object) Object {
-	if len(value) == 0 {
+	return addIf(o, len(value) > 0, key, value)
+}
+
+// addIf appends a member if it is wanted.
+func addIf(o Object, wanted bool, key string, value any) Object {
+	if !wanted {
 		return o
 	}
 	return append(o, Member{Key: key, Value: value})
 }
 
-// addGiven appends a member if its option was set.
-func addGiven(o Object, f option.Field, key string, value any) Object {
-	if !f.IsSet() {
+// addText appends a text unless it is empty.
+func addText(o Object, key, value string) Object { return addIf(o, value != "", key, value) }
+
+// addCount appends a whole number unless it is nil.
+func addCount[T int | int64](o Object, key string, n *T) Object {
+	if n == nil {
 		return o
 	}
-	return append(o, Member{Key: key, Value: value})
+	return append(o, Member{Key: key, Value: int64(*n)})
+}
+
+// addGiven appends a member if its option was set.
+func addGiven(o Object, f option.Field, key string, value any) Object {
+	return addIf(o, f.IsSet(), key, value)
 }
 
 func texts(list []string) []any {
@@ -119,21 +130,15 @@ func secondsValue(d time.Duration) any {
 func artifactsConfig(r *config.Run) Object {
 	a := r.Artifacts
 	out := Object{{Key: "dir", Value: a.Dir}}
-	if a.Prefix != "" {
-		out = append(out, Member{Key: "prefix", Value: a.Prefix})
-	}
+	out = addText(out, "prefix", a.Prefix)
 	switch a.ExportLevel {
 	case "summary":
 		out = append(out, Member{Key: "records", Value: false})
 	case "raw":
 		out = append(out, Member{Key: "records", Value: []any{"jsonl"}}, Member{Key: "raw", Value: true})
 	}
-	if a.SliceDuration > 0 {
-		out = append(out, Member{Key: "slice_duration", Value: a.SliceDuration.Seconds()})
-	}
-	if len(a.Percentiles) > 0 {
-		out = append(out, Member{Key: "percentiles", Value: a.Percentiles})
-	}
+	out = addIf(out, a.SliceDuration > 0, "slice_duration", a.SliceDuration.Seconds())
+	out = addIf(out, len(a.Percentiles) > 0, "percentiles", a.Percentiles)
 	out = addGiven(out, &r.Asked.AutoPlot, "auto_plot", r.Asked.AutoPlot.Get())
 	out = addGiven(out, &r.Asked.PlotRequired, "plot_required", r.Asked.PlotRequired.Get())
 	out = addGiven(out, &r.Asked.ExportHTTPTrace, "trace", a.HTTPTrace)
@@ -143,16 +148,9 @@ func artifactsConfig(r *config.Run) Object {
 
 func runtimeConfig(r *config.Run) Object {
 	out := addGiven(nil, &r.Asked.UI, "ui", r.UI.Mode)
-	if r.Workers.Max != nil {
-		out = append(out, Member{Key: "workers", Value: int64(*r.Workers.Max)})
-	}
-	if r.Workers.Min != nil {
-		out = append(out, Member{Key: "workers_min", Value: int64(*r.Workers.Min)})
-	}
-	if r.Workers.RecordProcessors != nil {
-		out = append(out, Member{Key: "record_processors", Value: int64(*r.Workers.RecordProcessors)})
-	}
-	return out
+	out = addCount(out, "workers", r.Workers.Max)
+	out = addCount(out, "workers_min", r.Workers.Min)
+	return addCount(out, "record_processors", r.Workers.RecordProcessors)
 }
 
 // ExportedWhole is everything that was given or derived, without secrets: what [Exported] and [ExportedFurther] hold

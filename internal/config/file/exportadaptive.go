@@ -13,9 +13,7 @@ func searchConfig(a *load.Adaptive) (out Object) {
 		{Key: "adaptive_assessment_period", Value: d.Period.Seconds()},
 		{Key: "adaptive_min_completed_requests", Value: d.MinCompleted},
 		{Key: "adaptive_control_variable", Value: a.Variable.String()}, {Key: "adaptive_control_min", Value: d.Min}}
-	if a.Max > 0 {
-		out = append(out, Member{Key: "adaptive_control_max", Value: a.Max})
-	}
+	out = addIf(out, a.Max > 0, "adaptive_control_max", a.Max)
 	out = append(out, Member{Key: "adaptive_scale_strategy_type", Value: load.StrategyRampUntilFail},
 		Member{Key: "adaptive_scale_step_policy", Value: a.Policy.String()},
 		Member{Key: "adaptive_scale_base_step", Value: int64(d.BaseStep)},

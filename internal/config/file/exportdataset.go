@@ -5,7 +5,6 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
-	"aiperf/internal/config/option"
 	"aiperf/internal/workload/recipe"
 )
 
@@ -99,18 +98,10 @@ func readConfig(out Object, r *config.Run) Object {
 	out = setNonEmpty(out, "prompts", addGiven(nil, &p.PromptCorpus, "corpus", d.Corpus))
 	out = setNonEmpty(out, "cache_bust", cacheBustConfig(d.CacheBust))
 	if d.Format == "random_pool" {
-		for _, b := range []struct {
-			of  option.Field
-			key string
-			n   int
-		}{
-			{&p.PromptBatchSize, "prompt_batch_size", d.Batches.Text},
-			{&p.ImageBatchSize, "image_batch_size", d.Batches.Image},
-			{&p.AudioBatchSize, "audio_batch_size", d.Batches.Audio},
-			{&p.VideoBatchSize, "video_batch_size", d.Batches.Video},
-		} {
-			out = addGiven(out, b.of, b.key, int64(b.n))
-		}
+		out = addGiven(out, &p.PromptBatchSize, "prompt_batch_size", int64(d.Batches.Text))
+		out = addGiven(out, &p.ImageBatchSize, "image_batch_size", int64(d.Batches.Image))
+		out = addGiven(out, &p.AudioBatchSize, "audio_batch_size", int64(d.Batches.Audio))
+		out = addGiven(out, &p.VideoBatchSize, "video_batch_size", int64(d.Batches.Video))
 	}
 	for _, ph := range r.PhasesOf(config.ProfilingPhase) {
 		if l := ph.Lanes; l != nil && l.TreeIdle != config.Unlimited {
@@ -118,17 +109,9 @@ func readConfig(out Object, r *config.Run) Object {
 			break
 		}
 	}
-	if d.MaxContext > 0 {
-		out = append(out, Member{Key: "max_context_length", Value: int64(d.MaxContext)})
-	}
-	for _, b := range []struct {
-		key string
-		set bool
-	}{{"ignore_trace_delays", d.IgnoreTimes}, {"use_think_time_only", d.ThinkOnly}} {
-		if b.set {
-			out = append(out, Member{Key: b.key, Value: true})
-		}
-	}
+	out = addIf(out, d.MaxContext > 0, "max_context_length", int64(d.MaxContext))
+	out = addIf(out, d.IgnoreTimes, "ignore_trace_delays", true)
+	out = addIf(out, d.ThinkOnly, "use_think_time_only", true)
 	if d.MaxDelayMS != nil {
 		out = append(out, Member{Key: "inter_turn_delay_cap_seconds", Value: *d.MaxDelayMS / 1000})
 	}
@@ -193,10 +176,7 @@ func distribution(s recipe.Sizes) Object {
 		return writtenDistribution(s.(recipe.Distribution))
 	}
 	out := Object{{Key: "mean", Value: n.Mean}}
-	if n.Stddev != 0 {
-		out = append(out, Member{Key: "stddev", Value: n.Stddev})
-	}
-	return out
+	return addIf(out, n.Stddev != 0, "stddev", n.Stddev)
 }
 
 // spreadObject is a mapping of the mean and the standard deviation, 0 too.
@@ -258,12 +238,9 @@ func writtenDistribution(d recipe.Distribution) Object {
 
 func publicConfig(p config.Public) Object {
 	out := Object{{Key: "dataset", Value: p.Name}}
-	for _, x := range []struct{ key, value string }{{"hf_subset", p.Subset}, {"hf_weka_dataset", p.WekaRepo},
-		{"path", p.Path}} {
-		if x.value != "" {
-			out = append(out, Member{Key: x.key, Value: x.value})
-		}
-	}
+	out = addText(out, "hf_subset", p.Subset)
+	out = addText(out, "hf_weka_dataset", p.WekaRepo)
+	out = addText(out, "path", p.Path)
 	var filters Object
 	for _, f := range p.Filters {
 		filters = append(filters, Member{Key: f.Column, Value: f.Value})

@@ -19,20 +19,14 @@ func endpointConfig(r *config.Run) Object {
 	if e.CustomPath != nil {
 		out = append(out, Member{Key: "path", Value: *e.CustomPath})
 	}
-	if e.APIKey != "" {
-		out = append(out, Member{Key: "api_key", Value: artifact.Redacted})
-	}
+	out = addIf(out, e.APIKey != "", "api_key", artifact.Redacted)
 	out = addGiven(out, &p.RequestTimeoutSeconds, "timeout", e.TimeoutSeconds)
 	if p.Streaming.IsSet() || e.Streaming { // a scenario streams unasked
 		out = append(out, Member{Key: "streaming", Value: e.Streaming})
 	}
-	if e.GRPC {
-		out = append(out, Member{Key: "grpc", Value: true})
-	}
+	out = addIf(out, e.GRPC, "grpc", true)
 	out = addGiven(out, &p.ConnectionReuseStrategy, "connection_reuse", e.ConnectionReuse)
-	if len(e.SourceAddresses) > 0 {
-		out = append(out, Member{Key: "source_addresses", Value: texts(p.SourceAddress.Get())})
-	}
+	out = addIf(out, len(e.SourceAddresses) > 0, "source_addresses", texts(p.SourceAddress.Get()))
 	out = addGiven(out, &p.UseLegacyMaxTokens, "use_legacy_max_tokens", e.UseLegacyMaxTokens)
 	out = addGiven(out, &p.UseServerTokenCount, "use_server_token_count", e.UseServerTokenCount)
 	out = addGiven(out, &p.UUIDAndStrip, "uuid_and_strip", p.UUIDAndStrip.Get())
@@ -103,38 +97,22 @@ func controlConfig(out Object, e *config.Endpoint) Object {
 
 // transportConfig is what input_config says of it.
 func transportConfig(out Object, e *config.Endpoint) Object {
-	if e.Plugin != "" {
-		out = append(out, Member{Key: "plugin", Value: e.Plugin})
-	}
-	if e.HTTP2 {
-		out = append(out, Member{Key: "http2", Value: true})
-	}
-	for _, m := range []struct{ key, value string }{
-		{"uds_path", e.UnixSocket}, {"tls_ca_file", e.TLS.CAFile}, {"tls_client_cert", e.TLS.CertFile},
-		{"tls_client_key", e.TLS.KeyFile},
-	} {
-		if m.value != "" {
-			out = append(out, Member{Key: m.key, Value: m.value})
-		}
-	}
+	out = addText(out, "plugin", e.Plugin)
+	out = addIf(out, e.HTTP2, "http2", true)
+	out = addText(out, "uds_path", e.UnixSocket)
+	out = addText(out, "tls_ca_file", e.TLS.CAFile)
+	out = addText(out, "tls_client_cert", e.TLS.CertFile)
+	out = addText(out, "tls_client_key", e.TLS.KeyFile)
 	if s := e.Signing; s != nil {
 		auth := Object{{Key: "type", Value: "sigv4"}, {Key: "region", Value: s.Region},
 			{Key: "service", Value: s.Service}}
-		if s.Profile != "" {
-			auth = append(auth, Member{Key: "profile", Value: s.Profile})
-		}
+		auth = addText(auth, "profile", s.Profile)
 		out = append(out, Member{Key: "auth", Value: auth})
 	}
 	if s := e.SageMaker; s != nil {
-		sm := Object{{Key: "endpoint_name", Value: s.EndpointName}}
-		for _, m := range []struct{ key, value string }{
-			{"target_model", s.TargetModel}, {"inference_component_name", s.InferenceComponent},
-			{"target_variant", s.TargetVariant},
-		} {
-			if m.value != "" {
-				sm = append(sm, Member{Key: m.key, Value: m.value})
-			}
-		}
+		sm := addText(Object{{Key: "endpoint_name", Value: s.EndpointName}}, "target_model", s.TargetModel)
+		sm = addText(sm, "inference_component_name", s.InferenceComponent)
+		sm = addText(sm, "target_variant", s.TargetVariant)
 		out = append(out, Member{Key: "sagemaker", Value: sm})
 	}
 	return out

@@ -10,12 +10,8 @@ import (
 func phaseConfig(ph *config.Phase, r *config.Run) Object {
 	out := Object{{Key: "name", Value: ph.Name}, {Key: "kind", Value: string(ph.Kind)},
 		{Key: "type", Value: ph.YAMLType()}}
-	if ph.Kind == config.WarmupPhase {
-		out = append(out, Member{Key: "exclude_from_results", Value: true})
-	}
-	if ph.Mode == config.AgenticReplay {
-		out = append(out, Member{Key: "timing_mode", Value: string(ph.Mode)})
-	}
+	out = addIf(out, ph.Kind == config.WarmupPhase, "exclude_from_results", true)
+	out = addIf(out, ph.Mode == config.AgenticReplay, "timing_mode", string(ph.Mode))
 	out = append(out, searchConfig(ph.Adaptive)...)
 	if ph.Requests != nil {
 		out = append(out, Member{Key: "requests", Value: *ph.Requests})
@@ -25,15 +21,9 @@ func phaseConfig(ph *config.Phase, r *config.Run) Object {
 	if ph.Duration != nil {
 		out = append(out, Member{Key: "duration", Value: secondsValue(*ph.Duration)})
 	}
-	if ph.Sessions != nil {
-		out = append(out, Member{Key: "sessions", Value: *ph.Sessions})
-	}
-	if ph.Concurrency != nil {
-		out = append(out, Member{Key: "concurrency", Value: int64(*ph.Concurrency)})
-	}
-	if ph.Prefill != nil {
-		out = append(out, Member{Key: "prefill_concurrency", Value: int64(*ph.Prefill)})
-	}
+	out = addCount(out, "sessions", ph.Sessions)
+	out = addCount(out, "concurrency", ph.Concurrency)
+	out = addCount(out, "prefill_concurrency", ph.Prefill)
 	if ph.Series != nil {
 		points := []any{}
 		for _, p := range ph.Series {
@@ -50,16 +40,9 @@ func phaseConfig(ph *config.Phase, r *config.Run) Object {
 	}
 	if s := ph.Schedule; s != nil {
 		out = append(out, Member{Key: "auto_offset", Value: s.AutoOffset})
-		if s.StartMS != nil {
-			out = append(out, Member{Key: "start_offset", Value: *s.StartMS})
-		}
-		if s.EndMS != nil {
-			out = append(out, Member{Key: "end_offset", Value: *s.EndMS})
-		}
+		out = addCount(addCount(out, "start_offset", s.StartMS), "end_offset", s.EndMS)
 	}
-	if ph.Mode == config.UserCentric {
-		out = append(out, Member{Key: "users", Value: int64(ph.Users)})
-	}
+	out = addIf(out, ph.Mode == config.UserCentric, "users", int64(ph.Users))
 	for _, ramp := range []struct {
 		key      string
 		duration time.Duration
@@ -77,28 +60,18 @@ func phaseConfig(ph *config.Phase, r *config.Run) Object {
 				Value: Object{{Key: "duration", Value: ramp.duration.Seconds()}, {Key: "strategy", Value: ramp.shape}}})
 		}
 	}
-	if ph.Smoothness > 0 {
-		out = append(out, Member{Key: "smoothness", Value: ph.Smoothness})
-	}
-	if ph.Duration != nil {
-		out = append(out, Member{Key: "grace_period", Value: secondsValue(ph.Grace)})
-	}
-	if ph.Simultaneous {
-		out = append(out, Member{Key: "simultaneous_start", Value: true})
-	}
+	out = addIf(out, ph.Smoothness > 0, "smoothness", ph.Smoothness)
+	out = addIf(out, ph.Duration != nil, "grace_period", secondsValue(ph.Grace))
+	out = addIf(out, ph.Simultaneous, "simultaneous_start", true)
 	if c := ph.Cancellation; c != nil {
 		out = append(out, Member{Key: "cancellation",
 			Value: Object{{Key: "rate", Value: c.Percent}, {Key: "delay", Value: secondsValue(c.Delay)}}})
 	}
-	if ph.Seamless {
-		out = append(out, Member{Key: "seamless", Value: true})
-	}
+	out = addIf(out, ph.Seamless, "seamless", true)
 	if limit := r.Threshold(ph); limit != nil {
 		out = append(out, Member{Key: "failed_request_threshold", Value: *limit})
 	}
-	if !r.FailFast && ph.Kind == config.ProfilingPhase {
-		out = append(out, Member{Key: "fail_fast", Value: false})
-	}
+	out = addIf(out, !r.FailFast && ph.Kind == config.ProfilingPhase, "fail_fast", false)
 	return out
 }
 
@@ -108,8 +81,6 @@ func lanesConfig(l *config.Lanes) Object {
 		{Key: "trajectory_start_min_ratio", Value: l.MinStart}, {Key: "trajectory_start_max_ratio", Value: l.MaxStart},
 		{Key: "burst_phase_starts", Value: l.Together},
 	}
-	if l.SystemIdle != config.Unlimited {
-		out = append(out, Member{Key: "system_idle_gap_cap_seconds", Value: l.SystemIdle.Seconds()})
-	}
+	out = addIf(out, l.SystemIdle != config.Unlimited, "system_idle_gap_cap_seconds", l.SystemIdle.Seconds())
 	return out
 }

@@ -34,23 +34,15 @@ func gpuConfig(r *config.Run) Object {
 		}
 		out = append(out, Member{Key: "urls", Value: texts(urls)})
 	}
-	if g.Collector != "" {
-		out = append(out, Member{Key: "collector", Value: g.Collector})
-	}
-	if g.MetricsFile != "" {
-		out = append(out, Member{Key: "metrics_file", Value: g.MetricsFile})
-	}
+	out = addText(out, "collector", g.Collector)
+	out = addText(out, "metrics_file", g.MetricsFile)
 	return append(out, priceConfig(&g)...)
 }
 
 // priceConfig has the price of the GPUs, if one was given.
 func priceConfig(g *config.GPU) (out Object) {
-	if g.PricePerHour > 0 {
-		out = append(out, Member{Key: "price_per_gpu_hour", Value: g.PricePerHour})
-	}
-	if g.Count > 0 {
-		out = append(out, Member{Key: "num_gpus", Value: g.Count})
-	}
+	out = addIf(out, g.PricePerHour > 0, "price_per_gpu_hour", g.PricePerHour)
+	out = addIf(out, g.Count > 0, "num_gpus", g.Count)
 	return out
 }
 

@@ -97,6 +97,14 @@ func (o *Opt[T]) Get() T {
 	return v
 }
 
+// Or is the value, def when it is neither set nor defaulted.
+func (o *Opt[T]) Or(def T) T {
+	if v, ok := o.value(); ok {
+		return v
+	}
+	return def
+}
+
 // Pointer is the value, nil when it is neither set nor defaulted.
 func (o *Opt[T]) Pointer() *T {
 	v, ok := o.value()

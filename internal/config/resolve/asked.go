@@ -134,21 +134,6 @@ func smallInt(v *int64) *int {
 	return &n
 }
 
-func intOr0(v *int64) int {
-	if v == nil {
-		return 0
-	}
-	return int(*v)
-}
-
-// secondsOr0 is no duration where none was given.
-func secondsOr0(seconds *float64) time.Duration {
-	if d := durationOf(seconds); d != nil {
-		return *d
-	}
-	return 0
-}
-
 func durationOf(seconds *float64) *time.Duration {
 	if seconds == nil {
 		return nil

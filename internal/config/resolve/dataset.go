@@ -29,7 +29,7 @@ func (ds *dataset) build() config.Dataset {
 		Entries:              int(p.NumDatasetEntries.Get()),
 		Sessions:             ds.timing.sessions,
 		Columns:              ds.file.columns(),
-		BlockSize:            intOr0(p.ISLBlockSize.Pointer()),
+		BlockSize:            int(p.ISLBlockSize.Get()),
 		IgnoreTimes:          p.IgnoreTraceDelays.Get(),
 		Synthesis:            ds.traces.synthesis(),
 		Sampling:             p.DatasetSamplingStrategy.Get(),
@@ -52,10 +52,10 @@ func (ds *dataset) build() config.Dataset {
 		TurnDelayRatio:           p.ConversationTurnDelayRatio.Get(),
 		PrefixPoolSize:           int(p.PromptPrefixPoolSize.Get()),
 		PrefixLength:             int(p.PromptPrefixLength.Get()),
-		SharedSystemPromptLength: intOr0(p.SharedSystemPromptLength.Pointer()),
-		UserContextPromptLength:  intOr0(p.UserContextPromptLength.Pointer()),
+		SharedSystemPromptLength: int(p.SharedSystemPromptLength.Get()),
+		UserContextPromptLength:  int(p.UserContextPromptLength.Get()),
 		SystemPrompt:             ds.systemPrompt(),
-		MaxContext:               intOr0(p.MaxContextLength.Pointer()),
+		MaxContext:               int(p.MaxContextLength.Get()),
 		ThinkOnly:                p.UseThinkTimeOnly.Get(),
 	}
 	if own := p.Dataset.ISL; own != nil {

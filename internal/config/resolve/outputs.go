@@ -67,11 +67,7 @@ func (op *outputs) stimulus() string {
 	case config.FixedSchedule:
 		return "fixed_schedule"
 	case config.UserCentric:
-		users := int64(0)
-		if n := op.p.NumUsers.Pointer(); n != nil {
-			users = *n
-		}
-		return fmt.Sprintf("user_centric-users%d-qps%s", users, option.FormatFloat(op.p.UserCentricRate.Get()))
+		return fmt.Sprintf("user_centric-users%d-qps%s", op.p.NumUsers.Get(), option.FormatFloat(op.p.UserCentricRate.Get()))
 	}
 	var parts []string
 	if list := op.p.Concurrency.Swept(); list != nil {

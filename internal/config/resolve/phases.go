@@ -35,9 +35,9 @@ func (ti *timing) profiling() config.Phase {
 			ph.Requests = nil // the number of rows is only what is expected
 		}
 	}
-	ph.ConcurrencyRamp = secondsOr0(ti.p.ConcurrencyRampDuration.Pointer())
-	ph.PrefillRamp = secondsOr0(ti.p.PrefillConcurrencyRampDuration.Pointer())
-	ph.RateRamp = secondsOr0(ti.p.RequestRateRampDuration.Pointer())
+	ph.ConcurrencyRamp = option.Seconds(ti.p.ConcurrencyRampDuration.Get())
+	ph.PrefillRamp = option.Seconds(ti.p.PrefillConcurrencyRampDuration.Get())
+	ph.RateRamp = option.Seconds(ti.p.RequestRateRampDuration.Get())
 	if rate := ti.p.RequestCancellationRate.Pointer(); rate != nil {
 		ph.Cancellation = &load.Cancellation{Percent: *rate,
 			Delay: option.Seconds(ti.p.RequestCancellationDelay.Get())}
@@ -79,7 +79,7 @@ func (ti *timing) warmup() config.Phase {
 		setArrivals(&ph, *rate, pattern, ti.smoothness)
 	}
 	ramp := func(own, profiling *option.Opt[float64]) time.Duration {
-		return secondsOr0(first(own.Pointer(), profiling.Pointer()))
+		return option.Seconds(own.Or(profiling.Get()))
 	}
 	ph.ConcurrencyRamp = ramp(&p.WarmupConcurrencyRampDuration, &p.ConcurrencyRampDuration)
 	ph.PrefillRamp = ramp(&p.WarmupPrefillConcurrencyRampDuration, &p.PrefillConcurrencyRampDuration)

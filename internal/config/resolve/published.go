@@ -39,12 +39,9 @@ func (pu *published) build() config.Public {
 	if out.Name != "" && out.Path == "" {
 		out.Path = p.InputFile.Get()
 	}
-	out.Limit = int(p.NumDatasetEntries.Get())
+	out.Limit = int(p.RequestCount.Or(p.NumDatasetEntries.Get()))
 	if pu.p.NumDatasetEntries.Given() {
 		out.Entries = p.NumDatasetEntries.Get()
-	}
-	if n := p.RequestCount.Pointer(); n != nil {
-		out.Limit = int(*n)
 	}
 	if slices.Contains(option.AgentSets(), out.Name) {
 		out.Limit = pu.agentLimit()

@@ -21,22 +21,15 @@ const seriesSeed = 42
 
 // convergenceThreshold is the bound that was given, else that of the mode.
 func convergenceThreshold(p *settings.Settings) float64 {
-	switch v := p.ConvergenceThreshold.Pointer(); {
-	case v != nil:
-		return *v
-	case p.ConvergenceMode.Get() == config.ConvergeCIWidth:
-		return 0.10
-	default:
-		return 0.05
+	if p.ConvergenceMode.Get() == config.ConvergeCIWidth {
+		return p.ConvergenceThreshold.Or(0.10)
 	}
+	return p.ConvergenceThreshold.Or(0.05)
 }
 
 // leastRuns is the number of runs before the first check; flags have no say in it.
 func (se *series) leastRuns() int {
-	if n := se.p.ConvergenceMinRuns.Pointer(); n != nil {
-		return int(*n)
-	}
-	return 3
+	return int(se.p.ConvergenceMinRuns.Or(3))
 }
 
 // repeats resolves the repetition of a run, and the seed that it needs.

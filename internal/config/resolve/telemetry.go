@@ -36,17 +36,11 @@ func (te *telemetry) serverMetrics() config.ServerMetrics {
 
 func (te *telemetry) gpu() config.GPU {
 	items, _ := parse.GPU(te.p.GPUTelemetry.Get()) // checked before
-	g := config.GPU{
+	return config.GPU{
 		Enabled: !te.p.NoGPUTelemetry.Get(), Given: te.p.GPUTelemetry.Given(),
 		Dashboard: items.Dashboard, Exporters: items.Exporters, Collector: items.Collector, MetricsFile: items.MetricsFile,
+		PricePerHour: te.p.PricePerGPUHour.Get(), Count: int(te.p.NumGPUs.Get()),
 	}
-	if price := te.p.PricePerGPUHour.Pointer(); price != nil {
-		g.PricePerHour = *price
-	}
-	if n := te.p.NumGPUs.Pointer(); n != nil {
-		g.Count = int(*n)
-	}
-	return g
 }
 
 func (te *telemetry) network() config.Network {

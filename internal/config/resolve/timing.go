@@ -195,10 +195,7 @@ func (ti *timing) decidePattern() {
 	default:
 		ti.pattern = p.ArrivalPattern.Get()
 	}
-	ti.smoothness = 1
-	if s := p.ArrivalSmoothness.Pointer(); s != nil {
-		ti.smoothness = *s
-	}
+	ti.smoothness = p.ArrivalSmoothness.Or(1)
 }
 
 // readSeries reads the rate series; a file that holds none is a fault.

@@ -45,7 +45,7 @@ func (tk *tokens) build() config.Tokenizer {
 func (tk *tokens) needed() bool {
 	p := tk.p
 	return tk.endpoint.facts.TokenIDs || !tk.endpoint.serverCounts() || tk.file.madeOfLengths() ||
-		intOr0(p.SharedSystemPromptLength.Pointer()) > 0 || intOr0(p.UserContextPromptLength.Pointer()) > 0 ||
+		p.SharedSystemPromptLength.Get() > 0 || p.UserContextPromptLength.Get() > 0 ||
 		p.PromptPrefixLength.Get() > 0
 }
 

@@ -23,8 +23,8 @@ func (tr *traces) synthesis() config.Synthesis {
 		PromptLenMultiplier:  p.SynthesisPromptLenMultiplier.Get(),
 		OutputLenMultiplier:  p.SynthesisOutputLenMultiplier.Get(),
 		PrefixRootMultiplier: int(p.SynthesisPrefixRootMultiplier.Get()),
-		MaxISL:               intOr0(p.SynthesisMaxISL.Pointer()),
-		MaxOSL:               intOr0(p.SynthesisMaxOSL.Pointer()),
+		MaxISL:               int(p.SynthesisMaxISL.Get()),
+		MaxOSL:               int(p.SynthesisMaxOSL.Get()),
 	}
 }
 
@@ -55,15 +55,12 @@ func (tr *traces) baseten() recipe.Baseten {
 	b := recipe.Baseten{
 		SessionColumn: p.Env.Dataset.BasetenSessionColumn,
 		ThinkTimes:    !p.OpenLoopReplay.Get(), Alone: p.OpenLoopStrict.Get(),
-		IdleCapMS:   p.MaxIdleGapCapSeconds.Get() * 1000,
+		IdleCapMS: p.MaxIdleGapCapSeconds.Get() * 1000, Speedup: p.ReplaySpeedup.Get(),
 		NoMinTokens: !p.ForceMinTokens.Get(), NoHints: p.OmitKVHints.Get(),
 	}
 	if seconds := p.InterTurnDelayCapSeconds.Pointer(); seconds != nil && !tr.file.branching {
 		limit := *seconds * 1000
 		b.DelayCapMS = &limit
-	}
-	if speedup := p.ReplaySpeedup.Pointer(); speedup != nil {
-		b.Speedup = *speedup
 	}
 	if share := p.TraceSessionSampleRatio.Pointer(); share != nil && *share < 1 {
 		b.Share = *share

@@ -546,3 +546,10 @@ func TestTrapWorkerCount(t *testing.T) {
 		t.Errorf("a flag wins over the cap: %v, %v", run, err)
 	}
 }
+
+func intOr0(v *int64) int {
+	if v == nil {
+		return 0
+	}
+	return int(*v)
+}

@@ -86,13 +86,13 @@ type Field interface {
 // Get is the value: the one that was set, else the default, else the zero value. A list is the caller's own.
 func (o *Opt[T]) Get() T {
 	v, _ := o.value()
-	switch list := any(&v).(type) {
-	case *[]string:
-		*list = slices.Clone(*list)
-	case *[]any:
-		*list = slices.Clone(*list)
-	case *artifact.Object:
-		*list = slices.Clone(*list)
+	switch list := any(v).(type) {
+	case []string:
+		return any(slices.Clone(list)).(T)
+	case []any:
+		return any(slices.Clone(list)).(T)
+	case artifact.Object:
+		return any(slices.Clone(list)).(T)
 	}
 	return v
 }

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 )
 
 func TestTheChartLibraryIsTheOneThatIsNamed(t *testing.T) {
-	sums, err := os.Open("assets/SHA256SUMS")
+	sums, err := os.Open("../webpage/assets/SHA256SUMS")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,14 +20,14 @@ func TestTheChartLibraryIsTheOneThatIsNamed(t *testing.T) {
 	n := 0
 	for lines := bufio.NewScanner(sums); lines.Scan(); n++ {
 		want, name, _ := strings.Cut(lines.Text(), "  ")
-		if sum := sha256.Sum256([]byte(webserver.Asset(name))); hex.EncodeToString(sum[:]) != want {
+		if sum := sha256.Sum256([]byte(webpage.Asset(name))); hex.EncodeToString(sum[:]) != want {
 			t.Errorf("%s is not what SHA256SUMS says; assets/fetch.sh fetches it anew", name)
 		}
 	}
 	if n != 3 {
 		t.Errorf("%d files", n)
 	}
-	if !strings.Contains(webserver.Asset("uPlot.iife.min.js"), "(v1.6.32)") {
+	if !strings.Contains(webpage.Asset("uPlot.iife.min.js"), "(v1.6.32)") {
 		t.Error("another version")
 	}
 }

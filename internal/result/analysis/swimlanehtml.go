@@ -5,23 +5,23 @@ import (
 	"fmt"
 	"io"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 )
 
 //go:embed swimlanepage.html swimlane.js swimlane.css transcriptpage.html transcript.js transcript.css
 var pages embed.FS
 
 // frameOf returns the frame of a page with a script and a style of its own, which are named alike.
-func frameOf(name string, data any) (webserver.Frame, error) {
+func frameOf(name string, data any) (webpage.Frame, error) {
 	script, err := pages.ReadFile(name + ".js")
 	if err != nil {
-		return webserver.Frame{}, err
+		return webpage.Frame{}, err
 	}
 	style, err := pages.ReadFile(name + ".css")
 	if err != nil {
-		return webserver.Frame{}, err
+		return webpage.Frame{}, err
 	}
-	return webserver.NewPlainFrame(data, string(script), string(style))
+	return webpage.NewPlainFrame(data, string(script), string(style))
 }
 
 // maxFailure bounds the text of an error in the page.
@@ -33,8 +33,8 @@ func (c *Swimlane) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return webserver.ExecutePage(w, pages, "swimlanepage.html", nil, struct {
-		webserver.Frame
+	return webpage.ExecutePage(w, pages, "swimlanepage.html", nil, struct {
+		webpage.Frame
 		Heading                  string
 		PeakRequests, PeakActive int
 		Concurrency, RampSeconds float64

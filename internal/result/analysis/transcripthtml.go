@@ -3,7 +3,7 @@ package analysis
 import (
 	"io"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 )
 
 // WriteHTML writes the page.
@@ -33,8 +33,8 @@ func (b *Book) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return webserver.ExecutePage(w, pages, "transcriptpage.html", nil, struct {
-		webserver.Frame
+	return webpage.ExecutePage(w, pages, "transcriptpage.html", nil, struct {
+		webpage.Frame
 		Title         string
 		Hidden, Shown int
 	}{frame, b.Title, b.Hidden, len(b.Conversations)})

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/result/library"
 )
 
 // frame is what all pages have.
 type frame struct {
-	webserver.Frame
+	webpage.Frame
 	Title, Version, Theme string
 	Nav                   navigationView
 }
@@ -47,7 +47,7 @@ func sizeText(n int64) string {
 }
 
 // allow adds to the policy of a page what the pages here need: data of this server, their images and forms.
-func allow(f *webserver.Frame) {
+func allow(f *webpage.Frame) {
 	for _, directive := range []string{"form-action 'self'", "connect-src 'self'", "img-src 'self' data: blob:"} {
 		f.Allow(directive)
 	}
@@ -55,7 +55,7 @@ func allow(f *webserver.Frame) {
 
 // show writes a page of a template. The view is a pointer to a struct with a frame.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, f *frame, data any, view any) {
-	own, err := webserver.NewFrame(data, asset(name+".js"), asset("site.css"))
+	own, err := webpage.NewFrame(data, asset(name+".js"), asset("site.css"))
 	if err != nil {
 		s.fail(w, r, http.StatusInternalServerError, "The page cannot be made", err.Error())
 		return
@@ -63,7 +63,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, f *fr
 	allow(&own)
 	f.Frame, f.Version, f.Theme = own, s.o.Version, s.theme(r)
 	var out bytes.Buffer
-	if err := webserver.ExecutePage(&out, assets, "assets/"+name+".html", functions, view); err != nil {
+	if err := webpage.ExecutePage(&out, assets, "assets/"+name+".html", functions, view); err != nil {
 		s.fail(w, r, http.StatusInternalServerError, "The page cannot be made", err.Error())
 		return
 	}
@@ -73,7 +73,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, f *fr
 // send answers with a page within the policy that it names.
 func send(w http.ResponseWriter, status int, page []byte) {
 	head := w.Header()
-	head.Set("Content-Security-Policy", webserver.HeaderOf(page))
+	head.Set("Content-Security-Policy", webpage.HeaderOf(page))
 	head.Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(page)
@@ -111,11 +111,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, title,
 }
 
 func (s *Server) short(w http.ResponseWriter, r *http.Request, status int, v shortView, title string) {
-	v.Frame = webserver.StyledFrame(webserver.Asset("page.css") + asset("site.css"))
+	v.Frame = webpage.StyledFrame(webpage.Asset("page.css") + asset("site.css"))
 	allow(&v.Frame)
 	v.Title, v.Version, v.Theme, v.Nav = title, s.o.Version, s.theme(r), navigation(nil, nil, "")
 	var out bytes.Buffer
-	if err := webserver.ExecutePage(&out, assets, "assets/fail.html", functions, &v); err != nil {
+	if err := webpage.ExecutePage(&out, assets, "assets/fail.html", functions, &v); err != nil {
 		http.Error(w, title, status)
 		return
 	}

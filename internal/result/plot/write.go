@@ -20,7 +20,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/terminal"
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/result/chart"
 )
 
@@ -188,10 +188,10 @@ func writePage(w io.Writer, made *Made, o Output) error {
 	if err != nil {
 		return err
 	}
-	frame := webserver.StyledFrame(webserver.Asset("page.css") + string(style))
+	frame := webpage.StyledFrame(webpage.Asset("page.css") + string(style))
 	frame.Allow("img-src data:")
 	view := struct {
-		webserver.Frame
+		webpage.Frame
 		Version, Theme, Title string
 		Figures               []pageFigure
 		Skipped               []Skipped
@@ -212,5 +212,5 @@ func writePage(w io.Writer, made *Made, o Output) error {
 		view.Figures = append(view.Figures, pageFigure{f.Name, f.Chart.Title, f.Description,
 			template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(picture.Bytes()))})
 	}
-	return webserver.ExecutePage(w, pageFiles, "page.html", nil, view)
+	return webpage.ExecutePage(w, pageFiles, "page.html", nil, view)
 }

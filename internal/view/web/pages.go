@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 )
 
 //go:embed assets/live.html assets/live.css assets/live.js assets/docs.html
@@ -55,7 +55,7 @@ var charts = map[string][]figure{
 
 // pageView is what the template of the live page shows.
 type pageView struct {
-	webserver.Frame
+	webpage.Frame
 	Version                 string
 	Requests, Servers, GPUs []figure
 }
@@ -63,12 +63,12 @@ type pageView struct {
 // livePage makes the live page and its policy.
 func livePage(version string) (page []byte, policy string, err error) {
 	v := pageView{Version: version, Requests: charts["requests"], Servers: charts["servers"], GPUs: charts["gpus"]}
-	if v.Frame, err = webserver.NewFrame(struct{}{}, asset("live.js"), asset("live.css")); err != nil {
+	if v.Frame, err = webpage.NewFrame(struct{}{}, asset("live.js"), asset("live.css")); err != nil {
 		return nil, "", err
 	}
 	v.Allow("connect-src 'self'")
 	var out bytes.Buffer
-	err = webserver.ExecutePage(&out, assets, "assets/live.html", nil, v)
+	err = webpage.ExecutePage(&out, assets, "assets/live.html", nil, v)
 	return out.Bytes(), v.Header(), err
 }
 
@@ -87,9 +87,9 @@ func (v *View) docs(w http.ResponseWriter, _ *http.Request) {
 		}
 		rows = append(rows, line)
 	}
-	frame := webserver.StyledFrame(webserver.Asset("page.css"))
+	frame := webpage.StyledFrame(webpage.Asset("page.css"))
 	var out bytes.Buffer
-	err := webserver.ExecutePage(&out, assets, "assets/docs.html", nil, map[string]any{
+	err := webpage.ExecutePage(&out, assets, "assets/docs.html", nil, map[string]any{
 		"Policy": frame.Policy, "Style": frame.Style, "Version": v.o.Version, "Rows": rows, "Messages": messages,
 	})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 )
 
 // page is a file that a person reads.
@@ -203,11 +203,11 @@ func writePage(path, title string, tables []table) error {
 		return err
 	}
 	var text bytes.Buffer
-	if err := webserver.ExecutePage(&text, pageFiles, "page.html", nil, struct {
-		webserver.Frame
+	if err := webpage.ExecutePage(&text, pageFiles, "page.html", nil, struct {
+		webpage.Frame
 		Title  string
 		Tables []table
-	}{webserver.StyledFrame(string(style)), title, tables}); err != nil {
+	}{webpage.StyledFrame(string(style)), title, tables}); err != nil {
 		return err
 	}
 	return os.WriteFile(path, text.Bytes(), 0o644)

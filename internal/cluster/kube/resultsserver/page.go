@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/operator"
 )
@@ -42,10 +42,10 @@ func plainCell(text string) []cell {
 // page answers a page with the benchmarks of the cluster and the stored runs, which a browser reads anew by itself.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	view := struct {
-		webserver.Frame
+		webpage.Frame
 		Cluster, Note string
 		Tables        []pageTable
-	}{Frame: webserver.StyledFrame(webserver.Asset("page.css")), Cluster: s.o.ClusterName}
+	}{Frame: webpage.StyledFrame(webpage.Asset("page.css")), Cluster: s.o.ClusterName}
 	if s.o.Client == nil {
 		view.Note = noCluster.text
 	} else {
@@ -63,7 +63,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	}
 	view.Tables = append(view.Tables, storedTable(s.o.Store.Index()))
 	var text bytes.Buffer
-	if err := webserver.ExecutePage(&text, assets, "assets/page.html", nil, view); err != nil {
+	if err := webpage.ExecutePage(&text, assets, "assets/page.html", nil, view); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/library"
 )
@@ -34,7 +34,7 @@ type TimeLines struct {
 func Compare(w io.Writer, c *Comparison) error {
 	v := newComparisonView(c)
 	var err error
-	v.Frame, err = webserver.NewFrame(v.data(c.Lines), asset("comparison.js"), asset("sweep.css"),
+	v.Frame, err = webpage.NewFrame(v.data(c.Lines), asset("comparison.js"), asset("sweep.css"),
 		asset("comparison.css"))
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func Compare(w io.Writer, c *Comparison) error {
 
 // comparisonView is what the template of comparisons shows.
 type comparisonView struct {
-	webserver.Frame
+	webpage.Frame
 	Title, Version string
 	Facts          []row
 	Answers        []compared

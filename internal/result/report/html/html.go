@@ -17,7 +17,7 @@ import (
 	"io"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/summary"
@@ -71,7 +71,7 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.Frame, err = webserver.NewFrame(d, asset("page.js")); err != nil {
+	if v.Frame, err = webpage.NewFrame(d, asset("page.js")); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
@@ -81,7 +81,7 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 
 // execute writes a page.
 func execute(w io.Writer, name string, view any) error {
-	return webserver.ExecutePage(w, assets, "assets/"+name, functions, view)
+	return webpage.ExecutePage(w, assets, "assets/"+name, functions, view)
 }
 
 // functions are the functions of the template.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/result/answer"
 )
 
@@ -15,7 +15,7 @@ import (
 func Sweep(w io.Writer, s *answer.Sweep) error {
 	v := newSweepView(s)
 	var err error
-	if v.Frame, err = webserver.NewFrame(newSweepData(s, v.charts()), asset("sweep.js"), asset("sweep.css")); err != nil {
+	if v.Frame, err = webpage.NewFrame(newSweepData(s, v.charts()), asset("sweep.js"), asset("sweep.css")); err != nil {
 		return err
 	}
 	return execute(w, "sweep.html", v)
@@ -23,7 +23,7 @@ func Sweep(w io.Writer, s *answer.Sweep) error {
 
 // sweepView is what the template of sweeps shows.
 type sweepView struct {
-	webserver.Frame
+	webpage.Frame
 	Title, Kind, Version string
 	Facts                []row
 	Status               []status

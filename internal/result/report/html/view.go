@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/servermetrics"
@@ -15,7 +15,7 @@ import (
 
 // view is what the template shows.
 type view struct {
-	webserver.Frame
+	webpage.Frame
 	Title, Models, Kind, Target string
 	Version, BenchmarkID        string
 	Facts                       []row

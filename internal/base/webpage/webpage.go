@@ -1,4 +1,10 @@
-package webserver
+// Package webpage makes the pages of this program: those that are files and those that a server answers. It holds
+// what they share: the chart library, the looks, and the script of their charts (common.js), which reads the page's data
+// and runs before a page's own script. A page contains its scripts, styles and data.
+//
+// Invariants: a page's content security policy allows its own scripts and styles alone, by their hashes, and no request
+// beyond what its maker names. Data stand in the page as JSON in which no character can end the element.
+package webpage
 
 import (
 	"embed"

@@ -1,9 +1,13 @@
-// Package webpage makes the pages of this program: those that are files and those that a server answers. It holds
-// what they share: the chart library, the looks, and the script of their charts (common.js), which reads the page's data
-// and runs before a page's own script. A page contains its scripts, styles and data.
+// Package webpage makes the pages of this program: those that are files and those that a server answers. It holds what
+// they share: the skeleton with head, navigation, heading and footer, the looks, and the scripts of themes, printing and
+// charts. A room that has a page has only its content, as a template that fills the blocks of the skeleton: title,
+// overline, tools, heading, main and footer (assets/layout.html).
 //
-// Invariants: a page's content security policy allows its own scripts and styles alone, by their hashes, and no request
-// beyond what its maker names. Data stand in the page as JSON in which no character can end the element.
+// A [Frame] is a page without its content. Its parts are chosen: a page without charts does not carry the chart library.
+//
+// Invariants: a page contains its scripts, styles and data. Its content security policy allows its own scripts and
+// styles alone, by their hashes, and no request beyond what its maker names. Data stand in the page as JSON in which no
+// character can end the element.
 package webpage
 
 import (
@@ -19,11 +23,10 @@ import (
 
 //go:generate bash assets/fetch.sh
 
-//go:embed assets/page.css assets/common.js assets/parts.html
-//go:embed assets/uPlot.iife.min.js assets/uPlot.min.css assets/uPlot.LICENSE
+//go:embed assets
 var assets embed.FS
 
-// Asset returns a file that pages share by its name; one that does not exist panics.
+// Asset returns a file of the assets by its name; one that does not exist panics.
 func Asset(name string) string {
 	text, err := assets.ReadFile("assets/" + name)
 	if err != nil {
@@ -32,43 +35,143 @@ func Asset(name string) string {
 	return string(text)
 }
 
-// Frame is what makes a page self-contained. A page's view embeds it; its template writes the fields where they belong.
+// Parts are what a page has beyond the colours, type, cards, tables and print that all have.
+type Parts uint8
+
+const (
+	// Charts are the chart library, and lines over time (charts.js).
+	Charts Parts = 1 << iota
+	// Points are charts of points (points.js); they need Charts.
+	Points
+	// Sorted are the looks of tables of runs or cells that are sorted by their heads, and of their verdicts.
+	Sorted
+	// Controls are fields, menus and dialogs, and what scripts do with them (controls.js).
+	Controls
+)
+
+// Content is what a page has of its own beside its template.
+type Content struct {
+	Parts Parts
+	// Script runs after those of the parts, and reads Data. A page without a script has no data.
+	Script string
+	Data   any
+	// Style comes after those of the parts.
+	Style string
+}
+
+// Fact is a name and its value.
+type Fact struct{ Name, Value string }
+
+// Frame is a page without its content. The view of a page embeds it; the skeleton shows its fields.
 type Frame struct {
+	Title, Version string
+	// Facts stand below the title.
+	Facts []Fact
+	// Skip names what a keyboard reaches with the first link; "" for no such link.
+	Skip string
+	// Class is that of the body: wide for pages of wide tables.
+	Class string
+	// Theme is light, dark or "", what the browser prefers.
+	Theme string
+	// Nav is nil where the page belongs to no other one.
+	Nav *Navigation
+	// Refresh is after how many seconds the browser asks again, 0 for never.
+	Refresh int
+	// Served pages have the address of their icon, which keeps browsers from asking for it.
+	Served bool
+
 	Policy                string
 	Style                 template.CSS
 	Library, Script, Data template.JS
 	License               string
 }
 
-// NewFrame returns the frame of a page with charts: with its data, its own script, which runs after common.js, and its
-// own styles.
-func NewFrame(of any, script string, styles ...string) (Frame, error) {
-	data, err := json.Marshal(of)
-	if err != nil {
-		return Frame{}, err
-	}
-	style := Asset("uPlot.min.css") + Asset("page.css") + strings.Join(styles, "")
-	library := Asset("uPlot.iife.min.js")
-	script = "\"use strict\";\n(() => {\n" + Asset("common.js") + script + "})();\n"
-	return Frame{
-		Style: template.CSS(style), Library: template.JS(library), Script: template.JS(script), Data: template.JS(data),
-		Policy: policy([]string{style}, []string{library, script}), License: Asset("uPlot.LICENSE"),
-	}, nil
+// New returns the frame of a page.
+func New(c Content) (Frame, error) {
+	var f Frame
+	err := f.Contain(c)
+	return f, err
 }
 
-// NewPlainFrame returns the frame of a page without charts: with its data, its script and its style.
-func NewPlainFrame(of any, script, style string) (Frame, error) {
-	data, err := json.Marshal(of)
-	if err != nil {
-		return Frame{}, err
+// Contain puts the parts of a page and its own script, data and style into the frame, and names them in its policy.
+func (f *Frame) Contain(c Content) error {
+	style := colours() + Asset("page.css")
+	scripts := []string{Asset("page.js")}
+	if c.Parts&Charts != 0 {
+		style = Asset("uPlot.min.css") + style + Asset("charts.css")
+		scripts = append(scripts, Asset("charts.js"))
+		f.Library, f.License = template.JS(Asset("uPlot.iife.min.js")), Asset("uPlot.LICENSE")
 	}
-	return Frame{Style: template.CSS(style), Script: template.JS(script), Data: template.JS(data),
-		Policy: policy([]string{style}, []string{script})}, nil
+	if c.Parts&Points != 0 {
+		scripts = append(scripts, Asset("points.js"))
+	}
+	if c.Parts&Sorted != 0 {
+		style += Asset("sorted.css")
+	}
+	if c.Parts&Controls != 0 {
+		style += Asset("controls.css")
+		scripts = append(scripts, Asset("controls.js"))
+	}
+	scripts = append(scripts, c.Script)
+	if c.Script == "" {
+		scripts = nil
+	}
+	return f.contain(style+c.Style, scripts, c.Data)
 }
 
-// StyledFrame returns the frame of a page that has no script.
-func StyledFrame(style string) Frame {
-	return Frame{Style: template.CSS(style), Policy: policy([]string{style}, nil)}
+// Plain returns the frame of a page that has only its own style and script, for a template that begins with "head"
+// instead of filling the skeleton.
+func Plain(title, style, script string, data any) (Frame, error) {
+	f := Frame{Title: title}
+	var scripts []string
+	if script != "" {
+		scripts = []string{script}
+	}
+	err := f.contain(style, scripts, data)
+	return f, err
+}
+
+// contain puts style, scripts and data into the page, and names them in its policy.
+func (f *Frame) contain(style string, scripts []string, data any) error {
+	style = squeezed(style)
+	f.Style = template.CSS(style)
+	var run []string
+	if f.Library != "" {
+		run = append(run, string(f.Library))
+	}
+	if scripts != nil {
+		text, err := json.Marshal(data)
+		if err != nil {
+			return err
+		}
+		script := "\"use strict\";\n(() => {\n" + squeezed(strings.Join(scripts, "")) + "})();\n"
+		f.Script, f.Data = template.JS(script), template.JS(text)
+		run = append(run, script)
+	}
+	f.Policy = policy([]string{style}, run)
+	return nil
+}
+
+// colours returns the colours of both themes as one style: that which the browser prefers, unless the page has one.
+func colours() string {
+	light, dark := Asset("light.css"), Asset("dark.css")
+	return ":root{" + light + "}\n@media(prefers-color-scheme:dark){:root:not([data-theme=light]){" + dark + "}}\n" +
+		":root[data-theme=dark]{" + dark + "}\n"
+}
+
+// squeezed returns a style or a script without indentation and without lines that are comments. Neither may have a text
+// of several lines.
+func squeezed(text string) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(line, " ")
+		if line == "\n" || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "/*") {
+			continue
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // Allow adds a directive to the policy, in place of one of its name, such as connect-src 'self' of a page that a server
@@ -78,19 +181,29 @@ func (f *Frame) Allow(directive string) { f.Policy = allow(f.Policy, directive) 
 // Header returns the policy for the header of a reply with the page.
 func (f *Frame) Header() string { return allow(f.Policy, unframed) }
 
-// ExecutePage writes the page of a template of files. The template may use those of parts.html, and the functions.
-// Control characters in texts of servers and programs become escapes such as \x1b.
-func ExecutePage(w io.Writer, files fs.FS, path string, functions template.FuncMap, view any) error {
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	page, err := template.New(name).Funcs(template.FuncMap{"dict": dict}).Funcs(functions).ParseFS(files, path)
+// Execute writes a page: the skeleton with the blocks that a template of files defines, which may use the templates of
+// layout.html, and the functions. The view embeds the page's frame. Control characters in texts of servers and programs
+// become escapes such as \x1b.
+func Execute(w io.Writer, files fs.FS, path string, functions template.FuncMap, view any) error {
+	return execute(w, "layout", files, path, functions, view)
+}
+
+// ExecuteWhole writes a page of a template that has no skeleton.
+func ExecuteWhole(w io.Writer, files fs.FS, path string, functions template.FuncMap, view any) error {
+	return execute(w, path[strings.LastIndexByte(path, '/')+1:], files, path, functions, view)
+}
+
+func execute(w io.Writer, name string, files fs.FS, path string, functions template.FuncMap, view any) error {
+	page, err := template.New("page").Funcs(template.FuncMap{"dict": dict}).Funcs(functions).
+		ParseFS(assets, "assets/layout.html", "assets/parts.html")
 	if err != nil {
 		return err
 	}
-	if page, err = page.ParseFS(assets, "assets/parts.html"); err != nil {
+	if page, err = page.ParseFS(files, path); err != nil {
 		return err
 	}
 	out := terminal.NewWriter(w)
-	if err := page.Execute(out, view); err != nil {
+	if err := page.ExecuteTemplate(out, name, view); err != nil {
 		return err
 	}
 	return out.Flush()

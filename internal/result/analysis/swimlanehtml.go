@@ -12,7 +12,7 @@ import (
 var pages embed.FS
 
 // frameOf returns the frame of a page with a script and a style of its own, which are named alike.
-func frameOf(name string, data any) (webpage.Frame, error) {
+func frameOf(name, title string, data any) (webpage.Frame, error) {
 	script, err := pages.ReadFile(name + ".js")
 	if err != nil {
 		return webpage.Frame{}, err
@@ -21,7 +21,7 @@ func frameOf(name string, data any) (webpage.Frame, error) {
 	if err != nil {
 		return webpage.Frame{}, err
 	}
-	return webpage.NewPlainFrame(data, string(script), string(style))
+	return webpage.Plain(title, string(style), string(script), data)
 }
 
 // maxFailure bounds the text of an error in the page.
@@ -29,16 +29,15 @@ const maxFailure = 300
 
 // WriteHTML writes the chart as a self-contained page: it can be zoomed, and shows the details of each request.
 func (c *Swimlane) WriteHTML(w io.Writer) error {
-	frame, err := frameOf("swimlane", c.pageData())
+	frame, err := frameOf("swimlane", c.heading(), c.pageData())
 	if err != nil {
 		return err
 	}
-	return webpage.ExecutePage(w, pages, "swimlanepage.html", nil, struct {
+	return webpage.ExecuteWhole(w, pages, "swimlanepage.html", nil, struct {
 		webpage.Frame
-		Heading                  string
 		PeakRequests, PeakActive int
 		Concurrency, RampSeconds float64
-	}{frame, c.heading(), c.PeakRequests, c.PeakActive, c.Concurrency, float64(c.RampNS) / 1e9})
+	}{frame, c.PeakRequests, c.PeakActive, c.Concurrency, float64(c.RampNS) / 1e9})
 }
 
 // pageData is the chart in rows of numbers, in microseconds: what the page's script reads.

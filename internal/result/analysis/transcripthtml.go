@@ -29,13 +29,13 @@ func (b *Book) WriteHTML(w io.Writer) error {
 	for i, body := range b.Bodies {
 		bodies[i] = [2]any{body.Text, body.Rest}
 	}
-	frame, err := frameOf("transcript", map[string]any{"conversations": conversations, "bodies": bodies})
+	frame, err := frameOf("transcript", b.Title+": messages by turn",
+		map[string]any{"conversations": conversations, "bodies": bodies})
 	if err != nil {
 		return err
 	}
-	return webpage.ExecutePage(w, pages, "transcriptpage.html", nil, struct {
+	return webpage.ExecuteWhole(w, pages, "transcriptpage.html", nil, struct {
 		webpage.Frame
-		Title         string
 		Hidden, Shown int
-	}{frame, b.Title, b.Hidden, len(b.Conversations)})
+	}{frame, b.Hidden, len(b.Conversations)})
 }

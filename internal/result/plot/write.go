@@ -188,16 +188,19 @@ func writePage(w io.Writer, made *Made, o Output) error {
 	if err != nil {
 		return err
 	}
-	frame := webpage.StyledFrame(webpage.Asset("page.css") + string(style))
+	frame, err := webpage.New(webpage.Content{Style: string(style)})
+	if err != nil {
+		return err
+	}
 	frame.Allow("img-src data:")
 	view := struct {
 		webpage.Frame
-		Version, Theme, Title string
-		Figures               []pageFigure
-		Skipped               []Skipped
-		Warnings, Runs        []string
-	}{Frame: frame, Version: o.Version, Theme: "light", Skipped: made.Skipped, Warnings: made.Warnings, Runs: made.Runs,
-		Title: fmt.Sprintf("%d %s", len(made.Runs), plural(len(made.Runs), "run", "runs"))}
+		Figures        []pageFigure
+		Skipped        []Skipped
+		Warnings, Runs []string
+	}{Frame: frame, Skipped: made.Skipped, Warnings: made.Warnings, Runs: made.Runs}
+	view.Version, view.Theme, view.Skip = o.Version, "light", "figures"
+	view.Title = fmt.Sprintf("%d %s", len(made.Runs), plural(len(made.Runs), "run", "runs"))
 	if len(made.Runs) == 1 {
 		view.Title = filepath.Base(made.Runs[0])
 	}
@@ -212,5 +215,5 @@ func writePage(w io.Writer, made *Made, o Output) error {
 		view.Figures = append(view.Figures, pageFigure{f.Name, f.Chart.Title, f.Description,
 			template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(picture.Bytes()))})
 	}
-	return webpage.ExecutePage(w, pageFiles, "page.html", nil, view)
+	return webpage.Execute(w, pageFiles, "page.html", nil, view)
 }

@@ -202,12 +202,15 @@ func writePage(path, title string, tables []table) error {
 	if err != nil {
 		return err
 	}
+	frame, err := webpage.Plain(title, string(style), "", nil)
+	if err != nil {
+		return err
+	}
 	var text bytes.Buffer
-	if err := webpage.ExecutePage(&text, pageFiles, "page.html", nil, struct {
+	if err := webpage.ExecuteWhole(&text, pageFiles, "page.html", nil, struct {
 		webpage.Frame
-		Title  string
 		Tables []table
-	}{webpage.StyledFrame(string(style)), title, tables}); err != nil {
+	}{frame, tables}); err != nil {
 		return err
 	}
 	return os.WriteFile(path, text.Bytes(), 0o644)

@@ -119,15 +119,15 @@ func (f *Frame) Contain(c Content) error {
 	return f.contain(style+c.Style, scripts, c.Data)
 }
 
-// Plain returns the frame of a page that has only its own style and script, for a template that begins with "head"
-// instead of filling the skeleton.
+// Plain returns the frame of a page that has the colours, and beside them only its own style and script, for a template
+// that begins with "head" instead of filling the skeleton.
 func Plain(title, style, script string, data any) (Frame, error) {
 	f := Frame{Title: title}
 	var scripts []string
 	if script != "" {
 		scripts = []string{script}
 	}
-	err := f.contain(style, scripts, data)
+	err := f.contain(colours()+style, scripts, data)
 	return f, err
 }
 

@@ -151,7 +151,7 @@
         box.append(b.el);
       }
       const over = p.state === "complete", grace = p.state === "sending_complete";
-      b.el.className = "phase " + p.kind + (p.stopped ? " stopped" : over ? " done" : grace ? " grace" : "");
+      b.el.className = "card phase " + p.kind + (p.stopped ? " stopped" : over ? " done" : grace ? " grace" : "");
       set(b.name, p.name[0].toUpperCase() + p.name.slice(1) + (grace ? " · waiting for replies" : ""));
       const done = p.completed + p.cancelled;
       set(b.what, p.expected ? count(done) + " of " + count(p.expected) + " requests" : p.expectedSessions && !p.seconds ? count(done) + " requests" : p.seconds ? count(done) + " requests · " + duration(Math.min(p.elapsed, p.seconds)) + " of " + duration(p.seconds) : count(done) + " requests");

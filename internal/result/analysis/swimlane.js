@@ -29,7 +29,7 @@ function ticks(a, b, about) {
 function drawLanes() {
   const box = id('lanes'), view = Math.min(data.lanes * laneHeight, box.clientHeight || Infinity);
   const g = fit(id('rows'), width, view), top = box.scrollTop;
-  const ink = style('--ink'), faint = style('--soft'), stripe = style('--faint'), grid = style('--line');
+  const ink = style('--ink'), faint = style('--soft'), stripe = style('--panel'), grid = style('--line');
   shown = [];
   for (let lane = Math.floor(top / laneHeight); lane * laneHeight < top + view && lane < data.lanes; lane++) {
     const y = lane * laneHeight - top;

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/base/webpage"
 )
 
-//go:embed assets/live.html assets/live.css assets/live.js assets/docs.html
+//go:embed assets/live.html assets/live.css assets/live.js assets/tables.js assets/docs.html
 var assets embed.FS
 
 func asset(name string) string {
@@ -59,8 +59,8 @@ type pageView struct {
 // livePage makes the live page and its policy.
 func livePage(version string) (page []byte, policy string, err error) {
 	v := pageView{Requests: charts["requests"], Servers: charts["servers"], GPUs: charts["gpus"]}
-	v.Frame, err = webpage.New(webpage.Content{Parts: webpage.Charts | webpage.Sorted, Script: asset("live.js"),
-		Data: struct{}{}, Style: asset("live.css")})
+	v.Frame, err = webpage.New(webpage.Content{Parts: webpage.Charts | webpage.Sorted,
+		Script: asset("tables.js") + asset("live.js"), Data: struct{}{}, Style: asset("live.css")})
 	if err != nil {
 		return nil, "", err
 	}

@@ -27,8 +27,11 @@ import (
 var assets embed.FS
 
 // Asset returns a file of the assets by its name; one that does not exist panics.
-func Asset(name string) string {
-	text, err := assets.ReadFile("assets/" + name)
+func Asset(name string) string { return Text(assets, "assets/"+name) }
+
+// Text returns an embedded file; one that does not exist panics.
+func Text(files fs.FS, path string) string {
+	text, err := fs.ReadFile(files, path)
 	if err != nil {
 		panic(err) // it is embedded
 	}

@@ -13,15 +13,7 @@ var pages embed.FS
 
 // frameOf returns the frame of a page with a script and a style of its own, which are named alike.
 func frameOf(name, title string, data any) (webpage.Frame, error) {
-	script, err := pages.ReadFile(name + ".js")
-	if err != nil {
-		return webpage.Frame{}, err
-	}
-	style, err := pages.ReadFile(name + ".css")
-	if err != nil {
-		return webpage.Frame{}, err
-	}
-	return webpage.Plain(title, string(style), string(script), data)
+	return webpage.Plain(title, webpage.Text(pages, name+".css"), webpage.Text(pages, name+".js"), data)
 }
 
 // maxFailure bounds the text of an error in the page.

@@ -184,11 +184,7 @@ type pageFigure struct {
 
 // writePage writes the page with all figures. It holds all that it needs.
 func writePage(w io.Writer, made *Made, o Output) error {
-	style, err := pageFiles.ReadFile("page.css")
-	if err != nil {
-		return err
-	}
-	frame, err := webpage.New(webpage.Content{Style: string(style)})
+	frame, err := webpage.New(webpage.Content{Style: webpage.Text(pageFiles, "page.css")})
 	if err != nil {
 		return err
 	}

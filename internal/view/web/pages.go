@@ -13,13 +13,7 @@ import (
 //go:embed assets/live.html assets/live.css assets/live.js assets/tables.js assets/docs.html
 var assets embed.FS
 
-func asset(name string) string {
-	text, err := assets.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return string(text)
-}
+func asset(name string) string { return webpage.Text(assets, "assets/"+name) }
 
 // charts are those of the live page, by section. Their lines are in live.js.
 var charts = map[string][]webpage.Figure{

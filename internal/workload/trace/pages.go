@@ -198,11 +198,7 @@ func (c *PrefixCache) Use(ids []int64) (hits int) {
 var pageFiles embed.FS
 
 func writePage(path, title string, tables []table) error {
-	style, err := pageFiles.ReadFile("page.css")
-	if err != nil {
-		return err
-	}
-	frame, err := webpage.Plain(title, string(style), "", nil)
+	frame, err := webpage.Plain(title, webpage.Text(pageFiles, "page.css"), "", nil)
 	if err != nil {
 		return err
 	}

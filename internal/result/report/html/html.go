@@ -89,10 +89,4 @@ func execute(w io.Writer, name string, f *webpage.Frame, c webpage.Content, view
 // functions are the functions of the template.
 var functions = template.FuncMap{"short": short, "minor": minor}
 
-func asset(name string) string {
-	text, err := assets.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return string(text)
-}
+func asset(name string) string { return webpage.Text(assets, "assets/"+name) }

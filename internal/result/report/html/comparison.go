@@ -33,7 +33,7 @@ type TimeLines struct {
 // Compare writes the page of a comparison.
 func Compare(w io.Writer, c *Comparison) error {
 	v := newComparisonView(c)
-	return execute(w, "comparison.html", &v.Frame, webpage.Content{Parts: webpage.Charts | webpage.Sorted,
+	return execute(w, "comparison.html", &v.Frame, webpage.Content{Parts: webpage.Charts,
 		Script: asset("comparison.js"), Data: v.data(c.Lines), Style: asset("sweep.css") + asset("comparison.css")}, v)
 }
 

@@ -6,9 +6,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/clock"
-	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/intake"
@@ -36,23 +34,6 @@ type dispatcher struct {
 	hearsContent bool
 	// events is load's engine; set before the first credit.
 	events load.Events
-}
-
-// phaseName is what records say of a phase.
-type phaseName struct {
-	servermetrics.Phase
-	scheduled bool
-	play      session.Play
-}
-
-func phaseNames(phases []config.Phase) []phaseName {
-	var list []phaseName
-	for i, p := range serverPhases(phases) {
-		from := &phases[i]
-		play := session.Play{OneToken: from.Lanes != nil && from.Lanes.Stage == load.FillLanes}
-		list = append(list, phaseName{p, from.Schedule != nil, play})
-	}
-	return list
 }
 
 // processorID is the record processor that records name: the pool is one of them.

@@ -36,6 +36,8 @@ type clientHealth struct {
 	// remote is the load where it is made elsewhere, nil where it is made here.
 	remote *remoteLoad
 	watch  *trust.Watch
+	// course returns what the run observed of its own course, given its result.
+	course func(*summary.Result) trust.Course
 
 	mu                                    sync.Mutex
 	schedule, admission, tool, wait, send stats.Histogram
@@ -255,8 +257,8 @@ func (h *clientHealth) begin() { h.watch.Restart() }
 func (h *clientHealth) close() { h.watch.Stop() }
 
 // finish adds the report on the client to the result.
-func (h *clientHealth) finish(out *outcome) error {
-	report := h.judge(h.watch.Stop(), &out.Result, together(out.Phases), out.course())
+func (h *clientHealth) finish(out *ended) error {
+	report := h.judge(h.watch.Stop(), &out.Result, together(out.Phases), h.course(&out.Result))
 	for _, p := range h.remote.judged() {
 		report.Include(p.Name, p.Reasons, p.Bounds)
 	}

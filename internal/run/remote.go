@@ -58,12 +58,3 @@ type Part struct {
 	// Bounds are how far the process may have distorted the figures of its share.
 	Bounds []trust.Bound
 }
-
-// Part returns what a share says of itself, under a name.
-func (o *Outcome) Part(name string) Part {
-	p := Part{Name: name, Verdict: o.Verdict}
-	if o.Client != nil {
-		p.Reasons, p.Bounds = o.Client.Reasons, o.Client.Bounds
-	}
-	return p
-}

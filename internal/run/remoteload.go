@@ -16,24 +16,6 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// generator makes the load of a run: load's engine here, or a [Remote] elsewhere.
-type generator interface {
-	Run(ctx context.Context) (load.Result, error)
-	Stop()
-	Abort(reason error)
-	EndPhase(phase int, grace time.Duration)
-	Snapshot() []load.Stats
-	Searches() []load.AdaptiveResult
-}
-
-// recordMaker makes records of finished requests, or gets them made.
-type recordMaker interface {
-	// Progress returns how many finished requests have no record yet, and how many have.
-	Progress() (waiting, done int64)
-	// Close waits for the records that are missing until ctx is done.
-	Close(ctx context.Context) error
-}
-
 // remoteSlack is how much longer than requests that are cut off the shares may take to end.
 const remoteSlack = 5 * time.Second
 

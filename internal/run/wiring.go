@@ -142,7 +142,8 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	e.health = &clientHealth{base: e.base, stamps: e.client.StampSource, watch: trust.Start(e.clock)}
+	e.health = &clientHealth{base: e.base, stamps: e.client.StampSource, watch: trust.Start(e.clock),
+		course: e.course}
 	e.parts = append(e.parts, e.health)
 	if e.searches = newSearches(e.base, e.engine, e.records.set); e.searches != nil {
 		e.parts = append(e.parts, e.searches)
@@ -192,7 +193,7 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 
 // markPhases has the ends of phases noted, around the gates of what is collected.
 func (e *execution) markPhases(context.Context) error {
-	e.marks = phaseMarks{base: e.base, servers: e.servers, gpus: e.gpus, begun: map[int]phaseMark{},
+	e.marks = phaseMarks{base: e.base, servers: e.servers.failures, gpus: e.gpus.failures, begun: map[int]phaseMark{},
 		ended: map[int]phaseMark{}}
 	e.parts = append(e.parts, &e.marks)
 	if e.servers != nil {
@@ -214,6 +215,13 @@ func (e *execution) followRecords() {
 		e.parts = append(e.parts, e.page)
 	}
 	e.parts = append(e.parts, &e.news)
+}
+
+// follow has the observers begin.
+func (e *execution) follow() {
+	e.followers = followers{base: e.base, engine: e.engine, content: e.content, records: e.records, health: e.health,
+		grading: e.grading, servers: e.servers, gpus: e.gpus, news: &e.news}
+	e.followers.begin()
 }
 
 // assembleRemote connects the rooms to a load that is made elsewhere.

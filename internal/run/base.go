@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/servermetrics"
 )
 
 // base is what all parts of a run know.
@@ -58,3 +59,18 @@ func isProfiling(p config.Phase) bool { return p.Kind == config.ProfilingPhase }
 func (b *base) firstProfiling() int { return slices.IndexFunc(b.cfg.Phases, isProfiling) }
 
 func hasLanes(p *config.Phase) bool { return p.Lanes != nil }
+
+// serverPhases are the phases of a run as recordings name them.
+func serverPhases(phases []config.Phase) []servermetrics.Phase {
+	var list []servermetrics.Phase
+	profiling := 0
+	for i, p := range phases {
+		phase := servermetrics.Phase{Index: i, Profiling: -1, Name: p.Name, Kind: string(p.Kind)}
+		if isProfiling(p) {
+			phase.Profiling = profiling
+			profiling++
+		}
+		list = append(list, phase)
+	}
+	return list
+}

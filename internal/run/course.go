@@ -7,7 +7,7 @@ import (
 
 // course returns what the run observed of its own course, given its result with the totals of the servers.
 func (e *execution) course(r *summary.Result) trust.Course {
-	away := e.reach.outage()
+	away := e.reach.Outage()
 	c := trust.Course{Unreached: away.Failures, Outage: away.Longest, UnreachedBefore: away.Before,
 		UnreachedAfter: away.After,
 		First:          e.health.firstRequests(e.cfg.Endpoint.Streaming)}

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/run/dispatch"
 	"aiperf/internal/wire/intake"
 )
 
@@ -25,10 +26,10 @@ type execution struct {
 	pool   recordMaker
 	engine *engine
 	// dispatcher is nil where the load is made elsewhere, remote where it is made here.
-	dispatcher *dispatcher
+	dispatcher *dispatch.Dispatcher
 	remote     *remoteLoad
 	// reach is nil when the run goes on whether or not its servers can be reached.
-	reach *reachability
+	reach *dispatch.Reachability
 	// prompts counts how often prompts were sent.
 	prompts promptTally
 

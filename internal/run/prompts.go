@@ -19,8 +19,8 @@ type promptTally struct {
 	sent, distinct, max int64
 }
 
-// add counts the first prompt of a conversation.
-func (p *promptTally) add(conversation int) {
+// Add counts the first prompt of a conversation.
+func (p *promptTally) Add(conversation int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.times[conversation]++
@@ -38,8 +38,8 @@ func (p *promptTally) addNamed(id string) {
 	p.count(p.named[id])
 }
 
-// warm notes that a warm-up sent a conversation.
-func (p *promptTally) warm(conversation int) {
+// Warm notes that a warm-up sent a conversation.
+func (p *promptTally) Warm(conversation int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.warmed == nil {

@@ -83,7 +83,7 @@ func (e *execution) generate(ctx context.Context) ([]load.Stats, error) {
 // close releases what a run that could not finish may have left.
 func (e *execution) close() {
 	if e.dispatcher != nil {
-		e.dispatcher.close()
+		e.dispatcher.Close()
 	}
 	if e.pool != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -110,7 +110,7 @@ func (e *execution) drain(phases []load.Stats) {
 		limit = e.cfg.Env.Service.ProfileCancelTimeout
 	}
 	if e.dispatcher != nil {
-		e.dispatcher.close()
+		e.dispatcher.Close()
 	}
 	ctx, cancel := context.WithTimeout(e.stall.going, limit)
 	defer cancel()

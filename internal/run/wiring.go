@@ -9,8 +9,10 @@ import (
 	"sync"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/run/dispatch"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/watch/trust"
 	"aiperf/internal/wire/intake"
@@ -171,22 +173,21 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 	pool := intake.NewPool(e.intake, plan.Processors(e.cfg, cpus()), recordQueue, e.records.deliver)
 	e.pool = pool
 	if e.cfg.FailFast && t.plugin == nil {
-		e.reach = &reachability{end: e.ending.abort, redact: e.redactor.Text}
+		e.reach = dispatch.NewReachability(e.ending.abort, e.redactor.Text)
 	}
-	source := schedule{data, data.Sampler, newSessionTrees(data, phases.Seed)}
-	e.dispatcher = &dispatcher{
-		requests: newRequests(source, session.NewStore(ofSessions), phaseNames(e.cfg.Phases)),
-		client:   e.client, endpoint: t.endpoint, clock: e.clock, pool: pool,
-		workers: newWorkers(workers, e.options.Share),
-		health:  e.health, reach: e.reach, prompts: &e.prompts, hearsContent: plan.LimitsPrefill(phases),
-	}
-	e.dispatcher.senders = newSenders(e.dispatcher.prepareFirst, e.dispatcher.exchange, e.options.Sent)
-	engine := load.New(phases, source, e.dispatcher, load.Options{
+	e.dispatcher = dispatch.New(dispatch.Options{
+		Phases: dispatchedPhases(e.cfg.Phases), Data: data, Seed: phases.Seed, Sessions: session.NewStore(ofSessions),
+		Client: e.client, Endpoint: t.endpoint, Clock: e.clock, Pool: pool, Workers: workers, Share: e.options.Share,
+		Sent: e.options.Sent, Prompts: &e.prompts, Finished: e.health.exchange, Reach: e.reach,
+		HearsContent: plan.LimitsPrefill(phases),
+	})
+	engine := load.New(phases, e.dispatcher.Source(), e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup,
 		CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout, Observe: e.phaseChanged, Gates: e.parts.gates(),
 		Windows: e.searches.source(), Join: e.options.Join, Begin: e.beginPhase(),
 	})
-	e.engine.generator, e.dispatcher.events = engine, engine
+	e.engine.generator = engine
+	e.dispatcher.ReportTo(engine)
 	t.logSetup(workers)
 	return nil
 }
@@ -283,4 +284,15 @@ func (t *target) logSetup(workers int) {
 	t.log.Debug("Configuration: " + string(text))
 	t.log.Debug("Requests go to " + strings.Join(t.urls, ", "))
 	t.log.Debug("Ready", "workers", workers, "record_processors", plan.Processors(t.cfg, cpus()), "cores", cpus())
+}
+
+// dispatchedPhases are the phases of a run as their requests are made and named.
+func dispatchedPhases(phases []config.Phase) []dispatch.Phase {
+	var list []dispatch.Phase
+	for i, p := range serverPhases(phases) {
+		from := &phases[i]
+		play := session.Play{OneToken: from.Lanes != nil && from.Lanes.Stage == load.FillLanes}
+		list = append(list, dispatch.Phase{Phase: p, Scheduled: from.Schedule != nil, Play: play})
+	}
+	return list
 }

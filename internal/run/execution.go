@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/run/dispatch"
+	"aiperf/internal/run/remote"
 	"aiperf/internal/wire/intake"
 )
 
@@ -27,7 +28,7 @@ type execution struct {
 	engine *engine
 	// dispatcher is nil where the load is made elsewhere, remote where it is made here.
 	dispatcher *dispatch.Dispatcher
-	remote     *remoteLoad
+	remote     *remote.Load
 	// reach is nil when the run goes on whether or not its servers can be reached.
 	reach *dispatch.Reachability
 	// prompts counts how often prompts were sent.

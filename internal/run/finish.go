@@ -22,7 +22,7 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	unwritten := e.parts.each(part.stop)
 	e.log.Info("Processing the records")
 	e.drain(phases)
-	phases = e.remote.settled(phases)
+	phases = e.remote.Settled(phases)
 	defer e.followers.flush()()
 	problems := []error{e.content.inputsError, unwritten, e.content.tokenizersFailed()}
 	for _, s := range e.records.sinks {

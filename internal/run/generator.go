@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/load"
 )
 
-// generator makes the load of a run: load's engine here, or a [Remote] elsewhere.
+// generator makes the load of a run: load's engine here, or a [remote.Load] elsewhere.
 type generator interface {
 	Run(ctx context.Context) (load.Result, error)
 	Stop()

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/run/remote"
 	"aiperf/internal/view/runlog"
 	"aiperf/internal/watch/trust"
 	"aiperf/internal/workload/dataset"
@@ -60,7 +61,7 @@ type Options struct {
 	// once. An error ends the run.
 	Begin func(ctx context.Context, phase int) (time.Time, error)
 	// Records takes each record once the run is done with it, from several goroutines at once; nil for none. Those of
-	// requests that were cut off come only where raw exchanges are exported (Raw.CutOff). A record of a Remote is valid
+	// requests that were cut off come only where raw exchanges are exported (Raw.CutOff). A record of a remote share is valid
 	// during the call.
 	Records func(*record.Record)
 	// Sent is called before each request leaves, with its phase, from one goroutine at a time; nil for none. It is on the
@@ -76,7 +77,7 @@ type Options struct {
 	// outcome has the verdict on the client, but no results.
 	WithoutFiles bool
 	// Remote makes the load elsewhere; nil makes it here.
-	Remote Remote
+	Remote remote.Shares
 }
 
 // isShare reports whether the run is a share of another one, which may have no further share.
@@ -120,8 +121,8 @@ func (e *NoResultsError) Error() string {
 }
 
 // Part returns what a share says of itself, under a name.
-func (o *Outcome) Part(name string) Part {
-	p := Part{Name: name, Verdict: o.Verdict}
+func (o *Outcome) Part(name string) remote.Part {
+	p := remote.Part{Name: name, Verdict: o.Verdict}
 	if o.Client != nil {
 		p.Reasons, p.Bounds = o.Client.Reasons, o.Client.Bounds
 	}
@@ -154,7 +155,7 @@ type PackedTokenizer struct {
 	Data []byte
 }
 
-// Stocker is a [Remote] that brings to the shares what they need: it is called before Start, with what was built once.
+// Stocker is a [remote.Shares] that brings to the shares what they need: it is called before Start, with what was built once.
 type Stocker interface {
 	Stock(ctx context.Context, cfg *config.Run, id string, c *Content) error
 }

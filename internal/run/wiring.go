@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/measure/record"
 	"aiperf/internal/run/dispatch"
 	"aiperf/internal/run/plan"
+	"aiperf/internal/run/remote"
 	"aiperf/internal/watch/trust"
 	"aiperf/internal/wire/intake"
 	"aiperf/internal/wire/session"
@@ -227,13 +228,14 @@ func (e *execution) follow() {
 
 // assembleRemote connects the rooms to a load that is made elsewhere.
 func (e *execution) assembleRemote(phases load.Plan) {
-	r := newRemoteLoad(e.options.Remote, phases, e.clock)
-	r.gates, r.observe, r.deliver = e.parts.gates(), e.phaseChanged, e.takeRecord
-	r.abort, r.drainTimeout = e.ending.abort, e.cfg.Env.Timing.CancelDrainTimeout
-	r.lost = func(share int, reason error) {
-		e.log.Error("A share of the run is lost, its requests in flight count as cut off", "share", share,
-			"reason", reason)
-	}
+	r := remote.New(remote.Options{
+		Shares: e.options.Remote, Plan: phases, Clock: e.clock, Gates: e.parts.gates(), Observe: e.phaseChanged,
+		Deliver: e.takeRecord, Abort: e.ending.abort, DrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
+		Lost: func(share int, reason error) {
+			e.log.Error("A share of the run is lost, its requests in flight count as cut off", "share", share,
+				"reason", reason)
+		},
+	})
 	e.remote, e.pool, e.engine.generator = r, r, r
 	e.ending.remote, e.health.remote = r, r
 }
@@ -268,7 +270,7 @@ func (b *base) beginPhase() func(ctx context.Context, phase int) (int64, error) 
 	}
 	return func(ctx context.Context, phase int) (int64, error) {
 		at, err := begin(ctx, phase)
-		return monoNS(b.clock, at.UnixNano()), err
+		return at.UnixNano() - b.clock.WallNS(0), err
 	}
 }
 

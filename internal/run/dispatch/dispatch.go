@@ -130,10 +130,10 @@ func (d *Dispatcher) exchange(s *sending) {
 	// The record is on its way before the credit returns: when the last phase ends, all records are known.
 	pause := time.Duration(0)
 	if p.Err == nil {
-		pause = d.o.Reach.observe(&job.Exchange)
+		pause = d.o.Reach.Observe(&job.Exchange)
 	}
 	d.o.Pool.Submit(job)
-	d.o.Reach.pause(s.ctx, pause)
+	d.o.Reach.Pause(s.ctx, pause)
 	d.events.Returned(*c, outcome)
 }
 

@@ -1,38 +1,24 @@
 package dispatch_test
 
 import (
-	"context"
-	"os"
-	"path/filepath"
 	"reflect"
 	"sort"
 	"testing"
 
 	"aiperf/internal/base/random"
+	"aiperf/internal/load"
 	"aiperf/internal/run/dispatch"
-	"aiperf/internal/workload/compose"
-	"aiperf/internal/workload/dataset"
 )
-
-func datasetOf(t *testing.T, content string) *dataset.Dataset {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "tree.jsonl")
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	data, _, err := compose.Build(context.Background(), compose.Options{Kind: compose.File, Path: path}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
 
 func TestThinkTimesAreDrawnFromTheSeed(t *testing.T) {
 	t.Parallel()
 	data := datasetOf(t, `{"session_id":"o","orchestrator":true,"spawns":["a"],"rounds":200,"think_time_ms":100,"think_time_sigma":1,"think_time_min_ms":20,"think_time_max_ms":400}
 {"session_id":"a","turns":[{"messages":[{"role":"user","content":"A"}]}]}`)
 	delays := func(seed, k uint64) (all []float64) {
-		for _, turn := range dispatch.TreeOf(data, random.Root(seed), k, 0).Nodes[0].Turns[1:] {
+		d := dispatch.New(dispatch.Options{Data: data, Seed: random.Root(seed)})
+		defer d.Close()
+		tree := d.Source().(load.Branching).Tree(k)
+		for _, turn := range tree.Nodes[0].Turns[1:] {
 			all = append(all, float64(turn.DelayNS)/1e6)
 		}
 		return all

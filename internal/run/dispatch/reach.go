@@ -72,9 +72,9 @@ func unreached(x *client.Exchange, reached bool) bool {
 	return x.SentNS == 0
 }
 
-// observe takes a finished exchange, ends the run if its server was never reached, and returns for how long the credit
+// Observe takes a finished exchange, ends the run if its server was never reached, and returns for how long the credit
 // is to be held back.
-func (r *Reachability) observe(x *client.Exchange) (pause time.Duration) {
+func (r *Reachability) Observe(x *client.Exchange) (pause time.Duration) {
 	if r == nil || x.CutOff {
 		return 0
 	}
@@ -85,8 +85,8 @@ func (r *Reachability) observe(x *client.Exchange) (pause time.Duration) {
 	return pause
 }
 
-// pause waits until the pause of a credit or ctx is over.
-func (r *Reachability) pause(ctx context.Context, pause time.Duration) {
+// Pause waits until the pause of a credit or ctx is over.
+func (r *Reachability) Pause(ctx context.Context, pause time.Duration) {
 	if pause <= 0 {
 		return
 	}

@@ -56,7 +56,11 @@ func TestUnreachedIsALackOfConnections(t *testing.T) {
 		{"a request that cannot be made", failed(neterr.Value, nil), false, false},
 		{"success", &client.Exchange{Status: 200, SentNS: 1, Responses: 1}, false, false},
 	} {
-		if got := dispatch.Unreached(c.x, c.reached); got != c.want {
+		r := newReachability(new([]error))
+		if c.reached {
+			r.Observe(&client.Exchange{Status: 200, SentNS: 1, Responses: 1})
+		}
+		if got := r.Observe(c.x) > 0; got != c.want { // a credit that is held back
 			t.Errorf("%s: %t", c.name, got)
 		}
 	}
@@ -112,7 +116,7 @@ func TestServerThatGoesAwayDoesNotEndTheRun(t *testing.T) {
 	r.Observe(&client.Exchange{Status: 200, SentNS: 1, Responses: 1})
 	for i := range 300 {
 		pause := r.Observe(refusal(time.Duration(i) * 100 * time.Millisecond))
-		if pause <= 0 || pause > dispatch.LongestPause {
+		if pause <= 0 || pause > time.Second {
 			t.Fatalf("failure %d is followed by a pause of %v", i, pause)
 		}
 	}
@@ -120,8 +124,7 @@ func TestServerThatGoesAwayDoesNotEndTheRun(t *testing.T) {
 	if o := r.Outage(); len(reasons) != 0 || o != (dispatch.Outage{Failures: 300, Longest: 31 * time.Second}) {
 		t.Errorf("%+v, %v", o, reasons)
 	}
-	r.SetHeld(0)
-	if pause := r.Observe(refusal(40 * time.Second)); pause != dispatch.FirstPause {
+	if pause := r.Observe(refusal(40 * time.Second)); pause != 10*time.Millisecond {
 		t.Errorf("the next outage begins with a pause of %v", pause)
 	}
 	r.Observe(&client.Exchange{EndNS: int64(41 * time.Second), Status: 503, SentNS: 1, Responses: 1,
@@ -154,8 +157,14 @@ func TestHeldCreditReturnsWhenTheRunEnds(t *testing.T) {
 		cancel()
 		start := time.Now()
 		r.Pause(ctx, r.Observe(refusal(0)))
-		if took := time.Since(start); took != 0 || r.Held() != 0 {
-			t.Errorf("held for %v, %d are held still", took, r.Held())
+		if took := time.Since(start); took != 0 {
+			t.Errorf("held for %v", took)
+		}
+		for range 20 { // pauses grow to a tenth of a second for each credit that is held
+			r.Pause(ctx, r.Observe(refusal(0)))
+		}
+		if pause := r.Observe(refusal(0)); pause != 100*time.Millisecond {
+			t.Errorf("a pause of %v: other credits are held still", pause)
 		}
 	})
 }

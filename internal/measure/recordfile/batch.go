@@ -283,8 +283,8 @@ func (w *BatchWriter) gaps(list []int64) {
 // errDamaged means that a batch is not what a Writer made.
 var errDamaged = errors.New("a batch of records is damaged")
 
-// ReadBatch calls add with each record of a batch in order. A record is valid during the call, what it points to stays. The
-// error says that the batch is damaged; the records before the damage have been added then.
+// ReadBatch calls add with each record of a batch in order. A record is valid during the call, what it points to stays.
+// The error says that the batch is damaged; the records before the damage have been added then.
 func ReadBatch(batch []byte, add func(*record.Record)) error {
 	d, r := &reader{data: batch}, new(record.Record)
 	for d.at < len(d.data) {
@@ -306,6 +306,9 @@ type reader struct {
 	bad   bool
 }
 
+// row reads one record, in the order in which the writer wrote it: numbers as differences from the record before, and
+// the rare parts only where a flag announces them. Unknown flags are damage: a batch is read by the build that wrote
+// it.
 func (d *reader) row(r *record.Record) error {
 	flags := d.byte()
 	id := &r.Identity

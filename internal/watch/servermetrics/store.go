@@ -244,6 +244,9 @@ func (e *EndpointStore) resolve(p *prom.Series) source {
 	return src
 }
 
+// introduce returns the series that a description belongs to, and makes it if it is new. It is called once for each
+// description, not for each sample. A family keeps its first type: a server that is replaced may describe it otherwise,
+// and a histogram and a number have no history in common.
 func (e *EndpointStore) introduce(p *prom.Series) source {
 	name := p.Family.Name
 	if p.Family.Type == prom.Summary {

@@ -172,6 +172,9 @@ func blockIndex(r *root) int {
 	return n
 }
 
+// delta reads a delta by the members that it has rather than by its type, as servers that imitate the API differ in the
+// types. The first of text, thinking, signature and arguments counts; a member that is not known is noted as left
+// unread.
 func (a *anthropicReader) delta(d *documentDecoder, r *root, atNS int64) {
 	var text, thinking, partial, signature, other []byte
 	for m := range jsonscan.Members(r.delta) {

@@ -43,6 +43,8 @@ func WritePhase(ctx context.Context, path string, r *Run, p *Phase) error {
 	})
 }
 
+// phaseData writes the document of one phase. Its members stand in alphabetical order, as the original sorts them. The
+// span is that of the scrapes that belong to the phase, not of the phase.
 func (d *document) phaseData(r *Run, p *Phase) {
 	endpoints := byURL(r.Store)
 	infos := map[string]servermetrics.Info{}

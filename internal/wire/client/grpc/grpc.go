@@ -193,6 +193,9 @@ func (c *Client) drop(session string) {
 	h.close()
 }
 
+// open makes a channel, which connects when it is used. What would change measured times is off: retries, service
+// configuration, and idling. Connections come from the client's own dialer, with its time stamps; why the last one was
+// refused is kept, since the library reports it in words of its own.
 func (c *Client) open(t *target, agent string) (*channel, error) {
 	h := &channel{}
 	dial := func(ctx context.Context, _ string) (net.Conn, error) {

@@ -150,6 +150,8 @@ func (b *builder) addMedia(ctx context.Context, k uint64, turns []dataset.Turn) 
 	return nil
 }
 
+// addImages draws the images of conversation k, of its own place in each stream: what conversations before it drew does
+// not count, so that they can be made in any order. A picture of a finite set is encoded once and shared.
 func (b *builder) addImages(ctx context.Context, k uint64, turns []dataset.Turn, of func(i int) *recipe.Images) error {
 	m := &b.media
 	sizes, formats, sources := m.sizes.At(k), m.formats.At(k), m.sources.At(k)

@@ -69,6 +69,9 @@ func (r *reader) open(in io.ReaderAt, start int64) {
 	r.in = bufio.NewReaderSize(io.NewSectionReader(in, start, r.left), int(min(1<<18, r.left)))
 }
 
+// each reads the messages of a stream: a schema, then dictionaries and batches of rows in any order, of which a
+// dictionary comes before the rows that refer to it. The kinds are those of Arrow's MessageHeader: 1 schema, 2
+// dictionary, 3 record batch; others are passed over.
 func (r *reader) each(f func([]Column, Row) error) error {
 	var columns []Column
 	for {

@@ -228,6 +228,9 @@ func (s *shape) repeat(c cursor) []any {
 	}
 }
 
+// one puts a value together from the cursors of its leaves, each of which it moves on (record assembly of Dremel:
+// Melnik et al., 2010). An absent value still has one entry in each of its leaves, which is skipped. A list in Parquet
+// is a group of one repeated group, whose inner name says nothing.
 func (s *shape) one(c cursor) any {
 	switch {
 	case s.leaf >= 0:

@@ -81,6 +81,9 @@ func Analyze(ctx context.Context, path string, blockSize int) (*Analysis, error)
 	return a.result(blockSize), nil
 }
 
+// add counts a request. A hit is the share of its blocks, from the first one on, that any request before it had: what
+// an unlimited prefix cache would have. Prefixes are numbered as the nodes of a tree: a step goes from one by a block
+// id.
 func (a *analyser) add(row loader.Lengths) {
 	a.input, a.output = append(a.input, row.Input), append(a.output, row.Output)
 	a.ids = append(a.ids, row.IDs...)
@@ -108,6 +111,8 @@ func (a *analyser) add(row loader.Lengths) {
 	}
 }
 
+// result returns the figures of all requests. Context is what a request shares with others, unique the rest of its
+// input; which is which is known only when all requests are.
 func (a *analyser) result(blockSize int) *Analysis {
 	r := &Analysis{
 		Requests: len(a.input), UniquePrefixes: len(a.times) - 1,

@@ -126,6 +126,8 @@ func property(name string) (runeSet, error) {
 	return s, err
 }
 
+// makeProperty returns the characters of a Unicode property by any of its names, as a regular expression may write
+// them. Go's tables are older than those of the library's Rust: what was assigned since is added.
 func makeProperty(name string) (runeSet, error) {
 	plain := func(s string) string {
 		return strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "").Replace(s))

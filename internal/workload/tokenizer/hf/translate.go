@@ -141,6 +141,8 @@ func (t *translator) atom() error {
 	return nil
 }
 
+// group translates a group of a regular expression. Its head, up to the colon or the name, stays as it is; flags
+// without a colon, as (?i), have no content.
 func (t *translator) group() error {
 	open := t.take(1)
 	if t.has("?") {

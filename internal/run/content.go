@@ -116,6 +116,8 @@ func waitText(seconds float64) string {
 // encode makes token ids for endpoints whose requests carry them; the tokenizer is loaded by the time it is called.
 func (c *content) encode(dst []int, text string) []int { return c.tokenizer.Encode(dst, text) }
 
+// buildDataset makes all conversations, or reads the problems that are graded, within the time for configuration. What
+// they are checked for, such as memory, is checked before they are made wherever it is known by then.
 func (c *content) buildDataset(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Env.Service.ProfileConfigureTimeout)
 	defer cancel()

@@ -61,6 +61,9 @@ func classifyStatus(answer refusal) *upload.Problem {
 	return p
 }
 
+// classifyGRPC says what became of a sending, by the status: whether it is worth another attempt follows the OTLP
+// specification's list of retryable codes, and Internal and Unknown besides. gRPC reports failures of a connection as
+// Unavailable, with the reason in words only, so that these are looked at.
 func classifyGRPC(err error, t *target) *upload.Problem {
 	var grpcError interface{ GRPCStatus() *status.Status } // what is wrapped around it would repeat it in other words
 	if !errors.As(err, &grpcError) {

@@ -48,7 +48,7 @@ func (t *classes) gpt2(s string, i int) int {
 // UTF-8 and i < len(s). The newer spelling of the pattern has \s+$ before the line breaks, which makes one piece of
 // white space that ends the text: closing.
 //
-// 	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+//	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 func (t *classes) cl100k(s string, i, digits int, closing bool) int {
 	if n := contraction(s[i:]); n > 0 {
 		return i + n
@@ -79,7 +79,7 @@ func (t *classes) cl100k(s string, i, digits int, closing bool) int {
 // deepSeekWords returns the last of the three patterns of DeepSeek-V3; code points of other kinds, such as controls,
 // lie between its matches.
 //
-// 	[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+//	[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 func (t *classes) deepSeekWords(s string, i int) (int, int) {
 	for i < len(s) {
 		c, size := t.at(s, i)

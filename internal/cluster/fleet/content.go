@@ -303,7 +303,7 @@ func (m *manifest) classes(w *work) []int {
 // conversations fetches the blocks of a share. If all of them are too much for memory, each is a file, of which single
 // conversations are read when they are sent; else only blocks worth a file are cached.
 func (f *fetcher) conversations(ctx context.Context, m *manifest, w *work) (dataset.Conversations, error) {
-	p := &part{manifest: m, places: make([]place, m.Len), memory: make([]*dataset.Conversation, m.Len)}
+	p := &part{manifest: m, places: make([]extent, m.Len), memory: make([]*dataset.Conversation, m.Len)}
 	total := 0
 	classes := m.classes(w)
 	for _, class := range classes {
@@ -342,11 +342,11 @@ type part struct {
 	// memory has the conversations that are not in files.
 	memory []*dataset.Conversation
 	files  []string
-	places []place
+	places []extent
 }
 
-// place is where a conversation stands in a file; a length of 0 is nowhere.
-type place struct{ file, at, length int }
+// extent is where a conversation stands in a file; a length of 0 is nowhere.
+type extent struct{ file, at, length int }
 
 // take takes the conversations of a block, which is a file, or is kept in memory if the path is empty.
 func (p *part) take(data []byte, path string) error {
@@ -365,7 +365,7 @@ func (p *part) take(data []byte, path string) error {
 		if number < 0 || number >= p.Len() {
 			return fmt.Errorf("there is no conversation %d", number)
 		}
-		p.places[number] = place{file, at, int(n)}
+		p.places[number] = extent{file, at, int(n)}
 		if path == "" {
 			p.memory[number] = c
 		}
@@ -409,7 +409,7 @@ func (p *part) At(i int) *dataset.Conversation {
 	return c
 }
 
-func (p *part) read(where place) (*dataset.Conversation, error) {
+func (p *part) read(where extent) (*dataset.Conversation, error) {
 	f, err := os.Open(p.files[where.file])
 	if err != nil {
 		return nil, err

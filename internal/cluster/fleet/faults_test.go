@@ -61,12 +61,12 @@ func TestWorkerLossIsCountedUnderItsName(t *testing.T) {
 }
 
 // hurried gives Close less time than a lost agent is waited for.
-type hurried struct{ *Run }
+type hurried struct{ *RemoteRun }
 
 func (h hurried) Close(ctx context.Context) []run.Part {
 	short, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 	defer cancel()
-	return h.Run.Close(short)
+	return h.RemoteRun.Close(short)
 }
 
 // The others hear that their shares are over, although a lost agent was waited for longer than closing may take.

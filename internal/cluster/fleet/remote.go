@@ -43,13 +43,13 @@ type fleetRun struct {
 }
 
 // Remote returns a run of the fleet, for the options of one execution.
-func (f *Fleet) Remote() *Run { return &Run{fleetRun{fleet: f, joinSent: map[int]bool{}}} }
+func (f *Fleet) Remote() *RemoteRun { return &RemoteRun{fleetRun{fleet: f, joinSent: map[int]bool{}}} }
 
-// Run is a run of a fleet, as the options of an execution take it.
-type Run struct{ fleetRun }
+// RemoteRun is a run of a fleet, as the options of an execution take it.
+type RemoteRun struct{ fleetRun }
 
 // Accounts returns what became of the shares, once the run is over.
-func (r *Run) Accounts() []Account { return r.account }
+func (r *RemoteRun) Accounts() []Account { return r.account }
 
 // Stock implements [run.Stocker].
 func (r *fleetRun) Stock(_ context.Context, cfg *config.Run, id string, c *run.Content) error {

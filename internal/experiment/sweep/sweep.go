@@ -67,7 +67,7 @@ type Plan struct {
 	// seed is that of the first variation, nil if there is none.
 	seed *int64
 	// space are the places of an adaptive search, in the order of its dimensions.
-	space []place
+	space []destination
 }
 
 // PostProcess names a computation over all variations and the file that it writes.

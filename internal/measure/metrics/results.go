@@ -167,7 +167,7 @@ type describer struct {
 	*frozen
 	ranks  []float64
 	bounds bool
-	reader reader
+	reader blockReader
 	values []float64
 	// sides are the bounds of so many values: most metrics have one for each request.
 	sides map[int64]stats.Sides

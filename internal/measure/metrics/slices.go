@@ -168,7 +168,7 @@ func (d *slicing) distributions(needed map[string]bool, workers int) map[string]
 // by slice.
 type sliceDescriber struct {
 	*slicing
-	reader  reader
+	reader  blockReader
 	values  []float64
 	homes   []int32 // of values
 	ordered []float64

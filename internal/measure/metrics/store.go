@@ -76,8 +76,8 @@ func (s *store) snapshot() []*block {
 	return blocks
 }
 
-// reader walks a block with some of its columns unpacked.
-type reader struct {
+// blockReader walks a block with some of its columns unpacked.
+type blockReader struct {
 	scratch [][]int64
 	row     record.Facts
 	// rows are the rows in the block of the values that the last collect appended.
@@ -85,7 +85,7 @@ type reader struct {
 }
 
 // collect appends the values of a record metric over the block's rows that it is computed for.
-func (r *reader) collect(dst []float64, b *block, m *metric) []float64 {
+func (r *blockReader) collect(dst []float64, b *block, m *metric) []float64 {
 	wantFailed := m.Flags.Has(ErrorOnly)
 	fields := append([]record.Field{record.Failed}, m.reads...)
 	constant := true

@@ -16,7 +16,7 @@ type anthropic struct {
 const defaultMaxTokens = 1024
 
 func newAnthropic(d Descriptor, o Options) Endpoint {
-	return &anthropic{newDocuments(d, o, func() reader { return &anthropicReader{} })}
+	return &anthropic{newDocuments(d, o, func() documentReader { return &anthropicReader{} })}
 }
 
 func (e *anthropic) Encode(c *Context) (*Body, error) {

@@ -20,7 +20,7 @@ type responses struct {
 func newResponses(d Descriptor, o Options) Endpoint {
 	store, asked := newOverrides(o.Extra).get("store")
 	chains := string(store) == "true"
-	return &responses{chains: chains, chained: once{warn: o.Warn}, documents: newDocuments(d, o, func() reader {
+	return &responses{chains: chains, chained: once{warn: o.Warn}, documents: newDocuments(d, o, func() documentReader {
 		return &responsesReader{chains: chains, mayChain: !asked}
 	})}
 }

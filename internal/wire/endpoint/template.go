@@ -73,7 +73,7 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 	if e.compiled, err = jinja.Compile(e.source, jinja.Options{Escape: true}); err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
-	e.decoders = newDecoders(func() reader { return read })
+	e.decoders = newDecoders(func() documentReader { return read })
 	return e, nil
 }
 

@@ -13,7 +13,7 @@ type tgi struct {
 }
 
 func newTGI(d Descriptor, o Options) Endpoint {
-	return &tgi{newDocuments(d, o, func() reader { return tgiReader{} })}
+	return &tgi{newDocuments(d, o, func() documentReader { return tgiReader{} })}
 }
 
 // Encode takes exactly one turn. What the user adds goes among the parameters; the path reports whether

@@ -20,7 +20,7 @@ type Options struct {
 
 // New makes a tokenizer of the text of a tokenizer.json.
 func New(data []byte, o Options) (*Tokenizer, error) {
-	r := &reader{b: data}
+	r := &jsonReader{b: data}
 	var f file
 	var m *source
 	err := r.object(&f, map[string]func() error{"model": func() (err error) {
@@ -149,7 +149,7 @@ func (t *Tokenizer) nameSpecials(o Options, list []addedToken) {
 // Members reports which of two names the JSON object in data has among its members. It reads no further than it must:
 // an object that is malformed after them has them, too.
 func Members(data []byte, one, other string) (hasOne, hasOther bool) {
-	r := &reader{b: data}
+	r := &jsonReader{b: data}
 	if r.take('{') != nil {
 		return false, false
 	}

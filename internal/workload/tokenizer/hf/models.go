@@ -17,7 +17,7 @@ type source struct {
 }
 
 // model takes the model, whatever its type; older files name none.
-func (r *reader) model() (*source, error) {
+func (r *jsonReader) model() (*source, error) {
 	m := &source{}
 	err := r.object(&m.spec, map[string]func() error{
 		"vocab": func() (err error) {

@@ -40,7 +40,7 @@ type dispatcher struct {
 
 // phaseName is what records say of a phase.
 type phaseName struct {
-	servermetrics.Phase
+	servermetrics.PhaseID
 	scheduled bool
 	play      session.Play
 }

@@ -41,7 +41,7 @@ type outcome struct {
 	outside []summary.OutsideMetric
 	// warmupResults are the results of the warm-up during a run, when its engine had seen warmupSeen.
 	warmupSeen    metrics.Snapshot
-	warmupResults []metrics.Result
+	warmupResults []metrics.Metric
 }
 
 // finish makes the results and the files after the load has ended.
@@ -140,7 +140,7 @@ func (o *outcome) judge() error {
 }
 
 // headlineResult is a result with the counts, and with those metrics that the verdict on the client depends on.
-func (rs *recorder) headlineResult(phases []load.Stats, nowNS int64, headline []metrics.Result) summary.Result {
+func (rs *recorder) headlineResult(phases []load.Stats, nowNS int64, headline []metrics.Metric) summary.Result {
 	result := summary.Result{Metrics: headline}
 	c, seen := &result.Counts, rs.profiling.Snapshot()
 	*c = countsOf(phases, nowNS)

@@ -200,9 +200,9 @@ func (w *serverWatch) ofPhase(
 	if run.Store.LastScrape(window.EndNS) < window.StartNS {
 		return nil
 	}
-	phase := &export.Phase{
-		Phase:  servermetrics.Phase{Index: p.Index, Profiling: p.Profiling, Name: p.Name, Kind: p.Kind},
-		Object: report.PhaseObject(p), Window: window, Errors: report.FailureList(failures),
+	phase := &export.PhaseMetrics{
+		PhaseID: servermetrics.PhaseID{Index: p.Index, Profiling: p.Profiling, Name: p.Name, Kind: p.Kind},
+		Object:  report.PhaseObject(p), Window: window, Errors: report.FailureList(failures),
 	}
 	switch {
 	case last && window.StartNS == run.Info.Window.StartNS:

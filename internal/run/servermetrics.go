@@ -31,12 +31,12 @@ type serverWatch struct {
 	unrecorded     error
 	firstProfiling int
 	// phases are those of the run; now is the one that goes on, the scrapes at its ends included.
-	phases []servermetrics.Phase
-	now    atomic.Pointer[servermetrics.Phase]
+	phases []servermetrics.PhaseID
+	now    atomic.Pointer[servermetrics.PhaseID]
 	// ended counts the phases that are over.
 	ended atomic.Int32
 	// run is what was collected, nil before the end.
-	run *export.Run
+	run *export.Collection
 	// mark is the counters at the start of the profiling phase, for the figures in the log; nil before it, and where
 	// the log has none.
 	mark atomic.Pointer[servermetrics.Mark]
@@ -92,7 +92,8 @@ func newServerWatch(
 	return w, nil
 }
 
-// remarkWorkers names the workers of a Dynamo of which no page is scraped: their queue and cache are not in the figures.
+// remarkWorkers names the workers of a Dynamo of which no page is scraped: their queue and cache are not in the
+// figures.
 func (w *serverWatch) remarkWorkers(ctx context.Context) error {
 	store := w.collector.Store()
 	if !store.HasFamily("dynamo_frontend_") || w.cfg.Endpoint.GRPC {
@@ -133,11 +134,11 @@ func listed(names []string, most int) string {
 }
 
 // serverPhases are the phases of a run as recordings name them.
-func serverPhases(phases []config.Phase) []servermetrics.Phase {
-	var list []servermetrics.Phase
+func serverPhases(phases []config.Phase) []servermetrics.PhaseID {
+	var list []servermetrics.PhaseID
 	profiling := 0
 	for i, p := range phases {
-		phase := servermetrics.Phase{Index: i, Profiling: -1, Name: p.Name, Kind: string(p.Kind)}
+		phase := servermetrics.PhaseID{Index: i, Profiling: -1, Name: p.Name, Kind: string(p.Kind)}
 		if isProfiling(p) {
 			phase.Profiling = profiling
 			profiling++
@@ -251,7 +252,7 @@ func written(x export.Exporter) string {
 	return x.Name() + ": " + x.Target()
 }
 
-func (w *serverWatch) exporters(run *export.Run) []export.Exporter {
+func (w *serverWatch) exporters(run *export.Collection) []export.Exporter {
 	a, env := &w.cfg.Artifacts, &w.cfg.Env.ServerMetrics
 	var list []export.Exporter
 	for _, format := range w.cfg.ServerMetrics.Formats {

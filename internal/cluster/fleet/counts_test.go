@@ -347,8 +347,9 @@ func TestAJournalThatCouldNotBeWrittenIsNotBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &member{joinRequest: joinRequest{Local: true}, lost: errors.New("killed"),
-		clock:      offset{samples: make([]sample, 1)},
-		report:     report{Run: "run", Phases: []load.Stats{{State: load.Started, StartNS: 1, RequestsSent: 7, TargetRate: 5}}},
+		clock: offset{samples: make([]sample, 1)},
+		report: report{Run: "run", Phases: []load.Stats{{State: load.Started, StartNS: 1, RequestsSent: 7,
+			TargetRate: 5}}},
 		lastReport: time.Now().Add(-2 * time.Second)}
 	r.readJournal(m)
 	if a := r.accountOf(m); a.Source != FromLastReport || a.Sent < 8 || a.UnreportedAtMost < 10 {

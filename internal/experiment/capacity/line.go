@@ -64,7 +64,7 @@ func confidenceText(confidence float64) string {
 func (s *Study) nearest(r *series.Run) string {
 	text, worst := "", math.Inf(-1)
 	for i, f := range s.Limits {
-		j := slices.IndexFunc(r.Metrics, func(m metrics.Result) bool { return m.Tag == f.Metric })
+		j := slices.IndexFunc(r.Metrics, func(m metrics.Metric) bool { return m.Tag == f.Metric })
 		if j < 0 {
 			continue
 		}

@@ -104,11 +104,11 @@ type Scrape struct {
 	// Summaries are kept apart; empty where they are not requested.
 	Summaries []prom.Sample
 	// Phase is that of the run in which the page was asked for, for a recording; nil is between two of them.
-	Phase *Phase
+	Phase *PhaseID
 }
 
-// Phase identifies a phase of a run.
-type Phase struct {
+// PhaseID identifies a phase of a run.
+type PhaseID struct {
 	Index int
 	// Profiling counts the profiling phases from 0; -1 is a warm-up.
 	Profiling  int

@@ -22,6 +22,7 @@ type block struct {
 	columns [numColumns]column
 }
 
+// seal packs rows into columns. It is called once a block, with the rows no longer changed by anybody.
 func seal(rows []storedRow) *block {
 	b := &block{rows: len(rows)}
 	// Most facts are the same in all rows, usually absent: the others alone are worth a walk down their column.

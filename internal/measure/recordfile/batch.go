@@ -306,7 +306,7 @@ type batchReader struct {
 	bad   bool
 }
 
-// lastRow reads one record, in the order in which the writer wrote it: numbers as differences from the record before, and
+// row reads one record, in the order in which the writer wrote it: numbers as differences from the record before, and
 // the rare parts only where a flag announces them. Unknown flags are damage: a batch is read by the build that wrote
 // it.
 func (d *batchReader) row(r *record.Record) error {

@@ -73,6 +73,8 @@ func Layout(types ...reflect.Type) string {
 	return fmt.Sprintf("%x", sum[:8])
 }
 
+// describe writes the names and types of all that a type carries, each type once: what the bytes mean depends on
+// nothing else.
 func describe(b *strings.Builder, t reflect.Type, seen map[reflect.Type]bool) {
 	b.WriteString(t.String())
 	if seen[t] {
@@ -187,6 +189,7 @@ func (c *Codec) items(dst []byte, v reflect.Value) (_ []byte, err error) {
 	return dst, nil
 }
 
+// mapping appends a map with its entries sorted by their bytes, so that equal values give equal bytes.
 func (c *Codec) mapping(dst []byte, v reflect.Value) (_ []byte, err error) {
 	if v.IsNil() {
 		return append(dst, 0), nil
@@ -430,6 +433,7 @@ func (d *decoder) box(v reflect.Value) error {
 	return nil
 }
 
+// structure reads what [Codec.structure] appends: the fields in their order, without names.
 func (d *decoder) structure(v reflect.Value) error {
 	if marshals(v.Type()) {
 		n, err := d.uvarint()

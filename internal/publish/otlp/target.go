@@ -19,7 +19,7 @@ const (
 // metricsPath is where OTLP over HTTP takes metrics.
 const metricsPath = "/v1/metrics"
 
-// collector is the collector.
+// collector is where metrics go: the address, the protocol and the headers.
 type collector struct {
 	grpc, secure bool
 	// address is host:port, path begins with a slash and belongs to HTTP.

@@ -184,6 +184,8 @@ func counterSlices(s *Samples, w Window, lengthNS int64) iter.Seq[Slice] {
 	}
 }
 
+// histogramSlices divides a window as [gaugeSlices] does, with what was observed in each slice. One in which a count or
+// sum fell, as after a restart, is left out. The buckets are valid until the next slice.
 func histogramSlices(s *Samples, w Window, lengthNS int64) iter.Seq[Slice] {
 	return func(yield func(Slice) bool) {
 		final := s.Len() - 1

@@ -115,6 +115,8 @@ func (d *documentDecoder) Body(contentType string, binary bool, body []byte, atN
 // octets is the media type of bytes that are anything.
 const octets = "application/octet-stream"
 
+// document reads an event or a whole body. What all APIs have in common, errors and usage, is read here. Text that is
+// not JSON is a reply where the API has such, unless it is the page of a proxy.
 func (d *documentDecoder) document(data []byte, atNS int64) {
 	r := &d.root
 	if !r.scan(data) {

@@ -38,6 +38,7 @@ type tgiReader struct{}
 
 func (tgiReader) reset() {}
 
+// read reads an event, which has a token, or a whole reply, an object or a list of one.
 func (tgiReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 	details := r.details
 	if r.array != nil {

@@ -121,6 +121,7 @@ type callTarget struct {
 
 func (t *callTarget) address() string { return net.JoinHostPort(t.host, t.port) }
 
+// target parses the URL of a call, once for each URL.
 func (c *Client) target(raw string) (*callTarget, error) {
 	if t, known := c.targets.Load(raw); known {
 		return t.(*callTarget), nil

@@ -12,8 +12,8 @@ import (
 	"aiperf/internal/base/jsonscan"
 )
 
-// jsonReader walks over JSON text without building a tree: vocabularies hold hundreds of thousands of entries. The strings
-// that it returns lie in the text where they can.
+// jsonReader walks over JSON text without building a tree: vocabularies hold hundreds of thousands of entries. The
+// strings that it returns lie in the text where they can.
 type jsonReader struct {
 	b  []byte
 	at int

@@ -241,6 +241,7 @@ func (p *parser) operand() node {
 	return p.fail()
 }
 
+// number parses a number, with commas that group thousands, or a mixed one.
 func (p *parser) number() node {
 	from := p.at
 	for isDigit(p.peek()) || p.peek() == '.' || p.peek() == ',' && groupOfThree(p.text[p.at+1:]) {

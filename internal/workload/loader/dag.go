@@ -273,6 +273,7 @@ func spawns(o *object, i, n int) (branches []dagBranch, err error) {
 	return branches, nil
 }
 
+// spawnGroup reads children that begin with turn i of n and may be joined at a later one.
 func spawnGroup(item []byte, i, n int) (g dagBranch, err error) {
 	o, err := parseObject(item)
 	if err != nil {

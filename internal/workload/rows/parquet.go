@@ -148,6 +148,8 @@ func (s *shape) columns() []Column {
 	return list
 }
 
+// grow makes the shape of a column and what is below it. def and rep are the levels of definition and repetition of
+// what is above; leaves counts the columns of values, which are numbered in the order of the file.
 func grow(c *parquet.Column, def, rep int, leaves *int) *shape {
 	s := &shape{name: c.Name(), leaf: -1, optional: c.Optional(), repeated: c.Repeated(), first: *leaves}
 	if s.optional || s.repeated {
@@ -276,6 +278,7 @@ func (s *shape) skip(c cursor) {
 	}
 }
 
+// value returns a value as JSON would have it; bytes that are no text stay bytes.
 func (s *shape) value(v parquet.Value) any {
 	switch v.Kind() {
 	case parquet.Boolean:

@@ -125,6 +125,8 @@ var (
 		"<EOT>"}
 )
 
+// nameSpecials finds the tokens for begin and end: those that the settings name, or with Guess the first of the usual
+// names.
 func (t *Tokenizer) nameSpecials(o Options, list []addedToken) {
 	find := func(name string, usual []string) int {
 		names := []string{name}

@@ -131,6 +131,9 @@ func (m *wordPiece) encode(w *worker, piece string) {
 	}
 }
 
+// cover appends the longest pieces of a word from its beginning on, as WordPiece does: it is greedy, and does not go
+// back where the rest has no piece. It reports whether the word was covered; if not, out has pieces that the caller
+// removes.
 func (m *wordPiece) cover(w *worker, piece string) bool {
 	for at := 0; at < len(piece); {
 		node := uint32(0)

@@ -73,6 +73,7 @@ func newNormalizer(s *spec) (normalizer, error) {
 	return nil, fmt.Errorf("the normalizer %q is not known", s.Type)
 }
 
+// newNormalizerSequence applies normalizers one after the other; none at all is nil, so that the text is not copied.
 func newNormalizerSequence(list []spec) (normalizer, error) {
 	var all []normalizer
 	for i := range list {

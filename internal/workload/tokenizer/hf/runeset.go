@@ -234,6 +234,7 @@ func (t *translator) setEscape() (runeSet, error) {
 	return runeSet{{r, r}}, nil
 }
 
+// propertyEscape reads the name of a property, one letter or in braces; ^ in front negates it once more.
 func (t *translator) propertyEscape(negated bool) (runeSet, error) {
 	if !t.more() {
 		return nil, errors.New("a property has no name")

@@ -116,6 +116,8 @@ func (t *translator) quantifier() string {
 	return ""
 }
 
+// atom translates what a quantifier can follow. Characters that are plain in the source but not in the target are
+// escaped.
 func (t *translator) atom() error {
 	switch c := t.src[t.at]; c {
 	case '(':

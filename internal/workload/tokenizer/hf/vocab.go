@@ -131,6 +131,7 @@ func readMerges(raw []byte, merge func(left, right string) error) error {
 	}
 }
 
+// merge reads a merge: "left right" in one string, or a list of two, which newer files have as tokens may hold spaces.
 func (r *jsonReader) merge() (left, right string, err error) {
 	if r.peek() != '[' {
 		both, err := r.text()

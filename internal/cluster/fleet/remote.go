@@ -13,16 +13,17 @@ import (
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/run"
+	"aiperf/internal/run/remote"
 )
 
-// fleetRun is a run of the fleet. It implements [run.Remote] and [run.Stocker].
+// fleetRun is a run of the fleet. It implements [remote.Shares] and [run.Stocker].
 type fleetRun struct {
 	fleet *Fleet
 	id    string
 	work  work
 	// shares are the members that make the run, by share.
 	shares []*member
-	sink   run.Sink
+	sink   remote.Sink
 	plan   load.Plan
 	// content is what the requests say, until it is in the store.
 	content *run.Content
@@ -59,8 +60,8 @@ func (r *fleetRun) Stock(_ context.Context, cfg *config.Run, id string, c *run.C
 	return nil
 }
 
-// Start implements [run.Remote].
-func (r *fleetRun) Start(ctx context.Context, plan load.Plan, sink run.Sink) (int, error) {
+// Start implements [remote.Shares].
+func (r *fleetRun) Start(ctx context.Context, plan load.Plan, sink remote.Sink) (int, error) {
 	f := r.fleet
 	r.sink, r.plan = sink, plan
 	r.done, r.end = context.WithCancel(f.alongside.ctx)
@@ -121,7 +122,7 @@ const (
 	leadSlowestTrips = 3
 )
 
-// Begin implements [run.Remote].
+// Begin implements [remote.Shares].
 func (r *fleetRun) Begin(ctx context.Context, phase int) (time.Time, error) {
 	f := r.fleet
 	ready, cancel := context.WithTimeout(ctx, r.work.Config.Env.Service.ProfileConfigureTimeout)
@@ -380,7 +381,7 @@ func (r *fleetRun) reportLoss(i int, m *member, why error, left int, share float
 	}
 }
 
-// EndPhase implements [run.Remote].
+// EndPhase implements [remote.Shares].
 func (r *fleetRun) EndPhase(phase int, grace time.Duration) {
 	r.fleet.alongside.start(func(ctx context.Context) {
 		r.fleet.sendCommands(ctx, r.liveShares(), func(*member) *command {
@@ -389,7 +390,7 @@ func (r *fleetRun) EndPhase(phase int, grace time.Duration) {
 	})
 }
 
-// Stop implements [run.Remote].
+// Stop implements [remote.Shares].
 func (r *fleetRun) Stop(reason error) {
 	c := &command{Kind: stopShare, Run: r.id}
 	if reason != nil {

@@ -1,4 +1,4 @@
-package run
+package dispatch
 
 import (
 	"math"
@@ -138,4 +138,11 @@ func delayNS(t *dataset.Turn) int64 {
 		return 0
 	}
 	return nanoseconds(min(*t.DelayMS, longestMS))
+}
+
+// nanoseconds of a number of milliseconds. The whole ones are taken apart: times since 1970 leave a
+// float no digits for the rest.
+func nanoseconds(ms float64) int64 {
+	whole := math.Floor(ms)
+	return int64(whole)*1e6 + int64(math.Round((ms-whole)*1e6))
 }

@@ -1,4 +1,4 @@
-package run
+package remote
 
 import (
 	"cmp"
@@ -16,45 +16,33 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// generator makes the load of a run: load's engine here, or a [Remote] elsewhere.
-type generator interface {
-	Run(ctx context.Context) (load.Result, error)
-	Stop()
-	Abort(reason error)
-	EndPhase(phase int, grace time.Duration)
-	Snapshot() []load.Stats
-	Searches() []load.AdaptiveResult
+// slack is how much longer than requests that are cut off the shares may take to end.
+const slack = 5 * time.Second
+
+// closeTimeout bounds the end of the shares after all records have come.
+const closeTimeout = 10 * time.Second
+
+// Options are what the load of a run is made of, and who hears of it.
+type Options struct {
+	// Shares make the load of Plan; instants are those of Clock.
+	Shares Shares
+	Plan   load.Plan
+	Clock  *clock.Clock
+	Gates  load.Gates
+	// Observe is called at each change of a phase's state, in order; Deliver takes each record.
+	Observe func(load.PhaseEvent)
+	Deliver func(*record.Record)
+	// Lost is told of shares that are lost, Abort of a reason to end the run.
+	Lost  func(share int, reason error)
+	Abort func(reason error)
+	// DrainTimeout is how long requests that were cut off may take to return.
+	DrainTimeout time.Duration
 }
 
-// recordMaker makes records of finished requests, or gets them made.
-type recordMaker interface {
-	// Progress returns how many finished requests have no record yet, and how many have.
-	Progress() (waiting, done int64)
-	// Close waits for the records that are missing until ctx is done.
-	Close(ctx context.Context) error
-}
-
-// remoteSlack is how much longer than requests that are cut off the shares may take to end.
-const remoteSlack = 5 * time.Second
-
-// remoteCloseTimeout bounds the end of the shares after all records have come.
-const remoteCloseTimeout = 10 * time.Second
-
-// remoteLoad is the [generator] of a run whose load is made elsewhere, its [recordMaker], and the sink of the shares.
-// It takes phases through their states as load's engine does: a phase is where the last of its shares is.
-type remoteLoad struct {
-	remote Remote
-	plan   load.Plan
-	clock  *clock.Clock
-	gates  load.Gates
-	// observe is called at each change of a phase's state, in order; deliver takes each record.
-	observe func(load.PhaseEvent)
-	deliver func(*record.Record)
-	// lost is told of shares that are lost, abort of a reason to end the run.
-	lost  func(share int, reason error)
-	abort func(reason error)
-	// drainTimeout is how long requests that were cut off may take to return.
-	drainTimeout time.Duration
+// Load makes the load of a run in shares and collects their records; it is the sink of the shares. It takes phases through
+// their states as load's engine does: a phase is where the last of its shares is. A nil one has no shares to tell of.
+type Load struct {
+	o Options
 
 	changed chan struct{} // there is news for Run
 	// begun are closed when the phases begin.
@@ -64,24 +52,24 @@ type remoteLoad struct {
 	stop    context.CancelFunc
 
 	mu     sync.Mutex
-	shares []*remoteShare
-	phases []*remotePhase // those that have begun
-	reason *error         // why the run ends early, to nil where the user asked
+	shares []*shareState
+	phases []*begunPhase // those that have begun
+	reason *error        // why the run ends early, to nil where the user asked
 	parts  []Part
 	// The shares were started, are being closed, are closed.
 	started, closing, closed bool
 }
 
-// remoteShare is what is known of a share.
-type remoteShare struct {
+// shareState is what is known of a share.
+type shareState struct {
 	phases []load.Stats // of the plan, those that it has not reported are not created
 	// records are those of requests that returned; after lost, nothing counts.
 	records atomic.Int64
 	lost    error
 }
 
-// remotePhase is a phase that has begun.
-type remotePhase struct {
+// begunPhase is a phase that has begun.
+type begunPhase struct {
 	index   int
 	startNS int64
 	// merged are its numbers; stale reports that shares have reported since.
@@ -93,24 +81,25 @@ type remotePhase struct {
 	closing chan struct{}
 }
 
-func newRemoteLoad(remote Remote, plan load.Plan, c *clock.Clock) *remoteLoad {
-	r := &remoteLoad{remote: remote, plan: plan, clock: c, changed: make(chan struct{}, 1)}
-	for range plan.Phases {
+// New returns the load of a run, which [Load.Run] makes.
+func New(o Options) *Load {
+	r := &Load{o: o, changed: make(chan struct{}, 1)}
+	for range o.Plan.Phases {
 		r.begun = append(r.begun, make(chan struct{}))
 	}
 	r.stopped, r.stop = context.WithCancel(context.Background())
 	return r
 }
 
-// Run implements generator.
-func (r *remoteLoad) Run(ctx context.Context) (load.Result, error) {
+// Run makes the load from the first phase to the last.
+func (r *Load) Run(ctx context.Context) (load.Result, error) {
 	starting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(r.stopped, cancel)()
 	r.mu.Lock()
 	r.started = true
 	r.mu.Unlock()
-	shares, err := r.remote.Start(starting, r.plan, remoteSink{r})
+	shares, err := r.o.Shares.Start(starting, r.o.Plan, sink{r})
 	if err != nil && r.asked() == nil {
 		return load.Result{}, err
 	}
@@ -118,12 +107,12 @@ func (r *remoteLoad) Run(ctx context.Context) (load.Result, error) {
 	r.ensure(shares - 1)
 	r.mu.Unlock()
 	for next := 0; r.asked() == nil && ctx.Err() == nil; next++ {
-		if !r.await(ctx, func() bool { return r.mayOpen(next) }) || next == len(r.plan.Phases) {
+		if !r.await(ctx, func() bool { return r.mayOpen(next) }) || next == len(r.o.Plan.Phases) {
 			break
 		}
 		if err := r.open(starting, next); err != nil {
 			if r.asked() == nil && ctx.Err() == nil {
-				r.Abort(fmt.Errorf("phase %s does not start: %w", r.plan.Phases[next].Name, err))
+				r.Abort(fmt.Errorf("phase %s does not start: %w", r.o.Plan.Phases[next].Name, err))
 			}
 			break
 		}
@@ -144,20 +133,20 @@ func (r *remoteLoad) Run(ctx context.Context) (load.Result, error) {
 }
 
 // ensure makes room for a share; the lock is held.
-func (r *remoteLoad) ensure(share int) {
+func (r *Load) ensure(share int) {
 	for len(r.shares) <= share {
-		r.shares = append(r.shares, &remoteShare{phases: make([]load.Stats, len(r.plan.Phases))})
+		r.shares = append(r.shares, &shareState{phases: make([]load.Stats, len(r.o.Plan.Phases))})
 	}
 }
 
 // mayOpen reports whether it is the turn of a phase, or, after the last one, the end.
-func (r *remoteLoad) mayOpen(phase int) bool {
+func (r *Load) mayOpen(phase int) bool {
 	if phase == 0 {
 		return true
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	seamless := phase < len(r.plan.Phases) && r.plan.Phases[phase].Seamless
+	seamless := phase < len(r.o.Plan.Phases) && r.o.Plan.Phases[phase].Seamless
 	for i, before := range r.phases {
 		state := r.stateOf(before)
 		if seamless && i == len(r.phases)-1 && state < load.SendingComplete {
@@ -171,7 +160,7 @@ func (r *remoteLoad) mayOpen(phase int) bool {
 }
 
 // passed reports whether the phase has passed its end gate.
-func (p *remotePhase) passed() bool {
+func (p *begunPhase) passed() bool {
 	if p.closing == nil {
 		return false
 	}
@@ -184,14 +173,14 @@ func (p *remotePhase) passed() bool {
 }
 
 // open waits for the start gate of a phase and has it begin.
-func (r *remoteLoad) open(ctx context.Context, phase int) error {
-	r.gate(ctx, r.gates.BeforeFirstCredit, phase)
-	start, err := r.remote.Begin(ctx, phase)
+func (r *Load) open(ctx context.Context, phase int) error {
+	r.gate(ctx, r.o.Gates.BeforeFirstCredit, phase)
+	start, err := r.o.Shares.Begin(ctx, phase)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
-	r.phases = append(r.phases, &remotePhase{index: phase, startNS: monoNS(r.clock, start.UnixNano()), stale: true})
+	r.phases = append(r.phases, &begunPhase{index: phase, startNS: start.UnixNano() - r.o.Clock.WallNS(0), stale: true})
 	r.mu.Unlock()
 	close(r.begun[phase])
 	r.wake()
@@ -199,11 +188,11 @@ func (r *remoteLoad) open(ctx context.Context, phase int) error {
 }
 
 // gate calls what a phase has to wait for, no longer than a gate may take.
-func (r *remoteLoad) gate(ctx context.Context, wait func(context.Context, int), phase int) {
+func (r *Load) gate(ctx context.Context, wait func(context.Context, int), phase int) {
 	if wait == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(r.gates.Timeout, load.DefaultGateTimeout))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(r.o.Gates.Timeout, load.DefaultGateTimeout))
 	defer cancel()
 	waited := make(chan struct{})
 	go func() {
@@ -217,7 +206,7 @@ func (r *remoteLoad) gate(ctx context.Context, wait func(context.Context, int), 
 }
 
 // await shows the states of phases until something is the case; false if the run ends before.
-func (r *remoteLoad) await(ctx context.Context, is func() bool) bool {
+func (r *Load) await(ctx context.Context, is func() bool) bool {
 	for {
 		r.show(ctx)
 		switch {
@@ -235,7 +224,7 @@ func (r *remoteLoad) await(ctx context.Context, is func() bool) bool {
 }
 
 // show tells the observer of the states that phases have reached, and lets those that are complete pass their end gate.
-func (r *remoteLoad) show(ctx context.Context) {
+func (r *Load) show(ctx context.Context) {
 	r.mu.Lock()
 	var events []load.PhaseEvent
 	for _, p := range r.phases {
@@ -251,18 +240,18 @@ func (r *remoteLoad) show(ctx context.Context) {
 			go func() {
 				defer r.wake()
 				defer close(p.closing)
-				r.gate(ctx, r.gates.AfterLastReturn, p.index)
+				r.gate(ctx, r.o.Gates.AfterLastReturn, p.index)
 			}()
 		}
 	}
 	r.mu.Unlock()
 	for _, e := range events {
-		r.observe(e)
+		r.o.Observe(e)
 	}
 }
 
 // stateOf brings the numbers of a phase up to date and returns its state; the lock is held.
-func (r *remoteLoad) stateOf(p *remotePhase) load.State {
+func (r *Load) stateOf(p *begunPhase) load.State {
 	if p.stale {
 		p.stale = false
 		var parts []load.Stats
@@ -271,7 +260,7 @@ func (r *remoteLoad) stateOf(p *remotePhase) load.State {
 				parts = append(parts, s.phases[p.index])
 			}
 		}
-		p.merged = r.plan.Merge(p.index, parts)
+		p.merged = r.o.Plan.Merge(p.index, parts)
 		p.merged.StartNS = cmp.Or(p.merged.StartNS, p.startNS)
 		p.merged.State = max(p.merged.State, load.Started)
 	}
@@ -279,12 +268,12 @@ func (r *remoteLoad) stateOf(p *remotePhase) load.State {
 }
 
 // finish brings the phases that have begun to their ends: those that do not come to it in time are given up.
-func (r *remoteLoad) finish(ctx context.Context) {
+func (r *Load) finish(ctx context.Context) {
 	if r.asked() != nil || ctx.Err() != nil {
-		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.drainTimeout+remoteSlack)
+		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.o.DrainTimeout+slack)
 		defer cancel()
 		if ctx.Err() != nil {
-			r.remote.Stop(context.Cause(ctx))
+			r.o.Shares.Stop(context.Cause(ctx))
 			cancel()
 		}
 		for !r.complete() && wait.Err() == nil {
@@ -312,16 +301,16 @@ func (r *remoteLoad) finish(ctx context.Context) {
 }
 
 // complete reports whether all phases that have begun are complete.
-func (r *remoteLoad) complete() bool {
+func (r *Load) complete() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.unfinished()) == 0
 }
 
 // unfinished returns the shares that have not completed a phase that has begun; the lock is held.
-func (r *remoteLoad) unfinished() (list []int) {
+func (r *Load) unfinished() (list []int) {
 	for i, s := range r.shares {
-		if s.lost == nil && slices.ContainsFunc(r.phases, func(p *remotePhase) bool {
+		if s.lost == nil && slices.ContainsFunc(r.phases, func(p *begunPhase) bool {
 			return s.phases[p.index].State < load.Complete
 		}) {
 			list = append(list, i)
@@ -330,7 +319,7 @@ func (r *remoteLoad) unfinished() (list []int) {
 	return list
 }
 
-func (r *remoteLoad) wake() {
+func (r *Load) wake() {
 	select {
 	case r.changed <- struct{}{}:
 	default:
@@ -338,20 +327,20 @@ func (r *remoteLoad) wake() {
 }
 
 // asked returns why the run is to end early, nil if it is not.
-func (r *remoteLoad) asked() *error {
+func (r *Load) asked() *error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.reason
 }
 
-// Stop implements generator.
-func (r *remoteLoad) Stop() { r.end(nil) }
+// Stop ends the run early because the user asked for it.
+func (r *Load) Stop() { r.end(nil) }
 
-// Abort implements generator.
-func (r *remoteLoad) Abort(reason error) { r.end(reason) }
+// Abort ends the run early for a reason.
+func (r *Load) Abort(reason error) { r.end(reason) }
 
 // end ends the run early; the first reason stands.
-func (r *remoteLoad) end(reason error) {
+func (r *Load) end(reason error) {
 	r.mu.Lock()
 	first := r.reason == nil
 	if first {
@@ -359,16 +348,16 @@ func (r *remoteLoad) end(reason error) {
 	}
 	r.mu.Unlock()
 	if first {
-		r.remote.Stop(reason)
+		r.o.Shares.Stop(reason)
 		r.stop()
 	}
 }
 
-// EndPhase implements generator.
-func (r *remoteLoad) EndPhase(phase int, grace time.Duration) { r.remote.EndPhase(phase, grace) }
+// EndPhase has all shares end the sending of a phase.
+func (r *Load) EndPhase(phase int, grace time.Duration) { r.o.Shares.EndPhase(phase, grace) }
 
-// Snapshot implements generator.
-func (r *remoteLoad) Snapshot() []load.Stats {
+// Snapshot returns the numbers of the phases that have begun.
+func (r *Load) Snapshot() []load.Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var list []load.Stats
@@ -381,18 +370,18 @@ func (r *remoteLoad) Snapshot() []load.Stats {
 	return list
 }
 
-// Searches implements generator: a search of the load is not shared.
-func (r *remoteLoad) Searches() []load.AdaptiveResult { return nil }
+// Searches returns none: a search of the load is not shared.
+func (r *Load) Searches() []load.AdaptiveResult { return nil }
 
-// remoteSink is the [Sink] of a remoteLoad.
-type remoteSink struct{ *remoteLoad }
+// sink is the [Sink] of a Load.
+type sink struct{ *Load }
 
 // Abort implements Sink.
-func (s remoteSink) Abort(reason error) { s.abort(reason) }
+func (s sink) Abort(reason error) { s.o.Abort(reason) }
 
 // Phase implements Sink.
-func (r *remoteLoad) Phase(share int, s load.Stats) {
-	s.Shift(-r.clock.WallNS(0))
+func (r *Load) Phase(share int, s load.Stats) {
+	s.Shift(-r.o.Clock.WallNS(0))
 	r.mu.Lock()
 	r.ensure(share)
 	known := r.shares[share]
@@ -405,9 +394,9 @@ func (r *remoteLoad) Phase(share int, s load.Stats) {
 	r.wake()
 }
 
-// settled returns the numbers of the phases once the shares are closed: lost ones may have come back and said what they
+// Settled returns the numbers of the phases once the shares are closed: lost ones may have come back and said what they
 // sent after the load was over.
-func (r *remoteLoad) settled(phases []load.Stats) []load.Stats {
+func (r *Load) Settled(phases []load.Stats) []load.Stats {
 	if r == nil {
 		return phases
 	}
@@ -415,14 +404,14 @@ func (r *remoteLoad) settled(phases []load.Stats) []load.Stats {
 }
 
 // spoil has the numbers of a phase computed anew; the lock is held.
-func (r *remoteLoad) spoil(phase int) {
+func (r *Load) spoil(phase int) {
 	for _, p := range r.phases {
 		p.stale = p.stale || p.index == phase
 	}
 }
 
 // Record implements Sink.
-func (r *remoteLoad) Record(share int, rec *record.Record) {
+func (r *Load) Record(share int, rec *record.Record) {
 	if rec.Raw == nil || !rec.Raw.CutOff {
 		r.mu.Lock()
 		r.ensure(share)
@@ -436,11 +425,11 @@ func (r *remoteLoad) Record(share int, rec *record.Record) {
 		case <-r.stopped.Done():
 		}
 	}
-	r.deliver(rec)
+	r.o.Deliver(rec)
 }
 
 // Lost implements Sink.
-func (r *remoteLoad) Lost(share int, reason error) {
+func (r *Load) Lost(share int, reason error) {
 	r.mu.Lock()
 	r.ensure(share)
 	s := r.shares[share]
@@ -449,13 +438,13 @@ func (r *remoteLoad) Lost(share int, reason error) {
 		return
 	}
 	s.lost = reason
-	now := r.clock.NowNS()
+	now := r.o.Clock.NowNS()
 	for i := range s.phases {
 		giveUp(&s.phases[i], now)
 		r.spoil(i)
 	}
 	r.mu.Unlock()
-	r.lost(share, reason)
+	r.o.Lost(share, reason)
 	r.wake()
 }
 
@@ -478,8 +467,9 @@ func giveUp(s *load.Stats, nowNS int64) {
 	}
 }
 
-// Progress implements recordMaker. The records that a lost share did not send are not waited for.
-func (r *remoteLoad) Progress() (waiting, done int64) {
+// Progress returns how many finished requests have no record yet, and how many have. The records that a lost share did
+// not send are not waited for.
+func (r *Load) Progress() (waiting, done int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.shares {
@@ -496,8 +486,8 @@ func (r *remoteLoad) Progress() (waiting, done int64) {
 	return max(0, waiting), done
 }
 
-// lacking returns what the results lack of shares that were lost, nil if none was.
-func (r *remoteLoad) lacking() error {
+// Lacking returns what the results lack of shares that were lost, nil if none was.
+func (r *Load) Lacking() error {
 	if r == nil {
 		return nil
 	}
@@ -526,8 +516,8 @@ func (r *remoteLoad) lacking() error {
 // recordInterval is the time between two looks whether all records have come.
 const recordInterval = 5 * time.Millisecond
 
-// Close implements recordMaker: it waits for the records and ends the shares.
-func (r *remoteLoad) Close(ctx context.Context) error {
+// Close waits for the records that are missing until ctx is done, and ends the shares.
+func (r *Load) Close(ctx context.Context) error {
 	r.mu.Lock()
 	again := r.closing || !r.started
 	r.closing = true
@@ -550,9 +540,9 @@ func (r *remoteLoad) Close(ctx context.Context) error {
 			err = fmt.Errorf("%d finished requests of the shares of the run have no record: %w", waiting, ctx.Err())
 		}
 	}
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), remoteCloseTimeout)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	parts := r.remote.Close(closing)
+	parts := r.o.Shares.Close(closing)
 	r.mu.Lock()
 	r.parts, r.closed = parts, true
 	r.mu.Unlock()
@@ -561,9 +551,9 @@ func (r *remoteLoad) Close(ctx context.Context) error {
 
 // miscounted returns an error if a phase that ended by its number of requests had another number of them: its shares
 // were not cut from the same plan. The lock is held.
-func (r *remoteLoad) miscounted() error {
+func (r *Load) miscounted() error {
 	for _, p := range r.phases {
-		plan := &r.plan.Phases[p.index]
+		plan := &r.o.Plan.Phases[p.index]
 		if plan.Requests == 0 || plan.Sessions > 0 || plan.Duration > 0 || plan.Schedule != nil || plan.Lanes != nil ||
 			r.stateOf(p) < load.Complete || p.merged.WasCancelled || p.merged.EndedEarly {
 			continue
@@ -576,8 +566,8 @@ func (r *remoteLoad) miscounted() error {
 	return nil
 }
 
-// judged returns what the shares say of themselves.
-func (r *remoteLoad) judged() []Part {
+// Judged returns what the shares say of themselves.
+func (r *Load) Judged() []Part {
 	if r == nil {
 		return nil
 	}
@@ -585,6 +575,3 @@ func (r *remoteLoad) judged() []Part {
 	defer r.mu.Unlock()
 	return r.parts
 }
-
-// monoNS returns the instant on a clock of nanoseconds since the epoch.
-func monoNS(c *clock.Clock, wallNS int64) int64 { return wallNS - c.WallNS(0) }

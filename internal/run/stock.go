@@ -6,28 +6,8 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
-	"aiperf/internal/config"
-	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/tokenizer/load"
 )
-
-// Content is what the requests of a run say, ready to be sent, and what counts their tokens.
-type Content struct {
-	Data *dataset.Dataset
-	// Tokenizers are those that are not built in.
-	Tokenizers []PackedTokenizer
-}
-
-// PackedTokenizer is a tokenizer as one file, under the name that the configuration has.
-type PackedTokenizer struct {
-	Name string
-	Data []byte
-}
-
-// Stocker is a [Remote] that brings to the shares what they need: it is called before Start, with what was built once.
-type Stocker interface {
-	Stock(ctx context.Context, cfg *config.Run, id string, c *Content) error
-}
 
 // stock gives a Remote what its shares need.
 func (c *content) stock(ctx context.Context) error {

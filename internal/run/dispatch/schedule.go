@@ -1,8 +1,6 @@
-package run
+package dispatch
 
 import (
-	"math"
-
 	"aiperf/internal/load"
 	"aiperf/internal/workload/dataset"
 )
@@ -54,11 +52,4 @@ func (s schedule) Traces() int { return s.data.RootCount() }
 // Trace implements load.Trees: the recordings come in the order of the sampler's first pass.
 func (s schedule) Trace(trace int, k uint64) *load.Tree {
 	return s.forest.recordedTree(k, s.at(uint64(trace)))
-}
-
-// nanoseconds of a number of milliseconds. The whole ones are taken apart: times since 1970 leave a
-// float no digits for the rest.
-func nanoseconds(ms float64) int64 {
-	whole := math.Floor(ms)
-	return int64(whole)*1e6 + int64(math.Round((ms-whole)*1e6))
 }

@@ -1,4 +1,4 @@
-package run
+package dispatch
 
 import (
 	"strconv"
@@ -13,7 +13,7 @@ type requests struct {
 	schedule schedule
 	sessions *session.Store
 	// phases are the plan's phases as records name them.
-	phases []phaseName
+	phases []Phase
 
 	preparing chan *turnState
 	preparers sync.WaitGroup
@@ -25,7 +25,7 @@ type requests struct {
 // preparers make requests ahead of need; more than a few would only take the cores from the senders.
 const preparers = 2
 
-func newRequests(s schedule, sessions *session.Store, phases []phaseName) *requests {
+func newRequests(s schedule, sessions *session.Store, phases []Phase) *requests {
 	r := &requests{
 		schedule: s, sessions: sessions, phases: phases,
 		preparing: make(chan *turnState, 1024), live: map[uint64]*turnState{},
@@ -84,7 +84,7 @@ func (r *requests) prepareFirst(k uint64) {
 func (r *requests) Prepare(phase int, k uint64, turn int) {
 	t := r.state(k)
 	t.mu.Lock()
-	play := r.phases[phase].play
+	play := r.phases[phase].Play
 	if t.session.Warm(r.phases[phase].Profiling < 0) || t.turn != turn || t.play != play {
 		t.turn, t.play, t.prepared = turn, play, nil
 	}

@@ -1,4 +1,6 @@
-package run
+// Package remote makes the load of one run in several shares, usually in other processes, and puts together what they
+// report: the states of phases, their numbers, the records.
+package remote
 
 import (
 	"context"
@@ -9,13 +11,13 @@ import (
 	"aiperf/internal/watch/trust"
 )
 
-// Remote makes the load of a run elsewhere: in shares, each of which is an Execute with [Options].Share, usually in
-// another process. The run that has one sends nothing itself; everything else it does as always, with the records of
-// the shares as if they were its own.
+// Shares make the load of a run elsewhere: each is a run of its own with a [load.Share], usually in another process. The
+// run that has them sends nothing itself; everything else it does as always, with the records of the shares as if they
+// were its own.
 //
-// All instants that pass through it are nanoseconds since the Unix epoch on the clock of the run that has the Remote:
-// whoever implements it converts those of the shares. The run calls one method at a time, but Stop and EndPhase.
-type Remote interface {
+// All instants that pass through it are nanoseconds since the Unix epoch on the clock of the run that has the shares:
+// whoever implements it converts theirs. The run calls one method at a time, but Stop and EndPhase.
+type Shares interface {
 	// Start makes the shares ready for the plan and returns their number. From then on, and until Close has returned,
 	// the sink gets what they report.
 	Start(ctx context.Context, plan load.Plan, sink Sink) (shares int, err error)
@@ -57,13 +59,4 @@ type Part struct {
 	Reasons []trust.Reason
 	// Bounds are how far the process may have distorted the figures of its share.
 	Bounds []trust.Bound
-}
-
-// Part returns what a share says of itself, under a name.
-func (o *Outcome) Part(name string) Part {
-	p := Part{Name: name, Verdict: o.Verdict}
-	if o.Client != nil {
-		p.Reasons, p.Bounds = o.Client.Reasons, o.Client.Bounds
-	}
-	return p
 }

@@ -1,4 +1,4 @@
-package run
+package dispatch
 
 import (
 	"context"
@@ -23,10 +23,10 @@ const (
 	unreachedLong                 = time.Minute
 )
 
-// reachability observes whether servers can be reached at all. While every connection fails it delays the return of the
+// Reachability observes whether servers can be reached at all. While every connection fails it delays the return of the
 // credits of failed requests, so that a server that is down is not flooded with connections; a run that has not reached
 // its server once is ended. A nil one does nothing.
-type reachability struct {
+type Reachability struct {
 	end    func(error)
 	redact func(string) string
 
@@ -37,18 +37,23 @@ type reachability struct {
 	// failuresInRow counts the failures since the last exchange that got through, sinceNS is the end of the first of
 	// them.
 	failuresInRow, sinceNS int64
-	outages                outage
+	outages                Outage
 	succeeded              bool  // some exchange had a whole reply
 	sinceSuccess           int64 // requests without a connection since the last one that had
 }
 
-// outage is what is said about a server that could not be reached for a while.
-type outage struct {
+// Outage is what is said about a server that could not be reached for a while.
+type Outage struct {
 	Failures int64 // requests without a connection, of the whole run
 	Longest  time.Duration
 	// Before and After of them failed before the first whole reply and after the last one: durations and rates are
 	// between these two.
 	Before, After int64
+}
+
+// NewReachability returns an observer that ends a run by a function; redact takes secrets out of messages.
+func NewReachability(end func(error), redact func(string) string) *Reachability {
+	return &Reachability{end: end, redact: redact}
 }
 
 // unreached reports whether an exchange failed for lack of a connection. A connection that breaks before the reply
@@ -67,9 +72,9 @@ func unreached(x *client.Exchange, reached bool) bool {
 	return x.SentNS == 0
 }
 
-// observe takes a finished exchange, ends the run if its server was never reached, and returns for how long the credit
+// Observe takes a finished exchange, ends the run if its server was never reached, and returns for how long the credit
 // is to be held back.
-func (r *reachability) observe(x *client.Exchange) (pause time.Duration) {
+func (r *Reachability) Observe(x *client.Exchange) (pause time.Duration) {
 	if r == nil || x.CutOff {
 		return 0
 	}
@@ -80,8 +85,8 @@ func (r *reachability) observe(x *client.Exchange) (pause time.Duration) {
 	return pause
 }
 
-// pause waits until the pause of a credit or ctx is over.
-func (r *reachability) pause(ctx context.Context, pause time.Duration) {
+// Pause waits until the pause of a credit or ctx is over.
+func (r *Reachability) Pause(ctx context.Context, pause time.Duration) {
 	if pause <= 0 {
 		return
 	}
@@ -97,7 +102,7 @@ func (r *reachability) pause(ctx context.Context, pause time.Duration) {
 }
 
 // judge returns for how long the credit of an exchange is held back, and why the run ends here, if it does.
-func (r *reachability) judge(x *client.Exchange) (pause time.Duration, reason error) {
+func (r *Reachability) judge(x *client.Exchange) (pause time.Duration, reason error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !unreached(x, r.reached) {
@@ -124,7 +129,7 @@ func (r *reachability) judge(x *client.Exchange) (pause time.Duration, reason er
 }
 
 // connected records an exchange that got beyond its connection; one that was cancelled may not have.
-func (r *reachability) connected(x *client.Exchange) {
+func (r *Reachability) connected(x *client.Exchange) {
 	if x.Status == 0 && x.SentNS == 0 && x.Err != nil {
 		return
 	}
@@ -142,10 +147,10 @@ func (r *reachability) connected(x *client.Exchange) {
 	r.succeeded, r.sinceSuccess = true, 0
 }
 
-// outage is what was seen so far.
-func (r *reachability) outage() outage {
+// Outage returns what was seen so far.
+func (r *Reachability) Outage() Outage {
 	if r == nil {
-		return outage{}
+		return Outage{}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,4 +1,4 @@
-package webserver
+package webpage
 
 import (
 	"bytes"
@@ -52,6 +52,9 @@ func allow(policy, directive string) string {
 // unframed is a directive that only the header of a reply can give: no other page shows this one in a frame.
 const unframed = "frame-ancestors 'none'"
 
+// DefaultPolicy is the content security policy of replies that set none.
+const DefaultPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; " + unframed
+
 // meta begins the element in which a page names its policy.
 const meta = `<meta http-equiv="Content-Security-Policy" content="`
 
@@ -77,10 +80,10 @@ var (
 	inScript = regexp.MustCompile(`(?is)<script\b([^>]*)>(.*?)</script\b`)
 )
 
-// reportPolicy is the policy of a report that this program, in any version, wrote as one HTML file: what stands in its
+// ReportPolicy returns the policy of a report that this program, in any version, wrote as one HTML file: what stands in its
 // own elements may run, no handler and no style of a text; nothing is requested, and it has no part in the origin of
 // the server.
-func reportPolicy(file io.Reader) (string, error) {
+func ReportPolicy(file io.Reader) (string, error) {
 	page, err := io.ReadAll(io.LimitReader(file, maxReport+1))
 	if err != nil {
 		return "", err

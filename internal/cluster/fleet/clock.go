@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"aiperf/internal/config/env"
+	"aiperf/internal/measure/record"
 )
 
 // clockRules are the rules of clock comparison where nothing else is asked for: those of an empty environment.
@@ -184,4 +185,31 @@ func (o *offset) report(nowNS int64) Offset {
 	}
 	return Offset{Offset: time.Duration(o.at(nowNS)), Drift: o.drift, Bound: time.Duration(o.boundNS) + apart,
 		Probes: len(o.samples)}
+}
+
+// toOurClock converts the instants of a record to the coordinator's clock. All others are durations.
+func toOurClock(x *record.Record, by *offset) {
+	at, ok := x.Get(record.StartWall)
+	if !ok {
+		return
+	}
+	x.Facts[record.StartWall] = by.ours(at)
+	t := x.Trace
+	if t == nil {
+		return
+	}
+	d := at - x.Facts[record.StartWall]
+	for _, ns := range []*int64{&t.RequestSendStartNS, &t.RequestHeadersSentNS, &t.RequestSendEndNS,
+		&t.ResponseHeadersReceivedNS, &t.ResponseReceiveStartNS, &t.ResponseReceiveEndNS, &t.ErrorNS, &t.PoolWaitStartNS,
+		&t.PoolWaitEndNS, &t.DNSStartNS, &t.DNSEndNS, &t.DNSCacheHitNS, &t.DNSCacheMissNS, &t.ConnectStartNS,
+		&t.ConnectEndNS, &t.ConnectionReusedNS} {
+		if *ns != 0 {
+			*ns -= d
+		}
+	}
+	for _, list := range [][]record.Chunk{t.RequestChunks, t.ResponseChunks} {
+		for i := range list {
+			list[i].AtNS -= d
+		}
+	}
 }

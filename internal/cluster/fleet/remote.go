@@ -318,33 +318,6 @@ func (r *fleetRun) recordBatch(m *member, b *batch) (err error) {
 	return err
 }
 
-// toOurClock converts the instants of a record to the coordinator's clock. All others are durations.
-func toOurClock(x *record.Record, by *offset) {
-	at, ok := x.Get(record.StartWall)
-	if !ok {
-		return
-	}
-	x.Facts[record.StartWall] = by.ours(at)
-	t := x.Trace
-	if t == nil {
-		return
-	}
-	d := at - x.Facts[record.StartWall]
-	for _, ns := range []*int64{&t.RequestSendStartNS, &t.RequestHeadersSentNS, &t.RequestSendEndNS,
-		&t.ResponseHeadersReceivedNS, &t.ResponseReceiveStartNS, &t.ResponseReceiveEndNS, &t.ErrorNS, &t.PoolWaitStartNS,
-		&t.PoolWaitEndNS, &t.DNSStartNS, &t.DNSEndNS, &t.DNSCacheHitNS, &t.DNSCacheMissNS, &t.ConnectStartNS,
-		&t.ConnectEndNS, &t.ConnectionReusedNS} {
-		if *ns != 0 {
-			*ns -= d
-		}
-	}
-	for _, list := range [][]record.Chunk{t.RequestChunks, t.ResponseChunks} {
-		for i := range list {
-			list[i].AtNS -= d
-		}
-	}
-}
-
 // memberLost passes on that a member is lost; the fleet is locked.
 func (r *fleetRun) memberLost(m *member, why error) {
 	i := slices.Index(r.shares, m)

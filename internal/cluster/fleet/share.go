@@ -387,20 +387,3 @@ func (s *share) close(remove bool) {
 		os.RemoveAll(s.dir)
 	}
 }
-
-// account is the line on a share that is over; kept: its journal has what the coordinator may lack.
-func (s *share) account(kept bool) string {
-	s.mu.Lock()
-	sent := int64(0)
-	for i := range s.phases {
-		sent += s.phases[i].RequestsSent
-	}
-	s.mu.Unlock()
-	_, records, unconfirmed := s.courier.counts()
-	line := fmt.Sprintf("Share %d of %d: %d requests sent, %d recorded, %d confirmed", s.work.Share.Index+1,
-		s.work.Share.Of, sent, records, records-unconfirmed)
-	if kept {
-		line += "; its journal is " + s.courier.journal.path
-	}
-	return line
-}

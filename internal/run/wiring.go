@@ -294,7 +294,7 @@ func dispatchedPhases(phases []config.Phase) []dispatch.Phase {
 	for i, p := range serverPhases(phases) {
 		from := &phases[i]
 		play := session.Play{OneToken: from.Lanes != nil && from.Lanes.Stage == load.FillLanes}
-		list = append(list, dispatch.Phase{Phase: p, Scheduled: from.Schedule != nil, Play: play})
+		list = append(list, dispatch.Phase{PhaseID: p, Scheduled: from.Schedule != nil, Play: play})
 	}
 	return list
 }

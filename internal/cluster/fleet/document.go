@@ -38,7 +38,7 @@ func Lost(accounts []Account) error {
 // lowerBound says that what is known of a lost agent is not all that it sent.
 func (x *Account) lowerBound() string {
 	return fmt.Sprintf("%d requests sent by %s is a lower bound: it may have sent up to %d more in the %s after its last "+
-		"report, which its journal counts", x.Sent, x.Name, x.Beyond, x.Silence.Round(100*time.Millisecond))
+		"report, which its journal counts", x.Sent, x.Name, x.UnreportedAtMost, x.Silence.Round(100*time.Millisecond))
 }
 
 // Document returns the accounts of a run as fleet.json has them.
@@ -48,7 +48,7 @@ func Document(accounts []Account) artifact.Object {
 	for i := range accounts {
 		x := &accounts[i]
 		sent, recorded, cut, lost = sent+x.Sent, recorded+x.Recorded, cut+x.CutOff, lost+x.Gone
-		beyond += x.Beyond
+		beyond += x.UnreportedAtMost
 		o := artifact.Object{
 			{Key: "share", Value: x.Share}, {Key: "name", Value: x.Name}, {Key: "cores", Value: x.Cores},
 			{Key: "requests_sent", Value: x.Sent}, {Key: "records", Value: x.Recorded},
@@ -63,7 +63,7 @@ func Document(accounts []Account) artifact.Object {
 		}
 		if x.Source == FromLastReport {
 			o = append(o, artifact.Member{Key: "requests_sent_is", Value: "a lower bound"},
-				artifact.Member{Key: "requests_unreported_at_most", Value: x.Beyond},
+				artifact.Member{Key: "requests_unreported_at_most", Value: x.UnreportedAtMost},
 				artifact.Member{Key: "silent_s", Value: x.Silence.Seconds()})
 		}
 		if j := x.Journal; j != nil {

@@ -72,6 +72,8 @@ func names(options []option.Field) string {
 	return strings.Join(list, ", ")
 }
 
+// recipes returns the recipes by the names of --search-recipe, which are the original's: the flags that each uses and
+// needs, the axes of its figure, and what builds its search or sweep.
 func recipes(p *option.Tree) []recipe {
 	levels, concurrency := levels(p), concurrencyAxis(p)
 	const throughput = "output_token_throughput"
@@ -260,6 +262,8 @@ func (b *builder) maxThroughput() {
 	b.conditions(b.levels())
 }
 
+// maxConcurrency builds the search for the largest concurrency within limits, by the style: a grid, or one of the
+// planners with its usual number of iterations and of points to start with.
 func (b *builder) maxConcurrency() {
 	filters := b.levels()
 	if len(filters) == 0 && !b.p.SearchSLATier.Given() && !b.p.SearchSLA.Given() {
@@ -355,6 +359,7 @@ func (b *builder) decode() {
 // paretoLevels are the concurrencies of pareto-sweep.
 var paretoLevels = []int64{1, 4, 16, 64, 256}
 
+// pareto builds the runs of all pairs of lengths at each concurrency, as scenarios: a grid would cross the two lengths.
 func (b *builder) pareto() {
 	flag := b.p.ISLOSLPairs.Flag()
 	var pairs [][2]int64

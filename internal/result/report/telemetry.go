@@ -55,7 +55,7 @@ func orNone(list []string) []string {
 	return list
 }
 
-func gpuObject(g *gpu.Result) artifact.Object {
+func gpuObject(g *gpu.DeviceMetrics) artifact.Object {
 	o := artifact.Object{
 		{Key: "gpu_index", Value: g.Index}, {Key: "gpu_name", Value: g.Model}, {Key: "gpu_uuid", Value: g.UUID},
 		{Key: "platform", Value: g.Platform},
@@ -90,15 +90,15 @@ func gpuBlock(m *gpu.Metric) artifact.Object {
 func appendTelemetryCSV(dst []byte, t *gpu.Telemetry) []byte {
 	optional := []struct {
 		header string
-		of     func(*gpu.Result) string
+		of     func(*gpu.DeviceMetrics) string
 	}{
-		{"Hostname", func(g *gpu.Result) string { return g.Hostname }},
-		{"Namespace", func(g *gpu.Result) string { return g.Namespace }},
-		{"Pod Name", func(g *gpu.Result) string { return g.Pod }},
+		{"Hostname", func(g *gpu.DeviceMetrics) string { return g.Hostname }},
+		{"Namespace", func(g *gpu.DeviceMetrics) string { return g.Namespace }},
+		{"Pod Name", func(g *gpu.DeviceMetrics) string { return g.Pod }},
 	}
 	used := optional[:0:0]
 	for _, o := range optional {
-		if t.Any(func(g *gpu.Result) bool { return o.of(g) != "" }) {
+		if t.Any(func(g *gpu.DeviceMetrics) bool { return o.of(g) != "" }) {
 			used = append(used, o)
 		}
 	}
@@ -127,7 +127,7 @@ func appendTelemetryCSV(dst []byte, t *gpu.Telemetry) []byte {
 }
 
 // gpuName returns a name that differs between the instances of a GPU.
-func gpuName(g *gpu.Result) string {
+func gpuName(g *gpu.DeviceMetrics) string {
 	if g.Instance == "" {
 		return g.Model
 	}

@@ -2,7 +2,10 @@ package artifact
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 )
 
 // Map is a JSON object with values of one type that keeps the order of its members, to be written and read as the
@@ -61,4 +64,14 @@ func (m Map[T]) object() Object {
 		o[i] = Member{m[i].Key, structsAsObjects(m[i].Value)}
 	}
 	return o
+}
+
+// LargestFirst returns counts by name, the largest first.
+func LargestFirst(counts map[string]int64) (m Map[int64]) {
+	for _, name := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	}) {
+		m.Add(name, counts[name])
+	}
+	return m
 }

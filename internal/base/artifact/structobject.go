@@ -202,3 +202,11 @@ func written(value any, write func() ([]byte, error)) []byte {
 	}
 	return text
 }
+
+// Known returns a number for a field that is nil, and left out or null, where the number is not known: not finite.
+func Known(v float64) *float64 {
+	if !Finite(v) {
+		return nil
+	}
+	return &v
+}

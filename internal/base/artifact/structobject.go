@@ -14,7 +14,9 @@ import (
 // same tags write a document and read it. Members have the order of the fields. Names, embedded structs, "-",
 // omitempty and omitzero are those of encoding/json; nil pointers and interfaces without such an option are null, too.
 // As in every document of this package, and unlike there, a number that is not finite is left out, floats have the
-// format of [AppendFloat], and a nil slice or map is an empty one. The structs in the fields are objects as well.
+// format of [AppendFloat], and a nil slice or map is an empty one. The structs in the fields are objects as well. A field
+// of type [Object] with the tag artifact:"inline" has members whose keys no struct knows; they stand in its place. What
+// reads the document by its tags does not read them.
 //
 // encoding/json itself cannot write these documents: it has its own format of floats and fails on those that are not
 // finite. It panics for a type whose tags it does not understand: that is a mistake of the program.
@@ -31,8 +33,8 @@ type field struct {
 	name                string
 	index               int
 	omitEmpty, omitZero bool
-	// embedded fields are members of the struct around them.
-	embedded bool
+	// embedded fields are members of the struct around them, inline ones objects whose members are.
+	embedded, inline bool
 	// plain values are written as they are: they contain no struct.
 	plain bool
 	// zero reports whether a value is zero where its type has a method for that.
@@ -51,6 +53,10 @@ func fields(t reflect.Type) []field {
 		f := t.Field(i)
 		tag := f.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
+		if f.Tag.Get("artifact") == "inline" {
+			list = append(list, field{index: i, inline: true})
+			continue
+		}
 		if tag == "-" || !f.IsExported() && !f.Anonymous {
 			continue
 		}
@@ -108,6 +114,8 @@ func appendFields(o Object, v reflect.Value) Object {
 		f := &list[i]
 		of := v.Field(f.index)
 		switch {
+		case f.inline:
+			o = append(o, of.Interface().(Object)...)
 		case f.embedded:
 			if of.Kind() == reflect.Pointer {
 				if of.IsNil() {

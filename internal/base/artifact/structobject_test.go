@@ -47,6 +47,7 @@ type document struct {
 	Raw      json.RawMessage      `json:"raw,omitempty"`
 	Time     time.Time            `json:"time,omitzero"`
 	Level    level                `json:"level"`
+	Inline   artifact.Object      `json:"-" artifact:"inline"`
 	Lazy     artifact.Lazy        `json:"lazy,omitzero"`
 }
 
@@ -64,12 +65,13 @@ func TestAStructIsWrittenByItsTags(t *testing.T) {
 			Texts: []string{"t"}, Numbers: []float64{1e20, 7}, Map: map[string]inner{"z": {}, "a": {Number: 1}},
 			Ordered: artifact.Map[*inner]{{"z", &inner{}}, {"a", nil}}, Object: artifact.Object{{"o", artifact.ObjectOf(inner{Number: 8})}},
 			Raw: json.RawMessage("[1]"), Time: time.Unix(0, 0).UTC(), Level: 2,
-			Lazy: func() any { return artifact.ObjectOf(inner{Number: 9}) }},
+			Inline: artifact.Object{{"i", nil}, {"left out", math.NaN()}, {"j", 10}},
+			Lazy:   func() any { return artifact.ObjectOf(inner{Number: 9}) }},
 			`{"first":1,"number":1.0,"name":"<a>","Plain":true,"optional":0.5,"null":0,"some":"s",` +
 				`"any":[{"number":2.0},null,3],"list":[{"number":4.0}],"texts":["t"],"numbers":[1e+20,7.0],` +
 				`"map":{"a":{"number":1.0},"z":{"number":0.0}},"ordered":{"z":{"number":0.0},"a":null},` +
 				`"object":{"o":{"number":8.0}},"raw":[1],"time":"1970-01-01T00:00:00Z","level":"l2",` +
-				`"lazy":{"number":9.0}}`},
+				`"i":null,"j":10,"lazy":{"number":9.0}}`},
 		{"what is not finite is left out", struct{ A, B any }{inner{Number: math.NaN()}, struct{ P *float64 }{new(math.Inf(1))}},
 			`{"A":{},"B":{}}`},
 		{"the structs of a map", struct{ M map[string]*inner }{map[string]*inner{"a": {Number: 1}}},

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -35,13 +34,11 @@ func (s SummaryJSON) Export(_ context.Context, r *summary.Result) error {
 
 // SummaryObject is the document of profile_export_aiperf.json; a nil zone is the local one.
 func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
-	leading, rest := splitBlocks(r.Metrics)
-	return slices.Concat(artifact.ObjectOf(summary.DocumentHead{SchemaVersion: SchemaVersion,
-		AIPerfVersion: r.AIPerfVersion, BenchmarkID: r.BenchmarkID}), leading, artifact.ObjectOf(document(r, zone)), rest)
+	return artifact.ObjectOf(document(r, zone))
 }
 
 func document(r *summary.Result, zone *time.Location) *summary.Document {
-	d := &summary.Document{
+	d := &summary.Document{SchemaVersion: SchemaVersion, AIPerfVersion: r.AIPerfVersion, BenchmarkID: r.BenchmarkID,
 		InputConfig: r.InputConfig, RunInfo: runInfo(r), Metadata: metadata(r), Recomputed: r.Recomputed,
 		Provenance: r.Provenance, ClientHealth: r.ClientHealth, Dataset: r.Dataset,
 		FinishReasons: artifact.LargestFirst(r.FinishReasons), Limits: summary.Explain(r),
@@ -50,6 +47,7 @@ func document(r *summary.Result, zone *time.Location) *summary.Document {
 		StartTime: instant(r.StartNS, zone), EndTime: instant(r.EndNS, zone),
 		Branches: (*summary.BranchesDocument)(r.Branches),
 	}
+	d.Leading, d.Metrics = splitBlocks(r.Metrics)
 	if r.Telemetry != nil {
 		d.Telemetry = telemetryDocument(r.Telemetry, zone)
 	}

@@ -50,13 +50,12 @@ func TimesliceObject(s *metrics.Slice) artifact.Object {
 	if !s.Complete {
 		d.Complete = &s.Complete
 	}
-	o := artifact.ObjectOf(d)
 	for _, m := range summary.ByTag(s.Results) {
 		if m.Distribution || artifact.Finite(m.Stats.Avg) {
-			o = append(o, artifact.Member{Key: m.Tag, Value: MetricBlock(&m)})
+			d.Metrics = append(d.Metrics, artifact.Member{Key: m.Tag, Value: MetricBlock(&m)})
 		}
 	}
-	return o
+	return artifact.ObjectOf(d)
 }
 
 // timeslicesWriter formats the document as an indented JSON encoder would. Write errors stick to the

@@ -5,15 +5,13 @@ import (
 	"aiperf/internal/watch/servermetrics"
 )
 
-// DocumentHead is the beginning of a summary file, profile_export_aiperf.json. The metrics that lead follow it.
-type DocumentHead struct {
-	SchemaVersion string `json:"schema_version"`
-	AIPerfVersion string `json:"aiperf_version"`
-	BenchmarkID   string `json:"benchmark_id"`
-}
-
-// Document is what follows the metrics that lead in a summary file. The other metrics follow it.
+// Document is profile_export_aiperf.json, the summary file. Leading and Metrics have the blocks of metrics by their
+// tags; [ParseFigures] reads those.
 type Document struct {
+	SchemaVersion  string                  `json:"schema_version"`
+	AIPerfVersion  string                  `json:"aiperf_version"`
+	BenchmarkID    string                  `json:"benchmark_id"`
+	Leading        artifact.Object         `json:"-" artifact:"inline"`
 	Telemetry      *TelemetryDocument      `json:"telemetry_data,omitempty"`
 	InputConfig    artifact.Object         `json:"input_config"`
 	RunInfo        RunInfoDocument         `json:"run_info"`
@@ -42,6 +40,7 @@ type Document struct {
 	Warmup     artifact.Object   `json:"warmup_metrics,omitzero"`
 	Acceptance artifact.Object   `json:"pooled_spec_decode_acceptance_histogram,omitzero"`
 	Reasons    []string          `json:"runtime_submission_invalid_reasons,omitzero"`
+	Metrics    artifact.Object   `json:"-" artifact:"inline"`
 }
 
 // RunInfoDocument is run_info.
@@ -325,11 +324,12 @@ type PhaseTelemetry struct {
 	Warnings      []string           `json:"warnings"`
 }
 
-// TimesliceDocument is the beginning of the entry of a time slice. The blocks of its metrics follow it.
+// TimesliceDocument is the entry of a time slice with the blocks of its metrics by their tags.
 type TimesliceDocument struct {
 	Index   int   `json:"timeslice_index"`
 	StartNS int64 `json:"start_ns"`
 	EndNS   int64 `json:"end_ns"`
 	// Complete is nil for a slice that is complete.
-	Complete *bool `json:"is_complete,omitempty"`
+	Complete *bool           `json:"is_complete,omitempty"`
+	Metrics  artifact.Object `json:"-" artifact:"inline"`
 }

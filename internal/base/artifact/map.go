@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -60,8 +61,8 @@ func (m *Map[T]) UnmarshalJSON(data []byte) error {
 
 func (m Map[T]) object() Object {
 	o := make(Object, len(m))
-	for i := range m {
-		o[i] = Member{m[i].Key, structsAsObjects(m[i].Value)}
+	for i, values := 0, reflect.ValueOf(m); i < len(m); i++ {
+		o[i] = Member{m[i].Key, memberValue(values.Index(i).Field(1), false)}
 	}
 	return o
 }

@@ -35,7 +35,7 @@ type field struct {
 	omitEmpty, omitZero bool
 	// embedded fields are members of the struct around them, inline ones objects whose members are.
 	embedded, inline bool
-	// plain values are written as they are: they contain no struct.
+	// plain values, or those that a pointer points to, are written as they are: they contain no struct.
 	plain bool
 	// zero reports whether a value is zero where its type has a method for that.
 	zero func(reflect.Value) bool
@@ -60,7 +60,8 @@ func fields(t reflect.Type) []field {
 		if tag == "-" || !f.IsExported() && !f.Anonymous {
 			continue
 		}
-		of := field{name: name, index: i, embedded: f.Anonymous && name == "" && structKind(f.Type), plain: plain(f.Type)}
+		of := field{name: name, index: i, embedded: f.Anonymous && name == "" && structKind(f.Type),
+			plain: plain(f.Type) || f.Type.Kind() == reflect.Pointer && plain(f.Type.Elem())}
 		if of.name == "" {
 			of.name = f.Name
 		}
@@ -94,7 +95,7 @@ func structKind(t reflect.Type) bool {
 // plain reports whether values of a type are written as they are, since they contain no struct and nothing that writes
 // itself.
 func plain(t reflect.Type) bool {
-	if t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+	if writesItself(t) {
 		return false
 	}
 	switch t.Kind() {
@@ -105,6 +106,11 @@ func plain(t reflect.Type) bool {
 		return t.Elem() != reflect.TypeFor[Member]() && plain(t.Elem())
 	}
 	return false
+}
+
+// writesItself reports whether a type has a method that writes it.
+func writesItself(t reflect.Type) bool {
+	return t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
 func appendFields(o Object, v reflect.Value) Object {
@@ -149,14 +155,28 @@ func empty(v reflect.Value) bool {
 // memberValue returns a value with objects in the place of structs.
 func memberValue(v reflect.Value, plain bool) any {
 	if plain {
-		return v.Interface()
+		if v.Kind() != reflect.Pointer {
+			return v.Interface()
+		}
+		if v.IsNil() {
+			return nil
+		}
+		return v.Elem().Interface()
 	}
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if v.IsNil() {
 			return nil
 		}
-		return structsAsObjects(v.Elem().Interface())
+		return memberValue(v.Elem(), false)
+	case reflect.Float64:
+		if v.Type() == reflect.TypeFor[float64]() {
+			return v.Float()
+		}
+	case reflect.Struct:
+		if !writesItself(v.Type()) {
+			return appendFields(make(Object, 0, v.NumField()), v)
+		}
 	}
 	return structsAsObjects(v.Interface())
 }

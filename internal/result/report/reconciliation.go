@@ -16,7 +16,7 @@ func reconciliation(r *servermetrics.Reconciliation) *summary.ReconciliationDocu
 			Failed: c.Failed, CutOff: c.CutOff, Resent: c.Resent, InFlight: c.InFlight, WarmUp: c.WarmUp},
 	}
 	if r.Pages != s.Pages {
-		d.Server.Alike = s.Pages
+		d.Server.Alike = &s.Pages
 	}
 	for _, of := range r.Causes {
 		d.Causes = append(d.Causes, summary.CauseDocument{Code: of, Message: of.Words(), Advice: of.Advice()})

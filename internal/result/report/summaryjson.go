@@ -152,11 +152,11 @@ func MetricBlock(m *metrics.Result) artifact.Object {
 // PercentileBounds are the confidence bounds of percentiles, by tag and percentile.
 func PercentileBounds(results []metrics.Result) (out summary.BoundsDocument) {
 	for _, m := range summary.ByTag(results) {
-		var of artifact.Map[summary.RangeDocument]
+		of := make(artifact.Map[summary.RangeDocument], 0, len(m.Bounds))
 		for _, b := range m.Bounds {
-			of.Add(metrics.RankKey(b.Rank), summary.RangeDocument{Low: artifact.Known(b.Low), High: artifact.Known(b.High)})
+			of.Add(metrics.RankKey(b.Rank), summary.RangeDocument{Low: b.Low, High: b.High})
 		}
-		if of != nil {
+		if len(of) > 0 {
 			out.Add(m.Tag, of)
 		}
 	}
@@ -176,7 +176,7 @@ func runInfo(r *summary.Result) summary.RunInfoDocument {
 func counts(c *summary.Counts) summary.CountsDocument {
 	d := summary.CountsDocument{Sent: c.Sent, Completed: c.Completed(), Cancelled: c.CutOff, Errors: c.Errors,
 		Skipped: max(0, c.Skipped)}
-	if c.TargetRate > 0 {
+	if !(c.TargetRate <= 0) {
 		d.RateDocument = &summary.RateDocument{SkippedArrivals: c.SkippedArrivals, DroppedByCatchup: c.DroppedByCatchup,
 			TargetRate: c.TargetRate, DeliveredRate: c.DeliveredRate}
 	}

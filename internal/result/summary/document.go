@@ -1,6 +1,9 @@
 package summary
 
 import (
+	"encoding/json"
+	"math"
+
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -168,7 +171,7 @@ type CauseDocument struct {
 type ReconciledServer struct {
 	Kind    string `json:"kind"`
 	Pages   int    `json:"pages"`
-	Alike   int    `json:"pages_alike,omitempty"`
+	Alike   *int   `json:"pages_alike,omitempty"`
 	Missing int    `json:"pages_missing,omitempty"`
 	FromNS  int64  `json:"first_scrape_ns,omitempty"`
 	ToNS    int64  `json:"last_scrape_ns,omitempty"`
@@ -213,10 +216,17 @@ type PrefixCacheDocument struct {
 // BoundsDocument has the confidence bounds of percentiles by the tag of the metric and the name of the percentile.
 type BoundsDocument = artifact.Map[artifact.Map[RangeDocument]]
 
-// RangeDocument is an interval. A side without a bound is nil.
+// RangeDocument is an interval. A side without a bound is not finite, and left out.
 type RangeDocument struct {
-	Low  *float64 `json:"low,omitempty"`
-	High *float64 `json:"high,omitempty"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]: what is not there is NaN.
+func (r *RangeDocument) UnmarshalJSON(data []byte) error {
+	type plain RangeDocument
+	*r = RangeDocument{math.NaN(), math.NaN()}
+	return json.Unmarshal(data, (*plain)(r))
 }
 
 // ErrorDocument is a group of equal errors.

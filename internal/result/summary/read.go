@@ -83,7 +83,7 @@ func ParseFigures(data []byte) (Figures, error) {
 			if b.Bounds == nil {
 				b.Bounds = map[string]stats.Range{}
 			}
-			b.Bounds[bound.Key] = stats.Range{Low: orNaN(bound.Value.Low), High: orNaN(bound.Value.High)}
+			b.Bounds[bound.Key] = stats.Range(bound.Value)
 		}
 	}
 	if len(f.Blocks) == 0 {
@@ -136,13 +136,6 @@ func ended(err error) error {
 		return errors.New("it is truncated")
 	}
 	return err
-}
-
-func orNaN(v *float64) float64 {
-	if v == nil {
-		return math.NaN()
-	}
-	return *v
 }
 
 type member struct {

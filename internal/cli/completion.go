@@ -6,13 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/cli/command"
 	"aiperf/internal/config/flags"
-	"aiperf/internal/config/option"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/run"
 )
@@ -22,23 +21,8 @@ func isCompletion(name string) bool {
 	return name == cobra.ShellCompRequestCmd || name == cobra.ShellCompNoDescRequestCmd
 }
 
-// tables are the flags of every command, in the order of the commands: one table each, or one for each thing that it
-// does.
-func tables() []*flags.Table {
-	demo := *option.Flags()
-	demo.Command = "demo"
-	return slices.Concat(
-		[]*flags.Table{option.Flags(), new(agentOptions).table(), new(quickOptions).table(), new(topOptions).table(), &demo, newCapacityFlags().table()}, configTables(),
-		[]*flags.Table{new(selftestOptions).table(), new(reportOptions).table(), new(gateOptions).table(),
-			new(compareOptions).table(), new(browseOptions).table(), new(plotOptions).table(), new(shareOptions).table(),
-			new(speedBenchOptions).table(), new(swimLaneOptions).table(), new(turnMessagesOptions).table(), new(replayOptions).table(),
-			new(dataOptions).table(), new(analyzeTraceOptions).table(), new(synthesizeOptions).table(), new(validateOptions).table()},
-		tokenizerTables(),
-		[]*flags.Table{new(pluginsOptions).table(), new(chatOptions).table()},
-		kubeTables(),
-		[]*flags.Table{new(operatorOptions).table(), new(mockServerOptions).table()},
-	)
-}
+// tables are the flags of every command, in the order of the commands.
+func tables() []*flags.Table { return command.TablesOf(commands()) }
 
 // completionTree is the command tree as completion scripts see it; parsing is that of the tables.
 func completionTree() *cobra.Command {
@@ -50,7 +34,7 @@ func completionTree() *cobra.Command {
 		to.AddCommand(byPath[path])
 	}
 	for _, c := range commands() {
-		add(root, c.name, c.name, c.summary)
+		add(root, c.Name, c.Name, c.Summary)
 	}
 	for _, t := range tables() {
 		if command, what, ok := strings.Cut(t.Command, " "); ok {
@@ -100,15 +84,15 @@ func metricCompletion(names []string, ending string) cobra.CompletionFunc {
 }
 
 // complete answers a completion script.
-func (a *app) complete(args []string) int {
+func complete(e *command.Env, args []string) error {
 	root := completionTree()
 	root.SetArgs(args)
-	root.SetOut(a.terminal.styledOut)
+	root.SetOut(e.Terminal.StyledOut)
 	root.SetErr(io.Discard)
 	if root.Execute() != nil {
-		return ExitFailure
+		return command.Exit(command.ExitFailure)
 	}
-	return ExitOK
+	return nil
 }
 
 // shells are the supported shells: how their script is made and where it goes below the home directory.
@@ -128,36 +112,36 @@ var shells = map[string]struct {
 }
 
 // installCompletion writes a shell's completion script where the shell looks for it.
-func (a *app) installCompletion(args []string) int {
+func installCompletion(e *command.Env, args []string) error {
 	var shell, output string
 	words, err := completionTable(&shell, &output).Parse(args)
 	switch {
 	case err != nil:
-		return a.fail(err)
+		return err
 	case len(words) > 0:
-		return a.fail(fmt.Errorf("--install-completion takes --shell and --output, not %s", words[0]))
+		return fmt.Errorf("--install-completion takes --shell and --output, not %s", words[0])
 	}
 	if shell == "" {
-		path, _ := a.env("SHELL")
+		path, _ := e.LookupEnv("SHELL")
 		shell = filepath.Base(path)
 	}
 	s, ok := shells[shell]
 	if !ok {
-		return a.fail(fmt.Errorf("there is no completion for the shell %q; give --shell bash, zsh, fish or powershell",
-			shell))
+		return fmt.Errorf("there is no completion for the shell %q; give --shell bash, zsh, fish or powershell",
+			shell)
 	}
 	if output == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return a.fail(fmt.Errorf("the home directory is not known, give --output PATH: %w", err))
+			return fmt.Errorf("the home directory is not known, give --output PATH: %w", err)
 		}
 		output = filepath.Join(home, filepath.FromSlash(s.path))
 	}
 	if err := writeScript(output, func(w io.Writer) error { return s.write(completionTree(), w) }); err != nil {
-		return a.fail(err)
+		return err
 	}
-	fmt.Fprintf(a.terminal.out, "The %s completion was written to %s. %s\n", shell, output, s.after)
-	return ExitOK
+	fmt.Fprintf(e.Terminal.Out, "The %s completion was written to %s. %s\n", shell, output, s.after)
+	return nil
 }
 
 func completionTable(shell, output *string) *flags.Table {

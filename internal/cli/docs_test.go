@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/testkit"
+	"aiperf/internal/cli/benchmark"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/option"
 )
@@ -42,12 +43,12 @@ separated by commas or, where the table says "…", by spaces; the flag may also
 				continue
 			}
 			note := ""
-			if missing := missingValues(o); len(missing) > 0 {
+			if missing := benchmark.MissingValues(o); len(missing) > 0 {
 				note = fmt.Sprintf(" *Not in this release: %s.*", strings.Join(missing, ", "))
 			}
 			limits := o.Limits.String()
 			if o.ManyValues() {
-				limits = "one of " + strings.Join(without(o.Values, missingValues(o)), ", ")
+				limits = "one of " + strings.Join(benchmark.Without(o.Values, benchmark.MissingValues(o)), ", ")
 			}
 			def := o.Default
 			if o.DefaultNote != "" {
@@ -90,7 +91,7 @@ func TestEveryCommandHasATable(t *testing.T) {
 	}
 	var want []string
 	for _, c := range commands() {
-		want = append(want, c.name)
+		want = append(want, c.Name)
 	}
 	if !slices.Equal(named, want) {
 		t.Errorf("there are tables of %q, want %q", named, want)

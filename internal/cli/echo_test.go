@@ -24,6 +24,8 @@ import (
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+
+	"aiperf/internal/cli/command"
 )
 
 // echoed is a key that may stand anywhere: as the name of a header, of a metric or of a label, and as a word.
@@ -270,7 +272,7 @@ func TestWhatServersEchoIsNowhere(t *testing.T) {
 			if name == "no model" {
 				return // two models to choose from
 			}
-			if code != ExitOK {
+			if code != command.ExitOK {
 				t.Fatalf("exit code %d:\n%s", code, screen)
 			}
 			files := 0

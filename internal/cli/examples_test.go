@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/testkit"
-	"aiperf/internal/cli"
+	"aiperf/internal/cli/command"
 )
 
 // pages are the documents whose commands are run, and what a command finds when it starts: the page's own code blocks
@@ -265,13 +265,13 @@ func runDocumented(t *testing.T, page string, commands []string, blocks map[stri
 			t.Fatal(err)
 		}
 	}
-	for _, command := range commands {
-		if strings.Contains(command, "python") {
+	for _, typed := range commands {
+		if strings.Contains(typed, "python") {
 			if _, err := exec.LookPath("python3"); err != nil {
 				continue
 			}
 		}
-		cmd := exec.Command(shell, "-c", replacer.Replace(command))
+		cmd := exec.Command(shell, "-c", replacer.Replace(typed))
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "HF_HUB_OFFLINE=1", "HF_HOME="+dir+"/hf", "XDG_CACHE_HOME="+dir+"/cache",
 			"AIPERF_SERVER_METRICS_COLLECTION_FLUSH_PERIOD=0.1")
@@ -279,13 +279,13 @@ func runDocumented(t *testing.T, page string, commands []string, blocks map[stri
 		out, err := cmd.CombinedOutput()
 		kill.Stop()
 		var exit *exec.ExitError
-		if errors.As(err, &exit) && exit.ExitCode() == cli.ExitThreshold &&
-			(strings.Contains(command, "--fail-if") || strings.Contains(command, "aiperf capacity") ||
-				strings.Contains(command, "aiperf quick")) {
+		if errors.As(err, &exit) && exit.ExitCode() == command.ExitThreshold &&
+			(strings.Contains(typed, "--fail-if") || strings.Contains(typed, "aiperf capacity") ||
+				strings.Contains(typed, "aiperf quick")) {
 			continue // The command did its work: on a busy machine a threshold may be exceeded, or nothing be measured.
 		}
 		if err != nil {
-			t.Errorf("%s\n%v\n%s", command, err, tail(string(out), 3000))
+			t.Errorf("%s\n%v\n%s", typed, err, tail(string(out), 3000))
 		}
 	}
 }

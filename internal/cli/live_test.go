@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/cli/command"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/measure/metrics"
@@ -80,7 +81,7 @@ func followed(t *testing.T, args ...string) (*page.Page, *run.Outcome) {
 	}
 	log := runlog.New(runlog.Options{Console: io.Discard})
 	defer log.Close()
-	live, err := openLivePage(cfg, log.Logger("test"))
+	live, err := page.Listen(cfg.MetricsListen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +201,8 @@ func TestAPortThatIsInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "--metrics-listen: cannot listen on 127.0.0.1:" + port + ": "
-	if code != ExitFailure || strings.Count(string(text), want) != 1 || strings.Contains(string(text), "benchmark_id") {
+	if code != command.ExitFailure || strings.Count(string(text), want) != 1 ||
+		strings.Contains(string(text), "benchmark_id") {
 		t.Errorf("code %d:\n%s", code, text)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"aiperf/internal/cli/mock"
 	"aiperf/internal/mockserver"
 )
 
@@ -17,8 +18,8 @@ func parseMockServer(args []string, env func(string) (string, bool)) (mockserver
 	if env == nil {
 		env = func(string) (string, bool) { return "", false }
 	}
-	var o mockServerOptions
-	err := o.parse(args, env)
+	var o mock.Options
+	err := o.Parse(args, env)
 	return o.Options, err
 }
 

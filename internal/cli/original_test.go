@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/cli/command"
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/settings"
 )
@@ -144,9 +145,9 @@ func namesOption(text, name string) bool {
 func helpOf(t *testing.T, words []string) string {
 	t.Helper()
 	var out bytes.Buffer
-	a := &app{terminal: &terminal{out: &out, err: &out, styledOut: &out},
-		env: func(string) (string, bool) { return "", false }}
-	if code := a.main(append(words, "--help")); code != ExitOK {
+	e := &command.Env{Terminal: &command.Terminal{Out: &out, Err: &out, StyledOut: &out},
+		LookupEnv: func(string) (string, bool) { return "", false }}
+	if code := execute(e, append(words, "--help")); code != command.ExitOK {
 		t.Fatalf("aiperf %s --help: exit code %d", strings.Join(words, " "), code)
 	}
 	return out.String()

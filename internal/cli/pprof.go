@@ -6,24 +6,25 @@ import (
 	"runtime"
 	"runtime/pprof"
 
+	"aiperf/internal/cli/command"
 	"aiperf/internal/config/env"
 )
 
 // profiled runs the program under its own profiler where the variable names a file: that gets the processor time, and
 // files of its name with .heap and .allocs behind it the live memory and all allocations at the end. It is for those
 // who work on the program itself.
-func (a *app) profiled(program func() int) int {
-	path, asked := a.env(env.SelfProfile)
+func profiled(e *command.Env, program func() int) int {
+	path, asked := e.LookupEnv(env.SelfProfile)
 	if !asked || path == "" {
 		return program()
 	}
 	end, err := startProfile(path)
 	if err != nil {
-		return a.fail(err)
+		return e.Finish(err)
 	}
 	code := program()
-	if err := end(); err != nil && code == ExitOK {
-		return a.fail(err)
+	if err := end(); err != nil && code == command.ExitOK {
+		return e.Finish(err)
 	}
 	return code
 }

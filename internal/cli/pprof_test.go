@@ -5,12 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"aiperf/internal/cli/command"
 )
 
 func TestProfileOfTheProgramItself(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "self")
-	a := &app{env: func(name string) (string, bool) { return path, name == "AIPERF_PPROF" }}
-	if code := a.profiled(func() int { return 7 }); code != 7 {
+	e := &command.Env{LookupEnv: func(name string) (string, bool) { return path, name == "AIPERF_PPROF" }}
+	if code := profiled(e, func() int { return 7 }); code != 7 {
 		t.Errorf("exit code %d", code)
 	}
 	for _, name := range []string{path, path + ".heap", path + ".allocs"} {

@@ -22,6 +22,7 @@ import (
 
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/cli"
+	"aiperf/internal/cli/command"
 	"aiperf/internal/watch/trust"
 )
 
@@ -299,7 +300,7 @@ func cmdCapacity(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Setenv("GOMAXPROCS", strconv.Itoa(runtime.GOMAXPROCS(0)))
 	ts.Check(trust.SaveCapacity(path, &trust.Capacity{
-		Machine: trust.ThisMachine(cli.Version), Measured: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC),
+		Machine: trust.ThisMachine(command.Version), Measured: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC),
 		Streams: streams, Pace: 50, UnaryRate: rate,
 	}))
 }

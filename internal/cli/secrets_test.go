@@ -20,6 +20,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/testkit"
+	"aiperf/internal/cli/command"
 )
 
 // given are secrets by the way in which a run gets them. None contains another one.
@@ -201,7 +202,7 @@ func TestNoSecretReachesAFileOrAScreen(t *testing.T) {
 		"--export-level", "raw", "--export-http-trace", "--export-outputs-json", "--export-records-parquet",
 		"--html-report", "--slice-duration", "1",
 		"--ui", "none", "--artifact-dir", out)
-	if code != ExitOK {
+	if code != command.ExitOK {
 		t.Fatalf("exit code %d:\n%s", code, screen)
 	}
 	findSecrets(t, "the screen", []byte(screen))
@@ -280,11 +281,11 @@ func runProfile(t *testing.T, environment map[string]string, args ...string) (co
 		defer mu.Unlock()
 		return said.Write(p)
 	})
-	a := &app{
-		terminal: &terminal{out: w, err: w, styledOut: w, styledErr: w},
-		env:      func(name string) (string, bool) { v, ok := environment[name]; return v, ok },
+	e := &command.Env{
+		Terminal:  &command.Terminal{Out: w, Err: w, StyledOut: w, StyledErr: w},
+		LookupEnv: func(name string) (string, bool) { v, ok := environment[name]; return v, ok },
 	}
-	code = a.profile(args)
+	code = execute(e, append([]string{"profile"}, args...))
 	return code, said.String()
 }
 

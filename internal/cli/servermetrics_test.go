@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/cli/look"
 	"aiperf/internal/watch/prom"
 )
 
 func TestServerMetricsFlags(t *testing.T) {
-	var o replayOptions
-	recordings, err := o.table().Parse([]string{
+	var o look.ReplayOptions
+	recordings, err := o.Table().Parse([]string{
 		"a.jsonl", "--from", "5", "--to=7", "--slice-duration", "0.5", "--formats", "JSON", "csv", "b.jsonl",
 		"--formats=parquet,json", "--output-dir", "out", "--type", "a=b=gauge", "--percentile-bounds", "--", "--c",
 	})
@@ -42,8 +43,8 @@ func TestServerMetricsMistakes(t *testing.T) {
 		{"a --unknown 1", "unknown option --unknown"},
 		{"a -from 1", "unknown option -from"},
 	} {
-		var o replayOptions
-		if _, err := o.table().Parse(strings.Fields(c.args)); err == nil || !strings.Contains(err.Error(), c.want) {
+		var o look.ReplayOptions
+		if _, err := o.Table().Parse(strings.Fields(c.args)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error is %v, want %s", c.args, err, c.want)
 		}
 	}

@@ -3,6 +3,8 @@ package cli
 import (
 	"runtime/debug"
 	"testing"
+
+	"aiperf/internal/cli/command"
 )
 
 func TestVersionComesFromTheBuild(t *testing.T) {
@@ -18,16 +20,16 @@ func TestVersionComesFromTheBuild(t *testing.T) {
 		info *debug.BuildInfo
 		want string
 	}{
-		"unknown":                {nil, release},
-		"a test, or no checkout": {built("(devel)"), release},
+		"unknown":                {nil, command.Release},
+		"a test, or no checkout": {built("(devel)"), command.Release},
 		"installed by version":   {built("v1.2.3"), "1.2.3"},
 		"a checkout": {built("v0.0.0-20260102030405-0123456789ab", "vcs.revision", revision,
-			"vcs.modified", "false"), release + "+0123456789ab"},
+			"vcs.modified", "false"), command.Release + "+0123456789ab"},
 		"a checkout with changes": {built("(devel)", "vcs.revision", revision, "vcs.modified", "true"),
-			release + "+0123456789ab.modified"},
-		"a revision that is no hash": {built("", "vcs.revision", "7"), release + "+7"},
+			command.Release + "+0123456789ab.modified"},
+		"a revision that is no hash": {built("", "vcs.revision", "7"), command.Release + "+7"},
 	} {
-		if got := version(c.info, c.info != nil); got != c.want {
+		if got := command.VersionOf(c.info, c.info != nil); got != c.want {
 			t.Errorf("%s: version %q, want %q", name, got, c.want)
 		}
 	}

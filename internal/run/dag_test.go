@@ -2,7 +2,6 @@ package run
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,12 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/random"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/mockserver"
-	"aiperf/internal/workload/compose"
-	"aiperf/internal/workload/dataset"
 )
 
 // playedTree is what a server and the records saw of a run over a file of branching sessions.
@@ -253,39 +249,5 @@ func TestFirstFailedChildEndsARunThatFailsFast(t *testing.T) {
 	}
 	if b := outcome.Result.Branches; b.ParentsFailed != 1 || outcome.Result.Incomplete == "" {
 		t.Errorf("branches %+v, incomplete %q", b, outcome.Result.Incomplete)
-	}
-}
-
-func datasetOf(t *testing.T, content string) *dataset.Dataset {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "tree.jsonl")
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	data, _, err := compose.Build(context.Background(), compose.Options{Kind: compose.File, Path: path}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func TestThinkTimesAreDrawnFromTheSeed(t *testing.T) {
-	t.Parallel()
-	data := datasetOf(t, `{"session_id":"o","orchestrator":true,"spawns":["a"],"rounds":200,"think_time_ms":100,"think_time_sigma":1,"think_time_min_ms":20,"think_time_max_ms":400}
-{"session_id":"a","turns":[{"messages":[{"role":"user","content":"A"}]}]}`)
-	delays := func(seed, k uint64) (all []float64) {
-		for _, turn := range newSessionTrees(data, random.Root(seed)).tree(k, 0).Nodes[0].Turns[1:] {
-			all = append(all, float64(turn.DelayNS)/1e6)
-		}
-		return all
-	}
-	one := delays(1, 0)
-	if !reflect.DeepEqual(one, delays(1, 0)) || reflect.DeepEqual(one, delays(1, 1)) ||
-		reflect.DeepEqual(one, delays(2, 0)) {
-		t.Error("think times are no function of seed and session")
-	}
-	sort.Float64s(one)
-	if one[0] != 20 || one[len(one)-1] != 400 || one[len(one)/2] < 60 || one[len(one)/2] > 160 {
-		t.Errorf("think times from %v to %v, median %v", one[0], one[len(one)-1], one[len(one)/2])
 	}
 }

@@ -2,24 +2,10 @@ package run
 
 import (
 	"sync"
-	"time"
 
 	"aiperf/internal/load"
 	"aiperf/internal/result/summary"
 )
-
-// End asks for the end of a phase as if its stop condition was met: nothing more is sent, the replies in flight are
-// awaited, and the run goes on with what follows. The run is not cancelled, and its summary says why it is shorter than
-// it was asked to be.
-type End struct {
-	// Phase is the index of the phase among those of the configuration.
-	Phase int
-	// Grace bounds the wait for the requests in flight, within the bounds of the phase; 0 keeps these.
-	Grace time.Duration
-	// Reason says why, for people; Confidence is how certain that is, between 0 and 1.
-	Reason     string
-	Confidence float64
-}
 
 // earlyEnds are the ends that were asked for, by the index of the phase; the first of each counts.
 type earlyEnds struct {

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"sync/atomic"
+
+	"aiperf/internal/run/remote"
 )
 
 // ending knows why a run ends before its load is over. What it has by then is reported.
 type ending struct {
 	engine *engine
 	// remote is the load if it is made elsewhere, else nil.
-	remote *remoteLoad
+	remote *remote.Load
 	// aborted is the decision of the run itself, unwritable why records could not be written; the first reasons stand.
 	aborted, unwritable atomic.Pointer[error]
 	// childFailed is why a run that fails fast ended.
@@ -41,7 +43,7 @@ func reasonIn(p *atomic.Pointer[error]) error {
 
 // lacking returns why the results are not those of the whole run, nil if they are.
 func (x *ending) lacking() error {
-	return cmp.Or(reasonIn(&x.unwritable), reasonIn(&x.aborted), x.childFailed, x.unprocessed, x.remote.lacking())
+	return cmp.Or(reasonIn(&x.unwritable), reasonIn(&x.aborted), x.childFailed, x.unprocessed, x.remote.Lacking())
 }
 
 // withoutResults returns why a run that ended early has no results.

@@ -3,6 +3,7 @@ package run
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -25,6 +26,7 @@ type asked struct {
 	Endpoint string
 	Headers  json.RawMessage
 	Body     string
+	Arrival  int64 `json:"arrival_ns"`
 }
 
 // recorded serves with a record of all requests; requests reads it after the run.
@@ -50,6 +52,8 @@ func recorded(t *testing.T, o mockserver.Options) (url string, requests func() [
 			}
 			list = append(list, a)
 		}
+		// Lines are written once a reply has ended: that of a session's next turn may be written first.
+		slices.SortStableFunc(list, func(a, b asked) int { return cmp.Compare(a.Arrival, b.Arrival) })
 		return list
 	}
 }
@@ -225,7 +229,7 @@ func TestTrapStreamingOnATypeThatCannot(t *testing.T) {
 	}
 	if list := requests(); len(list) != 1 || !bytes.Contains(list[0].Headers, []byte(`application/json`)) ||
 		bytes.Contains(list[0].Headers, []byte("event-stream")) {
-		t.Errorf("requests %s", list)
+		t.Errorf("requests %v", list)
 	}
 	if text := string(fileOf(t, dir, "profile_export_console.txt")); strings.Contains(text, "cached tokens") {
 		t.Errorf("embeddings have no cache of prefixes:\n%s", text)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -180,29 +181,6 @@ func (w *gpuWatch) gates(next load.Gates) load.Gates {
 	})
 }
 
-// bothGates are passed when both are.
-func bothGates(a, b load.Gates) load.Gates {
-	both := func(f, g func(context.Context, int)) func(context.Context, int) {
-		switch {
-		case f == nil:
-			return g
-		case g == nil:
-			return f
-		}
-		return func(ctx context.Context, phase int) {
-			var wait sync.WaitGroup
-			wait.Go(func() { f(ctx, phase) })
-			g(ctx, phase)
-			wait.Wait()
-		}
-	}
-	return load.Gates{
-		BeforeFirstCredit: both(a.BeforeFirstCredit, b.BeforeFirstCredit),
-		AfterLastReturn:   both(a.AfterLastReturn, b.AfterLastReturn),
-		Timeout:           max(a.Timeout, b.Timeout),
-	}
-}
-
 // close ends the collection of a run that has no results; its recording stays.
 func (w *gpuWatch) close() {
 	if err := w.end(); err != nil {
@@ -253,7 +231,7 @@ func (w *gpuWatch) soFar(startNS, nowNS int64) *summary.GPUState {
 
 // finish ends the collection, and puts what the GPUs did into the result: their figures, and the efficiency of the
 // requests.
-func (w *gpuWatch) finish(o *outcome) error {
+func (w *gpuWatch) finish(o *ended) error {
 	result := &o.Result
 	if w.enabled {
 		w.collector.Finish(context.Background())
@@ -306,4 +284,45 @@ func (w *gpuWatch) load(result *summary.Result) gpu.Load {
 	}
 	l.Concurrency = config.Common(list)
 	return l
+}
+
+// GPUOf returns what a GPU said last as observers see it.
+func GPUOf(d *gpu.DeviceNewest) progress.GPU {
+	g := progress.GPU{Source: gpu.DisplaySource(d.Source), Model: d.Model, UUID: d.UUID, Host: d.Hostname, Index: d.Index}
+	for i := range d.Fields {
+		f := &d.Fields[i]
+		none := math.NaN()
+		v := progress.GPUValue{Tag: f.Name, Header: f.Display, Unit: f.Unit, Now: f.Now, Avg: none, Min: none, Max: none,
+			P50: none, P90: none, P99: none, Std: none}
+		if f.Known {
+			v.Avg = f.Avg
+		}
+		if f.Known && f.Kind == gpu.Gauge {
+			v.Min, v.Max, v.Std = f.Min, f.Max, f.Std
+			v.P50, v.P90, v.P99 = f.Percentiles.At(50), f.Percentiles.At(90), f.Percentiles.At(99)
+		}
+		g.Values = append(g.Values, v)
+	}
+	return g
+}
+
+// failures are those of all readings so far.
+func (w *gpuWatch) failures() []gpu.Failure {
+	if w == nil {
+		return nil
+	}
+	return w.collector.Errors()
+}
+
+// ofPhase is what the GPUs did in a window; nil where nothing is known.
+func (w *gpuWatch) ofPhase(window gpu.Window, untilNS int64, failures []gpu.Failure) *gpu.Telemetry {
+	if w == nil || !w.enabled {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := w.store.TelemetryUntil(window, untilNS)
+	t.SetSources(w.collector.Configured(), w.collector.Successful())
+	t.Errors, t.EndNS = failures, window.EndNS
+	return t
 }

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"aiperf/internal/config"
-	"aiperf/internal/view/runlog"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -24,6 +22,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/view/runlog"
 
 	"aiperf/internal/mockserver"
 	"aiperf/internal/result/report/console"

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 type seenRequest struct {
 	Headers       map[string]string
 	Cookie, Token *string
+	arrivalNS     int64
 }
 
 func (s *seenRequest) UnmarshalJSON(text []byte) error {
@@ -30,12 +32,15 @@ func (s *seenRequest) UnmarshalJSON(text []byte) error {
 		Headers map[string]string `json:"headers"`
 		Cookie  *string           `json:"session_cookie"`
 		Token   *string           `json:"session_token"`
+		Arrival int64             `json:"arrival_ns"`
 	}
 	err := json.Unmarshal(text, &line)
-	s.Headers, s.Cookie, s.Token = line.Headers, line.Cookie, line.Token
+	s.Headers, s.Cookie, s.Token, s.arrivalNS = line.Headers, line.Cookie, line.Token, line.Arrival
 	return err
 }
 
+// seenRequests are the lines of a record in the order in which the requests came: lines are written once a reply has
+// ended, and that of a session's next turn may be written first.
 func seenRequests(t *testing.T, path string) (list []seenRequest) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -49,6 +54,7 @@ func seenRequests(t *testing.T, path string) (list []seenRequest) {
 		}
 		list = append(list, s)
 	}
+	slices.SortStableFunc(list, func(a, b seenRequest) int { return cmp.Compare(a.arrivalNS, b.arrivalNS) })
 	return list
 }
 

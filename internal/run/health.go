@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
+	"aiperf/internal/run/remote"
 	"aiperf/internal/watch/trust"
 	"aiperf/internal/wire/client"
 	"aiperf/internal/wire/intake"
@@ -34,8 +35,10 @@ type clientHealth struct {
 	// stamps says where the instants of responses come from, as far as that is known by then.
 	stamps func() client.StampSource
 	// remote is the load where it is made elsewhere, nil where it is made here.
-	remote *remoteLoad
+	remote *remote.Load
 	watch  *trust.Watch
+	// course returns what the run observed of its own course, given its result.
+	course func(*summary.Result) trust.Course
 
 	mu                                    sync.Mutex
 	schedule, admission, tool, wait, send stats.Histogram
@@ -255,9 +258,9 @@ func (h *clientHealth) begin() { h.watch.Restart() }
 func (h *clientHealth) close() { h.watch.Stop() }
 
 // finish adds the report on the client to the result.
-func (h *clientHealth) finish(out *outcome) error {
-	report := h.judge(h.watch.Stop(), &out.Result, together(out.Phases), out.course())
-	for _, p := range h.remote.judged() {
+func (h *clientHealth) finish(out *ended) error {
+	report := h.judge(h.watch.Stop(), &out.Result, together(out.Phases), h.course(&out.Result))
+	for _, p := range h.remote.Judged() {
 		report.Include(p.Name, p.Reasons, p.Bounds)
 	}
 	if !h.options.isShare() { // the run that it belongs to says it

@@ -1,10 +1,13 @@
 package run
 
 import (
+	"context"
 	"errors"
+	"sync"
 
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/result/summary"
 )
 
 // part goes on alongside the load and sees the whole run. One that needs only some of these steps embeds passive.
@@ -17,10 +20,25 @@ type part interface {
 	record(*record.Record)
 	// stop is called once the load is over, before the results are computed.
 	stop() error
-	// finish adds what was seen to the outcome of the run.
-	finish(*outcome) error
+	// finish adds what was seen to the run that has ended.
+	finish(*ended) error
 	// close releases what is still held, also in a run without an outcome.
 	close()
+}
+
+// ended is a run whose load is over: what its parts need of it, and add to it. They are asked in their order.
+type ended struct {
+	Outcome
+	// ran are the phases that were started, until up to when what was collected belongs to each of them, wall epoch ns:
+	// the next one begins after it.
+	ran   []summary.Phase
+	until []int64
+	// resent are the requests that were sent again.
+	resent int64
+	// shown is what the console shows in addition to the result.
+	shown summary.ConsoleState
+	// ledger has the totals of the servers; nil if their counters were not scraped.
+	ledger *summary.Ledger
 }
 
 // passive is a part that does nothing.
@@ -30,7 +48,7 @@ func (passive) gates(next load.Gates) load.Gates { return next }
 func (passive) begin()                           {}
 func (passive) record(*record.Record)            {}
 func (passive) stop() error                      { return nil }
-func (passive) finish(*outcome) error            { return nil }
+func (passive) finish(*ended) error              { return nil }
 func (passive) close()                           {}
 
 // parts are those of a run. The gates of the first surround those of the others.
@@ -49,4 +67,27 @@ func (list parts) each(step func(part) error) (err error) {
 		err = errors.Join(err, step(p))
 	}
 	return err
+}
+
+// bothGates are passed when both are.
+func bothGates(a, b load.Gates) load.Gates {
+	both := func(f, g func(context.Context, int)) func(context.Context, int) {
+		switch {
+		case f == nil:
+			return g
+		case g == nil:
+			return f
+		}
+		return func(ctx context.Context, phase int) {
+			var wait sync.WaitGroup
+			wait.Go(func() { f(ctx, phase) })
+			g(ctx, phase)
+			wait.Wait()
+		}
+	}
+	return load.Gates{
+		BeforeFirstCredit: both(a.BeforeFirstCredit, b.BeforeFirstCredit),
+		AfterLastReturn:   both(a.AfterLastReturn, b.AfterLastReturn),
+		Timeout:           max(a.Timeout, b.Timeout),
+	}
 }

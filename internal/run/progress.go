@@ -14,7 +14,6 @@ import (
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
 	"aiperf/internal/result/summary"
-	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
 )
@@ -55,7 +54,7 @@ func (f *followers) described() *progress.Run {
 	for _, u := range cfg.Endpoint.URLs {
 		run.BaseURLs = append(run.BaseURLs, hide(artifact.RedactURLs(u)))
 	}
-	for _, u := range f.target.urls {
+	for _, u := range f.content.urls {
 		run.URLs = append(run.URLs, hide(artifact.RedactURLs(u)))
 	}
 	for i := range cfg.Phases {
@@ -169,26 +168,6 @@ func FiguresNow(n *servermetrics.Now) []progress.Figure {
 		}
 	}
 	return list
-}
-
-// GPUOf returns what a GPU said last as observers see it.
-func GPUOf(d *gpu.DeviceNewest) progress.GPU {
-	g := progress.GPU{Source: gpu.DisplaySource(d.Source), Model: d.Model, UUID: d.UUID, Host: d.Hostname, Index: d.Index}
-	for i := range d.Fields {
-		f := &d.Fields[i]
-		none := math.NaN()
-		v := progress.GPUValue{Tag: f.Name, Header: f.Display, Unit: f.Unit, Now: f.Now, Avg: none, Min: none, Max: none,
-			P50: none, P90: none, P99: none, Std: none}
-		if f.Known {
-			v.Avg = f.Avg
-		}
-		if f.Known && f.Kind == gpu.Gauge {
-			v.Min, v.Max, v.Std = f.Min, f.Max, f.Std
-			v.P50, v.P90, v.P99 = f.Percentiles.At(50), f.Percentiles.At(90), f.Percentiles.At(99)
-		}
-		g.Values = append(g.Values, v)
-	}
-	return g
 }
 
 // clientOf returns a report on the client as observers see it. Nothing is judged before there is a request, unless the

@@ -2,9 +2,7 @@ package run
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
-	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -15,7 +13,6 @@ import (
 	"aiperf/internal/config/file"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/trust"
-	"aiperf/internal/workload/tokenizer"
 )
 
 // provenance says what measured what, so that two results can be told to be of the same kind: the
@@ -83,34 +80,6 @@ func configHash(known, further artifact.Object) string {
 		return ""
 	}
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
-
-func fileHash(path string) (string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// probe is text on which tokenizers differ: scripts, digits, blanks, code, emoji.
-const probe = "The quick brown fox, 1234567890 times; don't — naïve café\n\n\tfor (i = 0; i < 10; i++) {}\r\n" +
-	"東京で 한국어 Ελληνικά русский العربية हिन्दी ไทย 👩‍💻🇩🇪   <|endoftext|> \u00a0\u2028 a̐éö̲"
-
-// fingerprint tells tokenizers apart by what they do: the hash of the ids of a fixed text and of the
-// size of the vocabulary.
-func fingerprint(t tokenizer.Tokenizer) string {
-	var data []byte
-	for _, id := range append(t.Encode(nil, probe), t.VocabSize()) {
-		data = binary.LittleEndian.AppendUint64(data, uint64(id))
-	}
-	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ type arrival struct {
 	Body  string
 }
 
-// recordedServer starts a mock server that logs; arrivals stops it and reads its log.
+// recordedServer starts a mock server that logs; arrivals stops it and reads its log, in the order of arrival.
 func recordedServer(t *testing.T, o mockserver.Options) (url string, arrivals func() []arrival) {
 	t.Helper()
 	o.RecordRequests, o.RecordBodies = filepath.Join(t.TempDir(), "requests.jsonl"), true
@@ -43,6 +44,7 @@ func recordedServer(t *testing.T, o mockserver.Options) (url string, arrivals fu
 			}
 			list = append(list, a)
 		}
+		slices.SortStableFunc(list, func(a, b arrival) int { return cmp.Compare(a.AtNS, b.AtNS) })
 		return list
 	}
 }

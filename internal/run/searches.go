@@ -243,9 +243,9 @@ func (s *searches) stop() error {
 }
 
 // finish implements part.
-func (s *searches) finish(o *outcome) error {
+func (s *searches) finish(o *ended) error {
 	for _, r := range s.engine.Searches() {
-		o.shown.Searches = append(o.shown.Searches, foundBy(&r, o.cfg.Phases[r.Phase].Adaptive.SLA))
+		o.shown.Searches = append(o.shown.Searches, foundBy(&r, s.cfg.Phases[r.Phase].Adaptive.SLA))
 	}
 	return nil
 }

@@ -1,13 +1,11 @@
 package run
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"aiperf/internal/load"
 	"aiperf/internal/mockserver"
 )
 
@@ -45,40 +43,5 @@ func TestSimultaneousStartLetsTheFirstRequestsLeaveTogether(t *testing.T) {
 	}
 	if got := file.Health.Start; got.Requests != 50 || got.Spread != float64(b.Spread())/1e6 {
 		t.Errorf("reported %+v, spread was %v", got, b.Spread())
-	}
-}
-
-// A run that ends before its barrier opens leaves nobody behind it.
-func TestGatheredRequestsThatAreNotSentEnd(t *testing.T) {
-	t.Parallel()
-	d := &dispatcher{requests: newRequests(schedule{}, nil, nil), senders: newSenders(nil, nil, nil)}
-	g := &gathered{gate: make(chan struct{}), places: map[uint64]*sending{}}
-	d.gathered = g
-	left := make(chan struct{})
-	place := &sending{ctx: context.Background()}
-	d.all.Go(func() {
-		defer close(left)
-		g.wait(d.senders, place)
-	})
-	d.close()
-	<-left
-	if place.credit != (load.Credit{}) {
-		t.Error("a request was sent")
-	}
-}
-
-func TestCuttingOnePhaseOffSparesTheOthers(t *testing.T) {
-	t.Parallel()
-	d := newSenders(nil, nil, nil)
-	d.mu.Lock()
-	first, second := d.exchangesOf(0), d.exchangesOf(1)
-	d.mu.Unlock()
-	d.CutOffPhase(0)
-	if first.Err() == nil || second.Err() != nil {
-		t.Errorf("ended: phase 0 %v, phase 1 %v", first.Err(), second.Err())
-	}
-	d.CutOff()
-	if second.Err() == nil {
-		t.Error("phase 1 goes on")
 	}
 }

@@ -1,9 +1,11 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -12,9 +14,11 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/load"
+	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/watch/collect"
+	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/servermetrics/export"
 )
@@ -132,26 +136,6 @@ func listed(names []string, most int) string {
 	return strings.Join(names, ", ")
 }
 
-// serverPhases are the phases of a run as recordings name them.
-func serverPhases(phases []config.Phase) []servermetrics.Phase {
-	var list []servermetrics.Phase
-	profiling := 0
-	for i, p := range phases {
-		phase := servermetrics.Phase{Index: i, Profiling: -1, Name: p.Name, Kind: string(p.Kind)}
-		if isProfiling(p) {
-			phase.Profiling = profiling
-			profiling++
-		}
-		list = append(list, phase)
-	}
-	return list
-}
-
-func isProfiling(p config.Phase) bool { return p.Kind == config.ProfilingPhase }
-
-// firstProfiling returns the index of the first profiling phase.
-func (b *base) firstProfiling() int { return slices.IndexFunc(b.cfg.Phases, isProfiling) }
-
 // Scraped implements collect.Sink.
 func (w *serverWatch) Scraped(s collect.Scrape) {
 	if w.recorder != nil {
@@ -203,7 +187,7 @@ func (w *serverWatch) closeRecording(info export.Info) error {
 }
 
 // finish ends the collection, computes the statistics of the profiling phase and writes the files.
-func (w *serverWatch) finish(o *outcome) error {
+func (w *serverWatch) finish(o *ended) error {
 	ctx, phase := context.Background(), servermetrics.Window{StartNS: o.Result.StartNS, EndNS: o.Result.EndNS}
 	w.collector.Final(ctx)
 	if !o.Result.WasCancelled && len(w.collector.Successful()) > 0 {
@@ -214,7 +198,7 @@ func (w *serverWatch) finish(o *outcome) error {
 		w.log.Warn(err.Error())
 	}
 	info := w.info(phase)
-	info.Warmup = o.warmupWindow(w.collector.Store())
+	info.Warmup = warmupWindow(o, w.collector.Store())
 	run := export.NewRun(w.collector.Store(), info)
 	w.run = run
 	for _, text := range run.Results.Warnings {
@@ -229,7 +213,7 @@ func (w *serverWatch) finish(o *outcome) error {
 	if err != nil {
 		w.log.Error("Server metrics could not be written", "error", err)
 	}
-	o.ledger = w.ledger(&o.Result, o.Phases, o.health.requestsResent())
+	o.ledger = w.ledger(&o.Result, o.Phases, o.resent)
 	o.Result.Reconcile(o.ledger)
 	o.Result.Servers = servermetrics.LoadOf(run.Results)
 	if w.cfg.ServerMetrics.Given {
@@ -330,4 +314,63 @@ func (w *serverWatch) ledger(r *summary.Result, phases []load.Stats, resent int6
 		l.Repeats = w.repeats(w.prompts, r)
 	}
 	return l
+}
+
+// closedEnd is the end of a phase, or of the last scrape of it.
+func closedEnd(p *summary.Phase, untilNS int64, store *servermetrics.Store) int64 {
+	return max(p.EndNS, store.LastScrape(untilNS))
+}
+
+// ofPhase writes the metrics of one phase to a path; it is nil where there are none.
+func (w *serverWatch) ofPhase(
+	ctx context.Context, p *summary.Phase, untilNS int64, failures []gpu.Failure,
+) func(path string) error {
+	if w == nil || w.run == nil {
+		return nil
+	}
+	run, last := w.run, untilNS == math.MaxInt64
+	window := servermetrics.Window{StartNS: p.StartNS, EndNS: closedEnd(p, untilNS, w.run.Store)}
+	if run.Store.LastScrape(window.EndNS) < window.StartNS {
+		return nil
+	}
+	phase := &export.Phase{
+		Phase:  servermetrics.Phase{Index: p.Index, Profiling: p.Profiling, Name: p.Name, Kind: p.Kind},
+		Object: report.PhaseObject(p), Window: window, Errors: report.FailureList(failures),
+	}
+	switch {
+	case last && window.StartNS == run.Info.Window.StartNS:
+		phase.Results = run.Results
+	case window == run.Info.Warmup:
+		phase.Results = run.Warmup
+	default:
+		phase.Results = run.Within(window)
+	}
+	return func(path string) error { return export.WritePhase(ctx, path, run, phase) }
+}
+
+// failures are those of all scrapes so far.
+func (w *serverWatch) failures() []gpu.Failure {
+	if w == nil {
+		return nil
+	}
+	var list []gpu.Failure
+	for _, f := range w.collector.Errors() {
+		list = append(list, gpu.Failure{Code: f.Code, Type: f.Type, Message: f.Message, Count: f.Count})
+	}
+	return list
+}
+
+// warmupWindow is from the start of the first warm-up to the scrape at the end of the last one before the profiling
+// phases; zero without one.
+func warmupWindow(o *ended, store *servermetrics.Store) servermetrics.Window {
+	var w servermetrics.Window
+	for i := range o.ran {
+		p := &o.ran[i]
+		if p.Profiling >= 0 {
+			break
+		}
+		w.StartNS = cmp.Or(w.StartNS, p.StartNS)
+		w.EndNS = closedEnd(p, o.until[i], store)
+	}
+	return w
 }

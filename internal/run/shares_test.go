@@ -21,10 +21,11 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/mockserver"
+	"aiperf/internal/run/remote"
 	"aiperf/internal/view/runlog"
 )
 
-// sharesHere is a [Remote] whose shares are runs of this process.
+// sharesHere is a [remote.Shares] whose shares are runs of this process.
 type sharesHere struct {
 	of    int
 	cfg   func(share int) *config.Run
@@ -42,7 +43,7 @@ type sharesHere struct {
 	outcomes []*Outcome
 	errs     []error
 	dying    []context.CancelFunc
-	sink     Sink
+	sink     remote.Sink
 	content  *Content
 	// begin may refuse the begin of a phase.
 	begin func(phase int) error
@@ -95,7 +96,7 @@ func (h *sharesHere) Stock(_ context.Context, _ *config.Run, _ string, c *Conten
 	return nil
 }
 
-func (h *sharesHere) Start(_ context.Context, _ load.Plan, sink Sink) (int, error) {
+func (h *sharesHere) Start(_ context.Context, _ load.Plan, sink remote.Sink) (int, error) {
 	h.stop, h.meetings = make(chan struct{}), map[string]*meeting{}
 	h.outcomes, h.errs, h.sink = make([]*Outcome, h.of), make([]error, h.of), sink
 	for i := range h.of {
@@ -159,7 +160,7 @@ func (h *sharesHere) EndPhase(phase int, grace time.Duration) {
 
 func (h *sharesHere) Stop(error) { h.once.Do(func() { close(h.stop) }) }
 
-func (h *sharesHere) Close(context.Context) (parts []Part) {
+func (h *sharesHere) Close(context.Context) (parts []remote.Part) {
 	h.all.Wait()
 	for i, o := range h.outcomes {
 		if o != nil {
@@ -331,17 +332,17 @@ func TestSharesSendTheBodiesOfTheWhole(t *testing.T) {
 	}
 }
 
-// replayed is a [Remote] that reports what a run did, as so many shares would have.
+// replayed is a [remote.Shares] that reports what a run did, as so many shares would have.
 type replayed struct {
 	of      int
 	stats   []load.Stats
 	records []*record.Record
-	sink    Sink
+	sink    remote.Sink
 	reports sync.WaitGroup
-	parts   []Part
+	parts   []remote.Part
 }
 
-func (r *replayed) Start(_ context.Context, _ load.Plan, sink Sink) (int, error) {
+func (r *replayed) Start(_ context.Context, _ load.Plan, sink remote.Sink) (int, error) {
 	r.sink = sink
 	return r.of, nil
 }
@@ -362,9 +363,9 @@ func (r *replayed) Begin(_ context.Context, phase int) (time.Time, error) {
 	return time.Unix(0, s.StartNS), nil
 }
 
-func (r *replayed) EndPhase(int, time.Duration)  {}
-func (r *replayed) Stop(error)                   {}
-func (r *replayed) Close(context.Context) []Part { r.reports.Wait(); return r.parts }
+func (r *replayed) EndPhase(int, time.Duration)         {}
+func (r *replayed) Stop(error)                          {}
+func (r *replayed) Close(context.Context) []remote.Part { r.reports.Wait(); return r.parts }
 
 // partOf divides the numbers of a phase.
 func partOf(s load.Stats, share load.Share) load.Stats {
@@ -410,7 +411,7 @@ func TestSharesMergedGiveTheSameFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.parts = []Part{out.Part("agent 0")}
+	r.parts = []remote.Part{out.Part("agent 0")}
 	want := filesOf(t, dir)
 	t.Log(slices.Sorted(maps.Keys(want)))
 	if len(r.records) != 129 || len(want) < 5 {

@@ -2,13 +2,9 @@ package run
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
-	"aiperf/internal/base/artifact"
-	"aiperf/internal/config"
 	"aiperf/internal/load"
-	"aiperf/internal/result/report"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run/plan"
 )
@@ -45,14 +41,6 @@ func (o *outcome) keep(done <-chan struct{}) <-chan struct{} {
 		}
 	}()
 	return ended
-}
-
-func (b *base) writeState(s *summary.State) error {
-	text, err := s.Encode(report.Blocks)
-	if err != nil {
-		return fmt.Errorf("state of the run: %w", err)
-	}
-	return artifact.WriteFile(b.cfg.Artifacts.Path(config.RunState), text)
 }
 
 // runningState returns the state during the run.

@@ -352,3 +352,6 @@ func throughSocket(socket string, bases []string) func(ctx context.Context, netw
 		return dialer.DialContext(ctx, network, address)
 	}
 }
+
+// modelsTimeout bounds the request for the models of a server, after requests for one failed.
+const modelsTimeout = 5 * time.Second

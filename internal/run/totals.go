@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"time"
 
 	"aiperf/internal/load"
@@ -62,4 +63,18 @@ func together(phases []load.Stats) load.Barrier {
 		}
 	}
 	return worst
+}
+
+// phaseOf returns the first phase of a kind that has begun; nil if there is none.
+func phaseOf(phases []load.Stats, kind load.Kind) *load.Stats {
+	for i := range phases {
+		if phases[i].Kind == kind && phases[i].State != load.Created {
+			return &phases[i]
+		}
+	}
+	return nil
+}
+
+func cancelled(phases []load.Stats) bool {
+	return slices.ContainsFunc(phases, func(p load.Stats) bool { return p.WasCancelled })
 }

@@ -9,9 +9,12 @@ import (
 	"sync"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/run/dispatch"
 	"aiperf/internal/run/plan"
+	"aiperf/internal/run/remote"
 	"aiperf/internal/watch/trust"
 	"aiperf/internal/wire/intake"
 	"aiperf/internal/wire/session"
@@ -142,7 +145,8 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	e.health = &clientHealth{base: e.base, stamps: e.client.StampSource, watch: trust.Start(e.clock)}
+	e.health = &clientHealth{base: e.base, stamps: e.client.StampSource, watch: trust.Start(e.clock),
+		course: e.course}
 	e.parts = append(e.parts, e.health)
 	if e.searches = newSearches(e.base, e.engine, e.records.set); e.searches != nil {
 		e.parts = append(e.parts, e.searches)
@@ -170,29 +174,28 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 	pool := intake.NewPool(e.intake, plan.Processors(e.cfg, cpus()), recordQueue, e.records.deliver)
 	e.pool = pool
 	if e.cfg.FailFast && t.plugin == nil {
-		e.reach = &reachability{end: e.ending.abort, redact: e.redactor.Text}
+		e.reach = dispatch.NewReachability(e.ending.abort, e.redactor.Text)
 	}
-	source := schedule{data, data.Sampler, newSessionTrees(data, phases.Seed)}
-	e.dispatcher = &dispatcher{
-		requests: newRequests(source, session.NewStore(ofSessions), phaseNames(e.cfg.Phases)),
-		client:   e.client, endpoint: t.endpoint, clock: e.clock, pool: pool,
-		workers: newWorkers(workers, e.options.Share),
-		health:  e.health, reach: e.reach, prompts: &e.prompts, hearsContent: plan.LimitsPrefill(phases),
-	}
-	e.dispatcher.senders = newSenders(e.dispatcher.prepareFirst, e.dispatcher.exchange, e.options.Sent)
-	engine := load.New(phases, source, e.dispatcher, load.Options{
+	e.dispatcher = dispatch.New(dispatch.Options{
+		Phases: dispatchedPhases(e.cfg.Phases), Data: data, Seed: phases.Seed, Sessions: session.NewStore(ofSessions),
+		Client: e.client, Endpoint: t.endpoint, Clock: e.clock, Pool: pool, Workers: workers, Share: e.options.Share,
+		Sent: e.options.Sent, Prompts: &e.prompts, Finished: e.health.exchange, Reach: e.reach,
+		HearsContent: plan.LimitsPrefill(phases),
+	})
+	engine := load.New(phases, e.dispatcher.Source(), e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup,
 		CancelDrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout, Observe: e.phaseChanged, Gates: e.parts.gates(),
 		Windows: e.searches.source(), Join: e.options.Join, Begin: e.beginPhase(),
 	})
-	e.engine.generator, e.dispatcher.events = engine, engine
+	e.engine.generator = engine
+	e.dispatcher.ReportTo(engine)
 	t.logSetup(workers)
 	return nil
 }
 
 // markPhases has the ends of phases noted, around the gates of what is collected.
 func (e *execution) markPhases(context.Context) error {
-	e.marks = phaseMarks{base: e.base, servers: e.servers, gpus: e.gpus, begun: map[int]phaseMark{},
+	e.marks = phaseMarks{base: e.base, servers: e.servers.failures, gpus: e.gpus.failures, begun: map[int]phaseMark{},
 		ended: map[int]phaseMark{}}
 	e.parts = append(e.parts, &e.marks)
 	if e.servers != nil {
@@ -216,15 +219,23 @@ func (e *execution) followRecords() {
 	e.parts = append(e.parts, &e.news)
 }
 
+// follow has the observers begin.
+func (e *execution) follow() {
+	e.followers = followers{base: e.base, engine: e.engine, content: e.content, records: e.records, health: e.health,
+		grading: e.grading, servers: e.servers, gpus: e.gpus, news: &e.news}
+	e.followers.begin()
+}
+
 // assembleRemote connects the rooms to a load that is made elsewhere.
 func (e *execution) assembleRemote(phases load.Plan) {
-	r := newRemoteLoad(e.options.Remote, phases, e.clock)
-	r.gates, r.observe, r.deliver = e.parts.gates(), e.phaseChanged, e.takeRecord
-	r.abort, r.drainTimeout = e.ending.abort, e.cfg.Env.Timing.CancelDrainTimeout
-	r.lost = func(share int, reason error) {
-		e.log.Error("A share of the run is lost, its requests in flight count as cut off", "share", share,
-			"reason", reason)
-	}
+	r := remote.New(remote.Options{
+		Shares: e.options.Remote, Plan: phases, Clock: e.clock, Gates: e.parts.gates(), Observe: e.phaseChanged,
+		Deliver: e.takeRecord, Abort: e.ending.abort, DrainTimeout: e.cfg.Env.Timing.CancelDrainTimeout,
+		Lost: func(share int, reason error) {
+			e.log.Error("A share of the run is lost, its requests in flight count as cut off", "share", share,
+				"reason", reason)
+		},
+	})
 	e.remote, e.pool, e.engine.generator = r, r, r
 	e.ending.remote, e.health.remote = r, r
 }
@@ -259,7 +270,7 @@ func (b *base) beginPhase() func(ctx context.Context, phase int) (int64, error) 
 	}
 	return func(ctx context.Context, phase int) (int64, error) {
 		at, err := begin(ctx, phase)
-		return monoNS(b.clock, at.UnixNano()), err
+		return at.UnixNano() - b.clock.WallNS(0), err
 	}
 }
 
@@ -275,4 +286,15 @@ func (t *target) logSetup(workers int) {
 	t.log.Debug("Configuration: " + string(text))
 	t.log.Debug("Requests go to " + strings.Join(t.urls, ", "))
 	t.log.Debug("Ready", "workers", workers, "record_processors", plan.Processors(t.cfg, cpus()), "cores", cpus())
+}
+
+// dispatchedPhases are the phases of a run as their requests are made and named.
+func dispatchedPhases(phases []config.Phase) []dispatch.Phase {
+	var list []dispatch.Phase
+	for i, p := range serverPhases(phases) {
+		from := &phases[i]
+		play := session.Play{OneToken: from.Lanes != nil && from.Lanes.Stage == load.FillLanes}
+		list = append(list, dispatch.Phase{Phase: p, Scheduled: from.Schedule != nil, Play: play})
+	}
+	return list
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"aiperf/internal/base/webpage"
 )
 
 // mediaTypes are those of the files that runs leave.
@@ -74,7 +76,7 @@ func ServeFile(w http.ResponseWriter, r *http.Request, dir, name string, p Prese
 	defer file.Close()
 	head, base := w.Header(), path.Base(name)
 	if p.Report {
-		policy, err := reportPolicy(file)
+		policy, err := webpage.ReportPolicy(file)
 		if err == nil {
 			_, err = file.Seek(0, io.SeekStart)
 		}

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"aiperf/internal/base/webpage"
 )
 
 // keyName is the name of the key in an address; its cookie has the port behind it, because ports share cookies.
@@ -26,7 +28,7 @@ func newKey() string { return rand.Text() }
 func hardened(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
-		head.Set("Content-Security-Policy", DefaultPolicy)
+		head.Set("Content-Security-Policy", webpage.DefaultPolicy)
 		head.Set("X-Content-Type-Options", "nosniff")
 		head.Set("X-Frame-Options", "DENY")
 		head.Set("Referrer-Policy", "no-referrer")

@@ -11,13 +11,6 @@
 // bounded; [Server.Close] returns in time.
 //
 // The package must never know runs, results or flags beyond the name that its errors show.
-//
-// It also makes pages that contain their scripts, styles and data: those that are files and those that a server
-// of this program answers. It holds what pages share: the chart library, the looks, and the script of their charts
-// (common.js), which reads the page's data and runs before a page's own script.
-//
-// Invariants: a page's content security policy allows its own scripts and styles alone, by their hashes, and no request
-// beyond what its maker names. Data stand in the page as JSON in which no character can end the element.
 package webserver
 
 import (
@@ -48,9 +41,6 @@ const (
 	// worthIt is the number of bytes from which replies are compressed.
 	worthIt = 1 << 10
 )
-
-// DefaultPolicy is the content security policy of replies that set none.
-const DefaultPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; " + unframed
 
 // Options configures a server.
 type Options struct {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/base/webserver"
 )
 
@@ -76,7 +77,7 @@ func TestRepliesKeepBrowsersFromGuessingAndFraming(t *testing.T) {
 	reply, _ := ask(t, serve(t, webserver.Options{}), "/", nil)
 	for name, want := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
-		"Content-Security-Policy": webserver.DefaultPolicy,
+		"Content-Security-Policy": webpage.DefaultPolicy,
 	} {
 		if got := reply.Header.Get(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
@@ -287,8 +288,8 @@ func TestReportsRunTheirOwnScripts(t *testing.T) {
 		}
 	}
 	for name, sources := range map[string]string{
-		"/a.html": " style-src " + webserver.Source("a{}") + "; script-src " + webserver.Source("alert(1)\n") + " " +
-			webserver.Source("alert(3)") + ";",
+		"/a.html": " style-src " + webpage.Source("a{}") + "; script-src " + webpage.Source("alert(1)\n") + " " +
+			webpage.Source("alert(3)") + ";",
 		"/empty.html": "",
 	} {
 		s := serve(t, webserver.Options{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

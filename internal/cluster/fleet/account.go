@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/recordfile"
-	"aiperf/internal/run"
+	"aiperf/internal/run/remote"
 )
 
 // Where the number of requests that an agent has sent comes from.
@@ -157,8 +157,8 @@ func (r *running) corrected(reported []load.Stats, sent, completed, failed []int
 	return list
 }
 
-// Close implements [run.Remote].
-func (r *running) Close(ctx context.Context) (parts []run.Part) {
+// Close implements [remote.Shares].
+func (r *running) Close(ctx context.Context) (parts []remote.Part) {
 	f := r.fleet
 	f.compareClocks(ctx, r.going())
 	_ = f.await(ctx, func() bool {
@@ -180,7 +180,7 @@ func (r *running) Close(ctx context.Context) (parts []run.Part) {
 		a := r.accountOf(m)
 		if e := m.report.Ended; m.lost == nil && e != nil && m.report.Run == r.id {
 			a.Dir = e.Dir
-			parts = append(parts, run.Part{Name: m.Name, Verdict: e.Verdict, Reasons: e.reasons()})
+			parts = append(parts, remote.Part{Name: m.Name, Verdict: e.Verdict, Reasons: e.reasons()})
 		}
 		r.account = append(r.account, a)
 	}

@@ -20,6 +20,7 @@ import (
 	"aiperf/internal/load"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/run"
+	"aiperf/internal/run/remote"
 )
 
 // TestAClockThatIsSetChangesNoTimes: an agent whose clock is 3 s ahead, and is set by 2 s while it sends.
@@ -147,7 +148,7 @@ type emptied struct {
 	dir string
 }
 
-func (e emptied) Start(ctx context.Context, plan load.Plan, sink run.Sink) (int, error) {
+func (e emptied) Start(ctx context.Context, plan load.Plan, sink remote.Sink) (int, error) {
 	if err := os.RemoveAll(e.dir); err != nil {
 		return 0, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"aiperf/internal/mockserver"
-	"aiperf/internal/run"
+	"aiperf/internal/run/remote"
 )
 
 // begun waits until the agents have sent something.
@@ -63,7 +63,7 @@ func TestWorkerLossIsCountedUnderItsName(t *testing.T) {
 // hurried gives Close less time than a lost agent is waited for.
 type hurried struct{ *Run }
 
-func (h hurried) Close(ctx context.Context) []run.Part {
+func (h hurried) Close(ctx context.Context) []remote.Part {
 	short, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 	defer cancel()
 	return h.Run.Close(short)

@@ -24,6 +24,7 @@ import (
 	"aiperf/internal/config/settings"
 	"aiperf/internal/mockserver"
 	"aiperf/internal/run"
+	"aiperf/internal/run/remote"
 	"aiperf/internal/view/runlog"
 )
 
@@ -244,7 +245,7 @@ func (x *together) execute(cfg *config.Run, stop <-chan struct{}) (*run.Outcome,
 }
 
 // executeWith makes a run with the fleet, through something that stands before it.
-func (x *together) executeWith(cfg *config.Run, stop <-chan struct{}, r run.Remote) (*run.Outcome, error) {
+func (x *together) executeWith(cfg *config.Run, stop <-chan struct{}, r remote.Shares) (*run.Outcome, error) {
 	x.t.Helper()
 	log := runlog.New(runlog.Options{Console: &x.log})
 	defer log.Close()

@@ -13,16 +13,17 @@ import (
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/run"
+	"aiperf/internal/run/remote"
 )
 
-// running is a run of the fleet. It implements [run.Remote] and [run.Stocker].
+// running is a run of the fleet. It implements [remote.Shares] and [run.Stocker].
 type running struct {
 	fleet *Fleet
 	id    string
 	work  work
 	// shares are the members that make the run, by share.
 	shares []*member
-	sink   run.Sink
+	sink   remote.Sink
 	plan   load.Plan
 	// content is what the requests say, until it is in the store.
 	content *run.Content
@@ -59,8 +60,8 @@ func (r *running) Stock(_ context.Context, cfg *config.Run, id string, c *run.Co
 	return nil
 }
 
-// Start implements [run.Remote].
-func (r *running) Start(ctx context.Context, plan load.Plan, sink run.Sink) (int, error) {
+// Start implements [remote.Shares].
+func (r *running) Start(ctx context.Context, plan load.Plan, sink remote.Sink) (int, error) {
 	f := r.fleet
 	r.sink, r.plan = sink, plan
 	r.done, r.end = context.WithCancel(f.alongside.ctx)
@@ -121,7 +122,7 @@ const (
 	leadSlowest = 3
 )
 
-// Begin implements [run.Remote].
+// Begin implements [remote.Shares].
 func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
 	f := r.fleet
 	ready, cancel := context.WithTimeout(ctx, r.work.Config.Env.Service.ProfileConfigureTimeout)
@@ -377,7 +378,7 @@ func (r *running) passOn(i int, m *member, why error, left int, share float64) {
 	}
 }
 
-// EndPhase implements [run.Remote].
+// EndPhase implements [remote.Shares].
 func (r *running) EndPhase(phase int, grace time.Duration) {
 	r.fleet.alongside.start(func(ctx context.Context) {
 		r.fleet.tellAll(ctx, r.going(), func(*member) *command {
@@ -386,7 +387,7 @@ func (r *running) EndPhase(phase int, grace time.Duration) {
 	})
 }
 
-// Stop implements [run.Remote].
+// Stop implements [remote.Shares].
 func (r *running) Stop(reason error) {
 	c := &command{Kind: stop, Run: r.id}
 	if reason != nil {

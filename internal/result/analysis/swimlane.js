@@ -29,7 +29,7 @@ function ticks(a, b, about) {
 function drawLanes() {
   const box = id('lanes'), view = Math.min(data.lanes * laneHeight, box.clientHeight || Infinity);
   const g = fit(id('rows'), width, view), top = box.scrollTop;
-  const ink = style('--ink'), faint = style('--faint'), stripe = style('--stripe'), grid = style('--grid');
+  const ink = style('--ink'), faint = style('--soft'), stripe = style('--panel'), grid = style('--line');
   shown = [];
   for (let lane = Math.floor(top / laneHeight); lane * laneHeight < top + view && lane < data.lanes; lane++) {
     const y = lane * laneHeight - top;
@@ -89,8 +89,8 @@ function drawCurve() {
   g.textAlign = 'right';
   for (const v of ticks(0, peak, 5)) {
     const y = base - v / peak * (base - 12);
-    g.fillStyle = style('--grid'); g.fillRect(left, y, width - left - right, 1);
-    g.fillStyle = style('--faint'); g.fillText(v, left - 8, y + 4);
+    g.fillStyle = style('--line'); g.fillRect(left, y, width - left - right, 1);
+    g.fillStyle = style('--soft'); g.fillText(v, left - 8, y + 4);
   }
   g.save();
   g.beginPath(); g.rect(left, 0, width - left - right, base + 1); g.clip();
@@ -103,7 +103,7 @@ function drawCurve() {
   }
   ramp(g, base);
   g.restore();
-  g.fillStyle = style('--faint'); g.textAlign = 'center';
+  g.fillStyle = style('--soft'); g.textAlign = 'center';
   for (const s of ticks(from / 1e6, to / 1e6, 8)) g.fillText(s, x(s * 1e6), curveHeight - 10);
   g.textAlign = 'right'; g.fillText('s', width - 2, curveHeight - 10);
 }

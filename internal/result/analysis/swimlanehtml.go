@@ -5,23 +5,15 @@ import (
 	"fmt"
 	"io"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 )
 
 //go:embed swimlanepage.html swimlane.js swimlane.css transcriptpage.html transcript.js transcript.css
 var pages embed.FS
 
 // frameOf returns the frame of a page with a script and a style of its own, which are named alike.
-func frameOf(name string, data any) (webserver.Frame, error) {
-	script, err := pages.ReadFile(name + ".js")
-	if err != nil {
-		return webserver.Frame{}, err
-	}
-	style, err := pages.ReadFile(name + ".css")
-	if err != nil {
-		return webserver.Frame{}, err
-	}
-	return webserver.NewPlainFrame(data, string(script), string(style))
+func frameOf(name, title string, data any) (webpage.Frame, error) {
+	return webpage.Plain(title, webpage.Text(pages, name+".css"), webpage.Text(pages, name+".js"), data)
 }
 
 // maxFailure bounds the text of an error in the page.
@@ -29,16 +21,15 @@ const maxFailure = 300
 
 // WriteHTML writes the chart as a self-contained page: it can be zoomed, and shows the details of each request.
 func (c *Swimlane) WriteHTML(w io.Writer) error {
-	frame, err := frameOf("swimlane", c.pageData())
+	frame, err := frameOf("swimlane", c.heading(), c.pageData())
 	if err != nil {
 		return err
 	}
-	return webserver.ExecutePage(w, pages, "swimlanepage.html", nil, struct {
-		webserver.Frame
-		Heading                  string
+	return webpage.ExecuteWhole(w, pages, "swimlanepage.html", nil, struct {
+		webpage.Frame
 		PeakRequests, PeakActive int
 		Concurrency, RampSeconds float64
-	}{frame, c.heading(), c.PeakRequests, c.PeakActive, c.Concurrency, float64(c.RampNS) / 1e9})
+	}{frame, c.PeakRequests, c.PeakActive, c.Concurrency, float64(c.RampNS) / 1e9})
 }
 
 // pageData is the chart in rows of numbers, in microseconds: what the page's script reads.

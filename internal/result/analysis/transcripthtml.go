@@ -3,7 +3,7 @@ package analysis
 import (
 	"io"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 )
 
 // WriteHTML writes the page.
@@ -29,13 +29,13 @@ func (b *Book) WriteHTML(w io.Writer) error {
 	for i, body := range b.Bodies {
 		bodies[i] = [2]any{body.Text, body.Rest}
 	}
-	frame, err := frameOf("transcript", map[string]any{"conversations": conversations, "bodies": bodies})
+	frame, err := frameOf("transcript", b.Title+": messages by turn",
+		map[string]any{"conversations": conversations, "bodies": bodies})
 	if err != nil {
 		return err
 	}
-	return webserver.ExecutePage(w, pages, "transcriptpage.html", nil, struct {
-		webserver.Frame
-		Title         string
+	return webpage.ExecuteWhole(w, pages, "transcriptpage.html", nil, struct {
+		webpage.Frame
 		Hidden, Shown int
-	}{frame, b.Title, b.Hidden, len(b.Conversations)})
+	}{frame, b.Hidden, len(b.Conversations)})
 }

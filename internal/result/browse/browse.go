@@ -24,19 +24,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/result/library"
 )
 
 //go:embed assets
 var assets embed.FS
 
-func asset(name string) string {
-	text, err := assets.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return string(text)
-}
+func asset(name string) string { return webpage.Text(assets, "assets/"+name) }
 
 // Options configure a server.
 type Options struct {

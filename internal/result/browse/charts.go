@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/library"
@@ -25,12 +26,9 @@ func (s *Server) charts(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, http.StatusNotFound, "These charts cannot be shown", err.Error())
 		return
 	}
-	v := struct {
-		frame
-		Count string
-	}{}
-	v.Title, v.Nav = "Charts", navigationView{Here: "Charts"}
-	s.show(w, r, "charts", &v.frame, map[string]any{"runs": r.URL.Query().Get("runs")}, &v)
+	f := webpage.Frame{Title: "Charts", Class: "wide", Skip: "charts", Nav: &webpage.Navigation{Here: "Charts"}}
+	s.show(w, r, "charts", controls|webpage.Charts|webpage.Points, &f,
+		map[string]any{"runs": r.URL.Query().Get("runs")}, &f)
 }
 
 // charted is a run as charts show it.

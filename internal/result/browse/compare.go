@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/config"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/library"
@@ -66,8 +67,8 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 }
 
 // compareNavigation is the bar of a comparison: each of the runs can be the base.
-func compareNavigation(items []*item) navigationView {
-	v := navigationView{Here: "Side by side", Key: items[0].id, Lead: "Base:"}
+func compareNavigation(items []*item) *webpage.Navigation {
+	v := &webpage.Navigation{Here: "Side by side", Key: items[0].id, Lead: "Base:"}
 	for i, it := range items {
 		ids := []string{it.id}
 		for k, other := range items {
@@ -75,7 +76,7 @@ func compareNavigation(items []*item) navigationView {
 				ids = append(ids, other.id)
 			}
 		}
-		v.Tabs = append(v.Tabs, tab{"/compare?runs=" + strings.Join(ids, ","), it.name, it.id})
+		v.Tabs = append(v.Tabs, webpage.Tab{Path: "/compare?runs=" + strings.Join(ids, ","), Name: it.name, Key: it.id})
 	}
 	return v
 }

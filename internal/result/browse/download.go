@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/base/webserver"
 	"aiperf/internal/config"
 	"aiperf/internal/result/library"
@@ -29,15 +30,15 @@ const (
 // files is the page of the files of an item.
 func (s *Server) files(w http.ResponseWriter, r *http.Request, sh *shelf, it *item) {
 	v := struct {
-		frame
-		Name, Folder string
-		Rows         []fileRow
-		More, Saved  bool
-	}{Name: it.name, Folder: it.folder.Home, Saved: hasSaved(it)}
-	v.Title = "Files"
+		webpage.Frame
+		Folder      string
+		Rows        []fileRow
+		More, Saved bool
+	}{Folder: it.folder.Home, Saved: hasSaved(it)}
+	v.Title, v.Skip = "Files of "+it.name, "files"
 	v.Nav = navigation(sh, it, "files")
 	v.Rows, v.More = filesOf(it)
-	s.show(w, r, "files", &v.frame, map[string]string{"id": it.id}, &v)
+	s.show(w, r, "files", 0, &v.Frame, nil, &v)
 }
 
 // filesOf lists the files of an item; more reports that there are too many.

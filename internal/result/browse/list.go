@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/result/library"
 	"aiperf/internal/result/summary"
 )
@@ -167,15 +168,11 @@ func plural(n int, what string) string {
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	sh := s.current()
 	v := struct {
-		frame
+		webpage.Frame
 		Roots, Notes []string
-		Count        string
 	}{Roots: sh.found.Roots, Notes: s.Notes()}
-	v.Title = "Runs"
-	v.Nav = navigation(sh, nil, "")
-	d := s.data(sh)
-	v.Count = plural(s.Runs(), "run")
-	s.show(w, r, "list", &v.frame, d, &v)
+	v.Title, v.Class, v.Skip = "Runs", "wide", "runs"
+	s.show(w, r, "list", controls, &v.Frame, s.data(sh), &v)
 }
 
 // runs answers the list as data.

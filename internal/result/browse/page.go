@@ -6,20 +6,12 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/result/library"
 )
-
-// frame is what all pages have.
-type frame struct {
-	webserver.Frame
-	Title, Version, Theme string
-	Nav                   navigationView
-}
 
 // functions are those of the templates.
 var functions = template.FuncMap{"short": artifact.Short, "clock": clock, "bytes": sizeText, "words": words}
@@ -47,33 +39,43 @@ func sizeText(n int64) string {
 }
 
 // allow adds to the policy of a page what the pages here need: data of this server, their images and forms.
-func allow(f *webserver.Frame) {
+func allow(f *webpage.Frame) {
 	for _, directive := range []string{"form-action 'self'", "connect-src 'self'", "img-src 'self' data: blob:"} {
 		f.Allow(directive)
 	}
 }
 
-// show writes a page of a template. The view is a pointer to a struct with a frame.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, f *frame, data any, view any) {
-	own, err := webserver.NewFrame(data, asset(name+".js"), asset("site.css"))
+// controls are the parts of the pages here that have charts in no place.
+const controls = webpage.Sorted | webpage.Controls
+
+// show writes a page of a template, with a script that is named alike. The view has the frame, and is a pointer.
+func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, parts webpage.Parts, f *webpage.Frame,
+	data any, view any) {
+	page, err := s.page(r, name, webpage.Content{Parts: parts, Script: asset(name + ".js"), Data: data}, f, view)
 	if err != nil {
 		s.fail(w, r, http.StatusInternalServerError, "The page cannot be made", err.Error())
 		return
 	}
-	allow(&own)
-	f.Frame, f.Version, f.Theme = own, s.o.Version, s.theme(r)
-	var out bytes.Buffer
-	if err := webserver.ExecutePage(&out, assets, "assets/"+name+".html", functions, view); err != nil {
-		s.fail(w, r, http.StatusInternalServerError, "The page cannot be made", err.Error())
-		return
+	send(w, http.StatusOK, page)
+}
+
+// page makes a page of a template, with the looks and the policy of the pages here.
+func (s *Server) page(r *http.Request, name string, c webpage.Content, f *webpage.Frame, view any) ([]byte, error) {
+	c.Style = asset("site.css")
+	if err := f.Contain(c); err != nil {
+		return nil, err
 	}
-	send(w, http.StatusOK, out.Bytes())
+	allow(f)
+	f.Version, f.Theme, f.Served = s.o.Version, s.theme(r), true
+	var out bytes.Buffer
+	err := webpage.Execute(&out, assets, "assets/"+name+".html", functions, view)
+	return out.Bytes(), err
 }
 
 // send answers with a page within the policy that it names.
 func send(w http.ResponseWriter, status int, page []byte) {
 	head := w.Header()
-	head.Set("Content-Security-Policy", webserver.HeaderOf(page))
+	head.Set("Content-Security-Policy", webpage.HeaderOf(page))
 	head.Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(page)
@@ -89,14 +91,15 @@ func (s *Server) theme(r *http.Request) string {
 
 // waiting writes a page that asks again until what it waits for is ready.
 func (s *Server) waiting(w http.ResponseWriter, r *http.Request, text string) {
-	s.short(w, r, http.StatusOK, shortView{Text: text + ".", Again: true}, "Please wait")
+	v := shortView{Text: text + "."}
+	v.Title, v.Refresh = "Please wait", 1
+	s.short(w, r, http.StatusOK, v)
 }
 
-// shortView is a page of a sentence; Again makes the browser ask again.
+// shortView is a page of a sentence.
 type shortView struct {
-	frame
-	Text  string
-	Again bool
+	webpage.Frame
+	Text string
 }
 
 // fail writes an error as a page for a browser, as JSON for a script.
@@ -107,49 +110,49 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, title,
 		_ = json.NewEncoder(w).Encode(map[string]string{"error": title, "detail": text})
 		return
 	}
-	s.short(w, r, status, shortView{Text: text}, title)
+	v := shortView{Text: text}
+	v.Title = title
+	s.short(w, r, status, v)
 }
 
-func (s *Server) short(w http.ResponseWriter, r *http.Request, status int, v shortView, title string) {
-	v.Frame = webserver.StyledFrame(webserver.Asset("page.css") + asset("site.css"))
-	allow(&v.Frame)
-	v.Title, v.Version, v.Theme, v.Nav = title, s.o.Version, s.theme(r), navigation(nil, nil, "")
-	var out bytes.Buffer
-	if err := webserver.ExecutePage(&out, assets, "assets/fail.html", functions, &v); err != nil {
-		http.Error(w, title, status)
+func (s *Server) short(w http.ResponseWriter, r *http.Request, status int, v shortView) {
+	v.Nav = navigation(nil, nil, "")
+	page, err := s.page(r, "fail", webpage.Content{Parts: controls}, &v.Frame, &v)
+	if err != nil {
+		http.Error(w, v.Title, status)
 		return
 	}
-	send(w, status, out.Bytes())
+	send(w, status, page)
 }
 
-// answer writes data as JSON.
+// answerJSON writes data as JSON.
 func answerJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// tab is a page of an item.
-type tab struct{ Path, Name, Key string }
-
 // tabs returns the pages that an item has.
-func tabs(it *item) []tab {
+func tabs(it *item) []webpage.Tab {
 	at := "/r/" + it.id
+	report := webpage.Tab{Path: at, Name: "Report", Key: "report"}
+	figures := webpage.Tab{Path: at + "/figures", Name: "Figures", Key: "figures"}
+	requests := webpage.Tab{Path: at + "/requests", Name: "Requests", Key: "requests"}
+	files := webpage.Tab{Path: at + "/files", Name: "Files", Key: "files"}
 	switch {
 	case it.folder.Kind == library.Run && it.folder.HasRecords:
-		return []tab{{at, "Report", "report"}, {at + "/figures", "Figures", "figures"},
-			{at + "/requests", "Requests", "requests"}, {at + "/files", "Files", "files"}}
+		return []webpage.Tab{report, figures, requests, files}
 	case it.folder.Kind == library.Run || it.folder.Kind == library.Repeats:
-		return []tab{{at + "/figures", "Figures", "figures"}, {at + "/files", "Files", "files"}}
+		return []webpage.Tab{figures, files}
 	}
-	return []tab{{at, "Report", "report"}, {at + "/files", "Files", "files"}}
+	return []webpage.Tab{report, files}
 }
 
 // navigation is the bar on top of a page: the list, what the item is a part of, and its pages.
-func navigation(sh *shelf, it *item, key string) navigationView {
-	v := navigationView{Key: key}
+func navigation(sh *shelf, it *item, key string) *webpage.Navigation {
+	v := &webpage.Navigation{Key: key}
 	if it != nil {
 		for p := it.folder.Parent; p >= 0; p = sh.items[p].folder.Parent {
-			v.Steps = append([]step{{"/r/" + sh.items[p].id, sh.items[p].name}}, v.Steps...)
+			v.Steps = append([]webpage.Step{{Path: "/r/" + sh.items[p].id, Name: sh.items[p].name}}, v.Steps...)
 		}
 		v.Here, v.Tabs = it.name, tabs(it)
 		if n := len(v.Steps); n > 0 {
@@ -161,35 +164,7 @@ func navigation(sh *shelf, it *item, key string) navigationView {
 	return v
 }
 
-// step is a page that leads to this one.
-type step struct{ Path, Name string }
-
-// navigationView is the bar on top of a page: what leads to it, and its tabs, of which Key is this one. Lead stands
-// before the tabs.
-type navigationView struct {
-	Steps           []step
-	Tabs            []tab
-	Key, Here, Lead string
-}
-
-// Markup returns the bar as markup.
-func (v navigationView) Markup() template.HTML {
-	var out bytes.Buffer
-	if err := navTemplate().Execute(&out, v); err != nil {
-		return "" // it is embedded
-	}
-	return template.HTML(out.String())
-}
-
-var navTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("nav").Parse(strings.ReplaceAll(asset("nav.html"), "\n", "")))
-})
-
 // within puts the bar into a page of another room.
-func (s *Server) within(r *http.Request, page []byte, nav navigationView) []byte {
-	text := bytes.Replace(page, []byte("<header>"), []byte(string(nav.Markup())+"<header>"), 1)
-	if theme := s.theme(r); theme != "" {
-		text = bytes.Replace(text, []byte(`<html lang="en">`), []byte(`<html lang="en" data-theme="`+theme+`">`), 1)
-	}
-	return text
+func (s *Server) within(r *http.Request, page []byte, nav *webpage.Navigation) []byte {
+	return webpage.Within(page, nav, s.theme(r))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/library"
@@ -30,11 +31,11 @@ func (s *Server) requestsPage(w http.ResponseWriter, r *http.Request, sh *shelf,
 	}
 	s.indexes.of(it, config.RecordsJSONL) // it is being made while the page loads
 	v := struct {
-		frame
+		webpage.Frame
 		Name string
 		Raw  bool
 	}{Name: it.name, Raw: hasRaw(it)}
-	v.Title = "Requests"
+	v.Title, v.Class, v.Skip = "Requests", "wide", "requests"
 	v.Nav = navigation(sh, it, "requests")
 	var list []metricView
 	for _, tag := range library.Tags {
@@ -44,7 +45,7 @@ func (s *Server) requestsPage(w http.ResponseWriter, r *http.Request, sh *shelf,
 		}
 		list = append(list, m)
 	}
-	s.show(w, r, "requests", &v.frame, map[string]any{"id": it.id, "metrics": list, "raw": v.Raw}, &v)
+	s.show(w, r, "requests", controls, &v.Frame, map[string]any{"id": it.id, "metrics": list, "raw": v.Raw}, &v)
 }
 
 func hasRaw(it *item) bool {

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/library"
@@ -60,22 +61,6 @@ type overviewNotes struct {
 	fault   string
 }
 
-// fact is a name with its value.
-type fact struct{ Name, Value string }
-
-// statusView is a judgement: Level is good, warn, bad or plain.
-type statusView struct {
-	Level, Title, Text string
-	Items              []string
-	Marked             bool
-}
-
-// cardView is a key figure.
-type cardView struct {
-	Title, Value, Unit string
-	Lines              []string
-}
-
 // tableRow is a metric with its statistics.
 type tableRow struct {
 	Header, Unit, Tag string
@@ -83,12 +68,11 @@ type tableRow struct {
 }
 
 type overviewView struct {
-	frame
+	webpage.Frame
 	Kind, Name    string
-	Facts         []fact
-	Status        []statusView
+	Status        []webpage.Status
 	Pending       bool
-	Cards         []cardView
+	Cards         []webpage.Card
 	Columns       []string
 	Rows          []tableRow
 	Errors        []errorRow
@@ -117,7 +101,7 @@ func (s *Server) overview(w http.ResponseWriter, r *http.Request, sh *shelf, it 
 	v.Facts = factsOf(it)
 	v.Status = statusOf(f)
 	if n.fault != "" {
-		v.Status = append(v.Status, statusView{Level: "warn", Title: "No report with charts", Text: n.fault})
+		v.Status = append(v.Status, webpage.Status{Level: "warn", Title: "No report with charts", Text: n.fault})
 	}
 	v.Cards = cardsOf(f)
 	if it.folder.Kind == library.Repeats {
@@ -138,16 +122,17 @@ func (s *Server) overview(w http.ResponseWriter, r *http.Request, sh *shelf, it 
 	if hasSaved(it) {
 		v.Saved = "/r/" + it.id + "/saved"
 	}
-	s.show(w, r, "overview", &v.frame, map[string]any{"id": it.id, "pending": n.pending}, &v)
+	v.Skip = "figures"
+	s.show(w, r, "overview", controls, &v.Frame, map[string]any{"id": it.id, "pending": n.pending}, &v)
 }
 
 // factsOf describes an item.
-func factsOf(it *item) []fact {
+func factsOf(it *item) []webpage.Fact {
 	f := &it.facts
-	var out []fact
+	var out []webpage.Fact
 	add := func(name, value string) {
 		if value != "" {
-			out = append(out, fact{name, value})
+			out = append(out, webpage.Fact{Name: name, Value: value})
 		}
 	}
 	add("Endpoint", join2(f.URLs))
@@ -179,23 +164,23 @@ func join2(list []string) string {
 }
 
 // statusOf says how far the figures can be trusted.
-func statusOf(f *library.Facts) []statusView {
-	var out []statusView
+func statusOf(f *library.Facts) []webpage.Status {
+	var out []webpage.Status
 	switch state, why := state(f); state {
 	case "damaged":
-		out = append(out, statusView{Level: "bad", Title: "A part cannot be read", Text: why})
+		out = append(out, webpage.Status{Level: "bad", Title: "A part cannot be read", Text: why})
 	case "cancelled", "incomplete":
-		out = append(out, statusView{Level: "warn", Title: "The run is not complete",
+		out = append(out, webpage.Status{Level: "warn", Title: "The run is not complete",
 			Text: why + ". " + summary.PartOnly})
 	case "valid":
-		out = append(out, statusView{Level: "good", Title: "The client did not distort the figures"})
+		out = append(out, webpage.Status{Level: "good", Title: "The client did not distort the figures"})
 	case "", "failed", "some_failed":
 	default:
-		out = append(out, statusView{Level: "warn", Title: "The client may have distorted the figures",
+		out = append(out, webpage.Status{Level: "warn", Title: "The client may have distorted the figures",
 			Text: "Its verdict is " + words(state) + "; the report says why."})
 	}
 	if n, share := f.FailedRequests(); n > 0 {
-		s := statusView{Level: string(summary.FailedLevel(share)), Title: failedText(n, share)}
+		s := webpage.Status{Level: string(summary.FailedLevel(share)), Title: failedText(n, share)}
 		if s.Level == string(summary.Good) {
 			s.Level = string(summary.Plain)
 		}
@@ -214,17 +199,17 @@ func failedText(n, share float64) string {
 }
 
 // cardsOf are the key figures.
-func cardsOf(f *library.Facts) []cardView {
-	var out []cardView
+func cardsOf(f *library.Facts) []webpage.Card {
+	var out []webpage.Card
 	card := func(title, unit, main string, lines ...string) {
 		v, ok := f.Figures[main]
 		if !ok {
 			return
 		}
-		c := cardView{Title: title, Unit: unit, Value: artifact.Short(v)}
+		c := webpage.Card{Title: title, Unit: unit, Value: artifact.Short(v)}
 		for _, key := range lines {
 			if v, ok := f.Figures[key]; ok {
-				c.Lines = append(c.Lines, key[len(key)-3:]+" "+artifact.Short(v)+" "+unit)
+				c.Lines = append(c.Lines, webpage.CardLine{Text: key[len(key)-3:] + " " + artifact.Short(v) + " " + unit})
 			}
 		}
 		out = append(out, c)

@@ -20,7 +20,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/terminal"
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/result/chart"
 )
 
@@ -184,20 +184,19 @@ type pageFigure struct {
 
 // writePage writes the page with all figures. It holds all that it needs.
 func writePage(w io.Writer, made *Made, o Output) error {
-	style, err := pageFiles.ReadFile("page.css")
+	frame, err := webpage.New(webpage.Content{Style: webpage.Text(pageFiles, "page.css")})
 	if err != nil {
 		return err
 	}
-	frame := webserver.StyledFrame(webserver.Asset("page.css") + string(style))
 	frame.Allow("img-src data:")
 	view := struct {
-		webserver.Frame
-		Version, Theme, Title string
-		Figures               []pageFigure
-		Skipped               []Skipped
-		Warnings, Runs        []string
-	}{Frame: frame, Version: o.Version, Theme: "light", Skipped: made.Skipped, Warnings: made.Warnings, Runs: made.Runs,
-		Title: fmt.Sprintf("%d %s", len(made.Runs), plural(len(made.Runs), "run", "runs"))}
+		webpage.Frame
+		Figures        []pageFigure
+		Skipped        []Skipped
+		Warnings, Runs []string
+	}{Frame: frame, Skipped: made.Skipped, Warnings: made.Warnings, Runs: made.Runs}
+	view.Version, view.Theme, view.Skip = o.Version, "light", "figures"
+	view.Title = fmt.Sprintf("%d %s", len(made.Runs), plural(len(made.Runs), "run", "runs"))
 	if len(made.Runs) == 1 {
 		view.Title = filepath.Base(made.Runs[0])
 	}
@@ -212,5 +211,5 @@ func writePage(w io.Writer, made *Made, o Output) error {
 		view.Figures = append(view.Figures, pageFigure{f.Name, f.Chart.Title, f.Description,
 			template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(picture.Bytes()))})
 	}
-	return webserver.ExecutePage(w, pageFiles, "page.html", nil, view)
+	return webpage.Execute(w, pageFiles, "page.html", nil, view)
 }

@@ -118,26 +118,8 @@ func (c *canvas) putWide(x, y, limit int, text string, s style) int {
 	return used
 }
 
-// width returns the columns that a text takes.
-func width(text string) int {
-	for i := range len(text) {
-		if text[i] >= 0x80 {
-			return displaywidth.String(text)
-		}
-	}
-	return len(text)
-}
-
 // fitted returns a text in at most as many columns, with an ellipsis where it was cut.
-func fitted(text string, columns int) string {
-	if width(text) <= columns {
-		return text
-	}
-	if columns <= 0 {
-		return ""
-	}
-	return displaywidth.TruncateString(text, columns, "…")
-}
+func fitted(text string, columns int) string { return terminal.Cut(text, columns, "…") }
 
 // row appends a row as text with escape sequences for its styles, without the blanks at its end.
 func (c *canvas) row(b *strings.Builder, y int) {

@@ -15,6 +15,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/base/testkit"
 	"aiperf/internal/publish/progress"
 )
@@ -30,7 +31,7 @@ func TestScreens(t *testing.T) {
 		} {
 			testkit.Golden(t, filepath.Join("testdata", screen+"_"+name+".txt"), []byte(text))
 			for y, row := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-				if width(row) > size[0] || y >= size[1] {
+				if terminal.Width(row) > size[0] || y >= size[1] {
 					t.Errorf("%s at %s: row %d is beyond the terminal: %q", screen, name, y, row)
 				}
 			}
@@ -303,8 +304,8 @@ func TestTrap14NumbersStayWhole(t *testing.T) {
 					}
 				}
 			}
-			if width(text) > columns && columns >= 14 {
-				t.Errorf("in %d columns the row has %d: %q", columns, width(text), text)
+			if terminal.Width(text) > columns && columns >= 14 {
+				t.Errorf("in %d columns the row has %d: %q", columns, terminal.Width(text), text)
 			}
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/clipperhouse/displaywidth"
-
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/publish/progress"
 )
@@ -21,8 +19,8 @@ func wrapped(text string, columns int) (list []string) {
 		return []string{text}
 	}
 	for _, row := range terminal.Wrap(text, columns) {
-		for width(row) > columns {
-			head := displaywidth.TruncateString(row, columns, "")
+		for terminal.Width(row) > columns {
+			head := terminal.Cut(row, columns, "")
 			if head == "" { // a wide character in a single column
 				break
 			}
@@ -178,7 +176,7 @@ func drawHealth(c *canvas, f *frame, y int) {
 // cut shortens a line to so many columns, with an ellipsis.
 func cut(l line, columns int) line {
 	for i, sp := range l {
-		w := width(sp.text)
+		w := terminal.Width(sp.text)
 		if w > columns {
 			return append(l[:i:i], span{fitted(sp.text, columns), sp.style})
 		}

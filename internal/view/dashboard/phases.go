@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/publish/progress"
 )
 
@@ -108,7 +109,7 @@ func progressText(p *progress.Phase) []string {
 // fitting returns the first text that fits into so many columns, the last if none does.
 func fitting(columns int, texts ...string) string {
 	for _, t := range texts {
-		if width(t) <= columns {
+		if terminal.Width(t) <= columns {
 			return t
 		}
 	}
@@ -153,7 +154,7 @@ func phaseLine(f *frame, p *progress.Phase, columns int) line {
 	name = fitted(name, labels)
 	text := fmt.Sprintf("%4.0f%%", 100*min(share, 1))
 	length := max(0, columns-2-labels-1-len(text))
-	return line{{mark + " ", colour}, {name + strings.Repeat(" ", labels-width(name)) + " ", 0}, {bar(share, length), colour},
+	return line{{mark + " ", colour}, {name + strings.Repeat(" ", labels-terminal.Width(name)) + " ", 0}, {bar(share, length), colour},
 		{text, 0}}
 }
 

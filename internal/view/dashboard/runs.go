@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/publish/progress"
 )
 
@@ -86,7 +87,7 @@ func runningRow(s *progress.Series) int {
 func cellTable(s *progress.Series, columns int) (lines []line) {
 	labels := len("Run")
 	for i := range s.Cells {
-		labels = max(labels, width(cellName(&s.Cells[i])))
+		labels = max(labels, terminal.Width(cellName(&s.Cells[i])))
 	}
 	shown := slices.DeleteFunc(slices.Clone(cellColumns), func(c struct {
 		head, tag, stat string
@@ -115,7 +116,7 @@ func cellTable(s *progress.Series, columns int) (lines []line) {
 		case c.Verdict != "":
 			own = cellVerdicts[c.Verdict]
 		}
-		l := line{{mark.text + " ", mark.style}, {name + strings.Repeat(" ", labels-width(name)), own}}
+		l := line{{mark.text + " ", mark.style}, {name + strings.Repeat(" ", labels-terminal.Width(name)), own}}
 		for _, k := range shown {
 			text := ""
 			if m := cellFigure(c, k.tag, k.stat); m != nil {
@@ -204,7 +205,7 @@ func curveLines(s *progress.Series, columns, rows int) (lines []line) {
 	if top <= 0 || high <= low {
 		return nil
 	}
-	labels := max(width(short(top)), 2)
+	labels := max(terminal.Width(short(top)), 2)
 	area := newCanvas(columns-labels-2, rows-2)
 	for _, p := range points {
 		x := int(math.Round((p.x - low) / (high - low) * float64(area.width-1)))
@@ -232,9 +233,9 @@ func curveLines(s *progress.Series, columns, rows int) (lines []line) {
 	lines = append(lines, line{{strings.Repeat(" ", labels+1) + "└" + strings.Repeat("─", area.width), dim}})
 	left, right := short(low), short(high)
 	axis := name + " → " + unit
-	gap := area.width - width(left) - width(right) - width(axis)
+	gap := area.width - terminal.Width(left) - terminal.Width(right) - terminal.Width(axis)
 	if gap < 2 {
-		axis, gap = "", area.width-width(left)-width(right)
+		axis, gap = "", area.width-terminal.Width(left)-terminal.Width(right)
 	}
 	return append(lines, line{{strings.Repeat(" ", labels+2) + left + strings.Repeat(" ", max(0, gap/2)) + axis +
 		strings.Repeat(" ", max(0, gap-gap/2)) + right, dim}})

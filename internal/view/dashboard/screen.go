@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/publish/progress"
 )
 
@@ -378,7 +379,7 @@ func (s *screen) pane(f *frame, id paneID, at rect) {
 	}
 	if most > 0 {
 		text := fmt.Sprintf(" %d–%d of %d ", place+1, place+min(rows, len(content)-place), len(content))
-		if w := width(text); w+4 < at.w {
+		if w := terminal.Width(text); w+4 < at.w {
 			c.put(at.x+at.w-w-2, at.y+at.h-1, w, text, dim)
 		}
 	}
@@ -425,7 +426,7 @@ func (s *screen) drawFooter(f *frame) {
 	room := c.width
 	notice := fitted(f.notice, c.width-2)
 	if notice != "" {
-		room -= width(notice) + 2
+		room -= terminal.Width(notice) + 2
 	}
 	for rank := 5; rank >= 0; rank-- {
 		total := 1
@@ -455,7 +456,7 @@ func (s *screen) drawFooter(f *frame) {
 		break
 	}
 	if notice != "" {
-		c.put(c.width-width(notice)-1, y, c.width, notice, bold|yellow)
+		c.put(c.width-terminal.Width(notice)-1, y, c.width, notice, bold|yellow)
 	}
 }
 
@@ -552,9 +553,9 @@ func drawHeader(c *canvas, f *frame) {
 		c.put(right+n, 0, len(text), text, 0)
 	}
 	title := fitted(f.title(), right-x-2)
-	at := max(x, (c.width-width(title))/2)
-	if at+width(title) > right-1 {
-		at = max(x, right-1-width(title))
+	at := max(x, (c.width-terminal.Width(title))/2)
+	if at+terminal.Width(title) > right-1 {
+		at = max(x, right-1-terminal.Width(title))
 	}
 	c.put(at, 0, right-at, title, bold)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/publish/progress"
 )
 
@@ -81,14 +82,14 @@ func serverBlock(figures []progress.Figure, courses serverCourses, columns int) 
 		}
 		label := fitted(r.label, labels-1)
 		text := r.value(figures)
-		l := line{{label + strings.Repeat(" ", labels-width(label)), dim}, {text, 0}}
+		l := line{{label + strings.Repeat(" ", labels-terminal.Width(label)), dim}, {text, 0}}
 		least := values
 		if r.bar {
 			least = max(least, barValues)
 		}
-		used := labels + max(least, width(text)+1)
+		used := labels + max(least, terminal.Width(text)+1)
 		if room := columns - used; room >= leastCourse {
-			l = append(l, span{strings.Repeat(" ", used-labels-width(text)), 0})
+			l = append(l, span{strings.Repeat(" ", used-labels-terminal.Width(text)), 0})
 			if r.bar {
 				l = append(l, span{bar(figureOf(figures, r.name)/100, min(30, room)), blue})
 			} else {

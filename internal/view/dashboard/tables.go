@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/publish/progress"
 )
@@ -48,14 +49,14 @@ const leastLabel, leastBrief = 14, 8
 // statTable lays a table of statistics out: numbers are never cut, labels shrink, then columns are left out.
 func statTable(head string, rows []statRow, columns int) (lines []line) {
 	var widths [len(statistics)]int
-	labels := width(head)
+	labels := terminal.Width(head)
 	for i, s := range statistics {
 		widths[i] = len(s.name)
 	}
 	for _, r := range rows {
-		labels = max(labels, width(r.label)+width(r.unit))
+		labels = max(labels, terminal.Width(r.label)+terminal.Width(r.unit))
 		for i, text := range r.cells {
-			widths[i] = max(widths[i], width(text))
+			widths[i] = max(widths[i], terminal.Width(text))
 		}
 	}
 	shown := func(most int) (total int) {
@@ -75,10 +76,10 @@ func statTable(head string, rows []statRow, columns int) (lines []line) {
 	labels = min(labels, max(0, columns-shown(most)))
 	draw := func(label string, cells [len(statistics)]string, own, numbers style) {
 		label = fitted(label, labels)
-		l := line{{label + strings.Repeat(" ", labels-width(label)), own}}
+		l := line{{label + strings.Repeat(" ", labels-terminal.Width(label)), own}}
 		for i, s := range statistics {
 			if s.rank <= most {
-				l = append(l, span{strings.Repeat(" ", widths[i]+2-width(cells[i])) + cells[i], numbers})
+				l = append(l, span{strings.Repeat(" ", widths[i]+2-terminal.Width(cells[i])) + cells[i], numbers})
 			}
 		}
 		lines = append(lines, l)
@@ -89,7 +90,7 @@ func statTable(head string, rows []statRow, columns int) (lines []line) {
 	}
 	draw(head, names, bold, bold)
 	for _, r := range rows {
-		if width(r.label)+width(r.unit) <= labels {
+		if terminal.Width(r.label)+terminal.Width(r.unit) <= labels {
 			r.label += r.unit
 		}
 		draw(r.label, r.cells, r.style, 0)
@@ -219,7 +220,7 @@ func newestOf(g *progress.GPU, tags []string) (float64, bool) {
 // gpuSummary is the line of all GPUs together, with as many figures as there is room for.
 func gpuSummary(list []progress.GPU, columns int) line {
 	l := line{{fmt.Sprintf("%d GPUs now", len(list)), bold}}
-	columns -= width(l[0].text)
+	columns -= terminal.Width(l[0].text)
 	for _, t := range gpuTotals {
 		sum, n := 0.0, 0
 		for i := range list {
@@ -234,7 +235,7 @@ func gpuSummary(list []progress.GPU, columns int) line {
 			sum /= float64(n)
 		}
 		name, value := " · "+t.label+" ", short(sum)+" "+t.unit
-		if columns -= width(name) + width(value); columns < 0 {
+		if columns -= terminal.Width(name) + terminal.Width(value); columns < 0 {
 			break
 		}
 		l = append(l, span{name, dim}, span{value, 0})

@@ -7,25 +7,16 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 )
 
-//go:embed assets/live.html assets/live.css assets/live.js assets/docs.html
+//go:embed assets/live.html assets/live.css assets/live.js assets/tables.js assets/docs.html
 var assets embed.FS
 
-func asset(name string) string {
-	text, err := assets.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return string(text)
-}
-
-// figure is a chart of the page.
-type figure struct{ ID, Title, Unit, Note, Description string }
+func asset(name string) string { return webpage.Text(assets, "assets/"+name) }
 
 // charts are those of the live page, by section. Their lines are in live.js.
-var charts = map[string][]figure{
+var charts = map[string][]webpage.Figure{
 	"requests": {
 		{ID: "c-rate", Title: "Requests", Unit: "per second",
 			Description: "Requests completed and failed per second over time"},
@@ -55,48 +46,60 @@ var charts = map[string][]figure{
 
 // pageView is what the template of the live page shows.
 type pageView struct {
-	webserver.Frame
-	Version                 string
-	Requests, Servers, GPUs []figure
+	webpage.Frame
+	Requests, Servers, GPUs []webpage.Figure
 }
 
 // livePage makes the live page and its policy.
 func livePage(version string) (page []byte, policy string, err error) {
-	v := pageView{Version: version, Requests: charts["requests"], Servers: charts["servers"], GPUs: charts["gpus"]}
-	if v.Frame, err = webserver.NewFrame(struct{}{}, asset("live.js"), asset("live.css")); err != nil {
+	v := pageView{Requests: charts["requests"], Servers: charts["servers"], GPUs: charts["gpus"]}
+	v.Frame, err = webpage.New(webpage.Content{Parts: webpage.Charts | webpage.Sorted,
+		Script: asset("tables.js") + asset("live.js"), Data: struct{}{}, Style: asset("live.css")})
+	if err != nil {
 		return nil, "", err
 	}
+	v.Version, v.Skip, v.Class = version, "figures", "waiting"
 	v.Allow("connect-src 'self'")
 	var out bytes.Buffer
-	err = webserver.ExecutePage(&out, assets, "assets/live.html", nil, v)
+	err = webpage.Execute(&out, assets, "assets/live.html", nil, v)
 	return out.Bytes(), v.Header(), err
 }
 
+// docsView is what the template of the documentation shows.
+type docsView struct {
+	webpage.Frame
+	Rows     []docsRow
+	Messages []message
+}
+
+// docsRow is a route of the documentation.
+type docsRow struct{ Method, Path, Summary, Media, Errors string }
+
 // docs answers with the table of routes as a page.
 func (v *View) docs(w http.ResponseWriter, _ *http.Request) {
-	type row struct{ Method, Path, Summary, Media, Errors string }
-	var rows []row
+	page := docsView{Messages: messages}
 	for _, r := range table {
 		media, _, _ := strings.Cut(r.Media, ";")
-		line := row{Method: r.Method, Path: r.Path, Summary: r.Summary, Media: media}
+		line := docsRow{Method: r.Method, Path: r.Path, Summary: r.Summary, Media: media}
 		for _, status := range r.Errors {
 			if line.Errors != "" {
 				line.Errors += ", "
 			}
 			line.Errors += strconv.Itoa(status)
 		}
-		rows = append(rows, line)
+		page.Rows = append(page.Rows, line)
 	}
-	frame := webserver.StyledFrame(webserver.Asset("page.css"))
 	var out bytes.Buffer
-	err := webserver.ExecutePage(&out, assets, "assets/docs.html", nil, map[string]any{
-		"Policy": frame.Policy, "Style": frame.Style, "Version": v.o.Version, "Rows": rows, "Messages": messages,
-	})
+	var err error
+	if page.Frame, err = webpage.New(webpage.Content{}); err == nil {
+		page.Title, page.Version = "HTTP and WebSocket API", v.o.Version
+		err = webpage.Execute(&out, assets, "assets/docs.html", nil, page)
+	}
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "the page cannot be made")
 		return
 	}
 	w.Header().Set("Content-Type", pageMedia)
-	w.Header().Set("Content-Security-Policy", frame.Header())
+	w.Header().Set("Content-Security-Policy", page.Header())
 	_, _ = w.Write(out.Bytes())
 }

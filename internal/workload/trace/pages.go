@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 )
 
 // page is a file that a person reads.
@@ -198,16 +198,15 @@ func (c *PrefixCache) Use(ids []int64) (hits int) {
 var pageFiles embed.FS
 
 func writePage(path, title string, tables []table) error {
-	style, err := pageFiles.ReadFile("page.css")
+	frame, err := webpage.Plain(title, webpage.Text(pageFiles, "page.css"), "", nil)
 	if err != nil {
 		return err
 	}
 	var text bytes.Buffer
-	if err := webserver.ExecutePage(&text, pageFiles, "page.html", nil, struct {
-		webserver.Frame
-		Title  string
+	if err := webpage.ExecuteWhole(&text, pageFiles, "page.html", nil, struct {
+		webpage.Frame
 		Tables []table
-	}{webserver.StyledFrame(string(style)), title, tables}); err != nil {
+	}{frame, tables}); err != nil {
 		return err
 	}
 	return os.WriteFile(path, text.Bytes(), 0o644)

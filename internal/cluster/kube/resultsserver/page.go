@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/operator"
 )
@@ -22,6 +22,9 @@ var assets embed.FS
 
 // maxPageRows bounds the rows of each table of the page; the routes below /api/v1 answer all.
 const maxPageRows = 200
+
+// refresh is after how many seconds a browser reads the page anew.
+const refresh = 10
 
 // cell is a part of a field of a table: a text, perhaps with a link.
 type cell struct{ Text, Link string }
@@ -42,10 +45,15 @@ func plainCell(text string) []cell {
 // page answers a page with the benchmarks of the cluster and the stored runs, which a browser reads anew by itself.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	view := struct {
-		webserver.Frame
+		webpage.Frame
 		Cluster, Note string
 		Tables        []pageTable
-	}{Frame: webserver.StyledFrame(webserver.Asset("page.css")), Cluster: s.o.ClusterName}
+	}{Cluster: s.o.ClusterName}
+	var err error
+	if view.Frame, err = webpage.New(webpage.Content{}); err != nil {
+		return err
+	}
+	view.Title, view.Refresh = "Benchmarks", refresh
 	if s.o.Client == nil {
 		view.Note = noCluster.text
 	} else {
@@ -63,12 +71,12 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	}
 	view.Tables = append(view.Tables, storedTable(s.o.Store.Index()))
 	var text bytes.Buffer
-	if err := webserver.ExecutePage(&text, assets, "assets/page.html", nil, view); err != nil {
+	if err := webpage.Execute(&text, assets, "assets/page.html", nil, view); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", view.Header())
-	_, err := text.WriteTo(w)
+	_, err = text.WriteTo(w)
 	return err
 }
 

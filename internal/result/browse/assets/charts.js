@@ -1,5 +1,3 @@
-  const el = id => document.getElementById(id), known = v => v !== null && v !== undefined && v !== "";
-  const kept = "aiperf-charts";
   const defaults = () => {
     const has = tag => all.metrics.some(m => m.tag === tag), y = has("output_token_throughput_per_gpu") ? "output_token_throughput_per_gpu" : has("output_token_throughput") ? "output_token_throughput" : "request_throughput";
     const list = [
@@ -12,7 +10,7 @@
   };
   let all = {runs: [], metrics: [], columns: []}, state = null, chosen = new Set(), editing = null;
   const metric = tag => all.metrics.find(m => m.tag === tag) || {tag, header: tag, unit: "", stats: ["avg"]};
-  const save = () => { try { sessionStorage.setItem(kept, JSON.stringify(state)); } catch { /* private mode */ } };
+  const save = () => store.set("charts", state);
   const nameOf = (tag, stat) => metric(tag).header + (stat && (stat !== "avg" || metric(tag).stats.length > 1) ? " " + stat : "");
   const titleOf = c => c.title || nameOf(c.y, c.ys) + " over " + nameOf(c.x, c.xs).replace(/\b[A-Z](?=[a-z])/g, l => l.toLowerCase());
   const value = (r, tag, stat) => r.v[tag]?.[stat];
@@ -26,11 +24,7 @@
   const distinct = column => new Set(all.runs.map(r => textOf(r, column))).size;
 
   // front returns the points that no other one beats in both figures.
-  function front(points, c) {
-    const lessX = !metric(c.x).larger, moreY = metric(c.y).larger;
-    const beats = (a, b) => (lessX ? a.x <= b.x : a.x >= b.x) && (moreY ? a.y >= b.y : a.y <= b.y) && (a.x !== b.x || a.y !== b.y);
-    return points.filter(p => !points.some(q => beats(q, p))).sort((a, b) => a.x - b.x);
-  }
+  const front = (points, c) => efficient(points, p => metric(c.x).larger ? p.x : -p.x, p => metric(c.y).larger ? p.y : -p.y).sort((a, b) => a.x - b.x);
   function groupsOf(points) {
     const by = state.group, groups = new Map();
     for (const p of points) {
@@ -44,15 +38,14 @@
   function draw(c, figure) {
     const box = figure.querySelector(".plot");
     const points = all.runs.filter(r => chosen.has(r.id)).map(r => ({r, x: value(r, c.x, c.xs), y: value(r, c.y, c.ys), dx: spread(r, c.x, c.xs), dy: spread(r, c.y, c.ys)})).filter(p => known(p.x) && known(p.y) && (!c.lx || p.x > 0) && (!c.ly || p.y > 0)).sort((a, b) => a.x - b.x);
-    const old = plots.findIndex(p => p.el === box);
-    if (old >= 0) { plots[old].u.destroy(); plots.splice(old, 1); }
+    for (const p of plots.filter(p => p.el === box)) { p.u.destroy(); plots.splice(plots.indexOf(p), 1); }
     box.replaceChildren();
     figure.querySelector(".legend").textContent = "";
     figure.querySelector("details").hidden = true;
     if (!points.length) { box.append(make("p", {className: "empty", textContent: "None of the chosen runs has both figures."})); return; }
     const groups = groupsOf(points), mx = metric(c.x), my = metric(c.y);
     groups.forEach((g, i) => g.points.forEach(p => { p.g = i; }));
-    const names = legend(figure.querySelector(".legend"), groups.slice(0, 16).map((g, i) => ({label: g.name, colour: () => line(i)})), true);
+    const names = legend(figure, groups.slice(0, 16).map((g, i) => ({label: g.name, colour: () => line(i)})));
     const ends = (list, log) => {
       let lo = Math.min(...list), hi = Math.max(...list);
       if (log) return [lo / (hi / lo || 1) ** 0.06 / (hi === lo ? 2 : 1), hi * (hi / lo || 1) ** 0.08 * (hi === lo ? 2 : 1)];
@@ -61,17 +54,11 @@
       return [lo === 0 ? 0 : lo - gap * 0.05, hi + gap * 0.09];
     };
     const rx = ends(points.flatMap(p => [p.x, ...(p.dx || [])]).filter(v => !c.lx || v > 0), c.lx), ry = ends(points.flatMap(p => [p.y, ...(p.dy || [])]).filter(v => !c.ly || v > 0), c.ly);
-    const dash = i => i < 8 ? [] : i < 16 ? [7, 4] : [2, 3];
-    const paint = u => {
-      const {ctx, bbox} = u, r = devicePixelRatio, X = v => u.valToPos(v, "x", true), Y = v => u.valToPos(v, "y", true);
-      ctx.save();
-      ctx.beginPath();
-      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-      ctx.clip();
+    const paint = u => within(u, (ctx, area, r, X, Y) => {
       groups.forEach((g, i) => {
         ctx.strokeStyle = line(i);
         ctx.lineWidth = 1.6 * r;
-        ctx.setLineDash(dash(i).map(d => d * r));
+        ctx.setLineDash((dash(i) || []).map(d => d * r));
         const joined = c.type === "pareto" ? front(g.points, c) : c.type === "line" ? byLoad(g.points) : [];
         ctx.beginPath();
         joined.forEach((p, k) => ctx[k ? "lineTo" : "moveTo"](X(p.x), Y(p.y)));
@@ -80,50 +67,27 @@
         for (const p of g.points) {
           ctx.strokeStyle = ctx.fillStyle = line(i);
           if (p.dx && p.dy) { // the region of both means
-            ctx.save();
             ctx.globalAlpha = 0.15;
             ctx.beginPath();
             ctx.ellipse(X(p.x), Y(p.y), Math.abs(X(p.dx[1]) - X(p.dx[0])) / 2, Math.abs(Y(p.dy[1]) - Y(p.dy[0])) / 2, 0, 0, 2 * Math.PI);
             ctx.fill();
-            ctx.restore();
+            ctx.globalAlpha = 1;
           }
-          ctx.beginPath();
-          ctx.arc(X(p.x), Y(p.y), 4 * r, 0, 2 * Math.PI);
-          const doubt = p.r.state && p.r.state !== "valid";
-          if (doubt) { ctx.lineWidth = 1.8 * r; ctx.fillStyle = colour("panel"); ctx.fill(); ctx.stroke(); } else ctx.fill();
+          circle(ctx, X(p.x), Y(p.y), r, p.r.state && p.r.state !== "valid");
         }
       });
-      const taken = [];
-      ctx.font = 10.5 * r + "px system-ui,sans-serif";
-      ctx.textBaseline = "bottom";
-      for (const p of state.label ? points : []) {
-        const text = textOf(p.r, state.label).slice(0, 28), w = ctx.measureText(text).width, x = X(p.x), y = Y(p.y);
-        const from = x + w + 9 * r > bbox.left + bbox.width ? x - w - 7 * r : x + 7 * r, b = [from, y - 16 * r, from + w, y - 3 * r];
-        if (taken.some(t => b[0] < t[2] && t[0] < b[2] && b[1] < t[3] && t[1] < b[3])) continue;
-        taken.push(b);
-        ctx.fillStyle = colour("ink");
-        ctx.fillText(text, from, y - 3 * r);
-      }
-      ctx.restore();
-    };
-    const nearest = u => {
-      let best = null, least = 26 ** 2;
-      for (const p of points) {
-        const d = (u.valToPos(p.x, "x") - u.cursor.left) ** 2 + (u.valToPos(p.y, "y") - u.cursor.top) ** 2;
-        if (d < least) { least = d; best = p; }
-      }
-      return best;
-    };
+      if (state.label) texts(ctx, area, r, points.map(p => ({x: X(p.x), y: Y(p.y), text: textOf(p.r, state.label).slice(0, 28)})));
+    });
+    const under = u => points[nearest(u, points.map(p => p.x), points.map(p => p.y), 26)];
     const say = p => names.show(p ? `${p.r.name}: ${short(p.x)} ${mx.unit}, ${short(p.y)} ${my.unit}` : null);
     const scaled = (range, log) => ({time: false, distr: log ? 3 : 1, range: () => range});
-    const ticks = (range, log) => log ? {splits: () => logSplits(...range), filter: (u, s) => s} : {};
-    const plot = add({figure, repaint: names.repaint}, box, {
-      width: widthOf(box), height: c.wide ? 380 : 290, legend: {show: false}, pxAlign: false,
-      cursor: {drag: {x: false, y: false}, points: {show: false}, y: true},
+    const named = (tag, stat, m, range, log) => ({label: nameOf(tag, stat) + " (" + m.unit + ")", labelSize: 20, values: ticks, ...logarithmic(log, range)});
+    const plot = add(figure, names, (at, u) => say(at === null ? null : under(u)), {
+      height: c.wide ? 380 : 290, cursor: {drag: {x: false, y: false}, points: {show: false}, y: true},
       scales: {x: scaled(rx, c.lx), y: scaled(ry, c.ly)},
-      axes: [axis({space: 56, size: 30, label: nameOf(c.x, c.xs) + " (" + mx.unit + ")", labelSize: 20, values: (u, l) => l.map(v => v === null ? "" : tick(v)), ...ticks(rx, c.lx)}), axis({size: 56, label: nameOf(c.y, c.ys) + " (" + my.unit + ")", labelSize: 20, values: (u, l) => l.map(v => v === null ? "" : tick(v)), ...ticks(ry, c.ly)})],
+      axes: [axis({space: 56, size: 30, ...named(c.x, c.xs, mx, rx, c.lx)}), axis({size: 56, ...named(c.y, c.ys, my, ry, c.ly)})],
       series: [{}, {stroke: () => line(0), paths: () => null, points: {show: false}}],
-      hooks: {draw: [paint], setCursor: [u => say(u.cursor.left >= 0 ? nearest(u) ?? (plot?.byKey ? points[plot.at] : null) : null)]},
+      hooks: {draw: [paint]},
     }, [points.map(p => p.x), points.map(p => p.y)]);
     // Arrow keys go from point to point; Enter opens it.
     box.onkeydown = ev => {
@@ -131,7 +95,7 @@
       if (step) { ev.preventDefault(); plot.at = Math.min(points.length - 1, Math.max(0, (plot.at ?? (step > 0 ? -1 : points.length)) + step)); say(points[plot.at]); }
       if (ev.key === "Enter" && points[plot.at]) open(points[plot.at].r);
     };
-    plot.u.over.onclick = () => { const p = nearest(plot.u); if (p) open(p.r); };
+    plot.u.over.onclick = () => { const p = under(plot.u); if (p) open(p.r); };
     behind(figure, ["run", nameOf(c.x, c.xs) + " (" + mx.unit + ")", nameOf(c.y, c.ys) + " (" + my.unit + ")"], [points.map(p => p.r.name), points.map(p => p.x), points.map(p => p.y)]);
   }
 
@@ -200,13 +164,13 @@
   async function open(r) {
     el("pointtitle").textContent = r.name;
     el("pointlink").href = "/r/" + r.id;
-    const facts = [["Kind", r.kind], ["State", r.state && r.state.replaceAll("_", " ")], ["Started (UTC)", r.started ? new Date(r.started).toISOString().replace("T", " ").slice(0, 19) : ""], ...all.columns.slice(0, 8).map(c => [c, textOf(r, c)])];
-    for (const tag of ["output_token_throughput", "request_throughput", "time_to_first_token", "inter_token_latency", "request_latency"]) for (const stat of ["avg", "p50", "p99"]) if (known(value(r, tag, stat)) && (stat !== "avg" || metric(tag).stats.length === 1)) facts.push([nameOf(tag, stat), short(value(r, tag, stat)) + " " + metric(tag).unit]);
-    el("pointfacts").replaceChildren(...facts.filter(f => f[1]).map(f => make("div", {}, make("dt", {textContent: f[0]}), make("dd", {textContent: f[1]}))));
+    const rows = [["Kind", r.kind], ["State", r.state && r.state.replaceAll("_", " ")], ["Started (UTC)", r.started ? new Date(r.started).toISOString().replace("T", " ").slice(0, 19) : ""], ...all.columns.slice(0, 8).map(c => [c, textOf(r, c)])];
+    for (const tag of ["output_token_throughput", "request_throughput", "time_to_first_token", "inter_token_latency", "request_latency"]) for (const stat of ["avg", "p50", "p99"]) if (known(value(r, tag, stat)) && (stat !== "avg" || metric(tag).stats.length === 1)) rows.push([nameOf(tag, stat), short(value(r, tag, stat)) + " " + metric(tag).unit]);
+    el("pointfacts").replaceChildren(...facts(rows));
     el("pointconfig").textContent = "…";
     el("point").showModal();
-    try { el("pointconfig").textContent = (await (await fetch(`/api/r/${r.id}/configuration`, {cache: "no-store"})).json()).configuration || "It is not in the file."; }
-    catch { el("pointconfig").textContent = "The server does not answer."; }
+    const a = await ask(`/api/r/${r.id}/configuration`);
+    el("pointconfig").textContent = a.error ? refused(a) : a.configuration || "It is not in the file.";
   }
   el("pointclose").onclick = () => el("point").close();
 
@@ -237,10 +201,9 @@
       y += row(p);
     }
     out.toBlob(blob => {
-      const a = make("a", {href: URL.createObjectURL(blob), download: list.length > 1 ? "charts.png" : titleOf(list[0]).replace(/[^a-zA-Z0-9]+/g, "-").toLowerCase() + ".png"});
-      a.click();
-      setTimeout(() => URL.revokeObjectURL(a.href), 1000);
-      toast(`Saved ${a.download}`);
+      const name = list.length > 1 ? "charts.png" : titleOf(list[0]).replace(/[^a-zA-Z0-9]+/g, "-").toLowerCase() + ".png";
+      download(blob, name);
+      toast(`Saved ${name}`);
     });
   }
   function toast(text) {
@@ -269,24 +232,19 @@
     el("allruns").onclick = () => every(true);
     el("noruns").onclick = () => every(false);
   }
-  addEventListener("keydown", ev => { if (ev.key === "Escape") for (const d of document.querySelectorAll("details.choose[open]")) { d.open = false; d.firstElementChild.focus(); } });
-  addEventListener("click", ev => { for (const d of document.querySelectorAll("details.choose[open]")) if (!d.contains(ev.target)) d.open = false; });
-
   async function start() {
-    let answer;
-    try { answer = await (await fetch("/api/charts?runs=" + encodeURIComponent(data.runs || ""), {cache: "no-store"})).json(); }
-    catch { answer = {error: "The server does not answer", detail: "Is aiperf serve still running?"}; }
+    const answer = await ask("/api/charts?runs=" + encodeURIComponent(data.runs || ""));
     el("pending").hidden = true;
     if (answer.error || !answer.runs.length) {
       el("fault").hidden = false;
-      el("fault").textContent = answer.error ? answer.error + ". " + (answer.detail || "") : "None of these runs has figures.";
+      el("fault").textContent = answer.error ? refused(answer) : "None of these runs has figures.";
       finished();
       return;
     }
     all = answer;
     chosen = new Set(all.runs.map(r => r.id));
     if (answer.left.length) { el("fault").hidden = false; el("fault").textContent = "Without figures, and therefore not shown: " + answer.left.join(", "); }
-    try { state = JSON.parse(sessionStorage.getItem(kept)); } catch { /* private mode */ }
+    state = store.get("charts", null);
     // Group by the model if it varies, else by what has the fewest values; label by the concurrency if it varies.
     const few = all.columns.filter(c => c !== "run" && c !== "concurrency" && distinct(c) >= 2 && distinct(c) <= 10).sort((a, b) => distinct(a) - distinct(b));
     const usual = {group: all.columns.includes("model") ? "model" : few.find(c => !/concurrency|requests|rate/.test(c)) ?? "", label: all.columns.includes("concurrency") ? "concurrency" : all.columns.find(c => distinct(c) >= 2 && distinct(c) <= 20) ?? ""};

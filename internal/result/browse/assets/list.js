@@ -1,8 +1,3 @@
-  const el = id => document.getElementById(id);
-  const store = {
-    get(key, otherwise) { try { return JSON.parse(sessionStorage.getItem("aiperf-" + key)) ?? otherwise; } catch { return otherwise; } },
-    set(key, value) { try { sessionStorage.setItem("aiperf-" + key, JSON.stringify(value)); } catch { /* private mode */ } },
-  };
   const when = ms => ms ? new Date(ms).toISOString().replace("T", " ").slice(0, 16) : "";
   const fixed = [
     {key: "name", title: "Run", text: true, value: i => i.name},
@@ -67,7 +62,7 @@
     switch (c.key) {
     case "name": {
       const th = make("th", {scope: "row"}, make("a", {href: "/r/" + i.id, textContent: i.name}));
-      if (i.kind !== "run") th.append(make("span", {className: "kind", textContent: i.kind}));
+      if (i.kind !== "run") th.append(make("span", {className: "badge", textContent: i.kind}));
       if (i.about) th.append(make("small", {textContent: i.about}));
       if (i.why) th.append(make("small", {className: "why failed", textContent: i.why}));
       return th;
@@ -123,8 +118,6 @@
   }
   addEventListener("keydown", ev => {
     if (ev.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) { ev.preventDefault(); el("query").focus(); el("query").select(); }
-    if (ev.key === "Escape") { const open = document.querySelector("details.choose[open]"); if (open) { open.open = false; open.firstElementChild.focus(); } }
   });
-  addEventListener("click", ev => { for (const d of document.querySelectorAll("details.choose[open]")) if (!d.contains(ev.target)) d.open = false; });
   draw();
   finished();

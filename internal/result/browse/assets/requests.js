@@ -1,4 +1,3 @@
-  const el = id => document.getElementById(id);
   const size = 100, deepest = 10000;
   let from = 0, total = 0, columns = [], origin = null, asked = 0;
   const metric = tag => data.metrics.find(m => m.tag === tag) || {tag, header: tag, unit: ""};
@@ -26,13 +25,7 @@
     const turn = ++asked, p = query();
     history.replaceState(null, "", "?" + p);
     for (;;) {
-      let answer;
-      try {
-        const reply = await fetch(`/api/r/${data.id}/requests?` + p, {cache: "no-store"});
-        answer = await reply.json();
-      } catch {
-        answer = {error: "The server does not answer", detail: "Is aiperf serve still running?"};
-      }
+      const answer = await ask(`/api/r/${data.id}/requests?` + p);
       if (turn !== asked) return;
       if (answer.pending) {
         el("pending").hidden = false;
@@ -42,7 +35,7 @@
       }
       el("pending").hidden = true;
       el("fault").hidden = !answer.error;
-      if (answer.error) { el("fault").textContent = answer.error + ". " + (answer.detail || ""); finishedOnce(); return; }
+      if (answer.error) { el("fault").textContent = refused(answer); finishedOnce(); return; }
       show(answer);
       finishedOnce();
       return;
@@ -99,17 +92,13 @@
     el("onetitle").textContent = "Request #" + r.n.toLocaleString("en-US");
     el("record").textContent = "…";
     el("exchange").replaceChildren();
-    const fact = (name, value) => make("div", {}, make("dt", {textContent: name}), make("dd", {textContent: value}));
-    el("facts").replaceChildren(...[["Id", r.id], ["Session", r.session], ["Conversation", r.conversation], ["Turn", String(r.turn)], ["Phase", r.phase], ["Sent (UTC)", r.start ? new Date(r.start).toISOString().replace("T", " ").replace("Z", "") : ""]].filter(f => f[1]).map(f => fact(...f)),
-      ...Object.entries(r.v).map(([t, v]) => fact(metric(t).header, short(v) + " " + metric(t).unit)));
+    el("facts").replaceChildren(...facts([["Id", r.id], ["Session", r.session], ["Conversation", r.conversation], ["Turn", String(r.turn)], ["Phase", r.phase], ["Sent (UTC)", r.start ? new Date(r.start).toISOString().replace("T", " ").replace("Z", "") : ""], ...Object.entries(r.v).map(([t, v]) => [metric(t).header, short(v) + " " + metric(t).unit])]));
     el("onefault").textContent = r.error || "";
     if (!box.open) box.showModal();
     for (let tries = 0; tries < 600; tries++) {
-      let a;
-      try { a = await (await fetch(`/api/r/${data.id}/requests/${r.n}`, {cache: "no-store"})).json(); }
-      catch { el("record").textContent = "The server does not answer."; return; }
+      const a = await ask(`/api/r/${data.id}/requests/${r.n}`);
       if (!box.open) return;
-      if (a.error) { el("record").textContent = a.error + " " + (a.detail || ""); return; }
+      if (a.error) { el("record").textContent = refused(a); return; }
       if (a.pending) { await sleep(300); continue; }
       text = JSON.stringify(a.record, null, 2);
       el("record").textContent = text.length > 2e6 ? text.slice(0, 2e6) + "\n…" : text;
@@ -135,9 +124,7 @@
   el("one").onclick = ev => { if (ev.target === el("one")) el("one").close(); };
   el("copy").onclick = async () => { try { await navigator.clipboard.writeText(text); el("copy").textContent = "Copied"; } catch { getSelection().selectAllChildren(el("record")); el("copy").textContent = "Selected"; } setTimeout(() => { el("copy").textContent = "Copy"; }, 1500); };
   el("save").onclick = () => {
-    const a = make("a", {href: URL.createObjectURL(new Blob([text], {type: "application/json"})), download: el("onetitle").textContent.replace(/[^0-9]/g, "") + ".json"});
-    a.click();
-    setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+    download(new Blob([text], {type: "application/json"}), el("onetitle").textContent.replace(/[^0-9]/g, "") + ".json");
   };
   let timer;
   el("filter").oninput = ev => { from = 0; clearTimeout(timer); timer = setTimeout(load, ev.target.type === "search" ? 150 : 0); };

@@ -3,7 +3,7 @@ package console
 import (
 	"strings"
 
-	"golang.org/x/text/width"
+	"aiperf/internal/base/terminal"
 )
 
 // style is the style of a text on a terminal, as an escape sequence has it.
@@ -83,28 +83,6 @@ func (p *page) bytes(styles bool) []byte {
 }
 
 // columns is the number of terminal columns of a text.
-func columns(s string) int {
-	n := 0
-	for _, r := range s {
-		n += runeColumns(r)
-	}
-	return n
-}
+func columns(s string) int { return terminal.Width(s) }
 
 func pad(n int) string { return strings.Repeat(" ", max(n, 0)) }
-
-// runeColumns is 0 for what joins the character before it, 2 for wide East Asian characters and
-// emoji, else 1.
-func runeColumns(r rune) int {
-	if r < 0x300 {
-		return 1
-	}
-	if joins(r) {
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
-}

@@ -2,13 +2,9 @@ package console
 
 import (
 	"strings"
-	"unicode"
 
 	"aiperf/internal/base/terminal"
 )
-
-// joins reports whether r takes no column of its own: combining marks, joiners, variation selectors.
-func joins(r rune) bool { return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) }
 
 // safe makes a foreign text harmless for a terminal and a table: line breaks stay, tabs become a space.
 func safe(s string) string { return strings.ReplaceAll(terminal.Text(s), "\t", " ") }
@@ -65,13 +61,10 @@ func wrapParagraph(s string, room int) []string {
 // fit is the longest prefix of s that takes at most room columns, but at least one character with
 // what joins it.
 func fit(s string, room int) string {
-	used := 0
-	for i, r := range s {
-		n := runeColumns(r)
-		if i > 0 && used+n > room {
-			return s[:i]
+	for {
+		if head := terminal.Cut(s, room, ""); head != "" || s == "" {
+			return head
 		}
-		used += n
+		room++
 	}
-	return s
 }

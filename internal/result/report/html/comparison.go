@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/library"
 )
@@ -33,21 +33,14 @@ type TimeLines struct {
 // Compare writes the page of a comparison.
 func Compare(w io.Writer, c *Comparison) error {
 	v := newComparisonView(c)
-	var err error
-	v.Frame, err = webserver.NewFrame(v.data(c.Lines), asset("comparison.js"), asset("sweep.css"),
-		asset("comparison.css"))
-	if err != nil {
-		return err
-	}
-	return execute(w, "comparison.html", v)
+	return execute(w, "comparison.html", &v.Frame, webpage.Content{Parts: webpage.Charts,
+		Script: asset("comparison.js"), Data: v.data(c.Lines), Style: asset("sweep.css") + asset("comparison.css")}, v)
 }
 
 // comparisonView is what the template of comparisons shows.
 type comparisonView struct {
-	webserver.Frame
-	Title, Version string
-	Facts          []row
-	Answers        []compared
+	webpage.Frame
+	Answers []compared
 	// Tables are those of runs side by side, or one for each cell of sweeps.
 	Tables        []sideTable
 	Level         string
@@ -106,7 +99,8 @@ var verdictMarks = map[compare.Verdict][2]string{
 }
 
 func newComparisonView(c *Comparison) *comparisonView {
-	v := &comparisonView{Version: c.Version, Sweeps: len(c.Sweeps) > 0}
+	v := &comparisonView{Sweeps: len(c.Sweeps) > 0}
+	v.Version = c.Version
 	answer := func(name, finding string, leaning compare.Verdict) {
 		v.Answers = append(v.Answers, compared{Level: verdictMarks[leaning][1], Name: name, Finding: finding,
 			Page: c.Pages[name]})
@@ -158,8 +152,8 @@ func newComparisonView(c *Comparison) *comparisonView {
 	} else if others > 1 {
 		v.Title = fmt.Sprintf("%d against %s", others, base)
 	}
-	v.Facts = append(v.Facts, row{"Base", base}, row{"Compared with it", integer(int64(others))},
-		row{"Confidence", v.Level})
+	v.Facts = append(v.Facts, row{Name: "Base", Value: base}, row{Name: "Compared with it", Value: integer(int64(others))},
+		row{Name: "Confidence", Value: v.Level})
 	v.charts(c.Lines)
 	return v
 }
@@ -350,8 +344,8 @@ func (v *comparisonView) charts(lines []TimeLines) {
 		if of.unit == "ms" {
 			note = "median of the requests sent at that time"
 		}
-		v.Charts = append(v.Charts, figure{"line-" + of.key, of.title, of.unit, note,
-			of.title + " over time, a line for each run"})
+		v.Charts = append(v.Charts, figure{ID: "line-" + of.key, Title: of.title, Unit: of.unit, Note: note,
+			Description: of.title + " over time, a line for each run"})
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"io"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/summary"
@@ -25,7 +25,7 @@ import (
 	"aiperf/internal/watch/trust"
 )
 
-//go:embed assets/page.html assets/page.js
+//go:embed assets/run.html assets/run.css assets/run.js
 //go:embed assets/sweep.html assets/sweep.css assets/sweep.js
 //go:embed assets/comparison.html assets/comparison.css assets/comparison.js
 var assets embed.FS
@@ -71,26 +71,22 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.Frame, err = webserver.NewFrame(d, asset("page.js")); err != nil {
-		return nil, err
-	}
+	c := webpage.Content{Parts: webpage.Charts, Script: asset("run.js"), Data: d, Style: asset("run.css")}
 	var out bytes.Buffer
-	err = execute(&out, "page.html", v)
+	err = execute(&out, "run.html", &v.Frame, c, v)
 	return out.Bytes(), err
 }
 
-// execute writes a page.
-func execute(w io.Writer, name string, view any) error {
-	return webserver.ExecutePage(w, assets, "assets/"+name, functions, view)
+// execute writes a page of a template. The view has the frame, whose title, version and facts are set.
+func execute(w io.Writer, name string, f *webpage.Frame, c webpage.Content, view any) error {
+	if err := f.Contain(c); err != nil {
+		return err
+	}
+	f.Skip = "figures"
+	return webpage.Execute(w, assets, "assets/"+name, functions, view)
 }
 
 // functions are the functions of the template.
 var functions = template.FuncMap{"short": short, "minor": minor}
 
-func asset(name string) string {
-	text, err := assets.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return string(text)
-}
+func asset(name string) string { return webpage.Text(assets, "assets/"+name) }

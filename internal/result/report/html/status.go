@@ -42,9 +42,9 @@ func (v *view) status(r *summary.Result, run *Run) {
 		v.Status = append(v.Status, s)
 	}
 	if s := r.Submission; s != nil {
-		state := status{good, "Scenario " + s.Scenario, "The run complies with it.", nil, false}
+		state := status{Level: good, Title: "Scenario " + s.Scenario, Text: "The run complies with it."}
 		if len(s.Reasons) > 0 {
-			state = status{bad, "Scenario " + s.Scenario, "The run does not comply with it:", s.Reasons, false}
+			state = status{Level: bad, Title: "Scenario " + s.Scenario, Text: "The run does not comply with it:", Items: s.Reasons}
 		}
 		v.Status = append(v.Status, state)
 	}
@@ -161,18 +161,6 @@ func goodputStatus(r *summary.Result) (status, bool) {
 	return s, true
 }
 
-// card is a key figure.
-type card struct {
-	Title, Value, Unit, What string
-	Lines                    []cardLine
-}
-
-// cardLine is a further figure on a card; Few reports that there are too few samples for an upper bound of it.
-type cardLine struct {
-	Text string
-	Few  bool
-}
-
 // percentile is one of a metric, with its bounds; NaN where there is none.
 type percentile struct {
 	name             string
@@ -244,7 +232,7 @@ func cards(r *summary.Result) []card {
 				if i := p.interval(); i != "" {
 					line += " (" + i + ")"
 				}
-				c.Lines = append(c.Lines, cardLine{line, p.few()})
+				c.Lines = append(c.Lines, cardLine{Text: line, Few: p.few()})
 			}
 		}
 		out = append(out, c)

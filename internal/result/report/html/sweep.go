@@ -7,28 +7,24 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/result/answer"
 )
 
 // Sweep writes the page of a sweep, of a search or of the answer to how much load a server takes.
 func Sweep(w io.Writer, s *answer.Sweep) error {
 	v := newSweepView(s)
-	var err error
-	if v.Frame, err = webserver.NewFrame(newSweepData(s, v.charts()), asset("sweep.js"), asset("sweep.css")); err != nil {
-		return err
-	}
-	return execute(w, "sweep.html", v)
+	return execute(w, "sweep.html", &v.Frame, webpage.Content{Parts: webpage.Charts | webpage.Points | webpage.Sorted,
+		Script: asset("sweep.js"), Data: newSweepData(s, v.charts()), Style: asset("sweep.css")}, v)
 }
 
 // sweepView is what the template of sweeps shows.
 type sweepView struct {
-	webserver.Frame
-	Title, Kind, Version string
-	Facts                []row
-	Status               []status
-	Answer               *answerView
-	Best                 []card
+	webpage.Frame
+	Kind   string
+	Status []status
+	Answer *answerView
+	Best   []card
 	// Curves are the charts over a parameter. Front and Probes are nil where there are none.
 	Curves        []curveView
 	Stats         []string
@@ -86,8 +82,8 @@ type cellValue struct{ Text, Small, Sort string }
 const curveTags = 9
 
 func newSweepView(s *answer.Sweep) *sweepView {
-	v := &sweepView{Title: s.Title, Kind: s.Kind, Version: s.Version, Command: s.Command, Skipped: s.Skipped,
-		Limited: len(s.Limits) > 0}
+	v := &sweepView{Kind: s.Kind, Command: s.Command, Skipped: s.Skipped, Limited: len(s.Limits) > 0}
+	v.Title, v.Version = s.Title, s.Version
 	if v.Title == "" {
 		v.Title = "Benchmark"
 	}
@@ -117,12 +113,12 @@ func newSweepView(s *answer.Sweep) *sweepView {
 	}
 	v.table(s)
 	for _, f := range s.Failures {
-		v.Failures = append(v.Failures, row{f.Label, f.Error})
+		v.Failures = append(v.Failures, row{Name: f.Label, Value: f.Error})
 	}
 	for i := range s.Cells {
 		for _, f := range s.Cells[i].Failures {
 			if !slices.Contains(s.Failures, f) {
-				v.Failures = append(v.Failures, row{f.Label, f.Error})
+				v.Failures = append(v.Failures, row{Name: f.Label, Value: f.Error})
 			}
 		}
 	}
@@ -208,7 +204,7 @@ func newAnswerView(c *answer.Capacity) *answerView {
 	}
 	add := func(name, value string) {
 		if value != "" {
-			v.Rows = append(v.Rows, row{name, value})
+			v.Rows = append(v.Rows, row{Name: name, Value: value})
 		}
 	}
 	add("Bound first", c.Bound())
@@ -234,7 +230,7 @@ func sweepStatus(s *answer.Sweep) []status {
 	}
 	switch {
 	case len(s.Cells) == 0:
-		out = append(out, status{bad, "No cell has a result", "All runs failed.", nil, false})
+		out = append(out, status{Level: bad, Title: "No cell has a result", Text: "All runs failed."})
 	case failed > 0 || len(s.Skipped) > 0:
 		st := status{Level: warn, Title: fmt.Sprintf("%d %s failed", failed, plural(failed, "run"))}
 		if failed > 0 {
@@ -245,7 +241,7 @@ func sweepStatus(s *answer.Sweep) []status {
 		}
 		out = append(out, st)
 	default:
-		out = append(out, status{good, "All runs succeeded", "", nil, false})
+		out = append(out, status{Level: good, Title: "All runs succeeded", Text: ""})
 	}
 	if len(s.Limits) > 0 {
 		counts := map[answer.Verdict]int{}
@@ -306,7 +302,7 @@ func searchStatus(s *answer.Search) status {
 	case s.Reason != "":
 		ended = strings.ReplaceAll(s.Reason, "_", " ")
 	default:
-		return status{warn, "The search did not end by itself", "Its results are those up to then.", nil, false}
+		return status{Level: warn, Title: "The search did not end by itself", Text: "Its results are those up to then."}
 	}
 	st := status{Level: plain, Title: "The search ended", Text: ended}
 	b := s.Boundary
@@ -341,7 +337,7 @@ func searchRows(s *answer.Sweep) []row {
 	var out []row
 	add := func(name, value string) {
 		if value != "" {
-			out = append(out, row{name, value})
+			out = append(out, row{Name: name, Value: value})
 		}
 	}
 	add("Planner", h.Planner)

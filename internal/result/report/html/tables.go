@@ -156,8 +156,8 @@ func acceptanceRows(list []metrics.AcceptedSteps) []row {
 	var out []row
 	for _, b := range list {
 		if b.Steps > 0 {
-			out = append(out, row{integer(b.Accepted),
-				integer(b.Steps) + " steps, " + short(100*float64(b.Steps)/float64(total)) + " %"})
+			out = append(out, row{Name: integer(b.Accepted),
+				Value: integer(b.Steps) + " steps, " + short(100*float64(b.Steps)/float64(total)) + " %"})
 		}
 	}
 	return out
@@ -258,7 +258,7 @@ func (v *view) hints(r *summary.Result) {
 		failures = append(failures, &r.Errors[i].Error)
 	}
 	for _, h := range hint.ForAll(failures) {
-		v.Hints = append(v.Hints, row{h.Cause, h.Try})
+		v.Hints = append(v.Hints, row{Name: h.Cause, Value: h.Try})
 	}
 }
 
@@ -365,7 +365,7 @@ func appendRows(dst []row, path string, v any) []row {
 			case artifact.Object:
 				dst = appendRows(dst, path+m.Key, m.Value)
 			default:
-				dst = append(dst, row{path + m.Key, text(m.Value)})
+				dst = append(dst, row{Name: path + m.Key, Value: text(m.Value)})
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/webserver"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/servermetrics"
@@ -15,10 +15,8 @@ import (
 
 // view is what the template shows.
 type view struct {
-	webserver.Frame
-	Title, Models, Kind, Target string
-	Version, BenchmarkID        string
-	Facts                       []row
+	webpage.Frame
+	Models, Kind, Target, BenchmarkID string
 	// Sure says how far the figures can be relied on, Limits what limited the run, Findings what was seen of the
 	// client.
 	Sure, Limits, Status []status
@@ -49,16 +47,15 @@ type view struct {
 	Recomputed                      []row
 }
 
-// row is a name and its value.
-type row struct{ Name, Value string }
-
-// status is a judgement: Level is good, warn, bad or plain.
-type status struct {
-	Level, Title, Text string
-	Items              []string
-	// Marked items begin with a mark of their own.
-	Marked bool
-}
+// What the pages here share with those of other rooms.
+type (
+	row        = webpage.Fact
+	status     = webpage.Status
+	card       = webpage.Card
+	cardLine   = webpage.CardLine
+	figure     = webpage.Figure
+	choiceView = webpage.Choice
+)
 
 // section holds the charts of a group and the choices of further lines.
 type section struct {
@@ -66,22 +63,14 @@ type section struct {
 	Choices []choiceView
 }
 
-// figure is the place of a chart; Description replaces it where it cannot be seen.
-type figure struct{ ID, Title, Unit, Note, Description string }
-
-type choiceView struct {
-	ID, Title string
-	Options   []string
-	Hidden    int
-}
-
 type phase struct{ Name, Start, Sending, End, Sent, Completed, Errors, Cancelled string }
 
 func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 	v := &view{
-		Kind: r.EndpointTitle, Version: r.AIPerfVersion, BenchmarkID: r.BenchmarkID, Command: r.RunInfo.CLICommand,
+		Kind: r.EndpointTitle, BenchmarkID: r.BenchmarkID, Command: r.RunInfo.CLICommand,
 		Confidence: fmt.Sprintf("%.0f %%", 100*metrics.BoundsConfidence),
 	}
+	v.Version = r.AIPerfVersion
 	config, err := artifact.AppendIndented(nil, append(artifact.Object{}, r.InputConfig...))
 	if err != nil {
 		return nil, err
@@ -94,13 +83,15 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 	v.Constant = d.Constant
 	for i := range d.Distributions {
 		of := &d.Distributions[i]
-		v.Distributions = append(v.Distributions, figure{of.ID, of.Title, of.Unit, beyond(of), of.describe()})
+		v.Distributions = append(v.Distributions, figure{ID: of.ID, Title: of.Title, Unit: of.Unit, Note: beyond(of),
+			Description: of.describe()})
 	}
 	for group, into := range map[string]*section{groupRequests: &v.Requests, groupServers: &v.Servers,
 		groupGPUs: &v.GPUs, groupClient: &v.Client} {
 		for i := range d.Charts {
 			if c := &d.Charts[i]; c.Group == group {
-				into.Charts = append(into.Charts, figure{c.ID, c.Title, c.Unit, c.Note, c.describe()})
+				into.Charts = append(into.Charts, figure{ID: c.ID, Title: c.Title, Unit: c.Unit, Note: c.Note,
+					Description: c.describe()})
 			}
 		}
 		for i := range d.Choices {
@@ -164,7 +155,7 @@ func (v *view) identify(r *summary.Result) {
 	v.Target = strings.Join(v.Endpoints, ", ")
 	fact := func(name, value string) {
 		if value != "" {
-			v.Facts = append(v.Facts, row{name, value})
+			v.Facts = append(v.Facts, row{Name: name, Value: value})
 		}
 	}
 	fact("Endpoint", v.Target)
@@ -193,20 +184,20 @@ func (v *view) identify(r *summary.Result) {
 	}
 	fact("Run", r.RunInfo.RunLabel)
 	fact("AIPerf", r.AIPerfVersion)
-	v.RunFacts = append(v.RunFacts, row{"benchmark_id", r.BenchmarkID})
+	v.RunFacts = append(v.RunFacts, row{Name: "benchmark_id", Value: r.BenchmarkID})
 	if seed := r.RunInfo.RandomSeed; seed != nil {
-		v.RunFacts = append(v.RunFacts, row{"random_seed", fmt.Sprint(*seed)})
+		v.RunFacts = append(v.RunFacts, row{Name: "random_seed", Value: fmt.Sprint(*seed)})
 	}
 	for _, n := range []struct {
 		name string
 		n    int64
 	}{{"requests_sent", c.Sent}, {"requests_completed", c.Completed()}, {"requests_cancelled", c.CutOff},
 		{"request_errors", c.Errors}} {
-		v.RunFacts = append(v.RunFacts, row{n.name, integer(n.n)})
+		v.RunFacts = append(v.RunFacts, row{Name: n.name, Value: integer(n.n)})
 	}
 	if c.TargetRate > 0 {
-		v.RunFacts = append(v.RunFacts, row{"skipped_arrivals", integer(c.SkippedArrivals)},
-			row{"dropped_by_catchup", integer(c.DroppedByCatchup)})
+		v.RunFacts = append(v.RunFacts, row{Name: "skipped_arrivals", Value: integer(c.SkippedArrivals)},
+			row{Name: "dropped_by_catchup", Value: integer(c.DroppedByCatchup)})
 	}
 }
 

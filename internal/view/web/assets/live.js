@@ -1,7 +1,5 @@
-  const $ = id => document.getElementById(id);
   const svg = "http://www.w3.org/2000/svg";
-  let columns = [], rows = [], run = null, state = {phases: []}, figures = {}, servers = {}, series = null, end = null, gone = false, version = "";
-  let clockAt = 0; // when the newest state came
+  let columns = [], rows = [], run = null, state = {phases: []}, figures = {}, servers = {}, series = null, end = null, gone = false;
 
   const duration = s => {
     if (s === undefined || s === null || !isFinite(s)) return "–";
@@ -16,16 +14,16 @@
   const values = name => { const i = column(name); return rows.map(r => r[i]); };
 
   // set changes a text only where it differs, so that selections and screen readers are left alone.
-  const set = (el, text) => { if (el.textContent !== text) el.textContent = text; };
+  const set = (e, text) => { if (e.textContent !== text) e.textContent = text; };
 
   // ---- charts ----
   let span = 0;
   const longest = () => Math.max(1, rows.length ? rows[rows.length - 1][0] : 0);
   const range = () => { const to = longest(); return [span && to > span ? to - span : 0, to]; };
-  const place = s => s === 0 ? "0" : s < 60 ? +s.toFixed(1) + " s" : duration(s);
+  const place = s => clock(s, longest());
   const several = (n, one) => count(n) + " " + one + (n === 1 ? "" : "s");
   const kinds = {
-    "c-rate": {unit: "/s", lines: [["completed", "completed"], ["failed", "failed", 4], ["target_rate", "planned", 7, "dash"]]},
+    "c-rate": {unit: "/s", lines: [["completed", "completed"], ["failed", "failed", 4, "bad"], ["target_rate", "planned", 7, "dash"]]},
     "c-tokens": {unit: "/s", lines: [["output_tokens", "output", 0, "area"], ["input_tokens", "input", 1]]},
     "c-ttft": {unit: "ms", lines: [["ttft_p50", "p50"], ["ttft_p90", "p90"], ["ttft_p99", "p99"]], bands: [[2, 0]]},
     "c-itl": {unit: "ms", lines: [["itl_p50", "p50"], ["itl_p90", "p90"], ["itl_p99", "p99"]], bands: [[2, 0]]},
@@ -36,55 +34,19 @@
     "c-gpu": {unit: "%", lines: [["gpu_utilization", "utilization", 0, "area"]], most: 100},
     "c-power": {unit: "W", lines: [["gpu_power", "power", 1, "area"]]},
   };
-  // The warm-up is shaded below the grid and named above it.
-  const shade = named => u => {
-    const {ctx, bbox} = u;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-    ctx.clip();
-    for (const p of state.phases) {
-      if (p.kind !== "warmup" || p.start === undefined) continue;
-      const a = u.valToPos(p.start, "x", true), b = u.valToPos(p.start + p.elapsed, "x", true);
-      if (!named) {
-        ctx.fillStyle = colour("shade");
-        ctx.fillRect(a, bbox.top, b - a, bbox.height);
-      } else if (b - a > 50 * devicePixelRatio) {
-        ctx.fillStyle = colour("soft");
-        ctx.font = 10 * devicePixelRatio + "px system-ui,sans-serif";
-        ctx.textBaseline = "top";
-        ctx.textAlign = "left";
-        ctx.fillText(p.name, a + 4 * devicePixelRatio, bbox.top + 3 * devicePixelRatio);
-      }
-    }
-    ctx.restore();
-  };
+  const warmups = () => state.phases.filter(p => p.kind === "warmup" && p.start !== undefined).map(p => ({name: p.name, from: p.start, to: p.start + p.elapsed}));
   const charts = {};
   function chart(id) {
-    const kind = kinds[id], figure = $(id), el = figure.querySelector(".plot");
-    const colours = kind.lines.map((l, i) => () => l[3] === "dash" ? colour("soft") : line(l[2] ?? i));
-    const names = legend(figure.querySelector(".legend"), kind.lines.map((l, i) => ({label: l[1], colour: colours[i], unit: kind.unit})), true);
+    const kind = kinds[id], figure = el(id);
+    const of = curves(kind.lines.map(l => ({label: l[1], hue: l[2], look: l[3]})), kind.bands, (k, u) => u.data[0].length < 8);
+    const names = legend(figure, of.entries(kind.unit));
     const newest = u => { const n = u.data[0].length - 1; names.show(null, n < 0 ? null : kind.lines.map((l, k) => u.data[k + 1][n])); };
-    const options = {
-      width: widthOf(el), height: 170, legend: {show: false}, pxAlign: false, padding: [8, 12, 0, 0],
-      cursor: {sync: {key: "time"}, drag: {x: false, y: false}, points: {size: 6}},
+    const plot = add(figure, names, (i, u) => { if (i === null) newest(u); else names.show(place(u.data[0][i]), kind.lines.map((l, k) => u.data[k + 1][i])); }, {
+      height: 170, padding: [8, 12, 0, 0], cursor: {sync: {key: "time"}, drag: {x: false, y: false}, points: {size: 6}},
       scales: {x: {time: false, range}, y: {range: (u, lo, hi) => [0, Math.min(kind.most ?? Infinity, !hi || hi <= 0 ? 1 : hi * 1.08)]}},
-      axes: [axis({values: (u, list) => list.map(place), space: 70, size: 28}), axis({size: 48, space: 26, values: (u, list) => list.map(tick)})],
-      series: [{}, ...kind.lines.map((l, i) => ({
-        label: l[1], stroke: colours[i], spanGaps: true, width: l[3] === "dash" ? 1 : 1.6, dash: l[3] === "dash" ? [6, 5] : undefined,
-        points: {show: u => u.data[0].length < 8, size: 5, fill: colours[i]},
-        fill: l[3] === "area" ? () => alpha(line(l[2] ?? i), +colour("fill")) : undefined,
-      }))],
-      bands: (kind.bands || []).map(b => ({series: [b[0] + 1, b[1] + 1], fill: () => alpha(line(b[1]), +colour("fill"))})),
-      hooks: {drawClear: [shade(false)], drawAxes: [shade(true)], setCursor: [u => {
-        const i = u.cursor.idx;
-        if (i === null || i === undefined || u.cursor.left < 0) newest(u);
-        else names.show(place(u.data[0][i]), kind.lines.map((l, k) => u.data[k + 1][i]));
-      }]},
-    };
-    const plot = add({figure, repaint: names.repaint}, el, options, [[], ...kind.lines.map(() => [])]);
-    const details = figure.querySelector("details");
-    charts[id] = {plot, kind, figure, newest, details, fresh: true};
+      axes: overTime(longest), series: of.series, bands: of.bands, hooks: shaded(warmups),
+    }, [[], ...kind.lines.map(() => [])]);
+    charts[id] = {plot, kind, figure, newest, details: figure.querySelector("details")};
   }
   // A chart that is not on the screen is drawn when it gets there.
   const visible = new Set();
@@ -107,11 +69,11 @@
   }
   const drawAll = () => {
     const known = Object.keys(figures).length > 0;
-    $("c-ttft").hidden = $("c-itl").hidden = !!run && !run.streaming;
-    $("c-tokens").hidden = known && !figures.output_token_throughput && !figures.input_token_throughput;
+    el("c-ttft").hidden = el("c-itl").hidden = !!run && !run.streaming;
+    el("c-tokens").hidden = known && !figures.output_token_throughput && !figures.input_token_throughput;
     for (const id in charts) draw(id);
   };
-  $("span").onchange = () => { span = +$("span").querySelector("input:checked").value; drawAll(); };
+  el("span").onchange = () => { span = +el("span").querySelector("input:checked").value; drawAll(); };
 
   // ---- hero figures ----
   const hero = [
@@ -146,7 +108,7 @@
     h.number = make("span");
     h.small = make("p", {className: "what"});
     h.card = make("div", {className: "card"}, make("h3", {textContent: h.title}), make("p", {className: "value"}, h.number, " ", make("span", {className: "unit", textContent: h.unit})), h.small, h.spark);
-    $("hero").append(h.card);
+    el("hero").append(h.card);
   }
   function sparkline(h) {
     const list = values(h.line).slice(-60);
@@ -175,21 +137,21 @@
   // ---- phases ----
   const bars = new Map();
   function drawPhases() {
-    const box = $("phases"), seen = new Set();
+    const box = el("phases"), seen = new Set();
     state.phases.forEach((p, i) => {
       const key = i + p.name;
       seen.add(key);
       let b = bars.get(key);
       if (!b) {
         b = {name: make("b"), what: make("span"), flight: make("span"), rate: make("span"), bad: make("span"), right: make("span", {className: "right"}), fill: make("div")};
-        b.bar = make("div", {className: "bar"}, b.fill);
+        b.bar = make("div", {className: "share"}, b.fill);
         b.bar.setAttribute("role", "progressbar");
         b.el = make("div", {}, make("div", {className: "row"}, b.name, b.what, b.flight, b.rate, b.bad, b.right), b.bar);
         bars.set(key, b);
         box.append(b.el);
       }
       const over = p.state === "complete", grace = p.state === "sending_complete";
-      b.el.className = "phase " + p.kind + (p.stopped ? " stopped" : over ? " done" : grace ? " grace" : "");
+      b.el.className = "card phase " + p.kind + (p.stopped ? " stopped" : over ? " done" : grace ? " grace" : "");
       set(b.name, p.name[0].toUpperCase() + p.name.slice(1) + (grace ? " · waiting for replies" : ""));
       const done = p.completed + p.cancelled;
       set(b.what, p.expected ? count(done) + " of " + count(p.expected) + " requests" : p.expectedSessions && !p.seconds ? count(done) + " requests" : p.seconds ? count(done) + " requests · " + duration(Math.min(p.elapsed, p.seconds)) + " of " + duration(p.seconds) : count(done) + " requests");
@@ -209,194 +171,26 @@
     for (const [key, b] of bars) if (!seen.has(key)) { b.el.remove(); bars.delete(key); }
   }
 
-  // ---- tables ----
-  const cell = (text, name) => make("td", {className: name || "", textContent: text});
-  const head = text => make("th", {scope: "row", textContent: text});
-  function pairs(id, list) {
-    const box = $(id);
-    while (box.children.length > list.length) box.lastChild.remove();
-    list.forEach(([name, value, title], i) => {
-      let d = box.children[i];
-      if (!d) { d = make("div", {}, make("dt"), make("dd")); box.append(d); }
-      set(d.children[0], name);
-      set(d.children[1], value);
-      if (title) d.children[0].title = title;
-    });
-  }
-  // grid fills a table, cell by cell, so that what does not change stays.
-  function grid(body, list) {
-    while (body.children.length > list.length) body.lastChild.remove();
-    list.forEach((cells, i) => {
-      let tr = body.children[i];
-      if (!tr || tr.children.length !== cells.length) {
-        const fresh = make("tr", {}, ...cells.map((c, k) => k === (cells.head ?? 0) ? head("") : cell("")));
-        if (tr) tr.replaceWith(fresh); else body.append(fresh);
-        tr = fresh;
-      }
-      if (tr.className !== (cells.mark || "")) tr.className = cells.mark || "";
-      cells.forEach((c, k) => {
-        const [text, name] = Array.isArray(c) ? c : [c, ""];
-        const td = tr.children[k], href = Array.isArray(c) ? c[2] : undefined;
-        if (td.dataset.href !== href) {
-          if (href) { td.dataset.href = href; td.replaceChildren(make("a", {href, target: "_blank", rel: "noopener"})); } else { delete td.dataset.href; td.replaceChildren(); }
-        }
-        set(href ? td.firstChild : td, text);
-        if (td.className !== name) td.className = name;
-      });
-    });
-  }
-  function drawMetrics() {
-    const all = Object.values(figures).sort((a, b) => a.order - b.order);
-    $("metrics").hidden = all.length === 0;
-    const label = m => m.header + (m.unit ? " (" + m.unit + ")" : "");
-    const n = v => [short(v), "n"];
-    const fill = (rows, values, list) => {
-      grid($(rows), list.filter(m => m.p50 !== undefined).map(m => [label(m), n(m.avg), n(m.min), n(m.p50), n(m.p90), n(m.p99), n(m.max), [short(m.std), "n minor"]]));
-      pairs(values, list.filter(m => m.p50 === undefined).map(m => [label(m), short(m.avg), m.tag]));
-    };
-    const further = all.filter(m => m.group !== "default");
-    fill("metric-rows", "metric-values", all.filter(m => m.group === "default"));
-    $("further").hidden = further.length === 0;
-    set($("further-name"), several(further.length, "further metric"));
-    if ($("further").open) fill("further-rows", "further-values", further);
-  }
-  $("further").ontoggle = () => drawMetrics();
-  const serverNames = {
-    server_prefix_cache_hit_percent: ["Prefix cache hits", "%"], server_unique_prompt_tokens: ["Unique prompt tokens", ""],
-    server_external_cache_hit_percent: ["External cache hits", "%"], server_kv_cache_usage_percent: ["KV cache usage", "%"],
-    server_cpu_kv_cache_usage_percent: ["KV cache usage (CPU)", "%"], server_requests_running: ["Requests running", ""],
-    server_requests_waiting: ["Requests waiting", ""], server_input_tokens_per_second: ["Input tokens", "/s"],
-    server_output_tokens_per_second: ["Output tokens", "/s"],
-  };
-  const hasAny = (...names) => names.some(n => values(n).some(v => v !== null && v !== undefined));
-  function drawServers() {
-    const list = Object.entries(servers);
-    $("servers").hidden = list.length === 0;
-    $("c-queue").hidden = !hasAny("running", "waiting");
-    $("c-cache").hidden = !hasAny("kv_cache", "prefix_hits");
-    pairs("server-values", list.map(([k, v]) => [(serverNames[k] || [k])[0], short(v) + ((serverNames[k] || [])[1] ? " " + serverNames[k][1] : "")]));
-  }
-  function drawGPUs(list) {
-    $("gpus").hidden = list.length === 0;
-    $("c-gpu").hidden = !hasAny("gpu_utilization");
-    $("c-power").hidden = !hasAny("gpu_power");
-    const tags = [], names = {};
-    for (const g of list) for (const v of g.values) if (!names[v.tag]) { names[v.tag] = v.header.replace(/^GPU /, "") + (v.unit ? " (" + v.unit + ")" : ""); tags.push(v.tag); }
-    const top = $("gpu-table").tHead;
-    const key = tags.join();
-    if (top.dataset.key !== key) {
-      top.dataset.key = key;
-      top.replaceChildren(make("tr", {}, make("th", {scope: "col", textContent: "GPU"}), ...tags.map(t => make("th", {scope: "col", className: "n", textContent: names[t]}))));
-    }
-    const differ = key => new Set(list.map(g => g[key])).size > 1;
-    const where = g => differ("source") ? g.source.replace(/^https?:\/\//, "").replace(/\/metrics$/, "") : differ("host") ? g.host : "";
-    grid($("gpu-table").tBodies[0], list.map(g => [[g.index, g.model, where(g)].filter(x => x !== "").join(" · "), ...tags.map(t => { const v = g.values.find(x => x.tag === t); return [v && v.now !== undefined ? short(v.now) : "–", "n"]; })]));
-  }
-  function drawErrors(list) {
-    $("errors").hidden = list.length === 0;
-    grid($("error-rows"), list.map(e => Object.assign([[count(e.count), "n"], e.code ? String(e.code) : "", e.type, e.message], {head: 2})));
-  }
-  const verdicts = {valid: ["good", "Valid: the client did not distort the figures"], client_limited: ["bad", "Client limited: the client itself slowed the load down"], inconclusive: ["warn", "Inconclusive: the client may have distorted the figures"]};
-  function drawClient(c) {
-    const [level, title] = verdicts[c.verdict] || ["", "Not judged yet"];
-    $("verdict").className = "status " + level;
-    set($("verdict-title"), title);
-    const texts = c.findings.map(f => f.message + (f.advice ? "; " + f.advice : ""));
-    if ([...$("findings").children].map(e => e.textContent).join("\n") !== texts.join("\n")) $("findings").replaceChildren(...texts.map(t => make("li", {textContent: t})));
-    const f = c.figures, list = [], put = (name, v, text) => { if (v !== undefined) list.push([name, text(v)]); };
-    const part = v => short(100 * v) + " %", mib = v => short(v / 1048576) + " MiB", ms = v => short(1000 * v) + " ms";
-    put("CPU of the client", f.client_cpu_ratio, part);
-    put("CPU of the machine", f.host_cpu_busy_ratio, part);
-    put("CPU of other programs", f.host_cpu_others_ratio, part);
-    put("Timer delay, p99", f.client_timer_delay_p99_seconds, ms);
-    put("Longest pause for garbage collection", f.client_gc_pause_max_seconds, ms);
-    put("Resident memory, peak", f.client_resident_memory_peak_bytes, mib);
-    put("Open descriptors, peak", f.client_open_descriptors_peak, v => count(v) + (f.client_descriptor_limit ? " of " + count(f.client_descriptor_limit) : ""));
-    for (const k in f) if (k.startsWith("client_error_bound_seconds/")) list.push(["Own share in " + k.slice(27).replaceAll("_", " ") + ", p99 at most", ms(f[k])]);
-    pairs("client-values", list);
-  }
-
-  // ---- series ----
-  const prefix = /\bphases\.[^.=\s]+\./g;
-  function drawSeries() {
-    $("series").hidden = !series;
-    if (!series) return;
-    const done = series.cells.filter(c => c.state === "done" || c.state === "failed" || c.state === "skipped").length;
-    set($("h-series"), {repeats: "Repeats", sweep: "Sweep", search: "Search"}[series.kind] || "Runs");
-    set($("series-text"), done + (series.planned ? " of " + series.planned : "") + " runs done");
-    $("answer").hidden = !series.answer;
-    // The prefix of a value's name says nothing where all have the same.
-    const prefixes = new Set(series.cells.flatMap(c => c.label.match(prefix) || []));
-    const bare = text => prefixes.size === 1 ? text.replace(prefix, "") : text;
-    set($("answer"), bare(series.answer));
-    const trials = series.cells.some(c => c.trials > 1), reports = series.cells.some(c => c.report);
-    const figures = [], names = {};
-    for (const c of series.cells) for (const m of c.metrics) { const key = m.tag + " " + m.stat; if (!names[key]) { names[key] = m.header + " " + m.stat + (m.unit ? " (" + m.unit + ")" : ""); figures.push(key); } }
-    const top = $("cells").tHead, key = [trials, reports, ...figures].join();
-    if (top.dataset.key !== key) {
-      top.dataset.key = key;
-      top.replaceChildren(make("tr", {}, ...["Run", ...(trials ? ["Trial"] : []), "State", ...(reports ? ["Report"] : [])].map(t => make("th", {scope: "col", textContent: t})), ...figures.map(f => make("th", {scope: "col", className: "n", textContent: names[f]})), make("th", {scope: "col", className: "n", textContent: "took"})));
-    }
-    grid($("cells").tBodies[0], series.cells.map(c => Object.assign([bare(c.label) || "run", ...(trials ? [c.trial + " of " + c.trials] : []), [c.state + (c.verdict ? " · " + c.verdict : ""), "state " + (c.state === "failed" ? "failed" : c.verdict || "")], ...(reports ? [c.report ? ["open", "", c.report] : ""] : []),
-      ...figures.map(f => { const m = c.metrics.find(m => m.tag + " " + m.stat === f); return [m ? short(m.value) : "", "n"]; }), [c.took ? duration(c.took) : "", "n"]], {mark: c.state})));
-    const chosen = $("series-metric"), before = chosen.value;
-    if (chosen.dataset.key !== key) {
-      chosen.dataset.key = key;
-      chosen.replaceChildren(...figures.map(f => make("option", {value: f, textContent: names[f]})));
-      if (figures.includes(before)) chosen.value = before;
-    }
-    drawCurve();
-  }
-  // The curve is a figure of the finished cells over the first value that is a number and varies, else over their order.
-  let curve = null;
-  function drawCurve() {
-    const metric = $("series-metric").value;
-    const finished = series.cells.map((c, i) => ({c, i, m: c.metrics.find(m => m.tag + " " + m.stat === metric)})).filter(x => x.m);
-    const figure = $("c-series");
-    figure.hidden = finished.length < 2;
-    if (figure.hidden) return;
-    const axes = finished[0].c.values.map((v, k) => k).filter(k => new Set(finished.map(x => x.c.values[k]?.number)).size > 1 && finished.every(x => isFinite(x.c.values[k]?.number)));
-    const k = axes[0], name = k === undefined ? "run" : finished[0].c.values[k].name;
-    const points = new Map();
-    for (const x of finished) { const at = k === undefined ? x.i + 1 : x.c.values[k].number; points.set(at, [...(points.get(at) || []), x.m.value]); }
-    const xs = [...points.keys()].sort((a, b) => a - b), ys = xs.map(x => points.get(x).reduce((a, b) => a + b) / points.get(x).length);
-    const el = figure.querySelector(".plot");
-    if (curve) { plots.splice(plots.indexOf(curve), 1); curve.u.destroy(); }
-    const unit = finished[0].m.unit || "";
-    const names = legend(figure.querySelector(".legend"), [{label: finished[0].m.header + " " + finished[0].m.stat, colour: () => line(0), unit}], true);
-    const pad = (xs[xs.length - 1] - xs[0]) * 0.04 || 1;
-    curve = add({figure, repaint: names.repaint}, el, {
-      width: widthOf(el), height: 220, legend: {show: false}, pxAlign: false, padding: [8, 12, 0, 0], cursor: {drag: {x: false, y: false}, points: {size: 7}},
-      scales: {x: {time: false, range: () => [xs[0] - pad, xs[xs.length - 1] + pad]}, y: {range: (u, lo, hi) => [0, !hi || hi <= 0 ? 1 : hi * 1.1]}},
-      axes: [axis({space: 50, size: 28, label: name, labelSize: 18, splits: xs.length <= 12 ? () => xs : undefined, values: (u, list) => list.map(tick)}), axis({size: 52, space: 30, values: (u, list) => list.map(tick)})],
-      series: [{}, {stroke: () => line(0), width: 1.8, points: {show: true, size: 7, fill: () => line(0)}}],
-      hooks: {setCursor: [u => { const i = u.cursor.idx; if (i === null || i === undefined || u.cursor.left < 0) names.show(null); else names.show(name + " " + short(xs[i]), [ys[i]]); }]},
-    }, [xs, ys]);
-    behind(figure, [name, metric], [xs, ys]);
-  }
-  $("series-metric").onchange = () => drawCurve();
-
   // ---- log ----
-  const lines = $("log");
+  const lines = el("log");
   function log(list) {
     for (const [at, level, component, text] of list) {
       lines.append(make("div", {className: level}, make("span", {className: "t", textContent: new Date(at).toLocaleTimeString("en-GB") + " "}), level + " ", text));
     }
     while (lines.children.length > 400) lines.firstChild.remove();
-    if ($("follow").checked) lines.scrollTop = lines.scrollHeight;
+    if (el("follow").checked) lines.scrollTop = lines.scrollHeight;
   }
 
   // ---- the whole ----
-  function fact(name, value) { return make("div", {}, make("dt", {textContent: name}), make("dd", {textContent: value})); }
   function drawRun() {
     document.body.classList.toggle("waiting", !run);
     if (!run) return;
     const title = run.models.join(", ") || "AIPerf";
-    set($("title"), title);
+    set(el("title"), title);
     const p = run.plans.filter(x => x.kind === "profiling");
     const load = p.map(x => (x.rate ? x.type + " " + three(x.rate) + "/s" : x.concurrency ? "concurrency " + x.concurrency : x.type)).filter((x, i, l) => l.indexOf(x) === i).join(", ");
-    $("facts").replaceChildren(fact("Endpoint", run.endpoint + (run.streaming ? " · streaming" : "")), fact("Load", load), fact("Server", run.urls.join(", ")), ...(run.label ? [fact("Run", run.label)] : []), fact("Folder", run.dir));
-    set($("command"), run.command);
+    el("facts").replaceChildren(...facts([["Endpoint", run.endpoint + (run.streaming ? " · streaming" : "")], ["Load", load], ["Server", run.urls.join(", ")], ["Run", run.label], ["Folder", run.dir]]));
+    set(el("command"), run.command);
   }
   function headline() {
     const p = state.phases[state.phases.length - 1];
@@ -404,17 +198,17 @@
     const mark = end ? {complete: "✓ ", cancelled: "■ ", incomplete: "✕ "}[end.status] || "" : share;
     document.title = mark + (run ? run.models.join(", ") : "waiting") + " · AIPerf live";
   }
-  function connection(level, text) { $("connection").className = "pill " + level; set($("connection"), text); }
+  function connection(level, text) { el("connection").className = "pill " + level; set(el("connection"), text); }
   const names = {repeats: "series", sweep: "sweep", search: "search"};
   function drawEnd() {
-    const box = $("ended");
+    const box = el("ended");
     box.hidden = !end && !gone;
     if (box.hidden) return;
     const status = end ? end.status : "incomplete";
     box.className = "status " + ({complete: "good", cancelled: "warn", incomplete: "bad"}[status] || "");
-    set($("ended-title"), {complete: "The run is complete", cancelled: "The run was cancelled", incomplete: end ? "The run failed, or has no results" : "aiperf has ended"}[status] || "The run goes on");
-    if (series && end && end.finished) set($("ended-title"), status === "cancelled" ? "The " + names[series.kind] + " was cancelled" : series.cells.filter(c => c.state === "failed").length ? several(series.cells.filter(c => c.state === "failed").length, "run") + " failed" : "All runs are done");
-    const text = $("ended-text");
+    set(el("ended-title"), {complete: "The run is complete", cancelled: "The run was cancelled", incomplete: end ? "The run failed, or has no results" : "aiperf has ended"}[status] || "The run goes on");
+    if (series && end && end.finished) set(el("ended-title"), status === "cancelled" ? "The " + names[series.kind] + " was cancelled" : series.cells.filter(c => c.state === "failed").length ? several(series.cells.filter(c => c.state === "failed").length, "run") + " failed" : "All runs are done");
+    const text = el("ended-text");
     text.replaceChildren();
     if (end && end.report && !gone) text.append(make("a", {href: end.report, target: "_blank", rel: "noopener", textContent: "Open the report"}), " · ");
     if (run) text.append("Files: " + run.dir);
@@ -439,7 +233,7 @@
   }
   const on = {
     hello(m) {
-      columns = m.columns; rows = []; run = m.run || null; state = {phases: []}; figures = {}; servers = {}; end = null; gone = false; version = m.version;
+      columns = m.columns; rows = []; run = m.run || null; state = {phases: []}; figures = {}; servers = {}; end = null; gone = false;
       drawErrors([]); drawMetrics(); drawServers();
       if (m.series) { series = m.series; drawSeries(); }
       if (m.log) { lines.replaceChildren(); log(m.log); }
@@ -467,7 +261,7 @@
       waited++;
     };
   }
-  for (const id in kinds) { chart(id); watcher.observe($(id)); }
+  for (const id in kinds) { chart(id); watcher.observe(el(id)); }
   drawHero();
   connect();
   addEventListener("pagehide", () => source.close());

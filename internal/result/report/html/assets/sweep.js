@@ -1,15 +1,8 @@
-  const cells = data.cells, known = v => v !== null && v !== undefined;
+  const cells = data.cells;
   const figure = key => data.figures[key];
   const metric = key => data.metrics.find(m => m.key === key);
   const missed = i => cells[i].verdict === "infeasible";
   const doubtful = i => cells[i].verdict === "client-limited";
-  const controls = document.getElementById("controls");
-  const pick = id => document.getElementById(id);
-  const replace = el => {
-    const old = plots.findIndex(p => p.el === el);
-    if (old >= 0) { plots[old].u.destroy(); plots.splice(old, 1); }
-  };
-
   // A group is a line of a chart: the cells that are equal in the parameters that it is named after.
   function groups(x, by) {
     const others = data.parameters.map((p, i) => i).filter(i => i !== x);
@@ -34,20 +27,18 @@
     if (others.length > 1) list.push(["all", "combination of the others"]);
     return list;
   };
-  const colours = i => () => line(i), dashes = i => i < 8 ? undefined : i < 16 ? [7, 4] : [2, 3];
+  const colours = i => () => line(i);
 
   // scatter draws cells as points, each series its own; a series may be joined by a line.
-  function scatter(el, o) {
-    replace(el);
-    const figureEl = el.closest("figure");
+  function scatter(figure, o) {
     const used = new Map(); // the series of a cell
-    o.series.forEach((s, k) => s.cells.forEach(i => { if (!s.silent) used.set(i, k); }));
+    o.series.forEach((s, k) => s.cells.forEach(i => used.set(i, k)));
     const order = [...new Set(o.series.flatMap(s => s.cells))].filter(i => known(o.x(i)) && known(o.y(i))).sort((a, b) => o.x(a) - o.x(b) || a - b);
-    const xs = order.map(o.x), within = o.series.map(s => new Set(s.cells));
-    const columns = o.series.map((s, k) => order.map(i => within[k].has(i) ? o.y(i) : null));
-    const names = legend(figureEl.querySelector(".legend"), o.series.map(s => ({label: s.label, colour: s.colour, unit: ""})), true);
+    const xs = order.map(o.x), points = order.map(o.y), inside = o.series.map(s => new Set(s.cells));
+    const columns = o.series.map((s, k) => order.map(i => inside[k].has(i) ? o.y(i) : null));
+    const names = legend(figure, o.series.map(s => ({label: s.label, colour: s.colour, unit: ""})));
     let lo = Math.min(...xs), hi = Math.max(...xs);
-    if (o.alsoX) for (const v of o.alsoX) if (known(v)) { lo = Math.min(lo, v); hi = Math.max(hi, v); }
+    for (const v of (o.alsoX || []).filter(known)) { lo = Math.min(lo, v); hi = Math.max(hi, v); }
     const log = o.log && lo > 0;
     const gap = hi > lo ? (hi - lo) * 0.04 : Math.abs(hi) * 0.1 || 1;
     const range = o.categories ? [-0.5, o.categories.length - 0.5] : log ? [lo / (hi / lo) ** 0.04, hi * (hi / lo) ** 0.04] : [o.zero ? Math.min(0, lo) : lo - gap, hi + gap];
@@ -55,28 +46,20 @@
     const ys = order.flatMap(i => [o.y(i), o.low && o.low(i), o.high && o.high(i)]).filter(known).concat(o.lines.map(l => l.y).filter(known));
     const span = Math.max(...ys) - Math.min(...ys);
     const top = o.close ? Math.min(1, Math.max(...ys) + span * 0.15 || 1) : Math.max(...ys, 0), bottom = o.close ? Math.max(0, Math.min(...ys) - span * 0.15) : Math.min(...ys, 0);
-    const marks = u => {
-      const {ctx, bbox} = u, r = devicePixelRatio, X = v => u.valToPos(v, "x", true), Y = v => u.valToPos(v, "y", true);
-      ctx.save();
-      ctx.beginPath();
-      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-      ctx.clip();
+    const marks = u => within(u, (ctx, box, r, X, Y) => {
       ctx.lineWidth = r;
-      ctx.font = 10.5 * r + "px system-ui,sans-serif";
+      ctx.strokeStyle = colour("bad");
+      ctx.setLineDash([6 * r, 4 * r]);
       for (const l of o.lines) {
-        ctx.strokeStyle = colour("bad");
-        ctx.setLineDash([6 * r, 4 * r]);
         ctx.beginPath();
-        if (known(l.y)) { ctx.moveTo(bbox.left, Y(l.y)); ctx.lineTo(bbox.left + bbox.width, Y(l.y)); }
-        else { ctx.moveTo(X(l.x), bbox.top); ctx.lineTo(X(l.x), bbox.top + bbox.height); }
+        if (known(l.y)) { ctx.moveTo(box.left, Y(l.y)); ctx.lineTo(box.left + box.width, Y(l.y)); }
+        else { ctx.moveTo(X(l.x), box.top); ctx.lineTo(X(l.x), box.top + box.height); }
         ctx.stroke();
       }
       ctx.setLineDash([]);
-      order.forEach(i => {
-        const k = used.get(i);
-        if (k === undefined) return;
-        const x = X(o.x(i)), y = Y(o.y(i)), s = o.series[k];
-        ctx.strokeStyle = ctx.fillStyle = s.colour();
+      for (const i of order) {
+        const x = X(o.x(i)), y = Y(o.y(i));
+        ctx.strokeStyle = ctx.fillStyle = o.series[used.get(i)].colour();
         if (o.low && known(o.low(i)) && known(o.high(i))) {
           ctx.lineWidth = 1.5 * r;
           ctx.beginPath();
@@ -85,116 +68,69 @@
           for (const v of [o.low(i), o.high(i)]) { ctx.moveTo(x - 3 * r, Y(v)); ctx.lineTo(x + 3 * r, Y(v)); }
           ctx.stroke();
         }
+        if (!missed(i)) { circle(ctx, x, y, r, doubtful(i)); continue; }
+        const d = 3.5 * r;
         ctx.lineWidth = 1.8 * r;
         ctx.beginPath();
-        if (missed(i)) {
-          const d = 3.5 * r;
-          ctx.moveTo(x - d, y - d); ctx.lineTo(x + d, y + d); ctx.moveTo(x + d, y - d); ctx.lineTo(x - d, y + d);
-          ctx.stroke();
-        } else {
-          ctx.arc(x, y, 3.4 * r, 0, 2 * Math.PI);
-          if (doubtful(i)) { ctx.fillStyle = colour("panel"); ctx.fill(); ctx.stroke(); } else ctx.fill();
-        }
-      });
-      const taken = []; // by texts: one that would cover another is left out
-      order.forEach(i => {
-        const text = o.text && o.text(i);
-        if (!text) return;
-        const x = X(o.x(i)), y = Y(o.y(i)), width = ctx.measureText(text).width;
-        const left = x + width + 8 * r > bbox.left + bbox.width, from = left ? x - width - 6 * r : x + 6 * r;
-        const up = y - 20 * r < bbox.top ? y + 18 * r : y - 4 * r, box = [from, up - 12 * r, from + width, up];
-        if (taken.some(b => box[0] < b[2] && b[0] < box[2] && box[1] < b[3] && b[1] < box[3])) return;
-        taken.push(box);
-        ctx.fillStyle = colour("ink");
-        ctx.textBaseline = "bottom";
-        ctx.textAlign = "left";
-        ctx.fillText(text, from, up);
-      });
+        ctx.moveTo(x - d, y - d); ctx.lineTo(x + d, y + d); ctx.moveTo(x + d, y - d); ctx.lineTo(x - d, y + d);
+        ctx.stroke();
+      }
+      if (o.text) texts(ctx, box, r, order.map(i => ({x: X(o.x(i)), y: Y(o.y(i)), text: o.text(i)})));
       for (const [name, i] of o.special || []) { // a letter in a ring
-        const x = X(o.x(i)), y = Y(o.y(i)), away = name === "K" ? -15 : 15, up = Math.min(Math.max(y + away * r, bbox.top + 9 * r), bbox.top + bbox.height - 9 * r);
-        ctx.strokeStyle = ctx.fillStyle = colour("ink");
+        const x = X(o.x(i)), y = Y(o.y(i)), up = Math.min(Math.max(y + (name === "K" ? -15 : 15) * r, box.top + 9 * r), box.top + box.height - 9 * r);
+        lettering(ctx, 11, "middle", "center").font = "bold " + ctx.font;
+        ctx.strokeStyle = ctx.fillStyle;
         ctx.lineWidth = 1.4 * r;
         ctx.beginPath();
         ctx.arc(x, y, 6 * r, 0, 2 * Math.PI);
         ctx.stroke();
-        ctx.font = "bold " + 11 * r + "px system-ui,sans-serif";
-        ctx.textAlign = "center";
-        ctx.textBaseline = "middle";
         ctx.fillText(name, x, up);
       }
-      ctx.restore();
-    };
-    const behindAll = u => {
-      const b = o.boundary;
-      if (!b || !known(b.value) && !known(b.low)) return;
-      const {ctx, bbox} = u, r = devicePixelRatio, X = v => u.valToPos(v, "x", true);
-      ctx.save();
-      ctx.beginPath();
-      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-      ctx.clip();
+    });
+    const bounds = u => within(u, (ctx, box, r, X) => {
+      const b = o.boundary || {};
       if (known(b.low) && known(b.high)) {
         ctx.fillStyle = colour("shade");
-        ctx.fillRect(X(b.low), bbox.top, Math.max(r, X(b.high) - X(b.low)), bbox.height);
+        ctx.fillRect(X(b.low), box.top, Math.max(r, X(b.high) - X(b.low)), box.height);
       }
       if (known(b.value)) {
         ctx.fillStyle = colour("soft");
-        ctx.fillRect(X(b.value) - r / 2, bbox.top, r, bbox.height);
+        ctx.fillRect(X(b.value) - r / 2, box.top, r, box.height);
       }
-      ctx.restore();
-    };
-    const at = (u) => {
-      const {left, top: up} = u.cursor;
-      if (known(left) && left >= 0 && o.near) { // the nearest point in both directions
-        let best = null, least = Infinity;
-        order.forEach((i, k) => {
-          const d = (u.valToPos(xs[k], "x") - left) ** 2 + (u.valToPos(o.y(i), "y") - up) ** 2;
-          if (d < least) { least = d; best = k; }
-        });
-        return best;
-      }
-      return left < 0 ? null : u.cursor.idx;
-    };
+    });
     const tickX = v => o.categories ? o.categories[v] ?? "" : tick(v);
-    const room = () => Math.max(3, Math.floor((widthOf(el) - 70) / (o.categories.length || 1) / 6.5)); // characters of a name
+    const show = (at, u) => {
+      const k = at !== null && o.near ? nearest(u, xs, points) : at;
+      if (k === null) names.show(null);
+      else if (o.near) names.show(cells[order[k]].label + ": " + o.told(order[k]));
+      else names.show((o.xName ? o.xName + " " : "") + tickX(xs[k]), o.series.map((s, j) => { const n = order.findIndex((i, m) => xs[m] === xs[k] && inside[j].has(i)); return n < 0 ? null : columns[j][n]; }));
+    };
+    const room = () => Math.max(3, Math.floor((widthOf(figure.querySelector(".plot")) - 70) / (o.categories.length || 1) / 6.5)); // characters of a name
     const named = v => { const text = tickX(v); return !o.categories || text.length <= room() ? text : text.slice(0, room() - 1) + "…"; };
-    const options = {
-      width: widthOf(el), height: o.height || 210, legend: {show: false}, pxAlign: false,
-      cursor: {drag: {x: false, y: false}, points: {show: false}},
+    const called = text => ({label: text, labelSize: text ? 18 : undefined});
+    add(figure, names, show, {
+      height: o.height || 210,
       scales: {x: {time: false, distr: log ? 3 : 1, range: () => range}, y: {range: () => [bottom, top === bottom ? 1 : top + (top - bottom) * 0.08]}},
       axes: [axis({space: 46, size: 30, values: (u, list) => list.map(v => v === null ? "" : named(v)),
-        ...(o.categories ? {splits: () => o.categories.map((c, i) => i)} : log ? {splits: () => logSplits(range[0], range[1]), filter: (u, s) => s} : {}),
-        label: o.xLabel, labelSize: o.xLabel ? 18 : undefined}), axis({size: 56, values: (u, list) => list.map(tick), label: o.yLabel, labelSize: o.yLabel ? 18 : undefined})],
-      series: [{}, ...o.series.map((s, k) => ({label: s.label, stroke: s.colour, spanGaps: true, points: {show: false}, width: s.join ? 1.5 : 0, dash: s.dash, paths: s.join ? undefined : () => null}))],
-      hooks: {
-        drawClear: [behindAll],
-        draw: [marks],
-        setCursor: [u => {
-          const k = at(u);
-          if (k === null || k === undefined) { names.show(null); return; }
-          const x = xs[k];
-          if (o.near) names.show(cells[order[k]].label + ": " + o.told(order[k]));
-          else names.show((o.xName ? o.xName + " " : "") + tickX(x), o.series.map((s, j) => { const n = order.findIndex((i, m) => xs[m] === x && within[j].has(i)); return n < 0 ? null : columns[j][n]; }));
-        }],
-      },
-    };
-    const plot = add({figure: figureEl, repaint: names.repaint}, el, options, [xs, ...columns]);
-    behind(figureEl, o.head, o.table(order));
-    return plot;
+        ...(o.categories ? {splits: () => o.categories.map((c, i) => i)} : logarithmic(log, range)), ...called(o.xLabel)}), axis({size: 56, values: ticks, ...called(o.yLabel)})],
+      series: [{}, ...o.series.map(s => ({label: s.label, stroke: s.colour, spanGaps: true, points: {show: false}, width: s.join ? 1.5 : 0, dash: s.dash, paths: s.join ? undefined : () => null}))],
+      hooks: {drawClear: [bounds], draw: [marks]},
+    }, [xs, ...columns]);
+    behind(figure, o.head, o.table(order));
   }
 
   function curve(c) {
-    const x = +pick("axis").value || 0, by = pick("lines").value || "none", stat = pick("stat").value;
+    const x = +el("axis").value || 0, by = el("lines").value || "none", stat = el("stat").value;
     const key = c.keys[stat] || c.keys.avg || Object.values(c.keys)[0], m = metric(key), f = figure(key), p = data.parameters[x];
-    const figureEl = document.getElementById(c.id);
-    const title = figureEl.querySelector("figcaption b");
-    title.textContent = m.title;
+    const plot = el(c.id);
+    plot.querySelector("figcaption b").textContent = m.title;
     const place = i => p.number ? cells[i].numbers[x] : cells[i].at[x] < 0 ? null : cells[i].at[x];
-    const lines = groups(x, by).map((g, k) => ({label: g.name || m.title, cells: g.cells, colour: colours(k), dash: dashes(k), join: p.number && unique(x, by)}));
+    const lines = groups(x, by).map((g, k) => ({label: g.name || m.title, cells: g.cells, colour: colours(k), dash: dash(k), join: p.number && unique(x, by)}));
     const b = data.boundary && data.boundary.parameter === x ? data.boundary : null;
     const special = b ? [["K", b.knee], ["R", b.recommended]].map(([name, load]) => [name, cells.findIndex((c, i) => known(load) && place(i) === load && known(f.mean[i]))]).filter(s => s[1] >= 0) : [];
     const limits = data.limits.filter(l => l.key === key);
-    scatter(figureEl.querySelector(".plot"), {
-      x: place, y: i => f.mean[i], low: f.low && (i => f.low[i]), high: f.high && (i => f.high[i]), series: lines, log: pick("logarithmic").checked && p.number,
+    scatter(plot, {
+      x: place, y: i => f.mean[i], low: f.low && (i => f.low[i]), high: f.high && (i => f.high[i]), series: lines, log: el("logarithmic").checked && p.number,
       categories: p.number ? null : p.values, lines: limits.map(l => ({y: l.value})), boundary: b, alsoX: b ? [b.value] : [], special,
       close: m.tag === "accuracy.overall", xName: p.name, xLabel: p.name + (p.unit ? " (" + p.unit + ")" : ""),
       head: [p.name, ...(data.parameters.length > 1 ? ["cell"] : []), m.title + " (" + m.unit + ")", ...(f.low ? ["low", "high"] : [])],
@@ -202,22 +138,16 @@
     });
   }
 
-  // efficient returns the cells that no other cell beats on both axes.
-  function efficient(of, x, y, largeX, smallY) {
-    const a = i => largeX ? -x[i] : x[i], b = i => smallY ? -y[i] : y[i];
-    return of.filter(i => !of.some(j => a(j) <= a(i) && b(j) >= b(i) && (a(j) < a(i) || b(j) > b(i))));
-  }
   function front() {
-    const figureEl = document.getElementById("front");
-    const kx = pick("frontx").value, ky = pick("fronty").value, mx = metric(kx), my = metric(ky), x = figure(kx).mean, y = figure(ky).mean;
+    const plot = el("front"), kx = el("frontx").value, ky = el("fronty").value, mx = metric(kx), my = metric(ky), x = figure(kx).mean, y = figure(ky).mean;
     const all = cells.map((c, i) => i).filter(i => known(x[i]) && known(y[i]));
     const judged = data.limits.length ? all.filter(i => !missed(i) && !doubtful(i)) : all;
     const turned = data.front.x === kx && data.front.maximizeX, under = data.front.y === ky && data.front.minimizeY;
-    const best = new Set(efficient(judged, x, y, turned, under));
-    figureEl.querySelector("figcaption b").textContent = my.title + " over " + mx.title;
+    const best = new Set(efficient(judged, i => turned ? x[i] : -x[i], i => under ? -y[i] : y[i]));
+    plot.querySelector("figcaption b").textContent = my.title + " over " + mx.title;
     const told = i => mx.title + " " + short(x[i]) + " " + mx.unit + ", " + my.title + " " + short(y[i]) + " " + my.unit;
     const label = i => best.has(i) && best.size <= 16 ? (data.parameters.length === 1 ? data.parameters[0].values[cells[i].at[0]] : cells[i].label.length <= 28 ? cells[i].label : "#" + (i + 1)) : "";
-    scatter(figureEl.querySelector(".plot"), {
+    scatter(plot, {
       x: i => x[i], y: i => y[i], height: 320, near: true, told, zero: true, text: label,
       series: [{label: "Pareto front", cells: [...best], colour: colours(0), join: true}, {label: "other cells", cells: all.filter(i => !best.has(i)), colour: () => colour("soft")}],
       lines: [...data.limits.filter(l => l.key === ky).map(l => ({y: l.value})), ...data.limits.filter(l => l.key === kx).map(l => ({x: l.value}))],
@@ -228,11 +158,10 @@
   }
 
   function probes() {
-    const figureEl = document.getElementById("probes"), p = data.parameters[0];
-    const all = cells.map((c, i) => i), b = data.boundary;
+    const p = data.parameters[0], all = cells.map((c, i) => i), b = data.boundary;
     const kinds = [["meets the limits", i => !missed(i) && !doubtful(i), () => colour("good")], ["misses a limit", missed, () => colour("bad")], ["limited by the client", doubtful, () => colour("warn")]];
     const value = i => p.number ? cells[i].numbers[0] : cells[i].at[0];
-    scatter(figureEl.querySelector(".plot"), {
+    scatter(el("probes"), {
       x: i => i + 1, y: value, height: 220, xLabel: "probe", yLabel: p.name, xName: "probe",
       series: kinds.map(k => ({label: k[0], cells: all.filter(k[1]), colour: k[2]})).filter(s => s.cells.length),
       lines: b && known(b.value) ? [{y: b.value}] : [],
@@ -240,9 +169,10 @@
     });
   }
 
+  const controls = el("controls");
   if (controls) {
     controls.hidden = false;
-    const axisSelect = pick("axis"), lines = pick("lines"), log = pick("logarithmic");
+    const axisSelect = el("axis"), lines = el("lines"), log = el("logarithmic");
     const spread = i => { const p = data.parameters[i]; return p.number ? p.values.length : p.values.length / 2; };
     axisSelect.value = String(data.parameters.map((p, i) => i).reduce((a, b) => spread(b) > spread(a) ? b : a, 0));
     const choose = () => {
@@ -258,27 +188,27 @@
     choose();
     draw();
     axisSelect.onchange = () => { choose(); draw(); };
-    for (const el of [lines, pick("stat"), log]) el.onchange = draw;
+    for (const c of [lines, el("stat"), log]) c.onchange = draw;
   }
-  if (data.front && document.getElementById("front")) {
-    pick("frontcontrols").hidden = false;
+  if (data.front && el("front")) {
+    el("frontcontrols").hidden = false;
     const offer = (id, keys, chosen) => {
-      const el = pick(id);
-      for (const m of data.metrics.filter(keys)) el.append(make("option", {value: m.key, textContent: m.title}));
-      el.value = chosen;
-      el.onchange = front;
+      const select = el(id);
+      for (const m of data.metrics.filter(keys)) select.append(make("option", {value: m.key, textContent: m.title}));
+      select.value = chosen;
+      select.onchange = front;
     };
     const throughput = m => /throughput|goodput|good_request|tokens_per/.test(m.tag);
     offer("frontx", m => !throughput(m) || m.key === data.front.x, data.front.x);
     offer("fronty", m => throughput(m) || m.key === data.front.y, data.front.y);
     front();
   }
-  if (document.getElementById("probes")) probes();
+  if (el("probes")) probes();
 
   // Columns are sorted by their titles, cells without a value last.
-  const table = document.getElementById("cells");
+  const table = el("cells");
   if (table) {
-    pick("sorthint").hidden = false;
+    el("sorthint").hidden = false;
     const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
     heads.forEach((th, k) => {
       const b = make("button", {type: "button"}, ...th.childNodes);

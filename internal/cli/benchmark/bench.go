@@ -1,0 +1,30 @@
+package benchmark
+
+import (
+	"aiperf/internal/cli/command"
+	"aiperf/internal/cluster/fleet"
+	"aiperf/internal/experiment/server"
+)
+
+// bench makes the runs of one benchmark and reports them.
+type bench struct {
+	*command.Env
+	// view shows the progress; interrupts says whether the user wants an end. They are those of all runs.
+	view       view
+	interrupts *interrupts
+	// brief leaves out the reports of single runs: what they say together follows.
+	brief bool
+	// server is that of --serve-cmd; nil until the first run needs it.
+	server *server.Supervisor
+	// fleet makes the load of the runs; nil where this process does.
+	fleet *fleet.Fleet
+}
+
+func newBench(e *command.Env) *bench { return &bench{Env: e} }
+
+// fail prints an error at once and returns the exit code for it: what pages and logs still say comes after it, and
+// further errors may.
+func (b *bench) fail(err error) int {
+	b.Show(err)
+	return command.ExitFailure
+}

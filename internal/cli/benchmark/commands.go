@@ -1,0 +1,42 @@
+// Package benchmark has the commands that measure: a benchmark with all that its options ask for, the shorter ways to
+// one, and the test of the program itself. A bench makes the runs of one benchmark.
+package benchmark
+
+import (
+	"aiperf/internal/cli/command"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
+)
+
+// Commands returns the commands that measure servers.
+func Commands() []command.Command {
+	return []command.Command{
+		{Name: "profile", Summary: "run a benchmark against an inference server",
+			Tables: command.Table(option.Flags), Run: runProfile},
+		{Name: "agent", Summary: "make a share of the load of runs that another machine coordinates",
+			Tables: command.Table(func() *flags.Table { return new(agentOptions).table() }), Run: runAgent},
+		{Name: "quick", Summary: "measure a server for a minute and answer in five lines",
+			Tables: command.Table(func() *flags.Table { return new(quickOptions).table() }), Run: runQuick},
+		{Name: "top", Summary: "watch servers and GPUs without a load",
+			Tables: command.Table(func() *flags.Table { return new(topOptions).table() }), Run: runTop},
+		{Name: "demo", Summary: "run a short benchmark against the embedded mock server",
+			Tables: command.Table(demoTable), Run: runDemo},
+		{Name: "capacity", Summary: "find how much load a server takes within limits",
+			Tables: command.Table(func() *flags.Table { return newCapacityFlags().table() }), Run: runCapacity},
+	}
+}
+
+// Selftest returns the command that tests the program itself.
+func Selftest() []command.Command {
+	return []command.Command{
+		{Name: "selftest", Summary: "check this program on this machine and measure the capacity of the machine",
+			Tables: command.Table(func() *flags.Table { return new(selftestOptions).table() }), Run: runSelftest},
+	}
+}
+
+// demoTable is that of profile, whose flags aiperf demo takes.
+func demoTable() *flags.Table {
+	demo := *option.Flags()
+	demo.Command = "demo"
+	return &demo
+}

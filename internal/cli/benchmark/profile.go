@@ -1,0 +1,277 @@
+package benchmark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"aiperf/internal/cli/command"
+	"aiperf/internal/cli/show"
+	"aiperf/internal/config"
+	"aiperf/internal/config/env"
+	"aiperf/internal/config/fault"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/config/resolve"
+	"aiperf/internal/config/settings"
+	"aiperf/internal/experiment/series"
+	"aiperf/internal/result/compare"
+	"aiperf/internal/result/summary"
+	"aiperf/internal/run"
+	"aiperf/internal/view/runlog"
+	"aiperf/internal/watch/trust"
+)
+
+// runProfile runs a benchmark.
+func runProfile(env *command.Env, args []string) error {
+	if flags.WantsHelp(args) {
+		profileHelp(env)
+		return nil
+	}
+	env.HideSecrets(args)
+	parsed, err := settings.Parse(args, env.LookupEnv)
+	if err != nil {
+		return err
+	}
+	e, err := readExperiment(env, parsed)
+	if err != nil {
+		return err
+	}
+	return newBench(env).prepared(e)
+}
+
+// prepared resolves and runs what the arguments ask for.
+func (b *bench) prepared(e *experiment) error {
+	own, loaded, err := loadFile(b.Env, e.base)
+	if err != nil {
+		return err
+	}
+	defer loaded.remove()
+	if loaded.from != nil {
+		e.input = own
+	}
+	cfg, warnings, err := resolveRun(b.Env, own)
+	if err != nil {
+		return err
+	}
+	if resolve.LacksModel(own) {
+		e.model = cfg.Models[0]
+	}
+	loaded.note(cfg)
+	var cells []series.Cell
+	if e.plan != nil {
+		if cells, warnings, err = e.cells(); err != nil {
+			return err
+		}
+		for i := range cells {
+			loaded.note(cells[i].Config)
+		}
+	}
+	return command.Exit(b.execute(e, cfg, cells, append(env.Unknown(os.Environ()), warnings...)))
+}
+
+// resolveRun makes the configuration of a run. Where no model is named the server is asked for its only one, after
+// everything else has proved right.
+func resolveRun(e *command.Env, parsed *settings.Settings) (*config.Run, []fault.Warning, error) {
+	if !resolve.LacksModel(parsed) {
+		return resolve.Resolve(parsed, run.Catalog{})
+	}
+	cfg, _, err := resolve.Resolve(parsed.WithModel("unnamed"), run.Catalog{})
+	if err != nil {
+		return resolve.Resolve(parsed, run.Catalog{}) // which says of the model too
+	}
+	log := newLog(e.Terminal, cfg, view{}, false)
+	defer log.Close()
+	model, note, err := run.FindModel(context.Background(), cfg, run.Options{Version: command.Version, Log: log})
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg, warnings, err := resolve.Resolve(parsed.WithModel(model), run.Catalog{})
+	return cfg, append([]fault.Warning{{Level: fault.LevelInfo, Text: note}}, warnings...), err
+}
+
+// check returns an error for what cannot be asked for together.
+func (e *experiment) check(cfg *config.Run) error {
+	if cfg.Env.Cluster.Managed && (e.plan != nil || cfg.Several()) {
+		return errors.New("a pod runs one benchmark: a sweep, or several runs, are an AIPerfSweep; " +
+			"aiperf kube sweep --config FILE creates one")
+	}
+	if err := answerOfOneRun(cfg); err != nil && e.plan == nil {
+		return err
+	}
+	return checkPlots(cfg.Asked)
+}
+
+// execute runs a resolved benchmark, or its cells, and reports it.
+func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, warnings []fault.Warning) int {
+	t := b.Terminal
+	b.Redactor = cfg.Redactor()
+	if err := e.check(cfg); err != nil {
+		return b.fail(err)
+	}
+	note, err := run.ChooseFolder(cfg)
+	if err != nil {
+		return b.fail(err)
+	}
+	view := newView(t, cfg, e.plan != nil || cfg.Several())
+	interrupts := watchInterrupts(t, view.logWriter(t.StyledErr), view.leave)
+	defer interrupts.close()
+	b.view, b.interrupts = view, interrupts
+	t.Interrupt = interrupts.interrupt
+	defer view.leave()
+	log := newLog(t, cfg, view, false)
+	defer log.Close()
+	defer log.AdoptStandard()()
+	logger := log.Logger("config")
+	for _, w := range warnings {
+		logger.Log(context.Background(), warningLevel(w), b.Shown(w.Text))
+	}
+	for _, text := range []string{note, view.note} {
+		if text != "" {
+			logger.Info(text)
+		}
+	}
+	if cfg.Env.Dev.Mode {
+		t.Panel("AIPerf Developer Mode", "Developer mode is on (AIPERF_DEV_MODE).")
+	}
+	options := run.Options{
+		Version: command.Version, Log: log, Stop: interrupts.Stop, Capacity: measuredCapacity(logger),
+		Ready: func() { b.announce("PROFILING") },
+	}
+	options.Observers = append(options.Observers, view.observers()...)
+	options.LogInterval = view.logInterval(cfg)
+	publishers, err := openPublishers(b.Env, cfg, log)
+	defer publishers.end(interrupts)
+	if err != nil {
+		return b.fail(err)
+	}
+	options.Observers = append(options.Observers, publishers...)
+	defer b.endServer(log.Logger("server"))
+	ctx, release := withStop(context.Background(), interrupts.Stop)
+	err = b.openFleet(ctx, cfg, log)
+	release()
+	if err != nil {
+		return interrupts.exit(b.fail(err))
+	}
+	defer b.endFleet()
+	if view.screen != nil {
+		view.screen.Start(log.Logger("dashboard"))
+	}
+	var code int
+	switch {
+	case e.plan != nil:
+		code = b.runSeveral(e, cfg, cells, options)
+	case cfg.Several():
+		code = b.runRepeats(cfg, options)
+	default:
+		code = b.runOne(context.Background(), cfg, options).Code
+	}
+	return b.autoPlot(e, cfg, code, log.Logger("plot"))
+}
+
+// runOne makes one run, reports it and says how it ended.
+func (b *bench) runOne(ctx context.Context, cfg *config.Run, options run.Options) (f series.Finished) {
+	b.announce("CONFIGURING")
+	f.Outcome, f.Err = b.measure(ctx, cfg, options)
+	if cfg.Series.Runs <= 1 && options.Info.RunLabel == "" {
+		b.view.leave()
+	}
+	defer waitForUploads(options.Observers, b.interrupts) // the report comes first: it may be all that there is
+	if f.Err != nil {
+		f.Code = b.fail(f.Err)
+		if path := options.Log.Path(); path != "" {
+			fmt.Fprintln(b.Terminal.Err, "Log File:", path)
+		}
+		f.Code = b.interrupts.exit(f.Code)
+		return f
+	}
+	f.Code = b.reportRun(f.Outcome, cfg)
+	if list := faults(f.Outcome); len(list) > 0 {
+		f.Err = errors.New(strings.Join(list, "\n"))
+	} else if cfg.RequireValid && f.Outcome.Verdict != trust.Valid {
+		f.Err = fmt.Errorf("the verdict on the client's own influence is %q", f.Outcome.Verdict)
+	}
+	if err := options.Log.Err(); err != nil && f.Code == command.ExitOK {
+		f.Code, f.Err = b.fail(err), err
+	}
+	return f
+}
+
+// announce prints the line by which scripts know how far a run is. It is not a line of the log: it is printed whatever
+// the level, and to the standard output.
+func (b *bench) announce(state string) {
+	if !b.brief {
+		fmt.Fprintln(b.view.logWriter(b.Terminal.StyledOut), "AIPerf System is "+state)
+	}
+}
+
+// newLog makes the log of a run. brief leaves to the console only what is at least a warning.
+func newLog(t *command.Terminal, cfg *config.Run, view view, brief bool) *runlog.Log {
+	level, _ := runlog.ParseLevel(cfg.LogLevel)
+	return runlog.New(runlog.Options{
+		Level: level, Brief: brief, Console: view.logWriter(t.StyledErr), Terminal: view.wraps(t), Color: t.Colour,
+		Columns:  t.ErrWidth(),
+		Redactor: cfg.Redactor(),
+	})
+}
+
+func warningLevel(w fault.Warning) slog.Level {
+	if w.Level == fault.LevelInfo {
+		return slog.LevelInfo
+	}
+	return slog.LevelWarn
+}
+
+// reportRun prints the final report and says how the run ended.
+func (b *bench) reportRun(outcome *run.Outcome, cfg *config.Run) int {
+	if !b.brief {
+		show.Report(b.Env, &outcome.Result, outcome.Console, show.Rendering{Dir: cfg.Artifacts.Dir,
+			Part: outcome.Result.RunInfo.RunLabel != "", Full: cfg.UI.Full(b.Terminal.OutTTY), ExportWidth: cfg.Env.UI.ConsoleExportWidth})
+	}
+	code := command.ExitOK
+	thresholds := failedThresholds(b.Env, outcome, cfg)
+	if faults := faults(outcome); len(faults) > 0 {
+		code = b.fail(errors.New(strings.Join(faults, "\n")))
+	} else if cfg.RequireValid && outcome.Verdict != trust.Valid {
+		b.fail(fmt.Errorf("--require-valid: the verdict on the client's own influence is %q; the reasons are above "+
+			"and in client_health of the JSON summary", outcome.Verdict))
+		code = command.ExitNotValid
+	} else if thresholds > 0 {
+		code = command.ExitThreshold
+	}
+	return b.interrupts.exit(code)
+}
+
+// failedThresholds prints a line for each condition of --fail-if, and counts those under which the result is a failure.
+func failedThresholds(e *command.Env, outcome *run.Outcome, cfg *config.Run) int {
+	figures := summary.FiguresOf(&outcome.Result)
+	return show.Judgements(e.Terminal, compare.Judge(cfg.FailIf, cfg.Artifacts.Percentiles, &figures))
+}
+
+// faults are the reasons for which a run that has results is not a success.
+func faults(outcome *run.Outcome) []string {
+	var list []string
+	if outcome.Aborted != nil {
+		list = append(list, outcome.Aborted.Error())
+	}
+	if outcome.Problem != nil {
+		list = append(list, "some files could not be written:", outcome.Problem.Error())
+	}
+	if outcome.PluginProblem != nil {
+		list = append(list, "a plug-in failed, and AIPERF_RAISE_ON_CALLBACK_ERROR is set:",
+			outcome.PluginProblem.Error())
+	}
+	if counts := &outcome.Result.Counts; counts.AllFailed() {
+		failed := "The only request failed"
+		if n := counts.Completed(); n > 1 {
+			failed = fmt.Sprintf("All %d requests failed", n)
+		}
+		list = append(list, failed+". The errors are above and in the files")
+		for _, h := range outcome.Hints {
+			list = append(list, h.String())
+		}
+	}
+	return list
+}

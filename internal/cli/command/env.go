@@ -1,0 +1,71 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/config/settings"
+)
+
+// Env is what a command has of the program's surroundings, in one call of the program.
+type Env struct {
+	Terminal  *Terminal
+	LookupEnv func(string) (string, bool)
+	// Redactor knows the secrets of the command, as far as they are known so far.
+	Redactor *artifact.Redactor
+	// Rename puts the user's names into a message for those that the program made up; nil leaves it as it is.
+	Rename func(string) string
+}
+
+// Show prints an error in a box: for what goes on after an error. A command that ends with one returns it.
+func (e *Env) Show(err error) {
+	title := "Error"
+	var titled interface{ PanelTitle() string }
+	if errors.As(err, &titled) {
+		title = titled.PanelTitle()
+	}
+	e.Terminal.Panel(title, e.Shown(e.Redactor.URL(err.Error())))
+}
+
+// Finish prints the error with which a command ended, if it did, and returns the exit code for it.
+func (e *Env) Finish(err error) int {
+	code, message := codeOf(err)
+	if message != nil {
+		e.Show(message)
+	}
+	return code
+}
+
+// HideSecrets has errors show none of the secrets among the arguments and in the environment.
+func (e *Env) HideSecrets(args []string) {
+	e.Redactor = artifact.NewRedactor(settings.SecretsOf(args, e.LookupEnv)...)
+}
+
+// Parse has the flags of a command set and returns the other arguments. Where help is asked for it prints that and
+// returns [ErrHelp].
+func (e *Env) Parse(t *flags.Table, args []string) (words []string, err error) {
+	if flags.WantsHelp(args) {
+		fmt.Fprint(e.Terminal.Out, t.Help())
+		return nil, ErrHelp
+	}
+	return t.Parse(args)
+}
+
+// ParseOnly is [Env.Parse] for a command whose arguments are flags alone, or stand for them.
+func (e *Env) ParseOnly(t *flags.Table, args []string) error {
+	words, err := e.Parse(t, args)
+	if err == nil && len(words) > 0 {
+		err = fmt.Errorf("aiperf %s: unexpected argument %q", t.Command, words[0])
+	}
+	return err
+}
+
+// Shown returns a message with the names that the user knows.
+func (e *Env) Shown(text string) string {
+	if e.Rename == nil {
+		return text
+	}
+	return e.Rename(text)
+}

@@ -1,8 +1,0 @@
-//go:build !windows
-
-package cli
-
-import "os"
-
-// understandsEscapes: terminals do, unless TERM says otherwise.
-func understandsEscapes(*os.File) bool { return true }

@@ -1,0 +1,165 @@
+package look
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/cli/command"
+	"aiperf/internal/cli/show"
+	"aiperf/internal/config"
+	"aiperf/internal/config/env"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
+	"aiperf/internal/config/parse"
+	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/library"
+	"aiperf/internal/result/recompute"
+	"aiperf/internal/run"
+)
+
+const reportHelp = `Usage: aiperf report RUN_DIR [options]
+
+Recomputes the summaries of a run from its records (profile_export.jsonl and run_state.json),
+without a server: JSON, CSV, time slices and the console's report. Without any option they are those
+of the run, byte by byte. A run that was killed has no summaries of its own: this makes them of all
+but its last second, and says that they are incomplete. Runs of the original AIPerf are read too:
+their records, their summary and their GPU telemetry.
+
+Options:
+`
+
+type reportOptions struct {
+	recompute.ReportOptions
+	ui config.UI
+}
+
+func (o *reportOptions) table() *flags.Table {
+	return &flags.Table{Command: "report", About: reportHelp, Flags: []flags.Flag{
+		flags.Value("output-dir", "DIR", "where the files go; default: report below the run's folder",
+			flags.Text(&o.OutputDir)),
+		flags.Value("goodput", "SLOS", `service levels as "tag:value tag:value", instead of those of the run`,
+			func(v string) (err error) { o.SLOs, err = objectives(v); return err }),
+		flags.Value("slice-duration", "SECONDS", "length of time slices; 0 for none; default: that of the run",
+			length(&o.Slice, 0)),
+		flags.Value("percentiles", "LIST", "further percentiles, for example 99.9,99.99; default: those of the run",
+			func(v string) (err error) {
+				o.Percentiles, err = parse.Percentiles(strings.FieldsFunc(v,
+					func(r rune) bool { return r == ',' || r == ' ' }))
+				return err
+			}),
+		flags.Value("from", "SECONDS", "leave out requests that were sent earlier than this after the start of "+
+			"profiling",
+			length(&o.From, 0)),
+		flags.Value("to", "SECONDS", "leave out requests that were sent at this time after the start of profiling, "+
+			"or later",
+			length(&o.To, 1)),
+		flags.Value("exclude-errors", "LIST", "leave out failed requests with these codes or error types, as if "+
+			"they had not "+
+			"been sent: 429,TimeoutError, or all", flags.List(&o.ExcludeErrors)),
+		flags.Switch("html", "write the report as one HTML file with charts too (profile_export_aiperf.html)", &o.HTML),
+		flags.Switch("parquet", "write all records as Parquet too (profile_export.parquet)", &o.Parquet),
+		flags.Choice("report", "KIND", "what is printed: short, the answer in about ten lines, or full, all tables "+
+			"before it; default: short on a terminal", &o.ui.Report, "short", "full"),
+	}}
+}
+
+// objectives reads the value of --goodput.
+func objectives(text string) ([]metrics.SLO, error) {
+	slos, err := parse.SLOs(text, run.Catalog{}.Metric)
+	if err != nil {
+		return nil, err
+	}
+	var out []metrics.SLO
+	for _, s := range slos {
+		slo, err := metrics.NewSLO(s.Tag, s.Value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, slo)
+	}
+	return out, nil
+}
+
+// length reads a number of seconds of at least so many ns.
+func length(to **time.Duration, least time.Duration) func(string) error {
+	return func(text string) error {
+		seconds, err := scalar.In(time.Second, text)
+		if err != nil || !(seconds >= 0) || seconds > math.MaxInt64/2e9 {
+			return fmt.Errorf("%q is not a number of seconds", text)
+		}
+		d := time.Duration(math.Round(seconds * 1e9))
+		if d < least || d == 0 && seconds > 0 {
+			return fmt.Errorf("%q is too short", text)
+		}
+		*to = &d
+		return nil
+	}
+}
+
+// runReport recomputes the summaries of a run.
+func runReport(e *command.Env, args []string) error {
+	var o reportOptions
+	runs, err := e.Parse(o.table(), args)
+	if err != nil {
+		return err
+	}
+	if len(runs) != 1 {
+		return errors.New("aiperf report takes the folder of one run: aiperf report RUN_DIR")
+	}
+	env, _, err := env.Read(e.LookupEnv)
+	if err != nil {
+		return err
+	}
+	if _, given := e.LookupEnv(option.EnvPrefix + "UI_CONSOLE_GROUPS"); given {
+		o.Groups = env.UI.ConsoleGroups
+	}
+	limitMemory(e.LookupEnv, reportMemory)
+	o.Dir, o.Version, o.ExportWidth, o.GPUGrace = runs[0], command.Version, env.UI.ConsoleExportWidth, env.GPU.FinalGrace
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	result, options, err := recompute.Report(ctx, o.ReportOptions)
+	if result != nil && options != nil {
+		show.Report(e, result, *options, show.Rendering{Dir: o.Dir, Full: o.ui.Full(e.Terminal.OutTTY),
+			ExportWidth: o.ExportWidth})
+	}
+	if result == nil && err != nil {
+		if several := severalRuns(o.Dir); several != nil {
+			err = several
+		}
+	}
+	return err
+}
+
+// severalRuns is the error of a folder that has those of several runs below it, nil if it has none.
+func severalRuns(dir string) error {
+	const most = 5
+	found, err := library.Find(dir)
+	if err != nil {
+		return nil
+	}
+	var runs []string
+	for _, f := range found.Folders {
+		if f.Kind == library.Run && filepath.Clean(f.Path) != filepath.Clean(dir) && (f.HasRecords || f.HasState) {
+			runs = append(runs, f.Path)
+		}
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	more := ""
+	if len(runs) > most {
+		more = fmt.Sprintf(" and %d more", len(runs)-most)
+	}
+	return fmt.Errorf("%s holds %d %s; aiperf report takes the folder of one: %s%s. aiperf plot and aiperf serve show "+
+		"all of them, and aiperf compare compares the whole with another", dir, len(runs),
+		command.Plural(len(runs), "run", "runs"), strings.Join(runs[:min(most, len(runs))], ", "), more)
+}

@@ -1,0 +1,133 @@
+  const timed = () => plots.filter(p => p.timed);
+  // A bin stands in the middle of what of it lies on the axis: that of a run of milliseconds is longer than the run.
+  const xs = data.axis ? Array.from({length: data.axis.count}, (_, i) => {
+    const at = data.axis.first + i * data.axis.step, half = data.axis.step / 2;
+    return (Math.max(data.axis.from, at - half) + Math.min(data.axis.to, at + half)) / 2;
+  }) : [];
+  const zoomed = on => document.querySelectorAll(".reset").forEach(b => { b.hidden = !on; });
+
+  // view is the part of the run that all time lines show.
+  const view = data.axis ? {min: data.axis.from, max: data.axis.to} : null;
+  function look(min, max) {
+    Object.assign(view, {min, max});
+    for (const p of timed()) p.u.setScale("x", {min, max});
+    zoomed(min > data.axis.from + 1e-9 || max < data.axis.to - 1e-9);
+  }
+  // limit returns where the axis of a chart ends so that a few outliers do not flatten the rest: null if none do.
+  function limit(chart) {
+    const all = chart.series.flatMap(s => s.values).filter(v => v !== null && isFinite(v)).sort((a, b) => a - b);
+    const most = all[all.length - 1], usual = all[Math.floor(all.length * 0.995) - 1];
+    return all.length >= 50 && usual > 0 && most > 3 * usual ? {top: usual * 1.25, beyond: all.filter(v => v > usual * 1.25).length, most} : null;
+  }
+  const clocked = s => clock(s, data.axis.to);
+  function timeline(figure, chart) {
+    const of = curves(chart.series, chart.bands, i => chart.series[i].values.filter(v => v !== null).length < 12);
+    const names = legend(figure, of.entries(chart.unit));
+    let cut = limit(chart);
+    figure.querySelector(".outliers")?.remove();
+    if (cut) {
+      const {beyond, most} = cut, whole = make("button", {type: "button", className: "outliers screen"});
+      const say = () => { whole.textContent = cut ? `${beyond} ${beyond === 1 ? "point" : "points"} above, up to ${short(most)} ${chart.unit}: show all` : "Cut off outliers"; };
+      say();
+      whole.onclick = () => { cut = cut ? null : limit(chart); say(); plot.u.setScale("y", {min: null, max: null}); plot.u.setData(plot.u.data); plot.u.setScale("x", view); };
+      figure.querySelector("figcaption").append(" ", whole);
+    }
+    const plot = add(figure, names, (i, u) => names.show(i === null ? null : clocked(u.data[0][i]), i === null ? null : chart.series.map((s, k) => u.data[k + 1][i])), {
+      height: 178,
+      cursor: {
+        sync: {key: "time", filters: {pub: type => type === "mousemove" || type === "mouseleave"}},
+        drag: {x: true, y: false, setScale: false}, points: {size: 6},
+      },
+      scales: {x: {time: false, range: () => [view.min, view.max]}, y: {range: (u, lo, hi) => lo === null || lo === undefined ? [0, 1] : [Math.min(0, lo), hi <= 0 ? 1 : cut && hi > cut.top ? cut.top : hi * 1.08]}},
+      axes: overTime(() => data.axis.to), series: of.series, bands: of.bands,
+      hooks: {
+        ...shaded(() => data.phases),
+        setSelect: [u => {
+          const {left, width} = u.select;
+          if (width < 4) return;
+          const from = u.posToVal(left, "x"), to = u.posToVal(left + width, "x");
+          u.setSelect({left: 0, top: 0, width: 0, height: 0}, false);
+          look(from, to);
+        }],
+      },
+    }, [xs, ...chart.series.map(s => s.values)]);
+    plot.timed = true;
+    behind(figure, ["time", ...chart.series.map(s => s.label + " (" + chart.unit + ")")], [xs.map(clocked), ...chart.series.map(s => s.values)]);
+  }
+
+  // Marks are percentiles with their bounds.
+  const marks = d => u => within(u, (ctx, box, r, X) => {
+    let row = 0;
+    const end = box.left + box.width;
+    for (const m of d.marks) {
+      if (m.value === null) continue;
+      const x = X(m.value);
+      if (x > end) continue;
+      if (m.low !== null || m.high !== null) {
+        const a = m.low === null ? x : X(m.low), b = m.high === null ? end : X(m.high);
+        ctx.fillStyle = colour("shade");
+        ctx.fillRect(a, box.top, Math.max(1, b - a), box.height);
+      }
+      ctx.strokeStyle = colour("ink");
+      ctx.lineWidth = r;
+      ctx.setLineDash([3 * r, 3 * r]);
+      ctx.beginPath();
+      ctx.moveTo(x, box.top);
+      ctx.lineTo(x, box.top + box.height);
+      ctx.stroke();
+      lettering(ctx, 10.5, "top", "left");
+      const text = m.label + " " + short(m.value), left = ctx.measureText(text).width + 6 * r > end - x;
+      ctx.textAlign = left ? "right" : "left";
+      ctx.fillText(text, x + (left ? -4 : 4) * r, box.top + (2 + 13 * row++) * r);
+    }
+  });
+
+  function distribution(figure, d, log) {
+    const h = log && d.log ? d.log : d.linear, isLog = h === d.log;
+    const names = legend(figure, [{label: "requests", colour: () => line(0)}, {label: "below", colour: () => line(1), unit: "%"}]);
+    const lo = h.edges[0], hi = h.edges[h.edges.length - 1];
+    const counts = [...h.counts, h.counts[h.counts.length - 1]];
+    const show = (at, u) => {
+      if (at === null) { names.show(null); return; }
+      const x = u.posToVal(u.cursor.left, "x");
+      let i = h.edges.findIndex(e => e > x) - 1;
+      if (i < 0) i = h.counts.length - 1;
+      names.show(short(h.edges[i]) + " – " + short(h.edges[i + 1]) + " " + d.unit, [h.counts[i], h.below[i + 1]]);
+    };
+    add(figure, names, show, {
+      height: 210,
+      scales: {x: {time: false, distr: isLog ? 3 : 1, range: () => [lo, hi]}, y: {range: (u, a, b) => [0, (b || 1) * 1.05]}, share: {range: () => [0, 100]}},
+      axes: [axis({space: 50, size: 30, values: ticks, ...logarithmic(isLog, [lo, hi])}), axis({size: 52, values: ticks}),
+        axis({scale: "share", side: 1, size: 50, grid: {show: false}, values: (u, list) => list.map(v => v + " %")})],
+      series: [{}, {label: "requests", stroke: () => line(0), width: 1, fill: () => alpha(line(0), 0.35), paths: uPlot.paths.stepped({align: 1}), points: {show: false}},
+        {label: "below", scale: "share", stroke: () => line(1), width: 1.6, points: {show: false}}],
+      hooks: {draw: [marks(d)]},
+    }, [h.edges, counts, h.below]);
+    behind(figure, ["from (" + d.unit + ")", "to", "requests", "below (%)"], [h.edges.slice(0, -1), h.edges.slice(1), h.counts, h.below.slice(1)]);
+  }
+
+  for (const d of data.distributions) distribution(el(d.id), d, false);
+  for (const c of data.charts) timeline(el(c.id), c);
+  for (const c of data.choices) {
+    const figure = el(c.id), select = figure.querySelector("select");
+    figure.hidden = false;
+    const show = () => {
+      const chosen = c.lines[+select.value];
+      figure.querySelector(".plot").setAttribute("aria-label", chosen.title + " over time");
+      timeline(figure, chosen);
+    };
+    select.onchange = show;
+    show();
+  }
+
+  const scale = el("scale");
+  if (scale && data.distributions.some(d => d.log)) {
+    scale.hidden = false;
+    scale.onchange = () => {
+      const log = scale.querySelector("input:checked").value === "log";
+      for (const d of data.distributions) distribution(el(d.id), d, log);
+    };
+  }
+  for (const b of document.querySelectorAll(".reset")) b.onclick = () => look(data.axis.from, data.axis.to);
+
+  finished();

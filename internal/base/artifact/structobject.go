@@ -14,12 +14,13 @@ import (
 // same tags write a document and read it. Members have the order of the fields. Names, embedded structs, "-",
 // omitempty and omitzero are those of encoding/json; nil pointers and interfaces without such an option are null, too.
 // As in every document of this package, and unlike there, a number that is not finite is left out, floats have the
-// format of [AppendFloat], and a nil slice or map is an empty one. The structs in the fields are objects as well. A field
-// of type [Object] with the tag artifact:"inline" has members whose keys no struct knows; they stand in its place. What
-// reads the document by its tags does not read them.
+// format of [AppendFloat], and a nil slice or map is an empty one. The structs in the fields are objects as well.
+//
+// A field of type [Object] with the tag artifact:"inline" has members whose keys no struct knows; they stand in its
+// place. What reads the document by its tags does not read them.
 //
 // encoding/json itself cannot write these documents: it has its own format of floats and fails on those that are not
-// finite. It panics for a type whose tags it does not understand: that is a mistake of the program.
+// finite. ObjectOf panics for a type whose tags it does not understand: that is a mistake of the program.
 func ObjectOf(structure any) Object {
 	v := reflect.ValueOf(structure)
 	for v.Kind() == reflect.Pointer {

@@ -61,10 +61,12 @@ func TestAStructIsWrittenByItsTags(t *testing.T) {
 		{"nothing is set", document{}, `{"first":0,"name":"","Plain":false,"null":null,"any":null,"list":[],` +
 			`"numbers":[],"map":{},"ordered":{},"object":{},"level":"l0"}`},
 		{"all is set", &document{embedded: embedded{1}, inner: &inner{Number: 1}, Name: "<a>", Skipped: 1, Plain: true,
-			Optional: &half, Null: new(int), Some: "s", Any: []any{inner{Number: 2}, nil, int64(3)}, List: []inner{{Number: 4}},
+			Optional: &half, Null: new(int), Some: "s", Any: []any{inner{Number: 2}, nil, int64(3)},
+			List:  []inner{{Number: 4}},
 			Texts: []string{"t"}, Numbers: []float64{1e20, 7}, Map: map[string]inner{"z": {}, "a": {Number: 1}},
-			Ordered: artifact.Map[*inner]{{"z", &inner{}}, {"a", nil}}, Object: artifact.Object{{"o", artifact.ObjectOf(inner{Number: 8})}},
-			Raw: json.RawMessage("[1]"), Time: time.Unix(0, 0).UTC(), Level: 2,
+			Ordered: artifact.Map[*inner]{{"z", &inner{}}, {"a", nil}},
+			Object:  artifact.Object{{"o", artifact.ObjectOf(inner{Number: 8})}},
+			Raw:     json.RawMessage("[1]"), Time: time.Unix(0, 0).UTC(), Level: 2,
 			Inline: artifact.Object{{"i", nil}, {"left out", math.NaN()}, {"j", 10}},
 			Lazy:   func() any { return artifact.ObjectOf(inner{Number: 9}) }},
 			`{"first":1,"number":1.0,"name":"<a>","Plain":true,"optional":0.5,"null":0,"some":"s",` +
@@ -72,7 +74,8 @@ func TestAStructIsWrittenByItsTags(t *testing.T) {
 				`"map":{"a":{"number":1.0},"z":{"number":0.0}},"ordered":{"z":{"number":0.0},"a":null},` +
 				`"object":{"o":{"number":8.0}},"raw":[1],"time":"1970-01-01T00:00:00Z","level":"l2",` +
 				`"i":null,"j":10,"lazy":{"number":9.0}}`},
-		{"what is not finite is left out", struct{ A, B any }{inner{Number: math.NaN()}, struct{ P *float64 }{new(math.Inf(1))}},
+		{"what is not finite is left out",
+			struct{ A, B any }{inner{Number: math.NaN()}, struct{ P *float64 }{new(math.Inf(1))}},
 			`{"A":{},"B":{}}`},
 		{"the structs of a map", struct{ M map[string]*inner }{map[string]*inner{"a": {Number: 1}}},
 			`{"M":{"a":{"number":1.0}}}`},

@@ -165,7 +165,7 @@ type RepeatsDocument struct {
 	Metrics       artifact.Object `json:"metrics"`
 }
 
-// RepeatsMetadata says what was repeated. Further are members of which no reader depends.
+// RepeatsMetadata says what was repeated. Further are members on which no reader depends.
 type RepeatsMetadata struct {
 	RunsDocument
 	Level    float64         `json:"confidence_level"`
@@ -323,7 +323,8 @@ type LevelledIntervalDocument struct {
 	Level *float64 `json:"level,omitempty"`
 }
 
-// TierDocument is what was found of a tier. The loads are whole numbers, in files of the original with a point, or null.
+// TierDocument is what was found of a tier. The loads are whole numbers, in files of the original with a point, or
+// null.
 type TierDocument struct {
 	Label    string          `json:"label"`
 	Boundary any             `json:"boundary_concurrency"`

@@ -105,7 +105,7 @@ func TestThePageEndsAsTheSummary(t *testing.T) {
 			t.Errorf("%s is %v (on the page: %v), the summary says %v", sample, got, found, want)
 		}
 	}
-	value := func(tag string) metrics.Result {
+	value := func(tag string) metrics.Metric {
 		t.Helper()
 		m, found := out.Result.Find(tag)
 		if !found {

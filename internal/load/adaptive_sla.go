@@ -96,6 +96,8 @@ func (s SLA) Unit() string {
 	return ""
 }
 
+// validateSLA returns the first SLA that is not valid. Goodput is the rate of requests that meet the latencies of the
+// others, so that it needs one.
 func validateSLA(all []SLA) error {
 	if len(all) == 0 {
 		return errors.New("an adaptive phase needs at least one SLA")

@@ -108,6 +108,7 @@ func (p Phase) validateMode() error {
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
 
+// validate returns what is wrong with arrivals: a series of rates or one rate, not both, and times that increase.
 func (a Arrivals) validate() error {
 	switch {
 	case a.Smoothness < 0 || math.IsNaN(a.Smoothness) || math.IsInf(a.Smoothness, 0):

@@ -194,9 +194,9 @@ func TestTooManyContextOverflowsSpoilASubmission(t *testing.T) {
 		cfg := &config.Run{Env: env.Values{ContextOverflow: env.ContextOverflow{RateLimit: 0.01}}}
 		o := &outcome{execution: &execution{base: &base{cfg: cfg}}}
 		o.Result = summary.Result{Run: summary.Run{Submission: &summary.Submission{}, Counts: c.counts}}
-		overflows := metrics.Result{}
+		overflows := metrics.Metric{}
 		overflows.Tag, overflows.Stats.Avg = "context_overflow_count", c.overflows
-		o.Result.Metrics = []metrics.Result{overflows}
+		o.Result.Metrics = []metrics.Metric{overflows}
 		o.settleSubmission()
 		if got := o.Result.Submission.Reasons; len(got) != c.want || c.want > 0 &&
 			got[0] != "context_overflow_rate_exceeded" {

@@ -61,11 +61,11 @@ func (b *base) firstProfiling() int { return slices.IndexFunc(b.cfg.Phases, isPr
 func hasLanes(p *config.Phase) bool { return p.Lanes != nil }
 
 // serverPhases are the phases of a run as recordings name them.
-func serverPhases(phases []config.Phase) []servermetrics.Phase {
-	var list []servermetrics.Phase
+func serverPhases(phases []config.Phase) []servermetrics.PhaseID {
+	var list []servermetrics.PhaseID
 	profiling := 0
 	for i, p := range phases {
-		phase := servermetrics.Phase{Index: i, Profiling: -1, Name: p.Name, Kind: string(p.Kind)}
+		phase := servermetrics.PhaseID{Index: i, Profiling: -1, Name: p.Name, Kind: string(p.Kind)}
 		if isProfiling(p) {
 			phase.Profiling = profiling
 			profiling++

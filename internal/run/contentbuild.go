@@ -86,6 +86,8 @@ func waitText(seconds float64) string {
 	return fmt.Sprintf("%.0f minutes", seconds/60)
 }
 
+// buildDataset makes all conversations, or reads the problems that are graded, within the time for configuration. What
+// they are checked for, such as memory, is checked before they are made wherever it is known by then.
 func (c *content) buildDataset(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Env.Service.ProfileConfigureTimeout)
 	defer cancel()

@@ -43,6 +43,7 @@ func (c *content) writeInputs(context.Context) error {
 	return nil
 }
 
+// inputs returns the payloads of all turns that are sent, in the order of the data set, made one at a time.
 func (c *content) inputs() iter.Seq2[report.Input, error] {
 	return func(yield func(report.Input, error) bool) {
 		for i := range c.data.Len() {

@@ -47,7 +47,7 @@ type followers struct {
 	gpuValues                                           []progress.GPU
 	figuresDueNS, clientDueNS, headlineDueNS, gpusDueNS int64
 	// headline are the metrics by which the client is judged, of countedRecords.
-	headline       []metrics.Result
+	headline       []metrics.Metric
 	countedRecords int64
 }
 

@@ -18,11 +18,11 @@ type outcome struct {
 	outside []summary.OutsideMetric
 	// warmupResults are the results of the warm-up during a run, when its engine had seen warmupSeen.
 	warmupSeen    metrics.Snapshot
-	warmupResults []metrics.Result
+	warmupResults []metrics.Metric
 }
 
 // headlineResult is a result with the counts, and with those metrics that the verdict on the client depends on.
-func (rs *recorder) headlineResult(phases []load.Stats, nowNS int64, headline []metrics.Result) summary.Result {
+func (rs *recorder) headlineResult(phases []load.Stats, nowNS int64, headline []metrics.Metric) summary.Result {
 	result := summary.Result{Metrics: headline}
 	c, seen := &result.Counts, rs.profiling.Snapshot()
 	*c = countsOf(phases, nowNS)

@@ -42,7 +42,7 @@ func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) 
 	if e.options.Ready != nil {
 		e.options.Ready()
 	}
-	e.follow()
+	e.followers.begin()
 	defer e.followers.end(nil) // unless it has ended with an outcome
 	phases, err := e.generate(ctx)
 	if err != nil {

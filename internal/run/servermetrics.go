@@ -35,12 +35,12 @@ type serverWatch struct {
 	unrecorded     error
 	firstProfiling int
 	// phases are those of the run; now is the one that goes on, the scrapes at its ends included.
-	phases []servermetrics.Phase
-	now    atomic.Pointer[servermetrics.Phase]
+	phases []servermetrics.PhaseID
+	now    atomic.Pointer[servermetrics.PhaseID]
 	// ended counts the phases that are over.
 	ended atomic.Int32
 	// run is what was collected, nil before the end.
-	run *export.Run
+	run *export.Collection
 	// mark is the counters at the start of the profiling phase, for the figures in the log; nil before it, and where
 	// the log has none.
 	mark atomic.Pointer[servermetrics.Mark]
@@ -96,7 +96,8 @@ func newServerWatch(
 	return w, nil
 }
 
-// remarkWorkers names the workers of a Dynamo of which no page is scraped: their queue and cache are not in the figures.
+// remarkWorkers names the workers of a Dynamo of which no page is scraped: their queue and cache are not in the
+// figures.
 func (w *serverWatch) remarkWorkers(ctx context.Context) error {
 	store := w.collector.Store()
 	if !store.HasFamily("dynamo_frontend_") || w.cfg.Endpoint.GRPC {
@@ -235,7 +236,7 @@ func written(x export.Exporter) string {
 	return x.Name() + ": " + x.Target()
 }
 
-func (w *serverWatch) exporters(run *export.Run) []export.Exporter {
+func (w *serverWatch) exporters(run *export.Collection) []export.Exporter {
 	a, env := &w.cfg.Artifacts, &w.cfg.Env.ServerMetrics
 	var list []export.Exporter
 	for _, format := range w.cfg.ServerMetrics.Formats {
@@ -333,9 +334,9 @@ func (w *serverWatch) ofPhase(
 	if run.Store.LastScrape(window.EndNS) < window.StartNS {
 		return nil
 	}
-	phase := &export.Phase{
-		Phase:  servermetrics.Phase{Index: p.Index, Profiling: p.Profiling, Name: p.Name, Kind: p.Kind},
-		Object: report.PhaseObject(p), Window: window, Errors: report.FailureList(failures),
+	phase := &export.PhaseMetrics{
+		PhaseID: servermetrics.PhaseID{Index: p.Index, Profiling: p.Profiling, Name: p.Name, Kind: p.Kind},
+		Object:  report.PhaseObject(p), Window: window, Errors: report.FailureList(failures),
 	}
 	switch {
 	case last && window.StartNS == run.Info.Window.StartNS:

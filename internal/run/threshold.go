@@ -27,6 +27,9 @@ type threshold struct {
 // share that of the run.
 type thresholds []*threshold
 
+// newThresholds returns the threshold of failures of each phase, nil for none: phases without one of their own share
+// one, which counts all their requests. It is armed after as many requests as the largest concurrency has at a time, so
+// that a failed first wave does not end a run.
 func newThresholds(cfg *config.Run) thresholds {
 	list := make(thresholds, len(cfg.Phases))
 	var shared *threshold

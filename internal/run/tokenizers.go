@@ -23,6 +23,8 @@ type loadedTokenizer struct {
 	bundle    *load.Bundle
 }
 
+// load loads a tokenizer, once for all runs of a series. A failure is not kept: the next run may find the hub again.
+// Loads wait for each other, so that the same one is not made twice.
 func (t *Tokenizers) load(ctx context.Context, o load.Options) (tokenizer.Tokenizer, *load.Bundle, error) {
 	if t == nil {
 		return load.Load(ctx, o)

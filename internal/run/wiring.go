@@ -59,13 +59,13 @@ func (e *execution) prepare(ctx context.Context) error {
 	steps := []func(context.Context) error{
 		e.checkPlugins, e.target.identify, e.folder.renderUserFiles, e.content.loadTokenizers, e.folder.open,
 		e.content.build, e.content.askAll, e.folder.clear, e.folder.writeUserFiles, e.content.writeKnownInputs,
-		e.records.openSinks, e.openParts, e.assemble,
+		e.records.openSinks, e.openParts, e.assemble, e.gatherFollowed,
 	}
 	if e.options.isShare() {
 		steps = []func(context.Context) error{
 			e.target.identify, e.content.loadTokenizers, e.folder.open, e.content.build, e.content.askAll, e.folder.clear,
 			e.content.writeKnownInputs, e.records.openSinks, e.content.describeModels,
-			e.markPhases, e.assemble,
+			e.markPhases, e.assemble, e.gatherFollowed,
 		}
 	}
 	for _, step := range steps {
@@ -219,11 +219,11 @@ func (e *execution) followRecords() {
 	e.parts = append(e.parts, &e.news)
 }
 
-// follow has the observers begin.
-func (e *execution) follow() {
+// gatherFollowed hands the observers what they look at.
+func (e *execution) gatherFollowed(context.Context) error {
 	e.followers = followers{base: e.base, engine: e.engine, content: e.content, records: e.records, health: e.health,
 		grading: e.grading, servers: e.servers, gpus: e.gpus, news: &e.news}
-	e.followers.begin()
+	return nil
 }
 
 // assembleRemote connects the rooms to a load that is made elsewhere.
@@ -294,7 +294,7 @@ func dispatchedPhases(phases []config.Phase) []dispatch.Phase {
 	for i, p := range serverPhases(phases) {
 		from := &phases[i]
 		play := session.Play{OneToken: from.Lanes != nil && from.Lanes.Stage == load.FillLanes}
-		list = append(list, dispatch.Phase{Phase: p, Scheduled: from.Schedule != nil, Play: play})
+		list = append(list, dispatch.Phase{PhaseID: p, Scheduled: from.Schedule != nil, Play: play})
 	}
 	return list
 }

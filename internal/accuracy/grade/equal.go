@@ -23,8 +23,8 @@ const (
 // and matrices, as equations, or as expressions, whose values are compared at several points.
 //
 // Expressions of numbers, fractions, powers, roots, factorials, logarithms and trigonometric functions, π, e, i and
-// variables, which stand for complex numbers, are understood. \log is the logarithm to base 10. Sums, integrals and limits
-// are not understood: they are compared as text.
+// variables, which stand for complex numbers, are understood. \log is the logarithm to base 10. Sums, integrals and
+// limits are not understood: they are compared as text.
 func Equal(answer, gold string) bool {
 	if len(answer) > longest || len(gold) > longest {
 		return strings.EqualFold(strings.TrimSpace(answer), strings.TrimSpace(gold))
@@ -38,6 +38,9 @@ var choice = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\*\*[A-Ea-e]\*\*|(?:\*\*)?(?:\([A-Ea-e]\)|[A-Ea-e][.):])(?:\*\*)?):?`)
 })
 
+// equal compares two normal forms by one reading after another, the cheap and definite ones first; a reading that
+// applies to both decides. depth counts the parts of parts, and bounds the time. Only whole results may differ by a
+// percent sign.
 func equal(a, b string, depth int) bool {
 	if strings.EqualFold(a, b) {
 		return true

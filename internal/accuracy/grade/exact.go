@@ -106,6 +106,8 @@ func pieces(s string) []string {
 	return out
 }
 
+// sameResult compares an answer a with the gold result b by the form of b: as unions, lists and sets, tuples and
+// intervals, whose brackets count where both have them, relations, equations, or numbers. depth bounds the time.
 func sameResult(a, b string, depth int) bool {
 	if a == b {
 		return true

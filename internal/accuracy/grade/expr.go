@@ -241,6 +241,7 @@ func (p *parser) operand() node {
 	return p.fail()
 }
 
+// number parses a number, with commas that group thousands, or a mixed one.
 func (p *parser) number() node {
 	from := p.at
 	for isDigit(p.peek()) || p.peek() == '.' || p.peek() == ',' && groupOfThree(p.text[p.at+1:]) {
@@ -310,6 +311,8 @@ var functions = map[string]func(complex128) complex128{
 	"ln": cmplx.Log, "log": cmplx.Log10, "lg": cmplx.Log10, "exp": cmplx.Exp, "sqrt": cmplx.Sqrt, "abs": absolute,
 }
 
+// command parses a command of LaTeX with its arguments. Floor and ceiling allow for the error of what is computed
+// inside: a sum that comes out just below a whole number is that number.
 func (p *parser) command() node {
 	command := commandAt(p.rest())
 	name := strings.TrimPrefix(command, `\`)

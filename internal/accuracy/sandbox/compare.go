@@ -58,6 +58,7 @@ func sameNumber(x, y float64) bool {
 	return x == y || !math.IsInf(y, 0) && math.Abs(x-y) <= near*max(1, math.Abs(y))
 }
 
+// sameJSON reports whether two decoded values are equal, numbers within the tolerance of [sameNumber].
 func sameJSON(a, b any) bool {
 	switch x := a.(type) {
 	case float64:

@@ -1,8 +1,8 @@
 // Package sandbox grades answers that are programs, by running them where they can do no harm.
 //
 // Each test of an answer is a process of its own: without network, without the files, the environment and the processes
-// of the machine, with limits on its time, memory, output, files and threads. What it prints is judged outside. A system
-// that offers no such process is refused; programs of models never run unprotected.
+// of the machine, with limits on its time, memory, output, files and threads. What it prints is judged outside. A
+// system that offers no such process is refused; programs of models never run unprotected.
 package sandbox
 
 import (
@@ -43,8 +43,8 @@ type Box struct {
 	second   bool // programs run as a user of their own
 }
 
-// New returns a sandbox that gives one answer so much time at the most, after it has run a first program in it. Its error
-// says why this system offers none.
+// New returns a sandbox that gives one answer so much time at the most, after it has run a first program in it. Its
+// error says why this system offers none.
 func New(ctx context.Context, maxTime time.Duration) (*Box, error) {
 	p, err := findPython(ctx)
 	if err != nil {
@@ -188,6 +188,9 @@ type testCase struct {
 	Output string `json:"output"`
 }
 
+// parseTests reads the test cases of a problem, public ones first. Hidden ones are JSON, or packed, see
+// [Unpack]. The metadata names the function, or none for programs that read
+// their input.
 func parseTests(gold string) (*cases, error) {
 	var c task.Code
 	if err := json.Unmarshal([]byte(gold), &c); err != nil {

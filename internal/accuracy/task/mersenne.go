@@ -41,6 +41,8 @@ func NewMersenneTwister(seed uint64) *MersenneTwister {
 	return r
 }
 
+// uint32 returns the next number of MT19937 (Matsumoto and Nishimura, 1998): the state is renewed every 624 numbers,
+// and each is tempered.
 func (r *MersenneTwister) uint32() uint32 {
 	s := &r.state
 	if r.next >= size {

@@ -39,8 +39,8 @@ func (m *maker) gsm8k(r record) ([]message, string, error) {
 	return []message{user("Question: " + r.text("question") + "\nAnswer:")}, r.text("answer"), nil
 }
 
-// mmlu shows worked examples as a conversation, or as one text without messages. The gold letter follows a blank, as the
-// answer follows "Answer:".
+// mmlu shows worked examples as a conversation, or as one text without messages. The gold letter follows a blank, as
+// the answer follows "Answer:".
 func (m *maker) mmlu(r record) ([]message, string, error) {
 	instruction := fmt.Sprintf("Answer multiple-choice questions about %s. One choice of each is right.",
 		strings.ReplaceAll(m.task, "_", " "))
@@ -80,6 +80,8 @@ func (m *maker) mmluQuestion(r record, reasons bool) (text, gold string, err err
 	return text + "Answer:", " " + letter(right), nil
 }
 
+// mmluPro makes a prompt of MMLU-Pro: worked examples of the same subject, then the problem, all in one message. The
+// answer that is asked for is a sentence, by which it is found among the reasons.
 func (m *maker) mmluPro(r record) ([]message, string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Answer multiple-choice questions about %s. One choice of each is right.", m.task)

@@ -1,12 +1,12 @@
-// Package task makes the problems of accuracy benchmarks: what is asked, in the shape that each benchmark prescribes, and
-// the gold answer.
+// Package task makes the problems of accuracy benchmarks: what is asked, in the shape that each benchmark prescribes,
+// and the gold answer.
 //
 // Rows come from a function that the caller gives, so that the package knows nothing of files and of the hub. The same
 // rows give the same problems on every machine: orders that a benchmark draws come from its own fixed seed, never from
 // that of the run.
 //
-// It also is the random generator of Python's random module, where a published procedure prescribes its draws:
-// the Mersenne Twister MT19937 (Matsumoto and Nishimura 1998), seeded and drawn from as that module does.
+// It also is the random generator of Python's random module, where a published procedure prescribes its draws: the
+// Mersenne Twister MT19937 (Matsumoto and Nishimura 1998), seeded and drawn from as that module does.
 //
 // All other randomness comes from package random.
 package task
@@ -24,7 +24,8 @@ import (
 // ErrNoRows is the error of a split that the data lack.
 var ErrNoRows = errors.New("the data lack this split")
 
-// Rows calls a function with each row of a subset and split of a benchmark's data. ErrNoRows reports that there is none.
+// Rows calls a function with each row of a subset and split of a benchmark's data. ErrNoRows reports that there is
+// none.
 type Rows func(ctx context.Context, subset, split string, each func(number int, row rows.Row) error) error
 
 // Options say what is asked.
@@ -110,6 +111,7 @@ type maker struct {
 	set      Set
 }
 
+// all adds the problems of all tasks, or of those that were chosen. Worked examples are those of the task.
 func (m *maker) all(ctx context.Context) error {
 	if !m.b.PerTask {
 		return m.together(ctx)

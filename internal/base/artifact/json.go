@@ -143,6 +143,7 @@ func (e *encoder) spill(above int) {
 	}
 }
 
+// value appends a value. The usual types go without reflection: a document has them by the ten thousands.
 func (e *encoder) value(v any) {
 	switch v := v.(type) {
 	case nil:

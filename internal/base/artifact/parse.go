@@ -36,6 +36,8 @@ func Parse(data []byte) (any, error) {
 	return v, nil
 }
 
+// parseValue decodes a value with the order of members kept, and repeated ones too: a document that is written again is
+// the same.
 func parseValue(d *json.Decoder) (any, error) {
 	token, err := d.Token()
 	if err != nil {

@@ -11,6 +11,8 @@ func WithoutNulls(raw []byte) []byte {
 	return appendWithoutNulls(nil, raw)
 }
 
+// appendWithoutNulls appends a value without the members that are null, at any depth. Elements that are null stay:
+// without them the others would move.
 func appendWithoutNulls(dst, raw []byte) []byte {
 	n := 0
 	comma := func() {

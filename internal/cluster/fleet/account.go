@@ -35,10 +35,10 @@ type Account struct {
 	Sent, Recorded, CutOff, Gone int64
 	// Source is where Sent comes from.
 	Source string
-	// Silence is for how long the agent may have gone on after its last report, and Beyond how many requests it may have
-	// sent in that time at its rate, where Sent is a lower bound.
-	Silence time.Duration
-	Beyond  int64
+	// Silence is for how long the agent may have gone on after its last report, and Beyond how many requests it may
+	// have sent in that time at its rate, where Sent is a lower bound.
+	Silence          time.Duration
+	UnreportedAtMost int64
 	// Journal is what the agent's own journal says; nil if it is not known.
 	Journal *JournalCount
 	// Differences are where the journal says something else than Sent and Recorded.
@@ -69,25 +69,25 @@ func ReadJournal(path string) (JournalCount, error) {
 
 var errTorn = errors.New("it could not be written at some time")
 
-// returnPatience is how long lost agents are waited for at the end of a run.
-const returnPatience = 10 * time.Second
+// returnTimeout is how long lost agents are waited for at the end of a run: a few attempts to connect again.
+const returnTimeout = 10 * time.Second
 
 // known reports whether all that a member of the run has sent is known, and has come; the fleet is locked.
-func (r *running) known(m *member) bool {
-	return m.journal != nil || m.report.Run == r.id && m.report.Ended != nil && m.batches >= m.report.Batches
+func (r *fleetRun) known(m *member) bool {
+	return m.journal != nil || m.report.Run == r.id && m.report.Ended != nil && m.lastBatch >= m.report.Batches
 }
 
 // readJournal takes what a member of this machine, which is lost, has not handed over, out of its journal.
-func (r *running) readJournal(m *member) {
+func (r *fleetRun) readJournal(m *member) {
 	f := r.fleet
 	if !m.Local {
 		return
 	}
 	f.endLocal(m.Name) // one that only stood still must not go on
-	m.taking.Lock()
-	defer m.taking.Unlock()
+	m.batchMu.Lock()
+	defer m.batchMu.Unlock()
 	f.mu.Lock()
-	known, came := r.known(m), m.batches
+	known, came := r.known(m), m.lastBatch
 	f.mu.Unlock()
 	if known {
 		return
@@ -106,7 +106,7 @@ func (r *running) readJournal(m *member) {
 		})
 		if err == nil && b.number == came+1 {
 			came++
-			err = r.take(m, b)
+			err = r.recordBatch(m, b)
 		}
 		return err
 	})
@@ -139,7 +139,7 @@ func (r *running) readJournal(m *member) {
 }
 
 // corrected returns the numbers of the phases of a share with what its journal says.
-func (r *running) corrected(reported []load.Stats, sent, completed, failed []int64) []load.Stats {
+func (r *fleetRun) corrected(reported []load.Stats, sent, completed, failed []int64) []load.Stats {
 	list := slices.Clone(reported)
 	for i := range min(len(sent), len(r.plan.Phases)) {
 		if i == len(list) {
@@ -158,14 +158,14 @@ func (r *running) corrected(reported []load.Stats, sent, completed, failed []int
 }
 
 // Close implements [remote.Shares].
-func (r *running) Close(ctx context.Context) (parts []remote.Part) {
+func (r *fleetRun) Close(ctx context.Context) (parts []remote.Part) {
 	f := r.fleet
-	f.compareClocks(ctx, r.going())
+	f.compareClocks(ctx, r.liveShares())
 	_ = f.await(ctx, func() bool {
 		return !slices.ContainsFunc(r.shares, func(m *member) bool {
 			e := m.report.Ended // one that ended its share early is waited for until it counts as lost
 			return m.lost == nil &&
-				(m.report.Run != r.id || e == nil || e.Error != "" || m.batches < m.report.Batches)
+				(m.report.Run != r.id || e == nil || e.Error != "" || m.lastBatch < m.report.Batches)
 		})
 	})
 	r.losses.Wait()
@@ -186,17 +186,17 @@ func (r *running) Close(ctx context.Context) (parts []remote.Part) {
 	}
 	f.mu.Unlock()
 	// The agents hear that they are done however long the lost ones were waited for.
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), commandPatience)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), commandDeadline)
 	defer cancel()
-	f.tellAll(last, r.going(), func(*member) *command { return &command{Kind: finish, Run: r.id} })
+	f.sendCommands(last, r.liveShares(), func(*member) *command { return &command{Kind: finishShare, Run: r.id} })
 	if r.stored {
-		deleteObjects(last, f.link, r.work.Bucket)
+		deleteObjectStore(last, f.link, r.work.Bucket)
 	}
 	return parts
 }
 
 // awaitReturn waits for lost agents to come back and say what they sent.
-func (r *running) awaitReturn(ctx context.Context) {
+func (r *fleetRun) awaitReturn(ctx context.Context) {
 	f := r.fleet
 	missing := func() (names []string) {
 		for _, m := range r.shares {
@@ -220,7 +220,7 @@ func (r *running) awaitReturn(ctx context.Context) {
 }
 
 // accountOf is what became of the share of a member; the fleet is locked.
-func (r *running) accountOf(m *member) Account {
+func (r *fleetRun) accountOf(m *member) Account {
 	c := r.fleet.options.Clock
 	a := Account{Share: m.share, Name: m.Name, Cores: m.Cores, Recorded: m.records, Notes: m.report.Notes,
 		Offset: m.clock.report(c.WallNS(c.NowNS())), Source: FromReports}
@@ -252,7 +252,7 @@ func (r *running) accountOf(m *member) Account {
 		a.Source = FromJournal
 	case m.report.Run != r.id || m.report.Ended == nil:
 		a.Source = FromLastReport
-		a.Silence, a.Beyond = r.beyond(m)
+		a.Silence, a.UnreportedAtMost = r.unreported(m)
 	}
 	return a
 }
@@ -268,14 +268,14 @@ func differences(j *JournalCount, sent, came int64) (list []string) {
 	return list
 }
 
-// beyond returns for how long a member that did not come back may have gone on without a report, and how many requests
-// it may have sent meanwhile: at its rate, until the end of the run, or as long as an agent goes on without its
-// coordinator. Draws of random arrivals may exceed the mean by a few standard deviations. The fleet is locked.
-func (r *running) beyond(m *member) (silence time.Duration, most int64) {
+// unreported returns for how long a member that did not come back may have gone on without a report, and how many
+// requests it may have sent meanwhile: at its rate, until the end of the run, or as long as an agent goes on without
+// its coordinator. Draws of random arrivals may exceed the mean by a few standard deviations. The fleet is locked.
+func (r *fleetRun) unreported(m *member) (silence time.Duration, most int64) {
 	if m.report.Run != r.id {
 		return 0, 0
 	}
-	silence = min(time.Since(m.reported), aloneFor+lookEvery)
+	silence = min(time.Since(m.lastReport), coordinatorTimeout+maxCheckInterval)
 	c := r.fleet.options.Clock
 	nowNS := m.clock.theirs(c.WallNS(c.NowNS()))
 	for i := range m.report.Phases {
@@ -283,7 +283,7 @@ func (r *running) beyond(m *member) (silence time.Duration, most int64) {
 		if p.State != load.Started || p.StartNS == 0 {
 			continue
 		}
-		passed := time.Duration(nowNS-p.StartNS) - time.Since(m.reported)
+		passed := time.Duration(nowNS-p.StartNS) - time.Since(m.lastReport)
 		rate := p.TargetRate
 		if rate == 0 {
 			rate = float64(p.RequestsSent) / max(passed, time.Millisecond).Seconds()
@@ -293,7 +293,7 @@ func (r *running) beyond(m *member) (silence time.Duration, most int64) {
 			left = min(left, max(0, p.ExpectedDuration-passed))
 		}
 		mean := rate * left.Seconds()
-		n := int64(math.Ceil(mean + deviations*math.Sqrt(mean)))
+		n := int64(math.Ceil(mean + arrivalDeviations*math.Sqrt(mean)))
 		if p.ExpectedRequests > 0 {
 			n = min(n, p.ExpectedRequests-p.RequestsSent)
 		}
@@ -302,8 +302,26 @@ func (r *running) beyond(m *member) (silence time.Duration, most int64) {
 	return silence, most
 }
 
-// deviations is by how many standard deviations of a Poisson process an estimate exceeds the mean.
-const deviations = 4
+// arrivalDeviations is by how many standard deviations of a Poisson process, √mean, the upper bound exceeds the mean: a
+// normal variable is above four with a probability of 3 in 100,000.
+const arrivalDeviations = 4
 
-// lookEvery is the longest time between two looks of an agent for its coordinator.
-const lookEvery = time.Second
+// maxCheckInterval is the longest time between two checks of an agent for its coordinator.
+const maxCheckInterval = time.Second
+
+// account is the line on a share that is over; kept: its journal has what the coordinator may lack.
+func (s *share) account(kept bool) string {
+	s.mu.Lock()
+	sent := int64(0)
+	for i := range s.phases {
+		sent += s.phases[i].RequestsSent
+	}
+	s.mu.Unlock()
+	_, records, unconfirmed := s.courier.counts()
+	line := fmt.Sprintf("Share %d of %d: %d requests sent, %d recorded, %d confirmed", s.work.Share.Index+1,
+		s.work.Share.Of, sent, records, records-unconfirmed)
+	if kept {
+		line += "; its journal is " + s.courier.journal.path
+	}
+	return line
+}

@@ -35,8 +35,9 @@ type AgentOptions struct {
 	Dir string
 	// CacheDir is the folder of data sets; empty for that of the user.
 	CacheDir string
-	// Programs allows runs whose endpoint is a program, which is then started here. Paths are the files, and the folders
-	// with their files, that a run may name here: a Unix socket, certificates and keys. A local agent allows everything.
+	// Programs allows runs whose endpoint is a program, which is then started here. Paths are the files, and the
+	// folders with their files, that a run may name here: a Unix socket, certificates and keys. A local agent allows
+	// everything.
 	Programs bool
 	Paths    []string
 	// KeepJournals leaves the journals of runs that ended in order.
@@ -52,11 +53,13 @@ type AgentOptions struct {
 	Log func(secrets []string) runLog
 }
 
-// How long an agent goes on without its coordinator, and how often it asks to be admitted.
 const (
-	aloneFor  = 60 * time.Second
-	joinAgain = 200 * time.Millisecond
-	joinWait  = 2 * time.Second
+	// coordinatorTimeout is how long an agent goes on without a message of its coordinator: long enough for a restart
+	// of the NATS server, short enough that a server under test is not loaded for nobody. joinRetryInterval is the time
+	// between two attempts to join, joinTimeout that for a reply.
+	coordinatorTimeout = 60 * time.Second
+	joinRetryInterval  = 200 * time.Millisecond
+	joinTimeout        = 2 * time.Second
 )
 
 // RefusedError reports that the coordinator does not take the agent.
@@ -78,7 +81,7 @@ func (e *abandonedError) Unwrap() error { return &e.GoneError }
 // agent is a process that makes shares of runs.
 type agent struct {
 	options AgentOptions
-	hello
+	joinRequest
 	prefix    string
 	link      *nats.Conn
 	clock     *clock.Clock
@@ -90,7 +93,7 @@ type agent struct {
 
 	mu          sync.Mutex
 	coordinator string
-	heard       time.Time
+	lastHeard   time.Time
 	number      uint64
 	share       *share
 	// last is the report of the share that is over, for as long as there is no other one.
@@ -101,7 +104,7 @@ type agent struct {
 	step stepWatch
 }
 
-// Agent makes shares of runs for a coordinator until that lets it go. The error says why it ended otherwise.
+// Agent makes shares of runs for a coordinator until that has it leave. The error says why it ended otherwise.
 func Agent(ctx context.Context, o AgentOptions) error {
 	o.Fleet, o.Wait = cmp.Or(o.Fleet, DefaultName), cmp.Or(o.Wait, 5*time.Minute)
 	if err := CheckURL(o.Join); err != nil {
@@ -114,7 +117,8 @@ func Agent(ctx context.Context, o AgentOptions) error {
 	a := &agent{options: o, prefix: subjects(o.Fleet), clock: cmp.Or(o.Clock, clock.New()), left: make(chan struct{}),
 		gone: make(chan error, 1)}
 	host, _ := os.Hostname()
-	a.hello = hello{ID: NewToken(), Name: cmp.Or(o.Name, fmt.Sprintf("%s:%d", host, os.Getpid())), Local: o.Local,
+	name := cmp.Or(o.Name, fmt.Sprintf("%s:%d", host, os.Getpid()))
+	a.joinRequest = joinRequest{ID: NewToken(), Name: name, Local: o.Local,
 		Version: o.Version, Protocol: protocol, Layout: layout(), Cores: runtime.GOMAXPROCS(0)}
 	if a.step.wall = o.Wall; a.step.wall == nil {
 		a.step.wall = time.Now
@@ -152,7 +156,7 @@ func (a *agent) run(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	})
-	if err := a.enter(ctx); err != nil {
+	if err := a.join(ctx); err != nil {
 		return err
 	}
 	ticks := time.NewTicker(min(time.Second, a.heartbeat/2))
@@ -172,7 +176,7 @@ func (a *agent) run(ctx context.Context) error {
 			a.endShare(err)
 			return err
 		case <-ticks.C:
-			a.look()
+			a.checkCoordinator()
 			a.report()
 		}
 		if s := a.current(); s != nil && s.drained() {
@@ -182,15 +186,16 @@ func (a *agent) run(ctx context.Context) error {
 	}
 }
 
-// close ends what is left: nothing but after an error, or where a share began while the agent was leaving.
+// close ends what is left: nothing but after an error, or where a share began while the agent was leaving. The
+// connection goes first, so that no command starts anything more.
 func (a *agent) close() {
 	if a.link != nil {
 		a.link.Close()
 		a.deliveries.Wait()
 	}
-	left := a.alongside.end(endPatience)
+	left := a.alongside.end(shutdownTimeout)
 	if s := a.current(); s != nil {
-		a.settle(s, false)
+		a.releaseShare(s, false)
 	}
 	if left > 0 {
 		a.options.Say("Something of this agent does not end")
@@ -207,11 +212,11 @@ var errDrained = errors.New("ended by a signal; the share was ended in order")
 // IsDrained reports whether an agent ended because a signal asked it to.
 func IsDrained(err error) bool { return errors.Is(err, errDrained) || errors.Is(err, context.Canceled) }
 
-// enter connects to the server and is admitted by the coordinator; both are waited for.
-func (a *agent) enter(ctx context.Context) error {
+// join connects to the server and joins the fleet; server and coordinator are waited for.
+func (a *agent) join(ctx context.Context) error {
 	deadline, told := time.Now().Add(a.options.Wait), false
 	for {
-		err := a.try(ctx)
+		err := a.tryJoin(ctx)
 		var refused *RefusedError
 		switch {
 		case err == nil:
@@ -228,34 +233,34 @@ func (a *agent) enter(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(joinAgain):
+		case <-time.After(joinRetryInterval):
 		}
 	}
 }
 
-// errNoCoordinator means that there is a server, but nobody admits agents there.
+// errNoCoordinator means that there is a server, but no coordinator answers there.
 var errNoCoordinator = errors.New("the NATS server has no coordinator yet")
 
-// try connects, subscribes and asks for admission.
-func (a *agent) try(ctx context.Context) (err error) {
+// tryJoin connects, subscribes and asks to join, in this order: a command may follow the reply at once.
+func (a *agent) tryJoin(ctx context.Context) (err error) {
 	if a.link == nil {
 		if a.link, err = connect(ctx, a.options.Join, "aiperf agent "+a.Name, &a.options.Security); err != nil {
 			return err
 		}
 		for subject, take := range map[string]func(*nats.Msg){
-			orderSubject + a.ID: a.takeCommand, orderSubject + a.ID + confirmSuffix: a.takeConfirmation,
-			beatSubject: a.takeBeat,
+			commandSubject + a.ID: a.onCommand, commandSubject + a.ID + ackSuffix: a.onAcknowledgement,
+			heartbeatSubject: a.onHeartbeat,
 		} {
 			if _, err := subscribe(a.link, a.prefix+subject, take, &a.deliveries); err != nil {
 				return err
 			}
 		}
 	}
-	text, err := json.Marshal(a.hello)
+	text, err := json.Marshal(a.joinRequest)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, joinWait)
+	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
 	reply, err := a.link.RequestWithContext(ctx, a.prefix+joinSubject, text)
 	if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded) {
@@ -264,7 +269,7 @@ func (a *agent) try(ctx context.Context) (err error) {
 	if err != nil {
 		return explained(err)
 	}
-	var w welcome
+	var w joinReply
 	if err := json.Unmarshal(reply.Data, &w); err != nil {
 		return errNoCoordinator
 	}
@@ -272,7 +277,7 @@ func (a *agent) try(ctx context.Context) (err error) {
 		return &RefusedError{w.Refusal}
 	}
 	a.mu.Lock()
-	a.coordinator, a.heartbeat, a.heard = w.Coordinator, max(time.Millisecond, w.Heartbeat), time.Now()
+	a.coordinator, a.heartbeat, a.lastHeard = w.Coordinator, max(time.Millisecond, w.Heartbeat), time.Now()
 	a.mu.Unlock()
 	a.report()
 	return nil
@@ -284,32 +289,34 @@ func (a *agent) current() *share {
 	return a.share
 }
 
-// takeBeat notes that the coordinator is there. Another one means that ours was started again.
-func (a *agent) takeBeat(m *nats.Msg) {
+// onHeartbeat takes a heartbeat of the coordinator. Another coordinator means that ours was started again: it knows
+// nothing of the share, so that the agent ends.
+func (a *agent) onHeartbeat(m *nats.Msg) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch string(m.Data) {
 	case a.coordinator:
-		a.heard = time.Now()
+		a.lastHeard = time.Now()
 	case "":
 	default:
 		if a.coordinator != "" {
-			a.leaveFor(&GoneError{"the coordinator is another process now: the run of the one before is over"})
+			a.fail(&GoneError{"the coordinator is another process now: the run of the one before is over"})
 		}
 	}
 }
 
-// leaveFor ends the agent for a reason; the agent is locked.
-func (a *agent) leaveFor(err error) {
+// fail ends the agent for a reason, the first one that is given; the agent is locked.
+func (a *agent) fail(err error) {
 	select {
 	case a.gone <- err:
 	default:
 	}
 }
 
-// look ends an agent whose coordinator was not heard of for too long, and notices steps of the clock.
-func (a *agent) look() {
-	if by := a.step.look(a.clock); by != 0 {
+// checkCoordinator ends an agent that has missed the heartbeats of its coordinator for too long, and notices steps of
+// the clock.
+func (a *agent) checkCoordinator() {
+	if by := a.step.step(a.clock); by != 0 {
 		note := fmt.Sprintf("its wall clock was set by %s; the times of its requests do not depend on it",
 			by.Round(time.Millisecond))
 		a.options.Say("The wall clock of this machine was set by " + by.Round(time.Millisecond).String())
@@ -319,8 +326,8 @@ func (a *agent) look() {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if since := time.Since(a.heard); since > aloneFor {
-		a.leaveFor(&GoneError{fmt.Sprintf("the coordinator was not heard of for %s", since.Round(time.Second))})
+	if since := time.Since(a.lastHeard); since > coordinatorTimeout {
+		a.fail(&GoneError{fmt.Sprintf("the coordinator was not heard of for %s", since.Round(time.Second))})
 	}
 }
 
@@ -339,67 +346,67 @@ func (a *agent) report() {
 	}
 }
 
-// takeConfirmation takes what the coordinator says of batches.
-func (a *agent) takeConfirmation(m *nats.Msg) {
-	var c confirmation
+// onAcknowledgement lets the courier drop the batches that have come.
+func (a *agent) onAcknowledgement(m *nats.Msg) {
+	var c acknowledgement
 	if codec.Decode(m.Data, &c) != nil {
 		return
 	}
 	if s := a.current(); s != nil && s.work.ID == c.Run {
-		s.courier.confirm(c.Number)
+		s.courier.acknowledge(c.Number)
 	}
 }
 
-// takeCommand carries out what the coordinator asks for, and answers.
-func (a *agent) takeCommand(m *nats.Msg) {
-	now := a.clock.NowNS() // first: a probe wants the time of its arrival
-	out := answer{ClockNS: a.clock.WallNS(now)}
+// onCommand carries out what the coordinator asks for, and answers.
+func (a *agent) onCommand(m *nats.Msg) {
+	now := a.clock.NowNS() // first: a comparison of clocks wants the time of arrival
+	out := commandReply{ClockNS: a.clock.WallNS(now)}
 	var c command
 	if err := codec.Decode(m.Data, &c); err != nil {
 		out.Error = "the command is not understood: " + err.Error()
-	} else if err := a.obey(&c); err != nil {
+	} else if err := a.handle(&c); err != nil {
 		out.Error = err.Error()
 	}
 	text, _ := codec.Append(nil, &out)
 	_ = m.Respond(text)
 }
 
-// obey carries out a command without waiting for anything. A second time it changes nothing.
-func (a *agent) obey(c *command) error {
+// handle carries out a command without waiting for anything. A second time it changes nothing.
+func (a *agent) handle(c *command) error {
 	a.mu.Lock()
-	a.heard = time.Now()
+	a.lastHeard = time.Now()
 	s := a.share
 	a.mu.Unlock()
 	switch c.Kind {
-	case probe:
+	case readClock:
 		return nil
-	case leave:
+	case leaveFleet:
 		select {
 		case <-a.left:
 		default:
 			close(a.left)
 		}
 		return nil
-	case start:
-		return a.begin(c)
+	case startShare:
+		return a.startShare(c)
 	}
 	if s == nil || s.work.ID != c.Run {
 		return nil // it is over
 	}
 	switch c.Kind {
-	case begin:
+	case beginPhase:
 		s.beginPhase(c.Phase, c.AtNS)
-	case joined:
+	case joinPhase:
 		s.join(c.Phase, c.Used)
 	case endPhase:
 		s.endPhase(c.Phase, c.Grace)
-	case stop:
+	case stopShare:
 		s.stop()
-	case finish:
-		a.settle(s, true)
-	case abandon:
+	case finishShare:
+		a.releaseShare(s, true)
+	case abandonShare:
 		a.mu.Lock()
-		a.leaveFor(&abandonedError{GoneError{"the coordinator counted this agent as lost: " + c.Reason}})
+		a.fail(&abandonedError{GoneError{"the coordinator counted this agent as lost: " + c.Reason}})
 		a.mu.Unlock()
 	default:
 		return fmt.Errorf("there is no command %d", c.Kind)
@@ -407,8 +414,8 @@ func (a *agent) obey(c *command) error {
 	return nil
 }
 
-// begin starts a share.
-func (a *agent) begin(c *command) error {
+// startShare starts a share.
+func (a *agent) startShare(c *command) error {
 	if c.Work == nil {
 		return errors.New("a share without its work")
 	}
@@ -432,8 +439,8 @@ func (a *agent) begin(c *command) error {
 	return nil
 }
 
-// settle takes leave of a share that is over: all that it reported has come.
-func (a *agent) settle(s *share, confirmed bool) {
+// releaseShare takes leave of a share that is over: all that it reported has come.
+func (a *agent) releaseShare(s *share, confirmed bool) {
 	a.mu.Lock()
 	if a.share != s {
 		a.mu.Unlock()
@@ -445,51 +452,52 @@ func (a *agent) settle(s *share, confirmed bool) {
 	a.options.Say(s.account(!confirmed))
 }
 
-// endShare ends the share that is under way, if there is one.
+// endShare ends the share that is under way, if there is one: in order, then by the context. Where the coordinator may
+// still take records, they are waited for before the journal is dropped.
 func (a *agent) endShare(why error) {
 	s := a.current()
 	if s == nil {
 		return
 	}
 	s.stop()
-	if !s.ends(endPatience) {
+	if !s.waitOver(shutdownTimeout) {
 		a.alongside.cancel()
-		s.ends(endPatience)
+		s.waitOver(shutdownTimeout)
 	}
 	var abandoned *abandonedError
 	if why == nil || errors.As(why, &abandoned) {
 		a.report()
-		s.waitConfirmed(endPatience)
+		s.waitAcknowledged(shutdownTimeout)
 	}
 	a.report()
 	_, _, unconfirmed := s.courier.counts()
-	a.settle(s, unconfirmed == 0 && (why == nil || abandoned != nil))
+	a.releaseShare(s, unconfirmed == 0 && (why == nil || abandoned != nil))
 }
 
-// endPatience bounds the end of a share.
-const endPatience = 10 * time.Second
+// shutdownTimeout bounds each wait while a share or a fleet ends.
+const shutdownTimeout = 10 * time.Second
 
-// stepWatch notices that the wall clock was set.
+// stepWatch notices that the wall clock was set, by its distance from the monotonic one, which nobody sets.
 type stepWatch struct {
 	wall       func() time.Time
 	difference time.Duration
 }
 
-// stepFrom is the least step that is noticed.
-const stepFrom = 50 * time.Millisecond
+// minClockStep is the least step that is noticed: slewing by NTP between two calls stays below it.
+const minClockStep = 50 * time.Millisecond
 
-func (w *stepWatch) apart(c *clock.Clock) time.Duration {
+func (w *stepWatch) offset(c *clock.Clock) time.Duration {
 	return time.Duration(w.wall().UnixNano() - c.WallNS(c.NowNS()))
 }
 
-func (w *stepWatch) begin(c *clock.Clock) { w.difference = w.apart(c) }
+func (w *stepWatch) begin(c *clock.Clock) { w.difference = w.offset(c) }
 
-// look returns by how much the clock was set since the last look; 0 if it was not.
-func (w *stepWatch) look(c *clock.Clock) time.Duration {
-	now := w.apart(c)
+// step returns by how much the clock was set since the last call; 0 if it was not.
+func (w *stepWatch) step(c *clock.Clock) time.Duration {
+	now := w.offset(c)
 	by := now - w.difference
 	w.difference = now
-	if by.Abs() < stepFrom {
+	if by.Abs() < minClockStep {
 		return 0
 	}
 	return by

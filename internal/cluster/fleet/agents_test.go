@@ -144,7 +144,7 @@ func byteTokenizer(t *testing.T, dir string) {
 
 // emptied removes a folder before the shares start.
 type emptied struct {
-	*Run
+	*RemoteRun
 	dir string
 }
 
@@ -152,7 +152,7 @@ func (e emptied) Start(ctx context.Context, plan load.Plan, sink remote.Sink) (i
 	if err := os.RemoveAll(e.dir); err != nil {
 		return 0, err
 	}
-	return e.Run.Start(ctx, plan, sink)
+	return e.RemoteRun.Start(ctx, plan, sink)
 }
 
 func TestAgentsNeedNoTokenizer(t *testing.T) {

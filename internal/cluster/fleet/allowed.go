@@ -11,8 +11,8 @@ import (
 // An id names a folder of the agent: it is no path.
 var idForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,127}$`)
 
-// allows returns an error for work that an agent does not do for whoever holds the token of the fleet: it starts no program
-// and opens no file that its own command line does not allow.
+// allows returns an error for work that an agent does not do for whoever holds the token of the fleet: it starts no
+// program and opens no file that its own command line does not allow.
 func (o *AgentOptions) allows(w *work) error {
 	if !idForm.MatchString(w.ID) || w.Share.Index < 0 {
 		return fmt.Errorf("the id %q of share %d is none", w.ID, w.Share.Index)
@@ -34,6 +34,8 @@ func (o *AgentOptions) allows(w *work) error {
 	return nil
 }
 
+// allowsPath reports whether a path is an allowed one or below it. Links are not resolved: an allowed folder is trusted
+// with what it links to.
 func (o *AgentOptions) allowsPath(path string) bool {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -85,12 +85,12 @@ func rows(b *testing.B, kept int64) {
 	packed := w.Take()
 	c := newCounter(b, kept)
 	f := &Fleet{changed: make(chan struct{})}
-	r := &running{fleet: f, sink: c}
+	r := &fleetRun{fleet: f, sink: c}
 	m := &member{clock: offset{samples: make([]sample, 1), offsetNS: 5}}
 	n, used := 0, cpuTime()
 	for b.Loop() {
 		if n%rows == 0 {
-			if err := r.take(m, &batch{data: packed}); err != nil {
+			if err := r.recordBatch(m, &batch{data: packed}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -114,11 +114,11 @@ func BenchmarkThousandAgents(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		on := &running{fleet: f, id: "run", sink: c, told: map[int]bool{}}
+		on := &fleetRun{fleet: f, id: "run", sink: c, joinSent: map[int]bool{}}
 		links := make([]*nats.Conn, agents)
 		var all sync.WaitGroup
 		for i := range links {
-			m := &member{hello: hello{ID: fmt.Sprint(i), Name: fmt.Sprint(i)}, share: i, heard: time.Now(),
+			m := &member{joinRequest: joinRequest{ID: fmt.Sprint(i), Name: fmt.Sprint(i)}, share: i, lastHeard: time.Now(),
 				clock: offset{samples: make([]sample, 1)}}
 			f.members, on.shares = append(f.members, m), append(on.shares, m)
 		}
@@ -140,7 +140,7 @@ func BenchmarkThousandAgents(b *testing.B) {
 		begin, used := time.Now(), cpuTime()
 		for i, link := range links {
 			all.Go(func() {
-				subject := f.prefix + rowSubject + fmt.Sprint(i)
+				subject := f.prefix + recordSubject + fmt.Sprint(i)
 				for k := range batches { // one each 50 ms, as a courier does
 					time.Sleep(time.Until(begin.Add(time.Duration(k)*batchAge + time.Duration(i)*batchAge/agents)))
 					_ = link.Publish(subject, appendBatch(nil, "run", &batch{uint64(k + 1), rate / 20, data}))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"aiperf/internal/config/env"
+	"aiperf/internal/measure/record"
 )
 
 // clockRules are the rules of clock comparison where nothing else is asked for: those of an empty environment.
@@ -20,13 +21,17 @@ var clockRules = sync.OnceValue(func() *env.WorkerClock {
 })
 
 const (
-	leastDriftSpan = 30 * time.Second
-	// driftAllowance is how far two monotonic clocks part at most where their drift is not known yet, as a ratio.
+	// minDriftSpan is the time that samples must span for a drift: with offsets known to 0.1 ms, it is then wrong by 3
+	// ppm.
+	minDriftSpan = 30 * time.Second
+	// driftAllowance is how far two monotonic clocks part at most where their drift is not known yet, as a ratio: 50
+	// ppm, the usual tolerance of a quartz. Once the drift is measured, a fifth of it is left.
 	driftAllowance = 50e-6
 )
 
-// sample is the answer to one probe: the offset is the agent's clock less the coordinator's, in the middle between
-// question and answer.
+// sample is one comparison of clocks: the offset is the agent's clock less the coordinator's, in the middle between
+// question and answer (Cristian, "Probabilistic clock synchronization", 1989). It is wrong by half the round trip at
+// most.
 type sample struct{ atNS, offsetNS, rttNS int64 }
 
 // newSample returns what an answer says; false if it took longer than the slowest that counts, and says too little.
@@ -84,7 +89,8 @@ func (o *offset) add(list ...sample) {
 	o.drift = driftOf(good, best.rttNS)
 }
 
-// withoutOutliers leaves out samples whose offset is far from the median.
+// withoutOutliers leaves out samples whose offset is far from the median, by multiples of the median absolute
+// deviation.
 func withoutOutliers(list []sample, rules *env.WorkerClock) []sample {
 	if len(list) < 3 {
 		return list
@@ -108,12 +114,15 @@ func withoutOutliers(list []sample, rules *env.WorkerClock) []sample {
 	return good
 }
 
+// medianOf returns the upper median. It sorts the list.
 func medianOf(list []int64) int64 {
 	slices.Sort(list)
 	return list[len(list)/2]
 }
 
-// driftOf is the slope of the offsets of fast answers; 0 as long as they span too little time.
+// driftOf is the least-squares slope of the offsets of fast answers, those within twice the fastest round trip; 0 as
+// long as they span too little time for the error of their offsets. Instants are taken from the first one: as
+// nanoseconds of the epoch they would lose digits in a float64.
 func driftOf(list []sample, fastestNS int64) float64 {
 	var fast []sample
 	for _, s := range list {
@@ -121,7 +130,7 @@ func driftOf(list []sample, fastestNS int64) float64 {
 			fast = append(fast, s)
 		}
 	}
-	if len(fast) < 2 || fast[len(fast)-1].atNS-fast[0].atNS < int64(leastDriftSpan) {
+	if len(fast) < 2 || fast[len(fast)-1].atNS-fast[0].atNS < int64(minDriftSpan) {
 		return 0
 	}
 	var meanT, meanO float64
@@ -176,4 +185,31 @@ func (o *offset) report(nowNS int64) Offset {
 	}
 	return Offset{Offset: time.Duration(o.at(nowNS)), Drift: o.drift, Bound: time.Duration(o.boundNS) + apart,
 		Probes: len(o.samples)}
+}
+
+// toOurClock converts the instants of a record to the coordinator's clock. All others are durations.
+func toOurClock(x *record.Record, by *offset) {
+	at, ok := x.Get(record.StartWall)
+	if !ok {
+		return
+	}
+	x.Facts[record.StartWall] = by.ours(at)
+	t := x.Trace
+	if t == nil {
+		return
+	}
+	d := at - x.Facts[record.StartWall]
+	for _, ns := range []*int64{&t.RequestSendStartNS, &t.RequestHeadersSentNS, &t.RequestSendEndNS,
+		&t.ResponseHeadersReceivedNS, &t.ResponseReceiveStartNS, &t.ResponseReceiveEndNS, &t.ErrorNS, &t.PoolWaitStartNS,
+		&t.PoolWaitEndNS, &t.DNSStartNS, &t.DNSEndNS, &t.DNSCacheHitNS, &t.DNSCacheMissNS, &t.ConnectStartNS,
+		&t.ConnectEndNS, &t.ConnectionReusedNS} {
+		if *ns != 0 {
+			*ns -= d
+		}
+	}
+	for _, list := range [][]record.Chunk{t.RequestChunks, t.ResponseChunks} {
+		for i := range list {
+			list[i].AtNS -= d
+		}
+	}
 }

@@ -18,10 +18,10 @@ import (
 const (
 	// blockBytes is the length from which a block of conversations ends: what is fetched, checked and kept as one.
 	blockBytes = 4 << 20
-	// cacheFrom is the length from which a block is worth a file.
-	cacheFrom = 256 << 10
-	// inMemory is the length of all conversations of a share up to which they are kept in memory.
-	inMemory = 64 << 20
+	// minCachedBytes is the length from which a block is worth a file.
+	minCachedBytes = 256 << 10
+	// maxMemoryBytes is the length of all conversations of a share up to which they are kept in memory.
+	maxMemoryBytes = 64 << 20
 )
 
 // manifest says what the requests of a run say: its conversations, cut in blocks, and the files of tokenizers.
@@ -53,8 +53,8 @@ type vocabulary struct {
 	Blocks []block
 }
 
-// written is a conversation as it travels. What cannot travel is put into words: why it is broken.
-type written struct {
+// wireConversation is a conversation as it travels. What cannot travel is put into words: why it is broken.
+type wireConversation struct {
 	Number       int
 	Conversation dataset.Conversation
 	Broken       string
@@ -67,6 +67,7 @@ type store interface {
 	get(ctx context.Context, name string) ([]byte, error)
 }
 
+// hashOf returns the name of a block: what is fetched is checked by it, and a cache of earlier runs can be trusted.
 func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return fmt.Sprintf("%x", sum[:])
@@ -119,6 +120,7 @@ func publish(ctx context.Context, s store, c *run.Content, shares int) (name str
 	return b.Hash, err
 }
 
+// putBlock stores a block under its hash.
 func putBlock(ctx context.Context, s store, data []byte) (block, error) {
 	b := block{hashOf(data), len(data)}
 	return b, s.put(ctx, b.Hash, data)
@@ -131,8 +133,10 @@ type blockWriter struct {
 	blocks []block
 }
 
+// add packs a conversation, with its number before it. A prompt that is made when it is needed is made now: the agents
+// have neither the generator nor its seed. The turns are copied before they are changed, as the run keeps its own.
 func (w *blockWriter) add(number int, c *dataset.Conversation) error {
-	x := written{Number: number, Conversation: *c}
+	x := wireConversation{Number: number, Conversation: *c}
 	if c.Broken != nil {
 		x.Broken, x.NotPlayed = c.Broken.Error(), errors.Is(c.Broken, dataset.ErrNotPlayed)
 	}
@@ -159,6 +163,7 @@ func (w *blockWriter) add(number int, c *dataset.Conversation) error {
 	return nil
 }
 
+// cut ends a block and stores it.
 func (w *blockWriter) cut() error {
 	if len(w.data) == 0 {
 		return nil
@@ -177,7 +182,7 @@ type fetcher struct {
 	// memory is the length of all conversations up to which they are kept in memory, patience how long a block is asked
 	// for again that does not come whole.
 	memory   int
-	patience time.Duration
+	deadline time.Duration
 	// note takes what went wrong with the cache, which does not matter otherwise.
 	note func(string)
 }
@@ -193,7 +198,7 @@ func (f *fetcher) block(ctx context.Context, b block, from int) (data []byte, pa
 	if data, err = f.fetch(ctx, b); err != nil || path == "" {
 		return data, "", err
 	}
-	if err := f.keep(path, data); err != nil {
+	if err := f.cache(path, data); err != nil {
 		f.note(fmt.Sprintf("the data set cannot be cached: %v", err))
 		f.dir = ""
 		return data, "", nil
@@ -203,14 +208,14 @@ func (f *fetcher) block(ctx context.Context, b block, from int) (data []byte, pa
 
 const (
 	// A block is fetched within fetchTimeout, or again after fetchAgain, for fetchPatience.
-	fetchTimeout  = 20 * time.Second
-	fetchAgain    = 200 * time.Millisecond
-	fetchPatience = time.Minute
+	fetchTimeout       = 20 * time.Second
+	fetchRetryInterval = 200 * time.Millisecond
+	fetchDeadline      = time.Minute
 )
 
 // fetch gets a block from the store, again and again until it comes whole: the connection may be down for a while.
 func (f *fetcher) fetch(ctx context.Context, b block) ([]byte, error) {
-	for until := time.Now().Add(f.patience); ; {
+	for until := time.Now().Add(f.deadline); ; {
 		try, cancel := context.WithTimeout(ctx, fetchTimeout)
 		data, err := f.store.get(try, b.Hash)
 		cancel()
@@ -228,12 +233,14 @@ func (f *fetcher) fetch(ctx context.Context, b block) ([]byte, error) {
 		select {
 		case <-ctx.Done():
 			return nil, err
-		case <-time.After(fetchAgain):
+		case <-time.After(fetchRetryInterval):
 		}
 	}
 }
 
-func (f *fetcher) keep(path string, data []byte) error {
+// cache writes a block into the cache. The file gets its name when it is whole, so that agents of one machine that
+// fetch the same block at a time find either none or all of it.
+func (f *fetcher) cache(path string, data []byte) error {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
 	}
@@ -253,7 +260,7 @@ func (f *fetcher) keep(path string, data []byte) error {
 
 // content fetches what a share needs to make its requests.
 func (f *fetcher) content(ctx context.Context, w *work) (*run.Content, error) {
-	data, _, err := f.block(ctx, block{Hash: w.Content}, cacheFrom)
+	data, _, err := f.block(ctx, block{Hash: w.Content}, minCachedBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +276,7 @@ func (f *fetcher) content(ctx context.Context, w *work) (*run.Content, error) {
 	for _, v := range m.Tokenizers {
 		var file bytes.Buffer
 		for _, b := range v.Blocks {
-			data, _, err := f.block(ctx, b, cacheFrom)
+			data, _, err := f.block(ctx, b, minCachedBytes)
 			if err != nil {
 				return nil, err
 			}
@@ -293,8 +300,10 @@ func (m *manifest) classes(w *work) []int {
 	return list
 }
 
+// conversations fetches the blocks of a share. If all of them are too much for memory, each is a file, of which single
+// conversations are read when they are sent; else only blocks worth a file are cached.
 func (f *fetcher) conversations(ctx context.Context, m *manifest, w *work) (dataset.Conversations, error) {
-	p := &part{manifest: m, places: make([]place, m.Len), memory: make([]*dataset.Conversation, m.Len)}
+	p := &part{manifest: m, places: make([]extent, m.Len), memory: make([]*dataset.Conversation, m.Len)}
 	total := 0
 	classes := m.classes(w)
 	for _, class := range classes {
@@ -302,7 +311,7 @@ func (f *fetcher) conversations(ctx context.Context, m *manifest, w *work) (data
 			total += b.Bytes
 		}
 	}
-	onDisk, from := total > f.memory, cacheFrom
+	onDisk, from := total > f.memory, minCachedBytes
 	if onDisk {
 		from = 0
 	}
@@ -333,11 +342,11 @@ type part struct {
 	// memory has the conversations that are not in files.
 	memory []*dataset.Conversation
 	files  []string
-	places []place
+	places []extent
 }
 
-// place is where a conversation stands in a file; a length of 0 is nowhere.
-type place struct{ file, at, length int }
+// extent is where a conversation stands in a file; a length of 0 is nowhere.
+type extent struct{ file, at, length int }
 
 // take takes the conversations of a block, which is a file, or is kept in memory if the path is empty.
 func (p *part) take(data []byte, path string) error {
@@ -356,7 +365,7 @@ func (p *part) take(data []byte, path string) error {
 		if number < 0 || number >= p.Len() {
 			return fmt.Errorf("there is no conversation %d", number)
 		}
-		p.places[number] = place{file, at, int(n)}
+		p.places[number] = extent{file, at, int(n)}
 		if path == "" {
 			p.memory[number] = c
 		}
@@ -365,8 +374,10 @@ func (p *part) take(data []byte, path string) error {
 	return nil
 }
 
+// readConversation is the inverse of [blockWriter.add]. Why a conversation is broken travels in words, but for the
+// reason that others compare with.
 func readConversation(data []byte) (number int, c *dataset.Conversation, err error) {
-	var x written
+	var x wireConversation
 	if err := codec.Decode(data, &x); err != nil {
 		return 0, nil, err
 	}
@@ -398,7 +409,7 @@ func (p *part) At(i int) *dataset.Conversation {
 	return c
 }
 
-func (p *part) read(where place) (*dataset.Conversation, error) {
+func (p *part) read(where extent) (*dataset.Conversation, error) {
 	f, err := os.Open(p.files[where.file])
 	if err != nil {
 		return nil, err

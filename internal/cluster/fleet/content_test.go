@@ -57,7 +57,7 @@ func stored(t *testing.T, n, bytes int) (*shelf, *work) {
 }
 
 func fetcherOf(s store, dir string) *fetcher {
-	return &fetcher{store: s, dir: dir, memory: inMemory, note: func(string) {}}
+	return &fetcher{store: s, dir: dir, memory: maxMemoryBytes, note: func(string) {}}
 }
 
 // readBack checks that all conversations come back.
@@ -118,7 +118,7 @@ func TestWhatDoesNotComeWholeIsFetchedAgain(t *testing.T) {
 			if _, err := f.content(t.Context(), w); err == nil {
 				t.Errorf("%s: nothing was noticed", name)
 			}
-			s.got, f.patience = nil, time.Minute
+			s.got, f.deadline = nil, time.Minute
 			c, err := f.content(t.Context(), w)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)

@@ -70,45 +70,45 @@ type Fleet struct {
 	// changed is closed, and replaced, at each change of a member.
 	changed chan struct{}
 	// running is the run that is under way; nil between runs.
-	running *running
+	running *fleetRun
 	// downSince is when the connection to the server was lost; zero while it is up.
 	downSince time.Time
-	// closing: the agents are let go, so none of them is lost any more.
+	// closing: the agents leave, so none of them is lost any more.
 	closing bool
 }
 
 // member is an agent as the coordinator knows it.
 type member struct {
-	hello
+	joinRequest
 	// number is its place in the order of arrival.
 	number int
 	clock  offset
-	// heard is when something came from it, probed when its clock was compared.
-	heard, probed time.Time
-	// silent counts the looks that found it silent for too long.
-	silent int
+	// lastHeard is when something came from it, clockReadAt when its clock was compared.
+	lastHeard, clockReadAt time.Time
+	// silentChecks counts the checks in a row that found it silent for too long.
+	silentChecks int
 	// lost is why it is no longer a member; nil while it is one.
 	lost   error
 	report report
 	// Of the run under way: its share, and the last batch that came with all before it.
-	share   int
-	batches uint64
+	share     int
+	lastBatch uint64
 	// rows came in these batches, records without those of requests that were cut off.
 	rows, records int64
-	// taking is held while a batch is taken.
-	taking sync.Mutex
-	// abandoning: it is being told that it is lost.
+	// batchMu is held while a batch is taken.
+	batchMu sync.Mutex
+	// abandoning: the command that tells it that it is lost is under way.
 	abandoning bool
-	// reported is when the last report came, journal what its journal says if it was read here.
-	reported time.Time
-	journal  *ledger
+	// lastReport is when the last report came, journal what its journal says if it was read here.
+	lastReport time.Time
+	journal    *ledger
 }
 
 // Open starts the server, connects to it and starts the agents that are to run here. The context bounds that; the fleet
 // itself lasts until it is closed.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	o.Name, o.Heartbeat = cmp.Or(o.Name, DefaultName), cmp.Or(o.Heartbeat, 5*time.Second)
-	o.Return, o.Clocks = cmp.Or(o.Return, returnPatience), cmp.Or(o.Clocks, clockRules())
+	o.Return, o.Clocks = cmp.Or(o.Return, returnTimeout), cmp.Or(o.Clocks, clockRules())
 	f := &Fleet{options: o, id: NewToken(), prefix: subjects(o.Name),
 		alongside: newGoroutines(context.WithoutCancel(ctx)), changed: make(chan struct{})}
 	if err := f.open(ctx); err != nil {
@@ -121,6 +121,9 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 // DefaultName is the name of a fleet that has none.
 const DefaultName = "default"
 
+// open connects, subscribes and starts what goes on alongside, in this order: a join that comes before the
+// subscriptions are at the server would be lost. The buffer of a subscription is large, as records wait there while the
+// run is busy.
 func (f *Fleet) open(ctx context.Context) (err error) {
 	o := &f.options
 	if o.URL == "" {
@@ -139,7 +142,7 @@ func (f *Fleet) open(ctx context.Context) (err error) {
 		return err
 	}
 	for subject, take := range map[string]func(*nats.Msg){
-		joinSubject: f.takeJoin, reportSubject + "*": f.takeReport, rowSubject + "*": f.takeRows,
+		joinSubject: f.onJoin, reportSubject + "*": f.onReport, recordSubject + "*": f.onRecords,
 	} {
 		s, err := subscribe(f.link, f.prefix+subject, take, &f.deliveries)
 		if err != nil {
@@ -150,8 +153,8 @@ func (f *Fleet) open(ctx context.Context) (err error) {
 	if err := flush(ctx, f.link, connectWait); err != nil {
 		return fmt.Errorf("the NATS server: %w", explained(err))
 	}
-	f.alongside.start(f.beat)
-	f.alongside.start(f.look)
+	f.alongside.start(f.sendHeartbeats)
+	f.alongside.start(f.checkMembers)
 	if o.Local {
 		return f.startLocals()
 	}
@@ -165,7 +168,7 @@ func (f *Fleet) connection() (up func(*nats.Conn), down func(*nats.Conn, error))
 		f.mu.Lock()
 		f.downSince = time.Time{}
 		for _, m := range f.members {
-			m.heard, m.silent = time.Now(), 0
+			m.lastHeard, m.silentChecks = time.Now(), 0
 		}
 		f.mu.Unlock()
 		f.options.Log.Info("The NATS server is back")
@@ -229,10 +232,10 @@ func (f *Fleet) command() string {
 // TokenVariable is the environment variable with the token.
 const TokenVariable = "AIPERF_NATS_TOKEN"
 
-// takeJoin answers an agent that wants to be a member.
-func (f *Fleet) takeJoin(m *nats.Msg) {
-	var h hello
-	var w welcome
+// onJoin answers an agent that wants to be a member.
+func (f *Fleet) onJoin(m *nats.Msg) {
+	var h joinRequest
+	var w joinReply
 	if err := json.Unmarshal(m.Data, &h); err != nil || h.ID == "" {
 		w.Refusal = "the request to join is not understood: its program is another one"
 	} else {
@@ -244,7 +247,7 @@ func (f *Fleet) takeJoin(m *nats.Msg) {
 }
 
 // admit makes an agent a member, or says why not.
-func (f *Fleet) admit(h *hello) (w welcome) {
+func (f *Fleet) admit(h *joinRequest) (w joinReply) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range f.members {
@@ -263,7 +266,7 @@ func (f *Fleet) admit(h *hello) (w welcome) {
 		w.Refusal = fmt.Sprintf("it is another build of version %s: use the same program everywhere", h.Version)
 	case f.running != nil:
 		w.Refusal = "it is too late: the run has begun"
-	case len(f.alive()) >= f.options.Agents:
+	case len(f.liveMembers()) >= f.options.Agents:
 		w.Refusal = fmt.Sprintf("it is one too many: there are %d agents already", f.options.Agents)
 	case f.options.Local && !h.Local:
 		w.Refusal = "the coordinator starts its agents itself (--agents); --wait-for-agents waits for others"
@@ -272,21 +275,21 @@ func (f *Fleet) admit(h *hello) (w welcome) {
 		f.options.Log.Warn(fmt.Sprintf("The agent %s is refused: %s", h.Name, w.Refusal))
 		return w
 	}
-	m := &member{hello: *h, number: len(f.members), heard: time.Now(), clock: offset{rules: f.options.Clocks}}
+	m := &member{joinRequest: *h, number: len(f.members), lastHeard: time.Now(), clock: offset{rules: f.options.Clocks}}
 	f.members = append(f.members, m)
-	f.options.Log.Info(fmt.Sprintf("The agent %s has joined: %d of %d", h.Name, len(f.alive()), f.options.Agents))
-	f.change()
+	f.options.Log.Info(fmt.Sprintf("The agent %s has joined: %d of %d", h.Name, len(f.liveMembers()), f.options.Agents))
+	f.notify()
 	return w
 }
 
-// change wakes those who wait for a change; the fleet is locked.
-func (f *Fleet) change() {
+// notify wakes those who wait for a change; the fleet is locked.
+func (f *Fleet) notify() {
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
 
-// alive are the members that are not lost; the fleet is locked.
-func (f *Fleet) alive() (list []*member) {
+// liveMembers are the members that are not lost; the fleet is locked.
+func (f *Fleet) liveMembers() (list []*member) {
 	for _, m := range f.members {
 		if m.lost == nil {
 			list = append(list, m)
@@ -304,8 +307,9 @@ func (f *Fleet) member(id string) *member {
 	return f.members[i]
 }
 
-// takeReport takes the state of a member.
-func (f *Fleet) takeReport(msg *nats.Msg) {
+// onReport takes the state of a member. Older reports than the last one are dropped: a reconnect may bring them late.
+// One of a lost member tells that it still works: it is made to end its share, and only what is over is taken of it.
+func (f *Fleet) onReport(msg *nats.Msg) {
 	id := strings.TrimPrefix(msg.Subject, f.prefix+reportSubject)
 	var r report
 	if codec.Decode(msg.Data, &r) != nil {
@@ -317,7 +321,7 @@ func (f *Fleet) takeReport(msg *nats.Msg) {
 	if m == nil || r.Number <= m.report.Number {
 		return
 	}
-	m.heard, m.silent = time.Now(), 0
+	m.lastHeard, m.silentChecks = time.Now(), 0
 	if m.lost != nil {
 		if r.Run != "" && !m.abandoning {
 			m.abandoning = true
@@ -327,27 +331,28 @@ func (f *Fleet) takeReport(msg *nats.Msg) {
 			return
 		}
 	}
-	m.report, m.reported = r, m.heard
+	m.report, m.lastReport = r, m.lastHeard
 	if f.running != nil && r.Run == f.running.id {
 		f.running.report(m)
 	}
-	f.change()
+	f.notify()
 }
 
 // abandon has a member that was lost end its share, and hand over what it knows.
 func (f *Fleet) abandon(ctx context.Context, m *member, run string) {
 	f.mu.Lock()
-	c := &command{Kind: abandon, Run: run, Reason: m.lost.Error()}
+	c := &command{Kind: abandonShare, Run: run, Reason: m.lost.Error()}
 	f.mu.Unlock()
-	_ = f.tell(ctx, m, c)
+	_ = f.sendCommand(ctx, m, c)
 	f.mu.Lock()
 	m.abandoning = false
 	f.mu.Unlock()
 }
 
-// takeRows takes records of a member, and confirms them.
-func (f *Fleet) takeRows(msg *nats.Msg) {
-	id := strings.TrimPrefix(msg.Subject, f.prefix+rowSubject)
+// onRecords takes a batch of records of a member, and acknowledges the last one that has come with all before it, even
+// where the batch is not the next one: the acknowledgement before may have been lost.
+func (f *Fleet) onRecords(msg *nats.Msg) {
+	id := strings.TrimPrefix(msg.Subject, f.prefix+recordSubject)
 	run, b, ok := readBatch(msg.Data)
 	if !ok {
 		return
@@ -358,29 +363,30 @@ func (f *Fleet) takeRows(msg *nats.Msg) {
 		f.mu.Unlock() // the records of a local agent that is lost come out of its journal
 		return
 	}
-	m.heard, m.silent = time.Now(), 0
+	m.lastHeard, m.silentChecks = time.Now(), 0
 	f.mu.Unlock()
-	last, err := on.next(m, &b)
+	last, err := on.takeBatch(m, &b)
 	if err != nil {
-		f.lose(m, fmt.Errorf("its records are damaged: %w", err))
+		f.markLost(m, fmt.Errorf("its records are damaged: %w", err))
 		return
 	}
-	text, _ := codec.Append(nil, &confirmation{run, last})
-	_ = f.link.Publish(f.prefix+orderSubject+id+confirmSuffix, text)
+	text, _ := codec.Append(nil, &acknowledgement{run, last})
+	_ = f.link.Publish(f.prefix+commandSubject+id+ackSuffix, text)
 }
 
-// confirmation says which batch of a run has come with all before it.
-type confirmation struct {
+// acknowledgement says which batch of a run has come with all before it.
+type acknowledgement struct {
 	Run    string
 	Number uint64
 }
 
-// beat lets the agents know that the coordinator is there.
-func (f *Fleet) beat(ctx context.Context) {
+// sendHeartbeats lets the agents know every second that the coordinator is there, far more often than the time after
+// which they give it up.
+func (f *Fleet) sendHeartbeats(ctx context.Context) {
 	ticks := time.NewTicker(time.Second)
 	defer ticks.Stop()
 	for {
-		_ = f.link.Publish(f.prefix+beatSubject, []byte(f.id))
+		_ = f.link.Publish(f.prefix+heartbeatSubject, []byte(f.id))
 		select {
 		case <-ctx.Done():
 			return
@@ -389,14 +395,17 @@ func (f *Fleet) beat(ctx context.Context) {
 	}
 }
 
-// missed is how many heartbeats may be missed, confirming how many looks confirm it.
+// maxMissedHeartbeats is how many heartbeat intervals an agent may miss. confirmingChecks is how many further checks in
+// a row must find it silent: messages that wait in this process are taken first.
 const (
-	missed     = 3
-	confirming = 2
+	maxMissedHeartbeats = 3
+	confirmingChecks    = 2
 )
 
-// look finds members that say nothing any more.
-func (f *Fleet) look(ctx context.Context) {
+// checkMembers counts members as lost whose reports are missing, and compares clocks again that were compared too long
+// ago. Nobody is missed while the connection is down or after this process itself stood still, as on a machine that
+// slept.
+func (f *Fleet) checkMembers(ctx context.Context) {
 	interval := min(time.Second, f.options.Heartbeat/2)
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
@@ -408,21 +417,21 @@ func (f *Fleet) look(ctx context.Context) {
 		case <-ticks.C:
 		}
 		f.mu.Lock()
-		stood := time.Since(last) > missed*f.options.Heartbeat // this process stood still itself
+		stalled := time.Since(last) > maxMissedHeartbeats*f.options.Heartbeat // this process stood still itself
 		last = time.Now()
 		var unprobed []*member
 		silent := map[*member]time.Duration{}
-		for _, m := range f.alive() {
+		for _, m := range f.liveMembers() {
 			again := f.options.Clocks.Remeasure
-			if !m.probed.IsZero() && again > 0 && time.Since(m.probed) > again {
-				m.probed, unprobed = last, append(unprobed, m)
+			if !m.clockReadAt.IsZero() && again > 0 && time.Since(m.clockReadAt) > again {
+				m.clockReadAt, unprobed = last, append(unprobed, m)
 			}
 			switch {
-			case stood || !f.downSince.IsZero():
-				m.heard, m.silent = last, 0
-			case time.Since(m.heard) > missed*f.options.Heartbeat:
-				if m.silent++; m.silent > confirming {
-					silent[m] = time.Since(m.heard)
+			case stalled || !f.downSince.IsZero():
+				m.lastHeard, m.silentChecks = last, 0
+			case time.Since(m.lastHeard) > maxMissedHeartbeats*f.options.Heartbeat:
+				if m.silentChecks++; m.silentChecks > confirmingChecks {
+					silent[m] = time.Since(m.lastHeard)
 				}
 			}
 		}
@@ -431,13 +440,14 @@ func (f *Fleet) look(ctx context.Context) {
 			f.alongside.start(func(ctx context.Context) { _ = f.compareClocks(ctx, unprobed) })
 		}
 		for m, since := range silent {
-			f.lose(m, fmt.Errorf("nothing was heard of it for %s", since.Round(time.Second)))
+			f.markLost(m, fmt.Errorf("nothing was heard of it for %s", since.Round(time.Second)))
 		}
 	}
 }
 
-// lose counts a member as lost.
-func (f *Fleet) lose(m *member, why error) {
+// markLost counts a member as lost, for good: its share cannot be given to another one, since what it has sent is not
+// known.
+func (f *Fleet) markLost(m *member, why error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if m.lost != nil || f.closing {
@@ -446,11 +456,11 @@ func (f *Fleet) lose(m *member, why error) {
 	m.lost = why
 	on := f.running
 	if on != nil {
-		on.lose(m, why)
+		on.memberLost(m, why)
 	} else {
 		f.options.Log.Warn(fmt.Sprintf("The agent %s is lost: %v", m.Name, why))
 	}
-	f.change()
+	f.notify()
 }
 
 // await waits until a condition holds, which is asked with the fleet locked.
@@ -470,18 +480,18 @@ func (f *Fleet) await(ctx context.Context, holds func() bool) error {
 	}
 }
 
-// gather waits until there are as many members as there have to be.
-func (f *Fleet) gather(ctx context.Context) error {
+// waitForAgents waits until there are as many members as there have to be.
+func (f *Fleet) waitForAgents(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, f.options.Wait)
 	defer cancel()
-	err := f.await(ctx, func() bool { return len(f.alive()) >= f.options.Agents })
+	err := f.await(ctx, func() bool { return len(f.liveMembers()) >= f.options.Agents })
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return fmt.Errorf("only %d of %d agents came within %s; start them with %s, or wait longer with --agents-timeout",
-		len(f.alive()), f.options.Agents, f.options.Wait, f.shownCommand())
+		len(f.liveMembers()), f.options.Agents, f.options.Wait, f.shownCommand())
 }
 
 // shownCommand is the command for messages: without the token.
@@ -496,43 +506,43 @@ func (f *Fleet) shownCommand() string {
 const (
 	// A command is answered within commandTimeout, or repeated; it is given up after commandPatience.
 	commandTimeout  = time.Second
-	commandPatience = time.Minute
+	commandDeadline = time.Minute
 )
 
-// errLost means that a member was lost while it was asked for something.
+// errLost means that a member was lost while a command to it was under way.
 var errLost = errors.New("the agent is lost")
 
-// ask sends a member a command once and returns its answer; the error is [nats.ErrTimeout] if it takes too long.
-func (f *Fleet) ask(ctx context.Context, m *member, text []byte, most time.Duration) (*nats.Msg, error) {
+// request sends a member a command once and returns its answer; the error is [nats.ErrTimeout] if it takes too long.
+func (f *Fleet) request(ctx context.Context, m *member, text []byte, most time.Duration) (*nats.Msg, error) {
 	once, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	reply, err := f.link.RequestWithContext(once, f.prefix+orderSubject+m.ID, text)
+	reply, err := f.link.RequestWithContext(once, f.prefix+commandSubject+m.ID, text)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = nats.ErrTimeout
 	}
 	return reply, err
 }
 
-// within returns a context that ends with the fleet, too.
-func (f *Fleet) within(ctx context.Context) (context.Context, context.CancelFunc) {
+// withFleet returns a context that ends with the fleet, too.
+func (f *Fleet) withFleet(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	detach := context.AfterFunc(f.alongside.ctx, cancel)
 	return ctx, func() { detach(); cancel() }
 }
 
-// tell has a member carry out a command, and repeats it until the member has answered. It ends with the fleet.
-func (f *Fleet) tell(ctx context.Context, m *member, c *command) error {
+// sendCommand has a member carry out a command, and repeats it until the member has answered. It ends with the fleet.
+func (f *Fleet) sendCommand(ctx context.Context, m *member, c *command) error {
 	text, err := codec.Append(nil, c)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := f.within(ctx)
+	ctx, cancel := f.withFleet(ctx)
 	defer cancel()
-	deadline := time.Now().Add(commandPatience)
+	deadline := time.Now().Add(commandDeadline)
 	for {
-		reply, err := f.ask(ctx, m, text, commandTimeout)
+		reply, err := f.request(ctx, m, text, commandTimeout)
 		if err == nil {
-			var a answer
+			var a commandReply
 			if err := codec.Decode(reply.Data, &a); err != nil {
 				return err
 			}
@@ -542,7 +552,7 @@ func (f *Fleet) tell(ctx context.Context, m *member, c *command) error {
 			return nil
 		}
 		f.mu.Lock()
-		lost := m.lost != nil && c.Kind != abandon && c.Kind != leave
+		lost := m.lost != nil && c.Kind != abandonShare && c.Kind != leaveFleet
 		f.mu.Unlock()
 		if lost {
 			return errLost
@@ -558,24 +568,24 @@ func (f *Fleet) tell(ctx context.Context, m *member, c *command) error {
 	}
 }
 
-// tellAll has members carry out a command, each its own, at the same time.
-func (f *Fleet) tellAll(ctx context.Context, list []*member, of func(*member) *command) []error {
+// sendCommands has members carry out a command, each its own, at the same time.
+func (f *Fleet) sendCommands(ctx context.Context, list []*member, of func(*member) *command) []error {
 	out := make([]error, len(list))
 	var all sync.WaitGroup
 	for i, m := range list {
-		all.Go(func() { out[i] = f.tell(ctx, m, of(m)) })
+		all.Go(func() { out[i] = f.sendCommand(ctx, m, of(m)) })
 	}
 	all.Wait()
 	return out
 }
 
-// probe compares the clock of a member with that of the coordinator. It ends with the fleet.
-func (f *Fleet) probe(ctx context.Context, m *member) error {
-	text, err := codec.Append(nil, &command{Kind: probe})
+// compareClock compares the clock of a member with that of the coordinator. It ends with the fleet.
+func (f *Fleet) compareClock(ctx context.Context, m *member) error {
+	text, err := codec.Append(nil, &command{Kind: readClock})
 	if err != nil {
 		return err
 	}
-	ctx, cancel := f.within(ctx)
+	ctx, cancel := f.withFleet(ctx)
 	defer cancel()
 	c := f.options.Clock
 	var list []sample
@@ -587,9 +597,9 @@ func (f *Fleet) probe(ctx context.Context, m *member) error {
 	least, until := min(rules.MinSamples, rules.Window)-before, time.Now().Add(rules.ProbeBudget)
 	for n := 0; (n < rules.Probes || len(list) < least) && time.Now().Before(until) && ctx.Err() == nil; n++ {
 		asked := c.NowNS()
-		reply, err := f.ask(ctx, m, text, rules.ProbeTimeout)
+		reply, err := f.request(ctx, m, text, rules.ProbeTimeout)
 		answered := c.NowNS()
-		var a answer
+		var a commandReply
 		if err == nil {
 			err = codec.Decode(reply.Data, &a)
 		}
@@ -611,7 +621,7 @@ func (f *Fleet) probe(ctx context.Context, m *member) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m.clock.add(list...)
-	m.probed = time.Now()
+	m.clockReadAt = time.Now()
 	if !m.clock.known() {
 		return fmt.Errorf("the clock of the agent %s cannot be compared: %w", m.Name, last)
 	}
@@ -627,7 +637,7 @@ func (f *Fleet) compareClocks(ctx context.Context, list []*member) error {
 	problems := make([]error, len(list))
 	var all sync.WaitGroup
 	for i, m := range list {
-		all.Go(func() { problems[i] = f.probe(ctx, m) })
+		all.Go(func() { problems[i] = f.compareClock(ctx, m) })
 	}
 	all.Wait()
 	return errors.Join(problems...)
@@ -641,12 +651,12 @@ func (f *Fleet) Close() {
 	all := slices.Clone(f.members)
 	f.mu.Unlock()
 	if f.link != nil && f.link.IsConnected() {
-		ctx, cancel := context.WithTimeout(f.alongside.ctx, closePatience)
-		f.tellAll(ctx, all, func(*member) *command { return &command{Kind: leave} })
+		ctx, cancel := context.WithTimeout(f.alongside.ctx, closeTimeout)
+		f.sendCommands(ctx, all, func(*member) *command { return &command{Kind: leaveFleet} })
 		cancel()
 		_ = f.link.FlushTimeout(time.Second)
 	}
-	left := f.alongside.end(endPatience)
+	left := f.alongside.end(shutdownTimeout)
 	f.locals.end(f.localDir)
 	if f.link != nil {
 		f.link.Close()
@@ -658,5 +668,5 @@ func (f *Fleet) Close() {
 	}
 }
 
-// closePatience bounds the wait for the answers of agents that are let go.
-const closePatience = 2 * time.Second
+// closeTimeout bounds the wait for the answers of agents that are to leave.
+const closeTimeout = 2 * time.Second

@@ -103,7 +103,7 @@ func (x *together) loseSecond() {
 	x.Fleet.mu.Lock()
 	m := x.members[1]
 	x.Fleet.mu.Unlock()
-	x.lose(m, errors.New("cut off"))
+	x.markLost(m, errors.New("cut off"))
 }
 
 func total(accounts []Account) (sent, recorded, cut, gone int64) {
@@ -199,7 +199,7 @@ func TestTheCountOfAnAgentThatStaysAwayIsALowerBound(t *testing.T) {
 	}
 	sent, recorded, cut, gone := total(accounts)
 	a := accounts[1]
-	if a.Source != FromLastReport || sent != recorded+cut+gone || a.Beyond == 0 {
+	if a.Source != FromLastReport || sent != recorded+cut+gone || a.UnreportedAtMost == 0 {
 		t.Errorf("accounts %+v", accounts)
 	}
 	if text := Lost(accounts).Error(); !strings.Contains(text, "is a lower bound: it may have sent up to") {
@@ -207,15 +207,15 @@ func TestTheCountOfAnAgentThatStaysAwayIsALowerBound(t *testing.T) {
 	}
 	x.agents[1].end()
 	<-x.agents[1].done
-	if n := int64(s.requests(t)); n < sent || n > sent+a.Beyond {
-		t.Errorf("the server got %d requests, %d are known, and %d more at most", n, sent, a.Beyond)
+	if n := int64(s.requests(t)); n < sent || n > sent+a.UnreportedAtMost {
+		t.Errorf("the server got %d requests, %d are known, and %d more at most", n, sent, a.UnreportedAtMost)
 	}
 	paths, _ := filepath.Glob(filepath.Join(x.agents[1].dir, "*", "records.journal"))
 	if len(paths) != 1 {
 		t.Fatalf("the agent keeps the journals %q", paths)
 	}
 	count, err := ReadJournal(paths[0])
-	if err != nil || count.Sent < a.Sent || count.Sent > a.Sent+a.Beyond {
+	if err != nil || count.Sent < a.Sent || count.Sent > a.Sent+a.UnreportedAtMost {
 		t.Errorf("the journal counts %d requests, %v", count.Sent, err)
 	}
 	file, err := os.OpenFile(paths[0], os.O_WRONLY, 0)
@@ -308,9 +308,10 @@ func TestTheJournalOfALostAgentOfThisMachineIsRead(t *testing.T) {
 	t.Parallel()
 	x := assemble(t, 0, nil)
 	k := &keeper{}
-	r := &running{fleet: x.Fleet, id: "run", sink: k, plan: load.Plan{Phases: []load.Phase{{Name: "profiling"}}}}
+	r := &fleetRun{fleet: x.Fleet, id: "run", sink: k, plan: load.Plan{Phases: []load.Phase{{Name: "profiling"}}}}
 	x.localDir = t.TempDir()
-	m := &member{hello: hello{Name: "agent-1", Local: true}, batches: 1, rows: 2, records: 2, lost: errors.New("killed"),
+	m := &member{joinRequest: joinRequest{Name: "agent-1", Local: true}, lastBatch: 1, rows: 2, records: 2,
+		lost:   errors.New("killed"),
 		report: report{Run: "run", Phases: []load.Stats{{State: load.Started, RequestsSent: 7, RequestsCompleted: 3}}}}
 	journalOf(t, journalPath(x.localDir, "run", 0), 11, 4)
 	r.readJournal(m)
@@ -333,7 +334,7 @@ func TestTheJournalOfALostAgentOfThisMachineIsRead(t *testing.T) {
 func TestAJournalThatCouldNotBeWrittenIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	x := assemble(t, 0, nil)
-	r := &running{fleet: x.Fleet, id: "run", sink: &keeper{}, plan: load.Plan{Phases: []load.Phase{{Name: "profiling"}}}}
+	r := &fleetRun{fleet: x.Fleet, id: "run", sink: &keeper{}, plan: load.Plan{Phases: []load.Phase{{Name: "profiling"}}}}
 	x.localDir = t.TempDir()
 	path := journalPath(x.localDir, "run", 0)
 	journalOf(t, path, 11, 4)
@@ -345,11 +346,13 @@ func TestAJournalThatCouldNotBeWrittenIsNotBelieved(t *testing.T) {
 	if _, err := file.WriteAt([]byte{1}, 8*wordTorn); err != nil {
 		t.Fatal(err)
 	}
-	m := &member{hello: hello{Local: true}, lost: errors.New("killed"), clock: offset{samples: make([]sample, 1)},
-		report:   report{Run: "run", Phases: []load.Stats{{State: load.Started, StartNS: 1, RequestsSent: 7, TargetRate: 5}}},
-		reported: time.Now().Add(-2 * time.Second)}
+	m := &member{joinRequest: joinRequest{Local: true}, lost: errors.New("killed"),
+		clock: offset{samples: make([]sample, 1)},
+		report: report{Run: "run", Phases: []load.Stats{{State: load.Started, StartNS: 1, RequestsSent: 7,
+			TargetRate: 5}}},
+		lastReport: time.Now().Add(-2 * time.Second)}
 	r.readJournal(m)
-	if a := r.accountOf(m); a.Source != FromLastReport || a.Sent < 8 || a.Beyond < 10 {
+	if a := r.accountOf(m); a.Source != FromLastReport || a.Sent < 8 || a.UnreportedAtMost < 10 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -357,7 +360,7 @@ func TestAJournalThatCouldNotBeWrittenIsNotBelieved(t *testing.T) {
 func TestTheMostThatALostAgentMayHaveSent(t *testing.T) {
 	t.Parallel()
 	c := clock.NewAt(int64(time.Hour))
-	r := &running{fleet: &Fleet{options: Options{Clock: c}}, id: "run"}
+	r := &fleetRun{fleet: &Fleet{options: Options{Clock: c}}, id: "run"}
 	started := int64(time.Hour - 20*time.Second)
 	for name, x := range map[string]struct {
 		phase       load.Stats
@@ -373,8 +376,8 @@ func TestTheMostThatALostAgentMayHaveSent(t *testing.T) {
 		"long silence": {load.Stats{State: load.Started, StartNS: started, TargetRate: 10}, time.Hour, 610, 720},
 		"not sending":  {load.Stats{State: load.SendingComplete, StartNS: started, TargetRate: 10}, 10 * time.Second, 0, 0},
 	} {
-		m := &member{reported: time.Now().Add(-x.silent), report: report{Run: "run", Phases: []load.Stats{x.phase}}}
-		if _, n := r.beyond(m); n < x.least || n > x.most {
+		m := &member{lastReport: time.Now().Add(-x.silent), report: report{Run: "run", Phases: []load.Stats{x.phase}}}
+		if _, n := r.unreported(m); n < x.least || n > x.most {
 			t.Errorf("%s: %d more, want %d to %d", name, n, x.least, x.most)
 		}
 	}

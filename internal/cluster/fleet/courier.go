@@ -14,34 +14,36 @@ const (
 	// A batch goes out when it has so many bytes, or is so old.
 	batchBytes = 48 << 10
 	batchAge   = 50 * time.Millisecond
-	// window is how many bytes may be under way without a confirmation, kept how many may wait for one.
-	window = 4 << 20
-	kept   = 256 << 20
-	// resendAfter is the wait for a confirmation after which everything is sent again that has none.
+	// maxInFlightBytes is how many bytes may be sent without an acknowledgement, so that a slow coordinator is not
+	// flooded; maxUnacknowledgedBytes is how many may wait for one in memory, after which the share ends.
+	maxInFlightBytes       = 4 << 20
+	maxUnacknowledgedBytes = 256 << 20
+	// resendAfter is the wait for an acknowledgement after which everything is sent again that has none (go-back-N: the
+	// coordinator takes batches in order only, so that what follows a lost one is of no use to it).
 	resendAfter = 2 * time.Second
 )
 
 // courier brings the records of a share to the coordinator: it packs them into numbered batches, writes these into the
-// journal, sends them in order, and keeps each until it is confirmed.
+// journal, sends them in order, and keeps each until it is acknowledged.
 type courier struct {
 	run string
 	// send hands a message to the network; it may be lost.
 	send    func(data []byte) error
 	journal *journal
-	// full is called once when too much waits for a confirmation, note when something went wrong.
+	// full is called once when too much waits for an acknowledgement, note when something went wrong.
 	full func(error)
 	note func(string)
 
 	mu     sync.Mutex
 	writer recordfile.BatchWriter
-	// waiting are the batches without a confirmation, the first sent of which are under way.
-	waiting       []batch
-	sent          int
-	flying, bytes int
-	number        uint64
-	records       int64
-	heard         time.Time
-	overfull      bool
+	// unacknowledged are the batches without an acknowledgement, the first sent of which are under way.
+	unacknowledged       []batch
+	sent                 int
+	inFlightBytes, bytes int
+	number               uint64
+	records              int64
+	lastAck              time.Time
+	overfull             bool
 
 	wake chan struct{}
 	done chan struct{}
@@ -71,7 +73,7 @@ func (c *courier) begin() {
 				c.flush()
 			case <-c.wake:
 			}
-			c.move()
+			c.transmit()
 		}
 	})
 }
@@ -86,7 +88,7 @@ func (c *courier) add(r *record.Record) {
 	}
 	c.records++
 	if c.writer.Len() >= batchBytes {
-		c.cut()
+		c.seal()
 	}
 }
 
@@ -95,23 +97,23 @@ func (c *courier) flush() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.writer.Rows() > 0 {
-		c.cut()
+		c.seal()
 	}
 }
 
-// cut makes the batch; the courier is locked.
-func (c *courier) cut() {
+// seal makes the batch; the courier is locked.
+func (c *courier) seal() {
 	rows := c.writer.Rows()
 	c.number++
 	b := batch{c.number, rows, c.writer.Take()}
 	if err := c.journal.add(&b); err != nil {
 		c.note(fmt.Sprintf("its journal cannot be written any more: %v", err))
 	}
-	if len(c.waiting) == 0 {
-		c.heard = time.Now()
+	if len(c.unacknowledged) == 0 {
+		c.lastAck = time.Now()
 	}
-	c.waiting, c.bytes = append(c.waiting, b), c.bytes+len(b.data)
-	if c.bytes > kept && !c.overfull {
+	c.unacknowledged, c.bytes = append(c.unacknowledged, b), c.bytes+len(b.data)
+	if c.bytes > maxUnacknowledgedBytes && !c.overfull {
 		c.overfull = true
 		c.full(fmt.Errorf("%d bytes of records wait for the coordinator, which is the most that an agent keeps", c.bytes))
 	}
@@ -121,35 +123,38 @@ func (c *courier) cut() {
 	}
 }
 
-// move sends what may be sent.
-func (c *courier) move() {
+// transmit sends what may be sent.
+func (c *courier) transmit() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.waiting) > 0 && c.sent > 0 && time.Since(c.heard) > resendAfter {
-		c.sent, c.flying, c.heard = 0, 0, time.Now()
+	if len(c.unacknowledged) > 0 && c.sent > 0 && time.Since(c.lastAck) > resendAfter {
+		c.sent, c.inFlightBytes, c.lastAck = 0, 0, time.Now()
 	}
-	for c.sent < len(c.waiting) && (c.flying == 0 || c.flying+len(c.waiting[c.sent].data) <= window) {
-		b := &c.waiting[c.sent]
+	for c.sent < len(c.unacknowledged) {
+		b := &c.unacknowledged[c.sent]
+		if c.inFlightBytes > 0 && c.inFlightBytes+len(b.data) > maxInFlightBytes {
+			return // one batch always goes, however large it is
+		}
 		if c.send(appendBatch(nil, c.run, b)) != nil {
 			return // tried again at the next tick
 		}
-		c.sent, c.flying = c.sent+1, c.flying+len(b.data)
+		c.sent, c.inFlightBytes = c.sent+1, c.inFlightBytes+len(b.data)
 	}
 }
 
-// confirm takes the number of the last batch that has come with all before it.
-func (c *courier) confirm(number uint64) {
+// acknowledge takes the number of the last batch that has come with all before it.
+func (c *courier) acknowledge(number uint64) {
 	c.mu.Lock()
 	n := 0
-	for n < len(c.waiting) && c.waiting[n].number <= number {
-		c.bytes -= len(c.waiting[n].data)
+	for n < len(c.unacknowledged) && c.unacknowledged[n].number <= number {
+		c.bytes -= len(c.unacknowledged[n].data)
 		if n < c.sent {
-			c.flying -= len(c.waiting[n].data)
+			c.inFlightBytes -= len(c.unacknowledged[n].data)
 		}
 		n++
 	}
 	if n > 0 {
-		c.waiting, c.sent, c.heard = append([]batch(nil), c.waiting[n:]...), max(0, c.sent-n), time.Now()
+		c.unacknowledged, c.sent, c.lastAck = append([]batch(nil), c.unacknowledged[n:]...), max(0, c.sent-n), time.Now()
 	}
 	c.mu.Unlock()
 	select {
@@ -158,11 +163,11 @@ func (c *courier) confirm(number uint64) {
 	}
 }
 
-// counts returns how many batches and records there were, and how many records are not confirmed.
+// counts returns how many batches and records there were, and how many records are not acknowledged.
 func (c *courier) counts() (batches uint64, records, unconfirmed int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, b := range c.waiting {
+	for _, b := range c.unacknowledged {
 		unconfirmed += int64(b.rows)
 	}
 	return c.number, c.records, unconfirmed + int64(c.writer.Rows())

@@ -43,7 +43,7 @@ func (c *channel) send(data []byte) error {
 	number, confirm := c.number, c.rng.Float64() >= c.lose
 	c.mu.Unlock()
 	if confirm {
-		go c.to.confirm(number)
+		go c.to.acknowledge(number)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func TestAnAgentThatKeepsTooMuchEndsItsShare(t *testing.T) {
 	c := newCourier("run", true, openJournal(filepath.Join(t.TempDir(), "journal")), func([]byte) error { return nil })
 	var told error
 	c.full = func(err error) { told = err }
-	c.bytes = kept - 1
+	c.bytes = maxUnacknowledgedBytes - 1
 	c.add(facts(1)[0])
 	c.flush()
 	if told == nil {

@@ -38,17 +38,17 @@ func Lost(accounts []Account) error {
 // lowerBound says that what is known of a lost agent is not all that it sent.
 func (x *Account) lowerBound() string {
 	return fmt.Sprintf("%d requests sent by %s is a lower bound: it may have sent up to %d more in the %s after its last "+
-		"report, which its journal counts", x.Sent, x.Name, x.Beyond, x.Silence.Round(100*time.Millisecond))
+		"report, which its journal counts", x.Sent, x.Name, x.UnreportedAtMost, x.Silence.Round(100*time.Millisecond))
 }
 
 // AccountsDocument is fleet.json: the accounts of a run and their sums.
 type AccountsDocument struct {
-	Agents   []AccountDocument `json:"agents"`
-	Sent     int64             `json:"requests_sent"`
-	Recorded int64             `json:"records"`
-	CutOff   int64             `json:"requests_cut_off"`
-	Gone     int64             `json:"requests_lost"`
-	Beyond   int64             `json:"requests_unreported_at_most"`
+	Agents           []AccountDocument `json:"agents"`
+	Sent             int64             `json:"requests_sent"`
+	Recorded         int64             `json:"records"`
+	CutOff           int64             `json:"requests_cut_off"`
+	Gone             int64             `json:"requests_lost"`
+	UnreportedAtMost int64             `json:"requests_unreported_at_most"`
 }
 
 // AccountDocument is the account of one agent.
@@ -75,9 +75,9 @@ type AccountDocument struct {
 
 // LowerBoundDocument says that what is known of a lost agent is not all that it sent.
 type LowerBoundDocument struct {
-	SentIs  string  `json:"requests_sent_is"`
-	Beyond  int64   `json:"requests_unreported_at_most"`
-	Seconds float64 `json:"silent_s"`
+	SentIs           string  `json:"requests_sent_is"`
+	UnreportedAtMost int64   `json:"requests_unreported_at_most"`
+	Seconds          float64 `json:"silent_s"`
 }
 
 // Document returns the accounts of a run as fleet.json has them.
@@ -86,13 +86,13 @@ func Document(accounts []Account) artifact.Object {
 	for i := range accounts {
 		x := &accounts[i]
 		all.Sent, all.Recorded, all.CutOff = all.Sent+x.Sent, all.Recorded+x.Recorded, all.CutOff+x.CutOff
-		all.Gone, all.Beyond = all.Gone+x.Gone, all.Beyond+x.Beyond
+		all.Gone, all.UnreportedAtMost = all.Gone+x.Gone, all.UnreportedAtMost+x.UnreportedAtMost
 		d := AccountDocument{Share: x.Share, Name: x.Name, Cores: x.Cores, Sent: x.Sent, Recorded: x.Recorded,
 			CutOff: x.CutOff, Gone: x.Gone, Source: x.Source, OffsetMS: float64(x.Offset.Offset) / 1e6,
 			OffsetBoundMS: float64(x.Offset.Bound) / 1e6, DriftPPM: x.Offset.Drift * 1e6, Probes: x.Offset.Probes,
 			Lost: x.Lost, Journal: x.Journal, Differences: x.Differences, Dir: x.Dir, Notes: x.Notes}
 		if x.Source == FromLastReport {
-			d.LowerBoundDocument = &LowerBoundDocument{"a lower bound", x.Beyond, x.Silence.Seconds()}
+			d.LowerBoundDocument = &LowerBoundDocument{"a lower bound", x.UnreportedAtMost, x.Silence.Seconds()}
 		}
 		all.Agents = append(all.Agents, d)
 	}

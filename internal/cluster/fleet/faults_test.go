@@ -40,7 +40,7 @@ func TestWorkerLossIsCountedUnderItsName(t *testing.T) {
 		x.Fleet.mu.Lock()
 		m := x.members[1]
 		x.Fleet.mu.Unlock()
-		x.lose(m, errors.New("pulled out"))
+		x.markLost(m, errors.New("pulled out"))
 	}()
 	out, accounts, err := x.execute(configOf(t, t.TempDir(), s.url, "--concurrency", "3", "--benchmark-duration", "1"), nil)
 	if err != nil {
@@ -61,12 +61,12 @@ func TestWorkerLossIsCountedUnderItsName(t *testing.T) {
 }
 
 // hurried gives Close less time than a lost agent is waited for.
-type hurried struct{ *Run }
+type hurried struct{ *RemoteRun }
 
 func (h hurried) Close(ctx context.Context) []remote.Part {
 	short, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 	defer cancel()
-	return h.Run.Close(short)
+	return h.RemoteRun.Close(short)
 }
 
 // The others hear that their shares are over, although a lost agent was waited for longer than closing may take.
@@ -81,7 +81,7 @@ func TestAgentsAreDoneWhenALostOneWasWaitedFor(t *testing.T) {
 		x.Fleet.mu.Unlock()
 		x.agents[1].end()
 		<-x.agents[1].done
-		x.lose(m, errors.New("pulled out"))
+		x.markLost(m, errors.New("pulled out"))
 	}()
 	r := x.Remote()
 	if _, err := x.executeWith(configOf(t, t.TempDir(), s.url, "--concurrency", "3", "--benchmark-duration", "1"), nil,
@@ -108,7 +108,7 @@ func TestTooFewAgentsEndTheRun(t *testing.T) {
 		x.Fleet.mu.Lock()
 		m := x.members[0]
 		x.Fleet.mu.Unlock()
-		x.lose(m, errors.New("pulled out"))
+		x.markLost(m, errors.New("pulled out"))
 	}()
 	out, _, err := x.execute(configOf(t, t.TempDir(), s.url, "--concurrency", "2", "--benchmark-duration", "60"), nil)
 	if err != nil {
@@ -223,7 +223,7 @@ func TestACoordinatorThatStartsAgainEndsTheOldAgents(t *testing.T) {
 	if err := x.await(t.Context(), func() bool { return x.members[0].report.Number > 0 }); err != nil { // it knows ours
 		t.Fatal(err)
 	}
-	_ = x.link.Publish(x.prefix+beatSubject, []byte("another coordinator"))
+	_ = x.link.Publish(x.prefix+heartbeatSubject, []byte("another coordinator"))
 	<-x.agents[0].done
 	var gone *GoneError
 	if !errors.As(x.agents[0].err, &gone) {

@@ -41,6 +41,7 @@ func (g *goroutines) start(what func(ctx context.Context)) bool {
 	return true
 }
 
+// ended counts a goroutine out; the last one after the end wakes who waits for it.
 func (g *goroutines) ended() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

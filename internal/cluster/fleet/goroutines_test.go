@@ -22,10 +22,10 @@ func deaf(t *testing.T, f *Fleet, name string) func(report) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	if _, err := c.Subscribe(f.prefix+orderSubject+name, func(*nats.Msg) {}); err != nil {
+	if _, err := c.Subscribe(f.prefix+commandSubject+name, func(*nats.Msg) {}); err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(hello{ID: name, Name: name, Version: "test", Protocol: protocol, Layout: layout()})
+	text, err := json.Marshal(joinRequest{ID: name, Name: name, Version: "test", Protocol: protocol, Layout: layout()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +62,13 @@ func ours() (list []string) {
 func TestNothingOfAFleetOutlivesClose(t *testing.T) {
 	x := assemble(t, 0, func(o *Options) { o.Agents = 3 })
 	reports := []func(report){deaf(t, x.Fleet, "a"), deaf(t, x.Fleet, "b"), deaf(t, x.Fleet, "c")}
-	r := &x.Remote().running
+	r := &x.Remote().fleetRun
 	x.Fleet.mu.Lock()
 	r.id, r.shares, r.sink, r.plan = "run", x.members, &keeper{}, load.Plan{Phases: make([]load.Phase, 3)}
 	r.done, r.end = context.WithCancel(x.alongside.ctx)
 	x.running = r
 	x.Fleet.mu.Unlock()
-	x.lose(r.shares[0], errors.New("pulled out"))
+	x.markLost(r.shares[0], errors.New("pulled out"))
 	reports[0](report{Number: 1, Run: "run"})            // it is told that it is lost
 	reports[1](report{Number: 1, Run: "run", Joined: 1}) // both are told what all have used
 	reports[2](report{Number: 1, Run: "run", Joined: 1})
@@ -89,7 +89,7 @@ func TestNothingOfAFleetOutlivesClose(t *testing.T) {
 	if left := ours(); left != nil {
 		t.Errorf("%d goroutines are left:\n%s", len(left), strings.Join(left, "\n\n"))
 	}
-	if took := time.Since(began); took > commandPatience/2 {
+	if took := time.Since(began); took > commandDeadline/2 {
 		t.Errorf("Close took %s", took)
 	}
 	r.EndPhase(1, 0)
@@ -124,6 +124,6 @@ func TestNothingOfAnAgentOutlivesIt(t *testing.T) {
 	x.Fleet.mu.Lock()
 	m := x.members[0]
 	x.Fleet.mu.Unlock()
-	x.lose(m, errors.New("ended"))
+	x.markLost(m, errors.New("ended"))
 	<-ended
 }

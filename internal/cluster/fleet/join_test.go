@@ -28,7 +28,7 @@ func TestSharesJoinWhenAllWait(t *testing.T) {
 		"one is lost":        {[]*member{gone, waits("run", 1, 10)}, 1, 10},
 		"one knows no phase": {[]*member{waits("run", 0, 0), waits("run", 0, 0)}, 0, 0},
 	} {
-		r := &running{id: "run", shares: c.shares}
+		r := &fleetRun{id: "run", shares: c.shares}
 		if phase, used := r.agreed(); phase != c.phase || used.Sessions != c.used {
 			t.Errorf("%s: phase %d, %d sessions, want %d, %d", name, phase, used.Sessions, c.phase, c.used)
 		}

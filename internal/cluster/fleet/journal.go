@@ -39,7 +39,7 @@ const (
 // journal is the file of a share with the number of requests that it has sent, and all batches, written before they are
 // sent. What is written is in the file even if the process is killed: it is what remains of an agent, and what is
 // compared with the coordinator's count. A file that cannot be written any more is given up: the run goes on, and what
-// is not yet confirmed is kept in memory in any case.
+// is not yet acknowledged is kept in memory in any case.
 type journal struct {
 	path string
 	mu   sync.Mutex
@@ -62,6 +62,7 @@ func shareDir(dir, run string, share int) string {
 	return filepath.Join(dir, fmt.Sprintf("%s-%d", run, share))
 }
 
+// openJournal makes the file and maps its head. It always returns a journal: a run does not fail for want of one.
 func openJournal(path string) *journal {
 	j := &journal{path: path}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

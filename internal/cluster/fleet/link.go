@@ -30,8 +30,8 @@ type Security struct {
 	Drawn bool
 	// NKeyFile holds the seed of an nkey, CredentialsFile a user's token and seed.
 	NKeyFile, CredentialsFile string
-	// CAFile has the certificates of authorities, CertFile and KeyFile a certificate of this process: of the server that
-	// is embedded, else of the client.
+	// CAFile has the certificates of authorities, CertFile and KeyFile a certificate of this process: of the server
+	// that is embedded, else of the client.
 	CAFile, CertFile, KeyFile string
 }
 
@@ -87,8 +87,8 @@ func ReadToken(path string) (string, error) {
 	return token, nil
 }
 
-// serverStart bounds the start of the embedded server.
-const serverStart = 10 * time.Second
+// serverStartTimeout bounds the start of the embedded server.
+const serverStartTimeout = 10 * time.Second
 
 // largestMessage bounds a message on the embedded server; a batch of records with raw exchanges may be large.
 const largestMessage = 32 << 20
@@ -156,9 +156,9 @@ func startServer(ctx context.Context, listen string, s *Security) (*embedded, er
 		probe.Close()
 	}
 	n.Start()
-	if !n.ReadyForConnections(serverStart) {
+	if !n.ReadyForConnections(serverStartTimeout) {
 		e.close()
-		return nil, fmt.Errorf("the NATS server on %s was not ready within %s", listen, serverStart)
+		return nil, fmt.Errorf("the NATS server on %s was not ready within %s", listen, serverStartTimeout)
 	}
 	started = true
 	return e, nil
@@ -279,13 +279,13 @@ func hostOf(address string) string {
 	return address
 }
 
-// objects is the store of a run: a bucket of NATS' object store, which cuts what is put into it, and checks it.
-type objects struct{ jetstream.ObjectStore }
+// objectStore is the store of a run: a bucket of NATS' object store, which cuts what is put into it, and checks it.
+type objectStore struct{ jetstream.ObjectStore }
 
 // bucketAge bounds the life of a bucket whose coordinator died.
 const bucketAge = 24 * time.Hour
 
-func createObjects(ctx context.Context, c *nats.Conn, bucket string) (*objects, error) {
+func createObjectStore(ctx context.Context, c *nats.Conn, bucket string) (*objectStore, error) {
 	js, err := jetstream.New(c)
 	if err != nil {
 		return nil, err
@@ -301,10 +301,10 @@ func createObjects(ctx context.Context, c *nats.Conn, bucket string) (*objects, 
 	if err != nil {
 		return nil, fmt.Errorf("the data set cannot be stored on the NATS server: %w", err)
 	}
-	return &objects{s}, nil
+	return &objectStore{s}, nil
 }
 
-func openObjects(ctx context.Context, c *nats.Conn, bucket string) (*objects, error) {
+func openObjectStore(ctx context.Context, c *nats.Conn, bucket string) (*objectStore, error) {
 	js, err := jetstream.New(c)
 	if err != nil {
 		return nil, err
@@ -313,20 +313,23 @@ func openObjects(ctx context.Context, c *nats.Conn, bucket string) (*objects, er
 	if err != nil {
 		return nil, fmt.Errorf("the data set is not on the NATS server: %w", err)
 	}
-	return &objects{s}, nil
+	return &objectStore{s}, nil
 }
 
-func deleteObjects(ctx context.Context, c *nats.Conn, bucket string) {
+// deleteObjectStore removes a bucket; one that stays goes by its age.
+func deleteObjectStore(ctx context.Context, c *nats.Conn, bucket string) {
 	if js, err := jetstream.New(c); err == nil {
 		_ = js.DeleteObjectStore(ctx, bucket)
 	}
 }
 
-func (o *objects) put(ctx context.Context, name string, data []byte) error {
+func (o *objectStore) put(ctx context.Context, name string, data []byte) error {
 	if _, err := o.PutBytes(ctx, name, data); err != nil {
 		return fmt.Errorf("the data set cannot be stored on the NATS server: %w", err)
 	}
 	return nil
 }
 
-func (o *objects) get(ctx context.Context, name string) ([]byte, error) { return o.GetBytes(ctx, name) }
+func (o *objectStore) get(ctx context.Context, name string) ([]byte, error) {
+	return o.GetBytes(ctx, name)
+}

@@ -65,7 +65,7 @@ func cores(agents int) int {
 	return max(1, (all+agents-1)/agents)
 }
 
-// follow logs what a local agent says, and counts it as lost when its process ends before it was let go.
+// follow logs what a local agent says, and counts it as lost when its process ends before the fleet does.
 func (f *Fleet) follow(name string, p *self.Process) {
 	lines := bufio.NewScanner(p.Out)
 	for lines.Scan() {
@@ -83,20 +83,20 @@ func (f *Fleet) follow(name string, p *self.Process) {
 	}
 	f.mu.Unlock()
 	if ours != nil {
-		f.lose(ours, errEnded)
+		f.markLost(ours, errEnded)
 	}
 }
 
 var errEnded = fmt.Errorf("its process has ended")
 
-// localPatience is the wait for the end of a local agent after which it is killed.
-const localPatience = 3 * time.Second
+// localStopTimeout is the wait for the end of a local agent after which it is killed.
+const localStopTimeout = 3 * time.Second
 
 // end ends the agents, and removes their folder if it is empty.
 func (l *locals) end(dir string) {
 	var all sync.WaitGroup
 	for _, p := range l.list {
-		all.Go(func() { _ = p.Stop(localPatience) })
+		all.Go(func() { _ = p.Stop(localStopTimeout) })
 	}
 	all.Wait()
 	l.all.Wait()

@@ -14,7 +14,9 @@ import (
 	"aiperf/internal/workload/recipe"
 )
 
-// protocol numbers the messages below and what they mean. Processes with another number do not work together.
+// protocol numbers the messages below and what they mean. Processes with another number do not work together: the
+// coordinator refuses an agent of another version or layout when it joins. So that the refusal reaches it, the keys of
+// the handshake and the subjects stay as they are, whatever the Go names.
 const protocol = 1
 
 // codec carries configurations and all messages but the two of the handshake, which other builds must be able to read.
@@ -27,8 +29,8 @@ var layout = sync.OnceValue(func() string {
 		reflect.TypeFor[manifest]())
 })
 
-// hello is what an agent asks the coordinator for admission with, as JSON.
-type hello struct {
+// joinRequest is what an agent asks to join with, as JSON: the names of the fields are the keys.
+type joinRequest struct {
 	// ID is the agent's own, for the time of its process; Name is how reports call it.
 	ID, Name string
 	// Local agents were started by the coordinator.
@@ -39,47 +41,47 @@ type hello struct {
 	Cores    int
 }
 
-// welcome is the coordinator's answer, as JSON.
-type welcome struct {
+// joinReply is the coordinator's answer, as JSON: the names of the fields are the keys.
+type joinReply struct {
 	// Refusal says why the agent is not admitted; empty if it is.
 	Refusal string
 	// Coordinator is the id of the coordinator's process.
 	Coordinator string
-	// Heartbeat is the longest time between two reports.
+	// Heartbeat is the longest time between two reports of the agent.
 	Heartbeat time.Duration
 }
 
 // The subjects of a fleet, behind its name.
 const (
-	joinSubject   = "join"
-	beatSubject   = "beat"
-	orderSubject  = "agent."   // and the id: commands to an agent
-	confirmSuffix = ".confirm" // behind that: batches that have come
-	reportSubject = "report."  // and the id: state of an agent
-	rowSubject    = "rows."    // and the id: records
+	joinSubject      = "join"
+	heartbeatSubject = "beat"
+	commandSubject   = "agent."   // and the id: commands to an agent, each answered
+	ackSuffix        = ".confirm" // behind that: acknowledgements of batches
+	reportSubject    = "report."  // and the id: state of an agent
+	recordSubject    = "rows."    // and the id: records
 )
 
 // subjects returns the beginning of all subjects of a fleet.
 func subjects(name string) string { return "aiperf." + name + "." }
 
-// kind is what a command asks for.
-type kind uint8
+// commandKind is what a command asks for. Each may come twice: the coordinator repeats a command until it is answered.
+type commandKind uint8
 
 const (
-	probe  kind = iota + 1 // answer at once with the time
-	start                  // make a share of a run ready
-	begin                  // let a phase begin at an instant
-	joined                 // what all shares have used before a phase
-	endPhase
-	stop    // send nothing more, cut off what is in flight
-	finish  // all that was reported has come: the run is over
-	abandon // the share was counted as lost: end it, nothing of it is wanted any more
-	leave   // there will be no further run
+	readClock    commandKind = iota + 1 // answer at once with the time
+	startShare                          // make a share of a run ready
+	beginPhase                          // let a phase begin at an instant
+	joinPhase                           // what all shares have used before a phase
+	endPhase                            // let a phase end now, with a grace for its replies
+	stopShare                           // send nothing more, cut off what is in flight
+	finishShare                         // all that was reported has come: the run is over
+	abandonShare                        // the share was counted as lost: end it, nothing of it is wanted any more
+	leaveFleet                          // there will be no further run
 )
 
 // command is what the coordinator asks of an agent.
 type command struct {
-	Kind  kind
+	Kind  commandKind
 	Run   string
 	Work  *work
 	Phase int
@@ -90,8 +92,9 @@ type command struct {
 	Reason string
 }
 
-// answer is what an agent says to a command: the time on its clock, wall epoch ns, and what is wrong with the command.
-type answer struct {
+// commandReply is what an agent says to a command: the time on its clock, wall epoch ns, and what is wrong with the
+// command.
+type commandReply struct {
 	ClockNS int64
 	Error   string
 }

@@ -56,7 +56,8 @@ func fill(v reflect.Value, depth int) {
 // Everything that is sent can be carried, with all that it may hold.
 func TestEveryMessageIsReadBackAsItWas(t *testing.T) {
 	t.Parallel()
-	for _, x := range []any{new(command), new(answer), new(report), new(confirmation), new(manifest), new(written),
+	for _, x := range []any{new(command), new(commandReply), new(report), new(acknowledgement), new(manifest),
+		new(wireConversation),
 		new(work), new(config.Run), new(record.Record), new(dataset.Conversation)} {
 		t.Run(reflect.TypeOf(x).Elem().Name(), func(t *testing.T) {
 			fill(reflect.ValueOf(x).Elem(), 12)

@@ -16,8 +16,8 @@ import (
 	"aiperf/internal/run/remote"
 )
 
-// running is a run of the fleet. It implements [remote.Shares] and [run.Stocker].
-type running struct {
+// fleetRun is a run of the fleet. It implements [remote.Shares] and [run.Stocker].
+type fleetRun struct {
 	fleet *Fleet
 	id    string
 	work  work
@@ -32,8 +32,8 @@ type running struct {
 	// gate is held for reading while the sink is used, and for writing to close it.
 	gate   sync.RWMutex
 	closed bool
-	// told are the phases before which the shares were told what all have used.
-	told map[int]bool
+	// joinSent are the phases for which the join, what all shares have used, was sent.
+	joinSent map[int]bool
 	// losses are members whose loss is being dealt with.
 	losses sync.WaitGroup
 	// done ends what goes on beside the run.
@@ -44,16 +44,16 @@ type running struct {
 }
 
 // Remote returns a run of the fleet, for the options of one execution.
-func (f *Fleet) Remote() *Run { return &Run{running{fleet: f, told: map[int]bool{}}} }
+func (f *Fleet) Remote() *RemoteRun { return &RemoteRun{fleetRun{fleet: f, joinSent: map[int]bool{}}} }
 
-// Run is a run of a fleet, as the options of an execution take it.
-type Run struct{ running }
+// RemoteRun is a run of a fleet, as the options of an execution take it.
+type RemoteRun struct{ fleetRun }
 
 // Accounts returns what became of the shares, once the run is over.
-func (r *Run) Accounts() []Account { return r.account }
+func (r *RemoteRun) Accounts() []Account { return r.account }
 
 // Stock implements [run.Stocker].
-func (r *running) Stock(_ context.Context, cfg *config.Run, id string, c *run.Content) error {
+func (r *fleetRun) Stock(_ context.Context, cfg *config.Run, id string, c *run.Content) error {
 	r.id, r.content = id, c
 	r.work = work{ID: id, Config: *cfg, Secrets: cfg.Secrets(), Bucket: "aiperf-" + id, RawStays: r.fleet.options.RawStays}
 	r.work.WithoutIDs = cfg.Artifacts.ExportLevel == "summary" && !cfg.Artifacts.HTMLReport
@@ -61,21 +61,21 @@ func (r *running) Stock(_ context.Context, cfg *config.Run, id string, c *run.Co
 }
 
 // Start implements [remote.Shares].
-func (r *running) Start(ctx context.Context, plan load.Plan, sink remote.Sink) (int, error) {
+func (r *fleetRun) Start(ctx context.Context, plan load.Plan, sink remote.Sink) (int, error) {
 	f := r.fleet
 	r.sink, r.plan = sink, plan
 	r.done, r.end = context.WithCancel(f.alongside.ctx)
-	if err := f.gather(ctx); err != nil {
+	if err := f.waitForAgents(ctx); err != nil {
 		return 0, err
 	}
 	f.mu.Lock()
-	r.shares = f.alive()[:f.options.Agents]
+	r.shares = f.liveMembers()[:f.options.Agents]
 	for i, m := range r.shares {
-		m.share, m.batches, m.rows, m.records, m.journal = i, 0, 0, 0, nil
+		m.share, m.lastBatch, m.rows, m.records, m.journal = i, 0, 0, 0, nil
 	}
 	f.running = r
 	f.mu.Unlock()
-	store, err := createObjects(ctx, f.link, r.work.Bucket)
+	store, err := createObjectStore(ctx, f.link, r.work.Bucket)
 	if err != nil {
 		return 0, err
 	}
@@ -89,10 +89,10 @@ func (r *running) Start(ctx context.Context, plan load.Plan, sink remote.Sink) (
 	}
 	plan.Share = load.Share{Of: len(r.shares)}
 	r.work.Residues = plan.KeepsResidues()
-	for i, err := range f.tellAll(ctx, r.shares, func(m *member) *command {
+	for i, err := range f.sendCommands(ctx, r.shares, func(m *member) *command {
 		own := r.work
 		own.Share = load.Share{Index: m.share, Of: len(r.shares)}
-		return &command{Kind: start, Run: r.id, Work: &own}
+		return &command{Kind: startShare, Run: r.id, Work: &own}
 	}) {
 		if err != nil && !errors.Is(err, errLost) {
 			return 0, fmt.Errorf("the agent %s: %w", r.shares[i].Name, err)
@@ -101,8 +101,8 @@ func (r *running) Start(ctx context.Context, plan load.Plan, sink remote.Sink) (
 	return len(r.shares), ctx.Err()
 }
 
-// going are the members of the run that are not lost.
-func (r *running) going() (list []*member) {
+// liveShares are the members of the run that are not lost.
+func (r *fleetRun) liveShares() (list []*member) {
 	r.fleet.mu.Lock()
 	defer r.fleet.mu.Unlock()
 	for _, m := range r.shares {
@@ -114,16 +114,16 @@ func (r *running) going() (list []*member) {
 }
 
 const (
-	// leastLead is how long before its beginning a phase is announced at least.
-	leastLead = 15 * time.Millisecond
-	// leadAnswers is how many times the fastest answer of each agent fits in, leadSlowest how many times the slowest of its
-	// newest ones, which may be far slower on a machine with much other work.
-	leadAnswers = 8
-	leadSlowest = 3
+	// minLead is how long before its beginning a phase is announced at least.
+	minLead = 15 * time.Millisecond
+	// leadRoundTrips is how many times the fastest answer of each agent fits in, leadSlowestTrips how many times the
+	// slowest of its newest ones, which may be far slower on a machine with much other work.
+	leadRoundTrips   = 8
+	leadSlowestTrips = 3
 )
 
 // Begin implements [remote.Shares].
-func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
+func (r *fleetRun) Begin(ctx context.Context, phase int) (time.Time, error) {
 	f := r.fleet
 	ready, cancel := context.WithTimeout(ctx, r.work.Config.Env.Service.ProfileConfigureTimeout)
 	defer cancel()
@@ -135,7 +135,7 @@ func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("not all agents are ready (%s): %w", r.unready(phase), err)
 	}
-	list, lead := r.going(), leastLead
+	list, lead := r.liveShares(), minLead
 	if len(list) == 0 {
 		return time.Time{}, errors.New("all agents are lost")
 	}
@@ -144,15 +144,15 @@ func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
 	}
 	f.mu.Lock()
 	for _, m := range list {
-		lead = max(lead, leadAnswers*time.Duration(2*m.clock.boundNS), leadSlowest*m.clock.slowest())
+		lead = max(lead, leadRoundTrips*time.Duration(2*m.clock.boundNS), leadSlowestTrips*m.clock.slowest())
 	}
 	f.mu.Unlock()
 	c := f.options.Clock
 	atNS := c.WallNS(c.NowNS()) + int64(lead)
-	late := f.tellAll(ctx, list, func(m *member) *command {
+	late := f.sendCommands(ctx, list, func(m *member) *command {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return &command{Kind: begin, Run: r.id, Phase: phase, AtNS: m.clock.theirs(atNS)}
+		return &command{Kind: beginPhase, Run: r.id, Phase: phase, AtNS: m.clock.theirs(atNS)}
 	})
 	if by := c.WallNS(c.NowNS()) - atNS; by > 0 {
 		f.options.Log.Warn(fmt.Sprintf("A phase was announced %s too late to some agents: their first requests are late",
@@ -163,14 +163,14 @@ func (r *running) Begin(ctx context.Context, phase int) (time.Time, error) {
 	}
 	for i, err := range late {
 		if err != nil && !errors.Is(err, errLost) {
-			f.lose(list[i], err)
+			f.markLost(list[i], err)
 		}
 	}
 	return time.Unix(0, atNS), nil
 }
 
 // unready names the members that are not ready for a phase.
-func (r *running) unready(phase int) (names string) {
+func (r *fleetRun) unready(phase int) (names string) {
 	r.fleet.mu.Lock()
 	defer r.fleet.mu.Unlock()
 	for _, m := range r.shares {
@@ -185,8 +185,8 @@ func (r *running) unready(phase int) (names string) {
 }
 
 // report takes the state of a member; the fleet is locked. What goes on to the run does so in order, after that.
-func (r *running) report(m *member) {
-	r.joins()
+func (r *fleetRun) report(m *member) {
+	r.sendJoins()
 	rep := m.report
 	phases := r.phasesOf(m)
 	if m.lost != nil { // only what is over can be trusted to be the last word
@@ -195,12 +195,12 @@ func (r *running) report(m *member) {
 	share := m.share
 	r.forward(share, phases)
 	if e := rep.Ended; e != nil && e.Error != "" && m.lost == nil {
-		r.fleet.alongside.start(func(context.Context) { r.part(m, &rep) })
+		r.fleet.alongside.start(func(context.Context) { r.memberEnded(m, &rep) })
 	}
 }
 
 // phasesOf are the numbers of the phases of a member, on the coordinator's clock; the fleet is locked.
-func (r *running) phasesOf(m *member) (phases []load.Stats) {
+func (r *fleetRun) phasesOf(m *member) (phases []load.Stats) {
 	for _, s := range m.report.Phases {
 		s.RequestsPerURL = slices.Clone(s.RequestsPerURL)
 		s.Shift(-m.clock.at(s.StartNS - m.clock.offsetNS))
@@ -209,19 +209,20 @@ func (r *running) phasesOf(m *member) (phases []load.Stats) {
 	return phases
 }
 
-// partPatience bounds the wait for the last records of a member that ended its share early.
-const partPatience = 5 * time.Second
+// lastRecordsTimeout bounds the wait for the last records of a member that ended its share early.
+const lastRecordsTimeout = 5 * time.Second
 
-// part takes leave of a member that ended its share early, after its records have come.
-func (r *running) part(m *member, last *report) {
-	ctx, cancel := context.WithTimeout(r.done, partPatience)
+// memberEnded counts a member that ended its share early as lost, after its records have come.
+func (r *fleetRun) memberEnded(m *member, last *report) {
+	ctx, cancel := context.WithTimeout(r.done, lastRecordsTimeout)
 	defer cancel()
-	_ = r.fleet.await(ctx, func() bool { return m.lost != nil || m.batches >= last.Batches })
-	r.fleet.lose(m, errors.New(last.Ended.Error))
+	_ = r.fleet.await(ctx, func() bool { return m.lost != nil || m.lastBatch >= last.Batches })
+	r.fleet.markLost(m, errors.New(last.Ended.Error))
 }
 
-// use calls something that uses the sink, unless that is closed.
-func (r *running) use(what func()) {
+// withSink calls something that uses the sink, unless that is closed: messages may come after the run has got its
+// results.
+func (r *fleetRun) withSink(what func()) {
 	r.gate.RLock()
 	defer r.gate.RUnlock()
 	if !r.closed {
@@ -229,32 +230,33 @@ func (r *running) use(what func()) {
 	}
 }
 
-func (r *running) forward(share int, phases []load.Stats) {
-	r.use(func() {
+// forward passes the numbers of phases of a share to the run.
+func (r *fleetRun) forward(share int, phases []load.Stats) {
+	r.withSink(func() {
 		for _, s := range phases {
 			r.sink.Phase(share, s)
 		}
 	})
 }
 
-// joins tells the shares what all of them have used, once all wait for it; the fleet is locked.
-func (r *running) joins() {
+// sendJoins tells the shares what all of them have used, once all wait for it; the fleet is locked.
+func (r *fleetRun) sendJoins() {
 	waiting, used := r.agreed()
-	if waiting == 0 || r.told[waiting] {
+	if waiting == 0 || r.joinSent[waiting] {
 		return
 	}
-	r.told[waiting] = true
+	r.joinSent[waiting] = true
 	for _, m := range r.shares {
 		if m.lost == nil {
-			c := &command{Kind: joined, Run: r.id, Phase: waiting, Used: used}
-			r.fleet.alongside.start(func(ctx context.Context) { _ = r.fleet.tell(ctx, m, c) })
+			c := &command{Kind: joinPhase, Run: r.id, Phase: waiting, Used: used}
+			r.fleet.alongside.start(func(ctx context.Context) { _ = r.fleet.sendCommand(ctx, m, c) })
 		}
 	}
 }
 
 // agreed returns the phase that all shares wait to join, 0 if some share waits for another one or none, and the highest
 // of what they have used.
-func (r *running) agreed() (phase int, used load.Used) {
+func (r *fleetRun) agreed() (phase int, used load.Used) {
 	for _, m := range r.shares {
 		switch {
 		case m.lost != nil:
@@ -267,34 +269,35 @@ func (r *running) agreed() (phase int, used load.Used) {
 	return phase, used
 }
 
-// next takes a batch of records of a member if it is the one after those that have come, and returns the number of the
-// last one that has.
-func (r *running) next(m *member, b *batch) (last uint64, err error) {
-	m.taking.Lock()
-	defer m.taking.Unlock()
+// takeBatch takes a batch of records of a member if it is the one after those that have come, and returns the number of
+// the last one that has.
+func (r *fleetRun) takeBatch(m *member, b *batch) (last uint64, err error) {
+	m.batchMu.Lock()
+	defer m.batchMu.Unlock()
 	came := func() uint64 {
 		r.fleet.mu.Lock()
 		defer r.fleet.mu.Unlock()
-		return m.batches
+		return m.lastBatch
 	}
 	if last = came(); b.number != last+1 {
 		return last, nil
 	}
-	err = r.take(m, b)
+	err = r.recordBatch(m, b)
 	return came(), err
 }
 
-// take takes the next batch of records of a member; its taking is locked.
-func (r *running) take(m *member, b *batch) (err error) {
+// recordBatch takes the next batch of records of a member; its batches are locked. The batch counts as taken only after
+// its records are: an acknowledgement before that could lose them.
+func (r *fleetRun) recordBatch(m *member, b *batch) (err error) {
 	r.fleet.mu.Lock()
 	by, share := m.clock, m.share
 	r.fleet.mu.Unlock()
 	var rows, cut int64
 	taken := false
-	r.use(func() {
+	r.withSink(func() {
 		taken = true
 		err = recordfile.ReadBatch(b.data, func(x *record.Record) {
-			shift(x, &by)
+			toOurClock(x, &by)
 			rows++
 			if x.Raw != nil && x.Raw.CutOff {
 				cut++
@@ -310,40 +313,13 @@ func (r *running) take(m *member, b *batch) (err error) {
 	if on := r.fleet.running; on != nil && on != r { // the member is in the next run
 		return err
 	}
-	m.batches, m.rows, m.records = b.number, m.rows+rows, m.records+rows-cut
-	r.fleet.change()
+	m.lastBatch, m.rows, m.records = b.number, m.rows+rows, m.records+rows-cut
+	r.fleet.notify()
 	return err
 }
 
-// shift converts the instants of a record to the coordinator's clock. All others are durations.
-func shift(x *record.Record, by *offset) {
-	at, ok := x.Get(record.StartWall)
-	if !ok {
-		return
-	}
-	x.Facts[record.StartWall] = by.ours(at)
-	t := x.Trace
-	if t == nil {
-		return
-	}
-	d := at - x.Facts[record.StartWall]
-	for _, ns := range []*int64{&t.RequestSendStartNS, &t.RequestHeadersSentNS, &t.RequestSendEndNS,
-		&t.ResponseHeadersReceivedNS, &t.ResponseReceiveStartNS, &t.ResponseReceiveEndNS, &t.ErrorNS, &t.PoolWaitStartNS,
-		&t.PoolWaitEndNS, &t.DNSStartNS, &t.DNSEndNS, &t.DNSCacheHitNS, &t.DNSCacheMissNS, &t.ConnectStartNS,
-		&t.ConnectEndNS, &t.ConnectionReusedNS} {
-		if *ns != 0 {
-			*ns -= d
-		}
-	}
-	for _, list := range [][]record.Chunk{t.RequestChunks, t.ResponseChunks} {
-		for i := range list {
-			list[i].AtNS -= d
-		}
-	}
-}
-
-// lose passes on that a member is lost; the fleet is locked.
-func (r *running) lose(m *member, why error) {
+// memberLost passes on that a member is lost; the fleet is locked.
+func (r *fleetRun) memberLost(m *member, why error) {
 	i := slices.Index(r.shares, m)
 	if i < 0 || r.sink == nil {
 		return
@@ -354,20 +330,20 @@ func (r *running) lose(m *member, why error) {
 			left++
 		}
 	}
-	r.joins()
+	r.sendJoins()
 	share := float64(left) / float64(len(r.shares))
 	r.losses.Add(1)
 	if !r.fleet.alongside.start(func(context.Context) {
 		defer r.losses.Done()
 		r.readJournal(m)
-		r.use(func() { r.passOn(i, m, why, left, share) })
+		r.withSink(func() { r.reportLoss(i, m, why, left, share) })
 	}) {
 		r.losses.Done()
 	}
 }
 
-// passOn passes on that a member is lost, and ends the run if too few are left.
-func (r *running) passOn(i int, m *member, why error, left int, share float64) {
+// reportLoss passes on that a member is lost, and ends the run if too few are left.
+func (r *fleetRun) reportLoss(i int, m *member, why error, left int, share float64) {
 	r.sink.Lost(i, fmt.Errorf("the agent %s is lost: %w", m.Name, why))
 	switch least := r.fleet.options.MinAlive; {
 	case left == 0:
@@ -379,21 +355,21 @@ func (r *running) passOn(i int, m *member, why error, left int, share float64) {
 }
 
 // EndPhase implements [remote.Shares].
-func (r *running) EndPhase(phase int, grace time.Duration) {
+func (r *fleetRun) EndPhase(phase int, grace time.Duration) {
 	r.fleet.alongside.start(func(ctx context.Context) {
-		r.fleet.tellAll(ctx, r.going(), func(*member) *command {
+		r.fleet.sendCommands(ctx, r.liveShares(), func(*member) *command {
 			return &command{Kind: endPhase, Run: r.id, Phase: phase, Grace: grace}
 		})
 	})
 }
 
 // Stop implements [remote.Shares].
-func (r *running) Stop(reason error) {
-	c := &command{Kind: stop, Run: r.id}
+func (r *fleetRun) Stop(reason error) {
+	c := &command{Kind: stopShare, Run: r.id}
 	if reason != nil {
 		c.Reason = reason.Error()
 	}
 	r.fleet.alongside.start(func(ctx context.Context) {
-		r.fleet.tellAll(ctx, r.going(), func(*member) *command { return c })
+		r.fleet.sendCommands(ctx, r.liveShares(), func(*member) *command { return c })
 	})
 }

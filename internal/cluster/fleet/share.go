@@ -35,34 +35,36 @@ type share struct {
 	// over is closed when the share has ended, whatever the coordinator knows of it.
 	over chan struct{}
 
-	mu       sync.Mutex
-	changed  chan struct{}
-	ready    int
-	joined   int
-	used     load.Used
-	begun    map[int]int64
-	all      map[int]load.Used
-	phases   []load.Stats
-	notes    []string
-	ended    *ended
-	draining bool
+	mu         sync.Mutex
+	changed    chan struct{}
+	ready      int
+	joined     int
+	used       load.Used
+	phaseStart map[int]int64
+	usedByAll  map[int]load.Used
+	phases     []load.Stats
+	notes      []string
+	ended      *ended
+	draining   bool
 	// late ends a share that is drained for too long; nil for none.
-	late *time.Timer
-	told time.Time
+	late       *time.Timer
+	lastReport time.Time
 }
 
+// newShare opens the journal and the courier of a share. A courier whose memory is full ends the share: to send on
+// would lose records.
 func newShare(a *agent, w *work) *share {
 	s := &share{
 		agent: a, work: w, dir: shareDir(a.dir, w.ID, w.Share.Index),
 		stops: make(chan struct{}), phaseEnds: make(chan run.End, 16), over: make(chan struct{}),
-		changed: make(chan struct{}), begun: map[int]int64{}, all: map[int]load.Used{},
+		changed: make(chan struct{}), phaseStart: map[int]int64{}, usedByAll: map[int]load.Used{},
 	}
 	journal := openJournal(journalPath(a.dir, w.ID, w.Share.Index))
 	s.courier = newCourier(w.ID, w.WithoutIDs, journal, func(data []byte) error {
 		if !a.link.IsConnected() {
 			return errNotConnected
 		}
-		return a.link.Publish(a.prefix+rowSubject+a.ID, data)
+		return a.link.Publish(a.prefix+recordSubject+a.ID, data)
 	})
 	s.courier.note = s.note
 	s.courier.full = func(err error) {
@@ -138,12 +140,12 @@ func (s *share) run(life context.Context) (*run.Outcome, error) {
 
 // fetch brings the data set and the tokenizers to this machine.
 func (s *share) fetch(ctx context.Context, cfg *config.Run) (*run.Content, error) {
-	store, err := openObjects(ctx, s.agent.link, s.work.Bucket)
+	store, err := openObjectStore(ctx, s.agent.link, s.work.Bucket)
 	if err != nil {
 		return nil, err
 	}
-	f := &fetcher{store: store, dir: cmp.Or(s.agent.options.CacheDir, cacheDir()), memory: inMemory,
-		patience: fetchPatience, note: s.note}
+	f := &fetcher{store: store, dir: cmp.Or(s.agent.options.CacheDir, cacheDir()), memory: maxMemoryBytes,
+		deadline: fetchDeadline, note: s.note}
 	c, err := f.content(ctx, s.work)
 	if err != nil {
 		return nil, err
@@ -193,8 +195,8 @@ func (s *share) record(r *record.Record) {
 	s.courier.add(r)
 }
 
-// reportEvery is the time between two reports while phases go on.
-const reportEvery = 300 * time.Millisecond
+// reportInterval is the time between two reports while phases go on.
+const reportInterval = 300 * time.Millisecond
 
 // phase takes the numbers of a phase.
 func (s *share) phase(p load.Stats) {
@@ -202,10 +204,10 @@ func (s *share) phase(p load.Stats) {
 	for len(s.phases) <= p.Index {
 		s.phases = append(s.phases, load.Stats{Index: len(s.phases)})
 	}
-	news := s.phases[p.Index].State != p.State || time.Since(s.told) > reportEvery
+	news := s.phases[p.Index].State != p.State || time.Since(s.lastReport) > reportInterval
 	s.phases[p.Index] = p
 	if news {
-		s.told = time.Now()
+		s.lastReport = time.Now()
 	}
 	s.mu.Unlock()
 	if news {
@@ -213,8 +215,8 @@ func (s *share) phase(p load.Stats) {
 	}
 }
 
-// change wakes those who wait for a command; the share is locked.
-func (s *share) change() {
+// notify wakes those who wait for a command; the share is locked.
+func (s *share) notify() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
@@ -245,7 +247,7 @@ func (s *share) waitBegin(ctx context.Context, phase int) (at time.Time, err err
 	s.ready = max(s.ready, phase+1)
 	s.mu.Unlock()
 	err = s.await(ctx, func() bool {
-		ns, ok := s.begun[phase]
+		ns, ok := s.phaseStart[phase]
 		at = time.Unix(0, ns)
 		return ok
 	})
@@ -259,26 +261,29 @@ func (s *share) waitJoin(ctx context.Context, phase int, used load.Used) (all lo
 	s.mu.Unlock()
 	err = s.await(ctx, func() bool {
 		var ok bool
-		all, ok = s.all[phase]
+		all, ok = s.usedByAll[phase]
 		return ok
 	})
 	return all, err
 }
 
+// beginPhase takes when a phase begins; a repeated command says the same.
 func (s *share) beginPhase(phase int, atNS int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.begun[phase] = atNS
-	s.change()
+	s.phaseStart[phase] = atNS
+	s.notify()
 }
 
+// join takes what all shares have used before a phase.
 func (s *share) join(phase int, used load.Used) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all[phase] = used
-	s.change()
+	s.usedByAll[phase] = used
+	s.notify()
 }
 
+// endPhase asks the run to end a phase. It never waits: commands are handled in the goroutine of the connection.
 func (s *share) endPhase(phase int, grace time.Duration) {
 	select {
 	case s.phaseEnds <- run.End{Phase: phase, Grace: grace, Reason: "the coordinator ended the phase"}:
@@ -304,11 +309,11 @@ func (s *share) drain() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.late = time.AfterFunc(drainPatience, s.stop)
+	s.late = time.AfterFunc(drainTimeout, s.stop)
 }
 
-// ends waits until the share is over, no longer than given.
-func (s *share) ends(most time.Duration) bool {
+// waitOver waits until the share is over, no longer than given.
+func (s *share) waitOver(most time.Duration) bool {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
@@ -319,8 +324,8 @@ func (s *share) ends(most time.Duration) bool {
 	}
 }
 
-// drainPatience is how long replies are waited for at most when a signal ended the process.
-const drainPatience = 20 * time.Second
+// drainTimeout is how long replies are waited for at most when a signal ended the process.
+const drainTimeout = 20 * time.Second
 
 // whole reports whether all phases came to their ends of their own; the share is locked.
 func (s *share) whole() bool {
@@ -336,6 +341,7 @@ func (s *share) drained() bool {
 	return s.draining && s.ended != nil
 }
 
+// note keeps what went wrong for the reports, each text once: they are sent again and again.
 func (s *share) note(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -354,14 +360,14 @@ func (s *share) report() report {
 	return r
 }
 
-// waitConfirmed reports again and again until all records are confirmed, no longer than given.
-func (s *share) waitConfirmed(most time.Duration) {
+// waitAcknowledged reports again and again until all records are acknowledged, no longer than given.
+func (s *share) waitAcknowledged(most time.Duration) {
 	again := time.Now()
 	for deadline := again.Add(most); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if _, _, left := s.courier.counts(); left == 0 {
 			return
 		}
-		if time.Since(again) > reportEvery {
+		if time.Since(again) > reportInterval {
 			again = time.Now()
 			s.agent.report()
 		}
@@ -380,21 +386,4 @@ func (s *share) close(remove bool) {
 	if remove && !s.work.RawStays {
 		os.RemoveAll(s.dir)
 	}
-}
-
-// account is the line on a share that is over; kept: its journal has what the coordinator may lack.
-func (s *share) account(kept bool) string {
-	s.mu.Lock()
-	sent := int64(0)
-	for i := range s.phases {
-		sent += s.phases[i].RequestsSent
-	}
-	s.mu.Unlock()
-	_, records, unconfirmed := s.courier.counts()
-	line := fmt.Sprintf("Share %d of %d: %d requests sent, %d recorded, %d confirmed", s.work.Share.Index+1,
-		s.work.Share.Of, sent, records, records-unconfirmed)
-	if kept {
-		line += "; its journal is " + s.courier.journal.path
-	}
-	return line
 }

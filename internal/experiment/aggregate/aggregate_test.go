@@ -67,7 +67,7 @@ func TestWorkedFronts(t *testing.T) {
 		`[{"concurrency":10},{"concurrency":20}]`:                    {{7, 7}, {7, 7}},
 	} {
 		var values []int64
-		var figures [][]metrics.Result
+		var figures [][]metrics.Metric
 		for i, p := range points {
 			values, figures = append(values, int64(10*i+10)), append(figures, figuresOf(p[0], p[1]))
 		}
@@ -246,14 +246,14 @@ func TestOneTrialHasTheMetricsAsWholesToo(t *testing.T) {
 
 func TestTrap18LatencyOfTheWholeSweep(t *testing.T) {
 	with := append(figuresOf(10, 1), distributionOf("request_latency", 200))
-	without := []metrics.Result{scalarOf("request_throughput", "requests/sec", 20),
+	without := []metrics.Metric{scalarOf("request_throughput", "requests/sec", 20),
 		distributionOf("request_latency", 100)}
 	o := parsed(t, sweepOf(aggregate.Options{}, cellsOf(1, 2), with, without))
 	if got, want := textOf(t, at(t, o, "best_configurations", "best_latency_p99")),
 		`{"parameters":{"concurrency":2},"metric":100.0,"unit":"ms"}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	bare := []metrics.Result{scalarOf("request_throughput", "requests/sec", 20)}
+	bare := []metrics.Metric{scalarOf("request_throughput", "requests/sec", 20)}
 	o = parsed(t, sweepOf(aggregate.Options{}, cellsOf(1, 2), bare, bare))
 	if got := keysOf(at(t, o, "best_configurations")); !slices.Equal(got, []string{"best_throughput"}) {
 		t.Errorf("best %v, want only best_throughput", got)
@@ -267,7 +267,7 @@ func TestTrap18LatencyOfTheWholeSweep(t *testing.T) {
 func TestTrap18AllCellsInfeasible(t *testing.T) {
 	o := aggregate.Options{Filters: []search.Filter{{Metric: "time_to_first_token", Stat: "p99", Op: search.LT,
 		Threshold: 120}}}
-	cells, figures := cellsOf(10, 20), [][]metrics.Result{figuresOf(96, 120), figuresOf(180, 140)}
+	cells, figures := cellsOf(10, 20), [][]metrics.Metric{figuresOf(96, 120), figuresOf(180, 140)}
 	d := parsed(t, sweepOf(o, cells, figures...))
 	if got, want := textOf(t, at(t, d, "metadata", "sla_constraints")), `{"active_filters":[{"metric_tag":`+
 		`"time_to_first_token","stat":"p99","op":"lt","threshold":120.0}],"feasible_count":0,`+
@@ -341,7 +341,7 @@ func columnOf(t *testing.T, s *aggregate.Sweep, name string) int {
 // The CSV: cells that lack a figure of another one have empty columns, sections are there even if they are empty.
 func TestSectionsOfTheCSV(t *testing.T) {
 	s := sweepOf(aggregate.Options{}, cellsOf(2, 4), figuresOf(10, 1),
-		[]metrics.Result{scalarOf("goodput", "requests/sec", 3)})
+		[]metrics.Metric{scalarOf("goodput", "requests/sec", 3)})
 	want := "concurrency,goodput_mean,"
 	text := string(s.CSV())
 	if !strings.HasPrefix(text, want) {

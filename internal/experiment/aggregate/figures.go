@@ -41,8 +41,8 @@ func (s *Sweep) trialOf(r *series.Run) trial {
 	values := make([]float64, 0, s.most())
 	var keys []key
 	var counts []int64
-	var last *metrics.Result
-	r.Figures(func(m *metrics.Result, stat string, v float64) {
+	var last *metrics.Metric
+	r.Figures(func(m *metrics.Metric, stat string, v float64) {
 		if m != last {
 			counts, last = append(counts, m.Stats.Count), m
 		}

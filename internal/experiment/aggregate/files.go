@@ -106,7 +106,7 @@ func (s *Sweep) Confidence(c *Cell) *series.Aggregate {
 	if c.Succeeded() {
 		whole.Rows = make([]series.Row, 0, len(c.shape.keys))
 		s.figures(c, func(k *key, e *stats.Estimate) {
-			whole.Rows = append(whole.Rows, series.Row{Result: &metrics.Result{Tag: k.tag, Unit: k.unit}, Stat: k.stat,
+			whole.Rows = append(whole.Rows, series.Row{Metric: &metrics.Metric{Tag: k.tag, Unit: k.unit}, Stat: k.stat,
 				Estimate: *e})
 		})
 	}

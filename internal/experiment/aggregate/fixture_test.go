@@ -24,12 +24,12 @@ func cellsOf(values ...int64) (cells []series.Cell) {
 }
 
 // scalarOf and distributionOf make metrics; a distribution has the value as its average and its p99.
-func scalarOf(tag, unit string, v float64) metrics.Result {
-	return metrics.Result{Tag: tag, Unit: unit, Stats: metrics.Stats{Avg: v}}
+func scalarOf(tag, unit string, v float64) metrics.Metric {
+	return metrics.Metric{Tag: tag, Unit: unit, Stats: metrics.Stats{Avg: v}}
 }
 
-func distributionOf(tag string, v float64) metrics.Result {
-	m := metrics.Result{Tag: tag, Unit: "ms", Distribution: true,
+func distributionOf(tag string, v float64) metrics.Metric {
+	m := metrics.Metric{Tag: tag, Unit: "ms", Distribution: true,
 		Stats: metrics.Stats{Avg: v, Min: v, Max: v, Count: 9}}
 	for i := range m.Stats.Percentiles {
 		m.Stats.Percentiles[i] = v
@@ -38,19 +38,19 @@ func distributionOf(tag string, v float64) metrics.Result {
 }
 
 // runOf makes a successful run of a cell.
-func runOf(c *series.Cell, trial int, list ...metrics.Result) series.Run {
+func runOf(c *series.Cell, trial int, list ...metrics.Metric) series.Run {
 	return series.Run{Metrics: list, Info: summary.RunInfo{Trial: trial, VariationIndex: c.Index,
 		VariationLabel: c.Label, RunLabel: fmt.Sprintf("trial_%04d_%s", trial+1, c.Dir)}}
 }
 
 // figuresOf are request throughput and p99 of the time to first token.
-func figuresOf(throughput, ttft float64) []metrics.Result {
-	return []metrics.Result{scalarOf("request_throughput", "requests/sec", throughput),
+func figuresOf(throughput, ttft float64) []metrics.Metric {
+	return []metrics.Metric{scalarOf("request_throughput", "requests/sec", throughput),
 		distributionOf("time_to_first_token", ttft)}
 }
 
 // sweepOf makes a sweep with one trial of each cell.
-func sweepOf(o aggregate.Options, cells []series.Cell, figures ...[]metrics.Result) *aggregate.Sweep {
+func sweepOf(o aggregate.Options, cells []series.Cell, figures ...[]metrics.Metric) *aggregate.Sweep {
 	o.Trials = max(1, o.Trials)
 	o.Level = 0.95
 	s := aggregate.New(cells, o)

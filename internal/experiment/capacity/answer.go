@@ -26,7 +26,7 @@ func (s *spent) add(f *series.Finished, saved time.Duration) (measured time.Dura
 		return 0
 	}
 	r := &f.Outcome.Result
-	total := func(list []metrics.Result, tags ...string) (sum int64) {
+	total := func(list []metrics.Metric, tags ...string) (sum int64) {
 		for _, tag := range tags {
 			if m := metrics.Find(list, tag); m != nil && artifact.Finite(m.Stats.Avg) {
 				sum += int64(m.Stats.Avg)

@@ -2,7 +2,8 @@ package capacity
 
 import "math"
 
-// blockCount is the number of blocks at which neighbours are joined.
+// blockCount is the number of blocks at which neighbours are joined: 16 to 32 blocks keep the estimate's own error at a
+// quarter to a third, while the blocks are as long as the stream allows, so that dependence within them is whole.
 const blockCount = 32
 
 // Blocks measures the mean of a stream, and how much more it scatters than that of as many independent values. It keeps
@@ -48,7 +49,9 @@ func (b *Blocks) Deviation() float64 {
 }
 
 // Inflation returns by which factor the variance of the mean is above that of independent values, at least 1: the
-// variance of the means of blocks against that of the values. Below two values in each of eight blocks it is 1.
+// variance of the means of blocks against that of the values (batch means). The larger of two lengths of blocks is
+// taken: where dependence is longer than a block, the shorter ones underestimate it. Below two values in each of eight
+// blocks it is 1.
 func (b *Blocks) Inflation() float64 {
 	if b.length < 2 || len(b.sums) < 8 || b.squares == 0 {
 		return 1
@@ -56,6 +59,8 @@ func (b *Blocks) Inflation() float64 {
 	return max(1, inflation(b.sums, b.length, b.squares/(b.n-1)), inflation(joined(b.sums), 2*b.length, b.squares/(b.n-1)))
 }
 
+// inflation returns the variance of the means of blocks of a length relative to variance/length, that of independent
+// values of the given variance.
 func inflation(sums []float64, length int, variance float64) float64 {
 	mean, squares := 0.0, 0.0
 	for _, s := range sums {
@@ -67,6 +72,7 @@ func inflation(sums []float64, length int, variance float64) float64 {
 	return squares / float64(len(sums)-1) / float64(length) / variance
 }
 
+// joined returns the sums of pairs of neighbouring blocks; an odd last one is left out.
 func joined(sums []float64) []float64 {
 	out := make([]float64, len(sums)/2)
 	for i := range out {
@@ -75,14 +81,15 @@ func joined(sums []float64) []float64 {
 	return out
 }
 
-// fewest is the number of values on the rarer side of a condition from which their own scatter is known.
-const fewest = 5
+// minRareCount is the number of values on the rarer side of a condition from which their own scatter is known: the rule
+// of five of tests on counts.
+const minRareCount = 5
 
 // Dependence returns the inflation of the counts of a condition: that of the values themselves, and that of the
 // condition (1 = passed, 0 = not) once it was seen to fail and to pass often enough.
 func Dependence(values, passes *Blocks) float64 {
 	d := values.Inflation()
-	if rare := passes.N() * min(passes.Mean(), 1-passes.Mean()); rare >= fewest {
+	if rare := passes.N() * min(passes.Mean(), 1-passes.Mean()); rare >= minRareCount {
 		d = max(d, passes.Inflation())
 	}
 	return d

@@ -16,30 +16,29 @@
 // Invariants: [Next] and [Answer] are pure functions of the stages; a stage in which the client was the bottleneck
 // neither holds nor fails.
 //
-// It also judges one run of a search while it goes on: whether its service levels are met for certain, violated
-// for certain, or not decided yet; whether the load is more than the server can serve for good; and whether the warm-up
-// has lasted long enough. What is certain need not be measured on: the probe ends early.
+// It also judges one run of a search while it goes on: whether its service levels are met for certain, violated for
+// certain, or not decided yet; whether the load is more than the server can serve for good; and whether the warm-up has
+// lasted long enough. What is certain need not be measured on: the probe ends early.
 //
-// Vocabulary: a probe is a run at one point of a search; a [Judge] observes it and its [Verdict] says what came of it; a
-// probe is saturated if the work in the system grows without bound, which only an open loop can show: in a closed loop
-// there is never more in flight than the concurrency.
+// Vocabulary: a probe is a run at one point of a search; a [Judge] observes it and its [Verdict] says what came of it;
+// a probe is saturated if the work in the system grows without bound, which only an open loop can show: in a closed
+// loop there is never more in flight than the concurrency.
 //
 // Invariants: a verdict that is certain is wrong with at most the probability that its level leaves, whenever it is
 // made (see [sequential]); a value of a request is that of the metric's own definition; a judge never decides how a run
 // is counted or written, and a run without one is the same run.
 //
-// It also bounds shares and means of a stream of values at every look: whoever looks after each
-// value and stops when it likes is wrong no more often than the level says.
+// It also bounds shares and means of a stream of values at every look: whoever looks after each value and stops when it
+// likes is wrong no more often than the level says.
 //
 // Vocabulary: evidence is the logarithm of an e-value, a bet against a hypothesis whose capital grows beyond 1/α with a
 // probability of at most α if the hypothesis is true, whenever one looks (Ville's inequality). A condition on a
 // quantile, p99 ≤ T, is one on a share: at least 0.99 of the values are at most T.
 //
-// What the bounds rely on: those of shares hold for every number of values as long as each value has the
-// same chance given those before it. The values of requests that are in flight together have not: [Blocks] measures by
-// how much the mean scatters more than that of independent values, and the counts are divided by it, which is an
-// approximation for many blocks. Bounds of means are asymptotic besides: they need a finite variance and some tens of
-// values.
+// What the bounds rely on: those of shares hold for every number of values as long as each value has the same chance
+// given those before it. The values of requests that are in flight together have not: [Blocks] measures by how much the
+// mean scatters more than that of independent values, and the counts are divided by it, which is an approximation for
+// many blocks. Bounds of means are asymptotic besides: they need a finite variance and some tens of values.
 package capacity
 
 import (

@@ -15,8 +15,8 @@ import (
 // condition is a filter with what the requests so far say of it.
 type condition struct {
 	filter search.Filter
-	// value returns what a request adds: the value of the metric in its display unit; false for a request that the figure
-	// does not have.
+	// value returns what a request adds: the value of the metric in its display unit; false for a request that the
+	// figure does not have.
 	value func(*record.Record) (float64, bool)
 	kind  conditionKind
 	// share is the least share of requests that must pass; of quantiles and shares only.
@@ -34,10 +34,11 @@ type condition struct {
 	// reports that one has, begun that a request was added.
 	sinceS, sumThen float64
 	counting, begun bool
-	// together is how many requests are in flight at a time.
-	together float64
-	// met and violated are the largest evidence at any look so far.
-	met, violated float64
+	// inFlight is how many requests are in flight at a time, at least 1.
+	inFlight float64
+	// metEvidence and violatedEvidence are the largest logarithms of e-values at any look so far: evidence once found
+	// stays valid.
+	metEvidence, violatedEvidence float64
 }
 
 // conditionKind is what kind of figure a filter is about.
@@ -59,7 +60,7 @@ const (
 
 // newCondition binds a filter to the requests of a run.
 func newCondition(f search.Filter) *condition {
-	c := &condition{filter: f, scale: 1, met: math.Inf(-1), violated: math.Inf(-1)}
+	c := &condition{filter: f, scale: 1, metEvidence: math.Inf(-1), violatedEvidence: math.Inf(-1)}
 	if c.bindShare() {
 		return c
 	}
@@ -146,8 +147,8 @@ func (c *condition) bindShare() bool {
 		return false
 	}
 	limit := f.Threshold / c.scale
-	// A share is at most that of a filter with an upper limit, and at least that of one with a lower limit. Limits at the
-	// ends of the range are met or violated by a single request.
+	// A share is at most that of a filter with an upper limit, and at least that of one with a lower limit. Limits at
+	// the ends of the range are met or violated by a single request.
 	if limit > 0 && limit < 1 {
 		c.kind, c.share = fraction, limit
 		if upper {
@@ -193,9 +194,9 @@ func (c *condition) add(r *record.Record) {
 // rateInterval is the least length of the intervals of a rate, in seconds.
 const rateInterval = 0.1
 
-// pass ends an interval of a rate at an instant, in seconds since the start of the phase. The first one begins with the
-// first request that counts.
-func (c *condition) pass(at float64) {
+// closeInterval ends an interval of a rate at an instant, in seconds since the start of the phase. The first one begins
+// with the first request that counts.
+func (c *condition) closeInterval(at float64) {
 	if c.kind != rate || !c.begun {
 		return
 	}
@@ -207,7 +208,8 @@ func (c *condition) pass(at float64) {
 	c.counting, c.sinceS, c.sumThen = true, at, c.sum
 }
 
-// evidence returns the logarithms of the bets that the filter is met and that it is violated.
+// evidence returns the logarithms of the e-values that the filter is met and that it is violated. The counts are
+// divided by the inflation of the variance first, so that dependent requests weigh as their number of independent ones.
 func (c *condition) evidence(confidence float64) (met, violated float64) {
 	n, tau := c.values.N(), c.inflation()
 	none := math.Inf(-1)
@@ -217,8 +219,8 @@ func (c *condition) evidence(confidence float64) (met, violated float64) {
 		return Evidence(passed/tau, (c.passes.N()-passed)/tau, c.share)
 	case mean, rate:
 		// Asymptotic: met or violated by the interval at the level asked for, nothing in between.
-		half := Mean(c.values.Deviation(), n/tau, confidence)
-		m, enough := c.filter.Margin(c.values.Mean()), n/tau >= leastOfMean
+		half := MeanHalfWidth(c.values.Deviation(), n/tau, confidence)
+		m, enough := c.filter.Margin(c.values.Mean()), n/tau >= minIndependent
 		met, violated = none, none
 		if certain := -math.Log(1 - confidence); enough && m+half < 0 {
 			met = certain
@@ -238,18 +240,20 @@ func (c *condition) evidence(confidence float64) (met, violated float64) {
 	return none, none
 }
 
-// leastOfMean is the number of independent requests from which the interval of a mean is trusted.
-const leastOfMean = 50
+// minIndependent is the number of independent requests from which the interval of a mean is trusted: it is asymptotic,
+// and latencies are skewed.
+const minIndependent = 50
 
-// look weighs the evidence so far.
-func (c *condition) look(confidence float64) {
+// weigh adds a look at the evidence so far.
+func (c *condition) weigh(confidence float64) {
 	met, violated := c.evidence(confidence)
-	c.met, c.violated = max(c.met, met), max(c.violated, violated)
+	c.metEvidence, c.violatedEvidence = max(c.metEvidence, met), max(c.violatedEvidence, violated)
 }
 
-// knownWaves is the number of requests, in multiples of those in flight together, from which their dependence shows.
-// Below, all that are in flight together count as one.
-const knownWaves = 8
+// minDependenceWaves is the number of requests, in multiples of those in flight together, from which the means of
+// blocks show their dependence: with fewer there are less than eight blocks of a wave. Below, all that are in flight
+// together count as one.
+const minDependenceWaves = 8
 
 // inflation is by how much the variance is above that of independent requests.
 func (c *condition) inflation() float64 {
@@ -257,8 +261,8 @@ func (c *condition) inflation() float64 {
 	if c.kind == quantile || c.kind == fraction {
 		d = Dependence(&c.values, &c.passes)
 	}
-	if c.values.N() < knownWaves*c.together {
-		d = max(d, c.together)
+	if c.values.N() < minDependenceWaves*c.inFlight {
+		d = max(d, c.inFlight)
 	}
 	return d
 }

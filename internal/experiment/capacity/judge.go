@@ -43,8 +43,8 @@ type Bar struct {
 	Violated float64
 }
 
-// Judge judges one run. It is a [progress.RecordObserver]: it is passed with the observers of the run, and asked for its
-// verdict when the run has ended.
+// Judge judges one run. It is a [progress.RecordObserver]: it is passed with the observers of the run, and asked for
+// its verdict when the run has ended.
 type Judge struct {
 	options JudgeOptions
 	// profiling is the index of the only profiling phase, -1 if there are several or its load is not constant.
@@ -67,17 +67,18 @@ type Judge struct {
 }
 
 // The least number of requests of a verdict, also in waves of a closed loop, the first of which is left out: its
-// requests are all sent at once.
+// requests are all sent at once. The bounds of shares hold for any number; these keep an unlucky start, which is not
+// exchangeable with the rest of the run, from deciding.
 const (
-	leastRequests = 20
-	leastWaves    = 3
+	minRequests = 20
+	minWaves    = 3
 )
 
 // The wait for the requests in flight of a saturated probe, in multiples of the latency before it was, and at least:
 // their own latencies say how long the probe was, not how fast the server is.
 const (
-	drainOfSaturated = 4
-	leastDrain       = time.Second
+	drainLatencies = 4
+	minDrain       = time.Second
 )
 
 // NewJudge returns a judge of a run with a configuration.
@@ -207,41 +208,43 @@ func (j *Judge) look(p *progress.Phase, client *progress.Client) {
 			float64(p.RequestsSent+p.SkippedArrivals))
 	}
 	for _, c := range j.conditions {
-		c.together = max(1, float64(p.RequestsInFlight()))
-		c.pass(p.Elapsed.Seconds())
+		c.inFlight = max(1, float64(p.RequestsInFlight()))
+		c.closeInterval(p.Elapsed.Seconds())
 	}
 	if j.verdict.Decision == "" && (j.limited(client) || !j.decide()) {
 		return
 	}
-	if j.options.End != nil && !j.ended[p.Index] && j.passes(p.Elapsed) {
+	if j.options.End != nil && !j.ended[p.Index] && j.clearsBar(p.Elapsed) {
 		end := run.End{Phase: p.Index, Reason: j.verdict.Reason, Confidence: j.verdict.Confidence}
 		if j.verdict.Saturated {
-			end.Grace = leastDrain + time.Duration(drainOfSaturated*j.saturation.unloaded()*float64(time.Second))
+			end.Grace = minDrain + time.Duration(drainLatencies*j.saturation.unloaded()*float64(time.Second))
 		}
 		j.verdict.EndedEarly = j.end(p, end)
 	}
 }
 
-// passes reports whether the verdict clears the bar.
-func (j *Judge) passes(elapsed time.Duration) bool {
+// clearsBar reports whether the verdict clears the bar.
+func (j *Judge) clearsBar(elapsed time.Duration) bool {
 	if j.verdict.Saturated {
 		return true
 	}
-	most := math.Inf(-1) // the largest margin, relative to its threshold
+	largest := math.Inf(-1) // margin of a filter, relative to its threshold
 	for _, c := range j.conditions {
 		v, _ := c.figure()
 		m := c.filter.Margin(v) / math.Abs(c.filter.Threshold)
 		if math.IsNaN(m) || math.IsInf(m, 0) {
 			continue // a threshold of 0 has no relative margin
 		}
-		most = max(most, m)
+		largest = max(largest, m)
 	}
 	if j.verdict.Decision == Violated {
-		return most >= j.options.Bar.Violated
+		return largest >= j.options.Bar.Violated
 	}
-	return elapsed >= j.options.Bar.After && (j.options.Bar.Met == 0 || most <= -j.options.Bar.Met)
+	return elapsed >= j.options.Bar.After && (j.options.Bar.Met == 0 || largest <= -j.options.Bar.Met)
 }
 
+// end asks for the end of a phase and reports whether that was taken: a channel without room means that the run is over
+// or ends already. What is left of the phase is saved then, and only once a phase.
 func (j *Judge) end(p *progress.Phase, end run.End) bool {
 	select {
 	case j.options.End <- end:
@@ -253,16 +256,18 @@ func (j *Judge) end(p *progress.Phase, end run.End) bool {
 	}
 }
 
+// limited reports that the client was the bottleneck, so that the figures say nothing of the server.
 func (j *Judge) limited(c *progress.Client) bool {
 	return c != nil && c.Verdict == "client_limited" && !j.options.AnyClient
 }
 
 // decide makes the verdict if there is one.
 //
-// All filters are met for certain when each is, at the full level: to be wrong, one of them must be. That one of k
-// conditions is violated, saturation among them, takes evidence against each at the k-th part of the error.
+// All filters are met for certain when each is, at the full level: to be wrong, one of them must be (an
+// intersection-union test). That one of k conditions is violated, saturation among them, takes evidence against each at
+// the k-th part of the error (Bonferroni), which is ln k more of a logarithm.
 func (j *Judge) decide() bool {
-	if j.requests < int64(max(leastRequests, leastWaves*j.wave)) {
+	if j.requests < int64(max(minRequests, minWaves*j.wave)) {
 		return false
 	}
 	alpha := 1 - j.options.Confidence
@@ -277,20 +282,20 @@ func (j *Judge) decide() bool {
 			return true
 		}
 	}
-	least, most, worst := math.Inf(1), math.Inf(-1), -1
+	leastMet, mostViolated, violated := math.Inf(1), math.Inf(-1), -1
 	for i, c := range j.conditions {
-		c.look(1 - alpha/parts)
-		least = min(least, c.met)
-		if c.violated > most {
-			most, worst = c.violated, i
+		c.weigh(1 - alpha/parts)
+		leastMet = min(leastMet, c.metEvidence)
+		if c.violatedEvidence > mostViolated {
+			mostViolated, violated = c.violatedEvidence, i
 		}
 	}
 	switch certain := -math.Log(alpha); {
-	case worst >= 0 && most >= certain+math.Log(parts):
-		j.verdict.Decision, j.verdict.Confidence = Violated, 1-parts*math.Exp(-most)
-		j.verdict.Reason = fmt.Sprintf("%s is violated", j.conditions[worst].filter)
-	case len(j.conditions) > 0 && least >= certain && !j.rising():
-		j.verdict.Decision, j.verdict.Confidence = Met, 1-math.Exp(-least)
+	case violated >= 0 && mostViolated >= certain+math.Log(parts):
+		j.verdict.Decision, j.verdict.Confidence = Violated, 1-parts*math.Exp(-mostViolated)
+		j.verdict.Reason = fmt.Sprintf("%s is violated", j.conditions[violated].filter)
+	case len(j.conditions) > 0 && leastMet >= certain && !j.rising():
+		j.verdict.Decision, j.verdict.Confidence = Met, 1-math.Exp(-leastMet)
 		j.verdict.Reason = "all service levels are met"
 	default:
 		return false
@@ -362,10 +367,10 @@ func (j *Judge) filterVerdict(c *condition) FilterVerdict {
 		f.StandardError = &deviation
 	}
 	switch certain := -math.Log(1 - j.options.Confidence); {
-	case c.violated >= certain:
-		f.Decision, f.Confidence = Violated, 1-math.Exp(-c.violated)
-	case c.met >= certain:
-		f.Decision, f.Confidence = Met, 1-math.Exp(-c.met)
+	case c.violatedEvidence >= certain:
+		f.Decision, f.Confidence = Violated, 1-math.Exp(-c.violatedEvidence)
+	case c.metEvidence >= certain:
+		f.Decision, f.Confidence = Met, 1-math.Exp(-c.metEvidence)
 	}
 	return f
 }

@@ -12,9 +12,10 @@ import (
 	"aiperf/internal/run"
 )
 
-// bar is what ends a probe early, from simulated servers whose figures vary slower than a probe: without it, answers
-// are too high.
-var bar = Bar{Met: 0.4, After: 20 * time.Second, Violated: 0.15}
+// earlyStopBar is what ends a probe early, chosen with simulated servers whose figures vary slower than a probe:
+// without it, answers are too high, as a lucky start passes for the whole. A probe ends early with 40 % of room to
+// every limit after 20 s, or 15 % beyond one.
+var earlyStopBar = Bar{Met: 0.4, After: 20 * time.Second, Violated: 0.15}
 
 // Judges judge the runs of a search, each one while it goes on.
 type Judges struct {
@@ -32,12 +33,12 @@ type Judges struct {
 	why  error
 }
 
-// mostLost is the number of runs in a row without results after which a search has no server any more.
-const mostLost = 2
+// maxLostRuns is the number of runs in a row without results after which a search has no server any more.
+const maxLostRuns = 2
 
 // Lost returns why a search cannot go on: its last runs had no results at all. nil: it can.
 func (s *Judges) Lost() error {
-	if s.lost < mostLost {
+	if s.lost < maxLostRuns {
 		return nil
 	}
 	return fmt.Errorf("the last %d runs had no results, so the search ends: %w", s.lost, s.why)
@@ -53,7 +54,7 @@ func NewJudges(limits []search.Filter, implied int, confidence float64) Judges {
 func (s *Judges) Observe(step *series.Step, o *run.Options) {
 	ends := make(chan run.End, len(step.Config.Phases))
 	s.judge = NewJudge(step.Config, JudgeOptions{Filters: s.limits[:len(s.limits)-s.implied],
-		Confidence: s.confidence, End: ends, Bar: bar})
+		Confidence: s.confidence, End: ends, Bar: earlyStopBar})
 	o.Ends = ends
 	o.Observers = append(o.Observers[:len(o.Observers):len(o.Observers)], s.judge)
 }

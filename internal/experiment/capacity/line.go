@@ -46,14 +46,14 @@ func (s *Study) Line(number int, load float64, r *series.Run, feasible bool) str
 		text += ": " + figure
 	}
 	if v.EndedEarly {
-		text += fmt.Sprintf("; %s sure after %s, %s saved", sureness(v.Confidence),
+		text += fmt.Sprintf("; %s sure after %s, %s saved", confidenceText(v.Confidence),
 			answer.Took(s.measured.Round(time.Second)), answer.Took(v.Saved.Round(time.Second)))
 	}
 	return text
 }
 
-// sureness writes a confidence, which is never said to be 100 %.
-func sureness(confidence float64) string {
+// confidenceText writes a confidence, which is never said to be 100 %.
+func confidenceText(confidence float64) string {
 	if confidence > 0.999 {
 		return "over " + answer.Percent(0.999)
 	}
@@ -64,7 +64,7 @@ func sureness(confidence float64) string {
 func (s *Study) nearest(r *series.Run) string {
 	text, worst := "", math.Inf(-1)
 	for i, f := range s.Limits {
-		j := slices.IndexFunc(r.Metrics, func(m metrics.Result) bool { return m.Tag == f.Metric })
+		j := slices.IndexFunc(r.Metrics, func(m metrics.Metric) bool { return m.Tag == f.Metric })
 		if j < 0 {
 			continue
 		}

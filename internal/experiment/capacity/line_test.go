@@ -41,7 +41,7 @@ func TestLineSaysWhatAProbeShowed(t *testing.T) {
 			verdict: capacity.Verdict{Saturated: true, Evidence: "the work grew"}},
 		{want: "Probe 3: concurrency 40 does not count: no connection", err: "no connection"},
 	} {
-		r := &series.Run{Info: summary.RunInfo{RunLabel: "run"}, Err: c.err, Metrics: []metrics.Result{
+		r := &series.Run{Info: summary.RunInfo{RunLabel: "run"}, Err: c.err, Metrics: []metrics.Metric{
 			{Tag: limit.Metric, Unit: "ms", Distribution: true, Stats: stats(c.ttft)}, {Tag: "request_error_rate", Unit: "%", Stats: stats(c.errors)}}}
 		s.Take("run", c.verdict, 7*time.Second)
 		if got := s.Line(3, 40, r, c.feasible); got != c.want {

@@ -67,20 +67,20 @@ func StageOf(users int, o *run.Outcome, why error, l QuickLimits, w *StageWatch)
 	return s
 }
 
-// lookEvery is the time between two looks at the server's own figures.
-const lookEvery = 250 * time.Millisecond
+// watchInterval is the time between two looks at the server's own figures.
+const watchInterval = 250 * time.Millisecond
 
 // StageWatch is an observer of a run that notes what the server says of its queue and its cache.
 type StageWatch struct {
-	mu             sync.Mutex
-	waiting, looks float64
-	kv             float64
-	knowsKV        bool
+	mu               sync.Mutex
+	waiting, samples float64
+	kv               float64
+	knowsKV          bool
 }
 
 // Begin implements progress.Observer.
 func (w *StageWatch) Begin(*progress.Run) progress.Needs {
-	return progress.Needs{Servers: true, Every: lookEvery}
+	return progress.Needs{Servers: true, Every: watchInterval}
 }
 
 // Show implements progress.Observer.
@@ -93,7 +93,7 @@ func (w *StageWatch) Show(s *progress.Snapshot) {
 	for _, f := range s.Figures.Servers {
 		switch f.Name {
 		case "server_requests_waiting":
-			w.waiting, w.looks = w.waiting+f.Value, w.looks+1
+			w.waiting, w.samples = w.waiting+f.Value, w.samples+1
 		case "server_kv_cache_usage_percent":
 			w.kv, w.knowsKV = max(w.kv, f.Value), true
 		}
@@ -108,8 +108,8 @@ func (w *StageWatch) figures() (queue, kv float64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	queue, kv = math.NaN(), math.NaN()
-	if w.looks > 0 {
-		queue = w.waiting / w.looks
+	if w.samples > 0 {
+		queue = w.waiting / w.samples
 	}
 	if w.knowsKV {
 		kv = w.kv

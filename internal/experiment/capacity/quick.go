@@ -55,8 +55,8 @@ func (l QuickLimit) Stat() string { return fmt.Sprintf("p%d", l.Percentile) }
 // QuickLimits are those of a stage.
 type QuickLimits struct{ TTFT, ITL QuickLimit }
 
-// mostErrors is the share of failed requests up to which a stage holds.
-const mostErrors = 0.01
+// maxErrorShare is the share of failed requests up to which a stage holds.
+const maxErrorShare = 0.01
 
 // Stage is what a run showed. Times are milliseconds; a figure that the run does not have is NaN.
 type Stage struct {
@@ -68,8 +68,8 @@ type Stage struct {
 	Requests, Failed float64
 	// ClientLimited reports that this program or its machine was the bottleneck.
 	ClientLimited bool
-	// Queue is the mean number of requests that waited in the server, KV the highest share of its cache in use, Cached the
-	// share of prompt tokens from its cache, in percent; NaN where the server does not say.
+	// Queue is the mean number of requests that waited in the server, KV the highest share of its cache in use, Cached
+	// the share of prompt tokens from its cache, in percent; NaN where the server does not say.
 	Queue, KV, Cached float64
 	// Error is the most frequent one.
 	Error string
@@ -77,7 +77,7 @@ type Stage struct {
 
 // Holds reports whether the stage meets the limits.
 func (s *Stage) Holds(l QuickLimits) bool {
-	return !s.ClientLimited && s.Failed <= mostErrors && s.TTFTLimited <= l.TTFT.Milliseconds &&
+	return !s.ClientLimited && s.Failed <= maxErrorShare && s.TTFTLimited <= l.TTFT.Milliseconds &&
 		!(s.ITLLimited > l.ITL.Milliseconds) // a reply of one token has none
 }
 
@@ -96,8 +96,8 @@ func (s *Stage) Line(l QuickLimits) string {
 		milliseconds(s.TTFTLimited), l.ITL.Stat(), milliseconds(s.ITLLimited), number(s.Total))
 }
 
-// NextUsers returns the number of users of the next stage, at most most; false when the answer is as good as short runs make
-// it. A stage in which the client was the bottleneck only says that more users cannot be measured.
+// NextUsers returns the number of users of the next stage, at most most; false when the answer is as good as short runs
+// make it. A stage in which the client was the bottleneck only says that more users cannot be measured.
 func NextUsers(stages []Stage, l QuickLimits, most int) (users int, more bool) {
 	holds, fails := bounds(stages, l)
 	top := 0 // the least number of users that is too many, or cannot be measured; 0 for none
@@ -261,23 +261,35 @@ func beyond(stages []Stage, holds, fails *Stage, l QuickLimits) string {
 	return what + ": " + reason(base, fails, l)
 }
 
-// reason says why a stage fails that has more users than base.
+// What the figures of a stage must show for one cause of its failure to be named.
+const (
+	// fullCache is the share of the KV cache in percent from which it counts as full: what is left holds no request
+	// more.
+	fullCache = 95
+	// queueing is the mean number of waiting requests from which the server's own queue is the cause.
+	queueing = 0.5
+	// slowdown is the ratio of the times between tokens below which the server writes as fast as before.
+	slowdown = 1.2
+)
+
+// reason says why a stage fails that has more users than base, by the first cause that shows: what the server says of
+// itself comes before what latencies suggest.
 func reason(base, fails *Stage, l QuickLimits) string {
 	slower := fails.ITL / base.ITL
 	late := fails.TTFTLimited > l.TTFT.Milliseconds
 	switch {
-	case fails.Failed > mostErrors:
+	case fails.Failed > maxErrorShare:
 		return fmt.Sprintf("%.0f %% of the requests fail%s", 100*fails.Failed, because(fails.Error))
-	case fails.KV >= 95:
+	case fails.KV >= fullCache:
 		return fmt.Sprintf("the server's KV cache is full (%.0f %%), so that requests wait for room in it", fails.KV)
-	case fails.Queue >= 0.5:
+	case fails.Queue >= queueing:
 		return fmt.Sprintf("requests wait in the server's own queue, %s at a time on average", number(fails.Queue))
 	case base == fails:
 		return "the server is slower than the limits even alone"
-	case late && slower < 1.2:
+	case late && slower < slowdown:
 		return "requests wait before their first token while the server writes as fast as before: its own queue, or " +
 			"prompts that it reads one after the other"
-	case late && slower >= 1.2:
+	case late && slower >= slowdown:
 		return fmt.Sprintf("the server shares its computing among all: prompts wait, and a token takes %.1f times as long "+
 			"as with %s", slower, users(base.Users))
 	}

@@ -100,7 +100,7 @@ func TestIntervalsOfMeansCover(t *testing.T) {
 			var b capacity.Blocks
 			return func(look int) bool {
 				b.Add(draw(r))
-				return look >= 50 && math.Abs(b.Mean()-1) > capacity.Mean(b.Deviation(), b.N(), level)
+				return look >= 50 && math.Abs(b.Mean()-1) > capacity.MeanHalfWidth(b.Deviation(), b.N(), level)
 			}
 		})
 		t.Logf("%s: not covered in %.3f", name, got)

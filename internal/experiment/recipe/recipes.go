@@ -50,6 +50,8 @@ var (
 	oslAxis           = []string{"osl-min", "osl-max", "osl-steps"}
 )
 
+// recipes returns the recipes by the names of --search-recipe, which are the original's: the flags that each uses and
+// needs, the axes of its figure, and what builds its search or sweep.
 func recipes() []recipe {
 	const throughput = "output_token_throughput"
 	under := func(metric, stat, y string) *Axes { return &Axes{metric, stat, y, "avg", nil} }
@@ -234,6 +236,8 @@ func (b *builder) maxThroughput() {
 	b.conditions(b.levels())
 }
 
+// maxConcurrency builds the search for the largest concurrency within limits, by the style: a grid, or one of the
+// planners with its usual number of iterations and of points to start with.
 func (b *builder) maxConcurrency() {
 	filters := b.levels()
 	if len(filters) == 0 && !b.p.Given("search-sla-tier") && !b.p.Given("search-sla") {
@@ -326,6 +330,7 @@ func (b *builder) decode() {
 // paretoLevels are the concurrencies of pareto-sweep.
 var paretoLevels = []int64{1, 4, 16, 64, 256}
 
+// pareto builds the runs of all pairs of lengths at each concurrency, as scenarios: a grid would cross the two lengths.
 func (b *builder) pareto() {
 	flag := b.p.Flag("isl-osl-pairs")
 	var pairs [][2]int64

@@ -46,7 +46,7 @@ func fiveRuns() []Run {
 	for i, v := range []float64{201, 199, 204, 197, 203} {
 		r := Run{Info: summary.RunInfo{Trial: len(runs), RunLabel: Label(len(runs))}}
 		add := func(tag, unit string, avg float64) {
-			r.Metrics = append(r.Metrics, metrics.Result{Tag: tag, Unit: unit, Stats: metrics.Stats{Avg: avg}})
+			r.Metrics = append(r.Metrics, metrics.Metric{Tag: tag, Unit: unit, Stats: metrics.Stats{Avg: avg}})
 		}
 		add("request_throughput", "requests/sec", 0)
 		add("time_to_first_token", "ms", v-1)
@@ -180,7 +180,7 @@ func TestOrderOfRows(t *testing.T) {
 
 // TestFigures: what has a unit in the summary file, every statistic but the count, in the order of that file.
 func TestFigures(t *testing.T) {
-	r := summary.Result{Metrics: []metrics.Result{
+	r := summary.Result{Metrics: []metrics.Metric{
 		{Tag: "zeta", Unit: "ms", Stats: metrics.Stats{Avg: 1.5}},
 		{Tag: "request_latency", Header: "Request Latency", Unit: "ms", Group: metrics.GroupDefault, Distribution: true,
 			Stats: metrics.Stats{
@@ -190,7 +190,7 @@ func TestFigures(t *testing.T) {
 		{Tag: "min_request_timestamp", Unit: "ns", EpochNS: 1_700_000_000_000_000_001,
 			Stats: metrics.Stats{Avg: 1.7e18}},
 		{Tag: "never", Unit: "ms", Stats: metrics.Stats{Avg: math.Inf(1)}},
-	}, Warmup: []metrics.Result{{Tag: "warm", Unit: "ms"}}}
+	}, Warmup: []metrics.Metric{{Tag: "warm", Unit: "ms"}}}
 	rows := Summarize([]Run{{Metrics: measured(&r)}}, 0.95)
 	var got []string
 	for _, row := range rows {

@@ -18,9 +18,9 @@ func Stats() []string { return slices.Clone(statNames) }
 
 // measured returns the metrics of a run that have a statistic to compare, in the order of its summary file. Their bounds
 // are left out: an experiment keeps thousands of runs.
-func measured(r *summary.Result) []metrics.Result {
+func measured(r *summary.Result) []metrics.Metric {
 	first, others := summary.OrderedBlocks(r.Metrics)
-	list := slices.DeleteFunc(append(first, others...), func(m metrics.Result) bool {
+	list := slices.DeleteFunc(append(first, others...), func(m metrics.Metric) bool {
 		return !slices.ContainsFunc(statNames, func(stat string) bool { _, ok := m.Stat(stat); return ok })
 	})
 	for i := range list {
@@ -31,7 +31,7 @@ func measured(r *summary.Result) []metrics.Result {
 
 // Row is one statistic of one metric over all runs.
 type Row struct {
-	*metrics.Result // describes the metric; its values are those of one run
+	*metrics.Metric // describes the metric; its values are those of one run
 	Stat            string
 	stats.Estimate
 }
@@ -46,7 +46,7 @@ func (r *Row) Shown() bool {
 
 // Figures calls yield with every statistic of a run that runs are compared by, in the order of its summary and then of
 // [Stats].
-func (r *Run) Figures(yield func(m *metrics.Result, stat string, value float64)) {
+func (r *Run) Figures(yield func(m *metrics.Metric, stat string, value float64)) {
 	values := make([]float64, len(statNames))
 	for i := range r.Metrics {
 		m := &r.Metrics[i]
@@ -105,7 +105,7 @@ func Summarize(runs []Run, level float64) []Row {
 }
 
 // metric returns the metric of the first run that has it with a unit.
-func metric(runs []Run, tag string) (out *metrics.Result) {
+func metric(runs []Run, tag string) (out *metrics.Metric) {
 	for i := range runs {
 		if m := metrics.Find(runs[i].Metrics, tag); m != nil && (out == nil || out.Unit == "") {
 			out = m

@@ -19,7 +19,7 @@ import (
 func outcome(values map[string]float64, order ...string) *run.Outcome {
 	o := &run.Outcome{Result: summary.Result{Run: summary.Run{Counts: summary.Counts{Successes: 10}}}}
 	for _, tag := range append([]string{"request_count"}, order...) {
-		m := metrics.Result{Tag: tag, Header: tag, Unit: "ms", Group: metrics.GroupDefault}
+		m := metrics.Metric{Tag: tag, Header: tag, Unit: "ms", Group: metrics.GroupDefault}
 		if m.Stats.Avg = values[tag]; tag == "request_count" {
 			m.Unit, m.Stats.Avg = "requests", 10
 		}
@@ -36,7 +36,7 @@ func latencies(v float64) Finished {
 // successes are runs with these averages of request_latency.
 func successes(values ...float64) (runs []Run) {
 	for i, v := range values {
-		runs = append(runs, Run{Info: summary.RunInfo{Trial: i, RunLabel: Label(i)}, Metrics: []metrics.Result{
+		runs = append(runs, Run{Info: summary.RunInfo{Trial: i, RunLabel: Label(i)}, Metrics: []metrics.Metric{
 			{Tag: "request_latency", Unit: "ms", Stats: metrics.Stats{Avg: v}}}})
 	}
 	return runs

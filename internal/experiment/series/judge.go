@@ -24,7 +24,7 @@ type Run struct {
 	// Cancelled reports that the user cut the run off.
 	Cancelled bool
 	// Metrics are those of the run in the order of its summary; nil unless it succeeded.
-	Metrics []metrics.Result
+	Metrics []metrics.Metric
 	// Cached is how much of the prompts came from the server's prefix cache; nil where that is not known.
 	Cached *servermetrics.Cached
 }
@@ -85,7 +85,7 @@ func fault(f Finished, cancelled bool) string {
 }
 
 // lack returns what is missing in the metrics of a run that ended well, "" if nothing is.
-func lack(list []metrics.Result) string {
+func lack(list []metrics.Metric) string {
 	if len(list) == 0 {
 		return "no metrics found"
 	}

@@ -13,7 +13,7 @@ import (
 
 // parameter is a place with the values that it takes.
 type parameter struct {
-	place
+	destination
 	written *document.Member
 	values  []*document.Node
 }
@@ -102,13 +102,13 @@ func (x *expansion) parameters(block *document.Node) []parameter {
 			}
 		}
 		if p, ok := x.place(m.Key, &document.Node{Pos: m.Pos, Origin: m.Value.Origin}, at); ok {
-			all = append(all, parameter{place: p, written: m, values: m.Value.Items})
+			all = append(all, parameter{destination: p, written: m, values: m.Value.Items})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b parameter) int { return strings.Compare(a.path, b.path) })
 	for i, p := range all {
 		for _, o := range all[:i] {
-			x.distinct(p.place, o.place, &document.Node{Pos: p.written.Pos},
+			x.distinct(p.destination, o.destination, &document.Node{Pos: p.written.Pos},
 				document.Path("sweep.parameters", p.written.Key), o.written.Key)
 		}
 	}
@@ -116,7 +116,7 @@ func (x *expansion) parameters(block *document.Node) []parameter {
 }
 
 // place finds the place of a path, or reports at n why there is none.
-func (x *expansion) place(path string, n *document.Node, at string) (place, bool) {
+func (x *expansion) place(path string, n *document.Node, at string) (destination, bool) {
 	p, err := x.find(path)
 	if err == nil && artifact.IsSensitiveName(leaf(p.path)) {
 		err = errors.New("is a secret, and the values of a sweep name folders and results; use a sweep of scenarios")
@@ -128,7 +128,7 @@ func (x *expansion) place(path string, n *document.Node, at string) (place, bool
 }
 
 // distinct reports two paths of which one sets what the other does.
-func (x *expansion) distinct(p, other place, n *document.Node, at, otherPath string) {
+func (x *expansion) distinct(p, other destination, n *document.Node, at, otherPath string) {
 	switch {
 	case slices.Equal(p.steps, other.steps):
 		x.fault(n, at, "sets the same field as %s: %s; keep one of them", fault.Shorten(otherPath), p.path)
@@ -143,7 +143,7 @@ func (x *expansion) cell(parameters []parameter, values []*document.Node) {
 	v := Variation{base: x.raw}
 	for i, p := range parameters {
 		v.Values = append(v.Values, artifact.Member{Key: p.path, Value: values[i].Any()})
-		v.sets = append(v.sets, assignment{p.path, p.steps, x.shaped(p.place, values[i])})
+		v.sets = append(v.sets, assignment{p.path, p.steps, x.shaped(p.destination, values[i])})
 	}
 	v.Label = label(v.Values)
 	v.Dir = folder(v.Values, v.Label)
@@ -151,7 +151,7 @@ func (x *expansion) cell(parameters []parameter, values []*document.Node) {
 }
 
 // shaped writes the short form of a value out, as that of the file is.
-func (x *expansion) shaped(p place, v *document.Node) *document.Node {
+func (x *expansion) shaped(p destination, v *document.Node) *document.Node {
 	switch p.path {
 	case "models":
 		return models(v)

@@ -22,8 +22,8 @@ var aliases = append(slices.Clone(swept), "smoothness", "grace_period", "concurr
 // profilingPhase is what a path calls the measured phase, whatever its name.
 const profilingPhase = "phases.profiling."
 
-// place is where a path leads to.
-type place struct {
+// destination is where a path leads to.
+type destination struct {
 	// path is written out in full; steps lead there from the envelope.
 	path  string
 	steps []step
@@ -67,9 +67,9 @@ func (a assignment) apply(envelope *document.Node) {
 }
 
 // find finds the place of a path. The error says what is wrong with the path.
-func (x *expansion) find(path string) (place, error) {
+func (x *expansion) find(path string) (destination, error) {
 	if err := syntax(path); err != nil {
-		return place{}, err
+		return destination{}, err
 	}
 	segments := strings.Split(path, ".")
 	if alias := schema.Snake(segments[0]); len(segments) == 1 && slices.Contains(aliases, alias) {
@@ -81,11 +81,11 @@ func (x *expansion) find(path string) (place, error) {
 	case first == "variables":
 		root, steps, segments = x.raw, nil, append([]string{first}, segments[1:]...)
 	case first == "benchmark":
-		return place{}, errors.New("must be written without \"benchmark.\": " +
+		return destination{}, errors.New("must be written without \"benchmark.\": " +
 			fault.Shorten(strings.Join(segments[1:], ".")))
 	default:
 		if _, own := schema.Envelope().Field(first); own {
-			return place{}, fmt.Errorf("%s is not part of the benchmark, so that it cannot be swept", first)
+			return destination{}, fmt.Errorf("%s is not part of the benchmark, so that it cannot be swept", first)
 		}
 		segments = written(root, segments)
 		body, name := schema.Body(), schema.Snake(segments[0])
@@ -95,17 +95,17 @@ func (x *expansion) find(path string) (place, error) {
 				near = cmp.Or(suggest.Nearest(name, aliases), near)
 			}
 			if near != "" {
-				return place{}, fmt.Errorf("there is no %s in benchmark; did you mean %s?", fault.Shorten(name), near)
+				return destination{}, fmt.Errorf("there is no %s in benchmark; did you mean %s?", fault.Shorten(name), near)
 			}
-			return place{}, fmt.Errorf("there is no %s in benchmark; a path begins with one of its keys, or is one "+
+			return destination{}, fmt.Errorf("there is no %s in benchmark; a path begins with one of its keys, or is one "+
 				"of %s", fault.Shorten(name), strings.Join(aliases, ", "))
 		}
 		lists := name == "phases" || name == "datasets"
 		if lists && len(segments) > 1 && len(items(root.Get(name))) == 0 {
-			return place{}, fmt.Errorf("the file has no %s", name)
+			return destination{}, fmt.Errorf("the file has no %s", name)
 		}
 	}
-	p := place{steps: steps}
+	p := destination{steps: steps}
 	n, free := root, first == "variables"
 	for i, s := range segments {
 		if n == nil || n.Kind == document.Null {
@@ -123,13 +123,13 @@ func (x *expansion) find(path string) (place, error) {
 		case document.List:
 			index, err := entry(n, segments, i)
 			if err != nil {
-				return place{}, err
+				return destination{}, err
 			}
 			p.steps = append(p.steps, step{index: index})
 			n = n.Items[index]
 		default:
 			above := strings.Join(segments[:i], ".")
-			return place{}, fmt.Errorf("%s is %v, which has no %s; sweep %s itself", above, n.Kind, fault.Shorten(s),
+			return destination{}, fmt.Errorf("%s is %v, which has no %s; sweep %s itself", above, n.Kind, fault.Shorten(s),
 				above)
 		}
 	}

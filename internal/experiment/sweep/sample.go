@@ -33,7 +33,7 @@ type Dimension struct {
 	Int     bool
 	Choices []any
 
-	place   place
+	place   destination
 	written *document.Node
 }
 
@@ -143,7 +143,7 @@ func (x *expansion) sampled(block *document.Node, d Design,
 	}
 	parameters := make([]parameter, len(d.Dimensions))
 	for i := range d.Dimensions {
-		parameters[i] = parameter{place: d.Dimensions[i].place}
+		parameters[i] = parameter{destination: d.Dimensions[i].place}
 	}
 	for i, point := range points(len(d.Dimensions), d.Samples, uint64(d.Seed)) {
 		row, cell := make([]any, len(point)), make([]*document.Node, len(point))

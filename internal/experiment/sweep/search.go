@@ -132,7 +132,7 @@ func (x *expansion) model(block *document.Node) {
 // space checks the dimensions of a search, and reports whether all are of whole numbers from 1.
 func (x *expansion) space(list *document.Node) (whole bool) {
 	whole = true
-	var all []place
+	var all []destination
 	for i, n := range list.Items {
 		at := document.Index("sweep.search_space", i)
 		lo, _ := numeric(n.Get("lo"))

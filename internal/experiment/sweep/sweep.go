@@ -67,7 +67,7 @@ type Plan struct {
 	// seed is that of the first variation, nil if there is none.
 	seed *int64
 	// space are the places of an adaptive search, in the order of its dimensions.
-	space []place
+	space []destination
 }
 
 // PostProcess names a computation over all variations and the file that it writes.
@@ -129,6 +129,8 @@ func Expand(file *document.File, raw *document.Node) (*Plan, error) {
 	return x.expand()
 }
 
+// expand makes the variations of a sweep. Folders and seeds are given only when the block has no fault: they depend on
+// all variations. All faults are collected, so that a user sees them at once.
 func (x *expansion) expand() (*Plan, error) {
 	raw := x.raw
 	x.plan.raw, x.plan.file = raw, x.file

@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// AccuracyOverall is the share of all graded answers that are right, AccuracyUnparsed that of those which are not in the
-// form asked for. Followed by their task, AccuracyTask and AccuracyUnparsedTask are those of one task. AccuracyVaried is
-// the share of the problems with several answers that got different ones, AccuracyFlipped that of those with right and
-// wrong ones.
+// AccuracyOverall is the share of all graded answers that are right, AccuracyUnparsed that of those which are not in
+// the form asked for. Followed by their task, AccuracyTask and AccuracyUnparsedTask are those of one task.
+// AccuracyVaried is the share of the problems with several answers that got different ones, AccuracyFlipped that of
+// those with right and wrong ones.
 const (
 	AccuracyOverall      = "accuracy.overall"
 	AccuracyUnparsed     = "accuracy.unparsed"
@@ -69,9 +69,9 @@ func accuracy(tag string) (Definition, bool) {
 }
 
 // AccuracyResult returns the result of a tag of [IsAccuracy]: n of so many.
-func AccuracyResult(tag string, n, of int64) Result {
+func AccuracyResult(tag string, n, of int64) Metric {
 	d, _ := accuracy(tag)
-	r := Result{Tag: tag, Header: d.Header, Short: d.Short, Unit: string(d.Display), Group: d.Group, Flags: d.Flags,
+	r := Metric{Tag: tag, Header: d.Header, Short: d.Short, Unit: string(d.Display), Group: d.Group, Flags: d.Flags,
 		Stats: Stats{Sum: float64(n), Count: of}}
 	if of > 0 {
 		r.Stats.Avg = float64(n) / float64(of)

@@ -103,6 +103,8 @@ func (c *column) unpack(dst []int64) {
 	}
 }
 
+// unpackCodes unpacks values of width bits, which may cross from one word to the next. A code is the value less the
+// base; where values are absent, 0 stands for that and the codes of the others are one more.
 func (c *column) unpackCodes(dst []int64) {
 	width := int(c.width)
 	mask := uint64(1)<<width - 1

@@ -249,6 +249,8 @@ func (e *Engine) freezeSliced() *frozen {
 	return f
 }
 
+// state copies what changes with the next request, and shares what no longer does: full blocks of rows. The engine is
+// locked meanwhile, so that nothing is computed here.
 func (e *Engine) state() *frozen {
 	f := &frozen{
 		blocks:     e.rows.snapshot(),

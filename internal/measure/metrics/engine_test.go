@@ -252,7 +252,7 @@ func TestResultsAreInTableOrder(t *testing.T) {
 		at[d.Tag] = i
 	}
 	results := engineOf(t, chatConfig(), worked()...).Results()
-	if !slices.IsSortedFunc(results, func(a, b Result) int { return at[a.Tag] - at[b.Tag] }) {
+	if !slices.IsSortedFunc(results, func(a, b Metric) int { return at[a.Tag] - at[b.Tag] }) {
 		t.Error("results are not in table order")
 	}
 }
@@ -304,7 +304,7 @@ func TestContextOverflowIsCounted(t *testing.T) {
 	}
 }
 
-func tagged(tag string) func(Result) bool { return func(r Result) bool { return r.Tag == tag } }
+func tagged(tag string) func(Metric) bool { return func(r Metric) bool { return r.Tag == tag } }
 
 // Skipped requests are in no metric but the two counts, nor among the errors.
 func TestSkippedContextOverflowsAreNoErrors(t *testing.T) {
@@ -367,7 +367,7 @@ func TestFurtherPercentiles(t *testing.T) {
 	c.Percentiles = []float64{99.9, 2, 99, 99.9}
 	c.SliceNS = 1e9
 	e := engineOf(t, c, worked()...)
-	for name, results := range map[string][]Result{"run": e.Results(), "slice": e.Slices()[0].Results} {
+	for name, results := range map[string][]Metric{"run": e.Results(), "slice": e.Slices()[0].Results} {
 		latency := found(t, results, "request_latency") // 200, 300, 330 ms
 		if diff := cmp.Diff([]Percentile{{2, 204}, {99.9, 329.94}}, latency.Further,
 			cmpopts.EquateApprox(1e-12, 0)); diff != "" {

@@ -47,6 +47,8 @@ func (a errorTime) compare(b errorTime) int {
 	return cmp.Or(cmp.Compare(a.atNS, b.atNS), cmp.Compare(a.requestID, b.requestID))
 }
 
+// add counts n errors under their key, with the first one in the order of time as their example. Distinct errors are
+// bounded in number and bytes: a server may put an id into each message. The rest are counted together.
 func (t *errorTally) add(err *record.Error, at errorTime, n int64) {
 	key := err.Key()
 	if i, known := t.index[key]; known {

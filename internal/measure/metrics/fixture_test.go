@@ -100,16 +100,16 @@ func engineOf(t testing.TB, cfg Config, records ...*record.Record) *Engine {
 }
 
 // found returns the result with a tag.
-func found(t testing.TB, results []Result, tag string) Result {
+func found(t testing.TB, results []Metric, tag string) Metric {
 	t.Helper()
-	i := slices.IndexFunc(results, func(r Result) bool { return r.Tag == tag })
+	i := slices.IndexFunc(results, func(r Metric) bool { return r.Tag == tag })
 	if i < 0 {
 		t.Fatalf("no result for %s", tag)
 	}
 	return results[i]
 }
 
-func absent(t testing.TB, results []Result, tags ...string) {
+func absent(t testing.TB, results []Metric, tags ...string) {
 	t.Helper()
 	for _, r := range results {
 		if slices.Contains(tags, r.Tag) {
@@ -118,7 +118,7 @@ func absent(t testing.TB, results []Result, tags ...string) {
 	}
 }
 
-func scalar(t testing.TB, results []Result, tag string, want float64) {
+func scalar(t testing.TB, results []Metric, tag string, want float64) {
 	t.Helper()
 	if got := found(t, results, tag).Stats.Avg; !near(got, want) {
 		t.Errorf("%s = %v, want %v", tag, got, want)

@@ -11,7 +11,7 @@ func TestTheoreticalPrefixCacheHit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	find := func(e *Engine) *Result {
+	find := func(e *Engine) *Metric {
 		for _, r := range e.Results() {
 			if r.Tag == "theoretical_prefix_cache_hit" {
 				return &r

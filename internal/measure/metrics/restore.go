@@ -9,14 +9,14 @@ import (
 )
 
 // RestoreResult makes a result of its block in a file. Bounds are not part of a block.
-func RestoreResult(tag string, block []byte) (Result, error) {
+func RestoreResult(tag string, block []byte) (Metric, error) {
 	d, known := Lookup(tag)
 	if !known {
-		return Result{}, fmt.Errorf("metric %s is not known to this version", tag)
+		return Metric{}, fmt.Errorf("metric %s is not known to this version", tag)
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(block, &members); err != nil {
-		return Result{}, fmt.Errorf("metric %s: %w", tag, err)
+		return Metric{}, fmt.Errorf("metric %s: %w", tag, err)
 	}
 	m := metric{Definition: d}
 	r := m.result()

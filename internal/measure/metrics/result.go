@@ -9,8 +9,8 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// Result is one metric of a run in display units: what every report prints.
-type Result struct {
+// Metric is one metric of a run in display units: what every report prints.
+type Metric struct {
 	Tag    string
 	Header string
 	Short  string
@@ -37,7 +37,7 @@ type Result struct {
 }
 
 // spread makes of a scalar a distribution of that one value.
-func (r *Result) spread(ranks []float64) {
+func (r *Metric) spread(ranks []float64) {
 	v := r.Stats.Avg
 	r.Distribution, r.Method = true, MethodExact
 	r.Stats = Stats{Avg: v, Min: v, Max: v, Sum: v}
@@ -50,10 +50,10 @@ func (r *Result) spread(ranks []float64) {
 }
 
 // IsShown reports whether the table of the metric's group shows it.
-func (r *Result) IsShown() bool { return r.Flags&(ErrorOnly|Internal|Experimental) == 0 }
+func (r *Metric) IsShown() bool { return r.Flags&(ErrorOnly|Internal|Experimental) == 0 }
 
 // ShortLabel returns the short header with the unit, unless the header implies it.
-func (r *Result) ShortLabel() string {
+func (r *Metric) ShortLabel() string {
 	label := r.Short
 	if label == "" {
 		label = r.Header
@@ -65,7 +65,7 @@ func (r *Result) ShortLabel() string {
 }
 
 // Find returns the result of a tag, nil where there is none.
-func Find(results []Result, tag string) *Result {
+func Find(results []Metric, tag string) *Metric {
 	for i := range results {
 		if results[i].Tag == tag {
 			return &results[i]
@@ -139,15 +139,15 @@ func (p *Percentiles) At(rank float64) float64 {
 }
 
 // Append appends the percentiles to figures, with something behind their keys.
-func (p *Percentiles) Append(list []Figure, suffix string) []Figure {
+func (p *Percentiles) Append(list []Statistic, suffix string) []Statistic {
 	for i, key := range PercentileKeys {
-		list = append(list, Figure{Key: key + suffix, Value: p[i]})
+		list = append(list, Statistic{Key: key + suffix, Value: p[i]})
 	}
 	return list
 }
 
 // Percentile returns the percentile of a rank, one of PercentileRanks or a further one; NaN if there is none.
-func (r *Result) Percentile(rank float64) float64 {
+func (r *Metric) Percentile(rank float64) float64 {
 	for _, p := range r.Further {
 		if p.Rank == rank {
 			return p.Value
@@ -156,8 +156,8 @@ func (r *Result) Percentile(rank float64) float64 {
 	return r.Stats.Percentiles.At(rank)
 }
 
-// Figure is one statistic under the key that files give it. Integer values print as such.
-type Figure struct {
+// Statistic is one statistic under the key that files give it. Integer values print as such.
+type Statistic struct {
 	Key     string
 	Value   float64
 	Integer bool
@@ -165,29 +165,29 @@ type Figure struct {
 
 // Figures returns the statistics of a result in the order of the summary file. Those that it does not have are left
 // out, or no finite number; a scalar without a value has none.
-func (r *Result) Figures() []Figure {
+func (r *Metric) Figures() []Statistic {
 	s := &r.Stats
-	list := []Figure{{Key: "avg", Value: s.Avg}}
+	list := []Statistic{{Key: "avg", Value: s.Avg}}
 	if !r.Distribution {
 		if !artifact.Finite(s.Avg) {
 			return nil
 		}
 		if s.Count > 0 {
-			list = append(list, Figure{"count", float64(s.Count), true}, Figure{Key: "sum", Value: s.Sum})
+			list = append(list, Statistic{"count", float64(s.Count), true}, Statistic{Key: "sum", Value: s.Sum})
 		}
 		return list
 	}
 	list = r.AppendPercentiles(list)
-	list = append(list, Figure{Key: "min", Value: s.Min}, Figure{Key: "max", Value: s.Max},
-		Figure{Key: "std", Value: s.Std})
+	list = append(list, Statistic{Key: "min", Value: s.Min}, Statistic{Key: "max", Value: s.Max},
+		Statistic{Key: "std", Value: s.Std})
 	if s.Count > 0 {
-		list = append(list, Figure{"count", float64(s.Count), true})
+		list = append(list, Statistic{"count", float64(s.Count), true})
 	}
-	return append(list, Figure{Key: "sum", Value: s.Sum})
+	return append(list, Statistic{Key: "sum", Value: s.Sum})
 }
 
 // Stat returns the value of a figure by its key; false where there is none or it is not finite.
-func (r *Result) Stat(key string) (float64, bool) {
+func (r *Metric) Stat(key string) (float64, bool) {
 	for _, f := range r.Figures() {
 		if f.Key == key {
 			return f.Value, artifact.Finite(f.Value)
@@ -197,10 +197,10 @@ func (r *Result) Stat(key string) (float64, bool) {
 }
 
 // AppendPercentiles appends the percentiles of a distribution, those of PercentileRanks first.
-func (r *Result) AppendPercentiles(list []Figure) []Figure {
+func (r *Metric) AppendPercentiles(list []Statistic) []Statistic {
 	list = r.Stats.Percentiles.Append(list, "")
 	for _, p := range r.Further {
-		list = append(list, Figure{Key: RankKey(p.Rank), Value: p.Value})
+		list = append(list, Statistic{Key: RankKey(p.Rank), Value: p.Value})
 	}
 	return list
 }

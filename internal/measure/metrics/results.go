@@ -12,16 +12,16 @@ import (
 // Results computes the results of all records so far, in table order. It uses up to maxDescribers cores,
 // memory for a copy of one column on each and up to 150 bytes a request for the timelines, and does not hold up Add
 // meanwhile.
-func (e *Engine) Results() []Result {
+func (e *Engine) Results() []Metric {
 	return e.results(func(*metric) bool { return true }, runtime.GOMAXPROCS(0), true)
 }
 
 // ResultsOf computes the results of some metrics only, on one core: what a live view needs.
-func (e *Engine) ResultsOf(tags ...string) []Result {
+func (e *Engine) ResultsOf(tags ...string) []Metric {
 	return e.results(func(m *metric) bool { return slices.Contains(tags, m.Tag) }, 1, false)
 }
 
-func (e *Engine) results(wanted func(*metric) bool, workers int, bounds bool) []Result {
+func (e *Engine) results(wanted func(*metric) bool, workers int, bounds bool) []Metric {
 	f := e.freeze()
 	needed := e.set.closure(func(m *metric) bool { return m.shown && wanted(m) })
 	distributions := e.set.distributions(f, needed, workers, bounds)
@@ -32,8 +32,8 @@ func (e *Engine) results(wanted func(*metric) bool, workers int, bounds bool) []
 
 // assemble lists the results of the metrics wanted that have a value, in table order.
 func (s *Set) assemble(wanted func(*metric) bool, distributions map[string]stats.Summary, scalars *scalars,
-	method func(*metric) Method) []Result {
-	var out []Result
+	method func(*metric) Method) []Metric {
+	var out []Metric
 	ranks := s.ranks
 	for _, m := range s.metrics {
 		if !wanted(m) {
@@ -167,7 +167,7 @@ type describer struct {
 	*frozen
 	ranks  []float64
 	bounds bool
-	reader reader
+	reader blockReader
 	values []float64
 	// sides are the bounds of so many values: most metrics have one for each request.
 	sides map[int64]stats.Sides
@@ -344,15 +344,15 @@ func (s *Set) evaluate(aggregates []folded, distributions map[string]stats.Summa
 }
 
 // result returns the part of a Result that the definition gives.
-func (m *metric) result() Result {
-	return Result{
+func (m *metric) result() Metric {
+	return Metric{
 		Tag: m.Tag, Header: m.Header, Short: m.Short, ShortHidesUnit: m.ShortHidesUnit,
 		Unit: string(m.Display), Group: m.Group, Order: m.Order, Flags: m.Flags,
 	}
 }
 
 // distribution converts statistics to the display unit.
-func (m *metric) distribution(s *stats.Summary, method Method, ranks []float64) Result {
+func (m *metric) distribution(s *stats.Summary, method Method, ranks []float64) Metric {
 	r := m.result()
 	r.Distribution, r.Method = true, method
 	r.Stats = Stats{
@@ -372,7 +372,7 @@ func (m *metric) distribution(s *stats.Summary, method Method, ranks []float64) 
 	return r
 }
 
-func (m *metric) scalar(v float64, exact int64) Result {
+func (m *metric) scalar(v float64, exact int64) Metric {
 	r := m.result()
 	r.Stats.Avg = v * m.ratio
 	if m.Display == Nanoseconds {

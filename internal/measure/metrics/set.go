@@ -119,6 +119,8 @@ type metric struct {
 // measure, and when the table itself is inconsistent.
 func NewSet(cfg Config) (*Set, error) { return newSet(table, cfg) }
 
+// newSet chooses the metrics that a configuration has, in an order in which each comes after those that it requires:
+// one whose requirements are not all active is not active either.
 func newSet(defs []Definition, cfg Config) (*Set, error) {
 	order, err := evaluationOrder(defs)
 	if err != nil {

@@ -23,7 +23,7 @@ type Slice struct {
 	// is the end of the phase.
 	Complete bool
 	// Results are in table order, in display units.
-	Results []Result
+	Results []Metric
 }
 
 // Slices computes the results of every time slice of the records so far; nil when slices are off.
@@ -168,7 +168,7 @@ func (d *slicing) distributions(needed map[string]bool, workers int) map[string]
 // by slice.
 type sliceDescriber struct {
 	*slicing
-	reader  reader
+	reader  blockReader
 	values  []float64
 	homes   []int32 // of values
 	ordered []float64

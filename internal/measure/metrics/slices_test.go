@@ -247,7 +247,7 @@ func TestSlicesAreIndependentOfTheRun(t *testing.T) {
 	}
 }
 
-func isTimeline(r Result) bool {
+func isTimeline(r Metric) bool {
 	d, _ := Lookup(r.Tag)
 	return d.Kind == KindTimeline
 }
@@ -367,7 +367,7 @@ func TestSlicesAddUp(t *testing.T) {
 		}
 		for _, tag := range []string{"request_latency", "inter_chunk_latency"} {
 			var want, got int64
-			if i := slices.IndexFunc(whole, func(r Result) bool { return r.Tag == tag }); i >= 0 {
+			if i := slices.IndexFunc(whole, func(r Metric) bool { return r.Tag == tag }); i >= 0 {
 				want = whole[i].Stats.Count
 			}
 			for _, s := range parts {

@@ -22,6 +22,7 @@ type block struct {
 	columns [numColumns]column
 }
 
+// seal packs rows into columns. It is called once a block, with the rows no longer changed by anybody.
 func seal(rows []storedRow) *block {
 	b := &block{rows: len(rows)}
 	// Most facts are the same in all rows, usually absent: the others alone are worth a walk down their column.
@@ -76,8 +77,8 @@ func (s *store) snapshot() []*block {
 	return blocks
 }
 
-// reader walks a block with some of its columns unpacked.
-type reader struct {
+// blockReader walks a block with some of its columns unpacked.
+type blockReader struct {
 	scratch [][]int64
 	row     record.Facts
 	// rows are the rows in the block of the values that the last collect appended.
@@ -85,7 +86,7 @@ type reader struct {
 }
 
 // collect appends the values of a record metric over the block's rows that it is computed for.
-func (r *reader) collect(dst []float64, b *block, m *metric) []float64 {
+func (r *blockReader) collect(dst []float64, b *block, m *metric) []float64 {
 	wantFailed := m.Flags.Has(ErrorOnly)
 	fields := append([]record.Field{record.Failed}, m.reads...)
 	constant := true

@@ -41,7 +41,7 @@ func TestWorkedExampleTimelines(t *testing.T) {
 	}
 }
 
-func figureOf(r Result, name string) float64 {
+func figureOf(r Metric, name string) float64 {
 	return map[string]float64{"avg": r.Stats.Avg, "min": r.Stats.Min, "max": r.Stats.Max, "std": r.Stats.Std,
 		"sum": r.Stats.Sum,
 		"p50": r.Stats.Percentiles[4], "p90": r.Stats.Percentiles[6], "p95": r.Stats.Percentiles[7],
@@ -264,7 +264,7 @@ func TestTimelinesBeyondTheLimits(t *testing.T) {
 		r.Facts[record.StartWall] += int64(i) * 20 * ms // 120 s, so that bins must grow
 	}
 	exact := engineOf(t, chatConfig(), records...).Results()
-	binned := func(limit int64, records []*record.Record) []Result {
+	binned := func(limit int64, records []*record.Record) []Metric {
 		cfg := chatConfig()
 		cfg.MaxRecords = limit
 		return engineOf(t, cfg, records...).Results()

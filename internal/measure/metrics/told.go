@@ -50,6 +50,8 @@ func (t *Told) Scan(rec *record.Record, text []byte, at int) int {
 // million is the factor from milliseconds to nanoseconds.
 const million = 1e6
 
+// scanGaps reads the list of gaps in milliseconds into nanoseconds, and counts the contents that they lie between. It
+// fails with the record as it was. Room for the list is made once, by the bytes up to its end.
 func scanGaps(rec *record.Record, text []byte, at int) int {
 	if listToInternal != million || at >= len(text) || text[at] != '[' {
 		return -1

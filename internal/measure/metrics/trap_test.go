@@ -113,11 +113,11 @@ func TestTrapFailedRequestsCountAsErrorsOnly(t *testing.T) {
 		if slices.Contains(mayDiffer, r.Tag) || isTimeline(r) || strings.HasPrefix(r.Tag, "adj_") {
 			continue
 		}
-		if !slices.ContainsFunc(clean, func(c Result) bool { return cmp.Equal(c, r, nans) }) {
+		if !slices.ContainsFunc(clean, func(c Metric) bool { return cmp.Equal(c, r, nans) }) {
 			t.Errorf("a failed request changes %s", r.Tag)
 		}
 	}
-	adjusted := func(r Result) bool { return strings.HasPrefix(r.Tag, "adj_") }
+	adjusted := func(r Metric) bool { return strings.HasPrefix(r.Tag, "adj_") }
 	if n := len(slices.DeleteFunc(results, adjusted)); n != len(clean)+4 {
 		t.Errorf("%d results, want the %d of the clean run and four of the error", n, len(clean))
 	}
@@ -291,7 +291,7 @@ func TestTrapReusedConnectionHasZeroSetUp(t *testing.T) {
 }
 
 func TestTrapBodyChunks(t *testing.T) {
-	body := func(waiting, receiving int64) []Result {
+	body := func(waiting, receiving int64) []Metric {
 		return engineOf(t, chatConfig(), with(success(0, 90*ms, 40*ms), map[record.Field]int64{
 			record.Blocked: 0, record.DNSLookup: 0, record.Connecting: 0, record.Sending: ms, record.Waiting: waiting,
 			record.Receiving: receiving, record.TraceDuration: 40 * ms})).Results()

@@ -112,7 +112,7 @@ func TestUsageByEndpoint(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		compares := slices.ContainsFunc(results, func(r Result) bool { return r.Tag == "osl_mismatch_count" })
+		compares := slices.ContainsFunc(results, func(r Metric) bool { return r.Tag == "osl_mismatch_count" })
 		if compares != (name == "chat") {
 			t.Errorf("%s: compares lengths: %v", name, compares)
 		}

@@ -42,12 +42,12 @@ type BatchWriter struct {
 
 	dst   []byte
 	rows  int
-	prev  row
+	prev  lastRow
 	texts texts
 }
 
-// row is what the next row is written as the difference to.
-type row struct {
+// lastRow is what the next row is written as the difference to.
+type lastRow struct {
 	session          int64
 	mask             uint64
 	facts            record.Facts
@@ -283,10 +283,10 @@ func (w *BatchWriter) gaps(list []int64) {
 // errDamaged means that a batch is not what a Writer made.
 var errDamaged = errors.New("a batch of records is damaged")
 
-// ReadBatch calls add with each record of a batch in order. A record is valid during the call, what it points to stays. The
-// error says that the batch is damaged; the records before the damage have been added then.
+// ReadBatch calls add with each record of a batch in order. A record is valid during the call, what it points to stays.
+// The error says that the batch is damaged; the records before the damage have been added then.
 func ReadBatch(batch []byte, add func(*record.Record)) error {
-	d, r := &reader{data: batch}, new(record.Record)
+	d, r := &batchReader{data: batch}, new(record.Record)
 	for d.at < len(d.data) {
 		*r = record.Record{}
 		if err := d.row(r); err != nil {
@@ -297,16 +297,19 @@ func ReadBatch(batch []byte, add func(*record.Record)) error {
 	return nil
 }
 
-// reader reads the rows of a batch from a place on; bad is set once its bytes make no sense.
-type reader struct {
+// batchReader reads the rows of a batch from a place on; bad is set once its bytes make no sense.
+type batchReader struct {
 	data  []byte
 	at    int
-	prev  row
+	prev  lastRow
 	texts []string
 	bad   bool
 }
 
-func (d *reader) row(r *record.Record) error {
+// row reads one record, in the order in which the writer wrote it: numbers as differences from the record before, and
+// the rare parts only where a flag announces them. Unknown flags are damage: a batch is read by the build that wrote
+// it.
+func (d *batchReader) row(r *record.Record) error {
 	flags := d.byte()
 	id := &r.Identity
 	id.SessionNum = d.signed(&d.prev.session)
@@ -350,16 +353,16 @@ func (d *reader) row(r *record.Record) error {
 	return nil
 }
 
-func (d *reader) carried(data []byte, v any) {
+func (d *batchReader) carried(data []byte, v any) {
 	if !d.bad && DecodeValue(data, v) != nil {
 		d.bad = true
 	}
 }
 
 // spoil says that the bytes make no sense, and has nothing more of them read.
-func (d *reader) spoil() { d.bad, d.at = true, len(d.data) }
+func (d *batchReader) spoil() { d.bad, d.at = true, len(d.data) }
 
-func (d *reader) byte() byte {
+func (d *batchReader) byte() byte {
 	if d.at == len(d.data) {
 		d.bad = true
 		return 0
@@ -369,7 +372,7 @@ func (d *reader) byte() byte {
 }
 
 // uvarint reads a number. Most have one byte, and most others lie in the next eight.
-func (d *reader) uvarint() uint64 {
+func (d *batchReader) uvarint() uint64 {
 	if at := d.at; at < len(d.data) && d.data[at] < 0x80 {
 		d.at++
 		return uint64(d.data[at])
@@ -377,7 +380,7 @@ func (d *reader) uvarint() uint64 {
 	return d.longUvarint()
 }
 
-func (d *reader) longUvarint() uint64 {
+func (d *batchReader) longUvarint() uint64 {
 	if d.at+8 <= len(d.data) {
 		word := binary.LittleEndian.Uint64(d.data[d.at:])
 		if last := ^word & 0x8080808080808080; last != 0 {
@@ -403,13 +406,13 @@ func sevens(w uint64) uint64 {
 }
 
 // signed reads the difference to the number before.
-func (d *reader) signed(prev *int64) int64 {
+func (d *batchReader) signed(prev *int64) int64 {
 	n := d.uvarint()
 	*prev += int64(n>>1) ^ -int64(n&1)
 	return *prev
 }
 
-func (d *reader) bytes() []byte {
+func (d *batchReader) bytes() []byte {
 	n := d.uvarint()
 	if n > uint64(len(d.data)-d.at) {
 		d.spoil()
@@ -420,7 +423,7 @@ func (d *reader) bytes() []byte {
 	return out
 }
 
-func (d *reader) text() string {
+func (d *batchReader) text() string {
 	n := d.uvarint()
 	switch {
 	case n < uint64(len(d.texts)):
@@ -434,7 +437,7 @@ func (d *reader) text() string {
 	return s
 }
 
-func (d *reader) id() string {
+func (d *batchReader) id() string {
 	switch d.byte() {
 	case noID:
 		return ""
@@ -454,7 +457,7 @@ func (d *reader) id() string {
 // absent is the row without any fact.
 var absent = record.NewFacts()
 
-func (d *reader) facts(f *record.Facts) {
+func (d *batchReader) facts(f *record.Facts) {
 	mask := d.uvarint() ^ d.prev.mask
 	d.prev.mask = mask
 	if mask>>record.NumFields != 0 {
@@ -468,7 +471,7 @@ func (d *reader) facts(f *record.Facts) {
 	}
 }
 
-func (d *reader) gaps() []int64 {
+func (d *batchReader) gaps() []int64 {
 	n := d.uvarint()
 	if n == 0 || n > uint64(len(d.data)-d.at) {
 		d.spoil()

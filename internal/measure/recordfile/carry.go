@@ -37,7 +37,8 @@ type Codec struct {
 // AppendValue appends a value to dst. It fails for types that cannot be carried.
 func AppendValue(dst []byte, v any) ([]byte, error) { return new(Codec).Append(dst, v) }
 
-// DecodeValue sets what v points to from bytes that [Append] made of a value of the same type. All bytes must be used up.
+// DecodeValue sets what v points to from bytes that [Append] made of a value of the same type. All bytes must be used
+// up.
 func DecodeValue(data []byte, v any) error { return new(Codec).Decode(data, v) }
 
 // Append appends a value to dst, as the function does.
@@ -72,6 +73,8 @@ func Layout(types ...reflect.Type) string {
 	return fmt.Sprintf("%x", sum[:8])
 }
 
+// describe writes the names and types of all that a type carries, each type once: what the bytes mean depends on
+// nothing else.
 func describe(b *strings.Builder, t reflect.Type, seen map[reflect.Type]bool) {
 	b.WriteString(t.String())
 	if seen[t] {
@@ -133,6 +136,9 @@ func marshals(t reflect.Type) bool {
 		reflect.PointerTo(t).Implements(unmarshaler)
 }
 
+// value appends a value by its kind: numbers in as many bytes as they need, floats as their bits, and a length before
+// what has one. Nil and empty stay apart: 0 stands for nil, and the length of a slice is one more than that of its
+// items.
 func (c *Codec) value(dst []byte, v reflect.Value) (_ []byte, err error) {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -183,6 +189,7 @@ func (c *Codec) items(dst []byte, v reflect.Value) (_ []byte, err error) {
 	return dst, nil
 }
 
+// mapping appends a map with its entries sorted by their bytes, so that equal values give equal bytes.
 func (c *Codec) mapping(dst []byte, v reflect.Value) (_ []byte, err error) {
 	if v.IsNil() {
 		return append(dst, 0), nil
@@ -278,6 +285,8 @@ func (d *decoder) length(perItem int) (int, bool, error) {
 	return int(n - 1), true, nil
 }
 
+// value reads what [Codec.value] appends. A length is checked against the bytes that are left before anything is made
+// of it: data of others must not allocate more than it has.
 func (d *decoder) value(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -350,6 +359,8 @@ func (d *decoder) pointer(v reflect.Value) error {
 	return d.value(v.Elem())
 }
 
+// slice reads a slice, nil where none was set. It makes room for at most 1,024 items before it has read any: what an
+// item takes in memory may be far more than its bytes.
 func (d *decoder) slice(v reflect.Value) error {
 	bytes := v.Type().Elem().Kind() == reflect.Uint8
 	n, set, err := d.length(int(v.Type().Elem().Size()))
@@ -422,6 +433,7 @@ func (d *decoder) box(v reflect.Value) error {
 	return nil
 }
 
+// structure reads what [Codec.structure] appends: the fields in their order, without names.
 func (d *decoder) structure(v reflect.Value) error {
 	if marshals(v.Type()) {
 		n, err := d.uvarint()

@@ -76,14 +76,14 @@ func Lookup(places []int64, values []float64) func(place int64) float64 {
 	}
 }
 
-// place is where a percentile lies among sorted values: between two neighbours.
-type place struct {
+// interpolation is where a percentile lies among sorted values: between two neighbours.
+type interpolation struct {
 	lo, hi   int64
 	fraction float64
 }
 
-func position(q float64, n int64) place {
+func position(q float64, n int64) interpolation {
 	h := q / 100 * float64(n-1)
 	lo := min(int64(h), n-1)
-	return place{lo: lo, hi: min(lo+1, n-1), fraction: h - float64(lo)}
+	return interpolation{lo: lo, hi: min(lo+1, n-1), fraction: h - float64(lo)}
 }

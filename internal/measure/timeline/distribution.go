@@ -90,6 +90,8 @@ func (s *Sketch) linearEdges(whole bool) []float64 {
 	return edges
 }
 
+// logEdges returns the edges of columns of equal ratio from the smallest to the largest value: 2·∛n of them, within
+// limits (Rice's rule). Edges of whole numbers lie half way between two of them.
 func (s *Sketch) logEdges(whole bool) []float64 {
 	low, high := float64(s.min), float64(s.max)
 	if whole {

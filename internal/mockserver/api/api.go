@@ -63,7 +63,9 @@ type info struct {
 // apis describes the APIs; an [API] is an index into it.
 var apis [Count]info
 
-func init() { // some of them refer to the table
+// init fills the table of APIs. Chunks of chat and completions have no function: they are written by hand, see
+// Events.appendToken.
+func init() { // not at the declaration: some of them refer to the table
 	apis = [...]info{
 		Chat: {path: "/v1/chat/completions", name: "chat", idPrefix: "chatcmpl-", object: "chat.completion",
 			chunkObject: "chat.completion.chunk",

@@ -17,6 +17,8 @@ type fields struct {
 	passages, parameters, voice, responseFormat, streamFormat                     []byte
 }
 
+// place returns where the value of a member is kept, nil for one that is not needed. Members of several APIs that mean
+// the same have one place.
 func (f *fields) place(key []byte) *[]byte {
 	switch string(key) {
 	case "messages":

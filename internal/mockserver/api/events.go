@@ -83,6 +83,8 @@ func (e *Events) appendChoice(b []byte, kind int) []byte {
 	return e.appendToken(b, kind)
 }
 
+// appendToken appends the chunk of token k: of thought first, then of the answer, whose last one has the finish reason.
+// All chunks of thought and the first of the answer name the role.
 func (e *Events) appendToken(b []byte, k int) []byte {
 	r := e.reply
 	p := &r.Plan

@@ -76,6 +76,8 @@ func cuts(text string) (pieces []string) {
 	return pieces
 }
 
+// cutLength returns the length of the next token of a text: about four characters, as a token of English has, and a
+// little more where a word ends soon.
 func cutLength(text string) int {
 	end := 0
 	var last byte

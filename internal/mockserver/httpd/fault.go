@@ -84,6 +84,8 @@ func parse[F any](keys []key[F], spec string, f *F) error {
 	return nil
 }
 
+// setKey sets one item of a list of faults, "name" or "name=value", by the table of keys. A key with both a flag and a
+// value takes either.
 func setKey[F any](keys []key[F], item string, f *F) error {
 	name, value, hasValue := strings.Cut(item, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)

@@ -182,6 +182,9 @@ func (a *Account) settle(now int64, end *Ending) {
 	a.tally.fail(f)
 }
 
+// success counts a request that was answered to its end, with the histograms that real servers keep: now is its end in
+// ns, output the number of its tokens. The time per output token is over the intervals between tokens, one fewer than
+// tokens.
 func (a *Account) success(now int64, output int) {
 	s, r := a.shard, a.reply
 	finish := cStop

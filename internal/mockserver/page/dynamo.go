@@ -5,6 +5,7 @@ import (
 	"strconv"
 )
 
+// dynamoFrontendFamilies are those of Dynamo's frontend.
 func dynamoFrontendFamilies() []family {
 	return []family{
 		{name: "dynamo_frontend_requests", kind: kCounter, help: "Requests by how they ended.",
@@ -36,6 +37,8 @@ func dynamoFrontendFamilies() []family {
 	}
 }
 
+// dynamoRequests emits the counter of requests by how they ended. The series of chat and completions exist from the
+// start, as in the frontend, which keeps their rates defined; the others come with their first request.
 func dynamoRequests(t *totals, emit func(labels, float64)) {
 	type key struct{ endpoint, request, status, errorType string }
 	name := func(a api.API) string {

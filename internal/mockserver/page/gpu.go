@@ -162,6 +162,8 @@ type gpuLine struct {
 	labels           string // beyond those of the GPU
 }
 
+// dcgm appends the page of NVIDIA's exporter, with figures that follow the load of the server: idle to full in clocks,
+// memory, temperature and power. Units are those of DCGM's fields: MiB, mJ, MHz, ns.
 func (g *gpuPages) dcgm(dst []byte, page int, figures []gpuFigures, f *httpd.PageFault) []byte {
 	m := g.model
 	mebibytes := m.gigabytes * 1e9 / (1 << 20)

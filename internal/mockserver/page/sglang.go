@@ -1,5 +1,6 @@
 package page
 
+// sglangFamilies are those of SGLang's metrics page.
 func sglangFamilies() []family {
 	scheduler := labels{{"model_name", "$model"}, {"engine_type", "unified"}, {"tp_rank", "0"}, {"pp_rank", "0"},
 		{"moe_ep_rank", "0"}}

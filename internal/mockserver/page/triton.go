@@ -1,5 +1,6 @@
 package page
 
+// tritonFamilies are those of Triton, whose durations are counters of microseconds.
 func tritonFamilies() []family {
 	gpu := labels{{"gpu_uuid", "GPU-00000000-0000-0000-0000-000000000000"}}
 	micros := func(q quantity) func(*totals) float64 {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 )
 
+// trtllmFamilies are those of trtllm-serve.
 func trtllmFamilies(prefix string) []family {
 	families := []family{
 		split("request_success", kCounter, "Requests that ended, by how they did.",

@@ -2,6 +2,7 @@ package page
 
 import "strconv"
 
+// vllmFamilies are those of vLLM's metrics page.
 func vllmFamilies() []family {
 	lengthHist := func(name, help string, of quantity) family { return hist(name, help, of, vllmLength) }
 	hits := (*totals).cached

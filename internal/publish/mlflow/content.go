@@ -15,7 +15,7 @@ import (
 const diagnostics = "system/"
 
 // key returns the key of a metric.
-func key(m *metrics.Result) string {
+func key(m *metrics.Metric) string {
 	tag := strings.Map(keyRune, m.Tag) // the name of a task may have characters that the server does not allow
 	if isDiagnostic(m) {
 		return diagnostics + tag
@@ -25,7 +25,7 @@ func key(m *metrics.Result) string {
 
 // isDiagnostic reports whether a metric is about the steps of the exchange, the usage that servers report, its
 // difference from the counted tokens, or the power of GPUs.
-func isDiagnostic(m *metrics.Result) bool {
+func isDiagnostic(m *metrics.Metric) bool {
 	switch m.Group {
 	case metrics.GroupHTTPTrace, metrics.GroupUsage, metrics.GroupCache, metrics.GroupPrediction, metrics.GroupGPU,
 		metrics.GroupGPUNVIDIA, metrics.GroupGPUAMD:

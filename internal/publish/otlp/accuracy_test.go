@@ -12,7 +12,7 @@ func TestGradedAnswersAreGauges(t *testing.T) {
 	s, c := newTestStream(t, nil)
 	defer s.close()
 	task := metrics.AccuracyResult(metrics.AccuracyTask+"computer science", 1, 2)
-	s.newest.Store(&progress.Snapshot{Accuracy: &progress.Accuracy{Correct: 3, Total: 4, Metrics: []metrics.Result{
+	s.newest.Store(&progress.Snapshot{Accuracy: &progress.Accuracy{Correct: 3, Total: 4, Metrics: []metrics.Metric{
 		metrics.AccuracyResult(metrics.AccuracyOverall, 3, 4), task}}})
 	if p := s.pushOnce(); p != nil {
 		t.Fatal(p)

@@ -37,7 +37,7 @@ var silence = sync.OnceFunc(func() {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
 })
 
-func newExporter(t *target, e *Environment, timeout time.Duration) (*exporter, error) {
+func newExporter(t *collector, e *Environment, timeout time.Duration) (*exporter, error) {
 	silence()
 	if t.grpc {
 		x, err := newGRPCExporter(t, e, timeout)
@@ -46,7 +46,7 @@ func newExporter(t *target, e *Environment, timeout time.Duration) (*exporter, e
 	return newHTTPExporter(t, e, timeout)
 }
 
-func newHTTPExporter(t *target, e *Environment, timeout time.Duration) (*exporter, error) {
+func newHTTPExporter(t *collector, e *Environment, timeout time.Duration) (*exporter, error) {
 	w := newTransport(e.tls)
 	options := []otlpmetrichttp.Option{
 		// With its scheme, which otherwise the SDK's own variables would set.
@@ -67,7 +67,7 @@ func newHTTPExporter(t *target, e *Environment, timeout time.Duration) (*exporte
 	return &exporter{x, w}, err
 }
 
-func newGRPCExporter(t *target, e *Environment, timeout time.Duration) (metric.Exporter, error) {
+func newGRPCExporter(t *collector, e *Environment, timeout time.Duration) (metric.Exporter, error) {
 	reconnect := backoff.DefaultConfig
 	reconnect.MaxDelay = maxPause
 	options := []otlpmetricgrpc.Option{

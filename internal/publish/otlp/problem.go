@@ -15,7 +15,7 @@ import (
 )
 
 // classify returns the problem that an error of a push means; nil for nil.
-func classify(err error, answer refusal, t *target) *upload.Problem {
+func classify(err error, answer refusal, t *collector) *upload.Problem {
 	if err == nil {
 		return nil
 	}
@@ -61,7 +61,10 @@ func classifyStatus(answer refusal) *upload.Problem {
 	return p
 }
 
-func classifyGRPC(err error, t *target) *upload.Problem {
+// classifyGRPC says what became of a sending, by the status: whether it is worth another attempt follows the OTLP
+// specification's list of retryable codes, and Internal and Unknown besides. gRPC reports failures of a connection as
+// Unavailable, with the reason in words only, so that these are looked at.
+func classifyGRPC(err error, t *collector) *upload.Problem {
 	var grpcError interface{ GRPCStatus() *status.Status } // what is wrapped around it would repeat it in other words
 	if !errors.As(err, &grpcError) {
 		if upload.IsTimeout(err) {
@@ -115,7 +118,7 @@ func isConnection(message string) bool {
 }
 
 // describe returns why a connection failed and what helps. gRPC has the error only as text.
-func describe(err error, t *target) string {
+func describe(err error, t *collector) string {
 	text, _ := neterr.Describe(err)
 	whole := err.Error()
 	says := func(parts ...string) bool {

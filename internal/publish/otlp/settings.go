@@ -34,7 +34,7 @@ type Environment struct {
 // ReadEnvironment reads the OTEL_ variables. Its error names the variable.
 func ReadEnvironment(lookup func(string) (string, bool)) (Environment, error) {
 	e := Environment{headers: map[string]string{}, temporality: metric.CumulativeTemporalitySelector}
-	r := reader{lookup: lookup}
+	r := environmentReader{lookup: lookup}
 	r.read("PROTOCOL", e.setProtocol)
 	r.readAll("HEADERS", e.addHeaders)
 	r.read("COMPRESSION", e.setCompression)
@@ -60,14 +60,14 @@ func ReadEnvironment(lookup func(string) (string, bool)) (Environment, error) {
 // Timeout returns the timeout of a push, own where the environment sets none.
 func (e *Environment) Timeout(own time.Duration) time.Duration { return cmp.Or(e.timeout, own) }
 
-// reader reads variables and keeps the first error.
-type reader struct {
+// environmentReader reads variables and keeps the first error.
+type environmentReader struct {
 	lookup func(string) (string, bool)
 	err    error
 }
 
 // one reads a variable; an empty one counts as not set.
-func (r *reader) one(name string, set func(string) error) bool {
+func (r *environmentReader) one(name string, set func(string) error) bool {
 	text, ok := r.lookup(name)
 	if text = strings.TrimSpace(text); !ok || text == "" || r.err != nil {
 		return false
@@ -79,14 +79,14 @@ func (r *reader) one(name string, set func(string) error) bool {
 }
 
 // read reads the form for metrics, else the general one.
-func (r *reader) read(name string, set func(string) error) {
+func (r *environmentReader) read(name string, set func(string) error) {
 	if !r.one("OTEL_EXPORTER_OTLP_METRICS_"+name, set) {
 		r.one("OTEL_EXPORTER_OTLP_"+name, set)
 	}
 }
 
 // readAll reads the general form and then that for metrics.
-func (r *reader) readAll(name string, set func(string) error) {
+func (r *environmentReader) readAll(name string, set func(string) error) {
 	r.one("OTEL_EXPORTER_OTLP_"+name, set)
 	r.one("OTEL_EXPORTER_OTLP_METRICS_"+name, set)
 }

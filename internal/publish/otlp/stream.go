@@ -49,7 +49,7 @@ type stream struct {
 	o        Options
 	run      *progress.Run
 	log      *slog.Logger
-	target   target
+	target   collector
 	exporter *exporter
 	provider *metric.MeterProvider
 	reader   *metric.ManualReader

@@ -19,8 +19,8 @@ const (
 // metricsPath is where OTLP over HTTP takes metrics.
 const metricsPath = "/v1/metrics"
 
-// target is the collector.
-type target struct {
+// collector is where metrics go: the address, the protocol and the headers.
+type collector struct {
 	grpc, secure bool
 	// address is host:port, path begins with a slash and belongs to HTTP.
 	address, path string
@@ -30,8 +30,8 @@ type target struct {
 
 // newTarget returns the collector of an address as the user wrote it. Defaults: the protocol of the environment or else
 // HTTP, the port of the protocol (443 for https), the path of OTLP metrics.
-func newTarget(u *url.URL, e *Environment) target {
-	t := target{grpc: strings.HasPrefix(u.Scheme, "grpc"), secure: strings.HasSuffix(u.Scheme, "s"),
+func newTarget(u *url.URL, e *Environment) collector {
+	t := collector{grpc: strings.HasPrefix(u.Scheme, "grpc"), secure: strings.HasSuffix(u.Scheme, "s"),
 		headers: maps.Clone(e.headers)}
 	if !t.grpc && e.grpc {
 		t.grpc = true
@@ -65,7 +65,7 @@ func newTarget(u *url.URL, e *Environment) target {
 }
 
 // String returns the collector's address without secrets.
-func (t *target) String() string {
+func (t *collector) String() string {
 	scheme := map[bool]string{false: "http", true: "grpc"}[t.grpc]
 	if t.secure {
 		scheme += "s"
@@ -74,7 +74,7 @@ func (t *target) String() string {
 }
 
 // url returns the address for metrics over HTTP.
-func (t *target) url() string {
+func (t *collector) url() string {
 	u := url.URL{Scheme: "http", Host: t.address, Path: t.path}
 	if t.secure {
 		u.Scheme = "https"
@@ -83,7 +83,7 @@ func (t *target) url() string {
 }
 
 // secrets returns what must not be shown.
-func (t *target) secrets() []string {
+func (t *collector) secrets() []string {
 	var list []string
 	if t.password != "" {
 		list = append(list, t.password)

@@ -110,6 +110,8 @@ type figures struct {
 	errors        *prometheus.CounterVec
 }
 
+// newFigures registers the figures of a page. Histograms have classic buckets and native ones, for servers that know
+// these.
 func newFigures(register prometheus.Registerer) *figures {
 	f := &figures{}
 	histogram := func(name, help string, bounds []float64) *prometheus.HistogramVec {

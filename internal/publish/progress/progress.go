@@ -307,20 +307,20 @@ type Figures struct {
 	// Elapsed is the time since the first request.
 	Elapsed time.Duration
 	Records Records
-	Metrics []metrics.Result
+	Metrics []metrics.Metric
 	// Servers are the figures of the servers, server_….
 	Servers []Figure
 }
 
 // Metric returns the figures of a metric, nil if they are unknown.
-func (f *Figures) Metric(tag string) *metrics.Result { return metrics.Find(f.Metrics, tag) }
+func (f *Figures) Metric(tag string) *metrics.Metric { return metrics.Find(f.Metrics, tag) }
 
 // Accuracy is what graded answers amount to. Metrics are its figures, which [Figures] has too.
 type Accuracy struct {
 	Benchmark string
 	// Of the Total answers, Correct are right and Unparsed not in the form asked for.
 	Correct, Total, Unparsed int64
-	Metrics                  []metrics.Result
+	Metrics                  []metrics.Metric
 }
 
 // Rate returns the share of right answers, 0 of none.
@@ -393,7 +393,7 @@ type Ending struct {
 	Last *Snapshot
 	// HasResults reports whether the run has results. Metrics are these, Completed is the number of requests in them.
 	HasResults bool
-	Metrics    []metrics.Result
+	Metrics    []metrics.Metric
 	Completed  int64
 	// Failed reports that the run ended itself early, that files could not be written or that all requests failed;
 	// Cancelled that it was stopped.

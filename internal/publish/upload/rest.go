@@ -127,6 +127,8 @@ func (c *Client) try(ctx context.Context, r Request, body []byte, out any) (p *P
 	return nil, false
 }
 
+// request makes one attempt of a request: a file is opened anew for each. Its length is always sent, as stores of
+// objects refuse chunked bodies; with a body, Go takes a length of 0 as not known.
 func (c *Client) request(ctx context.Context, r Request, body []byte) (*http.Request, *Problem) {
 	var content io.Reader
 	size := r.Size

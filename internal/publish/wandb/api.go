@@ -108,8 +108,8 @@ func (s *service) createRun(ctx context.Context, variables map[string]any) (b bu
 	return b, nil
 }
 
-// target is where a file is uploaded to.
-type target struct {
+// uploadTarget is where a file is uploaded to.
+type uploadTarget struct {
 	Name          string
 	UploadURL     string
 	UploadHeaders []string
@@ -136,7 +136,7 @@ func (s *service) putRunFiles(ctx context.Context, b *bucket, files []content) *
 	var out struct {
 		CreateRunFiles struct {
 			UploadHeaders []string
-			Files         []target
+			Files         []uploadTarget
 		}
 	}
 	names := make([]string, len(files))
@@ -148,7 +148,7 @@ func (s *service) putRunFiles(ctx context.Context, b *bucket, files []content) *
 	if p != nil {
 		return p
 	}
-	targets := map[string]target{}
+	targets := map[string]uploadTarget{}
 	for _, t := range out.CreateRunFiles.Files {
 		t.UploadHeaders = out.CreateRunFiles.UploadHeaders
 		targets[t.Name] = t
@@ -182,7 +182,7 @@ type content struct {
 
 // put uploads a file to an address of the service, which may be that of another host: it gets no credentials.
 // Answer receives the headers of the reply, unless it is nil.
-func (s *service) put(ctx context.Context, t target, c *content, answer func(http.Header)) *upload.Problem {
+func (s *service) put(ctx context.Context, t uploadTarget, c *content, answer func(http.Header)) *upload.Problem {
 	u, err := url.Parse(t.UploadURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return unexpected()

@@ -186,12 +186,12 @@ const manifestName = "wandb_manifest.json"
 
 // manifest creates the manifest of an artifact: first without a digest, then with that of the list, whose address it
 // returns.
-func (s *service) manifest(ctx context.Context, b *bucket, id, digest string) (string, target, *upload.Problem) {
+func (s *service) manifest(ctx context.Context, b *bucket, id, digest string) (string, uploadTarget, *upload.Problem) {
 	var out struct {
 		CreateArtifactManifest struct {
 			ArtifactManifest struct {
 				ID   string
-				File target
+				File uploadTarget
 			}
 		}
 	}
@@ -217,7 +217,7 @@ func (s *service) putArtifactFiles(ctx context.Context, id, manifestID string, f
 	}
 	var out struct {
 		CreateArtifactFiles struct {
-			Files struct{ Edges []struct{ Node target } }
+			Files struct{ Edges []struct{ Node uploadTarget } }
 		}
 	}
 	p := s.query(ctx, "CreateArtifactFiles", createArtifactFiles,

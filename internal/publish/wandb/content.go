@@ -28,7 +28,7 @@ var statistics = [...]struct {
 }
 
 // values returns the statistics of a metric in the order of the table; a missing one is nil.
-func values(m *metrics.Result) (list [len(statistics)]any) {
+func values(m *metrics.Metric) (list [len(statistics)]any) {
 	for i, s := range statistics {
 		if v := s.of(&m.Stats); artifact.Finite(v) && (m.Distribution || i == 0) {
 			list[i] = v
@@ -38,13 +38,13 @@ func values(m *metrics.Result) (list [len(statistics)]any) {
 }
 
 // shown returns the metrics that the tables of the console show, in their order, and the shares of graded answers.
-func shown(results []metrics.Result, groups []metrics.Group) (list []*metrics.Result) {
+func shown(results []metrics.Metric, groups []metrics.Group) (list []*metrics.Metric) {
 	for i := range results {
 		if m := &results[i]; m.IsShown() && (slices.Contains(groups, m.Group) || metrics.IsAccuracy(m.Tag)) {
 			list = append(list, m)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *metrics.Result) int {
+	slices.SortStableFunc(list, func(a, b *metrics.Metric) int {
 		return cmp.Compare(metrics.Place(a.Order), metrics.Place(b.Order))
 	})
 	return list
@@ -56,7 +56,7 @@ type table struct {
 	rows    [][]any
 }
 
-func newTable(list []*metrics.Result) table {
+func newTable(list []*metrics.Metric) table {
 	t := table{columns: []string{"Metric"}, rows: [][]any{}}
 	for _, s := range statistics {
 		t.columns = append(t.columns, s.name)
@@ -125,7 +125,7 @@ func (t *table) stored() artifact.Object {
 }
 
 // summary returns the results as values of the run: an object of statistics for each metric.
-func summary(list []*metrics.Result) (out artifact.Object) {
+func summary(list []*metrics.Metric) (out artifact.Object) {
 	for _, m := range list {
 		var one artifact.Object
 		for i, v := range values(m) {

@@ -69,7 +69,7 @@ const completeParts = `mutation CompleteMultipartUploadArtifact($completeMultipa
 }`
 
 // putWhole uploads a file of an artifact: in parts where the service gives their addresses.
-func (s *service) putWhole(ctx context.Context, id string, t target, c *content) *upload.Problem {
+func (s *service) putWhole(ctx context.Context, id string, t uploadTarget, c *content) *upload.Problem {
 	if t.UploadMultipartURLs == nil {
 		return s.put(ctx, t, c, nil)
 	}
@@ -91,7 +91,7 @@ func (s *service) putWhole(ctx context.Context, id string, t target, c *content)
 		size := min(c.partSize, c.size-from)
 		part := content{name: c.name, size: size,
 			open: func() (io.ReadCloser, error) { return c.part(from, size) }}
-		to := target{UploadURL: place.UploadURL, UploadHeaders: append(t.UploadHeaders[:len(t.UploadHeaders):len(
+		to := uploadTarget{UploadURL: place.UploadURL, UploadHeaders: append(t.UploadHeaders[:len(t.UploadHeaders):len(
 			t.UploadHeaders)], "Content-MD5:"+base64.StdEncoding.EncodeToString(sum))}
 		p := s.put(ctx, to, &part, func(h http.Header) { stored[i] = h.Get("ETag") })
 		if p != nil {

@@ -130,7 +130,7 @@ func TestLargeFilesAreUploadedInParts(t *testing.T) {
 		t.Fatal(err, small.parts)
 	}
 	f.completed = ""
-	if p := s.put(t.Context(), target{UploadURL: f.url + "/store?part=1", UploadHeaders: []string{"X-Put: a:b"}},
+	if p := s.put(t.Context(), uploadTarget{UploadURL: f.url + "/store?part=1", UploadHeaders: []string{"X-Put: a:b"}},
 		&content{name: "x", data: []byte("x")}, nil); p != nil {
 		t.Fatal(p)
 	}
@@ -145,7 +145,7 @@ func TestLargeFilesAreUploadedInParts(t *testing.T) {
 func TestPartsThatWereNotOffered(t *testing.T) {
 	s := &service{}
 	c := content{name: "x", size: 8, partSize: 4, parts: []string{"00", "00"}}
-	var t1 target
+	var t1 uploadTarget
 	if err := json.Unmarshal([]byte(`{"uploadMultipartUrls":{"uploadID":"u","uploadUrlParts":[
 		{"partNumber":1,"uploadUrl":""},{"partNumber":3,"uploadUrl":""}]}}`), &t1); err != nil {
 		t.Fatal(err)

@@ -148,7 +148,7 @@ func publishFrom(t *testing.T, dir string, o Options) string {
 		Command: "aiperf profile --api-key s3cret-value",
 		Config:  artifact.Object{{Key: "models", Value: []any{"m"}}, {Key: "none", Value: nil}},
 		Log:     func(string) *slog.Logger { return slog.New(slog.NewTextHandler(&log, nil)) }})
-	p.End(&progress.Ending{HasResults: true, Metrics: []metrics.Result{
+	p.End(&progress.Ending{HasResults: true, Metrics: []metrics.Metric{
 		{Tag: "request_count", Short: "Requests", ShortHidesUnit: true, Unit: "requests", Group: metrics.GroupDefault,
 			Order: 2, Stats: metrics.Stats{Avg: 10}},
 		{Tag: "request_latency", Short: "Req Latency", Unit: "ms", Group: metrics.GroupDefault, Order: 1,
@@ -279,7 +279,8 @@ func TestAnErrorOfThisProgramDoesNotEndIt(t *testing.T) {
 	}
 }
 
-// An upload that nothing ends, such as one that reads from a file system that hangs, is left behind after a grace period.
+// An upload that nothing ends, such as one that reads from a file system that hangs, is left behind after a grace
+// period.
 func TestAnUploadThatDoesNotEndIsLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

@@ -129,12 +129,12 @@ type build struct {
 type chunk struct {
 	text []byte
 	at   int64
-	rows []row
+	rows []indexRow
 	done chan struct{}
 }
 
-// row is what a line says.
-type row struct {
+// indexRow is what a line says.
+type indexRow struct {
 	offset, start        int64
 	id, session, conv    uint64
 	flags                uint8
@@ -235,7 +235,7 @@ func (c *chunk) parse(names bool) {
 	at := c.at
 	for line := range bytes.Lines(c.text) {
 		if len(bytes.TrimSpace(line)) > 0 {
-			r := row{offset: at}
+			r := indexRow{offset: at}
 			r.damaged = !r.parse(line, names)
 			if !r.damaged || line[len(line)-1] == '\n' { // a last line without its end is of a run that was killed
 				c.rows = append(c.rows, r)
@@ -246,7 +246,7 @@ func (c *chunk) parse(names bool) {
 }
 
 // parse reads a line; false if it is none of a request.
-func (r *row) parse(line []byte, names bool) bool {
+func (r *indexRow) parse(line []byte, names bool) bool {
 	for i := range r.values {
 		r.values[i] = float32(math.NaN())
 	}
@@ -282,7 +282,7 @@ func skim(s *jsonscan.Scanner) {
 	}
 }
 
-func (r *row) metadata(s *jsonscan.Scanner) {
+func (r *indexRow) metadata(s *jsonscan.Scanner) {
 	if s.Peek() != '{' {
 		s.Value()
 		return
@@ -311,7 +311,7 @@ func (r *row) metadata(s *jsonscan.Scanner) {
 	}
 }
 
-func (r *row) metrics(s *jsonscan.Scanner) {
+func (r *indexRow) metrics(s *jsonscan.Scanner) {
 	if s.Peek() != '{' {
 		s.Value()
 		return
@@ -412,7 +412,7 @@ func (b *build) expect(n int) {
 }
 
 // kind returns the kind of the failure of a request, 0 for a success.
-func (b *build) kind(r *row) uint16 {
+func (b *build) kind(r *indexRow) uint16 {
 	if r.flags&Failed == 0 {
 		return 0
 	}

@@ -12,8 +12,8 @@ import (
 	"aiperf/internal/watch/gpu"
 )
 
-// Figure is a plot that was made.
-type Figure struct {
+// Plot is a plot that was made.
+type Plot struct {
 	Name, Description string
 	Kind              Kind
 	Chart             *chart.Figure
@@ -31,7 +31,7 @@ type Made struct {
 	// Several reports that the plots are those of several runs.
 	Several bool
 	Runs    []string
-	Figures []Figure
+	Figures []Plot
 	Skipped []Skipped
 	// Warnings are about the data.
 	Warnings []string
@@ -90,7 +90,7 @@ func Make(found *Found, config *Config) (*Made, error) {
 			continue
 		}
 		f.Notes = append(f.Notes, m.notes...)
-		made.Figures = append(made.Figures, Figure{p.Name, p.Description, p.Kind, f})
+		made.Figures = append(made.Figures, Plot{p.Name, p.Description, p.Kind, f})
 	}
 	return made, nil
 }

@@ -94,14 +94,14 @@ func (l *live) scrape(url, body string, ns int64) {
 }
 
 // phaseAt is the phase of a scrape of live.
-func phaseAt(ns int64) *servermetrics.Phase {
+func phaseAt(ns int64) *servermetrics.PhaseID {
 	switch {
 	case ns < start-6*second:
 		return nil
 	case ns < start:
-		return &servermetrics.Phase{Profiling: -1, Name: "warmup", Kind: "warmup"}
+		return &servermetrics.PhaseID{Profiling: -1, Name: "warmup", Kind: "warmup"}
 	}
-	return &servermetrics.Phase{Index: 1, Name: "profiling", Kind: "profiling"}
+	return &servermetrics.PhaseID{Index: 1, Name: "profiling", Kind: "profiling"}
 }
 
 // exports writes all files of the run.

@@ -121,7 +121,7 @@ func (r *Recording) line(text []byte, to Sink) error {
 	s := &r.scan
 	*s = newScanner(text, 0)
 	metricsAt := 0
-	phase := servermetrics.Phase{Index: -1, Profiling: -1}
+	phase := servermetrics.PhaseID{Index: -1, Profiling: -1}
 	for key := range s.Members() {
 		switch string(key) {
 		case "endpoint_url":

@@ -178,7 +178,7 @@ type recomputation struct {
 	answers       string
 	ungraded      bool
 	cut           bool
-	warmupResults []metrics.Result
+	warmupResults []metrics.Metric
 	warmups       phaseEngines
 	// parts are the profiling phases of a run that had several.
 	parts phaseEngines

@@ -28,7 +28,7 @@ func inputs(t *testing.T) (config.Artifacts, *summary.Result, *summary.State) {
 			t.Fatal(err)
 		}
 	}
-	r := &summary.Result{Metrics: []metrics.Result{{Tag: "request_count", Header: "Request Count", Unit: "requests",
+	r := &summary.Result{Metrics: []metrics.Metric{{Tag: "request_count", Header: "Request Count", Unit: "requests",
 		Group: metrics.GroupDefault, Stats: metrics.Stats{Avg: 7}}}}
 	return from, r, &summary.State{FailIf: []string{"request_count:avg<9"}, Console: summary.ConsoleState{
 		Notes: []string{"A note."}}}

@@ -7,12 +7,12 @@ import (
 	"aiperf/internal/result/summary"
 )
 
-func scalar(tag, header, unit string, v float64) metrics.Result {
-	return metrics.Result{Tag: tag, Header: header, Unit: unit, Stats: metrics.Stats{Avg: v}}
+func scalar(tag, header, unit string, v float64) metrics.Metric {
+	return metrics.Metric{Tag: tag, Header: header, Unit: unit, Stats: metrics.Stats{Avg: v}}
 }
 
-func requestLatency() metrics.Result {
-	return metrics.Result{
+func requestLatency() metrics.Metric {
+	return metrics.Metric{
 		Tag: "request_latency", Header: "Request Latency", Unit: "ms", Distribution: true,
 		Stats: metrics.Stats{
 			Avg: 276.6666666666667, Min: 200, Max: 330, Sum: 830, Std: 55.577773335110216, Count: 3,
@@ -21,8 +21,8 @@ func requestLatency() metrics.Result {
 	}
 }
 
-func interTokenLatency() metrics.Result {
-	return metrics.Result{
+func interTokenLatency() metrics.Metric {
+	return metrics.Metric{
 		Tag: "inter_token_latency", Header: "Inter Token Latency", Unit: "ms", Distribution: true,
 		Stats: metrics.Stats{
 			Avg: 13.712876963650956, Min: 4.2105263157894735, Max: 22.22222222222222, Sum: 41.13863089095287,
@@ -55,7 +55,7 @@ func result() *summary.Result {
 			StartNS: 1785187466347694123,
 			Counts:  summary.Counts{Sent: 5, Successes: 3, Errors: 1, CutOff: 1},
 		},
-		Metrics: []metrics.Result{
+		Metrics: []metrics.Metric{
 			scalar("total_token_throughput", "Total Token Throughput", "tokens/sec", 545.2054794520548),
 			scalar("benchmark_duration", "Benchmark Duration", "sec", 0.7300000000000001),
 			scalar("error_request_count", "Error Request Count", "requests", 1),

@@ -39,7 +39,7 @@ func summaryText(t *testing.T, r *summary.Result) []byte {
 
 func TestSummaryJSON(t *testing.T) {
 	r := result()
-	r.Warmup = []metrics.Result{
+	r.Warmup = []metrics.Metric{
 		scalar("total_isl", "Total Input Sequence Length", "tokens", 12),
 		scalar("request_count", "Request Count", "requests", 2),
 	}
@@ -69,18 +69,18 @@ func TestTrapRequestCountIsUnitAndAverageOnly(t *testing.T) {
 // What a distribution does not have is left out, as is what is infinite.
 func TestStatisticsThatAreAbsent(t *testing.T) {
 	none, infinite := math.NaN(), math.Inf(1)
-	curve := metrics.Result{
+	curve := metrics.Metric{
 		Tag: "active_decode_throughput", Header: "Active Decode Throughput", Unit: "tokens/sec", Distribution: true,
 		Stats: metrics.Stats{Avg: 443.6, Max: 1535.66, Sum: none, Std: 201.42,
 			Percentiles: [9]float64{none, none, none, none, 501.61, none, 633.07, 671.76, 709.76}},
 	}
-	adjusted := metrics.Result{
+	adjusted := metrics.Metric{
 		Tag: "adj_request_latency", Header: "Request Latency (error-adjusted)", Unit: "ms", Distribution: true,
 		Stats: metrics.Stats{Avg: infinite, Min: 200, Max: infinite, Sum: infinite, Std: none, Count: 4,
 			Percentiles: [9]float64{200, 200, 200, 300, 330, 330, infinite, infinite, infinite}},
 	}
 	for _, c := range []struct {
-		result metrics.Result
+		result metrics.Metric
 		json   string
 		csv    string
 	}{
@@ -92,7 +92,7 @@ func TestStatisticsThatAreAbsent(t *testing.T) {
 		if out, _ := artifact.AppendJSON(nil, report.MetricBlock(&c.result)); string(out) != c.json {
 			t.Errorf("got  %s\nwant %s", out, c.json)
 		}
-		if out := string(report.AppendSummaryCSV(nil, []metrics.Result{c.result})); !strings.HasSuffix(out, c.csv) {
+		if out := string(report.AppendSummaryCSV(nil, []metrics.Metric{c.result})); !strings.HasSuffix(out, c.csv) {
 			t.Errorf("got  %s\nwant %s", out, c.csv)
 		}
 	}
@@ -116,7 +116,7 @@ func TestTrapDistributionHasSum(t *testing.T) {
 	if !strings.HasSuffix(string(out), `"sum":830.0,"method":"histogram","relative_error":0.00048828125}`) {
 		t.Errorf("the method is not told: %s", out)
 	}
-	if csv := string(report.AppendSummaryCSV(nil, []metrics.Result{m})); !strings.Contains(csv, ",830.00,") {
+	if csv := string(report.AppendSummaryCSV(nil, []metrics.Metric{m})); !strings.Contains(csv, ",830.00,") {
 		t.Errorf("no sum in %s", csv)
 	}
 }
@@ -145,7 +145,7 @@ func TestTrapCleanRunHasEmptyErrorSummary(t *testing.T) {
 }
 
 func TestTrapNoNulls(t *testing.T) {
-	r := &summary.Result{Metrics: []metrics.Result{
+	r := &summary.Result{Metrics: []metrics.Metric{
 		scalar("a", "A", "ms", math.NaN()),
 		{Tag: "b", Distribution: true, Stats: metrics.Stats{Avg: math.Inf(1), Std: math.NaN()}},
 	}}
@@ -187,7 +187,7 @@ func TestTrapBenchmarkIDStandsTwice(t *testing.T) {
 }
 
 func TestTrapCSVExample(t *testing.T) {
-	var scalars []metrics.Result
+	var scalars []metrics.Metric
 	for _, m := range result().Metrics {
 		if m.Tag != "total_token_throughput" && m.Tag != "completed_request_count" {
 			scalars = append(scalars, m)
@@ -247,14 +247,14 @@ func TestTrapCSVSectionsAreSeparatedByOneEmptyLine(t *testing.T) {
 	latency, count := requestLatency(), scalar("request_count", "Request Count", "requests", 3)
 	for _, c := range []struct {
 		name     string
-		results  []metrics.Result
+		results  []metrics.Metric
 		sections int
 		empty    bool
 	}{
 		{"none", nil, 0, false},
-		{"distributions only", []metrics.Result{latency}, 1, false},
-		{"scalars only", []metrics.Result{count}, 1, false},
-		{"both", []metrics.Result{count, latency}, 2, true},
+		{"distributions only", []metrics.Metric{latency}, 1, false},
+		{"scalars only", []metrics.Metric{count}, 1, false},
+		{"both", []metrics.Metric{count, latency}, 2, true},
 	} {
 		text := string(report.AppendSummaryCSV(nil, c.results))
 		if n := strings.Count(text, "Metric,"); n != c.sections {
@@ -278,9 +278,9 @@ func TestTrapCSVLabels(t *testing.T) {
 		{"OSL Mismatch Diff %", "%", "OSL Mismatch Diff % (%)"},
 		{"Decode Duration", "ms", "Decode Duration (ms)"},
 	} {
-		m := metrics.Result{Tag: "x_y", Header: c.header, Unit: c.unit}
+		m := metrics.Metric{Tag: "x_y", Header: c.header, Unit: c.unit}
 		for _, m.Distribution = range []bool{false, true} {
-			row := strings.Split(string(report.AppendSummaryCSV(nil, []metrics.Result{m})), "\r\n")[1]
+			row := strings.Split(string(report.AppendSummaryCSV(nil, []metrics.Metric{m})), "\r\n")[1]
 			if got, _, _ := strings.Cut(row, ","); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}

@@ -27,7 +27,7 @@ func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
 
 // AppendSummaryCSV appends the two sections: distributions and single values, each by tag, with an
 // empty line between them when both exist. more are rows at the end of the second.
-func AppendSummaryCSV(dst []byte, results []metrics.Result, more ...[]string) []byte {
+func AppendSummaryCSV(dst []byte, results []metrics.Metric, more ...[]string) []byte {
 	sorted := summary.ByTag(results)
 	further := furtherKeys(results)
 	start := len(dst)
@@ -77,7 +77,7 @@ func endingRows(endings map[string]int64) [][]string {
 }
 
 // furtherKeys returns the percentiles in addition to the usual ones. A timeline has none.
-func furtherKeys(results []metrics.Result) []string {
+func furtherKeys(results []metrics.Metric) []string {
 	var keys []string
 	for i := range results {
 		if m := &results[i]; len(m.Further) > len(keys) {
@@ -90,7 +90,7 @@ func furtherKeys(results []metrics.Result) []string {
 	return keys
 }
 
-func distributionCells(m *metrics.Result, further []string) []string {
+func distributionCells(m *metrics.Metric, further []string) []string {
 	cells := []string{csvLabel(m)}
 	list := figures(m)
 	for _, f := range list[:len(list)-1] {
@@ -103,7 +103,7 @@ func distributionCells(m *metrics.Result, further []string) []string {
 }
 
 // csvLabel is the header with its unit, but for units that the header already says.
-func csvLabel(m *metrics.Result) string {
+func csvLabel(m *metrics.Metric) string {
 	switch strings.ToLower(m.Unit) {
 	case "", "count", "requests":
 		return m.Header

@@ -104,18 +104,18 @@ func instant(ns int64, zone *time.Location) string {
 }
 
 // splitBlocks returns the metric blocks in the summary file's order: the leading ones and the others.
-func splitBlocks(results []metrics.Result) (leading, rest artifact.Object) {
+func splitBlocks(results []metrics.Metric) (leading, rest artifact.Object) {
 	first, others := summary.OrderedBlocks(results)
 	return blocks(first), blocks(others)
 }
 
 // Blocks is the object of metric blocks by tag, in the summary file's order.
-func Blocks(results []metrics.Result) artifact.Object {
+func Blocks(results []metrics.Metric) artifact.Object {
 	first, others := splitBlocks(results)
 	return append(first, others...)
 }
 
-func blocks(results []metrics.Result) artifact.Object {
+func blocks(results []metrics.Metric) artifact.Object {
 	var out artifact.Object
 	for i := range results {
 		if m := &results[i]; m.Distribution || artifact.Finite(m.Stats.Avg) {
@@ -128,7 +128,7 @@ func blocks(results []metrics.Result) artifact.Object {
 // MetricBlock is the JSON object of one metric. A wall instant is an exact integer. Statistics that a
 // metric does not have, or that are infinite, are left out; those that are not exact say so in a last
 // member.
-func MetricBlock(m *metrics.Result) artifact.Object {
+func MetricBlock(m *metrics.Metric) artifact.Object {
 	block := artifact.Object{{Key: "unit", Value: m.Unit}}
 	for _, f := range m.Figures() {
 		value := any(f.Value)
@@ -150,7 +150,7 @@ func MetricBlock(m *metrics.Result) artifact.Object {
 }
 
 // PercentileBounds are the confidence bounds of percentiles, by tag and percentile.
-func PercentileBounds(results []metrics.Result) (out summary.BoundsDocument) {
+func PercentileBounds(results []metrics.Metric) (out summary.BoundsDocument) {
 	for _, m := range summary.ByTag(results) {
 		of := make(artifact.Map[summary.RangeDocument], 0, len(m.Bounds))
 		for _, b := range m.Bounds {

@@ -46,7 +46,7 @@ func FailureList(list []gpu.Failure) []any {
 	return out
 }
 
-func gpuDocument(g *gpu.Result) summary.GPUDocument {
+func gpuDocument(g *gpu.DeviceMetrics) summary.GPUDocument {
 	d := summary.GPUDocument{Index: g.Index, Name: g.Model, UUID: g.UUID, Platform: g.Platform, Hostname: g.Hostname,
 		Namespace: g.Namespace, Pod: g.Pod, Instance: g.Instance}
 	for i := range g.Metrics {
@@ -71,15 +71,15 @@ func gpuBlock(m *gpu.Metric) artifact.Object {
 func appendTelemetryCSV(dst []byte, t *gpu.Telemetry) []byte {
 	optional := []struct {
 		header string
-		of     func(*gpu.Result) string
+		of     func(*gpu.DeviceMetrics) string
 	}{
-		{"Hostname", func(g *gpu.Result) string { return g.Hostname }},
-		{"Namespace", func(g *gpu.Result) string { return g.Namespace }},
-		{"Pod Name", func(g *gpu.Result) string { return g.Pod }},
+		{"Hostname", func(g *gpu.DeviceMetrics) string { return g.Hostname }},
+		{"Namespace", func(g *gpu.DeviceMetrics) string { return g.Namespace }},
+		{"Pod Name", func(g *gpu.DeviceMetrics) string { return g.Pod }},
 	}
 	used := optional[:0:0]
 	for _, o := range optional {
-		if t.Any(func(g *gpu.Result) bool { return o.of(g) != "" }) {
+		if t.Any(func(g *gpu.DeviceMetrics) bool { return o.of(g) != "" }) {
 			used = append(used, o)
 		}
 	}
@@ -108,7 +108,7 @@ func appendTelemetryCSV(dst []byte, t *gpu.Telemetry) []byte {
 }
 
 // gpuName returns a name that differs between the instances of a GPU.
-func gpuName(g *gpu.Result) string {
+func gpuName(g *gpu.DeviceMetrics) string {
 	if g.Instance == "" {
 		return g.Model
 	}

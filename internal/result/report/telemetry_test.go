@@ -24,7 +24,7 @@ func telemetry() *gpu.Telemetry {
 		Configured: []string{"http://localhost:9401/metrics", "http://down:9400/metrics"},
 		Successful: []string{"http://localhost:9401/metrics"},
 		StartNS:    1_700_000_000_689_885_000, EndNS: 1_700_000_052_000_000_000,
-		Endpoints: []gpu.Endpoint{{Name: "localhost:9401", GPUs: []gpu.Result{
+		Endpoints: []gpu.Endpoint{{Name: "localhost:9401", GPUs: []gpu.DeviceMetrics{
 			{Device: gpu.Device{Index: 0, UUID: "GPU-ef6ef310", Model: "NVIDIA H200", Platform: gpu.NVIDIA,
 				Hostname: "node1", Pod: "p"}, Key: "gpu_0", Metrics: []gpu.Metric{power, energy}},
 			{Device: gpu.Device{Index: 1, UUID: "GPU-b", Model: "NVIDIA H200", Platform: gpu.NVIDIA}, Key: "gpu_1",

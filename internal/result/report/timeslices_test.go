@@ -27,13 +27,13 @@ func sliced() *summary.Result {
 	estimated.Method = metrics.MethodSketch
 	quiet := scalar("http_req_duration", "HTTP Request Duration", "", 2)
 	r.Slices = []metrics.Slice{
-		{Index: 0, StartNS: start, EndNS: start + 250e6, Complete: true, Results: []metrics.Result{
+		{Index: 0, StartNS: start, EndNS: start + 250e6, Complete: true, Results: []metrics.Metric{
 			scalar("request_count", "Request Count", "requests", 2),
 			requestLatency(),
 			scalar("benchmark_duration", "Benchmark Duration", "sec", 0.3),
 			estimated,
 		}},
-		{Index: 1, StartNS: start + 500e6, EndNS: start + 750e6, Results: []metrics.Result{
+		{Index: 1, StartNS: start + 500e6, EndNS: start + 750e6, Results: []metrics.Metric{
 			scalar("request_throughput", "Request Throughput", "requests/sec", 3.0303030303030303),
 			quiet,
 			scalar("error_request_count", "Error Request Count", "requests", 1),

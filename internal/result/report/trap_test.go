@@ -21,7 +21,7 @@ func TestTrapInfinitePercentilesAreLeftOut(t *testing.T) {
 	m.Stats.Percentiles[6], m.Stats.Percentiles[7], m.Stats.Percentiles[8] = infinite, infinite, infinite
 	m.Stats.Avg, m.Stats.Sum, m.Stats.Max, m.Stats.Std, m.Stats.Count = infinite, infinite, infinite, math.NaN(), 4
 	var doc map[string]json.RawMessage
-	if err := json.Unmarshal(summaryText(t, &summary.Result{Metrics: []metrics.Result{m}}), &doc); err != nil {
+	if err := json.Unmarshal(summaryText(t, &summary.Result{Metrics: []metrics.Metric{m}}), &doc); err != nil {
 		t.Fatal(err)
 	}
 	var block map[string]any
@@ -37,7 +37,7 @@ func TestTrapInfinitePercentilesAreLeftOut(t *testing.T) {
 		t.Errorf("what is finite is missing: %v", block)
 	}
 	want := "Request Latency (error-adjusted) (ms),,200.00,,,202.00,210.00,220.00,250.00,300.00,315.00,,,,\r\n"
-	if got := string(report.AppendSummaryCSV(nil, []metrics.Result{m})); !strings.HasSuffix(got, want) {
+	if got := string(report.AppendSummaryCSV(nil, []metrics.Metric{m})); !strings.HasSuffix(got, want) {
 		t.Errorf("the row is %q, want %q", got, want)
 	}
 }
@@ -46,7 +46,7 @@ func TestTrapInfinitePercentilesAreLeftOut(t *testing.T) {
 // metrics.
 func TestTrapSchemaVersionGoesWithItsFields(t *testing.T) {
 	r := result()
-	r.Warmup = []metrics.Result{scalar("request_count", "Request Count", "requests", 2)}
+	r.Warmup = []metrics.Metric{scalar("request_count", "Request Count", "requests", 2)}
 	var doc struct {
 		Version string         `json:"schema_version"`
 		Latency map[string]any `json:"request_latency"`

@@ -159,7 +159,7 @@ func share(n, of int64) float64 {
 }
 
 // Metrics returns the figures as metrics; none of nil, or where nothing was graded.
-func (a *Accuracy) Metrics() []metrics.Result {
+func (a *Accuracy) Metrics() []metrics.Metric {
 	if a == nil {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (a *Accuracy) Metrics() []metrics.Result {
 	if overall.Total == 0 {
 		return nil
 	}
-	list := []metrics.Result{metrics.AccuracyResult(metrics.AccuracyOverall, overall.Correct, overall.Total)}
+	list := []metrics.Metric{metrics.AccuracyResult(metrics.AccuracyOverall, overall.Correct, overall.Total)}
 	for _, t := range a.Tasks {
 		list = append(list, metrics.AccuracyResult(metrics.AccuracyTask+t.Task, t.Correct, t.Total))
 	}

@@ -65,7 +65,7 @@ var leadingBlocks = []string{
 
 // OrderedBlocks splits results as the summary file orders them: the leading ones, in their fixed order, open the file;
 // the remaining ones, as [ByTag] sorts them, close it.
-func OrderedBlocks(results []metrics.Result) (leading, remaining []metrics.Result) {
+func OrderedBlocks(results []metrics.Metric) (leading, remaining []metrics.Metric) {
 	for _, r := range results {
 		if slices.Contains(leadingBlocks, r.Tag) {
 			leading = append(leading, r)
@@ -73,16 +73,16 @@ func OrderedBlocks(results []metrics.Result) (leading, remaining []metrics.Resul
 			remaining = append(remaining, r)
 		}
 	}
-	slices.SortStableFunc(leading, func(a, b metrics.Result) int {
+	slices.SortStableFunc(leading, func(a, b metrics.Metric) int {
 		return cmp.Compare(slices.Index(leadingBlocks, a.Tag), slices.Index(leadingBlocks, b.Tag))
 	})
 	return leading, ByTag(remaining)
 }
 
 // ByTag returns results sorted by tag. The figures of GPUs come last, in their own order.
-func ByTag(results []metrics.Result) []metrics.Result {
+func ByTag(results []metrics.Metric) []metrics.Metric {
 	sorted := slices.Clone(results)
-	slices.SortStableFunc(sorted, func(a, b metrics.Result) int {
+	slices.SortStableFunc(sorted, func(a, b metrics.Metric) int {
 		group := ofGPUs(&a)
 		if c := cmp.Compare(group, ofGPUs(&b)); c != 0 {
 			return c
@@ -96,16 +96,16 @@ func ByTag(results []metrics.Result) []metrics.Result {
 }
 
 // ofGPUs returns the index of the figure's group among the groups of GPUs; -1 for other groups.
-func ofGPUs(r *metrics.Result) int {
+func ofGPUs(r *metrics.Metric) int {
 	return slices.Index([]metrics.Group{metrics.GroupGPU, metrics.GroupGPUNVIDIA, metrics.GroupGPUAMD}, r.Group)
 }
 
 // Find returns the result with a tag.
-func (r *Result) Find(tag string) (metrics.Result, bool) {
+func (r *Result) Find(tag string) (metrics.Metric, bool) {
 	if m := metrics.Find(r.Metrics, tag); m != nil {
 		return *m, true
 	}
-	return metrics.Result{}, false
+	return metrics.Metric{}, false
 }
 
 // Value returns the average of a metric, which for a scalar metric is its value; false without a value.

@@ -72,7 +72,7 @@ func TestBuild(t *testing.T) {
 	if r, ok := got.Find("request_latency"); !ok || r.Stats.Avg != 0.001 {
 		t.Errorf("request_latency %+v", r)
 	}
-	i := slices.IndexFunc(got.Warmup, func(r metrics.Result) bool { return r.Tag == "request_latency" })
+	i := slices.IndexFunc(got.Warmup, func(r metrics.Metric) bool { return r.Tag == "request_latency" })
 	if i < 0 || got.Warmup[i].Stats.Avg != 0.0007 {
 		t.Errorf("warm-up results %+v", got.Warmup)
 	}
@@ -114,10 +114,10 @@ func TestBuildWithSlices(t *testing.T) {
 }
 
 func TestOrderedBlocks(t *testing.T) {
-	var results []metrics.Result
+	var results []metrics.Metric
 	for _, tag := range []string{"usage_total_tokens", "total_isl", "http_req_blocked", "request_latency",
 		"decode_duration", "request_throughput", "total_error_isl", "goodput"} {
-		results = append(results, metrics.Result{Tag: tag})
+		results = append(results, metrics.Metric{Tag: tag})
 	}
 	leading, remaining := summary.OrderedBlocks(results)
 	if got, want := tags(leading), []string{"request_throughput", "request_latency", "goodput", "total_isl",
@@ -132,10 +132,10 @@ func TestOrderedBlocks(t *testing.T) {
 
 // Every block that opens the file is a metric of the table.
 func TestLeadingBlocksExist(t *testing.T) {
-	leading, _ := summary.OrderedBlocks(func() []metrics.Result {
-		var all []metrics.Result
+	leading, _ := summary.OrderedBlocks(func() []metrics.Metric {
+		var all []metrics.Metric
 		for _, d := range metrics.Table() {
-			all = append(all, metrics.Result{Tag: d.Tag})
+			all = append(all, metrics.Metric{Tag: d.Tag})
 		}
 		return all
 	}())
@@ -144,7 +144,7 @@ func TestLeadingBlocksExist(t *testing.T) {
 	}
 }
 
-func tags(results []metrics.Result) []string {
+func tags(results []metrics.Metric) []string {
 	out := make([]string, len(results))
 	for i, r := range results {
 		out[i] = r.Tag
@@ -154,7 +154,7 @@ func tags(results []metrics.Result) []string {
 
 // The figures of GPUs follow all other metrics, in their own order; the others are sorted by tag.
 func TestFiguresOfGPUsComeLast(t *testing.T) {
-	var list []metrics.Result
+	var list []metrics.Metric
 	for _, m := range []struct {
 		tag   string
 		order int
@@ -166,7 +166,7 @@ func TestFiguresOfGPUsComeLast(t *testing.T) {
 		{"energy_per_user", 903, metrics.GroupGPU}, {"image_latency", 820, metrics.GroupDefault},
 		{"request_count", 900, metrics.GroupDefault}, {"output_tokens_per_joule", 902, metrics.GroupGPU},
 	} {
-		list = append(list, metrics.Result{Tag: m.tag, Order: m.order, Group: m.group})
+		list = append(list, metrics.Metric{Tag: m.tag, Order: m.order, Group: m.group})
 	}
 	_, rest := summary.OrderedBlocks(list)
 	var got []string

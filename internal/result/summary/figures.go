@@ -58,7 +58,7 @@ func FiguresOf(r *Result) Figures {
 	return f
 }
 
-func blockOf(m *metrics.Result) Block {
+func blockOf(m *metrics.Metric) Block {
 	b := Block{Tag: m.Tag, Unit: m.Unit, Stats: map[string]float64{}}
 	for _, f := range m.Figures() {
 		if artifact.Finite(f.Value) {

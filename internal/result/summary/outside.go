@@ -18,7 +18,7 @@ type OutsideMetric struct {
 // AddOutside adds the figures of plug-ins to the metrics.
 func (r *Result) AddOutside(list []OutsideMetric) {
 	for _, m := range list {
-		of := metrics.Result{Tag: m.Tag, Header: m.Header, Unit: m.Unit, Group: metrics.GroupDefault,
+		of := metrics.Metric{Tag: m.Tag, Header: m.Header, Unit: m.Unit, Group: metrics.GroupDefault,
 			Distribution: m.Distribution, Stats: m.Stats, Further: m.Further}
 		if m.Distribution {
 			of.Method, of.Stats.Sum = metrics.MethodExact, m.Sum

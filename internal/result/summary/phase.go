@@ -127,6 +127,6 @@ func BuildPhase(run Run, p Phase, engine *metrics.Engine) Result {
 func (r *Result) PhaseAlone() Result {
 	alone := *r
 	alone.Warmup, alone.Telemetry, alone.Reconciliation, alone.Servers = nil, nil, nil, nil
-	alone.Metrics = slices.DeleteFunc(slices.Clone(r.Metrics), func(m metrics.Result) bool { return ofGPUs(&m) >= 0 })
+	alone.Metrics = slices.DeleteFunc(slices.Clone(r.Metrics), func(m metrics.Metric) bool { return ofGPUs(&m) >= 0 })
 	return alone
 }

@@ -40,7 +40,7 @@ func (r *Result) Reconcile(l *Ledger) {
 		}
 	}
 	aborted := float64(c.Dropped + c.Cancelled + c.CutOff)
-	c.Figures = []servermetrics.Figure{
+	c.Figures = []servermetrics.ClientTotal{
 		{Quantity: servermetrics.Requests, Metric: "request_count", Value: float64(c.Succeeded), Max: 1},
 		{Quantity: servermetrics.AbortedRequests, Metric: "cancelled + timed out + cut off requests", Value: aborted,
 			Max: 1},
@@ -60,7 +60,7 @@ func (r *Result) Reconcile(l *Ledger) {
 
 // tokens are those that the server reported in its replies if all of them have the count, else those that the client
 // counted.
-func (r *Result) tokens(q servermetrics.Quantity, reported, own string) servermetrics.Figure {
+func (r *Result) tokens(q servermetrics.Quantity, reported, own string) servermetrics.ClientTotal {
 	f := r.sum(q, reported, 1)
 	if own == "" {
 		return f
@@ -77,8 +77,8 @@ func (r *Result) tokens(q servermetrics.Quantity, reported, own string) serverme
 }
 
 // sum is the total of a record metric over all successful requests, times a factor.
-func (r *Result) sum(q servermetrics.Quantity, tag string, factor float64) servermetrics.Figure {
-	f := servermetrics.Figure{Quantity: q, Metric: tag}
+func (r *Result) sum(q servermetrics.Quantity, tag string, factor float64) servermetrics.ClientTotal {
+	f := servermetrics.ClientTotal{Quantity: q, Metric: tag}
 	m, ok := r.Find(tag)
 	switch {
 	case !ok || m.Stats.Count == 0:

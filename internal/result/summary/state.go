@@ -38,7 +38,7 @@ type State struct {
 	Config metrics.Config `json:"-"`
 	Phases []PhaseState   `json:"phases"`
 	// Warmup are the results of the warm-up; nil when there was none, or it has not ended.
-	Warmup []metrics.Result `json:"-"`
+	Warmup []metrics.Metric `json:"-"`
 	// WarmupRecords are the lines that Warmup is computed from; none where they would be too many.
 	WarmupRecords []json.RawMessage `json:"warmup_records,omitempty"`
 	// ClientHealth is judged when the run is over.
@@ -47,8 +47,8 @@ type State struct {
 	GPU *GPUState `json:"gpu_telemetry,omitempty"`
 	// Ledger is what the server counted, known when the run is over; nil where no counters of one were scraped.
 	Ledger *Ledger `json:"server_totals,omitempty"`
-	// Servers is how busy the servers were in the profiling phase, known when the run is over; nil where they did not say
-	// so.
+	// Servers is how busy the servers were in the profiling phase, known when the run is over; nil where they did not
+	// say so.
 	Servers *servermetrics.Load `json:"server_load,omitempty"`
 	// Outside are the figures of plug-ins, known when the run is over.
 	Outside []OutsideMetric `json:"plugin_metrics,omitempty"`
@@ -135,7 +135,7 @@ type stateFile struct {
 }
 
 // Encode returns the state file. Blocks makes the objects of metric results, as the summary has them.
-func (s *State) Encode(blocks func([]metrics.Result) artifact.Object) ([]byte, error) {
+func (s *State) Encode(blocks func([]metrics.Metric) artifact.Object) ([]byte, error) {
 	written := *s
 	written.Phases, written.WarmupRecords = append([]PhaseState{}, s.Phases...), nil
 	f := stateFile{SchemaVersion: StateVersion, State: &written}
@@ -215,7 +215,7 @@ func (s *State) parseWarmup(text json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("warmup_metrics: %w", err)
 	}
-	s.Warmup = []metrics.Result{}
+	s.Warmup = []metrics.Metric{}
 	for _, m := range members {
 		r, err := metrics.RestoreResult(m.key, m.value)
 		if err != nil {

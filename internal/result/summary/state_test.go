@@ -19,7 +19,7 @@ import (
 )
 
 // blocks replaces the function of package report: it writes all that RestoreResult reads.
-func blocks(results []metrics.Result) artifact.Object {
+func blocks(results []metrics.Metric) artifact.Object {
 	var out artifact.Object
 	for _, m := range results {
 		b := artifact.Object{{Key: "unit", Value: m.Unit}, {Key: "avg", Value: m.Stats.Avg}}
@@ -68,14 +68,14 @@ func TestStateIsReadBackAsItWas(t *testing.T) {
 		},
 		Config: config, Window: summary.Window{WindowStartNS: 1, WindowEndNS: 2, NetworkRTT: &rtt},
 		Phases:        []summary.PhaseState{{Name: "profiling", Kind: "profiling", StartNS: 5, Sent: 9}},
-		Warmup:        []metrics.Result{latency},
+		Warmup:        []metrics.Metric{latency},
 		WarmupRecords: []json.RawMessage{[]byte(`{"metadata":{"a":1},"facts":{}}`), []byte(`{"facts":{"gaps":[1,2]}}`)},
 		ClientHealth:  artifact.Object{{Key: "verdict", Value: "valid"}},
 		GPU: &summary.GPUState{
 			Telemetry: &gpu.Telemetry{
 				Configured: []string{"http://h:9400/metrics"}, StartNS: 5, EndNS: 7, Platforms: []string{gpu.NVIDIA},
 				Errors: []gpu.Failure{{Code: 500, Type: "t", Message: "m", Count: 2}},
-				Endpoints: []gpu.Endpoint{{Name: "h:9400", GPUs: []gpu.Result{{Key: "gpu_0",
+				Endpoints: []gpu.Endpoint{{Name: "h:9400", GPUs: []gpu.DeviceMetrics{{Key: "gpu_0",
 					Device: gpu.Device{Source: "s", Platform: gpu.NVIDIA, UUID: "u", Model: "M", PCIBusID: "p",
 						Device: "nvidia0", Hostname: "h", Namespace: "n", Pod: "o", Instance: "3"},
 					Metrics: []gpu.Metric{{

@@ -47,13 +47,13 @@ type Result struct {
 	// EndNS is the end of the last request of the profiling phase, wall epoch ns.
 	EndNS int64
 	// Metrics are the profiling results, in result order.
-	Metrics []metrics.Result
+	Metrics []metrics.Metric
 	// Parts are the results of the profiling phases where there are several; nil elsewhere.
 	Parts []Part
 	// Slices are the profiling results by time slice; nil when slices are off.
 	Slices []metrics.Slice
 	// Warmup are the results of the warm-up phase; nil when there was none.
-	Warmup []metrics.Result
+	Warmup []metrics.Metric
 	// Recomputed is how the result differs from that of the live run; nil when it does not.
 	Recomputed artifact.Object
 	// ClientHealth reports the client's own influence on the figures; nil when it was not observed.
@@ -107,8 +107,8 @@ type Run struct {
 	Branches *Branches `json:"branch_stats,omitempty"`
 	// Dataset counts how often prompts were sent; nil before the first request, and where it is not known.
 	Dataset *Dataset `json:"dataset,omitempty"`
-	// FinishReasons count the replies of the profiling phases by the reason that the server gave for their end; nil where
-	// it gave none.
+	// FinishReasons count the replies of the profiling phases by the reason that the server gave for their end; nil
+	// where it gave none.
 	FinishReasons map[string]int64 `json:"finish_reasons,omitempty"`
 	// Source is the public data set that was sent; nil for other data.
 	Source *Source `json:"source,omitempty"`

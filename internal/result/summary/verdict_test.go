@@ -277,8 +277,8 @@ func TestExplain(t *testing.T) {
 }
 
 // share is the metric of the requests that met the objectives.
-func share(v float64) metrics.Result {
-	return metrics.Result{Tag: "good_request_fraction", Stats: metrics.Stats{Avg: v}}
+func share(v float64) metrics.Metric {
+	return metrics.Metric{Tag: "good_request_fraction", Stats: metrics.Stats{Avg: v}}
 }
 
 // brief is a part of the line of the first cause.
@@ -336,7 +336,7 @@ func TestSure(t *testing.T) {
 			c.change(r)
 			var codes []string
 			text := ""
-			for _, l := range summary.Sure(r) {
+			for _, l := range summary.Reliability(r) {
 				codes = append(codes, l.Code)
 				text += l.Title + ": " + l.Text + " " + l.Advice + "\n"
 			}

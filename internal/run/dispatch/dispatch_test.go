@@ -77,8 +77,8 @@ func newBench(t *testing.T, content string, workers int) *bench {
 	pool := intake.NewPool(intake.New(intake.Options{WallNS: c.WallNS}), 1, 16,
 		func(r *record.Record) { b.records <- *r })
 	b.Dispatcher = dispatch.New(dispatch.Options{
-		Phases: []dispatch.Phase{{Phase: servermetrics.Phase{Name: "first"}, Scheduled: true},
-			{Phase: servermetrics.Phase{Index: 1, Profiling: 1, Name: "second"}, Scheduled: true}},
+		Phases: []dispatch.Phase{{PhaseID: servermetrics.PhaseID{Name: "first"}, Scheduled: true},
+			{PhaseID: servermetrics.PhaseID{Index: 1, Profiling: 1, Name: "second"}, Scheduled: true}},
 		Data: data,
 		Sessions: session.NewStore(session.Options{Dataset: data, Endpoint: chat,
 			URLs: []string{"http://127.0.0.1:1/v1/chat/completions"}}),

@@ -7,7 +7,7 @@ import (
 
 // Phase is what records say of a phase, and how its sessions are played.
 type Phase struct {
-	servermetrics.Phase
+	servermetrics.PhaseID
 	// Scheduled reports that its sessions have recorded times.
 	Scheduled bool
 	Play      session.Play

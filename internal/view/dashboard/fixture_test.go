@@ -70,7 +70,7 @@ func running(t testing.TB, o Options) *Dashboard {
 	d := begun(t, o)
 	var figures progress.Figures
 	for i, row := range d.state.rows {
-		r := metrics.Result{Tag: row.Tag, Unit: string(row.Display), Distribution: i < 12}
+		r := metrics.Metric{Tag: row.Tag, Unit: string(row.Display), Distribution: i < 12}
 		base := float64(1+i) * 123.456
 		r.Stats = metrics.Stats{Avg: base, Min: base / 3, Max: 20 * base, Std: base / 7}
 		for k := range r.Stats.Percentiles {

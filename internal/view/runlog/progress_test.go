@@ -13,20 +13,20 @@ import (
 )
 
 // spread is a distribution with the percentiles from p50 on.
-func spread(tag string, p50, p75, p90, p95, p99 float64) metrics.Result {
-	return metrics.Result{Tag: tag, Distribution: true,
+func spread(tag string, p50, p75, p90, p95, p99 float64) metrics.Metric {
+	return metrics.Metric{Tag: tag, Distribution: true,
 		Stats: metrics.Stats{Percentiles: [9]float64{4: p50, 5: p75, 6: p90, 7: p95, 8: p99}}}
 }
 
-func single(tag string, v float64) metrics.Result {
-	return metrics.Result{Tag: tag, Stats: metrics.Stats{Avg: v}}
+func single(tag string, v float64) metrics.Metric {
+	return metrics.Metric{Tag: tag, Stats: metrics.Stats{Avg: v}}
 }
 
 func TestRealtimeBlock(t *testing.T) {
 	rps := 26.5
 	b := block{rps: &rps, Figures: &progress.Figures{
 		Elapsed: 61500 * time.Millisecond, Records: progress.Records{Successes: 1500, Errors: 7},
-		Metrics: []metrics.Result{
+		Metrics: []metrics.Metric{
 			single("request_throughput", 25), single("input_token_throughput", 12345.6),
 			single("output_token_throughput", 999.4),
 			single("total_isl", 740736), single("total_osl", 59964), single("theoretical_prefix_cache_hit", 97.5),
@@ -64,7 +64,7 @@ func TestRealtimeBlock(t *testing.T) {
 
 func TestRealtimeBlockWithoutFigures(t *testing.T) {
 	b := block{Figures: &progress.Figures{Elapsed: 100 * time.Minute, Records: progress.Records{Errors: 3},
-		Metrics: []metrics.Result{single("request_throughput", 2)}}}
+		Metrics: []metrics.Metric{single("request_throughput", 2)}}}
 	want := []string{"[realtime 100:00 profiling]", "  rps=2.00 (avg 2.00)  tput_in=-  tput_out=-  done=3 ok=0 err=3"}
 	if got := b.lines(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

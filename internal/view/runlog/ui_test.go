@@ -83,8 +83,8 @@ func TestErrorsAreRed(t *testing.T) {
 func TestBarOfASnapshot(t *testing.T) {
 	done := progress.Phase{Kind: progress.WarmupKind, State: progress.PhaseComplete, Progress: 1, RequestsSent: 5,
 		RequestsCompleted: 5}
-	metric := func(tag string, avg, p50 float64) metrics.Result {
-		m := metrics.Result{Tag: tag, Stats: metrics.Stats{Avg: avg}}
+	metric := func(tag string, avg, p50 float64) metrics.Metric {
+		m := metrics.Metric{Tag: tag, Stats: metrics.Stats{Avg: avg}}
 		m.Stats.Percentiles[slices.Index(metrics.PercentileRanks[:], 50)] = p50
 		return m
 	}
@@ -94,7 +94,7 @@ func TestBarOfASnapshot(t *testing.T) {
 		name    string
 		stage   progress.Stage
 		phase   progress.Phase
-		figures []metrics.Result
+		figures []metrics.Metric
 		want    bar
 		none    bool
 	}{
@@ -102,12 +102,12 @@ func TestBarOfASnapshot(t *testing.T) {
 			bar{stage: warmup, done: 5, fraction: 1}, false},
 		{"under way", progress.Profiling, progress.Phase{Kind: progress.ProfilingKind, State: progress.PhaseStarted,
 			Elapsed: 2 * time.Second, RequestsSent: 6, RequestsCompleted: 4, ExpectedRequests: 10, Progress: 0.4,
-			RequestErrors: 3, Remaining: 3 * time.Second}, []metrics.Result{tokens, latency, first},
+			RequestErrors: 3, Remaining: 3 * time.Second}, []metrics.Metric{tokens, latency, first},
 			bar{stage: profiling, done: 4, total: 10, fraction: 0.4, elapsed: 2 * time.Second, errors: 3, inFlight: 2,
 				left: 3 * time.Second, live: live{0.5, 576, 82, "TTFT"}}, false},
 		{"without streaming", progress.Profiling, progress.Phase{Kind: progress.ProfilingKind,
 			State: progress.PhaseStarted, Elapsed: time.Second, RequestsSent: 4, RequestsCompleted: 4},
-			[]metrics.Result{latency}, bar{stage: profiling, done: 4, elapsed: time.Second, live: live{4, 0, 1200, "latency"}},
+			[]metrics.Metric{latency}, bar{stage: profiling, done: 4, elapsed: time.Second, live: live{4, 0, 1200, "latency"}},
 			false},
 		{"without an end", progress.Profiling, progress.Phase{Kind: progress.ProfilingKind,
 			State: progress.PhaseStarted, RequestsSent: 4, RequestsCompleted: 4, Progress: -1, Remaining: -1}, nil,
@@ -115,7 +115,7 @@ func TestBarOfASnapshot(t *testing.T) {
 		{"in the grace period", progress.Draining, progress.Phase{Kind: progress.ProfilingKind,
 			State: progress.PhaseSendingComplete, TimeoutTriggered: true, Elapsed: time.Minute, Draining: time.Second,
 			RequestsSent: 10, RequestsCompleted: 4, RequestsCancelled: 1, GraceLeft: 29 * time.Second},
-			[]metrics.Result{tokens}, bar{stage: profilingGrace, done: 5, total: 10, fraction: 0.5, elapsed: time.Second,
+			[]metrics.Metric{tokens}, bar{stage: profilingGrace, done: 5, total: 10, fraction: 0.5, elapsed: time.Second,
 				inFlight: 5, left: 29 * time.Second}, false},
 		{"over", progress.Draining, progress.Phase{Kind: progress.ProfilingKind, State: progress.PhaseComplete,
 			Elapsed: time.Minute, RequestsSent: 8, RequestsCompleted: 8, Remaining: time.Second}, nil,

@@ -8,7 +8,7 @@ import (
 )
 
 func TestGradedAnswersAsPrometheusText(t *testing.T) {
-	results := []metrics.Result{
+	results := []metrics.Metric{
 		metrics.AccuracyResult(metrics.AccuracyOverall, 3, 4),
 		metrics.AccuracyResult(metrics.AccuracyTask+"computer science", 1, 2),
 		metrics.AccuracyResult(metrics.AccuracyTask+`quo"te`, 2, 2),

@@ -309,7 +309,7 @@ func (v *View) workersDocument() artifact.Object {
 }
 
 // results are the newest figures: the final ones after the end.
-func (v *View) results() []metrics.Result {
+func (v *View) results() []metrics.Metric {
 	switch {
 	case v.ending != nil && v.ending.HasResults:
 		return v.ending.Metrics
@@ -320,7 +320,7 @@ func (v *View) results() []metrics.Result {
 }
 
 // statistics are the figures of a metric, by their keys in files.
-func statistics(r *metrics.Result) artifact.Object {
+func statistics(r *metrics.Metric) artifact.Object {
 	o := artifact.Object{}
 	for _, f := range r.Figures() {
 		switch {
@@ -335,7 +335,7 @@ func statistics(r *metrics.Result) artifact.Object {
 }
 
 // public reports whether a metric leaves the program.
-func public(r *metrics.Result) bool {
+func public(r *metrics.Metric) bool {
 	return !r.Flags.Has(metrics.Internal) && !r.Flags.Has(metrics.Experimental)
 }
 

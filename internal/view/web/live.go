@@ -153,7 +153,7 @@ func (v *View) phaseObject(p *progress.Phase) artifact.Object {
 // slowMembers are the figures that differ from those told before.
 func (v *View) slowMembers(before shown) (o artifact.Object) {
 	s := v.snapshot
-	results := []metrics.Result(nil)
+	results := []metrics.Metric(nil)
 	if s.Figures != nil && s.Figures != before.figures {
 		results = s.Figures.Metrics
 		servers := artifact.Object{}
@@ -190,7 +190,7 @@ func (v *View) slowMembers(before shown) (o artifact.Object) {
 }
 
 // metricRows are the metrics that tables show, in their order.
-func metricRows(results []metrics.Result) []any {
+func metricRows(results []metrics.Metric) []any {
 	list := make([]any, 0, len(results))
 	for i := range results {
 		r := &results[i]

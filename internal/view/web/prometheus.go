@@ -53,7 +53,7 @@ func (v *View) exposition() []byte {
 }
 
 // appendAccuracy appends the shares of graded answers, those of tasks with a label for the task.
-func appendAccuracy(dst []byte, results []metrics.Result, labels string) []byte {
+func appendAccuracy(dst []byte, results []metrics.Metric, labels string) []byte {
 	for i := range results {
 		r := &results[i]
 		if metrics.IsAccuracy(r.Tag) && accuracyTask(r.Tag) == "" {
@@ -61,10 +61,10 @@ func appendAccuracy(dst []byte, results []metrics.Result, labels string) []byte 
 		}
 	}
 	for _, prefix := range []string{metrics.AccuracyTask, metrics.AccuracyUnparsedTask} {
-		for stat, of := range []func(*metrics.Result) float64{
-			func(r *metrics.Result) float64 { return r.Stats.Avg },
-			func(r *metrics.Result) float64 { return float64(r.Stats.Count) },
-			func(r *metrics.Result) float64 { return r.Stats.Sum },
+		for stat, of := range []func(*metrics.Metric) float64{
+			func(r *metrics.Metric) float64 { return r.Stats.Avg },
+			func(r *metrics.Metric) float64 { return float64(r.Stats.Count) },
+			func(r *metrics.Metric) float64 { return r.Stats.Sum },
 		} {
 			name := "aiperf_" + unitName(prefix) + "_" + [...]string{"avg", "count", "sum"}[stat] + "_ratio"
 			begun := false
@@ -99,7 +99,7 @@ var quantiles = [len(metrics.PercentileRanks)]string{"0.01", "0.05", "0.1", "0.2
 	"0.99"}
 
 // appendFamilies appends a metric: a distribution as a summary and gauges, anything else as a gauge.
-func appendFamilies(dst []byte, r *metrics.Result, labels string) []byte {
+func appendFamilies(dst []byte, r *metrics.Metric, labels string) []byte {
 	unit := unitName(r.Unit)
 	name := "aiperf_" + strings.ReplaceAll(r.Tag, ".", "_")
 	of := func(parts ...string) string {

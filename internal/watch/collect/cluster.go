@@ -103,6 +103,8 @@ func (k *cluster) runningPods(ctx context.Context, namespace, labelSelector stri
 	}
 }
 
+// podPage reads one page of running pods; token continues a list. Pages bound the memory here and the load of the API
+// server.
 func (k *cluster) podPage(ctx context.Context, namespace, labelSelector, token string) (*podList, error) {
 	query := url.Values{"fieldSelector": {"status.phase=Running"}, "limit": {strconv.Itoa(podsPerPage)}}
 	if labelSelector != "" {

@@ -31,6 +31,9 @@ func newGPUHelper(owner *localGPUs, vendor string) gpuSource {
 func (h *gpuHelper) name() string          { return gpuHelperName }
 func (h *gpuHelper) period() time.Duration { return 0 }
 
+// open starts the program and waits until it has found GPUs, or ended, or hangs. The drivers' libraries are loaded in a
+// process of their own, since they may block for ever or end it. What it said is looked for once more when it has
+// ended: its last line and its end come at the same time.
 func (h *gpuHelper) open(ctx context.Context) error {
 	path, err := h.owner.options.LookPath(gpuHelperName)
 	if err != nil {
@@ -103,6 +106,8 @@ func offer(c chan error, err error) {
 	}
 }
 
+// read asks for one reading of all GPUs and waits for it. The requests are numbered, so that the answer to one that
+// timed out is not taken for the next.
 func (h *gpuHelper) read(ctx context.Context) error {
 	h.mu.Lock()
 	p, rounds := h.process, h.rounds

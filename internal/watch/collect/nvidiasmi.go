@@ -89,6 +89,9 @@ func newNvidiaSMI(owner *localGPUs) gpuSource { return &nvidiaSMI{owner: owner} 
 func (n *nvidiaSMI) name() string          { return "nvidia-smi" }
 func (n *nvidiaSMI) period() time.Duration { return 0 }
 
+// open finds out what this nvidia-smi knows, and starts one that prints all GPUs at the interval: a process for each
+// reading would cost more than what it measures. Older versions refuse a query with columns that they do not know, so
+// that these are tried first and left out then.
 func (n *nvidiaSMI) open(ctx context.Context) error {
 	path, err := n.owner.options.LookPath("nvidia-smi")
 	if err != nil {

@@ -229,15 +229,15 @@ func TestShortRunOfAConstantServerKeepsItsSeries(t *testing.T) {
 		phase.EndNS = time.Now().UnixNano()
 		time.Sleep(time.Millisecond)
 		r.Finish(context.Background())
-		got := map[string][]metrics.Figure{}
+		got := map[string][]metrics.Statistic{}
 		for _, f := range servermetrics.Compute(r.Store(), servermetrics.Settings{Phase: phase}).Families {
 			got[f.Name] = f.Series[0].Fields()[:2]
 		}
-		want := map[string][]metrics.Figure{
+		want := map[string][]metrics.Statistic{
 			"a": {{Key: "avg", Value: 5}, {Key: "min", Value: 5}}, "b": {{Key: "total"}, {Key: "rate"}},
 			"c_info": {{Key: "avg", Value: 1}, {Key: "min", Value: 1}},
 		}
-		if !maps.EqualFunc(got, want, slices.Equal[[]metrics.Figure]) {
+		if !maps.EqualFunc(got, want, slices.Equal[[]metrics.Statistic]) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	})

@@ -26,7 +26,7 @@ func (s *Store) Curves() []timeline.Curve {
 }
 
 func (d *Series) curve(f Field, column []float64) timeline.Curve {
-	r := Result{Device: d.Device}
+	r := DeviceMetrics{Device: d.Device}
 	c := timeline.Curve{Source: DisplaySource(d.Source), Name: f.Display, Labels: r.Title(), Unit: f.Unit}
 	c.TimeNS, c.Values = d.times, column
 	if f.Kind == Counter {

@@ -29,8 +29,8 @@ type Efficiency struct {
 }
 
 // Result returns the figure as a metric.
-func (f Efficiency) Result() metrics.Result {
-	r := metrics.Result{
+func (f Efficiency) Result() metrics.Metric {
+	r := metrics.Metric{
 		Tag: f.Tag, Header: f.Header, Short: f.Header, Unit: f.Unit, Order: f.Order,
 		Group: f.Group, Stats: metrics.Stats{Avg: f.Value},
 	}

@@ -118,6 +118,8 @@ func (c *Catalog) dcgmLine(groups []*group, source string, m mapping, l labels, 
 	return groups
 }
 
+// amdLine adds a line of AMD's exporter to the group of its GPU. A field has several mappings where a label, the kind
+// of the clock, tells its metrics apart; the rank decides which of several lines for one metric counts.
 func (c *Catalog) amdLine(groups []*group, source, name string, l labels, value float64) []*group {
 	mappings := c.amd[name]
 	index, err := strconv.Atoi(l.get("gpu_id"))

@@ -27,12 +27,12 @@ type Telemetry struct {
 
 // Endpoint is the devices of a source.
 type Endpoint struct {
-	Name string   `json:"name"` // as tables show the source
-	GPUs []Result `json:"gpus"`
+	Name string          `json:"name"` // as tables show the source
+	GPUs []DeviceMetrics `json:"gpus"`
 }
 
-// Result is the figures of a device.
-type Result struct {
+// DeviceMetrics is the figures of a device.
+type DeviceMetrics struct {
 	Device
 	// Key is the device's name among those of its endpoint.
 	Key     string   `json:"key"`
@@ -40,7 +40,7 @@ type Result struct {
 }
 
 // Title returns the device as tables call it.
-func (r *Result) Title() string {
+func (r *DeviceMetrics) Title() string {
 	return "GPU " + strconv.Itoa(r.Index) + suffix(" MIG ", r.Instance) + " | " + r.Model
 }
 
@@ -80,7 +80,7 @@ func (s *Store) TelemetryUntil(w Window, untilNS int64) *Telemetry {
 		if !slices.Contains(t.Platforms, d.Platform) {
 			t.Platforms = append(t.Platforms, d.Platform)
 		}
-		r := Result{Device: d.Device}
+		r := DeviceMetrics{Device: d.Device}
 		for field := range s.catalog.fields {
 			if st, ok := s.stats(d, field, w, untilNS); ok {
 				r.Metrics = append(r.Metrics, Metric{s.catalog.Field(field), st})
@@ -98,7 +98,7 @@ func (s *Store) TelemetryUntil(w Window, untilNS int64) *Telemetry {
 }
 
 // place puts a result with those of its source.
-func (t *Telemetry) place(r Result) {
+func (t *Telemetry) place(r DeviceMetrics) {
 	name := DisplaySource(r.Source)
 	i := slices.IndexFunc(t.Endpoints, func(e Endpoint) bool { return e.Name == name })
 	if i < 0 {
@@ -110,7 +110,7 @@ func (t *Telemetry) place(r Result) {
 
 // name sorts the devices of an endpoint and gives each a key of its own.
 func (e *Endpoint) name() {
-	slices.SortStableFunc(e.GPUs, func(a, b Result) int {
+	slices.SortStableFunc(e.GPUs, func(a, b DeviceMetrics) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Instance, b.Instance))
 	})
 	taken := map[string]bool{}
@@ -145,8 +145,8 @@ func (t *Telemetry) SetSources(configured, successful []string) {
 }
 
 // Any reports whether a device is such.
-func (t *Telemetry) Any(is func(*Result) bool) bool {
+func (t *Telemetry) Any(is func(*DeviceMetrics) bool) bool {
 	return slices.ContainsFunc(t.Endpoints, func(e Endpoint) bool {
-		return slices.ContainsFunc(e.GPUs, func(g Result) bool { return is(&g) })
+		return slices.ContainsFunc(e.GPUs, func(g DeviceMetrics) bool { return is(&g) })
 	})
 }

@@ -77,6 +77,8 @@ func (st *state) unsaid() float64 {
 	return 0
 }
 
+// bucket takes the value of a bucket. The first scrape fixes the buckets of a histogram; a line of a later one finds
+// its slot once, by its bound, and keeps it. Further buckets are ignored with a warning: they have no history.
 func (p *Parser) bucket(l *line, h *layout, v float64) {
 	if !h.fixed {
 		upper, text, _ := bound(l.le)

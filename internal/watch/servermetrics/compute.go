@@ -66,6 +66,8 @@ type job struct {
 	warnings []string
 }
 
+// plan lists what is to be computed, a job for each series, in the order of the output. The window of an open phase
+// ends with the last scrape of each endpoint.
 func plan(store *Store, families []Family, o Settings) []job {
 	windows, mixed := map[*EndpointStore]Window{}, store.mixed()
 	for _, e := range store.Endpoints() {

@@ -79,11 +79,11 @@ type ClientTotals struct {
 	// the first scrape: there was none between the phases.
 	InFlight, WarmUp int64
 	// Figures are the totals of the successful requests.
-	Figures []Figure
+	Figures []ClientTotal
 }
 
-// Figure is a total of the client.
-type Figure struct {
+// ClientTotal is a total of the client.
+type ClientTotal struct {
 	Quantity Quantity
 	// Metric is the tag of what was summed.
 	Metric string
@@ -199,7 +199,7 @@ func (s *ServerTotals) total(q Quantity) *Total {
 	return nil
 }
 
-func (r *Reconciliation) figure(q Quantity) *Figure {
+func (r *Reconciliation) figure(q Quantity) *ClientTotal {
 	for i := range r.Client.Figures {
 		if r.Client.Figures[i].Quantity == q {
 			return &r.Client.Figures[i]

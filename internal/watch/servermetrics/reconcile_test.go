@@ -10,7 +10,7 @@ import (
 
 // run returns a client with 100 requests of 50 prompt and 20 generated tokens, which the server reported.
 func run() *ClientTotals {
-	return &ClientTotals{Succeeded: 100, Figures: []Figure{
+	return &ClientTotals{Succeeded: 100, Figures: []ClientTotal{
 		{Quantity: Requests, Metric: "request_count", Value: 100, Max: 1, Count: 100},
 		{Quantity: AbortedRequests, Metric: "given up", Value: 0, Max: 1},
 		{Quantity: PromptTokens, Metric: "usage_prompt_tokens", Value: 5000, Max: 60, Count: 100},

@@ -79,20 +79,20 @@ type Slice struct {
 }
 
 // figure returns a statistic that is not a whole number.
-func figure(key string, v float64) metrics.Figure { return metrics.Figure{Key: key, Value: v} }
+func figure(key string, v float64) metrics.Statistic { return metrics.Statistic{Key: key, Value: v} }
 
 // Fields returns the statistics that are present, in the order of the published JSON.
-func (s *SeriesStats) Fields() []metrics.Figure {
+func (s *SeriesStats) Fields() []metrics.Statistic {
 	switch {
 	case s.Gauge != nil:
 		g := s.Gauge
-		fields := []metrics.Figure{
+		fields := []metrics.Statistic{
 			figure("avg", g.Avg), figure("min", g.Min), figure("max", g.Max), figure("std", g.Std),
 		}
 		return g.Percentiles.Append(fields, "")
 	case s.Counter != nil:
 		c := s.Counter
-		fields := []metrics.Figure{figure("total", c.Total), figure("rate", c.Rate)}
+		fields := []metrics.Statistic{figure("total", c.Total), figure("rate", c.Rate)}
 		if r := c.Slices; r != nil {
 			fields = append(fields, figure("rate_avg", r.Avg), figure("rate_min", r.Min),
 				figure("rate_max", r.Max), figure("rate_std", r.Std))
@@ -102,8 +102,8 @@ func (s *SeriesStats) Fields() []metrics.Figure {
 	return s.Histogram.fields()
 }
 
-func (h *HistogramStats) fields() []metrics.Figure {
-	fields := []metrics.Figure{{Key: "count", Value: float64(h.Count), Integer: true}}
+func (h *HistogramStats) fields() []metrics.Statistic {
+	fields := []metrics.Statistic{{Key: "count", Value: float64(h.Count), Integer: true}}
 	if h.Count == 0 {
 		return fields
 	}
@@ -128,26 +128,26 @@ func (h *HistogramStats) fields() []metrics.Figure {
 }
 
 // Get returns the statistic with the given key, if present.
-func (s *SeriesStats) Get(key string) (metrics.Figure, bool) {
+func (s *SeriesStats) Get(key string) (metrics.Statistic, bool) {
 	for _, f := range s.Fields() {
 		if f.Key == key {
 			return f, true
 		}
 	}
-	return metrics.Figure{}, false
+	return metrics.Statistic{}, false
 }
 
 // Fields returns the values of a slice of a series of type t, in the order of the published JSON, without times
 // and buckets.
-func (s *Slice) Fields(t prom.Type) []metrics.Figure {
+func (s *Slice) Fields(t prom.Type) []metrics.Statistic {
 	switch t {
 	case prom.Counter:
-		return []metrics.Figure{figure("total", s.Total), figure("rate", s.Rate)}
+		return []metrics.Statistic{figure("total", s.Total), figure("rate", s.Rate)}
 	case prom.Histogram:
-		count := metrics.Figure{Key: "count", Value: float64(s.Count), Integer: true}
-		return []metrics.Figure{count, figure("sum", s.Sum), figure("avg", s.Avg)}
+		count := metrics.Statistic{Key: "count", Value: float64(s.Count), Integer: true}
+		return []metrics.Statistic{count, figure("sum", s.Sum), figure("avg", s.Avg)}
 	}
-	return []metrics.Figure{figure("avg", s.Avg), figure("min", s.Min), figure("max", s.Max)}
+	return []metrics.Statistic{figure("avg", s.Avg), figure("min", s.Min), figure("max", s.Max)}
 }
 
 // Timeslices returns the slices in order of time, SliceCount of them. They are computed while they are read and

@@ -60,13 +60,13 @@ func (s *scenario) expect(text string) error {
 }
 
 // compare compares key value key value … with fields.
-func compare(words []string, got []metrics.Figure) error {
+func compare(words []string, got []metrics.Statistic) error {
 	for i := 0; i+1 < len(words); i += 2 {
 		want, err := strconv.ParseFloat(words[i+1], 64)
 		if err != nil {
 			return err
 		}
-		at := slices.IndexFunc(got, func(f metrics.Figure) bool { return f.Key == words[i] })
+		at := slices.IndexFunc(got, func(f metrics.Statistic) bool { return f.Key == words[i] })
 		if at < 0 {
 			return fmt.Errorf("no %s among %v", words[i], got)
 		}
@@ -186,7 +186,7 @@ func (s *scenario) families(text string) error {
 
 func (s *scenario) info(text string) error {
 	i := s.store.Endpoint(s.now).Info()
-	got := []metrics.Figure{
+	got := []metrics.Statistic{
 		{Key: "total_fetches", Value: float64(i.TotalFetches)},
 		{Key: "first_fetch_ns", Value: float64(i.FirstFetchNS)}, {Key: "last_fetch_ns", Value: float64(i.LastFetchNS)},
 		{Key: "unique_updates", Value: float64(i.UniqueUpdates)},

@@ -113,6 +113,9 @@ func between(s *Samples, first, last int, w Window, lengthNS int64) iter.Seq2[Sl
 	}
 }
 
+// gaugeSlices divides a window into slices of a length, with the figures of the samples in each; slices without a
+// sample are left out. Where scrapes are further apart than slices are long, each interval between two of them is a
+// slice, with the value that held from its start.
 func gaugeSlices(s *Samples, w Window, lengthNS int64) iter.Seq[Slice] {
 	return func(yield func(Slice) bool) {
 		first, last := s.First(), s.Len()-1
@@ -181,6 +184,8 @@ func counterSlices(s *Samples, w Window, lengthNS int64) iter.Seq[Slice] {
 	}
 }
 
+// histogramSlices divides a window as [gaugeSlices] does, with what was observed in each slice. One in which a count or
+// sum fell, as after a restart, is left out. The buckets are valid until the next slice.
 func histogramSlices(s *Samples, w Window, lengthNS int64) iter.Seq[Slice] {
 	return func(yield func(Slice) bool) {
 		final := s.Len() - 1

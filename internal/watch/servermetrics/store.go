@@ -104,11 +104,11 @@ type Scrape struct {
 	// Summaries are kept apart; empty where they are not requested.
 	Summaries []prom.Sample
 	// Phase is that of the run in which the page was asked for, for a recording; nil is between two of them.
-	Phase *Phase
+	Phase *PhaseID
 }
 
-// Phase identifies a phase of a run.
-type Phase struct {
+// PhaseID identifies a phase of a run.
+type PhaseID struct {
 	Index int
 	// Profiling counts the profiling phases from 0; -1 is a warm-up.
 	Profiling  int
@@ -244,6 +244,9 @@ func (e *EndpointStore) resolve(p *prom.Series) source {
 	return src
 }
 
+// introduce returns the series that a description belongs to, and makes it if it is new. It is called once for each
+// description, not for each sample. A family keeps its first type: a server that is replaced may describe it otherwise,
+// and a histogram and a number have no history in common.
 func (e *EndpointStore) introduce(p *prom.Series) source {
 	name := p.Family.Name
 	if p.Family.Type == prom.Summary {

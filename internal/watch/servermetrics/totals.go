@@ -131,6 +131,8 @@ type ledgerPage struct {
 	fromNS, toNS int64
 }
 
+// readLedger returns what an endpoint counted during a phase: for each row the first of its names that the page has, so
+// that a server is read by its newest counter. Names are compared without the "_total" that exporters add or not.
 func readLedger(e *EndpointStore, prefix string, rows []counted, phase Window, models []string) ledgerPage {
 	families := map[string][]*Series{}
 	for _, s := range e.Series() {
@@ -206,6 +208,8 @@ func (c *counted) picks(s *Series) bool {
 	return labelled || c.quantity == Requests
 }
 
+// addOne adds the growth of one series over the phase. It needs a scrape before the phase and one after it, and a
+// counter that never fell: a total that lacks a part is worse than none, since it is compared with the client's own.
 func (r *ledgerReader) addOne(total *Total, row *counted, series *Series) {
 	s := &r.samples
 	series.Read(s, r.window)

@@ -62,7 +62,8 @@ type Replies struct {
 	// Valid are the successful ones; of them Unfinished ended with neither a reason nor an end mark, and Cumulative
 	// repeated the text so far in each event.
 	Valid, Unfinished, Cumulative int64
-	// Endings count the finish reasons of all replies, failed ones included; Unread the names of output that nobody reads.
+	// Endings count the finish reasons of all replies, failed ones included; Unread the names of output that nobody
+	// reads.
 	Endings, Unread map[string]int64
 }
 
@@ -139,8 +140,8 @@ type Prompts struct {
 
 // WarmCache says how much of the prompts came from the server's prefix cache though this run had not put it there.
 type WarmCache struct {
-	// Share and Repeats are parts of the prompt tokens, from 0 to 1: what came from the cache, and the most of that which
-	// the run had sent before.
+	// Share and Repeats are parts of the prompt tokens, from 0 to 1: what came from the cache, and the most of that
+	// which the run had sent before.
 	Share, Repeats float64
 	// Remedy is how a run does without it.
 	Remedy string
@@ -220,6 +221,8 @@ func (c *Course) outageInRates() string {
 	return "the outage was before the first success and after the last one" + neither
 }
 
+// coldStart reports requests at the start that were far slower than the median, in a row from the first one on: by a
+// factor and by a time, as small latencies vary by large factors.
 func coldStart(r *Report) (message, advice string, found bool) {
 	first := &r.Inputs.Course.First
 	m, ok := r.Inputs.metric(first.Tag)

@@ -139,6 +139,9 @@ func hostOf(from, to *reading, availableMin int64, most peaks) *Host {
 	return h
 }
 
+// linksOf returns what the network interfaces carried between two readings of a host, the busiest first. A peak is at
+// least the average: its own readings are rarer than short runs are long. Counters that fell belong to an interface
+// that was made anew, and are left out.
 func linksOf(f, t *hostReading, seconds float64, most peaks) []Link {
 	var list []Link
 	for i := range t.links {

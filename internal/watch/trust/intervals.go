@@ -21,6 +21,8 @@ type intervals struct {
 	each, open int
 }
 
+// add adds what happened between two readings. The list is halved when it is full, by joining neighbours, so that any
+// run has between half of the bound and the bound; each is the number of readings in an interval.
 func (l *intervals) add(from, to *reading, lateNS int64) {
 	next := Interval{AtNS: to.atNS, CPUShare: orZero(cpuShare(from, to)), LateNS: lateNS,
 		PauseNS: int64(to.pauses.since(&from.pauses).total()), RSS: to.rss}

@@ -67,6 +67,8 @@ func Preflight(a Asked) []Advice {
 	return l.advise(a)
 }
 
+// advise returns what this machine lacks for a load, each with its limit. Requests bound the connections where nothing
+// else does. A limit of 0 is not known, and nothing is said of it.
 func (l *limits) advise(a Asked) []Advice {
 	requests, connections := int64(a.Requests), int64(a.Connections)
 	if connections <= 0 {

@@ -94,6 +94,8 @@ var runtimeNames = [...]string{
 	"/gc/heap/live:bytes",
 }
 
+// readRuntime reads the metrics of Go's runtime in one call, in the order of runtimeNames. One that this version of Go
+// does not have is of no kind, and its field stays as it is.
 func readRuntime(r *reading) {
 	var samples [len(runtimeNames)]metrics.Sample
 	for i, name := range runtimeNames {

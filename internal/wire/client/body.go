@@ -101,6 +101,8 @@ func (b *body) readLeft(p []byte) (int, error) {
 	return n, err
 }
 
+// readChunks reads the data of chunks without their heads. It returns what has come rather than wait for more: each
+// read is an arrival, whose time would else be that of the last byte.
 func (b *body) readChunks(p []byte) (n int, err error) {
 	for b.part != chunksOver && n < len(p) && err == nil {
 		if n > 0 && !b.ready() {

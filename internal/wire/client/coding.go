@@ -22,6 +22,8 @@ func (x *exchange) decodeBody(resp *http.Response) error {
 	return nil
 }
 
+// addDecoder puts a decoder before the body, or before the decoder of the coding that was applied later. An exchange
+// with one is not used again: the decompressor may still hold it.
 func (x *exchange) addDecoder(coding string) error {
 	var open func(io.Reader) (io.Reader, error)
 	switch coding {

@@ -35,6 +35,8 @@ type dialer struct {
 	attempts chan struct{}
 }
 
+// newDialer returns a dialer by the options. The limit for connections that are made at a time keeps a burst of
+// sessions from overflowing the server's queue of connections, which the kernel answers by dropping them for seconds.
 func newDialer(opts *Options, clk *clock.Clock, src *sources) *dialer {
 	socket := socketOptions{rcvBuf: opts.RcvBuf, sndBuf: opts.SndBuf, userTimeout: opts.TCPUserTimeout,
 		stamps: src.measured(), sharePorts: len(opts.Sources) > 0}

@@ -147,6 +147,9 @@ func describeError(err error) *record.Error {
 	return &record.Error{Type: neterr.Value, Message: record.Exception(neterr.Value, err.Error())}
 }
 
+// describeDial says at which step a connection failed, why, and where possible what to change. The order of the cases
+// matters: a step that ran out of its time reports an error of its own, which says less than the limit; the first case
+// that fits gives the type by which errors are counted.
 func describeDial(e *dialError) *record.Error {
 	text, kind := neterr.Describe(e.err)
 	if e.step == stepTLS {

@@ -99,6 +99,8 @@ var fixedLengths = [...]int{0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 6: -1, 7: -1, 8:
 
 const typeString = 7
 
+// read reads the headers of a message: for each a length and a name, a kind, and a value whose length is given or
+// follows from the kind. Only texts are kept; the others are passed over by their length.
 func (m *Message) read(b []byte) error {
 	for len(b) > 0 {
 		n := int(b[0])

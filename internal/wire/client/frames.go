@@ -22,6 +22,9 @@ type frames struct {
 	buf     [streamRoom]byte
 }
 
+// read returns bytes of payloads, and reads from the network only when no whole message is left, so that the time of a
+// read is that of the message's last byte. An end within a message is an error; an exception is the error that the
+// server sent.
 func (f *frames) read(p []byte) (int, error) {
 	for {
 		if len(f.left) > 0 {

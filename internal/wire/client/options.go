@@ -119,6 +119,7 @@ func DefaultOptions() Options {
 	}
 }
 
+// check returns the first option that is not valid. Flags were checked before; this is for other callers.
 func (o *Options) check() error {
 	switch o.Reuse {
 	case ReusePooled, ReuseNever, ReuseSticky:

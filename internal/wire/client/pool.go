@@ -67,6 +67,8 @@ func (p *pool) take(o *origin, session string) *connection {
 	}
 }
 
+// pop takes a kept connection to an origin, nil if there is none: the one that was used last, as it is the least likely
+// to have been closed by the server; with sticky reuse the session's own.
 func (p *pool) pop(o *origin, session string) *connection {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,6 +101,8 @@ func (p *pool) put(c *connection, session string, final bool) {
 	}
 }
 
+// keep takes a connection back for the next request. It returns the session's connection before it, if any, for the
+// caller to close outside of the lock, and whether the connection was kept.
 func (p *pool) keep(c *connection, session string, final bool) (previous *connection, kept bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -29,6 +29,8 @@ type hop struct {
 	closes bool
 }
 
+// firstHop prepares the request as it is sent first. The signature comes last: it covers the headers that a keeper
+// adds, and a header that the signer sets replaces one of that name.
 func (x *exchange) firstHop(buffer *[]byte) error {
 	h := &x.hop
 	*h = hop{method: x.req.Method, headers: x.req.Headers, given: x.req.Headers, body: x.req.Body, wire: *buffer,

@@ -48,6 +48,8 @@ func (c *Client) target(raw string) (*target, error) {
 	return t, nil
 }
 
+// parseTarget parses a URL into what each request to it needs, and keeps it. Equal origins share one value, by which
+// connections are found. The number of targets that are kept is bounded: URLs may come from a data set.
 func (c *Client) parseTarget(raw string) (*target, error) {
 	u, o, err := parseOrigin(raw)
 	if err != nil {

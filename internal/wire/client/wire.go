@@ -42,8 +42,9 @@ type wire struct {
 	stampNS int64
 	// floorNS is an instant before which nothing that is read from now on can have come.
 	floorNS int64
-	// wallOffset is what the wall clock is ahead of the run's: the most of all readings since it was last set. The clocks
-	// are read one after the other, which makes a reading too small by the time between them, and never too large.
+	// wallOffset is what the wall clock is ahead of the run's: the most of all readings since it was last set. The
+	// clocks are read one after the other, which makes a reading too small by the time between them, and never too
+	// large.
 	wallOffset int64
 	// closed is called when the socket is closed; nil = nothing is.
 	closed func()
@@ -51,12 +52,15 @@ type wire struct {
 	dialled *Stamps
 	// shared reports that a library writes to the connection, requests and what its protocol needs between them.
 	shared bool
-	// begun reports that something was read since the last request, quick that acknowledgements are not delayed since then.
+	// begun reports that something was read since the last request, quick that acknowledgements are not delayed since
+	// then.
 	begun, quick bool
 	// silent counts the reads without a stamp up to the first with one; negative once there was one.
 	silent int
 }
 
+// newWire wraps a connection whose reads are stamped: by the kernel where it can be, else by this process, with the
+// reason noted once for the report.
 func newWire(nc net.Conn, clk *clock.Clock, src *sources) *wire {
 	w := &wire{Conn: nc, clock: clk, sources: src, head: -1}
 	if sc, ok := nc.(syscall.Conn); ok {
@@ -83,9 +87,9 @@ func newWire(nc net.Conn, clk *clock.Clock, src *sources) *wire {
 }
 
 // acknowledge makes the kernel acknowledge at once what has come and what comes from now on, until the next write. The
-// kernel takes a socket that sends soon after it received for one end of a dialogue, and holds its acknowledgements back,
-// for 40 ms, to send them with the next data. A server with Nagle's algorithm holds the first token of a reply back for as
-// long, until the head of the reply is acknowledged.
+// kernel takes a socket that sends soon after it received for one end of a dialogue, and holds its acknowledgements
+// back, for 40 ms, to send them with the next data. A server with Nagle's algorithm holds the first token of a reply
+// back for as long, until the head of the reply is acknowledged.
 func (w *wire) acknowledge() {
 	if w.raw != nil && AcknowledgesAtOnce {
 		_ = w.raw.Control(acknowledgeAtOnce)
@@ -191,8 +195,8 @@ func (w *wire) stamp(n int) {
 	}
 }
 
-// arrived converts a stamp to the run's clock, by a lead of the wall clock that was read at now. Bytes of one stamp have
-// one instant, whatever the clocks say at each read.
+// arrived converts a stamp to the run's clock, by a lead of the wall clock that was read at now. Bytes of one stamp
+// have one instant, whatever the clocks say at each read.
 func (w *wire) arrived(wall, lead, now int64) int64 {
 	w.wallOffset = max(w.wallOffset, lead)
 	if wall != w.stampNS {

@@ -94,6 +94,8 @@ const (
 	refused // it will not be ready by waiting
 )
 
+// server waits until a server is ready: by its list of models or its health, then by requests for inference. A server
+// without a list says nothing of its models, so that a request decides.
 func (w *waiting) server(ctx context.Context) error {
 	probe := w.r.Mode != Models
 	if w.r.Mode != Inference {

@@ -47,15 +47,15 @@ type RoundTripSample struct {
 // Prober probes from Start to Finish or Close.
 type Prober struct {
 	opts    RoundTripOptions
-	targets []*target
+	targets []*serverAccount
 
 	mu     sync.Mutex // also of what Sample and Warn are called under
 	cancel context.CancelFunc
 	loops  sync.WaitGroup
 }
 
-// target is the account of one server.
-type target struct {
+// serverAccount is the account of one server.
+type serverAccount struct {
 	name    string
 	samples int64
 	failed  int64
@@ -67,7 +67,7 @@ type target struct {
 func NewProber(opts RoundTripOptions) *Prober {
 	p := &Prober{opts: opts}
 	for _, name := range opts.Targets {
-		p.targets = append(p.targets, &target{name: name})
+		p.targets = append(p.targets, &serverAccount{name: name})
 	}
 	return p
 }
@@ -86,7 +86,7 @@ func (p *Prober) Start() {
 	}
 }
 
-func (p *Prober) loop(ctx context.Context, t *target) {
+func (p *Prober) loop(ctx context.Context, t *serverAccount) {
 	ticker := time.NewTicker(p.opts.Interval)
 	defer ticker.Stop()
 	for {
@@ -100,7 +100,7 @@ func (p *Prober) loop(ctx context.Context, t *target) {
 }
 
 // probe makes one probe; one that ctx cut off does not count.
-func (p *Prober) probe(ctx context.Context, t *target) (ok bool) {
+func (p *Prober) probe(ctx context.Context, t *serverAccount) (ok bool) {
 	s := RoundTripSample{Target: t.name, At: time.Now()}
 	limited, cancel := context.WithTimeout(ctx, p.opts.Timeout)
 	defer cancel()
@@ -200,7 +200,7 @@ func (p *Prober) topUp(ctx context.Context) {
 }
 
 // lacking returns why a target has no estimate.
-func (p *Prober) lacking(t *target) string {
+func (p *Prober) lacking(t *serverAccount) string {
 	text := fmt.Sprintf("the network's round trip to %s is not known: %d of %d probes succeeded, %d must", t.name,
 		t.samples, t.samples+t.failed, p.opts.MinSamples)
 	if t.err != nil {

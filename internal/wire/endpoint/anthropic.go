@@ -16,7 +16,7 @@ type anthropic struct {
 const defaultMaxTokens = 1024
 
 func newAnthropic(d Descriptor, o Options) Endpoint {
-	return &anthropic{newDocuments(d, o, func() reader { return &anthropicReader{} })}
+	return &anthropic{newDocuments(d, o, func() documentReader { return &anthropicReader{} })}
 }
 
 func (e *anthropic) Encode(c *Context) (*Body, error) {
@@ -172,6 +172,9 @@ func blockIndex(r *root) int {
 	return n
 }
 
+// delta reads a delta by the members that it has rather than by its type, as servers that imitate the API differ in the
+// types. The first of text, thinking, signature and arguments counts; a member that is not known is noted as left
+// unread.
 func (a *anthropicReader) delta(d *documentDecoder, r *root, atNS int64) {
 	var text, thinking, partial, signature, other []byte
 	for m := range jsonscan.Members(r.delta) {

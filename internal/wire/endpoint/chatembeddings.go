@@ -10,7 +10,8 @@ type chatEmbeddings struct {
 
 func newChatEmbeddings(d Descriptor, o Options) Endpoint {
 	o.Streaming = false
-	return &chatEmbeddings{Endpoint: newChat(d, o), decoders: newDecoders(func() reader { return embeddingFinder{} })}
+	return &chatEmbeddings{Endpoint: newChat(d, o),
+		decoders: newDecoders(func() documentReader { return embeddingFinder{} })}
 }
 
 func (e *chatEmbeddings) NewDecoder() Decoder { return e.decoders.Get().(*documentDecoder) }

@@ -128,6 +128,9 @@ func name(raw []byte) []byte {
 	return raw[1 : len(raw)-1]
 }
 
+// scanChoices reads the first choice of the list at b[i:], and counts the others, which are passed over. The choice is
+// the one of index 0; where none has it, the first of the list is read again. It returns the position after the list,
+// or a negative one if it is not valid JSON.
 func (c *chunk) scanChoices(b []byte, i int) int {
 	c.choice, c.others, c.picked, c.stray = choice{}, 0, false, false
 	if i >= len(b) || b[i] != '[' {
@@ -174,6 +177,8 @@ func (c *choice) first() bool {
 	return jsonscan.IsNull(c.index) || len(c.index) == 1 && c.index[0] == '0' || string(c.index) == `"0"`
 }
 
+// scan reads a choice at b[i:] in one pass, with the depth of its nesting bounded. The compiler makes
+// no string of a key in a switch. It returns the position after it, or a negative one if it is not valid JSON.
 func (c *choice) scan(b []byte, i int) int {
 	i, more := jsonscan.Open(b, i, '}', 3)
 	for more {
@@ -209,6 +214,8 @@ func (c *choice) scan(b []byte, i int) int {
 	return i
 }
 
+// scan reads a message or a delta at b[i:]. Members that are not known keep the whole of it, as they may be output. It
+// returns the position after it, or a negative one if it is not valid JSON.
 func (s *spans) scan(b []byte, i int) int {
 	*s = spans{}
 	if i >= len(b) || b[i] != '{' {

@@ -83,6 +83,9 @@ func (d *openAIDecoder) Body(contentType string, binary bool, body []byte, atNS 
 	d.reply.body(contentType, binary, body, atNS, d.document)
 }
 
+// document reads an event or a whole body. An event that differs from the one before in its content alone, as most do,
+// is recognised by its bytes and not scanned at all. Usage is where the server puts it: at the root, in the choice, or
+// among the members of the root under other names.
 func (d *openAIDecoder) document(data []byte, atNS int64) {
 	if raw := d.last.content(data); raw != nil {
 		d.appendText(raw, false)

@@ -9,9 +9,9 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// reader reads a document and adds its contents to the decoder. It may keep state between the documents of one
+// documentReader reads a document and adds its contents to the decoder. It may keep state between the documents of one
 // exchange.
-type reader interface {
+type documentReader interface {
 	// read reads one document; data is its text.
 	read(d *documentDecoder, r *root, data []byte, atNS int64)
 	// reset forgets the exchange.
@@ -39,7 +39,7 @@ type replayer interface {
 // documentDecoder decodes replies by the members of their documents.
 type documentDecoder struct {
 	home  *sync.Pool
-	api   reader
+	api   documentReader
 	root  root
 	reply Reply
 	first func()
@@ -49,7 +49,7 @@ type documentDecoder struct {
 }
 
 // newDecoders is a pool of decoders, each with a reader of its own.
-func newDecoders(api func() reader) *sync.Pool {
+func newDecoders(api func() documentReader) *sync.Pool {
 	home := &sync.Pool{}
 	home.New = func() any {
 		d := &documentDecoder{home: home, api: api()}
@@ -65,7 +65,7 @@ type documents struct {
 	decoders *sync.Pool
 }
 
-func newDocuments(d Descriptor, o Options, api func() reader) documents {
+func newDocuments(d Descriptor, o Options, api func() documentReader) documents {
 	return documents{newShared(d, o), newDecoders(api)}
 }
 
@@ -115,6 +115,8 @@ func (d *documentDecoder) Body(contentType string, binary bool, body []byte, atN
 // octets is the media type of bytes that are anything.
 const octets = "application/octet-stream"
 
+// document reads an event or a whole body. What all APIs have in common, errors and usage, is read here. Text that is
+// not JSON is a reply where the API has such, unless it is the page of a proxy.
 func (d *documentDecoder) document(data []byte, atNS int64) {
 	r := &d.root
 	if !r.scan(data) {

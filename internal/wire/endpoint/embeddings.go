@@ -30,7 +30,7 @@ func newClassification(d Descriptor, o Options) Endpoint {
 // newListed is an API that takes a list of texts and replies with a list of items, each of which has a member.
 func newListed(d Descriptor, o Options, what, member string) Endpoint {
 	return &embeddings{what: what, limited: once{warn: o.Warn},
-		documents: newDocuments(d, o, func() reader { return itemReader{member} })}
+		documents: newDocuments(d, o, func() documentReader { return itemReader{member} })}
 }
 
 // Encode takes exactly one turn; its texts are always a list.

@@ -29,6 +29,8 @@ func readError(c *chunk, data []byte) *record.Error {
 	return &record.Error{Message: string(jsonscan.AppendCompact(nil, raw))}
 }
 
+// errorOfObject reads an error as servers of OpenAI's API write it. The code is a number, a number in quotes, or a
+// word; the message is the whole object where there is none.
 func errorOfObject(raw []byte) *record.Error {
 	e := &record.Error{}
 	var code string

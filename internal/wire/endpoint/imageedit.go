@@ -12,7 +12,7 @@ type imageEdit struct {
 
 func newImageEdit(d Descriptor, o Options) Endpoint {
 	return &imageEdit{reserved: once{warn: o.Warn},
-		documents: newDocuments(d, o, func() reader { return imageReader{} })}
+		documents: newDocuments(d, o, func() documentReader { return imageReader{} })}
 }
 
 // Encode sends the current turn alone: its first text and its first image.

@@ -12,7 +12,7 @@ type imageGeneration struct {
 }
 
 func newImageGeneration(d Descriptor, o Options) Endpoint {
-	return &imageGeneration{newDocuments(d, o, func() reader { return imageReader{} })}
+	return &imageGeneration{newDocuments(d, o, func() documentReader { return imageReader{} })}
 }
 
 // Encode sends the current turn alone.

@@ -10,7 +10,7 @@ type imageRetrieval struct {
 }
 
 func newImageRetrieval(d Descriptor, o Options) Endpoint {
-	return &imageRetrieval{newDocuments(d, o, func() reader { return listReader{} })}
+	return &imageRetrieval{newDocuments(d, o, func() documentReader { return listReader{} })}
 }
 
 // Encode sends the images of the current turn.

@@ -62,6 +62,7 @@ type bodyFields struct {
 	inputIDs                                          []byte
 }
 
+// note keeps a member of a body if it can hold text. Several names stand for one thing in the APIs of rankings.
 func (f *bodyFields) note(m jsonscan.Member) {
 	switch string(m.Key) {
 	case "messages":

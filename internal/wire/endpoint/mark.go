@@ -105,6 +105,8 @@ func (m Mark) message(raw []byte) json.RawMessage {
 	return append(out, '}')
 }
 
+// content appends the content of a message with the mark at its beginning or end: in the text itself, or as a part of
+// its own in a list of parts. Content of another kind stays as it is.
 func (m Mark) content(out, content []byte) []byte {
 	switch {
 	case jsonscan.IsText(content):

@@ -30,6 +30,8 @@ type messageWriter struct {
 // systemSeparator separates the run's system prompt from that of the data set.
 const systemSeparator = "\n\n"
 
+// write writes the messages of a request: the system message, merged with that of the first turn where there is one,
+// the user's context, and all turns.
 func (w *messageWriter) write(c *Context) error {
 	w.buf = append(w.buf, '[')
 	merged := false

@@ -290,6 +290,8 @@ func imagesIn(datatype string, shape []int64, each func(func([]byte)) bool) int 
 	return n
 }
 
+// document reads a response of the inference protocol as JSON: the texts, the number of images by the shape, or whether
+// there is any value at all, by the kind of model. The values are not converted.
 func (d *inferenceDecoder) document(data []byte, atNS int64) {
 	r := &d.reply
 	if !r.open(data) {

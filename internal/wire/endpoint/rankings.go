@@ -40,7 +40,7 @@ func newRankings(d Descriptor, o Options) Endpoint {
 		o.Extra = takeNames(o.Extra, map[string]*string{"score_query_field": &e.shape.query,
 			"score_documents_field": &e.shape.passages})
 	}
-	e.documents = newDocuments(d, o, func() reader {
+	e.documents = newDocuments(d, o, func() documentReader {
 		if e.shape.score != "" {
 			return itemReader{e.shape.score}
 		}

@@ -6,7 +6,7 @@ type rawAPI struct {
 }
 
 func newRaw(d Descriptor, o Options) Endpoint {
-	return &rawAPI{newDocuments(d, o, func() reader { return autoReader{} })}
+	return &rawAPI{newDocuments(d, o, func() documentReader { return autoReader{} })}
 }
 
 // Encode takes the bytes as they are; nothing is merged.

@@ -20,7 +20,7 @@ type responses struct {
 func newResponses(d Descriptor, o Options) Endpoint {
 	store, asked := newOverrides(o.Extra).get("store")
 	chains := string(store) == "true"
-	return &responses{chains: chains, chained: once{warn: o.Warn}, documents: newDocuments(d, o, func() reader {
+	return &responses{chains: chains, chained: once{warn: o.Warn}, documents: newDocuments(d, o, func() documentReader {
 		return &responsesReader{chains: chains, mayChain: !asked}
 	})}
 }
@@ -115,6 +115,9 @@ func (p *responsesReader) reset() {
 	}
 }
 
+// read reads an event, or a whole response, which has no type. Text counts when its delta comes, and the "done" events
+// only where no delta did: they repeat the whole text. The last event has the usage, and all output where a server
+// streams nothing else.
 func (p *responsesReader) read(d *documentDecoder, r *root, data []byte, atNS int64) {
 	kind := d.kind()
 	if string(name(r.object)) == "response" || len(kind) == 0 && startsWith(r.output, '[') {

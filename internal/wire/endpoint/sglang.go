@@ -18,7 +18,7 @@ type sglang struct {
 }
 
 func newSGLang(d Descriptor, o Options) Endpoint {
-	return &sglang{documents: newDocuments(d, o, func() reader { return &sglangReader{} })}
+	return &sglang{documents: newDocuments(d, o, func() documentReader { return &sglangReader{} })}
 }
 
 // PerRequest implements Individual: the body names the request.

@@ -10,7 +10,7 @@ type solido struct {
 }
 
 func newSolido(d Descriptor, o Options) Endpoint {
-	return &solido{newDocuments(d, o, func() reader { return solidoReader{} })}
+	return &solido{newDocuments(d, o, func() documentReader { return solidoReader{} })}
 }
 
 // Encode sends the current turn alone.

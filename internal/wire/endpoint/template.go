@@ -32,6 +32,8 @@ const (
 // namedTemplates are the built-in templates by name.
 var namedTemplates = map[string]string{"nv-embedqa": `{"text": {{ texts|tojson }}}`}
 
+// newTemplate returns an endpoint whose body is a template: a known one by name, the text of a file, or the text
+// itself, in this order. A template that is a path of no file is an error, as it would be sent as it is.
 func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 	e := &template{documents: documents{shared: shared{descriptor: d, options: o}}, escaped: once{warn: o.Warn}}
 	var read autoReader
@@ -71,7 +73,7 @@ func newTemplate(d Descriptor, o Options) (Endpoint, error) {
 	if e.compiled, err = jinja.Compile(e.source, jinja.Options{Escape: true}); err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
-	e.decoders = newDecoders(func() reader { return read })
+	e.decoders = newDecoders(func() documentReader { return read })
 	return e, nil
 }
 

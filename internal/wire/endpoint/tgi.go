@@ -13,7 +13,7 @@ type tgi struct {
 }
 
 func newTGI(d Descriptor, o Options) Endpoint {
-	return &tgi{newDocuments(d, o, func() reader { return tgiReader{} })}
+	return &tgi{newDocuments(d, o, func() documentReader { return tgiReader{} })}
 }
 
 // Encode takes exactly one turn. What the user adds goes among the parameters; the path reports whether
@@ -38,6 +38,7 @@ type tgiReader struct{}
 
 func (tgiReader) reset() {}
 
+// read reads an event, which has a token, or a whole reply, an object or a list of one.
 func (tgiReader) read(d *documentDecoder, r *root, _ []byte, atNS int64) {
 	details := r.details
 	if r.array != nil {

@@ -12,7 +12,7 @@ type transcription struct {
 
 func newTranscription(d Descriptor, o Options) Endpoint {
 	return &transcription{reserved: once{warn: o.Warn},
-		documents: newDocuments(d, o, func() reader { return transcriptReader{} })}
+		documents: newDocuments(d, o, func() documentReader { return transcriptReader{} })}
 }
 
 // Encode sends the first audio of the current turn.

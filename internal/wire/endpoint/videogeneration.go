@@ -15,7 +15,7 @@ type videoGeneration struct {
 }
 
 func newVideoGeneration(d Descriptor, o Options) Endpoint {
-	return &videoGeneration{newDocuments(d, o, func() reader { return videoReader{} })}
+	return &videoGeneration{newDocuments(d, o, func() documentReader { return videoReader{} })}
 }
 
 // Encode sends the current turn alone.

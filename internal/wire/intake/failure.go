@@ -24,6 +24,9 @@ func (j *Job) reply() *endpoint.Reply {
 	return j.Decoder.Reply()
 }
 
+// judge returns why an exchange failed, nil if it did not: an error of the transport before one that the server
+// reports, and both before a reply without content. A reply without content is a failure, though its status was 200: it
+// has no time to first token, and would make the server look faster.
 func judge(ex *client.Exchange, reply *endpoint.Reply) *record.Error {
 	switch {
 	case ex.Err != nil:

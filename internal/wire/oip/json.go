@@ -52,6 +52,8 @@ func (m *Message) appendTensors(dst []byte) []byte {
 	return append(dst, ']')
 }
 
+// appendJSON appends the tensor as the protocol's JSON has it, its values in one flat list. Numbers that JSON does not
+// have are null.
 func (t *Tensor) appendJSON(dst []byte) []byte {
 	dst = appendQuoted(append(dst, `{"name":`...), t.Name)
 	dst = append(dst, `,"shape":[`...)

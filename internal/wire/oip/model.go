@@ -32,8 +32,8 @@ func (in *Input) String() string { return fmt.Sprintf("%s (%s %v)", in.Name, in.
 // Batched reports whether the first dimension counts the elements of a batch.
 func (in *Input) Batched() bool { return len(in.Shape) > 1 && in.Shape[0] == -1 }
 
-// Fit returns the shape of n elements for the input; false if n elements cannot have it. The first dimension of any size
-// takes all of them: four texts for [-1 1] are [4 1]. An input without a shape takes a list.
+// Fit returns the shape of n elements for the input; false if n elements cannot have it. The first dimension of any
+// size takes all of them: four texts for [-1 1] are [4 1]. An input without a shape takes a list.
 func (in *Input) Fit(n int64) ([]int64, bool) {
 	if len(in.Shape) == 0 {
 		return []int64{n}, true
@@ -50,6 +50,8 @@ func (in *Input) FitRow(n, rows int64) ([]int64, bool) {
 	return slices.Insert(shape, 0, rows), ok
 }
 
+// fit returns a declared shape with its free dimensions set so that it holds n values: the first free one takes what
+// the fixed ones leave, further ones are 1. It fails where the product cannot be n.
 func fit(declared []int64, n int64) ([]int64, bool) {
 	shape, fixed, free := slices.Clone(declared), int64(1), -1
 	for i, d := range declared {

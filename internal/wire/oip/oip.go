@@ -212,6 +212,8 @@ func (m *Message) appendHead(dst []byte) []byte {
 	return dst
 }
 
+// append appends the tensor as a message. The datatype decides in which list of contents numbers go, and how they are
+// packed; a datatype that is not known is sent as FP32.
 func (t *Tensor) append(dst []byte) []byte {
 	dst = appendText(dst, fName, t.Name)
 	dst = appendText(dst, fDatatype, t.Datatype)

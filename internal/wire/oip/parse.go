@@ -112,6 +112,9 @@ func fields(data []byte, yield func(n protowire.Number, kind protowire.Type, val
 	return nil
 }
 
+// parse reads a request or a response; raws and asked are the numbers of the fields in which the two differ. It goes
+// over the data a second time only if there are raw contents: these are matched to the tensors by their order, and may
+// stand before them.
 func (m *Message) parse(data []byte, raws, asked protowire.Number) error {
 	m.reset()
 	raw := 0

@@ -44,6 +44,7 @@ type process struct {
 	why     error
 }
 
+// newProcess starts the program. It is not bound to a context: it is asked to end first, see close.
 func newProcess(words []string, dir string, log func(string)) (*process, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir = dir
@@ -271,6 +272,8 @@ func (t *teller) last() string {
 	return strings.Join(t.kept, "\n")
 }
 
+// line takes a line of standard error: the newest are kept for the error with which the program may end, and as many
+// are told in a second as a log can bear; how many are missing is told with the next one.
 func (t *teller) line(text string) {
 	t.mu.Lock()
 	if len(t.kept) == maxKept {

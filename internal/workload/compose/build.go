@@ -78,6 +78,9 @@ type streams struct {
 	passages, passageTokens, queryTokens, mix                     random.Stream
 }
 
+// newBuilder prepares what all conversations share. Each kind of draw has a stream of its own under a fixed name, so
+// that an option changes what it is about and no other draw of the same seed. The order matters: the texts that all
+// share need the source, and what a mark or a template adds must be known before the lengths of prompts are drawn.
 func newBuilder(o Options, tok tokenizer.Tokenizer) (*builder, error) {
 	b := &builder{Options: o, tok: tok, system: o.SystemPrompt, texts: o.hasText()}
 	b.streams = streams{

@@ -83,6 +83,8 @@ func (b *builder) prepareMedia() error {
 	return err
 }
 
+// prepareImages reads the pictures, and where they are taken in turn, counts how many each conversation takes: a
+// conversation can then be made without those before it.
 func (b *builder) prepareImages() error {
 	p, m := b.Images, &b.media
 	switch {
@@ -150,6 +152,8 @@ func (b *builder) addMedia(ctx context.Context, k uint64, turns []dataset.Turn) 
 	return nil
 }
 
+// addImages draws the images of conversation k, of its own place in each stream: what conversations before it drew does
+// not count, so that they can be made in any order. A picture of a finite set is encoded once and shared.
 func (b *builder) addImages(ctx context.Context, k uint64, turns []dataset.Turn, of func(i int) *recipe.Images) error {
 	m := &b.media
 	sizes, formats, sources := m.sizes.At(k), m.formats.At(k), m.sources.At(k)
@@ -240,6 +244,7 @@ func (m *mediaGenerator) picture(key pictureKey) (string, error) {
 	return text, nil
 }
 
+// addAudio draws the clips of conversation k, of its own place in each stream.
 func (b *builder) addAudio(k uint64, turns []dataset.Turn, of func(i int) *recipe.Audio) {
 	m := &b.media
 	durations, encodings, sounds := m.durations.At(k), m.encodings.At(k), m.sounds.At(k)

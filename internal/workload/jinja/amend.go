@@ -18,6 +18,9 @@ type amender struct {
 	names []string
 }
 
+// amend walks the engine's tree of a template and replaces the expressions in which it differs from Jinja2, or that
+// could take unbounded time or memory. What a node holds is amended before the node itself. A node that is reached
+// twice is amended once: a filter must not be put around itself.
 func (a *amender) amend(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Interface:

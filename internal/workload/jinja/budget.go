@@ -61,6 +61,8 @@ func checkSource(source string) error {
 	}
 }
 
+// checkTag bounds one tag of a template: the engine parses and evaluates by recursion, over brackets and over chains of
+// operators.
 func checkTag(tag string) error {
 	depth, words := 0, 0
 	for i, before := 0, byte(' '); i < len(tag); i = skipString(tag, i) {

@@ -32,6 +32,8 @@ func decode(messages []byte) ([]any, error) {
 	return list, nil
 }
 
+// decodeValue decodes a value with the order of members kept, which templates that iterate over them show. A member
+// that occurs twice has its first place and its last value, as in Python.
 func decodeValue(d *json.Decoder, depth int) (any, error) {
 	if depth > maxChatNesting {
 		return nil, fmt.Errorf("the messages are nested deeper than %d levels", maxChatNesting)

@@ -31,6 +31,8 @@ const maxIndent = 64
 // maxNesting ends a value that contains itself.
 const maxNesting = 200
 
+// value writes a value as Jinja2's tojson does, or with chat as the tojson of chat templates: members sorted by name or
+// in their order. Depth and length are bounded, since a template can build values far larger than itself.
 func (w *jsonWriter) value(v reflect.Value, depth int) error {
 	if depth > maxNesting {
 		return fmt.Errorf("tojson: the value is nested deeper than %d levels", maxNesting)
@@ -159,6 +161,8 @@ func (w *jsonWriter) line(depth int) {
 	}
 }
 
+// string writes a string: with chat as it is but for control characters, else in ASCII, with what is special in HTML as
+// escapes, as Jinja2 does.
 func (w *jsonWriter) string(s string) {
 	b := append(w.buf, '"')
 	for i := 0; i < len(s); {

@@ -127,6 +127,8 @@ func size(v *exec.Value, limit int) int {
 	return sizeOf(v.Val, limit, 0)
 }
 
+// sizeOf returns about how many bytes a value has as text, at least. It gives up once that is above the limit, so that
+// its own time is bounded by it.
 func sizeOf(v reflect.Value, limit, depth int) int {
 	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
 		if v.IsNil() {

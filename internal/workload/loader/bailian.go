@@ -34,6 +34,8 @@ func (f *faults) chatTwice(chat, parent int64) {
 	f.errorf("field \"chat_id\": %d was used before, with the parent %d", chat, parent)
 }
 
+// bailianRow reads a request. Times are seconds, with a fraction; its place in the conversation is found once all rows
+// are known, since a row may come before its parent.
 func bailianRow(o *object) (r row, err error) {
 	for _, key := range []string{"chat_id", "timestamp", "input_length", "output_length"} {
 		if !o.has(key) {

@@ -73,6 +73,8 @@ func readBaseten(from *load) error {
 	return l.group(l.order())
 }
 
+// add adds a row unless filters leave it out. Lengths of answers are asked for with min_tokens as well, so that they
+// are those of the recording.
 func (l *basetenReader) add(o *object) {
 	r, tokens, err := readBasetenRow(&l.options.Baseten, o)
 	if err != nil {

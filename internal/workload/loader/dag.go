@@ -70,6 +70,8 @@ func (d *dag) readSession(line []byte) {
 	d.refs = append(d.refs, branches)
 }
 
+// session reads a session with the branches that leave it, whose children are named and looked up when all are read.
+// Unknown keys are errors: a misspelt one would change what is sent without a word.
 func (d *dag) session(o *object) (c dataset.Conversation, branches []dagBranch, err error) {
 	var named string
 	if o.has("type") && (json.Unmarshal(o.members["type"], &named) != nil || named != dagJSONL) {
@@ -271,6 +273,7 @@ func spawns(o *object, i, n int) (branches []dagBranch, err error) {
 	return branches, nil
 }
 
+// spawnGroup reads children that begin with turn i of n and may be joined at a later one.
 func spawnGroup(item []byte, i, n int) (g dagBranch, err error) {
 	o, err := parseObject(item)
 	if err != nil {

@@ -115,6 +115,8 @@ func (r *dynamoReading) record(line []byte) {
 	}
 }
 
+// add checks a record and adds it to the session that it names, or to one of its own. Hashes of blocks are numbered in
+// the order in which they come: equal ones stay equal, which is all that prompts are made by.
 func (r *dynamoReading) add(record *dynamoRecord) error {
 	q := record.Request
 	size, input := q.Replay.BlockSize, q.Replay.Input
@@ -258,6 +260,9 @@ func countAll(traces []map[*agentSession][]recordedRequest) {
 	}
 }
 
+// playTree makes the conversations of a session and its agents. An agent begins with the turn of its parent that was
+// under way when it was called; without such a turn, or on the recording's own schedule, it stands alone. Delays are
+// set from the last session back: a turn that waits for children needs their ends.
 func (r *dynamoReading) playTree(t *agentTrace, requests map[*agentSession][]recordedRequest) {
 	tree := newTree(r.load)
 	all := append([]*agentSession{t.session}, t.agents...)

@@ -288,6 +288,8 @@ func objectsIn(row rows.Row, name string) (list []rows.Row) {
 	return list
 }
 
+// otelCall reads a span of the GenAI conventions of OpenTelemetry, in their older and newer names, and reports whether
+// it is a call of a model.
 func otelCall(span rows.Row) (recordedCall, bool) {
 	attributes := rows.Row{}
 	for _, a := range objectsIn(span, "attributes") {

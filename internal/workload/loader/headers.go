@@ -32,6 +32,7 @@ func (l *lineReader) headers(o *object) ([]dataset.Header, error) {
 
 var errHeaders = errors.New("want an object with the names and texts of headers")
 
+// headersOf reads an object of headers, in its order.
 func headersOf(text []byte) ([]dataset.Header, error) {
 	o, err := parseObject(text)
 	switch {

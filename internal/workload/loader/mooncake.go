@@ -32,6 +32,8 @@ func (l *lineReader) mooncake(line []byte) (r row) {
 	return r
 }
 
+// mooncakeFields reads a line: when it is sent, and exactly one of the four ways to say what. Two of them would
+// contradict each other.
 func (r *row) mooncakeFields(o *object) error {
 	var err error
 	keep := func(e error) {
@@ -70,6 +72,7 @@ func (r *row) mooncakeFields(o *object) error {
 	return r.mooncakeContent(o, contents[0])
 }
 
+// mooncakeContent reads what is sent: a length with blocks, a text, messages, or a whole body.
 func (r *row) mooncakeContent(o *object, key string) error {
 	switch key {
 	case "input_length":
@@ -98,6 +101,8 @@ func (r *row) mooncakeContent(o *object, key string) error {
 	return err
 }
 
+// mooncakeMessages reads messages, which are sent as they are written, members and order kept: only what is needed is
+// checked. With message_mode delta they go on from the turn before, and must not be replaced then.
 func (r *row) mooncakeMessages(o *object) error {
 	const want = "a list of at least one object with a role"
 	var list []json.RawMessage

@@ -39,6 +39,7 @@ func (o *object) blockIDs(key string) ([]int64, error) {
 	return slices.Clip(list), nil
 }
 
+// largeIDs reads hashes. They may be unsigned: only which are equal counts, so that the bits are kept as they are.
 func (o *object) largeIDs(key string) ([]int64, error) {
 	var written []*json.Number
 	wrong := o.wrong(key, "a list of whole numbers of up to 64 bits")

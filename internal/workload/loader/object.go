@@ -24,6 +24,8 @@ type object struct {
 
 var errNotObject = errors.New("want a JSON object")
 
+// parseObject reads a line that is one JSON object, into its members as they are written. A key that occurs twice is an
+// error, since programs disagree about which one counts. The text is copied: its buffer is used again for other lines.
 func parseObject(text []byte) (*object, error) {
 	if !utf8.Valid(text) {
 		if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {

@@ -89,6 +89,10 @@ func Parse[T any](ctx context.Context, s Source, parse func(*Chunk) (T, error), 
 	return x, nil
 }
 
+// parseAll parses the chunks of a file on all cores and hands over their results in the order of the file. A chunk is
+// put into the order before it is put to work, so that the results wait for the slowest rather than overtake it; the
+// queue's length bounds how much is in memory. The first error, by the order of the file, ends all; later chunks are
+// only drained then.
 func parseAll[T any](ctx context.Context, s Source, x *Index, parse func(*Chunk) (T, error), take func(T) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

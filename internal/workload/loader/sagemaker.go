@@ -43,6 +43,8 @@ func (l *lineReader) capture(line []byte) (r row) {
 	return r
 }
 
+// captured reads a record of data capture. A request that filters leave out is still a row, marked absent: its time may
+// be the first one, from which all others count.
 func (l *lineReader) captured(o, event *object) (r row, err error) {
 	when, err := event.text("inferenceTime")
 	if err != nil {

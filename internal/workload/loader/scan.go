@@ -123,6 +123,8 @@ func (r *scannedRow) length(at int, f fields, to *int) int {
 	return end
 }
 
+// milliseconds reads a time at the usual form; whatever else a time may be, or what is wrong with it, is rare and for
+// the slower reader, whose errors are the only ones.
 func (r *scannedRow) milliseconds(at int, f fields, to *float64) int {
 	if !r.first(f) || at < len(r.line) && r.line[at] == '-' {
 		return rare

@@ -220,6 +220,9 @@ func lookAtTable(ctx context.Context, path string, asked []recipe.Column) (*tabl
 	return chooseColumns(path, first, asked)
 }
 
+// chooseColumns decides which column has which role, by the first rows: those that the user maps, then for each other
+// role the first of its usual names whose values suit. What is sent is said by one column only, the first of messages,
+// text and length. Columns without a role are kept in left, for the message about them.
 func chooseColumns(path string, first []rows.Row, asked []recipe.Column) (*tableColumns, error) {
 	var names []string
 	for _, row := range first {

@@ -51,6 +51,9 @@ type recordedAgent struct {
 	requests []recordedRequest
 }
 
+// readWeka reads the documents of all files, each of which may hold several in a row. A file is read whole: documents
+// have no lines, and their errors are reported by their places. A document that is not JSON ends its file, as nobody
+// knows where the next one begins.
 func readWeka(l *load) error {
 	if l.options.Reshape != nil {
 		return fmt.Errorf("%s: --synthesis-… ratios and multipliers cannot be used with %s: its sessions are "+

@@ -9,6 +9,8 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
+// request reads one request: times in seconds since the start of the trace, lengths in tokens, and the ids of its
+// blocks, which are told apart by their scope. The ids must fit the length, since the prompt is made of them.
 func (w *wekaFile) request(o *object) (r recordedRequest, err error) {
 	if err := onlyKeys(o, wekaRequestKeys); err != nil {
 		return r, err
@@ -75,6 +77,8 @@ func (o *object) seconds(key string, must bool) (s float64, err error) {
 	return s, nil
 }
 
+// agent reads an agent with its requests, in the order of time. Some recordings count its times from the start of the
+// trace, others from its call: a first time before the call tells.
 func (w *wekaFile) agent(o *object) (a recordedAgent, err error) {
 	if err := onlyKeys(o, wekaAgentKeys); err != nil {
 		return a, err

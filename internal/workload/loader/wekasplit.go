@@ -74,6 +74,9 @@ type chainNames struct{ names []string }
 
 func (n *chainNames) of(i int) string { return n.names[i] }
 
+// newChainNames names the conversations into which a trace is split: the first has the trace's own id, auxiliary calls
+// are named by their kind, agents of a group that is large enough and runs at a time "wg" with their place in it,
+// others "fa". Numbers count in the order of the chains, so that equal traces have equal names.
 func newChainNames(id string, o *recipe.Weka, chains []*chain) *chainNames {
 	n := &chainNames{names: make([]string, len(chains))}
 	type point struct{ parent, turn int }

@@ -42,6 +42,8 @@ type layer3 struct {
 	sampleStep int // samples of a frame
 }
 
+// newLayer3 returns the frame of a rate: its version, and the lowest bit rate whose frames have room for the side
+// information and all lines at their largest.
 func newLayer3(rate, channels int) layer3 {
 	l := layer3{rate: rate, channels: channels, granules: 1}
 	for version, row := range mp3Rates {

@@ -14,13 +14,13 @@ import (
 // A chunk is closed when its lines reach this many characters.
 const chunkLength = 10_000
 
-// packCorpus turns plays in Markdown into the corpus that the synthetic package embeds: the text without its mark-up, in
-// chunks, as token ids of the built-in vocabulary.
+// packCorpus turns plays in Markdown into the corpus that the synthetic package embeds: the text without its mark-up,
+// in chunks, as token ids of the built-in vocabulary.
 //
 // The form, all numbers as unsigned varints: the number of distinct ids and these ids, the most frequent first; the
 // number of chunks, the number of tokens of each and the number of bytes of each; then the tokens, each as its place in
-// the list of ids. Places below a limit take one byte, the others two, the limit being as high as the number of distinct
-// ids allows (see openCorpus).
+// the list of ids. Places below a limit take one byte, the others two, the limit being as high as the number of
+// distinct ids allows (see openCorpus).
 func packCorpus(to string, plays []string) error {
 	var lines []string
 	for _, path := range plays {
@@ -60,6 +60,9 @@ func chunks(lines []string) []string {
 	return all
 }
 
+// encode packs the tokens of chunks: the distinct tokens by frequency, then each token as its place there, in one byte
+// for the most frequent and in two for the others. The limit is as high as two bytes for the rest allow: below it stand
+// single bytes, and each value from it on begins 256 pairs. The synthetic corpus reads this, see openCorpus there.
 func encode(chunks []string) ([]byte, error) {
 	tok := tokenizer.Builtin()
 	var ids, lengths []int

@@ -177,6 +177,9 @@ func (r *reading) session(number int, row rows.Row) error {
 	return nil
 }
 
+// read reads a row, which is a session of an agent, and keeps it if it is of the chosen harness, model and benchmark.
+// What the data set has is noted before it is filtered, for the error that lists the choices. Spans are put in the
+// order of their starts.
 func (r *agentReader) read(a *converter) error {
 	harness, err := a.name("harness")
 	if err != nil {

@@ -138,6 +138,7 @@ func (c *converter) mmStar() ([]dataset.Turn, error) {
 	return c.withImage(textTurn(question), "image")
 }
 
+// mmvu makes a question about a video, with its choices in the order of their letters.
 func (c *converter) mmvu() ([]dataset.Turn, error) {
 	question, err := c.text("question")
 	if err != nil {

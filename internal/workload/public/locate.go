@@ -300,6 +300,8 @@ func (o *Options) within(ctx context.Context, download func(context.Context) err
 	return err
 }
 
+// download fetches the files of a data set, of the first revision that has them. The error is that of the first one,
+// which is the usual one.
 func (o *Options) download(ctx context.Context, s set) (*files, error) {
 	if s.url != "" {
 		target := filepath.Join(o.CacheDir, s.file)

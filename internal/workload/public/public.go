@@ -209,6 +209,8 @@ func (r *reading) full() bool {
 	return r.set.streamed && r.options.Limit > 0 && made >= r.options.Limit
 }
 
+// row makes a conversation of a row, unless it is filtered out, outside of the limits or empty; each is counted for the
+// report. Numbers of rows in errors are those of the file.
 func (r *reading) row(number int, row rows.Row) error {
 	if r.full() {
 		return rows.ErrEnough
@@ -241,6 +243,7 @@ func (r *reading) row(number int, row rows.Row) error {
 	return nil
 }
 
+// result returns the data set with notes on what was left out. No conversation at all is an error with the reasons.
 func (r *reading) result(files []string) (*Result, error) {
 	s := r.set
 	if r.agents != nil {

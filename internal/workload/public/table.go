@@ -30,6 +30,8 @@ type set struct {
 	original bool
 }
 
+// sets returns the published data sets by the names of --public-dataset, which are the original's: where each is, and
+// what makes a conversation of a row.
 func sets() []set {
 	all := []set{
 		{name: shareGPT, convert: (*converter).shareGPT, file: "ShareGPT_V3_unfiltered_cleaned_split.json",

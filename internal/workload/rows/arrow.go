@@ -25,7 +25,7 @@ const (
 // stored as. An error of f ends the reading and is returned, ErrEnough too. A batch of more than maxBatch bytes, as it
 // is stored or unpacked, is an error.
 func EachArrow(in io.ReaderAt, size, maxBatch int64, f func([]Column, Row) error) error {
-	r := &reader{limit: maxBatch, left: size}
+	r := &messageReader{limit: maxBatch, left: size}
 	start, err := r.bounds(in, size)
 	if err != nil {
 		return err
@@ -34,8 +34,8 @@ func EachArrow(in io.ReaderAt, size, maxBatch int64, f func([]Column, Row) error
 	return r.each(f)
 }
 
-// reader reads the messages of a table.
-type reader struct {
+// messageReader reads the messages of a table.
+type messageReader struct {
 	in     *bufio.Reader
 	left   int64
 	limit  int64
@@ -43,7 +43,7 @@ type reader struct {
 }
 
 // bounds finds the stream in a file, or takes all as a stream.
-func (r *reader) bounds(in io.ReaderAt, size int64) (start int64, err error) {
+func (r *messageReader) bounds(in io.ReaderAt, size int64) (start int64, err error) {
 	const head, tail = 8, 4 + len(mark)
 	var first [head]byte
 	if n, _ := in.ReadAt(first[:], 0); n < head || string(first[:len(mark)]) != mark {
@@ -65,11 +65,14 @@ func (r *reader) bounds(in io.ReaderAt, size int64) (start int64, err error) {
 }
 
 // open begins to read at a place.
-func (r *reader) open(in io.ReaderAt, start int64) {
+func (r *messageReader) open(in io.ReaderAt, start int64) {
 	r.in = bufio.NewReaderSize(io.NewSectionReader(in, start, r.left), int(min(1<<18, r.left)))
 }
 
-func (r *reader) each(f func([]Column, Row) error) error {
+// each reads the messages of a stream: a schema, then dictionaries and batches of rows in any order, of which a
+// dictionary comes before the rows that refer to it. The kinds are those of Arrow's MessageHeader: 1 schema, 2
+// dictionary, 3 record batch; others are passed over.
+func (r *messageReader) each(f func([]Column, Row) error) error {
 	var columns []Column
 	for {
 		m, body, err := r.message()
@@ -102,7 +105,7 @@ func (r *reader) each(f func([]Column, Row) error) error {
 }
 
 // message reads the next message; a table at 0 is the end.
-func (r *reader) message() (m table, body []byte, err error) {
+func (r *messageReader) message() (m table, body []byte, err error) {
 	none := table{&flat{}, 0}
 	const begin = 0xffffffff
 	n, err := r.word()
@@ -137,7 +140,7 @@ func (r *reader) message() (m table, body []byte, err error) {
 	return m, body, err
 }
 
-func (r *reader) word() (uint32, error) {
+func (r *messageReader) word() (uint32, error) {
 	if r.left < 4 {
 		return 0, io.EOF
 	}
@@ -148,7 +151,7 @@ func (r *reader) word() (uint32, error) {
 	return binary.LittleEndian.Uint32(b), nil
 }
 
-func (r *reader) read(n int64) ([]byte, error) {
+func (r *messageReader) read(n int64) ([]byte, error) {
 	r.left -= n
 	return readAll(r.in, n)
 }
@@ -168,7 +171,7 @@ func readAll(in io.Reader, n int64) ([]byte, error) {
 }
 
 // define takes the values of a dictionary.
-func (r *reader) define(t table, body []byte) error {
+func (r *messageReader) define(t table, body []byte) error {
 	d := r.schema.dictionaries[t.i64(0)]
 	if d == nil {
 		return nil // of no column
@@ -192,7 +195,7 @@ func (r *reader) define(t table, body []byte) error {
 }
 
 // rows hands out the rows of a batch.
-func (r *reader) rows(t table, body []byte, columns []Column, f func([]Column, Row) error) error {
+func (r *messageReader) rows(t table, body []byte, columns []Column, f func([]Column, Row) error) error {
 	b, err := r.batch(t, body)
 	if err != nil {
 		return err
@@ -233,7 +236,7 @@ type batch struct {
 	spare int64
 }
 
-func (r *reader) batch(t table, body []byte) (*batch, error) {
+func (r *messageReader) batch(t table, body []byte) (*batch, error) {
 	b := &batch{in: t.in, body: body, length: t.i64(0), codec: -1, spare: r.limit}
 	b.nodeAt, b.nodes = t.vector(1, 16)
 	b.bufferAt, b.buffers = t.vector(2, 16)

@@ -148,6 +148,8 @@ func (s *shape) columns() []Column {
 	return list
 }
 
+// grow makes the shape of a column and what is below it. def and rep are the levels of definition and repetition of
+// what is above; leaves counts the columns of values, which are numbered in the order of the file.
 func grow(c *parquet.Column, def, rep int, leaves *int) *shape {
 	s := &shape{name: c.Name(), leaf: -1, optional: c.Optional(), repeated: c.Repeated(), first: *leaves}
 	if s.optional || s.repeated {
@@ -228,6 +230,9 @@ func (s *shape) repeat(c cursor) []any {
 	}
 }
 
+// one puts a value together from the cursors of its leaves, each of which it moves on (record assembly of Dremel:
+// Melnik et al., 2010). An absent value still has one entry in each of its leaves, which is skipped. A list in Parquet
+// is a group of one repeated group, whose inner name says nothing.
 func (s *shape) one(c cursor) any {
 	switch {
 	case s.leaf >= 0:
@@ -273,6 +278,7 @@ func (s *shape) skip(c cursor) {
 	}
 }
 
+// value returns a value as JSON would have it; bytes that are no text stay bytes.
 func (s *shape) value(v parquet.Value) any {
 	switch v.Kind() {
 	case parquet.Boolean:

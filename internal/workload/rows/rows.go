@@ -112,6 +112,7 @@ func Each(ctx context.Context, path string, f func(number int, row Row) error) e
 	return err
 }
 
+// eachText reads a file of lines, unpacked and without a mark of the order of bytes.
 func eachText(path, kind string, f func(Row) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -138,6 +139,8 @@ func eachText(path, kind string, f func(Row) error) error {
 	return fmt.Errorf("%s: want a file that ends in .parquet, .arrow, .jsonl, .json or .csv, each also compressed", path)
 }
 
+// eachCSV reads a table whose first line names the columns. Quotes inside of fields are taken as they are: exports of
+// spreadsheets have them.
 func eachCSV(path string, in io.Reader, f func(Row) error) error {
 	buffered := bufio.NewReaderSize(in, 1<<16)
 	table := csv.NewReader(buffered)

@@ -88,6 +88,8 @@ func (s *schema) list(t table, at, depth int) (fields []*field, err error) {
 	return fields, nil
 }
 
+// field reads a column with its children. One with a dictionary is a column of numbers, which are signed and of 32 bits
+// unless it says otherwise; columns may share a dictionary by its id.
 func (s *schema) field(t table, depth int) (*field, error) {
 	f := &field{name: t.text(0)}
 	var err error

@@ -68,6 +68,8 @@ func corpusFor(tok tokenizer.Tokenizer) *corpus {
 	return builtinCorpus().encode(tok)
 }
 
+// openCorpus reads the head of what workload/pack wrote, and leaves the chunks packed: a run unpacks those that it
+// draws.
 func openCorpus(packed string) *corpus {
 	at := 0
 	number := func() int {

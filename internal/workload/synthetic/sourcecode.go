@@ -93,6 +93,8 @@ func parse(text string) []part {
 // maxDepth bounds statements inside statements.
 const maxDepth = 12
 
+// expand writes a random text of a rule of the grammar. A part with a key is drawn once and repeated, as a name that is
+// used again; the depth is bounded, as rules refer to themselves.
 func (w *writer) expand(rule string, depth int) {
 	if w.terminal(rule) || depth > maxDepth {
 		return

@@ -31,6 +31,8 @@ type byteLevel struct {
 	blankSpecials bool
 }
 
+// newByteLevel returns a tokenizer by ranks. Special tokens of the usual form <|name|> are found by their ends, without
+// a tree; any other form needs one.
 func newByteLevel(r *ranks, pieces SplitFunc, specials []Special) *byteLevel {
 	t := &byteLevel{ranks: r, split: pieces, specials: map[string]int{}, names: map[int]string{}, size: r.Len()}
 	for _, s := range specials {

@@ -30,6 +30,9 @@ type classes struct {
 // CharacterClasses is the table of all code points, made when it is first asked for.
 var CharacterClasses = sync.OnceValue(newClasses)
 
+// newClasses makes the table of the classes of characters, in pages of which equal ones are shared: one look-up a
+// character, with ASCII in a table of its own. Go's tables are those of Unicode 15.0; what was assigned since is added,
+// as the tokenizers' own libraries know it.
 func newClasses() *classes {
 	marks := []struct {
 		table *unicode.RangeTable

@@ -27,7 +27,7 @@ func (p MergePair) At() int32 { return int32(uint32(p.Order)) }
 // of their own: the pairs of a megabyte of one letter would otherwise be sorted one by one.
 type MergeQueue struct {
 	list []MergePair
-	rows [maxRows]row
+	rows [maxRows]rankQueue
 	used int // rows from the first one that may hold pairs
 }
 
@@ -40,8 +40,8 @@ const (
 	pagePairs = 1 << 12
 )
 
-// row is a queue of pairs of one rank, each further right than the one before it.
-type row struct {
+// rankQueue is a queue of pairs of one rank, each further right than the one before it.
+type rankQueue struct {
 	pages [][]entry
 	read  int // of the first page
 	rank  uint32
@@ -103,7 +103,7 @@ func (q *MergeQueue) pushRow(pair MergePair) bool {
 	return true
 }
 
-func (r *row) add(pair MergePair) {
+func (r *rankQueue) add(pair MergePair) {
 	n := len(r.pages) - 1
 	if n < 0 || len(r.pages[n]) == pagePairs {
 		r.pages = append(r.pages, make([]entry, 0, pagePairs))
@@ -114,13 +114,13 @@ func (r *row) add(pair MergePair) {
 }
 
 // front returns the first pair of a row that is not empty.
-func (r *row) front() MergePair {
+func (r *rankQueue) front() MergePair {
 	s := r.pages[0][r.read]
 	return MergePair{uint64(r.rank)<<32 | uint64(s.at), s.note}
 }
 
 // take takes the front out and reports whether it was the last one.
-func (r *row) take() (empty bool) {
+func (r *rankQueue) take() (empty bool) {
 	if r.read++; r.read == len(r.pages[0]) {
 		r.pages[0], r.pages, r.read = nil, r.pages[1:], 0
 	}
@@ -146,7 +146,7 @@ func (q *MergeQueue) Pop() MergePair {
 	if r.take() {
 		q.used--
 		*r = q.rows[q.used]
-		q.rows[q.used] = row{}
+		q.rows[q.used] = rankQueue{}
 	}
 	return pair
 }

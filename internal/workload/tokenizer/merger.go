@@ -18,6 +18,9 @@ type part struct{ prev, next, end int32 }
 // keptParts bounds the room that is kept for the next piece.
 const keptParts = 1 << 20
 
+// merge merges neighbouring parts of s, bytes at first, by the lowest rank until none has one, in O(n log n). Parts
+// that were merged stay in the queue: an entry counts only if its pair still ends where it did. The parts are linked by
+// their starts, so that a start is also the index of its part.
 func (m *queueMerger) merge(r *ranks, s string, out []uint32) []uint32 {
 	m.parts = slices.Grow(m.parts[:0], len(s))
 	m.pairs.Reset()

@@ -44,9 +44,9 @@ func (t *classes) gpt2(s string, i int) int {
 	return t.spaces(s, i, false)
 }
 
-// cl100k returns the end of the piece that starts at s[i], with at most that many digits to a piece.
-// s must be valid UTF-8 and i < len(s). The newer spelling of the pattern has \s+$ before the line
-// breaks, which makes one piece of white space that ends the text: closing.
+// cl100k returns the end of the piece that starts at s[i], with at most that many digits to a piece. s must be valid
+// UTF-8 and i < len(s). The newer spelling of the pattern has \s+$ before the line breaks, which makes one piece of
+// white space that ends the text: closing.
 //
 //	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,digits}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 func (t *classes) cl100k(s string, i, digits int, closing bool) int {
@@ -76,8 +76,8 @@ func (t *classes) cl100k(s string, i, digits int, closing bool) int {
 	return t.spaces(s, i, true)
 }
 
-// deepSeekWords returns the last of the three patterns of DeepSeek-V3; code points of other kinds, such as
-// controls, lie between its matches.
+// deepSeekWords returns the last of the three patterns of DeepSeek-V3; code points of other kinds, such as controls,
+// lie between its matches.
 //
 //	[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 func (t *classes) deepSeekWords(s string, i int) (int, int) {
@@ -91,6 +91,8 @@ func (t *classes) deepSeekWords(s string, i int) (int, int) {
 	return len(s), len(s)
 }
 
+// deepSeekWord returns the end of the word at i, by DeepSeek's pattern: its alternatives are tried in their order, the
+// first one that matches counts. i if none does. c is the class of the character at i, size its length.
 func (t *classes) deepSeekWord(s string, i int, c class, size int) int {
 	if s[i] < utf8.RuneSelf && c&symbol != 0 {
 		end := i + 1

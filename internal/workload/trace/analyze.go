@@ -44,8 +44,8 @@ type Analysis struct {
 	HitRates       *Stats `json:"hit_rate_stats"`
 }
 
-// place is an id at its position in a row.
-type place struct {
+// positionedID is an id at its position in a row.
+type positionedID struct {
 	position int
 	id       int64
 }
@@ -63,7 +63,7 @@ type analyser struct {
 	ends          []int // of each row in ids
 	hits          []float64
 	seen          map[int64]bool
-	places        map[place]int
+	places        map[positionedID]int
 	steps         map[step]int
 	// times counts the occurrences of each prefix.
 	times []int
@@ -71,7 +71,7 @@ type analyser struct {
 
 // Analyze reads a mooncake trace. blockSize is the number of tokens of a hash id.
 func Analyze(ctx context.Context, path string, blockSize int) (*Analysis, error) {
-	a := &analyser{seen: map[int64]bool{}, places: map[place]int{}, steps: map[step]int{}, times: []int{0}}
+	a := &analyser{seen: map[int64]bool{}, places: map[positionedID]int{}, steps: map[step]int{}, times: []int{0}}
 	if err := loader.EachLengths(ctx, path, a.add); err != nil {
 		return nil, err
 	}
@@ -81,6 +81,9 @@ func Analyze(ctx context.Context, path string, blockSize int) (*Analysis, error)
 	return a.result(blockSize), nil
 }
 
+// add counts a request. A hit is the share of its blocks, from the first one on, that any request before it had: what
+// an unlimited prefix cache would have. Prefixes are numbered as the nodes of a tree: a step goes from one by a block
+// id.
 func (a *analyser) add(row loader.Lengths) {
 	a.input, a.output = append(a.input, row.Input), append(a.output, row.Output)
 	a.ids = append(a.ids, row.IDs...)
@@ -96,7 +99,7 @@ func (a *analyser) add(row loader.Lengths) {
 	prefix := 0
 	for position, id := range row.IDs {
 		a.seen[id] = true
-		a.places[place{position, id}]++
+		a.places[positionedID{position, id}]++
 		next, ok := a.steps[step{prefix, id}]
 		if !ok {
 			next = len(a.times)
@@ -108,6 +111,8 @@ func (a *analyser) add(row loader.Lengths) {
 	}
 }
 
+// result returns the figures of all requests. Context is what a request shares with others, unique the rest of its
+// input; which is which is known only when all requests are.
 func (a *analyser) result(blockSize int) *Analysis {
 	r := &Analysis{
 		Requests: len(a.input), UniquePrefixes: len(a.times) - 1,
@@ -149,7 +154,7 @@ func (a *analyser) result(blockSize int) *Analysis {
 func (a *analyser) context(ids []int64, input, blockSize float64) float64 {
 	shared := 0
 	for position, id := range ids {
-		if a.places[place{position, id}] >= 2 {
+		if a.places[positionedID{position, id}] >= 2 {
 			shared++
 		}
 	}

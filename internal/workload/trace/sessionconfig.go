@@ -171,6 +171,8 @@ const (
 	sessionBlocks = 4000
 )
 
+// check returns the first setting that is not valid. Bounds on blocks keep the ids of groups and sessions apart, which
+// are ranges of numbers.
 func (c *SessionConfig) check() error {
 	for name, l := range map[string]Lognormal{
 		"new_tokens_per_turn": c.NewTokens, "generation_length": c.Generation,

@@ -157,6 +157,9 @@ func (m *generator) session(i int) (session, error) {
 		"allow_truncation keeps it shorter", i, max(1, m.Turns.MaxAttempts))
 }
 
+// attempt draws session i: a context of shared layers and its own, then turns that each add the answer and new tokens,
+// until the session resets, has its turns, or would outgrow the limit. Each attempt has draws of its own, so that a
+// session can be drawn again without moving the others; its block ids come from a range of its own.
 func (m *generator) attempt(i, attempt, turns int) session {
 	r := m.seed.Stream(fmt.Sprintf("trace.synthesize.session.%d", attempt)).At(uint64(i))
 	limit := m.MaxPromptTokens

@@ -123,6 +123,8 @@ type Quality struct {
 	ToolTarget number         `json:"agentic_delay_share_target"`
 }
 
+// measureQuality compares what was drawn with what was asked for. The first turn counts as neither new tokens nor a
+// delay: it is the shared context.
 func measureQuality(c *SessionConfig, sessions []session) *Quality {
 	q := &Quality{Sessions: len(sessions), Ends: map[string]int{}, Groups: map[string]int{},
 		ToolTarget: number(c.Delay.AgenticFraction)}

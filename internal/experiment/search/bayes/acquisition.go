@@ -13,22 +13,26 @@ import (
 
 // The integration over what the objectives may be at the observed points.
 const (
-	// most observed points of which the values are drawn: those that may be the best.
+	// maxBase is the number of observed points of which the values are drawn, those that may be the best: each draw
+	// costs its cube once and its square for every candidate.
 	maxBase = 16
-	jitter  = 1e-8
+	// jitter is what is added to the diagonal of an almost singular covariance first, relative to the signal's
+	// variance.
+	jitter = 1e-8
 )
 
-// draws is the number of draws for a number of objectives: parts of space are many when objectives are.
+// draws is the number of quasi-Monte Carlo draws for a number of objectives: powers of 2, for which a Sobol sequence is
+// balanced, and the fewer the more boxes each draw's front has.
 func draws(objectives int) int { return [...]int{64, 32, 8}[min(objectives, 3)-1] }
 
-// maxFront is the number of points of a front whose boxes are looked at: with d objectives there are as many as its power
-// of d−1.
+// maxFront is the number of points of a front whose boxes are looked at: with d objectives there are as many as its
+// power of d−1.
 func maxFront(objectives int) int {
-	return [...]int{maxResults, maxResults, 32, 10, 6}[min(objectives, 5)-1]
+	return [...]int{unlimited, unlimited, 32, 10, 6}[min(objectives, 5)-1]
 }
 
-// maxResults is more than a search has.
-const maxResults = 1 << 20
+// unlimited is more points than a search has: fronts of one or two objectives have as many boxes as points.
+const unlimited = 1 << 20
 
 // acquisition is the logarithm of the noisy expected improvement: of the expected improvement over the best, or of the
 // hypervolume over the front, of the observed points, averaged over draws of their noiseless values (Letham et al.,
@@ -37,19 +41,20 @@ const maxResults = 1 << 20
 type acquisition struct {
 	models *models
 	base   [][]float64
-	// Of each model and base point: its covariances with the data, whitened. Of each model: the factor of the base
-	// points' posterior covariance, and the standard normal variables of each draw.
+	// white has of each model and base point its covariances with the data, whitened; factor of each model the Cholesky
+	// factor of the base points' posterior covariance; normal of each model the standard normal variables of each draw;
+	// boxes of each draw what would be better than it.
 	white  [][][]float64
 	factor []search.Lower
 	normal [][][]float64
 	boxes  [][]Box
-	// scratch
-	w, shared        []float64
-	means, deviation []float64
+	// The rest is scratch of [acquisition.at], which is therefore not for several goroutines.
+	whitened, posteriorCovariance []float64
+	means, deviation              []float64
 }
 
-// plain returns the expected improvement over the posterior means at the observed points.
-func (m *models) plain() *acquisition {
+// expectedImprovement returns the expected improvement over the posterior means at the observed points.
+func (m *models) expectedImprovement() *acquisition {
 	a := m.acquisition()
 	values := make([][]float64, len(m.all))
 	for i, g := range m.all {
@@ -58,7 +63,7 @@ func (m *models) plain() *acquisition {
 			values[i] = append(values[i], mean)
 		}
 	}
-	a.boxes = [][]Box{m.improvement(values)}
+	a.boxes = [][]Box{m.improvementBoxes(values)}
 	return a
 }
 
@@ -66,9 +71,10 @@ func (m *models) acquisition() *acquisition {
 	return &acquisition{models: m, means: make([]float64, m.objectives), deviation: make([]float64, m.objectives)}
 }
 
-// noisy returns the acquisition function that integrates over the noise, with draws of a seed.
-func (m *models) noisy(seed uint64) *acquisition {
-	plain, a := m.plain(), m.acquisition()
+// noisyExpectedImprovement returns the acquisition function that integrates over the noise, with draws of a seed: the
+// values at the base points, those with the largest plain expected improvement, are drawn jointly from their posterior.
+func (m *models) noisyExpectedImprovement(seed uint64) *acquisition {
+	plain, a := m.expectedImprovement(), m.acquisition()
 	a.base = slices.Clone(m.observed)
 	scores := make(map[*float64]float64, len(a.base))
 	for _, x := range a.base {
@@ -106,12 +112,13 @@ func (m *models) noisy(seed uint64) *acquisition {
 		a.factor = append(a.factor, lower)
 	}
 	for _, v := range values {
-		a.boxes = append(a.boxes, m.improvement(v))
+		a.boxes = append(a.boxes, m.improvementBoxes(v))
 	}
 	return a
 }
 
-// factorize returns the factor of a covariance that may be almost singular.
+// factorize returns the Cholesky factor of a covariance that may be almost singular. It adds to the diagonal, ten times
+// as much each time, until there is one, and changes the covariance so. scale is the unit of its entries.
 func factorize(covariance search.Lower, scale float64) search.Lower {
 	for more := jitter * scale; ; more *= 10 {
 		if factor, ok := search.Cholesky(covariance); ok {
@@ -123,9 +130,9 @@ func factorize(covariance search.Lower, scale float64) search.Lower {
 	}
 }
 
-// improvement returns what would be better than values of the models at some points: where none meets all constraints,
-// what is better than a pessimistic value, so that the search is for a point that does.
-func (m *models) improvement(values [][]float64) []Box {
+// improvementBoxes returns what would be better than values of the models at some points: where none meets all
+// constraints, what is better than a pessimistic value, so that the search is for a point that does.
+func (m *models) improvementBoxes(values [][]float64) []Box {
 	reference := m.reference
 	var feasible [][]float64
 	worst := math.Inf(1)
@@ -146,12 +153,12 @@ func (m *models) improvement(values [][]float64) []Box {
 	if m.objectives == 1 && len(feasible) == 0 {
 		reference = []float64{worst - 1}
 	}
-	return Undominated(thinned(feasible, reference), reference, m.objectives)
+	return Undominated(truncatedFront(feasible, reference), reference, m.objectives)
 }
 
-// thinned returns the values that no other dominates; of several objectives so many that their boxes are not too many,
-// those that dominate most by themselves.
-func thinned(values [][]float64, reference []float64) [][]float64 {
+// truncatedFront returns the values that no other dominates; of several objectives so many that their boxes are not too
+// many, those that dominate most by themselves.
+func truncatedFront(values [][]float64, reference []float64) [][]float64 {
 	most, objectives := maxFront(len(reference)), make([]search.Objective, len(reference))
 	for o := range objectives {
 		objectives[o].Maximize = true
@@ -174,7 +181,10 @@ func thinned(values [][]float64, reference []float64) [][]float64 {
 	return front[:most]
 }
 
-// at returns the acquisition function at a point of the unit cube.
+// at returns the acquisition function at a point of the unit cube. Given a draw of the base points, the objectives at
+// the point are normal with a mean that moves with the draw and a variance that does not, so that one factor serves all
+// draws. Far below the best the sum of the improvements underflows; then logarithms are added, which costs several
+// times as much.
 func (a *acquisition) at(x []float64) float64 {
 	m := a.models
 	feasible := 0.0
@@ -183,20 +193,20 @@ func (a *acquisition) at(x []float64) float64 {
 		feasible += LogProbability((g.Standardise(0) - mean) / math.Sqrt(variance))
 	}
 	b := len(a.base)
-	a.shared = a.shared[:0]
+	a.posteriorCovariance = a.posteriorCovariance[:0]
 	for o, g := range m.all[:m.objectives] {
 		var mean float64
-		a.w, mean = g.whiten(x, a.w[:0])
-		variance := g.signal - floats.Dot(a.w, a.w)
+		a.whitened, mean = g.whiten(x, a.whitened[:0])
+		variance := g.signal - floats.Dot(a.whitened, a.whitened)
 		a.means[o] = mean
 		if b > 0 {
-			a.shared = append(a.shared, make([]float64, b)...)
-			shared := a.shared[o*b:]
+			a.posteriorCovariance = append(a.posteriorCovariance, make([]float64, b)...)
+			covariance := a.posteriorCovariance[o*b:]
 			for j, p := range a.base {
-				shared[j] = g.kernel(x, p) - floats.Dot(a.w, a.white[o][j])
+				covariance[j] = g.kernel(x, p) - floats.Dot(a.whitened, a.white[o][j])
 			}
-			a.factor[o].Whiten(shared)
-			variance -= floats.Dot(shared, shared)
+			a.factor[o].Whiten(covariance)
+			variance -= floats.Dot(covariance, covariance)
 		}
 		a.deviation[o] = math.Sqrt(max(variance, 1e-10*g.signal))
 	}
@@ -205,21 +215,21 @@ func (a *acquisition) at(x []float64) float64 {
 		copy(draw, a.means)
 		for o := range draw {
 			if b > 0 {
-				draw[o] += floats.Dot(a.shared[o*b:(o+1)*b], a.normal[o][d])
+				draw[o] += floats.Dot(a.posteriorCovariance[o*b:(o+1)*b], a.normal[o][d])
 			}
 		}
 		return draw
 	}
 	total := 0.0
 	for d, boxes := range a.boxes {
-		total += gain(boxes, at(d), a.deviation)
+		total += expectedHypervolume(boxes, at(d), a.deviation)
 	}
 	if total > 1e-250 {
 		return feasible + math.Log(total) - n
 	}
 	sum := emptySum()
 	for d, boxes := range a.boxes {
-		sum.add(LogGain(boxes, at(d), a.deviation))
+		sum.add(LogExpectedHypervolume(boxes, at(d), a.deviation))
 	}
 	return feasible + sum.value() - n
 }

@@ -41,9 +41,11 @@ func Undominated(values [][]float64, reference []float64, dimensions int) []Box 
 	return boxes
 }
 
-// gain is the expected hypervolume of independent normal objectives within boxes. It is 0 where that is too small for a
-// float64; [LogGain] is not.
-func gain(boxes []Box, mean, deviation []float64) float64 {
+// expectedHypervolume is the expected hypervolume of independent normal objectives within boxes: for each box the
+// product over the objectives of the difference of two expected improvements (Yang et al., "Efficient computation of
+// expected hypervolume improvement using box decomposition algorithms", 2019). It is 0 where that is too small for a
+// float64; [LogExpectedHypervolume] is not.
+func expectedHypervolume(boxes []Box, mean, deviation []float64) float64 {
 	sum := 0.0
 	for _, b := range boxes {
 		product := 1.0
@@ -59,8 +61,8 @@ func gain(boxes []Box, mean, deviation []float64) float64 {
 	return sum
 }
 
-// LogGain is the logarithm of the expected hypervolume of independent normal objectives within boxes.
-func LogGain(boxes []Box, mean, deviation []float64) float64 {
+// LogExpectedHypervolume is the logarithm of the expected hypervolume of independent normal objectives within boxes.
+func LogExpectedHypervolume(boxes []Box, mean, deviation []float64) float64 {
 	sum := emptySum()
 	for _, b := range boxes {
 		product := 0.0

@@ -13,16 +13,16 @@ import (
 type models struct {
 	all        []*Process
 	objectives int
-	// x are the points of the results, observed the distinct ones; feasible are the indices of the results that are scored
-	// and meet all constraints.
+	// x are the points of the results, observed the distinct ones; feasible are the indices of the results that are
+	// scored and meet all constraints.
 	x, observed [][]float64
 	feasible    []int
 	// reference is that of the hypervolume, standardised; without several objectives nothing is too bad.
 	reference []float64
 }
 
-// history are the results of a search, and the hyperparameters chosen on the way: these are a function of the results and
-// their order alone, whatever was asked in between.
+// history are the results of a search, and the hyperparameters chosen on the way: these are a function of the results
+// and their order alone, whatever was asked in between.
 type history struct {
 	problem *search.Problem
 	// initial is the number of results from which there are models.
@@ -40,17 +40,18 @@ func newHistory(p *search.Problem, o Options) history {
 		end: terminator{kind: o.Terminator, space: p.Space}}
 }
 
-// due reports whether hyperparameters are chosen anew with n results: seldom when they are many, as that takes n³.
-func due(n int) bool { return n <= 40 || n%5 == 0 }
+// refitDue reports whether hyperparameters are chosen anew with n results: each time while a result still moves them,
+// then after every fifth, as a fit takes n³ for each evaluation.
+func refitDue(n int) bool { return n <= 40 || n%5 == 0 }
 
 // models returns those that have seen all results, nil while these are too few.
 func (h *history) models() *models {
 	for h.fitted < len(h.results) {
 		h.fitted++
 		if h.fitted >= h.initial && h.scored(h.fitted) &&
-			(due(h.fitted) || h.end.kind != "" || h.fitted == len(h.results)) {
-			h.last = h.describe(h.fitted)
-			h.end.see(h.last)
+			(refitDue(h.fitted) || h.end.kind != "" || h.fitted == len(h.results)) {
+			h.last = h.fitModels(h.fitted)
+			h.end.observe(h.last)
 		}
 	}
 	return h.last
@@ -66,8 +67,10 @@ func scored(r search.Result) bool {
 		!slices.ContainsFunc(r.Objectives, func(v float64) bool { return !artifact.Finite(v) })
 }
 
-// describe fits models to the first n results.
-func (h *history) describe(n int) *models {
+// fitModels fits models to the first n results: of the objectives in their order, then of the constraints and filters
+// that any result has. Results that could not be scored stay in, with a bad value, so that the search avoids their
+// region.
+func (h *history) fitModels(n int) *models {
 	p := h.problem
 	m := &models{objectives: len(p.Objectives), reference: make([]float64, len(p.Objectives))}
 	x := make([][]float64, n)
@@ -89,9 +92,9 @@ func (h *history) describe(n int) *models {
 	}
 	reference := search.Reference(values, p.Objectives)
 	for o, objective := range p.Objectives {
-		g := h.model(o, n, x, gains(h.results[:n], o, objective))
+		g := h.model(o, n, x, utilities(h.results[:n], o, objective))
 		m.all = append(m.all, g)
-		m.reference[o] = g.Standardise(better(objective, reference[o]))
+		m.reference[o] = g.Standardise(ascending(objective, reference[o]))
 	}
 	if m.objectives == 1 {
 		m.reference[0] = math.Inf(-1)
@@ -104,14 +107,16 @@ func (h *history) describe(n int) *models {
 	return m
 }
 
-// model returns the process of one output. number is its key among the hyperparameters.
+// model returns the process of one output. number is its key among the hyperparameters. A fit starts from those of
+// before; now and then also from the defaults, with more evaluations, so that it leaves a local optimum that few
+// results suggested.
 func (h *history) model(number, n int, x [][]float64, y []float64) *Process {
 	g := Observe(x, y)
 	before, known := h.chosen[number]
 	switch {
 	case !known:
 		g.fit(60, defaults(len(x[0])))
-	case !due(n):
+	case !refitDue(n):
 		g.Use(before)
 		return g
 	case n <= 20, n%10 == 0 && n <= 100:
@@ -134,20 +139,20 @@ func unit(space []search.Dimension, at search.Point) []float64 {
 	return x
 }
 
-func better(o search.Objective, v float64) float64 {
+func ascending(o search.Objective, v float64) float64 {
 	if o.Maximize {
 		return v
 	}
 	return -v
 }
 
-// gains returns the values of an objective such that more is better. A point that could not be scored has one that is
-// worse than the worst by 10 % of its magnitude, at least by 1.
-func gains(results []search.Result, o int, objective search.Objective) []float64 {
+// utilities returns the values of an objective such that more is better. A point that could not be scored has one that
+// is worse than the worst by 10 % of its magnitude, at least by 1.
+func utilities(results []search.Result, o int, objective search.Objective) []float64 {
 	y, worst := make([]float64, len(results)), math.Inf(1)
 	for i, r := range results {
 		if scored(r) {
-			y[i] = better(objective, r.Objectives[o])
+			y[i] = ascending(objective, r.Objectives[o])
 			worst = min(worst, y[i])
 		}
 	}

@@ -7,9 +7,9 @@ var logRootTau = 0.5 * math.Log(2*math.Pi)
 // logDensity is the logarithm of the standard normal density.
 func logDensity(z float64) float64 { return -0.5*z*z - logRootTau }
 
-// tail returns the continued fraction c(z) with which the normal distribution's upper tail is φ(z)/(z+c), for z of at
-// least 5.
-func tail(z float64) float64 {
+// tailFraction returns the continued fraction c(z) with which the normal distribution's upper tail is φ(z)/(z+c), for z
+// of at least 5: Laplace's, 1/(z + 2/(z + 3/…)), evaluated backwards from a term that no longer shows in a float64.
+func tailFraction(z float64) float64 {
 	c, k := 0.0, 20
 	if z > 9 {
 		k = 10
@@ -25,7 +25,7 @@ func LogProbability(z float64) float64 {
 	if z > -5 {
 		return math.Log(0.5 * math.Erfc(-z/math.Sqrt2))
 	}
-	return logDensity(z) - math.Log(-z+tail(-z))
+	return logDensity(z) - math.Log(-z+tailFraction(-z))
 }
 
 // LogImprovement is the logarithm of φ(z)+zΦ(z), which is the expected improvement of a normal variable of standard
@@ -34,7 +34,7 @@ func LogImprovement(z float64) float64 {
 	if z > -5 {
 		return math.Log(improvement(z))
 	}
-	c := tail(-z)
+	c := tailFraction(-z)
 	return logDensity(z) + math.Log(c/(-z+c))
 }
 
@@ -44,7 +44,7 @@ func improvement(z float64) float64 {
 	case z < -38:
 		return 0
 	case z < -5:
-		c := tail(-z)
+		c := tailFraction(-z)
 		return math.Exp(-0.5*z*z-logRootTau) * c / (-z + c)
 	}
 	return math.Exp(-0.5*z*z-logRootTau) + z*0.5*math.Erfc(-z/math.Sqrt2)

@@ -107,7 +107,7 @@ func TestExpectedHypervolumeIsTheMeanOfDraws(t *testing.T) {
 				sum += product
 			}
 		}
-		got := math.Exp(bayes.LogGain(boxes, mean[:dimensions], deviation[:dimensions]))
+		got := math.Exp(bayes.LogExpectedHypervolume(boxes, mean[:dimensions], deviation[:dimensions]))
 		if want := sum / float64(n); math.Abs(got-want) > 0.03*want {
 			t.Errorf("%d objectives: %v, by draws %v", dimensions, got, want)
 		}

@@ -27,8 +27,8 @@ type Planner struct {
 	start []search.Point
 }
 
-// New returns a planner with Gaussian processes. It fails for a problem without dimensions or objectives, for one of more
-// than [random.MaxDimensions] dimensions, and for a terminator that does not fit.
+// New returns a planner with Gaussian processes. It fails for a problem without dimensions or objectives, for one of
+// more than [random.MaxDimensions] dimensions, and for a terminator that does not fit.
 func New(p *search.Problem, o Options) (*Planner, error) {
 	if err := check(p, o); err != nil {
 		return nil, err
@@ -92,16 +92,17 @@ func (b *Planner) Ask() (search.Point, bool) {
 		return slices.Clone(b.start[n%len(b.start)]), true
 	}
 	seed := random.Root(b.seed).ChildSeed("iteration:" + strconv.Itoa(n))
-	return m.best(b.problem.Space, m.noisy(seed), seed), true
+	return m.best(b.problem.Space, m.noisyExpectedImprovement(seed), seed), true
 }
 
 // The search for the largest value of the acquisition function.
 const (
 	// maxGrid is the number of points up to which all are looked at, where all dimensions have whole numbers.
 	maxGrid = 1000
-	// sparse is the number of points looked at anywhere, near that of those near each good observed point, and climbs
-	// that of the best of them that are improved.
-	sparse, near, climbs = 512, 8, 6
+	// globalCandidates is the number of points of a Sobol sequence at which the acquisition function is evaluated,
+	// localCandidates that of points around each good observed one, at distances that halve from 0.2 of the range;
+	// localSearches is the number of the best of them from which a local search starts.
+	globalCandidates, localCandidates, localSearches = 512, 8, 6
 )
 
 // candidate is a point with its place in the unit cube and its value.
@@ -111,45 +112,46 @@ type candidate struct {
 	value float64
 }
 
-// best returns the point of the largest value.
+// best returns the point at which the acquisition function is largest: of a small grid by looking at all, else by local
+// searches from the best candidates.
 func (m *models) best(space []search.Dimension, a *acquisition, seed uint64) search.Point {
 	var all []candidate
-	look := func(p search.Point) candidate {
+	evaluate := func(p search.Point) candidate {
 		x := unit(space, p)
 		return candidate{p, x, a.at(x)}
 	}
 	if points := grid(space); points != nil {
 		for _, p := range points {
-			all = append(all, look(p))
+			all = append(all, evaluate(p))
 		}
 		return slices.MaxFunc(all, func(p, q candidate) int { return cmp.Compare(p.value, q.value) }).point
 	}
-	for _, u := range random.Sobol(len(space), sparse, true, seed) {
-		all = append(all, look(place(space, u)))
+	for _, u := range random.Sobol(len(space), globalCandidates, true, seed) {
+		all = append(all, evaluate(place(space, u)))
 	}
 	stream := random.Root(seed).Stream("near")
 	for i, x := range a.base {
 		r := stream.At(uint64(i))
-		for k := range near {
+		for k := range localCandidates {
 			u := slices.Clone(x)
 			for d := range u {
 				u[d] += r.Normal() * 0.2 / float64(int(1)<<k)
 			}
-			all = append(all, look(place(space, u)))
+			all = append(all, evaluate(place(space, u)))
 		}
 	}
 	slices.SortStableFunc(all, func(p, q candidate) int { return cmp.Compare(q.value, p.value) })
 	top := all[0]
-	for _, c := range all[:min(climbs, len(all))] {
-		if c = climb(space, c, look); c.value > top.value {
+	for _, c := range all[:min(localSearches, len(all))] {
+		if c = coordinateSearch(space, c, evaluate); c.value > top.value {
 			top = c
 		}
 	}
 	return top.point
 }
 
-// climb improves a candidate one dimension at a time, with steps that shrink when none does.
-func climb(space []search.Dimension, c candidate, look func(search.Point) candidate) candidate {
+// coordinateSearch improves a candidate one dimension at a time, with steps that shrink when none does.
+func coordinateSearch(space []search.Dimension, c candidate, evaluate func(search.Point) candidate) candidate {
 	for step := 0.1; step > 5e-4; {
 		moved := false
 		for i, d := range space {
@@ -161,7 +163,7 @@ func climb(space []search.Dimension, c candidate, look func(search.Point) candid
 				if p[i] == c.point[i] {
 					continue
 				}
-				if next := look(p); next.value > c.value {
+				if next := evaluate(p); next.value > c.value {
 					c, moved = next, true
 					break
 				}

@@ -29,12 +29,13 @@ const (
 )
 
 const (
-	// share is that of the best value, and of the first bounds, below which nothing is left to win.
-	share = 0.01
-	// firsts is the number of bounds of which EMMR takes the median.
-	firsts = 5
-	// looked is the number of points at which the bounds look for a better one.
-	looked = 512
+	// relativeTolerance is the share of the best value, and of the first bounds, below which nothing is left to win:
+	// 1 %, Optuna's ratio for EMMR.
+	relativeTolerance = 0.01
+	// baselineBounds is the number of bounds of which EMMR takes the median.
+	baselineBounds = 5
+	// regretCandidates is the number of points of a Sobol sequence over which the upper bound is maximised.
+	regretCandidates = 512
 )
 
 // terminator decides when a search has nothing left to win. It sees the models after each result.
@@ -45,8 +46,9 @@ type terminator struct {
 	reason string
 }
 
-// see looks at models that have seen one more result.
-func (t *terminator) see(m *models) {
+// observe ends the search if models that have seen one more result say that nothing is left to win. It must see each
+// result once, in order: EMMR compares a bound with the first ones.
+func (t *terminator) observe(m *models) {
 	if t.kind == "" || t.reason != "" || len(m.x) < 2 || len(m.feasible) == 0 {
 		return
 	}
@@ -55,16 +57,16 @@ func (t *terminator) see(m *models) {
 	case Regret:
 		best := math.Inf(-1)
 		for _, i := range m.feasible {
-			best = max(best, g.middle+g.spread*g.y[i])
+			best = max(best, g.outputMean+g.outputDeviation*g.y[i])
 		}
-		if t.regret(m, g) <= max(math.Sqrt(g.theta.noise()), share*math.Abs(best)/g.spread) {
+		if t.regret(m, g) <= max(math.Sqrt(g.theta.noise()), relativeTolerance*math.Abs(best)/g.outputDeviation) {
 			t.reason = ReasonRegret
 		}
 	case EMMR:
-		t.bounds = append(t.bounds, t.gap(m))
-		if n := len(t.bounds); n > firsts {
-			first := slices.Sorted(slices.Values(t.bounds[:firsts]))
-			if t.bounds[n-1] <= share*first[firsts/2] {
+		t.bounds = append(t.bounds, t.regretGap(m))
+		if n := len(t.bounds); n > baselineBounds {
+			first := slices.Sorted(slices.Values(t.bounds[:baselineBounds]))
+			if t.bounds[n-1] <= relativeTolerance*first[baselineBounds/2] {
 				t.reason = ReasonEMMR
 			}
 		}
@@ -72,11 +74,13 @@ func (t *terminator) see(m *models) {
 }
 
 // regret returns an upper bound, with a probability of 90 %, on how much better than the best observed point any point
-// is that may meet the constraints.
+// is that may meet the constraints: the largest upper confidence bound less the largest lower one of an observed point.
+// Their width is √β with β = 2 ln(d n² π²/(6δ)) / 5 and δ = 0.1: that of GP-UCB, scaled down by 5 as its authors do,
+// since the bound is loose (Srinivas et al., "Gaussian process optimization in the bandit setting", 2010).
 func (t *terminator) regret(m *models, g *Process) float64 {
 	n, d := float64(len(g.x)), float64(len(t.space))
 	width := math.Sqrt(2 * math.Log(d*n*n*math.Pi*math.Pi/(6*0.1)) / 5)
-	least, most := math.Inf(-1), math.Inf(-1)
+	lowerBest, upperBest := math.Inf(-1), math.Inf(-1)
 	upper := func(x []float64) {
 		for _, c := range m.all[m.objectives:] {
 			if mean, variance := c.Predict(x); mean-width*math.Sqrt(variance) > c.Standardise(0) {
@@ -84,25 +88,28 @@ func (t *terminator) regret(m *models, g *Process) float64 {
 			}
 		}
 		mean, variance := g.Predict(x)
-		most = max(most, mean+width*math.Sqrt(variance))
+		upperBest = max(upperBest, mean+width*math.Sqrt(variance))
 	}
 	for _, i := range m.feasible {
 		if i < len(g.x) {
 			mean, variance := g.Predict(g.x[i])
-			least = max(least, mean-width*math.Sqrt(variance))
+			lowerBest = max(lowerBest, mean-width*math.Sqrt(variance))
 			upper(g.x[i])
 		}
 	}
-	for _, u := range random.Sobol(len(t.space), looked, true, 0) {
+	for _, u := range random.Sobol(len(t.space), regretCandidates, true, 0) {
 		upper(unit(t.space, place(t.space, u)))
 	}
-	return most - least
+	return upperBest - lowerBest
 }
 
-// gap returns the bound on the change of the expected minimum regret by the last result.
-func (t *terminator) gap(m *models) float64 {
+// regretGap returns the bound on the change of the expected minimum regret by the last result, in units of the
+// standardised output: the change of the best posterior mean, the expected improvement from the old best point to the
+// new one, and the regret times √(divergence/2), which bounds a change of expectation by that of the distribution
+// (Pinsker).
+func (t *terminator) regretGap(m *models) float64 {
 	g, last := m.all[0], len(m.x)-1
-	before := &Process{x: g.x[:last], y: g.y[:last], middle: g.middle, spread: g.spread}
+	before := &Process{x: g.x[:last], y: g.y[:last], outputMean: g.outputMean, outputDeviation: g.outputDeviation}
 	before.Use(g.theta)
 	best := func(g *Process) (x []float64, mean float64) {
 		mean = math.Inf(-1)

@@ -2,8 +2,9 @@ package boundary
 
 import "math"
 
-// fewProbes is the number of probes below which a search that ran out of budget answers with its whole bracket.
-const fewProbes = 6
+// minFittedProbes is the number of probes below which a search that ran out of budget answers with its whole bracket:
+// the course of the margin inside it is then that of the prior rather than of what was measured.
+const minFittedProbes = 6
 
 // Answer is what a [Capacity] knows of the boundary.
 type Answer struct {
@@ -33,20 +34,21 @@ type Answer struct {
 }
 
 const (
-	// disputedMargin is how far probes of a load must be on both sides of a limit, as a logarithm, to contradict each
-	// other: nearer ones are noise around a load that just holds.
-	disputedMargin = 0.2
-	// outvoted is the share up to which the smaller side is taken for outliers.
-	outvoted = 0.25
+	// minDisputedMargin is how far probes of a load must be on both sides of a limit, as a logarithm (22 % of the
+	// limit), to contradict each other: nearer ones are noise around a load that just holds.
+	minDisputedMargin = 0.2
+	// maxOutlierShare is the share of the probes of a load up to which the smaller side is taken for outliers: one of
+	// four, so that two of three, or one of two, are a dispute.
+	maxOutlierShare = 0.25
 )
 
-// sides counts the probes of a load that hold and that do not, by much.
-func sides(at []probe) (within, beyond int) {
+// countSides counts the probes of a load that hold and that do not, by much.
+func countSides(at []probe) (within, beyond int) {
 	for i := range at {
 		switch worst := at[i].worst(); {
-		case worst < -disputedMargin && !at[i].failed && at[i].verdict != Saturated:
+		case worst < -minDisputedMargin && !at[i].failed && at[i].verdict != Saturated:
 			within++
-		case worst > disputedMargin || at[i].failed || at[i].verdict == Saturated:
+		case worst > minDisputedMargin || at[i].failed || at[i].verdict == Saturated:
 			beyond++
 		}
 	}
@@ -57,18 +59,18 @@ func sides(at []probe) (within, beyond int) {
 // a while at those around, too, up to the next ones of which all probes say the same.
 func (c *Capacity) widen(a *Answer) {
 	us, at := c.reached()
-	b := &c.belief
+	post := &c.posterior
 	for i, u := range us {
-		within, beyond := sides(at[i])
+		within, beyond := countSides(at[i])
 		fewer := min(within, beyond)
-		if fewer == 0 || float64(fewer) <= outvoted*float64(within+beyond) || b.pass > u || b.fail < u {
+		if fewer == 0 || float64(fewer) <= maxOutlierShare*float64(within+beyond) || post.pass > u || post.fail < u {
 			continue
 		}
 		a.Disputed = append(a.Disputed, at[i][0].load)
 		a.Sureness *= float64(max(within, beyond)) / float64(within+beyond)
 		low, high := 0.0, c.dim.Hi
 		for k := range us {
-			switch within, beyond := sides(at[k]); {
+			switch within, beyond := countSides(at[k]); {
 			case k < i && beyond == 0 && within > 0:
 				low = at[k][0].load
 			case k > i && within == 0 && beyond > 0 && high == c.dim.Hi:
@@ -84,17 +86,17 @@ func (c *Capacity) widen(a *Answer) {
 	}
 }
 
-// bounds returns the quantiles of the boundary at the tails and the middle, as logarithms; infinite outside of the
-// range.
-func (c *Capacity) bounds(cdf []float64) (low, middle, high float64) {
+// credibleInterval returns the equal-tailed credible interval of the boundary and its median by a distribution function
+// on the grid, as logarithms; infinite outside of the range.
+func (c *Capacity) credibleInterval(cdf []float64) (low, middle, high float64) {
 	tail := (1 - c.options.Level) / 2
 	at := func(p float64) float64 {
-		u := quantile(c.belief.us, cdf, p)
-		// The places begin and end inside of the range where the rest is of no account.
-		if math.IsInf(u, -1) && c.belief.us[0] > math.Log(c.dim.Lo) {
-			return c.belief.us[0]
+		u := quantile(c.posterior.grid, cdf, p)
+		// Where the grid ends inside of the range, what lies beyond it is of no account.
+		if math.IsInf(u, -1) && c.posterior.grid[0] > math.Log(c.dim.Lo) {
+			return c.posterior.grid[0]
 		}
-		if last := c.belief.us[len(c.belief.us)-1]; math.IsInf(u, 1) && last < math.Log(c.dim.Hi) {
+		if last := c.posterior.grid[len(c.posterior.grid)-1]; math.IsInf(u, 1) && last < math.Log(c.dim.Hi) {
 			return last
 		}
 		return u
@@ -102,8 +104,8 @@ func (c *Capacity) bounds(cdf []float64) (low, middle, high float64) {
 	return at(tail), at(0.5), at(1 - tail)
 }
 
-// whole returns a load of the boundary as it is reported: the largest whole number below it for integers.
-func (c *Capacity) whole(u float64) float64 {
+// reported returns a load of the boundary as it is reported: the largest whole number below it for integers.
+func (c *Capacity) reported(u float64) float64 {
 	x := math.Exp(u)
 	if math.IsInf(u, 0) || !c.dim.Int {
 		return x
@@ -114,10 +116,11 @@ func (c *Capacity) whole(u float64) float64 {
 
 // Answer returns what is known so far.
 func (c *Capacity) Answer() Answer {
-	b := &c.belief
-	low, middle, high := c.bounds(b.doubted)
-	a := Answer{Estimate: c.whole(middle), Low: c.whole(low), High: c.whole(high), Level: c.options.Level, Binding: -1,
-		Pass: math.Exp(b.pass), Fail: math.Exp(b.fail), Probes: len(c.probes), Seconds: c.seconds, Reason: c.reason}
+	post := &c.posterior
+	low, middle, high := c.credibleInterval(post.mixtureCDF)
+	a := Answer{Estimate: c.reported(middle), Low: c.reported(low), High: c.reported(high), Level: c.options.Level,
+		Binding: -1, Pass: math.Exp(post.pass), Fail: math.Exp(post.fail), Probes: len(c.probes), Seconds: c.seconds,
+		Reason: c.reason}
 	if math.IsInf(low, -1) {
 		a.Low = 0
 	}
@@ -133,15 +136,16 @@ func (c *Capacity) Answer() Answer {
 	if c.reason == CapacityNoFailure {
 		a.Estimate, a.Low, a.High = c.dim.Hi, min(a.Low, c.dim.Hi), math.Inf(1)
 	}
-	if math.IsNaN(b.fail) && !math.IsNaN(b.limited) {
+	if math.IsNaN(post.fail) && !math.IsNaN(post.limited) {
 		// Nothing is known of loads that the client did not reach.
 		a.Estimate, a.High = a.Pass, math.Inf(1)
 		if a.Low = min(a.Low, a.Pass); math.IsNaN(a.Pass) {
 			a.Low = 0
 		}
 	}
-	if (c.reason == CapacityBudget || c.reason == CapacityMaxProbes) && len(c.probes) < fewProbes {
-		// Between what holds and what does not, a search that ended too soon knows the shape of the curve by assumption.
+	if (c.reason == CapacityBudget || c.reason == CapacityMaxProbes) && len(c.probes) < minFittedProbes {
+		// Between what holds and what does not, a search that ended too soon knows the shape of the curve by
+		// assumption.
 		if a.Low > a.Pass {
 			a.Low = a.Pass
 		}
@@ -153,7 +157,7 @@ func (c *Capacity) Answer() Answer {
 			a.High = beyond
 		}
 	}
-	for i, p := range b.binding {
+	for i, p := range post.binding {
 		if p > a.Sureness {
 			a.Sureness, a.Binding, a.Saturated = p, i, false
 			if i == len(c.filters) {

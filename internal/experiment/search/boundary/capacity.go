@@ -75,8 +75,8 @@ type Capacity struct {
 	// next is the load of the next probe, asked reports that it was given out.
 	next  float64
 	asked bool
-	// belief is the fit after the last probe.
-	belief belief
+	// posterior is the fit after the last probe.
+	posterior posterior
 	// contradicted reports that the last probe contradicts earlier ones.
 	contradicted bool
 }
@@ -86,8 +86,8 @@ type Capacity struct {
 type probe struct {
 	load, u float64
 	z, se   []float64
-	// doubt is added to se where probes of the load disagree.
-	doubt   []float64
+	// excess is added to se where probes of the load disagree.
+	excess  []float64
 	verdict Verdict
 	failed  bool
 	seconds float64
@@ -121,7 +121,7 @@ func NewCapacity(d search.Dimension, filters []search.Filter, o CapacityOptions)
 	if o.Start > 0 {
 		c.next = c.round(o.Start)
 	}
-	c.belief = c.believe()
+	c.posterior = c.infer()
 	return c, nil
 }
 
@@ -168,12 +168,12 @@ func (c *Capacity) Observe(r search.Result, e Evidence) {
 		return
 	}
 	c.asked = false
-	p := c.read(r, e)
+	p := c.probeOf(r, e)
 	c.contradicted = c.contradicts(p)
 	c.probes = append(c.probes, p)
-	c.dispute(p.u)
+	c.inflateOutliers(p.u)
 	c.seconds += e.Seconds
-	c.belief = c.believe()
+	c.posterior = c.infer()
 	c.decide()
 }
 
@@ -182,11 +182,11 @@ func (c *Capacity) Reason() string { return c.reason }
 
 // Boundary returns what is known of the boundary.
 func (c *Capacity) Boundary() search.Boundary {
-	b := &c.belief
+	post := &c.posterior
 	t := ""
 	if c.reason == CapacityPrecision {
 		t = "smooth"
-		if b.slope > steep {
+		if post.slope > cliffSlope {
 			t = "cliff"
 		}
 	}

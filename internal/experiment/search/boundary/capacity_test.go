@@ -480,8 +480,8 @@ func TestArrivalsWidenTheErrorsOfARate(t *testing.T) {
 		{rate, 8, 20, 0.4}, {rate, 8, 2000, 0.04}, {rate, 100, 20, 0.6}, {rate, -1, 20, 0}, {rate, 8, 0, 0},
 		{concurrency, 8, 20, 0},
 	} {
-		planner := Capacity{dim: c.dim, belief: belief{slope: c.slope}}
-		if got := planner.wander(&probe{load: 20, seconds: c.seconds}); math.Abs(got-c.want) > 1e-9 {
+		planner := Capacity{dim: c.dim, posterior: posterior{slope: c.slope}}
+		if got := planner.arrivalDeviation(&probe{load: 20, seconds: c.seconds}); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

@@ -17,6 +17,8 @@ const (
 	IsotonicBisection = "smooth_isotonic_pchip_fallback_bisection"
 )
 
+// The numbers of the documented search: probes of a root, fits before its margin counts as clear of 0, and resamples of
+// the bootstrap. They are the original's, so that both programs probe the same loads.
 const (
 	maxReplicates = 20
 	minReplicates = 3
@@ -152,7 +154,8 @@ func (s *Isotonic) inside(x float64) float64 {
 	return max(min(x, s.bracket.fail-1), s.bracket.pass+1)
 }
 
-// fit looks for the root of the binding filter.
+// fit looks for the root of the binding filter: it asks for more loads while the fit has too few distinct values, falls
+// back to bisection at a cliff, and else plans the probes of the root.
 func (s *Isotonic) fit() {
 	b := &s.bracket
 	s.round++
@@ -255,7 +258,8 @@ func (s *Isotonic) auto(x float64, filter int) int {
 	return autoReplicates(deviationOf(s.margins[x][filter]), s.filters[filter].Threshold)
 }
 
-// autoReplicates returns how many probes bring the mean of margins of a standard deviation near the threshold.
+// autoReplicates returns how many probes bring the standard error of the mean margin to half of the threshold:
+// n = (deviation / (threshold/2))², within limits.
 func autoReplicates(deviation, threshold float64) int {
 	ratio := deviation / math.Abs(threshold)
 	if math.IsNaN(ratio) {
@@ -302,7 +306,8 @@ func strict(ys []float64) []float64 {
 	return out
 }
 
-// crossing returns the first place in [from, to] at which the monotone cubic through the pooled values is 0.
+// crossing returns the first place in [from, to] at which the monotone cubic through the pooled values is 0, by
+// bisection: the curve rises strictly, see strict, so that there is one. It fails where the curve has no root there.
 func crossing(xs, ys []float64, from, to float64) (root float64, ok bool) {
 	if len(ys) < 2 {
 		return 0, false
@@ -352,7 +357,8 @@ func deviationOf(values []float64) float64 {
 	return math.Sqrt(sum / float64(len(values)))
 }
 
-// meanInterval returns the 95 % interval of the mean by a bootstrap.
+// meanInterval returns the 95 % percentile interval of the mean by a bootstrap (Efron, 1979), with linear interpolation
+// between the resampled means.
 func meanInterval(values []float64, seed uint64) (lo, hi float64) {
 	r := rand.New(rand.NewPCG(seed, uint64(len(values))))
 	means := make([]float64, resamples)

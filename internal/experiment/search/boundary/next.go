@@ -5,11 +5,23 @@ import (
 	"slices"
 )
 
-// most is the largest step, as a logarithm, to a load that no probe has bracketed.
-var most = math.Log(8)
+// maxStep is the largest step, as a logarithm, to a load that no probe has bracketed: three doublings at once cover a
+// range of a thousand in four probes, and overload the server by no more than eight times what it was seen to carry.
+var maxStep = math.Log(8)
 
-// wide is the width of a bracket, as a logarithm, from which it is halved rather than refined.
-const wide = 0.45
+const (
+	// wideBracket is the width of a bracket, as a logarithm (a ratio of 1.57), from which it is halved rather than
+	// refined: the margin bends too much over it for the fit to choose a load.
+	wideBracket = 0.45
+	// refineShare is the share of the precision that the interval of the fits must reach before probes confirm its
+	// ends: the answer's own interval, of the mixture, is a little wider.
+	refineShare = 0.9
+	// confirmDeviations is how many standard deviations of a probe the fitted margin must be from 0 for the probe to be
+	// expected to be decisive: 1.96 for the probability, and a little for the error of the fit.
+	confirmDeviations = 2.4
+	// candidates is the number of loads within the interval that are compared by what a probe at them would tell.
+	candidates = 15
+)
 
 // decide ends the search or chooses the next load.
 func (c *Capacity) decide() {
@@ -27,13 +39,13 @@ func (c *Capacity) decide() {
 // unsettled returns the load itself, or its neighbour inside the bracket if the load is an end of the bracket that more
 // than one probe settles.
 func (c *Capacity) unsettled(x float64) float64 {
-	b := &c.belief
-	pass, fail := c.round(math.Exp(b.pass)), c.round(math.Exp(b.fail))
+	post := &c.posterior
+	pass, fail := c.round(math.Exp(post.pass)), c.round(math.Exp(post.fail))
 	switch {
 	case !c.dim.Int || !(fail-pass > 1):
-	case x == pass && c.founded():
+	case x == pass && c.passCorroborated():
 		return pass + 1
-	case x == fail && !c.lone():
+	case x == fail && !c.failUncorroborated():
 		return fail - 1
 	}
 	return x
@@ -47,7 +59,7 @@ func (c *Capacity) disputed() (u float64, ok bool) {
 		if loads[i] != last.u || len(at[i]) != 2 {
 			continue
 		}
-		for _, d := range append(slices.Clone(at[i][0].doubt), at[i][1].doubt...) {
+		for _, d := range append(slices.Clone(at[i][0].excess), at[i][1].excess...) {
 			ok = ok || d > 0
 		}
 		return last.u, ok && (at[i][0].worst() > 0) != (at[i][1].worst() > 0)
@@ -55,54 +67,56 @@ func (c *Capacity) disputed() (u float64, ok bool) {
 	return last.u, false
 }
 
-// choose returns the logarithm of the next load.
+// choose returns the logarithm of the next load, by the first of these that applies: a load whose two probes disagree
+// is probed a third time; the open side of the bracket is closed; a wide bracket is halved; an interval that is narrow
+// enough is confirmed; a cliff is halved, since its fit is of no use; else the most informative load is probed.
 func (c *Capacity) choose() float64 {
-	b := &c.belief
+	post := &c.posterior
 	if u, ok := c.disputed(); ok {
 		return u
 	}
 	switch {
-	case math.IsNaN(b.fail) && c.count(c.dim.Hi) < 2:
+	case math.IsNaN(post.fail) && c.count(c.dim.Hi) < 2:
 		return c.up()
-	case math.IsNaN(b.pass) && c.count(c.dim.Lo) < 2:
+	case math.IsNaN(post.pass) && c.count(c.dim.Lo) < 2:
 		return c.down()
 	}
-	gap := b.to - b.from
-	low, middle, high := c.bounds(b.cdf)
-	low, middle, high = max(low, b.from-gap), min(max(middle, b.from-gap), b.to+gap), min(high, b.to+gap)
-	up := b.to-middle > middle-b.from
-	if gap > wide && c.open() {
+	gap := post.to - post.from
+	low, middle, high := c.credibleInterval(post.cdf)
+	low, middle, high = max(low, post.from-gap), min(max(middle, post.from-gap), post.to+gap), min(high, post.to+gap)
+	up := post.to-middle > middle-post.from
+	if gap > wideBracket && c.undecidedInside() {
 		return c.confirm(low, middle, high, up)
-	} else if gap > wide {
+	} else if gap > wideBracket {
 		guard := 0.15
 		if c.sameSide() {
 			guard = 0.4
 		}
 		// Latencies rise slowly, then fast: the boundary is above where a straight line has it.
-		return min(max(middle, b.from+0.5*gap), b.to-guard*gap)
+		return min(max(middle, post.from+0.5*gap), post.to-guard*gap)
 	}
-	if high-low <= 0.9*c.options.Precision {
+	if high-low <= refineShare*c.options.Precision {
 		switch a := c.Answer(); {
 		case !c.narrow(&a):
 			return c.confirm(low, middle, high, up)
 		// The interval is narrow, but one outlier must not decide.
-		case c.lone():
-			return b.to
-		case !c.founded():
-			return b.from
+		case c.failUncorroborated():
+			return post.to
+		case !c.passCorroborated():
+			return post.from
 		}
 		return c.confirm(low, middle, high, up)
 	}
-	if b.slope > (gentle+steep)/2 && !c.open() {
-		return b.from + gap/2
+	if post.slope > (smoothSlope+cliffSlope)/2 && !c.undecidedInside() {
+		return post.from + gap/2
 	}
-	return c.tellmost(low, middle, high)
+	return c.mostInformative(low, middle, high)
 }
 
-// open reports that a probe inside the bracket did not settle whether its load holds.
-func (c *Capacity) open() bool {
+// undecidedInside reports that a probe inside the bracket did not settle whether its load holds.
+func (c *Capacity) undecidedInside() bool {
 	for _, p := range c.probes {
-		if p.verdict != ClientLimited && p.u > c.belief.from && p.u < c.belief.to {
+		if p.verdict != ClientLimited && p.u > c.posterior.from && p.u < c.posterior.to {
 			return true
 		}
 	}
@@ -115,15 +129,17 @@ func (c *Capacity) sameSide() bool {
 	if n < 3 {
 		return false
 	}
-	above := func(p probe) bool { return p.u >= c.belief.fail }
+	above := func(p probe) bool { return p.u >= c.posterior.fail }
 	return above(c.probes[n-1]) == above(c.probes[n-2])
 }
 
-// up returns a load above all that are known to hold.
+// up returns a load above all that are known to hold. The step grows with the distance of the margin from its limit, as
+// if the margin rose by two thirds of the load's logarithm, and is cut by the slope where two probes tell one: an
+// overshoot costs a whole probe of an overloaded server.
 func (c *Capacity) up() float64 {
 	top, limited := math.Log(c.dim.Hi), false
-	if b := &c.belief; !math.IsNaN(b.limited) {
-		top, limited = b.limited, true
+	if post := &c.posterior; !math.IsNaN(post.limited) {
+		top, limited = post.limited, true
 	}
 	u, z := math.Inf(-1), 0.0
 	for _, p := range c.probes {
@@ -132,12 +148,12 @@ func (c *Capacity) up() float64 {
 		}
 	}
 	if math.IsInf(u, -1) {
-		return c.under(top)
+		return c.belowLimited(top)
 	}
 	if limited {
 		return (u + top) / 2
 	}
-	step := min(max(1.5*-z, 0.2), most)
+	step := min(max(1.5*-z, 0.2), maxStep)
 	if s := c.steepness(u); s > 0 && z < 0 {
 		step = min(step, max(1.2*-z/s, 0.1))
 	}
@@ -147,7 +163,7 @@ func (c *Capacity) up() float64 {
 	return u + step
 }
 
-// down returns a load below all that are known not to hold.
+// down returns a load below all that are known not to hold: further down the further the limit is exceeded.
 func (c *Capacity) down() float64 {
 	bottom := math.Log(c.dim.Lo)
 	u, z := math.Inf(1), 0.0
@@ -156,22 +172,22 @@ func (c *Capacity) down() float64 {
 			u, z = p.u, p.worst()
 		}
 	}
-	step := min(max(1.2*z, 0.15), most)
+	step := min(max(1.2*z, 0.15), maxStep)
 	if u-step < bottom+0.1 {
 		return bottom
 	}
 	return u - step
 }
 
-// under returns a load well below one that the client did not reach.
-func (c *Capacity) under(top float64) float64 {
-	return max(math.Log(c.dim.Lo), top-most/2)
+// belowLimited returns a load well below one that the client did not reach.
+func (c *Capacity) belowLimited(top float64) float64 {
+	return max(math.Log(c.dim.Lo), top-maxStep/2)
 }
 
 // worst returns the largest margin of a probe; a server that could not keep up is at the ceiling.
 func (p *probe) worst() float64 {
 	if p.failed || p.verdict == Saturated {
-		return ceiling
+		return marginBound
 	}
 	w := math.Inf(-1)
 	for _, z := range p.z {
@@ -200,15 +216,15 @@ func (c *Capacity) steepness(u float64) float64 {
 	return (at - z) / (u - below)
 }
 
-// confirm returns the load nearest to the boundary that is expected to be sure not to hold, or, below it, to hold; high
-// or low if there is none in the bracket.
+// confirm returns the load nearest to the boundary at which a probe is expected to be decisive: not to hold with up, to
+// hold without; high or low if there is none in the bracket.
 func (c *Capacity) confirm(low, middle, high float64, up bool) float64 {
-	b := &c.belief
-	end := b.from
+	post := &c.posterior
+	end := post.from
 	if up {
-		end = b.to
+		end = post.to
 	}
-	f := c.likely()
+	f := c.likeliestBinding()
 	if f == len(c.filters) {
 		return (middle + end) / 2
 	}
@@ -216,8 +232,8 @@ func (c *Capacity) confirm(low, middle, high float64, up bool) float64 {
 	for i := range us {
 		us[i] = middle + (end-middle)*float64(i+1)/float64(len(us)+1)
 	}
-	for i, z := range b.fits[f].mean(us) {
-		if math.Abs(z) > 2.4*deviation(c.usual(f), b.noise) {
+	for i, z := range post.fits[f].mean(us) {
+		if math.Abs(z) > confirmDeviations*deviation(c.standardErrorNear(f), post.noise) {
 			return us[i]
 		}
 	}
@@ -227,20 +243,21 @@ func (c *Capacity) confirm(low, middle, high float64, up bool) float64 {
 	return low
 }
 
-// likely returns the place of what limits the load first in belief.binding.
-func (c *Capacity) likely() int {
+// likeliestBinding returns the place in posterior.binding of what limits the load first.
+func (c *Capacity) likeliestBinding() int {
 	best := 0
-	for f, p := range c.belief.binding {
-		if p > c.belief.binding[best] {
+	for f, p := range c.posterior.binding {
+		if p > c.posterior.binding[best] {
 			best = f
 		}
 	}
 	return best
 }
 
-// usual returns the standard error of a margin in the probe nearest to the boundary, NaN if it is not known.
-func (c *Capacity) usual(filter int) float64 {
-	_, middle, _ := c.bounds(c.belief.cdf)
+// standardErrorNear returns the standard error of a margin in the probe nearest to the boundary, NaN if it is not
+// known.
+func (c *Capacity) standardErrorNear(filter int) float64 {
+	_, middle, _ := c.credibleInterval(c.posterior.cdf)
 	se, distance := math.NaN(), math.Inf(1)
 	for _, p := range c.probes {
 		if d := math.Abs(p.u - middle); p.verdict == Measured && !math.IsNaN(p.z[filter]) && d < distance {
@@ -250,11 +267,11 @@ func (c *Capacity) usual(filter int) float64 {
 	return se
 }
 
-// tellmost returns the load at which a probe is expected to say most of where the boundary is.
-func (c *Capacity) tellmost(low, middle, high float64) float64 {
-	const candidates = 15
-	b := &c.belief
-	binding := c.likely()
+// mostInformative returns the load at which a probe is expected to reduce the variance of the margin most where the
+// boundary may be: the acquisition function is fit.varianceReduction, weighted by the posterior of the boundary.
+func (c *Capacity) mostInformative(low, middle, high float64) float64 {
+	post := &c.posterior
+	binding := c.likeliestBinding()
 	if binding == len(c.filters) || !(high > low) {
 		return middle
 	}
@@ -262,17 +279,18 @@ func (c *Capacity) tellmost(low, middle, high float64) float64 {
 	before := 0.0
 	for i := range us {
 		us[i] = low + (high-low)*(float64(i)+0.5)/candidates
-		after := interpolate(b.us, b.cdf, low+(high-low)*(float64(i)+1)/candidates)
+		after := interpolate(post.grid, post.cdf, low+(high-low)*(float64(i)+1)/candidates)
 		weights[i], before = max(after-before, 0), after
 	}
-	gains := b.fits[binding].gain(us, weights, orElse(c.usual(binding), usualError))
-	place, most := middle, -1.0
+	se := orElse(c.standardErrorNear(binding), defaultStandardError)
+	gains := post.fits[binding].varianceReduction(us, weights, se)
+	load, most := middle, -1.0
 	for i, g := range gains {
 		if g > most {
-			place, most = us[i], g
+			load, most = us[i], g
 		}
 	}
-	return place
+	return load
 }
 
 // interpolate returns the value of a piecewise linear function at u.
@@ -293,6 +311,7 @@ func (c *Capacity) contradicts(p probe) bool {
 	if p.verdict == ClientLimited {
 		return false
 	}
-	chance := c.chance([]probe{p}, c.belief.noise)
-	return p.u <= c.belief.pass && chance <= 1-sure || p.u >= c.belief.fail && chance >= sure
+	feasible := c.feasibility([]probe{p}, c.posterior.noise)
+	return p.u <= c.posterior.pass && feasible <= 1-decisiveProbability ||
+		p.u >= c.posterior.fail && feasible >= decisiveProbability
 }

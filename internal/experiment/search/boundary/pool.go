@@ -8,8 +8,8 @@ type pool struct {
 
 func (p pool) mean() float64 { return p.sum / float64(p.count) }
 
-// isotonic returns the non-decreasing values that are nearest to y in least squares: neighbours that violate the order
-// are pooled.
+// isotonic returns the non-decreasing values that are nearest to y in least squares, in linear time: neighbours that
+// violate the order are pooled until none does (pool adjacent violators; Ayer et al., 1955).
 func isotonic(y []float64) []float64 {
 	var pools []pool
 	for _, v := range y {

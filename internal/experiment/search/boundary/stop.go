@@ -2,8 +2,9 @@ package boundary
 
 import "math"
 
-// patience is the number of probes at an end of the range that may leave open whether it holds.
-const patience = 4
+// maxEndProbes is the number of probes at an end of the range that may leave open whether it holds: a boundary at the
+// very end would otherwise be probed until the budget is used, as no load beyond it can settle the question.
+const maxEndProbes = 4
 
 // settledAt reports that the interval is narrow at an end of the range whose probes leave open whether it holds.
 func (c *Capacity) settledAt(end float64) bool {
@@ -22,50 +23,53 @@ func (c *Capacity) count(load float64) (n int) {
 	return n
 }
 
-// ended sets the reason if the answer is known.
+// ended sets the reason if the answer is known. The cases without an upper or a lower end of the bracket come first:
+// the width of an interval says nothing while nothing limits it on one side.
 func (c *Capacity) ended() bool {
-	b := &c.belief
+	post := &c.posterior
 	lo, hi := math.Log(c.dim.Lo), math.Log(c.dim.Hi)
 	switch {
-	case b.pass >= hi:
+	case post.pass >= hi:
 		c.reason = CapacityNoFailure
-	case b.fail <= lo && b.fails > 1:
+	case post.fail <= lo && post.fails > 1:
 		c.reason = CapacityNoPass
-	case math.IsNaN(b.fail) && !math.IsNaN(b.limited) && !math.IsNaN(b.pass) && c.near(b.pass, b.limited):
+	case math.IsNaN(post.fail) && !math.IsNaN(post.limited) && !math.IsNaN(post.pass) &&
+		c.withinPrecision(post.pass, post.limited):
 		c.reason = CapacityClientLimited
-	case math.IsNaN(b.pass) && b.limited <= lo:
+	case math.IsNaN(post.pass) && post.limited <= lo:
 		c.reason = CapacityClientLimited
-	case math.IsNaN(b.fail) && (c.count(c.dim.Hi) >= patience || c.settledAt(c.dim.Hi)):
+	case math.IsNaN(post.fail) && (c.count(c.dim.Hi) >= maxEndProbes || c.settledAt(c.dim.Hi)):
 		c.reason = CapacityNoFailure
-	case math.IsNaN(b.pass) && (c.count(c.dim.Lo) >= patience || c.settledAt(c.dim.Lo)):
+	case math.IsNaN(post.pass) && (c.count(c.dim.Lo) >= maxEndProbes || c.settledAt(c.dim.Lo)):
 		if c.reason = CapacityPrecision; math.IsNaN(c.Answer().Estimate) {
 			c.reason = CapacityNoPass
 		}
 	default:
 		a := c.Answer()
-		if c.narrow(&a) && !math.IsNaN(b.pass) && !math.IsNaN(b.fail) && !c.lone() && c.founded() {
+		if c.narrow(&a) && !math.IsNaN(post.pass) && !math.IsNaN(post.fail) &&
+			!c.failUncorroborated() && c.passCorroborated() {
 			c.reason = CapacityPrecision
 		}
 	}
 	return c.reason != ""
 }
 
-// lone reports that one probe alone says where the load is infeasible, which may be an outlier: where the margin rises
-// steeply, those far above do not support it.
-func (c *Capacity) lone() bool {
-	b := &c.belief
-	return b.fails < 2 || b.slope > gentle && b.witnesses < 2
+// failUncorroborated reports that one probe alone says where the load is infeasible, which may be an outlier: where the
+// margin rises steeply, failures far above do not support it, see corroborationDistance.
+func (c *Capacity) failUncorroborated() bool {
+	post := &c.posterior
+	return post.fails < 2 || post.slope > smoothSlope && post.corroborations < 2
 }
 
-// founded reports that more than one probe says where the load is feasible.
-func (c *Capacity) founded() bool {
-	n, b := 0, &c.belief
+// passCorroborated reports that more than one probe says where the load is feasible.
+func (c *Capacity) passCorroborated() bool {
+	n, post := 0, &c.posterior
 	for _, p := range c.probes {
-		if p.verdict != ClientLimited && !(p.u >= b.fail) && p.worst() < 0 {
+		if p.verdict != ClientLimited && !(p.u >= post.fail) && p.worst() < 0 {
 			n++
 		}
 	}
-	return n > 1 || b.pass <= math.Log(c.dim.Lo)
+	return n > 1 || post.pass <= math.Log(c.dim.Lo)
 }
 
 // narrow reports that the interval is as narrow as asked for.
@@ -73,7 +77,8 @@ func (c *Capacity) narrow(a *Answer) bool {
 	return a.High-a.Low <= c.options.Precision*a.Estimate || c.dim.Int && a.High == a.Low
 }
 
-// near reports that no probe between two loads is worth its time.
-func (c *Capacity) near(u, v float64) bool {
+// withinPrecision reports that no probe between two loads, given as logarithms, is worth its time: they are no further
+// apart than twice the precision, or neighbouring whole numbers.
+func (c *Capacity) withinPrecision(u, v float64) bool {
 	return v-u <= 2*c.options.Precision || c.dim.Int && math.Exp(v)-math.Exp(u) < 1.5
 }

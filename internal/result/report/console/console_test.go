@@ -30,16 +30,16 @@ func text(t *testing.T, r *summary.Result, o Options) string {
 }
 
 func distribution(tag, header, unit string, order int, avg, lowest, highest, p99, p90, p50,
-	std float64) metrics.Result {
-	m := metrics.Result{Tag: tag, Header: header, Unit: unit, Order: order, Group: metrics.GroupDefault,
+	std float64) metrics.Metric {
+	m := metrics.Metric{Tag: tag, Header: header, Unit: unit, Order: order, Group: metrics.GroupDefault,
 		Distribution: true}
 	m.Stats = metrics.Stats{Avg: avg, Min: lowest, Max: highest, Std: std}
 	m.Stats.Percentiles[4], m.Stats.Percentiles[6], m.Stats.Percentiles[8] = p50, p90, p99
 	return m
 }
 
-func scalar(tag, header, unit string, order int, v float64) metrics.Result {
-	return metrics.Result{Tag: tag, Header: header, Unit: unit, Order: order, Group: metrics.GroupDefault,
+func scalar(tag, header, unit string, order int, v float64) metrics.Metric {
+	return metrics.Metric{Tag: tag, Header: header, Unit: unit, Order: order, Group: metrics.GroupDefault,
 		Stats: metrics.Stats{Avg: v}}
 }
 
@@ -53,7 +53,7 @@ func example() *summary.Result {
 			RunInfo:       summary.RunInfo{CLICommand: "aiperf profile --model 'm' --streaming"},
 			Counts:        summary.Counts{Sent: 3, Successes: 3},
 		},
-		Metrics: []metrics.Result{
+		Metrics: []metrics.Metric{
 			hidden,
 			scalar("request_count", "Request Count", "requests", 1100, 3),
 			distribution("request_latency", "Request Latency", "ms", 300, 1700.0/3, 100, 1400, 1376, 1160, 200,
@@ -97,7 +97,7 @@ func everything() *summary.Result {
 			Message: `{"error":{"type":"extra_forbidden","loc":["body","max_completion_tokens"],"msg":"Extra inputs are not permitted"}}`}, Count: 1500},
 		{Error: record.Error{Message: "first line | with a bar\nsecond\x1b[31m line\ttabbed"}, Count: 1},
 	}
-	with := func(m metrics.Result, g metrics.Group) { m.Group = g; r.Metrics = append(r.Metrics, m) }
+	with := func(m metrics.Metric, g metrics.Group) { m.Group = g; r.Metrics = append(r.Metrics, m) }
 	failed := distribution("error_latency", "Error Latency", "ms", 0, 12.5, 3, 40, 39, 30, 10, 8)
 	failed.Flags = metrics.ErrorOnly
 	with(failed, metrics.GroupNone)
@@ -176,7 +176,7 @@ func TestNoVisibleMetricNoTable(t *testing.T) {
 }
 
 func TestRowsWithoutOrderComeLast(t *testing.T) {
-	r := &summary.Result{Metrics: []metrics.Result{
+	r := &summary.Result{Metrics: []metrics.Metric{
 		scalar("b", "Unordered B", "", 0, 1), scalar("a", "Unordered A", "", 0, 1), scalar("c", "Ordered", "", 5, 1),
 	}}
 	got := text(t, r, Options{})
@@ -200,7 +200,7 @@ func TestTrapHeaderOf30KeepsUnitOnTheLine(t *testing.T) {
 
 func TestTrapPercentSignOfTheHeaderKeepsTheUnit(t *testing.T) {
 	m := distribution("osl_mismatch_diff_pct", "OSL Mismatch Diff %", "%", 1, -6.67, -20, 0, 0, 0, 0, 9.4)
-	r := &summary.Result{Run: summary.Run{EndpointTitle: "LLM Metrics"}, Metrics: []metrics.Result{m}}
+	r := &summary.Result{Run: summary.Run{EndpointTitle: "LLM Metrics"}, Metrics: []metrics.Metric{m}}
 	if got := text(t, r, Options{}); !strings.Contains(got, "│ OSL Mismatch Diff % (%) │") {
 		t.Errorf("got\n%s", got)
 	}

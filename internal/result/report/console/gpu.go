@@ -40,13 +40,13 @@ func (p *page) efficiencyTables(r *summary.Result, shown *GPU) {
 	}{{metrics.GroupGPU, ""}, {metrics.GroupGPUNVIDIA, " (NVIDIA)"}, {metrics.GroupGPUAMD, " (AMD)"}} {
 		t := table{title: product + " | GPU Power Efficiency" + g.name, titleStyle: title,
 			columns: []column{{header: "Metric", style: cyan, wraps: true}, {header: "avg", style: green}}}
-		var list []metrics.Result
+		var list []metrics.Metric
 		for _, m := range r.Metrics {
 			if m.Group == g.group {
 				list = append(list, m)
 			}
 		}
-		slices.SortStableFunc(list, func(a, b metrics.Result) int { return cmp.Compare(a.Order, b.Order) })
+		slices.SortStableFunc(list, func(a, b metrics.Metric) int { return cmp.Compare(a.Order, b.Order) })
 		for i := range list {
 			t.rows = append(t.rows, []cell{{text: metricLabel(&list[i])}, gpuNumber(list[i].Stats.Avg)})
 		}
@@ -106,7 +106,7 @@ func (p *page) unreachable(t *gpu.Telemetry) {
 	}
 }
 
-func (p *page) gpuTable(endpoint string, g *gpu.Result) {
+func (p *page) gpuTable(endpoint string, g *gpu.DeviceMetrics) {
 	t := table{title: safe(endpoint + " | " + g.Title()), titleStyle: title,
 		columns: []column{{header: "Metric", style: cyan, wraps: true}}}
 	t.columns = append(t.columns, statColumns()...)

@@ -22,7 +22,7 @@ func TestGPUTables(t *testing.T) {
 		Configured: []string{"http://localhost:9401/metrics", "http://down:9400/metrics"},
 		Successful: []string{"http://localhost:9401/metrics"},
 		Endpoints: []gpu.Endpoint{{Name: "localhost:9401",
-			GPUs: []gpu.Result{{Device: gpu.Device{Index: 0, Model: "NVIDIA H200"}, Metrics: []gpu.Metric{
+			GPUs: []gpu.DeviceMetrics{{Device: gpu.Device{Index: 0, Model: "NVIDIA H200"}, Metrics: []gpu.Metric{
 				{Field: gpu.Field{Display: "GPU Power Usage", Unit: "W"},
 					Stats: metrics.Stats{Avg: 320, Min: 300, Max: 340, Std: 20,
 						Percentiles: [9]float64{300.4, 302, 304, 310, 320, 330, 336, 338, 339.6}}},
@@ -31,7 +31,7 @@ func TestGPUTables(t *testing.T) {
 			}}}}},
 		Platforms: []string{"nvidia"},
 	}
-	r := &summary.Result{Metrics: []metrics.Result{
+	r := &summary.Result{Metrics: []metrics.Metric{
 		{Header: "Energy per User (1 GPU)", Unit: "joules/user", Order: 903, Group: metrics.GroupGPU,
 			Stats: metrics.Stats{Avg: 105}},
 		{Header: "Total GPU Energy (1 GPU)", Unit: "J", Order: 901, Group: metrics.GroupGPU,

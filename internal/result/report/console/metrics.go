@@ -76,17 +76,17 @@ func (p *page) traceTable(r *summary.Result) {
 
 // flaggedTable appends the metrics with a flag: results hold them only in developer mode.
 func (p *page) flaggedTable(r *summary.Result, flag metrics.Flags, heading string) {
-	p.metricTable(r, heading, func(m *metrics.Result) bool { return m.Flags.Has(flag) })
+	p.metricTable(r, heading, func(m *metrics.Metric) bool { return m.Flags.Has(flag) })
 }
 
 // groupTable appends the table of one group and reports whether the group had any metric.
 func (p *page) groupTable(r *summary.Result, group metrics.Group, heading string) bool {
-	return p.metricTable(r, heading, func(m *metrics.Result) bool { return m.Group == group && m.IsShown() })
+	return p.metricTable(r, heading, func(m *metrics.Metric) bool { return m.Group == group && m.IsShown() })
 }
 
 // metricTable appends a table of the metrics that belong to it, if there are any.
-func (p *page) metricTable(r *summary.Result, heading string, belongs func(*metrics.Result) bool) bool {
-	var rows []metrics.Result
+func (p *page) metricTable(r *summary.Result, heading string, belongs func(*metrics.Metric) bool) bool {
+	var rows []metrics.Metric
 	for i := range r.Metrics {
 		if belongs(&r.Metrics[i]) {
 			rows = append(rows, r.Metrics[i])
@@ -95,7 +95,7 @@ func (p *page) metricTable(r *summary.Result, heading string, belongs func(*metr
 	if len(rows) == 0 {
 		return false
 	}
-	slices.SortStableFunc(rows, func(a, b metrics.Result) int {
+	slices.SortStableFunc(rows, func(a, b metrics.Metric) int {
 		return cmp.Compare(metrics.Place(a.Order), metrics.Place(b.Order))
 	})
 	t := table{title: heading, titleStyle: title, columns: []column{{header: "Metric", style: cyan, wraps: true}}}
@@ -112,7 +112,7 @@ func (p *page) metricTable(r *summary.Result, heading string, belongs func(*metr
 
 // fewSamples lists the percentiles of the table that have no upper bound, because there are too few requests: they are
 // then close to the largest value, and further requests may change them much.
-func fewSamples(rows []metrics.Result) string {
+func fewSamples(rows []metrics.Metric) string {
 	var parts []string
 	for _, rank := range [...]float64{99, 90, 50} {
 		n := 0
@@ -140,7 +140,7 @@ func fewSamples(rows []metrics.Result) string {
 }
 
 // inexact reports that percentiles of the table come from histograms of bounded size.
-func inexact(rows []metrics.Result) string {
+func inexact(rows []metrics.Metric) string {
 	n, worst := 0, 0.0
 	for i := range rows {
 		if e := rows[i].Method.RelativeError(); e > 0 {
@@ -154,7 +154,7 @@ func inexact(rows []metrics.Result) string {
 		"there were more requests than are kept individually", n, 100*worst)
 }
 
-func metricRow(m *metrics.Result) []cell {
+func metricRow(m *metrics.Metric) []cell {
 	return append([]cell{{text: metricLabel(m)}}, statCells(&m.Stats, m.Distribution, number)...)
 }
 
@@ -187,7 +187,7 @@ func number(v float64) cell {
 	return cell{text: fixed2(v)}
 }
 
-func metricLabel(m *metrics.Result) string {
+func metricLabel(m *metrics.Metric) string {
 	switch {
 	case m.Unit == "":
 		return m.Header

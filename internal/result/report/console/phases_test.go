@@ -13,7 +13,7 @@ func TestSeveralProfilingPhasesHaveALineEach(t *testing.T) {
 	r := example()
 	one := text(t, r, Options{})
 	steady, peak := *example(), *example()
-	peak.Metrics = []metrics.Result{scalar("benchmark_duration", "Benchmark Duration", "sec", 0, 12345.678)}
+	peak.Metrics = []metrics.Metric{scalar("benchmark_duration", "Benchmark Duration", "sec", 0, 12345.678)}
 	peak.Counts.Successes, peak.Counts.Errors = 0, 1234
 	r.Parts = []summary.Part{{Phase: summary.Phase{Name: "steady", Profiling: 0}, Result: steady},
 		{Phase: summary.Phase{Name: "peak", Profiling: 1}, Result: peak}}

@@ -48,7 +48,7 @@ func RenderSeries(w io.Writer, rows []SeriesRow, level float64, o Options) error
 		r := &rows[i]
 		word, look := repeats(r.CV)
 		t.rows = append(t.rows, []cell{
-			{text: metricLabel(&metrics.Result{Header: r.Header, Unit: r.Unit})}, {text: r.Stat}, number(r.Mean),
+			{text: metricLabel(&metrics.Metric{Header: r.Header, Unit: r.Unit})}, {text: r.Stat}, number(r.Mean),
 			number(r.Low), number(r.High), number(r.Std),
 			{text: ratio(r.CV)}, {word, look}, {text: integer(int64(r.N))},
 		})

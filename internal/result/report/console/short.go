@@ -331,7 +331,7 @@ func (p *page) latencyLines(r *summary.Result, remarks bool) {
 }
 
 // fewFor reports that a percentile has too few samples for an upper bound.
-func fewFor(m *metrics.Result, rank float64) bool {
+func fewFor(m *metrics.Metric, rank float64) bool {
 	return slices.ContainsFunc(m.Bounds, func(b metrics.Bound) bool { return b.Rank == rank && math.IsNaN(b.High) })
 }
 

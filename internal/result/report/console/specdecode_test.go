@@ -32,7 +32,7 @@ func TestTrapSpecDecodeHistogramLine(t *testing.T) {
 func TestSpecDecodeTable(t *testing.T) {
 	r := &summary.Result{
 		Run: summary.Run{EndpointTitle: "LLM Metrics"},
-		Metrics: []metrics.Result{
+		Metrics: []metrics.Metric{
 			{Tag: "request_count", Header: "Request Count", Unit: "requests", Group: metrics.GroupDefault, Order: 1100,
 				Stats: metrics.Stats{Avg: 2}},
 			{Tag: "spec_decode_steps", Header: "Spec Decode Steps", Unit: "count", Group: metrics.GroupSpecDecode,

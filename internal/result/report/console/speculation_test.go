@@ -12,7 +12,7 @@ import (
 
 func TestSpeculationTable(t *testing.T) {
 	var out strings.Builder
-	r := &summary.Result{Metrics: []metrics.Result{{Tag: "x", Header: "Efficiency", Group: metrics.GroupGPU}}}
+	r := &summary.Result{Metrics: []metrics.Metric{{Tag: "x", Header: "Efficiency", Group: metrics.GroupGPU}}}
 	err := Render(&out, r, Options{GPU: &GPU{Telemetry: &gpu.Telemetry{}}, Speculation: []servermetrics.Speculation{
 		{Label: "Accept Rate (%)", Mean: 50, Min: 25.04, Max: 75, P50: 50, P90: 70, Decimals: 1},
 		{Label: "Accept Length", Mean: 2.5, Min: 1, Max: 4, P50: 2, P90: 3.456, Decimals: 2},

@@ -372,7 +372,7 @@ func TestServerTotalsHaveTheirPlace(t *testing.T) {
 func TestGPUsAndServersHaveTheirPlaces(t *testing.T) {
 	r, run := result(t, 100)
 	r.Telemetry = &gpu.Telemetry{Endpoints: []gpu.Endpoint{{Name: "h:9400",
-		GPUs: []gpu.Result{{Device: gpu.Device{Index: 3, Model: hostile},
+		GPUs: []gpu.DeviceMetrics{{Device: gpu.Device{Index: 3, Model: hostile},
 			Metrics: []gpu.Metric{{Field: gpu.Field{Display: "GPU Power Usage", Unit: "W"},
 				Stats: metrics.Stats{Avg: 123.456, Count: 3}}}}}}}}
 	page := render(t, r, run)

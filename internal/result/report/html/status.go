@@ -29,7 +29,7 @@ func (v *view) status(r *summary.Result, run *Run) {
 		return l.Code == summary.CodeErrors || l.Code == summary.CodeManyErrors
 	})
 	v.Sure = append(v.Sure, completeness(r, said)...)
-	for _, line := range summary.Sure(r) {
+	for _, line := range summary.Reliability(r) {
 		if line.Code != summary.CodeInterrupted || r.Incomplete == "" && !r.WasCancelled { // which completeness says
 			v.Sure = append(v.Sure, statusOf(line))
 		}
@@ -168,7 +168,7 @@ type percentile struct {
 	bounded          bool
 }
 
-func percentileOf(m *metrics.Result, rank float64) (percentile, bool) {
+func percentileOf(m *metrics.Metric, rank float64) (percentile, bool) {
 	p := percentile{name: metrics.RankKey(rank), low: notKnown, high: notKnown, value: notKnown}
 	if !m.Distribution {
 		return p, false

@@ -62,7 +62,7 @@ var groupTitles = []groupTitle{
 }
 
 // ranks returns the names of the percentiles that any metric has, the smallest first.
-func ranks(list []metrics.Result) []string {
+func ranks(list []metrics.Metric) []string {
 	all := slices.Clone(metrics.PercentileRanks[:])
 	for i := range list {
 		for _, p := range list[i].Further {
@@ -78,19 +78,19 @@ func ranks(list []metrics.Result) []string {
 }
 
 // metricGroups are the tables of all metrics: those of no known group come last.
-func metricGroups(list []metrics.Result, ranks []string) []metricGroup {
+func metricGroups(list []metrics.Metric, ranks []string) []metricGroup {
 	var out []metricGroup
 	taken := make([]bool, len(list))
-	take := func(title string, belongs func(*metrics.Result) bool) {
+	take := func(title string, belongs func(*metrics.Metric) bool) {
 		g := metricGroup{Title: title}
-		var members []metrics.Result
+		var members []metrics.Metric
 		for i := range list {
 			if !taken[i] && belongs(&list[i]) {
 				taken[i] = true
 				members = append(members, list[i])
 			}
 		}
-		slices.SortStableFunc(members, func(a, b metrics.Result) int {
+		slices.SortStableFunc(members, func(a, b metrics.Metric) int {
 			return cmp.Or(cmp.Compare(metrics.Place(a.Order), metrics.Place(b.Order)), cmp.Compare(a.Tag, b.Tag))
 		})
 		for i := range members {
@@ -105,16 +105,16 @@ func metricGroups(list []metrics.Result, ranks []string) []metricGroup {
 		}
 	}
 	for _, t := range groupTitles {
-		take(t.title, func(m *metrics.Result) bool { return m.Group == t.group })
+		take(t.title, func(m *metrics.Metric) bool { return m.Group == t.group })
 	}
-	take("Others", func(m *metrics.Result) bool { return m.Distribution || artifact.Finite(m.Stats.Avg) })
+	take("Others", func(m *metrics.Metric) bool { return m.Distribution || artifact.Finite(m.Stats.Avg) })
 	for i := range out {
 		out[i].Folded = i > 0
 	}
 	return out
 }
 
-func newMetricRow(m *metrics.Result, ranks []string) metricRow {
+func newMetricRow(m *metrics.Metric, ranks []string) metricRow {
 	row := metricRow{Header: m.Header, Unit: m.Unit, Tag: m.Tag, Avg: fixed(m.Stats.Avg), Scalar: !m.Distribution}
 	if m.EpochNS != 0 {
 		row.Avg = fmt.Sprint(m.EpochNS)

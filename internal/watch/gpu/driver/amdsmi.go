@@ -126,6 +126,8 @@ func (a *amdsmi) Read() []gpu.HelperLine {
 	return lines
 }
 
+// read reads one GPU, in the units of the catalogue: watts, megajoules, percent, gigabytes and degrees Celsius. A value
+// that the card does not have is all ones, in 16, 32 or 64 bits as the library's version has it, and is left out.
 func (a *amdsmi) read(d *amdDevice) map[string]float64 {
 	values := map[string]float64{}
 	set := func(field string, v float64, ok bool) {

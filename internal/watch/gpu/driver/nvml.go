@@ -71,6 +71,8 @@ type nvmlDevice struct {
 	seen    uint64 // time stamp of the last process sample
 }
 
+// openNVML finds the GPUs that NVML knows, with their handles, which stay valid until it is shut down. A GPU that
+// cannot be opened, as one that fell off the bus, is left out with a warning.
 func openNVML() (Reader, error) {
 	lib, err := openLibrary(nvmlLibraries())
 	if err != nil {

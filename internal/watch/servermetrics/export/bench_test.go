@@ -45,7 +45,7 @@ func benchSeries(changing, constant int) []*prom.Series {
 }
 
 // benchRun returns a run of that many scrapes.
-func benchRun(scrapes, changing, constant int) *export.Run {
+func benchRun(scrapes, changing, constant int) *export.Collection {
 	store := servermetrics.NewStore(servermetrics.Options{})
 	series := benchSeries(changing, constant)
 	samples := make([]prom.Sample, len(series))

@@ -18,7 +18,7 @@ import (
 // CSV writes server_metrics_export.csv: up to five sections, an empty line between them.
 type CSV struct {
 	Path string
-	Run  *Run
+	Run  *Collection
 	// Comments puts lines with # before the first section, as the original does; few readers stand them.
 	Comments bool
 }
@@ -183,7 +183,7 @@ func (s section) cells(cells []string, row *csvSeries, columns []string) []strin
 	cells = append(cells, shortEndpoint(row.stats.EndpointURL), f.Type.String(), f.Name, prom.InferUnit(f.Name, f.Help))
 	fields := row.stats.Fields()
 	for _, key := range s.stats {
-		i := slices.IndexFunc(fields, func(f metrics.Figure) bool { return f.Key == key })
+		i := slices.IndexFunc(fields, func(f metrics.Statistic) bool { return f.Key == key })
 		if i < 0 {
 			cells = append(cells, "")
 		} else {
@@ -200,7 +200,7 @@ func (s section) cells(cells []string, row *csvSeries, columns []string) []strin
 	return cells
 }
 
-func csvNumber(f metrics.Figure) string {
+func csvNumber(f metrics.Statistic) string {
 	switch {
 	case !artifact.Finite(f.Value):
 		return ""

@@ -73,7 +73,7 @@ func (c *collection) page(url string, after time.Duration, body string) {
 	}
 }
 
-func (c *collection) run() *export.Run {
+func (c *collection) run() *export.Collection {
 	return export.NewRun(c.store, c.info)
 }
 

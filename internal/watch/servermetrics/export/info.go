@@ -103,8 +103,8 @@ func localTime(ns int64, zone *time.Location) string {
 	return t.Format("2006-01-02T15:04:05.000000")
 }
 
-// Run is a finished collection: what all exporters read.
-type Run struct {
+// Collection is a finished collection: what all exporters read.
+type Collection struct {
 	Store   *servermetrics.Store
 	Results *servermetrics.Results
 	// Warmup are the statistics of the warm-up; nil where there was none or it has no scrape.
@@ -113,8 +113,8 @@ type Run struct {
 }
 
 // NewRun computes the statistics of a collection that is over.
-func NewRun(store *servermetrics.Store, info Info) *Run {
-	r := &Run{Store: store, Info: info, Results: servermetrics.Compute(store, info.settings())}
+func NewRun(store *servermetrics.Store, info Info) *Collection {
+	r := &Collection{Store: store, Info: info, Results: servermetrics.Compute(store, info.settings())}
 	if w := info.Warmup; w.EndNS > w.StartNS {
 		r.Warmup = r.Within(w)
 	}
@@ -122,7 +122,7 @@ func NewRun(store *servermetrics.Store, info Info) *Run {
 }
 
 // Within computes the statistics of a window that nothing after it belongs to; nil where no scrape lies in it.
-func (r *Run) Within(w servermetrics.Window) *servermetrics.Results {
+func (r *Collection) Within(w servermetrics.Window) *servermetrics.Results {
 	if r.Store.LastScrape(w.EndNS) < w.StartNS {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (r *Run) Within(w servermetrics.Window) *servermetrics.Results {
 }
 
 // empty reports whether no endpoint delivered anything: then there are no files.
-func (r *Run) empty() bool { return len(r.Store.Endpoints()) == 0 }
+func (r *Collection) empty() bool { return len(r.Store.Endpoints()) == 0 }
 
 // Exporter writes one file when the run is over.
 type Exporter interface {

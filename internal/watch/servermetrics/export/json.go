@@ -16,7 +16,7 @@ import (
 // JSON writes server_metrics_export.json.
 type JSON struct {
 	Path string
-	Run  *Run
+	Run  *Collection
 }
 
 // Name implements Exporter.
@@ -193,7 +193,7 @@ func (d *document) labels(labels []prom.Label) {
 	d.end()
 }
 
-func (d *document) fields(fields []metrics.Figure) {
+func (d *document) fields(fields []metrics.Statistic) {
 	for _, f := range fields {
 		if f.Integer {
 			d.integer(f.Key, int64(f.Value))

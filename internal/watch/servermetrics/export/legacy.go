@@ -15,7 +15,7 @@ import (
 // LegacyJSON writes server_metrics_export_legacy.json, the flat layout that was before schema 1.0.
 type LegacyJSON struct {
 	Path string
-	Run  *Run
+	Run  *Collection
 }
 
 // Name implements Exporter.

@@ -20,7 +20,7 @@ import (
 // each bucket. Rows are made from the store while they are written, on all cores.
 type Parquet struct {
 	Path string
-	Run  *Run
+	Run  *Collection
 }
 
 // Name implements Exporter.
@@ -48,7 +48,7 @@ func (p Parquet) Write(ctx context.Context, w io.Writer) error {
 }
 
 // footer returns the file's key/value metadata.
-func footer(r *Run, t *table) map[string]string {
+func footer(r *Collection, t *table) map[string]string {
 	i := &r.Info
 	duration := i.Window.EndNS - i.Window.StartNS
 	endpoints := make([]string, 0, len(t.endpoints))
@@ -146,7 +146,7 @@ type tableSeries struct {
 }
 
 // newTable finds the rows: endpoints in order of their first scrape, series in order of first appearance.
-func newTable(r *Run) *table {
+func newTable(r *Collection) *table {
 	t := &table{endpoints: r.Store.ByFirstScrape()}
 	t.families, _ = r.Store.Families()
 	kept := map[*servermetrics.Series]*prom.Family{}

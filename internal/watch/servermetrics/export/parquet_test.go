@@ -20,7 +20,7 @@ import (
 )
 
 // parquetText returns the file of a run.
-func parquetText(t *testing.T, r *export.Run) []byte {
+func parquetText(t *testing.T, r *export.Collection) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	if err := (export.Parquet{Run: r}).Write(context.Background(), &out); err != nil {
@@ -30,7 +30,7 @@ func parquetText(t *testing.T, r *export.Run) []byte {
 }
 
 // footerOf returns a function that returns a value of the metadata of a run's file.
-func footerOf(t *testing.T, r *export.Run) func(key string) string {
+func footerOf(t *testing.T, r *export.Collection) func(key string) string {
 	t.Helper()
 	file := openParquet(t, parquetText(t, r))
 	return func(key string) string {
@@ -52,7 +52,7 @@ func openParquet(t *testing.T, data []byte) *parquet.File {
 }
 
 // parquetRows reads all rows back: by column, nil for null.
-func parquetRows(t *testing.T, r *export.Run) []map[string]any {
+func parquetRows(t *testing.T, r *export.Collection) []map[string]any {
 	t.Helper()
 	file := openParquet(t, parquetText(t, r))
 	var names []string

@@ -16,9 +16,9 @@ import (
 // phaseVersion is the version of the layout of the metrics of one phase.
 const phaseVersion = 1
 
-// Phase is what the servers said in one phase of a run.
-type Phase struct {
-	servermetrics.Phase
+// PhaseMetrics is what the servers said in one phase of a run.
+type PhaseMetrics struct {
+	servermetrics.PhaseID
 	// Object says which phase it is and when it ran.
 	Object artifact.Object
 	// Window is the phase up to the scrape at its end.
@@ -29,7 +29,7 @@ type Phase struct {
 }
 
 // WritePhase writes the server metrics of a phase, the members of all objects in the order of their keys.
-func WritePhase(ctx context.Context, path string, r *Run, p *Phase) error {
+func WritePhase(ctx context.Context, path string, r *Collection, p *PhaseMetrics) error {
 	return artifact.WriteStream(path, func(w *bufio.Writer) error {
 		d := &document{ctx: ctx, w: w, byKey: true}
 		d.open('{')
@@ -43,7 +43,9 @@ func WritePhase(ctx context.Context, path string, r *Run, p *Phase) error {
 	})
 }
 
-func (d *document) phaseData(r *Run, p *Phase) {
+// phaseData writes the document of one phase. Its members stand in alphabetical order, as the original sorts them. The
+// span is that of the scrapes that belong to the phase, not of the phase.
+func (d *document) phaseData(r *Collection, p *PhaseMetrics) {
 	endpoints := byURL(r.Store)
 	infos := map[string]servermetrics.Info{}
 	var span servermetrics.Window

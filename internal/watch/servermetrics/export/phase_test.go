@@ -136,10 +136,10 @@ func TestPhaseFileIsSortedByKey(t *testing.T) {
 	c.info.SliceNS = 3 * second
 	c.page("https://localhost:8000/metrics", time.Second, "# TYPE x gauge\nx{b=\"1\",a=\"2\"} 1\n")
 	run := export.NewRun(c.store, c.info)
-	phase := &export.Phase{
-		Phase:  servermetrics.Phase{Index: 1, Name: "profiling", Kind: "profiling"},
-		Object: artifact.Object{{Key: "phase_index", Value: 1}, {Key: "end_ns", Value: c.info.Window.EndNS}},
-		Window: c.info.Window, Results: run.Results,
+	phase := &export.PhaseMetrics{
+		PhaseID: servermetrics.PhaseID{Index: 1, Name: "profiling", Kind: "profiling"},
+		Object:  artifact.Object{{Key: "phase_index", Value: 1}, {Key: "end_ns", Value: c.info.Window.EndNS}},
+		Window:  c.info.Window, Results: run.Results,
 		Errors: []any{artifact.Object{{Key: "error_details",
 			Value: artifact.Object{{Key: "type", Value: "T"}, {Key: "code", Value: 500}}}, {Key: "count", Value: 2}}},
 	}

@@ -97,6 +97,8 @@ func (r *curveReader) bind(schema *parquet.Schema) error {
 	return nil
 }
 
+// row adds a row to the curve of its series: rows of a series stand together, so that a change of the key begins the
+// next one. Of a histogram, which has a row for each bucket, only the first row of an instant counts.
 func (r *curveReader) row(row parquet.Row) {
 	at := func(name string) parquet.Value { return row[r.columns[name]] }
 	b := &r.scratch

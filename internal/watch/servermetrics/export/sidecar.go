@@ -146,6 +146,7 @@ func utcOffset(ns int64, zone *time.Location) int64 {
 	return int64(offset)
 }
 
+// endpoint writes what the table of samples does not hold of an endpoint. [endpointJSON.endpoint] reads it.
 func (d *document) endpoint(e *Endpoint) {
 	d.open('{')
 	d.text("endpoint_url", e.URL)
@@ -178,6 +179,8 @@ func (d *document) endpoint(e *Endpoint) {
 	d.close('}')
 }
 
+// infoSeries writes a series without a history: its labels in their order, and its values as runs of scrapes, [first,
+// last, value].
 func (d *document) infoSeries(s *InfoSeries) {
 	m := artifact.Members{Dst: d.buf}
 	m.Open()
@@ -307,6 +310,8 @@ func ParseSidecar(data []byte) (*Sidecar, error) {
 	return s, nil
 }
 
+// endpoint checks what was read. Labels are decoded member by member, as their order is part of the identity of a
+// series.
 func (in *endpointJSON) endpoint() (Endpoint, error) {
 	e := Endpoint{URL: in.URL, Scrapes: in.Scrapes, Duplicates: in.Duplicates, SeriesOrder: in.SeriesOrder}
 	for _, f := range in.Families {

@@ -204,7 +204,7 @@ func TestNothingIsWrittenWithoutASample(t *testing.T) {
 	}
 }
 
-func exporters(dir string, r *export.Run) []export.Exporter {
+func exporters(dir string, r *export.Collection) []export.Exporter {
 	base := filepath.Join(dir, "server_metrics_export")
 	return []export.Exporter{
 		export.JSON{Path: base + ".json", Run: r}, export.CSV{Path: base + ".csv", Run: r},

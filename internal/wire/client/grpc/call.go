@@ -26,7 +26,7 @@ type call struct {
 	req     *client.Request
 	sink    client.Sink
 	out     *client.Exchange
-	target  *target
+	target  *callTarget
 	channel *channel
 	body    []byte
 	buffer  *[]byte // of a short body, to be given back

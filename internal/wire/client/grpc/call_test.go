@@ -319,7 +319,7 @@ func TestErrorsTellWhatHappenedToTheCall(t *testing.T) {
 	} {
 		h := &channel{}
 		h.refused.Store(&refused)
-		x := &call{out: new(client.Exchange), channel: h, target: &target{host: "h", port: "1"}}
+		x := &call{out: new(client.Exchange), channel: h, target: &callTarget{host: "h", port: "1"}}
 		if c.begun {
 			x.headersNS.Store(1)
 		}

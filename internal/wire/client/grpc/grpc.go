@@ -110,8 +110,8 @@ func (c *Client) Close() {
 	}
 }
 
-// target is where a call goes.
-type target struct {
+// callTarget is where a call goes.
+type callTarget struct {
 	host, port, method string
 	secure             bool
 	user               *url.Userinfo
@@ -119,17 +119,18 @@ type target struct {
 	spoke atomic.Bool
 }
 
-func (t *target) address() string { return net.JoinHostPort(t.host, t.port) }
+func (t *callTarget) address() string { return net.JoinHostPort(t.host, t.port) }
 
-func (c *Client) target(raw string) (*target, error) {
+// target parses the URL of a call, once for each URL.
+func (c *Client) target(raw string) (*callTarget, error) {
 	if t, known := c.targets.Load(raw); known {
-		return t.(*target), nil
+		return t.(*callTarget), nil
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" || len(u.Path) < 2 {
 		return nil, errors.New("the URL of a call must be grpc://host:port/service/Method")
 	}
-	t := &target{host: u.Hostname(), port: u.Port(), method: u.Path, user: u.User}
+	t := &callTarget{host: u.Hostname(), port: u.Port(), method: u.Path, user: u.User}
 	switch strings.ToLower(u.Scheme) {
 	case "grpc":
 	case "grpcs":
@@ -159,7 +160,7 @@ func (h *channel) close() {
 }
 
 // channel finds the channel of a call; once reports that it is for this call only.
-func (c *Client) channel(t *target, session, agent string) (h *channel, once bool, err error) {
+func (c *Client) channel(t *callTarget, session, agent string) (h *channel, once bool, err error) {
 	if c.opts.Reuse == client.ReuseNever || c.opts.ForceClose {
 		h, err = c.open(t, agent)
 		return h, true, err
@@ -193,7 +194,10 @@ func (c *Client) drop(session string) {
 	h.close()
 }
 
-func (c *Client) open(t *target, agent string) (*channel, error) {
+// open makes a channel, which connects when it is used. What would change measured times is off: retries, service
+// configuration, and idling. Connections come from the client's own dialer, with its time stamps; why the last one was
+// refused is kept, since the library reports it in words of its own.
+func (c *Client) open(t *callTarget, agent string) (*channel, error) {
 	h := &channel{}
 	dial := func(ctx context.Context, _ string) (net.Conn, error) {
 		nc, err := c.dial(ctx, t.secure, t.host, t.port)

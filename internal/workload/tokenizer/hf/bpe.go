@@ -69,6 +69,8 @@ func newBPE(s *modelSpec, v *tokenizer.Vocab, raw bool) (*bpe, error) {
 	return b, nil
 }
 
+// readMerges reads the merges into a table by pairs of ids; the rank of a merge is its place in the list. Where texts
+// are normal, it also collects between which characters no merge reaches, at which long texts can be cut.
 func (b *bpe) readMerges(raw []byte) error {
 	n := bytes.Count(raw, []byte{'"'}) / 2 // at least half as many: an entry is one string, or two in a list
 	pairs, into := make([]uint64, 0, n), make([]uint32, 0, n)

@@ -50,6 +50,8 @@ func newDecoders(s *spec) ([]decoder, error) {
 	return []decoder{d}, err
 }
 
+// newDecoder returns the decoder of a specification, as the library tokenizers has it: the cases are its types, the
+// defaults its own. Decoders may change the list that they are given.
 func newDecoder(s *spec) (decoder, error) {
 	switch s.Type {
 	case "ByteLevel":

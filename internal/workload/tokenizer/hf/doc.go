@@ -106,6 +106,9 @@ func (t *Tokenizer) Count(text string) int {
 	return n
 }
 
+// run encodes a text: tokens that are found verbatim are cut out first, the rest is normalised, tokens that are found
+// in the normal form are cut out, and the parts go through the pre-tokenizers. lead is the number of bytes of a part
+// that are the text's first character, which some steps treat apart; normalisation may lengthen it or drop it.
 func (t *Tokenizer) run(w *worker, text string) {
 	t.verbatim.cut(tokenizer.Lossy(text), func(part string, start, id int) {
 		if id >= 0 {

@@ -17,6 +17,8 @@ func expansion(s *spec) float64 {
 	return expansionOf(s, &form)
 }
 
+// expansionOf returns by how much a step may lengthen a text at most, as a ratio: it bounds the memory that a tokenizer
+// of others can ask for. Steps of a sequence multiply; a normal form lengthens a text once only, which form remembers.
 func expansionOf(s *spec, form *bool) float64 {
 	if s == nil {
 		return 1

@@ -23,6 +23,8 @@ var forms = map[string]form{
 // manyMarks is from how many marks in a row on the text package is not asked.
 const manyMarks = 8
 
+// apply returns the normal form. ASCII has none, and most other texts go to the library; texts with a character in
+// which it differs, or with long runs of marks, which it treats otherwise, take the slower way.
 func (f form) apply(s string) string {
 	odd, run := leftAlone(), 0
 	ascii, plain := true, true

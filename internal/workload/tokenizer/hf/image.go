@@ -76,6 +76,8 @@ func Load(f *tokenizer.TableFile, name string) (*Tokenizer, error) {
 	return t, nil
 }
 
+// loadBPE reads the tables of [bpe.readMerges] from a file that is mapped into memory. The pairs are checked: a damaged
+// file must not lead to ids that the vocabulary does not have.
 func loadBPE(f *tokenizer.TableFile, t *Tokenizer) (*bpe, error) {
 	b, err := newBPE(t.spec, t.vocab, t.raw)
 	if err != nil {

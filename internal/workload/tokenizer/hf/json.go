@@ -12,15 +12,15 @@ import (
 	"aiperf/internal/base/jsonscan"
 )
 
-// reader walks over JSON text without building a tree: vocabularies hold hundreds of thousands of entries. The strings
-// that it returns lie in the text where they can.
-type reader struct {
+// jsonReader walks over JSON text without building a tree: vocabularies hold hundreds of thousands of entries. The
+// strings that it returns lie in the text where they can.
+type jsonReader struct {
 	b  []byte
 	at int
 }
 
 // peek returns the next character that is no white space, 0 at the end.
-func (r *reader) peek() byte {
+func (r *jsonReader) peek() byte {
 	if r.at = jsonscan.Space(r.b, r.at); r.at < len(r.b) {
 		return r.b[r.at]
 	}
@@ -30,7 +30,7 @@ func (r *reader) peek() byte {
 func inPlace(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // take takes a character.
-func (r *reader) take(want byte) error {
+func (r *jsonReader) take(want byte) error {
 	if r.peek() != want {
 		return r.want(strconv.Quote(string(want)))
 	}
@@ -38,7 +38,7 @@ func (r *reader) take(want byte) error {
 	return nil
 }
 
-func (r *reader) want(what string) error {
+func (r *jsonReader) want(what string) error {
 	if r.at >= len(r.b) {
 		return fmt.Errorf("expected %s, found the end of the text", what)
 	}
@@ -47,7 +47,7 @@ func (r *reader) want(what string) error {
 }
 
 // more moves to the n-th element of an object or array; at its end it takes the closing character.
-func (r *reader) more(n int, end byte) (bool, error) {
+func (r *jsonReader) more(n int, end byte) (bool, error) {
 	c := r.peek()
 	if c == end {
 		r.at++
@@ -67,7 +67,7 @@ func (r *reader) more(n int, end byte) (bool, error) {
 }
 
 // value reads a value without parsing it: it finds its end only.
-func (r *reader) value() ([]byte, error) {
+func (r *jsonReader) value() ([]byte, error) {
 	r.peek()
 	start := r.at
 	if r.at = jsonscan.Skim(r.b, start); r.at < 0 {
@@ -85,7 +85,7 @@ func (r *reader) value() ([]byte, error) {
 var errNotClosed = errors.New("a string is not closed")
 
 // object takes the members of an object: large ones are taken by their own function, the others are read into to.
-func (r *reader) object(to any, large map[string]func() error) error {
+func (r *jsonReader) object(to any, large map[string]func() error) error {
 	if err := r.take('{'); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (r *reader) object(to any, large map[string]func() error) error {
 }
 
 // end fails where something follows.
-func (r *reader) end() error {
+func (r *jsonReader) end() error {
 	if r.peek() != 0 || r.at < len(r.b) {
 		return r.want("the end of the text")
 	}
@@ -131,7 +131,7 @@ func (r *reader) end() error {
 }
 
 // text takes a string.
-func (r *reader) text() (string, error) {
+func (r *jsonReader) text() (string, error) {
 	if r.peek() != '"' {
 		return "", r.want("a string")
 	}
@@ -149,7 +149,7 @@ func (r *reader) text() (string, error) {
 }
 
 // broken returns what is wrong with a string.
-func (r *reader) broken(end int) error {
+func (r *jsonReader) broken(end int) error {
 	at, fault := jsonscan.FaultOf(end)
 	r.at = at
 	switch {
@@ -166,7 +166,7 @@ func (r *reader) broken(end int) error {
 }
 
 // number takes a number.
-func (r *reader) number() (float64, error) {
+func (r *jsonReader) number() (float64, error) {
 	r.peek()
 	start := r.at
 	for r.at < len(r.b) && strings.IndexByte("+-0123456789.eE", r.b[r.at]) >= 0 {

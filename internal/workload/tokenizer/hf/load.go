@@ -20,7 +20,7 @@ type Options struct {
 
 // New makes a tokenizer of the text of a tokenizer.json.
 func New(data []byte, o Options) (*Tokenizer, error) {
-	r := &reader{b: data}
+	r := &jsonReader{b: data}
 	var f file
 	var m *source
 	err := r.object(&f, map[string]func() error{"model": func() (err error) {
@@ -125,6 +125,8 @@ var (
 		"<EOT>"}
 )
 
+// nameSpecials finds the tokens for begin and end: those that the settings name, or with Guess the first of the usual
+// names.
 func (t *Tokenizer) nameSpecials(o Options, list []addedToken) {
 	find := func(name string, usual []string) int {
 		names := []string{name}
@@ -149,7 +151,7 @@ func (t *Tokenizer) nameSpecials(o Options, list []addedToken) {
 // Members reports which of two names the JSON object in data has among its members. It reads no further than it must:
 // an object that is malformed after them has them, too.
 func Members(data []byte, one, other string) (hasOne, hasOther bool) {
-	r := &reader{b: data}
+	r := &jsonReader{b: data}
 	if r.take('{') != nil {
 		return false, false
 	}

@@ -125,6 +125,8 @@ func (m *merger) merge(pairs *pairTable) {
 // part is a symbol in a linked list; a merged one has the id -1.
 type part struct{ id, prev, next int32 }
 
+// long merges the ids of a long word with a queue, in O(n log n). A merge leaves outdated entries in the queue, which
+// are known by the merge that they stand for: it is no longer that of the pair at their place.
 func (m *merger) long(pairs *pairTable) {
 	n := int32(len(m.ids))
 	m.parts = slices.Grow(m.parts[:0], len(m.ids))

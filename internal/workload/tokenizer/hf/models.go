@@ -17,7 +17,7 @@ type source struct {
 }
 
 // model takes the model, whatever its type; older files name none.
-func (r *reader) model() (*source, error) {
+func (r *jsonReader) model() (*source, error) {
 	m := &source{}
 	err := r.object(&m.spec, map[string]func() error{
 		"vocab": func() (err error) {
@@ -131,6 +131,9 @@ func (m *wordPiece) encode(w *worker, piece string) {
 	}
 }
 
+// cover appends the longest pieces of a word from its beginning on, as WordPiece does: it is greedy, and does not go
+// back where the rest has no piece. It reports whether the word was covered; if not, out has pieces that the caller
+// removes.
 func (m *wordPiece) cover(w *worker, piece string) bool {
 	for at := 0; at < len(piece); {
 		node := uint32(0)

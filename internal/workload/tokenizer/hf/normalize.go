@@ -12,6 +12,8 @@ import (
 // normalizer changes a text. dropped reports whether its first characters were removed.
 type normalizer func(s string) (out string, dropped bool)
 
+// newNormalizer returns the normalizer of a specification, nil for none: the cases are the types of the library
+// tokenizers. It reports with each text whether it dropped the text's first character.
 func newNormalizer(s *spec) (normalizer, error) {
 	if s == nil {
 		return nil, nil
@@ -71,6 +73,7 @@ func newNormalizer(s *spec) (normalizer, error) {
 	return nil, fmt.Errorf("the normalizer %q is not known", s.Type)
 }
 
+// newNormalizerSequence applies normalizers one after the other; none at all is nil, so that the text is not copied.
 func newNormalizerSequence(list []spec) (normalizer, error) {
 	var all []normalizer
 	for i := range list {

@@ -62,6 +62,8 @@ func byteLevelSteps(s *spec) (steps []step) {
 	return steps
 }
 
+// newStep returns the pre-tokenizer of a specification: the cases are the types of the library tokenizers, with its
+// defaults. Steps emit pieces as they find them, without lists in between.
 func newStep(s *spec) (step, error) {
 	switch s.Type {
 	case "Whitespace":
@@ -126,6 +128,8 @@ func newStep(s *spec) (step, error) {
 	return nil, fmt.Errorf("the pre-tokenizer %q is not known", s.Type)
 }
 
+// newMetaspace returns the step that turns spaces into marks and cuts before each. The mark is also put in front of the
+// text, or with "first" only where the text begins.
 func newMetaspace(s *spec) (step, error) {
 	mark := s.Replacement
 	if mark == "" {

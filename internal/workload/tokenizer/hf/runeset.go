@@ -126,6 +126,8 @@ func property(name string) (runeSet, error) {
 	return s, err
 }
 
+// makeProperty returns the characters of a Unicode property by any of its names, as a regular expression may write
+// them. Go's tables are older than those of the library's Rust: what was assigned since is added.
 func makeProperty(name string) (runeSet, error) {
 	plain := func(s string) string {
 		return strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "").Replace(s))
@@ -232,6 +234,7 @@ func (t *translator) setEscape() (runeSet, error) {
 	return runeSet{{r, r}}, nil
 }
 
+// propertyEscape reads the name of a property, one letter or in braces; ^ in front negates it once more.
 func (t *translator) propertyEscape(negated bool) (runeSet, error) {
 	if !t.more() {
 		return nil, errors.New("a property has no name")

@@ -116,6 +116,8 @@ func (t *translator) quantifier() string {
 	return ""
 }
 
+// atom translates what a quantifier can follow. Characters that are plain in the source but not in the target are
+// escaped.
 func (t *translator) atom() error {
 	switch c := t.src[t.at]; c {
 	case '(':
@@ -141,6 +143,8 @@ func (t *translator) atom() error {
 	return nil
 }
 
+// group translates a group of a regular expression. Its head, up to the colon or the name, stays as it is; flags
+// without a colon, as (?i), have no content.
 func (t *translator) group() error {
 	open := t.take(1)
 	if t.has("?") {

@@ -52,6 +52,9 @@ func unigramOf(s *modelSpec, v *tokenizer.Vocab, scores []float64, tree *tokeniz
 	return m, nil
 }
 
+// encode finds the most probable segmentation of a piece (Viterbi, over all pieces of the vocabulary). A character that
+// no piece of its length has is unknown, at a penalty below the least score, so that it is taken only where nothing
+// else is. Ties go to the first that is offered, as in the library.
 func (m *unigram) encode(w *worker, piece string) {
 	if cap(w.path) <= len(piece) {
 		w.path = make([]pathNode, 2*len(piece)+16)

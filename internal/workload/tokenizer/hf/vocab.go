@@ -13,7 +13,7 @@ import (
 const maxID = 1 << 21
 
 // tokens takes an object of tokens and their ids.
-func (r *reader) tokens() (*tokenizer.Vocab, error) {
+func (r *jsonReader) tokens() (*tokenizer.Vocab, error) {
 	if err := r.take('{'); err != nil {
 		return nil, fmt.Errorf("model.vocab: %w", err)
 	}
@@ -54,7 +54,7 @@ func (r *reader) tokens() (*tokenizer.Vocab, error) {
 }
 
 // pieces takes an array of tokens and their scores: [["a", -1.5], …].
-func (r *reader) pieces() (*tokenizer.Vocab, []float64, error) {
+func (r *jsonReader) pieces() (*tokenizer.Vocab, []float64, error) {
 	if err := r.take('['); err != nil {
 		return nil, nil, fmt.Errorf("model.vocab: %w", err)
 	}
@@ -83,7 +83,7 @@ func (r *reader) pieces() (*tokenizer.Vocab, []float64, error) {
 }
 
 // scored takes a token and its score: ["a", -1.5].
-func (r *reader) scored() (string, float64, error) {
+func (r *jsonReader) scored() (string, float64, error) {
 	if err := r.take('['); err != nil {
 		return "", 0, err
 	}
@@ -109,7 +109,7 @@ func readMerges(raw []byte, merge func(left, right string) error) error {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	r := &reader{b: raw}
+	r := &jsonReader{b: raw}
 	if err := r.take('['); err != nil {
 		return fmt.Errorf("model.merges: %w", err)
 	}
@@ -131,7 +131,8 @@ func readMerges(raw []byte, merge func(left, right string) error) error {
 	}
 }
 
-func (r *reader) merge() (left, right string, err error) {
+// merge reads a merge: "left right" in one string, or a list of two, which newer files have as tokens may hold spaces.
+func (r *jsonReader) merge() (left, right string, err error) {
 	if r.peek() != '[' {
 		both, err := r.text()
 		if err != nil {

@@ -59,6 +59,9 @@ func (c *tokenizerConfig) added() int {
 	return n
 }
 
+// config reads the settings of a tokenizer out of its files; what they do not have keeps its zero value. The file of
+// special tokens only fills in what the configuration lacks. A file that is not valid counts as absent: the tokenizer
+// itself may be.
 func (b *Bundle) config() *tokenizerConfig {
 	if b.packed != nil {
 		return b.label.Config

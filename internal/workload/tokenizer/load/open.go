@@ -64,6 +64,8 @@ func Load(ctx context.Context, o Options) (tokenizer.Tokenizer, *Bundle, error) 
 	return t, b, nil
 }
 
+// open finds the files of a tokenizer: in the program, at a path, in the hub's cache, at the hub, in this order. A
+// cached snapshot that lacks files is completed, but for runs that may not ask the hub: these take it as it is.
 func (o *Options) open(ctx context.Context) (*Bundle, error) {
 	if t, ok := tokenizer.Named(o.Name); ok {
 		return &Bundle{Where: "the program itself", builtin: t}, nil

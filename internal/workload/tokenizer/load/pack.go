@@ -48,6 +48,8 @@ func (b *Bundle) Pack(path string) error {
 	return os.Rename(temporary, path)
 }
 
+// image returns a tokenizer as one file, with its settings and chat template: other processes map it instead of reading
+// JSON.
 func (b *Bundle) image(t tokenizer.Tokenizer) ([]byte, error) {
 	l := label{Config: b.config()}
 	l.Template, _ = b.ChatTemplate()

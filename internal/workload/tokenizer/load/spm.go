@@ -200,6 +200,7 @@ type pieceWorker struct {
 	cache      map[string][]int
 }
 
+// run encodes a text by the kind of model. Symbols of the user are never split.
 func (t *SentencePiece) run(w *pieceWorker, text string) {
 	text = t.normalize(tokenizer.Lossy(text))
 	w.afterUnk = false

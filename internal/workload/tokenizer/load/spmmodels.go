@@ -114,6 +114,9 @@ func (t *SentencePiece) bpe(w *pieceWorker, text string) {
 	}
 }
 
+// merge cuts a text into characters and user-defined symbols, which stay whole, and merges neighbours by the best score
+// until none is left, as SentencePiece does. The queue is not cleaned when symbols merge: an entry whose length is no
+// longer that of its pair is out of date.
 func (t *SentencePiece) merge(w *pieceWorker, text string) {
 	w.symbols = w.symbols[:0]
 	w.pairs.Reset()

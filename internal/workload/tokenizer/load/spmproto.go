@@ -95,6 +95,7 @@ func readPieceModel(data []byte) (*pieceModel, error) {
 	return p, nil
 }
 
+// trainer reads SentencePiece's TrainerSpec; the numbers are those of its fields.
 func (p *pieceModel) trainer(data []byte) error {
 	return protoFields(data, func(number, n uint64, value []byte) error {
 		switch number {

@@ -153,6 +153,7 @@ func (b *TiktokenConfig) family(ranks int) (*family, error) {
 		"or put the expression into a tokenizer_config.json next to it as \"pat_str\"", ranks)
 }
 
+// make returns the tokenizer of a family. The configuration's special tokens go before the family's own of the same id.
 func (f *family) make(name string, tokens []string, config TiktokenConfig) (*tokenizer.Ranked, error) {
 	s, err := RankSplitter(f.split)
 	if err != nil {
@@ -208,6 +209,8 @@ func RankSplitter(pattern string) (tokenizer.Splitter, error) {
 	return s, err
 }
 
+// readRanks reads a file of tokens in base64 with their ranks, which are their ids. Ranks may have gaps, which stay
+// empty.
 func readRanks(data []byte) ([]string, error) {
 	var tokens []string
 	number := 0

@@ -16,10 +16,10 @@ var headline = []struct{ tag, name string }{
 	{"time_to_first_token", "TTFT"}, {"inter_token_latency", "ITL"}, {"request_latency", "latency"},
 }
 
-// Sure returns how far the figures can be relied on: whether the run is whole, what the client itself added, how wide
-// the intervals of percentiles are, whether the server counted the same. Nothing is said of what is not known, but that
-// nobody observed the client.
-func Sure(r *Result) []Finding {
+// Reliability returns how far the figures can be relied on: whether the run is whole, what the client itself added, how
+// wide the intervals of percentiles are, whether the server counted the same. Nothing is said of what is not known, but
+// that nobody observed the client.
+func Reliability(r *Result) []Finding {
 	f := factsOf(r)
 	return found(f.whole, f.clientShare, f.intervals, f.totals)
 }
@@ -110,7 +110,7 @@ func (f *facts) intervals() (Finding, bool) {
 
 // width returns the larger side of the interval of a percentile, as a part of it: infinite where a side has no bound,
 // NaN where there is no interval.
-func width(m *metrics.Result, rank float64) float64 {
+func width(m *metrics.Metric, rank float64) float64 {
 	for _, b := range m.Bounds {
 		if b.Rank != rank {
 			continue

@@ -11,43 +11,24 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/config/file"
+	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/trust"
 )
 
 // provenance says what measured what, so that two results can be told to be of the same kind: the
 // versions, hashes of what was asked and of what was sent, the machine and its clock.
 func (c *content) provenance() artifact.Object {
-	further := file.ExportedFurther(c.cfg)
-	out := artifact.Object{
-		{Key: "aiperf_version", Value: c.options.Version},
-		{Key: "go_version", Value: runtime.Version()},
-		{Key: "config_sha256", Value: configHash(file.Exported(c.cfg), further)},
-	}
-	if len(further) > 0 {
-		out = append(out, artifact.Member{Key: "further_config", Value: further})
-	}
-	if hash, ok := c.datasetHash(); ok {
-		out = append(out, artifact.Member{Key: "dataset_sha256", Value: hash})
-	}
-	if c.tokenizer != nil {
-		out = append(out, artifact.Member{Key: "tokenizer", Value: artifact.Object{
-			{Key: "name", Value: c.tokenizer.Name()},
-			{Key: "fingerprint_sha256", Value: fingerprint(c.tokenizer)},
-		}})
-	}
 	m := trust.ThisMachine(c.options.Version)
-	host := artifact.Object{{Key: "system", Value: m.System}, {Key: "processors", Value: runtime.NumCPU()},
-		{Key: "gomaxprocs", Value: m.CPUs}}
-	if m.Model != "" {
-		host = append(host, artifact.Member{Key: "processor_model", Value: m.Model})
+	p := summary.Provenance{AIPerfVersion: c.options.Version, GoVersion: runtime.Version(),
+		Further: file.ExportedFurther(c.cfg), ClockSource: clockSource(),
+		Host: summary.MachineDocument{System: m.System, Processors: runtime.NumCPU(), GOMAXPROCS: m.CPUs, Model: m.Model,
+			Kernel: m.Kernel}}
+	p.ConfigHash = configHash(file.Exported(c.cfg), p.Further)
+	p.DatasetHash, _ = c.datasetHash()
+	if c.tokenizer != nil {
+		p.Tokenizer = &summary.TokenizerFingerprint{Name: c.tokenizer.Name(), Fingerprint: fingerprint(c.tokenizer)}
 	}
-	if m.Kernel != "" {
-		host = append(host, artifact.Member{Key: "kernel", Value: m.Kernel})
-	}
-	return append(out,
-		artifact.Member{Key: "host", Value: host},
-		artifact.Member{Key: "clock_source", Value: clockSource()},
-	)
+	return artifact.ObjectOf(p)
 }
 
 // inputConfig is the configuration as the files of the run carry it. In a run of a series or a sweep every default is
@@ -60,21 +41,25 @@ func (b *base) inputConfig() artifact.Object {
 	return file.CompleteBody(given)
 }
 
-// runConfig is the document of run_config.json: which run of a series it is, and its configuration.
+// runConfigDocument is run_config.json: which run of a series it is, and its configuration.
+type runConfigDocument struct {
+	BenchmarkID string          `json:"benchmark_id"`
+	Config      artifact.Object `json:"cfg"`
+	Trial       int             `json:"trial"`
+	Dir         string          `json:"artifact_dir"`
+	Label       string          `json:"label"`
+	CLICommand  string          `json:"cli_command"`
+	RandomSeed  *int64          `json:"random_seed,omitempty"`
+}
+
 func (b *base) runConfig() artifact.Object {
 	info := b.options.Info
-	out := artifact.Object{
-		{Key: "benchmark_id", Value: b.id},
-		{Key: "cfg", Value: b.inputConfig()},
-		{Key: "trial", Value: info.Trial},
-		{Key: "artifact_dir", Value: b.cfg.Artifacts.Dir},
-		{Key: "label", Value: info.RunLabel},
-		{Key: "cli_command", Value: b.cfg.CLICommand},
-	}
+	d := runConfigDocument{BenchmarkID: b.id, Config: b.inputConfig(), Trial: info.Trial, Dir: b.cfg.Artifacts.Dir,
+		Label: info.RunLabel, CLICommand: b.cfg.CLICommand}
 	if seed := b.cfg.RandomSeed; seed != nil {
-		out = append(out, artifact.Member{Key: "random_seed", Value: int64(*seed)})
+		d.RandomSeed = new(int64(*seed))
 	}
-	return out
+	return artifact.ObjectOf(d)
 }
 
 // ownMembers are those of the configuration that differ between two runs of the same benchmark.

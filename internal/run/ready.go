@@ -14,9 +14,15 @@ func (o *outcome) markReady() error {
 	return writeReady(o.cfg.Artifacts, o.Result.WasCancelled, o.Result.Incomplete != "")
 }
 
+// readyDocument is the mark.
+type readyDocument struct {
+	Ready     bool `json:"ready"`
+	Cancelled bool `json:"was_cancelled"`
+	Partial   bool `json:"partial"`
+}
+
 func writeReady(to config.Artifacts, cancelled, partial bool) error {
-	text, err := artifact.AppendJSON(nil, artifact.Object{{Key: "ready", Value: true},
-		{Key: "was_cancelled", Value: cancelled}, {Key: "partial", Value: partial}})
+	text, err := artifact.AppendJSON(nil, artifact.ObjectOf(readyDocument{true, cancelled, partial}))
 	if err != nil {
 		return err
 	}

@@ -195,28 +195,32 @@ func (s *searches) say(e *load.AdaptiveEvent) {
 	s.log.Info("Search of the load", attributes...)
 }
 
+// searchManifest lists the files of the searches.
+type searchManifest struct {
+	Searches      []searchEntry `json:"adaptive_phases"`
+	SchemaVersion int           `json:"schema_version"`
+}
+
+type searchEntry struct {
+	Events         string `json:"events_path"`
+	PhaseIndex     int    `json:"phase_index"`
+	PhaseKind      string `json:"phase_kind"`
+	PhaseName      string `json:"phase_name"`
+	ProfilingIndex *int   `json:"profiling_index"`
+	Summary        string `json:"summary_path"`
+}
+
 // writeManifest lists the files of the searches that have begun.
 func (s *searches) writeManifest() error {
-	list := []any{}
+	d := searchManifest{SchemaVersion: load.AdaptiveSchema}
 	for _, r := range s.engine.Searches() {
 		of := &r.Summary
 		below := func(name string) string { return path.Join(report.PhasesDir, of.PhaseName, name) }
-		list = append(list, artifact.Object{
-			{Key: "events_path", Value: below(report.SearchEvents)},
-			{Key: "phase_index", Value: of.PhaseIndex}, {Key: "phase_kind", Value: of.PhaseKind},
-			{Key: "phase_name", Value: of.PhaseName}, {Key: "profiling_index", Value: numberOrNull(of.ProfilingIndex)},
-			{Key: "summary_path", Value: below(report.SearchSummary)},
-		})
+		d.Searches = append(d.Searches, searchEntry{Events: below(report.SearchEvents), PhaseIndex: of.PhaseIndex,
+			PhaseKind: of.PhaseKind, PhaseName: of.PhaseName, ProfilingIndex: of.ProfilingIndex,
+			Summary: below(report.SearchSummary)})
 	}
-	return artifact.WriteObject(s.cfg.Artifacts.Path(config.SearchManifest),
-		artifact.Object{{Key: "adaptive_phases", Value: list}, {Key: "schema_version", Value: load.AdaptiveSchema}})
-}
-
-func numberOrNull(n *int) any {
-	if n == nil {
-		return nil
-	}
-	return *n
+	return artifact.WriteObject(s.cfg.Artifacts.Path(config.SearchManifest), artifact.ObjectOf(d))
 }
 
 // stop implements part: the load is over, and with it the searches.

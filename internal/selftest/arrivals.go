@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"aiperf/internal/watch/trust"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,12 +61,12 @@ func (t *tester) arrive(test arrivalTest) (Line, error) {
 	if err != nil {
 		return Line{}, err
 	}
-	return arrivalLine(test, out.Result.Counts.Sent, out.Result.Counts.Errors, truth, h.ScheduleLag), nil
+	return arrivalLine(test, out.Result.Counts.Sent, out.Result.Counts.Errors, truth, orZero(h.ScheduleLag)), nil
 }
 
 // arrivalLine grades a rate. If no request failed and the server received fewer than were sent, that is a fault and
 // not a matter of speed.
-func arrivalLine(test arrivalTest, sent, failed int64, truth []serverLine, lag lags) Line {
+func arrivalLine(test arrivalTest, sent, failed int64, truth []serverLine, lag trust.LagDocument) Line {
 	at := make([]int64, len(truth))
 	for i := range truth {
 		at[i] = truth[i].ArrivalNS

@@ -223,8 +223,8 @@ func (t *tester) attempt(n int) (attempt, error) {
 
 // judge decides whether streams were measured accurately: all of them are complete, the verdict of the run is valid,
 // the server kept the pace, and each stream's pace is reported as the server wrote it.
-func judge(h *health, records []*recordfile.Request, truth []serverLine) attempt {
-	a := attempt{cpu: h.CPU.Share}
+func judge(h *trust.Document, records []*recordfile.Request, truth []serverLine) attempt {
+	a := attempt{cpu: orZero(h.CPU.Share)}
 	var d differences
 	byID := matched(&d, records, truth)
 	var paces, errs []float64
@@ -244,8 +244,8 @@ func judge(h *health, records []*recordfile.Request, truth []serverLine) attempt
 		percentile(slices.Sorted(slices.Values(errs)), 99); {
 	case d.count > 0:
 		a.reason = d.note()
-	case h.Verdict != string(trust.Valid):
-		a.reason = h.reason()
+	case h.Verdict != trust.Valid:
+		a.reason = reason(h)
 	case len(paces) == 0:
 		a.reason = "no stream had two tokens"
 	case kept > want*(1+paceKept):

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"aiperf/internal/measure/recordfile"
+	"aiperf/internal/watch/trust"
 )
 
 // serverLine is what the mock server recorded of a request. Instants are wall nanoseconds.
@@ -71,25 +72,7 @@ func (s summaryFile) stat(tag, name string) (float64, bool) {
 	return v, ok
 }
 
-// lags are a distribution in client_health, in milliseconds.
-type lags struct{ P50, P99, Max float64 }
-
-// health is what is used of client_health.
-type health struct {
-	Verdict string `json:"verdict"`
-	Source  string `json:"timestamp_source"`
-	Note    string `json:"timestamp_note"`
-	Reasons []struct {
-		LeadsTo string `json:"leads_to"`
-		Message string `json:"message"`
-	} `json:"reasons"`
-	ScheduleLag lags `json:"schedule_lag"`
-	CPU         struct {
-		Share float64 `json:"share"`
-	} `json:"cpu"`
-}
-
-func (s summaryFile) health() (h health, err error) {
+func (s summaryFile) health() (h trust.Document, err error) {
 	if err := json.Unmarshal(s["client_health"], &h); err != nil {
 		return h, fmt.Errorf("client_health: %w", err)
 	}
@@ -97,13 +80,21 @@ func (s summaryFile) health() (h health, err error) {
 }
 
 // reason is the first finding that led to the verdict.
-func (h *health) reason() string {
+func reason(h *trust.Document) string {
 	for _, r := range h.Reasons {
 		if r.LeadsTo == h.Verdict {
 			return r.Message
 		}
 	}
 	return ""
+}
+
+// orZero returns what is pointed to, the zero value of nothing.
+func orZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }
 
 func readSummary(path string) (summaryFile, error) {

@@ -95,45 +95,70 @@ func (r *Report) Result() string {
 // schemaVersion is that of the JSON document; see docs/selftest.md.
 const schemaVersion = "1.0"
 
+// Document is the report as docs/selftest.md describes it.
+type Document struct {
+	SchemaVersion   string            `json:"schema_version"`
+	Version         string            `json:"aiperf_version"`
+	Result          string            `json:"result"`
+	Quick           bool              `json:"quick"`
+	Started         string            `json:"started"`
+	DurationSeconds float64           `json:"duration_seconds"`
+	Machine         MachineDocument   `json:"machine"`
+	Sections        []SectionDocument `json:"sections"`
+	Capacity        *CapacityDocument `json:"capacity,omitempty"`
+}
+
+// MachineDocument is the machine that was tested.
+type MachineDocument struct {
+	CPUs   int    `json:"cpus"`
+	Model  string `json:"model"`
+	System string `json:"system"`
+	Kernel string `json:"kernel"`
+}
+
+// SectionDocument is a table of lines.
+type SectionDocument struct {
+	ID      string         `json:"id"`
+	Title   string         `json:"title"`
+	Meaning string         `json:"meaning"`
+	Lines   []LineDocument `json:"lines"`
+}
+
+// LineDocument is one test with its figures.
+type LineDocument struct {
+	ID      string            `json:"id"`
+	Title   string            `json:"title"`
+	Grade   Grade             `json:"grade"`
+	Note    string            `json:"note,omitempty"`
+	Figures artifact.Map[any] `json:"figures"`
+}
+
+// CapacityDocument is what the client can observe.
+type CapacityDocument struct {
+	Streams   int     `json:"streams"`
+	Pace      float64 `json:"tokens_per_second_each"`
+	UnaryRate float64 `json:"unary_requests_per_second"`
+}
+
 // JSON returns the report as docs/selftest.md describes it.
 func (r *Report) JSON() artifact.Object {
 	m := r.Machine
-	o := artifact.Object{
-		{Key: "schema_version", Value: schemaVersion},
-		{Key: "aiperf_version", Value: r.Version},
-		{Key: "result", Value: r.Result()},
-		{Key: "quick", Value: r.Quick},
-		{Key: "started", Value: r.Started.UTC().Format(time.RFC3339)},
-		{Key: "duration_seconds", Value: r.Duration.Seconds()},
-		{Key: "machine", Value: artifact.Object{
-			{Key: "cpus", Value: m.CPUs}, {Key: "model", Value: m.Model}, {Key: "system", Value: m.System},
-			{Key: "kernel", Value: m.Kernel},
-		}},
-	}
-	sections := make([]any, len(r.Sections))
-	for i, s := range r.Sections {
-		lines := make([]any, len(s.Lines))
-		for k, l := range s.Lines {
-			line := artifact.Object{{Key: "id", Value: l.ID}, {Key: "title", Value: l.Title},
-				{Key: "grade", Value: string(l.Grade)}}
-			if l.Note != "" {
-				line = line.Set("note", l.Note)
-			}
-			figures := artifact.Object{}
+	d := Document{SchemaVersion: schemaVersion, Version: r.Version, Result: r.Result(), Quick: r.Quick,
+		Started: r.Started.UTC().Format(time.RFC3339), DurationSeconds: r.Duration.Seconds(),
+		Machine: MachineDocument{CPUs: m.CPUs, Model: m.Model, System: m.System, Kernel: m.Kernel}}
+	for _, s := range r.Sections {
+		section := SectionDocument{ID: s.ID, Title: s.Title, Meaning: s.Meaning}
+		for _, l := range s.Lines {
+			line := LineDocument{ID: l.ID, Title: l.Title, Grade: l.Grade, Note: l.Note}
 			for _, f := range l.Figures {
-				figures = append(figures, artifact.Member{Key: f.Key, Value: f.Value})
+				line.Figures.Add(f.Key, f.Value)
 			}
-			lines[k] = line.Set("figures", figures)
+			section.Lines = append(section.Lines, line)
 		}
-		sections[i] = artifact.Object{{Key: "id", Value: s.ID}, {Key: "title", Value: s.Title},
-			{Key: "meaning", Value: s.Meaning}, {Key: "lines", Value: lines}}
+		d.Sections = append(d.Sections, section)
 	}
-	o = o.Set("sections", sections)
 	if c := r.Capacity; c != nil {
-		o = o.Set("capacity", artifact.Object{
-			{Key: "streams", Value: c.Streams}, {Key: "tokens_per_second_each", Value: c.Pace},
-			{Key: "unary_requests_per_second", Value: c.UnaryRate},
-		})
+		d.Capacity = &CapacityDocument{Streams: c.Streams, Pace: c.Pace, UnaryRate: c.UnaryRate}
 	}
-	return o
+	return artifact.ObjectOf(d)
 }

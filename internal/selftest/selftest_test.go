@@ -27,22 +27,22 @@ func TestArrivalsAreJudgedByTheServer(t *testing.T) {
 		return lines
 	}
 	test := arrivalTest{rate: 1000, delivered: 0.999, lagP50MS: 0.1, lagP99MS: 1}
-	good := lags{P50: 0.05, P99: 0.9, Max: 20}
+	good := trust.LagDocument{P50: 0.05, P99: 0.9, Max: 20}
 	for _, c := range []struct {
 		name         string
 		sent, failed int64
 		truth        []serverLine
-		lag          lags
+		lag          trust.LagDocument
 		want         Grade
 	}{
 		{"as planned", 500, 0, every(500, 1e6), good, Good},
 		{"too slow", 500, 0, every(500, 1.01e6), good, Limited},
-		{"late in the middle", 500, 0, every(500, 1e6), lags{P50: 0.11, P99: 0.9}, Limited},
-		{"late at times", 500, 0, every(500, 1e6), lags{P50: 0.05, P99: 1.1}, Limited},
+		{"late in the middle", 500, 0, every(500, 1e6), trust.LagDocument{P50: 0.11, P99: 0.9}, Limited},
+		{"late at times", 500, 0, every(500, 1e6), trust.LagDocument{P50: 0.05, P99: 1.1}, Limited},
 		{"failures", 500, 20, every(480, 1e6), good, Limited},
 		{"lost without a failure", 500, 0, every(499, 1e6), good, Fail},
 		{"twice", 500, 0, every(501, 1e6), good, Fail},
-		{"nothing", 0, 0, nil, lags{}, Limited},
+		{"nothing", 0, 0, nil, trust.LagDocument{}, Limited},
 	} {
 		line := arrivalLine(test, c.sent, c.failed, c.truth, c.lag)
 		if line.Grade != c.want || (line.Note == "") != (c.want == Good) {
@@ -113,18 +113,18 @@ func TestSearchEndsInTime(t *testing.T) {
 func TestStreamsAreAccurateOrTheReasonIsGiven(t *testing.T) {
 	for _, test := range []struct {
 		name, reason string // "" = accurate
-		spoil        func(h *health, x *exchangeOf)
+		spoil        func(h *trust.Document, x *exchangeOf)
 	}{
-		{"as it is", "", func(*health, *exchangeOf) {}},
-		{"verdict", "the client used 97 %", func(h *health, _ *exchangeOf) { h.Verdict = "client_limited" }},
+		{"as it is", "", func(*trust.Document, *exchangeOf) {}},
+		{"verdict", "the client used 97 %", func(h *trust.Document, _ *exchangeOf) { h.Verdict = "client_limited" }},
 		{"lost tokens", "output_sequence_length 1, expected 2",
-			func(_ *health, x *exchangeOf) { x.alter(1, "output_sequence_length", "1") }},
-		{"slow server", "did not keep the pace: 22.0 ms", func(_ *health, x *exchangeOf) { x.slow(2 * 1.1) }},
-		{"wrong figure", "off by", func(_ *health, x *exchangeOf) { x.alter(1, "inter_token_latency", "20.3") }},
+			func(_ *trust.Document, x *exchangeOf) { x.alter(1, "output_sequence_length", "1") }},
+		{"slow server", "did not keep the pace: 22.0 ms", func(_ *trust.Document, x *exchangeOf) { x.slow(2 * 1.1) }},
+		{"wrong figure", "off by", func(_ *trust.Document, x *exchangeOf) { x.alter(1, "inter_token_latency", "20.3") }},
 	} {
 		x := faultless(t)
 		x.slow(2)
-		h := decode[health](t, `{"verdict":"valid","reasons":[{"leads_to":"valid","message":"pressure"},{"leads_to":"client_limited","message":"the client used 97 %"}],"cpu":{"share":0.5}}`)
+		h := decode[trust.Document](t, `{"verdict":"valid","reasons":[{"leads_to":"valid","message":"pressure"},{"leads_to":"client_limited","message":"the client used 97 %"}],"cpu":{"share":0.5}}`)
 		test.spoil(&h, x)
 		a := judge(&h, x.records, x.truth)
 		if a.accurate != (test.reason == "") || !strings.Contains(a.reason, test.reason) || a.cpu != 0.5 {

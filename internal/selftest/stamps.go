@@ -86,7 +86,7 @@ func (t *tester) stamped(source string) ([]Line, error) {
 		return nil, err
 	}
 	if source == "kernel" && h.Source == trust.SourceUser {
-		return []Line{{ID: "kernel_events", Title: "stamps of the kernel", Grade: Skipped, Note: h.Note}}, nil
+		return []Line{{ID: "kernel_events", Title: "stamps of the kernel", Grade: Skipped, Note: h.SourceNote}}, nil
 	}
 	return stampLines(source, limit, compareStamps(raw, truth)), nil
 }

@@ -168,6 +168,8 @@ func (e *encoder) value(v any) {
 		e.list(len(v), func(i int) any { return v[i] })
 	case Lazy:
 		e.value(v())
+	case interface{ object() Object }: // a Map
+		e.object(v.object())
 	default:
 		e.reflected(reflect.ValueOf(v))
 	}

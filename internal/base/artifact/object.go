@@ -7,9 +7,7 @@
 package artifact
 
 import (
-	"cmp"
 	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -85,15 +83,4 @@ func (o Object) Set(key string, value any) Object {
 		}
 	}
 	return append(o, Member{key, value})
-}
-
-// Counts is an object of counts by name, the largest first.
-func Counts(counts map[string]int64) Object {
-	var o Object
-	for _, name := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	}) {
-		o = append(o, Member{Key: name, Value: counts[name]})
-	}
-	return o
 }

@@ -53,7 +53,10 @@ type Account struct {
 
 // JournalCount is what the journal of an agent counts: requests that it sent, and records, those of requests that were
 // cut off included where there are any.
-type JournalCount struct{ Sent, Records int64 }
+type JournalCount struct {
+	Sent    int64 `json:"requests_sent"`
+	Records int64 `json:"records"`
+}
 
 // ReadJournal returns what a journal counts. The error says, among others, that the journal was not written to its end.
 func ReadJournal(path string) (JournalCount, error) {

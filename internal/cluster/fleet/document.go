@@ -41,47 +41,60 @@ func (x *Account) lowerBound() string {
 		"report, which its journal counts", x.Sent, x.Name, x.UnreportedAtMost, x.Silence.Round(100*time.Millisecond))
 }
 
+// AccountsDocument is fleet.json: the accounts of a run and their sums.
+type AccountsDocument struct {
+	Agents           []AccountDocument `json:"agents"`
+	Sent             int64             `json:"requests_sent"`
+	Recorded         int64             `json:"records"`
+	CutOff           int64             `json:"requests_cut_off"`
+	Gone             int64             `json:"requests_lost"`
+	UnreportedAtMost int64             `json:"requests_unreported_at_most"`
+}
+
+// AccountDocument is the account of one agent.
+type AccountDocument struct {
+	Share         int     `json:"share"`
+	Name          string  `json:"name"`
+	Cores         int     `json:"cores"`
+	Sent          int64   `json:"requests_sent"`
+	Recorded      int64   `json:"records"`
+	CutOff        int64   `json:"requests_cut_off"`
+	Gone          int64   `json:"requests_lost"`
+	Source        string  `json:"source"`
+	OffsetMS      float64 `json:"clock_offset_ms"`
+	OffsetBoundMS float64 `json:"clock_offset_bound_ms"`
+	DriftPPM      float64 `json:"clock_drift_ppm"`
+	Probes        int     `json:"clock_probes"`
+	Lost          string  `json:"lost,omitempty"`
+	*LowerBoundDocument
+	Journal     *JournalCount `json:"journal,omitempty"`
+	Differences []string      `json:"differences,omitempty"`
+	Dir         string        `json:"records_dir,omitempty"`
+	Notes       []string      `json:"notes,omitempty"`
+}
+
+// LowerBoundDocument says that what is known of a lost agent is not all that it sent.
+type LowerBoundDocument struct {
+	SentIs           string  `json:"requests_sent_is"`
+	UnreportedAtMost int64   `json:"requests_unreported_at_most"`
+	Seconds          float64 `json:"silent_s"`
+}
+
 // Document returns the accounts of a run as fleet.json has them.
 func Document(accounts []Account) artifact.Object {
-	list := []any{}
-	var sent, recorded, cut, lost, beyond int64
+	var all AccountsDocument
 	for i := range accounts {
 		x := &accounts[i]
-		sent, recorded, cut, lost = sent+x.Sent, recorded+x.Recorded, cut+x.CutOff, lost+x.Gone
-		beyond += x.UnreportedAtMost
-		o := artifact.Object{
-			{Key: "share", Value: x.Share}, {Key: "name", Value: x.Name}, {Key: "cores", Value: x.Cores},
-			{Key: "requests_sent", Value: x.Sent}, {Key: "records", Value: x.Recorded},
-			{Key: "requests_cut_off", Value: x.CutOff}, {Key: "requests_lost", Value: x.Gone},
-			{Key: "source", Value: x.Source},
-			{Key: "clock_offset_ms", Value: float64(x.Offset.Offset) / 1e6},
-			{Key: "clock_offset_bound_ms", Value: float64(x.Offset.Bound) / 1e6},
-			{Key: "clock_drift_ppm", Value: x.Offset.Drift * 1e6}, {Key: "clock_probes", Value: x.Offset.Probes},
-		}
-		if x.Lost != "" {
-			o = append(o, artifact.Member{Key: "lost", Value: x.Lost})
-		}
+		all.Sent, all.Recorded, all.CutOff = all.Sent+x.Sent, all.Recorded+x.Recorded, all.CutOff+x.CutOff
+		all.Gone, all.UnreportedAtMost = all.Gone+x.Gone, all.UnreportedAtMost+x.UnreportedAtMost
+		d := AccountDocument{Share: x.Share, Name: x.Name, Cores: x.Cores, Sent: x.Sent, Recorded: x.Recorded,
+			CutOff: x.CutOff, Gone: x.Gone, Source: x.Source, OffsetMS: float64(x.Offset.Offset) / 1e6,
+			OffsetBoundMS: float64(x.Offset.Bound) / 1e6, DriftPPM: x.Offset.Drift * 1e6, Probes: x.Offset.Probes,
+			Lost: x.Lost, Journal: x.Journal, Differences: x.Differences, Dir: x.Dir, Notes: x.Notes}
 		if x.Source == FromLastReport {
-			o = append(o, artifact.Member{Key: "requests_sent_is", Value: "a lower bound"},
-				artifact.Member{Key: "requests_unreported_at_most", Value: x.UnreportedAtMost},
-				artifact.Member{Key: "silent_s", Value: x.Silence.Seconds()})
+			d.LowerBoundDocument = &LowerBoundDocument{"a lower bound", x.UnreportedAtMost, x.Silence.Seconds()}
 		}
-		if j := x.Journal; j != nil {
-			o = append(o, artifact.Member{Key: "journal", Value: artifact.Object{{Key: "requests_sent", Value: j.Sent},
-				{Key: "records", Value: j.Records}}})
-		}
-		if len(x.Differences) > 0 {
-			o = append(o, artifact.Member{Key: "differences", Value: x.Differences})
-		}
-		if x.Dir != "" {
-			o = append(o, artifact.Member{Key: "records_dir", Value: x.Dir})
-		}
-		if len(x.Notes) > 0 {
-			o = append(o, artifact.Member{Key: "notes", Value: x.Notes})
-		}
-		list = append(list, o)
+		all.Agents = append(all.Agents, d)
 	}
-	return artifact.Object{{Key: "agents", Value: list}, {Key: "requests_sent", Value: sent},
-		{Key: "records", Value: recorded}, {Key: "requests_cut_off", Value: cut}, {Key: "requests_lost", Value: lost},
-		{Key: "requests_unreported_at_most", Value: beyond}}
+	return artifact.ObjectOf(all)
 }

@@ -49,27 +49,25 @@ func (s *Sweep) accuracies() map[*Cell]*answer.Accuracy {
 	return list
 }
 
-// accuracyObject returns accuracy of the document, nil where nothing was graded.
-func (s *Sweep) accuracyObject() artifact.Object {
+// accuracyDocument returns accuracy of the document, nil where nothing was graded.
+func (s *Sweep) accuracyDocument() *answer.SweepAccuracyDocument {
 	of := s.accuracies()
 	if len(of) == 0 {
 		return nil
 	}
-	cells := []any{}
+	d := &answer.SweepAccuracyDocument{Confidence: accuracyConfidence}
 	for _, c := range s.listed() {
 		if a := of[c]; a != nil {
-			cells = append(cells, a.Object(c.Parameters))
+			d.Cells = append(d.Cells, a.Document(c.Parameters))
 		}
 	}
-	first := artifact.Object{}
 	for _, c := range s.cells {
 		if of[c] != nil {
-			first = c.Parameters
+			d.First = c.Parameters
 			break
 		}
 	}
-	return artifact.Object{{Key: "confidence", Value: accuracyConfidence}, {Key: "first", Value: first},
-		{Key: "cells", Value: cells}}
+	return d
 }
 
 // accuracyCSV appends the accuracies of the cells.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/answer"
 )
 
 // Axes are the two objectives of a Pareto front.
@@ -92,19 +92,10 @@ func (s *Sweep) CheckAxes() error {
 	return errors.Join(faults...)
 }
 
-// object is pareto_axes of the sweep's metadata.
-func (a *Axes) object() artifact.Object {
-	keys := []any{}
-	for _, k := range a.Series {
-		keys = append(keys, k)
-	}
-	return artifact.Object{
-		{Key: "x_metric", Value: a.X.Metric}, {Key: "x_stat", Value: a.X.Stat},
-		{Key: "x_minimize", Value: !a.X.Maximize},
-		{Key: "y_metric", Value: a.Y.Metric}, {Key: "y_stat", Value: a.Y.Stat},
-		{Key: "y_maximize", Value: a.Y.Maximize},
-		{Key: "series_keys", Value: keys},
-	}
+// document is pareto_axes of the sweep's metadata.
+func (a *Axes) document() *answer.AxesDocument {
+	return &answer.AxesDocument{XMetric: a.X.Metric, XStat: a.X.Stat, XMinimize: new(!a.X.Maximize),
+		YMetric: a.Y.Metric, YStat: a.Y.Stat, YMaximize: &a.Y.Maximize, Series: a.Series}
 }
 
 // value returns the value of an objective in a cell: the mean of a figure, or a swept number.

@@ -1,11 +1,12 @@
 package aggregate
 
 import (
-	"math"
 	"slices"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/stats"
+	"aiperf/internal/result/answer"
 )
 
 // column is a statistic of a figure over the trials of a cell. Decimals are those of the CSV; -1 leaves it out there.
@@ -27,39 +28,24 @@ var columns = []column{
 
 // Document returns profile_export_aiperf_sweep.json. The figures of a cell are made when they are written.
 func (s *Sweep) Document() artifact.Object {
-	failed := []any{}
-	for _, r := range s.Failed() {
-		failed = append(failed, artifact.Object{{Key: "label", Value: r.Info.RunLabel}, {Key: "error", Value: r.Err}})
-	}
-	combinations := []any{}
-	for _, c := range s.listed() {
-		combinations = append(combinations, artifact.Object{{Key: "parameters", Value: c.Parameters},
-			{Key: "metrics", Value: artifact.Lazy(func() any { return s.blocks(c) })}})
-	}
-	best := artifact.Object{}
+	d := answer.AggregateDocument{RunsDocument: series.RunsDocument("sweep", s.runs), Metadata: s.metadata(),
+		Pareto: parametersOf(s.Front()), Accuracy: s.accuracyDocument()}
 	for _, b := range s.Best() {
-		best = append(best, artifact.Member{Key: b.Key, Value: artifact.Object{
-			{Key: "parameters", Value: b.Cell.Parameters}, {Key: "metric", Value: b.Value},
-			{Key: "unit", Value: b.Unit}}})
+		d.Best.Add(b.Key, &answer.BestDocument{Parameters: b.Cell.Parameters, Metric: artifact.Known(b.Value), Unit: b.Unit})
 	}
-	doc := artifact.Object{
-		{Key: "aggregation_type", Value: "sweep"},
-		{Key: "num_profile_runs", Value: len(s.runs)},
-		{Key: "num_successful_runs", Value: len(s.runs) - len(failed)},
-		{Key: "failed_runs", Value: failed},
-		{Key: "metadata", Value: s.metadata()},
-		{Key: "per_combination_metrics", Value: combinations},
-		{Key: "best_configurations", Value: best},
-		{Key: "pareto_optimal", Value: parametersOf(s.Front())},
+	listed := s.listed()
+	for _, c := range listed {
+		d.Cells = append(d.Cells, answer.CellDocument{Parameters: c.Parameters})
 	}
-	if accuracy := s.accuracyObject(); accuracy != nil {
-		doc = append(doc, artifact.Member{Key: "accuracy", Value: accuracy})
+	o := artifact.ObjectOf(d)
+	cells, _ := o.Get("per_combination_metrics")
+	for i, of := range cells.([]any) {
+		of.(artifact.Object).Set("metrics", artifact.Lazy(func() any { return s.blocks(listed[i]) }))
 	}
-	return doc
+	return o
 }
 
-func parametersOf(cells []*Cell) []any {
-	list := []any{}
+func parametersOf(cells []*Cell) (list []artifact.Object) {
 	for _, c := range cells {
 		list = append(list, c.Parameters)
 	}
@@ -104,30 +90,23 @@ func (s *Sweep) blocks(c *Cell) artifact.Object {
 	return out
 }
 
-func (s *Sweep) metadata() artifact.Object {
-	parameters := []any{}
+func (s *Sweep) metadata() answer.SweepMetadata {
+	trials := s.trials()
+	d := answer.SweepMetadata{Combinations: max(1, len(s.cells)), Mode: s.Mode, Level: artifact.Known(s.Level),
+		Trials: &trials, Type: "sweep"}
 	for _, name := range s.names {
-		parameters = append(parameters, artifact.Object{{Key: "name", Value: name},
-			{Key: "values", Value: s.values(name)}})
-	}
-	meta := artifact.Object{
-		{Key: "sweep_parameters", Value: parameters},
-		{Key: "num_combinations", Value: max(1, len(s.cells))},
+		d.Parameters = append(d.Parameters, answer.ParameterDocument{Name: name, Values: s.values(name)})
 	}
 	if len(s.Filters) > 0 {
-		meta = append(meta, artifact.Member{Key: "sla_constraints", Value: s.constraints()})
+		d.Constraint = s.constraints()
 	}
-	meta = append(meta,
-		artifact.Member{Key: "sweep_mode", Value: s.Mode},
-		artifact.Member{Key: "confidence_level", Value: s.Level},
-		artifact.Member{Key: "num_trials_per_value", Value: s.trials()})
 	if s.Axes != nil {
-		meta = append(meta, artifact.Member{Key: "pareto_axes", Value: s.Axes.object()})
+		d.Axes = s.Axes.document()
 	}
-	if skipped := s.Skipped(); len(skipped) > 0 {
-		meta = append(meta, artifact.Member{Key: "skipped_values", Value: parametersOf(skipped)})
+	for _, c := range s.Skipped() {
+		d.Skipped = append(d.Skipped, c.Parameters)
 	}
-	return append(meta, artifact.Member{Key: "aggregation_type", Value: "sweep"})
+	return d
 }
 
 // values returns the different values of a parameter in all cells, those without a successful run too, ascending.
@@ -143,21 +122,13 @@ func (s *Sweep) values(name string) []any {
 }
 
 // constraints is sla_constraints of the metadata: the filters, and how many cells meet them.
-func (s *Sweep) constraints() artifact.Object {
-	filters := []any{}
-	for _, f := range s.Filters {
-		filters = append(filters, artifact.Object{{Key: "metric_tag", Value: f.Metric}, {Key: "stat", Value: f.Stat},
-			{Key: "op", Value: f.Op}, {Key: "threshold", Value: finiteOrNil(f.Threshold)}})
-	}
+func (s *Sweep) constraints() *answer.ConstraintsDocument {
 	list := s.listed()
-	good := len(s.feasible(list))
-	return artifact.Object{{Key: "active_filters", Value: filters}, {Key: "feasible_count", Value: good},
-		{Key: "infeasible_count", Value: len(list) - good}}
-}
-
-func finiteOrNil(v float64) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
+	d := &answer.ConstraintsDocument{Feasible: len(s.feasible(list))}
+	d.Infeasible = len(list) - d.Feasible
+	for _, f := range s.Filters {
+		d.Filters = append(d.Filters, answer.LimitDocument{Metric: f.Metric, Stat: f.Stat, Op: f.Op,
+			Threshold: artifact.Known(f.Threshold)})
 	}
-	return v
+	return d
 }

@@ -47,27 +47,18 @@ func (s *spent) add(f *series.Finished, saved time.Duration) (measured time.Dura
 func (s *Study) Members() artifact.Object {
 	a := s.planner.Answer()
 	_, value := outcome(&a)
-	o := artifact.Object{{Key: "answer", Value: orNull(value)}, {Key: "estimate", Value: orNull(a.Estimate)},
-		{Key: "interval", Value: artifact.Object{{Key: "lo", Value: orNull(a.Low)}, {Key: "hi", Value: orNull(a.High)},
-			{Key: "level", Value: a.Level}}},
-		{Key: "bound_first", Value: nil}, {Key: "sureness", Value: a.Sureness},
-		{Key: "probes", Value: a.Probes}, {Key: "client_limited_probes", Value: a.Limited},
-		{Key: "measured_seconds", Value: a.Seconds}, {Key: "saved_seconds", Value: s.spent.Saved.Seconds()},
-		{Key: "command", Value: s.Command}}
+	d := answer.CapacityDocument{Answer: artifact.Known(value), Estimate: artifact.Known(a.Estimate),
+		Interval: answer.LevelledIntervalDocument{Lo: artifact.Known(a.Low), Hi: artifact.Known(a.High),
+			Level: artifact.Known(a.Level)},
+		Sureness: a.Sureness, Probes: a.Probes, Limited: a.Limited, MeasuredSeconds: a.Seconds,
+		SavedSeconds: s.spent.Saved.Seconds(), Command: s.Command}
 	switch {
 	case a.Saturated:
-		o = o.Set("bound_first", "saturation")
+		d.BoundFirst = new("saturation")
 	case a.Binding >= 0 && (!math.IsNaN(a.Fail) || a.Reason == boundary.CapacityNoPass):
-		o = o.Set("bound_first", s.Limits[a.Binding].String())
+		d.BoundFirst = new(s.Limits[a.Binding].String())
 	}
-	return o
-}
-
-func orNull(v float64) any {
-	if !artifact.Finite(v) {
-		return nil
-	}
-	return v
+	return artifact.ObjectOf(d)
 }
 
 // outcome returns what a search came to, and its answer.

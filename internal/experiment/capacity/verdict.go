@@ -61,33 +61,48 @@ type FilterVerdict struct {
 	Judged bool
 }
 
-// Object returns the verdict as files have it, without what is not known.
+// VerdictDocument is a verdict as files have it. What is not known is left out.
+type VerdictDocument struct {
+	Decision      Decision                `json:"decision"`
+	Confidence    float64                 `json:"confidence"`
+	Requests      int64                   `json:"requests"`
+	Saturated     bool                    `json:"saturated"`
+	Evidence      *string                 `json:"evidence,omitempty"`
+	ClientLimited bool                    `json:"client_limited"`
+	EndedEarly    bool                    `json:"ended_early"`
+	Reason        string                  `json:"reason,omitempty"`
+	SavedSeconds  float64                 `json:"saved_seconds"`
+	Binding       *string                 `json:"binding_filter,omitempty"`
+	Filters       []FilterVerdictDocument `json:"filters"`
+}
+
+// FilterVerdictDocument is what a probe showed of one filter.
+type FilterVerdictDocument struct {
+	Filter        string   `json:"filter"`
+	Decision      Decision `json:"decision"`
+	Confidence    float64  `json:"confidence"`
+	Value         *float64 `json:"value,omitempty"`
+	Margin        *float64 `json:"margin,omitempty"`
+	StandardError *float64 `json:"standard_error,omitempty"`
+	Inflation     *float64 `json:"inflation,omitempty"`
+	Judged        bool     `json:"judged"`
+}
+
+// Object returns the verdict as files have it.
 func (v *Verdict) Object() artifact.Object {
-	o := artifact.Object{
-		{Key: "decision", Value: v.Decision}, {Key: "confidence", Value: v.Confidence},
-		{Key: "requests", Value: v.Requests}, {Key: "saturated", Value: v.Saturated},
-	}
+	d := VerdictDocument{Decision: v.Decision, Confidence: v.Confidence, Requests: v.Requests, Saturated: v.Saturated,
+		ClientLimited: v.ClientLimited, EndedEarly: v.EndedEarly, Reason: v.Reason, SavedSeconds: v.Saved.Seconds()}
 	if v.Saturated {
-		o = append(o, artifact.Member{Key: "evidence", Value: v.Evidence})
+		d.Evidence = &v.Evidence
 	}
-	o = append(o, artifact.Member{Key: "client_limited", Value: v.ClientLimited},
-		artifact.Member{Key: "ended_early", Value: v.EndedEarly})
-	if v.Reason != "" {
-		o = append(o, artifact.Member{Key: "reason", Value: v.Reason})
-	}
-	o = append(o, artifact.Member{Key: "saved_seconds", Value: v.Saved.Seconds()})
 	if v.Binding >= 0 {
-		o = append(o, artifact.Member{Key: "binding_filter", Value: v.Filters[v.Binding].Filter.String()})
+		d.Binding = new(v.Filters[v.Binding].Filter.String())
 	}
-	filters := make([]any, len(v.Filters))
 	for i := range v.Filters {
 		f := &v.Filters[i]
-		filters[i] = artifact.Object{
-			{Key: "filter", Value: f.Filter.String()}, {Key: "decision", Value: f.Decision},
-			{Key: "confidence", Value: f.Confidence}, {Key: "value", Value: f.Value},
-			{Key: "margin", Value: f.Margin}, {Key: "standard_error", Value: f.StandardError},
-			{Key: "inflation", Value: f.Inflation}, {Key: "judged", Value: f.Judged},
-		}
+		d.Filters = append(d.Filters, FilterVerdictDocument{Filter: f.Filter.String(), Decision: f.Decision,
+			Confidence: f.Confidence, Value: f.Value, Margin: f.Margin, StandardError: f.StandardError,
+			Inflation: artifact.Known(f.Inflation), Judged: f.Judged})
 	}
-	return append(o, artifact.Member{Key: "filters", Value: filters})
+	return artifact.ObjectOf(d)
 }

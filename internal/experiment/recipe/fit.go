@@ -20,7 +20,7 @@ func (in *HandlerInput) prefill() (artifact.Object, error) {
 		return nil, err
 	}
 	var x, y []float64
-	raw := []any{}
+	var raw []LengthPoint
 	for _, p := range list {
 		v, ok := p.Figure(metric, stat)
 		if !ok || !artifact.Finite(v) {
@@ -29,7 +29,7 @@ func (in *HandlerInput) prefill() (artifact.Object, error) {
 			continue
 		}
 		x, y = append(x, p.at), append(y, v)
-		raw = append(raw, artifact.Object{{Key: "isl", Value: p.value}, {Key: "ttft_ms", Value: v}})
+		raw = append(raw, LengthPoint{p.value, v})
 	}
 	form, coefficients, fit := "linear", []float64{}, math.NaN()
 	reason := ""
@@ -43,24 +43,54 @@ func (in *HandlerInput) prefill() (artifact.Object, error) {
 			fit = determination(x, y, coefficients)
 		}
 	}
-	o := artifact.Object{
-		{Key: "fit_form", Value: form}, {Key: "coefficients", Value: list64(coefficients)},
-		{Key: "r_squared", Value: numberOrNull(fit, true)}, {Key: "below_floor", Value: !(fit >= fitFloor)},
-		{Key: "r_squared_floor", Value: fitFloor}, {Key: "raw_points", Value: raw}, {Key: "swept_metric", Value: metric},
-		{Key: "stat", Value: stat}, {Key: "swept_param", Value: path},
-	}
-	if reason != "" {
-		o = append(o, artifact.Member{Key: "error_reason", Value: reason})
-	}
-	return o, nil
+	return artifact.ObjectOf(CurveDocument{Form: form, Coefficients: coefficients, RSquared: artifact.Known(fit),
+		BelowFloor: !(fit >= fitFloor), Floor: fitFloor, Raw: raw, Metric: metric, Stat: stat, Param: path,
+		Reason: reason}), nil
 }
 
-func list64(values []float64) []any {
-	list := []any{}
-	for _, v := range values {
-		list = append(list, v)
-	}
-	return list
+// CurveDocument is the time to first token over the length of the input.
+type CurveDocument struct {
+	Form         string        `json:"fit_form"`
+	Coefficients []float64     `json:"coefficients"`
+	RSquared     *float64      `json:"r_squared"`
+	BelowFloor   bool          `json:"below_floor"`
+	Floor        float64       `json:"r_squared_floor"`
+	Raw          []LengthPoint `json:"raw_points"`
+	Metric       string        `json:"swept_metric"`
+	Stat         string        `json:"stat"`
+	Param        string        `json:"swept_param"`
+	Reason       string        `json:"error_reason,omitempty"`
+}
+
+// LengthPoint is what was measured at a length of the input.
+type LengthPoint struct {
+	ISL    any     `json:"isl"`
+	TTFTMS float64 `json:"ttft_ms"`
+}
+
+// SurfaceDocument is the inter token latency over concurrency and length of the output.
+type SurfaceDocument struct {
+	Metric string         `json:"swept_metric"`
+	Stat   string         `json:"stat"`
+	Params [2]string      `json:"swept_params"`
+	Raw    []SurfacePoint `json:"raw_points"`
+	Grid   SurfaceGrid    `json:"surface"`
+	Failed bool           `json:"surface_fit_failed"`
+	Reason string         `json:"error_reason,omitempty"`
+}
+
+// SurfacePoint is what was measured at a concurrency and a length of the output.
+type SurfacePoint struct {
+	Concurrency any     `json:"concurrency"`
+	OSL         any     `json:"osl"`
+	ITLMS       float64 `json:"itl_ms"`
+}
+
+// SurfaceGrid has a row for each concurrency; null is what was not measured.
+type SurfaceGrid struct {
+	Concurrencies []any        `json:"concurrency_axis"`
+	Lengths       []any        `json:"osl_axis"`
+	ITL           [][]*float64 `json:"itl_grid"`
 }
 
 // polynomial returns the coefficients of the least-squares polynomial of a degree, that of the highest power first.
@@ -162,7 +192,7 @@ func (in *HandlerInput) decode() (artifact.Object, error) {
 	found := map[corner]float64{}
 	var concurrencies, lengths []float64
 	written := map[float64]any{}
-	raw := []any{}
+	var raw []SurfacePoint
 	var paths [2]string
 	list, _, err := in.points("concurrency")
 	if err != nil {
@@ -186,8 +216,7 @@ func (in *HandlerInput) decode() (artifact.Object, error) {
 		written[p.at], written[at] = p.value, length
 		concurrencies, lengths = append(concurrencies, p.at), append(lengths, at)
 		found[corner{p.at, at}] = v
-		raw = append(raw, artifact.Object{{Key: "concurrency", Value: p.value}, {Key: "osl", Value: length},
-			{Key: "itl_ms", Value: v}})
+		raw = append(raw, SurfacePoint{p.value, length, v})
 	}
 	slices.Sort(concurrencies)
 	slices.Sort(lengths)
@@ -199,22 +228,22 @@ func (in *HandlerInput) decode() (artifact.Object, error) {
 		}
 		return list
 	}
-	grid := []any{}
+	var grid [][]*float64
 	for _, c := range concurrencies {
-		row := []any{}
+		var row []*float64
 		for _, l := range lengths {
-			v, ok := found[corner{c, l}]
-			row = append(row, numberOrNull(v, ok))
+			if v, ok := found[corner{c, l}]; ok {
+				row = append(row, &v)
+			} else {
+				row = append(row, nil)
+			}
 		}
 		grid = append(grid, row)
 	}
-	o := artifact.Object{{Key: "swept_metric", Value: metric}, {Key: "stat", Value: stat},
-		{Key: "swept_params", Value: []any{paths[0], paths[1]}}, {Key: "raw_points", Value: raw},
-		{Key: "surface", Value: artifact.Object{{Key: "concurrency_axis", Value: axis(concurrencies)},
-			{Key: "osl_axis", Value: axis(lengths)}, {Key: "itl_grid", Value: grid}}},
-		{Key: "surface_fit_failed", Value: len(raw) == 0}}
-	if len(raw) == 0 {
-		o = append(o, artifact.Member{Key: "error_reason", Value: fmt.Sprintf("no cell has a usable %s %s", metric, stat)})
+	d := SurfaceDocument{Metric: metric, Stat: stat, Params: paths, Raw: raw, Failed: len(raw) == 0,
+		Grid: SurfaceGrid{axis(concurrencies), axis(lengths), grid}}
+	if d.Failed {
+		d.Reason = fmt.Sprintf("no cell has a usable %s %s", metric, stat)
 	}
-	return o, nil
+	return artifact.ObjectOf(d), nil
 }

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/experiment/search"
+	"aiperf/internal/result/answer"
 )
 
 // The handlers.
@@ -83,14 +84,21 @@ func CheckHandler(handler string) error {
 	return fmt.Errorf("%w %s; known are %s", ErrHandler, handler, strings.Join(HandlerNames(), ", "))
 }
 
+// FailureDocument is [ErrorsFile].
+type FailureDocument struct {
+	Handler string `json:"handler"`
+	Output  string `json:"output_filename"`
+	Error   string `json:"error"`
+	Type    string `json:"type"`
+}
+
 // WriteDocument makes a document and writes it to a file of a folder. If it cannot be made, post_process_errors.json says why,
 // and the error does too.
 func WriteDocument(dir, handler, output string, in HandlerInput) (path string, warnings []string, err error) {
 	path = filepath.Join(dir, output)
 	document, warnings, err := MakeDocument(handler, in)
 	if err != nil {
-		reason := artifact.Object{{Key: "handler", Value: handler}, {Key: "output_filename", Value: output},
-			{Key: "error", Value: err.Error()}, {Key: "type", Value: kindOf(err)}}
+		reason := artifact.ObjectOf(FailureDocument{handler, output, err.Error(), kindOf(err)})
 		return "", warnings, errors.Join(fmt.Errorf("%s: %w", output, err), artifact.RemoveStale(path),
 			artifact.WriteObject(filepath.Join(dir, ErrorsFile), reason))
 	}
@@ -273,8 +281,11 @@ func (in *HandlerInput) breach() (artifact.Object, error) {
 		breaches := []any{}
 		for _, f := range in.Filters {
 			if v, ok := p.Figure(f.Metric, f.Stat); !ok || !f.Passes(v) {
-				breaches = append(breaches, append(filterObject(f),
-					artifact.Member{Key: "observed", Value: numberOrNull(v, ok)}))
+				breach := answer.BreachDocument{LimitDocument: limit(f)}
+				if ok {
+					breach.Observed = artifact.Known(v)
+				}
+				breaches = append(breaches, artifact.ObjectOf(breach))
 			}
 		}
 		if len(breaches) == 0 {
@@ -287,7 +298,7 @@ func (in *HandlerInput) breach() (artifact.Object, error) {
 	}
 	filters := []any{}
 	for _, f := range in.Filters {
-		filters = append(filters, filterObject(f))
+		filters = append(filters, artifact.ObjectOf(limit(f)))
 	}
 	return artifact.Object{
 		{Key: "swept_param", Value: path}, {Key: "max_passing_" + name, Value: passing},
@@ -296,9 +307,27 @@ func (in *HandlerInput) breach() (artifact.Object, error) {
 	}, nil
 }
 
-func filterObject(f search.Filter) artifact.Object {
-	return artifact.Object{{Key: "metric_tag", Value: f.Metric}, {Key: "stat", Value: f.Stat}, {Key: "op", Value: f.Op},
-		{Key: "threshold", Value: f.Threshold}}
+func limit(f search.Filter) answer.LimitDocument {
+	return answer.LimitDocument{Metric: f.Metric, Stat: f.Stat, Op: f.Op, Threshold: &f.Threshold}
+}
+
+// FrontDocument marks the cells of a Pareto front.
+type FrontDocument struct {
+	XMetric string              `json:"x_metric"`
+	XStat   string              `json:"x_stat"`
+	YMetric string              `json:"y_metric"`
+	YStat   string              `json:"y_stat"`
+	Cells   []FrontCellDocument `json:"cells"`
+}
+
+// FrontCellDocument is a cell; what it does not have is null.
+type FrontCellDocument struct {
+	ISL         any      `json:"isl"`
+	OSL         any      `json:"osl"`
+	Concurrency any      `json:"concurrency"`
+	X           *float64 `json:"x"`
+	Y           *float64 `json:"y"`
+	Optimal     bool     `json:"pareto_optimal"`
 }
 
 // pareto marks the cells that no other one beats in both figures: x is better when it is small, y when it is large.
@@ -321,7 +350,7 @@ func (in *HandlerInput) pareto() (artifact.Object, error) {
 		}
 		marks[i] = mark{x, y, artifact.Finite(x) && artifact.Finite(y)}
 	}
-	cells := []any{}
+	d := FrontDocument{XMetric: xMetric, XStat: xStat, YMetric: yMetric, YStat: yStat}
 	for i, c := range in.Cells {
 		m := marks[i]
 		best := m.finite
@@ -330,14 +359,11 @@ func (in *HandlerInput) pareto() (artifact.Object, error) {
 				best = false
 			}
 		}
-		entry := artifact.Object{}
-		for _, name := range []string{"isl", "osl", "concurrency"} {
-			_, v, _ := c.value(name)
-			entry = append(entry, artifact.Member{Key: name, Value: v})
-		}
-		cells = append(cells, append(entry, artifact.Member{Key: "x", Value: numberOrNull(m.x, true)},
-			artifact.Member{Key: "y", Value: numberOrNull(m.y, true)}, artifact.Member{Key: "pareto_optimal", Value: best}))
+		one := FrontCellDocument{X: artifact.Known(m.x), Y: artifact.Known(m.y), Optimal: best}
+		_, one.ISL, _ = c.value("isl")
+		_, one.OSL, _ = c.value("osl")
+		_, one.Concurrency, _ = c.value("concurrency")
+		d.Cells = append(d.Cells, one)
 	}
-	return artifact.Object{{Key: "x_metric", Value: xMetric}, {Key: "x_stat", Value: xStat},
-		{Key: "y_metric", Value: yMetric}, {Key: "y_stat", Value: yStat}, {Key: "cells", Value: cells}}, nil
+	return artifact.ObjectOf(d), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/result/answer"
 )
 
 // AggregateVersion is the version of the aggregate's shape.
@@ -67,41 +68,29 @@ func (a *Aggregate) Document() artifact.Object {
 		rows = append(rows, artifact.Member{Key: r.Key(),
 			Value: append(row, artifact.Member{Key: "unit", Value: r.Unit})})
 	}
-	meta := append(counts("confidence", a.Runs),
-		artifact.Member{Key: "confidence_level", Value: a.Level},
-		artifact.Member{Key: "run_labels", Value: labels(a.Runs)},
-		artifact.Member{Key: "cooldown_seconds", Value: a.Cooldown.Seconds()})
+	d := answer.RepeatsDocument{SchemaVersion: AggregateVersion, AIPerfVersion: a.AIPerfVersion, Metrics: rows,
+		Metadata: answer.RepeatsMetadata{RunsDocument: RunsDocument("confidence", a.Runs), Level: a.Level,
+			Labels: labels(a.Runs), Cooldown: a.Cooldown.Seconds()}}
 	for _, m := range a.Further {
-		meta = append(meta, m.Member)
+		d.Metadata.Further = append(d.Metadata.Further, m.Member)
 	}
-	return artifact.Object{
-		{Key: "schema_version", Value: AggregateVersion},
-		{Key: "aiperf_version", Value: a.AIPerfVersion},
-		{Key: "metadata", Value: meta},
-		{Key: "metrics", Value: rows},
-	}
+	return artifact.ObjectOf(d)
 }
 
-// counts returns the first members of the metadata of a file about several runs.
-func counts(kind string, runs []Run) artifact.Object {
-	failed := []any{}
+// RunsDocument says of which runs a document about several runs is.
+func RunsDocument(kind string, runs []Run) answer.RunsDocument {
+	d := answer.RunsDocument{Type: kind, Runs: len(runs)}
 	for _, r := range runs {
 		if !r.Succeeded() {
-			failed = append(failed, artifact.Object{{Key: "label", Value: r.Info.RunLabel},
-				{Key: "error", Value: r.Err}})
+			d.FailedRuns = append(d.FailedRuns, answer.FailedRunDocument{Label: r.Info.RunLabel, Error: r.Err})
 		}
 	}
-	return artifact.Object{
-		{Key: "aggregation_type", Value: kind},
-		{Key: "num_profile_runs", Value: len(runs)},
-		{Key: "num_successful_runs", Value: len(runs) - len(failed)},
-		{Key: "failed_runs", Value: failed},
-	}
+	d.Successful = d.Runs - len(d.FailedRuns)
+	return d
 }
 
 // labels returns the labels of the successful runs.
-func labels(runs []Run) []any {
-	list := []any{}
+func labels(runs []Run) (list []string) {
 	for _, r := range Successes(runs) {
 		list = append(list, r.Info.RunLabel)
 	}
@@ -133,7 +122,7 @@ func (a *Aggregate) CSV() []byte {
 	}
 	var quoted []string
 	for _, label := range labels(a.Runs) {
-		quoted = append(quoted, "'"+label.(string)+"'")
+		quoted = append(quoted, "'"+label+"'")
 	}
 	out = artifact.AppendCSVRow(out)
 	for _, row := range [...][2]string{

@@ -255,8 +255,8 @@ func TestLargePools(t *testing.T) {
 	if got := p.percentiles()[0]; math.Abs(got-mostKept/2) > 0.001*mostKept {
 		t.Errorf("the median is %v", got)
 	}
-	equal(t, fmt.Sprint(member(t, member(t, p.object(), "combined"), "method"), " ",
-		member(t, member(t, p.object(), "combined"), "mean")), "histogram 500000")
+	equal(t, fmt.Sprint(member(t, member(t, artifact.ObjectOf(p.document()), "combined"), "method"), " ",
+		member(t, member(t, artifact.ObjectOf(p.document()), "combined"), "mean")), "histogram 500000")
 }
 
 func FuzzRequests(f *testing.F) {

@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/result/answer"
 )
 
 // CollatedVersion is the version of the collated file's shape.
@@ -14,6 +15,44 @@ const CollatedVersion = "1.0.0"
 
 const collatedText = "The values of all successful requests of all successful runs, taken as one population, and " +
 	"what each run contributes. profile_export_aiperf_aggregate.json compares the runs' own statistics instead."
+
+// CollatedDocument is profile_export_aiperf_collated.json.
+type CollatedDocument struct {
+	SchemaVersion string                     `json:"schema_version"`
+	AIPerfVersion string                     `json:"aiperf_version"`
+	Description   string                     `json:"description"`
+	Metadata      CollatedMetadata           `json:"metadata"`
+	Metrics       artifact.Map[PoolDocument] `json:"metrics"`
+}
+
+// CollatedMetadata says whose requests were taken together.
+type CollatedMetadata struct {
+	answer.RunsDocument
+	Labels   []string `json:"run_labels"`
+	Cooldown float64  `json:"cooldown_seconds"`
+}
+
+// PoolDocument is a metric over the requests of all runs, and what each run contributes.
+type PoolDocument struct {
+	Combined CombinedDocument `json:"combined"`
+	PerRun   []ShareDocument  `json:"per_run"`
+}
+
+// CombinedDocument has the statistics over all requests.
+type CombinedDocument struct {
+	Mean        *float64        `json:"mean,omitempty"`
+	Std         *float64        `json:"std,omitempty"`
+	Percentiles artifact.Object `json:"-" artifact:"inline"`
+	Count       int64           `json:"count"`
+	Method      string          `json:"method,omitempty"`
+}
+
+// ShareDocument is what a run contributes.
+type ShareDocument struct {
+	Label string   `json:"label"`
+	Mean  *float64 `json:"mean,omitempty"`
+	Count int64    `json:"count"`
+}
 
 // Collated returns profile_export_aiperf_collated.json: the requests of the successful runs as one population. The
 // warnings name what is not in it.
@@ -44,20 +83,13 @@ func Collated(version string, runs []Run, cooldown time.Duration) (document arti
 		warnings = append(warnings, fmt.Sprintf("%s has a list of values for each request and is not in the "+
 			"collated file", tag))
 	}
-	metrics := artifact.Object{}
+	d := CollatedDocument{SchemaVersion: CollatedVersion, AIPerfVersion: version, Description: collatedText,
+		Metadata: CollatedMetadata{RunsDocument: RunsDocument("detailed", runs), Labels: labels(runs),
+			Cooldown: cooldown.Seconds()}}
 	for _, tag := range collatedOrder(good, pools) {
-		metrics = append(metrics, artifact.Member{Key: tag, Value: pools[tag].object()})
+		d.Metrics.Add(tag, pools[tag].document())
 	}
-	meta := append(counts("detailed", runs),
-		artifact.Member{Key: "run_labels", Value: labels(runs)},
-		artifact.Member{Key: "cooldown_seconds", Value: cooldown.Seconds()})
-	return artifact.Object{
-		{Key: "schema_version", Value: CollatedVersion},
-		{Key: "aiperf_version", Value: version},
-		{Key: "description", Value: collatedText},
-		{Key: "metadata", Value: meta},
-		{Key: "metrics", Value: metrics},
-	}, warnings, nil
+	return artifact.ObjectOf(d), warnings, nil
 }
 
 // collatedOrder returns the tags in the order of the runs' summaries; further ones follow in alphabetical order.
@@ -77,21 +109,20 @@ func collatedOrder(good []Run, pools map[string]*pool) (tags []string) {
 	return tags
 }
 
-func (p *pool) object() artifact.Object {
+func (p *pool) document() PoolDocument {
 	all := p.moments.Summary()
-	combined := artifact.Object{{Key: "mean", Value: all.Avg}, {Key: "std", Value: p.std()}}
+	d := PoolDocument{Combined: CombinedDocument{Mean: artifact.Known(all.Avg), Std: artifact.Known(p.std()),
+		Count: all.Count}}
 	for i, v := range p.percentiles() {
-		combined = append(combined, artifact.Member{Key: fmt.Sprintf("p%g", poolRanks[i]), Value: v})
+		d.Combined.Percentiles = append(d.Combined.Percentiles,
+			artifact.Member{Key: fmt.Sprintf("p%g", poolRanks[i]), Value: v})
 	}
-	combined = append(combined, artifact.Member{Key: "count", Value: all.Count})
 	if p.coarse != nil {
-		combined = append(combined, artifact.Member{Key: "method", Value: "histogram"})
+		d.Combined.Method = "histogram"
 	}
-	shares := []any{}
 	for i := range p.runs {
 		s := p.runs[i].moments.Summary()
-		shares = append(shares, artifact.Object{
-			{Key: "label", Value: p.runs[i].label}, {Key: "mean", Value: s.Avg}, {Key: "count", Value: s.Count}})
+		d.PerRun = append(d.PerRun, ShareDocument{p.runs[i].label, artifact.Known(s.Avg), s.Count})
 	}
-	return artifact.Object{{Key: "combined", Value: combined}, {Key: "per_run", Value: shares}}
+	return d
 }

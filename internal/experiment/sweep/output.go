@@ -62,21 +62,36 @@ func (p *Plan) Write(w io.Writer, o Output) error {
 	if o.Format == Text {
 		return p.text(w, list, bodies, o.Index != nil)
 	}
-	variations := make([]any, len(list))
+	d := PlanDocument{Type: p.Type}
 	for i, v := range list {
-		entry := artifact.Object{{Key: "index", Value: v.Index}, {Key: "dir_name", Value: v.Dir},
-			{Key: "label", Value: v.Label}, {Key: "values", Value: artifact.HideSensitive(v.Values)}}
+		values, _ := artifact.HideSensitive(v.Values).(artifact.Object)
+		one := VariationDocument{Index: v.Index, Dir: v.Dir, Label: v.Label, Values: values}
 		if bodies[i] != nil {
-			entry = append(entry, artifact.Member{Key: "benchmark", Value: bodies[i].Any()})
+			one.Body = bodies[i].Any()
 		}
-		variations[i] = entry
+		d.Variations = append(d.Variations, one)
 	}
-	tree := artifact.Object{{Key: "sweep_type", Value: p.Type}, {Key: "variations", Value: variations}}
+	tree := artifact.ObjectOf(d)
 	if o.Format == JSON {
 		return artifact.WriteIndented(w, tree)
 	}
 	_, err := w.Write(document.AppendYAML(nil, document.Of(tree), 0))
 	return err
+}
+
+// PlanDocument is the expanded plan of a sweep.
+type PlanDocument struct {
+	Type       string              `json:"sweep_type"`
+	Variations []VariationDocument `json:"variations"`
+}
+
+// VariationDocument is a variation; Body is its configuration where that was asked for.
+type VariationDocument struct {
+	Index  int             `json:"index"`
+	Dir    string          `json:"dir_name"`
+	Label  string          `json:"label"`
+	Values artifact.Object `json:"values"`
+	Body   any             `json:"benchmark,omitempty"`
 }
 
 // bodyIndent is the margin of a configuration below the line of its variation.

@@ -37,41 +37,49 @@ type Dimension struct {
 	written *document.Node
 }
 
-// Object is the design in the shape of sampling_design.json, with null for what does not apply.
+// DesignDocument is sampling_design.json, with null for what does not apply.
+type DesignDocument struct {
+	Type         string                    `json:"type"`
+	Samples      int                       `json:"samples"`
+	Seed         int64                     `json:"seed"`
+	Scramble     *bool                     `json:"scramble"`
+	Optimization *string                   `json:"optimization"`
+	Dimensions   []SampleDimensionDocument `json:"dimensions"`
+	Mapped       [][]any                   `json:"samples_mapped"`
+}
+
+// SampleDimensionDocument is a range, or a list of choices.
+type SampleDimensionDocument struct {
+	Path    string   `json:"path"`
+	Lo      *float64 `json:"lo"`
+	Hi      *float64 `json:"hi"`
+	Scale   *string  `json:"scale"`
+	Kind    *string  `json:"kind"`
+	Choices *[]any   `json:"choices"`
+}
+
+// Object is the design in the shape of sampling_design.json.
 func (d *Design) Object() artifact.Object {
-	dimensions := make([]any, len(d.Dimensions))
-	for i, dim := range d.Dimensions {
-		o := artifact.Object{{Key: "path", Value: dim.Path}}
+	out := DesignDocument{Type: d.Type, Samples: d.Samples, Seed: d.Seed, Scramble: d.Scramble, Mapped: d.Mapped}
+	if d.Optimization != "" {
+		out.Optimization = &d.Optimization
+	}
+	for _, dim := range d.Dimensions {
+		one := SampleDimensionDocument{Path: dim.Path}
 		if dim.Choices != nil {
-			o = append(o, artifact.Object{{Key: "lo"}, {Key: "hi"}, {Key: "scale"}, {Key: "kind"},
-				{Key: "choices", Value: dim.Choices}}...)
+			one.Choices = &dim.Choices
 		} else {
-			scale, kind := "linear", "real"
+			one.Lo, one.Hi, one.Scale, one.Kind = &dim.Lo, &dim.Hi, new("linear"), new("real")
 			if dim.Log {
-				scale = "log"
+				one.Scale = new("log")
 			}
 			if dim.Int {
-				kind = "int"
+				one.Kind = new("int")
 			}
-			o = append(o, artifact.Object{{Key: "lo", Value: dim.Lo}, {Key: "hi", Value: dim.Hi},
-				{Key: "scale", Value: scale}, {Key: "kind", Value: kind}, {Key: "choices"}}...)
 		}
-		dimensions[i] = o
+		out.Dimensions = append(out.Dimensions, one)
 	}
-	mapped := make([]any, len(d.Mapped))
-	for i, row := range d.Mapped {
-		mapped[i] = row
-	}
-	var scramble, optimization any
-	if d.Scramble != nil {
-		scramble = *d.Scramble
-	}
-	if d.Optimization != "" {
-		optimization = d.Optimization
-	}
-	return artifact.Object{{Key: "type", Value: d.Type}, {Key: "samples", Value: d.Samples},
-		{Key: "seed", Value: d.Seed}, {Key: "scramble", Value: scramble}, {Key: "optimization", Value: optimization},
-		{Key: "dimensions", Value: dimensions}, {Key: "samples_mapped", Value: mapped}}
+	return artifact.ObjectOf(out)
 }
 
 // At returns the value of the dimension at a coordinate in [0, 1).

@@ -250,43 +250,42 @@ type export struct {
 	files        []string
 }
 
+// exportDocument says what was exported, and where.
+type exportDocument struct {
+	URI         string   `json:"tracking_uri"`
+	Experiment  string   `json:"experiment"`
+	RunID       string   `json:"run_id"`
+	RunName     string   `json:"run_name"`
+	BenchmarkID string   `json:"benchmark_id"`
+	Parent      *string  `json:"parent_run_id"`
+	Streamed    bool     `json:"live_streaming"`
+	Reused      bool     `json:"reused_live_run"`
+	Metrics     []string `json:"metric_keys"`
+	Params      []string `json:"param_keys"`
+	Tags        []string `json:"tag_keys"`
+	Files       []string `json:"uploaded_artifacts"`
+	AtNS        int64    `json:"exported_at_ns"`
+}
+
 func (e *export) write(path string) error {
 	t := e.t
-	var parent any
+	d := exportDocument{URI: artifact.NewRedactor().URL(t.o.URI.String()), Experiment: t.o.Experiment, RunID: t.run.ID,
+		RunName: t.run.Name, BenchmarkID: t.bench.BenchmarkID, Streamed: t.streamed, Reused: e.reused,
+		Metrics: keys(e.points, func(p point) string { return p.Key }),
+		Params:  keys(e.params, func(p Entry) string { return p.Key }),
+		Tags:    keys(e.tags, func(p Entry) string { return p.Key }), Files: e.files, AtNS: time.Now().UnixNano()}
 	if t.parent != "" {
-		parent = t.parent
+		d.Parent = &t.parent
 	}
-	return artifact.WriteObject(path, artifact.Object{
-		{Key: "tracking_uri", Value: artifact.NewRedactor().URL(t.o.URI.String())},
-		{Key: "experiment", Value: t.o.Experiment},
-		{Key: "run_id", Value: t.run.ID},
-		{Key: "run_name", Value: t.run.Name},
-		{Key: "benchmark_id", Value: t.bench.BenchmarkID},
-		{Key: "parent_run_id", Value: parent},
-		{Key: "live_streaming", Value: t.streamed},
-		{Key: "reused_live_run", Value: e.reused},
-		{Key: "metric_keys", Value: keys(e.points, func(p point) string { return p.Key })},
-		{Key: "param_keys", Value: keys(e.params, func(p Entry) string { return p.Key })},
-		{Key: "tag_keys", Value: keys(e.tags, func(p Entry) string { return p.Key })},
-		{Key: "uploaded_artifacts", Value: values(e.files)},
-		{Key: "exported_at_ns", Value: time.Now().UnixNano()},
-	})
+	return artifact.WriteObject(path, artifact.ObjectOf(d))
 }
 
 // keys returns the keys of a list, sorted, each once.
-func keys[T any](list []T, key func(T) string) []any {
+func keys[T any](list []T, key func(T) string) []string {
 	names := make([]string, len(list))
 	for i, one := range list {
 		names[i] = key(one)
 	}
 	slices.Sort(names)
-	return values(slices.Compact(names))
-}
-
-func values(list []string) []any {
-	out := make([]any, len(list))
-	for i := range list {
-		out[i] = list[i]
-	}
-	return out
+	return slices.Compact(names)
 }

@@ -65,17 +65,27 @@ func (a *bundled) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// manifestDocument is the list of the files of an artifact.
+type manifestDocument struct {
+	Version  int                         `json:"version"`
+	Policy   string                      `json:"storagePolicy"`
+	Config   map[string]string           `json:"storagePolicyConfig"`
+	Contents artifact.Map[manifestEntry] `json:"contents"`
+}
+
+type manifestEntry struct {
+	Digest string `json:"digest"`
+	Size   int64  `json:"size"`
+	Birth  string `json:"birthArtifactID"`
+}
+
 // manifest returns the list of the files of the artifact.
 func (a *bundled) manifest(id string) ([]byte, error) {
-	contents := artifact.Object{}
+	d := manifestDocument{Version: 1, Policy: storagePolicy, Config: map[string]string{storageLayout: storageVersion}}
 	for _, f := range a.files {
-		contents = append(contents, artifact.Member{Key: f.name, Value: artifact.Object{
-			{Key: "digest", Value: f.md5}, {Key: "size", Value: f.size}, {Key: "birthArtifactID", Value: id}}})
+		d.Contents.Add(f.name, manifestEntry{f.md5, f.size, id})
 	}
-	return artifact.AppendJSON(nil, artifact.Object{
-		{Key: "version", Value: 1}, {Key: "storagePolicy", Value: storagePolicy},
-		{Key: "storagePolicyConfig", Value: artifact.Object{{Key: storageLayout, Value: storageVersion}}},
-		{Key: "contents", Value: contents}})
+	return artifact.AppendJSON(nil, artifact.ObjectOf(d))
 }
 
 const createArtifact = `mutation CreateArtifact($input: CreateArtifactInput!) {

@@ -77,46 +77,51 @@ func newTable(list []*metrics.Metric) table {
 	return t
 }
 
-// media returns the table as a file of the run.
-func (t *table) media() artifact.Object {
-	return artifact.Object{{Key: "columns", Value: asAny(t.columns)}, {Key: "data", Value: rows(t.rows)}}
+// tableDocument is a table as a file of the run.
+type tableDocument struct {
+	Columns []string `json:"columns"`
+	Rows    [][]any  `json:"data"`
 }
 
-// stored returns the table as a file of its artifact, which also holds the types of the columns.
+// storedTable is a table as a file of its artifact, which also holds the types of the columns.
+type storedTable struct {
+	Type    string     `json:"_type"`
+	LogMode string     `json:"log_mode"`
+	Columns columnType `json:"column_types"`
+	NumCols int        `json:"ncols"`
+	NumRows int        `json:"nrows"`
+	tableDocument
+}
+
+// columnType is a type of the service: of all columns, of one, or of a value.
+type columnType struct {
+	Name   string      `json:"wb_type"`
+	Params *typeParams `json:"params,omitempty"`
+}
+
+type typeParams struct {
+	Map     artifact.Map[columnType] `json:"type_map,omitempty"`
+	Allowed []columnType             `json:"allowed_types,omitempty"`
+}
+
+// media returns the table as a file of the run.
+func (t *table) media() artifact.Object { return artifact.ObjectOf(t.document()) }
+
+func (t *table) document() tableDocument { return tableDocument{t.columns, t.rows} }
+
+// stored returns the table as a file of its artifact.
 func (t *table) stored() artifact.Object {
-	var types artifact.Object
+	var types artifact.Map[columnType]
 	for i, name := range t.columns {
 		kind := "number"
 		if i == 0 {
 			kind = "string"
 		}
-		types = append(types, artifact.Member{Key: name, Value: artifact.Object{
-			{Key: "wb_type", Value: "union"},
-			{Key: "params", Value: artifact.Object{{Key: "allowed_types", Value: []any{
-				artifact.Object{{Key: "wb_type", Value: "none"}}, artifact.Object{{Key: "wb_type", Value: kind}}}}}}}})
+		types.Add(name, columnType{"union", &typeParams{Allowed: []columnType{{Name: "none"}, {Name: kind}}}})
 	}
-	return append(artifact.Object{
-		{Key: "_type", Value: "table"}, {Key: "log_mode", Value: "IMMUTABLE"},
-		{Key: "column_types", Value: artifact.Object{{Key: "wb_type", Value: "typedDict"},
-			{Key: "params", Value: artifact.Object{{Key: "type_map", Value: types}}}}},
-		{Key: "ncols", Value: len(t.columns)}, {Key: "nrows", Value: len(t.rows)},
-	}, t.media()...)
-}
-
-func asAny(list []string) []any {
-	out := make([]any, len(list))
-	for i := range list {
-		out[i] = list[i]
-	}
-	return out
-}
-
-func rows(list [][]any) []any {
-	out := make([]any, len(list))
-	for i := range list {
-		out[i] = list[i]
-	}
-	return out
+	return artifact.ObjectOf(storedTable{Type: "table", LogMode: "IMMUTABLE",
+		Columns: columnType{"typedDict", &typeParams{Map: types}}, NumCols: len(t.columns), NumRows: len(t.rows),
+		tableDocument: t.document()})
 }
 
 // summary returns the results as values of the run: an object of statistics for each metric.

@@ -27,6 +27,19 @@ type results struct {
 	history, summary artifact.Object
 }
 
+// tableReference is where a value of the run says its table is.
+type tableReference struct {
+	Type     string `json:"_type"`
+	LogMode  string `json:"log_mode"`
+	Path     string `json:"path"`
+	SHA256   string `json:"sha256"`
+	Size     int    `json:"size"`
+	NumRows  int    `json:"nrows"`
+	NumCols  int    `json:"ncols"`
+	Artifact string `json:"artifact_path"`
+	Latest   string `json:"_latest_artifact_path"`
+}
+
 // newResults returns the results for the run of an id.
 func (u *uploading) newResults(id string) (*results, error) {
 	list := shown(u.ending.Metrics, u.o.Groups)
@@ -43,12 +56,10 @@ func (u *uploading) newResults(id string) (*results, error) {
 	sha := sha256.Sum256(media)
 	hash := hex.EncodeToString(sha[:])
 	r.media = inMemory("media/table/"+tableName+"_0_"+hash[:20]+".table.json", media)
-	reference := artifact.Object{{Key: "_type", Value: "table-file"}, {Key: "log_mode", Value: "IMMUTABLE"},
-		{Key: "path", Value: r.media.name}, {Key: "sha256", Value: hash}, {Key: "size", Value: len(media)},
-		{Key: "nrows", Value: len(t.rows)}, {Key: "ncols", Value: len(t.columns)},
-		{Key: "artifact_path", Value: "wandb-client-artifact://" + r.table.clientID + "/" + tableFile},
-		{Key: "_latest_artifact_path",
-			Value: "wandb-client-artifact://" + r.table.sequenceID + ":latest/" + tableFile}}
+	reference := artifact.ObjectOf(tableReference{Type: "table-file", LogMode: "IMMUTABLE", Path: r.media.name,
+		SHA256: hash, Size: len(media), NumRows: len(t.rows), NumCols: len(t.columns),
+		Artifact: "wandb-client-artifact://" + r.table.clientID + "/" + tableFile,
+		Latest:   "wandb-client-artifact://" + r.table.sequenceID + ":latest/" + tableFile})
 	now := time.Now()
 	r.history = artifact.Object{{Key: "_step", Value: 0}, {Key: "_runtime", Value: now.Sub(u.start).Seconds()},
 		{Key: "_timestamp", Value: float64(now.UnixMicro()) / 1e6}, {Key: tableName, Value: reference}}

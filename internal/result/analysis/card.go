@@ -16,6 +16,7 @@ import (
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/library"
 	"aiperf/internal/result/summary"
+	"aiperf/internal/watch/trust"
 )
 
 // Card is what is shared of a result.
@@ -102,13 +103,13 @@ func (c *Card) clients(folders []library.Folder, facts []library.Facts, at int) 
 	}{{"client_limited", summary.Bad}, {"inconclusive", summary.Warn}, {"valid", summary.Good}} {
 		if n := counts[v.verdict]; n > 0 {
 			c.Findings = append(c.Findings, CardFinding{Level: v.level,
-				Title: fmt.Sprintf("Client %s in %d of %s", clientWord(v.verdict), n, counted(float64(runs), "run"))})
+				Title: fmt.Sprintf("Client %s in %d of %s", clientWord(trust.Verdict(v.verdict)), n, counted(float64(runs), "run"))})
 			return
 		}
 	}
 }
 
-func clientWord(verdict string) string { return strings.ReplaceAll(verdict, "_", "-") }
+func clientWord(verdict trust.Verdict) string { return strings.ReplaceAll(string(verdict), "_", "-") }
 
 // isPart reports whether a folder is a part of another one, or that one itself.
 func isPart(folders []library.Folder, i, of int) bool {
@@ -355,16 +356,7 @@ func header(tag, unit string) string {
 // accuracy appends how many answers were right.
 func (c *Card) accuracy(data []byte) error {
 	var file struct {
-		Accuracy *struct {
-			Benchmark string `json:"benchmark"`
-			Overall   struct {
-				Correct  int64   `json:"correct"`
-				Total    int64   `json:"total"`
-				Accuracy float64 `json:"accuracy"`
-				Low      float64 `json:"ci95_low"`
-				High     float64 `json:"ci95_high"`
-			} `json:"overall"`
-		} `json:"accuracy"`
+		Accuracy *summary.AccuracyDocument `json:"accuracy"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
 		return err
@@ -398,7 +390,7 @@ func (c *Card) client(data []byte) error {
 		var shares []string
 		for _, of := range [...]struct{ tag, name string }{{"time_to_first_token", "TTFT"}, {"inter_token_latency", "ITL"},
 			{"request_latency", "latency"}} {
-			if b, ok := judged.Bounds[of.tag]; ok {
+			if b, ok := judged.Bounds.Get(of.tag); ok {
 				shares = append(shares, "≤ "+artifact.Short(b.Value)+" "+b.Unit+" of "+of.name)
 			}
 		}

@@ -116,37 +116,15 @@ func (s *Sweep) AccuracyTitle() string {
 	return "Accuracy against " + strings.Join(names, ", ")
 }
 
-// Object is a cell's accuracy in files.
-func (a *Accuracy) Object(parameters artifact.Object) artifact.Object {
+// Document is a cell's accuracy in files.
+func (a *Accuracy) Document(parameters artifact.Object) CellAccuracyDocument {
 	ci := a.Interval()
-	o := artifact.Object{{Key: "parameters", Value: parameters}, {Key: "correct", Value: a.Correct},
-		{Key: "total", Value: a.Total}, {Key: "unparsed", Value: a.Unparsed}, {Key: "problems", Value: a.Problems},
-		{Key: "accuracy", Value: a.Rate()}, {Key: "ci95_low", Value: ci.Low}, {Key: "ci95_high", Value: ci.High}}
-	if a.Against != nil {
-		o = append(o, artifact.Member{Key: "against_first", Value: a.Against.Object()})
-	}
-	return o
-}
-
-// accuracyFile is accuracy in the aggregate of a sweep.
-type accuracyFile struct {
-	Confidence float64 `json:"confidence"`
-	Cells      []struct {
-		Parameters artifact.Object `json:"parameters"`
-		Correct    int64           `json:"correct"`
-		Total      int64           `json:"total"`
-		Unparsed   int64           `json:"unparsed"`
-		Problems   int64           `json:"problems"`
-		Against    *struct {
-			Problems int `json:"problems"`
-			Lost     int `json:"lost"`
-			Won      int `json:"won"`
-		} `json:"against_first"`
-	} `json:"cells"`
+	return CellAccuracyDocument{Parameters: parameters, Correct: a.Correct, Total: a.Total, Unparsed: a.Unparsed,
+		Problems: a.Problems, Accuracy: a.Rate(), Low: ci.Low, High: ci.High, Against: a.Against}
 }
 
 // accuracy sets the accuracies of the cells.
-func (s *Sweep) accuracy(f *aggregateFile) {
+func (s *Sweep) accuracy(f *AggregateDocument) {
 	if f.Accuracy == nil {
 		return
 	}

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -33,89 +32,10 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// aggregateFile is profile_export_aiperf_sweep.json, of this program or of the original.
-type aggregateFile struct {
-	Type       string       `json:"aggregation_type"`
-	FailedRuns []failedRun  `json:"failed_runs"`
-	Metadata   metadataFile `json:"metadata"`
-	Cells      []cellFile   `json:"per_combination_metrics"`
-	// Best is kept in its order.
-	Best   artifact.Object   `json:"best_configurations"`
-	Pareto []artifact.Object `json:"pareto_optimal"`
-	// Accuracy is only in those of this program.
-	Accuracy *accuracyFile `json:"accuracy"`
-}
-
-type failedRun struct{ Label, Error string }
-
-type metadataFile struct {
-	Parameters []struct{ Name string } `json:"sweep_parameters"`
-	Level      *float64                `json:"confidence_level"`
-	Mode       string                  `json:"sweep_mode"`
-	Trials     *int                    `json:"num_trials_per_value"`
-	Skipped    []any                   `json:"skipped_values"`
-	Constraint *struct {
-		Filters []limitFile `json:"active_filters"`
-	} `json:"sla_constraints"`
-	Axes *struct {
-		XMetric   string `json:"x_metric"`
-		XStat     string `json:"x_stat"`
-		XMinimize *bool  `json:"x_minimize"`
-		YMetric   string `json:"y_metric"`
-		YStat     string `json:"y_stat"`
-		YMaximize *bool  `json:"y_maximize"`
-	} `json:"pareto_axes"`
-}
-
-type limitFile struct {
-	Metric    string  `json:"metric_tag"`
-	Stat      string  `json:"stat"`
-	Op        string  `json:"op"`
-	Threshold float64 `json:"threshold"`
-	// Observed is only that of a breach.
-	Observed *float64 `json:"observed"`
-}
-
-type cellFile struct {
-	Parameters artifact.Object      `json:"parameters"`
-	Metrics    map[string]blockFile `json:"metrics"`
-}
-
-// blockFile is a figure; with one trial the original writes a whole metric, of which the statistics are members.
-type blockFile struct {
-	Mean, Std *float64
-	Low       *float64 `json:"ci_low"`
-	High      *float64 `json:"ci_high"`
-	Unit      string
-	Stats     map[string]float64 `json:"-"`
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (b *blockFile) UnmarshalJSON(data []byte) error {
-	type plain blockFile
-	if err := json.Unmarshal(data, (*plain)(b)); err != nil {
-		return err
-	}
-	if !bytes.Contains(data, []byte(`"avg"`)) {
-		return nil
-	}
-	var members map[string]any
-	if err := json.Unmarshal(data, &members); err != nil {
-		return err
-	}
-	b.Stats = map[string]float64{}
-	for name, value := range members {
-		if v, ok := value.(float64); ok && (slices.Contains(statistics, name) || isRank(name)) {
-			b.Stats[name] = v
-		}
-	}
-	return nil
-}
-
 // Read reads the aggregate of a sweep, profile_export_aiperf_sweep.json, of this program or of the original. Labels,
 // pages and runs of the cells are not in the file.
 func Read(aggregate []byte) (*Sweep, error) {
-	var f aggregateFile
+	var f AggregateDocument
 	if err := json.Unmarshal(aggregate, &f); err != nil {
 		return nil, err
 	}
@@ -163,12 +83,15 @@ func Read(aggregate []byte) (*Sweep, error) {
 	return s, nil
 }
 
-func (l *limitFile) limit() Limit {
-	return Limit{Metric: l.Metric, Stat: l.Stat, Op: strings.ToLower(l.Op), Threshold: l.Threshold,
-		Unit: NewMetric(l.Metric, l.Stat, "").Unit}
+func (l *LimitDocument) limit() Limit {
+	out := Limit{Metric: l.Metric, Stat: l.Stat, Op: strings.ToLower(l.Op), Unit: NewMetric(l.Metric, l.Stat, "").Unit}
+	if l.Threshold != nil {
+		out.Threshold = *l.Threshold
+	}
+	return out
 }
 
-func (c *cellFile) cell(parameters []Parameter, trials int, level float64, units map[string]string) Cell {
+func (c *CellDocument) cell(parameters []Parameter, trials int, level float64, units map[string]string) Cell {
 	cell := Cell{Figures: map[string]Figure{}, Runs: trials}
 	var parts []string
 	for _, p := range parameters {
@@ -360,7 +283,7 @@ func Breach(l Limit, v float64) string {
 }
 
 // front marks the cells of the Pareto front, and sets its axes.
-func (s *Sweep) front(f *aggregateFile) {
+func (s *Sweep) front(f *AggregateDocument) {
 	for _, at := range f.Pareto {
 		for i := range s.Cells {
 			if f.Cells[i].matches(at) {
@@ -390,7 +313,7 @@ func (s *Sweep) all(key string) bool {
 	})
 }
 
-func (c *cellFile) matches(parameters artifact.Object) bool {
+func (c *CellDocument) matches(parameters artifact.Object) bool {
 	if len(parameters) != len(c.Parameters) {
 		return false
 	}
@@ -403,23 +326,16 @@ func (c *cellFile) matches(parameters artifact.Object) bool {
 }
 
 // best sets the best cells.
-func (s *Sweep) best(list artifact.Object) {
+func (s *Sweep) best(list artifact.Map[*BestDocument]) {
 	for _, m := range list {
-		o, ok := m.Value.(artifact.Object)
-		if !ok {
+		if m.Value == nil || m.Value.Metric == nil {
 			continue
 		}
-		value, _ := o.Get("metric")
-		v, ok := number(value)
-		if !ok {
-			continue
-		}
-		unit, _ := o.Get("unit")
+		v := *m.Value.Metric
 		title := strings.ReplaceAll(m.Key, "_", " ")
-		b := Best{Key: m.Key, Title: strings.ToUpper(title[:1]) + title[1:], Value: v, Cell: -1}
-		b.Metric.Unit, _ = unit.(string)
-		parameters, _ := o.Get("parameters")
-		if at, ok := parameters.(artifact.Object); ok {
+		b := Best{Key: m.Key, Title: strings.ToUpper(title[:1]) + title[1:], Value: v, Cell: -1,
+			Metric: Metric{Unit: m.Value.Unit}}
+		if at := m.Value.Parameters; at != nil {
 			var parts []string
 			for _, p := range at {
 				parts = append(parts, p.Key+" "+Label(p.Value))

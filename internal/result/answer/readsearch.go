@@ -7,65 +7,12 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"aiperf/internal/base/artifact"
 )
-
-// historyFile is search_history.json, of this program or of the original.
-type historyFile struct {
-	Config struct {
-		Planner    string          `json:"planner"`
-		Objectives []objectiveFile `json:"objectives"`
-		Most       int             `json:"max_iterations"`
-		Space      []struct {
-			Path   string
-			Lo, Hi float64
-		} `json:"search_space"`
-		Filters []limitFile `json:"sla_filters"`
-	} `json:"config"`
-	Iterations []struct {
-		Values       artifact.Object `json:"variation_values"`
-		Objectives   []*float64      `json:"objective_values"`
-		Feasible     *bool           `json:"feasible"`
-		NonMonotonic any             `json:"non_monotonic_warning"`
-		// The others are of this program only.
-		ClientLimited string `json:"client_limited"`
-		Saturated     string `json:"saturated"`
-	} `json:"iterations"`
-	BestTrials []struct {
-		Index int `json:"iteration_idx"`
-	} `json:"best_trials"`
-	Recipe *string `json:"recipe"`
-	Tiers  []struct {
-		Label    string   `json:"label"`
-		Boundary *float64 `json:"boundary_concurrency"`
-		Status   string   `json:"convergence_status"`
-	} `json:"tier_results"`
-	Boundary *struct {
-		FeasibleMax   *struct{ Value float64 } `json:"feasible_max"`
-		InfeasibleMin *struct {
-			Value  float64
-			Breach *limitFile `json:"first_breach"`
-		} `json:"infeasible_min"`
-		Type    string                     `json:"boundary_type"`
-		Binding string                     `json:"binding_constraint"`
-		CI      *struct{ Lo, Hi *float64 } `json:"boundary_ci"`
-		// The others are of aiperf capacity.
-		Answer   *float64                          `json:"answer"`
-		Interval *struct{ Lo, Hi, Level *float64 } `json:"interval"`
-		Command  string                            `json:"command"`
-	} `json:"boundary_summary"`
-	Reason *string `json:"convergence_reason"`
-}
-
-type objectiveFile struct {
-	Metric, Stat, Direction string
-}
 
 // ReadSearch reads search_history.json, of this program or of the original. The cells are the iterations; they have
 // objectives and verdicts, but no figures: those are in the files of the runs.
 func ReadSearch(history []byte) (*Sweep, error) {
-	var f historyFile
+	var f HistoryDocument
 	if err := json.Unmarshal(history, &f); err != nil {
 		return nil, err
 	}
@@ -89,7 +36,11 @@ func ReadSearch(history []byte) (*Sweep, error) {
 	}
 	s.Search.Scored = slices.Clone(s.Metrics)
 	for _, t := range f.Tiers {
-		s.Search.Tiers = append(s.Search.Tiers, Tier{t.Label, t.Boundary, t.Status})
+		tier := Tier{t.Label, nil, t.Status}
+		if load, ok := number(t.Boundary); ok {
+			tier.Boundary = &load
+		}
+		s.Search.Tiers = append(s.Search.Tiers, tier)
 	}
 	for _, it := range f.Iterations {
 		c := Cell{Figures: map[string]Figure{}}
@@ -100,7 +51,9 @@ func ReadSearch(history []byte) (*Sweep, error) {
 			parts = append(parts, p.Name+" "+Label(v))
 		}
 		c.Label = strings.Join(parts, ", ")
-		c.setObjectives(it.Objectives, s.Metrics)
+		if it.Objectives != nil {
+			c.setObjectives(*it.Objectives, s.Metrics)
+		}
 		switch {
 		case it.ClientLimited != "":
 			c.Verdict, c.Why = ClientLimited, it.ClientLimited
@@ -116,7 +69,7 @@ func ReadSearch(history []byte) (*Sweep, error) {
 		c.NonMonotonic = it.NonMonotonic != nil && it.NonMonotonic != false
 		s.Cells = append(s.Cells, c)
 	}
-	for _, b := range f.BestTrials {
+	for _, b := range orNone(f.BestTrials) {
 		if b.Index >= 0 && b.Index < len(s.Cells) {
 			s.Search.Best = append(s.Search.Best, b.Index)
 		}
@@ -215,30 +168,48 @@ func (c *Cell) setObjectives(values []*float64, of []Metric) {
 	}
 }
 
-func (f *historyFile) boundary() *Boundary {
+func (f *HistoryDocument) boundary() *Boundary {
 	b := f.Boundary
 	if b == nil {
 		return nil
 	}
-	out := &Boundary{Type: b.Type, Binding: b.Binding, MarginLow: math.NaN(), MarginHigh: math.NaN()}
-	if b.FeasibleMax != nil {
-		out.FeasibleMax = &b.FeasibleMax.Value
+	out := &Boundary{MarginLow: math.NaN(), MarginHigh: math.NaN()}
+	if p := b.FeasibleMax; p != nil {
+		v, _ := number(p.Value)
+		out.FeasibleMax = &v
 	}
 	if i := b.InfeasibleMin; i != nil {
-		out.InfeasibleMin = &i.Value
+		v, _ := number(i.Value)
+		out.InfeasibleMin = &v
 		if i.Breach != nil && i.Breach.Observed != nil {
 			out.Breach = Breach(i.Breach.limit(), *i.Breach.Observed)
 		}
 	}
-	if b.CI != nil && b.CI.Lo != nil && b.CI.Hi != nil {
-		out.MarginLow, out.MarginHigh = *b.CI.Lo, *b.CI.Hi
+	if k := b.BoundaryKindDocument; k != nil {
+		out.Type = k.Type
+		if k.Binding != nil {
+			out.Binding = *k.Binding
+		}
+		if i := k.CI; i != nil && i.Lo != nil && i.Hi != nil {
+			out.MarginLow, out.MarginHigh = *i.Lo, *i.Hi
+		}
 	}
-	out.Command = b.Command
-	if b.Answer != nil {
-		out.Estimate = &Estimate{Value: *b.Answer, Low: math.NaN(), High: math.NaN()}
-		if i := b.Interval; i != nil && i.Lo != nil && i.Hi != nil && i.Level != nil {
-			out.Estimate.Low, out.Estimate.High, out.Estimate.Level = *i.Lo, *i.Hi, *i.Level
+	if c := b.CapacityDocument; c != nil {
+		out.Command = c.Command
+		if c.Answer != nil {
+			out.Estimate = &Estimate{Value: *c.Answer, Low: math.NaN(), High: math.NaN()}
+			if i := c.Interval; i.Lo != nil && i.Hi != nil && i.Level != nil {
+				out.Estimate.Low, out.Estimate.High, out.Estimate.Level = *i.Lo, *i.Hi, *i.Level
+			}
 		}
 	}
 	return out
+}
+
+// orNone returns the elements of a list that may be missing.
+func orNone[T any](list *[]T) []T {
+	if list == nil {
+		return nil
+	}
+	return *list
 }

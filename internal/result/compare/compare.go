@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
 )
@@ -340,41 +339,4 @@ func (v Verdict) inFiles() Verdict {
 		return Same
 	}
 	return v
-}
-
-// Object returns the comparison as JSON.
-func (c *Comparison) Object() artifact.Object {
-	runs := func(s *System) artifact.Object {
-		return artifact.Object{{Key: "name", Value: s.Name}, {Key: "runs", Value: s.files()}}
-	}
-	var list []any
-	for i := range c.Figures {
-		f := &c.Figures[i]
-		o := artifact.Object{
-			{Key: "tag", Value: f.Tag}, {Key: "stat", Value: f.Stat}, {Key: "unit", Value: f.Unit},
-			{Key: "base", Value: f.Base}, {Key: "new", Value: f.New}, {Key: "difference", Value: f.New - f.Base},
-			{Key: "difference_percent", Value: f.Percent()}, {Key: "low", Value: f.Low}, {Key: "high", Value: f.High},
-			{Key: "base_noise", Value: f.Noise}, {Key: "verdict", Value: string(f.Verdict.inFiles())},
-			{Key: "shown", Value: f.Verdict.Shown()},
-		}
-		if f.Method != MethodNone && f.Method != MethodTooFew {
-			o = append(o, artifact.Member{Key: "method", Value: string(f.Method)})
-		}
-		list = append(list, o)
-	}
-	configuration := []any{}
-	for _, d := range c.Configuration {
-		configuration = append(configuration, artifact.Object{{Key: "key", Value: d.Key}, {Key: "base", Value: d.Base},
-			{Key: "new", Value: d.New}})
-	}
-	out := artifact.Object{
-		{Key: "base", Value: runs(c.Base)}, {Key: "new", Value: runs(c.New)}, {Key: "confidence", Value: c.Confidence},
-		{Key: "headline", Value: c.Headline()}, {Key: "configuration", Value: configuration},
-		{Key: "notes", Value: append([]string{}, c.Notes...)},
-		{Key: "missing", Value: append([]string{}, c.Missing...)}, {Key: "figures", Value: list},
-	}
-	if c.Answers != nil {
-		out = append(out, artifact.Member{Key: "answers", Value: c.Answers.Object()})
-	}
-	return out
 }

@@ -256,32 +256,5 @@ func (c *SweepComparison) Markdown(all bool) string {
 	return b.String()
 }
 
-// Object returns the comparison as JSON.
-func (c *SweepComparison) Object() artifact.Object {
-	cells := []any{}
-	for _, one := range c.Cells {
-		o := one.Comparison.Object()
-		figures, _ := o.Get("figures")
-		missing, _ := o.Get("missing")
-		cells = append(cells, artifact.Object{{Key: "parameters", Value: one.Parameters},
-			{Key: "missing", Value: missing}, {Key: "figures", Value: figures}})
-	}
-	best := []any{}
-	for _, b := range c.best() {
-		side := func(of *answer.Best) artifact.Object {
-			return artifact.Object{{Key: "cell", Value: of.Label}, {Key: "metric", Value: of.Value}}
-		}
-		best = append(best, artifact.Object{{Key: "name", Value: b.name}, {Key: "unit", Value: b.new.Metric.Unit},
-			{Key: "base", Value: side(&b.base)}, {Key: "new", Value: side(&b.new)}})
-	}
-	return artifact.Object{
-		{Key: "base", Value: c.Base.Name}, {Key: "new", Value: c.New.Name}, {Key: "confidence", Value: c.Confidence},
-		{Key: "headline", Value: c.Headline()},
-		{Key: "notes", Value: append([]string{}, c.Notes...)}, {Key: "best", Value: best},
-		{Key: "only_base", Value: append([]string{}, c.OnlyBase...)},
-		{Key: "only_new", Value: append([]string{}, c.OnlyNew...)}, {Key: "cells", Value: cells},
-	}
-}
-
 // ErrMixed is the error of a comparison of a sweep with a run.
 var ErrMixed = errors.New("one is a sweep and the other is not; compare two sweeps, or name the folder of a cell")

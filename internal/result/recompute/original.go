@@ -216,17 +216,7 @@ func (o *original) phases() ([]summary.PhaseState, error) {
 	if err != nil {
 		return nil, err
 	}
-	var manifest struct {
-		Phases []struct {
-			Name         string `json:"phase_name"`
-			Kind         string `json:"phase_kind"`
-			StartNS      int64  `json:"start_ns"`
-			EndNS        int64  `json:"end_ns"`
-			Total        int64  `json:"total_request_count"`
-			Errors       int64  `json:"error_request_count"`
-			WasCancelled bool   `json:"was_cancelled"`
-		} `json:"phases"`
-	}
+	var manifest summary.PhaseManifest
 	if err := json.Unmarshal(data, &manifest); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -234,7 +224,7 @@ func (o *original) phases() ([]summary.PhaseState, error) {
 	for _, p := range manifest.Phases {
 		out = append(out, summary.PhaseState{
 			Name: p.Name, Kind: p.Kind, StartNS: p.StartNS, SentEndNS: p.EndNS, RequestsEndNS: p.EndNS,
-			Sent: p.Total, Completed: p.Total, Errors: p.Errors, WasCancelled: p.WasCancelled,
+			Sent: p.Total, Completed: p.Total, Errors: p.Failures, WasCancelled: p.WasCancelled,
 		})
 	}
 	return out, nil

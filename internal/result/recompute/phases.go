@@ -116,7 +116,7 @@ func copyOf(source string) func(path string) error {
 }
 
 // keptErrors returns the errors of the phases in a manifest, by index; none without a manifest.
-func keptErrors(path string) (map[int][]any, error) {
+func keptErrors(path string) (map[int][]artifact.Object, error) {
 	data, err := bounded.ReadFile(path)
 	if os.IsNotExist(err) {
 		return nil, nil
@@ -124,20 +124,13 @@ func keptErrors(path string) (map[int][]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var manifest struct {
-		Phases []struct {
-			Index  int               `json:"phase_index"`
-			Errors []json.RawMessage `json:"error_summary"`
-		} `json:"phases"`
-	}
+	var manifest summary.PhaseManifest
 	if err := json.Unmarshal(data, &manifest); err != nil {
 		return nil, fmt.Errorf("%s: no list of phases: %w", path, err)
 	}
-	kept := map[int][]any{}
-	for _, p := range manifest.Phases {
-		for _, e := range p.Errors {
-			kept[p.Index] = append(kept[p.Index], e)
-		}
+	kept := map[int][]artifact.Object{}
+	for i := range manifest.Phases {
+		kept[manifest.Phases[i].Index] = manifest.Phases[i].Errors
 	}
 	return kept, nil
 }

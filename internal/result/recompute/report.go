@@ -373,45 +373,53 @@ func (r *recomputation) clip(window *summary.Window) {
 	}
 }
 
-// changes returns the differences from the live run.
+// changesDocument says how a report differs from that of the live run.
+type changesDocument struct {
+	Version       string                `json:"aiperf_version,omitempty"`
+	SLOs          artifact.Map[float64] `json:"slos,omitzero"`
+	SliceDuration *float64              `json:"slice_duration,omitempty"`
+	Percentiles   []float64             `json:"percentiles,omitzero"`
+	FromNS        int64                 `json:"from_ns,omitempty"`
+	ToNS          int64                 `json:"to_ns,omitempty"`
+	// The others are left out where they would have to be of the selected requests and are those of the whole run, or
+	// where their files are not there any more.
+	WithoutGPUs           bool `json:"without_gpu_telemetry,omitempty"`
+	WithoutReconciliation bool `json:"without_reconciliation,omitempty"`
+	WithoutAccuracy       bool `json:"without_accuracy,omitempty"`
+	*excludedDocument
+}
+
+// excludedDocument exists where errors are excluded.
+type excludedDocument struct {
+	Errors   []string `json:"excluded_errors"`
+	Requests int64    `json:"excluded_requests"`
+}
+
+// changes returns the differences from the live run, nil if there are none.
 func (r *recomputation) changes() artifact.Object {
-	var out artifact.Object
-	if v := r.o.Version; v != "" && v != r.state.Run.AIPerfVersion {
-		out = append(out, artifact.Member{Key: "aiperf_version", Value: v})
+	d := changesDocument{Percentiles: r.o.Percentiles, FromNS: r.startNS, ToNS: r.endNS,
+		WithoutGPUs:           r.selects() && r.state.GPU != nil,
+		WithoutReconciliation: r.selects() && r.state.Ledger != nil,
+		WithoutAccuracy:       r.ungraded}
+	if r.o.Version != r.state.Run.AIPerfVersion {
+		d.Version = r.o.Version
 	}
 	if r.o.SLOs != nil {
-		var slos artifact.Object
-		for _, slo := range r.o.SLOs {
-			slos = append(slos, artifact.Member{Key: slo.Tag, Value: slo.Value})
-		}
-		out = append(out, artifact.Member{Key: "slos", Value: slos})
+		d.SLOs = artifact.Map[float64]{}
+	}
+	for _, slo := range r.o.SLOs {
+		d.SLOs.Add(slo.Tag, slo.Value)
 	}
 	if r.o.Slice != nil {
-		out = append(out, artifact.Member{Key: "slice_duration", Value: r.o.Slice.Seconds()})
-	}
-	if r.o.Percentiles != nil {
-		out = append(out, artifact.Member{Key: "percentiles", Value: r.o.Percentiles})
-	}
-	if r.startNS != 0 {
-		out = append(out, artifact.Member{Key: "from_ns", Value: r.startNS})
-	}
-	if r.endNS != 0 {
-		out = append(out, artifact.Member{Key: "to_ns", Value: r.endNS})
-	}
-	if r.selects() && r.state.GPU != nil {
-		out = append(out, artifact.Member{Key: "without_gpu_telemetry", Value: true}) // it is that of the whole run
-	}
-	if r.selects() && r.state.Ledger != nil {
-		out = append(out, artifact.Member{Key: "without_reconciliation", Value: true}) // likewise
-	}
-	if r.ungraded {
-		out = append(out, artifact.Member{Key: "without_accuracy", Value: true}) // its answers are not there any more
+		d.SliceDuration = new(r.o.Slice.Seconds())
 	}
 	if len(r.o.ExcludeErrors) > 0 {
-		out = append(out, artifact.Member{Key: "excluded_errors", Value: r.o.ExcludeErrors},
-			artifact.Member{Key: "excluded_requests", Value: r.excluded.Load()})
+		d.excludedDocument = &excludedDocument{r.o.ExcludeErrors, r.excluded.Load()}
 	}
-	return out
+	if o := artifact.ObjectOf(d); len(o) > 0 {
+		return o
+	}
+	return nil
 }
 
 // export writes the files and returns the options of the console's report.

@@ -31,34 +31,19 @@ func (c AccuracyCSV) Export(_ context.Context, r *summary.Result) error {
 	})
 }
 
-// accuracyObject is the section accuracy of the summary, with the intervals that the metrics lack.
-func accuracyObject(a *summary.Accuracy) artifact.Object {
-	row := func(t *summary.TaskAccuracy) artifact.Object {
-		ci := t.Interval()
-		return artifact.Object{
-			{Key: "task", Value: t.Task}, {Key: "correct", Value: t.Correct}, {Key: "total", Value: t.Total},
-			{Key: "unparsed", Value: t.Unparsed}, {Key: "problems", Value: t.Problems},
-			{Key: "accuracy", Value: t.Rate()},
-			{Key: "ci95_low", Value: ci.Low}, {Key: "ci95_high", Value: ci.High},
-		}
-	}
+// accuracyDocument is the section accuracy of the summary.
+func accuracyDocument(a *summary.Accuracy) *summary.AccuracyDocument {
 	overall := a.Overall()
-	tasks := make([]any, len(a.Tasks))
+	d := &summary.AccuracyDocument{Benchmark: a.Benchmark, Grader: a.Grader, Problems: a.Problems, Asked: a.Asked,
+		Ungraded: a.Ungraded, Overall: taskDocument(&overall), Late: max(0, a.Late), Repeats: a.Repeats}
 	for i := range a.Tasks {
-		tasks[i] = row(&a.Tasks[i])
+		d.Tasks = append(d.Tasks, taskDocument(&a.Tasks[i]))
 	}
-	o := artifact.Object{
-		{Key: "benchmark", Value: a.Benchmark}, {Key: "grader", Value: a.Grader}, {Key: "problems", Value: a.Problems},
-		{Key: "asked", Value: a.Asked}, {Key: "ungraded", Value: a.Ungraded}, {Key: "overall", Value: row(&overall)},
-		{Key: "tasks", Value: tasks},
-	}
-	if a.Late > 0 {
-		o = append(o, artifact.Member{Key: "late", Value: a.Late})
-	}
-	if p := a.Repeats; p != nil {
-		o = append(o, artifact.Member{Key: "repeats", Value: artifact.Object{
-			{Key: "problems", Value: p.Problems}, {Key: "varied", Value: p.Varied}, {Key: "flipped", Value: p.Flipped},
-		}})
-	}
-	return o
+	return d
+}
+
+func taskDocument(t *summary.TaskAccuracy) summary.TaskAccuracyDocument {
+	ci := t.Interval()
+	return summary.TaskAccuracyDocument{Task: t.Task, Correct: t.Correct, Total: t.Total, Unparsed: t.Unparsed,
+		Problems: t.Problems, Accuracy: t.Rate(), Low: ci.Low, High: ci.High}
 }

@@ -33,15 +33,18 @@ type PhaseFiles struct {
 	// Skipped requests are neither, see summary.Counts.
 	Skipped int64
 	// Errors are those of the phase as SummaryJSON has them.
-	Errors []any
+	Errors []artifact.Object
 	// JSON, CSV, GPUs and Servers write a file to a path; nil where there is none.
 	JSON, CSV, GPUs, Servers func(path string) error
 }
 
 // SetResult makes the summary files of a phase those of its result. A phase without a record has none.
 func (f *PhaseFiles) SetResult(ctx context.Context, r *summary.Result) {
-	f.Successes, f.Failures, f.Errors = r.Counts.Successes, r.Counts.Errors, errorSummary(r.Errors)
-	f.Skipped = r.Counts.Skipped
+	f.Successes, f.Failures, f.Skipped = r.Counts.Successes, r.Counts.Errors, r.Counts.Skipped
+	f.Errors = nil
+	for _, e := range errorSummary(r.Errors) {
+		f.Errors = append(f.Errors, artifact.ObjectOf(e))
+	}
 	if r.Counts.Completed() == 0 {
 		return
 	}
@@ -60,10 +63,8 @@ func (f *PhaseFiles) SetGPUs(t *gpu.Telemetry) {
 	}
 	p := f.Phase
 	f.GPUs = func(path string) error {
-		return artifact.WriteObject(path, artifact.Object{
-			{Key: "data", Value: telemetryObject(t, nil)}, {Key: "phase", Value: PhaseObject(&p)},
-			{Key: "schema_version", Value: phasesVersion}, {Key: "warnings", Value: []any{}},
-		}.Sorted())
+		return artifact.WriteObject(path, artifact.ObjectOf(summary.PhaseTelemetry{Data: telemetryDocument(t, nil),
+			Phase: phaseDocument(&p), SchemaVersion: phasesVersion}).Sorted())
 	}
 }
 
@@ -79,16 +80,17 @@ type Phases struct {
 // Write writes all files. One that fails is not in the list and does not stop the others; the error joins all failures.
 func (p *Phases) Write() error {
 	var errs []error
-	list := make([]any, 0, len(p.Phases))
+	manifest := summary.PhaseManifest{SchemaVersion: phasesVersion}
 	for i := range p.Phases {
 		f := &p.Phases[i]
 		entry := f.entry()
 		for _, file := range [...]struct {
-			key, name string
-			write     func(string) error
+			path  *string
+			name  string
+			write func(string) error
 		}{
-			{"metrics_json", p.JSON, f.JSON}, {"metrics_csv", p.CSV, f.CSV}, {"gpu_telemetry_json", PhaseGPUs, f.GPUs},
-			{"server_metrics_json", PhaseServers, f.Servers},
+			{&entry.JSON, p.JSON, f.JSON}, {&entry.CSV, p.CSV, f.CSV}, {&entry.GPUs, PhaseGPUs, f.GPUs},
+			{&entry.Servers, PhaseServers, f.Servers},
 		} {
 			if file.write == nil {
 				continue
@@ -97,12 +99,11 @@ func (p *Phases) Write() error {
 				errs = append(errs, fmt.Errorf("phase %s: %w", f.Name, err))
 				continue
 			}
-			entry = append(entry, artifact.Member{Key: file.key, Value: path.Join(PhasesDir, f.Name, file.name)})
+			*file.path = path.Join(PhasesDir, f.Name, file.name)
 		}
-		list = append(list, entry)
+		manifest.Phases = append(manifest.Phases, entry)
 	}
-	manifest := artifact.Object{{Key: "phases", Value: list}, {Key: "schema_version", Value: phasesVersion}}.Sorted()
-	return errors.Join(append(errs, artifact.WriteObject(p.Manifest, manifest))...)
+	return errors.Join(append(errs, artifact.WriteObject(p.Manifest, artifact.ObjectOf(manifest).Sorted()))...)
 }
 
 func writeBelow(path string, write func(string) error) error {
@@ -116,31 +117,21 @@ func writeBelow(path string, write func(string) error) error {
 func PhasePath(dir, phase, name string) string { return filepath.Join(dir, PhasesDir, phase, name) }
 
 // entry is the phase in the list, without its files.
-func (f *PhaseFiles) entry() artifact.Object {
-	list := f.Errors
-	if list == nil {
-		list = []any{}
-	}
-	return append(PhaseObject(&f.Phase),
-		artifact.Member{Key: "successful_request_count", Value: f.Successes},
-		artifact.Member{Key: "error_request_count", Value: f.Failures},
-		artifact.Member{Key: "total_request_count", Value: f.Successes + f.Failures + f.Skipped},
-		artifact.Member{Key: "error_summary", Value: list},
-	)
+func (f *PhaseFiles) entry() summary.PhaseEntry {
+	return summary.PhaseEntry{PhaseDocument: phaseDocument(&f.Phase), Successes: f.Successes, Failures: f.Failures,
+		Total: f.Successes + f.Failures + f.Skipped, Errors: f.Errors}
 }
 
-// PhaseObject says which phase it is. The profiling index of a warm-up is null.
-func PhaseObject(p *summary.Phase) artifact.Object {
-	var profiling any
+// PhaseObject says which phase it is.
+func PhaseObject(p *summary.Phase) artifact.Object { return artifact.ObjectOf(phaseDocument(p)) }
+
+func phaseDocument(p *summary.Phase) summary.PhaseDocument {
+	d := summary.PhaseDocument{Index: p.Index, Name: p.Name, Kind: p.Kind, StartNS: p.StartNS, EndNS: p.EndNS,
+		WasCancelled: p.WasCancelled}
 	if p.Profiling >= 0 {
-		profiling = p.Profiling
+		d.Profiling = &p.Profiling
 	}
-	return artifact.Object{
-		{Key: "phase_index", Value: p.Index}, {Key: "profiling_index", Value: profiling},
-		{Key: "phase_name", Value: p.Name}, {Key: "phase_kind", Value: p.Kind},
-		{Key: "start_ns", Value: p.StartNS}, {Key: "end_ns", Value: p.EndNS},
-		{Key: "was_cancelled", Value: p.WasCancelled},
-	}
+	return d
 }
 
 // StalePhases are the files that the phases of earlier runs in a folder may have left under the names of now, and the

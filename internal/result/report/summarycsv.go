@@ -66,7 +66,7 @@ func AppendSummaryCSV(dst []byte, results []metrics.Metric, more ...[]string) []
 func endingRows(endings map[string]int64) [][]string {
 	var rows [][]string
 	unusual := false
-	for _, of := range artifact.Counts(endings) {
+	for _, of := range artifact.LargestFirst(endings) {
 		unusual = unusual || !trust.UsualEnding(of.Key)
 		rows = append(rows, []string{"Finish Reason " + of.Key, artifact.Fixed2(float64(endings[of.Key]))})
 	}

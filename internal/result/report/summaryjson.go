@@ -34,142 +34,73 @@ func (s SummaryJSON) Export(_ context.Context, r *summary.Result) error {
 
 // SummaryObject is the document of profile_export_aiperf.json; a nil zone is the local one.
 func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
-	leading, rest := splitBlocks(r.Metrics)
-	doc := artifact.Object{
-		{Key: "schema_version", Value: SchemaVersion},
-		{Key: "aiperf_version", Value: r.AIPerfVersion},
-		{Key: "benchmark_id", Value: r.BenchmarkID},
-	}
-	doc = append(doc, leading...)
-	if r.Telemetry != nil {
-		doc = append(doc, artifact.Member{Key: "telemetry_data", Value: telemetryObject(r.Telemetry, zone)})
-	}
-	doc = append(doc,
-		artifact.Member{Key: "input_config", Value: r.InputConfig},
-		artifact.Member{Key: "run_info", Value: runInfo(r)},
-	)
-	if m := metadata(r); m != nil {
-		doc = append(doc, artifact.Member{Key: "metadata", Value: m})
-	}
-	if r.Recomputed != nil {
-		doc = append(doc, artifact.Member{Key: "recomputed", Value: r.Recomputed})
-	}
-	if r.Provenance != nil {
-		doc = append(doc, artifact.Member{Key: "provenance", Value: r.Provenance})
-	}
-	if r.ClientHealth != nil {
-		doc = append(doc, artifact.Member{Key: "client_health", Value: r.ClientHealth})
-	}
-	if d := r.Dataset; d != nil {
-		doc = append(doc, artifact.Member{Key: "dataset", Value: artifact.Object{
-			{Key: "conversations", Value: d.Conversations}, {Key: "distinct_prompts", Value: d.DistinctPrompts},
-			{Key: "mean_repeats", Value: d.MeanRepeats}, {Key: "max_repeats", Value: d.MaxRepeats},
-		}})
-	}
-	if len(r.FinishReasons) > 0 {
-		doc = append(doc, artifact.Member{Key: "finish_reasons", Value: artifact.Counts(r.FinishReasons)})
-	}
-	if r.Accuracy != nil {
-		doc = append(doc, artifact.Member{Key: "accuracy", Value: accuracyObject(r.Accuracy)})
-	}
-	if r.Reconciliation != nil {
-		doc = append(doc, artifact.Member{Key: "reconciliation", Value: reconciliation(r.Reconciliation)})
-	}
-	if r.Cached != nil {
-		doc = append(doc, artifact.Member{Key: "prefix_cache", Value: prefixCache(r.Cached)})
-	}
-	doc = append(doc, artifact.Member{Key: "limited_by", Value: findings(summary.Explain(r))})
-	if bounds := PercentileBounds(r.Metrics); len(bounds) > 0 {
-		doc = append(doc, artifact.Member{Key: "percentile_bounds", Value: bounds})
-	}
-	doc = append(doc, artifact.Member{Key: "was_cancelled", Value: r.WasCancelled})
-	if r.Incomplete != "" {
-		doc = append(doc, artifact.Member{Key: "is_complete", Value: false},
-			artifact.Member{Key: "incomplete_reason", Value: r.Incomplete})
-	}
-	for _, x := range []struct {
-		key   string
-		early *summary.EarlyEnd
-	}{{"ended_early", r.EndedEarly}, {"warmup_ended_early", r.WarmupEndedEarly}} {
-		if x.early != nil {
-			doc = append(doc, artifact.Member{Key: x.key, Value: artifact.Object{
-				{Key: "reason", Value: x.early.Reason}, {Key: "confidence", Value: x.early.Confidence},
-				{Key: "saved_seconds", Value: x.early.SavedSeconds},
-			}})
-		}
-	}
-	doc = append(doc, artifact.Member{Key: "error_summary", Value: errorSummary(r.Errors)})
-	doc = appendInstant(doc, "start_time", r.StartNS, zone)
-	doc = appendInstant(doc, "end_time", r.EndNS, zone)
-	if r.Branches != nil {
-		doc = append(doc, artifact.Member{Key: "branch_stats", Value: branchStats(r.Branches)})
-	}
-	if r.Warmup != nil {
-		doc = append(doc, artifact.Member{Key: "warmup_metrics", Value: Blocks(r.Warmup)})
-	}
-	if r.Acceptance != nil {
-		pooled := recordfile.AcceptanceBuckets(r.Acceptance)
-		doc = append(doc, artifact.Member{Key: "pooled_spec_decode_acceptance_histogram", Value: pooled})
-	}
-	if s := r.Submission; s != nil {
-		doc = append(doc, artifact.Member{Key: "runtime_submission_invalid_reasons",
-			Value: append([]string{}, s.Reasons...)})
-	}
-	return append(doc, rest...)
+	return artifact.ObjectOf(document(r, zone))
 }
 
-// findings are what limited the run, in words.
-func findings(lines []summary.Finding) []any {
-	out := make([]any, 0, len(lines))
-	for _, l := range lines {
-		o := artifact.Object{{Key: "code", Value: l.Code}, {Key: "level", Value: string(l.Level)},
-			{Key: "title", Value: l.Title}, {Key: "text", Value: l.Text}}
-		if l.Advice != "" {
-			o = append(o, artifact.Member{Key: "advice", Value: l.Advice})
-		}
-		out = append(out, o)
+func document(r *summary.Result, zone *time.Location) *summary.Document {
+	d := &summary.Document{SchemaVersion: SchemaVersion, AIPerfVersion: r.AIPerfVersion, BenchmarkID: r.BenchmarkID,
+		InputConfig: r.InputConfig, RunInfo: runInfo(r), Metadata: metadata(r), Recomputed: r.Recomputed,
+		Provenance: r.Provenance, ClientHealth: r.ClientHealth, Dataset: r.Dataset,
+		FinishReasons: artifact.LargestFirst(r.FinishReasons), Limits: summary.Explain(r),
+		Bounds: PercentileBounds(r.Metrics), WasCancelled: r.WasCancelled, Incomplete: r.Incomplete,
+		EndedEarly: r.EndedEarly, WarmupEndedEarly: r.WarmupEndedEarly, Errors: errorSummary(r.Errors),
+		StartTime: instant(r.StartNS, zone), EndTime: instant(r.EndNS, zone),
+		Branches: (*summary.BranchesDocument)(r.Branches),
 	}
-	return out
+	d.Leading, d.Metrics = splitBlocks(r.Metrics)
+	if r.Telemetry != nil {
+		d.Telemetry = telemetryDocument(r.Telemetry, zone)
+	}
+	if r.Accuracy != nil {
+		d.Accuracy = accuracyDocument(r.Accuracy)
+	}
+	if r.Reconciliation != nil {
+		d.Reconciliation = reconciliation(r.Reconciliation)
+	}
+	if r.Cached != nil {
+		d.PrefixCache = prefixCache(r.Cached)
+	}
+	if r.Incomplete != "" {
+		d.Complete = new(false)
+	}
+	if r.Warmup != nil {
+		d.Warmup = append(artifact.Object{}, Blocks(r.Warmup)...)
+	}
+	if r.Acceptance != nil {
+		d.Acceptance = recordfile.AcceptanceBuckets(r.Acceptance)
+	}
+	if s := r.Submission; s != nil {
+		d.Reasons = append([]string{}, s.Reasons...)
+	}
+	return d
 }
 
 // metadata says what was sent and what it counts for; nil where there is nothing to say.
-func metadata(r *summary.Result) artifact.Object {
-	var o artifact.Object
-	if r.Source != nil {
-		o = append(o, artifact.Member{Key: "dataset", Value: sourceObject(r.Source)})
+func metadata(r *summary.Result) *summary.MetadataDocument {
+	if r.Source == nil && r.Submission == nil {
+		return nil
+	}
+	d := &summary.MetadataDocument{}
+	if s := r.Source; s != nil {
+		d.Dataset = &summary.SourceDocument{Type: "public_dataset", Loader: s.Loader, HubDataset: s.HubDataset,
+			HubSplit: s.HubSplit, HubSubset: s.HubSubset, Entries: max(0, s.Entries)}
 	}
 	if s := r.Submission; s != nil {
-		o = append(o,
-			artifact.Member{Key: "scenario", Value: s.Scenario},
-			artifact.Member{Key: "submission_valid", Value: len(s.Reasons) == 0},
-			artifact.Member{Key: "submission_invalid_reasons", Value: append([]string{}, s.Reasons...)},
-		)
+		d.SubmissionDocument = &summary.SubmissionDocument{Scenario: s.Scenario, Valid: len(s.Reasons) == 0,
+			Reasons: s.Reasons}
 	}
-	return o
+	return d
 }
 
-func sourceObject(s *summary.Source) artifact.Object {
-	o := artifact.Object{{Key: "source_type", Value: "public_dataset"}, {Key: "loader", Value: s.Loader}}
-	for _, m := range []struct{ key, text string }{{"hf_dataset_name", s.HubDataset}, {"hf_split", s.HubSplit},
-		{"hf_subset", s.HubSubset}} {
-		if m.text != "" {
-			o = append(o, artifact.Member{Key: m.key, Value: m.text})
-		}
-	}
-	if s.Entries > 0 {
-		o = append(o, artifact.Member{Key: "num_dataset_entries", Value: s.Entries})
-	}
-	return o
-}
-
-func appendInstant(o artifact.Object, key string, ns int64, zone *time.Location) artifact.Object {
+// instant returns a time as the file has it, "" for none.
+func instant(ns int64, zone *time.Location) string {
 	if ns == 0 {
-		return o
+		return ""
 	}
 	if zone == nil {
 		zone = time.Local
 	}
-	return append(o, artifact.Member{Key: key, Value: time.Unix(0, ns).In(zone).Format(isoMicros)})
+	return time.Unix(0, ns).In(zone).Format(isoMicros)
 }
 
 // splitBlocks returns the metric blocks in the summary file's order: the leading ones and the others.
@@ -218,96 +149,44 @@ func MetricBlock(m *metrics.Metric) artifact.Object {
 	return block
 }
 
-// PercentileBounds are the confidence bounds of percentiles, by tag and percentile. A side without a
-// bound is left out.
-func PercentileBounds(results []metrics.Metric) artifact.Object {
-	var out artifact.Object
+// PercentileBounds are the confidence bounds of percentiles, by tag and percentile.
+func PercentileBounds(results []metrics.Metric) (out summary.BoundsDocument) {
 	for _, m := range summary.ByTag(results) {
-		var of artifact.Object
+		of := make(artifact.Map[summary.RangeDocument], 0, len(m.Bounds))
 		for _, b := range m.Bounds {
-			of = append(of, artifact.Member{Key: metrics.RankKey(b.Rank),
-				Value: artifact.Object{{Key: "low", Value: b.Low}, {Key: "high", Value: b.High}}})
+			of.Add(metrics.RankKey(b.Rank), summary.RangeDocument{Low: b.Low, High: b.High})
 		}
-		if of != nil {
-			out = append(out, artifact.Member{Key: m.Tag, Value: of})
+		if len(of) > 0 {
+			out.Add(m.Tag, of)
 		}
 	}
 	return out
 }
 
-func runInfo(r *summary.Result) artifact.Object {
-	i := &r.RunInfo
-	o := artifact.Object{
-		{Key: "benchmark_id", Value: r.BenchmarkID},
+func runInfo(r *summary.Result) summary.RunInfoDocument {
+	d := summary.RunInfoDocument{BenchmarkID: r.BenchmarkID, RunInfo: r.RunInfo, StartNS: r.StartNS, EndNS: r.EndNS,
+		CountsDocument: counts(&r.Counts)}
+	d.VariationLabel = cmp.Or(d.VariationLabel, "base")
+	if d.VariationValues == nil {
+		d.VariationValues = artifact.Object{}
 	}
-	if i.SweepID != "" {
-		o = append(o, artifact.Member{Key: "sweep_id", Value: i.SweepID})
-	}
-	o = append(o, artifact.Member{Key: "random_seed", Value: i.RandomSeed}, artifact.Member{Key: "trial", Value: i.Trial})
-	if i.RunLabel != "" {
-		o = append(o, artifact.Member{Key: "run_label", Value: i.RunLabel})
-	}
-	o = append(o,
-		artifact.Member{Key: "variation_label", Value: cmp.Or(i.VariationLabel, "base")},
-		artifact.Member{Key: "variation_index", Value: i.VariationIndex},
-		artifact.Member{Key: "variation_values", Value: i.VariationValues},
-		artifact.Member{Key: "cli_command", Value: i.CLICommand},
-	)
-	if r.StartNS != 0 {
-		o = append(o, artifact.Member{Key: "start_time_ns", Value: r.StartNS})
-	}
-	if r.EndNS != 0 {
-		o = append(o, artifact.Member{Key: "end_time_ns", Value: r.EndNS})
-	}
-	return append(o, countMembers(&r.Counts)...)
+	return d
 }
 
-// countMembers say what was sent and what was not: sent = completed + cancelled, completed = successes
-// + errors + skipped. Arrivals and rates exist only where a rate was asked for.
-func countMembers(c *summary.Counts) artifact.Object {
-	o := artifact.Object{
-		{Key: "requests_sent", Value: c.Sent},
-		{Key: "requests_completed", Value: c.Completed()},
-		{Key: "requests_cancelled", Value: c.CutOff},
-		{Key: "request_errors", Value: c.Errors},
+func counts(c *summary.Counts) summary.CountsDocument {
+	d := summary.CountsDocument{Sent: c.Sent, Completed: c.Completed(), Cancelled: c.CutOff, Errors: c.Errors,
+		Skipped: max(0, c.Skipped)}
+	if !(c.TargetRate <= 0) {
+		d.RateDocument = &summary.RateDocument{SkippedArrivals: c.SkippedArrivals, DroppedByCatchup: c.DroppedByCatchup,
+			TargetRate: c.TargetRate, DeliveredRate: c.DeliveredRate}
 	}
-	if c.Skipped > 0 {
-		o = append(o, artifact.Member{Key: "requests_skipped", Value: c.Skipped})
-	}
-	if c.TargetRate <= 0 {
-		return o
-	}
-	return append(o,
-		artifact.Member{Key: "skipped_arrivals", Value: c.SkippedArrivals},
-		artifact.Member{Key: "dropped_by_catchup", Value: c.DroppedByCatchup},
-		artifact.Member{Key: "target_rate", Value: c.TargetRate},
-		artifact.Member{Key: "delivered_rate", Value: c.DeliveredRate},
-	)
+	return d
 }
 
-func branchStats(b *summary.Branches) artifact.Object {
-	return artifact.Object{
-		{Key: "children_spawned", Value: b.ChildrenSpawned},
-		{Key: "children_completed", Value: b.ChildrenCompleted},
-		{Key: "children_errored", Value: b.ChildrenErrored},
-		{Key: "children_truncated", Value: b.ChildrenTruncated},
-		{Key: "children_delayed", Value: b.ChildrenDelayed},
-		{Key: "parents_suspended", Value: b.ParentsSuspended},
-		{Key: "parents_resumed", Value: b.ParentsResumed},
-		{Key: "parents_failed_due_to_child_error", Value: b.ParentsFailed},
-		{Key: "joins_suppressed", Value: b.JoinsSuppressed},
-		{Key: "graphs_admitted", Value: b.GraphsAdmitted},
-		{Key: "graphs_completed_to_end", Value: b.GraphsCompleted},
-	}
-}
-
-func errorSummary(errors []summary.ErrorCount) []any {
-	list := make([]any, 0, len(errors))
+func errorSummary(errors []summary.ErrorCount) []summary.ErrorDocument {
+	list := make([]summary.ErrorDocument, len(errors))
 	for i := range errors {
-		list = append(list, artifact.Object{
-			{Key: "error_details", Value: recordfile.ErrorObject(&errors[i].Error)},
-			{Key: "count", Value: errors[i].Count},
-		})
+		list[i] = summary.ErrorDocument{Details: recordfile.ErrorObject(&errors[i].Error), Count: errors[i].Count}
 	}
 	return list
 }

@@ -7,71 +7,52 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/gpu"
 )
 
-// telemetryObject is the section telemetry_data; a nil zone is the local one.
-func telemetryObject(t *gpu.Telemetry, zone *time.Location) artifact.Object {
-	var endpoints artifact.Object
+// telemetryDocument is the section telemetry_data; a nil zone is the local one.
+func telemetryDocument(t *gpu.Telemetry, zone *time.Location) *summary.TelemetryDocument {
+	d := &summary.TelemetryDocument{
+		Summary: summary.TelemetrySummary{Configured: t.Configured, Successful: t.Successful,
+			StartTime: instant(t.StartNS, zone), EndTime: instant(t.EndNS, zone)},
+		Errors: failures(t.Errors),
+	}
 	for i := range t.Endpoints {
 		e := &t.Endpoints[i]
-		var gpus artifact.Object
+		var of summary.TelemetryEndpoint
 		for j := range e.GPUs {
-			gpus = append(gpus, artifact.Member{Key: e.GPUs[j].Key, Value: gpuObject(&e.GPUs[j])})
+			of.GPUs.Add(e.GPUs[j].Key, gpuDocument(&e.GPUs[j]))
 		}
-		endpoints = append(endpoints, artifact.Member{Key: e.Name, Value: artifact.Object{{Key: "gpus", Value: gpus}}})
+		d.Endpoints.Add(e.Name, of)
 	}
-	overview := artifact.Object{
-		{Key: "endpoints_configured", Value: orNone(t.Configured)},
-		{Key: "endpoints_successful", Value: orNone(t.Successful)},
+	return d
+}
+
+func failures(list []gpu.Failure) (out []summary.FailureDocument) {
+	for _, f := range list {
+		out = append(out, summary.FailureDocument{
+			Details: summary.FailureDetails{Code: f.Code, Type: f.Type, Message: f.Message}, Count: f.Count})
 	}
-	overview = appendInstant(overview, "start_time", t.StartNS, zone)
-	overview = appendInstant(overview, "end_time", t.EndNS, zone)
-	return artifact.Object{
-		{Key: "summary", Value: overview}, {Key: "endpoints", Value: endpoints},
-		{Key: "error_summary", Value: FailureList(t.Errors)},
-	}
+	return out
 }
 
 // FailureList are failures of collectors as files have them.
-func FailureList(failures []gpu.Failure) []any {
-	list := make([]any, 0, len(failures))
-	for _, f := range failures {
-		details := artifact.Object{}
-		if f.Code != 0 {
-			details = append(details, artifact.Member{Key: "code", Value: f.Code})
-		}
-		details = append(details, artifact.Member{Key: "type", Value: f.Type},
-			artifact.Member{Key: "message", Value: f.Message})
-		list = append(list, artifact.Object{{Key: "error_details", Value: details}, {Key: "count", Value: f.Count}})
+func FailureList(list []gpu.Failure) []any {
+	out := make([]any, len(list))
+	for i, f := range failures(list) {
+		out[i] = artifact.ObjectOf(f)
 	}
-	return list
+	return out
 }
 
-func orNone(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
-}
-
-func gpuObject(g *gpu.DeviceMetrics) artifact.Object {
-	o := artifact.Object{
-		{Key: "gpu_index", Value: g.Index}, {Key: "gpu_name", Value: g.Model}, {Key: "gpu_uuid", Value: g.UUID},
-		{Key: "platform", Value: g.Platform},
-	}
-	for _, m := range []struct{ key, text string }{
-		{"hostname", g.Hostname}, {"namespace", g.Namespace}, {"pod_name", g.Pod}, {"gpu_instance_id", g.Instance},
-	} {
-		if m.text != "" {
-			o = append(o, artifact.Member{Key: m.key, Value: m.text})
-		}
-	}
-	var fields artifact.Object
+func gpuDocument(g *gpu.DeviceMetrics) summary.GPUDocument {
+	d := summary.GPUDocument{Index: g.Index, Name: g.Model, UUID: g.UUID, Platform: g.Platform, Hostname: g.Hostname,
+		Namespace: g.Namespace, Pod: g.Pod, Instance: g.Instance}
 	for i := range g.Metrics {
-		fields = append(fields, artifact.Member{Key: g.Metrics[i].Name, Value: gpuBlock(&g.Metrics[i])})
+		d.Metrics = append(d.Metrics, artifact.Member{Key: g.Metrics[i].Name, Value: gpuBlock(&g.Metrics[i])})
 	}
-	return append(o, artifact.Member{Key: "metrics", Value: fields})
+	return d
 }
 
 func gpuBlock(m *gpu.Metric) artifact.Object {

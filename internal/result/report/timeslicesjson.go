@@ -46,20 +46,16 @@ func (t TimeslicesJSON) Export(_ context.Context, r *summary.Result) error {
 
 // TimesliceObject is the entry of one slice: its number, its bounds, and its metric blocks by tag.
 func TimesliceObject(s *metrics.Slice) artifact.Object {
-	o := artifact.Object{
-		{Key: "timeslice_index", Value: s.Index},
-		{Key: "start_ns", Value: s.StartNS},
-		{Key: "end_ns", Value: s.EndNS},
-	}
+	d := summary.TimesliceDocument{Index: s.Index, StartNS: s.StartNS, EndNS: s.EndNS}
 	if !s.Complete {
-		o = append(o, artifact.Member{Key: "is_complete", Value: false})
+		d.Complete = &s.Complete
 	}
 	for _, m := range summary.ByTag(s.Results) {
 		if m.Distribution || artifact.Finite(m.Stats.Avg) {
-			o = append(o, artifact.Member{Key: m.Tag, Value: MetricBlock(&m)})
+			d.Metrics = append(d.Metrics, artifact.Member{Key: m.Tag, Value: MetricBlock(&m)})
 		}
 	}
-	return o
+	return artifact.ObjectOf(d)
 }
 
 // timeslicesWriter formats the document as an indented JSON encoder would. Write errors stick to the

@@ -11,15 +11,19 @@ import (
 type Difference struct {
 	// Problems is the number of problems that both graded. Of those, Lost were right in the base alone, Won in the new
 	// run alone.
-	Problems, Lost, Won int
+	Problems int `json:"problems"`
+	Lost     int `json:"lost"`
+	Won      int `json:"won"`
 	// Others are problems of the same id that expect another answer in the new run: they are not compared.
-	Others int
+	Others int `json:"others"`
 	// Difference is the share of right answers of the new run less that of the base, among these problems; Low and High
 	// are its interval at Confidence.
-	Difference, Low, High float64
+	Difference float64 `json:"difference"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
 	// P is how likely so uneven a split of Lost and Won is by chance alone (McNemar's exact test, two-sided).
-	P          float64
-	Confidence float64
+	P          float64 `json:"p"`
+	Confidence float64 `json:"-"` // files say it once for all differences
 }
 
 // PairVerdicts compares verdicts on problems of the same index; nil where no problem is common to both.
@@ -179,14 +183,4 @@ func signed(share float64) string {
 		return "−" + text[1:]
 	}
 	return text
-}
-
-// Object is the difference in files.
-func (d *Difference) Object() artifact.Object {
-	return artifact.Object{
-		{Key: "problems", Value: d.Problems}, {Key: "lost", Value: d.Lost}, {Key: "won", Value: d.Won},
-		{Key: "others", Value: d.Others},
-		{Key: "difference", Value: d.Difference}, {Key: "low", Value: d.Low}, {Key: "high", Value: d.High},
-		{Key: "p", Value: d.P},
-	}
 }

@@ -36,7 +36,7 @@ func ParseFigures(data []byte) (Figures, error) {
 	if err != nil {
 		return f, fmt.Errorf("not a summary of a run: %w", ended(err))
 	}
-	var bounds map[string]map[string]struct{ Low, High *float64 }
+	var bounds BoundsDocument
 	for _, m := range members {
 		switch m.key {
 		case "benchmark_id":
@@ -78,11 +78,12 @@ func ParseFigures(data []byte) (Figures, error) {
 	f.addBlocks(members)
 	for i := range f.Blocks {
 		b := &f.Blocks[i]
-		for name, of := range bounds[b.Tag] {
+		of, _ := bounds.Get(b.Tag)
+		for _, bound := range of {
 			if b.Bounds == nil {
 				b.Bounds = map[string]stats.Range{}
 			}
-			b.Bounds[name] = stats.Range{Low: orNaN(of.Low), High: orNaN(of.High)}
+			b.Bounds[bound.Key] = stats.Range(bound.Value)
 		}
 	}
 	if len(f.Blocks) == 0 {
@@ -100,33 +101,25 @@ func (f *Figures) addConfig(m member) {
 
 // addKinds takes the hashes of the provenance.
 func (f *Figures) addKinds(text []byte) error {
-	var p struct {
-		Config    string `json:"config_sha256"`
-		Dataset   string `json:"dataset_sha256"`
-		Tokenizer struct {
-			Fingerprint string `json:"fingerprint_sha256"`
-		} `json:"tokenizer"`
-	}
+	var p Provenance
 	if err := json.Unmarshal(text, &p); err != nil {
 		return err
 	}
 	f.Kinds = map[string]string{}
-	for name, hash := range map[string]string{"configuration": p.Config, "dataset": p.Dataset,
-		"tokenizer": p.Tokenizer.Fingerprint} {
+	for name, hash := range map[string]string{"configuration": p.ConfigHash, "dataset": p.DatasetHash} {
 		if hash != "" {
 			f.Kinds[name] = hash
 		}
+	}
+	if t := p.Tokenizer; t != nil && t.Fingerprint != "" {
+		f.Kinds["tokenizer"] = t.Fingerprint
 	}
 	return nil
 }
 
 // cachedOf reads how much of the prompts came from a prefix cache.
 func cachedOf(text []byte) (*servermetrics.Cached, error) {
-	var c struct {
-		Share   *float64 `json:"share"`
-		Repeats *float64 `json:"repeats_share"`
-		Metric  string   `json:"server_metric"`
-	}
+	var c PrefixCacheDocument
 	if err := json.Unmarshal(text, &c); err != nil || c.Share == nil {
 		return nil, err
 	}
@@ -143,13 +136,6 @@ func ended(err error) error {
 		return errors.New("it is truncated")
 	}
 	return err
-}
-
-func orNaN(v *float64) float64 {
-	if v == nil {
-		return math.NaN()
-	}
-	return *v
 }
 
 type member struct {

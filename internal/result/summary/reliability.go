@@ -44,7 +44,7 @@ func (f *facts) whole() (Finding, bool) {
 func (f *facts) clientShare() (Finding, bool) {
 	var shares []string
 	for _, m := range headline {
-		if b, ok := f.health.Bounds[m.tag]; ok {
+		if b, ok := f.health.Bounds.Get(m.tag); ok {
 			shares = append(shares, "≤ "+short(b.Value)+" ms of "+m.name)
 		}
 	}
@@ -64,7 +64,7 @@ func (f *facts) clientShare() (Finding, bool) {
 		l.Level, l.Title = Bad, "Client limited"
 	}
 	for _, why := range f.health.Reasons {
-		if why.Leads == f.health.Verdict {
+		if why.LeadsTo == f.health.Verdict {
 			l.Text, l.Advice = upper(why.Message)+". "+share, why.Advice
 			break
 		}

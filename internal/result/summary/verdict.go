@@ -104,20 +104,9 @@ func found(rules ...func() (Finding, bool)) []Finding {
 // facts are what the rules read.
 type facts struct {
 	*Result
-	health health
+	health trust.Document
 	asked  Configured
 	growth growth
-}
-
-// health is what is known of the client; without a Verdict nobody looked.
-type health struct {
-	Verdict trust.Verdict
-	Reasons []struct {
-		Code            string
-		Leads           trust.Verdict `json:"leads_to"`
-		Message, Advice string
-	}
-	Bounds map[string]struct{ Value float64 } `json:"error_bound"`
 }
 
 func factsOf(r *Result) *facts {
@@ -126,7 +115,7 @@ func factsOf(r *Result) *facts {
 		f.asked = ParseConfigured(text)
 	}
 	if text, err := artifact.AppendJSON(nil, r.ClientHealth); err != nil || json.Unmarshal(text, &f.health) != nil {
-		f.health = health{} // nothing can be said of what has another shape
+		f.health = trust.Document{} // nothing can be said of what has another shape
 	}
 	return f
 }
@@ -222,7 +211,7 @@ func (f *facts) client() (Finding, bool) {
 		Text:  "The client was the bottleneck; the server may be faster than the figures say.",
 		Brief: "this client: the server may be faster than the figures"}
 	for _, why := range f.health.Reasons {
-		if why.Leads == trust.ClientLimited {
+		if why.LeadsTo == trust.ClientLimited {
 			l.Text = "The client was the bottleneck, so that the server may be faster than the figures say: " +
 				why.Message + "."
 			l.Advice = why.Advice

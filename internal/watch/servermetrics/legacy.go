@@ -12,69 +12,113 @@ import (
 // legacyRanks are the percentiles of the legacy schema.
 var legacyRanks = []float64{50, 90, 95, 99}
 
+// legacyInfo describes an endpoint in the legacy schema, without its URL, which comes first there.
+type legacyInfo struct {
+	Duration  float64 `json:"duration_seconds"`
+	Scrapes   int64   `json:"scrape_count"`
+	LatencyMS float64 `json:"avg_scrape_latency_ms"`
+	PeriodMS  float64 `json:"avg_scrape_period_ms"`
+	NoTotals  string  `json:"no_totals,omitempty"`
+}
+
 // LegacyInfo describes an endpoint in the legacy schema, without its URL, which comes first there.
 func (e *EndpointStore) LegacyInfo() artifact.Object {
 	i := e.Info()
-	duration := seconds(i.LastFetchNS - i.FirstFetchNS)
-	period := 0.0
+	info := legacyInfo{Duration: seconds(i.LastFetchNS - i.FirstFetchNS), Scrapes: i.TotalFetches,
+		LatencyMS: i.AvgFetchLatencyMS, NoTotals: i.NoTotals}
 	if i.TotalFetches > 1 {
-		period = duration * 1000 / float64(i.TotalFetches-1)
+		info.PeriodMS = info.Duration * 1000 / float64(i.TotalFetches-1)
 	}
-	info := artifact.Object{
-		{Key: "duration_seconds", Value: duration},
-		{Key: "scrape_count", Value: i.TotalFetches},
-		{Key: "avg_scrape_latency_ms", Value: i.AvgFetchLatencyMS},
-		{Key: "avg_scrape_period_ms", Value: period},
+	return artifact.ObjectOf(info)
+}
+
+// LegacyStats are the statistics of a series in the legacy schema; those that its kind does not have are nil.
+type LegacyStats struct {
+	Count *int64   `json:"observation_count,omitempty"`
+	Avg   *float64 `json:"avg,omitempty"`
+	Min   *float64 `json:"min,omitempty"`
+	Max   *float64 `json:"max,omitempty"`
+	Std   *float64 `json:"std,omitempty"`
+	P50   *float64 `json:"p50,omitempty"`
+	P90   *float64 `json:"p90,omitempty"`
+	P95   *float64 `json:"p95,omitempty"`
+	P99   *float64 `json:"p99,omitempty"`
+	// Estimated tells percentiles of buckets from those of samples.
+	Estimated *bool    `json:"estimated_percentiles,omitempty"`
+	Delta     *float64 `json:"delta,omitempty"`
+	// Rate is that of the sum, Observations that of the count.
+	Rate         *float64              `json:"rate_per_second,omitempty"`
+	Observations *float64              `json:"observations_per_second,omitempty"`
+	RateAvg      *float64              `json:"rate_avg,omitempty"`
+	RateMin      *float64              `json:"rate_min,omitempty"`
+	RateMax      *float64              `json:"rate_max,omitempty"`
+	RateStd      *float64              `json:"rate_std,omitempty"`
+	Buckets      artifact.Map[int64]   `json:"buckets,omitzero"`
+	Quantiles    artifact.Map[float64] `json:"quantiles,omitempty"`
+}
+
+// percentile returns the field of one of legacyRanks.
+func (s *LegacyStats) percentile(rank float64) **float64 {
+	switch rank {
+	case 50:
+		return &s.P50
+	case 90:
+		return &s.P90
+	case 95:
+		return &s.P95
 	}
-	if i.NoTotals != "" {
-		info = append(info, artifact.Member{Key: "no_totals", Value: i.NoTotals})
+	return &s.P99
+}
+
+func (s *LegacyStats) setPercentiles(p *metrics.Percentiles, estimated bool) {
+	for _, rank := range legacyRanks {
+		*s.percentile(rank) = artifact.Known(p.At(rank))
 	}
-	return info
+	s.Estimated = &estimated
 }
 
 // Legacy returns the statistics in the legacy schema, where they stand flat in the series. They are those of
 // the same window; what that schema computes differently is computed again.
 func (s *SeriesStats) Legacy() artifact.Object {
-	if s.Histogram != nil {
-		return legacyHistogram(s.Histogram, s.Series.Bounds, s.Buckets)
-	}
+	var d LegacyStats
 	var samples Samples
-	switch s.Series.Family.Type {
-	case prom.Counter:
+	switch {
+	case s.Histogram != nil:
+		d.histogram(s.Histogram, s.Series.Bounds, s.Buckets)
+	case s.Series.Family.Type == prom.Counter:
 		s.Series.Read(&samples, s.window)
-		return legacyCounter(s.Counter, &samples)
-	case prom.Summary:
+		d.counter(s.Counter, &samples)
+	case s.Series.Family.Type == prom.Summary:
 		s.Series.Read(&samples, s.window)
-		return legacySummary(s.Series.Bounds, &samples)
+		d.summary(s.Series.Bounds, &samples)
+	default:
+		d.gauge(s.Gauge)
 	}
-	return legacyGauge(s.Gauge)
+	return artifact.ObjectOf(&d)
 }
 
-// legacyGauge represents a constant gauge by one observation.
-func legacyGauge(g *metrics.Stats) artifact.Object {
+// gauge represents a constant gauge by one observation.
+func (d *LegacyStats) gauge(g *metrics.Stats) {
+	d.Avg = artifact.Known(g.Avg)
 	if g.Min == g.Max {
-		return artifact.Object{{Key: "observation_count", Value: 1}, {Key: "avg", Value: g.Avg}}
+		d.Count = new(int64(1))
+		return
 	}
-	out := artifact.Object{
-		{Key: "avg", Value: g.Avg}, {Key: "min", Value: g.Min}, {Key: "max", Value: g.Max}, {Key: "std", Value: g.Std},
-	}
-	return append(appendLegacyPercentiles(out, &g.Percentiles),
-		artifact.Member{Key: "estimated_percentiles", Value: false})
+	d.Min, d.Max, d.Std = artifact.Known(g.Min), artifact.Known(g.Max), artifact.Known(g.Std)
+	d.setPercentiles(&g.Percentiles, false)
 }
 
-// legacyCounter represents an idle counter by its growth alone.
-func legacyCounter(c *CounterStats, s *Samples) artifact.Object {
-	out := artifact.Object{{Key: "delta", Value: c.Total}}
+// counter represents an idle counter by its growth alone.
+func (d *LegacyStats) counter(c *CounterStats, s *Samples) {
+	d.Delta = artifact.Known(c.Total)
 	if c.Total == 0 {
-		return out
+		return
 	}
-	out = append(out, artifact.Member{Key: "rate_per_second", Value: c.Rate})
+	d.Rate = artifact.Known(c.Rate)
 	if r, ok := changePointRates(s); ok {
-		out = append(out,
-			artifact.Member{Key: "rate_avg", Value: r.Avg}, artifact.Member{Key: "rate_min", Value: r.Min},
-			artifact.Member{Key: "rate_max", Value: r.Max}, artifact.Member{Key: "rate_std", Value: r.Std})
+		d.RateAvg, d.RateMin = artifact.Known(r.Avg), artifact.Known(r.Min)
+		d.RateMax, d.RateStd = artifact.Known(r.Max), artifact.Known(r.Std)
 	}
-	return out
 }
 
 // changePointRates describes the rates between the samples at which a counter changed. The mean is weighted
@@ -104,83 +148,59 @@ func changePointRates(s *Samples) (metrics.Stats, bool) {
 	return r, true
 }
 
-// legacyHistogram represents an empty histogram by its count alone.
-func legacyHistogram(h *HistogramStats, bounds []string, buckets []int64) artifact.Object {
-	out := artifact.Object{{Key: "observation_count", Value: h.Count}}
+// histogram represents an empty histogram by its count alone.
+func (d *LegacyStats) histogram(h *HistogramStats, bounds []string, buckets []int64) {
+	d.Count = &h.Count
 	if h.Count == 0 {
-		return out
+		return
 	}
-	out = append(out, artifact.Member{Key: "avg", Value: h.Avg})
+	d.Avg = artifact.Known(h.Avg)
 	if h.Estimates != nil {
-		out = appendLegacyPercentiles(out, h.Estimates)
-		out = append(out, artifact.Member{Key: "estimated_percentiles", Value: true})
+		d.setPercentiles(h.Estimates, true)
 	}
-	out = append(out, artifact.Member{Key: "delta", Value: h.Sum})
+	d.Delta = artifact.Known(h.Sum)
 	if h.Rates != nil {
-		out = append(out,
-			artifact.Member{Key: "rate_per_second", Value: h.Rates.Sum},
-			artifact.Member{Key: "observations_per_second", Value: h.Rates.Count})
+		d.Rate, d.Observations = artifact.Known(h.Rates.Sum), artifact.Known(h.Rates.Count)
 	}
 	if buckets == nil {
-		return out
+		return
 	}
-	counts := make(artifact.Object, len(buckets))
+	d.Buckets = artifact.Map[int64]{}
 	for i, n := range buckets {
-		counts[i] = artifact.Member{Key: bounds[i], Value: n}
+		d.Buckets.Add(bounds[i], n)
 	}
-	return append(out, artifact.Member{Key: "buckets", Value: counts})
 }
 
-// legacySummary describes a summary by its growth and by the quantiles that the server said last.
-func legacySummary(quantiles []string, s *Samples) artifact.Object {
+// summary describes a summary by its growth and by the quantiles that the server said last.
+func (d *LegacyStats) summary(quantiles []string, s *Samples) {
 	final := s.Len() - 1
 	count := s.Count(final) - s.Count(0)
-	out := artifact.Object{{Key: "observation_count", Value: int64(max(count, 0))}}
+	d.Count = new(int64(max(count, 0)))
 	if count <= 0 {
-		return out // none, or the server was restarted
+		return // none, or the server was restarted
 	}
 	sum := s.Sum(final) - s.Sum(0)
-	out = append(out, artifact.Member{Key: "avg", Value: sum / count})
-	out = appendSaidPercentiles(out, quantiles, s.Buckets(final))
-	out = append(out, artifact.Member{Key: "delta", Value: sum})
+	d.Avg, d.Delta = artifact.Known(sum/count), artifact.Known(sum)
+	d.saidPercentiles(quantiles, s.Buckets(final))
 	if from, to := s.TimestampNS(0), s.TimestampNS(final); from != to {
-		out = append(out,
-			artifact.Member{Key: "rate_per_second", Value: perSecond(sum, from, to)},
-			artifact.Member{Key: "observations_per_second", Value: perSecond(count, from, to)})
+		d.Rate, d.Observations = artifact.Known(perSecond(sum, from, to)), artifact.Known(perSecond(count, from, to))
 	}
-	var said artifact.Object
 	for i, v := range s.Buckets(final) {
 		if artifact.Finite(v) {
-			said = append(said, artifact.Member{Key: quantiles[i], Value: v})
+			d.Quantiles.Add(quantiles[i], v)
 		}
 	}
-	if said != nil {
-		out = append(out, artifact.Member{Key: "quantiles", Value: said})
-	}
-	return out
 }
 
-// appendSaidPercentiles appends those of legacyRanks that the server said of a summary.
-func appendSaidPercentiles(dst artifact.Object, quantiles []string, values []float64) artifact.Object {
-	n := len(dst)
+// saidPercentiles sets those of legacyRanks that the server said of a summary.
+func (d *LegacyStats) saidPercentiles(quantiles []string, values []float64) {
 	for _, rank := range legacyRanks {
 		for i, v := range values {
 			if q, err := strconv.ParseFloat(quantiles[i], 64); err == nil && artifact.Finite(v) &&
 				math.Abs(100*q-rank) < 1e-9 {
-				dst = append(dst, artifact.Member{Key: metrics.RankKey(rank), Value: v})
+				*d.percentile(rank), d.Estimated = &v, new(true)
 				break
 			}
 		}
 	}
-	if len(dst) > n {
-		dst = append(dst, artifact.Member{Key: "estimated_percentiles", Value: true})
-	}
-	return dst
-}
-
-func appendLegacyPercentiles(dst artifact.Object, p *metrics.Percentiles) artifact.Object {
-	for _, rank := range legacyRanks {
-		dst = append(dst, artifact.Member{Key: metrics.RankKey(rank), Value: p.At(rank)})
-	}
-	return dst
 }

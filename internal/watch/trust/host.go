@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"aiperf/internal/base/artifact"
 )
 
 // Host is what the machine did during the watch, this program and all others together. Shares are 0 to 1; NaN and nil
@@ -176,56 +174,4 @@ func linksOf(f, t *hostReading, seconds float64, most peaks) []Link {
 		return cmp.Compare(b.ReceivedBytes+b.SentBytes, a.ReceivedBytes+a.SentBytes)
 	})
 	return list[:min(len(list), mostLinks)]
-}
-
-// object has no members for nil.
-func (h *Host) object() object {
-	if h == nil {
-		return nil
-	}
-	cpu, memory, network, pressure := object{}, object{}, object{}, object{}
-	cpu.known("processors", int64(h.Processors))
-	cpu.number("busy_share", h.BusyShare)
-	cpu.number("others_share", h.OthersShare)
-	cpu.number("wait_share", h.WaitShare)
-	if h.Memory > 0 {
-		memory.add("total_bytes", h.Memory)
-		memory.addKnown("available_min_bytes", h.AvailableMin)
-		memory.addKnown("swapped_in_bytes", h.SwappedIn)
-		memory.addKnown("swapped_out_bytes", h.SwappedOut)
-	}
-	network.number("tcp_retransmit_share", h.RetransmitShare)
-	if len(h.Links) > 0 {
-		links := make([]any, len(h.Links))
-		for i := range h.Links {
-			links[i] = h.Links[i].object()
-		}
-		network.add("interfaces", links)
-	}
-	pressure.number("cpu_some", h.CPUSome)
-	pressure.number("memory_some", h.MemorySome)
-	pressure.number("memory_full", h.MemoryFull)
-	pressure.number("io_some", h.IOSome)
-	pressure.number("io_full", h.IOFull)
-	var o object
-	o.part("cpu", cpu)
-	o.part("memory", memory)
-	o.part("network", network)
-	o.part("pressure", pressure)
-	return o
-}
-
-func (l *Link) object() artifact.Object {
-	var o object
-	o.add("name", l.Name)
-	o.add("received_bytes_per_sec", l.ReceivedRate)
-	o.add("sent_bytes_per_sec", l.SentRate)
-	o.add("received_peak_bytes_per_sec", l.ReceivedPeak)
-	o.add("sent_peak_bytes_per_sec", l.SentPeak)
-	o.add("lost_packets", l.Lost)
-	if l.Speed > 0 {
-		o.add("speed_bytes_per_sec", l.Speed)
-		o.number("peak_share", l.PeakShare)
-	}
-	return artifact.Object(o)
 }

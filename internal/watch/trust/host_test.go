@@ -147,7 +147,7 @@ func TestMembersOfTheMachine(t *testing.T) {
 		Links: []Link{{Name: "lo", ReceivedRate: 1, PeakShare: math.NaN()},
 			{Name: "eth0", SentRate: 2, Speed: 10, PeakShare: 0.2}},
 	}
-	got, err := artifact.AppendJSON(nil, artifact.Object(h.object()))
+	got, err := artifact.AppendJSON(nil, artifact.ObjectOf(h.document()))
 	if err != nil {
 		t.Fatal(err)
 	}

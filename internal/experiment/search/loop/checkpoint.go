@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,33 +12,34 @@ import (
 	"aiperf/internal/base/bounded"
 )
 
+// checkpointDocument is search_checkpoint.json.
+type checkpointDocument struct {
+	Iterations *[]iterationDocument `json:"iterations"`
+}
+
+// iterationDocument is a visit to a point with its trials.
+type iterationDocument struct {
+	Values  artifact.Object  `json:"variation_values"`
+	Results *[]trialDocument `json:"results"`
+	Pooled  []*float64       `json:"pooled_objectives,omitzero"` // null where it is not known
+	Extra   artifact.Object  `json:"extra,omitzero"`
+}
+
 // checkpoint returns search_checkpoint.json as it stands.
 func (s *Search) checkpoint() artifact.Object {
-	list := []any{}
+	list := make([]iterationDocument, len(s.results))
 	for i := range s.results {
 		it := &s.results[i]
-		results := []any{}
+		results := make([]trialDocument, len(it.trials))
 		for j := range it.trials {
-			results = append(results, it.trials[j].document(&it.proposal, j))
+			results[j] = it.trials[j].document(&it.proposal, j)
 		}
-		o := artifact.Object{{Key: "variation_values", Value: it.proposal.Values}, {Key: "results", Value: results}}
-		if it.pooled != nil {
-			pooled := []any{}
-			for _, v := range it.pooled {
-				if math.IsNaN(v) {
-					pooled = append(pooled, nil)
-					continue
-				}
-				pooled = append(pooled, v)
-			}
-			o = append(o, artifact.Member{Key: "pooled_objectives", Value: pooled})
+		list[i] = iterationDocument{Values: it.proposal.Values, Results: &results, Extra: it.extra}
+		if pooled := valuesOrNull(it.pooled); pooled != nil {
+			list[i].Pooled = *pooled
 		}
-		if it.extra != nil {
-			o = append(o, artifact.Member{Key: "extra", Value: it.extra})
-		}
-		list = append(list, o)
 	}
-	return artifact.Object{{Key: "iterations", Value: list}}
+	return artifact.ObjectOf(checkpointDocument{&list})
 }
 
 // Restore tells the search what the checkpoint in its folder has, and returns the number of iterations: 0 without a
@@ -51,68 +53,51 @@ func (s *Search) Restore() (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("the search cannot be resumed: %w", err)
 	}
-	o, err := artifact.ParseObject(text)
-	if err != nil {
+	var d checkpointDocument
+	if err := json.Unmarshal(text, &d); err != nil {
 		return 0, fmt.Errorf("the search cannot be resumed: %s: %w", path, err)
 	}
-	list, _ := o.Get("iterations")
-	entries, ok := list.([]any)
-	if !ok {
+	if d.Iterations == nil {
 		return 0, fmt.Errorf("the search cannot be resumed: %s has no list \"iterations\"", path)
 	}
-	for i, entry := range entries {
-		e, _ := entry.(artifact.Object)
-		if err := s.replay(i, e); err != nil {
+	for i, e := range *d.Iterations {
+		if err := s.replay(i, &e); err != nil {
 			return 0, fmt.Errorf("the search cannot be resumed from %s: %w; start it anew in another --artifact-dir, or "+
 				"without --resume", path, err)
 		}
 	}
-	return len(entries), nil
+	return len(*d.Iterations), nil
 }
 
 // replay tells one iteration of a checkpoint.
-func (s *Search) replay(i int, e artifact.Object) error {
-	values, _ := e.Get("variation_values")
-	then, _ := values.(artifact.Object)
+func (s *Search) replay(i int, e *iterationDocument) error {
 	now, more := s.Ask()
 	if !more {
 		return fmt.Errorf("it has an iteration %d, before which this configuration ends (%s)", i, s.reason)
 	}
-	if !samePoint(now.Values, then) {
+	if !samePoint(now.Values, e.Values) {
 		return fmt.Errorf("iteration %d was at %s, and this configuration begins with other points: %s", i,
-			pointText(then), pointText(now.Values))
+			pointText(e.Values), pointText(now.Values))
 	}
-	list, _ := e.Get("results")
-	results, ok := list.([]any)
-	if !ok {
+	if e.Results == nil {
 		return fmt.Errorf("iteration %d has no list \"results\"", i)
 	}
 	var trials []Trial
-	for _, r := range results {
-		t, err := trialFrom(r)
-		if err != nil {
-			return fmt.Errorf("iteration %d: %w", i, err)
-		}
-		trials = append(trials, t)
+	for _, r := range *e.Results {
+		trials = append(trials, r.trial())
 	}
 	var pooled []float64
-	if v, ok := e.Get("pooled_objectives"); ok {
-		list, _ := v.([]any)
-		for _, item := range list {
-			n, ok := number(item)
-			if !ok {
-				n = math.NaN()
-			}
-			pooled = append(pooled, n)
+	for _, v := range e.Pooled {
+		if v == nil {
+			v = new(math.NaN())
 		}
-		if len(pooled) != len(s.spec.Objectives) {
-			return fmt.Errorf("iteration %d has %d pooled objectives, and this configuration %d objectives", i,
-				len(pooled), len(s.spec.Objectives))
-		}
+		pooled = append(pooled, *v)
 	}
-	extra, _ := e.Get("extra")
-	kept, _ := extra.(artifact.Object)
-	s.tell(trials, pooled, kept)
+	if e.Pooled != nil && len(pooled) != len(s.spec.Objectives) {
+		return fmt.Errorf("iteration %d has %d pooled objectives, and this configuration %d objectives", i,
+			len(pooled), len(s.spec.Objectives))
+	}
+	s.tell(trials, pooled, e.Extra)
 	return nil
 }
 

@@ -1,124 +1,83 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/experiment/search"
+	"aiperf/internal/result/answer"
 )
 
 // Document returns search_history.json as it stands.
 func (s *Search) Document() artifact.Object {
-	iterations := []any{}
+	d := answer.HistoryDocument{Config: s.spec.document(s.options.PlannerName), BestTrials: s.bestTrials(),
+		Boundary: s.boundarySummary(), Recipe: orNull(s.spec.Recipe), Reason: orNull(s.reason)}
 	for i := range s.results {
-		iterations = append(iterations, s.iterationObject(&s.results[i]))
-	}
-	o := artifact.Object{
-		{Key: "config", Value: s.spec.document(s.options.PlannerName)},
-		{Key: "iterations", Value: iterations},
-		{Key: "best_trials", Value: s.bestTrials()},
-		{Key: "boundary_summary", Value: s.boundarySummary()},
+		d.Iterations = append(d.Iterations, s.iterationDocument(&s.results[i]))
 	}
 	if t, ok := s.planner.(Tiered); ok {
-		o = append(o, s.tierMembers(t.TierDocument())...)
+		d.Tiers, d.Pairs = t.TierDocuments()
+		s.addTierMetrics(d.Tiers)
 	}
-	return append(o, artifact.Member{Key: "recipe", Value: orNull(s.spec.Recipe)},
-		artifact.Member{Key: "convergence_reason", Value: orNull(s.reason)})
+	return artifact.ObjectOf(d)
 }
 
 // Tiered is a planner that searches the limits of several tiers.
 type Tiered interface {
 	search.Planner
-	// TierDocument returns the members tier_results and tier_metadata of the history.
-	TierDocument() artifact.Object
+	// TierDocuments returns what the history has of the tiers.
+	TierDocuments() ([]answer.TierDocument, *answer.TierMetadataDocument)
 }
 
 // document returns the specification as the history has it. name replaces that of the planner where it is not empty.
-func (s *Spec) document(name string) artifact.Object {
-	objectives, constraints, space := []any{}, []any{}, []any{}
+func (s *Spec) document(name string) answer.HistoryConfig {
+	d := answer.HistoryConfig{Planner: cmp.Or(name, s.Planner), Most: s.MaxIterations, InitialPoints: s.InitialPoints,
+		Seed: s.Seed, Patience: s.Patience, PlateauWindow: s.PlateauWindow, PlateauThreshold: s.PlateauThreshold,
+		Filters: limits(s.Filters)}
 	for _, o := range s.Objectives {
 		direction := "MINIMIZE"
 		if o.Maximize {
 			direction = "MAXIMIZE"
 		}
-		var threshold any
-		if o.Threshold != nil {
-			threshold = *o.Threshold
-		}
-		objectives = append(objectives, artifact.Object{{Key: "metric", Value: o.Metric}, {Key: "stat", Value: o.Stat},
-			{Key: "direction", Value: direction}, {Key: "threshold", Value: threshold}})
+		d.Objectives = append(d.Objectives, answer.ObjectiveDocument{Metric: o.Metric, Stat: o.Stat, Direction: direction,
+			Threshold: o.Threshold})
 	}
 	for _, c := range s.Constraints {
-		constraints = append(constraints, artifact.Object{{Key: "metric", Value: c.Metric}, {Key: "op", Value: c.Op},
-			{Key: "bound", Value: c.Bound}})
+		d.Constraints = append(d.Constraints, answer.ConstraintDocument{Metric: c.Metric, Op: c.Op, Bound: c.Bound})
 	}
-	for _, d := range s.Space {
+	for _, of := range s.Space {
 		kind := "real"
-		if d.Int {
+		if of.Int {
 			kind = "int"
 		}
-		space = append(space, artifact.Object{{Key: "path", Value: d.Path}, {Key: "lo", Value: d.Lo},
-			{Key: "hi", Value: d.Hi}, {Key: "kind", Value: kind}})
+		d.Space = append(d.Space, answer.DimensionDocument{Path: of.Path, Lo: of.Lo, Hi: of.Hi, Kind: kind})
 	}
-	var seed any
-	if s.Seed != nil {
-		seed = *s.Seed
+	for _, t := range s.Tiers {
+		d.Tiers = append(d.Tiers, answer.TierLimitsDocument{Label: t.Label, Filters: limits(t.Filters), Rank: t.Rank})
 	}
-	if name == "" {
-		name = s.Planner
-	}
-	o := artifact.Object{
-		{Key: "planner", Value: name}, {Key: "objectives", Value: objectives},
-		{Key: "outcome_constraints", Value: constraints}, {Key: "max_iterations", Value: s.MaxIterations},
-		{Key: "n_initial_points", Value: s.InitialPoints}, {Key: "random_seed", Value: seed},
-		{Key: "improvement_patience", Value: s.Patience}, {Key: "plateau_window", Value: s.PlateauWindow},
-		{Key: "plateau_threshold", Value: s.PlateauThreshold}, {Key: "search_space", Value: space},
-		{Key: "sla_filters", Value: filtersObject(s.Filters)},
-	}
-	if len(s.Tiers) > 0 {
-		tiers := []any{}
-		for _, t := range s.Tiers {
-			entry := artifact.Object{{Key: "label", Value: t.Label}, {Key: "filters", Value: filtersObject(t.Filters)}}
-			if t.Rank != nil {
-				entry = append(entry, artifact.Member{Key: "ordering_rank", Value: *t.Rank})
-			}
-			tiers = append(tiers, entry)
-		}
-		o = append(o, artifact.Member{Key: "tiers", Value: tiers})
-	}
-	return o
+	return d
 }
 
-func filtersObject(filters []search.Filter) []any {
-	list := []any{}
+func limits(filters []search.Filter) (list []answer.LimitDocument) {
 	for _, f := range filters {
-		list = append(list, filterObject(f))
+		list = append(list, limit(f))
 	}
 	return list
 }
 
-func filterObject(f search.Filter) artifact.Object {
-	return artifact.Object{{Key: "metric_tag", Value: f.Metric}, {Key: "stat", Value: f.Stat}, {Key: "op", Value: f.Op},
-		{Key: "threshold", Value: f.Threshold}}
+func limit(f search.Filter) answer.LimitDocument {
+	return answer.LimitDocument{Metric: f.Metric, Stat: f.Stat, Op: f.Op, Threshold: &f.Threshold}
 }
 
-func (s *Search) iterationObject(it *iteration) artifact.Object {
-	o := artifact.Object{
-		{Key: "iteration_idx", Value: it.proposal.Iteration},
-		{Key: "variation_values", Value: it.proposal.Values},
-		{Key: "objective_values", Value: valuesOrNull(it.result.Objectives)},
-		{Key: "feasible", Value: s.feasible(*it)},
-		{Key: "non_monotonic_warning", Value: it.contradicts},
+func (s *Search) iterationDocument(it *iteration) answer.IterationDocument {
+	return answer.IterationDocument{
+		Index: it.proposal.Iteration, Values: it.proposal.Values, Objectives: valuesOrNull(it.result.Objectives),
+		Feasible: new(s.feasible(*it)), NonMonotonic: it.contradicts,
+		ClientLimited: it.first(func(t *Trial) string { return t.Limited }),
+		Saturated:     it.first(func(t *Trial) string { return t.Saturated }), Extra: it.extra,
 	}
-	for _, m := range []artifact.Member{{Key: "client_limited", Value: it.first(func(t *Trial) string {
-		return t.Limited
-	})}, {Key: "saturated", Value: it.first(func(t *Trial) string { return t.Saturated })}} {
-		if m.Value != "" {
-			o = append(o, m)
-		}
-	}
-	return append(o, it.extra...)
 }
 
 // first returns the first text of the trials that is not empty.
@@ -139,19 +98,19 @@ func pointText(values artifact.Object) string {
 	return strings.Join(parts, ", ")
 }
 
-func valuesOrNull(values []float64) any {
+func valuesOrNull(values []float64) *[]*float64 {
 	if values == nil {
 		return nil
 	}
-	list := []any{}
-	for _, v := range values {
-		list = append(list, v)
+	list := make([]*float64, len(values))
+	for i, v := range values {
+		list[i] = artifact.Known(v)
 	}
-	return list
+	return &list
 }
 
 // bestTrials returns the best points, nil when nothing was scored.
-func (s *Search) bestTrials() any {
+func (s *Search) bestTrials() *[]answer.BestTrialDocument {
 	best := s.best()
 	if len(best) == 0 {
 		return nil
@@ -162,59 +121,49 @@ func (s *Search) bestTrials() any {
 			feasible++
 		}
 	}
-	list := []any{}
+	var list []answer.BestTrialDocument
 	for _, i := range best {
 		it := s.results[i]
-		list = append(list, artifact.Object{
-			{Key: "iteration_idx", Value: i}, {Key: "objective_values", Value: valuesOrNull(it.result.Objectives)},
-			{Key: "variation_values", Value: it.proposal.Values}, {Key: "feasible", Value: s.feasible(it)},
-			{Key: "feasible_count", Value: feasible}, {Key: "pareto_rank", Value: 0},
-		})
+		list = append(list, answer.BestTrialDocument{Index: i, Objectives: valuesOrNull(it.result.Objectives),
+			Values: it.proposal.Values, Feasible: s.feasible(it), FeasibleCount: feasible})
 	}
-	return list
+	return &list
 }
 
 // boundarySummary returns between which values of the only dimension the limit is, nil with several dimensions.
-func (s *Search) boundarySummary() any {
+func (s *Search) boundarySummary() *answer.BoundaryDocument {
 	if len(s.spec.Space) != 1 {
 		return nil
 	}
+	d := &answer.BoundaryDocument{Path: s.spec.Space[0].Path, Extra: s.Extra}
 	highest, lowest := s.bounds()
-	o := artifact.Object{{Key: "swept_dim_path", Value: s.spec.Space[0].Path},
-		{Key: "feasible_max", Value: nil}, {Key: "infeasible_min", Value: nil}}
 	if highest != nil {
-		var objective any
+		d.FeasibleMax = &answer.FeasibleDocument{Value: highest.proposal.Values[0].Value,
+			Index: highest.proposal.Iteration}
 		if v := highest.result.Objectives; len(v) > 0 {
-			objective = v[0]
+			d.FeasibleMax.Objective = &v[0]
 		}
-		o[1].Value = artifact.Object{{Key: "value", Value: highest.proposal.Values[0].Value},
-			{Key: "iteration_idx", Value: highest.proposal.Iteration}, {Key: "objective_value", Value: objective}}
 	}
 	if lowest != nil {
-		o[2].Value = artifact.Object{{Key: "value", Value: lowest.proposal.Values[0].Value},
-			{Key: "iteration_idx", Value: lowest.proposal.Iteration}, {Key: "first_breach", Value: s.firstBreach(lowest)}}
+		d.InfeasibleMin = &answer.InfeasibleDocument{Value: lowest.proposal.Values[0].Value,
+			Index: lowest.proposal.Iteration, Breach: s.firstBreach(lowest)}
 	}
 	if b, ok := s.planner.(search.Bounded); ok {
-		o = append(o, s.boundaryObject(b.Boundary())...)
+		d.BoundaryKindDocument = s.boundaryKind(b.Boundary())
 	}
 	if _, tiered := s.planner.(Tiered); tiered {
-		contradicted := false
+		d.TierVerdictDocument = &answer.TierVerdictDocument{Reason: orNull(s.reason)}
 		for i := range s.results {
-			contradicted = contradicted || s.results[i].contradicts
+			d.NonMonotonic = d.NonMonotonic || s.results[i].contradicts
 		}
-		o = append(o, artifact.Member{Key: "non_monotonic_warning", Value: contradicted},
-			artifact.Member{Key: "convergence_reason", Value: orNull(s.reason)})
 	}
-	return append(o, s.Extra...)
+	return d
 }
 
-// tierMembers returns what a planner of tiers says, with all figures at the limit of each tier.
-func (s *Search) tierMembers(members artifact.Object) artifact.Object {
-	results, _ := members.Get("tier_results")
-	list, _ := results.([]any)
-	for _, e := range list {
-		one, _ := e.(artifact.Object)
-		at, found := numberAt(one, "boundary_concurrency")
+// addTierMetrics adds all figures at the limit of each tier.
+func (s *Search) addTierMetrics(tiers []answer.TierDocument) {
+	for k := range tiers {
+		at, found := number(tiers[k].Boundary)
 		if !found {
 			continue
 		}
@@ -225,10 +174,9 @@ func (s *Search) tierMembers(members artifact.Object) artifact.Object {
 			}
 		}
 		if metrics := meansOf(trials); len(metrics) > 0 {
-			one.Set("boundary_metrics", metrics)
+			tiers[k].Metrics = &metrics
 		}
 	}
-	return members
 }
 
 // meansOf returns the means of all figures over the successful trials, by metric and statistic.
@@ -274,20 +222,19 @@ func (s *Search) bounds() (highest, lowest *iteration) {
 	return highest, lowest
 }
 
-// boundaryObject returns what a planner knows of the limit, nil where it does not tell its kinds apart.
-func (s *Search) boundaryObject(b search.Boundary) artifact.Object {
+// boundaryKind returns what a planner knows of the limit, nil where it does not tell its kinds apart.
+func (s *Search) boundaryKind(b search.Boundary) *answer.BoundaryKindDocument {
 	if b.Type == "" {
 		return nil
 	}
-	var binding, interval any
+	d := &answer.BoundaryKindDocument{Type: b.Type}
 	if b.Binding >= 0 && b.Binding < len(s.spec.Filters) {
-		binding = FilterKey(b.Binding, s.spec.Filters[b.Binding])
+		d.Binding = new(FilterKey(b.Binding, s.spec.Filters[b.Binding]))
 	}
 	if artifact.Finite(b.MarginLow) && artifact.Finite(b.MarginHigh) {
-		interval = artifact.Object{{Key: "lo", Value: b.MarginLow}, {Key: "hi", Value: b.MarginHigh}}
+		d.CI = &answer.IntervalDocument{Lo: &b.MarginLow, Hi: &b.MarginHigh}
 	}
-	return artifact.Object{{Key: "boundary_type", Value: b.Type}, {Key: "binding_constraint", Value: binding},
-		{Key: "boundary_ci", Value: interval}}
+	return d
 }
 
 // FilterKey returns the name of a condition in the files of a search: index:tag.stat.op.threshold.
@@ -297,7 +244,7 @@ func FilterKey(index int, f search.Filter) string {
 
 // firstBreach returns the first condition that no trial meets; failing that, the first that not all meet. It is nil
 // where the verdict does not come from a condition.
-func (s *Search) firstBreach(it *iteration) any {
+func (s *Search) firstBreach(it *iteration) *answer.BreachDocument {
 	var breached *search.Filter
 	least := 0
 	for _, f := range s.conditions() {
@@ -323,9 +270,9 @@ func (s *Search) firstBreach(it *iteration) any {
 			trials = append(trials, it.trials[i].Figure)
 		}
 	}
-	var observed any
+	d := &answer.BreachDocument{LimitDocument: limit(*breached)}
 	if v, ok := search.Mean(trials, breached.Metric, breached.Stat); ok {
-		observed = v
+		d.Observed = &v
 	}
-	return append(filterObject(*breached), artifact.Member{Key: "observed", Value: observed})
+	return d
 }

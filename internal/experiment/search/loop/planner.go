@@ -1,12 +1,11 @@
 package loop
 
 import (
-	"math"
-
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/bayes"
 	"aiperf/internal/experiment/search/boundary"
+	"aiperf/internal/result/answer"
 )
 
 // plannerOf makes the planner of a specification.
@@ -43,45 +42,31 @@ func plannerOf(s *Spec) (search.Planner, error) {
 // tiered writes what a search over tiers found.
 type tiered struct{ *boundary.Tiers }
 
-// TierDocument implements [Tiered].
-func (t *tiered) TierDocument() artifact.Object {
-	list := []any{}
+// TierDocuments implements [Tiered].
+func (t *tiered) TierDocuments() (list []answer.TierDocument, pairs *answer.TierMetadataDocument) {
+	list = []answer.TierDocument{}
 	results := t.Results()
 	for _, r := range results {
-		var binding any
+		d := answer.TierDocument{Label: r.Label, Boundary: wholeOrNull(r.Boundary), Status: r.Status,
+			Reason: orNull(r.Reason), Lower: wholeOrNull(r.Low), Upper: wholeOrNull(r.High), Probes: r.Probes,
+			Filters: limits(r.Filters)}
 		if r.Binding >= 0 && r.Binding < len(r.Filters) {
-			binding = append(filterObject(r.Filters[r.Binding]),
-				artifact.Member{Key: "observed", Value: numberOrNull(r.Breached)})
+			d.Binding = &answer.BreachDocument{LimitDocument: limit(r.Filters[r.Binding]),
+				Observed: artifact.Known(r.Breached)}
 		}
-		list = append(list, artifact.Object{
-			{Key: "label", Value: r.Label}, {Key: "boundary_concurrency", Value: wholeOrNull(r.Boundary)},
-			{Key: "convergence_status", Value: r.Status}, {Key: "convergence_reason", Value: orNull(r.Reason)},
-			{Key: "binding_constraint", Value: binding}, {Key: "bracket_lower", Value: wholeOrNull(r.Low)},
-			{Key: "bracket_upper", Value: wholeOrNull(r.High)}, {Key: "confidence_interval", Value: nil},
-			{Key: "probe_count", Value: r.Probes}, {Key: "boundary_metrics", Value: nil},
-			{Key: "filters", Value: filtersObject(r.Filters)},
-		})
+		list = append(list, d)
 	}
 	m := t.Metadata()
-	pairs := []any{}
+	pairs = &answer.TierMetadataDocument{Probes: m.Probes, Evaluations: m.Evaluations, Ordered: len(m.Ordering) > 0}
 	for _, p := range m.Ordering {
-		pairs = append(pairs, artifact.Object{{Key: "strict", Value: results[p.Strict].Label},
-			{Key: "lenient", Value: results[p.Lenient].Label}})
+		pairs.Pairs = append(pairs.Pairs, answer.TierPairDocument{Strict: results[p.Strict].Label,
+			Lenient: results[p.Lenient].Label})
 	}
-	return artifact.Object{{Key: "tier_results", Value: list}, {Key: "tier_metadata", Value: artifact.Object{
-		{Key: "actual_probe_count", Value: m.Probes}, {Key: "tier_evaluation_count", Value: m.Evaluations},
-		{Key: "ordering_detected", Value: len(pairs) > 0}, {Key: "ordering_pairs", Value: pairs}}}}
-}
-
-func numberOrNull(v float64) any {
-	if !artifact.Finite(v) {
-		return nil
-	}
-	return v
+	return list, pairs
 }
 
 func wholeOrNull(v float64) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !artifact.Finite(v) {
 		return nil
 	}
 	return int64(v)

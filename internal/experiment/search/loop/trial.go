@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -76,45 +75,52 @@ func (t *Trial) has(metric string) bool {
 	return false
 }
 
-// document returns the trial as the checkpoint keeps it.
-func (t *Trial) document(p *Proposal, number int) artifact.Object {
-	metrics := artifact.Object{}
-	for _, m := range t.Metrics {
-		metrics = append(metrics, artifact.Member{Key: m.Tag,
-			Value: append(artifact.Object{{Key: "unit", Value: m.Unit}}, m.Stats...)})
-	}
-	o := artifact.Object{{Key: "label", Value: t.Label}, {Key: "success", Value: t.Err == ""},
-		{Key: "summary_metrics", Value: metrics}, {Key: "error", Value: orNull(t.Err)},
-		{Key: "artifacts_path", Value: orNull(t.Dir)}, {Key: "variation_label", Value: p.Label},
-		{Key: "variation_values", Value: p.Values}, {Key: "variation_index", Value: p.Iteration},
-		{Key: "trial_index", Value: number}, {Key: "was_cancelled", Value: false}}
-	for _, m := range []artifact.Member{{Key: "client_limited", Value: t.Limited},
-		{Key: "saturated", Value: t.Saturated}, {Key: "requests_path", Value: t.Requests}} {
-		if m.Value != "" {
-			o = append(o, m)
-		}
-	}
-	return o
+// trialDocument is a trial as the checkpoint keeps it. Metrics has the statistics of each metric after its unit.
+type trialDocument struct {
+	Label          string                        `json:"label"`
+	Success        bool                          `json:"success"`
+	Metrics        artifact.Map[artifact.Object] `json:"summary_metrics"`
+	Err            *string                       `json:"error"`
+	Dir            *string                       `json:"artifacts_path"`
+	VariationLabel string                        `json:"variation_label"`
+	Values         artifact.Object               `json:"variation_values"`
+	VariationIndex int                           `json:"variation_index"`
+	Index          int                           `json:"trial_index"`
+	WasCancelled   bool                          `json:"was_cancelled"`
+	Limited        string                        `json:"client_limited,omitempty"`
+	Saturated      string                        `json:"saturated,omitempty"`
+	Requests       string                        `json:"requests_path,omitempty"`
 }
 
-// trialFrom reads a trial of a checkpoint.
-func trialFrom(v any) (Trial, error) {
-	o, ok := v.(artifact.Object)
-	if !ok {
-		return Trial{}, fmt.Errorf("a result is %T, not an object", v)
+func (t *Trial) document(p *Proposal, number int) trialDocument {
+	d := trialDocument{Label: t.Label, Success: t.Err == "", Err: orNull(t.Err), Dir: orNull(t.Dir),
+		VariationLabel: p.Label, Values: p.Values, VariationIndex: p.Iteration, Index: number, Limited: t.Limited,
+		Saturated: t.Saturated, Requests: t.Requests}
+	for _, m := range t.Metrics {
+		d.Metrics.Add(m.Tag, append(artifact.Object{{Key: unitKey, Value: m.Unit}}, m.Stats...))
 	}
-	t := Trial{Label: textAt(o, "label"), Dir: textAt(o, "artifacts_path"), Err: textAt(o, "error"),
-		Limited: textAt(o, "client_limited"), Saturated: textAt(o, "saturated"), Requests: textAt(o, "requests_path")}
-	if success, _ := o.Get("success"); success != true && t.Err == "" {
+	return d
+}
+
+// unitKey is the key of the unit among the statistics.
+const unitKey = "unit"
+
+// trial returns the trial that a checkpoint has.
+func (d *trialDocument) trial() Trial {
+	t := Trial{Label: d.Label, Limited: d.Limited, Saturated: d.Saturated, Requests: d.Requests}
+	if d.Dir != nil {
+		t.Dir = *d.Dir
+	}
+	if d.Err != nil {
+		t.Err = *d.Err
+	}
+	if !d.Success && t.Err == "" {
 		t.Err = "failed"
 	}
-	metrics, _ := o.Get("summary_metrics")
-	list, _ := metrics.(artifact.Object)
-	for _, entry := range list {
+	for _, entry := range d.Metrics {
 		m := Metric{Tag: entry.Key}
-		stats, _ := entry.Value.(artifact.Object)
-		for _, s := range stats {
-			if s.Key == "unit" {
+		for _, s := range entry.Value {
+			if s.Key == unitKey {
 				m.Unit, _ = s.Value.(string)
 			} else if v, ok := number(s.Value); ok {
 				m.Stats = append(m.Stats, artifact.Member{Key: s.Key, Value: v})
@@ -122,7 +128,7 @@ func trialFrom(v any) (Trial, error) {
 		}
 		t.Metrics = append(t.Metrics, m)
 	}
-	return t, nil
+	return t
 }
 
 // judge joins the trials of a visit. limited reports that none of them says anything about the server.
@@ -177,11 +183,11 @@ func (s *Search) conditions() []search.Filter {
 	return all
 }
 
-func orNull(text string) any {
+func orNull(text string) *string {
 	if text == "" {
 		return nil
 	}
-	return text
+	return &text
 }
 
 func textAt(o artifact.Object, key string) string {

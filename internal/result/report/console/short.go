@@ -366,7 +366,7 @@ func promptCache(r *summary.Result) (share float64, by string, ok bool) {
 
 // doubts appends the verdict on the client unless it is valid.
 func (p *page) doubts(r *summary.Result) {
-	if summary.ParseClient(r.ClientHealth).Verdict != string(trust.Valid) {
+	if summary.ParseClient(r.ClientHealth).Verdict != trust.Valid {
 		p.clientLine(r)
 	}
 }
@@ -377,21 +377,21 @@ func (p *page) clientLine(r *summary.Result) {
 	if client.Verdict == "" {
 		return
 	}
-	looks := map[string]style{string(trust.Valid): green, string(trust.ClientLimited): alert}
+	looks := map[trust.Verdict]style{trust.Valid: green, trust.ClientLimited: alert}
 	look, known := looks[client.Verdict]
 	if !known {
 		look = yellow
 	}
-	parts := []span{{safe(strings.ReplaceAll(client.Verdict, "_", " ")), look}}
+	parts := []span{{safe(strings.ReplaceAll(string(client.Verdict), "_", " ")), look}}
 	for _, l := range latencies {
-		b, ok := client.Bounds[l.tag]
+		b, ok := client.Bounds.Get(l.tag)
 		if ok && l.name != "ITL" {
 			parts = append(parts, span{fmt.Sprintf("its share of %s ≤ %s %s", l.name, significant(b.Value), b.Unit), plain})
 			break
 		}
 	}
 	for _, reason := range client.Reasons {
-		if reason.LeadsTo == client.Verdict && client.Verdict != string(trust.Valid) {
+		if reason.LeadsTo == client.Verdict && client.Verdict != trust.Valid {
 			parts = append(parts, span{safe(reason.Message + "; " + reason.Advice), plain})
 			break
 		}

@@ -1,0 +1,11 @@
+package fleet
+
+import (
+	"testing"
+
+	"aiperf/internal/base/testkit"
+)
+
+func TestDocumentsAreReadAsTheyWereWritten(t *testing.T) {
+	testkit.SameTags[AccountsDocument](t)
+}

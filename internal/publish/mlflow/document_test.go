@@ -1,0 +1,11 @@
+package mlflow
+
+import (
+	"testing"
+
+	"aiperf/internal/base/testkit"
+)
+
+func TestDocumentsAreReadAsTheyWereWritten(t *testing.T) {
+	testkit.SameTags[exportDocument](t)
+}

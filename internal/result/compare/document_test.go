@@ -1,0 +1,12 @@
+package compare
+
+import (
+	"testing"
+
+	"aiperf/internal/base/testkit"
+)
+
+func TestDocumentsAreReadAsTheyWereWritten(t *testing.T) {
+	testkit.SameTags[Document](t, "Confidence")
+	testkit.SameTags[SweepDocument](t)
+}

@@ -58,10 +58,12 @@ func (co *control) check() {
 				fault.Shorten(path), o.Row().Default)
 		}
 	}
-	for hook, settings := range map[*option.Opt[bool]][]option.Field{&p.ResetKVCache: resetSettings(p),
-		&p.ServerProfiler: profilerSettings(p)} {
-		if flags := givenOf(settings...); len(flags) > 0 && hook.Given() && !hook.Get() {
-			co.fault("", "%s has no effect with %s=false; omit one of them", flags[0], hook.Flag())
+	for _, h := range []struct {
+		hook     *option.Opt[bool]
+		settings []option.Field
+	}{{&p.ResetKVCache, resetSettings(p)}, {&p.ServerProfiler, profilerSettings(p)}} {
+		if flags := givenOf(h.settings...); len(flags) > 0 && h.hook.Given() && !h.hook.Get() {
+			co.fault("", "%s has no effect with %s=false; omit one of them", flags[0], h.hook.Flag())
 		}
 	}
 	if co.p.WaitForModelTimeout.Get() == 0 {

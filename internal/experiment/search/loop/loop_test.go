@@ -105,9 +105,9 @@ func finish(t *testing.T, s *loop.Search, run func(loop.Proposal) []loop.Trial) 
 }
 
 // boundaryOf returns the boundary that the history of a search says.
-func boundaryOf(t *testing.T, s *loop.Search) *loop.BoundarySummary {
+func boundaryOf(t *testing.T, s *loop.Search) *boundarySummary {
 	t.Helper()
-	h, err := loop.ParseHistory(s.Document())
+	h, err := parseHistory(s.Document())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestTrapHistoryParsesAfterEveryIteration(t *testing.T) {
 			t.Fatal(err)
 		}
 		n++
-		h, err := loop.ReadHistory(filepath.Join(dir, loop.HistoryFile))
+		h, err := readHistory(filepath.Join(dir, loop.HistoryFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestTrapHistoryParsesAfterEveryIteration(t *testing.T) {
 	if err := s.Finish(""); err != nil {
 		t.Fatal(err)
 	}
-	h, err := loop.ReadHistory(filepath.Join(dir, loop.HistoryFile))
+	h, err := readHistory(filepath.Join(dir, loop.HistoryFile))
 	if err != nil || h.Reason != s.Reason() || h.Reason == "" {
 		t.Errorf("the reason is %q, not %q: %v", h.Reason, s.Reason(), err)
 	}
@@ -194,7 +194,7 @@ func TestHistoryOfACancelledSearch(t *testing.T) {
 	if err := s.Finish(loop.Cancelled); err != nil {
 		t.Fatal(err)
 	}
-	h, err := loop.ReadHistory(filepath.Join(dir, loop.HistoryFile))
+	h, err := readHistory(filepath.Join(dir, loop.HistoryFile))
 	if err != nil || h.Reason != loop.Cancelled || len(h.Iterations) != 1 {
 		t.Errorf("%+v, %v", h, err)
 	}
@@ -461,7 +461,7 @@ func TestTrialsOfTheClientDecideNothing(t *testing.T) {
 	if l.told[1].Feasible || !math.IsNaN(l.told[1].Margins[0][0]) {
 		t.Errorf("saturated: %+v", l.told[1])
 	}
-	h, err := loop.ParseHistory(s.Document())
+	h, err := parseHistory(s.Document())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -527,7 +527,7 @@ func TestHistoriesOfTheOriginal(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		h, err := loop.ReadHistory(path)
+		h, err := readHistory(path)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -537,7 +537,7 @@ func TestHistoriesOfTheOriginal(t *testing.T) {
 			t.Errorf("%s: %+v", name, h)
 		}
 	}
-	if _, err := loop.ParseHistory(artifact.Object{}); err == nil {
+	if _, err := parseHistory(artifact.Object{}); err == nil {
 		t.Error("an empty object was read")
 	}
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 
@@ -194,4 +195,20 @@ func textAt(o artifact.Object, key string) string {
 	v, _ := o.Get(key)
 	t, _ := v.(string)
 	return t
+}
+
+// number returns a JSON number as it was read or is to be written.
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case json.Number:
+		f, err := v.Float64()
+		return f, err == nil
+	case float64:
+		return v, true
+	case int64:
+		return float64(v), true
+	case int:
+		return float64(v), true
+	}
+	return 0, false
 }

@@ -1,4 +1,4 @@
-package loop
+package loop_test
 
 import (
 	"encoding/json"
@@ -12,41 +12,41 @@ import (
 	"aiperf/internal/experiment/search"
 )
 
-// History is search_history.json as it was read, of this program or of the original, newer or older.
-type History struct {
+// history is search_history.json as it was read, of this program or of the original, newer or older.
+type history struct {
 	Planner       string
 	Space         []search.Dimension
 	Objectives    []search.Objective
 	Filters       []search.Filter
 	MaxIterations int
-	Iterations    []Iteration
+	Iterations    []iteration
 	// Best are the indices of the best iterations.
 	Best   []int
 	Recipe string
 	// Boundary is nil unless the search had one dimension.
-	Boundary *BoundarySummary
+	Boundary *boundarySummary
 	// Reason is empty for a search that did not end.
 	Reason string
 	// Whole is the document.
 	Whole artifact.Object
 }
 
-// Iteration is a visit to a point.
-type Iteration struct {
+// iteration is a visit to a point.
+type iteration struct {
 	Values artifact.Object
 	// Objectives is nil where the point could not be scored.
 	Objectives []float64
 	Feasible   bool
 	// Contradicts reports that the verdict contradicts that of an earlier iteration.
 	Contradicts bool
-	// Limited and Saturated are as in [Trial].
+	// Limited and Saturated are as in [loop.Trial].
 	Limited, Saturated string
 	// Whole are all members of the iteration.
 	Whole artifact.Object
 }
 
-// BoundarySummary is where the limit of the only dimension is.
-type BoundarySummary struct {
+// boundarySummary is where the limit of the only dimension is.
+type boundarySummary struct {
 	Path string
 	// Pass is the highest feasible value, Fail the lowest infeasible one; NaN if there is none.
 	Pass, Fail float64
@@ -60,8 +60,8 @@ type BoundarySummary struct {
 	Whole         artifact.Object
 }
 
-// ReadHistory reads search_history.json.
-func ReadHistory(path string) (*History, error) {
+// readHistory reads search_history.json.
+func readHistory(path string) (*history, error) {
 	text, err := bounded.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -70,20 +70,20 @@ func ReadHistory(path string) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	h, err := ParseHistory(o)
+	h, err := parseHistory(o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return h, nil
 }
 
-// ParseHistory returns the history that the object of search_history.json says; its error says why it is none.
-func ParseHistory(o artifact.Object) (*History, error) {
+// parseHistory returns the history that the object of search_history.json says; its error says why it is none.
+func parseHistory(o artifact.Object) (*history, error) {
 	config := objectAt(o, "config")
 	if config == nil {
 		return nil, errors.New("it is not the history of a search: it has no config")
 	}
-	h := &History{Whole: o, Planner: textAt(config, "planner"), Recipe: textAt(o, "recipe"),
+	h := &history{Whole: o, Planner: textAt(config, "planner"), Recipe: textAt(o, "recipe"),
 		Reason: textAt(o, "convergence_reason"), Filters: filtersAt(config, "sla_filters")}
 	if v, ok := numberAt(config, "max_iterations"); ok {
 		h.MaxIterations = int(v)
@@ -104,7 +104,7 @@ func ParseHistory(o artifact.Object) (*History, error) {
 			Maximize: strings.EqualFold(textAt(e, "direction"), "maximize")})
 	}
 	for i, e := range objectsAt(o, "iterations") {
-		it := Iteration{Values: objectAt(e, "variation_values"),
+		it := iteration{Values: objectAt(e, "variation_values"),
 			Limited: textAt(e, "client_limited"), Saturated: textAt(e, "saturated"), Whole: e}
 		if v, ok := numberAt(e, "iteration_idx"); ok && int(v) != i {
 			return nil, fmt.Errorf("iteration %d says that it is number %v", i, v)
@@ -126,7 +126,7 @@ func ParseHistory(o artifact.Object) (*History, error) {
 		}
 	}
 	if b := objectAt(o, "boundary_summary"); b != nil {
-		h.Boundary = boundaryOf(b)
+		h.Boundary = boundarySummaryOf(b)
 	}
 	return h, nil
 }
@@ -151,8 +151,8 @@ func objectivesAt(e artifact.Object) (values []float64) {
 	return values
 }
 
-func boundaryOf(b artifact.Object) *BoundarySummary {
-	s := &BoundarySummary{Path: textAt(b, "swept_dim_path"), Type: textAt(b, "boundary_type"),
+func boundarySummaryOf(b artifact.Object) *boundarySummary {
+	s := &boundarySummary{Path: textAt(b, "swept_dim_path"), Type: textAt(b, "boundary_type"),
 		Binding: textAt(b, "binding_constraint"), Whole: b, Pass: math.NaN(), Fail: math.NaN(), Objective: math.NaN(),
 		Observed: math.NaN()}
 	if p := objectAt(b, "feasible_max"); p != nil {
@@ -196,6 +196,12 @@ func number(v any) (float64, bool) {
 		return float64(v), true
 	}
 	return 0, false
+}
+
+func textAt(o artifact.Object, key string) string {
+	v, _ := o.Get(key)
+	t, _ := v.(string)
+	return t
 }
 
 func numberAt(o artifact.Object, key string) (float64, bool) {

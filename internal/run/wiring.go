@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/result/summary"
 	"aiperf/internal/run/dispatch"
 	"aiperf/internal/run/plan"
 	"aiperf/internal/run/remote"
@@ -59,13 +60,13 @@ func (e *execution) prepare(ctx context.Context) error {
 	steps := []func(context.Context) error{
 		e.checkPlugins, e.target.identify, e.folder.renderUserFiles, e.content.loadTokenizers, e.folder.open,
 		e.content.build, e.content.askAll, e.folder.clear, e.folder.writeUserFiles, e.content.writeKnownInputs,
-		e.records.openSinks, e.openParts, e.assemble, e.gatherFollowed,
+		e.records.openSinks, e.openParts, e.assemble,
 	}
 	if e.options.isShare() {
 		steps = []func(context.Context) error{
 			e.target.identify, e.content.loadTokenizers, e.folder.open, e.content.build, e.content.askAll, e.folder.clear,
 			e.content.writeKnownInputs, e.records.openSinks, e.content.describeModels,
-			e.markPhases, e.assemble, e.gatherFollowed,
+			e.markPhases, e.assemble,
 		}
 	}
 	for _, step := range steps {
@@ -146,7 +147,9 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 		}
 	}
 	e.health = &clientHealth{base: e.base, stamps: e.client.StampSource, watch: trust.Start(e.clock),
-		course: e.course}
+		course: func(r *summary.Result) trust.Course {
+			return e.content.course(r, e.health.firstRequests(e.cfg.Endpoint.Streaming), e.reach.Outage(), &e.prompts)
+		}}
 	e.parts = append(e.parts, e.health)
 	if e.searches = newSearches(e.base, e.engine, e.records.set); e.searches != nil {
 		e.parts = append(e.parts, e.searches)
@@ -207,7 +210,7 @@ func (e *execution) markPhases(context.Context) error {
 	return nil
 }
 
-// followRecords adds the parts that do nothing but take finished requests.
+// followRecords adds the parts that do nothing but take finished requests, and hands the observers what they look at.
 func (e *execution) followRecords() {
 	if !e.options.isShare() { // whose failures count with those of the other shares
 		e.parts = append(e.parts, &failureLimits{thresholds: newThresholds(e.cfg), abort: e.ending.abort})
@@ -217,13 +220,8 @@ func (e *execution) followRecords() {
 		e.parts = append(e.parts, e.page)
 	}
 	e.parts = append(e.parts, &e.news)
-}
-
-// gatherFollowed hands the observers what they look at.
-func (e *execution) gatherFollowed(context.Context) error {
 	e.followers = followers{base: e.base, engine: e.engine, content: e.content, records: e.records, health: e.health,
 		grading: e.grading, servers: e.servers, gpus: e.gpus, news: &e.news}
-	return nil
 }
 
 // assembleRemote connects the rooms to a load that is made elsewhere.

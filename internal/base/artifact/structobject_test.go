@@ -63,7 +63,7 @@ func TestAStructIsWrittenByItsTags(t *testing.T) {
 		{"all is set", &document{embedded: embedded{1}, inner: &inner{Number: 1}, Name: "<a>", Skipped: 1, Plain: true,
 			Optional: &half, Null: new(int), Some: "s", Any: []any{inner{Number: 2}, nil, int64(3)},
 			List:  []inner{{Number: 4}},
-			Texts: []string{"t"}, Numbers: []float64{1e20, 7}, Map: map[string]inner{"z": {}, "a": {Number: 1}},
+			Texts: []string{"t"}, Numbers: []float64{1e20, 7}, Map: map[string]inner{"z": {}, "a": {Number: 1, hidden: 1}},
 			Ordered: artifact.Map[*inner]{{"z", &inner{}}, {"a", nil}},
 			Object:  artifact.Object{{"o", artifact.ObjectOf(inner{Number: 8})}},
 			Raw:     json.RawMessage("[1]"), Time: time.Unix(0, 0).UTC(), Level: 2,

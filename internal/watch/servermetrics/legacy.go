@@ -58,23 +58,23 @@ type LegacyStats struct {
 }
 
 // percentile returns the field of one of legacyRanks.
-func (s *LegacyStats) percentile(rank float64) **float64 {
+func (d *LegacyStats) percentile(rank float64) **float64 {
 	switch rank {
 	case 50:
-		return &s.P50
+		return &d.P50
 	case 90:
-		return &s.P90
+		return &d.P90
 	case 95:
-		return &s.P95
+		return &d.P95
 	}
-	return &s.P99
+	return &d.P99
 }
 
-func (s *LegacyStats) setPercentiles(p *metrics.Percentiles, estimated bool) {
+func (d *LegacyStats) setPercentiles(p *metrics.Percentiles, estimated bool) {
 	for _, rank := range legacyRanks {
-		*s.percentile(rank) = artifact.Known(p.At(rank))
+		*d.percentile(rank) = artifact.Known(p.At(rank))
 	}
-	s.Estimated = &estimated
+	d.Estimated = &estimated
 }
 
 // Legacy returns the statistics in the legacy schema, where they stand flat in the series. They are those of

@@ -191,12 +191,6 @@ func orNull(text string) *string {
 	return &text
 }
 
-func textAt(o artifact.Object, key string) string {
-	v, _ := o.Get(key)
-	t, _ := v.(string)
-	return t
-}
-
 // number returns a JSON number as it was read or is to be written.
 func number(v any) (float64, bool) {
 	switch v := v.(type) {

@@ -301,16 +301,24 @@ func TestRequestsSentAgainAreFoundInTheServersTotals(t *testing.T) {
 func TestWarmUpIsInTheServersTotalsWithoutAScrapeAfterIt(t *testing.T) {
 	t.Parallel()
 	const warmup = 5
-	var asked atomic.Int64
+	var scrapes sync.Mutex // the page of a scrape is made before the next request is counted
+	asked := 0
 	target, _ := url.Parse(serve(t, mockserver.Options{}))
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.FlushInterval = -1
 	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/completions") {
-			asked.Add(1)
-		} else if n := asked.Load(); strings.HasSuffix(r.URL.Path, "/metrics") && n > 0 && n <= warmup {
-			http.Error(w, "busy", http.StatusServiceUnavailable)
-			return
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/completions"):
+			scrapes.Lock()
+			asked++
+			scrapes.Unlock()
+		case strings.HasSuffix(r.URL.Path, "/metrics"):
+			scrapes.Lock()
+			defer scrapes.Unlock()
+			if asked > 0 && asked <= warmup {
+				http.Error(w, "busy", http.StatusServiceUnavailable)
+				return
+			}
 		}
 		proxy.ServeHTTP(w, r)
 	}))

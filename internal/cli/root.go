@@ -1,6 +1,6 @@
-// Package cli is the command line: it has the table of commands, finds the one that was typed, and prints the error with
-// which it ends. The commands are in families below it, which do not know each other; only this package knows all of
-// them.
+// Package cli is the command line: it has the table of commands, finds the one that was typed, and prints the error
+// with which it ends. The commands are in families below it, which do not know each other; only this package knows all
+// of them.
 package cli
 
 import (

@@ -68,8 +68,8 @@ func (c *content) loadTokenizers(ctx context.Context) error {
 }
 
 // loadRoot loads the tokenizer of a model whose own name is not that of one: the server may say where the model comes
-// from, as vLLM does of a model with --served-model-name. That is a folder of this machine or a name in its cache, or the
-// error stays the one that the model's name gave: what a server says is not a reason to fetch anything.
+// from, as vLLM does of a model with --served-model-name. That is a folder of this machine or a name in its cache, or
+// the error stays the one that the model's name gave: what a server says is not a reason to fetch anything.
 func (c *content) loadRoot(ctx context.Context, o load.Options, failure error) (tokenizer.Tokenizer, *load.Bundle, error) {
 	if c.cfg.Endpoint.GRPC || ctx.Err() != nil {
 		return nil, nil, failure

@@ -86,8 +86,8 @@ func since(before, now []gpu.Failure) []gpu.Failure {
 	return list
 }
 
-// until is up to when what was collected belongs to each of the phases that ran: the next one begins after it. What came
-// after the last one belongs to it without a bound.
+// until is up to when what was collected belongs to each of the phases that ran: the next one begins after it. What
+// came after the last one belongs to it without a bound.
 func (m *phaseMarks) until(ran []summary.Phase) []int64 {
 	list := make([]int64, len(ran))
 	for i := range ran {

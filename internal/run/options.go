@@ -30,7 +30,8 @@ type Options struct {
 	Ready func()
 	// Observers follow the run: views and publishers.
 	Observers []progress.Observer
-	// LogInterval is the time between two blocks of figures in the log, 0 is for none; nil is that of the configuration.
+	// LogInterval is the time between two blocks of figures in the log, 0 is for none; nil is that of the
+	// configuration.
 	LogInterval *time.Duration
 	// Stop asks the run to end with the results so far: the first Ctrl-C. nil never asks.
 	Stop <-chan struct{}
@@ -50,7 +51,8 @@ type Options struct {
 	Clock *clock.Clock
 	// Share is the part of the run that is made here; the zero value is the whole of it. The configuration is that of
 	// the whole run, and has a random seed. A share does nothing but send and record: it asks nothing else of servers
-	// but the inputs of their models where requests take their form from them, collects no metrics of them, calls no exporters, and an error rate ends it only with the whole run.
+	// but the inputs of their models where requests take their form from them, collects no metrics of them, calls no
+	// exporters, and an error rate ends it only with the whole run.
 	Share load.Share
 	// Join is called before each phase but the first, once the phase before is complete here, or has sent its last
 	// credit if this one is seamless. It gets what this share has used so far and returns the [load.Used.Max] of all
@@ -61,11 +63,11 @@ type Options struct {
 	// once. An error ends the run.
 	Begin func(ctx context.Context, phase int) (time.Time, error)
 	// Records takes each record once the run is done with it, from several goroutines at once; nil for none. Those of
-	// requests that were cut off come only where raw exchanges are exported (Raw.CutOff). A record of a remote share is valid
-	// during the call.
+	// requests that were cut off come only where raw exchanges are exported (Raw.CutOff). A record of a remote share is
+	// valid during the call.
 	Records func(*record.Record)
-	// Sent is called before each request leaves, with its phase, from one goroutine at a time; nil for none. It is on the
-	// way of each request and must not wait.
+	// Sent is called before each request leaves, with its phase, from one goroutine at a time; nil for none. It is on
+	// the way of each request and must not wait.
 	Sent func(phase int)
 	// Phases takes the numbers of each phase, at each change of its state and some times a second meanwhile, from one
 	// goroutine at a time; nil for none. Their instants are nanoseconds since the Unix epoch. The last ones come before
@@ -73,8 +75,8 @@ type Options struct {
 	Phases func(load.Stats)
 	// Content is what requests say where it is ready; nil has it built.
 	Content *Content
-	// WithoutFiles is for a share whose files nobody reads: it writes none, whatever the configuration asks for, and its
-	// outcome has the verdict on the client, but no results.
+	// WithoutFiles is for a share whose files nobody reads: it writes none, whatever the configuration asks for, and
+	// its outcome has the verdict on the client, but no results.
 	WithoutFiles bool
 	// Remote makes the load elsewhere; nil makes it here.
 	Remote remote.Shares
@@ -155,7 +157,8 @@ type PackedTokenizer struct {
 	Data []byte
 }
 
-// Stocker is a [remote.Shares] that brings to the shares what they need: it is called before Start, with what was built once.
+// Stocker is a [remote.Shares] that brings to the shares what they need: it is called before Start, with what was built
+// once.
 type Stocker interface {
 	Stock(ctx context.Context, cfg *config.Run, id string, c *Content) error
 }

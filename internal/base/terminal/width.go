@@ -2,8 +2,8 @@ package terminal
 
 import "github.com/clipperhouse/displaywidth"
 
-// Width returns the columns that a text takes on a terminal: 2 for wide East Asian characters and emoji, 0 for what joins
-// the character before it.
+// Width returns the columns that a text takes on a terminal: 2 for wide East Asian characters and emoji, 0 for what
+// joins the character before it.
 func Width(text string) int {
 	for i := range len(text) {
 		if text[i] >= 0x80 {

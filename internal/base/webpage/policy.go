@@ -80,9 +80,9 @@ var (
 	inScript = regexp.MustCompile(`(?is)<script\b([^>]*)>(.*?)</script\b`)
 )
 
-// ReportPolicy returns the policy of a report that this program, in any version, wrote as one HTML file: what stands in its
-// own elements may run, no handler and no style of a text; nothing is requested, and it has no part in the origin of
-// the server.
+// ReportPolicy returns the policy of a report that this program, in any version, wrote as one HTML file: what stands in
+// its own elements may run, no handler and no style of a text; nothing is requested, and it has no part in the origin
+// of the server.
 func ReportPolicy(file io.Reader) (string, error) {
 	page, err := io.ReadAll(io.LimitReader(file, maxReport+1))
 	if err != nil {

@@ -1,9 +1,10 @@
 // Package webpage makes the pages of this program: those that are files and those that a server answers. It holds what
-// they share: the skeleton with head, navigation, heading and footer, the looks, and the scripts of themes, printing and
-// charts. A room that has a page has only its content, as a template that fills the blocks of the skeleton: title,
+// they share: the skeleton with head, navigation, heading and footer, the looks, and the scripts of themes, printing
+// and charts. A room that has a page has only its content, as a template that fills the blocks of the skeleton: title,
 // overline, tools, heading, main and footer (assets/layout.html).
 //
-// A [Frame] is a page without its content. Its parts are chosen: a page without charts does not carry the chart library.
+// A [Frame] is a page without its content. Its parts are chosen: a page without charts does not carry the chart
+// library.
 //
 // Invariants: a page contains its scripts, styles and data. Its content security policy allows its own scripts and
 // styles alone, by their hashes, and no request beyond what its maker names. Data stand in the page as JSON in which no

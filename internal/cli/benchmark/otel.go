@@ -14,8 +14,8 @@ import (
 // ownPushTimeout is the default of AIPERF_OTEL_REQUEST_TIMEOUT_SECONDS, before which the standard's variable goes.
 const ownPushTimeout = 10 * time.Second
 
-// openOTel returns the publisher for the collector of --otel-url, nil where there is none. It reads what the environment
-// says of the collector, so that a variable that is wrong shows before anything is sent.
+// openOTel returns the publisher for the collector of --otel-url, nil where there is none. It reads what the
+// environment says of the collector, so that a variable that is wrong shows before anything is sent.
 func openOTel(e *command.Env, cfg *config.Run, _ *runlog.Log) (progress.Observer, error) {
 	c, env := &cfg.OTel, &cfg.Env.OTel
 	if c.URL == nil {

@@ -43,8 +43,8 @@ func openMLflow(e *command.Env, cfg *config.Run, _ *runlog.Log) (progress.Observ
 	return mlflow.New(o), nil
 }
 
-// openWandB returns the publisher for the project of --wandb-project, nil where there is none. It reads the key, so that a
-// missing one shows before anything is sent.
+// openWandB returns the publisher for the project of --wandb-project, nil where there is none. It reads the key, so
+// that a missing one shows before anything is sent.
 func openWandB(e *command.Env, cfg *config.Run, _ *runlog.Log) (progress.Observer, error) {
 	w := &cfg.WandB
 	if w.Project == "" {

@@ -95,8 +95,8 @@ func followOnce(ctx context.Context, e *command.Env, c *client.Client, b *deploy
 	return b.Await(ctx, c, tell)
 }
 
-// streamed tells what a controller says: where the operator runs a benchmark, the controller's end is not yet that of the
-// benchmark.
+// streamed tells what a controller says: where the operator runs a benchmark, the controller's end is not yet that of
+// the benchmark.
 func streamed(b *deployed.Benchmark, tell func(deployed.Event)) func(deployed.Event) {
 	if b.Direct() {
 		return tell

@@ -14,22 +14,10 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// number returns a value as a number; false if it is none.
+// number returns a value as a number; false if it is none, or not finite.
 func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case float64:
-		return v, artifact.Finite(v)
-	case int:
-		return float64(v), true
-	case int64:
-		return float64(v), true
-	case uint64:
-		return float64(v), true
-	case json.Number:
-		f, err := v.Float64()
-		return f, err == nil
-	}
-	return 0, false
+	f, ok := artifact.Number(v)
+	return f, ok && artifact.Finite(f)
 }
 
 // Read reads the aggregate of a sweep, profile_export_aiperf_sweep.json, of this program or of the original. Labels,

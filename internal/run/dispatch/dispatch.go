@@ -1,5 +1,6 @@
-// Package dispatch carries the credits of a run out: it makes requests ahead of need, sends them on a pool of goroutines,
-// hands finished exchanges over and returns the credits. It holds credits back while no server can be reached.
+// Package dispatch carries the credits of a run out: it makes requests ahead of need, sends them on a pool of
+// goroutines, hands finished exchanges over and returns the credits. It holds credits back while no server can be
+// reached.
 package dispatch
 
 import (
@@ -59,8 +60,8 @@ type Options struct {
 	HearsContent bool
 }
 
-// Dispatcher carries credits out, as a [load.Sender]: it takes the request from the store, sends it on a goroutine of the
-// pool, and hands the finished exchange over before it returns the credit.
+// Dispatcher carries credits out, as a [load.Sender]: it takes the request from the store, sends it on a goroutine of
+// the pool, and hands the finished exchange over before it returns the credit.
 type Dispatcher struct {
 	o Options
 	*requests

@@ -39,8 +39,9 @@ type Options struct {
 	DrainTimeout time.Duration
 }
 
-// Load makes the load of a run in shares and collects their records; it is the sink of the shares. It takes phases through
-// their states as load's engine does: a phase is where the last of its shares is. A nil one has no shares to tell of.
+// Load makes the load of a run in shares and collects their records; it is the sink of the shares. It takes phases
+// through their states as load's engine does: a phase is where the last of its shares is. A nil one has no shares to
+// tell of.
 type Load struct {
 	o Options
 

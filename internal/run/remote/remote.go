@@ -11,9 +11,9 @@ import (
 	"aiperf/internal/watch/trust"
 )
 
-// Shares make the load of a run elsewhere: each is a run of its own with a [load.Share], usually in another process. The
-// run that has them sends nothing itself; everything else it does as always, with the records of the shares as if they
-// were its own.
+// Shares make the load of a run elsewhere: each is a run of its own with a [load.Share], usually in another process.
+// The run that has them sends nothing itself; everything else it does as always, with the records of the shares as if
+// they were its own.
 //
 // All instants that pass through it are nanoseconds since the Unix epoch on the clock of the run that has the shares:
 // whoever implements it converts theirs. The run calls one method at a time, but Stop and EndPhase.
@@ -43,8 +43,8 @@ type Sink interface {
 	// during the call, what it points to stays.
 	Record(share int, r *record.Record)
 	// Lost reports that nothing more will come of a share. Its requests in flight count as cut off; the run goes on
-	// without it and is reported as incomplete. Records of what it sent before may still come, and the numbers of phases
-	// that it has completed.
+	// without it and is reported as incomplete. Records of what it sent before may still come, and the numbers of
+	// phases that it has completed.
 	Lost(share int, reason error)
 	// Abort ends the run with the results so far, for a reason that its outcome names.
 	Abort(reason error)

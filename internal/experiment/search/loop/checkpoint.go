@@ -108,8 +108,8 @@ func samePoint(a, b artifact.Object) bool {
 	}
 	for _, m := range a {
 		other, ok := b.Get(m.Key)
-		x, isNumber := number(m.Value)
-		y, isToo := number(other)
+		x, isNumber := artifact.Number(m.Value)
+		y, isToo := artifact.Number(other)
 		if !ok || !isNumber || !isToo || x != y {
 			return false
 		}

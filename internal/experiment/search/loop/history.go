@@ -163,7 +163,7 @@ func (s *Search) boundarySummary() *answer.BoundaryDocument {
 // addTierMetrics adds all figures at the limit of each tier.
 func (s *Search) addTierMetrics(tiers []answer.TierDocument) {
 	for k := range tiers {
-		at, found := number(tiers[k].Boundary)
+		at, found := artifact.Number(tiers[k].Boundary)
 		if !found {
 			continue
 		}

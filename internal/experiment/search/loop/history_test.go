@@ -1,7 +1,6 @@
 package loop_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -142,7 +141,7 @@ func objectivesAt(e artifact.Object) (values []float64) {
 		return nil
 	}
 	for _, item := range entries {
-		v, ok := number(item)
+		v, ok := artifact.Number(item)
 		if !ok {
 			v = math.NaN()
 		}
@@ -182,22 +181,6 @@ func filterOf(o artifact.Object) search.Filter {
 		Threshold: orNaN(o, "threshold")}
 }
 
-// number returns a JSON number as it was read or is to be written.
-func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case json.Number:
-		f, err := v.Float64()
-		return f, err == nil
-	case float64:
-		return v, true
-	case int64:
-		return float64(v), true
-	case int:
-		return float64(v), true
-	}
-	return 0, false
-}
-
 func textAt(o artifact.Object, key string) string {
 	v, _ := o.Get(key)
 	t, _ := v.(string)
@@ -206,7 +189,7 @@ func textAt(o artifact.Object, key string) string {
 
 func numberAt(o artifact.Object, key string) (float64, bool) {
 	v, _ := o.Get(key)
-	return number(v)
+	return artifact.Number(v)
 }
 
 func orNaN(o artifact.Object, key string) float64 {

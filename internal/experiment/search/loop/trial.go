@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 
@@ -123,7 +122,7 @@ func (d *trialDocument) trial() Trial {
 		for _, s := range entry.Value {
 			if s.Key == unitKey {
 				m.Unit, _ = s.Value.(string)
-			} else if v, ok := number(s.Value); ok {
+			} else if v, ok := artifact.Number(s.Value); ok {
 				m.Stats = append(m.Stats, artifact.Member{Key: s.Key, Value: v})
 			}
 		}
@@ -189,20 +188,4 @@ func orNull(text string) *string {
 		return nil
 	}
 	return &text
-}
-
-// number returns a JSON number as it was read or is to be written.
-func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case json.Number:
-		f, err := v.Float64()
-		return f, err == nil
-	case float64:
-		return v, true
-	case int64:
-		return float64(v), true
-	case int:
-		return float64(v), true
-	}
-	return 0, false
 }

@@ -8,6 +8,7 @@ import (
 	"aiperf/internal/cli/show"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/result/compare"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 )
 
@@ -51,7 +52,7 @@ func runGate(e *command.Env, args []string) error {
 	var all []compare.Judgement
 	var incomplete []error
 	for _, path := range paths {
-		checked, err := judge(path, o.conditions)
+		checked, err := judgedRuns(path, o.conditions)
 		if err != nil {
 			return err
 		}
@@ -67,7 +68,7 @@ func runGate(e *command.Env, args []string) error {
 			all = append(all, run.list...)
 			if run.incomplete != "" {
 				incomplete = append(incomplete, fmt.Errorf("%s: the run is not complete: %s. %s", run.name,
-					run.incomplete, summary.PartOnly))
+					run.incomplete, judge.PartOnly))
 			}
 		}
 	}
@@ -88,8 +89,8 @@ type judged struct {
 	list             []compare.Judgement
 }
 
-// judge checks what a path names: a sweep, a run, or repeats of one.
-func judge(path string, texts []string) ([]judged, error) {
+// judgedRuns checks what a path names: a sweep, a run, or repeats of one.
+func judgedRuns(path string, texts []string) ([]judged, error) {
 	sweep, err := compare.LoadSweep(path)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/library"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/trust"
@@ -48,7 +49,7 @@ type CardFigure struct {
 
 // CardFinding is a sentence with its weight.
 type CardFinding struct {
-	Level       summary.Level
+	Level       judge.Level
 	Title, Text string
 }
 
@@ -99,8 +100,8 @@ func (c *Card) clients(folders []library.Folder, facts []library.Facts, at int) 
 	}
 	for _, v := range [...]struct {
 		verdict string
-		level   summary.Level
-	}{{"client_limited", summary.Bad}, {"inconclusive", summary.Warn}, {"valid", summary.Good}} {
+		level   judge.Level
+	}{{"client_limited", judge.Bad}, {"inconclusive", judge.Warn}, {"valid", judge.Good}} {
 		if n := counts[v.verdict]; n > 0 {
 			c.Findings = append(c.Findings, CardFinding{Level: v.level,
 				Title: fmt.Sprintf("Client %s in %d of %s", clientWord(trust.Verdict(v.verdict)), n, counted(float64(runs), "run"))})
@@ -303,24 +304,17 @@ func (c *Card) run(d *library.Folder, f *library.Facts) error {
 	if err := c.accuracy(data); err != nil {
 		return fmt.Errorf("%s: %w", d.File, err)
 	}
-	if err := c.client(data); err != nil {
-		return fmt.Errorf("%s: %w", d.File, err)
-	}
-	for _, l := range figures.Limits {
-		c.Findings = append(c.Findings, CardFinding{l.Level, l.Title, l.Text})
-	}
-	worst := []summary.Level{summary.Bad, summary.Warn}
-	slices.SortStableFunc(c.Findings, func(a, b CardFinding) int {
-		return cmp.Compare(uint(slices.Index(worst, a.Level)), uint(slices.Index(worst, b.Level)))
-	})
-	switch {
-	case figures.Incomplete != "":
-		c.Notes = append(c.Notes, "The run is incomplete: "+figures.Incomplete)
-	case figures.WasCancelled:
-		c.Notes = append(c.Notes, "The run was cancelled: the figures cover the requests up to then.")
+	for _, l := range figures.Judgement.Findings {
+		if !slices.Contains(notOnCards, l.Code) {
+			c.Findings = append(c.Findings, CardFinding{l.Level, l.Title, l.Text})
+		}
 	}
 	return nil
 }
+
+// notOnCards are the findings that say nothing to somebody who looks at a run for the first time.
+var notOnCards = []string{judge.CodeComplete, judge.CodeIntervals, judge.CodeFewSamples, judge.CodeNotKnown,
+	judge.CodeNotObserved}
 
 // row appends a metric to the table, if it has a value.
 func (c *Card) row(tag, unit string, value func(tag, stat string) (answer.Figure, bool)) {
@@ -363,50 +357,11 @@ func (c *Card) accuracy(data []byte) error {
 	}
 	if a := file.Accuracy; a != nil && a.Overall.Total > 0 {
 		o := &a.Overall
-		c.Findings = append(c.Findings, CardFinding{Level: summary.Plain,
+		c.Findings = append(c.Findings, CardFinding{Level: judge.Plain,
 			Title: fmt.Sprintf("Accuracy of %s %.2f %%", a.Benchmark, 100*o.Accuracy),
 			Text: fmt.Sprintf("%s of %s answers right, 95 %%: %.1f–%.1f %%.", artifact.GroupThousands(fmt.Sprint(o.Correct)),
 				artifact.GroupThousands(fmt.Sprint(o.Total)), 100*o.Low, 100*o.High)})
 	}
-	return nil
-}
-
-// client appends the verdict on the client.
-func (c *Card) client(data []byte) error {
-	object, err := artifact.ParseObject(data)
-	if err != nil {
-		return err
-	}
-	value, _ := object.Get("client_health")
-	health, _ := value.(artifact.Object)
-	judged := summary.ParseClient(health)
-	if judged.Verdict == "" {
-		return nil
-	}
-	f := CardFinding{Level: summary.Warn, Title: "Client " + clientWord(judged.Verdict)}
-	switch judged.Verdict {
-	case "valid":
-		f.Level = summary.Good
-		var shares []string
-		for _, of := range [...]struct{ tag, name string }{{"time_to_first_token", "TTFT"}, {"inter_token_latency", "ITL"},
-			{"request_latency", "latency"}} {
-			if b, ok := judged.Bounds.Get(of.tag); ok {
-				shares = append(shares, "≤ "+artifact.Short(b.Value)+" "+b.Unit+" of "+of.name)
-			}
-		}
-		if len(shares) > 0 {
-			f.Text = "Its own share is " + strings.Join(shares, ", ") + "."
-		}
-	case "client_limited":
-		f.Level = summary.Bad
-	}
-	for _, why := range judged.Reasons {
-		if judged.Verdict != "valid" && why.LeadsTo == judged.Verdict && why.Message != "" {
-			f.Text = strings.ToUpper(why.Message[:1]) + why.Message[1:] + "."
-			break
-		}
-	}
-	c.Findings = append(c.Findings, f)
 	return nil
 }
 

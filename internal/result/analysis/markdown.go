@@ -4,11 +4,11 @@ import (
 	"strings"
 
 	"aiperf/internal/base/terminal"
-	"aiperf/internal/result/summary"
+	"aiperf/internal/result/judge"
 )
 
 // marks stand before findings.
-var marks = map[summary.Level]string{summary.Good: "✅", summary.Warn: "⚠️", summary.Bad: "❌"}
+var marks = map[judge.Level]string{judge.Good: "✅", judge.Warn: "⚠️", judge.Bad: "❌"}
 
 // Markdown returns the card as a block of Markdown.
 func (c *Card) Markdown() string {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"aiperf/internal/result/chart"
-	"aiperf/internal/result/summary"
+	"aiperf/internal/result/judge"
 )
 
 // The size of a card in points: that of the previews of links.
@@ -18,19 +18,19 @@ const (
 // sharePalette are the colours of a theme.
 type sharePalette struct {
 	paper, panel, line, text, soft, accent color.NRGBA
-	levels                                 map[summary.Level]color.NRGBA
+	levels                                 map[judge.Level]color.NRGBA
 }
 
 var light, dark = sharePalette{
 	paper: chart.Hex("#ffffff"), panel: chart.Hex("#f4f6f8"), line: chart.Hex("#dfe3e8"),
 	text: chart.Hex("#11161d"), soft: chart.Hex("#5a6472"), accent: chart.Hex("#2062ce"),
-	levels: map[summary.Level]color.NRGBA{summary.Good: chart.Hex("#1d7f4e"), summary.Warn: chart.Hex("#b26a00"),
-		summary.Bad: chart.Hex("#c2321d"), summary.Plain: chart.Hex("#5a6472")},
+	levels: map[judge.Level]color.NRGBA{judge.Good: chart.Hex("#1d7f4e"), judge.Warn: chart.Hex("#b26a00"),
+		judge.Bad: chart.Hex("#c2321d"), judge.Plain: chart.Hex("#5a6472")},
 }, sharePalette{
 	paper: chart.Hex("#16191e"), panel: chart.Hex("#20252c"), line: chart.Hex("#333a44"),
 	text: chart.Hex("#eceff3"), soft: chart.Hex("#a3adb9"), accent: chart.Hex("#73b6fa"),
-	levels: map[summary.Level]color.NRGBA{summary.Good: chart.Hex("#55c98d"), summary.Warn: chart.Hex("#e6a23c"),
-		summary.Bad: chart.Hex("#ff7a66"), summary.Plain: chart.Hex("#a3adb9")},
+	levels: map[judge.Level]color.NRGBA{judge.Good: chart.Hex("#55c98d"), judge.Warn: chart.Hex("#e6a23c"),
+		judge.Bad: chart.Hex("#ff7a66"), judge.Plain: chart.Hex("#a3adb9")},
 }
 
 // drawing is a card that is being drawn.

@@ -12,8 +12,8 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/compare"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/library"
-	"aiperf/internal/result/summary"
 )
 
 // repeats fills the card of repeats: means with their intervals.
@@ -116,9 +116,9 @@ func (c *Card) sweep(d *library.Folder, f *library.Facts) error {
 	}
 	for i := range s.Cells {
 		if a := s.Cells[i].Accuracy; a != nil && a.Against != nil && a.Against.Shown() {
-			level := summary.Good
+			level := judge.Good
 			if a.Against.Difference < 0 {
-				level = summary.Bad
+				level = judge.Bad
 			}
 			c.Findings = append(c.Findings, CardFinding{level, "At " + s.Cells[i].Label + " the server " + a.Against.Finding(),
 				a.Against.Counts()})
@@ -182,7 +182,7 @@ func (c *Card) boundary(s *answer.Sweep) {
 	switch largest, ok := b.Largest(); {
 	case !ok:
 		f.Value, f.Detail = "none", within
-		c.Findings = append(c.Findings, CardFinding{summary.Bad, "No load meets the limits", within})
+		c.Findings = append(c.Findings, CardFinding{judge.Bad, "No load meets the limits", within})
 	default:
 		f.Value, f.Detail = artifact.Short(largest), within
 		if interval := b.Interval(); interval != "" {
@@ -197,7 +197,7 @@ func (c *Card) boundary(s *answer.Sweep) {
 			}
 			text += "."
 		}
-		c.Findings = append(c.Findings, CardFinding{summary.Good, "Limits: " + within, text})
+		c.Findings = append(c.Findings, CardFinding{judge.Good, "Limits: " + within, text})
 	}
 	c.Figures = append(c.Figures, f)
 }
@@ -263,7 +263,7 @@ func CompareCard(base, next string) (*Card, error) {
 			}
 		}
 	}
-	finding := CardFinding{Level: summary.Plain, Title: comparison.Finding()}
+	finding := CardFinding{Level: judge.Plain, Title: comparison.Finding()}
 	if comparison.Incomplete {
 		c.Notes = append(c.Notes, "A run did not complete.")
 	}

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/library"
 	"encoding/json"
 	"fmt"
@@ -119,30 +120,26 @@ func (s *served) id(name string) string {
 }
 
 // A run is first what went wrong with it, whatever the verdict on its client.
-func TestStateOfARunWhoseRequestsFailed(t *testing.T) {
+func TestStateOfAnItem(t *testing.T) {
+	failed := judge.Judge(&judge.Facts{Successes: 95, Failed: 5, Failures: []judge.Failure{{Name: "503", Code: 503, Count: 5}}})
+	whole := judge.Judge(&judge.Facts{Successes: 100})
 	for _, c := range []struct {
-		failed, succeeded  float64
-		incomplete         string
-		state, why, status string
+		of         library.Facts
+		title, why string
+		level      judge.Level
 	}{
-		{0, 100, "", "valid", "", "good The client did not distort the figures"},
-		{1, 199, "", "valid", "", "good The client did not distort the figures; plain 1 request failed (0.5 %)"},
-		{2, 98, "", "some_failed", "2 requests failed (2 %)", "warn 2 requests failed (2 %)"},
-		{5, 95, "", "failed", "5 requests failed (5 %)", "bad 5 requests failed (5 %)"},
-		{50, 0, "", "failed", "50 requests failed (100 %)", "bad 50 requests failed (100 %)"},
-		{50, 50, "killed", "incomplete", "killed", "warn The run is not complete; bad 50 requests failed (50 %)"},
+		{library.Facts{State: whole.State, Finding: whole.First()}, "Complete", "", judge.Good},
+		{library.Facts{State: failed.State, Finding: failed.First()}, "5 % failed",
+			"5 of 100 requests failed (5 %), most with 5 × 503.", judge.Bad},
+		{library.Facts{State: failed.State, Finding: failed.First(), Fault: "torn"}, "Damaged", "torn", judge.Bad},
+		{library.Facts{Incomplete: "the search did not end"}, "Incomplete", "the search did not end", judge.Warn},
 	} {
-		f := library.Facts{Verdict: "valid", Incomplete: c.incomplete, Figures: map[string]float64{
-			"error_request_count_avg": c.failed, "request_count_avg": c.succeeded}}
-		if got, why := state(&f); got != c.state || why != c.why {
-			t.Errorf("%v failed, %v succeeded: %s, %s, want %s, %s", c.failed, c.succeeded, got, why, c.state, c.why)
+		got, why := state(&c.of)
+		if got.Title != c.title || got.Level != c.level || why != c.why {
+			t.Errorf("%+v, %q, want %s %s, %q", got, why, c.title, c.level, c.why)
 		}
-		var list []string
-		for _, s := range statusOf(&f) {
-			list = append(list, s.Level+" "+s.Title)
-		}
-		if got := strings.Join(list, "; "); got != c.status {
-			t.Errorf("%v failed, %v succeeded: %s, want %s", c.failed, c.succeeded, got, c.status)
+		if list := statusOf(&c.of); len(list) != 1 || list[0].Level != string(c.level) {
+			t.Errorf("%+v, want one of level %s", list, c.level)
 		}
 	}
 }
@@ -161,11 +158,11 @@ func TestListHasAllFolders(t *testing.T) {
 	if len(byName) != 7 {
 		t.Errorf("%d items: %v", len(byName), body)
 	}
-	if a := byName["a"]; a.Kind != "run" || a.Model != "m" || a.Load != "concurrency 4" || a.State != "valid" ||
+	if a := byName["a"]; a.Kind != "run" || a.Model != "m" || a.Load != "concurrency 4" || a.State != "Complete" ||
 		a.Figures["time_to_first_token_p50"] != 20 {
 		t.Errorf("%+v", a)
 	}
-	if d := byName["damaged"]; d.State != "damaged" || !strings.Contains(d.Why, "profile_export_aiperf.json is damaged") {
+	if d := byName["damaged"]; d.State != "Damaged" || !strings.Contains(d.Why, "profile_export_aiperf.json is damaged") {
 		t.Errorf("%+v", d)
 	}
 	if sweep := byName["s"]; sweep.Kind != "sweep" || sweep.Ranges["request_throughput_avg"] != [2]float64{30.5, 50.5} ||

@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/library"
 	"aiperf/internal/result/summary"
 )
@@ -33,11 +34,12 @@ func (s *Server) charts(w http.ResponseWriter, r *http.Request) {
 
 // charted is a run as charts show it.
 type charted struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Kind    string `json:"kind"`
-	State   string `json:"state,omitempty"`
-	Started int64  `json:"started,omitempty"`
+	ID      string      `json:"id"`
+	Name    string      `json:"name"`
+	Kind    string      `json:"kind"`
+	State   string      `json:"state,omitempty"`
+	Level   judge.Level `json:"level,omitempty"`
+	Started int64       `json:"started,omitempty"`
 	// Columns are what points can be grouped and labelled by.
 	Columns map[string]any `json:"columns"`
 	// Values are the statistics of metrics by tag. Intervals are those of means over repeats.
@@ -281,7 +283,8 @@ func (s *Server) chartData(w http.ResponseWriter, r *http.Request) {
 		}
 		c := charted{ID: it.id, Name: it.name, Kind: kindName(it), Columns: f.columns, Values: f.values,
 			Intervals: f.intervals}
-		c.State, _ = state(&it.facts)
+		shown, _ := state(&it.facts)
+		c.State, c.Level = shown.Title, shown.Level
 		if !it.facts.Started.IsZero() {
 			c.Started = it.facts.Started.UnixMilli()
 		}

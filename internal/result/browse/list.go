@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"aiperf/internal/base/webpage"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/library"
-	"aiperf/internal/result/summary"
 )
 
 // listed is an item as the list shows it.
@@ -24,8 +24,9 @@ type listed struct {
 	// Concurrency and Rate sort by load.
 	Concurrency float64 `json:"concurrency,omitempty"`
 	Rate        float64 `json:"rate,omitempty"`
-	// State is valid, degraded, invalid, incomplete, cancelled or damaged; "" if it is not known. Why says why.
+	// State is that of the run in a few words, and Level how it is to be taken; "" if it is not known. Why says why.
 	State   string             `json:"state,omitempty"`
+	Level   judge.Level        `json:"level,omitempty"`
 	Why     string             `json:"why,omitempty"`
 	About   string             `json:"about,omitempty"`
 	Version string             `json:"version,omitempty"`
@@ -85,7 +86,8 @@ func (s *Server) data(sh *shelf) listData {
 		if !f.Started.IsZero() {
 			l.Started = f.Started.UnixMilli()
 		}
-		l.State, l.Why = state(f)
+		shown, why := state(f)
+		l.State, l.Level, l.Why = shown.Title, shown.Level, why
 		if l.Figures == nil {
 			l.Figures = map[string]float64{}
 		}
@@ -94,25 +96,22 @@ func (s *Server) data(sh *shelf) listData {
 	return d
 }
 
-// state returns what is to be known first of an item: what is wrong with it, or how far the client may have distorted its
-// figures. why says more; "" for nothing.
-func state(f *library.Facts) (state, why string) {
-	failed, share := f.FailedRequests()
+// state returns what is to be known first of an item: what is wrong with it, or the state of the run. why says more; ""
+// for nothing.
+func state(f *library.Facts) (state judge.State, why string) {
 	switch {
 	case f.Fault != "":
-		return "damaged", f.Fault
-	case f.WasCancelled:
-		return "cancelled", "it was cancelled early"
-	case f.Incomplete != "":
-		return "incomplete", f.Incomplete
-	case summary.FailedLevel(share) != summary.Good:
-		state = "failed"
-		if summary.FailedLevel(share) == summary.Warn {
-			state = "some_failed"
-		}
-		return state, failedText(failed, share)
+		return judge.State{Code: "damaged", Level: judge.Bad, Title: "Damaged"}, f.Fault
+	case f.State.Code == judge.StateIncomplete:
+		return f.State, f.Incomplete
+	case f.State.Code == judge.StateComplete:
+		return f.State, ""
+	case f.State.Code != "":
+		return f.State, f.Finding.Text
+	case f.Incomplete != "": // a search
+		return judge.State{Code: judge.StateIncomplete, Level: judge.Warn, Title: "Incomplete"}, f.Incomplete
 	}
-	return f.Verdict, ""
+	return judge.State{}, ""
 }
 
 // kindName returns the word for what an item is.

@@ -14,10 +14,7 @@ import (
 )
 
 // functions are those of the templates.
-var functions = template.FuncMap{"short": artifact.Short, "clock": clock, "bytes": sizeText, "words": words}
-
-// words writes a word of a file for people.
-func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+var functions = template.FuncMap{"short": artifact.Short, "clock": clock, "bytes": sizeText}
 
 func clock(t time.Time) string {
 	if t.IsZero() {

@@ -2,7 +2,6 @@ package browse
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/library"
 	"aiperf/internal/result/summary"
 )
@@ -84,7 +84,10 @@ type overviewView struct {
 
 type errorRow struct{ Count, Code, Type, Message string }
 
-type partRow struct{ Path, Name, Load, State string }
+type partRow struct {
+	Path, Name, Load string
+	State            judge.State
+}
 
 func (s *Server) overview(w http.ResponseWriter, r *http.Request, sh *shelf, it *item, n overviewNotes) {
 	f := &it.facts
@@ -110,8 +113,8 @@ func (s *Server) overview(w http.ResponseWriter, r *http.Request, sh *shelf, it 
 		v.run(it)
 	}
 	for _, p := range sh.parts(it) {
-		state, _ := state(&p.facts)
-		v.Parts = append(v.Parts, partRow{"/r/" + p.id, p.name, p.facts.Load, state})
+		shown, _ := state(&p.facts)
+		v.Parts = append(v.Parts, partRow{"/r/" + p.id, p.name, p.facts.Load, shown})
 		if len(v.Parts) <= maxCompared {
 			v.Compare += p.id + ","
 		}
@@ -163,39 +166,18 @@ func join2(list []string) string {
 	return out
 }
 
-// statusOf says how far the figures can be trusted.
+// statusOf says what is to be known of an item first.
 func statusOf(f *library.Facts) []webpage.Status {
-	var out []webpage.Status
-	switch state, why := state(f); state {
-	case "damaged":
-		out = append(out, webpage.Status{Level: "bad", Title: "A part cannot be read", Text: why})
-	case "cancelled", "incomplete":
-		out = append(out, webpage.Status{Level: "warn", Title: "The run is not complete",
-			Text: why + ". " + summary.PartOnly})
-	case "valid":
-		out = append(out, webpage.Status{Level: "good", Title: "The client did not distort the figures"})
-	case "", "failed", "some_failed":
-	default:
-		out = append(out, webpage.Status{Level: "warn", Title: "The client may have distorted the figures",
-			Text: "Its verdict is " + words(state) + "; the report says why."})
+	shown, why := state(f)
+	switch {
+	case shown.Code == "":
+		return nil
+	case shown.Code == judge.StateComplete:
+		why = f.Finding.Text
+	case f.Finding.Title != "" && f.Fault == "":
+		shown.Title = f.Finding.Title
 	}
-	if n, share := f.FailedRequests(); n > 0 {
-		s := webpage.Status{Level: string(summary.FailedLevel(share)), Title: failedText(n, share)}
-		if s.Level == string(summary.Good) {
-			s.Level = string(summary.Plain)
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// failedText says how many requests failed.
-func failedText(n, share float64) string {
-	of := "requests"
-	if n == 1 {
-		of = "request"
-	}
-	return fmt.Sprintf("%s %s failed (%s %%)", artifact.Short(n), of, artifact.Short(100*share))
+	return []webpage.Status{{Level: string(shown.Level), Title: shown.Title, Text: why}}
 }
 
 // cardsOf are the key figures.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 )
 
@@ -145,7 +146,7 @@ func notes(base, next *System, configuration []Difference) []string {
 			f := &s.Runs[i].Figures
 			if f.Incomplete != "" {
 				out = append(out, fmt.Sprintf("%s is not complete: %s. %s", s.Runs[i].Summary, f.Incomplete,
-					summary.PartOnly))
+					judge.PartOnly))
 			}
 			if f.WasCancelled {
 				out = append(out, fmt.Sprintf("%s was cancelled early", s.Runs[i].Summary))

@@ -3,6 +3,7 @@ package library
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +20,7 @@ import (
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 )
 
@@ -44,7 +46,10 @@ type Facts struct {
 	// cover only a part.
 	Verdict, Incomplete string
 	WasCancelled        bool
-	GPUs                int
+	// State is what is to be known of a run first, and Finding says it; zero of what is no run.
+	State   judge.State
+	Finding judge.Finding
+	GPUs    int
 	// Figures are those of [KeyFigures] by tag and statistic, such as time_to_first_token_p99.
 	Figures map[string]float64
 	// Ranges are the smallest and the largest value of a key figure among the cells of a sweep or a search.
@@ -58,15 +63,6 @@ type Facts struct {
 	Outcome string
 	// Fault says why the folder cannot be read, or which part of it; "" if it can.
 	Fault string
-}
-
-// FailedRequests returns how many requests failed, and which share of all that is, from 0 to 1.
-func (f *Facts) FailedRequests() (failed, share float64) {
-	failed = f.Figures["error_request_count_avg"]
-	if failed > 0 {
-		share = failed / (failed + f.Figures["request_count_avg"])
-	}
-	return failed, share
 }
 
 // KeyFigures are the figures that lists show, in their order: a figure of several runs is the mean.
@@ -180,6 +176,7 @@ func (f *Facts) readState(d *Folder) error {
 	if s.Run.StartNS != 0 {
 		f.Started = time.Unix(0, s.Run.StartNS).UTC()
 	}
+	f.State = judge.State{Code: judge.StateIncomplete, Level: judge.Bad, Title: "Incomplete"}
 	f.Incomplete = "the run was killed, or is still under way; its last state is of " +
 		time.Unix(0, s.UpdatedNS).UTC().Format(time.RFC3339)
 	return fmt.Errorf("it has no summary: aiperf report %s computes it from the records", d.Path)
@@ -216,6 +213,8 @@ func (f *Facts) readRun(path string) error {
 			f.Original = false
 		case "client_health":
 			f.Verdict = jsonscan.FindText(m.Value, "verdict")
+		case "judgement":
+			f.judged(m.Value)
 		case "was_cancelled":
 			f.WasCancelled = string(m.Value) == "true"
 		case "is_complete":
@@ -246,7 +245,22 @@ func (f *Facts) readRun(path string) error {
 	if metrics == 0 {
 		return fmt.Errorf("%s is not a summary of a run: it contains no metric", path)
 	}
+	if f.State.Code == "" { // of another program
+		figures, err := summary.ParseFigures(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		f.State, f.Finding = figures.Judgement.State, figures.Judgement.First()
+	}
 	return nil
+}
+
+// judged takes the judgement of a file. One of another shape is none.
+func (f *Facts) judged(raw []byte) {
+	var j judge.Judgement
+	if json.Unmarshal(raw, &j) == nil && len(j.Findings) > 0 {
+		f.State, f.Finding = j.State, j.First()
+	}
 }
 
 // metric takes a member that is a metric; it returns how many that is.

@@ -49,9 +49,9 @@ func (f *PhaseFiles) SetResult(ctx context.Context, r *summary.Result) {
 		return
 	}
 	f.JSON = func(path string) error {
-		// What limited the run follows from the servers and the client too, which a phase's figures do not hold.
+		// What is to be thought of the run follows from the servers and the client too, which a phase's figures do not hold.
 		return artifact.WriteObject(path, slices.DeleteFunc(SummaryObject(r, nil),
-			func(m artifact.Member) bool { return m.Key == "limited_by" }))
+			func(m artifact.Member) bool { return m.Key == "limited_by" || m.Key == "judgement" }))
 	}
 	f.CSV = func(path string) error { return SummaryCSV{Path: path}.Export(ctx, r) }
 }

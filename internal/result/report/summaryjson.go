@@ -8,6 +8,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/recordfile"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 )
 
@@ -38,10 +39,11 @@ func SummaryObject(r *summary.Result, zone *time.Location) artifact.Object {
 }
 
 func document(r *summary.Result, zone *time.Location) *summary.Document {
+	judged := r.Judge()
 	d := &summary.Document{SchemaVersion: SchemaVersion, AIPerfVersion: r.AIPerfVersion, BenchmarkID: r.BenchmarkID,
 		InputConfig: r.InputConfig, RunInfo: runInfo(r), Metadata: metadata(r), Recomputed: r.Recomputed,
 		Provenance: r.Provenance, ClientHealth: r.ClientHealth, Dataset: r.Dataset,
-		FinishReasons: artifact.LargestFirst(r.FinishReasons), Limits: summary.Explain(r),
+		FinishReasons: artifact.LargestFirst(r.FinishReasons), Judgement: &judged, Limits: limits(&judged),
 		Bounds: PercentileBounds(r.Metrics), WasCancelled: r.WasCancelled, Incomplete: r.Incomplete,
 		EndedEarly: r.EndedEarly, WarmupEndedEarly: r.WarmupEndedEarly, Errors: errorSummary(r.Errors),
 		StartTime: instant(r.StartNS, zone), EndTime: instant(r.EndNS, zone),
@@ -73,6 +75,15 @@ func document(r *summary.Result, zone *time.Location) *summary.Document {
 		d.Reasons = append([]string{}, s.Reasons...)
 	}
 	return d
+}
+
+// limits are the findings on what limited the run.
+func limits(j *judge.Judgement) []summary.LimitDocument {
+	var out []summary.LimitDocument
+	for _, l := range j.Limits() {
+		out = append(out, summary.LimitDocument{Code: l.Code, Level: l.Level, Title: l.Title, Text: l.Text, Advice: l.Advice})
+	}
+	return out
 }
 
 // metadata says what was sent and what it counts for; nil where there is nothing to say.

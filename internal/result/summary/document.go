@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/watch/servermetrics"
 )
 
@@ -27,7 +28,8 @@ type Document struct {
 	Accuracy       *AccuracyDocument       `json:"accuracy,omitempty"`
 	Reconciliation *ReconciliationDocument `json:"reconciliation,omitempty"`
 	PrefixCache    *PrefixCacheDocument    `json:"prefix_cache,omitempty"`
-	Limits         []Finding               `json:"limited_by"`
+	Judgement      *judge.Judgement        `json:"judgement,omitempty"`
+	Limits         []LimitDocument         `json:"limited_by"`
 	Bounds         BoundsDocument          `json:"percentile_bounds,omitempty"`
 	WasCancelled   bool                    `json:"was_cancelled"`
 	// Complete is nil for a run that is complete.
@@ -44,6 +46,15 @@ type Document struct {
 	Acceptance artifact.Object   `json:"pooled_spec_decode_acceptance_histogram,omitzero"`
 	Reasons    []string          `json:"runtime_submission_invalid_reasons,omitzero"`
 	Metrics    artifact.Object   `json:"-" artifact:"inline"`
+}
+
+// LimitDocument is a finding of the judgement on what limited the run.
+type LimitDocument struct {
+	Code   string      `json:"code"`
+	Level  judge.Level `json:"level"`
+	Title  string      `json:"title"`
+	Text   string      `json:"text"`
+	Advice string      `json:"advice,omitempty"`
 }
 
 // RunInfoDocument is run_info.

@@ -4,7 +4,9 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/trust"
 )
 
 // Figures are the numbers of one run as its files have them, which thresholds and comparisons use: of a run that has
@@ -16,8 +18,8 @@ type Figures struct {
 	WasCancelled bool
 	// Verdict is that on the client's own influence; "" when the file has none.
 	Verdict string
-	// Limits are what limited the run, the weightiest first; nil where the file does not say so.
-	Limits []Finding
+	// Judgement is what is to be thought of the run: that of the file, or where it has none by the figures alone.
+	Judgement judge.Judgement
 	// Kinds are the hashes that identify what was measured: config, dataset, tokenizer, as far as the file has them.
 	Kinds map[string]string
 	// Config is the configuration and what else decides what was measured, by the names of the file: input_config and
@@ -51,11 +53,30 @@ func (f *Figures) Find(tag string) (Block, bool) {
 
 // FiguresOf returns the figures of a result.
 func FiguresOf(r *Result) Figures {
-	f := Figures{BenchmarkID: r.BenchmarkID, Incomplete: r.Incomplete, WasCancelled: r.WasCancelled, Cached: r.Cached}
+	f := Figures{BenchmarkID: r.BenchmarkID, Incomplete: r.Incomplete, WasCancelled: r.WasCancelled, Cached: r.Cached,
+		Judgement: r.Judge()}
 	for i := range r.Metrics {
 		f.Blocks = append(f.Blocks, blockOf(&r.Metrics[i]))
 	}
 	return f
+}
+
+// judged judges a run by its figures and the report on its client.
+func (f *Figures) judged(client trust.Document) judge.Judgement {
+	facts := judge.Facts{Incomplete: f.Incomplete, Cancelled: f.WasCancelled, Cached: f.Cached, Client: client}
+	for _, b := range f.Blocks {
+		avg, has := b.Stats["avg"]
+		switch {
+		case !has:
+		case b.Tag == "request_count":
+			facts.Successes = int64(avg)
+		case b.Tag == "error_request_count":
+			facts.Failed = int64(avg)
+		default:
+			facts.Metrics = append(facts.Metrics, metrics.Metric{Tag: b.Tag, Unit: b.Unit, Stats: metrics.Stats{Avg: avg}})
+		}
+	}
+	return judge.Judge(&facts)
 }
 
 func blockOf(m *metrics.Metric) Block {

@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/trust"
 )
 
 // finite returns v, or NaN if it is not finite.
@@ -37,6 +38,7 @@ func ParseFigures(data []byte) (Figures, error) {
 		return f, fmt.Errorf("not a summary of a run: %w", ended(err))
 	}
 	var bounds BoundsDocument
+	var client trust.Document
 	for _, m := range members {
 		switch m.key {
 		case "benchmark_id":
@@ -51,13 +53,12 @@ func ParseFigures(data []byte) (Figures, error) {
 		case "incomplete_reason":
 			err = json.Unmarshal(m.value, &f.Incomplete)
 		case "client_health":
-			var health struct{ Verdict string }
-			err = json.Unmarshal(m.value, &health)
-			f.Verdict = health.Verdict
+			err = json.Unmarshal(m.value, &client)
+			f.Verdict = string(client.Verdict)
 		case "prefix_cache":
 			f.Cached, err = cachedOf(m.value)
-		case "limited_by":
-			err = json.Unmarshal(m.value, &f.Limits)
+		case "judgement":
+			err = json.Unmarshal(m.value, &f.Judgement)
 		case "provenance":
 			f.addConfig(m)
 			err = f.addKinds(m.value)
@@ -88,6 +89,9 @@ func ParseFigures(data []byte) (Figures, error) {
 	}
 	if len(f.Blocks) == 0 {
 		return f, errors.New("not a summary of a run: it contains no metric")
+	}
+	if len(f.Judgement.Findings) == 0 {
+		f.Judgement = f.judged(client)
 	}
 	return f, nil
 }

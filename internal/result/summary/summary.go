@@ -14,17 +14,6 @@
 // asked several times is right where most of its answers are.
 //
 // Invariant: answers are paired by the id of their problem, never by their order.
-//
-// It also says in words what the figures of a run mean: what limited them ([Explain]) and how sure they are ([Sure]).
-// The HTML page, the terminal's report and the JSON summary show the same lines.
-//
-// Vocabulary: a load is open where requests are sent by a plan of arrivals, whatever the server does; it is closed
-// where a number of requests is kept in flight. A server is overloaded if the requests in flight grow as long as an
-// open load goes on.
-//
-// Invariants: the lines are a function of the result alone, so that the same records and the same state give the same
-// lines. A cause is named only if a figure shows it; where none does, the line says what is not known and what would
-// show it. Texts of servers have no control characters.
 package summary
 
 import (
@@ -35,9 +24,6 @@ import (
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/servermetrics"
 )
-
-// PartOnly warns of the figures of an incomplete run.
-const PartOnly = "The figures cover only a part of the run and must not be compared with those of other runs."
 
 // Result is the content of the reports of one run.
 type Result struct {

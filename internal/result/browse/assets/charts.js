@@ -73,7 +73,7 @@
             ctx.fill();
             ctx.globalAlpha = 1;
           }
-          circle(ctx, X(p.x), Y(p.y), r, p.r.state && p.r.state !== "valid");
+          circle(ctx, X(p.x), Y(p.y), r, p.r.level && p.r.level !== "good");
         }
       });
       if (state.label) texts(ctx, area, r, points.map(p => ({x: X(p.x), y: Y(p.y), text: textOf(p.r, state.label).slice(0, 28)})));
@@ -164,7 +164,7 @@
   async function open(r) {
     el("pointtitle").textContent = r.name;
     el("pointlink").href = "/r/" + r.id;
-    const rows = [["Kind", r.kind], ["State", r.state && r.state.replaceAll("_", " ")], ["Started (UTC)", r.started ? new Date(r.started).toISOString().replace("T", " ").slice(0, 19) : ""], ...all.columns.slice(0, 8).map(c => [c, textOf(r, c)])];
+    const rows = [["Kind", r.kind], ["State", r.state], ["Started (UTC)", r.started ? new Date(r.started).toISOString().replace("T", " ").slice(0, 19) : ""], ...all.columns.slice(0, 8).map(c => [c, textOf(r, c)])];
     for (const tag of ["output_token_throughput", "request_throughput", "time_to_first_token", "inter_token_latency", "request_latency"]) for (const stat of ["avg", "p50", "p99"]) if (known(value(r, tag, stat)) && (stat !== "avg" || metric(tag).stats.length === 1)) rows.push([nameOf(tag, stat), short(value(r, tag, stat)) + " " + metric(tag).unit]);
     el("pointfacts").replaceChildren(...facts(rows));
     el("pointconfig").textContent = "…";

@@ -69,7 +69,7 @@
     }
     case "started": return make("td", {className: "when minorcol", textContent: when(i.started)});
     case "load": return make("td", {className: "load", textContent: i.load || ""});
-    case "state": return make("td", {}, make("span", {className: "state " + (i.state || ""), textContent: (i.state || "–").replaceAll("_", " ")}));
+    case "state": return make("td", {}, make("span", {className: "state " + (i.level || ""), textContent: i.state || "–"}));
     }
     const span = c.number && i.range?.[c.key];
     if (span) return make("td", {className: "n span", title: "smallest and largest of the cells", textContent: short(span[0]) === short(span[1]) ? short(span[0]) : short(span[0]) + " – " + short(span[1])});

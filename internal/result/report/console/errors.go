@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 )
 
@@ -103,7 +104,7 @@ func (p *page) incomplete(r *summary.Result) {
 		return
 	}
 	p.line(span{product + " | INCOMPLETE RESULTS", alert})
-	for _, text := range []string{r.Incomplete, summary.PartOnly} {
+	for _, text := range []string{r.Incomplete, judge.PartOnly} {
 		for _, line := range wrap(safe(text), p.width) {
 			p.line(span{line, yellow})
 		}

@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/answer"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/trust"
 )
@@ -66,7 +67,8 @@ func RenderShort(w io.Writer, r *summary.Result, o Options) error {
 		p.latencyLines(r, true)
 		p.shareLines(r)
 		p.accuracyLines(r.Accuracy)
-		p.row("limited by", only(summary.Brief(r)))
+		judged := r.Judge()
+		p.row("limited by", only(judged.Brief()))
 		p.clientLine(r)
 		p.warningLines(r, &o)
 	}
@@ -198,7 +200,7 @@ func significant(v float64) string { return cmp.Or(artifact.Significant(v), notA
 // state appends why the figures are not those of a whole run.
 func (p *page) state(r *summary.Result) {
 	if r.Incomplete != "" {
-		p.row("INCOMPLETE", []span{{safe(r.Incomplete) + ". " + summary.PartOnly, alert}})
+		p.row("INCOMPLETE", []span{{safe(r.Incomplete) + ". " + judge.PartOnly, alert}})
 	}
 	if r.WasCancelled {
 		p.row("cancelled", []span{{"early: the figures cover the requests until then", yellow}})

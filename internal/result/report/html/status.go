@@ -2,12 +2,12 @@ package html
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/compare"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 )
 
@@ -22,17 +22,12 @@ const (
 // status adds the judgements of the run: how sure its figures are, what limited it, and whether it is within its
 // thresholds and objectives.
 func (v *view) status(r *summary.Result, run *Run) {
-	for _, line := range summary.Explain(r) {
+	judged := r.Judge()
+	for _, line := range judged.Limits() {
 		v.Limits = append(v.Limits, statusOf(line))
 	}
-	said := slices.ContainsFunc(summary.Explain(r), func(l summary.Finding) bool {
-		return l.Code == summary.CodeErrors || l.Code == summary.CodeManyErrors
-	})
-	v.Sure = append(v.Sure, completeness(r, said)...)
-	for _, line := range summary.Reliability(r) {
-		if line.Code != summary.CodeInterrupted || r.Incomplete == "" && !r.WasCancelled { // which completeness says
-			v.Sure = append(v.Sure, statusOf(line))
-		}
+	for _, line := range judged.Reliance() {
+		v.Sure = append(v.Sure, statusOf(line))
 	}
 	v.Findings = clientFindings(r.ClientHealth)
 	if s, ok := thresholdStatus(run.Thresholds); ok {
@@ -50,40 +45,8 @@ func (v *view) status(r *summary.Result, run *Run) {
 	}
 }
 
-// completeness says whether the run is whole, and how many requests failed unless that is said elsewhere.
-func completeness(r *summary.Result, said bool) []status {
-	var errors []string
-	all := integer(r.Counts.Completed())
-	if n := r.Counts.Errors; n > 0 && !said {
-		errors = append(errors, fmt.Sprintf("%s of %s requests failed (%s %%).", integer(n), all,
-			short(100*float64(n)/float64(r.Counts.Completed()))))
-	}
-	if n := r.Counts.Skipped; n > 0 {
-		errors = append(errors, fmt.Sprintf("%s of %s requests were skipped: their context was too long.", integer(n),
-			all))
-	}
-	because := strings.Join(errors, " ")
-	switch {
-	case r.Incomplete != "":
-		return []status{{Level: bad, Title: "Run incomplete",
-			Text: strings.TrimSpace(r.Incomplete + ". " + summary.PartOnly + " " + because)}}
-	case r.WasCancelled:
-		return []status{{Level: warn, Title: "Run cancelled",
-			Text: strings.TrimSpace("It was stopped early; the figures cover the requests up to then. " + because)}}
-	case r.Counts.AllFailed():
-		return nil
-	case errors != nil:
-		return []status{{Level: warn, Title: "Run complete, with errors", Text: because}}
-	}
-	if r.Counts.Errors > 0 {
-		return []status{{Level: good, Title: "Run complete"}}
-	}
-	return []status{{Level: good, Title: "Run complete", Text: "All " + integer(r.Counts.Successes) +
-		" requests succeeded."}}
-}
-
 // statusOf is a finding as the page shows it.
-func statusOf(line summary.Finding) status {
+func statusOf(line judge.Finding) status {
 	s := status{Level: string(line.Level), Title: line.Title, Text: line.Text}
 	if line.Advice != "" {
 		s.Items = []string{line.Advice}

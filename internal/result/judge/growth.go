@@ -1,4 +1,4 @@
-package summary
+package judge
 
 import (
 	"math"
@@ -33,9 +33,9 @@ const (
 )
 
 // growthOf judges the trend of a run with one phase at one rate.
-func growthOf(r *Result) growth {
-	t := r.Trend
-	if t == nil || r.Counts.TargetRate <= 0 || len(r.Parts) > 0 {
+func growthOf(f *Facts) growth {
+	t := f.Trend
+	if t == nil || f.TargetRate <= 0 || f.SeveralPhases {
 		return growth{}
 	}
 	var all, later, ended int64

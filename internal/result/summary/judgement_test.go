@@ -2,12 +2,14 @@ package summary_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -135,89 +137,89 @@ func TestExplain(t *testing.T) {
 			r := rate(resultOf(t, steady.answer(poisson(1000, 120)), 0, broken, nil), 120)
 			r.Servers = &servermetrics.Load{Waiting: value(100), WaitingMax: value(300), RunningMax: value(16)}
 			return r
-		}, summary.CodeOverload, []string{"requests in flight grew from", "the time to the first token rose from",
+		}, judge.CodeOverload, []string{"requests in flight grew from", "the time to the first token rose from",
 			"Up to 300 requests waited at the server, which ran 16 at most"}},
 		"a rate beyond the server's, whose cache is full": {func(t *testing.T) *summary.Result {
 			r := rate(resultOf(t, steady.answer(poisson(1000, 120)), 0, broken, nil), 120)
 			r.Servers = &servermetrics.Load{Waiting: value(100), KVUsageMax: value(99), Preemptions: value(3)}
 			return r
-		}, summary.CodeOverload, []string{"The KV cache was full (up to 99 % in use, 3 preemptions)"}},
+		}, judge.CodeOverload, []string{"The KV cache was full (up to 99 % in use, 3 preemptions)"}},
 		"a rate that the server keeps up with": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, steady.answer(poisson(1000, 50)), 0, broken, nil), 50)
-		}, summary.CodeRate, []string{"The server kept up with the 50 requests/s"}},
+		}, judge.CodeRate, []string{"The server kept up with the 50 requests/s"}},
 		"a rate close to the server's": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, steady.answer(poisson(2000, 76)), 0, broken, nil), 76)
-		}, summary.CodeRate, nil},
+		}, judge.CodeRate, nil},
 		"long replies are no queue": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, endless.answer(poisson(600, 50)), 0, broken, nil), 50)
-		}, summary.CodeRate, nil},
+		}, judge.CodeRate, nil},
 		"some long replies are no queue": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, mixed.answer(poisson(600, 50)), 0, broken, nil), 50)
-		}, summary.CodeRate, nil},
+		}, judge.CodeRate, nil},
 		"too few requests": {func(t *testing.T) *summary.Result {
 			return rate(resultOf(t, steady.answer(poisson(30, 1000)), 0, broken, nil), 1000)
-		}, summary.CodeNotKnown, []string{"1,000 requests/s were asked for; no metrics of the server"}},
+		}, judge.CodeNotKnown, []string{"1,000 requests/s were asked for; no metrics of the server"}},
 		"the client": {func(t *testing.T) *summary.Result {
 			r := rate(resultOf(t, steady.answer(poisson(1000, 50)), 0, broken, nil), 50)
 			r.ClientHealth = healthOf("client_limited", "cpu", "the client used 99 % of its 2 cores")
 			return r
-		}, summary.CodeClient, []string{"the client used 99 % of its 2 cores", "do this"}},
+		}, judge.CodeClient, []string{"the client used 99 % of its 2 cores", "do this"}},
 		"all failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 100, broken, concurrency(8))
-		}, summary.CodeAllFailed, []string{"None of 100 requests succeeded: 100 × 503 Service Unavailable"}},
+		}, judge.CodeAllFailed, []string{"None of 100 requests succeeded: 100 × 503 Service Unavailable"}},
 		"most failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 60, broken, concurrency(8))
-		}, summary.CodeManyErrors, []string{"60 of 100 requests failed (60 %)"}},
+		}, judge.CodeManyErrors, []string{"60 of 100 requests failed (60 %)"}},
 		"some failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 5, refused, concurrency(8))
-		}, summary.CodeErrors + " " + summary.CodeNotKnown, []string{"The server refused requests: 5 of 100",
+		}, judge.CodeErrors + " " + judge.CodeNotKnown, []string{"The server refused requests: 5 of 100",
 			`429 Too Many\x1b[2J Requests`}},
 		"a few failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 2, broken, concurrency(8))
-		}, summary.CodeNotKnown + " " + summary.CodeErrors, []string{"2 of 100 requests failed (2 %)"}},
+		}, judge.CodeErrors + " " + judge.CodeNotKnown, []string{"2 of 100 requests failed (2 %)"}},
 		"some failed at a server without a queue": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(8, 100, second), 30, broken, concurrency(8))
 			r.Servers = &servermetrics.Load{Waiting: value(0.2), Running: value(8)}
 			return r
-		}, summary.CodeErrors + " " + summary.CodeConcurrency, []string{"30 of 100 requests failed (30 %)",
+		}, judge.CodeErrors + " " + judge.CodeConcurrency, []string{"30 of 100 requests failed (30 %)",
 			"kept up all the time.", "find out why requests fail before you raise the load"}},
 		"a concurrency, of a server that is not known": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 0, broken, concurrency(8))
-		}, summary.CodeNotKnown, []string{"A concurrency of 8 was kept up all the time; no metrics of the server",
+		}, judge.CodeNotKnown, []string{"A concurrency of 8 was kept up all the time; no metrics of the server",
 			"aiperf capacity"}},
 		"a concurrency, of a server without a queue": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(8, 100, second), 0, broken, concurrency(8))
 			r.Servers = &servermetrics.Load{Waiting: value(0.2), Running: value(8), KVUsageMax: value(40)}
 			return r
-		}, summary.CodeConcurrency, []string{"the server had no queue"}},
+		}, judge.CodeConcurrency, []string{"the server had no queue"}},
 		"a concurrency that was not kept up": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 0, broken, concurrency(64))
-		}, summary.CodeNotKnown, []string{"of a concurrency of 64"}},
+		}, judge.CodeTooFew, []string{"of a concurrency of 64"}},
 		"a queue": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(32, 100, second), 0, broken, concurrency(32))
 			r.Servers = &servermetrics.Load{Waiting: value(14), WaitingMax: value(16), Running: value(16)}
 			return r
-		}, summary.CodeQueue, []string{"14 requests waited at the server on average, 16 at most, while 16 ran"}},
+		}, judge.CodeQueue, []string{"14 requests waited at the server on average, 16 at most, while 16 ran"}},
 		"a few that wait of many": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(32, 100, second), 0, broken, concurrency(32))
 			r.Servers = &servermetrics.Load{Waiting: value(1.2), Running: value(200)}
 			return r
-		}, summary.CodeConcurrency, nil},
+		}, judge.CodeConcurrency, nil},
 		"a full cache": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(32, 100, second), 0, broken, concurrency(32))
 			r.Servers = &servermetrics.Load{KVUsageMax: value(97.4), Waiting: value(3), Running: value(16)}
 			return r
-		}, summary.CodeKVCache + " " + summary.CodeQueue, []string{"up to 97.4 % in use"}},
+		}, judge.CodeKVCache + " " + judge.CodeQueue, []string{"up to 97.4 % in use"}},
 		"a cap": {func(t *testing.T) *summary.Result {
 			r := rate(resultOf(t, steady.answer(poisson(1000, 50)), 0, broken, nil), 90)
 			r.Counts.SkippedArrivals, r.Counts.DeliveredRate = 40, 50
 			return r
-		}, summary.CodeCap, []string{"40 arrivals found no free slot", "50 of 90 requests/s"}},
+		}, judge.CodeCap, []string{"40 arrivals found no free slot", "50 of 90 requests/s"}},
 		"a cap that arrivals waited for": {func(t *testing.T) *summary.Result {
 			r := rate(resultOf(t, loop(8, 100, second), 0, broken, concurrency(8)), 90)
 			r.Counts.DeliveredRate = 8
 			return r
-		}, summary.CodeCap, []string{"of 8 at most", "8 of 90 requests/s"}},
+		}, judge.CodeCap, []string{"of 8 at most", "8 of 90 requests/s"}},
 		"a limit of prefills": {func(t *testing.T) *summary.Result {
 			list := loop(8, 100, second)
 			for i := range list {
@@ -227,25 +229,26 @@ func TestExplain(t *testing.T) {
 			phase := config[0].Value.([]any)[0].(artifact.Object)
 			config[0].Value = []any{append(phase, artifact.Member{Key: "prefill_concurrency", Value: 4})}
 			return resultOf(t, list, 0, broken, config)
-		}, summary.CodePrefill, []string{"3.85 of at most 4 requests waited for their first token"}},
+		}, judge.CodePrefillLimit, []string{"3.85 of at most 4 requests waited for their first token"}},
 		"objectives that most requests miss": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(32, 100, second), 0, broken, concurrency(32))
 			r.Servers = &servermetrics.Load{Waiting: value(14), WaitingMax: value(16), Running: value(16)}
 			r.Metrics = append(r.Metrics, share(0.08))
 			return r
-		}, summary.CodeObjectives + " " + summary.CodeQueue, []string{"Only 8 % of the requests met"}},
+		}, judge.CodeObjectives + " " + judge.CodeQueue, []string{"Only 8 % of the requests met"}},
 		"objectives that some requests miss": {func(t *testing.T) *summary.Result {
 			r := resultOf(t, loop(8, 100, second), 0, broken, concurrency(8))
 			r.Servers = &servermetrics.Load{Waiting: value(0.2), Running: value(8)}
 			r.Metrics = append(r.Metrics, share(0.8))
 			return r
-		}, summary.CodeConcurrency, []string{"kept up all the time; 20 % of the requests missed"}},
+		}, judge.CodeConcurrency, []string{"kept up all the time; 20 % of the requests missed"}},
 		"a schedule": {func(t *testing.T) *summary.Result {
 			return resultOf(t, steady.answer(poisson(100, 50)), 0, broken, nil)
-		}, summary.CodeNotKnown, []string{"Nothing shows that the server could not keep up"}},
+		}, judge.CodeNotKnown, []string{"Nothing shows that the server could not keep up"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lines := summary.Explain(c.result(t))
+			judged := c.result(t).Judge()
+			lines := judged.Limits()
 			var codes []string
 			text := ""
 			for _, l := range lines {
@@ -265,11 +268,11 @@ func TestExplain(t *testing.T) {
 				}
 			}
 			cause := lines[0].Code
-			if cause == summary.CodeObjectives {
+			if cause == judge.CodeObjectives {
 				cause = lines[1].Code
 			}
-			if got := summary.Brief(c.result(t)); !strings.Contains(got, brief[cause]) ||
-				(got == "") != (cause == summary.CodeAllFailed || strings.Contains(text, "Nothing shows")) {
+			if got := judged.Brief(); !strings.Contains(got, brief[cause]) ||
+				(got == "") != strings.Contains(text, "Nothing shows") {
 				t.Errorf("in brief %q, of %s", got, cause)
 			}
 		})
@@ -283,12 +286,12 @@ func share(v float64) metrics.Metric {
 
 // brief is a part of the line of the first cause.
 var brief = map[string]string{
-	summary.CodeManyErrors: "errors: 60 of 100 requests failed", summary.CodeClient: "this client",
-	summary.CodeOverload: "the server: it completed", summary.CodeKVCache: "KV cache: up to 97.4 %",
-	summary.CodeQueue: "the server's queue: 14 requests waited at the server on average, 16 at most",
-	summary.CodeCap:   "the cap on the concurrency", summary.CodeRate: "all of ",
-	summary.CodeConcurrency: "always in use",
-	summary.CodePrefill:     "--prefill-concurrency: 3.85 of at most 4 requests",
+	judge.CodeManyErrors: "errors: 60 of 100 requests failed", judge.CodeClient: "this client",
+	judge.CodeOverload: "the server: it completed", judge.CodeKVCache: "KV cache: up to 97.4 %",
+	judge.CodeQueue: "the server's queue: 14 requests waited at the server on average, 16 at most",
+	judge.CodeCap:   "the cap on the concurrency", judge.CodeRate: "all of ",
+	judge.CodeConcurrency:  "always in use",
+	judge.CodePrefillLimit: "--prefill-concurrency: 3.85 of at most 4 requests",
 }
 
 func TestSure(t *testing.T) {
@@ -302,10 +305,10 @@ func TestSure(t *testing.T) {
 		codes  string
 		parts  []string
 	}{
-		"nobody looked": {func(*summary.Result) {}, 1000, summary.CodeNotObserved + " " + summary.CodeIntervals,
+		"nobody looked": {func(*summary.Result) {}, 1000, judge.CodeNotObserved + " " + judge.CodeIntervals,
 			[]string{"1,000 requests: TTFT is within p50 ± ", "p99 ± ", "95 % confidence"}},
 		"valid": {func(r *summary.Result) { r.ClientHealth = healthOf("valid", "", "") }, 1000,
-			summary.CodeClientShare + " " + summary.CodeIntervals,
+			judge.CodeClientShare + " " + judge.CodeIntervals,
 			[]string{"Client valid: Its own share is ≤ 0.21 ms of TTFT."}},
 		"read from a file": {func(r *summary.Result) {
 			text, err := artifact.AppendJSON(nil, healthOf("valid", "", ""))
@@ -315,28 +318,28 @@ func TestSure(t *testing.T) {
 			if r.ClientHealth, err = artifact.ParseObject(text); err != nil {
 				t.Fatal(err)
 			}
-		}, 1000, summary.CodeClientShare + " " + summary.CodeIntervals, []string{"≤ 0.21 ms"}},
+		}, 1000, judge.CodeClientShare + " " + judge.CodeIntervals, []string{"≤ 0.21 ms"}},
 		"inconclusive": {func(r *summary.Result) {
 			r.ClientHealth = healthOf("inconclusive", "steal", "the hypervisor gave 20 % away")
-		}, 1000, summary.CodeDoubtful + " " + summary.CodeIntervals,
+		}, 1000, judge.CodeDoubtful + " " + judge.CodeIntervals,
 			[]string{"The hypervisor gave 20 % away. Its own share", "do this"}},
-		"few requests": {func(*summary.Result) {}, 100, summary.CodeNotObserved + " " + summary.CodeTooFew,
+		"few requests": {func(*summary.Result) {}, 100, judge.CodeNotObserved + " " + judge.CodeFewSamples,
 			[]string{"p99 needs 368"}},
 		"cancelled": {func(r *summary.Result) { r.WasCancelled = true }, 1000,
-			summary.CodeInterrupted + " " + summary.CodeNotObserved + " " + summary.CodeIntervals, nil},
+			judge.CodeInterrupted + " " + judge.CodeNotObserved + " " + judge.CodeIntervals, nil},
 		"incomplete": {func(r *summary.Result) { r.Incomplete = "the disk is full" }, 1000,
-			summary.CodeInterrupted + " " + summary.CodeNotObserved + " " + summary.CodeIntervals,
+			judge.CodeInterrupted + " " + judge.CodeNotObserved + " " + judge.CodeIntervals,
 			[]string{"the disk is full. The figures cover only"}},
 		"the server counted otherwise": {func(r *summary.Result) {
 			r.ClientHealth = healthOf("valid", "totals_differ", "the server counted 3 requests more")
-		}, 1000, summary.CodeClientShare + " " + summary.CodeIntervals + " " + summary.CodeContradiction, nil},
+		}, 1000, judge.CodeClientShare + " " + judge.CodeIntervals + " " + judge.CodeContradiction, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(c.n)
 			c.change(r)
 			var codes []string
 			text := ""
-			for _, l := range summary.Reliability(r) {
+			for _, l := range reliance(r) {
 				codes = append(codes, l.Code)
 				text += l.Title + ": " + l.Text + " " + l.Advice + "\n"
 			}
@@ -350,4 +353,9 @@ func TestSure(t *testing.T) {
 			}
 		})
 	}
+}
+
+func reliance(r *summary.Result) []judge.Finding {
+	j := r.Judge()
+	return slices.DeleteFunc(j.Reliance(), func(f judge.Finding) bool { return f.Code == judge.CodeComplete })
 }

@@ -1,0 +1,109 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"aiperf/internal/base/terminal"
+)
+
+const (
+	// mostlyFailed is the share of failed requests from which they are what limited the run, manyFailed that from which
+	// they are the first thing to say, someFailed that from which they are said at all.
+	mostlyFailed, manyFailed, someFailed = 0.5, 0.05, 0.01
+	// mostlyMissed is the share of good requests below which the objectives are the first thing to say, someMissed that
+	// below which the server does not hold them with more load.
+	mostlyMissed, someMissed = 0.5, 0.95
+)
+
+// FailedLevel is how a share of failed requests is to be taken, from 0 to 1.
+func FailedLevel(share float64) Level {
+	switch {
+	case share >= manyFailed:
+		return Bad
+	case share >= someFailed:
+		return Warn
+	}
+	return Good
+}
+
+func (f *view) allFailed() (Finding, bool) {
+	return Finding{Code: CodeAllFailed, Kind: Outcome, Level: Bad, Title: "All requests failed",
+		Text:  fmt.Sprintf("None of %s requests succeeded: %s.", count(f.Ended()), f.commonError()),
+		Brief: "errors: none of " + count(f.Ended()) + " requests succeeded, most failed with " + f.commonError(),
+	}, f.noneSucceeded()
+}
+
+// noneSucceeded reports whether requests ended and none of them succeeded.
+func (f *view) noneSucceeded() bool { return f.Successes == 0 && f.Ended() > 0 }
+
+// commonError names the most frequent error with its count.
+func (f *view) commonError() string {
+	if len(f.Failures) == 0 {
+		return "the errors are not known"
+	}
+	most := &f.Failures[0]
+	for i := range f.Failures {
+		if f.Failures[i].Count > most.Count {
+			most = &f.Failures[i]
+		}
+	}
+	return fmt.Sprintf("%s × %s", count(most.Count), terminal.Text(most.Name))
+}
+
+// failedShare is the part of the requests that failed, from 0 to 1.
+func (f *view) failedShare() float64 {
+	all := f.Ended()
+	if all == 0 {
+		return 0
+	}
+	return float64(f.Failed) / float64(all)
+}
+
+func (f *view) mostErrors() (Finding, bool) {
+	return Finding{Code: CodeManyErrors, Level: Bad, Title: "Most requests failed",
+		Brief: fmt.Sprintf("errors: %s of %s requests failed, most with %s", count(f.Failed),
+			count(f.Ended()), f.commonError()),
+		Text: fmt.Sprintf("%s of %s requests failed (%s), most with %s; the figures are of the others.",
+			count(f.Failed), count(f.Ended()), percent(f.failedShare()), f.commonError()),
+		Advice: "remove the errors before you read the figures"}, f.failedShare() >= mostlyFailed && !f.noneSucceeded()
+}
+
+// good is the share of requests that met the service level objectives, if there are any.
+func (f *view) good() (float64, bool) { return f.Value("good_request_fraction") }
+
+func (f *view) objectives() (Finding, bool) {
+	good, asked := f.good()
+	text := percent(good) + " of the requests met the service level objectives"
+	return Finding{Code: CodeObjectives, Level: Bad, Title: "Objectives missed", Text: "Only " + text + ".",
+		Advice: "lower the load; aiperf capacity finds the largest one within limits"}, asked && good < mostlyMissed
+}
+
+func (f *view) manyErrors() (Finding, bool) {
+	l := f.errors()
+	l.Brief = fmt.Sprintf("errors: %s of the requests failed, most with %s", percent(f.failedShare()), f.commonError())
+	return l, l.Level == Bad && f.failedShare() < mostlyFailed
+}
+
+func (f *view) someErrors() (Finding, bool) {
+	l := f.errors()
+	return l, l.Level == Warn
+}
+
+// errors says which part of the requests failed.
+func (f *view) errors() Finding {
+	share := f.failedShare()
+	l := Finding{Code: CodeErrors, Level: FailedLevel(share), Title: percent(share) + " of the requests failed",
+		Text: fmt.Sprintf("%s of %s requests failed (%s), most with %s.", count(f.Failed),
+			count(f.Ended()), percent(share), f.commonError())}
+	if f.tooMany() {
+		l.Title, l.Text = "Refused requests", "The server refused requests: "+l.Text
+		l.Advice = "lower --request-rate or --concurrency: 429 says that the server takes no more"
+	}
+	return l
+}
+
+// tooMany reports whether the server said that there were too many requests.
+func (f *view) tooMany() bool {
+	return slices.ContainsFunc(f.Failures, func(e Failure) bool { return e.Code == 429 })
+}

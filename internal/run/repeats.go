@@ -18,8 +18,6 @@ const (
 	bytesPerToken = 4
 	// mediumBytes stands for an image, a sound or a video, whose encoded length says nothing of its tokens.
 	mediumBytes = 1024
-	// fewCached is the part of the prompt tokens, from 0 to 1, below which it does not matter why they were cached.
-	fewCached = 0.05
 )
 
 // repeats returns which part of the text of the run's prompts, from 0 to 1, the run itself had sent before: what a

@@ -311,7 +311,7 @@ func (w *serverWatch) ledger(r *summary.Result, phases []load.Stats, resent int6
 			l.WarmUp += phases[i].RequestsSent // all of them: nobody knows how many had ended by then
 		}
 	}
-	if share, _ := server.CachedShare(); share > fewCached {
+	if _, metric := server.CachedShare(); metric != "" {
 		l.Repeats = w.repeats(w.prompts, r)
 	}
 	return l

@@ -3,6 +3,8 @@ package judge
 import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/timesplit"
+	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
 )
@@ -35,6 +37,12 @@ type Facts struct {
 	Client trust.Document
 	// Servers is how busy the servers were.
 	Servers *servermetrics.Load
+	// Times is where the time of requests went.
+	Times *timesplit.Times
+	// Devices are what may have slowed GPUs down.
+	Devices []gpu.Condition
+	// MeanRepeats is how often each prompt was sent; 0 = not known.
+	MeanRepeats float64
 	// Cached is how much of the prompts came from the server's prefix cache.
 	Cached *servermetrics.Cached
 }
@@ -45,6 +53,8 @@ type Failure struct {
 	Name  string
 	Code  int
 	Count int64
+	// Message is that of the first of them.
+	Message string
 }
 
 // Ended returns the number of requests that ended.

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"fmt"
-	"slices"
 
 	"aiperf/internal/base/terminal"
 )
@@ -96,14 +95,5 @@ func (f *view) errors() Finding {
 	l := Finding{Code: CodeErrors, Level: FailedLevel(share), Title: percent(share) + " of the requests failed",
 		Text: fmt.Sprintf("%s of %s requests failed (%s), most with %s.", count(f.Failed),
 			count(f.Ended()), percent(share), f.commonError())}
-	if f.tooMany() {
-		l.Title, l.Text = "Refused requests", "The server refused requests: "+l.Text
-		l.Advice = "lower --request-rate or --concurrency: 429 says that the server takes no more"
-	}
 	return l
-}
-
-// tooMany reports whether the server said that there were too many requests.
-func (f *view) tooMany() bool {
-	return slices.ContainsFunc(f.Failures, func(e Failure) bool { return e.Code == 429 })
 }

@@ -3,9 +3,12 @@ package judge
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/timesplit"
 )
 
 const (
@@ -19,6 +22,44 @@ const (
 	// delivered is the part of a planned rate from which it was sent.
 	delivered = 0.98
 )
+
+// refused are requests that the server, or a gateway, refused because there were too many.
+func (f *view) refused() (Finding, bool) {
+	n := int64(0)
+	name := ""
+	for i := range f.Failures {
+		if e := &f.Failures[i]; e.tooMany() {
+			n += e.Count
+			if name == "" {
+				name = e.Name
+			}
+		}
+	}
+	share := float64(n) / float64(max(f.Ended(), 1))
+	return Finding{Code: CodeRateLimit, Level: FailedLevel(share), Title: "Requests refused", Confidence: Certain,
+		Text: fmt.Sprintf("%s of %s requests (%s) were refused because there were too many, most with %s.", count(n),
+			count(f.Ended()), percent(share), terminal.Text(name)),
+		Brief:    fmt.Sprintf("a limit of the server: %s of the requests were refused", percent(share)),
+		Evidence: []Evidence{{Metric: "error_request_count", Value: float64(n), Unit: "requests"}},
+		Advice:   f.switchOf(needLimit),
+		Confirm:  "the error's text and Retry-After name the limit; half the load is not refused",
+	}, n > 0 && FailedLevel(share) != Good && 2*n >= f.Failed
+}
+
+// tooMany reports whether an error says that there were too many requests.
+func (e *Failure) tooMany() bool {
+	switch e.Code {
+	case 429, 529:
+		return true
+	case 503:
+		text := strings.ToLower(e.Name + " " + e.Message)
+		return slices.ContainsFunc(busyWords, func(word string) bool { return strings.Contains(text, word) })
+	}
+	return false
+}
+
+// busyWords are in messages of servers that refuse because they have too much to do.
+var busyWords = []string{"queue", "overload", "capacity", "too many", "busy", "rate limit"}
 
 // overload is an open load beyond what the server can take.
 func (f *view) overload() (Finding, bool) {
@@ -35,6 +76,16 @@ func (f *view) overload() (Finding, bool) {
 	l.Text += f.because()
 	l.Advice = fmt.Sprintf("latencies depend on how long such a run lasts: send less than %s requests/s, or let "+
 		"aiperf capacity find what the server takes", short(g.completed))
+	if _, full := f.fullCache(); full {
+		l.Advice += "; " + f.switchOf(needCache)
+	} else if s := f.Servers; s != nil && s.WaitingMax != nil && *s.WaitingMax >= queued {
+		l.Advice += "; " + f.switchOf(needSlots)
+	}
+	l.Confidence = Certain
+	l.Evidence = []Evidence{{Metric: "completed requests", Value: g.completed, Unit: "requests/sec", Window: "after the first quarter"},
+		{Metric: "sent requests", Value: g.sent, Unit: "requests/sec", Window: "after the first quarter"},
+		{Metric: "requests in flight", Value: float64(g.to), Unit: "requests", Window: "end of sending"}}
+	l.Confirm = "repeat for twice as long: latencies grow further"
 	return l, true
 }
 
@@ -83,13 +134,25 @@ func (f *view) fullCache() (string, bool) {
 
 func (f *view) cache() (Finding, bool) {
 	full, ok := f.fullCache()
-	l := Finding{Code: CodeKVCache, Level: Warn, Title: "KV cache", Text: "The server's KV cache was full: " + full +
-		". Requests then wait, or are computed again.",
-		Brief:  "the server's KV cache: " + full,
-		Advice: "lower the concurrency or the lengths, or give the server more memory for its cache"}
-	return l, ok && !f.growth.grows // which names the cache as the cause
+	l := Finding{Code: CodeKVCache, Level: Warn, Title: "KV cache", Confidence: Certain,
+		Text:  "The server's KV cache was full: " + full + ". Requests then wait, or are computed again.",
+		Brief: "the server's KV cache: " + full, Advice: f.switchOf(needCache),
+		Confirm: "repeat with half the concurrency or half the lengths: the cache is not full, and no request is preempted"}
+	if !ok || f.growth.grows { // which names the cache as the cause
+		return l, false
+	}
+	for _, of := range []struct {
+		metric, unit string
+		value        *float64
+	}{{"KV cache usage", "%", f.Servers.KVUsageMax}, {"preemptions", "requests", f.Servers.Preemptions}} {
+		if of.value != nil {
+			l.Evidence = append(l.Evidence, Evidence{Metric: of.metric, Value: *of.value, Unit: of.unit, Window: "at most"})
+		}
+	}
+	return l, true
 }
 
+// queue is a queue at the server.
 func (f *view) queue() (Finding, bool) {
 	s := f.Servers
 	if s == nil || s.Waiting == nil || f.growth.grows {
@@ -109,13 +172,22 @@ func (f *view) queue() (Finding, bool) {
 		l.Text += fmt.Sprintf(", while %s ran", short(running))
 	}
 	l.Text += ": its batch was full, and more load only lengthens the queue."
-	l.Advice = "raise the server's batch size (of vLLM --max-num-seqs), or lower the load"
+	l.Advice, l.Confidence = f.switchOf(needSlots), Likely
+	l.Confirm = "repeat with as many requests in flight as ran: nothing waits, and TTFT falls"
+	l.Evidence = []Evidence{{Metric: "waiting requests", Value: *s.Waiting, Unit: "requests"},
+		{Metric: "running requests", Value: running, Unit: "requests"}}
+	if ms, share := part(f.ttft(), timesplit.Queue); ms > 0 {
+		l.Text += fmt.Sprintf(" Waiting took %s of the time to the first token.", percent(share))
+		l.Evidence = append(l.Evidence, stageEvidence(f.ttft(), timesplit.Queue)...)
+	}
 	return l, *s.Waiting >= max(queued, queuedPart*running)
 }
 
 // cap is an open load that the cap of its concurrency held back.
 func (f *view) cap() (Finding, bool) {
-	l := Finding{Code: CodeCap, Level: Warn, Title: "Cap on the concurrency",
+	l := Finding{Code: CodeCap, Level: Warn, Title: "Cap on the concurrency", Confidence: Certain,
+		Evidence: []Evidence{{Metric: "delivered_rate", Value: f.DeliveredRate, Unit: "requests/sec"},
+			{Metric: "target_rate", Value: f.TargetRate, Unit: "requests/sec"}},
 		Advice: "raise --concurrency if the rate is to be reached"}
 	sent := fmt.Sprintf("%s of %s requests/s were sent", short(f.DeliveredRate), short(f.TargetRate))
 	l.Brief = "the cap on the concurrency: " + sent
@@ -135,7 +207,8 @@ func (f *view) prefillLimit() (Finding, bool) {
 	limit := f.PrefillConcurrency
 	waiting, known := f.Value("effective_prefill_concurrency")
 	text := fmt.Sprintf("%s of at most %s requests waited for their first token on average", short(waiting), short(limit))
-	return Finding{Code: CodePrefillLimit, Level: Warn, Title: "Limit of prefills", Brief: "--prefill-concurrency: " + text,
+	return Finding{Code: CodePrefillLimit, Level: Warn, Title: "Limit of prefills", Confidence: Certain,
+		Evidence: []Evidence{{Metric: "effective_prefill_concurrency", Value: waiting, Unit: "requests"}}, Brief: "--prefill-concurrency: " + text,
 		Text:   text + ", which kept the others from being sent.",
 		Advice: "raise --prefill-concurrency if the server is to have more to do"}, limit > 0 && known && waiting >= kept*limit
 }

@@ -19,7 +19,7 @@ const (
 	StateClient     = "client_limited"
 	StateSomeFailed = "some_failed"
 	StateDoubtful   = "inconclusive"
-	StateSaturated  = "saturated"
+	StateLimited  = "limited"
 	StateWarm       = "warm_cache"
 	StateComplete   = "complete"
 )
@@ -54,7 +54,7 @@ func (f *view) state() State {
 			return s
 		}
 		if of.Kind == Cause && (of.Level == Warn || of.Level == Bad) {
-			return State{StateSaturated, of.Level, of.Title}
+			return State{StateLimited, of.Level, of.Title}
 		}
 	}
 	return State{StateComplete, Good, "Complete"}

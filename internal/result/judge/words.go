@@ -15,3 +15,5 @@ func count(n int64) string { return artifact.GroupThousands(fmt.Sprint(n)) }
 
 // percent writes a share.
 func percent(share float64) string { return short(100*share) + " %" }
+
+func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }

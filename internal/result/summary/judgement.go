@@ -29,6 +29,12 @@ func (r *Result) Facts() judge.Facts {
 		Metrics: r.Metrics, Trend: r.Trend, Client: ParseClient(r.ClientHealth),
 		Servers: r.Servers, Cached: r.Cached,
 	}
+	if r.Telemetry != nil {
+		f.Devices = r.Telemetry.Conditions
+	}
+	if r.Dataset != nil {
+		f.MeanRepeats = r.Dataset.MeanRepeats
+	}
 	if r.EndedEarly != nil {
 		f.Early = r.EndedEarly.String()
 	}
@@ -44,7 +50,7 @@ func (r *Result) failures() []judge.Failure {
 	var out []judge.Failure
 	for _, kind := range r.ErrorKinds() {
 		e := &kind.Error
-		of := judge.Failure{Name: e.Type, Count: kind.Count}
+		of := judge.Failure{Name: e.Type, Count: kind.Count, Message: e.Message}
 		if e.HasCode {
 			of.Code, of.Name = e.Code, strings.TrimSpace(strconv.Itoa(e.Code)+" "+e.Type)
 		}

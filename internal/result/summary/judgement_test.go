@@ -172,7 +172,7 @@ func TestExplain(t *testing.T) {
 		}, judge.CodeManyErrors, []string{"60 of 100 requests failed (60 %)"}},
 		"some failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 5, refused, concurrency(8))
-		}, judge.CodeErrors + " " + judge.CodeNotKnown, []string{"The server refused requests: 5 of 100",
+		}, judge.CodeErrors + " " + judge.CodeRateLimit, []string{"5 of 100 requests (5 %) were refused",
 			`429 Too Many\x1b[2J Requests`}},
 		"a few failed": {func(t *testing.T) *summary.Result {
 			return resultOf(t, loop(8, 100, second), 2, broken, concurrency(8))
@@ -268,7 +268,7 @@ func TestExplain(t *testing.T) {
 				}
 			}
 			cause := lines[0].Code
-			if cause == judge.CodeObjectives {
+			if cause == judge.CodeObjectives || cause == judge.CodeErrors && len(lines) > 2 {
 				cause = lines[1].Code
 			}
 			if got := judged.Brief(); !strings.Contains(got, brief[cause]) ||

@@ -15,7 +15,7 @@ type Ledger struct {
 	// Resent requests were sent again on another connection.
 	Resent int64 `json:"requests_resent,omitempty"`
 	// Repeats is the part of the prompts' text, from 0 to 1, that the run had sent before; nil where that is not known,
-	// and where it does not matter because the server took little from a cache.
+	// and where the server does not count what it takes from a cache.
 	Repeats *float64 `json:"prompt_repeats,omitempty"`
 }
 

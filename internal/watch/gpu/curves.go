@@ -17,7 +17,7 @@ func (s *Store) Curves() []timeline.Curve {
 	var out []timeline.Curve
 	for field := range s.catalog.fields {
 		for _, d := range s.devices {
-			if column := d.columns[field]; column != nil {
+			if column := d.columns[field]; column != nil && !s.catalog.quiet[field] {
 				out = append(out, d.curve(s.catalog.Field(field), column))
 			}
 		}

@@ -77,6 +77,15 @@ var builtin = []Field{
 	{"amd_mem_clock", "AMD Memory Clock", "MHz", Gauge, AMD},
 }
 
+// quiet are fields that no export has: [Store.Conditions] is made of them, unless a custom field of the name shows one.
+var quiet = []Field{
+	{"thermal_violation", "Thermal Violation", "us", Counter, NVIDIA},
+	{"sm_clock", "SM Clock", "MHz", Gauge, NVIDIA},
+	{"sm_clock_max", "Highest SM Clock", "MHz", Gauge, NVIDIA},
+	{"clock_reasons", "Reasons for Lower Clocks", "bits", Gauge, NVIDIA},
+	{"gpu_memory_free", "GPU Memory Free", "GB", Gauge, NVIDIA},
+}
+
 // scopedNames are the vendor-prefixed names that are not just nvidia_ before the name.
 var scopedNames = map[string]string{
 	"gpu_power_usage": "nvidia_power_usage", "gpu_memory_used": "nvidia_memory_used",
@@ -97,6 +106,8 @@ type mapping struct {
 	rank int
 	// clock is the clock_type that a gpu_clock must have.
 	clock string
+	// quiet: the field is in no export.
+	quiet bool
 }
 
 // exporterField is a row of the tables below.
@@ -120,6 +131,12 @@ var dcgmFields = []exporterField{
 	{sample: "DCGM_FI_DEV_ENC_UTIL", field: "encoder_utilization", scale: 1},
 	{sample: "DCGM_FI_DEV_XID_ERRORS", field: "xid_errors", scale: 1},
 	{sample: "DCGM_FI_DEV_POWER_VIOLATION", field: "power_violation", scale: 1e-3},
+	{sample: "DCGM_FI_DEV_THERMAL_VIOLATION", field: "thermal_violation", scale: 1e-3},
+	{sample: "DCGM_FI_DEV_SM_CLOCK", field: "sm_clock", scale: 1},
+	{sample: "DCGM_FI_DEV_MAX_SM_CLOCK", field: "sm_clock_max", scale: 1},
+	{sample: "DCGM_FI_DEV_CLOCKS_EVENT_REASONS", field: "clock_reasons", scale: 1},
+	{sample: "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS", field: "clock_reasons", scale: 1, rank: 1},
+	{sample: "DCGM_FI_DEV_FB_FREE", field: "gpu_memory_free", scale: 0.001048576},
 }
 
 // amdFields are the names of AMD's Device Metrics Exporter. Memory is in MB of 1/1024 GB, energy in µJ.
@@ -143,8 +160,10 @@ var amdFields = []exporterField{
 type Catalog struct {
 	fields []Field
 	index  map[string]int
-	dcgm   map[string]mapping
+	dcgm   map[string][]mapping
 	amd    map[string][]mapping
+	// quiet are the fields that exports leave out.
+	quiet map[int]bool
 	// scoped asks for vendor-prefixed names.
 	scoped bool
 }
@@ -162,21 +181,28 @@ func FieldNamed(name string) (Field, bool) {
 // NewCatalog returns the built-in fields and, after them, the custom ones. With scoped, exports name NVIDIA's
 // fields with their vendor.
 func NewCatalog(custom []Custom, scoped bool) *Catalog {
-	c := &Catalog{index: map[string]int{}, dcgm: map[string]mapping{}, amd: map[string][]mapping{}, scoped: scoped}
+	c := &Catalog{index: map[string]int{}, dcgm: map[string][]mapping{}, amd: map[string][]mapping{},
+		quiet: map[int]bool{}, scoped: scoped}
 	for _, f := range builtin {
 		c.add(f)
 	}
+	for _, f := range quiet {
+		c.quiet[len(c.fields)] = true
+		c.add(f)
+	}
 	for _, f := range dcgmFields {
-		c.dcgm[f.sample] = mapping{field: c.index[f.field], scale: f.scale}
+		c.dcgm[f.sample] = append(c.dcgm[f.sample], mapping{field: c.index[f.field], scale: f.scale, rank: f.rank,
+			quiet: c.quiet[c.index[f.field]]})
 	}
 	for _, f := range amdFields {
-		c.amd[f.sample] = append(c.amd[f.sample], mapping{c.index[f.field], f.scale, f.rank, f.clock})
+		c.amd[f.sample] = append(c.amd[f.sample], mapping{c.index[f.field], f.scale, f.rank, f.clock, false})
 	}
 	for _, m := range custom {
-		if _, known := c.index[m.Field.Name]; !known {
-			c.add(m.Field)
-			c.dcgm[m.Sample] = mapping{field: c.index[m.Field.Name], scale: m.Scale}
+		if i, known := c.index[m.Field.Name]; known && !c.quiet[i] {
+			continue
 		}
+		c.add(m.Field) // under its name from now on
+		c.dcgm[m.Sample] = append(c.dcgm[m.Sample], mapping{field: c.index[m.Field.Name], scale: m.Scale})
 	}
 	return c
 }
@@ -208,7 +234,7 @@ func (c *Catalog) find(name string) (int, bool) {
 // isBuiltin reports whether a sample of DCGM has a field without any configuration.
 func isBuiltin(sample string) bool {
 	for _, f := range dcgmFields {
-		if f.sample == sample {
+		if f.sample == sample && !slices.ContainsFunc(quiet, func(q Field) bool { return q.Name == f.field }) {
 			return true
 		}
 	}

@@ -26,7 +26,7 @@ func (c *Catalog) AppendLine(dst []byte, r *Reading) []byte {
 	m.String("dcgm_url", r.Source)
 	m.Object("telemetry_data")
 	for i, v := range r.Values {
-		if !math.IsNaN(v) {
+		if !math.IsNaN(v) && !c.quiet[i] {
 			m.Key(c.Field(i).Name)
 			m.Dst = artifact.AppendFloat(m.Dst, v)
 		}

@@ -34,7 +34,7 @@ func (s *Store) Newest(sinceNS int64) []DeviceNewest {
 			for i >= 0 && math.IsNaN(column[i]) {
 				i--
 			}
-			if i < 0 {
+			if i < 0 || s.catalog.quiet[field] {
 				continue
 			}
 			n := Newest{Field: s.catalog.Field(field), Now: column[i]}

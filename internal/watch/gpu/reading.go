@@ -82,8 +82,10 @@ func (c *Catalog) FromPage(source string, timestampNS int64, samples []prom.Samp
 			continue
 		}
 		name := strings.TrimSuffix(s.Series.Family.Name, "_total")
-		if m, known := c.dcgm[name]; known && d != DeviceMetricsExporter {
-			groups = c.dcgmLine(groups, source, m, labels(s.Series.Labels), s.Value)
+		if d != DeviceMetricsExporter {
+			for _, m := range c.dcgm[name] {
+				groups = c.dcgmLine(groups, source, m, labels(s.Series.Labels), s.Value)
+			}
 		}
 		if d != DCGM {
 			groups = c.amdLine(groups, source, name, labels(s.Series.Labels), s.Value)
@@ -169,7 +171,7 @@ func (g *group) set(m mapping, rank int, value float64) {
 	if !math.IsNaN(g.values[m.field]) && g.ranks[m.field] < rank {
 		return
 	}
-	g.values[m.field], g.ranks[m.field], g.any = value*m.scale, rank, true
+	g.values[m.field], g.ranks[m.field], g.any = value*m.scale, rank, g.any || !m.quiet
 }
 
 // NewValues returns the values of a reading that says nothing.

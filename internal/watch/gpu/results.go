@@ -23,6 +23,8 @@ type Telemetry struct {
 	Errors    []Failure  `json:"errors,omitempty"`
 	// Platforms of the devices, sorted.
 	Platforms []string `json:"platforms"`
+	// Conditions are what may have slowed the devices down.
+	Conditions []Condition `json:"conditions,omitempty"`
 }
 
 // Endpoint is the devices of a source.
@@ -82,7 +84,7 @@ func (s *Store) TelemetryUntil(w Window, untilNS int64) *Telemetry {
 		}
 		r := DeviceMetrics{Device: d.Device}
 		for field := range s.catalog.fields {
-			if st, ok := s.stats(d, field, w, untilNS); ok {
+			if st, ok := s.stats(d, field, w, untilNS); ok && !s.catalog.quiet[field] {
 				r.Metrics = append(r.Metrics, Metric{s.catalog.Field(field), st})
 			}
 		}
@@ -91,6 +93,7 @@ func (s *Store) TelemetryUntil(w Window, untilNS int64) *Telemetry {
 		}
 	}
 	slices.Sort(t.Platforms)
+	t.Conditions = s.Conditions(w)
 	for i := range t.Endpoints {
 		t.Endpoints[i].name()
 	}

@@ -19,6 +19,8 @@ type Load struct {
 	KVUsageMax *float64 `json:"kv_usage_max,omitempty"`
 	// Preemptions are how often a running request was put off for lack of memory.
 	Preemptions *float64 `json:"preemptions,omitempty"`
+	// Signs are what else the pages show.
+	Signs *Signs `json:"signs,omitempty"`
 }
 
 // names are what servers call one figure. Engines and the front ends before them have it of the same requests: a queue
@@ -89,6 +91,7 @@ func LoadOf(r *Results) *Load {
 		KVUsage:     r.largest(kvGauges, "avg"),
 		KVUsageMax:  r.largest(kvGauges, "max"),
 		Preemptions: r.total(preemptionCounters, "total"),
+		Signs:       SignsOf(r),
 	}
 	if l == (Load{}) {
 		return nil

@@ -207,7 +207,7 @@ func (h *handler) answer(body []byte) error {
 		return err
 	}
 	if invalid == nil {
-		h.account.Admit(len(body), s.batch.limit > 0 || h.scheduled())
+		h.account.Admit(len(body))
 	}
 	start := r.Arrival + int64(x.fault.Delay)
 	if err := c.Wait(start); err != nil {
@@ -229,18 +229,22 @@ func (h *handler) answer(body []byte) error {
 		return invalid
 	}
 	if s.batch.limit > 0 {
-		if err := h.join(); err != nil {
+		h.account.Queue(s.clock.NowNS())
+		if err := s.batch.join(h); err != nil {
 			return err
 		}
 		defer s.batch.leave()
 		start = max(start, s.clock.NowNS())
 	}
+	if !h.scheduled() {
+		h.account.Place(start)
+	}
 	due := s.latency.schedule(start, size{r.Plan.PromptTokens, r.Plan.Tokens(), int(x.inFlight)}, r.Sequence)
 	if work := s.opts.work(r); work >= 0 {
 		due = s.latency.fixed(start, work)
 	} else if h.scheduled() {
-		due.job = h.schedule()
-		defer h.leave(due.job)
+		due.job = s.scheduler.add(h.conn, &h.account, r.Plan.PromptTokens, r.Plan.Tokens())
+		defer s.scheduler.remove(due.job)
 	}
 	if httpd.Bodiless(x.fault.Status) {
 		return h.send(x.fault.Status, api.JSONType, nil)
@@ -268,15 +272,6 @@ func (h *handler) read(body []byte) error {
 	}
 	h.x.parsed = true
 	return nil
-}
-
-// join waits for a place in the batch and enters the wait in the account.
-func (h *handler) join() error {
-	h.account.Queue()
-	from := h.srv.clock.NowNS()
-	err := h.srv.batch.join(h)
-	h.account.Dequeue(h.srv.clock.NowNS()-from, err == nil)
-	return err
 }
 
 // chooseFault sets the fault of the header, else that of the server, at its rate.

@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/mockserver/httpd"
+	"aiperf/internal/mockserver/page"
 )
 
 // SchedulerOptions describe a server that works in steps, as engines with continuous batching do, and that
@@ -49,23 +50,23 @@ type scheduler struct {
 // job is a reply in the scheduler.
 type job struct {
 	conn    *httpd.Conn
+	account *page.Account
 	chunks  int // of the prompt, still to be worked on
 	tokens  int // of the reply, still to be made
 	granted atomic.Int64
-	// placed is set when the reply has its place: it is one of the oldest, as many as the batch holds.
-	placed atomic.Bool
-
-	// waits reports that the account has the reply in the queue, since fromNS. It belongs to the goroutine of the reply.
-	waits  bool
-	fromNS int64
+	// placed: the reply has its place; it is one of the oldest, as many as the batch holds. The account knows at the
+	// same moment.
+	placed bool
 }
 
 // add enters a reply of some tokens, at least one, to a prompt.
-func (s *scheduler) add(c *httpd.Conn, promptTokens, tokens int) *job {
-	j := &job{conn: c, chunks: max(1, (promptTokens+s.opts.PrefillChunk-1)/s.opts.PrefillChunk), tokens: tokens}
+func (s *scheduler) add(c *httpd.Conn, a *page.Account, promptTokens, tokens int) *job {
+	j := &job{conn: c, account: a, chunks: max(1, (promptTokens+s.opts.PrefillChunk-1)/s.opts.PrefillChunk),
+		tokens: tokens}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prefill = append(s.prefill, j)
+	a.Queue(s.clock.NowNS())
 	s.place()
 	if !s.running {
 		s.running = true
@@ -84,17 +85,20 @@ func (s *scheduler) remove(j *job) {
 	s.place()
 }
 
-// place gives the oldest replies their place. Replies in decode are older than those in prefill.
+// place gives the oldest replies their place, and takes it from the others: the batch may have become smaller.
+// Replies in decode are older than those in prefill.
 func (s *scheduler) place() {
-	batch := s.opts.effectiveBatch(max(0, len(s.decode)-s.opts.MaxBatch))
+	batch, now := s.opts.effectiveBatch(max(0, len(s.decode)-s.opts.MaxBatch)), s.clock.NowNS()
 	for _, list := range [...][]*job{s.decode, s.prefill} {
 		for _, j := range list {
-			if batch--; batch < 0 {
-				return
+			batch--
+			switch {
+			case j.placed && batch < 0:
+				j.account.Preempt(now)
+			case !j.placed && batch >= 0:
+				j.account.Place(now)
 			}
-			if !j.placed.Swap(true) && j.conn != nil {
-				j.conn.Wake()
-			}
+			j.placed = batch >= 0
 		}
 	}
 }
@@ -115,8 +119,10 @@ func (s *scheduler) run() {
 func (s *scheduler) step() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	batch := min(len(s.decode), s.opts.effectiveBatch(max(0, len(s.decode)-s.opts.MaxBatch)))
-	for _, j := range s.decode[:batch] {
+	for _, j := range s.decode {
+		if !j.placed {
+			break
+		}
 		j.tokens--
 		j.granted.Add(1)
 		j.conn.Wake()
@@ -141,13 +147,6 @@ func (h *handler) await(due *schedule, k int) error {
 	if due.job == nil {
 		return h.conn.Wait(due.at(k))
 	}
-	for due.job.waits {
-		if due.job.placed.Load() {
-			h.seat(due.job, true)
-		} else if err := h.conn.Listen(time.Minute, due.job.placed.Load); err != nil {
-			return err
-		}
-	}
 	made := func() bool { return due.job.granted.Load() > int64(k) }
 	for !made() {
 		if err := h.conn.Listen(time.Minute, made); err != nil {
@@ -155,34 +154,4 @@ func (h *handler) await(due *schedule, k int) error {
 		}
 	}
 	return nil
-}
-
-// schedule enters the reply in the scheduler, and in the queue of the account unless it has its place at once.
-func (h *handler) schedule() *job {
-	s, r := h.srv, &h.reply
-	j := s.scheduler.add(h.conn, r.Plan.PromptTokens, r.Plan.Tokens())
-	if s.batch.limit > 0 { // whose places are those that count
-		return j
-	}
-	h.account.Queue()
-	if j.placed.Load() {
-		h.account.Dequeue(0, true)
-		return j
-	}
-	j.waits, j.fromNS = true, s.clock.NowNS()
-	return j
-}
-
-// seat ends the wait of a reply in the account.
-func (h *handler) seat(j *job, placed bool) {
-	if j.waits {
-		j.waits = false
-		h.account.Dequeue(h.srv.clock.NowNS()-j.fromNS, placed)
-	}
-}
-
-// leave takes a reply out of the scheduler.
-func (h *handler) leave(j *job) {
-	h.srv.scheduler.remove(j)
-	h.seat(j, false)
 }

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"aiperf/internal/base/clock"
 	"fmt"
 	"io"
 	"sync"
@@ -70,8 +71,11 @@ func TestSchedulerAdvancesRepliesInSharedSteps(t *testing.T) {
 
 func TestSchedulerSplitsLongPrompts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := scheduler{opts: SchedulerOptions{MaxBatch: 4, PrefillChunk: 10, PrefillChunks: 2}, running: true}
-		s.add(nil, 35, 1)
+		s := scheduler{opts: SchedulerOptions{MaxBatch: 4, PrefillChunk: 10, PrefillChunks: 2}, running: true,
+			clock: clock.New()}
+		server := servePipe(t, Options{})
+		account := server.srv.exporter.Tally().Account()
+		s.add(nil, &account, 35, 1)
 		for i, left := range []int{2, 0} {
 			s.step()
 			if chunks := func() int {

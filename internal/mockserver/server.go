@@ -69,7 +69,7 @@ func New(o Options) (*Server, error) {
 		opts: o, clock: clk, log: newLogger(&o), generator: generator, exporter: exporter,
 		latency: newLatency(&o, seed), fault: f,
 		scheduler:  scheduler{opts: o.Scheduler, clock: clk},
-		batch:      batch{limit: o.MaxBatch, maxQueue: o.MaxQueue},
+		batch:      batch{limit: o.MaxBatch, maxQueue: o.MaxQueue, clock: clk},
 		authHeader: strings.ToLower(cmp.Or(o.AuthHeader, "Authorization")),
 		errors:     seed.Stream("mockserver.errors"), faults: seed.Stream("mockserver.faults"),
 		scrapeFaults: seed.Stream("mockserver.scrapes"),

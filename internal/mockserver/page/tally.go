@@ -28,6 +28,7 @@ const (
 	cDrafts                   // steps of speculative decoding in whole replies
 	cDrafted                  // tokens that they drafted
 	cAccepted                 // of those, accepted ones
+	cPreempted                // places in the batch that requests lost
 	cDone                     // whole replies of api 0, plain and streaming; those of the next api follow
 	// accepted tokens at the first place of a draft; those at the next places follow
 	cAcceptedAt = cDone + 2*api.Count
@@ -48,7 +49,9 @@ type level uint8
 const (
 	lActive  level = iota // requests admitted and not settled
 	lWaiting              // of those, queued for a place in the batch
-	lFresh                // of those, before their first token
+	lRunning              // of those, in the batch; the others are on their way to the queue
+	lFresh                // of the active ones, before their first token
+	lPrefill              // of the running ones, before their first token
 	lHeld                 // tokens in memory: prompts and replies of the requests in the batch
 	levels
 )
@@ -243,7 +246,7 @@ func (t *totals) since(before *totals) {
 	t.startedAt = before.startedAt
 }
 
-func (t *totals) running() float64 { return float64(t.level[lActive] - t.level[lWaiting]) }
+func (t *totals) running() float64 { return float64(t.level[lRunning]) }
 
 // cached returns the prompt tokens that the prefix cache served, whole ones: 0.3 of 10 are 3, although the product is
 // not exact.

@@ -52,10 +52,10 @@ func trtllmFamilies(prefix string) []family {
 // blocks returns how many whole blocks tokens fill.
 func blocks(tokens float64) float64 { return float64(int64(tokens) / blockTokens) }
 
-// prefilling returns the running requests before their first token; the queue is among those without one.
-func prefilling(t *totals) float64 { return float64(max(t.level[lFresh]-t.level[lWaiting], 0)) }
+// prefilling returns the running requests before their first token, decoding the others.
+func prefilling(t *totals) float64 { return float64(t.level[lPrefill]) }
 
-func decoding(t *totals) float64 { return float64(t.level[lActive] - t.level[lFresh]) }
+func decoding(t *totals) float64 { return float64(t.level[lRunning] - t.level[lPrefill]) }
 
 // appendIterations returns what the real server has at /metrics: the statistics of its latest step, in JSON.
 func appendIterations(b []byte, t *totals) []byte {

@@ -21,7 +21,7 @@ func vllmFamilies() []family {
 		total("vllm:external_prefix_cache_hits", "Prompt tokens found at the KV connector.", constant(0)),
 		total("vllm:mm_cache_queries", "Items looked up in the multimodal cache.", constant(0)),
 		total("vllm:mm_cache_hits", "Items found in the multimodal cache.", constant(0)),
-		total("vllm:num_preemptions", "Requests put off for lack of memory.", constant(0)),
+		total("vllm:num_preemptions", "Requests put off for lack of memory.", sum(cPreempted)),
 		total("vllm:prompt_tokens", "Prompt tokens processed.", sum(cPrompt)),
 		total("vllm:prompt_tokens_cached", "Prompt tokens taken from a cache.", hits),
 		split("vllm:prompt_tokens_by_source", kCounter, "Prompt tokens by where their state came from.",

@@ -208,8 +208,14 @@ func (h *handler) answer(body []byte) error {
 	}
 	if invalid == nil {
 		h.account.Admit(len(body))
+		h.lookUp()
 	}
 	start := r.Arrival + int64(x.fault.Delay)
+	if s.frontend.each > 0 {
+		begun, done := s.frontend.take(start)
+		h.account.Frontend(begun-start, done-start)
+		start = done
+	}
 	if err := c.Wait(start); err != nil {
 		return err
 	}
@@ -239,11 +245,17 @@ func (h *handler) answer(body []byte) error {
 	if !h.scheduled() {
 		h.account.Place(start)
 	}
-	due := s.latency.schedule(start, size{r.Plan.PromptTokens, r.Plan.Tokens(), int(x.inFlight)}, r.Sequence)
+	start = s.cold.over(start)
+	due := s.latency.schedule(start, size{r.Plan.PromptTokens - r.Plan.Cached, r.Plan.Tokens(), int(x.inFlight)},
+		s.speed(start), r.Sequence)
 	if work := s.opts.work(r); work >= 0 {
 		due = s.latency.fixed(start, work)
 	} else if h.scheduled() {
-		due.job = s.scheduler.add(h.conn, &h.account, r.Plan.PromptTokens, r.Plan.Tokens())
+		if err := c.Wait(start); err != nil {
+			return err
+		}
+		due.job = newJob(h)
+		s.scheduler.add(due.job)
 		defer s.scheduler.remove(due.job)
 	}
 	if httpd.Bodiless(x.fault.Status) {
@@ -259,6 +271,13 @@ func (h *handler) answer(body []byte) error {
 func (h *handler) scheduled() bool {
 	s := h.srv
 	return s.scheduler.opts.Enabled && h.reply.Plan.Tokens() > 0 && s.opts.work(&h.reply) < 0
+}
+
+// lookUp asks the prefix cache for the prompt, and adds it.
+func (h *handler) lookUp() {
+	if h.srv.prefixes != nil {
+		h.reply.Plan.Cached = h.srv.prefixes.look(h.reply.Prompt(), h.reply.Plan.PromptTokens)
+	}
 }
 
 // read parses the body and plans the reply, so that the record knows both whatever happens next.

@@ -75,14 +75,14 @@ func TestSchedulerSplitsLongPrompts(t *testing.T) {
 			clock: clock.New()}
 		server := servePipe(t, Options{})
 		account := server.srv.exporter.Tally().Account()
-		s.add(nil, &account, 35, 1)
+		s.add(&job{account: &account, prompt: 35, left: 35, tokens: 1})
 		for i, left := range []int{2, 0} {
 			s.step()
 			if chunks := func() int {
 				if len(s.prefill) == 0 {
 					return 0
 				}
-				return s.prefill[0].chunks
+				return (s.prefill[0].left + 9) / 10
 			}(); chunks != left || len(s.decode) != (2-left)/2 {
 				t.Errorf("step %d: %d pieces left, %d decoding", i+1, chunks, len(s.decode))
 			}

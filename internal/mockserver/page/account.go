@@ -2,6 +2,9 @@ package page
 
 import "aiperf/internal/mockserver/api"
 
+// stallNS is the delay above which a frontend counts as stalled, as Dynamo's does.
+const stallNS = 5_000_000
+
 // Account enters the moments of one inference request in the tally. What the client can know is entered before the
 // client can know it: a whole reply counts before its last bytes are written.
 type Account struct {
@@ -15,6 +18,7 @@ type Account struct {
 	worked                bool  // had it before
 	even                  bool  // tokens are spread evenly over the time since the first
 	waitsNS, queued       int64 // queued: nanoseconds in the queue
+	frontend              int64 // nanoseconds before the engine had it
 	counted               int   // tokens
 	firstToken, lastToken int64
 }
@@ -39,6 +43,18 @@ func (a *Account) Admit(bodyBytes int) {
 	s.level[lActive]++
 	s.level[lFresh]++
 	s.addModel(a.reply.Request.Model)
+}
+
+// Frontend enters the time before the engine has the request: how late the frontend begins with it, and all of it.
+func (a *Account) Frontend(delay, all int64) {
+	a.shard.mu.Lock()
+	defer a.shard.mu.Unlock()
+	a.frontend = all
+	a.shard.hist[qLoop].observe(delay, 1)
+	a.shard.hist[qPreprocess].observe(all-delay, 1)
+	if delay > stallNS {
+		a.shard.count[cStalled]++
+	}
 }
 
 // Queue enters that the request waits for a place in the batch from now on. It may be called from any goroutine.
@@ -149,7 +165,9 @@ func (a *Account) tokens(now int64, fresh int) {
 			s.level[lPrefill]--
 		}
 		s.count[cPrompt] += prompt
-		s.hist[qTTFT].observe(now-r.Arrival, 1)
+		s.count[cCached] += int64(r.Plan.Cached)
+		s.hist[qTTFT].observe(now-r.Arrival-a.frontend, 1)
+		s.hist[qFrontTTFT].observe(now-r.Arrival, 1)
 		s.hist[qStep].observe(prompt+1, 1)
 		if n--; n == 0 {
 			return
@@ -236,9 +254,10 @@ func (a *Account) success(now int64, output int) {
 	s.count[finish]++
 	s.count[cDoneOf(r.API, r.Request.Stream)]++
 	a.speculation()
-	s.hist[qE2E].observe(now-r.Arrival, 1)
+	s.hist[qFrontE2E].observe(now-r.Arrival, 1)
+	s.hist[qE2E].observe(now-r.Arrival-a.frontend, 1)
 	s.hist[qQueue].observe(a.queued, 1)
-	s.hist[qInference].observe(now-r.Arrival-a.queued, 1)
+	s.hist[qInference].observe(now-r.Arrival-a.frontend-a.queued, 1)
 	s.hist[qPrompt].observe(int64(r.Plan.PromptTokens), 1)
 	s.hist[qOutput].observe(int64(output), 1)
 	if limit := r.Request.Limit(); limit > 0 {
@@ -250,7 +269,7 @@ func (a *Account) success(now int64, output int) {
 		return
 	}
 	decode := a.lastToken - a.firstToken
-	s.hist[qPrefill].observe(a.firstToken-r.Arrival-a.queued, 1)
+	s.hist[qPrefill].observe(max(a.firstToken-r.Arrival-a.frontend-a.queued, 0), 1)
 	s.hist[qDecode].observe(decode, 1)
 	if output > 1 {
 		s.hist[qTPOT].observe(decode/int64(output-1), 1)

@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"aiperf/internal/base/clock"
 	"aiperf/internal/mockserver/httpd"
 	"net/http"
 	"slices"
@@ -11,6 +12,7 @@ import (
 // batch limits how many requests are served at the same time; the others queue in order of arrival.
 type batch struct {
 	limit, maxQueue int
+	clock           *clock.Clock
 
 	mu      sync.Mutex
 	running int
@@ -29,6 +31,7 @@ func (b *batch) enter(h *handler) (queued bool, err *httpd.Error) {
 	defer b.mu.Unlock()
 	if b.running < b.limit {
 		b.running++
+		b.place(h)
 		return false, nil
 	}
 	if b.maxQueue >= 0 && len(b.queue) >= b.maxQueue {
@@ -52,8 +55,17 @@ func (b *batch) leave() {
 	}
 	next := b.queue[0]
 	b.queue = slices.Delete(b.queue, 0, 1)
+	b.place(next)
 	next.granted.Store(true)
 	next.conn.Wake()
+}
+
+// place enters in the account that h is served, at once and not when its goroutine comes to it. Where the scheduler
+// makes the reply, that gives the place.
+func (b *batch) place(h *handler) {
+	if !h.scheduled() {
+		h.account.Place(b.clock.NowNS())
+	}
 }
 
 // abandon leaves the queue, or the batch if the place was granted meanwhile.

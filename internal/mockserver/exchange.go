@@ -207,9 +207,15 @@ func (h *handler) answer(body []byte) error {
 		return err
 	}
 	if invalid == nil {
-		h.account.Admit(len(body), s.batch.limit > 0 || h.scheduled())
+		h.account.Admit(len(body))
+		h.lookUp()
 	}
 	start := r.Arrival + int64(x.fault.Delay)
+	if s.frontend.each > 0 {
+		begun, done := s.frontend.take(start)
+		h.account.Frontend(begun-start, done-start)
+		start = done
+	}
 	if err := c.Wait(start); err != nil {
 		return err
 	}
@@ -229,18 +235,28 @@ func (h *handler) answer(body []byte) error {
 		return invalid
 	}
 	if s.batch.limit > 0 {
-		if err := h.join(); err != nil {
+		h.account.Queue(s.clock.NowNS())
+		if err := s.batch.join(h); err != nil {
 			return err
 		}
 		defer s.batch.leave()
 		start = max(start, s.clock.NowNS())
 	}
-	due := s.latency.schedule(start, size{r.Plan.PromptTokens, r.Plan.Tokens(), int(x.inFlight)}, r.Sequence)
+	if !h.scheduled() {
+		h.account.Place(start)
+	}
+	start = s.cold.over(start)
+	due := s.latency.schedule(start, size{r.Plan.PromptTokens - r.Plan.Cached, r.Plan.Tokens(), int(x.inFlight)},
+		s.speed(start), r.Sequence)
 	if work := s.opts.work(r); work >= 0 {
 		due = s.latency.fixed(start, work)
 	} else if h.scheduled() {
-		due.job = h.schedule()
-		defer h.leave(due.job)
+		if err := c.Wait(start); err != nil {
+			return err
+		}
+		due.job = newJob(h)
+		s.scheduler.add(due.job)
+		defer s.scheduler.remove(due.job)
 	}
 	if httpd.Bodiless(x.fault.Status) {
 		return h.send(x.fault.Status, api.JSONType, nil)
@@ -257,6 +273,13 @@ func (h *handler) scheduled() bool {
 	return s.scheduler.opts.Enabled && h.reply.Plan.Tokens() > 0 && s.opts.work(&h.reply) < 0
 }
 
+// lookUp asks the prefix cache for the prompt, and adds it.
+func (h *handler) lookUp() {
+	if h.srv.prefixes != nil {
+		h.reply.Plan.Cached = h.srv.prefixes.look(h.reply.Prompt(), h.reply.Plan.PromptTokens)
+	}
+}
+
 // read parses the body and plans the reply, so that the record knows both whatever happens next.
 func (h *handler) read(body []byte) error {
 	err := h.reply.Read(h.conn.Head.Path, string(h.fields.contentType), body)
@@ -268,15 +291,6 @@ func (h *handler) read(body []byte) error {
 	}
 	h.x.parsed = true
 	return nil
-}
-
-// join waits for a place in the batch and enters the wait in the account.
-func (h *handler) join() error {
-	h.account.Queue()
-	from := h.srv.clock.NowNS()
-	err := h.srv.batch.join(h)
-	h.account.Dequeue(h.srv.clock.NowNS()-from, err == nil)
-	return err
 }
 
 // chooseFault sets the fault of the header, else that of the server, at its rate.

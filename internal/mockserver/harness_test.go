@@ -186,7 +186,12 @@ func (s *testServer) post(path, body string, headers ...string) answer {
 }
 
 func (s *testServer) try(path, body string, headers ...string) (answer, error) {
-	req, err := http.NewRequest("POST", s.url+path, strings.NewReader(body))
+	return s.tryFor(context.Background(), path, body, headers...)
+}
+
+// tryFor is try until the context ends.
+func (s *testServer) tryFor(ctx context.Context, path, body string, headers ...string) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, "POST", s.url+path, strings.NewReader(body))
 	if err != nil {
 		return answer{}, err
 	}

@@ -53,22 +53,29 @@ type schedule struct {
 	job   *job    // set where the scheduler decides instead
 }
 
-// size is what the latencies of a reply depend on: its tokens, and the requests in flight, its own included.
+// size is what the latencies of a reply depend on: its tokens (of the prompt those that no cache has), and the requests in flight, its own included.
 type size struct{ prompt, output, inFlight int }
 
-// schedule returns the schedule of a reply from an instant on; sequence makes equal requests differ.
-func (l *latency) schedule(start int64, of size, sequence uint64) schedule {
+// schedule returns the schedule of a reply from an instant on; speed is what the device does of what it can, sequence
+// makes equal requests differ.
+func (l *latency) schedule(start int64, of size, speed float64, sequence uint64) schedule {
 	first := l.ttft + time.Duration(of.prompt)*l.ttftPerInput +
 		time.Duration(of.inFlight)*time.Duration(of.inFlight)*l.ttftPerSquare
 	if l.ttftSigma != 0 {
 		rng := l.ttftJitterStream.At(sequence)
 		first = time.Duration(float64(first) * jitter(&rng, l.ttftSigma))
 	}
+	if speed != 1 {
+		first = time.Duration(float64(first) / speed)
+	}
 	s := schedule{
 		first: start + int64(first),
 		gap: int64(l.itl + time.Duration(of.prompt)*l.itlPerInput + time.Duration(of.output)*l.itlPerOutput +
 			time.Duration(of.inFlight)*l.itlPerRequest),
 		sigma: l.itlSigma,
+	}
+	if speed != 1 {
+		s.gap = int64(float64(s.gap) / speed)
 	}
 	if s.sigma != 0 {
 		s.rng = l.itlJitterStream.At(sequence)

@@ -39,9 +39,16 @@ type Options struct {
 	MaxBatch                                        int // requests served at a time; 0 = any number
 	MaxQueue                                        int // requests waiting for that; -1 = any number
 	Scheduler                                       SchedulerOptions
-	scripted                                        []api.Scripted // of SetReplies
-	OutputTokens                                    int            // length where the request gives none; 0 = by the prompt
-	Seed                                            uint64
+	// PrefixCaching: the beginnings of prompts that were seen before cost no work.
+	PrefixCaching bool
+	// KVBlocks is the size of the KV cache in blocks of 16 tokens; 0 = that of the pages, never full.
+	KVBlocks int
+	// ColdStart is how long after the first request the work begins; Frontend the time that a frontend takes for each
+	// request, one after the other, before the engine has it.
+	ColdStart, Frontend time.Duration
+	scripted            []api.Scripted // of SetReplies
+	OutputTokens        int            // length where the request gives none; 0 = by the prompt
+	Seed                uint64
 	// SpecTokens is how many tokens each step drafts, 0 = none; SpecAcceptance the share of them that is accepted where
 	// those before it were; SpecStats where replies report it.
 	SpecTokens     int
@@ -208,6 +215,15 @@ func (o *Options) SetGPUFault(v string) error {
 	return err
 }
 
+// SetThrottle sets what slows the GPUs, and the server with them, down; "" = nothing.
+func (o *Options) SetThrottle(v string) (err error) {
+	o.GPU.Throttle = page.Throttle{}
+	if v != "" {
+		o.GPU.Throttle, err = page.ParseThrottle(v)
+	}
+	return err
+}
+
 // SetStep sets the time of a step of the scheduler, in milliseconds.
 func (o *Options) SetStep(v string) error {
 	step := time.Duration(0)
@@ -247,7 +263,7 @@ func (o *Options) generator() api.Options {
 func (o *Options) exporter() page.Options {
 	p := page.Options{
 		Backend: o.Backend, SpecTokens: o.SpecTokens, CachedShare: o.CachedShare, Series: o.MetricsSeries, OpenMetrics: o.OpenMetrics,
-		Ports: len(o.MetricsPorts) > 0, Fault: o.MetricsFault, GPU: o.GPU,
+		KVBlocks: o.KVBlocks, PrefixCaching: o.PrefixCaching, Ports: len(o.MetricsPorts) > 0, Fault: o.MetricsFault, GPU: o.GPU,
 	}
 	if len(o.Models) > 0 {
 		p.Model = o.Models[0]

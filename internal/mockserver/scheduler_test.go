@@ -1,6 +1,7 @@
 package mockserver
 
 import (
+	"aiperf/internal/base/clock"
 	"fmt"
 	"io"
 	"sync"
@@ -70,15 +71,18 @@ func TestSchedulerAdvancesRepliesInSharedSteps(t *testing.T) {
 
 func TestSchedulerSplitsLongPrompts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := scheduler{opts: SchedulerOptions{MaxBatch: 4, PrefillChunk: 10, PrefillChunks: 2}, running: true}
-		s.add(nil, 35, 1)
+		s := scheduler{opts: SchedulerOptions{MaxBatch: 4, PrefillChunk: 10, PrefillChunks: 2}, running: true,
+			clock: clock.New()}
+		server := servePipe(t, Options{})
+		account := server.srv.exporter.Tally().Account()
+		s.add(&job{account: &account, prompt: 35, left: 35, tokens: 1})
 		for i, left := range []int{2, 0} {
 			s.step()
 			if chunks := func() int {
 				if len(s.prefill) == 0 {
 					return 0
 				}
-				return s.prefill[0].chunks
+				return (s.prefill[0].left + 9) / 10
 			}(); chunks != left || len(s.decode) != (2-left)/2 {
 				t.Errorf("step %d: %d pieces left, %d decoding", i+1, chunks, len(s.decode))
 			}

@@ -34,6 +34,9 @@ type Server struct {
 	latency    latency
 	fault      httpd.ReplyFault // of every request without one of its own
 	batch      batch
+	frontend   loop
+	cold       coldStart
+	prefixes   *prefixCache // nil = none
 	scheduler  scheduler
 	rec        *recorder // nil = none
 	authHeader string    // lower-case
@@ -68,14 +71,23 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		opts: o, clock: clk, log: newLogger(&o), generator: generator, exporter: exporter,
 		latency: newLatency(&o, seed), fault: f,
-		scheduler:  scheduler{opts: o.Scheduler, clock: clk},
-		batch:      batch{limit: o.MaxBatch, maxQueue: o.MaxQueue},
+		scheduler: scheduler{opts: o.Scheduler, clock: clk},
+		frontend:  loop{each: o.Frontend}, cold: coldStart{lasts: o.ColdStart},
+		batch:      batch{limit: o.MaxBatch, maxQueue: o.MaxQueue, clock: clk},
 		authHeader: strings.ToLower(cmp.Or(o.AuthHeader, "Authorization")),
 		errors:     seed.Stream("mockserver.errors"), faults: seed.Stream("mockserver.faults"),
 		scrapeFaults: seed.Stream("mockserver.scrapes"),
 	}
 	if s.tls, err = o.tlsConfig(); err != nil {
 		return nil, err
+	}
+	s.scheduler.opts.KVBlocks = o.KVBlocks
+	s.scheduler.speed = s.speed
+	if o.Scheduler.Enabled && o.KVBlocks > 0 {
+		exporter.FollowBlocks(s.scheduler.usedBlocks)
+	}
+	if o.PrefixCaching {
+		s.prefixes = newPrefixCache(cmp.Or(o.KVBlocks, page.KVBlocks))
 	}
 	s.http = httpd.New(httpd.Options{
 		Clock: clk, Log: s.log, Grace: cmp.Or(o.ShutdownGrace, defaultGrace), Handler: s.handler,
@@ -88,6 +100,9 @@ func New(o Options) (*Server, error) {
 	}
 	return s, nil
 }
+
+// speed returns what the device does at an instant, of what it can.
+func (s *Server) speed(now int64) float64 { return s.opts.GPU.Throttle.SpeedAt(now) }
 
 func newLogger(o *Options) *slog.Logger {
 	if o.Log == nil {

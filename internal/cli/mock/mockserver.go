@@ -106,6 +106,20 @@ func (o *Options) flags() []flags.Flag {
 			command.Integer(&o.Scheduler.PrefillChunk, 1, 1<<20)),
 		set("scheduler-max-prefill-chunks-per-step", "N", "8", "such pieces in a step",
 			command.Integer(&o.Scheduler.PrefillChunks, 1, 1<<20)),
+		set("scheduler-prefill-us-per-token", "US", "0", "added to a step for each prompt token that it works on",
+			micros(&o.Scheduler.PrefillTime)),
+		set("scheduler-decode-us-per-reply", "US", "0", "added to a step for each reply that it advances",
+			micros(&o.Scheduler.DecodeTime)),
+		set("scheduler-draft-ms", "MS", "0", "added to a step that advances replies: drafting for speculative decoding",
+			millis(&o.Scheduler.DraftTime)),
+		set("kv-cache-blocks", "N", "0", "blocks of 16 tokens in the KV cache; with the scheduler replies wait for them and "+
+			"lose them again (0 = 8192 on the pages, never full)",
+			command.Integer(&o.KVBlocks, 0, 1<<24)),
+		set("prefix-caching", "", "false", "the beginnings of prompts that were seen before cost no work", flags.Bool(&o.PrefixCaching)),
+		set("cold-start-ms", "MS", "0", "nothing is worked on for so long after the first request, as while an engine compiles",
+			millis(&o.ColdStart)),
+		set("frontend-ms", "MS", "0", "time that the frontend takes for each request, one after the other, before the engine has it",
+			millis(&o.Frontend)),
 		set("scheduler-goodput-collapse scheduler-goodput-collapse-enabled", "", "false",
 			"let a long queue make the batch smaller",
 			flags.Bool(&o.Scheduler.Collapse)),
@@ -127,7 +141,7 @@ func (o *Options) flags() []flags.Flag {
 		set("random-seed", "N", "0", "seed of the replies' text and length, of jitter, errors and faults",
 			unsigned(&o.Seed)),
 		set("spec-tokens", "N", "0", "speculative decoding: tokens that each step drafts (0-8; 0 = none); latencies "+
-			"do not change",
+			"change with the scheduler only",
 			command.Integer(&o.SpecTokens, 0, 8)),
 		set("spec-acceptance", "SHARE", "0.7", "share of the drafted tokens that are accepted if those before them "+
 			"were (0-1)",
@@ -194,6 +208,11 @@ func (o *Options) flags() []flags.Flag {
 		set("dcgm-min-throughput", "N", "100", "minimum tokens per second that count as full load",
 			command.Number(&o.GPU.MinThroughput, 0, 1e12)),
 		set("dcgm-window-sec", "S", "1", "time over which the tokens per second are taken", seconds(&o.GPU.Window)),
+		set("dcgm-memory-used", "SHARE", "0", "share of the memory in use (0-1; 0 = by the load)",
+			command.Number(&o.GPU.MemoryUsed, 0, 1)),
+		set("dcgm-throttle", "REASON=SHARE[@S]", "", "slow the GPUs, and the server, down to that share of their speed, S seconds "+
+			"after the start; REASON is power, heat or clocks",
+			o.SetThrottle),
 		set("dcgm-hostname", "NAME", "localhost", "host that the GPU pages name", flags.Text(&o.GPU.Hostname)),
 		set("dcgm-seed", "N", "0", "seed of the GPUs' identities and differences", unsigned(&o.GPU.Seed)),
 		set("dcgm-fault", "SPEC", "", "spoil the GPU pages", o.SetGPUFault),
@@ -224,6 +243,10 @@ func among(values []string, names, value, def, help string, to func(string) erro
 
 func millis(to *time.Duration) func(string) error {
 	return func(v string) error { return scalar.SetTime(to, v, time.Millisecond, mockserver.MaxWait) }
+}
+
+func micros(to *time.Duration) func(string) error {
+	return func(v string) error { return scalar.SetTime(to, v, time.Microsecond, time.Minute) }
 }
 
 func seconds(to *time.Duration) func(string) error {

@@ -10,6 +10,7 @@ import (
 // Plan is what a request gets: how many tokens, and which.
 type Plan struct {
 	PromptTokens int
+	Cached       int // of those, tokens that the prefix cache has
 	Reasoning    int
 	Content      int
 	Finish       string // "stop" or "length"

@@ -89,6 +89,9 @@ func (r *Reply) Begin(g *Generator, a API, sequence uint64, arrival int64) {
 		Request: Request{text: r.Request.text}}
 }
 
+// Prompt returns the text of the prompt, valid until the next request.
+func (r *Reply) Prompt() []byte { return r.Request.text }
+
 // Trim releases buffers of more than keep bytes.
 func (r *Reply) Trim(keep int) {
 	for _, b := range []*[]byte{&r.opening, &r.Request.text} {

@@ -36,6 +36,8 @@ type Speculation struct {
 	Steps, Accepted, Drafted int
 	// Buckets are the steps by how many of their drafted tokens were accepted.
 	Buckets [MaxSpecTokens + 1]int
+	// Advances are the tokens that each step makes.
+	Advances []uint8
 }
 
 // speculate makes n tokens by steps that draft so many, each of which is accepted with a probability if those before
@@ -51,6 +53,7 @@ func speculate(r random.Rand, n, draft int, share float64) Speculation {
 		s.Accepted += accepted
 		s.Drafted += draft
 		s.Buckets[accepted]++
+		s.Advances = append(s.Advances, uint8(accepted+1))
 		left -= accepted + 1
 	}
 	return s

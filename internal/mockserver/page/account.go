@@ -2,6 +2,9 @@ package page
 
 import "aiperf/internal/mockserver/api"
 
+// stallNS is the delay above which a frontend counts as stalled, as Dynamo's does.
+const stallNS = 5_000_000
+
 // Account enters the moments of one inference request in the tally. What the client can know is entered before the
 // client can know it: a whole reply counts before its last bytes are written.
 type Account struct {
@@ -10,9 +13,12 @@ type Account struct {
 	reply *api.Reply
 
 	admitted, settled     bool
-	serving               bool  // has its place in the batch
+	waiting               bool  // for a place in the batch, since waitsNS
+	running               bool  // has its place in the batch
+	worked                bool  // had it before
 	even                  bool  // tokens are spread evenly over the time since the first
-	queued                int64 // nanoseconds in the queue
+	waitsNS, queued       int64 // queued: nanoseconds in the queue
+	frontend              int64 // nanoseconds before the engine had it
 	counted               int   // tokens
 	firstToken, lastToken int64
 }
@@ -23,12 +29,12 @@ func (t *Tally) Account() Account { return Account{tally: t, shard: &t.shards[t.
 // Begin starts the account of a request.
 func (a *Account) Begin(r *api.Reply) { *a = Account{tally: a.tally, shard: a.shard, reply: r} }
 
-// Admit enters a request that will be worked on. queues says that it needs a place in the batch.
-func (a *Account) Admit(bodyBytes int, queues bool) {
+// Admit enters a request that will be worked on. It neither waits nor runs before [Account.Queue] or [Account.Place].
+func (a *Account) Admit(bodyBytes int) {
 	s := a.shard
-	a.admitted = true
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	a.admitted = true
 	s.count[cStarted]++
 	s.count[cBytesIn] += int64(bodyBytes)
 	if a.reply.Request.Stream {
@@ -37,33 +43,81 @@ func (a *Account) Admit(bodyBytes int, queues bool) {
 	s.level[lActive]++
 	s.level[lFresh]++
 	s.addModel(a.reply.Request.Model)
-	if !queues {
-		a.place()
-	}
 }
 
-// place gives the request its place in the batch. The shard is locked.
-func (a *Account) place() {
-	a.serving = true
-	a.shard.level[lHeld] += int64(a.reply.Plan.PromptTokens)
-}
-
-// Queue enters that the request waits for a place in the batch.
-func (a *Account) Queue() {
-	a.shard.mu.Lock()
-	a.shard.level[lWaiting]++
-	a.shard.mu.Unlock()
-}
-
-// Dequeue enters the end of the wait, which took so many nanoseconds, and whether the request has its place.
-func (a *Account) Dequeue(took int64, placed bool) {
+// Frontend enters the time before the engine has the request: how late the frontend begins with it, and all of it.
+func (a *Account) Frontend(delay, all int64) {
 	a.shard.mu.Lock()
 	defer a.shard.mu.Unlock()
-	a.queued = took
-	a.shard.level[lWaiting]--
-	if placed {
-		a.place()
+	a.frontend = all
+	a.shard.hist[qLoop].observe(delay, 1)
+	a.shard.hist[qPreprocess].observe(all-delay, 1)
+	if delay > stallNS {
+		a.shard.count[cStalled]++
 	}
+}
+
+// Queue enters that the request waits for a place in the batch from now on. It may be called from any goroutine.
+func (a *Account) Queue(now int64) {
+	a.shard.mu.Lock()
+	defer a.shard.mu.Unlock()
+	if a.admitted && !a.settled && !a.waiting && !a.running {
+		a.waiting, a.waitsNS = true, now
+		a.shard.level[lWaiting]++
+	}
+}
+
+// Place enters that the request has its place in the batch from now on. It may be called from any goroutine.
+func (a *Account) Place(now int64) {
+	a.shard.mu.Lock()
+	defer a.shard.mu.Unlock()
+	if !a.admitted || a.settled || a.running {
+		return
+	}
+	a.unqueue(now)
+	a.running, a.worked = true, true
+	s := a.shard
+	s.level[lRunning]++
+	if a.firstToken == 0 {
+		s.level[lPrefill]++
+	}
+	s.level[lHeld] += int64(a.reply.Plan.PromptTokens + a.counted)
+}
+
+// Preempt enters that the request lost its place and waits for another. It may be called from any goroutine.
+func (a *Account) Preempt(now int64) {
+	a.shard.mu.Lock()
+	defer a.shard.mu.Unlock()
+	if a.settled || !a.running {
+		return
+	}
+	a.unplace()
+	a.shard.count[cPreempted]++
+	a.waiting, a.waitsNS = true, now
+	a.shard.level[lWaiting]++
+}
+
+// unqueue ends a wait. The shard is locked.
+func (a *Account) unqueue(now int64) {
+	if a.waiting {
+		a.waiting = false
+		a.queued += now - a.waitsNS
+		a.shard.level[lWaiting]--
+	}
+}
+
+// unplace ends the work on the request. The shard is locked.
+func (a *Account) unplace() {
+	if !a.running {
+		return
+	}
+	a.running = false
+	s := a.shard
+	s.level[lRunning]--
+	if a.firstToken == 0 {
+		s.level[lPrefill]--
+	}
+	s.level[lHeld] -= int64(a.reply.Plan.PromptTokens + a.counted)
 }
 
 // Generated enters the first token of a reply that is written later, as a whole.
@@ -82,7 +136,7 @@ func (a *Account) Write(now int64, output int, end *Ending) {
 		return
 	}
 	a.shard.mu.Lock()
-	if fresh > 0 && a.serving {
+	if fresh > 0 && a.worked {
 		a.tokens(now, fresh)
 	}
 	if end != nil {
@@ -99,14 +153,21 @@ func (a *Account) tokens(now int64, fresh int) {
 	if r.Request.Stream {
 		s.count[cStreamed] += n
 	}
-	s.level[lHeld] += n
+	if a.running {
+		s.level[lHeld] += n
+	}
 	a.counted += fresh
 	if a.firstToken == 0 {
 		a.firstToken, a.lastToken = now, now
 		prompt := int64(r.Plan.PromptTokens)
 		s.level[lFresh]--
+		if a.running {
+			s.level[lPrefill]--
+		}
 		s.count[cPrompt] += prompt
-		s.hist[qTTFT].observe(now-r.Arrival, 1)
+		s.count[cCached] += int64(r.Plan.Cached)
+		s.hist[qTTFT].observe(now-r.Arrival-a.frontend, 1)
+		s.hist[qFrontTTFT].observe(now-r.Arrival, 1)
 		s.hist[qStep].observe(prompt+1, 1)
 		if n--; n == 0 {
 			return
@@ -151,15 +212,14 @@ func (a *Account) Settle(now int64, end *Ending) {
 // settle closes the account. The shard is locked.
 func (a *Account) settle(now int64, end *Ending) {
 	s := a.shard
+	a.unqueue(now)
+	a.unplace()
 	a.settled = true
 	s.count[cBytesOut] += int64(end.Bytes)
 	if a.admitted {
 		s.level[lActive]--
 		if a.firstToken == 0 {
 			s.level[lFresh]--
-		}
-		if a.serving {
-			s.level[lHeld] -= int64(a.reply.Plan.PromptTokens + a.counted)
 		}
 	}
 	if end.Whole {
@@ -194,9 +254,10 @@ func (a *Account) success(now int64, output int) {
 	s.count[finish]++
 	s.count[cDoneOf(r.API, r.Request.Stream)]++
 	a.speculation()
-	s.hist[qE2E].observe(now-r.Arrival, 1)
+	s.hist[qFrontE2E].observe(now-r.Arrival, 1)
+	s.hist[qE2E].observe(now-r.Arrival-a.frontend, 1)
 	s.hist[qQueue].observe(a.queued, 1)
-	s.hist[qInference].observe(now-r.Arrival-a.queued, 1)
+	s.hist[qInference].observe(now-r.Arrival-a.frontend-a.queued, 1)
 	s.hist[qPrompt].observe(int64(r.Plan.PromptTokens), 1)
 	s.hist[qOutput].observe(int64(output), 1)
 	if limit := r.Request.Limit(); limit > 0 {
@@ -208,7 +269,7 @@ func (a *Account) success(now int64, output int) {
 		return
 	}
 	decode := a.lastToken - a.firstToken
-	s.hist[qPrefill].observe(a.firstToken-r.Arrival-a.queued, 1)
+	s.hist[qPrefill].observe(max(a.firstToken-r.Arrival-a.frontend-a.queued, 0), 1)
 	s.hist[qDecode].observe(decode, 1)
 	if output > 1 {
 		s.hist[qTPOT].observe(decode/int64(output-1), 1)

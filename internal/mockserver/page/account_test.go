@@ -14,7 +14,8 @@ func accounted(a *Account, r *api.Reply, tokens int) {
 	r.Request.Model = model
 	r.Plan = api.Plan{PromptTokens: 10, Content: tokens, Finish: "stop"}
 	a.Begin(r)
-	a.Admit(100, false)
+	a.Admit(100)
+	a.Place(1)
 	for k := range tokens - 1 {
 		a.Write(1000, k+1, nil)
 	}

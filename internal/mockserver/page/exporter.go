@@ -39,6 +39,8 @@ type Exporter struct {
 	model       string
 	padding     int
 	cachedShare float64
+	kvBlocks    int
+	usedBlocks  func() int // nil = by the tokens of the running requests
 	gpus        *gpuPages
 
 	mu              sync.Mutex
@@ -74,15 +76,18 @@ type compiledPage struct {
 
 // Options configures an [Exporter].
 type Options struct {
-	Backend     string  // whose metrics /metrics shows; "" = vllm
-	Model       string  // "" = that of requests which name none
-	SpecTokens  int     // tokens that each step drafts
-	CachedShare float64 // of the prompt tokens, served by the prefix cache
-	Series      int     // further series on each page
-	OpenMetrics bool    // whatever the client accepts
-	Ports       bool    // pages that the backend has on ports of their own are on such ports
-	Fault       string
-	GPU         GPUOptions
+	Backend    string // whose metrics /metrics shows; "" = vllm
+	Model      string // "" = that of requests which name none
+	SpecTokens int    // tokens that each step drafts
+	KVBlocks   int    // of the KV cache; 0 = KVBlocks
+	// PrefixCaching is what the pages say of it; a CachedShare says so too.
+	PrefixCaching bool
+	CachedShare   float64 // of the prompt tokens, served by the prefix cache
+	Series        int     // further series on each page
+	OpenMetrics   bool    // whatever the client accepts
+	Ports         bool    // pages that the backend has on ports of their own are on such ports
+	Fault         string
+	GPU           GPUOptions
 }
 
 // NewExporter returns an exporter with an empty tally.
@@ -99,7 +104,8 @@ func NewExporter(o Options, c *clock.Clock) (*Exporter, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages := newPages()
+	kv := memory{blocks: cmp.Or(o.KVBlocks, KVBlocks), caches: o.PrefixCaching || o.CachedShare > 0}
+	pages := newPages(kv)
 	if o.SpecTokens > 0 {
 		speculating(pages, o.SpecTokens)
 	}
@@ -107,13 +113,17 @@ func NewExporter(o Options, c *clock.Clock) (*Exporter, error) {
 	return &Exporter{
 		clock: c, tally: newTally(bounds), pages: pages, bounds: bounds, backend: b, apart: b.apart && o.Ports,
 		fault: fault, open: o.OpenMetrics, model: cmp.Or(o.Model, api.DefaultModel), padding: o.Series, gpus: gpus,
-		cachedShare: o.CachedShare,
-		compiled:    map[pageKey]*compiledPage{}, frozen: map[pageKey][]byte{},
+		cachedShare: o.CachedShare, kvBlocks: kv.blocks,
+		compiled: map[pageKey]*compiledPage{}, frozen: map[pageKey][]byte{},
 	}, nil
 }
 
 // Tally returns what the pages show.
 func (e *Exporter) Tally() *Tally { return e.tally }
+
+// FollowBlocks makes the pages show the blocks of the KV cache that are in use by a count of the caller's. It must be
+// called before the first page is read.
+func (e *Exporter) FollowBlocks(used func() int) { e.usedBlocks = used }
 
 // Ports returns the pages that the backend has on ports of their own.
 func (e *Exporter) Ports() []string { return e.backend.ports }
@@ -234,7 +244,10 @@ func (e *Exporter) totals(f *httpd.PageFault) *totals {
 	now := e.clock.NowNS()
 	t := e.tally.collect()
 	t.elapsedNS = now
-	t.cachedShare = e.cachedShare
+	t.cachedShare, t.kvBlocks = e.cachedShare, e.kvBlocks
+	if e.usedBlocks != nil {
+		t.followed, t.usedBlocks = true, e.usedBlocks()
+	}
 	t.startedAt = float64(e.clock.WallNS(1)/int64(time.Millisecond)) / 1e3
 	e.mu.Lock()
 	defer e.mu.Unlock()

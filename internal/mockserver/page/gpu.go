@@ -41,11 +41,16 @@ type gpuState struct {
 	joules   float64
 	restart  float64 // the energy when the counter restarted
 	restarts bool
+	// powerNS and heatNS are how long it was slowed down for these reasons.
+	slowAtNS, powerNS, heatNS int64
 }
 
 // gpuFigures are what a GPU does at an instant.
 type gpuFigures struct {
 	load, watts, joules float64
+	speed               float64 // of the clocks
+	throttled           string  // the reason
+	powerNS, heatNS     int64   // slowed down so far
 }
 
 func newGPUPages(o GPUOptions, c *clock.Clock) (*gpuPages, error) {
@@ -85,22 +90,45 @@ func (g *gpuPages) figures(page, gpu int, model gpuModel, now int64, rate float6
 	seconds := float64(now) / 1e9
 	if curve := g.options.Load; curve != nil {
 		load := curve.at(seconds)
-		return gpuFigures{load, idle + load*(model.watts-idle),
-			idle*seconds + curve.integral(seconds)*(model.watts-idle)}
+		return g.throttled(page, gpu, model, now, gpuFigures{load: load, watts: idle + load*(model.watts-idle),
+			joules: idle*seconds + curve.integral(seconds)*(model.watts-idle)})
 	}
 	draw := g.draws.At(uint64(page*1000 + gpu))
 	load := rate/max(g.peak, cmp.Or(g.options.MinThroughput, 100)) + (draw.Float64()-0.5)/10
 	load = min(max(load, 0), 1)
-	watts := idle + load*(model.watts-idle)
+	x := g.throttled(page, gpu, model, now, gpuFigures{load: load, watts: idle + load*(model.watts-idle)})
+	watts := x.watts
+	s := g.state(page, gpu, idle)
+	s.joules += (s.watts + watts) / 2 * float64(now-s.atNS) / 1e9
+	s.atNS, s.watts = now, watts
+	x.joules = s.joules
+	return x
+}
+
+// state returns the state of a GPU.
+func (g *gpuPages) state(page, gpu int, idle float64) *gpuState {
 	key := [2]int{page, gpu}
 	s := g.states[key]
 	if s == nil {
 		s = &gpuState{watts: idle}
 		g.states[key] = s
 	}
-	s.joules += (s.watts + watts) / 2 * float64(now-s.atNS) / 1e9
-	s.atNS, s.watts = now, watts
-	return gpuFigures{load, watts, s.joules}
+	return s
+}
+
+// throttled slows a GPU down and counts how long it was, as of its readers.
+func (g *gpuPages) throttled(page, gpu int, model gpuModel, now int64, x gpuFigures) gpuFigures {
+	x = g.options.Throttle.apply(x, model.watts, now)
+	s := g.state(page, gpu, idleShare*model.watts)
+	switch x.throttled {
+	case throttlePower:
+		s.powerNS += now - s.slowAtNS
+	case throttleHeat:
+		s.heatNS += now - s.slowAtNS
+	}
+	s.slowAtNS = now
+	x.powerNS, x.heatNS = s.powerNS, s.heatNS
+	return x
 }
 
 // body returns a page as its reader sees it now.
@@ -167,7 +195,9 @@ type gpuLine struct {
 func (g *gpuPages) dcgm(dst []byte, page int, figures []gpuFigures, f *httpd.PageFault) []byte {
 	m := g.model
 	mebibytes := m.gigabytes * 1e9 / (1 << 20)
-	used := func(x gpuFigures) float64 { return math.Round(mebibytes * (0.10 + 0.75*x.load)) }
+	used := func(x gpuFigures) float64 {
+		return math.Round(mebibytes * cmp.Or(g.options.MemoryUsed, 0.10+0.75*x.load))
+	}
 	lines := []gpuLine{
 		{"DCGM_FI_DEV_GPU_UTIL", "gauge", "GPU utilization (in %).",
 			func(x gpuFigures) float64 { return 5 + 95*x.load }, ""},
@@ -182,11 +212,11 @@ func (g *gpuPages) dcgm(dst []byte, page int, figures []gpuFigures, f *httpd.Pag
 		{"DCGM_FI_DEV_FB_FREE", "gauge", "Framebuffer memory free (in MiB).",
 			func(x gpuFigures) float64 { return math.Round(mebibytes) - used(x) }, ""},
 		{"DCGM_FI_DEV_GPU_TEMP", "gauge", "GPU temperature (in C).",
-			func(x gpuFigures) float64 { return 30 + 50*x.load }, ""},
+			gpuFigures.celsius, ""},
 		{"DCGM_FI_DEV_MEMORY_TEMP", "gauge", "Memory temperature (in C).",
 			func(x gpuFigures) float64 { return 32 + 55*x.load }, ""},
 		{"DCGM_FI_DEV_SM_CLOCK", "gauge", "SM clock frequency (in MHz).",
-			func(x gpuFigures) float64 { return 345 + 1635*x.load }, ""},
+			func(x gpuFigures) float64 { return (345 + 1635*x.load) * x.speed }, ""},
 		{"DCGM_FI_DEV_MEM_CLOCK", "gauge", "Memory clock frequency (in MHz).", func(gpuFigures) float64 { return 3201 },
 			""},
 		{"DCGM_FI_DEV_MEM_COPY_UTIL", "gauge", "Memory utilization (in %).",
@@ -196,8 +226,13 @@ func (g *gpuPages) dcgm(dst []byte, page int, figures []gpuFigures, f *httpd.Pag
 		{"DCGM_FI_PROF_SM_ACTIVE", "gauge", "Share of the time in which an SM had work.",
 			func(x gpuFigures) float64 { return x.load }, ""},
 		{"DCGM_FI_DEV_XID_ERRORS", "gauge", "Value of the last XID error.", constantOf(0), ""},
-		{"DCGM_FI_DEV_POWER_VIOLATION", "counter", "Throttling because of power (in ns).", constantOf(0), ""},
-		{"DCGM_FI_DEV_THERMAL_VIOLATION", "counter", "Throttling because of heat (in ns).", constantOf(0), ""},
+		{"DCGM_FI_DEV_POWER_VIOLATION", "counter", "Throttling because of power (in ns).",
+			func(x gpuFigures) float64 { return float64(x.powerNS) }, ""},
+		{"DCGM_FI_DEV_THERMAL_VIOLATION", "counter", "Throttling because of heat (in ns).",
+			func(x gpuFigures) float64 { return float64(x.heatNS) }, ""},
+		{"DCGM_FI_DEV_CLOCKS_EVENT_REASONS", "gauge", "Why the clocks are lower, as a mask of bits.", gpuFigures.reasons,
+			""},
+		{"DCGM_FI_DEV_MAX_SM_CLOCK", "gauge", "Highest SM clock (in MHz).", constantOf(1980), ""},
 	}
 	return writeGPUs(dst, lines, figures, f, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "DCGM_FI_DEV_POWER_USAGE",
 		func(i int) string {

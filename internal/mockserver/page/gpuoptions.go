@@ -19,6 +19,9 @@ type GPUOptions struct {
 	Seed     uint64 // of the identities and of what sets the GPUs apart
 	// Load is the load of all GPUs over time; nil = the throughput decides.
 	Load *LoadCurve
+	// MemoryUsed is the share of the memory that is in use; 0 = by the load.
+	MemoryUsed float64
+	Throttle   Throttle
 	// MinThroughput is the least number of tokens per second that counts as full load; 0 = 100.
 	MinThroughput float64
 	// Window is the time over which the throughput is taken; 0 = 1 s.

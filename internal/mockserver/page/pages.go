@@ -72,25 +72,32 @@ const (
 // The sizes of the server that the pages show.
 const (
 	modelLength = 8192
-	blockTokens = 16
-	kvBlocks    = 8192
+	// BlockTokens is how many tokens a block of the KV cache has, KVBlocks how many blocks it has by default.
+	BlockTokens = 16
+	KVBlocks    = 8192
 	// dynamoBlocks and dynamoBlocksPerRequest generate the memory of a Dynamo component.
 	dynamoBlocks           = 1024
 	dynamoBlocksPerRequest = 10
 )
 
+// memory is how the KV cache is set up.
+type memory struct {
+	blocks int
+	caches bool // prefixes
+}
+
 // newPages lists all pages; own is the one of the server's own families.
-func newPages() []page {
+func newPages(kv memory) []page {
 	return []page{
 		{name: "own", families: ownFamilies()},
 		{name: "vllm", path: "/vllm/metrics", style: style{floats: true, created: true},
-			labels: labels{{"model_name", "$model"}, {"engine", "0"}}, families: vllmFamilies()},
+			labels: labels{{"model_name", "$model"}, {"engine", "0"}}, families: vllmFamilies(kv)},
 		{name: "sglang", path: "/sglang/metrics", style: style{floats: true, created: true},
-			labels: labels{{"model_name", "$model"}, {"engine_type", "unified"}}, families: sglangFamilies()},
+			labels: labels{{"model_name", "$model"}, {"engine_type", "unified"}}, families: sglangFamilies(kv)},
 		{name: "trtllm", path: prometheusPath, style: style{floats: true, created: true},
-			labels: labels{{"model_name", "$model"}, {"engine_type", "trtllm"}}, families: trtllmFamilies("trtllm_")},
+			labels: labels{{"model_name", "$model"}, {"engine_type", "trtllm"}}, families: trtllmFamilies("trtllm_", kv)},
 		{name: "trtllm-old", path: "/trtllm/metrics", style: style{floats: true},
-			labels: labels{{"model_name", "$model"}, {"engine_type", "trtllm"}}, families: trtllmFamilies("trtllm:")},
+			labels: labels{{"model_name", "$model"}, {"engine_type", "trtllm"}}, families: trtllmFamilies("trtllm:", kv)},
 		{name: "dynamo_frontend", path: "/dynamo_frontend/metrics",
 			labels: labels{{"model", "$model"}}, families: dynamoFrontendFamilies()},
 		{name: "prefill", path: "/dynamo_component/prefill/metrics",
@@ -132,13 +139,13 @@ func ownFamilies() []family {
 		{name: "aiperf_mock_requests", kind: kCounter, help: "Requests answered, by route and status.",
 			dynamic: ownRequests},
 		gauge("aiperf_mock_requests_in_progress", "Requests being worked on.", activeRequests),
-		hist("aiperf_mock_request_latency_seconds", "Arrival to the end of the reply.", qE2E, ownTimes),
+		hist("aiperf_mock_request_latency_seconds", "Arrival to the end of the reply.", qFrontE2E, ownTimes),
 		total("aiperf_mock_prompt_tokens", "Prompt tokens.", sum(cPrompt)),
 		total("aiperf_mock_completion_tokens", "Tokens generated.", sum(cGenerated)),
 		split("aiperf_mock_tokens_per_request", kSummary, "Tokens of a reply.", series{of: qOutput}),
 		total("aiperf_mock_streaming_requests", "Requests that stream.", sum(cStreaming)),
 		total("aiperf_mock_tokens_streamed", "Tokens sent in streams.", sum(cStreamed)),
-		hist("aiperf_mock_time_to_first_token_seconds", "Arrival to the first token.", qTTFT, ownTimes),
+		hist("aiperf_mock_time_to_first_token_seconds", "Arrival to the first token.", qFrontTTFT, ownTimes),
 		hist("aiperf_mock_inter_token_latency_seconds", "Time between two tokens.", qITL, ownTimes),
 		{name: "aiperf_mock_errors", kind: kCounter, help: "Requests without a whole reply.", dynamic: ownErrors},
 		{name: "aiperf_mock_requests_by_model", kind: kCounter, help: "Requests by the model they name.",
@@ -201,11 +208,18 @@ func ownModels(t *totals, emit func(labels, float64)) {
 }
 
 func kvUsage(t *totals) float64 {
-	return min(float64(t.level[lHeld])/(kvBlocks*blockTokens), 1)
+	if t.followed {
+		return min(float64(t.usedBlocks)/float64(t.kvBlocks), 1)
+	}
+	return min(float64(t.level[lHeld])/float64(t.kvBlocks*BlockTokens), 1)
 }
 
 func usedBlocks(t *totals) float64 {
-	return float64(min((t.level[lHeld]+blockTokens-1)/blockTokens, kvBlocks))
+	used := int((t.level[lHeld] + BlockTokens - 1) / BlockTokens)
+	if t.followed {
+		used = t.usedBlocks
+	}
+	return float64(min(used, t.kvBlocks))
 }
 
 func waitingRequests(t *totals) float64 { return float64(t.level[lWaiting]) }
@@ -215,5 +229,5 @@ func hitRate(t *totals) float64 {
 	if t.count[cPrompt] == 0 {
 		return 0
 	}
-	return t.cachedShare
+	return t.cached() / float64(t.count[cPrompt])
 }

@@ -1,20 +1,20 @@
 package page
 
 // sglangFamilies are those of SGLang's metrics page.
-func sglangFamilies() []family {
+func sglangFamilies(kv memory) []family {
 	scheduler := labels{{"model_name", "$model"}, {"engine_type", "unified"}, {"tp_rank", "0"}, {"pp_rank", "0"},
 		{"moe_ep_rank", "0"}}
 	state := func(name, help string, value func(*totals) float64) family {
 		return gauge(name, help, value).with(scheduler)
 	}
-	const capacity = kvBlocks * blockTokens
-	held := func(t *totals) float64 { return float64(min(t.level[lHeld], capacity)) }
+	capacity := float64(kv.blocks * BlockTokens)
+	held := func(t *totals) float64 { return kvUsage(t) * capacity }
 	return []family{
 		state("sglang:num_running_reqs", "Requests in the running batch.", (*totals).running),
 		state("sglang:num_queue_reqs", "Requests in the queue.", waitingRequests),
 		state("sglang:num_grammar_queue_reqs", "Requests that wait for their grammar.", constant(0)),
 		state("sglang:num_paused_reqs", "Requests put aside.", constant(0)),
-		state("sglang:num_retracted_reqs", "Requests sent back to the queue.", constant(0)),
+		state("sglang:num_retracted_reqs", "Requests sent back to the queue.", sum(cPreempted)),
 		state("sglang:num_used_tokens", "Tokens in the pool.", held),
 		state("sglang:kv_used_tokens", "Tokens in the KV pool.", held),
 		state("sglang:kv_available_tokens", "Free places in the KV pool.",
@@ -24,7 +24,7 @@ func sglangFamilies() []family {
 		state("sglang:cache_hit_rate", "Share of the prompts that was cached.", hitRate),
 		state("sglang:utilization", "Load of the scheduler.", func(t *totals) float64 { return held(t) / capacity }),
 		state("sglang:max_total_num_tokens", "Size of the pool.", constant(capacity)),
-		state("sglang:page_size", "Tokens of a page.", constant(blockTokens)),
+		state("sglang:page_size", "Tokens of a page.", constant(BlockTokens)),
 		state("sglang:context_len", "Longest context.", constant(modelLength)),
 		total("sglang:prompt_tokens", "Prompt tokens processed.", sum(cPrompt)),
 		total("sglang:generation_tokens", "Tokens generated.", sum(cGenerated)),

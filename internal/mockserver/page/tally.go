@@ -28,6 +28,9 @@ const (
 	cDrafts                   // steps of speculative decoding in whole replies
 	cDrafted                  // tokens that they drafted
 	cAccepted                 // of those, accepted ones
+	cCached                   // prompt tokens that the prefix cache had
+	cStalled                  // delays of the frontend above 5 ms
+	cPreempted                // places in the batch that requests lost
 	cDone                     // whole replies of api 0, plain and streaming; those of the next api follow
 	// accepted tokens at the first place of a draft; those at the next places follow
 	cAcceptedAt = cDone + 2*api.Count
@@ -48,7 +51,9 @@ type level uint8
 const (
 	lActive  level = iota // requests admitted and not settled
 	lWaiting              // of those, queued for a place in the batch
-	lFresh                // of those, before their first token
+	lRunning              // of those, in the batch; the others are on their way to the queue
+	lFresh                // of the active ones, before their first token
+	lPrefill              // of the running ones, before their first token
 	lHeld                 // tokens in memory: prompts and replies of the requests in the batch
 	levels
 )
@@ -57,16 +62,20 @@ const (
 type quantity uint8
 
 const (
-	qE2E       quantity = iota // arrival to the last write of a whole reply
-	qTTFT                      // arrival to the write of the first token
-	qITL                       // between the writes of two tokens
-	qTPOT                      // mean of those over a reply
-	qQueue                     // waiting for a place in the batch
-	qPrefill                   // from there to the first token
-	qDecode                    // first to last token
-	qInference                 // from the place in the batch to the end
-	qNever                     // what this server does not do, such as sending its KV cache to another one
-	qPrompt                    // tokens from here on
+	qE2E      quantity = iota // arrival at the engine to the last write of a whole reply
+	qTTFT                     // arrival at the engine to the write of the first token
+	qFrontE2E                 // both from the arrival at the frontend
+	qFrontTTFT
+	qLoop       // how late the frontend begins with a request
+	qPreprocess // what it does for it
+	qITL        // between the writes of two tokens
+	qTPOT       // mean of those over a reply
+	qQueue      // waiting for a place in the batch
+	qPrefill    // from there to the first token
+	qDecode     // first to last token
+	qInference  // from the place in the batch to the end
+	qNever      // what this server does not do, such as sending its KV cache to another one
+	qPrompt     // tokens from here on
 	qOutput
 	qLimit // of the reply, where the request gives one
 	qStep  // tokens of an engine step; a request steps by itself here: its prompt and first token, then one by one
@@ -181,6 +190,10 @@ type totals struct {
 	// cachedShare is the part of the prompt tokens that the prefix cache serves.
 	cachedShare float64
 	elapsedNS   int64
+	kvBlocks    int
+	// followed: usedBlocks are those in use, as the scheduler counts them.
+	followed   bool
+	usedBlocks int
 }
 
 // collect adds the shards up.
@@ -243,11 +256,13 @@ func (t *totals) since(before *totals) {
 	t.startedAt = before.startedAt
 }
 
-func (t *totals) running() float64 { return float64(t.level[lActive] - t.level[lWaiting]) }
+func (t *totals) running() float64 { return float64(t.level[lRunning]) }
 
 // cached returns the prompt tokens that the prefix cache served, whole ones: 0.3 of 10 are 3, although the product is
 // not exact.
-func (t *totals) cached() float64 { return math.Floor(t.cachedShare*float64(t.count[cPrompt]) + 1e-6) }
+func (t *totals) cached() float64 {
+	return float64(t.count[cCached]) + math.Floor(t.cachedShare*float64(t.count[cPrompt])+1e-6)
+}
 
 func (t *totals) succeeded() float64 { return float64(t.count[cStop] + t.count[cLength]) }
 

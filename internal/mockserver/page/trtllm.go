@@ -3,10 +3,11 @@ package page
 import (
 	"aiperf/internal/mockserver/api"
 	"strconv"
+	"strings"
 )
 
 // trtllmFamilies are those of trtllm-serve.
-func trtllmFamilies(prefix string) []family {
+func trtllmFamilies(prefix string, kv memory) []family {
 	families := []family{
 		split("request_success", kCounter, "Requests that ended, by how they did.",
 			where("finished_reason", "stop", sum(cStop)), where("finished_reason", "length", sum(cLength)),
@@ -31,17 +32,18 @@ func trtllmFamilies(prefix string) []family {
 		gauge("num_generation_requests", "Running requests after their first token.", decoding),
 		gauge("kv_cache_hit_rate", "Share of the prompts that was cached.", hitRate),
 		gauge("kv_cache_utilization", "Share of the KV cache in use.", kvUsage),
-		gauge("kv_cache_max_blocks", "Blocks of the KV cache.", constant(kvBlocks)),
+		gauge("kv_cache_max_blocks", "Blocks of the KV cache.", constant(float64(kv.blocks))),
 		gauge("kv_cache_used_blocks", "Blocks in use.", usedBlocks),
 		gauge("kv_cache_free_blocks", "Blocks that are free.",
-			func(t *totals) float64 { return kvBlocks - usedBlocks(t) }),
-		gauge("kv_cache_tokens_per_block", "Tokens of a block.", constant(blockTokens)),
+			func(t *totals) float64 { return float64(kv.blocks) - usedBlocks(t) }),
+		gauge("kv_cache_tokens_per_block", "Tokens of a block.", constant(BlockTokens)),
 		total("kv_cache_reused_blocks", "Blocks found in the cache.",
 			func(t *totals) float64 { return blocks(t.cached()) }),
 		total("kv_cache_missed_blocks", "Blocks that were computed.",
 			func(t *totals) float64 { return blocks(float64(t.count[cPrompt]) - t.cached()) }),
 		gauge("kv_cache_config_info", "How the cache is set up.", constant(1)).with(
-			labels{{"tokens_per_block", strconv.Itoa(blockTokens)}, {"dtype", "auto"}, {"enable_block_reuse", "true"}}),
+			labels{{"tokens_per_block", strconv.Itoa(BlockTokens)}, {"dtype", "auto"},
+				{"enable_block_reuse", strings.ToLower(pythonBool(kv.caches))}}),
 	}
 	for i := range families {
 		families[i].name = prefix + families[i].name
@@ -50,12 +52,12 @@ func trtllmFamilies(prefix string) []family {
 }
 
 // blocks returns how many whole blocks tokens fill.
-func blocks(tokens float64) float64 { return float64(int64(tokens) / blockTokens) }
+func blocks(tokens float64) float64 { return float64(int64(tokens) / BlockTokens) }
 
-// prefilling returns the running requests before their first token; the queue is among those without one.
-func prefilling(t *totals) float64 { return float64(max(t.level[lFresh]-t.level[lWaiting], 0)) }
+// prefilling returns the running requests before their first token, decoding the others.
+func prefilling(t *totals) float64 { return float64(t.level[lPrefill]) }
 
-func decoding(t *totals) float64 { return float64(t.level[lActive] - t.level[lFresh]) }
+func decoding(t *totals) float64 { return float64(t.level[lRunning] - t.level[lPrefill]) }
 
 // appendIterations returns what the real server has at /metrics: the statistics of its latest step, in JSON.
 func appendIterations(b []byte, t *totals) []byte {
@@ -78,10 +80,10 @@ func appendIterations(b []byte, t *totals) []byte {
 		b = api.AppendInt(b, m.key, int64(m.value))
 	}
 	b = append(b, `,"kvCacheStats":{"tokensPerBlock":`...)
-	b = strconv.AppendInt(b, blockTokens, 10)
-	b = api.AppendInt(b, "maxNumBlocks", kvBlocks)
+	b = strconv.AppendInt(b, BlockTokens, 10)
+	b = api.AppendInt(b, "maxNumBlocks", int64(t.kvBlocks))
 	b = api.AppendInt(b, "usedNumBlocks", int64(usedBlocks(t)))
-	b = api.AppendInt(b, "freeNumBlocks", kvBlocks-int64(usedBlocks(t)))
+	b = api.AppendInt(b, "freeNumBlocks", int64(t.kvBlocks)-int64(usedBlocks(t)))
 	b = append(api.AppendKey(b, "cacheHitRate"), strconv.FormatFloat(hitRate(t), 'f', -1, 64)...)
 	b = append(b, `},"inflightBatchingStats":{"numContextRequests":`...)
 	b = strconv.AppendInt(b, int64(prefilling(t)), 10)

@@ -3,7 +3,7 @@ package page
 import "strconv"
 
 // vllmFamilies are those of vLLM's metrics page.
-func vllmFamilies() []family {
+func vllmFamilies(kv memory) []family {
 	lengthHist := func(name, help string, of quantity) family { return hist(name, help, of, vllmLength) }
 	hits := (*totals).cached
 	return []family{
@@ -21,7 +21,7 @@ func vllmFamilies() []family {
 		total("vllm:external_prefix_cache_hits", "Prompt tokens found at the KV connector.", constant(0)),
 		total("vllm:mm_cache_queries", "Items looked up in the multimodal cache.", constant(0)),
 		total("vllm:mm_cache_hits", "Items found in the multimodal cache.", constant(0)),
-		total("vllm:num_preemptions", "Requests put off for lack of memory.", constant(0)),
+		total("vllm:num_preemptions", "Requests put off for lack of memory.", sum(cPreempted)),
 		total("vllm:prompt_tokens", "Prompt tokens processed.", sum(cPrompt)),
 		total("vllm:prompt_tokens_cached", "Prompt tokens taken from a cache.", hits),
 		split("vllm:prompt_tokens_by_source", kCounter, "Prompt tokens by where their state came from.",
@@ -47,10 +47,17 @@ func vllmFamilies() []family {
 		hist("vllm:request_prefill_time_seconds", "Start of running to the first token.", qPrefill, vllmLatency),
 		hist("vllm:request_decode_time_seconds", "First token to the last.", qDecode, vllmLatency),
 		gauge("vllm:cache_config_info", "How the cache is set up.", constant(1)).with(labels{
-			{"engine", "0"}, {"block_size", strconv.Itoa(blockTokens)}, {"cache_dtype", "auto"},
-			{"enable_prefix_caching", "True"}, {"gpu_memory_utilization", "0.9"},
-			{"num_gpu_blocks", strconv.Itoa(kvBlocks)}}),
+			{"engine", "0"}, {"block_size", strconv.Itoa(BlockTokens)}, {"cache_dtype", "auto"},
+			{"enable_prefix_caching", pythonBool(kv.caches)}, {"gpu_memory_utilization", "0.9"},
+			{"num_gpu_blocks", strconv.Itoa(kv.blocks)}}),
 		gauge("process_start_time_seconds", "Start of the process since the Unix epoch.",
 			func(t *totals) float64 { return t.startedAt }).with(labels{}),
 	}
+}
+
+func pythonBool(v bool) string {
+	if v {
+		return "True"
+	}
+	return "False"
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"time"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/load"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/publish/progress"
@@ -46,14 +47,17 @@ type followers struct {
 	client                                              *progress.Client
 	gpuValues                                           []progress.GPU
 	figuresDueNS, clientDueNS, headlineDueNS, gpusDueNS int64
-	// headline are the metrics by which the client is judged, of countedRecords.
-	headline       []metrics.Metric
-	countedRecords int64
+	// headline are the metrics by which the client is judged, judged those by which the run is, of countedRecords.
+	headline, judged []metrics.Metric
+	countedRecords   int64
+	judgement        *progress.Judgement
+	// input is the configuration as files have it.
+	input artifact.Object
 }
 
 // begin has the observers begin, the log of the run among them.
 func (f *followers) begin() {
-	f.startNS = f.clock.NowNS()
+	f.startNS, f.input = f.clock.NowNS(), f.inputConfig()
 	run := f.described()
 	every := plan.StatsInterval(f.cfg)
 	if own := f.options.LogInterval; own != nil {
@@ -104,7 +108,8 @@ func (f *followers) end(out *Outcome) {
 	e := &progress.Ending{Cancelled: cancelled(phases)}
 	if out != nil && out.Client != nil { // a share may have nothing to send
 		phases = out.Phases
-		f.client = clientOf(out.Client, true)
+		judged := out.Result.Judge()
+		f.client, f.judgement = clientOf(out.Client, true), judgementOf(&judged)
 		e.HasResults, e.Metrics, e.Completed = true, out.Result.Metrics, out.Result.Counts.Completed()
 		e.Failed, e.Cancelled = out.Failed(), out.Result.WasCancelled
 	}
@@ -132,7 +137,8 @@ func (f *followers) snapshot(phases []load.Stats) *progress.Snapshot {
 	s := &progress.Snapshot{
 		At: f.wall(nowNS), Elapsed: time.Duration(nowNS - f.startNS), Stage: f.stage,
 		Records: recordsOf(f.records.profiling.Snapshot()), Figures: f.figures, Client: f.client,
-		GPUs: f.gpuValues, Warnings: f.options.Log.Warnings(), Accuracy: accuracyOf(f.grading.result()),
+		Judgement: f.judgement,
+		GPUs:      f.gpuValues, Warnings: f.options.Log.Warnings(), Accuracy: accuracyOf(f.grading.result()),
 	}
 	if f.needs.Errors {
 		s.Errors = f.news.kinds.newest()
@@ -185,10 +191,12 @@ func (f *followers) judgeClient(phases []load.Stats, nowNS int64) {
 	seen := f.records.profiling.Snapshot()
 	if records := seen.Requests(); nowNS >= f.headlineDueNS && records != f.countedRecords {
 		f.headline, f.countedRecords = f.records.profiling.ResultsOf(headlines...), records
+		f.judged = f.records.profiling.ResultsOf(judgedMetrics...)
 		f.headlineDueNS = f.affordable(nowNS)
 	}
 	result := f.records.headlineResult(phases, nowNS, f.headline)
-	f.client = clientOf(f.health.judge(f.health.watch.SoFar(), &result, together(phases), trust.Course{}), false)
+	report := f.health.judge(f.health.watch.SoFar(), &result, together(phases), trust.Course{})
+	f.client, f.judgement = clientOf(report, false), f.judgementSoFar(&result, f.judged, report)
 }
 
 // readGPUs takes the newest values of the GPUs, when that is due.

@@ -11,6 +11,8 @@ func Commands() []command.Command {
 	return []command.Command{
 		{Name: "report", Summary: "recompute the summaries of a run from its records",
 			Tables: command.Table(func() *flags.Table { return new(reportOptions).table() }), Run: runReport},
+		{Name: "why", Summary: "say what limited a run, where its time went, and what to change",
+			Tables: command.Table(func() *flags.Table { return new(whyOptions).table() }), Run: runWhy},
 		{Name: "gate", Summary: "check a finished run against thresholds",
 			Tables: command.Table(func() *flags.Table { return new(gateOptions).table() }), Run: runGate},
 		{Name: "compare", Summary: "compare runs with a base: better, worse, no difference",

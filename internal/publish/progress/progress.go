@@ -264,6 +264,8 @@ type Snapshot struct {
 	Figures *Figures
 	// Client is the newest report on the client itself; nil as long as there is none.
 	Client *Client
+	// Judgement is what is to be thought of the run so far; nil as long as there is no report on the client.
+	Judgement *Judgement
 	// Accuracy is what the answers graded so far amount to; nil where none is graded.
 	Accuracy *Accuracy
 	// Errors are the kinds of errors of the profiling phases so far, the most frequent first.
@@ -376,6 +378,34 @@ type Client struct {
 	Findings []Finding
 	// Figures are those of the client's process and of the machine that it runs on, client_… and host_….
 	Figures []Figure
+}
+
+// Judgement is what is to be thought of a run, so far or at its end.
+type Judgement struct {
+	// State is its code, Level how it is to be taken (good, plain, warn, bad), Title a few words.
+	State, Level, Title string
+	// Findings are in order, the worst first.
+	Findings []Judged
+}
+
+// Judged is one finding.
+type Judged struct {
+	Code, Kind, Level string
+	// Title has a few words, Text sentences, Brief one line, Advice what to do; "" for nothing.
+	Title, Text, Brief, Advice string
+}
+
+// Brief says on one line what limited the run so far; "" if nothing shows it.
+func (j *Judgement) Brief() string {
+	if j == nil {
+		return ""
+	}
+	for i := range j.Findings {
+		if j.Findings[i].Brief != "" {
+			return j.Findings[i].Brief
+		}
+	}
+	return ""
 }
 
 // Finding is a reason for a verdict.

@@ -13,7 +13,10 @@
 // and what would show it. The worst comes first. Texts of servers have no control characters.
 package judge
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Level is how a finding is to be taken.
 type Level string
@@ -68,6 +71,16 @@ type Finding struct {
 	Brief string `json:"brief,omitempty"`
 }
 
+// weight orders findings before their place in the rules does: what is wrong with a run comes before what is only to be
+// known of it.
+func (f *Finding) weight() int {
+	wrong := f.Level == Bad || f.Level == Warn
+	if wrong && (f.Kind != Reliance || f.Code == CodeDoubtful) {
+		return 0
+	}
+	return 1
+}
+
 // Evidence is a figure on which a finding rests.
 type Evidence struct {
 	// Metric is the name in the files: a tag, or a family of a server's page.
@@ -83,6 +96,8 @@ type Judgement struct {
 	State State `json:"state"`
 	// Findings are in order, the worst first; there is always one.
 	Findings []Finding `json:"findings"`
+	// NotSeen are what would have said more.
+	NotSeen []Unseen `json:"not_seen,omitempty"`
 }
 
 // Judge judges a run.
@@ -99,7 +114,8 @@ func Judge(facts *Facts) Judgement {
 			}
 		}
 	}
-	return Judgement{State: f.state(), Findings: f.found}
+	slices.SortStableFunc(f.found, func(a, b Finding) int { return cmp.Compare(a.weight(), b.weight()) })
+	return Judgement{State: f.state(), Findings: f.found, NotSeen: f.unseen()}
 }
 
 // view is what the rules read.
@@ -131,8 +147,8 @@ var order = [...]struct {
 	{Reliance, []rule{(*view).doubtful}},
 	{Cause, []rule{(*view).refused, (*view).overload, (*view).gpuHeat, (*view).gpuPower, (*view).gpuClocks, (*view).cache,
 		(*view).unevenReplicas, (*view).queue, (*view).cap, (*view).prefillLimit, (*view).network, (*view).frontend,
-		(*view).speculation, (*view).prefillStalls, (*view).prefixMissed, (*view).gpuMemory, (*view).coldStart,
-		(*view).tooFew, (*view).prefillCompute, (*view).decodeBatch, (*view).load}},
+		(*view).speculation, (*view).prefixMissed, (*view).gpuMemory, (*view).coldStart, (*view).tooFew,
+		(*view).prefillCompute, (*view).prefillStalls, (*view).decodeBatch, (*view).load}},
 	{Outcome, []rule{(*view).warm}},
 	{Outcome, []rule{(*view).complete}},
 	{Reliance, []rule{(*view).early, (*view).clientShare, (*view).intervals, (*view).totals}},

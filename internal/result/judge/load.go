@@ -74,8 +74,8 @@ func (f *view) overload() (Finding, bool) {
 	l.Brief = fmt.Sprintf("the server: it completed %s of %s req/s, and the requests in flight grew", short(g.completed),
 		short(g.sent))
 	l.Text += f.because()
-	l.Advice = fmt.Sprintf("latencies depend on how long such a run lasts: send less than %s requests/s, or let "+
-		"aiperf capacity find what the server takes", short(g.completed))
+	l.Advice = fmt.Sprintf("latencies depend on how long such a run lasts: lower --request-rate below "+
+		"%s, or let aiperf capacity find what the server takes", short(g.completed))
 	if _, full := f.fullCache(); full {
 		l.Advice += "; " + f.switchOf(needCache)
 	} else if s := f.Servers; s != nil && s.WaitingMax != nil && *s.WaitingMax >= queued {
@@ -283,7 +283,7 @@ func (f *view) tooFew() (Finding, bool) {
 			"or the end of the run, left the server idle.", short(avg), short(asked)),
 		Brief:  fmt.Sprintf("too few requests for concurrency %s: %s in flight on average", short(asked), short(avg)),
 		Advice: "send more requests, or without pauses, to see the server's limit",
-	}, asked > 0 && known && f.TargetRate <= 0 && avg < kept*asked && !f.caused()
+	}, asked > 0 && known && f.TargetRate <= 0 && avg < kept*asked && !f.caused() && !f.Running
 }
 
 // find is how the limit of a server is found.

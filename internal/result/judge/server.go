@@ -268,16 +268,20 @@ func (f *view) prefillCompute() (Finding, bool) {
 	if ms < leastPrefill || share < dominant {
 		return Finding{}, false
 	}
-	whole := s.Milliseconds
+	whole := s.Milliseconds // of a request, all of whose time is that to its only token where nothing is streamed
 	if f.Times.Latency != nil {
 		whole = f.Times.Latency.Milliseconds
 	}
-	return Finding{Code: CodePrefill, Level: Plain, Title: "Prefill", Confidence: Likely,
+	level := Plain
+	if s := f.Servers; s != nil && s.Running != nil && *s.Running >= 2 && ms >= 2*leastPrefill {
+		level = Warn // prompts wait for one another
+	}
+	return Finding{Code: CodePrefill, Level: level, Title: "Prefill", Confidence: Likely,
 		Text: fmt.Sprintf("Computing the prompts took %s ms of %s ms to the first token (%s).", short(ms),
 			short(s.Milliseconds), percent(share)),
 		Brief:    fmt.Sprintf("prefill: computing the prompts took %s of the time to the first token", percent(share)),
 		Evidence: stageEvidence(s, timesplit.Prefill), Advice: f.switchOf(needPrefill),
-		Confirm: "aiperf profile --isl with half the length: TTFT halves"}, s.Milliseconds >= 0.4*whole
+		Confirm: "aiperf profile --isl with half the length: TTFT halves"}, s.Milliseconds >= dominant*whole
 }
 
 // decodeBatch is decoding in a large batch, where most of the time goes there.

@@ -19,7 +19,7 @@ const (
 	StateClient     = "client_limited"
 	StateSomeFailed = "some_failed"
 	StateDoubtful   = "inconclusive"
-	StateLimited  = "limited"
+	StateLimited    = "limited"
 	StateWarm       = "warm_cache"
 	StateComplete   = "complete"
 )

@@ -25,6 +25,15 @@ type Live struct {
 	InputRate, OutputRate *float64
 }
 
+// Load is how busy the servers are by the newest scrapes; nil where they do not say so.
+func (l *Live) Load() *Load {
+	if l.Running == nil && l.Waiting == nil && l.KVUsage == nil {
+		return nil
+	}
+	return &Load{Running: l.Running, RunningMax: l.Running, Waiting: l.Waiting, WaitingMax: l.Waiting, KVUsage: l.KVUsage,
+		KVUsageMax: l.KVUsage}
+}
+
 // The counters of tokens that Live reads, and its gauges beside those of [Load].
 var (
 	promptCounters = []string{"vllm:prompt_tokens", "sglang:prompt_tokens", "trtllm_prompt_tokens",

@@ -56,6 +56,10 @@ var (
 		{"server ITL ms", "vllm:inter_token_latency_seconds", mean}}
 	vllmCache = []figure{{"looked up", "vllm:prefix_cache_queries_total", grown},
 		{"found", "vllm:prefix_cache_hits_total", grown}}
+	dcgm = []figure{{"W", "DCGM_FI_DEV_POWER_USAGE", largest}, {"power throttled ns", "DCGM_FI_DEV_POWER_VIOLATION", grown},
+		{"heat throttled ns", "DCGM_FI_DEV_THERMAL_VIOLATION", grown}, {"SM MHz", "DCGM_FI_DEV_SM_CLOCK", largest},
+		{"°C", "DCGM_FI_DEV_GPU_TEMP", largest}, {"MiB used", "DCGM_FI_DEV_FB_USED", largest},
+		{"MiB", "DCGM_FI_DEV_FB_TOTAL", largest}}
 )
 
 // expected returns the cause as the table shows it.

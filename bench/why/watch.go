@@ -123,7 +123,9 @@ func (w *watcher) stop() string {
 // figures returns those of the client.
 func (v *verdict) figures() string {
 	ttft, itl := v.client["time_to_first_token"], v.client["inter_token_latency"]
-	return fmt.Sprintf("%.0f requests, %.0f failed, %.1f/s, TTFT p50 %.0f p99 %.0f ms, ITL p50 %.1f p99 %.1f ms",
+	gaps := v.client["inter_chunk_latency"]
+	return fmt.Sprintf("%.0f requests, %.0f failed, %.1f/s, TTFT p50 %.0f p99 %.0f ms, ITL p50 %.1f p99 %.1f ms, "+
+		"gaps p50 %.1f p99 %.1f ms",
 		v.client["request_count"].Avg, v.client["error_request_count"].Avg, v.client["request_throughput"].Avg,
-		ttft.P50, ttft.P99, itl.P50, itl.P99)
+		ttft.P50, ttft.P99, itl.P50, itl.P99, gaps.P50, gaps.P99)
 }

@@ -1,9 +1,14 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -16,7 +21,11 @@ import (
 // view is what the template shows.
 type view struct {
 	webpage.Frame
+	// Name is how the run is called, Load what it was asked for; the title has both.
+	Name, Load                        string
 	Models, Kind, Target, BenchmarkID string
+	// Contents are the sections below the first screen.
+	Contents []part
 	// Sure says how far the figures can be relied on, Limits what limited the run, Findings what was seen of the
 	// client.
 	Sure, Limits, Status []status
@@ -34,7 +43,8 @@ type view struct {
 	Errors                          []failure
 	MoreErrors, MoreFailed          string
 	Hints                           []row
-	Ranks                           []string
+	Ranks, Rare                     []string
+	Explanations                    []webpage.About
 	Groups, Warmup                  []metricGroup
 	Acceptance                      []row
 	Slices                          *sliceTable
@@ -62,6 +72,8 @@ type section struct {
 	Charts  []figure
 	Choices []choiceView
 }
+
+func (s *section) any() bool { return len(s.Charts)+len(s.Choices) > 0 }
 
 type phase struct{ Name, Start, Sending, End, Sent, Completed, Errors, Cancelled string }
 
@@ -110,19 +122,53 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 	}
 	v.Devices = devices(r.Telemetry)
 	v.errors(r, run)
-	v.Ranks = ranks(r.Metrics)
-	v.Groups = metricGroups(r.Metrics, v.Ranks)
+	v.Ranks, v.Rare = ranks(r.Metrics)
+	v.Groups = metricGroups(r.Metrics, v.Ranks, v.Rare)
 	v.Acceptance = acceptanceRows(r.Acceptance)
 	warmup := slices.Clone(r.Warmup) // whose bounds are in no file
 	for i := range warmup {
 		warmup[i].Bounds = nil
 	}
-	v.Warmup = metricGroups(warmup, v.Ranks)
+	v.Warmup = metricGroups(warmup, v.Ranks, v.Rare)
+	v.explained()
 	v.Slices = newSliceTable(r)
 	v.Health = healthRows(r.ClientHealth)
 	v.Provenance, v.Recomputed = rows(r.Provenance), rows(r.Recomputed)
 	v.phases(run.Phases, r)
+	v.Contents = v.contents()
 	return v, nil
+}
+
+// part is a section of the page, with the id of its heading.
+type part struct{ ID, Title string }
+
+// contents are the sections that the page has.
+func (v *view) contents() (list []part) {
+	for _, s := range []struct {
+		id, title string
+		has       bool
+	}{
+		{"h-accuracy", "Accuracy", v.Accuracy != nil},
+		{"h-distributions", "Distributions", len(v.Distributions)+len(v.Constant) > 0},
+		{"h-time", "Over time", len(v.Requests.Charts) > 0},
+		{"h-servers", "Servers", v.Servers.any() || len(v.ServerFigures) > 0 || v.ServerTotals != ""},
+		{"h-gpus", "GPUs", v.GPUs.any() || len(v.Devices) > 0},
+		{"h-client", "The client itself", len(v.Client.Charts)+len(v.Health)+len(v.Findings) > 0},
+		{"h-errors", "Errors", len(v.Errors) > 0},
+		{"h-slices", "Time slices", v.Slices != nil},
+		{"h-metrics", "All metrics", len(v.Groups) > 0},
+		{"h-run", "How it was measured", true},
+	} {
+		if s.has {
+			list = append(list, part{s.id, s.title})
+		}
+	}
+	return list
+}
+
+// Has reports whether the page has a section, by the id of its heading.
+func (v *view) Has(id string) bool {
+	return slices.ContainsFunc(v.Contents, func(p part) bool { return p.ID == id })
 }
 
 // beyond returns a note on the values that a linear axis does not show.
@@ -148,9 +194,10 @@ func (v *view) identify(r *summary.Result) {
 			}
 		}
 	}
-	v.Title = v.Models
-	if v.Title == "" {
-		v.Title = "Benchmark"
+	v.Name, v.Load = nameOf(r, v.Models), asked(r).Load
+	v.Title = v.Name
+	if v.Load != "" {
+		v.Title += " · " + v.Load
 	}
 	v.Target = strings.Join(v.Endpoints, ", ")
 	fact := func(name, value string) {
@@ -158,8 +205,10 @@ func (v *view) identify(r *summary.Result) {
 			v.Facts = append(v.Facts, row{Name: name, Value: value})
 		}
 	}
+	if v.Name != v.Models {
+		fact("Model", v.Models)
+	}
 	fact("Endpoint", v.Target)
-	fact("Load", asked(r).Load)
 	fact("ISL / OSL", lengths(r))
 	if o, ok := normal(r.Provenance).(artifact.Object); ok {
 		tokenizer, _ := o.Get("tokenizer")
@@ -182,7 +231,6 @@ func (v *view) identify(r *summary.Result) {
 	if c.TargetRate > 0 {
 		fact("Rate", fmt.Sprintf("%s of %s requests/s", short(c.DeliveredRate), short(c.TargetRate)))
 	}
-	fact("Run", r.RunInfo.RunLabel)
 	fact("AIPerf", r.AIPerfVersion)
 	v.RunFacts = append(v.RunFacts, row{Name: "benchmark_id", Value: r.BenchmarkID})
 	if seed := r.RunInfo.RandomSeed; seed != nil {
@@ -199,6 +247,32 @@ func (v *view) identify(r *summary.Result) {
 		v.RunFacts = append(v.RunFacts, row{Name: "skipped_arrivals", Value: integer(c.SkippedArrivals)},
 			row{Name: "dropped_by_catchup", Value: integer(c.DroppedByCatchup)})
 	}
+}
+
+// numbered are folders that are named by their number alone.
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]*_?\d+$`) })
+
+// nameOf is how a run is called: its label, else its folder, unless that has a number for a name, or one of the model
+// and the load, which stand on the page.
+func nameOf(r *summary.Result, models string) string {
+	if r.RunInfo.RunLabel != "" {
+		return r.RunInfo.RunLabel
+	}
+	name := cmp.Or(models, "Benchmark")
+	o, _ := normal(r.InputConfig).(artifact.Object)
+	artifacts, _ := o.Get("artifacts")
+	if o, ok := artifacts.(artifact.Object); ok {
+		dir, _ := o.Get("dir")
+		base := path.Base(filepath.ToSlash(text(dir)))
+		first, _, _ := strings.Cut(models, ", ")
+		slug := regexp.MustCompile(`[^A-Za-z0-9.]+`)
+		usual := slices.Contains([]string{".", "/", "artifacts", "report"}, base) || numbered().MatchString(base) ||
+			first != "" && strings.HasPrefix(slug.ReplaceAllString(base, "-"), slug.ReplaceAllString(first, "-"))
+		if !usual {
+			name = base
+		}
+	}
+	return name
 }
 
 // asked returns what the configuration asked for.

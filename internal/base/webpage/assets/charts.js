@@ -102,7 +102,7 @@
       const last = entries.map((e, k) => {
         let i = u.data[0].length - 1;
         while (i >= 0 && (u.data[0][i] > max || !known(u.data[k + 1][i]))) i--;
-        return i < 0 || u.data[0][i] < min ? null : {e, name: list[k], y: Math.min(box.top + box.height, Math.max(box.top, u.valToPos(u.data[k + 1][i], "y", true)))};
+        return i < 0 || u.data[0][i] < min ? null : {e, x: Math.min(right, u.valToPos(u.data[0][i], "x", true)), name: list[k], y: Math.min(box.top + box.height, Math.max(box.top, u.valToPos(u.data[k + 1][i], "y", true)))};
       }).filter(Boolean).sort((a, b) => a.y - b.y);
       const step = 13 * r;
       last.forEach((l, i) => { l.at = i ? Math.max(l.y, last[i - 1].at + step) : l.y; });
@@ -111,11 +111,14 @@
       ctx.setLineDash([]);
       for (const l of last) {
         ctx.strokeStyle = l.e.colour();
-        ctx.lineWidth = 1.6 * r;
-        ctx.beginPath();
-        ctx.moveTo(right + r, l.y);
-        ctx.lineTo(right + 8 * r, l.at);
-        ctx.stroke();
+        // A line may end before the axis does: a thin one leads from there to its name.
+        for (const [from, y, to, at, width] of [[l.x, l.y, right + r, l.y, 0.5], [right + r, l.y, right + 8 * r, l.at, 1.6]]) {
+          ctx.lineWidth = width * r;
+          ctx.beginPath();
+          ctx.moveTo(from, y);
+          ctx.lineTo(to, at);
+          ctx.stroke();
+        }
         lettering(ctx, 11, "middle", "left");
         ctx.fillText(l.name, right + 11 * r, l.at);
       }

@@ -112,7 +112,7 @@
       height: o.height || 210,
       scales: {x: {time: false, distr: log ? 3 : 1, range: () => range}, y: {range: () => [bottom, top === bottom ? 1 : top + (top - bottom) * 0.08]}},
       axes: [axis({space: 46, size: 30, values: (u, list) => list.map(v => v === null ? "" : named(v)),
-        ...(o.categories ? {splits: () => o.categories.map((c, i) => i)} : o.zero ? logarithmic(log, range) : measured(xs, range, log)), ...called(o.xLabel)}), axis({size: 56, values: ticks, ...called(o.yLabel)})],
+        ...(o.categories ? {splits: () => o.categories.map((c, i) => i)} : logarithmic(log, range)), ...called(o.xLabel)}), axis({size: 56, values: ticks, ...called(o.yLabel)})],
       series: [{}, ...o.series.map(s => ({label: s.label, stroke: s.colour, spanGaps: true, points: {show: false}, width: s.join ? 1.5 : 0, dash: s.dash, paths: s.join ? undefined : () => null}))],
       hooks: {drawClear: [bounds], draw: [marks]},
     }, [xs, ...columns]);

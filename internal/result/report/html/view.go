@@ -265,9 +265,10 @@ func nameOf(r *summary.Result, models string) string {
 		dir, _ := o.Get("dir")
 		base := path.Base(filepath.ToSlash(text(dir)))
 		first, _, _ := strings.Cut(models, ", ")
-		slug := regexp.MustCompile(`[^A-Za-z0-9.]+`)
+		// The usual folder begins with the model, with another separator.
+		plain := strings.NewReplacer("/", "-", "_", "-", ":", "-").Replace
 		usual := slices.Contains([]string{".", "/", "artifacts", "report"}, base) || numbered().MatchString(base) ||
-			first != "" && strings.HasPrefix(slug.ReplaceAllString(base, "-"), slug.ReplaceAllString(first, "-"))
+			first != "" && strings.HasPrefix(plain(base), plain(first))
 		if !usual {
 			name = base
 		}

@@ -15,20 +15,27 @@ import (
 func TestTitleIsTheRunThenItsLoad(t *testing.T) {
 	load := []any{artifact.Object{{Key: "name", Value: "profiling"}, {Key: "type", Value: "concurrency"},
 		{Key: "concurrency", Value: 8}}}
-	for _, c := range []struct{ label, model, dir, want string }{
-		{"night", "org/m", "artifacts/x", "night"}, {"", "org/m", "artifacts/eager-mode", "eager-mode"},
-		{"", "org/m", "a/run_0001", "org/m"}, {"", "org/m", "artifacts", "org/m"},
-		{"", "org/m", "a/org_m-openai-chat-concurrency8", "org/m"},
-		{"", "", "", "Benchmark"},
+	for _, c := range []struct{ label, varied, model, dir, want string }{
+		{"night", "", "org/m", "artifacts/x", "night · concurrency 8"},
+		{"", "base", "org/m", "artifacts/eager-mode", "eager-mode · concurrency 8"},
+		{"", "", "org/m", "a/run_0001", "a · concurrency 8"},
+		{"", "", "org/m", "artifacts", "org/m · concurrency 8"},
+		{"", "", "org/m", "a/org_m-openai-chat-concurrency8", "org/m · concurrency 8"},
+		{"rate_2", "phases.profiling.rate=2", "org/m", "/a/night/rate_2/profile_runs/run_0001", "night · rate 2"},
+		{"rate_2_run_0003", "phases.profiling.rate=2", "m", "/a/night/rate_2/profile_runs/run_0003",
+			"night · rate 2, run 3"},
+		{"run_0002", "base", "m", "/a/night/profile_runs/run_0002", "night · concurrency 8, run 2"},
+		{"", "", "", "", "Benchmark · concurrency 8"},
 	} {
-		r := &summary.Result{Run: summary.Run{RunInfo: summary.RunInfo{RunLabel: c.label}}}
+		info := summary.RunInfo{RunLabel: c.label, VariationLabel: c.varied}
+		r := &summary.Result{Run: summary.Run{RunInfo: info}}
 		r.InputConfig = artifact.Object{{Key: "artifacts", Value: artifact.Object{{Key: "dir", Value: c.dir}}},
 			{Key: "phases", Value: load}}
 		if c.model != "" {
 			r.InputConfig = append(r.InputConfig, artifact.Member{Key: "models", Value: []any{c.model}})
 		}
 		page := render(t, r, &Run{})
-		if !strings.Contains(page, "<title>"+c.want+" · concurrency 8 · AIPerf report</title>") {
+		if !strings.Contains(page, "<title>"+c.want+" · AIPerf report</title>") {
 			t.Errorf("%+v: %s", c, element(t, page, "<title>", "</title>"))
 		}
 	}

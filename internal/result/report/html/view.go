@@ -194,7 +194,7 @@ func (v *view) identify(r *summary.Result) {
 			}
 		}
 	}
-	v.Name, v.Load = nameOf(r, v.Models), asked(r).Load
+	v.Name, v.Load = named(r, v.Models)
 	v.Title = v.Name
 	if v.Load != "" {
 		v.Title += " · " + v.Load
@@ -249,31 +249,48 @@ func (v *view) identify(r *summary.Result) {
 	}
 }
 
+// trialLabel finds the number of a repeat in the label of a run.
+var trialLabel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|_)(?:run|trial)_0*(\d+)(?:_|$)`) })
+
 // numbered are folders that are named by their number alone.
 var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]*_?\d+$`) })
 
-// nameOf is how a run is called: its label, else its folder, unless that has a number for a name, or one of the model
-// and the load, which stand on the page.
-func nameOf(r *summary.Result, models string) string {
-	if r.RunInfo.RunLabel != "" {
-		return r.RunInfo.RunLabel
+// named returns how a run is called and its load. The name is that of the folder, unless it is a number or has the model
+// and the load, which the page shows anyway. A cell is called by the folder of its sweep, and its load is what it varies.
+func named(r *summary.Result, models string) (name, load string) {
+	name, load = r.RunInfo.RunLabel, asked(r).Load
+	trial := trialLabel().FindStringSubmatch(name)
+	if trial != nil {
+		name = strings.Trim(strings.Replace(name, trial[0], "", 1), "_")
 	}
-	name := cmp.Or(models, "Benchmark")
+	if v := r.RunInfo.VariationLabel; v != "" && v != "base" && name != "" {
+		name, load = "", strings.ReplaceAll(name, "_", " ")
+	}
+	if trial != nil {
+		load = strings.TrimPrefix(load+", run "+trial[1], ", ")
+	}
 	o, _ := normal(r.InputConfig).(artifact.Object)
 	artifacts, _ := o.Get("artifacts")
-	if o, ok := artifacts.(artifact.Object); ok {
-		dir, _ := o.Get("dir")
-		base := path.Base(filepath.ToSlash(text(dir)))
-		first, _, _ := strings.Cut(models, ", ")
-		// The usual folder begins with the model, with another separator.
-		plain := strings.NewReplacer("/", "-", "_", "-", ":", "-").Replace
-		usual := slices.Contains([]string{".", "/", "artifacts", "report"}, base) || numbered().MatchString(base) ||
-			first != "" && strings.HasPrefix(plain(base), plain(first))
-		if !usual {
-			name = base
+	folders, _ := artifacts.(artifact.Object)
+	dir, _ := folders.Get("dir")
+	return cmp.Or(name, folderOf(filepath.ToSlash(text(dir)), r.RunInfo.RunLabel, models), models, "Benchmark"), load
+}
+
+// folderOf returns the last folder of a path that says something of a run; "" for none. The folder that the program
+// chooses begins with the model, in which other characters separate.
+func folderOf(dir, label, models string) string {
+	first, _, _ := strings.Cut(models, ", ")
+	plain := strings.NewReplacer("/", "-", "_", "-", ":", "-").Replace
+	for ; dir != "" && dir != "." && dir != "/"; dir = path.Dir(dir) {
+		switch base := path.Base(dir); {
+		case label != "" && strings.Contains(label, base), slices.Contains([]string{"profile_runs", "report"}, base), numbered().MatchString(base):
+		case base == "artifacts", base == "..", first != "" && strings.HasPrefix(plain(base), plain(first)):
+			return ""
+		default:
+			return base
 		}
 	}
-	return name
+	return ""
 }
 
 // asked returns what the configuration asked for.

@@ -185,9 +185,12 @@
   }
 
   // ---- the whole ----
-  // A page is called by the run and its load: there may be several of one model.
-  const called = () => run.label || run.models.join(", ") || "AIPerf";
-  const load = () => [...new Set(run.plans.filter(x => x.kind === "profiling").map(x => x.rate ? x.type + " " + three(x.rate) + "/s" : x.concurrency ? "concurrency " + x.concurrency : x.type))].join(", ");
+  // A page is called by the run and its load: there may be several of one model. A cell has its sweep's folder for a name,
+  // and what it varies for a load.
+  const folders = () => run.dir.split(/[\\/]/).filter(Boolean);
+  const isCell = () => !!series && !!run.label && folders().at(-1) === run.label;
+  const called = () => isCell() && folders().at(-2) || run.label || run.models.join(", ") || "AIPerf";
+  const load = () => isCell() ? run.label.replaceAll("_", " ") : [...new Set(run.plans.filter(x => x.kind === "profiling").map(x => x.rate ? x.type + " " + three(x.rate) + "/s" : x.concurrency ? "concurrency " + x.concurrency : x.type))].join(", ");
   function drawRun() {
     document.body.classList.toggle("waiting", !run);
     if (!run) return;

@@ -95,7 +95,7 @@
   // ends names the lines of a chart where they end, beside its right edge, as far as the chart is wide enough.
   function ends(entries) {
     const list = brief(entries.map(e => e.label)), width = 6.3 * Math.max(...list.map(n => n.length)) + 16;
-    const room = u => entries.length > 1 && entries.length <= 8 && width < u.width / 5 ? width : 0;
+    const room = u => entries.length > 1 && entries.length <= 8 && width < u.width / 4 ? width : 0;
     const draw = u => {
       if (!room(u)) return;
       const {ctx, bbox: box} = u, r = devicePixelRatio, right = box.left + box.width, {min, max} = u.scales.x;
@@ -138,7 +138,7 @@
     const tails = options.ends ? ends(options.ends) : null, pad = options.padding || [null, null, null, null];
     plot.u = new uPlot({
       width: widthOf(box), legend: {show: false}, pxAlign: false, cursor: {drag: {x: false, y: false}, points: {show: false}}, ...options,
-      padding: tails ? [pad[0], u => Math.max(12, tails.room(u)), pad[2], pad[3]] : pad,
+      padding: tails ? [pad[0], u => Math.max(20, tails.room(u)), pad[2], pad[3]] : pad,
       hooks: {...options.hooks, draw: [...(options.hooks?.draw || []), ...(tails ? [tails.draw] : [])], setCursor: [u => hovered(under(u), u)]},
     }, values, box);
     plots.push(plot);

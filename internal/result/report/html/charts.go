@@ -247,7 +247,7 @@ func (d *data) panels(group, title string, panels []panel, curves []timeline.Cur
 		}
 		list.Lines = append(list.Lines,
 			chart{ID: group + "-" + strconv.Itoa(i), Title: names[i], Unit: c.Unit,
-				Series: []series{{names[i], "line", values}}})
+				Series: []series{{lineNames(curves[i : i+1])[0], "line", values}}}) // the rest of the name is the title
 	}
 	if len(list.Lines) > 0 {
 		d.Choices = append(d.Choices, list)

@@ -17,7 +17,7 @@ func TestTitleIsTheRunThenItsLoad(t *testing.T) {
 		{Key: "concurrency", Value: 8}}}
 	for _, c := range []struct{ label, varied, model, dir, want string }{
 		{"night", "", "org/m", "artifacts/x", "night · concurrency 8"},
-		{"", "base", "org/m", "artifacts/eager-mode", "eager-mode · concurrency 8"},
+		{"", "base", "org/m", "artifacts/eager-mode", "eager-mode · concurrency 8"}, {"", "base", "org/m", "c8", "c8 · concurrency 8"},
 		{"", "", "org/m", "a/run_0001", "a · concurrency 8"},
 		{"", "", "org/m", "artifacts", "org/m · concurrency 8"},
 		{"", "", "org/m", "a/org_m-openai-chat-concurrency8", "org/m · concurrency 8"},

@@ -110,7 +110,11 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 			if c := &d.Choices[i]; strings.HasPrefix(c.ID, group+"-") {
 				choice := choiceView{ID: c.ID, Title: c.Title, Hidden: c.Hidden}
 				for k := range c.Lines {
-					choice.Options = append(choice.Options, c.Lines[k].Title)
+					name := c.Lines[k].Title
+					if unit := c.Lines[k].Unit; unit != "" {
+						name += " (" + unit + ")"
+					}
+					choice.Options = append(choice.Options, name)
 				}
 				into.Choices = append(into.Choices, choice)
 			}
@@ -153,11 +157,11 @@ func (v *view) contents() (list []part) {
 		{"h-time", "Over time", len(v.Requests.Charts) > 0},
 		{"h-servers", "Servers", v.Servers.any() || len(v.ServerFigures) > 0 || v.ServerTotals != ""},
 		{"h-gpus", "GPUs", v.GPUs.any() || len(v.Devices) > 0},
-		{"h-client", "The client itself", len(v.Client.Charts)+len(v.Health)+len(v.Findings) > 0},
+		{"h-client", "Client", len(v.Client.Charts)+len(v.Health)+len(v.Findings) > 0},
 		{"h-errors", "Errors", len(v.Errors) > 0},
 		{"h-slices", "Time slices", v.Slices != nil},
 		{"h-metrics", "All metrics", len(v.Groups) > 0},
-		{"h-run", "How it was measured", true},
+		{"h-run", "Setup", true},
 	} {
 		if s.has {
 			list = append(list, part{s.id, s.title})
@@ -252,8 +256,8 @@ func (v *view) identify(r *summary.Result) {
 // trialLabel finds the number of a repeat in the label of a run.
 var trialLabel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|_)(?:run|trial)_0*(\d+)(?:_|$)`) })
 
-// numbered are folders that are named by their number alone.
-var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]*_?\d+$`) })
+// numbered are folders that the program names by a number alone.
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(run|trial)_\d+$`) })
 
 // named returns how a run is called and its load. The name is that of the folder, unless it is a number or has the model
 // and the load, which the page shows anyway. A cell is called by the folder of its sweep, and its load is what it varies.

@@ -7,7 +7,7 @@
     list.forEach(([name, value, title], i) => {
       let d = box.children[i];
       if (!d) { d = make("div", {}, make("dt"), make("dd")); box.append(d); }
-      if (title) about(d.children[0], title, name);
+      if (title) about(d.children[0], title);
       set(title ? d.children[0].firstChild : d.children[0], name);
       set(d.children[1], value);
       if (title) d.children[0].title = title;
@@ -31,7 +31,7 @@
           if (href) { td.dataset.href = href; td.replaceChildren(make("a", {href, target: "_blank", rel: "noopener"})); } else { delete td.dataset.href; td.replaceChildren(); }
         }
         const explained = cells.about && k === (cells.head ?? 0);
-        if (explained) about(td, cells.about, text);
+        if (explained) about(td, cells.about);
         set(href || explained ? td.firstChild : td, text);
         if (td.className !== name) td.className = name;
       });
@@ -39,10 +39,10 @@
   }
   const statistics = ["avg", "p50", "p90", "p99", "std", "min", "max"];
   // about has the button of the explanation of a metric stand after the name in an element.
-  function about(e, tag, name) {
+  function about(e, tag) {
     if (e.dataset.about === tag) return;
     const box = el("about-" + tag), button = make("button", {type: "button", className: "about screen"});
-    button.setAttribute("aria-label", "About " + name);
+    button.setAttribute("aria-label", "Explanation");
     button.popoverTargetElement = box;
     e.dataset.about = tag;
     e.replaceChildren(make("span"), ...(box ? [button] : []));

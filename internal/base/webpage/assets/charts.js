@@ -90,9 +90,12 @@
     };
     const whole = names.map(n => n.replace(/ \(.*\)$/, "")), begun = same(whole), ended = list => turned(same(turned(list)));
     const cut = [ended(begun), ended(whole), begun].map(list => list.map(n => n.replace(/^[\s·|:]+|[\s·|:]+$/g, ""))).find(list => list.every(n => n.length > 2));
-    return (cut || whole).map(n => n.length > 16 ? n.slice(0, 15) + "…" : n);
+    // A long name keeps its end where another begins alike.
+    const long = cut || whole, most = 16, alike = n => long.some(o => o !== n && o.startsWith(n.slice(0, most - 4)));
+    return long.map(n => n.length <= most ? n : alike(n) ? "…" + n.slice(1 - most) : n.slice(0, most - 1) + "…");
   }
-  // ends names the lines of a chart where they end, beside its right edge, as far as the chart is wide enough.
+  // ends names the lines of a chart where they end: beside its right edge, as far as the chart is wide enough, and within
+  // it those that end long before.
   function ends(entries) {
     const list = brief(entries.map(e => e.label)), width = 6.3 * Math.max(...list.map(n => n.length)) + 16;
     const room = u => entries.length > 1 && entries.length <= 8 && width < u.width / 4 ? width : 0;
@@ -104,14 +107,23 @@
         while (i >= 0 && (u.data[0][i] > max || !known(u.data[k + 1][i]))) i--;
         return i < 0 || u.data[0][i] < min ? null : {e, x: Math.min(right, u.valToPos(u.data[0][i], "x", true)), name: list[k], y: Math.min(box.top + box.height, Math.max(box.top, u.valToPos(u.data[k + 1][i], "y", true)))};
       }).filter(Boolean).sort((a, b) => a.y - b.y);
-      const step = 13 * r;
-      last.forEach((l, i) => { l.at = i ? Math.max(l.y, last[i - 1].at + step) : l.y; });
-      for (let i = last.length - 1, most = box.top + box.height; i >= 0; i--, most -= step) last[i].at = Math.min(last[i].at, most);
+      const step = 13 * r, early = l => l.x < right - box.width / 8;
+      const apart = list => {
+        list.forEach((l, i) => { l.at = i ? Math.max(l.y, list[i - 1].at + step) : l.y; });
+        for (let i = list.length - 1, most = box.top + box.height; i >= 0; i--, most -= step) list[i].at = Math.min(list[i].at, most);
+        return list;
+      };
       ctx.save();
       ctx.setLineDash([]);
-      for (const l of last) {
+      lettering(ctx, 11, "middle", "left");
+      for (const l of apart(last.filter(early))) {
+        Object.assign(ctx, {strokeStyle: colour("panel"), lineWidth: 3 * r, lineJoin: "round"});
+        ctx.strokeText(l.name, l.x + 5 * r, l.at);
+        ctx.fillText(l.name, l.x + 5 * r, l.at);
+      }
+      for (const l of apart(last.filter(l => !early(l)))) {
         ctx.strokeStyle = l.e.colour();
-        // A line may end before the axis does: a thin one leads from there to its name.
+        // A line may end a little before the axis does: a thin one leads from there to its name.
         for (const [from, y, to, at, width] of [[l.x, l.y, right + r, l.y, 0.5], [right + r, l.y, right + 8 * r, l.at, 1.6]]) {
           ctx.lineWidth = width * r;
           ctx.beginPath();
@@ -119,7 +131,6 @@
           ctx.lineTo(to, at);
           ctx.stroke();
         }
-        lettering(ctx, 11, "middle", "left");
         ctx.fillText(l.name, right + 11 * r, l.at);
       }
       ctx.restore();

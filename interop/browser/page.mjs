@@ -55,7 +55,7 @@ function numbers(page) {
       drawn: +document.documentElement.dataset.drawn, figures: shown("figure").length, canvases: canvases.length,
       blank: canvases.filter(c => inked(c) < 8).map(c => c.closest("figure").id),
       scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth,
-      unnamed: [...document.querySelectorAll("[role=img],[role=region]")].filter(e => !e.getAttribute("aria-label")).length,
+      unnamed: [...document.querySelectorAll("[role=img],[role=region],[role=group]")].filter(e => !e.getAttribute("aria-label")).length,
       ids: [...document.querySelectorAll("[id]")].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i),
       policy: document.querySelector("meta[http-equiv]").content,
     };

@@ -57,6 +57,21 @@ async function interact(page, wrong, name) {
   await details.locator("tbody tr").nth(4).waitFor({timeout: 3000}).catch(() => wrong("the table behind a chart has no rows"));
   await details.locator("summary").click();
 
+  // An explanation is reached with the keyboard, and closed with it.
+  const about = page.locator("table.metrics .about").first(), text = page.locator(".explain:popover-open");
+  await about.focus();
+  await page.keyboard.press("Enter");
+  if (!/\w+ .*\./.test(await text.innerText().catch(() => ""))) wrong("a figure has no explanation");
+  await page.keyboard.press("Escape");
+  if (await text.count()) wrong("an explanation stays open");
+  const seen = await page.locator("table.metrics thead").first().evaluate(head => {
+    const right = head.closest(".scroll").getBoundingClientRect().right;
+    return [...head.rows[0].cells].filter(c => c.getBoundingClientRect().right <= right + 1).map(c => c.textContent);
+  });
+  if (!["p99", "std"].every(name => seen.includes(name))) wrong(`only ${seen} of the table of metrics are in sight`);
+  const links = await page.locator(".contents a").evaluateAll(list => list.filter(a => !document.querySelector(a.hash)).map(a => a.hash));
+  if (links.length) wrong(`the contents lead nowhere: ${links}`);
+
   const plot = page.locator("#in-flight .plot");
   await plot.focus();
   for (let i = 0; i < 12; i++) await page.keyboard.press("ArrowRight");

@@ -18,7 +18,12 @@ type Status struct {
 type Card struct {
 	Title, Value, Unit, What string
 	Lines                    []CardLine
+	// About is nil for a figure without an explanation on the page.
+	About *About
 }
+
+// About explains a figure. A page that has buttons of it (the template "about") has all of them once, in "explanations".
+type About struct{ Tag, Title, Unit, Text, Formula, Note string }
 
 // CardLine is a further figure on a card; Few reports that there are too few samples for an upper bound of it.
 type CardLine struct {

@@ -134,6 +134,15 @@ func (f fold) apply(a, b int64) int64 {
 // LargerIsBetter reports whether a larger value is the better one.
 func (d *Definition) LargerIsBetter() bool { return d.Flags.Has(LargerIsBetter) }
 
+// PercentileNote says which percentiles are those of the slow requests where a larger value is the better one; "" for
+// a metric without percentiles, or whose large values are the bad ones.
+func (d *Definition) PercentileNote() string {
+	if d.Kind != KindRecord || !d.LargerIsBetter() {
+		return ""
+	}
+	return "Larger is better: p99 is what the best percent of the requests reach, p1 and p10 are the slow ones."
+}
+
 // IsList reports that a request yields a list of values.
 func (d *Definition) IsList() bool { return d.list }
 

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Points of a chart: enough to see, few enough for a small file and for several requests in each.
+// Points of a chart: enough to see, few enough for a small file and for several requests in each; of a run of more than
+// leastPoints seconds none is shorter than a second, where lines become noise.
 const (
 	leastPoints = 60
 	// MostPoints bounds those of [Recorder.Grid], but for one that is begun.
@@ -45,6 +46,37 @@ func (g Grid) From() float64 { return float64(g.First) * float64(g.WidthNS) / 1e
 // To returns the end of the axis.
 func (g Grid) To() float64 { return float64(g.First+g.Count) * float64(g.WidthNS) / 1e9 }
 
+// Window is a number of bins, always odd, over which [Window.Mean] averages.
+type Window struct {
+	Bins    int
+	Seconds float64
+}
+
+// Window returns a window of at least so much time, but of at most a tenth of the axis.
+func (g Grid) Window(least time.Duration) Window {
+	bins := min(int(math.Ceil(float64(least)/float64(g.WidthNS))), g.Count/10)
+	bins = max(bins/2*2+1, 1)
+	return Window{bins, float64(bins) * float64(g.WidthNS) / 1e9}
+}
+
+// Mean returns the running means of values of bins: each is that of the window around it, as far as it has values.
+func (w Window) Mean(values []float64) []float64 {
+	out := make([]float64, len(values))
+	for i := range values {
+		sum, n := 0.0, 0
+		for _, v := range values[max(0, i-w.Bins/2):min(len(values), i+w.Bins/2+1)] {
+			if !math.IsNaN(v) {
+				sum, n = sum+v, n+1
+			}
+		}
+		out[i] = math.NaN()
+		if !math.IsNaN(values[i]) {
+			out[i] = sum / float64(n)
+		}
+	}
+	return out
+}
+
 // Grid returns an axis from one instant to another, wall ns.
 func (r *Recorder) Grid(fromNS, toNS int64) Grid {
 	r.mu.Lock()
@@ -54,7 +86,7 @@ func (r *Recorder) Grid(fromNS, toNS int64) Grid {
 	for i := range r.bins.List {
 		requests += r.bins.List[i].sent
 	}
-	points := min(max(requests/requestsPerPoint, leastPoints), MostPoints)
+	points := min(max(requests/requestsPerPoint, leastPoints), max(leastPoints, (to-from)/int64(time.Second)), MostPoints)
 	g := Grid{OriginNS: r.originNS, WidthNS: r.bins.Width, EndNS: to}
 	for (to-from)/g.WidthNS > points {
 		g.WidthNS *= 2

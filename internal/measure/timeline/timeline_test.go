@@ -243,3 +243,32 @@ func BenchmarkAdd(b *testing.B) {
 		r.Add(list[i%len(list)])
 	}
 }
+
+func TestWindowIsARunningMean(t *testing.T) {
+	g := timeline.Grid{WidthNS: int64(250 * time.Millisecond), Count: 60}
+	w := g.Window(time.Second)
+	if w.Bins != 5 || w.Seconds != 1.25 {
+		t.Fatalf("%+v", w)
+	}
+	none := math.NaN()
+	got := w.Mean([]float64{none, 10, 0, 0, 0, 10})
+	for i, want := range []float64{none, 10.0 / 3, 2.5, 4, 2.5, 10.0 / 3} {
+		if math.Abs(got[i]-want) > 1e-9 || math.IsNaN(got[i]) != math.IsNaN(want) {
+			t.Errorf("mean %d is %g, want %g", i, got[i], want)
+		}
+	}
+	if w := (timeline.Grid{WidthNS: int64(time.Second), Count: 60}).Window(time.Second); w.Bins != 1 {
+		t.Errorf("bins of a second are averaged over %d", w.Bins)
+	}
+	if w := (timeline.Grid{WidthNS: int64(10 * time.Millisecond), Count: 30}).Window(time.Second); w.Bins != 3 {
+		t.Errorf("a short run is averaged over %d bins", w.Bins)
+	}
+}
+
+// Lines of more than a minute have no points that are shorter than a second: single requests make them noise.
+func TestPointsOfLongRunsLastASecond(t *testing.T) {
+	r := recorded(run(20_000, 100*time.Second, 1))
+	if g := r.Grid(origin, origin+int64(100*time.Second)); g.WidthNS < int64(time.Second) {
+		t.Errorf("points of %v", time.Duration(g.WidthNS))
+	}
+}

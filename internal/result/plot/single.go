@@ -500,7 +500,11 @@ func (m *maker) dualAxis(p *Preset) (*chart.Figure, error) {
 	if p.Supplement != "" {
 		if extra, err := m.lines(p, Axis{Metric: p.Supplement}, withFlow); err == nil && len(extra) > 0 {
 			mean, most := timeMean(extra[0])
-			m.note("%s: %.1f on average, %g at most.", title(p.Supplement), mean, most)
+			name := title(p.Supplement)
+			if p.Supplement == "active_requests" { // from the first token of a reply to its last one
+				name += ", whose tokens were arriving"
+			}
+			m.note("%s: %.1f on average, %g at most.", name, mean, most)
 		}
 	}
 	return f, nil

@@ -110,7 +110,7 @@ func phaseLoad(m anyMap) string {
 	kind, _ := m["type"].(string)
 	var parts []string
 	switch rate, users := firstNumber(m["rate"]), firstNumber(m["users"]); {
-	case m["adaptive_scale"] != nil:
+	case m["adaptive_scale"] != nil && m["adaptive_scale"] != false:
 		return "a load that is searched"
 	case kind == "fixed_schedule":
 		parts = append(parts, "the times of the recording")

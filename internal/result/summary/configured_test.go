@@ -46,6 +46,7 @@ func TestConfiguredLoad(t *testing.T) {
 		`{"phases":[{"kind":"profiling","type":"user_centric","users":20,"rate":2}]}`:                              "20 users, 2 req/s",
 		`{"phases":[{"kind":"profiling","type":"fixed_schedule","requests":3}]}`:                                   "the times of the recording",
 		`{"phases":[{"kind":"profiling","rate_series":[],"rate":null}]}`:                                           "a series of rates",
+		`{"phases":[{"kind":"profiling","type":"concurrency","adaptive_scale":false,"concurrency":9}]}`:            "concurrency 9",
 		`{"phases":[{"kind":"profiling","type":"concurrency","adaptive_scale":true,"concurrency":9}]}`:             "a load that is searched",
 		`{"phases":[{"kind":"profiling","concurrency":4},{"kind":"profiling","type":"constant","rate":3}]}`:        "concurrency 4, then 3 req/s constant",
 		`{"phases":[{"concurrency":4},{"concurrency":4},{"concurrency":8}]}`:                                       "3 phases",

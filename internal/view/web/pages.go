@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/webpage"
+	"aiperf/internal/measure/metrics"
 )
 
 //go:embed assets/live.html assets/live.css assets/live.js assets/tables.js assets/docs.html
@@ -48,11 +49,25 @@ var charts = map[string][]webpage.Figure{
 type pageView struct {
 	webpage.Frame
 	Requests, Servers, GPUs []webpage.Figure
+	Explanations            []webpage.About
+}
+
+// explanations are those of all metrics that the page may show.
+func explanations() []webpage.About {
+	var list []webpage.About
+	for _, d := range metrics.Table() {
+		if !d.Flags.Has(metrics.Internal) && !d.Flags.Has(metrics.Experimental) {
+			list = append(list, webpage.About{Tag: d.Tag, Title: d.Header, Unit: string(d.Display), Text: d.Doc,
+				Formula: d.Formula, Note: d.PercentileNote()})
+		}
+	}
+	return list
 }
 
 // livePage makes the live page and its policy.
 func livePage(version string) (page []byte, policy string, err error) {
-	v := pageView{Requests: charts["requests"], Servers: charts["servers"], GPUs: charts["gpus"]}
+	v := pageView{Requests: charts["requests"], Servers: charts["servers"], GPUs: charts["gpus"],
+		Explanations: explanations()}
 	v.Frame, err = webpage.New(webpage.Content{Parts: webpage.Charts | webpage.Sorted,
 		Script: asset("tables.js") + asset("live.js"), Data: struct{}{}, Style: asset("live.css")})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/measure/timeline"
@@ -32,6 +33,12 @@ func (d *Series) curve(f Field, column []float64) timeline.Curve {
 	if f.Kind == Counter {
 		c.What, c.Unit = timeline.Rate, f.Unit+"/s"
 		c.Values = timeline.Rates(d.times, column)
+		if f.Unit == "MJ" { // what grows by a MJ in a second is a MW, of which a GPU takes a thousandth
+			c.Name, c.What, c.Unit = strings.Replace(f.Display, "Energy Consumption", "Power by Energy Counter", 1), "", "W"
+			for i := range c.Values {
+				c.Values[i] *= 1e6
+			}
+		}
 	}
 	return c
 }

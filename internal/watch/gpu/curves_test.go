@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"testing"
 
-	"aiperf/internal/measure/timeline"
 	"aiperf/internal/watch/gpu"
 )
 
@@ -49,8 +48,8 @@ func TestCurvesOfTheRecordingAreThoseOfTheStore(t *testing.T) {
 		if len(want) != 2 || len(got) != 2 {
 			t.Fatalf("%d and %d curves", len(want), len(got))
 		}
-		if want[1].What != timeline.Rate || want[1].Values[1] != 2 ||
-			!reflect.DeepEqual(got[0].Values, []float64{100, 120}) || got[1].Values[1] != 2 {
+		if want[1].What != "" || want[1].Unit != "W" || want[1].Values[1] != 2e6 ||
+			!reflect.DeepEqual(got[0].Values, []float64{100, 120}) || got[1].Values[1] != 2e6 {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}

@@ -45,7 +45,7 @@
     if (!points.length) { box.append(make("p", {className: "empty", textContent: "None of the chosen runs has both figures."})); return; }
     const groups = groupsOf(points), mx = metric(c.x), my = metric(c.y);
     groups.forEach((g, i) => g.points.forEach(p => { p.g = i; }));
-    const names = legend(figure, groups.slice(0, 16).map((g, i) => ({label: g.name, colour: () => line(i)})));
+    const names = legend(figure, groups.slice(0, 16).map((g, i) => ({label: g.name, colour: () => line(i), dash: dash(i)})));
     const ends = (list, log) => {
       let lo = Math.min(...list), hi = Math.max(...list);
       if (log) return [lo / (hi / lo || 1) ** 0.06 / (hi === lo ? 2 : 1), hi * (hi / lo || 1) ** 0.08 * (hi === lo ? 2 : 1)];

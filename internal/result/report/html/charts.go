@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/summary"
@@ -37,15 +38,23 @@ func (c chart) visible() chart {
 	return c
 }
 
+// rateWindow is the least time over which rates of requests are averaged.
+const rateWindow = time.Second
+
 // requests adds the charts of the requests.
 func (d *data) requests(r *summary.Result, p *timeline.Points, g timeline.Grid) {
 	inFlight := chart{ID: "in-flight", Group: groupRequests, Title: "Requests in flight", Unit: "requests",
 		Note: "average for each point of the axis", Series: []series{{"in flight", "area", p.InFlight}}}
 	d.add(inFlight)
+	// Single requests make a comb of the rates of short bins.
+	window := g.Window(rateWindow)
 	rates := chart{ID: "rates", Group: groupRequests, Title: "Requests sent and completed", Unit: "requests/s",
-		Series: []series{{"sent", "line", p.Sent}, {"completed", "line", p.Done}}}
+		Series: []series{{"completed", "line", window.Mean(p.Done)}, {"sent", "line", window.Mean(p.Sent)}}}
+	if window.Bins > 1 {
+		rates.Note = "running mean over " + trimmed(window.Seconds, 2) + " s"
+	}
 	if r.Counts.Errors > 0 {
-		rates.Series = append(rates.Series, series{"failed", "bad", p.Failed})
+		rates.Series = append(rates.Series, series{"failed", "bad", window.Mean(p.Failed)})
 	}
 	if target := targets(r, g); target.any() {
 		rates.Series = append(rates.Series, series{"target rate", "dash", target})
@@ -65,7 +74,7 @@ func (d *data) requests(r *summary.Result, p *timeline.Points, g timeline.Grid) 
 		}
 		d.add(chart{ID: "latency-" + strconv.Itoa(band) + "-" + tag, Group: groupRequests, Title: m.Header, Unit: "ms",
 			Note:   "of the requests sent at that time",
-			Series: []series{{"p50", "line", b.P50}, {"p90", "line", b.P90}, {"p99", "thin", b.P99}},
+			Series: []series{{"p50", "p50", b.P50}, {"p90", "p90", b.P90}, {"p99", "p99", b.P99}},
 			Bands:  [][2]int{{2, 0}}})
 	}
 	slices.SortStableFunc(d.Charts, func(a, b chart) int { return strings.Compare(chartRank(&a), chartRank(&b)) })
@@ -212,7 +221,11 @@ func (d *data) panels(group, title string, panels []panel, curves []timeline.Cur
 				shown[i] = true
 			}
 		}
-		for i, name := range lineNames(own) {
+		names := lineNames(own)
+		if group == groupGPUs {
+			names = deviceNames(own)
+		}
+		for i, name := range names {
 			values := numbers(own[i].On(g))
 			for k := range values {
 				values[k] *= p.scale
@@ -234,11 +247,25 @@ func (d *data) panels(group, title string, panels []panel, curves []timeline.Cur
 		}
 		list.Lines = append(list.Lines,
 			chart{ID: group + "-" + strconv.Itoa(i), Title: names[i], Unit: c.Unit,
-				Series: []series{{names[i], "line", values}}})
+				Series: []series{{lineNames(curves[i : i+1])[0], "line", values}}}) // the rest of the name is the title
 	}
 	if len(list.Lines) > 0 {
 		d.Choices = append(d.Choices, list)
 	}
+}
+
+// deviceNames returns the names of the lines of a panel of GPUs: the figure that all are of stands in its title.
+func deviceNames(curves []timeline.Curve) []string {
+	own := slices.Clone(curves)
+	for i := range own {
+		if own[i].Name != own[0].Name || own[i].Labels == "" {
+			return lineNames(curves)
+		}
+	}
+	for i := range own {
+		own[i].Name, own[i].What, own[i].Labels = strings.ReplaceAll(own[i].Labels, " | ", " · "), "", ""
+	}
+	return lineNames(own)
 }
 
 // lineNames returns the names of curves in a legend, with the labels and sources in which the curves differ.

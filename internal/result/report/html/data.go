@@ -54,7 +54,7 @@ type chart struct {
 	Bands [][2]int `json:"bands,omitempty"`
 }
 
-// series is a line of a chart; Look is line, area, thin, dash, or bad for what failed.
+// series is a line of a chart; Look is line, area, thin, dash, a percentile such as p50, or bad for what failed.
 type series struct {
 	Label  string  `json:"label"`
 	Look   string  `json:"look"`

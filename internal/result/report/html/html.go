@@ -73,6 +73,7 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 	}
 	c := webpage.Content{Parts: webpage.Charts, Script: asset("run.js"), Data: d, Style: asset("run.css")}
 	var out bytes.Buffer
+	v.Class = "report"
 	err = execute(&out, "run.html", &v.Frame, c, v)
 	return out.Bytes(), err
 }
@@ -87,6 +88,6 @@ func execute(w io.Writer, name string, f *webpage.Frame, c webpage.Content, view
 }
 
 // functions are the functions of the template.
-var functions = template.FuncMap{"short": short, "minor": minor}
+var functions = template.FuncMap{"short": short}
 
 func asset(name string) string { return webpage.Text(assets, "assets/"+name) }

@@ -1,16 +1,21 @@
 package html
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
 	"aiperf/internal/base/artifact"
 )
 
-// fixed writes a figure with two decimals and separators; "" for what is none.
+// fixed writes a figure with two decimals and separators, one that these would cut down with three digits; "" for what
+// is none.
 func fixed(v float64) string {
 	if !artifact.Finite(v) {
 		return ""
+	}
+	if a := math.Abs(v); a > 0 && a < 0.1 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
 	whole, decimals, _ := strings.Cut(strconv.FormatFloat(v, 'f', 2, 64), ".")
 	return artifact.GroupThousands(whole) + "." + decimals

@@ -2,6 +2,8 @@ package html
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"aiperf/internal/base/artifact"
@@ -156,7 +158,21 @@ func (p *percentile) interval() string {
 	case high == "":
 		return "≥ " + low
 	}
+	// Digits beyond the first of the width say nothing.
+	if width := p.high - p.low; width > 0 {
+		digits := func(v float64) int { return int(math.Floor(math.Log10(v))) }
+		decimals := max(0, min(-digits(width), 3-digits(max(math.Abs(p.low), math.Abs(p.high)))))
+		low, high = rounded(p.low, decimals), rounded(p.high, decimals)
+	}
 	return low + " – " + high
+}
+
+// rounded writes a figure with so many decimals and separators.
+func rounded(v float64, decimals int) string {
+	if whole, fraction, ok := strings.Cut(strconv.FormatFloat(v, 'f', decimals, 64), "."); ok {
+		return artifact.GroupThousands(whole) + "." + fraction
+	}
+	return artifact.GroupThousands(strconv.FormatFloat(v, 'f', 0, 64))
 }
 
 // few reports that there are too few samples for an upper bound.
@@ -173,7 +189,7 @@ func cards(r *summary.Result) []card {
 		if !ok {
 			continue
 		}
-		c := card{Title: m.Header, Unit: m.Unit}
+		c := card{Title: m.Header, Unit: m.Unit, About: aboutOf(&m)}
 		if !m.Distribution {
 			c.Value = short(m.Stats.Avg)
 			out = append(out, c)

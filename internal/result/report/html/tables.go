@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
@@ -32,16 +33,16 @@ type metricRow struct {
 	Header, Unit, Tag string
 	Avg, Min, Max     string
 	Std, Count        string
-	Ranks             []rankCell
-	Scalar            bool
+	// Ranks are the percentiles that are wanted often, Rare the others.
+	Ranks, Rare []rankCell
+	Scalar      bool
+	About       *webpage.About
 }
 
 // rankCell is a percentile in a table.
 type rankCell struct {
-	Value, Bounds string
-	Few           bool
-	// Minor ones are left out in print.
-	Minor bool
+	Name, Value, Bounds string
+	Few                 bool
 }
 
 type groupTitle struct {
@@ -61,8 +62,9 @@ var groupTitles = []groupTitle{
 	{metrics.GroupGPUAMD, "GPU power efficiency, AMD"},
 }
 
-// ranks returns the names of the percentiles that any metric has, the smallest first.
-func ranks(list []metrics.Metric) []string {
+// ranks returns the names of the percentiles that any metric has, the smallest first, and apart those that are seldom
+// wanted.
+func ranks(list []metrics.Metric) (often, rare []string) {
 	all := slices.Clone(metrics.PercentileRanks[:])
 	for i := range list {
 		for _, p := range list[i].Further {
@@ -70,15 +72,18 @@ func ranks(list []metrics.Metric) []string {
 		}
 	}
 	slices.Sort(all)
-	var out []string
 	for _, rank := range slices.Compact(all) {
-		out = append(out, metrics.RankKey(rank))
+		if name := metrics.RankKey(rank); slices.Contains([]string{"p1", "p5", "p10", "p25", "p75"}, name) {
+			rare = append(rare, name)
+		} else {
+			often = append(often, name)
+		}
 	}
-	return out
+	return often, rare
 }
 
 // metricGroups are the tables of all metrics: those of no known group come last.
-func metricGroups(list []metrics.Metric, ranks []string) []metricGroup {
+func metricGroups(list []metrics.Metric, often, rare []string) []metricGroup {
 	var out []metricGroup
 	taken := make([]bool, len(list))
 	take := func(title string, belongs func(*metrics.Metric) bool) {
@@ -94,7 +99,7 @@ func metricGroups(list []metrics.Metric, ranks []string) []metricGroup {
 			return cmp.Or(cmp.Compare(metrics.Place(a.Order), metrics.Place(b.Order)), cmp.Compare(a.Tag, b.Tag))
 		})
 		for i := range members {
-			if row := newMetricRow(&members[i], ranks); row.Scalar {
+			if row := newMetricRow(&members[i], often, rare); row.Scalar {
 				g.Values = append(g.Values, row)
 			} else {
 				g.Rows = append(g.Rows, row)
@@ -114,8 +119,9 @@ func metricGroups(list []metrics.Metric, ranks []string) []metricGroup {
 	return out
 }
 
-func newMetricRow(m *metrics.Metric, ranks []string) metricRow {
-	row := metricRow{Header: m.Header, Unit: m.Unit, Tag: m.Tag, Avg: fixed(m.Stats.Avg), Scalar: !m.Distribution}
+func newMetricRow(m *metrics.Metric, often, rare []string) metricRow {
+	row := metricRow{Header: m.Header, Unit: m.Unit, Tag: m.Tag, Avg: fixed(m.Stats.Avg), Scalar: !m.Distribution,
+		About: aboutOf(m)}
 	if m.EpochNS != 0 {
 		row.Avg = fmt.Sprint(m.EpochNS)
 	}
@@ -133,19 +139,51 @@ func newMetricRow(m *metrics.Metric, ranks []string) metricRow {
 	for _, f := range m.Further {
 		known[metrics.RankKey(f.Rank)] = f.Rank
 	}
-	for _, name := range ranks {
-		var cell rankCell
-		if p, ok := percentileOf(m, known[name]); ok {
-			cell = rankCell{Value: fixed(p.value), Bounds: p.interval(), Few: p.few()}
+	cells := func(names []string) (out []rankCell) {
+		for _, name := range names {
+			cell := rankCell{Name: name}
+			if p, ok := percentileOf(m, known[name]); ok {
+				cell = rankCell{Name: name, Value: fixed(p.value), Bounds: p.interval(), Few: p.few()}
+			}
+			out = append(out, cell)
 		}
-		cell.Minor = minor(name)
-		row.Ranks = append(row.Ranks, cell)
+		return out
 	}
+	row.Ranks, row.Rare = cells(often), cells(rare)
 	return row
 }
 
-// minor reports that a percentile is left out in print.
-func minor(name string) bool { return slices.Contains([]string{"p1", "p5", "p10", "p25", "p75"}, name) }
+// aboutOf returns the explanation of a metric of the table, with the names of the run.
+func aboutOf(m *metrics.Metric) *webpage.About {
+	d, ok := metrics.Lookup(m.Tag)
+	if !ok || strings.ContainsAny(m.Tag, " \t\n") { // it is an id of the page
+		return nil
+	}
+	about := webpage.About{Tag: m.Tag, Title: m.Header, Unit: m.Unit, Text: d.Doc, Formula: d.Formula}
+	if m.Distribution {
+		about.Note = d.PercentileNote()
+	}
+	return &about
+}
+
+// explained collects the explanations of the figures on the page, each once.
+func (v *view) explained() {
+	seen := map[string]bool{}
+	add := func(a *webpage.About) {
+		if a != nil && !seen[a.Tag] {
+			seen[a.Tag] = true
+			v.Explanations = append(v.Explanations, *a)
+		}
+	}
+	for i := range v.Cards {
+		add(v.Cards[i].About)
+	}
+	for _, g := range slices.Concat(v.Groups, v.Warmup) {
+		for _, row := range slices.Concat(g.Rows, g.Values) {
+			add(row.About)
+		}
+	}
+}
 
 // acceptanceRows returns in how many steps of the target model so many drafted tokens were accepted.
 func acceptanceRows(list []metrics.AcceptedSteps) []row {
@@ -387,9 +425,18 @@ func text(v any) string {
 	case bool:
 		return fmt.Sprint(v)
 	case []any:
-		parts := make([]string, len(v))
+		parts, separator := make([]string, len(v)), ", "
 		for i := range v {
 			parts[i] = text(v[i])
+			if _, ok := v[i].(artifact.Object); ok {
+				separator = "; "
+			}
+		}
+		return strings.Join(parts, separator)
+	case artifact.Object: // one of a list
+		var parts []string
+		for _, m := range v {
+			parts = append(parts, m.Key+" "+text(m.Value))
 		}
 		return strings.Join(parts, ", ")
 	}

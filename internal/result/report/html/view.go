@@ -1,9 +1,14 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"aiperf/internal/base/artifact"
@@ -16,7 +21,11 @@ import (
 // view is what the template shows.
 type view struct {
 	webpage.Frame
+	// Name is how the run is called, Load what it was asked for; the title has both.
+	Name, Load                        string
 	Models, Kind, Target, BenchmarkID string
+	// Contents are the sections below the first screen.
+	Contents []part
 	// Sure says how far the figures can be relied on, Limits what limited the run, Findings what was seen of the
 	// client.
 	Sure, Limits, Status []status
@@ -34,7 +43,8 @@ type view struct {
 	Errors                          []failure
 	MoreErrors, MoreFailed          string
 	Hints                           []row
-	Ranks                           []string
+	Ranks, Rare                     []string
+	Explanations                    []webpage.About
 	Groups, Warmup                  []metricGroup
 	Acceptance                      []row
 	Slices                          *sliceTable
@@ -62,6 +72,8 @@ type section struct {
 	Charts  []figure
 	Choices []choiceView
 }
+
+func (s *section) any() bool { return len(s.Charts)+len(s.Choices) > 0 }
 
 type phase struct{ Name, Start, Sending, End, Sent, Completed, Errors, Cancelled string }
 
@@ -98,7 +110,11 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 			if c := &d.Choices[i]; strings.HasPrefix(c.ID, group+"-") {
 				choice := choiceView{ID: c.ID, Title: c.Title, Hidden: c.Hidden}
 				for k := range c.Lines {
-					choice.Options = append(choice.Options, c.Lines[k].Title)
+					name := c.Lines[k].Title
+					if unit := c.Lines[k].Unit; unit != "" {
+						name += " (" + unit + ")"
+					}
+					choice.Options = append(choice.Options, name)
 				}
 				into.Choices = append(into.Choices, choice)
 			}
@@ -110,19 +126,53 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 	}
 	v.Devices = devices(r.Telemetry)
 	v.errors(r, run)
-	v.Ranks = ranks(r.Metrics)
-	v.Groups = metricGroups(r.Metrics, v.Ranks)
+	v.Ranks, v.Rare = ranks(r.Metrics)
+	v.Groups = metricGroups(r.Metrics, v.Ranks, v.Rare)
 	v.Acceptance = acceptanceRows(r.Acceptance)
 	warmup := slices.Clone(r.Warmup) // whose bounds are in no file
 	for i := range warmup {
 		warmup[i].Bounds = nil
 	}
-	v.Warmup = metricGroups(warmup, v.Ranks)
+	v.Warmup = metricGroups(warmup, v.Ranks, v.Rare)
+	v.explained()
 	v.Slices = newSliceTable(r)
 	v.Health = healthRows(r.ClientHealth)
 	v.Provenance, v.Recomputed = rows(r.Provenance), rows(r.Recomputed)
 	v.phases(run.Phases, r)
+	v.Contents = v.contents()
 	return v, nil
+}
+
+// part is a section of the page, with the id of its heading.
+type part struct{ ID, Title string }
+
+// contents are the sections that the page has.
+func (v *view) contents() (list []part) {
+	for _, s := range []struct {
+		id, title string
+		has       bool
+	}{
+		{"h-accuracy", "Accuracy", v.Accuracy != nil},
+		{"h-distributions", "Distributions", len(v.Distributions)+len(v.Constant) > 0},
+		{"h-time", "Over time", len(v.Requests.Charts) > 0},
+		{"h-servers", "Servers", v.Servers.any() || len(v.ServerFigures) > 0 || v.ServerTotals != ""},
+		{"h-gpus", "GPUs", v.GPUs.any() || len(v.Devices) > 0},
+		{"h-client", "Client", len(v.Client.Charts)+len(v.Health)+len(v.Findings) > 0},
+		{"h-errors", "Errors", len(v.Errors) > 0},
+		{"h-slices", "Time slices", v.Slices != nil},
+		{"h-metrics", "All metrics", len(v.Groups) > 0},
+		{"h-run", "Setup", true},
+	} {
+		if s.has {
+			list = append(list, part{s.id, s.title})
+		}
+	}
+	return list
+}
+
+// Has reports whether the page has a section, by the id of its heading.
+func (v *view) Has(id string) bool {
+	return slices.ContainsFunc(v.Contents, func(p part) bool { return p.ID == id })
 }
 
 // beyond returns a note on the values that a linear axis does not show.
@@ -148,9 +198,10 @@ func (v *view) identify(r *summary.Result) {
 			}
 		}
 	}
-	v.Title = v.Models
-	if v.Title == "" {
-		v.Title = "Benchmark"
+	v.Name, v.Load = named(r, v.Models)
+	v.Title = v.Name
+	if v.Load != "" {
+		v.Title += " · " + v.Load
 	}
 	v.Target = strings.Join(v.Endpoints, ", ")
 	fact := func(name, value string) {
@@ -158,8 +209,10 @@ func (v *view) identify(r *summary.Result) {
 			v.Facts = append(v.Facts, row{Name: name, Value: value})
 		}
 	}
+	if v.Name != v.Models {
+		fact("Model", v.Models)
+	}
 	fact("Endpoint", v.Target)
-	fact("Load", asked(r).Load)
 	fact("ISL / OSL", lengths(r))
 	if o, ok := normal(r.Provenance).(artifact.Object); ok {
 		tokenizer, _ := o.Get("tokenizer")
@@ -182,7 +235,6 @@ func (v *view) identify(r *summary.Result) {
 	if c.TargetRate > 0 {
 		fact("Rate", fmt.Sprintf("%s of %s requests/s", short(c.DeliveredRate), short(c.TargetRate)))
 	}
-	fact("Run", r.RunInfo.RunLabel)
 	fact("AIPerf", r.AIPerfVersion)
 	v.RunFacts = append(v.RunFacts, row{Name: "benchmark_id", Value: r.BenchmarkID})
 	if seed := r.RunInfo.RandomSeed; seed != nil {
@@ -199,6 +251,50 @@ func (v *view) identify(r *summary.Result) {
 		v.RunFacts = append(v.RunFacts, row{Name: "skipped_arrivals", Value: integer(c.SkippedArrivals)},
 			row{Name: "dropped_by_catchup", Value: integer(c.DroppedByCatchup)})
 	}
+}
+
+// trialLabel finds the number of a repeat in the label of a run.
+var trialLabel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|_)(?:run|trial)_0*(\d+)(?:_|$)`) })
+
+// numbered are folders that the program names by a number alone.
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(run|trial)_\d+$`) })
+
+// named returns how a run is called and its load. The name is that of the folder, unless it is a number or has the model
+// and the load, which the page shows anyway. A cell is called by the folder of its sweep, and its load is what it varies.
+func named(r *summary.Result, models string) (name, load string) {
+	name, load = r.RunInfo.RunLabel, asked(r).Load
+	trial := trialLabel().FindStringSubmatch(name)
+	if trial != nil {
+		name = strings.Trim(strings.Replace(name, trial[0], "", 1), "_")
+	}
+	if v := r.RunInfo.VariationLabel; v != "" && v != "base" && name != "" {
+		name, load = "", strings.ReplaceAll(name, "_", " ")
+	}
+	if trial != nil {
+		load = strings.TrimPrefix(load+", run "+trial[1], ", ")
+	}
+	o, _ := normal(r.InputConfig).(artifact.Object)
+	artifacts, _ := o.Get("artifacts")
+	folders, _ := artifacts.(artifact.Object)
+	dir, _ := folders.Get("dir")
+	return cmp.Or(name, folderOf(filepath.ToSlash(text(dir)), r.RunInfo.RunLabel, models), models, "Benchmark"), load
+}
+
+// folderOf returns the last folder of a path that says something of a run; "" for none. The folder that the program
+// chooses begins with the model, in which other characters separate.
+func folderOf(dir, label, models string) string {
+	first, _, _ := strings.Cut(models, ", ")
+	plain := strings.NewReplacer("/", "-", "_", "-", ":", "-").Replace
+	for ; dir != "" && dir != "." && dir != "/"; dir = path.Dir(dir) {
+		switch base := path.Base(dir); {
+		case label != "" && strings.Contains(label, base), slices.Contains([]string{"profile_runs", "report"}, base), numbered().MatchString(base):
+		case base == "artifacts", base == "..", first != "" && strings.HasPrefix(plain(base), plain(first)):
+			return ""
+		default:
+			return base
+		}
+	}
+	return ""
 }
 
 // asked returns what the configuration asked for.

@@ -22,12 +22,13 @@
   const range = () => { const to = longest(); return [span && to > span ? to - span : 0, to]; };
   const place = s => clock(s, longest());
   const several = (n, one) => count(n) + " " + one + (n === 1 ? "" : "s");
+  const percentiles = name => ["p50", "p90", "p99"].map(p => [name + "_" + p, p, 0, p]);
   const kinds = {
-    "c-rate": {unit: "/s", lines: [["completed", "completed"], ["failed", "failed", 4, "bad"], ["target_rate", "planned", 7, "dash"]]},
+    "c-rate": {unit: "/s", lines: [["completed", "completed"], ["failed", "failed", 1, "bad"], ["target_rate", "planned", 2, "dash"]]},
     "c-tokens": {unit: "/s", lines: [["output_tokens", "output", 0, "area"], ["input_tokens", "input", 1]]},
-    "c-ttft": {unit: "ms", lines: [["ttft_p50", "p50"], ["ttft_p90", "p90"], ["ttft_p99", "p99"]], bands: [[2, 0]]},
-    "c-itl": {unit: "ms", lines: [["itl_p50", "p50"], ["itl_p90", "p90"], ["itl_p99", "p99"]], bands: [[2, 0]]},
-    "c-latency": {unit: "ms", lines: [["latency_p50", "p50"], ["latency_p90", "p90"], ["latency_p99", "p99"]], bands: [[2, 0]]},
+    "c-ttft": {unit: "ms", lines: percentiles("ttft"), bands: [[2, 0]]},
+    "c-itl": {unit: "ms", lines: percentiles("itl"), bands: [[2, 0]]},
+    "c-latency": {unit: "ms", lines: percentiles("latency"), bands: [[2, 0]]},
     "c-flight": {unit: "", lines: [["in_flight", "in flight", 0, "area"]]},
     "c-queue": {unit: "", lines: [["running", "running"], ["waiting", "waiting", 1, "area"]]},
     "c-cache": {unit: "%", lines: [["kv_cache", "KV cache"], ["prefix_hits", "prefix hits", 2]], most: 100},
@@ -44,18 +45,20 @@
     const plot = add(figure, names, (i, u) => { if (i === null) newest(u); else names.show(place(u.data[0][i]), kind.lines.map((l, k) => u.data[k + 1][i])); }, {
       height: 170, padding: [8, 12, 0, 0], cursor: {sync: {key: "time"}, drag: {x: false, y: false}, points: {size: 6}},
       scales: {x: {time: false, range}, y: {range: (u, lo, hi) => [0, Math.min(kind.most ?? Infinity, !hi || hi <= 0 ? 1 : hi * 1.08)]}},
-      axes: overTime(longest), series: of.series, bands: of.bands, hooks: shaded(warmups),
+      axes: overTime(longest), series: of.series, bands: of.bands, ends: of.ends, hooks: shaded(warmups),
     }, [[], ...kind.lines.map(() => [])]);
     charts[id] = {plot, kind, figure, newest, details: figure.querySelector("details")};
   }
-  // A chart that is not on the screen is drawn when it gets there.
-  const visible = new Set();
+  // A chart that is not on the screen is drawn when it gets there, and before that now and then: a print or a picture of
+  // the whole page shows all of them.
+  const visible = new Set(), seldom = 10;
   const watcher = new IntersectionObserver(list => {
     for (const e of list) { if (e.isIntersecting) { visible.add(e.target.id); draw(e.target.id); } else visible.delete(e.target.id); }
   }, {rootMargin: "200px"});
   function draw(id) {
-    const c = charts[id];
-    if (!c || !visible.has(id)) return;
+    const c = charts[id], last = rows.length ? rows[rows.length - 1][0] : 0;
+    if (!c || !visible.has(id) && !end && c.until !== undefined && last >= c.until && last < Math.max(1.5 * c.until, 2) && last < c.until + seldom) return;
+    c.until = last;
     const data = [values("t"), ...c.kind.lines.map(l => values(l[0]))];
     c.plot.u.setData(data);
     // A line without a value, such as the planned rate of a load without one, has no place in the legend.
@@ -182,21 +185,25 @@
   }
 
   // ---- the whole ----
+  // A page is called by the run and its load: there may be several of one model. A cell has its sweep's folder for a name,
+  // and what it varies for a load.
+  const folders = () => run.dir.split(/[\\/]/).filter(Boolean);
+  const isCell = () => !!series && !!run.label && folders().at(-1) === run.label;
+  const called = () => isCell() && folders().at(-2) || run.label || run.models.join(", ") || "AIPerf";
+  const load = () => isCell() ? run.label.replaceAll("_", " ") : [...new Set(run.plans.filter(x => x.kind === "profiling").map(x => x.rate ? x.type + " " + three(x.rate) + "/s" : x.concurrency ? "concurrency " + x.concurrency : x.type))].join(", ");
   function drawRun() {
     document.body.classList.toggle("waiting", !run);
     if (!run) return;
-    const title = run.models.join(", ") || "AIPerf";
-    set(el("title"), title);
-    const p = run.plans.filter(x => x.kind === "profiling");
-    const load = p.map(x => (x.rate ? x.type + " " + three(x.rate) + "/s" : x.concurrency ? "concurrency " + x.concurrency : x.type)).filter((x, i, l) => l.indexOf(x) === i).join(", ");
-    el("facts").replaceChildren(...facts([["Endpoint", run.endpoint + (run.streaming ? " · streaming" : "")], ["Load", load], ["Server", run.urls.join(", ")], ["Run", run.label], ["Folder", run.dir]]));
+    set(el("name"), called());
+    set(el("load"), load());
+    el("facts").replaceChildren(...facts([["Model", run.label ? run.models.join(", ") : ""], ["Endpoint", run.endpoint + (run.streaming ? " · streaming" : "")], ["Server", run.urls.join(", ")], ["Folder", run.dir]]));
     set(el("command"), run.command);
   }
   function headline() {
     const p = state.phases[state.phases.length - 1];
     const share = p && p.progress !== undefined && p.state !== "complete" ? Math.floor(p.progress * 100) + " % · " : "";
     const mark = end ? {complete: "✓ ", cancelled: "■ ", incomplete: "✕ "}[end.status] || "" : share;
-    document.title = mark + (run ? run.models.join(", ") : "waiting") + " · AIPerf live";
+    document.title = mark + (run ? [called(), load()].filter(Boolean).join(" · ") : "waiting") + " · AIPerf live";
   }
   function connection(level, text) { el("connection").className = "pill " + level; set(el("connection"), text); }
   const names = {repeats: "series", sweep: "sweep", search: "search"};

@@ -7,7 +7,8 @@
     list.forEach(([name, value, title], i) => {
       let d = box.children[i];
       if (!d) { d = make("div", {}, make("dt"), make("dd")); box.append(d); }
-      set(d.children[0], name);
+      if (title) about(d.children[0], title);
+      set(title ? d.children[0].firstChild : d.children[0], name);
       set(d.children[1], value);
       if (title) d.children[0].title = title;
     });
@@ -29,10 +30,22 @@
         if (td.dataset.href !== href) {
           if (href) { td.dataset.href = href; td.replaceChildren(make("a", {href, target: "_blank", rel: "noopener"})); } else { delete td.dataset.href; td.replaceChildren(); }
         }
-        set(href ? td.firstChild : td, text);
+        const explained = cells.about && k === (cells.head ?? 0);
+        if (explained) about(td, cells.about);
+        set(href || explained ? td.firstChild : td, text);
         if (td.className !== name) td.className = name;
       });
     });
+  }
+  const statistics = ["avg", "p50", "p90", "p99", "std", "min", "max"];
+  // about has the button of the explanation of a metric stand after the name in an element.
+  function about(e, tag) {
+    if (e.dataset.about === tag) return;
+    const box = el("about-" + tag), button = make("button", {type: "button", className: "about screen"});
+    button.setAttribute("aria-label", "Explanation");
+    button.popoverTargetElement = box;
+    e.dataset.about = tag;
+    e.replaceChildren(make("span"), ...(box ? [button] : []));
   }
   function drawMetrics() {
     const all = Object.values(figures).sort((a, b) => a.order - b.order);
@@ -40,8 +53,9 @@
     const label = m => m.header + (m.unit ? " (" + m.unit + ")" : "");
     const n = v => [short(v), "n"];
     const fill = (rows, values, list) => {
-      grid(el(rows), list.filter(m => m.p50 !== undefined).map(m => [label(m), n(m.avg), n(m.min), n(m.p50), n(m.p90), n(m.p99), n(m.max), [short(m.std), "n minor"]]));
+      grid(el(rows), list.filter(m => m.p50 !== undefined).map(m => Object.assign([label(m), n(m.avg), n(m.p50), n(m.p90), n(m.p99), n(m.std), n(m.min), n(m.max)], {about: m.tag})));
       pairs(values, list.filter(m => m.p50 === undefined).map(m => [label(m), short(m.avg), m.tag]));
+      for (const td of el(rows).querySelectorAll("td")) td.dataset.k = statistics[td.cellIndex - 1];
     };
     const further = all.filter(m => m.group !== "default");
     fill("metric-rows", "metric-values", all.filter(m => m.group === "default"));
@@ -154,7 +168,7 @@
     add(figure, names, i => names.show(i === null ? null : name + " " + short(xs[i]), i === null ? null : [ys[i]]), {
       height: 220, padding: [8, 12, 0, 0], cursor: {drag: {x: false, y: false}, points: {size: 7}},
       scales: {x: {time: false, range: () => [xs[0] - pad, xs[xs.length - 1] + pad]}, y: {range: (u, lo, hi) => [0, !hi || hi <= 0 ? 1 : hi * 1.1]}},
-      axes: [axis({space: 50, size: 28, label: name, labelSize: 18, splits: xs.length <= 12 ? () => xs : undefined, values: ticks}), axis({size: 52, space: 30, values: ticks})],
+      axes: [axis({space: 50, size: 28, label: name, labelSize: 18, ...measured(xs, [xs[0] - pad, xs[xs.length - 1] + pad]), values: ticks}), axis({size: 52, space: 30, values: ticks})],
       series: [{}, {stroke: () => line(0), width: 1.8, points: {show: true, size: 7, fill: () => line(0)}}],
     }, [xs, ys]);
     behind(figure, [name, metric], [xs, ys]);

@@ -8,7 +8,7 @@
     const names = legend(figure, of.entries(c.unit));
     const nearby = (column, i) => { for (let d = 0; d < 40; d++) { if (column[i - d] !== undefined) return column[i - d]; if (column[i + d] !== undefined) return column[i + d]; } return null; };
     add(figure, names, i => names.show(i === null ? null : clock(xs[i], end), i === null ? null : columns.map(column => nearby(column, i))), {
-      height: 190, scales: {x: {time: false}, y: {range: (u, lo, hi) => [Math.min(0, lo ?? 0), hi > 0 ? hi * 1.08 : 1]}}, axes: overTime(() => end), series: of.series,
+      height: 190, ends: of.ends, scales: {x: {time: false}, y: {range: (u, lo, hi) => [Math.min(0, lo ?? 0), hi > 0 ? hi * 1.08 : 1]}}, axes: overTime(() => end), series: of.series,
     }, [xs, ...columns]);
     behind(figure, ["time", ...c.lines.map(l => l.name + " (" + c.unit + ")")], [xs.map(x => clock(x, end)), ...columns.map(column => Array.from(column, v => v === undefined ? "" : v))]);
   }

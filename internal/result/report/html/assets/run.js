@@ -39,7 +39,7 @@
         drag: {x: true, y: false, setScale: false}, points: {size: 6},
       },
       scales: {x: {time: false, range: () => [view.min, view.max]}, y: {range: (u, lo, hi) => lo === null || lo === undefined ? [0, 1] : [Math.min(0, lo), hi <= 0 ? 1 : cut && hi > cut.top ? cut.top : hi * 1.08]}},
-      axes: overTime(() => data.axis.to), series: of.series, bands: of.bands,
+      axes: overTime(() => data.axis.to), series: of.series, bands: of.bands, ends: of.ends,
       hooks: {
         ...shaded(() => data.phases),
         setSelect: [u => {
@@ -55,10 +55,31 @@
     behind(figure, ["time", ...chart.series.map(s => s.label + " (" + chart.unit + ")")], [xs.map(clocked), ...chart.series.map(s => s.values)]);
   }
 
-  // Marks are percentiles with their bounds.
-  const marks = d => u => within(u, (ctx, box, r, X) => {
-    let row = 0;
-    const end = box.left + box.width;
+  // Marks are percentiles with their bounds. Their names stand above the chart, left of their lines, in rows where they
+  // would touch: no line crosses a name.
+  const marks = d => u => {
+    const {ctx, bbox: box} = u, r = devicePixelRatio, end = box.left + box.width, rows = [];
+    within(u, (ctx, box, r, X) => bounded(d, ctx, box, r, X, end));
+    ctx.save();
+    lettering(ctx, 11, "bottom", "left");
+    for (const m of d.marks) {
+      const x = m.value === null ? end + 1 : u.valToPos(m.value, "x", true);
+      if (x > end) continue;
+      const text = m.label + " " + short(m.value), width = ctx.measureText(text).width, from = Math.max(box.left - 40 * r, x + 3 * r - width);
+      let row = rows.findIndex(to => to + 8 * r < from);
+      if (row < 0) row = rows.length;
+      rows[row] = from + width;
+      ctx.fillText(text, from, box.top - (4 + 14 * row) * r);
+      ctx.strokeStyle = colour("soft");
+      ctx.lineWidth = r;
+      ctx.beginPath();
+      ctx.moveTo(x, box.top - (3 + 14 * row) * r);
+      ctx.lineTo(x, box.top);
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+  const bounded = (d, ctx, box, r, X, end) => {
     for (const m of d.marks) {
       if (m.value === null) continue;
       const x = X(m.value);
@@ -75,12 +96,8 @@
       ctx.moveTo(x, box.top);
       ctx.lineTo(x, box.top + box.height);
       ctx.stroke();
-      lettering(ctx, 10.5, "top", "left");
-      const text = m.label + " " + short(m.value), left = ctx.measureText(text).width + 6 * r > end - x;
-      ctx.textAlign = left ? "right" : "left";
-      ctx.fillText(text, x + (left ? -4 : 4) * r, box.top + (2 + 13 * row++) * r);
     }
-  });
+  };
 
   function distribution(figure, d, log) {
     const h = log && d.log ? d.log : d.linear, isLog = h === d.log;
@@ -95,7 +112,7 @@
       names.show(short(h.edges[i]) + " – " + short(h.edges[i + 1]) + " " + d.unit, [h.counts[i], h.below[i + 1]]);
     };
     add(figure, names, show, {
-      height: 210,
+      height: 240, padding: [46, null, null, null],
       scales: {x: {time: false, distr: isLog ? 3 : 1, range: () => [lo, hi]}, y: {range: (u, a, b) => [0, (b || 1) * 1.05]}, share: {range: () => [0, 100]}},
       axes: [axis({space: 50, size: 30, values: ticks, ...logarithmic(isLog, [lo, hi])}), axis({size: 52, values: ticks}),
         axis({scale: "share", side: 1, size: 50, grid: {show: false}, values: (u, list) => list.map(v => v + " %")})],

@@ -36,7 +36,7 @@
     const order = [...new Set(o.series.flatMap(s => s.cells))].filter(i => known(o.x(i)) && known(o.y(i))).sort((a, b) => o.x(a) - o.x(b) || a - b);
     const xs = order.map(o.x), points = order.map(o.y), inside = o.series.map(s => new Set(s.cells));
     const columns = o.series.map((s, k) => order.map(i => inside[k].has(i) ? o.y(i) : null));
-    const names = legend(figure, o.series.map(s => ({label: s.label, colour: s.colour, unit: ""})));
+    const names = legend(figure, o.series.map(s => ({label: s.label, colour: s.colour, dash: s.dash, unit: ""})));
     let lo = Math.min(...xs), hi = Math.max(...xs);
     for (const v of (o.alsoX || []).filter(known)) { lo = Math.min(lo, v); hi = Math.max(hi, v); }
     const log = o.log && lo > 0;

@@ -92,7 +92,7 @@ func replicasOf(r *Results) []Replica {
 		if s.mixed || s.Histogram == nil || s.Histogram.Count == 0 {
 			return
 		}
-		name, model := replicaName(s), labelOf(s, modelLabel)
+		name, model := replicaName(s), labelOf(s.Labels, modelLabel)
 		i := slices.IndexFunc(out, func(o Replica) bool { return o.Name == name && o.model == model })
 		if i < 0 {
 			i = len(out)
@@ -138,8 +138,8 @@ func ofOneModel(list []Replica) []Replica {
 	return slices.DeleteFunc(list, func(p Replica) bool { return p.model != most || p.Requests == 0 })
 }
 
-func labelOf(s *SeriesStats, name string) string {
-	for _, l := range s.Labels {
+func labelOf(labels []prom.Label, name string) string {
+	for _, l := range labels {
 		if l.Name == name {
 			return l.Value
 		}
@@ -150,7 +150,7 @@ func labelOf(s *SeriesStats, name string) string {
 func replicaName(s *SeriesStats) string {
 	name := prom.Display(s.EndpointURL)
 	for _, label := range replicaLabels {
-		if v := labelOf(s, label); v != "" {
+		if v := labelOf(s.Labels, label); v != "" {
 			name += " " + label + " " + v
 		}
 	}

@@ -64,9 +64,16 @@ func readVerdict(dir string) (v verdict, err error) {
 	return v, err
 }
 
-// cause returns the first cause.
+// failures are the findings on failed requests, which are a cause themselves.
+var failures = []string{"errors", "many_errors", "all_failed"}
+
+// cause returns the first cause. Failed requests are one where nothing else explains them.
 func (v *verdict) cause() (finding, bool) {
 	i := slices.IndexFunc(v.findings, func(f finding) bool { return f.Kind == "cause" })
+	failed := slices.IndexFunc(v.findings, func(f finding) bool { return slices.Contains(failures, f.Code) })
+	if failed >= 0 && (i < 0 || !v.findings[i].alarming()) {
+		i = failed
+	}
 	if i < 0 {
 		return finding{}, false
 	}

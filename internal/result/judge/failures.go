@@ -94,6 +94,7 @@ func (f *view) errors() Finding {
 	share := f.failedShare()
 	l := Finding{Code: CodeErrors, Level: FailedLevel(share), Title: percent(share) + " of the requests failed",
 		Text: fmt.Sprintf("%s of %s requests failed (%s), most with %s.", count(f.Failed),
-			count(f.Ended()), percent(share), f.commonError())}
+			count(f.Ended()), percent(share), f.commonError()),
+		Advice: "the server's log and the table of errors say why: remove them before you read the figures"}
 	return l
 }

@@ -23,7 +23,8 @@ type Signs struct {
 	AcceptedBy string   `json:"accepted_by,omitempty"`
 	// LoopDelay is the mean delay of the event loop of a front end in seconds.
 	LoopDelay *float64 `json:"loop_delay,omitempty"`
-	// FastestScrape is how long the fastest scrape took, in seconds: no way to the server is shorter.
+	// FastestScrape is how long the fastest scrape took, in seconds, of the page that is furthest away: no way to it is
+	// longer.
 	FastestScrape *float64 `json:"fastest_scrape,omitempty"`
 }
 
@@ -157,26 +158,30 @@ func replicaName(s *SeriesStats) string {
 	return name
 }
 
-// fastestScrape returns how long the fastest scrape of any endpoint took in seconds.
+// fastestScrape returns how long the fastest scrape took of the endpoint that is furthest away, in seconds.
 func fastestScrape(r *Results) *float64 {
-	var fastest int64
+	var furthest int64
 	seen := map[*EndpointStore]bool{}
 	for i := range r.Families {
 		for k := range r.Families[i].Series {
-			e := r.Families[i].Series[k].Series.endpoint
-			if e == nil || seen[e] {
-				continue
-			}
-			seen[e] = true
-			for _, ns := range e.latencies {
-				if ns > 0 && (fastest == 0 || ns < fastest) {
-					fastest = ns
-				}
+			if e := r.Families[i].Series[k].Series.endpoint; e != nil && !seen[e] {
+				seen[e] = true
+				furthest = max(furthest, e.fastest())
 			}
 		}
 	}
-	if fastest == 0 {
+	if furthest == 0 {
 		return nil
 	}
-	return artifact.Known(seconds(fastest))
+	return artifact.Known(seconds(furthest))
+}
+
+// fastest returns how long the fastest scrape took; 0 where that is not known.
+func (e *EndpointStore) fastest() (ns int64) {
+	for _, took := range e.latencies {
+		if took > 0 && (ns == 0 || took < ns) {
+			ns = took
+		}
+	}
+	return ns
 }

@@ -17,7 +17,7 @@ const hostile = items.find(i => i.name.includes("onerror")), ids = list => list.
 const loads = ["load/c2", "load/c8", "load/c24"];
 const pages = {
   list: "/", report: "/r/" + hostile.id, figures: "/r/" + hostile.id + "/figures", requests: "/r/" + hostile.id + "/requests",
-  files: "/r/" + hostile.id + "/files", saved: "/r/" + hostile.id + "/saved", unary: "/r/" + named("unary").id,
+  request: "/r/" + hostile.id + "/requests/3", slow: "/r/" + hostile.id + "/requests?request_latency=1..1000", files: "/r/" + hostile.id + "/files", saved: "/r/" + hostile.id + "/saved", unary: "/r/" + named("unary").id,
   repeats: "/r/" + named("repeats").id + "/figures", sweep: "/r/" + named("sweep").id, failed: "/r/" + named("failed").id,
   damaged: "/r/" + named("damaged").id, compare: "/compare?runs=" + ids(loads),
   mixed: "/compare?runs=" + [hostile.id, named("repeats").id], charts: "/charts",
@@ -38,7 +38,8 @@ for (const view of extent === "quick" ? [views[0], views[4]] : views) {
     if (!reply.ok()) wrong(`status ${reply.status()}`);
     await drawn(page);
     if (name === "report" || name === "unary") await page.waitForSelector("#h-limit"); // the figures come first if it takes long
-    if (name === "requests") await page.waitForSelector("#requests tbody button");
+    if (name === "requests" || name === "slow") await page.waitForSelector("#requests tbody a");
+    if (name === "request") await page.waitForSelector("table.waterfall");
     await page.waitForTimeout(100);
     await inspect(page, wrong);
     await page.screenshot({path: `${out}/${name}-${view.name}.png`, fullPage: name !== "report"});
@@ -79,13 +80,33 @@ for (const view of extent === "quick" ? [views[0], views[4]] : views) {
   await page.waitForSelector("#h-limit");
   await tabTo(/^Requests$/);
   await Promise.all([page.waitForURL(/requests/), key("Enter")]);
-  await page.waitForSelector("#requests tbody button");
+  await page.waitForSelector("#requests tbody a");
   await tabTo(/^Request 1$/);
   await key("Enter");
-  await page.waitForFunction(() => document.getElementById("record").textContent.includes("x_request_id"));
+  await page.waitForFunction(() => document.getElementById("record")?.textContent.includes("x_request_id"));
+  if (!await page.locator("#one table.waterfall rect.tick").count()) wrong("the request has no picture of its tokens");
   await page.screenshot({path: `${out}/request.png`});
   await key("Escape");
   if (await page.locator("#one").isVisible()) wrong("Escape does not close the request");
+  // A bar of a distribution and a point of a time line lead to as many requests as they stand for.
+  const shownOf = async () => { await page.waitForFunction(() => / of /.test(document.getElementById("count").textContent)); return page.textContent("#count"); };
+  await page.goto(base + "/r/" + named("load/c8").id);
+  await page.waitForSelector("#h-limit");
+  await page.waitForSelector("#distribution-request_latency .u-over.opens");
+  await page.evaluate(() => document.querySelector("#distribution-request_latency .plot").focus());
+  for (let i = 0; i < 3; i++) await key("ArrowRight");
+  const bar = (await page.textContent("#distribution-request_latency .legend")).match(/requests ?(\d+)/)[1];
+  await Promise.all([page.waitForURL(/requests\?request_latency=/), key("Enter")]);
+  if (!(await shownOf()).includes(`of ${bar} `)) wrong(`a bar of ${bar} requests opens ${await shownOf()}`);
+  await page.goBack();
+  await page.waitForSelector("#in-flight .u-over.opens");
+  const over = page.locator("#in-flight .u-over");
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  await Promise.all([page.waitForURL(/requests\?in_flight=/), page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)]);
+  await shownOf();
+  await page.locator("#chips button").click();
+  await page.waitForURL(/requests\?$/);
   await page.goto(base + "/?q=load");
   await drawn(page);
   for (const name of ["Select load/c8", "Select load/c24"]) {

@@ -71,6 +71,17 @@ func LockFolder(dir string) (*Lock, error) {
 	return nil, fmt.Errorf("cannot lock %s: it is removed and made again all the time", path)
 }
 
+// Writing reports whether a process writes to a folder now: it has the lock. A lock file that nobody holds is what a
+// killed process left. Nothing is written; the lock is asked for shared, and released at once.
+func Writing(dir string) bool {
+	file, err := os.Open(filepath.Join(dir, LockName))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return errors.Is(tryShared(file), errLocked)
+}
+
 // stillAt reports whether the file at path is still the open one.
 func stillAt(file *os.File, path string) bool {
 	own, err := file.Stat()

@@ -55,6 +55,31 @@ func TestALockFileWithoutItsHolderLocksNothing(t *testing.T) {
 	l.Release()
 }
 
+func TestWritingSeesWhoHoldsTheLock(t *testing.T) {
+	dir := t.TempDir()
+	if artifact.Writing(dir) {
+		t.Error("a folder without a lock file")
+	}
+	l, err := artifact.LockFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !artifact.Writing(dir) {
+		t.Error("a folder that is written to")
+	}
+	l.Release()
+	if err := os.WriteFile(filepath.Join(dir, artifact.LockName), []byte("killed"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if artifact.Writing(dir) {
+		t.Error("the lock file of a process that is gone")
+	}
+	if l, err = artifact.LockFolder(dir); err != nil {
+		t.Errorf("the question kept the lock: %v", err)
+	}
+	l.Release()
+}
+
 // TestOneHolderAtATime: the file is removed and made again all the time, and never two hold it.
 func TestOneHolderAtATime(t *testing.T) {
 	dir := t.TempDir()

@@ -12,9 +12,14 @@ import (
 // errLocked is the error of a lock that somebody holds.
 var errLocked error = unix.EWOULDBLOCK
 
-func tryLock(file *os.File) error {
+func tryLock(file *os.File) error { return flock(file, unix.LOCK_EX) }
+
+// tryShared fails while somebody has the lock.
+func tryShared(file *os.File) error { return flock(file, unix.LOCK_SH) }
+
+func flock(file *os.File, how int) error {
 	for {
-		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := unix.Flock(int(file.Fd()), how|unix.LOCK_NB)
 		if !errors.Is(err, unix.EINTR) {
 			return err
 		}

@@ -12,9 +12,13 @@ var errLocked error = windows.ERROR_LOCK_VIOLATION
 // lockedByte is far behind the text: what is locked can be read by nobody else.
 const lockedByte = 1 << 30
 
-func tryLock(file *os.File) error {
-	return windows.LockFileEx(windows.Handle(file.Fd()),
-		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
+func tryLock(file *os.File) error { return lockFile(file, windows.LOCKFILE_EXCLUSIVE_LOCK) }
+
+// tryShared fails while somebody has the lock.
+func tryShared(file *os.File) error { return lockFile(file, 0) }
+
+func lockFile(file *os.File, how uint32) error {
+	return windows.LockFileEx(windows.Handle(file.Fd()), how|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, 1, 0, &windows.Overlapped{Offset: lockedByte})
 }
 

@@ -14,7 +14,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -51,7 +50,7 @@ type Server struct {
 	reports     *reports
 	indexes     *indexes
 	figuresRead figuresOf
-	// searched is set when there is something to show.
+	// searched is set after the first search.
 	searched atomic.Bool
 
 	mu      sync.Mutex
@@ -69,19 +68,11 @@ func New(o Options) (*Server, error) {
 	return &Server{o: o, reports: newReports(o), indexes: newIndexes(o)}, nil
 }
 
-// Search searches the folders. It is an error if there is nothing to show.
+// Search searches the folders. Without anything to show the pages say so, and wait for the first run.
 func (s *Server) Search() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.scan(); err != nil {
-		return err
-	}
-	if len(s.shelf.items) == 0 {
-		err := fmt.Errorf("there is no finished run below %s: a run's folder holds profile_export_aiperf.json",
-			strings.Join(s.o.Paths, ", "))
-		for _, f := range s.shelf.found.Faults {
-			err = errors.Join(err, fmt.Errorf("%s is left out: %w", f.Path, f.Err))
-		}
 		return err
 	}
 	s.searched.Store(true)
@@ -110,7 +101,7 @@ func (s *Server) Notes() []string {
 	var out []string
 	sh := s.current()
 	for _, path := range sh.found.Empty() {
-		out = append(out, fmt.Sprintf("there is no finished run below %s", path))
+		out = append(out, fmt.Sprintf("there is no run below %s yet: the page shows it when there is one", path))
 	}
 	for _, f := range sh.found.Faults {
 		out = append(out, fmt.Sprintf("%s is left out: %v", f.Path, f.Err))
@@ -264,6 +255,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /r/{id}/files/{path...}", s.with(s.file))
 	mux.HandleFunc("GET /r/{id}/saved", s.with(s.saved))
 	mux.HandleFunc("GET /r/{id}/requests", s.with(s.requestsPage))
+	mux.HandleFunc("GET /r/{id}/requests/{number}", s.with(s.requestPage))
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	})

@@ -253,8 +253,13 @@ func TestWhatIsNotThere(t *testing.T) {
 			t.Errorf("%s before the search: %d %s", path, reply.Code, reply.Body)
 		}
 	}
-	if err := empty.Search(); err == nil || !strings.Contains(err.Error(), dir) {
-		t.Errorf("a folder without runs: %v", err)
+	if err := empty.Search(); err != nil || len(empty.Notes()) != 1 || !strings.Contains(empty.Notes()[0], dir) {
+		t.Errorf("a folder without runs: %v, %q", err, empty.Notes())
+	}
+	reply := httptest.NewRecorder()
+	empty.Handler().ServeHTTP(reply, httptest.NewRequest(http.MethodGet, "/", nil))
+	if reply.Code != http.StatusOK || !strings.Contains(reply.Body.String(), `http-equiv="refresh"`) {
+		t.Errorf("the page of a folder without runs does not wait: %d", reply.Code)
 	}
 	if _, err := New(Options{Paths: []string{filepath.Join(dir, "gone")}}); err == nil {
 		t.Error("there is no folder")
@@ -357,8 +362,33 @@ func TestRequestsAreFound(t *testing.T) {
 		}
 	}
 	_, body, _ := s.get(at + "/requests/18")
-	if !strings.Contains(body, `"x_request_id":"r-17"`) || !strings.Contains(body, `"text":"asked"`) {
+	if !strings.Contains(body, `x_request_id`) || !strings.Contains(body, `asked`) {
 		t.Errorf("one request: %s", body)
+	}
+	const second = "2023-11-14T22:13:20."
+	for query, want := range map[string]int{
+		"request_latency=20..25": 5, "request_latency=..12": 2, "request_latency=250..&request_latency=..252": 2,
+		"sent=" + second + "010Z.." + second + "013Z": 3, "ended=" + second + "021Z.." + second + "023Z": 1,
+		"in_flight=" + second + "000Z.." + second + "001Z": 1, "failed=1&sent=" + second + "017Z..": 1,
+	} {
+		if a := ask(query); a.Total != want {
+			t.Errorf("%s: %d requests, want %d", query, a.Total, want)
+		}
+	}
+	for _, query := range []string{"request_latency=5", "request_latency=x..7", "sent=1..2"} {
+		if status, _, _ := s.get(at + "/requests?" + query); status != http.StatusBadRequest {
+			t.Errorf("%s: status %d", query, status)
+		}
+	}
+	page := "/r/" + s.id("a") + "/requests/18"
+	status, body, head := s.get(page)
+	if status != http.StatusOK || !strings.Contains(body, "requests/17") || !strings.Contains(body, "in_flight=") ||
+		strings.Contains(body, "<img src=x") {
+		t.Errorf("the page of a request: %d %s", status, body)
+	}
+	testkit.Page(t, page, body, head.Get("Content-Security-Policy"))
+	if status, _, _ := s.get("/r/" + s.id("a") + "/requests/251"); status != http.StatusNotFound {
+		t.Errorf("the page of a request that is not there: %d", status)
 	}
 	if _, body, _ := s.get(at + "/timeline"); !strings.Contains(body, "request_throughput") {
 		t.Errorf("timeline: %s", body)

@@ -40,6 +40,8 @@ type charted struct {
 	State   string      `json:"state,omitempty"`
 	Level   judge.Level `json:"level,omitempty"`
 	Started int64       `json:"started,omitempty"`
+	// Series are the values that its sweep set besides the load: a line joins runs that are equal in them.
+	Series string `json:"series,omitempty"`
 	// Columns are what points can be grouped and labelled by.
 	Columns map[string]any `json:"columns"`
 	// Values are the statistics of metrics by tag. Intervals are those of means over repeats.
@@ -120,7 +122,7 @@ func readFigures(it *item) *figuresRead {
 		}
 	}
 	facts := &it.facts
-	for name, value := range map[string]string{"run": it.name, "model": facts.Model, "load": facts.Load,
+	for name, value := range map[string]string{"run": it.name, "folder": folderOf(it), "model": facts.Model, "load": facts.Load,
 		"endpoint": facts.Endpoint, "label": facts.Label} {
 		if value != "" {
 			f.columns[name] = value
@@ -133,9 +135,24 @@ func readFigures(it *item) *figuresRead {
 		f.columns["request rate"] = facts.Rate
 	}
 	for _, m := range facts.Values {
-		f.columns[lastPart(m.Key)] = m.Value
+		f.columns[library.ParameterName(m.Key)] = m.Value
 	}
 	return f
+}
+
+// folderOf returns the name of the folder of the experiment that an item is a part of: what is above the cells, the
+// repeats and the aggregates; of a run of its own the folder above it.
+func folderOf(it *item) string {
+	parts := strings.Split(it.name, "/")
+	for i, part := range parts {
+		if i > 0 && (part == "aggregate" || part == "profile_runs" || strings.HasPrefix(part, "search_iter_")) {
+			return strings.Join(parts[:i], "/")
+		}
+	}
+	if len(parts) == 1 {
+		return it.name
+	}
+	return strings.Join(parts[:len(parts)-1], "/")
 }
 
 func (f *figuresRead) set(tag, stat, unit string, v float64) {
@@ -235,9 +252,9 @@ func varying(runs []charted) []string {
 	var out []string
 	for name, values := range seen {
 		skipped := slices.ContainsFunc(notColumns, func(of string) bool {
-			return strings.Contains(strings.ToLower(name), of) && name != "run"
+			return strings.Contains(strings.ToLower(name), of) && name != "run" && name != "folder"
 		})
-		if (len(values) > 1 || columnPlace(name) < 3) && !skipped {
+		if (len(values) > 1 || columnPlace(name) < 4) && !skipped {
 			out = append(out, name)
 		}
 	}
@@ -253,7 +270,7 @@ func varying(runs []charted) []string {
 
 // columnPlace sorts the columns that people know before the leaves of configurations.
 func columnPlace(name string) int {
-	usual := []string{"model", "concurrency", "request rate", "load", "endpoint", "run", "label"}
+	usual := []string{"folder", "model", "concurrency", "request rate", "load", "endpoint", "run", "label"}
 	if i := slices.Index(usual, name); i >= 0 {
 		return i
 	}
@@ -283,6 +300,11 @@ func (s *Server) chartData(w http.ResponseWriter, r *http.Request) {
 		}
 		c := charted{ID: it.id, Name: it.name, Kind: kindName(it), Columns: f.columns, Values: f.values,
 			Intervals: f.intervals}
+		for _, m := range it.facts.Values {
+			if name := library.ParameterName(m.Key); name != "concurrency" && name != "rate" {
+				c.Series += name + " " + answer.Label(m.Value) + " "
+			}
+		}
 		shown, _ := state(&it.facts)
 		c.State, c.Level = shown.Title, shown.Level
 		if !it.facts.Started.IsZero() {
@@ -376,7 +398,8 @@ func plotted(sh *shelf, items []*item) []*item {
 		switch {
 		case all && it.folder.Shadow:
 		case it.folder.Kind == library.Sweep || it.folder.Kind == library.Search:
-			for _, p := range sh.below(it) {
+			repeats, runs := sh.below(it)
+			for _, p := range append(repeats, runs...) {
 				if !p.folder.Shadow {
 					add(p)
 				}

@@ -25,11 +25,13 @@ type listed struct {
 	Concurrency float64 `json:"concurrency,omitempty"`
 	Rate        float64 `json:"rate,omitempty"`
 	// State is that of the run in a few words, and Level how it is to be taken; "" if it is not known. Why says why.
-	State   string             `json:"state,omitempty"`
-	Level   judge.Level        `json:"level,omitempty"`
-	Why     string             `json:"why,omitempty"`
-	About   string             `json:"about,omitempty"`
-	Version string             `json:"version,omitempty"`
+	State   string      `json:"state,omitempty"`
+	Level   judge.Level `json:"level,omitempty"`
+	Why     string      `json:"why,omitempty"`
+	About   string      `json:"about,omitempty"`
+	Version string      `json:"version,omitempty"`
+	// Live is the address of the live page of what is running.
+	Live    string             `json:"live,omitempty"`
 	Figures map[string]float64 `json:"f"`
 	// Ranges are the smallest and the largest of the cells of a sweep.
 	Ranges map[string][2]float64 `json:"range,omitempty"`
@@ -77,6 +79,9 @@ func (s *Server) data(sh *shelf) listData {
 	for i := range sh.items {
 		it := &sh.items[i]
 		f := &it.facts
+		if it.folder.Single { // its run stands for it
+			continue
+		}
 		l := listed{ID: it.id, Name: it.name, Kind: kindName(it), Model: f.Model, Endpoint: f.Endpoint, Load: f.Load,
 			Label: f.Label, Concurrency: f.Concurrency, Rate: f.Rate, Version: f.Version, About: about(it),
 			Figures: f.Figures, Ranges: f.Ranges}
@@ -85,6 +90,9 @@ func (s *Server) data(sh *shelf) listData {
 		}
 		if !f.Started.IsZero() {
 			l.Started = f.Started.UnixMilli()
+		}
+		if f.Running {
+			l.Live = f.Live
 		}
 		shown, why := state(f)
 		l.State, l.Level, l.Why = shown.Title, shown.Level, why
@@ -100,6 +108,11 @@ func (s *Server) data(sh *shelf) listData {
 // for nothing.
 func state(f *library.Facts) (state judge.State, why string) {
 	switch {
+	case f.Running:
+		if f.Sent > 0 {
+			why = plural(int(f.Sent), "request") + " sent so far"
+		}
+		return judge.State{Code: judge.StateRunning, Level: judge.Plain, Title: "Running"}, why
 	case f.Fault != "":
 		return judge.State{Code: "damaged", Level: judge.Bad, Title: "Damaged"}, f.Fault
 	case f.State.Code == judge.StateIncomplete:
@@ -126,9 +139,11 @@ func kindName(it *item) string {
 func about(it *item) string {
 	f := &it.facts
 	text := ""
-	switch it.folder.Kind {
-	case library.Run:
+	switch {
+	case it.folder.Kind == library.Run || it.folder.File == "":
 		return ""
+	}
+	switch it.folder.Kind {
 	case library.Repeats:
 		text = plural(f.Runs, "run")
 	case library.Sweep:
@@ -171,6 +186,10 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		Roots, Notes []string
 	}{Roots: sh.found.Roots, Notes: s.Notes()}
 	v.Title, v.Class, v.Skip = "Runs", "wide", "runs"
+	if len(sh.items) == 0 {
+		const again = 5
+		v.Refresh = again
+	}
 	s.show(w, r, "list", controls, &v.Frame, s.data(sh), &v)
 }
 

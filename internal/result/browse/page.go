@@ -48,7 +48,11 @@ const controls = webpage.Sorted | webpage.Controls
 // show writes a page of a template, with a script that is named alike. The view has the frame, and is a pointer.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, parts webpage.Parts, f *webpage.Frame,
 	data any, view any) {
-	page, err := s.page(r, name, webpage.Content{Parts: parts, Script: asset(name + ".js"), Data: data}, f, view)
+	script := asset(name + ".js")
+	if strings.HasPrefix(name, "request") { // both show records
+		script = asset("record.js") + script
+	}
+	page, err := s.page(r, name, webpage.Content{Parts: parts, Script: script, Data: data}, f, view)
 	if err != nil {
 		s.fail(w, r, http.StatusInternalServerError, "The page cannot be made", err.Error())
 		return
@@ -136,9 +140,13 @@ func tabs(it *item) []webpage.Tab {
 	requests := webpage.Tab{Path: at + "/requests", Name: "Requests", Key: "requests"}
 	files := webpage.Tab{Path: at + "/files", Name: "Files", Key: "files"}
 	switch {
+	case it.facts.Running && it.folder.Kind != library.Search || it.folder.File == "" && it.folder.Kind != library.Run:
+		return []webpage.Tab{figures, files}
 	case it.folder.Kind == library.Run && it.folder.HasRecords:
 		return []webpage.Tab{report, figures, requests, files}
-	case it.folder.Kind == library.Run || it.folder.Kind == library.Repeats:
+	case it.folder.Kind == library.Repeats:
+		return []webpage.Tab{report, files}
+	case it.folder.Kind == library.Run:
 		return []webpage.Tab{figures, files}
 	}
 	return []webpage.Tab{report, files}

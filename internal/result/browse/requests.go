@@ -1,14 +1,16 @@
 package browse
 
 import (
-	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
-	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/base/webpage"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
@@ -106,9 +108,14 @@ func (s *Server) findRequests(w http.ResponseWriter, r *http.Request, _ *shelf, 
 		}
 		return otherwise
 	}
-	found, err := m.x.Find(library.Query{Text: get.Get("q"), Error: get.Get("error"), Failed: get.Get("failed") != "",
+	query := library.Query{Text: get.Get("q"), Error: get.Get("error"), Failed: get.Get("failed") != "",
 		Sort: get.Get("sort"), Down: get.Get("down") != "", From: whole("from", 0),
-		Limit: min(whole("limit", pageSize), pageSize)})
+		Limit: min(whole("limit", pageSize), pageSize)}
+	var found *library.QueryAnswer
+	err := addRanges(&query, get)
+	if err == nil {
+		found, err = m.x.Find(query)
+	}
 	if err != nil {
 		s.fail(w, r, http.StatusBadRequest, "This cannot be searched", err.Error())
 		return
@@ -121,8 +128,10 @@ func (s *Server) findRequests(w http.ResponseWriter, r *http.Request, _ *shelf, 
 		Kinds   []kindRow    `json:"kinds"`
 		Damaged int          `json:"damaged,omitempty"`
 		First   int          `json:"firstDamaged,omitempty"`
+		Began   float64      `json:"began,omitempty"` // ms: when the first request was sent
 		TookMS  float64      `json:"took"`
-	}{Total: found.Total, All: m.x.Len(), Rows: []requestRow{}, Damaged: m.x.Damaged, First: m.x.FirstDamaged}
+	}{Total: found.Total, All: m.x.Len(), Rows: []requestRow{}, Damaged: m.x.Damaged, First: m.x.FirstDamaged,
+		Began: float64(m.x.FirstNS()) / 1e6}
 	for _, tag := range library.Tags {
 		if m.x.Has(tag) {
 			out.Tags = append(out.Tags, tag)
@@ -138,6 +147,61 @@ func (s *Server) findRequests(w http.ResponseWriter, r *http.Request, _ *shelf, 
 	answerJSON(w, out)
 }
 
+// between separates the ends of a range in an address; an end that is missing is open.
+const between = ".."
+
+// addRanges takes the ranges of an address into a query: those of metrics, as request_latency=120..180, and those of
+// times, as sent=2026-11-30T06:44:29.1Z..2026-11-30T06:44:29.3Z.
+func addRanges(q *library.Query, get url.Values) error {
+	for _, tag := range library.Tags {
+		for _, text := range get[tag] {
+			r := library.Range{Tag: tag, Low: math.Inf(-1), High: math.Inf(1)}
+			if err := readRange(text, func(end string) (v float64, err error) {
+				return strconv.ParseFloat(end, 64)
+			}, &r.Low, &r.High); err != nil {
+				return fmt.Errorf("%s is between numbers, such as %[1]s=10..20, not %.80q", tag, text)
+			}
+			q.Ranges = append(q.Ranges, r)
+		}
+	}
+	for _, kind := range library.TimeKinds {
+		for _, text := range get[string(kind)] {
+			r := library.TimeRange{Kind: kind, FromNS: math.MinInt64, ToNS: math.MaxInt64}
+			if err := readRange(text, func(end string) (int64, error) {
+				t, err := time.Parse(time.RFC3339Nano, end)
+				return t.UnixNano(), err
+			}, &r.FromNS, &r.ToNS); err != nil {
+				return fmt.Errorf("%s is between times, such as %[1]s=2026-01-31T12:00:00Z..2026-01-31T12:00:01.5Z, "+
+					"not %.80q", kind, text)
+			}
+			q.Times = append(q.Times, r)
+		}
+	}
+	return nil
+}
+
+// readRange reads the ends of a range that are given.
+func readRange[T any](text string, parse func(string) (T, error), low, high *T) error {
+	from, to, ok := strings.Cut(text, between)
+	if !ok {
+		return errors.New("there is no " + between)
+	}
+	for _, end := range []struct {
+		text string
+		at   *T
+	}{{from, low}, {to, high}} {
+		if end.text == "" {
+			continue
+		}
+		v, err := parse(end.text)
+		if err != nil {
+			return err
+		}
+		*end.at = v
+	}
+	return nil
+}
+
 func rowOfRequest(m *library.Match, tags []string) requestRow {
 	row := requestRow{Number: m.Place + 1, ID: m.RequestID, Session: m.CorrelationID, Conversation: m.ConversationID,
 		Turn: m.TurnIndex, Phase: m.Phase, Start: float64(m.StartNS) / 1e6, Error: m.Failure(),
@@ -148,50 +212,6 @@ func rowOfRequest(m *library.Match, tags []string) requestRow {
 		}
 	}
 	return row
-}
-
-// oneRequest answers with the record of a request, and with its raw exchange if that was recorded.
-func (s *Server) oneRequest(w http.ResponseWriter, r *http.Request, _ *shelf, it *item) {
-	m := s.indexes.of(it, config.RecordsJSONL)
-	if !m.done.wait(r.Context(), answerSoon) {
-		pending(w, m)
-		return
-	}
-	number, err := strconv.Atoi(r.PathValue("number"))
-	if m.err != nil || err != nil || number < 1 || number > m.x.Len() {
-		s.fail(w, r, http.StatusNotFound, "There is no such request", "")
-		return
-	}
-	line, err := m.x.Line(number - 1)
-	if err != nil {
-		s.fail(w, r, http.StatusUnprocessableEntity, "The request cannot be read", err.Error())
-		return
-	}
-	out := map[string]any{"record": raw(line)}
-	if hasRaw(it) {
-		names := s.indexes.of(it, config.RawJSONL)
-		switch id := jsonscan.FindText(jsonscan.Find(line, "metadata"), "x_request_id"); {
-		case !names.done.wait(r.Context(), answerSoon):
-			out["rawPending"] = true
-		case names.err != nil:
-			out["rawError"] = names.err.Error()
-		default:
-			if i := names.x.Named(id); i >= 0 {
-				if text, err := names.x.Line(i); err == nil {
-					out["raw"] = raw(text)
-				}
-			}
-		}
-	}
-	answerJSON(w, out)
-}
-
-// raw returns a line as JSON, or as text if it is none.
-func raw(line []byte) any {
-	if jsonscan.Valid(line) {
-		return json.RawMessage(line)
-	}
-	return string(line)
 }
 
 // timelineBins is how many points a line over time has at most.

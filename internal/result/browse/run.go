@@ -3,6 +3,7 @@ package browse
 import (
 	"encoding/json"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,16 @@ const soon = 1200 * time.Millisecond
 // one is the page of an item: the report of a run, the page of a sweep or a search, the figures of what has no report.
 func (s *Server) one(w http.ResponseWriter, r *http.Request, sh *shelf, it *item) {
 	switch {
+	case it.folder.Single:
+		if run := s.only(sh, it); run != nil { // an old address, or that of the file's own page
+			http.Redirect(w, r, "/r/"+run.id, http.StatusFound)
+			return
+		}
+		s.figures(w, r, sh, it)
+		return
+	case it.facts.Running && it.folder.Kind != library.Search, it.folder.File == "" && it.folder.Kind != library.Run:
+		s.figures(w, r, sh, it)
+		return
 	case it.folder.Kind == library.Sweep || it.folder.Kind == library.Search:
 		s.sweep(w, r, sh, it)
 		return
@@ -42,6 +53,21 @@ func (s *Server) one(w http.ResponseWriter, r *http.Request, sh *shelf, it *item
 		return
 	}
 	send(w, http.StatusOK, s.within(r, m.page, navigation(sh, it, "report")))
+}
+
+// only returns the run of repeats that are only one.
+func (s *Server) only(sh *shelf, it *item) *item {
+	if it.folder.Parent < 0 {
+		return nil
+	}
+	cell := filepath.Base(it.folder.Path)
+	_, runs := sh.below(&sh.items[it.folder.Parent])
+	for _, run := range runs {
+		if filepath.Base(run.folder.Path) == cell {
+			return run
+		}
+	}
+	return nil
 }
 
 // reportState answers whether the report of a run is ready.
@@ -69,9 +95,12 @@ type tableRow struct {
 
 type overviewView struct {
 	webpage.Frame
-	Kind, Name    string
-	Status        []webpage.Status
-	Pending       bool
+	Kind, Name string
+	Status     []webpage.Status
+	Pending    bool
+	// Running reports that it is under way, and Live is the address of its live page, "" where it is not known.
+	Running       bool
+	Live          string
 	Cards         []webpage.Card
 	Columns       []string
 	Rows          []tableRow
@@ -92,21 +121,22 @@ type partRow struct {
 func (s *Server) overview(w http.ResponseWriter, r *http.Request, sh *shelf, it *item, n overviewNotes) {
 	f := &it.facts
 	v := overviewView{Name: it.name, Kind: kindName(it), Pending: n.pending}
-	v.Title = f.Model
-	if v.Title == "" {
-		v.Title = it.name
-	}
+	v.Title = it.name
 	key := "figures"
-	if n.pending || n.fault != "" {
+	if n.pending || n.fault != "" || it.folder.Kind == library.Repeats {
 		key = "report"
 	}
 	v.Nav = navigation(sh, it, key)
+	if v.Running = f.Running; v.Running {
+		const again = 5
+		v.Refresh, v.Live = again, f.Live
+	}
 	v.Facts = factsOf(it)
 	v.Status = statusOf(f)
 	if n.fault != "" {
 		v.Status = append(v.Status, webpage.Status{Level: "warn", Title: "No report with charts", Text: n.fault})
 	}
-	v.Cards = cardsOf(f)
+	v.Cards = cardsOf(f, it.folder.Kind == library.Repeats)
 	if it.folder.Kind == library.Repeats {
 		v.repeats(it)
 	} else if it.folder.File != "" {
@@ -138,6 +168,7 @@ func factsOf(it *item) []webpage.Fact {
 			out = append(out, webpage.Fact{Name: name, Value: value})
 		}
 	}
+	add("Model", f.Model)
 	add("Endpoint", join2(f.URLs))
 	add("API", f.Endpoint)
 	add("Load", f.Load)
@@ -180,8 +211,8 @@ func statusOf(f *library.Facts) []webpage.Status {
 	return []webpage.Status{{Level: string(shown.Level), Title: shown.Title, Text: why}}
 }
 
-// cardsOf are the key figures.
-func cardsOf(f *library.Facts) []webpage.Card {
+// cardsOf are the key figures. Those of repeats say in What by which key they are found.
+func cardsOf(f *library.Facts, repeats bool) []webpage.Card {
 	var out []webpage.Card
 	card := func(title, unit, main string, lines ...string) {
 		v, ok := f.Figures[main]
@@ -189,6 +220,9 @@ func cardsOf(f *library.Facts) []webpage.Card {
 			return
 		}
 		c := webpage.Card{Title: title, Unit: unit, Value: artifact.Short(v)}
+		if repeats {
+			c.What = main // its key, for the interval
+		}
 		for _, key := range lines {
 			if v, ok := f.Figures[key]; ok {
 				c.Lines = append(c.Lines, webpage.CardLine{Text: key[len(key)-3:] + " " + artifact.Short(v) + " " + unit})
@@ -294,6 +328,7 @@ func (v *overviewView) repeats(it *item) {
 		return
 	}
 	v.Columns = []string{"mean", "low", "high", "std", "cv", "min", "max"}
+	v.spread(f.Metrics)
 	units := map[string]string{}
 	for key, m := range f.Metrics {
 		units[key] = m.Unit
@@ -304,6 +339,7 @@ func (v *overviewView) repeats(it *item) {
 		}
 		of := f.Metrics[m.Key()]
 		row := tableRow{Header: m.Title(), Tag: m.Key(), Unit: of.Unit}
+		of.bound()
 		for _, x := range []*float64{of.Mean, of.Low, of.High, of.Std, of.CV, of.Min, of.Max} {
 			text := ""
 			if x != nil {
@@ -312,6 +348,30 @@ func (v *overviewView) repeats(it *item) {
 			row.Values = append(row.Values, text)
 		}
 		v.Rows = append(v.Rows, row)
+	}
+}
+
+// spread adds to the key figures, which are means over the repeats, the bounds of their intervals.
+func (v *overviewView) spread(metrics map[string]repeated) {
+	for i := range v.Cards {
+		c := &v.Cards[i]
+		of, ok := metrics[c.What]
+		c.What = ""
+		if !ok || of.Low == nil || of.High == nil || of.Mean == nil {
+			continue
+		}
+		half := max(*of.High-*of.Mean, *of.Mean-*of.Low)
+		of.bound()
+		c.Lines = append([]webpage.CardLine{{Text: "± " + artifact.Short(half) + " " + c.Unit + " (" + artifact.Short(*of.Low) +
+			" – " + artifact.Short(*of.High) + ")"}}, c.Lines...)
+	}
+}
+
+// bound keeps the interval of a figure that cannot be negative above zero: where all its values are.
+func (r *repeated) bound() {
+	if r.Low != nil && *r.Low < 0 && r.Min != nil && *r.Min >= 0 {
+		zero := 0.0
+		r.Low = &zero
 	}
 }
 

@@ -37,25 +37,37 @@ func (s *Server) sweep(w http.ResponseWriter, r *http.Request, sh *shelf, it *it
 	send(w, http.StatusOK, s.within(r, page.Bytes(), navigation(sh, it, "report")))
 }
 
-// link gives the cells of a sweep the addresses of their pages.
+// link gives the cells of a sweep the addresses of their pages: a cell of one run is that run, one of several is the
+// page of its repeats, which lists them.
 func link(sh *shelf, it *item, whole *answer.Sweep) {
-	taken := map[int]bool{}
-	for _, p := range sh.below(it) {
-		for i := range whole.Cells {
-			c := &whole.Cells[i]
-			if taken[i] || c.Page != "" || !matches(whole.Parameters, c, &p.facts) {
-				continue
-			}
-			c.Page = p.id // relative to /r/, where the page of the sweep is
-			taken[i] = true
-			break
+	repeats, runs := sh.below(it)
+	for i := range whole.Cells {
+		c := &whole.Cells[i]
+		own, of := cellParts(runs, whole.Parameters, c), cellParts(repeats, whole.Parameters, c)
+		switch {
+		case len(own) > 1 && len(of) > 0:
+			c.Page = of[0].id // relative to /r/, where the page of the sweep is
+		case len(own) > 0:
+			c.Page = own[0].id
+		case len(of) > 0:
+			c.Page = of[0].id
 		}
 	}
 }
 
-// below returns all parts of an item: repeats before their runs, which stand for them.
-func (sh *shelf) below(of *item) []*item {
-	var repeats, runs []*item
+// cellParts returns the items that have the values of a cell.
+func cellParts(items []*item, parameters []answer.Parameter, c *answer.Cell) []*item {
+	var out []*item
+	for _, p := range items {
+		if matches(parameters, c, &p.facts) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// below returns all parts of an item: repeats, and runs.
+func (sh *shelf) below(of *item) (repeats, runs []*item) {
 	for i := range sh.items {
 		for p := sh.items[i].folder.Parent; p >= 0; p = sh.items[p].folder.Parent {
 			if &sh.items[p] != of {
@@ -69,11 +81,14 @@ func (sh *shelf) below(of *item) []*item {
 			break
 		}
 	}
-	return append(repeats, runs...)
+	return repeats, runs
 }
 
 // matches reports whether a run has the values of a cell.
 func matches(parameters []answer.Parameter, c *answer.Cell, f *library.Facts) bool {
+	if c.Label != "" && f.Label == c.Label { // of a scenario, which has no single values
+		return true
+	}
 	if len(f.Values) == 0 {
 		return false
 	}
@@ -83,7 +98,7 @@ func matches(parameters []answer.Parameter, c *answer.Cell, f *library.Facts) bo
 		}
 		found := false
 		for _, m := range f.Values {
-			if (m.Key == p.Name || m.Key == p.Path || lastPart(m.Key) == lastPart(p.Name)) &&
+			if (m.Key == p.Name || m.Key == p.Path || library.ParameterName(m.Key) == p.Name) &&
 				answer.Label(m.Value) == answer.Label(c.Values[i]) {
 				found = true
 				break

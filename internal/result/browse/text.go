@@ -10,9 +10,6 @@ import (
 	"aiperf/internal/result/answer"
 )
 
-// lastPart returns the name of a parameter without the path to it.
-func lastPart(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
-
 // yamlOf writes a JSON value as YAML, in its order.
 func yamlOf(raw []byte) string {
 	text, err := yaml.JSONToYAML(raw)

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"net"
 	"strconv"
 	"strings"
 
@@ -104,8 +105,41 @@ func loadText(kind string, concurrency, rate float64, phase []byte) string {
 	return strings.ReplaceAll(kind, "_", " ")
 }
 
-// leaf returns the last part of a path in a configuration.
-func leaf(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+// liveAddress returns the address of the live page of a run by its command, "" if it names no port.
+func liveAddress(command string) string {
+	host, port := "127.0.0.1", ""
+	words := strings.Fields(strings.ReplaceAll(command, "=", " "))
+	for i, word := range words[:max(0, len(words)-1)] {
+		value := strings.Trim(words[i+1], "'")
+		switch word {
+		case "--api-port":
+			port = value
+		case "--api-host":
+			host = value
+		}
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return ""
+	}
+	return "http://" + net.JoinHostPort(host, port) + "/"
+}
+
+// ParameterName returns the name of a parameter of a sweep by its path in a configuration, as aggregates have it: its last
+// part, or what is distributed, of a path such as datasets.main.prompts.isl.mean.
+func ParameterName(path string) string {
+	parts := strings.Split(path, ".")
+	last := len(parts) - 1
+	if last == 0 {
+		return path
+	}
+	switch parts[last] {
+	case "mean", "value":
+		return parts[last-1]
+	case "stddev":
+		return parts[last-1] + "_stddev"
+	}
+	return parts[last]
+}
 
 // asNumber returns a value as a number.
 func asNumber(v any) (float64, bool) {

@@ -61,6 +61,11 @@ type Facts struct {
 	Varied  []string
 	Planner string
 	Outcome string
+	// Running reports that the folder is being written. Sent is how many requests were sent so far, Live the address of
+	// the live page, "" where it is not known.
+	Running bool
+	Sent    int64
+	Live    string
 	// Fault says why the folder cannot be read, or which part of it; "" if it can.
 	Fault string
 }
@@ -105,15 +110,53 @@ func ReadAll(folders []Folder) []Facts {
 	return out
 }
 
-// Inherit gives the facts of experiments what their runs have in common.
+// Inherit gives the facts of experiments what their runs have in common, and the worst state of any.
 func Inherit(folders []Folder, facts []Facts) {
+	states := make([]states, len(folders))
 	for i := range folders {
 		for p := folders[i].Parent; p >= 0; p = folders[p].Parent {
 			if folders[i].Kind == Run {
 				facts[p].takeFrom(&facts[i])
+				states[p].add(&facts[i])
 			}
 		}
 	}
+	for i := range folders {
+		if folders[i].Kind != Run && facts[i].Incomplete == "" {
+			facts[i].State = states[i].worst()
+		}
+	}
+}
+
+// states are those of the runs of an experiment.
+type states struct {
+	first judge.State // of the worst level
+	count map[string]int
+	runs  int
+}
+
+func (s *states) add(run *Facts) {
+	if run.State.Code == "" {
+		return
+	}
+	if s.count == nil {
+		s.count = map[string]int{}
+	}
+	s.runs++
+	s.count[run.State.Code]++
+	levels := []judge.Level{judge.Bad, judge.Warn, judge.Plain, judge.Good}
+	if s.runs == 1 || slices.Index(levels, run.State.Level) < slices.Index(levels, s.first.Level) {
+		s.first = run.State
+	}
+}
+
+// worst returns the state of the worst run, and how many runs share it; all of them say it without a number.
+func (s *states) worst() judge.State {
+	out := s.first
+	if n := s.count[out.Code]; n < s.runs {
+		out.Title = fmt.Sprintf("%d of %d: %s", n, s.runs, out.Title)
+	}
+	return out
 }
 
 // takeFrom takes the facts of a run that the experiment does not have itself.
@@ -126,6 +169,9 @@ func (f *Facts) takeFrom(run *Facts) {
 	f.Original = f.Original || run.Original
 	f.Version = cmp.Or(f.Version, run.Version)
 	f.GPUs = max(f.GPUs, run.GPUs)
+	if run.Running {
+		f.Live = cmp.Or(f.Live, run.Live)
+	}
 	if f.Started.IsZero() || !run.Started.IsZero() && run.Started.Before(f.Started) {
 		f.Started = run.Started
 	}
@@ -142,6 +188,10 @@ func Read(d *Folder) Facts {
 	var f Facts
 	var err error
 	switch {
+	case d.File == "" && d.Kind != Run:
+		if f.Running = d.Running; !f.Running {
+			f.Incomplete = "the " + string(d.Kind) + " ended before its results were written: its process was killed"
+		}
 	case d.Kind == Repeats:
 		err = f.readRepeats(d.File)
 	case d.Kind == Sweep:
@@ -152,6 +202,8 @@ func Read(d *Folder) Facts {
 		err = f.readRun(d.File)
 	case d.HasState:
 		err = f.readState(d)
+	case d.Running:
+		f.Running = true
 	default:
 		err = errors.New("it has records and no summary: the run did not end, or its summary was removed")
 	}
@@ -176,8 +228,13 @@ func (f *Facts) readState(d *Folder) error {
 	if s.Run.StartNS != 0 {
 		f.Started = time.Unix(0, s.Run.StartNS).UTC()
 	}
+	if f.Running = d.Running; f.Running {
+		f.Sent = s.Counts.Sent
+		f.Live = cmp.Or(f.Live, liveAddress(s.Run.RunInfo.CLICommand))
+		return nil
+	}
 	f.State = judge.State{Code: judge.StateIncomplete, Level: judge.Bad, Title: "Incomplete"}
-	f.Incomplete = "the run was killed, or is still under way; its last state is of " +
+	f.Incomplete = "the run was killed; its last state is of " +
 		time.Unix(0, s.UpdatedNS).UTC().Format(time.RFC3339)
 	return fmt.Errorf("it has no summary: aiperf report %s computes it from the records", d.Path)
 }
@@ -311,7 +368,7 @@ func (f *Facts) readRepeats(path string) error {
 	if values := jsonscan.Find(metadata, "variation_values"); len(values) > 2 {
 		f.Values, _ = artifact.ParseObject(values)
 		for _, m := range f.Values {
-			if name := leaf(m.Key); name == "concurrency" {
+			if name := ParameterName(m.Key); name == "concurrency" {
 				f.Concurrency, _ = asNumber(m.Value)
 				f.Load = "concurrency " + answer.Label(m.Value)
 			}
@@ -392,7 +449,7 @@ func (f *Facts) readSearch(d *Folder) error {
 			}
 		}
 	}
-	f.Runs, f.Planner = len(s.Cells), s.Search.Planner
+	f.Runs, f.Planner, f.Running = len(s.Cells), s.Search.Planner, d.Running
 	f.Outcome = strings.ReplaceAll(s.Search.Reason, "_", " ")
 	if b := s.Search.Boundary; b != nil {
 		if largest, ok := b.Largest(); ok {
@@ -402,7 +459,7 @@ func (f *Facts) readSearch(d *Folder) error {
 			}
 		}
 	}
-	if f.Outcome == "" {
+	if f.Outcome == "" && !f.Running {
 		f.Incomplete = "the search did not end"
 	}
 	return nil

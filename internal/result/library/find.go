@@ -29,6 +29,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 )
 
@@ -68,6 +69,11 @@ type Folder struct {
 	Parent int
 	// Shadow reports that plots leave the folder out, because another one stands for it.
 	Shadow bool
+	// Running reports that a process writes the folder now: it has no result yet. Killed reports of an experiment that
+	// its process ended before it had a result.
+	Running, Killed bool
+	// Single reports of the repeats of a cell that they are one run, which is there too.
+	Single bool
 }
 
 // Fault is a path that could not be searched.
@@ -139,6 +145,12 @@ func Find(paths ...string) (*Found, error) {
 	slices.SortFunc(f.Folders, func(a, b Folder) int {
 		return cmp.Or(cmp.Compare(a.Home, b.Home), cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.File, b.File))
 	})
+	for i := range f.Folders {
+		d := &f.Folders[i]
+		d.Running = (d.File == "" || d.Kind == Search) && !d.Killed && slices.ContainsFunc(w.written, func(dir string) bool {
+			return below(dir, d.Home)
+		})
+	}
 	f.arrange()
 	f.shadows()
 	return f, nil
@@ -179,6 +191,8 @@ type walk struct {
 	within  []string
 	outside int
 	example string
+	// written are folders that a process writes to.
+	written []string
 }
 
 // skipped are folders within results that hold none.
@@ -227,10 +241,35 @@ func (w *walk) folder(path string, again bool) {
 		w.found.Folders = append(w.found.Folders, d)
 		isRun = isRun || d.Kind == Run
 	}
+	before := len(w.found.Folders)
+	if l.files[artifact.LockName] && artifact.Writing(path) {
+		w.written = append(w.written, path)
+	}
 	for _, name := range append(folders, links...) { // a folder rather than a link to it
 		w.folder(filepath.Join(path, name), isRun && name == reportFolder)
 	}
+	if l.files[artifact.LockName] && !isRun {
+		w.unfinished(path, real, w.found.Folders[before:])
+	}
 }
+
+// unfinished adds the folder of an experiment that has runs and no result of its own: it is under way, or was killed.
+func (w *walk) unfinished(path, real string, parts []Folder) {
+	if len(parts) == 0 || slices.ContainsFunc(w.found.Folders, func(d Folder) bool {
+		return d.Home == path
+	}) {
+		return
+	}
+	d := Folder{Kind: Sweep, Path: path, Home: path, Real: real, Root: w.root, Parent: -1}
+	if !slices.ContainsFunc(parts, func(p Folder) bool { return !isRepeat(path, p.Path) }) {
+		d.Kind = Repeats
+	}
+	d.Killed = !slices.Contains(w.written, path)
+	w.found.Folders = append(w.found.Folders, d)
+}
+
+// isRepeat reports whether a folder is that of one of the repeats of an experiment.
+func isRepeat(home, path string) bool { return filepath.Dir(path) == filepath.Join(home, trialsFolder) }
 
 // follow returns what a link leads to, if that is below one of the roots.
 func (w *walk) follow(link string) (fs.FileMode, bool) {
@@ -280,6 +319,38 @@ func (f *Found) arrange() {
 		}
 	}
 	f.merge()
+	f.ofCells()
+}
+
+// ofCells makes the repeats of a cell of a sweep the parent of its runs, where there are several.
+func (f *Found) ofCells() {
+	runs := map[int][]int{} // of repeats
+	for i := range f.Folders {
+		of := &f.Folders[i]
+		experiment, cell, ok := strings.Cut(filepath.ToSlash(of.Path), "/"+aggregateFolder+"/")
+		if of.Kind != Repeats || !ok || of.Parent < 0 {
+			continue
+		}
+		for k := range f.Folders {
+			d := &f.Folders[k]
+			if d.Kind != Run || d.Parent != of.Parent {
+				continue
+			}
+			rel, ok := strings.CutPrefix(filepath.ToSlash(d.Path), experiment+"/")
+			if ok && strings.Contains("/"+rel+"/", "/"+cell+"/") {
+				runs[i] = append(runs[i], k)
+			}
+		}
+	}
+	for i, list := range runs {
+		if len(list) < 2 {
+			f.Folders[i].Single = true
+			continue
+		}
+		for _, k := range list {
+			f.Folders[k].Parent = i
+		}
+	}
 }
 
 // merge leaves the sweep of a search out: its file becomes the search's aggregate.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/result/library"
 )
 
@@ -244,6 +245,46 @@ func TestPathsThatAreNoFolders(t *testing.T) {
 	}
 }
 
+// A folder that a process writes to is under way, with all in it that has no result; what a killed one left is not.
+func TestFoldersThatAreBeingWritten(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"sweep/c_2/profile_export_aiperf.json":                     "run",
+		"sweep/c_4/profile_export.jsonl":                           "{}\n",
+		"sweep/aggregate/c_2/profile_export_aiperf_aggregate.json": "repeats",
+		"repeats/profile_runs/run_0001/profile_export.jsonl":       "{}\n",
+		"killed/" + artifact.LockName:                              "the process 1",
+		"killed/c_2/profile_export_aiperf.json":                    "run",
+		"alone/profile_export.jsonl":                               "{}\n",
+		"left/profile_export.jsonl":                                "{}\n",
+		"starts/logs/aiperf.log":                                   "x",
+	})
+	for _, name := range []string{"sweep", "repeats", "alone", "starts"} {
+		lock, err := artifact.LockFolder(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lock.Release()
+	}
+	var got []string
+	for _, d := range find(t, dir).Folders {
+		facts := library.Read(&d)
+		state := ""
+		switch {
+		case facts.Running:
+			state = " running"
+		case facts.Incomplete != "":
+			state = " killed"
+		case facts.Fault != "":
+			state = " damaged"
+		}
+		rel, _ := filepath.Rel(dir, d.Path)
+		got = append(got, string(d.Kind)+" "+filepath.ToSlash(rel)+state)
+	}
+	equal(t, got, "sweep sweep running", "run sweep/c_2", "run sweep/c_4 running", "repeats sweep/aggregate/c_2",
+		"repeats repeats running", "run repeats/profile_runs/run_0001 running", "sweep killed killed", "run killed/c_2",
+		"run alone running", "run left damaged")
+}
+
 func TestPartsHaveParents(t *testing.T) {
 	files := repeatedSweep("D")
 	files["S/search_history.json"] = "search"
@@ -260,6 +301,10 @@ func TestPartsHaveParents(t *testing.T) {
 			continue
 		}
 		p := f.Folders[d.Parent]
+		if cell := filepath.Base(p.Home); d.Kind == library.Run && filepath.Base(d.Path) == cell &&
+			p.Path == filepath.Join(dir, "D", "aggregate", cell) {
+			continue // the repeats of its cell
+		}
 		if within, err := filepath.Rel(p.Home, d.Home); err != nil || strings.HasPrefix(within, "..") ||
 			p.Kind == library.Run {
 			t.Errorf("the parent of %s is %s", d.Path, p.Path)

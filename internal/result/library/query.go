@@ -19,12 +19,41 @@ type Query struct {
 	// Failed asks for failures only, Error for those whose type or message contains a text, in any case.
 	Failed bool
 	Error  string
+	// Ranges and Times ask for requests that lie within all of them.
+	Ranges []Range
+	Times  []TimeRange
 	// Sort is one of [Tags], start, or "" for the order of the file; Down asks for the largest first. Requests without
 	// a value are left out.
 	Sort string
 	Down bool
 	// From is how many are skipped, Limit how many are returned at most.
 	From, Limit int
+}
+
+// Range is that of a metric of [Tags], in its display unit: from Low up to but not including High. A request without a
+// value lies in none.
+type Range struct {
+	Tag       string
+	Low, High float64
+}
+
+// TimeKind says which instant of a request a [TimeRange] is about.
+type TimeKind string
+
+// The kinds: when requests were sent, when they ended, and whether any of their time lies in the range.
+const (
+	Sent     TimeKind = "sent"
+	Ended    TimeKind = "ended"
+	InFlight TimeKind = "in_flight"
+)
+
+// TimeKinds are all kinds.
+var TimeKinds = []TimeKind{Sent, Ended, InFlight}
+
+// TimeRange is an interval of the wall clock, in ns: from FromNS up to but not including ToNS.
+type TimeRange struct {
+	Kind         TimeKind
+	FromNS, ToNS int64
 }
 
 // MaxSorted bounds From+Limit of a sorted query.
@@ -95,6 +124,19 @@ func (x *RequestIndex) filter(q *Query) (func(i int) bool, error) {
 		}
 		tests = append(tests, func(i int) bool { return wanted[x.kinds[i]] })
 	}
+	for _, r := range q.Ranges {
+		if !slices.Contains(Tags, r.Tag) {
+			return nil, fmt.Errorf("requests have no range of %.60q", r.Tag)
+		}
+		value := x.column(r.Tag)
+		tests = append(tests, func(i int) bool { v := value(i); return v >= r.Low && v < r.High })
+	}
+	for _, r := range q.Times {
+		if !slices.Contains(TimeKinds, r.Kind) {
+			return nil, fmt.Errorf("requests have no time %.60q", r.Kind)
+		}
+		tests = append(tests, x.during(r))
+	}
 	switch len(tests) {
 	case 0:
 		return nil, nil
@@ -109,6 +151,26 @@ func (x *RequestIndex) filter(q *Query) (func(i int) bool, error) {
 		}
 		return true
 	}, nil
+}
+
+// during reports of a request whether it lies in an interval.
+func (x *RequestIndex) during(r TimeRange) func(i int) bool {
+	duration := x.duration()
+	return func(i int) bool {
+		sent := x.starts[i]
+		if sent <= 0 {
+			return false
+		}
+		ended := sent + int64(duration(i)*1e9)
+		switch r.Kind {
+		case Sent:
+			return sent >= r.FromNS && sent < r.ToNS
+		case Ended:
+			return ended >= r.FromNS && ended < r.ToNS
+		default:
+			return sent < r.ToNS && ended >= r.FromNS
+		}
+	}
 }
 
 // page returns the places of a page in the order of the file.

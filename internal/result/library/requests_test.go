@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,6 +73,14 @@ func ids(t *testing.T, x *library.RequestIndex, q library.Query) (total int, lis
 	return a.Total, list
 }
 
+func latencies(low, high float64) []library.Range {
+	return []library.Range{{Tag: "request_latency", Low: low, High: high}}
+}
+
+func times(kind library.TimeKind, from, to int64) []library.TimeRange {
+	return []library.TimeRange{{Kind: kind, FromNS: from, ToNS: to}}
+}
+
 func TestQueries(t *testing.T) {
 	path := write(t, recorded())
 	built := index(t, path, library.IndexOptions{})
@@ -109,6 +118,16 @@ func TestQueries(t *testing.T) {
 			{library.Query{Sort: "start", Down: true, Failed: true, Limit: 1}, 100, "r-990"},
 			{library.Query{Sort: "time_to_first_token", Limit: 1}, 0, ""},
 			{library.Query{Text: "s-4", Sort: "request_latency", Down: true, Limit: 2}, 4, "r-19 r-18"},
+			{library.Query{Ranges: latencies(7, 8.6), Limit: 9}, 2, "r-1 r-144"},
+			{library.Query{Ranges: latencies(7.5, 7.51), Limit: 9}, 1, "r-1"},
+			{library.Query{Ranges: latencies(990, math.Inf(1)), Sort: "request_latency", Limit: 2}, 9, "r-713 r-856"},
+			{library.Query{Ranges: append(latencies(0, 500), latencies(498, 900)...), Limit: 9}, 2, "r-214 r-357"},
+			{library.Query{Ranges: []library.Range{{Tag: "time_to_first_token", High: 9}}, Limit: 9}, 0, ""},
+			{library.Query{Times: times(library.Sent, 1010, 1013), Limit: 9}, 3, "r-10 r-11 r-12"},
+			{library.Query{Times: times(library.Sent, 1010, 1013), Failed: true, Limit: 9}, 1, "r-10"},
+			{library.Query{Times: times(library.Ended, 7_501_001, 7_501_002), Limit: 9}, 1, "r-1"},
+			{library.Query{Times: times(library.InFlight, 0, 1004), Limit: 9}, 4, "r-0 r-1 r-2 r-3"},
+			{library.Query{Times: times(library.InFlight, 998_000_000, 999_000_000), Limit: 9}, 2, "r-714 r-857"},
 		} {
 			if total, list := ids(t, x, c.q); total != c.total || strings.Join(list, " ") != c.first {
 				t.Errorf("%+v: %d %v, want %d %s", c.q, total, list, c.total, c.first)
@@ -117,6 +136,14 @@ func TestQueries(t *testing.T) {
 		if x.Has("time_to_first_token") || !x.Has("request_latency") {
 			t.Error("the wrong columns")
 		}
+	}
+	for _, q := range []library.Query{{Ranges: []library.Range{{Tag: "nothing"}}}, {Times: times("nothing", 0, 1)}} {
+		if _, err := built.Find(q); err == nil {
+			t.Errorf("%+v was answered", q)
+		}
+	}
+	if got := built.FirstNS(); got != 1000 {
+		t.Errorf("the first request was sent at %d", got)
 	}
 	if _, err := built.Find(library.Query{Sort: "nothing"}); err == nil {
 		t.Error("sorted by nothing")

@@ -25,17 +25,8 @@ var widths = []float64{0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 6
 // Timeline returns the time line in at most so many bins. Requests of a warm-up are left out.
 func (x *RequestIndex) Timeline(most int) *Timeline {
 	latency, ttft := x.column("request_latency"), x.column("time_to_first_token")
-	tokens, failed := x.column("output_sequence_length"), x.column("error_latency")
+	tokens, duration := x.column("output_sequence_length"), x.duration()
 	first, last := int64(math.MaxInt64), int64(0)
-	duration := func(i int) float64 { // s
-		if v := latency(i); v == v {
-			return v / 1e3
-		}
-		if v := failed(i); v == v {
-			return v / 1e3
-		}
-		return 0
-	}
 	for i, at := range x.starts {
 		if at <= 0 || x.flags[i]&Warmup != 0 {
 			continue
@@ -90,6 +81,31 @@ func (x *RequestIndex) Timeline(most int) *Timeline {
 		t.FirstToken[k], t.Latency[k] = median(firsts[k]), median(latencies[k])
 	}
 	return t
+}
+
+// duration returns how long a request took in seconds, 0 where that is not known.
+func (x *RequestIndex) duration() func(i int) float64 {
+	latency, failed := x.column("request_latency"), x.column("error_latency")
+	return func(i int) float64 {
+		if v := latency(i); v == v {
+			return v / 1e3
+		}
+		if v := failed(i); v == v {
+			return v / 1e3
+		}
+		return 0
+	}
+}
+
+// FirstNS returns when the first request was sent, by the wall clock; 0 if that is not known.
+func (x *RequestIndex) FirstNS() int64 {
+	first := int64(0)
+	for _, at := range x.starts {
+		if at > 0 && (first == 0 || at < first) {
+			first = at
+		}
+	}
+	return first
 }
 
 // column returns the values of a metric; NaN where there is none.

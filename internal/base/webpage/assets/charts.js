@@ -71,6 +71,7 @@
   // Arrow keys move the cursor of a chart that has the focus.
   function keys(plot) {
     plot.el.onkeydown = ev => {
+      if (ev.key === "Enter" && plot.open && known(plot.at)) plot.open(plot.at);
       const step = {ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20}[ev.key];
       if (!step) return;
       ev.preventDefault();

@@ -5,9 +5,9 @@
     ctx.arc(x, y, 3.6 * r, 0, 2 * Math.PI);
     if (hollow) { ctx.fillStyle = colour("panel"); ctx.fill(); ctx.stroke(); } else ctx.fill();
   }
-  // texts writes a text beside each point {x, y, text}; one that would cover another is left out.
+  // texts writes a text beside each point {x, y, text}; one that would cover another, or a point, is left out.
   function texts(ctx, box, r, list) {
-    const taken = [];
+    const taken = list.map(({x, y}) => [x - 4 * r, y - 4 * r, x + 4 * r, y + 4 * r]); // points
     lettering(ctx, 10.5, "bottom", "left");
     for (const {x, y, text} of list) {
       if (!text) continue;

@@ -1,9 +1,11 @@
+  // defaults are the charts of what the runs have; a figure per GPU is for those with GPUs alone.
   const defaults = () => {
-    const has = tag => all.metrics.some(m => m.tag === tag), y = has("output_token_throughput_per_gpu") ? "output_token_throughput_per_gpu" : has("output_token_throughput") ? "output_token_throughput" : "request_throughput";
+    const most = tag => all.runs.filter(r => known(value(r, tag, "avg"))).length, has = tag => all.metrics.some(m => m.tag === tag);
+    const y = ["output_token_throughput_per_gpu", "output_token_throughput", "request_throughput"].find(t => has(t) && 2 * most(t) >= all.runs.length) ?? (has("output_token_throughput") ? "output_token_throughput" : "request_throughput");
     const list = [
-      {type: "pareto", x: "request_latency", xs: "p50", y, ys: "avg"}, {type: "pareto", x: "output_token_throughput_per_user", xs: "p50", y, ys: "avg"},
-      {type: "line", x: "request_throughput", xs: "avg", y: "time_to_first_token", ys: "p99"}, {type: "line", x: "request_latency", xs: "avg", y, ys: "avg"},
-    ].filter(c => has(c.x) && has(c.y));
+      {type: "line", x: "request_throughput", xs: "avg", y: "time_to_first_token", ys: "p99"}, {type: "line", x: "request_throughput", xs: "avg", y: "inter_token_latency", ys: "p99"},
+      {type: "line", x: "request_throughput", xs: "avg", y: "request_latency", ys: "p99"}, {type: "pareto", x: "request_latency", xs: "p50", y, ys: "avg"}, {type: "pareto", x: "output_token_throughput_per_user", xs: "p50", y, ys: "avg"},
+    ].filter(c => has(c.x) && has(c.y)).slice(0, 4);
     const some = all.metrics.filter(m => m.tag !== "request_throughput")[0];
     if (!list.length && some && has("request_throughput")) list.push({type: "line", x: "request_throughput", xs: "avg", y: some.tag, ys: some.stats[0]});
     return list.map((c, i) => ({...c, id: i + 1, zero: true}));
@@ -32,7 +34,7 @@
       if (!groups.has(name)) groups.set(name, []);
       groups.get(name).push(p);
     }
-    return [...groups].sort((a, b) => a[0].localeCompare(b[0], undefined, {numeric: true})).map(([name, list]) => ({name: by ? by.split(".").pop() + " " + name : name, points: list}));
+    return [...groups].sort((a, b) => a[0].localeCompare(b[0], undefined, {numeric: true})).map(([name, list]) => ({name: by && by !== "folder" ? by.split(".").pop() + " " + name : name, points: list}));
   }
 
   function draw(c, figure) {
@@ -59,10 +61,13 @@
         ctx.strokeStyle = line(i);
         ctx.lineWidth = 1.6 * r;
         ctx.setLineDash((dash(i) || []).map(d => d * r));
-        const joined = c.type === "pareto" ? front(g.points, c) : c.type === "line" ? byLoad(g.points) : [];
-        ctx.beginPath();
-        joined.forEach((p, k) => ctx[k ? "lineTo" : "moveTo"](X(p.x), Y(p.y)));
-        ctx.stroke();
+        // A line joins runs that differ in their load alone.
+        const series = [...new Set(g.points.map(p => p.r.series))].map(s => g.points.filter(p => p.r.series === s));
+        for (const joined of c.type === "pareto" ? [front(g.points, c)] : c.type === "line" ? series.map(byLoad) : []) {
+          ctx.beginPath();
+          joined.forEach((p, k) => ctx[k ? "lineTo" : "moveTo"](X(p.x), Y(p.y)));
+          ctx.stroke();
+        }
         ctx.setLineDash([]);
         for (const p of g.points) {
           ctx.strokeStyle = ctx.fillStyle = line(i);
@@ -76,16 +81,18 @@
           circle(ctx, X(p.x), Y(p.y), r, p.r.level && p.r.level !== "good");
         }
       });
-      if (state.label) texts(ctx, area, r, points.map(p => ({x: X(p.x), y: Y(p.y), text: textOf(p.r, state.label).slice(0, 28)})));
+      if (state.label) texts(ctx, area, r, points.map(p => ({x: X(p.x), y: Y(p.y), text: known(p.r.columns[state.label]) ? textOf(p.r, state.label).replace(/^concurrency /, "c").slice(0, 28) : ""})));
     });
     const under = u => points[nearest(u, points.map(p => p.x), points.map(p => p.y), 26)];
     const say = p => names.show(p ? `${p.r.name}: ${short(p.x)} ${mx.unit}, ${short(p.y)} ${my.unit}` : null);
     const scaled = (range, log) => ({time: false, distr: log ? 3 : 1, range: () => range});
-    const named = (tag, stat, m, range, log) => ({label: nameOf(tag, stat) + " (" + m.unit + ")", labelSize: 20, values: ticks, ...logarithmic(log, range)});
+    // A title that is longer than its axis ends in three dots; the unit stays.
+    const room = Math.floor((c.wide ? 330 : 240) / 6), fitted = (text, most) => text.length <= most ? text : text.slice(0, Math.max(8, most - 1)) + "…";
+    const named = (tag, stat, m, range, log, most = 200) => ({label: fitted(nameOf(tag, stat).replace(/Output Token Throughput/, "Output Throughput"), most - m.unit.length - 3) + " (" + m.unit + ")", labelSize: 20, values: ticks, ...logarithmic(log, range)});
     const plot = add(figure, names, (at, u) => say(at === null ? null : under(u)), {
       height: c.wide ? 380 : 290, cursor: {drag: {x: false, y: false}, points: {show: false}, y: true},
       scales: {x: scaled(rx, c.lx), y: scaled(ry, c.ly)},
-      axes: [axis({space: 56, size: 30, ...named(c.x, c.xs, mx, rx, c.lx)}), axis({size: 56, ...named(c.y, c.ys, my, ry, c.ly)})],
+      axes: [axis({space: 56, size: 30, ...named(c.x, c.xs, mx, rx, c.lx)}), axis({size: 56, ...named(c.y, c.ys, my, ry, c.ly, room)})],
       series: [{}, {stroke: () => line(0), paths: () => null, points: {show: false}}],
       hooks: {draw: [paint]},
     }, [points.map(p => p.x), points.map(p => p.y)]);
@@ -245,9 +252,9 @@
     chosen = new Set(all.runs.map(r => r.id));
     if (answer.left.length) { el("fault").hidden = false; el("fault").textContent = "Without figures, and therefore not shown: " + answer.left.join(", "); }
     state = store.get("charts", null);
-    // Group by the model if it varies, else by what has the fewest values; label by the concurrency if it varies.
+    // Group by the folder if there are several: lines join what belongs together. Else by the model, else by what has the fewest values; label by the concurrency if it varies.
     const few = all.columns.filter(c => c !== "run" && c !== "concurrency" && distinct(c) >= 2 && distinct(c) <= 10).sort((a, b) => distinct(a) - distinct(b));
-    const usual = {group: all.columns.includes("model") ? "model" : few.find(c => !/concurrency|requests|rate/.test(c)) ?? "", label: all.columns.includes("concurrency") ? "concurrency" : all.columns.find(c => distinct(c) >= 2 && distinct(c) <= 20) ?? ""};
+    const usual = {group: all.columns.includes("folder") && distinct("folder") > 1 ? "folder" : all.columns.includes("model") ? "model" : few.find(c => !/concurrency|requests|rate/.test(c)) ?? "", label: all.columns.includes("concurrency") && all.columns.includes("request rate") ? "load" : all.columns.includes("concurrency") ? "concurrency" : all.columns.find(c => distinct(c) >= 2 && distinct(c) <= 20) ?? ""};
     if (!state?.list) state = {list: defaults(), ...usual};
     if (!all.columns.includes(state.group)) state.group = usual.group;
     if (!all.columns.includes(state.label)) state.label = usual.label;

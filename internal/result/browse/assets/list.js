@@ -13,6 +13,9 @@
   const all = [...fixed, ...figures, ...last];
   const usual = ["name", "model", "load", "started", "state", "output_token_throughput_avg", "request_throughput_avg", "time_to_first_token_p50", "time_to_first_token_p99", "inter_token_latency_p50", "request_latency_p50", "error_request_count_avg"];
   if (data.items.some(i => (i.f["accuracy.overall_avg"] ?? i.range?.["accuracy.overall_avg"]) !== undefined)) usual.push("accuracy.overall_avg");
+  // A model that all have is named once.
+  const models = [...new Set(data.items.map(i => i.model).filter(Boolean))];
+  if (models.length === 1) usual.splice(usual.indexOf("model"), 1);
   let shown = store.get("columns", usual).filter(k => all.some(c => c.key === k));
   let sort = store.get("sort", {key: "started", down: true});
   let limit = 200;
@@ -41,7 +44,15 @@
     if (typeof p === "number" && typeof q === "number") return way * (p - q) || a.name.localeCompare(b.name, undefined, {numeric: true});
     return way * String(p).localeCompare(String(q), undefined, {numeric: true});
   }
+  // On a phone there is room for three figures: those that people ask for first.
+  const first = ["output_token_throughput_avg", "time_to_first_token_p50", "request_latency_p50", "request_throughput_avg"];
+  const onPhone = () => {
+    const list = all.filter(c => c.number && shown.includes(c.key) && data.items.some(i => known(c.value(i))));
+    return new Set([...first.map(k => list.find(c => c.key === k)).filter(Boolean), ...list].slice(0, 3).map(c => c.key).concat("name"));
+  };
+  const wide = (c, phone) => phone.has(c.key) ? "" : "minorcol ";
   function head() {
+    const phone = onPhone();
     const row = make("tr");
     const every = make("input", {type: "checkbox", id: "every"});
     every.setAttribute("aria-label", "Select all runs that are shown");
@@ -51,45 +62,56 @@
       const b = make("button", {type: "button", textContent: c.title, title: c.hint ? c.hint + (c.unit ? " (" + c.unit + ")" : "") : ""});
       if (c.unit && c.unit.length < 4) b.append(" ", make("span", {className: "unit", textContent: c.unit}));
       b.onclick = () => { sort = {key: c.key, down: sort.key === c.key ? !sort.down : !!c.number || c.key === "started"}; store.set("sort", sort); draw(); el("runs").querySelector(`[data-key="${c.key}"] button`).focus(); };
-      const th = make("th", {scope: "col", className: (c.number ? "n " : "") + (c.cls || "").replace(/load|when|model/, "")}, b);
+      const th = make("th", {scope: "col", className: (c.number ? "n " : "") + wide(c, phone)}, b);
       th.dataset.key = c.key;
       if (sort.key === c.key) th.setAttribute("aria-sort", sort.down ? "descending" : "ascending");
       row.append(th);
     }
     el("runs").tHead.replaceChildren(row);
   }
-  function cell(i, c) {
+  function cell(i, c, phone) {
     switch (c.key) {
     case "name": {
       const th = make("th", {scope: "row"}, make("a", {href: "/r/" + i.id, textContent: i.name}));
       if (i.kind !== "run") th.append(make("span", {className: "badge", textContent: i.kind}));
+      th.append(make("small", {className: "phone", textContent: [i.load, i.state].filter(Boolean).join(" · ")}));
+      if (i.live) th.append(make("a", {className: "live", href: i.live, textContent: "Live page"}));
       if (i.about) th.append(make("small", {textContent: i.about}));
-      if (i.why) th.append(make("small", {className: "why failed", textContent: i.why}));
+      if (i.why) th.append(make("small", {className: "why " + (i.level || ""), textContent: i.why, title: i.why}));
       return th;
     }
     case "started": return make("td", {className: "when minorcol", textContent: when(i.started)});
-    case "load": return make("td", {className: "load", textContent: i.load || ""});
-    case "state": return make("td", {}, make("span", {className: "state " + (i.level || ""), textContent: i.state || "–"}));
+    case "load": return make("td", {className: "load minorcol", textContent: i.load || ""});
+    case "state": return make("td", {className: "minorcol"}, make("span", {className: "state " + (i.level || ""), textContent: i.state || "–"}));
     }
-    const span = c.number && i.range?.[c.key];
-    if (span) return make("td", {className: "n span", title: "smallest and largest of the cells", textContent: short(span[0]) === short(span[1]) ? short(span[0]) : short(span[0]) + " – " + short(span[1])});
-    if (c.number) return make("td", {className: "n", textContent: i.f[c.key] === undefined ? "" : short(i.f[c.key])});
-    return make("td", {className: c.cls || "", textContent: c.value(i)});
+    const span = c.number && i.range?.[c.key], narrow = c.number ? wide(c, phone) : "";
+    if (span) return make("td", {className: narrow + "n span", title: "smallest and largest of the cells", textContent: short(span[0]) === short(span[1]) ? short(span[0]) : short(span[0]) + " – " + short(span[1])});
+    if (c.number) return make("td", {className: narrow + "n", textContent: i.f[c.key] === undefined ? "" : short(i.f[c.key])});
+    return make("td", {className: "minorcol " + (c.cls || ""), textContent: c.value(i)});
   }
   function body() {
-    const list = visible().sort(compare), columns = all.filter(c => shown.includes(c.key));
+    const list = visible().sort(compare), columns = all.filter(c => shown.includes(c.key)), phone = onPhone();
     const rows = list.slice(0, limit).map(i => {
       const tick = make("input", {type: "checkbox", checked: picked.has(i.id)});
       tick.setAttribute("aria-label", "Select " + i.name);
       tick.onchange = () => { if (tick.checked) picked.add(i.id); else picked.delete(i.id); foot(); };
-      return make("tr", {className: i.parent ? "part" : ""}, make("td", {}, tick), ...columns.map(c => cell(i, c)));
+      const tr = make("tr", {className: i.parent ? "part" : ""}, make("td", {}, tick), ...columns.map(c => cell(i, c, phone)));
+      tr.dataset.id = i.id;
+      // The whole row opens its run; texts can still be selected.
+      tr.onclick = ev => {
+        if (ev.target.closest("a, input, button") || String(getSelection())) return;
+        if (ev.target === tr.cells[0]) { tick.click(); return; }
+        if (ev.ctrlKey || ev.metaKey) open("/r/" + i.id); else location.href = "/r/" + i.id;
+      };
+      return tr;
     });
-    if (!rows.length) rows.push(make("tr", {}, make("td", {className: "empty", colSpan: columns.length + 1, textContent: "No run matches. Clear the search, or choose another kind."})));
+    if (!rows.length) rows.push(make("tr", {}, make("td", {className: "empty", colSpan: columns.length + 1, textContent: data.items.length ? "No run matches. Clear the search, or choose another kind." : "There is no run yet. This page looks again by itself."})));
     el("runs").tBodies[0].replaceChildren(...rows);
     el("more").hidden = list.length <= limit;
     el("more").firstChild.textContent = `Show all ${list.length}`;
     const total = data.items.filter(i => el("parts").checked || !i.parent).length;
     el("count").textContent = list.length === total ? `${total} shown` : `${list.length} of ${total}`;
+    if (models.length === 1 && !shown.includes("model")) el("count").textContent += " · " + models[0];
     el("every").checked = list.length > 0 && list.every(i => picked.has(i.id));
     foot();
   }

@@ -33,6 +33,8 @@ type axis struct {
 	First float64 `json:"first"` // middle of the first bin
 	Step  float64 `json:"step"`
 	Count int     `json:"count"`
+	// Origin is the start of profiling by the wall clock, in ms since the epoch.
+	Origin float64 `json:"origin"`
 }
 
 // span is an interval of time that charts shade.
@@ -152,7 +154,8 @@ func newData(r *summary.Result, run *Run) *data {
 	}
 	g := run.Requests.Grid(from, to)
 	d.Axis = &axis{From: g.From(), To: math.Min(g.To(), math.Max(float64(g.EndNS)/1e9, g.From()+0.001)),
-		First: g.Seconds()[0], Step: float64(g.WidthNS) / 1e9, Count: g.Count}
+		First: g.Seconds()[0], Step: float64(g.WidthNS) / 1e9, Count: g.Count,
+		Origin: float64(g.OriginNS) / 1e6}
 	d.phases(run.Phases, g)
 	p := run.Requests.Points(g)
 	d.requests(r, &p, g)

@@ -19,6 +19,31 @@
     const most = all[all.length - 1], usual = all[Math.floor(all.length * 0.995) - 1];
     return all.length >= 50 && usual > 0 && most > 3 * usual ? {top: usual * 1.25, beyond: all.filter(v => v > usual * 1.25).length, most} : null;
   }
+  // In aiperf serve a bar of a distribution and a point of a time line lead to their requests; a file leads nowhere.
+  const requests = document.querySelector("nav.site a[href$='/requests']")?.getAttribute("href");
+  // opens makes a click on a chart, and Enter, open the requests that address names for a place of the chart.
+  function opens(plot, address, place = u => u.cursor.idx) {
+    if (!requests) return;
+    const box = plot.el, over = plot.u.over;
+    let pressed = 0;
+    plot.open = i => { const to = address(i); if (to) location.href = requests + "?" + to; };
+    over.classList.add("opens");
+    over.addEventListener("mousedown", ev => { pressed = ev.clientX; });
+    over.addEventListener("click", ev => { const i = place(plot.u); if (Math.abs(ev.clientX - pressed) < 4 && known(i)) plot.open(i); }); // a drag zooms
+    if (!/requests\.$/.test(box.getAttribute("aria-label"))) box.setAttribute("aria-label", box.getAttribute("aria-label") + " Enter opens the requests.");
+  }
+  const instant = ms => { const us = Math.round(ms * 1000); return new Date(Math.floor(us / 1000)).toISOString().replace("Z", String(us % 1000).padStart(3, "0") + "Z"); };
+  // during names the requests of a bin of time: those sent in it for latencies, else those in flight.
+  const during = chart => i => {
+    const from = data.axis.origin + (data.axis.first + (i - 0.5) * data.axis.step) * 1000;
+    return (chart.id.startsWith("latency-") ? "sent" : "in_flight") + "=" + instant(from) + ".." + instant(from + data.axis.step * 1000);
+  };
+  // within a column of a histogram; the first and the last one have what lies on their outer edges, too.
+  const inColumn = (d, h) => i => {
+    const n = h.counts.length, at = Math.min(n - 1, i);
+    return d.id.replace("distribution-", "") + "=" + (at === 0 ? "" : h.edges[at]) + ".." + (at === n - 1 && !h.beyond ? "" : h.edges[at + 1]);
+  };
+  if (requests && document.querySelector("figure.chart")) document.querySelector("figure.chart").parentElement.before(make("p", {className: "note screen", textContent: "A click on a bar, or on a point of a time line, opens its requests; so does Enter at the place that the arrow keys chose."}));
   const clocked = s => clock(s, data.axis.to);
   function timeline(figure, chart) {
     const of = curves(chart.series, chart.bands, i => chart.series[i].values.filter(v => v !== null).length < 12);
@@ -52,6 +77,7 @@
       },
     }, [xs, ...chart.series.map(s => s.values)]);
     plot.timed = true;
+    opens(plot, during(chart));
     behind(figure, ["time", ...chart.series.map(s => s.label + " (" + chart.unit + ")")], [xs.map(clocked), ...chart.series.map(s => s.values)]);
   }
 
@@ -104,14 +130,17 @@
     const names = legend(figure, [{label: "requests", colour: () => line(0)}, {label: "below", colour: () => line(1), unit: "%"}]);
     const lo = h.edges[0], hi = h.edges[h.edges.length - 1];
     const counts = [...h.counts, h.counts[h.counts.length - 1]];
+    // column is that under the cursor.
+    const column = u => {
+      const x = u.posToVal(u.cursor.left, "x"), i = h.edges.findIndex(e => e > x) - 1;
+      return i < 0 ? h.counts.length - 1 : i;
+    };
     const show = (at, u) => {
       if (at === null) { names.show(null); return; }
-      const x = u.posToVal(u.cursor.left, "x");
-      let i = h.edges.findIndex(e => e > x) - 1;
-      if (i < 0) i = h.counts.length - 1;
+      const i = column(u);
       names.show(short(h.edges[i]) + " – " + short(h.edges[i + 1]) + " " + d.unit, [h.counts[i], h.below[i + 1]]);
     };
-    add(figure, names, show, {
+    const plot = add(figure, names, show, {
       height: 240, padding: [46, null, null, null],
       scales: {x: {time: false, distr: isLog ? 3 : 1, range: () => [lo, hi]}, y: {range: (u, a, b) => [0, (b || 1) * 1.05]}, share: {range: () => [0, 100]}},
       axes: [axis({space: 50, size: 30, values: ticks, ...logarithmic(isLog, [lo, hi])}), axis({size: 52, values: ticks}),
@@ -120,6 +149,7 @@
         {label: "below", scale: "share", stroke: () => line(1), width: 1.6, points: {show: false}}],
       hooks: {draw: [marks(d)]},
     }, [h.edges, counts, h.below]);
+    opens(plot, inColumn(d, h), column);
     behind(figure, ["from (" + d.unit + ")", "to", "requests", "below (%)"], [h.edges.slice(0, -1), h.edges.slice(1), h.counts, h.below.slice(1)]);
   }
 

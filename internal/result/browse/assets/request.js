@@ -1,0 +1,2 @@
+  recorded(el("main"), data.number);
+  finished();

@@ -55,12 +55,13 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 	plan := &loop.Plan{Layout: s.layout, Search: s.search}
 	plan.Make = func(p *loop.Proposal) (series.Cell, error) { return s.probe(spec, p) }
 	if study := s.asked.study; study != nil {
-		s.judges = &study.Judges
+		s.judges, plan.Trial = &study.Judges, study.Trial
+		study.Elapsed = func() time.Duration { return time.Since(s.begun) }
 	} else if s.base.Probes.EarlyStop {
 		own := capacity.NewJudges(spec.Filters, 0, s.base.Probes.Confidence)
 		s.judges = &own
 	}
-	if s.judges != nil {
+	if s.judges != nil && plan.Trial == nil {
 		plan.Trial = s.judges.Trial
 	}
 	if s.asked.study != nil || s.base.Probes.Isolated {
@@ -86,7 +87,7 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 		err = plan.Err
 	}
 	if s.asked.study != nil {
-		s.search.Extra = s.asked.study.Members()
+		s.search.Extra = s.asked.study.Members(nil)
 	}
 	reason := s.search.Reason()
 	switch {

@@ -101,6 +101,9 @@ func (s *Judges) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 		s.last.Errors = append(s.last.Errors, 0)
 	}
 	switch {
+	case v.Refused != "":
+		s.last.Verdict = boundary.Saturated // infeasible, and no figure of it counts
+		t.Refused = v.Refused
 	case v.ClientLimited:
 		s.last.Verdict = boundary.ClientLimited
 		t.Limited = "the machine of the client was the bottleneck"

@@ -3,6 +3,7 @@ package benchmark
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -181,7 +182,9 @@ func runCapacity(env *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	e.study.Command = settings.CommandLine("capacity", args)
+	// Resumed, the search would not be repeated.
+	e.study.Command = settings.CommandLine("capacity", slices.DeleteFunc(slices.Clone(args),
+		func(arg string) bool { return arg == "--resume" }))
 	b := newBench(env)
 	b.brief = !parsed.Verbose.Get() && !parsed.ExtraVerbose.Get()
 	return b.prepared(e)

@@ -3,11 +3,15 @@ package benchmark
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/bounded"
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/aggregate"
 	"aiperf/internal/experiment/capacity"
@@ -61,6 +65,11 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 		own := capacity.NewJudges(spec.Filters, 0, s.base.Probes.Confidence)
 		s.judges = &own
 	}
+	if s.judges != nil && s.base.Asked.Resume.Get() {
+		if err := s.restoreVerdicts(); err != nil {
+			return nil, false, err
+		}
+	}
 	if s.judges != nil && plan.Trial == nil {
 		plan.Trial = s.judges.Trial
 	}
@@ -103,6 +112,18 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 		fmt.Fprintf(s.Terminal.Out, "Search ended: reason=%s\n", reason)
 	}
 	return runs, stopped, err
+}
+
+// restoreVerdicts reads what the runs of an earlier start said to the search.
+func (s *several) restoreVerdicts() error {
+	history, err := bounded.ReadFile(filepath.Join(s.layout.Dir, loop.HistoryFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = s.judges.Restore(history)
+	}
+	return err
 }
 
 // probing are the lengths of the probes of planners of one dimension.

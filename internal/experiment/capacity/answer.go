@@ -20,27 +20,40 @@ type spent struct{ answer.Spent }
 
 // add adds a probe, and returns its measured time.
 func (s *spent) add(f *series.Finished, saved time.Duration) (measured time.Duration) {
-	s.Runs++
-	s.Saved += saved
 	if f.Outcome == nil {
+		s.Runs++
+		s.Saved += saved
 		return 0
 	}
 	r := &f.Outcome.Result
-	total := func(list []metrics.Metric, tags ...string) (sum int64) {
-		for _, tag := range tags {
-			if m := metrics.Find(list, tag); m != nil && artifact.Finite(m.Stats.Avg) {
-				sum += int64(m.Stats.Avg)
-			}
-		}
-		return sum
-	}
-	s.Requests += r.Counts.Completed() + total(r.Warmup, "request_count", "error_request_count")
-	s.Tokens += total(r.Metrics, "total_isl", "total_output_tokens") +
-		total(r.Warmup, "total_isl", "total_output_tokens")
-	if m := metrics.Find(r.Metrics, "benchmark_duration"); m != nil && artifact.Finite(m.Stats.Avg) {
+	s.Requests += total(r.Warmup, "request_count", "error_request_count")
+	s.Tokens += total(r.Warmup, "total_isl", "total_output_tokens")
+	requests := s.Requests
+	measured = s.addRun(r.Metrics, saved)
+	s.Requests = requests + r.Counts.Completed()
+	return measured
+}
+
+// addRun adds the figures of a probe, and returns its measured time.
+func (s *spent) addRun(list []metrics.Metric, saved time.Duration) (measured time.Duration) {
+	s.Runs++
+	s.Saved += saved
+	s.Requests += total(list, "request_count", "error_request_count")
+	s.Tokens += total(list, "total_isl", "total_output_tokens")
+	if m := metrics.Find(list, "benchmark_duration"); m != nil && artifact.Finite(m.Stats.Avg) {
 		measured = time.Duration(m.Stats.Avg * float64(time.Second))
 	}
 	return measured
+}
+
+// total sums counts of a run.
+func total(list []metrics.Metric, tags ...string) (sum int64) {
+	for _, tag := range tags {
+		if m := metrics.Find(list, tag); m != nil && artifact.Finite(m.Stats.Avg) {
+			sum += int64(m.Stats.Avg)
+		}
+	}
+	return sum
 }
 
 // Members are the answer as further members of boundary_summary in search_history.json. full is the same with what the
@@ -54,6 +67,8 @@ func (s *Study) Members(full *answer.Capacity) artifact.Object {
 		Sureness: a.Sureness, Probes: a.Probes, Limited: a.Limited, MeasuredSeconds: a.Seconds,
 		SavedSeconds: s.spent.Saved.Seconds(), Command: s.Command}
 	switch {
+	case a.Saturated && s.shortestRefused() <= a.Fail:
+		d.BoundFirst = new("context_length")
 	case a.Saturated:
 		d.BoundFirst = new("saturation")
 	case a.Binding >= 0 && (!math.IsNaN(a.Fail) || a.Reason == boundary.CapacityNoPass):
@@ -126,12 +141,18 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 	return c
 }
 
+// shortestRefused returns the smallest length that the server refused, infinite if it refused none.
+func (s *Study) shortestRefused() float64 {
+	least := math.Inf(1)
+	for _, at := range s.refused {
+		least = min(least, at)
+	}
+	return least
+}
+
 // boundBy says what else than a limit bound the load, "" if nothing did.
 func (s *Study) boundBy(a *boundary.Answer) string {
-	refused := math.Inf(1)
-	for _, at := range s.refused {
-		refused = min(refused, at)
-	}
+	refused := s.shortestRefused()
 	switch {
 	case a.Saturated && refused <= a.Fail:
 		text := "the server refuses longer prompts: " + s.load().Value(refused) + " were too long for it"

@@ -26,6 +26,8 @@ type Judges struct {
 	verdicts   map[string]Verdict
 	last       boundary.Evidence
 	spent      spent
+	// earlier are the verdicts of an earlier start by iteration, nil for none.
+	earlier []*VerdictDocument
 	// measured is the measured time of the last run.
 	measured time.Duration
 	// lost are the runs in a row, up to the last one, that had no results, and why.
@@ -81,6 +83,11 @@ func (s *Judges) Evidence() boundary.Evidence { return s.last }
 func (s *Judges) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 	t := loop.TrialOf(r)
 	v, known := s.verdicts[r.Info.RunLabel]
+	if !known && r.Succeeded() { // it was taken over from an earlier start
+		if v, known = s.restored(r.Info.VariationIndex); known {
+			s.Take(r.Info.RunLabel, v, s.spent.addRun(r.Metrics, v.Saved))
+		}
+	}
 	s.last = boundary.Evidence{Seconds: s.measured.Seconds()}
 	if !known {
 		return t, nil

@@ -1,16 +1,22 @@
 package capacity_test
 
 import (
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/capacity"
+	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/boundary"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/answer"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/workload/recipe"
 )
@@ -122,5 +128,92 @@ func TestRefusedPromptsAreBeyond(t *testing.T) {
 	line := s.Line(1, 8000, &series.Run{Err: "x", Info: summary.RunInfo{RunLabel: "probe"}}, false)
 	if line != "Probe 1: prompts of 8,000 tokens are beyond the limits: the server refused 20 of 20 prompts as too long" {
 		t.Error(line)
+	}
+}
+
+// A run that is taken over from an earlier start says to the search what it said then.
+func TestVerdictsAreRestored(t *testing.T) {
+	margin, deviation := -50.0, 4.0
+	said := capacity.Verdict{Decision: capacity.Met, Confidence: 0.99, EndedEarly: true, Reason: "all service levels are met",
+		Filters: []capacity.FilterVerdict{{Filter: question(t).Limits[0], Margin: &margin, StandardError: &deviation}}}
+	first, err := capacity.New(question(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe := &series.Run{Info: summary.RunInfo{RunLabel: "probe"}, Metrics: []metrics.Metric{
+		{Tag: "benchmark_duration", Stats: metrics.Stats{Avg: 60}}, {Tag: "request_count", Stats: metrics.Stats{Avg: 40}}}}
+	first.Take("probe", said, time.Minute)
+	_, extra := first.Trial(probe)
+	text, err := artifact.AppendJSON(nil, artifact.Object{{Key: "iterations", Value: []any{extra}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	again, err := capacity.New(question(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Restore(text); err != nil {
+		t.Fatal(err)
+	}
+	_, restored := again.Trial(probe)
+	if diff := cmp.Diff(first.Evidence(), again.Evidence()); diff != "" {
+		t.Errorf("evidence (-first +again):\n%s", diff)
+	}
+	if diff := cmp.Diff(extra, restored); diff != "" {
+		t.Errorf("history (-first +again):\n%s", diff)
+	}
+	if spent := again.Answer(nil, time.Minute, "").Spent; spent.Runs != 1 || spent.Requests != 40 {
+		t.Errorf("%+v", spent)
+	}
+}
+
+// The time to first token grows by 0.1 ms for each token of the prompt from 20 ms: 200 ms are reached with 1,800 tokens.
+// Beyond 1,000 the second server refuses prompts.
+func TestLongestPromptOfAComputedServer(t *testing.T) {
+	for _, c := range []struct {
+		context, want float64
+		boundBy       string
+	}{{math.Inf(1), 1800, ""}, {1000, 1000, "the server refuses longer prompts: prompts of 1,"}} {
+		q := question(t)
+		q.Limits, q.Over, q.Min, q.Max = q.Limits[:1], capacity.ISL, -1, -1
+		q.Limits[0].Threshold = 200
+		q.FitRange(0)
+		s, err := capacity.New(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		problem := search.Problem{Filters: q.Limits}
+		for n := 0; ; n++ {
+			at, more := s.Planner().Ask()
+			if !more {
+				break
+			}
+			label := fmt.Sprint(n)
+			run := &series.Run{Info: summary.RunInfo{RunLabel: label,
+				VariationValues: artifact.Object{{Key: "datasets.main.prompts.isl", Value: int64(at[0])}}}}
+			ttft := 20 + 0.1*at[0]
+			margin, deviation := ttft-200, 0.5
+			v := capacity.Verdict{Binding: 0, Filters: []capacity.FilterVerdict{{Filter: q.Limits[0], Margin: &margin,
+				StandardError: &deviation}}}
+			var trials []search.Trial
+			if at[0] > c.context {
+				v = capacity.Verdict{Decision: capacity.Violated, Binding: -1, Refused: "refused as too long"}
+			} else {
+				trials = append(trials, func(string, string) (float64, bool) { return ttft, true })
+			}
+			s.Take(label, v, time.Minute)
+			s.Trial(run)
+			s.Planner().Tell(problem.Judge(at, trials, nil))
+		}
+		a := s.Answer(nil, time.Minute, "")
+		if a.Outcome != answer.Found || !(a.Low <= c.want && c.want <= a.High) ||
+			math.Abs(a.Value-c.want) > 0.05*c.want || a.Value != math.Trunc(a.Value) ||
+			!strings.HasPrefix(a.BoundBy, c.boundBy) || (a.BoundBy == "") != (c.boundBy == "") {
+			t.Errorf("%v: %s %v in %v to %v, %q", c.context, a.Outcome, a.Value, a.Low, a.High, a.BoundBy)
+		}
+		if !strings.HasPrefix(a.Headline(), "prompts of 1,") && !strings.HasPrefix(a.Headline(), "prompts of 9") {
+			t.Error(a.Headline())
+		}
 	}
 }

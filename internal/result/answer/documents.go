@@ -308,7 +308,7 @@ type CapacityDocument struct {
 	Answer   *float64                 `json:"answer"`
 	Estimate *float64                 `json:"estimate"`
 	Interval LevelledIntervalDocument `json:"interval"`
-	// BoundFirst is the limit that is missed first, or saturation.
+	// BoundFirst is the limit that is missed first, saturation or context_length.
 	BoundFirst      *string `json:"bound_first"`
 	Sureness        float64 `json:"sureness"`
 	Probes          int     `json:"probes"`

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -77,11 +78,11 @@ func (c *Capacity) curve(whole *Sweep) {
 		return
 	}
 	// The throughput at the answer lies between those of the nearest loads.
-	c.Rate = Single(c.Curve.between(throughput, c.Value))
+	c.Rate = Single(c.Curve.Between(throughput, c.Value))
 }
 
-// between returns a figure at a load, on the line between the nearest points.
-func (c *Curve) between(m Metric, load float64) float64 {
+// Between returns a figure at a load, on the line between the nearest points; NaN if none has it.
+func (c *Curve) Between(m Metric, load float64) float64 {
 	var below, above *Point
 	for i := range c.Points {
 		p := &c.Points[i]
@@ -158,11 +159,11 @@ func (s Spent) Document() SpentDocument {
 // capacity returns the answer of a history to how much load a server takes, with what the cells of whole say; nil if
 // that was not asked, or not written.
 func (f *HistoryDocument) capacity(whole *Sweep) *Capacity {
-	if f.Boundary == nil || f.Boundary.CapacityDocument == nil || f.Boundary.Outcome == "" || len(f.Config.Space) != 1 {
+	if f.Boundary == nil || f.Boundary.CapacityDocument == nil || len(f.Config.Space) != 1 {
 		return nil
 	}
 	d, of := f.Boundary.CapacityDocument, f.Config.Space[0]
-	c := &Capacity{Outcome: d.Outcome, Load: NewParameter(of.Path), Lo: of.Lo, Hi: of.Hi, Value: orNaN(d.Answer),
+	c := &Capacity{Outcome: cmp.Or(d.Outcome, f.outcome()), Load: NewParameter(of.Path), Lo: of.Lo, Hi: of.Hi, Value: orNaN(d.Answer),
 		Low: orNaN(d.Interval.Lo), High: orNaN(d.Interval.Hi), Level: orNaN(d.Interval.Level), Binding: -1,
 		BoundBy: d.BoundBy, Command: d.Command, Notes: d.Notes}
 	for i := range f.Config.Filters {
@@ -177,6 +178,23 @@ func (f *HistoryDocument) capacity(whole *Sweep) *Capacity {
 	}
 	c.Complete(whole)
 	return c
+}
+
+// outcome is what a search came to whose file does not say it, by its two sides.
+func (f *HistoryDocument) outcome() Outcome {
+	reason := ""
+	if f.Reason != nil {
+		reason = *f.Reason
+	}
+	switch b := f.Boundary; {
+	case strings.HasSuffix(reason, "_no_failure_in_range"):
+		return WholeRange
+	case strings.HasSuffix(reason, "_no_pass_in_range"):
+		return NotEvenSmallest
+	case b.FeasibleMax != nil && b.InfeasibleMin != nil:
+		return Found
+	}
+	return Undecided
 }
 
 // orNaN returns a number of a file that may be missing.

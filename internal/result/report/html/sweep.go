@@ -27,8 +27,10 @@ type sweepView struct {
 	Answer *answerView
 	Best   []card
 	// Curves are the charts over a parameter. Front and Probes are nil where there are none.
-	Curves        []curveView
-	Stats         []string
+	Curves []curveView
+	Stats  []string
+	// Stat is the statistic that the curves show at first.
+	Stat          string
 	Front, Probes *figure
 	Accuracy      *sweepAccuracy
 	Parameters    []string
@@ -101,6 +103,7 @@ func newSweepView(s *answer.Sweep) *sweepView {
 	v.Status = sweepStatus(s)
 	v.Best = bestCards(s)
 	v.Curves, v.Stats = curveViews(s)
+	v.Stat = firstStat(s, v.Stats)
 	v.accuracy(s)
 	if v.Front = frontFigure(s); v.Front != nil {
 		v.Front.Description = "Scatter of the cells: " + v.Front.Title

@@ -35,7 +35,31 @@ func curveViews(s *answer.Sweep) (views []curveView, stats []string) {
 			stats = append(stats, stat)
 		}
 	}
+	if s.Capacity != nil { // what the answer is about comes first
+		slices.SortStableFunc(views, func(a, b curveView) int { return limitRank(s, a.Tag) - limitRank(s, b.Tag) })
+	}
 	return views, stats
+}
+
+// limitRank is the place of a metric among those of the limits, after all of them if it has none. Limits that nobody
+// misses, such as that of failed requests, do not make a metric one of the first.
+func limitRank(s *answer.Sweep, tag string) int {
+	i := slices.IndexFunc(s.Limits, func(l answer.Limit) bool { return l.Metric == tag && tag != "request_error_rate" })
+	if i < 0 {
+		return len(s.Limits)
+	}
+	return i
+}
+
+// firstStat is the statistic that the curves show at first: that of the first limit which is one of them, so that the
+// limit is in the picture.
+func firstStat(s *answer.Sweep, stats []string) string {
+	for _, l := range s.Limits {
+		if l.Stat != "avg" && slices.Contains(stats, l.Stat) {
+			return l.Stat
+		}
+	}
+	return "p99"
 }
 
 // frontFigure returns the scatter of throughput and latency; nil without both.

@@ -125,7 +125,7 @@
     const plot = el(c.id);
     plot.querySelector("figcaption b").textContent = m.title;
     const place = i => p.number ? cells[i].numbers[x] : cells[i].at[x] < 0 ? null : cells[i].at[x];
-    const lines = groups(x, by).map((g, k) => ({label: g.name || m.title, cells: g.cells, colour: colours(k), dash: dash(k), join: p.number && unique(x, by)}));
+    const lines = groups(x, by).map((g, k) => ({label: g.name || m.title, cells: g.cells, colour: colours(k), dash: dash(k), join: p.number && (unique(x, by) || data.parameters.length === 1)}));
     const b = data.boundary && data.boundary.parameter === x ? data.boundary : null;
     const special = b ? [["K", b.knee], ["R", b.recommended]].map(([name, load]) => [name, cells.findIndex((c, i) => known(load) && place(i) === load && known(f.mean[i]))]).filter(s => s[1] >= 0) : [];
     const limits = data.limits.filter(l => l.key === key);

@@ -74,7 +74,7 @@ func (c *Card) loads(of *answer.Curve) {
 	for i := range of.Points {
 		p := &of.Points[i]
 		if c.Marked < 0 && p.Load > of.Boundary {
-			add(of.Boundary, func(m answer.Metric) float64 { return of.Between(m, of.Boundary) }, "not measured")
+			add(of.Boundary, func(m answer.Metric) float64 { return of.Between(m, of.Boundary) }, "estimate")
 		}
 		add(p.Load, p.At, limitWords[p.Verdict])
 	}
@@ -94,6 +94,12 @@ func (c *Card) drawWithCurve(d *drawing, y, bottom float64) {
 			if f.Level != summary.Good {
 				own.Findings = append(own.Findings, f)
 			}
+		}
+	}
+	if len(own.Head) > 4 { // load, latency, throughput and limits have room
+		own.Head, own.Rows = append(slices.Clone(own.Head[:3]), own.Head[len(own.Head)-1]), nil
+		for _, r := range c.Rows {
+			own.Rows = append(own.Rows, append(slices.Clone(r[:3]), r[len(r)-1]))
 		}
 	}
 	d.room = beside

@@ -67,7 +67,7 @@ func (s *Study) Members(full *answer.Capacity) artifact.Object {
 		Sureness: a.Sureness, Probes: a.Probes, Limited: a.Limited, MeasuredSeconds: a.Seconds,
 		SavedSeconds: s.spent.Saved.Seconds(), Command: s.Command}
 	switch {
-	case a.Saturated && s.shortestRefused() <= a.Fail:
+	case a.Saturated && s.shortestRefused() <= a.Fail, s.boundByErrors(&a) && len(s.refused) > 0:
 		d.BoundFirst = new("context_length")
 	case a.Saturated:
 		d.BoundFirst = new("saturation")
@@ -150,11 +150,16 @@ func (s *Study) shortestRefused() float64 {
 	return least
 }
 
+// boundByErrors reports that failed requests limit the load first.
+func (s *Study) boundByErrors(a *boundary.Answer) bool {
+	return a.Binding >= 0 && s.Limits[a.Binding].Metric == "request_error_rate"
+}
+
 // boundBy says what else than a limit bound the load, "" if nothing did.
 func (s *Study) boundBy(a *boundary.Answer) string {
 	refused := s.shortestRefused()
 	switch {
-	case a.Saturated && refused <= a.Fail:
+	case a.Saturated && refused <= a.Fail, s.boundByErrors(a) && artifact.Finite(refused):
 		text := "the server refuses longer prompts: " + s.load().Value(refused) + " were too long for it"
 		if s.Over == OSL {
 			text = "the server refuses longer replies: " + s.load().Value(refused) + " were too long for it, with their prompts"

@@ -237,7 +237,8 @@ func (j *Judge) look(p *progress.Phase, client *progress.Client) {
 		c.inFlight = max(1, float64(p.RequestsInFlight()))
 		c.closeInterval(p.Elapsed.Seconds())
 	}
-	if j.verdict.Decision == "" && (j.limited(client) || !j.decide()) {
+	// What the server refuses it refuses whatever this machine is busy with.
+	if j.verdict.Decision == "" && (j.limited(client) && j.refusal() == "" || !j.decide()) {
 		return
 	}
 	if j.options.End != nil && !j.ended[p.Index] && j.clearsBar(p.Elapsed) {

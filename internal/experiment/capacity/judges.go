@@ -46,6 +46,11 @@ func (s *Judges) Lost() error {
 	return fmt.Errorf("the last %d runs had no results, so the search ends: %w", s.lost, s.why)
 }
 
+// Decided reports whether a run without a success says something all the same: that the server refused its requests.
+func (s *Judges) Decided(r *series.Run) bool {
+	return s != nil && s.verdicts[r.Info.RunLabel].Refused != ""
+}
+
 // NewJudges returns judges of limits, of which the last ones are implied: nobody asked for them, so that a run does not
 // go on to be certain of them.
 func NewJudges(limits []search.Filter, implied int, confidence float64) Judges {

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/chart"
-	"aiperf/internal/result/summary"
+	"aiperf/internal/result/judge"
 )
 
 // capacity fills the card of the answer to how much load a server takes: the answer, what binds, and a row for each load,
@@ -23,18 +23,18 @@ func (c *Card) capacity(a *answer.Capacity) {
 	}
 	largest := a.Load.Largest()
 	f := CardFigure{Name: strings.ToUpper(largest[:1]) + largest[1:] + " within the limits", Unit: a.Load.Unit, Detail: within}
-	finding := CardFinding{summary.Good, "Limits: " + within, a.Bound()}
+	finding := CardFinding{judge.Good, "Limits: " + within, a.Bound()}
 	switch {
 	case a.Outcome == answer.NotEvenSmallest:
-		f.Value, finding.Level = "none", summary.Bad
+		f.Value, finding.Level = "none", judge.Bad
 		finding.Title = "Not even " + a.Load.Value(a.Lo) + " meets the limits: " + within
 	case !artifact.Finite(a.Value):
-		f.Value, finding.Level = "not decided", summary.Warn
+		f.Value, finding.Level = "not decided", judge.Warn
 	default:
 		if f.Value = artifact.Short(a.Value); a.Outcome == answer.WholeRange {
 			f.Value = "≥ " + artifact.Short(a.Hi)
 		} else if a.Outcome == answer.Undecided {
-			finding.Level = summary.Warn
+			finding.Level = judge.Warn
 		}
 		if b := answer.Between(a.Low, a.High); b != "" {
 			f.Detail = answer.Percent(a.Level) + ": " + b
@@ -91,7 +91,7 @@ func (c *Card) drawWithCurve(d *drawing, y, bottom float64) {
 	if text := shortLimits(c.Limits); text != "" { // which the finding says at length
 		own.Figures[0].Detail, own.Findings = strings.Trim(own.Figures[0].Detail+"; "+text, "; "), nil
 		for _, f := range c.Findings {
-			if f.Level != summary.Good {
+			if f.Level != judge.Good {
 				own.Findings = append(own.Findings, f)
 			}
 		}
@@ -171,7 +171,7 @@ func (d *drawing) curve(c *answer.Curve, x, y, w, h float64) {
 	number.Align = chart.AlignEnd
 	d.Text(left-8, floor+5, "0", number)
 	if c.Limit > 0 {
-		d.Line(left, Y(c.Limit), right, Y(c.Limit), chart.Paint{Stroke: d.levels[summary.Bad], Width: 1.5, Dash: []float64{6, 4}})
+		d.Line(left, Y(c.Limit), right, Y(c.Limit), chart.Paint{Stroke: d.levels[judge.Bad], Width: 1.5, Dash: []float64{6, 4}})
 		d.Text(left-8, Y(c.Limit)+5, artifact.Short(c.Limit), number)
 	} else {
 		d.Text(left-8, Y(most)+5, artifact.Short(most), number)
@@ -218,11 +218,11 @@ func (d *drawing) points(c *answer.Curve, X, Y func(float64) float64, most float
 		at := []chart.Point{{X: X(p.Load), Y: Y(v)}}
 		switch {
 		case v > most:
-			d.Markers(at, chart.Triangle, 11, chart.Paint{Fill: d.levels[summary.Bad]})
+			d.Markers(at, chart.Triangle, 11, chart.Paint{Fill: d.levels[judge.Bad]})
 		case p.Verdict == answer.Infeasible:
-			d.Markers(at, chart.Cross, 11, chart.Paint{Stroke: d.levels[summary.Bad], Fill: d.levels[summary.Bad], Width: 2.5})
+			d.Markers(at, chart.Cross, 11, chart.Paint{Stroke: d.levels[judge.Bad], Fill: d.levels[judge.Bad], Width: 2.5})
 		case p.Verdict == answer.ClientLimited:
-			d.Markers(at, chart.Circle, 11, chart.Paint{Fill: d.paper, Stroke: d.levels[summary.Warn], Width: 2})
+			d.Markers(at, chart.Circle, 11, chart.Paint{Fill: d.paper, Stroke: d.levels[judge.Warn], Width: 2})
 		default:
 			d.Markers(at, chart.Circle, 11, chart.Paint{Fill: d.accent})
 		}

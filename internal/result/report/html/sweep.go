@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -99,7 +100,9 @@ func newSweepView(s *answer.Sweep) *sweepView {
 	for _, f := range sweepFacts(s) {
 		v.Facts = append(v.Facts, row(f))
 	}
-	v.Answer = newAnswerView(s.Capacity)
+	if v.Answer = newAnswerView(s.Capacity); v.Answer != nil {
+		v.Command = cmp.Or(v.Command, s.Capacity.Command)
+	}
 	v.Status = sweepStatus(s)
 	v.Best = bestCards(s)
 	v.Curves, v.Stats = curveViews(s)

@@ -86,6 +86,11 @@ func tableMetrics(s *answer.Sweep) []answer.Metric {
 				best = view[i]
 			}
 		}
+		for _, l := range s.Limits { // what is limited is what is read
+			if i := slices.IndexFunc(view, func(m answer.Metric) bool { return m.Tag == l.Metric && m.Stat == l.Stat }); i >= 0 {
+				best = view[i]
+			}
+		}
 		out = append(out, best)
 	}
 	if f := s.Front; f != nil {
@@ -149,6 +154,9 @@ func (v *sweepView) table(s *answer.Sweep) {
 			r.Label = fmt.Sprintf("cell %d", i+1)
 		}
 		v.Judged = v.Judged || c.Verdict != ""
+		if load, ok := c.Number(0); ok && s.Capacity != nil && load == s.Capacity.Value {
+			r.Marks = append([]string{"answer"}, r.Marks...)
+		}
 		if c.Pareto {
 			r.Marks = append(r.Marks, "Pareto")
 		}

@@ -209,6 +209,18 @@ func (t *target) serverModels(ctx context.Context) (names []string, from string,
 	return o.ListModels(ctx, t.cfg.Endpoint.URLs[0])
 }
 
+// serverContext asks the first server for the context of the run's first model.
+func (t *target) serverContext(ctx context.Context) (int64, error) {
+	o, own, err := t.control()
+	if err != nil {
+		return 0, err
+	}
+	defer own.Close()
+	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
+	defer cancel()
+	return o.ModelContext(ctx, t.cfg.Endpoint.URLs[0], t.cfg.Models[0])
+}
+
 // shownURLs are those that are asked, without secrets.
 func (t *target) shownURLs() []string {
 	list := make([]string, len(t.urls))
@@ -279,6 +291,21 @@ func FindModel(ctx context.Context, cfg *config.Run, o Options) (model, note str
 		return "", "", &NoModelError{t.redactor.Text(from + " offers " + control.Listed(names))}
 	}
 	return names[0], "No --model is given: taking the only one that " + from + " offers, " + names[0], nil
+}
+
+// ContextLength returns the length in tokens of the context of a run's model, as its first server says it; 0 where it
+// does not.
+func ContextLength(ctx context.Context, cfg *config.Run, o Options) int64 {
+	t := &target{base: newBase(cfg, o, clock.New())}
+	defer t.close()
+	if t.bind(ctx, nil) != nil || t.identify(ctx) != nil {
+		return 0
+	}
+	n, err := t.serverContext(ctx)
+	if err != nil {
+		t.log.Debug("The server does not say how long the context of its model is", "error", err)
+	}
+	return n
 }
 
 // NoModelError is a run without a model: the user named none, and the server does not offer exactly one.

@@ -34,6 +34,7 @@ type runAll struct {
 // runAll makes the runs of a plan. The error is that of a run that cannot be taken over from an earlier start.
 func (b *bench) runAll(plan series.Plan, r runAll, options run.Options, log *slog.Logger) (
 	runs []series.Run, stopped bool, err error) {
+	judges := r.judges
 	o := series.Options{
 		Stop: b.interrupts.Stop, Done: r.done, Course: r.course,
 		Progress: func(number int, step *series.Step) {
@@ -62,7 +63,11 @@ func (b *bench) runAll(plan series.Plan, r runAll, options run.Options, log *slo
 			}
 			return f
 		},
-		Failed: func(r *series.Run) { log.Error("The run does not count", "label", r.Info.RunLabel, "error", r.Err) },
+		Failed: func(r *series.Run) {
+			if !judges.Decided(r) {
+				log.Error("The run does not count", "label", r.Info.RunLabel, "error", r.Err)
+			}
+		},
 	}
 	if r.resume {
 		o.Restore = func(step *series.Step) (series.Run, bool, error) {

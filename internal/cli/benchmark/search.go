@@ -3,11 +3,15 @@ package benchmark
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/bounded"
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/aggregate"
 	"aiperf/internal/experiment/capacity"
@@ -55,12 +59,18 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 	plan := &loop.Plan{Layout: s.layout, Search: s.search}
 	plan.Make = func(p *loop.Proposal) (series.Cell, error) { return s.probe(spec, p) }
 	if study := s.asked.study; study != nil {
-		s.judges = &study.Judges
+		s.judges, plan.Trial = &study.Judges, study.Trial
+		study.Elapsed = func() time.Duration { return time.Since(s.begun) }
 	} else if s.base.Probes.EarlyStop {
 		own := capacity.NewJudges(spec.Filters, 0, s.base.Probes.Confidence)
 		s.judges = &own
 	}
-	if s.judges != nil {
+	if s.judges != nil && s.base.Asked.Resume.Get() {
+		if err := s.restoreVerdicts(); err != nil {
+			return nil, false, err
+		}
+	}
+	if s.judges != nil && plan.Trial == nil {
 		plan.Trial = s.judges.Trial
 	}
 	if s.asked.study != nil || s.base.Probes.Isolated {
@@ -86,7 +96,7 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 		err = plan.Err
 	}
 	if s.asked.study != nil {
-		s.search.Extra = s.asked.study.Members()
+		s.search.Extra = s.asked.study.Members(nil)
 	}
 	reason := s.search.Reason()
 	switch {
@@ -102,6 +112,18 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 		fmt.Fprintf(s.Terminal.Out, "Search ended: reason=%s\n", reason)
 	}
 	return runs, stopped, err
+}
+
+// restoreVerdicts reads what the runs of an earlier start said to the search.
+func (s *several) restoreVerdicts() error {
+	history, err := bounded.ReadFile(filepath.Join(s.layout.Dir, loop.HistoryFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = s.judges.Restore(history)
+	}
+	return err
 }
 
 // probing are the lengths of the probes of planners of one dimension.

@@ -312,6 +312,10 @@ func (s *several) page(full bool) (shown *answer.Sweep, path string, code int) {
 	if study := s.asked.study; study != nil {
 		shown.Kind = "Capacity"
 		shown.Capacity = study.Answer(shown, time.Since(s.begun), study.Command)
+		s.search.Extra = study.Members(shown.Capacity)
+		if err := s.search.Write(); err != nil {
+			s.log.Warn("The history of the search does not have its whole answer", "error", err)
+		}
 		if o := consoleOptions(s.Env, s.base); full {
 			_ = console.RenderCapacity(s.Terminal.StyledOut, shown.Capacity, o)
 		} else {

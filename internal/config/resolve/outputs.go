@@ -63,6 +63,9 @@ func (op *outputs) artifactDir() string {
 
 // stimulus names the load in the folder's name.
 func (op *outputs) stimulus() string {
+	if op.p.Stimulus != "" {
+		return op.p.Stimulus
+	}
 	switch op.timing.mode {
 	case config.FixedSchedule:
 		return "fixed_schedule"

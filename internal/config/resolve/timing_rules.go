@@ -199,7 +199,7 @@ func (ti *timing) checkInfiniteRate() {
 
 func (ti *timing) checkStop() {
 	if ti.mode != config.FixedSchedule && ti.requests == nil && ti.sessions == nil && ti.duration == nil &&
-		!ti.whole {
+		!ti.whole && !ti.p.Sized {
 		ti.fault("V46", "at least one stop condition is needed: give --request-count, --num-sessions or "+
 			"--benchmark-duration")
 	}

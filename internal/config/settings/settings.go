@@ -26,6 +26,8 @@ type Settings struct {
 	Warnings []fault.Warning
 	// Sized reports that each run gets its stop condition from who makes the runs, so that none needs to be given.
 	Sized bool
+	// Stimulus names the load in the default folder of who chooses it; "" for that of the options.
+	Stimulus string
 
 	// Hidden are values that variables of the environment give to a configuration file and that are secrets by the
 	// variables' names, whatever they are used for.

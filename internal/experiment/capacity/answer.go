@@ -20,43 +20,65 @@ type spent struct{ answer.Spent }
 
 // add adds a probe, and returns its measured time.
 func (s *spent) add(f *series.Finished, saved time.Duration) (measured time.Duration) {
-	s.Runs++
-	s.Saved += saved
 	if f.Outcome == nil {
+		s.Runs++
+		s.Saved += saved
 		return 0
 	}
 	r := &f.Outcome.Result
-	total := func(list []metrics.Metric, tags ...string) (sum int64) {
-		for _, tag := range tags {
-			if m := metrics.Find(list, tag); m != nil && artifact.Finite(m.Stats.Avg) {
-				sum += int64(m.Stats.Avg)
-			}
-		}
-		return sum
-	}
-	s.Requests += r.Counts.Completed() + total(r.Warmup, "request_count", "error_request_count")
-	s.Tokens += total(r.Metrics, "total_isl", "total_output_tokens") +
-		total(r.Warmup, "total_isl", "total_output_tokens")
-	if m := metrics.Find(r.Metrics, "benchmark_duration"); m != nil && artifact.Finite(m.Stats.Avg) {
+	s.Requests += total(r.Warmup, "request_count", "error_request_count")
+	s.Tokens += total(r.Warmup, "total_isl", "total_output_tokens")
+	requests := s.Requests
+	measured = s.addRun(r.Metrics, saved)
+	s.Requests = requests + r.Counts.Completed()
+	return measured
+}
+
+// addRun adds the figures of a probe, and returns its measured time.
+func (s *spent) addRun(list []metrics.Metric, saved time.Duration) (measured time.Duration) {
+	s.Runs++
+	s.Saved += saved
+	s.Requests += total(list, "request_count", "error_request_count")
+	s.Tokens += total(list, "total_isl", "total_output_tokens")
+	if m := metrics.Find(list, "benchmark_duration"); m != nil && artifact.Finite(m.Stats.Avg) {
 		measured = time.Duration(m.Stats.Avg * float64(time.Second))
 	}
 	return measured
 }
 
-// Members are the answer as further members of boundary_summary in search_history.json.
-func (s *Study) Members() artifact.Object {
+// total sums counts of a run.
+func total(list []metrics.Metric, tags ...string) (sum int64) {
+	for _, tag := range tags {
+		if m := metrics.Find(list, tag); m != nil && artifact.Finite(m.Stats.Avg) {
+			sum += int64(m.Stats.Avg)
+		}
+	}
+	return sum
+}
+
+// Members are the answer as further members of boundary_summary in search_history.json. full is the same with what the
+// cells say of it, nil while that is not known.
+func (s *Study) Members(full *answer.Capacity) artifact.Object {
 	a := s.planner.Answer()
-	_, value := outcome(&a)
-	d := answer.CapacityDocument{Answer: artifact.Known(value), Estimate: artifact.Known(a.Estimate),
+	came, value := outcome(&a)
+	d := answer.CapacityDocument{Outcome: came, BoundBy: s.boundBy(&a), Answer: artifact.Known(value), Estimate: artifact.Known(a.Estimate),
 		Interval: answer.LevelledIntervalDocument{Lo: artifact.Known(a.Low), Hi: artifact.Known(a.High),
 			Level: artifact.Known(a.Level)},
 		Sureness: a.Sureness, Probes: a.Probes, Limited: a.Limited, MeasuredSeconds: a.Seconds,
 		SavedSeconds: s.spent.Saved.Seconds(), Command: s.Command}
 	switch {
+	case a.Saturated && s.shortestRefused() <= a.Fail, s.boundByErrors(&a) && len(s.refused) > 0:
+		d.BoundFirst = new("context_length")
 	case a.Saturated:
 		d.BoundFirst = new("saturation")
 	case a.Binding >= 0 && (!math.IsNaN(a.Fail) || a.Reason == boundary.CapacityNoPass):
 		d.BoundFirst = new(s.Limits[a.Binding].String())
+	}
+	if full != nil {
+		d.Notes, d.Spent = full.Notes, new(full.Spent.Document())
+		if full.Binding >= 0 {
+			d.Binding = &full.Binding
+		}
 	}
 	return artifact.ObjectOf(d)
 }
@@ -93,16 +115,15 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 	if math.IsInf(a.High, 1) {
 		c.High = math.NaN()
 	}
-	if a.Saturated {
-		c.BoundBy = "the server fell behind: the work in the system grew before a limit was missed"
-	}
-	if a.Reason == boundary.CapacityClientLimited {
-		c.BoundBy = "the client: this machine could not load the server further"
-	}
-	if a.Limited > 0 {
+	c.BoundBy = s.boundBy(&a)
+	if n := a.Limited - len(s.unreached); n > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf(
 			"probes that the machine of the client limited, and that do not count: %d of "+
-				"%d; stop what else runs on it", a.Limited, a.Probes))
+				"%d; stop what else runs on it", n, a.Probes))
+	}
+	if n := len(s.unreached); n > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("probes whose replies ended before the length asked for, and that do not "+
+			"count: %d of %d; --extra-inputs ignore_eos:true makes many servers write on", n, a.Probes))
 	}
 	if a.Reason == boundary.CapacityBudget || a.Reason == boundary.CapacityMaxProbes {
 		c.Notes = append(c.Notes, "the search ended before the interval was as narrow as asked: give it a larger --budget")
@@ -110,15 +131,48 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 	if len(a.Disputed) > 0 && whole != nil {
 		c.Notes = append(c.Notes, s.disputed(a.Disputed, whole))
 	}
-	s.sides(c, whole)
-	s.curve(c, whole)
 	if math.IsNaN(a.Fail) && c.Outcome != answer.NotEvenSmallest {
 		c.Binding = -1 // no limit was missed
 	}
-	if at := c.Curve.Recommended; at >= 0 && at < len(c.Curve.Points) {
-		c.Price = whole.PriceAt(0, c.Curve.Points[at].Load)
+	c.Complete(whole)
+	if text := c.Contradiction(whole); text != "" && len(a.Disputed) == 0 {
+		c.Notes = append(c.Notes, text)
 	}
 	return c
+}
+
+// shortestRefused returns the smallest length that the server refused, infinite if it refused none.
+func (s *Study) shortestRefused() float64 {
+	least := math.Inf(1)
+	for _, at := range s.refused {
+		least = min(least, at)
+	}
+	return least
+}
+
+// boundByErrors reports that failed requests limit the load first.
+func (s *Study) boundByErrors(a *boundary.Answer) bool {
+	return a.Binding >= 0 && s.Limits[a.Binding].Metric == "request_error_rate"
+}
+
+// boundBy says what else than a limit bound the load, "" if nothing did.
+func (s *Study) boundBy(a *boundary.Answer) string {
+	refused := s.shortestRefused()
+	switch {
+	case a.Saturated && refused <= a.Fail, s.boundByErrors(a) && artifact.Finite(refused):
+		text := "the server refuses longer prompts: " + s.load().Value(refused) + " were too long for it"
+		if s.Over == OSL {
+			text = "the server refuses longer replies: " + s.load().Value(refused) + " were too long for it, with their prompts"
+		}
+		return text
+	case a.Saturated:
+		return "the server fell behind: the work in the system grew before a limit was missed"
+	case a.Reason == boundary.CapacityClientLimited && len(s.unreached) > 0:
+		return "the server: it ended longer replies by itself"
+	case a.Reason == boundary.CapacityClientLimited:
+		return "the client: this machine could not load the server further"
+	}
+	return ""
 }
 
 // disputed says that the probes of loads contradict each other.
@@ -138,100 +192,14 @@ func (s *Study) disputed(loads []float64, whole *answer.Sweep) string {
 				all++
 			}
 		}
-		parts = append(parts, fmt.Sprintf("%s %s (%d of %d within the limits)", s.Over, artifact.Short(load), within, all))
+		parts = append(parts, fmt.Sprintf("%s (%d of %d within the limits)", s.load().Value(load), within, all))
 	}
 	return "probes of one load contradict each other: " + strings.Join(parts, ", ") + "; the interval reaches to the next " +
 		"loads whose probes agree, and longer probes (--probe) or a quieter machine narrow it"
-}
-
-// load is what is searched.
-func (s *Study) load() answer.Parameter {
-	p := answer.Parameter{Name: s.Over, Path: s.Path()}
-	if s.Over == Rate {
-		p.Unit = "requests/s"
-	}
-	return p
 }
 
 // limitOf returns a condition as an answer has it.
 func limitOf(f search.Filter) answer.Limit {
 	m, _ := metrics.Lookup(f.Metric)
 	return answer.Limit{Metric: f.Metric, Stat: f.Stat, Op: f.Op, Threshold: f.Threshold, Unit: string(m.Display)}
-}
-
-// sides adds to each limit its figures at the largest load that holds and at the smallest that does not, on the two
-// sides of the answer: probes that contradict it say nothing of either.
-func (s *Study) sides(c *answer.Capacity, whole *answer.Sweep) {
-	if whole == nil || len(whole.Parameters) == 0 {
-		return
-	}
-	for i := range c.Limits {
-		l := &c.Limits[i]
-		key := answer.NewMetric(l.Metric, l.Stat, "").Key()
-		passing, failing := math.Inf(-1), math.Inf(1)
-		for j := range whole.Cells {
-			cell := &whole.Cells[j]
-			load, isNumber := cell.Number(0)
-			f, known := cell.Figure(key)
-			switch v := f.Mean; {
-			case !isNumber || !known:
-			case cell.Verdict == answer.Feasible && load >= passing && !(load > c.Value):
-				passing, l.Passing = load, &v
-			case cell.Verdict == answer.Infeasible && load <= failing && !(load <= c.Value):
-				failing, l.Failing = load, &v
-			}
-		}
-	}
-}
-
-// curve adds the curve of the cells, and the throughput at the answer.
-func (s *Study) curve(c *answer.Capacity, whole *answer.Sweep) {
-	if whole == nil || len(whole.Parameters) == 0 {
-		return
-	}
-	first := s.Limits[max(c.Binding, 0)]
-	if !slices.Contains([]string{"time_to_first_token", "inter_token_latency", "request_latency"}, first.Metric) {
-		first = s.Limits[0]
-	}
-	latency := answer.NewMetric(first.Metric, first.Stat, "")
-	throughput := answer.NewMetric("request_throughput", "avg", "")
-	perUser := answer.NewMetric("output_token_throughput_per_user", "p50", "")
-	c.Curve = answer.NewCurve(whole, 0, latency, throughput, perUser)
-	if len(c.Curve.Points) == 0 {
-		return
-	}
-	c.Curve.SetBoundary(c.Value, c.Low, c.High, first.Threshold)
-	if s.Over == Rate || !artifact.Finite(c.Value) {
-		return
-	}
-	// The throughput at the answer lies between those of the nearest loads.
-	c.Rate = answer.Single(between(&c.Curve, throughput, c.Value))
-}
-
-// between returns a figure at a load, on the line between the nearest points.
-func between(c *answer.Curve, m answer.Metric, load float64) float64 {
-	var below, above *answer.Point
-	for i := range c.Points {
-		p := &c.Points[i]
-		if math.IsNaN(p.At(m)) {
-			continue
-		}
-		if p.Load <= load {
-			below = p
-		}
-		if p.Load >= load && above == nil {
-			above = p
-		}
-	}
-	switch {
-	case below == nil && above == nil:
-		return math.NaN()
-	case below == nil || above == nil || below == above || above.Load == below.Load:
-		if below == nil {
-			below = above
-		}
-		return below.At(m)
-	}
-	share := (load - below.Load) / (above.Load - below.Load)
-	return below.At(m) + share*(above.At(m)-below.At(m))
 }

@@ -42,24 +42,22 @@
 package capacity
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/scalar"
 	"aiperf/internal/config"
 	"aiperf/internal/config/document"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/search/boundary"
+	"aiperf/internal/experiment/search/loop"
+	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
-)
-
-// Loads are the names of what can be searched, with their paths.
-const (
-	Concurrency = "concurrency"
-	Rate        = "rate"
 )
 
 // Planner is the name of the planner in search_history.json.
@@ -70,10 +68,16 @@ type Question struct {
 	Limits []search.Filter
 	// Implied is the number of limits at the end that nobody asked for: a probe does not go on to be certain of them.
 	Implied int
-	// Over is Concurrency or Rate.
+	// Over is one of [Loads]. Min and Max are its range; below 0: not given, see [Question.FitRange].
 	Over     string
 	Min, Max float64
-	// Budget is the measured time after which no probe starts.
+	// Interval is the time from one turn of a user to the next, of Users only.
+	Interval time.Duration
+	// Context is the length of the model's context in tokens as the server says it, 0 if it does not; of ISL and OSL only.
+	Context int64
+	// KeepEntries reports that the number of prompts was asked for.
+	KeepEntries bool
+	// Budget is the time of the whole search: no probe starts that would end after it.
 	Budget time.Duration
 	// Precision is the width of the interval, relative to the answer, at which the search ends.
 	Precision float64
@@ -99,12 +103,21 @@ func Limit(name, text string) (search.Filter, error) {
 		}
 		f.Stat, number = stat, rest
 	}
-	v, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(v > 0) || !artifact.Finite(v) {
-		return f, fmt.Errorf("%q: %q is not a number of milliseconds above 0; write it as p99:300", text, number)
+	v, err := latency(number)
+	if err != nil {
+		return f, fmt.Errorf("%q: %q is not a number of milliseconds above 0; write it as p99:300 or p99:300ms", text, number)
 	}
 	f.Threshold = v
 	return f, nil
+}
+
+// latency reads a limit of a latency in milliseconds, with or without a unit.
+func latency(text string) (float64, error) {
+	v, err := scalar.In(time.Millisecond, text)
+	if err == nil && (!(v > 0) || !artifact.Finite(v)) {
+		err = errors.New("it must be above 0")
+	}
+	return v, err
 }
 
 // ErrorRate returns the limit of the share of failed requests.
@@ -119,39 +132,23 @@ const (
 )
 
 // FitProbes sets the longest times of a probe and of its warm-up, where they are below 0, so that the budget has room
-// for some ten probes.
+// for some ten probes. In a probe over users each of them takes at least one turn.
 func (q *Question) FitProbes() {
 	if q.Probe < 0 {
 		q.Probe = min(q.Budget/budgetOfProbe, longestProbe)
+		if q.Over == Users {
+			q.Probe = max(q.Probe, q.Interval)
+		}
 	}
 	if q.Warmup < 0 {
 		q.Warmup = min(q.Probe/probeOfWarmup, longestWarmup)
 	}
 }
 
-// Check returns what of a question cannot be asked.
-func (q *Question) Check() error {
-	whole := q.Over != Rate
-	switch {
-	case len(q.Limits) == 0:
-		return fmt.Errorf("no limit is given: add at least one of --ttft, --itl, --e2e, such as --ttft p99:300")
-	case !(q.Min > 0), whole && q.Min < 1:
-		return fmt.Errorf("--min %v must be above 0, and at least 1 for concurrency", q.Min)
-	case !(q.Max > q.Min):
-		return fmt.Errorf("--max %v must be above --min %v", q.Max, q.Min)
-	case whole && (q.Min != float64(int64(q.Min)) || q.Max != float64(int64(q.Max))):
-		return fmt.Errorf("--min %v and --max %v must be whole numbers with --over concurrency", q.Min, q.Max)
-	}
-	return nil
-}
-
-// Path returns the path of the load in a configuration.
-func (q *Question) Path() string { return "phases.profiling." + q.Over }
-
 // Block returns the search as a block of a configuration file has it.
 func (q *Question) Block() *document.Node {
 	dimension := artifact.Object{{Key: "path", Value: q.Path()}}
-	if q.Over == Rate {
+	if q.real() {
 		dimension = append(dimension, artifact.Member{Key: "lo", Value: q.Min},
 			artifact.Member{Key: "hi", Value: q.Max},
 			artifact.Member{Key: "kind", Value: "real"})
@@ -182,17 +179,54 @@ type Study struct {
 	remarks []string
 	// Command is the command line that asked, without secrets.
 	Command string
+	// Elapsed returns how long the search has lasted, which the budget bounds; nil: only measured time counts.
+	Elapsed func() time.Duration
+	// refused are the lengths of prompts that the server refused as too long, unreached those whose replies were too
+	// short.
+	refused, unreached []float64
 }
 
 // New begins a study.
 func New(q Question) (*Study, error) {
 	s := &Study{Question: q, Judges: NewJudges(q.Limits, q.Implied, q.Confidence)}
-	d := search.Dimension{Path: q.Path(), Lo: q.Min, Hi: q.Max, Int: q.Over != Rate, LogUniform: true}
+	d := search.Dimension{Path: q.Path(), Lo: q.Min, Hi: q.Max, Int: !q.real(), LogUniform: true}
 	var err error
 	s.planner, err = boundary.NewCapacity(d, q.Limits, boundary.CapacityOptions{Precision: q.Precision,
 		Level: q.Confidence, Budget: q.Budget.Seconds(), MaxProbes: q.MaxProbes,
-		Evidence: func(search.Result) boundary.Evidence { return s.Evidence() }})
+		Evidence: func(search.Result) boundary.Evidence {
+			e := s.Evidence()
+			if s.Elapsed != nil {
+				e.Elapsed = s.Elapsed().Seconds()
+			}
+			return e
+		}})
 	return s, err
+}
+
+// Trial returns what a run says to the search, and its verdict for the history.
+func (s *Study) Trial(r *series.Run) (loop.Trial, artifact.Object) {
+	t, extra := s.Judges.Trial(r)
+	at := loadOf(r)
+	if t.Refused != "" {
+		s.refused = append(s.refused, at)
+	}
+	if got, known := t.Figure("output_sequence_length", "avg"); known && t.Limited == "" {
+		if t.Limited = s.tooShort(at, got); t.Limited != "" {
+			s.last.Verdict = boundary.ClientLimited
+			s.unreached = append(s.unreached, at)
+		}
+	}
+	return t, extra
+}
+
+// loadOf returns the load of a run, NaN if it has none.
+func loadOf(r *series.Run) float64 {
+	if v := r.Info.VariationValues; len(v) == 1 {
+		if at, ok := artifact.Number(v[0].Value); ok {
+			return at
+		}
+	}
+	return math.NaN()
 }
 
 // Planner returns the planner of the search.
@@ -208,6 +242,8 @@ func (s *Study) Probe(cfg *config.Run) *config.Run {
 	own.Phases = slices.Clone(own.Phases)
 	i := slices.IndexFunc(own.Phases, func(p config.Phase) bool { return p.Kind == config.ProfilingPhase })
 	measured := &own.Phases[i]
+	s.paced(measured)
+	s.fewerPrompts(own)
 	if !cfg.Asked.RequestCount.Given() && !cfg.Asked.NumSessions.Given() {
 		measured.Requests, measured.Sessions = nil, nil
 		if !cfg.Asked.BenchmarkDuration.Given() {

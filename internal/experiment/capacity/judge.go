@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/search"
+	"aiperf/internal/measure/hint"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/publish/progress"
@@ -53,15 +54,20 @@ type Judge struct {
 	open bool
 	wave int
 	warm map[int]bool
+	// growing reports that later requests are longer than the first ones, as those of users whose conversations begin
+	// with the phase: what is violated stays so, what is met may not.
+	growing bool
 
 	mu         sync.Mutex
 	conditions []*condition
 	saturation saturation
 	steadiness map[int]*steadiness
 	requests   int64
-	verdict    Verdict
-	ended      map[int]bool
-	last       *progress.Snapshot
+	// refused are those of the requests that the server refused as too long.
+	refused int64
+	verdict Verdict
+	ended   map[int]bool
+	last    *progress.Snapshot
 	// latency and ttft are the metrics by which queues and warm-ups are judged.
 	latency, ttft metrics.Definition
 }
@@ -97,7 +103,7 @@ func NewJudge(cfg *config.Run, o JudgeOptions) *Judge {
 			j.steadiness[i] = &steadiness{}
 		case p.Kind == config.ProfilingPhase && j.profiling < 0 && !several:
 			several = true
-			if constant(p) {
+			if j.growing = p.Mode == config.UserCentric; constant(p) || j.growing {
 				j.profiling, j.open = i, p.Mode == config.Rate
 				if p.Concurrency != nil && !j.open {
 					j.wave = *p.Concurrency
@@ -159,9 +165,29 @@ func (j *Judge) Record(r *record.Record) {
 		return
 	}
 	j.requests++
+	if tooLong(r.Err) {
+		j.refused++
+	}
 	for _, c := range j.conditions {
 		c.add(r)
 	}
+}
+
+// tooLong reports that a server refused a request because of its length.
+func tooLong(e *record.Error) bool {
+	if e == nil {
+		return false
+	}
+	h, known := hint.For(e)
+	return known && (h.Name == hint.ContextTooLong || h.Name == hint.TooLarge)
+}
+
+// refusal says that most requests were refused as too long, "" if they were not.
+func (j *Judge) refusal() string {
+	if 2*j.refused <= j.requests {
+		return ""
+	}
+	return fmt.Sprintf("the server refused %d of %d prompts as too long", j.refused, j.requests)
 }
 
 // value returns the metric of a request in its unit of computing, NaN if it has none.
@@ -211,7 +237,8 @@ func (j *Judge) look(p *progress.Phase, client *progress.Client) {
 		c.inFlight = max(1, float64(p.RequestsInFlight()))
 		c.closeInterval(p.Elapsed.Seconds())
 	}
-	if j.verdict.Decision == "" && (j.limited(client) || !j.decide()) {
+	// What the server refuses it refuses whatever this machine is busy with.
+	if j.verdict.Decision == "" && (j.limited(client) && j.refusal() == "" || !j.decide()) {
 		return
 	}
 	if j.options.End != nil && !j.ended[p.Index] && j.clearsBar(p.Elapsed) {
@@ -225,7 +252,7 @@ func (j *Judge) look(p *progress.Phase, client *progress.Client) {
 
 // clearsBar reports whether the verdict clears the bar.
 func (j *Judge) clearsBar(elapsed time.Duration) bool {
-	if j.verdict.Saturated {
+	if j.verdict.Saturated || j.verdict.Refused != "" {
 		return true
 	}
 	largest := math.Inf(-1) // margin of a filter, relative to its threshold
@@ -270,6 +297,11 @@ func (j *Judge) decide() bool {
 	if j.requests < int64(max(minRequests, minWaves*j.wave)) {
 		return false
 	}
+	if text := j.refusal(); text != "" {
+		j.verdict.Decision, j.verdict.Confidence, j.verdict.Requests = Violated, j.options.Confidence, j.requests
+		j.verdict.Refused, j.verdict.Reason = text, text
+		return true
+	}
 	alpha := 1 - j.options.Confidence
 	parts := float64(len(j.conditions))
 	if j.open {
@@ -294,7 +326,7 @@ func (j *Judge) decide() bool {
 	case violated >= 0 && mostViolated >= certain+math.Log(parts):
 		j.verdict.Decision, j.verdict.Confidence = Violated, 1-parts*math.Exp(-mostViolated)
 		j.verdict.Reason = fmt.Sprintf("%s is violated", j.conditions[violated].filter)
-	case len(j.conditions) > 0 && leastMet >= certain && !j.rising():
+	case len(j.conditions) > 0 && leastMet >= certain && !j.rising() && !j.growing:
 		j.verdict.Decision, j.verdict.Confidence = Met, 1-math.Exp(-leastMet)
 		j.verdict.Reason = "all service levels are met"
 	default:
@@ -323,7 +355,7 @@ func (j *Judge) Verdict() Verdict {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	v := j.verdict
-	v.Decision = cmp.Or(v.Decision, Undecided)
+	v.Decision, v.Refused = cmp.Or(v.Decision, Undecided), j.refusal()
 	if v.Requests == 0 {
 		v.Requests = j.requests
 	}

@@ -26,6 +26,8 @@ type Judges struct {
 	verdicts   map[string]Verdict
 	last       boundary.Evidence
 	spent      spent
+	// earlier are the verdicts of an earlier start by iteration, nil for none.
+	earlier []*VerdictDocument
 	// measured is the measured time of the last run.
 	measured time.Duration
 	// lost are the runs in a row, up to the last one, that had no results, and why.
@@ -42,6 +44,11 @@ func (s *Judges) Lost() error {
 		return nil
 	}
 	return fmt.Errorf("the last %d runs had no results, so the search ends: %w", s.lost, s.why)
+}
+
+// Decided reports whether a run without a success says something all the same: that the server refused its requests.
+func (s *Judges) Decided(r *series.Run) bool {
+	return s != nil && s.verdicts[r.Info.RunLabel].Refused != ""
 }
 
 // NewJudges returns judges of limits, of which the last ones are implied: nobody asked for them, so that a run does not
@@ -81,6 +88,11 @@ func (s *Judges) Evidence() boundary.Evidence { return s.last }
 func (s *Judges) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 	t := loop.TrialOf(r)
 	v, known := s.verdicts[r.Info.RunLabel]
+	if !known && r.Succeeded() { // it was taken over from an earlier start
+		if v, known = s.restored(r.Info.VariationIndex); known {
+			s.Take(r.Info.RunLabel, v, s.spent.addRun(r.Metrics, v.Saved))
+		}
+	}
 	s.last = boundary.Evidence{Seconds: s.measured.Seconds()}
 	if !known {
 		return t, nil
@@ -101,6 +113,9 @@ func (s *Judges) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 		s.last.Errors = append(s.last.Errors, 0)
 	}
 	switch {
+	case v.Refused != "":
+		s.last.Verdict = boundary.Saturated // infeasible, and no figure of it counts
+		t.Refused = v.Refused
 	case v.ClientLimited:
 		s.last.Verdict = boundary.ClientLimited
 		t.Limited = "the machine of the client was the bottleneck"

@@ -20,27 +20,45 @@ func (s *Study) Opening() string {
 		limits = append(limits, answer.LimitText(limitOf(f)))
 	}
 	p := s.load()
-	return fmt.Sprintf("Searching the largest %s from %s to %s; probes of at most %s, %s measured in all\nLimits: %s", p.Name,
-		artifact.Short(s.Min), strings.TrimSpace(artifact.Short(s.Max)+" "+p.Unit), answer.Took(s.Question.Probe),
-		answer.Took(s.Budget), strings.Join(limits, ", "))
+	return fmt.Sprintf("Searching the %s from %s to %s%s; probes of at most %s, %s in all\nLimits: %s", p.Largest(),
+		artifact.Short(s.Min), strings.TrimSpace(artifact.Short(s.Max)+" "+p.Unit), s.context(),
+		answer.Took(s.Question.Probe), answer.Took(s.Budget), strings.Join(limits, ", "))
+}
+
+// context says where the upper end of a range comes from that the server's own context gives.
+func (s *Study) context() string {
+	if s.Context == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (the model's context is %s tokens)", artifact.Short(float64(s.Context)))
 }
 
 // Line says in one line what the last probe showed: whether its load meets the limits, by which figure, and how sure
 // that is. number counts from 1, load is that of the probe, feasible is the judgement of the search.
 func (s *Study) Line(number int, load float64, r *series.Run, feasible bool) string {
-	text := fmt.Sprintf("Probe %d: %s ", number, s.load().Value(load))
+	p := s.load()
+	meets, is, does := "meets", "is", "does"
+	if p.Unit != "" { // several of them
+		meets, is, does = "meet", "are", "do"
+	}
+	text := fmt.Sprintf("Probe %d: %s ", number, p.Value(load))
+	beyond, uncounted := text+is+" beyond the limits", text+does+" not count: "
 	v := s.verdicts[r.Info.RunLabel]
 	switch {
+	case v.Refused != "":
+		return beyond + ": " + v.Refused
 	case !r.Succeeded():
-		return text + "does not count: " + r.Err
+		return uncounted + r.Err
 	case v.ClientLimited:
-		return text + "does not count: the machine of the client was the bottleneck"
+		return uncounted + "the machine of the client was the bottleneck"
 	case v.Saturated:
-		return text + "is beyond the limits: the server falls behind; " + v.Evidence
+		return beyond + ": the server falls behind; " + v.Evidence
+	case slices.Contains(s.unreached, load):
+		return uncounted + s.tooShortIn(r)
 	case feasible:
-		text += "meets the limits"
+		text += meets + " the limits"
 	default:
-		text += "is beyond the limits"
+		text = beyond
 	}
 	if figure := s.nearest(r); figure != "" {
 		text += ": " + figure
@@ -50,6 +68,15 @@ func (s *Study) Line(number int, load float64, r *series.Run, feasible bool) str
 			answer.Took(s.measured.Round(time.Second)), answer.Took(v.Saved.Round(time.Second)))
 	}
 	return text
+}
+
+// tooShortIn says how the replies of a run were too short.
+func (s *Study) tooShortIn(r *series.Run) string {
+	i := slices.IndexFunc(r.Metrics, func(m metrics.Metric) bool { return m.Tag == "output_sequence_length" })
+	if i < 0 {
+		return ""
+	}
+	return s.tooShort(loadOf(r), r.Metrics[i].Stats.Avg)
 }
 
 // confidenceText writes a confidence, which is never said to be 100 %.

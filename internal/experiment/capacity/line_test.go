@@ -49,7 +49,7 @@ func TestLineSaysWhatAProbeShowed(t *testing.T) {
 		}
 	}
 	if got := s.Opening(); got != "Searching the largest concurrency from 1 to 100; probes of at most 1 min 0 s, 1 h 0 min "+
-		"measured in all\nLimits: Time to First Token p95 ≤ 300 ms, Request Error Rate ≤ 1 %" {
+		"in all\nLimits: Time to First Token p95 ≤ 300 ms, Request Error Rate ≤ 1 %" {
 		t.Error(got)
 	}
 }

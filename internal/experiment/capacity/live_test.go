@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -182,5 +185,22 @@ func TestProbeThatIsNotDecidedRunsToItsEnd(t *testing.T) {
 		if _, has := doc[key]; has {
 			t.Errorf("the summary has %s", key)
 		}
+	}
+}
+
+// A server that refuses all prompts as too long for its context ends the probe, which says so.
+func TestProbeOfPromptsThatAreRefusedEnds(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(`{"error":{"message":"This model's maximum context length is 8 tokens, your prompt has 16"}}`))
+	}))
+	t.Cleanup(s.Close)
+	cfg := configured(t, s.URL, "--concurrency", "2", "--benchmark-duration", "600")
+	v, out := judged(t, cfg, search.Filter{Metric: "time_to_first_token", Stat: "p90", Op: search.LE, Threshold: 60000})
+	if v.Decision != capacity.Violated || !v.EndedEarly || !strings.Contains(v.Refused, "prompts as too long") {
+		t.Errorf("verdict %+v", v)
+	}
+	if !out.Result.Counts.AllFailed() {
+		t.Errorf("counts %+v", out.Result.Counts)
 	}
 }

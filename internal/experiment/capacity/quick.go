@@ -41,8 +41,8 @@ func ParseQuickLimit(text string) (QuickLimit, error) {
 		}
 		l.Percentile, number = p, rest
 	}
-	v, err := strconv.ParseFloat(strings.TrimSuffix(number, "ms"), 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+	v, err := latency(number)
+	if err != nil {
 		return l, fmt.Errorf("%q: the limit is milliseconds above 0, as in 500 or p99:500", text)
 	}
 	l.Milliseconds = v

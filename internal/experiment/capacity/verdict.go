@@ -32,6 +32,8 @@ type Verdict struct {
 	// Saturated reports that the work in the system grew without bound; Evidence has the figures, for people.
 	Saturated bool
 	Evidence  string
+	// Refused says that the server refused most prompts as too long; "" if it did not.
+	Refused string
 	// ClientLimited reports that this program or its machine was the bottleneck: such a probe is neither feasible nor
 	// infeasible.
 	ClientLimited bool
@@ -68,6 +70,7 @@ type VerdictDocument struct {
 	Requests      int64                   `json:"requests"`
 	Saturated     bool                    `json:"saturated"`
 	Evidence      *string                 `json:"evidence,omitempty"`
+	Refused       string                  `json:"refused,omitempty"`
 	ClientLimited bool                    `json:"client_limited"`
 	EndedEarly    bool                    `json:"ended_early"`
 	Reason        string                  `json:"reason,omitempty"`
@@ -91,7 +94,7 @@ type FilterVerdictDocument struct {
 // Object returns the verdict as files have it.
 func (v *Verdict) Object() artifact.Object {
 	d := VerdictDocument{Decision: v.Decision, Confidence: v.Confidence, Requests: v.Requests, Saturated: v.Saturated,
-		ClientLimited: v.ClientLimited, EndedEarly: v.EndedEarly, Reason: v.Reason, SavedSeconds: v.Saved.Seconds()}
+		Refused: v.Refused, ClientLimited: v.ClientLimited, EndedEarly: v.EndedEarly, Reason: v.Reason, SavedSeconds: v.Saved.Seconds()}
 	if v.Saturated {
 		d.Evidence = &v.Evidence
 	}

@@ -2,8 +2,14 @@ package hint
 
 import "aiperf/internal/base/neterr"
 
-// UnknownModel names the kind of failure on which the server's list of models helps.
-const UnknownModel = "unknown model"
+// The names of kinds of failure that other parts of the program know.
+const (
+	// UnknownModel is that on which the server's list of models helps.
+	UnknownModel = "unknown model"
+	// ContextTooLong and TooLarge are those of requests that are longer than the model or the server takes.
+	ContextTooLong = "context too long"
+	TooLarge       = "too large"
+)
 
 // page are the beginnings of web pages.
 var page = []string{"<!doctype html", "<html"}
@@ -11,7 +17,7 @@ var page = []string{"<!doctype html", "<html"}
 // rows is the table, special kinds before general ones.
 var rows = []Row{
 	{
-		Hint: Hint{"context too long", "The prompt and the reply together are longer than the model's context",
+		Hint: Hint{ContextTooLong, "The prompt and the reply together are longer than the model's context",
 			"make them shorter with --isl (--synthetic-input-tokens-mean) and --osl (--output-tokens-mean)"},
 		Codes: []int{400, 413, 422, 500},
 		Says: []string{"context length", "context_length", "maximum context", "context window", "context size",
@@ -76,7 +82,7 @@ var rows = []Row{
 		Codes: []int{405, 501},
 	},
 	{
-		Hint: Hint{"too large", "The request is larger than the server, or a proxy before it, accepts",
+		Hint: Hint{TooLarge, "The request is larger than the server, or a proxy before it, accepts",
 			"make it smaller with --isl (--synthetic-input-tokens-mean) or smaller media, or raise the server's limit"},
 		Codes: []int{413},
 	},

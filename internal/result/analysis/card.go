@@ -32,6 +32,11 @@ type Card struct {
 	// Head and Rows are a table; the first column has names.
 	Head []string
 	Rows [][]string
+	// Curve is drawn beside the table; nil for none. Marked is the row of its answer, -1 for none.
+	Curve  *answer.Curve
+	Marked int
+	// Limits are those of the curve's answer.
+	Limits []answer.Limit
 	// Notes are sentences below the table.
 	Notes []string
 	// Command measured it, without secrets; "" if it is not known.

@@ -37,6 +37,8 @@ var light, dark = sharePalette{
 type drawing struct {
 	*chart.Scene
 	sharePalette
+	// room is the width that figures, findings and the table have.
+	room float64
 }
 
 func (d *drawing) font(size float64, bold bool, c color.NRGBA) chart.Font {
@@ -45,7 +47,7 @@ func (d *drawing) font(size float64, bold bool, c color.NRGBA) chart.Font {
 
 // Scene returns the card as a drawing of 1200 by 630 points.
 func (c *Card) Scene(darkTheme bool) *chart.Scene {
-	d := &drawing{chart.NewScene(width, height), light}
+	d := &drawing{chart.NewScene(width, height), light, inner}
 	if darkTheme {
 		d.sharePalette = dark
 	}
@@ -64,13 +66,17 @@ func (c *Card) Scene(darkTheme bool) *chart.Scene {
 	foot := height - 34.0
 	bottom := c.drawCommand(d, foot-30)
 	y := 134.0
+	small := d.font(18, false, d.soft)
+	d.Text(margin, foot, small.Fit(c.foot(), inner), small)
+	if c.Curve != nil {
+		c.drawWithCurve(d, y, bottom)
+		return d.Scene
+	}
 	if len(c.Figures) > 1 || len(c.Rows) == 0 { // a single one is in the table
 		y = c.drawFigures(d, y+14)
 	}
 	y = c.drawFindings(d, y, bottom)
 	c.drawTable(d, y, bottom-16)
-	small := d.font(18, false, d.soft)
-	d.Text(margin, foot, small.Fit(c.foot(), inner), small)
 	return d.Scene
 }
 
@@ -81,7 +87,7 @@ func (c *Card) drawFigures(d *drawing, y float64) float64 {
 		return y
 	}
 	const gap, high = 20.0, 142.0
-	w := (inner - gap*float64(n-1)) / float64(n)
+	w := (d.room - gap*float64(n-1)) / float64(n)
 	for i, f := range c.Figures {
 		x := margin + float64(i)*(w+gap)
 		d.Rect(x, y, w, high, 10, chart.Paint{Fill: d.panel})
@@ -109,7 +115,7 @@ func (c *Card) drawFigures(d *drawing, y float64) float64 {
 func (c *Card) drawFindings(d *drawing, y, bottom float64) float64 {
 	for _, f := range c.Findings {
 		bold, plain := d.font(20, true, d.text), d.font(20, false, d.soft)
-		lines := plain.Wrap(f.Text, inner-30, 2)
+		lines := plain.Wrap(f.Text, d.room-30, 2)
 		if f.Text == "" {
 			lines = nil
 		}
@@ -118,7 +124,7 @@ func (c *Card) drawFindings(d *drawing, y, bottom float64) float64 {
 		}
 		y += 28
 		d.Markers([]chart.Point{{X: margin + 8, Y: y - 7}}, chart.Circle, 14, chart.Paint{Fill: d.levels[f.Level]})
-		for i, line := range bold.Wrap(f.Title, inner-30, 2) {
+		for i, line := range bold.Wrap(f.Title, d.room-30, 2) {
 			if i > 0 {
 				y += 27
 			}
@@ -143,11 +149,11 @@ func (c *Card) drawTable(d *drawing, y, bottom float64) {
 	if fits < 2 {
 		return
 	}
-	first := inner * 0.3
+	first := d.room * 0.3
 	if len(c.Head) <= 3 {
-		first = inner * 0.4
+		first = d.room * 0.4
 	}
-	column := (inner - first) / float64(len(c.Head)-1)
+	column := (d.room - first) / float64(len(c.Head)-1)
 	line := func(cells []string, f chart.Font) {
 		for i, cell := range cells {
 			if f.Align = chart.AlignEnd; i > 0 && f.Measure(cell) > column-14 {
@@ -166,15 +172,19 @@ func (c *Card) drawTable(d *drawing, y, bottom float64) {
 	}
 	y += 30
 	line(c.Head, d.font(18, false, d.soft))
-	d.Line(margin, y+9, width-margin, y+9, chart.Paint{Stroke: d.line, Width: 1.5})
+	d.Line(margin, y+9, margin+d.room, y+9, chart.Paint{Stroke: d.line, Width: 1.5})
 	shown := min(fits, len(c.Rows))
 	for i := range shown {
 		r := c.Rows[i]
-		if c.several() && shown > 1 { // of more cells than fit the first, the last and some between them
+		font := d.font(20, false, d.text)
+		if c.Curve != nil { // those around the answer
+			at := min(max(c.Marked-shown/2, 0), len(c.Rows)-shown) + i
+			r, font.Bold = c.Rows[at], at == c.Marked
+		} else if c.several() && shown > 1 { // of more cells than fit the first, the last and some between them
 			r = c.Rows[i*(len(c.Rows)-1)/(shown-1)]
 		}
 		y += step
-		line(r, d.font(20, false, d.text))
+		line(r, font)
 	}
 }
 

@@ -102,7 +102,9 @@ func (c *Card) sweep(d *library.Folder, f *library.Facts) error {
 	if len(names) > 0 {
 		c.Facts = append(c.Facts, "over "+strings.Join(names, ", "))
 	}
-	c.boundary(s)
+	if s.Capacity == nil {
+		c.boundary(s)
+	}
 	for _, b := range s.Best {
 		if len(c.Figures) == mostFigures {
 			break
@@ -154,6 +156,10 @@ func (c *Card) sweep(d *library.Folder, f *library.Facts) error {
 			row = append(row, limitWords[cell.Verdict])
 		}
 		c.Rows = append(c.Rows, row)
+	}
+	if s.Capacity != nil {
+		c.capacity(s.Capacity)
+		c.Figures = c.Figures[:min(len(c.Figures), mostFigures)]
 	}
 	if len(c.Rows) == 0 {
 		return fmt.Errorf("%s: %w", d.File, errNone)

@@ -229,3 +229,39 @@ func TestFoldersThatHoldSeveralResultsOrNone(t *testing.T) {
 		}
 	}
 }
+
+// The card of a capacity has the curve of its probes, and a row for each load with that of the answer among them.
+func TestCardOfACapacityHasItsCurve(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "search_history.json"), `{"config":{"planner":"capacity","objectives":[],
+"search_space":[{"path":"datasets.main.prompts.isl","lo":16,"hi":4096}],"sla_filters":[{"metric_tag":"time_to_first_token",
+"stat":"p95","op":"le","threshold":300}]},"iterations":[{"variation_values":{"datasets.main.prompts.isl":512},
+"feasible":true},{"variation_values":{"datasets.main.prompts.isl":2048},"feasible":false}],"best_trials":[],
+"boundary_summary":{"feasible_max":{"value":512},"infeasible_min":{"value":2048},"outcome":"found","binding":0,
+"answer":1024,"interval":{"lo":900,"hi":1200,"level":0.95},"notes":["a note"],"command":"aiperf capacity --over isl"},
+"convergence_reason":"capacity_budget_used"}`)
+	write(t, filepath.Join(dir, "sweep_aggregate", "profile_export_aiperf_sweep.json"), `{"aggregation_type":"sweep",
+"metadata":{"sweep_parameters":[{"name":"isl","values":[512,2048]}]},"per_combination_metrics":[
+{"parameters":{"isl":512},"metrics":{"time_to_first_token_p95":{"mean":150,"unit":"ms"}}},
+{"parameters":{"isl":2048},"metrics":{"time_to_first_token_p95":{"mean":600,"unit":"ms"}}}],"best_configurations":{},
+"pareto_optimal":[]}`)
+	c, err := ReadCard(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := c.Figures[0]; f.Name != "Longest prompt within the limits" || f.Value != "1,024" || f.Unit != "tokens" {
+		t.Errorf("%+v", f)
+	}
+	if c.Curve == nil || c.Curve.Limit != 300 || c.Marked != 1 || len(c.Rows) != 3 || c.Rows[1][0] != "1,024 (answer)" {
+		t.Errorf("row %d of %q", c.Marked, c.Rows)
+	}
+	var svg bytes.Buffer
+	if err := c.Scene(false).WriteSVG(&svg); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"TTFT p95", "1,024 (answer)", ">300<", "95 %: 900–1,200"} {
+		if !strings.Contains(svg.String(), text) {
+			t.Errorf("the card does not say %s", text)
+		}
+	}
+}

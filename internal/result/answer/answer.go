@@ -183,6 +183,8 @@ type Sweep struct {
 	Search *Search
 	// Capacity is the answer to how much load the server takes, nil if that was not asked.
 	Capacity *Capacity
+	// history is the file that the search was read from, nil for none.
+	history *HistoryDocument
 }
 
 // Search is how a search went.
@@ -295,6 +297,9 @@ type Capacity struct {
 	// Value is the answer, with the interval of the boundary at Level; the interval is NaN if it is not known.
 	Value, Low, High float64
 	Level            float64
+	// Within is the largest load that was measured to be within the limits up to Value, Beyond the smallest above that
+	// missed one; NaN where there is none.
+	Within, Beyond float64
 	// Rate is the throughput of requests at Value in requests per second; its Mean is NaN if it is not known or Load
 	// is the rate itself.
 	Rate   Figure

@@ -243,6 +243,7 @@ type IterationDocument struct {
 	// The others are of this program only. Extra are those of the judge.
 	ClientLimited string          `json:"client_limited,omitempty"`
 	Saturated     string          `json:"saturated,omitempty"`
+	Refused       string          `json:"refused,omitempty"`
 	Extra         artifact.Object `json:"-" artifact:"inline"`
 }
 
@@ -303,10 +304,11 @@ type TierVerdictDocument struct {
 
 // CapacityDocument is only that of aiperf capacity: its answer.
 type CapacityDocument struct {
+	Outcome  Outcome                  `json:"outcome,omitempty"`
 	Answer   *float64                 `json:"answer"`
 	Estimate *float64                 `json:"estimate"`
 	Interval LevelledIntervalDocument `json:"interval"`
-	// BoundFirst is the limit that is missed first, or saturation.
+	// BoundFirst is the limit that is missed first, saturation or context_length.
 	BoundFirst      *string `json:"bound_first"`
 	Sureness        float64 `json:"sureness"`
 	Probes          int     `json:"probes"`
@@ -314,6 +316,20 @@ type CapacityDocument struct {
 	MeasuredSeconds float64 `json:"measured_seconds"`
 	SavedSeconds    float64 `json:"saved_seconds"`
 	Command         string  `json:"command"`
+	// Binding is the index of the limit that is missed first, BoundBy what else bound the load.
+	Binding *int           `json:"binding,omitempty"`
+	BoundBy string         `json:"bound_by,omitempty"`
+	Notes   []string       `json:"notes,omitempty"`
+	Spent   *SpentDocument `json:"spent,omitempty"`
+}
+
+// SpentDocument is what an answer cost.
+type SpentDocument struct {
+	Runs     int64   `json:"runs"`
+	Requests int64   `json:"requests"`
+	Tokens   int64   `json:"tokens"`
+	Seconds  float64 `json:"seconds"`
+	Saved    float64 `json:"saved_seconds"`
 }
 
 // LevelledIntervalDocument is an interval with its confidence.

@@ -221,3 +221,36 @@ func TestPriceAtAnOperatingPoint(t *testing.T) {
 		}
 	}
 }
+
+// The answer of a capacity search is read whole, with what its cells say; a file that does not say what it came to, by
+// its two sides.
+func TestTheWholeAnswerOfACapacitySearch(t *testing.T) {
+	const head = `{"config":{"planner":"capacity","objectives":[],"search_space":[{"path":"phases.profiling.concurrency",
+"lo":1,"hi":64}],"sla_filters":[{"metric_tag":"time_to_first_token","stat":"p95","op":"le","threshold":300}]},
+"iterations":[{"variation_values":{"phases.profiling.concurrency":16},"feasible":false},
+{"variation_values":{"phases.profiling.concurrency":14},"feasible":true},
+{"variation_values":{"phases.profiling.concurrency":20},"feasible":false},
+{"variation_values":{"phases.profiling.concurrency":30},"feasible":false,"refused":"too long"}],
+"best_trials":null,"recipe":null,"convergence_reason":"capacity_budget_used","boundary_summary":{
+"feasible_max":{"value":14},"infeasible_min":{"value":16},"answer":16,"interval":{"lo":15,"hi":18,"level":0.95},
+"command":"aiperf capacity"`
+	s, err := answer.ReadSearch([]byte(head + `,"outcome":"found","binding":0,"notes":["busy"],
+"spent":{"runs":4,"requests":40,"tokens":4000,"seconds":90,"saved_seconds":2}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Capacity
+	if c == nil || c.Headline() != "concurrency 16, 95 %: 15–18" || c.Within != 14 || c.Beyond != 20 || c.Binding != 0 ||
+		len(c.Notes) != 1 || c.Spent.String() != "4 runs, 40 requests, 4,000 tokens, 1 min 30 s; 2 s saved by early verdicts" {
+		t.Errorf("%+v", c)
+	}
+	if text := c.Contradiction(s); !strings.HasPrefix(text, "a limit was missed at concurrency 16; the answer is where") {
+		t.Error(text)
+	}
+	if cell := s.Cells[3]; cell.Verdict != answer.Infeasible || cell.Why != "too long" {
+		t.Errorf("%+v", cell)
+	}
+	if s, err = answer.ReadSearch([]byte(head + `}}`)); err != nil || s.Capacity == nil || s.Capacity.Outcome != answer.Found {
+		t.Errorf("%v, %+v", err, s)
+	}
+}

@@ -21,7 +21,7 @@ func ReadSearch(history []byte) (*Sweep, error) {
 	}
 	s := &Sweep{Kind: "Search", Search: &Search{Planner: f.Config.Planner, Most: f.Config.Most}}
 	for _, d := range f.Config.Space {
-		p := Parameter{Name: d.Path[strings.LastIndexByte(d.Path, '.')+1:], Path: d.Path}
+		p := NewParameter(d.Path)
 		s.Parameters = append(s.Parameters, p)
 		s.Search.Ranges = append(s.Search.Ranges, Range{p, d.Lo, d.Hi})
 	}
@@ -59,6 +59,8 @@ func ReadSearch(history []byte) (*Sweep, error) {
 			c.Verdict, c.Why = ClientLimited, it.ClientLimited
 		case it.Saturated != "":
 			c.Verdict, c.Why = Infeasible, it.Saturated
+		case it.Refused != "":
+			c.Verdict, c.Why = Infeasible, it.Refused
 		case it.Objectives == nil && len(f.Config.Objectives) > 0:
 			c.Verdict = Failed
 		case it.Feasible != nil && *it.Feasible && len(s.Limits) > 0:
@@ -81,6 +83,8 @@ func ReadSearch(history []byte) (*Sweep, error) {
 		s.Search.Reason = *f.Reason
 	}
 	s.Search.Boundary = f.boundary()
+	s.history = &f
+	s.Capacity = f.capacity(s)
 	return s, nil
 }
 
@@ -152,6 +156,7 @@ func (s *Sweep) AddSearch(history []byte) error {
 		}
 	}
 	s.Cells, s.Search, s.Kind = cells, h.Search, h.Kind
+	s.Capacity = h.history.capacity(s)
 	if len(s.Limits) == 0 {
 		s.Limits = h.Limits
 	}

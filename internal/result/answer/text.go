@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -56,24 +57,47 @@ func Measured(v, low, high, level float64, unit string) string {
 // Percent writes a share as a percentage.
 func Percent(share float64) string { return artifact.Trimmed(100*share, 3) + " %" }
 
-// Value writes a load: "concurrency 186", or "12.4 requests/s" where it has a unit.
+// loadWords are how loads that have a unit are named in sentences.
+var loadWords = map[string]struct{ unit, prefix, noun, largest string }{
+	"rate":  {"requests/s", "", "rate", "largest rate"},
+	"users": {"users", "", "number of users", "largest number of users"},
+	"isl":   {"tokens", "prompts of ", "prompt length", "longest prompt"},
+	"osl":   {"tokens", "replies of ", "reply length", "longest reply"},
+}
+
+// NewParameter returns the parameter of a path, with the unit that loads of its name have.
+func NewParameter(path string) Parameter {
+	p := Parameter{Name: path[strings.LastIndexByte(path, '.')+1:], Path: path}
+	p.Unit = loadWords[p.Name].unit
+	return p
+}
+
+// Value writes a load: "concurrency 186", or "12.4 requests/s" and "prompts of 2,048 tokens" where it has a unit.
 func (p Parameter) Value(v float64) string {
-	if p.Unit != "" {
-		return artifact.Short(v) + " " + p.Unit
+	return p.before() + strings.TrimSpace(artifact.Short(v)+" "+p.Unit)
+}
+
+// before is what goes before a value of a load.
+func (p Parameter) before() string {
+	if p.Unit == "" {
+		return p.Name + " "
 	}
-	return p.Name + " " + artifact.Short(v)
+	return loadWords[p.Name].prefix
+}
+
+// noun names a load in a sentence.
+func (p Parameter) noun() string { return cmp.Or(loadWords[p.Name].noun, p.Name) }
+
+// Largest names what a search for the boundary of a load looks for, such as "longest prompt".
+func (p Parameter) Largest() string {
+	return cmp.Or(loadWords[p.Name].largest, "largest "+strings.ReplaceAll(p.Name, "_", " "))
 }
 
 // Headline says in one sentence what load the server takes.
 func (c *Capacity) Headline() string {
-	name := c.Load.Name
 	switch c.Outcome {
 	case Found:
-		text := Measured(c.Value, c.Low, c.High, c.Level, c.Load.Unit)
-		if c.Load.Unit == "" {
-			text = name + " " + text
-		}
-		return text + c.atRate()
+		return c.Load.before() + Measured(c.Value, c.Low, c.High, c.Level, c.Load.Unit) + c.atRate()
 	case WholeRange:
 		return "at least " + c.Load.Value(c.Hi) + c.atRate() + ": the largest load of the range meets all limits"
 	case NotEvenSmallest:
@@ -81,7 +105,7 @@ func (c *Capacity) Headline() string {
 	}
 	switch {
 	case artifact.Finite(c.Low) && artifact.Finite(c.High):
-		return "not decided: " + strings.TrimSpace(name+" between "+artifact.Short(c.Low)+" and "+
+		return "not decided: " + strings.TrimSpace(c.Load.noun()+" between "+artifact.Short(c.Low)+" and "+
 			artifact.Short(c.High)+" "+c.Load.Unit)
 	case artifact.Finite(c.Value):
 		return "not decided: " + c.Load.Value(c.Value) + " met the limits, beyond is not known"

@@ -44,6 +44,12 @@ func TestHeadlineSaysWhatIsKnown(t *testing.T) {
 		"not decided: concurrency 64 met the limits, beyond is not known": {Outcome: answer.Undecided, Load: users,
 			Value: 64,
 			Low:   unknown, High: unknown, Rate: answer.Single(unknown)},
+		"prompts of 2,048 tokens, 95 %: 2,000–2,100": {Outcome: answer.Found, Load: answer.NewParameter("datasets.main.prompts.isl"),
+			Value: 2048, Low: 2000, High: 2100, Level: 0.95, Rate: answer.Single(unknown)},
+		"at least replies of 4,096 tokens: the largest load of the range meets all limits": {Outcome: answer.WholeRange,
+			Load: answer.NewParameter("datasets.main.prompts.osl"), Hi: 4096, Value: 4096, Rate: answer.Single(unknown)},
+		"not decided: number of users between 8 and 12 users": {Outcome: answer.Undecided,
+			Load: answer.NewParameter("phases.profiling.users"), Value: 8, Low: 8, High: 12, Rate: answer.Single(unknown)},
 		"not decided": {Load: users, Value: unknown, Low: unknown, High: unknown, Rate: answer.Single(unknown)},
 	} {
 		if got := c.Headline(); got != want {

@@ -38,6 +38,17 @@ func (o Options) ModelRoot(ctx context.Context, base, model string) string {
 	return ""
 }
 
+// ModelContext asks a server for the length in tokens of the context of a model; 0 if it does not say.
+func (o Options) ModelContext(ctx context.Context, base, model string) (int64, error) {
+	models, _, err := o.listModels(ctx, base)
+	for _, m := range models {
+		if m.ID == model {
+			return m.Context, nil
+		}
+	}
+	return 0, err
+}
+
 func (o Options) listModels(ctx context.Context, base string) (models modelList, from string, err error) {
 	addresses, err := modelLists(base)
 	if err != nil {
@@ -123,6 +134,8 @@ type modelList []struct {
 	ID    string `json:"id"`
 	Owner string `json:"owned_by"`
 	Root  string `json:"root"`
+	// Context is named as vLLM and SGLang do.
+	Context int64 `json:"max_model_len"`
 }
 
 func (l modelList) names() []string {

@@ -54,6 +54,20 @@ func TestListOfModelsIsFoundFromAnyBaseURL(t *testing.T) {
 	}
 }
 
+// The length of the context is that of the model that is asked for.
+func TestContextOfAModel(t *testing.T) {
+	s := &script{replies: map[string][]string{models: {`200 {"data":[{"id":"a","max_model_len":4096},{"id":"b"}]}`,
+		`200 {"data":[{"id":"a","max_model_len":4096},{"id":"b"}]}`, `404 no`}}}
+	for _, c := range []struct {
+		model string
+		want  int64
+	}{{"a", 4096}, {"b", 0}, {"a", 0}} {
+		if got, _ := options(s).ModelContext(t.Context(), "http://h:1", c.model); got != c.want {
+			t.Errorf("%s: %d, want %d", c.model, got, c.want)
+		}
+	}
+}
+
 func TestModelsInAMessageAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		names []string

@@ -171,5 +171,18 @@ func (c *Capacity) Answer() Answer {
 		}
 	}
 	c.widen(&a)
+	c.doubt(&a)
 	return a
+}
+
+// doubt bounds the sureness where probes of a load within the interval, or next to it, contradict each other, also where
+// the smaller side is taken for outliers: half of its share is left for it to be right.
+func (c *Capacity) doubt(a *Answer) {
+	_, at := c.reached()
+	for i := range at {
+		within, beyond := countSides(at[i])
+		if load := at[i][0].load; min(within, beyond) > 0 && load >= a.Low && (load <= a.High || load == a.Fail) {
+			a.Sureness = min(a.Sureness, 1-float64(min(within, beyond))/float64(2*(within+beyond)))
+		}
+	}
 }

@@ -34,6 +34,8 @@ type Evidence struct {
 	Errors []float64
 	// Seconds is the measured time of the probe.
 	Seconds float64
+	// Elapsed is the time of the whole search up to its end, in seconds; 0: the measured time of all probes.
+	Elapsed float64
 }
 
 // CapacityOptions configures a [Capacity].
@@ -42,7 +44,9 @@ type CapacityOptions struct {
 	Precision float64
 	// Level is the confidence of the interval. Default 0.95.
 	Level float64
-	// Budget is the measured time in seconds after which no probe starts. 0: no limit.
+	// Budget is the time of the search in seconds: no probe starts that would end after it, if it takes as long as those
+	// before did on average; the first one always does. Where only measured time is known, none starts after it. 0: no
+	// limit.
 	Budget float64
 	// MaxProbes is the number of probes after which the search ends. Default 30.
 	MaxProbes int
@@ -70,8 +74,9 @@ type Capacity struct {
 	filters []search.Filter
 	options CapacityOptions
 	probes  []probe
-	seconds float64
-	reason  string
+	// seconds is the measured time, elapsed the whole one, 0 if it is not known.
+	seconds, elapsed float64
+	reason           string
 	// next is the load of the next probe, asked reports that it was given out.
 	next  float64
 	asked bool
@@ -173,6 +178,7 @@ func (c *Capacity) Observe(r search.Result, e Evidence) {
 	c.probes = append(c.probes, p)
 	c.inflateOutliers(p.u)
 	c.seconds += e.Seconds
+	c.elapsed = max(c.elapsed, e.Elapsed)
 	c.posterior = c.infer()
 	c.decide()
 }

@@ -27,13 +27,19 @@ const (
 func (c *Capacity) decide() {
 	switch {
 	case c.ended():
-	case c.options.Budget > 0 && c.seconds >= c.options.Budget:
+	case c.options.Budget > 0 && !c.affordsProbe():
 		c.reason = CapacityBudget
 	case len(c.probes) >= c.options.MaxProbes:
 		c.reason = CapacityMaxProbes
 	default:
 		c.next = c.unsettled(c.round(math.Exp(c.choose())))
 	}
+}
+
+// affordsProbe reports that the budget has room for one more probe.
+func (c *Capacity) affordsProbe() bool {
+	each := c.elapsed / float64(len(c.probes))
+	return c.seconds < c.options.Budget && c.elapsed+each <= c.options.Budget
 }
 
 // unsettled returns the load itself, or its neighbour inside the bracket if the load is an end of the bracket that more

@@ -76,7 +76,8 @@ func (s *Search) iterationDocument(it *iteration) answer.IterationDocument {
 		Index: it.proposal.Iteration, Values: it.proposal.Values, Objectives: valuesOrNull(it.result.Objectives),
 		Feasible: new(s.feasible(*it)), NonMonotonic: it.contradicts,
 		ClientLimited: it.first(func(t *Trial) string { return t.Limited }),
-		Saturated:     it.first(func(t *Trial) string { return t.Saturated }), Extra: it.extra,
+		Saturated:     it.first(func(t *Trial) string { return t.Saturated }),
+		Refused:       it.first(func(t *Trial) string { return t.Refused }), Extra: it.extra,
 	}
 }
 

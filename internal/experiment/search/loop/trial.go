@@ -23,6 +23,8 @@ type Trial struct {
 	// infeasible. Saturated says how the server fell behind: the trial is then infeasible, whatever its figures are.
 	// Both are empty otherwise.
 	Limited, Saturated string
+	// Refused says how the server refused the requests of the point: the trial is infeasible; empty otherwise.
+	Refused string
 	// Requests is the per-request file, which percentiles over all trials come from; empty without one.
 	Requests string
 }
@@ -89,13 +91,14 @@ type trialDocument struct {
 	WasCancelled   bool                          `json:"was_cancelled"`
 	Limited        string                        `json:"client_limited,omitempty"`
 	Saturated      string                        `json:"saturated,omitempty"`
+	Refused        string                        `json:"refused,omitempty"`
 	Requests       string                        `json:"requests_path,omitempty"`
 }
 
 func (t *Trial) document(p *Proposal, number int) trialDocument {
 	d := trialDocument{Label: t.Label, Success: t.Err == "", Err: orNull(t.Err), Dir: orNull(t.Dir),
 		VariationLabel: p.Label, Values: p.Values, VariationIndex: p.Iteration, Index: number, Limited: t.Limited,
-		Saturated: t.Saturated, Requests: t.Requests}
+		Saturated: t.Saturated, Refused: t.Refused, Requests: t.Requests}
 	for _, m := range t.Metrics {
 		d.Metrics.Add(m.Tag, append(artifact.Object{{Key: unitKey, Value: m.Unit}}, m.Stats...))
 	}
@@ -107,7 +110,8 @@ const unitKey = "unit"
 
 // trial returns the trial that a checkpoint has.
 func (d *trialDocument) trial() Trial {
-	t := Trial{Label: d.Label, Limited: d.Limited, Saturated: d.Saturated, Requests: d.Requests}
+	t := Trial{Label: d.Label, Limited: d.Limited, Saturated: d.Saturated, Refused: d.Refused,
+		Requests: d.Requests}
 	if d.Dir != nil {
 		t.Dir = *d.Dir
 	}
@@ -149,7 +153,7 @@ func (s *Search) judge(at search.Point, trials []Trial, objectives []float64) (r
 	r = s.spec.Judge(at, good, objectives)
 	r.Feasible = false
 	for i, t := range kept {
-		if t.Limited != "" || t.Saturated != "" {
+		if t.Limited != "" || t.Saturated != "" || t.Refused != "" {
 			// Its figures are not those of a server that keeps up at this load.
 			for j := range r.Margins[i] {
 				r.Margins[i][j] = math.NaN()

@@ -258,7 +258,7 @@ func (p *page) beside(left, right [][]span, from int) {
 // plotLegend explains the marks that the plots have.
 func plotLegend(c *answer.Curve, ascii bool) string {
 	name := c.Load.Name
-	if c.Load.Unit != "" {
+	if c.Load.Unit != "" && c.Load.Unit != name {
 		name += " (" + c.Load.Unit + ")"
 	}
 	parts := []string{"Horizontal: " + safe(name)}

@@ -267,20 +267,20 @@ func limitTexts(limits []answer.Limit) string {
 	return strings.Join(list, "; ")
 }
 
-// capacityRows appends how much load a server takes, the answer last.
+// capacityRows appends how much load a server takes, the answer first.
 func (p *page) capacityRows(c *answer.Capacity) {
-	p.command("repeat", c.Command)
-	p.row("spent", only(c.Spent.String()))
-	for _, note := range c.Notes {
-		p.row("note", []span{{safe(note), yellow}})
-	}
+	p.row("answer", []span{{safe(c.Headline()), outcomeStyle(c.Outcome)}})
 	p.row("limits", only(limitTexts(c.Limits)))
+	p.row("bound first", only(c.Bound()))
 	p.row("recommended", only(c.Curve.Point(c.Curve.Recommended)))
 	if c.Price != nil {
 		p.row("cost", only(c.Price.String()))
 	}
-	p.row("bound first", only(c.Bound()))
-	p.row("answer", []span{{safe(c.Headline()), outcomeStyle(c.Outcome)}})
+	for _, note := range c.Notes {
+		p.row("note", []span{{safe(note), yellow}})
+	}
+	p.row("spent", only(c.Spent.String()))
+	p.command("repeat", c.Command)
 }
 
 // command appends a command line. On a screen it goes on in further lines behind backslashes, as a shell takes it.

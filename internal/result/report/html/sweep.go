@@ -1,12 +1,14 @@
 package html
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/webpage"
 	"aiperf/internal/result/answer"
 )
@@ -26,8 +28,10 @@ type sweepView struct {
 	Answer *answerView
 	Best   []card
 	// Curves are the charts over a parameter. Front and Probes are nil where there are none.
-	Curves        []curveView
-	Stats         []string
+	Curves []curveView
+	Stats  []string
+	// Stat is the statistic that the curves show at first.
+	Stat          string
 	Front, Probes *figure
 	Accuracy      *sweepAccuracy
 	Parameters    []string
@@ -96,10 +100,13 @@ func newSweepView(s *answer.Sweep) *sweepView {
 	for _, f := range sweepFacts(s) {
 		v.Facts = append(v.Facts, row(f))
 	}
-	v.Answer = newAnswerView(s.Capacity)
+	if v.Answer = newAnswerView(s.Capacity); v.Answer != nil {
+		v.Command = cmp.Or(v.Command, s.Capacity.Command)
+	}
 	v.Status = sweepStatus(s)
 	v.Best = bestCards(s)
 	v.Curves, v.Stats = curveViews(s)
+	v.Stat = firstStat(s, v.Stats)
 	v.accuracy(s)
 	if v.Front = frontFigure(s); v.Front != nil {
 		v.Front.Description = "Scatter of the cells: " + v.Front.Title
@@ -266,7 +273,7 @@ func sweepStatus(s *answer.Sweep) []status {
 		out = append(out, st)
 	}
 	if s.Search != nil {
-		out = append(out, searchStatus(s.Search))
+		out = append(out, searchStatus(s))
 	}
 	return out
 }
@@ -280,33 +287,53 @@ func plural(n int, of string) string {
 
 // searchReasons says why searches end, by the words of search_history.json.
 var searchReasons = map[string]string{
-	"max_iterations":         "the number of iterations was reached",
-	"improvement_patience":   "the objective did not improve any more",
-	"plateau_cv":             "the objective was the same in several iterations",
-	"posterior_regret_bound": "no point was expected to be better",
-	"emmr":                   "no point was expected to be better",
-	"cancelled":              "the search was cancelled",
-	"aborted":                "the search was aborted",
+	"max_iterations":          "the number of iterations was reached",
+	"improvement_patience":    "the objective did not improve any more",
+	"plateau_cv":              "the objective was the same in several iterations",
+	"posterior_regret_bound":  "no point was expected to be better",
+	"emmr":                    "no point was expected to be better",
+	"capacity_client_limited": "larger loads could not be measured: their probes were not limited by the server",
+	"capacity_budget_used":    "the time that it was given was used",
+	"capacity_max_probes":     "it made as many probes as it may",
+	"cancelled":               "the search was cancelled",
+	"aborted":                 "the search was aborted",
 }
 
-func searchStatus(s *answer.Search) status {
-	ended := searchReasons[s.Reason]
+// ending says in words why a search ended, "" if it did not end by itself.
+func ending(reason string) string {
+	ended := searchReasons[reason]
 	switch {
 	case ended != "":
-	case strings.HasSuffix(s.Reason, "_precision_reached") || strings.HasSuffix(s.Reason, "all_converged"):
+	case strings.HasSuffix(reason, "_precision_reached") || strings.HasSuffix(reason, "all_converged"):
 		ended = "the boundary is known to the precision asked for"
-	case strings.HasSuffix(s.Reason, "_no_failure_in_range"):
+	case strings.HasSuffix(reason, "_no_failure_in_range"):
 		ended = "the largest value of the range meets all limits"
-	case strings.HasSuffix(s.Reason, "_no_pass_in_range"):
+	case strings.HasSuffix(reason, "_no_pass_in_range"):
 		ended = "the smallest value of the range misses a limit"
-	case s.Reason != "":
-		ended = strings.ReplaceAll(s.Reason, "_", " ")
 	default:
+		ended = strings.ReplaceAll(reason, "_", " ")
+	}
+	return ended
+}
+
+func searchStatus(sweep *answer.Sweep) status {
+	s := sweep.Search
+	ended := ending(s.Reason)
+	if ended == "" {
 		return status{Level: warn, Title: "The search did not end by itself", Text: "Its results are those up to then."}
 	}
 	st := status{Level: plain, Title: "The search ended", Text: ended}
 	b := s.Boundary
-	if b == nil || len(s.Ranges) != 1 {
+	switch c := sweep.Capacity; {
+	case c != nil: // the two sides of the answer, whatever single probes say
+		if artifact.Finite(c.Within) {
+			st.Items = append(st.Items, "largest measured within the limits: "+c.Load.Value(c.Within))
+		}
+		if artifact.Finite(c.Beyond) {
+			st.Items = append(st.Items, "smallest measured beyond: "+c.Load.Value(c.Beyond))
+		}
+		return st
+	case b == nil || len(s.Ranges) != 1:
 		return st
 	}
 	name := s.Ranges[0].Parameter
@@ -349,7 +376,7 @@ func searchRows(s *answer.Sweep) []row {
 	if h.Most > 0 {
 		add("Iterations", fmt.Sprintf("%d of at most %d", len(s.Cells), h.Most))
 	}
-	add("End", h.Reason)
+	add("End", ending(h.Reason))
 	if b := h.Boundary; b != nil {
 		add("Boundary", b.Type)
 		add("Binding constraint", b.Binding)

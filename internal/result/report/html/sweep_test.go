@@ -181,6 +181,25 @@ func TestCapacityPageHasTheAnswerWithItsInterval(t *testing.T) {
 	}
 }
 
+// What is limited is in sight: its statistic, its curve first, and the row of the answer; the two sides are those of the
+// answer, whatever single probes say.
+func TestCapacityPageIsAboutItsLimit(t *testing.T) {
+	s := searched()
+	s.Limits = []answer.Limit{{Metric: "request_latency", Stat: "p95", Op: "le", Threshold: 5000, Unit: "ms"}}
+	s.Capacity.Limits, s.Capacity.Value, s.Capacity.Binding = s.Limits, 68, 0
+	s.Capacity.Complete(s)
+	page := pageOf(t, "capacitylimit", s)
+	for _, want := range []string{"<option selected>p95</option>", `<span class="badge">answer</span>`,
+		"largest measured within the limits: concurrency 68", "smallest measured beyond: concurrency 70"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if a, b := strings.Index(page, `id="curve-request_latency"`), strings.Index(page, `id="curve-request_throughput"`); a > b {
+		t.Error("the curve of the limit is not the first one")
+	}
+}
+
 // scenarios is a sweep over names, without limits and intervals, one cell of which failed.
 func scenarios() *answer.Sweep {
 	s := &answer.Sweep{Title: "m", Parameters: []answer.Parameter{{Name: "scenario"}}, Metrics: metricsOfBatching(),
@@ -227,6 +246,9 @@ func TestSearchPageSaysHowItEnded(t *testing.T) {
 		"monotonic_no_pass_in_range":        "the smallest value of the range misses a limit",
 		"monotonic_no_failure_in_range":     "the largest value of the range meets all limits",
 		"max_iterations":                    "the number of iterations was reached",
+		"capacity_client_limited":           "larger loads could not be measured",
+		"capacity_budget_used":              "the time that it was given was used",
+		"capacity_max_probes":               "it made as many probes as it may",
 		"":                                  "did not end by itself",
 		"something_new":                     "something new",
 	} {

@@ -35,7 +35,31 @@ func curveViews(s *answer.Sweep) (views []curveView, stats []string) {
 			stats = append(stats, stat)
 		}
 	}
+	if s.Capacity != nil { // what the answer is about comes first
+		slices.SortStableFunc(views, func(a, b curveView) int { return limitRank(s, a.Tag) - limitRank(s, b.Tag) })
+	}
 	return views, stats
+}
+
+// limitRank is the place of a metric among those of the limits, after all of them if it has none. Limits that nobody
+// misses, such as that of failed requests, do not make a metric one of the first.
+func limitRank(s *answer.Sweep, tag string) int {
+	i := slices.IndexFunc(s.Limits, func(l answer.Limit) bool { return l.Metric == tag && tag != "request_error_rate" })
+	if i < 0 {
+		return len(s.Limits)
+	}
+	return i
+}
+
+// firstStat is the statistic that the curves show at first: that of the first limit which is one of them, so that the
+// limit is in the picture.
+func firstStat(s *answer.Sweep, stats []string) string {
+	for _, l := range s.Limits {
+		if l.Stat != "avg" && slices.Contains(stats, l.Stat) {
+			return l.Stat
+		}
+	}
+	return "p99"
 }
 
 // frontFigure returns the scatter of throughput and latency; nil without both.
@@ -59,6 +83,11 @@ func tableMetrics(s *answer.Sweep) []answer.Metric {
 		}
 		if strings.Contains(best.Tag, "throughput") || strings.HasPrefix(best.Tag, "good") {
 			if i := slices.IndexFunc(view, func(m answer.Metric) bool { return m.Stat == "avg" }); i >= 0 {
+				best = view[i]
+			}
+		}
+		for _, l := range s.Limits { // what is limited is what is read
+			if i := slices.IndexFunc(view, func(m answer.Metric) bool { return m.Tag == l.Metric && m.Stat == l.Stat }); i >= 0 {
 				best = view[i]
 			}
 		}
@@ -125,6 +154,9 @@ func (v *sweepView) table(s *answer.Sweep) {
 			r.Label = fmt.Sprintf("cell %d", i+1)
 		}
 		v.Judged = v.Judged || c.Verdict != ""
+		if load, ok := c.Number(0); ok && s.Capacity != nil && load == s.Capacity.Value {
+			r.Marks = append([]string{"answer"}, r.Marks...)
+		}
 		if c.Pareto {
 			r.Marks = append(r.Marks, "Pareto")
 		}

@@ -98,7 +98,7 @@
         ctx.fillRect(X(b.value) - r / 2, box.top, r, box.height);
       }
     });
-    const tickX = v => o.categories ? o.categories[v] ?? "" : tick(v);
+    const tickX = v => o.categories ? o.categories[v] ?? "" : o.whole && v % 1 ? "" : tick(v);
     const show = (at, u) => {
       const k = at !== null && o.near ? nearest(u, xs, points) : at;
       if (k === null) names.show(null);
@@ -125,7 +125,7 @@
     const plot = el(c.id);
     plot.querySelector("figcaption b").textContent = m.title;
     const place = i => p.number ? cells[i].numbers[x] : cells[i].at[x] < 0 ? null : cells[i].at[x];
-    const lines = groups(x, by).map((g, k) => ({label: g.name || m.title, cells: g.cells, colour: colours(k), dash: dash(k), join: p.number && unique(x, by)}));
+    const lines = groups(x, by).map((g, k) => ({label: g.name || m.title, cells: g.cells, colour: colours(k), dash: dash(k), join: p.number && (unique(x, by) || data.parameters.length === 1)}));
     const b = data.boundary && data.boundary.parameter === x ? data.boundary : null;
     const special = b ? [["K", b.knee], ["R", b.recommended]].map(([name, load]) => [name, cells.findIndex((c, i) => known(load) && place(i) === load && known(f.mean[i]))]).filter(s => s[1] >= 0) : [];
     const limits = data.limits.filter(l => l.key === key);
@@ -162,7 +162,7 @@
     const kinds = [["meets the limits", i => !missed(i) && !doubtful(i), () => colour("good")], ["misses a limit", missed, () => colour("bad")], ["limited by the client", doubtful, () => colour("warn")]];
     const value = i => p.number ? cells[i].numbers[0] : cells[i].at[0];
     scatter(el("probes"), {
-      x: i => i + 1, y: value, height: 220, xLabel: "probe", yLabel: p.name, xName: "probe",
+      x: i => i + 1, y: value, height: 220, xLabel: "probe", yLabel: p.name, xName: "probe", whole: true,
       series: kinds.map(k => ({label: k[0], cells: all.filter(k[1]), colour: k[2]})).filter(s => s.cells.length),
       lines: b && known(b.value) ? [{y: b.value}] : [],
       head: ["probe", p.name, "verdict"], table: order => [order.map(i => String(i + 1)), order.map(i => p.values[cells[i].at[0]] ?? ""), order.map(i => cells[i].verdict || "")],

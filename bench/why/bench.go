@@ -67,9 +67,9 @@ func (b *bench) one(ctx context.Context, s *situation) (v verdict, shown string,
 func (b *bench) profile(ctx context.Context, s *situation, a arranged, flags, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	args := []string{"profile", "--streaming", "--tokenizer", "builtin", "--artifact-dir", dir, "--ui", "none"}
+	args := []string{"profile", "--streaming", "--artifact-dir", dir, "--ui", "none"}
 	if s.dynamo == nil {
-		args = append(args, "--model", "mock-model", "--extra-inputs", "ignore_eos:true")
+		args = append(args, "--model", "mock-model", "--extra-inputs", "ignore_eos:true", "--tokenizer", "builtin")
 	}
 	for _, url := range a.urls {
 		args = append(args, "--url", url)

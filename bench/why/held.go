@@ -41,6 +41,6 @@ func held() []situation {
 			client: "--concurrency 8 --request-count 60 --isl 50 --osl 40", figures: dynamoFigures},
 		{name: "dynamo-unchunked", causes: []string{"prefill_stalls"}, advice: []string{"chunked", "max-num-batched-tokens", "disaggregat"},
 			dynamo: &dynamo{workers: []string{"--no-enable-chunked-prefill --max-num-batched-tokens 16384 --speedup-ratio 0.5"}},
-			client: "--concurrency 6 --request-count 36 --isl 2500 --isl-stddev 800 --osl 100", figures: dynamoFigures},
+			client: "--concurrency 6 --request-count 40 --isl 2500 --isl-stddev 800 --osl 80 --osl-stddev 40", figures: dynamoFigures},
 	}
 }

@@ -83,7 +83,7 @@ func open() []situation {
 			figures: dynamoFigures},
 		{name: "dynamo-kv-cache", causes: []string{"kv_cache"}, advice: []string{"gpu-memory-utilization", "num-gpu-blocks", "kv"},
 			dynamo:  &dynamo{workers: []string{"--num-gpu-blocks-override 64"}},
-			client:  "--concurrency 16 --request-count 80 --isl 150 --osl 100",
+			client:  "--concurrency 10 --request-count 24 --isl 150 --osl 60",
 			figures: dynamoFigures},
 	}
 }

@@ -98,7 +98,14 @@ func TestMetricsAreExplainedAndWithinSight(t *testing.T) {
 // A screen reader goes through landmarks: two of one name are one too many.
 func TestLandmarksDiffer(t *testing.T) {
 	r, run := result(t, 300)
-	page := render(t, r, run)
+	for what, page := range map[string]string{"a run": render(t, r, run), "a sweep": pageOf(t, "", sweepOfTwo()),
+		"a search": pageOf(t, "", searched()), "a comparison": comparisonPage(t, runOf(t, "a", 1), runOf(t, "b", 2))} {
+		landmarks(t, what, page)
+	}
+}
+
+func landmarks(t *testing.T, what, page string) {
+	t.Helper()
 	names := map[string]bool{}
 	for _, e := range tags(t, page) {
 		attr := map[string]string{}
@@ -116,7 +123,7 @@ func TestLandmarksDiffer(t *testing.T) {
 			continue
 		}
 		if names[name] {
-			t.Errorf("two landmarks are called %s", name)
+			t.Errorf("%s: two landmarks are called %s", what, name)
 		}
 		names[name] = true
 	}

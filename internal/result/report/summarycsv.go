@@ -6,6 +6,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/trust"
 )
@@ -18,7 +19,7 @@ func (SummaryCSV) Name() string { return "CSV summary" }
 
 // Export implements Exporter.
 func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
-	text := AppendSummaryCSV(nil, r.Metrics, endingRows(r.FinishReasons)...)
+	text := AppendSummaryCSV(nil, r.Metrics, append(endingRows(r.FinishReasons), stateRows(r)...)...)
 	if r.Telemetry != nil {
 		text = appendTelemetryCSV(text, r.Telemetry)
 	}
@@ -74,6 +75,17 @@ func endingRows(endings map[string]int64) [][]string {
 		return nil
 	}
 	return rows
+}
+
+// stateRows are the state of a run and its first finding, where the run is not complete or something is wrong with it: the
+// file of an ordinary run has the rows that AIPerf writes.
+func stateRows(r *summary.Result) [][]string {
+	j := r.Judge()
+	if j.State.Code == judge.StateComplete {
+		return nil
+	}
+	first := j.First()
+	return [][]string{{"State", j.State.Title}, {"Finding", first.Title + ": " + first.Text}}
 }
 
 // furtherKeys returns the percentiles in addition to the usual ones. A timeline has none.

@@ -25,8 +25,12 @@ const (
 // thresholds and objectives.
 func (v *view) status(r *summary.Result, run *Run) {
 	judged := r.Judge()
-	for _, line := range judged.Limits() {
+	limits := judged.Limits()
+	for _, line := range limits {
 		v.Limits = append(v.Limits, statusOf(line))
+	}
+	if first := judged.First(); len(limits) == 0 || first.Code != limits[0].Code {
+		v.First = append(v.First, statusOf(first))
 	}
 	for _, line := range judged.Reliance() {
 		v.Sure = append(v.Sure, statusOf(line))

@@ -29,12 +29,14 @@ type view struct {
 	// Sure says how far the figures can be relied on, Limits what limited the run, Findings what was seen of the
 	// client.
 	Sure, Limits, Status []status
-	Findings             []string
-	Cards                []card
-	Confidence           string
-	Accuracy             *accuracyView
-	Distributions        []figure
-	Constant             []string
+	// First is the first finding where it is not the first of Limits.
+	First         []status
+	Findings      []string
+	Cards         []card
+	Confidence    string
+	Accuracy      *accuracyView
+	Distributions []figure
+	Constant      []string
 	// Requests, Servers, GPUs and Client are the charts of the sections.
 	Requests, Servers, GPUs, Client section
 	ServerFigures                   []servermetrics.Highlight

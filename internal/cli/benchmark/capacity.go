@@ -254,7 +254,8 @@ func (o *capacityFlags) load(parsed *settings.Settings) error {
 }
 
 // experiment makes the search. The range of a length may need the context of the server's model.
-func (o *capacityFlags) experiment(env *command.Env, parsed *settings.Settings, q *capacity.Question) (*experiment, error) {
+func (o *capacityFlags) experiment(env *command.Env, parsed *settings.Settings, q *capacity.Question) (
+	*experiment, error) {
 	q.KeepEntries = o.KeepEntries
 	if q.Length() && q.Max < 0 {
 		other, err := o.context(env, parsed, q)

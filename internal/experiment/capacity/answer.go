@@ -61,7 +61,8 @@ func total(list []metrics.Metric, tags ...string) (sum int64) {
 func (s *Study) Members(full *answer.Capacity) artifact.Object {
 	a := s.planner.Answer()
 	came, value := outcome(&a)
-	d := answer.CapacityDocument{Outcome: came, BoundBy: s.boundBy(&a), Answer: artifact.Known(value), Estimate: artifact.Known(a.Estimate),
+	d := answer.CapacityDocument{Outcome: came, BoundBy: s.boundBy(&a),
+		Answer: artifact.Known(value), Estimate: artifact.Known(a.Estimate),
 		Interval: answer.LevelledIntervalDocument{Lo: artifact.Known(a.Low), Hi: artifact.Known(a.High),
 			Level: artifact.Known(a.Level)},
 		Sureness: a.Sureness, Probes: a.Probes, Limited: a.Limited, MeasuredSeconds: a.Seconds,
@@ -160,11 +161,11 @@ func (s *Study) boundBy(a *boundary.Answer) string {
 	refused := s.shortestRefused()
 	switch {
 	case a.Saturated && refused <= a.Fail, s.boundByErrors(a) && artifact.Finite(refused):
-		text := "the server refuses longer prompts: " + s.load().Value(refused) + " were too long for it"
+		what, with := "prompts", ""
 		if s.Over == OSL {
-			text = "the server refuses longer replies: " + s.load().Value(refused) + " were too long for it, with their prompts"
+			what, with = "replies", ", with their prompts"
 		}
-		return text
+		return "the server refuses longer " + what + ": " + s.load().Value(refused) + " were too long for it" + with
 	case a.Saturated:
 		return "the server fell behind: the work in the system grew before a limit was missed"
 	case a.Reason == boundary.CapacityClientLimited && len(s.unreached) > 0:

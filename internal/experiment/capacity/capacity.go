@@ -105,7 +105,8 @@ func Limit(name, text string) (search.Filter, error) {
 	}
 	v, err := latency(number)
 	if err != nil {
-		return f, fmt.Errorf("%q: %q is not a number of milliseconds above 0; write it as p99:300 or p99:300ms", text, number)
+		return f, fmt.Errorf("%q: %q is not a number of milliseconds above 0; write it as p99:300 or p99:300ms",
+			text, number)
 	}
 	f.Threshold = v
 	return f, nil

@@ -192,7 +192,7 @@ func TestProbeThatIsNotDecidedRunsToItsEnd(t *testing.T) {
 func TestProbeOfPromptsThatAreRefusedEnds(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write([]byte(`{"error":{"message":"This model's maximum context length is 8 tokens, your prompt has 16"}}`))
+		_, _ = w.Write([]byte(`{"error":{"message":"This model's maximum context length is 8 tokens"}}`))
 	}))
 	t.Cleanup(s.Close)
 	cfg := configured(t, s.URL, "--concurrency", "2", "--benchmark-duration", "600")

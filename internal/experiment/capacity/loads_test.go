@@ -118,7 +118,8 @@ func TestRefusedPromptsAreBeyond(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := capacity.Verdict{Decision: capacity.Violated, Binding: -1, Refused: "the server refused 20 of 20 prompts as too long"}
+	v := capacity.Verdict{Decision: capacity.Violated, Binding: -1,
+		Refused: "the server refused 20 of 20 prompts as too long"}
 	s.Take("probe", v, time.Second)
 	trial, extra := s.Trial(&series.Run{Err: "All 20 requests failed", Info: summary.RunInfo{RunLabel: "probe",
 		VariationValues: artifact.Object{{Key: "datasets.main.prompts.isl", Value: int64(8000)}}}})
@@ -134,7 +135,8 @@ func TestRefusedPromptsAreBeyond(t *testing.T) {
 // A run that is taken over from an earlier start says to the search what it said then.
 func TestVerdictsAreRestored(t *testing.T) {
 	margin, deviation := -50.0, 4.0
-	said := capacity.Verdict{Decision: capacity.Met, Confidence: 0.99, EndedEarly: true, Reason: "all service levels are met",
+	said := capacity.Verdict{Decision: capacity.Met, Confidence: 0.99, EndedEarly: true,
+		Reason:  "all service levels are met",
 		Filters: []capacity.FilterVerdict{{Filter: question(t).Limits[0], Margin: &margin, StandardError: &deviation}}}
 	first, err := capacity.New(question(t))
 	if err != nil {

@@ -22,7 +22,8 @@ func (c *Card) capacity(a *answer.Capacity) {
 		within += answer.LimitText(l)
 	}
 	largest := a.Load.Largest()
-	f := CardFigure{Name: strings.ToUpper(largest[:1]) + largest[1:] + " within the limits", Unit: a.Load.Unit, Detail: within}
+	f := CardFigure{Name: strings.ToUpper(largest[:1]) + largest[1:] + " within the limits", Unit: a.Load.Unit,
+		Detail: within}
 	finding := CardFinding{judge.Good, "Limits: " + within, a.Bound()}
 	switch {
 	case a.Outcome == answer.NotEvenSmallest:
@@ -171,7 +172,8 @@ func (d *drawing) curve(c *answer.Curve, x, y, w, h float64) {
 	number.Align = chart.AlignEnd
 	d.Text(left-8, floor+5, "0", number)
 	if c.Limit > 0 {
-		d.Line(left, Y(c.Limit), right, Y(c.Limit), chart.Paint{Stroke: d.levels[judge.Bad], Width: 1.5, Dash: []float64{6, 4}})
+		d.Line(left, Y(c.Limit), right, Y(c.Limit), chart.Paint{Stroke: d.levels[judge.Bad], Width: 1.5,
+			Dash: []float64{6, 4}})
 		d.Text(left-8, Y(c.Limit)+5, artifact.Short(c.Limit), number)
 	} else {
 		d.Text(left-8, Y(most)+5, artifact.Short(most), number)

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -137,8 +136,8 @@ func (c *Capacity) Contradiction(whole *Sweep) string {
 		return ""
 	}
 	text := strings.Join(parts, ", and ")
-	return fmt.Sprintf("%s; the answer is where the curve through all probes meets the limit, each weighed by its error, so "+
-		"that one probe does not decide", text)
+	return text + "; the answer is where the curve through all probes meets the limit, each weighed by its error, so " +
+		"that one probe does not decide"
 }
 
 // loads names loads, each once, in ascending order.
@@ -163,8 +162,9 @@ func (f *HistoryDocument) capacity(whole *Sweep) *Capacity {
 		return nil
 	}
 	d, of := f.Boundary.CapacityDocument, f.Config.Space[0]
-	c := &Capacity{Outcome: cmp.Or(d.Outcome, f.outcome()), Load: NewParameter(of.Path), Lo: of.Lo, Hi: of.Hi, Value: orNaN(d.Answer),
-		Low: orNaN(d.Interval.Lo), High: orNaN(d.Interval.Hi), Level: orNaN(d.Interval.Level), Binding: -1,
+	c := &Capacity{Outcome: cmp.Or(d.Outcome, f.outcome()), Load: NewParameter(of.Path), Lo: of.Lo, Hi: of.Hi,
+		Value: orNaN(d.Answer),
+		Low:   orNaN(d.Interval.Lo), High: orNaN(d.Interval.Hi), Level: orNaN(d.Interval.Level), Binding: -1,
 		BoundBy: d.BoundBy, Command: d.Command, Notes: d.Notes}
 	for i := range f.Config.Filters {
 		c.Limits = append(c.Limits, f.Config.Filters[i].limit())

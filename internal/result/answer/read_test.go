@@ -241,7 +241,8 @@ func TestTheWholeAnswerOfACapacitySearch(t *testing.T) {
 	}
 	c := s.Capacity
 	if c == nil || c.Headline() != "concurrency 16, 95 %: 15–18" || c.Within != 14 || c.Beyond != 20 || c.Binding != 0 ||
-		len(c.Notes) != 1 || c.Spent.String() != "4 runs, 40 requests, 4,000 tokens, 1 min 30 s; 2 s saved by early verdicts" {
+		len(c.Notes) != 1 ||
+		c.Spent.String() != "4 runs, 40 requests, 4,000 tokens, 1 min 30 s; 2 s saved by early verdicts" {
 		t.Errorf("%+v", c)
 	}
 	if text := c.Contradiction(s); !strings.HasPrefix(text, "a limit was missed at concurrency 16; the answer is where") {
@@ -250,7 +251,8 @@ func TestTheWholeAnswerOfACapacitySearch(t *testing.T) {
 	if cell := s.Cells[3]; cell.Verdict != answer.Infeasible || cell.Why != "too long" {
 		t.Errorf("%+v", cell)
 	}
-	if s, err = answer.ReadSearch([]byte(head + `}}`)); err != nil || s.Capacity == nil || s.Capacity.Outcome != answer.Found {
+	if s, err = answer.ReadSearch([]byte(head + `}}`)); err != nil || s.Capacity == nil ||
+		s.Capacity.Outcome != answer.Found {
 		t.Errorf("%v, %+v", err, s)
 	}
 }

@@ -23,7 +23,7 @@ func open() []situation {
 		{name: "prefill-compute", causes: []string{"prefill"},
 			advice:  []string{"prefill", "max-num-batched-tokens", "tensor", "prompt"},
 			servers: []string{steps + "--scheduler-prefill-us-per-token 60"},
-			client:  "--concurrency 8 --request-count 60 --isl 2000 --osl 8",
+			client:  "--concurrency 8 --request-count 60 --isl 2000 --osl 1",
 			figures: append(vllmQueue[:2:2], vllmTimes...)},
 		{name: "decode-with-batch", causes: []string{"decode_batch"},
 			advice:  []string{"concurrency", "max-num-seqs", "replica", "tensor", "bandwidth"},

@@ -28,7 +28,7 @@ func TestThirtySituationsHaveACauseAndTenNone(t *testing.T) {
 
 func TestVerdictsAreCompared(t *testing.T) {
 	const judged = `{"request_count":{"unit":"requests","avg":7},"limited_by":[{"code":"old","level":"bad"}],
-		"judgement":{"state":{"code":"fine"},"findings":[{"code":"missed","kind":"state","level":"bad"},
+		"judgement":{"state":{"code":"fine"},"findings":[{"code":"complete","kind":"state","level":"good"},
 		{"code":"queue","kind":"cause","level":"warn","advice":"raise --MAX-num-seqs"}]}}`
 	s := situation{causes: []string{"queue"}, advice: []string{"max-num-seqs"}}
 	for text, want := range map[string]outcome{

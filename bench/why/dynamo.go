@@ -20,7 +20,8 @@ type dynamo struct {
 	workers []string
 }
 
-var dynamoFigures = []figure{{"running", "vllm:num_requests_running", largest}, {"waiting", "vllm:num_requests_waiting", largest},
+var dynamoFigures = []figure{{"running", "vllm:num_requests_running", largest},
+	{"waiting", "vllm:num_requests_waiting", largest},
 	{"KV use", "vllm:kv_cache_usage_perc", largest}, {"preemptions", "vllm:num_preemptions_total", grown},
 	{"frontend TTFT ms", "dynamo_frontend_time_to_first_token_seconds", mean}}
 
@@ -50,7 +51,8 @@ func (b *bench) startDynamo(ctx context.Context, d *dynamo) (a arranged, err err
 		return a, err
 	}
 	front := "http://127.0.0.1:" + strconv.Itoa(ports[0])
-	if err := start(env, "dynamo.frontend", "--http-host", "127.0.0.1", "--http-port", strconv.Itoa(ports[0])); err != nil {
+	err = start(env, "dynamo.frontend", "--http-host", "127.0.0.1", "--http-port", strconv.Itoa(ports[0]))
+	if err != nil {
 		return a, err
 	}
 	tiny := filepath.Join(folder, "tiny")

@@ -3,7 +3,8 @@ package main
 // healthy returns runs without a cause: the server does what was asked, at the load that was asked for.
 func healthy() []situation {
 	set := []situation{
-		{name: "plain", servers: []string{"--ttft 50 --itl 10"}, client: "--concurrency 4 --request-count 60 --isl 60 --osl 30"},
+		{name: "plain", servers: []string{"--ttft 50 --itl 10"},
+			client: "--concurrency 4 --request-count 60 --isl 60 --osl 30"},
 		{name: "headroom", servers: []string{steps + "--scheduler-max-batch-size 64"},
 			client: "--concurrency 8 --request-count 120 --isl 100 --osl 40"},
 		{name: "open-rate", servers: []string{"--ttft 40 --itl 5"},
@@ -21,8 +22,9 @@ func healthy() []situation {
 			client: "--concurrency 8 --request-count 100 --isl 60 --osl 40", figures: dcgm[:5]},
 		{name: "sglang", servers: []string{"--backend sglang --ttft 40 --itl 6"},
 			client: "--concurrency 6 --request-count 80 --isl 60 --osl 40"},
-		{name: "chunked-prefill", servers: []string{steps + "--scheduler-prefill-us-per-token 3 --scheduler-max-prefill-chunks-per-step 1"},
-			client: "--concurrency 6 --request-count 80 --isl 800 --osl 60"},
+		{name: "chunked-prefill",
+			servers: []string{steps + "--scheduler-prefill-us-per-token 3 --scheduler-max-prefill-chunks-per-step 1"},
+			client:  "--concurrency 6 --request-count 80 --isl 800 --osl 60"},
 	}
 	for i := range set {
 		set[i].healthy = true

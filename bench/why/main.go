@@ -38,7 +38,8 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "names of the situations (default: all of the set)")
 	flag.BoolVar(&o.held, "held", false, "the ten that are set apart, and only these")
 	flag.BoolVar(&o.healthy, "healthy", false, "the ten without a cause, and only these")
-	flag.StringVar(&o.dynamo, "dynamo", "", "folder with Dynamo's environment (venv, tiny); without it its situations are left out")
+	flag.StringVar(&o.dynamo, "dynamo", "",
+		"folder with Dynamo's environment (venv, tiny); without it its situations are left out")
 	flag.StringVar(&o.keep, "keep", "", "folder for the runs' folders (default: one that is removed)")
 	flag.BoolVar(&o.list, "list", false, "print the situations and end")
 	flag.Parse()

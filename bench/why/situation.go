@@ -49,14 +49,16 @@ type figure struct {
 
 // Figures of several situations.
 var (
-	vllmQueue = []figure{{"running", "vllm:num_requests_running", largest}, {"waiting", "vllm:num_requests_waiting", largest},
+	vllmQueue = []figure{{"running", "vllm:num_requests_running", largest},
+		{"waiting", "vllm:num_requests_waiting", largest},
 		{"KV use", "vllm:kv_cache_usage_perc", largest}, {"preemptions", "vllm:num_preemptions_total", grown}}
 	vllmTimes = []figure{{"server TTFT ms", "vllm:time_to_first_token_seconds", mean},
 		{"queue ms", "vllm:request_queue_time_seconds", mean}, {"prefill ms", "vllm:request_prefill_time_seconds", mean},
 		{"server ITL ms", "vllm:inter_token_latency_seconds", mean}}
 	vllmCache = []figure{{"looked up", "vllm:prefix_cache_queries_total", grown},
 		{"found", "vllm:prefix_cache_hits_total", grown}}
-	dcgm = []figure{{"W", "DCGM_FI_DEV_POWER_USAGE", largest}, {"power throttled ns", "DCGM_FI_DEV_POWER_VIOLATION", grown},
+	dcgm = []figure{{"W", "DCGM_FI_DEV_POWER_USAGE", largest},
+		{"power throttled ns", "DCGM_FI_DEV_POWER_VIOLATION", grown},
 		{"heat throttled ns", "DCGM_FI_DEV_THERMAL_VIOLATION", grown}, {"SM MHz", "DCGM_FI_DEV_SM_CLOCK", largest},
 		{"°C", "DCGM_FI_DEV_GPU_TEMP", largest}, {"MiB used", "DCGM_FI_DEV_FB_USED", largest},
 		{"MiB", "DCGM_FI_DEV_FB_TOTAL", largest}}

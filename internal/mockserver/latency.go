@@ -53,7 +53,8 @@ type schedule struct {
 	job   *job    // set where the scheduler decides instead
 }
 
-// size is what the latencies of a reply depend on: its tokens (of the prompt those that no cache has), and the requests in flight, its own included.
+// size is what the latencies of a reply depend on: its tokens (of the prompt those that no cache has), and the requests in
+// flight, its own included.
 type size struct{ prompt, output, inFlight int }
 
 // schedule returns the schedule of a reply from an instant on; speed is what the device does of what it can, sequence

@@ -263,7 +263,8 @@ func (o *Options) generator() api.Options {
 func (o *Options) exporter() page.Options {
 	p := page.Options{
 		Backend: o.Backend, SpecTokens: o.SpecTokens, CachedShare: o.CachedShare, Series: o.MetricsSeries, OpenMetrics: o.OpenMetrics,
-		KVBlocks: o.KVBlocks, PrefixCaching: o.PrefixCaching, Ports: len(o.MetricsPorts) > 0, Fault: o.MetricsFault, GPU: o.GPU,
+		KVBlocks: o.KVBlocks, PrefixCaching: o.PrefixCaching, Ports: len(o.MetricsPorts) > 0,
+		Fault: o.MetricsFault, GPU: o.GPU,
 	}
 	if len(o.Models) > 0 {
 		p.Model = o.Models[0]

@@ -115,10 +115,13 @@ func (o *Options) flags() []flags.Flag {
 		set("kv-cache-blocks", "N", "0", "blocks of 16 tokens in the KV cache; with the scheduler replies wait for them and "+
 			"lose them again (0 = 8192 on the pages, never full)",
 			command.Integer(&o.KVBlocks, 0, 1<<24)),
-		set("prefix-caching", "", "false", "the beginnings of prompts that were seen before cost no work", flags.Bool(&o.PrefixCaching)),
-		set("cold-start-ms", "MS", "0", "nothing is worked on for so long after the first request, as while an engine compiles",
+		set("prefix-caching", "", "false", "the beginnings of prompts that were seen before cost no work",
+			flags.Bool(&o.PrefixCaching)),
+		set("cold-start-ms", "MS", "0", "nothing is worked on for so long after the first request, as while an engine "+
+			"compiles",
 			millis(&o.ColdStart)),
-		set("frontend-ms", "MS", "0", "time that the frontend takes for each request, one after the other, before the engine has it",
+		set("frontend-ms", "MS", "0", "time that the frontend takes for each request, one after the other, before the "+
+			"engine has it",
 			millis(&o.Frontend)),
 		set("scheduler-goodput-collapse scheduler-goodput-collapse-enabled", "", "false",
 			"let a long queue make the batch smaller",
@@ -210,8 +213,8 @@ func (o *Options) flags() []flags.Flag {
 		set("dcgm-window-sec", "S", "1", "time over which the tokens per second are taken", seconds(&o.GPU.Window)),
 		set("dcgm-memory-used", "SHARE", "0", "share of the memory in use (0-1; 0 = by the load)",
 			command.Number(&o.GPU.MemoryUsed, 0, 1)),
-		set("dcgm-throttle", "REASON=SHARE[@S]", "", "slow the GPUs, and the server, down to that share of their speed, S seconds "+
-			"after the start; REASON is power, heat or clocks",
+		set("dcgm-throttle", "REASON=SHARE[@S]", "", "slow the GPUs, and the server, down to that share of their "+
+			"speed, S seconds after the start; REASON is power, heat or clocks",
 			o.SetThrottle),
 		set("dcgm-hostname", "NAME", "localhost", "host that the GPU pages name", flags.Text(&o.GPU.Hostname)),
 		set("dcgm-seed", "N", "0", "seed of the GPUs' identities and differences", unsigned(&o.GPU.Seed)),

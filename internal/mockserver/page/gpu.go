@@ -216,7 +216,7 @@ func (g *gpuPages) dcgm(dst []byte, page int, figures []gpuFigures, f *httpd.Pag
 		{"DCGM_FI_DEV_MEMORY_TEMP", "gauge", "Memory temperature (in C).",
 			func(x gpuFigures) float64 { return 32 + 55*x.load }, ""},
 		{"DCGM_FI_DEV_SM_CLOCK", "gauge", "SM clock frequency (in MHz).",
-			func(x gpuFigures) float64 { return (345 + 1635*x.load) * x.speed }, ""},
+			func(x gpuFigures) float64 { return x.megahertz(345, maxClock) }, ""},
 		{"DCGM_FI_DEV_MEM_CLOCK", "gauge", "Memory clock frequency (in MHz).", func(gpuFigures) float64 { return 3201 },
 			""},
 		{"DCGM_FI_DEV_MEM_COPY_UTIL", "gauge", "Memory utilization (in %).",
@@ -232,7 +232,7 @@ func (g *gpuPages) dcgm(dst []byte, page int, figures []gpuFigures, f *httpd.Pag
 			func(x gpuFigures) float64 { return float64(x.heatNS) }, ""},
 		{"DCGM_FI_DEV_CLOCKS_EVENT_REASONS", "gauge", "Why the clocks are lower, as a mask of bits.", gpuFigures.reasons,
 			""},
-		{"DCGM_FI_DEV_MAX_SM_CLOCK", "gauge", "Highest SM clock (in MHz).", constantOf(1980), ""},
+		{"DCGM_FI_DEV_MAX_SM_CLOCK", "gauge", "Highest SM clock (in MHz).", constantOf(maxClock), ""},
 	}
 	return writeGPUs(dst, lines, figures, f, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "DCGM_FI_DEV_POWER_USAGE",
 		func(i int) string {
@@ -263,7 +263,7 @@ func (g *gpuPages) amd(dst []byte, figures []gpuFigures, f *httpd.PageFault) []b
 		{"gpu_memory_temperature", "gauge", "Memory temperature in Celsius.",
 			func(x gpuFigures) float64 { return 33 + 45*x.load }, ""},
 		{"gpu_ecc_uncorrect_total", "counter", "Uncorrectable memory errors.", constantOf(0), ""},
-		{"gpu_clock", "gauge", "Clock in MHz.", func(x gpuFigures) float64 { return 132 + 1968*x.load },
+		{"gpu_clock", "gauge", "Clock in MHz.", func(x gpuFigures) float64 { return x.megahertz(132, 2100) },
 			`,clock_index="0",clock_type="GPU_CLOCK_TYPE_SYSTEM"`},
 		{"gpu_clock", "", "", constantOf(1300), `,clock_index="8",clock_type="GPU_CLOCK_TYPE_MEMORY"`},
 	}

@@ -71,6 +71,17 @@ func (t Throttle) apply(x gpuFigures, limit float64, ns int64) gpuFigures {
 // throttledLoad is the load from which on a GPU that is slowed down shows it.
 const throttledLoad = 0.05
 
+// maxClock is the highest SM clock of NVIDIA's GPUs here, in MHz.
+const maxClock = 1980
+
+// megahertz returns the clock of a GPU: the highest one as soon as it works, unless something slows it down.
+func (x gpuFigures) megahertz(idle, highest float64) float64 {
+	if x.load < throttledLoad {
+		return idle
+	}
+	return highest * x.speed
+}
+
 // celsius returns the temperature of a GPU: near its limit where heat slows it down.
 func (x gpuFigures) celsius() float64 {
 	if x.throttled == throttleHeat {

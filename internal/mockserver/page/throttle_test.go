@@ -11,11 +11,11 @@ import (
 
 func TestThrottledGPUsShowWhy(t *testing.T) {
 	for spec, want := range map[string][]string{
-		"":            {"POWER_USAGE 637.00", "SM_CLOCK 1816.50", "REASONS 0.00", "POWER_VIOLATION 0.00"},
-		"power=0.5":   {"POWER_USAGE 700.00", "SM_CLOCK 908.25", "REASONS 4.00", "GPU_TEMP 75.00", "THERMAL_VIOLATION 0.00"},
-		"heat=0.5":    {"POWER_USAGE 353.50", "SM_CLOCK 908.25", "REASONS 32.00", "GPU_TEMP 88.70", "POWER_VIOLATION 0.00"},
-		"clocks=0.5":  {"POWER_USAGE 353.50", "SM_CLOCK 908.25", "REASONS 2.00", "GPU_TEMP 75.00", "POWER_VIOLATION 0.00"},
-		"power=0.5@9": {"POWER_USAGE 637.00", "SM_CLOCK 1816.50", "REASONS 0.00"},
+		"":            {"POWER_USAGE 637.00", "SM_CLOCK 1980.00", "REASONS 0.00", "POWER_VIOLATION 0.00"},
+		"power=0.5":   {"POWER_USAGE 700.00", "SM_CLOCK 990.00", "REASONS 4.00", "GPU_TEMP 75.00", "THERMAL_VIOLATION 0.00"},
+		"heat=0.5":    {"POWER_USAGE 353.50", "SM_CLOCK 990.00", "REASONS 32.00", "GPU_TEMP 88.70", "POWER_VIOLATION 0.00"},
+		"clocks=0.5":  {"POWER_USAGE 353.50", "SM_CLOCK 990.00", "REASONS 2.00", "GPU_TEMP 75.00", "POWER_VIOLATION 0.00"},
+		"power=0.5@9": {"POWER_USAGE 637.00", "SM_CLOCK 1980.00", "REASONS 0.00"},
 	} {
 		curve := LoadCurve{{Load: 0.9}}
 		o := GPUOptions{Count: 1, Load: &curve}

@@ -185,18 +185,27 @@
   }
 
   // ---- the whole ----
-  // A page is called by the run and its load: there may be several of one model. A cell has its sweep's folder for a name,
-  // and what it varies for a load.
-  const folders = () => run.dir.split(/[\\/]/).filter(Boolean);
-  const isCell = () => !!series && !!run.label && folders().at(-1) === run.label;
-  const called = () => isCell() && folders().at(-2) || run.label || run.models.join(", ") || "AIPerf";
-  const load = () => isCell() ? run.label.replaceAll("_", " ") : [...new Set(run.plans.filter(x => x.kind === "profiling").map(x => x.rate ? x.type + " " + three(x.rate) + "/s" : x.concurrency ? "concurrency " + x.concurrency : x.type))].join(", ");
+  // A page is called by the run and its load, as its report will be: there may be several of one model. A run of a series
+  // has the folder of the series for a name, what it varies for a load, and its number where it is repeated.
+  const trial = /(?:^|_)(?:run|trial)_0*(\d+)(?:_|$)/;
+  const called = () => {
+    if (run.label && !series) return run.label;
+    const plain = text => text.replace(/[/_:]/g, "-"), model = run.models[0];
+    const folder = run.dir.split(/[\\/]/).filter(Boolean).findLast(f => !(run.label || "").includes(f) && f !== "profile_runs" && !/^(run|trial)_\d+$/.test(f));
+    const usual = !folder || folder === "artifacts" || model && plain(folder).startsWith(plain(model));
+    return usual ? run.models.join(", ") || "AIPerf" : folder;
+  };
+  const load = () => {
+    const planned = [...new Set(run.plans.filter(x => x.kind === "profiling").map(x => x.rate ? x.type + " " + three(x.rate) + "/s" : x.concurrency ? "concurrency " + x.concurrency : x.type))].join(", ");
+    const label = series && run.label || "", number = label.match(trial), varied = label.replace(trial, "").replaceAll("_", " ");
+    return (varied || planned) + (number ? ", run " + number[1] : "");
+  };
   function drawRun() {
     document.body.classList.toggle("waiting", !run);
     if (!run) return;
     set(el("name"), called());
     set(el("load"), load());
-    el("facts").replaceChildren(...facts([["Model", run.label ? run.models.join(", ") : ""], ["Endpoint", run.endpoint + (run.streaming ? " · streaming" : "")], ["Server", run.urls.join(", ")], ["Folder", run.dir]]));
+    el("facts").replaceChildren(...facts([["Model", called() === run.models.join(", ") ? "" : run.models.join(", ")], ["Endpoint", run.endpoint + (run.streaming ? " · streaming" : "")], ["Server", run.urls.join(", ")], ["Folder", run.dir]]));
     set(el("command"), run.command);
   }
   function headline() {

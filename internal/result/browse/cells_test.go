@@ -27,9 +27,9 @@ func cellFiles(runs int) map[string]string {
 					`"run_info":{`+values+`,`, 1)
 				files[dir+"/profile_export.jsonl"] = recordLine(1, "")
 			}
-			files["art/s/aggregate/"+cell+"/profile_export_aiperf_aggregate.json"] = fmt.Sprintf(`{"metadata":{"num_profile_runs":%d,`+
-				`"num_successful_runs":%[1]d,"model":"m",%s},"metrics":{"request_throughput_avg":{"mean":30.5,"min":28,"max":33,`+
-				`"ci_low":-7,"ci_high":68,"unit":"requests/sec"}}}`, runs, values)
+			files["art/s/aggregate/"+cell+"/profile_export_aiperf_aggregate.json"] = fmt.Sprintf(
+				`{"metadata":{"num_profile_runs":%d,"num_successful_runs":%[1]d,"model":"m",%s},"metrics":{"request_throughput_avg":{"mean":30.5,"min":28,"max":33,`+
+					`"ci_low":-7,"ci_high":68,"unit":"requests/sec"}}}`, runs, values)
 			cells = append(cells, fmt.Sprintf(`{"parameters":{"isl":%d,"concurrency":%d},"metrics":{}}`, isl, n))
 		}
 	}
@@ -79,9 +79,11 @@ func TestACellOfSeveralRunsListsThem(t *testing.T) {
 }
 
 func TestTheWaterfallOfARequest(t *testing.T) {
-	line := `{"metadata":{"session_num":1,"x_request_id":"r","x_correlation_id":"c","conversation_id":"s","turn_index":0,` +
+	line := `{"metadata":{"session_num":1,"x_request_id":"r","x_correlation_id":"c","conversation_id":"s",` +
+		`"turn_index":0,` +
 		`"credit_issued_ns":999990000000,"request_start_ns":1000000000000,"request_ack_ns":1000020000000,` +
-		`"request_end_ns":1000090000000,"worker_id":"w","record_processor_id":"p","benchmark_phase":"profiling"},"metrics":{` +
+		`"request_end_ns":1000090000000,"worker_id":"w","record_processor_id":"p","benchmark_phase":` +
+		`"profiling"},"metrics":{` +
 		`"time_to_first_token":{"value":50.0,"unit":"ms"},"inter_chunk_latency":{"value":[5,5,25,5],"unit":"ms"},` +
 		`"request_latency":{"value":90.0,"unit":"ms"},"http_req_blocked":{"value":4.0,"unit":"ms"},` +
 		`"http_req_connecting":{"value":6.0,"unit":"ms"}},"facts":{"end":90000000}}`

@@ -122,7 +122,8 @@ func readFigures(it *item) *figuresRead {
 		}
 	}
 	facts := &it.facts
-	for name, value := range map[string]string{"run": it.name, "folder": folderOf(it), "model": facts.Model, "load": facts.Load,
+	for name, value := range map[string]string{"run": it.name, "folder": folderOf(it), "model": facts.Model,
+		"load":     facts.Load,
 		"endpoint": facts.Endpoint, "label": facts.Label} {
 		if value != "" {
 			f.columns[name] = value

@@ -362,8 +362,9 @@ func (v *overviewView) spread(metrics map[string]repeated) {
 		}
 		half := max(*of.High-*of.Mean, *of.Mean-*of.Low)
 		of.bound()
-		c.Lines = append([]webpage.CardLine{{Text: "± " + artifact.Short(half) + " " + c.Unit + " (" + artifact.Short(*of.Low) +
-			" – " + artifact.Short(*of.High) + ")"}}, c.Lines...)
+		text := strings.TrimSpace("± "+artifact.Short(half)+" "+c.Unit) + " (" + artifact.Short(*of.Low) + " – " +
+			artifact.Short(*of.High) + ")"
+		c.Lines = append([]webpage.CardLine{{Text: text}}, c.Lines...)
 	}
 }
 

@@ -18,8 +18,8 @@ type waterfall struct {
 	Gaps string
 }
 
-// step is a part of a request. At and Width place its bar, Ticks the chunks in it and Longest the longest gap between two
-// of them, all in percent of the axis.
+// step is a part of a request. At and Width place its bar, Ticks the chunks in it and Longest the longest gap between
+// two of them, all in percent of the axis.
 type step struct {
 	Name, Class       string
 	From, Takes       string

@@ -124,8 +124,8 @@ func liveAddress(command string) string {
 	return "http://" + net.JoinHostPort(host, port) + "/"
 }
 
-// ParameterName returns the name of a parameter of a sweep by its path in a configuration, as aggregates have it: its last
-// part, or what is distributed, of a path such as datasets.main.prompts.isl.mean.
+// ParameterName returns the name of a parameter of a sweep by its path in a configuration, as aggregates have it: its
+// last part, or what is distributed, of a path such as datasets.main.prompts.isl.mean.
 func ParameterName(path string) string {
 	parts := strings.Split(path, ".")
 	last := len(parts) - 1

@@ -217,6 +217,7 @@ func (w *serverWatch) finish(o *ended) error {
 	o.ledger = w.ledger(&o.Result, o.Phases, o.resent)
 	o.Result.Reconcile(o.ledger)
 	o.Result.Servers = servermetrics.LoadOf(run.Results)
+	o.Result.Stages = servermetrics.StagesOf(run.Results, w.cfg.Models)
 	if w.cfg.ServerMetrics.Given {
 		o.shown.ServerMetrics = servermetrics.Highlights(run.Results)
 	}

@@ -113,7 +113,8 @@ func (o *outcome) phaseStates() []summary.PhaseState {
 // finalState returns the state of a finished run.
 func (o *outcome) finalState() *summary.State {
 	s := o.state(o.Result.Run)
-	s.Ledger, s.Outside, s.Servers = o.ledger, o.outside, o.Result.Servers
+	s.Ledger, s.Outside = o.ledger, o.outside
+	s.Servers, s.Stages = o.Result.Servers, o.Result.Stages
 	s.Status = summary.StateFinished
 	s.Warmup, s.ClientHealth = o.Result.Warmup, o.Result.ClientHealth
 	if s.Warmup != nil {

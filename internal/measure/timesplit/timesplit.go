@@ -91,7 +91,7 @@ type Split struct {
 	// Server is the same time by the clock of the outermost server that measures it, and its metric; nil where none
 	// does.
 	Server *ServerTime `json:"server,omitempty"`
-	// Parts are in the order of the stages; those of no time are left out.
+	// Parts are in the order of the stages; one of no time is known to have taken none.
 	Parts []Part `json:"parts"`
 }
 
@@ -141,18 +141,18 @@ func (s *Split) Share(stage Stage) float64 {
 // infers of the network.
 var rank = []Stage{Queue, Prefill, Decode, Compute, Frontend, Server, Client, Network}
 
-// Fit makes the split of a whole from what is known of its stages. A part that is larger than what the ones before it
-// in rank leave is cut; the rest of the whole is [Unknown].
+// Fit makes the split of a whole from what is known of its stages; a part without a source is not. A part that is
+// larger than what the ones before it in rank leave is cut; the rest of the whole is [Unknown].
 func Fit(wholeMS float64, known []Part) *Split {
 	s := &Split{Milliseconds: wholeMS}
 	left := wholeMS
 	fitted := map[Stage]Part{}
 	for _, stage := range rank {
 		for _, p := range known {
-			if p.Stage != stage || !(p.Milliseconds > 0) || left <= 0 {
+			if p.Stage != stage || p.Source == "" {
 				continue
 			}
-			p.Milliseconds, p.Known = min(p.Milliseconds, left), true
+			p.Milliseconds, p.Known = min(max(p.Milliseconds, 0), left), true
 			left -= p.Milliseconds
 			fitted[stage] = p
 		}

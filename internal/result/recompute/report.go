@@ -352,7 +352,7 @@ func (r *recomputation) result() (*summary.Result, error) {
 	if !r.selects() {
 		result.AddGPUs(r.state.GPU)
 		result.Reconcile(r.state.Ledger)
-		result.Servers = r.state.Servers
+		result.Servers, result.Stages = r.state.Servers, r.state.Stages
 		result.AddOutside(r.state.Outside)
 	}
 	result.Recomputed = r.changes()

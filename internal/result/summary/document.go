@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/timesplit"
 	"aiperf/internal/result/judge"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -28,6 +29,7 @@ type Document struct {
 	Accuracy       *AccuracyDocument       `json:"accuracy,omitempty"`
 	Reconciliation *ReconciliationDocument `json:"reconciliation,omitempty"`
 	PrefixCache    *PrefixCacheDocument    `json:"prefix_cache,omitempty"`
+	TimeSplit      *timesplit.Times        `json:"time_split,omitempty"`
 	Judgement      *judge.Judgement        `json:"judgement,omitempty"`
 	Limits         []LimitDocument         `json:"limited_by"`
 	Bounds         BoundsDocument          `json:"percentile_bounds,omitempty"`

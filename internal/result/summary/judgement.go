@@ -27,7 +27,7 @@ func (r *Result) Facts() judge.Facts {
 		SkippedArrivals: c.SkippedArrivals, TargetRate: c.TargetRate, DeliveredRate: c.DeliveredRate,
 		Failures: r.failures(), SeveralPhases: len(r.Parts) > 0,
 		Metrics: r.Metrics, Trend: r.Trend, Client: ParseClient(r.ClientHealth),
-		Servers: r.Servers, Cached: r.Cached,
+		Servers: r.Servers, Times: r.Times(), Cached: r.Cached,
 	}
 	if r.Telemetry != nil {
 		f.Devices = r.Telemetry.Conditions

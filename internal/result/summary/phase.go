@@ -126,7 +126,8 @@ func BuildPhase(run Run, p Phase, engine *metrics.Engine) Result {
 // the server.
 func (r *Result) PhaseAlone() Result {
 	alone := *r
-	alone.Warmup, alone.Telemetry, alone.Reconciliation, alone.Servers = nil, nil, nil, nil
+	alone.Warmup, alone.Telemetry, alone.Reconciliation = nil, nil, nil
+	alone.Servers, alone.Stages = nil, nil
 	alone.Metrics = slices.DeleteFunc(slices.Clone(r.Metrics), func(m metrics.Metric) bool { return ofGPUs(&m) >= 0 })
 	return alone
 }

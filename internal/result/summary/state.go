@@ -50,6 +50,8 @@ type State struct {
 	// Servers is how busy the servers were in the profiling phase, known when the run is over; nil where they did not
 	// say so.
 	Servers *servermetrics.Load `json:"server_load,omitempty"`
+	// Stages are how long requests of the profiling phase were in the stages of the servers, in the same way.
+	Stages *servermetrics.Stages `json:"server_stages,omitempty"`
 	// Outside are the figures of plug-ins, known when the run is over.
 	Outside []OutsideMetric `json:"plugin_metrics,omitempty"`
 	// Looks are the observations of the client over time, at wall clock times.

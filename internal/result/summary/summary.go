@@ -58,6 +58,8 @@ type Result struct {
 	Trend *metrics.Trend
 	// Servers is how busy the servers were; nil where they did not say so.
 	Servers *servermetrics.Load
+	// Stages are how long requests were in the stages of the servers; nil where they did not say so.
+	Stages *servermetrics.Stages
 	// Reconciliation compares the totals with the server's; nil where its counters were not scraped.
 	Reconciliation *servermetrics.Reconciliation
 	// Cached is how much of the prompts came from the server's prefix cache by its counters; nil where they do not say

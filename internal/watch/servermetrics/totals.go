@@ -167,12 +167,7 @@ func readLedger(e *EndpointStore, prefix string, rows []counted, phase Window, m
 
 // ofModels leaves out the series of other models, where there are some of a benchmarked one.
 func ofModels(series []*Series, models []string) []*Series {
-	benchmarked := func(l prom.Label) bool {
-		named := func(model string) bool { return strings.EqualFold(model, l.Value) }
-		return slices.Contains(modelLabels, l.Name) && slices.ContainsFunc(models, named)
-	}
-	ours := slices.DeleteFunc(slices.Clone(series),
-		func(s *Series) bool { return !slices.ContainsFunc(s.Labels, benchmarked) })
+	ours := slices.DeleteFunc(slices.Clone(series), func(s *Series) bool { return !isOf(s.Labels, models) })
 	if len(ours) == 0 {
 		return series
 	}

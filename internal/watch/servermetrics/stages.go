@@ -245,15 +245,6 @@ func isOf(labels []prom.Label, models []string) bool {
 	})
 }
 
-func labelOf(labels []prom.Label, name string) string {
-	for _, l := range labels {
-		if l.Name == name {
-			return l.Value
-		}
-	}
-	return ""
-}
-
 // details returns a time for each value of a label, in the order of the values.
 func (r stageReader) details(prefix string, at *timed) (list []NamedTime) {
 	for _, name := range at.names {

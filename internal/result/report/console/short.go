@@ -65,6 +65,7 @@ func RenderShort(w io.Writer, r *summary.Result, o Options) error {
 	default:
 		p.throughputLine(r)
 		p.latencyLines(r, true)
+		p.timeLine(r)
 		p.shareLines(r)
 		p.accuracyLines(r.Accuracy)
 		judged := r.Judge()

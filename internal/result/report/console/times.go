@@ -1,0 +1,44 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"aiperf/internal/measure/timesplit"
+	"aiperf/internal/result/summary"
+)
+
+// leastShown is the part of the whole below which a stage is not worth a place on the line.
+const leastShown = 0.001
+
+// timeLine appends where the time to the first token went, of replies that were not streamed that of the whole request:
+// the longest stage first, what is not known last.
+func (p *page) timeLine(r *summary.Result) {
+	t := r.Times()
+	if t == nil {
+		return
+	}
+	name, split := "TTFT", t.TTFT
+	if split == nil {
+		name, split = "latency", t.Latency
+	}
+	parts := slices.Clone(split.Parts)
+	slices.SortStableFunc(parts, func(a, b timesplit.Part) int {
+		if a.Known != b.Known {
+			return map[bool]int{true: -1, false: 1}[a.Known]
+		}
+		return cmp.Compare(b.Milliseconds, a.Milliseconds)
+	})
+	var words []string
+	for i := range parts {
+		if of := &parts[i]; of.Share >= leastShown {
+			words = append(words, of.Stage.Name()+" "+significant(of.Milliseconds))
+		}
+	}
+	line := name + " " + significant(split.Milliseconds) + " ms on average: " + strings.Join(words, " · ")
+	if t.Note != "" {
+		line += "; " + t.Note
+	}
+	p.row("time", only(line))
+}

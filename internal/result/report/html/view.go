@@ -35,6 +35,7 @@ type view struct {
 	Cards         []card
 	Confidence    string
 	Accuracy      *accuracyView
+	Times         *timesView
 	Distributions []figure
 	Constant      []string
 	// Requests, Servers, GPUs and Client are the charts of the sections.
@@ -93,7 +94,7 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 	v.identify(r)
 	v.status(r, run)
 	v.Cards = cards(r)
-	v.Accuracy = newAccuracyView(r.Accuracy, run.Answers)
+	v.Accuracy, v.Times = newAccuracyView(r.Accuracy, run.Answers), newTimesView(r)
 	v.Constant = d.Constant
 	for i := range d.Distributions {
 		of := &d.Distributions[i]
@@ -155,6 +156,7 @@ func (v *view) contents() (list []part) {
 		has       bool
 	}{
 		{"h-accuracy", "Accuracy", v.Accuracy != nil},
+		{"h-split", "Where the time went", v.Times != nil},
 		{"h-distributions", "Distributions", len(v.Distributions)+len(v.Constant) > 0},
 		{"h-time", "Over time", len(v.Requests.Charts) > 0},
 		{"h-servers", "Servers", v.Servers.any() || len(v.ServerFigures) > 0 || v.ServerTotals != ""},

@@ -128,9 +128,9 @@ type view struct {
 // rule returns a finding, false if it finds nothing.
 type rule func(*view) (Finding, bool)
 
-// caused reports whether a cause was found so far.
+// caused reports whether something was found so far that limited the run: a cold start made it slow at first only.
 func (f *view) caused() bool {
-	return slices.ContainsFunc(f.found, func(l Finding) bool { return l.Kind == Cause })
+	return slices.ContainsFunc(f.found, func(l Finding) bool { return l.Kind == Cause && l.Code != CodeColdStart })
 }
 
 // order are the rules by what they are about, the worst first.

@@ -311,6 +311,6 @@ func (f *view) coldStart() (Finding, bool) {
 		return Finding{}, false
 	}
 	return Finding{Code: CodeColdStart, Level: Plain, Title: "Cold start", Confidence: Certain,
-		Text: upper(why.Message) + ".", Brief: "a cold start: " + why.Message, Advice: why.Advice,
+		Text: upper(why.Message) + ".", Advice: why.Advice,
 		Confirm: "repeat the run at once: its first requests are as fast as the others"}, true
 }

@@ -54,6 +54,8 @@ func RenderShort(w io.Writer, r *summary.Result, o Options) error {
 	asked := configured(r.InputConfig)
 	p.headline(r, &asked)
 	p.state(r)
+	judged := r.Judge()
+	p.judgement(&judged)
 	p.errorLines(r, o.URLs)
 	switch {
 	case r.Counts.AllFailed():
@@ -68,7 +70,6 @@ func RenderShort(w io.Writer, r *summary.Result, o Options) error {
 		p.timeLine(r)
 		p.shareLines(r)
 		p.accuracyLines(r.Accuracy)
-		judged := r.Judge()
 		p.row("limited by", only(judged.Brief()))
 		p.clientLine(r)
 		p.warningLines(r, &o)
@@ -213,6 +214,15 @@ func (p *page) state(r *summary.Result) {
 		if early.end != nil {
 			p.row(early.name, only(early.end.String()))
 		}
+	}
+}
+
+// judgement appends the state of a run where no other line says it.
+func (p *page) judgement(j *judge.Judgement) {
+	switch j.State.Code {
+	case judge.StateFailed, judge.StateSomeFailed, judge.StateMissed, judge.StateWarm:
+		first := j.First()
+		p.row("state", []span{{safe(first.Title + ": " + first.Text), looks[j.State.Level]}})
 	}
 }
 

@@ -64,13 +64,13 @@ func readVerdict(dir string) (v verdict, err error) {
 	return v, err
 }
 
-// failures are the findings on failed requests, which are a cause themselves.
-var failures = []string{"errors", "many_errors", "all_failed"}
+// outcomes are the findings on what became of the requests that are a cause themselves.
+var outcomes = []string{"errors", "many_errors", "all_failed", "warm_cache"}
 
-// cause returns the first cause. Failed requests are one where nothing else explains them.
+// cause returns the first cause. An outcome is one where nothing else explains it.
 func (v *verdict) cause() (finding, bool) {
 	i := slices.IndexFunc(v.findings, func(f finding) bool { return f.Kind == "cause" })
-	failed := slices.IndexFunc(v.findings, func(f finding) bool { return slices.Contains(failures, f.Code) })
+	failed := slices.IndexFunc(v.findings, func(f finding) bool { return slices.Contains(outcomes, f.Code) })
 	if failed >= 0 && (i < 0 || !v.findings[i].alarming()) {
 		i = failed
 	}

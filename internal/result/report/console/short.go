@@ -222,7 +222,7 @@ func (p *page) judgement(j *judge.Judgement) {
 	switch j.State.Code {
 	case judge.StateFailed, judge.StateSomeFailed, judge.StateMissed, judge.StateWarm:
 		first := j.First()
-		p.row("state", []span{{safe(first.Title + ": " + first.Text), looks[j.State.Level]}})
+		p.row("state", []span{{safe(first.Text), looks[j.State.Level]}})
 	}
 }
 

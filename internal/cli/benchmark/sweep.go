@@ -255,12 +255,15 @@ func (s *several) table() {
 	if s.asked.study != nil { // a line for each probe says it
 		return
 	}
-	if !t.OutTTY || len(s.whole.Cells()) < 2 || s.base.Asked.NoSweepTable.Get() {
+	if !t.OutTTY || !s.tabled() {
 		return
 	}
 	// A closed pipe must not end the experiment.
 	_, _ = t.StyledOut.Write(s.whole.Table(consoleOptions(s.Env, s.base)))
 }
+
+// tabled reports whether the cells are shown as a table.
+func (s *several) tabled() bool { return len(s.whole.Cells()) > 1 && !s.base.Asked.NoSweepTable.Get() }
 
 // conclude writes the files about all cells and says what they amount to.
 func (s *several) conclude(runs []series.Run) int {
@@ -294,6 +297,9 @@ func (s *several) conclude(runs []series.Run) int {
 	}
 	if shown != nil {
 		o := consoleOptions(s.Env, s.base)
+		if !s.Terminal.OutTTY && s.asked.study == nil && s.tabled() { // a terminal has it after each run
+			_, _ = s.Terminal.StyledOut.Write(s.whole.Table(o))
+		}
 		o.Dir, o.Files.HTML, o.More = s.layout.Dir, page, show.Views(s.layout.Dir)
 		_ = console.RenderSweepShort(s.Terminal.StyledOut, shown, o)
 	}

@@ -31,7 +31,7 @@ func TestWorkedExampleOfTheSweepFile(t *testing.T) {
 	}
 	o := parsed(t, s)
 	if got, want := keysOf(o), []string{"aggregation_type", "num_profile_runs", "num_successful_runs", "failed_runs",
-		"metadata", "per_combination_metrics", "best_configurations", "pareto_optimal"}; !slices.Equal(got, want) {
+		"metadata", "per_combination_metrics", "best_configurations", "pareto_optimal", "answers"}; !slices.Equal(got, want) {
 		t.Errorf("keys %v, want %v", got, want)
 	}
 	if got, want := keysOf(at(t, o, "metadata")), []string{"sweep_parameters", "num_combinations", "sweep_mode",

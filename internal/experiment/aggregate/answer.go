@@ -29,6 +29,7 @@ func (s *Sweep) Answer(from string) *answer.Sweep {
 			Unit: answer.NewMetric(f.Metric, f.Stat, "").Unit})
 	}
 	units := map[string]string{}
+	out.Objectives = s.objectives()
 	front, index, accuracies := s.Front(), map[*Cell]int{}, s.accuracies()
 	for i, c := range s.cells {
 		of := s.cellAnswer(c, from, units)
@@ -72,6 +73,7 @@ func (s *Sweep) cellAnswer(c *Cell, from string, units map[string]string) answer
 			of.Page = pageOf(&r.Artifacts, from)
 		}
 	}
+	of.ClientLimited = c.limited()
 	if len(c.Runs) > 0 && of.Runs == 0 {
 		of.Verdict = answer.Failed
 	}
@@ -85,6 +87,20 @@ func (s *Sweep) cellAnswer(c *Cell, from string, units map[string]string) answer
 		})
 	}
 	return of
+}
+
+// objectives are those of --goodput in words, of the first cell that has them.
+func (s *Sweep) objectives() (list []string) {
+	for _, c := range s.cells {
+		if c.Config == nil || len(c.Config.SLOs) == 0 {
+			continue
+		}
+		for _, slo := range c.Config.SLOs {
+			list = append(list, answer.Objective(slo.Tag, slo.Value))
+		}
+		return list
+	}
+	return nil
 }
 
 // axesAnswer sets the axes of the front. An axis may be a parameter, which is then a figure of each cell.

@@ -48,7 +48,7 @@ func TestAnswerIsThatOfTheDocument(t *testing.T) {
 	if last.Verdict != answer.Failed || len(last.Failures) != 1 || last.Failures[0].Error != "All 80 requests failed" {
 		t.Errorf("%+v", last)
 	}
-	if len(got.Best) != 2 || got.Best[0].Cell != 2 || got.Best[1].Cell != 1 || got.Best[1].Title != "Best TTFT P99" {
+	if len(got.Best) != 2 || got.Best[0].Cell != 2 || got.Best[1].Cell != 1 || got.Best[1].Title != "Best TTFT p99" {
 		t.Errorf("%+v", got.Best)
 	}
 	if len(got.Metrics) != len(want.Metrics) || got.Front == nil || *got.Front != *want.Front {

@@ -71,7 +71,7 @@ func all(list []*Cell, metric, stat string) bool {
 // Title returns the name for people. "Latency" of the files is the time to the first token where all cells have it.
 func (b *Best) Title() string {
 	if b.ofFirstToken() {
-		return "Best TTFT P99"
+		return "Best TTFT p99"
 	}
 	return b.Name
 }

@@ -29,13 +29,14 @@ var columns = []column{
 // Document returns profile_export_aiperf_sweep.json. The figures of a cell are made when they are written.
 func (s *Sweep) Document() artifact.Object {
 	d := answer.AggregateDocument{RunsDocument: series.RunsDocument("sweep", s.runs), Metadata: s.metadata(),
-		Pareto: parametersOf(s.Front()), Accuracy: s.accuracyDocument()}
+		Pareto: parametersOf(s.Front()), Accuracy: s.accuracyDocument(),
+		Answers: s.Answer("").LoadsDocuments()}
 	for _, b := range s.Best() {
 		d.Best.Add(b.Key, &answer.BestDocument{Parameters: b.Cell.Parameters, Metric: artifact.Known(b.Value), Unit: b.Unit})
 	}
 	listed := s.listed()
 	for _, c := range listed {
-		d.Cells = append(d.Cells, answer.CellDocument{Parameters: c.Parameters})
+		d.Cells = append(d.Cells, answer.CellDocument{Parameters: c.Parameters, ClientLimited: c.limited()})
 	}
 	o := artifact.ObjectOf(d)
 	cells, _ := o.Get("per_combination_metrics")
@@ -43,6 +44,16 @@ func (s *Sweep) Document() artifact.Object {
 		of.(artifact.Object).Set("metrics", artifact.Lazy(func() any { return s.blocks(listed[i]) }))
 	}
 	return o
+}
+
+// limited counts the runs of a cell in which the client was the bottleneck.
+func (c *Cell) limited() (n int) {
+	for i := range c.Runs {
+		if c.Runs[i].Succeeded() && c.Runs[i].ClientLimited {
+			n++
+		}
+	}
+	return n
 }
 
 func parametersOf(cells []*Cell) (list []artifact.Object) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,16 +17,33 @@ import (
 	"aiperf/internal/result/report/console"
 )
 
+// figure is one of the live table.
+type figure struct{ metric, stat string }
+
 // shown are the figures of the live table.
-var shown = [...]struct{ metric, stat string }{
+var shown = [...]figure{
 	{"output_token_throughput", "avg"}, {firstToken, "p99"}, {"inter_token_latency", "p99"}, {latency, "p95"},
 }
 
-// Rows returns the live table: the headings, then a line for each cell that has figures. A figure that a cell does not
-// have is empty. The last column marks the Pareto front so far if axes were asked for.
+// goodput are the figures that follow them where requests had objectives.
+var goodput = [...]figure{{"goodput", "avg"}, {"good_request_fraction", "avg"}}
+
+// figures are those of the table.
+func (s *Sweep) tableFigures() []figure {
+	list := shown[:]
+	if s.objectives() != nil {
+		list = append(slices.Clone(list), goodput[:]...)
+	}
+	return list
+}
+
+// Rows returns the live table: the headings, then a line for each cell that has figures or failed. A figure that a cell
+// does not have is empty. Further columns mark the Pareto front so far if axes were asked for, and, where there are
+// some, cells that failed or in which the client was the bottleneck.
 func (s *Sweep) Rows() [][]string {
 	header := append([]string{}, s.names...)
-	for _, f := range shown {
+	figures, noted := s.tableFigures(), false
+	for _, f := range figures {
 		header = append(header, f.metric+" "+f.stat)
 	}
 	header = append(header, "trials")
@@ -36,13 +54,19 @@ func (s *Sweep) Rows() [][]string {
 			front[c] = true
 		}
 	}
+	for _, c := range s.cells {
+		noted = noted || c.note() != ""
+	}
+	if noted {
+		header = append(header, "note")
+	}
 	rows := [][]string{header}
 	for _, c := range s.cells {
-		if !c.Succeeded() {
+		if len(c.Runs) == 0 {
 			continue
 		}
 		row := s.texts(c)
-		for _, f := range shown {
+		for _, f := range figures {
 			text := ""
 			if v, ok := c.Mean(f.metric, f.stat); ok {
 				text = artifact.Fixed2(v)
@@ -57,22 +81,36 @@ func (s *Sweep) Rows() [][]string {
 			}
 			row = append(row, mark)
 		}
+		if noted {
+			row = append(row, c.note())
+		}
 		rows = append(rows, row)
 	}
 	return rows
 }
 
+// note says that a cell failed, or that the client was the bottleneck; "" for neither.
+func (c *Cell) note() string {
+	switch {
+	case len(c.Runs) > 0 && !c.Succeeded():
+		return "failed"
+	case c.limited() > 0:
+		return "client-limited"
+	}
+	return ""
+}
+
 // Table returns the live table for a screen or, without styles, as plain text; nil while no cell has figures.
 func (s *Sweep) Table(o console.Options) []byte {
 	rows := s.Rows()
-	if len(rows) == 1 {
+	if s.Empty() {
 		return nil
 	}
-	for i, f := range shown { // short names, so that the table fits a terminal
+	for i, f := range s.tableFigures() { // short names, so that the table fits a terminal
 		m := answer.NewMetric(f.metric, f.stat, "")
 		rows[0][len(s.names)+i] = fmt.Sprintf("%s\n%s\n%s", m.Short, f.stat, m.Unit)
 	}
-	title := fmt.Sprintf("Sweep | %d of %d cells", len(rows)-1, len(s.cells))
+	title := fmt.Sprintf("Sweep | %d of %d cells", len(s.listed()), len(s.cells))
 	var out bytes.Buffer
 	_ = console.RenderTable(&out, title, rows, o) // a buffer takes everything
 	return out.Bytes()

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run"
 	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/trust"
 )
 
 // longestError bounds the error text of a failed run, in bytes; its end is kept.
@@ -25,6 +27,8 @@ type Run struct {
 	Cancelled bool
 	// Metrics are those of the run in the order of its summary; nil unless it succeeded.
 	Metrics []metrics.Metric
+	// ClientLimited reports that the client was the bottleneck.
+	ClientLimited bool
 	// Cached is how much of the prompts came from the server's prefix cache; nil where that is not known.
 	Cached *servermetrics.Cached
 }
@@ -48,6 +52,7 @@ func judge(step *Step, f Finished, stop <-chan struct{}) Run {
 	r.Err = fault(f, r.Cancelled)
 	if r.Err == "" {
 		r.Metrics, r.Cached = measured(&f.Outcome.Result), f.Outcome.Result.Cached
+		r.ClientLimited = limitedByClient(f.Outcome.Result.ClientHealth)
 		r.Err = lack(r.Metrics)
 	}
 	if r.Err != "" {
@@ -55,6 +60,12 @@ func judge(step *Step, f Finished, stop <-chan struct{}) Run {
 		r.Err = tail(step.Config.Redactor().Text(r.Err))
 	}
 	return r
+}
+
+// limitedByClient reports whether a client's own report says that it was the bottleneck.
+func limitedByClient(health artifact.Object) bool {
+	verdict, _ := health.Get("verdict")
+	return fmt.Sprint(verdict) == string(trust.ClientLimited)
 }
 
 // CancelledRun is the error of a run that a signal ended.

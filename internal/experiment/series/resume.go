@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
@@ -66,6 +67,9 @@ func Recorded(r Run, file []byte) (Run, error) {
 		}
 	}
 	r.Cached = f.Cached
+	if health, err := artifact.ParseObject(members["client_health"]); err == nil {
+		r.ClientLimited = limitedByClient(health)
+	}
 	var info struct {
 		SweepID string `json:"sweep_id"`
 	}

@@ -111,6 +111,8 @@ type Cell struct {
 	Objectives []float64
 	// NonMonotonic reports that the cell contradicts an earlier one: a larger load passed, or a smaller one failed.
 	NonMonotonic bool
+	// ClientLimited is the number of runs in which the client was the bottleneck.
+	ClientLimited int
 	// Pareto reports that no other cell is better on both axes of the front.
 	Pareto bool
 }
@@ -168,7 +170,9 @@ type Sweep struct {
 	// Cells are in the order of execution.
 	Cells  []Cell
 	Limits []Limit
-	Best   []Best
+	// Objectives are what single requests are to meet, in words: "TTFT ≤ 300 ms".
+	Objectives []string
+	Best       []Best
 	// Front has the axes by which cells are marked; nil for none.
 	Front *Axes
 	// Failures are runs that failed, of all cells.
@@ -177,6 +181,8 @@ type Sweep struct {
 	Cache string
 	// Skipped are the labels of cells without any result.
 	Skipped []string
+	// missing are the skipped cells whose values are known and that are not among Cells.
+	missing []Cell
 	// Level is that of the confidence intervals, 0 if there are none.
 	Level float64
 	// Search is nil for a sweep.

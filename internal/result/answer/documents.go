@@ -17,7 +17,8 @@ type AggregateDocument struct {
 	// Best is kept in its order.
 	Best   artifact.Map[*BestDocument] `json:"best_configurations"`
 	Pareto []artifact.Object           `json:"pareto_optimal"`
-	// Accuracy is only in those of this program.
+	// Answers and Accuracy are only in those of this program.
+	Answers  []LoadsDocument        `json:"answers,omitempty"`
 	Accuracy *SweepAccuracyDocument `json:"accuracy,omitempty"`
 }
 
@@ -82,6 +83,8 @@ type AxesDocument struct {
 type CellDocument struct {
 	Parameters artifact.Object          `json:"parameters"`
 	Metrics    map[string]BlockDocument `json:"metrics"`
+	// ClientLimited counts the runs in which the client was the bottleneck. It is only in those of this program.
+	ClientLimited int `json:"client_limited_runs,omitempty"`
 }
 
 // BlockDocument is a figure over the trials of a cell; what is not finite is nil. With one trial the original writes a

@@ -57,7 +57,7 @@ func Read(aggregate []byte) (*Sweep, error) {
 		s.Failures = append(s.Failures, Failure(r))
 	}
 	for _, v := range f.Metadata.Skipped {
-		s.Skipped = append(s.Skipped, Label(v))
+		s.skipped(v)
 	}
 	if c := f.Metadata.Constraint; c != nil {
 		for _, l := range c.Filters {
@@ -65,10 +65,38 @@ func Read(aggregate []byte) (*Sweep, error) {
 		}
 		s.Judge()
 	}
+	if len(f.Answers) > 0 { // the limits are among the objectives
+		for _, text := range f.Answers[0].Objectives {
+			if !slices.ContainsFunc(s.Limits, func(l Limit) bool { return LimitText(l) == text }) {
+				s.Objectives = append(s.Objectives, text)
+			}
+		}
+	}
 	s.accuracy(&f)
 	s.front(&f)
 	s.best(f.Best)
 	return s, nil
+}
+
+// skipped adds a cell without results, which is written with its parameters or its label.
+func (s *Sweep) skipped(v any) {
+	values, ok := v.(map[string]any)
+	if !ok {
+		s.Skipped = append(s.Skipped, Label(v))
+		return
+	}
+	c := Cell{Verdict: Failed}
+	var parts []string
+	for _, p := range s.Parameters {
+		value, has := values[p.Name]
+		c.Values = append(c.Values, value)
+		if has {
+			parts = append(parts, p.Name+" "+Label(value))
+		}
+	}
+	c.Label = strings.Join(parts, ", ")
+	s.missing = append(s.missing, c)
+	s.Skipped = append(s.Skipped, c.Label)
 }
 
 func (l *LimitDocument) limit() Limit {
@@ -80,7 +108,7 @@ func (l *LimitDocument) limit() Limit {
 }
 
 func (c *CellDocument) cell(parameters []Parameter, trials int, level float64, units map[string]string) Cell {
-	cell := Cell{Figures: map[string]Figure{}, Runs: trials}
+	cell := Cell{Figures: map[string]Figure{}, Runs: trials, ClientLimited: c.ClientLimited}
 	var parts []string
 	for _, p := range parameters {
 		v, ok := c.Parameters.Get(p.Name)
@@ -173,9 +201,9 @@ func isRank(stat string) bool {
 
 // firstMetrics are the metrics that matter most, in their order on the page.
 var firstMetrics = []string{
-	"output_token_throughput", "request_throughput", "goodput", metrics.AccuracyOverall, "total_token_throughput",
+	"output_token_throughput", "request_throughput", "goodput", "good_request_fraction", metrics.AccuracyOverall, "total_token_throughput",
 	"output_token_throughput_per_user", "time_to_first_token", "inter_token_latency", "request_latency",
-	"request_error_rate", "good_request_fraction", "cost_per_million_output_tokens",
+	"request_error_rate", "cost_per_million_output_tokens",
 }
 
 // statOrder are the statistics in their order on the page; others follow.

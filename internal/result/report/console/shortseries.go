@@ -147,6 +147,7 @@ func RenderSweepShort(w io.Writer, s *answer.Sweep, o Options) error {
 // sweepRows appends the best cells and the boundary.
 func (p *page) sweepRows(s *answer.Sweep) {
 	p.found(s)
+	p.loads(s)
 	if len(s.Limits) > 0 {
 		within := 0
 		for i := range s.Cells {

@@ -26,6 +26,7 @@ type sweepView struct {
 	Kind   string
 	Status []status
 	Answer *answerView
+	Loads  []loadsView
 	Best   []card
 	// Curves are the charts over a parameter. Front and Probes are nil where there are none.
 	Curves []curveView
@@ -38,14 +39,16 @@ type sweepView struct {
 	// Judged reports that cells have verdicts.
 	Judged bool
 	// Limited reports that there are limits.
-	Limited  bool
-	Columns  []column
-	Rows     []cellRow
-	Failures []row
-	Skipped  []string
-	Search   []row
-	Command  string
-	Level    string
+	Limited bool
+	Columns []column
+	Rows    []cellRow
+	// Marked reports that points have the letters K and R, Doubtful that cells were limited by the client.
+	Marked, Doubtful bool
+	Failures         []row
+	Skipped          []string
+	Search           []row
+	Command          string
+	Level            string
 }
 
 // answerView is the answer of a search for a capacity.
@@ -70,12 +73,14 @@ type column struct {
 
 // cellRow is a cell in the table.
 type cellRow struct {
-	Index         int
-	Label, Page   string
-	Columns       []cellValue
-	Verdict, Why  string
-	Level         string
-	Marks         []string
+	Index        int
+	Label, Page  string
+	Columns      []cellValue
+	Verdict, Why string
+	Level        string
+	Marks        []string
+	// Doubts says that the client was the bottleneck; "" where it was not.
+	Doubts        string
 	Runs, Failure string
 }
 
@@ -103,6 +108,8 @@ func newSweepView(s *answer.Sweep) *sweepView {
 	if v.Answer = newAnswerView(s.Capacity); v.Answer != nil {
 		v.Command = cmp.Or(v.Command, s.Capacity.Command)
 	}
+	loads := s.Loads()
+	v.Loads, v.Marked = loadViews(s, loads), len(answer.Marks(loads)) > 0
 	v.Status = sweepStatus(s)
 	v.Best = bestCards(s)
 	v.Curves, v.Stats = curveViews(s)
@@ -118,7 +125,7 @@ func newSweepView(s *answer.Sweep) *sweepView {
 	for _, p := range s.Parameters {
 		v.Parameters = append(v.Parameters, p.Name)
 	}
-	v.table(s)
+	v.table(s, answer.Marks(loads))
 	for _, f := range s.Failures {
 		v.Failures = append(v.Failures, row{Name: f.Label, Value: f.Error})
 	}
@@ -247,6 +254,7 @@ func sweepStatus(s *answer.Sweep) []status {
 			st.Text = "Without any result: " + strings.Join(s.Skipped, "; ")
 		}
 		out = append(out, st)
+	case len(s.Limits) == 0 && s.Search == nil && len(s.Loads()) > 0: // the answer says all
 	default:
 		out = append(out, status{Level: good, Title: "All runs succeeded", Text: ""})
 	}

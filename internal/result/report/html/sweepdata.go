@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -19,6 +20,15 @@ type sweepData struct {
 	Front   *frontData            `json:"front,omitempty"`
 	// Boundary is nil where no load was searched.
 	Boundary *boundaryData `json:"boundary,omitempty"`
+	// Marks are the letters of cells on the curves over the parameter Load.
+	Marks []markData `json:"marks,omitempty"`
+	Load  int        `json:"load"`
+}
+
+// markData is the letter of a cell.
+type markData struct {
+	Letter string `json:"letter"`
+	Cell   int    `json:"cell"`
 }
 
 type parameterData struct {
@@ -39,6 +49,7 @@ type metricData struct {
 type cellData struct {
 	Label   string `json:"label"`
 	Verdict string `json:"verdict,omitempty"`
+	Limited bool   `json:"limited,omitempty"`
 	// At are the indices among the values of each parameter, -1 for none; Numbers are the values.
 	At      []int   `json:"at"`
 	Numbers numbers `json:"numbers"`
@@ -89,7 +100,7 @@ func newSweepData(s *answer.Sweep, curves []curveView) *sweepData {
 	}
 	for i := range s.Cells {
 		c := &s.Cells[i]
-		of := cellData{Label: c.Label, Verdict: string(c.Verdict), At: []int{}, Numbers: numbers{}}
+		of := cellData{Label: c.Label, Verdict: string(c.Verdict), Limited: c.ClientLimited > 0, At: []int{}, Numbers: numbers{}}
 		for k := range s.Parameters {
 			of.At = append(of.At, slices.Index(d.Parameters[k].Values, valueText(c.Values, k)))
 			n, ok := c.Number(k)
@@ -122,6 +133,18 @@ func newSweepData(s *answer.Sweep, curves []curveView) *sweepData {
 		d.Limits = append(d.Limits, limitData{l.Metric + "_" + l.Stat, number(l.Threshold), answer.LimitText(l)})
 	}
 	d.Boundary = boundaryOf(s)
+	loads := s.Loads()
+	for cell, letters := range answer.Marks(loads) {
+		for _, letter := range letters {
+			d.Marks = append(d.Marks, markData{letter, cell})
+		}
+	}
+	slices.SortFunc(d.Marks, func(a, b markData) int {
+		return cmp.Or(cmp.Compare(a.Cell, b.Cell), cmp.Compare(a.Letter, b.Letter))
+	})
+	if len(loads) > 0 {
+		d.Load = loads[0].Parameter
+	}
 	return d
 }
 

@@ -122,7 +122,7 @@ func tagsOf(s *answer.Sweep) [][]answer.Metric {
 
 // table makes the table of cells. The values of several parameters have columns of their own; that of one is in the
 // label.
-func (v *sweepView) table(s *answer.Sweep) {
+func (v *sweepView) table(s *answer.Sweep, letters map[int][]string) {
 	list := tableMetrics(s)
 	if len(s.Parameters) > 1 {
 		for _, p := range s.Parameters {
@@ -157,6 +157,15 @@ func (v *sweepView) table(s *answer.Sweep) {
 		if load, ok := c.Number(0); ok && s.Capacity != nil && load == s.Capacity.Value {
 			r.Marks = append([]string{"answer"}, r.Marks...)
 		}
+		for _, letter := range letters[i] {
+			r.Marks = append(r.Marks, letterNames[letter])
+		}
+		if c.ClientLimited > 0 && c.Verdict != answer.ClientLimited {
+			r.Doubts, v.Doubtful = "client-limited", true
+			if c.Runs > 1 {
+				r.Doubts = fmt.Sprintf("client-limited in %d of %d runs", c.ClientLimited, c.Runs)
+			}
+		}
 		if c.Pareto {
 			r.Marks = append(r.Marks, "Pareto")
 		}
@@ -177,6 +186,9 @@ func (v *sweepView) table(s *answer.Sweep) {
 		v.Rows = append(v.Rows, r)
 	}
 }
+
+// letterNames say what the letters on the curves mean.
+var letterNames = map[string]string{"K": "K knee", "R": "R recommended"}
 
 func numeric(s *answer.Sweep, p answer.Parameter) bool {
 	i := slices.Index(s.Parameters, p)

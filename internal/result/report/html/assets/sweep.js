@@ -2,7 +2,7 @@
   const figure = key => data.figures[key];
   const metric = key => data.metrics.find(m => m.key === key);
   const missed = i => cells[i].verdict === "infeasible";
-  const doubtful = i => cells[i].verdict === "client-limited";
+  const doubtful = i => cells[i].verdict === "client-limited" || cells[i].limited;
   // A group is a line of a chart: the cells that are equal in the parameters that it is named after.
   function groups(x, by) {
     const others = data.parameters.map((p, i) => i).filter(i => i !== x);
@@ -42,6 +42,11 @@
     const log = o.log && lo > 0;
     const gap = hi > lo ? (hi - lo) * 0.04 : Math.abs(hi) * 0.1 || 1;
     const range = o.categories ? [-0.5, o.categories.length - 0.5] : log ? [lo / (hi / lo) ** 0.04, hi * (hi / lo) ** 0.04] : [o.zero ? Math.min(0, lo) : lo - gap, hi + gap];
+    const placed = () => { // the loads that were measured, as far as their labels have room
+      const w = widthOf(figure.querySelector(".plot")) - 70, at = v => w * (log ? Math.log(v / range[0]) / Math.log(range[1] / range[0]) : (v - range[0]) / (range[1] - range[0]));
+      let last = -Infinity;
+      return o.ticks.filter(v => at(v) - last >= 30 && ((last = at(v)), true));
+    };
     if (log && range[0] === range[1]) { range[0] /= 2; range[1] *= 2; }
     const ys = order.flatMap(i => [o.y(i), o.low && o.low(i), o.high && o.high(i)]).filter(known).concat(o.lines.map(l => l.y).filter(known));
     const span = Math.max(...ys) - Math.min(...ys);
@@ -71,6 +76,14 @@
         if (!missed(i)) { circle(ctx, x, y, r, doubtful(i)); continue; }
         const d = 3.5 * r;
         ctx.lineWidth = 1.8 * r;
+        ctx.beginPath();
+        ctx.moveTo(x - d, y - d); ctx.lineTo(x + d, y + d); ctx.moveTo(x + d, y - d); ctx.lineTo(x - d, y + d);
+        ctx.stroke();
+      }
+      for (const v of o.failed || []) { // a cross on the axis
+        const x = X(v), y = box.top + box.height - 5 * r, d = 4 * r;
+        ctx.strokeStyle = colour("bad");
+        ctx.lineWidth = 2 * r;
         ctx.beginPath();
         ctx.moveTo(x - d, y - d); ctx.lineTo(x + d, y + d); ctx.moveTo(x + d, y - d); ctx.lineTo(x - d, y + d);
         ctx.stroke();
@@ -112,7 +125,7 @@
       height: o.height || 210,
       scales: {x: {time: false, distr: log ? 3 : 1, range: () => range}, y: {range: () => [bottom, top === bottom ? 1 : top + (top - bottom) * 0.08]}},
       axes: [axis({space: 46, size: 30, values: (u, list) => list.map(v => v === null ? "" : named(v)),
-        ...(o.categories ? {splits: () => o.categories.map((c, i) => i)} : logarithmic(log, range)), ...called(o.xLabel)}), axis({size: 56, values: ticks, ...called(o.yLabel)})],
+        ...(o.categories ? {splits: () => o.categories.map((c, i) => i)} : o.ticks ? {splits: placed, filter: (u, s) => s} : logarithmic(log, range)), ...called(o.xLabel)}), axis({size: 56, values: ticks, ...called(o.yLabel)})],
       series: [{}, ...o.series.map(s => ({label: s.label, stroke: s.colour, spanGaps: true, points: {show: false}, width: s.join ? 1.5 : 0, dash: s.dash, paths: s.join ? undefined : () => null}))],
       hooks: {drawClear: [bounds], draw: [marks]},
     }, [xs, ...columns]);
@@ -127,11 +140,11 @@
     const place = i => p.number ? cells[i].numbers[x] : cells[i].at[x] < 0 ? null : cells[i].at[x];
     const lines = groups(x, by).map((g, k) => ({label: g.name || m.title, cells: g.cells, colour: colours(k), dash: dash(k), join: p.number && (unique(x, by) || data.parameters.length === 1)}));
     const b = data.boundary && data.boundary.parameter === x ? data.boundary : null;
-    const special = b ? [["K", b.knee], ["R", b.recommended]].map(([name, load]) => [name, cells.findIndex((c, i) => known(load) && place(i) === load && known(f.mean[i]))]).filter(s => s[1] >= 0) : [];
-    const limits = data.limits.filter(l => l.key === key);
+    const special = b ? [["K", b.knee], ["R", b.recommended]].map(([name, load]) => [name, cells.findIndex((c, i) => known(load) && place(i) === load && known(f.mean[i]))]).filter(s => s[1] >= 0) : data.load === x ? (data.marks || []).map(m => [m.letter, m.cell]).filter(s => known(f.mean[s[1]])) : [];
+    const limits = data.limits.filter(l => l.key === key), failed = p.number ? cells.filter(c => c.verdict === "failed" && known(c.numbers[x])).map(c => c.numbers[x]) : [];
     scatter(plot, {
       x: place, y: i => f.mean[i], low: f.low && (i => f.low[i]), high: f.high && (i => f.high[i]), series: lines, log: el("logarithmic").checked && p.number,
-      categories: p.number ? null : p.values, lines: limits.map(l => ({y: l.value})), boundary: b, alsoX: b ? [b.value] : [], special,
+      categories: p.number ? null : p.values, lines: limits.map(l => ({y: l.value})), boundary: b, alsoX: b ? [b.value] : failed, special, failed, ticks: p.number && p.values.length <= 16 ? p.values.map(Number) : null,
       close: m.tag === "accuracy.overall", xName: p.name, xLabel: p.name + (p.unit ? " (" + p.unit + ")" : ""),
       head: [p.name, ...(data.parameters.length > 1 ? ["cell"] : []), m.title + " (" + m.unit + ")", ...(f.low ? ["low", "high"] : [])],
       table: order => [order.map(i => p.values[cells[i].at[x]] ?? ""), ...(data.parameters.length > 1 ? [order.map(i => cells[i].label)] : []), order.map(i => f.mean[i]), ...(f.low ? [order.map(i => f.low[i]), order.map(i => f.high[i])] : [])],
@@ -182,7 +195,7 @@
       lines.value = list.some(l => l[0] === old) && unique(x, old) ? old : (list.find(l => unique(x, l[0])) || list[0])[0];
       const numbers = cells.map(c => c.numbers[x]).filter(known), lo = Math.min(...numbers), hi = Math.max(...numbers);
       log.parentElement.hidden = !data.parameters[x].number || !(lo > 0);
-      log.checked = !data.boundary && lo > 0 && hi >= 16 * lo;
+      log.checked = !data.boundary && lo > 0 && hi >= 8 * lo;
     };
     const draw = () => data.curves.forEach(curve);
     choose();

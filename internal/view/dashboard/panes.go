@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -170,7 +171,23 @@ func drawHealth(c *canvas, f *frame, y int) {
 			l = append(l[:2:2], append(line{{": " + text, yellow}}, l[2:]...)...)
 		}
 	}
+	if text := limitedSoFar(f.snap.Judgement); text != "" && client.Verdict == "valid" {
+		l = append(l[:2:2], append(line{{" · so far: " + text, yellow}}, l[2:]...)...)
+	}
 	drawLine(c, 1, y, c.width-2, cut(l, c.width-2))
+}
+
+// limitedSoFar is the first thing that is wrong with a run so far, in a few words; "" for nothing.
+func limitedSoFar(j *progress.Judgement) string {
+	if j == nil {
+		return ""
+	}
+	for _, f := range j.Findings {
+		if f.Level == "warn" || f.Level == "bad" {
+			return clean(cmp.Or(f.Brief, f.Title))
+		}
+	}
+	return ""
 }
 
 // cut shortens a line to so many columns, with an ellipsis.

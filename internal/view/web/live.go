@@ -170,6 +170,9 @@ func (v *View) slowMembers(before shown) (o artifact.Object) {
 	}
 	if s.Client != nil && s.Client != before.client {
 		o = append(o, member("client", clientObject(s.Client)))
+		if s.Judgement != nil { // made with it
+			o = append(o, member("judgement", judgementObject(s.Judgement)))
+		}
 	}
 	if s.Errors != nil && first(s.Errors) != before.errors {
 		list := make([]any, len(s.Errors))
@@ -207,6 +210,18 @@ func metricRows(results []metrics.Metric) []any {
 		list = append(list, o)
 	}
 	return list
+}
+
+// judgementObject has the state and the first findings: a page has room for a few.
+func judgementObject(j *progress.Judgement) artifact.Object {
+	const shown = 3
+	var findings []any
+	for _, f := range j.Findings[:min(len(j.Findings), shown)] {
+		findings = append(findings, artifact.Object{member("code", f.Code), member("level", f.Level), member("title", f.Title),
+			member("text", f.Text), member("advice", f.Advice)})
+	}
+	return artifact.Object{member("state", j.State), member("level", j.Level), member("title", j.Title),
+		member("findings", findings)}
 }
 
 func clientObject(c *progress.Client) artifact.Object {

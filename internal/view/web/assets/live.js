@@ -235,6 +235,7 @@
     if (m.metrics) { figures = {}; for (const x of m.metrics) figures[x.tag] = x; drawMetrics(); }
     if (m.servers) { servers = m.servers; }
     if (m.client) drawClient(m.client);
+    if (m.judgement) drawJudgement(m.judgement);
     if (m.errors) drawErrors(m.errors);
     if (m.gpus) drawGPUs(m.gpus);
   }

@@ -99,6 +99,16 @@
     el("errors").hidden = list.length === 0;
     grid(el("error-rows"), list.map(e => Object.assign([[count(e.count), "n"], e.code ? String(e.code) : "", e.type, e.message], {head: 2})));
   }
+  // The judgement: what is to be known first, so far or at the end.
+  function drawJudgement(j) {
+    const [first, ...more] = j.findings, running = j.state === "running";
+    el("judged").hidden = !first;
+    if (!first) return;
+    el("judged").className = "status " + first.level;
+    set(el("judged-title"), (running ? "So far: " + first.title.charAt(0).toLowerCase() + first.title.slice(1) : first.title));
+    set(el("judged-text"), first.text);
+    el("judged-more").replaceChildren(...(first.advice ? [make("li", {textContent: first.advice})] : []), ...more.map(f => make("li", {textContent: f.title + ": " + f.text})));
+  }
   const verdicts = {valid: ["good", "Valid: the client did not distort the figures"], client_limited: ["bad", "Client limited: the client itself slowed the load down"], inconclusive: ["warn", "Inconclusive: the client may have distorted the figures"]};
   function drawClient(c) {
     const [level, title] = verdicts[c.verdict] || ["", "Not judged yet"];

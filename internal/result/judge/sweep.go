@@ -202,6 +202,9 @@ func (s *loads) largest(within string, missed []int) {
 		f.Text += fmt.Sprintf(" At %s %s of the requests meet them.", s.name(b), percentOf(good))
 	}
 	f.Evidence = append(f.Evidence, s.evidence(b)...)
+	if between := s.between(a, b); len(between) > 0 {
+		f.Text += " Whether " + s.names(between) + " meets them is not known."
+	}
 	if next > 0 {
 		f.Text += " Against the order, " + s.names(missed[:next]) + " missed them."
 	}
@@ -212,6 +215,16 @@ func (s *loads) largest(within string, missed []int) {
 func (s *loads) larger(than int) (list []int) {
 	for _, i := range s.order {
 		if s.Cells[i].Value > s.Cells[than].Value {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// between are the cells between two loads, which say nothing about the server.
+func (s *loads) between(a, b int) (list []int) {
+	for _, i := range s.larger(a) {
+		if s.Cells[i].Value < s.Cells[b].Value {
 			list = append(list, i)
 		}
 	}
@@ -273,11 +286,11 @@ func (s *loads) growths(a, b int) (list []string) {
 		from, to float64
 	}{{"TTFT", p.TTFT, q.TTFT}, {"ITL", p.ITL, q.ITL}} {
 		if r := f.to / f.from; artifact.Finite(r) && r > 0 {
-			list = append(list, f.name+" × "+artifact.Trimmed(r, decimalsOfRatio(r)))
+			list = append(list, f.name+" × "+factor(r))
 		}
 	}
 	if r := q.Latency / p.Latency; len(list) == 0 && artifact.Finite(r) {
-		list = append(list, "latency × "+artifact.Trimmed(r, decimalsOfRatio(r)))
+		list = append(list, "latency × "+factor(r))
 	}
 	if r := q.Throughput / p.Throughput; artifact.Finite(r) {
 		list = append(list, "throughput "+changeOf(r))
@@ -285,18 +298,14 @@ func (s *loads) growths(a, b int) (list []string) {
 	return list
 }
 
-func decimalsOfRatio(r float64) int {
-	if r < 1.95 {
-		return 2
-	}
-	return 1
-}
+// factor writes a ratio with one decimal, also where that is zero: "1.0" says that nothing changed.
+func factor(r float64) string { return fmt.Sprintf("%.1f", r) }
 
 // changeOf writes a ratio as a change, or as a factor where it more than doubles.
 func changeOf(r float64) string {
 	switch change := 100 * (r - 1); {
 	case r >= 2:
-		return "× " + artifact.Trimmed(r, 1)
+		return "× " + factor(r)
 	case change < 0:
 		return "− " + artifact.Trimmed(-change, 1) + " %"
 	default:
@@ -365,7 +374,9 @@ func (s *loads) bend() {
 	} else {
 		f.Brief += "with latency " + artifact.Significant(p.Latency) + " ms"
 	}
-	f.Brief += s.beyond(k, last)
+	if k != s.Allowed { // else the first finding says it
+		f.Brief += s.beyond(k, last)
+	}
 	s.add(f)
 }
 

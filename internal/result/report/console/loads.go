@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"strings"
 
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/judge"
@@ -35,7 +36,7 @@ func (p *page) loads(s *answer.Sweep) {
 			if name == "" || f.Brief == "" || len(list) > 1 && i > 0 {
 				continue
 			}
-			text := f.Brief
+			text := strings.TrimPrefix(f.Brief, name+" at ")
 			if l.Fixed != "" {
 				text = l.Fixed + ": " + text
 			}
